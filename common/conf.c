@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conf.c - inih splits lines; everything that has a meaning is checked here.
+ *
+ * inih's handler is not told its line, so the reader that feeds inih counts
+ * them. The reader also sees section lines, which inih reports only through
+ * their keys.
+ */
+#include "common/conf.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ini.h>
+
+#include "common/conf_type.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+#define FILE_BYTES_MAX (4 * 1024 * 1024)
+#define LINE_BYTES_MAX (1024 * 1024) /* a hostlist of the largest cluster */
+
+struct value {
+	char *raw;   /* as written */
+	char *where; /* "file:line" or "default" */
+	int given;
+	int in_section; /* the file has the row's section */
+	union conf_number as;
+};
+
+struct conf {
+	const struct conf_row *rows;
+	size_t count;
+	struct value *values; /* one a row */
+};
+
+/* What one conf_parse needs while inih calls back. */
+struct parse {
+	struct conf *c;
+	const char *path;
+	const char *next; /* text not yet read */
+	int line;         /* of the line that inih has now, from 1 */
+	char *why;
+	size_t why_bytes;
+	int failed;
+};
+
+static void __attribute__((format(printf, 3, 4)))
+complain(char *why, size_t why_bytes, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (why == NULL || why_bytes == 0)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(why, why_bytes, fmt, ap);
+	va_end(ap);
+}
+
+static size_t
+rows_count(const struct conf_row *rows)
+{
+	size_t n = 0;
+
+	while (rows[n].key != NULL)
+		n++;
+	return n;
+}
+
+/* Index of a row or -ENOENT. */
+static long
+row_find(const struct conf_row *rows, const char *section, const char *key)
+{
+	for (size_t i = 0; rows[i].key != NULL; i++)
+		if (strcmp(rows[i].section, section) == 0 &&
+		    strcmp(rows[i].key, key) == 0)
+			return (long)i;
+	return -ENOENT;
+}
+
+/* What a file could not hold on one line would not survive conf_render. */
+static int
+text_check(const char *raw)
+{
+	for (const char *p = raw; *p != '\0'; p++)
+		if (iscntrl((unsigned char)*p) ||
+		    (*p == ';' && p > raw && isspace((unsigned char)p[-1])))
+			return -EINVAL;
+	return 0;
+}
+
+static int
+value_set(struct conf *c, size_t at, const char *raw, const char *where,
+    char *why, size_t why_bytes)
+{
+	const struct conf_row *row = &c->rows[at];
+	struct value *v = &c->values[at];
+	union conf_number as = v->as;
+	char want[CONF_WANT_BYTES];
+
+	if (text_check(raw) < 0) {
+		complain(why, why_bytes,
+		    "%s: %s.%s holds a control character or \" ;\"", where,
+		    row->section, row->key);
+		return -EINVAL;
+	}
+	if (conf_type_read(row, raw, &as, want) < 0) {
+		complain(why, why_bytes, "%s: %s.%s = %.80s: allowed is %s",
+		    where, row->section, row->key,
+		    raw[0] == '\0' ? "(empty)" : raw, want);
+		return -EINVAL;
+	}
+	free(v->raw);
+	free(v->where);
+	v->as = as;
+	v->raw = xstrdup(raw);
+	v->where = xstrdup(where);
+	return 0;
+}
+
+static struct conf *
+conf_new(const struct conf_row *rows)
+{
+	struct conf *c = xcalloc(1, sizeof(*c));
+	char why[CONF_WANT_BYTES];
+
+	c->rows = rows;
+	c->count = rows_count(rows);
+	c->values = xcalloc(c->count + 1, sizeof(*c->values));
+	for (size_t i = 0; i < c->count; i++) {
+		int rc = 0;
+
+		if (rows[i].fallback != NULL)
+			rc = value_set(c, i, rows[i].fallback, "default", why,
+			    sizeof(why));
+		assert(rc == 0); /* a row whose default it refuses */
+	}
+	return c;
+}
+
+void
+conf_free(struct conf *c)
+{
+	if (c == NULL)
+		return;
+	for (size_t i = 0; i < c->count; i++) {
+		free(c->values[i].raw);
+		free(c->values[i].where);
+	}
+	free(c->values);
+	free(c);
+}
+
+/* The names of all sections, or all keys of one, for a complaint. */
+static void
+names_list(const struct conf_row *rows, const char *section, char *ret,
+    size_t cap_bytes)
+{
+	const char *last = NULL;
+	size_t len = 0;
+
+	ret[0] = '\0';
+	for (; rows->key != NULL && len < cap_bytes; rows++) {
+		const char *name = section == NULL ? rows->section : rows->key;
+
+		if (section != NULL && strcmp(rows->section, section) != 0)
+			continue;
+		if (section == NULL && last != NULL && strcmp(last, name) == 0)
+			continue;
+		len += (size_t)snprintf(ret + len, cap_bytes - len, "%s%s",
+		    last == NULL ? "" : " ", name);
+		last = name;
+	}
+}
+
+static int
+section_known(const struct conf_row *rows, const char *section)
+{
+	for (; rows->key != NULL; rows++)
+		if (strcmp(rows->section, section) == 0)
+			return 1;
+	return 0;
+}
+
+/* Say why a section, or a key of it, is not one of ours. */
+static void
+unknown(const struct conf_row *rows, const char *where, const char *section,
+    const char *key, char *why, size_t why_bytes)
+{
+	char names[512];
+
+	if (section_known(rows, section)) {
+		names_list(rows, section, names, sizeof(names));
+		complain(why, why_bytes,
+		    "%s: unknown key %.80s in [%s]: allowed are %s", where, key,
+		    section, names);
+		return;
+	}
+	names_list(rows, NULL, names, sizeof(names));
+	if (section[0] == '\0')
+		complain(why, why_bytes,
+		    "%s: key %.80s before any section: allowed are %s", where,
+		    key, names);
+	else
+		complain(why, why_bytes,
+		    "%s: unknown section [%.80s]: allowed are %s", where,
+		    section, names);
+}
+
+static int
+handler_cb(void *arg, const char *section, const char *key, const char *raw)
+{
+	struct parse *p = arg;
+	char *where;
+	long at;
+
+	if (p->failed)
+		return 0;
+	where = xasprintf("%s:%d", p->path, p->line);
+	at = row_find(p->c->rows, section, key);
+	p->failed = 1;
+	if (at < 0)
+		unknown(p->c->rows, where, section, key, p->why, p->why_bytes);
+	else if (p->c->values[at].given)
+		complain(p->why, p->why_bytes,
+		    "%s: %s.%s is given twice, first at %s", where, section,
+		    key, p->c->values[at].where);
+	else if (value_set(p->c, (size_t)at, raw, where, p->why,
+		     p->why_bytes) == 0)
+		p->failed = 0;
+	if (!p->failed)
+		p->c->values[at].given = 1;
+	free(where);
+	return !p->failed;
+}
+
+/* A section line marks its rows, so that an empty section counts too. */
+static void
+see_section(struct parse *p, const char *line, size_t len_bytes)
+{
+	char name[64], where[PATH_MAX];
+	const char *from = line, *end;
+	int known = 0;
+
+	while (from < line + len_bytes && (*from == ' ' || *from == '\t'))
+		from++;
+	if (from == line + len_bytes || *from != '[')
+		return;
+	end = memchr(from, ']', (size_t)(line + len_bytes - from));
+	if (end == NULL)
+		return; /* inih refuses it */
+	snprintf(name, sizeof(name), "%.*s", (int)(end - from - 1), from + 1);
+	for (size_t i = 0; i < p->c->count; i++)
+		if (strcmp(p->c->rows[i].section, name) == 0)
+			known = p->c->values[i].in_section = 1;
+	if (known)
+		return;
+	p->failed = 1;
+	snprintf(where, sizeof(where), "%s:%d", p->path, p->line);
+	unknown(p->c->rows, where, name, "", p->why, p->why_bytes);
+}
+
+/* inih's reader, like fgets on the text. */
+static char *
+reader_cb(char *line, int cap, void *arg)
+{
+	struct parse *p = arg;
+	size_t n = strcspn(p->next, "\n");
+
+	if (p->failed || *p->next == '\0')
+		return NULL;
+	p->line++;
+	if (n + 2 > (size_t)cap) {
+		complain(p->why, p->why_bytes,
+		    "%s:%d: the line is longer than %d characters", p->path,
+		    p->line, cap - 2);
+		p->failed = 1;
+		return NULL;
+	}
+	see_section(p, p->next, n);
+	if (p->failed)
+		return NULL;
+	memcpy(line, p->next, n);
+	line[n] = '\n';
+	line[n + 1] = '\0';
+	p->next += n + (p->next[n] == '\n');
+	return line;
+}
+
+static int
+check_missing(const struct conf *c, const char *path, char *why,
+    size_t why_bytes)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->values[i].raw != NULL)
+			continue;
+		complain(why, why_bytes, "%s: %s.%s is missing: %s", path,
+		    c->rows[i].section, c->rows[i].key, c->rows[i].text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+conf_parse(const struct conf_row *rows, const char *path, const char *text,
+    struct conf **ret, char *why, size_t why_bytes)
+{
+	struct parse p = { .c = conf_new(rows),
+		.path = path,
+		.next = text,
+		.why = why,
+		.why_bytes = why_bytes };
+	int rc;
+
+	/* inih's settings are globals; every caller sets the same ones. */
+	ini_use_stack = false;
+	ini_max_line = LINE_BYTES_MAX;
+	ini_initial_alloc = LINE_BYTES_MAX;
+	ini_allow_multiline = false;
+	ini_stop_on_first_error = true;
+	rc = ini_parse_stream(reader_cb, &p, handler_cb, &p);
+	if (rc > 0 && !p.failed) {
+		complain(why, why_bytes,
+		    "%s:%d: allowed is [section], key = value or a comment",
+		    path, rc);
+		p.failed = 1;
+	}
+	if (rc < 0 && !p.failed) {
+		complain(why, why_bytes, "%s: out of memory", path);
+		p.failed = 1;
+	}
+	rc = p.failed ? -EINVAL : check_missing(p.c, path, why, why_bytes);
+	if (rc < 0) {
+		conf_free(p.c);
+		return rc;
+	}
+	*ret = p.c; /* handed over */
+	return 0;
+}
+
+/* The whole file with a NUL, or -errno; text never holds an inner NUL. */
+static int
+slurp(const char *path, char **ret)
+{
+	size_t len = 0, cap = 16384;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	text = xcalloc(1, cap);
+	while ((n = read(fd, text + len, cap - len - 1)) > 0) {
+		len += (size_t)n;
+		if (len + 1 < cap)
+			continue;
+		cap *= 2;
+		text = xreallocarray(text, cap, 1);
+		if (cap > FILE_BYTES_MAX)
+			break;
+	}
+	if (n < 0)
+		n = -errno;
+	else if (n > 0)
+		n = -EFBIG;
+	close(fd);
+	text[len] = '\0';
+	if (n == 0 && strlen(text) != len)
+		n = -EILSEQ; /* a NUL: no text file */
+	if (n < 0) {
+		free(text);
+		return (int)n;
+	}
+	*ret = text;
+	return 0;
+}
+
+int
+conf_load(const struct conf_row *rows, const char *path, struct conf **ret,
+    char *why, size_t why_bytes)
+{
+	char *text = NULL;
+	int rc = slurp(path, &text);
+
+	if (rc < 0) {
+		complain(why, why_bytes, "%s: %s", path, strerror(-rc));
+		return rc;
+	}
+	rc = conf_parse(rows, path, text, ret, why, why_bytes);
+	free(text);
+	return rc;
+}
+
+int
+conf_set(struct conf *c, const char *section, const char *key,
+    const char *value, const char *from, char *why, size_t why_bytes)
+{
+	long at = row_find(c->rows, section, key);
+	int rc;
+
+	if (at < 0) {
+		unknown(c->rows, from, section, key, why, why_bytes);
+		return -EINVAL;
+	}
+	rc = value_set(c, (size_t)at, value, from, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	c->values[at].given = 1;
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->rows[i].section, section) == 0)
+			c->values[i].in_section = 1;
+	return 0;
+}
+
+/* The value of a row that must exist; type CONF_TYPE_MAX: any. */
+static const struct value *
+value_get(const struct conf *c, const char *section, const char *key,
+    enum conf_type type)
+{
+	long at = row_find(c->rows, section, key);
+
+	assert(at >= 0);
+	assert(type == CONF_TYPE_MAX || c->rows[at].type == type);
+	return &c->values[at];
+}
+
+const char *
+conf_string(const struct conf *c, const char *section, const char *key)
+{
+	return value_get(c, section, key, CONF_TYPE_MAX)->raw;
+}
+
+int
+conf_bool(const struct conf *c, const char *section, const char *key)
+{
+	return (int)value_get(c, section, key, CONF_BOOL)->as.i;
+}
+
+int64_t
+conf_int(const struct conf *c, const char *section, const char *key)
+{
+	return value_get(c, section, key, CONF_INT)->as.i;
+}
+
+double
+conf_real(const struct conf *c, const char *section, const char *key)
+{
+	return value_get(c, section, key, CONF_REAL)->as.r;
+}
+
+uint64_t
+conf_bytes(const struct conf *c, const char *section, const char *key)
+{
+	return value_get(c, section, key, CONF_BYTES)->as.u;
+}
+
+uint64_t
+conf_span_ns(const struct conf *c, const char *section, const char *key)
+{
+	return value_get(c, section, key, CONF_SPAN)->as.u;
+}
+
+int
+conf_choice(const struct conf *c, const char *section, const char *key)
+{
+	return (int)value_get(c, section, key, CONF_CHOICE)->as.i;
+}
+
+int
+conf_given(const struct conf *c, const char *section, const char *key)
+{
+	return value_get(c, section, key, CONF_TYPE_MAX)->given;
+}
+
+const char *
+conf_where(const struct conf *c, const char *section, const char *key)
+{
+	return value_get(c, section, key, CONF_TYPE_MAX)->where;
+}
+
+int
+conf_has_section(const struct conf *c, const char *section)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->rows[i].section, section) == 0)
+			return c->values[i].in_section;
+	return 0;
+}
+
+char *
+conf_render(const struct conf *c)
+{
+	struct strbuf sb = { 0 };
+
+	strbuf_add(&sb, "", 0);
+	for (size_t i = 0; i < c->count; i++) {
+		if (conf_section_starts(c->rows, i))
+			strbuf_addf(&sb, "%s[%s]\n", i == 0 ? "" : "\n",
+			    c->rows[i].section);
+		strbuf_addf(&sb, "%s = %s\n", c->rows[i].key, c->values[i].raw);
+	}
+	return sb.text;
+}

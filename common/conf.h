@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conf.h - INI files whose keys are rows of a table.
+ *
+ * A row gives a key its type, range, default, unit and sentence; the parser,
+ * the help text, the default file and the manual read the same rows. Unknown
+ * sections and keys, keys given twice and values out of range are errors that
+ * read "file:line: what is wrong and what is allowed".
+ */
+#ifndef COMMON_CONF_H
+#define COMMON_CONF_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum conf_type {
+	CONF_STRING,   /* min..max: length in bytes; "" only when min is 0 */
+	CONF_BOOL,     /* yes no true false on off 1 0 */
+	CONF_INT,      /* min..max */
+	CONF_REAL,     /* min..max; "5%" is 0.05 */
+	CONF_BYTES,    /* 4K 1M; min..max in bytes */
+	CONF_SPAN,     /* 10s 5m 250ms; min..max in seconds */
+	CONF_CHOICE,   /* one of allowed, "a|b|c" */
+	CONF_CHOICES,  /* a list of some of allowed, order kept */
+	CONF_HOSTLIST, /* common/hostlist.h */
+	CONF_TYPE_MAX
+};
+
+struct conf_row {
+	const char *section;
+	const char *key;
+	enum conf_type type;
+	double min, max;      /* inclusive; both 0: no limit */
+	const char *allowed;  /* CONF_CHOICE and CONF_CHOICES, else NULL */
+	const char *fallback; /* default as written in a file; NULL: must be
+				 given */
+	const char *unit;     /* "s", "bytes", "1", ... or "" */
+	const char *text;     /* one sentence for people */
+};
+
+/* A table ends with a row whose key is NULL. */
+struct conf;
+
+/* Read path, or text (then path is only its name in messages). On failure
+ * -EINVAL or -errno, and why holds the message, without newline. The caller
+ * ends *ret with conf_free. */
+int conf_load(const struct conf_row *rows, const char *path, struct conf **ret,
+    char *why, size_t why_bytes);
+int conf_parse(const struct conf_row *rows, const char *path, const char *text,
+    struct conf **ret, char *why, size_t why_bytes);
+/* Override one value, as for "-o section.key=value"; from names the source in
+ * messages. */
+int conf_set(struct conf *c, const char *section, const char *key,
+    const char *value, const char *from, char *why, size_t why_bytes);
+void conf_free(struct conf *c); /* NULL is allowed */
+
+/* The row must exist and have the getter's type: anything else is a bug of
+ * ours (assert). Strings live as long as c. */
+const char *conf_string(const struct conf *c, const char *section,
+    const char *key); /* also the raw text of every other type */
+int conf_bool(const struct conf *c, const char *section, const char *key);
+int64_t conf_int(const struct conf *c, const char *section, const char *key);
+double conf_real(const struct conf *c, const char *section, const char *key);
+uint64_t conf_bytes(const struct conf *c, const char *section, const char *key);
+uint64_t conf_span_ns(const struct conf *c, const char *section,
+    const char *key);
+/* Index into allowed of a CONF_CHOICE. */
+int conf_choice(const struct conf *c, const char *section, const char *key);
+/* 1 when the file (or conf_set) gave the value, 0 when it is the default. */
+int conf_given(const struct conf *c, const char *section, const char *key);
+/* "file:line" where the value stands, or "default"; for later complaints. */
+const char *conf_where(const struct conf *c, const char *section,
+    const char *key);
+/* 1 when the file has the section at all. */
+int conf_has_section(const struct conf *c, const char *section);
+
+/* The whole configuration as INI text, defaults included; caller frees. */
+char *conf_render(const struct conf *c);
+/* Every row commented and equal to its default: the shipped file. */
+void conf_print_defaults(const struct conf_row *rows, FILE *to);
+/* The rows as an mdoc list, for the manual. */
+void conf_print_mdoc(const struct conf_row *rows, FILE *to);
+
+#endif

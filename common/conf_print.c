@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conf_print.c - the rows as the shipped file and as a part of the manual.
+ */
+#include <string.h>
+
+#include "common/conf_type.h"
+
+/* The sentence of a row as comment lines of at most 76 characters. */
+static void
+print_comment(const char *text, FILE *to)
+{
+	while (*text != '\0') {
+		size_t n = strlen(text);
+
+		if (n > 74) {
+			n = 74;
+			while (n > 1 && text[n] != ' ')
+				n--;
+		}
+		fprintf(to, "# %.*s\n", (int)n, text);
+		text += n;
+		text += strspn(text, " ");
+	}
+}
+
+void
+conf_print_defaults(const struct conf_row *rows, FILE *to)
+{
+	char allowed[256];
+
+	for (size_t i = 0; rows[i].key != NULL; i++) {
+		if (conf_section_starts(rows, i))
+			fprintf(to, "%s[%s]\n", i == 0 ? "" : "\n",
+			    rows[i].section);
+		else
+			fputc('\n', to);
+		print_comment(rows[i].text, to);
+		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
+		fprintf(to, "# Allowed: %s\n", allowed);
+		if (rows[i].fallback == NULL)
+			fprintf(to, "%s =\n", rows[i].key);
+		else if (rows[i].fallback[0] == '\0')
+			fprintf(to, "#%s =\n", rows[i].key);
+		else
+			fprintf(to, "#%s = %s\n", rows[i].key,
+			    rows[i].fallback);
+	}
+}
+
+/* A line of mdoc text: a leading '.' or '\'' and every '\\' are escaped. */
+static void
+print_mdoc_text(const char *text, FILE *to)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", to);
+	for (; *text != '\0'; text++) {
+		if (*text == '\\')
+			fputs("\\e", to);
+		else
+			fputc(*text, to);
+	}
+	fputc('\n', to);
+}
+
+void
+conf_print_mdoc(const struct conf_row *rows, FILE *to)
+{
+	char allowed[256];
+
+	for (size_t i = 0; rows[i].key != NULL; i++) {
+		if (conf_section_starts(rows, i))
+			fprintf(to, "%s.Ss \\&[%s]\n.Bl -tag -width Ds\n",
+			    i == 0 ? "" : ".El\n", rows[i].section);
+		fprintf(to, ".It Ic %s\n", rows[i].key);
+		print_mdoc_text(rows[i].text, to);
+		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
+		fputs("Allowed: ", to);
+		print_mdoc_text(allowed, to);
+		if (rows[i].fallback == NULL)
+			fputs("Must be given.\n", to);
+		else if (rows[i].fallback[0] == '\0')
+			fputs("Default: empty.\n", to);
+		else
+			fprintf(to, "Default:\n.Ql %s .\n", rows[i].fallback);
+	}
+	fputs(".El\n", to);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/conf_type.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/str.h"
+
+/* Position of an item of len_bytes in "a|b|c", or -1. */
+static int
+allowed_find(const char *allowed, const char *item, size_t len_bytes)
+{
+	int at = 0;
+
+	for (const char *p = allowed;; at++) {
+		size_t n = strcspn(p, "|");
+
+		if (n == len_bytes && memcmp(p, item, n) == 0)
+			return at;
+		if (p[n] == '\0')
+			return -1;
+		p += n + 1;
+	}
+}
+
+static int
+in_range(const struct conf_row *row, double x)
+{
+	return (row->min == 0 && row->max == 0) ||
+	    (x >= row->min && x <= row->max);
+}
+
+/* "1 to 100", or "any" for a row without limits, in the row's own notation. */
+static void
+range_format(const struct conf_row *row, char *ret, size_t cap_bytes)
+{
+	char lo[32], hi[32];
+
+	if (row->min == 0 && row->max == 0) {
+		snprintf(ret, cap_bytes, "any value");
+		return;
+	}
+	if (row->type == CONF_SPAN) {
+		clk_span_format((uint64_t)(row->min * 1e9), lo, sizeof(lo));
+		clk_span_format((uint64_t)(row->max * 1e9), hi, sizeof(hi));
+	} else if (row->type == CONF_BYTES) {
+		str_bytes_format(row->min, lo, sizeof(lo));
+		str_bytes_format(row->max, hi, sizeof(hi));
+	} else {
+		snprintf(lo, sizeof(lo), "%.16g", row->min);
+		snprintf(hi, sizeof(hi), "%.16g", row->max);
+	}
+	snprintf(ret, cap_bytes, "%s to %s", lo, hi);
+}
+
+/* Readers, one a type: 0, or -EINVAL; text of the complaint in want. */
+
+static int
+read_string(const struct conf_row *row, const char *raw, union conf_number *ret,
+    char *want)
+{
+	size_t n = strlen(raw);
+
+	(void)ret;
+	if (in_range(row, (double)n))
+		return 0;
+	snprintf(want, CONF_WANT_BYTES, "%.0f to %.0f characters", row->min,
+	    row->max);
+	return -EINVAL;
+}
+
+static int
+read_bool(const struct conf_row *row, const char *raw, union conf_number *ret,
+    char *want)
+{
+	int b;
+
+	(void)row;
+	snprintf(want, CONF_WANT_BYTES, "yes or no");
+	if (str_to_bool(raw, &b) < 0)
+		return -EINVAL;
+	ret->i = b;
+	return 0;
+}
+
+static int
+read_int(const struct conf_row *row, const char *raw, union conf_number *ret,
+    char *want)
+{
+	char range[80];
+	int64_t i;
+
+	range_format(row, range, sizeof(range));
+	snprintf(want, CONF_WANT_BYTES, "a whole number, %s", range);
+	if (str_to_int(raw, INT64_MIN, INT64_MAX, &i) < 0 ||
+	    !in_range(row, (double)i))
+		return -EINVAL;
+	ret->i = i;
+	return 0;
+}
+
+static int
+read_real(const struct conf_row *row, const char *raw, union conf_number *ret,
+    char *want)
+{
+	char range[80], text[64];
+	size_t n = strlen(raw);
+	double r, scale = 1;
+
+	range_format(row, range, sizeof(range));
+	snprintf(want, CONF_WANT_BYTES, "a number, %s", range);
+	if (n >= sizeof(text))
+		return -EINVAL;
+	memcpy(text, raw, n + 1);
+	if (n > 0 && text[n - 1] == '%') {
+		text[n - 1] = '\0';
+		scale = 0.01;
+	}
+	if (str_to_double(text, -1e300, 1e300, &r) < 0 ||
+	    !in_range(row, r * scale))
+		return -EINVAL;
+	ret->r = r * scale;
+	return 0;
+}
+
+static int
+read_bytes(const struct conf_row *row, const char *raw, union conf_number *ret,
+    char *want)
+{
+	char range[80];
+	uint64_t u;
+
+	range_format(row, range, sizeof(range));
+	snprintf(want, CONF_WANT_BYTES, "a size as 4096, 4K or 1M, %s", range);
+	if (str_to_bytes(raw, &u) < 0 || !in_range(row, (double)u))
+		return -EINVAL;
+	ret->u = u;
+	return 0;
+}
+
+static int
+read_span(const struct conf_row *row, const char *raw, union conf_number *ret,
+    char *want)
+{
+	char range[80];
+	uint64_t u;
+
+	range_format(row, range, sizeof(range));
+	snprintf(want, CONF_WANT_BYTES, "a time span as 250ms, 10s or 5m, %s",
+	    range);
+	if (clk_span_parse(raw, &u) < 0 || !in_range(row, (double)u / 1e9))
+		return -EINVAL;
+	ret->u = u;
+	return 0;
+}
+
+static int
+read_choice(const struct conf_row *row, const char *raw, union conf_number *ret,
+    char *want)
+{
+	int at = allowed_find(row->allowed, raw, strlen(raw));
+
+	snprintf(want, CONF_WANT_BYTES, "one of %s", row->allowed);
+	if (at < 0)
+		return -EINVAL;
+	ret->i = at;
+	return 0;
+}
+
+static int
+read_choices(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
+{
+	size_t count = 0;
+	char **list = str_list_parse(raw, &count);
+	int rc = list == NULL || count == 0 ? -EINVAL : 0;
+
+	(void)ret;
+	snprintf(want, CONF_WANT_BYTES, "a list, with commas, of %s",
+	    row->allowed);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		if (allowed_find(row->allowed, list[i], strlen(list[i])) < 0)
+			rc = -EINVAL;
+	str_list_free(list);
+	return rc;
+}
+
+static int
+read_hostlist(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
+{
+	struct hostlist hl;
+	char why[256];
+	int rc;
+
+	(void)row;
+	(void)ret;
+	rc = hostlist_parse(raw, &hl, why, sizeof(why));
+	if (rc < 0) {
+		snprintf(want, CONF_WANT_BYTES,
+		    "a hostlist as n[001-016,020],login1 (%s)", why);
+		return rc;
+	}
+	hostlist_clear(&hl);
+	return 0;
+}
+
+static int (*const readers[CONF_TYPE_MAX])(const struct conf_row *row,
+    const char *raw, union conf_number *ret, char *want) = {
+	[CONF_STRING] = read_string,
+	[CONF_BOOL] = read_bool,
+	[CONF_INT] = read_int,
+	[CONF_REAL] = read_real,
+	[CONF_BYTES] = read_bytes,
+	[CONF_SPAN] = read_span,
+	[CONF_CHOICE] = read_choice,
+	[CONF_CHOICES] = read_choices,
+	[CONF_HOSTLIST] = read_hostlist,
+};
+
+int
+conf_type_read(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char want[CONF_WANT_BYTES])
+{
+	return readers[row->type](row, raw, ret, want);
+}
+
+void
+conf_type_allowed(const struct conf_row *row, char *ret, size_t cap_bytes)
+{
+	static const char *const plain[CONF_TYPE_MAX] = {
+		[CONF_STRING] = "text",
+		[CONF_BOOL] = "yes or no",
+		[CONF_HOSTLIST] = "a hostlist",
+	};
+
+	if (row->allowed != NULL)
+		snprintf(ret, cap_bytes, "%s%s",
+		    row->type == CONF_CHOICES ? "a list of " : "",
+		    row->allowed);
+	else if (plain[row->type] != NULL)
+		snprintf(ret, cap_bytes, "%s", plain[row->type]);
+	else
+		range_format(row, ret, cap_bytes);
+}
+
+int
+conf_section_starts(const struct conf_row *rows, size_t at)
+{
+	return at == 0 || strcmp(rows[at].section, rows[at - 1].section) != 0;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hist.c - a value's bucket is found from its binary exponent and a table of
+ * the 16 steps of an octave, not from log2(): the table gives every machine
+ * the same bucket for the same value, and costs four comparisons.
+ */
+#include "common/hist.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/robust.h"
+
+#define HIST_VERSION 1
+
+/* 2^(k/16) */
+static const double steps[HIST_PER_OCTAVE] = { 1.0, 1.0442737824274138403,
+	1.0905077326652576592, 1.1387886347566916537, 1.1892071150027210667,
+	1.2418578120734840486, 1.2968395546510096659, 1.3542555469368927283,
+	1.4142135623730950488, 1.4768261459394993114, 1.5422108254079408236,
+	1.6104903319492543082, 1.6817928305074290861, 1.7562521603732994831,
+	1.8340080864093424635, 1.9152065613971472939 };
+
+void
+hist_clear(struct hist *h)
+{
+	memset(h, 0, sizeof(*h));
+}
+
+/* The smallest k with m <= 2^(k/16), for m in [1, 2): 0..16. */
+static int
+step_of(double m)
+{
+	int lo = 0, hi = HIST_PER_OCTAVE;
+
+	while (lo < hi) {
+		int mid = (lo + hi) / 2;
+
+		if (m <= steps[mid])
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+int
+hist_index(double value)
+{
+	int exponent, i;
+	double m;
+
+	if (!(value > 0))
+		return HIST_FIRST;
+	if (isinf(value))
+		return HIST_LAST;
+	m = frexp(value, &exponent); /* value = 2m * 2^(exponent - 1) */
+	i = (exponent - 1) * HIST_PER_OCTAVE + step_of(2 * m);
+	if (i < HIST_FIRST)
+		return HIST_FIRST;
+	return i > HIST_LAST ? HIST_LAST : i;
+}
+
+double
+hist_bound(int i)
+{
+	int step = ((i % HIST_PER_OCTAVE) + HIST_PER_OCTAVE) % HIST_PER_OCTAVE;
+
+	return ldexp(steps[step], (i - step) / HIST_PER_OCTAVE);
+}
+
+void
+hist_add(struct hist *h, double value)
+{
+	hist_add_many(h, value, 1);
+}
+
+void
+hist_add_many(struct hist *h, double value, uint64_t times)
+{
+	assert(isfinite(value));
+	if (times == 0)
+		return;
+	if (h->count == 0 || value < h->min)
+		h->min = value;
+	if (h->count == 0 || value > h->max)
+		h->max = value;
+	h->count += times;
+	h->sum += value * (double)times;
+	h->bucket[hist_index(value) - HIST_FIRST] += times;
+}
+
+void
+hist_merge(struct hist *into, const struct hist *from)
+{
+	if (from->count == 0)
+		return;
+	if (into->count == 0 || from->min < into->min)
+		into->min = from->min;
+	if (into->count == 0 || from->max > into->max)
+		into->max = from->max;
+	into->count += from->count;
+	into->sum += from->sum;
+	for (int i = 0; i < HIST_BUCKETS; i++)
+		into->bucket[i] += from->bucket[i];
+}
+
+/* The sample of a rank, 1..count: the outer ones are known, the others as well
+ * as their buckets tell. */
+static double
+at_rank(const struct hist *h, uint64_t rank)
+{
+	uint64_t seen = 0;
+	double value;
+	int i = 0;
+
+	if (rank <= 1 || rank >= h->count)
+		return rank <= 1 ? h->min : h->max;
+	for (;; i++) {
+		assert(i < HIST_BUCKETS);
+		seen += h->bucket[i];
+		if (seen >= rank)
+			break;
+	}
+	i += HIST_FIRST;
+	/* 2^((i - 1/2) / 16): the geometric middle of bounds i - 1 and i */
+	value = hist_bound(i) / 1.0218971486541166782;
+	if (i == HIST_FIRST)
+		value = h->min;
+	if (i == HIST_LAST)
+		value = h->max;
+	if (value < h->min)
+		return h->min;
+	return value > h->max ? h->max : value;
+}
+
+double
+hist_quantile(const struct hist *h, double q)
+{
+	double rank;
+
+	assert(q >= 0 && q <= 1);
+	if (h->count == 0)
+		return NAN;
+	/* n q is a whole number for many wanted q; its rounding error must
+	 * not lift it to the next rank. */
+	rank = ceil((double)h->count * q * (1 - 4 * DBL_EPSILON));
+	if (rank < 1)
+		rank = 1;
+	if (rank >= (double)h->count)
+		return at_rank(h, h->count);
+	return at_rank(h, (uint64_t)rank);
+}
+
+double
+hist_mean(const struct hist *h)
+{
+	return h->count == 0 ? NAN : h->sum / (double)h->count;
+}
+
+int
+hist_quantile_interval(const struct hist *h, double q, double level,
+    double *ret_lo, double *ret_hi)
+{
+	double n = (double)h->count, z, spread, lo, hi;
+
+	assert(q > 0 && q < 1 && level > 0 && level < 1);
+	if (h->count == 0)
+		return -ENODATA;
+	z = robust_normal_quantile((1 + level) / 2);
+	spread = z * sqrt(n * q * (1 - q));
+	lo = floor(n * q - spread);
+	hi = ceil(n * q + spread);
+	if (lo < 1 || hi > n)
+		return -ENODATA;
+	*ret_lo = at_rank(h, (uint64_t)lo);
+	*ret_hi = at_rank(h, (uint64_t)hi);
+	return 0;
+}
+
+/* ---- the BLOB ---- */
+
+struct writer {
+	uint8_t *at;
+	size_t left_bytes;
+	int full;
+};
+
+static void
+put_byte(struct writer *w, uint8_t byte)
+{
+	if (w->left_bytes == 0) {
+		w->full = 1;
+		return;
+	}
+	*w->at++ = byte;
+	w->left_bytes--;
+}
+
+static void
+put_varint(struct writer *w, uint64_t x)
+{
+	for (; x >= 0x80; x >>= 7)
+		put_byte(w, (uint8_t)(x | 0x80));
+	put_byte(w, (uint8_t)x);
+}
+
+static void
+put_double(struct writer *w, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	for (int shift = 0; shift < 64; shift += 8)
+		put_byte(w, (uint8_t)(bits >> shift));
+}
+
+static uint64_t
+zigzag(int i)
+{
+	return i < 0 ? ((uint64_t) - (int64_t)i << 1) - 1 : (uint64_t)i << 1;
+}
+
+/* First used bucket and their number. */
+static int
+used(const struct hist *h, int *ret_first)
+{
+	int count = 0;
+
+	*ret_first = 0;
+	for (int i = 0; i < HIST_BUCKETS; i++) {
+		if (h->bucket[i] == 0)
+			continue;
+		if (count++ == 0)
+			*ret_first = i + HIST_FIRST;
+	}
+	return count;
+}
+
+long
+hist_pack(const struct hist *h, uint8_t *ret, size_t cap_bytes)
+{
+	struct writer w = { ret, cap_bytes, 0 };
+	int first, count = used(h, &first), last = first;
+
+	put_byte(&w, HIST_VERSION);
+	put_varint(&w, h->count);
+	put_double(&w, h->count > 0 ? h->sum : 0);
+	put_double(&w, h->count > 0 ? h->min : 0);
+	put_double(&w, h->count > 0 ? h->max : 0);
+	put_varint(&w, zigzag(first));
+	put_varint(&w, (uint64_t)count);
+	for (int i = first; count > 0; i++) {
+		uint64_t n = h->bucket[i - HIST_FIRST];
+
+		if (n == 0)
+			continue;
+		put_varint(&w, (uint64_t)(i - last));
+		put_varint(&w, n);
+		last = i;
+		count--;
+	}
+	return w.full ? -ENOSPC : (long)(cap_bytes - w.left_bytes);
+}
+
+struct reader {
+	const uint8_t *at;
+	size_t left_bytes;
+	int bad;
+};
+
+static uint8_t
+get_byte(struct reader *r)
+{
+	if (r->left_bytes == 0) {
+		r->bad = 1;
+		return 0;
+	}
+	r->left_bytes--;
+	return *r->at++;
+}
+
+/* Only the shortest form: one blob for one histogram. */
+static uint64_t
+get_varint(struct reader *r)
+{
+	uint64_t x = 0;
+	uint8_t byte;
+	int shift = 0;
+
+	do {
+		byte = get_byte(r);
+		if (shift == 63 && byte > 1)
+			r->bad = 1;
+		x |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while ((byte & 0x80) != 0 && shift < 64 && !r->bad);
+	if ((byte & 0x80) != 0 || (byte == 0 && shift > 7))
+		r->bad = 1;
+	return x;
+}
+
+static double
+get_double(struct reader *r)
+{
+	uint64_t bits = 0;
+	double value;
+
+	for (int shift = 0; shift < 64; shift += 8)
+		bits |= (uint64_t)get_byte(r) << shift;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* The pairs; the sum of their counts must be h->count. */
+static int
+get_buckets(struct reader *r, struct hist *h, int *ret_first, int *ret_last)
+{
+	uint64_t code = get_varint(r), count = get_varint(r), sum = 0;
+	int64_t i = (int64_t)(code >> 1) ^ -(int64_t)(code & 1);
+
+	if (count > HIST_BUCKETS || i < HIST_FIRST || i > HIST_LAST)
+		return -EPROTO;
+	*ret_first = (int)i;
+	for (uint64_t k = 0; k < count; k++) {
+		uint64_t gap = get_varint(r), n = get_varint(r);
+
+		if (r->bad || (gap == 0) != (k == 0) || n == 0 ||
+		    gap > (uint64_t)(HIST_LAST - i) || n > h->count - sum)
+			return -EPROTO;
+		i += (int64_t)gap;
+		sum += n;
+		h->bucket[i - HIST_FIRST] = n;
+	}
+	*ret_last = (int)i;
+	return sum == h->count && (count > 0 || code == 0) ? 0 : -EPROTO;
+}
+
+/* Smallest and largest lie in the outer buckets, and the sum between n times
+ * the one and n times the other, but for rounding. */
+static int
+check_moments(const struct hist *h, int first, int last)
+{
+	double n = (double)h->count, slack;
+
+	if (!isfinite(h->sum) || !isfinite(h->min) || !isfinite(h->max))
+		return -EPROTO;
+	if (h->count == 0) {
+		static const double zeroes[3]; /* -0.0 is not what pack wrote */
+		const double moments[] = { h->sum, h->min, h->max };
+
+		return memcmp(moments, zeroes, sizeof(zeroes)) ? -EPROTO : 0;
+	}
+	if (h->min > h->max || hist_index(h->min) != first ||
+	    hist_index(h->max) != last)
+		return -EPROTO;
+	slack = 1e-6 * n * (fabs(h->min) + fabs(h->max));
+	if (h->sum < n * h->min - slack || h->sum > n * h->max + slack)
+		return -EPROTO;
+	return 0;
+}
+
+int
+hist_unpack(const uint8_t *blob, size_t len_bytes, struct hist *ret)
+{
+	struct reader r = { blob, len_bytes, 0 };
+	struct hist h;
+	int first, last;
+
+	hist_clear(&h);
+	if (get_byte(&r) != HIST_VERSION)
+		return -EPROTO;
+	h.count = get_varint(&r);
+	h.sum = get_double(&r);
+	h.min = get_double(&r);
+	h.max = get_double(&r);
+	if (r.bad || get_buckets(&r, &h, &first, &last) < 0 || r.bad ||
+	    r.left_bytes > 0)
+		return -EPROTO;
+	if (check_moments(&h, first, last) < 0)
+		return -EPROTO;
+	*ret = h;
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hostlist.h - "n[001-016,020],login1": the syntax of Slurm and pdsh.
+ *
+ * Limits: 65536 hosts, 255 bytes a name, letters, digits, '.', '-', '_'.
+ */
+#ifndef COMMON_HOSTLIST_H
+#define COMMON_HOSTLIST_H
+
+#include <stddef.h>
+
+#define HOSTLIST_MAX      65536
+#define HOSTLIST_NAME_MAX 255
+
+struct hostlist {
+	char **names; /* in the order written, duplicates dropped */
+	size_t count;
+};
+
+/* -EINVAL or -E2BIG; why (may be NULL) then says what is wrong and where. */
+int hostlist_parse(const char *text, struct hostlist *ret, char *why,
+    size_t why_bytes);
+/* Folds runs of equal prefix, width and suffix. The caller frees. */
+char *hostlist_format(const char *const *names, size_t count);
+/* 1 when the name is in the list. */
+int hostlist_has(const struct hostlist *hl, const char *name);
+/* 0, or -EINVAL when a name could not be a host's. */
+int hostlist_name_check(const char *name);
+void hostlist_clear(struct hostlist *hl); /* NULL members are allowed */
+/* Human order: digits compare as numbers, so n2 < n10. For qsort on char *. */
+int hostlist_compare(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+#define COLUMNS_MAX 64
+
+struct table {
+	size_t columns;
+	int right[COLUMNS_MAX];
+	char **cells; /* the heads are the first row */
+	size_t count;
+	size_t cap;
+};
+
+static void
+push(struct table *t, char *text)
+{
+	if (t->count == t->cap) {
+		t->cap = t->cap == 0 ? 64 : t->cap * 2;
+		t->cells = xreallocarray(t->cells, t->cap, sizeof(*t->cells));
+	}
+	t->cells[t->count++] = text;
+}
+
+struct table *
+table_new(const char *heads)
+{
+	struct table *t = xcalloc(1, sizeof(*t));
+
+	for (;;) {
+		size_t n;
+
+		assert(t->columns < COLUMNS_MAX);
+		t->right[t->columns] = *heads == '>';
+		heads += *heads == '>';
+		n = strcspn(heads, "|");
+		push(t, xstrndup(heads, n));
+		t->columns++;
+		if (heads[n] == '\0')
+			return t;
+		heads += n + 1;
+	}
+}
+
+void
+table_free(struct table *t)
+{
+	if (t == NULL)
+		return;
+	for (size_t i = 0; i < t->count; i++)
+		free(t->cells[i]);
+	free(t->cells);
+	free(t);
+}
+
+void
+table_cell(struct table *t, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	assert(n >= 0);
+	text = xcalloc(1, (size_t)n + 1);
+	va_start(ap, fmt);
+	vsnprintf(text, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	push(t, text);
+}
+
+/* Characters of UTF-8 text: bytes that do not continue one. */
+static size_t
+text_width(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text != '\0'; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+static size_t
+column_width(const struct table *t, size_t column)
+{
+	size_t width = 0;
+
+	for (size_t i = column; i < t->count; i += t->columns) {
+		size_t n = text_width(t->cells[i]);
+
+		if (n > width)
+			width = n;
+	}
+	return width;
+}
+
+static void
+print_blanks(size_t n, FILE *to)
+{
+	while (n-- > 0)
+		fputc(' ', to);
+}
+
+void
+table_print(struct table *t, FILE *to)
+{
+	size_t width[COLUMNS_MAX];
+	size_t owed = 0; /* blanks held back, so that no line ends in one */
+
+	assert(t->count % t->columns == 0);
+	for (size_t c = 0; c < t->columns; c++)
+		width[c] = column_width(t, c);
+	for (size_t i = 0; i < t->count; i++) {
+		size_t c = i % t->columns;
+		size_t pad = width[c] - text_width(t->cells[i]);
+
+		if (t->right[c])
+			owed += pad;
+		if (t->cells[i][0] != '\0') {
+			print_blanks(owed, to);
+			owed = 0;
+			fputs(t->cells[i], to);
+		}
+		owed += (t->right[c] ? 0 : pad) + 2;
+		if (c + 1 == t->columns) {
+			fputc('\n', to);
+			owed = 0;
+		}
+	}
+}
+
+static void
+print_csv_cell(const char *text, FILE *to)
+{
+	if (strpbrk(text, ",\"\r\n") == NULL) {
+		fputs(text, to);
+		return;
+	}
+	fputc('"', to);
+	for (; *text != '\0'; text++) {
+		if (*text == '"')
+			fputc('"', to);
+		fputc(*text, to);
+	}
+	fputc('"', to);
+}
+
+void
+table_print_csv(struct table *t, FILE *to)
+{
+	assert(t->count % t->columns == 0);
+	for (size_t i = 0; i < t->count; i++) {
+		print_csv_cell(t->cells[i], to);
+		fputc((i + 1) % t->columns == 0 ? '\n' : ',', to);
+	}
+}
+
+void
+table_bar(double share, int width, int ascii, char *ret, size_t cap_bytes)
+{
+	/* U+2588 full block down to U+258F one eighth: E2 96 88..8F. */
+	size_t len = 0;
+	int eighths;
+
+	if (!(share > 0)) /* NAN too */
+		share = 0;
+	if (share > 1)
+		share = 1;
+	eighths = (int)(share * width * 8 + 0.5);
+	if (share > 0 && eighths == 0)
+		eighths = 1; /* something is not nothing */
+	for (int i = 0; i < width && len + 4 <= cap_bytes; i++) {
+		int n = eighths - i * 8;
+
+		n = n > 8 ? 8 : n;
+		if (n <= 0 || (ascii && n < 4 && !(i == 0 && share > 0))) {
+			ret[len++] = ' ';
+		} else if (ascii) {
+			ret[len++] = '#';
+		} else {
+			memcpy(ret + len, "\xe2\x96", 2);
+			ret[len + 2] = (char)(0x88 + 8 - n);
+			len += 3;
+		}
+	}
+	assert(len < cap_bytes);
+	ret[len] = '\0';
+}

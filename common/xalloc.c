@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/xalloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+
+void *
+xcalloc(size_t count, size_t size_bytes)
+{
+	void *p = calloc(count > 0 ? count : 1,
+	    size_bytes > 0 ? size_bytes : 1);
+
+	if (p == NULL)
+		fatalx("out of memory: %zu times %zu bytes", count, size_bytes);
+	return p;
+}
+
+void *
+xreallocarray(void *old, size_t count, size_t size_bytes)
+{
+	size_t one = size_bytes > 0 ? size_bytes : 1;
+	void *p = reallocarray(old, count > 0 ? count : 1, one);
+
+	if (p == NULL)
+		fatalx("out of memory: %zu times %zu bytes", count, size_bytes);
+	return p;
+}
+
+char *
+xstrdup(const char *text)
+{
+	return xstrndup(text, strlen(text));
+}
+
+char *
+xstrndup(const char *text, size_t len_bytes)
+{
+	char *copy = strndup(text, len_bytes);
+
+	if (copy == NULL)
+		fatalx("out of memory: %zu bytes of text", len_bytes);
+	return copy;
+}
+
+char *
+xasprintf(const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		fatalx("out of memory: a formatted text");
+	return text;
+}
