@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/names.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/str.h"
+
+const struct test_row names_tests[TEST_MAX] = {
+	[TEST_LAT] = { "lat", "RR Two-sided Lat", "s", 8, 1,
+	    "random ring, two-sided latency to both neighbours" },
+	[TEST_GET_LAT] = { "get-lat", "RR Get Lat", "s", 8, 1,
+	    "random ring, one-sided Get latency from both neighbours" },
+	[TEST_BW] = { "bw", "RR Two-sided BW", "B/s", 131072, 8,
+	    "random ring, two-sided bandwidth with both neighbours" },
+	[TEST_PUT_BW] = { "put-bw", "RR Put BW", "B/s", 131072, 8,
+	    "random ring, one-sided Put bandwidth to both neighbours" },
+	[TEST_BW_SYNC] = { "bw-sync", "RR Two-sided BW+Sync", "B/s", 131072, 8,
+	    "random ring, two-sided bandwidth, then a barrier" },
+	[TEST_NATURAL_BW] = { "natural-bw", "Nat Two-sided BW", "B/s", 131072,
+	    8, "natural ring, two-sided bandwidth with both neighbours" },
+	[TEST_ALLREDUCE] = { "allreduce", "Multiple Allreduce", "s", 8, 1,
+	    "small allreduce on every sub-communicator at once" },
+	[TEST_ALLTOALL] = { "alltoall", "Multiple Alltoall", "B/s", 4096, 1,
+	    "all-to-all on every sub-communicator at once" },
+};
+
+const struct congestor_row names_congestors[CONGESTOR_MAX] = {
+	[CONGESTOR_NONE] = { "none", "none", "no congestors at all" },
+	[CONGESTOR_IDLE] = { "idle", "Idle",
+	    "holds its nodes and sends nothing: the null variant" },
+	[CONGESTOR_ALLTOALL] = { "alltoall", "Alltoall",
+	    "pairwise-exchange all-to-all" },
+	[CONGESTOR_INCAST] = { "incast", "Two-sided Incast",
+	    "every rank sends to one" },
+	[CONGESTOR_PUT_INCAST] = { "put-incast", "Put Incast",
+	    "every rank puts into one" },
+	[CONGESTOR_GET_BCAST] = { "get-bcast", "Get Bcast",
+	    "every rank gets from one" },
+	[CONGESTOR_BCAST] = { "bcast", "Two-sided Bcast",
+	    "one rank sends to every other" },
+	[CONGESTOR_ALLREDUCE] = { "allreduce", "Large Allreduce",
+	    "large allreduce" },
+};
+
+const char *const names_phases[PHASE_MAX] = { "isolated", "congested", "wild" };
+
+const struct run_state_row names_run_states[RUN_STATE_MAX] = {
+	[RUN_PENDING] = { "pending", 0, "waits for its nodes or its time" },
+	[RUN_STARTING] = { "starting", 0, "is being launched" },
+	[RUN_RUNNING] = { "running", 0, "has shown its first record" },
+	[RUN_FINISHED] = { "finished", 1, "its end record arrived" },
+	[RUN_FAILED] = { "failed", 1, "ended without success" },
+	[RUN_TIMED_OUT] = { "timed-out", 1, "was killed at its deadline" },
+	[RUN_CANCELLED] = { "cancelled", 1, "was ended by order" },
+	[RUN_MISSED] = { "missed", 1, "could not start when it was due" },
+	[RUN_OVERDUE] = { "overdue", 0, "is due and still waits" },
+	[RUN_PREEMPTED] = { "preempted", 1, "made room for another run" },
+	[RUN_NONSTART] = { "nonstart", 1, "never showed a sign of life" },
+};
+
+const struct cause_row names_causes[CAUSE_MAX] = {
+	[CAUSE_NONE] = { "none", "nothing is wrong" },
+	[CAUSE_TIMEOUT] = { "timeout", "took longer than its limit" },
+	[CAUSE_PEER_LOST] = { "peer-lost", "a peer went away" },
+	[CAUSE_AGENT_LOST] = { "agent-lost", "a node's agent went silent" },
+	[CAUSE_RANK_LOST] = { "rank-lost", "a rank died" },
+	[CAUSE_LAUNCH] = { "launch", "the launcher failed" },
+	[CAUSE_NO_DEVICE] = { "no-device", "the device is not there" },
+	[CAUSE_BUSY] = { "busy", "a node is not idle" },
+	[CAUSE_TOO_FEW_NODES] = { "too-few-nodes",
+	    "fewer usable nodes than the campaign needs" },
+	[CAUSE_WRONG_DATA] = { "wrong-data", "bytes arrived changed" },
+	[CAUSE_UNSUPPORTED] = { "unsupported",
+	    "this MPI or machine cannot do it" },
+	[CAUSE_DISK_FULL] = { "disk-full", "no room to write" },
+	[CAUSE_CANCELLED] = { "cancelled", "ended by order" },
+	[CAUSE_COLLECTOR_LOST] = { "collector-lost",
+	    "the collector stayed away" },
+	[CAUSE_NO_END] = { "no-end", "ended without an end record" },
+	[CAUSE_CONFIG] = { "config", "the campaign is not valid" },
+	[CAUSE_INTERNAL] = { "internal", "an error of our own" },
+};
+
+const char *const names_agent_states[AGENT_STATE_MAX] = { "ok", "late", "lost",
+	"busy" };
+const char *const names_stops[STOP_MAX] = { "precision", "time", "count",
+	"timeout" };
+const char *const names_roles[ROLE_MAX] = { "agent", "collector", "reader",
+	"operator" };
+
+/* Rows start with their name, so one walk serves every table. */
+static int
+find(const void *rows, size_t count, size_t row_bytes, const char *name)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *const *row = (const void *)((const char *)rows +
+		    i * row_bytes);
+
+		if (strcmp(*row, name) == 0)
+			return (int)i;
+	}
+	return -ENOENT;
+}
+
+int
+names_test_find(const char *name)
+{
+	return find(names_tests, TEST_MAX, sizeof(names_tests[0]), name);
+}
+
+int
+names_congestor_find(const char *name)
+{
+	return find(names_congestors, CONGESTOR_MAX,
+	    sizeof(names_congestors[0]), name);
+}
+
+int
+names_run_state_find(const char *name)
+{
+	return find(names_run_states, RUN_STATE_MAX,
+	    sizeof(names_run_states[0]), name);
+}
+
+int
+names_cause_find(const char *name)
+{
+	return find(names_causes, CAUSE_MAX, sizeof(names_causes[0]), name);
+}
+
+int
+names_role_find(const char *name)
+{
+	return find(names_roles, ROLE_MAX, sizeof(names_roles[0]), name);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.h - the words that stand in records, states and tables, each once.
+ *
+ * Rows feed the parser, the wire, the store, the report and the manual.
+ */
+#ifndef SCHEMA_NAMES_H
+#define SCHEMA_NAMES_H
+
+#include <stddef.h>
+
+/* For CONF_CHOICES rows; the tables below must agree (tests/unit). */
+#define NAMES_TESTS                                                            \
+	"lat|get-lat|bw|put-bw|bw-sync|natural-bw|allreduce|alltoall"
+#define NAMES_CONGESTORS                                                       \
+	"none|idle|alltoall|incast|put-incast|get-bcast|bcast|allreduce"
+
+/* Canary tests (GPCNeT section 3.1; network_test of the suite). */
+enum test {
+	TEST_LAT,
+	TEST_GET_LAT,
+	TEST_BW,
+	TEST_PUT_BW,
+	TEST_BW_SYNC,
+	TEST_NATURAL_BW,
+	TEST_ALLREDUCE,
+	TEST_ALLTOALL,
+	TEST_MAX
+};
+
+struct test_row {
+	const char *name;  /* in campaigns and records */
+	const char *title; /* in GPCNeT's table */
+	const char *unit;  /* "s" or "B/s": which way impact is taken */
+	size_t bytes;      /* message size */
+	int window;        /* messages in flight to a neighbour */
+	const char *text;
+};
+extern const struct test_row names_tests[TEST_MAX];
+int names_test_find(const char *name); /* index or -ENOENT */
+
+/* Congestor kinds (GPCNeT section 3.2). idle is the null variant: it holds
+ * its nodes and does nothing. */
+enum congestor {
+	CONGESTOR_NONE,
+	CONGESTOR_IDLE,
+	CONGESTOR_ALLTOALL,
+	CONGESTOR_INCAST,
+	CONGESTOR_PUT_INCAST,
+	CONGESTOR_GET_BCAST,
+	CONGESTOR_BCAST,
+	CONGESTOR_ALLREDUCE,
+	CONGESTOR_MAX
+};
+struct congestor_row {
+	const char *name;
+	const char *title;
+	const char *text;
+};
+extern const struct congestor_row names_congestors[CONGESTOR_MAX];
+int names_congestor_find(const char *name); /* index or -ENOENT */
+
+enum phase { PHASE_ISOLATED, PHASE_CONGESTED, PHASE_WILD, PHASE_MAX };
+extern const char *const names_phases[PHASE_MAX];
+
+/* States of a run, in the order of its life. */
+enum run_state {
+	RUN_PENDING,
+	RUN_STARTING,
+	RUN_RUNNING,
+	RUN_FINISHED,
+	RUN_FAILED,
+	RUN_TIMED_OUT,
+	RUN_CANCELLED,
+	RUN_MISSED,    /* its time came and it could not be started */
+	RUN_OVERDUE,   /* still waiting past its start margin */
+	RUN_PREEMPTED, /* ended for a run of higher priority */
+	RUN_NONSTART,  /* was started and never showed a sign of life */
+	RUN_STATE_MAX
+};
+struct run_state_row {
+	const char *name; /* "timed-out" */
+	int final;        /* 1: the run never changes again */
+	const char *text;
+};
+extern const struct run_state_row names_run_states[RUN_STATE_MAX];
+int names_run_state_find(const char *name); /* index or -ENOENT */
+
+/* Why a measurement has no number, or a run no success. */
+enum cause {
+	CAUSE_NONE,
+	CAUSE_TIMEOUT,
+	CAUSE_PEER_LOST,
+	CAUSE_AGENT_LOST,
+	CAUSE_RANK_LOST,
+	CAUSE_LAUNCH,
+	CAUSE_NO_DEVICE,
+	CAUSE_BUSY,
+	CAUSE_TOO_FEW_NODES,
+	CAUSE_WRONG_DATA,
+	CAUSE_UNSUPPORTED,
+	CAUSE_DISK_FULL,
+	CAUSE_CANCELLED,
+	CAUSE_COLLECTOR_LOST,
+	CAUSE_NO_END,
+	CAUSE_CONFIG,
+	CAUSE_INTERNAL,
+	CAUSE_MAX
+};
+struct cause_row {
+	const char *name; /* "peer-lost" */
+	const char *text;
+};
+extern const struct cause_row names_causes[CAUSE_MAX];
+int names_cause_find(const char *name); /* index or -ENOENT */
+
+/* States of an agent as the collector sees it. */
+enum agent_state {
+	AGENT_OK,
+	AGENT_LATE,
+	AGENT_LOST,
+	AGENT_BUSY,
+	AGENT_STATE_MAX
+};
+extern const char *const names_agent_states[AGENT_STATE_MAX];
+
+/* What ended a test: stopped_by in its record. */
+enum stop { STOP_PRECISION, STOP_TIME, STOP_COUNT, STOP_TIMEOUT, STOP_MAX };
+extern const char *const names_stops[STOP_MAX];
+
+/* Roles in certificates: the organizational unit (OU) of the subject. */
+enum role { ROLE_AGENT, ROLE_COLLECTOR, ROLE_READER, ROLE_OPERATOR, ROLE_MAX };
+extern const char *const names_roles[ROLE_MAX];
+int names_role_find(const char *name); /* index or -ENOENT */
+
+/* Exit codes of coalctl, as Nagios and NHC read them. */
+enum exit_code {
+	EXIT_CODE_OK,
+	EXIT_CODE_WARN,
+	EXIT_CODE_BAD,
+	EXIT_CODE_UNKNOWN
+};
+
+#endif

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/str.h"
+#include "schema/names.h"
+#include "schema/patterns.h"
+
+#define DAY_S    86400.0
+#define GIB      (1024.0 * 1024 * 1024)
+#define PORT_MAX 65535
+
+/* section, key, type, min, max, allowed, default, unit, text */
+const struct conf_row options_campaign[] = {
+	{ "campaign", "about", CONF_STRING, 0, 200, NULL, "", "",
+	    "One line for people." },
+	{ "campaign", "class", CONF_CHOICE, 0, 0, "background|exclusive",
+	    "exclusive", "",
+	    "background runs beside jobs; exclusive needs idle nodes." },
+	{ "campaign", "launcher", CONF_CHOICE, 0, 0, "agents|local", "agents",
+	    "", "How ranks are started: through the agents, or on one node." },
+	{ "campaign", "mpi", CONF_CHOICE, 0, 0, "openmpi|mpich", "openmpi", "",
+	    "The MPI implementation whose engine and launcher are used." },
+	{ "campaign", "nodes", CONF_HOSTLIST, 0, 0, NULL, "all", "",
+	    "Nodes to use; all means every node that is up." },
+	{ "campaign", "nodes_min", CONF_INT, 1, 65536, NULL, "1", "nodes",
+	    "Fewer usable nodes than this and the run is missed." },
+	{ "campaign", "nodes_max", CONF_INT, 1, 65536, NULL, "65536", "nodes",
+	    "Use at most this many, drawn by the seed." },
+	{ "campaign", "ranks_per_node", CONF_INT, 1, 1024, NULL, "1", "ranks",
+	    "MPI ranks on every node." },
+	{ "campaign", "seed", CONF_INT, 0, 9007199254740991.0, NULL, "0", "",
+	    "Seed of roles and rings; 0 draws one and records it." },
+	{ "campaign", "deadline", CONF_SPAN, 1, DAY_S, NULL, "10m", "s",
+	    "Whatever still runs after this is killed." },
+	{ "campaign", "start_limit", CONF_SPAN, 1, 3600, NULL, "30s", "s",
+	    "The first record must arrive within this time." },
+	{ "schedule", "enabled", CONF_BOOL, 0, 0, NULL, "yes", "",
+	    "Whether the schedule below is followed." },
+	{ "schedule", "every", CONF_SPAN, 0, 365 * DAY_S, NULL, "0", "s",
+	    "Interval between starts, aligned to the epoch; 0: only by hand." },
+	{ "schedule", "at", CONF_STRING, 0, 200, NULL, "", "",
+	    "Times of day instead, UTC, as 02:00,14:30." },
+	{ "schedule", "offset", CONF_SPAN, 0, DAY_S, NULL, "0", "s",
+	    "Shift of every start after its aligned time." },
+	{ "schedule", "jitter", CONF_SPAN, 0, DAY_S, NULL, "0", "s",
+	    "A random delay of up to this is added to each start." },
+	{ "schedule", "window", CONF_STRING, 0, 200, NULL, "", "",
+	    "Start only inside these times of day, UTC, as 22:00-06:00." },
+	{ "canary", "tests", CONF_CHOICES, 0, 0, NAMES_TESTS,
+	    "lat,bw-sync,allreduce", "", "Canary tests, in this order." },
+	{ "canary", "share", CONF_REAL, 0.01, 1, NULL, "0.2", "1",
+	    "Share of the nodes that are canaries." },
+	{ "canary", "precision", CONF_REAL, 0.001, 1, NULL, "0.1", "1",
+	    "Stop a test once the interval of its headline is this narrow." },
+	{ "canary", "level", CONF_REAL, 0.5, 0.999, NULL, "0.95", "1",
+	    "Level of all intervals." },
+	{ "canary", "time", CONF_SPAN, 0.01, 3600, NULL, "10s", "s",
+	    "Time limit of one test in one phase, all visits together." },
+	{ "canary", "rounds_min", CONF_INT, 1, 100000, NULL, "8", "rounds",
+	    "Rounds of a test in every visit, whatever the stop rule says." },
+	{ "canary", "iterations", CONF_INT, 0, 10000000, NULL, "0", "1",
+	    "Operations in a round; 0 chooses for about 50 ms a round." },
+	{ "canary", "warmup", CONF_INT, 0, 10000, NULL, "4", "1",
+	    "Operations before each round that are not counted." },
+	{ "canary", "timeout", CONF_SPAN, 0.1, 3600, NULL, "10s", "s",
+	    "A round that takes longer ends its test with cause timeout." },
+	{ "canary", "raw", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Also write a record for every round." },
+	{ "canary", "exact", CONF_CHOICE, 0, 0, "no|gpcnet", "no", "",
+	    "gpcnet runs the paper's fixed loop counts instead of the stop "
+	    "rule." },
+	{ "congestor", "mix", CONF_CHOICES, 0, 0, NAMES_CONGESTORS,
+	    "alltoall,incast,put-incast,get-bcast", "",
+	    "Congestor kinds that share the other nodes in equal parts; none "
+	    "for no congestors." },
+	{ "congestor", "bytes", CONF_BYTES, 1, GIB, NULL, "4K", "bytes",
+	    "Message size of every kind but allreduce." },
+	{ "congestor", "allreduce_bytes", CONF_BYTES, 8, GIB, NULL, "6400K",
+	    "bytes", "Message size of the allreduce congestor (6.25 MiB)." },
+	{ "congestor", "rates", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Measure each congestor's own rate before the canaries start." },
+	{ "congestor", "warmup", CONF_SPAN, 0, 60, NULL, "500ms", "s",
+	    "Congestors run for this long before canaries measure." },
+	{ "phases", "visits", CONF_INT, 1, 64, NULL, "4", "1",
+	    "Visits to each of isolated and congested, in the order A B B A." },
+	{ "phases", "quiet", CONF_CHOICE, 0, 0, "isolated|wild", "isolated", "",
+	    "What the network is while no congestor of ours runs." },
+	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+};
+
+const struct conf_row options_daemon[] = {
+	{ "collector", "listen", CONF_STRING, 1, 200, NULL, "0.0.0.0:17700", "",
+	    "Address for agents (mutual TLS)." },
+	{ "collector", "state_dir", CONF_STRING, 1, 4000, NULL,
+	    "/var/lib/coalmine", "", "The store; a local file system." },
+	{ "collector", "campaign_dir", CONF_STRING, 1, 4000, NULL,
+	    "/etc/coalmine/campaigns", "", "Campaign files, NAME.conf." },
+	{ "collector", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
+	    "info", "", "Log level." },
+	{ "collector", "agents_max", CONF_INT, 1, 100000, NULL, "12000", "1",
+	    "Connections from agents at one time." },
+	{ "collector", "heartbeat", CONF_SPAN, 0.1, 60, NULL, "2s", "s",
+	    "Interval of heartbeats, both ways." },
+	{ "collector", "silence", CONF_SPAN, 0.5, 600, NULL, "10s", "s",
+	    "An agent that was silent for this long is lost." },
+	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
+	    "", "Certificate of the site's authority." },
+	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,
+	    "/etc/coalmine/pki/collector.pem", "", "Own certificate." },
+	{ "tls", "key", CONF_STRING, 1, 4000, NULL,
+	    "/etc/coalmine/pki/collector.key", "", "Own key." },
+	{ "http", "listen", CONF_STRING, 0, 200, NULL, "127.0.0.1:17701", "",
+	    "Read-only HTTP: page, metrics, API; empty: none." },
+	{ "http", "socket", CONF_STRING, 0, 100, NULL,
+	    "/run/coalmine/coalmined.sock", "",
+	    "Unix socket for orders by root and the collector's own user." },
+	{ "http", "tls_listen", CONF_STRING, 0, 200, NULL, "", "",
+	    "HTTPS with client certificates for remote coalctl; empty: none." },
+	{ "http", "connections_max", CONF_INT, 1, 100000, NULL, "256", "1",
+	    "HTTP connections at one time." },
+	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
+	    "Records older than this are deleted." },
+	{ "store", "raw_retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "7d",
+	    "s", "Raw round records and counters older than this go first." },
+	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
+	    "Below this much free disk, writing stops and an alarm is "
+	    "raised." },
+	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+};
+
+const struct conf_row options_agent[] = {
+	{ "agent", "collector", CONF_STRING, 1, 300, NULL, "collector:17700",
+	    "", "The collector, host:port." },
+	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
+	    "Node name; empty: the host's. The certificate must carry it." },
+	{ "agent", "state_dir", CONF_STRING, 1, 4000, NULL,
+	    "/var/lib/coalmine-agent", "", "Spool and leftovers." },
+	{ "agent", "run_dir", CONF_STRING, 1, 80, NULL, "/run/coalmine-agent",
+	    "", "Sockets and files of running work." },
+	{ "agent", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
+	    "info", "", "Log level." },
+	{ "agent", "spool_max", CONF_BYTES, 64.0 * 1024, 1024 * GIB, NULL,
+	    "64M", "bytes", "Spool limit; the oldest raw data is dropped." },
+	{ "agent", "grace", CONF_SPAN, 1, 3600, NULL, "20s", "s",
+	    "Work is ended when the collector stays away for this long." },
+	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
+	    "", "Certificate of the site's authority." },
+	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,
+	    "/etc/coalmine/pki/agent.pem", "", "Own certificate." },
+	{ "tls", "key", CONF_STRING, 1, 4000, NULL,
+	    "/etc/coalmine/pki/agent.key", "", "Own key." },
+	{ "children", "user", CONF_STRING, 0, 64, NULL, "coalmine", "",
+	    "Who probes run as when the agent is root." },
+	{ "children", "libexec", CONF_STRING, 1, 4000, NULL,
+	    "/usr/libexec/coalmine", "", "Where the engines and helpers are." },
+	{ "children", "openmpi", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
+	    "Directory of mpirun and orted; empty: not offered." },
+	{ "children", "mpich", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
+	    "Directory of mpiexec.hydra and hydra_pmi_proxy; empty: not "
+	    "offered." },
+	{ "children", "deadline_max", CONF_SPAN, 1, DAY_S, NULL, "1h", "s",
+	    "No child lives longer, whatever a campaign says." },
+	{ "mpi", "net", CONF_STRING, 0, 200, NULL, "", "",
+	    "Networks of MPI traffic, as CIDR; empty: the MPI's choice." },
+	{ "mpi", "ucx_tls", CONF_STRING, 0, 64, NULL, "", "",
+	    "UCX_TLS for MPICH; empty: UCX's choice." },
+	{ "mpi", "mca", CONF_STRING, 0, 1000, NULL, "", "",
+	    "More Open MPI parameters, as name=value,name=value." },
+	{ "idle", "check", CONF_CHOICE, 0, 0,
+	    "always|command|slurm-cgroup|load", "always", "",
+	    "How to tell that the node is idle before exclusive work." },
+	{ "idle", "command", CONF_STRING, 0, 4000, NULL, "", "",
+	    "With check = command: exit 0 means idle." },
+	{ "idle", "load", CONF_REAL, 0, 10000, NULL, "0.5", "1",
+	    "With check = load: idle below this load per core." },
+	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+};
+
+const struct conf_row *
+options_find(const char *kind)
+{
+	static const struct {
+		const char *kind;
+		const struct conf_row *rows;
+	} kinds[] = {
+		{ "campaign", options_campaign },
+		{ "coalmined", options_daemon },
+		{ "coalmine-agent", options_agent },
+		{ "plan", options_patterns },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].kind, kind) == 0)
+			return kinds[i].rows;
+	return NULL;
+}
+
+/* A rule over several values; the value that it names says where. */
+struct rule {
+	const char *section, *key;
+	int (*broken)(const struct conf *c);
+	const char *text;
+};
+
+/* 1 when an item of a CONF_CHOICES value stands in it twice. */
+static int
+has_twice(const struct conf *c, const char *section, const char *key)
+{
+	size_t count;
+	char **list = str_list_parse(conf_string(c, section, key), &count);
+	int twice = 0;
+
+	for (size_t i = 0; i < count && !twice; i++)
+		for (size_t j = 0; j < i && !twice; j++)
+			twice = strcmp(list[i], list[j]) == 0;
+	str_list_free(list);
+	return twice;
+}
+
+static int
+mix_is(const struct conf *c, const char *word)
+{
+	return strcmp(conf_string(c, "congestor", "mix"), word) == 0;
+}
+
+static int
+tests_twice(const struct conf *c)
+{
+	return has_twice(c, "canary", "tests");
+}
+
+static int
+mix_twice(const struct conf *c)
+{
+	return has_twice(c, "congestor", "mix");
+}
+
+static int
+mix_none_and_more(const struct conf *c)
+{
+	size_t count;
+	char **list = str_list_parse(conf_string(c, "congestor", "mix"),
+	    &count);
+	int none = 0;
+
+	for (size_t i = 0; i < count; i++)
+		none |= strcmp(list[i], "none") == 0;
+	str_list_free(list);
+	return none && count > 1;
+}
+
+static int
+mix_without_share(const struct conf *c)
+{
+	return !mix_is(c, "none") && conf_real(c, "canary", "share") >= 1;
+}
+
+static int
+background_congestors(const struct conf *c)
+{
+	return conf_choice(c, "campaign", "class") == 0 && !mix_is(c, "none");
+}
+
+static int
+nodes_crossed(const struct conf *c)
+{
+	return conf_int(c, "campaign", "nodes_min") >
+	    conf_int(c, "campaign", "nodes_max");
+}
+
+static int
+nodes_too_few(const struct conf *c)
+{
+	const char *text = conf_string(c, "campaign", "nodes");
+	struct hostlist hl;
+	int few;
+
+	if (strcmp(text, "all") == 0 || hostlist_parse(text, &hl, NULL, 0) < 0)
+		return 0;
+	few = conf_int(c, "campaign", "nodes_min") > (int64_t)hl.count;
+	hostlist_clear(&hl);
+	return few;
+}
+
+static int
+has_every(const struct conf *c)
+{
+	return conf_span_ns(c, "schedule", "every") > 0;
+}
+
+static int
+has_text(const struct conf *c, const char *section, const char *key)
+{
+	return conf_string(c, section, key)[0] != '\0';
+}
+
+static int
+every_and_at(const struct conf *c)
+{
+	return has_every(c) && has_text(c, "schedule", "at");
+}
+
+static int
+window_alone(const struct conf *c)
+{
+	return has_text(c, "schedule", "window") && !has_every(c) &&
+	    !has_text(c, "schedule", "at");
+}
+
+static int
+jitter_too_long(const struct conf *c)
+{
+	return has_every(c) &&
+	    conf_span_ns(c, "schedule", "jitter") >=
+	    conf_span_ns(c, "schedule", "every");
+}
+
+static int
+offset_too_long(const struct conf *c)
+{
+	return has_every(c) &&
+	    conf_span_ns(c, "schedule", "offset") >=
+	    conf_span_ns(c, "schedule", "every");
+}
+
+/* "HH:MM" at text: how many characters it took, or 0. */
+static size_t
+clock_time(const char *text)
+{
+	static const char shape[] = "dd:dd";
+
+	for (size_t i = 0; i < sizeof(shape) - 1; i++)
+		if (shape[i] == ':' ? text[i] != ':'
+				    : text[i] < '0' || text[i] > '9')
+			return 0;
+	if (atoi(text) > 23 || atoi(text + 3) > 59)
+		return 0;
+	return sizeof(shape) - 1;
+}
+
+/* "HH:MM", or "HH:MM-HH:MM" where span is 1, and nothing behind it. */
+static int
+time_good(const char *text, int span)
+{
+	size_t n = clock_time(text);
+
+	if (n == 0)
+		return 0;
+	if (!span)
+		return text[n] == '\0';
+	return text[n] == '-' && time_good(text + n + 1, 0);
+}
+
+/* A list of times, or of spans of time when spans is 1. */
+static int
+times_bad(const char *text, int spans)
+{
+	size_t count = 0;
+	char **list;
+	int bad = 0;
+
+	if (text[0] == '\0')
+		return 0;
+	list = str_list_parse(text, &count);
+	if (list == NULL)
+		return 1;
+	for (size_t i = 0; i < count; i++)
+		bad |= !time_good(list[i], spans);
+	str_list_free(list);
+	return bad;
+}
+
+static int
+at_malformed(const struct conf *c)
+{
+	return times_bad(conf_string(c, "schedule", "at"), 0);
+}
+
+static int
+window_malformed(const struct conf *c)
+{
+	return times_bad(conf_string(c, "schedule", "window"), 1);
+}
+
+static int
+start_past_deadline(const struct conf *c)
+{
+	return conf_given(c, "campaign", "start_limit") &&
+	    conf_span_ns(c, "campaign", "start_limit") >
+	    conf_span_ns(c, "campaign", "deadline");
+}
+
+static int
+timeout_past_deadline(const struct conf *c)
+{
+	return conf_given(c, "canary", "timeout") &&
+	    conf_span_ns(c, "canary", "timeout") >
+	    conf_span_ns(c, "campaign", "deadline");
+}
+
+static const struct rule rules[] = {
+	{ "canary", "tests", tests_twice,
+	    "a test stands in it twice: allowed is each once" },
+	{ "congestor", "mix", mix_none_and_more,
+	    "none stands beside other kinds: allowed is none alone" },
+	{ "congestor", "mix", mix_twice,
+	    "a kind stands in it twice: allowed is each once" },
+	{ "congestor", "mix", background_congestors,
+	    "a background campaign may not congest the network: allowed is "
+	    "none, or campaign.class = exclusive" },
+	{ "canary", "share", mix_without_share,
+	    "leaves no node to the congestors: allowed is less than 1, or "
+	    "congestor.mix = none" },
+	{ "campaign", "nodes_min", nodes_crossed,
+	    "is more than campaign.nodes_max" },
+	{ "campaign", "nodes_min", nodes_too_few,
+	    "is more than the hosts in campaign.nodes" },
+	{ "schedule", "at", at_malformed,
+	    "allowed is a list of times of day as 02:00,14:30" },
+	{ "schedule", "window", window_malformed,
+	    "allowed is a list of spans as 22:00-06:00" },
+	{ "schedule", "at", every_and_at,
+	    "is given together with schedule.every: allowed is one of them" },
+	{ "schedule", "window", window_alone,
+	    "needs a schedule: give schedule.every or schedule.at" },
+	{ "schedule", "jitter", jitter_too_long,
+	    "must be shorter than schedule.every" },
+	{ "schedule", "offset", offset_too_long,
+	    "must be shorter than schedule.every" },
+	{ "campaign", "start_limit", start_past_deadline,
+	    "is longer than campaign.deadline" },
+	{ "canary", "timeout", timeout_past_deadline,
+	    "is longer than campaign.deadline" },
+};
+
+int
+options_campaign_check(const struct conf *c, char *why, size_t why_bytes)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		const struct rule *r = &rules[i];
+
+		if (!r->broken(c))
+			continue;
+		snprintf(why, why_bytes, "%s: %s.%s = %.80s: %s",
+		    conf_where(c, r->section, r->key), r->section, r->key,
+		    conf_string(c, r->section, r->key), r->text);
+		return -EINVAL;
+	}
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.h - every key of every configuration file, as rows.
+ *
+ * The rows feed the parsers, the shipped files in etc/, coalctl's help and the
+ * manual pages.
+ */
+#ifndef SCHEMA_OPTIONS_H
+#define SCHEMA_OPTIONS_H
+
+#include "common/conf.h"
+
+extern const struct conf_row options_campaign[]; /* etc/campaigns/NAME.conf */
+extern const struct conf_row options_daemon[];   /* coalmined.conf */
+extern const struct conf_row options_agent[];    /* coalmine-agent.conf */
+
+/* By file kind, "campaign", "coalmined" or "coalmine-agent"; NULL if none. */
+const struct conf_row *options_find(const char *kind);
+
+/* What single rows cannot say: canary tests twice, mixes without share, a
+ * background campaign with congestors, a window without schedule ... 0, or
+ * -EINVAL with "file:line: ..." in why. */
+int options_campaign_check(const struct conf *c, char *why, size_t why_bytes);
+
+#endif

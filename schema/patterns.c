@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/patterns.h"
+
+#include <stddef.h>
+
+#define RANKS_MAX 65536
+#define COUNT_MAX 1125899906842624.0 /* 2^50: no product of them overflows */
+#define TYPES     "int32|int64|float|double|half|bfloat16|byte"
+#define TYPES_OPS "int32|int64|float|double|half|bfloat16"
+#define VIAS      "mpi|rma|ipc|ipc-put|ipc-get|xccl"
+
+/* section, key, type, min, max, allowed, default, unit, text */
+const struct conf_row options_patterns[] = {
+	{ "group", "pattern", CONF_CHOICE, 0, 0, "rail|asymmetric|symmetric",
+	    "rail", "",
+	    "rail: device i with device i of the other groups; asymmetric: the "
+	    "first k devices with all; symmetric: the first k with the first "
+	    "k." },
+	{ "group", "direction", CONF_CHOICE, 0, 0, "out|in|bi|omni", "out", "",
+	    "From the first group, to it, both, or between all groups." },
+	{ "group", "n", CONF_INT, 2, RANKS_MAX, NULL, "2", "groups",
+	    "Groups (nodes)." },
+	{ "group", "g", CONF_INT, 1, RANKS_MAX, NULL, "1", "devices",
+	    "Devices (ranks) of a group." },
+	{ "group", "k", CONF_INT, 1, RANKS_MAX, NULL, "1", "devices",
+	    "Active devices of a group, at most g." },
+	{ "group", "count", CONF_INT, 1, COUNT_MAX, NULL, "1048576", "elements",
+	    "Elements that one active device sends in all, to every other "
+	    "group in the asymmetric pattern." },
+	{ "group", "type", CONF_CHOICE, 0, 0, TYPES, "int32", "",
+	    "Element type." },
+	{ "group", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	{ "stripe", "g", CONF_INT, 1, RANKS_MAX / 2, NULL, "1", "devices",
+	    "Devices of each of the two nodes, one stripe each." },
+	{ "stripe", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
+	    "Message size, unless count is given." },
+	{ "stripe", "count", CONF_INT, 0, COUNT_MAX, NULL, "0", "elements",
+	    "Message size in elements of type; stripes then hold whole ones." },
+	{ "stripe", "type", CONF_CHOICE, 0, 0, TYPES, "int32", "",
+	    "Element type of count." },
+	{ "stripe", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
+	    "Transport of all steps, or three: split, translate, assemble." },
+	{ "self", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
+	    "Size of each rank's copy to itself." },
+	{ "self", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	{ "sparse", "file", CONF_STRING, 0, 4000, NULL, "", "",
+	    "A matrix (senders rows, elements) or lines src dst bytes." },
+	{ "sparse", "format", CONF_CHOICE, 0, 0, "auto|matrix|list", "auto", "",
+	    "What the file is; auto tells a list by its three columns." },
+	{ "sparse", "g", CONF_INT, 1, RANKS_MAX, NULL, "1", "ranks",
+	    "Consecutive ranks that share a node." },
+	{ "sparse", "stripes", CONF_INT, 0, RANKS_MAX, NULL, "0", "stripes",
+	    "Stripes of a message between nodes, at most g; 0: direct." },
+	{ "sparse", "type", CONF_CHOICE, 0, 0, TYPES, "int32", "",
+	    "Element type of a matrix; a list counts bytes." },
+	{ "sparse", "scope", CONF_CHOICE, 0, 0, "all|intra|inter", "all", "",
+	    "Which entries to use: all, within nodes, between nodes." },
+	{ "sparse", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
+	    "Transport of all steps, or three: split, translate, assemble." },
+	{ "collective", "name", CONF_CHOICE, 0, 0,
+	    "broadcast|reduce|gather|scatter|allgather|reduce-scatter|"
+	    "allreduce|alltoall",
+	    "broadcast", "", "The collective." },
+	{ "collective", "form", CONF_STRING, 1, 80, NULL, "default", "",
+	    "single, default, or steps right to left, as allgather.scatter." },
+	{ "collective", "ranks", CONF_INT, 0, RANKS_MAX, NULL, "0", "ranks",
+	    "Ranks that take part; 0: as many as there are." },
+	{ "collective", "count", CONF_INT, 1, COUNT_MAX, NULL, "1024",
+	    "elements",
+	    "Elements of a block; a rank's buffer has a block for "
+	    "every rank." },
+	{ "collective", "type", CONF_CHOICE, 0, 0, TYPES_OPS, "int32", "",
+	    "Element type." },
+	{ "collective", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
+	    "sum", "", "Reduction." },
+	{ "collective", "root", CONF_INT, 0, RANKS_MAX, NULL, "0", "",
+	    "Root of broadcast, reduce, gather and scatter." },
+	{ "collective", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
+	    "Factors with commas, outermost first, as 2,2,3; their product is "
+	    "the number of ranks." },
+	{ "collective", "stripe", CONF_INT, 1, RANKS_MAX, NULL, "1", "stripes",
+	    "Consecutive ranks over which data between their nodes is striped; "
+	    "divides ranks." },
+	{ "collective", "ring", CONF_INT, 1, RANKS_MAX, NULL, "1", "nodes",
+	    "Nodes of a ring; divides ranks; 1: no ring." },
+	{ "collective", "depth", CONF_INT, 1, 4096, NULL, "1", "channels",
+	    "Pipeline depth: pieces that overlap." },
+	{ "collective", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
+	    "Transport of all levels, or one for each factor." },
+	{ "collective", "lean", CONF_BOOL, 0, 0, NULL, "yes", "",
+	    "Do not send a root its own data back; no: the documented "
+	    "stages." },
+	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h - the record: one JSON object, the same on the engine's output, on
+ * the wire and in the store.
+ *
+ * Kinds, by "probe":
+ *   begin     first line of a run: version, mpi, nodes, roles, seed, options
+ *   phase     a phase border: event begin|end, phase, visit, visits
+ *   progress  no seq; shown while the run lasts and never stored
+ *   round     raw, only with raw = yes: the first data that a full spool drops
+ *   canary    one test in one phase: the headline record
+ *   congestor a congestor's own rate, alone or under load
+ *   impact    congested against isolated for one test
+ *   end       last line: records (their count), status, cause, text
+ * Numbered records start with run, seq (from 1, no gaps) and probe.
+ *
+ * canary and congestor: run seq probe test phase unit n mean min p50 p90 p99
+ * p999 max interval{of level lo hi} hist nodes pairs stopped_by rounds seed,
+ * and cause where there is no number (n is 0 and the numbers are null).
+ *   hist   [[index, count], ...], indices as in common/hist.h
+ *   nodes  [{node n p50 p99 q25 q75}, ...]; q25, q75: quartiles of the
+ *          medians of the node's pairs; the one on the good side (q25 of s,
+ *          q75 of B/s) speaks against a node
+ *   pairs  the worst 16: [{a b n p50}, ...]
+ * impact: run seq probe test of ("mean" or "p99") value interval{level lo hi}.
+ */
+#ifndef SCHEMA_RECORD_H
+#define SCHEMA_RECORD_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/hist.h"
+
+#define RECORD_LINE_MAX  (512 * 1024) /* bytes of one line */
+#define RECORD_RUN_MAX   63           /* bytes of a run id */
+#define RECORD_PAIRS_MAX 16
+
+/* A run id: letters, digits and '-', at most RECORD_RUN_MAX. 0 or -EINVAL. */
+int record_run_check(const char *run);
+
+/* The part every reader needs. Strings point into the object. */
+struct record_head {
+	const char *run;
+	uint64_t seq; /* 0: progress */
+	const char *probe;
+	const char *test;  /* NULL where the kind has none */
+	const char *phase; /* NULL likewise */
+	int raw;           /* 1: may be dropped first */
+};
+
+/* One line from an engine, which is not trusted: -EPROTO and a reason for
+ * anything but an object with a valid head and, by kind, its fields. The
+ * caller decrefs *ret. */
+int record_parse(const char *line, size_t len_bytes, json_t **ret,
+    struct record_head *ret_head, char *why, size_t why_bytes);
+
+/* hist <-> [[index, count], ...]; sum, min and max travel as mean, min, max.
+ */
+json_t *record_hist_json(const struct hist *h);
+int record_hist_parse(const json_t *array, double mean, double min, double max,
+    struct hist *ret);
+/* The statistics of h as members of record: n mean min p50 ... hist. */
+void record_put_hist(json_t *record, const struct hist *h);
+
+#endif

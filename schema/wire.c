@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/wire.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/frame.h"
+#include "common/xalloc.h"
+#include "schema/strict.h"
+
+/* A record inside records inside a message is 6 deep; an inventory has room.
+ */
+#define DEPTH_MAX 16
+
+/* One field a line, its meaning beside it. */
+/* clang-format off */
+
+/* Fields by message. 'i' 0 is a valid id: 0 is the launcher itself, daemons
+ * count from 1. Arrays and objects are checked further by who reads them. */
+#define FIELDS(name) static const struct wire_field name[]
+#define LAST         { NULL, 0, 0 }
+
+FIELDS(hello) = {
+	{ "version", 'i', 0 },   /* WIRE_VERSION */
+	{ "node", 's', 0 },      /* must be the certificate's common name */
+	{ "boot", 's', 0 },      /* changes when the agent's process does */
+	{ "software", 's', 0 },
+	{ "inventory", 'o', 0 }, /* as in coalmine-output(7), node */
+	{ "runs", 'a', 0 },      /* ids of runs that live here */
+	{ "spool", 'a', 0 },     /* [{run, seq}]: last seq spooled */
+	LAST
+};
+FIELDS(records) = {
+	{ "run", 's', 0 },
+	{ "records", 'a', 0 }, /* record objects, seq ascending */
+	LAST
+};
+FIELDS(progress) = { { "run", 's', 0 }, { "record", 'o', 0 }, LAST };
+FIELDS(prepared) = {
+	{ "run", 's', 0 },
+	{ "ok", 'b', 0 },
+	{ "cause", 's', 1 }, /* names_causes; where ok is false */
+	{ "text", 's', 1 },
+	LAST
+};
+FIELDS(launched) = {
+	{ "run", 's', 0 },
+	{ "ok", 'b', 0 },
+	{ "pid", 'i', 1 },
+	{ "text", 's', 1 },
+	LAST
+};
+FIELDS(spawn_ask) = {
+	{ "run", 's', 0 },
+	{ "id", 'i', 0 },   /* chosen by the head, from 1 */
+	{ "node", 's', 0 },
+	{ "argv", 'a', 0 }, /* strings, as the launcher wrote them */
+	LAST
+};
+FIELDS(spawned) = {
+	{ "run", 's', 0 },
+	{ "id", 'i', 0 },
+	{ "ok", 'b', 0 },
+	{ "pid", 'i', 1 },
+	{ "text", 's', 1 },
+	LAST
+};
+FIELDS(exited) = {
+	{ "run", 's', 0 },
+	{ "id", 'i', 0 },
+	{ "status", 'i', 0 }, /* exit code, or 128 + signal */
+	{ "stderr", 's', 0 }, /* its tail, valid UTF-8 */
+	LAST
+};
+FIELDS(rank_lost) = {
+	{ "run", 's', 0 },
+	{ "rank", 'i', 0 },
+	{ "pid", 'i', 0 },
+	LAST
+};
+FIELDS(counters) = {
+	{ "run", 's', 0 },
+	{ "border", 'i', 0 },
+	{ "at_unix_ns", 'i', 0 },
+	{ "nics", 'a', 0 }, /* [{nic, counters: {rx_bytes: n, ...}}] */
+	LAST
+};
+FIELDS(spool_lost) = {
+	{ "run", 's', 0 },
+	{ "records", 'i', 0 },
+	{ "bytes", 'i', 0 },
+	LAST
+};
+FIELDS(welcome) = {
+	{ "heartbeat_ms", 'i', 0 },
+	{ "silence_ms", 'i', 0 },
+	{ "acks", 'a', 0 }, /* [{run, seq}]: committed, for hello's spool */
+	{ "keep", 'a', 0 }, /* of hello's runs, those that go on */
+	LAST
+};
+FIELDS(ack) = { { "run", 's', 0 }, { "seq", 'i', 0 }, LAST };
+FIELDS(prepare) = {
+	{ "run", 's', 0 },
+	{ "class", 's', 0 },
+	{ "mpi", 's', 0 },
+	{ "head", 's', 0 },
+	{ "head_addrs", 'a', 0 }, /* where a daemon's control may come from */
+	{ "deadline_ms", 'i', 0 },
+	LAST
+};
+FIELDS(launch) = {
+	{ "run", 's', 0 },
+	{ "mpi", 's', 0 },
+	{ "launcher", 's', 0 },
+	{ "nodes", 'a', 0 }, /* [{node, addr}], the head first */
+	{ "ranks_per_node", 'i', 0 },
+	{ "campaign", 's', 0 }, /* INI text, defaults filled in */
+	{ "deadline_ms", 'i', 0 },
+	LAST
+};
+FIELDS(spawn) = {
+	{ "run", 's', 0 },
+	{ "id", 'i', 0 },
+	{ "argv", 'a', 0 },
+	LAST
+};
+FIELDS(spawn_state) = {
+	{ "run", 's', 0 },
+	{ "id", 'i', 0 },
+	{ "state", 's', 0 }, /* running, failed, exited */
+	{ "status", 'i', 1 },
+	{ "text", 's', 1 },
+	LAST
+};
+FIELDS(end) = {
+	{ "run", 's', 0 },
+	{ "grace_ms", 'i', 0 }, /* between SIGTERM and SIGKILL */
+	{ "text", 's', 0 },
+	LAST
+};
+FIELDS(sample) = { { "run", 's', 0 }, { "border", 'i', 0 }, LAST };
+FIELDS(heartbeat) = {
+	{ "at_unix_ns", 'i', 0 },
+	{ "load", 'n', 1 },        /* 1-minute load average */
+	{ "spool_bytes", 'i', 1 },
+	{ "busy", 's', 1 },        /* why not idle, where it is not */
+	{ "alarm", 's', 1 },       /* what a person should mend: disk full */
+	LAST
+};
+FIELDS(refuse) = { { "cause", 's', 0 }, { "text", 's', 0 }, LAST };
+
+/* clang-format on */
+
+const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
+	[WIRE_HELLO] = { "hello", WIRE_AGENT, hello, "first of a session" },
+	[WIRE_RECORDS] = { "records", WIRE_AGENT, records,
+	    "numbered records, kept in the spool until acknowledged" },
+	[WIRE_PROGRESS] = { "progress", WIRE_AGENT, progress,
+	    "an unnumbered line, shown and not stored" },
+	[WIRE_PREPARED] = { "prepared", WIRE_AGENT, prepared,
+	    "the node is idle and able, or why not" },
+	[WIRE_LAUNCHED] = { "launched", WIRE_AGENT, launched,
+	    "the launcher runs, or why not" },
+	[WIRE_SPAWN_ASK] = { "spawn-ask", WIRE_AGENT, spawn_ask,
+	    "the launcher wants a daemon on a node" },
+	[WIRE_SPAWNED] = { "spawned", WIRE_AGENT, spawned,
+	    "the daemon runs, or why not" },
+	[WIRE_EXITED] = { "exited", WIRE_AGENT, exited,
+	    "the launcher or a daemon ended" },
+	[WIRE_RANK_LOST] = { "rank-lost", WIRE_AGENT, rank_lost,
+	    "a rank went away without goodbye" },
+	[WIRE_COUNTERS] = { "counters", WIRE_AGENT, counters,
+	    "network counters at a phase border" },
+	[WIRE_SPOOL_LOST] = { "spool-lost", WIRE_AGENT, spool_lost,
+	    "the spool was full and this was dropped" },
+	[WIRE_WELCOME] = { "welcome", WIRE_COLLECTOR, welcome,
+	    "the session stands; what is already committed" },
+	[WIRE_ACK] = { "ack", WIRE_COLLECTOR, ack,
+	    "records up to seq are committed" },
+	[WIRE_PREPARE] = { "prepare", WIRE_COLLECTOR, prepare,
+	    "hold this node for a run" },
+	[WIRE_LAUNCH] = { "launch", WIRE_COLLECTOR, launch,
+	    "start the launcher here" },
+	[WIRE_SPAWN] = { "spawn", WIRE_COLLECTOR, spawn,
+	    "start a daemon of the launcher here" },
+	[WIRE_SPAWN_STATE] = { "spawn-state", WIRE_COLLECTOR, spawn_state,
+	    "what became of a spawn-ask" },
+	[WIRE_END] = { "end", WIRE_COLLECTOR, end,
+	    "end everything of a run here and forget it" },
+	[WIRE_SAMPLE] = { "sample", WIRE_COLLECTOR, sample,
+	    "read the counters now" },
+	[WIRE_HEARTBEAT] = { "heartbeat", WIRE_BOTH, heartbeat, "alive" },
+	[WIRE_REFUSE] = { "refuse", WIRE_BOTH, refuse, "why a session ends" },
+};
+
+static int
+kind_matches(char kind, const json_t *v)
+{
+	switch (kind) {
+	case 's':
+		return json_is_string(v);
+	case 'i':
+		return json_is_integer(v);
+	case 'n':
+		return json_is_number(v);
+	case 'b':
+		return json_is_boolean(v);
+	case 'o':
+		return json_is_object(v);
+	case 'a':
+		return json_is_array(v);
+	default:
+		return 0;
+	}
+}
+
+static const struct wire_field *
+field_find(const struct wire_message *m, const char *name)
+{
+	for (const struct wire_field *f = m->fields; f->name != NULL; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+/* Everything but type against the row: 0 or -EPROTO. */
+static int
+fields_check(const struct wire_message *m, json_t *msg, char *why,
+    size_t why_bytes)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach (msg, key, v) {
+		const struct wire_field *f = field_find(m, key);
+
+		if (strcmp(key, "type") == 0)
+			continue;
+		if (f == NULL || !kind_matches(f->kind, v)) {
+			snprintf(why, why_bytes, "%s.%.64s %s", m->name, key,
+			    f == NULL ? "is unknown" : "is of another kind");
+			return -EPROTO;
+		}
+	}
+	for (const struct wire_field *f = m->fields; f->name != NULL; f++) {
+		if (f->optional || json_object_get(msg, f->name) != NULL)
+			continue;
+		snprintf(why, why_bytes, "%s.%s is missing", m->name, f->name);
+		return -EPROTO;
+	}
+	return 0;
+}
+
+/* The type of a message from that kind of peer, or -EPROTO. */
+static int
+type_of(const json_t *msg, enum wire_from from, char *why, size_t why_bytes)
+{
+	const char *name = json_string_value(json_object_get(msg, "type"));
+
+	if (name == NULL) {
+		snprintf(why, why_bytes, "message without a type");
+		return -EPROTO;
+	}
+	for (int t = 0; t < WIRE_TYPE_MAX; t++) {
+		const struct wire_message *m = &wire_messages[t];
+
+		if (strcmp(m->name, name) != 0)
+			continue;
+		if (from == WIRE_BOTH || m->from == WIRE_BOTH ||
+		    m->from == from)
+			return t;
+		snprintf(why, why_bytes, "%s is not for this peer to send",
+		    name);
+		return -EPROTO;
+	}
+	snprintf(why, why_bytes, "unknown message type %.32s", name);
+	return -EPROTO;
+}
+
+int
+wire_parse(const char *body, size_t len_bytes, enum wire_from from,
+    json_t **ret, char *why, size_t why_bytes)
+{
+	json_t *msg;
+	int type;
+
+	if (strict_object(body, len_bytes, DEPTH_MAX, &msg, why, why_bytes) < 0)
+		return -EPROTO;
+	type = type_of(msg, from, why, why_bytes);
+	if (type >= 0 &&
+	    fields_check(&wire_messages[type], msg, why, why_bytes) < 0)
+		type = -EPROTO;
+	if (type < 0)
+		json_decref(msg);
+	else
+		*ret = msg; /* handed over */
+	return type;
+}
+
+size_t
+wire_build(enum wire_type type, json_t *msg, char **ret_frame)
+{
+	const struct wire_message *m = &wire_messages[type];
+	char why[160], *frame;
+	size_t len;
+	int rc;
+
+	assert(json_is_object(msg));
+	rc = json_object_set_new(msg, "type", json_string(m->name));
+	assert(rc == 0);
+	rc = fields_check(m, msg, why, sizeof(why));
+	assert(rc == 0);
+	len = json_dumpb(msg, NULL, 0, JSON_COMPACT);
+	assert(len > 0 && len <= FRAME_BODY_MAX);
+	frame = xcalloc(1, FRAME_HEAD_BYTES + len);
+	frame_head_put((uint8_t *)frame, (uint32_t)len);
+	json_dumpb(msg, frame + FRAME_HEAD_BYTES, len, JSON_COMPACT);
+	json_decref(msg);
+	*ret_frame = frame; /* handed over */
+	return FRAME_HEAD_BYTES + len;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.h - what agent and collector say to each other.
+ *
+ * A message is one JSON object in one frame (common/frame.h) over mutual TLS.
+ * Its "type" selects a row of wire_messages; the row's fields are all that may
+ * stand in it. A message that breaks its row ends the session that sent it.
+ * Unknown fields are refused, so a version says what it speaks: WIRE_VERSION
+ * travels in hello, and another version is refused by name.
+ */
+#ifndef SCHEMA_WIRE_H
+#define SCHEMA_WIRE_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#define WIRE_VERSION 1
+
+enum wire_from { WIRE_AGENT, WIRE_COLLECTOR, WIRE_BOTH };
+
+enum wire_type {
+	/* agent to collector */
+	WIRE_HELLO,      /* first message of a session */
+	WIRE_RECORDS,    /* spooled record lines of one run */
+	WIRE_PROGRESS,   /* an unnumbered line of a run: shown, not stored */
+	WIRE_PREPARED,   /* answer to prepare: idle or why not */
+	WIRE_LAUNCHED,   /* answer to launch: the launcher runs, or why not */
+	WIRE_SPAWN_ASK,  /* the head's launcher wants a daemon on a node */
+	WIRE_SPAWNED,    /* answer to spawn: the daemon runs, or why not */
+	WIRE_EXITED,     /* a launcher or daemon ended */
+	WIRE_RANK_LOST,  /* a rank's tether broke without goodbye */
+	WIRE_COUNTERS,   /* answer to sample */
+	WIRE_SPOOL_LOST, /* data that had to be dropped */
+	/* collector to agent */
+	WIRE_WELCOME,     /* answer to hello */
+	WIRE_ACK,         /* records up to seq are committed */
+	WIRE_PREPARE,     /* is this node idle, can it run this? */
+	WIRE_LAUNCH,      /* to the head: start the launcher */
+	WIRE_SPAWN,       /* start this daemon of the launcher */
+	WIRE_SPAWN_STATE, /* to the head: what became of a spawn-ask */
+	WIRE_END,         /* end everything of a run, and forget it */
+	WIRE_SAMPLE,      /* read the counters now */
+	/* both */
+	WIRE_HEARTBEAT,
+	WIRE_REFUSE, /* last message of a session: why it ends */
+	WIRE_TYPE_MAX
+};
+
+struct wire_field {
+	const char *name;
+	char kind; /* 's' string, 'i' integer, 'n' number, 'b' boolean,
+		      'o' object, 'a' array */
+	int optional;
+};
+
+struct wire_message {
+	const char *name; /* "spawn-ask" */
+	enum wire_from from;
+	const struct wire_field *fields; /* ends with a NULL name */
+	const char *text;
+};
+
+extern const struct wire_message wire_messages[WIRE_TYPE_MAX];
+
+/* Parse one frame's body from a peer of that kind: the type, or -EPROTO with
+ * the reason in why. Depth and duplicate keys are limited. The caller
+ * decrefs *ret. */
+int wire_parse(const char *body, size_t len_bytes, enum wire_from from,
+    json_t **ret, char *why, size_t why_bytes);
+/* Frame a message that we built (takes msg): malloc'd head and body in
+ * *ret_frame. A message that breaks its row is a bug of ours (assert). */
+size_t wire_build(enum wire_type type, json_t *msg, char **ret_frame);
+
+#endif
