@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# cluster.sh - a collector and agents in the hosts of a lab, for lab/demo and
+# tests/lab. The lab is the one that COALMINE_LAB names, and is up.
+#
+# Programs, certificates, configuration, state and logs of everyone lie in
+# the lab's memory, under $cluster, where the probes' unprivileged user can
+# read what it needs: cluster/stage is an installation, cluster/HOST has
+# conf, log, pid, state and run.
+
+cluster=/run/coalmine-lab/cluster
+cluster_lab=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")/lab
+cluster_net=10.78.0.0/16
+
+in_host()
+{
+	"$cluster_lab" exec "$@"
+}
+
+# bin/ is on the PATH of lab exec.
+ctl()
+{
+	in_host collector coalctl "$@"
+}
+
+poll() # SECONDS COMMAND...
+{
+	local until=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.2
+	done
+}
+
+# Install BUILD and write everyone's certificate and configuration.
+cluster_prepare() # BUILD SOURCE NODES
+{
+	in_host collector bash -eu -s -- "$1" "$2" "$3" >/dev/null <<<"
+		$(declare -p cluster cluster_net)
+		$(declare -f cluster_user write_tls write_collector write_agent)
+		cmake --install \"\$1\" --prefix $cluster/stage
+		ln -sfn $cluster/stage/bin /run/coalmine-lab/bin
+		coalctl pki init $cluster/pki
+		coalctl pki issue $cluster/pki collector --role collector
+		coalctl pki issue $cluster/pki \"node[1-\$3]\" --role agent
+		write_collector \"\$2\"
+		for n in \$(seq \"\$3\"); do
+			write_agent node\$n
+		done"
+}
+
+# Probes give up root where there is another user to be: without real root
+# the lab knows one user only.
+cluster_user()
+{
+	local count
+	read -r _ _ count </proc/self/uid_map
+	[ "$count" = 1 ] || echo nobody
+}
+
+write_tls() # NAME
+{
+	printf '[tls]\nca = %s\ncert = %s\nkey = %s\n' \
+		"$cluster/pki/ca.pem" "$cluster/pki/$1.pem" \
+		"$cluster/pki/$1.key"
+}
+
+write_collector() # SOURCE
+{
+	mkdir -p $cluster/collector/state /run/coalmine
+	cp -r "$1/etc/campaigns" $cluster/campaigns
+	{
+		echo "[collector]"
+		echo "state_dir = $cluster/collector/state"
+		echo "campaign_dir = $cluster/campaigns"
+		write_tls collector
+	} >$cluster/collector/conf
+}
+
+write_agent() # NODE
+{
+	mkdir -p "$cluster/$1/state" "$cluster/$1/run"
+	{
+		printf '[agent]\nstate_dir = %s\nrun_dir = %s\n' \
+			"$cluster/$1/state" "$cluster/$1/run"
+		write_tls "$1"
+		printf '[children]\nuser = %s\nlibexec = %s\n' \
+			"$(cluster_user)" $cluster/stage/libexec/coalmine
+		printf '[mpi]\nnet = %s\nucx_tls = tcp,self\n' $cluster_net
+		# All hosts share the machine's cores, which no rank can see:
+		# one that waits has to let the others run.
+		echo "mca = mpi_yield_when_idle=1"
+	} >"$cluster/$1/conf"
+}
+
+# Start a program in HOST, in the background; its process id and its output
+# go to files.
+cluster_start() # HOST PROGRAM
+{
+	in_host "$1" sh -c 'echo $$ >"$0/pid"; export LISTEN_PID=$$
+		exec "$@" >>"$0/log" 2>&1' "$cluster/$1" \
+		"$cluster/stage/sbin/$2" --config "$cluster/$1/conf" &
+}
+
+cluster_signal() # SIGNAL HOST
+{
+	in_host "$2" sh -c 'kill -s "$1" "$(cat "$0/pid")"' "$cluster/$2" "$1"
+}
+
+cluster_log() # HOST
+{
+	in_host "$1" tail -n 25 "$cluster/$1/log"
+}
+
+cluster_collector_up()
+{
+	ctl version >/dev/null 2>&1
+}
+
+# How many agents are in state ok.
+cluster_agents()
+{
+	ctl node list --json 2>/dev/null |
+		jq '[.[] | select(.state == "ok")] | length' 2>/dev/null
+}
+
+cluster_agents_up() # COUNT
+{
+	[ "$(cluster_agents)" = "$1" ]
+}
