@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * group.c - group-to-group patterns (CommBench section 4).
+ *
+ * Device i of group a is rank a*g + i. Of the first k devices, the active
+ * ones, each sends count elements in all when data flows out of its group:
+ * cut over its k*(n-1) or n-1 partners, or, asymmetric, count to every other
+ * group, cut over that group's g devices. What does not divide goes to the
+ * first partners, one element each, so the volume is exact. Inward is the
+ * mirror image.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/xalloc.h"
+#include "probes/pattern/builders.h"
+
+#define SECTION "group"
+
+enum shape { RAIL, ASYMMETRIC, SYMMETRIC };
+enum direction { OUT, IN, BI, OMNI };
+
+struct group {
+	uint64_t n, g, k;
+	uint64_t count;
+	unsigned size; /* of an element, bytes */
+	int shape, direction;
+	uint8_t via;
+	struct plan *p;
+	uint16_t send, recv;
+	uint64_t *sent, *received; /* bytes by rank, so far */
+};
+
+/* Partners of an active device in one other group. */
+static uint64_t
+partners(const struct group *gr)
+{
+	if (gr->shape == RAIL)
+		return 1;
+	return gr->shape == ASYMMETRIC ? gr->g : gr->k;
+}
+
+static void
+message(struct group *gr, uint32_t src, uint32_t dst, uint64_t elements)
+{
+	struct plan_transfer t = { .src = src,
+		.dst = dst,
+		.from = gr->send,
+		.to = gr->recv,
+		.from_off = gr->sent[src],
+		.to_off = gr->received[dst],
+		.bytes = elements * gr->size,
+		.via = gr->via };
+
+	gr->sent[src] += t.bytes;
+	gr->received[dst] += t.bytes;
+	plan_buf_need(gr->p, gr->send, src, gr->sent[src]);
+	plan_buf_need(gr->p, gr->recv, dst, gr->received[dst]);
+	plan_transfer_add(gr->p, &t);
+	if (t.bytes > 0)
+		plan_promise_copy(gr->p, &t);
+}
+
+/* All messages of active device i of group a, or to it. */
+static void
+device(struct group *gr, uint64_t a, uint64_t i, int inward)
+{
+	uint64_t parts = partners(gr), turn = 0, own = a * gr->g + i;
+	uint64_t cuts = gr->shape == ASYMMETRIC ? parts : parts * (gr->n - 1);
+
+	for (uint64_t b = 0; b < gr->n; b++) {
+		if (b == a)
+			continue;
+		if (gr->shape == ASYMMETRIC)
+			turn = 0;
+		for (uint64_t j = 0; j < parts; j++, turn++) {
+			uint64_t to = gr->shape == RAIL ? i : j;
+			uint64_t other = b * gr->g + to;
+			uint64_t elements = plan_cut(gr->count, cuts,
+						turn + 1) -
+			    plan_cut(gr->count, cuts, turn);
+
+			if (inward)
+				message(gr, (uint32_t)other, (uint32_t)own,
+				    elements);
+			else
+				message(gr, (uint32_t)own, (uint32_t)other,
+				    elements);
+		}
+	}
+}
+
+static void
+messages(struct group *gr)
+{
+	uint64_t groups = gr->direction == OMNI ? gr->n : 1;
+
+	for (uint64_t a = 0; a < groups; a++)
+		for (uint64_t i = 0; i < gr->k; i++) {
+			if (gr->direction != IN)
+				device(gr, a, i, 0);
+			if (gr->direction == IN || gr->direction == BI)
+				device(gr, a, i, 1);
+		}
+}
+
+/* Both volumes that papers speak of: everything, and what one group sends and
+ * receives. They differ when every group sends. */
+static void
+volumes(struct group *gr)
+{
+	uint64_t footprint = 0, own = 0;
+
+	for (size_t i = 0; i < gr->p->transfers_count; i++) {
+		const struct plan_transfer *t = &gr->p->transfers[i];
+
+		footprint += t->bytes;
+		if (t->src < gr->g || t->dst < gr->g)
+			own += t->bytes;
+	}
+	plan_note_add(gr->p, "footprint", "bytes", footprint);
+	plan_note_add(gr->p, "per_group", "bytes", own);
+	plan_note_add(gr->p, "messages", "1", gr->p->transfers_count);
+}
+
+static int
+options(const struct conf *c, struct group *gr, char *why, size_t why_bytes)
+{
+	double rows;
+
+	gr->shape = conf_choice(c, SECTION, "pattern");
+	gr->direction = conf_choice(c, SECTION, "direction");
+	gr->n = (uint64_t)conf_int(c, SECTION, "n");
+	gr->g = (uint64_t)conf_int(c, SECTION, "g");
+	gr->k = (uint64_t)conf_int(c, SECTION, "k");
+	gr->count = (uint64_t)conf_int(c, SECTION, "count");
+	gr->size =
+	    plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes;
+	gr->via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
+	if (gr->k > gr->g)
+		return pattern_refuse(c, SECTION, "k", why, why_bytes,
+		    "1 to g, which is %llu", (unsigned long long)gr->g);
+	if (gr->shape == ASYMMETRIC && gr->direction == OMNI)
+		return pattern_refuse(c, SECTION, "direction", why, why_bytes,
+		    "out, in or bi with pattern = asymmetric");
+	rows = (double)gr->k * (double)partners(gr) * (double)(gr->n - 1) *
+	    (gr->direction == OMNI ? (double)gr->n : 2);
+	if (rows > (double)PLAN_TRANSFERS_MAX)
+		return pattern_refuse(c, SECTION, "n", why, why_bytes,
+		    "at most %llu messages, here are %.0f",
+		    (unsigned long long)PLAN_TRANSFERS_MAX, rows);
+	if ((double)gr->count * gr->size * (double)gr->n * (double)gr->k >
+	    (double)PLAN_BYTES_MAX)
+		return pattern_refuse(c, SECTION, "count", why, why_bytes,
+		    "what a buffer of 4 EiB can hold");
+	return 0;
+}
+
+static int
+build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
+    size_t why_bytes)
+{
+	struct group gr = { 0 };
+	char *title;
+	int rc;
+
+	rc = options(c, &gr, why, why_bytes);
+	if (rc == 0)
+		rc = pattern_ranks(c, SECTION, "n", gr.n * gr.g, &ranks, why,
+		    why_bytes);
+	if (rc < 0)
+		return rc;
+	title = pattern_title(c, SECTION);
+	gr.p = plan_new(ranks, title);
+	gr.send = plan_buf_add(gr.p, "send", PLAN_IN);
+	gr.recv = plan_buf_add(gr.p, "recv", PLAN_OUT);
+	gr.sent = xcalloc(ranks, sizeof(*gr.sent));
+	gr.received = xcalloc(ranks, sizeof(*gr.received));
+	messages(&gr);
+	volumes(&gr);
+	plan_sort(gr.p);
+	free(gr.sent);
+	free(gr.received);
+	free(title);
+	*ret = gr.p;
+	return 0;
+}
+
+const struct pattern pattern_group = {
+	.name = SECTION,
+	.text = "Group to group: rail, asymmetric or symmetric.",
+	.build = build,
+};

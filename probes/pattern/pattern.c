@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/pattern/pattern.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/pattern/builders.h"
+#include "schema/patterns.h"
+
+const struct pattern *const patterns[] = {
+	&pattern_group,
+	&pattern_stripe,
+	&pattern_self,
+	&pattern_sparse,
+	&pattern_collective,
+	NULL,
+};
+
+const struct pattern *
+pattern_find(const char *name)
+{
+	for (size_t i = 0; patterns[i] != NULL; i++)
+		if (strcmp(patterns[i]->name, name) == 0)
+			return patterns[i];
+	return NULL;
+}
+
+/* "rail" of "pattern=rail" into c. */
+static int
+set_word(struct conf *c, const char *section, const char *word, char *why,
+    size_t why_bytes)
+{
+	const char *eq = strchr(word, '=');
+	char *key;
+	int rc;
+
+	if (eq == NULL || eq == word) {
+		snprintf(why, why_bytes,
+		    "command line: %.80s: allowed is option=value", word);
+		return -EINVAL;
+	}
+	key = xstrndup(word, (size_t)(eq - word));
+	rc = conf_set(c, section, key, eq + 1, "command line", why, why_bytes);
+	free(key);
+	return rc;
+}
+
+/* The word before i that sets the same key, or NULL. */
+static const char *
+word_again(char *const *words, int i)
+{
+	size_t n = strcspn(words[i], "=");
+
+	for (int k = 0; k < i; k++)
+		if (strcspn(words[k], "=") == n &&
+		    strncmp(words[k], words[i], n) == 0)
+			return words[k];
+	return NULL;
+}
+
+int
+pattern_options(const struct pattern *pt, char *const *words, int count,
+    struct conf **ret, char *why, size_t why_bytes)
+{
+	struct conf *c = NULL;
+	int rc;
+
+	rc = conf_parse(options_patterns, "command line", "", &c, why,
+	    why_bytes);
+	for (int i = 0; rc == 0 && i < count; i++) {
+		if (word_again(words, i) != NULL) {
+			snprintf(why, why_bytes,
+			    "command line: %s.%.80s: an option is given once",
+			    pt->name, words[i]);
+			rc = -EINVAL;
+		} else {
+			rc = set_word(c, pt->name, words[i], why, why_bytes);
+		}
+	}
+	if (rc < 0) {
+		conf_free(c);
+		return rc;
+	}
+	*ret = c; /* handed over */
+	return 0;
+}
+
+int
+pattern_plan(const char *name, char *const *words, int count, uint32_t ranks,
+    struct plan **ret, char *why, size_t why_bytes)
+{
+	const struct pattern *pt = pattern_find(name);
+	struct conf *c;
+	int rc;
+
+	if (pt == NULL) {
+		snprintf(why, why_bytes, "%.80s: no such probe", name);
+		return -EINVAL;
+	}
+	rc = pattern_options(pt, words, count, &c, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	rc = pt->build(c, ranks, ret, why, why_bytes);
+	conf_free(c);
+	return rc;
+}
+
+int
+pattern_refuse(const struct conf *c, const char *section, const char *key,
+    char *why, size_t why_bytes, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	n = snprintf(why, why_bytes, "%s: %s.%s = %.80s: allowed is ",
+	    conf_where(c, section, key), section, key,
+	    conf_string(c, section, key));
+	if (n < 0 || (size_t)n >= why_bytes)
+		return -EINVAL;
+	va_start(ap, fmt);
+	vsnprintf(why + n, why_bytes - (size_t)n, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+int
+pattern_ranks(const struct conf *c, const char *section, const char *key,
+    uint64_t need, uint32_t *ranks, char *why, size_t why_bytes)
+{
+	if (*ranks != 0 && need > *ranks)
+		return pattern_refuse(c, section, key, why, why_bytes,
+		    "what %u ranks can do, but this takes %llu", *ranks,
+		    (unsigned long long)need);
+	if (need > PLAN_RANKS_MAX)
+		return pattern_refuse(c, section, key, why, why_bytes,
+		    "what %d ranks can do, but this takes %llu", PLAN_RANKS_MAX,
+		    (unsigned long long)need);
+	if (*ranks == 0)
+		*ranks = (uint32_t)need;
+	return 0;
+}
+
+int
+pattern_vias(const struct conf *c, const char *section, uint32_t count,
+    uint8_t *ret, char *why, size_t why_bytes)
+{
+	size_t given = 0;
+	char **words = str_list_parse(conf_string(c, section, "via"), &given);
+
+	if (given != 1 && given != count) {
+		str_list_free(words);
+		return pattern_refuse(c, section, "via", why, why_bytes,
+		    "one transport, or %u with commas", count);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		ret[i] = (uint8_t)plan_via_find(words[given == 1 ? 0 : i]);
+	str_list_free(words);
+	return 0;
+}
+
+char *
+pattern_title(const struct conf *c, const char *section)
+{
+	struct strbuf sb = { 0 };
+
+	strbuf_addf(&sb, "%s", section);
+	for (const struct conf_row *row = options_patterns; row->key != NULL;
+	     row++)
+		if (strcmp(row->section, section) == 0 &&
+		    strcmp(conf_where(c, section, row->key), "default") != 0)
+			strbuf_addf(&sb, " %s=%s", row->key,
+			    conf_string(c, section, row->key));
+	return sb.text; /* handed over */
+}

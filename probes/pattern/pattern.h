@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pattern.h - builders: pure functions from a few options to a plan.
+ *
+ * Each is a row with a name; its options are the rows of that section in
+ * schema/patterns.h. What no row can say (k at most g, divisors) the builder
+ * checks; every complaint reads "where: section.key = value: allowed is ...".
+ */
+#ifndef PROBES_PATTERN_PATTERN_H
+#define PROBES_PATTERN_PATTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/conf.h"
+#include "probes/plan/plan.h"
+
+#define PATTERN_WHY_BYTES 512
+
+struct pattern {
+	const char *name;
+	const char *text; /* one sentence */
+	/* Build from c; ranks 0: as many as it takes. -EINVAL and why for
+	 * options that are wrong, and nothing is built. The plan is sorted;
+	 * the caller ends it with plan_free. */
+	int (*build)(const struct conf *c, uint32_t ranks, struct plan **ret,
+	    char *why, size_t why_bytes);
+};
+
+extern const struct pattern *const patterns[];        /* ends with NULL */
+const struct pattern *pattern_find(const char *name); /* NULL: none */
+
+/* Read "name=value" words. The caller ends *ret with conf_free. */
+int pattern_options(const struct pattern *pt, char *const *words, int count,
+    struct conf **ret, char *why, size_t why_bytes);
+/* Words to a plan in one go. */
+int pattern_plan(const char *name, char *const *words, int count,
+    uint32_t ranks, struct plan **ret, char *why, size_t why_bytes);
+
+/* For builders. Complain about one option; -EINVAL. fmt says what is
+ * allowed. */
+int pattern_refuse(const struct conf *c, const char *section, const char *key,
+    char *why, size_t why_bytes, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+/* need ranks of those that there are: ranks, or need where that is 0. */
+int pattern_ranks(const struct conf *c, const char *section, const char *key,
+    uint64_t need, uint32_t *ranks, char *why, size_t why_bytes);
+/* Transports of count steps: one word for all of them, or one for each. */
+int pattern_vias(const struct conf *c, const char *section, uint32_t count,
+    uint8_t *ret, char *why, size_t why_bytes);
+/* The options of a section as a plan's title; the caller frees. */
+char *pattern_title(const struct conf *c, const char *section);
+
+#endif

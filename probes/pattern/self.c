@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * self.c - every rank copies to itself: the memory's own bandwidth.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "probes/pattern/builders.h"
+
+#define SECTION "self"
+
+static int
+build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
+    size_t why_bytes)
+{
+	struct plan_transfer t = { .bytes = conf_bytes(c, SECTION, "bytes") };
+	struct plan *p;
+	char *title;
+	int rc;
+
+	t.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
+	rc = pattern_ranks(c, SECTION, "bytes", 1, &ranks, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	title = pattern_title(c, SECTION);
+	p = plan_new(ranks, title);
+	free(title);
+	t.from = plan_buf_add(p, "send", PLAN_IN);
+	t.to = plan_buf_add(p, "recv", PLAN_OUT);
+	for (uint32_t r = 0; r < ranks; r++) {
+		t.src = t.dst = r;
+		plan_buf_need(p, t.from, r, t.bytes);
+		plan_buf_need(p, t.to, r, t.bytes);
+		plan_transfer_add(p, &t);
+		plan_promise_copy(p, &t);
+	}
+	plan_note_add(p, "footprint", "bytes", plan_volume(p));
+	plan_sort(p);
+	*ret = p;
+	return 0;
+}
+
+const struct pattern pattern_self = {
+	.name = SECTION,
+	.text = "Copies within each device.",
+	.build = build,
+};

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sparse.c - an application's own pattern, direct or striped (CommBench
+ * section 5.4).
+ *
+ * Direct: one transfer an entry; send and recv are packed as MPI_Alltoallv
+ * packs them, whatever part of the pattern is in scope.
+ *
+ * Striped: an entry between nodes is cut into stripes. With node(i) = i / g,
+ * stripe k of i -> j goes i -> a = node(i)*g + k, a -> b = node(j)*g + k,
+ * b -> j, and all that one rank has for another in one step is one message.
+ * In such a message bytes are ordered
+ *   split      by final receiver
+ *   translate  by sender, then receiver
+ *   assemble   by sender
+ * and a copy at a and b brings them from one order into the next. send holds
+ * its part between nodes in the order of the split (by stripe, then receiver),
+ * recv in that of the assembly (by stripe, then sender), so the ends need
+ * none. Entries within a node go directly, in the first step.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/xalloc.h"
+#include "probes/pattern/builders.h"
+#include "probes/pattern/matrix.h"
+
+#define SECTION "sparse"
+
+enum scope { SCOPE_ALL, SCOPE_INTRA, SCOPE_INTER };
+
+struct sparse {
+	struct matrix m;
+	uint32_t g, stripes;
+	unsigned size; /* bytes of an element */
+	int scope;
+	uint8_t vias[3];
+	struct plan *p;
+	uint16_t send, recv;
+	/* striped only */
+	uint16_t split, out, in, merge;
+	uint64_t *sent, *received; /* by rank, so far */
+	uint64_t *next; /* by sender: what of this stripe comes next */
+};
+
+static uint64_t
+cell(const struct sparse *sp, uint32_t src, uint32_t dst)
+{
+	return sp->m.cells[(size_t)src * sp->m.ranks + dst];
+}
+
+static int
+is_inter(const struct sparse *sp, uint32_t src, uint32_t dst)
+{
+	return src / sp->g != dst / sp->g;
+}
+
+/* Bytes of stripe k of an entry; 0 for one within a node. */
+static uint64_t
+piece(const struct sparse *sp, uint32_t src, uint32_t dst, uint32_t k)
+{
+	uint64_t c = cell(sp, src, dst);
+
+	if (!is_inter(sp, src, dst))
+		return 0;
+	return (plan_cut(c, sp->stripes, k + 1) - plan_cut(c, sp->stripes, k)) *
+	    sp->size;
+}
+
+/* The entry as one transfer from and to the next free bytes; it is left out
+ * when move is 0, its place is not. */
+static void
+direct_add(struct sparse *sp, uint32_t src, uint32_t dst, int move)
+{
+	struct plan_transfer t = { .src = src,
+		.dst = dst,
+		.from = sp->send,
+		.to = sp->recv,
+		.from_off = sp->sent[src],
+		.to_off = sp->received[dst],
+		.bytes = cell(sp, src, dst) * sp->size,
+		.via = sp->vias[0] };
+
+	if (t.bytes == 0)
+		return;
+	sp->sent[src] += t.bytes;
+	sp->received[dst] += t.bytes;
+	plan_buf_need(sp->p, sp->send, src, sp->sent[src]);
+	plan_buf_need(sp->p, sp->recv, dst, sp->received[dst]);
+	if (!move)
+		return;
+	plan_transfer_add(sp->p, &t);
+	plan_promise_copy(sp->p, &t);
+}
+
+/* Within nodes only when the rest is striped; everything otherwise. */
+static void
+direct(struct sparse *sp)
+{
+	for (uint32_t src = 0; src < sp->m.ranks; src++)
+		for (uint32_t dst = 0; dst < sp->m.ranks; dst++) {
+			int inter = is_inter(sp, src, dst);
+
+			if (inter && sp->stripes > 0)
+				continue;
+			direct_add(sp, src, dst,
+			    sp->scope == SCOPE_ALL ||
+				inter == (sp->scope == SCOPE_INTER));
+		}
+}
+
+/* Split: everything of src for owner k of its node, as one message. */
+static void
+split_add(struct sparse *sp, uint32_t src, uint32_t k, uint64_t *at)
+{
+	uint32_t owner = src / sp->g * sp->g + k;
+	struct plan_transfer t = { .src = src,
+		.dst = owner,
+		.from = sp->send,
+		.to = sp->split,
+		.from_off = sp->sent[src],
+		.to_off = *at,
+		.via = sp->vias[0] };
+
+	for (uint32_t dst = 0; dst < sp->m.ranks; dst++)
+		t.bytes += piece(sp, src, dst, k);
+	*at += t.bytes;
+	sp->sent[src] += t.bytes;
+	plan_buf_need(sp->p, sp->send, src, sp->sent[src]);
+	plan_buf_need(sp->p, sp->split, owner, *at);
+	plan_transfer_add(sp->p, &t);
+}
+
+/* At owner k of node, bring what arrived by sender into the order by node of
+ * the receiver, then sender: all that goes from one sender to one node lies
+ * together already. */
+static void
+sort_out(struct sparse *sp, uint32_t node, uint32_t k)
+{
+	uint32_t owner = node * sp->g + k, nodes = sp->m.ranks / sp->g;
+	struct plan_local l = { .rank = owner,
+		.to = sp->out,
+		.op = PLAN_COPY,
+		.type = PLAN_BYTE };
+	uint64_t *at = xcalloc(sp->g, sizeof(*at)); /* in split, by sender */
+	uint64_t off = 0;
+
+	for (uint32_t i = 0; i < sp->g; i++) {
+		at[i] = off;
+		for (uint32_t dst = 0; dst < sp->m.ranks; dst++)
+			off += piece(sp, node * sp->g + i, dst, k);
+	}
+	plan_buf_need(sp->p, sp->out, owner, off);
+	for (uint32_t n = 0; n < nodes; n++)
+		for (uint32_t i = 0; i < sp->g; i++) {
+			struct plan_place from = { at[i], sp->split };
+
+			l.bytes = 0;
+			for (uint32_t j = 0; j < sp->g; j++)
+				l.bytes += piece(sp, node * sp->g + i,
+				    n * sp->g + j, k);
+			plan_local_add(sp->p, &l, &from, 1);
+			at[i] += l.bytes;
+			l.to_off += l.bytes;
+		}
+	free(at);
+}
+
+/* Bytes that owners k of two nodes exchange. */
+static uint64_t
+between(const struct sparse *sp, uint32_t from, uint32_t to, uint32_t k)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < sp->g; i++)
+		for (uint32_t j = 0; j < sp->g; j++)
+			bytes += piece(sp, from * sp->g + i, to * sp->g + j, k);
+	return bytes;
+}
+
+static void
+translate(struct sparse *sp, uint32_t k)
+{
+	uint32_t nodes = sp->m.ranks / sp->g;
+	uint64_t *in = xcalloc(nodes, sizeof(*in));
+
+	for (uint32_t from = 0; from < nodes; from++) {
+		struct plan_transfer t = { .step = 1,
+			.src = from * sp->g + k,
+			.from = sp->out,
+			.to = sp->in,
+			.via = sp->vias[1] };
+
+		for (uint32_t to = 0; to < nodes; to++) {
+			t.dst = to * sp->g + k;
+			t.bytes = between(sp, from, to, k);
+			t.to_off = in[to];
+			plan_transfer_add(sp->p, &t);
+			t.from_off += t.bytes;
+			in[to] += t.bytes;
+			plan_buf_need(sp->p, sp->in, t.dst, in[to]);
+		}
+	}
+	free(in);
+}
+
+/* At owner k of node, from the order sender, receiver to receiver, sender. */
+static void
+sort_in(struct sparse *sp, uint32_t node, uint32_t k)
+{
+	uint32_t owner = node * sp->g + k;
+	struct plan_local l = { .rank = owner,
+		.step = 1,
+		.to = sp->merge,
+		.op = PLAN_COPY,
+		.type = PLAN_BYTE };
+	uint64_t *to = xcalloc(sp->g + 1u, sizeof(*to)); /* by receiver */
+	struct plan_place from = { 0, sp->in };
+
+	for (uint32_t j = 0; j < sp->g; j++) {
+		to[j + 1] = to[j];
+		for (uint32_t src = 0; src < sp->m.ranks; src++)
+			to[j + 1] += piece(sp, src, node * sp->g + j, k);
+	}
+	plan_buf_need(sp->p, sp->merge, owner, to[sp->g]);
+	for (uint32_t src = 0; src < sp->m.ranks; src++)
+		for (uint32_t j = 0; j < sp->g; j++) {
+			l.bytes = piece(sp, src, node * sp->g + j, k);
+			l.to_off = to[j];
+			plan_local_add(sp->p, &l, &from, 1);
+			from.off += l.bytes;
+			to[j] += l.bytes;
+		}
+	free(to);
+}
+
+/* Assemble: all stripes k for dst; and what dst may expect of them. Called for
+ * receivers in ascending order, which is the order of each send buffer. */
+static void
+assemble_add(struct sparse *sp, uint32_t dst, uint32_t k, uint64_t *at)
+{
+	uint32_t owner = dst / sp->g * sp->g + k;
+	struct plan_transfer t = { .step = 2,
+		.src = owner,
+		.dst = dst,
+		.from = sp->merge,
+		.to = sp->recv,
+		.from_off = *at,
+		.to_off = sp->received[dst],
+		.via = sp->vias[2] };
+
+	for (uint32_t src = 0; src < sp->m.ranks; src++) {
+		struct plan_transfer m = { .src = src,
+			.dst = dst,
+			.from = sp->send,
+			.to = sp->recv,
+			.to_off = t.to_off + t.bytes,
+			.bytes = piece(sp, src, dst, k) };
+
+		t.bytes += m.bytes;
+		if (m.bytes == 0)
+			continue;
+		m.from_off = sp->next[src];
+		sp->next[src] += m.bytes;
+		plan_promise_copy(sp->p, &m);
+	}
+	*at += t.bytes;
+	sp->received[dst] += t.bytes;
+	plan_buf_need(sp->p, sp->recv, dst, sp->received[dst]);
+	plan_transfer_add(sp->p, &t);
+}
+
+static void
+striped(struct sparse *sp)
+{
+	uint32_t nodes = sp->m.ranks / sp->g;
+
+	sp->split = plan_buf_add(sp->p, "split", PLAN_TEMP);
+	sp->out = plan_buf_add(sp->p, "out", PLAN_TEMP);
+	sp->in = plan_buf_add(sp->p, "in", PLAN_TEMP);
+	sp->merge = plan_buf_add(sp->p, "merge", PLAN_TEMP);
+	for (uint32_t k = 0; k < sp->stripes; k++) {
+		for (uint32_t node = 0; node < nodes; node++) {
+			uint64_t at = 0;
+
+			for (uint32_t i = 0; i < sp->g; i++) {
+				uint32_t src = node * sp->g + i;
+
+				sp->next[src] = sp->sent[src];
+				split_add(sp, src, k, &at);
+			}
+			sort_out(sp, node, k);
+		}
+		translate(sp, k);
+		for (uint32_t node = 0; node < nodes; node++) {
+			uint64_t at = 0;
+
+			sort_in(sp, node, k);
+			for (uint32_t j = 0; j < sp->g; j++)
+				assemble_add(sp, node * sp->g + j, k, &at);
+		}
+	}
+}
+
+static int
+options(const struct conf *c, struct sparse *sp, char *why, size_t why_bytes)
+{
+	sp->g = (uint32_t)conf_int(c, SECTION, "g");
+	sp->stripes = (uint32_t)conf_int(c, SECTION, "stripes");
+	sp->scope = conf_choice(c, SECTION, "scope");
+	if (sp->stripes > sp->g)
+		return pattern_refuse(c, SECTION, "stripes", why, why_bytes,
+		    "0 to g, which is %u", sp->g);
+	return pattern_vias(c, SECTION, 3, sp->vias, why, why_bytes);
+}
+
+static int
+load(const struct conf *c, struct sparse *sp, uint32_t ranks, char *why,
+    size_t why_bytes)
+{
+	const char *path = conf_string(c, SECTION, "file");
+	int rc;
+
+	if (path[0] == '\0')
+		return pattern_refuse(c, SECTION, "file", why, why_bytes,
+		    "the path of a matrix or list");
+	rc = matrix_load(path,
+	    (enum matrix_format)conf_choice(c, SECTION, "format"), ranks,
+	    &sp->m, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	sp->size = sp->m.is_list
+	    ? 1
+	    : plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes;
+	if (sp->m.ranks % sp->g != 0)
+		return pattern_refuse(c, SECTION, "g", why, why_bytes,
+		    "a divisor of %u, the ranks in the file", sp->m.ranks);
+	return 0;
+}
+
+static void
+notes(struct sparse *sp)
+{
+	uint64_t inter = 0, self = 0, all = 0;
+
+	for (uint32_t src = 0; src < sp->m.ranks; src++)
+		for (uint32_t dst = 0; dst < sp->m.ranks; dst++) {
+			uint64_t bytes = cell(sp, src, dst) * sp->size;
+
+			all += bytes;
+			inter += is_inter(sp, src, dst) ? bytes : 0;
+			self += src == dst ? bytes : 0;
+		}
+	plan_note_add(sp->p, "pattern", "bytes", all);
+	plan_note_add(sp->p, "inter", "bytes", inter);
+	plan_note_add(sp->p, "self", "bytes", self);
+	plan_note_add(sp->p, "footprint", "bytes", plan_volume(sp->p));
+}
+
+static int
+build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
+    size_t why_bytes)
+{
+	struct sparse sp = { 0 };
+	char *title;
+	int rc;
+
+	rc = options(c, &sp, why, why_bytes);
+	if (rc == 0)
+		rc = load(c, &sp, ranks, why, why_bytes);
+	if (rc < 0) {
+		matrix_clear(&sp.m);
+		return rc;
+	}
+	title = pattern_title(c, SECTION);
+	sp.p = plan_new(ranks > 0 ? ranks : sp.m.ranks, title);
+	sp.send = plan_buf_add(sp.p, "send", PLAN_IN);
+	sp.recv = plan_buf_add(sp.p, "recv", PLAN_OUT);
+	sp.sent = xcalloc(sp.m.ranks, sizeof(*sp.sent));
+	sp.received = xcalloc(sp.m.ranks, sizeof(*sp.received));
+	sp.next = xcalloc(sp.m.ranks, sizeof(*sp.next));
+	direct(&sp);
+	if (sp.stripes > 0 && sp.scope != SCOPE_INTRA)
+		striped(&sp);
+	notes(&sp);
+	plan_sort(sp.p);
+	free(sp.sent);
+	free(sp.received);
+	free(sp.next);
+	free(title);
+	matrix_clear(&sp.m);
+	*ret = sp.p;
+	return 0;
+}
+
+const struct pattern pattern_sparse = {
+	.name = SECTION,
+	.text = "An application's matrix of messages, direct or striped.",
+	.build = build,
+};

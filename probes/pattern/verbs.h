@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verbs.h - plan and check as verbs of coalmine-probe; neither needs MPI.
+ *
+ * argv[0] is the verb. Results go to stdout, complaints to stderr; what is
+ * returned is the exit code: 0, VERBS_BAD for a plan that check refuses,
+ * VERBS_USAGE for wrong input.
+ */
+#ifndef PROBES_PATTERN_VERBS_H
+#define PROBES_PATTERN_VERBS_H
+
+#define VERBS_BAD   2
+#define VERBS_USAGE 3
+
+int plan_main(int argc, char **argv);
+int check_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/plan/plan.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+
+const char *const plan_vias[PLAN_VIA_MAX] = {
+	[PLAN_VIA_MPI] = "mpi",
+	[PLAN_VIA_RMA] = "rma",
+	[PLAN_VIA_IPC] = "ipc",
+	[PLAN_VIA_IPC_PUT] = "ipc-put",
+	[PLAN_VIA_IPC_GET] = "ipc-get",
+	[PLAN_VIA_XCCL] = "xccl",
+};
+
+const struct plan_type_row plan_types[PLAN_TYPE_MAX] = {
+	[PLAN_INT32] = { "int32", 4 },
+	[PLAN_INT64] = { "int64", 8 },
+	[PLAN_FLOAT] = { "float", 4 },
+	[PLAN_DOUBLE] = { "double", 8 },
+	[PLAN_HALF] = { "half", 2 },
+	[PLAN_BFLOAT16] = { "bfloat16", 2 },
+	[PLAN_BYTE] = { "byte", 1 },
+};
+
+const char *const plan_ops[PLAN_OP_MAX] = {
+	[PLAN_COPY] = "copy",
+	[PLAN_SUM] = "sum",
+	[PLAN_PROD] = "prod",
+	[PLAN_MIN] = "min",
+	[PLAN_MAX] = "max",
+	[PLAN_LAND] = "land",
+	[PLAN_LOR] = "lor",
+};
+
+static int
+word_find(const char *const *words, int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(words[i], name) == 0)
+			return i;
+	return -ENOENT;
+}
+
+int
+plan_via_find(const char *name)
+{
+	return word_find(plan_vias, PLAN_VIA_MAX, name);
+}
+
+int
+plan_op_find(const char *name)
+{
+	return word_find(plan_ops, PLAN_OP_MAX, name);
+}
+
+int
+plan_type_find(const char *name)
+{
+	for (int i = 0; i < PLAN_TYPE_MAX; i++)
+		if (strcmp(plan_types[i].name, name) == 0)
+			return i;
+	return -ENOENT;
+}
+
+/* Room for more items behind count, in steps of half. */
+static void *
+grow(void *old, size_t count, size_t more, size_t *cap, size_t item_bytes)
+{
+	if (count + more <= *cap)
+		return old;
+	*cap = count + more + count / 2 + 16;
+	return xreallocarray(old, *cap, item_bytes);
+}
+
+#define GROW(p, list, more)                                                    \
+	((p)->list = grow((p)->list, (p)->list##_count, more,                  \
+	     &(p)->list##_cap, sizeof(*(p)->list)))
+
+struct plan *
+plan_new(uint32_t ranks, const char *title)
+{
+	struct plan *p = xcalloc(1, sizeof(*p));
+
+	assert(ranks >= 1 && ranks <= PLAN_RANKS_MAX);
+	p->title = xstrdup(title);
+	p->ranks = ranks;
+	return p;
+}
+
+void
+plan_free(struct plan *p)
+{
+	if (p == NULL)
+		return;
+	for (uint32_t i = 0; i < p->bufs_count; i++) {
+		free(p->bufs[i].name);
+		free(p->bufs[i].bytes);
+	}
+	free(p->bufs);
+	free(p->transfers);
+	free(p->locals);
+	free(p->inputs);
+	free(p->promises);
+	free(p->spans);
+	free(p->sources);
+	free(p->notes);
+	free(p->title);
+	free(p);
+}
+
+uint16_t
+plan_buf_add(struct plan *p, const char *name, enum plan_role role)
+{
+	struct plan_buf *b;
+
+	assert(p->bufs_count < UINT16_MAX);
+	p->bufs = xreallocarray(p->bufs, p->bufs_count + 1, sizeof(*p->bufs));
+	b = &p->bufs[p->bufs_count];
+	b->name = xstrdup(name);
+	b->role = role;
+	b->bytes = xcalloc(p->ranks, sizeof(*b->bytes));
+	return (uint16_t)p->bufs_count++;
+}
+
+void
+plan_buf_need(struct plan *p, uint16_t buf, uint32_t rank, uint64_t bytes)
+{
+	assert(buf < p->bufs_count && rank < p->ranks);
+	assert(bytes <= PLAN_BYTES_MAX);
+	if (p->bufs[buf].bytes[rank] < bytes)
+		p->bufs[buf].bytes[rank] = bytes;
+}
+
+void
+plan_transfer_add(struct plan *p, const struct plan_transfer *t)
+{
+	if (t->bytes == 0)
+		return;
+	GROW(p, transfers, 1);
+	p->transfers[p->transfers_count++] = *t;
+	if (t->step >= p->steps)
+		p->steps = t->step + 1;
+}
+
+void
+plan_local_add(struct plan *p, const struct plan_local *l,
+    const struct plan_place *inputs, uint32_t inputs_count)
+{
+	struct plan_local *to;
+
+	if (l->bytes == 0)
+		return;
+	assert(inputs_count >= 1);
+	GROW(p, locals, 1);
+	GROW(p, inputs, inputs_count);
+	to = &p->locals[p->locals_count++];
+	*to = *l;
+	to->input = p->inputs_count;
+	to->inputs = inputs_count;
+	memcpy(p->inputs + p->inputs_count, inputs,
+	    inputs_count * sizeof(*inputs));
+	p->inputs_count += inputs_count;
+	if (l->step >= p->steps)
+		p->steps = l->step + 1;
+}
+
+void
+plan_promise_add(struct plan *p, const struct plan_promise *m,
+    const struct plan_span *spans, uint32_t spans_count,
+    const struct plan_source *sources, uint32_t sources_count)
+{
+	struct plan_promise *to;
+
+	if (m->bytes == 0 || spans_count == 0)
+		return;
+	assert(sources_count >= 1);
+	GROW(p, promises, 1);
+	GROW(p, spans, spans_count);
+	GROW(p, sources, sources_count);
+	to = &p->promises[p->promises_count++];
+	*to = *m;
+	to->span = p->spans_count;
+	to->spans = spans_count;
+	to->source = p->sources_count;
+	to->sources = sources_count;
+	memcpy(p->spans + p->spans_count, spans, spans_count * sizeof(*spans));
+	p->spans_count += spans_count;
+	memcpy(p->sources + p->sources_count, sources,
+	    sources_count * sizeof(*sources));
+	p->sources_count += sources_count;
+}
+
+void
+plan_promise_copy(struct plan *p, const struct plan_transfer *t)
+{
+	plan_promise_add(p,
+	    &(struct plan_promise){ .to = t->to,
+		.to_off = t->to_off,
+		.bytes = t->bytes,
+		.op = PLAN_COPY,
+		.type = PLAN_BYTE },
+	    &(struct plan_span){ t->dst, t->dst + 1 }, 1,
+	    &(struct plan_source){ .lo = t->src,
+		.hi = t->src + 1,
+		.buf = t->from,
+		.off = t->from_off },
+	    1);
+}
+
+void
+plan_note_add(struct plan *p, const char *name, const char *unit,
+    uint64_t value)
+{
+	GROW(p, notes, 1);
+	p->notes[p->notes_count++] = (struct plan_note){ name, unit, value };
+}
+
+uint64_t
+plan_volume(const struct plan *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->transfers_count; i++)
+		sum += p->transfers[i].bytes;
+	return sum;
+}
+
+uint64_t
+plan_cut(uint64_t count, uint64_t parts, uint64_t i)
+{
+	uint64_t rest = count % parts;
+
+	return count / parts * i + (i < rest ? i : rest);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.h - the exact list of what a probe does: who sends which bytes to whom.
+ *
+ * A plan is data. Ranks have named buffers; transfers copy a range of a buffer
+ * of one rank into a range of a buffer of another; local operations copy or
+ * reduce within a rank. Each stands in a step. On every rank, and without any
+ * global barrier:
+ *
+ *   - the transfers of a step, its own sends and receives, run at once;
+ *   - the local operations of the step follow them, also at once;
+ *   - then comes the next step of the same channel.
+ *
+ * Channels are pipelines: a rank need not finish a step of one before it
+ * starts a later step of another, except where buffer ranges overlap and one
+ * of the two writes. Those dependencies are found (view.h), never stated, and
+ * two that overlap at the same time are an error (check.h), so that what a
+ * plan computes does not depend on how an executor overlaps its channels.
+ *
+ * Offsets and sizes are bytes, 64 bits wide. The struct is open for readers;
+ * only the functions here change it. Allocation never fails softly: callers
+ * bound a plan with PLAN_TRANSFERS_MAX before they build it. No locking.
+ */
+#ifndef PROBES_PLAN_PLAN_H
+#define PROBES_PLAN_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLAN_RANKS_MAX     65536
+#define PLAN_TRANSFERS_MAX 100000000ULL /* 4.8 GB of list */
+#define PLAN_BYTES_MAX     (1ULL << 62) /* of one buffer: sums stay in range */
+
+/* How the bytes of a transfer move. */
+enum plan_via {
+	PLAN_VIA_MPI,
+	PLAN_VIA_RMA,
+	PLAN_VIA_IPC, /* put or get, as the executor finds better */
+	PLAN_VIA_IPC_PUT,
+	PLAN_VIA_IPC_GET,
+	PLAN_VIA_XCCL,
+	PLAN_VIA_MAX
+};
+extern const char *const plan_vias[PLAN_VIA_MAX];
+int plan_via_find(const char *name); /* index or -ENOENT */
+
+enum plan_type {
+	PLAN_INT32,
+	PLAN_INT64,
+	PLAN_FLOAT,
+	PLAN_DOUBLE,
+	PLAN_HALF,
+	PLAN_BFLOAT16,
+	PLAN_BYTE, /* moves, is never reduced */
+	PLAN_TYPE_MAX
+};
+struct plan_type_row {
+	const char *name;
+	unsigned bytes; /* of an element */
+};
+extern const struct plan_type_row plan_types[PLAN_TYPE_MAX];
+int plan_type_find(const char *name); /* index or -ENOENT */
+
+enum plan_op {
+	PLAN_COPY, /* one input */
+	PLAN_SUM,
+	PLAN_PROD,
+	PLAN_MIN,
+	PLAN_MAX,
+	PLAN_LAND,
+	PLAN_LOR,
+	PLAN_OP_MAX
+};
+extern const char *const plan_ops[PLAN_OP_MAX];
+int plan_op_find(const char *name); /* index or -ENOENT */
+
+/* What a buffer holds before the plan runs, and may hold after. */
+enum plan_role {
+	PLAN_IN,   /* the user's data, unchanged but for what is promised */
+	PLAN_OUT,  /* nothing; exactly what is promised */
+	PLAN_TEMP, /* nothing; whatever is left there */
+};
+
+struct plan_buf {
+	char *name;
+	enum plan_role role;
+	uint64_t *bytes; /* by rank; 0: the rank has none */
+};
+
+struct plan_transfer {
+	uint64_t from_off, to_off;
+	uint64_t bytes; /* > 0 */
+	uint32_t src, dst;
+	uint32_t step;
+	uint16_t from, to; /* buffers */
+	uint16_t channel;
+	uint8_t via; /* enum plan_via */
+};
+
+struct plan_place {
+	uint64_t off;
+	uint16_t buf;
+};
+
+/* to = op of the inputs, in this order. */
+struct plan_local {
+	uint64_t to_off;
+	uint64_t bytes; /* > 0, whole elements of type */
+	size_t input;   /* first of inputs in plan.inputs */
+	uint32_t inputs;
+	uint32_t rank;
+	uint32_t step;
+	uint16_t to;
+	uint16_t channel;
+	uint8_t op;   /* enum plan_op */
+	uint8_t type; /* enum plan_type */
+};
+
+/* Ranks lo..hi-1, and for a source also where their data starts. */
+struct plan_span {
+	uint32_t lo, hi;
+};
+struct plan_source {
+	uint64_t off;
+	uint32_t lo, hi;
+	uint16_t buf;
+};
+
+/* At the end, bytes at to + to_off of every rank of spans are the initial
+ * bytes of the one source (op PLAN_COPY), or op over all of sources. */
+struct plan_promise {
+	uint64_t to_off, bytes;
+	size_t span, source; /* first of each */
+	uint32_t spans, sources;
+	uint16_t to;
+	uint8_t op, type;
+};
+
+/* A number that the probe reports beside its result, as "footprint". */
+struct plan_note {
+	const char *name;
+	const char *unit;
+	uint64_t value;
+};
+
+struct plan {
+	char *title; /* the probe as it was asked for */
+	uint32_t ranks;
+	uint32_t steps; /* 1 + the last one used */
+	struct plan_buf *bufs;
+	uint32_t bufs_count;
+	struct plan_transfer *transfers;
+	size_t transfers_count, transfers_cap;
+	struct plan_local *locals;
+	size_t locals_count, locals_cap;
+	struct plan_place *inputs;
+	size_t inputs_count, inputs_cap;
+	struct plan_promise *promises;
+	size_t promises_count, promises_cap;
+	struct plan_span *spans;
+	size_t spans_count, spans_cap;
+	struct plan_source *sources;
+	size_t sources_count, sources_cap;
+	struct plan_note *notes;
+	size_t notes_count, notes_cap;
+};
+
+/* title is copied. 1 <= ranks <= PLAN_RANKS_MAX. */
+struct plan *plan_new(uint32_t ranks, const char *title);
+void plan_free(struct plan *p); /* NULL is allowed */
+
+/* A buffer of this name, empty on every rank; its number. */
+uint16_t plan_buf_add(struct plan *p, const char *name, enum plan_role role);
+/* Make the buffer at least so large on rank. */
+void plan_buf_need(struct plan *p, uint16_t buf, uint32_t rank, uint64_t bytes);
+
+/* Add t; buffers are not enlarged. A transfer of no bytes is left out. */
+void plan_transfer_add(struct plan *p, const struct plan_transfer *t);
+/* l->input and l->inputs are set here. */
+void plan_local_add(struct plan *p, const struct plan_local *l,
+    const struct plan_place *inputs, uint32_t inputs_count);
+void plan_promise_add(struct plan *p, const struct plan_promise *m,
+    const struct plan_span *spans, uint32_t spans_count,
+    const struct plan_source *sources, uint32_t sources_count);
+/* The common promise: one rank's range is a copy of another's. */
+void plan_promise_copy(struct plan *p, const struct plan_transfer *t);
+void plan_note_add(struct plan *p, const char *name, const char *unit,
+    uint64_t value);
+
+/* Into the order of a listing: step, src, dst, name of to, to_off; local
+ * operations by step, rank, name of to, to_off. */
+void plan_sort(struct plan *p);
+
+/* Bytes that all transfers carry, those to oneself included. */
+uint64_t plan_volume(const struct plan *p);
+
+/* The cut before piece i when count is cut into parts as equal as can be, the
+ * longer ones first: piece i is [plan_cut(i), plan_cut(i + 1)). */
+uint64_t plan_cut(uint64_t count, uint64_t parts, uint64_t i);
+
+#endif

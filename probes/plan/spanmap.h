@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spanmap.h - what every byte of one buffer holds, kept as ranges.
+ *
+ * The buffer [0, bytes) is always covered; neighbours that hold the same are
+ * one range. The ranges lie in an array with a gap, as an editor keeps text:
+ * writes that follow one another, upwards or downwards, cost nothing to make
+ * room for, and that is how blocks arrive. Memory: 24 bytes a range, up to
+ * twice that.
+ */
+#ifndef PROBES_PLAN_SPANMAP_H
+#define PROBES_PLAN_SPANMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* For check.h: class of value and shift (value.h), and whether it was read.
+ * For order.h: time of the last write and of the last read. */
+struct spanmap_item {
+	int64_t base;
+	uint32_t tag;
+	uint32_t mark;
+};
+
+struct spanmap_range {
+	uint64_t lo;
+	struct spanmap_item item;
+};
+
+struct spanmap {
+	struct spanmap_range *ranges; /* [0, gap) and [gap_end, cap) */
+	uint32_t gap, gap_end, cap;
+	uint64_t bytes;
+};
+
+void spanmap_init(struct spanmap *m, uint64_t bytes, struct spanmap_item item);
+void spanmap_clear(struct spanmap *m); /* frees */
+
+/* Let [lo, hi) hold item; lo < hi <= bytes. */
+void spanmap_set(struct spanmap *m, uint64_t lo, uint64_t hi,
+    struct spanmap_item item);
+
+/* Number of the range with byte at in it, for spanmap_get. */
+uint32_t spanmap_find(const struct spanmap *m, uint64_t at);
+uint32_t spanmap_count(const struct spanmap *m);
+const struct spanmap_range *spanmap_get(const struct spanmap *m, uint32_t i);
+/* One past the last byte of range i. */
+uint64_t spanmap_end(const struct spanmap *m, uint32_t i);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/plan/value.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+/* The buffer number of a run whose lo and hi are classes, not ranks: an
+ * operation over results of another one. */
+#define OF_CLASSES UINT32_MAX
+
+struct run {
+	int64_t delta;
+	uint32_t buf;
+	uint32_t lo, hi;
+	uint32_t times;
+};
+
+struct set {
+	size_t run; /* first in runs */
+	uint32_t runs;
+	uint32_t next; /* in its hash chain: set number + 1, or 0 */
+	uint64_t hash;
+	uint8_t op, type;
+};
+
+struct runlist {
+	struct run *at;
+	size_t count, cap;
+};
+
+struct value_table {
+	uint32_t ranks, bufs;
+	uint32_t first_set; /* class of sets[0] */
+	struct set *sets;
+	uint32_t sets_count, sets_cap;
+	struct runlist runs; /* of all sets */
+	struct runlist work, merged;
+	uint32_t *chains;
+	uint32_t chains_count; /* a power of two */
+};
+
+struct value_table *
+value_table_new(uint32_t ranks, uint32_t bufs)
+{
+	struct value_table *vt = xcalloc(1, sizeof(*vt));
+
+	assert((uint64_t)ranks * bufs < UINT32_MAX / 2);
+	vt->ranks = ranks;
+	vt->bufs = bufs;
+	vt->first_set = 1 + ranks * bufs;
+	vt->chains_count = 1024;
+	vt->chains = xcalloc(vt->chains_count, sizeof(*vt->chains));
+	return vt;
+}
+
+void
+value_table_free(struct value_table *vt)
+{
+	if (vt == NULL)
+		return;
+	free(vt->sets);
+	free(vt->runs.at);
+	free(vt->work.at);
+	free(vt->merged.at);
+	free(vt->chains);
+	free(vt);
+}
+
+uint32_t
+value_initial(const struct value_table *vt, uint32_t rank, uint16_t buf)
+{
+	return 1 + rank * vt->bufs + buf;
+}
+
+static void
+runlist_add(struct runlist *rl, struct run r)
+{
+	if (rl->count == rl->cap) {
+		rl->cap = rl->cap * 2 + 16;
+		rl->at = xreallocarray(rl->at, rl->cap, sizeof(*rl->at));
+	}
+	rl->at[rl->count++] = r;
+}
+
+/* Append the runs that item stands for when op is applied to it. */
+static void
+expand(struct value_table *vt, enum plan_op op, enum plan_type type,
+    struct spanmap_item item)
+{
+	const struct set *s;
+	uint32_t single = item.tag - 1;
+
+	assert(item.tag != VALUE_UNWRITTEN);
+	if (item.tag < vt->first_set) {
+		runlist_add(&vt->work,
+		    (struct run){ .delta = item.base,
+			.buf = single % vt->bufs,
+			.lo = single / vt->bufs,
+			.hi = single / vt->bufs + 1,
+			.times = 1 });
+		return;
+	}
+	s = &vt->sets[item.tag - vt->first_set];
+	if (s->op != op || s->type != type) {
+		runlist_add(&vt->work,
+		    (struct run){ .delta = item.base,
+			.buf = OF_CLASSES,
+			.lo = item.tag,
+			.hi = item.tag + 1,
+			.times = 1 });
+		return;
+	}
+	for (uint32_t i = 0; i < s->runs; i++) {
+		struct run r = vt->runs.at[s->run + i];
+
+		r.delta += item.base;
+		runlist_add(&vt->work, r);
+	}
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int
+run_compare_cb(const void *va, const void *vb)
+{
+	const struct run *a = va, *b = vb;
+
+	if (a->buf != b->buf)
+		return ORDER(a->buf, b->buf);
+	if (a->delta != b->delta)
+		return ORDER(a->delta, b->delta);
+	if (a->lo != b->lo)
+		return ORDER(a->lo, b->lo);
+	return ORDER(a->hi, b->hi);
+}
+
+static int
+run_kin(const struct run *a, const struct run *b)
+{
+	return a->buf == b->buf && a->delta == b->delta;
+}
+
+/* Sorted runs into disjoint ones. What overlaps is cut at the borders and its
+ * times are added; rest is what of the last one is not yet settled. */
+static void
+merge(struct value_table *vt)
+{
+	struct runlist *work = &vt->work, *to = &vt->merged;
+
+	to->count = 0;
+	for (size_t i = 0; i < work->count; i++) {
+		struct run r = work->at[i];
+		struct run *last = to->count > 0 ? &to->at[to->count - 1]
+						 : NULL;
+
+		if (last == NULL || !run_kin(last, &r) || last->hi < r.lo ||
+		    (last->hi == r.lo && last->times != r.times)) {
+			runlist_add(to, r);
+		} else if (last->hi == r.lo) {
+			last->hi = r.hi;
+		} else {
+			/* an overlap: back to single ranks, which is rare */
+			to->count = 0;
+			return;
+		}
+	}
+}
+
+/* The slow way: one run a rank, so that equal ones lie side by side. */
+static void
+merge_singly(struct value_table *vt)
+{
+	struct runlist *to = &vt->merged;
+	size_t count = vt->work.count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct run r = vt->work.at[i];
+
+		vt->work.at[i].hi = r.lo + 1;
+		for (uint32_t k = r.lo + 1; k < r.hi; k++) {
+			struct run one = r;
+
+			one.lo = k;
+			one.hi = k + 1;
+			runlist_add(&vt->work, one);
+		}
+	}
+	qsort(vt->work.at, vt->work.count, sizeof(*vt->work.at),
+	    run_compare_cb);
+	to->count = 0;
+	for (size_t i = 0; i < vt->work.count; i++) {
+		struct run *r = &vt->work.at[i];
+		struct run *last = to->count > 0 ? &to->at[to->count - 1]
+						 : NULL;
+
+		if (last != NULL && run_kin(last, r) && last->lo == r->lo)
+			last->times += r->times;
+		else
+			runlist_add(to, *r);
+	}
+}
+
+/* Put neighbours that merge_singly left apart together again. */
+static void
+join(struct runlist *rl)
+{
+	size_t n = 0;
+
+	for (size_t i = 1; i < rl->count; i++) {
+		struct run *last = &rl->at[n], *r = &rl->at[i];
+
+		if (run_kin(last, r) && last->hi == r->lo &&
+		    last->times == r->times)
+			last->hi = r->hi;
+		else
+			rl->at[++n] = *r;
+	}
+	rl->count = n + 1;
+}
+
+/* FNV-1a by words. */
+static uint64_t
+hash_runs(const struct runlist *rl, enum plan_op op, enum plan_type type)
+{
+	uint64_t h = 0xcbf29ce484222325ULL ^ (uint64_t)op << 8 ^ type;
+
+	for (size_t i = 0; i < rl->count; i++) {
+		const struct run *r = &rl->at[i];
+		uint64_t words[] = { (uint64_t)r->delta,
+			(uint64_t)r->buf << 32 | r->times,
+			(uint64_t)r->lo << 32 | r->hi };
+
+		for (size_t k = 0; k < 3; k++)
+			h = (h ^ words[k]) * 0x100000001b3ULL;
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+static void
+rehash(struct value_table *vt)
+{
+	vt->chains_count *= 2;
+	free(vt->chains);
+	vt->chains = xcalloc(vt->chains_count, sizeof(*vt->chains));
+	for (uint32_t i = 0; i < vt->sets_count; i++) {
+		struct set *s = &vt->sets[i];
+		uint32_t *head = &vt->chains[s->hash & (vt->chains_count - 1)];
+
+		s->next = *head;
+		*head = i + 1;
+	}
+}
+
+static int
+set_is(const struct value_table *vt, const struct set *s, uint64_t hash,
+    enum plan_op op, enum plan_type type)
+{
+	return s->hash == hash && s->op == op && s->type == type &&
+	    s->runs == vt->merged.count &&
+	    memcmp(vt->runs.at + s->run, vt->merged.at,
+		s->runs * sizeof(struct run)) == 0;
+}
+
+/* The class of vt->merged, made on first sight. */
+static uint32_t
+intern(struct value_table *vt, enum plan_op op, enum plan_type type)
+{
+	uint64_t hash = hash_runs(&vt->merged, op, type);
+	uint32_t *head = &vt->chains[hash & (vt->chains_count - 1)];
+	struct set *s;
+
+	for (uint32_t i = *head; i != 0; i = vt->sets[i - 1].next)
+		if (set_is(vt, &vt->sets[i - 1], hash, op, type))
+			return vt->first_set + i - 1;
+	if (vt->sets_count == vt->sets_cap) {
+		vt->sets_cap = vt->sets_cap * 2 + 64;
+		vt->sets = xreallocarray(vt->sets, vt->sets_cap,
+		    sizeof(*vt->sets));
+	}
+	s = &vt->sets[vt->sets_count++];
+	*s = (struct set){ .run = vt->runs.count,
+		.runs = (uint32_t)vt->merged.count,
+		.next = *head,
+		.hash = hash,
+		.op = (uint8_t)op,
+		.type = (uint8_t)type };
+	*head = vt->sets_count;
+	for (size_t i = 0; i < vt->merged.count; i++)
+		runlist_add(&vt->runs, vt->merged.at[i]);
+	if (vt->sets_count > vt->chains_count)
+		rehash(vt);
+	return vt->first_set + vt->sets_count - 1;
+}
+
+struct spanmap_item
+value_reduce(struct value_table *vt, enum plan_op op, enum plan_type type,
+    const struct spanmap_item *inputs, size_t count)
+{
+	int64_t base;
+
+	if (count == 1)
+		return inputs[0];
+	vt->work.count = 0;
+	for (size_t i = 0; i < count; i++)
+		expand(vt, op, type, inputs[i]);
+	qsort(vt->work.at, vt->work.count, sizeof(*vt->work.at),
+	    run_compare_cb);
+	merge(vt);
+	if (vt->merged.count == 0)
+		merge_singly(vt);
+	join(&vt->merged);
+	base = vt->merged.at[0].delta;
+	for (size_t i = 0; i < vt->merged.count; i++)
+		vt->merged.at[i].delta -= base;
+	return (
+	    struct spanmap_item){ .base = base, .tag = intern(vt, op, type) };
+}
+
+struct spanmap_item
+value_promised(struct value_table *vt, const struct plan_promise *m,
+    const struct plan_source *sources)
+{
+	struct spanmap_item *inputs, ret;
+	size_t count = 0, n = 0;
+
+	for (uint32_t i = 0; i < m->sources; i++)
+		count += sources[i].hi - sources[i].lo;
+	assert(count >= 1);
+	inputs = xreallocarray(NULL, count, sizeof(*inputs));
+	for (uint32_t i = 0; i < m->sources; i++)
+		for (uint32_t r = sources[i].lo; r < sources[i].hi; r++)
+			inputs[n++] = (struct spanmap_item){
+				.base = (int64_t)(sources[i].off - m->to_off),
+				.tag = value_initial(vt, r, sources[i].buf)
+			};
+	ret = value_reduce(vt, m->op, m->type, inputs, count);
+	free(inputs);
+	return ret;
+}
+
+static void
+format_set(const struct value_table *vt, const struct set *s, char *ret,
+    size_t cap_bytes)
+{
+	uint64_t inputs = 0;
+	size_t len;
+
+	for (uint32_t i = 0; i < s->runs; i++) {
+		const struct run *r = &vt->runs.at[s->run + i];
+
+		inputs += (uint64_t)(r->hi - r->lo) * r->times;
+	}
+	len = (size_t)snprintf(ret, cap_bytes, "%s of %llu inputs, ranks",
+	    plan_ops[s->op], (unsigned long long)inputs);
+	for (uint32_t i = 0; i < s->runs && i < 4 && len < cap_bytes; i++) {
+		const struct run *r = &vt->runs.at[s->run + i];
+
+		len += (size_t)snprintf(ret + len, cap_bytes - len,
+		    r->hi - r->lo > 1 ? " %u-%u" : " %u", r->lo, r->hi - 1);
+		if (r->times > 1 && len < cap_bytes)
+			len += (size_t)snprintf(ret + len, cap_bytes - len,
+			    " %u times", r->times);
+	}
+	if (s->runs > 4 && len < cap_bytes)
+		snprintf(ret + len, cap_bytes - len, " ...");
+}
+
+void
+value_format(const struct value_table *vt, const struct plan *p,
+    struct spanmap_item item, uint64_t x, char *ret, size_t cap_bytes)
+{
+	uint32_t single = item.tag - 1;
+
+	if (item.tag == VALUE_UNWRITTEN)
+		snprintf(ret, cap_bytes, "nothing");
+	else if (item.tag < vt->first_set)
+		snprintf(ret, cap_bytes, "%s+%lld of rank %u",
+		    p->bufs[single % vt->bufs].name,
+		    (long long)((int64_t)x + item.base), single / vt->bufs);
+	else
+		format_set(vt, &vt->sets[item.tag - vt->first_set], ret,
+		    cap_bytes);
+}

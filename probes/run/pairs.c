@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pairs.c - an open hash table that doubles up to its bound.
+ */
+#include "probes/run/pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/rng.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+
+#define SLOTS_FIRST 64 /* a power of two, as every later size */
+
+struct slot {
+	int a, b;
+	uint64_t n; /* 0: free */
+	float kept[PAIRS_KEPT];
+};
+
+struct pairs {
+	struct slot *slots;
+	uint32_t size; /* slots */
+	uint32_t used;
+	uint64_t dropped;
+	int low_is_bad;
+	struct rng rng;
+};
+
+struct pairs *
+pairs_new(int low_is_bad, uint64_t seed)
+{
+	struct pairs *p = xcalloc(1, sizeof(*p));
+
+	p->low_is_bad = low_is_bad;
+	p->size = SLOTS_FIRST;
+	p->slots = xcalloc(p->size, sizeof(*p->slots));
+	rng_seed(&p->rng, seed);
+	return p;
+}
+
+void
+pairs_free(struct pairs *p)
+{
+	if (p == NULL)
+		return;
+	free(p->slots);
+	free(p);
+}
+
+/* The pair's slot, or the free one where it belongs. */
+static struct slot *
+find(const struct pairs *p, int a, int b)
+{
+	uint64_t h = ((uint64_t)(uint32_t)a << 32 | (uint32_t)b) *
+	    0x9e3779b97f4a7c15;
+	uint32_t i = (uint32_t)(h >> 32) & (p->size - 1);
+
+	while (p->slots[i].n > 0 && (p->slots[i].a != a || p->slots[i].b != b))
+		i = (i + 1) & (p->size - 1);
+	return &p->slots[i];
+}
+
+static void
+grow(struct pairs *p)
+{
+	struct slot *old = p->slots;
+	uint32_t size = p->size;
+
+	p->size *= 2;
+	p->slots = xcalloc(p->size, sizeof(*p->slots));
+	for (uint32_t i = 0; i < size; i++)
+		if (old[i].n > 0)
+			*find(p, old[i].a, old[i].b) = old[i];
+	free(old);
+}
+
+/* Every median seen has the same chance to be among those kept. */
+static void
+keep(struct pairs *p, struct slot *s, double median)
+{
+	uint64_t at = s->n++;
+
+	if (at >= PAIRS_KEPT)
+		at = rng_below(&p->rng, s->n);
+	if (at < PAIRS_KEPT)
+		s->kept[at] = (float)median;
+}
+
+void
+pairs_add(struct pairs *p, int a, int b, double median)
+{
+	struct slot *s;
+
+	if (a == b)
+		return;
+	s = find(p, a < b ? a : b, a < b ? b : a);
+	if (s->n == 0 && p->used == PAIRS_MAX) {
+		p->dropped++;
+		return;
+	}
+	if (s->n == 0 && 4 * (p->used + 1) > 3 * p->size) {
+		grow(p);
+		s = find(p, a < b ? a : b, a < b ? b : a);
+	}
+	if (s->n == 0) {
+		s->a = a < b ? a : b;
+		s->b = a < b ? b : a;
+		p->used++;
+	}
+	keep(p, s, median);
+}
+
+uint64_t
+pairs_dropped(const struct pairs *p)
+{
+	return p->dropped;
+}
+
+static double
+median_of(const struct slot *s)
+{
+	double x[PAIRS_KEPT];
+	size_t n = s->n < PAIRS_KEPT ? (size_t)s->n : PAIRS_KEPT;
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = s->kept[i];
+	return robust_median(x, n);
+}
+
+/* Is x worse than y? Ties by name, so that one seed gives one order. */
+static int
+worse(const struct pairs *p, const struct pairs_row *x,
+    const struct pairs_row *y)
+{
+	if (x->p50 != y->p50)
+		return (x->p50 > y->p50) != p->low_is_bad;
+	return x->a != y->a ? x->a < y->a : x->b < y->b;
+}
+
+int
+pairs_worst(const struct pairs *p, struct pairs_row *ret, int cap)
+{
+	int count = 0;
+
+	for (uint32_t i = 0; i < p->size; i++) {
+		const struct slot *s = &p->slots[i];
+		struct pairs_row row = { s->a, s->b, s->n, 0 };
+		int at;
+
+		if (s->n == 0)
+			continue;
+		row.p50 = median_of(s);
+		at = count;
+		while (at > 0 && worse(p, &row, &ret[at - 1]))
+			at--;
+		if (at == cap)
+			continue;
+		if (count < cap)
+			count++;
+		memmove(&ret[at + 1], &ret[at],
+		    (size_t)(count - 1 - at) * sizeof(*ret));
+		ret[at] = row;
+	}
+	return count;
+}
+
+double
+pairs_quantile(const struct pairs *p, int node, double q)
+{
+	double *x = xcalloc(p->used + 1, sizeof(*x)), at;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < p->size; i++) {
+		const struct slot *s = &p->slots[i];
+
+		if (s->n > 0 && (s->a == node || s->b == node))
+			x[n++] = median_of(s);
+	}
+	at = robust_quantile(x, n, q);
+	free(x);
+	return at;
+}

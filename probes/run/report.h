@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report.h - results as records (schema/record.h), without run and number.
+ */
+#ifndef PROBES_RUN_REPORT_H
+#define PROBES_RUN_REPORT_H
+
+#include <jansson.h>
+
+#include "common/conf.h"
+#include "probes/run/load.h"
+#include "probes/run/measure.h"
+
+#define REPORT_NODES_MAX 2500 /* in a record; of more, the worst */
+
+json_t *report_begin(const struct world *w, const struct settings *s,
+    const struct conf *c);
+/* stop_s: how long congestors took to stop, or < 0 where there were none. */
+json_t *report_phase(const char *event, enum phase phase, int visit, int visits,
+    double stop_s);
+json_t *report_progress(double share, enum phase phase, enum test test,
+    double remaining_s);
+json_t *report_round(const struct measure *m, int test, enum phase phase,
+    int visit, int number, const struct hist *h);
+json_t *report_end(uint64_t records, enum cause cause, const char *text);
+
+/* Collective over the canaries; the root relays canary and impact records. */
+void report_canaries(struct measure *m);
+/* Collective over one kind of congestor; its root relays its records. */
+void report_load(struct load *l);
+
+#endif
