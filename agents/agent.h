@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent.h - what the parts of one agent share.
+ */
+#ifndef AGENTS_AGENT_H
+#define AGENTS_AGENT_H
+
+#include <event2/event.h>
+#include <stdint.h>
+
+#include "agents/session.h"
+#include "agents/spool.h"
+#include "common/conf.h"
+#include "common/queue.h"
+
+#define AGENT_PATH_MAX 4200 /* longest directory of a row, and a name */
+
+struct run;
+TAILQ_HEAD(run_list, run);
+
+struct agent {
+	struct event_base *base;
+	struct conf *conf;
+	const char *name; /* of this node, as the certificate says */
+	char host[256];   /* of this machine, as its launchers see it */
+	struct session *session;
+	struct spool *spool;
+	struct run_list runs;
+	int64_t child_uid, child_gid; /* -1: children are who we are */
+	char *child_user;             /* name of that user */
+	char keeper[AGENT_PATH_MAX], arsh[AGENT_PATH_MAX];
+	char *cgroup; /* where leaves may be made, or NULL */
+	int cores;
+	struct json_t *inventory;
+	struct event *grace; /* the collector stays away */
+	int stopping;
+};
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch.h - the MPI implementations whose launchers an agent can start.
+ *
+ * A row knows the files of its implementation and how its launcher is told
+ * hosts, ranks and our rsh agent. The environment is made from nothing.
+ */
+#ifndef AGENTS_LAUNCH_H
+#define AGENTS_LAUNCH_H
+
+#include <stddef.h>
+
+#include "agents/words.h"
+#include "common/conf.h"
+
+/* One node of a job; the first is this one. */
+struct launch_node {
+	const char *node;
+	const char *addr; /* numeric */
+};
+
+struct launch_job {
+	const struct conf *conf;
+	const struct launch_node *nodes;
+	size_t node_count;
+	int ranks_per_node;
+	int cores;                  /* of this node */
+	int as_root;                /* children stay root */
+	const char *arsh;           /* path of coalmine-arsh */
+	const char *const *command; /* of every rank, NULL-ended */
+};
+
+struct launch_mpi {
+	const char *name; /* as in campaigns, and the key of its directory
+			     in [children] */
+	/* Files in that directory, best first; NULL-ended. */
+	const char *const *launchers;
+	const char *argv0;  /* the launcher looks at its own name */
+	const char *daemon; /* what it starts on other nodes */
+	/* Where the version stands in what "LAUNCHER --version" prints. */
+	const char *version_mark;
+	/* Add to argv (which has argv0) and env (which has the base). */
+	void (*build)(const struct launch_job *job, struct words *argv,
+	    struct words *env);
+};
+
+extern const struct launch_mpi launch_openmpi;
+extern const struct launch_mpi launch_mpich;
+extern const struct launch_mpi *const launch_mpis[]; /* NULL-ended */
+
+const struct launch_mpi *launch_find(const char *name); /* NULL if none */
+/* Path of the launcher or the daemon, or of the engine built for it. 0, or
+ * -ENOENT and what is missing in why. */
+int launch_path(const struct launch_mpi *mpi, const struct conf *c,
+    char *ret_launcher, char *ret_engine, size_t cap_bytes, char *why,
+    size_t why_bytes);
+int launch_daemon(const struct launch_mpi *mpi, const struct conf *c, char *ret,
+    size_t cap_bytes);
+/* PATH and, for an implementation outside of /usr, where its libraries are. */
+void launch_env(const struct launch_mpi *mpi, const struct conf *c,
+    struct words *env);
+
+#endif

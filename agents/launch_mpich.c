@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch_mpich.c - mpiexec.hydra of MPICH 4.
+ *
+ * Hydra does not notice an rsh agent that fails and its exit codes say little;
+ * both are seen by the agents and the collector. -localhost makes the control
+ * address a number, which the other nodes check.
+ */
+#include <netdb.h>
+#include <stdio.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agents/launch.h"
+#include "common/str.h"
+
+/* Our address on the way to another; nothing is sent. */
+static int
+source_to(const char *addr, char *ret, size_t cap_bytes)
+{
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST,
+		.ai_socktype = SOCK_DGRAM };
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct addrinfo *ai;
+	int fd, rc = -1;
+
+	if (getaddrinfo(addr, "9", &hints, &ai) != 0)
+		return -1;
+	fd = socket(ai->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
+	    getsockname(fd, (struct sockaddr *)&ss, &len) == 0)
+		rc = getnameinfo((struct sockaddr *)&ss, len, ret,
+		    (socklen_t)cap_bytes, NULL, 0, NI_NUMERICHOST);
+	if (fd >= 0)
+		close(fd);
+	freeaddrinfo(ai);
+	return rc == 0 ? 0 : -1;
+}
+
+/* Where the other nodes reach us. The collector knows an address, but one of
+ * loopback when it runs here. "" when there is none to be known. */
+static void
+control_addr(const struct launch_job *job, char *ret, size_t cap_bytes)
+{
+	if (job->node_count > 1 &&
+	    source_to(job->nodes[1].addr, ret, cap_bytes) == 0)
+		return;
+	snprintf(ret, cap_bytes, "%s", job->nodes[0].addr);
+}
+
+static void
+mpich_build(const struct launch_job *job, struct words *argv, struct words *env)
+{
+	const char *tls = conf_string(job->conf, "mpi", "ucx_tls");
+	struct strbuf hosts = { 0 };
+	char addr[NI_MAXHOST];
+
+	if (tls[0] != '\0')
+		words_env(env, "UCX_TLS", "%s", tls);
+	/* its warnings about a busy machine are no news */
+	words_env(env, "UCX_LOG_LEVEL", "error");
+	for (size_t i = 0; i < job->node_count; i++)
+		strbuf_addf(&hosts, "%s%s:%d", i > 0 ? "," : "",
+		    job->nodes[i].node, job->ranks_per_node);
+	words_add(argv, "-launcher");
+	words_add(argv, "rsh");
+	words_add(argv, "-launcher-exec");
+	words_add(argv, "%s", job->arsh);
+	words_add(argv, "-genvlist");
+	words_add(argv, "%s",
+	    tls[0] != '\0' ? "UCX_TLS,UCX_LOG_LEVEL" : "UCX_LOG_LEVEL");
+	control_addr(job, addr, sizeof(addr));
+	if (addr[0] != '\0') {
+		words_add(argv, "-localhost");
+		words_add(argv, "%s", addr);
+	}
+	words_add(argv, "-hosts");
+	words_add(argv, "%s", hosts.text);
+	words_add(argv, "-n");
+	words_add(argv, "%zu", job->node_count * (size_t)job->ranks_per_node);
+	for (size_t i = 0; job->command[i] != NULL; i++)
+		words_add(argv, "%s", job->command[i]);
+	strbuf_clear(&hosts);
+}
+
+static const char *const launchers[] = { "mpiexec.hydra", NULL };
+
+const struct launch_mpi launch_mpich = {
+	.name = "mpich",
+	.launchers = launchers,
+	.argv0 = "mpiexec.hydra",
+	.daemon = "hydra_pmi_proxy",
+	.version_mark = "Version:",
+	.build = mpich_build,
+};

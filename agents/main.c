@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - coalmine-agent: one libevent loop on every node.
+ *
+ * Start: configuration, names, leftovers of an earlier life, inventory, spool,
+ * session. End: the runs, then the session, then the rest in reverse.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <grp.h>
+#include <malloc.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agents/agent.h"
+#include "agents/inventory.h"
+#include "agents/orders.h"
+#include "agents/proc.h"
+#include "agents/run.h"
+#include "agents/tidy.h"
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/notify.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "schema/options.h"
+
+#define CONFIG_PATH "/etc/coalmine/coalmine-agent.conf"
+/* The loop must end this soon after the signal, whatever is stuck. */
+#define STOP_LIMIT_S 10
+
+enum { EXIT_START = 1, EXIT_CONFIG = 3 };
+
+struct arguments {
+	const char *config; /* NULL: CONFIG_PATH, which may be missing */
+	char *sets[64];     /* section.key=value */
+	size_t set_count;
+	int check, print;
+};
+
+static const char usage[] =
+    "usage: coalmine-agent [--config FILE] [-o section.key=value]...\n"
+    "           [--check-config] [--print-config] [--version]\n";
+
+static void
+arguments_read(struct arguments *a, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "check-config", no_argument, NULL, 'n' },
+		{ "print-config", no_argument, NULL, 'p' },
+		{ "version", no_argument, NULL, 'V' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "c:no:", longs, NULL)) != -1) {
+		if (opt == 'c')
+			a->config = optarg;
+		else if (opt == 'o' && a->set_count < ARRAY_LEN(a->sets))
+			a->sets[a->set_count++] = optarg;
+		else if (opt == 'n')
+			a->check = 1;
+		else if (opt == 'p')
+			a->print = 1;
+		else if (opt == 'V') {
+			puts("coalmine-agent " COALMINE_VERSION);
+			exit(0);
+		} else {
+			fputs(usage, opt == 'h' ? stdout : stderr);
+			exit(opt == 'h' ? 0 : EXIT_CONFIG);
+		}
+	}
+	if (optind < argc) {
+		fputs(usage, stderr);
+		exit(EXIT_CONFIG);
+	}
+}
+
+/* "section.key=value"; changes text. */
+static int
+set_one(struct conf *c, char *text, char *why, size_t why_bytes)
+{
+	char *dot = strchr(text, '.'), *eq;
+
+	eq = dot != NULL ? strchr(dot, '=') : NULL;
+	if (eq == NULL) {
+		snprintf(why, why_bytes, "-o %s: not section.key=value", text);
+		return -EINVAL;
+	}
+	*dot = *eq = '\0';
+	return conf_set(c, text, dot + 1, eq + 1, "-o", why, why_bytes);
+}
+
+/* What rows alone cannot say. */
+static int
+conf_check(const struct conf *c, char *why, size_t why_bytes)
+{
+	if (strcmp(conf_string(c, "idle", "check"), "command") == 0 &&
+	    conf_string(c, "idle", "command")[0] == '\0') {
+		snprintf(why, why_bytes,
+		    "%s: idle check = command needs a "
+		    "command",
+		    conf_where(c, "idle", "check"));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct conf *
+conf_read(const struct arguments *a)
+{
+	const char *path = a->config != NULL ? a->config : CONFIG_PATH;
+	struct conf *c = NULL;
+	char why[400];
+	int rc;
+
+	if (a->config == NULL && access(path, F_OK) < 0)
+		rc = conf_parse(options_agent, "defaults", "", &c, why,
+		    sizeof(why));
+	else
+		rc = conf_load(options_agent, path, &c, why, sizeof(why));
+	for (size_t i = 0; rc == 0 && i < a->set_count; i++)
+		rc = set_one(c, a->sets[i], why, sizeof(why));
+	if (rc == 0)
+		rc = conf_check(c, why, sizeof(why));
+	if (rc == 0)
+		return c;
+	fprintf(stderr, "coalmine-agent: %s\n", why);
+	exit(EXIT_CONFIG);
+}
+
+/* Who children are: only root can make them someone else. */
+static void
+child_user_find(struct agent *ag)
+{
+	const char *user = conf_string(ag->conf, "children", "user");
+	struct passwd *pw;
+
+	ag->child_uid = ag->child_gid = -1;
+	if (geteuid() != 0 || user[0] == '\0') {
+		pw = getpwuid(geteuid());
+		ag->child_user = xstrdup(pw != NULL ? pw->pw_name : "nobody");
+		return;
+	}
+	pw = getpwnam(user);
+	if (pw == NULL)
+		fatalx("%s: user %s does not exist",
+		    conf_where(ag->conf, "children", "user"), user);
+	ag->child_user = xstrdup(user);
+	if (pw->pw_uid != 0) {
+		ag->child_uid = pw->pw_uid;
+		ag->child_gid = pw->pw_gid;
+	}
+}
+
+static void
+dir_need(const char *path, mode_t mode)
+{
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		fatal("%s", path);
+}
+
+static void
+names_find(struct agent *ag)
+{
+	const char *name = conf_string(ag->conf, "agent", "name");
+	const char *libexec = conf_string(ag->conf, "children", "libexec");
+
+	if (gethostname(ag->host, sizeof(ag->host)) < 0)
+		fatal("hostname");
+	ag->host[sizeof(ag->host) - 1] = '\0';
+	ag->name = name[0] != '\0' ? name : ag->host;
+	ag->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	snprintf(ag->keeper, sizeof(ag->keeper), "%s/coalmine-keeper", libexec);
+	snprintf(ag->arsh, sizeof(ag->arsh), "%s/coalmine-arsh", libexec);
+}
+
+static void
+state_open(struct agent *ag)
+{
+	const char *state = conf_string(ag->conf, "agent", "state_dir");
+	const char *run_dir = conf_string(ag->conf, "agent", "run_dir");
+	char path[AGENT_PATH_MAX];
+
+	dir_need(state, 0700);
+	dir_need(run_dir, 0711);
+	if (proc_cgroup_home(path, sizeof(path)) >= 0)
+		ag->cgroup = xstrdup(path);
+	tidy_leftovers(ag);
+	snprintf(path, sizeof(path), "%s/spool", state);
+	if (spool_open(path, conf_bytes(ag->conf, "agent", "spool_max"),
+		&ag->spool) < 0)
+		fatalx("cannot open the spool in %s", path);
+}
+
+static void
+signal_cb(evutil_socket_t sig, short what, void *arg)
+{
+	struct agent *ag = arg;
+	struct timeval tv = { .tv_sec = STOP_LIMIT_S };
+
+	(void)what;
+	switch ((int)sig) {
+	case SIGCHLD:
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		return;
+	case SIGHUP:
+		notify_reloading();
+		session_reload(ag->session);
+		notify_ready();
+		return;
+	default:
+		notify_stopping();
+		event_base_loopexit(ag->base, &tv);
+		orders_stop(ag, "signal");
+	}
+}
+
+static void
+grace_cb(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	run_end_all(arg, 2000, "the collector stays away");
+}
+
+static void
+watchdog_cb(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	notify_watchdog();
+}
+
+static struct event *
+watchdog_start(struct agent *ag)
+{
+	uint64_t ns = notify_watchdog_every_ns();
+	struct timeval tv = { .tv_sec = (time_t)(ns / CLK_NS_PER_S),
+		.tv_usec = (suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+	struct event *ev;
+
+	if (ns == 0)
+		return NULL;
+	ev = event_new(ag->base, -1, EV_PERSIST, watchdog_cb, ag);
+	event_add(ev, &tv);
+	return ev;
+}
+
+static void
+agent_run(struct agent *ag)
+{
+	static const int sigs[] = { SIGCHLD, SIGHUP, SIGTERM, SIGINT };
+	struct event *events[ARRAY_LEN(sigs)];
+	struct event *watchdog;
+	char why[400];
+
+	for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {
+		events[i] = evsignal_new(ag->base, sigs[i], signal_cb, ag);
+		event_add(events[i], NULL);
+	}
+	ag->grace = evtimer_new(ag->base, grace_cb, ag);
+	watchdog = watchdog_start(ag);
+	ag->session = session_new(ag->base, ag->conf, ag->name,
+	    &orders_session_ops, ag, why, sizeof(why));
+	if (ag->session == NULL)
+		fatalx("%s", why);
+	log_info("node %s: started, collector %s", ag->name,
+	    conf_string(ag->conf, "agent", "collector"));
+	notify_ready();
+	event_base_dispatch(ag->base);
+	session_free(ag->session);
+	event_free(ag->grace);
+	if (watchdog != NULL)
+		event_free(watchdog);
+	for (size_t i = 0; i < ARRAY_LEN(sigs); i++)
+		event_free(events[i]);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct arguments a = { .config = NULL };
+	struct agent ag = { .base = NULL };
+	enum log_level level = LOG_LEVEL_INFO;
+	char *text;
+
+	arguments_read(&a, argc, argv);
+	ag.conf = conf_read(&a);
+	if (a.print) {
+		text = conf_render(ag.conf);
+		fputs(text, stdout);
+		free(text);
+	}
+	if (a.check || a.print) {
+		conf_free(ag.conf);
+		return 0;
+	}
+	/* one heap: threads live for a question each */
+	mallopt(M_ARENA_MAX, 1);
+	signal(SIGPIPE, SIG_IGN);
+	umask(022);
+	log_level_parse(conf_string(ag.conf, "agent", "log"), &level);
+	log_init("coalmine-agent", level);
+	notify_init();
+	TAILQ_INIT(&ag.runs);
+	names_find(&ag);
+	child_user_find(&ag);
+	state_open(&ag);
+	ag.inventory = inventory_read("", ag.conf);
+	ag.base = event_base_new();
+	if (ag.base == NULL)
+		fatalx("libevent: no event base");
+	agent_run(&ag);
+	spool_free(ag.spool);
+	json_decref(ag.inventory);
+	event_base_free(ag.base);
+	conf_free(ag.conf);
+	free(ag.cgroup);
+	free(ag.child_user);
+	libevent_global_shutdown();
+	log_info("stopped");
+	return 0;
+}

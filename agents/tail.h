@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tail.h - the last bytes a child wrote to stderr, fit for a message.
+ *
+ * Launchers print harmless warnings at the end of every run; lines known as
+ * noise are left out, so that the tail shows what went wrong. Pure.
+ */
+#ifndef AGENTS_TAIL_H
+#define AGENTS_TAIL_H
+
+#include <stddef.h>
+
+#define TAIL_MAX 4096 /* bytes kept: a screen of text */
+
+struct tail {
+	char bytes[TAIL_MAX];
+	size_t start; /* index of the oldest byte */
+	size_t len_bytes;
+};
+
+void tail_add(struct tail *t, const char *bytes, size_t len_bytes);
+/* Valid UTF-8 without control characters but newline and tab; the caller
+ * frees. A first line that was cut is left out when others follow. */
+char *tail_text(const struct tail *t);
+
+#endif
