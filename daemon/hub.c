@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/hub.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/xalloc.h"
+#include "daemon/latest.h"
+#include "daemon/roster.h"
+#include "daemon/run.h"
+#include "daemon/session.h"
+#include "daemon/store.h"
+#include "schema/record.h"
+
+/* A walk over 10,000 nodes takes 0.1 ms. */
+#define ROSTER_TICK_NS (CLK_NS_PER_S / 2)
+
+struct hub {
+	struct store *store;
+	struct latest *latest;
+	struct hub_options o;
+	uint64_t late_ns;
+	uint64_t roster_ns; /* of the last roster_tick */
+	struct roster *roster;
+	struct runs *runs;
+	struct sessions *sessions;
+};
+
+/* A hello whose acknowledgements the store is asked for. */
+struct greeting {
+	struct hub *h;
+	struct node *node;
+	uint64_t serial;
+	json_t *runs; /* that live there */
+};
+
+static void
+greet(struct greeting *g, json_t *acks)
+{
+	struct node *n = g->node;
+	struct hub *h = g->h;
+
+	if (n->serial != g->serial || n->session == NULL)
+		return; /* gone meanwhile */
+	n->greeted = 1;
+	session_send(n->session, WIRE_WELCOME,
+	    json_pack("{s:I, s:I, s:O, s:o}", "heartbeat_ms",
+		(json_int_t)(h->o.heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
+		(json_int_t)(h->o.silence_ns / CLK_NS_PER_MS), "acks", acks,
+		"keep", runs_keep(h->runs, n, g->runs)));
+	runs_hello(h->runs, n, g->runs);
+}
+
+static void
+acks_cb(int status, json_t *result, void *arg)
+{
+	struct greeting *g = arg;
+	json_t *acks = status == 0 && json_is_array(result)
+	    ? json_incref(result)
+	    : json_array();
+
+	greet(g, acks);
+	json_decref(acks);
+	json_decref(result);
+	json_decref(g->runs);
+	free(g);
+}
+
+/* The ids in spool, [{run, seq}]; NULL when one is not an id. */
+static json_t *
+spool_runs(const json_t *spool)
+{
+	json_t *runs = json_array(), *v;
+	size_t i;
+
+	json_array_foreach (spool, i, v) {
+		json_t *run = json_object_get(v, "run");
+
+		if (!json_is_string(run) ||
+		    record_run_check(json_string_value(run)) < 0) {
+			json_decref(runs);
+			return NULL;
+		}
+		json_array_append(runs, run);
+	}
+	return runs;
+}
+
+/* Two agents with one name: the newer wins only where the older is silent or
+ * is the same process, which has lost its connection before we noticed. */
+static int
+double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
+    char *why)
+{
+	const char *boot = json_string_value(json_object_get(msg, "boot"));
+	struct session *old = n == NULL ? NULL : n->session;
+
+	if (old == NULL)
+		return 0;
+	if (clk_ns() - n->last_ns < h->late_ns &&
+	    (n->boot == NULL || strcmp(n->boot, boot) != 0)) {
+		snprintf(why, SESSION_WHY_MAX,
+		    "%s has a session from %s already; second agent at %s",
+		    n->name, session_addr(old), addr);
+		store_put_event(h->store, "alarm", n->name, why);
+		return -EBUSY;
+	}
+	session_set_arg(old, NULL);
+	session_refuse(old, CAUSE_PEER_LOST, "replaced by a newer session");
+	return 0;
+}
+
+static int
+hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
+    char why[SESSION_WHY_MAX])
+{
+	struct hub *h = ctx;
+	const char *name = json_string_value(json_object_get(msg, "node"));
+	json_t *runs = spool_runs(json_object_get(msg, "spool")), *args;
+	struct greeting *g;
+	int rc;
+
+	*ret_cause = CAUSE_CONFIG;
+	if (hostlist_name_check(name) < 0 || runs == NULL) {
+		snprintf(why, SESSION_WHY_MAX, "hello with a bad %s",
+		    runs == NULL ? "spool" : "node name");
+		json_decref(runs);
+		return -EPROTO;
+	}
+	*ret_cause = CAUSE_BUSY;
+	rc = double_check(h, roster_find(h->roster, name), msg, session_addr(s),
+	    why);
+	if (rc < 0) {
+		json_decref(runs);
+		return rc;
+	}
+	g = xcalloc(1, sizeof(*g));
+	g->h = h;
+	g->node = roster_hello(h->roster, msg, session_addr(s), s, clk_ns());
+	g->serial = g->node->serial;
+	g->runs = json_incref(json_object_get(msg, "runs"));
+	session_set_arg(s, g->node);
+	args = json_pack("{s:o}", "runs", runs);
+	if (json_array_size(runs) == 0)
+		acks_cb(0, NULL, g);
+	else
+		store_ask(h->store, STORE_ACKS, args, acks_cb, g);
+	json_decref(args);
+	return 0;
+}
+
+static int
+message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
+    char why[SESSION_WHY_MAX])
+{
+	struct hub *h = ctx;
+	struct node *n = session_arg(s);
+
+	if (n == NULL)
+		return 0; /* replaced */
+	roster_alive(h->roster, n, clk_ns());
+	switch (type) {
+	case WIRE_HEARTBEAT:
+		roster_heartbeat(h->roster, n, msg);
+		return 0;
+	case WIRE_REFUSE:
+		snprintf(why, SESSION_WHY_MAX, "agent ends it: %.200s",
+		    json_string_value(json_object_get(msg, "text")));
+		return -ECONNABORTED;
+	case WIRE_HELLO:
+		snprintf(why, SESSION_WHY_MAX, "second hello");
+		return -EPROTO;
+	default:
+		return runs_message(h->runs, n, type, msg, why);
+	}
+}
+
+static void
+closed(void *ctx, struct session *s, const char *why)
+{
+	struct hub *h = ctx;
+	struct node *n = session_arg(s);
+
+	if (n != NULL && n->session == s)
+		roster_gone(h->roster, n, why);
+}
+
+static const struct session_ops session_ops = { hello, message, closed };
+
+static int
+send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
+{
+	(void)ctx;
+	if (n->session == NULL || !n->greeted) {
+		json_decref(msg);
+		return -ENOTCONN;
+	}
+	session_send(n->session, type, msg);
+	return 0;
+}
+
+static void
+hang_up(void *ctx, struct node *n, const char *why)
+{
+	(void)ctx;
+	if (n->session != NULL)
+		session_refuse(n->session, CAUSE_DISK_FULL, why);
+}
+
+static void
+committed(void *ctx, const struct run *r, const json_t *record)
+{
+	struct hub *h = ctx;
+
+	latest_record(h->latest, run_campaign(r), run_class(r), record);
+}
+
+static void
+changed(void *ctx, const struct run *r)
+{
+	struct hub *h = ctx;
+
+	h->o.changed(h->o.arg, r);
+}
+
+static const struct runs_ops runs_ops = { send_to, hang_up, committed,
+	changed };
+
+static void
+lost_cb(struct node *n, void *arg)
+{
+	struct hub *h = arg;
+
+	runs_lost(h->runs, n);
+	if (n->session != NULL)
+		session_refuse(n->session, CAUSE_TIMEOUT,
+		    "silent for too "
+		    "long");
+}
+
+struct hub *
+hub_new(struct event_base *base, struct store *store, struct latest *latest,
+    const struct hub_options *o)
+{
+	struct session_limits sl = { o->heartbeat_ns, o->silence_ns,
+		o->agents_max };
+	struct hub *h = xcalloc(1, sizeof(*h));
+	struct roster_limits rl;
+
+	h->store = store;
+	h->latest = latest;
+	h->o = *o;
+	/* Two and a half heartbeats: one may be lost to a busy machine. */
+	h->late_ns = o->heartbeat_ns * 5 / 2;
+	if (h->late_ns > o->silence_ns)
+		h->late_ns = o->silence_ns;
+	rl.late_ns = h->late_ns;
+	rl.lost_ns = o->silence_ns;
+	h->roster = roster_new(&rl, store, lost_cb, h);
+	h->runs = runs_new(h->roster, store, h->late_ns, &runs_ops, h);
+	h->sessions = sessions_new(base, &sl, &session_ops, h);
+	return h;
+}
+
+void
+hub_free(struct hub *h)
+{
+	if (h == NULL)
+		return;
+	sessions_free(h->sessions);
+	runs_free(h->runs);
+	roster_free(h->roster);
+	free(h);
+}
+
+struct roster *
+hub_roster(struct hub *h)
+{
+	return h->roster;
+}
+
+struct runs *
+hub_runs(struct hub *h)
+{
+	return h->runs;
+}
+
+struct sessions *
+hub_sessions(struct hub *h)
+{
+	return h->sessions;
+}
+
+void
+hub_tick(struct hub *h)
+{
+	uint64_t now_ns = clk_ns();
+
+	if (now_ns - h->roster_ns >= ROSTER_TICK_NS) {
+		h->roster_ns = now_ns;
+		roster_tick(h->roster, now_ns);
+	}
+	runs_tick(h->runs);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hub.h - where sessions, roster, runs and store meet: what an agent says goes
+ * to its part, what a run wants goes to its agent.
+ */
+#ifndef DAEMON_HUB_H
+#define DAEMON_HUB_H
+
+#include <openssl/ssl.h>
+#include <stdint.h>
+
+struct event_base;
+struct hub;
+struct latest;
+struct roster;
+struct run;
+struct runs;
+struct sessions;
+struct store;
+
+struct hub_options {
+	uint64_t heartbeat_ns;
+	uint64_t silence_ns;
+	size_t agents_max;
+	/* A run has a new state. */
+	void (*changed)(void *arg, const struct run *r);
+	void *arg;
+};
+
+/* store and latest outlive the hub. */
+struct hub *hub_new(struct event_base *base, struct store *store,
+    struct latest *latest, const struct hub_options *o);
+void hub_free(struct hub *h); /* NULL is allowed */
+struct roster *hub_roster(struct hub *h);
+struct runs *hub_runs(struct hub *h);
+struct sessions *hub_sessions(struct hub *h);
+/* Several times a second. */
+void hub_tick(struct hub *h);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * latest.c - small tables, because the words in them are of schema/names.h:
+ * a record of an unknown test is none of ours and changes nothing.
+ *
+ * Scores come from the phases without congestors of ours: under congestion a
+ * node's numbers tell where it sits among the congestors, not how well it is.
+ */
+#include "daemon/latest.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "schema/record.h"
+
+#define TESTS_MAX   (2 * TEST_MAX * PHASE_MAX) /* two classes */
+#define IMPACTS_MAX (2 * TEST_MAX)             /* mean and p99 */
+#define NODES_MAX   65536
+#define PEERS_MIN   4 /* fewer nodes have no typical one among them */
+#define SIGMA_FLOOR                                                            \
+	0.02 /* of the logarithm: 2 %, the histogram's own                     \
+		resolution, so equal nodes never score */
+
+struct node_score {
+	char run[RECORD_RUN_MAX + 1]; /* the newest that measured the node */
+	double z[TEST_MAX];           /* of that run; NAN: not measured */
+};
+
+struct latest {
+	struct latest_test tests[TESTS_MAX];
+	size_t test_count;
+	struct latest_impact impacts[IMPACTS_MAX];
+	size_t impact_count;
+	json_t *index; /* node: its place in scores */
+	struct node_score *scores;
+	size_t score_count;
+	size_t score_cap;
+};
+
+struct latest *
+latest_new(void)
+{
+	struct latest *l = xcalloc(1, sizeof(*l));
+
+	l->index = json_object();
+	return l;
+}
+
+void
+latest_free(struct latest *l)
+{
+	if (l == NULL)
+		return;
+	for (size_t i = 0; i < l->test_count; i++)
+		free(l->tests[i].hist);
+	json_decref(l->index);
+	free(l->scores);
+	free(l);
+}
+
+static const char *
+text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+static double
+number_of(const json_t *object, const char *key)
+{
+	const json_t *v = json_object_get(object, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static int
+phase_find(const char *name)
+{
+	for (int i = 0; i < PHASE_MAX; i++)
+		if (strcmp(names_phases[i], name) == 0)
+			return i;
+	return -ENOENT;
+}
+
+static struct latest_test *
+test_row(struct latest *l, const char *class, enum test test, enum phase phase)
+{
+	struct latest_test *t;
+
+	for (size_t i = 0; i < l->test_count; i++) {
+		t = &l->tests[i];
+		if (t->test == test && t->phase == phase &&
+		    strcmp(t->class, class) == 0)
+			return t;
+	}
+	if (l->test_count == TESTS_MAX || strlen(class) >= sizeof(t->class))
+		return NULL;
+	t = &l->tests[l->test_count++];
+	t->test = test;
+	t->phase = phase;
+	memcpy(t->class, class, strlen(class) + 1);
+	return t;
+}
+
+static void
+count_up(struct latest_test *t, const json_t *record)
+{
+	struct hist *h;
+
+	t->records++;
+	t->failures += !t->known;
+	if (!t->known)
+		return;
+	h = xcalloc(1, sizeof(*h));
+	hist_clear(h);
+	if (record_hist_parse(json_object_get(record, "hist"),
+		number_of(record, "mean"), number_of(record, "min"),
+		number_of(record, "max"), h) < 0) {
+		free(h);
+	} else if (t->hist == NULL) {
+		t->hist = h; /* handed over */
+	} else {
+		hist_merge(t->hist, h);
+		free(h);
+	}
+}
+
+static void
+take_numbers(struct latest_test *t, const json_t *record)
+{
+	t->p50 = number_of(record, "p50");
+	t->p90 = number_of(record, "p90");
+	t->p99 = number_of(record, "p99");
+	t->p999 = number_of(record, "p999");
+	t->mean = number_of(record, "mean");
+	t->known = number_of(record, "n") > 0 && isfinite(t->p50);
+	t->at_unix_s = (double)clk_unix_ns() / 1e9;
+}
+
+static struct node_score *
+score_row(struct latest *l, const char *node, const char *run)
+{
+	json_t *at = json_object_get(l->index, node);
+	struct node_score *s;
+
+	if (at == NULL && l->score_count >= NODES_MAX)
+		return NULL;
+	if (at == NULL) {
+		if (l->score_count == l->score_cap) {
+			l->score_cap = l->score_cap * 2 + 64;
+			l->scores = xreallocarray(l->scores, l->score_cap,
+			    sizeof(*l->scores));
+		}
+		json_object_set_new(l->index, node,
+		    json_integer((json_int_t)l->score_count));
+		s = &l->scores[l->score_count++];
+		s->run[0] = '\0';
+	} else {
+		s = &l->scores[json_integer_value(at)];
+	}
+	if (s->run[0] == '\0' || strcmp(s->run, run) != 0) {
+		strncpy(s->run, run, sizeof(s->run) - 1);
+		s->run[sizeof(s->run) - 1] = '\0';
+		for (int i = 0; i < TEST_MAX; i++)
+			s->z[i] = NAN;
+	}
+	return s;
+}
+
+/* What a node's better partners see of it: the quartile of its pairs on the
+ * good side. A node with good partners is innocent; a guilty one is slow with
+ * everyone (coalmine-output(7)). */
+static double
+good_quartile(const json_t *node, int sign)
+{
+	return number_of(node, sign > 0 ? "q25" : "q75");
+}
+
+/* z of its logarithm: a share counts the same for fast and slow tests. More
+ * seconds are worse, more bytes per second are better. */
+static void
+score_nodes(struct latest *l, enum test test, const json_t *record)
+{
+	const json_t *nodes = json_object_get(record, "nodes"), *node;
+	int sign = strcmp(names_tests[test].unit, "s") == 0 ? 1 : -1;
+	size_t count = json_array_size(nodes), n = 0, i;
+	double *x = xcalloc(count + 1, sizeof(*x));
+	double median, mad;
+
+	json_array_foreach (nodes, i, node) {
+		double q = good_quartile(node, sign);
+
+		if (q > 0)
+			x[n++] = log(q);
+	}
+	median = robust_median(x, n);
+	mad = robust_mad(x, n, median);
+	free(x);
+	if (n < PEERS_MIN)
+		return;
+	json_array_foreach (nodes, i, node) {
+		double q = good_quartile(node, sign);
+		struct node_score *s;
+
+		if (!(q > 0) || text_of(node, "node")[0] == '\0')
+			continue;
+		s = score_row(l, text_of(node, "node"), text_of(record, "run"));
+		if (s != NULL)
+			s->z[test] = sign *
+			    robust_z(log(q), median, mad, SIGMA_FLOOR);
+	}
+}
+
+static void
+take_canary(struct latest *l, const char *class, const json_t *record,
+    int counts)
+{
+	int test = names_test_find(text_of(record, "test"));
+	int phase = phase_find(text_of(record, "phase"));
+	struct latest_test *t;
+
+	if (test < 0 || phase < 0)
+		return;
+	t = test_row(l, class, (enum test)test, (enum phase)phase);
+	if (t == NULL)
+		return;
+	take_numbers(t, record);
+	if (counts)
+		count_up(t, record);
+	if (phase != PHASE_CONGESTED && t->known)
+		score_nodes(l, (enum test)test, record);
+}
+
+static struct latest_impact *
+impact_row(struct latest *l, enum test test, const char *of)
+{
+	struct latest_impact *row;
+
+	for (size_t i = 0; i < l->impact_count; i++) {
+		row = &l->impacts[i];
+		if (row->test == test && strcmp(row->of, of) == 0)
+			return row;
+	}
+	if (l->impact_count == IMPACTS_MAX || strlen(of) >= sizeof(row->of))
+		return NULL;
+	row = &l->impacts[l->impact_count++];
+	row->test = test;
+	memcpy(row->of, of, strlen(of) + 1);
+	return row;
+}
+
+static void
+take_impact(struct latest *l, const json_t *record)
+{
+	const json_t *interval = json_object_get(record, "interval");
+	int test = names_test_find(text_of(record, "test"));
+	const char *of = text_of(record, "of");
+	struct latest_impact *row;
+
+	if (test < 0 || (strcmp(of, "mean") != 0 && strcmp(of, "p99") != 0))
+		return;
+	row = impact_row(l, (enum test)test, of);
+	if (row == NULL)
+		return;
+	row->value = number_of(record, "value");
+	row->lo = number_of(interval, "lo");
+	row->hi = number_of(interval, "hi");
+	row->at_unix_s = (double)clk_unix_ns() / 1e9;
+}
+
+static void
+take(struct latest *l, const char *class, const json_t *record, int counts)
+{
+	const char *probe = text_of(record, "probe");
+
+	if (strcmp(probe, "canary") == 0)
+		take_canary(l, class, record, counts);
+	else if (strcmp(probe, "impact") == 0)
+		take_impact(l, record);
+}
+
+void
+latest_record(struct latest *l, const char *campaign, const char *class,
+    const json_t *record)
+{
+	(void)campaign; /* names are many, classes are two */
+	take(l, class, record, 1);
+}
+
+void
+latest_record_old(struct latest *l, const char *campaign, const char *class,
+    const json_t *record)
+{
+	(void)campaign;
+	take(l, class, record, 0);
+}
+
+double
+latest_node_score(const struct latest *l, const char *node)
+{
+	const json_t *at = json_object_get(l->index, node);
+	const struct node_score *s;
+	double worst = NAN;
+
+	if (at == NULL)
+		return NAN;
+	s = &l->scores[json_integer_value(at)];
+	for (int i = 0; i < TEST_MAX; i++)
+		if (isfinite(s->z[i]) && !(worst >= s->z[i]))
+			worst = s->z[i];
+	return worst;
+}
+
+size_t
+latest_tests(const struct latest *l, const struct latest_test **ret)
+{
+	*ret = l->tests;
+	return l->test_count;
+}
+
+size_t
+latest_impacts(const struct latest *l, const struct latest_impact **ret)
+{
+	*ret = l->impacts;
+	return l->impact_count;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * latest.h - the newest numbers of every test and node, for /metrics and the
+ * first page. Pure memory; filled from committed records, on start from the
+ * store's last finished runs (warm.h).
+ */
+#ifndef DAEMON_LATEST_H
+#define DAEMON_LATEST_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/hist.h"
+#include "schema/names.h"
+
+struct latest;
+
+struct latest *latest_new(void);
+void latest_free(struct latest *l); /* NULL is allowed */
+/* Any numbered record of a run of that campaign, once. */
+void latest_record(struct latest *l, const char *campaign, const char *class,
+    const json_t *record);
+/* The same for a record of before this start: newest numbers and scores are
+ * taken, but what counts up (histograms, failures) is not. */
+void latest_record_old(struct latest *l, const char *campaign,
+    const char *class, const json_t *record);
+/* Robust z of a node against the peers of its newest round, worst test;
+ * positive is worse. NAN when unknown. */
+double latest_node_score(const struct latest *l, const char *node);
+
+/* One test in one phase, in campaigns of one class. */
+struct latest_test {
+	char class[16];
+	enum test test;
+	enum phase phase;
+	int known;                        /* the numbers below are there */
+	double p50, p90, p99, p999, mean; /* in the test's unit */
+	double at_unix_s;
+	struct hist *hist; /* of all records since start; NULL: none yet */
+	uint64_t records;  /* since start */
+	uint64_t failures; /* of them without a number */
+};
+struct latest_impact {
+	enum test test;
+	char of[8];           /* "mean" or "p99" */
+	double value, lo, hi; /* NAN: unknown */
+	double at_unix_s;
+};
+/* In the order of their first record; they live until the next record. */
+size_t latest_tests(const struct latest *l, const struct latest_test **ret);
+size_t latest_impacts(const struct latest *l, const struct latest_impact **ret);
+
+#endif

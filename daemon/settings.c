@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schema/options.h"
+
+#define DEFAULT_PATH "/etc/coalmine/coalmined.conf"
+
+/* "section.key=value" from the command line. */
+static int
+apply(struct conf *c, const char *set, char *why, size_t why_bytes)
+{
+	char section[64], key[64];
+	const char *dot = strchr(set, '.');
+	const char *eq = strchr(set, '=');
+
+	if (dot == NULL || eq == NULL || dot > eq ||
+	    (size_t)(dot - set) >= sizeof(section) ||
+	    (size_t)(eq - dot - 1) >= sizeof(key)) {
+		snprintf(why, why_bytes,
+		    "-o %.100s: expected section.key=value", set);
+		return -EINVAL;
+	}
+	snprintf(section, sizeof(section), "%.*s", (int)(dot - set), set);
+	snprintf(key, sizeof(key), "%.*s", (int)(eq - dot - 1), dot + 1);
+	return conf_set(c, section, key, eq + 1, "-o", why, why_bytes);
+}
+
+/* What single rows cannot say. */
+static int
+check(const struct settings *s, char *why, size_t why_bytes)
+{
+	if (s->silence_ns < 2 * s->heartbeat_ns) {
+		snprintf(why, why_bytes,
+		    "%s: collector.silence is shorter than two heartbeats",
+		    conf_where(s->conf, "collector", "silence"));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void
+fill(struct settings *s)
+{
+	struct conf *c = s->conf;
+
+	s->listen = conf_string(c, "collector", "listen");
+	s->state_dir = conf_string(c, "collector", "state_dir");
+	s->campaign_dir = conf_string(c, "collector", "campaign_dir");
+	s->log = (enum log_level)conf_choice(c, "collector", "log");
+	s->agents_max = (size_t)conf_int(c, "collector", "agents_max");
+	s->heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
+	s->silence_ns = conf_span_ns(c, "collector", "silence");
+	s->tls_ca = conf_string(c, "tls", "ca");
+	s->tls_cert = conf_string(c, "tls", "cert");
+	s->tls_key = conf_string(c, "tls", "key");
+	s->http_listen = conf_string(c, "http", "listen");
+	s->http_socket = conf_string(c, "http", "socket");
+	s->http_tls_listen = conf_string(c, "http", "tls_listen");
+	s->http_connections_max = (size_t)conf_int(c, "http",
+	    "connections_max");
+	s->retention_ns = conf_span_ns(c, "store", "retention");
+	s->raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
+	s->free_min_bytes = conf_bytes(c, "store", "free_min");
+}
+
+int
+settings_load(const char *path, char *const *sets, size_t set_count,
+    struct settings *ret, char *why, size_t why_bytes)
+{
+	struct settings s = { 0 };
+	int rc;
+
+	if (path == NULL && access(DEFAULT_PATH, F_OK) < 0)
+		rc = conf_parse(options_daemon, "default", "", &s.conf, why,
+		    why_bytes);
+	else
+		rc = conf_load(options_daemon,
+		    path != NULL ? path : DEFAULT_PATH, &s.conf, why,
+		    why_bytes);
+	for (size_t i = 0; rc == 0 && i < set_count; i++)
+		rc = apply(s.conf, sets[i], why, why_bytes);
+	if (rc == 0) {
+		fill(&s);
+		rc = check(&s, why, why_bytes);
+	}
+	if (rc < 0)
+		settings_clear(&s);
+	else
+		*ret = s;
+	return rc;
+}
+
+void
+settings_clear(struct settings *s)
+{
+	conf_free(s->conf);
+	s->conf = NULL;
+}

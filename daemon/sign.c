@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/sign.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+
+/* Lines that say nothing about why. */
+static const char *const noise[] = {
+	/* a harmless race of Open MPI's rsh launcher */
+	"setpgid",
+	"------------------",
+	"==================",
+	"Primary job  terminated normally",
+	"a non-zero exit code. Per user-direction",
+	"mpirun was unable to cleanly terminate",
+	"Your Open MPI job may now hang or fail",
+	"orterun was unable to",
+	"YOUR APPLICATION TERMINATED WITH THE EXIT STRING",
+	"This typically refers to a problem with your application",
+	"Please see the FAQ page for debugging",
+	"CLEANING UP REMAINING PROCESSES",
+	"YOU CAN IGNORE THE BELOW CLEANUP MESSAGES",
+	"BAD TERMINATION OF ONE OF YOUR APPLICATION",
+};
+
+const struct sign *
+sign_choose(const struct sign *signs, size_t count)
+{
+	const struct sign *best = NULL;
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		if (signs[i].onset_ns < first_ns)
+			first_ns = signs[i].onset_ns;
+	for (size_t i = 0; i < count; i++) {
+		const struct sign *s = &signs[i];
+
+		if (s->onset_ns - first_ns > SIGN_TOGETHER_NS)
+			continue;
+		if (best == NULL || s->weight > best->weight ||
+		    (s->weight == best->weight && s->onset_ns < best->onset_ns))
+			best = s;
+	}
+	return best;
+}
+
+static int
+is_noise(const char *line, size_t len)
+{
+	size_t letters = 0;
+
+	for (size_t i = 0; i < len; i++)
+		letters += isalpha((unsigned char)line[i]) != 0;
+	if (letters < 4)
+		return 1;
+	for (size_t i = 0; i < ARRAY_LEN(noise); i++)
+		if (memmem(line, len, noise[i], strlen(noise[i])) != NULL)
+			return 1;
+	return 0;
+}
+
+/* Append the words of a line, one blank between them; 0 when it does not
+ * fit. */
+static int
+append(char *ret, size_t cap, size_t *len, const char *line, size_t n)
+{
+	if (*len + n + 2 >= cap)
+		return 0;
+	if (*len > 0)
+		ret[(*len)++] = ' ';
+	for (size_t i = 0; i < n; i++) {
+		unsigned char ch = (unsigned char)line[i];
+		int blank = ch < 0x20 || ch == ' ' || ch == 0x7f;
+
+		if (!blank)
+			ret[(*len)++] = (char)ch;
+		else if (*len > 0 && ret[*len - 1] != ' ')
+			ret[(*len)++] = ' ';
+	}
+	while (*len > 0 && ret[*len - 1] == ' ')
+		--*len;
+	ret[*len] = '\0';
+	return 1;
+}
+
+void
+sign_stderr(const char *tail, char *ret, size_t cap_bytes)
+{
+	size_t len = 0;
+
+	ret[0] = '\0';
+	/* The first complaint is the cause, what follows are consequences. */
+	while (*tail != '\0') {
+		size_t n = strcspn(tail, "\n");
+
+		if (!is_noise(tail, n) &&
+		    !append(ret, cap_bytes, &len, tail, n))
+			return;
+		tail += n;
+		if (*tail == '\n')
+			tail++;
+	}
+}
+
+int
+sign_signal(const char *tail, long rank)
+{
+	char want[64];
+	const char *at, *on;
+
+	/* Open MPI: "process rank 3 with PID 0 on node n4 exited on signal 9
+	 * (Killed)." */
+	snprintf(want, sizeof(want), "process rank %ld with", rank);
+	at = strstr(tail, want);
+	on = at == NULL ? NULL : strstr(at, "on signal ");
+	if (on == NULL || on - at > 300)
+		return 0;
+	return (int)strtol(on + strlen("on signal "), NULL, 10);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sign.h - out of several signs that a run has failed, the one that caused
+ * the others. Pure.
+ *
+ * A dead node takes ranks of other nodes with it, a dead rank takes the
+ * launcher: so the earliest sign counts, and among those that began at the
+ * same time, as well as that can be told, the most specific. When an agent
+ * went silent is known only to a heartbeat, hence SIGN_TOGETHER_NS.
+ */
+#ifndef DAEMON_SIGN_H
+#define DAEMON_SIGN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/names.h"
+
+#define SIGN_TOGETHER_NS (2 * 1000000000ULL)
+#define SIGN_TEXT_MAX    400
+
+/* Ascending: what tells more about the guilty part. */
+enum sign_weight {
+	SIGN_DEADLINE, /* it took too long */
+	SIGN_NO_END,   /* the launcher is content, but no end record came */
+	SIGN_LAUNCHER, /* the launcher failed */
+	SIGN_DAEMON,   /* a daemon of the launcher ended, on a known node */
+	SIGN_RANK,     /* a rank died */
+	SIGN_KILLED,   /* the launcher was killed, and its ranks with it */
+	SIGN_AGENT     /* a node's agent went away */
+};
+
+struct sign {
+	enum sign_weight weight;
+	enum run_state state; /* what the run becomes */
+	enum cause cause;
+	uint64_t onset_ns;
+	char text[SIGN_TEXT_MAX]; /* names the node */
+};
+
+/* NULL when count is 0. */
+const struct sign *sign_choose(const struct sign *signs, size_t count);
+
+/* What a launcher printed, without noise, as one line: the last lines that
+ * say something, at most cap_bytes. "" when there is none. */
+void sign_stderr(const char *tail, char *ret, size_t cap_bytes);
+/* The signal that the launcher says killed rank, or 0. */
+int sign_signal(const char *tail, long rank);
+
+#endif

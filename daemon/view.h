@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view.h - what the collector's parts show and take: the seam between the
+ * HTTP interface (http*.c, metrics.c) and the cluster's state (roster, runs,
+ * campaigns, schedule). http never reaches deeper than this.
+ *
+ * Everything runs on the loop's thread and answers from memory; what is in the
+ * store is asked through store.h. New json_t references belong to the caller.
+ */
+#ifndef DAEMON_VIEW_H
+#define DAEMON_VIEW_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct view; /* made by main from roster, runs, campaigns, schedule, store */
+
+/* Nodes: [{node state since_unix_ns last_seen_unix_ns addr software boot
+ * inventory run? busy? score? spool_bytes load}], human order. */
+json_t *view_nodes(struct view *v);
+json_t *view_node(struct view *v, const char *node); /* NULL: unknown */
+
+/* Campaigns: [{campaign about class mpi launcher nodes ok error? source
+ * every.. next_unix_ns? enabled last_run? last_state?}]. A broken file is
+ * listed with ok false and its "file:line: ..." error. */
+json_t *view_campaigns(struct view *v);
+json_t *view_campaign(struct view *v, const char *name); /* adds text */
+/* Parse without keeping: {ok, error?, rendered?}. */
+json_t *view_campaign_validate(struct view *v, const char *name,
+    const char *text);
+
+/* Runs that live or ended lately; the rest is STORE_RUNS. Each: {run campaign
+ * class mpi state cause text nodes head ranks seed created_unix_ns
+ * started_unix_ns ended_unix_ns records progress{share phase test
+ * remaining_s}? by}. */
+json_t *view_runs(struct view *v);
+json_t *view_run(struct view *v, const char *run); /* NULL: not in memory */
+
+/* Schedule: [{campaign enabled every_s at window next_unix_ns last_run
+ * last_state}]. */
+json_t *view_schedule(struct view *v);
+
+/* Orders. by: who gave it, for the event log. 0, or -errno and why.
+ * overrides: {"section.key": "value"}, or NULL. text: a campaign's INI text
+ * that is not in campaign_dir, or NULL. */
+int view_submit(struct view *v, const char *campaign, const char *text,
+    const json_t *overrides, const char *by, char ret_run[64], char *why,
+    size_t why_bytes);
+int view_cancel(struct view *v, const char *run, const char *by, char *why,
+    size_t why_bytes);
+/* Ends every live run now; the count of runs it ended. */
+int view_stop_all(struct view *v, const char *by);
+int view_schedule_enable(struct view *v, const char *campaign, int enabled,
+    const char *by, char *why, size_t why_bytes);
+/* Problems in plain words with what to do: [{severity text remedy}]. */
+json_t *view_diags(struct view *v);
+
+/* For metrics: counts that only ever grow, by campaign and state. */
+struct view_run_count {
+	const char *campaign;
+	int state; /* enum run_state, final ones */
+	uint64_t count;
+	double last_success_unix_s; /* 0: never */
+};
+size_t view_run_counts(struct view *v, const struct view_run_count **ret);
+
+#endif
