@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/client.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+
+#include "common/xalloc.h"
+
+#define CONNECT_LIMIT_S 10L
+#define REQUEST_LIMIT_S 600L /* a backup copies the whole store */
+#define ANSWER_MAX      (512u * 1024 * 1024)
+/* Every collector's certificate carries this name, so that one reached by its
+ * IP address can be verified. */
+#define COLLECTOR_NAME "coalmine-collector"
+
+struct client {
+	CURL *curl;
+	char *url;  /* as given */
+	char *base; /* what paths are appended to */
+	struct curl_slist *connect_to;
+	char curl_why[CURL_ERROR_SIZE];
+	char why[1024];
+	struct strbuf answer;
+};
+
+static size_t
+write_cb(char *data, size_t size, size_t count, void *arg)
+{
+	struct client *c = arg;
+
+	if (c->answer.len_bytes + size * count > ANSWER_MAX)
+		return 0;
+	strbuf_add(&c->answer, data, size * count);
+	return size * count;
+}
+
+/* The host of https://HOST[:PORT] when it is an IP address, else NULL. */
+static char *
+ip_host(const char *url, const char **ret_rest)
+{
+	const char *from = url + strlen("https://");
+	int v6 = *from == '[';
+	size_t n = v6 ? strcspn(from, "]") : strcspn(from, ":/");
+	char *host = xstrndup(from + v6, n - (size_t)v6);
+	unsigned char addr[sizeof(struct in6_addr)];
+
+	*ret_rest = from + n + (v6 && from[n] == ']');
+	if (inet_pton(v6 ? AF_INET6 : AF_INET, host, addr) == 1)
+		return host;
+	free(host);
+	return NULL;
+}
+
+static void
+setup_tls(struct client *c, const struct client_options *o)
+{
+	const char *rest;
+	char *host = ip_host(o->url, &rest);
+
+	if (host != NULL) {
+		int v6 = strchr(host, ':') != NULL;
+		char *to = xasprintf("::%s%s%s:", v6 ? "[" : "", host,
+		    v6 ? "]" : "");
+
+		c->connect_to = curl_slist_append(NULL, to);
+		curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, c->connect_to);
+		free(c->base);
+		c->base = xasprintf("https://%s%s", COLLECTOR_NAME, rest);
+		free(to);
+		free(host);
+	}
+	if (o->ca != NULL)
+		curl_easy_setopt(c->curl, CURLOPT_CAINFO, o->ca);
+	if (o->cert != NULL)
+		curl_easy_setopt(c->curl, CURLOPT_SSLCERT, o->cert);
+	if (o->key != NULL)
+		curl_easy_setopt(c->curl, CURLOPT_SSLKEY, o->key);
+}
+
+struct client *
+client_new(const struct client_options *o, char *why, size_t why_bytes)
+{
+	struct client *c = xcalloc(1, sizeof(*c));
+	size_t n = strlen(o->url);
+
+	c->curl = curl_easy_init();
+	c->url = xstrdup(o->url);
+	while (n > 0 && o->url[n - 1] == '/')
+		n--;
+	c->base = xstrndup(o->url, n);
+	if (strncmp(o->url, "unix:/", 6) == 0) {
+		free(c->base);
+		c->base = xstrdup("http://coalmined");
+		curl_easy_setopt(c->curl, CURLOPT_UNIX_SOCKET_PATH,
+		    o->url + strlen("unix:"));
+	} else if (strncmp(o->url, "https://", 8) == 0) {
+		setup_tls(c, o);
+	} else if (strncmp(o->url, "http://", 7) != 0) {
+		snprintf(why, why_bytes,
+		    "--url %.200s: allowed are unix:/PATH, "
+		    "http://HOST:PORT and https://HOST:PORT",
+		    o->url);
+		client_free(c);
+		return NULL;
+	}
+	curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c->curl, CURLOPT_PROXY, "");
+	curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->curl_why);
+	curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, write_cb);
+	curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
+	curl_easy_setopt(c->curl, CURLOPT_ACCEPT_ENCODING, "");
+	curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_LIMIT_S);
+	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, REQUEST_LIMIT_S);
+	curl_easy_setopt(c->curl, CURLOPT_USERAGENT,
+	    "coalctl/" COALMINE_VERSION);
+	return c;
+}
+
+void
+client_free(struct client *c)
+{
+	if (c == NULL)
+		return;
+	curl_easy_cleanup(c->curl);
+	curl_slist_free_all(c->connect_to);
+	strbuf_clear(&c->answer);
+	free(c->url);
+	free(c->base);
+	free(c);
+}
+
+const char *
+client_why(const struct client *c)
+{
+	return c->why;
+}
+
+const char *
+client_url(const struct client *c)
+{
+	return c->url;
+}
+
+static void
+escape(struct strbuf *path, const char *text)
+{
+	for (; *text != '\0'; text++)
+		if (isalnum((unsigned char)*text) ||
+		    strchr("-_.~", *text) != NULL)
+			strbuf_add(path, text, 1);
+		else
+			strbuf_addf(path, "%%%02X", (unsigned char)*text);
+}
+
+void
+client_part(struct strbuf *path, const char *part)
+{
+	strbuf_add(path, "/", 1);
+	/* A segment of dots alone would be taken for a way up. */
+	if (strcmp(part, ".") == 0 || strcmp(part, "..") == 0)
+		strbuf_add(path, "%2E", 3);
+	escape(path, part);
+}
+
+void
+client_param(struct strbuf *path, const char *name, const char *value)
+{
+	if (value == NULL)
+		return;
+	strbuf_addf(path, "%c%s=", strchr(path->text, '?') == NULL ? '?' : '&',
+	    name);
+	escape(path, value);
+}
+
+/* An error of transport in words that say what to do. */
+static int
+unreachable(struct client *c, CURLcode code)
+{
+	long os_errno = 0;
+
+	curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &os_errno);
+	snprintf(c->why, sizeof(c->why),
+	    "cannot reach the collector at %s: %s%s", c->url,
+	    code == CURLE_COULDNT_CONNECT && os_errno != 0
+		? strerror((int)os_errno)
+		: c->curl_why[0] != '\0' ? c->curl_why
+					 : curl_easy_strerror(code),
+	    strncmp(c->url, "unix:", 5) == 0
+		? "; is coalmined running here? Else give --url"
+		: "");
+	return -EHOSTUNREACH;
+}
+
+/* {"error": {"cause", "message"}}, as the server wrote it. */
+static int
+refused(struct client *c, long status, const json_t *answer)
+{
+	const json_t *error = json_object_get(answer, "error");
+	const char *message = json_string_value(
+	    json_object_get(error, "message"));
+
+	if (message != NULL)
+		snprintf(c->why, sizeof(c->why), "%s", message);
+	else
+		snprintf(c->why, sizeof(c->why),
+		    "the server at %s answered %ld", c->url, status);
+	return status == 404 ? -ENOENT : -EREMOTEIO;
+}
+
+static int
+request(struct client *c, const char *path, json_t **ret)
+{
+	char *url = xasprintf("%s/api/v1%s", c->base, path);
+	json_t *answer = NULL;
+	json_error_t error;
+	long status = 0;
+	CURLcode code;
+	int rc = 0;
+
+	strbuf_clear(&c->answer);
+	c->answer = (struct strbuf){ 0 };
+	c->curl_why[0] = '\0';
+	curl_easy_setopt(c->curl, CURLOPT_URL, url);
+	curl_easy_setopt(c->curl, CURLOPT_PATH_AS_IS, 1L);
+	code = curl_easy_perform(c->curl);
+	free(url);
+	if (code != CURLE_OK)
+		return unreachable(c, code);
+	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+	answer = json_loadb(c->answer.len_bytes > 0 ? c->answer.text : "",
+	    c->answer.len_bytes, JSON_DECODE_ANY, &error);
+	if (status < 200 || status > 299) {
+		rc = refused(c, status, answer);
+	} else if (answer == NULL) {
+		snprintf(c->why, sizeof(c->why),
+		    "the server at %s answered what is not JSON: %s", c->url,
+		    error.text);
+		rc = -EPROTO;
+	}
+	if (rc < 0)
+		json_decref(answer);
+	else
+		*ret = answer; /* handed over */
+	return rc;
+}
+
+int
+client_get(struct client *c, const char *path, json_t **ret)
+{
+	curl_easy_setopt(c->curl, CURLOPT_HTTPGET, 1L);
+	return request(c, path, ret);
+}
+
+int
+client_post(struct client *c, const char *path, const json_t *body,
+    json_t **ret)
+{
+	char *text = body == NULL ? xstrdup("{}")
+				  : json_dumps(body, JSON_COMPACT);
+	struct curl_slist *heads = curl_slist_append(NULL,
+	    "Content-Type: application/json");
+	int rc;
+
+	curl_easy_setopt(c->curl, CURLOPT_POST, 1L);
+	curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)strlen(text));
+	curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, text);
+	curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, heads);
+	rc = request(c, path, ret);
+	curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, NULL);
+	curl_slist_free_all(heads);
+	free(text);
+	return rc;
+}

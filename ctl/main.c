@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * coalctl: find the verb, check what it was given, run it.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+#include "ctl/help.h"
+
+int
+ctl_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fputs("coalctl: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return EXIT_CODE_UNKNOWN;
+}
+
+int
+ctl_fail_client(struct ctl *c)
+{
+	return ctl_fail("%s", client_why(c->client));
+}
+
+/* An option, else its variable, else the fallback where that can be read. */
+static const char *
+setting(const struct ctl *c, enum opt id, const char *variable,
+    const char *fallback)
+{
+	const char *value = opts_value(&c->opts, id);
+
+	if (value == NULL)
+		value = getenv(variable);
+	if (value != NULL && value[0] != '\0')
+		return value;
+	return fallback;
+}
+
+struct client *
+ctl_client(struct ctl *c)
+{
+	static const char ca[] = "/etc/coalmine/pki/ca.pem";
+	struct client_options o;
+	char why[512];
+
+	if (c->client != NULL)
+		return c->client;
+	o.url = setting(c, OPT_URL, "COALMINE_URL", CLIENT_URL);
+	o.ca = setting(c, OPT_CA, "COALMINE_CA",
+	    access(ca, R_OK) == 0 ? ca : NULL);
+	o.cert = setting(c, OPT_CERT, "COALMINE_CERT", NULL);
+	o.key = setting(c, OPT_KEY, "COALMINE_KEY", NULL);
+	c->client = client_new(&o, why, sizeof(why));
+	if (c->client == NULL)
+		exit(ctl_fail("%s", why));
+	return c->client;
+}
+
+int
+ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret)
+{
+	struct strbuf path = { 0 };
+	int rc;
+
+	for (const char *p = part; *p != '\0';) {
+		char name[64];
+		size_t n = strcspn(p, "/");
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, p);
+		client_part(&path, strcmp(name, "*") == 0 ? arg : name);
+		p += n + (p[n] == '/');
+	}
+	rc = client_get(ctl_client(c), path.text, ret);
+	strbuf_clear(&path);
+	if (rc == -ENOENT && arg != NULL)
+		return ctl_fail("%s: %s", arg, client_why(c->client));
+	return rc == 0 ? 0 : ctl_fail_client(c);
+}
+
+static const struct verb *
+verb_find(const char *noun, const char *name, int *ret_noun_known)
+{
+	*ret_noun_known = 0;
+	for (size_t i = 0; verbs_all[i] != NULL; i++)
+		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
+		     v++) {
+			if (strcmp(v->noun, noun) != 0)
+				continue;
+			*ret_noun_known = 1;
+			if (v->verb == NULL ||
+			    (name != NULL && strcmp(v->verb, name) == 0))
+				return v;
+		}
+	return NULL;
+}
+
+/* Say which nouns, or which verbs of a noun, there are. */
+static int
+fail_unknown(const char *noun, const char *name, int noun_known)
+{
+	char *allowed = help_names(noun_known ? noun : NULL);
+	int rc;
+
+	if (noun_known && name == NULL)
+		rc = ctl_fail("%s needs a verb: allowed are %s", noun, allowed);
+	else
+		rc = ctl_fail("unknown %s%s%.60s: allowed are %s",
+		    noun_known ? noun : "noun", noun_known ? " verb " : " ",
+		    noun_known ? name : noun, allowed);
+	free(allowed);
+	return rc;
+}
+
+/* Every option that was given is one of the verb's. */
+static int
+options_check(const struct ctl *c, const struct verb *v)
+{
+	for (int i = 0; i < OPT_MAX; i++) {
+		if (!opts_given(&c->opts, i) || opts_rows[i].global ||
+		    opts_listed(v->options, i))
+			continue;
+		return ctl_fail("--%s is not an option of %s%s%s; see "
+				"coalctl %s --help",
+		    opts_rows[i].name, v->noun, v->verb == NULL ? "" : " ",
+		    v->verb == NULL ? "" : v->verb, v->noun);
+	}
+	return 0;
+}
+
+static int
+args_check(const struct ctl *c, const struct verb *v)
+{
+	const char *name = v->verb == NULL ? "" : v->verb;
+	const char *blank = v->verb == NULL ? "" : " ";
+
+	if (c->args_count < v->args_min)
+		return ctl_fail("%s%s%s needs %s", v->noun, blank, name,
+		    v->args);
+	if (v->args_max >= 0 && c->args_count > v->args_max)
+		return ctl_fail("%s%s%s takes %s: %.60s is too much", v->noun,
+		    blank, name, v->args[0] == '\0' ? "no argument" : v->args,
+		    c->args[v->args_max]);
+	return 0;
+}
+
+static int
+run(struct ctl *c, char **words)
+{
+	const struct verb *v;
+	int noun_known, rc;
+
+	if (words[0] != NULL && strcmp(words[0], "help") == 0) {
+		help_print(words[1], stdout);
+		return EXIT_CODE_OK;
+	}
+	if (opts_given(&c->opts, OPT_HELP)) {
+		help_print(words[0], stdout);
+		return EXIT_CODE_OK;
+	}
+	if (opts_given(&c->opts, OPT_DUMP))
+		return help_dump(opts_value(&c->opts, OPT_DUMP));
+	if (opts_given(&c->opts, OPT_COMPLETE))
+		return help_complete(c, opts_value(&c->opts, OPT_COMPLETE));
+	if (words[0] == NULL) {
+		help_print(NULL, stderr);
+		return EXIT_CODE_UNKNOWN;
+	}
+	v = verb_find(words[0], words[1], &noun_known);
+	if (v == NULL)
+		return fail_unknown(words[0], words[1], noun_known);
+	c->args = words + (v->verb == NULL ? 1 : 2);
+	while (c->args[c->args_count] != NULL)
+		c->args_count++;
+	rc = options_check(c, v);
+	if (rc == 0)
+		rc = args_check(c, v);
+	return rc == 0 ? v->run(c) : rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct ctl c = { 0 };
+	char why[256];
+	int first, rc;
+
+	/* Not LC_NUMERIC: numbers are the same everywhere. */
+	setlocale(LC_CTYPE, "");
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	if (opts_parse(&c.opts, argc, argv, &first, why, sizeof(why)) < 0)
+		rc = ctl_fail("%s; see coalctl --help", why);
+	else
+		rc = run(&c, argv + first);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		rc = ctl_fail("cannot write the output: %s", strerror(errno));
+	client_free(c.client);
+	opts_clear(&c.opts);
+	curl_global_cleanup();
+	return rc;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/opts.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+/* getopt_long returns this plus the option's number. */
+#define LONG_BASE 1000
+
+const struct opt_row opts_rows[OPT_MAX] = {
+	[OPT_URL] = { "url", 'u', "URL", 1,
+	    "The collector: unix:PATH, http://HOST:PORT or https://HOST:PORT. "
+	    "Else COALMINE_URL, else unix:/run/coalmine/coalmined.sock." },
+	[OPT_CA] = { "ca", 0, "FILE", 1,
+	    "Certificate of the site's authority, for https. Else "
+	    "COALMINE_CA, else /etc/coalmine/pki/ca.pem." },
+	[OPT_CERT] = { "cert", 0, "FILE", 1,
+	    "Own certificate, for https. Else COALMINE_CERT." },
+	[OPT_KEY] = { "key", 0, "FILE", 1,
+	    "Key of the own certificate, for https. Else COALMINE_KEY." },
+	[OPT_HELP] = { "help", 'h', NULL, 1,
+	    "Show the verbs, or those of one noun." },
+	[OPT_DUMP] = { "dump", 0, "WHAT", 2,
+	    "Print the tables: bash, verbs or options." },
+	[OPT_COMPLETE] = { "complete", 0, "KIND", 2,
+	    "Print names for the shell: nodes, campaigns or runs." },
+	[OPT_JSON] = { "json", 'j', NULL, 0, "Print JSON." },
+	[OPT_CSV] = { "csv", 0, NULL, 0,
+	    "Print comma-separated values, one line a record." },
+	[OPT_TABLE] = { "table", 0, NULL, 0,
+	    "Print the tables for people, which is the default." },
+	[OPT_ASCII] = { "ascii", 0, NULL, 0,
+	    "Draw with ASCII only; the default where the locale is not "
+	    "UTF-8." },
+	[OPT_ALL] = { "all", 0, NULL, 0, "Everything that runs." },
+	[OPT_CAMPAIGN] = { "campaign", 'c', "NAME", 0,
+	    "Only those of this campaign." },
+	[OPT_DAYS] = { "days", 0, "DAYS", 0,
+	    "Validity of a certificate: 1 to 36500." },
+	[OPT_FILE] = { "file", 'f', "FILE", 0,
+	    "Take the campaign from this file instead of the collector's; - "
+	    "is the standard input." },
+	[OPT_FOLD] = { "fold", 0, NULL, 0,
+	    "One line a state, the nodes as a hostlist." },
+	[OPT_FOLLOW] = { "follow", 0, NULL, 0, "Go on printing what happens." },
+	[OPT_KIND] = { "kind", 0, "KIND", 0,
+	    "Only events of this kind: run, agent, order, alarm." },
+	[OPT_LIMIT] = { "limit", 'n', "COUNT", 0,
+	    "At most this many, the newest: 1 to 10000." },
+	[OPT_MARGIN] = { "margin", 0, "SHARE", 0,
+	    "Differences up to this share are called the same: 0% to 100%, "
+	    "else 5%." },
+	[OPT_OVERRIDE] = { "override", 'o', "SECTION.KEY=VALUE", 0,
+	    "Run with another value; may be given again." },
+	[OPT_RAW] = { "raw", 0, NULL, 0,
+	    "Keep the records of single rounds, with --json." },
+	[OPT_ROLE] = { "role", 0, "ROLE", 0,
+	    "What the certificate allows: agent, collector, reader or "
+	    "operator." },
+	[OPT_SAN] = { "san", 0, "NAME", 0,
+	    "A further DNS name or IP address; may be given again." },
+	[OPT_STATE] = { "state", 's', "STATE", 0, "Only those in this state." },
+	[OPT_WAIT] = { "wait", 'w', NULL, 0,
+	    "Wait for the end of the run, and show its progress." },
+};
+
+static void
+tables_make(struct option *longs, char *letters)
+{
+	*letters++ = ':'; /* a missing value is told from an unknown option */
+	for (int i = 0; i < OPT_MAX; i++) {
+		const struct opt_row *row = &opts_rows[i];
+
+		longs[i] = (struct option){ row->name,
+			row->arg == NULL ? no_argument : required_argument,
+			NULL, LONG_BASE + i };
+		if (row->letter == 0)
+			continue;
+		*letters++ = row->letter;
+		if (row->arg != NULL)
+			*letters++ = ':';
+	}
+	longs[OPT_MAX] = (struct option){ 0 };
+	*letters = '\0';
+}
+
+static int
+by_letter(int letter)
+{
+	for (int i = 0; i < OPT_MAX; i++)
+		if (letter != 0 && opts_rows[i].letter == letter)
+			return i;
+	return -1;
+}
+
+static void
+add(struct opts *o, int id, char *value)
+{
+	struct opt_values *v = &o->of[id];
+
+	v->values = xreallocarray(v->values, v->count + 1, sizeof(*v->values));
+	v->values[v->count++] = value;
+}
+
+/* What getopt could not use: an unknown option, or one without its value. */
+static int
+complain(int got, char *const *argv, char *why, size_t why_bytes)
+{
+	const char *arg = argv[optind - 1];
+	int id = optopt >= LONG_BASE ? optopt - LONG_BASE : by_letter(optopt);
+
+	if (got == ':' && id >= 0)
+		snprintf(why, why_bytes, "--%s needs a value: %s",
+		    opts_rows[id].name, opts_rows[id].arg);
+	else if (id >= 0)
+		snprintf(why, why_bytes, "--%s takes no value",
+		    opts_rows[id].name);
+	else if (optopt != 0)
+		snprintf(why, why_bytes, "unknown option -%c", optopt);
+	else
+		snprintf(why, why_bytes, "unknown option %.60s", arg);
+	return -EINVAL;
+}
+
+int
+opts_parse(struct opts *o, int argc, char **argv, int *ret_first, char *why,
+    size_t why_bytes)
+{
+	struct option longs[OPT_MAX + 1];
+	char letters[3 * OPT_MAX + 2];
+	int got;
+
+	tables_make(longs, letters);
+	opterr = 0;
+	for (;;) {
+		got = getopt_long(argc, argv, letters, longs, NULL);
+		if (got == -1)
+			break;
+		if (got == '?' || got == ':')
+			return complain(got, argv, why, why_bytes);
+		add(o, got >= LONG_BASE ? got - LONG_BASE : by_letter(got),
+		    optarg);
+	}
+	*ret_first = optind;
+	return 0;
+}
+
+void
+opts_clear(struct opts *o)
+{
+	for (int i = 0; i < OPT_MAX; i++)
+		free(o->of[i].values);
+	*o = (struct opts){ 0 };
+}
+
+int
+opts_given(const struct opts *o, enum opt id)
+{
+	return o->of[id].count > 0;
+}
+
+const char *
+opts_value(const struct opts *o, enum opt id)
+{
+	const struct opt_values *v = &o->of[id];
+
+	return v->count == 0 ? NULL : v->values[v->count - 1];
+}
+
+int
+opts_listed(const char *list, enum opt id)
+{
+	size_t len = strlen(opts_rows[id].name);
+
+	for (const char *p = list; *p != '\0';) {
+		size_t n = strcspn(p, " ");
+
+		if (n == len && memcmp(p, opts_rows[id].name, n) == 0)
+			return 1;
+		p += n;
+		p += strspn(p, " ");
+	}
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pki.h - the site's own authority: one directory of PEM files.
+ *
+ * ca.pem ca.key, and NAME.pem NAME.key for every certificate: P-256, the name
+ * as common name, the role as organizational unit. Keys are 0600. Nothing that
+ * is there is overwritten but by pki_renew.
+ */
+#ifndef CTL_PKI_H
+#define CTL_PKI_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "schema/names.h"
+
+/* Every call gives 0, or -errno and a sentence in why. */
+int pki_init(const char *dir, const char *name, int days, char *why,
+    size_t why_bytes);
+
+struct pki_order {
+	const char *name;
+	enum role role;
+	char *const *sans; /* DNS names and IP addresses besides the name */
+	size_t san_count;
+	int days;
+};
+int pki_issue(const char *dir, const struct pki_order *o, char *why,
+    size_t why_bytes);
+/* A new certificate with the same key, name, role and further names. */
+int pki_renew(const char *dir, const char *name, int days, char *why,
+    size_t why_bytes);
+/* [{name role serial not_before_unix_ns not_after_unix_ns sans[]}], the
+ * authority first. The caller decrefs. */
+int pki_list(const char *dir, json_t **ret, char *why, size_t why_bytes);
+
+#endif

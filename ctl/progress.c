@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/progress.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/table.h"
+#include "common/xalloc.h"
+#include "ctl/print.h"
+
+#define BAR_CELLS    24
+#define COLUMNS_ELSE 80 /* where the terminal does not say */
+
+struct progress {
+	char *run;
+	uint64_t start_ns;
+	int bar; /* stderr is a terminal that can redraw a line */
+	int color;
+	int away;
+	char last[256]; /* what was said last */
+};
+
+/* For the handler: what to say when the wait is interrupted. */
+static char interrupt_text[256];
+
+static void
+interrupt_cb(int sig)
+{
+	ssize_t n = write(STDERR_FILENO, interrupt_text,
+	    strlen(interrupt_text));
+
+	(void)n;
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+int
+progress_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+struct progress *
+progress_new(const char *run)
+{
+	struct progress *p = xcalloc(1, sizeof(*p));
+	const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
+
+	p->run = xstrdup(run);
+	p->start_ns = clk_ns();
+	p->bar = isatty(STDERR_FILENO) && term != NULL &&
+	    strcmp(term, "dumb") != 0;
+	p->color = p->bar && (plain == NULL || plain[0] == '\0');
+	snprintf(interrupt_text, sizeof(interrupt_text),
+	    "%srun %s goes on; coalctl run cancel %s ends it\n",
+	    p->bar ? "\r\033[K" : "", run, run);
+	signal(SIGINT, interrupt_cb);
+	return p;
+}
+
+/* A line for every change of what, which more follows. */
+static void
+say(struct progress *p, const char *what, const char *more)
+{
+	unsigned long long at_s = (clk_ns() - p->start_ns) / CLK_NS_PER_S;
+
+	if (strcmp(what, p->last) == 0)
+		return;
+	snprintf(p->last, sizeof(p->last), "%s", what);
+	fprintf(stderr, "%llus: run %s %s%s\n", at_s, p->run, what, more);
+}
+
+/* "running, congested" and, with its test, " lat". */
+static void
+words_of(const json_t *run, int with_test, char *ret, size_t cap_bytes)
+{
+	const json_t *progress = json_object_get(run, "progress");
+	const char *phase = print_member(progress, "phase", "");
+	const char *test = with_test ? print_member(progress, "test", "") : "";
+
+	snprintf(ret, cap_bytes, "%s%s%s%s%s", print_member(run, "state", "?"),
+	    phase[0] == '\0' ? "" : ", ", phase, test[0] == '\0' ? "" : " ",
+	    test);
+}
+
+/* ", 33 %, 40s left", as far as it is known. */
+static void
+rest_of(const json_t *run, char *ret, size_t cap_bytes)
+{
+	const json_t *progress = json_object_get(run, "progress");
+	double share = print_number(progress, "share");
+	double remaining_s = print_number(progress, "remaining_s");
+	char left[PRINT_BYTES];
+
+	ret[0] = '\0';
+	if (!isfinite(share))
+		return;
+	print_span(floor(remaining_s), left);
+	snprintf(ret, cap_bytes, ", %.0f %%%s%s%s", share * 100,
+	    isfinite(remaining_s) ? ", " : "",
+	    isfinite(remaining_s) ? left : "",
+	    isfinite(remaining_s) ? " left" : "");
+}
+
+static int
+columns(void)
+{
+	struct winsize w;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0)
+		return w.ws_col;
+	return COLUMNS_ELSE;
+}
+
+/* One line that replaces the last: words first, since a narrow terminal cuts
+ * the end. */
+static void
+draw(struct progress *p, const json_t *run)
+{
+	double share = print_number(json_object_get(run, "progress"), "share");
+	char bar[BAR_CELLS * 3 + 1], words[200], rest[100];
+	int room = columns() - 1;
+
+	words_of(run, 1, words, sizeof(words));
+	rest_of(run, rest, sizeof(rest));
+	fprintf(stderr, "\r\033[K%.*s", room, words);
+	room -= (int)(strlen(words) + strlen(rest));
+	if (isfinite(share) && room >= BAR_CELLS + 3) {
+		table_bar(share, BAR_CELLS, !progress_utf8(), bar, sizeof(bar));
+		fprintf(stderr, " [%s%s%s]", p->color ? "\033[32m" : "", bar,
+		    p->color ? "\033[0m" : "");
+	}
+	if (room >= 0)
+		fputs(rest, stderr);
+	fflush(stderr);
+}
+
+void
+progress_show(struct progress *p, const json_t *run)
+{
+	char words[200], rest[100];
+
+	p->away = 0;
+	if (p->bar) {
+		draw(p, run);
+		return;
+	}
+	words_of(run, 0, words, sizeof(words));
+	rest_of(run, rest, sizeof(rest));
+	say(p, words, rest);
+}
+
+void
+progress_away(struct progress *p)
+{
+	if (p->away)
+		return;
+	p->away = 1;
+	fprintf(stderr,
+	    "%scoalctl: the collector does not answer; waiting "
+	    "for it\n",
+	    p->bar ? "\r\033[K" : "");
+}
+
+void
+progress_free(struct progress *p)
+{
+	if (p == NULL)
+		return;
+	if (p->bar)
+		fputs("\r\033[K", stderr);
+	signal(SIGINT, SIG_DFL);
+	free(p->run);
+	free(p);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/records.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/robust.h"
+#include "ctl/print.h"
+#include "schema/record.h"
+
+#define LEVEL_ELSE 0.95 /* where a record does not say it */
+
+int
+records_get(struct ctl *c, const char *run, json_t **ret)
+{
+	json_t *list;
+	int rc = ctl_get(c, "runs/*/records", run, &list);
+
+	if (rc != 0)
+		return rc;
+	if (!json_is_array(list)) {
+		json_decref(list);
+		return ctl_fail("the server's records are no array");
+	}
+	for (size_t i = json_array_size(list);
+	     i-- > 0 && !opts_given(&c->opts, OPT_RAW);)
+		if (strcmp(print_member(json_array_get(list, i), "probe", ""),
+			"round") == 0)
+			json_array_remove(list, i);
+	*ret = list; /* handed over */
+	return 0;
+}
+
+static int
+matches(const json_t *record, const char *name, const char *want)
+{
+	return want == NULL ||
+	    strcmp(print_member(record, name, ""), want) == 0;
+}
+
+json_t *
+records_find(const json_t *records, const char *probe, const char *test,
+    const char *phase)
+{
+	size_t i;
+	json_t *r;
+
+	json_array_foreach (records, i, r)
+		if (matches(r, "probe", probe) && matches(r, "test", test) &&
+		    matches(r, "phase", phase))
+			return r;
+	return NULL;
+}
+
+json_t *
+records_impact(const json_t *records, const char *test, const char *of)
+{
+	size_t i;
+	json_t *r;
+
+	json_array_foreach (records, i, r)
+		if (matches(r, "probe", "impact") && matches(r, "test", test) &&
+		    matches(r, "of", of))
+			return r;
+	return NULL;
+}
+
+double
+records_statistic(const json_t *record, const char *name, double q)
+{
+	static struct hist h;
+	double value = print_number(record, name);
+
+	if (isfinite(value) || records_hist(record, &h) < 0)
+		return value;
+	return hist_quantile(&h, q);
+}
+
+struct estimate
+records_estimate(const json_t *record)
+{
+	const json_t *interval = json_object_get(record, "interval");
+	int impact = strcmp(print_member(record, "probe", ""), "impact") == 0;
+	struct estimate e = { NULL, "", NAN, NAN, NAN, NAN };
+	int rate;
+
+	if (record == NULL)
+		return e;
+	e.unit = impact ? "x" : print_member(record, "unit", "s");
+	rate = strcmp(e.unit, "B/s") == 0;
+	e.of = impact ? print_member(record, "of", "mean")
+		      : print_member(interval, "of", rate ? "p01" : "p99");
+	e.value = impact ? print_number(record, "value")
+			 : records_statistic(record, e.of, rate ? 0.01 : 0.99);
+	e.lo = print_number(interval, "lo");
+	e.hi = print_number(interval, "hi");
+	e.level = print_number(interval, "level");
+	return e;
+}
+
+int
+records_hist(const json_t *record, struct hist *ret)
+{
+	if (record == NULL ||
+	    record_hist_parse(json_object_get(record, "hist"),
+		print_number(record, "mean"), print_number(record, "min"),
+		print_number(record, "max"), ret) < 0 ||
+	    ret->count == 0)
+		return -ENODATA;
+	return 0;
+}
+
+/*
+ * The interval of a median from R independent samples reaches over the
+ * quantiles 1/2 -+ z/2 / sqrt(R). Operations of one round are not
+ * independent, rounds are: with R the number of rounds the interval is at
+ * least as wide as it must be. Half a bucket is added on either side.
+ */
+struct estimate
+records_median(const json_t *record)
+{
+	static struct hist h;
+	const double half_bucket = exp2(0.5 / HIST_PER_OCTAVE);
+	double rounds = print_number(record, "rounds");
+	struct estimate e = records_estimate(record);
+	double reach;
+
+	e.of = "p50";
+	e.value = print_number(record, "p50");
+	e.lo = e.hi = NAN;
+	e.level = isfinite(e.level) ? e.level : LEVEL_ELSE;
+	if (records_hist(record, &h) < 0 || !(rounds > 0))
+		return e;
+	reach = robust_normal_quantile(0.5 + e.level / 2) / 2 / sqrt(rounds);
+	if (reach >= 0.5)
+		return e; /* too few rounds even for this */
+	e.lo = hist_quantile(&h, 0.5 - reach) / half_bucket;
+	e.hi = hist_quantile(&h, 0.5 + reach) * half_bucket;
+	return e;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.h - a run's records, and the questions that reports ask of them.
+ */
+#ifndef CTL_RECORDS_H
+#define CTL_RECORDS_H
+
+#include <jansson.h>
+
+#include "common/hist.h"
+#include "ctl/ctl.h"
+#include "ctl/ratio.h"
+
+/* All records of a run, an array, rounds only with --raw; 0 or an exit code. */
+int records_get(struct ctl *c, const char *run, json_t **ret);
+/* The record of that probe, test and phase (phase NULL: any), or NULL. */
+json_t *records_find(const json_t *records, const char *probe, const char *test,
+    const char *phase);
+/* The impact record of a test, of "mean" or "p99", or NULL. */
+json_t *records_impact(const json_t *records, const char *test, const char *of);
+/* The headline of a canary or congestor record, or the value of an impact.
+ * record may be NULL. */
+struct estimate records_estimate(const json_t *record);
+/* The median of a canary's record, for one whose headline has no interval. */
+struct estimate records_median(const json_t *record);
+/* A statistic by its name, "mean" or "p99": as the record says, else the
+ * quantile q of its histogram; NAN where there is neither. */
+double records_statistic(const json_t *record, const char *name, double q);
+/* 0, or -ENODATA where the record has no samples. */
+int records_hist(const json_t *record, struct hist *ret);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/runs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/xalloc.h"
+#include "ctl/print.h"
+#include "ctl/progress.h"
+
+#define POLL_NS (500 * CLK_NS_PER_MS)
+/* A collector that was killed comes back within this, or the wait ends. */
+#define AWAY_LIMIT_NS (120 * CLK_NS_PER_S)
+#define FIND_LIMIT    "1000"
+
+static json_int_t
+created(const json_t *run)
+{
+	return json_integer_value(json_object_get(run, "created_unix_ns"));
+}
+
+static int
+find_last(const json_t *list, const char *text, char **ret_run)
+{
+	const json_t *last = NULL;
+	size_t i;
+	json_t *run;
+
+	json_array_foreach (list, i, run)
+		if (last == NULL || created(run) > created(last))
+			last = run;
+	if (last == NULL)
+		return ctl_fail("%s: there is no run yet", text);
+	*ret_run = xstrdup(print_member(last, "run", ""));
+	return 0;
+}
+
+static int
+find_prefix(const json_t *list, const char *text, char **ret_run)
+{
+	const char *found = NULL;
+	size_t i, count = 0;
+	json_t *run;
+
+	json_array_foreach (list, i, run) {
+		const char *id = print_member(run, "run", "");
+
+		if (strcmp(id, text) == 0) {
+			*ret_run = xstrdup(id);
+			return 0;
+		}
+		if (strncmp(id, text, strlen(text)) != 0)
+			continue;
+		found = id;
+		count++;
+	}
+	if (count > 1)
+		return ctl_fail("%s: %zu runs begin so; allowed are a run's "
+				"id, a unique beginning, last and "
+				"last:CAMPAIGN",
+		    text, count);
+	/* An old run is in the store and not in the list. */
+	*ret_run = xstrdup(found == NULL ? text : found);
+	return 0;
+}
+
+int
+runs_find(struct ctl *c, const char *text, char **ret_run)
+{
+	const char *campaign = NULL;
+	struct strbuf path = { 0 };
+	json_t *list = NULL;
+	int rc, last;
+
+	last = strcmp(text, "last") == 0 || strncmp(text, "last:", 5) == 0;
+	if (strncmp(text, "last:", 5) == 0)
+		campaign = text + 5;
+	if (text[0] == '\0')
+		return ctl_fail("an empty run: allowed are a run's id, a "
+				"unique beginning, last and last:CAMPAIGN");
+	client_part(&path, "runs");
+	client_param(&path, "campaign", campaign);
+	client_param(&path, "limit", FIND_LIMIT);
+	rc = client_get(ctl_client(c), path.text, &list);
+	strbuf_clear(&path);
+	if (rc < 0)
+		return ctl_fail_client(c);
+	rc = last ? find_last(list, text, ret_run)
+		  : find_prefix(list, text, ret_run);
+	json_decref(list);
+	return rc;
+}
+
+int
+runs_get(struct ctl *c, const char *run, json_t **ret)
+{
+	struct strbuf path = { 0 };
+	int rc;
+
+	client_part(&path, "runs");
+	client_part(&path, run);
+	rc = client_get(ctl_client(c), path.text, ret);
+	strbuf_clear(&path);
+	if (rc == -ENOENT)
+		return ctl_fail("there is no run %s; see coalctl run list",
+		    run);
+	return rc == 0 ? 0 : ctl_fail_client(c);
+}
+
+static int
+state_of(const json_t *run)
+{
+	return names_run_state_find(print_member(run, "state", ""));
+}
+
+int
+runs_final(const json_t *run)
+{
+	int state = state_of(run);
+
+	return state >= 0 && names_run_states[state].final;
+}
+
+int
+runs_exit_code(const json_t *run)
+{
+	static const int codes[RUN_STATE_MAX] = {
+		[RUN_FAILED] = EXIT_CODE_BAD,
+		[RUN_TIMED_OUT] = EXIT_CODE_BAD,
+		[RUN_NONSTART] = EXIT_CODE_BAD,
+		[RUN_MISSED] = EXIT_CODE_BAD,
+		[RUN_CANCELLED] = EXIT_CODE_WARN,
+		[RUN_PREEMPTED] = EXIT_CODE_WARN,
+		[RUN_OVERDUE] = EXIT_CODE_WARN,
+	};
+	int state = state_of(run);
+
+	return state < 0 ? EXIT_CODE_UNKNOWN : codes[state];
+}
+
+void
+runs_print_end(const json_t *run, FILE *to)
+{
+	double from = print_number(run, "started_unix_ns");
+	double until = print_number(run, "ended_unix_ns");
+	const char *cause = print_member(run, "cause", "none");
+	const char *text = print_member(run, "text", "");
+	char took[PRINT_BYTES];
+
+	fprintf(to, "run %s %s", print_member(run, "run", "?"),
+	    print_member(run, "state", "?"));
+	print_span((until - from) / 1e9, took);
+	if (from > 0 && until >= from)
+		fprintf(to, " after %s", took);
+	if (strcmp(cause, "none") != 0 &&
+	    strcmp(cause, print_member(run, "state", "")) != 0)
+		fprintf(to, ": %s", cause);
+	if (text[0] != '\0')
+		fprintf(to, ": %s", text);
+	fputc('\n', to);
+}
+
+int
+runs_wait(struct ctl *c, const char *run, json_t **ret)
+{
+	struct progress *p = progress_new(run);
+	struct strbuf path = { 0 };
+	uint64_t away_ns = 0;
+	json_t *now = NULL;
+	int rc = 0;
+
+	client_part(&path, "runs");
+	client_part(&path, run);
+	for (;; clk_sleep_ns(POLL_NS)) {
+		rc = client_get(ctl_client(c), path.text, &now);
+		if (rc == -EHOSTUNREACH &&
+		    (away_ns == 0 || clk_ns() - away_ns < AWAY_LIMIT_NS)) {
+			away_ns = away_ns == 0 ? clk_ns() : away_ns;
+			progress_away(p);
+			continue;
+		}
+		if (rc < 0)
+			break;
+		away_ns = 0;
+		progress_show(p, now);
+		if (runs_final(now))
+			break;
+		json_decref(now);
+	}
+	progress_free(p);
+	strbuf_clear(&path);
+	if (rc < 0)
+		return ctl_fail_client(c);
+	*ret = now; /* handed over */
+	return 0;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/table.h"
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "ctl/runs.h"
+#include "schema/options.h"
+
+#define FILE_BYTES_MAX (512 * 1024)
+
+static void
+print_table(const json_t *campaigns)
+{
+	struct table *t = table_new("campaign|class|mpi|nodes|every|"
+				    "next (UTC)|last run|last state|about");
+	size_t i;
+	json_t *item;
+
+	json_array_foreach (campaigns, i, item) {
+		char every[PRINT_BYTES], next[PRINT_BYTES];
+		double every_s = print_number(item, "every_s");
+
+		print_span(every_s > 0 ? every_s : -1, every);
+		print_time(item, "next_unix_ns", next);
+		table_cell(t, "%s", print_member(item, "campaign", "?"));
+		table_cell(t, "%s", print_member(item, "class", "-"));
+		table_cell(t, "%s", print_member(item, "mpi", "-"));
+		table_cell(t, "%s", print_member(item, "nodes", "-"));
+		table_cell(t, "%s", every);
+		table_cell(t, "%s", next);
+		table_cell(t, "%s", print_member(item, "last_run", "-"));
+		table_cell(t, "%s", print_member(item, "last_state", "-"));
+		table_cell(t, "%s",
+		    print_member(item, "error",
+			print_member(item, "about", "")));
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+static int
+campaign_list(struct ctl *c)
+{
+	json_t *list, *item;
+	size_t i;
+	int rc = ctl_get(c, "campaigns", NULL, &list);
+
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(list);
+	else
+		print_table(list);
+	json_array_foreach (list, i, item)
+		if (json_is_false(json_object_get(item, "ok")))
+			rc = EXIT_CODE_WARN; /* a broken file */
+	json_decref(list);
+	return rc;
+}
+
+static int
+campaign_show(struct ctl *c)
+{
+	json_t *campaign;
+	int rc = ctl_get(c, "campaigns/*", c->args[0], &campaign);
+
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(campaign);
+	else
+		fputs(print_member(campaign, "text", ""), stdout);
+	json_decref(campaign);
+	return EXIT_CODE_OK;
+}
+
+/* The text of a file or, for "-", of the standard input; caller frees. */
+static char *
+slurp(const char *path, int *ret_errno)
+{
+	FILE *from = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	char *text = xcalloc(1, FILE_BYTES_MAX + 1);
+	size_t n;
+
+	*ret_errno = errno;
+	if (from == NULL) {
+		free(text);
+		return NULL;
+	}
+	errno = 0;
+	n = fread(text, 1, FILE_BYTES_MAX + 1, from);
+	*ret_errno = ferror(from)   ? (errno != 0 ? errno : EIO)
+	    : n > FILE_BYTES_MAX    ? EFBIG
+	    : memchr(text, '\0', n) ? EILSEQ
+				    : 0;
+	if (from != stdin)
+		fclose(from);
+	if (*ret_errno == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Read and check a campaign here, by the same code as the collector's. 0 or
+ * an exit code; the caller frees *ret_text and *ret_conf. */
+static int
+load(const char *path, char **ret_text, struct conf **ret_conf)
+{
+	char why[1024];
+	int e = 0;
+	char *text = slurp(path, &e);
+
+	if (text == NULL)
+		return ctl_fail("%s: %s", path, strerror(e));
+	if (conf_parse(options_campaign, path, text, ret_conf, why,
+		sizeof(why)) < 0) {
+		free(text);
+		return ctl_fail("%s", why);
+	}
+	*ret_text = text; /* handed over */
+	return 0;
+}
+
+static int
+check(const struct conf *conf)
+{
+	char why[1024];
+
+	if (options_campaign_check(conf, why, sizeof(why)) == 0)
+		return 0;
+	return ctl_fail("%s", why);
+}
+
+static int
+campaign_validate(struct ctl *c)
+{
+	int rc = EXIT_CODE_OK;
+
+	for (int i = 0; i < c->args_count; i++) {
+		struct conf *conf = NULL;
+		char *text = NULL;
+		int bad = load(c->args[i], &text, &conf);
+
+		if (bad == 0)
+			bad = check(conf);
+		if (bad == 0)
+			printf("%s: ok\n", c->args[i]);
+		else
+			rc = bad;
+		conf_free(conf);
+		free(text);
+	}
+	return rc;
+}
+
+/* Every -o into conf, which checks it, and into object, which is sent. */
+static int
+override(const struct opt_values *given, struct conf *conf, json_t *object)
+{
+	char why[1024], name[64], section[64];
+
+	for (size_t i = 0; i < given->count; i++) {
+		const char *text = given->values[i];
+		const char *value = strchr(text, '=');
+		const char *dot = strchr(text, '.');
+
+		if (value == NULL || dot == NULL || dot > value ||
+		    (size_t)(value - text) >= sizeof(name))
+			return ctl_fail("-o %.80s: allowed is "
+					"SECTION.KEY=VALUE",
+			    text);
+		snprintf(name, sizeof(name), "%.*s", (int)(value - text), text);
+		snprintf(section, sizeof(section), "%.*s", (int)(dot - text),
+		    text);
+		if (conf_set(conf, section, name + (dot - text) + 1, value + 1,
+			"-o", why, sizeof(why)) < 0)
+			return ctl_fail("%s", why);
+		json_object_set_new(object, name, json_string(value + 1));
+	}
+	return 0;
+}
+
+/* "etc/campaigns/quick.conf" names the campaign "quick". */
+static char *
+name_of_file(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	size_t n;
+
+	base = base == NULL ? path : base + 1;
+	n = strlen(base);
+	if (n > 5 && strcmp(base + n - 5, ".conf") == 0)
+		n -= 5;
+	return xstrndup(base, n);
+}
+
+/* The body of the order; 0 or an exit code. */
+static int
+order_make(struct ctl *c, json_t **ret)
+{
+	const char *path = opts_value(&c->opts, OPT_FILE);
+	json_t *overrides = json_object();
+	struct conf *conf = NULL;
+	char *text = NULL, why[256];
+	int rc = 0;
+
+	if (path != NULL)
+		rc = load(path, &text, &conf);
+	else
+		conf_parse(options_campaign, "default", "", &conf, why,
+		    sizeof(why));
+	if (rc == 0)
+		rc = override(&c->opts.of[OPT_OVERRIDE], conf, overrides);
+	if (rc == 0 && path != NULL)
+		rc = check(conf);
+	if (rc == 0)
+		*ret = json_pack("{s:O, s:s*}", "overrides", overrides, "text",
+		    text);
+	conf_free(conf);
+	free(text);
+	json_decref(overrides);
+	return rc;
+}
+
+/* Give the order; *ret_run is the caller's. 0 or an exit code. */
+static int
+submit(struct ctl *c, const char *campaign, char **ret_run)
+{
+	struct strbuf path = { 0 };
+	json_t *order = NULL, *answer = NULL;
+	int rc = order_make(c, &order);
+
+	if (rc != 0)
+		return rc;
+	client_part(&path, "campaigns");
+	client_part(&path, campaign);
+	client_part(&path, "run");
+	rc = client_post(ctl_client(c), path.text, order, &answer);
+	strbuf_clear(&path);
+	json_decref(order);
+	if (rc < 0)
+		return ctl_fail_client(c);
+	*ret_run = xstrdup(print_member(answer, "run", ""));
+	json_decref(answer);
+	if ((*ret_run)[0] != '\0')
+		return 0;
+	free(*ret_run);
+	return ctl_fail("the server did not name the run");
+}
+
+/* What a script gets of a run: always run and state. */
+static json_t *
+summary(const json_t *run)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "run",
+	    print_member(run, "run", ""), "campaign",
+	    print_member(run, "campaign", ""), "state",
+	    print_member(run, "state", ""), "cause",
+	    print_member(run, "cause", "none"), "text",
+	    print_member(run, "text", ""));
+}
+
+static int
+wait_and_tell(struct ctl *c, const char *id)
+{
+	json_t *run, *told;
+	int rc = runs_wait(c, id, &run);
+
+	if (rc != 0)
+		return rc;
+	rc = runs_exit_code(run);
+	if (opts_given(&c->opts, OPT_JSON)) {
+		told = summary(run);
+		print_json_line(told);
+		json_decref(told);
+	} else {
+		runs_print_end(run, stdout);
+		if (rc == EXIT_CODE_OK)
+			printf("see: coalctl report %s\n", id);
+	}
+	json_decref(run);
+	return rc;
+}
+
+static int
+campaign_run(struct ctl *c)
+{
+	const char *path = opts_value(&c->opts, OPT_FILE);
+	char *campaign, *id = NULL;
+	int rc;
+
+	if (c->args_count == 0 && path == NULL)
+		return ctl_fail("campaign run needs NAME or --file FILE");
+	campaign = c->args_count > 0 ? xstrdup(c->args[0]) : name_of_file(path);
+	rc = submit(c, campaign, &id);
+	if (rc == 0 && opts_given(&c->opts, OPT_WAIT)) {
+		rc = wait_and_tell(c, id);
+	} else if (rc == 0 && opts_given(&c->opts, OPT_JSON)) {
+		json_t *told = json_pack("{s:s, s:s, s:s}", "run", id,
+		    "campaign", campaign, "state",
+		    names_run_states[RUN_PENDING].name);
+
+		print_json_line(told);
+		json_decref(told);
+	} else if (rc == 0) {
+		printf("run %s\n", id);
+	}
+	free(campaign);
+	free(id);
+	return rc;
+}
+
+const struct verb verbs_campaign[] = {
+	{ "campaign", "list", "", 0, 0, "json", "",
+	    "List the campaigns, their schedules and last runs.",
+	    "A file that cannot be used is listed with what is wrong with it, "
+	    "and the exit code is 1.",
+	    campaign_list },
+	{ "campaign", "show", "NAME", 1, 1, "json", "campaigns",
+	    "Print a campaign's file.", NULL, campaign_show },
+	{ "campaign", "run", "[NAME]", 0, 1, "wait json override file",
+	    "campaigns", "Start a run of a campaign, now.",
+	    "With a file NAME may be left out: it is the file's. Without "
+	    "--wait only the run's id is printed. With --wait and --json "
+	    "exactly one object is printed, which holds run, campaign, state, "
+	    "cause and text.",
+	    campaign_run },
+	{ "campaign", "validate", "FILE...", 1, -1, "", "file",
+	    "Check campaign files; needs no collector.",
+	    "Whatever is wrong is printed as file:line: what is wrong and "
+	    "what is allowed.",
+	    campaign_validate },
+	{ 0 },
+};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "common/clk.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+
+#define FOLLOW_NS (1 * CLK_NS_PER_S)
+
+/* Events after an id, or the newest ones for after = NULL. */
+static int
+fetch(struct ctl *c, const char *after, json_t **ret)
+{
+	const char *limit = opts_value(&c->opts, OPT_LIMIT);
+	struct strbuf path = { 0 };
+	int64_t n;
+	int rc;
+
+	if (limit != NULL && str_to_int(limit, 1, 10000, &n) < 0)
+		return ctl_fail("--limit %s: allowed is 1 to 10000", limit);
+	client_part(&path, "events");
+	client_param(&path, "kind", opts_value(&c->opts, OPT_KIND));
+	client_param(&path, "after_id", after);
+	client_param(&path, "limit", limit == NULL ? "50" : limit);
+	rc = client_get(ctl_client(c), path.text, ret);
+	strbuf_clear(&path);
+	return rc == 0 ? 0 : ctl_fail_client(c);
+}
+
+/* Prints the list in the order of its ids; the highest id. */
+static json_int_t
+show(const json_t *list, json_int_t last)
+{
+	json_int_t first_id = json_integer_value(
+	    json_object_get(json_array_get(list, 0), "id"));
+	size_t count = json_array_size(list);
+	json_int_t end_id = json_integer_value(
+	    json_object_get(json_array_get(list, count - 1), "id"));
+
+	for (size_t i = 0; i < count; i++) {
+		const json_t *e = json_array_get(list,
+		    first_id <= end_id ? i : count - 1 - i);
+		json_int_t id = json_integer_value(json_object_get(e, "id"));
+		char at[PRINT_BYTES];
+
+		if (id <= last)
+			continue;
+		last = id;
+		print_time(e, "at_unix_ns", at);
+		printf("%s  %-6s %s: %s\n", at, print_member(e, "kind", "-"),
+		    print_member(e, "subject", "-"),
+		    print_member(e, "text", ""));
+	}
+	fflush(stdout);
+	return last;
+}
+
+static int
+events(struct ctl *c)
+{
+	json_int_t last = 0;
+	char after[32];
+	json_t *list;
+	int rc = fetch(c, NULL, &list);
+
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(list);
+	else
+		last = show(list, last);
+	json_decref(list);
+	if (!opts_given(&c->opts, OPT_FOLLOW) || opts_given(&c->opts, OPT_JSON))
+		return EXIT_CODE_OK;
+	for (;;) {
+		clk_sleep_ns(FOLLOW_NS);
+		snprintf(after, sizeof(after), "%lld", (long long)last);
+		rc = fetch(c, after, &list);
+		if (rc != 0)
+			return rc;
+		last = show(list, last);
+		json_decref(list);
+	}
+}
+
+const struct verb verbs_events[] = {
+	{ "events", NULL, "", 0, 0, "json kind limit follow", "",
+	    "Print what happened: runs, agents, orders, alarms.", NULL,
+	    events },
+	{ 0 },
+};

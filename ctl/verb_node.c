@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/table.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+
+/* Drop the nodes that --state or the hostlist leave out. 0 or an exit code. */
+static int
+filter(struct ctl *c, json_t *nodes)
+{
+	const char *state = opts_value(&c->opts, OPT_STATE);
+	struct hostlist hl = { 0 };
+	char why[256];
+
+	if (c->args_count > 0 &&
+	    hostlist_parse(c->args[0], &hl, why, sizeof(why)) < 0)
+		return ctl_fail("%s: %s", c->args[0], why);
+	for (size_t i = json_array_size(nodes); i-- > 0;) {
+		const json_t *node = json_array_get(nodes, i);
+
+		if ((hl.count > 0 &&
+			!hostlist_has(&hl, print_member(node, "node", ""))) ||
+		    (state != NULL &&
+			strcmp(state, print_member(node, "state", "")) != 0))
+			json_array_remove(nodes, i);
+	}
+	hostlist_clear(&hl);
+	return 0;
+}
+
+static void
+print_table(const json_t *nodes)
+{
+	struct table *t = table_new("node|state|since|last seen|>load|>score|"
+				    "run|software|address");
+	size_t i;
+	json_t *node;
+
+	json_array_foreach (nodes, i, node) {
+		char since[PRINT_BYTES], seen[PRINT_BYTES], load[PRINT_BYTES],
+		    score[PRINT_BYTES];
+
+		print_time(node, "since_unix_ns", since);
+		print_time(node, "last_seen_unix_ns", seen);
+		print_quantity(print_number(node, "load"), "", load);
+		print_quantity(print_number(node, "score"), "", score);
+		table_cell(t, "%s", print_member(node, "node", "?"));
+		table_cell(t, "%s", print_member(node, "state", "?"));
+		table_cell(t, "%s", since);
+		table_cell(t, "%s", seen);
+		table_cell(t, "%s", load);
+		table_cell(t, "%s", score);
+		table_cell(t, "%s",
+		    print_member(node, "run", print_member(node, "busy", "-")));
+		table_cell(t, "%s", print_member(node, "software", "-"));
+		table_cell(t, "%s", print_member(node, "addr", "-"));
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+static void
+print_folded(const json_t *nodes)
+{
+	struct table *t = table_new("state|>nodes|hosts");
+
+	for (int s = 0; s < AGENT_STATE_MAX; s++) {
+		json_t *names = json_array();
+		size_t i;
+		json_t *node;
+		char *text;
+
+		json_array_foreach (nodes, i, node)
+			if (strcmp(print_member(node, "state", ""),
+				names_agent_states[s]) == 0)
+				json_array_append(names,
+				    json_object_get(node, "node"));
+		text = print_hostlist(names, NULL);
+		if (json_array_size(names) > 0) {
+			table_cell(t, "%s", names_agent_states[s]);
+			table_cell(t, "%zu", json_array_size(names));
+			table_cell(t, "%s", text);
+		}
+		free(text);
+		json_decref(names);
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+static int
+node_list(struct ctl *c)
+{
+	json_t *nodes;
+	int rc = ctl_get(c, "nodes", NULL, &nodes);
+
+	if (rc != 0)
+		return rc;
+	rc = filter(c, nodes);
+	if (rc == 0 && opts_given(&c->opts, OPT_JSON))
+		print_json(nodes);
+	else if (rc == 0 && opts_given(&c->opts, OPT_FOLD))
+		print_folded(nodes);
+	else if (rc == 0)
+		print_table(nodes);
+	json_decref(nodes);
+	return rc;
+}
+
+/* "a, b" of an array of plain values, NULL of any other; caller frees. */
+static char *
+joined(const json_t *array)
+{
+	struct strbuf sb = { 0 };
+	size_t i;
+	json_t *item;
+
+	strbuf_add(&sb, "", 0);
+	json_array_foreach (array, i, item) {
+		char *text = json_dumps(item, JSON_ENCODE_ANY);
+		int plain = !json_is_object(item) && !json_is_array(item);
+
+		strbuf_addf(&sb, "%s%s", i == 0 ? "" : ", ",
+		    json_is_string(item) ? json_string_value(item) : text);
+		free(text);
+		if (plain)
+			continue;
+		strbuf_clear(&sb);
+		return NULL;
+	}
+	return sb.text;
+}
+
+/* A value on a line of its own; what has members gets a line for each. */
+static void
+print_value(const char *name, json_t *v, int indent)
+{
+	char at[PRINT_BYTES];
+	const char *key;
+	json_t *item;
+	size_t i, n = strlen(name);
+	char *list = json_is_array(v) ? joined(v) : NULL;
+
+	if (list != NULL) {
+		printf("%*s%-*s %s\n", indent, "", 18 - indent, name,
+		    list[0] == '\0' ? "-" : list);
+		free(list);
+	} else if (json_is_object(v)) {
+		printf("%*s%s\n", indent, "", name);
+		json_object_foreach (v, key, item)
+			print_value(key, item, indent + 2);
+	} else if (json_is_array(v)) {
+		printf("%*s%s\n", indent, "", name);
+		json_array_foreach (v, i, item)
+			print_value("-", item, indent + 2);
+	} else if (n > 8 && strcmp(name + n - 8, "_unix_ns") == 0) {
+		json_t *time = json_pack("{s:O}", "t", v);
+
+		print_time(time, "t", at);
+		printf("%*s%-*.*s %s\n", indent, "", 18 - indent, (int)(n - 8),
+		    name, at);
+		json_decref(time);
+	} else {
+		char *text = json_dumps(v,
+		    JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+
+		printf("%*s%-*s %s\n", indent, "", 18 - indent, name,
+		    json_is_string(v) ? json_string_value(v) : text);
+		free(text);
+	}
+}
+
+static int
+node_show(struct ctl *c)
+{
+	json_t *node, *v;
+	const char *key;
+	int rc = ctl_get(c, "nodes/*", c->args[0], &node);
+
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON)) {
+		print_json(node);
+	} else {
+		json_object_foreach (node, key, v)
+			print_value(key, v, 0);
+	}
+	json_decref(node);
+	return EXIT_CODE_OK;
+}
+
+const struct verb verbs_node[] = {
+	{ "node", "list", "[HOSTS]", 0, 1, "json state fold", "nodes",
+	    "List the nodes, or those of a hostlist, and how they are.", NULL,
+	    node_list },
+	{ "node", "show", "NODE", 1, 1, "json", "nodes",
+	    "Show all that is known of a node, its inventory included.", NULL,
+	    node_show },
+	{ 0 },
+};

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/table.h"
+#include "ctl/ctl.h"
+#include "ctl/pki.h"
+#include "ctl/print.h"
+
+#define CA_DAYS   3650
+#define CERT_DAYS 825
+#define SOON_DAYS 30 /* an expiry that list warns of */
+#define DAYS_MAX  36500
+
+/* --days, or the fallback; 0 or an exit code. */
+static int
+days_get(struct ctl *c, int fallback, int *ret)
+{
+	const char *text = opts_value(&c->opts, OPT_DAYS);
+	int64_t days = fallback;
+
+	if (text != NULL && str_to_int(text, 1, DAYS_MAX, &days) < 0)
+		return ctl_fail("--days %.30s: allowed is 1 to %d", text,
+		    DAYS_MAX);
+	*ret = (int)days;
+	return 0;
+}
+
+static int
+pki_verb_init(struct ctl *c)
+{
+	char why[512];
+	int days = 0, rc = days_get(c, CA_DAYS, &days);
+
+	if (rc != 0)
+		return rc;
+	if (pki_init(c->args[0], "Coalmine authority", days, why, sizeof(why)) <
+	    0)
+		return ctl_fail("%s", why);
+	printf("authority in %s: ca.pem for every host, ca.key for none\n",
+	    c->args[0]);
+	return EXIT_CODE_OK;
+}
+
+static int
+role_get(struct ctl *c, enum role *ret)
+{
+	const char *text = opts_value(&c->opts, OPT_ROLE);
+	int role = text == NULL ? -1 : names_role_find(text);
+
+	if (text == NULL)
+		return ctl_fail("pki issue needs --role: allowed are agent, "
+				"collector, reader and operator");
+	if (role < 0)
+		return ctl_fail("--role %.30s: allowed are agent, collector, "
+				"reader and operator",
+		    text);
+	*ret = (enum role)role;
+	return 0;
+}
+
+/* One word on each name of the hostlist in the second argument. */
+static int
+each_name(struct ctl *c,
+    int (*one)(struct ctl *c, const char *name, struct pki_order *o, char *why,
+	size_t why_bytes),
+    struct pki_order *o, const char *done)
+{
+	struct hostlist hl;
+	char why[512];
+	int rc = EXIT_CODE_OK;
+
+	if (hostlist_parse(c->args[1], &hl, why, sizeof(why)) < 0)
+		return ctl_fail("%s: %s", c->args[1], why);
+	for (size_t i = 0; i < hl.count && rc == EXIT_CODE_OK; i++) {
+		if (one(c, hl.names[i], o, why, sizeof(why)) < 0)
+			rc = ctl_fail("%s", why);
+		else
+			printf("%s %s/%s.pem\n", done, c->args[0], hl.names[i]);
+	}
+	hostlist_clear(&hl);
+	return rc;
+}
+
+static int
+issue_one(struct ctl *c, const char *name, struct pki_order *o, char *why,
+    size_t why_bytes)
+{
+	o->name = name;
+	return pki_issue(c->args[0], o, why, why_bytes);
+}
+
+static int
+pki_verb_issue(struct ctl *c)
+{
+	struct pki_order o = { .sans = c->opts.of[OPT_SAN].values,
+		.san_count = c->opts.of[OPT_SAN].count };
+	int rc = role_get(c, &o.role);
+
+	if (rc == 0)
+		rc = days_get(c, CERT_DAYS, &o.days);
+	return rc != 0 ? rc : each_name(c, issue_one, &o, "issued");
+}
+
+static int
+renew_one(struct ctl *c, const char *name, struct pki_order *o, char *why,
+    size_t why_bytes)
+{
+	return pki_renew(c->args[0], name, o->days, why, why_bytes);
+}
+
+static int
+pki_verb_renew(struct ctl *c)
+{
+	struct pki_order o = { 0 };
+	int rc = days_get(c, CERT_DAYS, &o.days);
+
+	return rc != 0 ? rc : each_name(c, renew_one, &o, "renewed");
+}
+
+/* Days until a certificate ends; negative once it has. */
+static double
+days_left(const json_t *cert)
+{
+	return (print_number(cert, "not_after_unix_ns") -
+		   (double)clk_unix_ns()) /
+	    86400e9;
+}
+
+static void
+print_table(const json_t *list)
+{
+	struct table *t = table_new("name|role|expires (UTC)|state|serial|"
+				    "names");
+	size_t i, k;
+	json_t *cert, *san;
+
+	json_array_foreach (list, i, cert) {
+		double days = days_left(cert);
+		struct strbuf names = { 0 };
+		char at[PRINT_BYTES];
+
+		print_time(cert, "not_after_unix_ns", at);
+		strbuf_add(&names, "", 0);
+		json_array_foreach (json_object_get(cert, "sans"), k, san)
+			strbuf_addf(&names, "%s%s", k == 0 ? "" : ",",
+			    json_string_value(san));
+		table_cell(t, "%s", print_member(cert, "name", "?"));
+		table_cell(t, "%s", print_member(cert, "role", "?"));
+		table_cell(t, "%s", at);
+		table_cell(t, "%s",
+		    days < 0               ? "expired"
+			: days < SOON_DAYS ? "soon"
+					   : "ok");
+		table_cell(t, "%s", print_member(cert, "serial", "?"));
+		table_cell(t, "%s", names.len_bytes == 0 ? "-" : names.text);
+		strbuf_clear(&names);
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+static int
+pki_verb_list(struct ctl *c)
+{
+	char why[512];
+	json_t *list, *cert;
+	size_t i;
+	int rc = EXIT_CODE_OK;
+
+	if (pki_list(c->args[0], &list, why, sizeof(why)) < 0)
+		return ctl_fail("%s", why);
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(list);
+	else
+		print_table(list);
+	json_array_foreach (list, i, cert) {
+		double days = days_left(cert);
+
+		if (days < 0)
+			rc = EXIT_CODE_BAD;
+		else if (days < SOON_DAYS && rc == EXIT_CODE_OK)
+			rc = EXIT_CODE_WARN;
+	}
+	json_decref(list);
+	return rc;
+}
+
+const struct verb verbs_pki[] = {
+	{ "pki", "init", "DIR", 1, 1, "days", "file",
+	    "Make the site's authority: DIR/ca.pem and DIR/ca.key.",
+	    "Valid for 3650 days unless --days says otherwise. Nothing that "
+	    "is there is overwritten.",
+	    pki_verb_init },
+	{ "pki", "issue", "DIR NAMES", 2, 2, "role san days", "file",
+	    "Issue a certificate, DIR/NAME.pem and DIR/NAME.key, for every "
+	    "name of a hostlist.",
+	    "The name becomes the common name, the role the organizational "
+	    "unit. A collector's certificate also names coalmine-collector. "
+	    "Valid for 825 days unless --days says otherwise, and never "
+	    "longer than the authority.",
+	    pki_verb_issue },
+	{ "pki", "renew", "DIR NAMES", 2, 2, "days", "file",
+	    "Replace certificates by new ones with the same key, name, role "
+	    "and further names.",
+	    NULL, pki_verb_renew },
+	{ "pki", "list", "DIR", 1, 1, "json", "file",
+	    "List the certificates of a directory and when they expire.",
+	    "The exit code is 1 when one expires within 30 days, 2 when one "
+	    "has expired.",
+	    pki_verb_list },
+	{ 0 },
+};

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/table.h"
+#include "ctl/ctl.h"
+#include "ctl/histogram.h"
+#include "ctl/print.h"
+#include "ctl/progress.h"
+#include "ctl/records.h"
+#include "ctl/runs.h"
+
+#define NODES_SHOWN 5
+#define PAIRS_SHOWN 5
+
+static const char *const impact_ofs[] = { "mean", "p99" };
+
+static void
+print_head(const json_t *run)
+{
+	size_t count;
+	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
+	char at[PRINT_BYTES];
+
+	print_time(run, "started_unix_ns", at);
+	printf("run %s, campaign %s, %s\n", print_member(run, "run", "?"),
+	    print_member(run, "campaign", "?"),
+	    print_member(run, "state", "?"));
+	printf("nodes %s (%zu), %s, %.0f ranks, seed %.0f, started %s UTC\n",
+	    hosts[0] == '\0' ? "-" : hosts, count,
+	    print_member(run, "mpi", "?"), print_number(run, "ranks"),
+	    print_number(run, "seed"), at);
+	free(hosts);
+}
+
+static void
+quantity_cell(struct table *t, double value, const char *unit)
+{
+	char text[PRINT_BYTES];
+
+	print_quantity(value, unit, text);
+	table_cell(t, "%s", text);
+}
+
+/* "2.41 ms .. 2.49 ms" */
+static void
+interval_cell(struct table *t, const struct estimate *e)
+{
+	char lo[PRINT_BYTES], hi[PRINT_BYTES];
+
+	print_quantity(e->lo, e->unit, lo);
+	print_quantity(e->hi, e->unit, hi);
+	if (isfinite(e->lo) && isfinite(e->hi))
+		table_cell(t, "%s .. %s", lo, hi);
+	else
+		table_cell(t, "-");
+}
+
+/* What is shown of times and of rates: the bad end on the right. */
+static const struct form {
+	const char *unit;
+	const char *heads;
+	struct statistic {
+		const char *name;
+		double q; /* where a record does not have it */
+	} statistics[7];
+} forms[] = {
+	{ "s",
+	    "test|>n|>mean|>min|>p50|>p90|>p99|>p99.9|>max|of|interval|"
+	    "stopped by",
+	    { { "mean", NAN }, { "min", 0 }, { "p50", 0.5 }, { "p90", 0.9 },
+		{ "p99", 0.99 }, { "p999", 0.999 }, { "max", 1 } } },
+	{ "B/s",
+	    "test|>n|>mean|>max|>p50|>p10|>p01|>p0.1|>min|of|interval|"
+	    "stopped by",
+	    { { "mean", NAN }, { "max", 1 }, { "p50", 0.5 }, { "p10", 0.1 },
+		{ "p01", 0.01 }, { "p001", 0.001 }, { "min", 0 } } },
+};
+
+static void
+row_print(struct table *t, const struct form *form, const json_t *r)
+{
+	struct estimate e = records_estimate(r);
+
+	table_cell(t, "%s", print_member(r, "test", "?"));
+	table_cell(t, "%.0f", print_number(r, "n"));
+	for (size_t i = 0; i < ARRAY_LEN(form->statistics); i++)
+		quantity_cell(t,
+		    records_statistic(r, form->statistics[i].name,
+			form->statistics[i].q),
+		    form->unit);
+	table_cell(t, "%s", e.of);
+	interval_cell(t, &e);
+	table_cell(t, "%s",
+	    print_member(r, "cause", print_member(r, "stopped_by", "-")));
+}
+
+/* The records of one probe, phase and unit, in the order of the names. */
+static void
+print_form(const struct form *form, const json_t *records, const char *probe,
+    const char *phase)
+{
+	struct table *t = table_new(form->heads);
+	int canary = strcmp(probe, "canary") == 0;
+	int rows = 0;
+
+	for (int i = 0; i < (canary ? (int)TEST_MAX : (int)CONGESTOR_MAX);
+	     i++) {
+		const json_t *r = records_find(records, probe,
+		    canary ? names_tests[i].name : names_congestors[i].name,
+		    phase);
+
+		if (r == NULL ||
+		    strcmp(print_member(r, "unit", ""), form->unit) != 0)
+			continue;
+		row_print(t, form, r);
+		rows++;
+	}
+	if (rows > 0) {
+		printf("\n%s, %s of %s\n", phase,
+		    form == forms ? "times" : "rates",
+		    canary ? "the canaries" : "the congestors");
+		table_print(t, stdout);
+	}
+	table_free(t);
+}
+
+static void
+print_phase(const json_t *records, const char *probe, const char *phase)
+{
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+		print_form(&forms[i], records, probe, phase);
+}
+
+static void
+print_impacts(const json_t *records)
+{
+	struct table *t = table_new("test|of|>impact|interval|>level|");
+	int rows = 0;
+
+	for (int i = 0; i < TEST_MAX; i++)
+		for (size_t k = 0; k < ARRAY_LEN(impact_ofs); k++) {
+			const json_t *r = records_impact(records,
+			    names_tests[i].name, impact_ofs[k]);
+			struct estimate e = records_estimate(r);
+
+			if (r == NULL)
+				continue;
+			rows++;
+			table_cell(t, "%s", names_tests[i].name);
+			table_cell(t, "%s", e.of);
+			quantity_cell(t, e.value, e.unit);
+			interval_cell(t, &e);
+			if (isfinite(e.level))
+				table_cell(t, "%.0f %%", e.level * 100);
+			else
+				table_cell(t, "-");
+			table_cell(t, "%s", print_member(r, "cause", ""));
+		}
+	if (rows > 0) {
+		printf("\nimpact: how many times worse than isolated\n");
+		table_print(t, stdout);
+	}
+	table_free(t);
+}
+
+struct node_row {
+	const char *node;
+	double n, p50, p99, q25, q75;
+	double worse; /* to sort by: higher is worse */
+};
+
+static int
+compare_cb(const void *a, const void *b)
+{
+	const struct node_row *x = a, *y = b;
+
+	return (x->worse < y->worse) - (x->worse > y->worse);
+}
+
+/* The worst nodes of one record: those that are slow even with their better
+ * partners. */
+static void
+print_nodes_of(struct table *t, const json_t *r)
+{
+	const json_t *nodes = json_object_get(r, "nodes");
+	size_t count = json_array_size(nodes), i;
+	const char *unit = print_member(r, "unit", "s");
+	int sign = strcmp(unit, "s") == 0 ? 1 : -1;
+	struct node_row *rows = calloc(count + 1, sizeof(*rows));
+	json_t *n;
+
+	if (rows == NULL)
+		return;
+	json_array_foreach (nodes, i, n) {
+		rows[i] = (struct node_row){ print_member(n, "node", "?"),
+			print_number(n, "n"), print_number(n, "p50"),
+			print_number(n, "p99"), print_number(n, "q25"),
+			print_number(n, "q75"), 0 };
+		rows[i].worse = sign > 0 ? rows[i].q25 : -rows[i].q75;
+		if (!isfinite(rows[i].worse))
+			rows[i].worse = -INFINITY;
+	}
+	qsort(rows, count, sizeof(*rows), compare_cb);
+	for (i = 0; i < count && i < NODES_SHOWN; i++) {
+		table_cell(t, "%s", print_member(r, "test", "?"));
+		table_cell(t, "%s", rows[i].node);
+		table_cell(t, "%.0f", rows[i].n);
+		quantity_cell(t, rows[i].p50, unit);
+		quantity_cell(t, rows[i].p99, unit);
+		quantity_cell(t, rows[i].q25, unit);
+		quantity_cell(t, rows[i].q75, unit);
+	}
+	free(rows);
+}
+
+static void
+print_pairs_of(struct table *t, const json_t *r)
+{
+	const json_t *pairs = json_object_get(r, "pairs");
+
+	for (size_t i = 0; i < json_array_size(pairs) && i < PAIRS_SHOWN; i++) {
+		const json_t *p = json_array_get(pairs, i);
+
+		table_cell(t, "%s", print_member(r, "test", "?"));
+		table_cell(t, "%s", print_member(p, "a", "?"));
+		table_cell(t, "%s", print_member(p, "b", "?"));
+		table_cell(t, "%.0f", print_number(p, "n"));
+		quantity_cell(t, print_number(p, "p50"),
+		    print_member(r, "unit", "s"));
+	}
+}
+
+/* Nodes and pairs are judged without congestors: the quiet phase. */
+static void
+print_worst(const json_t *records, const char *phase)
+{
+	struct table *nodes = table_new("test|node|>n|>p50|>p99|>q25|>q75");
+	struct table *pairs = table_new("test|node|with|>n|>p50");
+	int some_nodes = 0, some_pairs = 0;
+
+	for (int i = 0; i < TEST_MAX; i++) {
+		const json_t *r = records_find(records, "canary",
+		    names_tests[i].name, phase);
+
+		if (r == NULL)
+			continue;
+		print_nodes_of(nodes, r);
+		print_pairs_of(pairs, r);
+		some_nodes |= json_array_size(json_object_get(r, "nodes")) > 0;
+		some_pairs |= json_array_size(json_object_get(r, "pairs")) > 0;
+	}
+	if (some_nodes) {
+		printf("\nworst nodes, %s (q25, q75: quartiles of the medians "
+		       "of a node's pairs)\n",
+		    phase);
+		table_print(nodes, stdout);
+	}
+	if (some_pairs) {
+		printf("\nworst pairs, %s\n", phase);
+		table_print(pairs, stdout);
+	}
+	table_free(nodes);
+	table_free(pairs);
+}
+
+/* quiet is the name of the phase without congestors. */
+static void
+print_histograms(const json_t *records, const char *quiet, int ascii)
+{
+	static struct hist left, right;
+
+	for (int i = 0; i < TEST_MAX; i++) {
+		const char *test = names_tests[i].name;
+		const json_t *a = records_find(records, "canary", test, quiet);
+		const json_t *b = records_find(records, "canary", test,
+		    names_phases[PHASE_CONGESTED]);
+
+		hist_clear(&left);
+		hist_clear(&right);
+		records_hist(a, &left);
+		records_hist(b, &right);
+		if (left.count + right.count == 0)
+			continue;
+		printf("\n%s: %s\n", test, names_tests[i].text);
+		histogram_print(&left, quiet, &right,
+		    names_phases[PHASE_CONGESTED], names_tests[i].unit, ascii,
+		    stdout);
+	}
+}
+
+static void
+print_tables(const json_t *run, const json_t *records, int ascii)
+{
+	const char *quiet = records_find(records, "canary", NULL,
+				names_phases[PHASE_WILD]) != NULL
+	    ? names_phases[PHASE_WILD]
+	    : names_phases[PHASE_ISOLATED];
+
+	print_head(run);
+	if (records_find(records, "canary", NULL, NULL) == NULL)
+		puts("no canary has a result");
+	for (int i = 0; i < PHASE_MAX; i++)
+		print_phase(records, "canary", names_phases[i]);
+	print_impacts(records);
+	for (int i = 0; i < PHASE_MAX; i++)
+		print_phase(records, "congestor", names_phases[i]);
+	print_worst(records, quiet);
+	print_histograms(records, quiet, ascii);
+}
+
+static void
+csv_number(const json_t *r, const char *name)
+{
+	double x = print_number(r, name);
+
+	if (isfinite(x))
+		printf("%.15g", x);
+	putchar(',');
+}
+
+static void
+print_csv(const json_t *records)
+{
+	static const char *const numbers[] = { "n", "mean", "min", "p50", "p90",
+		"p99", "p999", "max", "value" };
+	size_t i;
+	json_t *r;
+
+	puts("run,seq,probe,test,phase,unit,n,mean,min,p50,p90,p99,p999,max,"
+	     "value,of,level,lo,hi,stopped_by,cause");
+	json_array_foreach (records, i, r) {
+		const char *probe = print_member(r, "probe", "");
+		const json_t *interval = json_object_get(r, "interval");
+
+		if (strcmp(probe, "canary") != 0 &&
+		    strcmp(probe, "congestor") != 0 &&
+		    strcmp(probe, "impact") != 0)
+			continue;
+		printf("%s,%.0f,%s,%s,%s,%s,", print_member(r, "run", ""),
+		    print_number(r, "seq"), probe, print_member(r, "test", ""),
+		    print_member(r, "phase", ""), print_member(r, "unit", ""));
+		for (size_t k = 0; k < ARRAY_LEN(numbers); k++)
+			csv_number(r, numbers[k]);
+		printf("%s,",
+		    print_member(r, "of", print_member(interval, "of", "")));
+		csv_number(interval, "level");
+		csv_number(interval, "lo");
+		csv_number(interval, "hi");
+		printf("%s,%s\n", print_member(r, "stopped_by", ""),
+		    print_member(r, "cause", ""));
+	}
+}
+
+static int
+get(struct ctl *c, json_t **ret_run, json_t **ret_records)
+{
+	char *id = NULL;
+	int rc = runs_find(c, c->args[0], &id);
+
+	if (rc == 0)
+		rc = runs_get(c, id, ret_run);
+	if (rc == 0)
+		rc = records_get(c, id, ret_records);
+	free(id);
+	return rc;
+}
+
+static int
+report(struct ctl *c)
+{
+	json_t *run = NULL, *records = NULL;
+	int asked = opts_given(&c->opts, OPT_JSON) +
+	    opts_given(&c->opts, OPT_CSV) + opts_given(&c->opts, OPT_TABLE);
+	int ascii = opts_given(&c->opts, OPT_ASCII) || !progress_utf8();
+	int rc;
+
+	if (asked > 1)
+		return ctl_fail("allowed is one of --json, --csv and --table");
+	rc = get(c, &run, &records);
+	if (rc == 0) {
+		if (opts_given(&c->opts, OPT_JSON))
+			print_json(records);
+		else if (opts_given(&c->opts, OPT_CSV))
+			print_csv(records);
+		else
+			print_tables(run, records, ascii);
+		rc = runs_exit_code(run);
+		if (!runs_final(run) || rc != EXIT_CODE_OK) {
+			fflush(stdout);
+			runs_print_end(run, stderr);
+		}
+	}
+	json_decref(run);
+	json_decref(records);
+	return rc;
+}
+
+const struct verb verbs_report[] = {
+	{ "report", NULL, "RUN", 1, 1, "json csv table ascii raw", "runs",
+	    "Show what a run measured.",
+	    "A table for every phase, the impact of congestion with its "
+	    "interval, the worst nodes and pairs, and for every test a "
+	    "histogram of the quiet phase beside the congested one. With "
+	    "--json an array of the records as in coalmine-output(7), with "
+	    "--csv a line for every canary, congestor and impact. A run that "
+	    "still runs is shown as far as it is. The exit code is that of "
+	    "the run's state.",
+	    report },
+	{ 0 },
+};

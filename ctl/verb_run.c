@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/table.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "ctl/runs.h"
+
+static void
+print_table(const json_t *runs)
+{
+	struct table *t = table_new("run|campaign|state|cause|>nodes|"
+				    "created (UTC)|>took|text");
+	size_t i;
+	json_t *run;
+
+	json_array_foreach (runs, i, run) {
+		double from = print_number(run, "started_unix_ns");
+		double until = print_number(run, "ended_unix_ns");
+		char at[PRINT_BYTES], took[PRINT_BYTES] = "-";
+		size_t count;
+		const char *cause = print_member(run, "cause", "none");
+
+		print_time(run, "created_unix_ns", at);
+		if (from > 0 && until >= from)
+			print_span((until - from) / 1e9, took);
+		table_cell(t, "%s", print_member(run, "run", "?"));
+		table_cell(t, "%s", print_member(run, "campaign", "?"));
+		table_cell(t, "%s", print_member(run, "state", "?"));
+		table_cell(t, "%s", strcmp(cause, "none") == 0 ? "" : cause);
+		free(print_hostlist(json_object_get(run, "nodes"), &count));
+		table_cell(t, "%zu", count);
+		table_cell(t, "%s", at);
+		table_cell(t, "%s", took);
+		table_cell(t, "%s", print_member(run, "text", ""));
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+static int
+run_list(struct ctl *c)
+{
+	struct strbuf path = { 0 };
+	const char *state = opts_value(&c->opts, OPT_STATE);
+	const char *limit = opts_value(&c->opts, OPT_LIMIT);
+	json_t *runs;
+	int64_t n;
+	int rc;
+
+	if (state != NULL && names_run_state_find(state) < 0)
+		return ctl_fail("--state %s: allowed are the states of a run, "
+				"as running or failed; see coalctl(8)",
+		    state);
+	if (limit != NULL && str_to_int(limit, 1, 10000, &n) < 0)
+		return ctl_fail("--limit %s: allowed is 1 to 10000", limit);
+	client_part(&path, "runs");
+	client_param(&path, "campaign", opts_value(&c->opts, OPT_CAMPAIGN));
+	client_param(&path, "state", state);
+	client_param(&path, "limit", limit == NULL ? "20" : limit);
+	rc = client_get(ctl_client(c), path.text, &runs);
+	strbuf_clear(&path);
+	if (rc < 0)
+		return ctl_fail_client(c);
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(runs);
+	else
+		print_table(runs);
+	json_decref(runs);
+	return EXIT_CODE_OK;
+}
+
+static void
+print_run(const json_t *run)
+{
+	static const struct {
+		const char *title, *member;
+	} texts[] = { { "run", "run" }, { "campaign", "campaign" },
+		{ "state", "state" }, { "cause", "cause" }, { "text", "text" },
+		{ "class", "class" }, { "mpi", "mpi" }, { "head", "head" },
+		{ "by", "by" } };
+	static const struct {
+		const char *title, *member;
+	} times[] = { { "created", "created_unix_ns" },
+		{ "started", "started_unix_ns" },
+		{ "ended", "ended_unix_ns" } };
+	size_t count;
+	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
+	char at[PRINT_BYTES];
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		printf("%-10s %s\n", texts[i].title,
+		    print_member(run, texts[i].member, "-"));
+	printf("%-10s %s (%zu)\n", "nodes", hosts[0] == '\0' ? "-" : hosts,
+	    count);
+	free(hosts);
+	printf("%-10s %.0f\n", "ranks", print_number(run, "ranks"));
+	printf("%-10s %.0f\n", "seed", print_number(run, "seed"));
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		print_time(run, times[i].member, at);
+		printf("%-10s %s\n", times[i].title, at);
+	}
+	printf("%-10s %.0f\n", "records", print_number(run, "records"));
+}
+
+/* Find the run of the first argument and get it. */
+static int
+get_named(struct ctl *c, json_t **ret)
+{
+	char *run = NULL;
+	int rc = runs_find(c, c->args[0], &run);
+
+	if (rc == 0)
+		rc = runs_get(c, run, ret);
+	free(run);
+	return rc;
+}
+
+static int
+run_show(struct ctl *c)
+{
+	json_t *run;
+	int rc = get_named(c, &run);
+
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(run);
+	else
+		print_run(run);
+	json_decref(run);
+	return EXIT_CODE_OK;
+}
+
+static int
+run_watch(struct ctl *c)
+{
+	char *id = NULL;
+	json_t *run;
+	int rc = runs_find(c, c->args[0], &id);
+
+	if (rc == 0)
+		rc = runs_wait(c, id, &run);
+	free(id);
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(run);
+	else
+		runs_print_end(run, stdout);
+	rc = runs_exit_code(run);
+	json_decref(run);
+	return rc;
+}
+
+static int
+run_cancel(struct ctl *c)
+{
+	struct strbuf path = { 0 };
+	char *run = NULL;
+	json_t *answer;
+	int rc = runs_find(c, c->args[0], &run);
+
+	if (rc != 0)
+		return rc;
+	client_part(&path, "runs");
+	client_part(&path, run);
+	client_part(&path, "cancel");
+	rc = client_post(ctl_client(c), path.text, NULL, &answer);
+	strbuf_clear(&path);
+	if (rc == 0) {
+		printf("run %s is being cancelled\n", run);
+		json_decref(answer);
+	}
+	free(run);
+	return rc == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
+}
+
+const struct verb verbs_run[] = {
+	{ "run", "list", "", 0, 0, "json campaign state limit", "",
+	    "List runs, the newest first.", NULL, run_list },
+	{ "run", "show", "RUN", 1, 1, "json", "runs",
+	    "Show one run: state, nodes, seed, times.", NULL, run_show },
+	{ "run", "watch", "RUN", 1, 1, "json", "runs",
+	    "Wait for the end of a run, and show its progress.", NULL,
+	    run_watch },
+	{ "run", "cancel", "RUN", 1, 1, "", "runs",
+	    "End a run now; what it has measured stays.", NULL, run_cancel },
+	{ 0 },
+};

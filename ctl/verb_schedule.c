@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/table.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+
+static void
+print_table(const json_t *rows)
+{
+	struct table *t = table_new("campaign|enabled|every|at|window|"
+				    "next (UTC)|last run|last state");
+	size_t i;
+	json_t *row;
+
+	json_array_foreach (rows, i, row) {
+		char every[PRINT_BYTES], next[PRINT_BYTES];
+		double every_s = print_number(row, "every_s");
+
+		print_span(every_s > 0 ? every_s : -1, every);
+		print_time(row, "next_unix_ns", next);
+		table_cell(t, "%s", print_member(row, "campaign", "?"));
+		table_cell(t, "%s",
+		    json_is_true(json_object_get(row, "enabled")) ? "yes"
+								  : "no");
+		table_cell(t, "%s", every);
+		table_cell(t, "%s", print_member(row, "at", "-"));
+		table_cell(t, "%s", print_member(row, "window", "-"));
+		table_cell(t, "%s", next);
+		table_cell(t, "%s", print_member(row, "last_run", "-"));
+		table_cell(t, "%s", print_member(row, "last_state", "-"));
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+static int
+schedule_list(struct ctl *c)
+{
+	json_t *rows;
+	int rc = ctl_get(c, "schedule", NULL, &rows);
+
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(rows);
+	else
+		print_table(rows);
+	json_decref(rows);
+	return EXIT_CODE_OK;
+}
+
+static int
+order(struct ctl *c, const char *word)
+{
+	struct strbuf path = { 0 };
+	json_t *answer;
+	int rc;
+
+	client_part(&path, "schedule");
+	client_part(&path, c->args[0]);
+	client_part(&path, word);
+	rc = client_post(ctl_client(c), path.text, NULL, &answer);
+	strbuf_clear(&path);
+	if (rc < 0)
+		return ctl_fail_client(c);
+	json_decref(answer);
+	printf("schedule of %s %sd\n", c->args[0], word);
+	return EXIT_CODE_OK;
+}
+
+static int
+schedule_enable(struct ctl *c)
+{
+	return order(c, "enable");
+}
+
+static int
+schedule_disable(struct ctl *c)
+{
+	return order(c, "disable");
+}
+
+const struct verb verbs_schedule[] = {
+	{ "schedule", "list", "", 0, 0, "json", "",
+	    "List the campaigns that start by themselves, and when.", NULL,
+	    schedule_list },
+	{ "schedule", "enable", "NAME", 1, 1, "", "campaigns",
+	    "Follow a campaign's schedule again.", NULL, schedule_enable },
+	{ "schedule", "disable", "NAME", 1, 1, "", "campaigns",
+	    "Stop following a campaign's schedule; outlives restarts.", NULL,
+	    schedule_disable },
+	{ 0 },
+};
