@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_canary.c - what the engine adds to the operations it measures.
+ *
+ * Under a launcher, over any network. A plain loop, as a book on MPI has it,
+ * and the engine's round take turns with the same neighbours and counts; what
+ * is compared is the median over all turns of the mean of a turn. Prints a
+ * table; status 1 when a ratio is off by more than the limit.
+ */
+#include <mpi.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clk.h"
+#include "common/robust.h"
+#include "common/str.h"
+#include "probes/run/rounds.c" /* for its samples */
+
+#define TURNS_MAX 20
+#define WARMUP    2
+#define LIMIT     0.03
+#define BW_BYTES  131072
+#define BW_WINDOW 8
+
+static char out[2 * BW_BYTES], in[2 * BW_WINDOW * BW_BYTES];
+
+struct row {
+	enum test test;
+	int count; /* operations in a turn */
+	int turns;
+};
+
+/* ---- by hand ---- */
+
+static void
+plain_exchange(MPI_Comm comm, int left, int right, int bytes, int window)
+{
+	MPI_Request reqs[4 * BW_WINDOW];
+	int n = 0;
+
+	for (int i = 0; i < window; i++) {
+		MPI_Irecv(in + i * bytes, bytes, MPI_BYTE, left, 1, comm,
+		    &reqs[n++]);
+		MPI_Irecv(in + (window + i) * bytes, bytes, MPI_BYTE, right, 2,
+		    comm, &reqs[n++]);
+	}
+	for (int i = 0; i < window; i++) {
+		MPI_Isend(out, bytes, MPI_BYTE, left, 2, comm, &reqs[n++]);
+		MPI_Isend(out + bytes, bytes, MPI_BYTE, right, 1, comm,
+		    &reqs[n++]);
+	}
+	MPI_Waitall(n, reqs, MPI_STATUSES_IGNORE);
+}
+
+static void
+plain_once(enum test test, MPI_Comm comm, int left, int right)
+{
+	double x = 1, sum;
+
+	switch (test) {
+	case TEST_LAT:
+		plain_exchange(comm, left, right, 8, 1);
+		break;
+	case TEST_BW_SYNC:
+		plain_exchange(comm, left, right, BW_BYTES, BW_WINDOW);
+		MPI_Barrier(comm);
+		break;
+	default:
+		MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+		break;
+	}
+}
+
+static double
+now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+/* Mean of a turn in seconds, over all ranks. */
+static double
+plain_turn(enum test test, MPI_Comm comm, int left, int right, int count)
+{
+	double sum = 0, all;
+	int size;
+
+	MPI_Barrier(comm);
+	for (int i = 0; i < WARMUP && i < count; i++)
+		plain_once(test, comm, left, right);
+	for (int i = 0; i < count; i++) {
+		double start = now_s();
+
+		plain_once(test, comm, left, right);
+		sum += now_s() - start;
+	}
+	MPI_Comm_size(comm, &size);
+	MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, comm);
+	return all / ((double)count * size);
+}
+
+/* ---- the engine ---- */
+
+/* The mean of its samples as they were taken, over all ranks. */
+static double
+engine_turn(struct rounds *r, struct canary *c, int turn, int count)
+{
+	struct rounds_ask ask = { c, turn, count, WARMUP };
+	struct rounds_result *res = calloc(1, sizeof(*res));
+	double sum = 0, all;
+
+	rounds_run(r, &ask, res);
+	for (int i = 0; i < res->operations; i++)
+		sum += (double)r->samples_ns[i] / (double)CLK_NS_PER_S;
+	MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, c->comm);
+	free(res);
+	return all / ((double)count * c->size);
+}
+
+/* The engine's median over the loop's. */
+static double
+bench(struct world *w, const struct settings *s, const struct row *row)
+{
+	double plain[TURNS_MAX], engine[TURNS_MAX], a, b;
+	struct rounds *r = rounds_new(w, s);
+	struct canary c;
+	char why[128];
+
+	canary_open(&c, row->test, w->slice, why, sizeof(why));
+	for (int i = 0; i < row->turns; i++) {
+		/* The round chooses the neighbours; the loop takes the same.
+		 * Who goes first alternates. */
+		engine[i] = i % 2 ? 0 : engine_turn(r, &c, i, row->count);
+		if (i % 2)
+			engine_turn(r, &c, i, 1);
+		plain[i] = plain_turn(row->test, w->slice, c.left, c.right,
+		    row->count);
+		if (i % 2)
+			engine[i] = engine_turn(r, &c, i, row->count);
+	}
+	a = robust_median(plain, (size_t)row->turns);
+	b = robust_median(engine, (size_t)row->turns);
+	if (w->rank == 0)
+		printf("| %s | %d | %.2f | %.2f | %.4f |\n",
+		    names_tests[row->test].name, row->count, a * 1e6, b * 1e6,
+		    b / a);
+	canary_close(&c);
+	rounds_free(r);
+	return b / a;
+}
+
+int
+main(int argc, char **argv)
+{
+	/* An exchange of 2 MiB takes a tenth of a second on the lab. */
+	static const struct row rows[] = { { TEST_LAT, 500, 20 },
+		{ TEST_BW_SYNC, 4, 10 }, { TEST_ALLREDUCE, 500, 20 } };
+	struct settings s = { .share = 1,
+		.seed = 1,
+		.timeout_ns = 60 * CLK_NS_PER_S };
+	struct world w;
+	int needed, status = 0;
+
+	world_open(&w, &argc, &argv);
+	if (world_split(&w, &s, &needed) < 0)
+		return 77;
+	if (w.rank == 0)
+		printf("| test | operations a turn | plain loop, us | engine, "
+		       "us | ratio |\n|---|---|---|---|---|\n");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (fabs(bench(&w, &s, &rows[i]) - 1) > LIMIT)
+			status = 1;
+	fflush(stdout);
+	world_close(&w, status);
+	return status;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_daemon.c - what the collector's store and metrics cost: records a
+ * second from put to acknowledgement, and a scrape of 10,000 nodes. The bounds
+ * it fails at are a tenth of what a laptop does, so they find a mistake and
+ * not a busy machine.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/hist.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/metrics.h"
+#include "daemon/store.h"
+#include "schema/record.h"
+#include "tests/unit/daemon/fake_view.h"
+
+#define RECORDS    20000
+#define AT_ONCE    5000 /* unacknowledged; agents wait for acks */
+#define RATE_MIN   1000 /* records/s; 10,000 agents need about as many */
+#define NODES      10000
+#define SCRAPE_MAX 1.0 /* s */
+
+struct ingest {
+	int acked;
+	int failed;
+};
+
+static void
+ack_cb(int status, json_t *result, void *arg)
+{
+	struct ingest *in = arg;
+
+	json_decref(result);
+	in->acked++;
+	in->failed += status != 0;
+}
+
+static json_t *
+record_new(int seq)
+{
+	json_t *record = json_pack("{s:s,s:i,s:s,s:s,s:s,s:s}", "run", "bench",
+	    "seq", seq, "probe", "canary", "test", "lat", "phase", "isolated",
+	    "unit", "s");
+	struct hist *h = xcalloc(1, sizeof(*h));
+	json_t *nodes = json_array();
+	char name[32];
+
+	hist_clear(h);
+	for (int i = 1; i <= 1000; i++)
+		hist_add(h, 1e-5 * (1 + (i * 7 % 100) / 50.0));
+	record_put_hist(record, h);
+	free(h);
+	for (int i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "node%d", i);
+		json_array_append_new(nodes,
+		    json_pack("{s:s,s:i,s:f,s:f,s:f}", "node", name, "n", 100,
+			"p50", 1e-5, "p99", 2e-5, "q75", 1e-5));
+	}
+	json_object_set_new(record, "nodes", nodes);
+	return record;
+}
+
+static void
+wait_acks(struct event_base *base, const struct ingest *in, int want)
+{
+	while (in->acked < want)
+		event_base_loop(base, EVLOOP_ONCE);
+}
+
+static int
+bench_ingest(struct store *store, struct event_base *base)
+{
+	struct ingest in = { 0 };
+	double made_s = 0, rate, took_s, loop_s = 0;
+	uint64_t began_ns = clk_ns(), at_ns;
+	struct store_health h;
+
+	for (int seq = 1; seq <= RECORDS; seq++) {
+		json_t *record;
+
+		at_ns = clk_ns();
+		record = record_new(seq);
+		made_s += (double)(clk_ns() - at_ns) / 1e9;
+		at_ns = clk_ns();
+		store_put_record(store, record, ack_cb, &in);
+		loop_s += (double)(clk_ns() - at_ns) / 1e9;
+		json_decref(record);
+		wait_acks(base, &in, seq - AT_ONCE);
+	}
+	wait_acks(base, &in, RECORDS);
+	took_s = (double)(clk_ns() - began_ns) / 1e9 - made_s;
+	rate = RECORDS / took_s;
+	store_health(store, &h);
+	printf("ingest    %d records in %.2f s: %.0f/s; loop %.1f us each, "
+	       "longest commit %.0f ms, %.0f bytes each\n",
+	    RECORDS, took_s, rate, loop_s / RECORDS * 1e6, h.write_s_max * 1e3,
+	    (double)(h.db_bytes + h.wal_bytes) / RECORDS);
+	return in.failed > 0 || rate < RATE_MIN;
+}
+
+static int
+bench_metrics(void)
+{
+	static struct metrics_http http;
+	struct store_health health = { .writable = 1 };
+	struct latest *latest = latest_new();
+	struct metrics_in in = { .latest = latest,
+		.health = &health,
+		.http = &http };
+	json_t *record = record_new(1), *nodes = json_array();
+	double best_s = 1e9, view_s;
+	struct strbuf page = { 0 };
+	uint64_t at_ns;
+	char name[32];
+
+	for (int i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "node%d", i + 1);
+		json_array_append_new(nodes,
+		    json_pack("{s:s,s:f}", "node", name, "q75",
+			1e-5 * (1 + i % 7 * 0.001)));
+	}
+	json_object_set_new(record, "nodes", nodes);
+	at_ns = clk_ns();
+	latest_record(latest, "bench", "exclusive", record);
+	printf("score     a record of %d nodes: %.1f ms\n", NODES,
+	    (double)(clk_ns() - at_ns) / 1e6);
+	fake.nodes = NODES;
+	at_ns = clk_ns();
+	json_decref(view_nodes(NULL));
+	view_s = (double)(clk_ns() - at_ns) / 1e9;
+	for (int i = 0; i < 5; i++) {
+		double took_s;
+
+		strbuf_clear(&page);
+		page = (struct strbuf){ 0 };
+		at_ns = clk_ns();
+		metrics_render(&in, &page);
+		took_s = (double)(clk_ns() - at_ns) / 1e9;
+		best_s = took_s < best_s ? took_s : best_s;
+	}
+	printf("metrics   %d nodes: %.1f ms, %.2f MB; %.1f ms of it for the "
+	       "list of nodes\n",
+	    NODES, best_s * 1e3, (double)page.len_bytes / 1e6, view_s * 1e3);
+	strbuf_clear(&page);
+	json_decref(record);
+	latest_free(latest);
+	return best_s > SCRAPE_MAX;
+}
+
+static int
+unlink_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+int
+main(void)
+{
+	char dir[] = "/tmp/coalmine-bench-XXXXXX";
+	struct event_base *base = event_base_new();
+	struct store_options o = { .dir = mkdtemp(dir) };
+	struct store *store;
+	int bad = 0;
+
+	if (o.dir == NULL || store_open(&o, base, &store) < 0)
+		fatalx("no store in %s", dir);
+	bad |= bench_ingest(store, base);
+	store_close(store);
+	bad |= bench_metrics();
+	event_base_free(base);
+	nftw(dir, unlink_cb, 8, FTW_DEPTH | FTW_PHYS);
+	return bad;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * serve_page.c - a made-up cluster behind the real page, metrics and API, for
+ * looking at them: serve_page PORT [NODES]. Ends with the terminal or kill.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/hist.h"
+#include "common/log.h"
+#include "common/rng.h"
+#include "common/robust.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/http.h"
+#include "schema/record.h"
+#include "tests/unit/daemon/fake_view.h"
+
+#define HOUR_NS (3600 * CLK_NS_PER_S)
+#define RUNS    24
+
+static struct rng rng;
+
+/* Lognormal, with a tail when congested. */
+static double
+draw(double median, double sigma, double tail)
+{
+	double v = median *
+	    exp(sigma * robust_normal_quantile(rng_unit(&rng) * 0.998 + 0.001));
+
+	return rng_unit(&rng) < tail ? v * (2 + 4 * rng_unit(&rng)) : v;
+}
+
+static json_t *
+canary(const char *run, int *seq, const char *test, const char *phase,
+    const char *unit, double median, double sigma, double tail)
+{
+	json_t *record = json_pack("{s:s,s:i,s:s,s:s,s:s,s:s,s:s}", "run", run,
+	    "seq", ++*seq, "probe", "canary", "test", test, "phase", phase,
+	    "unit", unit, "stopped_by", tail > 0 ? "time" : "precision");
+	struct hist *h = xcalloc(1, sizeof(*h));
+	json_t *nodes = json_array(), *pairs = json_array();
+	char a[32], b[32];
+	double lo = 0, hi = 0;
+
+	hist_clear(h);
+	for (int i = 0; i < 20000; i++)
+		hist_add(h, draw(median, sigma, tail));
+	record_put_hist(record, h);
+	hist_quantile_interval(h, 0.99, 0.95, &lo, &hi);
+	json_object_set_new(record, "interval",
+	    json_pack("{s:s,s:f,s:f,s:f}", "of", "p99", "level", 0.95, "lo", lo,
+		"hi", hi));
+	for (int i = 0; i < fake.nodes && i < 12; i++) {
+		snprintf(a, sizeof(a), "node%d", i + 1);
+		json_array_append_new(nodes,
+		    json_pack("{s:s,s:i,s:f,s:f,s:f,s:f}", "node", a, "n", 1600,
+			"p50", median, "p99", median * 2, "q25",
+			median * (i == 6 ? 1.3 : 0.9 + 0.01 * (i % 3)), "q75",
+			median * (i == 6 ? 1.4 : 1 + 0.01 * (i % 3))));
+	}
+	for (int i = 0; i < 4; i++) {
+		snprintf(a, sizeof(a), "node%d", i + 2);
+		snprintf(b, sizeof(b), "node%d", 9 - i);
+		json_array_append_new(pairs,
+		    json_pack("{s:s,s:s,s:i,s:f}", "a", a, "b", b, "n", 200,
+			"p50", median * (2 - 0.1 * i)));
+	}
+	json_object_set_new(record, "nodes", nodes);
+	json_object_set_new(record, "pairs", pairs);
+	free(h);
+	return record;
+}
+
+struct target {
+	struct store *store;
+	struct latest *latest;
+};
+
+static void
+put(struct target *t, json_t *record)
+{
+	store_put_record(t->store, record, NULL, NULL);
+	latest_record(t->latest, "gpcnet-quick", "exclusive", record);
+	json_decref(record);
+}
+
+static void
+impact(struct target *t, const char *run, int *seq, const char *test,
+    const char *of, double value)
+{
+	put(t,
+	    json_pack("{s:s,s:i,s:s,s:s,s:s,s:f,s:{s:f,s:f,s:f}}", "run", run,
+		"seq", ++*seq, "probe", "impact", "test", test, "of", of,
+		"value", value, "interval", "level", 0.95, "lo", value * 0.88,
+		"hi", value * 1.13));
+}
+
+static void
+put_run(struct target *t, int i, uint64_t now_unix_ns)
+{
+	uint64_t began_ns = now_unix_ns - (uint64_t)i * HOUR_NS;
+	int failed = i == 5, seq = 0;
+	double load = 1 + 0.5 * sin(i * 0.7);
+	char run[64];
+	json_t *row;
+
+	snprintf(run, sizeof(run), "gpcnet-quick-%03d", 200 - i);
+	row = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:I,"
+			"s:I,s:I,s:s}",
+	    "run", run, "campaign", "gpcnet-quick", "class", "exclusive", "mpi",
+	    "openmpi", "state", failed ? "failed" : "finished", "nodes",
+	    "node[1-12]", "head", "node1", "ranks", 12, "seed", 4711 + i,
+	    "created_unix_ns", (json_int_t)began_ns, "started_unix_ns",
+	    (json_int_t)(began_ns + CLK_NS_PER_S), "ended_unix_ns",
+	    (json_int_t)(began_ns + 48 * CLK_NS_PER_S), "by", "schedule");
+	if (failed)
+		json_object_set_new(row, "text",
+		    json_string("node7: agent lost: silent for 10 s while the "
+				"run lasted"));
+	store_put_run(t->store, row, NULL, NULL);
+	json_decref(row);
+	if (failed)
+		return;
+	put(t, canary(run, &seq, "lat", "isolated", "s", 34e-6, 0.25, 0));
+	put(t,
+	    canary(run, &seq, "lat", "congested", "s", 560e-6 * load, 0.5,
+		0.05));
+	put(t, canary(run, &seq, "bw-sync", "isolated", "B/s", 22e6, 0.1, 0));
+	put(t, canary(run, &seq, "bw-sync", "congested", "B/s", 6e6, 0.4, 0));
+	put(t, canary(run, &seq, "allreduce", "isolated", "s", 61e-6, 0.2, 0));
+	put(t,
+	    canary(run, &seq, "allreduce", "congested", "s", 900e-6, 0.5,
+		0.03));
+	impact(t, run, &seq, "lat", "mean", 16.2 * load);
+	impact(t, run, &seq, "lat", "p99", 26.8 * load);
+	impact(t, run, &seq, "bw-sync", "mean", 3.6);
+	impact(t, run, &seq, "bw-sync", "p99", 4.1);
+	impact(t, run, &seq, "allreduce", "mean", 14.7);
+	impact(t, run, &seq, "allreduce", "p99", 21.3);
+}
+
+static json_t *
+live_run(uint64_t now_unix_ns)
+{
+	return json_pack("[{s:s,s:s,s:s,s:s,s:[s,s,s],s:I,s:I,s:{s:f,s:s,s:s,"
+			 "s:i}}]",
+	    "run", "gpcnet-quick-201", "campaign", "gpcnet-quick", "class",
+	    "exclusive", "state", "running", "nodes", "node1", "node2", "node3",
+	    "created_unix_ns", (json_int_t)(now_unix_ns - 20 * CLK_NS_PER_S),
+	    "started_unix_ns", (json_int_t)(now_unix_ns - 19 * CLK_NS_PER_S),
+	    "progress", "share", 0.42, "phase", "congested", "test", "bw-sync",
+	    "remaining_s", 27);
+}
+
+static int
+listen_on(int port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    listen(fd, 64) < 0)
+		fatal("port %d", port);
+	return fd;
+}
+
+static void
+end_cb(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	event_base_loopbreak(arg);
+}
+
+static void
+serve(struct event_base *base, int port, const char *dir)
+{
+	struct store_options so = { .dir = dir };
+	struct http_options o = { .listen = "",
+		.socket = "",
+		.tls_listen = "",
+		.connections_max = 64 };
+	struct target t = { .latest = latest_new() };
+	uint64_t now_unix_ns = clk_unix_ns();
+	struct http *http;
+
+	if (store_open(&so, base, &t.store) < 0)
+		exit(1);
+	for (int i = RUNS; i >= 1; i--)
+		put_run(&t, i, now_unix_ns);
+	fake.runs = live_run(now_unix_ns);
+	fake.latest = t.latest;
+	o.listen_fd = listen_on(port);
+	if (http_open(&o, base, NULL, t.store, t.latest, &http) < 0)
+		exit(1);
+	printf("http://127.0.0.1:%d/\n", port);
+	fflush(stdout);
+	event_base_dispatch(base);
+	http_close(http);
+	store_close(t.store);
+	latest_free(t.latest);
+	json_decref(fake.runs);
+}
+
+int
+main(int argc, char **argv)
+{
+	char dir[] = "/tmp/coalmine-page-XXXXXX", command[64];
+	struct event_base *base = event_base_new();
+	struct event *end;
+
+	if (argc < 2 || mkdtemp(dir) == NULL)
+		fatalx("usage: serve_page PORT [NODES]");
+	fake.nodes = argc > 2 ? atoi(argv[2]) : 12;
+	rng_seed(&rng, 1);
+	end = evsignal_new(base, SIGTERM, end_cb, base);
+	event_add(end, NULL);
+	serve(base, atoi(argv[1]), dir);
+	event_free(end);
+	event_base_free(base);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	return system(command) != 0;
+}

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real coalmined on loopback, in a directory of its own, for tests."""
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.environ.get("COALMINE_BUILD", "build/dev")
+CAMPAIGN = """[campaign]
+nodes_min = %d
+deadline = %s
+start_limit = %s
+"""
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=10)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(10)
+        self.sock.connect(self.path)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def poll(what, limit, is_true):
+    end = time.time() + limit
+    while True:
+        got = is_true()
+        if got:
+            return got
+        if time.time() > end:
+            raise AssertionError(f"{what}: not within {limit} s")
+        time.sleep(0.05)
+
+
+class Collector:
+    def __init__(self, **options):
+        self.dir = tempfile.mkdtemp(prefix="coalmined-")
+        self.pki = self.dir + "/pki"
+        self.port = free_port()
+        self.socket = self.dir + "/http.sock"
+        self.campaigns = self.dir + "/campaigns"
+        os.mkdir(self.campaigns)
+        self.proc = None
+        self.options = {
+            "collector.listen": f"127.0.0.1:{self.port}",
+            "collector.state_dir": self.dir + "/state",
+            "collector.campaign_dir": self.campaigns,
+            "collector.heartbeat": "500ms", "collector.silence": "4s",
+            "tls.ca": self.pki + "/ca.pem",
+            "tls.cert": self.pki + "/collector.pem",
+            "tls.key": self.pki + "/collector.key",
+            "http.listen": "", "http.socket": self.socket}
+        self.options.update(
+            {k.replace("__", "."): v for k, v in options.items()})
+        os.mkdir(self.dir + "/state")
+        self.ctl("pki", "init", self.pki)
+        self.issue("collector", "collector", "--san", "coalmine-collector")
+
+    def ctl(self, *args):
+        subprocess.run([BUILD + "/ctl/coalctl", *args], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def issue(self, names, role, *more, pki=None):
+        self.ctl("pki", "issue", pki or self.pki, names, "--role", role,
+                 *more)
+
+    def campaign(self, name, min_nodes=3, deadline="20s", start="8s",
+                 more=""):
+        with open(f"{self.campaigns}/{name}.conf", "w") as f:
+            f.write(CAMPAIGN % (min_nodes, deadline, start) + more)
+
+    def command(self):
+        sets = []
+        for k, v in self.options.items():
+            sets += ["-o", f"{k}={v}"]
+        return [BUILD + "/daemon/coalmined", "--config", "/dev/null", *sets]
+
+    def start(self):
+        self.log = open(self.dir + "/log", "a")
+        self.proc = subprocess.Popen(self.command(), stderr=self.log)
+        poll("coalmined ready", 15, self.is_ready)
+
+    def is_ready(self):
+        if self.proc.poll() is not None:
+            raise AssertionError("coalmined ended: " + self.read_log())
+        return "ready:" in self.read_log().rsplit("coalmined: start", 1)[-1] \
+            and os.path.exists(self.socket) and self.answers()
+
+    def answers(self):
+        try:
+            return self.get("version") is not None
+        except OSError:
+            return False
+
+    def read_log(self):
+        with open(self.dir + "/log") as f:
+            return f.read()
+
+    def request(self, method, path, body=None):
+        c = UnixConnection(self.socket)
+        text = None if body is None else json.dumps(body)
+        c.request(method, "/api/v1/" + path, text,
+                  {"Content-Type": "application/json"})
+        r = c.getresponse()
+        data = r.read()
+        c.close()
+        return r.status, json.loads(data) if data else None
+
+    def get(self, path):
+        return self.request("GET", path)[1]
+
+    def run(self, campaign, **body):
+        status, o = self.request("POST", f"campaigns/{campaign}/run", body)
+        assert "run" in o, (status, o)
+        return o["run"]
+
+    def wait_state(self, run, states, limit=15):
+        return poll(f"run {run} {states}", limit, lambda: (
+            lambda r: r if r["state"] in states else None)(
+                self.get("runs/" + run)))
+
+    def rss_kib(self):
+        with open(f"/proc/{self.proc.pid}/status") as f:
+            for line in f:
+                if line.startswith("VmRSS"):
+                    return int(line.split()[1])
+
+    def fds(self):
+        return len(os.listdir(f"/proc/{self.proc.pid}/fd"))
+
+    def kill(self):
+        self.proc.kill()
+        self.proc.wait()
+
+    def stop(self):
+        self.proc.terminate()
+        assert self.proc.wait(10) == 0, "unclean end"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if self.proc and self.proc.poll() is None:
+            self.kill()
+        if kind is not None:
+            sys.stderr.write(self.read_log()[-6000:])
+        shutil.rmtree(self.dir, ignore_errors=True)

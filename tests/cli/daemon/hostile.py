@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Peers that mean harm, or nothing: they lose their connection, nobody else
+notices, and memory stays flat."""
+import os
+import resource
+import socket
+import ssl
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from agent import Agent, begin, frame, tls_context  # noqa: E402
+from collector import Collector, poll  # noqa: E402
+
+IDLE = 10000
+
+
+def connect(c):
+    s = socket.create_connection(("127.0.0.1", c.port), 10)
+    s.settimeout(15)
+    return s
+
+
+def expect_closed(s, what):
+    try:
+        while s.recv(65536):
+            pass
+    except socket.timeout:
+        raise AssertionError(f"{what}: still connected")
+    except OSError:
+        pass
+    s.close()
+
+
+def expect_refused(a, cause, word):
+    m = a.wait("refuse")
+    assert m["cause"] == cause and word in m["text"], m
+    a.wait_closed()
+
+
+def handshake_fails(c, ctx, what):
+    """TLS 1.3 clients see a refusal only when they read."""
+    try:
+        s = ctx.wrap_socket(connect(c))
+    except OSError:
+        return
+    expect_closed(s, what)
+
+
+def test_strangers(c):
+    """No certificate, a foreign one, an old protocol, none of TLS at all."""
+    other = c.dir + "/foreign"
+    c.ctl("pki", "init", other)
+    c.issue("node1", "agent", pki=other)
+    handshake_fails(c, tls_context(c.pki, None), "no certificate")
+    ctx = tls_context(c.pki, None)
+    ctx.load_cert_chain(other + "/node1.pem", other + "/node1.key")
+    handshake_fails(c, ctx, "foreign certificate")
+    for garbage in (b"GET / HTTP/1.0\r\n\r\n", b"\0" * 4000,
+                    b"\x16\x03\x01\xff\xff" + b"A" * 70000,
+                    os.urandom(100000), b"\x16\x00"):
+        s = connect(c)
+        try:
+            s.sendall(garbage)
+        except OSError:
+            pass
+        expect_closed(s, repr(garbage[:20]))
+
+
+def test_roles(c):
+    for who in ("bob", "eve", "collector"):
+        expect_refused(Agent(c.pki, who, c.port), "config", "role")
+
+
+def test_names(c):
+    a = Agent(c.pki, "node2", c.port, node="node1")
+    expect_refused(a, "config", "certificate says")
+    a = Agent(c.pki, "node2", c.port, version=99)
+    expect_refused(a, "unsupported", "version")
+
+
+def test_frames(c):
+    """Bad frames before and after hello."""
+    bad = (b"CM\x01\x00\x40\x00\x00\x00", b"CM\x01\x00\x00\x00\x00\x00",
+           b"XX\x01\x00\x00\x00\x00\x01", b"CM\x02\x00\x00\x00\x00\x01 ",
+           frame(b"nonsense"), frame(b"[]"), frame(b'{"type":"x"}'),
+           frame(b'{"type":"welcome"}'), frame(b'{"type":"heartbeat"}'),
+           frame(b'{"type":"heartbeat","at_unix_ns":1,"more":1}'),
+           frame(b'{"a":' * 200), frame(os.urandom(5000)))
+    for data in bad:
+        for hello in (False, True):
+            a = Agent(c.pki, "node2", c.port, hello=hello, beat=False)
+            if hello:
+                a.wait("welcome")
+            a.send_raw(data)
+            a.wait("refuse")
+            a.wait_closed()
+    a = Agent(c.pki, "node2", c.port, hello=False, beat=False)
+    a.send_raw(b"CM\x01\x00\x00\x04\x00\x00" + b" " * 1000)
+    expect_refused(a, "internal", "hello is too long")
+
+
+def test_second(c):
+    """One name, two processes: the first stays."""
+    first = Agent(c.pki, "node2", c.port, boot="x")
+    first.wait("welcome")
+    expect_refused(Agent(c.pki, "node2", c.port, boot="y"), "busy",
+                   "already")
+    assert first.open
+    # The same process again: its old connection is dead.
+    again = Agent(c.pki, "node2", c.port, boot="x")
+    again.wait("welcome")
+    first.wait_closed()
+    again.close()
+    poll("node2 lost", 10, lambda: c.get("nodes/node2")["state"] == "lost")
+
+
+def test_silent(c):
+    """An agent whose heart stops is lost, told so, and may come back."""
+    a = Agent(c.pki, "node2", c.port)
+    a.wait("welcome")
+    a.beat_on = False
+    poll("node2 late", 5, lambda: c.get("nodes/node2")["state"] == "late")
+    expect_refused(a, "timeout", "silent")
+    assert c.get("nodes/node2")["state"] == "lost"
+    b = Agent(c.pki, "node2", c.port, boot="other")
+    b.wait("welcome")
+    b.close()
+
+
+def test_lies(c):
+    """A real agent about runs that are not its own."""
+    a = Agent(c.pki, "node2", c.port)
+    a.wait("welcome")
+    a.records("no-such-run", begin("no-such-run"))
+    a.wait("ack")  # let go, not stored
+    assert c.request("GET", "runs/no-such-run")[0] == 404
+    a.send("exited", run="no-such-run", id=0, status=0, stderr="")
+    a.records("no-such-run", {"run": "no-such-run", "seq": 1})
+    expect_refused(a, "internal", "bad record")
+
+
+def expect_grown(kib, limit_kib):
+    """A sanitizer keeps what was freed: there memory says nothing."""
+    if not os.environ.get("COALMINE_SANITIZE"):
+        assert kib < limit_kib, (kib, limit_kib)
+
+
+def test_scan(c):
+    """The same again and again: no growth, no flood of log lines."""
+    lines = c.read_log().count("\n")
+
+    def rounds(n):
+        for _ in range(n):
+            s = connect(c)
+            s.sendall(b"SSH-2.0-x\r\n")
+            expect_closed(s, "scan")
+            connect(c).close()
+    rounds(200)
+    before = c.rss_kib()
+    rounds(2000)
+    expect_grown(c.rss_kib() - before, 1024)
+    assert c.read_log().count("\n") - lines < 20
+
+
+def test_idle(c):
+    """Ten thousand connections that say nothing, or stop half-way."""
+    before, socks, late = c.rss_kib(), [], []
+    for i in range(IDLE):
+        try:
+            s = socket.create_connection(("127.0.0.1", c.port), 10)
+            if i % 10 == 0:
+                s.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+        except OSError:
+            continue
+        socks.append(s)
+        if i == IDLE // 2:
+            late.append(Agent(c.pki, "node3", c.port))
+            late[0].wait("welcome")
+    assert len(socks) > IDLE * 0.9, len(socks)
+    late.append(Agent(c.pki, "node4", c.port))
+    late[1].wait("welcome")
+    poll("strangers let go", 30, lambda: c.fds() < 100)
+    grown = c.rss_kib() - before
+    print(f"{len(socks)} idle connections: {grown} KiB more")
+    # What was held at most: 1024 silent ones, 256 in a handshake.
+    expect_grown(grown, 24 * 1024)
+    for s in socks:
+        s.close()
+    for a in late:
+        assert a.open
+        a.close()
+
+
+def main():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard < IDLE + 200:
+        print(f"skip: {hard} descriptors are too few for {IDLE} connections")
+        return 77
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with Collector() as c:
+        c.issue("node[1-5]", "agent")
+        c.issue("bob", "operator")
+        c.issue("eve", "reader")
+        c.campaign("quick", 1)
+        c.start()
+        good = Agent(c.pki, "node1", c.port)
+        good.wait("welcome")
+        for test in (test_strangers, test_roles, test_names, test_frames,
+                     test_second, test_silent, test_lies, test_scan,
+                     test_idle):
+            start = time.time()
+            test(c)
+            assert good.open, f"{test.__name__} has harmed another agent"
+            assert c.get("nodes/node1")["state"] == "ok"
+            print(f"{test.__name__} {time.time() - start:.1f} s, "
+                  f"{c.rss_kib()} KiB", flush=True)
+        run = c.run("quick")
+        good.wait("launch")
+        c.request("POST", f"runs/{run}/cancel")
+        good.wait("end")
+        expect_grown(c.rss_kib(), 40 * 1024)
+        c.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs through a real coalmined: success, restarts in the middle, schedule,
+wrong configuration. The agents are played by the test."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from agent import Agent, begin, end, phase  # noqa: E402
+from collector import Collector, poll  # noqa: E402
+
+
+def agents(c, **more):
+    all_ = [Agent(c.pki, f"node{i}", c.port, **more) for i in (1, 2, 3)]
+    for a in all_:
+        a.wait("welcome")
+    return all_
+
+
+def to_running(c, a):
+    run = c.run("quick")
+    a[0].wait("launch", 20, lambda m: m["run"] == run)
+    a[0].records(run, begin(run), phase(run, 2))
+    a[0].wait("ack", match=lambda m: m["run"] == run and m["seq"] == 2)
+    c.wait_state(run, ["running"])
+    return run
+
+
+def close(a):
+    for one in a:
+        one.close()
+
+
+def seqs(c, run):
+    return [r["seq"] for r in c.get(f"runs/{run}/records")]
+
+
+def test_success(c):
+    a = agents(c)
+    run = to_running(c, a)
+    a[0].send("spawn-ask", run=run, id=1, node="node2", argv=["orted"])
+    a[1].wait("spawn")
+    assert a[0].wait("spawn-state")["state"] == "running"
+    a[2].wait("sample")
+    a[0].records(run, end(run, 3))
+    c.wait_state(run, ["finished"])
+    assert seqs(c, run) == [1, 2, 3]
+    for one in a:
+        one.wait("end")
+    close(a)
+
+
+def test_restart(c):
+    """The collector is killed; the run goes on, its records come once."""
+    a = agents(c)
+    run = to_running(c, a)
+    c.kill()
+    close(a)
+    c.start()
+    assert c.get("runs/" + run)["state"] == "running"
+    a = agents(c, runs=[run], spool=[{"run": run, "seq": 3}])
+    w = a[0].wait("welcome")
+    assert w["keep"] == [run] and w["acks"] == [{"run": run, "seq": 2}], w
+    a[0].records(run, phase(run, 2), phase(run, 3), end(run, 4))
+    c.wait_state(run, ["finished"])
+    assert seqs(c, run) == [1, 2, 3, 4]
+    close(a)
+
+
+def test_restart_over_end(c):
+    """The run ended while the collector was away."""
+    a = agents(c)
+    run = to_running(c, a)
+    c.stop()  # a clean end hands live runs over, too
+    close(a)
+    c.start()
+    a = agents(c, spool=[{"run": run, "seq": 3}])
+    a[0].records(run, end(run, 3))
+    c.wait_state(run, ["finished"])
+    close(a)
+
+
+def test_restart_without_head(c):
+    a = agents(c)
+    run = to_running(c, a)
+    c.kill()
+    close(a)
+    c.start()
+    b = Agent(c.pki, "node2", c.port, runs=[run])
+    assert b.wait("welcome")["keep"] == [run]
+    r = c.wait_state(run, ["failed", "finished"], 30)
+    assert r["cause"] == "collector-lost" and "node1" in r["text"], r
+    b.wait("end", match=lambda m: m["run"] == run)
+    # Its head comes too late: it is told to let go, its records are kept.
+    h = Agent(c.pki, "node1", c.port, runs=[run],
+              spool=[{"run": run, "seq": 3}])
+    assert h.wait("welcome")["keep"] == []
+    h.records(run, phase(run, 3))
+    h.wait("ack", match=lambda m: m["seq"] == 3)
+    assert seqs(c, run) == [1, 2, 3]
+    assert c.get("runs/" + run)["state"] == "failed"
+    close([b, h])
+
+
+def test_cancel(c):
+    a = agents(c)
+    run = to_running(c, a)
+    status, o = c.request("POST", f"runs/{run}/cancel")
+    assert status in (200, 202), (status, o)
+    assert c.get("runs/" + run)["state"] == "cancelled"
+    for one in a:
+        one.wait("end", match=lambda m: m["run"] == run)
+    run = to_running(c, a)
+    c.request("POST", "stop")
+    assert c.get("runs/" + run)["state"] == "cancelled"
+    close(a)
+
+
+def test_schedule(c):
+    """A due campaign without nodes is missed, with the reason; a new file is
+    seen, a broken one is listed and never started."""
+    def missed():
+        return [r for r in c.get("runs?campaign=often")
+                if r["state"] == "missed"]
+    poll("all lost", 15, lambda: all(
+        n["state"] == "lost" for n in c.get("nodes")))
+    c.campaign("often", 3, more="[schedule]\nevery = 1s\n")
+    c.campaign("broken", 3, more="color = red\n")
+    poll("broken listed", 10, lambda: [
+        x for x in c.get("campaigns") if x["campaign"] == "broken"
+        and not x["ok"] and "broken.conf:5" in x["error"]])
+    status, o = c.request("POST", "campaigns/broken/run", {})
+    assert status >= 400 and "run" not in o, (status, o)
+    r = poll("missed", 25, missed)[0]
+    assert r["text"], r
+    c.request("POST", "schedule/often/disable")
+    assert not [s for s in c.get("schedule")
+                if s["campaign"] == "often"][0]["enabled"]
+    c.stop()
+    c.start()
+    assert not [s for s in c.get("schedule")
+                if s["campaign"] == "often"][0]["enabled"]
+    assert [d for d in c.get("diags") if "broken" in d["text"]]
+
+
+def test_reload(c):
+    """New certificates, without a pause."""
+    c.ctl("pki", "renew", c.pki, "collector")
+    c.proc.send_signal(signal.SIGHUP)
+    poll("reload", 5, lambda: "read again" in c.read_log())
+    close(agents(c))
+
+
+def config(c, *args):
+    p = subprocess.run([c.command()[0], *args], capture_output=True,
+                       text=True, timeout=20)
+    return p.returncode, p.stdout, p.stderr
+
+
+def test_config(c):
+    path = c.dir + "/wrong.conf"
+    with open(path, "w") as f:
+        f.write("[collector]\nlisten = x\nhartbeat = 2s\n")
+    rc, _, err = config(c, "--config", path)
+    assert rc == 3 and f"{path}:3: unknown key hartbeat" in err, (rc, err)
+    rc, _, err = config(c, "--config", c.dir + "/none.conf")
+    assert rc == 3 and "none.conf" in err, (rc, err)
+    rc, _, err = config(c, "--config", "/dev/null", "-o",
+                        "collector.silence=1s", "--check-config")
+    assert rc == 3 and "silence" in err, (rc, err)
+    rc, out, _ = config(c, "--config", "/dev/null", "--print-config")
+    assert rc == 0 and "heartbeat = 2s" in out, out
+    assert config(c, "--nonsense")[0] == 3
+    assert config(c, "--version")[1].startswith("coalmined ")
+    # Files that are not there, a port that is taken: nothing is started.
+    os.mkdir(c.dir + "/state2")
+    base = c.command()[1:]
+    rc, _, err = config(c, *base, "-o", "tls.cert=/nowhere.pem", "-o",
+                        f"collector.state_dir={c.dir}/state2")
+    assert rc == 3 and "tls.cert /nowhere.pem" in err, (rc, err)
+    rc, _, err = config(c, *base)
+    assert rc == 3, (rc, err)
+
+
+def main():
+    with Collector() as c:
+        c.issue("node[1-3]", "agent")
+        c.campaign("quick")
+        c.start()
+        for test in (test_success, test_restart, test_restart_over_end,
+                     test_restart_without_head, test_cancel, test_schedule,
+                     test_reload, test_config):
+            start = time.time()
+            test(c)
+            print(f"{test.__name__} {time.time() - start:.1f} s", flush=True)
+        c.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

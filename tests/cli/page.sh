@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# page.sh [--write] - coalctl(8) holds the verbs and options as they are, is
+# clean mdoc, and the completion completes.
+. "$(dirname "$0")/lib.sh"
+page=$here/../../ctl/coalctl.8
+
+awk -v coalctl="$coalctl" '
+/^\.\\" until/ { inside = 0 }
+!inside { print; fflush() }
+/^\.\\" from / {
+	if (system(coalctl " --dump " $3) != 0)
+		exit 3
+	inside = 1
+}' "$page" >"$work/page" || exit 3
+[ "${1-}" = --write ] && cat "$work/page" >"$page"
+if ! diff "$page" "$work/page" >"$work/diff"; then
+	echo "$page differs from the tables (tests/cli/page.sh --write)"
+	head -n 10 "$work/diff"
+	bad=1
+fi
+if command -v mandoc >/dev/null; then
+	mandoc -Tlint -W warning "$page" | grep -v 'referenced manual' && bad=1
+fi
+
+# complete WANT WORD...: what the last word is completed to.
+complete() {
+	want=$1
+	shift
+	# shellcheck disable=SC2016
+	got=$(PATH=$build/ctl:$PATH bash -c '
+		. "$1" && shift
+		COMP_WORDS=(coalctl "$@")
+		COMP_CWORD=$#
+		_coalctl
+		echo "${COMPREPLY[@]}"' bash "$build/ctl/coalctl.bash" "$@")
+	[ "$got" = "$want" ] && return
+	echo "completion of coalctl $*: $got, expected $want"
+	bad=1
+}
+
+start_standin
+complete "node" no
+complete "report" rep
+complete "list show" node ""
+complete "validate" campaign va
+complete "--fold" node list --fo
+complete "--ascii" report --as
+complete "" report --wa
+complete "--url" --ur
+complete "node1 node10" node show node1
+complete "node2" node --json show node2
+complete "gpcnet-quick" campaign run gp
+complete "gpcnet-quick" run list --campaign gp
+complete "canary" schedule disable ca
+complete "20261119-gq-cccc" report 20261119
+complete "20261119-gq-cccc" compare 20261118-gq-aaaa 20261119
+complete "operator" pki issue d n --role op
+complete "$here/lib.sh" campaign validate "$here/li"
+complete "" stop x
+exit $bad

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# pki.sh - the authority and its certificates, as openssl(1) sees them.
+. "$(dirname "$0")/lib.sh"
+pki=$work/pki
+
+field() { openssl x509 -in "$pki/$1.pem" -noout "$2"; }
+
+expect pki-none 3 "$coalctl" pki issue "$pki" node1 --role agent
+expect pki-init 0 "$coalctl" pki init "$pki"
+expect pki-init-again 3 "$coalctl" pki init "$pki"
+expect pki-issue 0 "$coalctl" pki issue "$pki" 'node[1-2]' --role agent
+expect pki-issue-collector 0 "$coalctl" pki issue "$pki" collector \
+    --role collector --san 10.1.2.3 --san fe80::1 --san collector.site
+expect pki-issue-person 0 "$coalctl" pki issue "$pki" alice --role operator
+expect pki-issue-again 3 "$coalctl" pki issue "$pki" alice --role reader
+expect pki-role 3 "$coalctl" pki issue "$pki" bob --role root
+expect pki-no-role 3 "$coalctl" pki issue "$pki" bob
+expect pki-san 3 "$coalctl" pki issue "$pki" bob --role reader --san 'a b'
+expect pki-name 3 "$coalctl" pki issue "$pki" ../bob --role reader
+expect pki-ca 3 "$coalctl" pki issue "$pki" ca --role reader
+expect pki-days 3 "$coalctl" pki issue "$pki" bob --role reader --days 0
+expect pki-renew-none 3 "$coalctl" pki renew "$pki" bob
+check "a refused certificate left files" sh -c \
+    "! ls $pki | grep -q 'bob\|new'"
+
+check "keys are readable to others" sh -c \
+    "! find $pki -name '*.key' ! -perm 600 | grep -q ."
+for name in collector node1 node2 alice; do
+	check "$name does not verify" \
+	    openssl verify -CAfile "$pki/ca.pem" "$pki/$name.pem" >/dev/null
+done
+check "collector is no server" openssl verify -purpose sslserver \
+    -verify_hostname collector.site -CAfile "$pki/ca.pem" \
+    "$pki/collector.pem" >/dev/null
+check "collector lacks its fixed name" openssl verify \
+    -verify_hostname coalmine-collector -CAfile "$pki/ca.pem" \
+    "$pki/collector.pem" >/dev/null
+check "collector lacks its address" openssl verify -verify_ip 10.1.2.3 \
+    -CAfile "$pki/ca.pem" "$pki/collector.pem" >/dev/null
+check "an agent can pose as a server" sh -c "! openssl verify \
+    -purpose sslserver -CAfile $pki/ca.pem $pki/node1.pem >/dev/null 2>&1"
+check "subject" [ "$(field alice -subject)" = \
+    "subject=CN = alice, OU = operator" ]
+check "curve" sh -c "openssl ec -in $pki/alice.key -noout -text 2>/dev/null |
+    grep -q prime256v1"
+
+# Renewed: same key and names, another serial, later end.
+before=$(field collector -serial)
+key=$(field collector -pubkey)
+sans=$(field collector -ext=subjectAltName 2>/dev/null ||
+    openssl x509 -in "$pki/collector.pem" -noout -ext subjectAltName)
+expect pki-renew 0 "$coalctl" pki renew "$pki" collector --days 900
+check "the serial did not change" [ "$before" != "$(field collector -serial)" ]
+check "the key changed" [ "$key" = "$(field collector -pubkey)" ]
+check "the names changed" [ "$sans" = "$(openssl x509 \
+    -in "$pki/collector.pem" -noout -ext subjectAltName)" ]
+check "the old time remains" openssl x509 -in "$pki/collector.pem" -noout \
+    -checkend $((890 * 86400)) >/dev/null
+
+# The list, and its warnings; serials and times are left out.
+"$coalctl" pki list "$pki" >"$work/list" || { echo "list: not 0"; bad=1; }
+awk '{ print $1, $2, $5, $7 }' "$work/list" >"$work/short"
+expect pki-list 0 cat "$work/short"
+expect pki-issue-short 0 "$coalctl" pki issue "$pki" soon --role reader \
+    --days 10
+"$coalctl" pki list "$pki" --json >"$work/list"
+check "an end that is near gives no warning" [ $? -eq 1 ]
+check "the list is no JSON" jq -e 'length == 6 and .[0].role == "authority"' \
+    "$work/list" >/dev/null
+
+# No certificate outlives its authority.
+"$coalctl" pki init "$work/short-ca" --days 20 >/dev/null
+"$coalctl" pki issue "$work/short-ca" x --role reader >/dev/null
+check "a certificate outlives its authority" sh -c "! openssl x509 \
+    -in $work/short-ca/x.pem -noout -checkend $((21 * 86400)) >/dev/null"
+exit $bad

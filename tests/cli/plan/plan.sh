@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# plan.sh - the verbs plan and check of coalmine-probe without MPI: exact
+# output, campaign files, exit codes, and that every wrong input is answered
+# within 2 s with the option's name.
+build=${COALMINE_BUILD:-$(dirname "$0")/../../../build/dev}
+probe=$build/probes/pattern/serial/coalmine-probe
+work=$(mktemp -d /tmp/coalmine-plan.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+fail() {
+	echo "FAIL: $*"
+	bad=1
+}
+
+# same TEXT COMMAND...: exactly this on stdout, nothing on stderr.
+same() {
+	want=$1
+	shift
+	got=$("$@" 2>"$work/err") || fail "$*: exit $?"
+	[ "$got" = "$want" ] || fail "$*: printed: $got"
+	[ -s "$work/err" ] && fail "$*: stderr: $(cat "$work/err")"
+}
+
+# refused WORDS ARGUMENT...: exit 3, nothing on stdout, these words on stderr.
+refused() {
+	words=$1
+	shift
+	timeout 2 "$probe" "$@" >"$work/out" 2>"$work/err"
+	rc=$?
+	[ $rc = 3 ] || fail "$*: exit $rc"
+	[ -s "$work/out" ] && fail "$*: printed $(cat "$work/out")"
+	grep -qF -e "$words" "$work/err" ||
+	    fail "$*: $(cat "$work/err"), not \"$words\""
+}
+
+same '0 0 3 send+0 recv+0 192 mpi
+0 1 4 send+0 recv+0 192 mpi' \
+    "$probe" plan group pattern=rail n=2 g=3 k=2 count=48 type=int32
+same '0 0 1 send+4 stripe+0 3 ipc
+1 0 2 send+0 recv+0 4 rma
+1 1 3 stripe+0 stripe+0 3 rma
+2 3 2 stripe+0 recv+4 3 mpi' \
+    "$probe" plan stripe g=2 bytes=7 via=ipc,rma,mpi --format list
+same '0 0 0 send+0 recv+0 8 mpi
+0 1 1 send+0 recv+0 8 mpi' "$probe" plan --ranks 2 self bytes=8
+
+# A printed matrix is a matrix file.
+"$probe" plan group pattern=symmetric n=2 g=2 k=2 count=6 type=byte \
+    --format matrix | sed -n '/^# step/,/^# sum/p' >"$work/m"
+same '0 0 2 send+0 recv+0 3 mpi
+0 0 3 send+3 recv+0 3 mpi
+0 1 2 send+0 recv+3 3 mpi
+0 1 3 send+3 recv+3 3 mpi' \
+    "$probe" plan sparse file="$work/m" type=byte
+
+cat >"$work/c.conf" <<'END'
+[campaign]
+about = a campaign of plans
+[group]
+pattern = rail
+k = 1
+[collective]
+name = allgather
+hierarchy = 2,2
+END
+"$probe" check "$work/c.conf" >"$work/out" || fail "check of a campaign"
+[ "$(grep -c '^proven: ' "$work/out")" = 2 ] ||
+    fail "check of a campaign: $(cat "$work/out")"
+printf '[group]\nk = 0\n' >"$work/bad.conf"
+refused "$work/bad.conf:2: group.k = 0: allowed is" plan "$work/bad.conf"
+printf '[campaign]\nabout = none\n' >"$work/none.conf"
+refused "no section is a plan" check "$work/none.conf"
+
+refused "group.n = 3: allowed" plan group n=3 g=4 --ranks 8
+refused "group.n = 1: allowed" plan group n=1
+refused "group.k = 0: allowed" plan group k=0
+refused "group.k = 3: allowed is 1 to g" plan group g=2 k=3
+refused "group.direction = omni: allowed" plan group pattern=asymmetric \
+    direction=omni
+refused "group.count = -1: allowed" plan group count=-1
+refused "group.count = 0: allowed" plan group count=0
+refused "stripe.via = mpi,carrier: allowed" plan stripe via=mpi,carrier
+refused "collective.ring = 3: allowed is a divisor of 8" plan collective \
+    ring=3 --ranks 8
+refused "--ranks = 0: allowed" plan self --ranks 0
+refused "--format: allowed is list" plan self --format png
+refused "usage:" plan
+refused "usage:" check self --format json
+refused "no such probe" plan nothing
+printf '1 2\n3 -4\n' >"$work/m"
+refused "$work/m:2: -4: allowed" plan sparse file="$work/m"
+printf '1 2\n3\n' >"$work/m"
+refused "$work/m:2: 1 numbers" plan sparse file="$work/m"
+printf '1 2\n' >"$work/m"
+refused "$work/m:1: the matrix ends" plan sparse file="$work/m"
+refused "sparse.file = : allowed" plan sparse
+
+"$probe" plan self >/dev/full 2>/dev/null && fail "a full disk went unnoticed"
+exit $bad

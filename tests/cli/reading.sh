@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# reading.sh - every verb that reads: tables, JSON, exit codes. The collector
+# is a stand-in; that the real one answers so is for the tests of the lab.
+. "$(dirname "$0")/lib.sh"
+start_standin
+
+expect node-list 0 "$coalctl" node list
+expect node-list-some 0 "$coalctl" node list 'node[1-2,77]' --json
+expect node-list-state 0 "$coalctl" node list --state lost
+expect node-list-fold 0 "$coalctl" node list --fold
+expect node-list-bad 3 "$coalctl" node list 'node[1-'
+expect node-show 0 "$coalctl" node show node1
+expect node-show-json 0 "$coalctl" node show node1 -j
+expect node-show-nope 3 "$coalctl" node show nope
+expect node-show-path 3 "$coalctl" node show ../runs
+expect campaign-list 1 "$coalctl" campaign list
+expect campaign-list-json 1 "$coalctl" campaign list --json
+expect campaign-show 0 "$coalctl" campaign show canary
+expect run-list 0 "$coalctl" run list
+expect run-list-json 0 "$coalctl" run list --json --campaign gpcnet-quick
+expect run-list-state 3 "$coalctl" run list --state broken
+expect run-list-limit 3 "$coalctl" run list --limit 0
+expect run-show 0 "$coalctl" run show 20261118-gq-a
+expect run-show-last 0 "$coalctl" run show last --json
+expect run-show-many 3 "$coalctl" run show 20261118
+expect run-show-nope 3 "$coalctl" run show x
+expect run-watch-failed 2 "$coalctl" run watch last:gpcnet-quick
+expect report 0 "$coalctl" report 20261118-gq-aaaa
+expect report-ascii 0 env LC_ALL=C "$coalctl" report 20261118-gq-b
+expect report-csv 0 "$coalctl" report 20261118-gq-aaaa --csv
+expect report-failed 2 "$coalctl" report last --ascii
+expect report-forms 3 "$coalctl" report last --csv --json
+expect compare 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b
+expect compare-back 0 "$coalctl" compare 20261118-gq-b 20261118-gq-a
+expect compare-same 0 "$coalctl" compare 20261118-gq-a 20261118-gq-a \
+    --margin 20%
+expect compare-json 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b -j
+expect compare-margin 3 "$coalctl" compare last last --margin 200%
+expect schedule-list 0 "$coalctl" schedule list
+expect db-check 2 "$coalctl" db check
+expect diags 1 "$coalctl" diags
+expect events 0 "$coalctl" events
+expect version 0 "$coalctl" version
+expect version-json 0 "$coalctl" version --json
+
+# An array of records, the same objects as the collector's.
+"$coalctl" report 20261118-gq-aaaa --json | jq -S . >"$work/a"
+sed 1d "$here/fixtures/GET_runs_20261118-gq-aaaa_records" | jq -S . >"$work/b"
+check "report --json changes records" cmp "$work/a" "$work/b"
+
+# The filters reach the collector.
+check "run list --campaign is not sent" grep -q \
+    '^GET /runs?campaign=gpcnet-quick&limit=20 ' "$work/requests"
+
+kill "$standin"
+wait "$standin" 2>/dev/null
+expect gone 3 "$coalctl" node list
+expect gone-version 1 "$coalctl" version
+exit $bad

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# use.sh - wrong use is answered with what is allowed and exit code 3; help.
+. "$(dirname "$0")/lib.sh"
+
+expect use 3 "$coalctl"
+expect use-help 0 "$coalctl" --help
+expect use-help-noun 0 "$coalctl" run --help
+expect use-help-word 0 "$coalctl" help campaign
+expect use-noun 3 "$coalctl" nodes
+expect use-verb 3 "$coalctl" node lst
+expect use-no-verb 3 "$coalctl" pki
+expect use-option 3 "$coalctl" node list --frob
+expect use-letter 3 "$coalctl" node list -Q
+expect use-other-option 3 "$coalctl" node list --wait
+expect use-value 3 "$coalctl" node list --json=yes
+expect use-no-value 3 "$coalctl" run list --campaign
+expect use-few 3 "$coalctl" compare a
+expect use-many 3 "$coalctl" compare a b c
+expect use-url 3 "$coalctl" --url ftp://x node list
+expect use-unreachable 3 "$coalctl" --url http://127.0.0.1:1 node list
+expect use-full 3 sh -c "$coalctl --help >/dev/full"
+exit $bad

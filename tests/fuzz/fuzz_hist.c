@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Histogram BLOBs: what is taken packs into the very same bytes. */
+#include "tests/fuzz/fuzz.h"
+
+#include <assert.h>
+
+#include "common/hist.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
+{
+	static uint8_t again[HIST_BLOB_MAX];
+	static struct hist h;
+	double lo, hi;
+
+	if (hist_unpack(data, len_bytes, &h) < 0)
+		return 0;
+	assert(hist_pack(&h, again, sizeof(again)) == (long)len_bytes);
+	assert(memcmp(again, data, len_bytes) == 0);
+	if (h.count == 0)
+		return 0;
+	for (int i = 0; i <= 4; i++) {
+		double x = hist_quantile(&h, i / 4.0);
+
+		assert(x >= h.min && x <= h.max);
+	}
+	if (hist_quantile_interval(&h, 0.99, 0.95, &lo, &hi) == 0)
+		assert(lo <= hi);
+	return 0;
+}

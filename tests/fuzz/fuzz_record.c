@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Record lines of an engine. */
+#include "tests/fuzz/fuzz.h"
+
+#include <assert.h>
+#include <jansson.h>
+
+#include "schema/record.h"
+
+/* The histogram of a record that was taken may still be refused. */
+static void
+read_hist(const json_t *record)
+{
+	static struct hist h;
+	json_t *array = json_object_get(record, "hist");
+	json_t *mean = json_object_get(record, "mean");
+
+	if (json_is_array(array))
+		record_hist_parse(array, json_number_value(mean),
+		    json_number_value(json_object_get(record, "min")),
+		    json_number_value(json_object_get(record, "max")), &h);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
+{
+	char why[256] = "", *line = fuzz_text(data, len_bytes), *again;
+	struct record_head head, head2;
+	json_t *record, *back;
+
+	if (record_parse(line, len_bytes, &record, &head, why, sizeof(why)) <
+	    0) {
+		assert(why[0] != '\0');
+		free(line);
+		return 0;
+	}
+	assert(head.run != NULL && head.probe != NULL);
+	/* progress is for those who watch, and may leave its run out */
+	assert(record_run_check(head.run) == 0 ||
+	    (head.run[0] == '\0' && head.seq == 0));
+	read_hist(record);
+	again = json_dumps(record, JSON_COMPACT);
+	assert(again != NULL);
+	assert(record_parse(again, strlen(again), &back, &head2, why,
+		   sizeof(why)) == 0);
+	assert(json_equal(record, back) && head.seq == head2.seq);
+	free(again);
+	free(line);
+	json_decref(record);
+	json_decref(back);
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames and messages: a header, then a body, read as from an agent when the
+ * first byte is even and as from the collector when it is odd. */
+#include "tests/fuzz/fuzz.h"
+
+#include <assert.h>
+
+#include "common/frame.h"
+#include "schema/wire.h"
+
+/* What was taken can be sent on and is taken again. */
+static void
+send_on(enum wire_type type, json_t *msg, enum wire_from from)
+{
+	char why[256], *frame;
+	const char *head_why;
+	json_t *back;
+	size_t len = wire_build(type, json_incref(msg), &frame);
+	long body = frame_head_get((const uint8_t *)frame, &head_why);
+
+	assert(body > 0 && (size_t)body + FRAME_HEAD_BYTES == len);
+	assert(wire_parse(frame + FRAME_HEAD_BYTES, (size_t)body, from, &back,
+		   why, sizeof(why)) == (int)type);
+	assert(json_equal(msg, back));
+	json_decref(back);
+	free(frame);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
+{
+	enum wire_from from;
+	const char *head_why = NULL;
+	char why[256] = "", *body;
+	json_t *msg;
+	int type;
+
+	if (len_bytes < 1 + FRAME_HEAD_BYTES)
+		return 0;
+	from = data[0] % 2 == 0 ? WIRE_AGENT : WIRE_COLLECTOR;
+	if (frame_head_get(data + 1, &head_why) < 0)
+		assert(head_why != NULL);
+	len_bytes -= 1 + FRAME_HEAD_BYTES;
+	body = fuzz_text(data + 1 + FRAME_HEAD_BYTES, len_bytes);
+	type = wire_parse(body, len_bytes, from, &msg, why, sizeof(why));
+	if (type < 0) {
+		assert(why[0] != '\0');
+	} else {
+		send_on((enum wire_type)type, msg, from);
+		json_decref(msg);
+	}
+	free(body);
+	return 0;
+}

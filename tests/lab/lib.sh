@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# lib.sh - what the tests in the lab share. Source it, then call lab_up, and
+# cluster_up for a collector and agents.
+#
+# The lab is a child of the test: however the test ends, the lab ends too.
+set -u
+
+source_dir=${COALMINE_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+build_dir=${COALMINE_BUILD:-$source_dir/build/dev}
+lab=$source_dir/lab/lab
+netload=$build_dir/tests/lab/netload
+export COALMINE_LAB=test-$$
+started_s=$SECONDS
+. "$source_dir/lab/cluster.sh"
+
+skip()
+{
+	echo "skipped: $*"
+	exit 77
+}
+
+fail()
+{
+	echo "FAILED after $((SECONDS - started_s)) s: $*" >&2
+	exit 1
+}
+
+say()
+{
+	echo "[$((SECONDS - started_s)) s] $*"
+}
+
+# lab_up [options of lab up]
+lab_up()
+{
+	local line
+	unshare --mount --net --pid --fork true 2>/dev/null ||
+		unshare --user --map-root-user --mount --net --pid --fork \
+			true 2>/dev/null ||
+		skip "this kernel lets us make no namespaces"
+	exec {lab_fd}< <(exec "$lab" up --foreground "$@" 2>&1)
+	read -r line <&"$lab_fd"
+	[[ $line == *"is up:"* ]] || fail "lab up: $line"
+	trap '"$lab" down' EXIT
+}
+
+# between VALUE LOW HIGH [WHAT]
+between()
+{
+	awk -v v="$1" -v l="$2" -v h="$3" 'BEGIN { exit !(l <= v && v <= h) }' ||
+		fail "${4:-value}: $1 is not in $2 to $3"
+}
+
+# --- a cluster in the lab ---------------------------------------------------
+
+launchers='orterun|mpirun(\.openmpi)?|mpiexec\.(hydra|mpich)'
+engines="coalmine-(probe|keeper|arsh)|orted|hydra_pmi_proxy|$launchers"
+
+# cluster_up COUNT: a collector and the first COUNT nodes' agents, and the
+# campaigns of these tests. before_start, where a test has it, is called when
+# all files are there.
+cluster_up()
+{
+	local n
+	nodes=$1
+	cluster_prepare "$build_dir" "$source_dir" "$nodes" ||
+		fail "cannot set up the cluster"
+	write_campaigns
+	! declare -F before_start >/dev/null || before_start
+	cluster_start collector coalmined
+	poll 10 cluster_collector_up || fail_with_log collector "no collector"
+	for n in $(seq "$nodes"); do
+		cluster_start node"$n" coalmine-agent
+	done
+	poll 20 cluster_agents_up "$nodes" ||
+		fail_with_log node1 "only $(cluster_agents) agents"
+}
+
+fail_with_log() # HOST TEXT
+{
+	cluster_log "$1" >&2
+	shift
+	fail "$@"
+}
+
+# A canary's time is spent whole, since no interval is that narrow: "short"
+# takes 3 s, "long" 16 s, under an isolated and a congested network.
+write_campaigns()
+{
+	write_campaign short lat,allreduce 750ms
+	write_campaign long lat 8s
+}
+
+write_campaign() # NAME TESTS TIME
+{
+	in_host collector tee "$cluster/campaigns/$1.conf" >/dev/null <<-END
+	[campaign]
+	about = of the tests in the lab
+	nodes_min = $nodes
+	deadline = 90s
+	start_limit = 20s
+	[canary]
+	tests = $2
+	share = 0.34
+	precision = 0.001
+	rounds_min = 2
+	time = $3
+	[congestor]
+	mix = alltoall,incast
+	[phases]
+	visits = 1
+	END
+}
+
+# Order a run; its id in $run.
+order() # CAMPAIGN [options of coalctl campaign run]
+{
+	run=$(ctl campaign run "$@" --json | jq -r .run)
+	[[ $run == ?*-?* ]] || fail "$1: no run id but '$run'"
+}
+
+run_get() # JQ-EXPRESSION
+{
+	ctl run show "$run" --json 2>/dev/null | jq -r "$1"
+}
+
+run_is() # STATE|STATE...
+{
+	[[ "|$1|" == *"|$(run_get .state)|"* ]]
+}
+
+run_ended()
+{
+	run_is 'finished|failed|timed-out|cancelled|missed|nonstart'
+}
+
+describe()
+{
+	run_get '"run \(.run): \(.state), \(.cause): \(.text)"'
+}
+
+expect_finished() # SECONDS
+{
+	poll "$1" run_ended || fail "still not ended: $(describe)"
+	run_is finished || fail "$(describe)"
+}
+
+# What the store has of the run, as an array.
+records()
+{
+	ctl_api "runs/$run/records"
+}
+
+ctl_api() # PATH
+{
+	in_host collector curl -sf --max-time 5 --unix-socket \
+		/run/coalmine/coalmined.sock "http://collector/api/v1/$1"
+}
+
+# Numbers 1, 2, 3 ... without gap or repetition, as many as the run counts.
+check_exactly_once()
+{
+	records | jq -e --argjson count "$(run_get .records)" \
+		'[.[].seq] == [range(1; $count + 1)]' >/dev/null ||
+		fail "run $run: records $(records | jq -c '[.[].seq]')," \
+			"of $(run_get .records)"
+}
+
+# Process ids of NAME in one host: the hosts share their process namespace.
+pids_in() # HOST NAME
+{
+	in_host "$1" bash -c 'for p in $(pgrep -x "$1"); do
+		[ /proc/$p/ns/net -ef /proc/self/ns/net ] && echo $p
+	done' - "$2"
+}
+
+nothing_runs()
+{
+	! in_host collector ps -eo stat=,comm= | grep -v '^Z' |
+		grep -Eq "($engines)\$"
+}
+
+expect_nothing_runs() # SECONDS
+{
+	poll "$1" nothing_runs || fail "left of run $run:" \
+		"$(in_host collector ps -eo stat=,args= | grep -E "$engines")"
+}

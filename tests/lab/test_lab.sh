@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The lab itself: names, links shaped both ways, faults, isolation, and that
+# nothing of it is left.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+expect()
+{
+	[ "$2" = "$3" ] || fail "$1: got '$2', not '$3'"
+}
+
+check_names()
+{
+	local host
+	for host in node1 node12 collector; do
+		expect hostname "$(in_host $host hostname)" $host
+		in_host node5 getent hosts $host >/dev/null ||
+			fail "$host does not resolve"
+		expect interfaces "$(in_host $host ls /sys/class/net |
+			tr '\n' ' ')" "eth0 lo "
+	done
+	grep -q node12 /etc/hosts && fail "the machine's /etc/hosts knows node12"
+}
+
+check_exec()
+{
+	local fd
+	in_host node1 sh -c 'exit 7'
+	expect status $? 7
+	in_host node1 sh -c 'kill -9 $$' 2>/dev/null
+	expect "status of a killed command" $? 137
+	expect stdin "$(echo word | in_host node1 cat)" word
+	exec {fd}< <(exec "$lab" exec node1 bash -c \
+		'trap "exit 9" TERM; echo; while :; do sleep 0.1; done')
+	read -r -t 10 <&"$fd" || fail "the command does not start"
+	kill -TERM $!
+	wait $!
+	expect "status after TERM" $? 9
+	in_host node99 true 2>/dev/null
+	expect "status of an unknown host" $? 1
+	"$lab" degrade node1 rate=fast 2>/dev/null
+	expect "status of a bad rate" $? 3
+}
+
+serve_all()
+{
+	local n
+	for n in $(seq 12) ; do
+		in_host node$n "$netload" serve 5000 &
+	done
+	for n in $(seq 12); do
+		poll 10 in_host node$n "$netload" ping node$n 5000 1 \
+			>/dev/null 2>&1 || fail "node$n does not serve"
+	done
+}
+
+bulk() # FROM TO: Mbit/s
+{
+	in_host "$1" "$netload" bulk "$2" 5000 2
+}
+
+check_shaping()
+{
+	local n sum
+	between "$(bulk node1 node5)" 150 201 "node1 to node5, Mbit/s"
+	between "$(bulk node5 node1)" 150 201 "node5 to node1, Mbit/s"
+	sum=$(for n in 1 2 3 4; do
+		bulk node$n node$((n + 4)) &
+	done | awk '{ s += $1 } END { print s }')
+	between "$sum" 300 420 "four hosts over one uplink, Mbit/s"
+}
+
+check_faults()
+{
+	"$lab" degrade node2 rate=20mbit || fail "degrade"
+	between "$(bulk node2 node5)" 10 21 "from a degraded host"
+	between "$(bulk node5 node2)" 10 21 "to a degraded host"
+	"$lab" cut node3 || fail "cut"
+	timeout 1 "$lab" exec node1 "$netload" ping node3 5000 1 2>/dev/null &&
+		fail "a cut host answers"
+	expect carrier "$(in_host node3 cat /sys/class/net/eth0/carrier)" 0
+	"$lab" heal all || fail "heal"
+	poll 10 in_host node1 "$netload" ping node3 5000 1 >/dev/null ||
+		fail "a healed host does not answer"
+	between "$(bulk node2 node5)" 150 201 "from a healed host"
+}
+
+# A second lab has the same names and addresses, and its own network.
+check_second()
+{
+	"$lab" up --name "$COALMINE_LAB-b" --leaves 1 --hosts 2 >/dev/null ||
+		fail "a second lab"
+	"$lab" exec --name "$COALMINE_LAB-b" node1 "$netload" \
+		ping node2 5000 1 2>/dev/null && fail "the labs are connected"
+	"$lab" list | grep -q "^$COALMINE_LAB-b " || fail "list misses a lab"
+	"$lab" down --name "$COALMINE_LAB-b" || fail "down"
+	"$lab" list | grep -q "^$COALMINE_LAB-b " && fail "it is still listed"
+	return 0
+}
+
+# Everything a lab holds hangs on its init: kill -9 of that ends it whole.
+check_nothing_left()
+{
+	local init left
+	in_host node4 setsid sleep 98765 &
+	poll 5 pgrep -f 'sleep 98765' >/dev/null || fail "the stray is missing"
+	init=$("$lab" list | awk -v n="$COALMINE_LAB" '$1 == n { print $3 }')
+	kill -KILL "$init"
+	poll 5 eval '! pgrep -f "sleep 98765" >/dev/null' ||
+		fail "a process outlives the lab"
+	left=$(pgrep -f "coalmine-lab-init .* $COALMINE_LAB " ||
+		grep coalmine-lab /proc/mounts || ls -d /run/coalmine-lab 2>/dev/null)
+	[ -z "$left" ] || fail "left: $left"
+}
+
+lab_up
+say names; check_names
+say exec; check_exec
+serve_all
+say shaping; check_shaping
+say faults; check_faults
+say "two labs"; check_second
+say end; check_nothing_left
+trap - EXIT
+say passed

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# generated.sh [--write] TREE TABLES - what is made from the tables of schema/
+# is equal to them: the default files of etc/, and in manual pages what stands
+# between ".\" begin TABLE" and ".\" end". With --write it is made so.
+write=
+[ "${1-}" = --write ] && write=yes && shift
+tables=$2
+. "$(dirname "$0")/lib.sh"
+bad=0
+new=$(mktemp)
+trap 'rm -f "$new"' EXIT
+
+# compare FILE: with what is in $new.
+compare() {
+	cmp -s "$new" "$1" && return
+	if [ -n "$write" ]; then
+		cat "$new" >"$1"
+		return
+	fi
+	echo "$1:1: differs from the tables (tests/lint/generated.sh --write)"
+	diff "$1" "$new" | head -n 10
+	bad=1
+}
+
+for kind in coalmined coalmine-agent; do
+	[ -f etc/$kind.conf ] || [ -n "$write" ] || continue
+	"$tables" defaults $kind >"$new" || exit 3
+	compare etc/$kind.conf
+done
+
+for page in $(files '*.[1-8]' | grep -v '^tests/'); do
+	# shellcheck disable=SC2016
+	awk -v tables="$tables" '
+	/^\.\\" end/ { inside = 0 }
+	!inside { print; fflush() }
+	/^\.\\" begin / {
+		if (system(tables " mdoc " $3) != 0)
+			exit 3
+		inside = 1
+	}' "$page" >"$new" || exit 3
+	compare "$page"
+done
+exit $bad

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# man.sh [TREE [ROWS]] - the manual pages are clean mdoc, and name everything
+# that can be set, said or met: ROWS is the program that prints the tables of
+# schema/, one "kind name" a line.
+rows=${2-}
+. "$(dirname "$0")/lib.sh"
+need mandoc
+bad=0
+
+# page KIND: where its names are explained.
+page() {
+	case $1 in
+	coalmined | coalmine-agent | campaign) echo etc/coalmine.conf.5 ;;
+	plan) echo probes/pattern/coalmine-plan.7 ;;
+	cause | state | test | congestor | stop) echo schema/coalmine-output.7 ;;
+	message) echo schema/coalmine-wire.7 ;;
+	esac
+}
+
+for f in $(files '*.[1-8]' | grep -v '^tests/'); do
+	out=$(mandoc -Tlint -W warning "$f" 2>&1 |
+	    grep -v 'referenced manual not found')
+	[ -z "$out" ] && continue
+	echo "$out"
+	bad=1
+done
+
+# The words of a page, each page rendered once, without overstriking.
+backspace=$(printf '\b')
+words() {
+	[ -f "$1" ] || return
+	plain=$work/$(basename "$1")
+	[ -f "$plain" ] ||
+	    mandoc -Tascii "$1" | sed "s/.$backspace//g" >"$plain"
+	grep -qwF -e "$2" "$plain"
+}
+
+if [ -n "$rows" ]; then
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	list=$("$rows" rows) || exit 3
+	while read -r kind name; do
+		file=$(page "$kind")
+		words "$file" "$name" && continue
+		echo "$file: says nothing of $kind $name"
+		bad=1
+	done <<-EOF
+	$list
+	EOF
+fi
+exit $bad

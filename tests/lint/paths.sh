@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# paths.sh [TREE] - what must be in every file and what in none: the licence
+# line first (after #! or a document type), no path of one machine or person,
+# nothing left to do.
+. "$(dirname "$0")/lib.sh"
+bad=0
+
+# Scripts have no ending: #! tells them.
+scripts() {
+	find . \( -path ./build -o -path ./.git -o -path ./.cache \) -prune \
+	    -o -type f ! -name '*.*' -print | sed 's|^\./||' | first '^#!' 1
+}
+
+# first REGEX 0|1: of the files named on stdin, those without (0) or with (1)
+# such a line among their first two.
+first() {
+	tr '\n' '\0' | xargs -0 -r awk -v re="$1" -v with="$2" '
+	function tell() { if (name != "" && (found ? 1 : 0) == with) print name }
+	FNR == 1 { tell(); name = FILENAME; found = 0 }
+	FNR <= 2 && $0 ~ re { found = 1 }
+	FNR > 2 { nextfile }
+	END { tell() }'
+}
+
+for f in $({ files '*.[ch]' '*.sh' '*.py' '*.sql' '*.awk' '*.conf' '*.service' \
+    '*.socket' '*.[1-8]' '*.js' '*.css' '*.html' '*.cmake' CMakeLists.txt
+	scripts; } | grep -Ev '/third_party/|^tests/.*/(seeds|fixtures|expect)/' |
+    first 'SPDX-License-Identifier: Apache-2.0' 0); do
+	echo "$f:1: no SPDX line"
+	bad=1
+done
+
+# The name of the folder is spelt so that this file does not name it itself.
+text=$(files '*' | grep -Ev '\.(png|gz|db|ico)$|(^|/)(seeds|fixtures|expect)/|^LICENSE$')
+echo "$text" | xargs grep -nIE \
+    '(^|[^[:alnum:]_.])/(w[o]rk|home/[a-z]|Users|scr[a]tch)/' /dev/null && bad=1
+echo "$text" | xargs grep -nIwE 'T[O]DO|F[I]XME|X[X]X' /dev/null && bad=1
+echo "$text" | grep -v '\.md$' | xargs grep -nI '[[:blank:]]$' /dev/null |
+    grep -v '\.[ch]:' && bad=1
+exit $bad

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# spoilt.sh - a lint that cannot fail proves nothing. In a small clean tree
+# every lint must be content; then each line below spoils the tree in one way,
+# and the lint must fail and say what the line expects.
+#
+# Not covered: that the rules are the right ones.
+set -u
+lint=$(cd "$(dirname "$0")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+tables=${COALMINE_BUILD:-$lint/../../build/dev}/tests/lint/coalmine-tables
+failed=0
+
+fresh() {
+	rm -rf "$tree"
+	mkdir -p "$tree"/{common,schema,daemon,probes/plan,etc,tests/unit,systemd}
+	cp "$lint/../../.clang-format" "$tree"
+	cp "$lint/../../etc/coalmine.conf.5" "$lint"/../../etc/*.conf "$tree/etc"
+	mkdir -p "$tree/probes/pattern"
+	cp "$lint/../../probes/pattern/coalmine-plan.7" "$tree/probes/pattern"
+	cp "$lint"/../../schema/*.7 "$tree/schema"
+	cp "$lint"/../../systemd/* "$tree/systemd"
+	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
+	    '#include <stddef.h>' '' 'size_t one(void);' >"$tree/common/one.h"
+	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
+	    '#include "common/one.h"' '' 'size_t' 'one(void)' '{' \
+	    '	return 1;' '}' | tee "$tree/common/one.c" >"$tree/daemon/d.c"
+}
+
+run() {
+	"$lint/$1.sh" "$tree" "$tables" 2>&1
+}
+
+# spoil LINT EXPECTED COMMAND: in the tree.
+spoil() {
+	local out rc
+	fresh
+	(cd "$tree" && eval "$3")
+	out=$(run "$1")
+	rc=$?
+	[ $rc = 77 ] && return # its tool is missing: its own test says so
+	if [ $rc != 1 ] || ! grep -qF -- "$2" <<<"$out"; then
+		echo "$1 (status $rc) does not see: $3"
+		echo "  wanted: $2"
+		echo "  said: $out"
+		failed=1
+	fi
+}
+
+# body LINES: a function of so many lines.
+body() {
+	printf 'void\nlong_one(void)\n{\n'
+	for ((i = 3; i < $1; i++)); do
+		printf '\t;\n'
+	done
+	printf '}\n'
+}
+
+fresh
+for l in includes headers format functions paths man generated units; do
+	out=$(run $l)
+	rc=$?
+	[ $rc = 0 ] || [ $rc = 77 ] && continue
+	echo "$l complains about a clean tree: $out"
+	failed=1
+done
+
+spoil includes 'common/one.c:9: must not include daemon/store.h' \
+    'echo "#include \"daemon/store.h\"" >>common/one.c'
+spoil includes 'must not include probes/plan.h' \
+    'echo "#include \"probes/plan.h\"" >>daemon/d.c'
+spoil includes 'must not include sqlite3.h (sqlite3)' \
+    'echo "#include <sqlite3.h>" >>daemon/d.c'
+spoil includes 'must not include mpi.h (mpi)' \
+    'echo "  #  include <mpi.h>" >>probes/plan/p.c'
+spoil includes 'must not include cuda_runtime.h (vendor)' \
+    'echo "#include <cuda_runtime.h>" >>daemon/d.c'
+spoil includes 'must not include event2/event.h' \
+    'echo "#include <event2/event.h>" >>common/one.h'
+spoil includes 'not written from the root' \
+    'echo "#include \"one.h\"" >>common/one.c'
+spoil includes 'not written from the root' \
+    'echo "#include \"../daemon/d.h\"" >>common/one.c'
+spoil includes 'without a row' 'mkdir new; cp common/one.c new'
+spoil includes 'a vendor library is named' \
+    'echo "const char *x = \"libcuda.so.1\";" >>daemon/d.c'
+spoil headers 'size_t' 'sed -i /stddef/d common/one.h'
+spoil headers 'redefinition' 'echo "struct s { int x; };" >>common/one.h'
+spoil format 'daemon/d.c:' 'sed -i "s/\treturn/return/" daemon/d.c'
+spoil functions 'long_one has 101 lines' 'body 101 >common/long.c'
+spoil functions '1201 lines in one file' \
+    'yes "" | head -n 1201 >common/long.c'
+spoil paths 'common/one.c:1: no SPDX line' 'sed -i 1d common/one.c'
+spoil paths 'etc/new:1: no SPDX line' 'echo "#!/bin/sh" >etc/new'
+spoil paths 'common/one.c:9' 'echo "/* see /w""ork/x */" >>common/one.c'
+spoil paths 'common/one.c:9' 'echo "/* T""ODO */" >>common/one.c'
+spoil paths 'etc/x.sh:2' \
+    'printf "# SPDX-License-Identifier: Apache-2.0\necho \n" >etc/x.sh'
+spoil man 'etc/bad.5' 'printf ".Dd x\n.Sh\n" >etc/bad.5'
+spoil man 'says nothing of coalmined agents_max' \
+    'sed -i /agents_max/d etc/coalmine.conf.5'
+spoil man 'says nothing of cause peer-lost' \
+    'sed -i "s/peer-lost/peer-gone/" schema/coalmine-output.7'
+spoil man 'says nothing of message' 'rm schema/coalmine-wire.7'
+spoil generated 'etc/coalmined.conf:1: differs' \
+    'sed -i "s/agents_max = .*/agents_max = 1/" etc/coalmined.conf'
+spoil generated 'etc/coalmine.conf.5:1: differs' \
+    'sed -i "/^.It Ic agents_max/d" etc/coalmine.conf.5'
+spoil units "Unknown key 'Kolour'" \
+    'echo Kolour=blue >>systemd/coalmined.service'
+spoil units 'exposure level for coalmine-agent.service' \
+    'sed -i /^Protect/d systemd/coalmine-agent.service'
+exit $failed

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tables.c - the tables of schema/ as text.
+ *
+ *   coalmine-tables rows           "table name" of every row, for man.sh
+ *   coalmine-tables mdoc TABLE     the rows as an mdoc list, for a manual page
+ *   coalmine-tables defaults KIND  a configuration file equal to the defaults
+ *   coalmine-tables check KIND FILE...   complain as the programs would
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "schema/names.h"
+#include "schema/options.h"
+#include "schema/wire.h"
+
+/* A row of any table of words: its name and its sentence. */
+struct word {
+	const char *name;
+	const char *text;
+};
+
+static void
+test_at(size_t i, struct word *ret)
+{
+	ret->name = names_tests[i].name;
+	ret->text = names_tests[i].text;
+}
+
+static void
+congestor_at(size_t i, struct word *ret)
+{
+	ret->name = names_congestors[i].name;
+	ret->text = names_congestors[i].text;
+}
+
+static void
+state_at(size_t i, struct word *ret)
+{
+	ret->name = names_run_states[i].name;
+	ret->text = names_run_states[i].text;
+}
+
+static void
+cause_at(size_t i, struct word *ret)
+{
+	ret->name = names_causes[i].name;
+	ret->text = names_causes[i].text;
+}
+
+static void
+message_at(size_t i, struct word *ret)
+{
+	ret->name = wire_messages[i].name;
+	ret->text = wire_messages[i].text;
+}
+
+static void
+print_fields(size_t i, FILE *to)
+{
+	static const struct word kinds[] = { { "s", "string" },
+		{ "i", "integer" }, { "n", "number" }, { "b", "boolean" },
+		{ "o", "object" }, { "a", "array" } };
+	static const char *const senders[] = { [WIRE_AGENT] = "the agent",
+		[WIRE_COLLECTOR] = "the collector",
+		[WIRE_BOTH] = "both" };
+	const struct wire_field *f = wire_messages[i].fields;
+
+	fprintf(to, "Sent by %s.\n", senders[wire_messages[i].from]);
+	for (; f->name != NULL; f++) {
+		const char *kind = "?";
+
+		for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+			if (kinds[k].name[0] == f->kind)
+				kind = kinds[k].text;
+		}
+		fprintf(to, ".br\n.Va %s :\n%s%s\n", f->name,
+		    f->optional ? "optional " : "", kind);
+	}
+}
+
+static const struct words {
+	const char *name;
+	size_t count;
+	void (*at)(size_t i, struct word *ret);
+	void (*more)(size_t i, FILE *to); /* NULL: nothing */
+} words[] = {
+	{ "test", TEST_MAX, test_at, NULL },
+	{ "congestor", CONGESTOR_MAX, congestor_at, NULL },
+	{ "state", RUN_STATE_MAX, state_at, NULL },
+	{ "cause", CAUSE_MAX, cause_at, NULL },
+	{ "message", WIRE_TYPE_MAX, message_at, print_fields },
+};
+
+static const char *const kinds[] = { "campaign", "coalmined", "coalmine-agent",
+	"plan" };
+
+static int
+print_rows(void)
+{
+	struct word word;
+
+	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+		const struct conf_row *row = options_find(kinds[k]);
+
+		for (; row->key != NULL; row++)
+			printf("%s %s\n", kinds[k], row->key);
+	}
+	for (size_t t = 0; t < ARRAY_LEN(words); t++) {
+		for (size_t i = 0; i < words[t].count; i++) {
+			words[t].at(i, &word);
+			printf("%s %s\n", words[t].name, word.name);
+		}
+	}
+	return 0;
+}
+
+/* A text that starts with one of these would be a request to mdoc. */
+static void
+print_text(const char *text)
+{
+	printf("%s%s.\n", *text == '.' || *text == '\'' ? "\\&" : "", text);
+}
+
+static int
+print_mdoc(const char *table)
+{
+	const struct conf_row *rows = options_find(table);
+	struct word word;
+
+	if (rows != NULL) {
+		conf_print_mdoc(rows, stdout);
+		return 0;
+	}
+	for (size_t t = 0; t < ARRAY_LEN(words); t++) {
+		if (strcmp(table, words[t].name) != 0)
+			continue;
+		printf(".Bl -tag -width Ds\n");
+		for (size_t i = 0; i < words[t].count; i++) {
+			words[t].at(i, &word);
+			printf(".It Li %s\n", word.name);
+			print_text(word.text);
+			if (words[t].more != NULL)
+				words[t].more(i, stdout);
+		}
+		printf(".El\n");
+		return 0;
+	}
+	return 3;
+}
+
+static int
+print_defaults(const char *kind)
+{
+	const struct conf_row *rows = options_find(kind);
+
+	if (rows == NULL)
+		return 3;
+	printf("# SPDX-License-Identifier: Apache-2.0\n"
+	       "# Every key of %s.conf, commented out and equal to its "
+	       "default.\n# See coalmine.conf(5).\n\n",
+	    kind);
+	conf_print_defaults(rows, stdout);
+	return 0;
+}
+
+static int
+check(const char *kind, const char *path)
+{
+	const struct conf_row *rows = options_find(kind);
+	char why[512];
+	struct conf *c;
+	int rc;
+
+	if (rows == NULL)
+		return 3;
+	rc = conf_load(rows, path, &c, why, sizeof(why));
+	if (rc == 0 && rows == options_campaign)
+		rc = options_campaign_check(c, why, sizeof(why));
+	if (rc < 0) {
+		printf("%s\n", why);
+		return 1;
+	}
+	conf_free(c);
+	return 0;
+}
+
+static int
+check_all(const char *kind, char **paths)
+{
+	int rc = 0;
+
+	for (; *paths != NULL && rc != 3; paths++) {
+		int one = check(kind, *paths);
+
+		rc = one > rc ? one : rc;
+	}
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	int rc = 3;
+
+	if (argc == 2 && strcmp(argv[1], "rows") == 0)
+		rc = print_rows();
+	else if (argc == 3 && strcmp(argv[1], "mdoc") == 0)
+		rc = print_mdoc(argv[2]);
+	else if (argc == 3 && strcmp(argv[1], "defaults") == 0)
+		rc = print_defaults(argv[2]);
+	else if (argc >= 4 && strcmp(argv[1], "check") == 0)
+		rc = check_all(argv[2], argv + 3);
+	if (rc == 3)
+		fprintf(stderr,
+		    "usage: coalmine-tables rows | mdoc TABLE | "
+		    "defaults KIND | check KIND FILE...\n");
+	return rc;
+}

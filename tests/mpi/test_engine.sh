@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_engine.sh MPI CASE - the engine under a real launcher.
+. "$(dirname "$0")/lib.sh"
+need "$1"
+
+cat >"$work/c.conf" <<'EOF'
+[campaign]
+seed = 7
+[canary]
+time = 400ms
+rounds_min = 2
+[congestor]
+warmup = 100ms
+[phases]
+visits = 2
+EOF
+
+# Every test and every kind of congestor, alone and under load.
+case_all() {
+	engine 14 run "$work/c.conf" --json "$work/records" --quiet \
+		-o canary.tests=lat,get-lat,bw,put-bw,bw-sync,natural-bw,allreduce,alltoall \
+		-o congestor.mix=alltoall,incast,put-incast,get-bcast,bcast,allreduce \
+		-o congestor.allreduce_bytes=64K -o phases.visits=1 \
+		-o congestor.rates=yes -o canary.raw=yes \
+		-o canary.share=0.1
+	complete all
+	[ "$(count '.probe=="canary" and .n>0')" = 16 ] || fail "canaries"
+	[ "$(count '.probe=="congestor" and .n>0')" = 12 ] || fail "rates"
+	[ "$(count '.probe=="impact" and .value>0')" = 16 ] || fail "impacts"
+	[ "$(count '.probe=="round"')" -ge 32 ] || fail "raw rounds"
+	[ "$(count '.cause')" = 0 ] || fail "a cause without a fault"
+	# Where everything goes to and comes from 2 canaries, they are a pair.
+	[ "$(count '.probe=="canary" and .test=="bw" and
+		(.pairs|length)==1 and (.nodes|length)==2')" = 2 ] ||
+		fail "pairs and nodes"
+}
+
+# The defaults' tests and mix, phases in their order, tables, stops in time.
+case_usual() {
+	engine 10 run "$work/c.conf" --json "$work/records" --run t-1
+	complete usual
+	[ "$(jq -r 'select(.event=="begin").phase' "$work/records" |
+		tr '\n' ' ')" = "isolated congested congested isolated " ] ||
+		fail "order of phases"
+	[ "$(count '.run!="t-1"')" = 0 ] || fail "run id"
+	[ "$(count '.stop_s')" = 2 ] || fail "stop_s"
+	[ "$(count '.stop_s>1')" = 0 ] || fail "congestors stop too late"
+	[ "$(count '.probe=="impact" and .interval.lo<=.value and
+		.interval.hi>=.value')" = 6 ] || fail "intervals"
+	[ "$(count '.probe=="progress"')" -ge 2 ] || fail "progress"
+	[ "$(count '.probe=="progress" and (.share<0 or .share>1)')" = 0 ] ||
+		fail "progress out of range"
+	grep -q '99%' "$work/out" || fail "no tables"
+	# One seed, one cast.
+	jq -c 'select(.probe=="begin").roles' "$work/records" >"$work/roles"
+	engine 10 run "$work/c.conf" --json "$work/records" --quiet
+	jq -c 'select(.probe=="begin").roles' "$work/records" |
+		cmp - "$work/roles" || fail "roles differ"
+	! grep -q '99%' "$work/out" || fail "--quiet prints tables"
+}
+
+# No congestors; idle ones; several ranks on a node.
+case_none() {
+	engine 4 run "$work/c.conf" --json "$work/records" \
+		-o congestor.mix=none -o phases.quiet=wild
+	complete none
+	[ "$(count '.probe=="canary" and .phase=="wild" and .n>0')" = 3 ] ||
+		fail "wild canaries"
+	[ "$(count '.probe=="impact"')" = 0 ] || fail "impact of nothing"
+	COALMINE_FAKE_NODES=4 engine 12 run "$work/c.conf" \
+		--json "$work/records" -o congestor.mix=idle
+	complete idle
+	[ "$(count '.probe=="congestor"')" = 0 ] || fail "idle has a rate"
+	[ "$(count '.probe=="canary" and (.nodes|length)==2 and
+		(.pairs|length)<=1')" = 6 ] || fail "ranks are not nodes"
+	# 11 ranks on 4 nodes: one slice is shorter than the others.
+	COALMINE_FAKE_NODES=4 engine 11 run "$work/c.conf" \
+		--json "$work/records" -o congestor.mix=alltoall
+	complete uneven
+}
+
+# What is asked for is wrong: said with its place, and nothing is measured.
+case_faults() {
+	local status
+
+	printf '[canary]\n\nshare = 3\n' >"$work/bad.conf"
+	engine 4 run "$work/bad.conf" --json "$work/records"
+	status=$?
+	[ "$1" = mpich ] || [ $status = 3 ] || fail "status $status, not 3"
+	grep -q 'bad.conf:3:' "$work/err" || fail "no file:line"
+	"$checker" "$work/records" failed || fail "records of a wrong file"
+	[ "$(count '.cause=="config"')" = 1 ] || fail "cause config"
+
+	engine 9 run "$work/c.conf" --json "$work/records"
+	"$checker" "$work/records" failed || fail "records of too few"
+	[ "$(count '.cause=="too-few-nodes"')" = 1 ] || fail "cause too few"
+	grep -q 'at least 10' "$work/err" || fail "how many are needed"
+
+	engine 4 run "$work/c.conf" -o canary.nonsense=1 && fail "nonsense"
+	engine 4 run "$work/missing.conf" && fail "missing file"
+
+	# 4000 exchanges of 2 MiB do not fit into 100 ms: recorded, and on it
+	# goes.
+	engine 4 run "$work/c.conf" --json "$work/records" \
+		-o congestor.mix=alltoall -o canary.tests=bw-sync,lat \
+		-o canary.timeout=100ms -o canary.iterations=4000 \
+		-o canary.warmup=0
+	complete timeout
+	[ "$(count '.probe=="canary" and .cause=="timeout" and
+		.stopped_by=="timeout"')" -ge 2 ] || fail "no timeout"
+	[ "$1" = mpich ] && return
+	# Debian's Open MPI as it is packaged has no windows over TCP.
+	OMPI_MCA_osc=rdma engine 6 run "$work/c.conf" --json "$work/records" \
+		-o canary.tests=get-lat,lat \
+		-o congestor.mix=put-incast,alltoall
+	complete unsupported
+	[ "$(count '.cause=="unsupported"')" = 5 ] || fail "unsupported"
+	[ "$(count '.probe=="canary" and .test=="lat" and .n>0')" = 2 ] ||
+		fail "the other test"
+}
+
+# A rank that dies takes the run with it, and soon.
+case_killed() {
+	local pid victim started=$SECONDS
+
+	engine 10 run "$work/c.conf" --json "$work/records" \
+		-o canary.time=60s -o canary.precision=0.001 &
+	pid=$!
+	until grep -q progress "$work/records" 2>/dev/null; do
+		[ $((SECONDS - started)) -lt 30 ] || fail "does not start"
+		sleep 0.1
+	done
+	victim=$(pgrep -f "^$engine run $work" | tail -1)
+	kill -9 "$victim"
+	started=$SECONDS
+	wait $pid && fail "status 0 without a rank"
+	[ $((SECONDS - started)) -lt 20 ] || fail "ends too late"
+	pgrep -f "^$engine run $work" && fail "ranks are left"
+	grep -q '"probe":"end"' "$work/records" && fail "an end record"
+	return 0
+}
+
+# peak: the largest resident memory of any rank that runs now, KiB.
+peak() {
+	local pid
+
+	for pid in $(pgrep -f "^$engine run $work"); do
+		sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' \
+			"/proc/$pid/status" 2>/dev/null
+	done | sort -n | tail -1
+}
+
+# Memory above the MPI's own: the largest rank of a run, less the largest of a
+# program that has the same traffic and keeps nothing.
+case_memory() {
+	local own most=0 now pid
+
+	timeout -k 2 60 $launcher -n 10 \
+		"$COALMINE_BUILD/tests/mpi/plain-$1" >"$work/out" 2>"$work/err"
+	own=$(sed -n 's/.*VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "$work/out" |
+		sort -n | tail -1)
+	[ -n "$own" ] || fail "the plain program"
+	engine 10 run "$work/c.conf" --json "$work/records" --quiet &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		now=$(peak)
+		[ "${now:-0}" -gt "$most" ] && most=$now
+		sleep 0.2
+	done
+	complete memory
+	echo "largest rank $most KiB, plain program $own KiB, above: $((most - own)) KiB"
+	[ "$most" -gt 0 ] && [ $((most - own)) -le $((32 * 1024)) ] ||
+		fail "$((most - own)) KiB above the MPI's own"
+}
+
+"case_$2" "$1"

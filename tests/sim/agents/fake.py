@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small collector, and agents to be tested against it.
+
+Everything is on loopback and in one temporary directory; Site.close() ends
+what was started. The collector answers hello, relays spawns and acknowledges
+records by itself, as far as its switches say so, and keeps every message.
+"""
+import json
+import os
+import shutil
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+BUILD = os.environ.get("COALMINE_BUILD", "build/dev")
+SKIP = 77
+
+
+def openssl(*args):
+    subprocess.run(("openssl",) + args, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Pki:
+    """An authority and P-256 certificates: CN, OU = role, SAN."""
+
+    def __init__(self, top):
+        self.top = top
+        os.makedirs(top, exist_ok=True)
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
+                "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=test authority", "-keyout", self.path("ca.key"), "-out",
+                self.path("ca.pem"))
+
+    def path(self, name):
+        return os.path.join(self.top, name)
+
+    def issue(self, name, role, san="DNS:coalmine-collector", cn=None):
+        ext = self.path(name + ".ext")
+        with open(ext, "w") as f:
+            f.write("subjectAltName=%s\n" % san)
+        openssl("req", "-newkey", "ec", "-pkeyopt",
+                "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                "/CN=%s/OU=%s" % (cn or name, role), "-keyout",
+                self.path(name + ".key"), "-out", self.path(name + ".csr"))
+        openssl("x509", "-req", "-in", self.path(name + ".csr"), "-CA",
+                self.path("ca.pem"), "-CAkey", self.path("ca.key"),
+                "-CAcreateserial", "-days", "2", "-extfile", ext, "-out",
+                self.path(name + ".pem"))
+
+
+class Session:
+    """One connection of an agent."""
+
+    def __init__(self, collector, sock):
+        self.collector = collector
+        self.sock = sock
+        self.node = None
+        self.lock = threading.Lock()
+        self.open = True
+
+    def send_bytes(self, data):
+        with self.lock:
+            try:
+                self.sock.sendall(data)
+            except OSError:
+                self.open = False
+
+    def send(self, **msg):
+        body = json.dumps(msg).encode()
+        self.send_bytes(b"CM\x01\x00" + struct.pack(">I", len(body)) + body)
+
+    def read(self, n):
+        data = b""
+        while len(data) < n:
+            part = self.sock.recv(n - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+    def run(self):
+        try:
+            while True:
+                head = self.read(8)
+                assert head[:3] == b"CM\x01"
+                body = self.read(struct.unpack(">I", head[4:])[0])
+                self.collector.handle(self, json.loads(body))
+        except (EOFError, OSError):
+            pass
+        self.open = False
+        self.collector.gone(self)
+
+    def close(self):
+        self.open = False
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.sock.close()
+
+
+class Collector:
+    def __init__(self, pki, cert="collector", port=0, heartbeat_ms=200,
+                 silence_ms=2000):
+        self.ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.ctx.load_cert_chain(pki.path(cert + ".pem"),
+                                 pki.path(cert + ".key"))
+        self.ctx.load_verify_locations(pki.path("ca.pem"))
+        self.ctx.verify_mode = ssl.CERT_REQUIRED
+        self.heartbeat_ms = heartbeat_ms
+        self.silence_ms = silence_ms
+        self.cond = threading.Condition()
+        self.messages = []      # (node, message), all but heartbeats
+        self.heartbeats = {}    # node: the last
+        self.sessions = {}      # node: session
+        self.spawned = {}       # (run, id): head
+        self.records = {}       # run: [record, ...] as committed
+        self.ack = True
+        self.keep = True        # all runs of a hello
+        self.beat = True
+        self.relay = True
+        self.stop = False
+        self.listen = socket.create_server(("127.0.0.1", port), backlog=64)
+        self.port = self.listen.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+        threading.Thread(target=self.beats, daemon=True).start()
+
+    def accept(self):
+        while not self.stop:
+            try:
+                sock, _ = self.listen.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(sock,),
+                             daemon=True).start()
+
+    def serve(self, sock):
+        try:
+            sock = self.ctx.wrap_socket(sock, server_side=True)
+        except (ssl.SSLError, OSError):
+            return
+        Session(self, sock).run()
+
+    def beats(self):
+        while not self.stop:
+            time.sleep(self.heartbeat_ms / 1000)
+            if not self.beat:
+                continue
+            for s in list(self.sessions.values()):
+                s.send(type="heartbeat", at_unix_ns=time.time_ns())
+
+    def welcome(self, s, msg):
+        acks = [{"run": e["run"], "seq": len(self.records.get(e["run"], []))}
+                for e in msg["spool"]]
+        s.node = msg["node"]
+        self.sessions[s.node] = s
+        s.send(type="welcome", heartbeat_ms=self.heartbeat_ms,
+               silence_ms=self.silence_ms, acks=acks,
+               keep=msg["runs"] if self.keep else [])
+
+    def take_records(self, s, msg):
+        have = self.records.setdefault(msg["run"], [])
+        for r in msg["records"]:
+            if r["seq"] > len(have):
+                have.append(r)
+        if self.ack:
+            s.send(type="ack", run=msg["run"], seq=msg["records"][-1]["seq"])
+
+    def relay_spawn(self, s, msg):
+        kind = msg["type"]
+        if kind == "spawn-ask":
+            self.spawned[msg["run"], msg["id"]] = s
+            self.sessions[msg["node"]].send(type="spawn", run=msg["run"],
+                                            id=msg["id"], argv=msg["argv"])
+            return
+        head = self.spawned.get((msg["run"], msg["id"]))
+        if head is None:
+            return
+        out = {"type": "spawn-state", "run": msg["run"], "id": msg["id"]}
+        if kind == "exited":
+            head.send(state="exited", status=msg["status"], **out)
+        elif msg["ok"]:
+            head.send(state="running", **out)
+        else:
+            head.send(state="failed", text=msg["text"], **out)
+
+    def handle(self, s, msg):
+        kind = msg["type"]
+        if kind == "heartbeat":
+            self.heartbeats[s.node] = msg
+            return
+        if kind == "hello":
+            self.welcome(s, msg)
+        elif kind == "records":
+            self.take_records(s, msg)
+        elif kind in ("spawn-ask", "spawned", "exited") and self.relay:
+            self.relay_spawn(s, msg)
+        with self.cond:
+            self.messages.append((msg.get("node", s.node) if kind == "hello"
+                                  else s.node, msg))
+            self.cond.notify_all()
+
+    def gone(self, s):
+        if self.sessions.get(s.node) is s:
+            del self.sessions[s.node]
+        with self.cond:
+            self.messages.append((s.node, {"type": "gone"}))
+            self.cond.notify_all()
+
+    def find(self, kind, node=None, since=0, **fields):
+        for i, (n, m) in enumerate(self.messages[since:], since):
+            if m["type"] == kind and node in (None, n) and all(
+                    m.get(k) == v for k, v in fields.items()):
+                return i, m
+        return None
+
+    def wait(self, kind, node=None, since=0, limit=20, **fields):
+        """The first such message; since is an index into messages."""
+        end = time.monotonic() + limit
+        with self.cond:
+            while True:
+                hit = self.find(kind, node, since, **fields)
+                if hit:
+                    return hit[1]
+                left = end - time.monotonic()
+                if left <= 0:
+                    raise AssertionError("no %s %s %s; last: %s" % (
+                        kind, node, fields, self.messages[-5:]))
+                self.cond.wait(left)
+
+    def send(self, node, **msg):
+        self.sessions[node].send(**msg)
+
+    def close(self):
+        self.stop = True
+        self.listen.close()
+        for s in list(self.sessions.values()):
+            s.close()
+
+
+class Agent:
+    def __init__(self, site, name, port, libexec, user="", confined=False,
+                 **options):
+        self.site = site
+        self.name = name
+        self.state = os.path.join(site.top, name + ".state")
+        self.run_dir = os.path.join(site.top, name + ".run")
+        conf = {
+            "agent.collector": "127.0.0.1:%d" % port,
+            "agent.name": name,
+            "agent.state_dir": self.state,
+            "agent.run_dir": self.run_dir,
+            "agent.log": "debug",
+            "tls.ca": site.pki.path("ca.pem"),
+            "tls.cert": site.pki.path(name + ".pem"),
+            "tls.key": site.pki.path(name + ".key"),
+            "children.user": user,
+            "children.libexec": libexec,
+        }
+        conf.update({k.replace("__", "."): v for k, v in options.items()})
+        args = [os.path.join(BUILD, "agents", "coalmine-agent"), "--config",
+                "/dev/null"]
+        for k, v in conf.items():
+            args += ["-o", "%s=%s" % (k, v)]
+        if name != "head":  # launchers tell hosts apart by their names
+            args = ["unshare", "--uts", "sh", "-c",
+                    'hostname "$0" && exec "$@"', name] + args
+        if confined:  # as the unit of systemd does
+            args = ["unshare", "--mount", "sh", "-c",
+                    "mount -t proc -o hidepid=invisible proc /proc && "
+                    "exec setpriv --no-new-privs --bounding-set "
+                    '-all,+setuid,+setgid,+kill "$@"', "sh"] + args
+        self.args = args
+        self.log = os.path.join(site.top, name + ".log")
+        self.start()
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.proc = subprocess.Popen(self.args, stdout=log, stderr=log,
+                                         stdin=subprocess.DEVNULL)
+
+    def kill(self, sig=signal.SIGKILL):
+        self.proc.send_signal(sig)
+        return self.proc.wait(20)
+
+    def marked(self):
+        """Pids of everything that this agent started and that lives."""
+        mark = ("COALMINE_STATE=" + self.state).encode()
+        pids = []
+        for pid in os.listdir("/proc"):
+            try:
+                with open("/proc/%s/environ" % pid, "rb") as f:
+                    env = f.read().split(b"\0")
+            except (OSError, ValueError):
+                continue
+            if mark in env:
+                pids.append(int(pid))
+        return pids
+
+    def wait_clean(self, limit=20):
+        wait_for(lambda: not self.marked() and not os.listdir(self.run_dir),
+                 limit, lambda: "%s %s" % (self.marked(),
+                                           os.listdir(self.run_dir)))
+
+
+def wait_for(what, limit=20, text=None):
+    end = time.monotonic() + limit
+    while not what():
+        if time.monotonic() > end:
+            raise AssertionError(text() if text else "condition")
+        time.sleep(0.02)
+
+
+class Site:
+    def __init__(self):
+        self.top = tempfile.mkdtemp(prefix="coalmine-")
+        os.chmod(self.top, 0o755)
+        self.pki = Pki(os.path.join(self.top, "pki"))
+        self.pki.issue("collector", "collector")
+        self.collectors = []
+        self.agents = []
+
+    def collector(self, **kw):
+        c = Collector(self.pki, **kw)
+        self.collectors.append(c)
+        return c
+
+    def libexec(self, script):
+        """A folder with our helpers and script as every engine."""
+        top = tempfile.mkdtemp(dir=self.top)
+        os.chmod(top, 0o755)
+        for name in ("coalmine-keeper", "coalmine-arsh"):
+            shutil.copy(os.path.join(BUILD, "agents", name), top)
+        for mpi in ("openmpi", "mpich"):
+            os.mkdir(os.path.join(top, mpi))
+            path = os.path.join(top, mpi, "coalmine-probe")
+            with open(path, "w") as f:
+                f.write(script)
+            os.chmod(path, 0o755)
+        return top
+
+    def agent(self, name, *args, **kw):
+        self.pki.issue(name, "agent", "DNS:" + name)
+        a = Agent(self, name, *args, **kw)
+        self.agents.append(a)
+        return a
+
+    def close(self, failed):
+        for a in self.agents:
+            if a.proc.poll() is None:
+                a.kill(signal.SIGTERM)
+            for pid in a.marked():
+                os.kill(pid, signal.SIGKILL)
+        for c in self.collectors:
+            c.close()
+        if failed:
+            for a in self.agents:
+                print("== %s ==" % a.name)
+                print(open(a.log, errors="replace").read()[-6000:])
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+def prepare(c, nodes, run, mpi="openmpi", cls="exclusive", deadline_ms=60000,
+            ok=True):
+    since = len(c.messages)
+    for n in nodes:
+        c.send(n, type="prepare", run=run, **{"class": cls}, mpi=mpi,
+               head=nodes[0], head_addrs=["127.0.0.1"],
+               deadline_ms=deadline_ms)
+    return [c.wait("prepared", n, since, run=run, ok=ok) for n in nodes]
+
+
+def launch(c, nodes, run, mpi="openmpi", ranks=1, campaign="[campaign]\n"):
+    c.send(nodes[0], type="launch", run=run, mpi=mpi, launcher="agents",
+           nodes=[{"node": n, "addr": "127.0.0.1"} for n in nodes],
+           ranks_per_node=ranks, campaign=campaign, deadline_ms=60000)
+
+
+def end(c, nodes, run, grace_ms=500):
+    for n in nodes:
+        c.send(n, type="end", run=run, grace_ms=grace_ms, text="test")
+
+
+def main(*tests):
+    """Run every test with a site of its own."""
+    if os.geteuid() != 0:
+        print("needs root: hosts are UTS namespaces and children another "
+              "user")
+        sys.exit(SKIP)
+    only = sys.argv[1:]
+    for t in tests:
+        if only and t.__name__ not in only:
+            continue
+        site, failed = Site(), True
+        start = time.monotonic()
+        try:
+            t(site)
+            failed = False
+        finally:
+            site.close(failed)
+        print("ok %s %.1f s" % (t.__name__, time.monotonic() - start))

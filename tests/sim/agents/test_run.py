@@ -1,0 +1,456 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of runs when something goes wrong: on this node, in the
+engine, with the collector. After every test nothing of a run is left.
+
+Launchers are real (Open MPI, one node), engines are scripts.
+"""
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import fake
+
+# What an engine may do, by the campaign's text; --stray makes it leave one.
+ENGINE = r"""#!/usr/bin/env python3
+import json, os, signal, socket, sys, time
+run = sys.argv[sys.argv.index("--run") + 1]
+rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", "0"))
+t = socket.socket(socket.AF_UNIX)
+t.connect(os.environ["COALMINE_TETHER"])
+t.sendall(b"rank %d pid %d\n" % (rank, os.getpid()))
+out = open(sys.argv[sys.argv.index("--json") + 1], "w") if rank == 0 else None
+def put(text):
+    if out:
+        out.write(text + "\n")
+        out.flush()
+def record(seq, probe="round", **kw):
+    if probe == "round":
+        kw = dict(test="lat", phase="isolated", x="y" * 100)
+    put(json.dumps(dict(run=run, seq=seq, probe=probe, **kw)))
+words = open(sys.argv[2]).read().split()[1:]
+for word in words:
+    if word == "begin":
+        record(1, "begin", version="1", mpi="x", nodes=[], roles={}, seed=1,
+               options={})
+    elif word.startswith("rounds"):
+        for seq in range(2, 2 + int(word[6:])):
+            record(seq)
+    elif word == "progress":
+        put('{"probe": "progress", "share": 0.5}')
+    elif word == "bad":
+        put('{"run": "%s", "seq": 1, "probe": "canary"}' % run)
+    elif word == "gap":
+        record(7)
+    elif word == "noise":
+        put("x" * (600 * 1024))
+    elif word == "stray":
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.closerange(0, 64)  # mpirun waits for its outputs
+                for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                    signal.signal(s, signal.SIG_IGN)
+                time.sleep(600)
+            os._exit(0)
+    elif word == "talk":
+        sys.stdout.write("o" * (1 << 20))
+        sys.stdout.flush()
+        sys.stderr.write("last words \xe9\n")
+    elif word == "segment":
+        open("/dev/shm/vader_segment.%s.%d.1.%d" % (
+            socket.gethostname(), os.getuid(), rank), "w").close()
+    elif word == "die":
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif word == "bye":
+        t.sendall(b"bye\n")
+    elif word == "stay":
+        time.sleep(600)
+    elif word.startswith("exit"):
+        sys.exit(int(word[4:]))
+"""
+
+
+def setup(site, nodes=("head",), c=None, **options):
+    c = c or site.collector()
+    lib = site.libexec(ENGINE)
+    agents = [site.agent(n, c.port, lib, user="nobody",
+                         mpi__net="127.0.0.0/8", **options) for n in nodes]
+    for n in nodes:
+        c.wait("hello", n)
+    fake.wait_for(lambda: len(c.heartbeats) == len(nodes))
+    return [c] + agents
+
+
+def start(c, run, words, ranks=1):
+    fake.prepare(c, ["head"], run)
+    fake.launch(c, ["head"], run, ranks=ranks, campaign="x " + words)
+    assert c.wait("launched", run=run)["ok"]
+
+
+def reserve(site):
+    """One exclusive run at a time; background ones beside it."""
+    c, a = setup(site)
+    fake.prepare(c, ["head"], "r1")
+    fake.prepare(c, ["head"], "r1")  # asked again: the same answer
+    no = fake.prepare(c, ["head"], "r2", ok=False)[0]
+    assert no["cause"] == "busy" and "r1" in no["text"], no
+    fake.prepare(c, ["head"], "b1", cls="background")
+    no = fake.prepare(c, ["head"], "b2", cls="background", mpi="lam",
+                      ok=False)[0]
+    assert no["cause"] == "unsupported", no
+    fake.end(c, ["head"], "r1")
+    fake.prepare(c, ["head"], "r" * 63)  # no socket's name is as long
+    for run in ("r" * 63, "b1"):
+        fake.end(c, ["head"], run)
+    a.wait_clean()
+
+
+def idle_command(site):
+    flag = os.path.join(site.top, "busy")
+    c, a = setup(site, idle__check="command", idle__command=(
+        "test ! -e %s || { echo job 17 runs >&2; exit 1; }" % flag))
+    fake.prepare(c, ["head"], "r1")
+    fake.end(c, ["head"], "r1")
+    open(flag, "w").close()
+    no = fake.prepare(c, ["head"], "r2", ok=False)[0]
+    assert no["cause"] == "busy" and "job 17 runs" in no["text"], no
+    fake.prepare(c, ["head"], "b1", cls="background")  # never asks
+    fake.end(c, ["head"], "b1")
+    a.wait_clean()
+
+
+def idle_slow(site):
+    """An end while the check still runs ends that, too."""
+    c, a = setup(site, idle__check="command", idle__command="sleep 300")
+    c.send("head", type="prepare", run="r1", mpi="openmpi", head="head",
+           head_addrs=[], deadline_ms=1000, **{"class": "exclusive"})
+    fake.wait_for(a.marked)
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+
+
+def idle_load(site):
+    c, a = setup(site, idle__check="load", idle__load="0")
+    no = fake.prepare(c, ["head"], "r1", ok=False)[0]
+    assert no["cause"] == "busy" and no["text"].startswith("load "), no
+    fake.wait_for(lambda: "busy" in c.heartbeats["head"])
+
+
+def rank_lost(site):
+    c, a = setup(site)
+    start(c, "r1", "segment die", ranks=2)
+    lost = c.wait("rank-lost", run="r1", limit=8)
+    assert lost["rank"] in (0, 1) and lost["pid"] > 1
+    exited = c.wait("exited", run="r1", id=0)
+    assert exited["status"] == 137, exited
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+    assert not [f for f in os.listdir("/dev/shm") if f.startswith(
+        "vader_segment.%s.65534." % socket.gethostname())]
+    start(c, "r2", "bye")
+    assert c.wait("exited", run="r2", id=0)["status"] == 0
+    fake.end(c, ["head"], "r2")
+    a.wait_clean()
+    assert not c.find("rank-lost", run="r2")
+    start(c, "r3", "stay")  # ended by order: not news
+    fake.wait_for(lambda: len(a.marked()) > 2)
+    fake.end(c, ["head"], "r3")
+    a.wait_clean()
+    assert not c.find("rank-lost", run="r3")
+
+
+def bad_records(site):
+    c, a = setup(site)
+    for i, word in enumerate(("bad", "gap", "noise")):
+        run = "r%d" % i
+        start(c, run, word + " stay")
+        no = c.wait("launched", run=run, ok=False)
+        assert no["text"].startswith("record refused: "), no
+        c.wait("exited", run=run, id=0)
+        fake.end(c, ["head"], run)
+        a.wait_clean()
+    assert c.records == {}
+
+
+def output(site):
+    c, a = setup(site)
+    start(c, "r1", "begin progress talk exit3")
+    exited = c.wait("exited", run="r1", id=0)
+    assert exited["status"] == 3
+    assert "last words" in exited["stderr"], exited
+    assert len(exited["stderr"]) <= 4096
+    assert c.wait("progress", run="r1")["record"]["share"] == 0.5
+    size = os.path.getsize(os.path.join(a.run_dir, "r1", "stdout"))
+    assert size == 256 * 1024, size
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+
+
+def strays(site):
+    c, a = setup(site)
+    start(c, "r1", "begin stray bye exit0")
+    c.wait("exited", run="r1", id=0)
+    fake.wait_for(lambda: not a.marked(), 3)
+    start_ns = time.monotonic()
+    start2 = "begin stray stay"
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+    start(c, "r2", start2)
+    c.wait("records", run="r2")
+    fake.end(c, ["head"], "r2", grace_ms=200)
+    a.wait_clean(5)
+    assert time.monotonic() - start_ns < 12
+
+
+def agent_killed(site):
+    """Its work ends by itself, and its next life finds the records."""
+    c, a = setup(site)
+    c.ack = False
+    start(c, "r1", "begin rounds20 stray stay")
+    fake.wait_for(lambda: len(c.records.get("r1", [])) == 21)
+    c.records["r1"] = c.records["r1"][:5]  # the rest was not committed
+    a.kill()
+    fake.wait_for(lambda: not a.marked(), 8, a.marked)
+    assert os.listdir(a.run_dir) == ["r1"]
+    c.ack = True
+    since = len(c.messages)
+    a.start()
+    hello = c.wait("hello", since=since)
+    assert hello["runs"] == [] and hello["spool"] == [
+        {"run": "r1", "seq": 21}], hello
+    fake.wait_for(lambda: len(c.records["r1"]) == 21)
+    assert [r["seq"] for r in c.records["r1"]] == list(range(1, 22))
+    spool = os.path.join(a.state, "spool")
+    fake.wait_for(lambda: not os.listdir(spool))
+    a.wait_clean()
+    fake.prepare(c, ["head"], "r2")
+
+
+def all_killed(site):
+    """Agent and keepers killed at once: the next life kills what is left."""
+    c, a = setup(site)
+    start(c, "r1", "begin stray stay")
+    c.wait("records", run="r1")
+    fake.wait_for(lambda: len(a.marked()) >= 4)
+    keepers = [p for p in a.marked()
+               if b"keeper" in open("/proc/%d/cmdline" % p, "rb").read()]
+    assert keepers
+    a.proc.send_signal(signal.SIGSTOP)
+    for pid in keepers:
+        os.kill(pid, signal.SIGKILL)
+    a.kill()
+    assert a.marked()  # the stray at least
+    since = len(c.messages)
+    a.start()
+    c.wait("hello", since=since)
+    a.wait_clean(5)
+
+
+def keeper_killed(site):
+    """The agent does a lost keeper's work."""
+    c, a = setup(site)
+    start(c, "r1", "begin stray stay")
+    c.wait("records", run="r1")
+    for pid in a.marked():
+        if b"keeper" in open("/proc/%d/cmdline" % pid, "rb").read():
+            os.kill(pid, signal.SIGKILL)
+    assert c.wait("exited", run="r1", id=0)["status"] == 137
+    fake.wait_for(lambda: not a.marked(), 5, a.marked)
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+
+
+def confined(site):
+    """With no more rights than the unit leaves: the same."""
+    c, a = setup(site, confined=True)
+    start(c, "r1", "begin stray bye exit0")
+    assert c.wait("exited", run="r1", id=0)["status"] == 0
+    fake.wait_for(lambda: not a.marked(), 3)
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+    start(c, "r2", "begin stray stay")
+    c.wait("records", run="r2")
+    fake.end(c, ["head"], "r2")
+    a.wait_clean()
+    start(c, "r3", "begin stray stay")
+    c.wait("records", run="r3")
+    a.proc.send_signal(signal.SIGSTOP)
+    for pid in a.marked():
+        if b"keeper" in open("/proc/%d/cmdline" % pid, "rb").read():
+            os.kill(pid, signal.SIGKILL)
+    a.kill()
+    assert a.marked() and os.listdir(a.run_dir)
+    since = len(c.messages)
+    a.start()
+    c.wait("hello", since=since)
+    a.wait_clean(5)
+
+
+def agent_stops(site):
+    c, a = setup(site)
+    start(c, "r1", "begin stray stay")
+    c.wait("records", run="r1")
+    assert a.kill(signal.SIGTERM) == 0
+    a.wait_clean(5)
+
+
+def deadline(site):
+    c, a = setup(site, children__deadline_max="1s")
+    start(c, "r1", "begin stay")
+    c.wait("exited", run="r1", id=0, limit=8)
+    a.wait_clean()
+
+
+def collector_away(site):
+    """Work goes on for the grace, and no longer."""
+    c, a = setup(site, agent__grace="3s")
+    start(c, "r1", "begin stay")
+    fake.wait_for(lambda: "r1" in c.records)
+    port, records = c.port, c.records
+    c.close()
+    time.sleep(0.5)
+    c = site.collector(port=port)
+    c.records = records
+    c.wait("hello", runs=["r1"])
+    time.sleep(3.5)  # the grace would be over
+    assert a.marked()
+    c.close()
+    began = time.monotonic()
+    a.wait_clean(8)
+    assert time.monotonic() - began > 2.5
+    c = site.collector(port=port)
+    assert c.wait("hello")["runs"] == []
+
+
+def said_while_away(site):
+    """What happened in between is told to the next session."""
+    c, a = setup(site)
+    start(c, "r1", "begin die")
+    port, records = c.port, c.records
+    c.close()
+    fake.wait_for(lambda: "exited" in open(a.log).read())
+    c = site.collector(port=port)
+    c.records = records
+    assert c.wait("rank-lost", run="r1")["rank"] == 0
+    assert c.wait("exited", run="r1", id=0)["status"] == 137
+    assert [r["seq"] for r in c.records["r1"]] == [1]
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+
+
+def dropped(site):
+    """A run that the collector does not keep is ended."""
+    c, a = setup(site)
+    start(c, "r1", "begin stay")
+    fake.wait_for(lambda: "r1" in c.records)
+    c.keep = False
+    c.sessions["head"].close()
+    c.wait("hello", runs=["r1"])
+    a.wait_clean()
+
+
+def spawn_refused(site):
+    """Foreign control addresses, and a node that has no daemon."""
+    c, head, b = setup(site, ("head", "nodeb"))
+    fake.prepare(c, ["head", "nodeb"], "r1")
+    words = [" orted", "-mca", "ess", '"env"', "-mca", "ess_base_jobid",
+             '"1"', "-mca", "ess_base_vpid", "1", "-mca",
+             "ess_base_num_procs", '"2"', "-mca", "orte_node_regex",
+             '"a,b@0(2)"', "-mca", "orte_hnp_uri",
+             '"1.0;tcp://203.0.113.1:7"']
+    c.send("nodeb", type="spawn", run="r1", id=9, argv=words)
+    no = c.wait("spawned", "nodeb", id=9)
+    assert not no["ok"] and "not the head's" in no["text"], no
+    assert not b.marked()
+    c.relay = False
+    fake.launch(c, ["head", "nodeb"], "r1", campaign="x begin stay")
+    ask = c.wait("spawn-ask", "head")
+    assert ask["node"] == "nodeb"
+    c.send("head", type="spawn-state", run="r1", id=ask["id"],
+           state="failed", text="test says no")
+    exited = c.wait("exited", "head", run="r1", id=0)
+    assert exited["status"] == 243, exited
+    assert "test says no" in exited["stderr"]
+    fake.end(c, ["head", "nodeb"], "r1")
+    head.wait_clean()
+    b.wait_clean()
+
+
+def disk_full(site):
+    """An alarm in heartbeats; records arrive all the same, and the spool is
+    whole again when there is room."""
+    state = os.path.join(site.top, "head.state")
+    os.mkdir(state)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", state],
+                   check=True)
+    try:
+        c, a = setup(site)
+        fill = os.path.join(state, "fill")
+        with open(fill, "wb", buffering=0) as f:
+            try:
+                while True:
+                    f.write(b"x" * 512)
+            except OSError:
+                pass
+        start(c, "r1", "begin rounds300 bye exit0")
+        assert c.wait("exited", run="r1", id=0)["status"] == 0
+        fake.wait_for(lambda: "alarm" in c.heartbeats["head"])
+        assert "disk is full" in c.heartbeats["head"]["alarm"]
+        assert [r["seq"] for r in c.records["r1"]] == list(range(1, 302))
+        fake.end(c, ["head"], "r1")
+        a.wait_clean()
+        os.unlink(fill)
+        start(c, "r2", "begin rounds3 bye exit0")
+        c.wait("exited", run="r2", id=0)
+        fake.wait_for(lambda: "alarm" not in c.heartbeats["head"])
+        assert len(c.records["r2"]) == 4
+        a.kill(signal.SIGTERM)
+    finally:
+        subprocess.run(["umount", "-l", state])
+
+
+def memory(site):
+    """At most 10 MiB resident when idle, before and after runs."""
+    c, a = setup(site)
+
+    def rss_kib():
+        with open("/proc/%d/status" % a.proc.pid) as f:
+            for line in f:
+                if line.startswith("VmRSS"):
+                    return int(line.split()[1])
+    if "asan" in fake.BUILD:
+        return
+    assert rss_kib() <= 10240, rss_kib()
+    for i in range(3):
+        run = "r%d" % i
+        start(c, run, "begin rounds2000 bye exit0")
+        c.wait("exited", run=run, id=0)
+        fake.end(c, ["head"], run)
+        a.wait_clean()
+    time.sleep(0.5)
+    print("resident after runs: %d KiB" % rss_kib())
+    assert rss_kib() <= 10240, rss_kib()
+
+
+def arsh_alone(site):
+    prog = os.path.join(fake.BUILD, "agents", "coalmine-arsh")
+
+    def arsh(*args, **env):
+        return subprocess.run([prog] + list(args), env=env, timeout=20,
+                              stderr=subprocess.DEVNULL).returncode
+    missing = os.path.join(site.top, "none")
+    assert arsh("host", "x") == 240
+    assert arsh("host", COALMINE_ARSH_SOCKET=missing) == 240
+    assert arsh("host", "x", COALMINE_ARSH_SOCKET=missing) == 241
+
+
+if __name__ == "__main__":
+    fake.main(reserve, idle_command, idle_slow, idle_load, rank_lost,
+              bad_records, output, strays, agent_killed, all_killed,
+              keeper_killed, confined, agent_stops, deadline, collector_away,
+              said_while_away, dropped, spawn_refused, disk_full, memory,
+              arsh_alone)

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The session: who is believed, how it ends and how it comes back."""
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+import fake
+
+ENGINE = "#!/bin/sh\nexec sleep 600\n"
+
+
+def up(site, **kw):
+    c = site.collector(**kw)
+    a = site.agent("head", c.port, site.libexec(ENGINE))
+    c.wait("hello", "head")
+    fake.wait_for(lambda: "head" in c.heartbeats)
+    return c, a
+
+
+def hello(site):
+    c, a = up(site)
+    msg = c.wait("hello")
+    assert msg["version"] == 1 and msg["node"] == "head"
+    assert msg["runs"] == [] and msg["spool"] == []
+    inv = msg["inventory"]
+    assert inv["cores"] == os.cpu_count()
+    assert inv["memory_bytes"] > 1 << 20
+    assert {m["name"] for m in inv["mpi"]} == {"openmpi", "mpich"}
+    assert all(m["version"][0].isdigit() for m in inv["mpi"])
+    beat = c.heartbeats["head"]
+    assert beat["spool_bytes"] == 0 and beat["load"] >= 0
+    assert "alarm" not in beat and "busy" not in beat
+
+
+def not_believed(site):
+    """Every wrong collector is left before it hears a hello."""
+    site.pki.issue("reader", "reader", cn="collector")
+    site.pki.issue("other", "collector", san="DNS:elsewhere")
+    foreign = fake.Pki(os.path.join(site.top, "foreign"))
+    foreign.issue("collector", "collector")
+    log = {
+        "reader": "role",
+        "other": "another name",
+    }
+    for cert, text in log.items():
+        c = site.collector(cert=cert)
+        a = site.agent("head", c.port, site.libexec(ENGINE))
+        fake.wait_for(lambda: text in open(a.log).read())
+        a.kill()
+        assert not c.messages or c.messages[0][1]["type"] == "gone"
+        os.unlink(a.log)
+    c = fake.Collector(foreign)
+    site.collectors.append(c)
+    a = site.agent("head", c.port, site.libexec(ENGINE))
+    fake.wait_for(lambda: "verify failed" in open(a.log).read())
+    assert not c.messages
+
+
+def by_name(site):
+    """A name is looked up, and must be the certificate's."""
+    site.pki.issue("named", "collector", san="DNS:localhost")
+    c = site.collector(cert="named")
+    site.agent("head", c.port, site.libexec(ENGINE),
+               agent__collector="localhost:%d" % c.port)
+    c.wait("hello", "head")
+
+
+def collector_restarts(site):
+    """Back within five seconds, several times in a row."""
+    c, a = up(site)
+    for _ in range(3):
+        port = c.port
+        c.close()
+        time.sleep(1)
+        c = site.collector(port=port)
+        c.wait("hello", "head", limit=6)
+
+
+def silence(site):
+    c, a = up(site)
+    c.beat = False
+    start = time.monotonic()
+    c.wait("gone", limit=6)
+    assert 1 < time.monotonic() - start < 5
+    assert "silent" in open(a.log).read()
+    c.beat = True
+    c.wait("hello", since=2, limit=6)
+
+
+def garbage(site):
+    """Each ends the session, none the agent."""
+    c, a = up(site)
+    bodies = [b"GET / HTTP/1.0\r\n\r\n",
+              b"CM\x01\x00" + struct.pack(">I", 1 << 30),
+              b"CM\x01\x00" + struct.pack(">I", 2) + b"{}",
+              b"CM\x02\x00" + struct.pack(">I", 2) + b"{}",
+              b"CM\x01\x00" + struct.pack(">I", 4) + b"[[[["]
+    for body in bodies:
+        since = len(c.messages)
+        c.sessions["head"].send_bytes(body)
+        c.wait("gone", since=since)
+        c.wait("hello", since=since, limit=8)
+    messages = [dict(type="welcome", heartbeat_ms=100, silence_ms=1000,
+                     acks=[], keep=[]),
+                dict(type="hello"), dict(type="ack", run="r", seq=-1),
+                dict(type="spawn", run="r", id=0, argv=["x"]),
+                dict(type="spawn", run="r", id=1, argv=[1]),
+                dict(type="end", run="r", grace_ms=-1, text=""),
+                dict(type="launch", run="r", mpi="openmpi", launcher="agents",
+                     nodes=[{"node": "a b", "addr": ""}], ranks_per_node=1,
+                     campaign="", deadline_ms=1),
+                dict(type="prepare", run="../x", mpi="openmpi", head="head",
+                     head_addrs=[], deadline_ms=1000,
+                     **{"class": "exclusive"})]
+    for msg in messages:
+        since = len(c.messages)
+        fake.wait_for(lambda: "head" in c.sessions)
+        c.send("head", **msg)
+        c.wait("gone", since=since)
+        c.wait("hello", since=since, limit=8)
+    assert a.proc.poll() is None
+    boots = {m["boot"] for _, m in c.messages if m["type"] == "hello"}
+    assert len(boots) == 1
+
+
+def unknown_runs(site):
+    """Orders about runs that are not here are answered or ignored."""
+    c, a = up(site)
+    c.send("head", type="end", run="r1", grace_ms=0, text="x")
+    c.send("head", type="ack", run="r1", seq=5)
+    c.send("head", type="spawn-state", run="r1", id=1, state="running")
+    c.send("head", type="spawn", run="r1", id=1, argv=[" orted"])
+    assert c.wait("spawned", id=1)["text"] == "not prepared"
+    fake.launch(c, ["head"], "r1")
+    assert c.wait("launched", run="r1")["text"] == "not prepared"
+    c.send("head", type="sample", run="r1", border=3)
+    got = c.wait("counters", border=3)
+    assert got["at_unix_ns"] > 0
+    names = {n["nic"] for n in got["nics"]}
+    assert names == set(os.listdir("/sys/class/net")) - {"lo"}, names
+    text = subprocess.run(["tc", "-j", "qdisc", "show"], check=True,
+                          capture_output=True, text=True).stdout
+    queued = {q["dev"] for q in json.loads(text) if q.get("root")}
+    for n in got["nics"]:
+        assert ("qdisc_drops" in n["counters"]) == (n["nic"] in queued), n
+        assert n["counters"]["rx_bytes"] >= 0
+
+
+def reload(site):
+    """SIGHUP: new certificates count from the next connection on."""
+    c, a = up(site)
+    a.proc.send_signal(signal.SIGHUP)
+    fake.wait_for(lambda: "read again" in open(a.log).read())
+    shutil.copy(site.pki.path("head.pem"), site.pki.path("old.pem"))
+    with open(site.pki.path("head.pem"), "w") as f:
+        f.write("nothing\n")
+    a.proc.send_signal(signal.SIGHUP)
+    fake.wait_for(lambda: "certificates kept" in open(a.log).read())
+    since = len(c.messages)
+    c.sessions["head"].close()
+    c.wait("hello", since=since, limit=6)
+
+
+def bad_start(site):
+    """Wrong configuration: a sentence, exit 3, nothing started."""
+    prog = os.path.join(fake.BUILD, "agents", "coalmine-agent")
+    cases = [["-o", "agent.nonsense=1"], ["-o", "nonsense"],
+             ["-o", "agent.spool_max=1"], ["--config", "/nonexistent"],
+             ["-o", "idle.check=command"], ["extra"], ["--what"]]
+    for args in cases:
+        p = subprocess.run([prog, "--config", "/dev/null"] + args,
+                           capture_output=True, text=True, timeout=10)
+        assert p.returncode == 3, (args, p)
+        assert p.stderr, args
+    p = subprocess.run([prog, "--config", "/dev/null", "--print-config"],
+                       capture_output=True, text=True, timeout=10)
+    assert p.returncode == 0 and "[agent]" in p.stdout
+    p = subprocess.run([prog, "--config", "/dev/null", "--check-config"],
+                       capture_output=True, text=True, timeout=10)
+    assert (p.returncode, p.stdout) == (0, "")
+    p = subprocess.run([prog, "--version"], capture_output=True, text=True)
+    assert p.stdout.startswith("coalmine-agent ")
+
+
+if __name__ == "__main__":
+    fake.main(hello, not_believed, by_name, collector_restarts, silence,
+              garbage, unknown_runs, reload, bad_start)

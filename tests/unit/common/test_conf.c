@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every type, every complaint, and that what is rendered reads back. */
+#include "common/conf.c"
+
+#include <math.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static const struct conf_row rows[] = {
+	{ "one", "text", CONF_STRING, 0, 8, NULL, "", "", "A text." },
+	{ "one", "name", CONF_STRING, 1, 8, NULL, NULL, "", "A name." },
+	{ "one", "on", CONF_BOOL, 0, 0, NULL, "no", "", "A switch." },
+	{ "one", "count", CONF_INT, 1, 100, NULL, "5", "", "A count." },
+	{ "two", "share", CONF_REAL, 0.01, 1, NULL, "20%", "1", "A share." },
+	{ "two", "size", CONF_BYTES, 1, 1048576, NULL, "4K", "bytes",
+	    "A size." },
+	{ "two", "span", CONF_SPAN, 0.1, 3600, NULL, "10s", "s", "A span." },
+	{ "two", "mode", CONF_CHOICE, 0, 0, "red|green", "green", "",
+	    "A choice." },
+	{ "two", "modes", CONF_CHOICES, 0, 0, "red|green|blue", "blue,red", "",
+	    "Choices." },
+	{ "two", "nodes", CONF_HOSTLIST, 0, 0, NULL, "n[1-3]", "",
+	    "Hosts. .It starts nothing." },
+	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+};
+
+static struct conf *
+parse_ok(const char *text)
+{
+	struct conf *c = NULL;
+	char why[512] = "";
+	int rc = conf_parse(rows, "f.conf", text, &c, why, sizeof(why));
+
+	if (rc != 0)
+		print_error("%s\n", why);
+	assert_int_equal(rc, 0);
+	return c;
+}
+
+static void
+test_values(void **state)
+{
+	struct conf *c = parse_ok("# note\n[one]\nname = ab=c ; note\n"
+				  "on: yes\n\n[two]\nspan=250ms\n"
+				  "share = 5%\nsize = 1M\nmode = red\n");
+
+	(void)state;
+	assert_string_equal(conf_string(c, "one", "name"), "ab=c");
+	assert_int_equal(conf_bool(c, "one", "on"), 1);
+	assert_int_equal(conf_int(c, "one", "count"), 5);
+	assert_true(fabs(conf_real(c, "two", "share") - 0.05) < 1e-12);
+	assert_int_equal(conf_bytes(c, "two", "size"), 1048576);
+	assert_int_equal(conf_span_ns(c, "two", "span"), 250000000);
+	assert_int_equal(conf_choice(c, "two", "mode"), 0);
+	assert_string_equal(conf_string(c, "two", "modes"), "blue,red");
+	assert_int_equal(conf_given(c, "two", "size"), 1);
+	assert_int_equal(conf_given(c, "two", "nodes"), 0);
+	assert_string_equal(conf_where(c, "two", "span"), "f.conf:7");
+	assert_string_equal(conf_where(c, "two", "nodes"), "default");
+	conf_free(c);
+}
+
+static void
+test_sections(void **state)
+{
+	struct conf *c = parse_ok("[one]\nname = x\n[two]\n");
+	char why[512];
+
+	(void)state;
+	assert_int_equal(conf_has_section(c, "two"), 1); /* though empty */
+	conf_free(c);
+	c = parse_ok("[one]\nname = x");
+	assert_int_equal(conf_has_section(c, "two"), 0);
+	assert_int_equal(conf_set(c, "two", "mode", "red", "-o", why,
+			     sizeof(why)),
+	    0);
+	assert_int_equal(conf_has_section(c, "two"), 1);
+	assert_string_equal(conf_where(c, "two", "mode"), "-o");
+	conf_free(c);
+}
+
+/* A text and exactly what is said about it. */
+static void
+test_complaints(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} bad[] = {
+		{ "[one]\nname = x\nnmae = y\n",
+		    "f:3: unknown key nmae in [one]: allowed are text name "
+		    "on count" },
+		{ "[three]\n",
+		    "f:1: unknown section [three]: allowed are one two" },
+		{ "a = 1\n",
+		    "f:1: key a before any section: allowed are one two" },
+		{ "[one]\nname = x\n\nname = y\n",
+		    "f:4: one.name is given twice, first at f:2" },
+		{ "[one]\nname\n",
+		    "f:2: allowed is [section], key = value or a comment" },
+		{ "[one\nname = x\n",
+		    "f:1: allowed is [section], key = value or a comment" },
+		{ "[one]\ntext = 1\n", "f: one.name is missing: A name." },
+		{ "[one]\nname =\n",
+		    "f:2: one.name = (empty): allowed is 1 to 8 characters" },
+		{ "[one]\nname = 123456789\n",
+		    "f:2: one.name = 123456789: allowed is 1 to 8 "
+		    "characters" },
+		{ "[one]\non = maybe\n",
+		    "f:2: one.on = maybe: allowed is yes or no" },
+		{ "[one]\ncount = 101\n",
+		    "f:2: one.count = 101: allowed is a whole number, 1 to "
+		    "100" },
+		{ "[one]\ncount = 1x\n",
+		    "f:2: one.count = 1x: allowed is a whole number, 1 to "
+		    "100" },
+		{ "[two]\nshare = 101%\n",
+		    "f:2: two.share = 101%: allowed is a number, 0.01 to 1" },
+		{ "[two]\nmode = blue\n",
+		    "f:2: two.mode = blue: allowed is one of red|green" },
+		{ "[two]\nmodes = red,pink\n",
+		    "f:2: two.modes = red,pink: allowed is a list, with "
+		    "commas, of red|green|blue" },
+		{ "[two]\nmodes =\n",
+		    "f:2: two.modes = (empty): allowed is a list, with "
+		    "commas, of red|green|blue" },
+		{ "[two]\nnodes = n[1-\n",
+		    "f:2: two.nodes = n[1-: allowed is a hostlist as "
+		    "n[001-016,020],login1 (the bracket is not closed at "
+		    "character 2)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		struct conf *c = (void *)rows;
+		char why[512] = "";
+
+		assert_int_equal(conf_parse(rows, "f", bad[i].text, &c, why,
+				     sizeof(why)),
+		    -EINVAL);
+		assert_string_equal(why, bad[i].want);
+		assert_ptr_equal(c, rows); /* untouched */
+	}
+}
+
+static void
+test_spans_and_sizes_are_bounded(void **state)
+{
+	struct conf *c = parse_ok("[one]\nname = x\n");
+	char why[512];
+
+	(void)state;
+	assert_int_equal(conf_set(c, "two", "span", "2h", "-o", why,
+			     sizeof(why)),
+	    -EINVAL);
+	assert_non_null(strstr(why, "a time span as 250ms, 10s or 5m"));
+	assert_int_equal(conf_set(c, "two", "size", "2M", "-o", why,
+			     sizeof(why)),
+	    -EINVAL);
+	assert_non_null(strstr(why, "1.0 MiB"));
+	assert_int_equal(conf_bytes(c, "two", "size"), 4096); /* as it was */
+	assert_int_equal(conf_set(c, "one", "text", "a\nb", "-o", why,
+			     sizeof(why)),
+	    -EINVAL);
+	assert_int_equal(conf_set(c, "one", "text", "a ;b", "-o", why,
+			     sizeof(why)),
+	    -EINVAL);
+	assert_int_equal(conf_set(c, "one", "nope", "1", "-o", why,
+			     sizeof(why)),
+	    -EINVAL);
+	conf_free(c);
+}
+
+static void
+test_render_reads_back(void **state)
+{
+	struct conf *c = parse_ok("[one]\nname = ab\n[two]\nshare = 5%\n");
+	char *text = conf_render(c);
+	struct conf *again = parse_ok(text);
+	char *twice = conf_render(again);
+
+	(void)state;
+	assert_string_equal(text, twice);
+	assert_non_null(strstr(text, "[two]\nshare = 5%\nsize = 4K\n"));
+	free(text);
+	free(twice);
+	conf_free(c);
+	conf_free(again);
+}
+
+static char *
+printed(void (*print)(const struct conf_row *, FILE *))
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	print(rows, to);
+	fclose(to);
+	return text;
+}
+
+static void
+test_printers(void **state)
+{
+	char *text = printed(conf_print_defaults);
+
+	(void)state;
+	assert_non_null(strstr(text,
+	    "[two]\n# A share.\n"
+	    "# Allowed: 0.01 to 1\n#share = 20%\n"));
+	assert_non_null(strstr(text, "\nname =\n")); /* has no default */
+	free(text);
+	text = printed(conf_print_mdoc);
+	assert_non_null(strstr(text,
+	    ".It Ic mode\nA choice.\n"
+	    "Allowed: red|green\nDefault:\n.Ql green .\n"));
+	assert_non_null(strstr(text, "Must be given.\n"));
+	free(text);
+}
+
+static void
+test_long_lines(void **state)
+{
+	struct conf *c = NULL;
+	size_t n = 200000;
+	char *text = xcalloc(1, n + 64), why[512];
+
+	(void)state;
+	strcpy(text, "[one]\nname = x\n[two]\nnodes = ");
+	for (size_t i = strlen(text); i + 8 < n; i = strlen(text + i) + i)
+		snprintf(text + i, 16, "n%06zu,", i);
+	strcat(text + n - 64, "last\n[one]\n");
+	assert_int_equal(conf_parse(rows, "f", text, &c, why, sizeof(why)), 0);
+	assert_non_null(strstr(conf_string(c, "two", "nodes"), ",last"));
+	conf_free(c);
+	free(text);
+	n = 2 * 1024 * 1024;
+	text = xcalloc(1, n + 1);
+	memset(text, '#', n);
+	assert_int_equal(conf_parse(rows, "f", text, &c, why, sizeof(why)),
+	    -EINVAL);
+	assert_non_null(strstr(why, "f:1: the line is longer than"));
+	free(text);
+}
+
+static void
+test_files(void **state)
+{
+	char path[] = "/tmp/test_conf.XXXXXX", why[512];
+	int fd = mkstemp(path);
+	struct conf *c = NULL;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "[one]\nname = x\n", 15), 15);
+	assert_int_equal(conf_load(rows, path, &c, why, sizeof(why)), 0);
+	conf_free(c);
+	assert_int_equal(write(fd, "\0", 1), 1);
+	assert_int_equal(conf_load(rows, path, &c, why, sizeof(why)), -EILSEQ);
+	close(fd);
+	unlink(path);
+	assert_int_equal(conf_load(rows, path, &c, why, sizeof(why)), -ENOENT);
+	assert_non_null(strstr(why, ": No such file or directory"));
+	conf_free(NULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_complaints),
+		cmocka_unit_test(test_spans_and_sizes_are_bounded),
+		cmocka_unit_test(test_render_reads_back),
+		cmocka_unit_test(test_printers),
+		cmocka_unit_test(test_long_lines),
+		cmocka_unit_test(test_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

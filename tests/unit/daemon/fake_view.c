@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake_view.c - a cluster made up in memory behind view.h, for tests of what
+ * stands before it. fake_nodes_count and the fake_ answers may be set first.
+ */
+#include "tests/unit/daemon/fake_view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "schema/names.h"
+
+struct fake fake = { .nodes = 12 };
+
+static json_t *
+fake_node(int i)
+{
+	static const char *const states[] = { "ok", "ok", "ok", "late", "ok",
+		"ok", "busy", "ok", "lost", "ok", "ok" };
+	json_int_t now = (json_int_t)clk_unix_ns();
+	char name[32];
+	json_t *node;
+
+	snprintf(name, sizeof(name), "node%d", i + 1);
+	node = json_pack("{s:s,s:s,s:I,s:I,s:s,s:s,s:{s:i},s:i,s:f}", "node",
+	    fake.first_node != NULL && i == 0 ? fake.first_node : name, "state",
+	    states[i % 11], "since_unix_ns",
+	    now - (json_int_t)(3600 * CLK_NS_PER_S), "last_seen_unix_ns",
+	    now - (json_int_t)(i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1), "addr",
+	    "10.0.0.1", "software", "0.1.0", "inventory", "cores", 64,
+	    "spool_bytes", 100 * i, "load", 0.1);
+	if (fake.latest != NULL)
+		json_object_set_new(node, "score",
+		    json_real(latest_node_score(fake.latest, name)));
+	return node;
+}
+
+json_t *
+view_nodes(struct view *v)
+{
+	json_t *list = json_array();
+
+	(void)v;
+	for (int i = 0; i < fake.nodes; i++)
+		json_array_append_new(list, fake_node(i));
+	return list;
+}
+
+json_t *
+view_node(struct view *v, const char *node)
+{
+	(void)v;
+	return strcmp(node, "node1") == 0 ? fake_node(0) : NULL;
+}
+
+json_t *
+view_campaigns(struct view *v)
+{
+	(void)v;
+	return json_pack("[{s:s,s:s,s:b,s:b},{s:s,s:b,s:s}]", "campaign",
+	    "quick", "class", "exclusive", "ok", 1, "enabled", 1, "campaign",
+	    "broken", "ok", 0, "error", "broken.conf:3: unknown key");
+}
+
+json_t *
+view_campaign(struct view *v, const char *name)
+{
+	(void)v;
+	return strcmp(name, "quick") == 0
+	    ? json_pack("{s:s,s:s}", "campaign", name, "text", "[campaign]\n")
+	    : NULL;
+}
+
+json_t *
+view_campaign_validate(struct view *v, const char *name, const char *text)
+{
+	(void)v;
+	(void)name;
+	return json_pack("{s:b}", "ok", text[0] == '[');
+}
+
+json_t *
+view_runs(struct view *v)
+{
+	(void)v;
+	return fake.runs != NULL ? json_deep_copy(fake.runs) : json_array();
+}
+
+json_t *
+view_run(struct view *v, const char *run)
+{
+	json_t *one;
+	size_t i;
+
+	(void)v;
+	json_array_foreach (fake.runs, i, one)
+		if (strcmp(json_string_value(json_object_get(one, "run")),
+			run) == 0)
+			return json_deep_copy(one);
+	return NULL;
+}
+
+json_t *
+view_schedule(struct view *v)
+{
+	(void)v;
+	return json_pack("[{s:s,s:b,s:i,s:I,s:s}]", "campaign", "quick",
+	    "enabled", 1, "every_s", 300, "next_unix_ns",
+	    (json_int_t)(clk_unix_ns() + 100 * CLK_NS_PER_S), "last_state",
+	    "finished");
+}
+
+int
+view_submit(struct view *v, const char *campaign, const char *text,
+    const json_t *overrides, const char *by, char ret_run[64], char *why,
+    size_t why_bytes)
+{
+	(void)v;
+	(void)text;
+	(void)overrides;
+	snprintf(fake.last_by, sizeof(fake.last_by), "%s", by);
+	if (strcmp(campaign, "quick") == 0) {
+		snprintf(ret_run, 64, "quick-1");
+		return 0;
+	}
+	snprintf(why, why_bytes, "no campaign %s", campaign);
+	return -ENOENT;
+}
+
+int
+view_cancel(struct view *v, const char *run, const char *by, char *why,
+    size_t why_bytes)
+{
+	(void)v;
+	(void)by;
+	if (strcmp(run, "live-1") == 0)
+		return 0;
+	snprintf(why, why_bytes, "run %s is over", run);
+	return -EALREADY;
+}
+
+int
+view_stop_all(struct view *v, const char *by)
+{
+	(void)v;
+	(void)by;
+	fake.stopped++;
+	return 2;
+}
+
+int
+view_schedule_enable(struct view *v, const char *campaign, int enabled,
+    const char *by, char *why, size_t why_bytes)
+{
+	(void)v;
+	(void)campaign;
+	(void)by;
+	(void)why;
+	(void)why_bytes;
+	fake.enabled = enabled;
+	return 0;
+}
+
+json_t *
+view_diags(struct view *v)
+{
+	(void)v;
+	return fake.diags != NULL ? json_deep_copy(fake.diags) : json_array();
+}
+
+size_t
+view_run_counts(struct view *v, const struct view_run_count **ret)
+{
+	static const struct view_run_count rows[] = {
+		{ "quick", RUN_FINISHED, 7, 1.7e9 },
+		{ "canary", RUN_FINISHED, 70, 1800000000.125 },
+		{ "quick", RUN_FAILED, 1, 1.7e9 },
+	};
+
+	(void)v;
+	*ret = rows;
+	return 3;
+}

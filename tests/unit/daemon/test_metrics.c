@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The metrics page and the numbers behind it: what promtool does not find
+ * (series twice, no +Inf, buckets that shrink, families in pieces, escapes)
+ * and promtool itself where it is installed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/metrics.c"
+
+#include "tests/unit/daemon/fake_view.h"
+#include "schema/record.h"
+
+static json_t *
+canary(const char *test, const char *phase, double scale, int nodes)
+{
+	json_t *record = json_pack("{s:s,s:i,s:s,s:s,s:s,s:s}", "run", "r-1",
+	    "seq", 1, "probe", "canary", "test", test, "phase", phase, "unit",
+	    "s");
+	json_t *list = json_array();
+	struct hist *h = xcalloc(1, sizeof(*h));
+
+	hist_clear(h);
+	for (int i = 1; i <= 200; i++)
+		hist_add(h, scale * (1 + i / 100.0));
+	record_put_hist(record, h);
+	free(h);
+	for (int i = 0; i < nodes; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "node%d", i + 1);
+		json_array_append_new(list,
+		    json_pack("{s:s,s:i,s:f,s:f}", "node", name, "n", 100,
+			"q25", scale * (i == 2 ? 1.3 : 1), "q75",
+			scale * (i == 2 ? 1.3 : 1)));
+	}
+	json_object_set_new(record, "nodes", list);
+	return record;
+}
+
+static void
+take_new(struct latest *l, json_t *record)
+{
+	latest_record(l, "quick", "exclusive", record);
+	json_decref(record);
+}
+
+static json_t *
+impact(const char *test, const char *of, double value)
+{
+	return json_pack("{s:s,s:s,s:s,s:f,s:{s:f,s:f}}", "probe", "impact",
+	    "test", test, "of", of, "value", value, "interval", "lo",
+	    value * 0.9, "hi", value * 1.1);
+}
+
+static struct strbuf
+render(const struct latest *l)
+{
+	static struct metrics_http http;
+	struct store_health health = { .writable = 1,
+		.rows_total = 1 << 30,
+		.write_s_max = 0.012 };
+	struct metrics_in in = { .latest = l,
+		.health = &health,
+		.http = &http };
+	struct strbuf page = { 0 };
+
+	memset(&http, 0, sizeof(http));
+	metrics_http_count(&http, "metrics", 200);
+	metrics_http_count(&http, "metrics", 200);
+	metrics_http_count(&http, "runs", 404);
+	metrics_render(&in, &page);
+	return page;
+}
+
+static struct latest *
+full_latest(void)
+{
+	struct latest *l = latest_new();
+
+	for (int t = 0; t < TEST_MAX; t++)
+		for (int p = 0; p < 2; p++)
+			take_new(l,
+			    canary(names_tests[t].name, names_phases[p],
+				p == 0 ? 3e-5 : 2e-3, 12));
+	take_new(l, impact("lat", "p99", 28.5));
+	take_new(l, impact("lat", "mean", 16));
+	return l;
+}
+
+static void
+assert_line(const char *page, const char *line)
+{
+	char *whole = xasprintf("\n%s\n", line);
+
+	if (strstr(page, whole) == NULL)
+		fail_msg("the page lacks: %s", line);
+	free(whole);
+}
+
+static void
+test_promised_names(void **state)
+{
+	static const char *const lines[] = {
+		"coalmine_build_info{version=\"" COALMINE_VERSION "\"} 1",
+		"coalmine_agents{state=\"ok\"} 9",
+		"coalmine_agents{state=\"lost\"} 1",
+		"coalmine_agent_up{node=\"node1\"} 1",
+		"coalmine_agent_up{node=\"node9\"} 0",
+		"coalmine_congestion_impact{test=\"lat\",of=\"p99\"} 28.5",
+		"coalmine_congestion_impact_low{test=\"lat\",of=\"p99\"} 25.65",
+		"coalmine_congestion_impact_high{test=\"lat\",of=\"mean\"} "
+		"17.6",
+		"coalmine_runs_total{campaign=\"quick\",state=\"finished\"} 7",
+		"coalmine_campaign_last_success_timestamp_seconds"
+		"{campaign=\"canary\"} 1800000000.125",
+		"coalmine_http_requests_total{handler=\"metrics\","
+		"code=\"200\"} 2",
+		"coalmine_db_writable 1",
+		"coalmine_db_rows_total 1073741824",
+	};
+	static const char *const begins[] = {
+		"coalmine_canary_latency_seconds{test=\"lat\","
+		"phase=\"isolated\",quantile=\"0.99\",class=\"exclusive\"} ",
+		"coalmine_canary_bandwidth_bytes_per_second{test=\"bw-sync\","
+		"phase=\"congested\",quantile=\"0.5\",class=\"exclusive\"} ",
+		"coalmine_canary_latency_distribution_seconds_bucket{"
+		"test=\"lat\",phase=\"isolated\",class=\"exclusive\","
+		"le=\"9.5367431640625e-07\"} 0",
+		"coalmine_node_score{node=\"node3\"} ",
+		"coalmine_campaign_next_start_timestamp_seconds"
+		"{campaign=\"quick\"} ",
+		"coalmine_runs{state=\"running\"} 0",
+		"process_resident_memory_bytes ",
+		"process_start_time_seconds ",
+	};
+	struct latest *l = full_latest();
+	struct strbuf page = render(l);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		assert_line(page.text, lines[i]);
+	for (size_t i = 0; i < ARRAY_LEN(begins); i++)
+		if (strstr(page.text, begins[i]) == NULL)
+			fail_msg("the page lacks: %s", begins[i]);
+	strbuf_clear(&page);
+	latest_free(l);
+}
+
+static int
+compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The series of every sample line; the caller frees all. */
+static size_t
+series_of(const char *page, char ***ret)
+{
+	char *copy = xstrdup(page), *rest = copy, *line;
+	size_t count = 0;
+
+	*ret = NULL;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		char *value = strrchr(line, ' ');
+
+		if (*line == '#' || value == NULL)
+			continue;
+		*ret = xreallocarray(*ret, count + 1, sizeof(**ret));
+		(*ret)[count++] = xstrndup(line, (size_t)(value - line));
+	}
+	free(copy);
+	return count;
+}
+
+static void
+test_no_series_twice(void **state)
+{
+	struct latest *l = full_latest();
+	struct strbuf page;
+	char **series;
+	size_t count;
+
+	(void)state;
+	page = render(l);
+	count = series_of(page.text, &series);
+	assert_true(count > 300);
+	qsort(series, count, sizeof(*series), compare_lines);
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(series[i - 1], series[i]) == 0)
+			fail_msg("twice: %s", series[i]);
+	for (size_t i = 0; i < count; i++)
+		free(series[i]);
+	free(series);
+	strbuf_clear(&page);
+	latest_free(l);
+}
+
+/* The family a series belongs to: its name without a histogram's endings. */
+static void
+family_of(const char *line, char ret[128])
+{
+	static const char *const ends[] = { "_bucket", "_sum", "_count" };
+	size_t len = strcspn(line, "{ ");
+
+	snprintf(ret, 128, "%.*s", (int)len, line);
+	if (strncmp(ret, LATENCY_HISTOGRAM, strlen(LATENCY_HISTOGRAM)) != 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		size_t end = strlen(ends[i]);
+
+		if (len > end && strcmp(ret + len - end, ends[i]) == 0)
+			ret[len - end] = '\0';
+	}
+}
+
+static void
+test_families_in_one_piece(void **state)
+{
+	struct latest *l = full_latest();
+	struct strbuf page = render(l);
+	char *rest = page.text, *line, family_now[128] = "", got[128];
+	json_t *seen = json_object();
+
+	(void)state;
+	while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
+		if (strncmp(line, "# HELP ", 7) == 0) {
+			snprintf(family_now, sizeof(family_now), "%.*s",
+			    (int)strcspn(line + 7, " "), line + 7);
+			if (json_object_get(seen, family_now) != NULL)
+				fail_msg("family again: %s", family_now);
+			json_object_set_new(seen, family_now, json_true());
+		} else if (*line != '#') {
+			family_of(line, got);
+			assert_string_equal(got, family_now);
+		}
+	}
+	json_decref(seen);
+	strbuf_clear(&page);
+	latest_free(l);
+}
+
+static void
+test_histograms_add_up(void **state)
+{
+	struct latest *l = full_latest();
+	struct strbuf page = render(l);
+	char *rest = page.text, *line;
+	unsigned long long last = 0, infs = 0, counts = 0;
+
+	(void)state;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		unsigned long long n;
+
+		if (strncmp(line, LATENCY_HISTOGRAM,
+			strlen(LATENCY_HISTOGRAM)) != 0)
+			continue;
+		n = strtoull(strrchr(line, ' '), NULL, 10);
+		if (strstr(line, "_bucket") != NULL) {
+			assert_true(n >= last);
+			last = n;
+			infs += strstr(line, "le=\"+Inf\"") != NULL;
+		} else if (strstr(line, "_count") != NULL) {
+			assert_true(n == last && n == 200);
+			last = 0;
+			counts++;
+		}
+	}
+	assert_int_equal(infs, 6); /* three latency tests, two phases */
+	assert_int_equal(counts, infs);
+	strbuf_clear(&page);
+	latest_free(l);
+}
+
+static void
+test_labels_are_escaped(void **state)
+{
+	struct latest *l = latest_new();
+	struct strbuf page;
+
+	(void)state;
+	fake.first_node = "a\"b\\c\nd";
+	page = render(l);
+	fake.first_node = NULL;
+	assert_line(page.text, "coalmine_agent_up{node=\"a\\\"b\\\\c\\nd\"} 1");
+	strbuf_clear(&page);
+	latest_free(l);
+}
+
+static void
+test_values(void **state)
+{
+	static const struct {
+		double value;
+		const char *want;
+	} rows[] = {
+		{ 0, "0" },
+		{ -3, "-3" },
+		{ 16777217, "16777217" },
+		{ 9007199254740991.0, "9007199254740991" },
+		{ 0.1, "0.1" },
+		{ 3.6e-5, "3.6e-05" },
+		{ INFINITY, "+Inf" },
+		{ -INFINITY, "-Inf" },
+		{ NAN, "NaN" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct strbuf sb = { 0 };
+
+		add_value(&sb, rows[i].value);
+		assert_string_equal(sb.text, rows[i].want);
+		strbuf_clear(&sb);
+	}
+}
+
+static void
+test_scores(void **state)
+{
+	struct latest *l = latest_new();
+	json_t *record;
+
+	(void)state;
+	assert_true(isnan(latest_node_score(l, "node1")));
+	take_new(l, canary("lat", "isolated", 1e-5, 3)); /* too few peers */
+	assert_true(isnan(latest_node_score(l, "node1")));
+	take_new(l, canary("lat", "congested", 1e-5, 12)); /* not judged */
+	assert_true(isnan(latest_node_score(l, "node1")));
+	take_new(l, canary("lat", "isolated", 1e-5, 12));
+	assert_true(latest_node_score(l, "node3") > 4.5);
+	assert_true(fabs(latest_node_score(l, "node1")) < 0.01);
+	/* The same numbers as bandwidth: 30 % more is not worse. */
+	record = canary("bw-sync", "isolated", 1e9, 12);
+	json_object_set_new(record, "run", json_string("r-2"));
+	take_new(l, record);
+	assert_true(latest_node_score(l, "node3") < -4.5); /* r-1 is over */
+	latest_free(l);
+}
+
+static void
+test_no_number_is_no_number(void **state)
+{
+	struct latest *l = latest_new();
+	json_t *record = canary("lat", "isolated", 1e-5, 12);
+	struct strbuf page;
+
+	(void)state;
+	take_new(l, record);
+	take_new(l,
+	    json_pack("{s:s,s:s,s:s,s:i,s:n,s:s}", "probe", "canary", "test",
+		"lat", "phase", "isolated", "n", 0, "p50", "cause", "timeout"));
+	page = render(l);
+	assert_null(
+	    strstr(page.text, "coalmine_canary_latency_seconds{test=\"lat\""));
+	assert_line(page.text,
+	    "coalmine_canary_test_failures_total{test="
+	    "\"lat\",phase=\"isolated\",class=\"exclusive\"} 1");
+	strbuf_clear(&page);
+	latest_free(l);
+}
+
+static void
+test_strange_records_change_nothing(void **state)
+{
+	static const char *const rows[] = { "{}", "{\"probe\":\"canary\"}",
+		"{\"probe\":\"canary\",\"test\":\"no\",\"phase\":\"isolated\"}",
+		"{\"probe\":\"canary\",\"test\":\"lat\",\"phase\":7}",
+		"{\"probe\":\"impact\",\"test\":\"lat\",\"of\":\"p98\"}",
+		"{\"probe\":\"impact\",\"test\":5}", "{\"probe\":\"end\"}" };
+	struct latest *l = latest_new();
+	const struct latest_test *tests;
+	const struct latest_impact *impacts;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		take_new(l, json_loads(rows[i], 0, NULL));
+	assert_int_equal(latest_tests(l, &tests), 0);
+	assert_int_equal(latest_impacts(l, &impacts), 0);
+	latest_free(l);
+}
+
+static void
+test_lost_nodes_expire(void **state)
+{
+	struct node_view v;
+	json_t *node = json_pack("{s:s,s:s,s:I}", "node", "n", "state", "lost",
+	    "last_seen_unix_ns", (json_int_t)5e9);
+
+	(void)state;
+	v = node_view(node, 10);
+	assert_true(v.fresh);
+	v = node_view(node, 2 * NODE_EXPIRY_S);
+	assert_false(v.fresh);
+	json_object_set_new(node, "state", json_string("ok"));
+	v = node_view(node, 2 * NODE_EXPIRY_S);
+	assert_true(v.fresh);
+	json_decref(node);
+}
+
+static void
+test_promtool(void **state)
+{
+	struct latest *l = full_latest();
+	struct strbuf page = render(l);
+	FILE *fp;
+
+	(void)state;
+	if (system("command -v promtool >/dev/null") != 0) {
+		print_message("skipped: promtool is not installed\n");
+		skip();
+	}
+	fp = popen("promtool check metrics 2>&1", "w");
+	assert_non_null(fp);
+	assert_int_equal(fwrite(page.text, 1, page.len_bytes, fp),
+	    page.len_bytes);
+	assert_int_equal(pclose(fp), 0);
+	strbuf_clear(&page);
+	latest_free(l);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_promised_names),
+		cmocka_unit_test(test_no_series_twice),
+		cmocka_unit_test(test_families_in_one_piece),
+		cmocka_unit_test(test_histograms_add_up),
+		cmocka_unit_test(test_labels_are_escaped),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_scores),
+		cmocka_unit_test(test_no_number_is_no_number),
+		cmocka_unit_test(test_strange_records_change_nothing),
+		cmocka_unit_test(test_lost_nodes_expire),
+		cmocka_unit_test(test_promtool),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

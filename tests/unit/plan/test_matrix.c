@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matrix and list files: what is read, and what is said of bad ones.
+ */
+#include "probes/pattern/matrix.c"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static int
+parse(const char *text, enum matrix_format format, uint32_t ranks,
+    struct matrix *ret, char *why)
+{
+	return matrix_parse("m.txt", text, strlen(text), format, ranks, ret,
+	    why, 300);
+}
+
+static void
+refused(const char *text, enum matrix_format format, uint32_t ranks,
+    const char *words)
+{
+	struct matrix m;
+	char why[300] = "";
+
+	assert_int_equal(parse(text, format, ranks, &m, why), -EINVAL);
+	if (strncmp(why, words, strlen(words)) != 0)
+		fail_msg("\"%s\" does not start with \"%s\"", why, words);
+}
+
+static void
+test_matrix(void **state)
+{
+	struct matrix m;
+	char why[300];
+
+	(void)state;
+	assert_int_equal(parse("# who\n0 1\t \n\n 5 7 # x\r\n", MATRIX_AUTO, 0,
+			     &m, why),
+	    0);
+	assert_int_equal(m.ranks, 2);
+	assert_int_equal(m.is_list, 0);
+	assert_int_equal(m.cells[1], 1);
+	assert_int_equal(m.cells[2], 5);
+	assert_int_equal(m.cells[3], 7);
+	matrix_clear(&m);
+	assert_int_equal(parse("4", MATRIX_AUTO, 0, &m, why), 0);
+	assert_int_equal(m.cells[0], 4);
+	matrix_clear(&m);
+}
+
+static void
+test_list(void **state)
+{
+	struct matrix m;
+	char why[300];
+
+	(void)state;
+	assert_int_equal(parse("0 1 100\n3 0 7\n0 1 11\n1 1 1\n", MATRIX_AUTO,
+			     0, &m, why),
+	    0);
+	assert_int_equal(m.ranks, 4);
+	assert_int_equal(m.is_list, 1);
+	assert_int_equal(m.cells[1], 111);
+	assert_int_equal(m.cells[12], 7);
+	assert_int_equal(m.cells[5], 1);
+	matrix_clear(&m);
+	assert_int_equal(parse("src dst bytes\n0 1 8\n", MATRIX_AUTO, 0, &m,
+			     why),
+	    0);
+	assert_int_equal(m.is_list, 1);
+	matrix_clear(&m);
+}
+
+/* Three lines of three numbers. */
+static void
+test_ambiguous(void **state)
+{
+	static const char both[] = "0 1 8\n1 2 8\n2 0 8\n";
+	struct matrix m;
+	char why[300];
+
+	(void)state;
+	refused(both, MATRIX_AUTO, 0, "m.txt:1: 3 lines of 3 numbers");
+	refused(both, MATRIX_AUTO, 3, "m.txt:1: 3 lines of 3 numbers");
+	assert_int_equal(parse(both, MATRIX_MATRIX, 0, &m, why), 0);
+	assert_int_equal(m.cells[2], 8);
+	matrix_clear(&m);
+	assert_int_equal(parse(both, MATRIX_LIST, 0, &m, why), 0);
+	assert_int_equal(m.cells[1], 8);
+	matrix_clear(&m);
+	assert_int_equal(parse(both, MATRIX_AUTO, 4, &m, why), 0);
+	assert_int_equal(m.is_list, 1);
+	matrix_clear(&m);
+	assert_int_equal(parse("0 5000 1\n9 0 9000\n3 3 0\n", MATRIX_AUTO, 0,
+			     &m, why),
+	    0);
+	assert_int_equal(m.is_list, 0);
+	matrix_clear(&m);
+}
+
+static void
+test_refused(void **state)
+{
+	(void)state;
+	refused("1 2\n3\n", MATRIX_AUTO, 0, "m.txt:2: 1 numbers, but line 1");
+	refused("1 2\n3 4 5\n", MATRIX_AUTO, 0, "m.txt:2: 3 numbers");
+	refused("1 2 3 4\n3 4 5 6\n", MATRIX_AUTO, 0,
+	    "m.txt:2: the matrix ends after 2 rows, but it has 4 columns");
+	refused("1 2\n3 4\n5 6\n", MATRIX_AUTO, 0,
+	    "m.txt:3: the matrix ends after 3 rows, but it has 2 columns");
+	refused("1 2\n3 -4\n", MATRIX_AUTO, 0,
+	    "m.txt:2: -4: allowed is a whole number, 0 to");
+	refused("1 2\n3 4.5\n", MATRIX_AUTO, 0, "m.txt:2: 4.5: allowed");
+	refused("1 x\n", MATRIX_AUTO, 0, "m.txt:1: x: allowed");
+	refused("1 99999999999999999999999999999999999\n", MATRIX_AUTO, 0,
+	    "m.txt:1: 99999999");
+	refused("", MATRIX_AUTO, 0, "m.txt:1: no numbers");
+	refused("# nothing\n\n", MATRIX_AUTO, 0, "m.txt:2: no numbers");
+	refused("1 2\n3 4\n", MATRIX_AUTO, 1, "m.txt:1: a matrix for 2 ranks");
+	refused("0 9 1\n", MATRIX_AUTO, 9,
+	    "m.txt:1: rank 9: allowed is 0 to 8");
+	refused("0 1 5 6\n", MATRIX_LIST, 0, "m.txt:1: 4 numbers: allowed");
+	refused("src dst bytes\n", MATRIX_AUTO, 0, "m.txt:1: no numbers");
+	refused("1125899906842624 1125899906842624\n0 0\n", MATRIX_AUTO, 0,
+	    "m.txt:2: rank 0 sends or receives more than");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_matrix),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_ambiguous),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

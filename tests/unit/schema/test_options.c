@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All rows are sound; every rule over several values refuses what it should,
+ * with the place. */
+#include "schema/options.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static void
+test_rows_are_sound(void **state)
+{
+	static const char *const kinds[] = { "campaign", "coalmined",
+		"coalmine-agent" };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+		const struct conf_row *rows = options_find(kinds[k]);
+		struct conf *c;
+		char why[512];
+
+		assert_non_null(rows);
+		/* asserts on a default that its own row refuses */
+		assert_int_equal(conf_parse(rows, "f", "", &c, why,
+				     sizeof(why)),
+		    0);
+		conf_free(c);
+		for (; rows->key != NULL; rows++) {
+			assert_true(strlen(rows->text) > 5);
+			assert_int_equal(rows->text[strlen(rows->text) - 1],
+			    '.');
+		}
+	}
+	assert_null(options_find("nope"));
+}
+
+static int
+check(const char *text, char *why, size_t why_bytes)
+{
+	struct conf *c = NULL;
+	int rc = conf_parse(options_campaign, "f", text, &c, why, why_bytes);
+
+	assert_int_equal(rc, 0);
+	rc = options_campaign_check(c, why, why_bytes);
+	conf_free(c);
+	return rc;
+}
+
+static void
+test_good(void **state)
+{
+	static const char *const good[] = { "",
+		"[campaign]\nclass = background\n[congestor]\nmix = none\n",
+		"[schedule]\nevery = 5m\noffset = 1m\njitter = 30s\n"
+		"window = 22:00-06:00,12:00-13:00\n",
+		"[schedule]\nat = 02:00, 14:30\n",
+		"[campaign]\ndeadline = 5s\n",
+		"[campaign]\nnodes = n[1-4]\nnodes_min = 4\n",
+		"[canary]\nshare = 1\n[congestor]\nmix = none\n" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		char why[512] = "";
+
+		if (check(good[i], why, sizeof(why)) < 0)
+			fail_msg("%s", why);
+	}
+}
+
+static void
+test_rules(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} bad[] = {
+		{ "[canary]\ntests = lat,bw,lat\n",
+		    "f:2: canary.tests = lat,bw,lat: a test stands in it "
+		    "twice" },
+		{ "[congestor]\nmix = none,incast\n",
+		    "f:2: congestor.mix = none,incast: none stands beside" },
+		{ "[congestor]\nmix = bcast,bcast\n",
+		    "f:2: congestor.mix = bcast,bcast: a kind stands in it" },
+		{ "[campaign]\nclass = background\n",
+		    "default: congestor.mix = alltoall,incast,put-incast,"
+		    "get-bcast: a background campaign may not congest" },
+		{ "[canary]\nshare = 100%\n",
+		    "f:2: canary.share = 100%: leaves no node" },
+		{ "[campaign]\nnodes_min = 5\nnodes_max = 4\n",
+		    "f:2: campaign.nodes_min = 5: is more than "
+		    "campaign.nodes_max" },
+		{ "[campaign]\nnodes = n[1-4]\nnodes_min = 5\n",
+		    "f:3: campaign.nodes_min = 5: is more than the hosts" },
+		{ "[schedule]\nat = 24:00\n", "f:2: schedule.at = 24:00: " },
+		{ "[schedule]\nat = 2:00\n", "f:2: schedule.at = 2:00: " },
+		{ "[schedule]\nat = 02:00,\n", "f:2: schedule.at = 02:00,: " },
+		{ "[schedule]\nat = 02:000\n", "f:2: schedule.at = 02:000: " },
+		{ "[schedule]\nevery = 1h\nwindow = 22:00\n",
+		    "f:3: schedule.window = 22:00: allowed is" },
+		{ "[schedule]\nevery = 1h\nwindow = 22:00-06:0\n",
+		    "f:3: schedule.window = 22:00-06:0: allowed is" },
+		{ "[schedule]\nevery = 1h\nat = 02:00\n",
+		    "f:3: schedule.at = 02:00: is given together" },
+		{ "[schedule]\nwindow = 22:00-06:00\n",
+		    "f:2: schedule.window = 22:00-06:00: needs a schedule" },
+		{ "[schedule]\nevery = 1m\njitter = 1m\n",
+		    "f:3: schedule.jitter = 1m: must be shorter" },
+		{ "[schedule]\nevery = 1m\noffset = 2m\n",
+		    "f:3: schedule.offset = 2m: must be shorter" },
+		{ "[campaign]\ndeadline = 20s\nstart_limit = 30s\n",
+		    "f:3: campaign.start_limit = 30s: is longer" },
+		{ "[campaign]\ndeadline = 40s\n[canary]\ntimeout = 1m\n",
+		    "f:4: canary.timeout = 1m: is longer" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		char why[512] = "";
+
+		assert_int_equal(check(bad[i].text, why, sizeof(why)), -EINVAL);
+		why[strlen(bad[i].want)] = '\0';
+		assert_string_equal(why, bad[i].want);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_are_sound),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

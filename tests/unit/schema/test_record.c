@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Good records of every kind pass; each field spoilt in turn is refused. */
+#include "schema/record.c"
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#define HEAD "{\"run\":\"r-1\",\"seq\":1,\"probe\":"
+#define CANARY                                                                 \
+	HEAD "\"canary\",\"test\":\"lat\",\"phase\":\"isolated\","             \
+	     "\"unit\":\"s\",\"n\":3,\"mean\":2.0,\"min\":1.0,\"p50\":2.0,"    \
+	     "\"p90\":3.0,\"p99\":3.0,\"p999\":3.0,\"max\":3.0,"               \
+	     "\"interval\":{\"of\":\"p99\",\"level\":0.95,\"lo\":2.0,"         \
+	     "\"hi\":3.0},\"hist\":[[0,1],[16,1],[26,1]],"                     \
+	     "\"nodes\":[{\"node\":\"n1\",\"n\":3,\"p50\":2.0,\"p99\":3.0,"    \
+	     "\"q75\":null}],\"pairs\":[{\"a\":\"n1\",\"b\":\"n2\",\"n\":3,"   \
+	     "\"p50\":2.0}],\"stopped_by\":\"time\",\"rounds\":4,"             \
+	     "\"seed\":1}"
+
+static const char *const good[] = {
+	HEAD "\"begin\",\"version\":\"1\",\"mpi\":\"openmpi\",\"nodes\":[],"
+	     "\"roles\":{},\"seed\":1,\"options\":{}}",
+	HEAD "\"phase\",\"event\":\"begin\",\"phase\":\"wild\",\"visit\":1,"
+	     "\"visits\":4}",
+	"{\"probe\":\"progress\",\"share\":0.5}",
+	HEAD "\"round\",\"test\":\"lat\",\"phase\":\"isolated\"}",
+	CANARY,
+	HEAD "\"congestor\",\"test\":\"incast\",\"phase\":\"congested\","
+	     "\"unit\":\"B/s\",\"n\":0,\"mean\":null,\"min\":null,"
+	     "\"p50\":null,\"p90\":null,\"p99\":null,\"p999\":null,"
+	     "\"max\":null,\"hist\":[],\"cause\":\"timeout\"}",
+	HEAD "\"impact\",\"test\":\"bw\",\"of\":\"mean\",\"value\":2.5,"
+	     "\"interval\":{\"level\":0.95,\"lo\":2.0,\"hi\":3.0}}",
+	HEAD "\"end\",\"records\":9,\"status\":\"ok\"}",
+};
+
+static int
+parse(const char *line, struct record_head *head, char *why)
+{
+	json_t *record = NULL;
+	int rc = record_parse(line, strlen(line), &record, head, why, 200);
+
+	if (rc == 0)
+		head->run = NULL; /* goes with the record */
+	json_decref(record);
+	return rc;
+}
+
+static void
+test_good(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct record_head head;
+		char why[200] = "";
+		int rc = parse(good[i], &head, why);
+
+		if (rc < 0)
+			print_error("%s: %s\n", good[i], why);
+		assert_int_equal(rc, 0);
+	}
+}
+
+/* Each member taken away, and each replaced by another kind. */
+static void
+test_every_member_counts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		json_t *record = json_loads(good[i], 0, NULL);
+		void *it = json_object_iter(record);
+
+		for (; it != NULL; it = json_object_iter_next(record, it)) {
+			const char *key = json_object_iter_key(it);
+			json_t *spoilt = json_deep_copy(record);
+			struct record_head head;
+			char why[200], *line;
+
+			if (strcmp(key, "roles") == 0 ||
+			    strcmp(key, "options") == 0 ||
+			    strcmp(key, "share") == 0) {
+				json_decref(spoilt);
+				continue; /* any kind */
+			}
+			json_object_set_new(spoilt, key, json_true());
+			line = json_dumps(spoilt, 0);
+			assert_int_equal(parse(line, &head, why), -EPROTO);
+			free(line);
+			json_object_del(spoilt, key);
+			line = json_dumps(spoilt, 0);
+			assert_int_equal(parse(line, &head, why), -EPROTO);
+			free(line);
+			json_decref(spoilt);
+		}
+		json_decref(record);
+	}
+}
+
+/* CANARY with one piece of text replaced by another. */
+static void
+refused(const char *from, const char *to, const char *want)
+{
+	char line[2048], why[200] = "";
+	const char *at = strstr(CANARY, from);
+	struct record_head head;
+
+	assert_non_null(at);
+	snprintf(line, sizeof(line), "%.*s%s%s", (int)(at - CANARY), CANARY, to,
+	    at + strlen(from));
+	assert_int_equal(parse(line, &head, why), -EPROTO);
+	assert_string_equal(why, want);
+}
+
+static void
+test_canary_values(void **state)
+{
+	(void)state;
+	refused("[0,1],", "", "hist counts less than n");
+	refused("[0,1],", "[0,2],", "hist counts more than n");
+	refused("[0,1],", "[17,1],", "hist has a value that is not allowed");
+	refused("[0,1],", "[-99999,1],",
+	    "hist has a value that is not allowed");
+	refused("\"lo\":2.0", "\"lo\":9.0",
+	    "interval has a value that is not allowed");
+	refused("\"mean\":2.0", "\"mean\":null", "mean does not agree with n");
+	refused("\"mean\":2.0", "\"mean\":-2.0",
+	    "mean has a value that is not allowed");
+	refused("r-1", "../x", "run is missing or malformed");
+	refused("\"seq\":1", "\"seq\":0", "seq is missing or below 1");
+	refused("\"n2\"", "\"n 2\"", "pairs has a value that is not allowed");
+	refused("\"unit\":\"s\"", "\"unit\":\"ms\"",
+	    "unit has a value that is not allowed");
+	refused("\"canary\"", "\"canari\"", "unknown probe canari");
+}
+
+static void
+test_head(void **state)
+{
+	json_t *record = NULL;
+	struct record_head head;
+	char why[200];
+
+	(void)state;
+	assert_int_equal(record_parse(CANARY, strlen(CANARY), &record, &head,
+			     why, sizeof(why)),
+	    0);
+	assert_string_equal(head.run, "r-1");
+	assert_int_equal(head.seq, 1);
+	assert_string_equal(head.test, "lat");
+	assert_int_equal(head.raw, 0);
+	json_decref(record);
+}
+
+static void
+test_histogram_round_trip(void **state)
+{
+	static struct hist h, again;
+	json_t *record = json_object();
+
+	(void)state;
+	hist_clear(&h);
+	for (int i = 1; i <= 1000; i++)
+		hist_add(&h, i * 1e-6);
+	record_put_hist(record, &h);
+	assert_int_equal(json_integer_value(json_object_get(record, "n")),
+	    1000);
+	assert_int_equal(record_hist_parse(json_object_get(record, "hist"),
+			     json_number_value(json_object_get(record, "mean")),
+			     json_number_value(json_object_get(record, "min")),
+			     json_number_value(json_object_get(record, "max")),
+			     &again),
+	    0);
+	assert_int_equal(again.count, 1000);
+	assert_memory_equal(again.bucket, h.bucket, sizeof(h.bucket));
+	assert_true(fabs(again.sum - h.sum) < 1e-9);
+	assert_int_equal(record_hist_parse(record, 0, 0, 0, &again), -EPROTO);
+	json_decref(record);
+}
+
+static void
+test_empty_histogram_is_null(void **state)
+{
+	static struct hist h;
+	json_t *record = json_object();
+
+	(void)state;
+	hist_clear(&h);
+	record_put_hist(record, &h);
+	assert_true(json_is_null(json_object_get(record, "mean")));
+	assert_true(json_is_null(json_object_get(record, "max")));
+	assert_int_equal(json_array_size(json_object_get(record, "hist")), 0);
+	json_decref(record);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_every_member_counts),
+		cmocka_unit_test(test_canary_values),
+		cmocka_unit_test(test_head),
+		cmocka_unit_test(test_histogram_round_trip),
+		cmocka_unit_test(test_empty_histogram_is_null),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

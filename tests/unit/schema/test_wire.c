@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every row has its message built and read; every kind of breach is refused. */
+#include "schema/wire.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static json_t *
+value_of(char kind)
+{
+	switch (kind) {
+	case 's':
+		return json_string("x");
+	case 'i':
+		return json_integer(7);
+	case 'n':
+		return json_real(0.5);
+	case 'b':
+		return json_true();
+	case 'o':
+		return json_object();
+	default:
+		return json_array();
+	}
+}
+
+static json_t *
+full_message(const struct wire_message *m)
+{
+	json_t *msg = json_object();
+
+	for (const struct wire_field *f = m->fields; f->name != NULL; f++)
+		json_object_set_new(msg, f->name, value_of(f->kind));
+	return msg;
+}
+
+static int
+read_back(const char *frame, size_t n, enum wire_from from, char *why)
+{
+	const char *bad;
+	json_t *msg = NULL;
+	long body = frame_head_get((const uint8_t *)frame, &bad);
+	int rc;
+
+	assert_int_equal(body, n - FRAME_HEAD_BYTES);
+	rc = wire_parse(frame + FRAME_HEAD_BYTES, (size_t)body, from, &msg, why,
+	    200);
+	json_decref(msg);
+	return rc;
+}
+
+static void
+test_all_rows(void **state)
+{
+	char why[200];
+
+	(void)state;
+	for (int t = 0; t < WIRE_TYPE_MAX; t++) {
+		const struct wire_message *m = &wire_messages[t];
+		enum wire_from wrong = m->from == WIRE_AGENT ? WIRE_COLLECTOR
+							     : WIRE_AGENT;
+		char *frame;
+		size_t n;
+
+		assert_non_null(m->name);
+		n = wire_build(t, full_message(m), &frame);
+		assert_int_equal(read_back(frame, n, m->from, why), t);
+		if (m->from != WIRE_BOTH) {
+			assert_int_equal(read_back(frame, n, wrong, why),
+			    -EPROTO);
+			assert_non_null(
+			    strstr(why, "is not for this peer to send"));
+		}
+		free(frame);
+	}
+}
+
+static int
+parse(const char *text, char *why)
+{
+	json_t *msg = NULL;
+	int rc = wire_parse(text, strlen(text), WIRE_AGENT, &msg, why, 200);
+
+	json_decref(msg);
+	return rc;
+}
+
+static void
+test_breaches(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} bad[] = {
+		{ "{}", "message without a type" },
+		{ "{\"type\":3}", "message without a type" },
+		{ "{\"type\":\"helo\"}", "unknown message type helo" },
+		{ "{\"type\":\"heartbeat\"}",
+		    "heartbeat.at_unix_ns is missing" },
+		{ "{\"type\":\"heartbeat\",\"at_unix_ns\":1.5}",
+		    "heartbeat.at_unix_ns is of another kind" },
+		{ "{\"type\":\"heartbeat\",\"at_unix_ns\":1,\"x\":1}",
+		    "heartbeat.x is unknown" },
+		{ "{\"type\":\"heartbeat\",\"at_unix_ns\":1,\"load\":null}",
+		    "heartbeat.load is of another kind" },
+	};
+	char why[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(parse(bad[i].text, why), -EPROTO);
+		assert_string_equal(why, bad[i].want);
+	}
+	assert_int_equal(parse("{\"type\":\"heartbeat\",\"at_unix_ns\":1}",
+			     why),
+	    WIRE_HEARTBEAT);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_rows),
+		cmocka_unit_test(test_breaches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
