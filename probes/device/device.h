@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.h - where the bytes of a plan lie: memory, streams, kernels, sharing.
+ *
+ * A device is a table of calls. "host" is built in; every other is a plugin,
+ * coalmine-device-NAME.so, opened at run time, whose one visible symbol is
+ * device_entry. Only a plugin names its vendor and links the vendor's library;
+ * a plugin that cannot be opened or finds no device is a sentence in a report,
+ * never the end of the process.
+ *
+ * Order of calls: probe, open, any others, close. Everything that was made
+ * from a device is given back before it is closed. One thread makes all calls
+ * on one device; a device may have threads of its own behind them.
+ *
+ * Calls return 0 or -errno: -ENODEV no such device or driver, -ENOMEM, -EINVAL
+ * what the rules below forbid, -ESTALE a handle whose memory is gone, -EIO the
+ * rest. After a failure error() is the vendor's own text for it. A failure of
+ * an operation that was enqueued shows when its event is asked for.
+ *
+ * Rules that every device keeps, the host too, so that a test without a GPU
+ * finds what a GPU would punish:
+ *   - alloc rounds up to whole DEVICE_GRAIN_BYTES, so that no two allocations
+ *     share a handle;
+ *   - ipc_export takes the base of an allocation and nothing else, no pointer
+ *     into one: a handle names the whole allocation, an offset travels beside
+ *     it and is added by whoever opened it;
+ *   - ipc_open refuses a handle of this very process (use the pointer), and
+ *     gives the same pointer for the same handle until as many ipc_close;
+ *   - what others have opened they close before the owner frees it;
+ *   - events do not cross processes (some runtimes report success too soon):
+ *     ranks tell each other through memory of the host.
+ */
+#ifndef PROBES_DEVICE_DEVICE_H
+#define PROBES_DEVICE_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probes/plan/plan.h"
+
+/* Changes with this file and with enum plan_op and plan_type; a plugin of
+ * another number is not used. */
+#define DEVICE_ABI 1
+
+#define DEVICE_GRAIN_BYTES (2ULL << 20)
+#define DEVICE_IPC_BYTES   128
+#define DEVICE_NAME_BYTES  128
+#define DEVICE_WHY_BYTES   256
+
+struct device;        /* one device, opened by this process */
+struct device_stream; /* operations run one after another, in this order */
+struct device_event;  /* a place in a stream */
+
+/* Plain bytes, sent to other processes as they are. */
+struct device_ipc {
+	unsigned char bytes[DEVICE_IPC_BYTES];
+};
+
+struct device_facts {
+	char name[DEVICE_NAME_BYTES]; /* "NVIDIA H200" */
+	char pci[16];                 /* "0000:1b:00.0", "" where it has none */
+	uint64_t memory_bytes;
+	uint64_t free_bytes; /* at the time of asking */
+	/* What its memory is rated for, 0 where nobody says. */
+	double memory_bytes_per_s;
+};
+
+struct device_ops {
+	uint32_t abi;       /* DEVICE_ABI of its compilation; first for ever */
+	uint32_t ops_bytes; /* sizeof(struct device_ops), likewise */
+	const char *name;   /* "host", "cuda", "hip" */
+	/* 1: the processor reads and writes device memory by its pointers. */
+	int host_access;
+
+	/* How many there are for this process. -ENODEV and one sentence why
+	 * there are none; *ret_count is 0 then, whatever the driver left. */
+	int (*probe)(int *ret_count, char *ret_why, size_t why_bytes);
+	/* index from 0. The caller ends *ret with close. */
+	int (*open)(int index, struct device **ret, char *ret_why,
+	    size_t why_bytes);
+	void (*close)(struct device *d); /* NULL is allowed */
+	const char *(*error)(const struct device *d);
+	int (*facts)(struct device *d, struct device_facts *ret);
+
+	/* Memory of the device; contents undefined, aligned to 256 bytes or
+	 * better. */
+	int (*alloc)(struct device *d, uint64_t bytes, void **ret_base);
+	void (*free)(struct device *d, void *base); /* NULL is allowed */
+	/* Memory of the host that the device copies from and to without
+	 * staging (pinned). */
+	int (*host_alloc)(struct device *d, uint64_t bytes, void **ret_base);
+	void (*host_free)(struct device *d, void *base); /* NULL: nothing */
+
+	/* Streams run beside each other and beside the caller. */
+	int (*stream_new)(struct device *d, struct device_stream **ret);
+	/* Waits for what it holds. NULL is allowed. */
+	void (*stream_free)(struct device_stream *s);
+	/* The vendor's stream (cudaStream_t, hipStream_t), for xccl; NULL on
+	 * the host. */
+	void *(*stream_native)(struct device_stream *s);
+	int (*stream_sync)(struct device_stream *s); /* asleep */
+
+	/* Enqueue. Pointers: device memory, opened memory of others, and
+	 * memory of host_alloc, in any combination; ranges that do not
+	 * overlap. They must stay valid until an event behind it is done. */
+	int (*copy)(struct device_stream *s, void *to, const void *from,
+	    uint64_t bytes);
+	int (
+	    *fill)(struct device_stream *s, void *to, int byte, uint64_t bytes);
+	/* to[i] = ((in[0][i] op in[1][i]) op in[2][i]) ..., elements of type,
+	 * always bracketed like this: the result repeats bit for bit. to may
+	 * be one of the inputs; else nothing overlaps. half and bfloat16 are
+	 * computed in float and rounded after each op, to nearest even. land
+	 * and lor give 0 and 1 of the type. The array of pointers is copied.
+	 * op is not PLAN_COPY, type not PLAN_BYTE. */
+	int (*reduce)(struct device_stream *s, enum plan_op op,
+	    enum plan_type type, void *to, const void *const *inputs,
+	    uint32_t inputs_count, uint64_t elements);
+
+	/* An event that was never recorded is done. */
+	int (*event_new)(struct device *d, struct device_event **ret);
+	void (*event_free)(struct device_event *e); /* NULL is allowed */
+	/* Behind everything enqueued so far; again and again. */
+	int (*event_record)(struct device_event *e, struct device_stream *s);
+	/* 1 done, 0 not yet, -errno: what was enqueued before it failed. */
+	int (*event_query)(struct device_event *e);
+	int (*event_wait)(struct device_event *e); /* asleep, not spinning */
+	/* What is enqueued on s from now on runs after e. */
+	int (*stream_wait)(struct device_stream *s, struct device_event *e);
+
+	/* Can device `index` of another process on this node be reached? 0, or
+	 * -ENOTSUP and why. index: as that process numbers it, pci: its. */
+	int (*ipc_usable)(struct device *d, int index, const char *pci,
+	    char *ret_why, size_t why_bytes);
+	int (*ipc_export)(struct device *d, void *base, struct device_ipc *ret);
+	int (*ipc_open)(struct device *d, const struct device_ipc *handle,
+	    void **ret_base);
+	int (*ipc_close)(struct device *d, void *base);
+};
+
+/* What a plugin exports, with default visibility. abi is DEVICE_ABI of the
+ * caller: NULL when the plugin cannot serve it. The table lives as long as
+ * the plugin, which is never closed. */
+typedef const struct device_ops *device_entry_fn(uint32_t abi);
+#define DEVICE_ENTRY "device_entry"
+
+extern const struct device_ops device_host;
+
+/* "host" or a plugin's name, looked for in $COALMINE_PLUGIN_DIR, then beside
+ * the running program, then where it was installed. -ENODEV and one sentence
+ * why. Loading one twice gives the same table. */
+int device_find(const char *name, const struct device_ops **ret, char *ret_why,
+    size_t why_bytes);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transport.h - how the bytes of a plan move between ranks.
+ *
+ * A transport is a table of calls, one .c file (mpi, rma, ipc, xccl). The
+ * executor (probes/run/exec.h) gives it, once, its share of a plan: the ends
+ * that this rank has in the transfers that go by it. Whatever costs time is
+ * made then (requests, handles, communicators, streams) and used again in
+ * every iteration. Several transports share one plan; each sees only its own
+ * transfers.
+ *
+ * Order of calls: usable, prepare, then for every iteration begin, start of
+ * every batch once, test until all its ends were reported, and at last
+ * release. usable, prepare and release are collective: every rank of the team
+ * makes them, in the same order, ranks without any transfer of this transport
+ * too; begin, start and test are not, and a rank may be one iteration ahead of
+ * another. All calls come from one thread.
+ *
+ * Batches. The unit of starting is a batch. A transport with by_step = 0 has
+ * every end in a batch of its own, and is told to start it as soon as its
+ * data is there (a send) or its place is free (a receive). One with by_step =
+ * 1, such as NCCL, which must post what belongs together in one group, has
+ * one batch for each step in which this rank takes part; they are started in
+ * the order of steps, each when all its ends may start, so that groups match
+ * on all ranks and cannot wait for one another in a circle.
+ *
+ * Matching. Both ends of a transfer have the same (src, dst, tag), unique in
+ * the plan, and the same step and number of bytes. A rank may have transfers
+ * to itself: both ends are in the list then.
+ *
+ * Reporting. An end is reported by test exactly once an iteration: a send
+ * when its bytes may be overwritten, a receive when they may be read, by the
+ * processor (host) or by any stream of the device.
+ *
+ * Errors: 0 or -errno, -ENOTSUP for what cannot be done here. why is one line
+ * for people that says what is missing and, where one is known, the way out.
+ * No call prints, none waits in a loop without sleeping, and a transport never
+ * reports an end whose bytes it did not move.
+ */
+#ifndef PROBES_TRANSPORT_TRANSPORT_H
+#define PROBES_TRANSPORT_TRANSPORT_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probes/device/device.h"
+#include "probes/plan/plan.h"
+
+#define TRANSPORT_WHY_BYTES 320
+
+/* Who takes part: the same for all plans of a process. Rank numbers are those
+ * of the plan. */
+struct transport_team {
+	int rank, ranks;
+	const int *nodes; /* node number of each rank */
+	MPI_Comm comm;    /* all ranks, for making things ready */
+	MPI_Comm mates;   /* those on this node, in the order of comm */
+	const struct device_ops *ops;
+	struct device *device;
+	int device_index; /* as device was opened */
+};
+
+struct transport_end {
+	uint64_t off; /* in memory of transport_share */
+	uint64_t bytes;
+	uint32_t peer; /* the rank at the other end */
+	uint32_t tag;
+	uint32_t step;
+	uint32_t batch;  /* to which it belongs; batches ascend */
+	uint8_t receive; /* 0: this rank sends, 1: it receives */
+	uint8_t via;     /* enum plan_via: which of a family, put or get */
+};
+
+/* This rank's share. Ends are sorted by batch, receives before sends; it stays
+ * valid until release. */
+struct transport_share {
+	const struct transport_end *ends;
+	uint32_t ends_count;
+	uint32_t batches_count;
+	/* One allocation of team's device, by its base: all ends lie in it. */
+	void *memory;
+	uint64_t memory_bytes;
+	uint32_t tags; /* above every tag of the plan, on all ranks the same */
+	int tag_base;  /* for MPI: tags of this plan start here */
+};
+
+struct transport; /* every transport has its own */
+
+struct transport_ops {
+	const char *name; /* as in plan_vias */
+	int by_step;
+	/* May these ends be carried, here and now? Before any memory is
+	 * allocated: memory is NULL and tags are not yet known. 0, or -ENOTSUP
+	 * and why; ranks may differ. */
+	int (*usable)(const struct transport_team *team,
+	    const struct transport_share *share, char *ret_why,
+	    size_t why_bytes);
+	/* All ranks or none: each goes through to the end, then they agree
+	 * (transport_agree), and a rank whose part was fine gives back what
+	 * it made and returns the common -errno with why "". */
+	int (*prepare)(const struct transport_team *team,
+	    const struct transport_share *share, struct transport **ret,
+	    char *ret_why, size_t why_bytes);
+	/* A new iteration: every end of the last one was reported. */
+	int (*begin)(struct transport *t);
+	int (*start)(struct transport *t, uint32_t batch);
+	/* Move things on, without waiting: numbers of ends that are done by
+	 * now, at most cap of them, and how many that are. -EIO: broken, with
+	 * its text in error. */
+	int (*test)(struct transport *t, uint32_t *ret_ends, uint32_t cap);
+	const char *(*error)(const struct transport *t);
+	/* Which bytes it cannot move directly and takes through memory of
+	 * the host, as a sentence for the record; "" if none. */
+	const char *(*staging)(const struct transport *t);
+	void (*release)(struct transport *t);
+};
+
+extern const struct transport_ops transport_mpi;
+extern const struct transport_ops transport_rma;
+extern const struct transport_ops transport_ipc; /* put and get */
+extern const struct transport_ops transport_xccl;
+
+/* The lowest rc of all ranks; collective. */
+int transport_agree(const struct transport_team *team, int rc);
+
+/* Whose job a via is; never NULL. */
+const struct transport_ops *transport_find(enum plan_via via);
+
+#endif
