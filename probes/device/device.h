@@ -110,7 +110,8 @@ struct device_ops {
 	/* to[i] = ((in[0][i] op in[1][i]) op in[2][i]) ..., elements of type,
 	 * always bracketed like this: the result repeats bit for bit. to may
 	 * be one of the inputs; else nothing overlaps. half and bfloat16 are
-	 * computed in float and rounded after each op, to nearest even. land
+	 * computed in float and rounded after each op, to nearest even; min is
+	 * b < a ? b : a, max is a < b ? b : a; integers wrap. land
 	 * and lor give 0 and 1 of the type. The array of pointers is copied.
 	 * op is not PLAN_COPY, type not PLAN_BYTE. */
 	int (*reduce)(struct device_stream *s, enum plan_op op,

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.c - find a device by name: built in, or a plugin.
+ *
+ * Plugins are never closed: a vendor's runtime leaves threads and exit
+ * handlers behind.
+ */
+#include "probes/device/device.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/str.h"
+
+#define PATH_BYTES 4096
+
+/* The folder of the running program. */
+static int
+program_folder(char *ret, size_t cap_bytes)
+{
+	ssize_t n = readlink("/proc/self/exe", ret, cap_bytes - 1);
+	char *slash;
+
+	if (n < 0)
+		return -errno;
+	ret[n] = '\0';
+	slash = strrchr(ret, '/');
+	if (slash == NULL)
+		return -ENOENT;
+	*slash = '\0';
+	return 0;
+}
+
+/* The path of the plugin in the first folder that has it. */
+static int
+plugin_path(const char *name, char *ret, size_t cap_bytes)
+{
+	char program[PATH_BYTES];
+	const char *folders[3] = { getenv("COALMINE_PLUGIN_DIR"), NULL,
+		COALMINE_PLUGIN_DIR };
+
+	if (program_folder(program, sizeof(program)) == 0)
+		folders[1] = program;
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		if (folders[i] == NULL)
+			continue;
+		if ((size_t)snprintf(ret, cap_bytes, "%s/coalmine-device-%s.so",
+			folders[i], name) < cap_bytes &&
+		    access(ret, R_OK) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static int
+plugin_open(const char *path, const struct device_ops **ret, char *ret_why,
+    size_t why_bytes)
+{
+	void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	const struct device_ops *ops = NULL;
+	device_entry_fn *entry = NULL;
+
+	if (so == NULL) {
+		snprintf(ret_why, why_bytes, "%s", dlerror());
+		return -ENODEV;
+	}
+	/* POSIX lets dlsym give a function; ISO C has no cast for it. */
+	*(void **)&entry = dlsym(so, DEVICE_ENTRY);
+	if (entry != NULL)
+		ops = entry(DEVICE_ABI);
+	if (ops == NULL || ops->abi != DEVICE_ABI ||
+	    ops->ops_bytes != sizeof(*ops)) {
+		snprintf(ret_why, why_bytes,
+		    "%s: made for another version of coalmine-probe", path);
+		return -ENODEV;
+	}
+	*ret = ops;
+	return 0;
+}
+
+int
+device_find(const char *name, const struct device_ops **ret, char *ret_why,
+    size_t why_bytes)
+{
+	char path[PATH_BYTES];
+
+	if (strcmp(name, device_host.name) == 0) {
+		*ret = &device_host;
+		return 0;
+	}
+	if (strchr(name, '/') != NULL ||
+	    plugin_path(name, path, sizeof(path)) < 0) {
+		snprintf(ret_why, why_bytes,
+		    "device %.40s: no plugin coalmine-device-%.40s.so", name,
+		    name);
+		return -ENODEV;
+	}
+	return plugin_open(path, ret, ret_why, why_bytes);
+}
