@@ -260,6 +260,7 @@ hub_new(struct event_base *base, struct store *store, struct latest *latest,
 		h->late_ns = o->silence_ns;
 	rl.late_ns = h->late_ns;
 	rl.lost_ns = o->silence_ns;
+	rl.topo = o->topo;
 	h->roster = roster_new(&rl, store, lost_cb, h);
 	h->runs = runs_new(h->roster, store, h->late_ns, &runs_ops, h);
 	h->sessions = sessions_new(base, &sl, &session_ops, h);

@@ -17,11 +17,13 @@ struct run;
 struct runs;
 struct sessions;
 struct store;
+struct topo;
 
 struct hub_options {
 	uint64_t heartbeat_ns;
 	uint64_t silence_ns;
 	size_t agents_max;
+	const struct topo *topo; /* outlives the hub; NULL: none */
 	/* A run has a new state. */
 	void (*changed)(void *arg, const struct run *r);
 	void *arg;

@@ -291,7 +291,7 @@ parts_make(struct app *a)
 {
 	const struct settings *s = &a->settings;
 	struct hub_options o = { s->heartbeat_ns, s->silence_ns, s->agents_max,
-		changed, a };
+		s->topo, changed, a };
 	struct view_parts p;
 
 	a->latest = latest_new();

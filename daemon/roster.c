@@ -17,6 +17,7 @@ struct roster {
 	void (*lost_cb)(struct node *n, void *arg);
 	void *arg;
 	struct node **all; /* sorted when sorted is set */
+	struct node **by_id;
 	size_t count;
 	size_t cap;
 	int sorted;
@@ -68,12 +69,15 @@ node_add(struct roster *r, const char *name)
 	if (r->count == r->cap) {
 		r->cap = r->cap == 0 ? 64 : r->cap * 2;
 		r->all = xreallocarray(r->all, r->cap, sizeof(r->all[0]));
+		r->by_id = xreallocarray(r->by_id, r->cap, sizeof(r->by_id[0]));
 	}
 	n->name = xstrdup(name);
 	n->state = AGENT_LOST;
 	n->load = -1;
 	n->first_seen_unix_ns = n->since_unix_ns = clk_unix_ns();
 	r->bucket[slot_of(r, name)] = n;
+	n->id = r->count;
+	r->by_id[r->count] = n;
 	r->all[r->count++] = n;
 	r->sorted = 0;
 	r->state_count[AGENT_LOST]++;
@@ -125,6 +129,7 @@ roster_free(struct roster *r)
 	for (size_t i = 0; i < r->count; i++)
 		node_free(r->all[i]);
 	free(r->all);
+	free(r->by_id);
 	free(r->bucket);
 	free(r);
 }
@@ -145,6 +150,19 @@ size_t
 roster_count_state(const struct roster *r, enum agent_state state)
 {
 	return r->state_count[state];
+}
+
+struct node *
+roster_by_id(const struct roster *r, size_t id)
+{
+	return r->by_id[id];
+}
+
+static void
+leaf_set(struct roster *r, struct node *n)
+{
+	if (r->limits.topo != NULL)
+		topo_leaf(r->limits.topo, n->name, n->addr, n->leaf);
 }
 
 static int
@@ -179,6 +197,8 @@ roster_json(const struct node *n)
 
 	if (n->load >= 0)
 		json_object_set_new(o, "load", json_real(n->load));
+	if (n->leaf[0] != '\0')
+		json_object_set_new(o, "leaf", json_string(n->leaf));
 	return o;
 }
 
@@ -257,6 +277,7 @@ roster_load(struct roster *r, const json_t *nodes)
 		text_set(&n->software, text_get(o, "software"));
 		text_set(&n->boot, text_get(o, "boot"));
 		text_set(&n->addr, text_get(o, "addr"));
+		leaf_set(r, n);
 		n->first_seen_unix_ns = u64_get(o, "first_seen_unix_ns");
 		n->last_seen_unix_ns = u64_get(o, "last_seen_unix_ns");
 		n->since_unix_ns = n->last_seen_unix_ns;
@@ -276,6 +297,7 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	text_set(&n->software, text_get(hello, "software"));
 	text_set(&n->boot, text_get(hello, "boot"));
 	text_set(&n->addr, addr);
+	leaf_set(r, n);
 	text_set(&n->busy, NULL);
 	json_decref(n->inventory);
 	n->inventory = json_incref(json_object_get(hello, "inventory"));

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/topo.h"
 #include "schema/names.h"
 
 struct roster;
@@ -34,10 +35,12 @@ struct node {
 	char *software;
 	char *boot;
 	char *addr;
-	json_t *inventory; /* may be NULL */
-	char *busy;        /* why not idle; NULL: idle */
-	char *alarm;       /* what its agent complains about, or NULL */
-	double load;       /* below 0: unknown */
+	char leaf[TOPO_LEAF_MAX]; /* "" unknown */
+	size_t id;                /* place in the order of first sight */
+	json_t *inventory;        /* may be NULL */
+	char *busy;               /* why not idle; NULL: idle */
+	char *alarm;              /* what its agent complains about, or NULL */
+	double load;              /* below 0: unknown */
 	uint64_t spool_bytes;
 	int64_t skew_ns;       /* its wall clock minus ours */
 	struct run *exclusive; /* who holds it alone */
@@ -48,6 +51,7 @@ struct node {
 struct roster_limits {
 	uint64_t late_ns; /* silence after which a node is late, and lost */
 	uint64_t lost_ns;
+	const struct topo *topo; /* NULL: leaves stay unknown */
 };
 
 /* lost_cb: a node has just become lost. store may be NULL in tests. */
@@ -59,6 +63,8 @@ void roster_load(struct roster *r, const json_t *nodes);
 
 struct node *roster_find(const struct roster *r, const char *name);
 size_t roster_count(const struct roster *r);
+/* By id, 0 to count - 1: the order of first sight, which never changes. */
+struct node *roster_by_id(const struct roster *r, size_t id);
 /* The i-th in human order. */
 struct node *roster_at(struct roster *r, size_t i);
 size_t roster_count_state(const struct roster *r, enum agent_state state);

@@ -88,6 +88,10 @@ settings_load(const char *path, char *const *sets, size_t set_count,
 		fill(&s);
 		rc = check(&s, why, why_bytes);
 	}
+	if (rc == 0)
+		rc = topo_load(conf_string(s.conf, "topology", "leaves"),
+		    (unsigned)conf_int(s.conf, "topology", "leaf_prefix"),
+		    &s.topo, why, why_bytes);
 	if (rc < 0)
 		settings_clear(&s);
 	else
@@ -98,6 +102,8 @@ settings_load(const char *path, char *const *sets, size_t set_count,
 void
 settings_clear(struct settings *s)
 {
+	topo_free(s->topo);
+	s->topo = NULL;
 	conf_free(s->conf);
 	s->conf = NULL;
 }

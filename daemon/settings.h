@@ -12,6 +12,7 @@
 
 #include "common/conf.h"
 #include "common/log.h"
+#include "daemon/topo.h"
 
 struct settings {
 	struct conf *conf;  /* owned */
@@ -32,6 +33,7 @@ struct settings {
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
 	uint64_t free_min_bytes;
+	struct topo *topo; /* owned */
 };
 
 /* path NULL: the default file, which may be absent. sets: "section.key=value"

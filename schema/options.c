@@ -131,6 +131,12 @@ const struct conf_row options_daemon[] = {
 	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
 	    "Below this much free disk, writing stops and an alarm is "
 	    "raised." },
+	{ "topology", "leaf_prefix", CONF_INT, 0, 32, NULL, "24", "bits",
+	    "Nodes whose addresses share this many bits share a leaf switch; "
+	    "0: one leaf for all." },
+	{ "topology", "leaves", CONF_STRING, 0, 4000, NULL, "", "",
+	    "A file that says it instead, one leaf a line as leaf1 "
+	    "n[001-040]." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 

@@ -250,7 +250,7 @@ fix_hello(const char *name)
 static void
 fix_setup(int nodes)
 {
-	struct roster_limits limits = { LATE_NS, LOST_NS };
+	struct roster_limits limits = { LATE_NS, LOST_NS, NULL };
 	char name[16];
 
 	memset(&fix, 0, sizeof(fix));
