@@ -38,6 +38,7 @@ view_free(struct view *v)
 	for (size_t i = 0; i < v->count; i++)
 		free((char *)(uintptr_t)v->counts[i].campaign);
 	free(v->counts);
+	free(v->nodes);
 	free(v);
 }
 
@@ -158,6 +159,31 @@ view_node(struct view *v, const char *node)
 	const struct node *n = roster_find(hub_roster(v->p.hub), node);
 
 	return n == NULL ? NULL : node_json(v, n);
+}
+
+size_t
+view_node_list(struct view *v, const struct view_node **ret)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	size_t count = roster_count(r);
+
+	if (count > v->nodes_cap) {
+		v->nodes_cap = count + count / 4;
+		v->nodes = xreallocarray(v->nodes, v->nodes_cap,
+		    sizeof(*v->nodes));
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct node *n = roster_at(r, i);
+
+		v->nodes[i] = (struct view_node){ .name = n->name,
+			.state = n->state,
+			.since_unix_ns = n->since_unix_ns,
+			.last_seen_unix_ns = n->last_seen_unix_ns,
+			.spool_bytes = n->spool_bytes,
+			.score = latest_node_score(v->p.latest, n->name) };
+	}
+	*ret = v->nodes;
+	return count;
 }
 
 static void

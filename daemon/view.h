@@ -14,12 +14,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/names.h"
+
 struct view; /* made by main from roster, runs, campaigns, schedule, store */
 
 /* Nodes: [{node state since_unix_ns last_seen_unix_ns addr software boot
  * inventory run? busy? score? spool_bytes load}], human order. */
 json_t *view_nodes(struct view *v);
 json_t *view_node(struct view *v, const char *node); /* NULL: unknown */
+
+/* All nodes in few words, human order, for what is asked often and of all of
+ * them. The list and its names live until the loop turns. */
+struct view_node {
+	const char *name;
+	enum agent_state state;
+	uint64_t since_unix_ns; /* of state */
+	uint64_t last_seen_unix_ns;
+	uint64_t spool_bytes;
+	double score; /* NAN: unknown */
+};
+size_t view_node_list(struct view *v, const struct view_node **ret);
 
 /* Campaigns: [{campaign about class mpi launcher nodes ok error? source
  * every.. next_unix_ns? enabled last_run? last_state?}]. A broken file is

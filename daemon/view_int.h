@@ -27,6 +27,8 @@ struct view {
 	struct view_parts p;
 	struct view_run_count *counts;
 	size_t count;
+	struct view_node *nodes; /* for view_node_list, kept between calls */
+	size_t nodes_cap;
 	uint64_t born_unix_ns;
 	uint64_t born_ns;
 };

@@ -6,19 +6,29 @@
 #include "tests/unit/daemon/fake_view.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/xalloc.h"
 #include "schema/names.h"
 
 struct fake fake = { .nodes = 12 };
 
+static enum agent_state
+fake_state(int i)
+{
+	static const enum agent_state states[] = { AGENT_OK, AGENT_OK, AGENT_OK,
+		AGENT_LATE, AGENT_OK, AGENT_OK, AGENT_BUSY, AGENT_OK,
+		AGENT_LOST, AGENT_OK, AGENT_OK };
+
+	return states[i % 11];
+}
+
 static json_t *
 fake_node(int i)
 {
-	static const char *const states[] = { "ok", "ok", "ok", "late", "ok",
-		"ok", "busy", "ok", "lost", "ok", "ok" };
 	json_int_t now = (json_int_t)clk_unix_ns();
 	char name[32];
 	json_t *node;
@@ -26,7 +36,7 @@ fake_node(int i)
 	snprintf(name, sizeof(name), "node%d", i + 1);
 	node = json_pack("{s:s,s:s,s:I,s:I,s:s,s:s,s:{s:i},s:i,s:f}", "node",
 	    fake.first_node != NULL && i == 0 ? fake.first_node : name, "state",
-	    states[i % 11], "since_unix_ns",
+	    names_agent_states[fake_state(i)], "since_unix_ns",
 	    now - (json_int_t)(3600 * CLK_NS_PER_S), "last_seen_unix_ns",
 	    now - (json_int_t)(i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1), "addr",
 	    "10.0.0.1", "software", "0.1.0", "inventory", "cores", 64,
@@ -46,6 +56,34 @@ view_nodes(struct view *v)
 	for (int i = 0; i < fake.nodes; i++)
 		json_array_append_new(list, fake_node(i));
 	return list;
+}
+
+size_t
+view_node_list(struct view *v, const struct view_node **ret)
+{
+	static struct view_node *nodes;
+	static char(*names)[32];
+	uint64_t now = clk_unix_ns();
+
+	(void)v;
+	nodes = xreallocarray(nodes, (size_t)fake.nodes + 1, sizeof(*nodes));
+	names = xreallocarray(names, (size_t)fake.nodes + 1, sizeof(*names));
+	for (int i = 0; i < fake.nodes; i++) {
+		snprintf(names[i], sizeof(names[i]), "node%d", i + 1);
+		nodes[i] = (struct view_node){ .name = names[i],
+			.state = fake_state(i),
+			.since_unix_ns = now - 3600 * CLK_NS_PER_S,
+			.last_seen_unix_ns = now -
+			    (i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1),
+			.spool_bytes = 100 * (uint64_t)i,
+			.score = fake.latest == NULL
+			    ? NAN
+			    : latest_node_score(fake.latest, names[i]) };
+	}
+	if (fake.first_node != NULL && fake.nodes > 0)
+		nodes[0].name = fake.first_node;
+	*ret = nodes;
+	return (size_t)fake.nodes;
 }
 
 json_t *

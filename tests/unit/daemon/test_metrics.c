@@ -15,8 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/metrics.c"
+#include "daemon/expo.c"
+#include "daemon/metrics_canary.c"
+#include "daemon/metrics_nodes.c"
 
+#include "common/xalloc.h"
 #include "tests/unit/daemon/fake_view.h"
 #include "schema/record.h"
 
@@ -74,6 +77,7 @@ render(const struct latest *l)
 		.http = &http };
 	struct strbuf page = { 0 };
 
+	fake.latest = (struct latest *)(uintptr_t)l;
 	memset(&http, 0, sizeof(http));
 	metrics_http_count(&http, "metrics", 200);
 	metrics_http_count(&http, "metrics", 200);
@@ -318,7 +322,7 @@ test_values(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct strbuf sb = { 0 };
 
-		add_value(&sb, rows[i].value);
+		expo_value(&sb, rows[i].value);
 		assert_string_equal(sb.text, rows[i].want);
 		strbuf_clear(&sb);
 	}
@@ -392,19 +396,15 @@ test_strange_records_change_nothing(void **state)
 static void
 test_lost_nodes_expire(void **state)
 {
-	struct node_view v;
-	json_t *node = json_pack("{s:s,s:s,s:I}", "node", "n", "state", "lost",
-	    "last_seen_unix_ns", (json_int_t)5e9);
+	struct view_node n = { .name = "n",
+		.state = AGENT_LOST,
+		.last_seen_unix_ns = 5000000000u };
 
 	(void)state;
-	v = node_view(node, 10);
-	assert_true(v.fresh);
-	v = node_view(node, 2 * NODE_EXPIRY_S);
-	assert_false(v.fresh);
-	json_object_set_new(node, "state", json_string("ok"));
-	v = node_view(node, 2 * NODE_EXPIRY_S);
-	assert_true(v.fresh);
-	json_decref(node);
+	assert_true(is_fresh(&n, 10));
+	assert_false(is_fresh(&n, 2 * NODE_EXPIRY_S));
+	n.state = AGENT_OK;
+	assert_true(is_fresh(&n, 2 * NODE_EXPIRY_S));
 }
 
 static void

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics_int.h - the parts of the metrics page. Each appends whole families.
+ */
+#ifndef DAEMON_METRICS_INT_H
+#define DAEMON_METRICS_INT_H
+
+#include "daemon/expo.h"
+#include "daemon/metrics.h"
+
+typedef void metrics_part(const struct metrics_in *in, struct strbuf *to);
+
+/* metrics_nodes.c */
+metrics_part metrics_nodes;
+/* metrics_canary.c */
+metrics_part metrics_canaries, metrics_canary_counts, metrics_histograms,
+    metrics_impacts;
+/* metrics_runs.c */
+metrics_part metrics_run_counts, metrics_live_runs, metrics_schedule;
+/* metrics_process.c */
+metrics_part metrics_process;
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_metrics.c - what a scrape of 10,000 nodes costs the loop, with the
+ * collector's own roster, scores and view behind it. The bound it fails at is
+ * some ten times what is measured, to find a mistake and not a busy machine.
+ */
+#include <event2/event.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/agenda.h"
+#include "daemon/campaign.h"
+#include "daemon/hub.h"
+#include "daemon/latest.h"
+#include "daemon/metrics.h"
+#include "daemon/roster.h"
+#include "daemon/store.h"
+#include "daemon/view_int.h"
+
+#define NODES      10000
+#define TURNS      20
+#define SCRAPE_MAX 0.5 /* s */
+
+static void
+name_of(int i, char ret[32])
+{
+	snprintf(ret, 32, "node%d", i + 1);
+}
+
+static void
+fill_roster(struct roster *r)
+{
+	json_t *heartbeat = json_pack("{s:f,s:i}", "load", 0.25, "spool_bytes",
+	    12345);
+	char name[32];
+
+	for (int i = 0; i < NODES; i++) {
+		json_t *hello;
+
+		name_of(i, name);
+		hello = json_pack("{s:s,s:s,s:s,s:{s:i}}", "node", name,
+		    "software", COALMINE_VERSION, "boot", "b", "inventory",
+		    "cores", 64);
+		roster_heartbeat(r,
+		    roster_hello(r, hello, "10.0.0.1", NULL, clk_ns()),
+		    heartbeat);
+		json_decref(hello);
+	}
+	json_decref(heartbeat);
+}
+
+/* Every node has been measured: all have a score. */
+static void
+fill_latest(struct latest *l)
+{
+	json_t *nodes = json_array(), *record;
+	char name[32];
+
+	for (int i = 0; i < NODES; i++) {
+		name_of(i, name);
+		json_array_append_new(nodes,
+		    json_pack("{s:s,s:f,s:f}", "node", name, "q25",
+			1e-5 * (1 + i % 7 * 0.001), "q75", 2e-5));
+	}
+	record = json_pack("{s:s,s:s,s:s,s:s,s:i,s:f,s:s,s:o}", "run", "bench",
+	    "probe", "canary", "test", "lat", "phase", "isolated", "n", NODES,
+	    "p50", 1e-5, "unit", "s", "nodes", nodes);
+	latest_record(l, "bench", "exclusive", record);
+	json_decref(record);
+}
+
+static double
+seconds_since(uint64_t at_ns)
+{
+	return (double)(clk_ns() - at_ns) / 1e9;
+}
+
+static int
+measure(const struct metrics_in *in)
+{
+	double best_s = 1e9, list_s = 1e9;
+	size_t page_bytes = 0;
+
+	for (int i = 0; i < TURNS; i++) {
+		const struct view_node *nodes;
+		struct strbuf page = { 0 };
+		uint64_t at_ns = clk_ns();
+		double took_s;
+
+		view_node_list(in->view, &nodes);
+		took_s = seconds_since(at_ns);
+		list_s = took_s < list_s ? took_s : list_s;
+		at_ns = clk_ns();
+		metrics_render(in, &page);
+		took_s = seconds_since(at_ns);
+		best_s = took_s < best_s ? took_s : best_s;
+		page_bytes = page.len_bytes;
+		strbuf_clear(&page);
+	}
+	printf("metrics   %d nodes: %.1f ms, %.2f MB; %.1f ms of it for the "
+	       "list of nodes\n",
+	    NODES, best_s * 1e3, (double)page_bytes / 1e6, list_s * 1e3);
+	return best_s > SCRAPE_MAX;
+}
+
+static int
+unlink_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static int
+bench(struct event_base *base, struct store *store, const char *dir)
+{
+	static struct metrics_http http;
+	struct hub_options ho = { .heartbeat_ns = CLK_NS_PER_S,
+		.silence_ns = 60 * CLK_NS_PER_S,
+		.agents_max = NODES };
+	struct store_health health = { .writable = 1 };
+	struct latest *latest = latest_new();
+	struct hub *hub = hub_new(base, NULL, latest, &ho);
+	struct campaigns *campaigns = campaigns_new(dir);
+	struct agenda *agenda = agenda_new(campaigns, hub_runs(hub), store);
+	struct view_parts parts = { .hub = hub,
+		.campaigns = campaigns,
+		.agenda = agenda,
+		.store = store,
+		.latest = latest };
+	struct view *view = view_new(&parts);
+	struct metrics_in in = { .view = view,
+		.latest = latest,
+		.health = &health,
+		.http = &http };
+	int bad;
+
+	fill_roster(hub_roster(hub));
+	fill_latest(latest);
+	bad = measure(&in);
+	view_free(view);
+	agenda_free(agenda);
+	campaigns_free(campaigns);
+	hub_free(hub);
+	latest_free(latest);
+	return bad;
+}
+
+int
+main(void)
+{
+	char dir[] = "/tmp/coalmine-bench-XXXXXX";
+	struct event_base *base = event_base_new();
+	struct store_options o = { .dir = mkdtemp(dir) };
+	struct store *store;
+	int bad;
+
+	log_init("bench", LOG_LEVEL_WARN);
+	if (o.dir == NULL || store_open(&o, base, &store) < 0)
+		fatalx("no store in %s", dir);
+	bad = bench(base, store, dir);
+	store_close(store);
+	event_base_free(base);
+	nftw(dir, unlink_cb, 8, FTW_DEPTH | FTW_PHYS);
+	return bad;
+}
