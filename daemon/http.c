@@ -33,6 +33,8 @@ const struct http_route http_routes[] = {
 	    http_get_version },
 	{ "nodes", HTTP_GET, "/api/v1/nodes", HTTP_MAY_READ, http_get_nodes },
 	{ "node", HTTP_GET, "/api/v1/nodes/*", HTTP_MAY_READ, http_get_node },
+	{ "targets", HTTP_GET, "/api/v1/sd/prometheus", HTTP_MAY_READ,
+	    http_get_targets },
 	{ "campaigns", HTTP_GET, "/api/v1/campaigns", HTTP_MAY_READ,
 	    http_get_campaigns },
 	{ "validate", HTTP_POST, "/api/v1/campaigns/validate", HTTP_MAY_READ,

@@ -185,25 +185,6 @@ http_get_version(struct http *h, struct http_request *req, const char *part)
 }
 
 void
-http_get_nodes(struct http *h, struct http_request *req, const char *part)
-{
-	(void)part;
-	http_reply_json(req, 200, view_nodes(h->view));
-}
-
-void
-http_get_node(struct http *h, struct http_request *req, const char *part)
-{
-	json_t *node = view_node(h->view, part);
-
-	if (node == NULL)
-		http_fail(req, 404, "not-found",
-		    "no agent of that name was ever seen");
-	else
-		http_reply_json(req, 200, node);
-}
-
-void
 http_get_campaigns(struct http *h, struct http_request *req, const char *part)
 {
 	(void)part;

@@ -35,10 +35,11 @@ extern const struct http_route http_routes[]; /* ends with a NULL name */
 
 /* http_api.c: reading */
 http_handler http_get_page, http_get_asset, http_get_metrics, http_get_health,
-    http_get_version, http_get_nodes, http_get_node, http_get_campaigns,
-    http_get_campaign, http_get_runs, http_get_run, http_get_records,
-    http_get_counters, http_get_events, http_get_schedule, http_get_diags,
-    http_get_impacts, http_get_check;
+    http_get_version, http_get_campaigns, http_get_campaign, http_get_runs,
+    http_get_run, http_get_records, http_get_counters, http_get_events,
+    http_get_schedule, http_get_diags, http_get_impacts, http_get_check;
+/* http_nodes.c */
+http_handler http_get_nodes, http_get_node, http_get_targets;
 /* http_orders.c: doing */
 http_handler http_post_run, http_post_validate, http_post_cancel,
     http_post_enable, http_post_disable, http_post_stop, http_post_backup;

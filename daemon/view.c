@@ -176,6 +176,7 @@ view_node_list(struct view *v, const struct view_node **ret)
 		const struct node *n = roster_at(r, i);
 
 		v->nodes[i] = (struct view_node){ .name = n->name,
+			.leaf = n->leaf,
 			.state = n->state,
 			.since_unix_ns = n->since_unix_ns,
 			.last_seen_unix_ns = n->last_seen_unix_ns,

@@ -27,6 +27,7 @@ json_t *view_node(struct view *v, const char *node); /* NULL: unknown */
  * them. The list and its names live until the loop turns. */
 struct view_node {
 	const char *name;
+	const char *leaf; /* "": not known */
 	enum agent_state state;
 	uint64_t since_unix_ns; /* of state */
 	uint64_t last_seen_unix_ns;

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What the collector's store and metrics cost; see daemon/bench_daemon.c.
+# What the collector's store and metrics cost; see daemon/.
 set -eu
-"$COALMINE_BUILD/tests/bench/daemon/bench_daemon" | sed 's/^/- /'
+for part in daemon metrics; do
+	"$COALMINE_BUILD/tests/bench/daemon/bench_$part" | sed 's/^/- /'
+done

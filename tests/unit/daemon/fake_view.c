@@ -26,22 +26,30 @@ fake_state(int i)
 	return states[i % 11];
 }
 
+/* Small clusters have leaves of four, like the lab. */
+static void
+fake_leaf(int i, char ret[32])
+{
+	snprintf(ret, 32, "leaf%d", i / (fake.nodes > 48 ? 32 : 4) + 1);
+}
+
 static json_t *
 fake_node(int i)
 {
 	json_int_t now = (json_int_t)clk_unix_ns();
-	char name[32];
+	char name[32], leaf[32];
 	json_t *node;
 
 	snprintf(name, sizeof(name), "node%d", i + 1);
-	node = json_pack("{s:s,s:s,s:I,s:I,s:s,s:s,s:{s:i},s:i,s:f}", "node",
-	    fake.first_node != NULL && i == 0 ? fake.first_node : name, "state",
-	    names_agent_states[fake_state(i)], "since_unix_ns",
+	fake_leaf(i, leaf);
+	node = json_pack("{s:s,s:s,s:I,s:I,s:s,s:s,s:{s:i},s:i,s:f,s:s}",
+	    "node", fake.first_node != NULL && i == 0 ? fake.first_node : name,
+	    "state", names_agent_states[fake_state(i)], "since_unix_ns",
 	    now - (json_int_t)(3600 * CLK_NS_PER_S), "last_seen_unix_ns",
 	    now - (json_int_t)(i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1), "addr",
 	    "10.0.0.1", "software", "0.1.0", "inventory", "cores", 64,
-	    "spool_bytes", 100 * i, "load", 0.1);
-	if (fake.latest != NULL)
+	    "spool_bytes", 100 * i, "load", 0.1, "leaf", leaf);
+	if (fake.latest != NULL && !isnan(latest_node_score(fake.latest, name)))
 		json_object_set_new(node, "score",
 		    json_real(latest_node_score(fake.latest, name)));
 	return node;
@@ -62,15 +70,20 @@ size_t
 view_node_list(struct view *v, const struct view_node **ret)
 {
 	static struct view_node *nodes;
-	static char(*names)[32];
+	static struct {
+		char name[32];
+		char leaf[32];
+	} * texts;
 	uint64_t now = clk_unix_ns();
 
 	(void)v;
 	nodes = xreallocarray(nodes, (size_t)fake.nodes + 1, sizeof(*nodes));
-	names = xreallocarray(names, (size_t)fake.nodes + 1, sizeof(*names));
+	texts = xreallocarray(texts, (size_t)fake.nodes + 1, sizeof(*texts));
 	for (int i = 0; i < fake.nodes; i++) {
-		snprintf(names[i], sizeof(names[i]), "node%d", i + 1);
-		nodes[i] = (struct view_node){ .name = names[i],
+		snprintf(texts[i].name, sizeof(texts[i].name), "node%d", i + 1);
+		fake_leaf(i, texts[i].leaf);
+		nodes[i] = (struct view_node){ .name = texts[i].name,
+			.leaf = texts[i].leaf,
 			.state = fake_state(i),
 			.since_unix_ns = now - 3600 * CLK_NS_PER_S,
 			.last_seen_unix_ns = now -
@@ -78,7 +91,7 @@ view_node_list(struct view *v, const struct view_node **ret)
 			.spool_bytes = 100 * (uint64_t)i,
 			.score = fake.latest == NULL
 			    ? NAN
-			    : latest_node_score(fake.latest, names[i]) };
+			    : latest_node_score(fake.latest, texts[i].name) };
 	}
 	if (fake.first_node != NULL && fake.nodes > 0)
 		nodes[0].name = fake.first_node;
@@ -90,7 +103,14 @@ json_t *
 view_node(struct view *v, const char *node)
 {
 	(void)v;
-	return strcmp(node, "node1") == 0 ? fake_node(0) : NULL;
+	for (int i = 0; i < fake.nodes; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "node%d", i + 1);
+		if (strcmp(node, name) == 0)
+			return fake_node(i);
+	}
+	return NULL;
 }
 
 json_t *

@@ -211,7 +211,8 @@ test_every_get(void **state)
 		"/api/v1/version", "/api/v1/nodes", "/api/v1/nodes/node1",
 		"/api/v1/campaigns", "/api/v1/campaigns/quick", "/api/v1/runs",
 		"/api/v1/events", "/api/v1/schedule", "/api/v1/diags",
-		"/api/v1/impacts" };
+		"/api/v1/impacts", "/api/v1/nodes?brief=yes",
+		"/api/v1/sd/prometheus" };
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		char *answer = get(*state, paths[i]);
@@ -223,6 +224,46 @@ test_every_get(void **state)
 		assert_non_null(strstr(answer, "X-Content-Type-Options"));
 		free(answer);
 	}
+}
+
+static const char *
+text_at(const json_t *list, size_t i, const char *key)
+{
+	return json_string_value(json_object_get(json_array_get(list, i), key));
+}
+
+static void
+test_nodes_in_few_words(void **state)
+{
+	json_t *list = get_json(*state, "/api/v1/nodes?brief=yes", 200);
+
+	assert_int_equal(json_array_size(list), 12);
+	assert_string_equal(text_at(list, 8, "node"), "node9");
+	assert_string_equal(text_at(list, 8, "state"), "lost");
+	assert_string_equal(text_at(list, 8, "leaf"), "leaf3");
+	assert_null(text_at(list, 0, "addr"));
+	json_decref(list);
+}
+
+static void
+test_service_discovery(void **state)
+{
+	json_t *list = get_json(*state, "/api/v1/sd/prometheus?port=9400", 200);
+	const json_t *first = json_array_get(list, 0);
+	const char *target, *node, *leaf, *how;
+
+	assert_int_equal(json_array_size(list), 12);
+	assert_int_equal(json_unpack((json_t *)(uintptr_t)first,
+			     "{s:[s],s:{s:s,s:s,s:s}}", "targets", &target,
+			     "labels", "__meta_coalmine_node", &node,
+			     "__meta_coalmine_leaf", &leaf,
+			     "__meta_coalmine_state", &how),
+	    0);
+	assert_string_equal(target, "node1:9400");
+	assert_string_equal(node, "node1");
+	assert_string_equal(leaf, "leaf1");
+	assert_string_equal(how, "ok");
+	json_decref(list);
 }
 
 static void
@@ -238,6 +279,8 @@ test_refusals(void **state)
 		{ "GET /api/v1/runs/no/records HTTP/1.0\r\n\r\n", 404 },
 		{ "GET /api/v1/nodes/no HTTP/1.0\r\n\r\n", 404 },
 		{ "GET /api/v1/runs?limit=x HTTP/1.0\r\n\r\n", 400 },
+		{ "GET /api/v1/nodes?brief=perhaps HTTP/1.0\r\n\r\n", 400 },
+		{ "GET /api/v1/sd/prometheus?port=0 HTTP/1.0\r\n\r\n", 400 },
 		{ "GET /api/v1/nodes/%zz HTTP/1.0\r\n\r\n", 400 },
 		{ "GET /api/v1/nodes/%00 HTTP/1.0\r\n\r\n", 400 },
 		{ "DELETE /api/v1/runs/a HTTP/1.0\r\n\r\n", 405 },
@@ -720,6 +763,8 @@ main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_every_get),
+		T(test_nodes_in_few_words),
+		T(test_service_discovery),
 		T(test_refusals),
 		T(test_head_too_large),
 		T(test_body_too_large_is_told),
