@@ -87,13 +87,14 @@ row_find(const struct conf_row *rows, const char *section, const char *key)
 	return -ENOENT;
 }
 
-/* What a file could not hold on one line would not survive conf_render. */
+/* What a file could not hold on one line would not survive conf_render: there
+ * a blank and a ';' begin a comment, and every value follows a blank. */
 static int
 text_check(const char *raw)
 {
 	for (const char *p = raw; *p != '\0'; p++)
 		if (iscntrl((unsigned char)*p) ||
-		    (*p == ';' && p > raw && isspace((unsigned char)p[-1])))
+		    (*p == ';' && (p == raw || isspace((unsigned char)p[-1]))))
 			return -EINVAL;
 	return 0;
 }
@@ -109,8 +110,9 @@ value_set(struct conf *c, size_t at, const char *raw, const char *where,
 
 	if (text_check(raw) < 0) {
 		complain(why, why_bytes,
-		    "%s: %s.%s holds a control character or \" ;\"", where,
-		    row->section, row->key);
+		    "%s: %s.%s holds a control character or begins a "
+		    "comment with ';'",
+		    where, row->section, row->key);
 		return -EINVAL;
 	}
 	if (conf_type_read(row, raw, &as, want) < 0) {

@@ -164,6 +164,9 @@ test_spans_and_sizes_are_bounded(void **state)
 	assert_int_equal(conf_set(c, "one", "text", "a ;b", "-o", why,
 			     sizeof(why)),
 	    -EINVAL);
+	assert_int_equal(conf_set(c, "one", "text", ";b", "-o", why,
+			     sizeof(why)),
+	    -EINVAL);
 	assert_int_equal(conf_set(c, "one", "nope", "1", "-o", why,
 			     sizeof(why)),
 	    -EINVAL);
