@@ -8,16 +8,22 @@
 
 #include "common/clk.h"
 
-/* splitmix64 (Steele, Lea, Flood 2014): every state gives another number, so
- * seeds that differ in one bit give unrelated streams. */
-static uint64_t
-splitmix(uint64_t *state)
+/* Every state gives another number, so seeds that differ in one bit give
+ * unrelated streams. */
+uint64_t
+rng_splitmix(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
 
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
 	return z ^ (z >> 31);
+}
+
+uint64_t
+rng_mix(uint64_t x)
+{
+	return rng_splitmix(&x);
 }
 
 static uint64_t
@@ -30,18 +36,18 @@ void
 rng_seed(struct rng *r, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++)
-		r->s[i] = splitmix(&seed);
+		r->s[i] = rng_splitmix(&seed);
 }
 
 void
 rng_seed3(struct rng *r, uint64_t seed, uint64_t a, uint64_t b)
 {
-	uint64_t x = splitmix(&seed);
+	uint64_t x = rng_splitmix(&seed);
 
 	x ^= a;
-	x = splitmix(&x);
+	x = rng_splitmix(&x);
 	x ^= b;
-	rng_seed(r, splitmix(&x));
+	rng_seed(r, rng_splitmix(&x));
 }
 
 uint64_t
@@ -105,5 +111,5 @@ rng_entropy(void)
 		return x;
 	/* A sandbox may forbid the call: ids must still differ. */
 	mix = clk_unix_ns() ^ ((uint64_t)getpid() << 40) ^ clk_ns();
-	return splitmix(&mix);
+	return rng_splitmix(&mix);
 }

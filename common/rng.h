@@ -15,6 +15,11 @@ struct rng {
 	uint64_t s[4];
 };
 
+/* splitmix64 (Steele, Lea, Flood 2014): the next number of a state, and a hash
+ * of one number (the first of that state). */
+uint64_t rng_splitmix(uint64_t *state);
+uint64_t rng_mix(uint64_t x);
+
 void rng_seed(struct rng *r, uint64_t seed);
 /* A stream of its own for (seed, a, b): ring number b of test a, say. */
 void rng_seed3(struct rng *r, uint64_t seed, uint64_t a, uint64_t b);

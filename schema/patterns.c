@@ -3,11 +3,14 @@
 
 #include <stddef.h>
 
-#define RANKS_MAX 65536
-#define COUNT_MAX 1125899906842624.0 /* 2^50: no product of them overflows */
-#define TYPES     "int32|int64|float|double|half|bfloat16|byte"
-#define TYPES_OPS "int32|int64|float|double|half|bfloat16"
-#define VIAS      "mpi|rma|ipc|ipc-put|ipc-get|xccl"
+#define RANKS_MAX            65536
+#define COUNT_MAX            1125899906842624.0 /* 2^50: no product of them overflows */
+#define SEED_MAX             9007199254740992.0 /* 2^53: exact as a double */
+#define TYPES                "int32|int64|float|double|half|bfloat16|byte"
+#define TYPES_OPS            "int32|int64|float|double|half|bfloat16"
+#define NEIGHBOR_RANKS_MAX   4096
+#define NEIGHBOR_DEVICES_MAX 64
+#define VIAS                 "mpi|rma|ipc|ipc-put|ipc-get|xccl"
 
 /* section, key, type, min, max, allowed, default, unit, text */
 const struct conf_row options_patterns[] = {
@@ -90,5 +93,38 @@ const struct conf_row options_patterns[] = {
 	{ "collective", "lean", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "Do not send a root its own data back; no: the documented "
 	    "stages." },
+	{ "neighbor", "graph", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Who gives to whom: a file of lines src dst; this, rsg, moore or "
+	    "cart must be given." },
+	{ "neighbor", "rsg", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "Random sparse graph: the probability of each edge." },
+	{ "neighbor", "seed", CONF_INT, 0, SEED_MAX, NULL, "1", "",
+	    "Seed of rsg." },
+	{ "neighbor", "moore", CONF_STRING, 0, 40, NULL, "", "",
+	    "Moore neighborhood on a torus: dimensions,radius as 2,1." },
+	{ "neighbor", "cart", CONF_INT, 1, 8, NULL, "2", "dimensions",
+	    "Next neighbours on a torus of so many dimensions." },
+	{ "neighbor", "ranks", CONF_INT, 0, NEIGHBOR_RANKS_MAX, NULL, "0",
+	    "ranks", "Ranks that take part; 0: as many as there are." },
+	{ "neighbor", "per_node", CONF_INT, 1, NEIGHBOR_DEVICES_MAX, NULL, "8",
+	    "ranks", "Ranks of a node, one a device; the last may have less." },
+	{ "neighbor", "topology", CONF_STRING, 0, 4000, NULL, "mi250", "",
+	    "How devices are linked: mi250, mi250x, none, machine (as this one "
+	    "says) or a file." },
+	{ "neighbor", "bytes", CONF_BYTES, 0, COUNT_MAX, NULL, "1M", "bytes",
+	    "What each rank gives." },
+	{ "neighbor", "sizes", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Instead of bytes: a file with as many numbers of bytes as "
+	    "ranks." },
+	{ "neighbor", "unit", CONF_BYTES, 1, COUNT_MAX, NULL, "1", "bytes",
+	    "Messages are cut at multiples of this." },
+	{ "neighbor", "threshold", CONF_BYTES, 0, COUNT_MAX, NULL, "0", "bytes",
+	    "Smaller messages go directly." },
+	{ "neighbor", "order", CONF_CHOICE, 0, 0, "phased|dataflow", "phased",
+	    "",
+	    "phased: a rank ends a step before the next; dataflow: it goes on "
+	    "with each source as its pieces arrive." },
+	{ "neighbor", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
+	    "Transport of all steps, or three: scatter, exchange, peer." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };

@@ -10,7 +10,7 @@
 
 #include "common/conf.h"
 
-/* group stripe self sparse collective */
+/* group stripe self sparse collective neighbor */
 extern const struct conf_row options_patterns[];
 
 #endif

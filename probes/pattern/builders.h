@@ -12,5 +12,6 @@ extern const struct pattern pattern_stripe;
 extern const struct pattern pattern_self;
 extern const struct pattern pattern_sparse;
 extern const struct pattern pattern_collective;
+extern const struct pattern pattern_neighbor;
 
 #endif

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #define MATRIX_RANKS_MAX 4096
-#define MATRIX_FILE_MAX  (256L * 1024 * 1024) /* bytes */
 #define MATRIX_CELL_MAX  (1ULL << 50)
 
 enum matrix_format { MATRIX_AUTO, MATRIX_MATRIX, MATRIX_LIST };

@@ -109,6 +109,8 @@ plan_free(struct plan *p)
 	free(p->promises);
 	free(p->spans);
 	free(p->sources);
+	for (size_t i = 0; i < p->notes_count; i++)
+		free(p->notes[i].name);
 	free(p->notes);
 	free(p->title);
 	free(p);
@@ -218,7 +220,19 @@ plan_note_add(struct plan *p, const char *name, const char *unit,
     uint64_t value)
 {
 	GROW(p, notes, 1);
-	p->notes[p->notes_count++] = (struct plan_note){ name, unit, value };
+	p->notes[p->notes_count++] = (struct plan_note){ .name = xstrdup(name),
+		.unit = unit,
+		.value = value };
+}
+
+void
+plan_note_real(struct plan *p, const char *name, const char *unit, double value)
+{
+	GROW(p, notes, 1);
+	p->notes[p->notes_count++] = (struct plan_note){ .name = xstrdup(name),
+		.unit = unit,
+		.real = value,
+		.is_real = 1 };
 }
 
 uint64_t

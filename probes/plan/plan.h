@@ -138,9 +138,11 @@ struct plan_promise {
 
 /* A number that the probe reports beside its result, as "footprint". */
 struct plan_note {
-	const char *name;
+	char *name;
 	const char *unit;
-	uint64_t value;
+	uint64_t value; /* of a whole number */
+	double real;    /* of one that is not */
+	int is_real;
 };
 
 struct plan {
@@ -184,8 +186,11 @@ void plan_promise_add(struct plan *p, const struct plan_promise *m,
     const struct plan_source *sources, uint32_t sources_count);
 /* The common promise: one rank's range is a copy of another's. */
 void plan_promise_copy(struct plan *p, const struct plan_transfer *t);
+/* name is copied, unit is not. */
 void plan_note_add(struct plan *p, const char *name, const char *unit,
     uint64_t value);
+void plan_note_real(struct plan *p, const char *name, const char *unit,
+    double value);
 
 /* Into the order of a listing: step, src, dst, name of to, to_off; local
  * operations by step, rank, name of to, to_off. */

@@ -99,6 +99,15 @@ matrix_step(const struct plan *p, size_t lo, size_t hi, uint64_t *row,
 	}
 }
 
+static void
+note_value(const struct plan_note *n, FILE *to)
+{
+	if (n->is_real)
+		fprintf(to, "%.6g", n->real);
+	else
+		fprintf(to, "%" PRIu64, n->value);
+}
+
 void
 print_matrix(const struct plan *p, FILE *to)
 {
@@ -123,9 +132,11 @@ print_matrix(const struct plan *p, FILE *to)
 	for (uint32_t src = 0; src < p->ranks; src++)
 		print_row_of(sum + (size_t)src * p->ranks, p->ranks,
 		    digits(most), to);
-	for (size_t i = 0; i < p->notes_count; i++)
-		fprintf(to, "# %s: %" PRIu64 " %s\n", p->notes[i].name,
-		    p->notes[i].value, p->notes[i].unit);
+	for (size_t i = 0; i < p->notes_count; i++) {
+		fprintf(to, "# %s: ", p->notes[i].name);
+		note_value(&p->notes[i], to);
+		fprintf(to, " %s\n", p->notes[i].unit);
+	}
 	free(row);
 	free(sum);
 }
@@ -255,10 +266,12 @@ print_json(const struct plan *p, FILE *to)
 	json_locals(p, to);
 	json_promises(p, to);
 	fputs(",\n\"notes\":{", to);
-	for (size_t i = 0; i < p->notes_count; i++)
-		fprintf(to, "%s\"%s\":{\"value\":%" PRIu64 ",\"unit\":\"%s\"}",
-		    i == 0 ? "" : ",", p->notes[i].name, p->notes[i].value,
-		    p->notes[i].unit);
+	for (size_t i = 0; i < p->notes_count; i++) {
+		fprintf(to, "%s\"%s\":{\"value\":", i == 0 ? "" : ",",
+		    p->notes[i].name);
+		note_value(&p->notes[i], to);
+		fprintf(to, ",\"unit\":\"%s\"}", p->notes[i].unit);
+	}
 	fputs("}}\n", to);
 }
 

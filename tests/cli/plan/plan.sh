@@ -98,5 +98,24 @@ printf '1 2\n' >"$work/m"
 refused "$work/m:1: the matrix ends" plan sparse file="$work/m"
 refused "sparse.file = : allowed" plan sparse
 
+printf '6 4\n6 5\n' >"$work/g"
+same '0 6 4 send+0 recv.6+0 3 mpi
+0 6 5 send+3 recv.6+3 4 mpi
+1 4 5 recv.6+0 recv.6+0 3 mpi
+1 5 4 recv.6+3 recv.6+3 4 mpi' \
+    "$probe" plan neighbor graph="$work/g" topology=mi250 bytes=7 per_node=8
+"$probe" plan neighbor rsg=0.6 ranks=16 bytes=1K --format matrix >"$work/out"
+for note in 'edges: 145 1' 'wire: 16384 bytes' 'wire_direct: 81920 bytes' \
+    'byte_ratio: 5 1' 'byte_ratio_expected: 4.80315 1' 'load_bound: 5.125 1' \
+    'wire_node0_in: 8192 bytes'; do
+	grep -qx "# $note" "$work/out" || fail "neighbor: no $note"
+done
+refused "neighbor.graph = : allowed is the path" plan neighbor
+refused "neighbor.per_node = 0: allowed" check neighbor rsg=.1 per_node=0
+printf '0 1\n1 x\n' >"$work/g"
+refused "$work/g:2: x: allowed" plan neighbor graph="$work/g"
+[ -d /sys/class/kfd ] || refused "class/kfd/kfd/topology/nodes: no AMD device" plan neighbor rsg=.1 \
+    ranks=4 topology=machine
+
 "$probe" plan self >/dev/full 2>/dev/null && fail "a full disk went unnoticed"
 exit $bad

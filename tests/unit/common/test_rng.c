@@ -23,9 +23,9 @@ test_known_numbers(void **state)
 	assert_int_equal(rng_next(&r), 0);
 	assert_int_equal(rng_next(&r), 1509978240);
 	assert_int_equal(rng_next(&r), 1215971899390074240);
-	assert_true(splitmix(&seed) == 6457827717110365317);
-	assert_true(splitmix(&seed) == 3203168211198807973);
-	assert_true(splitmix(&seed) == 9817491932198370423U);
+	assert_true(rng_splitmix(&seed) == 6457827717110365317);
+	assert_true(rng_splitmix(&seed) == 3203168211198807973);
+	assert_true(rng_splitmix(&seed) == 9817491932198370423U);
 }
 
 static void

@@ -92,4 +92,14 @@ case_note(const struct plan *p, const char *name)
 	return 0;
 }
 
+static inline double
+case_real(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->notes_count; i++)
+		if (strcmp(p->notes[i].name, name) == 0 && p->notes[i].is_real)
+			return p->notes[i].real;
+	fail_msg("no note %s", name);
+	return 0;
+}
+
 #endif

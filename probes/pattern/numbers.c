@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/pattern/numbers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+
+int
+numbers_refuse(const struct numbers *n, long line, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	len = snprintf(n->why, n->why_bytes, "%.200s:%ld: ", n->name, line);
+	if (len < 0 || (size_t)len >= n->why_bytes)
+		return -EINVAL;
+	va_start(ap, fmt);
+	vsnprintf(n->why + len, n->why_bytes - (size_t)len, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+size_t
+numbers_columns(const struct numbers *n, size_t row)
+{
+	return n->rows[row + 1] - n->rows[row];
+}
+
+static void
+row_open(struct numbers *n)
+{
+	if (n->rows_count + 2 > n->rows_cap) {
+		n->rows_cap = n->rows_cap * 2 + 64;
+		n->rows = xreallocarray(n->rows, n->rows_cap, sizeof(*n->rows));
+		n->lines = xreallocarray(n->lines, n->rows_cap,
+		    sizeof(*n->lines));
+	}
+	n->rows[n->rows_count] = n->count;
+	n->lines[n->rows_count++] = n->line;
+	n->rows[n->rows_count] = n->count;
+}
+
+static int
+number_add(struct numbers *n, const char *word, size_t len_bytes)
+{
+	char text[32];
+	int64_t x;
+
+	if (len_bytes >= sizeof(text))
+		return numbers_refuse(n, n->line,
+		    "%.32s...: allowed is a whole number, 0 to %llu", word,
+		    (unsigned long long)n->max);
+	memcpy(text, word, len_bytes);
+	text[len_bytes] = '\0';
+	if (str_to_int(text, 0, (int64_t)n->max, &x) < 0)
+		return numbers_refuse(n, n->line,
+		    "%s: allowed is a whole number, 0 to %llu", text,
+		    (unsigned long long)n->max);
+	if (n->count == n->cap) {
+		n->cap = n->cap * 2 + 1024;
+		n->all = xreallocarray(n->all, n->cap, sizeof(*n->all));
+	}
+	n->all[n->count++] = (uint64_t)x;
+	n->rows[n->rows_count] = n->count;
+	return 0;
+}
+
+static int
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* One line, which ends before stop, into a row unless it is empty. */
+static int
+line_read(struct numbers *n, const char *at, const char *stop)
+{
+	int rc = 0, opened = 0;
+
+	while (rc == 0) {
+		const char *word;
+
+		while (at < stop && is_blank(*at))
+			at++;
+		if (at == stop || *at == '#')
+			return 0;
+		word = at;
+		while (at < stop && !is_blank(*at) && *at != '#')
+			at++;
+		if (!opened)
+			row_open(n);
+		opened = 1;
+		rc = number_add(n, word, (size_t)(at - word));
+	}
+	return rc;
+}
+
+int
+numbers_read(struct numbers *n, const char *text, size_t len_bytes)
+{
+	const char *at = text, *end = text + len_bytes;
+	int rc = 0;
+
+	while (rc == 0 && at < end) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		if (stop == NULL)
+			stop = end;
+		n->line++;
+		rc = line_read(n, at, stop);
+		at = stop < end ? stop + 1 : end;
+	}
+	return rc;
+}
+
+void
+numbers_clear(struct numbers *n)
+{
+	free(n->all);
+	free(n->rows);
+	free(n->lines);
+	n->all = NULL;
+	n->rows = NULL;
+	n->lines = NULL;
+	n->count = n->cap = n->rows_count = n->rows_cap = 0;
+}
+
+/* The whole of fd. */
+static int
+slurp(int fd, char **ret, size_t *ret_bytes)
+{
+	size_t len = 0, cap = 65536;
+	char *text = xcalloc(1, cap);
+	ssize_t n;
+
+	while ((n = read(fd, text + len, cap - len - 1)) > 0) {
+		len += (size_t)n;
+		if (len < cap - 1)
+			continue;
+		cap *= 2;
+		if (cap > 2 * (size_t)NUMBERS_FILE_MAX)
+			break;
+		text = xreallocarray(text, cap, 1);
+	}
+	if (n != 0) {
+		n = n < 0 ? -errno : -EFBIG;
+		free(text);
+		return (int)n;
+	}
+	text[len] = '\0';
+	*ret = text;
+	*ret_bytes = len;
+	return 0;
+}
+
+int
+numbers_slurp(const char *path, char **ret, size_t *ret_bytes, char *why,
+    size_t why_bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : slurp(fd, ret, ret_bytes);
+
+	if (fd >= 0)
+		close(fd);
+	if (rc < 0)
+		snprintf(why, why_bytes, "%.300s: %s", path, strerror(-rc));
+	return rc;
+}

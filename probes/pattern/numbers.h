@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * numbers.h - lines of whole numbers from a file that is not trusted.
+ *
+ * Numbers are separated by blanks, '#' starts a comment, empty lines do not
+ * count. What the rows mean is for the caller to say: matrix.h, graph.h and
+ * links.h do.
+ */
+#ifndef PROBES_PATTERN_NUMBERS_H
+#define PROBES_PATTERN_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NUMBERS_FILE_MAX (256L * 1024 * 1024) /* bytes */
+
+/* Set name, max, why and why_bytes, and line where the text does not begin at
+ * line 1; the rest starts as 0. */
+struct numbers {
+	const char *name; /* of the file, in messages */
+	uint64_t max;     /* of a number */
+	char *why;
+	size_t why_bytes;
+	long line; /* the last one read */
+	uint64_t *all;
+	size_t count, cap;
+	size_t *rows; /* first number of each row, and the count */
+	long *lines;  /* of each row */
+	size_t rows_count, rows_cap;
+};
+
+/* 0, or -EINVAL and "name:line: what is wrong and what is allowed". */
+int numbers_read(struct numbers *n, const char *text, size_t len_bytes);
+void numbers_clear(struct numbers *n); /* frees */
+
+size_t numbers_columns(const struct numbers *n, size_t row);
+/* Complain about a line; -EINVAL. fmt says what is allowed. */
+int numbers_refuse(const struct numbers *n, long line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The whole of a file, NUL-ended, NUMBERS_FILE_MAX bytes at most; -errno and
+ * "path: why" otherwise. The caller frees *ret. */
+int numbers_slurp(const char *path, char **ret, size_t *ret_bytes, char *why,
+    size_t why_bytes);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs, sizes and link matrices; the first byte says which, and whether the
+ * number of ranks is known. */
+#include "tests/fuzz/fuzz.h"
+
+#include <assert.h>
+
+#include "probes/pattern/neighbor.h"
+
+static char why[256];
+
+static int
+fuzz_edges(const char *text, size_t len_bytes, uint32_t ranks)
+{
+	struct graph g;
+	int rc = graph_parse("fuzz", text, len_bytes, ranks, &g, why,
+	    sizeof(why));
+
+	if (rc < 0)
+		return rc;
+	assert(g.ranks >= 1 && g.ranks <= GRAPH_RANKS_MAX);
+	assert(ranks == 0 || g.ranks == ranks);
+	graph_sort(&g);
+	for (size_t i = 0; i < g.count; i++)
+		assert(g.edges[i].src < g.ranks && g.edges[i].dst < g.ranks);
+	graph_clear(&g);
+	return 0;
+}
+
+static int
+fuzz_sizes(const char *text, size_t len_bytes, uint32_t ranks)
+{
+	uint64_t *sizes;
+	uint32_t count = 0;
+	int rc = neighbor_sizes_parse("fuzz", text, len_bytes, ranks,
+	    GRAPH_RANKS_MAX, &sizes, &count, why, sizeof(why));
+
+	if (rc < 0)
+		return rc;
+	assert(count >= ranks && count <= GRAPH_RANKS_MAX);
+	for (uint32_t i = 0; i < count; i++)
+		assert(sizes[i] <= 1ULL << 50);
+	free(sizes);
+	return 0;
+}
+
+static int
+fuzz_links(const char *text, size_t len_bytes, uint32_t ranks)
+{
+	static struct links l;
+	int rc = links_parse("fuzz", text, len_bytes, &l, why, sizeof(why));
+
+	(void)ranks;
+	if (rc < 0)
+		return rc;
+	assert(l.devices >= 1 && l.devices <= LINKS_DEVICES_MAX);
+	for (uint32_t i = 0; i < l.devices; i++) {
+		assert(l.mate[i] < l.devices && l.mate[l.mate[i]] == i);
+		assert(l.hops[i][i] == 0);
+	}
+	return 0;
+}
+
+static int (*const parsers[])(const char *text, size_t len_bytes,
+    uint32_t ranks) = { fuzz_edges, fuzz_sizes, fuzz_links };
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
+{
+	char *text;
+
+	if (len_bytes == 0)
+		return 0;
+	text = fuzz_text(data + 1, len_bytes - 1);
+	why[0] = '\0';
+	if (parsers[data[0] % 3](text, len_bytes - 1, data[0] & 64 ? 4 : 0) < 0)
+		assert(why[0] != '\0' && strchr(why, '\n') == NULL);
+	free(text);
+	return 0;
+}
