@@ -8,6 +8,7 @@
 
 #include "common/hostlist.h"
 #include "common/str.h"
+#include "schema/machines.h"
 #include "schema/names.h"
 #include "schema/patterns.h"
 
@@ -199,6 +200,7 @@ options_find(const char *kind)
 		{ "coalmined", options_daemon },
 		{ "coalmine-agent", options_agent },
 		{ "plan", options_patterns },
+		{ "machine", options_machine },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)

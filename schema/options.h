@@ -14,7 +14,8 @@ extern const struct conf_row options_campaign[]; /* etc/campaigns/NAME.conf */
 extern const struct conf_row options_daemon[];   /* coalmined.conf */
 extern const struct conf_row options_agent[];    /* coalmine-agent.conf */
 
-/* By file kind, "campaign", "coalmined" or "coalmine-agent"; NULL if none. */
+/* By file kind, "campaign", "coalmined", "coalmine-agent", "plan" or
+ * "machine"; NULL if none. */
 const struct conf_row *options_find(const char *kind);
 
 /* What single rows cannot say: canary tests twice, mixes without share, a

@@ -18,8 +18,9 @@ fresh() {
 	mkdir -p "$tree"/{common,schema,daemon,probes/plan,etc,tests/unit,systemd}
 	cp "$lint/../../.clang-format" "$tree"
 	cp "$lint/../../etc/coalmine.conf.5" "$lint"/../../etc/*.conf "$tree/etc"
-	mkdir -p "$tree/probes/pattern"
+	mkdir -p "$tree/probes/pattern" "$tree/probes/topo"
 	cp "$lint/../../probes/pattern/coalmine-plan.7" "$tree/probes/pattern"
+	cp "$lint/../../probes/topo/coalmine-machine.5" "$tree/probes/topo"
 	cp "$lint"/../../schema/*.7 "$tree/schema"
 	cp "$lint"/../../systemd/* "$tree/systemd"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \

@@ -94,7 +94,7 @@ static const struct words {
 };
 
 static const char *const kinds[] = { "campaign", "coalmined", "coalmine-agent",
-	"plan" };
+	"plan", "machine" };
 
 static int
 print_rows(void)

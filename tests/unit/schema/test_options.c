@@ -11,7 +11,7 @@ static void
 test_rows_are_sound(void **state)
 {
 	static const char *const kinds[] = { "campaign", "coalmined",
-		"coalmine-agent" };
+		"coalmine-agent", "plan", "machine" };
 
 	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict_part.h - a plan as what the simulation moves: tasks, the cells that
+ * they belong to, and the queues that they stand in.
+ */
+#ifndef PROBES_PLAN_PREDICT_PART_H
+#define PROBES_PLAN_PREDICT_PART_H
+
+#include "probes/plan/fair.h"
+#include "probes/plan/predict.h"
+
+#define NONE UINT32_MAX
+
+/* Transfers of one step and channel between two places, or the copies or
+ * reductions of a rank there. */
+struct task {
+	double bytes;
+	uint32_t src_cell, dst_cell; /* the same for what stays on a rank */
+	uint32_t queue;
+	uint32_t next; /* behind it in the queue, or NONE */
+	uint32_t src, dst, step;
+	uint32_t rows; /* of the plan */
+	uint16_t channel;
+	uint16_t from, to; /* vertices */
+	uint8_t kind;      /* enum plan_via, or one of the following */
+};
+#define TASK_COPY   PLAN_VIA_MAX
+#define TASK_REDUCE (PLAN_VIA_MAX + 1)
+
+/* A step of a channel on a rank. */
+struct cell {
+	uint32_t rank, step;
+	uint32_t first_send, sends; /* in tasks_by_cell; self transfers too */
+	uint32_t first_local, locals;
+	uint32_t transfers_left, locals_left;
+	uint16_t channel;
+	uint8_t ready; /* the last step of its channel is complete */
+	uint8_t asked; /* waits for the processor, or has had it */
+	uint8_t open;
+	uint8_t last; /* of its channel on this rank */
+};
+
+struct queue {
+	uint64_t latency_ps, overhead_ps;
+	uint32_t head, tail; /* tasks; the first one is moving */
+	uint32_t src, dst;
+	uint16_t from, to;
+	uint8_t kind;
+};
+
+struct work {
+	const struct plan *p;
+	const struct machine *m;
+	const struct predict_options *o;
+	uint32_t nodes;
+	struct task *tasks;
+	uint32_t tasks_count, tasks_cap;
+	struct cell *cells; /* by rank, channel, step */
+	uint32_t cells_count;
+	uint32_t *tasks_by_cell;
+	struct queue *queues; /* a queue has the number of its pipe */
+	uint32_t queues_count, queues_cap;
+	uint32_t *hash; /* of queues, number + 1 */
+	uint32_t hash_size;
+	struct fair *fair;
+	uint32_t *transfer_task, *local_task; /* by row; NULL */
+	char *why;
+	size_t why_bytes;
+};
+
+/* -EINVAL with why when the plan does not fit the machine. */
+int work_make(struct work *w);
+void work_clear(struct work *w);
+
+#endif
