@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_verdict.c [TRIALS [ROUNDS]] - how well faults are named in simulated
+ * clusters, as Markdown for tests/bench/run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/clk.h"
+#include "tests/sim/verdict/trial.h"
+
+#define SEED         20261121
+#define MONTH_ROUNDS 8640 /* of 5 minutes */
+#define DRIFT_TRIALS 20
+#define DRIFT_ROUNDS 400
+
+struct sums {
+	int trials, by[TRIAL_ROUNDS + 1];
+	int confirmed, host, guilty, wrong_suspects, wrong_alarms;
+	int cleared, cleared_rounds;
+};
+
+static void
+add(struct sums *s, const struct trial_fault *f, const struct trial_result *r)
+{
+	s->trials++;
+	s->by[r->named_round <= TRIAL_ROUNDS ? r->named_round : 0]++;
+	s->confirmed += r->confirmed;
+	s->guilty += (int)f->guilty;
+	s->host += r->host;
+	s->wrong_suspects += r->wrong_suspects;
+	s->wrong_alarms += r->wrong_alarms;
+	s->cleared += r->cleared_round > 0;
+	s->cleared_rounds += r->cleared_round;
+}
+
+static double
+share(int part, int whole)
+{
+	return whole == 0 ? 0 : 100.0 * part / whole;
+}
+
+static void
+row(const struct trial_fault *f, int trials)
+{
+	struct sums s = { 0 };
+	struct trial_result r;
+	int within = 0;
+
+	for (int i = 0; i < trials; i++) {
+		trial_run(f, SEED + (uint64_t)i, &r);
+		add(&s, f, &r);
+	}
+	for (int k = 1; k <= 3; k++)
+		within += s.by[k];
+	if (f->guilty == 0)
+		printf("| %s | %d | - | - | - |", f->name, s.trials);
+	else
+		printf("| %s | %d | %.1f %% | %.1f %% | %s: %.1f %% |", f->name,
+		    s.trials, share(within, s.trials),
+		    share(s.trials - s.by[0], s.trials),
+		    f->host ? "host" : confirm_findings[f->finding],
+		    share(f->host ? s.host : s.confirmed, s.guilty));
+	printf(" %.1f | %.3f | %.3f |\n",
+	    s.cleared == 0 ? 0 : (double)s.cleared_rounds / s.cleared,
+	    (double)s.wrong_suspects / s.trials,
+	    (double)s.wrong_alarms / s.trials);
+	fflush(stdout);
+}
+
+static void
+quiet(uint32_t nodes, uint64_t rounds)
+{
+	struct world_options o = world_defaults;
+	struct trial_quiet q;
+	double months;
+
+	o.nodes = nodes;
+	trial_quiet(&o, rounds, SEED, &q);
+	months = (double)rounds / MONTH_ROUNDS;
+	printf("| %u | %llu | %.1f | %.1f | %.2f | %.0f |\n", nodes,
+	    (unsigned long long)rounds, (double)q.suspects / months,
+	    (double)q.alarms / months, 3.0 / months,
+	    1e9 * q.seconds / (double)q.node_rounds);
+}
+
+static void
+drift(double rate)
+{
+	int peers = 0, cusum = 0, wrong = 0;
+	struct trial_drift d;
+
+	for (int i = 0; i < DRIFT_TRIALS; i++) {
+		trial_drift(256, rate, DRIFT_ROUNDS, SEED + (uint64_t)i, &d);
+		peers += d.peers_round == 0 ? DRIFT_ROUNDS : d.peers_round;
+		cusum += d.cusum_round == 0 ? DRIFT_ROUNDS : d.cusum_round;
+		wrong += d.wrong_cusum;
+	}
+	printf("| %.2f %% | %.1f | %.1f | %d |\n", 100 * rate,
+	    (double)peers / DRIFT_TRIALS, (double)cusum / DRIFT_TRIALS, wrong);
+}
+
+int
+main(int argc, char **argv)
+{
+	int trials = argc > 1 ? atoi(argv[1]) : 1000;
+	uint64_t rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : MONTH_ROUNDS;
+
+	printf("A round is one random ring: two pairs a node, noise 5 %%, one "
+	       "sample in 20 much slower;\nsecond pass: 6 nodes, each pair "
+	       "%d times. Suspect after %d votes in %d rounds, clear after %d\n"
+	       "rounds without.\n\n",
+	    TRIAL_CONFIRM, judge_defaults.votes, judge_defaults.window,
+	    judge_defaults.clean);
+	printf("| fault | trials | all named within 3 rounds | within %d | "
+	       "second pass | rounds to clear | innocent suspects | innocent "
+	       "alarms |\n|---|---:|---:|---:|---|---:|---:|---:|\n",
+	    TRIAL_ROUNDS);
+	for (const struct trial_fault *f = trial_faults; f->name != NULL; f++)
+		row(f, f->nodes * f->rails > 2000 ? trials / 5 : trials);
+	printf("\nNo fault at all; a month is %d rounds of 5 minutes:\n\n"
+	       "| nodes | rounds | suspects a month | alarms a month | "
+	       "upper limit were there none | ns a node and round |\n"
+	       "|---:|---:|---:|---:|---:|---:|\n",
+	    MONTH_ROUNDS);
+	quiet(256, rounds);
+	quiet(10000, rounds);
+	printf("\nOne of 256 nodes gets slower by a share each round:\n\n"
+	       "| a round | rounds until peers tell | until CUSUM tells | "
+	       "innocent |\n|---:|---:|---:|---:|\n");
+	drift(0.01);
+	drift(0.003);
+	drift(0.001);
+	return 0;
+}
