@@ -14,99 +14,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clk.h"
 #include "common/robust.h"
 #include "common/str.h"
 #include "probes/run/rounds.c" /* for its samples */
+#include "tests/bench/plain_loop.h"
 
 #define TURNS_MAX 1000
 #define WARMUP    2
 #define LIMIT     0.03
-#define BW_BYTES  131072
-#define BW_WINDOW 8
-
-static char out[2 * BW_BYTES], in[2 * BW_WINDOW * BW_BYTES];
 
 struct row {
 	enum test test;
 	int count; /* operations in a turn */
 	int turns;
 };
-
-/* ---- by hand ---- */
-
-static void
-plain_exchange(MPI_Comm comm, int left, int right, int bytes, int window)
-{
-	MPI_Request reqs[4 * BW_WINDOW];
-	int n = 0;
-
-	for (int i = 0; i < window; i++) {
-		MPI_Irecv(in + i * bytes, bytes, MPI_BYTE, left, 1, comm,
-		    &reqs[n++]);
-		MPI_Irecv(in + (window + i) * bytes, bytes, MPI_BYTE, right, 2,
-		    comm, &reqs[n++]);
-	}
-	for (int i = 0; i < window; i++) {
-		MPI_Isend(out, bytes, MPI_BYTE, left, 2, comm, &reqs[n++]);
-		MPI_Isend(out + bytes, bytes, MPI_BYTE, right, 1, comm,
-		    &reqs[n++]);
-	}
-	MPI_Waitall(n, reqs, MPI_STATUSES_IGNORE);
-}
-
-static void
-plain_once(enum test test, MPI_Comm comm, int left, int right)
-{
-	double x = 1, sum;
-
-	switch (test) {
-	case TEST_LAT:
-		plain_exchange(comm, left, right, 8, 1);
-		break;
-	case TEST_BW_SYNC:
-		plain_exchange(comm, left, right, BW_BYTES, BW_WINDOW);
-		MPI_Barrier(comm);
-		break;
-	default:
-		MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
-		break;
-	}
-}
-
-static double
-now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
-
-/* Mean of a turn in seconds, over all ranks. */
-static double
-plain_turn(enum test test, MPI_Comm comm, int left, int right, int count)
-{
-	double sum = 0, all;
-	int size;
-
-	MPI_Barrier(comm);
-	for (int i = 0; i < WARMUP && i < count; i++)
-		plain_once(test, comm, left, right);
-	for (int i = 0; i < count; i++) {
-		double start = now_s();
-
-		plain_once(test, comm, left, right);
-		sum += now_s() - start;
-	}
-	MPI_Comm_size(comm, &size);
-	MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, comm);
-	return all / ((double)count * size);
-}
-
-/* ---- the engine ---- */
 
 /* The mean of its samples as they were taken, over all ranks. */
 static double
@@ -131,8 +54,8 @@ struct pair {
 /* The round chooses the neighbours, and the loop takes the same. Who goes
  * first alternates. */
 static struct pair
-take_turns(struct world *w, struct rounds *r, struct canary *c, int turn,
-    int count)
+take_turns(struct rounds *r, struct canary *c, struct plain_loop *loop,
+    int turn, int count)
 {
 	struct pair p = { 0 };
 	int loop_first = turn % 2;
@@ -141,7 +64,9 @@ take_turns(struct world *w, struct rounds *r, struct canary *c, int turn,
 		engine_turn(r, c, turn, 1);
 	else
 		p.engine_s = engine_turn(r, c, turn, count);
-	p.plain_s = plain_turn(c->test, w->slice, c->left, c->right, count);
+	loop->left = c->left;
+	loop->right = c->right;
+	p.plain_s = plain_turn(loop, c->test, WARMUP, count);
 	if (loop_first)
 		p.engine_s = engine_turn(r, c, turn, count);
 	return p;
@@ -173,16 +98,19 @@ bench(struct world *w, const struct settings *s, const struct row *row)
 	static struct pair pairs[TURNS_MAX];
 	struct rounds *r = rounds_new(w, s);
 	double ratio[TURNS_MAX];
+	struct plain_loop loop;
 	struct canary c;
 	char why[128];
 
 	canary_open(&c, row->test, w->slice, why, sizeof(why));
+	plain_open(&loop, row->test, w->slice);
 	for (int i = 0; i < row->turns; i++) {
-		pairs[i] = take_turns(w, r, &c, i, row->count);
+		pairs[i] = take_turns(r, &c, &loop, i, row->count);
 		ratio[i] = pairs[i].engine_s / pairs[i].plain_s;
 	}
 	if (w->rank == 0)
 		print_row(row, pairs);
+	plain_close(&loop);
 	canary_close(&c);
 	rounds_free(r);
 	return robust_median(ratio, (size_t)row->turns);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calls.h - what a piece of code asks of MPI, counted through MPI's own
+ * profiling interface: calls.c has an MPI_X for every X below, which counts
+ * and calls PMPI_X.
+ *
+ * Only calls on the watched communicator and on windows count; what the
+ * engine does on others to keep its ranks together does not.
+ */
+#ifndef TESTS_BENCH_CALLS_H
+#define TESTS_BENCH_CALLS_H
+
+#include <mpi.h>
+
+enum call {
+	CALL_IRECV,
+	CALL_ISEND,
+	CALL_PUT,
+	CALL_GET,
+	CALL_FLUSH,
+	CALL_BARRIER,
+	CALL_ALLREDUCE,
+	CALL_ALLTOALL,
+	CALL_MAX
+};
+extern const char *const call_names[CALL_MAX];
+
+struct calls {
+	long count[CALL_MAX];
+	long bytes[CALL_MAX]; /* to or from one peer */
+};
+
+/* Count into *into from now on; NULL: no longer. */
+void calls_watch(struct calls *into, MPI_Comm comm);
+
+#endif
