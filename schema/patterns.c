@@ -94,8 +94,8 @@ const struct conf_row options_patterns[] = {
 	    "Do not send a root its own data back; no: the documented "
 	    "stages." },
 	{ "neighbor", "graph", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Who gives to whom: a file of lines src dst; this, rsg, moore or "
-	    "cart must be given." },
+	    "Who gives to whom: a file of lines src dst; this, rsg, moore, "
+	    "cart or matrix must be given." },
 	{ "neighbor", "rsg", CONF_REAL, 0, 1, NULL, "0", "1",
 	    "Random sparse graph: the probability of each edge." },
 	{ "neighbor", "seed", CONF_INT, 0, SEED_MAX, NULL, "1", "",
@@ -104,6 +104,15 @@ const struct conf_row options_patterns[] = {
 	    "Moore neighborhood on a torus: dimensions,radius as 2,1." },
 	{ "neighbor", "cart", CONF_INT, 1, 8, NULL, "2", "dimensions",
 	    "Next neighbours on a torus of so many dimensions." },
+	{ "neighbor", "matrix", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Who needs rows of whom in a product of this sparse matrix: ccc, "
+	    "debruijn, delaunay, crack or a Matrix Market file." },
+	{ "neighbor", "numbering", CONF_CHOICE, 0, 0, "drawn|morton", "drawn",
+	    "",
+	    "Rows of delaunay and crack as they are drawn, or along a curve "
+	    "through the plane." },
+	{ "neighbor", "columns", CONF_INT, 0, 16777216, NULL, "0", "columns",
+	    "Columns of the dense matrix, 8 bytes each; 0: as many as rows." },
 	{ "neighbor", "ranks", CONF_INT, 0, NEIGHBOR_RANKS_MAX, NULL, "0",
 	    "ranks", "Ranks that take part; 0: as many as there are." },
 	{ "neighbor", "per_node", CONF_INT, 1, NEIGHBOR_DEVICES_MAX, NULL, "8",

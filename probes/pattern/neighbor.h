@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "probes/pattern/csr.h"
 #include "probes/pattern/graph.h"
 #include "probes/pattern/links.h"
 #include "probes/plan/plan.h"
@@ -30,6 +31,8 @@ struct neighbor {
 	uint64_t threshold; /* bytes; smaller messages go directly */
 	double density;     /* of a random graph, else < 0 */
 	int dataflow;       /* a channel for each source */
+	struct csr matrix;  /* to multiply with; rows 0: none */
+	uint32_t columns;   /* of the dense matrix, 8 bytes each */
 	uint8_t vias[3];    /* of scatter, exchange and peer copy */
 };
 

@@ -5,6 +5,8 @@
 
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/pattern/meshes.h"
+#include "probes/pattern/mtx.h"
 #include "probes/pattern/neighbor.h"
 #include "probes/pattern/numbers.h"
 #include "probes/pattern/pattern.h"
@@ -111,6 +113,43 @@ source_cart(struct ask *a)
 	return 0;
 }
 
+/* A made matrix by its name, else a file. */
+static int
+matrix_read(struct ask *a)
+{
+	const char *name = conf_string(a->c, SECTION, "matrix");
+	const struct mesh_row *mesh = meshes_find(name);
+	int numbering = conf_choice(a->c, SECTION, "numbering");
+
+	if (name[0] == '\0')
+		return REFUSE(a, "matrix",
+		    "ccc, debruijn, delaunay, crack or "
+		    "the path of a Matrix Market file");
+	if (numbering != MESH_DRAWN && (mesh == NULL || !mesh->planar))
+		return REFUSE(a, "numbering",
+		    "drawn, since rows of matrix = %.40s have no places", name);
+	if (mesh == NULL)
+		return mtx_load(name, &a->nb->matrix, a->why, a->why_bytes);
+	mesh->make((enum mesh_numbering)numbering, &a->nb->matrix);
+	return 0;
+}
+
+static int
+source_matrix(struct ask *a)
+{
+	struct neighbor *nb = a->nb;
+	uint64_t columns = (uint64_t)conf_int(a->c, SECTION, "columns");
+	int rc = ranks_need(a);
+
+	if (rc == 0)
+		rc = matrix_read(a);
+	if (rc < 0)
+		return rc;
+	nb->columns = columns > 0 ? (uint32_t)columns : nb->matrix.rows;
+	csr_graph(&nb->matrix, a->ranks, &nb->graph);
+	return 0;
+}
+
 static const struct source_row {
 	const char *key;
 	int (*make)(struct ask *a);
@@ -119,9 +158,10 @@ static const struct source_row {
 	{ "rsg", source_random },
 	{ "moore", source_moore },
 	{ "cart", source_cart },
+	{ "matrix", source_matrix },
 };
 
-#define SOURCES_WORDS "graph, rsg, moore or cart"
+#define SOURCES_WORDS "graph, rsg, moore, cart or matrix"
 
 static int
 graph_read(struct ask *a)
@@ -195,20 +235,41 @@ sizes_load(struct ask *a)
 	return rc;
 }
 
+/* What a rank has of the dense matrix: its rows. */
+static void
+sizes_of_blocks(struct neighbor *nb)
+{
+	for (uint32_t i = 0; i < nb->ranks; i++)
+		nb->sizes[i] = (uint64_t)(csr_block(&nb->matrix, nb->ranks,
+					      i + 1) -
+				   csr_block(&nb->matrix, nb->ranks, i)) *
+		    nb->columns * sizeof(double);
+}
+
 static int
 sizes_read(struct ask *a)
 {
 	struct neighbor *nb = a->nb;
+	const char *const keys[] = { "bytes", "sizes", "matrix" };
+	const char *given = NULL;
 
-	if (!conf_given(a->c, SECTION, "sizes")) {
-		nb->sizes = xcalloc(nb->ranks, sizeof(*nb->sizes));
-		for (uint32_t i = 0; i < nb->ranks; i++)
-			nb->sizes[i] = conf_bytes(a->c, SECTION, "bytes");
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		if (!conf_given(a->c, SECTION, keys[i]))
+			continue;
+		if (given != NULL)
+			return REFUSE(a, given, "either this or %s", keys[i]);
+		given = keys[i];
+	}
+	if (conf_given(a->c, SECTION, "sizes"))
+		return sizes_load(a);
+	nb->sizes = xcalloc(nb->ranks, sizeof(*nb->sizes));
+	if (nb->matrix.rows > 0) {
+		sizes_of_blocks(nb);
 		return 0;
 	}
-	if (conf_given(a->c, SECTION, "bytes"))
-		return REFUSE(a, "bytes", "either this or sizes");
-	return sizes_load(a);
+	for (uint32_t i = 0; i < nb->ranks; i++)
+		nb->sizes[i] = conf_bytes(a->c, SECTION, "bytes");
+	return 0;
 }
 
 /* Every sum that is made of this graph's messages fits. */
@@ -216,8 +277,9 @@ static int
 sizes_check(struct ask *a)
 {
 	const struct neighbor *nb = a->nb;
-	const char *key = conf_given(a->c, SECTION, "sizes") ? "sizes"
-							     : "bytes";
+	const char *key = nb->matrix.rows > 0    ? "columns"
+	    : conf_given(a->c, SECTION, "sizes") ? "sizes"
+						 : "bytes";
 	double sum = 0;
 
 	for (size_t i = 0; i < nb->graph.count; i++)
@@ -312,6 +374,7 @@ void
 neighbor_clear(struct neighbor *nb)
 {
 	graph_clear(&nb->graph);
+	csr_clear(&nb->matrix);
 	free(nb->sizes);
 	nb->sizes = NULL;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs, sizes and link matrices; the first byte says which, and whether the
- * number of ranks is known. */
+/* Graphs, sizes, link matrices and sparse matrices; the first byte says which,
+ * and whether the number of ranks is known. */
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>
 
+#include "probes/pattern/mtx.h"
 #include "probes/pattern/neighbor.h"
 
 static char why[256];
@@ -61,8 +62,25 @@ fuzz_links(const char *text, size_t len_bytes, uint32_t ranks)
 	return 0;
 }
 
+static int
+fuzz_mtx(const char *text, size_t len_bytes, uint32_t ranks)
+{
+	struct csr m;
+	int rc = mtx_parse("fuzz", text, len_bytes, &m, why, sizeof(why));
+
+	(void)ranks;
+	if (rc < 0)
+		return rc;
+	assert(m.rows >= 1 && m.rows <= CSR_ROWS_MAX);
+	assert(m.starts[m.rows] == m.nonzeros);
+	for (size_t i = 0; i < m.nonzeros; i++)
+		assert(m.columns[i] < m.rows);
+	csr_clear(&m);
+	return 0;
+}
+
 static int (*const parsers[])(const char *text, size_t len_bytes,
-    uint32_t ranks) = { fuzz_edges, fuzz_sizes, fuzz_links };
+    uint32_t ranks) = { fuzz_edges, fuzz_sizes, fuzz_links, fuzz_mtx };
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
@@ -73,7 +91,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 		return 0;
 	text = fuzz_text(data + 1, len_bytes - 1);
 	why[0] = '\0';
-	if (parsers[data[0] % 3](text, len_bytes - 1, data[0] & 64 ? 4 : 0) < 0)
+	if (parsers[data[0] % 4](text, len_bytes - 1, data[0] & 64 ? 4 : 0) < 0)
 		assert(why[0] != '\0' && strchr(why, '\n') == NULL);
 	free(text);
 	return 0;

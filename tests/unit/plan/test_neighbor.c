@@ -292,6 +292,51 @@ test_near_expected(void **state)
 	plan_free(p);
 }
 
+/* 5: what the products send, from the matrices to the wire. */
+static void
+test_matrices(void **state)
+{
+	static const struct {
+		const char *words;
+		uint64_t message, edges, wire_direct, wire;
+	} rows[] = {
+		{ "matrix=ccc", 36864, 160, 64, 64 },
+		{ "matrix=debruijn", 16384, 122, 94, 64 },
+		{ "matrix=delaunay", 262144, 992, 768, 96 },
+		{ "matrix=delaunay numbering=morton", 262144, 202, 78, 43 },
+		{ "matrix=crack", 26214400, 992, 768, 96 },
+		{ "matrix=ccc columns=1", 96, 160, 64, 64 },
+	};
+	char words[200], *text;
+	struct plan *p;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		snprintf(words, sizeof(words), "neighbor %s ranks=32",
+		    rows[i].words);
+		p = case_proven(words, 0);
+		assert_int_equal(case_note(p, "edges"), rows[i].edges);
+		assert_int_equal(case_note(p, "wire_direct"),
+		    rows[i].wire_direct * rows[i].message);
+		assert_int_equal(case_note(p, "wire"),
+		    rows[i].wire * rows[i].message);
+		plan_free(p);
+	}
+	/* 5 rows over 3 ranks: 1, 2 and 2 */
+	file_write("graph",
+	    "%%MatrixMarket matrix coordinate pattern general\n"
+	    "5 5 2\n1 5\n4 2\n");
+	snprintf(words, sizeof(words),
+	    "neighbor matrix=%s/graph ranks=3 columns=10", folder);
+	p = case_proven(words, 0);
+	text = listed(p);
+	assert_string_equal(text,
+	    "0 1 2 send+0 recv.1+0 160 mpi\n"
+	    "0 2 0 send+0 recv.2+0 160 mpi\n");
+	free(text);
+	plan_free(p);
+}
+
 static void
 test_random(void **state)
 {
@@ -327,6 +372,17 @@ test_refused_words(void **state)
 	    "neighbor.moore = 2,-1: allowed");
 	case_refused("neighbor cart=0 ranks=4", 0,
 	    "neighbor.cart = 0: allowed");
+	case_refused("neighbor matrix= ranks=4", 0,
+	    "neighbor.matrix = : allowed is ccc, debruijn, delaunay, crack");
+	case_refused("neighbor matrix=ccc", 0, "neighbor.ranks = 0: allowed");
+	case_refused("neighbor matrix=ccc numbering=morton ranks=4", 0,
+	    "neighbor.numbering = morton: allowed is drawn, since rows of");
+	case_refused("neighbor matrix=ccc bytes=1 ranks=4", 0,
+	    "neighbor.bytes = 1: allowed is either this or matrix");
+	case_refused("neighbor matrix=ccc sizes=x ranks=4", 0,
+	    "neighbor.sizes = x: allowed is either this or matrix");
+	case_refused("neighbor matrix=/nonexistent ranks=4", 0,
+	    "/nonexistent: ");
 	case_refused("neighbor rsg=.1 seed=-1 ranks=4", 0,
 	    "neighbor.seed = -1: allowed");
 	case_refused("neighbor rsg=.1 ranks=8", 4,
@@ -434,6 +490,7 @@ main(void)
 		cmocka_unit_test(test_loads),
 		cmocka_unit_test(test_expected),
 		cmocka_unit_test(test_near_expected),
+		cmocka_unit_test(test_matrices),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_refused_words),
 		cmocka_unit_test(test_refused_files),
