@@ -12,7 +12,9 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/list.h"
+#include "probes/pattern/pattern.h"
 #include "probes/pattern/verbs.h"
+#include "probes/run/plans.h"
 #include "probes/run/run.h"
 
 #define EXIT_USAGE 3
@@ -28,26 +30,10 @@ static const char usage[] =
     "       coalmine-probe list\n"
     "       coalmine-probe --version | --help\n";
 
-/* Under a launcher every rank is told the same arguments: one complains. */
-static int
-is_first_rank(void)
-{
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-		"PMIX_RANK", "SLURM_PROCID" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const char *rank = getenv(names[i]);
-
-		if (rank != NULL)
-			return strcmp(rank, "0") == 0;
-	}
-	return 1;
-}
-
 static int
 wrong_usage(const char *what)
 {
-	if (is_first_rank()) {
+	if (verbs_first_rank()) {
 		log_warnx("%s", what);
 		fputs(usage, stderr);
 	}
@@ -60,6 +46,24 @@ add_override(struct run_args *args, char *text)
 	args->overrides = xreallocarray(args->overrides,
 	    (size_t)args->override_count + 1, sizeof(*args->overrides));
 	args->overrides[args->override_count++] = text;
+}
+
+static int
+run_plan_words(const struct run_args *from, int *argc, char ***argv)
+{
+	struct plans_args args = { .words = *argv + optind,
+		.count = *argc - optind,
+		.json = from->json,
+		.run = from->run,
+		.quiet = from->quiet,
+		.steps = strcmp((*argv)[0], "measure") == 0 };
+
+	if (args.json != NULL && strcmp(args.json, "-") == 0)
+		args.quiet = 1;
+	if (from->override_count > 0)
+		return wrong_usage("-o is for campaign files: write "
+				   "option=value behind the probe");
+	return plans_run(&args, argc, argv);
 }
 
 static int
@@ -94,8 +98,11 @@ verb_run(int argc, char **argv)
 					   "without its value");
 		}
 	}
+	if (optind < argc && pattern_find(argv[optind]) != NULL)
+		return run_plan_words(&args, &argc, &argv);
 	if (optind + 1 != argc)
-		return wrong_usage("run: one campaign file is needed");
+		return wrong_usage("run: one campaign file is needed, or a "
+				   "probe and its options");
 	args.campaign = argv[optind];
 	/* Records and tables would mix. */
 	if (args.json != NULL && strcmp(args.json, "-") == 0)
@@ -138,6 +145,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } verbs[] = {
 	{ "run", verb_run },
+	{ "measure", verb_run },
 	{ "list", verb_list },
 	{ "plan", plan_main },
 	{ "check", check_main },

@@ -135,5 +135,18 @@ const struct conf_row options_patterns[] = {
 	    "with each source as its pieces arrive." },
 	{ "neighbor", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: scatter, exchange, peer." },
+	{ "measure", "device", CONF_CHOICE, 0, 0, "host|cuda|hip", "host", "",
+	    "Where buffers lie." },
+	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",
+	    "Message sizes in place of the probe's own: 4,64K or "
+	    "4K..64M x4, from, to and factor." },
+	{ "measure", "warmup", CONF_INT, 0, 100000, NULL, "2", "1",
+	    "Iterations before those that count." },
+	{ "measure", "iterations", CONF_INT, 0, 100000, NULL, "0", "1",
+	    "Iterations that count; 0: until the median is known." },
+	{ "measure", "time", CONF_SPAN, 0.001, 3600, NULL, "1s", "s",
+	    "Time limit of one measurement where iterations is 0." },
+	{ "measure", "precision", CONF_REAL, 0.001, 1, NULL, "0.05", "1",
+	    "Stop once the 95 % interval of the median is this narrow." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };

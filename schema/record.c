@@ -221,6 +221,53 @@ is_pair_list(const json_t *v)
 	return 1;
 }
 
+static int
+is_part(const json_t *v)
+{
+	static const char *const parts[] = { "whole", "step", "concurrent" };
+
+	return in_words(parts, sizeof(parts) / sizeof(parts[0]), v);
+}
+
+/* Guards before a buffer have negative offsets. */
+static int
+is_offset(const json_t *v)
+{
+	return json_is_integer(v);
+}
+
+/* [[seconds, slowest rank], ...] in the order in which they were taken. */
+static int
+is_samples(const json_t *v)
+{
+	size_t i;
+	json_t *pair;
+
+	json_array_foreach (v, i, pair)
+		if (json_array_size(pair) != 2 ||
+		    !json_is_number(json_array_get(pair, 0)) ||
+		    json_number_value(json_array_get(pair, 0)) < 0 ||
+		    !json_is_integer(json_array_get(pair, 1)) ||
+		    json_integer_value(json_array_get(pair, 1)) < 0)
+			return 0;
+	return 1;
+}
+
+/* [{node sent_bytes received_bytes slowest}, ...] */
+static int
+is_plan_nodes(const json_t *v)
+{
+	size_t i;
+	json_t *n;
+
+	if (json_array_size(v) > HOSTLIST_MAX)
+		return 0;
+	json_array_foreach (v, i, n)
+		if (!is_node(json_object_get(n, "node")))
+			return 0;
+	return 1;
+}
+
 static const struct field begin_fields[] = {
 	{ "version", 's', NULL, 0 },
 	{ "mpi", 's', NULL, 0 },
@@ -298,6 +345,53 @@ static const struct field impact_fields[] = {
 	{ "cause", 's', is_cause, 1 },
 	LAST,
 };
+/* A plan that was run: group, stripe, self, sparse, collective. What nothing
+ * was measured of has n 0, nulls and a cause. */
+static const struct field plan_fields[] = {
+	{ "plan", 's', NULL, 0 },
+	{ "of", 's', is_part, 0 },
+	{ "step", 'i', NULL, 1 },
+	{ "unit", 's', is_unit, 0 },
+	{ "n", 'i', NULL, 0 },
+	NUMBER("mean"),
+	NUMBER("min"),
+	NUMBER("p50"),
+	NUMBER("p90"),
+	NUMBER("p99"),
+	NUMBER("p999"),
+	NUMBER("max"),
+	{ "hist", 'a', is_hist, 0 },
+	{ "median_upper", 'N', is_positive, 1 },
+	{ "median_middle", 'N', is_positive, 1 },
+	{ "interval", 'O', is_interval, 1 },
+	{ "samples", 'a', is_samples, 1 },
+	{ "stopped_by", 's', is_stop, 1 },
+	{ "device", 's', NULL, 1 },
+	{ "via", 's', NULL, 1 },
+	{ "bytes", 'i', NULL, 1 },
+	{ "footprint_bytes", 'i', NULL, 1 },
+	{ "messages", 'i', NULL, 1 },
+	{ "bandwidth", 'O', NULL, 1 },
+	{ "memory_bytes_per_s", 'N', is_positive, 1 },
+	{ "nodes", 'a', is_plan_nodes, 1 },
+	{ "cause", 's', is_cause, 1 },
+	{ "text", 's', NULL, 1 },
+	LAST,
+};
+/* A wrong byte. */
+static const struct field bad_fields[] = {
+	{ "of", 's', NULL, 0 },
+	{ "plan", 's', NULL, 0 },
+	{ "verdict", 's', NULL, 0 },
+	{ "cause", 's', is_cause, 0 },
+	{ "when", 's', NULL, 0 },
+	{ "rank", 'i', NULL, 0 },
+	{ "node", 's', is_node, 0 },
+	{ "buffer", 's', NULL, 0 },
+	{ "offset", '*', is_offset, 0 },
+	{ "text", 's', NULL, 0 },
+	LAST,
+};
 static const struct field end_fields[] = {
 	{ "records", 'i', NULL, 0 },
 	{ "status", 's', NULL, 0 },
@@ -314,6 +408,13 @@ static const struct kind kinds[] = {
 	{ "canary", canary_fields, 1 },
 	{ "congestor", congestor_fields, 1 },
 	{ "impact", impact_fields, 1 },
+	{ "group", plan_fields, 1 },
+	{ "stripe", plan_fields, 1 },
+	{ "self", plan_fields, 1 },
+	{ "sparse", plan_fields, 1 },
+	{ "collective", plan_fields, 1 },
+	{ "neighbor", plan_fields, 1 },
+	{ "bad", bad_fields, 1 },
 	{ "end", end_fields, 1 },
 };
 

@@ -11,6 +11,10 @@
  *   canary    one test in one phase: the headline record
  *   congestor a congestor's own rate, alone or under load
  *   impact    congested against isolated for one test
+ *   group stripe self sparse collective
+ *             one plan that was run, or one step of it: plan_fields below
+ *   bad       a wrong byte: of (the probe) plan verdict cause when rank node
+ *             buffer offset want got text
  *   end       last line: records (their count), status, cause, text
  * Numbered records start with run, seq (from 1, no gaps) and probe.
  *
@@ -22,6 +26,11 @@
  *          medians of the node's pairs; the one on the good side (q25 of s,
  *          q75 of B/s) speaks against a node
  *   pairs  the worst 16: [{a b n p50}, ...]
+ * group and the like: run seq probe plan of ("whole", "step" with step, or
+ * "concurrent") device via ranks nodes messages footprint_bytes bytes bytes_of
+ * unit n mean min p50 ... max hist median_upper median_middle interval samples
+ * [[s, slowest rank]] stopped_by bandwidth{min median_upper median_middle mean
+ * max} memory_bytes_per_s above_memory setup_s verified notes, or cause, text.
  * impact: run seq probe test of ("mean" or "p99") value interval{level lo hi}.
  */
 #ifndef SCHEMA_RECORD_H

@@ -31,6 +31,26 @@ pattern_find(const char *name)
 	return NULL;
 }
 
+static int
+has_key(const char *section, const char *key)
+{
+	for (const struct conf_row *row = options_patterns; row->key != NULL;
+	     row++)
+		if (strcmp(row->section, section) == 0 &&
+		    strcmp(row->key, key) == 0)
+			return 1;
+	return 0;
+}
+
+/* Words are the probe's options, or what the engine is asked to do with it. */
+static const char *
+section_of(const char *section, const char *key)
+{
+	if (!has_key(section, key) && has_key("measure", key))
+		return "measure";
+	return section;
+}
+
 /* "rail" of "pattern=rail" into c. */
 static int
 set_word(struct conf *c, const char *section, const char *word, char *why,
@@ -46,7 +66,8 @@ set_word(struct conf *c, const char *section, const char *word, char *why,
 		return -EINVAL;
 	}
 	key = xstrndup(word, (size_t)(eq - word));
-	rc = conf_set(c, section, key, eq + 1, "command line", why, why_bytes);
+	rc = conf_set(c, section_of(section, key), key, eq + 1, "command line",
+	    why, why_bytes);
 	free(key);
 	return rc;
 }

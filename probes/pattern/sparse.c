@@ -20,6 +20,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
@@ -327,6 +328,11 @@ load(const struct conf *c, struct sparse *sp, uint32_t ranks, char *why,
 	rc = matrix_load(path,
 	    (enum matrix_format)conf_choice(c, SECTION, "format"), ranks,
 	    &sp->m, why, why_bytes);
+	if (rc < 0 && rc != -EINVAL) {
+		pattern_refuse(c, SECTION, "file", why, why_bytes,
+		    "a file that can be read: %s", strerror(-rc));
+		return -EINVAL;
+	}
 	if (rc < 0)
 		return rc;
 	sp->size = sp->m.is_list

@@ -251,10 +251,29 @@ check_cb(const struct request *rq, const struct plan *p)
 }
 
 int
+verbs_first_rank(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+		"PMIX_RANK", "SLURM_PROCID" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *rank = getenv(names[i]);
+
+		if (rank != NULL)
+			return strcmp(rank, "0") == 0;
+	}
+	return 1;
+}
+
+int
 plan_main(int argc, char **argv)
 {
 	struct request rq;
-	int rc = arguments(argc, argv, 1, &rq);
+	int rc;
+
+	if (!verbs_first_rank())
+		return 0;
+	rc = arguments(argc, argv, 1, &rq);
 
 	return rc >= 0 ? rc : use_request(&rq, print_cb);
 }
@@ -263,7 +282,11 @@ int
 check_main(int argc, char **argv)
 {
 	struct request rq;
-	int rc = arguments(argc, argv, 0, &rq);
+	int rc;
+
+	if (!verbs_first_rank())
+		return 0;
+	rc = arguments(argc, argv, 0, &rq);
 
 	return rc >= 0 ? rc : use_request(&rq, check_cb);
 }

@@ -2,6 +2,7 @@
 /*
  * verbs.h - plan and check as verbs of coalmine-probe; neither needs MPI.
  *
+ * Under a launcher every rank is told the same: the first answers for all.
  * argv[0] is the verb. Results go to stdout, complaints to stderr; what is
  * returned is the exit code: 0, VERBS_BAD for a plan that check refuses,
  * VERBS_USAGE for wrong input.
@@ -12,6 +13,8 @@
 #define VERBS_BAD   2
 #define VERBS_USAGE 3
 
+/* 1 without a launcher as well. */
+int verbs_first_rank(void);
 int plan_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 

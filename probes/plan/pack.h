@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pack.h - a plan as bytes, from the rank that built it to all others, so that
+ * a pattern's file is read once and all have the same plan.
+ *
+ * For processes of one program: layout and byte order are the machine's.
+ */
+#ifndef PROBES_PLAN_PACK_H
+#define PROBES_PLAN_PACK_H
+
+#include "probes/plan/plan.h"
+
+/* The caller frees. */
+void *plan_pack(const struct plan *p, size_t *ret_bytes);
+/* bytes from plan_pack; the caller ends it with plan_free. */
+struct plan *plan_unpack(const void *bytes, size_t len_bytes);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec.c - the replay: an event that completes sets those free that wait for
+ * it; what is free starts, receives before sends; then everything under way is
+ * asked, and who has nothing to report is asked again after a pause.
+ *
+ * What fails here, fails in the middle of a job whose other ranks wait: there
+ * is nothing to go back to, and the job ends with the reason.
+ */
+#include "probes/run/exec.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "probes/run/exec_part.h"
+#include "probes/transport/patience.h"
+
+static void
+push(struct exec_queue *q, uint32_t item)
+{
+	q->items[q->tail++] = item;
+}
+
+static void
+queue_ready(struct exec *e, uint32_t event)
+{
+	if (e->view.events[event].kind == VIEW_RECV)
+		push(&e->receives, event);
+	else
+		push(&e->others, event);
+}
+
+static void complete(struct exec *e, uint32_t event);
+
+/* ---- local operations ---- */
+
+static void
+device_check(const struct exec *e, int rc, const char *what)
+{
+	const struct transport_team *tm = e->team;
+
+	if (rc < 0)
+		fatalx("%s: %s: %s", tm->ops->name, what,
+		    tm->ops->error(tm->device));
+}
+
+static int
+run_local(struct exec *e, const struct plan_local *l)
+{
+	const struct device_ops *ops = e->team->ops;
+	void *to = exec_at(e, l->to, l->to_off);
+
+	for (uint32_t i = 0; i < l->inputs; i++) {
+		const struct plan_place *in = &e->plan->inputs[l->input + i];
+
+		e->inputs[i] = exec_at(e, in->buf, in->off);
+	}
+	if (l->op == PLAN_COPY || l->inputs == 1)
+		return ops->copy(e->stream, to, e->inputs[0], l->bytes);
+	return ops->reduce(e->stream, (enum plan_op)l->op,
+	    (enum plan_type)l->type, to, e->inputs, l->inputs,
+	    l->bytes / plan_types[l->type].bytes);
+}
+
+static void
+start_local(struct exec *e, uint32_t event)
+{
+	const struct view_event *ve = &e->view.events[event];
+	const struct device_ops *ops = e->team->ops;
+
+	if (ve->kind == VIEW_SELF) {
+		const struct plan_transfer *t = &e->plan->transfers[ve->row];
+
+		device_check(e,
+		    ops->copy(e->stream, exec_at(e, t->to, t->to_off),
+			exec_at(e, t->from, t->from_off), t->bytes),
+		    "copy");
+	} else {
+		device_check(e, run_local(e, &e->plan->locals[ve->row]),
+		    "local operation");
+	}
+	device_check(e, ops->event_record(e->marks[event], e->stream), "event");
+	push(&e->locals, event);
+}
+
+/* They finish in the order in which they were started. */
+static void
+poll_locals(struct exec *e, int *ret_moved)
+{
+	struct exec_queue *q = &e->locals;
+
+	while (q->head < q->tail) {
+		int rc = e->team->ops->event_query(e->marks[q->items[q->head]]);
+
+		device_check(e, rc, "local operation");
+		if (rc == 0)
+			return;
+		*ret_moved = 1;
+		complete(e, q->items[q->head++]);
+	}
+}
+
+/* ---- transfers ---- */
+
+static void
+lane_check(const struct exec_lane *lane, int rc, const char *what)
+{
+	if (rc < 0)
+		fatalx("%s: %s: %s", lane->ops->name, what,
+		    lane->ops->error(lane->transport));
+}
+
+static void
+start_batch(struct exec_lane *lane, uint32_t batch, uint32_t ends)
+{
+	lane->running += ends;
+	lane_check(lane, lane->ops->start(lane->transport, batch), "start");
+}
+
+/* Batches of a step start in the order of steps, whole ones only. */
+static void
+start_whole(struct exec_lane *lane)
+{
+	while (
+	    lane->batch < lane->batch_end && lane->waiting[lane->batch] == 0) {
+		uint32_t at = lane->batch++;
+
+		start_batch(lane, at, lane->first[at + 1] - lane->first[at]);
+	}
+}
+
+static void
+start_transfer(struct exec *e, uint32_t event)
+{
+	const struct exec_event *ev = &e->events[event];
+	struct exec_lane *lane = &e->lanes[ev->lane];
+
+	if (lane->ops->by_step) {
+		lane->waiting[lane->ends[ev->end].batch]--;
+		start_whole(lane);
+		return;
+	}
+	for (uint32_t i = 0; i < ev->ends; i++)
+		start_batch(lane, lane->ends[ev->end + i].batch, 1);
+}
+
+static void
+poll_lane(struct exec *e, struct exec_lane *lane, int *ret_moved)
+{
+	int n;
+
+	if (lane->running == 0)
+		return;
+	n = lane->ops->test(lane->transport, lane->done,
+	    lane->share.ends_count);
+	lane_check(lane, n, "transfer");
+	for (int i = 0; i < n; i++) {
+		uint32_t event = lane->events[lane->done[i]];
+
+		lane->running--;
+		if (--e->events[event].parts == 0)
+			complete(e, event);
+	}
+	if (n > 0)
+		*ret_moved = 1;
+}
+
+/* ---- the whole ---- */
+
+static void
+complete(struct exec *e, uint32_t event)
+{
+	const struct exec_event *ev = &e->events[event];
+
+	e->done++;
+	for (uint32_t i = 0; i < ev->nexts; i++) {
+		uint32_t next = e->nexts[ev->next + i];
+
+		if (next < e->hi && --e->events[next].waits == 0)
+			queue_ready(e, next);
+	}
+}
+
+/* Start what is free; a receive that is posted late costs a copy. */
+static void
+drain(struct exec *e)
+{
+	for (;;) {
+		struct exec_queue *q = &e->receives;
+		uint32_t event;
+
+		if (q->head == q->tail)
+			q = &e->others;
+		if (q->head == q->tail)
+			return;
+		event = q->items[q->head++];
+		if (e->events[event].lane == EXEC_NONE)
+			start_local(e, event);
+		else
+			start_transfer(e, event);
+	}
+}
+
+/* Counters as at the start of events lo to hi - 1; what is before them counts
+ * as done. */
+static void
+rewind_events(struct exec *e)
+{
+	for (uint32_t i = e->lo; i < e->hi; i++) {
+		const struct view_event *ve = &e->view.events[i];
+		struct exec_event *ev = &e->events[i];
+
+		ev->parts = ev->ends;
+		ev->waits = 0;
+		for (uint32_t k = 0; k < ve->waits; k++)
+			ev->waits += e->view.waits[ve->wait + k] >= e->lo;
+	}
+	e->receives.head = e->receives.tail = 0;
+	e->others.head = e->others.tail = 0;
+	e->locals.head = e->locals.tail = 0;
+	e->done = 0;
+}
+
+static void
+rewind_lane(struct exec_lane *lane, uint32_t lo_step, uint32_t hi_step)
+{
+	uint32_t count = lane->share.batches_count;
+
+	lane_check(lane, lane->ops->begin(lane->transport), "begin");
+	if (!lane->ops->by_step)
+		return;
+	memcpy(lane->waiting, lane->members, count * sizeof(*lane->waiting));
+	lane->batch = 0;
+	while (lane->batch < count && lane->steps[lane->batch] < lo_step)
+		lane->batch++;
+	lane->batch_end = lane->batch;
+	while (
+	    lane->batch_end < count && lane->steps[lane->batch_end] < hi_step)
+		lane->batch_end++;
+}
+
+/* First event of a step. */
+static uint32_t
+first_event(const struct view *v, uint32_t step)
+{
+	uint32_t lo = 0, hi = v->events_count;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (v->events[mid].step < step)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct transport_team *
+exec_team(const struct exec *e)
+{
+	return e->team;
+}
+
+void
+exec_start(struct exec *e, uint32_t lo, uint32_t hi)
+{
+	e->lo = first_event(&e->view, lo);
+	e->hi = first_event(&e->view, hi);
+	rewind_events(e);
+	for (uint32_t i = 0; i < e->lanes_count; i++)
+		rewind_lane(&e->lanes[i], lo, hi);
+	for (uint32_t i = e->lo; i < e->hi; i++)
+		if (e->events[i].waits == 0)
+			queue_ready(e, i);
+	drain(e);
+}
+
+int
+exec_poll(struct exec *e, int *ret_moved)
+{
+	for (uint32_t i = 0; i < e->lanes_count; i++)
+		poll_lane(e, &e->lanes[i], ret_moved);
+	poll_locals(e, ret_moved);
+	drain(e);
+	return e->done == e->hi - e->lo;
+}
+
+void
+exec_wait(struct exec *e)
+{
+	struct patience p = { 0 };
+	int moved = 0;
+
+	while (!exec_poll(e, &moved)) {
+		if (moved)
+			patience_reset(&p);
+		else
+			patience_wait(&p);
+		moved = 0;
+	}
+}
+
+void
+exec_run_all(struct exec *const *list, size_t count)
+{
+	struct patience p = { 0 };
+	size_t open = count;
+
+	for (size_t i = 0; i < count; i++)
+		exec_start(list[i], 0, UINT32_MAX);
+	while (open > 0) {
+		int moved = 0;
+
+		open = 0;
+		for (size_t i = 0; i < count; i++)
+			open += !exec_poll(list[i], &moved);
+		if (moved)
+			patience_reset(&p);
+		else if (open > 0)
+			patience_wait(&p);
+	}
+}
+
+const char *
+exec_staging(const struct exec *e)
+{
+	for (uint32_t i = 0; i < e->lanes_count; i++) {
+		const struct exec_lane *lane = &e->lanes[i];
+		const char *text = lane->ops->staging(lane->transport);
+
+		if (text[0] != '\0')
+			return text;
+	}
+	return "";
+}
+
+uint64_t
+exec_memory_bytes(const struct exec *e)
+{
+	return e->memory_bytes;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec_part.h - inside of exec.h, for its own files: exec.c replays,
+ * exec_make.c makes, exec_data.c fills and verifies.
+ */
+#ifndef PROBES_RUN_EXEC_PART_H
+#define PROBES_RUN_EXEC_PART_H
+
+#include "probes/plan/view.h"
+#include "probes/run/exec.h"
+#include "probes/run/fill.h"
+
+#define EXEC_GUARD_BYTES 256ULL
+#define EXEC_NONE        UINT32_MAX
+
+/* One transport's share of this rank. */
+struct exec_lane {
+	const struct transport_ops *ops;
+	struct transport *transport; /* NULL: not prepared */
+	struct transport_share share;
+	struct transport_end *ends;
+	uint32_t *events;  /* by end: event of the view */
+	uint32_t *waiting; /* by batch: events that may not start yet */
+	uint32_t *members; /* by batch: events in it */
+	uint32_t *first;   /* by batch: of its ends; and the count */
+	uint32_t *steps;   /* by batch, ascending where by_step */
+	uint32_t batch;    /* by_step: next to start */
+	uint32_t batch_end;
+	uint32_t running; /* ends started and not reported */
+	uint32_t *done;   /* room for test */
+};
+
+struct exec_event {
+	uint32_t waits; /* not complete yet */
+	uint32_t parts; /* ends that have to be reported */
+	uint32_t lane;  /* EXEC_NONE: the device does it */
+	uint32_t end;   /* first of its ends; a self transfer has two */
+	uint32_t ends;
+	uint32_t next; /* first of those that wait for it, in exec.nexts */
+	uint32_t nexts;
+};
+
+struct exec_queue {
+	uint32_t *items;
+	uint32_t head, tail;
+};
+
+struct exec {
+	const struct transport_team *team;
+	const struct plan *plan;
+	struct view view;
+	struct exec_event *events;
+	uint32_t *nexts;
+	struct exec_lane lanes[PLAN_VIA_MAX];
+	uint32_t lanes_count;
+
+	char *memory; /* by its base */
+	uint64_t memory_bytes;
+	uint64_t *places; /* of each buffer, in memory */
+
+	struct device_stream *stream;
+	struct device_event **marks; /* behind each local operation */
+	const void **inputs;         /* room for those of one */
+	struct exec_queue receives, others, locals;
+	uint32_t lo, hi; /* events under way: those of some steps */
+	uint32_t done;
+	int tag_base;
+
+	struct fill fill;
+	void *staging; /* host memory, where the device's is out of reach */
+};
+
+/* Where a place of the plan is in memory. */
+static inline char *
+exec_at(const struct exec *e, uint16_t buf, uint64_t off)
+{
+	return e->memory + e->places[buf] + off;
+}
+
+/* exec_data.c: -ENOTSUP where the data of a plan cannot be proven. */
+int exec_data_open(struct exec *e);
+void exec_data_close(struct exec *e);
+
+#endif

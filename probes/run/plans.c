@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plans.c - rank 0 reads what is asked for, builds one plan after another,
+ * proves each (check.h) and hands it to all ranks; then they run it together:
+ * data is proven before the timed part, what that part left behind after it,
+ * and once more with other data at the end.
+ */
+#include "probes/run/plans.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/pattern/pattern.h"
+#include "probes/plan/check.h"
+#include "probes/plan/pack.h"
+#include "probes/run/control.h"
+#include "probes/run/emit.h"
+#include "probes/run/plan_report.h"
+#include "probes/run/report.h"
+#include "probes/run/team.h"
+#include "probes/run/tether.h"
+#include "probes/run/trial.h"
+#include "schema/record.h"
+
+#define EXIT_BAD    2
+#define EXIT_WRONG  3
+#define WHY_BYTES   EXEC_WHY_BYTES
+#define PIECE_BYTES (1 << 30)
+#define FIRST_DATA  1 /* "iterations" of fill: any two numbers */
+#define SECOND_DATA 2
+
+/* From rank 0 to all: what comes next. */
+struct order {
+	int more; /* 0: that was all */
+	int status;
+	int steps; /* each alone as well */
+	uint64_t plan_bytes;
+	struct trial_ask ask;
+	char device[16];
+};
+
+struct plans {
+	const struct plans_args *args;
+	struct world world;
+	struct transport_team *team;
+	char device[16]; /* of team */
+	/* rank 0: */
+	struct emit *emit;
+	struct table *table;
+	int rows; /* in it */
+	struct conf *conf;
+	enum cause cause; /* the first */
+	char why[WHY_BYTES];
+	int status; /* the worst */
+};
+
+/* ---- rank 0 ---- */
+
+static void
+note_failure(struct plans *ps, int status, enum cause cause, const char *why)
+{
+	log_warnx("%s", why);
+	if (status > ps->status)
+		ps->status = status;
+	if (ps->cause != CAUSE_NONE)
+		return;
+	ps->cause = cause;
+	snprintf(ps->why, sizeof(ps->why), "%s", why);
+}
+
+static int
+open_records(struct plans *ps)
+{
+	const struct plans_args *a = ps->args;
+	char id[RECORD_RUN_MAX + 1];
+
+	snprintf(id, sizeof(id), "local-%llu",
+	    (unsigned long long)(clk_unix_ns() / CLK_NS_PER_MS));
+	if (a->run != NULL && record_run_check(a->run) < 0) {
+		log_warnx("--run %s: letters, digits and '-', at most %d",
+		    a->run, RECORD_RUN_MAX);
+		return EXIT_WRONG;
+	}
+	if (emit_open(a->json, a->run == NULL ? id : a->run, &ps->emit) < 0)
+		return EXIT_WRONG;
+	return 0;
+}
+
+static void
+order_fill(const struct plans *ps, struct order *o)
+{
+	const struct conf *c = ps->conf;
+
+	o->more = 1;
+	o->steps = ps->args->steps;
+	o->ask.warmup = (int)conf_int(c, "measure", "warmup");
+	o->ask.iterations = (int)conf_int(c, "measure", "iterations");
+	o->ask.time_ns = conf_span_ns(c, "measure", "time");
+	o->ask.precision = conf_real(c, "measure", "precision");
+	snprintf(o->device, sizeof(o->device), "%s",
+	    conf_string(c, "measure", "device"));
+}
+
+/* ---- all ranks ---- */
+
+static void
+share(const struct plans *ps, void *data, size_t bytes)
+{
+	MPI_Request req;
+
+	for (size_t at = 0; at < bytes; at += PIECE_BYTES) {
+		size_t n = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+
+		MPI_DO(MPI_Ibcast((char *)data + at, (int)n, MPI_CHAR, 0,
+		    ps->world.control, &req));
+		control_wait(&req);
+	}
+}
+
+/* Notes stay with rank 0, which reports them. */
+static struct plan *
+share_plan(const struct plans *ps, struct plan *mine, uint64_t bytes,
+    void *packed)
+{
+	struct plan *p;
+
+	if (ps->world.rank == 0) {
+		share(ps, packed, bytes);
+		return mine;
+	}
+	packed = xcalloc(bytes, 1);
+	share(ps, packed, bytes);
+	p = plan_unpack(packed, bytes);
+	free(packed);
+	return p;
+}
+
+static uint64_t
+largest(const struct plan *p)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < p->transfers_count; i++)
+		if (p->transfers[i].bytes > bytes)
+			bytes = p->transfers[i].bytes;
+	return bytes;
+}
+
+/* The volume that bandwidth is made of: what the pattern is for, not what it
+ * takes on the way. */
+static void
+choose_volume(struct plan_report *r)
+{
+	static const char *const names[] = { "message", "per_group" };
+
+	r->of = "footprint";
+	r->bytes = plan_volume(r->plan);
+	for (size_t i = 0; i < r->plan->notes_count; i++)
+		for (size_t k = 0; k < ARRAY_LEN(names); k++)
+			if (strcmp(r->plan->notes[i].name, names[k]) == 0) {
+				r->of = names[k];
+				r->bytes = r->plan->notes[i].value;
+			}
+}
+
+static void
+report_trial(struct plans *ps, const struct plan_report *r,
+    const struct trial *t, int step)
+{
+	if (ps->world.rank != 0)
+		return;
+	emit_put(ps->emit, plan_report_trial(r, t, step));
+	plan_report_row(ps->table, r, t, step);
+	ps->rows++;
+}
+
+/* 0, or -EBADMSG once it is reported. */
+static int
+report_fault(struct plans *ps, const struct plan_report *r, int rc,
+    const struct exec_fault *f, const char *when)
+{
+	char text[WHY_BYTES];
+
+	if (rc == 0 || ps->world.rank != 0)
+		return rc;
+	plan_report_fault_text(r, f, when, text, sizeof(text));
+	emit_put(ps->emit, plan_report_fault(r, f, when));
+	note_failure(ps, EXIT_BAD, CAUSE_WRONG_DATA, text);
+	return rc;
+}
+
+/* Can what repetitions leave be compared? Not where a result is written over
+ * its own source. */
+static int
+repeats(const struct plan *p)
+{
+	for (size_t i = 0; i < p->promises_count; i++)
+		if (p->bufs[p->promises[i].to].role == PLAN_IN)
+			return 0;
+	return 1;
+}
+
+static void
+measure_steps(struct plans *ps, struct exec *e, const struct plan_report *r,
+    const struct order *o)
+{
+	for (uint32_t i = 0; i < r->plan->steps; i++) {
+		struct trial t;
+
+		trial_time(e, i, i + 1, &o->ask, &t);
+		report_trial(ps, r, &t, (int)i);
+		trial_clear(&t);
+	}
+}
+
+static void
+run_proven(struct plans *ps, struct exec *e, const struct plan_report *r,
+    const struct order *o)
+{
+	struct exec_fault f;
+	struct trial t;
+	int rc;
+
+	rc = trial_prove(ps->team, e, FIRST_DATA, &f);
+	if (report_fault(ps, r, rc, &f, "before timing") < 0)
+		return;
+	if (repeats(r->plan))
+		exec_blank(e);
+	trial_time(e, 0, UINT32_MAX, &o->ask, &t);
+	if (repeats(r->plan)) {
+		rc = trial_compare(ps->team, e, FIRST_DATA, &f);
+		rc = report_fault(ps, r, rc, &f, "in the timed part");
+	}
+	if (rc == 0) {
+		rc = trial_prove(ps->team, e, SECOND_DATA, &f);
+		rc = report_fault(ps, r, rc, &f, "after timing");
+	}
+	if (rc == 0) {
+		report_trial(ps, r, &t, -1);
+		if (o->steps && r->plan->steps > 1)
+			measure_steps(ps, e, r, o);
+	}
+	trial_clear(&t);
+}
+
+static void
+refuse(struct plans *ps, const char *probe, const struct plan *p, int rc,
+    const char *why)
+{
+	enum cause cause = rc == -ENODEV ? CAUSE_NO_DEVICE : CAUSE_UNSUPPORTED;
+
+	if (ps->world.rank != 0)
+		return;
+	emit_put(ps->emit, plan_report_refusal(probe, p->title, cause, why));
+	note_failure(ps, EXIT_WRONG, cause, why);
+}
+
+/* The device of the campaign, opened once. */
+static int
+team_for(struct plans *ps, const char *device, char *why, size_t why_bytes)
+{
+	if (ps->team != NULL && strcmp(ps->device, device) == 0)
+		return 0;
+	team_close(ps->team);
+	ps->team = NULL;
+	snprintf(ps->device, sizeof(ps->device), "%s", device);
+	return team_open(&ps->world, device, &ps->team, why, why_bytes);
+}
+
+static void
+run_plan(struct plans *ps, const char *probe, struct plan *p,
+    const struct order *o)
+{
+	struct plan_report r = { .world = &ps->world,
+		.probe = probe,
+		.plan = p };
+	char why[WHY_BYTES] = "";
+	struct exec *e = NULL;
+	uint64_t start_ns;
+	int rc;
+
+	rc = team_for(ps, o->device, why, sizeof(why));
+	start_ns = clk_ns();
+	if (rc == 0)
+		rc = exec_new(ps->team, p, &e, why, sizeof(why));
+	if (rc < 0) {
+		refuse(ps, probe, p, rc, why);
+		return;
+	}
+	r.setup_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
+	r.team = ps->team;
+	r.staging = exec_staging(e);
+	r.memory_bytes_per_s = trial_memory(ps->team, largest(p));
+	choose_volume(&r);
+	run_proven(ps, e, &r, o);
+	exec_free(e);
+}
+
+/* ---- one order after another ---- */
+
+/* Rank 0: to all, and run it; p is freed. */
+static void
+send_plan(struct plans *ps, const char *probe, struct plan *p)
+{
+	struct order o = { 0 };
+	size_t bytes;
+	void *packed = plan_pack(p, &bytes);
+
+	order_fill(ps, &o);
+	o.plan_bytes = bytes;
+	share(ps, &o, sizeof(o));
+	share_plan(ps, p, bytes, packed);
+	free(packed);
+	run_plan(ps, probe, p, &o);
+	plan_free(p);
+}
+
+static int
+prove_plan(struct plans *ps, const char *probe, const struct plan *p)
+{
+	struct check_fault fault;
+	char why[WHY_BYTES];
+
+	if (check_plan(p, &fault) == 0)
+		return 0;
+	snprintf(why, sizeof(why), "refused: %.100s: %s: %s", p->title,
+	    check_kinds[fault.kind], fault.text);
+	emit_put(ps->emit,
+	    plan_report_refusal(probe, p->title, CAUSE_INTERNAL, why));
+	note_failure(ps, EXIT_BAD, CAUSE_INTERNAL, why);
+	return -EPROTO;
+}
+
+static void
+run_pattern(struct plans *ps, const struct pattern *pt)
+{
+	char why[PATTERN_WHY_BYTES];
+	struct plan *p;
+
+	if (pt->build(ps->conf, (uint32_t)ps->world.size, &p, why,
+		sizeof(why)) < 0) {
+		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
+		return;
+	}
+	if (prove_plan(ps, pt->name, p) < 0) {
+		plan_free(p);
+		return;
+	}
+	send_plan(ps, pt->name, p);
+}
+
+static void
+run_words(struct plans *ps)
+{
+	const struct plans_args *a = ps->args;
+	const struct pattern *pt = pattern_find(a->words[0]);
+	char why[PATTERN_WHY_BYTES];
+
+	if (pt == NULL) {
+		snprintf(why, sizeof(why), "%.300s: no such probe",
+		    a->words[0]);
+		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
+		return;
+	}
+	if (pattern_options(pt, a->words + 1, a->count - 1, &ps->conf, why,
+		sizeof(why)) < 0) {
+		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
+		return;
+	}
+	run_pattern(ps, pt);
+}
+
+static void
+lead(struct plans *ps)
+{
+	struct order end = { 0 };
+
+	ps->status = open_records(ps);
+	if (ps->status == 0) {
+		ps->table = plan_report_table();
+		emit_put(ps->emit, plan_report_begin(&ps->world));
+		run_words(ps);
+		emit_put(ps->emit,
+		    report_end(emit_count(ps->emit) + 1, ps->cause, ps->why));
+		if (!ps->args->quiet && ps->rows > 0)
+			table_print(ps->table, stdout);
+		fflush(stdout);
+	}
+	end.status = ps->status;
+	share(ps, &end, sizeof(end));
+}
+
+static void
+follow(struct plans *ps)
+{
+	struct order o;
+
+	for (;;) {
+		struct plan *p;
+
+		share(ps, &o, sizeof(o));
+		if (!o.more)
+			break;
+		p = share_plan(ps, NULL, o.plan_bytes, NULL);
+		run_plan(ps, "", p, &o);
+		plan_free(p);
+	}
+	ps->status = o.status;
+}
+
+static void
+finish(struct plans *ps)
+{
+	team_close(ps->team);
+	table_free(ps->table);
+	emit_close(ps->emit);
+	conf_free(ps->conf);
+	control_barrier(ps->world.control);
+	tether_bye();
+}
+
+int
+plans_run(const struct plans_args *args, int *argc, char ***argv)
+{
+	struct plans *ps = xcalloc(1, sizeof(*ps));
+	int status;
+
+	ps->args = args;
+	world_open(&ps->world, argc, argv);
+	tether_open(ps->world.rank);
+	if (ps->world.rank == 0)
+		lead(ps);
+	else
+		follow(ps);
+	finish(ps);
+	status = ps->status;
+	world_close(&ps->world, status);
+	free(ps);
+	return status;
+}

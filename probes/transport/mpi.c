@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi.c - two-sided messages through persistent requests.
+ *
+ * An end is one request, or several: an int counts the bytes of a message, so
+ * what is longer is cut. The pieces have one tag and are started in order, and
+ * MPI keeps that order. Requests that are under way stand together in an array
+ * of their own, so that a look at them costs nothing for all the others.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+#include "probes/transport/transport.h"
+
+#define PIECE_BYTES_MAX (1ULL << 30)
+
+struct transport {
+	const struct transport_team *team;
+	const struct transport_share *share;
+	MPI_Request *reqs;
+	uint32_t *first; /* by end, of reqs; and the count */
+	uint32_t *left;  /* by end: pieces under way */
+	MPI_Request *active;
+	uint32_t *active_end;
+	int *done; /* indices of active, for MPI_Testsome */
+	int active_count;
+	char error[TRANSPORT_WHY_BYTES];
+};
+
+/* COALMINE_PIECE_BYTES: for tests of what is cut, without gigabytes. */
+static uint64_t
+piece_bytes(void)
+{
+	const char *text = getenv("COALMINE_PIECE_BYTES");
+	unsigned long long bytes = text == NULL ? 0 : strtoull(text, NULL, 10);
+
+	return bytes > 0 && bytes < PIECE_BYTES_MAX ? bytes : PIECE_BYTES_MAX;
+}
+
+static int
+check(struct transport *t, int rc, const char *what)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int len;
+
+	if (rc == MPI_SUCCESS)
+		return 0;
+	MPI_Error_string(rc, text, &len);
+	snprintf(t->error, sizeof(t->error), "%s: %.200s", what, text);
+	return -EIO;
+}
+
+/* Device memory: is this MPI told to take its pointers? */
+static int
+mpi_usable(const struct transport_team *team,
+    const struct transport_share *share, char *ret_why, size_t why_bytes)
+{
+	uint64_t piece = piece_bytes(), pieces = 0;
+
+	for (uint32_t i = 0; i < share->ends_count; i++)
+		pieces += (share->ends[i].bytes + piece - 1) / piece;
+	if (pieces > INT_MAX) {
+		snprintf(ret_why, why_bytes,
+		    "mpi: %llu messages of rank %d are too many",
+		    (unsigned long long)pieces, team->rank);
+		return -ENOTSUP;
+	}
+	if (team->ops->host_access)
+		return 0;
+	snprintf(ret_why, why_bytes,
+	    "mpi: this MPI is not known to take %s pointers", team->ops->name);
+	return -ENOTSUP;
+}
+
+/* Tags of all plans that are alive have to fit below MPI_TAG_UB. */
+static int
+tags_fit(const struct transport_team *team, const struct transport_share *share,
+    char *ret_why, size_t why_bytes)
+{
+	int *limit = NULL, there = 0;
+
+	MPI_Comm_get_attr(team->comm, MPI_TAG_UB, &limit, &there);
+	if (there &&
+	    (uint64_t)share->tag_base + share->tags <= (uint64_t)*limit)
+		return 0;
+	snprintf(ret_why, why_bytes,
+	    "mpi: %u messages between two ranks are more than MPI has tags",
+	    share->tags);
+	return -ENOTSUP;
+}
+
+static int
+make_end(struct transport *t, uint32_t i, MPI_Request *reqs)
+{
+	const struct transport_end *e = &t->share->ends[i];
+	uint64_t piece = piece_bytes();
+	int tag = t->share->tag_base + (int)e->tag, rc = 0;
+
+	for (uint64_t off = 0; rc == 0 && off < e->bytes; off += piece) {
+		char *at = (char *)t->share->memory + e->off + off;
+		uint64_t rest = e->bytes - off;
+		int bytes = (int)(rest < piece ? rest : piece);
+
+		if (e->receive)
+			rc = check(t,
+			    MPI_Recv_init(at, bytes, MPI_BYTE, (int)e->peer,
+				tag, t->team->comm, reqs),
+			    "MPI_Recv_init");
+		else
+			rc = check(t,
+			    MPI_Send_init(at, bytes, MPI_BYTE, (int)e->peer,
+				tag, t->team->comm, reqs),
+			    "MPI_Send_init");
+		reqs++;
+	}
+	return rc;
+}
+
+static void
+count_pieces(struct transport *t)
+{
+	const struct transport_share *s = t->share;
+	uint64_t piece = piece_bytes();
+	uint32_t count = 0;
+
+	t->first = xcalloc(s->ends_count + (size_t)1, sizeof(*t->first));
+	for (uint32_t i = 0; i < s->ends_count; i++) {
+		t->first[i] = count;
+		count += (uint32_t)((s->ends[i].bytes + piece - 1) / piece);
+	}
+	t->first[s->ends_count] = count;
+	t->left = xcalloc(s->ends_count + (size_t)1, sizeof(*t->left));
+	t->reqs = xcalloc(count + (size_t)1, sizeof(*t->reqs));
+	t->active = xcalloc(count + (size_t)1, sizeof(*t->active));
+	t->active_end = xcalloc(count + (size_t)1, sizeof(*t->active_end));
+	t->done = xcalloc(count + (size_t)1, sizeof(*t->done));
+	for (uint32_t i = 0; i < count; i++)
+		t->reqs[i] = MPI_REQUEST_NULL;
+}
+
+static void
+mpi_release(struct transport *t)
+{
+	if (t == NULL)
+		return;
+	for (uint32_t i = 0; i < t->first[t->share->ends_count]; i++)
+		if (t->reqs[i] != MPI_REQUEST_NULL)
+			MPI_Request_free(&t->reqs[i]);
+	free(t->first);
+	free(t->left);
+	free(t->reqs);
+	free(t->active);
+	free(t->active_end);
+	free(t->done);
+	free(t);
+}
+
+static int
+mpi_prepare(const struct transport_team *team,
+    const struct transport_share *share, struct transport **ret, char *ret_why,
+    size_t why_bytes)
+{
+	struct transport *t = xcalloc(1, sizeof(*t));
+	int rc, all;
+
+	t->team = team;
+	t->share = share;
+	ret_why[0] = '\0';
+	count_pieces(t);
+	rc = tags_fit(team, share, ret_why, why_bytes);
+	for (uint32_t i = 0; rc == 0 && i < share->ends_count; i++) {
+		rc = make_end(t, i, t->reqs + t->first[i]);
+		if (rc < 0)
+			snprintf(ret_why, why_bytes, "mpi: %s", t->error);
+	}
+	all = transport_agree(team, rc);
+	if (all < 0) {
+		mpi_release(t);
+		return all;
+	}
+	*ret = t;
+	return 0;
+}
+
+static int
+mpi_begin(struct transport *t)
+{
+	(void)t;
+	return 0;
+}
+
+static int
+mpi_start(struct transport *t, uint32_t batch)
+{
+	uint32_t first = t->first[batch], count = t->first[batch + 1] - first;
+	int at = t->active_count;
+
+	t->left[batch] = count;
+	memcpy(t->active + at, t->reqs + first, count * sizeof(*t->reqs));
+	for (uint32_t i = 0; i < count; i++)
+		t->active_end[at + (int)i] = batch;
+	t->active_count += (int)count;
+	return check(t, MPI_Startall((int)count, t->active + at),
+	    "MPI_Startall");
+}
+
+static int
+compare_falling_cb(const void *a, const void *b)
+{
+	return *(const int *)b - *(const int *)a;
+}
+
+static int
+mpi_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
+{
+	int count = t->active_count < (int)cap ? t->active_count : (int)cap;
+	int n = 0, ends = 0, rc;
+
+	if (count == 0)
+		return 0;
+	rc = check(t,
+	    MPI_Testsome(count, t->active, &n, t->done, MPI_STATUSES_IGNORE),
+	    "MPI_Testsome");
+	if (rc < 0)
+		return rc;
+	if (n == MPI_UNDEFINED)
+		return 0;
+	/* From the back, so that the last one, which fills the gap, is none
+	 * of those still to be taken out. */
+	qsort(t->done, (size_t)n, sizeof(*t->done), compare_falling_cb);
+	for (int i = 0; i < n; i++) {
+		uint32_t end = t->active_end[t->done[i]];
+
+		t->active_count--;
+		t->active[t->done[i]] = t->active[t->active_count];
+		t->active_end[t->done[i]] = t->active_end[t->active_count];
+		if (--t->left[end] == 0)
+			ret_ends[ends++] = end;
+	}
+	return ends;
+}
+
+static const char *
+mpi_error(const struct transport *t)
+{
+	return t->error;
+}
+
+static const char *
+mpi_staging(const struct transport *t)
+{
+	(void)t;
+	return "";
+}
+
+const struct transport_ops transport_mpi = {
+	.name = "mpi",
+	.by_step = 0,
+	.usable = mpi_usable,
+	.prepare = mpi_prepare,
+	.begin = mpi_begin,
+	.start = mpi_start,
+	.test = mpi_test,
+	.error = mpi_error,
+	.staging = mpi_staging,
+	.release = mpi_release,
+};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/transport/transport.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "probes/transport/patience.h"
+
+static int
+absent_usable(const struct transport_team *team,
+    const struct transport_share *share, char *ret_why, size_t why_bytes)
+{
+	(void)team;
+	if (share->ends_count == 0)
+		return 0;
+	snprintf(ret_why, why_bytes,
+	    "%s: this build cannot move bytes that way",
+	    plan_vias[share->ends[0].via]);
+	return -ENOTSUP;
+}
+
+/* What nobody has written yet refuses to pretend. */
+static const struct transport_ops transport_absent = {
+	.name = "absent",
+	.usable = absent_usable,
+};
+
+static const struct transport_ops *const transports[PLAN_VIA_MAX] = {
+	[PLAN_VIA_MPI] = &transport_mpi,
+	[PLAN_VIA_RMA] = &transport_absent,
+	[PLAN_VIA_IPC] = &transport_absent,
+	[PLAN_VIA_IPC_PUT] = &transport_absent,
+	[PLAN_VIA_IPC_GET] = &transport_absent,
+	[PLAN_VIA_XCCL] = &transport_absent,
+};
+
+const struct transport_ops *
+transport_find(enum plan_via via)
+{
+	assert(via < PLAN_VIA_MAX);
+	return transports[via];
+}
+
+static void
+finish(MPI_Request *req)
+{
+	if (patience_request(req) != MPI_SUCCESS)
+		fatalx("ranks cannot agree: MPI failed");
+}
+
+int
+transport_agree(const struct transport_team *team, int rc)
+{
+	MPI_Request req;
+
+	MPI_Iallreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN, team->comm,
+	    &req);
+	finish(&req);
+	return rc;
+}
+
+int
+transport_agree_why(const struct transport_team *team, int rc, char *why,
+    size_t why_bytes)
+{
+	int mine[2], all[2];
+	MPI_Request req;
+
+	mine[0] = rc;
+	mine[1] = rc < 0 && why[0] != '\0' ? team->rank : INT_MAX;
+	MPI_Iallreduce(mine, all, 2, MPI_INT, MPI_MIN, team->comm, &req);
+	finish(&req);
+	if (all[0] >= 0)
+		return 0;
+	if (all[1] == INT_MAX) {
+		snprintf(why, why_bytes, "%s", strerror(-all[0]));
+		return all[0];
+	}
+	MPI_Ibcast(why, (int)why_bytes, MPI_CHAR, all[1], team->comm, &req);
+	finish(&req);
+	return all[0];
+}

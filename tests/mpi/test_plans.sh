@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_plans.sh MPI CASE - plans that move real bytes under a real launcher.
+. "$(dirname "$0")/lib.sh"
+need "$1"
+# Through shared memory: over TCP this MPICH does not come back from
+# MPI_Finalize.
+unset UCX_TLS UCX_NET_DEVICES
+quick=(iterations=3 warmup=1)
+
+# good RANKS WORD...: it runs, is proven, and its records are sound.
+good() {
+	local ranks=$1
+	shift
+	engine "$ranks" run "$@" "${quick[@]}" --json "$work/records" ||
+		fail "$*: exit $?"
+	complete "$*"
+	[ "$(count ".probe==\"$1\" and .of==\"whole\" and .n==3 and
+		.verified and .min>0 and .min<=.median_middle and
+		.median_middle<=.max and (.samples|length)==3")" = 1 ] ||
+		fail "$*: record"
+	[ "$(count '.probe=="bad"')" = 0 ] || fail "$*: wrong data"
+}
+
+# refused TEXT RANKS WORD...: exit 3, the reason on one line, no number.
+refused() {
+	local text=$1 ranks=$2 rc=0
+	shift 2
+	limit_s=10 engine "$ranks" run "$@" --json "$work/records" || rc=$?
+	[ $rc = 3 ] || fail "$*: exit $rc instead of 3"
+	[ "$(grep -c -- "$text" "$work/err")" = 1 ] || fail "$*: no $text"
+	[ ! -s "$work/out" ] || fail "$*: prints a result"
+	[ "$(count '.min')" = 0 ] || fail "$*: a number of nothing"
+	"$checker" "$work/records" failed || fail "$*: records"
+}
+
+# All patterns with a few numbers that divide badly.
+case_patterns() {
+	for direction in out in bi omni; do
+		good 8 group pattern=rail n=2 g=4 k=3 count=50 \
+			direction=$direction
+		good 8 group pattern=symmetric n=4 g=2 k=2 count=1003 \
+			direction=$direction type=int64
+	done
+	good 8 group pattern=asymmetric n=2 g=4 k=2 count=50 direction=bi
+	good 8 stripe g=4 bytes=1000001
+	good 8 stripe g=3 count=10
+	good 8 self bytes=1M
+	printf '0 1 2\n3 0 4\n5 6 7\n' >"$work/matrix"
+	good 8 sparse file="$work/matrix"
+	printf '0 1 100\n1 5 70000\n6 0 3\n' >"$work/list"
+	good 8 sparse file="$work/list" g=4 stripes=3
+}
+
+# Every collective, with everything that a hierarchy can have.
+case_collectives() {
+	local how
+	for name in broadcast reduce gather scatter allgather reduce-scatter \
+		allreduce alltoall; do
+		good 8 collective name=$name count=96 hierarchy=2,4 stripe=2 \
+			ring=2 depth=3
+		good 12 collective name=$name count=103 hierarchy=2,2,3 \
+			stripe=3 depth=2 lean=no
+	done
+	for how in "int64 prod" "float sum" "double max" "half sum" \
+		"bfloat16 prod" "int32 land" "half lor" "bfloat16 min"; do
+		# shellcheck disable=SC2086
+		set -- $how
+		good 8 collective name=allreduce count=1003 hierarchy=2,4 \
+			type="$1" op="$2" depth=2
+	done
+}
+
+# Messages longer than an int, by way of a small limit.
+case_pieces() {
+	COALMINE_PIECE_BYTES=1000 good 8 stripe g=4 bytes=1000001
+	COALMINE_PIECE_BYTES=4096 good 8 group n=2 g=4 k=4 count=100000 \
+		direction=omni pattern=symmetric
+}
+
+# What cannot be is refused: one line that names it, and nothing measured.
+case_refusals() {
+	refused 'group.n = 3' 8 group n=3 g=4 k=1
+	refused 'group.k = 5: ' 8 group n=2 g=4 k=5
+	refused 'group.n = 1: ' 8 group n=1 g=4 k=1
+	refused 'group.count = -3' 8 group count=-3
+	refused 'direction = omni' 8 group pattern=asymmetric direction=omni
+	refused 'group.via = tcp' 8 group via=tcp
+	refused 'sparse.file' 8 sparse file=/nonexistent
+	refused 'unknown key odd' 8 group odd=1
+	refused 'allowed is 90 %' 8 self bytes=1000G
+	refused 'coalmine-device-cuda.so\|no plugin\|cuda' 2 self device=cuda
+}
+
+# Only the first rank answers for a verb that needs no MPI.
+case_quiet() {
+	timeout 60 $launcher -n 4 "$engine" plan group n=2 g=2 k=1 count=8 \
+		>"$work/out" 2>"$work/err" || fail "plan"
+	[ "$(wc -l <"$work/out")" = 1 ] || fail "plan printed by every rank"
+	timeout 60 $launcher -n 4 "$engine" check stripe g=2 bytes=64 \
+		>"$work/out" 2>"$work/err" || fail "check"
+	[ "$(wc -l <"$work/out")" = 1 ] || fail "check printed by every rank"
+}
+
+case_"$2"
