@@ -10,6 +10,8 @@
 #define TYPES_OPS            "int32|int64|float|double|half|bfloat16"
 #define NEIGHBOR_RANKS_MAX   4096
 #define NEIGHBOR_DEVICES_MAX 64
+#define RATE_MAX             1e6 /* GB/s */
+#define WAYS_CHUNKS_MAX      4096
 #define VIAS                 "mpi|rma|ipc|ipc-put|ipc-get|xccl"
 
 /* section, key, type, min, max, allowed, default, unit, text */
@@ -135,6 +137,44 @@ const struct conf_row options_patterns[] = {
 	    "with each source as its pieces arrive." },
 	{ "neighbor", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: scatter, exchange, peer." },
+	{ "multipath", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
+	    "Message size." },
+	{ "multipath", "unit", CONF_BYTES, 1, COUNT_MAX, NULL, "1", "bytes",
+	    "The message is cut at multiples of this." },
+	{ "multipath", "share", CONF_STRING, 1, 800, NULL, "auto", "",
+	    "Shares beside the direct way, with commas: of the host, then of "
+	    "each relay; auto: by the model." },
+	{ "multipath", "chunks", CONF_INT, 0, WAYS_CHUNKS_MAX, NULL, "0",
+	    "chunks", "Chunks of each staged way; 0: by the model." },
+	{ "multipath", "chunks_max", CONF_INT, 1, WAYS_CHUNKS_MAX, NULL, "64",
+	    "chunks", "What the model may choose at most." },
+	{ "multipath", "streams", CONF_INT, 1, 64, NULL, "8", "streams",
+	    "Chunks of a way that are under way at once, each with its own "
+	    "place in between." },
+	{ "multipath", "host", CONF_BOOL, 0, 0, NULL, "yes", "",
+	    "One way is through pinned memory of the sender's host." },
+	{ "multipath", "relays", CONF_INT, 0, 63, NULL, "0", "devices",
+	    "Ways through other devices, ranks 2 and up." },
+	{ "multipath", "direct_rate", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
+	    "GB/s", "For the model: the direct way." },
+	{ "multipath", "direct_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
+	    "What a copy on it costs beside its bytes." },
+	{ "multipath", "host_in", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
+	    "GB/s", "For the model: from the device to its host." },
+	{ "multipath", "host_out", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
+	    "GB/s", "From the host to the other device." },
+	{ "multipath", "host_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
+	    "What starting the way through the host costs." },
+	{ "multipath", "relay_in", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
+	    "GB/s", "For the model: from the device to a relay." },
+	{ "multipath", "relay_out", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
+	    "GB/s", "From a relay to the other device." },
+	{ "multipath", "relay_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
+	    "What starting a way through a relay costs." },
+	{ "multipath", "chunk_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
+	    "What a chunk costs on each of its two stages." },
+	{ "multipath", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
+	    "Transport of all steps, or three: direct, in, out." },
 	{ "measure", "device", CONF_CHOICE, 0, 0, "host|cuda|hip", "host", "",
 	    "Where buffers lie." },
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",

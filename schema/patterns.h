@@ -10,7 +10,7 @@
 
 #include "common/conf.h"
 
-/* group stripe self sparse collective neighbor */
+/* group stripe self sparse collective neighbor multipath */
 extern const struct conf_row options_patterns[];
 
 #endif

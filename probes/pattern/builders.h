@@ -13,5 +13,6 @@ extern const struct pattern pattern_self;
 extern const struct pattern pattern_sparse;
 extern const struct pattern pattern_collective;
 extern const struct pattern pattern_neighbor;
+extern const struct pattern pattern_multipath;
 
 #endif

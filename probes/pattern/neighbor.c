@@ -46,19 +46,6 @@ struct receivers {
 	uint32_t times[LINKS_DEVICES_MAX];
 };
 
-/* Byte at which the share of acc out of sum ends: the last multiple of unit
- * not beyond it, and the end of the message for all of it. */
-static uint64_t
-cut(uint64_t bytes, uint64_t unit, uint64_t acc, uint64_t sum)
-{
-	uint64_t units = bytes / unit + (bytes % unit != 0), at;
-
-	if (acc == sum)
-		return bytes;
-	at = (uint64_t)((unsigned __int128)units * acc / sum) * unit;
-	return at < bytes ? at : bytes;
-}
-
 /* Bytes [lo, hi) of the message from one rank to the place where they belong
  * at another; whoever is not the source has them at that place. */
 static void
@@ -137,7 +124,7 @@ split(const struct message *m, const struct receivers *r, uint32_t a,
 	}
 	if (wa + wb == 0)
 		wa = wb = 1;
-	at = cut(m->bytes, m->nb->unit, wa, wa + wb);
+	at = plan_cut_share(m->bytes, m->nb->unit, wa, wa + wb);
 	transfer(m, STEP_SCATTER, m->src, r->first + a, 0, at);
 	transfer(m, STEP_SCATTER, m->src, r->first + b, at, m->bytes);
 	transfer(m, STEP_EXCHANGE, r->first + a, r->first + b, 0, at);
@@ -188,8 +175,8 @@ lead(const struct message *m, const struct receivers *r,
     const uint32_t *leaders, uint32_t count, uint32_t i)
 {
 	uint32_t a = leaders[i], b = m->nb->links.mate[a];
-	uint64_t lo = cut(m->bytes, m->nb->unit, i, count);
-	uint64_t hi = cut(m->bytes, m->nb->unit, i + 1, count);
+	uint64_t lo = plan_cut_share(m->bytes, m->nb->unit, i, count);
+	uint64_t hi = plan_cut_share(m->bytes, m->nb->unit, i + 1, count);
 
 	transfer(m, STEP_SCATTER, m->src, r->first + a, lo, hi);
 	for (uint32_t k = 0; k < count; k++)

@@ -19,6 +19,7 @@ const struct pattern *const patterns[] = {
 	&pattern_sparse,
 	&pattern_collective,
 	&pattern_neighbor,
+	&pattern_multipath,
 	NULL,
 };
 

@@ -201,6 +201,15 @@ meeting_s(const struct paths_direct *d, const struct paths_staged *h,
 	return hi;
 }
 
+struct paths_direct
+paths_line(const struct paths_staged *h, uint32_t chunks)
+{
+	return (struct paths_direct){
+		.setup_s = h->setup_s + (chunks + 1.0) * h->chunk_s,
+		.bytes_per_s = 1 / (slow_s(h) + fast_s(h) / chunks),
+	};
+}
+
 void
 paths_split_many(const struct paths_direct *d, const struct paths_staged *h,
     uint32_t count, double bytes, uint32_t chunks_max, struct paths_split *ret)
@@ -219,9 +228,7 @@ paths_split_many(const struct paths_direct *d, const struct paths_staged *h,
 		    fmin(staged_bytes(&h[i], t), bytes), chunks_max);
 
 		ret->chunks[i] = c;
-		ways[i + 1].setup_s = h[i].setup_s + (c + 1.0) * h[i].chunk_s;
-		ways[i + 1].bytes_per_s = 1 /
-		    (slow_s(&h[i]) + fast_s(&h[i]) / c);
+		ways[i + 1] = paths_line(&h[i], c);
 	}
 	paths_fill(ways, count + 1, bytes, carried);
 	for (uint32_t i = 0; i < count; i++)

@@ -70,6 +70,9 @@ double paths_share(const struct paths_direct *d, const struct paths_staged *h,
 void paths_split_one(const struct paths_direct *d, const struct paths_staged *h,
     double bytes, uint32_t chunks_max, struct paths_split *ret);
 
+/* The straight line of a staged way with so many chunks. */
+struct paths_direct paths_line(const struct paths_staged *h, uint32_t chunks);
+
 /* Water-filling over ways that are straight lines: the time at which all that
  * are worth starting end together, and what each carries. count >= 1. */
 double paths_fill(const struct paths_direct *ways, uint32_t count, double bytes,

@@ -126,8 +126,15 @@ plan_buf_add(struct plan *p, const char *name, enum plan_role role)
 	b = &p->bufs[p->bufs_count];
 	b->name = xstrdup(name);
 	b->role = role;
+	b->on_host = 0;
 	b->bytes = xcalloc(p->ranks, sizeof(*b->bytes));
 	return (uint16_t)p->bufs_count++;
+}
+
+void
+plan_buf_on_host(struct plan *p, uint16_t buf)
+{
+	p->bufs[buf].on_host = 1;
 }
 
 void
@@ -251,4 +258,15 @@ plan_cut(uint64_t count, uint64_t parts, uint64_t i)
 	uint64_t rest = count % parts;
 
 	return count / parts * i + (i < rest ? i : rest);
+}
+
+uint64_t
+plan_cut_share(uint64_t bytes, uint64_t unit, uint64_t acc, uint64_t sum)
+{
+	uint64_t units = bytes / unit + (bytes % unit != 0), at;
+
+	if (acc == sum)
+		return bytes;
+	at = (uint64_t)((unsigned __int128)units * acc / sum) * unit;
+	return at < bytes ? at : bytes;
 }

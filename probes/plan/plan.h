@@ -84,6 +84,7 @@ enum plan_role {
 struct plan_buf {
 	char *name;
 	enum plan_role role;
+	uint8_t on_host; /* in pinned memory of the host, not on the device */
 	uint64_t *bytes; /* by rank; 0: the rank has none */
 };
 
@@ -173,6 +174,8 @@ void plan_free(struct plan *p); /* NULL is allowed */
 
 /* A buffer of this name, empty on every rank; its number. */
 uint16_t plan_buf_add(struct plan *p, const char *name, enum plan_role role);
+/* It lies in pinned memory of the host of its rank. */
+void plan_buf_on_host(struct plan *p, uint16_t buf);
 /* Make the buffer at least so large on rank. */
 void plan_buf_need(struct plan *p, uint16_t buf, uint32_t rank, uint64_t bytes);
 
@@ -202,5 +205,10 @@ uint64_t plan_volume(const struct plan *p);
 /* The cut before piece i when count is cut into parts as equal as can be, the
  * longer ones first: piece i is [plan_cut(i), plan_cut(i + 1)). */
 uint64_t plan_cut(uint64_t count, uint64_t parts, uint64_t i);
+/* Byte at which the share of acc out of sum ends: the last multiple of unit
+ * not beyond it, and the end of the message for all of it. Here the longer
+ * pieces may be any. */
+uint64_t plan_cut_share(uint64_t bytes, uint64_t unit, uint64_t acc,
+    uint64_t sum);
 
 #endif

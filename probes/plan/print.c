@@ -168,8 +168,10 @@ json_bufs(const struct plan *p, FILE *to)
 {
 	fputs(",\n\"buffers\":[", to);
 	for (uint32_t i = 0; i < p->bufs_count; i++) {
-		fprintf(to, "%s\n{\"name\":\"%s\",\"role\":\"%s\",\"bytes\":[",
-		    i == 0 ? "" : ",", p->bufs[i].name, roles[p->bufs[i].role]);
+		fprintf(to,
+		    "%s\n{\"name\":\"%s\",\"role\":\"%s\",%s\"bytes\":[",
+		    i == 0 ? "" : ",", p->bufs[i].name, roles[p->bufs[i].role],
+		    p->bufs[i].on_host ? "\"memory\":\"host\"," : "");
 		for (uint32_t r = 0; r < p->ranks; r++)
 			fprintf(to, "%s%" PRIu64, r == 0 ? "" : ",",
 			    p->bufs[i].bytes[r]);

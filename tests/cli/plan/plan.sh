@@ -110,6 +110,13 @@ for note in 'edges: 145 1' 'wire: 16384 bytes' 'wire_direct: 81920 bytes' \
     'wire_node0_in: 8192 bytes'; do
 	grep -qx "# $note" "$work/out" || fail "neighbor: no $note"
 done
+same '0 0 0 send+0 host+0 1 mpi
+0 0 1 send+2 recv+2 6 mpi
+1 0 0 send+1 host+1 1 mpi
+1 0 1 host+0 recv+0 1 mpi
+2 0 1 host+1 recv+1 1 mpi' \
+    "$probe" plan multipath bytes=8 share=.25 chunks=2
+refused "multipath.share = 2: allowed is auto" check multipath share=2
 refused "neighbor.graph = : allowed is the path" plan neighbor
 refused "neighbor.per_node = 0: allowed" check neighbor rsg=.1 per_node=0
 printf '0 1\n1 x\n' >"$work/g"

@@ -297,6 +297,9 @@ test_builders(void **state)
 		"stripe g=3 count=10",
 		"stripe g=4 bytes=64K",
 		"self bytes=100",
+		"multipath bytes=1000 share=0.4 chunks=5 streams=2",
+		"multipath bytes=999 share=0.3,0.2,0.1 relays=2 chunks=3 "
+		"streams=1",
 		"collective name=broadcast hierarchy=2,2,3 stripe=3 count=3",
 		"collective name=broadcast hierarchy=4,2 ring=4 lean=no "
 		"depth=2",
