@@ -25,6 +25,7 @@ struct agent {
 	char host[256];   /* of this machine, as its launchers see it */
 	struct session *session;
 	struct spool *spool;
+	struct mesh *mesh;
 	struct run_list runs;
 	int64_t child_uid, child_gid; /* -1: children are who we are */
 	char *child_user;             /* name of that user */

@@ -20,6 +20,7 @@
 
 #include "agents/agent.h"
 #include "agents/inventory.h"
+#include "agents/mesh.h"
 #include "agents/orders.h"
 #include "agents/proc.h"
 #include "agents/run.h"
@@ -321,7 +322,9 @@ main(int argc, char **argv)
 	ag.base = event_base_new();
 	if (ag.base == NULL)
 		fatalx("libevent: no event base");
+	ag.mesh = mesh_new(&ag);
 	agent_run(&ag);
+	mesh_free(ag.mesh);
 	spool_free(ag.spool);
 	json_decref(ag.inventory);
 	event_base_free(ag.base);

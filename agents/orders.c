@@ -14,6 +14,7 @@
 #include "agents/grammar.h"
 #include "agents/idle.h"
 #include "agents/inventory.h"
+#include "agents/mesh.h"
 #include "agents/run.h"
 #include "agents/sensor.h"
 #include "agents/text.h"
@@ -338,6 +339,12 @@ do_sample(struct agent *ag, const json_t *msg)
 }
 
 static int
+do_mesh(struct agent *ag, const json_t *msg)
+{
+	return ag->stopping ? 0 : mesh_order(ag->mesh, msg);
+}
+
+static int
 do_ack(struct agent *ag, const json_t *msg)
 {
 	int64_t seq = get_int(msg, "seq");
@@ -361,6 +368,7 @@ message(enum wire_type type, const json_t *msg, void *arg)
 		[WIRE_SPAWN_STATE] = do_spawn_state,
 		[WIRE_END] = do_end,
 		[WIRE_SAMPLE] = do_sample,
+		[WIRE_MESH] = do_mesh,
 	};
 
 	if (handlers[type] == NULL)

@@ -8,6 +8,7 @@
 
 #include "common/clk.h"
 #include "common/hostlist.h"
+#include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/latest.h"
 #include "daemon/roster.h"
@@ -28,6 +29,7 @@ struct hub {
 	struct roster *roster;
 	struct runs *runs;
 	struct sessions *sessions;
+	struct mesh *mesh;
 };
 
 /* A hello whose acknowledgements the store is asked for. */
@@ -53,6 +55,7 @@ greet(struct greeting *g, json_t *acks)
 		(json_int_t)(h->o.silence_ns / CLK_NS_PER_MS), "acks", acks,
 		"keep", runs_keep(h->runs, n, g->runs)));
 	runs_hello(h->runs, n, g->runs);
+	mesh_greeted(h->mesh, n);
 }
 
 static void
@@ -174,6 +177,9 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 	case WIRE_HELLO:
 		snprintf(why, SESSION_WHY_MAX, "second hello");
 		return -EPROTO;
+	case WIRE_MESH_READY:
+	case WIRE_MESH_REPORT:
+		return mesh_message(h->mesh, n, type, msg, why);
 	default:
 		return runs_message(h->runs, n, type, msg, why);
 	}
@@ -231,6 +237,16 @@ static const struct runs_ops runs_ops = { send_to, hang_up, committed,
 	changed };
 
 static void
+mesh_record(void *ctx, const json_t *record)
+{
+	struct hub *h = ctx;
+
+	latest_record(h->latest, "mesh", "background", record);
+}
+
+static const struct mesh_ops mesh_ops = { send_to, mesh_record };
+
+static void
 lost_cb(struct node *n, void *arg)
 {
 	struct hub *h = arg;
@@ -250,6 +266,7 @@ hub_new(struct event_base *base, struct store *store, struct latest *latest,
 		o->agents_max };
 	struct hub *h = xcalloc(1, sizeof(*h));
 	struct roster_limits rl;
+	char why[200];
 
 	h->store = store;
 	h->latest = latest;
@@ -264,7 +281,12 @@ hub_new(struct event_base *base, struct store *store, struct latest *latest,
 	h->roster = roster_new(&rl, store, lost_cb, h);
 	h->runs = runs_new(h->roster, store, h->late_ns, &runs_ops, h);
 	h->sessions = sessions_new(base, &sl, &session_ops, h);
-	return h;
+	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh, why,
+		sizeof(why)) == 0)
+		return h;
+	log_warnx("%s", why);
+	hub_free(h);
+	return NULL;
 }
 
 void
@@ -273,6 +295,7 @@ hub_free(struct hub *h)
 	if (h == NULL)
 		return;
 	sessions_free(h->sessions);
+	mesh_free(h->mesh);
 	runs_free(h->runs);
 	roster_free(h->roster);
 	free(h);
@@ -288,6 +311,12 @@ struct runs *
 hub_runs(struct hub *h)
 {
 	return h->runs;
+}
+
+struct mesh *
+hub_mesh(struct hub *h)
+{
+	return h->mesh;
 }
 
 struct sessions *
@@ -306,4 +335,5 @@ hub_tick(struct hub *h)
 		roster_tick(h->roster, now_ns);
 	}
 	runs_tick(h->runs);
+	mesh_tick(h->mesh);
 }

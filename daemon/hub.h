@@ -9,6 +9,8 @@
 #include <openssl/ssl.h>
 #include <stdint.h>
 
+#include "daemon/mesh.h"
+
 struct event_base;
 struct hub;
 struct latest;
@@ -24,17 +26,20 @@ struct hub_options {
 	uint64_t silence_ns;
 	size_t agents_max;
 	const struct topo *topo; /* outlives the hub; NULL: none */
+	struct mesh_options mesh;
 	/* A run has a new state. */
 	void (*changed)(void *arg, const struct run *r);
 	void *arg;
 };
 
-/* store and latest outlive the hub. */
+/* store, latest and o's text outlive the hub. NULL, after a line in the log,
+ * when an option cannot be followed. */
 struct hub *hub_new(struct event_base *base, struct store *store,
     struct latest *latest, const struct hub_options *o);
 void hub_free(struct hub *h); /* NULL is allowed */
 struct roster *hub_roster(struct hub *h);
 struct runs *hub_runs(struct hub *h);
+struct mesh *hub_mesh(struct hub *h);
 struct sessions *hub_sessions(struct hub *h);
 /* Several times a second. */
 void hub_tick(struct hub *h);

@@ -286,16 +286,18 @@ listen_make(struct app *a)
 	return rc;
 }
 
-static void
+static int
 parts_make(struct app *a)
 {
 	const struct settings *s = &a->settings;
 	struct hub_options o = { s->heartbeat_ns, s->silence_ns, s->agents_max,
-		s->topo, changed, a };
+		s->topo, s->mesh, changed, a };
 	struct view_parts p;
 
 	a->latest = latest_new();
 	a->hub = hub_new(a->base, a->store, a->latest, &o);
+	if (a->hub == NULL)
+		return -EINVAL;
 	a->campaigns = campaigns_new(s->campaign_dir);
 	campaigns_scan(a->campaigns);
 	a->agenda = agenda_new(a->campaigns, hub_runs(a->hub), a->store);
@@ -305,6 +307,7 @@ parts_make(struct app *a)
 	p.store = a->store;
 	p.latest = a->latest;
 	a->view = view_new(&p);
+	return 0;
 }
 
 static void
@@ -358,8 +361,9 @@ app_open(struct app *a)
 	rc = store_make(a);
 	if (rc < 0)
 		return rc;
-	parts_make(a);
-	rc = http_make(a);
+	rc = parts_make(a);
+	if (rc == 0)
+		rc = http_make(a);
 	if (rc == 0)
 		rc = listen_make(a);
 	if (rc < 0)

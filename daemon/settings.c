@@ -44,6 +44,22 @@ check(const struct settings *s, char *why, size_t why_bytes)
 }
 
 static void
+fill_mesh(const struct conf *c, struct mesh_options *o)
+{
+	o->enabled = conf_bool(c, "mesh", "enabled");
+	o->interval_ns = conf_span_ns(c, "mesh", "interval");
+	o->round_ns = conf_span_ns(c, "mesh", "round");
+	o->timeout_ns = conf_span_ns(c, "mesh", "timeout");
+	o->port = (uint16_t)conf_int(c, "mesh", "port");
+	o->burst = (int)conf_int(c, "mesh", "burst");
+	o->leaf_targets = (size_t)conf_int(c, "mesh", "leaf_targets");
+	o->spine_targets = (size_t)conf_int(c, "mesh", "spine_targets");
+	o->rate = conf_real(c, "mesh", "rate");
+	o->target_rate = conf_real(c, "mesh", "target_rate");
+	o->net = conf_string(c, "mesh", "net");
+}
+
+static void
 fill(struct settings *s)
 {
 	struct conf *c = s->conf;
@@ -65,6 +81,7 @@ fill(struct settings *s)
 	    "connections_max");
 	s->retention_ns = conf_span_ns(c, "store", "retention");
 	s->raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
+	fill_mesh(c, &s->mesh);
 	s->free_min_bytes = conf_bytes(c, "store", "free_min");
 }
 

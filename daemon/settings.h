@@ -12,6 +12,7 @@
 
 #include "common/conf.h"
 #include "common/log.h"
+#include "daemon/mesh.h"
 #include "daemon/topo.h"
 
 struct settings {
@@ -34,6 +35,7 @@ struct settings {
 	uint64_t raw_retention_ns;
 	uint64_t free_min_bytes;
 	struct topo *topo; /* owned */
+	struct mesh_options mesh;
 };
 
 /* path NULL: the default file, which may be absent. sets: "section.key=value"

@@ -5,6 +5,7 @@
 #include "daemon/warm.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "common/xalloc.h"
@@ -45,6 +46,16 @@ records_cb(int status, json_t *result, void *arg)
 	next_run(w);
 }
 
+/* Its records are many, large and soon renewed. */
+static int
+is_mesh(const json_t *run)
+{
+	const char *campaign = json_string_value(
+	    json_object_get(run, "campaign"));
+
+	return campaign != NULL && strcmp(campaign, "mesh") == 0;
+}
+
 static void
 next_run(struct warm *w)
 {
@@ -60,6 +71,10 @@ next_run(struct warm *w)
 	}
 	w->run = json_incref(json_array_get(w->runs, left - 1));
 	json_array_remove(w->runs, left - 1);
+	if (is_mesh(w->run)) {
+		next_run(w);
+		return;
+	}
 	args = json_pack("{s:O,s:i}", "run", json_object_get(w->run, "run"),
 	    "limit", 1000);
 	store_ask(w->store, STORE_RECORDS, args, records_cb, w);

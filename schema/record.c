@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/hostlist.h"
+#include "schema/mesh.h"
 #include "schema/names.h"
 #include "schema/strict.h"
 
@@ -84,6 +85,12 @@ static int
 is_congestor(const json_t *v)
 {
 	return names_congestor_find(json_string_value(v)) >= 0;
+}
+
+static int
+is_mesh_class(const json_t *v)
+{
+	return mesh_class_find(json_string_value(v)) >= 0;
 }
 
 static int
@@ -392,6 +399,32 @@ static const struct field bad_fields[] = {
 	{ "text", 's', NULL, 0 },
 	LAST,
 };
+/* Made by the collector of many agents' reports. */
+static const struct field mesh_fields[] = {
+	{ "test", 's', is_mesh_class, 0 },
+	{ "phase", 's', is_phase, 0 },
+	{ "unit", 's', is_unit, 0 },
+	{ "epoch", 'i', NULL, 0 },
+	{ "n", 'i', NULL, 0 },
+	{ "lost", 'i', NULL, 0 },
+	{ "unknown", 'i', NULL, 0 },
+	{ "unsent", 'i', NULL, 0 },
+	NUMBER("mean"),
+	NUMBER("min"),
+	NUMBER("p50"),
+	NUMBER("p90"),
+	NUMBER("p99"),
+	NUMBER("p999"),
+	NUMBER("max"),
+	{ "interval", 'O', is_interval, 0 },
+	{ "hist", 'a', is_hist, 0 },
+	{ "nodes", 'a', is_node_list, 0 },
+	{ "pairs", 'a', is_pair_list, 0 },
+	{ "reports", 'i', NULL, 0 },
+	{ "seed", 'i', NULL, 0 },
+	{ "cause", 's', is_cause, 1 },
+	LAST,
+};
 static const struct field end_fields[] = {
 	{ "records", 'i', NULL, 0 },
 	{ "status", 's', NULL, 0 },
@@ -415,6 +448,7 @@ static const struct kind kinds[] = {
 	{ "collective", plan_fields, 1 },
 	{ "neighbor", plan_fields, 1 },
 	{ "bad", bad_fields, 1 },
+	{ "mesh", mesh_fields, 1 },
 	{ "end", end_fields, 1 },
 };
 

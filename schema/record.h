@@ -15,6 +15,7 @@
  *             one plan that was run, or one step of it: plan_fields below
  *   bad       a wrong byte: of (the probe) plan verdict cause when rank node
  *             buffer offset want got text
+ *   mesh      one class of the agents' mesh in one epoch; of the collector
  *   end       last line: records (their count), status, cause, text
  * Numbered records start with run, seq (from 1, no gaps) and probe.
  *

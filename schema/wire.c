@@ -95,6 +95,21 @@ FIELDS(spool_lost) = {
 	{ "bytes", 'i', 0 },
 	LAST
 };
+FIELDS(mesh_ready) = {
+	{ "ok", 'b', 0 },
+	{ "text", 's', 1 },
+	LAST
+};
+FIELDS(mesh_report) = {
+	{ "epoch", 'i', 0 },
+	{ "span_ms", 'i', 0 }, /* how long it lasted here */
+	{ "classes", 'a', 0 }, /* [{class answered lost unknown unsent n mean
+	                          min p50 p90 p99 p999 max hist}], s */
+	{ "targets", 'a', 0 }, /* [{node class answered lost unknown p50}] */
+	{ "host", 'o', 0 },    /* {turn wait echoes refused limited unsent
+	                          drops stretch} */
+	LAST
+};
 FIELDS(welcome) = {
 	{ "heartbeat_ms", 'i', 0 },
 	{ "silence_ms", 'i', 0 },
@@ -143,6 +158,21 @@ FIELDS(end) = {
 	LAST
 };
 FIELDS(sample) = { { "run", 's', 0 }, { "border", 'i', 0 }, LAST };
+FIELDS(mesh) = {
+	{ "on", 'b', 0 },          /* false: stop, and nothing else is read */
+	{ "epoch", 'i', 1 },
+	{ "seed", 'i', 1 },
+	{ "addr", 's', 1 },        /* own address, to bind to */
+	{ "port", 'i', 1 },        /* where others ask this node */
+	{ "key", 's', 1 },         /* hex: tokens for this node are made of it */
+	{ "round_ms", 'i', 1 },
+	{ "timeout_ms", 'i', 1 },
+	{ "burst", 'i', 1 },
+	{ "rate", 'n', 1 },        /* datagrams a second, at most */
+	{ "target_rate", 'n', 1 }, /* for one target */
+	{ "targets", 'a', 1 },     /* [{node class addr port token}] */
+	LAST
+};
 FIELDS(heartbeat) = {
 	{ "at_unix_ns", 'i', 0 },
 	{ "load", 'n', 1 },        /* 1-minute load average */
@@ -177,6 +207,10 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	    "network counters at a phase border" },
 	[WIRE_SPOOL_LOST] = { "spool-lost", WIRE_AGENT, spool_lost,
 	    "the spool was full and this was dropped" },
+	[WIRE_MESH_READY] = { "mesh-ready", WIRE_AGENT, mesh_ready,
+	    "the node answers echoes, or why not" },
+	[WIRE_MESH_REPORT] = { "mesh-report", WIRE_AGENT, mesh_report,
+	    "what the mesh's last epoch found" },
 	[WIRE_WELCOME] = { "welcome", WIRE_COLLECTOR, welcome,
 	    "the session stands; what is already committed" },
 	[WIRE_ACK] = { "ack", WIRE_COLLECTOR, ack,
@@ -193,6 +227,8 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	    "end everything of a run here and forget it" },
 	[WIRE_SAMPLE] = { "sample", WIRE_COLLECTOR, sample,
 	    "read the counters now" },
+	[WIRE_MESH] = { "mesh", WIRE_COLLECTOR, mesh,
+	    "the mesh's next epoch: keys, pace and targets" },
 	[WIRE_HEARTBEAT] = { "heartbeat", WIRE_BOTH, heartbeat, "alive" },
 	[WIRE_REFUSE] = { "refuse", WIRE_BOTH, refuse, "why a session ends" },
 };

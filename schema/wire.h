@@ -20,17 +20,19 @@ enum wire_from { WIRE_AGENT, WIRE_COLLECTOR, WIRE_BOTH };
 
 enum wire_type {
 	/* agent to collector */
-	WIRE_HELLO,      /* first message of a session */
-	WIRE_RECORDS,    /* spooled record lines of one run */
-	WIRE_PROGRESS,   /* an unnumbered line of a run: shown, not stored */
-	WIRE_PREPARED,   /* answer to prepare: idle or why not */
-	WIRE_LAUNCHED,   /* answer to launch: the launcher runs, or why not */
-	WIRE_SPAWN_ASK,  /* the head's launcher wants a daemon on a node */
-	WIRE_SPAWNED,    /* answer to spawn: the daemon runs, or why not */
-	WIRE_EXITED,     /* a launcher or daemon ended */
-	WIRE_RANK_LOST,  /* a rank's tether broke without goodbye */
-	WIRE_COUNTERS,   /* answer to sample */
-	WIRE_SPOOL_LOST, /* data that had to be dropped */
+	WIRE_HELLO,       /* first message of a session */
+	WIRE_RECORDS,     /* spooled record lines of one run */
+	WIRE_PROGRESS,    /* an unnumbered line of a run: shown, not stored */
+	WIRE_PREPARED,    /* answer to prepare: idle or why not */
+	WIRE_LAUNCHED,    /* answer to launch: the launcher runs, or why not */
+	WIRE_SPAWN_ASK,   /* the head's launcher wants a daemon on a node */
+	WIRE_SPAWNED,     /* answer to spawn: the daemon runs, or why not */
+	WIRE_EXITED,      /* a launcher or daemon ended */
+	WIRE_RANK_LOST,   /* a rank's tether broke without goodbye */
+	WIRE_COUNTERS,    /* answer to sample */
+	WIRE_SPOOL_LOST,  /* data that had to be dropped */
+	WIRE_MESH_READY,  /* answer to mesh: it answers echoes, or why not */
+	WIRE_MESH_REPORT, /* what the mesh's epoch that has ended found */
 	/* collector to agent */
 	WIRE_WELCOME,     /* answer to hello */
 	WIRE_ACK,         /* records up to seq are committed */
@@ -40,6 +42,7 @@ enum wire_type {
 	WIRE_SPAWN_STATE, /* to the head: what became of a spawn-ask */
 	WIRE_END,         /* end everything of a run, and forget it */
 	WIRE_SAMPLE,      /* read the counters now */
+	WIRE_MESH,        /* the mesh's next epoch: keys, pace, targets */
 	/* both */
 	WIRE_HEARTBEAT,
 	WIRE_REFUSE, /* last message of a session: why it ends */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/mesh.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+static const uint8_t magic[4] = { 'C', 'M', 'm', '1' };
+
+const char *const mesh_classes[MESH_CLASS_MAX] = { "leaf", "spine" };
+
+int
+mesh_class_find(const char *name)
+{
+	for (int i = 0; i < MESH_CLASS_MAX; i++)
+		if (strcmp(mesh_classes[i], name) == 0)
+			return i;
+	return -ENOENT;
+}
+
+static void
+put64(uint8_t *at, uint64_t x)
+{
+	for (int i = 7; i >= 0; i--, x >>= 8)
+		at[i] = (uint8_t)x;
+}
+
+static uint64_t
+get64(const uint8_t *at)
+{
+	uint64_t x = 0;
+
+	for (int i = 0; i < 8; i++)
+		x = x << 8 | at[i];
+	return x;
+}
+
+void
+mesh_packet_put(uint8_t raw[MESH_PACKET_BYTES], const struct mesh_packet *p)
+{
+	memset(raw, 0, MESH_PACKET_BYTES);
+	memcpy(raw, magic, sizeof(magic));
+	raw[4] = (uint8_t)p->kind;
+	put64(raw + 8, p->epoch);
+	put64(raw + 16, p->seq);
+	put64(raw + 24, p->turn_ns);
+}
+
+int
+mesh_packet_get(const uint8_t raw[MESH_PACKET_BYTES], struct mesh_packet *ret)
+{
+	struct mesh_packet p = { (enum mesh_kind)raw[4], get64(raw + 8),
+		get64(raw + 16), get64(raw + 24) };
+	uint8_t again[MESH_PACKET_BYTES];
+
+	if (p.kind != MESH_REQUEST && p.kind != MESH_ANSWER)
+		return -EPROTO;
+	mesh_packet_put(again, &p);
+	if (memcmp(raw, again, MESH_MAC_AT) != 0)
+		return -EPROTO;
+	*ret = p;
+	return 0;
+}
+
+void
+mesh_token_input(const struct in6_addr *asker, uint8_t ret[MESH_TOKEN_INPUT])
+{
+	static const char label[] = "coalmine mesh 1";
+
+	memcpy(ret, label, sizeof(label));
+	memcpy(ret + sizeof(label), asker, 16);
+}
+
+int
+mesh_addr_parse(const char *text, struct in6_addr *ret)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct in6_addr addr;
+
+	if (inet_pton(AF_INET6, text, &addr) == 1) {
+		*ret = addr;
+		return 0;
+	}
+	memcpy(&addr, mapped, sizeof(mapped));
+	if (inet_pton(AF_INET, text, (uint8_t *)&addr + 12) != 1)
+		return -EINVAL;
+	*ret = addr;
+	return 0;
+}
+
+void
+mesh_hex_put(const uint8_t key[MESH_KEY_BYTES], char ret[MESH_HEX_BYTES])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (int i = 0; i < MESH_KEY_BYTES; i++) {
+		ret[2 * i] = digits[key[i] >> 4];
+		ret[2 * i + 1] = digits[key[i] & 15];
+	}
+	ret[2 * MESH_KEY_BYTES] = '\0';
+}
+
+static int
+digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int
+mesh_hex_get(const char *hex, uint8_t ret[MESH_KEY_BYTES])
+{
+	if (strlen(hex) != 2 * MESH_KEY_BYTES)
+		return -EINVAL;
+	for (int i = 0; i < MESH_KEY_BYTES; i++) {
+		int hi = digit(hex[2 * i]), lo = digit(hex[2 * i + 1]);
+
+		if (hi < 0 || lo < 0)
+			return -EINVAL;
+		ret[i] = (uint8_t)(hi << 4 | lo);
+	}
+	return 0;
+}
