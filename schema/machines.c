@@ -26,37 +26,64 @@ const char *const machines_vias[MACHINES_VIA_MAX] = {
 };
 
 /* One link of a kind carries rate in each direction at once. */
-#define LINKS(kind, what)                                                      \
-	{ kind, "rate", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",             \
-		"Rate of one " what ", each way." },                           \
-	    { kind, "latency", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",      \
-		    "Latency that it adds." },                                 \
+#define LINK_RATE(kind)                                                        \
 	{                                                                      \
-		kind, "pairs", CONF_STRING, 0, 8000, NULL, "", "",             \
-		    "Where these links are: A-B*COUNT with commas, or all "    \
-		    "for "                                                     \
-		    "one between every two devices."                           \
+		kind, "rate", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",       \
+		    TEXT_RATE                                                  \
 	}
+#define LINK_BACK(kind)                                                        \
+	{                                                                      \
+		kind, "back", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",       \
+		    TEXT_BACK                                                  \
+	}
+#define LINK_LATENCY(kind)                                                     \
+	{                                                                      \
+		kind, "latency", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",    \
+		    TEXT_ADDS                                                  \
+	}
+#define LINK_PAIRS(kind)                                                       \
+	{                                                                      \
+		kind, "pairs", CONF_STRING, 0, 8000, NULL, "", "", TEXT_PAIRS  \
+	}
+#define LINKS(kind)                                                            \
+	LINK_RATE(kind), LINK_BACK(kind), LINK_LATENCY(kind), LINK_PAIRS(kind)
 
-#define VIA(via, usable, what)                                                 \
-	{ via, "usable", CONF_BOOL, 0, 0, NULL, usable, "",                    \
-		"Whether " what " is there." },                                \
-	    { via, "latency", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",       \
-		    "Latency of a transfer, beside that of its links." },      \
-	    { via, "overhead", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",      \
-		    "What a message costs its two ends before it moves, and "  \
-		    "no "                                                      \
-		    "other message between them can overlap." },               \
-	    { via, "across", CONF_REAL, 0.001, 1, NULL, "1", "1",              \
-		    "Share of the narrowest link that a transfer between "     \
-		    "nodes "                                                   \
-		    "reaches." },                                              \
-	    { via, "within", CONF_REAL, 0.001, 1, NULL, "1", "1",              \
-		    "The same within a node." },                               \
+#define TEXT_RATE "Rate of one such link, from A to B and, at once, back."
+#define TEXT_BACK "Rate from B to A, where that differs; 0: as rate."
+#define TEXT_ADDS "Latency that it adds."
+#define TEXT_PAIRS                                                             \
+	"Where these links are: A-B*COUNT with commas, or all for one "        \
+	"between "                                                             \
+	"every two devices."
+
+#define VIA_USABLE(via, usable)                                                \
 	{                                                                      \
-		via, "self", CONF_REAL, 0.001, 1, NULL, "1", "1",              \
-		    "Share of the memory rate that a copy to oneself reaches." \
+		via, "usable", CONF_BOOL, 0, 0, NULL, usable, "", TEXT_USABLE  \
 	}
+#define VIA_SPAN(via, key, text)                                               \
+	{                                                                      \
+		via, key, CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s", text      \
+	}
+#define VIA_SHARE(via, key, text)                                              \
+	{                                                                      \
+		via, key, CONF_REAL, 0.001, 1, NULL, "1", "1", text            \
+	}
+#define VIA(via, usable)                                                       \
+	VIA_USABLE(via, usable), VIA_SPAN(via, "latency", TEXT_LATENCY),       \
+	    VIA_SPAN(via, "overhead", TEXT_OVERHEAD),                          \
+	    VIA_SHARE(via, "across", TEXT_ACROSS),                             \
+	    VIA_SHARE(via, "within", TEXT_WITHIN),                             \
+	    VIA_SHARE(via, "self", TEXT_SELF)
+
+#define TEXT_USABLE  "Whether this transport is there."
+#define TEXT_LATENCY "Latency of a transfer, beside that of its links."
+#define TEXT_OVERHEAD                                                          \
+	"What a message costs its two ends before it moves, while no other "   \
+	"between the same two can."
+#define TEXT_ACROSS                                                            \
+	"Share of the narrowest link that a transfer between nodes reaches."
+#define TEXT_WITHIN "The same within a node."
+#define TEXT_SELF   "Share of the memory rate that a copy to oneself reaches."
 
 /* section, key, type, min, max, allowed, default, unit, text */
 const struct conf_row options_machine[] = {
@@ -83,14 +110,15 @@ const struct conf_row options_machine[] = {
 	{ "memory", "launch", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
 	    "What it takes to start the local operations of a step." },
 	{ "memory", "host", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Copies through the memory of one socket; 0: no limit." },
-	LINKS("nvlink", "NVLink"),
-	LINKS("xgmi", "Infinity Fabric link"),
-	LINKS("xelink", "Xe Link"),
-	LINKS("mdfi", "link between the tiles of a device"),
-	LINKS("xbus", "link between sockets"),
-	LINKS("pcie", "PCIe link"),
-	LINKS("bus", "link of any other kind"),
+	    "Memory of one socket: what is read from it for others and "
+	    "written by them; 0: no limit." },
+	LINKS("nvlink"),
+	LINKS("xgmi"),
+	LINKS("xelink"),
+	LINKS("mdfi"),
+	LINKS("xbus"),
+	LINKS("pcie"),
+	LINKS("bus"),
 	{ "nic", "count", CONF_INT, 0, DEVICES_MAX, NULL, "1", "NICs",
 	    "NICs of a node: n0, n1 and so on." },
 	{ "nic", "binding", CONF_CHOICE, 0, 0, "packed|round-robin|one-to-one",
@@ -112,10 +140,10 @@ const struct conf_row options_machine[] = {
 	    "Rate of a leaf's uplinks together, each way; 0: no limit." },
 	{ "network", "hop", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
 	    "Latency that other leaves add." },
-	VIA("mpi", "yes", "MPI"),
-	VIA("rma", "yes", "one-sided MPI"),
-	VIA("ipc", "yes", "access to the memory of other processes of a node"),
-	VIA("xccl", "no", "NCCL or RCCL"),
+	VIA("mpi", "yes"),
+	VIA("rma", "yes"),
+	VIA("ipc", "yes"),
+	VIA("xccl", "no"),
 	{ "step", "overhead", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
 	    "What a rank needs to start a step of a channel." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },

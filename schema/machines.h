@@ -7,7 +7,8 @@
 
 #include "common/conf.h"
 
-/* Sections of links between the parts of a node: rate latency pairs each. */
+/* Sections of links between the parts of a node: rate back latency pairs each.
+ */
 enum machines_kind {
 	MACHINES_NVLINK,
 	MACHINES_XGMI,

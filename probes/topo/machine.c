@@ -121,7 +121,7 @@ pairs_read(const struct reading *rd, const char *section, struct machine_link l)
 {
 	const char *text = conf_string(rd->c, section, "pairs");
 	struct machine *m = rd->m;
-	double each = l.rate_per_s;
+	double each = l.rate_per_s, back = l.back_per_s;
 	size_t count = 0;
 	char **words;
 	int rc = 0;
@@ -139,6 +139,7 @@ pairs_read(const struct reading *rd, const char *section, struct machine_link l)
 	for (size_t i = 0; rc == 0 && i < count; i++) {
 		rc = pair_read(m, words[i], &l);
 		l.rate_per_s = each * l.count;
+		l.back_per_s = back * l.count;
 		if (rc == 0)
 			link_add(m, &l);
 	}
@@ -158,6 +159,7 @@ links_read(const struct reading *rd)
 		const char *section = machines_kinds[k];
 		struct machine_link l = { .kind = (uint8_t)k,
 			.rate_per_s = rate(rd->c, section, "rate"),
+			.back_per_s = rate(rd->c, section, "back"),
 			.latency_ps = span_ps(rd->c, section, "latency") };
 
 		if (conf_string(rd->c, section, "pairs")[0] == '\0')
@@ -165,6 +167,8 @@ links_read(const struct reading *rd)
 		if (l.rate_per_s <= 0)
 			return refuse(rd, section, "rate",
 			    "more than 0 where there are pairs");
+		if (l.back_per_s <= 0)
+			l.back_per_s = l.rate_per_s;
 		if (pairs_read(rd, section, l) < 0)
 			return -EINVAL;
 	}

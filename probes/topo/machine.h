@@ -33,7 +33,8 @@ enum machine_binding { BINDING_PACKED, BINDING_ROUND_ROBIN, BINDING_ONE };
 struct machine_link {
 	uint32_t a, b; /* vertices */
 	uint32_t count;
-	double rate_per_s; /* of all count together, each way */
+	double rate_per_s; /* of all count together, from a to b */
+	double back_per_s; /* from b to a */
 	uint64_t latency_ps;
 	uint8_t kind; /* enum machines_kind */
 };

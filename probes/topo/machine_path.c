@@ -43,7 +43,7 @@ relax(struct machine *m, uint32_t link, int back, uint32_t to, struct search *s)
 	const struct machine_link *l = &m->links[link];
 	uint32_t from = back ? l->b : l->a, at = back ? l->a : l->b;
 	uint32_t *next = &m->next[(size_t)from * m->vertices + to];
-	double width = l->rate_per_s;
+	double width = back ? l->back_per_s : l->rate_per_s;
 
 	if (s->hops[at] == MACHINE_NONE || from == to)
 		return;
@@ -141,8 +141,10 @@ node_capacities(const struct machine *m, double *c)
 {
 	struct layout lay = layout_of(m);
 
-	for (uint32_t i = 0; i < m->links_count; i++)
-		c[2 * i] = c[2 * i + 1] = m->links[i].rate_per_s;
+	for (uint32_t i = 0; i < m->links_count; i++) {
+		c[2 * i] = m->links[i].rate_per_s;
+		c[2 * i + 1] = m->links[i].back_per_s;
+	}
 	for (uint32_t i = 0; i < m->nics; i++) {
 		c[lay.nics + 3 * i] = m->out_per_s;
 		c[lay.nics + 3 * i + 1] = m->in_per_s;
@@ -256,11 +258,24 @@ along(struct way *w, uint32_t node, uint32_t from, uint32_t to)
 
 		if (next == MACHINE_NONE)
 			return 0;
-		pass(w, base + next, l->rate_per_s);
+		pass(w, base + next,
+		    next % 2 == 0 ? l->rate_per_s : l->back_per_s);
 		w->path->latency_ps += l->latency_ps;
 		from = next % 2 == 0 ? l->b : l->a;
 	}
 	return 1;
+}
+
+/* A socket's memory where it is one end; nothing for other vertices. */
+static void
+host_end(struct way *w, uint32_t node, uint32_t vertex)
+{
+	const struct machine *m = w->m;
+	struct layout lay = layout_of(m);
+
+	if (vertex >= m->devices && vertex < m->devices + m->hosts)
+		pass(w, node * lay.node + lay.hosts + vertex - m->devices,
+		    m->host_per_s);
 }
 
 /* Parts of a node that no link joins exchange through a socket's memory. */
@@ -270,8 +285,12 @@ inside(struct way *w, uint32_t node, uint32_t from, uint32_t to)
 	const struct machine *m = w->m;
 	struct layout lay = layout_of(m);
 
-	if (!along(w, node, from, to))
+	if (!along(w, node, from, to)) {
 		pass(w, node * lay.node + lay.hosts, m->host_per_s);
+		return;
+	}
+	host_end(w, node, from);
+	host_end(w, node, to);
 }
 
 /* A copy within one memory. */
