@@ -27,6 +27,10 @@ static const char usage[] =
     "                      [--format list|matrix|json|svg]\n"
     "       coalmine-probe check PROBE|CAMPAIGN [option=value]... "
     "[--ranks N]\n"
+    "       coalmine-probe predict PROBE|CAMPAIGN [option=value]... "
+    "--machine NAME\n"
+    "                      [-o section.key=value]... [--ranks N] "
+    "[--format table|json]\n"
     "       coalmine-probe list\n"
     "       coalmine-probe --version | --help\n";
 
@@ -149,6 +153,7 @@ static const struct {
 	{ "list", verb_list },
 	{ "plan", plan_main },
 	{ "check", check_main },
+	{ "predict", predict_main },
 	{ "--version", verb_version },
 	{ "--help", verb_help },
 };

@@ -96,8 +96,9 @@ const struct conf_row options_machine[] = {
 	{ "node", "devices", CONF_INT, 1, DEVICES_MAX, NULL, "1", "devices",
 	    "Devices of a node: d0, d1 and so on." },
 	{ "node", "ranks", CONF_INT, 0, 1024, NULL, "0", "ranks",
-	    "Ranks of a node, dealt to its devices in turn; 0: one a "
-	    "device." },
+	    "Ranks of a node, dealt to its devices in turn; 0: one a device, "
+	    "or, where a node is one device and there are more ranks than "
+	    "nodes, as many as it takes." },
 	{ "node", "hosts", CONF_INT, 1, 16, NULL, "1", "sockets",
 	    "Sockets with their memory: h0, h1 and so on." },
 	{ "node", "switches", CONF_INT, 0, 64, NULL, "0", "switches",

@@ -14,6 +14,7 @@ static const struct {
 } verbs[] = {
 	{ "plan", plan_main },
 	{ "check", check_main },
+	{ "predict", predict_main },
 };
 
 int
@@ -24,7 +25,7 @@ main(int argc, char **argv)
 		if (strcmp(argv[1], verbs[i].name) == 0)
 			return verbs[i].main(argc - 1, argv + 1);
 	fprintf(stderr,
-	    "usage: coalmine-probe plan|check PROBE|CAMPAIGN ...\n"
+	    "usage: coalmine-probe plan|check|predict PROBE|CAMPAIGN ...\n"
 	    "This build has no MPI: it can run nothing.\n");
 	return VERBS_USAGE;
 }

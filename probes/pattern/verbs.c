@@ -13,24 +13,14 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
-#include "probes/pattern/pattern.h"
+#include "probes/pattern/verbs_part.h"
 #include "probes/plan/check.h"
 #include "probes/plan/print.h"
 #include "schema/options.h"
 #include "schema/patterns.h"
 
-struct request {
-	uint32_t ranks; /* 0: as many as the probe takes */
-	const struct print_row *format;
-	char **words; /* PROBE option=value ..., or a campaign file */
-	int count;
-};
-
-/* What a verb does with one plan; an exit code. */
-typedef int (*use_cb)(const struct request *rq, const struct plan *p);
-
-static int
-complain(const char *why)
+int
+verbs_complain(const char *why)
 {
 	fprintf(stderr, "coalmine-probe: %s\n", why);
 	return VERBS_USAGE;
@@ -79,8 +69,8 @@ help(const char *verb)
 	return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
 }
 
-static int
-option_ranks(const char *text, struct request *rq)
+int
+verbs_ranks(const char *text, struct request *rq)
 {
 	char why[120];
 	int64_t ranks;
@@ -89,7 +79,7 @@ option_ranks(const char *text, struct request *rq)
 		snprintf(why, sizeof(why),
 		    "--ranks = %.40s: allowed is 1 to %d", text,
 		    PLAN_RANKS_MAX);
-		return complain(why);
+		return verbs_complain(why);
 	}
 	rq->ranks = (uint32_t)ranks;
 	return 0;
@@ -113,13 +103,14 @@ arguments(int argc, char **argv, int formats, struct request *rq)
 	while ((o = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		if (o == 'h')
 			return help(argv[0]);
-		if (o == 'r' && option_ranks(optarg, rq) != 0)
+		if (o == 'r' && verbs_ranks(optarg, rq) != 0)
 			return VERBS_USAGE;
 		if (o == 'f' && formats) {
 			rq->format = print_find(optarg);
 			if (rq->format == NULL)
-				return complain("--format: allowed is list, "
-						"matrix, json or svg");
+				return verbs_complain(
+				    "--format: allowed is list, "
+				    "matrix, json or svg");
 		} else if (o == 'f' || o == '?') {
 			return usage(argv[0]);
 		}
@@ -131,15 +122,15 @@ arguments(int argc, char **argv, int formats, struct request *rq)
 
 static int
 use_probe(const struct request *rq, const struct pattern *pt,
-    const struct conf *c, use_cb use)
+    const struct conf *c, verbs_use_cb use)
 {
 	char why[PATTERN_WHY_BYTES];
 	struct plan *p;
 	int rc;
 
 	if (pt->build(c, rq->ranks, &p, why, sizeof(why)) < 0)
-		return complain(why);
-	rc = use(rq, p);
+		return verbs_complain(why);
+	rc = use(rq, &(struct verbs_subject){ pt, c, p });
 	plan_free(p);
 	return rc;
 }
@@ -157,7 +148,7 @@ rows_count(const struct conf_row *rows)
 /* A campaign file may hold everything campaigns hold; each section that is a
  * plan is used. */
 static int
-use_campaign(const struct request *rq, use_cb use)
+use_campaign(const struct request *rq, verbs_use_cb use)
 {
 	size_t a = rows_count(options_campaign);
 	size_t b = rows_count(options_patterns);
@@ -169,7 +160,7 @@ use_campaign(const struct request *rq, use_cb use)
 	memcpy(rows, options_campaign, a * sizeof(*rows));
 	memcpy(rows + a, options_patterns, b * sizeof(*rows));
 	if (conf_load(rows, rq->words[0], &c, why, sizeof(why)) < 0)
-		worst = complain(why);
+		worst = verbs_complain(why);
 	for (size_t i = 0; c != NULL && patterns[i] != NULL; i++) {
 		if (!conf_has_section(c, patterns[i]->name))
 			continue;
@@ -182,15 +173,15 @@ use_campaign(const struct request *rq, use_cb use)
 		    "%.300s: no section is a plan (see coalmine-probe plan "
 		    "--help)",
 		    rq->words[0]);
-		worst = complain(why);
+		worst = verbs_complain(why);
 	}
 	conf_free(c);
 	free(rows);
 	return worst;
 }
 
-static int
-use_request(const struct request *rq, use_cb use)
+int
+verbs_use(const struct request *rq, verbs_use_cb use)
 {
 	const struct pattern *pt = pattern_find(rq->words[0]);
 	char why[PATTERN_WHY_BYTES];
@@ -204,22 +195,23 @@ use_request(const struct request *rq, use_cb use)
 		    "%.300s: no such campaign file, and no such probe (see "
 		    "--help)",
 		    rq->words[0]);
-		return complain(why);
+		return verbs_complain(why);
 	}
 	if (pattern_options(pt, rq->words + 1, rq->count - 1, &c, why,
 		sizeof(why)) < 0)
-		return complain(why);
+		return verbs_complain(why);
 	rc = use_probe(rq, pt, c, use);
 	conf_free(c);
 	return rc;
 }
 
 static int
-print_cb(const struct request *rq, const struct plan *p)
+print_cb(const struct request *rq, const struct verbs_subject *of)
 {
-	if (rq->format->print(p, stdout) < 0)
-		return complain("--format = svg: allowed are plans of at most "
-				"20000 transfers");
+	if (rq->format->print(of->p, stdout) < 0)
+		return verbs_complain(
+		    "--format = svg: allowed are plans of at most "
+		    "20000 transfers");
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "coalmine-probe: stdout: %s\n",
 		    strerror(errno));
@@ -229,8 +221,9 @@ print_cb(const struct request *rq, const struct plan *p)
 }
 
 static int
-check_cb(const struct request *rq, const struct plan *p)
+check_cb(const struct request *rq, const struct verbs_subject *of)
 {
+	const struct plan *p = of->p;
 	uint64_t start_ns = clk_ns();
 	struct check_fault fault;
 	char span[32];
@@ -275,7 +268,7 @@ plan_main(int argc, char **argv)
 		return 0;
 	rc = arguments(argc, argv, 1, &rq);
 
-	return rc >= 0 ? rc : use_request(&rq, print_cb);
+	return rc >= 0 ? rc : verbs_use(&rq, print_cb);
 }
 
 int
@@ -288,5 +281,5 @@ check_main(int argc, char **argv)
 		return 0;
 	rc = arguments(argc, argv, 0, &rq);
 
-	return rc >= 0 ? rc : use_request(&rq, check_cb);
+	return rc >= 0 ? rc : verbs_use(&rq, check_cb);
 }

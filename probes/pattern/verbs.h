@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verbs.h - plan and check as verbs of coalmine-probe; neither needs MPI.
+ * verbs.h - plan, check and predict as verbs of coalmine-probe; none needs MPI.
  *
  * Under a launcher every rank is told the same: the first answers for all.
  * argv[0] is the verb. Results go to stdout, complaints to stderr; what is
@@ -17,5 +17,6 @@
 int verbs_first_rank(void);
 int plan_main(int argc, char **argv);
 int check_main(int argc, char **argv);
+int predict_main(int argc, char **argv);
 
 #endif

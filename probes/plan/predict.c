@@ -403,7 +403,7 @@ predict_plan(const struct plan *p, const struct machine *m,
 {
 	static const struct predict_options none = { .pace = PREDICT_CHANNELS };
 	struct sim s = { .w = { .p = p,
-			     .m = m,
+			     .fit = machine_fit(m, p->ranks),
 			     .o = o == NULL ? &none : o,
 			     .why = why,
 			     .why_bytes = why_bytes },

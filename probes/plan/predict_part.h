@@ -50,7 +50,8 @@ struct queue {
 
 struct work {
 	const struct plan *p;
-	const struct machine *m;
+	struct machine fit;
+	const struct machine *m; /* fit */
 	const struct predict_options *o;
 	uint32_t nodes;
 	struct task *tasks;

@@ -354,8 +354,9 @@ queue_find(struct work *w, const struct task *t, uint32_t *ret)
 static int
 fits(struct work *w)
 {
-	const struct machine *m = w->m;
+	const struct machine *m = &w->fit;
 
+	w->m = m;
 	w->nodes = machine_nodes(m, w->p->ranks);
 	if (m->nodes_max == 0 || w->nodes <= m->nodes_max)
 		return 0;

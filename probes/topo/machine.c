@@ -198,6 +198,7 @@ node_read(const struct conf *c, struct machine *m)
 	m->nodes_max = number(c, "node", "nodes");
 	m->devices = number(c, "node", "devices");
 	m->ranks = number(c, "node", "ranks");
+	m->ranks_fit = m->ranks == 0 && m->devices == 1;
 	if (m->ranks == 0)
 		m->ranks = m->devices;
 	m->hosts = number(c, "node", "hosts");

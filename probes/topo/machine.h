@@ -49,6 +49,7 @@ struct machine {
 	char *name, *about;
 	uint32_t nodes_max; /* 0: any */
 	uint32_t ranks;     /* of a node */
+	int ranks_fit;      /* more of them when there are (machine_fit) */
 	uint32_t devices, hosts, switches, nics;
 	enum machine_binding binding;
 	double out_per_s, in_per_s, both_per_s; /* of a NIC; 0: no limit */
@@ -88,6 +89,9 @@ void machine_free(struct machine *m); /* NULL is allowed */
 
 /* "d0", "h1", "s0", "n3" to a vertex, or MACHINE_NONE. */
 uint32_t machine_vertex(const struct machine *m, const char *name);
+/* The machine with as many ranks a node as so many in all need: a copy of the
+ * struct only. The functions below take that. */
+struct machine machine_fit(const struct machine *m, uint32_t ranks);
 /* Where a rank's device is. */
 uint32_t machine_rank_vertex(const struct machine *m, uint32_t rank);
 uint32_t machine_nodes(const struct machine *m, uint32_t ranks);

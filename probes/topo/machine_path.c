@@ -96,6 +96,16 @@ machine_route(struct machine *m)
 	free(s.width);
 }
 
+struct machine
+machine_fit(const struct machine *m, uint32_t ranks)
+{
+	struct machine fit = *m;
+
+	if (m->ranks_fit && m->nodes_max > 0 && ranks > m->nodes_max)
+		fit.ranks = (ranks - 1) / m->nodes_max + 1;
+	return fit;
+}
+
 uint32_t
 machine_rank_vertex(const struct machine *m, uint32_t rank)
 {
