@@ -18,9 +18,9 @@
 
 #define PATH_BYTES 4096
 
-/* The folder of the running program. */
+/* The folder of the running program; up of them higher. */
 static int
-program_folder(char *ret, size_t cap_bytes)
+program_folder(int up, char *ret, size_t cap_bytes)
 {
 	ssize_t n = readlink("/proc/self/exe", ret, cap_bytes - 1);
 	char *slash;
@@ -28,23 +28,28 @@ program_folder(char *ret, size_t cap_bytes)
 	if (n < 0)
 		return -errno;
 	ret[n] = '\0';
-	slash = strrchr(ret, '/');
-	if (slash == NULL)
-		return -ENOENT;
-	*slash = '\0';
+	for (; up >= 0; up--) {
+		slash = strrchr(ret, '/');
+		if (slash == NULL)
+			return -ENOENT;
+		*slash = '\0';
+	}
 	return 0;
 }
 
-/* The path of the plugin in the first folder that has it. */
+/* The path of the plugin in the first folder that has it. One build of the
+ * engine lies a folder below the plugins, wherever the tree was moved to. */
 static int
 plugin_path(const char *name, char *ret, size_t cap_bytes)
 {
-	char program[PATH_BYTES];
-	const char *folders[3] = { getenv("COALMINE_PLUGIN_DIR"), NULL,
+	char beside[PATH_BYTES], above[PATH_BYTES];
+	const char *folders[] = { getenv("COALMINE_PLUGIN_DIR"), NULL, NULL,
 		COALMINE_PLUGIN_DIR };
 
-	if (program_folder(program, sizeof(program)) == 0)
-		folders[1] = program;
+	if (program_folder(0, beside, sizeof(beside)) == 0)
+		folders[1] = beside;
+	if (program_folder(1, above, sizeof(above)) == 0)
+		folders[2] = above;
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		if (folders[i] == NULL)
 			continue;

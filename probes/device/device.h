@@ -111,8 +111,10 @@ struct device_ops {
 	 * always bracketed like this: the result repeats bit for bit. to may
 	 * be one of the inputs; else nothing overlaps. half and bfloat16 are
 	 * computed in float and rounded after each op, to nearest even; min is
-	 * b < a ? b : a, max is a < b ? b : a; integers wrap. land
-	 * and lor give 0 and 1 of the type. The array of pointers is copied.
+	 * b < a ? b : a, max is a < b ? b : a, the bits as they were; integers
+	 * wrap; a NaN that sum or prod gives is the quiet one without sign and
+	 * payload: all devices give the same bits. land and lor give 0 and 1
+	 * of the type. The array of pointers is copied.
 	 * op is not PLAN_COPY, type not PLAN_BYTE. */
 	int (*reduce)(struct device_stream *s, enum plan_op op,
 	    enum plan_type type, void *to, const void *const *inputs,
@@ -147,9 +149,9 @@ typedef const struct device_ops *device_entry_fn(uint32_t abi);
 
 extern const struct device_ops device_host;
 
-/* "host" or a plugin's name, looked for in $COALMINE_PLUGIN_DIR, then beside
- * the running program, then where it was installed. -ENODEV and one sentence
- * why. Loading one twice gives the same table. */
+/* "host" or a plugin's name, looked for in $COALMINE_PLUGIN_DIR, beside the
+ * running program and one folder up, then where it was installed. -ENODEV and
+ * one sentence why. Loading one twice gives the same table. */
 int device_find(const char *name, const struct device_ops **ret, char *ret_why,
     size_t why_bytes);
 

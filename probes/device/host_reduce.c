@@ -3,8 +3,9 @@
  * host_reduce.c - one loop for each op and type, over blocks that stay in the
  * first cache: more than two inputs cost one read of each and one write.
  *
- * Integers wrap. min and max are spelt as the GPU kernels spell them, so that
- * NaN and -0 give the same bits everywhere.
+ * Integers wrap. Results are those of the GPU kernels bit for bit: min and max
+ * give one of their arguments as it was, and a NaN that sum or prod gives is
+ * always the same, as processors and GPUs differ in its bits.
  */
 #include "probes/device/host_reduce.h"
 
@@ -83,6 +84,22 @@ to_half(float f)
 	return (uint16_t)(sign | (size - 0x38000000) >> 13);
 }
 
+static float
+quiet_float(float f)
+{
+	return f == f ? f : float_of_bits(0x7fc00000);
+}
+
+static double
+quiet_double(double d)
+{
+	static const uint64_t bits = 0x7ff8000000000000;
+	double nan;
+
+	memcpy(&nan, &bits, sizeof(nan));
+	return d == d ? d : nan;
+}
+
 /* to may be a or b, element on element: no reason not to use vectors. */
 #define KERNEL(name, store, load, save, expression)                            \
 	static void name(void *to, const void *from_a, const void *from_b,     \
@@ -102,8 +119,8 @@ to_half(float f)
 #define KERNELS(type, store, load, save, add, times)                           \
 	KERNEL(type##_sum, store, load, save, add)                             \
 	KERNEL(type##_prod, store, load, save, times)                          \
-	KERNEL(type##_min, store, load, save, b < a ? b : a)                   \
-	KERNEL(type##_max, store, load, save, a < b ? b : a)                   \
+	KERNEL(type##_min, store, SAME, SAME, load(b) < load(a) ? b : a)       \
+	KERNEL(type##_max, store, SAME, SAME, load(a) < load(b) ? b : a)       \
 	KERNEL(type##_land, store, load, save, a != 0 && b != 0)               \
 	KERNEL(type##_lor, store, load, save, a != 0 || b != 0)
 
@@ -117,10 +134,12 @@ KERNELS(int32, int32_t, SAME, I32, (uint32_t)a + (uint32_t)b,
     (uint32_t)a *(uint32_t)b)
 KERNELS(int64, int64_t, SAME, I64, (uint64_t)a + (uint64_t)b,
     (uint64_t)a *(uint64_t)b)
-KERNELS(float, float, SAME, F32, a + b, a *b)
-KERNELS(double, double, SAME, F64, a + b, a *b)
-KERNELS(half, uint16_t, from_half, to_half, a + b, a *b)
-KERNELS(bfloat16, uint16_t, from_bfloat16, to_bfloat16, a + b, a *b)
+KERNELS(float, float, SAME, F32, quiet_float(a + b), quiet_float(a *b))
+KERNELS(double, double, SAME, F64, quiet_double(a + b), quiet_double(a *b))
+KERNELS(half, uint16_t, from_half, to_half, quiet_float(a + b),
+    quiet_float(a *b))
+KERNELS(bfloat16, uint16_t, from_bfloat16, to_bfloat16, quiet_float(a + b),
+    quiet_float(a *b))
 
 #define ROW(type)                                                              \
 	{                                                                      \

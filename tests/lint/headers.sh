@@ -18,6 +18,7 @@ bad=0
 for header in $(files '*.h'); do
 	case $header in
 	tests/*) continue ;;
+	probes/device/gpu/*) extra=-Itests/fake/include ;;
 	probes/*) extra=$mpi ;;
 	*) extra= ;;
 	esac

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu.c - the devices "cuda" and "hip": finding and opening one.
+ */
+#include "probes/device/gpu/gpu.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+gpu_fail(struct device *d, int rc, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(d->error, sizeof(d->error), fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+int
+gpu_check(struct device *d, int code, const char *what)
+{
+	if (code == GPU(Success))
+		return 0;
+	(void)GPU(GetLastError)(); /* or the next launch reports it again */
+	gpu_fail(d, 0, "%s: %s", what, GPU(GetErrorString)(code));
+	switch (code) {
+	case GPU_OUT_OF_MEMORY:
+		return -ENOMEM;
+	case GPU(ErrorInvalidValue):
+		return -EINVAL;
+	case GPU(ErrorNoDevice):
+		return -ENODEV;
+	default:
+		return -EIO;
+	}
+}
+
+int
+gpu_use(struct device *d)
+{
+	return gpu_check(d, GPU(SetDevice)(d->index), "choosing the device");
+}
+
+/* The runtime may leave the count as it was, and its codes for a missing, an
+ * old and a stand-in driver differ: any failure is "none", with its text. */
+static int
+probe(int *ret_count, char *ret_why, size_t why_bytes)
+{
+	int count = 0, code = GPU(GetDeviceCount)(&count);
+
+	*ret_count = 0;
+	if (code != GPU(Success)) {
+		(void)GPU(GetLastError)();
+		snprintf(ret_why, why_bytes, "no %s device: %s", GPU_WHAT,
+		    GPU(GetErrorString)(code));
+		return -ENODEV;
+	}
+	if (count <= 0) {
+		snprintf(ret_why, why_bytes, "no %s device is visible",
+		    GPU_WHAT);
+		return -ENODEV;
+	}
+	*ret_count = count;
+	return 0;
+}
+
+/* The runtime creates its context with the first call that needs one. */
+static int
+wake(struct device *d)
+{
+	int rc = gpu_use(d);
+
+	if (rc == 0)
+		rc = gpu_check(d, GPU(Free)(NULL), "waking the device");
+	if (rc == 0)
+		rc = gpu_check(d,
+		    GPU(DeviceGetPCIBusId)(d->pci, sizeof(d->pci), d->index),
+		    "asking for the PCI address");
+	for (char *c = d->pci; *c != '\0'; c++)
+		*c = (char)tolower((unsigned char)*c);
+	return rc;
+}
+
+static int
+open_device(int index, struct device **ret, char *ret_why, size_t why_bytes)
+{
+	struct device *d;
+	int count, rc = probe(&count, ret_why, why_bytes);
+
+	if (rc < 0)
+		return rc;
+	if (index < 0 || index >= count) {
+		snprintf(ret_why, why_bytes,
+		    GPU_NAME " has devices 0 to %d, not %d", count - 1, index);
+		return -ENODEV;
+	}
+	d = calloc(1, sizeof(*d));
+	if (d == NULL)
+		return -ENOMEM;
+	d->index = index;
+	SLIST_INIT(&d->own);
+	SLIST_INIT(&d->opened);
+	rc = wake(d);
+	if (rc < 0) {
+		snprintf(ret_why, why_bytes, GPU_NAME " device %d: %s", index,
+		    d->error);
+		free(d);
+		return rc;
+	}
+	*ret = d;
+	return 0;
+}
+
+static void
+close_device(struct device *d)
+{
+	if (d == NULL)
+		return;
+	gpu_memory_close(d);
+	free(d);
+}
+
+static const char *
+error(const struct device *d)
+{
+	return d->error;
+}
+
+static int
+facts(struct device *d, struct device_facts *ret)
+{
+	size_t free_bytes = 0, bytes = 0;
+	int khz = 0, bits = 0, rc = gpu_use(d);
+
+	if (rc == 0)
+		rc = gpu_check(d, GPU(MemGetInfo)(&free_bytes, &bytes),
+		    "asking for the memory's size");
+	if (rc < 0)
+		return rc;
+	memset(ret, 0, sizeof(*ret));
+	gpu_name(d->index, d->pci, ret->name, sizeof(ret->name));
+	memcpy(ret->pci, d->pci, sizeof(ret->pci));
+	ret->memory_bytes = bytes;
+	ret->free_bytes = free_bytes;
+	/* Two transfers a clock, each as wide as the bus. */
+	if (GPU(DeviceGetAttribute)(&khz, GPU_CLOCK_KHZ, d->index) ==
+		GPU(Success) &&
+	    GPU(DeviceGetAttribute)(&bits, GPU_BUS_BITS, d->index) ==
+		GPU(Success))
+		ret->memory_bytes_per_s = 2.0 * khz * 1e3 * bits / 8;
+	return 0;
+}
+
+static const struct device_ops ops = {
+	.abi = DEVICE_ABI,
+	.ops_bytes = sizeof(struct device_ops),
+	.name = GPU_NAME,
+	.host_access = 0,
+	.probe = probe,
+	.open = open_device,
+	.close = close_device,
+	.error = error,
+	.facts = facts,
+	.alloc = gpu_alloc,
+	.free = gpu_free,
+	.host_alloc = gpu_host_alloc,
+	.host_free = gpu_host_free,
+	.stream_new = gpu_stream_new,
+	.stream_free = gpu_stream_free,
+	.stream_native = gpu_stream_native,
+	.stream_sync = gpu_stream_sync,
+	.copy = gpu_copy,
+	.fill = gpu_fill,
+	.reduce = gpu_reduce,
+	.event_new = gpu_event_new,
+	.event_free = gpu_event_free,
+	.event_record = gpu_event_record,
+	.event_query = gpu_event_query,
+	.event_wait = gpu_event_wait,
+	.stream_wait = gpu_stream_wait,
+	.ipc_usable = gpu_ipc_usable,
+	.ipc_export = gpu_ipc_export,
+	.ipc_open = gpu_ipc_open,
+	.ipc_close = gpu_ipc_close,
+};
+
+device_entry_fn device_entry __attribute__((visibility("default")));
+
+const struct device_ops *
+device_entry(uint32_t abi)
+{
+	return abi == DEVICE_ABI ? &ops : NULL;
+}

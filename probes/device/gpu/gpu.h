@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu.h - what the files of the plugin share: one source for CUDA and HIP.
+ *
+ * The runtime API alone is linked (CUDA's statically). The driver is asked
+ * only for the card's name, by gpu_name_*.c: what the runtime has for that
+ * changes its layout between versions.
+ */
+#ifndef PROBES_DEVICE_GPU_H
+#define PROBES_DEVICE_GPU_H
+
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "probes/device/device.h"
+#include "probes/device/gpu/gpu_port.h"
+
+struct gpu_area;
+SLIST_HEAD(gpu_areas, gpu_area);
+
+struct device {
+	int index;
+	char pci[16];
+	struct gpu_areas own, opened;
+	uint64_t serial; /* of the last allocation */
+	char error[DEVICE_WHY_BYTES];
+};
+
+struct device_stream {
+	struct device *d;
+	GPU_STREAM native;
+	GPU_EVENT asleep; /* to wait for its end without spinning */
+	void *scratch;    /* partial results of very many inputs */
+	uint64_t scratch_bytes;
+};
+
+struct device_event {
+	struct device *d;
+	GPU_EVENT native;
+};
+
+/* 0 for success, else error() is "what: the vendor's text" and the result what
+ * device.h says. */
+int gpu_check(struct device *d, int code, const char *what);
+int gpu_fail(struct device *d, int rc, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* d is the current device of this thread from now on. */
+int gpu_use(struct device *d);
+
+/* "NVIDIA H200", or "" where the driver does not say. */
+void gpu_name(int index, const char *pci, char *ret, size_t cap_bytes);
+
+/* gpu_memory.c */
+int gpu_alloc(struct device *d, uint64_t bytes, void **ret_base);
+void gpu_free(struct device *d, void *base);
+int gpu_host_alloc(struct device *d, uint64_t bytes, void **ret_base);
+void gpu_host_free(struct device *d, void *base);
+int gpu_ipc_usable(struct device *d, int index, const char *pci, char *ret_why,
+    size_t why_bytes);
+int gpu_ipc_export(struct device *d, void *base, struct device_ipc *ret);
+int gpu_ipc_open(struct device *d, const struct device_ipc *handle,
+    void **ret_base);
+int gpu_ipc_close(struct device *d, void *base);
+void gpu_memory_close(struct device *d); /* all of it */
+
+/* gpu_stream.c */
+int gpu_stream_new(struct device *d, struct device_stream **ret);
+void gpu_stream_free(struct device_stream *s);
+void *gpu_stream_native(struct device_stream *s);
+int gpu_stream_sync(struct device_stream *s);
+int gpu_copy(struct device_stream *s, void *to, const void *from,
+    uint64_t bytes);
+int gpu_fill(struct device_stream *s, void *to, int byte, uint64_t bytes);
+int gpu_reduce(struct device_stream *s, enum plan_op op, enum plan_type type,
+    void *to, const void *const *inputs, uint32_t inputs_count,
+    uint64_t elements);
+int gpu_event_new(struct device *d, struct device_event **ret);
+void gpu_event_free(struct device_event *e);
+int gpu_event_record(struct device_event *e, struct device_stream *s);
+int gpu_event_query(struct device_event *e);
+int gpu_event_wait(struct device_event *e);
+int gpu_stream_wait(struct device_stream *s, struct device_event *e);
+
+#endif

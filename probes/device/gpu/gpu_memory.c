@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_memory.c - allocations, and those of other processes.
+ *
+ * A vendor's handle alone does not tell two allocations apart (on HIP several
+ * handles open the same memory), so it travels with the owner's process and a
+ * serial number, and what is open already is found by these. Only plain
+ * allocations can be shared: pools and managed memory cannot.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "probes/device/gpu/gpu.h"
+
+#define HANDLE_MAGIC 0x31766367 /* "gcv1" */
+
+struct handle {
+	uint32_t magic;
+	int32_t pid;
+	uint64_t process; /* a random number of the owner's: pids come again */
+	uint64_t serial;
+	GPU(IpcMemHandle_t) native;
+};
+_Static_assert(sizeof(struct handle) <= DEVICE_IPC_BYTES, "fits");
+
+struct gpu_area {
+	SLIST_ENTRY(gpu_area) next;
+	void *base;
+	struct handle handle; /* of our own: without native */
+	int opens;            /* of another's: how often */
+};
+
+static uint64_t
+this_process(void)
+{
+	static uint64_t number;
+
+	while (number == 0)
+		if (getrandom(&number, sizeof(number), 0) < 0)
+			number = (uint64_t)getpid();
+	return number;
+}
+
+static struct gpu_area *
+find(struct gpu_areas *list, const void *base)
+{
+	struct gpu_area *a;
+
+	SLIST_FOREACH (a, list, next)
+		if (a->base == base)
+			return a;
+	return NULL;
+}
+
+/* ---- our own ---- */
+
+int
+gpu_alloc(struct device *d, uint64_t bytes, void **ret_base)
+{
+	struct gpu_area *a;
+	int rc;
+
+	if (bytes == 0 || bytes > PLAN_BYTES_MAX)
+		return gpu_fail(d, -EINVAL, "an allocation of %llu bytes",
+		    (unsigned long long)bytes);
+	bytes = (bytes + DEVICE_GRAIN_BYTES - 1) & ~(DEVICE_GRAIN_BYTES - 1);
+	a = calloc(1, sizeof(*a));
+	if (a == NULL)
+		return -ENOMEM;
+	rc = gpu_use(d);
+	if (rc == 0)
+		rc = gpu_check(d, GPU(Malloc)(&a->base, bytes), "allocating");
+	if (rc < 0) {
+		free(a);
+		return rc;
+	}
+	a->handle = (struct handle){ .magic = HANDLE_MAGIC,
+		.pid = getpid(),
+		.process = this_process(),
+		.serial = ++d->serial };
+	SLIST_INSERT_HEAD(&d->own, a, next);
+	*ret_base = a->base;
+	return 0;
+}
+
+void
+gpu_free(struct device *d, void *base)
+{
+	struct gpu_area *a = find(&d->own, base);
+
+	if (a == NULL)
+		return;
+	gpu_use(d);
+	SLIST_REMOVE(&d->own, a, gpu_area, next);
+	gpu_check(d, GPU(Free)(a->base), "freeing");
+	free(a);
+}
+
+int
+gpu_host_alloc(struct device *d, uint64_t bytes, void **ret_base)
+{
+	int rc = gpu_use(d);
+
+	if (rc == 0 && bytes == 0)
+		return gpu_fail(d, -EINVAL, "an allocation of no bytes");
+	if (rc == 0)
+		rc = gpu_check(d, GPU_HOST_ALLOC(ret_base, bytes, 0),
+		    "allocating pinned memory");
+	return rc;
+}
+
+void
+gpu_host_free(struct device *d, void *base)
+{
+	if (base == NULL)
+		return;
+	gpu_use(d);
+	gpu_check(d, GPU_HOST_FREE(base), "freeing pinned memory");
+}
+
+/* ---- others' ---- */
+
+int
+gpu_ipc_usable(struct device *d, int index, const char *pci, char *ret_why,
+    size_t why_bytes)
+{
+	int here = -1, can = 0;
+
+	(void)index; /* as another process counts: visible devices may differ */
+	if (strcmp(pci, d->pci) == 0)
+		return 0;
+	/* A device hidden from this process can still be opened by handle. */
+	if (GPU(DeviceGetByPCIBusId)(&here, pci) != GPU(Success)) {
+		(void)GPU(GetLastError)();
+		return 0;
+	}
+	if (GPU(DeviceCanAccessPeer)(&can, d->index, here) == GPU(Success) &&
+	    can)
+		return 0;
+	(void)GPU(GetLastError)();
+	snprintf(ret_why, why_bytes,
+	    "%s cannot reach the memory of %s: no peer access between them",
+	    d->pci, pci);
+	return -ENOTSUP;
+}
+
+int
+gpu_ipc_export(struct device *d, void *base, struct device_ipc *ret)
+{
+	struct gpu_area *a = find(&d->own, base);
+	struct handle h;
+	int rc;
+
+	if (a == NULL)
+		return gpu_fail(d, -EINVAL,
+		    "%p is not the base of an allocation", base);
+	h = a->handle;
+	rc = gpu_use(d);
+	if (rc == 0)
+		rc = gpu_check(d, GPU(IpcGetMemHandle)(&h.native, base),
+		    "exporting");
+	if (rc < 0)
+		return rc;
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret->bytes, &h, sizeof(h));
+	return 0;
+}
+
+static int
+is_same(const struct handle *a, const struct handle *b)
+{
+	return a->pid == b->pid && a->process == b->process &&
+	    a->serial == b->serial;
+}
+
+static int
+map(struct device *d, struct gpu_area *a)
+{
+	int code, rc = gpu_use(d);
+
+	if (rc < 0)
+		return rc;
+	code = GPU(IpcOpenMemHandle)(&a->base, a->handle.native,
+	    GPU(IpcMemLazyEnablePeerAccess));
+	rc = gpu_check(d, code, "opening memory of another process");
+	if (code == GPU_PEER_REFUSED)
+		return -ENOTSUP;
+	/* The handle is well formed, so its memory must have gone. */
+	return rc == -EINVAL || code == GPU(ErrorInvalidResourceHandle)
+	    ? -ESTALE
+	    : rc;
+}
+
+int
+gpu_ipc_open(struct device *d, const struct device_ipc *handle, void **ret_base)
+{
+	struct gpu_area *a;
+	struct handle h;
+	int rc;
+
+	memcpy(&h, handle->bytes, sizeof(h));
+	if (h.magic != HANDLE_MAGIC)
+		return gpu_fail(d, -EINVAL, "not a handle of %s memory",
+		    GPU_WHAT);
+	if (h.pid == getpid() && h.process == this_process())
+		return gpu_fail(d, -EINVAL,
+		    "a handle cannot be opened by the "
+		    "process that made it");
+	SLIST_FOREACH (a, &d->opened, next)
+		if (is_same(&a->handle, &h))
+			break;
+	if (a == NULL) {
+		a = calloc(1, sizeof(*a));
+		if (a == NULL)
+			return -ENOMEM;
+		a->handle = h;
+		rc = map(d, a);
+		if (rc < 0) {
+			free(a);
+			return rc;
+		}
+		SLIST_INSERT_HEAD(&d->opened, a, next);
+	}
+	a->opens++;
+	*ret_base = a->base;
+	return 0;
+}
+
+int
+gpu_ipc_close(struct device *d, void *base)
+{
+	struct gpu_area *a = find(&d->opened, base);
+
+	if (a == NULL)
+		return gpu_fail(d, -EINVAL, "%p was not opened", base);
+	if (--a->opens > 0)
+		return 0;
+	SLIST_REMOVE(&d->opened, a, gpu_area, next);
+	free(a);
+	gpu_use(d);
+	return gpu_check(d, GPU(IpcCloseMemHandle)(base),
+	    "closing memory of another process");
+}
+
+void
+gpu_memory_close(struct device *d)
+{
+	while (!SLIST_EMPTY(&d->opened)) {
+		SLIST_FIRST(&d->opened)->opens = 1;
+		gpu_ipc_close(d, SLIST_FIRST(&d->opened)->base);
+	}
+	while (!SLIST_EMPTY(&d->own))
+		gpu_free(d, SLIST_FIRST(&d->own)->base);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_port.h - CUDA and HIP by one name: GPU(Malloc) is cudaMalloc or
+ * hipMalloc. What differs in more than the prefix is named below.
+ *
+ * GPU_HIP is set by the build. Calls whose meaning or layout changes between
+ * versions (cudaGetDeviceProperties, hipPointerGetAttributes) are not used.
+ */
+#ifndef PROBES_DEVICE_GPU_PORT_H
+#define PROBES_DEVICE_GPU_PORT_H
+
+#ifdef GPU_HIP
+
+#ifdef __cplusplus
+#include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
+#else
+#include <hip/hip_runtime_api.h>
+#endif
+#define GPU(x)             hip##x
+#define GPU_NAME           "hip"
+#define GPU_WHAT           "HIP"
+#define GPU_STREAM         hipStream_t
+#define GPU_EVENT          hipEvent_t
+#define GPU_OUT_OF_MEMORY  hipErrorOutOfMemory
+#define GPU_HOST_ALLOC     hipHostMalloc
+#define GPU_HOST_FREE      hipHostFree
+#define GPU_CLOCK_KHZ      hipDeviceAttributeMemoryClockRate
+#define GPU_BUS_BITS       hipDeviceAttributeMemoryBusWidth
+#define GPU_PEER_REFUSED   hipErrorPeerAccessUnsupported
+#define GPU_BLOCKING_EVENT (hipEventBlockingSync | hipEventDisableTiming)
+
+#else
+
+#ifdef __cplusplus
+#include <cuda_runtime.h>
+#include <cuda_fp16.h>
+#else
+#include <cuda_runtime_api.h>
+#endif
+#define GPU(x)             cuda##x
+#define GPU_NAME           "cuda"
+#define GPU_WHAT           "CUDA"
+#define GPU_STREAM         cudaStream_t
+#define GPU_EVENT          cudaEvent_t
+#define GPU_OUT_OF_MEMORY  cudaErrorMemoryAllocation
+#define GPU_HOST_ALLOC     cudaHostAlloc
+#define GPU_HOST_FREE      cudaFreeHost
+#define GPU_CLOCK_KHZ      cudaDevAttrMemoryClockRate
+#define GPU_BUS_BITS       cudaDevAttrGlobalMemoryBusWidth
+#define GPU_PEER_REFUSED   cudaErrorPeerAccessUnsupported
+#define GPU_BLOCKING_EVENT (cudaEventBlockingSync | cudaEventDisableTiming)
+
+#endif
+
+#endif
