@@ -21,6 +21,7 @@ static const struct type_row {
 	{ ".html", "text/html; charset=utf-8" },
 	{ ".js", "text/javascript; charset=utf-8" },
 	{ ".css", "text/css; charset=utf-8" },
+	{ ".txt", "text/plain; charset=utf-8" },
 	{ ".svg", "image/svg+xml" },
 };
 

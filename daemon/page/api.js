@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api.js - what the collector answers below /api/v1.
+ */
+import { list } from "./words.js";
+
+export async function get(path) {
+	const reply = await fetch("/api/v1/" + path);
+	const body = await reply.json();
+	if (!reply.ok) {
+		const error = new Error(body.error ? body.error.message :
+			reply.status);
+		error.status = reply.status;
+		throw error;
+	}
+	return body;
+}
+
+/* A list that an older collector may not have: null then. */
+export async function maybe(path) {
+	try {
+		return list(await get(path));
+	} catch (error) {
+		if (error.status === 404)
+			return null;
+		throw error;
+	}
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node.js - one node: what is said of it, how it compared with its peers in
+ * the newest runs, what it is made of.
+ */
+import { get, maybe } from "./api.js";
+import { card, facts, h, section, table } from "./dom.js";
+import { historyPlot } from "./plot.js";
+import { nodeTone, SUSPECT_Z, TONES, verdictFacts } from "./status.js";
+import { ago, bytes, digits, known, list, nodeLink, pill, value } from
+	"./words.js";
+import { runsCard } from "./runs.js";
+
+const HISTORY = 12; /* runs that are looked into */
+
+function median(numbers) {
+	const a = [...numbers].sort((x, y) => x - y);
+	return a.length === 0 ? NaN : a.length % 2 ? a[(a.length - 1) / 2] :
+		(a[a.length / 2 - 1] + a[a.length / 2]) / 2;
+}
+
+/* A node's good quartile of one record against the median of all nodes':
+ * above 1 it is worse than they are. NaN: it was not measured. */
+function against(record, name) {
+	const pick = n => record.unit === "s" ? n.q25 : n.q75;
+	const mine = list(record.nodes).find(n => n.node === name);
+	const typical = median(list(record.nodes).map(pick).filter(x => x > 0));
+	if (!mine || !(pick(mine) > 0) || !(typical > 0))
+		return NaN;
+	return record.unit === "s" ? pick(mine) / typical :
+		typical / pick(mine);
+}
+
+const seen = new Map(); /* run: its quiet canary records; they never change */
+
+async function quietRecords(run) {
+	if (!seen.has(run.run)) {
+		const all = await get("runs/" + encodeURIComponent(run.run) +
+			"/records?probe=canary").catch(() => []);
+		seen.set(run.run, list(all).filter(r => r.phase !==
+			"congested" && list(r.nodes).length > 0));
+	}
+	return seen.get(run.run);
+}
+
+/* [{run, x, by: {test: ratio}}], the oldest first. */
+async function history(name, runs) {
+	const done = runs.filter(r => r.state === "finished").slice(0, HISTORY);
+	const rows = await Promise.all(done.map(async run => ({ run: run.run,
+		x: run.created_unix_ns / 1e9,
+		by: Object.fromEntries((await quietRecords(run)).map(r =>
+			[r.test, against(r, name)]).filter(e => known(e[1]))) })));
+	return rows.filter(r => Object.keys(r.by).length > 0).reverse();
+}
+
+function historyCard(rows) {
+	return section("Against its peers", "1× is the median of all nodes; " +
+		"above it this one is slower", rows.length < 2 ?
+		h("p", { class: "quiet" }, "Two finished runs with this node " +
+			"are needed.") : historyPlot(rows));
+}
+
+/* Inventory ---------------------------------------------------------------- */
+
+const partsTable = (title, rows, columns) => list(rows).length > 0 &&
+	[h("h3", null, title), table(columns.map(c => [c[0]]),
+		rows.map(r => columns.map(c => c[1](r))))];
+
+function inventoryCard(inventory) {
+	const i = inventory || {};
+	const plain = key => r => r[key] === undefined ? "–" : String(r[key]);
+	const col = key => [key.replace(/_/g, " "), plain(key)];
+	return section("Inventory", null, facts([["Kernel", i.kernel],
+		["Cores", i.cores], ["Memory", known(i.memory_bytes) &&
+			bytes(i.memory_bytes)]]),
+	partsTable("Network", i.nics, [["name", plain("name")],
+		["kind", plain("kind")], ["state", r => pill(r.state,
+			r.state === "up" ? "ok" : "unknown")], ["speed", r =>
+			known(r.speed_bps) ? value(r.speed_bps / 8, "B/s") :
+			"–"], col("mtu"), col("driver"), col("numa_node"),
+		["addresses", r => list(r.addrs).join(" ")]]),
+	partsTable("GPUs", i.gpus, [col("pci"), col("vendor"), col("driver"),
+		col("numa_node")]),
+	partsTable("NUMA", i.numa, [col("node"), col("cpus"), ["memory", r =>
+		bytes(r.memory_bytes)]]),
+	partsTable("MPI", i.mpi, [col("name"), col("version"),
+		col("launcher")]));
+}
+
+/* The page ----------------------------------------------------------------- */
+
+const RANK = { ok: "ok", watch: "warn", suspect: "warn", late: "warn",
+	bad: "bad", lost: "bad", unknown: "unknown" };
+
+function headCard(node, verdict) {
+	const tone = nodeTone(node, verdict && new Map([[node.node, verdict]]));
+	return h("section", { class: "verdict " + RANK[tone] },
+		h("h1", null, node.node, ": ", TONES[tone]),
+		verdictFacts(verdict),
+		facts([["State", node.state], ["Since", ago(node.since_unix_ns)],
+			["Last heard", ago(node.last_seen_unix_ns)],
+			["Score", known(node.score) ? digits(node.score) +
+				" (robust z; above " + SUSPECT_Z + " is slow)" :
+				"not known yet"], ["Leaf", node.leaf],
+			["Address", node.addr], ["Software", node.software],
+			["Runs now", node.run && h("a", { href: "#/run/" +
+				encodeURIComponent(node.run) }, node.run)],
+			["Busy", node.busy], ["Complains", node.alarm]]));
+}
+
+function leafCard(node, nodes) {
+	const mates = list(nodes).filter(n => n.leaf === node.leaf &&
+		n.node !== node.node);
+	return section("On the same leaf", node.leaf, h("p", null, mates.map(
+		(n, i) => [i > 0 && ", ", nodeLink(n.node), known(n.score) &&
+			h("span", { class: "quiet" }, " z " +
+				digits(n.score))])));
+}
+
+export async function nodePage(name) {
+	const [node, nodes, verdicts, runs] = await Promise.all([
+		get("nodes/" + encodeURIComponent(name)),
+		get("nodes?brief=yes"), maybe("verdicts"),
+		get("runs?limit=40&node=" + encodeURIComponent(name))]);
+	const verdict = list(verdicts).find(v => v.node === name) || null;
+	const rows = await history(name, list(runs));
+	return [card("head", [node.state, node.since_unix_ns, node.score,
+		node.busy, node.alarm, node.run, verdict], () =>
+		headCard(node, verdict)),
+	card("history", rows, () => historyCard(rows)),
+	node.leaf && card("leaf", list(nodes).filter(n => n.leaf === node.leaf),
+		() => leafCard(node, nodes)),
+	card("inventory", node.inventory, () => inventoryCard(node.inventory)),
+	card("runs", runs, () => runsCard(list(runs).slice(0, 10),
+		"Runs with this node"))];
+}

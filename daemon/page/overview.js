@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * overview.js - the first page: what is it like now, in one look, and the log.
+ */
+import { get, maybe } from "./api.js";
+import { impactCard } from "./bars.js";
+import { card, choice, h, section, table } from "./dom.js";
+import { gridCard } from "./grid.js";
+import { impactPlot } from "./plot.js";
+import { runsCard } from "./runs.js";
+import { newestImpacts, suspects, suspectsCard, verdictCard } from
+	"./status.js";
+import { ago, known, list } from "./words.js";
+
+const RANGES = [["1", "a day"], ["7", "a week"], ["30", "a month"],
+	["365", "a year"]];
+const DAY_NS = 86400e9;
+
+function timeCard(impacts, parameters, go) {
+	const days = parameters.get("days") || "7";
+	const of = parameters.get("of") || "p99";
+	const kind = impacts.filter(i => i.of === of && known(i.value));
+	const tests = [...new Set(kind.map(i => i.test))].sort();
+	const test = parameters.get("test") || "";
+	const chosen = tests.includes(test) ? [test] : tests;
+	return h("section", { id: "impact" }, h("h2", null,
+		"Impact over time ", h("small", null, "a point is a run"),
+		h("span", { class: "choices" },
+		choice("test", [["", "all tests"], ...tests.map(t => [t, t])],
+			tests.includes(test) ? test : "", v => go({ test: v })),
+		choice("statistic", [["p99", "p99"], ["mean", "mean"]], of, v =>
+			go({ of: v })),
+		choice("span of time", RANGES, days, v => go({ days: v })))),
+	kind.length === 0 ? h("p", { class: "quiet" }, "Nothing in this time.") :
+		impactPlot(kind, chosen));
+}
+
+const briefNode = n => [n.node, n.state, n.leaf, known(n.score) ?
+	Math.round(n.score * 10) : null];
+
+export async function overview(parameters, go) {
+	const days = Number(parameters.get("days")) || 7;
+	const from = Math.max(0, Math.floor(Date.now() * 1e6 - days * DAY_NS));
+	const [nodes, runs, impacts, diags, schedule, verdicts] =
+		await Promise.all([get("nodes?brief=yes"), get("runs?limit=30"),
+			get("impacts?limit=10000&from_unix_ns=" + BigInt(from)),
+			get("diags"), get("schedule"), maybe("verdicts")]);
+	const d = { nodes: list(nodes), runs: list(runs),
+		impacts: list(impacts), diags: list(diags),
+		schedule: list(schedule), verdicts };
+	const newest = newestImpacts(d.impacts);
+	newest.sort((a, b) => a.test + (a.of === "p99" ? 0 : 1) <
+		b.test + (b.of === "p99" ? 0 : 1) ? -1 : 1);
+	const slow = suspects(d.nodes, verdicts);
+	const few = d.runs.slice(0, 12);
+	return [card("verdict", [d.nodes.map(briefNode), few, newest, d.diags,
+		verdicts], () => verdictCard(d)),
+	(slow.length > 0 || d.nodes.length > 0) && card("suspects", slow, () =>
+		suspectsCard(slow)),
+	card("grid", [d.nodes.map(briefNode), verdicts], () =>
+		gridCard(d.nodes, verdicts)),
+	d.impacts.length > 0 && card("time", [d.impacts.length, newest,
+		[...parameters]], () => timeCard(d.impacts, parameters, go)),
+	card("impact", newest, () => impactCard(newest, "Congestion impact",
+		newest.length > 0 && [newest[0].campaign, ", ",
+			ago(newest[0].at_unix_ns)])),
+	card("runs", few, () => runsCard(few))];
+}
+
+export async function eventsPage() {
+	const rows = list(await get("events?limit=10000")).slice(-300).reverse();
+	return [card("events", rows.map(e => e.id), () => section("Events",
+		"the newest first", rows.length === 0 ? h("p", { class: "quiet" },
+		"None yet.") : table([["When"], ["Kind"], ["Of"], ["", "wrap"]],
+		rows.map(e => [ago(e.at_unix_ns), e.kind, e.subject, e.text]))))];
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * status.js - what all of it means: who is suspect, what an operator should
+ * know, and the one line above everything. No data is never green.
+ */
+import { facts, h } from "./dom.js";
+import { ago, at, digits, isLive, known, nodeLink, now, pill, plural, runLink,
+	RUN_TONE, span, times } from "./words.js";
+
+export const SUSPECT_Z = 4.5; /* robust z of a node slow without doubt */
+const WATCH_Z = 2.5; /* worth a look */
+
+/* What a node is like, in one word: a key of TONES. */
+export const TONES = { ok: "like its peers", watch: "a little slow",
+	suspect: "suspect", bad: "bad", late: "late", lost: "lost",
+	unknown: "not measured" };
+
+function scoreTone(score) {
+	if (!known(score))
+		return "unknown";
+	return score >= SUSPECT_Z ? "suspect" : score >= WATCH_Z ? "watch" :
+		"ok";
+}
+
+/* verdicts: of the collector, by node, or null where it gives none. */
+export function nodeTone(node, verdicts) {
+	const given = verdicts && verdicts.get(node.node);
+	if (node.state === "lost" || node.state === "late")
+		return node.state;
+	if (given)
+		return given.verdict === "bad" ? "bad" :
+			given.verdict === "warn" ? "suspect" :
+			given.verdict === "ok" ? "ok" : "unknown";
+	return scoreTone(node.score);
+}
+
+const since = v => known(v.since_unix_ns) ? v.since_unix_ns :
+	known(v.since) ? v.since : undefined;
+const subject = v => v.node || v.subject || v.leaf || v.link || "";
+
+/* The rows that speak against something; bad ones first. */
+export function suspects(nodes, verdicts) {
+	const rows = verdicts !== null ? verdicts.filter(v =>
+		v.verdict === "bad" || v.verdict === "warn") :
+		nodes.filter(n => n.state !== "lost" && known(n.score) &&
+			n.score >= SUSPECT_Z).map(n => ({ node: n.node,
+			verdict: "warn", score: n.score, text: "slower than " +
+				"its peers in the newest round: robust z " +
+				digits(n.score) }));
+	return rows.map(v => ({ ...v, subject: subject(v), since: since(v) }))
+		.sort((a, b) => (a.verdict === "bad" ? 0 : 1) -
+			(b.verdict === "bad" ? 0 : 1) ||
+			(b.score || 0) - (a.score || 0));
+}
+
+/* The newest of each test and kind; the list begins with the newest. */
+export function newestImpacts(impacts) {
+	const newest = new Map();
+	for (const one of impacts) {
+		const key = one.test + " " + one.of;
+		if (known(one.value) && !newest.has(key))
+			newest.set(key, one);
+	}
+	return [...newest.values()];
+}
+
+function some(names) {
+	return names.slice(0, 8).join(", ") + (names.length > 8 ? " and " +
+		(names.length - 8) + " more" : "");
+}
+
+/* Scheduled campaigns that have not succeeded for three periods. */
+function staleCampaigns(d) {
+	return d.schedule.filter(c => c.enabled && c.every_s > 0).map(c =>
+		[c, d.runs.find(r => r.campaign === c.campaign &&
+			r.state === "finished")]).filter(([c, last]) => last &&
+		now() - at(last.ended_unix_ns) > 3 * c.every_s).map(([c, last]) =>
+		["warn", c.campaign + " last succeeded " + span(now() -
+			at(last.ended_unix_ns)) + " ago", "it is due every " +
+			span(c.every_s)]);
+}
+
+function findings(d, slow) {
+	const lost = d.nodes.filter(n => n.state === "lost").map(n => n.node);
+	const ended = d.runs.filter(r => !isLive(r) && r.state !== "cancelled");
+	const found = d.diags.map(x => [x.severity === "bad" ? "bad" :
+		x.severity === "info" ? "unknown" : "warn", x.text, x.remedy]);
+	if (lost.length > 0 && !d.diags.some(x => /lost|silent/.test(x.text)))
+		found.push([lost.length * 10 > d.nodes.length ? "bad" : "warn",
+			plural(lost.length, "agent") + " lost: " + some(lost)]);
+	if (slow.length > 0)
+		found.push([slow.some(v => v.verdict === "bad") ? "bad" : "warn",
+			plural(slow.length, "suspect") + ": " +
+			some(slow.map(v => v.subject)), "see below"]);
+	if (ended.length > 0 && RUN_TONE[ended[0].state] === "bad")
+		found.push(["bad", "the newest run " + ended[0].state + ": " +
+			(ended[0].text || ended[0].cause || "no reason given")]);
+	return found.concat(staleCampaigns(d));
+}
+
+function headline(d, done, slow) {
+	const heard = d.nodes.filter(n => n.state !== "lost").length;
+	const worst = newestImpacts(d.impacts).filter(i => i.of === "p99")
+		.sort((a, b) => b.value - a.value)[0];
+	const parts = [];
+	if (d.nodes.length === 0)
+		return "No agent has been seen yet";
+	if (slow.length > 0)
+		parts.push(slow.length === 1 ? slow[0].subject +
+			(slow[0].verdict === "bad" ? " is bad" : " is suspect") :
+			plural(slow.length, "suspect"));
+	parts.push(heard === d.nodes.length ?
+		"all " + plural(heard, "node") + " report" :
+		heard + " of " + plural(d.nodes.length, "node") + " report");
+	if (worst)
+		parts.push("congestion costs up to " + times(worst.value) +
+			" at p99");
+	else if (!done)
+		parts.push("nothing has been measured yet");
+	const text = parts.join("; ");
+	return slow.length > 0 ? text : text[0].toUpperCase() + text.slice(1);
+}
+
+const WORDS = { ok: "OK", warn: "Warning", bad: "Bad",
+	unknown: "Not known" };
+
+export function verdictCard(d) {
+	const slow = suspects(d.nodes, d.verdicts);
+	const done = d.runs.find(r => r.state === "finished");
+	const found = findings(d, slow);
+	const rank = ["bad", "warn"].find(r => found.some(f => f[0] === r)) ||
+		(d.nodes.length === 0 || !done ? "unknown" : "ok");
+	return h("section", { class: "verdict " + rank, id: "verdict",
+		"data-verdict": rank },
+		h("p", { class: "rank" }, WORDS[rank]),
+		h("h1", null, headline(d, done, slow)),
+		h("p", { class: "quiet" }, done ? ["Last success: ",
+			runLink(done.run), ", ", ago(done.ended_unix_ns), "."] :
+			"No run has finished."),
+		found.length > 0 && h("ul", null, found.map(f =>
+			h("li", { class: f[0] }, f[1],
+				f[2] && h("span", null, " · " + f[2])))));
+}
+
+const SUSPECTS_MAX = 24; /* more are no list to read but an outage */
+
+const SCOPES = { node: "the node itself", leaf: "its leaf switch",
+	link: "a link between switches", rail: "one of its rails",
+	host: "the host, not the network", unclear: "cannot tell yet" };
+
+export function suspectsCard(rows) {
+	return h("section", { id: "suspects" }, h("h2", null, "Suspects"),
+		rows.length === 0 ? h("p", { class: "quiet" }, "None.") :
+		h("ul", { class: "suspects" }, rows.slice(0, SUSPECTS_MAX).map(v =>
+			h("li", { class: v.verdict === "bad" ? "bad" : "warn" },
+			h("p", null, h("b", null, v.node ? nodeLink(v.node) :
+				v.subject), " ", pill(v.verdict, v.verdict),
+				v.scope && h("span", { class: "scope" }, " " +
+					(SCOPES[v.scope] || v.scope))),
+			h("p", null, v.text),
+			h("p", { class: "quiet" }, at(v.since) !== null &&
+				["since ", ago(v.since)], known(v.rounds) &&
+				" · " + plural(v.rounds, "round"))))),
+		rows.length > SUSPECTS_MAX && h("p", { class: "quiet" },
+			"and " + (rows.length - SUSPECTS_MAX) + " more"));
+}
+
+/* What is known against one node, or for it, for its own page. */
+export const verdictFacts = v => v && facts([["Verdict", pill(v.verdict,
+	v.verdict)], ["Where", SCOPES[v.scope] || v.scope],
+	["Evidence", v.text], ["Since", at(since(v)) !== null && ago(since(v))],
+	["Rounds", v.rounds]]);

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page in a real browser over a made-up cluster: every page shows what it
+is for, links lead where they say, the keyboard reaches everything, colours
+follow the reader, 10,000 nodes are one picture, and neither the script nor the
+security policy has anything to complain of. Whether it is good to look at is
+for people: with PICTURES=DIR in the environment every look is kept there.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import browser
+
+SERVE = os.path.join(os.environ["COALMINE_BUILD"],
+                     "tests/bench/daemon/serve_page")
+PICTURES = os.environ.get("PICTURES")
+
+
+class Server:
+    """serve_page; how many nodes it makes up."""
+
+    def __init__(self, nodes):
+        self.child = subprocess.Popen([SERVE, "0", str(nodes)],
+                                      stdout=subprocess.PIPE, text=True)
+        self.url = self.child.stdout.readline().strip()
+
+    def __enter__(self):
+        return self.url
+
+    def __exit__(self, *_):
+        self.child.send_signal(signal.SIGTERM)
+        self.child.wait()
+        self.child.stdout.close()
+
+
+def keep(b, name):
+    if PICTURES:
+        b.picture(os.path.join(PICTURES, name + ".png"))
+
+
+def check(ok, what):
+    if not ok:
+        raise AssertionError(what)
+
+
+def shows(b, url, *patterns):
+    b.go(url)
+    text = b.run("document.getElementById('main').innerText")
+    for pattern in patterns:
+        check(re.search(pattern, text, re.I | re.S),
+              "%s lacks %s: %s" % (url, pattern, text[:800]))
+
+
+def test_overview(b, url):
+    shows(b, url, "node7 is suspect; 11 of 12 nodes report; congestion costs "
+          "up to", "Suspects.*node7.*robust z", "leaf1.*leaf2.*leaf3",
+          "1 agent lost: node9", "congested, bw-sync, 27 s left")
+    check(b.run("document.querySelectorAll('.uplot canvas').length") == 1,
+          "no plot of impact over time")
+    check(b.run("document.querySelector('#verdict').dataset.verdict") ==
+          "warn", "the verdict is not a warning")
+    keep(b, "overview")
+
+
+def test_choice_is_a_link(b, url):
+    b.go(url)
+    b.run("(e => { e.value = 'lat'; e.dispatchEvent(new Event('change')); })"
+          "(document.getElementById('choose-test'))")
+    b.wait("location.hash === '#/?test=lat'")
+    b.wait("document.querySelectorAll('.u-series').length === 4",
+           "one test with its interval")
+    shows(b, url + "#/?test=lat&days=30")
+    check(b.run("document.getElementById('choose-test').value") == "lat" and
+          b.run("document.getElementById('choose-span-of-time').value") ==
+          "30", "the address does not choose")
+    keep(b, "one-test")
+
+
+def test_run(b, url):
+    shows(b, url + "#/run/gpcnet-quick-199", "Canaries", "Worst pairs",
+          "isolated: p50.*congested: p50")
+    for part in (".area.iso", ".area.con", ".heat .h9", ".span"):
+        check(b.run("document.querySelectorAll('%s').length" % part) > 0,
+              "a run lacks " + part)
+    keep(b, "run")
+    shows(b, url + "#/run/gpcnet-quick-195", "silent for 10 s")
+    shows(b, url + "#/run/none", "There is no answer")
+
+
+def test_node(b, url):
+    shows(b, url + "#/node/node7", "node7: suspect", "Against its peers",
+          "Inventory", "On the same leaf.*node5.*node6.*node8",
+          "Runs with this node")
+    b.wait("!!document.querySelector('.uplot')", "a node's history")
+    keep(b, "node")
+    shows(b, url + "#/node/node1", "node1: like its peers")
+
+
+def test_lists(b, url):
+    shows(b, url + "#/runs", "gpcnet-quick-199", "gpcnet-quick-177")
+    shows(b, url + "#/campaigns", "broken.conf:3", "quick")
+    shows(b, url + "#/campaign/quick", r"\[campaign\]")
+    shows(b, url + "#/horizon", "The next 24 hours", "quick")
+    check(b.run("document.querySelectorAll('.lanes .fits').length") > 200,
+          "the horizon is empty")
+    keep(b, "horizon")
+    shows(b, url + "#/events", "Events")
+
+
+def test_keyboard(b, url):
+    b.go(url)
+    for key, place in (("r", "#/runs"), ("c", "#/campaigns"),
+                       ("h", "#/horizon"), ("e", "#/events"), ("o", "#/")):
+        b.key(key)
+        b.wait("location.hash === '%s'" % place)
+    b.key("/")
+    b.wait("document.activeElement.id === 'find'")
+    for letter in "node11":
+        b.key(letter)
+    b.key("Enter")
+    b.wait("location.hash === '#/node/node11'")
+    b.go(url)
+    b.run("document.querySelector('.node[href$=node3]').focus()")
+    check(b.run("getComputedStyle(document.activeElement).outlineStyle") !=
+          "none", "focus is not to be seen")
+    b.key("Enter")
+    b.wait("location.hash === '#/node/node3'")
+
+
+def test_focus_outlives_a_renewal(b, url):
+    b.go(url)
+    b.run("document.querySelector('a[href$=gpcnet-quick-198]').focus()")
+    b.run("window.dispatchEvent(new Event('visibilitychange'))")
+    b.run("document.dispatchEvent(new Event('visibilitychange'))")
+    b.wait("document.activeElement.getAttribute('href') === "
+           "'#/run/gpcnet-quick-198'")
+
+
+def lightness(b):
+    rgb = b.run("getComputedStyle(document.body).backgroundColor")
+    return sum(map(int, re.findall(r"\d+", rgb)[:3])) / 3
+
+
+def test_colours(b, url):
+    b.go(url)
+    b.dark(False)
+    check(lightness(b) > 200, "light is not light")
+    b.dark(True)
+    check(lightness(b) < 60, "dark is not dark")
+    keep(b, "dark")
+    b.key("t")
+    check(lightness(b) > 200, "light was chosen")
+    b.go(url)
+    check(lightness(b) > 200, "the choice is forgotten")
+    b.key("t")
+    b.dark(False)
+    check(lightness(b) < 60, "dark was chosen")
+    b.key("t")
+
+
+def test_many_nodes(b):
+    with Server(10000) as url:
+        b.go(url)
+        b.wait("document.querySelector('#grid canvas').height > 300")
+        check(b.run("document.querySelectorAll('*').length") < 3000,
+              "thousands of elements")
+        check(b.run("document.querySelector('#grid canvas').clientHeight") <
+              1300, "the grid is longer than two screens")
+        keep(b, "many")
+        b.run("document.getElementById('grid-canvas').focus()")
+        for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+            b.key(key)
+        said = b.run("document.querySelector('.said').textContent")
+        check(said.startswith("node18: "), "arrow keys went to " + said)
+        b.key("Enter")
+        b.wait("location.hash === '#/node/node18'")
+
+
+def test_narrow(b, url):
+    b.size(390, 800)
+    b.go(url)
+    check(b.run("document.documentElement.scrollWidth") <= 390,
+          "a telephone must scroll sideways")
+    keep(b, "narrow")
+    b.size(1180, 900)
+
+
+TESTS = (test_overview, test_choice_is_a_link, test_run, test_node,
+         test_lists, test_keyboard, test_focus_outlives_a_renewal,
+         test_colours, test_narrow)
+
+
+def main():
+    if browser.find() is None:
+        print("skipped: no chromium here (apt-get install chromium)")
+        return 77
+    b = browser.Browser()
+    bad = 0
+    try:
+        b.size(1180, 900)
+        b.dark(False)
+        with Server(12) as url:
+            cases = [(t, (b, url)) for t in TESTS] + [(test_many_nodes, (b,))]
+            for test, given in cases:
+                try:
+                    test(*given)
+                    # A run that is not there answers 404, which is logged.
+                    faults = [c for c in b.complaints
+                              if "404" not in c]
+                    check(not faults, "the page complains: %s" % faults)
+                except (AssertionError, TimeoutError, RuntimeError) as error:
+                    print("%s: %s" % (test.__name__, error))
+                    bad = 1
+                b.complaints.clear()
+    finally:
+        b.close()
+    return bad
+
+
+sys.exit(main())
