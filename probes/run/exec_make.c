@@ -2,8 +2,9 @@
 /*
  * exec_make.c - from a plan to what is replayed.
  *
- * Every rank goes through the same stages; after each all agree whether to go
- * on, and the reason of the first rank that cannot is everyone's.
+ * Ranks meet twice, for a meeting is what costs time where there are more of
+ * them than cores: before anything is made by transports, and after. The
+ * reason of the first rank that cannot go on is everyone's.
  */
 #include <assert.h>
 #include <errno.h>
@@ -12,23 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/run/exec.h"
 #include "probes/run/exec_part.h"
-#include "probes/transport/patience.h"
 
 /* Tags of MPI in use by plans that are alive. Plans are made and ended by all
  * ranks in the same order, so all see the same numbers. */
 static uint64_t tags_next;
-
-static void
-finish(MPI_Request *req)
-{
-	if (patience_request(req) != MPI_SUCCESS)
-		fatalx("ranks cannot agree: MPI failed");
-}
 
 /* ---- lanes ---- */
 
@@ -68,6 +60,46 @@ find_lanes(struct exec *e)
 			lane_of(e, (enum plan_via)via);
 }
 
+/* ipc alone leaves open who copies. The work is best spread: of a rank that
+ * sends to many in one step the receivers fetch, and many put what one rank
+ * is to receive. From all rows, so that both ends decide alike. */
+static void
+choose_ipc(struct exec *e)
+{
+	const struct plan *p = e->plan;
+	uint32_t *out = xcalloc(2 * (size_t)p->ranks, sizeof(*out));
+	uint32_t *in = out + p->ranks;
+	size_t lo = 0, hi;
+
+	e->gets = xcalloc(p->transfers_count + 1, sizeof(*e->gets));
+	for (; lo < p->transfers_count; lo = hi) {
+		uint32_t step = p->transfers[lo].step;
+
+		for (hi = lo;
+		     hi < p->transfers_count && p->transfers[hi].step == step;
+		     hi++) {
+			out[p->transfers[hi].src]++;
+			in[p->transfers[hi].dst]++;
+		}
+		for (size_t i = lo; i < hi; i++)
+			e->gets[i] = out[p->transfers[i].src] >
+			    in[p->transfers[i].dst];
+		for (size_t i = lo; i < hi; i++)
+			out[p->transfers[i].src] = in[p->transfers[i].dst] = 0;
+	}
+	free(out);
+}
+
+static uint8_t
+end_via(const struct exec *e, uint32_t row)
+{
+	uint8_t via = e->plan->transfers[row].via;
+
+	if (via != PLAN_VIA_IPC)
+		return via;
+	return e->gets[row] ? PLAN_VIA_IPC_GET : PLAN_VIA_IPC_PUT;
+}
+
 static void
 add_end(struct exec *e, uint32_t event, int receive)
 {
@@ -86,7 +118,7 @@ add_end(struct exec *e, uint32_t event, int receive)
 		.step = t->step,
 		.batch = lane->share.batches_count++,
 		.receive = receive != 0,
-		.via = t->via,
+		.via = end_via(e, ve->row),
 	};
 	lane->events[at] = event;
 	if (ev->ends++ == 0)
@@ -184,6 +216,7 @@ make_lanes(struct exec *e)
 	size_t cap = 2 * (size_t)e->view.events_count + 1;
 
 	find_lanes(e);
+	choose_ipc(e);
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
 		e->lanes[i].ends = xcalloc(cap, sizeof(*e->lanes[i].ends));
 		e->lanes[i].events = xcalloc(cap, sizeof(*e->lanes[i].events));
@@ -205,11 +238,9 @@ lanes_usable(struct exec *e, char *why, size_t why_bytes)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++) {
+	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++)
 		rc = e->lanes[i].ops->usable(e->team, &e->lanes[i].share, why,
 		    why_bytes);
-		rc = transport_agree_why(e->team, rc, why, why_bytes);
-	}
 	return rc;
 }
 
@@ -226,7 +257,9 @@ lanes_prepare(struct exec *e, char *why, size_t why_bytes)
 		lane->share.memory_bytes = e->memory_bytes;
 		rc = lane->ops->prepare(e->team, &lane->share, &lane->transport,
 		    why, why_bytes);
-		rc = transport_agree_why(e->team, rc, why, why_bytes);
+		/* Failure is common, so is this second meeting. */
+		if (rc < 0)
+			transport_agree_why(e->team, rc, NULL, why, why_bytes);
 	}
 	return rc;
 }
@@ -296,22 +329,34 @@ place_buffers(struct exec *e)
 	e->memory_bytes = at;
 }
 
-/* Does everything on this node fit? A test of one huge size must not push the
- * machine into swapping, or worse. */
+/* What the plan takes of the memory that this rank's is part of: of the whole
+ * node, or of its own device. */
+static double
+memory_needed(const struct exec *e)
+{
+	const struct transport_team *tm = e->team;
+	const struct plan *p = e->plan;
+	double need = 0;
+
+	if (!tm->ops->host_access)
+		return (double)e->memory_bytes;
+	for (uint32_t rank = 0; rank < p->ranks; rank++)
+		for (uint32_t i = 0; i < p->bufs_count; i++)
+			if (tm->nodes[rank] == tm->nodes[tm->rank])
+				need += (double)p->bufs[i].bytes[rank];
+	return need;
+}
+
+/* A test of one huge size must not push the machine into swapping, or worse.
+ */
 static int
 memory_fits(struct exec *e, char *why, size_t why_bytes)
 {
 	const struct transport_team *tm = e->team;
-	double need = (double)e->memory_bytes;
+	double need = memory_needed(e);
 	struct device_facts facts;
-	MPI_Request req;
 	int rc;
 
-	if (tm->ops->host_access) {
-		MPI_Iallreduce(MPI_IN_PLACE, &need, 1, MPI_DOUBLE, MPI_SUM,
-		    tm->mates, &req);
-		finish(&req);
-	}
 	rc = tm->ops->facts(tm->device, &facts);
 	if (rc < 0) {
 		snprintf(why, why_bytes, "%s: %s", tm->ops->name,
@@ -373,20 +418,22 @@ free_memory(struct exec *e)
 
 /* ---- all of it ---- */
 
-/* Numbers of tags are agreed on; then they can be given out without asking. */
-static void
-take_tags(struct exec *e)
+static uint32_t
+tags_needed(const struct exec *e)
 {
 	uint32_t tags = 0;
-	MPI_Request req;
 
 	for (uint32_t i = 0; i < e->view.events_count; i++)
 		if (e->view.events[i].kind != VIEW_LOCAL &&
 		    e->view.events[i].tag >= tags)
 			tags = e->view.events[i].tag + 1;
-	MPI_Iallreduce(MPI_IN_PLACE, &tags, 1, MPI_UINT32_T, MPI_MAX,
-	    e->team->comm, &req);
-	finish(&req);
+	return tags;
+}
+
+/* Once their number is agreed on, tags are given out without asking. */
+static void
+take_tags(struct exec *e, uint32_t tags)
+{
 	if (tags_next + tags > INT_MAX)
 		tags_next = 0; /* refused by the transport if it matters */
 	e->tag_base = (int)tags_next;
@@ -424,6 +471,7 @@ exec_free(struct exec *e)
 	view_clear(&e->view);
 	free(e->events);
 	free(e->nexts);
+	free(e->gets);
 	free(e->places);
 	free(e->inputs);
 	free(e->receives.items);
@@ -437,6 +485,7 @@ exec_new(const struct transport_team *team, const struct plan *p,
     struct exec **ret, char *ret_why, size_t why_bytes)
 {
 	struct exec *e = xcalloc(1, sizeof(*e));
+	uint32_t tags;
 	int rc;
 
 	e->team = team;
@@ -451,13 +500,13 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	make_events(e);
 	rc = lanes_usable(e, ret_why, why_bytes);
 	if (rc == 0)
-		rc = transport_agree_why(team,
-		    memory_fits(e, ret_why, why_bytes), ret_why, why_bytes);
+		rc = memory_fits(e, ret_why, why_bytes);
 	if (rc == 0)
-		rc = transport_agree_why(team,
-		    make_memory(e, ret_why, why_bytes), ret_why, why_bytes);
+		rc = make_memory(e, ret_why, why_bytes);
+	tags = tags_needed(e);
+	rc = transport_agree_why(team, rc, &tags, ret_why, why_bytes);
 	if (rc == 0) {
-		take_tags(e);
+		take_tags(e, tags);
 		rc = lanes_prepare(e, ret_why, why_bytes);
 	}
 	if (rc < 0) {

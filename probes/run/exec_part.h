@@ -51,6 +51,7 @@ struct exec {
 	struct view view;
 	struct exec_event *events;
 	uint32_t *nexts;
+	uint8_t *gets; /* by row: of ipc, who copies */
 	struct exec_lane lanes[PLAN_VIA_MAX];
 	uint32_t lanes_count;
 

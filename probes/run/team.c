@@ -37,7 +37,7 @@ team_open(const struct world *w, const char *device,
 	MPI_DO(MPI_Comm_split(w->control, w->node, w->rank, &tm->mates));
 	ret_why[0] = '\0';
 	rc = open_device(tm, w, device, ret_why, why_bytes);
-	rc = transport_agree_why(tm, rc, ret_why, why_bytes);
+	rc = transport_agree_why(tm, rc, NULL, ret_why, why_bytes);
 	if (rc < 0) {
 		team_close(tm);
 		return rc;

@@ -31,10 +31,10 @@ static const struct transport_ops transport_absent = {
 
 static const struct transport_ops *const transports[PLAN_VIA_MAX] = {
 	[PLAN_VIA_MPI] = &transport_mpi,
-	[PLAN_VIA_RMA] = &transport_absent,
-	[PLAN_VIA_IPC] = &transport_absent,
-	[PLAN_VIA_IPC_PUT] = &transport_absent,
-	[PLAN_VIA_IPC_GET] = &transport_absent,
+	[PLAN_VIA_RMA] = &transport_rma,
+	[PLAN_VIA_IPC] = &transport_ipc,
+	[PLAN_VIA_IPC_PUT] = &transport_ipc,
+	[PLAN_VIA_IPC_GET] = &transport_ipc,
 	[PLAN_VIA_XCCL] = &transport_absent,
 };
 
@@ -64,16 +64,19 @@ transport_agree(const struct transport_team *team, int rc)
 }
 
 int
-transport_agree_why(const struct transport_team *team, int rc, char *why,
-    size_t why_bytes)
+transport_agree_why(const struct transport_team *team, int rc, uint32_t *max,
+    char *why, size_t why_bytes)
 {
-	int mine[2], all[2];
+	int mine[3], all[3];
 	MPI_Request req;
 
 	mine[0] = rc;
 	mine[1] = rc < 0 && why[0] != '\0' ? team->rank : INT_MAX;
-	MPI_Iallreduce(mine, all, 2, MPI_INT, MPI_MIN, team->comm, &req);
+	mine[2] = max == NULL ? 0 : -(int)*max;
+	MPI_Iallreduce(mine, all, 3, MPI_INT, MPI_MIN, team->comm, &req);
 	finish(&req);
+	if (max != NULL)
+		*max = (uint32_t)-all[2];
 	if (all[0] >= 0)
 		return 0;
 	if (all[1] == INT_MAX) {

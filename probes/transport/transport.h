@@ -124,9 +124,10 @@ extern const struct transport_ops transport_xccl;
 /* The lowest rc of all ranks; collective. */
 int transport_agree(const struct transport_team *team, int rc);
 /* And its reason: that of the lowest rank that failed and gave one. why has
- * the same size on all ranks. */
-int transport_agree_why(const struct transport_team *team, int rc, char *why,
-    size_t why_bytes);
+ * the same size on all ranks. *max, unless it is NULL on all ranks, becomes the
+ * largest of all, so that one meeting settles both. */
+int transport_agree_why(const struct transport_team *team, int rc,
+    uint32_t *max, char *why, size_t why_bytes);
 
 /* Whose job a via is; never NULL. */
 const struct transport_ops *transport_find(enum plan_via via);

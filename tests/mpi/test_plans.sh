@@ -79,6 +79,27 @@ case_pieces() {
 		direction=omni pattern=symmetric
 }
 
+# Other ways than messages, and several in one plan. One node, so that ipc can
+# be; all nodes apart, so that it cannot.
+case_transports() {
+	export COALMINE_FAKE_NODES=1
+	for via in ipc ipc-put ipc-get rma ipc,mpi,ipc-get rma,ipc,mpi; do
+		good 8 stripe g=4 bytes=300001 via=$via
+	done
+	for via in ipc rma; do
+		good 8 group pattern=symmetric direction=omni n=2 g=4 k=4 \
+			count=50003 via=$via
+		good 8 self bytes=1M via=$via
+	done
+	good 8 collective name=allreduce count=1003 hierarchy=2,4 stripe=2 \
+		depth=4 via=mpi,ipc
+	good 12 collective name=reduce-scatter count=507 hierarchy=2,2,3 \
+		depth=3 type=float via=rma,ipc-get,ipc-put
+	export COALMINE_FAKE_NODES=rank
+	refused 'on different nodes' 8 stripe g=4 bytes=1M via=ipc
+	good 2 self bytes=1M via=ipc
+}
+
 # What cannot be is refused: one line that names it, and nothing measured.
 case_refusals() {
 	refused 'group.n = 3' 8 group n=3 g=4 k=1
