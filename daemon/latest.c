@@ -18,10 +18,11 @@
 #include "common/xalloc.h"
 #include "schema/record.h"
 
-#define TESTS_MAX   (2 * TEST_MAX * PHASE_MAX) /* two classes */
-#define IMPACTS_MAX (2 * TEST_MAX)             /* mean and p99 */
-#define NODES_MAX   65536
-#define PEERS_MIN   4 /* fewer nodes have no typical one among them */
+#define TESTS_MAX    (2 * TEST_MAX * PHASE_MAX) /* two classes */
+#define IMPACTS_MAX  (2 * TEST_MAX)             /* mean and p99 */
+#define SPEEDUPS_MAX 8                          /* orders and baselines */
+#define NODES_MAX    65536
+#define PEERS_MIN    4 /* fewer nodes have no typical one among them */
 #define SIGMA_FLOOR                                                            \
 	0.02 /* of the logarithm: 2 %, the histogram's own                     \
 		resolution, so equal nodes never score */
@@ -36,6 +37,8 @@ struct latest {
 	size_t test_count;
 	struct latest_impact impacts[IMPACTS_MAX];
 	size_t impact_count;
+	struct latest_speedup speedups[SPEEDUPS_MAX];
+	size_t speedup_count;
 	json_t *index; /* node: its place in scores */
 	struct node_score *scores;
 	size_t score_count;
@@ -274,6 +277,44 @@ take_impact(struct latest *l, const json_t *record)
 	row->at_unix_s = (double)clk_unix_ns() / 1e9;
 }
 
+static struct latest_speedup *
+speedup_row(struct latest *l, const char *order, const char *baseline)
+{
+	struct latest_speedup *row;
+
+	for (size_t i = 0; i < l->speedup_count; i++) {
+		row = &l->speedups[i];
+		if (strcmp(row->order, order) == 0 &&
+		    strcmp(row->baseline, baseline) == 0)
+			return row;
+	}
+	if (l->speedup_count == SPEEDUPS_MAX)
+		return NULL;
+	row = &l->speedups[l->speedup_count++];
+	memcpy(row->order, order, strlen(order) + 1);
+	memcpy(row->baseline, baseline, strlen(baseline) + 1);
+	return row;
+}
+
+static void
+take_speedup(struct latest *l, const json_t *record)
+{
+	static const char *const orders[] = { "phased", "dataflow" };
+	const char *order = text_of(record, "order");
+	const char *baseline = text_of(record, "baseline");
+	struct latest_speedup *row;
+
+	if (strcmp(text_of(record, "of"), "neighbor") != 0 ||
+	    (strcmp(order, orders[0]) != 0 && strcmp(order, orders[1]) != 0) ||
+	    strlen(baseline) >= sizeof(row->baseline))
+		return;
+	row = speedup_row(l, order, baseline);
+	if (row == NULL)
+		return;
+	row->value = number_of(record, "value");
+	row->at_unix_s = (double)clk_unix_ns() / 1e9;
+}
+
 static void
 take(struct latest *l, const char *class, const json_t *record, int counts)
 {
@@ -283,6 +324,8 @@ take(struct latest *l, const char *class, const json_t *record, int counts)
 		take_canary(l, class, record, counts);
 	else if (strcmp(probe, "impact") == 0)
 		take_impact(l, record);
+	else if (strcmp(probe, "speedup") == 0)
+		take_speedup(l, record);
 }
 
 void
@@ -329,4 +372,11 @@ latest_impacts(const struct latest *l, const struct latest_impact **ret)
 {
 	*ret = l->impacts;
 	return l->impact_count;
+}
+
+size_t
+latest_speedups(const struct latest *l, const struct latest_speedup **ret)
+{
+	*ret = l->speedups;
+	return l->speedup_count;
 }

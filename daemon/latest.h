@@ -47,8 +47,17 @@ struct latest_impact {
 	double value, lo, hi; /* NAN: unknown */
 	double at_unix_s;
 };
+/* A neighborhood collective through leaders against MPI's own. */
+struct latest_speedup {
+	char order[16];    /* "phased" or "dataflow" */
+	char baseline[32]; /* the MPI function */
+	double value;      /* NAN: unknown */
+	double at_unix_s;
+};
 /* In the order of their first record; they live until the next record. */
 size_t latest_tests(const struct latest *l, const struct latest_test **ret);
 size_t latest_impacts(const struct latest *l, const struct latest_impact **ret);
+size_t latest_speedups(const struct latest *l,
+    const struct latest_speedup **ret);
 
 #endif

@@ -96,6 +96,7 @@ static void (*const parts[])(const struct metrics_in *, struct strbuf *) = {
 	metrics_canary_counts,
 	metrics_histograms,
 	metrics_impacts,
+	metrics_speedups,
 	metrics_run_counts,
 	metrics_live_runs,
 	metrics_schedule,

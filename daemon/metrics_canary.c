@@ -205,3 +205,21 @@ metrics_impacts(const struct metrics_in *in, struct strbuf *to)
 		}
 	}
 }
+
+void
+metrics_speedups(const struct metrics_in *in, struct strbuf *to)
+{
+	static const char name[] = "coalmine_neighbor_speedup_ratio";
+	const struct latest_speedup *list;
+	size_t count = latest_speedups(in->latest, &list);
+
+	expo_family(to, name, "gauge",
+	    "Neighborhood collective through leaders against MPI's own, newest "
+	    "run; 1 is no gain.");
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(list[i].value))
+			expo_sample(to, name,
+			    EXPO_LABELS({ "order", list[i].order },
+				{ "baseline", list[i].baseline }),
+			    list[i].value);
+}

@@ -385,6 +385,30 @@ static const struct field plan_fields[] = {
 	{ "text", 's', NULL, 1 },
 	LAST,
 };
+/* A plan against another way to do the same. */
+static const struct field speedup_fields[] = {
+	{ "of", 's', NULL, 0 },
+	{ "plan", 's', NULL, 0 },
+	{ "baseline", 's', NULL, 0 },
+	{ "n", 'i', NULL, 0 },
+	NUMBER("value"),
+	{ "interval", 'O', is_interval, 0 },
+	{ "seconds", 'N', is_positive, 1 },
+	{ "baseline_seconds", 'N', is_positive, 1 },
+	{ "setup_s", 'N', is_positive, 1 },
+	{ "baseline_setup_s", 'N', is_positive, 1 },
+	{ "ranks", 'i', NULL, 1 },
+	{ "bytes", 'i', NULL, 1 },
+	{ "edges", 'i', NULL, 1 },
+	{ "density", 'N', is_positive, 1 },
+	{ "byte_ratio", 'N', is_positive, 1 },
+	{ "load_bound", 'N', is_positive, 1 },
+	{ "order", 's', NULL, 1 },
+	{ "wire", 'a', is_plan_nodes, 1 },
+	{ "cause", 's', is_cause, 1 },
+	{ "text", 's', NULL, 1 },
+	LAST,
+};
 /* A wrong byte. */
 static const struct field bad_fields[] = {
 	{ "of", 's', NULL, 0 },
@@ -447,6 +471,8 @@ static const struct kind kinds[] = {
 	{ "sparse", plan_fields, 1 },
 	{ "collective", plan_fields, 1 },
 	{ "neighbor", plan_fields, 1 },
+	{ "neighbor", plan_fields, 1 },
+	{ "speedup", speedup_fields, 1 },
 	{ "bad", bad_fields, 1 },
 	{ "mesh", mesh_fields, 1 },
 	{ "end", end_fields, 1 },

@@ -11,8 +11,9 @@
  *   canary    one test in one phase: the headline record
  *   congestor a congestor's own rate, alone or under load
  *   impact    congested against isolated for one test
- *   group stripe self sparse collective
+ *   group stripe self sparse collective neighbor
  *             one plan that was run, or one step of it: plan_fields below
+ *   speedup   a plan against another way to do the same: speedup_fields
  *   bad       a wrong byte: of (the probe) plan verdict cause when rank node
  *             buffer offset want got text
  *   mesh      one class of the agents' mesh in one epoch; of the collector

@@ -46,6 +46,13 @@ struct receivers {
 	uint32_t times[LINKS_DEVICES_MAX];
 };
 
+/* Phased, all go through the steps of one channel together. */
+static uint16_t
+channel(const struct message *m)
+{
+	return (uint16_t)(m->nb->dataflow ? 1 + m->src : 0);
+}
+
 /* Bytes [lo, hi) of the message from one rank to the place where they belong
  * at another; whoever is not the source has them at that place. */
 static void
@@ -61,7 +68,7 @@ transfer(const struct message *m, uint32_t step, uint32_t src, uint32_t dst,
 		.from_off = lo,
 		.to_off = lo,
 		.bytes = hi - lo,
-		.channel = (uint16_t)(m->nb->dataflow ? m->src : 0),
+		.channel = channel(m),
 		.via = m->nb->vias[step] });
 }
 
@@ -93,7 +100,7 @@ blocks(const struct message *m, uint32_t rank, uint32_t times, uint32_t step)
 			.to_off = t.to_off,
 			.bytes = m->bytes,
 			.step = step,
-			.channel = (uint16_t)(m->nb->dataflow ? m->src : 0),
+			.channel = channel(m),
 			.op = PLAN_COPY,
 			.type = PLAN_BYTE },
 		    &from, 1);
@@ -273,6 +280,16 @@ node_notes(struct plan *p, const char *what, const struct neighbor_load *loads,
 	}
 }
 
+static uint64_t
+delivered(const struct neighbor *nb)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < nb->graph.count; i++)
+		bytes += nb->sizes[nb->graph.edges[i].src];
+	return bytes;
+}
+
 /* What passes between nodes, and what it would without leaders. */
 static void
 notes(const struct neighbor *nb, struct plan *p)
@@ -281,6 +298,7 @@ notes(const struct neighbor *nb, struct plan *p)
 
 	neighbor_loads_make(nb, &nl);
 	plan_note_add(p, "edges", "1", nb->graph.count);
+	plan_note_add(p, "delivered", "bytes", delivered(nb));
 	plan_note_add(p, "footprint", "bytes", plan_volume(p));
 	plan_note_add(p, "wire", "bytes", nl.leader_bytes);
 	plan_note_add(p, "wire_direct", "bytes", nl.direct_bytes);

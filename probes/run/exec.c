@@ -326,6 +326,12 @@ exec_run_all(struct exec *const *list, size_t count)
 	}
 }
 
+void *
+exec_place(const struct exec *e, uint16_t buf, uint64_t off)
+{
+	return exec_at(e, buf, off);
+}
+
 const char *
 exec_staging(const struct exec *e)
 {

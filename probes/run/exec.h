@@ -61,6 +61,10 @@ struct exec_fault {
 /* 0, or -EBADMSG and this rank's first wrong byte. */
 int exec_verify(struct exec *e, uint64_t iteration, struct exec_fault *ret);
 
+/* A place of a buffer of this rank, in memory of the team's device; valid as
+ * long as the exec is. */
+void *exec_place(const struct exec *e, uint16_t buf, uint64_t off);
+
 /* What goes through memory of the host although it is the device's, or "". */
 const char *exec_staging(const struct exec *e);
 uint64_t exec_memory_bytes(const struct exec *e); /* of this rank */

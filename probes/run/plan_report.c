@@ -153,7 +153,9 @@ put_notes(json_t *o, const struct plan *p)
 
 	for (size_t i = 0; i < p->notes_count; i++)
 		json_object_set_new(notes, p->notes[i].name,
-		    json_integer((json_int_t)p->notes[i].value));
+		    p->notes[i].is_real
+			? number(p->notes[i].real)
+			: json_integer((json_int_t)p->notes[i].value));
 	json_object_set_new(o, "notes", notes);
 }
 

@@ -16,11 +16,13 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/pattern/neighbor.h"
 #include "probes/pattern/pattern.h"
 #include "probes/plan/check.h"
 #include "probes/plan/pack.h"
 #include "probes/run/control.h"
 #include "probes/run/emit.h"
+#include "probes/run/neighbor_run.h"
 #include "probes/run/plan_report.h"
 #include "probes/run/report.h"
 #include "probes/run/team.h"
@@ -43,6 +45,7 @@ struct order {
 	uint64_t plan_bytes;
 	struct trial_ask ask;
 	char device[16];
+	char probe[16];
 };
 
 struct plans {
@@ -53,7 +56,8 @@ struct plans {
 	/* rank 0: */
 	struct emit *emit;
 	struct table *table;
-	int rows; /* in it */
+	int rows;              /* in it */
+	struct strbuf remarks; /* lines below it */
 	struct conf *conf;
 	enum cause cause; /* the first */
 	char why[WHY_BYTES];
@@ -157,7 +161,8 @@ largest(const struct plan *p)
 static void
 choose_volume(struct plan_report *r)
 {
-	static const char *const names[] = { "message", "per_group" };
+	static const char *const names[] = { "message", "per_group",
+		"delivered" };
 
 	r->of = "footprint";
 	r->bytes = plan_volume(r->plan);
@@ -217,6 +222,49 @@ measure_steps(struct plans *ps, struct exec *e, const struct plan_report *r,
 		report_trial(ps, r, &t, (int)i);
 		trial_clear(&t);
 	}
+}
+
+static void
+report_neighbor(struct plans *ps, const struct plan_report *r,
+    const struct neighbor_run *n)
+{
+	char text[WHY_BYTES];
+
+	if (ps->world.rank != 0)
+		return;
+	emit_put(ps->emit, neighbor_run_report(r, n));
+	neighbor_run_text(n, text, sizeof(text));
+	strbuf_addf(&ps->remarks, "%s\n", text);
+}
+
+/* Neighborhood collectives are timed beside MPI's own. */
+static void
+run_neighbor(struct plans *ps, struct exec *e, const struct plan_report *r,
+    const struct order *o)
+{
+	struct neighbor_run n;
+	struct exec_fault f;
+	struct trial t;
+	int rc;
+
+	neighbor_run_open(e, r->plan, &n);
+	rc = trial_prove(ps->team, e, FIRST_DATA, &f);
+	if (report_fault(ps, r, rc, &f, "before timing") < 0)
+		goto out;
+	exec_blank(e);
+	neighbor_run_time(&ps->world, &n, &o->ask, &t);
+	rc = trial_compare(ps->team, e, FIRST_DATA, &f);
+	if (report_fault(ps, r, rc, &f, "in the timed part") < 0)
+		goto out;
+	rc = trial_prove(ps->team, e, SECOND_DATA, &f);
+	if (report_fault(ps, r, rc, &f, "after timing") < 0)
+		goto out;
+	report_trial(ps, r, &t, -1);
+	report_neighbor(ps, r, &n);
+	if (o->steps && r->plan->steps > 1)
+		measure_steps(ps, e, r, o);
+out:
+	neighbor_run_close(&n);
 }
 
 static void
@@ -298,7 +346,10 @@ run_plan(struct plans *ps, const char *probe, struct plan *p,
 	r.staging = exec_staging(e);
 	r.memory_bytes_per_s = trial_memory(ps->team, largest(p));
 	choose_volume(&r);
-	run_proven(ps, e, &r, o);
+	if (strcmp(probe, NEIGHBOR_SECTION) == 0)
+		run_neighbor(ps, e, &r, o);
+	else
+		run_proven(ps, e, &r, o);
 	exec_free(e);
 }
 
@@ -314,6 +365,7 @@ send_plan(struct plans *ps, const char *probe, struct plan *p)
 
 	order_fill(ps, &o);
 	o.plan_bytes = bytes;
+	snprintf(o.probe, sizeof(o.probe), "%s", probe);
 	share(ps, &o, sizeof(o));
 	share_plan(ps, p, bytes, packed);
 	free(packed);
@@ -390,6 +442,8 @@ lead(struct plans *ps)
 		    report_end(emit_count(ps->emit) + 1, ps->cause, ps->why));
 		if (!ps->args->quiet && ps->rows > 0)
 			table_print(ps->table, stdout);
+		if (!ps->args->quiet && ps->remarks.text != NULL)
+			fputs(ps->remarks.text, stdout);
 		fflush(stdout);
 	}
 	end.status = ps->status;
@@ -408,7 +462,7 @@ follow(struct plans *ps)
 		if (!o.more)
 			break;
 		p = share_plan(ps, NULL, o.plan_bytes, NULL);
-		run_plan(ps, "", p, &o);
+		run_plan(ps, o.probe, p, &o);
 		plan_free(p);
 	}
 	ps->status = o.status;
@@ -419,6 +473,7 @@ finish(struct plans *ps)
 {
 	team_close(ps->team);
 	table_free(ps->table);
+	strbuf_clear(&ps->remarks);
 	emit_close(ps->emit);
 	conf_free(ps->conf);
 	control_barrier(ps->world.control);

@@ -65,6 +65,14 @@ impact(const char *test, const char *of, double value)
 	    value * 0.9, "hi", value * 1.1);
 }
 
+static json_t *
+speedup(const char *of, const char *order, double value)
+{
+	return json_pack("{s:s,s:s,s:s,s:s,s:f}", "probe", "speedup", "of", of,
+	    "order", order, "baseline", "MPI_Neighbor_allgather", "value",
+	    value);
+}
+
 static struct strbuf
 render(const struct latest *l)
 {
@@ -98,6 +106,10 @@ full_latest(void)
 				p == 0 ? 3e-5 : 2e-3, 12));
 	take_new(l, impact("lat", "p99", 28.5));
 	take_new(l, impact("lat", "mean", 16));
+	take_new(l, speedup("neighbor", "phased", 2));
+	take_new(l, speedup("neighbor", "phased", 2.5));
+	take_new(l, speedup("neighbor", "sideways", 7));
+	take_new(l, speedup("other", "dataflow", 8));
 	return l;
 }
 
@@ -129,6 +141,8 @@ test_promised_names(void **state)
 		"{campaign=\"canary\"} 1800000000.125",
 		"coalmine_http_requests_total{handler=\"metrics\","
 		"code=\"200\"} 2",
+		"coalmine_neighbor_speedup_ratio{order=\"phased\","
+		"baseline=\"MPI_Neighbor_allgather\"} 2.5",
 		"coalmine_db_writable 1",
 		"coalmine_db_rows_total 1073741824",
 	};
@@ -156,6 +170,8 @@ test_promised_names(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(begins); i++)
 		if (strstr(page.text, begins[i]) == NULL)
 			fail_msg("the page lacks: %s", begins[i]);
+	assert_null(strstr(page.text, "sideways"));
+	assert_null(strstr(page.text, "order=\"dataflow\""));
 	strbuf_clear(&page);
 	latest_free(l);
 }

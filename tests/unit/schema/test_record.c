@@ -33,6 +33,10 @@ static const char *const good[] = {
 	     "\"max\":null,\"hist\":[],\"cause\":\"timeout\"}",
 	HEAD "\"impact\",\"test\":\"bw\",\"of\":\"mean\",\"value\":2.5,"
 	     "\"interval\":{\"level\":0.95,\"lo\":2.0,\"hi\":3.0}}",
+	HEAD "\"speedup\",\"of\":\"neighbor\",\"plan\":\"neighbor\","
+	     "\"baseline\":\"MPI_Neighbor_allgather\",\"n\":6,"
+	     "\"value\":2.5,\"interval\":{\"level\":0.95,\"lo\":2.0,"
+	     "\"hi\":3.0}}",
 	HEAD "\"end\",\"records\":9,\"status\":\"ok\"}",
 };
 

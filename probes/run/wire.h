@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.h - bytes that this node's network interfaces have carried, all but the
+ * loopback's, as the kernel counts them. Traffic of others is in it, and so
+ * are headers; what an adapter carries past the kernel is not.
+ */
+#ifndef PROBES_RUN_WIRE_H
+#define PROBES_RUN_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct wire {
+	uint64_t out_bytes, in_bytes;
+};
+
+/* -errno where the kernel does not say. */
+int wire_read(struct wire *ret);
+/* The same from the text of /proc/net/dev; -EPROTO. */
+int wire_parse(const char *text, struct wire *ret);
+
+#endif

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_neighbor.sh MPI CASE - neighborhood collectives beside the MPI's own:
+# both proven, every turn of both counted, and the record says by how much.
+# How fast they are is for tests/bench.
+. "$(dirname "$0")/lib.sh"
+need "$1"
+unset UCX_TLS UCX_NET_DEVICES
+
+# good RANKS BASELINE WORD...
+good() {
+	local ranks=$1 baseline=$2
+	shift 2
+	engine "$ranks" run neighbor "$@" iterations=6 warmup=1 \
+		--json "$work/records" || fail "$*: exit $?"
+	complete "$*"
+	[ "$(count '.probe=="neighbor" and .of=="whole" and .n==6 and
+		.verified')" = 1 ] || fail "$*: record"
+	[ "$(count ".probe==\"speedup\" and .of==\"neighbor\" and .n==6 and
+		.baseline==\"$baseline\" and .value>0 and .seconds>0 and
+		.baseline_seconds>0 and .interval.lo<=.value and
+		.interval.hi>=.value")" = 1 ] || fail "$*: speed-up"
+	[ "$(count '.probe=="bad"')" = 0 ] || fail "$*: wrong data"
+	grep -q "speed-up over $baseline: " "$work/out" || fail "$*: text"
+}
+
+case_graphs() {
+	good 8 MPI_Neighbor_allgather rsg=.5 bytes=10007 per_node=4
+	good 8 MPI_Neighbor_allgather rsg=.5 bytes=1M order=dataflow unit=64
+	good 8 MPI_Neighbor_allgather moore=2,1 per_node=2 bytes=5000
+	good 6 MPI_Neighbor_allgather cart=3 per_node=3 topology=none bytes=99
+	good 8 MPI_Neighbor_allgather rsg=.5 bytes=4095 threshold=4K
+	printf '%s\n' '5 5' '5 0' '5 0' '5 1' '0 7' '1 7' '6 2' >"$work/graph"
+	printf '%s\n' 0 1 2 3 4 1000003 70000 9 >"$work/sizes"
+	good 8 MPI_Neighbor_allgatherv graph="$work/graph" \
+		sizes="$work/sizes" per_node=4
+	good 6 MPI_Neighbor_allgatherv matrix=delaunay columns=7 per_node=3 \
+		numbering=morton order=dataflow
+}
+
+# Every rank a node of its own: what the wire should carry is then every
+# transfer, and what MPI sends every edge.
+case_wire() {
+	good 8 MPI_Neighbor_allgather rsg=.5 bytes=1000 per_node=8
+	[ "$(jq 'select(.probe=="neighbor") | .footprint_bytes' \
+		"$work/records")" = "$(jq 'select(.probe=="speedup") |
+		[.wire[] | select(.design=="leader") | .expected_out_bytes] |
+		add' "$work/records")" ] || fail "leader bytes"
+	[ "$(jq 'select(.probe=="speedup") | .edges * .bytes' \
+		"$work/records")" = "$(jq 'select(.probe=="speedup") |
+		[.wire[] | select(.design=="direct") | .expected_in_bytes] |
+		add' "$work/records")" ] || fail "direct bytes"
+}
+
+case_refusals() {
+	local rc=0
+	limit_s=10 engine 4 run neighbor rsg=2 --json "$work/records" || rc=$?
+	[ $rc = 3 ] || fail "rsg=2: exit $rc"
+	grep -q 'neighbor.rsg = 2: allowed' "$work/err" || fail "rsg=2: text"
+	rc=0
+	limit_s=10 engine 4 run neighbor graph=/nonexistent \
+		--json "$work/records" || rc=$?
+	[ $rc = 3 ] || fail "no graph: exit $rc"
+	[ "$(count '.value')" = 0 ] || fail "a number of nothing"
+}
+
+case_"$2"

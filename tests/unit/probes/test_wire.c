@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What interfaces carried, from the kernel's text.
+ */
+#include "probes/run/wire.c"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define HEADING                                                                \
+	"Inter-|   Receive                                                |  " \
+	"Transmit\n"                                                           \
+	" face |bytes    packets errs drop fifo frame compressed multicast|"   \
+	"bytes    packets errs drop fifo colls carrier compressed\n"
+
+static void
+test_parse(void **state)
+{
+	struct wire w = { 7, 7 };
+
+	(void)state;
+	assert_int_equal(wire_parse(HEADING, &w), 0);
+	assert_true(w.in_bytes == 0 && w.out_bytes == 0);
+	assert_int_equal(wire_parse(HEADING
+			     "    lo: 900 1 0 0 0 0 0 0 900 1 0 0 0 0 0 0\n"
+			     "  eth0:5000000000 1 0 0 0 0 0 0 12 1 0 0 0 0 0 "
+			     "0\n"
+			     "lo2: 1 1 0 0 0 0 0 0 30 1 0 0 0 0 0 0",
+			     &w),
+	    0);
+	assert_true(w.in_bytes == 5000000001);
+	assert_true(w.out_bytes == 42);
+	assert_int_equal(wire_parse(HEADING "eth0: 1 2 3\n", &w), -EPROTO);
+	assert_int_equal(wire_parse(HEADING "eth0\n", &w), -EPROTO);
+	assert_int_equal(wire_parse("", &w), -EPROTO);
+	assert_true(w.out_bytes == 42);
+}
+
+static void
+test_read(void **state)
+{
+	struct wire w;
+
+	(void)state;
+	assert_int_equal(wire_read(&w), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
