@@ -10,32 +10,13 @@
 #include "common/log.h"
 #include "probes/transport/patience.h"
 
-static int
-absent_usable(const struct transport_team *team,
-    const struct transport_share *share, char *ret_why, size_t why_bytes)
-{
-	(void)team;
-	if (share->ends_count == 0)
-		return 0;
-	snprintf(ret_why, why_bytes,
-	    "%s: this build cannot move bytes that way",
-	    plan_vias[share->ends[0].via]);
-	return -ENOTSUP;
-}
-
-/* What nobody has written yet refuses to pretend. */
-static const struct transport_ops transport_absent = {
-	.name = "absent",
-	.usable = absent_usable,
-};
-
 static const struct transport_ops *const transports[PLAN_VIA_MAX] = {
 	[PLAN_VIA_MPI] = &transport_mpi,
 	[PLAN_VIA_RMA] = &transport_rma,
 	[PLAN_VIA_IPC] = &transport_ipc,
 	[PLAN_VIA_IPC_PUT] = &transport_ipc,
 	[PLAN_VIA_IPC_GET] = &transport_ipc,
-	[PLAN_VIA_XCCL] = &transport_absent,
+	[PLAN_VIA_XCCL] = &transport_xccl,
 };
 
 const struct transport_ops *

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xccl.c - NCCL and RCCL: what a rank sends and receives in a step is one
+ * group, on one stream.
+ *
+ * Two ranks match their messages by the order in which they post them, so both
+ * post in the order of tags. The communicator holds only ranks that take part.
+ * It does not block: making it and starting a group are asked about until they
+ * are done, and a rank that never comes is an error after JOIN_S seconds.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/xalloc.h"
+#include "probes/transport/patience.h"
+#include "probes/transport/transport.h"
+#include "probes/transport/xccl_lib.h"
+
+#define JOIN_S    60
+#define PCI_BYTES 16
+
+struct transport {
+	const struct transport_team *team;
+	const struct transport_share *share;
+	const struct xccl_lib *lib;
+	void *comm;
+	struct device_stream *stream;
+	struct device_event **done; /* by batch: behind its group */
+	uint32_t *order;            /* ends by batch, then tag */
+	uint32_t *first;            /* by batch, of order; and the count */
+	int *numbers;               /* by rank of the plan, in comm */
+	/* How many batches of this iteration were started, given to the
+	 * library, enqueued by it, and reported. */
+	uint32_t wanted, posted, enqueued, reported;
+	uint32_t told; /* of the batch that is being reported */
+	int broken;
+	char error[TRANSPORT_WHY_BYTES];
+};
+
+static int
+fail(struct transport *t, int result, const char *what)
+{
+	const char *more = t->lib->last_error != NULL && t->comm != NULL
+	    ? t->lib->last_error(t->comm)
+	    : NULL;
+
+	t->broken = 1;
+	snprintf(t->error, sizeof(t->error), "xccl: %s: %s%s%.120s", what,
+	    t->lib->error_string(result),
+	    more != NULL && more[0] != '\0' ? ": " : "",
+	    more != NULL ? more : "");
+	return -EIO;
+}
+
+static int
+fail_device(struct transport *t, int rc)
+{
+	t->broken = 1;
+	snprintf(t->error, sizeof(t->error), "xccl: %.200s",
+	    t->team->ops->error(t->team->device));
+	return rc;
+}
+
+/* ---- usable ---- */
+
+/* Two ranks of a node with one GPU: NCCL refuses them, as "duplicate GPU",
+ * unless it is told that they are on different hosts. */
+static int
+shares_gpu(const struct transport_team *team, char *why, size_t why_bytes)
+{
+	struct device_facts facts = { 0 };
+	int ranks, me, rc = 0;
+	MPI_Request req;
+	char *all;
+
+	MPI_Comm_size(team->mates, &ranks);
+	MPI_Comm_rank(team->mates, &me);
+	all = xcalloc((size_t)ranks, PCI_BYTES);
+	if (!team->ops->host_access)
+		team->ops->facts(team->device, &facts);
+	MPI_Iallgather(facts.pci, PCI_BYTES, MPI_CHAR, all, PCI_BYTES, MPI_CHAR,
+	    team->mates, &req);
+	patience_request(&req);
+	for (int i = 0; rc == 0 && i < ranks; i++)
+		if (i != me && facts.pci[0] != '\0' &&
+		    memcmp(all + i * PCI_BYTES, facts.pci, PCI_BYTES) == 0)
+			rc = -ENOTSUP;
+	free(all);
+	if (rc == 0 || getenv("NCCL_HOSTID") != NULL ||
+	    getenv("NCCL_MULTI_RANK_GPU_ENABLE") != NULL)
+		return 0;
+	snprintf(why, why_bytes,
+	    "xccl: ranks of one node share GPU %s: one rank a GPU, or an "
+	    "NCCL_HOSTID of its own for each",
+	    facts.pci);
+	return rc;
+}
+
+static int
+xccl_usable(const struct transport_team *team,
+    const struct transport_share *share, char *ret_why, size_t why_bytes)
+{
+	int shared = shares_gpu(team, ret_why, why_bytes); /* collective */
+	const struct xccl_lib *lib;
+
+	if (share->ends_count == 0)
+		return 0;
+	if (shared < 0)
+		return shared;
+	return xccl_lib_open(team->ops->name, &lib, ret_why, why_bytes);
+}
+
+/* ---- prepare ---- */
+
+static const struct transport_end *sorting; /* qsort has no argument for it */
+
+static int
+compare_cb(const void *a, const void *b)
+{
+	const struct transport_end *x = &sorting[*(const uint32_t *)a];
+	const struct transport_end *y = &sorting[*(const uint32_t *)b];
+
+	if (x->batch != y->batch)
+		return x->batch < y->batch ? -1 : 1;
+	if (x->tag != y->tag)
+		return x->tag < y->tag ? -1 : 1;
+	return x->receive - y->receive;
+}
+
+static void
+make_order(struct transport *t)
+{
+	const struct transport_share *s = t->share;
+
+	t->order = xcalloc(s->ends_count + (size_t)1, sizeof(*t->order));
+	t->first = xcalloc(s->batches_count + (size_t)1, sizeof(*t->first));
+	for (uint32_t i = 0; i < s->ends_count; i++)
+		t->order[i] = i;
+	sorting = s->ends;
+	qsort(t->order, s->ends_count, sizeof(*t->order), compare_cb);
+	for (uint32_t i = 0, b = 0; b <= s->batches_count; b++) {
+		while (i < s->ends_count && s->ends[t->order[i]].batch < b)
+			i++;
+		t->first[b] = i;
+	}
+}
+
+/* Who takes part, and the communicator's number of each; how many there are,
+ * and in *ret_root the first of them. */
+static int
+count_members(struct transport *t, int *ret_root)
+{
+	int mine = t->share->ends_count > 0, members = 0;
+	MPI_Request req;
+
+	t->numbers = xcalloc((size_t)t->team->ranks, sizeof(*t->numbers));
+	MPI_Iallgather(&mine, 1, MPI_INT, t->numbers, 1, MPI_INT, t->team->comm,
+	    &req);
+	patience_request(&req);
+	for (int r = 0; r < t->team->ranks; r++) {
+		if (t->numbers[r] == 0)
+			continue;
+		if (members == 0)
+			*ret_root = r;
+		t->numbers[r] = members++;
+	}
+	return members;
+}
+
+/* The id that the root makes; its error on all ranks if it cannot. */
+static int
+share_id(struct transport *t, int root, struct xccl_id *ret)
+{
+	struct {
+		int result;
+		struct xccl_id id;
+	} news = { 0 };
+	MPI_Request req;
+
+	if (t->team->rank == root && t->lib != NULL)
+		news.result = t->lib->get_unique_id(&news.id);
+	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, root, t->team->comm, &req);
+	patience_request(&req);
+	*ret = news.id;
+	if (news.result != XCCL_SUCCESS && t->lib != NULL)
+		return fail(t, news.result, "making an id");
+	return news.result == XCCL_SUCCESS ? 0 : -EIO;
+}
+
+/* Until the library is done with what it was asked. */
+static int
+settle(struct transport *t, int result, const char *what)
+{
+	uint64_t end_ns = clk_ns() + JOIN_S * CLK_NS_PER_S;
+
+	while (result == XCCL_IN_PROGRESS) {
+		int rc = t->lib->comm_get_async_error(t->comm, &result);
+
+		if (rc != XCCL_SUCCESS)
+			result = rc;
+		if (result != XCCL_IN_PROGRESS)
+			break;
+		if (clk_ns() > end_ns) {
+			t->broken = 1;
+			snprintf(t->error, sizeof(t->error),
+			    "xccl: %s: not done after %d s", what, JOIN_S);
+			return -ETIMEDOUT;
+		}
+		clk_sleep_ns(CLK_NS_PER_MS);
+	}
+	return result == XCCL_SUCCESS ? 0 : fail(t, result, what);
+}
+
+static int
+join(struct transport *t, int members, struct xccl_id id)
+{
+	struct xccl_config config = {
+		.size = sizeof(config),
+		.magic = XCCL_CONFIG_MAGIC,
+		.version = XCCL_CONFIG_VERSION,
+		.blocking = 0,
+		.cga_cluster_size = XCCL_CONFIG_UNDEFINED,
+		.min_ctas = XCCL_CONFIG_UNDEFINED,
+		.max_ctas = XCCL_CONFIG_UNDEFINED,
+	};
+	int me = t->numbers[t->team->rank], result;
+
+	if (t->lib->comm_init_rank_config != NULL &&
+	    t->lib->version >= XCCL_CONFIG_VERSION_MIN)
+		result = t->lib->comm_init_rank_config(&t->comm, members, id,
+		    me, &config);
+	else
+		result = t->lib->comm_init_rank(&t->comm, members, id, me);
+	return settle(t, result, "joining");
+}
+
+static int
+make_events(struct transport *t)
+{
+	const struct device_ops *ops = t->team->ops;
+	int rc = ops->stream_new(t->team->device, &t->stream);
+
+	t->done = xcalloc(t->share->batches_count + (size_t)1,
+	    sizeof(*t->done));
+	for (uint32_t b = 0; rc == 0 && b < t->share->batches_count; b++)
+		rc = ops->event_new(t->team->device, &t->done[b]);
+	return rc < 0 ? fail_device(t, rc) : 0;
+}
+
+static void
+xccl_release(struct transport *t)
+{
+	const struct device_ops *ops;
+
+	if (t == NULL)
+		return;
+	ops = t->team->ops;
+	/* Others may still wait for what this rank sent last: finalize first.
+	 */
+	if (t->comm != NULL && !t->broken && t->lib->comm_finalize != NULL)
+		settle(t, t->lib->comm_finalize(t->comm), "leaving");
+	if (t->comm != NULL && t->broken)
+		t->lib->comm_abort(t->comm);
+	else if (t->comm != NULL)
+		t->lib->comm_destroy(t->comm);
+	for (uint32_t b = 0; t->done != NULL && b < t->share->batches_count;
+	     b++)
+		ops->event_free(t->done[b]);
+	ops->stream_free(t->stream);
+	free(t->done);
+	free(t->order);
+	free(t->first);
+	free(t->numbers);
+	free(t);
+}
+
+static int
+xccl_prepare(const struct transport_team *team,
+    const struct transport_share *share, struct transport **ret, char *ret_why,
+    size_t why_bytes)
+{
+	struct transport *t = xcalloc(1, sizeof(*t));
+	int root = 0, members, rc = 0, all;
+	struct xccl_id id;
+
+	t->team = team;
+	t->share = share;
+	ret_why[0] = '\0';
+	make_order(t);
+	members = count_members(t, &root);
+	if (share->ends_count > 0)
+		rc = xccl_lib_open(team->ops->name, &t->lib, ret_why,
+		    why_bytes);
+	if (rc == 0 && share->ends_count > 0)
+		rc = make_events(t); /* this also makes the device current */
+	all = transport_agree(team, rc);
+	if (all == 0 && members > 0) {
+		rc = share_id(t, root, &id);
+		if (rc == 0 && share->ends_count > 0)
+			rc = join(t, members, id);
+		all = transport_agree(team, rc);
+	}
+	if (all < 0) {
+		if (ret_why[0] == '\0')
+			snprintf(ret_why, why_bytes, "%s", t->error);
+		t->broken = 1; /* the others are not there to leave with */
+		xccl_release(t);
+		return all;
+	}
+	*ret = t;
+	return 0;
+}
+
+/* ---- an iteration ---- */
+
+static int
+post(struct transport *t, uint32_t batch)
+{
+	const struct xccl_lib *lib = t->lib;
+	void *stream = t->team->ops->stream_native(t->stream);
+	int result = lib->group_start(), end;
+
+	for (uint32_t i = t->first[batch];
+	     result == XCCL_SUCCESS && i < t->first[batch + 1]; i++) {
+		const struct transport_end *e = &t->share->ends[t->order[i]];
+		char *at = (char *)t->share->memory + e->off;
+		int peer = t->numbers[e->peer];
+
+		result = e->receive
+		    ? lib->recv(at, e->bytes, XCCL_UINT8, peer, t->comm, stream)
+		    : lib->send(at, e->bytes, XCCL_UINT8, peer, t->comm,
+			  stream);
+		if (result == XCCL_IN_PROGRESS)
+			result = XCCL_SUCCESS;
+	}
+	end = lib->group_end();
+	if (result == XCCL_SUCCESS && end != XCCL_IN_PROGRESS)
+		result = end;
+	t->posted++;
+	return result == XCCL_SUCCESS ? 0 : fail(t, result, "a group");
+}
+
+/* One group after another; the next once this one is on the stream. */
+static int
+push(struct transport *t)
+{
+	int result, rc = 0;
+
+	while (rc == 0 && t->enqueued < t->wanted) {
+		if (t->posted == t->enqueued)
+			rc = post(t, t->posted);
+		if (rc < 0)
+			break;
+		rc = t->lib->comm_get_async_error(t->comm, &result);
+		if (rc != XCCL_SUCCESS)
+			return fail(t, rc, "a group");
+		if (result == XCCL_IN_PROGRESS)
+			return 0;
+		if (result != XCCL_SUCCESS)
+			return fail(t, result, "a group");
+		rc = t->team->ops->event_record(t->done[t->enqueued],
+		    t->stream);
+		if (rc < 0)
+			return fail_device(t, rc);
+		t->enqueued++;
+	}
+	return rc;
+}
+
+static int
+xccl_begin(struct transport *t)
+{
+	t->wanted = t->posted = t->enqueued = t->reported = t->told = 0;
+	return 0;
+}
+
+static int
+xccl_start(struct transport *t, uint32_t batch)
+{
+	assert(batch == t->wanted);
+	t->wanted++;
+	return push(t);
+}
+
+/* A peer that died shows here, or the event would never come. */
+static int
+look_after(struct transport *t)
+{
+	int result, rc = t->lib->comm_get_async_error(t->comm, &result);
+
+	if (rc == XCCL_SUCCESS)
+		rc = result;
+	return rc == XCCL_SUCCESS || rc == XCCL_IN_PROGRESS
+	    ? 0
+	    : fail(t, rc, "a transfer");
+}
+
+static int
+xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
+{
+	uint32_t n = 0;
+	int rc = push(t);
+
+	while (rc == 0 && n < cap && t->reported < t->enqueued) {
+		uint32_t first = t->first[t->reported];
+		uint32_t ends = t->first[t->reported + 1] - first;
+		int done = t->team->ops->event_query(t->done[t->reported]);
+
+		if (done < 0)
+			return fail_device(t, done);
+		if (done == 0) {
+			rc = look_after(t);
+			break;
+		}
+		while (n < cap && t->told < ends)
+			ret_ends[n++] = t->order[first + t->told++];
+		if (t->told == ends) {
+			t->reported++;
+			t->told = 0;
+		}
+	}
+	return rc < 0 ? rc : (int)n;
+}
+
+static const char *
+xccl_error(const struct transport *t)
+{
+	return t->error;
+}
+
+static const char *
+xccl_staging(const struct transport *t)
+{
+	(void)t;
+	return "";
+}
+
+const struct transport_ops transport_xccl = {
+	.name = "xccl",
+	.by_step = 1,
+	.usable = xccl_usable,
+	.prepare = xccl_prepare,
+	.begin = xccl_begin,
+	.start = xccl_start,
+	.test = xccl_test,
+	.error = xccl_error,
+	.staging = xccl_staging,
+	.release = xccl_release,
+};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/transport/xccl_lib.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+
+static struct row {
+	const char *device;
+	const char *file;
+	struct xccl_lib lib; /* filled in when it was opened */
+} rows[] = {
+	{ "cuda", "libnccl.so.2", { .name = "NCCL" } },
+	{ "hip", "librccl.so.1", { .name = "RCCL" } },
+};
+
+#define CALL(member, symbol, must)                                             \
+	{                                                                      \
+		symbol, offsetof(struct xccl_lib, member), must                \
+	}
+
+static const struct {
+	const char *symbol;
+	size_t at;
+	int must;
+} calls[] = {
+	CALL(get_version, "ncclGetVersion", 1),
+	CALL(error_string, "ncclGetErrorString", 1),
+	CALL(last_error, "ncclGetLastError", 0),
+	CALL(get_unique_id, "ncclGetUniqueId", 1),
+	CALL(comm_init_rank, "ncclCommInitRank", 1),
+	CALL(comm_init_rank_config, "ncclCommInitRankConfig", 0),
+	CALL(comm_finalize, "ncclCommFinalize", 0),
+	CALL(comm_destroy, "ncclCommDestroy", 1),
+	CALL(comm_abort, "ncclCommAbort", 1),
+	CALL(comm_get_async_error, "ncclCommGetAsyncError", 1),
+	CALL(group_start, "ncclGroupStart", 1),
+	CALL(group_end, "ncclGroupEnd", 1),
+	CALL(send, "ncclSend", 1),
+	CALL(recv, "ncclRecv", 1),
+};
+
+static int
+open_row(struct row *row, char *why, size_t why_bytes)
+{
+	struct xccl_lib lib = row->lib;
+	void *so;
+
+	/* Its messages would mix with records on standard output. */
+	setenv("NCCL_DEBUG_FILE", "/dev/stderr", 0);
+	so = dlopen(row->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (so == NULL) {
+		snprintf(why, why_bytes, "xccl: %s cannot be opened: %s",
+		    lib.name, dlerror());
+		return -ENOTSUP;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		void *f = dlsym(so, calls[i].symbol);
+
+		if (f == NULL && calls[i].must) {
+			snprintf(why, why_bytes,
+			    "xccl: %s has no %s: it is too old", row->file,
+			    calls[i].symbol);
+			return -ENOTSUP;
+		}
+		memcpy((char *)&lib + calls[i].at, &f, sizeof(f));
+	}
+	if (lib.get_version(&lib.version) != XCCL_SUCCESS) {
+		snprintf(why, why_bytes, "xccl: %s does not say its version",
+		    row->file);
+		return -ENOTSUP;
+	}
+	row->lib = lib;
+	return 0;
+}
+
+int
+xccl_lib_open(const char *device, const struct xccl_lib **ret, char *ret_why,
+    size_t why_bytes)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int rc;
+
+		if (strcmp(rows[i].device, device) != 0)
+			continue;
+		rc = rows[i].lib.version != 0
+		    ? 0
+		    : open_row(&rows[i], ret_why, why_bytes);
+		if (rc == 0)
+			*ret = &rows[i].lib;
+		return rc;
+	}
+	snprintf(ret_why, why_bytes,
+	    "xccl: NCCL and RCCL move memory of GPUs, and the device is %s; "
+	    "allowed: device=cuda, device=hip",
+	    device);
+	return -ENOTSUP;
+}

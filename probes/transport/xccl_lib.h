@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xccl_lib.h - NCCL or RCCL, opened at run time, by prototypes of our own: no
+ * header of theirs is needed to build, and no library to start. What is used
+ * has had the same form in NCCL since 2.7 and in RCCL;
+ * tests/unit/transport/test_xccl_lib.c compares it with nccl.h.
+ *
+ * Results are enum xccl_result; comm and stream are theirs.
+ */
+#ifndef PROBES_TRANSPORT_XCCL_LIB_H
+#define PROBES_TRANSPORT_XCCL_LIB_H
+
+#include <limits.h>
+#include <stddef.h>
+
+#define XCCL_UINT8 1 /* ncclDataType_t */
+
+/* A communicator that does not block says IN_PROGRESS until asked again. */
+enum xccl_result { XCCL_SUCCESS = 0, XCCL_IN_PROGRESS = 7 };
+
+struct xccl_id {
+	char bytes[128];
+};
+
+/* The form of 2.17, which it says in version: newer libraries fill in what it
+ * lacks. */
+struct xccl_config {
+	size_t size;
+	unsigned magic;
+	unsigned version;
+	int blocking;
+	int cga_cluster_size;
+	int min_ctas;
+	int max_ctas;
+	const char *net_name;
+};
+#define XCCL_CONFIG_MAGIC       0xcafebeef
+#define XCCL_CONFIG_VERSION     21700
+#define XCCL_CONFIG_UNDEFINED   INT_MIN
+#define XCCL_CONFIG_VERSION_MIN 21700 /* of a library that takes it */
+
+struct xccl_lib {
+	const char *name; /* "NCCL" */
+	int version;      /* 22809 is 2.28.9 */
+	int (*get_version)(int *ret);
+	const char *(*error_string)(int result);
+	const char *(*last_error)(void *comm); /* NULL before 2.13 */
+	int (*get_unique_id)(struct xccl_id *ret);
+	int (*comm_init_rank)(void **comm, int ranks, struct xccl_id id,
+	    int rank);
+	/* NULL before 2.14 */
+	int (*comm_init_rank_config)(void **comm, int ranks, struct xccl_id id,
+	    int rank, struct xccl_config *config);
+	int (*comm_finalize)(void *comm); /* NULL before 2.14 */
+	int (*comm_destroy)(void *comm);
+	int (*comm_abort)(void *comm);
+	int (*comm_get_async_error)(void *comm, int *ret_result);
+	int (*group_start)(void);
+	int (*group_end)(void);
+	int (*send)(const void *from, size_t count, int type, int peer,
+	    void *comm, void *stream);
+	int (*recv)(void *to, size_t count, int type, int peer, void *comm,
+	    void *stream);
+};
+
+/* The library for the memory of a device ("cuda", "hip"), opened once and
+ * never closed. -ENOTSUP and one sentence why. */
+int xccl_lib_open(const char *device, const struct xccl_lib **ret,
+    char *ret_why, size_t why_bytes);
+
+#endif

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_xccl.sh MPI - plans on GPU memory by NCCL, through the shipped plugin
+# code and transport, over stand-ins of CUDA's runtime and of NCCL. What real
+# ones do is seen in tests/gpu.
+. "$(dirname "$0")/lib.sh"
+need "$1"
+unset UCX_TLS UCX_NET_DEVICES
+fakes=$COALMINE_BUILD/tests/fake
+export COALMINE_PLUGIN_DIR=$fakes COALMINE_FAKE_GPUS=8
+export LD_LIBRARY_PATH=$fakes/nccl
+probe=(iterations=3 warmup=1 --json "$work/records")
+
+good() {
+	local ranks=$1
+	shift
+	engine "$ranks" run "$@" device=cuda "${probe[@]}" || fail "$*: exit $?"
+	complete "$*"
+	[ "$(count ".of==\"whole\" and .verified and .min>0")" = 1 ] ||
+		fail "$*: record"
+	[ "$(count '.probe=="bad"')" = 0 ] || fail "$*: wrong data"
+}
+
+# refused EXIT TEXT RANKS WORD...: for that reason, and nothing is measured.
+refused() {
+	local status=$1 text=$2 ranks=$3 rc=0
+	shift 3
+	engine "$ranks" run "$@" device="${device-cuda}" "${probe[@]}" || rc=$?
+	[ $rc = "$status" ] || fail "$*: exit $rc instead of $status"
+	grep -q -- "$text" "$work/err" || fail "$*: no $text"
+	[ "$(count '.min')" = 0 ] || fail "$*: a number of nothing"
+}
+
+for pattern in rail asymmetric symmetric; do
+	good 8 group pattern=$pattern n=2 g=4 k=2 count=50003 via=xccl
+done
+good 8 group pattern=rail n=4 g=2 k=2 count=999 via=xccl direction=omni
+good 3 self bytes=1M via=xccl
+# Several steps, remainders, local reductions, and channels that overlap.
+good 8 stripe g=4 bytes=1000001 via=xccl
+for name in allreduce allgather alltoall reduce-scatter; do
+	good 8 collective name=$name count=1003 hierarchy=2,4 stripe=2 ring=2 \
+		depth=3 via=xccl
+done
+# Ranks that take no part, and a message for each pair.
+printf '0 1 100\n1 5 70000\n5 0 3\n5 5 9\n' >"$work/list"
+good 8 sparse file="$work/list" via=xccl
+# A library from before communicators that do not block.
+COALMINE_FAKE_NCCL=old good 4 stripe g=2 bytes=1M via=xccl
+
+via=(stripe g=2 bytes=1M via=xccl)
+device=host refused 3 'device=cuda, device=hip' 4 "${via[@]}"
+COALMINE_FAKE_NCCL=join refused 3 'joining: stand-in' 4 "${via[@]}"
+COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=2 refused 3 'share GPU 0000:1a' 4 \
+	"${via[@]}"
+COALMINE_FAKE_GPUS=0 refused 3 'no CUDA device' 4 "${via[@]}"
+COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=2 NCCL_HOSTID=x good 4 "${via[@]}"
+COALMINE_FAKE_NCCL=group refused 1 'a group: stand-in' 4 "${via[@]}"
+printf 'not a library\n' >"$work/libnccl.so.2"
+LD_LIBRARY_PATH=$work refused 3 'NCCL cannot be opened' 4 "${via[@]}"
+exit 0
