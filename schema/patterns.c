@@ -95,6 +95,40 @@ const struct conf_row options_patterns[] = {
 	{ "collective", "lean", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "Do not send a root its own data back; no: the documented "
 	    "stages." },
+	{ "compose", "steps", CONF_STRING, 0, 65536, NULL, "", "",
+	    "Primitives separated by |, as: for i in all: reduce send[i] of "
+	    "all to recv of i." },
+	{ "compose", "file", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Instead of steps: a file with one primitive a line." },
+	{ "compose", "buffers", CONF_STRING, 1, 4000, NULL,
+	    "send:in:ranks,recv:out:ranks", "",
+	    "Buffers as name:role:blocks with commas; roles are in, out and "
+	    "temp, blocks a number or ranks." },
+	{ "compose", "ranks", CONF_INT, 0, RANKS_MAX, NULL, "0", "ranks",
+	    "Ranks that take part; 0: as many as there are." },
+	{ "compose", "count", CONF_INT, 1, COUNT_MAX, NULL, "1024", "elements",
+	    "Elements of a block." },
+	{ "compose", "type", CONF_CHOICE, 0, 0, TYPES_OPS, "int32", "",
+	    "Element type." },
+	{ "compose", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
+	    "sum", "", "What reduce does." },
+	{ "compose", "root", CONF_INT, 0, RANKS_MAX, NULL, "0", "",
+	    "The number that root stands for in steps." },
+	{ "compose", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
+	    "Factors with commas, outermost first; their product is the "
+	    "number of ranks." },
+	{ "compose", "stripe", CONF_INT, 1, RANKS_MAX, NULL, "1", "stripes",
+	    "Consecutive ranks over which data between their nodes is striped; "
+	    "divides ranks." },
+	{ "compose", "ring", CONF_INT, 1, RANKS_MAX, NULL, "1", "nodes",
+	    "Nodes of a ring; divides ranks; 1: no ring." },
+	{ "compose", "depth", CONF_INT, 1, 4096, NULL, "1", "channels",
+	    "Pipeline depth: pieces that overlap." },
+	{ "compose", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
+	    "Transport of all levels, or one for each factor." },
+	{ "compose", "lean", CONF_BOOL, 0, 0, NULL, "yes", "",
+	    "Do not send a root its own data back; no: the documented "
+	    "stages." },
 	{ "neighbor", "graph", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Who gives to whom: a file of lines src dst; this, rsg, moore, "
 	    "cart or matrix must be given." },

@@ -12,6 +12,7 @@ extern const struct pattern pattern_stripe;
 extern const struct pattern pattern_self;
 extern const struct pattern pattern_sparse;
 extern const struct pattern pattern_collective;
+extern const struct pattern pattern_compose;
 extern const struct pattern pattern_neighbor;
 extern const struct pattern pattern_multipath;
 

@@ -16,6 +16,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/compose.h"
+#include "probes/pattern/compose_options.h"
 
 #define SECTION "collective"
 
@@ -338,115 +339,15 @@ refuse_form(const struct conf *c, enum collective of, char *why,
 	return pattern_refuse(c, SECTION, "form", why, why_bytes, "%s", names);
 }
 
-/* "2,2,3" into factors; *ret_product is what they make, 0 if they make no
- * sense. */
-static void
-factors(const char *text, struct compose_shape *shape, uint64_t *ret_product)
-{
-	size_t count = 0;
-	char **words = str_list_parse(text, &count);
-	uint64_t product = words != NULL && count > 0 &&
-	    count <= COMPOSE_LEVELS_MAX;
-	int64_t x;
-
-	for (uint32_t i = 0; product > 0 && i < count; i++) {
-		int rc = str_to_int(words[i], 1, PLAN_RANKS_MAX, &x);
-
-		product = rc < 0 ? 0 : product * (uint64_t)x;
-		if (product == 0 || product > PLAN_RANKS_MAX)
-			product = 0;
-		else
-			shape->factors[i] = (uint32_t)x;
-	}
-	shape->levels = (uint32_t)count;
-	str_list_free(words);
-	*ret_product = product;
-}
-
-/* The product must be the number of ranks, or gives it when nobody else did.
- */
-static int
-hierarchy(const struct conf *c, uint32_t *ranks, struct compose_shape *shape,
-    char *why, size_t why_bytes)
-{
-	const char *text = conf_string(c, SECTION, "hierarchy");
-	uint64_t product = 0;
-
-	if (strcmp(text, "flat") == 0) {
-		*ranks = *ranks > 0 ? *ranks : 2;
-		shape->levels = 1;
-		shape->factors[0] = *ranks;
-		return 0;
-	}
-	factors(text, shape, &product);
-	if (*ranks == 0)
-		*ranks = (uint32_t)product;
-	if (product == 0 || product != *ranks)
-		return pattern_refuse(c, SECTION, "hierarchy", why, why_bytes,
-		    "flat, or up to %d factors with commas whose product is "
-		    "the number of ranks%s%.0u",
-		    COMPOSE_LEVELS_MAX, *ranks > 0 ? ", " : "", *ranks);
-	return 0;
-}
-
-/* "1, 2, 3, 4, 6 or 12": what divides n. */
-static int
-refuse_divisor(const struct conf *c, const char *key, uint32_t n, char *why,
-    size_t why_bytes)
-{
-	char text[200] = "";
-	size_t len = 0;
-
-	for (uint32_t d = 1; d <= n && len < sizeof(text) - 12; d++)
-		if (n % d == 0)
-			len += (size_t)snprintf(text + len, sizeof(text) - len,
-			    " %u", d);
-	return pattern_refuse(c, SECTION, key, why, why_bytes,
-	    "a divisor of %u, the ranks:%s", n, text);
-}
-
-static int
-shape_options(const struct conf *c, uint32_t *ranks,
-    struct compose_shape *shape, char *why, size_t why_bytes)
-{
-	int rc = hierarchy(c, ranks, shape, why, why_bytes);
-
-	if (rc == 0)
-		rc = pattern_vias(c, SECTION, shape->levels, shape->vias, why,
-		    why_bytes);
-	if (rc < 0)
-		return rc;
-	shape->stripe = (uint32_t)conf_int(c, SECTION, "stripe");
-	shape->ring = (uint32_t)conf_int(c, SECTION, "ring");
-	shape->depth = (uint32_t)conf_int(c, SECTION, "depth");
-	shape->lean = conf_bool(c, SECTION, "lean");
-	shape->type = (enum plan_type)plan_type_find(
-	    conf_string(c, SECTION, "type"));
-	shape->op = (enum plan_op)plan_op_find(conf_string(c, SECTION, "op"));
-	if (*ranks % shape->stripe != 0)
-		return refuse_divisor(c, "stripe", *ranks, why, why_bytes);
-	if (*ranks % shape->ring != 0)
-		return refuse_divisor(c, "ring", *ranks, why, why_bytes);
-	return 0;
-}
-
-/* Ranks that take part: as the option says, else all, else the product of the
- * factors. */
 static int
 options(const struct conf *c, uint32_t *ranks, struct collective_build *cb,
     char *why, size_t why_bytes)
 {
-	uint32_t asked = (uint32_t)conf_int(c, SECTION, "ranks");
-	int rc = 0;
+	int rc = compose_options(c, SECTION, ranks, &cb->shape, why, why_bytes);
 
-	if (asked != 0 && *ranks != 0 && asked != *ranks)
-		return pattern_refuse(c, SECTION, "ranks", why, why_bytes,
-		    "0 or %u, as many as there are", *ranks);
-	cb->ranks = asked != 0 ? asked : *ranks;
-	rc = shape_options(c, &cb->ranks, &cb->shape, why, why_bytes);
 	if (rc < 0)
 		return rc;
-	*ranks = cb->ranks;
+	cb->ranks = *ranks;
 	cb->root = (uint32_t)conf_int(c, SECTION, "root");
 	cb->count = (uint64_t)conf_int(c, SECTION, "count");
 	cb->block = cb->count * plan_types[cb->shape.type].bytes;

@@ -18,6 +18,7 @@ const struct pattern *const patterns[] = {
 	&pattern_self,
 	&pattern_sparse,
 	&pattern_collective,
+	&pattern_compose,
 	&pattern_neighbor,
 	&pattern_multipath,
 	NULL,
