@@ -1,61 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probes/pattern/ways.h"
 
-/* Bytes [lo, hi) of the message. */
-struct range {
-	uint64_t lo, hi;
-};
-
 uint64_t
 ways_share(double share)
 {
 	return (uint64_t)(share * (double)WAYS_SHARES + 0.5);
 }
 
-/* What staged way i carries; i == count: the direct one. */
-static struct range
-range_of(const struct ways_message *m, const struct ways_staged *ways,
+struct ways_range
+ways_range(uint64_t bytes, uint64_t unit, const uint64_t *shares,
     uint32_t count, uint32_t i)
 {
+	struct ways_range r;
 	uint64_t acc = 0;
-	struct range r;
 
 	for (uint32_t k = 0; k < i; k++)
-		acc += ways[k].share;
-	r.lo = plan_cut_share(m->bytes, m->unit, acc, WAYS_SHARES);
-	r.hi = m->bytes;
+		acc += shares[k];
+	r.lo = plan_cut_share(bytes, unit, acc, WAYS_SHARES);
+	r.hi = bytes;
 	if (i < count)
-		r.hi = plan_cut_share(m->bytes, m->unit, acc + ways[i].share,
+		r.hi = plan_cut_share(bytes, unit, acc + shares[i],
 		    WAYS_SHARES);
 	return r;
 }
 
-static struct range
-chunk_of(const struct ways_message *m, const struct ways_staged *w,
-    struct range r, uint32_t i)
+struct ways_range
+ways_chunk(struct ways_range r, uint64_t unit, uint32_t chunks, uint32_t i)
 {
 	uint64_t bytes = r.hi - r.lo;
 
-	return (struct range){
-		r.lo + plan_cut_share(bytes, m->unit, i, w->chunks),
-		r.lo + plan_cut_share(bytes, m->unit, i + 1, w->chunks),
+	return (struct ways_range){
+		r.lo + plan_cut_share(bytes, unit, i, chunks),
+		r.lo + plan_cut_share(bytes, unit, i + 1, chunks),
 	};
 }
 
-/* The longest chunk: what a slot must hold. */
-static uint64_t
-slot_bytes(const struct ways_message *m, const struct ways_staged *w,
-    struct range r)
+uint64_t
+ways_slot_bytes(struct ways_range r, uint64_t unit, uint32_t chunks)
 {
 	uint64_t most = 0;
 
-	for (uint32_t i = 0; i < w->chunks; i++) {
-		struct range c = chunk_of(m, w, r, i);
+	for (uint32_t i = 0; i < chunks; i++) {
+		struct ways_range c = ways_chunk(r, unit, chunks, i);
 
 		if (c.hi - c.lo > most)
 			most = c.hi - c.lo;
 	}
 	return most;
+}
+
+/* What way i of a message carries. */
+static struct ways_range
+range_of(const struct ways_message *m, const struct ways_staged *ways,
+    uint32_t count, uint32_t i)
+{
+	uint64_t shares[PATHS_STAGED_MAX];
+
+	for (uint32_t k = 0; k < count; k++)
+		shares[k] = ways[k].share;
+	return ways_range(m->bytes, m->unit, shares, count, i);
 }
 
 static uint32_t
@@ -69,7 +72,8 @@ ways_memory(const struct ways_message *m, const struct ways_staged *ways,
     uint32_t count, uint32_t i)
 {
 	return slots_of(&ways[i]) *
-	    slot_bytes(m, &ways[i], range_of(m, ways, count, i));
+	    ways_slot_bytes(range_of(m, ways, count, i), m->unit,
+		ways[i].chunks);
 }
 
 static uint32_t
@@ -84,7 +88,7 @@ add(struct plan *p, struct order *o, struct plan_transfer *t)
 /* Chunk c into its slot, and out of it. */
 static void
 chunk_add(struct plan *p, struct order *o, const struct ways_message *m,
-    const struct ways_staged *w, struct range c, uint32_t i, uint64_t slot)
+    const struct ways_staged *w, struct ways_range c, uint32_t i, uint64_t slot)
 {
 	uint32_t slots = slots_of(w);
 	struct plan_transfer t = { .src = m->src,
@@ -112,13 +116,13 @@ chunk_add(struct plan *p, struct order *o, const struct ways_message *m,
 
 static void
 staged_add(struct plan *p, struct order *o, const struct ways_message *m,
-    const struct ways_staged *w, struct range r)
+    const struct ways_staged *w, struct ways_range r)
 {
-	uint64_t slot = slot_bytes(m, w, r);
+	uint64_t slot = ways_slot_bytes(r, m->unit, w->chunks);
 
 	plan_buf_need(p, w->buf, w->owner, w->off + slots_of(w) * slot);
 	for (uint32_t i = 0; i < w->chunks; i++) {
-		struct range c = chunk_of(m, w, r, i);
+		struct ways_range c = ways_chunk(r, m->unit, w->chunks, i);
 
 		if (c.hi > c.lo)
 			chunk_add(p, o, m, w, c, i, slot);
@@ -130,7 +134,7 @@ ways_add(struct plan *p, struct order *o, const struct ways_message *m,
     uint16_t channel, const struct ways_staged *ways, uint32_t count,
     uint64_t *ret_direct_bytes)
 {
-	struct range r = range_of(m, ways, count, count);
+	struct ways_range r = range_of(m, ways, count, count);
 	struct plan_transfer t = { .src = m->src,
 		.dst = m->dst,
 		.from = m->from,

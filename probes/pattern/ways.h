@@ -43,6 +43,20 @@ struct ways_staged {
 
 uint64_t ways_share(double share); /* 0 to 1 */
 
+/* Bytes [lo, hi) of a message. */
+struct ways_range {
+	uint64_t lo, hi;
+};
+/* What staged way i of count carries, for their shares; i == count: the direct
+ * one. */
+struct ways_range ways_range(uint64_t bytes, uint64_t unit,
+    const uint64_t *shares, uint32_t count, uint32_t i);
+/* Chunk i of such a range; may be empty. */
+struct ways_range ways_chunk(struct ways_range r, uint64_t unit,
+    uint32_t chunks, uint32_t i);
+/* The longest chunk: what a slot must hold. */
+uint64_t ways_slot_bytes(struct ways_range r, uint64_t unit, uint32_t chunks);
+
 /* Rows of all ways; the direct one in `channel`. o may be NULL; else rows come
  * when it lets them. *ret_direct_bytes: what goes directly. */
 void ways_add(struct plan *p, struct order *o, const struct ways_message *m,
