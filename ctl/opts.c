@@ -40,6 +40,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_ALL] = { "all", 0, NULL, 0, "Everything that runs." },
 	[OPT_CAMPAIGN] = { "campaign", 'c', "NAME", 0,
 	    "Only those of this campaign." },
+	[OPT_HOURS] = { "hours", 0, "HOURS", 0,
+	    "Look so far ahead, 1 to 336; 24 by default." },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,
 	    "Validity of a certificate: 1 to 36500." },
 	[OPT_FILE] = { "file", 'f', "FILE", 0,

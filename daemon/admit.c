@@ -24,7 +24,8 @@ struct candidates {
 	size_t wanted;
 	size_t free_count;      /* of nodes, not held by others */
 	char why[RUN_WHY_MAX];  /* the first that is not up */
-	char held[RUN_WHY_MAX]; /* the first that is held */
+	char held[RUN_WHY_MAX]; /* the first that is held, or the budget */
+	enum budget_answer budget;
 };
 
 void
@@ -51,10 +52,26 @@ admit_release(struct run *r)
 	}
 }
 
+/* Nobody holds it, and nobody of a higher priority waits for it. */
 static int
 is_free(const struct run *r, const struct node *n)
 {
+	if (n->claim_tick == r->all->tick && n->claim_priority > r->priority)
+		return 0;
 	return n->exclusive == NULL && (!r->exclusive || n->shared == 0);
+}
+
+static void
+held_why(const struct node *n, char ret[RUN_WHY_MAX])
+{
+	if (n->exclusive != NULL)
+		snprintf(ret, RUN_WHY_MAX, "%s is held by run %s", n->name,
+		    n->exclusive->id);
+	else
+		snprintf(ret, RUN_WHY_MAX,
+		    n->shared > 0 ? "%s is held by run of class background"
+				  : "%s is wanted by a run of higher priority",
+		    n->name);
 }
 
 static void
@@ -70,10 +87,7 @@ consider(const struct run *r, struct candidates *c, struct node *n,
 		if (is_free(r, n))
 			c->free_count++;
 		else if (c->held[0] == '\0')
-			snprintf(c->held, sizeof(c->held),
-			    "%s is held by run %s", n->name,
-			    n->exclusive != NULL ? n->exclusive->id
-						 : "of class background");
+			held_why(n, c->held);
 		return;
 	}
 	if (c->why[0] != '\0')
@@ -113,37 +127,134 @@ collect(struct run *r, struct candidates *c)
 	hostlist_clear(&hl);
 }
 
-static int
-int_compare(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
+struct drawn {
+	struct node *node;
+	int place; /* among the candidates */
+	int lot;   /* by the seed */
+};
 
-	return (x > y) - (x < y);
+/* Who was measured longest ago comes first, lots decide between equals. */
+static int
+drawn_compare(const void *a, const void *b)
+{
+	const struct drawn *x = a, *y = b;
+
+	if (x->node->used_unix_ns != y->node->used_unix_ns)
+		return x->node->used_unix_ns < y->node->used_unix_ns ? -1 : 1;
+	return x->lot - y->lot;
 }
 
-/* count of the free candidates, drawn by the seed, in their old order. */
+static int
+place_compare(const void *a, const void *b)
+{
+	return ((const struct drawn *)a)->place -
+	    ((const struct drawn *)b)->place;
+}
+
+static void
+lots_draw(const struct run *r, struct drawn *list, size_t count)
+{
+	int *lots = xcalloc(count + 1, sizeof(lots[0]));
+	struct rng rng;
+
+	for (size_t i = 0; i < count; i++)
+		lots[i] = (int)i;
+	rng_seed(&rng, r->seed);
+	rng_shuffle(&rng, lots, count);
+	for (size_t i = 0; i < count; i++)
+		list[i].lot = lots[i];
+	free(lots);
+}
+
+/* count of the free candidates, those first that were not measured for the
+ * longest time, in their old order. */
 static void
 take(struct run *r, const struct candidates *c, size_t count)
 {
-	int *index = xcalloc(c->free_count, sizeof(index[0]));
+	struct drawn *list = xcalloc(c->free_count, sizeof(list[0]));
 	size_t n = 0;
-	struct rng rng;
 
 	for (size_t i = 0; i < c->count; i++)
 		if (is_free(r, c->nodes[i]))
-			index[n++] = (int)i;
-	rng_seed(&rng, r->seed);
+			list[n++] = (struct drawn){ c->nodes[i], (int)i, 0 };
+	lots_draw(r, list, n);
 	if (count < n) {
-		rng_shuffle(&rng, index, n);
-		qsort(index, count, sizeof(index[0]), int_compare);
+		qsort(list, n, sizeof(list[0]), drawn_compare);
+		qsort(list, count, sizeof(list[0]), place_compare);
 	}
 	r->nodes = xcalloc(count, sizeof(r->nodes[0]));
 	r->node_count = count;
 	for (size_t i = 0; i < count; i++) {
-		r->nodes[i].node = c->nodes[index[i]];
-		admit_hold(r, r->nodes[i].node);
+		r->nodes[i].node = list[i].node;
+		admit_hold(r, list[i].node);
 	}
-	free(index);
+	free(list);
+	cost_begin(r);
+}
+
+/* Could it end that run? */
+static int
+is_below(const struct run *r, const struct run *other)
+{
+	return other->priority < r->priority && !run_is_final(other) &&
+	    other->step != STEP_WAIT;
+}
+
+static struct run *
+holder_below(const struct run *r, const struct node *n)
+{
+	struct run *other;
+
+	if (n->exclusive != NULL)
+		return is_below(r, n->exclusive) ? n->exclusive : NULL;
+	TAILQ_FOREACH (other, &r->all->live, link)
+		if (is_below(r, other) && run_node_index(other, n) >= 0)
+			return other;
+	return NULL;
+}
+
+/* Runs of lower priority make room, when with their nodes there are enough.
+ * Their nodes come free when what runs there has ended. */
+static void
+preempt(struct run *r, const struct candidates *c, size_t want)
+{
+	size_t could = c->free_count;
+	char text[RUN_WHY_MAX];
+	struct run *other;
+
+	for (size_t i = 0; i < c->count; i++)
+		could += !is_free(r, c->nodes[i]) &&
+		    holder_below(r, c->nodes[i]) != NULL;
+	if (could < want)
+		return;
+	for (size_t i = 0; i < c->count; i++) {
+		if (is_free(r, c->nodes[i]))
+			continue;
+		other = holder_below(r, c->nodes[i]);
+		if (other == NULL)
+			continue;
+		snprintf(text, sizeof(text),
+		    "made room for run %s of campaign %.60s: priority %lld "
+		    "over %lld",
+		    r->id, r->campaign, (long long)r->priority,
+		    (long long)other->priority);
+		run_finish(other, RUN_PREEMPTED, CAUSE_BUSY, text);
+	}
+}
+
+/* What it waits for is not for runs of lower priority to take. */
+static void
+claim(const struct run *r, const struct candidates *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct node *n = c->nodes[i];
+
+		if (n->claim_tick == r->all->tick &&
+		    n->claim_priority >= r->priority)
+			continue;
+		n->claim_tick = r->all->tick;
+		n->claim_priority = r->priority;
+	}
 }
 
 /* Waited long enough for what it lacks? */
@@ -165,6 +276,12 @@ give_up(struct run *r, const struct candidates *c, size_t min)
 	char text[SIGN_TEXT_MAX];
 	int lack = c->count < min;
 
+	if (!lack && c->budget != BUDGET_FITS) {
+		budget_refused(costs_budget(r->all->costs));
+		run_finish(r, RUN_MISSED, CAUSE_BUDGET, c->held);
+		run_step_set(r, STEP_DONE);
+		return;
+	}
 	snprintf(text, sizeof(text), "%zu of %zu nodes usable, %zu needed%s%s",
 	    lack ? c->count : c->free_count, c->wanted, min,
 	    lack && c->why[0] == '\0' ? "" : "; ", lack ? c->why : c->held);
@@ -178,8 +295,38 @@ overdue(struct run *r, const struct candidates *c)
 {
 	if (r->state == RUN_PENDING &&
 	    clk_ns() - r->created_ns >= RUN_OVERDUE_NS)
-		run_state_set(r, RUN_OVERDUE, CAUSE_BUSY,
+		run_state_set(r, RUN_OVERDUE,
+		    c->budget != BUDGET_FITS ? CAUSE_BUDGET : CAUSE_BUSY,
 		    c->held[0] != '\0' ? c->held : c->why);
+}
+
+/* How many nodes it can have now: want, less when it has waited for long, or
+ * 0. */
+static size_t
+admissible(struct run *r, struct candidates *c, size_t min, size_t want)
+{
+	size_t count = c->free_count < want ? c->free_count : want;
+
+	if (c->count < min || want == 0 || count == 0 || count < min ||
+	    (count < want && is_patient(r, c, min)))
+		return 0;
+	c->budget = cost_ask(r, count, c->held, sizeof(c->held));
+	return c->budget == BUDGET_FITS ? count : 0;
+}
+
+static void
+wait_on(struct run *r, const struct candidates *c, size_t min, size_t want)
+{
+	if (c->budget == BUDGET_NEVER || !is_patient(r, c, min > 0 ? min : 1)) {
+		give_up(r, c, min);
+		return;
+	}
+	overdue(r, c);
+	if (c->count < min || c->budget != BUDGET_FITS)
+		return;
+	claim(r, c);
+	if (r->preempts)
+		preempt(r, c, want);
 }
 
 void
@@ -188,7 +335,7 @@ admit_tick(struct run *r)
 	size_t min = (size_t)conf_int(r->conf, "campaign", "nodes_min");
 	size_t max = (size_t)conf_int(r->conf, "campaign", "nodes_max");
 	struct candidates c;
-	size_t want;
+	size_t want, count;
 
 	if (run_is_final(r)) {
 		run_step_set(r, STEP_DONE);
@@ -200,16 +347,12 @@ admit_tick(struct run *r)
 	if (min > max)
 		min = max;
 	want = c.count < max ? c.count : max;
-	if (c.count >= min && want > 0 &&
-	    (c.free_count >= want ||
-		(!is_patient(r, &c, min) && c.free_count >= min &&
-		    c.free_count > 0))) {
-		take(r, &c, c.free_count < want ? c.free_count : want);
+	count = admissible(r, &c, min, want);
+	if (count > 0) {
+		take(r, &c, count);
 		launch_prepare(r);
-	} else if (!is_patient(r, &c, min > 0 ? min : 1)) {
-		give_up(r, &c, min);
 	} else {
-		overdue(r, &c);
+		wait_on(r, &c, min, want);
 	}
 	free(c.nodes);
 }

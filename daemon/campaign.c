@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/blackout.h"
 #include "schema/options.h"
 
 #define SUFFIX        ".conf"
@@ -43,6 +44,20 @@ campaign_name_check(const char *name)
 	return 0;
 }
 
+static int
+blackout_check(const struct conf *c, char *why, size_t why_bytes)
+{
+	struct blackout b;
+	char reason[200];
+	int rc = blackout_parse(conf_string(c, "schedule", "blackout"), &b,
+	    reason, sizeof(reason));
+
+	if (rc < 0)
+		snprintf(why, why_bytes, "%s: schedule.blackout %s",
+		    conf_where(c, "schedule", "blackout"), reason);
+	return rc;
+}
+
 int
 campaign_parse(const char *path, const char *text, struct conf **ret,
     struct schedule *ret_schedule, char *why, size_t why_bytes)
@@ -60,6 +75,8 @@ campaign_parse(const char *path, const char *text, struct conf **ret,
 		rc = options_campaign_check(c, why, why_bytes);
 	if (rc == 0)
 		rc = schedule_read(c, ret_schedule, why, why_bytes);
+	if (rc == 0)
+		rc = blackout_check(c, why, why_bytes);
 	if (rc == 0)
 		*ret = c;
 	else

@@ -40,6 +40,8 @@ http_handler http_get_page, http_get_asset, http_get_metrics, http_get_health,
     http_get_schedule, http_get_diags, http_get_impacts, http_get_check;
 /* http_nodes.c */
 http_handler http_get_nodes, http_get_node, http_get_targets;
+/* http_always.c */
+http_handler http_get_horizon, http_get_budget, http_get_coverage;
 /* http_orders.c: doing */
 http_handler http_post_run, http_post_validate, http_post_cancel,
     http_post_enable, http_post_disable, http_post_stop, http_post_backup;

@@ -230,6 +230,8 @@ changed(void *ctx, const struct run *r)
 {
 	struct hub *h = ctx;
 
+	if (run_state_of(r) == RUN_FINISHED)
+		mesh_cover_run(h->mesh, r);
 	h->o.changed(h->o.arg, r);
 }
 

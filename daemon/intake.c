@@ -315,6 +315,10 @@ intake_progress(struct run *r, const json_t *msg)
 int
 intake_counters(struct run *r, struct node *n, const json_t *msg)
 {
+	long index = run_node_index(r, n);
+
+	if (index >= 0)
+		cost_counters(r, (size_t)index, json_object_get(msg, "nics"));
 	store_put_counters(r->all->store, r->id, n->name,
 	    json_integer_value(json_object_get(msg, "border")),
 	    json_integer_value(json_object_get(msg, "at_unix_ns")),

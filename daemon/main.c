@@ -21,6 +21,7 @@
 #include "common/notify.h"
 #include "daemon/agenda.h"
 #include "daemon/campaign.h"
+#include "daemon/cost.h"
 #include "daemon/http.h"
 #include "daemon/hub.h"
 #include "daemon/inherit.h"
@@ -50,6 +51,7 @@ struct app {
 	struct store *store;
 	struct latest *latest;
 	struct hub *hub;
+	struct costs *costs;
 	struct campaigns *campaigns;
 	struct agenda *agenda;
 	struct view *view;
@@ -186,8 +188,10 @@ settings_cb(int status, json_t *result, void *arg)
 {
 	struct app *a = arg;
 
-	if (status == 0)
+	if (status == 0) {
 		agenda_load(a->agenda, result);
+		costs_load(a->costs, result);
+	}
 	json_decref(result);
 	loaded(a);
 }
@@ -298,6 +302,8 @@ parts_make(struct app *a)
 	a->hub = hub_new(a->base, a->store, a->latest, &o);
 	if (a->hub == NULL)
 		return -EINVAL;
+	a->costs = costs_new(a->store, &s->costs);
+	runs_set_costs(hub_runs(a->hub), a->costs);
 	a->campaigns = campaigns_new(s->campaign_dir);
 	campaigns_scan(a->campaigns);
 	a->agenda = agenda_new(a->campaigns, hub_runs(a->hub), a->store);
@@ -305,6 +311,7 @@ parts_make(struct app *a)
 	p.campaigns = a->campaigns;
 	p.agenda = a->agenda;
 	p.store = a->store;
+	p.costs = a->costs;
 	p.latest = a->latest;
 	a->view = view_new(&p);
 	return 0;
@@ -392,6 +399,7 @@ app_close(struct app *a)
 	agenda_free(a->agenda);
 	campaigns_free(a->campaigns);
 	hub_free(a->hub);
+	costs_free(a->costs);
 	latest_free(a->latest);
 	if (a->base != NULL)
 		event_base_free(a->base);

@@ -20,6 +20,7 @@
 #include "daemon/mesh_gather.h"
 #include "daemon/mesh_ring.h"
 #include "daemon/roster.h"
+#include "daemon/run.h"
 #include "daemon/store.h"
 
 /* Orders of one tick: 10,000 leave in some seconds. */
@@ -604,6 +605,26 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 	if (type == WIRE_MESH_READY)
 		return ready(m, n, msg);
 	return report(m, n, msg, why);
+}
+
+void
+mesh_cover_run(struct mesh *m, const struct run *r)
+{
+	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
+	size_t count = run_node_count(r);
+	int far = 0;
+
+	if (count < 2)
+		return;
+	for (size_t i = 1; i < count; i++)
+		far |= strcmp(run_node_at(r, i)->leaf,
+			   run_node_at(r, 0)->leaf) != 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct node *n = run_node_at(r, i);
+
+		coverage_node(m->coverage, hour, n->id,
+		    mesh_leaf_id(m, n->leaf), far);
+	}
 }
 
 struct coverage *

@@ -22,6 +22,7 @@ struct coverage;
 struct mesh;
 struct node;
 struct roster;
+struct run;
 struct store;
 
 struct mesh_options {
@@ -60,6 +61,8 @@ int mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 /* Several times a second. */
 void mesh_tick(struct mesh *m);
 
+/* Its nodes and their links were exercised too. */
+void mesh_cover_run(struct mesh *m, const struct run *r);
 /* What was exercised; outlives nothing. */
 struct coverage *mesh_coverage(struct mesh *m);
 /* The number of a leaf for coverage, by name. */

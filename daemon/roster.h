@@ -45,6 +45,9 @@ struct node {
 	int64_t skew_ns;       /* its wall clock minus ours */
 	struct run *exclusive; /* who holds it alone */
 	unsigned shared;       /* background runs on it */
+	uint64_t claim_tick;   /* when a run last waited for it */
+	int64_t claim_priority;
+	uint64_t used_unix_ns; /* when a run last measured it; 0: not yet */
 	int resend;            /* it holds records that were not committed */
 };
 

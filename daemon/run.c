@@ -58,6 +58,8 @@ run_conf_read(struct run *r, char *why, size_t why_bytes)
 	}
 	r->deadline_ns = conf_span_ns(c, "campaign", "deadline");
 	r->start_limit_ns = conf_span_ns(c, "campaign", "start_limit");
+	r->priority = conf_int(c, "campaign", "priority");
+	r->preempts = conf_bool(c, "campaign", "preempt");
 	r->seed = (uint64_t)conf_int(c, "campaign", "seed");
 	if (r->seed != 0)
 		return 0;
@@ -128,6 +130,12 @@ runs_new(struct roster *roster, struct store *store, uint64_t late_ns,
 	TAILQ_INIT(&rs->live);
 	TAILQ_INIT(&rs->ended);
 	return rs;
+}
+
+void
+runs_set_costs(struct runs *rs, struct costs *costs)
+{
+	rs->costs = costs;
 }
 
 static void
@@ -317,6 +325,9 @@ run_finish(struct run *r, enum run_state state, enum cause cause,
 	if (run_is_final(r))
 		return;
 	run_state_set(r, state, cause, text);
+	for (size_t i = 0; state == RUN_FINISHED && i < r->node_count; i++)
+		r->nodes[i].node->used_unix_ns = r->ended_unix_ns;
+	cost_end(r);
 	r->decide_ns = 0;
 	r->resume_ns = 0;
 	run_step_set(r, STEP_LEAVE);
@@ -381,15 +392,34 @@ run_tick(struct run *r)
 		retire(r);
 }
 
+/* The highest priority below a bound, of runs that live; INT64_MIN: none. */
+static int64_t
+priority_below(const struct runs *rs, int64_t bound)
+{
+	int64_t best = INT64_MIN;
+	const struct run *r;
+
+	TAILQ_FOREACH (r, &rs->live, link)
+		if (r->priority < bound && r->priority > best)
+			best = r->priority;
+	return best;
+}
+
 void
 runs_tick(struct runs *rs)
 {
+	int64_t priority = priority_below(rs, INT64_MAX);
 	struct run *r, *next;
 
-	/* The oldest first: it has waited longest. */
-	for (r = TAILQ_LAST(&rs->live, run_list); r != NULL; r = next) {
-		next = TAILQ_PREV(r, run_list, link);
-		run_tick(r);
+	rs->tick++;
+	/* By priority, and the oldest of one first: it has waited longest. */
+	while (priority != INT64_MIN) {
+		for (r = TAILQ_LAST(&rs->live, run_list); r != NULL; r = next) {
+			next = TAILQ_PREV(r, run_list, link);
+			if (r->priority == priority)
+				run_tick(r);
+		}
+		priority = priority_below(rs, priority);
 	}
 	intake_tick(rs);
 }
@@ -755,6 +785,24 @@ enum run_state
 run_state_of(const struct run *r)
 {
 	return r->state;
+}
+
+enum cause
+run_cause_of(const struct run *r)
+{
+	return r->cause;
+}
+
+size_t
+run_node_count(const struct run *r)
+{
+	return r->node_count;
+}
+
+struct node *
+run_node_at(const struct run *r, size_t i)
+{
+	return r->nodes[i].node;
 }
 
 double

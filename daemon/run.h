@@ -24,6 +24,7 @@
 #include "schema/names.h"
 #include "schema/wire.h"
 
+struct costs;
 struct node;
 struct roster;
 struct run;
@@ -47,6 +48,8 @@ struct runs_ops {
 
 struct runs *runs_new(struct roster *roster, struct store *store,
     uint64_t late_ns, const struct runs_ops *ops, void *ctx);
+/* What runs may cost; outlives rs. */
+void runs_set_costs(struct runs *rs, struct costs *costs);
 /* Live runs are left alone: the next collector takes them up. */
 void runs_free(struct runs *rs); /* NULL is allowed */
 
@@ -95,6 +98,9 @@ const char *run_id(const struct run *r);
 const char *run_campaign(const struct run *r);
 const char *run_class(const struct run *r);
 enum run_state run_state_of(const struct run *r);
+enum cause run_cause_of(const struct run *r);
+size_t run_node_count(const struct run *r);
+struct node *run_node_at(const struct run *r, size_t i);
 double run_ended_unix_s(const struct run *r);
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/clk.h"
 #include "common/hostlist.h"
 #include "common/queue.h"
+#include "daemon/cost.h"
 #include "daemon/launcher.h"
 #include "daemon/roster.h"
 #include "daemon/run.h"
@@ -61,6 +62,9 @@ struct run_node {
 	struct node *node;
 	enum ready ready;
 	char *text; /* why not */
+	/* Of its network devices, at the first and the newest border. */
+	int counted;
+	double first_bytes, last_bytes;
 };
 
 struct spawn {
@@ -85,6 +89,10 @@ struct run {
 	uint64_t deadline_ns; /* spans */
 	uint64_t start_limit_ns;
 	uint64_t margin_ns;
+	int64_t priority;
+	int preempts;            /* it ends runs of lower priority */
+	struct budget_cost cost; /* expected */
+	int cost_held;           /* and reserved */
 	enum run_state state;
 	enum cause cause;
 	char text[SIGN_TEXT_MAX];
@@ -126,6 +134,8 @@ struct runs {
 	struct run_list live;  /* until STEP_DONE */
 	struct run_list ended; /* newest first */
 	size_t ended_count;
+	struct costs *costs; /* NULL: nothing is limited */
+	uint64_t tick;
 	int intake_failed; /* agents hold records that were not committed */
 };
 

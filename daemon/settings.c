@@ -60,6 +60,27 @@ fill_mesh(const struct conf *c, struct mesh_options *o)
 }
 
 static void
+fill_costs(const struct conf *c, struct cost_rules *ret)
+{
+	ret->limits.bytes_per_h = (double)conf_bytes(c, "budget", "bytes");
+	ret->limits.node_s_per_h = conf_real(c, "budget", "node_seconds");
+	ret->limits.link_share = conf_real(c, "budget", "link_share");
+}
+
+static int
+blackout_read(struct settings *s, char *why, size_t why_bytes)
+{
+	char reason[200];
+	int rc = blackout_parse(conf_string(s->conf, "budget", "blackout"),
+	    &s->costs.blackout, reason, sizeof(reason));
+
+	if (rc < 0)
+		snprintf(why, why_bytes, "%s: budget.blackout %s",
+		    conf_where(s->conf, "budget", "blackout"), reason);
+	return rc;
+}
+
+static void
 fill(struct settings *s)
 {
 	struct conf *c = s->conf;
@@ -82,6 +103,7 @@ fill(struct settings *s)
 	s->retention_ns = conf_span_ns(c, "store", "retention");
 	s->raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
 	fill_mesh(c, &s->mesh);
+	fill_costs(c, &s->costs);
 	s->free_min_bytes = conf_bytes(c, "store", "free_min");
 }
 
@@ -105,6 +127,8 @@ settings_load(const char *path, char *const *sets, size_t set_count,
 		fill(&s);
 		rc = check(&s, why, why_bytes);
 	}
+	if (rc == 0)
+		rc = blackout_read(&s, why, why_bytes);
 	if (rc == 0)
 		rc = topo_load(conf_string(s.conf, "topology", "leaves"),
 		    (unsigned)conf_int(s.conf, "topology", "leaf_prefix"),

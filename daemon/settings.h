@@ -12,6 +12,7 @@
 
 #include "common/conf.h"
 #include "common/log.h"
+#include "daemon/cost.h"
 #include "daemon/mesh.h"
 #include "daemon/topo.h"
 
@@ -36,6 +37,7 @@ struct settings {
 	uint64_t free_min_bytes;
 	struct topo *topo; /* owned */
 	struct mesh_options mesh;
+	struct cost_rules costs;
 };
 
 /* path NULL: the default file, which may be absent. sets: "section.key=value"

@@ -89,6 +89,9 @@ view_run_changed(struct view *v, const struct run *r)
 	enum run_state state = run_state_of(r);
 
 	last_set(v, run_campaign(r), run_id(r), state);
+	if (state == RUN_MISSED || state == RUN_OVERDUE ||
+	    state == RUN_NONSTART)
+		v->silence[state][run_cause_of(r)]++;
 	if (!names_run_states[state].final)
 		return;
 	count_of(v, run_campaign(r), (int)state)->count++;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/mesh.h"
 #include "schema/names.h"
 
 struct view; /* made by main from roster, runs, campaigns, schedule, store */
@@ -55,6 +56,39 @@ json_t *view_run(struct view *v, const char *run); /* NULL: not in memory */
 /* Schedule: [{campaign enabled every_s at window next_unix_ns last_run
  * last_state}]. */
 json_t *view_schedule(struct view *v);
+
+/* What the schedule will start within a span of time, and what will not fit
+ * and why: [{campaign due_unix_ns at_unix_ns duration_s nodes node_seconds
+ * bytes answer (runs, waits, missed) why}], in the order of time. */
+json_t *view_horizon(struct view *v, uint64_t span_ns);
+/* {bytes node_seconds {limit used reserved total} link_share {limit used}
+ * refused}; a limit that is none is null. */
+json_t *view_budget_json(struct view *v);
+/* {hours, pairs leaves links uplinks {exercised all}, links_missing
+ * leaves_missing uplinks_missing}. */
+json_t *view_coverage(struct view *v);
+
+/* The same in few words, for metrics. */
+#define VIEW_SHARES  4
+#define VIEW_BUDGETS 2
+struct mesh_sum;
+struct view_always {
+	struct view_share {
+		const char *of; /* pairs leaves links uplinks */
+		uint64_t part, all;
+	} coverage[VIEW_SHARES];
+	struct view_budget {
+		const char *of;                      /* bytes node_seconds */
+		double limit, used, reserved, total; /* limit 0: none */
+	} budget[VIEW_BUDGETS];
+	double link_share, link_share_limit;
+	uint64_t refused;
+	size_t mesh_nodes; /* that take part now */
+	const struct mesh_sum *mesh[MESH_CLASS_MAX];
+	/* Runs that became missed, overdue or nonstart, by cause. */
+	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX];
+};
+void view_always(struct view *v, struct view_always *ret);
 
 /* Orders. by: who gave it, for the event log. 0, or -errno and why.
  * overrides: {"section.key": "value"}, or NULL. text: a campaign's INI text

@@ -9,6 +9,7 @@
 
 struct agenda;
 struct campaigns;
+struct costs;
 struct hub;
 struct latest;
 struct run;
@@ -20,6 +21,7 @@ struct view_parts {
 	struct campaigns *campaigns;
 	struct agenda *agenda;
 	struct store *store;
+	struct costs *costs;
 	const struct latest *latest;
 };
 
@@ -27,6 +29,7 @@ struct view {
 	struct view_parts p;
 	struct view_run_count *counts;
 	size_t count;
+	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX]; /* what did not run */
 	struct view_node *nodes; /* for view_node_list, kept between calls */
 	size_t nodes_cap;
 	uint64_t born_unix_ns;

@@ -67,6 +67,8 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 	[CAUSE_RANK_LOST] = { "rank-lost", "a rank died" },
 	[CAUSE_LAUNCH] = { "launch", "the launcher failed" },
 	[CAUSE_NO_DEVICE] = { "no-device", "the device is not there" },
+	[CAUSE_BUDGET] = { "budget",
+	    "the budget or a blackout does not allow it" },
 	[CAUSE_BUSY] = { "busy", "a node is not idle" },
 	[CAUSE_TOO_FEW_NODES] = { "too-few-nodes",
 	    "fewer usable nodes than the campaign needs" },

@@ -32,9 +32,18 @@ const struct conf_row options_campaign[] = {
 	{ "campaign", "nodes_min", CONF_INT, 1, 65536, NULL, "1", "nodes",
 	    "Fewer usable nodes than this and the run is missed." },
 	{ "campaign", "nodes_max", CONF_INT, 1, 65536, NULL, "65536", "nodes",
-	    "Use at most this many, drawn by the seed." },
+	    "Use at most this many, those first that were not measured for the "
+	    "longest time; the seed draws among equals." },
 	{ "campaign", "ranks_per_node", CONF_INT, 1, 1024, NULL, "1", "ranks",
 	    "MPI ranks on every node." },
+	{ "campaign", "priority", CONF_INT, -100, 100, NULL, "0", "",
+	    "Runs of a higher priority get their nodes first." },
+	{ "campaign", "preempt", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Whether it ends runs of a lower priority that hold its nodes." },
+	{ "campaign", "bytes", CONF_BYTES, 0, 1024 * 1024 * GIB, NULL, "0",
+	    "bytes",
+	    "What each of its nodes sends at most, for the budget; 0: as much "
+	    "as in its last run." },
 	{ "campaign", "seed", CONF_INT, 0, 9007199254740991.0, NULL, "0", "",
 	    "Seed of roles and rings; 0 draws one and records it." },
 	{ "campaign", "deadline", CONF_SPAN, 1, DAY_S, NULL, "10m", "s",
@@ -53,6 +62,9 @@ const struct conf_row options_campaign[] = {
 	    "A random delay of up to this is added to each start." },
 	{ "schedule", "window", CONF_STRING, 0, 200, NULL, "", "",
 	    "Start only inside these times of day, UTC, as 22:00-06:00." },
+	{ "schedule", "blackout", CONF_STRING, 0, 400, NULL, "", "",
+	    "Nothing of it runs in these spans, UTC, as 08:00-18:00 or "
+	    "2026-12-24..2026-12-26." },
 	{ "canary", "tests", CONF_CHOICES, 0, 0, NAMES_TESTS,
 	    "lat,bw-sync,allreduce", "", "Canary tests, in this order." },
 	{ "canary", "share", CONF_REAL, 0.01, 1, NULL, "0.2", "1",
@@ -132,6 +144,18 @@ const struct conf_row options_daemon[] = {
 	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
 	    "Below this much free disk, writing stops and an alarm is "
 	    "raised." },
+	{ "budget", "bytes", CONF_BYTES, 0, 1024.0 * 1024 * 1024 * GIB, NULL,
+	    "0", "bytes",
+	    "What runs may send in an hour, all nodes together; 0: no limit." },
+	{ "budget", "node_seconds", CONF_REAL, 0, 1e12, NULL, "0", "s",
+	    "Nodes times seconds that runs may take in an hour; 0: no limit." },
+	{ "budget", "link_share", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "Share of any node's link that runs may use, averaged over an "
+	    "hour; "
+	    "0: no limit." },
+	{ "budget", "blackout", CONF_STRING, 0, 400, NULL, "", "",
+	    "No exclusive run in these spans, UTC, as 08:00-18:00 or "
+	    "2026-12-24..2026-12-26." },
 	{ "mesh", "enabled", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "Whether agents ask each other for UDP echoes all the time." },
 	{ "mesh", "interval", CONF_SPAN, 1, DAY_S, NULL, "5m", "s",

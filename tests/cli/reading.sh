@@ -39,6 +39,10 @@ expect compare-same 0 "$coalctl" compare 20261118-gq-a 20261118-gq-a \
 expect compare-json 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b -j
 expect compare-margin 3 "$coalctl" compare last last --margin 200%
 expect schedule-list 0 "$coalctl" schedule list
+expect schedule-horizon 1 "$coalctl" schedule horizon
+expect schedule-hours 3 "$coalctl" schedule horizon --days 3
+expect coverage 0 "$coalctl" coverage
+expect coverage-json 0 "$coalctl" coverage --json
 expect db-check 2 "$coalctl" db check
 expect diags 1 "$coalctl" diags
 expect events 0 "$coalctl" events

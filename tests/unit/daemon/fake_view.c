@@ -3,6 +3,7 @@
  * fake_view.c - a cluster made up in memory behind view.h, for tests of what
  * stands before it. fake_nodes_count and the fake_ answers may be set first.
  */
+#include "daemon/mesh.h"
 #include "tests/unit/daemon/fake_view.h"
 
 #include <errno.h>
@@ -240,4 +241,51 @@ view_run_counts(struct view *v, const struct view_run_count **ret)
 	(void)v;
 	*ret = rows;
 	return 3;
+}
+
+json_t *
+view_horizon(struct view *v, uint64_t span_ns)
+{
+	(void)v;
+	(void)span_ns;
+	return json_pack("[{s:s,s:s}]", "campaign", "quick", "answer", "runs");
+}
+
+json_t *
+view_budget_json(struct view *v)
+{
+	(void)v;
+	return json_object();
+}
+
+json_t *
+view_coverage(struct view *v)
+{
+	(void)v;
+	return json_object();
+}
+
+/* Half of the pairs, no leaves to speak of, and a limit on bytes alone. */
+void
+view_always(struct view *v, struct view_always *ret)
+{
+	static struct mesh_sum sums;
+
+	(void)v;
+	memset(ret, 0, sizeof(*ret));
+	ret->coverage[0] = (struct view_share){ "pairs", 3, 6 };
+	ret->coverage[1] = (struct view_share){ "leaves", 0, 0 };
+	ret->coverage[2] = (struct view_share){ "links", 4, 4 };
+	ret->coverage[3] = (struct view_share){ "uplinks", 0, 2 };
+	ret->budget[0] = (struct view_budget){ "bytes", 1e9, 5e8, 0, 7e8 };
+	ret->budget[1] = (struct view_budget){ "node_seconds", 0, 60, 0, 60 };
+	ret->mesh_nodes = 4;
+	if (sums.answered == 0) {
+		hist_clear(&sums.rtt_s);
+		hist_add_many(&sums.rtt_s, 16e-6, 10);
+		sums.answered = 10;
+		sums.lost = 2;
+	}
+	ret->mesh[MESH_SPINE] = &sums;
+	ret->silence[RUN_MISSED][CAUSE_BUSY] = 3;
 }

@@ -233,7 +233,8 @@ family_of(const char *line, char ret[128])
 	size_t len = strcspn(line, "{ ");
 
 	snprintf(ret, 128, "%.*s", (int)len, line);
-	if (strncmp(ret, LATENCY_HISTOGRAM, strlen(LATENCY_HISTOGRAM)) != 0)
+	if (strncmp(ret, LATENCY_HISTOGRAM, strlen(LATENCY_HISTOGRAM)) != 0 &&
+	    strncmp(ret, "coalmine_mesh_rtt", 17) != 0)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		size_t end = strlen(ends[i]);
@@ -444,10 +445,47 @@ test_promtool(void **state)
 	latest_free(l);
 }
 
+/* Shares of nothing and limits that are none are left out, not 0. */
+static void
+test_always(void **state)
+{
+	static const struct {
+		const char *line;
+		int there;
+	} rows[] = {
+		{ "coalmine_coverage_ratio{of=\"pairs\"} 0.5\n", 1 },
+		{ "coalmine_coverage_ratio{of=\"leaves\"}", 0 },
+		{ "coalmine_coverage_ratio{of=\"uplinks\"} 0\n", 1 },
+		{ "coalmine_budget_bytes_limit 1000000000\n", 1 },
+		{ "coalmine_budget_bytes_used 500000000\n", 1 },
+		{ "coalmine_budget_node_seconds_limit ", 0 },
+		{ "coalmine_budget_node_seconds_total 60\n", 1 },
+		{ "coalmine_budget_link_ratio_limit ", 0 },
+		{ "coalmine_mesh_nodes 4\n", 1 },
+		{ "coalmine_mesh_probes_total{class=\"spine\"} 12\n", 1 },
+		{ "coalmine_mesh_probes_lost_total{class=\"spine\"} 2\n", 1 },
+		{ "coalmine_mesh_rtt_seconds_count{class=\"spine\"} 10\n", 1 },
+		{ "class=\"leaf\"}", 0 },
+		{ "coalmine_runs_silent_total{state=\"missed\",cause=\"busy\"}"
+		  " 3\n",
+		    1 },
+	};
+	struct latest *l = full_latest();
+	struct strbuf page = render(l);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if ((strstr(page.text, rows[i].line) != NULL) != rows[i].there)
+			fail_msg("%s", rows[i].line);
+	strbuf_clear(&page);
+	latest_free(l);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_always),
 		cmocka_unit_test(test_promised_names),
 		cmocka_unit_test(test_no_series_twice),
 		cmocka_unit_test(test_families_in_one_piece),

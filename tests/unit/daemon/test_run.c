@@ -507,6 +507,191 @@ test_late_records(void **state)
 	fix_teardown();
 }
 
+static struct costs *
+costs_make(const struct budget_limits *limits, const char *blackout)
+{
+	struct cost_rules rules = { .limits = *limits };
+	struct costs *cs;
+	char why[200];
+
+	assert_int_equal(blackout_parse(blackout, &rules.blackout, why,
+			     sizeof(why)),
+	    0);
+	cs = costs_new(NULL, &rules);
+	runs_set_costs(fix.runs, cs);
+	return cs;
+}
+
+#define BUDGETED                                                               \
+	"[campaign]\nnodes_min = 3\ndeadline = 60s\nbytes = 1M\n"              \
+	"[congestor]\nmix = none\n"
+
+/* A run is admitted while the hour's budget lasts: then it waits, and is
+ * missed with the reason. What it did cost counts, not what was feared. */
+static void
+test_budget(void **state)
+{
+	struct budget_limits limits = { 8e6, 0, 0 };
+	struct budget_use use;
+	struct costs *cs;
+	char run[64], second[64], why[200];
+
+	(void)state;
+	fix_setup(3);
+	cs = costs_make(&limits, "");
+	fix_running(run, BUDGETED);
+	budget_look(costs_budget(cs), fix.now_ns, &use);
+	assert_true(use.bytes_reserved == 3 * 1048576.0);
+	for (int i = 1; i <= 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		for (int border = 1; border <= 2; border++)
+			fix_says(name, WIRE_COUNTERS,
+			    json_pack("{s:s, s:i, s:I, s:[{s:s, s:{s:i}}]}",
+				"run", run, "border", border, "at_unix_ns",
+				(json_int_t)1, "nics", "nic", "eth0",
+				"counters", "tx_bytes", border * 2000000));
+	}
+	fix_sends("n1", run, fix_end(run, 2, "ok"));
+	fix_commit(0);
+	fix_says("n1", WIRE_EXITED,
+	    json_pack("{s:s, s:i, s:i, s:s}", "run", run, "id", 0, "status", 0,
+		"stderr", ""));
+	fix_pass(1, NULL);
+	assert_int_equal(run_find(fix.runs, run)->state, RUN_FINISHED);
+	budget_look(costs_budget(cs), fix.now_ns, &use);
+	assert_true(use.bytes_reserved == 0);
+	assert_true(use.bytes == 6e6);
+	assert_non_null(strstr(fix.setting, "cost/c="));
+	assert_non_null(strstr(fix.setting, " 2000000"));
+	/* 6 of 8 MB are taken, 3 are needed */
+	assert_int_equal(fix_submit(BUDGETED, second, why), 0);
+	fix_pass(70, NULL);
+	assert_int_equal(run_find(fix.runs, second)->state, RUN_OVERDUE);
+	assert_int_equal(run_find(fix.runs, second)->cause, CAUSE_BUDGET);
+	fix_pass(900, NULL);
+	assert_int_equal(run_find(fix.runs, second)->state, RUN_MISSED);
+	assert_int_equal(run_find(fix.runs, second)->cause, CAUSE_BUDGET);
+	assert_non_null(
+	    strstr(run_find(fix.runs, second)->text, "budget.bytes: needs"));
+	budget_look(costs_budget(cs), fix.now_ns, &use);
+	assert_int_equal(use.refused, 1);
+	/* an hour and a slice later there is room again */
+	fix_pass(3900, NULL);
+	assert_int_equal(fix_submit(BUDGETED, second, why), 0);
+	assert_int_equal(run_find(fix.runs, second)->state, RUN_STARTING);
+	fix_teardown();
+	costs_free(cs);
+}
+
+/* More than a whole hour's budget never fits: no use in waiting. */
+static void
+test_budget_never(void **state)
+{
+	struct budget_limits limits = { 0, 100, 0 };
+	char run[64], why[200];
+	struct costs *cs;
+
+	(void)state;
+	fix_setup(3);
+	cs = costs_make(&limits, "");
+	assert_int_equal(fix_submit(BUDGETED, run, why), 0);
+	assert_int_equal(run_find(fix.runs, run)->state, RUN_MISSED);
+	assert_non_null(strstr(run_find(fix.runs, run)->text,
+	    "budget.node_seconds: needs 180 node-seconds"));
+	fix_teardown();
+	costs_free(cs);
+}
+
+/* UNIX_0_NS + 1000 s is 11:23:20 of a day. */
+static void
+test_blackout(void **state)
+{
+	struct budget_limits none = { 0, 0, 0 };
+	char run[64], why[200];
+	struct costs *cs;
+
+	(void)state;
+	fix_setup(3);
+	cs = costs_make(&none, "11:24-11:30");
+	assert_int_equal(fix_submit(BUDGETED, run, why), 0);
+	assert_int_equal(run_find(fix.runs, run)->state, RUN_PENDING);
+	fix_pass(300, NULL); /* 11:28:20 */
+	assert_int_equal(run_find(fix.runs, run)->state, RUN_OVERDUE);
+	assert_non_null(strstr(run_find(fix.runs, run)->text, "T11:30:00"));
+	fix_pass(104, NULL); /* 11:30:04 */
+	assert_int_equal(run_find(fix.runs, run)->state, RUN_STARTING);
+	fix_teardown();
+	costs_free(cs);
+	/* what is of class background runs in a blackout */
+	fix_setup(3);
+	cs = costs_make(&none, "11:00-12:00");
+	assert_int_equal(fix_submit(BUDGETED "[campaign]\nclass = background\n",
+			     run, why),
+	    0);
+	assert_int_equal(run_find(fix.runs, run)->state, RUN_STARTING);
+	fix_teardown();
+	costs_free(cs);
+}
+
+/* A run of a higher priority ends one that holds its nodes, if it may; the
+ * one that waits is not overtaken by one of a lower priority. */
+static void
+test_preempt(void **state)
+{
+	char low[64], high[64], other[64], why[200];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(low, BUDGETED);
+	assert_int_equal(fix_submit(BUDGETED "[campaign]\npriority = 5\n", high,
+			     why),
+	    0);
+	fix_pass(2, NULL);
+	assert_int_equal(run_find(fix.runs, low)->state, RUN_RUNNING);
+	assert_int_equal(fix_submit(BUDGETED, other, why), 0);
+	runs_cancel(fix.runs, high, "test", why, sizeof(why));
+	assert_int_equal(fix_submit(BUDGETED "[campaign]\npriority = 5\n"
+					     "preempt = yes\n",
+			     high, why),
+	    0);
+	fix_pass(0.5, NULL);
+	assert_int_equal(run_find(fix.runs, low)->state, RUN_PREEMPTED);
+	assert_non_null(
+	    strstr(run_find(fix.runs, low)->text, "priority 5 over 0"));
+	assert_int_equal(fix_sent("n2", WIRE_END), 1);
+	/* its nodes are held until what ran there is gone */
+	assert_int_equal(run_find(fix.runs, high)->state, RUN_PENDING);
+	fix_pass(10, NULL);
+	assert_int_equal(run_find(fix.runs, high)->state, RUN_STARTING);
+	assert_int_equal(run_find(fix.runs, other)->state, RUN_PENDING);
+	fix_teardown();
+}
+
+/* Who was not measured for the longest time is taken first. */
+static void
+test_longest_ago(void **state)
+{
+	char run[64], why[200];
+
+	(void)state;
+	fix_setup(4);
+	for (int i = 1; i <= 4; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_node(name)->used_unix_ns = (uint64_t)(i % 3 + 1);
+	}
+	assert_int_equal(fix_submit("[campaign]\nnodes_max = 2\n"
+				    "[congestor]\nmix = none\n",
+			     run, why),
+	    0);
+	assert_int_equal(fix_sent("n3", WIRE_PREPARE), 1);
+	assert_int_equal(fix_sent("n2", WIRE_PREPARE), 0);
+	fix_teardown();
+}
+
 int
 main(void)
 {
@@ -531,6 +716,11 @@ main(void)
 		cmocka_unit_test(test_draw),
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_late_records),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_budget_never),
+		cmocka_unit_test(test_blackout),
+		cmocka_unit_test(test_preempt),
+		cmocka_unit_test(test_longest_ago),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
