@@ -306,8 +306,42 @@ build_epoch(struct build *b, const struct prim *prims, size_t count)
 	free(folds.at);
 }
 
-/* Without fences, or without channels, stages alone keep everything in order;
- * else what overlaps is found. */
+/* Where a range starts within blocks of so many bytes, and that all others of
+ * its buffer start there: starts[buf] is that + 1, 0 before the first. */
+static int
+starts_alike(uint64_t *starts, struct plan_place at, uint64_t block)
+{
+	if (starts[at.buf] == 0)
+		starts[at.buf] = at.off % block + 1;
+	return starts[at.buf] == at.off % block + 1;
+}
+
+/* All primitives are equally long and lie in blocks of that length: then each
+ * channel has bytes of its own in every buffer, in all epochs. */
+static int
+aligned(const struct compose *c)
+{
+	uint64_t *starts = xcalloc(c->p->bufs_count + 1u, sizeof(*starts));
+	uint64_t count = 0;
+	int good = 1;
+
+	for (size_t i = 0; good && i < c->prims_count; i++) {
+		const struct prim *pr = &c->prims[i];
+		uint64_t block = pr->count * plan_types[c->shape.type].bytes;
+
+		if (pr->kind == FENCE || pr->count == 0)
+			continue;
+		good = (count == 0 || count == pr->count) &&
+		    starts_alike(starts, pr->from, block) &&
+		    starts_alike(starts, pr->to, block);
+		count = pr->count;
+	}
+	free(starts);
+	return good;
+}
+
+/* Without fences, or without channels that share bytes, stages alone keep
+ * everything in order; else what overlaps is found. */
 void
 compose_build(struct compose *c)
 {
@@ -323,7 +357,7 @@ compose_build(struct compose *c)
 		size *= c->shape.factors[i];
 		b.sizes[i] = size;
 	}
-	if (c->fences > 0 && c->shape.depth > 1)
+	if (c->fences > 0 && c->shape.depth > 1 && !aligned(c))
 		b.order = order_new(c->p);
 	for (; lo < c->prims_count; lo = hi + 1) {
 		for (hi = lo; hi < c->prims_count; hi++)

@@ -91,25 +91,41 @@ sort_pairs(struct plan *p)
 	}
 }
 
+/* Let row i be what row from[i] was, without a second list: round by round,
+ * each row moves once. from is used up. */
+static void
+permute(struct plan_transfer *t, uint32_t *from, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct plan_transfer first = t[i];
+		size_t at = i;
+
+		while (from[at] != i) {
+			size_t next = from[at];
+
+			t[at] = t[next];
+			from[at] = (uint32_t)at;
+			at = next;
+		}
+		t[at] = first;
+		from[at] = (uint32_t)at;
+	}
+}
+
 static void
 sort_transfers(struct plan *p)
 {
 	size_t n = p->transfers_count;
 	uint32_t *a = xcalloc(n, sizeof(*a)), *b = xcalloc(n, sizeof(*b));
-	struct plan_transfer *to = xreallocarray(NULL, n, sizeof(*to));
 
 	for (size_t i = 0; i < n; i++)
 		a[i] = (uint32_t)i;
 	pass(p, KEY_DST, a, b);
 	pass(p, KEY_SRC, b, a);
 	pass(p, KEY_STEP, a, b);
-	for (size_t i = 0; i < n; i++)
-		to[i] = p->transfers[b[i]];
 	free(a);
+	permute(p->transfers, b, n);
 	free(b);
-	free(p->transfers);
-	p->transfers = to;
-	p->transfers_cap = n;
 	sort_pairs(p);
 }
 
