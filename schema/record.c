@@ -409,6 +409,27 @@ static const struct field speedup_fields[] = {
 	{ "text", 's', NULL, 1 },
 	LAST,
 };
+/* A product of a sparse and a dense matrix, likewise. */
+static const struct field spmm_fields[] = {
+	{ "plan", 's', NULL, 0 },
+	{ "baseline", 's', NULL, 0 },
+	{ "n", 'i', NULL, 0 },
+	NUMBER("value"),
+	NUMBER("steady_value"),
+	{ "interval", 'O', is_interval, 0 },
+	{ "order", 's', NULL, 1 },
+	{ "rows", 'i', NULL, 1 },
+	{ "nonzeros", 'i', NULL, 1 },
+	{ "columns", 'i', NULL, 1 },
+	{ "seconds", 'N', is_positive, 1 },
+	{ "baseline_seconds", 'N', is_positive, 1 },
+	{ "setup_s", 'N', is_positive, 1 },
+	{ "baseline_setup_s", 'N', is_positive, 1 },
+	{ "repay", 'N', is_positive, 1 },
+	{ "cause", 's', is_cause, 1 },
+	{ "text", 's', NULL, 1 },
+	LAST,
+};
 /* A wrong byte. */
 static const struct field bad_fields[] = {
 	{ "of", 's', NULL, 0 },
@@ -473,6 +494,7 @@ static const struct kind kinds[] = {
 	{ "neighbor", plan_fields, 1 },
 	{ "neighbor", plan_fields, 1 },
 	{ "speedup", speedup_fields, 1 },
+	{ "spmm", spmm_fields, 1 },
 	{ "bad", bad_fields, 1 },
 	{ "mesh", mesh_fields, 1 },
 	{ "end", end_fields, 1 },

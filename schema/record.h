@@ -14,6 +14,7 @@
  *   group stripe self sparse collective neighbor
  *             one plan that was run, or one step of it: plan_fields below
  *   speedup   a plan against another way to do the same: speedup_fields
+ *   spmm      a product of a sparse and a dense matrix, likewise: spmm_fields
  *   bad       a wrong byte: of (the probe) plan verdict cause when rank node
  *             buffer offset want got text
  *   mesh      one class of the agents' mesh in one epoch; of the collector

@@ -312,25 +312,31 @@ notes(const struct neighbor *nb, struct plan *p)
 	neighbor_loads_clear(&nl);
 }
 
+struct plan *
+neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
+{
+	struct plan *p = plan_new(ranks > nb->ranks ? ranks : nb->ranks, title);
+
+	messages(nb, p, plan_buf_add(p, "send", PLAN_IN));
+	notes(nb, p);
+	plan_sort(p);
+	return p;
+}
+
 static int
 build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
     size_t why_bytes)
 {
 	struct neighbor nb;
-	struct plan *p;
 	char *title;
 	int rc = neighbor_read(c, ranks, &nb, why, why_bytes);
 
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);
-	p = plan_new(ranks > nb.ranks ? ranks : nb.ranks, title);
-	messages(&nb, p, plan_buf_add(p, "send", PLAN_IN));
-	notes(&nb, p);
-	plan_sort(p);
+	*ret = neighbor_plan(&nb, ranks, title);
 	neighbor_clear(&nb);
 	free(title);
-	*ret = p;
 	return 0;
 }
 

@@ -42,6 +42,11 @@ int neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
     char *why, size_t why_bytes);
 void neighbor_clear(struct neighbor *nb); /* frees */
 
+/* The plan, for so many ranks or those of nb if these are more; the caller
+ * ends it with plan_free. */
+struct plan *neighbor_plan(const struct neighbor *nb, uint32_t ranks,
+    const char *title);
+
 uint32_t neighbor_nodes(const struct neighbor *nb);
 
 /* Numbers of bytes, least to most of them; -EINVAL and "name:line: ...". The

@@ -376,5 +376,5 @@ neighbor_clear(struct neighbor *nb)
 	graph_clear(&nb->graph);
 	csr_clear(&nb->matrix);
 	free(nb->sizes);
-	nb->sizes = NULL;
+	memset(nb, 0, sizeof(*nb));
 }

@@ -25,6 +25,7 @@
 #include "probes/run/neighbor_run.h"
 #include "probes/run/plan_report.h"
 #include "probes/run/report.h"
+#include "probes/run/spmm.h"
 #include "probes/run/team.h"
 #include "probes/run/tether.h"
 #include "probes/run/trial.h"
@@ -46,6 +47,7 @@ struct order {
 	struct trial_ask ask;
 	char device[16];
 	char probe[16];
+	uint32_t columns; /* of a product with a sparse matrix; 0: none */
 };
 
 struct plans {
@@ -62,6 +64,9 @@ struct plans {
 	enum cause cause; /* the first */
 	char why[WHY_BYTES];
 	int status; /* the worst */
+	/* of a neighbor plan with a matrix */
+	struct neighbor neighbor;
+	double plan_s; /* what it takes to plan it */
 };
 
 /* ---- rank 0 ---- */
@@ -237,6 +242,42 @@ report_neighbor(struct plans *ps, const struct plan_report *r,
 	strbuf_addf(&ps->remarks, "%s\n", text);
 }
 
+static void
+report_spmm(struct plans *ps, const struct plan_report *r, struct spmm *s,
+    int rc, const char *why)
+{
+	char text[WHY_BYTES];
+
+	if (ps->world.rank != 0)
+		return;
+	if (rc == 0) {
+		emit_put(ps->emit, spmm_report(r, s, ps->plan_s));
+		spmm_text(r, s, ps->plan_s, text, sizeof(text));
+		strbuf_addf(&ps->remarks, "%s\n", text);
+		return;
+	}
+	emit_put(ps->emit,
+	    spmm_refusal(r,
+		rc == -EBADMSG ? CAUSE_WRONG_DATA : CAUSE_UNSUPPORTED, why));
+	if (rc == -EBADMSG)
+		note_failure(ps, EXIT_BAD, CAUSE_WRONG_DATA, why);
+}
+
+static void
+run_spmm(struct plans *ps, struct neighbor_run *n, const struct plan_report *r,
+    const struct order *o)
+{
+	char why[WHY_BYTES] = "";
+	struct spmm *s = NULL;
+	int rc = spmm_open(n, &ps->neighbor.matrix, o->columns, &s, why,
+	    sizeof(why));
+
+	if (rc == 0)
+		rc = spmm_time(s, &o->ask, why, sizeof(why));
+	report_spmm(ps, r, s, rc, why);
+	spmm_close(s);
+}
+
 /* Neighborhood collectives are timed beside MPI's own. */
 static void
 run_neighbor(struct plans *ps, struct exec *e, const struct plan_report *r,
@@ -261,6 +302,8 @@ run_neighbor(struct plans *ps, struct exec *e, const struct plan_report *r,
 		goto out;
 	report_trial(ps, r, &t, -1);
 	report_neighbor(ps, r, &n);
+	if (o->columns > 0)
+		run_spmm(ps, &n, r, o);
 	if (o->steps && r->plan->steps > 1)
 		measure_steps(ps, e, r, o);
 out:
@@ -366,6 +409,7 @@ send_plan(struct plans *ps, const char *probe, struct plan *p)
 	order_fill(ps, &o);
 	o.plan_bytes = bytes;
 	snprintf(o.probe, sizeof(o.probe), "%s", probe);
+	o.columns = ps->neighbor.matrix.rows > 0 ? ps->neighbor.columns : 0;
 	share(ps, &o, sizeof(o));
 	share_plan(ps, p, bytes, packed);
 	free(packed);
@@ -389,6 +433,22 @@ prove_plan(struct plans *ps, const char *probe, const struct plan *p)
 	return -EPROTO;
 }
 
+/* Planning is a part of a product's set-up; reading files and making matrices
+ * is not, so it is done once more. */
+static void
+time_planning(struct plans *ps)
+{
+	char why[PATTERN_WHY_BYTES];
+	uint64_t start_ns;
+
+	if (neighbor_read(ps->conf, (uint32_t)ps->world.size, &ps->neighbor,
+		why, sizeof(why)) < 0)
+		fatalx("%s", why); /* it was read a moment ago */
+	start_ns = clk_ns();
+	plan_free(neighbor_plan(&ps->neighbor, (uint32_t)ps->world.size, ""));
+	ps->plan_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
+}
+
 static void
 run_pattern(struct plans *ps, const struct pattern *pt)
 {
@@ -404,7 +464,10 @@ run_pattern(struct plans *ps, const struct pattern *pt)
 		plan_free(p);
 		return;
 	}
+	if (strcmp(pt->name, NEIGHBOR_SECTION) == 0)
+		time_planning(ps);
 	send_plan(ps, pt->name, p);
+	neighbor_clear(&ps->neighbor);
 }
 
 static void

@@ -10,23 +10,33 @@
 #define HEADING_LINES 2
 #define TEXT_BYTES    65536
 
-/* "  eth0: 1 2 3 ...": received bytes are the first number, sent the ninth. */
+/* A counter may be read between its two halves. */
+static uint64_t
+payload(uint64_t bytes, uint64_t packets)
+{
+	uint64_t headers = packets * WIRE_HEADER_BYTES;
+
+	return bytes > headers ? bytes - headers : 0;
+}
+
+/* "  eth0: 1 2 3 ...": bytes and packets received are the first two numbers,
+ * sent the ninth and tenth. */
 static int
 line_add(const char *line, struct wire *to)
 {
-	unsigned long long in, out;
+	unsigned long long in, in_packets, out, out_packets;
 	const char *colon = strchr(line, ':');
 
 	if (colon == NULL ||
-	    sscanf(colon + 1, "%llu %*u %*u %*u %*u %*u %*u %*u %llu", &in,
-		&out) != 2)
+	    sscanf(colon + 1, "%llu %llu %*u %*u %*u %*u %*u %*u %llu %llu",
+		&in, &in_packets, &out, &out_packets) != 4)
 		return -EPROTO;
 	while (*line == ' ')
 		line++;
 	if (strncmp(line, "lo:", 3) == 0)
 		return 0;
-	to->in_bytes += in;
-	to->out_bytes += out;
+	to->in_bytes += payload(in, in_packets);
+	to->out_bytes += payload(out, out_packets);
 	return 0;
 }
 

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wire.h - bytes that this node's network interfaces have carried, all but the
- * loopback's, as the kernel counts them. Traffic of others is in it, and so
- * are headers; what an adapter carries past the kernel is not.
+ * loopback's, as the kernel counts them: of each packet what is behind its
+ * headers of Ethernet, IPv4 and TCP with time stamps, so acknowledgements count
+ * nothing. Traffic of others is in it; what an adapter carries past the kernel
+ * is not.
  */
 #ifndef PROBES_RUN_WIRE_H
 #define PROBES_RUN_WIRE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#define WIRE_HEADER_BYTES (14 + 20 + 32)
 
 struct wire {
 	uint64_t out_bytes, in_bytes;

@@ -39,6 +39,28 @@ case_graphs() {
 		numbering=morton order=dataflow
 }
 
+# Products: whole numbers from a made matrix, others from a file, and a rank
+# that gives nothing to anyone.
+product() { # ROWS NONZEROS COLUMNS WORD...
+	local rows=$1 nonzeros=$2 columns=$3
+	shift 3
+	good "$@"
+	[ "$(count ".probe==\"spmm\" and .rows==$rows and .n==6 and .verified and
+		.nonzeros==$nonzeros and .columns==$columns and .value>0 and
+		.steady_value>0 and .setup_s>0 and .baseline_setup_s>0")" = \
+		1 ] || fail "$*: product"
+}
+
+case_products() {
+	product 256 1018 9 6 MPI_Neighbor_allgatherv matrix=debruijn columns=9 \
+		per_node=3 order=dataflow
+	product 384 1152 5 8 MPI_Neighbor_allgather matrix=ccc columns=5
+	printf '%s\n' '%%MatrixMarket matrix coordinate real general' \
+		'9 9 5' '1 9 0.1' '1 8 0.7' '1 1 -3.3' '5 9 1e-3' '9 2 7.77' \
+		>"$work/m"
+	product 9 5 9 4 MPI_Neighbor_allgatherv matrix="$work/m" per_node=2
+}
+
 # Every rank a node of its own: what the wire should carry is then every
 # transfer, and what MPI sends every edge.
 case_wire() {

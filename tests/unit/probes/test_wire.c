@@ -24,12 +24,12 @@ test_parse(void **state)
 	assert_true(w.in_bytes == 0 && w.out_bytes == 0);
 	assert_int_equal(wire_parse(HEADING
 			     "    lo: 900 1 0 0 0 0 0 0 900 1 0 0 0 0 0 0\n"
-			     "  eth0:5000000000 1 0 0 0 0 0 0 12 1 0 0 0 0 0 "
+			     "  eth0:5000000660 10 0 0 0 0 0 0 78 1 0 0 0 0 0 "
 			     "0\n"
-			     "lo2: 1 1 0 0 0 0 0 0 30 1 0 0 0 0 0 0",
+			     "lo2: 1 1 0 0 0 0 0 0 96 1 0 0 0 0 0 0",
 			     &w),
 	    0);
-	assert_true(w.in_bytes == 5000000001);
+	assert_true(w.in_bytes == 5000000000);
 	assert_true(w.out_bytes == 42);
 	assert_int_equal(wire_parse(HEADING "eth0: 1 2 3\n", &w), -EPROTO);
 	assert_int_equal(wire_parse(HEADING "eth0\n", &w), -EPROTO);

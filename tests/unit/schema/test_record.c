@@ -37,6 +37,8 @@ static const char *const good[] = {
 	     "\"baseline\":\"MPI_Neighbor_allgather\",\"n\":6,"
 	     "\"value\":2.5,\"interval\":{\"level\":0.95,\"lo\":2.0,"
 	     "\"hi\":3.0}}",
+	HEAD "\"spmm\",\"plan\":\"neighbor\",\"baseline\":\"\",\"n\":6,"
+	     "\"value\":2.5,\"steady_value\":2.6,\"interval\":null}",
 	HEAD "\"end\",\"records\":9,\"status\":\"ok\"}",
 };
 
