@@ -16,6 +16,7 @@
 #include "probes/pattern/verbs.h"
 #include "probes/run/plans.h"
 #include "probes/run/run.h"
+#include "probes/topo.h"
 
 #define EXIT_USAGE 3
 
@@ -31,6 +32,7 @@ static const char usage[] =
     "--machine NAME\n"
     "                      [-o section.key=value]... [--ranks N] "
     "[--format table|json]\n"
+    "       coalmine-probe topo [--root FOLDER]\n"
     "       coalmine-probe list\n"
     "       coalmine-probe --version | --help\n";
 
@@ -151,6 +153,7 @@ static const struct {
 	{ "run", verb_run },
 	{ "measure", verb_run },
 	{ "list", verb_list },
+	{ "topo", topo_main },
 	{ "plan", plan_main },
 	{ "check", check_main },
 	{ "predict", predict_main },

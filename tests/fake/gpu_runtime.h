@@ -10,8 +10,9 @@
  * and of inner pointers are refused.
  *
  * Environment: COALMINE_FAKE_GPUS, how many (2); "old" is a driver that is too
- * old for the runtime. COALMINE_FAKE_FAIL=N: call N after the
- * devices were counted fails, and no other.
+ * old for the runtime. COALMINE_FAKE_PEERS, how many reach each other (all).
+ * COALMINE_FAKE_FAIL=N: call N after the devices were counted fails, and no
+ * other.
  */
 #ifndef TESTS_FAKE_GPU_RUNTIME_H
 #define TESTS_FAKE_GPU_RUNTIME_H

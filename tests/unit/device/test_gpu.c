@@ -322,6 +322,7 @@ test_ipc_usable(void **state)
 	assert_int_equal(g->ipc_usable(d, 0, facts.pci, why, sizeof(why)), 0);
 	if (!real) {
 		setenv("COALMINE_FAKE_GPUS", "3", 1);
+		setenv("COALMINE_FAKE_PEERS", "2", 1);
 		assert_int_equal(g->ipc_usable(d, 0, "0000:1b:00.0", why,
 				     sizeof(why)),
 		    0);
@@ -330,6 +331,7 @@ test_ipc_usable(void **state)
 		    -ENOTSUP);
 		assert_non_null(strstr(why, "0000:1c:00.0"));
 		unsetenv("COALMINE_FAKE_GPUS");
+		unsetenv("COALMINE_FAKE_PEERS");
 	}
 	g->close(d);
 }

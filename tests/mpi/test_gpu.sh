@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_xccl.sh MPI - plans on GPU memory by NCCL, through the shipped plugin
-# code and transport, over stand-ins of CUDA's runtime and of NCCL. What real
-# ones do is seen in tests/gpu.
+# test_gpu.sh MPI - plans on GPU memory by NCCL and by IPC, through the shipped
+# plugin code and transports, over stand-ins of CUDA's runtime and of NCCL.
+# What real ones do is seen in tests/gpu.
 . "$(dirname "$0")/lib.sh"
 need "$1"
 unset UCX_TLS UCX_NET_DEVICES
@@ -48,6 +48,14 @@ printf '0 1 100\n1 5 70000\n5 0 3\n5 5 9\n' >"$work/list"
 good 8 sparse file="$work/list" via=xccl
 # A library from before communicators that do not block.
 COALMINE_FAKE_NCCL=old good 4 stripe g=2 bytes=1M via=xccl
+# IPC, and with NCCL in one plan.
+for how in ipc ipc-put ipc-get; do
+	COALMINE_FAKE_NODES=1 good 4 group pattern=rail n=2 g=2 k=2 \
+		count=300001 direction=bi via=$how
+done
+COALMINE_FAKE_NODES=1 good 4 stripe g=2 bytes=1000001 via=ipc,xccl,ipc
+COALMINE_FAKE_PEERS=1 COALMINE_FAKE_NODES=1 refused 3 'no peer access' 2 \
+	group pattern=rail n=2 g=1 k=1 count=8 via=ipc
 
 via=(stripe g=2 bytes=1M via=xccl)
 device=host refused 3 'device=cuda, device=hip' 4 "${via[@]}"

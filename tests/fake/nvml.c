@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvml.c - a stand-in for libnvidia-ml.so.1 with two GPUs, 0000:1a:00.0 and
+ * 0000:1b:00.0, that are joined by three NVLinks of the third generation, and
+ * have one each to a switch. COALMINE_FAKE_NVML=fail: no driver.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+enum { OK = 0, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, NO_DRIVER = 9 };
+
+struct pci_info {
+	char bus_id_legacy[16];
+	unsigned domain, bus, device, device_id, subsystem_id;
+	char bus_id[32];
+};
+
+PUBLIC int nvmlInit_v2(void);
+PUBLIC int nvmlShutdown(void);
+PUBLIC const char *nvmlErrorString(int code);
+PUBLIC int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **ret);
+PUBLIC int nvmlDeviceGetName(void *gpu, char *ret, unsigned cap);
+PUBLIC int nvmlDeviceGetNvLinkState(void *gpu, unsigned link, int *ret);
+PUBLIC int nvmlDeviceGetNvLinkVersion(void *gpu, unsigned link, unsigned *ret);
+PUBLIC int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *gpu, unsigned link,
+    struct pci_info *ret);
+PUBLIC int nvmlDeviceGetNvLinkRemoteDeviceType(void *gpu, unsigned link,
+    int *ret);
+
+static int up; /* between init and shutdown */
+
+int
+nvmlInit_v2(void)
+{
+	if (getenv("COALMINE_FAKE_NVML") != NULL)
+		return NO_DRIVER;
+	up++;
+	return OK;
+}
+
+int
+nvmlShutdown(void)
+{
+	up--;
+	return OK;
+}
+
+const char *
+nvmlErrorString(int code)
+{
+	return code == NO_DRIVER ? "stand-in driver not loaded" : "?";
+}
+
+int
+nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **ret)
+{
+	unsigned bus;
+
+	if (!up || sscanf(pci, "0000:%x:00.0", &bus) != 1)
+		return INVALID;
+	if (bus != 0x1a && bus != 0x1b)
+		return NOT_FOUND;
+	*ret = (void *)(uintptr_t)bus;
+	return OK;
+}
+
+int
+nvmlDeviceGetName(void *gpu, char *ret, unsigned cap)
+{
+	snprintf(ret, cap, "Stand-in %x", (unsigned)(uintptr_t)gpu);
+	return OK;
+}
+
+/* Links 0 to 2 to each other, 3 down, 4 to the switch, no more. */
+int
+nvmlDeviceGetNvLinkState(void *gpu, unsigned link, int *ret)
+{
+	(void)gpu;
+	if (link > 4)
+		return NOT_SUPPORTED;
+	*ret = link != 3;
+	return OK;
+}
+
+int
+nvmlDeviceGetNvLinkVersion(void *gpu, unsigned link, unsigned *ret)
+{
+	(void)gpu;
+	(void)link;
+	*ret = 4; /* 3.0 */
+	return OK;
+}
+
+int
+nvmlDeviceGetNvLinkRemotePciInfo_v2(void *gpu, unsigned link,
+    struct pci_info *ret)
+{
+	unsigned other = (unsigned)(uintptr_t)gpu == 0x1a ? 0x1b : 0x1a;
+
+	memset(ret, 0, sizeof(*ret));
+	snprintf(ret->bus_id, sizeof(ret->bus_id), "00000000:%02X:00.0",
+	    link == 4 ? 0xc0 : other);
+	return OK;
+}
+
+int
+nvmlDeviceGetNvLinkRemoteDeviceType(void *gpu, unsigned link, int *ret)
+{
+	(void)gpu;
+	*ret = link == 4 ? 2 : 0;
+	return OK;
+}
