@@ -8,6 +8,7 @@
 #include <event2/event.h>
 #include <stdint.h>
 
+#include "agents/host.h"
 #include "agents/session.h"
 #include "agents/spool.h"
 #include "common/conf.h"
@@ -26,6 +27,7 @@ struct agent {
 	struct session *session;
 	struct spool *spool;
 	struct mesh *mesh;
+	struct host_look host_look;
 	struct run_list runs;
 	int64_t child_uid, child_gid; /* -1: children are who we are */
 	char *child_user;             /* name of that user */

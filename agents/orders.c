@@ -497,6 +497,7 @@ heartbeat(json_t *msg, void *arg)
 		json_object_set_new(msg, "load", json_real(load));
 	json_object_set_new(msg, "spool_bytes",
 	    json_integer((json_int_t)spool_bytes(ag->spool)));
+	json_object_set_new(msg, "host", host_read("", &ag->host_look));
 	if (alarm != NULL)
 		json_object_set_new(msg, "alarm", json_string(alarm));
 	if (TAILQ_EMPTY(&ag->runs) && idle_look(ag, busy, sizeof(busy)))

@@ -37,7 +37,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_ASCII] = { "ascii", 0, NULL, 0,
 	    "Draw with ASCII only; the default where the locale is not "
 	    "UTF-8." },
-	[OPT_ALL] = { "all", 0, NULL, 0, "Everything that runs." },
+	[OPT_ALL] = { "all", 0, NULL, 0,
+	    "Everything: all runs, or nodes that are well too." },
 	[OPT_CAMPAIGN] = { "campaign", 'c', "NAME", 0,
 	    "Only those of this campaign." },
 	[OPT_HOURS] = { "hours", 0, "HOURS", 0,

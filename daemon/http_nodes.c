@@ -17,9 +17,10 @@
 static json_t *
 brief(const struct view_node *n)
 {
-	json_t *o = json_pack("{s:s,s:s,s:I}", "node", n->name, "state",
+	json_t *o = json_pack("{s:s,s:s,s:I,s:s}", "node", n->name, "state",
 	    names_agent_states[n->state], "since_unix_ns",
-	    (json_int_t)n->since_unix_ns);
+	    (json_int_t)n->since_unix_ns, "verdict",
+	    names_verdicts[n->verdict]);
 
 	if (o == NULL)
 		return NULL;

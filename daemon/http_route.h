@@ -42,6 +42,8 @@ http_handler http_get_page, http_get_asset, http_get_metrics, http_get_health,
 http_handler http_get_nodes, http_get_node, http_get_targets;
 /* http_always.c */
 http_handler http_get_horizon, http_get_budget, http_get_coverage;
+/* http_verdicts.c: who is guilty */
+http_handler http_get_verdicts, http_get_verdict_history;
 /* http_orders.c: doing */
 http_handler http_post_run, http_post_validate, http_post_cancel,
     http_post_enable, http_post_disable, http_post_stop, http_post_backup;

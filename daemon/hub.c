@@ -10,6 +10,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "daemon/campaign.h"
 #include "daemon/latest.h"
 #include "daemon/roster.h"
 #include "daemon/run.h"
@@ -18,7 +19,9 @@
 #include "schema/record.h"
 
 /* A walk over 10,000 nodes takes 0.1 ms. */
-#define ROSTER_TICK_NS (CLK_NS_PER_S / 2)
+#define ROSTER_TICK_NS  (CLK_NS_PER_S / 2)
+#define COURT_TICK_NS   CLK_NS_PER_S
+#define ORDER_MARGIN_NS (300 * CLK_NS_PER_S)
 
 struct hub {
 	struct store *store;
@@ -28,6 +31,8 @@ struct hub {
 	uint64_t roster_ns; /* of the last roster_tick */
 	struct roster *roster;
 	struct runs *runs;
+	struct court *court;
+	uint64_t court_ns; /* of the last court_tick */
 	struct sessions *sessions;
 	struct mesh *mesh;
 };
@@ -222,7 +227,22 @@ committed(void *ctx, const struct run *r, const json_t *record)
 {
 	struct hub *h = ctx;
 
-	latest_record(h->latest, run_campaign(r), run_class(r), record);
+	struct court_source from = { run_id(r), run_campaign(r), run_class(r),
+		run_mpi(r), run_launcher(r) };
+
+	/* Six nodes, one of them slow, are not how the cluster is. */
+	if (strcmp(run_campaign(r), COURT_PASS_CAMPAIGN) != 0)
+		latest_record(h->latest, run_campaign(r), run_class(r), record);
+	court_record(h->court, &from, record);
+}
+
+static void
+counters(void *ctx, const struct run *r, const struct node *n,
+    const json_t *nics)
+{
+	struct hub *h = ctx;
+
+	court_counters(h->court, run_id(r), n, nics);
 }
 
 static void
@@ -233,10 +253,36 @@ changed(void *ctx, const struct run *r)
 	if (run_state_of(r) == RUN_FINISHED)
 		mesh_cover_run(h->mesh, r);
 	h->o.changed(h->o.arg, r);
+	if (names_run_states[run_state_of(r)].final)
+		court_run_over(h->court, run_id(r));
 }
 
-static const struct runs_ops runs_ops = { send_to, hang_up, committed,
-	changed };
+static const struct runs_ops runs_ops = { send_to, hang_up, committed, changed,
+	counters };
+
+/* A second pass waits for its nodes as a scheduled run does. */
+static int
+order(void *ctx, const char *campaign, const char *text, const char *by,
+    char ret_run[64], char *why, size_t why_bytes)
+{
+	struct hub *h = ctx;
+	struct run_order o = { .campaign = campaign,
+		.by = by,
+		.margin_ns = ORDER_MARGIN_NS };
+	struct schedule schedule;
+	struct conf *conf;
+	int rc;
+
+	rc = campaign_parse(campaign, text, &conf, &schedule, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	o.conf = conf;
+	rc = runs_submit(h->runs, &o, ret_run, why, why_bytes);
+	conf_free(conf);
+	return rc;
+}
+
+static const struct court_ops court_ops = { order };
 
 static void
 mesh_record(void *ctx, const json_t *record)
@@ -282,6 +328,7 @@ hub_new(struct event_base *base, struct store *store, struct latest *latest,
 	rl.topo = o->topo;
 	h->roster = roster_new(&rl, store, lost_cb, h);
 	h->runs = runs_new(h->roster, store, h->late_ns, &runs_ops, h);
+	h->court = court_new(h->roster, store, &o->court, &court_ops, h);
 	h->sessions = sessions_new(base, &sl, &session_ops, h);
 	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh, why,
 		sizeof(why)) == 0)
@@ -299,6 +346,7 @@ hub_free(struct hub *h)
 	sessions_free(h->sessions);
 	mesh_free(h->mesh);
 	runs_free(h->runs);
+	court_free(h->court);
 	roster_free(h->roster);
 	free(h);
 }
@@ -321,6 +369,12 @@ hub_mesh(struct hub *h)
 	return h->mesh;
 }
 
+struct court *
+hub_court(struct hub *h)
+{
+	return h->court;
+}
+
 struct sessions *
 hub_sessions(struct hub *h)
 {
@@ -338,4 +392,8 @@ hub_tick(struct hub *h)
 	}
 	runs_tick(h->runs);
 	mesh_tick(h->mesh);
+	if (now_ns - h->court_ns >= COURT_TICK_NS) {
+		h->court_ns = now_ns;
+		court_tick(h->court);
+	}
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "daemon/mesh.h"
+#include "daemon/court.h"
 
 struct event_base;
 struct hub;
@@ -25,6 +26,7 @@ struct hub_options {
 	uint64_t heartbeat_ns;
 	uint64_t silence_ns;
 	size_t agents_max;
+	struct court_options court;
 	const struct topo *topo; /* outlives the hub; NULL: none */
 	struct mesh_options mesh;
 	/* A run has a new state. */
@@ -40,6 +42,7 @@ void hub_free(struct hub *h); /* NULL is allowed */
 struct roster *hub_roster(struct hub *h);
 struct runs *hub_runs(struct hub *h);
 struct mesh *hub_mesh(struct hub *h);
+struct court *hub_court(struct hub *h);
 struct sessions *hub_sessions(struct hub *h);
 /* Several times a second. */
 void hub_tick(struct hub *h);

@@ -323,6 +323,9 @@ intake_counters(struct run *r, struct node *n, const json_t *msg)
 	    json_integer_value(json_object_get(msg, "border")),
 	    json_integer_value(json_object_get(msg, "at_unix_ns")),
 	    json_object_get(msg, "nics"));
+	if (r->all->ops->counters != NULL)
+		r->all->ops->counters(r->all->ctx, r, n,
+		    json_object_get(msg, "nics"));
 	return 0;
 }
 

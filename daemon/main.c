@@ -22,6 +22,7 @@
 #include "daemon/agenda.h"
 #include "daemon/campaign.h"
 #include "daemon/cost.h"
+#include "daemon/court.h"
 #include "daemon/http.h"
 #include "daemon/hub.h"
 #include "daemon/inherit.h"
@@ -208,6 +209,17 @@ live_cb(int status, json_t *result, void *arg)
 }
 
 static void
+verdicts_cb(int status, json_t *result, void *arg)
+{
+	struct app *a = arg;
+
+	if (status == 0)
+		court_load(hub_court(a->hub), result);
+	json_decref(result);
+	loaded(a);
+}
+
+static void
 recent_cb(int status, json_t *result, void *arg)
 {
 	struct app *a = arg;
@@ -224,14 +236,18 @@ load(struct app *a)
 	json_t *none = json_object();
 	json_t *recent = json_pack("{s:i}", "limit", RECENT_RUNS);
 
-	a->loading = 4;
+	json_t *open = json_pack("{s:b}", "open", 1);
+
+	a->loading = 5;
 	/* Nodes before runs, which name them: the reader keeps the order. */
 	store_ask(a->store, STORE_NODES, none, nodes_cb, a);
+	store_ask(a->store, STORE_VERDICTS, open, verdicts_cb, a);
 	store_ask(a->store, STORE_SETTINGS, none, settings_cb, a);
 	store_ask(a->store, STORE_RUNS, recent, recent_cb, a);
 	store_ask(a->store, STORE_LIVE_RUNS, none, live_cb, a);
 	json_decref(none);
 	json_decref(recent);
+	json_decref(open);
 	warm_latest(a->store, a->latest);
 }
 
@@ -295,7 +311,7 @@ parts_make(struct app *a)
 {
 	const struct settings *s = &a->settings;
 	struct hub_options o = { s->heartbeat_ns, s->silence_ns, s->agents_max,
-		s->topo, s->mesh, changed, a };
+		s->court, s->topo, s->mesh, changed, a };
 	struct view_parts p;
 
 	a->latest = latest_new();

@@ -92,6 +92,7 @@ render_http(const struct metrics_in *in, struct strbuf *to)
 static void (*const parts[])(const struct metrics_in *, struct strbuf *) = {
 	render_build,
 	metrics_nodes,
+	metrics_verdicts,
 	metrics_canaries,
 	metrics_canary_counts,
 	metrics_histograms,

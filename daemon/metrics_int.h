@@ -19,6 +19,8 @@ metrics_part metrics_canaries, metrics_canary_counts, metrics_histograms,
 metrics_part metrics_run_counts, metrics_live_runs, metrics_schedule;
 /* metrics_always.c */
 metrics_part metrics_mesh, metrics_budget, metrics_coverage, metrics_silence;
+/* metrics_verdicts.c */
+metrics_part metrics_verdicts;
 /* metrics_process.c */
 metrics_part metrics_process;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/roster.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/store.h"
+
+#define HOST_FADE_S 30.0
 
 struct roster {
 	struct roster_limits limits;
@@ -312,6 +315,28 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	return n;
 }
 
+/* The largest of late, fading by half in HOST_FADE_S. */
+static void
+fade(double *have, const json_t *host, const char *key, double age_s)
+{
+	double now = json_number_value(json_object_get(host, key));
+	double old = *have * exp2(-age_s / HOST_FADE_S);
+
+	*have = now > old ? now : old;
+}
+
+static void
+host_take(struct node *n, const json_t *host)
+{
+	uint64_t now_ns = clk_ns();
+	double age_s = (double)(now_ns - n->host_ns) / (double)CLK_NS_PER_S;
+
+	n->host_ns = now_ns;
+	fade(&n->host.cpu, host, "cpu", age_s);
+	fade(&n->host.steal, host, "steal", age_s);
+	fade(&n->host.wait_s, host, "wait_s", age_s);
+}
+
 void
 roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 {
@@ -319,6 +344,7 @@ roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 	uint64_t at_unix_ns = u64_get(msg, "at_unix_ns");
 
 	n->skew_ns = (int64_t)(at_unix_ns - clk_unix_ns());
+	host_take(n, json_object_get(msg, "host"));
 	n->load = load == NULL ? -1 : json_number_value(load);
 	n->spool_bytes = u64_get(msg, "spool_bytes");
 	text_set(&n->busy, text_get(msg, "busy"));

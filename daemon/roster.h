@@ -21,6 +21,14 @@ struct run;
 struct session;
 struct store;
 
+/* How busy the host is, as its agent saw it lately: the largest values, fading
+ * over half a minute, since rounds are shorter than looks. 0 when not told. */
+struct node_host {
+	double cpu;    /* share of time in which somebody waits for a core */
+	double steal;  /* share that the hypervisor took */
+	double wait_s; /* the agent's own wait for a core */
+};
+
 struct node {
 	char *name;
 	enum agent_state state;
@@ -40,7 +48,9 @@ struct node {
 	json_t *inventory;        /* may be NULL */
 	char *busy;               /* why not idle; NULL: idle */
 	char *alarm;              /* what its agent complains about, or NULL */
-	double load;              /* below 0: unknown */
+	struct node_host host;
+	uint64_t host_ns; /* when host was told */
+	double load;      /* below 0: unknown */
 	uint64_t spool_bytes;
 	int64_t skew_ns;       /* its wall clock minus ours */
 	struct run *exclusive; /* who holds it alone */

@@ -781,6 +781,18 @@ run_class(const struct run *r)
 	return r->class;
 }
 
+const char *
+run_mpi(const struct run *r)
+{
+	return r->mpi;
+}
+
+const char *
+run_launcher(const struct run *r)
+{
+	return conf_string(r->conf, "campaign", "launcher");
+}
+
 enum run_state
 run_state_of(const struct run *r)
 {

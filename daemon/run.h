@@ -44,6 +44,9 @@ struct runs_ops {
 	void (*committed)(void *ctx, const struct run *r, const json_t *record);
 	/* The run has a new state. */
 	void (*changed)(void *ctx, const struct run *r);
+	/* A node's counters at a border of a phase of it. NULL: not wanted. */
+	void (*counters)(void *ctx, const struct run *r, const struct node *n,
+	    const json_t *nics);
 };
 
 struct runs *runs_new(struct roster *roster, struct store *store,
@@ -97,6 +100,8 @@ const char *runs_on_node(const struct runs *rs, const struct node *n);
 const char *run_id(const struct run *r);
 const char *run_campaign(const struct run *r);
 const char *run_class(const struct run *r);
+const char *run_mpi(const struct run *r);
+const char *run_launcher(const struct run *r);
 enum run_state run_state_of(const struct run *r);
 enum cause run_cause_of(const struct run *r);
 size_t run_node_count(const struct run *r);

@@ -40,6 +40,12 @@ check(const struct settings *s, char *why, size_t why_bytes)
 		    conf_where(s->conf, "collector", "silence"));
 		return -EINVAL;
 	}
+	if (s->court.judge.votes > s->court.judge.window) {
+		snprintf(why, why_bytes,
+		    "%s: verdict.votes is more than verdict.window",
+		    conf_where(s->conf, "verdict", "votes"));
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -81,6 +87,26 @@ blackout_read(struct settings *s, char *why, size_t why_bytes)
 }
 
 static void
+fill_court(struct settings *s)
+{
+	struct court_options *o = &s->court;
+	const struct conf *c = s->conf;
+
+	o->judge = judge_defaults;
+	o->judge.confirm_min *= conf_real(c, "verdict", "effect") /
+	    judge_defaults.effect_min;
+	o->judge.effect_min = conf_real(c, "verdict", "effect");
+	o->judge.fdr = conf_real(c, "verdict", "fdr");
+	o->judge.votes = (int)conf_int(c, "verdict", "votes");
+	o->judge.window = (int)conf_int(c, "verdict", "window");
+	o->judge.clean = (int)conf_int(c, "verdict", "clean");
+	o->stale_ns = conf_span_ns(c, "verdict", "stale");
+	o->second_pass = conf_bool(c, "verdict", "second_pass");
+	o->second_pass_per_hour = (int)conf_int(c, "verdict",
+	    "second_pass_per_hour");
+}
+
+static void
 fill(struct settings *s)
 {
 	struct conf *c = s->conf;
@@ -105,6 +131,7 @@ fill(struct settings *s)
 	fill_mesh(c, &s->mesh);
 	fill_costs(c, &s->costs);
 	s->free_min_bytes = conf_bytes(c, "store", "free_min");
+	fill_court(s);
 }
 
 int

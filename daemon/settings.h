@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "daemon/cost.h"
 #include "daemon/mesh.h"
+#include "daemon/court.h"
 #include "daemon/topo.h"
 
 struct settings {
@@ -35,6 +36,7 @@ struct settings {
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
 	uint64_t free_min_bytes;
+	struct court_options court;
 	struct topo *topo; /* owned */
 	struct mesh_options mesh;
 	struct cost_rules costs;

@@ -296,6 +296,22 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 }
 
 void
+store_put_verdict(struct store *st, const json_t *verdict)
+{
+	put(st, PUT_VERDICT, json_deep_copy(verdict), NULL, NULL);
+}
+
+void
+store_put_baseline(struct store *st, const char *name, const json_t *body)
+{
+	json_t *object = json_pack("{s:s}", "name", name);
+
+	if (body != NULL)
+		json_object_set_new(object, "body", json_deep_copy(body));
+	put(st, PUT_BASELINE, object, NULL, NULL);
+}
+
+void
 store_put_setting(struct store *st, const char *key, const char *value)
 {
 	json_t *object = json_pack("{s:s}", "key", key);

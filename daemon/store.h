@@ -72,6 +72,11 @@ void store_put_node(struct store *st, const json_t *node);
 /* Things worth telling later: kind "run", "agent", "order", "alarm" ... */
 void store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text);
+/* verdict: {kind subject verdict ...}; a new row each time, the newest of a
+ * (kind, subject) is what holds. */
+void store_put_verdict(struct store *st, const json_t *verdict);
+/* NULL body deletes. */
+void store_put_baseline(struct store *st, const char *name, const json_t *body);
 /* Small settings that survive: schedule/NAME = off, ... NULL value deletes. */
 void store_put_setting(struct store *st, const char *key, const char *value);
 
@@ -90,6 +95,10 @@ enum store_question {
 	STORE_LIVE_RUNS, /* {}: runs whose state is not final */
 	STORE_IMPACTS,   /* {campaign? test? from_unix_ns? limit?}: impact
 			    over time */
+	STORE_VERDICTS,  /* {subject? kind? limit?}: newest first; {open:true}:
+			    the last of each that is not ok */
+	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; without a name
+			    the bodies are left out */
 	STORE_BACKUP,    /* {path}: online copy */
 	STORE_CHECK,     /* {}: integrity; result {ok, text} */
 	STORE_QUESTION_MAX

@@ -23,6 +23,8 @@ enum store_put {
 	PUT_NODE,
 	PUT_EVENT,
 	PUT_SETTING,
+	PUT_VERDICT,
+	PUT_BASELINE,
 	PUT_MAX
 };
 

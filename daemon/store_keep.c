@@ -48,6 +48,12 @@ static const struct keep_row keep_rows[] = {
 	{ 0,
 	    "DELETE FROM event WHERE id IN (SELECT id FROM event"
 	    " WHERE at_unix_ns < ?1 ORDER BY id LIMIT ?2)" },
+	/* Not those that hold. */
+	{ 0,
+	    "DELETE FROM verdict WHERE id IN (SELECT v.id FROM verdict AS v"
+	    " WHERE v.at_unix_ns < ?1 AND (v.verdict = 'ok' OR EXISTS"
+	    " (SELECT 1 FROM verdict AS w WHERE w.kind = v.kind"
+	    " AND w.subject = v.subject AND w.id > v.id)) LIMIT ?2)" },
 	{ 0,
 	    "DELETE FROM node WHERE node IN (SELECT node FROM node"
 	    " WHERE last_seen_unix_ns < ?1 LIMIT ?2)" },

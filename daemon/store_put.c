@@ -31,6 +31,9 @@ enum stmt {
 	STMT_EVENT,
 	STMT_SETTING,
 	STMT_SETTING_DROP,
+	STMT_VERDICT,
+	STMT_BASELINE,
+	STMT_BASELINE_DROP,
 	STMT_MAX
 };
 
@@ -64,6 +67,12 @@ static const char *const sql[STMT_MAX] = {
 	[STMT_SETTING] =
 	    "INSERT OR REPLACE INTO setting (key, value) VALUES (?1, ?2)",
 	[STMT_SETTING_DROP] = "DELETE FROM setting WHERE key = ?1",
+	[STMT_VERDICT] =
+	    "INSERT INTO verdict (at_unix_ns, kind, subject, verdict, body)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5)",
+	[STMT_BASELINE] = "INSERT OR REPLACE INTO baseline (name, at_unix_ns,"
+			  " body) VALUES (?1, ?2, ?3)",
+	[STMT_BASELINE_DROP] = "DELETE FROM baseline WHERE name = ?1",
 };
 
 struct store_put_db {
@@ -396,6 +405,41 @@ put_setting(struct store_put_db *p, const struct store_job *job)
 	return run(p, id);
 }
 
+static int
+put_verdict(struct store_put_db *p, const struct store_job *job)
+{
+	sqlite3_stmt *q = p->stmts[STMT_VERDICT];
+	char *body = body_of(job->object);
+	int rc;
+
+	sqlite3_bind_int64(q, 1, (int64_t)job->at_unix_ns);
+	bind_text(q, 2, text_of(job->object, "kind"));
+	bind_text(q, 3, text_of(job->object, "subject"));
+	bind_text(q, 4, text_of(job->object, "verdict"));
+	bind_text(q, 5, body);
+	rc = run(p, STMT_VERDICT);
+	free(body);
+	return rc;
+}
+
+static int
+put_baseline(struct store_put_db *p, const struct store_job *job)
+{
+	const json_t *value = json_object_get(job->object, "body");
+	enum stmt id = value != NULL ? STMT_BASELINE : STMT_BASELINE_DROP;
+	char *body = value != NULL ? body_of(value) : NULL;
+	int rc;
+
+	bind_text(p->stmts[id], 1, text_of(job->object, "name"));
+	if (value != NULL) {
+		sqlite3_bind_int64(p->stmts[id], 2, (int64_t)job->at_unix_ns);
+		bind_text(p->stmts[id], 3, body);
+	}
+	rc = run(p, id);
+	free(body);
+	return rc;
+}
+
 static int (*const puts_by_kind[PUT_MAX])(struct store_put_db *,
     const struct store_job *) = {
 	[PUT_RECORD] = put_record,
@@ -404,6 +448,8 @@ static int (*const puts_by_kind[PUT_MAX])(struct store_put_db *,
 	[PUT_NODE] = put_node,
 	[PUT_EVENT] = put_event,
 	[PUT_SETTING] = put_setting,
+	[PUT_VERDICT] = put_verdict,
+	[PUT_BASELINE] = put_baseline,
 };
 
 int

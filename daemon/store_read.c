@@ -43,6 +43,8 @@ static store_read *const answers[STORE_QUESTION_MAX] = {
 	[STORE_ACKS] = store_read_acks,
 	[STORE_LIVE_RUNS] = store_read_live_runs,
 	[STORE_IMPACTS] = store_read_impacts,
+	[STORE_VERDICTS] = store_read_verdicts,
+	[STORE_BASELINES] = store_read_baselines,
 	[STORE_BACKUP] = store_read_backup,
 	[STORE_CHECK] = store_read_check,
 };

@@ -77,6 +77,8 @@ static const struct put_kind {
 	[PUT_NODE] = { 0, 0 },
 	[PUT_EVENT] = { 0, 1 },
 	[PUT_SETTING] = { 1, 1 },
+	[PUT_VERDICT] = { 0, 1 },
+	[PUT_BASELINE] = { 1, 1 },
 };
 
 /* Memory that a waiting row holds, in array members. */

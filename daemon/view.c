@@ -142,6 +142,8 @@ node_json(struct view *v, const struct node *n)
 		json_object_set_new(o, "run", json_string(run));
 	if (!isnan(score))
 		json_object_set_new(o, "score", json_real(score));
+	json_object_set_new(o, "verdict",
+	    json_string(names_verdicts[court_of_node(hub_court(v->p.hub), n)]));
 	return o;
 }
 
@@ -161,7 +163,33 @@ view_node(struct view *v, const char *node)
 {
 	const struct node *n = roster_find(hub_roster(v->p.hub), node);
 
-	return n == NULL ? NULL : node_json(v, n);
+	json_t *o, *evidence;
+
+	if (n == NULL)
+		return NULL;
+	o = node_json(v, n);
+	evidence = court_node_json(hub_court(v->p.hub), n);
+	if (evidence != NULL)
+		json_object_set_new(o, "evidence", evidence);
+	return o;
+}
+
+json_t *
+view_verdicts(struct view *v, int all)
+{
+	return court_json(hub_court(v->p.hub), all);
+}
+
+size_t
+view_open_cases(struct view *v, struct court_open *ret, size_t cap)
+{
+	return court_open_cases(hub_court(v->p.hub), ret, cap);
+}
+
+void
+view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX])
+{
+	court_counts(hub_court(v->p.hub), ret);
 }
 
 size_t
@@ -184,7 +212,8 @@ view_node_list(struct view *v, const struct view_node **ret)
 			.since_unix_ns = n->since_unix_ns,
 			.last_seen_unix_ns = n->last_seen_unix_ns,
 			.spool_bytes = n->spool_bytes,
-			.score = latest_node_score(v->p.latest, n->name) };
+			.score = latest_node_score(v->p.latest, n->name),
+			.verdict = court_of_node(hub_court(v->p.hub), n) };
 	}
 	*ret = v->nodes;
 	return count;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/court.h"
 #include "schema/mesh.h"
 #include "schema/names.h"
 
@@ -34,6 +35,7 @@ struct view_node {
 	uint64_t last_seen_unix_ns;
 	uint64_t spool_bytes;
 	double score; /* NAN: unknown */
+	enum verdict verdict;
 };
 size_t view_node_list(struct view *v, const struct view_node **ret);
 
@@ -89,6 +91,10 @@ struct view_always {
 	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX];
 };
 void view_always(struct view *v, struct view_always *ret);
+/* Verdicts, the worst first (court.h); all: those of good nodes too. */
+json_t *view_verdicts(struct view *v, int all);
+size_t view_open_cases(struct view *v, struct court_open *ret, size_t cap);
+void view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX]);
 
 /* Orders. by: who gave it, for the event log. 0, or -errno and why.
  * overrides: {"section.key": "value"}, or NULL. text: a campaign's INI text

@@ -125,6 +125,16 @@ enum agent_state {
 };
 extern const char *const names_agent_states[AGENT_STATE_MAX];
 
+/* What measurements mean for a node or leaf. */
+enum verdict {
+	VERDICT_OK,
+	VERDICT_WARN,    /* suspect */
+	VERDICT_BAD,     /* and a second pass agrees */
+	VERDICT_UNKNOWN, /* no data, which is never ok */
+	VERDICT_MAX
+};
+extern const char *const names_verdicts[VERDICT_MAX];
+
 /* What ended a test: stopped_by in its record. */
 enum stop { STOP_PRECISION, STOP_TIME, STOP_COUNT, STOP_TIMEOUT, STOP_MAX };
 extern const char *const names_stops[STOP_MAX];

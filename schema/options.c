@@ -77,6 +77,10 @@ const struct conf_row options_campaign[] = {
 	    "Time limit of one test in one phase, all visits together." },
 	{ "canary", "rounds_min", CONF_INT, 1, 100000, NULL, "8", "rounds",
 	    "Rounds of a test in every visit, whatever the stop rule says." },
+	{ "canary", "partners", CONF_CHOICE, 0, 0, "ring|pair", "ring", "",
+	    "ring: everyone at once, with two neighbours; pair: one pair of "
+	    "nodes a round, all pairs in turn, so that each is measured "
+	    "alone." },
 	{ "canary", "iterations", CONF_INT, 0, 10000000, NULL, "0", "1",
 	    "Operations in a round; 0 chooses for about 50 ms a round." },
 	{ "canary", "warmup", CONF_INT, 0, 10000, NULL, "4", "1",
@@ -179,6 +183,23 @@ const struct conf_row options_daemon[] = {
 	    "A node sends one target no more datagrams than this." },
 	{ "mesh", "timeout", CONF_SPAN, 0.01, 60, NULL, "1s", "s",
 	    "An answer that takes longer is lost." },
+	{ "verdict", "effect", CONF_REAL, 0.005, 1, NULL, "0.05", "1",
+	    "A node that is slower than its peers by less is not slow." },
+	{ "verdict", "fdr", CONF_REAL, 0.000001, 0.2, NULL, "0.01", "1",
+	    "Share of rounds that may make an innocent node suspect, before "
+	    "the second pass." },
+	{ "verdict", "votes", CONF_INT, 1, 16, NULL, "3", "rounds",
+	    "So many rounds against a node make it suspect." },
+	{ "verdict", "window", CONF_INT, 1, 16, NULL, "5", "rounds",
+	    "They must be among its last rounds, this many." },
+	{ "verdict", "clean", CONF_INT, 1, 1000, NULL, "5", "rounds",
+	    "So many rounds in a row without a sign clear it." },
+	{ "verdict", "stale", CONF_SPAN, 10, 365 * DAY_S, NULL, "1d", "s",
+	    "A node that was not measured for this long is unknown." },
+	{ "verdict", "second_pass", CONF_BOOL, 0, 0, NULL, "yes", "",
+	    "Whether suspects are measured again among good nodes." },
+	{ "verdict", "second_pass_per_hour", CONF_INT, 0, 1000, NULL, "20", "1",
+	    "Second passes in an hour, at most; each takes six nodes." },
 	{ "topology", "leaf_prefix", CONF_INT, 0, 32, NULL, "24", "bits",
 	    "Nodes whose addresses share this many bits share a leaf switch; "
 	    "0: one leaf for all." },
@@ -322,6 +343,22 @@ background_congestors(const struct conf *c)
 	return conf_choice(c, "campaign", "class") == 0 && !mix_is(c, "none");
 }
 
+/* Tests in which somebody can stand aside. */
+static int
+pair_without_pairs(const struct conf *c)
+{
+	static const char *const tests[] = { "lat", "get-lat", "bw", "put-bw" };
+	size_t count, fit = 0;
+	char **list = str_list_parse(conf_string(c, "canary", "tests"), &count);
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < ARRAY_LEN(tests); k++)
+			fit += strcmp(list[i], tests[k]) == 0;
+	str_list_free(list);
+	return conf_choice(c, "canary", "partners") == 1 &&
+	    (fit < count || conf_choice(c, "canary", "exact") == 1);
+}
+
 static int
 nodes_crossed(const struct conf *c)
 {
@@ -462,6 +499,9 @@ timeout_past_deadline(const struct conf *c)
 static const struct rule rules[] = {
 	{ "canary", "tests", tests_twice,
 	    "a test stands in it twice: allowed is each once" },
+	{ "canary", "partners", pair_without_pairs,
+	    "allowed is pair with the tests lat, get-lat, bw and put-bw only, "
+	    "and without exact = gpcnet" },
 	{ "congestor", "mix", mix_none_and_more,
 	    "none stands beside other kinds: allowed is none alone" },
 	{ "congestor", "mix", mix_twice,

@@ -25,11 +25,10 @@
  * p999 max interval{of level lo hi} hist nodes pairs stopped_by rounds seed,
  * and cause where there is no number (n is 0 and the numbers are null).
  *   hist   [[index, count], ...], indices as in common/hist.h
- *   nodes  [{node n p50 p99 q25 q75}, ...]; q25, q75: quartiles of the
- *          medians of the node's pairs; the one on the good side (q25 of s,
- *          q75 of B/s) speaks against a node
- *   pairs  the worst 16: [{a b n p50}, ...]
- * group and the like: run seq probe plan of ("whole", "step" with step, or
+ *   nodes  [{node n p50 p99 q25 q75 partners slow_partners}, ...]; q25, q75:
+ * quartiles of the medians of the node's pairs; the one on the good side (q25
+ * of s, q75 of B/s) speaks against a node pairs  the worst 16: [{a b n p50},
+ * ...] group and the like: run seq probe plan of ("whole", "step" with step, or
  * "concurrent") device via ranks nodes messages footprint_bytes bytes bytes_of
  * unit n mean min p50 ... max hist median_upper median_middle interval samples
  * [[s, slowest rank]] stopped_by bandwidth{min median_upper median_middle mean

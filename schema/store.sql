@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the store looks like at version 1: all of migrate/ in one view. A test
+-- What the store looks like at version 2: all of migrate/ in one view. A test
 -- proves that the steps make exactly this.
 --
 -- Times are nanoseconds of the wall clock (_unix_ns). A body is the JSON
@@ -77,3 +77,20 @@ CREATE TABLE event (
 	text TEXT NOT NULL
 );
 CREATE INDEX event_kind ON event (kind, id);
+
+CREATE TABLE verdict (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	at_unix_ns INTEGER NOT NULL,
+	kind TEXT NOT NULL,               -- node or leaf
+	subject TEXT NOT NULL,
+	verdict TEXT NOT NULL,            -- ok warn bad unknown
+	body TEXT NOT NULL
+);
+CREATE INDEX verdict_subject ON verdict (kind, subject, id);
+CREATE INDEX verdict_at ON verdict (at_unix_ns);
+
+CREATE TABLE baseline (
+	name TEXT PRIMARY KEY,
+	at_unix_ns INTEGER NOT NULL,
+	body TEXT NOT NULL                -- {run, tests: [...]}
+);

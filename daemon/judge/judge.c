@@ -240,6 +240,10 @@ hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct judge_track *t = need(ts, leaves[i].leaf);
 
+		if (leaves[i].apart) {
+			t->places = (uint16_t)leaves[i].places;
+			t->slow_places = (uint16_t)leaves[i].slow;
+		}
 		/* Not apart: what is wrong there is its places' matter. */
 		remember(j, t, leaves[i].effect,
 		    leaves[i].apart ? leaves[i].z : fmin(leaves[i].z, 0), cut,
@@ -292,6 +296,13 @@ judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index, int guilty)
 	}
 	clear(t);
 	t->state = JUDGE_OK;
+}
+
+void
+judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
+    enum judge_state state)
+{
+	need(&j->tracks[kind], index)->state = (uint8_t)state;
 }
 
 void

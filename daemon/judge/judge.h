@@ -61,7 +61,8 @@ struct judge_track {
 	uint8_t state;       /* enum judge_state */
 	uint32_t rounds;     /* with votes since it became suspect, or before
 				that in the window */
-	double p;            /* of its last round; 1: not tested */
+	uint16_t places, slow_places; /* of a leaf, when it was last slow */
+	double p;                     /* of its last round; 1: not tested */
 };
 
 struct judge_change {
@@ -83,6 +84,9 @@ size_t judge_round(struct judge *j, struct score_obs *obs, size_t count,
  * again from nothing. */
 void judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
     int guilty);
+/* As an earlier life left it. */
+void judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
+    enum judge_state state);
 /* It was away, or another took its name: what was known of it is void. */
 void judge_forget(struct judge *j, enum judge_kind kind, uint32_t index);
 

@@ -286,6 +286,7 @@ leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 			s->x[n++] = obs[s->order[k]].effect;
 	ret->leaf = leaf;
 	ret->places = (uint32_t)n;
+	ret->slow = (uint32_t)slow;
 	ret->z = z;
 	ret->effect = median_of(s->x, n);
 	ret->apart = (double)slow >=

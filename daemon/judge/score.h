@@ -36,10 +36,10 @@ struct score_obs {
 
 struct score_leaf {
 	uint32_t leaf;
-	uint32_t places;
-	int apart;     /* its places are slow together */
-	double effect; /* median of its places against their peers */
-	double z;      /* of that median */
+	uint32_t places, slow; /* how many, and how many of them are slow */
+	int apart;             /* its places are slow together */
+	double effect;         /* median of its places against their peers */
+	double z;              /* of that median */
 };
 
 struct score;

@@ -183,3 +183,37 @@ pairs_quantile(const struct pairs *p, int node, double q)
 	free(x);
 	return at;
 }
+
+double
+pairs_typical(const struct pairs *p)
+{
+	double *x = xcalloc(p->used + 1, sizeof(*x)), at;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < p->size; i++)
+		if (p->slots[i].n > 0)
+			x[n++] = median_of(&p->slots[i]);
+	at = robust_median(x, n);
+	free(x);
+	return at;
+}
+
+int
+pairs_partners(const struct pairs *p, int node, double typical, int *ret_slow)
+{
+	double bound = p->low_is_bad ? typical / (1 + PAIRS_SLOW)
+				     : typical * (1 + PAIRS_SLOW);
+	int count = 0, slow = 0;
+
+	for (uint32_t i = 0; i < p->size; i++) {
+		const struct slot *s = &p->slots[i];
+
+		if (s->n == 0 || (s->a != node && s->b != node))
+			continue;
+		count++;
+		slow += p->low_is_bad ? median_of(s) < bound
+				      : median_of(s) > bound;
+	}
+	*ret_slow = slow;
+	return count;
+}

@@ -37,4 +37,12 @@ int pairs_worst(const struct pairs *p, struct pairs_row *ret, int cap);
 /* A quantile of the medians of the node's pairs; NAN without pairs. */
 double pairs_quantile(const struct pairs *p, int node, double q);
 
+/* The median of all pairs' medians; NAN without pairs. */
+double pairs_typical(const struct pairs *p);
+/* The node's pairs, and how many of them are worse than typical by more than
+ * PAIRS_SLOW of it. */
+#define PAIRS_SLOW 0.05
+int pairs_partners(const struct pairs *p, int node, double typical,
+    int *ret_slow);
+
 #endif

@@ -207,11 +207,23 @@ cut_off(const struct collect_node *nodes, int count, int low_is_bad)
 	return at;
 }
 
+static void
+put_partners(json_t *o, const struct pairs *p, int node, double typical)
+{
+	int slow, count = pairs_partners(p, node, typical, &slow);
+
+	json_object_set_new(o, "partners", json_integer(count));
+	json_object_set_new(o, "slow_partners", json_integer(slow));
+}
+
 static json_t *
 node_list(const struct world *w, const struct measure_cell *cell,
     const struct collect_node *nodes, int count, int low_is_bad)
 {
 	double at = cut_off(nodes, count, low_is_bad);
+	double typical = cell == NULL || cell->pairs == NULL
+	    ? NAN
+	    : pairs_typical(cell->pairs);
 	json_t *list = json_array();
 
 	for (int i = 0; i < count; i++) {
@@ -224,6 +236,8 @@ node_list(const struct world *w, const struct measure_cell *cell,
 		o = json_pack("{s:s, s:I, s:o, s:o}", "node",
 		    w->names[(int)n->node], "n", (json_int_t)n->n, "p50",
 		    number(n->p50), "p99", number(n->p99));
+		if (cell != NULL && cell->pairs != NULL)
+			put_partners(o, cell->pairs, (int)n->node, typical);
 		if (cell != NULL) {
 			json_object_set_new(o, "q25", quartile(cell, n, 0.25));
 			json_object_set_new(o, "q75", quartile(cell, n, 0.75));

@@ -23,6 +23,21 @@ ring_order(const struct ring *ring, int *order)
 	rng_shuffle(&r, order, (size_t)ring->size);
 }
 
+/* (0, 1) (0, 2) (1, 2) (0, 3) ...: the pairs with the larger rank b start at
+ * b (b - 1) / 2. */
+int
+ring_pair(int round, int size, int rank)
+{
+	int at, b = 1;
+
+	if (size < 2)
+		return rank;
+	at = (int)((long)round % ((long)size * (size - 1) / 2));
+	while (at >= b)
+		at -= b++;
+	return rank == at ? b : rank == b ? at : rank;
+}
+
 void
 ring_neighbours(const struct ring *ring, int rank, int *ret_left,
     int *ret_right)

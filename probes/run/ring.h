@@ -19,6 +19,9 @@ struct ring {
 	int natural; /* 1: in the order of ranks */
 };
 
+/* The pairs of size ranks in turn, one a round and from the first again: is
+ * this rank's turn? Then its partner, else itself. */
+int ring_pair(int round, int size, int rank);
 /* order[0..size-1]: ranks in ring order. */
 void ring_order(const struct ring *ring, int *order);
 /* Neighbours of a rank. In a ring of two both are the same, in a ring of one

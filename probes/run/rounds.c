@@ -60,14 +60,27 @@ rounds_free(struct rounds *r)
 	free(r);
 }
 
+/* whole: the ring, whatever the campaign says. */
 static void
-choose_neighbours(const struct rounds *r, const struct rounds_ask *ask)
+choose_neighbours(const struct rounds *r, const struct rounds_ask *ask,
+    int whole)
 {
 	struct canary *c = ask->canary;
 	struct ring ring = { r->settings->seed, (int)c->test, ask->number,
 		r->world->local, c->size, canary_ops[c->test].natural };
 
-	ring_neighbours(&ring, c->rank, &c->left, &c->right);
+	if (!r->settings->paired || whole)
+		ring_neighbours(&ring, c->rank, &c->left, &c->right);
+	else
+		c->left = c->right = ring_pair(ask->number, c->size, c->rank);
+}
+
+/* Nothing to do in this round but to be there when it is collected. */
+static int
+is_aside(const struct rounds *r, const struct canary *c)
+{
+	return world_alone(r->world) ||
+	    (r->settings->paired && c->left == c->rank);
 }
 
 /* Operations from..to of the round. */
@@ -115,7 +128,7 @@ run_chunks(struct rounds *r, struct canary *c, int count, int first,
 {
 	uint64_t start_ns = clk_ns();
 	int done = 0, next = count < first ? count : first;
-	int active = !world_alone(r->world);
+	int active = !is_aside(r, c);
 
 	while (done < count) {
 		/* Ranks come from a look at different times; one operation
@@ -138,12 +151,13 @@ run_chunks(struct rounds *r, struct canary *c, int count, int first,
 }
 
 static void
-begin(struct rounds *r, const struct rounds_ask *ask, struct rounds_result *ret)
+begin(struct rounds *r, const struct rounds_ask *ask, int whole,
+    struct rounds_result *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->wrong_at = -1;
 	if (!world_alone(r->world))
-		choose_neighbours(r, ask);
+		choose_neighbours(r, ask, whole);
 	MPI_DO(MPI_Barrier(r->world->group));
 }
 
@@ -154,7 +168,7 @@ warm_up(struct rounds *r, const struct rounds_ask *ask)
 {
 	int count = ask->warmup;
 
-	if (world_alone(r->world))
+	if (is_aside(r, ask->canary))
 		return;
 	if (count > ask->iterations && !r->settings->exact)
 		count = ask->iterations;
@@ -256,10 +270,10 @@ void
 rounds_run(struct rounds *r, const struct rounds_ask *ask,
     struct rounds_result *ret)
 {
-	begin(r, ask, ret);
+	begin(r, ask, 0, ret);
 	warm_up(r, ask);
 	run_chunks(r, ask->canary, ask->iterations, CHUNK_FIRST, 0, ret);
-	if (world_alone(r->world))
+	if (is_aside(r, ask->canary))
 		hist_clear(&ret->mine);
 	else
 		count_samples(r, ask->canary, ret->operations, &ret->mine);
@@ -283,7 +297,7 @@ void
 rounds_calibrate(struct rounds *r, const struct rounds_ask *ask,
     struct rounds_result *ret)
 {
-	begin(r, ask, ret);
+	begin(r, ask, 1, ret);
 	ret->wrong_at = check(r, ask);
 	run_chunks(r, ask->canary, ROUNDS_OPERATIONS_MAX, 1,
 	    ROUNDS_TARGET_NS / 2, ret);

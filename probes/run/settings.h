@@ -29,7 +29,8 @@ struct settings {
 	int warmup;     /* operations before a round */
 	uint64_t timeout_ns;
 	int raw;
-	int exact; /* 1: GPCNeT's loop counts */
+	int paired; /* 1: one pair of nodes at a time, no rings */
+	int exact;  /* 1: GPCNeT's loop counts */
 
 	size_t congestor_bytes;
 	size_t allreduce_bytes;

@@ -6,6 +6,7 @@
 #include "daemon/mesh.h"
 #include "tests/unit/daemon/fake_view.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -112,6 +113,45 @@ view_node(struct view *v, const char *node)
 			return fake_node(i);
 	}
 	return NULL;
+}
+
+/* node3 is slow, and so is the uplink of leaf2. */
+json_t *
+view_verdicts(struct view *v, int all)
+{
+	(void)v;
+	(void)all;
+	return json_pack("[{s:s,s:s,s:s,s:s,s:s,s:I},{s:s,s:s,s:s,s:s,s:s,s:I}"
+			 "]",
+	    "kind", "node", "subject", "node3", "verdict", "bad", "what",
+	    "node", "text", "node3: 28 % slower than 5 of 5 partners",
+	    "since_unix_ns", (json_int_t)1, "kind", "leaf", "subject", "leaf2",
+	    "verdict", "warn", "what", "link", "text",
+	    "leaf2: 40 % slower than other leaves", "since_unix_ns",
+	    (json_int_t)1);
+}
+
+size_t
+view_open_cases(struct view *v, struct court_open *ret, size_t cap)
+{
+	static const struct court_open cases[] = {
+		{ "node", "node", "node3", VERDICT_BAD },
+		{ "leaf", "link", "leaf2", VERDICT_WARN },
+	};
+
+	(void)v;
+	assert(cap >= 2);
+	memcpy(ret, cases, sizeof(cases));
+	return 2;
+}
+
+void
+view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX])
+{
+	(void)v;
+	memset(ret, 0, VERDICT_MAX * sizeof(*ret));
+	ret[VERDICT_OK] = (size_t)fake.nodes - 1;
+	ret[VERDICT_BAD] = 1;
 }
 
 json_t *

@@ -198,7 +198,7 @@ fix_changed(void *ctx, const struct run *r)
 }
 
 static const struct runs_ops fix_ops = { fix_send, fix_hang_up, fix_committed,
-	fix_changed };
+	fix_changed, NULL };
 
 static void
 fix_lost_cb(struct node *n, void *arg)

@@ -83,10 +83,34 @@ test_bounded(void **state)
 	pairs_free(p);
 }
 
+/* Node 0 is slow with two of three; 1-2, 1-3 and 2-3 are typical. */
+static void
+test_partners(void **state)
+{
+	struct pairs *p = pairs_new(0, 1);
+	int slow;
+
+	(void)state;
+	pairs_add(p, 0, 1, 2.0);
+	pairs_add(p, 0, 2, 2.0);
+	pairs_add(p, 0, 3, 1.0);
+	pairs_add(p, 1, 2, 1.0);
+	pairs_add(p, 1, 3, 1.01);
+	pairs_add(p, 2, 3, 0.99);
+	assert_true(pairs_typical(p) < 1.02);
+	assert_int_equal(pairs_partners(p, 0, pairs_typical(p), &slow), 3);
+	assert_int_equal(slow, 2);
+	assert_int_equal(pairs_partners(p, 3, pairs_typical(p), &slow), 3);
+	assert_int_equal(slow, 0);
+	assert_int_equal(pairs_partners(p, 9, pairs_typical(p), &slow), 0);
+	pairs_free(p);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_partners),
 		cmocka_unit_test(test_worst_first),
 		cmocka_unit_test(test_low_is_bad),
 		cmocka_unit_test(test_guilty),

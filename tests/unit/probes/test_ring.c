@@ -30,6 +30,34 @@ test_is_a_ring(void **state)
 	}
 }
 
+/* Every pair has its turn once, both agree on it, and nobody else moves. */
+static void
+test_pairs_in_turn(void **state)
+{
+	(void)state;
+	assert_int_equal(ring_pair(3, 1, 0), 0);
+	for (int size = 2; size < 12; size++) {
+		int pairs = size * (size - 1) / 2, met[12][12] = { { 0 } };
+
+		for (int round = 7; round < 7 + pairs; round++) {
+			int moved = 0;
+
+			for (int i = 0; i < size; i++) {
+				int with = ring_pair(round, size, i);
+
+				assert_int_equal(ring_pair(round, size, with),
+				    i);
+				moved += with != i;
+				met[i][with] += with != i;
+			}
+			assert_int_equal(moved, 2);
+		}
+		for (int i = 0; i < size; i++)
+			for (int k = 0; k < size; k++)
+				assert_int_equal(met[i][k], i != k);
+	}
+}
+
 static int
 same(const struct ring *x, const struct ring *y)
 {
@@ -99,6 +127,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_is_a_ring),
+		cmocka_unit_test(test_pairs_in_turn),
 		cmocka_unit_test(test_drawn_from),
 		cmocka_unit_test(test_natural),
 		cmocka_unit_test(test_uniform),

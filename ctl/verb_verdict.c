@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+
+static int
+code_of(const json_t *v)
+{
+	const char *verdict = print_member(v, "verdict", "unknown");
+
+	if (strcmp(verdict, names_verdicts[VERDICT_BAD]) == 0)
+		return EXIT_CODE_BAD;
+	return strcmp(verdict, names_verdicts[VERDICT_WARN]) == 0
+	    ? EXIT_CODE_WARN
+	    : EXIT_CODE_OK;
+}
+
+static void
+print_verdicts(const json_t *list, int history)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (list, i, v) {
+		char at[PRINT_BYTES];
+
+		print_time(v, history ? "at_unix_ns" : "since_unix_ns", at);
+		printf("%-7s %-11s %s  %s\n", print_member(v, "verdict", "?"),
+		    print_member(v, "what", print_member(v, "kind", "?")), at,
+		    print_member(v, "text", print_member(v, "subject", "?")));
+	}
+	if (json_array_size(list) == 0)
+		puts(history ? "nothing was ever said"
+			     : "ok: nobody is suspected");
+}
+
+static int
+show(struct ctl *c, const char *path, int history)
+{
+	int worst = EXIT_CODE_OK;
+	json_t *list, *v;
+	size_t i;
+
+	if (client_get(ctl_client(c), path, &list) != 0)
+		return ctl_fail_client(c);
+	json_array_foreach (list, i, v)
+		if (!history && code_of(v) > worst)
+			worst = code_of(v);
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(list);
+	else
+		print_verdicts(list, history);
+	json_decref(list);
+	return worst;
+}
+
+static int
+verdict_list(struct ctl *c)
+{
+	struct strbuf path = { 0 };
+	int rc;
+
+	client_part(&path, "verdicts");
+	client_param(&path, "all",
+	    opts_given(&c->opts, OPT_ALL) ? "yes" : NULL);
+	rc = show(c, path.text, 0);
+	strbuf_clear(&path);
+	return rc;
+}
+
+static int
+verdict_history(struct ctl *c)
+{
+	struct strbuf path = { 0 };
+	int rc;
+
+	client_part(&path, "verdicts");
+	client_part(&path, "history");
+	client_param(&path, "subject", c->args[0]);
+	client_param(&path, "limit", opts_value(&c->opts, OPT_LIMIT));
+	rc = show(c, path.text, 1);
+	strbuf_clear(&path);
+	return rc;
+}
+
+const struct verb verbs_verdict[] = {
+	{ "verdict", "list", "", 0, 0, "json all", "",
+	    "Say who is suspected, of what and why, the worst first.",
+	    "The exit code is that of the worst: 0, 1 for a suspect, 2 for one "
+	    "that a second pass has confirmed. With --all nodes that are ok "
+	    "or unknown are listed too.",
+	    verdict_list },
+	{ "verdict", "history", "[NODE]", 0, 1, "json limit", "nodes",
+	    "Show what was said before, the newest first.", NULL,
+	    verdict_history },
+	{ 0 },
+};

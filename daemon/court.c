@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/court_int.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/robust.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/roster.h"
+#include "daemon/store.h"
+
+/* A host is in trouble when it is so by this much, and by this factor more
+ * than the typical host of the round: a cluster of busy hosts is no news. */
+#define BUSY_CPU    0.25 /* share of time in which somebody waits for a core */
+#define BUSY_STEAL  0.10
+#define BUSY_WAIT_S 0.010
+#define BUSY_FACTOR 3.0
+
+struct court *
+court_new(struct roster *roster, struct store *store,
+    const struct court_options *o, const struct court_ops *ops, void *ctx)
+{
+	struct court *c = xcalloc(1, sizeof(*c));
+
+	c->roster = roster;
+	c->store = store;
+	c->o = *o;
+	c->ops = ops;
+	c->ctx = ctx;
+	c->leaf_index = json_object();
+	TAILQ_INIT(&c->cases);
+	rng_seed(&c->rng, rng_entropy());
+	return c;
+}
+
+void
+court_free(struct court *c)
+{
+	struct court_case *k;
+
+	if (c == NULL)
+		return;
+	court_pass_clear(&c->pass);
+	while ((k = TAILQ_FIRST(&c->cases)) != NULL) {
+		TAILQ_REMOVE(&c->cases, k, link);
+		court_case_free(k);
+	}
+	for (size_t i = 0; i < c->series_count; i++)
+		judge_free(c->series[i].judge);
+	for (size_t i = 0; i < c->node_count; i++)
+		free(c->nodes[i].boot);
+	free(c->nodes);
+	json_decref(c->leaf_index);
+	free(c->leaves);
+	free(c->obs);
+	free(c->busy);
+	free(c);
+}
+
+struct court_node *
+court_node(struct court *c, const struct node *n)
+{
+	if (n->id >= c->node_count) {
+		size_t want = n->id + n->id / 2 + 16;
+
+		c->nodes = xreallocarray(c->nodes, want, sizeof(*c->nodes));
+		memset(&c->nodes[c->node_count], 0,
+		    (want - c->node_count) * sizeof(*c->nodes));
+		c->node_count = want;
+	}
+	return &c->nodes[n->id];
+}
+
+uint32_t
+court_leaf(struct court *c, const char *leaf)
+{
+	const json_t *at = json_object_get(c->leaf_index, leaf);
+
+	if (leaf[0] == '\0')
+		return SCORE_NO_LEAF;
+	if (at != NULL)
+		return (uint32_t)json_integer_value(at);
+	c->leaves = xreallocarray(c->leaves, c->leaf_count + (size_t)1,
+	    sizeof(*c->leaves));
+	snprintf(c->leaves[c->leaf_count], sizeof(*c->leaves), "%s", leaf);
+	json_object_set_new(c->leaf_index, leaf,
+	    json_integer((json_int_t)c->leaf_count));
+	return c->leaf_count++;
+}
+
+int
+court_is_rate(enum test test)
+{
+	return strcmp(names_tests[test].unit, "s") != 0;
+}
+
+struct court_series *
+court_series_of(struct court *c, const char *class, enum test test)
+{
+	struct court_series *s;
+
+	for (size_t i = 0; i < c->series_count; i++) {
+		s = &c->series[i];
+		if (s->test == test && strcmp(s->class, class) == 0)
+			return s;
+	}
+	if (c->series_count == ARRAY_LEN(c->series) ||
+	    strlen(class) >= sizeof(s->class))
+		return NULL;
+	s = &c->series[c->series_count++];
+	snprintf(s->class, sizeof(s->class), "%s", class);
+	s->test = test;
+	s->judge = judge_new(&c->o.judge);
+	return s;
+}
+
+/* The agent is another process than the one that was heard, or gone. What is
+ * known of the node is void: it is not green until it is measured again. */
+static void
+forget_node(struct court *c, const struct node *n, const char *why)
+{
+	struct court_node *cn = court_node(c, n);
+	struct court_case *k = court_case_find(c, JUDGE_PLACE, (uint32_t)n->id);
+
+	cn->heard_ns = 0;
+	for (size_t i = 0; i < c->series_count; i++)
+		judge_forget(c->series[i].judge, JUDGE_PLACE, (uint32_t)n->id);
+	if (k != NULL)
+		court_case_end(c, k, VERDICT_UNKNOWN, why);
+}
+
+static void
+node_tick(struct court *c, const struct node *n)
+{
+	struct court_node *cn = court_node(c, n);
+
+	if (n->boot == NULL || cn->boot == NULL ||
+	    strcmp(n->boot, cn->boot) == 0)
+		return;
+	free(cn->boot);
+	cn->boot = xstrdup(n->boot);
+	forget_node(c, n,
+	    "its agent has started anew: unknown until it is measured");
+}
+
+void
+court_tick(struct court *c)
+{
+	for (size_t i = 0; i < roster_count(c->roster); i++)
+		node_tick(c, roster_by_id(c->roster, i));
+	court_pass_tick(c);
+}
+
+static double
+number_of(const json_t *object, const char *key)
+{
+	const json_t *v = json_object_get(object, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+const char *
+court_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+static void
+make_room(struct court *c, size_t count)
+{
+	if (count <= c->obs_cap)
+		return;
+	c->obs_cap = count + count / 2;
+	c->obs = xreallocarray(c->obs, c->obs_cap, sizeof(*c->obs));
+	c->busy = xreallocarray(c->busy, c->obs_cap, 1);
+}
+
+/* Nodes of one kind are peers: those whose fastest NIC is as fast. */
+static uint32_t
+peers_of(const struct node *n)
+{
+	const json_t *nic;
+	double fastest = 0;
+	size_t i;
+
+	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
+		fastest = fmax(fastest,
+		    json_number_value(json_object_get(nic, "speed_bps")));
+	/* Half octaves: 25, 40, 100, 200 and 400 Gbit/s are all apart. */
+	return fastest <= 1e6 ? 0 : (uint32_t)lrint(2 * log2(fastest / 1e6));
+}
+
+static size_t
+observe(struct court *c, const json_t *record, enum test test)
+{
+	const json_t *nodes = json_object_get(record, "nodes"), *o;
+	int is_rate = court_is_rate(test);
+	size_t n = 0, i;
+
+	make_room(c, json_array_size(nodes));
+	json_array_foreach (nodes, i, o) {
+		double q = number_of(o, is_rate ? "q75" : "q25");
+		const struct node *node = roster_find(c->roster,
+		    court_text(o, "node"));
+		struct court_node *cn;
+
+		if (!(q > 0) || node == NULL)
+			continue;
+		cn = court_node(c, node);
+		cn->heard_ns = clk_ns();
+		if (cn->boot == NULL && node->boot != NULL)
+			cn->boot = xstrdup(node->boot);
+		cn->partners = (uint32_t)json_integer_value(
+		    json_object_get(o, "partners"));
+		cn->slow_partners = (uint32_t)json_integer_value(
+		    json_object_get(o, "slow_partners"));
+		c->obs[n].place = (uint32_t)node->id;
+		c->obs[n].peers = peers_of(node);
+		c->obs[n].leaf = court_leaf(c, node->leaf);
+		c->obs[n++].x = is_rate ? -log(q) : log(q);
+	}
+	return n;
+}
+
+/* What an agent says of its host, with the bound above which it is trouble. */
+static const struct trouble {
+	size_t at; /* in struct node_host */
+	double min;
+} troubles[] = {
+	{ offsetof(struct node_host, cpu), BUSY_CPU },
+	{ offsetof(struct node_host, steal), BUSY_STEAL },
+	{ offsetof(struct node_host, wait_s), BUSY_WAIT_S },
+};
+
+static double
+trouble_of(const struct court *c, uint32_t id, const struct trouble *t)
+{
+	const struct node *n = roster_by_id(c->roster, id);
+
+	return *(const double *)(const void *)((const char *)&n->host + t->at);
+}
+
+static void
+look_at_hosts(struct court *c, size_t count)
+{
+	double *x = xcalloc(count + 1, sizeof(*x));
+
+	memset(c->busy, 0, count);
+	for (size_t k = 0; k < ARRAY_LEN(troubles); k++) {
+		const struct trouble *t = &troubles[k];
+		double typical;
+
+		for (size_t i = 0; i < count; i++)
+			x[i] = trouble_of(c, c->obs[i].place, t);
+		typical = robust_median(x, count);
+		for (size_t i = 0; i < count; i++) {
+			double v = trouble_of(c, c->obs[i].place, t);
+
+			c->busy[i] |= v >= t->min && v >= BUSY_FACTOR * typical;
+		}
+	}
+	free(x);
+}
+
+static void
+hear(struct court *c, const struct court_source *from, const json_t *record,
+    enum test test)
+{
+	struct court_series *s = court_series_of(c, from->class, test);
+	const struct judge_change *changes;
+	size_t count, n;
+
+	if (s == NULL)
+		return;
+	count = observe(c, record, test);
+	if (count < SCORE_PEERS_MIN)
+		return;
+	look_at_hosts(c, count);
+	n = judge_round(s->judge, c->obs, count, c->busy, &changes);
+	for (size_t i = 0; i < n; i++)
+		if (changes[i].to == JUDGE_SUSPECT)
+			court_case_suspect(c, s, changes[i].kind,
+			    changes[i].index, from);
+	court_cases_review(c, s, from->run);
+}
+
+void
+court_record(struct court *c, const struct court_source *from,
+    const json_t *record)
+{
+	int test = names_test_find(court_text(record, "test"));
+
+	if (strcmp(court_text(record, "probe"), "canary") != 0 || test < 0)
+		return;
+	if (strcmp(from->campaign, COURT_PASS_CAMPAIGN) == 0)
+		court_pass_record(c, from->run, record);
+	else if (strcmp(court_text(record, "phase"),
+		     names_phases[PHASE_CONGESTED]) != 0)
+		hear(c, from, record, (enum test)test);
+}
+
+void
+court_record_old(struct court *c, const json_t *record, uint64_t at_unix_ns)
+{
+	uint64_t now_ns = clk_ns(), now_unix_ns = clk_unix_ns(), age_ns;
+	const json_t *o;
+	size_t i;
+
+	age_ns = now_unix_ns > at_unix_ns ? now_unix_ns - at_unix_ns : 0;
+	if (strcmp(court_text(record, "probe"), "canary") != 0 ||
+	    age_ns >= now_ns)
+		return;
+	json_array_foreach (json_object_get(record, "nodes"), i, o) {
+		const struct node *n = roster_find(c->roster,
+		    court_text(o, "node"));
+		struct court_node *cn = n == NULL ? NULL : court_node(c, n);
+
+		if (cn == NULL || cn->heard_ns > now_ns - age_ns)
+			continue;
+		cn->heard_ns = now_ns - age_ns;
+		if (cn->boot == NULL && n->boot != NULL)
+			cn->boot = xstrdup(n->boot);
+	}
+}
+
+static int
+is_loss(const char *counter)
+{
+	static const char *const words[] = { "drop", "discard", "_errors" };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strstr(counter, words[i]) != NULL)
+			return 1;
+	return 0;
+}
+
+static int64_t
+traffic(const json_t *counters)
+{
+	return json_integer_value(json_object_get(counters, "rx_bytes")) +
+	    json_integer_value(json_object_get(counters, "tx_bytes"));
+}
+
+void
+court_counters(struct court *c, const char *run, const struct node *n,
+    const json_t *nics)
+{
+	struct court_node *cn = court_node(c, n);
+	const json_t *nic, *most = NULL;
+	int64_t drops = 0;
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (nics, i, nic)
+		if (most == NULL ||
+		    traffic(json_object_get(nic, "counters")) >
+			traffic(json_object_get(most, "counters")))
+			most = nic;
+	if (most == NULL)
+		return;
+	json_object_foreach (json_object_get(most, "counters"), key, v)
+		if (is_loss(key))
+			drops += json_integer_value(v);
+	if (strcmp(cn->run, run) != 0 ||
+	    strcmp(cn->nic, court_text(most, "nic")) != 0) {
+		snprintf(cn->run, sizeof(cn->run), "%s", run);
+		snprintf(cn->nic, sizeof(cn->nic), "%s",
+		    court_text(most, "nic"));
+		cn->drops_first = drops;
+	}
+	cn->drops = drops;
+}
+
+void
+court_run_over(struct court *c, const char *run)
+{
+	court_pass_over(c, run);
+}
+
+enum verdict
+court_of_node(const struct court *c, const struct node *n)
+{
+	const struct court_case *k = court_case_find(c, JUDGE_PLACE,
+	    (uint32_t)n->id);
+	const struct court_node *cn = n->id < c->node_count ? &c->nodes[n->id]
+							    : NULL;
+
+	if (!roster_is_up(n) || cn == NULL || cn->heard_ns == 0 ||
+	    clk_ns() - cn->heard_ns > c->o.stale_ns)
+		return VERDICT_UNKNOWN;
+	return k != NULL ? k->verdict : VERDICT_OK;
+}
+
+void
+court_counts(const struct court *c, size_t ret[VERDICT_MAX])
+{
+	memset(ret, 0, VERDICT_MAX * sizeof(*ret));
+	for (size_t i = 0; i < roster_count(c->roster); i++)
+		ret[court_of_node(c, roster_by_id(c->roster, i))]++;
+}

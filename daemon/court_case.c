@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * court_case.c - one case for a node or leaf, whichever test shows it: opened
+ * when a judge suspects it, told when its verdict changes, ended when no judge
+ * suspects it any more.
+ */
+#include "daemon/court_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/roster.h"
+#include "daemon/store.h"
+
+static const char *const what_names[] = { [WORDS_NODE] = "node",
+	[WORDS_LEAF] = "leaf",
+	[WORDS_LINK] = "link",
+	[WORDS_HOST] = "host",
+	[WORDS_MAYBE] = "cannot tell" };
+
+static const char *
+kind_name(enum judge_kind kind)
+{
+	return kind == JUDGE_PLACE ? "node" : "leaf";
+}
+
+void
+court_case_free(struct court_case *k)
+{
+	free(k->subject);
+	free(k->mpi);
+	free(k->launcher);
+	free(k->class);
+	free(k);
+}
+
+struct court_case *
+court_case_find(const struct court *c, enum judge_kind kind, uint32_t index)
+{
+	struct court_case *k;
+
+	TAILQ_FOREACH (k, &c->cases, link)
+		if (k->kind == kind && k->index == index && !k->over)
+			return k;
+	return NULL;
+}
+
+static struct court_case *
+case_new(struct court *c, enum judge_kind kind, uint32_t index)
+{
+	struct court_case *k = xcalloc(1, sizeof(*k));
+
+	k->kind = kind;
+	k->index = index;
+	k->subject = xstrdup(kind == JUDGE_PLACE
+		? roster_by_id(c->roster, index)->name
+		: c->leaves[index]);
+	k->what = kind == JUDGE_PLACE ? WORDS_NODE : WORDS_LEAF;
+	k->verdict = VERDICT_WARN;
+	k->since_unix_ns = clk_unix_ns();
+	TAILQ_INSERT_TAIL(&c->cases, k, link);
+	return k;
+}
+
+static const struct judge_track *
+track_of(const struct court_case *k)
+{
+	return judge_track(k->series->judge, k->kind, k->index);
+}
+
+static void
+put_partners(const struct court *c, const struct court_case *k,
+    struct words_case *w)
+{
+	const struct court_node *cn;
+
+	if (k->passed && k->report.partners > 0) {
+		w->partners = k->report.partners;
+		w->slow_partners = k->report.slow_partners;
+		w->partners_normal = k->report.pairs_fine;
+		return;
+	}
+	if (k->index >= c->node_count)
+		return;
+	cn = &c->nodes[k->index];
+	w->partners = cn->partners;
+	w->slow_partners = cn->slow_partners;
+	/* The only one: all others are within their peers' scatter. */
+	w->partners_normal = TAILQ_FIRST(&c->cases) == k &&
+	    TAILQ_NEXT(k, link) == NULL;
+}
+
+void
+court_case_write(const struct court *c, struct court_case *k)
+{
+	const struct judge_track *t = track_of(k);
+	struct words_case w = { .what = k->what,
+		.subject = k->subject,
+		.effect = judge_effect(k->series->judge, t),
+		.is_rate = court_is_rate(k->series->test),
+		.test = names_tests[k->series->test].name,
+		.rounds = t->rounds,
+		.nic = "",
+		.host = k->host,
+		.passed = k->passed,
+		.finding = k->finding };
+
+	if (k->kind == JUDGE_LEAF) {
+		w.places = t->places;
+		w.slow_places = t->slow_places;
+	} else {
+		put_partners(c, k, &w);
+		if (k->index < c->node_count) {
+			w.nic = c->nodes[k->index].nic;
+			w.nic_drops = c->nodes[k->index].drops -
+			    c->nodes[k->index].drops_first;
+		}
+	}
+	words_write(&w, k->text);
+}
+
+static void
+put_track(json_t *o, const struct court_case *k)
+{
+	const struct judge_track *t = track_of(k);
+
+	json_object_set_new(o, "effect",
+	    json_real(judge_effect(k->series->judge, t)));
+	json_object_set_new(o, "rounds", json_integer(t->rounds));
+	json_object_set_new(o, "clean_rounds", json_integer(t->clean));
+	if (!k->passed)
+		return;
+	json_object_set_new(o, "second_pass",
+	    json_pack("{s:s, s:s, s:f, s:I, s:I}", "finding",
+		confirm_findings[k->finding], "run", k->pass_run, "effect",
+		isfinite(k->report.effect) ? k->report.effect : 0.0, "partners",
+		(json_int_t)k->report.partners, "slow_partners",
+		(json_int_t)k->report.slow_partners));
+}
+
+static json_t *
+case_json(const struct court *c, const struct court_case *k)
+{
+	enum verdict verdict = k->verdict;
+	json_t *o;
+
+	if (k->kind == JUDGE_PLACE && !k->over)
+		verdict = court_of_node(c, roster_by_id(c->roster, k->index));
+	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:s, "
+		      "s:s}",
+	    "kind", kind_name(k->kind), "subject", k->subject, "verdict",
+	    names_verdicts[verdict], "what", what_names[k->what],
+	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
+	    (json_int_t)k->at_unix_ns, "text", k->text, "test",
+	    names_tests[k->series->test].name, "class", k->series->class, "run",
+	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
+	    k->launcher != NULL ? k->launcher : "");
+	put_track(o, k);
+	return o;
+}
+
+void
+court_case_tell(struct court *c, struct court_case *k)
+{
+	char text[WORDS_MAX + 64];
+	json_t *o;
+
+	k->at_unix_ns = clk_unix_ns();
+	snprintf(text, sizeof(text), "%s (%s): %s", names_verdicts[k->verdict],
+	    what_names[k->what], k->text);
+	log_info("verdict %s", text);
+	o = case_json(c, k);
+	/* As the case says, whatever its node's session does meanwhile. */
+	json_object_set_new(o, "verdict",
+	    json_string(names_verdicts[k->verdict]));
+	store_put_verdict(c->store, o);
+	store_put_event(c->store, "verdict", k->subject, text);
+	json_decref(o);
+}
+
+/* What troubled the host, in numbers. */
+static void
+write_host(const struct court *c, struct court_case *k)
+{
+	const struct node *n = roster_by_id(c->roster, k->index);
+
+	snprintf(k->host, sizeof(k->host),
+	    "CPU pressure %.0f %%, steal %.0f %%, own scheduling delay %.0f ms",
+	    100 * n->host.cpu, 100 * n->host.steal, 1000 * n->host.wait_s);
+}
+
+static void
+source_set(struct court_case *k, const struct court_source *from)
+{
+	free(k->mpi);
+	free(k->launcher);
+	free(k->class);
+	k->mpi = xstrdup(from->mpi);
+	k->launcher = xstrdup(from->launcher);
+	k->class = xstrdup(from->class);
+	snprintf(k->run, sizeof(k->run), "%s", from->run);
+}
+
+void
+court_case_suspect(struct court *c, struct court_series *s,
+    enum judge_kind kind, uint32_t index, const struct court_source *from)
+{
+	struct court_case *k = court_case_find(c, kind, index);
+
+	if (k != NULL)
+		return; /* another test shows it too */
+	k = case_new(c, kind, index);
+	k->series = s;
+	source_set(k, from);
+	if (kind == JUDGE_PLACE &&
+	    judge_is_host(s->judge, judge_track(s->judge, kind, index))) {
+		k->what = WORDS_HOST;
+		write_host(c, k);
+	}
+	court_case_write(c, k);
+	court_case_tell(c, k);
+}
+
+void
+court_case_end(struct court *c, struct court_case *k, enum verdict verdict,
+    const char *why)
+{
+	char span[32];
+
+	clk_span_format(clk_unix_ns() - k->since_unix_ns, span, sizeof(span));
+	snprintf(k->text, sizeof(k->text), "%s: %s; was %s for %s", k->subject,
+	    why, names_verdicts[k->verdict], span);
+	k->verdict = verdict;
+	k->over = 1;
+	court_case_tell(c, k);
+	TAILQ_REMOVE(&c->cases, k, link);
+	if (c->pass.of == k)
+		c->pass.of = NULL;
+	court_case_free(k);
+}
+
+/* A judge that still suspects it: the case's own, or any other. */
+static struct court_series *
+suspecting(struct court *c, const struct court_case *k)
+{
+	const struct judge_track *t = track_of(k);
+
+	if (t != NULL && t->state >= JUDGE_SUSPECT)
+		return k->series;
+	for (size_t i = 0; i < c->series_count; i++) {
+		t = judge_track(c->series[i].judge, k->kind, k->index);
+		if (t != NULL && t->state >= JUDGE_SUSPECT)
+			return &c->series[i];
+	}
+	return NULL;
+}
+
+static void
+review(struct court *c, struct court_case *k)
+{
+	struct court_series *s = suspecting(c, k);
+	char why[80];
+
+	if (s == NULL) {
+		snprintf(why, sizeof(why), "normal for %d rounds",
+		    c->o.judge.clean);
+		court_case_end(c, k, VERDICT_OK, why);
+		return;
+	}
+	k->series = s;
+	court_case_write(c, k);
+}
+
+void
+court_cases_review(struct court *c, struct court_series *s, const char *run)
+{
+	struct court_case *k, *next;
+
+	(void)run;
+	for (k = TAILQ_FIRST(&c->cases); k != NULL; k = next) {
+		next = TAILQ_NEXT(k, link);
+		if (k->series == s)
+			review(c, k);
+	}
+}
+
+/* ---- what others see ---- */
+
+static json_t *
+plain_json(const char *subject, enum verdict verdict)
+{
+	return json_pack("{s:s, s:s, s:s}", "kind", "node", "subject", subject,
+	    "verdict", names_verdicts[verdict]);
+}
+
+json_t *
+court_json(const struct court *c, int all)
+{
+	json_t *list = json_array();
+	const struct court_case *k;
+
+	for (int bad = 1; bad >= 0; bad--)
+		TAILQ_FOREACH (k, &c->cases, link)
+			if ((k->verdict == VERDICT_BAD) == bad)
+				json_array_append_new(list, case_json(c, k));
+	for (size_t i = 0; all && i < roster_count(c->roster); i++) {
+		const struct node *n = roster_at(c->roster, i);
+
+		if (court_case_find(c, JUDGE_PLACE, (uint32_t)n->id) == NULL)
+			json_array_append_new(list,
+			    plain_json(n->name, court_of_node(c, n)));
+	}
+	return list;
+}
+
+json_t *
+court_node_json(const struct court *c, const struct node *n)
+{
+	const struct court_case *k = court_case_find(c, JUDGE_PLACE,
+	    (uint32_t)n->id);
+
+	return k == NULL ? NULL : case_json(c, k);
+}
+
+size_t
+court_open_cases(const struct court *c, struct court_open *ret, size_t cap)
+{
+	const struct court_case *k;
+	size_t n = 0;
+
+	TAILQ_FOREACH (k, &c->cases, link) {
+		if (n == cap)
+			break;
+		ret[n].kind = kind_name(k->kind);
+		ret[n].what = what_names[k->what];
+		ret[n].subject = k->subject;
+		ret[n++].verdict = k->verdict;
+	}
+	return n;
+}
+
+/* ---- what an earlier collector left ---- */
+
+static struct court_series *
+series_find(struct court *c, const char *class, const char *test)
+{
+	int id = test == NULL ? -1 : names_test_find(test);
+
+	return class == NULL || id < 0
+	    ? NULL
+	    : court_series_of(c, class, (enum test)id);
+}
+
+static int
+what_find(const char *name)
+{
+	for (size_t i = 0; name != NULL && i < ARRAY_LEN(what_names); i++)
+		if (strcmp(what_names[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static void
+load_one(struct court *c, const json_t *o)
+{
+	struct court_series *s = series_find(c, court_text(o, "class"),
+	    court_text(o, "test"));
+	const struct node *n = roster_find(c->roster, court_text(o, "subject"));
+	int is_leaf = strcmp(court_text(o, "kind"), "leaf") == 0;
+	int bad = strcmp(court_text(o, "verdict"), "bad") == 0;
+	int what = what_find(court_text(o, "what"));
+	enum judge_kind kind = is_leaf ? JUDGE_LEAF : JUDGE_PLACE;
+	struct court_source from = { court_text(o, "run"), "",
+		court_text(o, "class"), court_text(o, "mpi"),
+		court_text(o, "launcher") };
+	struct court_case *k;
+	uint32_t index;
+
+	if (s == NULL || what < 0 || (!is_leaf && n == NULL) ||
+	    (!bad && strcmp(court_text(o, "verdict"), "warn") != 0))
+		return;
+	index = is_leaf ? court_leaf(c, court_text(o, "subject"))
+			: (uint32_t)n->id;
+	judge_restore(s->judge, kind, index, bad ? JUDGE_BAD : JUDGE_SUSPECT);
+	k = case_new(c, kind, index);
+	k->series = s;
+	k->what = (enum words_what)what;
+	k->verdict = bad ? VERDICT_BAD : VERDICT_WARN;
+	k->since_unix_ns = (uint64_t)json_integer_value(
+	    json_object_get(o, "since_unix_ns"));
+	snprintf(k->text, sizeof(k->text), "%s", court_text(o, "text"));
+	source_set(k, &from);
+}
+
+void
+court_load(struct court *c, const json_t *verdicts)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (verdicts, i, o)
+		load_one(c, o);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * court_int.h - what the files of the court share; nobody else includes it.
+ */
+#ifndef DAEMON_COURT_INT_H
+#define DAEMON_COURT_INT_H
+
+#include "common/queue.h"
+#include "common/rng.h"
+#include "daemon/court.h"
+#include "daemon/judge/confirm.h"
+#include "daemon/judge/words.h"
+#include "daemon/topo.h"
+#include "schema/names.h"
+
+#define COURT_CLASS_MAX 16
+
+/* A judge for rounds of one kind. */
+struct court_series {
+	char class[COURT_CLASS_MAX];
+	enum test test;
+	struct judge *judge;
+};
+
+/* Of every node, by its id. */
+struct court_node {
+	char *boot;        /* of the agent that was heard */
+	uint64_t heard_ns; /* of its last round; 0: not since its start */
+	char run[64];      /* that its counters are of */
+	char nic[16];      /* the one with the most traffic; "": none */
+	int64_t drops, drops_first;
+	uint32_t partners, slow_partners; /* of its last round */
+};
+
+struct court_case {
+	TAILQ_ENTRY(court_case) link;
+	enum judge_kind kind;
+	uint32_t index; /* node id, or leaf number */
+	char *subject;
+	struct court_series *series; /* where it was seen worst */
+	enum words_what what;
+	enum verdict verdict;
+	int passed;
+	enum confirm_finding finding;
+	struct confirm_report report;
+	uint64_t since_unix_ns, at_unix_ns;
+	char text[WORDS_MAX];
+	char host[120]; /* what troubled the host */
+	char run[64];   /* that made it suspect */
+	char pass_run[64];
+	char *mpi, *launcher, *class;
+	unsigned tries;   /* of the second pass */
+	uint64_t next_ns; /* of the next try; 0: now */
+	int over;         /* ended; goes when nobody looks at it */
+};
+TAILQ_HEAD(court_cases, court_case);
+
+struct court_pass {
+	struct court_case *of; /* NULL: none is running */
+	char run[64];
+	char *names[CONFIRM_NODES]; /* the suspect first */
+	uint32_t leaves[CONFIRM_NODES];
+	size_t count;
+	int is_rate;
+	int heard;
+	uint64_t window_ns; /* the hour that is counted */
+	int in_window;
+};
+
+struct court {
+	struct roster *roster;
+	struct store *store;
+	struct court_options o;
+	const struct court_ops *ops;
+	void *ctx;
+	struct court_series series[2 * TEST_MAX];
+	size_t series_count;
+	struct court_node *nodes;
+	size_t node_count;
+	json_t *leaf_index; /* name: number */
+	char (*leaves)[TOPO_LEAF_MAX];
+	uint32_t leaf_count;
+	struct score_obs *obs; /* scratch */
+	uint8_t *busy;
+	size_t obs_cap;
+	struct court_cases cases;
+	struct court_pass pass;
+	struct rng rng;
+};
+
+/* court.c */
+struct court_node *court_node(struct court *c, const struct node *n);
+uint32_t court_leaf(struct court *c, const char *leaf);
+struct court_series *court_series_of(struct court *c, const char *class,
+    enum test test);
+/* A member's text, "" where there is none. */
+const char *court_text(const json_t *object, const char *key);
+/* Says whether one number is of bytes per second. */
+int court_is_rate(enum test test);
+
+/* court_case.c */
+struct court_case *court_case_find(const struct court *c, enum judge_kind kind,
+    uint32_t index);
+/* A judge names it: open its case, or look at it again. */
+void court_case_suspect(struct court *c, struct court_series *s,
+    enum judge_kind kind, uint32_t index, const struct court_source *from);
+/* Once a round: its numbers are new, and it may be over. */
+void court_cases_review(struct court *c, struct court_series *s,
+    const char *run);
+void court_case_end(struct court *c, struct court_case *k, enum verdict verdict,
+    const char *why);
+/* Its words, new. */
+void court_case_write(const struct court *c, struct court_case *k);
+/* Store, event, log. */
+void court_case_tell(struct court *c, struct court_case *k);
+void court_case_free(struct court_case *k);
+
+/* court_pass.c */
+void court_pass_tick(struct court *c);
+void court_pass_record(struct court *c, const char *run, const json_t *record);
+void court_pass_over(struct court *c, const char *run);
+void court_pass_clear(struct court_pass *p);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * court_pass.c - the second pass: the suspect and at most five good nodes, one
+ * pair at a time, in the class of the run that made it suspect. A class's
+ * limits hold for it as for any run: admission is not asked to look away.
+ */
+#include "daemon/court_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/roster.h"
+
+/* Measurements of each pair. A round of bandwidths is one operation where a
+ * link is slow, and takes a second: there are fewer, and each says more. */
+#define LAT_ROUNDS 16
+#define BW_ROUNDS  3
+#define HOUR_NS    (3600 * CLK_NS_PER_S)
+/* A run that failed is tried again after this, doubled every time. */
+#define AGAIN_NS     (15 * CLK_NS_PER_S)
+#define AGAIN_MAX_NS (15 * 60 * CLK_NS_PER_S)
+#define TRIES_MAX    16
+
+void
+court_pass_clear(struct court_pass *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		free(p->names[i]);
+	p->count = 0;
+	p->of = NULL;
+	p->run[0] = '\0';
+	p->heard = 0;
+}
+
+static void
+again_later(struct court_case *k)
+{
+	uint64_t wait_ns = AGAIN_NS << (k->tries < 8 ? k->tries : 8);
+
+	if (wait_ns > AGAIN_MAX_NS)
+		wait_ns = AGAIN_MAX_NS;
+	k->tries++;
+	k->next_ns = clk_ns() + wait_ns;
+}
+
+/* Every node of the roster as a candidate. */
+static struct confirm_node *
+candidates(struct court *c, const struct court_case *k, size_t *ret_suspect)
+{
+	size_t count = roster_count(c->roster);
+	struct confirm_node *list = xcalloc(count + 1, sizeof(*list));
+	size_t suspect = SIZE_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct node *n = roster_by_id(c->roster, i);
+		uint32_t leaf = court_leaf(c, n->leaf);
+		int home = k->kind == JUDGE_LEAF && leaf == k->index;
+		int fine = roster_is_up(n) && court_of_node(c, n) == VERDICT_OK;
+
+		list[i].id = (uint32_t)i;
+		list[i].leaf = leaf;
+		list[i].good = fine && !home &&
+		    (leaf == SCORE_NO_LEAF ||
+			court_case_find(c, JUDGE_LEAF, leaf) == NULL);
+		list[i].mate = fine && home;
+		if (home && fine && suspect == SIZE_MAX)
+			suspect = i;
+	}
+	*ret_suspect = k->kind == JUDGE_PLACE ? k->index : suspect;
+	return list;
+}
+
+/* Names and leaves of those chosen; fewer than three compare nothing. */
+static int
+choose(struct court *c, const struct court_case *k)
+{
+	struct court_pass *p = &c->pass;
+	size_t suspect, chosen[CONFIRM_NODES], n;
+	struct confirm_node *list = candidates(c, k, &suspect);
+
+	if (suspect == SIZE_MAX ||
+	    !roster_is_up(roster_by_id(c->roster, suspect))) {
+		free(list);
+		return 0;
+	}
+	n = confirm_choose(list, roster_count(c->roster), suspect, &c->rng,
+	    chosen);
+	for (size_t i = 0; n >= 3 && i < n; i++) {
+		p->names[i] = xstrdup(roster_by_id(c->roster, chosen[i])->name);
+		p->leaves[i] = list[chosen[i]].leaf;
+	}
+	p->count = n >= 3 ? n : 0;
+	free(list);
+	return p->count > 0;
+}
+
+/* The campaign, as anyone could write it. */
+static void
+write_campaign(const struct court *c, const struct court_case *k,
+    struct strbuf *ret)
+{
+	const struct court_pass *p = &c->pass;
+	size_t pairs = p->count * (p->count - 1) / 2;
+
+	strbuf_addf(ret,
+	    "[campaign]\nabout = second pass on %s\nclass = %s\n"
+	    "launcher = %s\nmpi = %s\nnodes_min = %zu\ndeadline = 5m\n",
+	    k->subject, k->class, k->launcher, k->mpi, p->count);
+	strbuf_addf(ret, "nodes = ");
+	for (size_t i = 0; i < p->count; i++)
+		strbuf_addf(ret, "%s%s", i == 0 ? "" : ",", p->names[i]);
+	strbuf_addf(ret,
+	    "\n[canary]\ntests = %s\nshare = 1\npartners = pair\n"
+	    "rounds_min = %zu\nwarmup = 1\nprecision = 1\ntime = 1s\n"
+	    "[congestor]\nmix = none\n[phases]\nvisits = 1\n",
+	    p->is_rate ? "bw" : "lat",
+	    (p->is_rate ? BW_ROUNDS : LAT_ROUNDS) * pairs);
+}
+
+static void
+start(struct court *c, struct court_case *k)
+{
+	struct court_pass *p = &c->pass;
+	struct strbuf text = { 0 };
+	char why[240];
+	int rc;
+
+	court_pass_clear(p);
+	p->is_rate = court_is_rate(k->series->test);
+	if (!choose(c, k)) {
+		again_later(k);
+		return;
+	}
+	write_campaign(c, k, &text);
+	rc = c->ops->order(c->ctx, COURT_PASS_CAMPAIGN, text.text,
+	    "second pass", p->run, why, sizeof(why));
+	strbuf_clear(&text);
+	if (rc < 0) {
+		log_warnx("second pass on %s: %s", k->subject, why);
+		court_pass_clear(p);
+		again_later(k);
+		return;
+	}
+	p->of = k;
+	p->in_window++;
+}
+
+static int
+is_due(const struct court *c, const struct court_case *k)
+{
+	int answered = k->passed && k->finding != CONFIRM_UNCLEAR;
+
+	return !answered && k->what != WORDS_HOST && k->tries < TRIES_MAX &&
+	    clk_ns() >= k->next_ns &&
+	    c->pass.in_window < c->o.second_pass_per_hour;
+}
+
+void
+court_pass_tick(struct court *c)
+{
+	uint64_t now_ns = clk_ns();
+	struct court_case *k;
+
+	if (now_ns - c->pass.window_ns >= HOUR_NS) {
+		c->pass.window_ns = now_ns;
+		c->pass.in_window = 0;
+	}
+	if (!c->o.second_pass || c->pass.run[0] != '\0')
+		return;
+	/* Leaves first: one answer for all of their nodes. */
+	for (int leaf = 1; leaf >= 0; leaf--)
+		TAILQ_FOREACH (k, &c->cases, link)
+			if ((k->kind == JUDGE_LEAF) == leaf && is_due(c, k)) {
+				start(c, k);
+				return;
+			}
+}
+
+static size_t
+index_of(const struct court_pass *p, const json_t *name)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (json_is_string(name) &&
+		    strcmp(p->names[i], json_string_value(name)) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+static size_t
+read_pairs(const struct court_pass *p, const json_t *record,
+    struct confirm_pair *ret)
+{
+	const json_t *o;
+	size_t n = 0, i;
+
+	json_array_foreach (json_object_get(record, "pairs"), i, o) {
+		size_t a = index_of(p, json_object_get(o, "a"));
+		size_t b = index_of(p, json_object_get(o, "b"));
+		double x = json_number_value(json_object_get(o, "p50"));
+
+		if (a == SIZE_MAX || b == SIZE_MAX || a == b || !(x > 0) ||
+		    n == CONFIRM_NODES * (CONFIRM_NODES - 1) / 2)
+			continue;
+		ret[n].a = a;
+		ret[n].b = b;
+		ret[n++].x = p->is_rate ? -log(x) : log(x);
+	}
+	return n;
+}
+
+/* The trouble is a leaf's, and it was a node that was accused. */
+static void
+pass_to_leaf(struct court *c, struct court_case *k)
+{
+	uint32_t leaf = court_leaf(c, roster_by_id(c->roster, k->index)->leaf);
+
+	judge_confirm(k->series->judge, JUDGE_PLACE, k->index, 0);
+	if (court_case_find(c, JUDGE_LEAF, leaf) != NULL) {
+		court_case_end(c, k, VERDICT_OK, "its leaf is to blame");
+		return;
+	}
+	k->kind = JUDGE_LEAF;
+	k->index = leaf;
+	free(k->subject);
+	k->subject = xstrdup(c->leaves[leaf]);
+	judge_restore(k->series->judge, JUDGE_LEAF, leaf, JUDGE_BAD);
+	court_case_tell(c, k);
+}
+
+static void
+conclude(struct court *c, struct court_case *k)
+{
+	static const enum words_what what[CONFIRM_MAX] = {
+		[CONFIRM_NODE] = WORDS_NODE,
+		[CONFIRM_LEAF] = WORDS_LEAF,
+		[CONFIRM_LINK] = WORDS_LINK,
+		[CONFIRM_UNCLEAR] = WORDS_MAYBE,
+	};
+	int clear = k->finding == CONFIRM_UNCLEAR ||
+	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE);
+
+	k->what = what[clear ? CONFIRM_UNCLEAR : k->finding];
+	k->verdict = clear ? VERDICT_WARN : VERDICT_BAD;
+	if (clear)
+		again_later(k);
+	judge_confirm(k->series->judge, k->kind, k->index, 1);
+	court_case_write(c, k);
+	if (k->kind == JUDGE_PLACE &&
+	    (k->what == WORDS_LEAF || k->what == WORDS_LINK))
+		pass_to_leaf(c, k);
+	else
+		court_case_tell(c, k);
+}
+
+void
+court_pass_record(struct court *c, const char *run, const json_t *record)
+{
+	struct confirm_pair pairs[CONFIRM_NODES * CONFIRM_NODES];
+	struct court_pass *p = &c->pass;
+	struct court_case *k = p->of;
+	size_t n;
+
+	if (strcmp(run, p->run) != 0 || p->heard || k == NULL)
+		return;
+	n = read_pairs(p, record, pairs);
+	if (n == 0)
+		return; /* a cause instead of numbers: tried again */
+	p->heard = 1;
+	k->passed = 1;
+	snprintf(k->pass_run, sizeof(k->pass_run), "%s", run);
+	confirm_judge(p->leaves, p->count, pairs, n,
+	    judge_slow_min(k->series->judge,
+		judge_track(k->series->judge, k->kind, k->index)),
+	    &k->report);
+	k->finding = k->report.finding;
+	if (k->finding != CONFIRM_CLEARED) {
+		conclude(c, k);
+		return;
+	}
+	judge_confirm(k->series->judge, k->kind, k->index, 0);
+	court_case_end(c, k, VERDICT_OK,
+	    "a second pass found it as fast as the others");
+}
+
+void
+court_pass_over(struct court *c, const char *run)
+{
+	struct court_pass *p = &c->pass;
+
+	if (strcmp(run, p->run) != 0)
+		return;
+	if (p->of != NULL && !p->heard)
+		again_later(p->of);
+	court_pass_clear(p);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/judge/words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Twice as slow and more is told as a factor. */
+#define FACTOR_FROM 0.6931471805599453
+
+void
+words_slower(double effect, int is_rate, char ret[24])
+{
+	if (effect >= FACTOR_FROM)
+		snprintf(ret, 24, "%.1f times", exp(fmin(effect, 30)));
+	else
+		snprintf(ret, 24, "%.0f %%",
+		    100 * (is_rate ? 1 - exp(-effect) : exp(effect) - 1));
+}
+
+static void __attribute__((format(printf, 2, 3)))
+add(char *text, const char *fmt, ...)
+{
+	size_t len = strlen(text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text + len, WORDS_MAX - len, fmt, ap);
+	va_end(ap);
+}
+
+static void
+add_whom(const struct words_case *c, char *text)
+{
+	if (c->what == WORDS_LEAF || c->what == WORDS_LINK)
+		add(text, " than other leaves");
+	else if (c->partners > 0)
+		add(text, " than %zu of %zu partners", c->slow_partners,
+		    c->partners);
+	else
+		add(text, " than its peers");
+	if (c->places > 0)
+		add(text, ", %zu of its %zu nodes", c->slow_places, c->places);
+	add(text, " over %" PRIu32 " round%s", c->rounds,
+	    c->rounds == 1 ? "" : "s");
+	add(text, " (%s)", c->test);
+}
+
+/* What the second pass said, where that is not in the first words. */
+static void
+add_pass(const struct words_case *c, char *text)
+{
+	static const char *const said[CONFIRM_MAX] = {
+		[CONFIRM_CLEARED] = "second pass: as fast as the others now",
+		[CONFIRM_NODE] = "second pass: the node, not its leaf",
+		[CONFIRM_LEAF] = "second pass: pairs inside the leaf are slow "
+				 "too",
+		[CONFIRM_LINK] = "second pass: pairs inside the leaf are "
+				 "normal, so its uplink",
+		[CONFIRM_UNCLEAR] = "second pass: cannot tell node from path",
+	};
+
+	add(text, "; %s",
+	    c->passed ? said[c->finding] : "second pass is to come");
+}
+
+void
+words_write(const struct words_case *c, char ret[WORDS_MAX])
+{
+	char slower[24];
+
+	words_slower(c->effect, c->is_rate, slower);
+	ret[0] = '\0';
+	add(ret, "%s%s: %s slower",
+	    c->what == WORDS_LEAF || c->what == WORDS_LINK ? "leaf " : "",
+	    c->subject, slower);
+	add_whom(c, ret);
+	if (c->partners_normal && c->what != WORDS_LEAF &&
+	    c->what != WORDS_LINK)
+		add(ret, "; its partners are normal elsewhere");
+	if (c->what == WORDS_HOST)
+		add(ret, "; trouble of the host, not of the network: %s",
+		    c->host);
+	else
+		add_pass(c, ret);
+	if (c->nic[0] != '\0')
+		add(ret, "; NIC %s drops %" PRId64, c->nic, c->nic_drops);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * words.h - a verdict in plain words, with its evidence. Pure.
+ */
+#ifndef DAEMON_JUDGE_WORDS_H
+#define DAEMON_JUDGE_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/judge/confirm.h"
+
+#define WORDS_MAX 400
+
+enum words_what { WORDS_NODE, WORDS_LEAF, WORDS_LINK, WORDS_HOST, WORDS_MAYBE };
+
+struct words_case {
+	enum words_what what;
+	const char *subject; /* "node5", "leaf2" */
+	double effect;       /* logarithm, larger is worse */
+	int is_rate;         /* 1: effect is of bytes per second */
+	const char *test;
+	size_t partners, slow_partners; /* 0: not known */
+	size_t places, slow_places;     /* of a leaf */
+	uint32_t rounds;
+	int partners_normal; /* 1: the others are normal elsewhere */
+	const char *nic;     /* "": no counters */
+	int64_t nic_drops;
+	const char *host; /* what troubles the host, or "" */
+	int passed;       /* 1: finding is of a second pass */
+	enum confirm_finding finding;
+};
+void words_write(const struct words_case *c, char ret[WORDS_MAX]);
+/* "28 %" slower, or "9.8 times". */
+void words_slower(double effect, int is_rate, char ret[24]);
+
+#endif

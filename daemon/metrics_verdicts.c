@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics_verdicts.c - a series for every open case, of which there are few,
+ * and one number for each verdict of all nodes: a cluster in which all is well
+ * adds four series, however large it is.
+ */
+#include <string.h>
+
+#include "daemon/metrics_int.h"
+#include "daemon/view.h"
+
+#define CASES_MAX 512 /* of more, the counts tell */
+
+static void
+render_counts(const struct metrics_in *in, struct strbuf *to)
+{
+	size_t counts[VERDICT_MAX];
+
+	view_verdict_counts(in->view, counts);
+	expo_family(to, "coalmine_nodes", "gauge",
+	    "Nodes by verdict; unknown is without data.");
+	for (int i = 0; i < VERDICT_MAX; i++)
+		expo_sample(to, "coalmine_nodes",
+		    EXPO_LABELS({ "verdict", names_verdicts[i] }),
+		    (double)counts[i]);
+}
+
+static void
+render_suspects(const struct court_open *cases, size_t count, struct strbuf *to)
+{
+	static const char *const whats[] = { "node", "leaf", "link", "host",
+		"cannot tell" };
+
+	expo_family(to, "coalmine_suspects", "gauge",
+	    "Open cases by what is suspected.");
+	for (size_t w = 0; w < ARRAY_LEN(whats); w++) {
+		int n = 0;
+
+		for (size_t i = 0; i < count; i++)
+			n += strcmp(cases[i].what, whats[w]) == 0;
+		expo_sample(to, "coalmine_suspects",
+		    EXPO_LABELS({ "what", whats[w] }), n);
+	}
+}
+
+static void
+render_cases(const struct court_open *cases, size_t count, const char *kind,
+    const char *family, struct strbuf *to)
+{
+	expo_family(to, family, "gauge",
+	    "1 for every open case; bad was confirmed by a second pass.");
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(cases[i].kind, kind) == 0)
+			expo_sample(to, family,
+			    EXPO_LABELS({ kind, cases[i].subject },
+				{ "verdict", names_verdicts[cases[i].verdict] },
+				{ "what", cases[i].what }),
+			    1);
+}
+
+void
+metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
+{
+	static struct court_open cases[CASES_MAX];
+	size_t count = view_open_cases(in->view, cases, CASES_MAX);
+
+	render_counts(in, to);
+	render_suspects(cases, count, to);
+	render_cases(cases, count, "node", "coalmine_node_verdict", to);
+	render_cases(cases, count, "leaf", "coalmine_leaf_verdict", to);
+}

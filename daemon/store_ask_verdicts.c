@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_ask_verdicts.c - what was said of nodes and leaves, and baselines.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/store_read.h"
+
+#define VERDICTS_MAX  10000
+#define BASELINES_MAX 1000
+
+static int
+verdict_row(sqlite3_stmt *q, void *list)
+{
+	json_t *row = store_read_json(q, 2);
+
+	if (!json_is_object(row)) {
+		json_decref(row);
+		row = json_object();
+	}
+	json_object_set_new(row, "id",
+	    json_integer(sqlite3_column_int64(q, 0)));
+	json_object_set_new(row, "at_unix_ns",
+	    json_integer(sqlite3_column_int64(q, 1)));
+	return json_array_append_new(list, row) < 0 ? -ENOMEM : 0;
+}
+
+static int
+rows(sqlite3_stmt *q, int (*one)(sqlite3_stmt *, void *), json_t **ret)
+{
+	json_t *list = json_array();
+	int rc = store_read_rows(q, one, list);
+
+	if (rc < 0)
+		json_decref(list);
+	else
+		*ret = list;
+	return rc < 0 ? rc : 0;
+}
+
+int
+store_read_verdicts(struct store_reading *r, const json_t *args, json_t **ret)
+{
+	int open = json_is_true(json_object_get(args, "open"));
+	sqlite3_stmt *q = NULL;
+	int rc;
+
+	rc = store_db_stmt(r->db,
+	    open ? "SELECT max(id), at_unix_ns, body FROM verdict"
+		   " GROUP BY kind, subject"
+		   " HAVING verdict IN ('warn', 'bad') LIMIT ?3"
+		 : "SELECT id, at_unix_ns, body FROM verdict"
+		   " WHERE (?1 IS NULL OR kind = ?1)"
+		   " AND (?2 IS NULL OR subject = ?2)"
+		   " ORDER BY id DESC LIMIT ?3",
+	    &q);
+	if (rc < 0)
+		return rc;
+	if (!open) {
+		sqlite3_bind_text(q, 1, store_read_arg_text(args, "kind"), -1,
+		    SQLITE_STATIC);
+		sqlite3_bind_text(q, 2, store_read_arg_text(args, "subject"),
+		    -1, SQLITE_STATIC);
+	}
+	sqlite3_bind_int64(q, 3,
+	    store_read_arg(args, "limit", open ? VERDICTS_MAX : 100, 1,
+		VERDICTS_MAX));
+	return rows(q, verdict_row, ret);
+}
+
+static int
+baseline_row(sqlite3_stmt *q, void *list)
+{
+	json_t *row = json_object();
+
+	json_object_set_new(row, "name", store_read_text(q, 0));
+	json_object_set_new(row, "at_unix_ns",
+	    json_integer(sqlite3_column_int64(q, 1)));
+	if (sqlite3_column_type(q, 2) != SQLITE_NULL)
+		json_object_set_new(row, "body", store_read_json(q, 2));
+	return json_array_append_new(list, row) < 0 ? -ENOMEM : 0;
+}
+
+int
+store_read_baselines(struct store_reading *r, const json_t *args, json_t **ret)
+{
+	const char *name = store_read_arg_text(args, "name");
+	sqlite3_stmt *q = NULL;
+	int rc;
+
+	rc = store_db_stmt(r->db,
+	    "SELECT name, at_unix_ns, CASE WHEN ?1 IS NULL THEN NULL"
+	    " ELSE body END FROM baseline WHERE ?1 IS NULL OR name = ?1"
+	    " ORDER BY name LIMIT ?2",
+	    &q);
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 2, BASELINES_MAX);
+	return rows(q, baseline_row, ret);
+}

@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_guilty.sh node|uplink|host|reboot: something is wrong in a cluster that
+# a schedule watches, and nobody helps. It is named, with what it is, and
+# cleared once it is well again.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+votes=3 clean=3
+
+# A round of all nodes every 12 s, of which it takes about 5.
+before_start()
+{
+	in_host collector tee "$cluster/campaigns/watch.conf" >/dev/null <<-END
+	[campaign]
+	about = of the test of verdicts
+	class = background
+	nodes_min = 4
+	deadline = 60s
+	start_limit = 20s
+	[schedule]
+	every = 12s
+	[canary]
+	tests = $tests
+	share = 1
+	precision = 0.001
+	time = $time
+	rounds_min = 8
+	[congestor]
+	mix = none
+	[phases]
+	visits = 1
+	END
+	in_host collector sh -c "cat >>$cluster/collector/conf" <<-END
+	[verdict]
+	votes = $votes
+	window = 5
+	clean = $clean
+	second_pass_per_hour = 100
+	[mesh]
+	enabled = no
+	END
+}
+
+verdicts()
+{
+	ctl_api verdicts
+}
+
+rounds()
+{
+	ctl run list --json --campaign watch --state finished | jq length
+}
+
+rounds_are() # COUNT
+{
+	[ "$(rounds)" -ge "$1" ]
+}
+
+verdict_is() # JQ-CONDITION on one verdict
+{
+	verdicts | jq -e "any(.[]; $1)" >/dev/null
+}
+
+# Named within so many rounds of those that began after the fault: one round
+# may be half over when it happens.
+expect_named() # JQ-CONDITION
+{
+	local before
+	before=$(rounds)
+	until verdict_is "$1"; do
+		[ "$(rounds)" -le $((before + votes + 1)) ] ||
+			fail "not named within $votes rounds: $(verdicts)"
+		sleep 1
+	done
+	say "named after $(($(rounds) - before)) rounds:" \
+		"$(verdicts | jq -r '.[].text')"
+}
+
+expect_none()
+{
+	[ "$(verdicts)" = "[]" ] || fail "nothing is wrong, and: $(verdicts)"
+}
+
+expect_cleared() # SUBJECT
+{
+	local before
+	before=$(rounds)
+	while verdict_is ".subject == \"$1\""; do
+		[ "$(rounds)" -le $((before + clean + 2)) ] ||
+			fail "not cleared after $clean clean rounds: $(verdicts)"
+		sleep 1
+	done
+	say "cleared after $(($(rounds) - before)) rounds"
+}
+
+calm() # ROUNDS
+{
+	poll 120 rounds_are "$1" || fail "only $(rounds) rounds: $(ctl run list)"
+	expect_none
+}
+
+metric() # TEXT
+{
+	in_host collector curl -sf http://127.0.0.1:17701/metrics |
+		grep -qF "$1"
+}
+
+node_test()
+{
+	calm 2
+	"$lab" degrade node5 rate=20mbit
+	expect_named '.subject == "node5" and .kind == "node"'
+	metric 'coalmine_node_verdict{node="node5"' || fail "no metric"
+	ctl verdict list
+	[ $? -ge 1 ] || fail "coalctl verdict list: all is well?"
+	poll 200 verdict_is '.subject == "node5" and .verdict == "bad" and
+		.what == "node"' || fail "not confirmed: $(verdicts) $(ctl run list)"
+	say "confirmed: $(verdicts | jq -r '.[].text')"
+	ctl node show node5 | grep -q 'slower than' || fail "no evidence shown"
+	verdicts | jq -e 'all(.[]; .subject == "node5")' >/dev/null ||
+		fail "others are accused: $(verdicts)"
+	"$lab" heal node5
+	expect_cleared node5
+	metric 'coalmine_node_verdict{node="node5"' && fail "metric stays"
+	ctl verdict history node5 | grep -q '^bad' || fail "no history"
+}
+
+uplink_test()
+{
+	calm 2
+	"$lab" degrade leaf2 rate=20mbit
+	expect_named '.kind == "leaf" and (.subject | test("10[.]78[.]2[.]0"))'
+	poll 200 verdict_is '.kind == "leaf" and .verdict == "bad" and
+		(.what == "link" or .what == "leaf")' ||
+		fail "not confirmed: $(verdicts) $(ctl run list)"
+	say "confirmed: $(verdicts | jq -r '.[].text')"
+	verdicts | jq -e 'all(.[]; .kind == "leaf")' >/dev/null ||
+		fail "nodes are accused: $(verdicts)"
+	"$lab" heal leaf2
+	expect_cleared "$(verdicts | jq -r '.[0].subject')"
+}
+
+case ${1:?} in
+node | uplink) tests=bw time=4s ;;
+*) tests=lat time=2s ;;
+esac
+lab_up
+cluster_up 12
+"$1_test"

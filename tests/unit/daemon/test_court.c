@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The court over a made-up roster: 12 nodes on 3 leaves, rounds as records,
+ * and a second pass whose run this test plays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/clk.h"
+#include "daemon/court.c"
+#include "daemon/court_case.c"
+#undef AGAIN_NS
+#include "daemon/court_pass.c"
+#include "daemon/session.h"
+
+#define NODES 12
+
+/* What the store was told. */
+static struct {
+	int verdicts, events;
+	char last[WORDS_MAX + 64];
+} told;
+
+void
+store_put_verdict(struct store *st, const json_t *verdict)
+{
+	(void)st;
+	(void)verdict;
+	told.verdicts++;
+}
+
+void
+store_put_event(struct store *st, const char *kind, const char *subject,
+    const char *text)
+{
+	(void)st;
+	(void)subject;
+	if (strcmp(kind, "verdict") != 0)
+		return;
+	told.events++;
+	snprintf(told.last, sizeof(told.last), "%s", text);
+}
+
+void
+store_put_node(struct store *st, const json_t *node)
+{
+	(void)st;
+	(void)node;
+}
+
+struct fix {
+	struct roster *roster;
+	struct topo *topo;
+	struct court *court;
+	char campaign[4000];
+	int orders;
+	int session; /* its address stands for a session */
+};
+
+static int
+fix_order(void *ctx, const char *campaign, const char *text, const char *by,
+    char ret_run[64], char *why, size_t why_bytes)
+{
+	struct fix *f = ctx;
+
+	(void)by;
+	(void)why;
+	(void)why_bytes;
+	assert_string_equal(campaign, COURT_PASS_CAMPAIGN);
+	snprintf(f->campaign, sizeof(f->campaign), "%s", text);
+	f->orders++;
+	snprintf(ret_run, 64, "pass-%d", f->orders);
+	return 0;
+}
+
+static const struct court_ops fix_ops = { fix_order };
+static const struct court_options fix_options = {
+	{ 0.05, 0.01, 3, 5, 3, 0.075, 0.6 }, 3600 * CLK_NS_PER_S, 1, 100
+};
+
+static void
+no_loss(struct node *n, void *arg)
+{
+	(void)n;
+	(void)arg;
+}
+
+static void
+fix_hello(struct fix *f, int i, const char *boot)
+{
+	char name[16], addr[32];
+	json_t *hello;
+	struct node *n;
+
+	snprintf(name, sizeof(name), "node%d", i + 1);
+	snprintf(addr, sizeof(addr), "10.78.%d.%d", i / 4 + 1, i % 4 + 1);
+	hello = json_pack("{s:s, s:s, s:s, s:{}}", "node", name, "boot", boot,
+	    "software", "0", "inventory");
+	n = roster_hello(f->roster, hello, addr,
+	    (struct session *)(void *)&f->session, clk_ns());
+	n->greeted = 1;
+	json_decref(hello);
+}
+
+static int
+setup(void **state)
+{
+	struct fix *f = calloc(1, sizeof(*f));
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	char why[200];
+
+	memset(&told, 0, sizeof(told));
+	assert_int_equal(topo_load("", 24, &f->topo, why, sizeof(why)), 0);
+	limits.topo = f->topo;
+	f->roster = roster_new(&limits, NULL, no_loss, NULL);
+	for (int i = 0; i < NODES; i++)
+		fix_hello(f, i, "one");
+	f->court = court_new(f->roster, NULL, &fix_options, &fix_ops, f);
+	*state = f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fix *f = *state;
+
+	court_free(f->court);
+	roster_free(f->roster);
+	topo_free(f->topo);
+	free(f);
+	return 0;
+}
+
+/* A round of latencies; those of slow (a bit a node) are 40 % worse. */
+static void
+hear_round(struct fix *f, unsigned slow)
+{
+	static const struct court_source from = { "run-1", "watch",
+		"background", "openmpi", "agents" };
+	json_t *nodes = json_array(), *record;
+	char name[16];
+
+	for (int i = 0; i < NODES; i++) {
+		double x = 1e-5 * (1 + 0.002 * ((i * 5) % 7));
+
+		snprintf(name, sizeof(name), "node%d", i + 1);
+		x *= slow >> i & 1 ? 1.4 : 1;
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:f, s:i, s:i}", "node", name, "q25", x,
+			"partners", 11, "slow_partners",
+			slow >> i & 1 ? 11 : 1));
+	}
+	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
+	    "lat", "phase", "wild", "nodes", nodes);
+	court_record(f->court, &from, record);
+	json_decref(record);
+}
+
+/* What the pass's run measures: pairs with node `slow` (or over the uplink of
+ * 10.78.2.0) are 40 % worse. */
+static void
+hear_pass(struct fix *f, const char *slow, int uplink)
+{
+	struct court_pass *p = &f->court->pass;
+	struct court_source from = { p->run, COURT_PASS_CAMPAIGN, "background",
+		"openmpi", "agents" };
+	json_t *pairs = json_array(), *record;
+
+	for (size_t a = 0; a < p->count; a++)
+		for (size_t b = a + 1; b < p->count; b++) {
+			uint32_t bad = court_leaf(f->court, "10.78.2.0/24");
+			int crosses = (p->leaves[a] == bad) !=
+			    (p->leaves[b] == bad);
+			int is_slow = strcmp(p->names[a], slow) == 0 ||
+			    strcmp(p->names[b], slow) == 0 ||
+			    (uplink && crosses);
+
+			json_array_append_new(pairs,
+			    json_pack("{s:s, s:s, s:f}", "a", p->names[a], "b",
+				p->names[b], "p50", is_slow ? 1.4e-5 : 1e-5));
+		}
+	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
+	    "lat", "phase", "isolated", "pairs", pairs);
+	court_record(f->court, &from, record);
+	json_decref(record);
+	court_run_over(f->court, f->court->pass.run);
+}
+
+static enum verdict
+verdict_of(struct fix *f, const char *node)
+{
+	return court_of_node(f->court, roster_find(f->roster, node));
+}
+
+static void
+expect_text(struct fix *f, const char *part)
+{
+	json_t *list = court_json(f->court, 0);
+	const char *text = json_string_value(
+	    json_object_get(json_array_get(list, 0), "text"));
+
+	if (text == NULL || strstr(text, part) == NULL)
+		fail_msg("\"%s\" lacks \"%s\"", text, part);
+	json_decref(list);
+}
+
+static size_t
+open_cases(const struct fix *f)
+{
+	struct court_open list[8];
+
+	return court_open_cases(f->court, list, 8);
+}
+
+static void
+test_node(void **state)
+{
+	struct fix *f = *state;
+
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
+	hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	expect_text(f,
+	    "node5: 41 % slower than 11 of 11 partners over 3 "
+	    "rounds (lat); its partners are normal elsewhere");
+	court_tick(f->court);
+	assert_int_equal(f->orders, 1);
+	assert_non_null(strstr(f->campaign, "nodes = node5,"));
+	assert_non_null(strstr(f->campaign, "class = background"));
+	hear_pass(f, "node5", 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	expect_text(f, "5 of 5 partners");
+	assert_int_equal(open_cases(f), 1);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(told.verdicts, 3); /* warn, bad, ok */
+	assert_non_null(strstr(told.last, "normal for 3 rounds"));
+	court_tick(f->court);
+	assert_int_equal(f->orders, 1);
+}
+
+/* The pass finds nothing: no alarm. */
+static void
+test_cleared_by_pass(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	court_tick(f->court);
+	hear_pass(f, "nobody", 0);
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
+static void
+test_uplink(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0xf0); /* node5 to node8, all of a leaf */
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f,
+	    "leaf 10.78.2.0/24: 40 % slower than other leaves, 4 of its 4 "
+	    "nodes");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	court_tick(f->court);
+	hear_pass(f, "nobody", 1);
+	expect_text(f, "so its uplink");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
+/* A node is accused, and it is its leaf's uplink. */
+static void
+test_node_is_leaf(void **state)
+{
+	struct fix *f = *state;
+	struct court_open list[4];
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	court_tick(f->court);
+	hear_pass(f, "nobody", 1);
+	assert_int_equal(court_open_cases(f->court, list, 4), 1);
+	assert_string_equal(list[0].kind, "leaf");
+	assert_string_equal(list[0].what, "link");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
+static void
+test_host(void **state)
+{
+	struct fix *f = *state;
+
+	roster_find(f->roster, "node5")->host.wait_s = 0.080;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f, "trouble of the host, not of the network: CPU pressure");
+	expect_text(f, "own scheduling delay 80 ms");
+	court_tick(f->court);
+	assert_int_equal(f->orders, 0); /* nothing to ask the network */
+}
+
+/* Another process has the name: nothing is known, so it is not green. */
+static void
+test_reboot(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	court_tick(f->court);
+	fix_hello(f, 4, "two");
+	fix_hello(f, 7, "two");
+	court_tick(f->court);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
+	assert_int_equal(open_cases(f), 0);
+	hear_round(f, 1 << 4);
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_OK);
+	roster_find(f->roster, "node8")->session = NULL;
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_UNKNOWN);
+	roster_find(f->roster, "node8")->session =
+	    (struct session *)(void *)&f->session;
+}
+
+/* A run that came to nothing is tried again, not at once. */
+static void
+test_try_again(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	court_tick(f->court);
+	court_run_over(f->court, "pass-1");
+	court_tick(f->court);
+	assert_int_equal(f->orders, 1);
+	TAILQ_FIRST(&f->court->cases)->next_ns = 0;
+	court_tick(f->court);
+	assert_int_equal(f->orders, 2);
+}
+
+/* What one collector said holds for the next. */
+static void
+test_load(void **state)
+{
+	struct fix *f = *state;
+	json_t *list;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	list = court_json(f->court, 0);
+	court_free(f->court);
+	f->court = court_new(f->roster, NULL, &fix_options, &fix_ops, f);
+	court_load(f->court, list);
+	json_decref(list);
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
+	hear_round(f, 1 << 4);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0);
+	assert_int_equal(open_cases(f), 0);
+}
+
+static void
+test_drops(void **state)
+{
+	struct fix *f = *state;
+	json_t *nics = json_pack("[{s:s, s:{s:i, s:i}}, {s:s, s:{s:i, s:i}}]",
+	    "nic", "eth9", "counters", "rx_bytes", 1, "rx_dropped", 9000, "nic",
+	    "eth0", "counters", "rx_bytes", 1000, "tx_dropped", 5);
+
+	court_counters(f->court, "run-1", roster_find(f->roster, "node5"),
+	    nics);
+	json_object_set_new(json_object_get(json_array_get(nics, 1),
+				"counters"),
+	    "tx_dropped", json_integer(12));
+	court_counters(f->court, "run-1", roster_find(f->roster, "node5"),
+	    nics);
+	json_decref(nics);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f, "NIC eth0 drops 7");
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+		TEST(test_node),
+		TEST(test_cleared_by_pass),
+		TEST(test_uplink),
+		TEST(test_node_is_leaf),
+		TEST(test_host),
+		TEST(test_reboot),
+		TEST(test_try_again),
+		TEST(test_load),
+		TEST(test_drops),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
