@@ -11,6 +11,7 @@
 #define NEIGHBOR_RANKS_MAX   4096
 #define NEIGHBOR_DEVICES_MAX 64
 #define RATE_MAX             1e6 /* GB/s */
+#define ALLREDUCE_RANKS_MAX  1024
 #define WAYS_CHUNKS_MAX      4096
 #define VIAS                 "mpi|rma|ipc|ipc-put|ipc-get|xccl"
 
@@ -209,6 +210,44 @@ const struct conf_row options_patterns[] = {
 	    "What a chunk costs on each of its two stages." },
 	{ "multipath", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: direct, in, out." },
+	{ "allreduce", "form", CONF_CHOICE, 0, 0, "auto|flat|hierarchical",
+	    "auto", "",
+	    "flat: each device reduces its part; hierarchical: by sockets and "
+	    "their leaders; auto: flat where all devices have links to each "
+	    "other." },
+	{ "allreduce", "machine", CONF_STRING, 0, 4000, NULL, "", "",
+	    "A machine file, or the name of one: its wiring decides the form "
+	    "and the sockets." },
+	{ "allreduce", "ranks", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL, "0",
+	    "ranks", "Ranks that take part; 0: as many as there are." },
+	{ "allreduce", "per_socket", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL,
+	    "0", "ranks",
+	    "Consecutive ranks of a socket; 0: as the machine has it, else "
+	    "2." },
+	{ "allreduce", "per_node", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL, "0",
+	    "ranks",
+	    "Consecutive ranks of a node; 0: as the machine has it, else "
+	    "all." },
+	{ "allreduce", "count", CONF_INT, 1, COUNT_MAX, NULL, "1048576",
+	    "elements", "Elements of the vector." },
+	{ "allreduce", "type", CONF_CHOICE, 0, 0, TYPES_OPS, "float", "",
+	    "Element type." },
+	{ "allreduce", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
+	    "sum", "", "Reduction." },
+	{ "allreduce", "chunks", CONF_INT, 0, 4096, NULL, "0", "chunks",
+	    "Pieces of the pipeline; 0: 2 up to 4 MiB, 4 up to 16, 8 up to 64, "
+	    "else 16." },
+	{ "allreduce", "in_place", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "The result replaces the data." },
+	{ "allreduce", "multipath", CONF_CHOICE, 0, 0, "none|idle|socket",
+	    "idle", "",
+	    "Several ways within a socket: never, while nothing moves between "
+	    "sockets, or always." },
+	{ "allreduce", "share", CONF_REAL, 0, 1, NULL, "0.25", "1",
+	    "Share through the host where several ways are used." },
+	{ "allreduce", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
+	    "Transport of all transfers, or two: between devices, to and from "
+	    "the host." },
 	{ "measure", "device", CONF_CHOICE, 0, 0, "host|cuda|hip", "host", "",
 	    "Where buffers lie." },
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",

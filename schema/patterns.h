@@ -10,7 +10,8 @@
 
 #include "common/conf.h"
 
-/* group stripe self sparse collective neighbor multipath */
+/* group stripe self sparse collective neighbor multipath
+ * allreduce */
 extern const struct conf_row options_patterns[];
 
 #endif

@@ -15,5 +15,6 @@ extern const struct pattern pattern_collective;
 extern const struct pattern pattern_compose;
 extern const struct pattern pattern_neighbor;
 extern const struct pattern pattern_multipath;
+extern const struct pattern pattern_allreduce;
 
 #endif

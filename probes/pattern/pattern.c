@@ -21,6 +21,7 @@ const struct pattern *const patterns[] = {
 	&pattern_compose,
 	&pattern_neighbor,
 	&pattern_multipath,
+	&pattern_allreduce,
 	NULL,
 };
 

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +115,7 @@ plan_free(struct plan *p)
 		free(p->notes[i].name);
 	free(p->notes);
 	free(p->title);
+	free(p->remark);
 	free(p);
 }
 
@@ -240,6 +243,19 @@ plan_note_real(struct plan *p, const char *name, const char *unit, double value)
 		.unit = unit,
 		.real = value,
 		.is_real = 1 };
+}
+
+void
+plan_remark(struct plan *p, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	free(p->remark);
+	p->remark = xstrdup(text);
 }
 
 uint64_t

@@ -164,6 +164,7 @@ struct plan {
 	size_t spans_count, spans_cap;
 	struct plan_source *sources;
 	size_t sources_count, sources_cap;
+	char *remark; /* why it is as it is, for people; NULL: nothing to say */
 	struct plan_note *notes;
 	size_t notes_count, notes_cap;
 };
@@ -194,6 +195,10 @@ void plan_note_add(struct plan *p, const char *name, const char *unit,
     uint64_t value);
 void plan_note_real(struct plan *p, const char *name, const char *unit,
     double value);
+
+/* Replaces what was said before. */
+void plan_remark(struct plan *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Into the order of a listing: step, src, dst, name of to, to_off; local
  * operations by step, rank, name of to, to_off. */

@@ -42,8 +42,8 @@ struct predict_options {
 	enum predict_pace pace;
 	int times; /* fill transfer_ps and local_ps */
 	/* Where a buffer of a rank lies: a vertex of its node
-	 * (machine_vertex), or MACHINE_NONE for the rank's device. NULL: all
-	 * on devices. */
+	 * (machine_vertex), or MACHINE_NONE for the rank's device. NULL: as
+	 * the plan has it, on devices and their hosts. */
 	uint32_t (*place)(void *arg, uint32_t rank, uint16_t buf);
 	void *arg;
 };

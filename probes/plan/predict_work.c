@@ -16,6 +16,8 @@ vertex(const struct work *w, uint32_t rank, uint16_t buf)
 
 	if (w->o->place != NULL)
 		v = w->o->place(w->o->arg, rank, buf);
+	else if (w->p->bufs[buf].on_host)
+		v = machine_host(w->m, machine_rank_vertex(w->m, rank));
 	return v == MACHINE_NONE ? machine_rank_vertex(w->m, rank) : v;
 }
 

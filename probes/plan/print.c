@@ -132,6 +132,8 @@ print_matrix(const struct plan *p, FILE *to)
 	for (uint32_t src = 0; src < p->ranks; src++)
 		print_row_of(sum + (size_t)src * p->ranks, p->ranks,
 		    digits(most), to);
+	if (p->remark != NULL)
+		fprintf(to, "# %s\n", p->remark);
 	for (size_t i = 0; i < p->notes_count; i++) {
 		fprintf(to, "# %s: ", p->notes[i].name);
 		note_value(&p->notes[i], to);
@@ -267,6 +269,10 @@ print_json(const struct plan *p, FILE *to)
 	json_transfers(p, to);
 	json_locals(p, to);
 	json_promises(p, to);
+	if (p->remark != NULL) {
+		fputs(",\n\"remark\":", to);
+		json_text(p->remark, to);
+	}
 	fputs(",\n\"notes\":{", to);
 	for (size_t i = 0; i < p->notes_count; i++) {
 		fprintf(to, "%s\"%s\":{\"value\":", i == 0 ? "" : ",",

@@ -95,6 +95,11 @@ struct machine machine_fit(const struct machine *m, uint32_t ranks);
 /* Where a rank's device is. */
 uint32_t machine_rank_vertex(const struct machine *m, uint32_t rank);
 uint32_t machine_nodes(const struct machine *m, uint32_t ranks);
+/* The host that is the fewest links away from a device, MACHINE_NONE if none
+ * is reached. */
+uint32_t machine_host(const struct machine *m, uint32_t device);
+/* Does one link lead from a to b? */
+int machine_joined(const struct machine *m, uint32_t a, uint32_t b);
 /* NIC of a device or socket. */
 uint32_t machine_nic(const struct machine *m, uint32_t vertex);
 

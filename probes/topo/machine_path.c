@@ -112,6 +112,52 @@ machine_rank_vertex(const struct machine *m, uint32_t rank)
 	return rank % m->ranks % m->devices;
 }
 
+int
+machine_joined(const struct machine *m, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < m->links_count; i++) {
+		const struct machine_link *l = &m->links[i];
+
+		if ((l->a == a && l->b == b) || (l->a == b && l->b == a))
+			return 1;
+	}
+	return 0;
+}
+
+/* Links on the way, MACHINE_NONE if there is none. */
+static uint32_t
+hops(const struct machine *m, uint32_t from, uint32_t to)
+{
+	uint32_t n = 0;
+
+	for (uint32_t v = from; v != to; n++) {
+		uint32_t next = m->next[(size_t)v * m->vertices + to];
+		const struct machine_link *l;
+
+		if (next == MACHINE_NONE || n == m->vertices)
+			return MACHINE_NONE;
+		l = &m->links[next / 2];
+		v = next % 2 == 0 ? l->b : l->a;
+	}
+	return n;
+}
+
+uint32_t
+machine_host(const struct machine *m, uint32_t device)
+{
+	uint32_t best = MACHINE_NONE, least = MACHINE_NONE;
+
+	for (uint32_t h = m->devices; h < m->devices + m->hosts; h++) {
+		uint32_t n = hops(m, device, h);
+
+		if (n < least) {
+			least = n;
+			best = h;
+		}
+	}
+	return best;
+}
+
 uint32_t
 machine_nodes(const struct machine *m, uint32_t ranks)
 {

@@ -116,6 +116,11 @@ same '0 0 0 send+0 host+0 1 mpi
 1 0 1 host+0 recv+0 1 mpi
 2 0 1 host+1 recv+1 1 mpi' \
     "$probe" plan multipath bytes=8 share=.25 chunks=2
+"$probe" plan allreduce ranks=8 per_node=4 count=100 --format matrix |
+    grep -qx '# hierarchical: 2 nodes, and what crosses between them should cross once' ||
+    fail "plan allreduce gives no reason"
+refused "allreduce.machine = nowhere: allowed is a machine file" \
+    plan allreduce machine=nowhere
 refused "multipath.share = 2: allowed is auto" check multipath share=2
 refused "neighbor.graph = : allowed is the path" plan neighbor
 refused "neighbor.per_node = 0: allowed" check neighbor rsg=.1 per_node=0

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "common/rng.h"
+#include "probes/plan/predict.h"
 #include "tests/unit/plan/cases.h"
 
 #define MIST " direct_rate=72 host_in=61 host_out=61 chunk_setup=10us"
@@ -150,6 +151,52 @@ test_many(void **state)
 	}
 }
 
+/* The simulation of machines and the closed form say the same. */
+static void
+predicted(const char *machine, double direct, double host)
+{
+	for (uint64_t n = 64 << 10; n <= 1ULL << 30; n *= 4) {
+		char text[300], why[PREDICT_WHY_BYTES] = "";
+		struct machine *m;
+		struct predict r;
+		struct plan *p;
+		double want;
+
+		snprintf(text, sizeof(text),
+		    "multipath bytes=%llu via=ipc host_setup=0s "
+		    "direct_rate=%g host_in=%g host_out=%g",
+		    (unsigned long long)n, direct, host, host);
+		p = case_proven(text, 0);
+		want = case_real(p, "model_time") * 1e12;
+		assert_int_equal(machine_parse("m", machine, &m, why,
+				     sizeof(why)),
+		    0);
+		if (predict_plan(p, m, NULL, &r, why, sizeof(why)) < 0)
+			fail_msg("%s", why);
+		if (fabs((double)r.total_ps / want - 1) > 0.02)
+			fail_msg("%s: %g ps, model %g", text,
+			    (double)r.total_ps, want);
+		predict_clear(&r);
+		machine_free(m);
+		plan_free(p);
+	}
+}
+
+static void
+test_predicted(void **state)
+{
+	(void)state;
+	predicted("[node]\ndevices = 2\n[nvlink]\nrate = 24\npairs = 0-1*3\n"
+		  "[pcie]\nrate = 61\npairs = 0-h0,1-h0\n"
+		  "[ipc]\noverhead = 10us\n",
+	    72, 61);
+	predicted("[node]\ndevices = 2\n[nvlink]\nrate = 24.5\n"
+		  "pairs = 0-1*2\n"
+		  "[pcie]\nrate = 11.2\npairs = 0-h0,1-h0\n"
+		  "[ipc]\noverhead = 10us\n",
+	    49, 11.2);
+}
+
 static void
 test_refused(void **state)
 {
@@ -181,6 +228,7 @@ main(void)
 		cmocka_unit_test(test_worked),
 		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_predicted),
 		cmocka_unit_test(test_refused),
 	};
 

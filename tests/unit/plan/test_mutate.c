@@ -41,13 +41,24 @@ misroute_dst(struct plan *p, size_t row, struct rng *r)
 	return 1;
 }
 
+/* Results replace the data there. */
+static int
+in_place(const struct plan *p, uint16_t buf)
+{
+	for (size_t i = 0; i < p->promises_count; i++)
+		if (p->promises[i].to == buf)
+			return 1;
+	return 0;
+}
+
 /* Another rank may hold the same bytes by now, but not its own data. */
 static int
 misroute_src(struct plan *p, size_t row, struct rng *r)
 {
 	struct plan_transfer *t = transfer_of(p, row);
 
-	if (t == NULL || p->ranks == 1 || p->bufs[t->from].role != PLAN_IN)
+	if (t == NULL || p->ranks == 1 || p->bufs[t->from].role != PLAN_IN ||
+	    in_place(p, t->from))
 		return 0;
 	t->src = (t->src + 1 + (uint32_t)rng_below(r, p->ranks - 1)) % p->ranks;
 	return 1;
@@ -297,6 +308,14 @@ test_builders(void **state)
 		"stripe g=3 count=10",
 		"stripe g=4 bytes=64K",
 		"self bytes=100",
+		"allreduce form=flat count=41 chunks=2 type=int32",
+		"allreduce form=flat ranks=3 count=40 multipath=socket "
+		"in_place=yes",
+		"allreduce form=hierarchical count=41 chunks=2 op=max",
+		"allreduce form=hierarchical ranks=7 per_socket=3 count=40 "
+		"chunks=2 in_place=yes",
+		"allreduce ranks=9 per_node=4 count=40 chunks=2 "
+		"multipath=none",
 		"multipath bytes=1000 share=0.4 chunks=5 streams=2",
 		"multipath bytes=999 share=0.3,0.2,0.1 relays=2 chunks=3 "
 		"streams=1",
