@@ -20,6 +20,7 @@
 #include "probes/pattern/pattern.h"
 #include "probes/plan/check.h"
 #include "probes/plan/pack.h"
+#include "probes/run/collective_run.h"
 #include "probes/run/control.h"
 #include "probes/run/emit.h"
 #include "probes/run/neighbor_run.h"
@@ -31,12 +32,13 @@
 #include "probes/run/trial.h"
 #include "schema/record.h"
 
-#define EXIT_BAD    2
-#define EXIT_WRONG  3
-#define WHY_BYTES   EXEC_WHY_BYTES
-#define PIECE_BYTES (1 << 30)
-#define FIRST_DATA  1 /* "iterations" of fill: any two numbers */
-#define SECOND_DATA 2
+#define EXIT_BAD           2
+#define EXIT_WRONG         3
+#define WHY_BYTES          EXEC_WHY_BYTES
+#define PIECE_BYTES        (1 << 30)
+#define FIRST_DATA         1 /* "iterations" of fill: any two numbers */
+#define SECOND_DATA        2
+#define COLLECTIVE_SECTION "collective"
 
 /* From rank 0 to all: what comes next. */
 struct order {
@@ -311,6 +313,49 @@ out:
 }
 
 static void
+report_collective(struct plans *ps, const struct plan_report *r,
+    const struct collective_run *n)
+{
+	char text[WHY_BYTES];
+
+	if (ps->world.rank != 0)
+		return;
+	emit_put(ps->emit, collective_run_report(r, n));
+	collective_run_text(n, text, sizeof(text));
+	strbuf_addf(&ps->remarks, "%s\n", text);
+}
+
+/* Collectives too, with the sources and results of the proof. */
+static void
+run_collective(struct plans *ps, struct exec *e, const struct plan_report *r,
+    const struct order *o)
+{
+	struct collective_run n;
+	struct exec_fault f;
+	struct trial t;
+	int rc;
+
+	rc = trial_prove(ps->team, e, FIRST_DATA, &f);
+	if (report_fault(ps, r, rc, &f, "before timing") < 0)
+		return;
+	collective_run_open(e, r->plan, &n);
+	exec_blank(e);
+	collective_run_time(&n, &o->ask, &t);
+	rc = trial_compare(ps->team, e, FIRST_DATA, &f);
+	if (report_fault(ps, r, rc, &f, "in the timed part") < 0)
+		goto out;
+	rc = trial_prove(ps->team, e, SECOND_DATA, &f);
+	if (report_fault(ps, r, rc, &f, "after timing") < 0)
+		goto out;
+	report_trial(ps, r, &t, -1);
+	report_collective(ps, r, &n);
+	if (o->steps && r->plan->steps > 1)
+		measure_steps(ps, e, r, o);
+out:
+	collective_run_close(&n);
+}
+
+static void
 run_proven(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
@@ -391,6 +436,8 @@ run_plan(struct plans *ps, const char *probe, struct plan *p,
 	choose_volume(&r);
 	if (strcmp(probe, NEIGHBOR_SECTION) == 0)
 		run_neighbor(ps, e, &r, o);
+	else if (strcmp(probe, COLLECTIVE_SECTION) == 0)
+		run_collective(ps, e, &r, o);
 	else
 		run_proven(ps, e, &r, o);
 	exec_free(e);

@@ -53,13 +53,23 @@ case_patterns() {
 	good 8 sparse file="$work/list" g=4 stripes=3
 }
 
+# The collective just run was timed beside the MPI's own.
+beside() { # NAME
+	[ "$(count ".probe==\"speedup\" and .collective==\"$1\" and .n==3 and
+		.value>0 and .seconds>0 and .baseline_seconds>0 and
+		.throughput>0 and .baseline_throughput>0 and
+		(.baseline|startswith(\"MPI_\"))")" = 1 ] ||
+		fail "$1: no speed-up beside the MPI's own"
+}
+
 # Every collective, with everything that a hierarchy can have.
 case_collectives() {
 	local how
 	for name in broadcast reduce gather scatter allgather reduce-scatter \
 		allreduce alltoall; do
 		good 8 collective name=$name count=96 hierarchy=2,4 stripe=2 \
-			ring=2 depth=3
+			ring=2 depth=3 root=5
+		beside $name
 		good 12 collective name=$name count=103 hierarchy=2,2,3 \
 			stripe=3 depth=2 lean=no
 	done

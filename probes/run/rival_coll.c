@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/run/rival_coll.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/pattern/pattern.h"
+#include "probes/run/world.h"
+
+#define SECTION   "collective"
+#define WORDS_MAX 32
+
+struct rival_coll {
+	const struct transport_team *team;
+	const struct rival_row *row;
+	const struct exec *exec;
+	uint16_t send_buf, recv_buf; /* of the plan */
+	uint64_t send_bytes, recv_bytes;
+	char *send, *recv;
+	int count, all; /* elements of a block, of a block for every rank */
+	int root;
+	uint64_t block_bytes;
+	MPI_Datatype type;
+	MPI_Op op;
+};
+
+struct rival_row {
+	const char *of, *name;
+	int reduces;
+	int root_keeps; /* the root's recv is not written */
+	int (*run)(struct rival_coll *r);
+};
+
+static int
+bcast(struct rival_coll *r)
+{
+	return MPI_Bcast(r->team->rank == r->root ? r->send : r->recv, r->all,
+	    r->type, r->root, r->team->comm);
+}
+
+static int
+reduce(struct rival_coll *r)
+{
+	return MPI_Reduce(r->send, r->recv, r->all, r->type, r->op, r->root,
+	    r->team->comm);
+}
+
+static int
+gather(struct rival_coll *r)
+{
+	return MPI_Gather(r->send, r->count, r->type, r->recv, r->count,
+	    r->type, r->root, r->team->comm);
+}
+
+static int
+scatter(struct rival_coll *r)
+{
+	return MPI_Scatter(r->send, r->count, r->type, r->recv, r->count,
+	    r->type, r->root, r->team->comm);
+}
+
+static int
+allgather(struct rival_coll *r)
+{
+	return MPI_Allgather(r->send, r->count, r->type, r->recv, r->count,
+	    r->type, r->team->comm);
+}
+
+static int
+reduce_scatter(struct rival_coll *r)
+{
+	return MPI_Reduce_scatter_block(r->send, r->recv, r->count, r->type,
+	    r->op, r->team->comm);
+}
+
+static int
+allreduce(struct rival_coll *r)
+{
+	return MPI_Allreduce(r->send, r->recv, r->all, r->type, r->op,
+	    r->team->comm);
+}
+
+static int
+alltoall(struct rival_coll *r)
+{
+	return MPI_Alltoall(r->send, r->count, r->type, r->recv, r->count,
+	    r->type, r->team->comm);
+}
+
+static const struct rival_row rows[] = {
+	{ "broadcast", "MPI_Bcast", 0, 1, bcast },
+	{ "reduce", "MPI_Reduce", 1, 0, reduce },
+	{ "gather", "MPI_Gather", 0, 0, gather },
+	{ "scatter", "MPI_Scatter", 0, 0, scatter },
+	{ "allgather", "MPI_Allgather", 0, 0, allgather },
+	{ "reduce-scatter", "MPI_Reduce_scatter_block", 1, 0, reduce_scatter },
+	{ "allreduce", "MPI_Allreduce", 1, 0, allreduce },
+	{ "alltoall", "MPI_Alltoall", 0, 0, alltoall },
+};
+
+/* ---- what to do ---- */
+
+/* The title as options again. */
+static struct conf *
+options_of(const struct plan *p)
+{
+	char *copy = xstrdup(p->title), *words[WORDS_MAX], *save = NULL;
+	struct conf *c = NULL;
+	char why[PATTERN_WHY_BYTES];
+	int n = 0;
+
+	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < WORDS_MAX;
+	     w = strtok_r(NULL, " ", &save))
+		words[n++] = w;
+	if (n == 0 || strcmp(words[0], SECTION) != 0 ||
+	    pattern_options(pattern_find(SECTION), words + 1, n - 1, &c, why,
+		sizeof(why)) < 0)
+		c = NULL;
+	free(copy);
+	return c;
+}
+
+static MPI_Datatype
+type_of(enum plan_type type, int reduces)
+{
+	static const int sizes[PLAN_TYPE_MAX] = { [PLAN_HALF] = 2,
+		[PLAN_BFLOAT16] = 2,
+		[PLAN_BYTE] = 1 };
+
+	switch (type) {
+	case PLAN_INT32:
+		return MPI_INT32_T;
+	case PLAN_INT64:
+		return MPI_INT64_T;
+	case PLAN_FLOAT:
+		return MPI_FLOAT;
+	case PLAN_DOUBLE:
+		return MPI_DOUBLE;
+	default:
+		if (reduces)
+			return MPI_DATATYPE_NULL;
+		return sizes[type] == 2 ? MPI_INT16_T : MPI_BYTE;
+	}
+}
+
+static MPI_Op
+op_of(enum plan_op op)
+{
+	switch (op) {
+	case PLAN_PROD:
+		return MPI_PROD;
+	case PLAN_MIN:
+		return MPI_MIN;
+	case PLAN_MAX:
+		return MPI_MAX;
+	case PLAN_LAND:
+		return MPI_LAND;
+	case PLAN_LOR:
+		return MPI_LOR;
+	default:
+		return MPI_SUM;
+	}
+}
+
+static int
+refuse(char *why, size_t why_bytes, const char *text)
+{
+	snprintf(why, why_bytes, "%s", text);
+	return -ENOTSUP;
+}
+
+static int
+read_options(struct rival_coll *r, const struct conf *c, char *why,
+    size_t why_bytes)
+{
+	const char *name = conf_string(c, SECTION, "name");
+	int64_t count = conf_int(c, SECTION, "count");
+	enum plan_type type = (enum plan_type)plan_type_find(
+	    conf_string(c, SECTION, "type"));
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strcmp(rows[i].of, name) == 0)
+			r->row = &rows[i];
+	if (r->row == NULL)
+		return refuse(why, why_bytes, "MPI has no such collective");
+	r->type = type_of(type, r->row->reduces);
+	if (r->type == MPI_DATATYPE_NULL)
+		return refuse(why, why_bytes,
+		    "MPI reduces int32, int64, float and double only");
+	if (count * r->team->ranks > INT_MAX)
+		return refuse(why, why_bytes,
+		    "MPI counts with int: too many elements");
+	r->count = (int)count;
+	r->all = (int)(count * r->team->ranks);
+	r->block_bytes = (uint64_t)count * plan_types[type].bytes;
+	r->op = op_of(
+	    (enum plan_op)plan_op_find(conf_string(c, SECTION, "op")));
+	r->root = (int)conf_int(c, SECTION, "root");
+	return 0;
+}
+
+static uint16_t
+buffer_of(const struct plan *p, const char *name)
+{
+	uint16_t b = 0;
+
+	while (strcmp(p->bufs[b].name, name) != 0)
+		b++;
+	return b;
+}
+
+static void
+buffers_open(struct rival_coll *r, const struct plan *p)
+{
+	r->send_buf = buffer_of(p, "send");
+	r->recv_buf = buffer_of(p, "recv");
+	r->send_bytes = p->bufs[r->send_buf].bytes[r->team->rank];
+	r->recv_bytes = p->bufs[r->recv_buf].bytes[r->team->rank];
+	r->send = xcalloc(r->send_bytes + 1, 1);
+	r->recv = xcalloc(r->recv_bytes + 1, 1);
+}
+
+int
+rival_coll_open(struct exec *e, const struct plan *p, struct rival_coll **ret,
+    char *ret_why, size_t why_bytes)
+{
+	struct rival_coll *r = xcalloc(1, sizeof(*r));
+	struct conf *c = options_of(p);
+	int rc;
+
+	r->team = exec_team(e);
+	r->exec = e;
+	if (c == NULL)
+		rc = refuse(ret_why, why_bytes, "the plan is no collective");
+	else if (!r->team->ops->host_access)
+		rc = refuse(ret_why, why_bytes,
+		    "the baseline is measured on memory of the host only");
+	else
+		rc = read_options(r, c, ret_why, why_bytes);
+	conf_free(c);
+	if (rc < 0) {
+		free(r);
+		return rc;
+	}
+	buffers_open(r, p);
+	*ret = r; /* handed over */
+	return 0;
+}
+
+void
+rival_coll_close(struct rival_coll *r)
+{
+	if (r == NULL)
+		return;
+	free(r->send);
+	free(r->recv);
+	free(r);
+}
+
+const char *
+rival_coll_name(const struct rival_coll *r)
+{
+	return r->row->name;
+}
+
+const char *
+rival_coll_of(const struct rival_coll *r)
+{
+	return r->row->of;
+}
+
+uint64_t
+rival_coll_bytes(const struct rival_coll *r)
+{
+	return r->block_bytes * (uint64_t)r->team->ranks;
+}
+
+void
+rival_coll_run(struct rival_coll *r)
+{
+	MPI_DO(r->row->run(r));
+}
+
+int
+rival_coll_prove(struct rival_coll *r)
+{
+	const char *want = exec_place(r->exec, r->recv_buf, 0);
+	int skip = r->row->root_keeps && r->team->rank == r->root;
+	int rc = 0;
+
+	memcpy(r->send, exec_place(r->exec, r->send_buf, 0), r->send_bytes);
+	memset(r->recv, 0, r->recv_bytes);
+	rival_coll_run(r);
+	if (!skip && memcmp(r->recv, want, r->recv_bytes) != 0)
+		rc = -EBADMSG;
+	return transport_agree(r->team, rc);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rival_coll.h - the installed MPI's own collective for what a plan of the
+ * builder collective does: MPI_Bcast, MPI_Reduce, ... as their rows say.
+ *
+ * What to do is read from the plan's title, the options as they were given, so
+ * that every rank knows it. Buffers are its own, in memory of the host.
+ */
+#ifndef PROBES_RUN_RIVAL_COLL_H
+#define PROBES_RUN_RIVAL_COLL_H
+
+#include "probes/run/exec.h"
+
+struct rival_coll;
+
+/* Collective. -ENOTSUP and why, the same on every rank: MPI has no type of
+ * this kind, counts with int, or the buffers are out of the processor's reach.
+ * The caller ends *ret with rival_coll_close. */
+int rival_coll_open(struct exec *e, const struct plan *p,
+    struct rival_coll **ret, char *ret_why, size_t why_bytes);
+void rival_coll_close(struct rival_coll *r); /* NULL is allowed */
+
+const char *rival_coll_name(const struct rival_coll *r); /* "MPI_Bcast" */
+const char *rival_coll_of(const struct rival_coll *r);   /* "broadcast" */
+/* d of the paper: count times the number of ranks, in bytes. */
+uint64_t rival_coll_bytes(const struct rival_coll *r);
+
+/* Once; collective. */
+void rival_coll_run(struct rival_coll *r);
+/* With the sources of e, whose results have been proven: are they the same?
+ * 0 or -EBADMSG, on every rank alike. */
+int rival_coll_prove(struct rival_coll *r);
+
+#endif
