@@ -10,6 +10,7 @@
 #include "ctl/progress.h"
 #include "ctl/records.h"
 #include "ctl/runs.h"
+#include "ctl/speedups.h"
 
 #define NODES_SHOWN 5
 #define PAIRS_SHOWN 5
@@ -299,7 +300,8 @@ print_tables(const json_t *run, const json_t *records, int ascii)
 	    : names_phases[PHASE_ISOLATED];
 
 	print_head(run);
-	if (records_find(records, "canary", NULL, NULL) == NULL)
+	if (speedups_print(records) == 0 &&
+	    records_find(records, "canary", NULL, NULL) == NULL)
 		puts("no canary has a result");
 	for (int i = 0; i < PHASE_MAX; i++)
 		print_phase(records, "canary", names_phases[i]);
@@ -402,7 +404,9 @@ const struct verb verbs_report[] = {
 	    "Show what a run measured.",
 	    "A table for every phase, the impact of congestion with its "
 	    "interval, the worst nodes and pairs, and for every test a "
-	    "histogram of the quiet phase beside the congested one. With "
+	    "histogram of the quiet phase beside the congested one; what "
+	    "neighborhood collectives and products gain over the MPI's own, by "
+	    "density and size, with bytes on the wire. With "
 	    "--json an array of the records as in coalmine-output(7), with "
 	    "--csv a line for every canary, congestor and impact. A run that "
 	    "still runs is shown as far as it is. The exit code is that of "

@@ -405,6 +405,7 @@ static const struct field speedup_fields[] = {
 	{ "edges", 'i', NULL, 1 },
 	{ "density", 'N', is_positive, 1 },
 	{ "byte_ratio", 'N', is_positive, 1 },
+	{ "byte_ratio_expected", 'N', is_positive, 1 },
 	{ "load_bound", 'N', is_positive, 1 },
 	{ "order", 's', NULL, 1 },
 	{ "wire", 'a', is_plan_nodes, 1 },

@@ -251,6 +251,16 @@ put_graph(json_t *o, const struct plan *p)
 	json_object_set_new(o, "density", ratio((double)distinct, pairs));
 }
 
+/* A random graph's builder says what bytes may be expected to be saved. */
+static void
+put_expected(json_t *o, const struct plan *p)
+{
+	for (size_t i = 0; i < p->notes_count; i++)
+		if (strcmp(p->notes[i].name, "byte_ratio_expected") == 0)
+			json_object_set_new(o, p->notes[i].name,
+			    json_real(p->notes[i].real));
+}
+
 static void
 put_speedup(json_t *o, const struct neighbor_run *n)
 {
@@ -286,6 +296,7 @@ neighbor_run_report(const struct plan_report *r, const struct neighbor_run *n)
 
 	put_graph(o, r->plan);
 	put_wires(o, r, n);
+	put_expected(o, r->plan);
 	if (n->rival != NULL) {
 		put_speedup(o, n);
 		return o;

@@ -31,6 +31,7 @@ expect report 0 "$coalctl" report 20261118-gq-aaaa
 expect report-ascii 0 env LC_ALL=C "$coalctl" report 20261118-gq-b
 expect report-csv 0 "$coalctl" report 20261118-gq-aaaa --csv
 expect report-failed 2 "$coalctl" report last --ascii
+expect report-neighbor 0 "$coalctl" report 20261121-nb-eeee --ascii
 expect report-forms 3 "$coalctl" report last --csv --json
 expect compare 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b
 expect compare-back 0 "$coalctl" compare 20261118-gq-b 20261118-gq-a
