@@ -83,7 +83,14 @@ const struct conf_row options_patterns[] = {
 	    "Root of broadcast, reduce, gather and scatter." },
 	{ "collective", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
 	    "Factors with commas, outermost first, as 2,2,3; their product is "
-	    "the number of ranks." },
+	    "the number of ranks; or auto: leaves, nodes and what is near "
+	    "inside them." },
+	{ "collective", "tune", CONF_CHOICE, 0, 0, "no|auto", "no", "",
+	    "auto: whichever of hierarchy, stripe, ring, depth and via is not "
+	    "given is chosen by prediction on the machine." },
+	{ "collective", "machine", CONF_STRING, 0, 400, NULL, "", "",
+	    "For which machine auto chooses, a name or file; empty: that of "
+	    "predict, else the one we are on." },
 	{ "collective", "stripe", CONF_INT, 1, RANKS_MAX, NULL, "1", "stripes",
 	    "Consecutive ranks over which data between their nodes is striped; "
 	    "divides ranks." },
@@ -117,7 +124,7 @@ const struct conf_row options_patterns[] = {
 	    "The number that root stands for in steps." },
 	{ "compose", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
 	    "Factors with commas, outermost first; their product is the "
-	    "number of ranks." },
+	    "number of ranks; or auto." },
 	{ "compose", "stripe", CONF_INT, 1, RANKS_MAX, NULL, "1", "stripes",
 	    "Consecutive ranks over which data between their nodes is striped; "
 	    "divides ranks." },

@@ -17,6 +17,7 @@
 #include "probes/pattern/builders.h"
 #include "probes/pattern/compose.h"
 #include "probes/pattern/compose_options.h"
+#include "probes/pattern/tune.h"
 
 #define SECTION "collective"
 
@@ -374,6 +375,8 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 
 	if (form == NULL)
 		return refuse_form(c, of, why, why_bytes);
+	if (conf_choice(c, SECTION, "tune") == 1)
+		return tune_build(c, ranks, ret, why, why_bytes);
 	rc = options(c, &ranks, &cb, why, why_bytes);
 	if (rc < 0)
 		return rc;

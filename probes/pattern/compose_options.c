@@ -7,6 +7,7 @@
 
 #include "common/str.h"
 #include "probes/pattern/pattern.h"
+#include "probes/pattern/tune.h"
 
 /* "2,2,3" into factors; *ret_product is what they make, 0 if they make no
  * sense. */
@@ -48,12 +49,16 @@ hierarchy(const struct conf *c, const char *section, uint32_t *ranks,
 		shape->factors[0] = *ranks;
 		return 0;
 	}
+	if (strcmp(text, "auto") == 0)
+		return tune_auto(c, section, *ranks, shape->factors,
+		    &shape->levels, why, why_bytes);
 	factors(text, shape, &product);
 	if (*ranks == 0)
 		*ranks = (uint32_t)product;
 	if (product == 0 || product != *ranks)
 		return pattern_refuse(c, section, "hierarchy", why, why_bytes,
-		    "flat, or up to %d factors with commas whose product is "
+		    "flat, auto, or up to %d factors with commas whose product "
+		    "is "
 		    "the number of ranks%s%.0u",
 		    COMPOSE_LEVELS_MAX, *ranks > 0 ? ", " : "", *ranks);
 	return 0;

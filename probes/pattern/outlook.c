@@ -17,6 +17,7 @@ struct frame {
 	const struct conf *c;
 	const struct machine *m;
 	struct outlook *ol;
+	uint32_t channels;
 };
 
 static void __attribute__((format(printf, 6, 7)))
@@ -58,7 +59,7 @@ collective_models(const struct frame *f)
 	struct model_cast mc = { .bytes = ol->data_bytes,
 		.node_per_s = f->m->out_per_s * f->m->nics,
 		.nodes = ol->nodes,
-		.depth = (uint32_t)conf_int(f->c, "collective", "depth") };
+		.depth = f->channels };
 	int rooted = strcmp(name, "broadcast") == 0 ||
 	    strcmp(name, "reduce") == 0;
 
@@ -179,7 +180,7 @@ outlook_make(const struct pattern *pt, const struct conf *c,
     char *why, size_t why_bytes)
 {
 	struct machine fit = machine_fit(m, p->ranks);
-	struct frame f = { c, &fit, ret };
+	struct frame f = { c, &fit, ret, 1 };
 	struct predict pr;
 	int rc = predict_plan(p, m, o, &pr, why, why_bytes);
 
@@ -194,6 +195,9 @@ outlook_make(const struct pattern *pt, const struct conf *c,
 	ret->flows = pr.flows;
 	ret->time_s = (double)pr.total_ps / PS_PER_S;
 	ret->data_bytes = outlook_data(p, &ret->data_name);
+	for (size_t i = 0; i < p->transfers_count; i++)
+		if (p->transfers[i].channel >= f.channels)
+			f.channels = p->transfers[i].channel + 1u;
 	links_make(&fit, &pr, links_max, ret);
 	for (size_t i = 0; i < ARRAY_LEN(modelled); i++)
 		if (strcmp(pt->name, modelled[i].pattern) == 0)

@@ -15,6 +15,7 @@
 #include "common/table.h"
 #include "common/xalloc.h"
 #include "probes/pattern/outlook.h"
+#include "probes/pattern/tune.h"
 #include "probes/pattern/verbs_part.h"
 
 #define LINKS_MAX 1000000
@@ -210,8 +211,37 @@ print_links(const struct outlook *ol)
 	table_free(t);
 }
 
+/* What tune = auto looked at, the choice first. */
 static void
-show_table(const struct outlook *ol)
+print_choices(const struct tune *t)
+{
+	struct table *table = table_new("tried|>predicted");
+	char text[40];
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		format_s(t->rows[i].time_s, text, sizeof(text));
+		table_cell(table, "%s", t->rows[i].words);
+		table_cell(table, "%s", text);
+	}
+	putchar('\n');
+	table_print(table, stdout);
+	table_free(table);
+}
+
+static json_t *
+json_choices(const struct tune *t)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < t->count; i++)
+		json_array_append_new(list,
+		    json_pack("{s:s, s:f}", "options", t->rows[i].words,
+			"time_s", t->rows[i].time_s));
+	return list;
+}
+
+static void
+show_table(const struct outlook *ol, const struct tune *t)
 {
 	char time[40];
 
@@ -226,6 +256,8 @@ show_table(const struct outlook *ol)
 		print_models(ol);
 	if (ol->links_count > 0)
 		print_links(ol);
+	if (t->count > 0)
+		print_choices(t);
 }
 
 static json_t *
@@ -263,7 +295,7 @@ json_links(const struct outlook *ol)
 }
 
 static void
-show_json(const struct outlook *ol)
+show_json(const struct outlook *ol, const struct tune *t)
 {
 	json_t *o =
 	    json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:f, s:f, s:f, s:o, s:o}",
@@ -274,9 +306,22 @@ show_json(const struct outlook *ol)
 		"throughput_bytes_per_s", ol->data_bytes / ol->time_s, "models",
 		json_models(ol), "links", json_links(ol));
 
+	if (t->count > 0)
+		json_object_set_new(o, "tried", json_choices(t));
 	json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
 	putchar('\n');
 	json_decref(o);
+}
+
+static int
+choices_make(const struct verbs_subject *of, struct tune *ret, char *why,
+    size_t why_bytes)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (strcmp(of->pt->name, "collective") != 0 ||
+	    strcmp(conf_string(of->c, "collective", "tune"), "auto") != 0)
+		return 0;
+	return tune_choose(of->c, of->p->ranks, ret, why, why_bytes);
 }
 
 static int
@@ -285,15 +330,19 @@ predict_cb(const struct request *rq, const struct verbs_subject *of)
 	const struct ask *a = rq->arg;
 	char why[PREDICT_WHY_BYTES];
 	struct outlook ol;
+	struct tune t;
 
+	if (choices_make(of, &t, why, sizeof(why)) < 0)
+		return verbs_complain(why);
 	if (outlook_make(of->pt, of->c, of->p, a->m, &a->options, a->links, &ol,
 		why, sizeof(why)) < 0)
 		return verbs_complain(why);
 	if (a->json)
-		show_json(&ol);
+		show_json(&ol, &t);
 	else
-		show_table(&ol);
+		show_table(&ol, &t);
 	outlook_clear(&ol);
+	tune_clear(&t);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	fprintf(stderr, "coalmine-probe: stdout: %s\n", strerror(errno));
@@ -312,8 +361,11 @@ predict_main(int argc, char **argv)
 		if (machine_load(a.name, a.sets, a.sets_count, &a.m, why,
 			sizeof(why)) < 0)
 			rc = verbs_complain(why);
-		else
+		else {
+			tune_set_machine(a.m);
 			rc = verbs_use(&rq, predict_cb);
+			tune_set_machine(NULL);
+		}
 	}
 	machine_free(a.m);
 	free(a.sets);

@@ -18,6 +18,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/neighbor.h"
 #include "probes/pattern/pattern.h"
+#include "probes/pattern/tune.h"
 #include "probes/plan/check.h"
 #include "probes/plan/pack.h"
 #include "probes/run/collective_run.h"
@@ -502,6 +503,7 @@ run_pattern(struct plans *ps, const struct pattern *pt)
 	char why[PATTERN_WHY_BYTES];
 	struct plan *p;
 
+	tune_set_nodes((uint32_t)ps->world.nodes);
 	if (pt->build(ps->conf, (uint32_t)ps->world.size, &p, why,
 		sizeof(why)) < 0) {
 		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);

@@ -47,6 +47,7 @@ struct machine_via {
 
 struct machine {
 	char *name, *about;
+	int unrated;        /* wiring only: its rates mean nothing */
 	uint32_t nodes_max; /* 0: any */
 	uint32_t ranks;     /* of a node */
 	int ranks_fit;      /* more of them when there are (machine_fit) */
@@ -85,6 +86,9 @@ int machine_load(const char *name, char *const *sets, int count,
 /* From text; path is its name in messages. */
 int machine_parse(const char *path, const char *text, struct machine **ret,
     char *why, size_t why_bytes);
+/* This node as the kernel below root ("/sys") shows it, for so many ranks:
+ * which of them share a socket. Unrated. -ERANGE for more than 256. */
+int machine_discover(const char *root, uint32_t ranks, struct machine **ret);
 void machine_free(struct machine *m); /* NULL is allowed */
 
 /* "d0", "h1", "s0", "n3" to a vertex, or MACHINE_NONE. */
@@ -100,6 +104,9 @@ uint32_t machine_nodes(const struct machine *m, uint32_t ranks);
 uint32_t machine_host(const struct machine *m, uint32_t device);
 /* Does one link lead from a to b? */
 int machine_joined(const struct machine *m, uint32_t a, uint32_t b);
+/* How near two vertices of a node are, the more the nearer: by fewer links,
+ * then by wider ones; 0: only through the host. */
+double machine_nearness(const struct machine *m, uint32_t a, uint32_t b);
 /* NIC of a device or socket. */
 uint32_t machine_nic(const struct machine *m, uint32_t vertex);
 

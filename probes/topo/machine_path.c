@@ -4,6 +4,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -177,6 +178,28 @@ machine_nic(const struct machine *m, uint32_t vertex)
 	if (m->binding == BINDING_PACKED)
 		return vertex / ((m->devices + m->nics - 1) / m->nics);
 	return vertex % m->nics;
+}
+
+double
+machine_nearness(const struct machine *m, uint32_t a, uint32_t b)
+{
+	double width = 1e30;
+	uint32_t hops = 0;
+
+	while (a != b) {
+		uint32_t next = m->next[(size_t)a * m->vertices + b];
+		const struct machine_link *l = &m->links[next / 2];
+		double rate = 0;
+
+		if (next == MACHINE_NONE)
+			return 0;
+		rate = next % 2 == 0 ? l->rate_per_s : l->back_per_s;
+		width = rate < width ? rate : width;
+		a = next % 2 == 0 ? l->b : l->a;
+		hops++;
+	}
+	/* rates are below 1e15: a link less always counts for more */
+	return width * pow(1e-16, hops);
 }
 
 static uint32_t

@@ -122,8 +122,8 @@ draw_depth(FILE *to)
 static void
 draw_ring(FILE *to)
 {
-	static const char *const shapes[] = { "hierarchy=2,2,4",
-		"hierarchy=4,4 ring=4" };
+	static const char *const shapes[] = { "hierarchy=2,2,4 via=mpi,mpi,ipc",
+		"hierarchy=4,4 ring=4 via=mpi,ipc" };
 	struct plot_panel pp = { .title = "broadcast of 1 GiB, striped",
 		.x_title = "pipeline depth",
 		.y_title = "GB/s",

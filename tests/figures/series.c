@@ -111,11 +111,14 @@ series_profile_model(const struct series_profile *p, uint32_t k)
 	return per_s / GB;
 }
 
+/* HiCCL's Table V: factors, and MPI between nodes, IPC inside. */
 const struct series_system series_systems[SERIES_SYSTEMS] = {
-	{ "delta", 16, 4, "2,2,4", "4,4", "4", 1 },
-	{ "perlmutter", 16, 4, "2,2,4", "4,4", "4", 1 },
-	{ "frontier", 32, 8, "2,2,4,2", "4,4,2", "4,2", 1 },
-	{ "aurora", 48, 12, "2,2,6,2", "4,6,2", "6,2", 0.75 },
+	{ "delta", 16, 4, "2,2,4 via=mpi,mpi,ipc", "4,4 via=mpi,ipc", 1 },
+	{ "perlmutter", 16, 4, "2,2,4 via=mpi,mpi,ipc", "4,4 via=mpi,ipc", 1 },
+	{ "frontier", 32, 8, "2,2,4,2 via=mpi,mpi,ipc,ipc",
+	    "4,4,2 via=mpi,ipc,ipc", 1 },
+	{ "aurora", 48, 12, "2,2,6,2 via=mpi,mpi,ipc,ipc",
+	    "4,6,2 via=mpi,ipc,ipc", 0.75 },
 };
 
 const char *const series_steps[SERIES_STEPS] = {
@@ -188,7 +191,8 @@ series_depth_gb_per_s(const struct series_curve *c, uint64_t bytes,
 	snprintf(probe, sizeof(probe),
 	    "collective name=%s type=float count=%llu stripe=4 depth=%u %s",
 	    c->collective, (unsigned long long)(bytes / 4 / 16), depth,
-	    c->ring ? "hierarchy=4,4 ring=4" : "hierarchy=2,2,4");
+	    c->ring ? "hierarchy=4,4 via=mpi,ipc ring=4"
+		    : "hierarchy=2,2,4 via=mpi,mpi,ipc");
 	return series_gb_per_s("perlmutter", probe);
 }
 
@@ -203,7 +207,7 @@ series_scale_gb_per_s(uint32_t nodes)
 		a *= 2;
 	snprintf(probe, sizeof(probe),
 	    "collective name=allreduce type=float count=%u "
-	    "hierarchy=%u,%u,4 depth=4",
+	    "hierarchy=%u,%u,4 via=mpi,mpi,ipc depth=4",
 	    2147483648U / (4 * nodes), nodes / a, a);
 	return series_gb_per_s("perlmutter", probe);
 }

@@ -28,9 +28,9 @@ double series_profile_model(const struct series_profile *p, uint32_t k);
 /* HiCCL, Figures 8 and 9, on four nodes: shapes of hierarchy. */
 struct series_system {
 	const char *machine;
-	uint32_t ranks, node; /* all, and of a node */
-	const char *tree, *ring, *node_factors;
-	double bound_share; /* of Table III that the binding allows */
+	uint32_t ranks, node;    /* all, and of a node */
+	const char *tree, *ring; /* options */
+	double bound_share;      /* of Table III that the binding allows */
 };
 #define SERIES_SYSTEMS 4
 extern const struct series_system series_systems[SERIES_SYSTEMS];

@@ -65,10 +65,10 @@ test_ring_and_tree(void **state)
 
 		for (int deep = 0; deep < 2; deep++) {
 			snprintf(probe, sizeof(probe), text, names[i],
-			    deep ? 64 : 1, "hierarchy=4,4 ring=4");
+			    deep ? 64 : 1, "hierarchy=4,4 ring=4 via=mpi,ipc");
 			ring[deep] = series_gb_per_s("perlmutter", probe);
 			snprintf(probe, sizeof(probe), text, names[i],
-			    deep ? 64 : 1, "hierarchy=2,2,4");
+			    deep ? 64 : 1, "hierarchy=2,2,4 via=mpi,mpi,ipc");
 			tree[deep] = series_gb_per_s("perlmutter", probe);
 		}
 		assert_true(ring[0] < tree[0]);
