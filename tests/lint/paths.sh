@@ -33,7 +33,7 @@ for f in $({ files '*.[ch]' '*.sh' '*.py' '*.sql' '*.awk' '*.conf' '*.service' \
 done
 
 # The name of the folder is spelt so that this file does not name it itself.
-text=$(files '*' | grep -Ev '\.(png|gz|db|ico)$|(^|/)(seeds|fixtures|expect)/|^LICENSE$')
+text=$(files '*' | grep -Ev '\.(png|gz|db|ico)$|(^|/)(seeds|fixtures|expect|third_party)/|^LICENSE$')
 echo "$text" | xargs grep -nIE \
     '(^|[^[:alnum:]_.])/(w[o]rk|home/[a-z]|Users|scr[a]tch)/' /dev/null && bad=1
 echo "$text" | xargs grep -nIwE 'T[O]DO|F[I]XME|X[X]X' /dev/null && bad=1

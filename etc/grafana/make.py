@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make.py DIR - write the dashboards, one JSON file each, into DIR.
+
+The classic model, schemaVersion 39: Grafana 10.3 and later take it as it is.
+The datasource is a variable, so that a file is provisioned without inputs.
+"""
+import json
+import os
+import sys
+
+WIDE, HALF, THIRD, QUARTER = 24, 12, 8, 6
+SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+JOB = 'job=~"$job"'
+
+
+def target(i, expr, legend, **more):
+    return {"refId": chr(ord("A") + i), "datasource": SOURCE, "expr": expr,
+            "legendFormat": legend, "range": True, "editorMode": "code",
+            **more}
+
+
+def panel(kind, title, about, queries, unit="short", width=HALF, height=8,
+          defaults=None, options=None, instant=False):
+    """queries: [(expr, legend)]; JOB stands where an expr says %s."""
+    more = {"instant": True, "range": False} if instant else {}
+    if kind == "table":
+        more["format"] = "table"
+    if kind == "heatmap":
+        more["format"] = "heatmap"
+    return {"type": kind, "title": title, "description": about,
+            "datasource": SOURCE,
+            "gridPos": {"w": width, "h": height, "x": 0, "y": 0},
+            "targets": [target(i, e.replace("%s", JOB), l, **more)
+                        for i, (e, l) in enumerate(queries)],
+            "fieldConfig": {"defaults": {"unit": unit, **(defaults or {})},
+                            "overrides": []},
+            "options": options or {}}
+
+
+def steps(*rows):
+    """[(from, colour)]; the first from is None."""
+    return {"thresholds": {"mode": "absolute", "steps": [
+        {"value": v, "color": c} for v, c in rows]}}
+
+
+def graph(title, about, queries, unit="short", log=False, **more):
+    custom = {"lineWidth": 1, "fillOpacity": 5, "showPoints": "auto",
+              "spanNulls": 3600000}
+    if log:
+        custom["scaleDistribution"] = {"type": "log", "log": 10}
+    return panel("timeseries", title, about, queries, unit, defaults={
+        "custom": custom}, options={"legend": {
+            "displayMode": "list", "placement": "bottom", "showLegend": True,
+            "calcs": []}, "tooltip": {"mode": "multi", "sort": "desc"}},
+        **more)
+
+
+def stat(title, about, queries, unit="short", colours=None, **more):
+    return panel("stat", title, about, queries, unit, width=QUARTER, height=4,
+                 defaults=colours, options={
+                     "colorMode": "background", "graphMode": "none",
+                     "reduceOptions": {"calcs": ["lastNotNull"],
+                                       "fields": "", "values": False}},
+                 instant=True, **more)
+
+
+def rows(title, about, queries, unit="short", **more):
+    return panel("table", title, about, queries, unit, instant=True,
+                 options={"showHeader": True, "cellHeight": "sm"}, **more)
+
+
+def place(panels):
+    """From left to right, then the next line."""
+    x = y = tall = 0
+    for i, p in enumerate(panels):
+        at = p["gridPos"]
+        if x + at["w"] > WIDE:
+            x, y, tall = 0, y + tall, 0
+        at["x"], at["y"], p["id"] = x, y, i + 1
+        x, tall = x + at["w"], max(tall, at["h"])
+    return panels
+
+
+def variable(name, label, query, multi=True):
+    return {"type": "query", "name": name, "label": label, "refresh": 2,
+            "datasource": SOURCE, "query": {"query": query,
+                                            "refId": "variable"},
+            "definition": query, "sort": 7, "multi": multi,
+            "includeAll": multi, "allValue": ".+" if multi else None,
+            "current": {"text": ["All"], "value": ["$__all"]} if multi
+            else {}, "hide": 0, "skipUrlSync": False, "options": []}
+
+
+def dashboard(uid, title, about, panels, *variables):
+    return {"uid": "coalmine-" + uid, "title": "Coalmine / " + title,
+            "description": about, "id": None, "version": 1,
+            "schemaVersion": 39, "editable": False, "tags": ["coalmine"],
+            "refresh": "1m", "time": {"from": "now-24h", "to": "now"},
+            "timezone": "browser", "graphTooltip": 1,
+            "fiscalYearStartMonth": 0, "liveNow": False, "weekStart": "",
+            "annotations": {"list": []}, "links": [{
+                "title": "Coalmine", "type": "dashboards",
+                "tags": ["coalmine"], "asDropdown": True, "icon": "",
+                "includeVars": True, "keepTime": True, "targetBlank": False,
+                "tooltip": "", "url": ""}],
+            "templating": {"list": [
+                {"type": "datasource", "name": "datasource",
+                 "label": "Data source", "query": "prometheus", "refresh": 1,
+                 "current": {"text": "", "value": ""}, "hide": 0, "includeAll": False,
+                 "multi": False, "options": [], "regex": "",
+                 "skipUrlSync": False},
+                variable("job", "Job", "label_values(coalmine_build_info, job)"),
+                *variables]},
+            "panels": place(panels)}
+
+
+GOOD_BAD = steps((None, "green"), (1, "red"))
+
+OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
+    stat("Suspects", "Nodes that are slower than their peers, after "
+         "hysteresis. The collector's page has the evidence.",
+         [("sum(coalmine_node_suspect{%s})", "")], colours=GOOD_BAD),
+    stat("Agents lost", "Nodes that are not measured.",
+         [('sum(coalmine_agents{%s, state="lost"})', "")], colours=GOOD_BAD),
+    stat("Worst impact, p99", "What congestion costs the worst canary: "
+         "congested over isolated; 1 is nothing.",
+         [('max(coalmine_congestion_impact{%s, of="p99"})', "")], "none",
+         steps((None, "green"), (5, "yellow"), (20, "red"))),
+    stat("Since the last success", "Of any campaign.",
+         [("min(time() - coalmine_campaign_last_success_timestamp_seconds"
+           "{%s})", "")], "s", steps((None, "green"), (86400, "yellow"),
+                                     (259200, "red"))),
+    graph("Agents", "By state: a lost one is not measured.",
+          [("sum by (state) (coalmine_agents{%s})", "{{state}}")]),
+    graph("Scores of the worst nodes", "Robust z against peers of the same "
+          "round; above 4.5 is slow without doubt.",
+          [("topk(10, coalmine_node_score{%s})", "{{node}}")]),
+    graph("Congestion impact at p99", "By canary, newest run.",
+          [('max by (test) (coalmine_congestion_impact{%s, of="p99"})',
+            "{{test}}")], "none", log=True),
+    rows("Suspects", "Who is named now.",
+         [("coalmine_node_suspect{%s} == 1", "")]),
+    graph("Runs that ended, an hour", "By state.",
+          [("sum by (state) (increase(coalmine_runs_total{%s}[1h]))",
+            "{{state}}")]),
+    graph("The collector", "Its processor time, and rows that wait for its "
+          "store.", [
+              ("rate(process_cpu_seconds_total{%s}[$__rate_interval])",
+               "cores"),
+              ("coalmine_db_queue_rows{%s}", "rows that wait")]),
+])
+
+CONGESTION = dashboard(
+    "congestion", "congestion", "What congestion costs, as a time series.", [
+        graph("Impact at p99 with its interval", "Congested over isolated; "
+              "1 is nothing. The interval is 95 %.", [
+                  ('coalmine_congestion_impact{%s, of="p99", '
+                   'test=~"$test"}', "{{test}}"),
+                  ('coalmine_congestion_impact_low{%s, of="p99", '
+                   'test=~"$test"}', "{{test}} from"),
+                  ('coalmine_congestion_impact_high{%s, of="p99", '
+                   'test=~"$test"}', "{{test}} to")], "none", log=True),
+        graph("Impact on the mean", "As GPCNeT's first column.", [
+            ('coalmine_congestion_impact{%s, of="mean", test=~"$test"}',
+             "{{test}}")], "none", log=True),
+        graph("Latency at p99", "Isolated against congested.", [
+            ('coalmine_canary_latency_seconds{%s, quantile="0.99", '
+             'test=~"$test"}', "{{test}}, {{phase}}")], "s", log=True),
+        graph("Median latency", "Isolated against congested.", [
+            ('coalmine_canary_latency_seconds{%s, quantile="0.5", '
+             'test=~"$test"}', "{{test}}, {{phase}}")], "s", log=True),
+        graph("Median bandwidth", "Isolated against congested.", [
+            ('coalmine_canary_bandwidth_bytes_per_second{%s, '
+             'quantile="0.5", test=~"$test"}', "{{test}}, {{phase}}")],
+            "Bps"),
+        graph("Tests without a number", "Canary tests that failed, an hour.", [
+            ("sum by (test, phase) (increase("
+             "coalmine_canary_test_failures_total{%s}[1h]))",
+             "{{test}}, {{phase}}")]),
+        *[panel("heatmap", "Latencies, " + phase, "All canaries of the "
+                "chosen tests, merged.", [
+                    ("sum by (le) (increase("
+                     "coalmine_canary_latency_distribution_seconds_bucket"
+                     '{%s, phase="' + phase + '", test=~"$test"}'
+                     "[$__rate_interval]))", "{{le}}")], "s", options={
+                         "calculate": False, "cellGap": 1,
+                         "color": {"mode": "scheme", "scheme": "Oranges",
+                                   "steps": 64},
+                         "yAxis": {"unit": "s"}})
+          for phase in ("isolated", "congested")],
+    ], variable("test", "Test",
+                'label_values(coalmine_congestion_impact{%s}, test)'
+                .replace("%s", JOB)))
+
+NODE = dashboard("node", "node", "One node against its peers.", [
+    stat("Suspect", "1: slower than its peers, after hysteresis.",
+         [('max(coalmine_node_suspect{%s, node=~"$node"})', "")],
+         colours=GOOD_BAD),
+    stat("Score", "Robust z, worst test.",
+         [('max(coalmine_node_score{%s, node=~"$node"})', "")], "none",
+         steps((None, "green"), (2.5, "yellow"), (4.5, "red"))),
+    stat("Agent", "1: heard of.",
+         [('min(coalmine_agent_up{%s, node=~"$node"})', "")],
+         colours=steps((None, "red"), (1, "green"))),
+    stat("Last heard", "Seconds ago.",
+         [("max(time() - coalmine_agent_last_seen_timestamp_seconds"
+           '{%s, node=~"$node"})', "")], "s"),
+    graph("Score", "Robust z against the peers of its rounds.",
+          [('coalmine_node_score{%s, node=~"$node"}', "{{node}}"),
+           ("quantile(0.5, coalmine_node_score{%s})", "median of all")],
+          width=WIDE),
+    graph("Agent", "1 while it is heard of.",
+          [('coalmine_agent_up{%s, node=~"$node"}', "{{node}}")]),
+    graph("Spool", "Records that wait on the node.",
+          [('coalmine_agent_spool_bytes{%s, node=~"$node"}', "{{node}}")],
+          "bytes"),
+    graph("Rails", "Bandwidth against what is described.",
+          [('coalmine_rail_bandwidth_ratio{%s, node=~"$node"}',
+            "{{node}} rail {{rail}}")], "percentunit"),
+    graph("Copies within", "Share of the memory's bandwidth.",
+          [('coalmine_self_bandwidth_ratio{%s, node=~"$node"}',
+            "{{node}}")], "percentunit"),
+], variable("node", "Node", "label_values(coalmine_agent_up{%s}, node)"
+            .replace("%s", JOB)))
+
+STRIPING = dashboard(
+    "striping", "striping and rails",
+    "Do nodes deliver what their hardware promises?", [
+        graph("Striping efficiency", "A message over all devices and rails "
+              "against the sum of its parts.",
+              [("coalmine_stripe_efficiency_ratio{%s}",
+                "{{via}} {{g}}")], "percentunit"),
+        graph("Group bandwidth", "By pattern, direction and k.",
+              [("coalmine_group_bandwidth_bytes_per_second{%s}",
+                "{{pattern}} {{direction}} k={{k}}")], "Bps"),
+        graph("Worst rails", "Bandwidth of a rail against what is described.",
+              [("bottomk(10, coalmine_rail_bandwidth_ratio{%s})",
+                "{{node}} rail {{rail}}")], "percentunit"),
+        graph("Worst copies within a node", "Share of the memory's "
+              "bandwidth.",
+              [("bottomk(10, coalmine_self_bandwidth_ratio{%s})",
+                "{{node}}")], "percentunit"),
+        rows("Rails below 90 %", "Who is named.",
+             [("coalmine_rail_bandwidth_ratio{%s} < 0.9", "")],
+             "percentunit", width=WIDE),
+    ])
+
+CAMPAIGN = dashboard("campaign", "campaigns", "What ran, and what did not.", [
+    graph("Since the last success", "By campaign.",
+          [("time() - coalmine_campaign_last_success_timestamp_seconds"
+            '{%s, campaign=~"$campaign"}', "{{campaign}}")], "s"),
+    graph("Until the next start", "Below 0 it is overdue.",
+          [("coalmine_campaign_next_start_timestamp_seconds"
+            '{%s, campaign=~"$campaign"} - time()', "{{campaign}}")], "s"),
+    graph("Runs that ended, a day", "By state.",
+          [("sum by (campaign, state) (increase(coalmine_runs_total"
+            '{%s, campaign=~"$campaign"}[1d]))',
+            "{{campaign}} {{state}}")]),
+    graph("Runs now", "By state.",
+          [("sum by (state) (coalmine_runs{%s})", "{{state}}")]),
+    rows("Schedules", "1: followed.",
+         [("coalmine_campaign_schedule_enabled"
+           '{%s, campaign=~"$campaign"}', "")], width=WIDE),
+], variable("campaign", "Campaign",
+            "label_values(coalmine_runs_total{%s}, campaign)"
+            .replace("%s", JOB)))
+
+
+def main():
+    for board in (OVERVIEW, CONGESTION, NODE, STRIPING, CAMPAIGN):
+        path = os.path.join(sys.argv[1], board["uid"] + ".json")
+        with open(path, "w", encoding="utf-8") as to:
+            json.dump(board, to, indent=1, ensure_ascii=False)
+            to.write("\n")
+
+
+main()

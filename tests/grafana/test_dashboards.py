@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The dashboards are what etc/grafana/make.py makes, are valid against the
+schema that Grafana publishes, can be provisioned without inputs, and every
+query of theirs parses. That queries find something: tests/lab/test_grafana.sh.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.environ["COALMINE_SOURCE"]
+BOARDS = os.path.join(SOURCE, "etc/grafana/dashboards")
+SCHEMA = os.path.join(SOURCE,
+                      "tests/grafana/third_party/dashboard.schema.json")
+# Only attributes of the panels' and the document's own: what the schema
+# leaves to plugins is not looked at by it.
+KINDS = {"timeseries", "stat", "table", "heatmap"}
+bad = 0
+
+
+def tell(*what):
+    global bad
+    bad = 1
+    print(*what)
+
+
+def boards():
+    return {name: json.load(open(os.path.join(BOARDS, name)))
+            for name in sorted(os.listdir(BOARDS))}
+
+
+def check_made():
+    with tempfile.TemporaryDirectory() as made:
+        subprocess.run([sys.executable,
+                        os.path.join(SOURCE, "etc/grafana/make.py"), made],
+                       check=True)
+        for name in sorted(set(os.listdir(made)) | set(os.listdir(BOARDS))):
+            pair = [os.path.join(d, name) for d in (made, BOARDS)]
+            if not all(map(os.path.exists, pair)) or \
+                    open(pair[0]).read() != open(pair[1]).read():
+                tell(name, "differs: etc/grafana/make.py etc/grafana/"
+                     "dashboards")
+
+
+def check_schema():
+    try:
+        import jsonschema
+    except ImportError:
+        print("no python3-jsonschema: the schema is not checked")
+        return False
+    validator = jsonschema.Draft7Validator(json.load(open(SCHEMA)))
+    for name, board in boards().items():
+        for error in validator.iter_errors(board):
+            tell(name, list(error.path), error.message[:200])
+    spoilt = json.loads(json.dumps(boards()["coalmine-overview.json"]))
+    spoilt["panels"][0]["gridPos"]["w"] = "wide"
+    if not list(validator.iter_errors(spoilt)):
+        tell("the schema finds no fault in a spoilt dashboard")
+    return True
+
+
+def check_panels(name, board):
+    if board["uid"] + ".json" != name or len(board["uid"]) > 40:
+        tell(name, "uid", board["uid"])
+    if "__inputs" in board or "DS_" in json.dumps(board):
+        tell(name, "needs inputs: cannot be provisioned")
+    taken = set()
+    for p in board["panels"]:
+        at = p["gridPos"]
+        cells = {(x, y) for x in range(at["x"], at["x"] + at["w"])
+                 for y in range(at["y"], at["y"] + at["h"])}
+        if at["x"] + at["w"] > 24 or cells & taken:
+            tell(name, p["title"], "overlaps or is too wide")
+        taken |= cells
+        if p["type"] not in KINDS or not p["description"] or \
+                not p["fieldConfig"]["defaults"]["unit"]:
+            tell(name, p["title"], "lacks its kind, unit or description")
+        for t in p["targets"]:
+            if t["datasource"]["uid"] != "${datasource}" or \
+                    'job=~"$job"' not in t["expr"]:
+                tell(name, p["title"], "is bound to one source:", t["expr"])
+
+
+def plain(expr):
+    """As Grafana would send it, with every variable at All."""
+    return re.sub(r"\$\w+", ".+", expr.replace("$__rate_interval", "5m"))
+
+
+def check_queries():
+    if shutil.which("promtool") is None:
+        print("no promtool: the queries are not checked")
+        return
+    rules = [{"record": "q:%d" % i, "expr": plain(t["expr"])}
+             for i, t in enumerate(t for b in boards().values()
+                                   for p in b["panels"]
+                                   for t in p["targets"])]
+    with tempfile.NamedTemporaryFile("w", suffix=".yml") as to:
+        json.dump({"groups": [{"name": "q", "rules": rules}]}, to)
+        to.flush()
+        r = subprocess.run(["promtool", "check", "rules", to.name],
+                           capture_output=True, text=True)
+        if r.returncode != 0:
+            tell(r.stdout, r.stderr)
+
+
+if "--queries" in sys.argv:
+    for name, board in boards().items():
+        for p in board["panels"]:
+            for t in p["targets"]:
+                print(board["uid"], p["title"], plain(t["expr"]), sep="\t")
+    sys.exit(0)
+check_made()
+checked = check_schema()
+for name, board in boards().items():
+    check_panels(name, board)
+check_queries()
+sys.exit(1 if bad else 0 if checked else 77)

@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_grafana.sh - every query of every dashboard finds something in a real
+# Prometheus that scraped a collector in the lab after a campaign; rules and
+# alerts are loaded there too, and none fires that should not.
+#
+# Metrics that come with a probe are missed only when a run of it is there.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+for tool in promtool prometheus; do
+	command -v $tool >/dev/null || skip "no $tool; see lab/deps"
+done
+work=$(mktemp -d)
+
+# A schedule that is followed, but not due while this lasts.
+before_start()
+{
+	write_campaign all lat,bw-sync,allreduce 750ms
+	in_host collector tee "$cluster/campaigns/hourly.conf" >/dev/null <<-END
+	[campaign]
+	nodes_min = $nodes
+	[canary]
+	tests = lat
+	[schedule]
+	every = 12h
+	offset = 6h
+	END
+}
+
+prometheus_up()
+{
+	cp "$source_dir"/etc/prometheus/coalmine.*.yml "$work"
+	cat >"$work/prometheus.yml" <<-END
+	global: {scrape_interval: 1s, evaluation_interval: 2s}
+	rule_files: [coalmine.rules.yml, coalmine.alerts.yml]
+	scrape_configs:
+	  - job_name: coalmine
+	    static_configs: [{targets: ['127.0.0.1:17701']}]
+	  - job_name: node
+	    http_sd_configs:
+	      - url: http://127.0.0.1:17701/api/v1/sd/prometheus?port=9100
+	END
+	in_host collector prometheus --config.file="$work/prometheus.yml" \
+		--storage.tsdb.path="$work/tsdb" \
+		--web.listen-address=127.0.0.1:19090 >"$work/log" 2>&1 &
+	poll 30 ask up || fail "Prometheus: $(tail -n 5 "$work/log")"
+}
+
+prometheus_api() # PATH [curl options]
+{
+	local path=$1
+	shift
+	in_host collector curl -sS --max-time 10 "$@" \
+		"http://127.0.0.1:19090/api/v1/$path"
+}
+
+ask() # EXPR: it has a sample that is a number
+{
+	prometheus_api query --data-urlencode "query=$1" 2>/dev/null |
+		jq -e '.status == "success" and (.data.result | length > 0)' \
+		>/dev/null 2>&1
+}
+
+# The campaign that makes a metric, by its name's beginning.
+maker_of() # EXPR
+{
+	case $1 in
+	*coalmine_stripe_*) echo stripe ;;
+	*coalmine_group_*) echo group ;;
+	*coalmine_self_*) echo self ;;
+	*coalmine_rail_*) echo rail ;;
+	esac
+}
+
+may_be_absent() # EXPR
+{
+	local maker
+	maker=$(maker_of "$1")
+	if [[ $1 == *coalmine_node_suspect* ]]; then
+		! ctl_api verdicts >/dev/null 2>&1
+	else
+		[ -n "$maker" ] && ! ctl run list --json | jq -e --arg m "$maker" \
+			'any(.[]; .campaign == $m and .state == "finished")' \
+			>/dev/null
+	fi
+}
+
+check_queries()
+{
+	local board title expr asked=0 absent=0
+	while IFS=$'\t' read -r board title expr; do
+		# What shows only the bad ones is asked for all.
+		expr=$(sed -E 's/ (==|<) [0-9.]+$//' <<<"$expr")
+		asked=$((asked + 1))
+		ask "$expr" && continue
+		if ! may_be_absent "$expr"; then
+			poll 20 ask "$expr" && continue
+			fail "$board, $title: nothing for $expr"
+		fi
+		absent=$((absent + 1))
+		say "not there yet: $board, $title"
+	done <"$work/queries"
+	[ "$asked" -ge 30 ] || fail "only $asked queries"
+	say "$asked queries, $absent of metrics whose probe has not run"
+}
+
+check_discovery()
+{
+	prometheus_api targets | jq -e '[.data.activeTargets[] |
+		select(.labels.job == "node") | .scrapeUrl] | sort ==
+		([range(1; 13) | "http://node\(.):9100/metrics"] | sort)' \
+		>/dev/null || fail "discovery: $(prometheus_api targets)"
+}
+
+check_alerts()
+{
+	local firing
+	prometheus_api rules | jq -e '[.data.groups[].rules[] |
+		select(.health == "err")] == []' >/dev/null ||
+		fail "rules with errors: $(prometheus_api rules)"
+	firing=$(prometheus_api alerts | jq -r '.data.alerts[] |
+		select(.state == "firing") | .labels.alertname')
+	[ -z "$firing" ] || fail "alerts on a healthy cluster: $firing"
+}
+
+COALMINE_SOURCE=$source_dir python3 -B \
+	"$source_dir/tests/grafana/test_dashboards.py" --queries \
+	>"$work/queries" || fail "no queries"
+lab_up
+trap '"$lab" down; rm -rf "$work"' EXIT
+cluster_up 12
+prometheus_up
+order all --wait
+expect_finished 5
+check_queries
+check_discovery
+check_alerts
+say passed
