@@ -100,6 +100,24 @@ check_second()
 	return 0
 }
 
+# In the foreground it ends with a signal to its command, whole and at once.
+check_signals()
+{
+	local signal fd
+	for signal in TERM INT KILL; do
+		# A background job of a script ignores INT: bash gives it back.
+		exec {fd}< <(exec python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$lab" up --foreground \
+			--name "$COALMINE_LAB-s" --leaves 1 --hosts 2)
+		read -r -t 20 <&"$fd" || fail "no lab to end by $signal"
+		kill -$signal $!
+		poll 5 eval '! "$lab" list | grep -q "^$COALMINE_LAB-s "' ||
+			fail "a lab in the foreground outlives SIG$signal"
+		exec {fd}<&-
+	done
+}
+
 # Everything a lab holds hangs on its init: kill -9 of that ends it whole.
 check_nothing_left()
 {
@@ -122,6 +140,7 @@ serve_all
 say shaping; check_shaping
 say faults; check_faults
 say "two labs"; check_second
+say signals; check_signals
 say end; check_nothing_left
 trap - EXIT
 say passed
