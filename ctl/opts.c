@@ -45,6 +45,14 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Look so far ahead, 1 to 336; 24 by default." },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,
 	    "Validity of a certificate: 1 to 36500." },
+	[OPT_EVERY] = { "every", 0, "SECONDS", 0,
+	    "Look again after so many, 1 to 3600; 2 by default." },
+	[OPT_HTML] = { "html", 0, "FILE", 0,
+	    "Write one HTML file with plots that needs nothing else; - is "
+	    "the standard output." },
+	[OPT_SVG] = { "svg", 0, "FILE", 0,
+	    "Write the plots alone: impacts, bars against the model, "
+	    "histograms; - is the standard output." },
 	[OPT_FILE] = { "file", 'f', "FILE", 0,
 	    "Take the campaign from this file instead of the collector's; - "
 	    "is the standard input." },

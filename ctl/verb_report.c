@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "ctl/progress.h"
 #include "ctl/records.h"
 #include "ctl/runs.h"
+#include "ctl/sheet.h"
 #include "ctl/speedups.h"
 
 #define NODES_SHOWN 5
@@ -370,24 +372,65 @@ get(struct ctl *c, json_t **ret_run, json_t **ret_records)
 }
 
 static int
+write_sheet(const json_t *run, const json_t *records, const char *html,
+    const char *svg)
+{
+	const char *path = html != NULL ? html : svg;
+	int to_stdout = strcmp(path, "-") == 0, rc = 0;
+	FILE *to = to_stdout ? stdout : fopen(path, "we");
+
+	if (to == NULL)
+		return ctl_fail("%s: %s", path, strerror(errno));
+	if (html != NULL)
+		sheet_html(run, records, to);
+	else
+		rc = sheet_svg(records, to);
+	if (fflush(to) != 0 || ferror(to))
+		rc = -EIO;
+	if (!to_stdout)
+		fclose(to);
+	if (rc == -ENODATA)
+		return ctl_fail("the run has nothing to draw");
+	return rc < 0 ? ctl_fail("%s: cannot be written", path) : 0;
+}
+
+/* In the form that was asked for; 0 or an exit code. */
+static int
+write_form(struct ctl *c, const json_t *run, const json_t *records)
+{
+	const char *html = opts_value(&c->opts, OPT_HTML);
+	const char *svg = opts_value(&c->opts, OPT_SVG);
+	int ascii = opts_given(&c->opts, OPT_ASCII) || !progress_utf8();
+
+	if (html != NULL || svg != NULL)
+		return write_sheet(run, records, html, svg);
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(records);
+	else if (opts_given(&c->opts, OPT_CSV))
+		print_csv(records);
+	else
+		print_tables(run, records, ascii);
+	return 0;
+}
+
+static int
 report(struct ctl *c)
 {
+	static const enum opt forms_of[] = { OPT_JSON, OPT_CSV, OPT_TABLE,
+		OPT_HTML, OPT_SVG };
 	json_t *run = NULL, *records = NULL;
-	int asked = opts_given(&c->opts, OPT_JSON) +
-	    opts_given(&c->opts, OPT_CSV) + opts_given(&c->opts, OPT_TABLE);
-	int ascii = opts_given(&c->opts, OPT_ASCII) || !progress_utf8();
+	int asked = 0;
 	int rc;
 
+	for (size_t i = 0; i < ARRAY_LEN(forms_of); i++)
+		asked += opts_given(&c->opts, forms_of[i]) != 0;
 	if (asked > 1)
-		return ctl_fail("allowed is one of --json, --csv and --table");
+		return ctl_fail("allowed is one of --json, --csv, --table, "
+				"--html and --svg");
 	rc = get(c, &run, &records);
+	if (rc == 0)
+		rc = write_form(c, run, records);
 	if (rc == 0) {
-		if (opts_given(&c->opts, OPT_JSON))
-			print_json(records);
-		else if (opts_given(&c->opts, OPT_CSV))
-			print_csv(records);
-		else
-			print_tables(run, records, ascii);
 		rc = runs_exit_code(run);
 		if (!runs_final(run) || rc != EXIT_CODE_OK) {
 			fflush(stdout);
@@ -400,15 +443,16 @@ report(struct ctl *c)
 }
 
 const struct verb verbs_report[] = {
-	{ "report", NULL, "RUN", 1, 1, "json csv table ascii raw", "runs",
-	    "Show what a run measured.",
+	{ "report", NULL, "RUN", 1, 1, "json csv table html svg ascii raw",
+	    "runs", "Show what a run measured.",
 	    "A table for every phase, the impact of congestion with its "
 	    "interval, the worst nodes and pairs, and for every test a "
 	    "histogram of the quiet phase beside the congested one; what "
 	    "neighborhood collectives and products gain over the MPI's own, by "
 	    "density and size, with bytes on the wire. With "
 	    "--json an array of the records as in coalmine-output(7), with "
-	    "--csv a line for every canary, congestor and impact. A run that "
+	    "--csv a line for every canary, congestor and impact, with --html "
+	    "one file with plots for mail and tickets. A run that "
 	    "still runs is shown as far as it is. The exit code is that of "
 	    "the run's state.",
 	    report },

@@ -55,6 +55,38 @@ expect version-json 0 "$coalctl" version --json
 sed 1d "$here/fixtures/GET_runs_20261118-gq-aaaa_records" | jq -S . >"$work/b"
 check "report --json changes records" cmp "$work/a" "$work/b"
 
+# One file, whole, with nothing of outside; and the plots alone.
+for form in html svg; do
+	"$coalctl" report 20261118-gq-aaaa --$form "$work/r.$form" ||
+	    check "report --$form" false
+	"$coalctl" report 20261118-gq-aaaa --$form - | cmp - "$work/r.$form" ||
+	    check "report --$form - differs" false
+	python3 -c 'import sys, xml.etree.ElementTree as e
+e.fromstring(sys.stdin.read().partition("<svg")[2].join(["<svg", ""])
+	.partition("</svg>")[0] + "</svg>")' <"$work/r.$form" ||
+	    check "report --$form is not well-formed" false
+	check "report --$form lacks a canary" \
+	    grep -q 'random ring, two-sided latency' "$work/r.$form"
+	check "report --$form lacks the impact" \
+	    grep -q '27.5 (23.1 to 33.2)' "$work/r.$form"
+	check "report --$form wants something from outside" sh -c \
+	    "! grep -Eq '<script|src=|href=|url\\(|@import' '$work/r.$form'"
+done
+check "report --html lacks a test without a number" \
+    grep -q '<td>allreduce</td>.*<td>timeout</td>' "$work/r.html"
+expect report-unwritable 3 "$coalctl" report 20261118-gq-aaaa \
+    --html "$work/none/r.html"
+
+# Once where nobody looks; the newest impact, the worst node first.
+"$coalctl" top >"$work/top" || check "top" false
+check "top lacks the nodes" grep -q '4 nodes: 3 ok, 0 busy, 0 late, 1 lost' \
+    "$work/top"
+check "top lacks the slow node" sh -c \
+    "grep -A 1 'SLOWEST' '$work/top' | grep -q 'node2 .* 4.7 #### slow'"
+check "top lacks the newest impact" grep -q 'lat  *27.50  (23.10 to 33.20)' \
+    "$work/top"
+expect top-every 3 "$coalctl" top --every 0
+
 # The filters reach the collector.
 check "run list --campaign is not sent" grep -q \
     '^GET /runs?campaign=gpcnet-quick&limit=20 ' "$work/requests"

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/picture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ctl/print.h"
+
+#define WIDTH   760.0
+#define TITLE   26.0  /* height of a title */
+#define LABEL   230.0 /* width of labels before bars */
+#define VALUE   190.0 /* and of values behind them */
+#define ROW     22.0
+#define PLOT    150.0 /* height of a histogram */
+#define AXIS    22.0
+#define GAP     18.0
+#define LEFT_C  "#3b6fb6"
+#define RIGHT_C "#c96f16"
+#define INK     "#1f2328"
+#define SOFT    "#5b636c"
+#define GRID    "#dcdad3"
+
+void
+picture_escape(struct strbuf *to, const char *text)
+{
+	static const struct {
+		char c;
+		const char *as;
+	} rows[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" },
+		{ '"', "&quot;" } };
+
+	for (; *text != '\0'; text++) {
+		const char *as = NULL;
+
+		for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+			if (*text == rows[i].c)
+				as = rows[i].as;
+		if (as != NULL)
+			strbuf_add(to, as, strlen(as));
+		else if ((unsigned char)*text >= ' ')
+			strbuf_add(to, text, 1);
+	}
+}
+
+static void
+text_add(struct picture *p, double x, double y, const char *anchor,
+    const char *colour, const char *text)
+{
+	strbuf_addf(&p->body,
+	    "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y,
+	    anchor, colour);
+	picture_escape(&p->body, text);
+	strbuf_addf(&p->body, "</text>\n");
+}
+
+static void
+title_add(struct picture *p, const char *title)
+{
+	strbuf_addf(&p->body, "<g font-weight=\"bold\">");
+	text_add(p, 0, p->height + 15, "start", INK, title);
+	strbuf_addf(&p->body, "</g>\n");
+	p->height += TITLE;
+}
+
+static void
+line_add(struct picture *p, double x1, double y1, double x2, double y2,
+    const char *colour, double width)
+{
+	strbuf_addf(&p->body,
+	    "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" "
+	    "stroke=\"%s\" stroke-width=\"%.1f\"/>\n",
+	    x1, y1, x2, y2, colour, width);
+}
+
+static void
+box_add(struct picture *p, double x, double y, double w, double h,
+    const char *colour)
+{
+	strbuf_addf(&p->body,
+	    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+	    "fill=\"%s\"/>\n",
+	    x, y, fmax(w, 0), h, colour);
+}
+
+/* Histograms -------------------------------------------------------------- */
+
+struct range {
+	int first, last; /* buckets, relative to HIST_FIRST */
+};
+
+static void
+range_widen(struct range *r, const struct hist *h)
+{
+	for (int i = 0; i < HIST_BUCKETS; i++) {
+		if (h->bucket[i] == 0)
+			continue;
+		r->first = i < r->first ? i : r->first;
+		r->last = i > r->last ? i : r->last;
+	}
+}
+
+static double
+bucket_x(const struct range *r, double i)
+{
+	return (i - r->first) / (r->last + 1 - r->first) * WIDTH;
+}
+
+static double
+top_share(const struct hist *h)
+{
+	uint64_t top = 0;
+
+	for (int i = 0; i < HIST_BUCKETS; i++)
+		top = h->bucket[i] > top ? h->bucket[i] : top;
+	return h->count > 0 ? (double)top / (double)h->count : 0;
+}
+
+static void
+shape_add(struct picture *p, const struct range *r, const struct hist *h,
+    double top, const char *colour)
+{
+	double floor_y = p->height + PLOT;
+
+	if (h->count == 0)
+		return;
+	strbuf_addf(&p->body, "<path d=\"M%.1f %.1f", 0.0, floor_y);
+	for (int i = r->first; i <= r->last; i++) {
+		double share = (double)h->bucket[i] / (double)h->count;
+
+		strbuf_addf(&p->body, "V%.1fH%.1f",
+		    floor_y - share / top * PLOT, bucket_x(r, i + 1));
+	}
+	strbuf_addf(&p->body,
+	    "V%.1fZ\" fill=\"%s\" fill-opacity=\"0.28\" stroke=\"%s\"/>\n",
+	    floor_y, colour, colour);
+}
+
+static void
+mark_add(struct picture *p, const struct range *r, double value,
+    const char *unit)
+{
+	/* A bucket's number is that of its upper bound: HIST_FIRST - 1 is the
+	 * lower bound of the first. */
+	double x = bucket_x(r,
+	    log2(value) * HIST_PER_OCTAVE - (HIST_FIRST - 1));
+	char text[PRINT_BYTES];
+
+	if (x < 0 || x > WIDTH)
+		return;
+	line_add(p, x, p->height, x, p->height + PLOT, GRID, 1);
+	print_quantity(value, unit, text);
+	text_add(p, x, p->height + PLOT + 15,
+	    x < 40               ? "start"
+		: x > WIDTH - 40 ? "end"
+				 : "middle",
+	    SOFT, text);
+}
+
+/* Lines at 1, 2 and 5 of every power of ten; over three of these at 1. */
+static void
+axis_add(struct picture *p, const struct range *r, const char *unit)
+{
+	double octaves = (double)(r->last + 1 - r->first) / HIST_PER_OCTAVE;
+	double lo = exp2((double)(HIST_FIRST - 1 + r->first) / HIST_PER_OCTAVE);
+	static const double steps[] = { 1, 2, 5 };
+
+	for (double d = floor(log10(lo)); d <= log10(lo) + octaves / log2(10);
+	     d++)
+		for (size_t i = 0; i < ARRAY_LEN(steps); i++)
+			if (i == 0 || octaves < 3 * log2(10))
+				mark_add(p, r, steps[i] * pow(10, d), unit);
+}
+
+static void
+legend_add(struct picture *p, double x, const struct hist *h, const char *name,
+    const char *unit, const char *colour)
+{
+	char p50[PRINT_BYTES], p99[PRINT_BYTES], text[256];
+
+	if (h->count == 0)
+		return;
+	print_quantity(hist_quantile(h, 0.5), unit, p50);
+	print_quantity(hist_quantile(h, 0.99), unit, p99);
+	snprintf(text, sizeof(text), "%s: p50 %s, p99 %s, %llu samples", name,
+	    p50, p99, (unsigned long long)h->count);
+	box_add(p, x, p->height + PLOT + AXIS + 2, 10, 10, colour);
+	text_add(p, x + 15, p->height + PLOT + AXIS + 11, "start", SOFT, text);
+}
+
+void
+picture_histograms(struct picture *p, const char *title, const char *unit,
+    const struct hist *left, const char *left_name, const struct hist *right,
+    const char *right_name)
+{
+	struct range r = { HIST_BUCKETS, -1 };
+	double top = fmax(top_share(left), top_share(right));
+
+	range_widen(&r, left);
+	range_widen(&r, right);
+	if (r.last < r.first)
+		return;
+	title_add(p, title);
+	axis_add(p, &r, unit);
+	shape_add(p, &r, left, top, LEFT_C);
+	shape_add(p, &r, right, top, RIGHT_C);
+	legend_add(p, 0, left, left_name, unit, LEFT_C);
+	legend_add(p, WIDTH / 2, right, right_name, unit, RIGHT_C);
+	p->height += PLOT + AXIS + 16 + GAP;
+}
+
+/* Points ------------------------------------------------------------------- */
+
+struct span {
+	double lo, hi;
+};
+
+static double
+span_x(const struct span *s, double v)
+{
+	return LABEL +
+	    log(v / s->lo) / log(s->hi / s->lo) * (WIDTH - LABEL - VALUE);
+}
+
+static void
+span_widen(struct span *s, double v)
+{
+	if (!isfinite(v) || v <= 0)
+		return;
+	s->lo = fmin(s->lo, v / 1.1);
+	s->hi = fmax(s->hi, v * 1.1);
+}
+
+static void
+point_add(struct picture *p, const struct span *s,
+    const struct picture_point *o)
+{
+	double y = p->height + ROW / 2, x;
+	char text[128];
+
+	text_add(p, 0, y + 4, "start", INK, o->label);
+	if (!isfinite(o->value) || o->value <= 0) {
+		text_add(p, WIDTH, y + 4, "end", SOFT, "-");
+		p->height += ROW;
+		return;
+	}
+	x = span_x(s, o->value);
+	if (o->lo > 0 && isfinite(o->hi)) {
+		line_add(p, span_x(s, o->lo), y, span_x(s, o->hi), y, RIGHT_C,
+		    3);
+		snprintf(text, sizeof(text), "%.3g (%.3g to %.3g)", o->value,
+		    o->lo, o->hi);
+	} else {
+		snprintf(text, sizeof(text), "%.3g", o->value);
+	}
+	line_add(p, x, y - 7, x, y + 7, RIGHT_C, 3);
+	text_add(p, WIDTH, y + 4, "end", INK, text);
+	p->height += ROW;
+}
+
+void
+picture_points(struct picture *p, const char *title,
+    const struct picture_point *points, size_t count)
+{
+	static const double marks[] = { 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100,
+		200, 500, 1000 };
+	struct span s = { 0.9, 2 };
+	double bottom;
+	char text[32];
+
+	if (count == 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		span_widen(&s, points[i].value);
+		span_widen(&s, points[i].lo);
+		span_widen(&s, points[i].hi);
+	}
+	title_add(p, title);
+	bottom = p->height + (double)count * ROW;
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+		double x = span_x(&s, marks[i]);
+
+		if (marks[i] < s.lo || marks[i] > s.hi)
+			continue;
+		line_add(p, x, p->height, x, bottom,
+		    marks[i] == 1 ? SOFT : GRID, 1);
+		snprintf(text, sizeof(text), "%gx", marks[i]);
+		text_add(p, x, bottom + 15, "middle", SOFT, text);
+	}
+	for (size_t i = 0; i < count; i++)
+		point_add(p, &s, &points[i]);
+	p->height += AXIS + GAP;
+}
+
+/* Bars --------------------------------------------------------------------- */
+
+static void
+bar_add(struct picture *p, const struct picture_bar *b, const char *unit,
+    double full)
+{
+	double room = WIDTH - LABEL - VALUE, y = p->height;
+	char value[PRINT_BYTES], model[PRINT_BYTES], text[160];
+
+	text_add(p, 0, y + 15, "start", INK, b->label);
+	if (!isfinite(b->value)) {
+		text_add(p, WIDTH, y + 15, "end", SOFT, "-");
+		p->height += ROW;
+		return;
+	}
+	box_add(p, LABEL, y + 4, room, ROW - 8, "#eeece6");
+	box_add(p, LABEL, y + 4, b->value / full * room, ROW - 8, LEFT_C);
+	print_quantity(b->value, unit, value);
+	snprintf(text, sizeof(text), "%s", value);
+	if (isfinite(b->model) && b->model > 0) {
+		double x = LABEL + b->model / full * room;
+
+		line_add(p, x, y + 1, x, y + ROW - 1, INK, 2);
+		print_quantity(b->model, unit, model);
+		snprintf(text, sizeof(text), "%s of %s, %.0f %%", value, model,
+		    b->value / b->model * 100);
+	}
+	text_add(p, WIDTH, y + 15, "end", INK, text);
+	p->height += ROW;
+}
+
+void
+picture_bars(struct picture *p, const char *title, const char *unit,
+    const struct picture_bar *bars, size_t count)
+{
+	double full = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (isfinite(bars[i].value))
+			full = fmax(full, bars[i].value);
+		if (isfinite(bars[i].model))
+			full = fmax(full, bars[i].model);
+	}
+	if (count == 0)
+		return;
+	title_add(p, title);
+	for (size_t i = 0; i < count; i++)
+		bar_add(p, &bars[i], unit, full > 0 ? full : 1);
+	p->height += GAP;
+}
+
+void
+picture_print(struct picture *p, FILE *to)
+{
+	if (p->body.len_bytes > 0)
+		fprintf(to,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+		    "height=\"%.0f\" viewBox=\"-10 -6 %.0f %.0f\" "
+		    "font-family=\"sans-serif\" font-size=\"12\">\n"
+		    "<rect x=\"-10\" y=\"-6\" width=\"%.0f\" height=\"%.0f\" "
+		    "fill=\"#fff\"/>\n%s</svg>\n",
+		    WIDTH + 20, p->height + 12, WIDTH + 20, p->height + 12,
+		    WIDTH + 20, p->height + 12, p->body.text);
+	strbuf_clear(&p->body);
+	p->height = 0;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_top.c - the cluster on one screen, again and again: who is suspect, what
+ * congestion costs, what runs.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "ctl/runs.h"
+#include "schema/names.h"
+
+#define EVERY_MIN_S 1
+#define EVERY_MAX_S 3600
+#define EVERY_S     2
+#define LINES       40 /* where nobody says how tall the screen is */
+#define COLUMNS     100
+#define HEAD_LINES  6
+
+/* Cursor home; what is behind a line's end; what is below. */
+#define HOME       "\033[H"
+#define LINE_REST  "\033[K\n"
+#define BELOW      "\033[J"
+#define SCREEN_ON  "\033[?1049h\033[?25l"
+#define SCREEN_OFF "\033[?25h\033[?1049l"
+
+static volatile sig_atomic_t ended;
+
+static void
+end_cb(int number)
+{
+	(void)number;
+	ended = 1;
+}
+
+/* What one look needs; each may be NULL where the collector has none. */
+struct look {
+	json_t *nodes, *runs, *impacts, *diags, *verdicts;
+};
+
+static void
+look_clear(struct look *l)
+{
+	json_decref(l->nodes);
+	json_decref(l->runs);
+	json_decref(l->impacts);
+	json_decref(l->diags);
+	json_decref(l->verdicts);
+	memset(l, 0, sizeof(*l));
+}
+
+static int
+look_get(struct ctl *c, struct look *l)
+{
+	struct client *cl = ctl_client(c);
+	int rc;
+
+	memset(l, 0, sizeof(*l));
+	rc = client_get(cl, "/nodes?brief=yes", &l->nodes);
+	if (rc == 0)
+		rc = client_get(cl, "/runs?limit=10", &l->runs);
+	if (rc == 0)
+		rc = client_get(cl, "/impacts?limit=60", &l->impacts);
+	if (rc == 0)
+		rc = client_get(cl, "/diags", &l->diags);
+	/* An older collector judges nobody. */
+	if (rc == 0 && client_get(cl, "/verdicts", &l->verdicts) != 0)
+		l->verdicts = NULL;
+	if (rc != 0)
+		look_clear(l);
+	return rc;
+}
+
+/* A screen: lines that are cut at its width, as many as there is room for. */
+struct screen {
+	struct strbuf text;
+	int columns, lines, used;
+	const char *rest; /* what ends a line */
+};
+
+static void
+line(struct screen *s, const char *text)
+{
+	size_t len = strlen(text), max = (size_t)s->columns;
+
+	if (s->used >= s->lines)
+		return;
+	/* Never in the middle of a letter. */
+	if (len > max)
+		for (len = max; len > 0 && (text[len] & 0xc0) == 0x80;)
+			len--;
+	strbuf_add(&s->text, text, len);
+	strbuf_add(&s->text, s->rest, strlen(s->rest));
+	s->used++;
+}
+
+static void
+put_head(struct screen *s, const struct look *l)
+{
+	int by_state[AGENT_STATE_MAX] = { 0 };
+	char text[256], now[32];
+	time_t at = time(NULL);
+	struct tm tm;
+	json_t *n;
+	size_t i;
+
+	json_array_foreach (l->nodes, i, n)
+		for (int k = 0; k < AGENT_STATE_MAX; k++)
+			by_state[k] += strcmp(names_agent_states[k],
+					   print_member(n, "state", "")) == 0;
+	strftime(now, sizeof(now), "%H:%M:%S", gmtime_r(&at, &tm));
+	snprintf(text, sizeof(text),
+	    "coalmine  %s UTC  %zu nodes: %d ok, %d busy, %d late, %d lost",
+	    now, json_array_size(l->nodes), by_state[AGENT_OK],
+	    by_state[AGENT_BUSY], by_state[AGENT_LATE], by_state[AGENT_LOST]);
+	line(s, text);
+	json_array_foreach (l->diags, i, n) {
+		snprintf(text, sizeof(text), "%s: %s",
+		    print_member(n, "severity", "?"),
+		    print_member(n, "text", ""));
+		if (i < HEAD_LINES)
+			line(s, text);
+	}
+}
+
+static void
+put_verdicts(struct screen *s, const json_t *verdicts)
+{
+	char text[512];
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (verdicts, i, v) {
+		const char *word = print_member(v, "verdict", "?");
+
+		if (strcmp(word, "ok") == 0 || strcmp(word, "unknown") == 0)
+			continue;
+		snprintf(text, sizeof(text), "%-5s %-16s %-6s %s", word,
+		    print_member(v, "node", print_member(v, "subject", "-")),
+		    print_member(v, "what", ""), print_member(v, "text", ""));
+		line(s, text);
+	}
+}
+
+struct scored {
+	const json_t *node;
+	double score;
+};
+
+static int
+compare_cb(const void *a, const void *b)
+{
+	const struct scored *x = a, *y = b;
+
+	return (x->score < y->score) - (x->score > y->score);
+}
+
+/* The highest scores, and a bar for each: 4.5 is slow without doubt. */
+static void
+put_scores(struct screen *s, const json_t *nodes)
+{
+	struct scored *rows = xcalloc(json_array_size(nodes) + 1,
+	    sizeof(*rows));
+	size_t count = 0, i;
+	char text[256];
+	json_t *n;
+
+	json_array_foreach (nodes, i, n) {
+		rows[count].node = n;
+		rows[count].score = print_number(n, "score");
+		count += isfinite(rows[count].score) != 0;
+	}
+	qsort(rows, count, sizeof(*rows), compare_cb);
+	line(s, "");
+	line(s,
+	    count > 0 ? "SLOWEST NODES    leaf        state      z"
+		      : "no node has been measured");
+	for (i = 0; i < count && i < 10; i++) {
+		int bar = (int)fmin(fmax(rows[i].score, 0), 20);
+
+		snprintf(text, sizeof(text), "%-16s %-10s %-6s %6.1f %.*s%s",
+		    print_member(rows[i].node, "node", "?"),
+		    print_member(rows[i].node, "leaf", "-"),
+		    print_member(rows[i].node, "state", "?"), rows[i].score,
+		    bar, "####################",
+		    rows[i].score >= 4.5 ? " slow" : "");
+		line(s, text);
+	}
+	free(rows);
+}
+
+/* The newest of every test. */
+static void
+put_impacts(struct screen *s, const json_t *impacts)
+{
+	char text[256];
+
+	line(s, "");
+	line(s, "CONGESTION COSTS (times, p99)");
+	for (int t = 0; t < TEST_MAX; t++) {
+		const json_t *i;
+		size_t k;
+
+		json_array_foreach (impacts, k, i) {
+			const json_t *v = json_object_get(i, "interval");
+
+			if (strcmp(print_member(i, "test", ""),
+				names_tests[t].name) != 0 ||
+			    strcmp(print_member(i, "of", ""), "p99") != 0)
+				continue;
+			snprintf(text, sizeof(text),
+			    "%-12s %8.2f  (%.2f to %.2f)  %s",
+			    names_tests[t].name, print_number(i, "value"),
+			    print_number(v, "lo"), print_number(v, "hi"),
+			    print_member(i, "campaign", ""));
+			line(s, text);
+			break;
+		}
+	}
+}
+
+static void
+put_runs(struct screen *s, const json_t *runs)
+{
+	char text[320], at[PRINT_BYTES], left[PRINT_BYTES];
+	json_t *r;
+	size_t i;
+
+	line(s, "");
+	line(s, "RUNS");
+	json_array_foreach (runs, i, r) {
+		const json_t *p = json_object_get(r, "progress");
+
+		print_time(r, "created_unix_ns", at);
+		if (p != NULL) {
+			print_span(print_number(p, "remaining_s"), left);
+			snprintf(text, sizeof(text),
+			    "%-24s %-12s %s %3.0f %% %s, %s left",
+			    print_member(r, "run", "?"),
+			    print_member(r, "state", "?"), at,
+			    print_number(p, "share") * 100,
+			    print_member(p, "phase", ""), left);
+		} else {
+			snprintf(text, sizeof(text), "%-24s %-12s %s %s",
+			    print_member(r, "run", "?"),
+			    print_member(r, "state", "?"), at,
+			    print_member(r, "text", ""));
+		}
+		line(s, text);
+	}
+}
+
+static void
+draw(const struct look *l, int live)
+{
+	struct winsize size = { 0 };
+	struct screen s = { .columns = COLUMNS,
+		.lines = LINES,
+		.rest = live ? LINE_REST : "\n" };
+
+	if (live && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+	    size.ws_col > 0 && size.ws_row > 1) {
+		s.columns = size.ws_col;
+		s.lines = size.ws_row - 1;
+	} else if (!live) {
+		s.columns = 1 << 16; /* a pipe has no width */
+		s.lines = 1 << 16;
+	}
+	put_head(&s, l);
+	put_verdicts(&s, l->verdicts);
+	put_scores(&s, l->nodes);
+	put_impacts(&s, l->impacts);
+	put_runs(&s, l->runs);
+	printf("%s%s%s", live ? HOME : "", s.text.text, live ? BELOW : "");
+	fflush(stdout);
+	strbuf_clear(&s.text);
+}
+
+/* One that does not answer stays on the screen as such: no old numbers. */
+static int
+turn(struct ctl *c, int live)
+{
+	struct look l;
+	int rc = look_get(c, &l);
+
+	if (rc == 0)
+		draw(&l, live);
+	else if (live)
+		printf(HOME "no answer from %s: %s" LINE_REST BELOW,
+		    client_url(ctl_client(c)), client_why(ctl_client(c)));
+	fflush(stdout);
+	if (rc == 0)
+		look_clear(&l);
+	return rc;
+}
+
+static void
+watch_end(void)
+{
+	struct sigaction sa = { .sa_handler = end_cb };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+static int
+top(struct ctl *c)
+{
+	const char *text = opts_value(&c->opts, OPT_EVERY);
+	int live = isatty(STDOUT_FILENO);
+	struct timespec wait = { EVERY_S, 0 };
+	int64_t every_s = EVERY_S;
+
+	if (text != NULL &&
+	    str_to_int(text, EVERY_MIN_S, EVERY_MAX_S, &every_s) < 0)
+		return ctl_fail("--every %s: allowed is %d to %d seconds", text,
+		    EVERY_MIN_S, EVERY_MAX_S);
+	wait.tv_sec = every_s;
+	if (!live)
+		return turn(c, 0) == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
+	watch_end();
+	fputs(SCREEN_ON, stdout);
+	while (!ended) {
+		turn(c, 1);
+		nanosleep(&wait, NULL); /* a signal ends it */
+	}
+	fputs(SCREEN_OFF, stdout);
+	return EXIT_CODE_OK;
+}
+
+const struct verb verbs_top[] = {
+	{ "top", NULL, "", 0, 0, "every", "",
+	    "Show the cluster on one screen, again and again.",
+	    "Agents by state, what the collector complains of, suspects, the "
+	    "slowest nodes, what congestion costs and the newest runs. Where "
+	    "the output is no terminal it is printed once.",
+	    top },
+	{ 0 },
+};
