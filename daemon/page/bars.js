@@ -4,7 +4,7 @@
  * intervals, histograms, bars against a model.
  */
 import { h, s, section } from "./dom.js";
-import { digits, known, list, times, value } from "./words.js";
+import { digits, known, list, rate, times, value } from "./words.js";
 
 const PER_OCTAVE = 16; /* buckets of the histogram: 2^(i/16) */
 
@@ -138,38 +138,32 @@ export function histogram(test, records) {
 
 /* Measured against promised ------------------------------------------------ */
 
-/* Every rate or duration that came with what a model or a machine promises:
- * a bar for the one, a mark for the other. */
-export const hasModel = r => known(r.model) && r.model > 0 &&
-	known(measured(r));
-const measured = r => known(r.value) ? r.value : known(r.p50) ? r.p50 : r.mean;
-
-export function modelName(r) {
-	return [r.probe, r.pattern || r.name || r.test, r.direction,
-		known(r.k) && "k=" + r.k, known(r.g) && "g=" + r.g, r.via,
-		r.rail !== undefined && "rail " + r.rail, r.node]
-		.filter(Boolean).join(" ");
-}
+/* Whole plans that were run: a bar for the bandwidth, a mark for what a model
+ * promises where one does. */
+const measured = r => r.bandwidth ? r.bandwidth.median_middle : undefined;
+export const hasBar = r => known(measured(r)) && r.of !== "step";
 
 export function modelBars(records) {
-	const rows = records.filter(hasModel);
+	const rows = records.filter(hasBar);
 	if (rows.length === 0)
 		return null;
-	const full = Math.max(...rows.map(r => Math.max(measured(r), r.model)));
+	const full = Math.max(...rows.map(r => Math.max(measured(r),
+		r.model || 0)));
 	const bar = r => {
-		const box = h("div", { class: "against" }, h("div", { class:
-			"got" }), h("div", { class: "promised" }));
-		box.children[0].style.width = measured(r) / full * 100 + "%";
-		box.children[1].style.left = r.model / full * 100 + "%";
-		return box;
+		const got = h("div", { class: "got" });
+		const promised = h("div", { class: "promised" });
+		got.style.width = measured(r) / full * 100 + "%";
+		promised.style.left = r.model / full * 100 + "%";
+		return h("div", { class: "against" }, got, known(r.model) &&
+			promised);
 	};
-	return section("Against the model", "bar: measured; mark: promised",
+	return section("Bandwidth", "bar: measured; mark: what the model promises",
 		h("div", { class: "impacts" }, rows.map(r => [
-			h("span", { class: "label" }, modelName(r)),
+			h("span", { class: "label" }, r.plan || r.probe),
 			h("div", { class: "chart" }, bar(r)),
 			h("span", { class: "value" }, h("b", null,
-				value(measured(r), r.unit)), " ", h("small", null,
-				"of " + value(r.model, r.unit) + ", " +
-				digits((r.unit === "s" ? r.model / measured(r) :
-					measured(r) / r.model) * 100) + " %"))])));
+				rate(measured(r))), " ", known(r.model) &&
+				h("small", null, "of " + rate(r.model) + ", " +
+				digits(measured(r) / r.model * 100) +
+				" %"))])));
 }

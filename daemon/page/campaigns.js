@@ -6,8 +6,8 @@ import { get, maybe } from "./api.js";
 import { card, facts, h, s, section, table } from "./dom.js";
 import { roomFor } from "./bars.js";
 import { runsCard } from "./runs.js";
-import { ago, at, href, iso, known, list, now, pill, runLink, span } from
-	"./words.js";
+import { ago, at, bytes, digits, href, iso, known, list, now, percent, pill,
+	runLink, span } from "./words.js";
 
 const HORIZON_S = 24 * 3600;
 const STARTS_MAX = 300; /* of one campaign: more are a solid line anyway */
@@ -69,14 +69,14 @@ function startsOf(c) {
 }
 
 function plans(schedule, horizon) {
-	if (horizon === null)
+	if (horizon === null || horizon.length === 0)
 		return schedule.map(c => [c.campaign, startsOf(c)]);
 	const by = new Map(schedule.map(c => [c.campaign, []]));
 	for (const p of horizon) {
 		if (!by.has(p.campaign))
 			by.set(p.campaign, []);
 		by.get(p.campaign).push({ at_s: at(p.at_unix_ns),
-			fits: p.fits !== false, why: p.why || p.text });
+			fits: p.answer !== "missed", why: p.why });
 	}
 	return [...by];
 }
@@ -110,17 +110,31 @@ function horizonCard(rows) {
 			.map(p => [name, iso(p.at_s * 1e9), p.why || "–"]))));
 }
 
+/* What is used of what runs may take in an hour. */
+function budgetCard(budget) {
+	const amount = { bytes, node_seconds: x => digits(x) + " node s",
+		link_share: percent };
+	const tell = (key, x) => known(x) ? amount[key](x) : "–";
+	return section("Budget of an hour", null, table([["What"],
+		["Used", "n"], ["Reserved", "n"], ["Of", "n"]],
+	Object.keys(amount).filter(key => budget[key]).map(key => {
+		const b = budget[key];
+		return [key.replace("_", " "), tell(key, b.used),
+			tell(key, b.reserved), known(b.limit) && b.limit > 0 ?
+				tell(key, b.limit) : "no limit"];
+	})), budget.refused > 0 && h("p", { class: "quiet" }, "Refused for " +
+		"want of room: " + budget.refused));
+}
+
 export async function horizonPage() {
 	const [schedule, horizon, budget] = await Promise.all([
-		get("schedule"), maybe("schedule/horizon"), maybe("budget")]);
+		get("schedule"), maybe("horizon?hours=24"),
+		get("budget").catch(() => null)]);
 	const rows = plans(list(schedule), horizon);
 	const scheduled = list(schedule);
 	return [card("horizon", [rows.map(r => [r[0], r[1].length]), Math.floor(
 		now() / 60)], () => horizonCard(rows)),
-	budget && budget.length > 0 && card("budget", budget, () =>
-		section("Budget", null, table([["What"], ["Used", "n"],
-			["Of", "n"]], budget.map(b => [b.name || b.what,
-			String(b.used), String(b.limit)])))),
+	budget && card("budget", budget, () => budgetCard(budget)),
 	card("schedule", scheduled, () => section("Schedule", null,
 		table([["Campaign"], ["Every"], ["Next"], ["Last"]],
 		scheduled.map(c => [campaignLink(c), every(c), due(c),

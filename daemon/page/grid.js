@@ -178,8 +178,8 @@ function painted(groups) {
 
 /* nodes: brief ones. */
 export function gridCard(nodes, verdicts) {
-	const by = verdicts && new Map(verdicts.filter(v => v.node).map(v =>
-		[v.node, v]));
+	const by = verdicts && new Map(verdicts.filter(v => v.kind ===
+		"node").map(v => [v.subject, v]));
 	const shown = list(nodes).map(n => ({ ...n, tone: nodeTone(n, by) }));
 	const groups = leaves(shown);
 	const count = tone => shown.filter(n => n.tone === tone).length;

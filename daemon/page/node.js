@@ -122,9 +122,10 @@ export async function nodePage(name) {
 		get("nodes/" + encodeURIComponent(name)),
 		get("nodes?brief=yes"), maybe("verdicts"),
 		get("runs?limit=40&node=" + encodeURIComponent(name))]);
-	const verdict = list(verdicts).find(v => v.node === name) || null;
+	const verdict = list(verdicts).find(v => v.kind === "node" &&
+		v.subject === name) || null;
 	const rows = await history(name, list(runs));
-	return [card("head", [node.state, node.since_unix_ns, node.score,
+	return [card("head", [node.state, node.verdict, node.since_unix_ns, node.score,
 		node.busy, node.alarm, node.run, verdict], () =>
 		headCard(node, verdict)),
 	card("history", rows, () => historyCard(rows)),

@@ -35,7 +35,7 @@ function timeCard(impacts, parameters, go) {
 		impactPlot(kind, chosen));
 }
 
-const briefNode = n => [n.node, n.state, n.leaf, known(n.score) ?
+const briefNode = n => [n.node, n.state, n.leaf, n.verdict, known(n.score) ?
 	Math.round(n.score * 10) : null];
 
 export async function overview(parameters, go) {

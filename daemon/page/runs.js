@@ -4,7 +4,7 @@
  * congested, between whom, and against what was promised.
  */
 import { get } from "./api.js";
-import { hasModel, histogram, impactCard, modelBars } from "./bars.js";
+import { hasBar, histogram, impactCard, modelBars } from "./bars.js";
 import { card, choice, facts, h, section, table } from "./dom.js";
 import { heat, impactMatrix, pairHeat } from "./heat.js";
 import { ago, at, bytes, iso, isLive, known, list, nodeLink, now, pill,
@@ -149,7 +149,7 @@ function cardsOf(records, parameters, go) {
 		impactCard(plain, "Congestion impact")),
 		matrix && card("matrix", impacts, () => section("Which " +
 			"congestor hurts which canary", "impact at p99", matrix)),
-		records.some(hasModel) && card("model", others, () =>
+		records.some(hasBar) && card("model", others, () =>
 			modelBars(records)),
 		...[...new Set(canaries.map(r => r.test))].map(t =>
 			card("hist-" + t, canaries, () => histogram(t,

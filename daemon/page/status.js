@@ -22,33 +22,29 @@ function scoreTone(score) {
 		"ok";
 }
 
+const VERDICT_TONE = { bad: "bad", warn: "suspect", ok: "ok",
+	unknown: "unknown" };
+
 /* verdicts: of the collector, by node, or null where it gives none. */
 export function nodeTone(node, verdicts) {
 	const given = verdicts && verdicts.get(node.node);
+	const word = given ? given.verdict : node.verdict;
 	if (node.state === "lost" || node.state === "late")
 		return node.state;
-	if (given)
-		return given.verdict === "bad" ? "bad" :
-			given.verdict === "warn" ? "suspect" :
-			given.verdict === "ok" ? "ok" : "unknown";
-	return scoreTone(node.score);
+	return VERDICT_TONE[word] || scoreTone(node.score);
 }
 
-const since = v => known(v.since_unix_ns) ? v.since_unix_ns :
-	known(v.since) ? v.since : undefined;
-const subject = v => v.node || v.subject || v.leaf || v.link || "";
 
 /* The rows that speak against something; bad ones first. */
 export function suspects(nodes, verdicts) {
 	const rows = verdicts !== null ? verdicts.filter(v =>
 		v.verdict === "bad" || v.verdict === "warn") :
 		nodes.filter(n => n.state !== "lost" && known(n.score) &&
-			n.score >= SUSPECT_Z).map(n => ({ node: n.node,
-			verdict: "warn", score: n.score, text: "slower than " +
+			n.score >= SUSPECT_Z).map(n => ({ kind: "node",
+			subject: n.node, verdict: "warn", score: n.score, text: "slower than " +
 				"its peers in the newest round: robust z " +
 				digits(n.score) }));
-	return rows.map(v => ({ ...v, subject: subject(v), since: since(v) }))
-		.sort((a, b) => (a.verdict === "bad" ? 0 : 1) -
+	return rows.sort((a, b) => (a.verdict === "bad" ? 0 : 1) -
 			(b.verdict === "bad" ? 0 : 1) ||
 			(b.score || 0) - (a.score || 0));
 }
@@ -144,22 +140,22 @@ export function verdictCard(d) {
 
 const SUSPECTS_MAX = 24; /* more are no list to read but an outage */
 
-const SCOPES = { node: "the node itself", leaf: "its leaf switch",
+const WHATS = { node: "the node itself", leaf: "a leaf switch",
 	link: "a link between switches", rail: "one of its rails",
-	host: "the host, not the network", unclear: "cannot tell yet" };
+	host: "the host, not the network", "cannot tell": "cannot tell yet" };
 
 export function suspectsCard(rows) {
 	return h("section", { id: "suspects" }, h("h2", null, "Suspects"),
 		rows.length === 0 ? h("p", { class: "quiet" }, "None.") :
 		h("ul", { class: "suspects" }, rows.slice(0, SUSPECTS_MAX).map(v =>
 			h("li", { class: v.verdict === "bad" ? "bad" : "warn" },
-			h("p", null, h("b", null, v.node ? nodeLink(v.node) :
-				v.subject), " ", pill(v.verdict, v.verdict),
-				v.scope && h("span", { class: "scope" }, " " +
-					(SCOPES[v.scope] || v.scope))),
+			h("p", null, h("b", null, v.kind === "node" ?
+				nodeLink(v.subject) : v.subject), " ", pill(v.verdict, v.verdict),
+				v.what && h("span", { class: "scope" }, " " +
+					(WHATS[v.what] || v.what))),
 			h("p", null, v.text),
-			h("p", { class: "quiet" }, at(v.since) !== null &&
-				["since ", ago(v.since)], known(v.rounds) &&
+			h("p", { class: "quiet" }, at(v.since_unix_ns) !== null &&
+				["since ", ago(v.since_unix_ns)], known(v.rounds) &&
 				" · " + plural(v.rounds, "round"))))),
 		rows.length > SUSPECTS_MAX && h("p", { class: "quiet" },
 			"and " + (rows.length - SUSPECTS_MAX) + " more"));
@@ -167,6 +163,7 @@ export function suspectsCard(rows) {
 
 /* What is known against one node, or for it, for its own page. */
 export const verdictFacts = v => v && facts([["Verdict", pill(v.verdict,
-	v.verdict)], ["Where", SCOPES[v.scope] || v.scope],
-	["Evidence", v.text], ["Since", at(since(v)) !== null && ago(since(v))],
+	v.verdict)], ["Where", WHATS[v.what] || v.what],
+	["Evidence", v.text], ["Since", at(v.since_unix_ns) !== null &&
+		ago(v.since_unix_ns)],
 	["Rounds", v.rounds]]);

@@ -118,9 +118,9 @@ def dashboard(uid, title, about, panels, *variables):
 GOOD_BAD = steps((None, "green"), (1, "red"))
 
 OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
-    stat("Suspects", "Nodes that are slower than their peers, after "
-         "hysteresis. The collector's page has the evidence.",
-         [("sum(coalmine_node_suspect{%s})", "")], colours=GOOD_BAD),
+    stat("Suspects", "Nodes and leaves that are slower than their peers, "
+         "after hysteresis. The collector's page has the evidence.",
+         [("sum(coalmine_suspects{%s})", "")], colours=GOOD_BAD),
     stat("Agents lost", "Nodes that are not measured.",
          [('sum(coalmine_agents{%s, state="lost"})', "")], colours=GOOD_BAD),
     stat("Worst impact, p99", "What congestion costs the worst canary: "
@@ -133,14 +133,17 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
                                      (259200, "red"))),
     graph("Agents", "By state: a lost one is not measured.",
           [("sum by (state) (coalmine_agents{%s})", "{{state}}")]),
+    graph("Nodes by verdict", "Unknown is without data, and never green.",
+          [("sum by (verdict) (coalmine_nodes{%s})", "{{verdict}}")]),
     graph("Scores of the worst nodes", "Robust z against peers of the same "
           "round; above 4.5 is slow without doubt.",
           [("topk(10, coalmine_node_score{%s})", "{{node}}")]),
     graph("Congestion impact at p99", "By canary, newest run.",
           [('max by (test) (coalmine_congestion_impact{%s, of="p99"})',
             "{{test}}")], "none", log=True),
-    rows("Suspects", "Who is named now.",
-         [("coalmine_node_suspect{%s} == 1", "")]),
+    rows("Who is suspect", "And of what; bad was confirmed by a second pass.",
+         [("coalmine_node_verdict{%s}", ""),
+          ("coalmine_leaf_verdict{%s}", "")]),
     graph("Runs that ended, an hour", "By state.",
           [("sum by (state) (increase(coalmine_runs_total{%s}[1h]))",
             "{{state}}")]),
@@ -194,8 +197,8 @@ CONGESTION = dashboard(
                 .replace("%s", JOB)))
 
 NODE = dashboard("node", "node", "One node against its peers.", [
-    stat("Suspect", "1: slower than its peers, after hysteresis.",
-         [('max(coalmine_node_suspect{%s, node=~"$node"})', "")],
+    stat("Suspect", "Nothing: no case is open against it.",
+         [('max(coalmine_node_verdict{%s, node=~"$node"})', "")],
          colours=GOOD_BAD),
     stat("Score", "Robust z, worst test.",
          [('max(coalmine_node_score{%s, node=~"$node"})', "")], "none",

@@ -103,9 +103,11 @@ def test_lists(b, url):
     shows(b, url + "#/runs", "gpcnet-quick-199", "gpcnet-quick-177")
     shows(b, url + "#/campaigns", "broken.conf:3", "quick")
     shows(b, url + "#/campaign/quick", r"\[campaign\]")
-    shows(b, url + "#/horizon", "The next 24 hours", "quick")
-    check(b.run("document.querySelectorAll('.lanes .fits').length") > 200,
-          "the horizon is empty")
+    shows(b, url + "#/horizon", "The next 24 hours", "quick",
+          "a blackout from 08:00")
+    for start in ("fits", "misfits"):
+        check(b.run("document.querySelectorAll('.lanes .%s').length" % start)
+              == 1, "the horizon lacks what " + start)
     keep(b, "horizon")
     shows(b, url + "#/events", "Events")
 

@@ -288,7 +288,12 @@ view_horizon(struct view *v, uint64_t span_ns)
 {
 	(void)v;
 	(void)span_ns;
-	return json_pack("[{s:s,s:s}]", "campaign", "quick", "answer", "runs");
+	return json_pack("[{s:s,s:I,s:s},{s:s,s:I,s:s,s:s}]", "campaign",
+	    "quick", "at_unix_ns",
+	    (json_int_t)(clk_unix_ns() + 600 * CLK_NS_PER_S), "answer", "runs",
+	    "campaign", "quick", "at_unix_ns",
+	    (json_int_t)(clk_unix_ns() + 7200 * CLK_NS_PER_S), "answer",
+	    "missed", "why", "a blackout from 08:00 to 18:00");
 }
 
 json_t *
