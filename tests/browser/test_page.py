@@ -55,13 +55,14 @@ def shows(b, url, *patterns):
 
 
 def test_overview(b, url):
-    shows(b, url, "node7 is suspect; 11 of 12 nodes report; congestion costs "
-          "up to", "Suspects.*node7.*robust z", "leaf1.*leaf2.*leaf3",
+    shows(b, url, "node7 is bad; 11 of 12 nodes report; congestion costs up "
+          "to", "Suspects.*node7.*the node itself.*40 % slower than 11 of 11 "
+          "partners.*3 h ago.*6 rounds", "leaf1.*leaf2.*leaf3",
           "1 agent lost: node9", "congested, bw-sync, 27 s left")
     check(b.run("document.querySelectorAll('.uplot canvas').length") == 1,
           "no plot of impact over time")
     check(b.run("document.querySelector('#verdict').dataset.verdict") ==
-          "warn", "the verdict is not a warning")
+          "bad", "the verdict is not bad")
     keep(b, "overview")
 
 
@@ -91,7 +92,7 @@ def test_run(b, url):
 
 
 def test_node(b, url):
-    shows(b, url + "#/node/node7", "node7: suspect", "Against its peers",
+    shows(b, url + "#/node/node7", "node7: bad", "40 % slower", "Against its peers",
           "Inventory", "On the same leaf.*node5.*node6.*node8",
           "Runs with this node")
     b.wait("!!document.querySelector('.uplot')", "a node's history")

@@ -121,6 +121,8 @@ view_verdicts(struct view *v, int all)
 {
 	(void)v;
 	(void)all;
+	if (fake.verdicts != NULL)
+		return json_deep_copy(fake.verdicts);
 	return json_pack("[{s:s,s:s,s:s,s:s,s:s,s:I},{s:s,s:s,s:s,s:s,s:s,s:I}"
 			 "]",
 	    "kind", "node", "subject", "node3", "verdict", "bad", "what",

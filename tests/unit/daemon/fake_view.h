@@ -12,6 +12,7 @@ struct fake {
 	const char *first_node; /* name of the first one, or NULL */
 	json_t *runs;           /* borrowed, or NULL */
 	json_t *diags;          /* likewise */
+	json_t *verdicts;       /* likewise */
 	struct latest *latest;  /* where scores come from, or NULL */
 	char last_by[160];
 	int stopped;
