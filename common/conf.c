@@ -512,3 +512,23 @@ conf_render(const struct conf *c)
 	}
 	return sb.text;
 }
+
+char *
+conf_render_given(const struct conf *c)
+{
+	struct strbuf sb = { 0 };
+
+	strbuf_add(&sb, "", 0);
+	for (size_t i = 0; i < c->count; i++) {
+		const struct value *v = &c->values[i];
+
+		if (!v->in_section)
+			continue;
+		if (conf_section_starts(c->rows, i))
+			strbuf_addf(&sb, "%s[%s]\n",
+			    sb.len_bytes == 0 ? "" : "\n", c->rows[i].section);
+		strbuf_addf(&sb, "%s%s = %s\n", v->given ? "" : "# ",
+		    c->rows[i].key, v->raw);
+	}
+	return sb.text;
+}

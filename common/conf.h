@@ -77,6 +77,9 @@ int conf_has_section(const struct conf *c, const char *section);
 
 /* The whole configuration as INI text, defaults included; caller frees. */
 char *conf_render(const struct conf *c);
+/* The same, but sections that the file does not have are left out, and what is
+ * not given is a comment: read again, it has what this one has and no more. */
+char *conf_render_given(const struct conf *c);
 /* Every row commented and equal to its default: the shipped file. */
 void conf_print_defaults(const struct conf_row *rows, FILE *to);
 /* The rows as an mdoc list, for the manual. */

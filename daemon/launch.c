@@ -151,7 +151,7 @@ static json_t *
 launch_message(const struct run *r)
 {
 	json_t *nodes = json_array();
-	char *text = conf_render(r->conf);
+	char *text = conf_render_given(r->conf);
 	json_t *msg;
 
 	for (size_t i = 0; i < r->node_count; i++) {

@@ -262,7 +262,7 @@ static void
 run_put(const struct run *r)
 {
 	json_t *o = run_json(r);
-	char *text = conf_render(r->conf);
+	char *text = conf_render_given(r->conf);
 
 	json_object_del(o, "progress");
 	json_object_set_new(o, "campaign_text", json_string(text));
@@ -429,7 +429,7 @@ static int
 conf_copy(const struct run_order *o, struct conf **ret, char *why,
     size_t why_bytes)
 {
-	char *text = conf_render(o->conf);
+	char *text = conf_render_given(o->conf);
 	struct conf *c = NULL;
 	const char *key;
 	json_t *v;
@@ -722,7 +722,7 @@ runs_json_one(struct runs *rs, const char *run)
 	if (r == NULL)
 		return NULL;
 	o = run_json(r);
-	text = conf_render(r->conf);
+	text = conf_render_given(r->conf);
 	json_object_set_new(o, "campaign_text", json_string(text));
 	free(text);
 	return o;

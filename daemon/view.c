@@ -302,7 +302,7 @@ view_campaign_validate(struct view *v, const char *name, const char *text)
 	(void)v;
 	if (campaign_parse(name, text, &c, &schedule, why, sizeof(why)) < 0)
 		return json_pack("{s:b, s:s}", "ok", 0, "error", why);
-	rendered = conf_render(c);
+	rendered = conf_render_given(c);
 	o = json_pack("{s:b, s:s}", "ok", 1, "rendered", rendered);
 	free(rendered);
 	conf_free(c);

@@ -14,7 +14,6 @@
 #include "probes/list.h"
 #include "probes/pattern/pattern.h"
 #include "probes/pattern/verbs.h"
-#include "probes/run/plans.h"
 #include "probes/run/run.h"
 #include "probes/topo.h"
 
@@ -55,24 +54,6 @@ add_override(struct run_args *args, char *text)
 }
 
 static int
-run_plan_words(const struct run_args *from, int *argc, char ***argv)
-{
-	struct plans_args args = { .words = *argv + optind,
-		.count = *argc - optind,
-		.json = from->json,
-		.run = from->run,
-		.quiet = from->quiet,
-		.steps = strcmp((*argv)[0], "measure") == 0 };
-
-	if (args.json != NULL && strcmp(args.json, "-") == 0)
-		args.quiet = 1;
-	if (from->override_count > 0)
-		return wrong_usage("-o is for campaign files: write "
-				   "option=value behind the probe");
-	return plans_run(&args, argc, argv);
-}
-
-static int
 verb_run(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -104,12 +85,19 @@ verb_run(int argc, char **argv)
 					   "without its value");
 		}
 	}
-	if (optind < argc && pattern_find(argv[optind]) != NULL)
-		return run_plan_words(&args, &argc, &argv);
-	if (optind + 1 != argc)
+	if (optind < argc && pattern_find(argv[optind]) != NULL) {
+		args.words = argv + optind;
+		args.words_count = argc - optind;
+		if (args.override_count > 0)
+			return wrong_usage("-o is for campaign files: write "
+					   "option=value behind the probe");
+	} else if (optind + 1 == argc) {
+		args.campaign = argv[optind];
+	} else {
 		return wrong_usage("run: one campaign file is needed, or a "
 				   "probe and its options");
-	args.campaign = argv[optind];
+	}
+	args.steps = strcmp(argv[0], "measure") == 0;
 	/* Records and tables would mix. */
 	if (args.json != NULL && strcmp(args.json, "-") == 0)
 		args.quiet = 1;

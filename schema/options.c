@@ -16,101 +16,6 @@
 #define GIB      (1024.0 * 1024 * 1024)
 #define PORT_MAX 65535
 
-/* section, key, type, min, max, allowed, default, unit, text */
-const struct conf_row options_campaign[] = {
-	{ "campaign", "about", CONF_STRING, 0, 200, NULL, "", "",
-	    "One line for people." },
-	{ "campaign", "class", CONF_CHOICE, 0, 0, "background|exclusive",
-	    "exclusive", "",
-	    "background runs beside jobs; exclusive needs idle nodes." },
-	{ "campaign", "launcher", CONF_CHOICE, 0, 0, "agents|local", "agents",
-	    "", "How ranks are started: through the agents, or on one node." },
-	{ "campaign", "mpi", CONF_CHOICE, 0, 0, "openmpi|mpich", "openmpi", "",
-	    "The MPI implementation whose engine and launcher are used." },
-	{ "campaign", "nodes", CONF_HOSTLIST, 0, 0, NULL, "all", "",
-	    "Nodes to use; all means every node that is up." },
-	{ "campaign", "nodes_min", CONF_INT, 1, 65536, NULL, "1", "nodes",
-	    "Fewer usable nodes than this and the run is missed." },
-	{ "campaign", "nodes_max", CONF_INT, 1, 65536, NULL, "65536", "nodes",
-	    "Use at most this many, those first that were not measured for the "
-	    "longest time; the seed draws among equals." },
-	{ "campaign", "ranks_per_node", CONF_INT, 1, 1024, NULL, "1", "ranks",
-	    "MPI ranks on every node." },
-	{ "campaign", "priority", CONF_INT, -100, 100, NULL, "0", "",
-	    "Runs of a higher priority get their nodes first." },
-	{ "campaign", "preempt", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Whether it ends runs of a lower priority that hold its nodes." },
-	{ "campaign", "bytes", CONF_BYTES, 0, 1024 * 1024 * GIB, NULL, "0",
-	    "bytes",
-	    "What each of its nodes sends at most, for the budget; 0: as much "
-	    "as in its last run." },
-	{ "campaign", "seed", CONF_INT, 0, 9007199254740991.0, NULL, "0", "",
-	    "Seed of roles and rings; 0 draws one and records it." },
-	{ "campaign", "deadline", CONF_SPAN, 1, DAY_S, NULL, "10m", "s",
-	    "Whatever still runs after this is killed." },
-	{ "campaign", "start_limit", CONF_SPAN, 1, 3600, NULL, "30s", "s",
-	    "The first record must arrive within this time." },
-	{ "schedule", "enabled", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Whether the schedule below is followed." },
-	{ "schedule", "every", CONF_SPAN, 0, 365 * DAY_S, NULL, "0", "s",
-	    "Interval between starts, aligned to the epoch; 0: only by hand." },
-	{ "schedule", "at", CONF_STRING, 0, 200, NULL, "", "",
-	    "Times of day instead, UTC, as 02:00,14:30." },
-	{ "schedule", "offset", CONF_SPAN, 0, DAY_S, NULL, "0", "s",
-	    "Shift of every start after its aligned time." },
-	{ "schedule", "jitter", CONF_SPAN, 0, DAY_S, NULL, "0", "s",
-	    "A random delay of up to this is added to each start." },
-	{ "schedule", "window", CONF_STRING, 0, 200, NULL, "", "",
-	    "Start only inside these times of day, UTC, as 22:00-06:00." },
-	{ "schedule", "blackout", CONF_STRING, 0, 400, NULL, "", "",
-	    "Nothing of it runs in these spans, UTC, as 08:00-18:00 or "
-	    "2026-12-24..2026-12-26." },
-	{ "canary", "tests", CONF_CHOICES, 0, 0, NAMES_TESTS,
-	    "lat,bw-sync,allreduce", "", "Canary tests, in this order." },
-	{ "canary", "share", CONF_REAL, 0.01, 1, NULL, "0.2", "1",
-	    "Share of the nodes that are canaries." },
-	{ "canary", "precision", CONF_REAL, 0.001, 1, NULL, "0.1", "1",
-	    "Stop a test once the interval of its headline is this narrow." },
-	{ "canary", "level", CONF_REAL, 0.5, 0.999, NULL, "0.95", "1",
-	    "Level of all intervals." },
-	{ "canary", "time", CONF_SPAN, 0.01, 3600, NULL, "10s", "s",
-	    "Time limit of one test in one phase, all visits together." },
-	{ "canary", "rounds_min", CONF_INT, 1, 100000, NULL, "8", "rounds",
-	    "Rounds of a test in every visit, whatever the stop rule says." },
-	{ "canary", "partners", CONF_CHOICE, 0, 0, "ring|pair", "ring", "",
-	    "ring: everyone at once, with two neighbours; pair: one pair of "
-	    "nodes a round, all pairs in turn, so that each is measured "
-	    "alone." },
-	{ "canary", "iterations", CONF_INT, 0, 10000000, NULL, "0", "1",
-	    "Operations in a round; 0 chooses for about 50 ms a round." },
-	{ "canary", "warmup", CONF_INT, 0, 10000, NULL, "4", "1",
-	    "Operations before each round that are not counted." },
-	{ "canary", "timeout", CONF_SPAN, 0.1, 3600, NULL, "10s", "s",
-	    "A round that takes longer ends its test with cause timeout." },
-	{ "canary", "raw", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Also write a record for every round." },
-	{ "canary", "exact", CONF_CHOICE, 0, 0, "no|gpcnet", "no", "",
-	    "gpcnet runs the paper's fixed loop counts instead of the stop "
-	    "rule." },
-	{ "congestor", "mix", CONF_CHOICES, 0, 0, NAMES_CONGESTORS,
-	    "alltoall,incast,put-incast,get-bcast", "",
-	    "Congestor kinds that share the other nodes in equal parts; none "
-	    "for no congestors." },
-	{ "congestor", "bytes", CONF_BYTES, 1, GIB, NULL, "4K", "bytes",
-	    "Message size of every kind but allreduce." },
-	{ "congestor", "allreduce_bytes", CONF_BYTES, 8, GIB, NULL, "6400K",
-	    "bytes", "Message size of the allreduce congestor (6.25 MiB)." },
-	{ "congestor", "rates", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Measure each congestor's own rate before the canaries start." },
-	{ "congestor", "warmup", CONF_SPAN, 0, 60, NULL, "500ms", "s",
-	    "Congestors run for this long before canaries measure." },
-	{ "phases", "visits", CONF_INT, 1, 64, NULL, "4", "1",
-	    "Visits to each of isolated and congested, in the order A B B A." },
-	{ "phases", "quiet", CONF_CHOICE, 0, 0, "isolated|wild", "isolated", "",
-	    "What the network is while no congestor of ours runs." },
-	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
-};
-
 const struct conf_row options_daemon[] = {
 	{ "collector", "listen", CONF_STRING, 1, 200, NULL, "0.0.0.0:17700", "",
 	    "Address for agents (mutual TLS)." },
@@ -260,7 +165,7 @@ const struct conf_row options_agent[] = {
 const struct conf_row *
 options_find(const char *kind)
 {
-	static const struct {
+	const struct {
 		const char *kind;
 		const struct conf_row *rows;
 	} kinds[] = {
@@ -275,6 +180,29 @@ options_find(const char *kind)
 		if (strcmp(kinds[i].kind, kind) == 0)
 			return kinds[i].rows;
 	return NULL;
+}
+
+int
+options_runs_plans(const struct conf *c)
+{
+	for (const struct conf_row *row = options_patterns; row->key != NULL;
+	     row++)
+		if (strcmp(row->section, "measure") != 0 &&
+		    conf_has_section(c, row->section))
+			return 1;
+	return 0;
+}
+
+int
+options_runs_canaries(const struct conf *c)
+{
+	static const char *const sections[] = { "canary", "congestor",
+		"phases" };
+
+	for (size_t i = 0; i < ARRAY_LEN(sections); i++)
+		if (conf_has_section(c, sections[i]))
+			return 1;
+	return !options_runs_plans(c);
 }
 
 /* A rule over several values; the value that it names says where. */
@@ -340,7 +268,8 @@ mix_without_share(const struct conf *c)
 static int
 background_congestors(const struct conf *c)
 {
-	return conf_choice(c, "campaign", "class") == 0 && !mix_is(c, "none");
+	return conf_choice(c, "campaign", "class") == 0 &&
+	    options_runs_canaries(c) && !mix_is(c, "none");
 }
 
 /* Tests in which somebody can stand aside. */

@@ -18,6 +18,11 @@ extern const struct conf_row options_agent[];    /* coalmine-agent.conf */
  * "machine"; NULL if none. */
 const struct conf_row *options_find(const char *kind);
 
+/* 1 when a campaign runs canaries and congestors: it says so, or has no plan.
+ * 1 when it has a section that is a plan. */
+int options_runs_canaries(const struct conf *c);
+int options_runs_plans(const struct conf *c);
+
 /* What single rows cannot say: canary tests twice, mixes without share, a
  * background campaign with congestors, a window without schedule ... 0, or
  * -EINVAL with "file:line: ..." in why. */

@@ -3,6 +3,10 @@
 
 #include <stddef.h>
 
+#include "schema/names.h"
+
+#define DAY_S                86400.0
+#define GIB                  (1024.0 * 1024 * 1024)
 #define RANKS_MAX            65536
 #define COUNT_MAX            1125899906842624.0 /* 2^50: no product of them overflows */
 #define SEED_MAX             9007199254740992.0 /* 2^53: exact as a double */
@@ -15,8 +19,13 @@
 #define WAYS_CHUNKS_MAX      4096
 #define VIAS                 "mpi|rma|ipc|ipc-put|ipc-get|xccl"
 
+static const struct conf_row own[] = {
+#include "schema/campaign.inc"
+};
+
 /* section, key, type, min, max, allowed, default, unit, text */
-const struct conf_row options_patterns[] = {
+const struct conf_row options_campaign[] = {
+#include "schema/campaign.inc"
 	{ "group", "pattern", CONF_CHOICE, 0, 0, "rail|asymmetric|symmetric",
 	    "rail", "",
 	    "rail: device i with device i of the other groups; asymmetric: the "
@@ -260,6 +269,10 @@ const struct conf_row options_patterns[] = {
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",
 	    "Message sizes in place of the probe's own: 4,64K or "
 	    "4K..64M x4, from, to and factor." },
+	{ "measure", "steps", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Measure each step of a plan by itself as well." },
+	{ "measure", "concurrent", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Measure all probes of the campaign at the same time as well." },
 	{ "measure", "warmup", CONF_INT, 0, 100000, NULL, "2", "1",
 	    "Iterations before those that count." },
 	{ "measure", "iterations", CONF_INT, 0, 100000, NULL, "0", "1",
@@ -270,3 +283,6 @@ const struct conf_row options_patterns[] = {
 	    "Stop once the 95 % interval of the median is this narrow." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
+
+const struct conf_row *const options_patterns = options_campaign +
+    sizeof(own) / sizeof(own[0]);

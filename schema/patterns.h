@@ -8,10 +8,10 @@
 #ifndef SCHEMA_PATTERNS_H
 #define SCHEMA_PATTERNS_H
 
-#include "common/conf.h"
+#include "schema/options.h"
 
-/* group stripe self sparse collective neighbor multipath
- * allreduce */
-extern const struct conf_row options_patterns[];
+/* group stripe self sparse collective neighbor multipath allreduce measure: the
+ * tail of the rows of a campaign, which may hold them all. */
+extern const struct conf_row *const options_patterns;
 
 #endif

@@ -135,31 +135,16 @@ use_probe(const struct request *rq, const struct pattern *pt,
 	return rc;
 }
 
-static size_t
-rows_count(const struct conf_row *rows)
-{
-	size_t n = 0;
-
-	while (rows[n].key != NULL)
-		n++;
-	return n;
-}
-
 /* A campaign file may hold everything campaigns hold; each section that is a
  * plan is used. */
 static int
 use_campaign(const struct request *rq, verbs_use_cb use)
 {
-	size_t a = rows_count(options_campaign);
-	size_t b = rows_count(options_patterns);
-	struct conf_row *rows = xcalloc(a + b + 1, sizeof(*rows));
 	char why[PATTERN_WHY_BYTES];
 	struct conf *c = NULL;
 	int rc = 0, worst = 0, found = 0;
 
-	memcpy(rows, options_campaign, a * sizeof(*rows));
-	memcpy(rows + a, options_patterns, b * sizeof(*rows));
-	if (conf_load(rows, rq->words[0], &c, why, sizeof(why)) < 0)
+	if (conf_load(options_campaign, rq->words[0], &c, why, sizeof(why)) < 0)
 		worst = verbs_complain(why);
 	for (size_t i = 0; c != NULL && patterns[i] != NULL; i++) {
 		if (!conf_has_section(c, patterns[i]->name))
@@ -176,7 +161,6 @@ use_campaign(const struct request *rq, verbs_use_cb use)
 		worst = verbs_complain(why);
 	}
 	conf_free(c);
-	free(rows);
 	return worst;
 }
 

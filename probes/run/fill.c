@@ -93,8 +93,10 @@ element(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise,
 {
 	int logical = f->op == PLAN_LAND || f->op == PLAN_LOR;
 	int x = small(f, rank, i, noise);
-	int32_t i32 = logical ? x : (int32_t)noise;
-	int64_t i64 = logical ? x : (int64_t)noise;
+	/* Even factors would soon make every product 0. */
+	uint64_t whole = f->op == PLAN_PROD ? noise | 1 : noise;
+	int32_t i32 = logical ? x : (int32_t)whole;
+	int64_t i64 = logical ? x : (int64_t)whole;
 	float f32 = (float)x;
 	double f64 = x;
 	uint16_t f16;

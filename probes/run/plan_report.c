@@ -10,6 +10,8 @@
 #include "common/hist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/run/report.h"
+#include "schema/patterns.h"
 #include "schema/record.h"
 
 /* Clocks and caches can make a transfer look a little better than the copies
@@ -23,7 +25,7 @@ number(double x)
 }
 
 json_t *
-plan_report_begin(const struct world *w)
+plan_report_begin(const struct world *w, const struct conf *c)
 {
 	char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
 	json_t *nodes = json_array();
@@ -33,10 +35,11 @@ plan_report_begin(const struct world *w)
 	text[strcspn(text, "\r\n")] = '\0';
 	for (int i = 0; i < w->nodes; i++)
 		json_array_append_new(nodes, json_string(w->names[i]));
-	return json_pack("{s:s, s:s, s:o, s:i, s:o, s:{}, s:i, s:{}}", "probe",
+	return json_pack("{s:s, s:s, s:o, s:i, s:o, s:{}, s:i, s:o}", "probe",
 	    "begin", "version", COALMINE_VERSION, "mpi",
 	    json_stringn(text, strnlen(text, 100)), "ranks", w->size, "nodes",
-	    nodes, "roles", "seed", 0, "options");
+	    nodes, "roles", "seed", 0, "options",
+	    report_options(c, options_patterns));
 }
 
 /* Transports of a step, or of all, each once. */
@@ -159,6 +162,14 @@ put_notes(json_t *o, const struct plan *p)
 	json_object_set_new(o, "notes", notes);
 }
 
+static const char *
+part_of(int step)
+{
+	if (step == PLAN_REPORT_CONCURRENT)
+		return "concurrent";
+	return step < 0 ? "whole" : "step";
+}
+
 json_t *
 plan_report_trial(const struct plan_report *r, const struct trial *t, int step)
 {
@@ -170,11 +181,11 @@ plan_report_trial(const struct plan_report *r, const struct trial *t, int step)
 	timing_of(t->samples, t->count, &tm);
 	footprint(r->plan, step, &bytes, &messages);
 	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:s}",
-	    "probe", r->probe, "plan", r->plan->title, "of",
-	    step < 0 ? "whole" : "step", "device", r->team->ops->name, "via",
-	    via, "ranks", r->team->ranks, "messages", (json_int_t)messages,
-	    "footprint_bytes", (json_int_t)bytes, "bytes",
-	    (json_int_t)volume(r, step), "unit", "s");
+	    "probe", r->probe, "plan", r->plan->title, "of", part_of(step),
+	    "device", r->team->ops->name, "via", via, "ranks", r->team->ranks,
+	    "messages", (json_int_t)messages, "footprint_bytes",
+	    (json_int_t)bytes, "bytes", (json_int_t)volume(r, step), "unit",
+	    "s");
 	free(via);
 	if (step >= 0)
 		json_object_set_new(o, "step", json_integer(step));

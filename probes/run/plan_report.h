@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "common/conf.h"
 #include "common/table.h"
 #include "probes/run/trial.h"
 #include "probes/run/world.h"
@@ -25,8 +26,11 @@ struct plan_report {
 	const char *staging;
 };
 
-json_t *plan_report_begin(const struct world *w);
-/* step: a number, or -1 for the whole plan. */
+/* step: a number, or one of these. */
+#define PLAN_REPORT_WHOLE      (-1)
+#define PLAN_REPORT_CONCURRENT (-2) /* several plans, joined in one */
+
+json_t *plan_report_begin(const struct world *w, const struct conf *c);
 json_t *plan_report_trial(const struct plan_report *r, const struct trial *t,
     int step);
 json_t *plan_report_fault(const struct plan_report *r,

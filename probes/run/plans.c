@@ -17,25 +17,21 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/neighbor.h"
-#include "probes/pattern/pattern.h"
 #include "probes/pattern/tune.h"
 #include "probes/plan/check.h"
 #include "probes/plan/pack.h"
 #include "probes/run/collective_run.h"
 #include "probes/run/control.h"
-#include "probes/run/emit.h"
 #include "probes/run/neighbor_run.h"
 #include "probes/run/plan_report.h"
-#include "probes/run/report.h"
+#include "probes/run/sizes.h"
 #include "probes/run/spmm.h"
 #include "probes/run/team.h"
-#include "probes/run/tether.h"
 #include "probes/run/trial.h"
-#include "schema/record.h"
 
 #define EXIT_BAD           2
 #define EXIT_WRONG         3
-#define WHY_BYTES          EXEC_WHY_BYTES
+#define WHY_BYTES          PLANS_WHY_BYTES
 #define PIECE_BYTES        (1 << 30)
 #define FIRST_DATA         1 /* "iterations" of fill: any two numbers */
 #define SECOND_DATA        2
@@ -45,7 +41,9 @@
 struct order {
 	int more; /* 0: that was all */
 	int status;
-	int steps; /* each alone as well */
+	int steps;    /* each alone as well */
+	int keep;     /* the plan, for later */
+	int together; /* no plan: run all that were kept */
 	uint64_t plan_bytes;
 	struct trial_ask ask;
 	char device[16];
@@ -53,20 +51,26 @@ struct order {
 	uint32_t columns; /* of a product with a sparse matrix; 0: none */
 };
 
+/* A plan that stays, to be run with others. */
+struct kept {
+	struct plan *plan;
+	struct exec *exec;
+};
+
 struct plans {
-	const struct plans_args *args;
-	struct world world;
+	struct world *world;
 	struct transport_team *team;
 	char device[16]; /* of team */
+	struct kept *kept;
+	size_t kept_count;
 	/* rank 0: */
 	struct emit *emit;
 	struct table *table;
 	int rows;              /* in it */
 	struct strbuf remarks; /* lines below it */
 	struct conf *conf;
-	enum cause cause; /* the first */
-	char why[WHY_BYTES];
-	int status; /* the worst */
+	int steps;
+	struct plans_result res;
 	/* of a neighbor plan with a matrix */
 	struct neighbor neighbor;
 	double plan_s; /* what it takes to plan it */
@@ -77,31 +81,15 @@ struct plans {
 static void
 note_failure(struct plans *ps, int status, enum cause cause, const char *why)
 {
+	struct plans_result *res = &ps->res;
+
 	log_warnx("%s", why);
-	if (status > ps->status)
-		ps->status = status;
-	if (ps->cause != CAUSE_NONE)
+	if (status > res->status)
+		res->status = status;
+	if (res->cause != CAUSE_NONE)
 		return;
-	ps->cause = cause;
-	snprintf(ps->why, sizeof(ps->why), "%s", why);
-}
-
-static int
-open_records(struct plans *ps)
-{
-	const struct plans_args *a = ps->args;
-	char id[RECORD_RUN_MAX + 1];
-
-	snprintf(id, sizeof(id), "local-%llu",
-	    (unsigned long long)(clk_unix_ns() / CLK_NS_PER_MS));
-	if (a->run != NULL && record_run_check(a->run) < 0) {
-		log_warnx("--run %s: letters, digits and '-', at most %d",
-		    a->run, RECORD_RUN_MAX);
-		return EXIT_WRONG;
-	}
-	if (emit_open(a->json, a->run == NULL ? id : a->run, &ps->emit) < 0)
-		return EXIT_WRONG;
-	return 0;
+	res->cause = cause;
+	snprintf(res->why, sizeof(res->why), "%s", why);
 }
 
 static void
@@ -110,7 +98,8 @@ order_fill(const struct plans *ps, struct order *o)
 	const struct conf *c = ps->conf;
 
 	o->more = 1;
-	o->steps = ps->args->steps;
+	o->steps = ps->steps;
+	o->keep = conf_bool(c, "measure", "concurrent");
 	o->ask.warmup = (int)conf_int(c, "measure", "warmup");
 	o->ask.iterations = (int)conf_int(c, "measure", "iterations");
 	o->ask.time_ns = conf_span_ns(c, "measure", "time");
@@ -130,7 +119,7 @@ share(const struct plans *ps, void *data, size_t bytes)
 		size_t n = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
 
 		MPI_DO(MPI_Ibcast((char *)data + at, (int)n, MPI_CHAR, 0,
-		    ps->world.control, &req));
+		    ps->world->control, &req));
 		control_wait(&req);
 	}
 }
@@ -142,7 +131,7 @@ share_plan(const struct plans *ps, struct plan *mine, uint64_t bytes,
 {
 	struct plan *p;
 
-	if (ps->world.rank == 0) {
+	if (ps->world->rank == 0) {
 		share(ps, packed, bytes);
 		return mine;
 	}
@@ -186,7 +175,7 @@ static void
 report_trial(struct plans *ps, const struct plan_report *r,
     const struct trial *t, int step)
 {
-	if (ps->world.rank != 0)
+	if (ps->world->rank != 0)
 		return;
 	emit_put(ps->emit, plan_report_trial(r, t, step));
 	plan_report_row(ps->table, r, t, step);
@@ -200,7 +189,7 @@ report_fault(struct plans *ps, const struct plan_report *r, int rc,
 {
 	char text[WHY_BYTES];
 
-	if (rc == 0 || ps->world.rank != 0)
+	if (rc == 0 || ps->world->rank != 0)
 		return rc;
 	plan_report_fault_text(r, f, when, text, sizeof(text));
 	emit_put(ps->emit, plan_report_fault(r, f, when));
@@ -238,7 +227,7 @@ report_neighbor(struct plans *ps, const struct plan_report *r,
 {
 	char text[WHY_BYTES];
 
-	if (ps->world.rank != 0)
+	if (ps->world->rank != 0)
 		return;
 	emit_put(ps->emit, neighbor_run_report(r, n));
 	neighbor_run_text(n, text, sizeof(text));
@@ -251,7 +240,7 @@ report_spmm(struct plans *ps, const struct plan_report *r, struct spmm *s,
 {
 	char text[WHY_BYTES];
 
-	if (ps->world.rank != 0)
+	if (ps->world->rank != 0)
 		return;
 	if (rc == 0) {
 		emit_put(ps->emit, spmm_report(r, s, ps->plan_s));
@@ -282,7 +271,7 @@ run_spmm(struct plans *ps, struct neighbor_run *n, const struct plan_report *r,
 }
 
 /* Neighborhood collectives are timed beside MPI's own. */
-static void
+static int
 run_neighbor(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
@@ -296,7 +285,7 @@ run_neighbor(struct plans *ps, struct exec *e, const struct plan_report *r,
 	if (report_fault(ps, r, rc, &f, "before timing") < 0)
 		goto out;
 	exec_blank(e);
-	neighbor_run_time(&ps->world, &n, &o->ask, &t);
+	neighbor_run_time(ps->world, &n, &o->ask, &t);
 	rc = trial_compare(ps->team, e, FIRST_DATA, &f);
 	if (report_fault(ps, r, rc, &f, "in the timed part") < 0)
 		goto out;
@@ -311,6 +300,7 @@ run_neighbor(struct plans *ps, struct exec *e, const struct plan_report *r,
 		measure_steps(ps, e, r, o);
 out:
 	neighbor_run_close(&n);
+	return rc;
 }
 
 static void
@@ -319,7 +309,7 @@ report_collective(struct plans *ps, const struct plan_report *r,
 {
 	char text[WHY_BYTES];
 
-	if (ps->world.rank != 0)
+	if (ps->world->rank != 0)
 		return;
 	emit_put(ps->emit, collective_run_report(r, n));
 	collective_run_text(n, text, sizeof(text));
@@ -327,7 +317,7 @@ report_collective(struct plans *ps, const struct plan_report *r,
 }
 
 /* Collectives too, with the sources and results of the proof. */
-static void
+static int
 run_collective(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
@@ -338,7 +328,7 @@ run_collective(struct plans *ps, struct exec *e, const struct plan_report *r,
 
 	rc = trial_prove(ps->team, e, FIRST_DATA, &f);
 	if (report_fault(ps, r, rc, &f, "before timing") < 0)
-		return;
+		return rc;
 	collective_run_open(e, r->plan, &n);
 	exec_blank(e);
 	collective_run_time(&n, &o->ask, &t);
@@ -354,9 +344,10 @@ run_collective(struct plans *ps, struct exec *e, const struct plan_report *r,
 		measure_steps(ps, e, r, o);
 out:
 	collective_run_close(&n);
+	return rc;
 }
 
-static void
+static int
 run_proven(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
@@ -366,7 +357,7 @@ run_proven(struct plans *ps, struct exec *e, const struct plan_report *r,
 
 	rc = trial_prove(ps->team, e, FIRST_DATA, &f);
 	if (report_fault(ps, r, rc, &f, "before timing") < 0)
-		return;
+		return rc;
 	if (repeats(r->plan))
 		exec_blank(e);
 	trial_time(e, 0, UINT32_MAX, &o->ask, &t);
@@ -384,6 +375,7 @@ run_proven(struct plans *ps, struct exec *e, const struct plan_report *r,
 			measure_steps(ps, e, r, o);
 	}
 	trial_clear(&t);
+	return rc;
 }
 
 static void
@@ -392,10 +384,21 @@ refuse(struct plans *ps, const char *probe, const struct plan *p, int rc,
 {
 	enum cause cause = rc == -ENODEV ? CAUSE_NO_DEVICE : CAUSE_UNSUPPORTED;
 
-	if (ps->world.rank != 0)
+	if (ps->world->rank != 0)
 		return;
 	emit_put(ps->emit, plan_report_refusal(probe, p->title, cause, why));
 	note_failure(ps, EXIT_WRONG, cause, why);
+}
+
+static void
+drop_kept(struct plans *ps)
+{
+	while (ps->kept_count > 0) {
+		exec_free(ps->kept[--ps->kept_count].exec);
+		plan_free(ps->kept[ps->kept_count].plan);
+	}
+	free(ps->kept);
+	ps->kept = NULL;
 }
 
 /* The device of the campaign, opened once. */
@@ -404,17 +407,18 @@ team_for(struct plans *ps, const char *device, char *why, size_t why_bytes)
 {
 	if (ps->team != NULL && strcmp(ps->device, device) == 0)
 		return 0;
+	drop_kept(ps);
 	team_close(ps->team);
 	ps->team = NULL;
 	snprintf(ps->device, sizeof(ps->device), "%s", device);
-	return team_open(&ps->world, device, &ps->team, why, why_bytes);
+	return team_open(ps->world, device, &ps->team, why, why_bytes);
 }
 
 static void
 run_plan(struct plans *ps, const char *probe, struct plan *p,
     const struct order *o)
 {
-	struct plan_report r = { .world = &ps->world,
+	struct plan_report r = { .world = ps->world,
 		.probe = probe,
 		.plan = p };
 	char why[WHY_BYTES] = "";
@@ -436,17 +440,105 @@ run_plan(struct plans *ps, const char *probe, struct plan *p,
 	r.memory_bytes_per_s = trial_memory(ps->team, largest(p));
 	choose_volume(&r);
 	if (strcmp(probe, NEIGHBOR_SECTION) == 0)
-		run_neighbor(ps, e, &r, o);
+		rc = run_neighbor(ps, e, &r, o);
 	else if (strcmp(probe, COLLECTIVE_SECTION) == 0)
-		run_collective(ps, e, &r, o);
+		rc = run_collective(ps, e, &r, o);
 	else
-		run_proven(ps, e, &r, o);
-	exec_free(e);
+		rc = run_proven(ps, e, &r, o);
+	if (rc < 0 || !o->keep) {
+		exec_free(e);
+		return;
+	}
+	ps->kept = xreallocarray(ps->kept, ps->kept_count + 1,
+	    sizeof(*ps->kept));
+	ps->kept[ps->kept_count++] = (struct kept){ p, e };
+}
+
+/* ---- all that were kept, at once ---- */
+
+static int
+is_kept(const struct plans *ps, const struct plan *p)
+{
+	for (size_t i = 0; i < ps->kept_count; i++)
+		if (ps->kept[i].plan == p)
+			return 1;
+	return 0;
+}
+
+/* What all of them are, as one: only the sums count. */
+static struct plan *
+join_kept(const struct plans *ps)
+{
+	struct strbuf sb = { 0 };
+	struct plan *all;
+
+	for (size_t i = 0; i < ps->kept_count; i++)
+		strbuf_addf(&sb, "%s%s", i > 0 ? " + " : "",
+		    ps->kept[i].plan->title);
+	all = plan_new((uint32_t)ps->world->size, sb.text);
+	strbuf_clear(&sb);
+	for (size_t i = 0; i < ps->kept_count; i++)
+		for (size_t k = 0; k < ps->kept[i].plan->transfers_count; k++)
+			plan_transfer_add(all, &ps->kept[i].plan->transfers[k]);
+	return all;
+}
+
+/* Each plan's data is proven as if it had been alone. */
+static int
+prove_together(struct plans *ps, struct exec *const *list, uint64_t data)
+{
+	struct exec_fault f;
+	int rc = 0;
+
+	for (size_t i = 0; i < ps->kept_count; i++)
+		exec_fill(list[i], data);
+	transport_agree(ps->team, 0);
+	exec_run_all(list, ps->kept_count);
+	transport_agree(ps->team, 0);
+	for (size_t i = 0; i < ps->kept_count && rc == 0; i++) {
+		struct plan_report r = { .world = ps->world,
+			.team = ps->team,
+			.probe = "concurrent",
+			.plan = ps->kept[i].plan };
+
+		rc = trial_compare(ps->team, list[i], data, &f);
+		rc = report_fault(ps, &r, rc, &f, "among concurrent plans");
+	}
+	return rc;
+}
+
+static void
+run_together(struct plans *ps, const struct order *o)
+{
+	struct exec **list = xcalloc(ps->kept_count + 1, sizeof(struct exec *));
+	struct plan_report r = { .world = ps->world,
+		.team = ps->team,
+		.probe = "concurrent",
+		.staging = "" };
+	struct plan *all = join_kept(ps);
+	struct trial t = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < ps->kept_count; i++)
+		list[i] = ps->kept[i].exec;
+	r.plan = all;
+	r.memory_bytes_per_s = trial_memory(ps->team, largest(all));
+	choose_volume(&r);
+	rc = prove_together(ps, list, FIRST_DATA);
+	if (rc == 0) {
+		trial_time_all(ps->team, list, ps->kept_count, &o->ask, &t);
+		rc = prove_together(ps, list, SECOND_DATA);
+	}
+	if (rc == 0)
+		report_trial(ps, &r, &t, PLAN_REPORT_CONCURRENT);
+	trial_clear(&t);
+	plan_free(all);
+	free(list);
 }
 
 /* ---- one order after another ---- */
 
-/* Rank 0: to all, and run it; p is freed. */
+/* Rank 0: to all, and run it; takes p. */
 static void
 send_plan(struct plans *ps, const char *probe, struct plan *p)
 {
@@ -462,7 +554,21 @@ send_plan(struct plans *ps, const char *probe, struct plan *p)
 	share_plan(ps, p, bytes, packed);
 	free(packed);
 	run_plan(ps, probe, p, &o);
-	plan_free(p);
+	if (!is_kept(ps, p))
+		plan_free(p);
+}
+
+static void
+send_together(struct plans *ps)
+{
+	struct order o = { 0 };
+
+	if (ps->kept_count < 2)
+		return;
+	order_fill(ps, &o);
+	o.together = 1;
+	share(ps, &o, sizeof(o));
+	run_together(ps, &o);
 }
 
 static int
@@ -489,22 +595,22 @@ time_planning(struct plans *ps)
 	char why[PATTERN_WHY_BYTES];
 	uint64_t start_ns;
 
-	if (neighbor_read(ps->conf, (uint32_t)ps->world.size, &ps->neighbor,
+	if (neighbor_read(ps->conf, (uint32_t)ps->world->size, &ps->neighbor,
 		why, sizeof(why)) < 0)
 		fatalx("%s", why); /* it was read a moment ago */
 	start_ns = clk_ns();
-	plan_free(neighbor_plan(&ps->neighbor, (uint32_t)ps->world.size, ""));
+	plan_free(neighbor_plan(&ps->neighbor, (uint32_t)ps->world->size, ""));
 	ps->plan_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
 }
 
 static void
-run_pattern(struct plans *ps, const struct pattern *pt)
+run_one(struct plans *ps, const struct pattern *pt)
 {
 	char why[PATTERN_WHY_BYTES];
 	struct plan *p;
 
-	tune_set_nodes((uint32_t)ps->world.nodes);
-	if (pt->build(ps->conf, (uint32_t)ps->world.size, &p, why,
+	tune_set_nodes((uint32_t)ps->world->nodes);
+	if (pt->build(ps->conf, (uint32_t)ps->world->size, &p, why,
 		sizeof(why)) < 0) {
 		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
 		return;
@@ -519,51 +625,56 @@ run_pattern(struct plans *ps, const struct pattern *pt)
 	neighbor_clear(&ps->neighbor);
 }
 
+/* In its own size, or in each of a sweep. */
 static void
-run_words(struct plans *ps)
+run_pattern(struct plans *ps, const struct pattern *pt)
 {
-	const struct plans_args *a = ps->args;
-	const struct pattern *pt = pattern_find(a->words[0]);
+	uint64_t sizes[SIZES_MAX];
 	char why[PATTERN_WHY_BYTES];
+	int count;
 
-	if (pt == NULL) {
-		snprintf(why, sizeof(why), "%.300s: no such probe",
-		    a->words[0]);
+	if (sizes_parse(conf_string(ps->conf, "measure", "sizes"), sizes,
+		&count, why, sizeof(why)) < 0) {
 		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
 		return;
 	}
-	if (pattern_options(pt, a->words + 1, a->count - 1, &ps->conf, why,
-		sizeof(why)) < 0) {
-		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
-		return;
+	if (count == 0)
+		run_one(ps, pt);
+	for (int i = 0; i < count; i++) {
+		if (sizes_set(ps->conf, pt->name, sizes[i], why, sizeof(why)) <
+		    0) {
+			note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
+			return;
+		}
+		run_one(ps, pt);
 	}
-	run_pattern(ps, pt);
 }
 
-static void
-lead(struct plans *ps)
+void
+plans_lead(struct plans *ps, struct conf *c, const struct pattern *only,
+    int steps, int table, struct plans_result *ret)
 {
 	struct order end = { 0 };
 
-	ps->status = open_records(ps);
-	if (ps->status == 0) {
-		ps->table = plan_report_table();
-		emit_put(ps->emit, plan_report_begin(&ps->world));
-		run_words(ps);
-		emit_put(ps->emit,
-		    report_end(emit_count(ps->emit) + 1, ps->cause, ps->why));
-		if (!ps->args->quiet && ps->rows > 0)
-			table_print(ps->table, stdout);
-		if (!ps->args->quiet && ps->remarks.text != NULL)
-			fputs(ps->remarks.text, stdout);
-		fflush(stdout);
-	}
-	end.status = ps->status;
+	ps->conf = c;
+	ps->steps = steps || conf_bool(c, "measure", "steps");
+	ps->table = plan_report_table();
+	for (size_t i = 0; patterns[i] != NULL; i++)
+		if (only == NULL ? conf_has_section(c, patterns[i]->name)
+				 : patterns[i] == only)
+			run_pattern(ps, patterns[i]);
+	send_together(ps);
+	if (table && ps->rows > 0)
+		table_print(ps->table, stdout);
+	if (table && ps->remarks.text != NULL)
+		fputs(ps->remarks.text, stdout);
+	end.status = ps->res.status;
 	share(ps, &end, sizeof(end));
+	*ret = ps->res;
 }
 
-static void
-follow(struct plans *ps)
+void
+plans_follow(struct plans *ps, struct plans_result *ret)
 {
 	struct order o;
 
@@ -573,41 +684,35 @@ follow(struct plans *ps)
 		share(ps, &o, sizeof(o));
 		if (!o.more)
 			break;
+		if (o.together) {
+			run_together(ps, &o);
+			continue;
+		}
 		p = share_plan(ps, NULL, o.plan_bytes, NULL);
 		run_plan(ps, o.probe, p, &o);
-		plan_free(p);
+		if (!is_kept(ps, p))
+			plan_free(p);
 	}
-	ps->status = o.status;
+	ps->res.status = o.status;
+	*ret = ps->res;
 }
 
-static void
-finish(struct plans *ps)
+struct plans *
+plans_new(struct world *w, struct emit *emit)
 {
+	struct plans *ps = xcalloc(1, sizeof(*ps));
+
+	ps->world = w;
+	ps->emit = emit;
+	return ps;
+}
+
+void
+plans_free(struct plans *ps)
+{
+	drop_kept(ps);
 	team_close(ps->team);
 	table_free(ps->table);
 	strbuf_clear(&ps->remarks);
-	emit_close(ps->emit);
-	conf_free(ps->conf);
-	control_barrier(ps->world.control);
-	tether_bye();
-}
-
-int
-plans_run(const struct plans_args *args, int *argc, char ***argv)
-{
-	struct plans *ps = xcalloc(1, sizeof(*ps));
-	int status;
-
-	ps->args = args;
-	world_open(&ps->world, argc, argv);
-	tether_open(ps->world.rank);
-	if (ps->world.rank == 0)
-		lead(ps);
-	else
-		follow(ps);
-	finish(ps);
-	status = ps->status;
-	world_close(&ps->world, status);
 	free(ps);
-	return status;
 }

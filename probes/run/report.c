@@ -53,9 +53,8 @@ roles(const struct world *w, const struct settings *s)
 	return all;
 }
 
-/* Every option that the file gave, as section.key. */
-static json_t *
-options(const struct conf *c, const struct conf_row *rows)
+json_t *
+report_options(const struct conf *c, const struct conf_row *rows)
 {
 	json_t *all = json_object();
 	char name[128];
@@ -92,7 +91,8 @@ report_begin(const struct world *w, const struct settings *s,
 	return json_pack("{s:s, s:s, s:o, s:i, s:o, s:o, s:I, s:o}", "probe",
 	    "begin", "version", COALMINE_VERSION, "mpi", mpi_version(), "ranks",
 	    w->size, "nodes", nodes, "roles", roles(w, s), "seed",
-	    (json_int_t)s->seed, "options", options(c, options_campaign));
+	    (json_int_t)s->seed, "options",
+	    report_options(c, options_campaign));
 }
 
 json_t *

@@ -15,6 +15,8 @@
 
 json_t *report_begin(const struct world *w, const struct settings *s,
     const struct conf *c);
+/* Every option that the file gave, as section.key. */
+json_t *report_options(const struct conf *c, const struct conf_row *rows);
 /* stop_s: how long congestors took to stop, or < 0 where there were none. */
 json_t *report_phase(const char *event, enum phase phase, int visit, int visits,
     double stop_s);

@@ -18,6 +18,8 @@
 #include "probes/run/emit.h"
 #include "probes/run/gpcnet_table.h"
 #include "probes/run/phases.h"
+#include "probes/run/plan_report.h"
+#include "probes/run/plans.h"
 #include "probes/run/relay.h"
 #include "probes/run/report.h"
 #include "probes/run/roles.h"
@@ -33,8 +35,10 @@ struct run {
 	const struct run_args *args;
 	struct world world;
 	struct settings settings;
-	struct conf *conf; /* rank 0: as the file gave it */
-	struct emit *emit; /* rank 0 */
+	struct conf *conf;          /* rank 0: as the file gave it */
+	struct emit *emit;          /* rank 0 */
+	const struct pattern *only; /* rank 0: the probe written out */
+	struct plans_result end;
 	struct gpcnet_table table;
 };
 
@@ -72,10 +76,27 @@ draw_seed(struct conf *c, char *why, size_t why_bytes)
 }
 
 static int
+read_words(struct run *r, char *why, size_t why_bytes)
+{
+	const struct run_args *a = r->args;
+
+	r->only = pattern_find(a->words[0]);
+	if (r->only == NULL) {
+		snprintf(why, why_bytes, "%.300s: no such probe", a->words[0]);
+		return -EINVAL;
+	}
+	return pattern_options(r->only, a->words + 1, a->words_count - 1,
+	    &r->conf, why, why_bytes);
+}
+
+static int
 read_campaign(struct run *r, char *why, size_t why_bytes)
 {
 	const struct run_args *a = r->args;
 	int rc;
+
+	if (a->campaign == NULL)
+		return read_words(r, why, why_bytes);
 
 	rc = conf_load(options_campaign, a->campaign, &r->conf, why, why_bytes);
 	for (int i = 0; rc == 0 && i < a->override_count; i++)
@@ -85,6 +106,18 @@ read_campaign(struct run *r, char *why, size_t why_bytes)
 	if (rc == 0)
 		rc = draw_seed(r->conf, why, why_bytes);
 	return rc;
+}
+
+/* The first failure is the run's. */
+static void
+fail_with(struct run *r, int status, enum cause cause, const char *why)
+{
+	if (status > r->end.status)
+		r->end.status = status;
+	if (r->end.cause != CAUSE_NONE)
+		return;
+	r->end.cause = cause;
+	snprintf(r->end.why, sizeof(r->end.why), "%s", why);
 }
 
 static void
@@ -140,7 +173,7 @@ share_campaign(struct run *r)
 	int bytes = 0;
 
 	if (r->world.rank == 0) {
-		text = conf_render(r->conf);
+		text = conf_render_given(r->conf);
 		bytes = (int)strlen(text) + 1;
 	}
 	share(r, &bytes, sizeof(bytes));
@@ -155,21 +188,19 @@ share_campaign(struct run *r)
 	free(text);
 }
 
-static int
+static void
 too_few(struct run *r, int needed)
 {
 	char why[WHY_BYTES];
 
-	if (r->world.rank != 0)
-		return EXIT_WRONG;
 	snprintf(why, sizeof(why),
 	    "%d nodes are too few: this campaign needs at least %d (%d for "
 	    "canaries, %d for each of %d kinds of congestors)",
 	    r->world.nodes, needed, ROLES_CANARY_MIN, ROLES_PER_KIND,
 	    r->settings.kind_count);
-	log_warnx("%s", why);
-	end_with(r, CAUSE_TOO_FEW_NODES, why);
-	return EXIT_WRONG;
+	if (r->world.rank == 0)
+		log_warnx("%s", why);
+	fail_with(r, EXIT_WRONG, CAUSE_TOO_FEW_NODES, why);
 }
 
 /* Records of all ranks come through here, at rank 0. */
@@ -223,10 +254,15 @@ fill_table(struct run *r)
 }
 
 static void
-run_all(struct run *r)
+run_canaries(struct run *r)
 {
-	int first = r->world.rank == 0;
+	int first = r->world.rank == 0, needed;
 
+	share_campaign(r);
+	if (world_split(&r->world, &r->settings, &needed) < 0) {
+		too_few(r, needed);
+		return;
+	}
 	if (first) {
 		fill_table(r);
 		emit_put(r->emit,
@@ -235,11 +271,44 @@ run_all(struct run *r)
 	relay_open(&r->world, sink, r);
 	measure_all(r);
 	relay_close();
-	if (!first)
-		return;
-	end_with(r, CAUSE_NONE, "");
-	if (!r->args->quiet)
+	if (first && !r->args->quiet)
 		gpcnet_table_print(&r->table, stdout);
+}
+
+static void
+run_plans(struct run *r)
+{
+	struct plans *ps = plans_new(&r->world, r->emit);
+	struct plans_result res;
+
+	if (r->world.rank == 0)
+		plans_lead(ps, r->conf, r->only, r->args->steps,
+		    !r->args->quiet, &res);
+	else
+		plans_follow(ps, &res);
+	fail_with(r, res.status, res.cause, res.why);
+	plans_free(ps);
+}
+
+/* What the campaign asks for, so that all ranks do the same. */
+struct parts {
+	int status; /* not 0: nothing */
+	int canaries, plans;
+};
+
+static void
+run_parts(struct run *r, const struct parts *parts)
+{
+	int first = r->world.rank == 0;
+
+	if (first && !parts->canaries)
+		emit_put(r->emit, plan_report_begin(&r->world, r->conf));
+	if (parts->canaries)
+		run_canaries(r);
+	if (parts->plans && r->end.status == 0)
+		run_plans(r);
+	if (first)
+		end_with(r, r->end.cause, r->end.why);
 	fflush(stdout);
 }
 
@@ -257,22 +326,26 @@ int
 run_campaign(const struct run_args *args, int *argc, char ***argv)
 {
 	struct run *r = xcalloc(1, sizeof(*r));
-	int status = 0, needed;
+	struct parts parts = { 0 };
+	int status;
 
 	r->args = args;
 	world_open(&r->world, argc, argv);
 	tether_open(r->world.rank);
-	if (r->world.rank == 0)
-		status = begin_alone(r);
-	share(r, &status, sizeof(status));
-	if (status == 0) {
-		share_campaign(r);
-		if (world_split(&r->world, &r->settings, &needed) < 0)
-			status = too_few(r, needed);
-		else
-			run_all(r);
+	if (r->world.rank == 0) {
+		parts.status = begin_alone(r);
+		parts.canaries = parts.status == 0 && r->only == NULL &&
+		    options_runs_canaries(r->conf);
+		parts.plans = parts.status == 0 &&
+		    (r->only != NULL || options_runs_plans(r->conf));
 	}
+	share(r, &parts, sizeof(parts));
+	if (parts.status == 0)
+		run_parts(r, &parts);
+	else
+		r->end.status = parts.status;
 	finish(r);
+	status = r->end.status;
 	world_close(&r->world, status);
 	free(r);
 	return status;

@@ -13,6 +13,7 @@
 #include "common/str.h"
 #include "schema/names.h"
 #include "schema/options.h"
+#include "schema/patterns.h"
 #include "schema/wire.h"
 
 /* A row of any table of words: its name and its sentence. */
@@ -93,6 +94,21 @@ static const struct words {
 	{ "message", WIRE_TYPE_MAX, message_at, print_fields },
 };
 
+/* A campaign's rows without those of its probes, which are a kind of their
+ * own. */
+static const struct conf_row *
+own_rows(const char *kind)
+{
+	static struct conf_row own[256];
+	const struct conf_row *rows = options_find(kind);
+	size_t count = (size_t)(options_patterns - options_campaign);
+
+	if (rows != options_campaign)
+		return rows;
+	memcpy(own, rows, count * sizeof(*rows));
+	return own;
+}
+
 static const char *const kinds[] = { "campaign", "coalmined", "coalmine-agent",
 	"plan", "machine" };
 
@@ -102,7 +118,7 @@ print_rows(void)
 	struct word word;
 
 	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
-		const struct conf_row *row = options_find(kinds[k]);
+		const struct conf_row *row = own_rows(kinds[k]);
 
 		for (; row->key != NULL; row++)
 			printf("%s %s\n", kinds[k], row->key);
@@ -126,7 +142,7 @@ print_text(const char *text)
 static int
 print_mdoc(const char *table)
 {
-	const struct conf_row *rows = options_find(table);
+	const struct conf_row *rows = own_rows(table);
 	struct word word;
 
 	if (rows != NULL) {

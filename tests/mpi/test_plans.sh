@@ -110,6 +110,50 @@ case_transports() {
 	good 2 self bytes=1M via=ipc
 }
 
+# A campaign of several, each with a sweep, its steps, and all at once; and
+# beside canaries.
+case_campaign() {
+	cat >"$work/p.conf" <<-END
+	[stripe]
+	g = 4
+	[group]
+	n = 2
+	g = 4
+	k = 2
+	[measure]
+	sizes = 4,100K
+	steps = yes
+	concurrent = yes
+	iterations = 2
+	END
+	engine 8 run "$work/p.conf" --json "$work/records" || fail "campaign"
+	complete campaign
+	[ "$(count '.probe=="group" and .of=="whole"')" = 2 ] || fail "groups"
+	[ "$(count '.probe=="stripe" and .of=="whole"')" = 2 ] ||
+		fail "stripes"
+	[ "$(count '.probe=="stripe" and .of=="step" and .step==1')" = 2 ] ||
+		fail "steps"
+	[ "$(count '.probe=="concurrent" and .n==2')" = 1 ] ||
+		fail "concurrent"
+	[ "$(count '.probe=="canary"')" = 0 ] || fail "canaries unasked"
+	[ "$(count '.bytes==102400 and .of=="whole"')" -ge 1 ] || fail "sizes"
+	engine 8 measure self bytes=4 iterations=100 --json "$work/records" ||
+		fail "latency"
+	[ "$(count '.probe=="self" and .n==100 and .max<1')" = 1 ] ||
+		fail "latency record"
+	cat >>"$work/p.conf" <<-END
+	[canary]
+	tests = lat
+	time = 200ms
+	[congestor]
+	mix = none
+	END
+	engine 8 run "$work/p.conf" --json "$work/records" || fail "both"
+	complete both
+	[ "$(count '.probe=="canary"')" = 1 ] || fail "no canary"
+	[ "$(count '.probe=="concurrent"')" = 1 ] || fail "no plans"
+}
+
 # What cannot be is refused: one line that names it, and nothing measured.
 case_refusals() {
 	refused 'group.n = 3' 8 group n=3 g=4 k=1
@@ -121,7 +165,9 @@ case_refusals() {
 	refused 'sparse.file' 8 sparse file=/nonexistent
 	refused 'unknown key odd' 8 group odd=1
 	refused 'allowed is 90 %' 8 self bytes=1000G
-	refused 'coalmine-device-cuda.so\|no plugin\|cuda' 2 self device=cuda
+	echo "no plugin" >"$work/coalmine-device-hip.so"
+	COALMINE_PLUGIN_DIR=$work refused 'coalmine-device-hip.so: ' 2 self \
+		device=hip
 }
 
 # Only the first rank answers for a verb that needs no MPI.

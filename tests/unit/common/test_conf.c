@@ -190,6 +190,33 @@ test_render_reads_back(void **state)
 	conf_free(again);
 }
 
+static void
+test_render_given(void **state)
+{
+	struct conf *c = parse_ok("[one]\nname = ab\n");
+	char *text = conf_render_given(c), *twice;
+	struct conf *again = parse_ok(text);
+
+	(void)state;
+	assert_null(strstr(text, "[two]"));
+	assert_int_equal(conf_has_section(again, "two"), 0);
+	free(text);
+	conf_free(c);
+	conf_free(again);
+	c = parse_ok("[one]\nname = ab\n[two]\nshare = 5%\n");
+	text = conf_render_given(c);
+	again = parse_ok(text);
+	assert_non_null(strstr(text, "\nshare = 5%\n# size = 4K\n"));
+	assert_int_equal(conf_given(again, "two", "share"), 1);
+	assert_int_equal(conf_given(again, "two", "size"), 0);
+	twice = conf_render_given(again);
+	assert_string_equal(text, twice);
+	free(text);
+	free(twice);
+	conf_free(c);
+	conf_free(again);
+}
+
 static char *
 printed(void (*print)(const struct conf_row *, FILE *))
 {
@@ -276,6 +303,7 @@ main(void)
 		cmocka_unit_test(test_complaints),
 		cmocka_unit_test(test_spans_and_sizes_are_bounded),
 		cmocka_unit_test(test_render_reads_back),
+		cmocka_unit_test(test_render_given),
 		cmocka_unit_test(test_printers),
 		cmocka_unit_test(test_long_lines),
 		cmocka_unit_test(test_files),

@@ -34,6 +34,56 @@ test_rows_are_sound(void **state)
 	assert_null(options_find("nope"));
 }
 
+/* One table, whose tail is the probes'. */
+static void
+test_parts(void **state)
+{
+	const struct conf_row *row = options_campaign;
+
+	(void)state;
+	assert_string_equal(options_patterns[-1].section, "phases");
+	assert_string_equal(options_patterns->section, "group");
+	while (row->key != NULL)
+		row++;
+	assert_string_equal(row[-1].section, "measure");
+}
+
+static void
+test_what_runs(void **state)
+{
+	static const struct {
+		const char *text;
+		int canaries, plans;
+	} rows[] = {
+		{ "", 1, 0 },
+		{ "[campaign]\nseed = 1\n[measure]\ntime = 1s\n", 1, 0 },
+		{ "[stripe]\ng = 2\n", 0, 1 },
+		{ "[self]\n[canary]\ntime = 1s\n", 1, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct conf *c = NULL, *again = NULL;
+		char why[512], *text;
+
+		assert_int_equal(conf_parse(options_campaign, "f", rows[i].text,
+				     &c, why, sizeof(why)),
+		    0);
+		text = conf_render_given(c);
+		assert_int_equal(conf_parse(options_campaign, "f", text, &again,
+				     why, sizeof(why)),
+		    0);
+		assert_int_equal(options_runs_canaries(c), rows[i].canaries);
+		assert_int_equal(options_runs_plans(c), rows[i].plans);
+		assert_int_equal(options_runs_canaries(again),
+		    rows[i].canaries);
+		assert_int_equal(options_runs_plans(again), rows[i].plans);
+		free(text);
+		conf_free(c);
+		conf_free(again);
+	}
+}
+
 static int
 check(const char *text, char *why, size_t why_bytes)
 {
@@ -56,7 +106,8 @@ test_good(void **state)
 		"[schedule]\nat = 02:00, 14:30\n",
 		"[campaign]\ndeadline = 5s\n",
 		"[campaign]\nnodes = n[1-4]\nnodes_min = 4\n",
-		"[canary]\nshare = 1\n[congestor]\nmix = none\n" };
+		"[canary]\nshare = 1\n[congestor]\nmix = none\n",
+		"[campaign]\nclass = background\n[self]\nbytes = 1M\n" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
@@ -127,6 +178,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_are_sound),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_what_runs),
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_rules),
 	};
