@@ -28,6 +28,7 @@
 #include "probes/run/spmm.h"
 #include "probes/run/team.h"
 #include "probes/run/trial.h"
+#include "probes/run/vary.h"
 
 #define EXIT_BAD           2
 #define EXIT_WRONG         3
@@ -650,6 +651,28 @@ run_pattern(struct plans *ps, const struct pattern *pt)
 	}
 }
 
+/* One of the probe's own options in all its values. */
+static void
+run_varied(struct plans *ps, const struct pattern *pt)
+{
+	char why[PATTERN_WHY_BYTES];
+	struct vary v;
+	int rc = vary_parse(conf_string(ps->conf, "measure", "vary"), &v, why,
+	    sizeof(why));
+
+	if (rc == 0 && v.count == 0)
+		run_pattern(ps, pt);
+	for (size_t i = 0; rc == 0 && i < v.count; i++) {
+		rc = conf_set(ps->conf, pt->name, v.key, v.values[i],
+		    "measure.vary", why, sizeof(why));
+		if (rc == 0)
+			run_pattern(ps, pt);
+	}
+	if (rc < 0)
+		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
+	vary_clear(&v);
+}
+
 void
 plans_lead(struct plans *ps, struct conf *c, const struct pattern *only,
     int steps, int table, struct plans_result *ret)
@@ -662,7 +685,7 @@ plans_lead(struct plans *ps, struct conf *c, const struct pattern *only,
 	for (size_t i = 0; patterns[i] != NULL; i++)
 		if (only == NULL ? conf_has_section(c, patterns[i]->name)
 				 : patterns[i] == only)
-			run_pattern(ps, patterns[i]);
+			run_varied(ps, patterns[i]);
 	send_together(ps);
 	if (table && ps->rows > 0)
 		table_print(ps->table, stdout);

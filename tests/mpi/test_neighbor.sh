@@ -75,6 +75,30 @@ case_wire() {
 		add' "$work/records")" ] || fail "direct bytes"
 }
 
+# A campaign: every density with every size, and a product for every matrix.
+case_campaigns() {
+	printf '%s\n' '[neighbor]' 'rsg = 0.2' 'per_node = 4' '[measure]' \
+		'vary = rsg 0.1 0.5' 'sizes = 1K,4K' 'iterations = 6' \
+		>"$work/c.conf"
+	engine 8 run "$work/c.conf" --json "$work/records" || fail "exit $?"
+	complete densities
+	[ "$(jq -c 'select(.probe=="speedup") | [.bytes, .edges,
+		.byte_ratio_expected != null]' "$work/records" | sort)" = \
+		'[1024,25,true]
+[1024,4,true]
+[4096,25,true]
+[4096,4,true]' ] || fail "densities: $(jq -c 'select(.probe=="speedup") |
+		[.bytes, .edges]' "$work/records")"
+	printf '%s\n' '[neighbor]' 'matrix = ccc' 'columns = 3' '[measure]' \
+		'vary = matrix ccc debruijn delaunay crack' 'iterations = 6' \
+		>"$work/c.conf"
+	engine 4 run "$work/c.conf" --json "$work/records" || fail "exit $?"
+	complete matrices
+	[ "$(jq -c 'select(.probe=="spmm") | [.rows, .nonzeros, .verified]' \
+		"$work/records" | tr '\n' ' ')" = "[384,1152,true] \
+[256,1018,true] [1024,6112,true] [10240,60760,true] " ] || fail "matrices"
+}
+
 case_refusals() {
 	local rc=0
 	limit_s=10 engine 4 run neighbor rsg=2 --json "$work/records" || rc=$?
@@ -85,6 +109,11 @@ case_refusals() {
 		--json "$work/records" || rc=$?
 	[ $rc = 3 ] || fail "no graph: exit $rc"
 	[ "$(count '.value')" = 0 ] || fail "a number of nothing"
+	rc=0
+	limit_s=10 engine 4 run neighbor rsg=.1 vary=rsg \
+		--json "$work/records" || rc=$?
+	[ $rc = 3 ] || fail "vary: exit $rc"
+	grep -q 'measure.vary = rsg: allowed' "$work/err" || fail "vary: text"
 }
 
 case_"$2"

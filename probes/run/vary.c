@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/run/vary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+int
+vary_parse(const char *text, struct vary *ret, char *why, size_t why_bytes)
+{
+	struct vary v = { .text = xstrdup(text) };
+	char *save = NULL, *word = strtok_r(v.text, " \t", &save);
+	int rc = 0;
+
+	v.key = word;
+	while (rc == 0 && word != NULL) {
+		word = strtok_r(NULL, " \t", &save);
+		if (word != NULL && v.count == VARY_MAX)
+			rc = -EINVAL;
+		else if (word != NULL)
+			v.values[v.count++] = word;
+	}
+	if (rc < 0 || (v.key != NULL && v.count == 0)) {
+		snprintf(why, why_bytes,
+		    "measure.vary = %.80s: allowed is an option and 1 to %d "
+		    "values, with blanks between, as rsg 0.05 0.2",
+		    text, VARY_MAX);
+		vary_clear(&v);
+		rc = -EINVAL;
+	}
+	*ret = v; /* handed over */
+	return rc;
+}
+
+void
+vary_clear(struct vary *v)
+{
+	free(v->text);
+	memset(v, 0, sizeof(*v));
+}

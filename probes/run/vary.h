@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vary.h - one option of a probe in several values, as "rsg 0.05 0.2 0.4".
+ * Pure.
+ */
+#ifndef PROBES_RUN_VARY_H
+#define PROBES_RUN_VARY_H
+
+#include <stddef.h>
+
+#define VARY_MAX 64 /* values */
+
+struct vary {
+	char *text; /* owns the words below */
+	const char *key;
+	const char *values[VARY_MAX];
+	size_t count; /* 0: nothing varies */
+};
+
+/* An option and at least one value, with blanks between, or an empty text.
+ * -EINVAL and why, and *ret is empty. The caller ends *ret with vary_clear. */
+int vary_parse(const char *text, struct vary *ret, char *why, size_t why_bytes);
+void vary_clear(struct vary *v); /* frees */
+
+#endif

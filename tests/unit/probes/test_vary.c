@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An option in several values, as text.
+ */
+#include "probes/run/vary.c"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static void
+test_parse(void **state)
+{
+	struct vary v;
+	char why[300];
+
+	(void)state;
+	assert_int_equal(vary_parse("", &v, why, sizeof(why)), 0);
+	assert_int_equal(v.count, 0);
+	vary_clear(&v);
+	assert_int_equal(vary_parse(" moore 2,1\t3,1 ", &v, why, sizeof(why)),
+	    0);
+	assert_string_equal(v.key, "moore");
+	assert_int_equal(v.count, 2);
+	assert_string_equal(v.values[0], "2,1");
+	assert_string_equal(v.values[1], "3,1");
+	vary_clear(&v);
+}
+
+static void
+test_refused(void **state)
+{
+	char text[400] = "rsg", why[300] = "";
+	struct vary v;
+
+	(void)state;
+	assert_int_equal(vary_parse("rsg", &v, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "measure.vary = rsg: allowed is"));
+	for (int i = 0; i < VARY_MAX; i++)
+		strcat(text, " 1");
+	assert_int_equal(vary_parse(text, &v, why, sizeof(why)), 0);
+	assert_int_equal(v.count, VARY_MAX);
+	vary_clear(&v);
+	strcat(text, " 1");
+	assert_int_equal(vary_parse(text, &v, why, sizeof(why)), -EINVAL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
