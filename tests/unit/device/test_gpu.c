@@ -340,17 +340,19 @@ test_ipc_usable(void **state)
 	if (!(condition))                                                      \
 	return __LINE__ & 255
 
-/* The other process, with a handle on its standard input: reads "hello", puts
- * "world" 3 MB further on, and finds the handle stale after a word. */
+/* The other process, with two handles on its standard input: reads "hello" by
+ * the first and "again" by the second, puts "world" 3 MB further on, and finds
+ * the first stale after a word. */
 static int
 stranger(void)
 {
 	struct device *d = open_gpu();
 	struct device_stream *s;
-	struct device_ipc handle;
+	struct device_ipc handle, second;
 	char *x, *again, *here, c;
 
 	WANT(read(0, &handle, sizeof(handle)) == sizeof(handle));
+	WANT(read(0, &second, sizeof(second)) == sizeof(second));
 	WANT(g->host_alloc(d, 64, (void **)&here) == 0);
 	WANT(g->stream_new(d, &s) == 0);
 	WANT(g->ipc_open(d, &handle, (void **)&x) == 0);
@@ -358,6 +360,10 @@ stranger(void)
 	WANT(again == x);
 	WANT(g->copy(s, here, x, 6) == 0 && g->stream_sync(s) == 0);
 	WANT(strcmp(here, "hello") == 0);
+	WANT(g->ipc_open(d, &second, (void **)&again) == 0 && again != x);
+	WANT(g->copy(s, here, again, 6) == 0 && g->stream_sync(s) == 0);
+	WANT(strcmp(here, "again") == 0);
+	WANT(g->ipc_close(d, again) == 0);
 	strcpy(here, "world");
 	WANT(g->copy(s, x + 3 * MB, here, 6) == 0 && g->stream_sync(s) == 0);
 	WANT(g->ipc_close(d, x) == 0);
@@ -400,8 +406,8 @@ test_ipc(void **state)
 {
 	struct device *d = open_gpu();
 	struct device_stream *s;
-	struct device_ipc handle;
-	char *x, *here, c;
+	struct device_ipc handle, second;
+	char *x, *y, *here, c;
 	int to, from, status;
 	pid_t pid;
 
@@ -411,9 +417,15 @@ test_ipc(void **state)
 	strcpy(here, "hello");
 	must(d, g->copy(s, x, here, 6));
 	must(d, g->stream_sync(s));
+	must(d, g->alloc(d, 6, (void **)&y));
+	strcpy(here, "again");
+	must(d, g->copy(s, y, here, 6));
+	must(d, g->stream_sync(s));
 	must(d, g->ipc_export(d, x, &handle));
+	must(d, g->ipc_export(d, y, &second));
 	pid = start_stranger(&to, &from);
 	assert_int_equal(write(to, &handle, sizeof(handle)), sizeof(handle));
+	assert_int_equal(write(to, &second, sizeof(second)), sizeof(second));
 	if (read(from, &c, 1) == 1) {
 		must(d, g->copy(s, here, x + 3 * MB, 6));
 		must(d, g->stream_sync(s));
