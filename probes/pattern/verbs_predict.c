@@ -24,6 +24,7 @@ struct ask {
 	struct machine *m;
 	const char *name;
 	struct predict_options options;
+	int paced;      /* by --pace, else as fits the plan */
 	uint32_t links; /* to show; 0: all */
 	int json;
 	char **sets;
@@ -36,7 +37,7 @@ usage_print(FILE *to)
 	fputs("usage: coalmine-probe predict PROBE [option=value ...]\n"
 	      "           --machine NAME|FILE [-o section.key=value]... "
 	      "[--ranks N]\n"
-	      "           [--pace channels|steps] [--links N] "
+	      "           [--pace data|channels|steps] [--links N] "
 	      "[--format table|json]\n"
 	      "       coalmine-probe predict CAMPAIGN.conf --machine ...\n",
 	    to);
@@ -52,13 +53,13 @@ usage(void)
 static int
 option_pace(const char *text, struct ask *a)
 {
-	if (strcmp(text, "channels") == 0)
-		a->options.pace = PREDICT_CHANNELS;
-	else if (strcmp(text, "steps") == 0)
-		a->options.pace = PREDICT_STEPS;
-	else
-		return verbs_complain("--pace: allowed is channels or steps");
-	return 0;
+	for (int i = 0; i < PREDICT_PACES; i++)
+		if (strcmp(text, predict_paces[i]) == 0) {
+			a->options.pace = (enum predict_pace)i;
+			a->paced = 1;
+			return 0;
+		}
+	return verbs_complain("--pace: allowed is data, channels or steps");
 }
 
 static int
@@ -329,14 +330,19 @@ predict_cb(const struct request *rq, const struct verbs_subject *of)
 {
 	const struct ask *a = rq->arg;
 	char why[PREDICT_WHY_BYTES];
+	struct predict_options o = a->options;
 	struct outlook ol;
 	struct tune t;
 
+	if (!a->paced)
+		o.pace = predict_pace_for(of->p);
 	if (choices_make(of, &t, why, sizeof(why)) < 0)
 		return verbs_complain(why);
-	if (outlook_make(of->pt, of->c, of->p, a->m, &a->options, a->links, &ol,
-		why, sizeof(why)) < 0)
+	if (outlook_make(of->pt, of->c, of->p, a->m, &o, a->links, &ol, why,
+		sizeof(why)) < 0) {
+		tune_clear(&t);
 		return verbs_complain(why);
+	}
 	if (a->json)
 		show_json(&ol, &t);
 	else

@@ -38,7 +38,7 @@ struct sim {
 	uint64_t timers_set;
 	struct predict_span *spans; /* by task */
 	struct pace pace;
-	uint32_t cells_left;
+	uint32_t cells_left, tasks_left;
 };
 
 static int
@@ -178,6 +178,58 @@ task_start(struct sim *s, uint32_t task)
 		queue_start(s, queue);
 }
 
+/* A task that waits for nothing more, once its step is open on its rank. */
+static void
+task_free(struct sim *s, uint32_t task)
+{
+	struct task *t = &s->w.tasks[task];
+	struct cell *c = &s->w.cells[t->src_cell];
+
+	if (c->open) {
+		task_start(s, task);
+		return;
+	}
+	t->next = c->waiting;
+	c->waiting = task;
+	cell_ask(s, t->src_cell);
+}
+
+/* The first that waited starts first. */
+static void
+data_open(struct sim *s, uint32_t cell)
+{
+	struct cell *c = &s->w.cells[cell];
+	uint32_t list = NONE;
+
+	while (c->waiting != NONE) {
+		uint32_t task = c->waiting;
+
+		c->waiting = s->w.tasks[task].next;
+		s->w.tasks[task].next = list;
+		list = task;
+	}
+	while (list != NONE) {
+		uint32_t task = list;
+
+		list = s->w.tasks[task].next;
+		s->w.tasks[task].next = NONE;
+		task_start(s, task);
+	}
+}
+
+/* An end of a task is complete on a rank. */
+static void
+data_done(struct sim *s, uint32_t end, uint32_t rank)
+{
+	const struct work *w = &s->w;
+
+	if (s->r->rank_ps[rank] < s->now_ps)
+		s->r->rank_ps[rank] = s->now_ps;
+	for (size_t i = w->first[end]; i < w->first[end + 1]; i++)
+		if (--w->waits[w->after[i]] == 0)
+			task_free(s, w->after[i]);
+}
+
 static void
 cell_done(struct sim *s, uint32_t cell)
 {
@@ -213,6 +265,10 @@ cell_open(struct sim *s, uint32_t cell)
 	struct cell *c = &s->w.cells[cell];
 
 	c->open = 1;
+	if (s->w.waits != NULL) {
+		data_open(s, cell);
+		return;
+	}
 	for (uint32_t i = 0; i < c->sends; i++)
 		task_start(s, s->w.tasks_by_cell[c->first_send + i]);
 	cell_look(s, cell);
@@ -236,6 +292,11 @@ task_arrived(struct sim *s, uint32_t task)
 	struct task *t = &s->w.tasks[task];
 
 	s->spans[task].end_ps = s->now_ps;
+	if (s->w.waits != NULL) {
+		s->tasks_left--;
+		data_done(s, 2 * task + (t->src_cell != t->dst_cell), t->dst);
+		return;
+	}
 	if (t->kind < TASK_COPY) {
 		transfer_done(s, t->dst_cell);
 		return;
@@ -257,7 +318,9 @@ queue_moved(struct sim *s, uint32_t queue)
 		queue_start(s, queue);
 	else
 		q->tail = NONE;
-	if (t->src_cell != t->dst_cell)
+	if (s->w.waits != NULL && t->src_cell != t->dst_cell)
+		data_done(s, 2 * task, t->src);
+	else if (t->src_cell != t->dst_cell)
 		transfer_done(s, t->src_cell);
 	if (q->latency_ps > 0)
 		timer_set(s, s->now_ps + q->latency_ps, TASK_ARRIVES, task);
@@ -311,7 +374,7 @@ run(struct sim *s)
 		s->now_ps = next_ps;
 		run_until(s, next_ps + (next_ps >> TOGETHER_SHIFT));
 	}
-	assert(s->cells_left == 0);
+	assert(s->w.waits != NULL ? s->tasks_left == 0 : s->cells_left == 0);
 }
 
 static int
@@ -359,7 +422,10 @@ begin(struct sim *s)
 			pace_on(s, r);
 		return;
 	}
-	for (uint32_t i = 0; i < s->w.cells_count; i++)
+	for (uint32_t i = 0; s->w.waits != NULL && i < s->w.tasks_count; i++)
+		if (s->w.waits[i] == 0)
+			task_free(s, i);
+	for (uint32_t i = 0; s->w.waits == NULL && i < s->w.cells_count; i++)
 		if (s->w.cells[i].ready)
 			cell_ask(s, i);
 }
@@ -401,7 +467,7 @@ predict_plan(const struct plan *p, const struct machine *m,
     const struct predict_options *o, struct predict *ret, char *why,
     size_t why_bytes)
 {
-	static const struct predict_options none = { .pace = PREDICT_CHANNELS };
+	struct predict_options none = { .pace = predict_pace_for(p) };
 	struct sim s = { .w = { .p = p,
 			     .fit = machine_fit(m, p->ranks),
 			     .o = o == NULL ? &none : o,
@@ -418,6 +484,7 @@ predict_plan(const struct plan *p, const struct machine *m,
 		s.spans = xcalloc(s.w.tasks_count + (size_t)1,
 		    sizeof(*s.spans));
 		s.cells_left = s.w.cells_count;
+		s.tasks_left = s.w.tasks_count;
 		begin(&s);
 		run(&s);
 		results(&s);

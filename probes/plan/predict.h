@@ -18,6 +18,12 @@
  *     operations run, one step's after another's;
  *   - then the step is complete.
  *
+ * With pace PREDICT_DATA, which is what the executor does (run/exec.h), a
+ * transfer waits instead for all that was before it on its two ranks and
+ * touches the same bytes, and a local operation for the same on its own; a
+ * rank pays the step overhead with the first that it starts in a step of a
+ * channel.
+ *
  * With pace PREDICT_STEPS a rank in addition starts no transfer of a step
  * before all its transfers of earlier steps are complete, whatever their
  * channel, as HiCCL does (its section IV-E).
@@ -36,7 +42,18 @@
 
 #define PREDICT_WHY_BYTES 512
 
-enum predict_pace { PREDICT_CHANNELS, PREDICT_STEPS };
+enum predict_pace {
+	PREDICT_CHANNELS,
+	PREDICT_STEPS,
+	PREDICT_DATA, /* for plans below PREDICT_DATA_MAX, see there */
+	PREDICT_PACES
+};
+extern const char *const predict_paces[PREDICT_PACES];
+
+/* Ranges of bytes are followed rank by rank: transfers times ranks. */
+#define PREDICT_DATA_MAX 200000000ULL
+/* PREDICT_DATA where the plan is small enough, else PREDICT_CHANNELS. */
+enum predict_pace predict_pace_for(const struct plan *p);
 
 struct predict_options {
 	enum predict_pace pace;
@@ -65,7 +82,8 @@ struct predict {
 	struct predict_span *locals;
 };
 
-/* The plan must be sorted and have passed check_plan. o may be NULL. -EINVAL
+/* The plan must be sorted and have passed check_plan. o may be NULL: the pace
+ * is then predict_pace_for. -EINVAL
  * with why (PREDICT_WHY_BYTES) when the plan does not fit the machine: too
  * many ranks, or a transport that does not reach. The caller ends *ret with
  * predict_clear. */

@@ -37,7 +37,8 @@ struct cell {
 	uint8_t ready; /* the last step of its channel is complete */
 	uint8_t asked; /* waits for the processor, or has had it */
 	uint8_t open;
-	uint8_t last; /* of its channel on this rank */
+	uint32_t waiting; /* PREDICT_DATA: tasks that wait for it to open */
+	uint8_t last;     /* of its channel on this rank */
 };
 
 struct queue {
@@ -65,6 +66,12 @@ struct work {
 	uint32_t hash_size;
 	struct fair *fair;
 	uint32_t *transfer_task, *local_task; /* by row; NULL */
+	/* PREDICT_DATA: what waits for the source's (2t) and the destination's
+	 * (2t + 1) end of task t: tasks in after[first[end]...], and how many
+	 * ends each task still waits for */
+	uint32_t *after;
+	size_t *first;
+	uint32_t *waits;
 	char *why;
 	size_t why_bytes;
 };
@@ -72,5 +79,7 @@ struct work {
 /* -EINVAL with why when the plan does not fit the machine. */
 int work_make(struct work *w);
 void work_clear(struct work *w);
+/* Fill after, first and waits; needs the maps of rows to tasks. */
+void work_data(struct work *w);
 
 #endif

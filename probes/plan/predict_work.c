@@ -179,6 +179,7 @@ cells_make(struct work *w)
 		c->step = (uint32_t)keys[i] & 0x7fffffff;
 		c->last = i + 1 == w->cells_count ||
 		    keys[i + 1] >> 31 != keys[i] >> 31;
+		c->waiting = NONE;
 		c->ready = i == 0 || keys[i - 1] >> 31 != keys[i] >> 31;
 	}
 	for (uint32_t i = 0; i < w->tasks_count; i++) {
@@ -377,7 +378,7 @@ work_make(struct work *w)
 
 	if (fits(w) < 0)
 		return -EINVAL;
-	if (w->o->times) {
+	if (w->o->times || w->o->pace == PREDICT_DATA) {
 		w->transfer_task = xcalloc(w->p->transfers_count + 1,
 		    sizeof(uint32_t));
 		w->local_task = xcalloc(w->p->locals_count + 1,
@@ -394,6 +395,8 @@ work_make(struct work *w)
 	for (uint32_t i = 0; i < w->tasks_count; i++)
 		if (queue_find(w, &w->tasks[i], &w->tasks[i].queue) < 0)
 			return -EINVAL;
+	if (w->o->pace == PREDICT_DATA)
+		work_data(w);
 	return 0;
 }
 
@@ -406,6 +409,9 @@ work_clear(struct work *w)
 	free(w->tasks_by_cell);
 	free(w->queues);
 	free(w->hash);
+	free(w->after);
+	free(w->first);
+	free(w->waits);
 	free(w->transfer_task);
 	free(w->local_task);
 }

@@ -67,6 +67,8 @@ says 'HiCCL Table III: bound of alltoall  ' collective name=alltoall \
     --ranks 24 --machine lab
 says ' on lab: 48 ranks on 12 nodes' collective name=allreduce \
     --ranks 48 --machine lab.conf --pace steps
+says 'throughput  37.5 GB/s' group pattern=rail n=2 g=4 k=3 count=1000000000 \
+    type=byte --machine "$work/m.conf" --pace data
 
 cat >"$work/c.conf" <<'END'
 [campaign]

@@ -132,7 +132,37 @@ test_pieces_follow_each_other(void **state)
 		    piece_ps * (uint64_t)(4 + m - 2));
 		assert_int_equal(time_ps(probe, SLOW, PREDICT_STEPS),
 		    piece_ps * (uint64_t)(4 + m - 2));
+		assert_int_equal(time_ps(probe, SLOW, PREDICT_DATA),
+		    piece_ps * (uint64_t)(4 + m - 2));
 	}
+}
+
+/* 0>2, then 0>1 and 2>3: steps keep the second send of rank 0 back; by data
+ * it starts at once, shares the NIC with the first, and delays 2>3. */
+static void
+test_paces_differ(void **state)
+{
+	static const char text[] = "collective name=broadcast type=int32 "
+				   "count=250 hierarchy=2,2";
+
+	(void)state;
+	assert_int_equal(time_ps(text, SLOW, PREDICT_CHANNELS), 8 * US_PS);
+	assert_int_equal(time_ps(text, SLOW, PREDICT_STEPS), 8 * US_PS);
+	assert_int_equal(time_ps(text, SLOW, PREDICT_DATA), 12 * US_PS);
+}
+
+/* Whatever the pace: reductions wait for all that they read. */
+static void
+test_reductions_wait_at_any_pace(void **state)
+{
+	(void)state;
+	for (int pace = 0; pace < PREDICT_PACES; pace++)
+		assert_int_equal(time_ps("collective name=reduce ranks=2 "
+					 "count=125 "
+					 "type=int32",
+				     SLOW "[memory]\nrate = 2\nreduce = 1\n",
+				     (enum predict_pace)pace),
+		    4 * US_PS);
 }
 
 static void
@@ -199,6 +229,8 @@ main(void)
 		cmocka_unit_test(test_steps_follow_each_other),
 		cmocka_unit_test(test_copies_and_reductions_take_memory),
 		cmocka_unit_test(test_pieces_follow_each_other),
+		cmocka_unit_test(test_paces_differ),
+		cmocka_unit_test(test_reductions_wait_at_any_pace),
 		cmocka_unit_test(test_what_does_not_fit_is_refused),
 		cmocka_unit_test(test_buffers_lie_where_they_are_placed),
 	};
