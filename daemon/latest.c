@@ -18,11 +18,12 @@
 #include "common/xalloc.h"
 #include "schema/record.h"
 
-#define TESTS_MAX    (2 * TEST_MAX * PHASE_MAX) /* two classes */
-#define IMPACTS_MAX  (2 * TEST_MAX)             /* mean and p99 */
-#define SPEEDUPS_MAX 8                          /* orders and baselines */
-#define NODES_MAX    65536
-#define PEERS_MIN    4 /* fewer nodes have no typical one among them */
+#define TESTS_MAX      (2 * TEST_MAX * PHASE_MAX) /* two classes */
+#define IMPACTS_MAX    (2 * TEST_MAX)             /* mean and p99 */
+#define SPEEDUPS_MAX   8                          /* orders and baselines */
+#define MULTIPATHS_MAX 16                         /* classes of pairs */
+#define NODES_MAX      65536
+#define PEERS_MIN      4 /* fewer nodes have no typical one among them */
 #define SIGMA_FLOOR                                                            \
 	0.02 /* of the logarithm: 2 %, the histogram's own                     \
 		resolution, so equal nodes never score */
@@ -39,6 +40,8 @@ struct latest {
 	size_t impact_count;
 	struct latest_speedup speedups[SPEEDUPS_MAX];
 	size_t speedup_count;
+	struct latest_multipath multipaths[MULTIPATHS_MAX];
+	size_t multipath_count;
 	json_t *index; /* node: its place in scores */
 	struct node_score *scores;
 	size_t score_count;
@@ -296,6 +299,34 @@ speedup_row(struct latest *l, const char *order, const char *baseline)
 	return row;
 }
 
+static struct latest_multipath *
+multipath_row(struct latest *l, const char *pair_class)
+{
+	struct latest_multipath *row;
+
+	for (size_t i = 0; i < l->multipath_count; i++)
+		if (strcmp(l->multipaths[i].pair_class, pair_class) == 0)
+			return &l->multipaths[i];
+	if (l->multipath_count == MULTIPATHS_MAX || pair_class[0] == '\0' ||
+	    strlen(pair_class) >= sizeof(row->pair_class))
+		return NULL;
+	row = &l->multipaths[l->multipath_count++];
+	memcpy(row->pair_class, pair_class, strlen(pair_class) + 1);
+	return row;
+}
+
+static void
+take_multipath(struct latest *l, const json_t *record)
+{
+	struct latest_multipath *row = multipath_row(l,
+	    text_of(record, "pair_class"));
+
+	if (row == NULL)
+		return;
+	row->value = number_of(record, "value");
+	row->at_unix_s = (double)clk_unix_ns() / 1e9;
+}
+
 static void
 take_speedup(struct latest *l, const json_t *record)
 {
@@ -304,6 +335,8 @@ take_speedup(struct latest *l, const json_t *record)
 	const char *baseline = text_of(record, "baseline");
 	struct latest_speedup *row;
 
+	if (strcmp(text_of(record, "of"), "multipath") == 0)
+		take_multipath(l, record);
 	if (strcmp(text_of(record, "of"), "neighbor") != 0 ||
 	    (strcmp(order, orders[0]) != 0 && strcmp(order, orders[1]) != 0) ||
 	    strlen(baseline) >= sizeof(row->baseline))
@@ -379,4 +412,11 @@ latest_speedups(const struct latest *l, const struct latest_speedup **ret)
 {
 	*ret = l->speedups;
 	return l->speedup_count;
+}
+
+size_t
+latest_multipaths(const struct latest *l, const struct latest_multipath **ret)
+{
+	*ret = l->multipaths;
+	return l->multipath_count;
 }

@@ -54,10 +54,18 @@ struct latest_speedup {
 	double value;      /* NAN: unknown */
 	double at_unix_s;
 };
+/* One message over several ways against the direct one, newest size. */
+struct latest_multipath {
+	char pair_class[32]; /* what joins the two devices */
+	double value;        /* NAN: unknown */
+	double at_unix_s;
+};
 /* In the order of their first record; they live until the next record. */
 size_t latest_tests(const struct latest *l, const struct latest_test **ret);
 size_t latest_impacts(const struct latest *l, const struct latest_impact **ret);
 size_t latest_speedups(const struct latest *l,
     const struct latest_speedup **ret);
+size_t latest_multipaths(const struct latest *l,
+    const struct latest_multipath **ret);
 
 #endif

@@ -98,6 +98,7 @@ static void (*const parts[])(const struct metrics_in *, struct strbuf *) = {
 	metrics_histograms,
 	metrics_impacts,
 	metrics_speedups,
+	metrics_multipaths,
 	metrics_run_counts,
 	metrics_live_runs,
 	metrics_schedule,

@@ -223,3 +223,20 @@ metrics_speedups(const struct metrics_in *in, struct strbuf *to)
 				{ "baseline", list[i].baseline }),
 			    list[i].value);
 }
+
+void
+metrics_multipaths(const struct metrics_in *in, struct strbuf *to)
+{
+	static const char name[] = "coalmine_multipath_speedup_ratio";
+	const struct latest_multipath *list;
+	size_t count = latest_multipaths(in->latest, &list);
+
+	expo_family(to, name, "gauge",
+	    "One message over several ways against the direct one alone, "
+	    "newest record; 1 is no gain.");
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(list[i].value))
+			expo_sample(to, name,
+			    EXPO_LABELS({ "pair_class", list[i].pair_class }),
+			    list[i].value);
+}

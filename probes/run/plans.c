@@ -22,6 +22,7 @@
 #include "probes/plan/pack.h"
 #include "probes/run/collective_run.h"
 #include "probes/run/control.h"
+#include "probes/run/curve_run.h"
 #include "probes/run/neighbor_run.h"
 #include "probes/run/plan_report.h"
 #include "probes/run/sizes.h"
@@ -605,11 +606,46 @@ time_planning(struct plans *ps)
 }
 
 static void
+curve_record_cb(void *arg, json_t *record)
+{
+	emit_put(((struct plans *)arg)->emit, record);
+}
+
+static void
+curve_line_cb(void *arg, const char *text)
+{
+	struct plans *ps = arg;
+
+	strbuf_addf(&ps->remarks, "%s\n", text);
+}
+
+/* Emulated links are all within this rank; the others wait asleep. */
+static int
+run_emulated(struct plans *ps, const struct pattern *pt)
+{
+	struct curve_out out = { curve_record_cb, curve_line_cb, ps };
+	char why[PATTERN_WHY_BYTES] = "";
+	int rc;
+
+	if (strcmp(pt->name, "multipath") != 0 ||
+	    !conf_bool(ps->conf, pt->name, "emulate"))
+		return 0;
+	rc = curve_run(ps->conf, &out, why, sizeof(why));
+	if (rc == -EBADMSG)
+		note_failure(ps, EXIT_BAD, CAUSE_WRONG_DATA, why);
+	else if (rc < 0)
+		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
+	return 1;
+}
+
+static void
 run_one(struct plans *ps, const struct pattern *pt)
 {
 	char why[PATTERN_WHY_BYTES];
 	struct plan *p;
 
+	if (run_emulated(ps, pt))
+		return;
 	tune_set_nodes((uint32_t)ps->world->nodes);
 	if (pt->build(ps->conf, (uint32_t)ps->world->size, &p, why,
 		sizeof(why)) < 0) {

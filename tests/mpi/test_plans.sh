@@ -154,6 +154,34 @@ case_campaign() {
 	[ "$(count '.probe=="concurrent"')" = 1 ] || fail "no plans"
 }
 
+# One message over several emulated links: a record for each size, its bytes
+# compared, what was learnt kept; a slow way is named.
+case_ways() {
+	export COALMINE_FAKE_NODES=1
+	local ways=(multipath emulate=yes bytes=4M direct_rate=1 host_in=0.9
+		host_out=0.9 direct_setup=0s host_setup=0s chunk_setup=50us
+		table="$work/table")
+
+	good 4 multipath bytes=1000003 share=.3,.2 relays=1 chunks=5 via=ipc
+	good 2 multipath bytes=64K share=1 chunks=3 streams=1
+	good 4 allreduce form=flat count=50003 via=ipc
+	good 5 allreduce form=hierarchical count=50003 in_place=yes
+	good 7 allreduce per_node=4 count=1003 type=double
+	engine 2 run "${ways[@]}" --json "$work/records" || fail "ways: exit $?"
+	complete "ways"
+	[ "$(count '.probe=="speedup" and .of=="multipath" and .value>0 and
+		(.ways|length)==2')" = 4 ] || fail "ways: records"
+	grep -q '"format": "coalmine-tuning"' "$work/table" ||
+		fail "no table of the tuner"
+	engine 1 run "${ways[@]}" frozen=yes --json "$work/records" ||
+		fail "frozen: exit $?"
+	[ "$(count '.choice=="frozen"')" = 4 ] || fail "not frozen"
+	echo '{"format":"coalmine-tuning","version":1,"machine":"x","pairs":[]}' \
+		>"$work/table"
+	refused 'is of x, and this is emulated' 1 "${ways[@]}"
+	refused 'multipath.bytes = 2G' 1 multipath emulate=yes bytes=2G
+}
+
 # What cannot be is refused: one line that names it, and nothing measured.
 case_refusals() {
 	refused 'group.n = 3' 8 group n=3 g=4 k=1

@@ -110,6 +110,9 @@ full_latest(void)
 	take_new(l, speedup("neighbor", "phased", 2.5));
 	take_new(l, speedup("neighbor", "sideways", 7));
 	take_new(l, speedup("other", "dataflow", 8));
+	take_new(l,
+	    json_pack("{s:s,s:s,s:s,s:f}", "probe", "speedup", "of",
+		"multipath", "pair_class", "same-socket", "value", 1.75));
 	return l;
 }
 
@@ -141,6 +144,8 @@ test_promised_names(void **state)
 		"{campaign=\"canary\"} 1800000000.125",
 		"coalmine_http_requests_total{handler=\"metrics\","
 		"code=\"200\"} 2",
+		"coalmine_multipath_speedup_ratio{pair_class="
+		"\"same-socket\"} 1.75",
 		"coalmine_neighbor_speedup_ratio{order=\"phased\","
 		"baseline=\"MPI_Neighbor_allgather\"} 2.5",
 		"coalmine_db_writable 1",
