@@ -17,6 +17,7 @@
 #include "agents/mesh.h"
 #include "agents/run.h"
 #include "agents/sensor.h"
+#include "agents/standing.h"
 #include "agents/text.h"
 #include "common/clk.h"
 #include "common/hostlist.h"
@@ -339,6 +340,12 @@ do_sample(struct agent *ag, const json_t *msg)
 }
 
 static int
+do_standing(struct agent *ag, const json_t *msg)
+{
+	return standing_keep(ag, msg);
+}
+
+static int
 do_mesh(struct agent *ag, const json_t *msg)
 {
 	return ag->stopping ? 0 : mesh_order(ag->mesh, msg);
@@ -368,6 +375,7 @@ message(enum wire_type type, const json_t *msg, void *arg)
 		[WIRE_SPAWN_STATE] = do_spawn_state,
 		[WIRE_END] = do_end,
 		[WIRE_SAMPLE] = do_sample,
+		[WIRE_STANDING] = do_standing,
 		[WIRE_MESH] = do_mesh,
 	};
 

@@ -41,6 +41,11 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Everything: all runs, or nodes that are well too." },
 	[OPT_CAMPAIGN] = { "campaign", 'c', "NAME", 0,
 	    "Only those of this campaign." },
+	[OPT_FAIL_ON] = { "fail-on", 0, "VERDICT", 0,
+	    "unknown (the default), warn or bad: less than this is a "
+	    "success." },
+	[OPT_LOCAL] = { "local", 0, NULL, 0,
+	    "Read the agent's file on this node and ask nobody." },
 	[OPT_HOURS] = { "hours", 0, "HOURS", 0,
 	    "Look so far ahead, 1 to 336; 24 by default." },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,

@@ -12,7 +12,9 @@
 #include "common/clk.h"
 #include "daemon/agenda.h"
 #include "daemon/campaign.h"
+#include "daemon/coverage.h"
 #include "daemon/hub.h"
+#include "daemon/mesh.h"
 #include "daemon/roster.h"
 #include "daemon/run.h"
 #include "daemon/store.h"
@@ -22,7 +24,9 @@
  * keeps them within some milliseconds. Heartbeats add their delay. */
 #define SKEW_NS (1 * (int64_t)CLK_NS_PER_S)
 /* Before this, agents may still be on their way. */
-#define YOUNG_NS    (30 * CLK_NS_PER_S)
+#define YOUNG_NS (30 * CLK_NS_PER_S)
+/* Some intervals of the mesh. */
+#define BLIND_NS    (1800 * CLK_NS_PER_S)
 #define NAMES_SHOWN 5
 
 static void __attribute__((format(printf, 4, 5))) diag(json_t *list,
@@ -215,9 +219,77 @@ check_campaigns(struct view *v, json_t *list)
 		check_campaign(v, c, list);
 }
 
+/* An agent that is up and takes no part in the mesh. */
+static void
+check_mesh(struct view *v, json_t *list)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	struct some out = { .count = 0 };
+	const char *why = NULL;
+
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+		const char *trouble = mesh_trouble(hub_mesh(v->p.hub), n);
+
+		if (!roster_is_up(n) || trouble == NULL)
+			continue;
+		some_add(&out, n->name);
+		why = why == NULL ? trouble : why;
+	}
+	if (out.count > 0)
+		diag(list, "warn",
+		    "See mesh.port and mesh.net in coalmine.conf(5), and what "
+		    "else uses the port there: ss -lup.",
+		    "%zu nodes take no part in the mesh (%.120s): %s",
+		    out.count, why, some_text(&out));
+}
+
+/* Runs that were due since the start and did not happen. */
+static void
+check_silence(struct view *v, json_t *list)
+{
+	for (int s = 0; s < RUN_STATE_MAX; s++)
+		for (int c = 0; c < CAUSE_MAX; c++)
+			if (v->silence[s][c] > 0 && s != RUN_OVERDUE)
+				diag(list, "warn",
+				    c == CAUSE_BUDGET
+					? "coalctl schedule horizon shows what "
+					  "does not fit."
+					: "coalctl run list --state shows them "
+					  "with their reasons.",
+				    "%" PRIu64 " runs were %s since the start: "
+				    "%s",
+				    v->silence[s][c], names_run_states[s].name,
+				    names_causes[c].text);
+}
+
+/* Links that nobody has measured for a day are blind spots. */
+static void
+check_coverage(struct view *v, json_t *list)
+{
+	const struct coverage *c = mesh_coverage(hub_mesh(v->p.hub));
+	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
+	struct roster *r = hub_roster(v->p.hub);
+	struct some blind = { .count = 0 };
+
+	if (clk_ns() - v->born_ns < BLIND_NS)
+		return;
+	for (size_t i = 0; i < roster_count(r); i++)
+		if (roster_is_up(roster_at(r, i)) &&
+		    !coverage_has_link(c, hour, roster_at(r, i)->id))
+			some_add(&blind, roster_at(r, i)->name);
+	if (blind.count > 0)
+		diag(list, "warn",
+		    "Are the mesh's datagrams let through (mesh.port, UDP)? "
+		    "coalctl coverage shows more.",
+		    "%zu nodes that are up were not measured by anything "
+		    "lately: %s",
+		    blind.count, some_text(&blind));
+}
+
 static void (*const checks[])(struct view *v, json_t *list) = { check_store,
 	check_agents, check_campaigns, check_versions, check_clocks,
-	check_alarms };
+	check_alarms, check_mesh, check_silence, check_coverage };
 
 json_t *
 view_diags(struct view *v)

@@ -15,9 +15,11 @@
 #include "daemon/roster.h"
 #include "daemon/run.h"
 #include "daemon/session.h"
+#include "daemon/standing.h"
 #include "daemon/store.h"
 #include "schema/record.h"
 
+#define STANDINGS_TICK_NS (1 * CLK_NS_PER_S)
 /* A walk over 10,000 nodes takes 0.1 ms. */
 #define ROSTER_TICK_NS  (CLK_NS_PER_S / 2)
 #define COURT_TICK_NS   CLK_NS_PER_S
@@ -35,6 +37,8 @@ struct hub {
 	uint64_t court_ns; /* of the last court_tick */
 	struct sessions *sessions;
 	struct mesh *mesh;
+	struct standings *standings;
+	uint64_t standings_ns; /* of their last tick */
 };
 
 /* A hello whose acknowledgements the store is asked for. */
@@ -295,6 +299,24 @@ mesh_record(void *ctx, const json_t *record)
 static const struct mesh_ops mesh_ops = { send_to, mesh_record };
 
 static void
+standing_of(void *ctx, const struct node *n, struct standing *ret)
+{
+	static const enum exit_code codes[] = { [VERDICT_OK] = EXIT_CODE_OK,
+		[VERDICT_WARN] = EXIT_CODE_WARN,
+		[VERDICT_BAD] = EXIT_CODE_BAD,
+		[VERDICT_UNKNOWN] = EXIT_CODE_UNKNOWN };
+	struct hub *h = ctx;
+	json_t *open = court_node_json(h->court, n);
+	const char *text = json_string_value(json_object_get(open, "text"));
+
+	ret->code = codes[court_of_node(h->court, n)];
+	snprintf(ret->text, sizeof(ret->text), "%s", text != NULL ? text : "");
+	json_decref(open);
+}
+
+static const struct standing_ops standing_ops = { send_to, standing_of };
+
+static void
 lost_cb(struct node *n, void *arg)
 {
 	struct hub *h = arg;
@@ -330,6 +352,7 @@ hub_new(struct event_base *base, struct store *store, struct latest *latest,
 	h->runs = runs_new(h->roster, store, h->late_ns, &runs_ops, h);
 	h->court = court_new(h->roster, store, &o->court, &court_ops, h);
 	h->sessions = sessions_new(base, &sl, &session_ops, h);
+	h->standings = standings_new(h->roster, o->react, &standing_ops, h);
 	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh, why,
 		sizeof(why)) == 0)
 		return h;
@@ -344,6 +367,7 @@ hub_free(struct hub *h)
 	if (h == NULL)
 		return;
 	sessions_free(h->sessions);
+	standings_free(h->standings);
 	mesh_free(h->mesh);
 	runs_free(h->runs);
 	court_free(h->court);
@@ -395,5 +419,9 @@ hub_tick(struct hub *h)
 	if (now_ns - h->court_ns >= COURT_TICK_NS) {
 		h->court_ns = now_ns;
 		court_tick(h->court);
+	}
+	if (now_ns - h->standings_ns >= STANDINGS_TICK_NS) {
+		h->standings_ns = now_ns;
+		standings_tick(h->standings);
 	}
 }

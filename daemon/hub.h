@@ -15,6 +15,7 @@
 struct event_base;
 struct hub;
 struct latest;
+struct react;
 struct roster;
 struct run;
 struct runs;
@@ -29,6 +30,7 @@ struct hub_options {
 	struct court_options court;
 	const struct topo *topo; /* outlives the hub; NULL: none */
 	struct mesh_options mesh;
+	struct react *react; /* outlives the hub */
 	/* A run has a new state. */
 	void (*changed)(void *arg, const struct run *r);
 	void *arg;

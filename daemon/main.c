@@ -28,6 +28,7 @@
 #include "daemon/inherit.h"
 #include "daemon/latest.h"
 #include "daemon/listen.h"
+#include "daemon/react.h"
 #include "daemon/roster.h"
 #include "daemon/run.h"
 #include "daemon/session.h"
@@ -53,6 +54,7 @@ struct app {
 	struct latest *latest;
 	struct hub *hub;
 	struct costs *costs;
+	struct react *react;
 	struct campaigns *campaigns;
 	struct agenda *agenda;
 	struct view *view;
@@ -192,6 +194,7 @@ settings_cb(int status, json_t *result, void *arg)
 	if (status == 0) {
 		agenda_load(a->agenda, result);
 		costs_load(a->costs, result);
+		react_load(a->react, result);
 	}
 	json_decref(result);
 	loaded(a);
@@ -311,10 +314,11 @@ parts_make(struct app *a)
 {
 	const struct settings *s = &a->settings;
 	struct hub_options o = { s->heartbeat_ns, s->silence_ns, s->agents_max,
-		s->court, s->topo, s->mesh, changed, a };
+		s->court, s->topo, s->mesh, NULL, changed, a };
 	struct view_parts p;
 
 	a->latest = latest_new();
+	o.react = a->react = react_new(a->base, a->store, &s->react);
 	a->hub = hub_new(a->base, a->store, a->latest, &o);
 	if (a->hub == NULL)
 		return -EINVAL;
@@ -416,6 +420,7 @@ app_close(struct app *a)
 	campaigns_free(a->campaigns);
 	hub_free(a->hub);
 	costs_free(a->costs);
+	react_free(a->react);
 	latest_free(a->latest);
 	if (a->base != NULL)
 		event_base_free(a->base);

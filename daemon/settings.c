@@ -46,6 +46,13 @@ check(const struct settings *s, char *why, size_t why_bytes)
 		    conf_where(s->conf, "verdict", "votes"));
 		return -EINVAL;
 	}
+	if (conf_choice(s->conf, "reaction", "action") == REACT_COMMAND &&
+	    conf_string(s->conf, "reaction", "command")[0] == '\0') {
+		snprintf(why, why_bytes,
+		    "%s: reaction.action = command needs reaction.command",
+		    conf_where(s->conf, "reaction", "action"));
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -71,6 +78,18 @@ fill_costs(const struct conf *c, struct cost_rules *ret)
 	ret->limits.bytes_per_h = (double)conf_bytes(c, "budget", "bytes");
 	ret->limits.node_s_per_h = conf_real(c, "budget", "node_seconds");
 	ret->limits.link_share = conf_real(c, "budget", "link_share");
+}
+
+static void
+fill_react(const struct conf *c, struct react_options *ret)
+{
+	ret->action = (enum react_action)conf_choice(c, "reaction", "action");
+	ret->dry_run = conf_bool(c, "reaction", "dry_run");
+	ret->undo = conf_bool(c, "reaction", "undo");
+	ret->command = conf_string(c, "reaction", "command");
+	ret->slurm_dir = conf_string(c, "reaction", "slurm_dir");
+	ret->nodes_per_hour = (int)conf_int(c, "reaction", "nodes_per_hour");
+	ret->share_per_hour = conf_real(c, "reaction", "share_per_hour");
 }
 
 static int
@@ -130,6 +149,7 @@ fill(struct settings *s)
 	s->raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
 	fill_mesh(c, &s->mesh);
 	fill_costs(c, &s->costs);
+	fill_react(c, &s->react);
 	s->free_min_bytes = conf_bytes(c, "store", "free_min");
 	fill_court(s);
 }

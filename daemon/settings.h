@@ -15,6 +15,7 @@
 #include "daemon/cost.h"
 #include "daemon/mesh.h"
 #include "daemon/court.h"
+#include "daemon/react.h"
 #include "daemon/topo.h"
 
 struct settings {
@@ -40,6 +41,7 @@ struct settings {
 	struct topo *topo; /* owned */
 	struct mesh_options mesh;
 	struct cost_rules costs;
+	struct react_options react;
 };
 
 /* path NULL: the default file, which may be absent. sets: "section.key=value"

@@ -158,6 +158,12 @@ FIELDS(end) = {
 	LAST
 };
 FIELDS(sample) = { { "run", 's', 0 }, { "border", 'i', 0 }, LAST };
+FIELDS(standing) = {
+	{ "verdict", 's', 0 },  /* names_verdicts */
+	{ "text", 's', 0 },
+	{ "fresh_ms", 'i', 0 }, /* how long it may be believed */
+	LAST
+};
 FIELDS(mesh) = {
 	{ "on", 'b', 0 },          /* false: stop, and nothing else is read */
 	{ "epoch", 'i', 1 },
@@ -228,6 +234,8 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	    "end everything of a run here and forget it" },
 	[WIRE_SAMPLE] = { "sample", WIRE_COLLECTOR, sample,
 	    "read the counters now" },
+	[WIRE_STANDING] = { "standing", WIRE_COLLECTOR, standing,
+	    "the verdict on the node, for its own health checks" },
 	[WIRE_MESH] = { "mesh", WIRE_COLLECTOR, mesh,
 	    "the mesh's next epoch: keys, pace and targets" },
 	[WIRE_HEARTBEAT] = { "heartbeat", WIRE_BOTH, heartbeat, "alive" },

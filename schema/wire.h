@@ -42,6 +42,7 @@ enum wire_type {
 	WIRE_SPAWN_STATE, /* to the head: what became of a spawn-ask */
 	WIRE_END,         /* end everything of a run, and forget it */
 	WIRE_SAMPLE,      /* read the counters now */
+	WIRE_STANDING,    /* what the collector thinks of the node */
 	WIRE_MESH,        /* the mesh's next epoch: keys, pace, targets */
 	/* both */
 	WIRE_HEARTBEAT,

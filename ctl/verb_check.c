@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_check.c - answer a health check. It runs on all nodes at once and
+ * within a job's prolog, so it reads one file and asks nobody.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+
+#define VERDICT_FILE "/run/coalmine-agent/verdict"
+#define FILE_MAX     8192
+
+/* The file's object, or NULL and why. */
+static json_t *
+verdict_read(const char *path, char *why, size_t why_bytes)
+{
+	json_error_t error;
+	char text[FILE_MAX];
+	json_t *o = NULL;
+	FILE *fp = fopen(path, "re");
+	size_t len;
+
+	if (fp == NULL) {
+		snprintf(why, why_bytes, "no verdict here: %s: %s", path,
+		    strerror(errno));
+		return NULL;
+	}
+	len = fread(text, 1, sizeof(text), fp);
+	fclose(fp);
+	if (len < sizeof(text))
+		o = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	if (!json_is_object(o)) {
+		snprintf(why, why_bytes, "%s: not a verdict", path);
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+static int
+code_find(const char *verdict)
+{
+	for (int i = 0; i < VERDICT_MAX; i++)
+		if (strcmp(names_verdicts[i], verdict) == 0)
+			return i;
+	return EXIT_CODE_UNKNOWN;
+}
+
+/* The verdict with its text; what is older than it says it may be, or of the
+ * future, is unknown. */
+static int
+verdict_judge(const json_t *o, char *text, size_t text_bytes)
+{
+	double age_s = (double)clk_unix_ns() / 1e9 -
+	    print_number(o, "at_unix_ns") / 1e9;
+	double fresh_s = print_number(o, "fresh_ms") / 1e3;
+	int code = code_find(print_member(o, "verdict", ""));
+
+	if (!(age_s <= fresh_s) || age_s < -60) {
+		snprintf(text, text_bytes,
+		    "the last verdict is %.0f s old: is the agent connected?",
+		    age_s);
+		return EXIT_CODE_UNKNOWN;
+	}
+	snprintf(text, text_bytes, "%s", print_member(o, "text", ""));
+	return code;
+}
+
+/* --fail-on WORD: anything less is success. unknown is not bad. */
+static int
+exit_of(int code, int fail_on)
+{
+	static const int weight[] = { [EXIT_CODE_OK] = 0,
+		[EXIT_CODE_UNKNOWN] = 1,
+		[EXIT_CODE_WARN] = 2,
+		[EXIT_CODE_BAD] = 3 };
+
+	return weight[code] >= weight[fail_on] ? code : EXIT_CODE_OK;
+}
+
+static int
+check(struct ctl *c)
+{
+	const char *path = opts_value(&c->opts, OPT_FILE);
+	const char *word = opts_value(&c->opts, OPT_FAIL_ON);
+	char text[400];
+	int code = EXIT_CODE_UNKNOWN, fail_on = EXIT_CODE_UNKNOWN;
+	json_t *o;
+
+	if (!opts_given(&c->opts, OPT_LOCAL))
+		return ctl_fail("check needs --local; the collector's own "
+				"troubles are told by coalctl diags");
+	if (word != NULL) {
+		fail_on = code_find(word);
+		if (strcmp(names_verdicts[fail_on], word) != 0 ||
+		    fail_on == EXIT_CODE_OK)
+			return ctl_fail("--fail-on %.40s: allowed are unknown, "
+					"warn, bad",
+			    word);
+	}
+	o = verdict_read(path != NULL ? path : VERDICT_FILE, text,
+	    sizeof(text));
+	if (o != NULL)
+		code = verdict_judge(o, text, sizeof(text));
+	json_decref(o);
+	printf("%s%s%s\n", names_verdicts[code], text[0] != '\0' ? ": " : "",
+	    text);
+	return exit_of(code, fail_on);
+}
+
+const struct verb verbs_check[] = {
+	{ "check", NULL, "", 0, 0, "local file fail-on", "",
+	    "Answer a health check on a node from what its agent was told.",
+	    "With --local it reads the agent's file and asks nobody, so it is "
+	    "fit for Slurm's HealthCheckProgram, a prolog or NHC. The exit "
+	    "code is 0 for ok, 1 for warn (suspect), 2 for bad and 3 for "
+	    "unknown: not measured lately, or the agent has no collector. "
+	    "--fail-on=bad makes all but bad a success, which a prolog wants.",
+	    check },
+	{ 0 },
+};

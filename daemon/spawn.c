@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/spawn.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/xalloc.h"
+
+/* After its output has ended a process is gone within moments. */
+#define REAP_MS 20
+
+struct spawned {
+	pid_t pid; /* 0: it could not be started */
+	int fd;
+	int killed;
+	struct event *readable, *timer, *reap;
+	char out[SPAWN_OUT_MAX];
+	size_t len;
+	spawn_cb *cb;
+	void *arg;
+};
+
+static void
+spawned_free(struct spawned *s)
+{
+	event_free(s->readable);
+	event_free(s->timer);
+	event_free(s->reap);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}
+
+static void
+finish(struct spawned *s, int status)
+{
+	s->out[s->len] = '\0';
+	s->cb(status, s->out, s->arg);
+	spawned_free(s);
+}
+
+static void
+reap_arm(struct spawned *s)
+{
+	struct timeval tv = { .tv_usec = REAP_MS * 1000 };
+
+	event_add(s->reap, &tv);
+}
+
+static void
+reap_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct spawned *s = arg;
+	int status;
+
+	(void)fd;
+	(void)what;
+	if (s->pid == 0)
+		finish(s, 127);
+	else if (waitpid(s->pid, &status, WNOHANG) != s->pid)
+		reap_arm(s);
+	else if (WIFSIGNALED(status))
+		finish(s, 128 + WTERMSIG(status));
+	else
+		finish(s, WEXITSTATUS(status));
+}
+
+/* Its group, so that what a shell has started goes as well. */
+static void
+timer_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct spawned *s = arg;
+
+	(void)fd;
+	(void)what;
+	if (s->pid > 0)
+		kill(-s->pid, SIGKILL);
+	event_del(s->readable);
+	reap_arm(s);
+}
+
+static void
+readable_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct spawned *s = arg;
+	size_t room = sizeof(s->out) - 1 - s->len;
+	char rest[4096];
+	ssize_t n;
+
+	(void)what;
+	n = read((int)fd, room > 0 ? s->out + s->len : rest,
+	    room > 0 ? room : sizeof(rest));
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0) {
+		s->len += room > 0 ? (size_t)n : 0;
+		return;
+	}
+	event_del(s->readable);
+	reap_arm(s);
+}
+
+static int
+start(struct spawned *s, int out_fd, char *const *argv, char *const *env)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	int rc;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, out_fd, 1);
+	posix_spawn_file_actions_adddup2(&files, out_fd, 2);
+	posix_spawnattr_setflags(&attr,
+	    POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+		POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	rc = posix_spawn(&s->pid, argv[0], &files, &attr, argv, env);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+struct spawned *
+spawn_start(struct event_base *base, char *const *argv, char *const *env,
+    spawn_cb *cb, void *arg)
+{
+	struct timeval limit = { .tv_sec = SPAWN_LIMIT_S };
+	struct spawned *s;
+	int fds[2], rc;
+
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return NULL;
+	/* the program's end blocks, as it expects */
+	fcntl(fds[1], F_SETFL, 0);
+	s = xcalloc(1, sizeof(*s));
+	s->fd = fds[0];
+	s->cb = cb;
+	s->arg = arg;
+	s->readable = event_new(base, s->fd, EV_READ | EV_PERSIST, readable_cb,
+	    s);
+	s->timer = evtimer_new(base, timer_cb, s);
+	s->reap = evtimer_new(base, reap_cb, s);
+	rc = start(s, fds[1], argv, env);
+	close(fds[1]);
+	if (rc != 0) {
+		s->pid = 0;
+		s->len = (size_t)snprintf(s->out, sizeof(s->out), "%s: %s",
+		    argv[0], strerror(rc));
+		reap_arm(s);
+		return s;
+	}
+	event_add(s->readable, NULL);
+	event_add(s->timer, &limit);
+	return s;
+}
+
+void
+spawn_cancel(struct spawned *s)
+{
+	if (s == NULL)
+		return;
+	if (s->pid > 0) {
+		kill(-s->pid, SIGKILL);
+		waitpid(s->pid, NULL, 0);
+	}
+	spawned_free(s);
+}
