@@ -341,13 +341,13 @@ test_builders(void **state)
 		"hierarchy=2,4 stripe=4 depth=3",
 		"collective name=allreduce form=single hierarchy=2,2",
 		"collective name=alltoall hierarchy=2,3 stripe=3",
-		"neighbor rsg=.5 ranks=16 bytes=1003 seed=7",
-		"neighbor rsg=.3 ranks=13 per_node=5 topology=mi250x "
+		"neighbor rsg=.5 ranks=10 bytes=1003 seed=7",
+		"neighbor rsg=.3 ranks=9 per_node=5 topology=mi250x "
 		"bytes=4K unit=64 order=dataflow",
-		"neighbor moore=2,1 ranks=12 per_node=4 bytes=77",
+		"neighbor moore=2,1 ranks=8 per_node=4 bytes=77",
 		"neighbor cart=3 ranks=6 per_node=3 topology=none bytes=50",
 		"neighbor rsg=.4 ranks=10 bytes=99 threshold=100",
-		"neighbor matrix=debruijn columns=3 ranks=16 per_node=4",
+		"neighbor matrix=ccc columns=3 ranks=6 per_node=2",
 	};
 	const char *text = getenv("COALMINE_SEED");
 	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : rng_entropy();
