@@ -108,6 +108,16 @@ is_in_net(const struct mesh *m, const struct in6_addr *a)
 }
 
 int
+mesh_net_check(const char *text, char *why, size_t why_bytes)
+{
+	struct mesh *m = xcalloc(1, sizeof(*m)); /* too large for a stack */
+	int rc = net_read(m, text, why, why_bytes);
+
+	free(m);
+	return rc;
+}
+
+int
 mesh_new(struct roster *roster, struct store *store,
     const struct mesh_options *o, const struct mesh_ops *ops, void *ctx,
     struct mesh **ret, char *why, size_t why_bytes)

@@ -52,6 +52,8 @@ int mesh_new(struct roster *roster, struct store *store,
     const struct mesh_options *o, const struct mesh_ops *ops, void *ctx,
     struct mesh **ret, char *why, size_t why_bytes);
 void mesh_free(struct mesh *m); /* NULL is allowed */
+/* Is it a network, or ""? -EINVAL and why. */
+int mesh_net_check(const char *text, char *why, size_t why_bytes);
 /* Its welcome is out. */
 void mesh_greeted(struct mesh *m, struct node *n);
 /* mesh-ready or mesh-report; -EPROTO and why (240 bytes) for one that no

@@ -34,6 +34,8 @@ apply(struct conf *c, const char *set, char *why, size_t why_bytes)
 static int
 check(const struct settings *s, char *why, size_t why_bytes)
 {
+	char reason[200];
+
 	if (s->silence_ns < 2 * s->heartbeat_ns) {
 		snprintf(why, why_bytes,
 		    "%s: collector.silence is shorter than two heartbeats",
@@ -44,6 +46,11 @@ check(const struct settings *s, char *why, size_t why_bytes)
 		snprintf(why, why_bytes,
 		    "%s: verdict.votes is more than verdict.window",
 		    conf_where(s->conf, "verdict", "votes"));
+		return -EINVAL;
+	}
+	if (mesh_net_check(s->mesh.net, reason, sizeof(reason)) < 0) {
+		snprintf(why, why_bytes, "%s: %s",
+		    conf_where(s->conf, "mesh", "net"), reason);
 		return -EINVAL;
 	}
 	if (conf_choice(s->conf, "reaction", "action") == REACT_COMMAND &&

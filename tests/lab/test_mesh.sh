@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The agents' mesh: a record for each class and epoch, nothing lost on healthy
-# links, losses of a cut node unknown and not blamed, latency of a congested
-# link seen, and nothing answered that has no token.
+# links, what is asked of dead agents unknown and not blamed, and nothing
+# answered that has no token. Beside it what is always on
+# as well: coverage, the budget, and the verdict that each agent keeps.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -15,6 +16,8 @@ before_start()
 	round = 200ms
 	rate = 400
 	target_rate = 200
+	[budget]
+	node_seconds = 100
 	END
 }
 
@@ -77,6 +80,47 @@ check_dead_are_unknown()
 	poll 20 cluster_agents_up 12 || fail "agents do not come back"
 }
 
+# Everything is exercised in some epochs: 66 pairs, 3 leaves with themselves and
+# each other, 12 links and 3 uplinks.
+is_covered()
+{
+	ctl coverage --json | jq -e '.pairs == {exercised: 66, all: 66} and
+		.leaves == {exercised: 6, all: 6} and
+		.links == {exercised: 12, all: 12} and
+		.uplinks == {exercised: 3, all: 3} and
+		.links_missing == []' >/dev/null
+}
+
+# A campaign of 12 nodes and a minute does not fit into 100 node-seconds: the
+# horizon says so, and so does a run.
+check_budget()
+{
+	ctl schedule horizon >/dev/null
+	[ $? = 1 ] || fail "the horizon shows nothing missed"
+	ctl schedule horizon --json | jq -e 'length > 0 and
+		all(.[]; .answer == "missed" and
+			(.why | startswith("budget.node_seconds")))' \
+		>/dev/null || fail "horizon: $(ctl schedule horizon)"
+	order canary
+	poll 20 run_ended || fail "$(describe)"
+	[ "$(run_get '"\(.state) \(.cause)"')" = "missed budget" ] ||
+		fail "$(describe)"
+	ctl_api budget | jq -e '.refused >= 1 and
+		.node_seconds.limit == 100' >/dev/null || fail "budget"
+}
+
+# Every agent keeps its verdict, and answers from it when the collector is
+# gone.
+check_local()
+{
+	local code
+	in_host node1 coalctl check --local --file "$cluster/node1/run/verdict"
+	code=$?
+	[ $code = 0 ] || [ $code = 3 ] || fail "check --local: $code"
+	in_host node1 jq -e '.node == "node1" and .fresh_ms == 300000' \
+		"$cluster/node1/run/verdict" >/dev/null || fail "no verdict"
+}
+
 # A request without a token gets no answer, one from an address off the
 # roster neither: the port is no reflector.
 check_no_reflector()
@@ -104,5 +148,8 @@ cluster_up 12
 poll 40 check_healthy || fail "no epochs: $(mesh_records | cut -c 1-2000)"
 say "healthy"
 check_no_reflector
+check_local
+check_budget
 check_dead_are_unknown
+poll 60 is_covered || fail "coverage: $(ctl coverage)"
 say passed
