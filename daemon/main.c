@@ -20,6 +20,7 @@
 #include "common/log.h"
 #include "common/notify.h"
 #include "daemon/agenda.h"
+#include "daemon/alarm.h"
 #include "daemon/campaign.h"
 #include "daemon/cost.h"
 #include "daemon/court.h"
@@ -60,6 +61,7 @@ struct app {
 	struct view *view;
 	struct listen *listen;
 	struct http *http;
+	struct alarm *alarm;
 	struct event *tick;
 	struct event *watchdog;
 	struct event *signals[3];
@@ -106,6 +108,8 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 	hub_tick(a->hub);
 	if (a->ticks++ % TICKS_PER_S == 0)
 		agenda_tick(a->agenda, clk_unix_ns());
+	if (a->ticks % (5 * TICKS_PER_S) == 2)
+		alarm_tick(a->alarm);
 	if (a->ticks % (15 * TICKS_PER_S) == 1)
 		status_notify(a);
 }
@@ -297,6 +301,20 @@ http_make(struct app *a)
 }
 
 static int
+alarm_make(struct app *a)
+{
+	char why[WHY_MAX];
+	int rc;
+
+	rc = alarm_open(a->settings.alerts_webhook, a->settings.alerts_page,
+	    a->view, &a->alarm, why, sizeof(why));
+	if (rc < 0)
+		log_warnx("%s: alerts.webhook %s",
+		    conf_where(a->settings.conf, "alerts", "webhook"), why);
+	return rc;
+}
+
+static int
 listen_make(struct app *a)
 {
 	char why[WHY_MAX];
@@ -392,6 +410,8 @@ app_open(struct app *a)
 	if (rc == 0)
 		rc = http_make(a);
 	if (rc == 0)
+		rc = alarm_make(a);
+	if (rc == 0)
 		rc = listen_make(a);
 	if (rc < 0)
 		return rc;
@@ -411,6 +431,7 @@ app_close(struct app *a)
 	for (size_t i = 0; i < 3; i++)
 		if (a->signals[i] != NULL)
 			event_free(a->signals[i]);
+	alarm_close(a->alarm);
 	http_close(a->http);
 	listen_close(a->listen);
 	/* Answers of the store still find hub and view. */

@@ -152,6 +152,8 @@ fill(struct settings *s)
 	s->http_tls_listen = conf_string(c, "http", "tls_listen");
 	s->http_connections_max = (size_t)conf_int(c, "http",
 	    "connections_max");
+	s->alerts_webhook = conf_string(c, "alerts", "webhook");
+	s->alerts_page = conf_string(c, "alerts", "page");
 	s->retention_ns = conf_span_ns(c, "store", "retention");
 	s->raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
 	fill_mesh(c, &s->mesh);

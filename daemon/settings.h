@@ -34,6 +34,8 @@ struct settings {
 	const char *http_socket;     /* "": none */
 	const char *http_tls_listen; /* "": none */
 	size_t http_connections_max;
+	const char *alerts_webhook; /* "": none */
+	const char *alerts_page;    /* "": no links */
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
 	uint64_t free_min_bytes;

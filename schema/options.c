@@ -46,6 +46,13 @@ const struct conf_row options_daemon[] = {
 	    "HTTPS with client certificates for remote coalctl; empty: none." },
 	{ "http", "connections_max", CONF_INT, 1, 100000, NULL, "256", "1",
 	    "HTTP connections at one time." },
+	{ "alerts", "webhook", CONF_STRING, 0, 2000, NULL, "", "",
+	    "Addresses that are told of suspects, lost agents and the "
+	    "collector's own troubles, in the format of Alertmanager's "
+	    "webhooks, with commas between; empty: none." },
+	{ "alerts", "page", CONF_STRING, 0, 400, NULL, "", "",
+	    "Address of the collector's page as people reach it, for links in "
+	    "alerts, as http://collector:17701/." },
 	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
 	    "Records older than this are deleted." },
 	{ "store", "raw_retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "7d",

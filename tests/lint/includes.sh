@@ -12,6 +12,7 @@ common/conf\.c              common                  ini
 common/                     common                  -
 schema/                     schema,common           jansson
 daemon/store                daemon,schema,common    sqlite3,jansson,event2,zlib
+daemon/webhook              daemon,schema,common    curl,jansson
 daemon/                     daemon,schema,common    event2,openssl,jansson,zlib
 agents/sensor_              agents,schema,common    event2,jansson,vendor
 agents/                     agents,schema,common    event2,openssl,jansson
