@@ -638,6 +638,28 @@ run_emulated(struct plans *ps, const struct pattern *pt)
 	return 1;
 }
 
+/* The executor keeps all buffers on the device. What is meant to be staged in
+ * the host's memory would be another measurement there. */
+static int
+refuse_staged(struct plans *ps, const char *probe, const struct plan *p)
+{
+	const char *device = conf_string(ps->conf, "measure", "device");
+	char why[WHY_BYTES];
+	uint64_t staged = 0;
+
+	for (uint32_t b = 0; b < p->bufs_count; b++)
+		for (uint32_t r = 0; p->bufs[b].on_host && r < p->ranks; r++)
+			staged += p->bufs[b].bytes[r];
+	if (staged == 0 || strcmp(device, "host") == 0)
+		return 0;
+	snprintf(why, sizeof(why),
+	    "measure.device = %s: a plan that stages in memory of the host "
+	    "runs on device host only: write host=no, or multipath=none",
+	    device);
+	refuse(ps, probe, p, -ENOTSUP, why);
+	return -ENOTSUP;
+}
+
 static void
 run_one(struct plans *ps, const struct pattern *pt)
 {
@@ -652,7 +674,8 @@ run_one(struct plans *ps, const struct pattern *pt)
 		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
 		return;
 	}
-	if (prove_plan(ps, pt->name, p) < 0) {
+	if (prove_plan(ps, pt->name, p) < 0 ||
+	    refuse_staged(ps, pt->name, p) < 0) {
 		plan_free(p);
 		return;
 	}
