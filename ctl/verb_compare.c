@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/table.h"
+#include "ctl/compare.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/ratio.h"
@@ -11,14 +12,6 @@
 #include "ctl/runs.h"
 
 #define MARGIN_ELSE 0.05
-
-struct row {
-	const char *test, *phase;
-	struct estimate a, b;
-	struct ratio ratio;
-	const char *verdict;
-	const char *text; /* why there is no ratio, or "" */
-};
 
 static int
 has_interval(const struct estimate *e)
@@ -29,7 +22,7 @@ has_interval(const struct estimate *e)
 /* Where a run was too short for an interval of its headline, the medians are
  * compared. Impacts have none. */
 static void
-fall_back(struct row *r, const json_t *a, const json_t *b)
+fall_back(struct compare_row *r, const json_t *a, const json_t *b)
 {
 	if ((has_interval(&r->a) && has_interval(&r->b)) ||
 	    json_object_get(a, "hist") == NULL ||
@@ -41,11 +34,11 @@ fall_back(struct row *r, const json_t *a, const json_t *b)
 }
 
 /* One line for two records, either may be NULL. */
-static struct row
+static struct compare_row
 row_make(const char *test, const char *phase, const json_t *a, const json_t *b,
     double margin)
 {
-	struct row r = { .test = test,
+	struct compare_row r = { .test = test,
 		.phase = phase,
 		.ratio = { NAN, NAN, NAN },
 		.text = "" };
@@ -82,7 +75,7 @@ estimate_cell(struct table *t, const struct estimate *e)
 }
 
 static void
-row_table(struct table *t, const struct row *r)
+row_table(struct table *t, const struct compare_row *r)
 {
 	table_cell(t, "%s", r->test);
 	table_cell(t, "%s", r->phase);
@@ -111,7 +104,7 @@ number(double x)
 }
 
 static json_t *
-row_json(const struct row *r)
+row_json(const struct compare_row *r)
 {
 	json_t *interval = json_null();
 
@@ -130,29 +123,28 @@ row_json(const struct row *r)
 	    "text", r->text);
 }
 
-struct output {
-	struct table *table;
-	json_t *json;
-	double margin;
-	int worse; /* how many */
-};
-
-static void
-add(struct output *o, const char *test, const char *phase, const json_t *a,
-    const json_t *b)
+void
+compare_put(struct compare_out *o, const struct compare_row *r)
 {
-	struct row r;
+	o->worse += strcmp(r->verdict, "worse") == 0;
+	row_table(o->table, r);
+	json_array_append_new(o->json, row_json(r));
+}
+
+void
+compare_add(struct compare_out *o, const char *test, const char *phase,
+    const json_t *a, const json_t *b)
+{
+	struct compare_row r;
 
 	if (a == NULL && b == NULL)
 		return;
 	r = row_make(test, phase, a, b, o->margin);
-	o->worse += strcmp(r.verdict, "worse") == 0;
-	row_table(o->table, &r);
-	json_array_append_new(o->json, row_json(&r));
+	compare_put(o, &r);
 }
 
-static void
-compare_records(struct output *o, const json_t *a, const json_t *b)
+void
+compare_records(struct compare_out *o, const json_t *a, const json_t *b)
 {
 	static const char *const ofs[] = { "mean", "p99" };
 
@@ -161,7 +153,7 @@ compare_records(struct output *o, const json_t *a, const json_t *b)
 			const char *test = names_tests[i].name;
 			const char *phase = names_phases[p];
 
-			add(o, test, phase,
+			compare_add(o, test, phase,
 			    records_find(a, "canary", test, phase),
 			    records_find(b, "canary", test, phase));
 		}
@@ -169,14 +161,15 @@ compare_records(struct output *o, const json_t *a, const json_t *b)
 		for (size_t k = 0; k < ARRAY_LEN(ofs); k++) {
 			const char *test = names_tests[i].name;
 
-			add(o, test, "impact", records_impact(a, test, ofs[k]),
+			compare_add(o, test, "impact",
+			    records_impact(a, test, ofs[k]),
 			    records_impact(b, test, ofs[k]));
 		}
 }
 
 /* --margin as "5%" or 0.05; 0 or an exit code. */
-static int
-margin_get(struct ctl *c, double *ret)
+int
+compare_margin(struct ctl *c, double *ret)
 {
 	const char *text = opts_value(&c->opts, OPT_MARGIN);
 	char number_text[32];
@@ -201,13 +194,38 @@ margin_get(struct ctl *c, double *ret)
 	    text);
 }
 
+void
+compare_begin(struct compare_out *o, double margin)
+{
+	o->table = table_new("test|phase|of|>first|>second|>ratio|interval|"
+			     "verdict|");
+	o->json = json_array();
+	o->margin = margin;
+	o->worse = 0;
+}
+
+int
+compare_end(struct ctl *c, struct compare_out *o)
+{
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(o->json);
+	else
+		table_print(o->table, stdout);
+	table_free(o->table);
+	json_decref(o->json);
+	return o->worse > 0 ? EXIT_CODE_WARN : EXIT_CODE_OK;
+}
+
 static int
 compare(struct ctl *c)
 {
-	struct output o = { 0 };
+	struct compare_out o = { 0 };
 	json_t *records[2] = { NULL, NULL };
-	int rc = margin_get(c, &o.margin);
+	double margin;
+	int rc = compare_margin(c, &margin);
 
+	if (rc == 0 && periods_are(c->args[0], c->args[1]))
+		return periods_compare(c, margin);
 	for (int i = 0; i < 2 && rc == 0; i++) {
 		char *run = NULL;
 
@@ -217,17 +235,9 @@ compare(struct ctl *c)
 		free(run);
 	}
 	if (rc == 0) {
-		o.table = table_new("test|phase|of|>first|>second|>ratio|"
-				    "interval|verdict|");
-		o.json = json_array();
+		compare_begin(&o, margin);
 		compare_records(&o, records[0], records[1]);
-		if (opts_given(&c->opts, OPT_JSON))
-			print_json(o.json);
-		else
-			table_print(o.table, stdout);
-		rc = o.worse > 0 ? EXIT_CODE_WARN : EXIT_CODE_OK;
-		table_free(o.table);
-		json_decref(o.json);
+		rc = compare_end(c, &o);
 	}
 	json_decref(records[0]);
 	json_decref(records[1]);
@@ -235,8 +245,8 @@ compare(struct ctl *c)
 }
 
 const struct verb verbs_compare[] = {
-	{ "compare", NULL, "RUN RUN", 2, 2, "json margin", "runs",
-	    "Say how the second run differs from the first.",
+	{ "compare", NULL, "RUN RUN", 2, 2, "json margin campaign", "runs",
+	    "Say how the second run, or period, differs from the first.",
 	    "For every test and phase, and for the impacts, the ratio of the "
 	    "second run's headline to the first's, with an interval. The "
 	    "interval is recovered from the recorded intervals of the two "
@@ -249,7 +259,12 @@ const struct verb verbs_compare[] = {
 	    "worse or better where the whole "
 	    "interval lies beyond the margin, same where all of it lies "
 	    "inside, unclear otherwise, and unknown without an interval. The "
-	    "exit code is 1 when anything is worse.",
+	    "exit code is 1 when anything is worse. Instead of runs two "
+	    "periods "
+	    "can be given, as FROM..TO: each a time in UTC "
+	    "(2026-11-20 or 2026-11-20T14:30), an age (2h, 7d) or now. Of each "
+	    "run of a period the logarithm of its median counts once; the "
+	    "ratio is of their means, with Welch's interval.",
 	    compare },
 	{ 0 },
 };

@@ -161,6 +161,8 @@ case_json(const struct court *c, const struct court_case *k)
 	    names_tests[k->series->test].name, "class", k->series->class, "run",
 	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
 	    k->launcher != NULL ? k->launcher : "");
+	if (k->kind == JUDGE_PLACE)
+		json_object_set_new(o, "node", json_string(k->subject));
 	put_track(o, k);
 	return o;
 }
@@ -295,8 +297,8 @@ court_cases_review(struct court *c, struct court_series *s, const char *run)
 static json_t *
 plain_json(const char *subject, enum verdict verdict)
 {
-	return json_pack("{s:s, s:s, s:s}", "kind", "node", "subject", subject,
-	    "verdict", names_verdicts[verdict]);
+	return json_pack("{s:s, s:s, s:s, s:s}", "kind", "node", "subject",
+	    subject, "node", subject, "verdict", names_verdicts[verdict]);
 }
 
 json_t *

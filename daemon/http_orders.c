@@ -13,10 +13,8 @@
 #define BODY_DEPTH_MAX  8
 #define BACKUP_LIMIT_NS (600 * CLK_NS_PER_S)
 
-/* The body as an object, an empty one when there is none; NULL after a refusal
- * was sent. */
-static json_t *
-body_object(struct http_request *req)
+json_t *
+http_body(struct http_request *req)
 {
 	size_t len = evbuffer_get_length(req->body);
 	json_t *body = NULL;
@@ -79,7 +77,7 @@ submit(struct http *h, struct http_request *req, const char *campaign,
 void
 http_post_run(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = body_object(req);
+	json_t *body = http_body(req);
 
 	if (body == NULL)
 		return;
@@ -90,7 +88,7 @@ http_post_run(struct http *h, struct http_request *req, const char *part)
 void
 http_post_validate(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = body_object(req);
+	json_t *body = http_body(req);
 	const char *name, *text;
 
 	(void)part;
@@ -161,7 +159,7 @@ http_post_stop(struct http *h, struct http_request *req, const char *part)
 void
 http_post_backup(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = body_object(req);
+	json_t *body = http_body(req);
 	const char *path;
 
 	(void)part;

@@ -95,6 +95,8 @@ enum store_question {
 	STORE_LIVE_RUNS, /* {}: runs whose state is not final */
 	STORE_IMPACTS,   /* {campaign? test? from_unix_ns? limit?}: impact
 			    over time */
+	STORE_CANARIES,  /* {test? phase? campaign? from_unix_ns? to_unix_ns?
+			    limit?}: canaries over time, newest first */
 	STORE_VERDICTS,  /* {subject? kind? limit?}: newest first; {open:true}:
 			    the last of each that is not ok */
 	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; without a name

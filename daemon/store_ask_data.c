@@ -17,6 +17,7 @@
 #define PAGE_BYTES   (2 * 1024 * 1024) /* of text; then the page is full */
 #define COUNTERS_MAX 100000
 #define IMPACTS_MAX  10000
+#define CANARIES_MAX 10000
 #define ACK_RUNS_MAX 10000
 
 /* -ENOENT for a run that is not here. */
@@ -289,6 +290,73 @@ store_read_impacts(struct store_reading *r, const json_t *args, json_t **ret)
 	    store_read_arg(args, "limit", 200, 1, IMPACTS_MAX));
 	list = json_array();
 	rc = store_read_rows(q, impact_row, list);
+	if (rc < 0)
+		json_decref(list);
+	else
+		*ret = list;
+	return rc < 0 ? rc : 0;
+}
+
+static int
+canary_row(sqlite3_stmt *q, void *list)
+{
+	static const char *const texts[] = { "run", "campaign", "test", "phase",
+		"unit" };
+	static const char *const reals[] = { "mean", "p50", "p99", "lo", "hi" };
+	json_t *row = json_object();
+
+	json_object_set_new(row, "at_unix_ns",
+	    json_integer(sqlite3_column_int64(q, 0)));
+	json_object_set_new(row, "n", json_integer(sqlite3_column_int64(q, 1)));
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		json_object_set_new(row, texts[i],
+		    store_read_text(q, 2 + (int)i));
+	for (size_t i = 0; i < ARRAY_LEN(reals); i++)
+		json_object_set_new(row, reals[i],
+		    store_read_real(q, 7 + (int)i));
+	return json_array_append_new(list, row) < 0 ? -ENOMEM : 0;
+}
+
+static void
+bind_canaries(sqlite3_stmt *q, const json_t *args)
+{
+	static const char *const texts[] = { "campaign", "test", "phase" };
+
+	sqlite3_bind_int64(q, 1,
+	    store_read_arg(args, "from_unix_ns", 0, 0, INT64_MAX));
+	sqlite3_bind_int64(q, 2,
+	    store_read_arg(args, "to_unix_ns", INT64_MAX, 0, INT64_MAX));
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		sqlite3_bind_text(q, 3 + (int)i,
+		    store_read_arg_text(args, texts[i]), -1, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 6,
+	    store_read_arg(args, "limit", 1000, 1, CANARIES_MAX));
+}
+
+/* Newest first. The headline's interval is lo and hi. Second passes are of
+ * six nodes, one of them slow: they are asked for by name only. */
+int
+store_read_canaries(struct store_reading *r, const json_t *args, json_t **ret)
+{
+	sqlite3_stmt *q = NULL;
+	json_t *list;
+	int rc;
+
+	rc = store_db_stmt(r->db,
+	    "SELECT d.at_unix_ns, d.n, run.run, run.campaign, d.test, d.phase,"
+	    " d.unit, d.mean, d.p50, d.p99, d.lo, d.hi FROM record AS d"
+	    " JOIN run ON run.id = d.run_id WHERE d.probe = 'canary'"
+	    " AND d.at_unix_ns >= ?1 AND d.at_unix_ns < ?2"
+	    " AND (?3 IS NULL AND run.campaign <> 'second-pass'"
+	    " OR run.campaign = ?3) AND (?4 IS NULL OR d.test = ?4)"
+	    " AND (?5 IS NULL OR d.phase = ?5)"
+	    " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?6",
+	    &q);
+	if (rc < 0)
+		return rc;
+	bind_canaries(q, args);
+	list = json_array();
+	rc = store_read_rows(q, canary_row, list);
 	if (rc < 0)
 		json_decref(list);
 	else

@@ -43,6 +43,7 @@ static store_read *const answers[STORE_QUESTION_MAX] = {
 	[STORE_ACKS] = store_read_acks,
 	[STORE_LIVE_RUNS] = store_read_live_runs,
 	[STORE_IMPACTS] = store_read_impacts,
+	[STORE_CANARIES] = store_read_canaries,
 	[STORE_VERDICTS] = store_read_verdicts,
 	[STORE_BASELINES] = store_read_baselines,
 	[STORE_BACKUP] = store_read_backup,

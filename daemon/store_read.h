@@ -23,7 +23,7 @@ typedef int store_read(struct store_reading *r, const json_t *args,
 store_read store_read_runs, store_read_run, store_read_live_runs;
 /* store_ask_data.c */
 store_read store_read_records, store_read_counters, store_read_acks,
-    store_read_impacts;
+    store_read_impacts, store_read_canaries;
 /* store_ask_verdicts.c */
 store_read store_read_verdicts, store_read_baselines;
 /* store_ask_misc.c */

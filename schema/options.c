@@ -306,7 +306,7 @@ pair_without_pairs(const struct conf *c)
 		for (size_t k = 0; k < ARRAY_LEN(tests); k++)
 			fit += strcmp(list[i], tests[k]) == 0;
 	str_list_free(list);
-	return conf_choice(c, "canary", "partners") == 1 &&
+	return conf_choice(c, "canary", "partners") != 0 &&
 	    (fit < count || conf_choice(c, "canary", "exact") == 1);
 }
 
@@ -451,8 +451,8 @@ static const struct rule rules[] = {
 	{ "canary", "tests", tests_twice,
 	    "a test stands in it twice: allowed is each once" },
 	{ "canary", "partners", pair_without_pairs,
-	    "allowed is pair with the tests lat, get-lat, bw and put-bw only, "
-	    "and without exact = gpcnet" },
+	    "allowed are match and pair with the tests lat, get-lat, bw and "
+	    "put-bw only, and without exact = gpcnet" },
 	{ "congestor", "mix", mix_none_and_more,
 	    "none stands beside other kinds: allowed is none alone" },
 	{ "congestor", "mix", mix_twice,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the store looks like at version 2: all of migrate/ in one view. A test
+-- What the store looks like at version 3: all of migrate/ in one view. A test
 -- proves that the steps make exactly this.
 --
 -- Times are nanoseconds of the wall clock (_unix_ns). A body is the JSON
@@ -94,3 +94,5 @@ CREATE TABLE baseline (
 	at_unix_ns INTEGER NOT NULL,
 	body TEXT NOT NULL                -- {run, tests: [...]}
 );
+
+CREATE INDEX record_canary ON record (at_unix_ns) WHERE probe = 'canary';

@@ -38,6 +38,21 @@ ring_pair(int round, int size, int rank)
 	return rank == at ? b : rank == b ? at : rank;
 }
 
+int
+ring_match(const struct ring *ring, int rank)
+{
+	int *order = xcalloc((size_t)ring->size, sizeof(*order));
+	int at = 0, with;
+
+	assert(rank >= 0 && rank < ring->size);
+	ring_order(ring, order);
+	while (order[at] != rank)
+		at++;
+	with = (at ^ 1) < ring->size ? order[at ^ 1] : rank;
+	free(order);
+	return with;
+}
+
 void
 ring_neighbours(const struct ring *ring, int rank, int *ret_left,
     int *ret_right)

@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* canary.partners, in the order of its choices. */
+enum ring_partners { RING_RING, RING_MATCH, RING_PAIR };
+
 struct ring {
 	uint64_t seed;
 	int test;
@@ -19,6 +22,9 @@ struct ring {
 	int natural; /* 1: in the order of ranks */
 };
 
+/* The ring cut into pairs: this rank's partner, or itself, the one that is
+ * left over of an odd number. */
+int ring_match(const struct ring *ring, int rank);
 /* The pairs of size ranks in turn, one a round and from the first again: is
  * this rank's turn? Then its partner, else itself. */
 int ring_pair(int round, int size, int rank);

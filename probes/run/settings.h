@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "probes/run/ring.h"
 #include "schema/names.h"
 
 struct settings {
@@ -29,8 +30,8 @@ struct settings {
 	int warmup;     /* operations before a round */
 	uint64_t timeout_ns;
 	int raw;
-	int paired; /* 1: one pair of nodes at a time, no rings */
-	int exact;  /* 1: GPCNeT's loop counts */
+	enum ring_partners partners;
+	int exact; /* 1: GPCNeT's loop counts */
 
 	size_t congestor_bytes;
 	size_t allreduce_bytes;

@@ -39,6 +39,20 @@ expect compare-same 0 "$coalctl" compare 20261118-gq-a 20261118-gq-a \
     --margin 20%
 expect compare-json 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b -j
 expect compare-margin 3 "$coalctl" compare last last --margin 200%
+expect compare-periods 1 "$coalctl" compare 2026-11-01..2026-11-08 7d..now
+expect compare-period-bad 3 "$coalctl" compare 2026-11-31x..now 7d..now
+expect compare-period-back 3 "$coalctl" compare now..7d 7d..now
+expect baseline-pin 0 "$coalctl" baseline pin ship 20261118-gq-a
+expect baseline-list 0 "$coalctl" baseline show
+expect baseline-show 0 "$coalctl" baseline show ship
+expect baseline-diff 1 "$coalctl" baseline diff ship 20261118-gq-b
+expect baseline-same 0 "$coalctl" baseline diff ship 20261118-gq-a \
+    --margin 20%
+expect baseline-none 3 "$coalctl" baseline diff nope
+expect baseline-drop 0 "$coalctl" baseline drop ship
+expect verdict-list 2 "$coalctl" verdict list
+expect verdict-json 2 "$coalctl" verdict list --json
+expect verdict-history 0 "$coalctl" verdict history
 expect schedule-list 0 "$coalctl" schedule list
 expect schedule-horizon 1 "$coalctl" schedule horizon
 expect schedule-hours 3 "$coalctl" schedule horizon --days 3

@@ -24,9 +24,10 @@ before_start()
 	[canary]
 	tests = $tests
 	share = 1
+	partners = match
 	precision = 0.001
 	time = $time
-	rounds_min = 8
+	rounds_min = 16
 	[congestor]
 	mix = none
 	[phases]
@@ -127,10 +128,11 @@ node_test()
 	ctl verdict history node5 | grep -q '^bad' || fail "no history"
 }
 
+# 60 of 400 Mbit: at 20 a round would take a minute.
 uplink_test()
 {
 	calm 2
-	"$lab" degrade leaf2 rate=20mbit
+	"$lab" degrade leaf2 rate=60mbit
 	expect_named '.kind == "leaf" and (.subject | test("10[.]78[.]2[.]0"))'
 	poll 200 verdict_is '.kind == "leaf" and .verdict == "bad" and
 		(.what == "link" or .what == "leaf")' ||
@@ -140,6 +142,56 @@ uplink_test()
 		fail "nodes are accused: $(verdicts)"
 	"$lab" heal leaf2
 	expect_cleared "$(verdicts | jq -r '.[0].subject')"
+}
+
+# The cores of node5 are taken: what runs there runs when nobody else wants to.
+# It shares the machine with all hosts, so somebody else has to want.
+host_test()
+{
+	local pid
+	calm 2
+	for pid in $(in_host collector pgrep -f "cluster/node5/conf"); do
+		in_host collector chrt --idle -p 0 "$pid" >/dev/null ||
+			fail "chrt"
+	done
+	for pid in 1 2; do
+		in_host collector timeout 400 sh -c 'while :; do :; done' &
+	done
+	expect_named '.subject == "node5" and .what == "host"'
+	[ "$(ctl run list --json --campaign second-pass | jq length)" = 0 ] ||
+		fail "a second pass was made"
+}
+
+# An agent that comes back as another process is measured before it is green.
+reboot_test()
+{
+	local state
+	calm 2
+	ctl_api nodes/node7 | jq -e '.verdict == "ok"' >/dev/null ||
+		fail "node7: $(ctl_api nodes/node7 | jq -c .verdict)"
+	ctl schedule disable watch >/dev/null || fail "schedule disable"
+	poll 60 nothing_runs || fail "runs go on"
+	cluster_signal KILL node7
+	poll 30 node7_is unknown || fail "killed, and $(ctl_api nodes/node7)"
+	cluster_start node7 coalmine-agent
+	poll 30 node7_is_back || fail "not back: $(ctl_api nodes/node7)"
+	for state in 1 2 3 4 5; do
+		node7_is unknown || fail "green without being measured"
+		sleep 1
+	done
+	metric 'coalmine_nodes{verdict="unknown"} 1' || fail "no metric"
+	ctl schedule enable watch >/dev/null || fail "schedule enable"
+	poll 90 node7_is ok || fail "measured, and not ok"
+}
+
+node7_is() # VERDICT
+{
+	[ "$(ctl_api nodes/node7 | jq -r .verdict)" = "$1" ]
+}
+
+node7_is_back()
+{
+	[ "$(ctl_api nodes/node7 | jq -r .state)" = ok ]
 }
 
 case ${1:?} in

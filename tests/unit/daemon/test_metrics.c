@@ -451,6 +451,30 @@ test_promtool(void **state)
 }
 
 /* Shares of nothing and limits that are none are left out, not 0. */
+/* A series for an open case, and none for those that are well. */
+static void
+test_verdicts(void **state)
+{
+	struct latest *l = latest_new();
+	struct strbuf page = render(l);
+
+	(void)state;
+	assert_non_null(strstr(page.text, "coalmine_nodes{verdict=\"bad\"} 1"));
+	assert_non_null(
+	    strstr(page.text, "coalmine_suspects{what=\"host\"} 0"));
+	assert_null(strstr(page.text, "coalmine_node_verdict{node=\"node1\""));
+	assert_non_null(strstr(page.text,
+	    "coalmine_node_verdict{node=\"node3\",verdict=\"bad\","
+	    "what=\"node\"} 1"));
+	assert_non_null(strstr(page.text,
+	    "coalmine_leaf_verdict{leaf=\"leaf2\",verdict=\"warn\","
+	    "what=\"link\"} 1"));
+	assert_non_null(
+	    strstr(page.text, "coalmine_suspects{what=\"link\"} 1"));
+	strbuf_clear(&page);
+	latest_free(l);
+}
+
 static void
 test_always(void **state)
 {
@@ -490,6 +514,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_always),
 		cmocka_unit_test(test_promised_names),
 		cmocka_unit_test(test_no_series_twice),

@@ -30,6 +30,25 @@ test_is_a_ring(void **state)
 	}
 }
 
+/* Both agree, and of an odd number one stands aside. */
+static void
+test_match(void **state)
+{
+	(void)state;
+	for (int size = 1; size < 20; size++) {
+		struct ring ring = { 5, 0, size, 0, size, 0 };
+		int aside = 0;
+
+		for (int i = 0; i < size; i++) {
+			int with = ring_match(&ring, i);
+
+			assert_int_equal(ring_match(&ring, with), i);
+			aside += with == i;
+		}
+		assert_int_equal(aside, size % 2);
+	}
+}
+
 /* Every pair has its turn once, both agree on it, and nobody else moves. */
 static void
 test_pairs_in_turn(void **state)
@@ -127,6 +146,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_is_a_ring),
+		cmocka_unit_test(test_match),
 		cmocka_unit_test(test_pairs_in_turn),
 		cmocka_unit_test(test_drawn_from),
 		cmocka_unit_test(test_natural),
