@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,12 +35,30 @@ barrier(const struct transport_team *team)
 	MPI_DO(patience_request(&req));
 }
 
+/* Who naps comes out of a barrier late, and would be waited for in the timed
+ * part. In this one nobody does: all are on their way to it. */
+static void
+align(const struct transport_team *team)
+{
+	MPI_Request req;
+	int done = 0;
+
+	MPI_DO(MPI_Ibarrier(team->comm, &req));
+	for (;;) {
+		MPI_DO(MPI_Test(&req, &done, MPI_STATUS_IGNORE));
+		if (done)
+			return;
+		sched_yield();
+	}
+}
+
 static double
 once(const struct transport_team *team, const struct together *to)
 {
 	uint64_t start_ns;
 
 	barrier(team);
+	align(team);
 	start_ns = clk_ns();
 	if (to->count == 1) {
 		exec_start(to->list[0], to->lo, to->hi);

@@ -6,7 +6,8 @@
 
 #include "common/clk.h"
 
-#define YIELD_NS     (100 * CLK_NS_PER_US)
+#define SPIN_NS      (10 * CLK_NS_PER_US)
+#define YIELD_NS     CLK_NS_PER_MS
 #define NAP_FIRST_NS (10 * CLK_NS_PER_US)
 #define NAP_LAST_NS  (100 * CLK_NS_PER_US)
 
@@ -38,7 +39,8 @@ patience_wait(struct patience *p)
 		exact_naps();
 	}
 	if (now - p->since_ns < YIELD_NS) {
-		sched_yield();
+		if (now - p->since_ns >= SPIN_NS)
+			sched_yield();
 		return;
 	}
 	clk_sleep_ns(p->nap_ns);

@@ -2,10 +2,11 @@
 /*
  * patience.h - waiting for MPI, streams and other ranks without spinning.
  *
- * Who polls gives up its core at first, for what comes within microseconds,
- * and then sleeps, ever longer: more ranks than cores is the common case on a
- * test machine, and a rank that spins there takes the core of the one that it
- * waits for. Longest nap: 100 us, little against what lasts that long.
+ * Who polls goes on for some microseconds, for what is almost there, then
+ * gives up its core after each look, and after a millisecond sleeps, ever
+ * longer: more ranks than cores is the common case on a test machine, and a
+ * rank that spins there takes the core of the one that it waits for. Longest
+ * nap: 100 us, little against what lasts that long.
  */
 #ifndef PROBES_TRANSPORT_PATIENCE_H
 #define PROBES_TRANSPORT_PATIENCE_H

@@ -101,6 +101,13 @@ case_transports() {
 			count=50003 via=$via
 		good 8 self bytes=1M via=$via
 	done
+	[ "$(count '.probe=="self" and (.rails|length)==0 and
+		(.nodes|length)==1 and .nodes[0].slowest==3')" = 1 ] ||
+		fail "nodes of self"
+	COALMINE_FAKE_NODES=2 good 8 group n=2 g=1 count=100
+	[ "$(count '(.nodes|length)==2 and .rails[0].sent_bytes==400 and
+		.nodes[0].sent_bytes==400 and .nodes[1].received_bytes==400 and
+		([.nodes[].slowest]|add)==3')" = 1 ] || fail "nodes and rails"
 	good 8 collective name=allreduce count=1003 hierarchy=2,4 stripe=2 \
 		depth=4 via=mpi,ipc
 	good 12 collective name=reduce-scatter count=507 hierarchy=2,2,3 \
