@@ -275,6 +275,9 @@ const struct conf_row options_campaign[] = {
 	    "the host." },
 	{ "measure", "device", CONF_CHOICE, 0, 0, "host|cuda|hip", "host", "",
 	    "Where buffers lie." },
+	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",
+	    "Predict every plan on this machine, a name or file, beside what "
+	    "is measured, and choose for it what is auto; empty: none." },
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",
 	    "Message sizes in place of the probe's own: 4,64K or "
 	    "4K..64M x4, from, to and factor." },

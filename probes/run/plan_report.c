@@ -237,6 +237,15 @@ put_notes(json_t *o, const struct plan *p)
 	json_object_set_new(o, "notes", notes);
 }
 
+static void
+put_predicted(json_t *o, const struct plan_report *r, const struct timing *tm)
+{
+	json_object_set_new(o, "machine", json_string(r->machine));
+	json_object_set_new(o, "predicted", number(r->predicted_s));
+	json_object_set_new(o, "ratio",
+	    number(r->predicted_s / tm->median_middle_s));
+}
+
 static const char *
 part_of(int step)
 {
@@ -272,6 +281,8 @@ plan_report_trial(const struct plan_report *r, const struct trial *t, int step)
 	    number(r->memory_bytes_per_s));
 	json_object_set_new(o, "above_memory",
 	    json_boolean(above_memory(r, &tm, step)));
+	if (r->machine != NULL && step == PLAN_REPORT_WHOLE)
+		put_predicted(o, r, &tm);
 	json_object_set_new(o, "setup_s", number(r->setup_s));
 	json_object_set_new(o, "verified", json_true());
 	if (r->staging[0] != '\0')

@@ -24,6 +24,8 @@ struct plan_report {
 	double setup_s;            /* exec_new */
 	double memory_bytes_per_s; /* of all ranks together */
 	const char *staging;
+	const char *machine; /* of the prediction; NULL: there is none */
+	double predicted_s;
 };
 
 /* step: a number, or one of these. */

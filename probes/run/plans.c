@@ -19,6 +19,7 @@
 #include "probes/pattern/neighbor.h"
 #include "probes/pattern/tune.h"
 #include "probes/plan/check.h"
+#include "probes/plan/predict.h"
 #include "probes/plan/pack.h"
 #include "probes/run/collective_run.h"
 #include "probes/run/control.h"
@@ -73,6 +74,7 @@ struct plans {
 	struct conf *conf;
 	int steps;
 	struct plans_result res;
+	struct machine *machine; /* of predictions; NULL: none */
 	/* of a neighbor plan with a matrix */
 	struct neighbor neighbor;
 	double plan_s; /* what it takes to plan it */
@@ -416,6 +418,24 @@ team_for(struct plans *ps, const char *device, char *why, size_t why_bytes)
 	return team_open(ps->world, device, &ps->team, why, why_bytes);
 }
 
+/* Beside what is measured; a plan that the machine could not run has none. */
+static void
+predict(struct plans *ps, const struct plan *p, struct plan_report *r)
+{
+	char why[PREDICT_WHY_BYTES];
+	struct predict pr;
+
+	if (ps->machine == NULL)
+		return;
+	if (predict_plan(p, ps->machine, NULL, &pr, why, sizeof(why)) < 0) {
+		log_warnx("no prediction: %s", why);
+		return;
+	}
+	r->machine = ps->machine->name;
+	r->predicted_s = (double)pr.total_ps / 1e12;
+	predict_clear(&pr);
+}
+
 static void
 run_plan(struct plans *ps, const char *probe, struct plan *p,
     const struct order *o)
@@ -428,6 +448,7 @@ run_plan(struct plans *ps, const char *probe, struct plan *p,
 	uint64_t start_ns;
 	int rc;
 
+	predict(ps, p, &r);
 	rc = team_for(ps, o->device, why, sizeof(why));
 	start_ns = clk_ns();
 	if (rc == 0)
@@ -732,16 +753,35 @@ run_varied(struct plans *ps, const struct pattern *pt)
 	vary_clear(&v);
 }
 
+/* That of the campaign, once. */
+static int
+load_machine(struct plans *ps)
+{
+	const char *name = conf_string(ps->conf, "measure", "machine");
+	char why[MACHINE_WHY_BYTES];
+
+	if (name[0] == '\0' || ps->machine != NULL)
+		return 0;
+	if (machine_load(name, NULL, 0, &ps->machine, why, sizeof(why)) < 0) {
+		note_failure(ps, EXIT_WRONG, CAUSE_CONFIG, why);
+		return -EINVAL;
+	}
+	tune_set_machine(ps->machine);
+	return 0;
+}
+
 void
 plans_lead(struct plans *ps, struct conf *c, const struct pattern *only,
     int steps, int table, struct plans_result *ret)
 {
 	struct order end = { 0 };
+	int loaded;
 
 	ps->conf = c;
+	loaded = load_machine(ps) == 0;
 	ps->steps = steps || conf_bool(c, "measure", "steps");
 	ps->table = plan_report_table();
-	for (size_t i = 0; patterns[i] != NULL; i++)
+	for (size_t i = 0; loaded && patterns[i] != NULL; i++)
 		if (only == NULL ? conf_has_section(c, patterns[i]->name)
 				 : patterns[i] == only)
 			run_varied(ps, patterns[i]);
@@ -794,6 +834,8 @@ plans_free(struct plans *ps)
 {
 	drop_kept(ps);
 	team_close(ps->team);
+	tune_set_machine(NULL);
+	machine_free(ps->machine);
 	table_free(ps->table);
 	strbuf_clear(&ps->remarks);
 	free(ps);

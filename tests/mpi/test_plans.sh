@@ -132,12 +132,16 @@ case_campaign() {
 	steps = yes
 	concurrent = yes
 	iterations = 2
+	machine = $COALMINE_SOURCE/etc/machines/lab.conf
 	END
 	engine 8 run "$work/p.conf" --json "$work/records" || fail "campaign"
 	complete campaign
 	[ "$(count '.probe=="group" and .of=="whole"')" = 2 ] || fail "groups"
 	[ "$(count '.probe=="stripe" and .of=="whole"')" = 2 ] ||
 		fail "stripes"
+	[ "$(count '.of=="whole" and .machine=="lab" and .predicted>0 and
+		((.ratio*.median_middle/.predicted-1)|fabs)<1e-6')" = 4 ] ||
+		fail "predictions"
 	[ "$(count '.probe=="stripe" and .of=="step" and .step==1')" = 2 ] ||
 		fail "steps"
 	[ "$(count '.probe=="concurrent" and .n==2')" = 1 ] ||
