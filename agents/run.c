@@ -88,17 +88,17 @@ run_resend(struct run *run)
 }
 
 static void
-lost_cb(int64_t rank, int64_t pid, void *arg)
+lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
 {
 	struct run *run = arg;
 
 	if (run->ending)
 		return;
-	log_warnx("run %s: rank %lld, pid %lld: lost", run->id, (long long)rank,
-	    (long long)pid);
+	log_warnx("run %s: rank %lld, pid %lld: %s", run->id, (long long)rank,
+	    (long long)pid, exited ? "ended itself" : "lost");
 	run_send(run, WIRE_RANK_LOST,
-	    json_pack("{s:s, s:I, s:I}", "run", run->id, "rank",
-		(json_int_t)rank, "pid", (json_int_t)pid),
+	    json_pack("{s:s, s:I, s:I, s:b}", "run", run->id, "rank",
+		(json_int_t)rank, "pid", (json_int_t)pid, "exited", exited),
 	    1);
 }
 

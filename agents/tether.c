@@ -20,7 +20,7 @@ struct line {
 	struct tether *tether;
 	struct bufferevent *bev;
 	int64_t rank, pid; /* -1 until it has said who it is */
-	int bye;
+	int bye, exited;
 };
 
 struct tether {
@@ -47,11 +47,11 @@ line_end(struct line *l)
 {
 	struct tether *t = l->tether;
 	int64_t rank = l->rank, pid = l->pid;
-	int lost = rank >= 0 && !l->bye;
+	int lost = rank >= 0 && !l->bye, exited = l->exited;
 
 	line_free(l);
 	if (lost)
-		t->lost(rank, pid, t->arg);
+		t->lost(rank, pid, exited, t->arg);
 }
 
 /* 0, or -1 for a line that no rank of ours writes. */
@@ -63,6 +63,10 @@ line_take(struct line *l, const char *text)
 
 	if (strcmp(text, "bye") == 0) {
 		l->bye = 1;
+		return 0;
+	}
+	if (strcmp(text, "exit") == 0) {
+		l->exited = 1;
 		return 0;
 	}
 	if (l->rank >= 0 ||

@@ -4,7 +4,8 @@
  *
  * A rank connects, writes "rank R pid P", and "bye" once its results are out.
  * A line that breaks without bye is a rank that died, whatever its launcher
- * thinks of it.
+ * thinks of it; one that ended itself, as its MPI does when another rank is
+ * gone, could still say "exit".
  */
 #ifndef AGENTS_TETHER_H
 #define AGENTS_TETHER_H
@@ -14,7 +15,8 @@
 
 struct tether;
 
-typedef void tether_lost_cb(int64_t rank, int64_t pid, void *arg);
+/* exited: it ended itself. */
+typedef void tether_lost_cb(int64_t rank, int64_t pid, int exited, void *arg);
 
 /* NULL after a line in the log. */
 struct tether *tether_open(struct event_base *base, const char *path,

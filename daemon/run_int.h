@@ -43,6 +43,7 @@
 /* An end record that cannot be committed holds a run open for this long. */
 #define RUN_COMMIT_NS      (60 * CLK_NS_PER_S)
 #define RUN_SIGNS_MAX      32
+#define RUN_EXIT_SIGNS_MAX 8   /* of them, ranks that ended themselves */
 #define RUN_RANK_SIGNS_MAX 24  /* of them, at most, ranks and daemons */
 #define RUN_ENDED_MAX      128 /* remembered for lists */
 

@@ -25,6 +25,7 @@ enum sign_weight {
 	SIGN_NO_END,   /* the launcher is content, but no end record came */
 	SIGN_LAUNCHER, /* the launcher failed */
 	SIGN_DAEMON,   /* a daemon of the launcher ended, on a known node */
+	SIGN_EXITED,   /* a rank ended itself: often, for another's death */
 	SIGN_RANK,     /* a rank died */
 	SIGN_KILLED,   /* the launcher was killed, and its ranks with it */
 	SIGN_AGENT     /* a node's agent went away */

@@ -13,6 +13,20 @@
 
 #include "common/log.h"
 
+static size_t
+signs_max(enum sign_weight weight)
+{
+	switch (weight) {
+	case SIGN_EXITED:
+		return RUN_EXIT_SIGNS_MAX;
+	case SIGN_RANK:
+	case SIGN_DAEMON:
+		return RUN_RANK_SIGNS_MAX;
+	default:
+		return RUN_SIGNS_MAX;
+	}
+}
+
 /* The onsets of signs that are known only by their effect, a run that is too
  * late, must not pose as the first: they count from now. */
 void
@@ -25,12 +39,11 @@ verdict_sign(struct run *r, enum sign_weight weight, enum run_state state,
 
 	/* A run whose end record is on its way has succeeded or has said
 	 * itself why not. */
-	if (run_is_final(r) || r->end_seen || r->sign_count == RUN_SIGNS_MAX)
+	if (run_is_final(r) || r->end_seen)
 		return;
 	/* A job of 10,000 ranks dies in 10,000 signs: the first count, and
-	 * leave room for the agents'. */
-	if (r->sign_count >= RUN_RANK_SIGNS_MAX &&
-	    (weight == SIGN_RANK || weight == SIGN_DAEMON))
+	 * leave room for what tells more. */
+	if (r->sign_count >= signs_max(weight))
 		return;
 	s->weight = weight;
 	s->state = state;
@@ -49,9 +62,11 @@ int
 verdict_rank_lost(struct run *r, struct node *n, const json_t *msg)
 {
 	json_int_t rank = json_integer_value(json_object_get(msg, "rank"));
+	int exited = json_is_true(json_object_get(msg, "exited"));
 
-	verdict_sign(r, SIGN_RANK, RUN_FAILED, CAUSE_RANK_LOST, clk_ns(),
-	    "rank %" JSON_INTEGER_FORMAT " on %s died", rank, n->name);
+	verdict_sign(r, exited ? SIGN_EXITED : SIGN_RANK, RUN_FAILED,
+	    CAUSE_RANK_LOST, clk_ns(), "rank %" JSON_INTEGER_FORMAT " on %s %s",
+	    rank, n->name, exited ? "ended itself" : "died");
 	return 0;
 }
 
@@ -67,7 +82,8 @@ was_killed(const struct run *r, int64_t status, const char *text)
 	if (status <= 128 || status > 128 + SIGRTMAX)
 		return 0;
 	for (size_t i = 0; i < r->sign_count; i++)
-		if (r->signs[i].weight == SIGN_RANK &&
+		if ((r->signs[i].weight == SIGN_RANK ||
+			r->signs[i].weight == SIGN_EXITED) &&
 		    now_ns - r->signs[i].onset_ns >= apart_ns)
 			return 0;
 	return 1;

@@ -80,6 +80,7 @@ FIELDS(rank_lost) = {
 	{ "run", 's', 0 },
 	{ "rank", 'i', 0 },
 	{ "pid", 'i', 0 },
+	{ "exited", 'b', 1 },
 	LAST
 };
 FIELDS(counters) = {

@@ -12,6 +12,7 @@
 #include "common/log.h"
 
 static int tether = -1;
+static int said_bye;
 
 static int
 dial(const char *path)
@@ -31,6 +32,15 @@ dial(const char *path)
 		return -err;
 	}
 	return fd;
+}
+
+/* Not said by one that a signal kills: so the rank that died first can be told
+ * from those whose MPI ends them for it. */
+static void
+say_exit(void)
+{
+	if (!said_bye)
+		(void)send(tether, "exit\n", 5, MSG_NOSIGNAL);
 }
 
 void
@@ -53,12 +63,14 @@ tether_open(int rank)
 	    (long)getpid());
 	if (send(tether, line, (size_t)len, MSG_NOSIGNAL) != len)
 		log_warn("%s", path);
+	atexit(say_exit);
 }
 
 /* The socket stays open: the end of the process closes it. */
 void
 tether_bye(void)
 {
+	said_bye = 1;
 	if (tether >= 0 && send(tether, "bye\n", 4, MSG_NOSIGNAL) != 4)
 		log_warn("tether");
 }

@@ -15,6 +15,7 @@
 #include "common/xalloc.h"
 #include "daemon/agenda.h"
 #include "daemon/campaign.h"
+#include "daemon/cost.h"
 #include "daemon/hub.h"
 #include "daemon/latest.h"
 #include "daemon/metrics.h"
@@ -123,16 +124,20 @@ bench(struct event_base *base, struct store *store, const char *dir)
 	static struct metrics_http http;
 	struct hub_options ho = { .heartbeat_ns = CLK_NS_PER_S,
 		.silence_ns = 60 * CLK_NS_PER_S,
-		.agents_max = NODES };
+		.agents_max = NODES,
+		.mesh.net = "" };
 	struct store_health health = { .writable = 1 };
 	struct latest *latest = latest_new();
 	struct hub *hub = hub_new(base, NULL, latest, &ho);
+	struct cost_rules rules = { 0 };
+	struct costs *costs = costs_new(store, &rules);
 	struct campaigns *campaigns = campaigns_new(dir);
 	struct agenda *agenda = agenda_new(campaigns, hub_runs(hub), store);
 	struct view_parts parts = { .hub = hub,
 		.campaigns = campaigns,
 		.agenda = agenda,
 		.store = store,
+		.costs = costs,
 		.latest = latest };
 	struct view *view = view_new(&parts);
 	struct metrics_in in = { .view = view,
@@ -147,6 +152,7 @@ bench(struct event_base *base, struct store *store, const char *dir)
 	view_free(view);
 	agenda_free(agenda);
 	campaigns_free(campaigns);
+	costs_free(costs);
 	hub_free(hub);
 	latest_free(latest);
 	return bad;

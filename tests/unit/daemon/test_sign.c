@@ -32,6 +32,10 @@ test_choose(void **state)
 	/* A rank dies, the launcher reports it four seconds later. */
 	struct sign rank[] = { sign(SIGN_RANK, 10 * S),
 		sign(SIGN_LAUNCHER, 14 * S) };
+	/* Its peers find out and end themselves, and their news is first. */
+	struct sign peers[] = { sign(SIGN_EXITED, 10 * S),
+		sign(SIGN_RANK, 10 * S + S / 5),
+		sign(SIGN_EXITED, 10 * S + S / 10) };
 	/* A node is cut: silent since 10, its peers' ranks die at 21. */
 	struct sign cut[] = { sign(SIGN_RANK, 21 * S),
 		sign(SIGN_LAUNCHER, 22 * S), sign(SIGN_AGENT, 10 * S) };
@@ -48,6 +52,7 @@ test_choose(void **state)
 	(void)state;
 	assert_null(sign_choose(NULL, 0));
 	assert_int_equal(chosen(rank, 2), SIGN_RANK);
+	assert_int_equal(chosen(peers, 3), SIGN_RANK);
 	assert_int_equal(chosen(cut, 3), SIGN_AGENT);
 	assert_int_equal(chosen(killed, 2), SIGN_KILLED);
 	assert_int_equal(chosen(busy, 2), SIGN_RANK);
