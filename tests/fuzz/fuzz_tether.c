@@ -16,7 +16,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	while ((one = strsep(&rest, "\n")) != NULL) {
 		if (line_take(&line, one) < 0)
 			break;
-		assert(line.bye || line.rank >= 0);
+		assert(line.bye || line.exited || line.rank >= 0);
 		assert((line.rank >= 0) == (line.pid >= 1));
 	}
 	assert(tether.seen <= 1); /* one rank a line */
