@@ -1,11 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# generated.sh [--write] TREE TABLES - what is made from the tables of schema/
+# generated.sh [--write] [TREE TABLES] - what is made from the tables of schema/
 # is equal to them: the default files of etc/, and in manual pages what stands
 # between ".\" begin TABLE" and ".\" end". With --write it is made so.
 write=
 [ "${1-}" = --write ] && write=yes && shift
+if [ $# = 0 ]; then # by hand, in a tree whose dev build is there
+	root=$(cd "$(dirname "$0")/../.." && pwd)
+	set -- "$root" "$root/build/dev/tests/lint/coalmine-tables"
+	[ -x "$2" ] || { echo "no $2: build the dev preset first" >&2; exit 3; }
+fi
 tables=$2
 . "$(dirname "$0")/lib.sh"
 bad=0
