@@ -128,10 +128,6 @@ options_of(const struct plan *p)
 static MPI_Datatype
 type_of(enum plan_type type, int reduces)
 {
-	static const int sizes[PLAN_TYPE_MAX] = { [PLAN_HALF] = 2,
-		[PLAN_BFLOAT16] = 2,
-		[PLAN_BYTE] = 1 };
-
 	switch (type) {
 	case PLAN_INT32:
 		return MPI_INT32_T;
@@ -144,7 +140,7 @@ type_of(enum plan_type type, int reduces)
 	default:
 		if (reduces)
 			return MPI_DATATYPE_NULL;
-		return sizes[type] == 2 ? MPI_INT16_T : MPI_BYTE;
+		return plan_types[type].bytes == 2 ? MPI_INT16_T : MPI_BYTE;
 	}
 }
 
