@@ -32,13 +32,13 @@ file warn 10
 verdict 1 warn
 verdict 1 warn --fail-on warn
 verdict 0 warn --fail-on bad
-file bad 299
+file bad 240
 verdict 2 bad
 verdict 2 bad --fail-on bad
 file unknown 0
 verdict 3 unknown
 verdict 0 unknown --fail-on warn
-file ok 301
+file ok 360
 verdict 3 unknown
 file ok -3600
 verdict 3 unknown
