@@ -143,6 +143,7 @@ struct runs {
 /* run.c */
 struct run *run_new(struct runs *rs, const char *campaign, const char *by,
     struct conf *conf);              /* takes conf */
+void run_free(struct run *r);        /* when it is on no list */
 void run_nodes_clear(struct run *r); /* and lets them go */
 struct run *run_find(const struct runs *rs, const char *id);
 struct run *run_find_live(const struct runs *rs, const char *id);
@@ -160,9 +161,12 @@ int run_send(const struct run *r, struct node *n, enum wire_type type,
 void run_finish(struct run *r, enum run_state state, enum cause cause,
     const char *text);
 void run_end_send(struct run *r, struct node *n, const char *text);
-json_t *run_json(const struct run *r);
-/* Read campaign.* of r->conf; -EINVAL with why. */
+
+/* run_order.c: read campaign.* of r->conf; -EINVAL with why. */
 int run_conf_read(struct run *r, char *why, size_t why_bytes);
+
+/* run_show.c */
+json_t *run_json(const struct run *r);
 
 /* admit.c */
 void admit_tick(struct run *r);
