@@ -58,6 +58,14 @@ const struct conf_row options_campaign[] = {
 	{ "self", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
 	    "Size of each rank's copy to itself." },
 	{ "self", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	{ "pairs", "g", CONF_INT, 1, RANKS_MAX / 2, NULL, "1", "devices",
+	    "Devices (ranks) of a node; each meets the same one of the other "
+	    "node." },
+	{ "pairs", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
+	    "What each device sends, and gets." },
+	{ "pairs", "shift", CONF_INT, 0, 1, NULL, "0", "nodes",
+	    "0: nodes 0 and 1, 2 and 3, ...; 1: nodes 1 and 2, 3 and 4, ..." },
+	{ "pairs", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
 	{ "sparse", "file", CONF_STRING, 0, 4000, NULL, "", "",
 	    "A matrix (senders rows, elements) or lines src dst bytes." },
 	{ "sparse", "format", CONF_CHOICE, 0, 0, "auto|matrix|list", "auto", "",
@@ -278,6 +286,9 @@ const struct conf_row options_campaign[] = {
 	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",
 	    "Predict every plan on this machine, a name or file, beside what "
 	    "is measured, and choose for it what is auto; empty: none." },
+	{ "measure", "bounds", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Before collectives, measure what two nodes exchange and what each "
+	    "node's link gives, and set the bounds beside them." },
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",
 	    "Message sizes in place of the probe's own: 4,64K or "
 	    "4K..64M x4, from, to and factor." },

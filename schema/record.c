@@ -260,7 +260,7 @@ is_samples(const json_t *v)
 	return 1;
 }
 
-/* [{node sent_bytes received_bytes slowest}, ...] */
+/* [{node sent_bytes received_bytes slowest seconds predicted ratio}, ...] */
 static int
 is_plan_nodes(const json_t *v)
 {
@@ -270,7 +270,10 @@ is_plan_nodes(const json_t *v)
 	if (json_array_size(v) > HOSTLIST_MAX)
 		return 0;
 	json_array_foreach (v, i, n)
-		if (!is_node(json_object_get(n, "node")))
+		if (!is_node(json_object_get(n, "node")) ||
+		    !is_number_or_null(json_object_get(n, "seconds")) ||
+		    !is_number_or_null(json_object_get(n, "predicted")) ||
+		    !is_number_or_null(json_object_get(n, "ratio")))
 			return 0;
 	return 1;
 }
@@ -382,6 +385,7 @@ static const struct field plan_fields[] = {
 	{ "memory_bytes_per_s", 'N', is_positive, 1 },
 	{ "machine", 's', NULL, 1 },
 	{ "predicted", 'N', is_positive, 1 },
+	{ "model", 'N', is_positive, 1 },
 	{ "ratio", 'N', is_positive, 1 },
 	{ "nodes", 'a', is_plan_nodes, 1 },
 	{ "cause", 's', is_cause, 1 },
@@ -403,6 +407,9 @@ static const struct field speedup_fields[] = {
 	{ "collective", 's', NULL, 1 },
 	{ "throughput", 'N', is_positive, 1 },
 	{ "baseline_throughput", 'N', is_positive, 1 },
+	{ "baseline_impl", 's', NULL, 1 },
+	{ "bound", 'N', is_positive, 1 },
+	{ "bound_ratio", 'N', is_positive, 1 },
 	{ "ranks", 'i', NULL, 1 },
 	{ "bytes", 'i', NULL, 1 },
 	{ "edges", 'i', NULL, 1 },
@@ -502,6 +509,7 @@ static const struct kind kinds[] = {
 	{ "group", plan_fields, 1 },
 	{ "stripe", plan_fields, 1 },
 	{ "self", plan_fields, 1 },
+	{ "pairs", plan_fields, 1 },
 	{ "sparse", plan_fields, 1 },
 	{ "collective", plan_fields, 1 },
 	{ "neighbor", plan_fields, 1 },

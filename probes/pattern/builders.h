@@ -10,6 +10,7 @@
 extern const struct pattern pattern_group;
 extern const struct pattern pattern_stripe;
 extern const struct pattern pattern_self;
+extern const struct pattern pattern_pairs;
 extern const struct pattern pattern_sparse;
 extern const struct pattern pattern_collective;
 extern const struct pattern pattern_compose;

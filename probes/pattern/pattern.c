@@ -16,6 +16,7 @@ const struct pattern *const patterns[] = {
 	&pattern_group,
 	&pattern_stripe,
 	&pattern_self,
+	&pattern_pairs,
 	&pattern_sparse,
 	&pattern_collective,
 	&pattern_compose,

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probes/pattern/outlook.h"
+#include "probes/run/speedup.h"
+
 static void
 plan_cb(void *arg)
 {
@@ -64,84 +67,60 @@ collective_run_time(struct collective_run *n, const struct trial_ask *ask,
 	*ret = v->side[0].trial;
 }
 
-static json_t *
-per_s(double bytes, const struct timing *t)
+static struct speedup
+speedup_of(const struct collective_run *n)
 {
-	return t->median_middle_s > 0 ? json_real(bytes / t->median_middle_s)
-				      : json_null();
+	return (struct speedup){ &n->versus,
+		n->rival != NULL ? rival_coll_name(n->rival) : NULL, n->rc,
+		n->why };
 }
 
 static void
-put_speedup(json_t *o, const struct collective_run *n)
+put_number(json_t *o, const char *name, double x)
 {
-	const struct versus_side *side = n->versus.side;
-	double bytes = (double)rival_coll_bytes(n->rival);
-	struct timing both, own, other;
+	json_object_set_new(o, name,
+	    isfinite(x) && x > 0 ? json_real(x) : json_null());
+}
 
-	versus_ratio(&n->versus, &both);
-	timing_of(side[0].trial.samples, side[0].trial.count, &own);
-	timing_of(side[1].trial.samples, side[1].trial.count, &other);
-	json_object_set_new(o, "collective",
-	    json_string(rival_coll_of(n->rival)));
-	json_object_set_new(o, "n", json_integer((json_int_t)both.n));
-	json_object_set_new(o, "value", json_real(both.median_middle_s));
-	json_object_set_new(o, "interval",
-	    isfinite(both.lo_s)
-		? json_pack("{s:s, s:f, s:f, s:f}", "of", "median", "level",
-		      0.95, "lo", both.lo_s, "hi", both.hi_s)
-		: json_null());
+/* Also where there is nothing to compare with. */
+static void
+put_throughput(json_t *o, const struct speedup *s, double bytes, double bound)
+{
+	double seconds[VERSUS_SIDES], own;
+
+	speedup_seconds(s, seconds);
+	own = bytes / seconds[0];
 	json_object_set_new(o, "bytes", json_integer((json_int_t)bytes));
-	json_object_set_new(o, "seconds", json_real(own.median_middle_s));
-	json_object_set_new(o, "baseline_seconds",
-	    json_real(other.median_middle_s));
-	json_object_set_new(o, "throughput", per_s(bytes, &own));
-	json_object_set_new(o, "baseline_throughput", per_s(bytes, &other));
+	put_number(o, "seconds", seconds[0]);
+	put_number(o, "throughput", own);
+	if (s->baseline != NULL)
+		put_number(o, "baseline_throughput", bytes / seconds[1]);
+	if (bound > 0) {
+		put_number(o, "bound", bound);
+		put_number(o, "bound_ratio", own / bound);
+	}
 }
 
 json_t *
 collective_run_report(const struct plan_report *r,
-    const struct collective_run *n)
+    const struct collective_run *n, const char *name, const struct bounds *b)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:i, s:f}", "probe",
-	    "speedup", "of", r->probe, "plan", r->plan->title, "baseline",
-	    n->rival != NULL ? rival_coll_name(n->rival) : "", "ranks",
-	    r->team->ranks, "setup_s", r->setup_s);
+	struct speedup s = speedup_of(n);
+	json_t *o = speedup_report(r, &s);
+	const char *of;
 
-	if (n->rival != NULL) {
-		put_speedup(o, n);
-		return o;
-	}
-	json_object_set_new(o, "n", json_integer(0));
-	json_object_set_new(o, "value", json_null());
-	json_object_set_new(o, "interval", json_null());
-	json_object_set_new(o, "cause",
-	    json_string(names_causes[n->rc == -EBADMSG ? CAUSE_WRONG_DATA
-						       : CAUSE_UNSUPPORTED]
-			    .name));
-	json_object_set_new(o, "text", json_string(n->why));
+	json_object_set_new(o, "collective", json_string(name));
+	if (n->rival != NULL)
+		json_object_set_new(o, "baseline_impl", json_string("mpi"));
+	put_throughput(o, &s, outlook_data(r->plan, &of),
+	    bounds_per_s(b, name));
 	return o;
 }
 
 void
 collective_run_text(const struct collective_run *n, char *ret, size_t cap_bytes)
 {
-	char interval[64] = "";
-	struct timing t, own, other;
+	struct speedup s = speedup_of(n);
 
-	if (n->rival == NULL) {
-		snprintf(ret, cap_bytes, "no speed-up: %s", n->why);
-		return;
-	}
-	versus_ratio(&n->versus, &t);
-	timing_of(n->versus.side[0].trial.samples,
-	    n->versus.side[0].trial.count, &own);
-	timing_of(n->versus.side[1].trial.samples,
-	    n->versus.side[1].trial.count, &other);
-	if (isfinite(t.lo_s))
-		snprintf(interval, sizeof(interval), " (%.2f to %.2f)", t.lo_s,
-		    t.hi_s);
-	snprintf(ret, cap_bytes,
-	    "speed-up over %s: %.2f%s, %.3g ms against %.3g ms, %zu turns each",
-	    rival_coll_name(n->rival), t.median_middle_s, interval,
-	    own.median_middle_s * 1e3, other.median_middle_s * 1e3, t.n);
+	speedup_text(&s, ret, cap_bytes);
 }

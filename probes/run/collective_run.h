@@ -9,6 +9,7 @@
 #ifndef PROBES_RUN_COLLECTIVE_RUN_H
 #define PROBES_RUN_COLLECTIVE_RUN_H
 
+#include "probes/run/bounds.h"
 #include "probes/run/plan_report.h"
 #include "probes/run/rival_coll.h"
 #include "probes/run/versus.h"
@@ -31,9 +32,10 @@ void collective_run_close(struct collective_run *n);
 void collective_run_time(struct collective_run *n, const struct trial_ask *ask,
     struct trial *ret);
 
-/* Rank 0: a record of the speed-up, and the same as a line. */
+/* Rank 0: a record of the speed-up of a collective of that name, and the same
+ * as a line. */
 json_t *collective_run_report(const struct plan_report *r,
-    const struct collective_run *n);
+    const struct collective_run *n, const char *name, const struct bounds *b);
 void collective_run_text(const struct collective_run *n, char *ret,
     size_t cap_bytes);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probes/run/neighbor_run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/xalloc.h"
+#include "probes/run/speedup.h"
 #include "probes/run/world.h"
 
 #define FIRST_DATA 1    /* of fill: any number */
@@ -261,71 +261,34 @@ put_expected(json_t *o, const struct plan *p)
 			    json_real(p->notes[i].real));
 }
 
-static void
-put_speedup(json_t *o, const struct neighbor_run *n)
+static struct speedup
+speedup_of(const struct neighbor_run *n)
 {
-	struct timing both, own, other;
-
-	versus_ratio(&n->versus, &both);
-	timing_of(n->versus.side[0].trial.samples,
-	    n->versus.side[0].trial.count, &own);
-	timing_of(n->versus.side[1].trial.samples,
-	    n->versus.side[1].trial.count, &other);
-	json_object_set_new(o, "n", json_integer((json_int_t)both.n));
-	json_object_set_new(o, "value", json_real(both.median_middle_s));
-	json_object_set_new(o, "interval",
-	    isfinite(both.lo_s)
-		? json_pack("{s:s, s:f, s:f, s:f}", "of", "median", "level",
-		      0.95, "lo", both.lo_s, "hi", both.hi_s)
-		: json_null());
-	json_object_set_new(o, "seconds", json_real(own.median_middle_s));
-	json_object_set_new(o, "baseline_seconds",
-	    json_real(other.median_middle_s));
-	json_object_set_new(o, "baseline_setup_s",
-	    json_real(rival_setup_s(n->rival)));
+	return (struct speedup){ &n->versus,
+		n->rival != NULL ? rival_name(n->rival) : NULL, n->rc, n->why };
 }
 
 json_t *
 neighbor_run_report(const struct plan_report *r, const struct neighbor_run *n)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:f}", "probe",
-	    "speedup", "of", r->probe, "plan", r->plan->title, "order",
-	    n->phased ? "phased" : "dataflow", "baseline",
-	    n->rival != NULL ? rival_name(n->rival) : "", "ranks",
-	    r->team->ranks, "setup_s", r->setup_s);
+	struct speedup s = speedup_of(n);
+	json_t *o = speedup_report(r, &s);
 
+	json_object_set_new(o, "order",
+	    json_string(n->phased ? "phased" : "dataflow"));
 	put_graph(o, r->plan);
 	put_wires(o, r, n);
 	put_expected(o, r->plan);
-	if (n->rival != NULL) {
-		put_speedup(o, n);
-		return o;
-	}
-	json_object_set_new(o, "n", json_integer(0));
-	json_object_set_new(o, "value", json_null());
-	json_object_set_new(o, "interval", json_null());
-	json_object_set_new(o, "cause",
-	    json_string(names_causes[n->rc == -EBADMSG ? CAUSE_WRONG_DATA
-						       : CAUSE_UNSUPPORTED]
-			    .name));
-	json_object_set_new(o, "text", json_string(n->why));
+	if (n->rival != NULL)
+		json_object_set_new(o, "baseline_setup_s",
+		    json_real(rival_setup_s(n->rival)));
 	return o;
 }
 
 void
 neighbor_run_text(const struct neighbor_run *n, char *ret, size_t cap_bytes)
 {
-	char interval[64] = "";
-	struct timing t;
+	struct speedup s = speedup_of(n);
 
-	if (n->rival == NULL) {
-		snprintf(ret, cap_bytes, "no speed-up: %s", n->why);
-		return;
-	}
-	versus_ratio(&n->versus, &t);
-	if (isfinite(t.lo_s))
-		snprintf(interval, sizeof(interval), " (%.2f to %.2f)", t.lo_s,
-		    t.hi_s);
-	snprintf(ret, cap_bytes, "speed-up over %s: %.2f%s, %zu turns each",
-	    rival_name(n->rival), t.median_middle_s, interval, t.n);
+	speedup_text(&s, ret, cap_bytes);
 }

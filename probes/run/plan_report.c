@@ -154,6 +154,7 @@ put_times(json_t *o, const struct trial *t, const struct timing *tm)
 struct place {
 	uint64_t sent, received;
 	int slowest;
+	double s, predicted_s; /* until its last rank is done; 0: not known */
 };
 
 static void
@@ -185,11 +186,38 @@ count_places(const struct plan_report *r, const struct trial *t, int step,
 	free(rail);
 }
 
+/* Nodes that take part, each by its own clock. */
+static void
+time_places(const struct plan_report *r, const struct trial *t,
+    struct place *nodes)
+{
+	for (int i = 0; t->rank_s != NULL && i < r->team->ranks; i++) {
+		struct place *n = &nodes[r->team->nodes[i]];
+
+		if (n->sent + n->received == 0)
+			continue;
+		n->s = fmax(n->s, t->rank_s[i]);
+		if (r->predicted_rank_s != NULL)
+			n->predicted_s = fmax(n->predicted_s,
+			    r->predicted_rank_s[i]);
+	}
+}
+
 static json_t *
 place_json(const struct place *pl)
 {
-	return json_pack("{s:I, s:I, s:i}", "sent_bytes", (json_int_t)pl->sent,
-	    "received_bytes", (json_int_t)pl->received, "slowest", pl->slowest);
+	json_t *o = json_pack("{s:I, s:I, s:i}", "sent_bytes",
+	    (json_int_t)pl->sent, "received_bytes", (json_int_t)pl->received,
+	    "slowest", pl->slowest);
+
+	if (pl->s > 0)
+		json_object_set_new(o, "seconds", json_real(pl->s));
+	if (pl->s > 0 && pl->predicted_s > 0) {
+		json_object_set_new(o, "predicted", json_real(pl->predicted_s));
+		json_object_set_new(o, "ratio",
+		    json_real(pl->predicted_s / pl->s));
+	}
+	return o;
 }
 
 static void
@@ -202,6 +230,8 @@ put_places(json_t *o, const struct plan_report *r, const struct trial *t,
 	json_t *list = json_array(), *lanes = json_array();
 
 	count_places(r, t, step, nodes, rails);
+	if (step == PLAN_REPORT_WHOLE)
+		time_places(r, t, nodes);
 	for (size_t i = 0; i < count && i < REPORT_NODES_MAX; i++) {
 		json_t *one = place_json(&nodes[i]);
 
@@ -242,6 +272,8 @@ put_predicted(json_t *o, const struct plan_report *r, const struct timing *tm)
 {
 	json_object_set_new(o, "machine", json_string(r->machine));
 	json_object_set_new(o, "predicted", number(r->predicted_s));
+	json_object_set_new(o, "model",
+	    number((double)r->bytes / r->predicted_s));
 	json_object_set_new(o, "ratio",
 	    number(r->predicted_s / tm->median_middle_s));
 }

@@ -26,6 +26,7 @@ struct plan_report {
 	const char *staging;
 	const char *machine; /* of the prediction; NULL: there is none */
 	double predicted_s;
+	const double *predicted_rank_s; /* until each rank is done; or NULL */
 };
 
 /* step: a number, or one of these. */

@@ -24,7 +24,6 @@ struct rival_coll {
 	char *send, *recv;
 	int count, all; /* elements of a block, of a block for every rank */
 	int root;
-	uint64_t block_bytes;
 	MPI_Datatype type;
 	MPI_Op op;
 };
@@ -193,7 +192,6 @@ read_options(struct rival_coll *r, const struct conf *c, char *why,
 		    "MPI counts with int: too many elements");
 	r->count = (int)count;
 	r->all = (int)(count * r->team->ranks);
-	r->block_bytes = (uint64_t)count * plan_types[type].bytes;
 	r->op = op_of(
 	    (enum plan_op)plan_op_find(conf_string(c, SECTION, "op")));
 	r->root = (int)conf_int(c, SECTION, "root");
@@ -262,18 +260,6 @@ const char *
 rival_coll_name(const struct rival_coll *r)
 {
 	return r->row->name;
-}
-
-const char *
-rival_coll_of(const struct rival_coll *r)
-{
-	return r->row->of;
-}
-
-uint64_t
-rival_coll_bytes(const struct rival_coll *r)
-{
-	return r->block_bytes * (uint64_t)r->team->ranks;
 }
 
 void

@@ -21,9 +21,6 @@ int rival_coll_open(struct exec *e, const struct plan *p,
 void rival_coll_close(struct rival_coll *r); /* NULL is allowed */
 
 const char *rival_coll_name(const struct rival_coll *r); /* "MPI_Bcast" */
-const char *rival_coll_of(const struct rival_coll *r);   /* "broadcast" */
-/* d of the paper: count times the number of ranks, in bytes. */
-uint64_t rival_coll_bytes(const struct rival_coll *r);
 
 /* Once; collective. */
 void rival_coll_run(struct rival_coll *r);

@@ -9,6 +9,7 @@
 
 #include "common/clk.h"
 #include "common/log.h"
+#include "common/robust.h"
 #include "common/xalloc.h"
 #include "probes/run/stop.h"
 #include "probes/run/world.h"
@@ -142,10 +143,28 @@ run_batch(const struct transport_team *team, const struct together *to,
 {
 	t->samples = xreallocarray(t->samples, t->count + n,
 	    sizeof(*t->samples));
-	for (size_t i = 0; i < n; i++)
-		t->samples[t->count + i].s = once(team, to);
+	t->own_s = xreallocarray(t->own_s, t->count + n, sizeof(*t->own_s));
+	for (size_t i = 0; i < n; i++) {
+		t->own_s[t->count + i] = once(team, to);
+		t->samples[t->count + i].s = t->own_s[t->count + i];
+	}
 	slowest(team, t->samples + t->count, n);
 	t->count += n;
+}
+
+/* When each rank was done with its own part: who waits for nobody else in a
+ * plan can be judged by it. */
+static void
+gather_own(const struct transport_team *team, struct trial *t)
+{
+	double mine = robust_median(t->own_s, t->count);
+	MPI_Request req;
+
+	if (team->rank == 0)
+		t->rank_s = xcalloc((size_t)team->ranks, sizeof(*t->rank_s));
+	MPI_DO(MPI_Igather(&mine, 1, MPI_DOUBLE, t->rank_s, 1, MPI_DOUBLE, 0,
+	    team->comm, &req));
+	MPI_DO(patience_request(&req));
 }
 
 static void
@@ -166,6 +185,7 @@ time_together(const struct transport_team *team, const struct together *to,
 		    : decide(team, ask, ret, start_ns);
 	} while (decision == STOP_GO_ON);
 	ret->stopped_by = (enum stop)decision;
+	gather_own(team, ret);
 }
 
 void
@@ -190,6 +210,8 @@ void
 trial_clear(struct trial *t)
 {
 	free(t->samples);
+	free(t->own_s);
+	free(t->rank_s);
 	memset(t, 0, sizeof(*t));
 }
 

@@ -82,6 +82,34 @@ case_collectives() {
 	done
 }
 
+# What two nodes exchange is measured first, and bounds what follows.
+case_bounds() {
+	local words="hierarchy=auto depth=2 bounds=yes sizes=4K,16K"
+	export COALMINE_FAKE_NODES=rank
+	# shellcheck disable=SC2086
+	engine 4 run collective name=gather $words "${quick[@]}" \
+		--json "$work/records" || fail "bounds"
+	complete bounds
+	[ "$(count '.probe=="group" and .of=="whole" and .verified')" = 2 ] ||
+		fail "groups"
+	[ "$(count '.probe=="pairs" and (.nodes|length)==4 and
+		([.nodes[].seconds>0]|all)')" = 2 ] || fail "pairs"
+	# Of what one node sends, for 4 ranks on 4 nodes 4/3.
+	jq -es '([.[]|select(.probe=="group" and
+			(.plan|contains("direction=out")))][0]|
+			.bytes/.median_middle) as $rate |
+		[.[]|select(.probe=="speedup")] | length==2 and
+		all(.bound/$rate/4*3-1|fabs<1e-3) and
+		all((.throughput/.bound/.bound_ratio-1)|fabs<1e-3) and
+		all(.collective=="gather" and .baseline_impl=="mpi")' \
+		"$work/records" >/dev/null || fail "bound"
+	# Dealt in turns, two groups of ranks are not two nodes.
+	# shellcheck disable=SC2086
+	COALMINE_FAKE_NODES=2 engine 4 run collective name=gather $words \
+		"${quick[@]}" --json "$work/records" || fail "dealt"
+	[ "$(count '.bound')" = 0 ] || fail "a bound of what was not measured"
+}
+
 # Messages longer than an int, by way of a small limit.
 case_pieces() {
 	COALMINE_PIECE_BYTES=1000 good 8 stripe g=4 bytes=1000001

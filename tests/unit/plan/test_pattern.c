@@ -229,6 +229,27 @@ test_self(void **state)
 	plan_free(p);
 }
 
+static void
+test_pairs(void **state)
+{
+	struct plan *p = case_proven("pairs g=2 bytes=100", 8);
+
+	(void)state;
+	assert_string_equal(case_pairs(p, 0),
+	    "0>2 1>3 2>0 3>1 4>6 5>7 6>4 7>5");
+	plan_free(p);
+	p = case_proven("pairs shift=1", 4);
+	assert_string_equal(case_pairs(p, 0), "0>3 1>2 2>1 3>0");
+	plan_free(p);
+	p = case_proven("pairs shift=1", 5);
+	assert_string_equal(case_pairs(p, 0), "1>2 2>1 3>4 4>3");
+	plan_free(p);
+	case_refused("pairs g=4", 7, "pairs.g = 4: allowed is what 7 ranks");
+	case_refused("pairs shift=1", 2,
+	    "pairs.g = 1: allowed is what 2 ranks");
+	case_refused("pairs shift=2", 8, "pairs.shift = 2: allowed");
+}
+
 /* A pattern of n ranks in nodes of g, with zeros, odd sizes and self entries.
  */
 static void
@@ -315,6 +336,7 @@ main(void)
 		cmocka_unit_test(test_group_refused),
 		cmocka_unit_test(test_stripe_cases),
 		cmocka_unit_test(test_self),
+		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_sparse),
 	};
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pairs.c - nodes meet in pairs, all at once and both ways: what each node's
+ * own link gives. With shift 0 and then 1 every node meets two others, so that
+ * one slow end can be told from the other.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "probes/pattern/builders.h"
+
+#define SECTION "pairs"
+
+struct pairs {
+	struct plan *p;
+	struct plan_transfer t; /* what all have alike */
+	uint32_t nodes, g;
+};
+
+static void
+meet(struct pairs *ps, uint32_t a, uint32_t b)
+{
+	struct plan_transfer *t = &ps->t;
+
+	for (uint32_t i = 0; i < 2 * ps->g; i++) {
+		uint32_t device = i % ps->g;
+
+		t->src = (i < ps->g ? a : b) * ps->g + device;
+		t->dst = (i < ps->g ? b : a) * ps->g + device;
+		plan_buf_need(ps->p, t->from, t->src, t->bytes);
+		plan_buf_need(ps->p, t->to, t->dst, t->bytes);
+		plan_transfer_add(ps->p, t);
+		plan_promise_copy(ps->p, t);
+	}
+}
+
+/* The last with the first, where their number lets both be without another. */
+static void
+meet_all(struct pairs *ps, uint32_t shift)
+{
+	for (uint32_t a = shift; a + 1 < ps->nodes; a += 2)
+		meet(ps, a, a + 1);
+	if (shift == 1 && ps->nodes % 2 == 0)
+		meet(ps, ps->nodes - 1, 0);
+}
+
+static int
+build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
+    size_t why_bytes)
+{
+	uint32_t shift = (uint32_t)conf_int(c, SECTION, "shift");
+	struct pairs ps = { .g = (uint32_t)conf_int(c, SECTION, "g"),
+		.t.bytes = conf_bytes(c, SECTION, "bytes") };
+	char *title;
+	int rc;
+
+	ps.t.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
+	rc = pattern_ranks(c, SECTION, "g", (2 + (uint64_t)shift) * ps.g,
+	    &ranks, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	ps.nodes = ranks / ps.g;
+	title = pattern_title(c, SECTION);
+	ps.p = plan_new(ranks, title);
+	free(title);
+	ps.t.from = plan_buf_add(ps.p, "send", PLAN_IN);
+	ps.t.to = plan_buf_add(ps.p, "recv", PLAN_OUT);
+	meet_all(&ps, shift);
+	plan_note_add(ps.p, "footprint", "bytes", plan_volume(ps.p));
+	plan_sort(ps.p);
+	*ret = ps.p;
+	return 0;
+}
+
+const struct pattern pattern_pairs = {
+	.name = SECTION,
+	.text = "Nodes in pairs, both ways: what each node's link gives.",
+	.build = build,
+};

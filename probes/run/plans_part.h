@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plans_part.h - what the files of plans.c share; nobody else includes it.
+ *
+ *   plans.c           rank 0 asks for one plan after another, the others follow
+ *   plans_one.c       all ranks prove, time and report one plan
+ *   plans_together.c  all that were kept, at once
+ *   plans_bounds.c    what is measured before collectives
+ */
+#ifndef PROBES_RUN_PLANS_PART_H
+#define PROBES_RUN_PLANS_PART_H
+
+#include "common/str.h"
+#include "probes/pattern/neighbor.h"
+#include "probes/run/bounds.h"
+#include "probes/run/plan_report.h"
+#include "probes/run/plans.h"
+#include "probes/run/trial.h"
+#include "probes/topo/machine.h"
+
+#define PLANS_EXIT_BAD    2
+#define PLANS_EXIT_WRONG  3
+#define PLANS_FIRST_DATA  1 /* "iterations" of fill: any two numbers */
+#define PLANS_SECOND_DATA 2
+#define PLANS_COLLECTIVE  "collective"
+
+/* From rank 0 to all: what comes next. */
+struct order {
+	int more; /* 0: that was all */
+	int status;
+	int steps;    /* each alone as well */
+	int keep;     /* the plan, for later */
+	int together; /* no plan: run all that were kept */
+	uint64_t plan_bytes;
+	struct trial_ask ask;
+	char device[16];
+	char probe[16];
+	uint32_t columns; /* of a product with a sparse matrix; 0: none */
+};
+
+/* A plan that stays, to be run with others. */
+struct kept {
+	struct plan *plan;
+	struct exec *exec;
+};
+
+struct plans {
+	struct world *world;
+	struct transport_team *team;
+	char device[16]; /* of team */
+	struct kept *kept;
+	size_t kept_count;
+	/* rank 0: */
+	struct emit *emit;
+	struct table *table;
+	int rows;              /* in it */
+	struct strbuf remarks; /* lines below it */
+	struct conf *conf;
+	int steps;
+	struct plans_result res;
+	struct machine *machine; /* of predictions; NULL: none */
+	struct bounds bounds;    /* of collectives, as measured */
+	double last_s;           /* of the last plan; 0: no number */
+	/* of a neighbor plan with a matrix */
+	struct neighbor neighbor;
+	double plan_s; /* what it takes to plan it */
+};
+
+/* plans.c, rank 0 */
+void plans_note(struct plans *ps, int status, enum cause cause,
+    const char *why);
+int plans_prove(struct plans *ps, const char *probe, const struct plan *p);
+/* To all, and run it; takes p. */
+void plans_send(struct plans *ps, const char *probe, struct plan *p);
+
+/* plans_one.c */
+uint64_t plans_largest(const struct plan *p); /* bytes of a transfer */
+/* The volume that bandwidth is made of. */
+void plans_volume(struct plan_report *r);
+/* step as in plan_report_trial */
+void plans_report(struct plans *ps, const struct plan_report *r,
+    const struct trial *t, int step);
+/* 0, or -EBADMSG once it is reported. */
+int plans_fault(struct plans *ps, const struct plan_report *r, int rc,
+    const struct exec_fault *f, const char *when);
+void plans_refuse(struct plans *ps, const char *probe, const struct plan *p,
+    int rc, const char *why);
+void plans_run(struct plans *ps, const char *probe, struct plan *p,
+    const struct order *o);
+void plans_drop_kept(struct plans *ps);
+
+/* plans_together.c */
+int plans_is_kept(const struct plans *ps, const struct plan *p);
+void plans_run_together(struct plans *ps, const struct order *o);
+
+/* plans_bounds.c, rank 0 */
+void plans_bounds(struct plans *ps);
+
+#endif
