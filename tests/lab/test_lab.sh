@@ -72,6 +72,22 @@ check_shaping()
 	between "$sum" 300 420 "four hosts over one uplink, Mbit/s"
 }
 
+# Many connections that start at once fill a switch's queue, not their own.
+check_losses()
+{
+	local n dropped pids=()
+	expect "congestion control" "$(in_host node1 \
+		cat /proc/sys/net/ipv4/tcp_congestion_control)" reno
+	for n in $(seq 40); do
+		bulk node1 node$((n % 3 + 2)) >/dev/null &
+		pids+=($!)
+	done
+	wait "${pids[@]}" || fail "40 connections of one host"
+	dropped=$(in_host node1 tc -s qdisc show dev eth0 |
+		sed -n 's/.*dropped \([0-9]*\).*/\1/p')
+	expect "dropped by its own host" "$dropped" 0
+}
+
 check_faults()
 {
 	"$lab" degrade node2 rate=20mbit || fail "degrade"
@@ -138,6 +154,7 @@ say names; check_names
 say exec; check_exec
 serve_all
 say shaping; check_shaping
+say losses; check_losses
 say faults; check_faults
 say "two labs"; check_second
 say signals; check_signals
