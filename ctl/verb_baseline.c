@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verb_baseline.c - what the cluster was when it was commissioned: a run's
- * canaries under a name. A difference is told of every test, and of the nodes
- * that have changed more than their peers: what all of them share is the
- * cluster's, not theirs.
+ * canaries under a name. "recent" is the collector's own: what the cluster and
+ * each node were like in the last weeks.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/robust.h"
 #include "common/xalloc.h"
+#include "ctl/baseline.h"
 #include "ctl/compare.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
 #include "ctl/runs.h"
 
-#define NODES_SHOWN 20
-#define NODE_Z      3.0  /* beyond the scatter of its peers */
-#define SIGMA_MIN   0.02 /* the histograms' resolution */
+#define RECENT "recent" /* the collector's own */
+
+static const json_t *
+records_of(const json_t *baseline)
+{
+	return json_object_get(json_object_get(baseline, "body"), "records");
+}
+
+/* A run's id, or the recent weeks in place of a run. */
+static int
+pin_find(struct ctl *c, char **ret_run)
+{
+	const char *text = c->args[1] != NULL ? c->args[1] : "last";
+
+	if (strcmp(text, RECENT) != 0)
+		return runs_find(c, text, ret_run);
+	*ret_run = xstrdup(text);
+	return 0;
+}
 
 static int
 baseline_pin(struct ctl *c)
@@ -26,7 +40,7 @@ baseline_pin(struct ctl *c)
 	struct strbuf path = { 0 };
 	json_t *body, *reply = NULL;
 	char *run;
-	int rc = runs_find(c, c->args[1] != NULL ? c->args[1] : "last", &run);
+	int rc = pin_find(c, &run);
 
 	if (rc != 0)
 		return rc;
@@ -109,9 +123,7 @@ baseline_show(struct ctl *c)
 	if (rc != 0)
 		return rc;
 	t = table_new("test|phase|>p50|>p99|>mean|>nodes");
-	json_array_foreach (json_object_get(json_object_get(baseline, "body"),
-				"records"),
-	    i, r)
+	json_array_foreach (records_of(baseline), i, r)
 		print_record(t, r);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(baseline);
@@ -120,87 +132,6 @@ baseline_show(struct ctl *c)
 	table_free(t);
 	json_decref(baseline);
 	return EXIT_CODE_OK;
-}
-
-/* A node's number: the quartile of its pairs on the good side. */
-static double
-node_number(const json_t *record, const char *node)
-{
-	const char *key = strcmp(print_member(record, "unit", "s"), "s") == 0
-	    ? "q25"
-	    : "q75";
-	json_t *o;
-	size_t i;
-
-	json_array_foreach (json_object_get(record, "nodes"), i, o)
-		if (strcmp(print_member(o, "node", ""), node) == 0)
-			return print_number(o, key);
-	return NAN;
-}
-
-struct changed {
-	const char *node;
-	double x; /* logarithm; larger is worse */
-};
-
-static int
-worse_first(const void *a, const void *b)
-{
-	double x = ((const struct changed *)a)->x;
-	double y = ((const struct changed *)b)->x;
-
-	return (x < y) - (x > y);
-}
-
-static size_t
-nodes_changed(const json_t *was, const json_t *is, struct changed *ret)
-{
-	int sign = strcmp(print_member(is, "unit", "s"), "s") == 0 ? 1 : -1;
-	size_t n = 0, i;
-	json_t *o;
-
-	json_array_foreach (json_object_get(is, "nodes"), i, o) {
-		const char *node = print_member(o, "node", "");
-		double a = node_number(was, node), b = node_number(is, node);
-
-		if (!(a > 0) || !(b > 0))
-			continue;
-		ret[n].node = node;
-		ret[n++].x = sign * log(b / a);
-	}
-	return n;
-}
-
-/* Those that got worse by margin more than the median node did; how many. */
-static size_t
-print_nodes(struct table *t, const json_t *was, const json_t *is, double margin)
-{
-	size_t count = json_array_size(json_object_get(is, "nodes")), n;
-	size_t shown = 0;
-	struct changed *list = xcalloc(count + 1, sizeof(*list));
-	double *x = xcalloc(count + 1, sizeof(*x)), median, mad;
-
-	n = nodes_changed(was, is, list);
-	for (size_t i = 0; i < n; i++)
-		x[i] = list[i].x;
-	median = robust_median(x, n);
-	mad = robust_mad(x, n, median);
-	qsort(list, n, sizeof(*list), worse_first);
-	for (size_t i = 0; i < n && i < NODES_SHOWN; i++) {
-		double off = list[i].x - median;
-
-		if (off < margin ||
-		    robust_z(list[i].x, median, mad, SIGMA_MIN) < NODE_Z)
-			break;
-		table_cell(t, "%s", list[i].node);
-		table_cell(t, "%s", print_member(is, "test", "?"));
-		table_cell(t, "%.3f", exp(list[i].x));
-		table_cell(t, "%.3f", exp(median));
-		shown++;
-	}
-	free(x);
-	free(list);
-	return shown;
 }
 
 /* Production load is told against the quiet network: a wild phase has no
@@ -218,11 +149,19 @@ counterpart(const json_t *was, const json_t *r)
 	return same;
 }
 
-static int
-diff(struct ctl *c, const json_t *was, const json_t *is, double margin)
+/* The collector's own weeks of a test; NULL: it has heard none. */
+static const json_t *
+recent_of(const json_t *recent, const json_t *r)
 {
-	struct table *nodes = table_new("node|test|>times baseline|"
-					">its peers");
+	return records_find(recent, "canary", print_member(r, "test", ""),
+	    names_phases[PHASE_WILD]);
+}
+
+static int
+diff(struct ctl *c, const json_t *was, const json_t *recent, const json_t *is,
+    double margin)
+{
+	struct table *nodes = table_new(BASELINE_NODES);
 	struct compare_out o;
 	const json_t *r;
 	size_t i, shown = 0;
@@ -236,8 +175,12 @@ diff(struct ctl *c, const json_t *was, const json_t *is, double margin)
 			continue;
 		compare_add(&o, print_member(r, "test", "?"),
 		    print_member(r, "phase", "?"), old, r);
-		if (old != NULL)
-			shown += print_nodes(nodes, old, r, margin);
+		shown += baseline_nodes(nodes, old,
+		    strcmp(print_member(r, "phase", ""),
+			names_phases[PHASE_CONGESTED]) == 0
+			? NULL
+			: recent_of(recent, r),
+		    r, margin);
 	}
 	rc = compare_end(c, &o);
 	if (!opts_given(&c->opts, OPT_JSON) && shown > 0) {
@@ -251,7 +194,7 @@ diff(struct ctl *c, const json_t *was, const json_t *is, double margin)
 static int
 baseline_diff(struct ctl *c)
 {
-	json_t *baseline = NULL, *is = NULL;
+	json_t *baseline = NULL, *recent = NULL, *is = NULL;
 	double margin;
 	char *run = NULL;
 	int rc = compare_margin(c, &margin);
@@ -259,17 +202,18 @@ baseline_diff(struct ctl *c)
 	if (rc == 0)
 		rc = ctl_get(c, "baselines/*", c->args[0], &baseline);
 	if (rc == 0)
+		rc = ctl_get(c, "baselines/*", RECENT, &recent);
+	if (rc == 0)
 		rc = runs_find(c, c->args[1] != NULL ? c->args[1] : "last",
 		    &run);
 	if (rc == 0)
 		rc = records_get(c, run, &is);
 	if (rc == 0)
-		rc = diff(c,
-		    json_object_get(json_object_get(baseline, "body"),
-			"records"),
-		    is, margin);
+		rc = diff(c, records_of(baseline), records_of(recent), is,
+		    margin);
 	free(run);
 	json_decref(is);
+	json_decref(recent);
 	json_decref(baseline);
 	return rc;
 }
@@ -293,16 +237,23 @@ baseline_drop(struct ctl *c)
 const struct verb verbs_baseline[] = {
 	{ "baseline", "pin", "NAME [RUN]", 1, 2, "json", "",
 	    "Keep a run's canaries under a name: what the cluster was.",
-	    "Without RUN it is the last one. It stays when the run's records "
-	    "are deleted, and a second pin takes its place.",
+	    "Without RUN it is the last one; recent in its place pins what the "
+	    "collector has learned of the last weeks. It stays when the run's "
+	    "records are deleted, and a second pin takes its place. The one "
+	    "that verdict.baseline names, commissioning, is what verdicts "
+	    "hold nodes against.",
 	    baseline_pin },
 	{ "baseline", "show", "[NAME]", 0, 1, "json", "",
-	    "List the baselines, or show one.", NULL, baseline_show },
+	    "List the baselines, or show one.",
+	    "The baseline recent is kept by the collector itself.",
+	    baseline_show },
 	{ "baseline", "diff", "NAME [RUN]", 1, 2, "json margin", "",
 	    "Say how a run differs from a baseline.",
 	    "The tests as compare tells them, a wild phase against the "
 	    "baseline's isolated one where it has none of its own; then the "
-	    "nodes that got worse by the margin more than their peers did.",
+	    "nodes that got worse by the margin more than their peers did, "
+	    "against the baseline or against their own last weeks, with how "
+	    "they stand among their peers now.",
 	    baseline_diff },
 	{ "baseline", "drop", "NAME", 1, 1, "", "", "Forget a baseline.", NULL,
 	    baseline_drop },

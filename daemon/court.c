@@ -45,6 +45,7 @@ court_free(struct court *c)
 
 	if (c == NULL)
 		return;
+	court_drift_free(c);
 	court_pass_clear(&c->pass);
 	while ((k = TAILQ_FIRST(&c->cases)) != NULL) {
 		TAILQ_REMOVE(&c->cases, k, link);
@@ -116,6 +117,7 @@ court_series_of(struct court *c, const char *class, enum test test)
 	snprintf(s->class, sizeof(s->class), "%s", class);
 	s->test = test;
 	s->judge = judge_new(&c->o.judge);
+	court_drift_begin(c, s);
 	return s;
 }
 
@@ -154,10 +156,11 @@ court_tick(struct court *c)
 	for (size_t i = 0; i < roster_count(c->roster); i++)
 		node_tick(c, roster_by_id(c->roster, i));
 	court_pass_tick(c);
+	court_drift_tick(c);
 }
 
-static double
-number_of(const json_t *object, const char *key)
+double
+court_number(const json_t *object, const char *key)
 {
 	const json_t *v = json_object_get(object, key);
 
@@ -197,8 +200,22 @@ peers_of(const struct node *n)
 	return fastest <= 1e6 ? 0 : (uint32_t)lrint(2 * log2(fastest / 1e6));
 }
 
-static size_t
-observe(struct court *c, const json_t *record, enum test test)
+static void
+node_heard(struct court *c, const struct node *node, const json_t *o)
+{
+	struct court_node *cn = court_node(c, node);
+
+	cn->heard_ns = clk_ns();
+	if (cn->boot == NULL && node->boot != NULL)
+		cn->boot = xstrdup(node->boot);
+	cn->partners = (uint32_t)json_integer_value(
+	    json_object_get(o, "partners"));
+	cn->slow_partners = (uint32_t)json_integer_value(
+	    json_object_get(o, "slow_partners"));
+}
+
+size_t
+court_observe(struct court *c, const json_t *record, enum test test, int heard)
 {
 	const json_t *nodes = json_object_get(record, "nodes"), *o;
 	int is_rate = court_is_rate(test);
@@ -206,21 +223,14 @@ observe(struct court *c, const json_t *record, enum test test)
 
 	make_room(c, json_array_size(nodes));
 	json_array_foreach (nodes, i, o) {
-		double q = number_of(o, is_rate ? "q75" : "q25");
+		double q = court_number(o, is_rate ? "q75" : "q25");
 		const struct node *node = roster_find(c->roster,
 		    court_text(o, "node"));
-		struct court_node *cn;
 
 		if (!(q > 0) || node == NULL)
 			continue;
-		cn = court_node(c, node);
-		cn->heard_ns = clk_ns();
-		if (cn->boot == NULL && node->boot != NULL)
-			cn->boot = xstrdup(node->boot);
-		cn->partners = (uint32_t)json_integer_value(
-		    json_object_get(o, "partners"));
-		cn->slow_partners = (uint32_t)json_integer_value(
-		    json_object_get(o, "slow_partners"));
+		if (heard)
+			node_heard(c, node, o);
 		c->obs[n].place = (uint32_t)node->id;
 		c->obs[n].peers = peers_of(node);
 		c->obs[n].leaf = court_leaf(c, node->leaf);
@@ -279,7 +289,7 @@ hear(struct court *c, const struct court_source *from, const json_t *record,
 
 	if (s == NULL)
 		return;
-	count = observe(c, record, test);
+	count = court_observe(c, record, test, 1);
 	if (count < SCORE_PEERS_MIN)
 		return;
 	look_at_hosts(c, count);
@@ -288,6 +298,7 @@ hear(struct court *c, const struct court_source *from, const json_t *record,
 		if (changes[i].to == JUDGE_SUSPECT)
 			court_case_suspect(c, s, changes[i].kind,
 			    changes[i].index, from);
+	court_drift_hear(c, s, count, from, record);
 	court_cases_review(c, s, from->run);
 }
 

@@ -6,6 +6,7 @@
  *   court.c       records are rounds of a judge, one for each class and test
  *   court_case.c  a suspect's case from its opening to its end, in words
  *   court_pass.c  the second pass: one run of six nodes at a time
+ *   court_drift.c every node against its own recent weeks, and a baseline
  *
  * A node is ok, warn (suspect), bad (the second pass agrees) or unknown: not
  * measured since its agent started, not reachable, or not measured for
@@ -28,12 +29,15 @@ struct run;
 struct store;
 
 #define COURT_PASS_CAMPAIGN "second-pass"
+/* The baseline that the court keeps by itself. */
+#define COURT_RECENT "recent"
 
 struct court_options {
 	struct judge_options judge;
 	uint64_t stale_ns;
 	int second_pass; /* 0: never by itself */
 	int second_pass_per_hour;
+	const char *baseline; /* a name: nodes are held against it */
 };
 
 struct court_ops {
@@ -48,6 +52,18 @@ struct court *court_new(struct roster *roster, struct store *store,
 void court_free(struct court *c); /* NULL is allowed */
 /* What STORE_VERDICTS answered: cases that an earlier collector left open. */
 void court_load(struct court *c, const json_t *verdicts);
+
+/* A baseline as STORE_BASELINES gives it, [{name body}]: the recent weeks of
+ * an earlier collector, or the pinned one. Before court_load. */
+void court_load_baselines(struct court *c, const json_t *rows);
+/* A baseline was pinned, or dropped (NULL). */
+void court_pin(struct court *c, const char *name, const json_t *body);
+/* The recent weeks as the body of a baseline: {run records}, each record of
+ * one class and test {probe test phase class unit n p50 nodes}, its nodes
+ * {node, q25 or q75, rounds, distance sigma sums}. New reference. */
+json_t *court_recent(const struct court *c);
+/* Store them; the court does so each hour by itself. Before the end. */
+void court_keep(struct court *c);
 
 /* How a run was made, for the second pass on what it has shown. */
 struct court_source {

@@ -22,7 +22,8 @@ static const char *const what_names[] = { [WORDS_NODE] = "node",
 	[WORDS_LEAF] = "leaf",
 	[WORDS_LINK] = "link",
 	[WORDS_HOST] = "host",
-	[WORDS_MAYBE] = "cannot tell" };
+	[WORDS_MAYBE] = "cannot tell",
+	[WORDS_DRIFT] = "drift" };
 
 static const char *
 kind_name(enum judge_kind kind)
@@ -96,6 +97,27 @@ put_partners(const struct court *c, const struct court_case *k,
 	    TAILQ_NEXT(k, link) == NULL;
 }
 
+static const struct drift *
+drift_of(const struct court_case *k)
+{
+	return court_drift_of(k->series, k->index);
+}
+
+static void
+write_drift(const struct court *c, struct court_case *k)
+{
+	const struct drift *d = drift_of(k);
+	struct words_case w = { .what = k->what,
+		.subject = k->subject,
+		.effect = drift_shift(d),
+		.is_rate = court_is_rate(k->series->test),
+		.test = names_tests[k->series->test].name,
+		.rounds = drift_rounds(d),
+		.past = d->from == DRIFT_PINNED ? c->o.baseline : "" };
+
+	words_write(&w, k->text);
+}
+
 void
 court_case_write(const struct court *c, struct court_case *k)
 {
@@ -111,6 +133,10 @@ court_case_write(const struct court *c, struct court_case *k)
 		.passed = k->passed,
 		.finding = k->finding };
 
+	if (k->what == WORDS_DRIFT) {
+		write_drift(c, k);
+		return;
+	}
 	if (k->kind == JUDGE_LEAF) {
 		w.places = t->places;
 		w.slow_places = t->slow_places;
@@ -123,6 +149,17 @@ court_case_write(const struct court *c, struct court_case *k)
 		}
 	}
 	words_write(&w, k->text);
+}
+
+static void
+put_drift(json_t *o, const struct court_case *k)
+{
+	const struct drift *d = drift_of(k);
+
+	json_object_set_new(o, "effect",
+	    json_real(d == NULL ? 0 : drift_shift(d)));
+	json_object_set_new(o, "rounds",
+	    json_integer(d == NULL ? 0 : drift_rounds(d)));
 }
 
 static void
@@ -163,7 +200,10 @@ case_json(const struct court *c, const struct court_case *k)
 	    k->launcher != NULL ? k->launcher : "");
 	if (k->kind == JUDGE_PLACE)
 		json_object_set_new(o, "node", json_string(k->subject));
-	put_track(o, k);
+	if (k->what == WORDS_DRIFT)
+		put_drift(o, k);
+	else
+		put_track(o, k);
 	return o;
 }
 
@@ -215,9 +255,11 @@ court_case_suspect(struct court *c, struct court_series *s,
 {
 	struct court_case *k = court_case_find(c, kind, index);
 
-	if (k != NULL)
+	if (k != NULL && k->what != WORDS_DRIFT)
 		return; /* another test shows it too */
-	k = case_new(c, kind, index);
+	if (k == NULL)
+		k = case_new(c, kind, index);
+	k->what = kind == JUDGE_PLACE ? WORDS_NODE : WORDS_LEAF;
 	k->series = s;
 	source_set(k, from);
 	if (kind == JUDGE_PLACE &&
@@ -225,6 +267,22 @@ court_case_suspect(struct court *c, struct court_series *s,
 		k->what = WORDS_HOST;
 		write_host(c, k);
 	}
+	court_case_write(c, k);
+	court_case_tell(c, k);
+}
+
+void
+court_case_drift(struct court *c, struct court_series *s, uint32_t node,
+    const struct court_source *from)
+{
+	struct court_case *k = court_case_find(c, JUDGE_PLACE, node);
+
+	if (k != NULL)
+		return; /* its peers tell more */
+	k = case_new(c, JUDGE_PLACE, node);
+	k->what = WORDS_DRIFT;
+	k->series = s;
+	source_set(k, from);
 	court_case_write(c, k);
 	court_case_tell(c, k);
 }
@@ -263,12 +321,29 @@ suspecting(struct court *c, const struct court_case *k)
 	return NULL;
 }
 
+/* A judge that suspects it now has made another case of it. */
+static void
+review_drift(struct court *c, struct court_case *k)
+{
+	const struct drift *d = drift_of(k);
+
+	if (d == NULL || d->from == DRIFT_NONE)
+		court_case_end(c, k, VERDICT_OK, "as it was");
+	else
+		court_case_write(c, k);
+}
+
 static void
 review(struct court *c, struct court_case *k)
 {
-	struct court_series *s = suspecting(c, k);
+	struct court_series *s;
 	char why[80];
 
+	if (k->what == WORDS_DRIFT) {
+		review_drift(c, k);
+		return;
+	}
+	s = suspecting(c, k);
 	if (s == NULL) {
 		snprintf(why, sizeof(why), "normal for %d rounds",
 		    c->o.judge.clean);
@@ -389,7 +464,9 @@ load_one(struct court *c, const json_t *o)
 		return;
 	index = is_leaf ? court_leaf(c, court_text(o, "subject"))
 			: (uint32_t)n->id;
-	judge_restore(s->judge, kind, index, bad ? JUDGE_BAD : JUDGE_SUSPECT);
+	if (what != WORDS_DRIFT)
+		judge_restore(s->judge, kind, index,
+		    bad ? JUDGE_BAD : JUDGE_SUSPECT);
 	k = case_new(c, kind, index);
 	k->series = s;
 	k->what = (enum words_what)what;

@@ -9,6 +9,7 @@
 #include "common/rng.h"
 #include "daemon/court.h"
 #include "daemon/judge/confirm.h"
+#include "daemon/judge/drift.h"
 #include "daemon/judge/words.h"
 #include "daemon/topo.h"
 #include "schema/names.h"
@@ -20,6 +21,12 @@ struct court_series {
 	char class[COURT_CLASS_MAX];
 	enum test test;
 	struct judge *judge;
+	struct drift *drifts; /* by node id */
+	size_t drift_count;
+	double level; /* mean logarithm of the rounds' medians */
+	uint32_t level_n;
+	double limit; /* of the sums, for so many nodes */
+	size_t limit_nodes;
 };
 
 /* Of every node, by its id. */
@@ -85,6 +92,10 @@ struct court {
 	size_t obs_cap;
 	struct court_cases cases;
 	struct court_pass pass;
+	json_t *pinned;      /* body of the baseline, or NULL */
+	struct score *score; /* for its records */
+	uint64_t kept_ns;    /* when the recent weeks were last stored */
+	int learned;         /* something since */
 	struct rng rng;
 };
 
@@ -95,6 +106,11 @@ struct court_series *court_series_of(struct court *c, const char *class,
     enum test test);
 /* A member's text, "" where there is none. */
 const char *court_text(const json_t *object, const char *key);
+/* The good quartile of every node of a record into c->obs; the count. heard:
+ * the nodes were measured now. */
+size_t court_observe(struct court *c, const json_t *record, enum test test,
+    int heard);
+double court_number(const json_t *object, const char *key); /* NAN: none */
 /* Says whether one number is of bytes per second. */
 int court_is_rate(enum test test);
 
@@ -104,6 +120,9 @@ struct court_case *court_case_find(const struct court *c, enum judge_kind kind,
 /* A judge names it: open its case, or look at it again. */
 void court_case_suspect(struct court *c, struct court_series *s,
     enum judge_kind kind, uint32_t index, const struct court_source *from);
+/* Its own past names it: open a case, if there is none. */
+void court_case_drift(struct court *c, struct court_series *s, uint32_t node,
+    const struct court_source *from);
 /* Once a round: its numbers are new, and it may be over. */
 void court_cases_review(struct court *c, struct court_series *s,
     const char *run);
@@ -114,6 +133,17 @@ void court_case_write(const struct court *c, struct court_case *k);
 /* Store, event, log. */
 void court_case_tell(struct court *c, struct court_case *k);
 void court_case_free(struct court_case *k);
+
+/* court_drift.c */
+/* A round that the judge has heard; its distances are in c->obs. */
+void court_drift_hear(struct court *c, struct court_series *s, size_t count,
+    const struct court_source *from, const json_t *record);
+/* A new series: what is pinned of its test. */
+void court_drift_begin(struct court *c, struct court_series *s);
+/* NULL: nothing is known of the node there. */
+const struct drift *court_drift_of(const struct court_series *s, uint32_t node);
+void court_drift_tick(struct court *c);
+void court_drift_free(struct court *c);
 
 /* court_pass.c */
 void court_pass_tick(struct court *c);

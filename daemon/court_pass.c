@@ -156,8 +156,8 @@ is_due(const struct court *c, const struct court_case *k)
 {
 	int answered = k->passed && k->finding != CONFIRM_UNCLEAR;
 
-	return !answered && k->what != WORDS_HOST && k->tries < TRIES_MAX &&
-	    clk_ns() >= k->next_ns &&
+	return !answered && k->what != WORDS_HOST && k->what != WORDS_DRIFT &&
+	    k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
 	    c->pass.in_window < c->o.second_pass_per_hour;
 }
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_baselines.c - canaries over time, and baselines: the canary records of
- * a run under a name, which stay when the run's own are deleted.
+ * a run under a name, which stay when the run's own are deleted. One name is
+ * the collector's own: what it has learned of the recent weeks.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clk.h"
 #include "common/xalloc.h"
 #include "daemon/campaign.h"
+#include "daemon/court.h"
 #include "daemon/http_route.h"
 
 #define NAME_MAX_BYTES CAMPAIGN_NAME_MAX
@@ -53,10 +56,28 @@ baseline_cb(int status, json_t *result, void *arg)
 void
 http_get_baseline(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *args = json_pack("{s:s}", "name", part);
+	json_t *args;
 
+	if (strcmp(part, COURT_RECENT) == 0) {
+		http_reply_json(req, 200,
+		    json_pack("{s:s, s:I, s:o}", "name", part, "at_unix_ns",
+			(json_int_t)clk_unix_ns(), "body",
+			view_recent(h->view)));
+		return;
+	}
+	args = json_pack("{s:s}", "name", part);
 	store_ask(h->store, STORE_BASELINES, args, baseline_cb, req);
 	json_decref(args);
+}
+
+static int
+may_name(struct http_request *req, const char *name)
+{
+	if (strcmp(name, COURT_RECENT) != 0)
+		return 1;
+	http_fail(req, 409, "state",
+	    COURT_RECENT " is what the collector learns by itself");
+	return 0;
 }
 
 struct pin {
@@ -73,6 +94,7 @@ pin_put(struct pin *p, const json_t *records)
 	    records);
 
 	store_put_baseline(p->h->store, p->name, body);
+	view_pin(p->h->view, p->name, body);
 	store_put_event(p->h->store, "order", p->name, "baseline pinned");
 	json_decref(body);
 	http_reply_json(p->req, 200,
@@ -115,11 +137,24 @@ http_post_baseline(struct http *h, struct http_request *req, const char *part)
 		json_decref(body);
 		return;
 	}
+	if (!may_name(req, part)) {
+		json_decref(body);
+		return;
+	}
 	p = xcalloc(1, sizeof(*p));
 	p->h = h;
 	p->req = req;
 	snprintf(p->name, sizeof(p->name), "%s", part);
 	snprintf(p->run, sizeof(p->run), "%s", run);
+	if (strcmp(run, COURT_RECENT) == 0) {
+		json_t *recent = view_recent(h->view);
+
+		records_cb(0, json_incref(json_object_get(recent, "records")),
+		    p);
+		json_decref(recent);
+		json_decref(body);
+		return;
+	}
 	args = json_pack("{s:s, s:s}", "run", run, "probe", "canary");
 	store_ask(h->store, STORE_RECORDS, args, records_cb, p);
 	json_decref(args);
@@ -129,7 +164,10 @@ http_post_baseline(struct http *h, struct http_request *req, const char *part)
 void
 http_post_unpin(struct http *h, struct http_request *req, const char *part)
 {
+	if (!may_name(req, part))
+		return;
 	store_put_baseline(h->store, part, NULL);
+	view_pin(h->view, part, NULL);
 	store_put_event(h->store, "order", part, "baseline dropped");
 	http_reply_json(req, 200, json_pack("{s:s}", "name", part));
 }

@@ -227,6 +227,17 @@ verdicts_cb(int status, json_t *result, void *arg)
 }
 
 static void
+baselines_cb(int status, json_t *result, void *arg)
+{
+	struct app *a = arg;
+
+	if (status == 0)
+		court_load_baselines(hub_court(a->hub), result);
+	json_decref(result);
+	loaded(a);
+}
+
+static void
 recent_cb(int status, json_t *result, void *arg)
 {
 	struct app *a = arg;
@@ -244,10 +255,14 @@ load(struct app *a)
 	json_t *recent = json_pack("{s:i}", "limit", RECENT_RUNS);
 
 	json_t *open = json_pack("{s:b}", "open", 1);
+	json_t *learned = json_pack("{s:s}", "name", COURT_RECENT);
+	json_t *pinned = json_pack("{s:s}", "name", a->settings.court.baseline);
 
-	a->loading = 5;
+	a->loading = 7;
 	/* Nodes before runs, which name them: the reader keeps the order. */
 	store_ask(a->store, STORE_NODES, none, nodes_cb, a);
+	store_ask(a->store, STORE_BASELINES, pinned, baselines_cb, a);
+	store_ask(a->store, STORE_BASELINES, learned, baselines_cb, a);
 	store_ask(a->store, STORE_VERDICTS, open, verdicts_cb, a);
 	store_ask(a->store, STORE_SETTINGS, none, settings_cb, a);
 	store_ask(a->store, STORE_RUNS, recent, recent_cb, a);
@@ -255,6 +270,8 @@ load(struct app *a)
 	json_decref(none);
 	json_decref(recent);
 	json_decref(open);
+	json_decref(learned);
+	json_decref(pinned);
 	warm_latest(a->store, a->latest);
 }
 
@@ -434,6 +451,8 @@ app_close(struct app *a)
 	alarm_close(a->alarm);
 	http_close(a->http);
 	listen_close(a->listen);
+	if (a->hub != NULL)
+		court_keep(hub_court(a->hub));
 	/* Answers of the store still find hub and view. */
 	store_close(a->store);
 	view_free(a->view);

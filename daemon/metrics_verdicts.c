@@ -29,7 +29,7 @@ static void
 render_suspects(const struct court_open *cases, size_t count, struct strbuf *to)
 {
 	static const char *const whats[] = { "node", "leaf", "link", "host",
-		"cannot tell" };
+		"cannot tell", "drift" };
 
 	expo_family(to, "coalmine_suspects", "gauge",
 	    "Open cases by what is suspected.");

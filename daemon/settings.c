@@ -128,6 +128,7 @@ fill_court(struct settings *s)
 	o->judge.clean = (int)conf_int(c, "verdict", "clean");
 	o->stale_ns = conf_span_ns(c, "verdict", "stale");
 	o->second_pass = conf_bool(c, "verdict", "second_pass");
+	o->baseline = conf_string(c, "verdict", "baseline");
 	o->second_pass_per_hour = (int)conf_int(c, "verdict",
 	    "second_pass_per_hour");
 }

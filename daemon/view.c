@@ -180,6 +180,18 @@ view_verdicts(struct view *v, int all)
 	return court_json(hub_court(v->p.hub), all);
 }
 
+json_t *
+view_recent(struct view *v)
+{
+	return court_recent(hub_court(v->p.hub));
+}
+
+void
+view_pin(struct view *v, const char *name, const json_t *body)
+{
+	court_pin(hub_court(v->p.hub), name, body);
+}
+
 size_t
 view_open_cases(struct view *v, struct court_open *ret, size_t cap)
 {

@@ -91,6 +91,10 @@ struct view_always {
 	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX];
 };
 void view_always(struct view *v, struct view_always *ret);
+/* The recent weeks as a baseline's body (court.h); a baseline was pinned or,
+ * with NULL, dropped. */
+json_t *view_recent(struct view *v);
+void view_pin(struct view *v, const char *name, const json_t *body);
 /* Verdicts, the worst first (court.h); all: those of good nodes too. */
 json_t *view_verdicts(struct view *v, int all);
 size_t view_open_cases(struct view *v, struct court_open *ret, size_t cap);

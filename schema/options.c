@@ -127,6 +127,8 @@ const struct conf_row options_daemon[] = {
 	    "Whether suspects are measured again among good nodes." },
 	{ "verdict", "second_pass_per_hour", CONF_INT, 0, 1000, NULL, "20", "1",
 	    "Second passes in an hour, at most; each takes six nodes." },
+	{ "verdict", "baseline", CONF_STRING, 1, 63, NULL, "commissioning", "",
+	    "Name of the pinned baseline that nodes are held against." },
 	{ "topology", "leaf_prefix", CONF_INT, 0, 32, NULL, "24", "bits",
 	    "Nodes whose addresses share this many bits share a leaf switch; "
 	    "0: one leaf for all." },

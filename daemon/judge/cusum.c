@@ -6,16 +6,17 @@
 static void
 step(double *sum, unsigned *rounds, double x)
 {
-	*sum = fmax(0, *sum + x - CUSUM_K);
+	const double most = CUSUM_X_MAX - CUSUM_K;
+
+	*sum = fmax(0, *sum + fmax(-most, fmin(most, x)));
 	*rounds = *sum > 0 ? *rounds + 1 : 0;
 }
 
 int
-cusum_add(struct cusum *c, double x, double h)
+cusum_add(struct cusum *c, double x, double k, double h)
 {
-	x = fmax(-CUSUM_X_MAX, fmin(CUSUM_X_MAX, x));
-	step(&c->up, &c->up_rounds, x);
-	step(&c->down, &c->down_rounds, -x);
+	step(&c->up, &c->up_rounds, x - k);
+	step(&c->down, &c->down_rounds, -x - k);
 	return c->up > h ? 1 : c->down > h ? -1 : 0;
 }
 

@@ -66,6 +66,19 @@ add_pass(const struct words_case *c, char *text)
 	    c->passed ? said[c->finding] : "second pass is to come");
 }
 
+/* It may be as fast as its peers still. */
+static void
+write_drift(const struct words_case *c, const char *slower, char *text)
+{
+	add(text, "%s: %s slower than in ", c->subject, slower);
+	if (c->past[0] != '\0')
+		add(text, "baseline %s", c->past);
+	else
+		add(text, "its own last weeks");
+	add(text, ", measured against its peers, over %" PRIu32 " rounds (%s)",
+	    c->rounds, c->test);
+}
+
 void
 words_write(const struct words_case *c, char ret[WORDS_MAX])
 {
@@ -73,6 +86,10 @@ words_write(const struct words_case *c, char ret[WORDS_MAX])
 
 	words_slower(c->effect, c->is_rate, slower);
 	ret[0] = '\0';
+	if (c->what == WORDS_DRIFT) {
+		write_drift(c, slower, ret);
+		return;
+	}
 	add(ret, "%s%s: %s slower",
 	    c->what == WORDS_LEAF || c->what == WORDS_LINK ? "leaf " : "",
 	    c->subject, slower);

@@ -12,7 +12,14 @@
 
 #define WORDS_MAX 400
 
-enum words_what { WORDS_NODE, WORDS_LEAF, WORDS_LINK, WORDS_HOST, WORDS_MAYBE };
+enum words_what {
+	WORDS_NODE,
+	WORDS_LEAF,
+	WORDS_LINK,
+	WORDS_HOST,
+	WORDS_MAYBE,
+	WORDS_DRIFT /* against its own past */
+};
 
 struct words_case {
 	enum words_what what;
@@ -27,6 +34,7 @@ struct words_case {
 	const char *nic;     /* "": no counters */
 	int64_t nic_drops;
 	const char *host; /* what troubles the host, or "" */
+	const char *past; /* a pinned baseline; "": its own recent weeks */
 	int passed;       /* 1: finding is of a second pass */
 	enum confirm_finding finding;
 };

@@ -142,7 +142,8 @@ const SUSPECTS_MAX = 24; /* more are no list to read but an outage */
 
 const WHATS = { node: "the node itself", leaf: "a leaf switch",
 	link: "a link between switches", rail: "one of its rails",
-	host: "the host, not the network", "cannot tell": "cannot tell yet" };
+	host: "the host, not the network", "cannot tell": "cannot tell yet",
+	drift: "slower than it used to be" };
 
 export function suspectsCard(rows) {
 	return h("section", { id: "suspects" }, h("h2", null, "Suspects"),

@@ -146,6 +146,21 @@ test_large(void **state)
 	at_least(s.within, 0.8, s.trials);
 }
 
+/* Too little for peers to tell, in a node that was always like that. */
+static void
+test_drift_small(void **state)
+{
+	static const struct trial_slow how = { 256, 0.001, 0.07, 300 };
+	struct trial_drift d;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		trial_drift(&how, seed, &d);
+		assert_in_range(d.cusum_round, 40, 200);
+		assert_int_equal(d.wrong_cusum, 0);
+	}
+}
+
 /* Nothing is wrong: no alarm, and little work for the second pass. A month of
  * this is in tests/bench/RESULTS.md. */
 static void
@@ -157,20 +172,22 @@ test_quiet(void **state)
 	(void)state;
 	o.nodes = 10000;
 	trial_quiet(&o, 200, SEED, &q);
-	print_message("quiet: %d suspects, %d alarms in %d rounds\n",
-	    (int)q.suspects, (int)q.alarms, (int)q.rounds);
+	print_message("quiet: %d suspects, %d alarms, %d drifts in %d rounds\n",
+	    (int)q.suspects, (int)q.alarms, (int)q.drifts, (int)q.rounds);
 	assert_true(q.suspects <= 80);
 	assert_int_equal(q.alarms, 0);
+	assert_int_equal(q.drifts, 0);
 }
 
 static void
 test_drift(void **state)
 {
+	static const struct trial_slow how = { 256, 0.003, 1, 120 };
 	struct trial_drift d;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed++) {
-		trial_drift(256, 0.003, 120, seed, &d);
+		trial_drift(&how, seed, &d);
 		assert_in_range(d.cusum_round, 5, 80);
 		assert_in_range(d.peers_round, 5, 120);
 		assert_int_equal(d.wrong_cusum, 0);
@@ -190,6 +207,7 @@ main(void)
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_drift_small),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include "common/clk.h"
 #include "common/xalloc.h"
-#include "daemon/judge/cusum.h"
+#include "daemon/judge/drift.h"
 
 #define LOG_20 0.1823215567939546 /* log(1.2): 20 % slower */
 
@@ -285,18 +285,53 @@ trial_run(const struct trial_fault *f, uint64_t seed, struct trial_result *ret)
 	court_close(&c);
 }
 
+/* Every place against its own past. */
+static struct drift *
+pasts_new(uint32_t places)
+{
+	struct drift *d = xcalloc(places, sizeof(*d));
+
+	for (uint32_t i = 0; i < places; i++)
+		drift_clear(&d[i]);
+	return d;
+}
+
+static double
+limit_for(uint32_t places)
+{
+	return cusum_limit(TRIAL_DRIFT_ROUNDS * places);
+}
+
+/* How many have drifted anew. */
+static uint64_t
+pasts_hear(struct drift *past, const struct court *c, double limit)
+{
+	uint64_t news = 0;
+
+	for (uint32_t i = 0; i < c->w->places; i++)
+		if (!isnan(c->obs[i].effect))
+			news += drift_add(&past[i], c->obs[i].effect,
+				    c->obs[i].x, limit,
+				    judge_defaults.effect_min) &&
+			    past[i].from != DRIFT_NONE;
+	return news;
+}
+
 void
 trial_quiet(const struct world_options *o, uint64_t rounds, uint64_t seed,
     struct trial_quiet *ret)
 {
 	uint64_t start_ns = clk_ns();
 	enum confirm_finding f;
+	struct drift *past;
 	struct court c;
 
 	memset(ret, 0, sizeof(*ret));
 	court_open(&c, o, seed);
+	past = pasts_new(c.w->places);
 	for (uint64_t r = 0; r < rounds; r++) {
 		court_round(&c);
+		ret->drifts += pasts_hear(past, &c, limit_for(c.w->places));
 		for (size_t i = 0; i < c.change_count; i++) {
 			const struct judge_change *ch = &c.changes[i];
 
@@ -311,67 +346,45 @@ trial_quiet(const struct world_options *o, uint64_t rounds, uint64_t seed,
 	ret->rounds = rounds;
 	ret->node_rounds = rounds * c.w->places;
 	ret->seconds = (double)(clk_ns() - start_ns) / 1e9;
+	free(past);
 	court_close(&c);
 }
 
-/* Own past: mean and sigma of the first rounds. */
-#define PAST 288 /* a day of 5-minute rounds */
-
-struct past {
-	double sum, sum2;
-	struct cusum cusum;
-};
-
-static void
-drift_round(struct court *c, struct past *past, uint32_t guilty, double h,
-    int round, struct trial_drift *ret)
-{
-	for (uint32_t i = 0; i < c->w->places; i++) {
-		double mean = past[i].sum / PAST;
-		double sigma = sqrt(past[i].sum2 / PAST - mean * mean);
-
-		if (cusum_add(&past[i].cusum, (c->obs[i].effect - mean) / sigma,
-			h) <= 0)
-			continue;
-		if (i != guilty)
-			ret->wrong_cusum++;
-		else if (ret->cusum_round == 0)
-			ret->cusum_round = round;
-		memset(&past[i].cusum, 0, sizeof(past[i].cusum));
-	}
-	if (ret->peers_round == 0 &&
-	    state_of(c, JUDGE_PLACE, guilty) >= JUDGE_SUSPECT)
-		ret->peers_round = round;
-}
+#define PAST 288 /* a day of 5-minute rounds, before it begins */
 
 void
-trial_drift(uint32_t nodes, double rate, int limit, uint64_t seed,
+trial_drift(const struct trial_slow *how, uint64_t seed,
     struct trial_drift *ret)
 {
 	struct world_options o = world_defaults;
-	double h = cusum_limit(8640.0 * nodes);
-	struct past *past = xcalloc(nodes, sizeof(*past));
+	struct drift *past;
 	struct court c;
 	uint32_t guilty;
+	double limit;
 
 	memset(ret, 0, sizeof(*ret));
-	o.nodes = nodes;
+	o.nodes = how->nodes;
 	court_open(&c, &o, seed);
-	guilty = (uint32_t)rng_below(&c.w->rng, nodes);
-	for (int r = 0; r < PAST; r++) {
+	past = pasts_new(how->nodes);
+	limit = limit_for(how->nodes);
+	guilty = (uint32_t)rng_below(&c.w->rng, how->nodes);
+	for (int r = 1 - PAST; r <= how->limit; r++) {
+		uint64_t news;
+
+		c.w->slow[guilty] = r < 0 ? 0 : fmin(how->rate * r, how->most);
 		court_round(&c);
-		for (uint32_t i = 0; i < nodes; i++) {
-			past[i].sum += c.obs[i].effect;
-			past[i].sum2 += c.obs[i].effect * c.obs[i].effect;
+		news = pasts_hear(past, &c, limit);
+		if (ret->cusum_round == 0 && past[guilty].from != DRIFT_NONE) {
+			ret->cusum_round = r;
+			news--;
 		}
-	}
-	for (int r = 1; r <= limit; r++) {
-		c.w->slow[guilty] = rate * r;
-		court_round(&c);
-		drift_round(&c, past, guilty, h, r, ret);
+		ret->wrong_cusum += (int)news;
+		if (ret->peers_round == 0 &&
+		    state_of(&c, JUDGE_PLACE, guilty) >= JUDGE_SUSPECT)
+			ret->peers_round = r;
 		if (ret->peers_round != 0 && ret->cusum_round != 0)
 			break;
 	}
-	court_close(&c);
 	free(past);
+	court_close(&c);
 }

@@ -13,6 +13,8 @@
 #define TRIAL_ROUNDS     12 /* rounds with it */
 #define TRIAL_CONFIRM    16 /* measurements of each pair in a second pass */
 #define TRIAL_GUILTY_MAX 16
+/* Of CUSUM: chance names one place in so many rounds, a year of 5 minutes. */
+#define TRIAL_DRIFT_ROUNDS 105120.0
 
 struct trial_fault {
 	const char *name;
@@ -43,18 +45,24 @@ void trial_run(const struct trial_fault *f, uint64_t seed,
 struct trial_quiet {
 	uint64_t rounds, node_rounds;
 	uint64_t suspects, alarms;
+	uint64_t drifts; /* places that CUSUM named */
 	double seconds;
 };
 void trial_quiet(const struct world_options *o, uint64_t rounds, uint64_t seed,
     struct trial_quiet *ret);
 
-/* One node gets slower by rate a round, starting from its own past; rounds
- * until peers and CUSUM notice; 0: not within limit. */
+/* One node gets slower by rate a round, up to most, after a day of its own
+ * past; rounds until peers and CUSUM notice; 0: not within limit. */
+struct trial_slow {
+	uint32_t nodes;
+	double rate, most; /* logarithms */
+	int limit;
+};
 struct trial_drift {
 	int peers_round, cusum_round;
 	int wrong_cusum; /* other nodes that CUSUM named */
 };
-void trial_drift(uint32_t nodes, double rate, int limit, uint64_t seed,
+void trial_drift(const struct trial_slow *how, uint64_t seed,
     struct trial_drift *ret);
 
 #endif

@@ -13,6 +13,7 @@
 #include "common/clk.h"
 #include "daemon/court.c"
 #include "daemon/court_case.c"
+#include "daemon/court_drift.c"
 #undef AGAIN_NS
 #include "daemon/court_pass.c"
 #include "daemon/session.h"
@@ -23,6 +24,7 @@
 static struct {
 	int verdicts, events;
 	char last[WORDS_MAX + 64];
+	json_t *recent;
 } told;
 
 void
@@ -31,6 +33,15 @@ store_put_verdict(struct store *st, const json_t *verdict)
 	(void)st;
 	(void)verdict;
 	told.verdicts++;
+}
+
+void
+store_put_baseline(struct store *st, const char *name, const json_t *body)
+{
+	(void)st;
+	assert_string_equal(name, COURT_RECENT);
+	json_decref(told.recent);
+	told.recent = json_deep_copy(body);
 }
 
 void
@@ -78,9 +89,9 @@ fix_order(void *ctx, const char *campaign, const char *text, const char *by,
 }
 
 static const struct court_ops fix_ops = { fix_order };
-static const struct court_options fix_options = {
-	{ 0.05, 0.01, 3, 5, 3, 0.075, 0.6 }, 3600 * CLK_NS_PER_S, 1, 100
-};
+static const struct court_options fix_options = { { 0.05, 0.01, 3, 5, 3, 0.075,
+						      0.6 },
+	3600 * CLK_NS_PER_S, 1, 100, "commissioning" };
 
 static void
 no_loss(struct node *n, void *arg)
@@ -207,6 +218,50 @@ expect_text(struct fix *f, const char *part)
 	if (text == NULL || strstr(text, part) == NULL)
 		fail_msg("\"%s\" lacks \"%s\"", text, part);
 	json_decref(list);
+}
+
+/* A round in which nodes scatter by 1 %, and node5 is slower by factor. */
+static json_t *
+made_round(double factor)
+{
+	static uint64_t round;
+	json_t *nodes = json_array();
+	char name[16];
+
+	round++;
+	for (int i = 0; i < NODES; i++) {
+		uint64_t mix = rng_mix(round * NODES + (uint64_t)i) % 1000;
+		double x = 1e-5 * (1 + 2e-5 * (double)mix);
+
+		snprintf(name, sizeof(name), "node%d", i + 1);
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:f}", "node", name, "q25",
+			i == 4 ? x * factor : x));
+	}
+	return json_pack("{s:s, s:s, s:s, s:f, s:o}", "probe", "canary", "test",
+	    "lat", "phase", "wild", "p50", 1e-5, "nodes", nodes);
+}
+
+static void
+hear_made(struct fix *f, double factor, int rounds)
+{
+	static const struct court_source from = { "run-1", "watch",
+		"background", "openmpi", "agents" };
+
+	for (int i = 0; i < rounds; i++) {
+		json_t *record = made_round(factor);
+
+		court_record(f->court, &from, record);
+		json_decref(record);
+	}
+}
+
+static void
+court_again(struct fix *f)
+{
+	court_keep(f->court);
+	court_free(f->court);
+	f->court = court_new(f->roster, NULL, &fix_options, &fix_ops, f);
 }
 
 static size_t
@@ -376,6 +431,73 @@ test_load(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+static const char *
+what_of(struct fix *f)
+{
+	struct court_open list[8];
+
+	return court_open_cases(f->court, list, 8) == 1 ? list[0].what
+							: "not one case";
+}
+
+/* node5 always was 6 % faster than its peers, and is as fast as they are: only
+ * its own past can tell. The next collector knows what this one has learned. */
+static void
+test_drift(void **state)
+{
+	struct fix *f = *state;
+	json_t *rows;
+
+	hear_made(f, 0.94, 100);
+	assert_int_equal(open_cases(f), 0);
+	court_again(f);
+	rows = json_pack("[{s:s, s:O}]", "name", COURT_RECENT, "body",
+	    told.recent);
+	court_load_baselines(f->court, rows);
+	json_decref(rows);
+	hear_made(f, 1.01, 60);
+	assert_string_equal(what_of(f), "drift");
+	expect_text(f, "node5: ");
+	expect_text(f, "% slower than in its own last weeks");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	court_tick(f->court);
+	assert_int_equal(f->orders, 0); /* peers have nothing to say */
+	hear_made(f, 0.94, 200);
+	assert_int_equal(open_cases(f), 0);
+	json_decref(told.recent);
+	told.recent = NULL;
+}
+
+static json_t *
+made_baseline(double factor, int rounds)
+{
+	json_t *record = made_round(factor), *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(record, "nodes"), i, o)
+		json_object_set_new(o, "rounds", json_integer(rounds));
+	return json_pack("{s:s, s:[o]}", "run", "", "records", record);
+}
+
+static void
+test_pinned(void **state)
+{
+	struct fix *f = *state;
+	json_t *body = made_baseline(0.9, 1000);
+
+	court_pin(f->court, "another", body);
+	hear_made(f, 1, 100);
+	assert_int_equal(open_cases(f), 0);
+	court_pin(f->court, "commissioning", body);
+	hear_made(f, 1, 60);
+	assert_string_equal(what_of(f), "drift");
+	expect_text(f, "slower than in baseline commissioning");
+	court_pin(f->court, "commissioning", NULL);
+	hear_made(f, 1, 1);
+	assert_int_equal(open_cases(f), 0);
+	json_decref(body);
+}
+
 static void
 test_drops(void **state)
 {
@@ -410,6 +532,8 @@ main(void)
 		TEST(test_reboot),
 		TEST(test_try_again),
 		TEST(test_load),
+		TEST(test_drift),
+		TEST(test_pinned),
 		TEST(test_drops),
 	};
 

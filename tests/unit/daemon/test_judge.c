@@ -339,13 +339,13 @@ test_cusum(void **state)
 	/* k = 0.5, h = 5: an alarm in 930 rounds on one side. */
 	near(cusum_limit(930 / 2.0), 5, 0.05);
 	assert_true(cusum_limit(1e8) > cusum_limit(1e6));
-	for (; cusum_add(&c, 1.5, 5) == 0; round++)
+	for (; cusum_add(&c, 1.5, CUSUM_K, 5) == 0; round++)
 		continue;
 	assert_int_equal(round, 5);
 	assert_int_equal(c.up_rounds, 6);
 	c = (struct cusum){ 0 };
-	assert_int_equal(cusum_add(&c, -100, 3), -1);
-	assert_int_equal(cusum_add(&(struct cusum){ 0 }, 100, 5), 0);
+	assert_int_equal(cusum_add(&c, -100, CUSUM_K, 3), -1);
+	assert_int_equal(cusum_add(&(struct cusum){ 0 }, 100, CUSUM_K, 5), 0);
 }
 
 int
