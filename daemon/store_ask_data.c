@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "common/str.h"
-#include "daemon/store_put.h"
 #include "daemon/store_read.h"
+#include "daemon/store_record.h"
 
 #define RECORDS_MAX  100000
 #define PAGE_BYTES   (2 * 1024 * 1024) /* of text; then the page is full */
@@ -52,7 +52,6 @@ struct page {
 static int
 record_row(sqlite3_stmt *q, void *arg)
 {
-	const char *body = (const char *)sqlite3_column_text(q, 1);
 	struct page *page = arg;
 
 	if (page->count >= page->limit ||
@@ -62,8 +61,7 @@ record_row(sqlite3_stmt *q, void *arg)
 	}
 	if (page->count > 0)
 		strbuf_add(&page->text, ",", 1);
-	store_put_record_text(&page->text, body != NULL ? body : "{}",
-	    sqlite3_column_blob(q, 2), sqlite3_column_bytes(q, 2));
+	store_record_text(&page->text, q, 1, 2);
 	page->last_seq = sqlite3_column_int64(q, 0);
 	page->count++;
 	return 0;

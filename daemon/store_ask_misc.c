@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/store_read.h"
+#include "daemon/store_record.h"
 
 #define EVENTS_MAX      1000
 #define CHECK_ERRORS    10
@@ -31,10 +32,11 @@ store_read_text(sqlite3_stmt *q, int column)
 json_t *
 store_read_json(sqlite3_stmt *q, int column)
 {
-	const char *text = (const char *)sqlite3_column_text(q, column);
+	char *text = store_pack_column(q, column);
 	json_t *v = text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL)
 				 : NULL;
 
+	free(text);
 	return v != NULL ? v : json_null();
 }
 

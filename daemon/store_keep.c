@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "daemon/store_db.h"
+#include "daemon/store_roll.h"
 
 #define SLICE_ROWS 500
 
@@ -75,6 +76,14 @@ delete_old(sqlite3 *db, const char *sql, int64_t before_unix_ns)
 	return rc < 0 ? rc : sqlite3_changes(db);
 }
 
+static int
+roll_old(sqlite3 *db, uint64_t now_unix_ns, uint64_t age_ns)
+{
+	if (age_ns == 0 || age_ns >= now_unix_ns)
+		return 0;
+	return store_roll_one(db, now_unix_ns - age_ns);
+}
+
 int
 store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
     uint64_t raw_retention_ns)
@@ -91,7 +100,7 @@ store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
 		if (rc != 0)
 			return rc < 0 ? rc : 1;
 	}
-	return 0;
+	return roll_old(db, now_unix_ns, raw_retention_ns);
 }
 
 int

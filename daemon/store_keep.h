@@ -10,8 +10,9 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-/* Delete a slice of what is older than its retention, in one transaction of
- * at most a few hundred rows. 1: there is more; 0: nothing left; -errno. */
+/* Delete or roll up a slice of what is older than its retention, in one
+ * transaction of at most a few hundred rows. 1: there is more; 0: nothing left;
+ * -errno. */
 int store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
     uint64_t raw_retention_ns);
 /* Give some free pages back to the file system. */

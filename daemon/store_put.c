@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_put.c - one function per kind of row.
- *
- * A record's histogram leaves the JSON for a BLOB of a fifth of its size, but
- * only when it comes back as it was: what hist_pack cannot say stays in the
- * body, so a record read is always the record that was put.
  */
 #include "daemon/store_put.h"
 
@@ -17,6 +13,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/store_db.h"
+#include "daemon/store_record.h"
 #include "schema/names.h"
 #include "schema/record.h"
 
@@ -42,12 +39,7 @@ static const char *const sql[STMT_MAX] = {
 	[STMT_RUN_STUB] =
 	    "INSERT INTO run (run, campaign, state, final, created_unix_ns,"
 	    " body) VALUES (?1, '', 'failed', 1, ?2, ?3)",
-	[STMT_RECORD] =
-	    "INSERT OR IGNORE INTO record (run_id, seq, at_unix_ns, raw,"
-	    " probe, test, phase, unit, n, mean, min, p50, p90, p99, p999,"
-	    " max, of, value, lo, hi, hist, body) VALUES (?1, ?2, ?3, ?4, ?5,"
-	    " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-	    " ?19, ?20, ?21, ?22)",
+	[STMT_RECORD] = STORE_RECORD_INSERT,
 	[STMT_RUN_COUNT] = "UPDATE run SET records = records + 1 WHERE id = ?1",
 	[STMT_RUN] =
 	    "INSERT INTO run (run, campaign, state, final, created_unix_ns,"
@@ -80,12 +72,6 @@ struct store_put_db {
 	sqlite3_stmt *stmts[STMT_MAX];
 	struct hist hist; /* 11 KiB: too much for a thread's stack frames */
 };
-
-/* Columns of a record that are members of the same name. */
-static const char *const record_texts[] = { "probe", "test", "phase",
-	"unit" }; /* from ?5 */
-static const char *const record_reals[] = { "mean", "min", "p50", "p90", "p99",
-	"p999", "max" }; /* from ?10 */
 
 int
 store_put_new(sqlite3 *db, struct store_put_db **ret)
@@ -134,16 +120,6 @@ bind_text(sqlite3_stmt *q, int at, const char *text)
 	int rc = sqlite3_bind_text(q, at, text, -1, SQLITE_STATIC);
 
 	assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG || rc == SQLITE_NOMEM);
-}
-
-/* What is not a number is NULL: unknown is never 0. */
-static void
-bind_number(sqlite3_stmt *q, int at, const json_t *v)
-{
-	if (json_is_integer(v))
-		sqlite3_bind_int64(q, at, json_integer_value(v));
-	else if (json_is_real(v))
-		sqlite3_bind_double(q, at, json_real_value(v));
 }
 
 static const char *
@@ -218,65 +194,14 @@ need_run(struct store_put_db *p, const struct store_job *job, int64_t *ret_id)
 	return rc != -ENOENT ? rc : make_stub(p, name, job->at_unix_ns, ret_id);
 }
 
-/* The BLOB of a record's histogram; NULL when it must stay in the body. The
- * caller frees. */
-static uint8_t *
-pack_hist(struct hist *h, const json_t *record, long *ret_bytes)
+/* How a record ages: 1, it goes after raw_retention; 2, it is rolled up; 0,
+ * it stays as it is. */
+static int
+raw_of(const json_t *record)
 {
-	const json_t *given = json_object_get(record, "hist");
-	json_t *back;
-	uint8_t *blob;
-	int same;
-
-	if (!json_is_array(given) || json_array_size(given) == 0)
-		return NULL;
-	if (record_hist_parse(given,
-		json_number_value(json_object_get(record, "mean")),
-		json_number_value(json_object_get(record, "min")),
-		json_number_value(json_object_get(record, "max")), h) < 0)
-		return NULL;
-	back = record_hist_json(h);
-	same = json_equal(back, given);
-	json_decref(back);
-	if (!same)
-		return NULL;
-	blob = malloc(HIST_BLOB_MAX);
-	*ret_bytes = blob != NULL ? hist_pack(h, blob, HIST_BLOB_MAX) : -1;
-	if (*ret_bytes > 0)
-		return blob;
-	free(blob);
-	return NULL;
-}
-
-static char *
-body_without_hist(const json_t *record)
-{
-	json_t *rest = json_copy((json_t *)(uintptr_t)record); /* shallow */
-	char *body;
-
-	json_object_del(rest, "hist");
-	body = body_of(rest);
-	json_decref(rest);
-	return body;
-}
-
-static void
-bind_record(sqlite3_stmt *q, const json_t *record)
-{
-	const json_t *interval = json_object_get(record, "interval");
-	const char *probe = text_of(record, "probe");
-
-	sqlite3_bind_int64(q, 4, probe != NULL && strcmp(probe, "round") == 0);
-	for (size_t i = 0; i < ARRAY_LEN(record_texts); i++)
-		bind_text(q, 5 + (int)i, text_of(record, record_texts[i]));
-	bind_number(q, 9, json_object_get(record, "n"));
-	for (size_t i = 0; i < ARRAY_LEN(record_reals); i++)
-		bind_number(q, 10 + (int)i,
-		    json_object_get(record, record_reals[i]));
-	bind_text(q, 17, text_of(record, "of"));
-	bind_number(q, 18, json_object_get(record, "value"));
-	bind_number(q, 19, json_object_get(interval, "lo"));
-	bind_number(q, 20, json_object_get(interval, "hi"));
+	if (strcmp(text_of(record, "probe"), "round") == 0)
+		return 1;
+	return json_array_size(json_object_get(record, "nodes")) > 0 ? 2 : 0;
 }
 
 static int
@@ -285,9 +210,6 @@ put_record(struct store_put_db *p, const struct store_job *job)
 	const json_t *record = job->object;
 	sqlite3_stmt *q = p->stmts[STMT_RECORD];
 	int64_t run_id, seq = int_of(record, "seq");
-	uint8_t *blob;
-	long blob_bytes = 0;
-	char *body;
 	int rc;
 
 	if (seq < 1 || text_of(record, "probe") == NULL)
@@ -295,22 +217,15 @@ put_record(struct store_put_db *p, const struct store_job *job)
 	rc = need_run(p, job, &run_id);
 	if (rc < 0)
 		return rc;
-	blob = pack_hist(&p->hist, record, &blob_bytes);
-	body = blob != NULL ? body_without_hist(record) : body_of(record);
 	sqlite3_bind_int64(q, 1, run_id);
 	sqlite3_bind_int64(q, 2, seq);
 	sqlite3_bind_int64(q, 3, (int64_t)job->at_unix_ns);
-	bind_record(q, record);
-	if (blob != NULL)
-		sqlite3_bind_blob(q, 21, blob, (int)blob_bytes, SQLITE_STATIC);
-	bind_text(q, 22, body);
+	store_record_bind(q, record, raw_of(record), &p->hist);
 	rc = run(p, STMT_RECORD);
 	if (rc == 0 && sqlite3_changes(p->db) > 0) {
 		sqlite3_bind_int64(p->stmts[STMT_RUN_COUNT], 1, run_id);
 		rc = run(p, STMT_RUN_COUNT);
 	}
-	free(body);
-	free(blob);
 	return rc;
 }
 
@@ -322,21 +237,16 @@ put_run(struct store_put_db *p, const struct store_job *job)
 	const char *campaign = text_of(job->object, "campaign");
 	sqlite3_stmt *q = p->stmts[STMT_RUN];
 	int known = state != NULL ? names_run_state_find(state) : -ENOENT;
-	char *body;
-	int rc;
 
 	if (name == NULL || known < 0)
 		return -EPROTO;
-	body = body_of(job->object);
 	bind_text(q, 1, name);
 	bind_text(q, 2, campaign != NULL ? campaign : "");
 	bind_text(q, 3, state);
 	sqlite3_bind_int64(q, 4, names_run_states[known].final);
 	sqlite3_bind_int64(q, 5, int_of(job->object, "created_unix_ns"));
-	bind_text(q, 6, body);
-	rc = run(p, STMT_RUN);
-	free(body);
-	return rc;
+	store_pack_bind(q, 6, body_of(job->object));
+	return run(p, STMT_RUN);
 }
 
 static int
@@ -344,21 +254,17 @@ put_counters(struct store_put_db *p, const struct store_job *job)
 {
 	sqlite3_stmt *q = p->stmts[STMT_COUNTERS];
 	int64_t run_id;
-	char *nics;
 	int rc;
 
 	rc = need_run(p, job, &run_id);
 	if (rc < 0)
 		return rc;
-	nics = body_of(json_object_get(job->object, "nics"));
 	sqlite3_bind_int64(q, 1, run_id);
 	sqlite3_bind_int64(q, 2, int_of(job->object, "border"));
 	bind_text(q, 3, text_of(job->object, "node"));
 	sqlite3_bind_int64(q, 4, int_of(job->object, "at_unix_ns"));
-	bind_text(q, 5, nics);
-	rc = run(p, STMT_COUNTERS);
-	free(nics);
-	return rc;
+	store_pack_bind(q, 5, body_of(json_object_get(job->object, "nics")));
+	return run(p, STMT_COUNTERS);
 }
 
 static int
@@ -456,41 +362,4 @@ int
 store_put_job(struct store_put_db *p, const struct store_job *job)
 {
 	return puts_by_kind[job->what](p, job);
-}
-
-static void
-hist_text(struct strbuf *to, const struct hist *h)
-{
-	const char *comma = "";
-
-	strbuf_addf(to, ",\"hist\":[");
-	for (int i = 0; i < HIST_BUCKETS; i++) {
-		if (h->bucket[i] == 0)
-			continue;
-		strbuf_addf(to, "%s[%d,%llu]", comma, i + HIST_FIRST,
-		    (unsigned long long)h->bucket[i]);
-		comma = ",";
-	}
-	strbuf_add(to, "]", 1);
-}
-
-void
-store_put_record_text(struct strbuf *to, const char *body, const void *hist,
-    int hist_bytes)
-{
-	size_t len = strlen(body);
-	struct hist *h;
-
-	if (hist == NULL || len < 2 || body[len - 1] != '}') {
-		strbuf_add(to, body, len);
-		return;
-	}
-	h = xcalloc(1, sizeof(*h));
-	strbuf_add(to, body, len - 1);
-	if (hist_unpack(hist, (size_t)hist_bytes, h) == 0)
-		hist_text(to, h);
-	else
-		log_warnx("store: a histogram cannot be read");
-	strbuf_add(to, "}", 1);
-	free(h);
 }

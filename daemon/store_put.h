@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_put.h - rows into the tables; and records out of them, so that both
- * directions stand in one file. Threads: the connection's.
+ * store_put.h - rows into the tables. Threads: the connection's.
  */
 #ifndef DAEMON_STORE_PUT_H
 #define DAEMON_STORE_PUT_H
 
 #include <sqlite3.h>
 
-#include "common/str.h"
 #include "daemon/store_int.h"
 
 struct store_put_db; /* the writer's statements */
@@ -18,9 +16,5 @@ void store_put_free(struct store_put_db *p); /* NULL is allowed */
 /* Inside a transaction. -EPROTO: this job's object is not fit, others may be;
  * anything else ends the transaction. */
 int store_put_job(struct store_put_db *p, const struct store_job *job);
-
-/* Append the record object of columns body and hist. */
-void store_put_record_text(struct strbuf *to, const char *body,
-    const void *hist, int hist_bytes);
 
 #endif

@@ -21,6 +21,7 @@
 
 #include "common/clk.h"
 #include "common/log.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/store_db.h"
 #include "daemon/store_keep.h"

@@ -56,7 +56,10 @@ const struct conf_row options_daemon[] = {
 	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
 	    "Records older than this are deleted." },
 	{ "store", "raw_retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "7d",
-	    "s", "Raw round records and counters older than this go first." },
+	    "s",
+	    "Older than this, round records and counters go, records of "
+	    "background runs lose their lists of nodes and pairs, and those of "
+	    "the mesh become one an hour." },
 	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
 	    "Below this much free disk, writing stops and an alarm is "
 	    "raised." },

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One step per file, never edited after its release. A step runs in one
 -- transaction; PRAGMA user_version is then the number of its file. What all
--- steps together make is store.sql.
+-- steps together make: sqlite3 coalmine.db .schema
 --
 -- Times are nanoseconds of the wall clock (_unix_ns). A body is the JSON
 -- object as the API gives it; columns beside it are what is searched for.

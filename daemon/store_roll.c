@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_roll.c - the lists of nodes and pairs are nearly all of a record, and
+ * they are made every few minutes by what runs in the background. After a
+ * while the headline and the histogram are what is asked for, so those stay.
+ * A record of the mesh goes into the first of its hour, class and run, where
+ * histograms are merged, which is exact, and quantiles are taken anew.
+ * Exclusive runs are few and are what one compares with: they stay whole.
+ */
+#include "daemon/store_roll.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/store_db.h"
+#include "daemon/store_record.h"
+#include "schema/record.h"
+
+#define HOUR_NS (3600 * (int64_t)CLK_NS_PER_S)
+
+struct row {
+	int64_t id; /* 0: none */
+	int64_t run_id;
+	int64_t at_unix_ns;
+	json_t *record;
+	char class[16]; /* of its run */
+};
+
+static json_t *
+record_of(sqlite3_stmt *q, int body, int hist)
+{
+	struct strbuf text = { 0 };
+	json_t *record;
+
+	store_record_text(&text, q, body, hist);
+	record = json_loads(text.text, 0, NULL);
+	strbuf_clear(&text);
+	return record != NULL ? record : json_object();
+}
+
+static void
+class_of(sqlite3_stmt *q, int body, char *ret, size_t cap_bytes)
+{
+	char *text = store_pack_column(q, body);
+	json_t *run = text != NULL ? json_loads(text, 0, NULL) : NULL;
+	const char *class = json_string_value(json_object_get(run, "class"));
+
+	snprintf(ret, cap_bytes, "%s", class != NULL ? class : "");
+	json_decref(run);
+	free(text);
+}
+
+static int
+oldest_get(sqlite3 *db, int64_t before_unix_ns, struct row *ret)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = store_db_stmt(db,
+	    "SELECT d.id, d.run_id, d.at_unix_ns, d.body, d.hist, run.body"
+	    " FROM record AS d JOIN run ON run.id = d.run_id"
+	    " WHERE d.raw = 2 AND d.at_unix_ns < ?1"
+	    " ORDER BY d.at_unix_ns LIMIT 1",
+	    &q);
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(q, 1, before_unix_ns);
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW) {
+		ret->id = sqlite3_column_int64(q, 0);
+		ret->run_id = sqlite3_column_int64(q, 1);
+		ret->at_unix_ns = sqlite3_column_int64(q, 2);
+		ret->record = record_of(q, 3, 4);
+		class_of(q, 5, ret->class, sizeof(ret->class));
+	}
+	sqlite3_finalize(q);
+	return store_db_errno(rc);
+}
+
+static const char *
+text_of(const json_t *record, const char *key)
+{
+	const char *text = json_string_value(json_object_get(record, key));
+
+	return text != NULL ? text : "";
+}
+
+/* The record of this one's hour, if there is one already. */
+static int
+hour_get(sqlite3 *db, const struct row *of, struct row *ret)
+{
+	int64_t hour_unix_ns = of->at_unix_ns - of->at_unix_ns % HOUR_NS;
+	sqlite3_stmt *q = NULL;
+	int rc = store_db_stmt(db,
+	    "SELECT id, body, hist FROM record WHERE run_id = ?1"
+	    " AND raw = 0 AND probe = 'mesh' AND test = ?2"
+	    " AND at_unix_ns >= ?3 AND at_unix_ns < ?4 LIMIT 1",
+	    &q);
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(q, 1, of->run_id);
+	sqlite3_bind_text(q, 2, text_of(of->record, "test"), -1, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 3, hour_unix_ns);
+	sqlite3_bind_int64(q, 4, hour_unix_ns + HOUR_NS);
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW) {
+		ret->id = sqlite3_column_int64(q, 0);
+		ret->record = record_of(q, 1, 2);
+	}
+	sqlite3_finalize(q);
+	return store_db_errno(rc);
+}
+
+static void
+hist_of(const json_t *record, struct hist *ret)
+{
+	double mean = json_number_value(json_object_get(record, "mean"));
+	double min = json_number_value(json_object_get(record, "min"));
+	double max = json_number_value(json_object_get(record, "max"));
+
+	if (record_hist_parse(json_object_get(record, "hist"), mean, min, max,
+		ret) < 0)
+		hist_clear(ret);
+}
+
+/* What one of them counted, both did. */
+static void
+mesh_merge(json_t *into, const json_t *from)
+{
+	static const char *const counts[] = { "lost", "unknown", "unsent",
+		"rolled" };
+	struct hist *h = xcalloc(2, sizeof(*h));
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		json_object_set_new(into, counts[i],
+		    json_integer(
+			json_integer_value(json_object_get(into, counts[i])) +
+			json_integer_value(json_object_get(from, counts[i]))));
+	hist_of(into, &h[0]);
+	hist_of(from, &h[1]);
+	hist_merge(&h[0], &h[1]);
+	record_put_hist(into, &h[0]);
+	if (h[0].count > 0)
+		json_object_del(into, "cause");
+	free(h);
+}
+
+static void
+strip(json_t *record)
+{
+	static const char *const gone[] = { "nodes", "pairs", "reports",
+		"seed" };
+
+	for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+		json_object_del(record, gone[i]);
+	json_object_set_new(record, "rolled", json_integer(1));
+}
+
+static int
+update(sqlite3 *db, int64_t id, const json_t *record)
+{
+	struct hist *scratch = xcalloc(1, sizeof(*scratch));
+	sqlite3_stmt *q = NULL;
+	int rc = store_db_stmt(db, STORE_RECORD_UPDATE, &q);
+
+	if (rc == 0) {
+		sqlite3_bind_int64(q, 1, id);
+		store_record_bind(q, record, 0, scratch);
+		rc = store_db_errno(sqlite3_step(q));
+		sqlite3_finalize(q);
+	}
+	free(scratch);
+	return rc;
+}
+
+static int
+drop(sqlite3 *db, const struct row *row)
+{
+	char sql[160];
+
+	snprintf(sql, sizeof(sql),
+	    "DELETE FROM record WHERE id = %lld;"
+	    "UPDATE run SET records = records - 1 WHERE id = %lld",
+	    (long long)row->id, (long long)row->run_id);
+	return store_db_exec(db, sql);
+}
+
+/* row has been stripped: into its hour, or it is the first of it. */
+static int
+mesh_roll(sqlite3 *db, const struct row *row)
+{
+	struct row hour = { 0 };
+	int rc = hour_get(db, row, &hour);
+
+	if (rc == 0 && hour.id == 0) {
+		rc = update(db, row->id, row->record);
+	} else if (rc == 0) {
+		mesh_merge(hour.record, row->record);
+		rc = update(db, hour.id, hour.record);
+		if (rc == 0)
+			rc = drop(db, row);
+	}
+	json_decref(hour.record);
+	return rc;
+}
+
+static int
+roll(sqlite3 *db, const struct row *row)
+{
+	int mesh = strcmp(text_of(row->record, "probe"), "mesh") == 0;
+
+	if (mesh || strcmp(row->class, "background") == 0)
+		strip(row->record);
+	return mesh ? mesh_roll(db, row) : update(db, row->id, row->record);
+}
+
+int
+store_roll_one(sqlite3 *db, uint64_t before_unix_ns)
+{
+	struct row row = { 0 };
+	int rc = oldest_get(db, (int64_t)before_unix_ns, &row);
+
+	if (rc < 0 || row.id == 0)
+		return rc;
+	rc = store_db_exec(db, "BEGIN IMMEDIATE");
+	if (rc == 0) {
+		rc = roll(db, &row);
+		if (rc == 0)
+			rc = store_db_exec(db, "COMMIT");
+		if (rc < 0)
+			sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	}
+	json_decref(row.record);
+	return rc < 0 ? rc : 1;
+}
