@@ -56,8 +56,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Write one HTML file with plots that needs nothing else; - is "
 	    "the standard output." },
 	[OPT_SVG] = { "svg", 0, "FILE", 0,
-	    "Write the plots alone: impacts, bars against the model, "
-	    "histograms; - is the standard output." },
+	    "Write the plots alone: impacts, collectives under their "
+	    "bounds, bars against the model, histograms; - is the standard "
+	    "output." },
 	[OPT_FILE] = { "file", 'f', "FILE", 0,
 	    "Take the campaign from this file instead of the collector's; - "
 	    "is the standard input." },

@@ -14,6 +14,7 @@
 #define PLOT    150.0 /* height of a histogram */
 #define AXIS    22.0
 #define GAP     18.0
+#define AXIS_W  76.0 /* of values left of upright bars */
 #define LEFT_C  "#3b6fb6"
 #define RIGHT_C "#c96f16"
 #define INK     "#1f2328"
@@ -339,6 +340,118 @@ picture_bars(struct picture *p, const char *title, const char *unit,
 	title_add(p, title);
 	for (size_t i = 0; i < count; i++)
 		bar_add(p, &bars[i], unit, full > 0 ? full : 1);
+	p->height += GAP;
+}
+
+/* Groups of bars ----------------------------------------------------------- */
+
+static const char *const side_colours[PICTURE_SIDES] = { LEFT_C, RIGHT_C };
+
+static double
+group_top(const struct picture_group *groups, size_t count)
+{
+	double top = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		top = fmax(top, groups[i].bound); /* fmax passes NAN over */
+		for (int k = 0; k < PICTURE_SIDES; k++)
+			top = fmax(top, groups[i].value[k]);
+	}
+	return top;
+}
+
+/* Lines at values that are round as they are printed: 200 KiB/s, 1 MiB/s. */
+static void
+group_axis(struct picture *p, double top, const char *unit)
+{
+	double of = pow(1024, floor(log2(top) / 10));
+	double step = of * pow(10, floor(log10(top / of)));
+	char text[PRINT_BYTES];
+
+	if (top / step < 2)
+		step /= 5;
+	else if (top / step < 5)
+		step /= 2;
+	for (double v = 0; v <= top; v += step) {
+		double y = p->height + PLOT * (1 - v / top);
+
+		line_add(p, AXIS_W, y, WIDTH, y, GRID, 1);
+		print_quantity(v, unit, text);
+		text_add(p, AXIS_W - 6, y + 4, "end", SOFT, text);
+	}
+}
+
+static void
+frame_add(struct picture *p, double x, double w, double y, double h)
+{
+	strbuf_addf(&p->body,
+	    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+	    "fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n",
+	    x, y, w, h, INK);
+}
+
+static void
+group_add(struct picture *p, const struct picture_group *g, double x,
+    double room, double top)
+{
+	double w = room * 0.8 / PICTURE_SIDES, floor_y = p->height + PLOT;
+	char text[32];
+
+	x += room * 0.1;
+	for (int k = 0; k < PICTURE_SIDES; k++)
+		if (isfinite(g->value[k])) {
+			double h = g->value[k] / top * PLOT;
+
+			box_add(p, x + k * w + 1, floor_y - h, w - 2, h,
+			    side_colours[k]);
+		}
+	if (isfinite(g->bound)) {
+		double h = g->bound / top * PLOT;
+
+		frame_add(p, x - 2, room * 0.8 + 4, floor_y - h, h);
+		if (isfinite(g->value[0])) {
+			snprintf(text, sizeof(text), "%.0f %%",
+			    100 * g->value[0] / g->bound);
+			text_add(p, x + room * 0.4, floor_y - h - 4, "middle",
+			    INK, text);
+		}
+	}
+	text_add(p, x + room * 0.4, floor_y + 15, "middle", INK, g->label);
+}
+
+static void
+group_legend(struct picture *p, const char *const names[PICTURE_SIDES + 1])
+{
+	double x = AXIS_W;
+
+	for (int k = 0; k <= PICTURE_SIDES; k++) {
+		if (k < PICTURE_SIDES)
+			box_add(p, x, p->height, 10, 10, side_colours[k]);
+		else
+			frame_add(p, x, 10, p->height, 10);
+		text_add(p, x + 15, p->height + 9, "start", SOFT, names[k]);
+		x += WIDTH / 4;
+	}
+	p->height += 10;
+}
+
+void
+picture_groups(struct picture *p, const char *title, const char *unit,
+    const char *const names[PICTURE_SIDES + 1],
+    const struct picture_group *groups, size_t count)
+{
+	double top = group_top(groups, count);
+	double room = (WIDTH - AXIS_W) / (double)(count > 0 ? count : 1);
+
+	if (count == 0 || top <= 0)
+		return;
+	title_add(p, title);
+	p->height += AXIS / 2; /* for what stands above a full frame */
+	group_axis(p, top, unit);
+	for (size_t i = 0; i < count; i++)
+		group_add(p, &groups[i], AXIS_W + (double)i * room, room, top);
+	p->height += PLOT + AXIS;
+	group_legend(p, names);
 	p->height += GAP;
 }
 

@@ -30,6 +30,14 @@ struct picture_bar {
 	double value, model;
 };
 
+#define PICTURE_SIDES 2
+/* Bars side by side, and the frame that no bar can leave; NAN where there is
+ * none. */
+struct picture_group {
+	const char *label;
+	double value[PICTURE_SIDES], bound;
+};
+
 /* Shares of two histograms over one logarithmic axis; either may be empty. */
 void picture_histograms(struct picture *p, const char *title, const char *unit,
     const struct hist *left, const char *left_name, const struct hist *right,
@@ -39,6 +47,10 @@ void picture_points(struct picture *p, const char *title,
     const struct picture_point *points, size_t count);
 void picture_bars(struct picture *p, const char *title, const char *unit,
     const struct picture_bar *bars, size_t count);
+/* Upright bars; names says what the sides and the bound are. */
+void picture_groups(struct picture *p, const char *title, const char *unit,
+    const char *const names[PICTURE_SIDES + 1],
+    const struct picture_group *groups, size_t count);
 /* The whole <svg>; then p is empty again. */
 void picture_print(struct picture *p, FILE *to);
 /* Text between tags or in an attribute. */

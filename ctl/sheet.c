@@ -83,6 +83,13 @@ draw_histograms(const json_t *records, struct picture *p)
 	}
 }
 
+static int
+is_collective(const json_t *r)
+{
+	return strcmp(print_member(r, "probe", ""), "speedup") == 0 &&
+	    strcmp(print_member(r, "of", ""), "collective") == 0;
+}
+
 /* What a record says was moved, in bytes per second; NAN. */
 static double
 rate_of(const json_t *r)
@@ -105,7 +112,9 @@ draw_bars(const json_t *records, struct picture *p)
 	json_array_foreach (records, i, r) {
 		double rate = rate_of(r);
 
+		/* Collectives have a picture of their own. */
 		if (!isfinite(rate) ||
+		    strcmp(print_member(r, "probe", ""), "collective") == 0 ||
 		    strcmp(print_member(r, "of", "whole"), "whole") != 0)
 			continue;
 		bars[count].label = print_member(r, "plan",
@@ -118,12 +127,76 @@ draw_bars(const json_t *records, struct picture *p)
 	free(bars);
 }
 
+/* Sizes whose collectives were measured, ascending; how many. */
+static size_t
+collective_sizes(const json_t *records, double *ret)
+{
+	size_t n = 0, i, k;
+	json_t *r;
+
+	json_array_foreach (records, i, r) {
+		double bytes = print_number(r, "bytes");
+
+		if (!is_collective(r) || !isfinite(bytes))
+			continue;
+		for (k = 0; k < n && ret[k] < bytes; k++)
+			continue;
+		if (k < n && ret[k] == bytes)
+			continue;
+		memmove(ret + k + 1, ret + k, (n - k) * sizeof(*ret));
+		ret[k] = bytes;
+		n++;
+	}
+	return n;
+}
+
+/* As Figure 8 of HiCCL: throughput by collective, framed by its bound. */
+static void
+draw_collectives_of(const json_t *records, double bytes, struct picture *p)
+{
+	struct picture_group groups[NAMES_COLLECTIVES_MAX];
+	const char *names[] = { "coalmine", "-",
+		"bound by what two nodes "
+		"exchange" };
+	char title[PRINT_BYTES + 64], size[PRINT_BYTES];
+	size_t count = 0, i;
+	json_t *r;
+
+	json_array_foreach (records, i, r)
+		if (is_collective(r) && print_number(r, "bytes") == bytes &&
+		    count < ARRAY_LEN(groups)) {
+			groups[count++] = (struct picture_group){
+				print_member(r, "collective", "?"),
+				{ print_number(r, "throughput"),
+				    print_number(r, "baseline_throughput") },
+				print_number(r, "bound")
+			};
+			names[1] = print_member(r, "baseline_impl", names[1]);
+		}
+	str_bytes_format(bytes, size, sizeof(size));
+	snprintf(title, sizeof(title), "Throughput of collectives, %s in all",
+	    size);
+	picture_groups(p, title, "B/s", names, groups, count);
+}
+
+static void
+draw_collectives(const json_t *records, struct picture *p)
+{
+	double *sizes = xcalloc(json_array_size(records) + 1, sizeof(*sizes));
+	size_t count = collective_sizes(records, sizes);
+
+	while (count > 0) /* the largest first */
+		draw_collectives_of(records, sizes[--count], p);
+	free(sizes);
+}
+
 int
 sheet_svg(const json_t *records, FILE *to)
 {
 	struct picture p = { 0 };
 
 	draw_impacts(records, &p);
+	draw_collectives(records, &p);
 	draw_bars(records, &p);
 	draw_histograms(records, &p);
 	if (p.body.len_bytes == 0)

@@ -115,22 +115,78 @@ spmm_row(struct table *t, const json_t *r)
 	table_cell(t, "%s", print_member(r, "text", ""));
 }
 
-static int
-print_of(const json_t *records, const char *probe, const char *title,
-    const char *columns, void (*row)(struct table *t, const json_t *r))
+static void
+collective_row(struct table *t, const json_t *r)
 {
-	struct table *t = table_new(columns);
+	static const char *const rates[] = { "throughput",
+		"baseline_throughput", "bound" };
+	char text[PRINT_BYTES];
+
+	table_cell(t, "%s", print_member(r, "collective", "?"));
+	str_bytes_format(print_number(r, "bytes"), text, sizeof(text));
+	table_cell(t, "%s", text);
+	for (size_t i = 0; i < ARRAY_LEN(rates); i++) {
+		print_quantity(print_number(r, rates[i]), "B/s", text);
+		table_cell(t, "%s", text);
+	}
+	if (isfinite(print_number(r, "bound_ratio")))
+		table_cell(t, "%.0f %%", 100 * print_number(r, "bound_ratio"));
+	else
+		table_cell(t, "-");
+	ratio_cell(t, print_number(r, "value"));
+	interval_cell(t, r);
+	table_cell(t, "%s", print_member(r, "text", ""));
+}
+
+/* Tables, each of the records of one probe and what they are of. */
+static const struct sort {
+	const char *probe, *of; /* of: NULL: any */
+	const char *title, *columns;
+	void (*row)(struct table *t, const json_t *r);
+} sorts[] = {
+	{ "speedup", "neighbor", "neighborhood collectives",
+	    ">density|>message|order|>MPI|>leader|>speed-up|interval|"
+	    ">bound|>byte ratio|>expected|>wire MPI|>wire leader|",
+	    speedup_row },
+	{ "speedup", "collective", "collectives",
+	    "collective|>all blocks|>here|>baseline|>bound|>of it|>speed-up|"
+	    "interval|",
+	    collective_row },
+	{ "spmm", NULL, "products of sparse matrices",
+	    ">rows|>nonzeros|>columns|order|>MPI|>leader|>speed-up|"
+	    "interval|>set-up MPI|>leader|>with set-up|>products|",
+	    spmm_row },
+};
+
+static int
+is_of(const struct sort *s, const json_t *r)
+{
+	return strcmp(print_member(r, "probe", ""), s->probe) == 0 &&
+	    (s->of == NULL || strcmp(print_member(r, "of", ""), s->of) == 0);
+}
+
+/* "MPI_Bcast", or of many functions whose they are. */
+static const char *
+baseline_of(const json_t *r)
+{
+	return print_member(r, "baseline_impl",
+	    print_member(r, "baseline", "-"));
+}
+
+static int
+print_sort(const struct sort *s, const json_t *records)
+{
+	struct table *t = table_new(s->columns);
 	int count = 0;
 	size_t i;
 	json_t *r;
 
 	json_array_foreach (records, i, r) {
-		if (strcmp(print_member(r, "probe", ""), probe) != 0)
+		if (!is_of(s, r))
 			continue;
 		if (count++ == 0)
-			printf("\n%s, against %s:\n", title,
-			    print_member(r, "baseline", "-"));
-		row(t, r);
+			printf("\n%s, against %s:\n", s->title, baseline_of(r));
+		s->row(t, r);
 	}
 	if (count > 0)
 		table_print(t, stdout);
@@ -141,12 +197,9 @@ print_of(const json_t *records, const char *probe, const char *title,
 int
 speedups_print(const json_t *records)
 {
-	return print_of(records, "speedup", "neighborhood collectives",
-		   ">density|>message|order|>MPI|>leader|>speed-up|interval|"
-		   ">bound|>byte ratio|>expected|>wire MPI|>wire leader|",
-		   speedup_row) +
-	    print_of(records, "spmm", "products of sparse matrices",
-		">rows|>nonzeros|>columns|order|>MPI|>leader|>speed-up|"
-		"interval|>set-up MPI|>leader|>with set-up|>products|",
-		spmm_row);
+	int count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(sorts); i++)
+		count += print_sort(&sorts[i], records);
+	return count;
 }

@@ -7,8 +7,9 @@
 
 #include <jansson.h>
 
-/* Speed-ups by density and size, then products of matrices; nothing where the
- * run has none. How many rows there were. */
+/* Neighborhood collectives by density and size, collectives with their bounds,
+ * products of matrices; nothing where the run has none. How many rows there
+ * were. */
 int speedups_print(const json_t *records);
 
 #endif

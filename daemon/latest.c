@@ -42,6 +42,7 @@ struct latest {
 	size_t speedup_count;
 	struct latest_multipath multipaths[MULTIPATHS_MAX];
 	size_t multipath_count;
+	struct collectives collectives;
 	json_t *index; /* node: its place in scores */
 	struct node_score *scores;
 	size_t score_count;
@@ -337,6 +338,7 @@ take_speedup(struct latest *l, const json_t *record)
 
 	if (strcmp(text_of(record, "of"), "multipath") == 0)
 		take_multipath(l, record);
+	collectives_take(&l->collectives, record);
 	if (strcmp(text_of(record, "of"), "neighbor") != 0 ||
 	    (strcmp(order, orders[0]) != 0 && strcmp(order, orders[1]) != 0) ||
 	    strlen(baseline) >= sizeof(row->baseline))
@@ -419,4 +421,10 @@ latest_multipaths(const struct latest *l, const struct latest_multipath **ret)
 {
 	*ret = l->multipaths;
 	return l->multipath_count;
+}
+
+const struct collectives *
+latest_collectives(const struct latest *l)
+{
+	return &l->collectives;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/hist.h"
+#include "daemon/collectives.h"
 #include "schema/names.h"
 
 struct latest;
@@ -67,5 +68,6 @@ size_t latest_speedups(const struct latest *l,
     const struct latest_speedup **ret);
 size_t latest_multipaths(const struct latest *l,
     const struct latest_multipath **ret);
+const struct collectives *latest_collectives(const struct latest *l);
 
 #endif

@@ -99,6 +99,7 @@ static void (*const parts[])(const struct metrics_in *, struct strbuf *) = {
 	metrics_impacts,
 	metrics_speedups,
 	metrics_multipaths,
+	metrics_collectives,
 	metrics_run_counts,
 	metrics_live_runs,
 	metrics_schedule,

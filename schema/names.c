@@ -45,6 +45,12 @@ const struct congestor_row names_congestors[CONGESTOR_MAX] = {
 
 const char *const names_phases[PHASE_MAX] = { "isolated", "congested", "wild" };
 
+const char *const names_collectives[NAMES_COLLECTIVES_MAX] = { "broadcast",
+	"reduce", "gather", "scatter", "allgather", "reduce-scatter",
+	"allreduce", "alltoall" };
+const char *const names_impls[NAMES_IMPLS_MAX] = { "coalmine", "mpi", "nccl",
+	"rccl" };
+
 const struct run_state_row names_run_states[RUN_STATE_MAX] = {
 	[RUN_PENDING] = { "pending", 0, "waits for its nodes or its time" },
 	[RUN_STARTING] = { "starting", 0, "is being launched" },
@@ -137,4 +143,17 @@ int
 names_role_find(const char *name)
 {
 	return find(names_roles, ROLE_MAX, sizeof(names_roles[0]), name);
+}
+
+int
+names_collective_find(const char *name)
+{
+	return find(names_collectives, NAMES_COLLECTIVES_MAX,
+	    sizeof(names_collectives[0]), name);
+}
+
+int
+names_impl_find(const char *name)
+{
+	return find(names_impls, NAMES_IMPLS_MAX, sizeof(names_impls[0]), name);
 }

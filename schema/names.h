@@ -63,6 +63,18 @@ int names_congestor_find(const char *name); /* index or -ENOENT */
 enum phase { PHASE_ISOLATED, PHASE_CONGESTED, PHASE_WILD, PHASE_MAX };
 extern const char *const names_phases[PHASE_MAX];
 
+/* Collectives that are composed, in the order of option collective.name, and
+ * by whom one of them may be done. */
+#define NAMES_COLLECTIVES                                                      \
+	"broadcast|reduce|gather|scatter|allgather|reduce-scatter|"            \
+	"allreduce|alltoall"
+#define NAMES_COLLECTIVES_MAX 8
+#define NAMES_IMPLS_MAX       4
+extern const char *const names_collectives[NAMES_COLLECTIVES_MAX];
+extern const char *const names_impls[NAMES_IMPLS_MAX]; /* first: this one */
+int names_collective_find(const char *name);           /* index or -ENOENT */
+int names_impl_find(const char *name);                 /* likewise */
+
 /* States of a run, in the order of its life. */
 enum run_state {
 	RUN_PENDING,

@@ -80,9 +80,7 @@ const struct conf_row options_campaign[] = {
 	    "Which entries to use: all, within nodes, between nodes." },
 	{ "sparse", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: split, translate, assemble." },
-	{ "collective", "name", CONF_CHOICE, 0, 0,
-	    "broadcast|reduce|gather|scatter|allgather|reduce-scatter|"
-	    "allreduce|alltoall",
+	{ "collective", "name", CONF_CHOICE, 0, 0, NAMES_COLLECTIVES,
 	    "broadcast", "", "The collective." },
 	{ "collective", "form", CONF_STRING, 1, 80, NULL, "default", "",
 	    "single, default, or steps right to left, as allgather.scatter." },

@@ -249,6 +249,32 @@ STRIPING = dashboard(
              "percentunit", width=WIDE),
     ])
 
+COLLECTIVES = dashboard(
+    "collectives", "collectives",
+    "What collectives reach, beside the MPI's own and what the network "
+    "allows.", [
+        graph("Throughput, composed", "Bytes of a block for every rank by "
+              "time; the largest size of the newest run.",
+              [("coalmine_collective_throughput_bytes_per_second"
+                '{%s, impl="coalmine"}', "{{collective}}")], "Bps"),
+        graph("Throughput, the library's own", "MPI, or NCCL and RCCL on "
+              "GPUs.",
+              [("coalmine_collective_throughput_bytes_per_second"
+                '{%s, impl!="coalmine"}', "{{collective}} {{impl}}")],
+              "Bps"),
+        graph("Share of the bound", "The bound is what two nodes exchanged "
+              "in the same run, by HiCCL's table.",
+              [("coalmine_collective_bound_ratio{%s}",
+                "{{collective}} {{impl}}")], "percentunit"),
+        graph("Composed over the library's own", "Above 1 it is faster.",
+              [("coalmine_collective_throughput_bytes_per_second"
+                '{%s, impl="coalmine"} / on (job, instance, collective) '
+                "group_right () "
+                "coalmine_collective_throughput_bytes_per_second"
+                '{%s, impl!="coalmine"}', "{{collective}} {{impl}}")],
+              "none"),
+    ])
+
 CAMPAIGN = dashboard("campaign", "campaigns", "What ran, and what did not.", [
     graph("Since the last success", "By campaign.",
           [("time() - coalmine_campaign_last_success_timestamp_seconds"
@@ -271,7 +297,7 @@ CAMPAIGN = dashboard("campaign", "campaigns", "What ran, and what did not.", [
 
 
 def main():
-    for board in (OVERVIEW, CONGESTION, NODE, STRIPING, CAMPAIGN):
+    for board in (OVERVIEW, CONGESTION, NODE, STRIPING, COLLECTIVES, CAMPAIGN):
         path = os.path.join(sys.argv[1], board["uid"] + ".json")
         with open(path, "w", encoding="utf-8") as to:
             json.dump(board, to, indent=1, ensure_ascii=False)

@@ -32,6 +32,7 @@ expect report-ascii 0 env LC_ALL=C "$coalctl" report 20261118-gq-b
 expect report-csv 0 "$coalctl" report 20261118-gq-aaaa --csv
 expect report-failed 2 "$coalctl" report last --ascii
 expect report-neighbor 0 "$coalctl" report 20261121-nb-eeee --ascii
+expect report-collectives 0 "$coalctl" report 20261121-co-abcd --ascii
 expect report-forms 3 "$coalctl" report last --csv --json
 expect compare 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b
 expect compare-back 0 "$coalctl" compare 20261118-gq-b 20261118-gq-a
@@ -86,6 +87,13 @@ e.fromstring(sys.stdin.read().partition("<svg")[2].join(["<svg", ""])
 	check "report --$form wants something from outside" sh -c \
 	    "! grep -Eq '<script|src=|href=|url\\(|@import' '$work/r.$form'"
 done
+# Eight framed groups of two bars for each of two sizes, but one without.
+"$coalctl" report 20261121-co-abcd --svg "$work/c.svg" ||
+	check "report --svg of collectives" false
+check "report --svg: frames" test \
+    "$(grep -c 'fill="none" stroke' "$work/c.svg")" = 18
+check "report --svg: bars" test "$(grep -c '<rect' "$work/c.svg")" = 54
+check "report --svg: the bound's share" grep -q '>86 %<' "$work/c.svg"
 check "report --html lacks a test without a number" \
     grep -q '<td>allreduce</td>.*<td>timeout</td>' "$work/r.html"
 expect report-unwritable 3 "$coalctl" report 20261118-gq-aaaa \

@@ -70,6 +70,7 @@ maker_of() # EXPR
 	*coalmine_group_*) echo group ;;
 	*coalmine_self_*) echo self ;;
 	*coalmine_rail_*) echo rail ;;
+	*coalmine_collective_*) echo collectives ;;
 	esac
 }
 

@@ -73,6 +73,16 @@ speedup(const char *of, const char *order, double value)
 	    value);
 }
 
+/* Bytes per second of ours; the MPI's own has half of it. */
+static json_t *
+collective(const char *run, const char *name, double bytes, double per_s)
+{
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:f,s:f,s:f,s:f}", "probe",
+	    "speedup", "of", "collective", "run", run, "collective", name,
+	    "baseline_impl", "mpi", "bytes", bytes, "throughput", per_s,
+	    "baseline_throughput", per_s / 2, "bound", 44e6, "value", 2.0);
+}
+
 static struct strbuf
 render(const struct latest *l)
 {
@@ -113,6 +123,10 @@ full_latest(void)
 	take_new(l,
 	    json_pack("{s:s,s:s,s:s,s:f}", "probe", "speedup", "of",
 		"multipath", "pair_class", "same-socket", "value", 1.75));
+	take_new(l, collective("r-1", "broadcast", 4e6, 20e6));
+	take_new(l, collective("r-2", "broadcast", 16e6, 22e6));
+	take_new(l, collective("r-2", "broadcast", 4e6, 18e6)); /* smaller */
+	take_new(l, collective("r-2", "sideways", 4e6, 18e6));
 	return l;
 }
 
@@ -148,6 +162,12 @@ test_promised_names(void **state)
 		"\"same-socket\"} 1.75",
 		"coalmine_neighbor_speedup_ratio{order=\"phased\","
 		"baseline=\"MPI_Neighbor_allgather\"} 2.5",
+		"coalmine_collective_throughput_bytes_per_second"
+		"{collective=\"broadcast\",impl=\"coalmine\"} 22000000",
+		"coalmine_collective_throughput_bytes_per_second"
+		"{collective=\"broadcast\",impl=\"mpi\"} 11000000",
+		"coalmine_collective_bound_ratio"
+		"{collective=\"broadcast\",impl=\"coalmine\"} 0.5",
 		"coalmine_db_writable 1",
 		"coalmine_db_rows_total 1073741824",
 	};

@@ -31,6 +31,9 @@ test_tables_are_full(void **state)
 	CHECK_TABLE(names_run_states, RUN_STATE_MAX, names_run_state_find);
 	CHECK_TABLE(names_causes, CAUSE_MAX, names_cause_find);
 	CHECK_TABLE(names_roles, ROLE_MAX, names_role_find);
+	CHECK_TABLE(names_collectives, NAMES_COLLECTIVES_MAX,
+	    names_collective_find);
+	CHECK_TABLE(names_impls, NAMES_IMPLS_MAX, names_impl_find);
 	CHECK_TABLE(names_phases, PHASE_MAX, none);
 	CHECK_TABLE(names_agent_states, AGENT_STATE_MAX, none);
 	CHECK_TABLE(names_stops, STOP_MAX, none);
@@ -53,6 +56,11 @@ test_lists_agree(void **state)
 		sprintf(list + strlen(list), "%s%s", i == 0 ? "" : "|",
 		    names_congestors[i].name);
 	assert_string_equal(list, NAMES_CONGESTORS);
+	list[0] = '\0';
+	for (int i = 0; i < NAMES_COLLECTIVES_MAX; i++)
+		sprintf(list + strlen(list), "%s%s", i == 0 ? "" : "|",
+		    names_collectives[i]);
+	assert_string_equal(list, NAMES_COLLECTIVES);
 }
 
 int
