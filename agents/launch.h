@@ -19,8 +19,15 @@ struct launch_node {
 	const char *addr; /* numeric */
 };
 
+struct launch_mpi;
+
 struct launch_job {
 	const struct conf *conf;
+	const struct launch_mpi *mpi;
+	const char *launcher; /* path of the MPI's own */
+	const char *run;
+	const char *dir;             /* the run's, for files */
+	const struct conf *campaign; /* what is to be run */
 	const struct launch_node *nodes;
 	size_t node_count;
 	int ranks_per_node;
@@ -37,6 +44,8 @@ struct launch_mpi {
 	const char *const *launchers;
 	const char *argv0;  /* the launcher looks at its own name */
 	const char *daemon; /* what it starts on other nodes */
+	/* How srun wires up its ranks: its --mpi. */
+	const char *slurm;
 	/* Where the version stands in what "LAUNCHER --version" prints. */
 	const char *version_mark;
 	/* Add to argv (which has argv0) and env (which has the base). */

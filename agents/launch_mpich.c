@@ -93,6 +93,7 @@ const struct launch_mpi launch_mpich = {
 	.launchers = launchers,
 	.argv0 = "mpiexec.hydra",
 	.daemon = "hydra_pmi_proxy",
+	.slurm = "pmi2",
 	.version_mark = "Version:",
 	.build = mpich_build,
 };

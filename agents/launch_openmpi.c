@@ -34,6 +34,8 @@ static const struct {
 } fixed[] = {
 	/* short arguments of orted, all within the grammar */
 	{ "plm_rsh_pass_environ_mca_params", "0" },
+	/* also within a job of a batch system that it could use instead */
+	{ "plm", "rsh" },
 	/* hosts are asked for by the names that we gave */
 	{ "orte_keep_fqdn_hostnames", "1" },
 	/* a node that is gone is seen in about ten seconds, not in 480 */
@@ -130,6 +132,7 @@ const struct launch_mpi launch_openmpi = {
 	.launchers = launchers,
 	.argv0 = "mpirun",
 	.daemon = "orted",
+	.slurm = "pmix",
 	.version_mark = "(Open MPI) ",
 	.build = openmpi_build,
 };

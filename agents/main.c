@@ -20,6 +20,7 @@
 
 #include "agents/agent.h"
 #include "agents/inventory.h"
+#include "agents/launcher.h"
 #include "agents/mesh.h"
 #include "agents/orders.h"
 #include "agents/proc.h"
@@ -104,12 +105,20 @@ set_one(struct conf *c, char *text, char *why, size_t why_bytes)
 static int
 conf_check(const struct conf *c, char *why, size_t why_bytes)
 {
+	char reason[300];
+
 	if (strcmp(conf_string(c, "idle", "check"), "command") == 0 &&
 	    conf_string(c, "idle", "command")[0] == '\0') {
 		snprintf(why, why_bytes,
 		    "%s: idle check = command needs a "
 		    "command",
 		    conf_where(c, "idle", "check"));
+		return -EINVAL;
+	}
+	if (launcher_line_check(conf_string(c, "children", "command"), reason,
+		sizeof(reason)) < 0) {
+		snprintf(why, why_bytes, "%s: children.command: %s",
+		    conf_where(c, "children", "command"), reason);
 		return -EINVAL;
 	}
 	return 0;

@@ -236,6 +236,7 @@ do_launch(struct agent *ag, const json_t *msg)
 	int64_t ranks = get_int(msg, "ranks_per_node");
 	json_t *array = json_object_get(msg, "nodes");
 	struct launch_node *nodes = nodes_read(ag, array);
+	const struct launcher *way = launcher_find(get_text(msg, "launcher"));
 
 	if (nodes == NULL || ranks < 1 || ranks > 1024) {
 		free(nodes);
@@ -247,8 +248,10 @@ do_launch(struct agent *ag, const json_t *msg)
 		say_not_launched(ag, id, "launched before");
 	else if (strcmp(run->mpi->name, get_text(msg, "mpi")) != 0)
 		say_not_launched(ag, id, "prepared for another mpi");
+	else if (way == NULL)
+		say_not_launched(ag, id, "this agent has no such launcher");
 	else
-		run_launch(run, nodes, json_array_size(array), (int)ranks,
+		run_launch(run, way, nodes, json_array_size(array), (int)ranks,
 		    get_text(msg, "campaign"));
 	free(nodes);
 	return 0;

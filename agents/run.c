@@ -19,6 +19,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "schema/options.h"
 
 /* A run says a few dozen things while the collector is away, or one per rank
  * that is lost. */
@@ -536,14 +537,14 @@ head_files(struct run *run, const char *campaign)
 }
 
 static void
-launcher_start(struct run *run, struct launch_job *job, const char *launcher,
-    const char *engine)
+launcher_start(struct run *run, struct launch_job *job,
+    const struct launcher *way, const char *engine)
 {
 	char conf_path[AGENT_PATH_MAX + 32], pipe_path[AGENT_PATH_MAX + 32];
 	const char *command[] = { engine, "run", conf_path, "--json", pipe_path,
 		"--run", run->id, NULL };
 	struct words argv = { 0 }, env = { 0 };
-	char mark[AGENT_PATH_MAX];
+	char mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX], why[300];
 
 	snprintf(conf_path, sizeof(conf_path), "%s/campaign.conf", run->dir);
 	snprintf(pipe_path, sizeof(pipe_path), "%s/records", run->dir);
@@ -551,39 +552,57 @@ launcher_start(struct run *run, struct launch_job *job, const char *launcher,
 	mark_make(run, 0, mark, sizeof(mark));
 	env_base(run, mark, &env);
 	words_env(&env, "COALMINE_ARSH_SOCKET", "%s/agent.sock", run->dir);
-	words_add(&argv, "%s", run->mpi->argv0);
-	run->mpi->build(job, &argv, &env);
-	run_child_start(run, 0, launcher, argv.list, &env, mark);
+	if (way->build(job, path, sizeof(path), &argv, &env, why, sizeof(why)) <
+	    0)
+		send_not_started(run, 0, why);
+	else
+		run_child_start(run, 0, path, argv.list, &env, mark);
 	words_clear(&argv);
 	words_clear(&env);
 }
 
+/* What the campaign says, and the files that its launch needs; why not. */
+static int
+launch_ready(struct run *run, struct launch_job *job, const char *text,
+    struct conf **ret, char *why, size_t why_bytes)
+{
+	int rc = conf_parse(options_campaign, "campaign", text, ret, why,
+	    why_bytes);
+
+	if (rc < 0)
+		return rc;
+	job->campaign = *ret;
+	rc = head_files(run, text);
+	if (rc < 0)
+		snprintf(why, why_bytes, "%.200s: %s", run->dir, strerror(-rc));
+	return rc;
+}
+
 void
-run_launch(struct run *run, const struct launch_node *nodes, size_t node_count,
-    int ranks_per_node, const char *campaign)
+run_launch(struct run *run, const struct launcher *way,
+    const struct launch_node *nodes, size_t node_count, int ranks_per_node,
+    const char *campaign)
 {
 	struct agent *ag = run->ag;
 	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX], why[300];
 	struct launch_job job = { .conf = ag->conf,
+		.mpi = run->mpi,
+		.launcher = launcher,
+		.run = run->id,
+		.dir = run->dir,
 		.nodes = nodes,
 		.node_count = node_count,
 		.ranks_per_node = ranks_per_node,
 		.cores = ag->cores,
 		.arsh = ag->arsh,
 		.as_root = geteuid() == 0 && ag->child_uid < 0 };
-	int rc;
+	struct conf *c = NULL;
 
 	if (launch_path(run->mpi, ag->conf, launcher, engine, sizeof(launcher),
-		why, sizeof(why)) < 0) {
+		why, sizeof(why)) < 0 ||
+	    launch_ready(run, &job, campaign, &c, why, sizeof(why)) < 0)
 		send_not_started(run, 0, why);
-		return;
-	}
-	rc = head_files(run, campaign);
-	if (rc < 0) {
-		snprintf(why, sizeof(why), "%.200s: %s", run->dir,
-		    strerror(-rc));
-		send_not_started(run, 0, why);
-		return;
-	}
-	launcher_start(run, &job, launcher, engine);
+	else
+		launcher_start(run, &job, way, engine);
+	conf_free(c);
 }

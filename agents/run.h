@@ -19,6 +19,7 @@
 #include "agents/asks.h"
 #include "agents/child.h"
 #include "agents/launch.h"
+#include "agents/launcher.h"
 #include "agents/records.h"
 #include "agents/tether.h"
 #include "schema/record.h"
@@ -59,8 +60,9 @@ void run_end(struct run *run, uint64_t grace_ms, const char *text);
 void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
 
 /* Start the job's launcher here: answers launched by itself. */
-void run_launch(struct run *run, const struct launch_node *nodes,
-    size_t node_count, int ranks_per_node, const char *campaign);
+void run_launch(struct run *run, const struct launcher *way,
+    const struct launch_node *nodes, size_t node_count, int ranks_per_node,
+    const char *campaign);
 /* Start a daemon of a launcher elsewhere: answers spawned by itself. argv is
  * as the grammar made it. */
 void run_spawn(struct run *run, int64_t id, char **argv);

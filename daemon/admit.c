@@ -17,6 +17,15 @@
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
+#include "daemon/slurm.h"
+
+static int
+asks_slurm(const struct run *r)
+{
+	return r->all->slurm != NULL &&
+	    (r->launcher->idle ||
+		(r->exclusive && slurm_wants_idle(r->all->slurm)));
+}
 
 struct candidates {
 	struct node **nodes; /* wanted and up, in order */
@@ -52,18 +61,37 @@ admit_release(struct run *r)
 	}
 }
 
+/* What Slurm says of a node, where the run wants to know. */
+static enum slurm_node
+slurm_says(const struct run *r, const struct node *n, char why[RUN_WHY_MAX])
+{
+	const struct slurm *slurm = r->all->slurm;
+
+	if (!asks_slurm(r))
+		return SLURM_IDLE;
+	return slurm_node_look(slurm, n->name,
+	    conf_string(r->conf, "slurm", "partition"),
+	    conf_string(r->conf, "slurm", "reservation"), why, RUN_WHY_MAX);
+}
+
 /* Nobody holds it, and nobody of a higher priority waits for it. */
 static int
 is_free(const struct run *r, const struct node *n)
 {
+	char why[RUN_WHY_MAX];
+
+	if (slurm_says(r, n, why) != SLURM_IDLE)
+		return 0;
 	if (n->claim_tick == r->all->tick && n->claim_priority > r->priority)
 		return 0;
 	return n->exclusive == NULL && (!r->exclusive || n->shared == 0);
 }
 
 static void
-held_why(const struct node *n, char ret[RUN_WHY_MAX])
+held_why(const struct run *r, const struct node *n, char ret[RUN_WHY_MAX])
 {
+	if (n->exclusive == NULL && slurm_says(r, n, ret) != SLURM_IDLE)
+		return;
 	if (n->exclusive != NULL)
 		snprintf(ret, RUN_WHY_MAX, "%s is held by run %s", n->name,
 		    n->exclusive->id);
@@ -78,23 +106,24 @@ static void
 consider(const struct run *r, struct candidates *c, struct node *n,
     const char *name)
 {
-	char why[RUN_WHY_MAX];
+	char why[RUN_WHY_MAX] = "";
 
 	c->wanted++;
 	if (n != NULL && roster_is_up(n) &&
-	    (!r->exclusive || n->busy == NULL)) {
+	    (!r->exclusive || n->busy == NULL) &&
+	    slurm_says(r, n, why) != SLURM_OUT) {
 		c->nodes[c->count++] = n;
 		if (is_free(r, n))
 			c->free_count++;
 		else if (c->held[0] == '\0')
-			held_why(n, c->held);
+			held_why(r, n, c->held);
 		return;
 	}
 	if (c->why[0] != '\0')
 		return;
 	if (n == NULL)
 		snprintf(why, sizeof(why), "%s was never seen", name);
-	else
+	else if (why[0] == '\0')
 		roster_why(n, why, sizeof(why));
 	memcpy(c->why, why, sizeof(c->why));
 }
@@ -341,6 +370,8 @@ admit_tick(struct run *r)
 		run_step_set(r, STEP_DONE);
 		return;
 	}
+	if (asks_slurm(r))
+		slurm_nodes_ask(r->all->slurm);
 	collect(r, &c);
 	if (max > r->launcher->nodes_max)
 		max = r->launcher->nodes_max;

@@ -452,11 +452,31 @@ owing(const struct run *r)
 	return run_head(r)->name;
 }
 
+/* Launched, and no record yet: a batch system may know why. */
+static void
+first_tick(struct run *r, uint64_t now_ns)
+{
+	const char *waits = r->launcher->waits == NULL ? ""
+						       : r->launcher->waits(r);
+	int late = now_ns - r->start_ns >= r->start_limit_ns;
+	char span[24];
+
+	if (waits[0] != '\0' && strcmp(waits, r->text) != 0 &&
+	    r->resume_ns == 0 && r->decide_ns == 0)
+		run_state_set(r, RUN_STARTING, CAUSE_NONE, waits);
+	if (!late)
+		return;
+	clk_span_format(r->start_limit_ns, span, sizeof(span));
+	verdict_sign(r, SIGN_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH, r->start_ns,
+	    "no record within %s; %s%s", span,
+	    waits[0] == '\0' ? "waited for " : "it waits: ",
+	    waits[0] == '\0' ? owing(r) : waits);
+}
+
 void
 launch_tick(struct run *r)
 {
 	uint64_t now_ns = clk_ns();
-	char span[24];
 
 	spawns_tick(r, now_ns);
 	if (r->step == STEP_PREPARE) {
@@ -468,11 +488,6 @@ launch_tick(struct run *r)
 			    r->step_ns, "head %s did not answer the launch",
 			    run_head(r)->name);
 	} else if (r->step == STEP_FIRST) {
-		clk_span_format(r->start_limit_ns, span, sizeof(span));
-		if (now_ns - r->start_ns >= r->start_limit_ns)
-			verdict_sign(r, SIGN_DEADLINE, RUN_NONSTART,
-			    CAUSE_LAUNCH, r->start_ns,
-			    "no record within %s; waited for %s", span,
-			    owing(r));
+		first_tick(r, now_ns);
 	}
 }

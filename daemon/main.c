@@ -56,6 +56,7 @@ struct app {
 	struct hub *hub;
 	struct costs *costs;
 	struct react *react;
+	struct slurm *slurm;
 	struct campaigns *campaigns;
 	struct agenda *agenda;
 	struct view *view;
@@ -359,6 +360,8 @@ parts_make(struct app *a)
 		return -EINVAL;
 	a->costs = costs_new(a->store, &s->costs);
 	runs_set_costs(hub_runs(a->hub), a->costs);
+	a->slurm = slurm_new(a->base, &s->slurm);
+	runs_set_slurm(hub_runs(a->hub), a->slurm);
 	a->campaigns = campaigns_new(s->campaign_dir);
 	campaigns_scan(a->campaigns);
 	a->agenda = agenda_new(a->campaigns, hub_runs(a->hub), a->store);
@@ -461,6 +464,7 @@ app_close(struct app *a)
 	hub_free(a->hub);
 	costs_free(a->costs);
 	react_free(a->react);
+	slurm_free(a->slurm);
 	latest_free(a->latest);
 	if (a->base != NULL)
 		event_base_free(a->base);

@@ -281,11 +281,16 @@ react_tick(struct react *r, size_t nodes)
 	r->way->begin(r, t);
 }
 
-/* Run a program; a child that cannot even be made is a failure. */
+void
+react_spawned(struct react *r, struct spawned *child)
+{
+	r->child = child;
+	if (child == NULL)
+		react_finish(r, REACT_FAILED, strerror(errno));
+}
+
 void
 react_spawn(struct react *r, char *const *argv, char *const *env, spawn_cb *cb)
 {
-	r->child = spawn_start(r->base, argv, env, cb, r);
-	if (r->child == NULL)
-		react_finish(r, REACT_FAILED, strerror(errno));
+	react_spawned(r, spawn_start(r->base, argv, env, cb, r));
 }

@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/slurm_call.h"
+
 #define REACT_MARK "coalmine:"
 
 enum react_action { REACT_NONE, REACT_COMMAND, REACT_SLURM };
@@ -29,8 +31,8 @@ struct react_options {
 	enum react_action action;
 	int dry_run;
 	int undo;
-	const char *command;   /* for the shell */
-	const char *slurm_dir; /* of scontrol and sinfo */
+	const char *command; /* for the shell */
+	struct slurm_site slurm;
 	int nodes_per_hour;
 	double share_per_hour; /* of all nodes, rounded up */
 };

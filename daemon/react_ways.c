@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/str.h"
 #include "daemon/react_int.h"
 
 #define TEXT_MAX 400
@@ -60,17 +59,11 @@ command_begin(struct react *r, const struct react_task *t)
 const struct react_way react_command = { "command run", "command run",
 	command_begin };
 
-/* A program of Slurm with arguments; takes its path from the options. */
 static void
 slurm_run(struct react *r, const char *program, char *const *more, spawn_cb *cb)
 {
-	char path[4100], *argv[12] = { path };
-	char *env[] = { path_env, locale_env, NULL };
-
-	snprintf(path, sizeof(path), "%s/%s", r->o.slurm_dir, program);
-	for (size_t i = 0; more[i] != NULL && i + 2 < ARRAY_LEN(argv); i++)
-		argv[i + 1] = more[i];
-	react_spawn(r, argv, env, cb);
+	react_spawned(r,
+	    slurm_call(r->base, &r->o.slurm, program, more, cb, r));
 }
 
 static void

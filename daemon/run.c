@@ -82,6 +82,12 @@ runs_set_costs(struct runs *rs, struct costs *costs)
 	rs->costs = costs;
 }
 
+void
+runs_set_slurm(struct runs *rs, struct slurm *slurm)
+{
+	rs->slurm = slurm;
+}
+
 static void
 list_free(struct run_list *list)
 {
@@ -214,6 +220,8 @@ static void
 end_all(struct run *r)
 {
 	r->ended = 1;
+	if (r->launcher->end != NULL && r->launcher_runs)
+		r->launcher->end(r);
 	for (size_t i = 0; i < r->node_count; i++)
 		run_end_send(r, r->nodes[i].node,
 		    names_run_states[r->state].name);

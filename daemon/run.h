@@ -29,6 +29,7 @@ struct node;
 struct roster;
 struct run;
 struct runs;
+struct slurm;
 struct store;
 
 #define RUN_WHY_MAX 240
@@ -53,6 +54,8 @@ struct runs *runs_new(struct roster *roster, struct store *store,
     uint64_t late_ns, const struct runs_ops *ops, void *ctx);
 /* What runs may cost; outlives rs. */
 void runs_set_costs(struct runs *rs, struct costs *costs);
+/* Who says which nodes are idle, where a batch system does; outlives rs. */
+void runs_set_slurm(struct runs *rs, struct slurm *slurm);
 /* Live runs are left alone: the next collector takes them up. */
 void runs_free(struct runs *rs); /* NULL is allowed */
 

@@ -25,6 +25,8 @@
 /* From the first sign of failure to the verdict: what belongs together comes
  * together, and an end record may be on its way. */
 #define RUN_SETTLE_NS (2 * CLK_NS_PER_S)
+/* A batch system is asked for this long how a job has ended. */
+#define RUN_BATCH_NS (8 * CLK_NS_PER_S)
 /* A killed launcher and its ranks end within this. */
 #define RUN_AT_ONCE_NS (1 * CLK_NS_PER_S)
 /* Too few nodes up: agents may be just coming back. */
@@ -136,6 +138,7 @@ struct runs {
 	struct run_list ended; /* newest first */
 	size_t ended_count;
 	struct costs *costs; /* NULL: nothing is limited */
+	struct slurm *slurm; /* NULL: there is none */
 	uint64_t tick;
 	int intake_failed; /* agents hold records that were not committed */
 };

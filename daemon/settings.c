@@ -87,6 +87,15 @@ fill_costs(const struct conf *c, struct cost_rules *ret)
 	ret->limits.link_share = conf_real(c, "budget", "link_share");
 }
 
+static struct slurm_site
+slurm_read(const struct conf *c)
+{
+	struct slurm_site site = { conf_string(c, "slurm", "dir"),
+		conf_string(c, "slurm", "conf") };
+
+	return site;
+}
+
 static void
 fill_react(const struct conf *c, struct react_options *ret)
 {
@@ -94,7 +103,7 @@ fill_react(const struct conf *c, struct react_options *ret)
 	ret->dry_run = conf_bool(c, "reaction", "dry_run");
 	ret->undo = conf_bool(c, "reaction", "undo");
 	ret->command = conf_string(c, "reaction", "command");
-	ret->slurm_dir = conf_string(c, "reaction", "slurm_dir");
+	ret->slurm = slurm_read(c);
 	ret->nodes_per_hour = (int)conf_int(c, "reaction", "nodes_per_hour");
 	ret->share_per_hour = conf_real(c, "reaction", "share_per_hour");
 }
@@ -160,6 +169,8 @@ fill(struct settings *s)
 	fill_mesh(c, &s->mesh);
 	fill_costs(c, &s->costs);
 	fill_react(c, &s->react);
+	s->slurm.site = s->react.slurm;
+	s->slurm.idle = conf_bool(c, "slurm", "idle");
 	s->free_min_bytes = conf_bytes(c, "store", "free_min");
 	fill_court(s);
 }

@@ -16,6 +16,7 @@
 #include "daemon/mesh.h"
 #include "daemon/court.h"
 #include "daemon/react.h"
+#include "daemon/slurm.h"
 #include "daemon/topo.h"
 
 struct settings {
@@ -44,6 +45,7 @@ struct settings {
 	struct mesh_options mesh;
 	struct cost_rules costs;
 	struct react_options react;
+	struct slurm_options slurm;
 };
 
 /* path NULL: the default file, which may be absent. sets: "section.key=value"

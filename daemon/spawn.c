@@ -22,7 +22,7 @@ struct spawned {
 	int fd;
 	int killed;
 	struct event *readable, *timer, *reap;
-	char out[SPAWN_OUT_MAX];
+	char *out; /* NUL-ended */
 	size_t len;
 	spawn_cb *cb;
 	void *arg;
@@ -36,13 +36,26 @@ spawned_free(struct spawned *s)
 	event_free(s->reap);
 	if (s->fd >= 0)
 		close(s->fd);
+	free(s->out);
 	free(s);
+}
+
+static void
+out_add(struct spawned *s, const char *part, size_t len)
+{
+	size_t room = SPAWN_OUT_MAX - s->len;
+
+	if (len > room)
+		len = room;
+	s->out = xreallocarray(s->out, s->len + len + 1, 1);
+	memcpy(s->out + s->len, part, len);
+	s->len += len;
+	s->out[s->len] = '\0';
 }
 
 static void
 finish(struct spawned *s, int status)
 {
-	s->out[s->len] = '\0';
 	s->cb(status, s->out, s->arg);
 	spawned_free(s);
 }
@@ -91,17 +104,15 @@ static void
 readable_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct spawned *s = arg;
-	size_t room = sizeof(s->out) - 1 - s->len;
-	char rest[4096];
+	char part[16 * 1024];
 	ssize_t n;
 
 	(void)what;
-	n = read((int)fd, room > 0 ? s->out + s->len : rest,
-	    room > 0 ? room : sizeof(rest));
+	n = read((int)fd, part, sizeof(part));
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0) {
-		s->len += room > 0 ? (size_t)n : 0;
+		out_add(s, part, (size_t)n);
 		return;
 	}
 	event_del(s->readable);
@@ -148,6 +159,7 @@ spawn_start(struct event_base *base, char *const *argv, char *const *env,
 	fcntl(fds[1], F_SETFL, 0);
 	s = xcalloc(1, sizeof(*s));
 	s->fd = fds[0];
+	s->out = xstrdup("");
 	s->cb = cb;
 	s->arg = arg;
 	s->readable = event_new(base, s->fd, EV_READ | EV_PERSIST, readable_cb,
@@ -158,8 +170,9 @@ spawn_start(struct event_base *base, char *const *argv, char *const *env,
 	close(fds[1]);
 	if (rc != 0) {
 		s->pid = 0;
-		s->len = (size_t)snprintf(s->out, sizeof(s->out), "%s: %s",
-		    argv[0], strerror(rc));
+		out_add(s, argv[0], strlen(argv[0]));
+		out_add(s, ": ", 2);
+		out_add(s, strerror(rc), strlen(strerror(rc)));
 		reap_arm(s);
 		return s;
 	}

@@ -11,7 +11,8 @@
 struct event_base;
 struct spawned;
 
-#define SPAWN_OUT_MAX (16 * 1024) /* bytes of output that are kept */
+/* Bytes of output that are kept: what 10,000 nodes are said to do. */
+#define SPAWN_OUT_MAX (4 * 1024 * 1024)
 #define SPAWN_LIMIT_S 20
 
 /* status: exit code, 128 + signal, or 127 when it could not be started (out

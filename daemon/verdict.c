@@ -13,6 +13,9 @@
 
 #include "common/log.h"
 
+/* As srun says it, whatever the reason that follows. */
+#define NO_ALLOCATION "Unable to allocate resources"
+
 static size_t
 signs_max(enum sign_weight weight)
 {
@@ -97,6 +100,11 @@ verdict_launcher_exited(struct run *r, int64_t status, const char *tail)
 	char text[300];
 
 	sign_stderr(tail, text, sizeof(text));
+	if (status != 0 && strstr(text, NO_ALLOCATION) != NULL) {
+		verdict_sign(r, SIGN_LAUNCHER, RUN_NONSTART, CAUSE_LAUNCH,
+		    clk_ns(), "%s", text);
+		return;
+	}
 	if (status == 0) {
 		verdict_sign(r, SIGN_NO_END, RUN_FAILED, CAUSE_NO_END, clk_ns(),
 		    "launcher on %s ended without an end record%s%s", head,
@@ -162,6 +170,26 @@ decide(struct run *r)
 	run_finish(r, s->state, s->cause, text);
 }
 
+/* A batch system that has ended the job knows more than what died of it. 1
+ * when it was asked for long enough. */
+static int
+batch_asked(struct run *r, uint64_t now_ns)
+{
+	const struct launcher_end *end;
+	char text[SIGN_TEXT_MAX];
+
+	if (r->launcher->ended == NULL || now_ns - r->decide_ns >= RUN_BATCH_NS)
+		return 1;
+	if (!r->launcher->ended(r, r->decide_ns - RUN_SETTLE_NS, &end))
+		return 0;
+	if (end == NULL)
+		return 1;
+	snprintf(text, sizeof(text), "%s: %s", r->launcher->name,
+	    r->launcher->waits(r));
+	run_finish(r, end->state, end->cause, text);
+	return 0;
+}
+
 static void
 deadline(struct run *r)
 {
@@ -201,10 +229,12 @@ verdict_tick(struct run *r)
 		decide(r);
 		return;
 	}
-	if (r->decide_ns != 0 && now_ns >= r->decide_ns)
-		decide(r);
-	else if (r->start_ns != 0 && now_ns - r->start_ns >= r->deadline_ns)
+	if (r->decide_ns != 0 && now_ns >= r->decide_ns) {
+		if (batch_asked(r, now_ns))
+			decide(r);
+	} else if (r->start_ns != 0 && now_ns - r->start_ns >= r->deadline_ns) {
 		deadline(r);
+	}
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,12 +85,17 @@ const struct conf_row options_daemon[] = {
 	{ "reaction", "command", CONF_STRING, 0, 4000, NULL, "", "",
 	    "With action = command: a line for the shell, told by "
 	    "COALMINE_NODE, COALMINE_VERDICT (bad or ok) and COALMINE_TEXT." },
-	{ "reaction", "slurm_dir", CONF_STRING, 1, 4000, NULL, "/usr/bin", "",
-	    "With action = slurm-drain: where scontrol and sinfo are." },
 	{ "reaction", "nodes_per_hour", CONF_INT, 0, 1000, NULL, "4", "nodes",
 	    "Reactions to no more nodes than this in an hour." },
 	{ "reaction", "share_per_hour", CONF_REAL, 0, 1, NULL, "0.02", "1",
 	    "Nor to more than this share of all nodes, rounded up." },
+	{ "slurm", "dir", CONF_STRING, 1, 4000, NULL, "/usr/bin", "",
+	    "Where sinfo, squeue, scontrol and scancel are." },
+	{ "slurm", "conf", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Their slurm.conf; empty: where Slurm looks by itself." },
+	{ "slurm", "idle", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Whether every exclusive run gets only nodes that Slurm calls "
+	    "idle; runs with launcher = slurm always do." },
 	{ "mesh", "enabled", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "Whether agents ask each other for UDP echoes all the time." },
 	{ "mesh", "interval", CONF_SPAN, 1, DAY_S, NULL, "5m", "s",
@@ -171,6 +177,16 @@ const struct conf_row options_agent[] = {
 	{ "children", "mpich", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
 	    "Directory of mpiexec.hydra and hydra_pmi_proxy; empty: not "
 	    "offered." },
+	{ "children", "slurm", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
+	    "Directory of srun, for campaigns with launcher = slurm; empty: "
+	    "not offered." },
+	{ "children", "slurm_conf", CONF_STRING, 0, 4000, NULL, "", "",
+	    "slurm.conf of srun; empty: where Slurm looks by itself." },
+	{ "children", "command", CONF_STRING, 0, 4000, NULL, "", "",
+	    "For campaigns with launcher = command: the line that submits a "
+	    "job to another batch system and stays until it has ended, as "
+	    "/usr/bin/flux run -N {nodes} --requires=hosts:{hostlist} "
+	    "{command}." },
 	{ "children", "deadline_max", CONF_SPAN, 1, DAY_S, NULL, "1h", "s",
 	    "No child lives longer, whatever a campaign says." },
 	{ "mpi", "net", CONF_STRING, 0, 200, NULL, "", "",
@@ -452,7 +468,61 @@ timeout_past_deadline(const struct conf *c)
 	    conf_span_ns(c, "campaign", "deadline");
 }
 
+static int
+slurm_in_background(const struct conf *c)
+{
+	return conf_choice(c, "campaign", "class") == 0 &&
+	    strcmp(conf_string(c, "campaign", "launcher"), "slurm") == 0;
+}
+
+/* Words that another program gets: nothing in them is a mark of it. */
+static int
+slurm_word_bad(const struct conf *c, const char *key)
+{
+	const char *word = conf_string(c, "slurm", key);
+
+	for (; *word != '\0'; word++)
+		if (!isascii((unsigned char)*word) ||
+		    (!isalnum((unsigned char)*word) &&
+			strchr("-_.,:+@", *word) == NULL))
+			return 1;
+	return 0;
+}
+
+static int
+partition_bad(const struct conf *c)
+{
+	return slurm_word_bad(c, "partition");
+}
+
+static int
+account_bad(const struct conf *c)
+{
+	return slurm_word_bad(c, "account");
+}
+
+static int
+qos_bad(const struct conf *c)
+{
+	return slurm_word_bad(c, "qos");
+}
+
+static int
+reservation_bad(const struct conf *c)
+{
+	return slurm_word_bad(c, "reservation");
+}
+
+#define SLURM_WORD "allowed are letters, digits and -_.,:+@"
+
 static const struct rule rules[] = {
+	{ "campaign", "launcher", slurm_in_background,
+	    "a job takes whole nodes: allowed with campaign.class = exclusive "
+	    "only" },
+	{ "slurm", "partition", partition_bad, SLURM_WORD },
+	{ "slurm", "account", account_bad, SLURM_WORD },
+	{ "slurm", "qos", qos_bad, SLURM_WORD },
+	{ "slurm", "reservation", reservation_bad, SLURM_WORD },
 	{ "canary", "tests", tests_twice,
 	    "a test stands in it twice: allowed is each once" },
 	{ "canary", "partners", pair_without_pairs,

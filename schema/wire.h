@@ -16,6 +16,10 @@
 
 #define WIRE_VERSION 1
 
+/* A batch system's jobs are called by this and the run: the agent makes them,
+ * the collector asks after them and ends what is left. */
+#define WIRE_JOB_PREFIX "coalmine-"
+
 enum wire_from { WIRE_AGENT, WIRE_COLLECTOR, WIRE_BOTH };
 
 enum wire_type {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "agents/launcher.h"
 #include "schema/options.h"
 
 static const char *const command[] = { "/x/coalmine-probe", "run", NULL };
@@ -171,6 +172,165 @@ test_missing(void **state)
 	conf_free(c);
 }
 
+/* A job in a directory of its own, whose MPI is in /usr/bin. */
+struct made {
+	char dir[64], path[200], why[300];
+	struct conf *conf, *campaign;
+	struct words argv, env;
+	struct launch_job job;
+};
+
+static void
+made_start(struct made *m, const char *agent, const char *campaign)
+{
+	memset(m, 0, sizeof(*m));
+	snprintf(m->dir, sizeof(m->dir), "/tmp/coalmine-launch-XXXXXX");
+	assert_non_null(mkdtemp(m->dir));
+	m->conf = conf_of(agent);
+	assert_int_equal(conf_parse(options_campaign, "c", campaign,
+			     &m->campaign, m->why, sizeof(m->why)),
+	    0);
+	m->job = (struct launch_job){ .conf = m->conf,
+		.mpi = &launch_openmpi,
+		.launcher = "/usr/bin/orterun",
+		.run = "r1",
+		.dir = m->dir,
+		.campaign = m->campaign,
+		.nodes = nodes,
+		.node_count = 2,
+		.ranks_per_node = 2,
+		.cores = 2,
+		.arsh = "/x/coalmine-arsh",
+		.command = command };
+	words_env(&m->env, "HOME", "it's/here");
+}
+
+static int
+made_build(struct made *m, const char *name)
+{
+	return launcher_find(name)->build(&m->job, m->path, sizeof(m->path),
+	    &m->argv, &m->env, m->why, sizeof(m->why));
+}
+
+static void
+made_end(struct made *m)
+{
+	char cmd[100];
+
+	conf_free(m->conf);
+	conf_free(m->campaign);
+	words_clear(&m->argv);
+	words_clear(&m->env);
+	snprintf(cmd, sizeof(cmd), "rm -r '%s'", m->dir);
+	assert_int_equal(system(cmd), 0);
+}
+
+static char *
+text_of(const char *path)
+{
+	static char text[8000];
+	FILE *fp = fopen(path, "re");
+	size_t len;
+
+	assert_non_null(fp);
+	len = fread(text, 1, sizeof(text) - 1, fp);
+	fclose(fp);
+	text[len] = '\0';
+	return text;
+}
+
+/* A program of that name, in the job's directory. */
+static void
+srun_make(struct made *m)
+{
+	char text[200], path[100];
+
+	snprintf(path, sizeof(path), "%s/srun", m->dir);
+	assert_int_equal(symlink("/bin/true", path), 0);
+	snprintf(text, sizeof(text),
+	    "[children]\nslurm = %s\nslurm_conf = /x/slurm.conf\n", m->dir);
+	conf_free(m->conf);
+	m->job.conf = m->conf = conf_of(text);
+}
+
+static void
+test_slurm(void **state)
+{
+	struct made m;
+
+	(void)state;
+	made_start(&m, "[children]\nslurm = /x\n", "");
+	assert_int_equal(made_build(&m, "slurm"), -ENOENT);
+	assert_string_equal(m.why, "/x/srun is missing");
+	made_end(&m);
+	made_start(&m, "",
+	    "[campaign]\ndeadline = 90s\n[slurm]\naccount = net\n"
+	    "reservation = mine\n");
+	srun_make(&m);
+	assert_int_equal(made_build(&m, "slurm"), 0);
+	assert_string_equal(joined(&m.argv),
+	    "srun --job-name=coalmine-r1 --nodes=2 --ntasks=4 "
+	    "--distribution=arbitrary --exclusive --kill-on-bad-exit=1 "
+	    "--mpi=pmix --input=none --chdir=/ --time=3 --account=net "
+	    "--reservation=mine /x/coalmine-probe run");
+	assert_string_equal(text_of(env_get(&m.env, "SLURM_HOSTFILE")),
+	    "n1\nn1\nn2\nn2\n");
+	assert_string_equal(env_get(&m.env, "SLURM_CONF"), "/x/slurm.conf");
+	assert_string_equal(env_get(&m.env, "OMPI_MCA_osc"), "pt2pt");
+	made_end(&m);
+}
+
+static void
+test_command(void **state)
+{
+	char want[200];
+	struct made m;
+
+	(void)state;
+	made_start(&m, "", "");
+	assert_int_equal(made_build(&m, "command"), -ENOENT);
+	assert_string_equal(m.why, "children.command is not set");
+	made_end(&m);
+	made_start(&m,
+	    "[children]\ncommand = /bin/true -n{nodes} {ranks} -h={hosts} "
+	    "{hostlist}  {run} {seconds} {script} -- {command}\n",
+	    "[campaign]\ndeadline = 90s\n");
+	assert_int_equal(made_build(&m, "command"), 0);
+	assert_string_equal(m.path, "/bin/true");
+	snprintf(want, sizeof(want),
+	    "/bin/true -n2 4 -h=n1,n2 n[1-2] r1 90 %s/script -- "
+	    "/x/coalmine-probe run",
+	    m.dir);
+	assert_string_equal(joined(&m.argv), want);
+	snprintf(want, sizeof(want), "%s/script", m.dir);
+	assert_non_null(strstr(text_of(want), "export HOME='it'\\''s/here'\n"));
+	assert_non_null(strstr(text_of(want),
+	    "\nexport OMPI_MCA_plm_rsh_agent='/x/coalmine-arsh'\n"));
+	assert_non_null(strstr(text_of(want),
+	    "\nexec orterun '--host' 'n1:2,n2:2' '-np' '4' "
+	    "'/x/coalmine-probe' 'run'\n"));
+	made_end(&m);
+}
+
+static void
+test_command_line(void **state)
+{
+	static const char *const bad[] = { "flux run {command}",
+		"/x/flux {comand}", "/x/flux run={command}", "/x/flux {",
+		"/x/flux {command}s", NULL };
+	char why[300];
+
+	(void)state;
+	for (size_t i = 0; bad[i] != NULL; i++)
+		assert_int_equal(launcher_line_check(bad[i], why, sizeof(why)),
+		    -EINVAL);
+	assert_int_equal(launcher_line_check("", why, sizeof(why)), 0);
+	assert_int_equal(launcher_line_check("/x/flux {command} {hosts}x", why,
+			     sizeof(why)),
+	    0);
+	assert_null(launcher_find("pbs"));
+}
+
 int
 main(void)
 {
@@ -179,6 +339,9 @@ main(void)
 		cmocka_unit_test(test_openmpi_options),
 		cmocka_unit_test(test_mpich),
 		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_slurm),
+		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_command_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

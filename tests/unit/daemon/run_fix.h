@@ -7,6 +7,7 @@
 #ifndef TESTS_RUN_FIX_H
 #define TESTS_RUN_FIX_H
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,7 +349,7 @@ fix_record(const char *run, int seq, const char *probe)
 	return o;
 }
 
-static json_t *
+static inline json_t *
 fix_end(const char *run, int seq, const char *status)
 {
 	return json_pack("{s:s, s:i, s:s, s:i, s:s}", "run", run, "seq", seq,
@@ -372,7 +373,7 @@ fix_prepared(const char *node, const char *run)
 }
 
 /* Bring a run of three nodes, n1 its head, to its first record. */
-static void
+static inline void
 fix_running(char run[64], const char *text)
 {
 	char why[200];

@@ -112,7 +112,7 @@ teardown(void **state)
 static struct react_options
 options(enum react_action action)
 {
-	struct react_options o = { action, 0, 1, "", dir, 4, 1 };
+	struct react_options o = { action, 0, 1, "", { dir, "" }, 4, 1 };
 
 	return o;
 }

@@ -1,0 +1,205 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_slurm.sh - campaigns as jobs of a real Slurm: a record from a job, idle
+# nodes only, reservations, what does not start, cancelling from both sides.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+. "$here/slurm.sh"
+
+# Slurm as if it were another batch system, known by this line only.
+submit="/usr/bin/env SLURM_CONF=$slurm/slurm.conf sbatch --wait --chdir=/ "
+submit+="--output=/dev/null --nodelist={hosts} --job-name={run} {script}"
+
+# Ranks look for their agent under one path on all nodes.
+before_start()
+{
+	local n
+	for n in $(seq "$nodes"); do
+		in_host node"$n" sh -eu -c 'mkdir -p /run/coalmine-agent
+			mount --bind "$1/run" /run/coalmine-agent
+			sed -i "s,^run_dir.*,run_dir = /run/coalmine-agent," \
+				"$1/conf"
+			sed -i "s,^\[children\],&\nslurm_conf = $2\ncommand = $3," \
+				"$1/conf"' \
+			- "$cluster/node$n" "$slurm/slurm.conf" "$submit" ||
+			fail "node$n: its files"
+	done
+	in_host collector sh -c 'printf "[slurm]\nconf = %s\n" "$1" >>"$0"' \
+		$cluster/collector/conf $slurm/slurm.conf
+	in_host collector tee $cluster/campaigns/job.conf >/dev/null <<-END
+	[campaign]
+	launcher = slurm
+	nodes_min = 2
+	nodes_max = 3
+	deadline = 60s
+	start_limit = 30s
+	[canary]
+	tests = lat
+	share = 1
+	precision = 0.001
+	rounds_min = 2
+	time = 500ms
+	[congestor]
+	mix = none
+	[phases]
+	visits = 1
+	END
+}
+
+nodes_are() # WORDS
+{
+	[ "$(run_get '.nodes | join(" ")')" = "$1" ] ||
+		fail "ran on $(run_get '.nodes | join(" ")'), not $1"
+}
+
+# What Slurm remembers of the run's job.
+job()
+{
+	sl scontrol -o show job | grep "JobName=coalmine-$run "
+}
+
+job_is() # WORD...
+{
+	local text word
+	text=$(job) || fail "no job of run $run: $(sl scontrol show job)"
+	for word; do
+		[[ $text == *" $word "* ]] || fail "job has no $word: $text"
+	done
+}
+
+in_queue() # TEXT in the run's text
+{
+	[[ $(run_get .text) == *"$1"* ]]
+}
+
+# MPICH may hang in its end, and is ended then.
+finishes() # MPI JOB-STATE
+{
+	order job --wait -o campaign.mpi="$1"
+	expect_finished 5
+	check_exactly_once
+	records | jq -e 'any(.[]; .probe == "canary" and .n > 0)' >/dev/null ||
+		fail "no canary of $run: $(records)"
+	poll 20 no_jobs || fail "left: $(slurm_jobs)"
+	[[ $(job) =~ \ JobState=($2)\  ]] || fail "$(job)"
+	job_is NumNodes=3 OverSubscribe=NO "UserId=$(
+		in_host collector bash -c "$(declare -f cluster_user)
+			cluster_user")(65534)"
+	say "$1: a record from a job"
+}
+
+# Its script starts the ranks through the agents, from within the job.
+by_command() # MPI
+{
+	order job --wait -o campaign.launcher=command -o campaign.mpi="$1"
+	expect_finished 5
+	check_exactly_once
+	poll 20 no_jobs || fail "left: $(slurm_jobs)"
+	sl scontrol -o show job | grep -q "JobName=$run .* NumNodes=3 " ||
+		fail "no job: $(sl scontrol -o show job)"
+	say "$1: a record from a job of a command"
+}
+
+# One node is drained and one is taken: two are left, and then reserved.
+only_idle()
+{
+	sl scontrol update nodename=node1 state=drain reason="broken fan" ||
+		fail "scontrol"
+	sl srun -w node3 --chdir=/ -t 5 sleep 300 >/dev/null &
+	poll 20 has_job node3 || fail "no job: $(sl squeue) $(sl sinfo)"
+	say "drained and taken"
+	sleep 6 # what Slurm said before is old then
+	order job --wait -o campaign.nodes_max=2
+	expect_finished 5
+	nodes_are "node2 node4"
+	say "idle nodes only"
+	sl scontrol create reservation=mine starttime=now duration=60 \
+		users=nobody nodes=node2,node4 >/dev/null ||
+		fail "scontrol create reservation"
+	sleep 6
+	order job --wait -o slurm.reservation=mine
+	expect_finished 5
+	nodes_are "node2 node4"
+	job_is NodeList=node[2,4]
+	order job -o campaign.nodes_max=2
+	sleep 1
+	run_is pending || fail "it did not wait: $(describe)"
+	ctl run cancel "$run" >/dev/null || fail "cancel"
+	order job --wait -o campaign.nodes=node[1-2]
+	run_is missed && in_queue "node1 is drained in Slurm: broken fan" ||
+		fail "$(describe)"
+	say "a reservation"
+	sl scontrol update nodename=node1 state=resume
+	sl scontrol delete reservation=mine
+	sl scancel -u root
+	poll 20 slurm_idle 4 || fail "not idle again: $(sl sinfo)"
+	sleep 6
+}
+
+has_job() # NODE
+{
+	slurm_jobs | grep -q " RUNNING $1\$"
+}
+
+does_not_start()
+{
+	order job --wait -o slurm.partition=shut -o campaign.start_limit=8s
+	run_is nonstart && in_queue PartitionDown || fail "$(describe)"
+	poll 10 no_jobs || fail "left: $(slurm_jobs)"
+	order job -o slurm.partition=shut
+	poll 20 in_queue PartitionDown || fail "it does not say why it waits"
+	ctl run cancel "$run" >/dev/null || fail "cancel"
+	poll 10 no_jobs || fail "left: $(slurm_jobs)"
+	order job --wait -o slurm.partition=nosuch
+	run_is missed && in_queue "partition nosuch" || fail "$(describe)"
+	expect_nothing_runs 10
+	say "what does not start says why, and leaves nothing"
+}
+
+long() # order one, and wait until it runs
+{
+	order job -o canary.time=60s
+	poll 30 run_is running || fail "$(describe)"
+	poll 10 job_runs || fail "no running job: $(slurm_jobs)"
+}
+
+job_runs()
+{
+	slurm_jobs | grep -q "^coalmine-$run RUNNING"
+}
+
+cancelled_by_us()
+{
+	long
+	ctl run cancel "$run" >/dev/null || fail "cancel"
+	poll 10 no_jobs || fail "left: $(slurm_jobs)"
+	run_is cancelled || fail "$(describe)"
+	expect_nothing_runs 10
+	say "cancelled by us"
+}
+
+cancelled_by_slurm()
+{
+	long
+	sl scancel --name="coalmine-$run" || fail "scancel"
+	poll 20 run_ended || fail "$(describe)"
+	run_is cancelled || fail "$(describe)"
+	expect_nothing_runs 10
+	say "cancelled by Slurm: $(run_get .text)"
+}
+
+lab_up --leaves 1 --hosts 4
+need_slurm
+slurm_up 4
+cluster_up 4
+say "Slurm, collector and agents are up"
+finishes openmpi COMPLETED
+finishes mpich "COMPLETED|CANCELLED"
+by_command openmpi
+by_command mpich
+only_idle
+does_not_start
+cancelled_by_us
+cancelled_by_slurm
+say passed
