@@ -11,6 +11,7 @@
 #include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/judge/loss.h"
 #include "daemon/roster.h"
 #include "daemon/store.h"
 
@@ -94,20 +95,14 @@ court_leaf(struct court *c, const char *leaf)
 	return c->leaf_count++;
 }
 
-int
-court_is_rate(enum test test)
-{
-	return strcmp(names_tests[test].unit, "s") != 0;
-}
-
 struct court_series *
-court_series_of(struct court *c, const char *class, enum test test)
+court_series_of(struct court *c, const char *class, int sort)
 {
 	struct court_series *s;
 
 	for (size_t i = 0; i < c->series_count; i++) {
 		s = &c->series[i];
-		if (s->test == test && strcmp(s->class, class) == 0)
+		if (s->sort == sort && strcmp(s->class, class) == 0)
 			return s;
 	}
 	if (c->series_count == ARRAY_LEN(c->series) ||
@@ -115,7 +110,7 @@ court_series_of(struct court *c, const char *class, enum test test)
 		return NULL;
 	s = &c->series[c->series_count++];
 	snprintf(s->class, sizeof(s->class), "%s", class);
-	s->test = test;
+	s->sort = sort;
 	s->judge = judge_new(&c->o.judge);
 	court_drift_begin(c, s);
 	return s;
@@ -208,33 +203,56 @@ node_heard(struct court *c, const struct node *node, const json_t *o)
 	cn->heard_ns = clk_ns();
 	if (cn->boot == NULL && node->boot != NULL)
 		cn->boot = xstrdup(node->boot);
+	if (json_object_get(o, "partners") == NULL)
+		return; /* the mesh asks few */
 	cn->partners = (uint32_t)json_integer_value(
 	    json_object_get(o, "partners"));
 	cn->slow_partners = (uint32_t)json_integer_value(
 	    json_object_get(o, "slow_partners"));
 }
 
+/* The logarithm that the judge compares; NAN: the row has none. Of losses the
+ * better half of its pairs counts: a node with good partners is innocent. */
+static double
+number_of(const json_t *row, const struct court_sort *sort)
+{
+	json_int_t sent = json_integer_value(json_object_get(row, "good_sent"));
+	double q;
+
+	if (sort->is_loss)
+		return sent <= 0
+		    ? NAN
+		    : loss_number(
+			  loss_share((uint64_t)json_integer_value(
+					 json_object_get(row, "good_lost")),
+			      (uint64_t)sent));
+	q = court_number(row, sort->is_rate ? "q75" : "q25");
+	if (!(q > 0))
+		return NAN;
+	return sort->is_rate ? -log(q) : log(q);
+}
+
 size_t
-court_observe(struct court *c, const json_t *record, enum test test, int heard)
+court_observe(struct court *c, const json_t *record, int sort, int heard)
 {
 	const json_t *nodes = json_object_get(record, "nodes"), *o;
-	int is_rate = court_is_rate(test);
+	struct court_sort kind = court_sort(sort);
 	size_t n = 0, i;
 
 	make_room(c, json_array_size(nodes));
 	json_array_foreach (nodes, i, o) {
-		double q = court_number(o, is_rate ? "q75" : "q25");
+		double x = number_of(o, &kind);
 		const struct node *node = roster_find(c->roster,
 		    court_text(o, "node"));
 
-		if (!(q > 0) || node == NULL)
+		if (isnan(x) || node == NULL)
 			continue;
 		if (heard)
 			node_heard(c, node, o);
 		c->obs[n].place = (uint32_t)node->id;
 		c->obs[n].peers = peers_of(node);
 		c->obs[n].leaf = court_leaf(c, node->leaf);
-		c->obs[n++].x = is_rate ? -log(q) : log(q);
+		c->obs[n++].x = x;
 	}
 	return n;
 }
@@ -279,17 +297,17 @@ look_at_hosts(struct court *c, size_t count)
 	free(x);
 }
 
-static void
-hear(struct court *c, const struct court_source *from, const json_t *record,
-    enum test test)
+void
+court_hear(struct court *c, const struct court_source *from,
+    const json_t *record, int sort)
 {
-	struct court_series *s = court_series_of(c, from->class, test);
+	struct court_series *s = court_series_of(c, from->class, sort);
 	const struct judge_change *changes;
 	size_t count, n;
 
 	if (s == NULL)
 		return;
-	count = court_observe(c, record, test, 1);
+	count = court_observe(c, record, sort, !court_sort(sort).is_loss);
 	if (count < SCORE_PEERS_MIN)
 		return;
 	look_at_hosts(c, count);
@@ -298,7 +316,8 @@ hear(struct court *c, const struct court_source *from, const json_t *record,
 		if (changes[i].to == JUDGE_SUSPECT)
 			court_case_suspect(c, s, changes[i].kind,
 			    changes[i].index, from);
-	court_drift_hear(c, s, count, from, record);
+	if (!court_sort(sort).is_loss)
+		court_drift_hear(c, s, count, from, record);
 	court_cases_review(c, s, from->run);
 }
 
@@ -310,11 +329,13 @@ court_record(struct court *c, const struct court_source *from,
 
 	if (strcmp(court_text(record, "probe"), "canary") != 0 || test < 0)
 		return;
+	snprintf(c->mpi, sizeof(c->mpi), "%s", from->mpi);
+	snprintf(c->launcher, sizeof(c->launcher), "%s", from->launcher);
 	if (strcmp(from->campaign, COURT_PASS_CAMPAIGN) == 0)
 		court_pass_record(c, from->run, record);
 	else if (strcmp(court_text(record, "phase"),
 		     names_phases[PHASE_CONGESTED]) != 0)
-		hear(c, from, record, (enum test)test);
+		court_hear(c, from, record, test);
 }
 
 void

@@ -6,6 +6,7 @@
  *   court.c       records are rounds of a judge, one for each class and test
  *   court_case.c  a suspect's case from its opening to its end, in words
  *   court_pass.c  the second pass: one run of six nodes at a time
+ *   court_mesh.c  the agents' mesh: echoes that are slow, or lost
  *   court_drift.c every node against its own recent weeks, and a baseline
  *
  * A node is ok, warn (suspect), bad (the second pass agrees) or unknown: not
@@ -29,6 +30,7 @@ struct run;
 struct store;
 
 #define COURT_PASS_CAMPAIGN "second-pass"
+#define COURT_MESH_CLASS    "mesh"
 /* The baseline that the court keeps by itself. */
 #define COURT_RECENT "recent"
 
@@ -76,6 +78,8 @@ struct court_source {
 /* A numbered record that is in the store, once. */
 void court_record(struct court *c, const struct court_source *from,
     const json_t *record);
+/* A record of the mesh. */
+void court_mesh(struct court *c, const json_t *record);
 /* A record of before this start: its nodes were measured then. */
 void court_record_old(struct court *c, const json_t *record,
     uint64_t at_unix_ns);

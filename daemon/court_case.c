@@ -107,11 +107,12 @@ static void
 write_drift(const struct court *c, struct court_case *k)
 {
 	const struct drift *d = drift_of(k);
+	struct court_sort sort = court_sort(k->series->sort);
 	struct words_case w = { .what = k->what,
 		.subject = k->subject,
 		.effect = drift_shift(d),
-		.is_rate = court_is_rate(k->series->test),
-		.test = names_tests[k->series->test].name,
+		.is_rate = sort.is_rate,
+		.test = sort.name,
 		.rounds = drift_rounds(d),
 		.past = d->from == DRIFT_PINNED ? c->o.baseline : "" };
 
@@ -122,14 +123,16 @@ void
 court_case_write(const struct court *c, struct court_case *k)
 {
 	const struct judge_track *t = track_of(k);
+	struct court_sort sort = court_sort(k->series->sort);
 	struct words_case w = { .what = k->what,
 		.subject = k->subject,
 		.effect = judge_effect(k->series->judge, t),
-		.is_rate = court_is_rate(k->series->test),
-		.test = names_tests[k->series->test].name,
+		.is_rate = sort.is_rate,
+		.test = sort.name,
 		.rounds = t->rounds,
 		.nic = "",
 		.host = k->host,
+		.is_loss = sort.is_loss,
 		.passed = k->passed,
 		.finding = k->finding };
 
@@ -195,7 +198,7 @@ case_json(const struct court *c, const struct court_case *k)
 	    names_verdicts[verdict], "what", what_names[k->what],
 	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
 	    (json_int_t)k->at_unix_ns, "text", k->text, "test",
-	    names_tests[k->series->test].name, "class", k->series->class, "run",
+	    court_sort(k->series->sort).name, "class", k->series->class, "run",
 	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
 	    k->launcher != NULL ? k->launcher : "");
 	if (k->kind == JUDGE_PLACE)
@@ -427,11 +430,10 @@ court_open_cases(const struct court *c, struct court_open *ret, size_t cap)
 static struct court_series *
 series_find(struct court *c, const char *class, const char *test)
 {
-	int id = test == NULL ? -1 : names_test_find(test);
+	int sort = test == NULL ? -1 : court_sort_find(test);
 
-	return class == NULL || id < 0
-	    ? NULL
-	    : court_series_of(c, class, (enum test)id);
+	return class == NULL || sort < 0 ? NULL
+					 : court_series_of(c, class, sort);
 }
 
 static int

@@ -99,7 +99,7 @@ rounds_of(const json_t *record, const char *node)
 static void
 pin_record(struct court *c, struct court_series *s, const json_t *record)
 {
-	size_t count = court_observe(c, record, s->test, 0);
+	size_t count = court_observe(c, record, s->sort, 0);
 	const struct score_leaf *leaves;
 
 	if (c->score == NULL)
@@ -121,8 +121,7 @@ court_drift_begin(struct court *c, struct court_series *s)
 	size_t i;
 
 	json_array_foreach (json_object_get(c->pinned, "records"), i, r)
-		if (strcmp(court_text(r, "probe"), "canary") == 0 &&
-		    names_test_find(court_text(r, "test")) == (int)s->test &&
+		if (court_sort_find(court_text(r, "test")) == s->sort &&
 		    strcmp(court_text(r, "phase"),
 			names_phases[PHASE_CONGESTED]) != 0)
 			pin_record(c, s, r);
@@ -173,19 +172,19 @@ row_json(const struct drift *d, const char *node, int is_rate)
 static json_t *
 series_json(const struct court *c, const struct court_series *s)
 {
-	int is_rate = court_is_rate(s->test);
+	struct court_sort sort = court_sort(s->sort);
 	json_t *nodes = json_array();
 
 	for (size_t i = 0; i < s->drift_count; i++)
 		if (s->drifts[i].n > 0)
 			json_array_append_new(nodes,
 			    row_json(&s->drifts[i],
-				roster_by_id(c->roster, i)->name, is_rate));
+				roster_by_id(c->roster, i)->name,
+				sort.is_rate));
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:o}", "probe",
-	    "canary", "test", names_tests[s->test].name, "phase",
-	    names_phases[PHASE_WILD], "class", s->class, "unit",
-	    names_tests[s->test].unit, "n", (json_int_t)s->level_n, "p50",
-	    exp(s->level), "nodes", nodes);
+	    s->sort < TEST_MAX ? "canary" : "mesh", "test", sort.name, "phase",
+	    names_phases[PHASE_WILD], "class", s->class, "unit", sort.unit, "n",
+	    (json_int_t)s->level_n, "p50", exp(s->level), "nodes", nodes);
 }
 
 json_t *
@@ -204,7 +203,7 @@ static void
 row_load(const struct court *c, struct court_series *s, const json_t *o)
 {
 	const struct node *n = roster_find(c->roster, court_text(o, "node"));
-	double q = court_number(o, court_is_rate(s->test) ? "q75" : "q25");
+	double q = court_number(o, court_sort(s->sort).is_rate ? "q75" : "q25");
 	double mean = court_number(o, "distance"), sigma;
 	json_int_t rounds = json_integer_value(json_object_get(o, "rounds"));
 	struct drift *d;
@@ -220,7 +219,7 @@ row_load(const struct court *c, struct court_series *s, const json_t *o)
 	if (!isfinite(d->now))
 		d->now = mean;
 	d->n = (uint32_t)rounds;
-	d->level = court_is_rate(s->test) ? -log(q) : log(q);
+	d->level = court_sort(s->sort).is_rate ? -log(q) : log(q);
 	sums_read(json_object_get(o, "sums"), &d->sums);
 	sums_read(json_object_get(o, "pinned_sums"), &d->pinned_sums);
 	d->from = (uint8_t)json_integer_value(json_object_get(o, "from"));
@@ -233,12 +232,11 @@ recent_load(struct court *c, const json_t *body)
 	size_t i, k;
 
 	json_array_foreach (json_object_get(body, "records"), i, r) {
-		int test = names_test_find(court_text(r, "test"));
+		int sort = court_sort_find(court_text(r, "test"));
 		double p50 = court_number(r, "p50");
-		struct court_series *s = test < 0
+		struct court_series *s = sort < 0
 		    ? NULL
-		    : court_series_of(c, court_text(r, "class"),
-			  (enum test)test);
+		    : court_series_of(c, court_text(r, "class"), sort);
 
 		if (s == NULL || !(p50 > 0))
 			continue;

@@ -12,14 +12,28 @@
 #include "daemon/judge/drift.h"
 #include "daemon/judge/words.h"
 #include "daemon/topo.h"
+#include "schema/mesh.h"
 #include "schema/names.h"
 
 #define COURT_CLASS_MAX 16
 
+/* What rounds are of: a test, by its number, or the mesh. */
+enum {
+	COURT_ECHO_LEAF = TEST_MAX,
+	COURT_ECHO_SPINE,
+	COURT_LOSS_LEAF,
+	COURT_LOSS_SPINE,
+	COURT_SORT_MAX
+};
+struct court_sort {
+	const char *name, *unit;
+	int is_rate, is_loss;
+};
+
 /* A judge for rounds of one kind. */
 struct court_series {
 	char class[COURT_CLASS_MAX];
-	enum test test;
+	int sort; /* enum test, or of the mesh */
 	struct judge *judge;
 	struct drift *drifts; /* by node id */
 	size_t drift_count;
@@ -80,7 +94,7 @@ struct court {
 	struct court_options o;
 	const struct court_ops *ops;
 	void *ctx;
-	struct court_series series[2 * TEST_MAX];
+	struct court_series series[2 * TEST_MAX + 4];
 	size_t series_count;
 	struct court_node *nodes;
 	size_t node_count;
@@ -97,22 +111,31 @@ struct court {
 	uint64_t kept_ns;    /* when the recent weeks were last stored */
 	int learned;         /* something since */
 	struct rng rng;
+	/* How the newest canary was launched; "": there was none. */
+	char mpi[32], launcher[32];
 };
 
 /* court.c */
 struct court_node *court_node(struct court *c, const struct node *n);
 uint32_t court_leaf(struct court *c, const char *leaf);
 struct court_series *court_series_of(struct court *c, const char *class,
-    enum test test);
+    int sort);
 /* A member's text, "" where there is none. */
 const char *court_text(const json_t *object, const char *key);
 /* The good quartile of every node of a record into c->obs; the count. heard:
  * the nodes were measured now. */
-size_t court_observe(struct court *c, const json_t *record, enum test test,
+size_t court_observe(struct court *c, const json_t *record, int sort,
     int heard);
 double court_number(const json_t *object, const char *key); /* NAN: none */
-/* Says whether one number is of bytes per second. */
-int court_is_rate(enum test test);
+/* A round: to its judge, and what comes of it. */
+void court_hear(struct court *c, const struct court_source *from,
+    const json_t *record, int sort);
+
+/* court_mesh.c */
+struct court_sort court_sort(int sort);
+int court_sort_find(const char *name); /* or -ENOENT */
+/* Losses that both classes tell of are confirmed. */
+void court_mesh_conclude(struct court *c);
 
 /* court_case.c */
 struct court_case *court_case_find(const struct court *c, enum judge_kind kind,

@@ -110,8 +110,14 @@ write_campaign(const struct court *c, const struct court_case *k,
 
 	strbuf_addf(ret,
 	    "[campaign]\nabout = second pass on %s\nclass = %s\n"
-	    "launcher = %s\nmpi = %s\nnodes_min = %zu\ndeadline = 5m\n",
-	    k->subject, k->class, k->launcher, k->mpi, p->count);
+	    "nodes_min = %zu\ndeadline = 5m\n",
+	    k->subject,
+	    strcmp(k->class, COURT_MESH_CLASS) == 0 ? "background" : k->class,
+	    p->count);
+	/* Where there was no canary yet, a campaign's defaults hold. */
+	if (k->launcher[0] != '\0')
+		strbuf_addf(ret, "launcher = %s\nmpi = %s\n", k->launcher,
+		    k->mpi);
 	strbuf_addf(ret, "nodes = ");
 	for (size_t i = 0; i < p->count; i++)
 		strbuf_addf(ret, "%s%s", i == 0 ? "" : ",", p->names[i]);
@@ -132,7 +138,7 @@ start(struct court *c, struct court_case *k)
 	int rc;
 
 	court_pass_clear(p);
-	p->is_rate = court_is_rate(k->series->test);
+	p->is_rate = court_sort(k->series->sort).is_rate;
 	if (!choose(c, k)) {
 		again_later(k);
 		return;
@@ -156,6 +162,8 @@ is_due(const struct court *c, const struct court_case *k)
 {
 	int answered = k->passed && k->finding != CONFIRM_UNCLEAR;
 
+	if (court_sort(k->series->sort).is_loss)
+		return 0; /* see court_mesh.c */
 	return !answered && k->what != WORDS_HOST && k->what != WORDS_DRIFT &&
 	    k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
 	    c->pass.in_window < c->o.second_pass_per_hour;

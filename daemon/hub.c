@@ -294,6 +294,7 @@ mesh_record(void *ctx, const json_t *record)
 	struct hub *h = ctx;
 
 	latest_record(h->latest, "mesh", "background", record);
+	court_mesh(h->court, record);
 }
 
 static const struct mesh_ops mesh_ops = { send_to, mesh_record };

@@ -341,6 +341,37 @@ put_quartile(json_t *o, const char *key, double *x, size_t n, double q)
 	    n == 0 ? json_null() : json_real(robust_quantile(x, n, q)));
 }
 
+static int
+loss_compare(const void *a, const void *b)
+{
+	const struct mesh_pair *x = ((const struct end *)a)->pair;
+	const struct mesh_pair *y = ((const struct end *)b)->pair;
+	double lx = x->lost / (double)(x->answered + x->lost + 1);
+	double ly = y->lost / (double)(y->answered + y->lost + 1);
+
+	return (lx > ly) - (lx < ly);
+}
+
+/* The better half of its pairs: the others may have met a bad partner, whom it
+ * may both ask and answer. A node with one pair has none. */
+static void
+put_good(json_t *o, const struct end *ends, size_t count)
+{
+	struct end *sorted = xcalloc(count + 1, sizeof(sorted[0]));
+	uint64_t lost = 0, sent = 0;
+	size_t good = count / 2;
+
+	memcpy(sorted, ends, count * sizeof(sorted[0]));
+	qsort(sorted, count, sizeof(sorted[0]), loss_compare);
+	for (size_t i = 0; i < good; i++) {
+		lost += sorted[i].pair->lost;
+		sent += sorted[i].pair->lost + sorted[i].pair->answered;
+	}
+	json_object_set_new(o, "good_lost", json_integer((json_int_t)lost));
+	json_object_set_new(o, "good_sent", json_integer((json_int_t)sent));
+	free(sorted);
+}
+
 /* The row of the node whose ends are ends[0..count). */
 static json_t *
 node_row(const struct mesh_gather *g, const struct end *ends, size_t count)
@@ -364,6 +395,7 @@ node_row(const struct mesh_gather *g, const struct end *ends, size_t count)
 	put_quartile(o, "p50", x, n, 0.5);
 	put_quartile(o, "q25", x, n, 0.25);
 	put_quartile(o, "q75", x, n, 0.75);
+	put_good(o, ends, count);
 	if (node < g->host_count && g->hosts[node].reported) {
 		put_known(o, "host_turn_p99", g->hosts[node].turn_p99_s);
 		put_known(o, "host_wait_p99", g->hosts[node].wait_p99_s);

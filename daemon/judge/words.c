@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/judge/words.h"
 
+#include "daemon/judge/loss.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -66,6 +68,33 @@ add_pass(const struct words_case *c, char *text)
 	    c->passed ? said[c->finding] : "second pass is to come");
 }
 
+static void
+write_loss(const struct words_case *c, char *text)
+{
+	static const char *const said[CONFIRM_MAX] = {
+		[CONFIRM_NODE] = "within its leaf and to others, while its "
+				 "partners lose none elsewhere",
+		[CONFIRM_LEAF] = "inside the leaf too",
+		[CONFIRM_LINK] = "none inside the leaf, so its uplink",
+	};
+
+	add(text, "%s%s: %.1f %% or more of its echoes are lost",
+	    c->places > 0 ? "leaf " : "", c->subject,
+	    100 * loss_of_number(c->effect));
+	if (c->places > 0)
+		add(text, ", %zu of its %zu nodes", c->slow_places, c->places);
+	else
+		add(text, " with its better partners too");
+	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
+	if (c->what == WORDS_HOST)
+		add(text, "; its host is in trouble: %s", c->host);
+	else
+		add(text, "; %s",
+		    c->passed && said[c->finding] != NULL
+			? said[c->finding]
+			: "cannot tell yet whether it is its path");
+}
+
 /* It may be as fast as its peers still. */
 static void
 write_drift(const struct words_case *c, const char *slower, char *text)
@@ -88,6 +117,10 @@ words_write(const struct words_case *c, char ret[WORDS_MAX])
 	ret[0] = '\0';
 	if (c->what == WORDS_DRIFT) {
 		write_drift(c, slower, ret);
+		return;
+	}
+	if (c->is_loss) {
+		write_loss(c, ret);
 		return;
 	}
 	add(ret, "%s%s: %s slower",

@@ -26,6 +26,7 @@ struct words_case {
 	const char *subject; /* "node5", "leaf2" */
 	double effect;       /* logarithm, larger is worse */
 	int is_rate;         /* 1: effect is of bytes per second */
+	int is_loss;         /* 1: of lost echoes (loss.h) */
 	const char *test;
 	size_t partners, slow_partners; /* 0: not known */
 	size_t places, slow_places;     /* of a leaf */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_guilty.sh node|uplink|host|reboot: something is wrong in a cluster that
+# test_guilty.sh node|uplink|host|reboot|mesh: something is wrong in a cluster that
 # a schedule watches, and nobody helps. It is named, with what it is, and
 # cleared once it is well again.
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,9 +9,30 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 votes=3 clean=3
 
+# Nothing but the agents' mesh, in fast epochs.
+mesh_only()
+{
+	in_host collector sh -c "cat >>$cluster/collector/conf" <<-END
+	[verdict]
+	votes = $votes
+	window = 5
+	clean = $clean
+	second_pass = no
+	[mesh]
+	interval = 4s
+	round = 200ms
+	rate = 400
+	target_rate = 200
+	END
+}
+
 # A round of all nodes every 12 s, of which it takes about 5.
 before_start()
 {
+	if [ "$mode" = mesh ]; then
+		mesh_only
+		return
+	fi
 	in_host collector tee "$cluster/campaigns/watch.conf" >/dev/null <<-END
 	[campaign]
 	about = of the test of verdicts
@@ -184,6 +205,29 @@ reboot_test()
 	poll 90 node7_is ok || fail "measured, and not ok"
 }
 
+# No campaign at all: the echoes of the agents name it. They are few and small,
+# so only a very slow link slows them; nothing of MPI would start over it.
+mesh_test()
+{
+	poll 60 node7_is ok || fail "not measured by the mesh: $(ctl_api nodes)"
+	"$lab" degrade node5 rate=150kbit
+	poll 120 verdict_is '.subject == "node5" and .class == "mesh" and
+		(.test | startswith("echo-"))' ||
+		fail "not named: $(verdicts) $(ctl_api \
+			runs/$(ctl_api 'runs?campaign=mesh' |
+				jq -r '.[0].run')/records | jq -c \
+			'[.[-2:][] | {test, nodes: [.nodes[] |
+				{node, q25, good_lost, good_sent}]}]')"
+	say "named: $(verdicts | jq -r '.[].text')"
+	"$lab" heal node5
+	poll 120 node5_is_clear || fail "not cleared: $(verdicts)"
+}
+
+node5_is_clear()
+{
+	! verdict_is '.subject == "node5"'
+}
+
 node7_is() # VERDICT
 {
 	[ "$(ctl_api nodes/node7 | jq -r .verdict)" = "$1" ]
@@ -194,10 +238,11 @@ node7_is_back()
 	[ "$(ctl_api nodes/node7 | jq -r .state)" = ok ]
 }
 
-case ${1:?} in
+mode=${1:?}
+case $mode in
 node | uplink) tests=bw time=4s ;;
 *) tests=lat time=2s ;;
 esac
 lab_up
 cluster_up 12
-"$1_test"
+"${mode}_test"

@@ -9,6 +9,9 @@
 #include "daemon/judge/confirm.c"
 #undef PAIRS_MAX
 #include "daemon/judge/cusum.c"
+#undef Z
+#include "daemon/judge/loss.c"
+#undef Z
 #define clear  judge_clear
 #define change judge_change_add
 #include "daemon/judge/judge.c"
@@ -348,6 +351,27 @@ test_cusum(void **state)
 	assert_int_equal(cusum_add(&(struct cusum){ 0 }, 100, CUSUM_K, 5), 0);
 }
 
+static void
+test_loss(void **state)
+{
+	double s;
+
+	(void)state;
+	near(loss_share(0, 100), 0, 0);
+	near(loss_share(0, 0), 0, 0);
+	/* Were the share s, 5 of 100 would lie 1.645 sigma above it. */
+	s = loss_share(5, 100);
+	near((0.05 - s) / sqrt(s * (1 - s) / 100), 1.644854, 1e-5);
+	near(loss_share(500, 10000), 0.0465, 1e-4);
+	assert_true(loss_share(100, 100) > 0.97 && loss_share(1, 1) < 0.5);
+	near(loss_number(0), 0, 0);
+	near(loss_of_number(loss_number(0.03)), 0.03, 1e-12);
+	/* 1 % is slow, one datagram of 240 is not. */
+	assert_true(loss_number(0.01) > judge_defaults.effect_min);
+	assert_true(
+	    loss_number(loss_share(1, 240)) < judge_defaults.effect_min);
+}
+
 int
 main(void)
 {
@@ -364,6 +388,7 @@ main(void)
 		cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_cusum),
+		cmocka_unit_test(test_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

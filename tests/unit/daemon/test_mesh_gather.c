@@ -117,6 +117,9 @@ test_record(void **state)
 	assert_int_equal(int_of(row_of(r, "n1"), "n"), 16);
 	assert_int_equal(int_of(row_of(r, "n1"), "lost"), 2);
 	assert_int_equal(int_of(row_of(r, "n0"), "lost"), 0);
+	/* n1 and n2 have met only each other with a loss */
+	assert_int_equal(int_of(row_of(r, "n1"), "good_lost"), 0);
+	assert_true(int_of(row_of(r, "n1"), "good_sent") > 0);
 	assert_null(row_of(r, "n3"));
 	/* the pair that loses is the worst */
 	assert_string_equal(json_string_value(json_object_get(
