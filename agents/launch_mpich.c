@@ -55,11 +55,14 @@ static void
 mpich_build(const struct launch_job *job, struct words *argv, struct words *env)
 {
 	const char *tls = conf_string(job->conf, "mpi", "ucx_tls");
+	const char *nics = conf_string(job->conf, "mpi", "nics");
 	struct strbuf hosts = { 0 };
 	char addr[NI_MAXHOST];
 
 	if (tls[0] != '\0')
 		words_env(env, "UCX_TLS", "%s", tls);
+	if (nics[0] != '\0')
+		words_env(env, "COALMINE_NICS", "%s", nics);
 	/* its warnings about a busy machine are no news */
 	words_env(env, "UCX_LOG_LEVEL", "error");
 	for (size_t i = 0; i < job->node_count; i++)
@@ -70,8 +73,8 @@ mpich_build(const struct launch_job *job, struct words *argv, struct words *env)
 	words_add(argv, "-launcher-exec");
 	words_add(argv, "%s", job->arsh);
 	words_add(argv, "-genvlist");
-	words_add(argv, "%s",
-	    tls[0] != '\0' ? "UCX_TLS,UCX_LOG_LEVEL" : "UCX_LOG_LEVEL");
+	words_add(argv, "UCX_LOG_LEVEL%s%s", tls[0] != '\0' ? ",UCX_TLS" : "",
+	    nics[0] != '\0' ? ",COALMINE_NICS" : "");
 	control_addr(job, addr, sizeof(addr));
 	if (addr[0] != '\0') {
 		words_add(argv, "-localhost");

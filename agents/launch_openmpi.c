@@ -78,6 +78,7 @@ static void
 settings(const struct launch_job *job, struct words *env)
 {
 	const char *net = conf_string(job->conf, "mpi", "net");
+	const char *nics = conf_string(job->conf, "mpi", "nics");
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
 		mca(env, fixed[i].name, "%s", fixed[i].value);
@@ -95,6 +96,10 @@ settings(const struct launch_job *job, struct words *env)
 	if (net[0] != '\0') {
 		mca(env, "btl_tcp_if_include", "%s", net);
 		mca(env, "oob_tcp_if_include", "%s", net);
+	}
+	if (nics[0] != '\0') {
+		words_env(env, "COALMINE_NICS", "%s", nics);
+		mca(env, "mca_base_env_list", "COALMINE_NICS");
 	}
 	if (job->ranks_per_node > job->cores)
 		mca(env, "mpi_yield_when_idle", "1");

@@ -12,6 +12,8 @@
 cluster=/run/coalmine-lab/cluster
 cluster_lab=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")/lab
 cluster_net=10.78.0.0/16
+# Interfaces of the ranks of a node, where its hosts have several.
+cluster_nics=${cluster_nics-}
 
 in_host()
 {
@@ -38,7 +40,7 @@ poll() # SECONDS COMMAND...
 cluster_prepare() # BUILD SOURCE NODES
 {
 	in_host collector bash -eu -s -- "$1" "$2" "$3" >/dev/null <<<"
-		$(declare -p cluster cluster_net)
+		$(declare -p cluster cluster_net cluster_nics)
 		$(declare -f cluster_user write_tls write_collector write_agent)
 		cmake --install \"\$1\" --prefix $cluster/stage
 		ln -sfn $cluster/stage/bin /run/coalmine-lab/bin
@@ -89,6 +91,7 @@ write_agent() # NODE
 		printf '[children]\nuser = %s\nlibexec = %s\n' \
 			"$(cluster_user)" $cluster/stage/libexec/coalmine
 		printf '[mpi]\nnet = %s\nucx_tls = tcp,self\n' $cluster_net
+		printf 'nics = %s\n' "$cluster_nics"
 		# All hosts share the machine's cores, which no rank can see:
 		# one that waits has to let the others run.
 		echo "mca = mpi_yield_when_idle=1"

@@ -193,6 +193,10 @@ const struct conf_row options_agent[] = {
 	    "Networks of MPI traffic, as CIDR; empty: the MPI's choice." },
 	{ "mpi", "ucx_tls", CONF_STRING, 0, 64, NULL, "", "",
 	    "UCX_TLS for MPICH; empty: UCX's choice." },
+	{ "mpi", "nics", CONF_STRING, 0, 1000, NULL, "", "",
+	    "Interfaces for the ranks of a node, in their order, from the "
+	    "front again behind the last, as eth0,eth1; empty: the MPI's "
+	    "choice." },
 	{ "mpi", "mca", CONF_STRING, 0, 1000, NULL, "", "",
 	    "More Open MPI parameters, as name=value,name=value." },
 	{ "idle", "check", CONF_CHOICE, 0, 0,

@@ -14,6 +14,7 @@
 #define TYPES_OPS            "int32|int64|float|double|half|bfloat16"
 #define NEIGHBOR_RANKS_MAX   4096
 #define NEIGHBOR_DEVICES_MAX 64
+#define BINDING_DEVICES_MAX  256
 #define RATE_MAX             1e6 /* GB/s */
 #define ALLREDUCE_RANKS_MAX  1024
 #define WAYS_CHUNKS_MAX      4096
@@ -66,6 +67,16 @@ const struct conf_row options_campaign[] = {
 	{ "pairs", "shift", CONF_INT, 0, 1, NULL, "0", "nodes",
 	    "0: nodes 0 and 1, 2 and 3, ...; 1: nodes 1 and 2, 3 and 4, ..." },
 	{ "pairs", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	{ "binding", "g", CONF_INT, 2, BINDING_DEVICES_MAX, NULL, "2",
+	    "devices", "Devices of each of the two nodes." },
+	{ "binding", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "16M", "bytes",
+	    "What each active device sends in every measurement." },
+	{ "binding", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	{ "binding", "tolerance", CONF_REAL, 0.001, 1, NULL, "0.1", "1",
+	    "Relative error up to which a model of the binding is believed." },
+	{ "binding", "weak", CONF_REAL, 0, 1, NULL, "0.75", "1",
+	    "A rail that alone gives less than this share of what the others "
+	    "give is named." },
 	{ "sparse", "file", CONF_STRING, 0, 4000, NULL, "", "",
 	    "A matrix (senders rows, elements) or lines src dst bytes." },
 	{ "sparse", "format", CONF_CHOICE, 0, 0, "auto|matrix|list", "auto", "",

@@ -278,6 +278,30 @@ is_plan_nodes(const json_t *v)
 	return 1;
 }
 
+/* [{rail ... nodes: [{node ratio}, ...]}, ...] */
+static int
+is_rails(const json_t *v)
+{
+	size_t i;
+	json_t *rail;
+
+	json_array_foreach (v, i, rail)
+		if (!json_is_integer(json_object_get(rail, "rail")) ||
+		    (json_object_get(rail, "nodes") != NULL &&
+			!is_plan_nodes(json_object_get(rail, "nodes"))))
+			return 0;
+	return 1;
+}
+
+static int
+is_binding(const json_t *v)
+{
+	static const char *const words[] = { "packed", "round-robin",
+		"dynamic" };
+
+	return in_words(words, sizeof(words) / sizeof(words[0]), v);
+}
+
 static const struct field begin_fields[] = {
 	{ "version", 's', NULL, 0 },
 	{ "mpi", 's', NULL, 0 },
@@ -388,8 +412,29 @@ static const struct field plan_fields[] = {
 	{ "model", 'N', is_positive, 1 },
 	{ "ratio", 'N', is_positive, 1 },
 	{ "nodes", 'a', is_plan_nodes, 1 },
+	{ "rails", 'a', is_rails, 1 },
 	{ "cause", 's', is_cause, 1 },
 	{ "text", 's', NULL, 1 },
+	LAST,
+};
+/* What the steps of a plan say together: which binding of devices to NICs. */
+static const struct field fit_fields[] = {
+	{ "of", 's', NULL, 0 },
+	{ "plan", 's', NULL, 0 },
+	{ "pattern", 's', NULL, 0 },
+	{ "g", 'i', NULL, 0 },
+	{ "binding", 's', is_binding, 0 },
+	{ "p", 'i', NULL, 1 },
+	{ "r", 'i', NULL, 1 },
+	NUMBER("nic_bytes_per_s"),
+	NUMBER("residual"),
+	NUMBER("tolerance"),
+	{ "packed", 'o', NULL, 0 },
+	{ "round_robin", 'o', NULL, 0 },
+	{ "profile", 'a', NULL, 0 },
+	{ "rails", 'a', is_rails, 0 },
+	{ "verdict", 's', NULL, 0 },
+	{ "text", 's', NULL, 0 },
 	LAST,
 };
 /* A plan against another way to do the same. */
@@ -424,6 +469,9 @@ static const struct field speedup_fields[] = {
 	{ "choice", 's', NULL, 1 },
 	{ "ways", 'a', NULL, 1 },
 	{ "verdict", 's', NULL, 1 },
+	{ "efficiency", 'N', is_positive, 1 },
+	{ "steps_seconds", 'N', is_positive, 1 },
+	{ "rails", 'a', is_rails, 1 },
 	{ "wire", 'a', is_plan_nodes, 1 },
 	{ "cause", 's', is_cause, 1 },
 	{ "text", 's', NULL, 1 },
@@ -513,6 +561,8 @@ static const struct kind kinds[] = {
 	{ "sparse", plan_fields, 1 },
 	{ "collective", plan_fields, 1 },
 	{ "neighbor", plan_fields, 1 },
+	{ "binding", plan_fields, 1 },
+	{ "fit", fit_fields, 1 },
 	{ "speedup", speedup_fields, 1 },
 	{ "spmm", spmm_fields, 1 },
 	{ "multipath", plan_fields, 1 },

@@ -13,6 +13,7 @@
  *   impact    congested against isolated for one test
  *   group stripe self sparse collective neighbor
  *             one plan that was run, or one step of it: plan_fields below
+ *   binding   likewise; fit: what its steps say together: fit_fields
  *   speedup   a plan against another way to do the same: speedup_fields
  *   spmm      a product of a sparse and a dense matrix, likewise: spmm_fields
  *   bad       a wrong byte: of (the probe) plan verdict cause when rank node

@@ -11,6 +11,7 @@ extern const struct pattern pattern_group;
 extern const struct pattern pattern_stripe;
 extern const struct pattern pattern_self;
 extern const struct pattern pattern_pairs;
+extern const struct pattern pattern_binding;
 extern const struct pattern pattern_sparse;
 extern const struct pattern pattern_collective;
 extern const struct pattern pattern_compose;

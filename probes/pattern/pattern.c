@@ -17,6 +17,7 @@ const struct pattern *const patterns[] = {
 	&pattern_stripe,
 	&pattern_self,
 	&pattern_pairs,
+	&pattern_binding,
 	&pattern_sparse,
 	&pattern_collective,
 	&pattern_compose,

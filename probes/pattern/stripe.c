@@ -5,12 +5,14 @@
  * The stripe of rank 0 crosses directly. Stripes are cut in bytes, or in whole
  * elements when count is given; what does not divide goes to the first ones.
  */
+#include "probes/pattern/stripe.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "probes/pattern/builders.h"
 
-#define SECTION "stripe"
+#define SECTION STRIPE_SECTION
 
 struct stripe {
 	uint64_t g;
@@ -108,6 +110,28 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 	plan_sort(p);
 	*ret = p;
 	return 0;
+}
+
+struct plan *
+stripe_direct(const struct plan *p)
+{
+	const struct plan_promise *m = &p->promises[0];
+	struct plan_transfer t = { .src = p->sources[m->source].lo,
+		.dst = p->spans[m->span].lo,
+		.bytes = m->bytes };
+	struct plan *direct = plan_new(p->ranks, "direct");
+
+	for (size_t i = 0; i < p->transfers_count; i++)
+		if (p->transfers[i].step == 1)
+			t.via = p->transfers[i].via;
+	t.from = plan_buf_add(direct, "send", PLAN_IN);
+	t.to = plan_buf_add(direct, "recv", PLAN_OUT);
+	plan_buf_need(direct, t.from, t.src, t.bytes);
+	plan_buf_need(direct, t.to, t.dst, t.bytes);
+	plan_transfer_add(direct, &t);
+	plan_promise_copy(direct, &t);
+	plan_sort(direct);
+	return direct;
 }
 
 const struct pattern pattern_stripe = {

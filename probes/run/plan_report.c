@@ -10,6 +10,7 @@
 #include "common/hist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/run/places.h"
 #include "probes/run/report.h"
 #include "schema/patterns.h"
 #include "schema/record.h"
@@ -149,109 +150,15 @@ put_times(json_t *o, const struct trial *t, const struct timing *tm)
 	json_object_set_new(o, "samples", samples(t));
 }
 
-/* What leaves and enters each node, or goes by each rail (the nth rank of a
- * node), and how often a rank of it was the slowest of all. */
-struct place {
-	uint64_t sent, received;
-	int slowest;
-	double s, predicted_s; /* until its last rank is done; 0: not known */
-};
-
-static void
-count_places(const struct plan_report *r, const struct trial *t, int step,
-    struct place *nodes, struct place *rails)
-{
-	const int *node = r->team->nodes;
-	int *seen = xcalloc((size_t)r->world->nodes, sizeof(*seen));
-	int *rail = xcalloc((size_t)r->team->ranks, sizeof(*rail));
-
-	for (int i = 0; i < r->team->ranks; i++)
-		rail[i] = seen[node[i]]++;
-	for (size_t i = 0; i < r->plan->transfers_count; i++) {
-		const struct plan_transfer *tr = &r->plan->transfers[i];
-
-		if ((step >= 0 && tr->step != (uint32_t)step) ||
-		    node[tr->src] == node[tr->dst])
-			continue;
-		nodes[node[tr->src]].sent += tr->bytes;
-		nodes[node[tr->dst]].received += tr->bytes;
-		rails[rail[tr->src]].sent += tr->bytes;
-		rails[rail[tr->dst]].received += tr->bytes;
-	}
-	for (size_t i = 0; i < t->count; i++) {
-		nodes[node[t->samples[i].rank]].slowest++;
-		rails[rail[t->samples[i].rank]].slowest++;
-	}
-	free(seen);
-	free(rail);
-}
-
-/* Nodes that take part, each by its own clock. */
-static void
-time_places(const struct plan_report *r, const struct trial *t,
-    struct place *nodes)
-{
-	for (int i = 0; t->rank_s != NULL && i < r->team->ranks; i++) {
-		struct place *n = &nodes[r->team->nodes[i]];
-
-		if (n->sent + n->received == 0)
-			continue;
-		n->s = fmax(n->s, t->rank_s[i]);
-		if (r->predicted_rank_s != NULL)
-			n->predicted_s = fmax(n->predicted_s,
-			    r->predicted_rank_s[i]);
-	}
-}
-
-static json_t *
-place_json(const struct place *pl)
-{
-	json_t *o = json_pack("{s:I, s:I, s:i}", "sent_bytes",
-	    (json_int_t)pl->sent, "received_bytes", (json_int_t)pl->received,
-	    "slowest", pl->slowest);
-
-	if (pl->s > 0)
-		json_object_set_new(o, "seconds", json_real(pl->s));
-	if (pl->s > 0 && pl->predicted_s > 0) {
-		json_object_set_new(o, "predicted", json_real(pl->predicted_s));
-		json_object_set_new(o, "ratio",
-		    json_real(pl->predicted_s / pl->s));
-	}
-	return o;
-}
-
 static void
 put_places(json_t *o, const struct plan_report *r, const struct trial *t,
     int step)
 {
-	size_t ranks = (size_t)r->team->ranks, count = (size_t)r->world->nodes;
-	struct place *nodes = xcalloc(count, sizeof(*nodes));
-	struct place *rails = xcalloc(ranks, sizeof(*rails));
-	json_t *list = json_array(), *lanes = json_array();
+	struct places places;
 
-	count_places(r, t, step, nodes, rails);
-	if (step == PLAN_REPORT_WHOLE)
-		time_places(r, t, nodes);
-	for (size_t i = 0; i < count && i < REPORT_NODES_MAX; i++) {
-		json_t *one = place_json(&nodes[i]);
-
-		json_object_set_new(one, "node",
-		    json_string(r->world->names[i]));
-		json_array_append_new(list, one);
-	}
-	for (size_t i = 0; i < ranks; i++) {
-		json_t *one;
-
-		if (rails[i].sent + rails[i].received == 0)
-			continue;
-		one = place_json(&rails[i]);
-		json_object_set_new(one, "rail", json_integer((json_int_t)i));
-		json_array_append_new(lanes, one);
-	}
-	json_object_set_new(o, "nodes", list);
-	json_object_set_new(o, "rails", lanes);
-	free(nodes);
-	free(rails);
+	places_count(r, t, step, &places);
+	places_put(&places, o);
+	places_clear(&places);
 }
 
 static void

@@ -7,6 +7,8 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "probes/pattern/binding.h"
+#include "probes/pattern/stripe.h"
 #include "probes/plan/predict.h"
 #include "probes/run/collective_run.h"
 #include "probes/run/neighbor_run.h"
@@ -329,7 +331,9 @@ run_probe(struct plans *ps, struct exec *e, const struct plan_report *r,
 		int (*run)(struct plans *ps, struct exec *e,
 		    const struct plan_report *r, const struct order *o);
 	} rows[] = { { NEIGHBOR_SECTION, run_neighbor },
-		{ PLANS_COLLECTIVE, run_collective } };
+		{ PLANS_COLLECTIVE, run_collective },
+		{ STRIPE_SECTION, plans_run_stripe },
+		{ BINDING_SECTION, plans_run_binding } };
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (strcmp(r->probe, rows[i].probe) == 0)

@@ -4,6 +4,7 @@
  *
  *   plans.c           rank 0 asks for one plan after another, the others follow
  *   plans_one.c       all ranks prove, time and report one plan
+ *   plans_group.c     likewise, where steps and other ways are timed beside
  *   plans_together.c  all that were kept, at once
  *   plans_bounds.c    what is measured before collectives
  */
@@ -88,6 +89,14 @@ void plans_refuse(struct plans *ps, const char *probe, const struct plan *p,
 void plans_run(struct plans *ps, const char *probe, struct plan *p,
     const struct order *o);
 void plans_drop_kept(struct plans *ps);
+
+/* plans_group.c */
+/* A striped message, its steps, and the same without stripes. */
+int plans_run_stripe(struct plans *ps, struct exec *e,
+    const struct plan_report *r, const struct order *o);
+/* The steps are the measurements; all together they only prove. */
+int plans_run_binding(struct plans *ps, struct exec *e,
+    const struct plan_report *r, const struct order *o);
 
 /* plans_together.c */
 int plans_is_kept(const struct plans *ps, const struct plan *p);

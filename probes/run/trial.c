@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,19 +153,30 @@ run_batch(const struct transport_team *team, const struct together *to,
 	t->count += n;
 }
 
+/* One number of each rank, to rank 0. */
+static void
+gather(const struct transport_team *team, double mine, double **ret)
+{
+	MPI_Request req;
+
+	if (team->rank == 0)
+		*ret = xcalloc((size_t)team->ranks, sizeof(**ret));
+	MPI_DO(MPI_Igather(&mine, 1, MPI_DOUBLE, *ret, 1, MPI_DOUBLE, 0,
+	    team->comm, &req));
+	MPI_DO(patience_request(&req));
+}
+
 /* When each rank was done with its own part: who waits for nobody else in a
  * plan can be judged by it. */
 static void
 gather_own(const struct transport_team *team, struct trial *t)
 {
-	double mine = robust_median(t->own_s, t->count);
-	MPI_Request req;
+	double best_s = INFINITY;
 
-	if (team->rank == 0)
-		t->rank_s = xcalloc((size_t)team->ranks, sizeof(*t->rank_s));
-	MPI_DO(MPI_Igather(&mine, 1, MPI_DOUBLE, t->rank_s, 1, MPI_DOUBLE, 0,
-	    team->comm, &req));
-	MPI_DO(patience_request(&req));
+	for (size_t i = 0; i < t->count; i++)
+		best_s = fmin(best_s, t->own_s[i]);
+	gather(team, best_s, &t->rank_best_s);
+	gather(team, robust_median(t->own_s, t->count), &t->rank_s);
 }
 
 static void
@@ -212,6 +224,7 @@ trial_clear(struct trial *t)
 	free(t->samples);
 	free(t->own_s);
 	free(t->rank_s);
+	free(t->rank_best_s);
 	memset(t, 0, sizeof(*t));
 }
 

@@ -21,8 +21,9 @@ struct trial_ask {
 struct trial {
 	struct timing_sample *samples; /* free with trial_clear */
 	size_t count;
-	double *own_s;  /* this rank's own, as many; NULL: not kept */
-	double *rank_s; /* rank 0: the median of each rank's own; NULL */
+	double *own_s;       /* this rank's own, as many; NULL: not kept */
+	double *rank_s;      /* rank 0: the median of each rank's own; NULL */
+	double *rank_best_s; /* likewise, the best */
 	enum stop stopped_by;
 };
 void trial_clear(struct trial *t);

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/run/nic.h"
 #include "probes/run/roles.h"
 
 #define FINALIZE_LIMIT_S 5
@@ -138,7 +139,11 @@ find_nodes(struct world *w)
 void
 world_open(struct world *w, int *argc, char ***argv)
 {
+	char why[256];
+
 	memset(w, 0, sizeof(*w));
+	if (nic_set(why, sizeof(why)) < 0)
+		fatalx("%s", why);
 	if (MPI_Init(argc, argv) != MPI_SUCCESS)
 		fatalx("MPI_Init failed");
 	log_set_fatal_hook(abort_job);

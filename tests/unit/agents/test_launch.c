@@ -133,7 +133,7 @@ test_mpich(void **state)
 	build(&launch_mpich, "[mpi]\nucx_tls = tcp,self\n", 2, 2, &argv, &env);
 	assert_string_equal(joined(&argv),
 	    "-launcher rsh -launcher-exec /x/coalmine-arsh -genvlist "
-	    "UCX_TLS,UCX_LOG_LEVEL -localhost 127.0.0.1 -hosts n1:2,n2:2 -n 4 "
+	    "UCX_LOG_LEVEL,UCX_TLS -localhost 127.0.0.1 -hosts n1:2,n2:2 -n 4 "
 	    "/x/coalmine-probe run");
 	assert_string_equal(env_get(&env, "UCX_TLS"), "tcp,self");
 	words_clear(&argv);
@@ -144,6 +144,27 @@ test_mpich(void **state)
 	    "UCX_LOG_LEVEL -localhost 10.0.0.1 -hosts n1:1 -n 1 "
 	    "/x/coalmine-probe run");
 	assert_null(env_get(&env, "UCX_TLS"));
+	words_clear(&argv);
+	words_clear(&env);
+}
+
+/* The engine sets what binds a rank; it has to hear of it everywhere. */
+static void
+test_nics(void **state)
+{
+	struct words argv = { 0 }, env = { 0 };
+
+	(void)state;
+	build(&launch_openmpi, "[mpi]\nnics = a,b\n", 2, 2, &argv, &env);
+	assert_string_equal(env_get(&env, "COALMINE_NICS"), "a,b");
+	assert_string_equal(env_get(&env, "OMPI_MCA_mca_base_env_list"),
+	    "COALMINE_NICS");
+	words_clear(&argv);
+	words_clear(&env);
+	build(&launch_mpich, "[mpi]\nnics = a,b\n", 2, 2, &argv, &env);
+	assert_string_equal(env_get(&env, "COALMINE_NICS"), "a,b");
+	assert_non_null(
+	    strstr(joined(&argv), "-genvlist UCX_LOG_LEVEL,COALMINE_NICS "));
 	words_clear(&argv);
 	words_clear(&env);
 }
@@ -338,6 +359,7 @@ main(void)
 		cmocka_unit_test(test_openmpi),
 		cmocka_unit_test(test_openmpi_options),
 		cmocka_unit_test(test_mpich),
+		cmocka_unit_test(test_nics),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_slurm),
 		cmocka_unit_test(test_command),

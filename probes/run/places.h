@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * places.h - where the bytes of a plan passed and how fast: by node, and by
+ * rail, which is the nth rank of every node and what it sends and receives
+ * between nodes. Rank 0.
+ *
+ * A rank's time is the best of what its own part took, since whatever disturbs
+ * it makes it longer. A transfer takes as long as the longer of its two ends,
+ * since a sender may be done when its bytes are in a queue; so a rail of a node
+ * takes as long as the longest of its transfers, and its bandwidth is what it
+ * sent, or received if that is more, in that time. Its ratio is to what is
+ * sound: the upper quartile of all rails of all nodes, so that fewer than three
+ * quarters of them may be slow. Where ranks share a NIC, or have more to carry
+ * than others, that is not 1 either.
+ */
+#ifndef PROBES_RUN_PLACES_H
+#define PROBES_RUN_PLACES_H
+
+#include "common/str.h"
+#include "probes/run/plan_report.h"
+
+#define PLACES_WEAK 0.5 /* a rail of less is named where all carry the same */
+
+struct place {
+	uint64_t sent, received; /* bytes, between nodes */
+	uint64_t own;            /* and within the rank */
+	int slowest;             /* how often it was the slowest of all */
+	double s;                /* NAN: unknown, or nothing carried */
+	double predicted_s;      /* of a node, by a machine */
+	double per_s, ratio;     /* likewise */
+};
+
+struct places {
+	const struct plan_report *report;
+	struct place *nodes, *rails;
+	struct place *lanes; /* by rank: that rail of that node */
+	int *rail;           /* of each rank */
+	int rails_count;
+};
+
+/* Of one step, or of all (step < 0). The caller ends it with places_clear. */
+void places_count(const struct plan_report *r, const struct trial *t, int step,
+    struct places *ret);
+void places_clear(struct places *p);
+
+/* nodes and rails into a record; what is unknown is left out. */
+void places_put(const struct places *p, json_t *record);
+/* Rails of a ratio below share, as "rail 1 (eth1) gives 0.10 of what others
+ * give"; their number. */
+int places_weak(const struct places *p, double share, struct strbuf *text);
+/* The NIC of a rail where somebody has said it, or NULL. */
+const char *places_nic(int rail);
+
+#endif

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The campaigns that are plans, through agents and collector, on hosts with two
+# interfaces each, one for each rank; then one of them gives a tenth, and is
+# named by those whose business that is.
+here=$(cd "$(dirname "$0")" && pwd)
+cluster_nics=eth0,eth1
+. "$here/lib.sh"
+
+# Of two links of 100 Mbit/s; MB/s are 12.5 at most, and less for headers.
+quick=(-o measure.time=400ms -o measure.sizes=)
+
+campaign() # NAME [OVERRIDES]
+{
+	say "campaign $1"
+	order "$1" --wait "${quick[@]}" "${@:2}"
+	expect_finished 5
+	check_exactly_once
+	ctl report "$run" >"$report" || fail "report of $1: $(cat "$report")"
+}
+
+has() # JQ-CONDITION on one record
+{
+	records | jq -e "any(.[]; $1)" >/dev/null ||
+		fail "no record with $1: $(records |
+			jq -c '.[] | del(.hist, .samples)' | cut -c 1-1200)"
+}
+
+well()
+{
+	campaign group -o group.count=262144 -o group.direction=out
+	has '.probe == "group" and .verified and (.rails | length) == 2 and
+		.rails[1].nic == "eth1" and (.rails[1].nodes | length) == 2'
+	campaign self -o self.bytes=1M
+	has '.probe == "self" and .of == "whole" and (.nodes | length) == 2'
+	campaign stripe -o stripe.bytes=1M
+	has '.probe == "speedup" and .baseline == "direct" and
+		.efficiency > 0 and (.rails | length) == 2'
+	campaign binding -o binding.bytes=512K
+	has '.probe == "fit" and .pattern == "rail" and
+		(.profile | length) == 2'
+}
+
+weak()
+{
+	"$lab" degrade node2.eth1 rate=10mbit
+	campaign stripe -o stripe.bytes=1M
+	has '.probe == "speedup" and .baseline == "direct" and
+		.verdict == "warn" and (.text | test("^rail 1 \\(eth1\\) "))'
+	campaign binding -o binding.bytes=512K
+	has '.probe == "fit" and .verdict == "warn" and
+		(.text | test("rail 1 \\(eth1\\) between node1 and node2 "))
+		and (.rails[0].weak | not) and .rails[1].weak and
+		.rails[1].ratio < 0.3'
+}
+
+report=$(mktemp)
+lab_up --leaves 1 --hosts 2 --rails 2 --rate 100mbit
+trap '"$lab" down; rm -f "$report"' EXIT
+cluster_up 2
+well
+weak
+say passed
