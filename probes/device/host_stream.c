@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/xalloc.h"
+#include "probes/device/host_copy.h"
 #include "probes/device/host_reduce.h"
 
 #define INLINE_BYTES 16384 /* a thread wakes in the time of such a copy */
@@ -55,7 +56,7 @@ struct device_event {
 static void
 run_copy(const struct job *j)
 {
-	memcpy(j->to, j->from, j->count);
+	host_copy(j->to, j->from, j->count);
 }
 
 static void
