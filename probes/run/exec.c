@@ -290,6 +290,15 @@ exec_poll(struct exec *e, int *ret_moved)
 	return e->done == e->hi - e->lo;
 }
 
+static int
+is_at_mpi(const struct exec *e)
+{
+	for (uint32_t i = 0; i < e->lanes_count; i++)
+		if (e->lanes[i].running > 0 && e->lanes[i].ops->at_mpi)
+			return 1;
+	return 0;
+}
+
 void
 exec_wait(struct exec *e)
 {
@@ -297,6 +306,7 @@ exec_wait(struct exec *e)
 	int moved = 0;
 
 	while (!exec_poll(e, &moved)) {
+		p.at_mpi = is_at_mpi(e);
 		if (moved)
 			patience_reset(&p);
 		else
@@ -317,8 +327,11 @@ exec_run_all(struct exec *const *list, size_t count)
 		int moved = 0;
 
 		open = 0;
-		for (size_t i = 0; i < count; i++)
+		p.at_mpi = 0;
+		for (size_t i = 0; i < count; i++) {
 			open += !exec_poll(list[i], &moved);
+			p.at_mpi |= is_at_mpi(list[i]);
+		}
 		if (moved)
 			patience_reset(&p);
 		else if (open > 0)

@@ -260,6 +260,7 @@ mpi_staging(const struct transport *t)
 const struct transport_ops transport_mpi = {
 	.name = "mpi",
 	.by_step = 0,
+	.at_mpi = 1,
 	.usable = mpi_usable,
 	.prepare = mpi_prepare,
 	.begin = mpi_begin,

@@ -338,6 +338,7 @@ rma_staging(const struct transport *t)
 const struct transport_ops transport_rma = {
 	.name = "rma",
 	.by_step = 0,
+	.at_mpi = 1,
 	.usable = rma_usable,
 	.prepare = rma_prepare,
 	.begin = rma_begin,

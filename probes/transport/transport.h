@@ -90,6 +90,7 @@ struct transport; /* every transport has its own */
 struct transport_ops {
 	const char *name; /* as in plan_vias */
 	int by_step;
+	int at_mpi; /* test looks at MPI, which may give up the core */
 	/* May these ends be carried, here and now? Before any memory is
 	 * allocated: memory is NULL and tags are not yet known. 0, or -ENOTSUP
 	 * and why; ranks may differ. */

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clk.h"
 #include "common/log.h"
@@ -15,46 +16,63 @@
 #include "probes/run/team.h"
 #include "probes/run/trial.h"
 
-#define TURNS 15
+#define TURNS 21
 
 static struct world world;
 static struct transport_team *team;
 
-/* ---- a plain loop: receives, sends, wait ---- */
+/* ---- what takes turns: called once, it moves everything once ---- */
 
+typedef void run_fn(void *arg);
+
+static void
+exec_run(void *arg)
+{
+	exec_start(arg, 0, UINT32_MAX);
+	exec_wait(arg);
+}
+
+/* A plain loop: receives, sends, wait. It moves the same memory, or its own:
+ * memory that other processes map is not as fast as a heap's. */
 struct plain {
 	const struct plan *p;
 	char **places; /* by transfer, this rank's end */
+	int owned;
 	MPI_Request *reqs;
 };
 
-static struct plain
-plain_new(const struct plan *p)
+static char *
+plain_place(const struct plan_transfer *t, const struct exec *e)
 {
-	struct plain l = { .p = p };
+	if (e == NULL)
+		return memset(xcalloc(t->bytes, 1), 1, t->bytes);
+	if ((int)t->src == team->rank)
+		return exec_place(e, t->from, t->from_off);
+	return exec_place(e, t->to, t->to_off);
+}
+
+static struct plain
+plain_new(const struct plan *p, const struct exec *e)
+{
+	struct plain l = { .p = p, .owned = e == NULL };
 
 	l.places = xcalloc(p->transfers_count, sizeof(*l.places));
 	l.reqs = xcalloc(p->transfers_count, sizeof(MPI_Request));
 	for (size_t i = 0; i < p->transfers_count; i++) {
 		const struct plan_transfer *t = &p->transfers[i];
 
-		if ((int)t->src != team->rank && (int)t->dst != team->rank)
-			continue;
-		l.places[i] = xcalloc(t->bytes, 1);
-		for (uint64_t at = 0; at < t->bytes; at += 4096)
-			l.places[i][at] = 1; /* touched */
+		if ((int)t->src == team->rank || (int)t->dst == team->rank)
+			l.places[i] = plain_place(t, e);
 	}
 	return l;
 }
 
-static double
-plain_once(struct plain *l)
+static void
+plain_run(void *arg)
 {
-	uint64_t start_ns;
+	const struct plain *l = arg;
 	int n = 0;
 
-	MPI_Barrier(team->comm);
-	start_ns = clk_ns();
 	for (int receive = 1; receive >= 0; receive--)
 		for (size_t i = 0; i < l->p->transfers_count; i++) {
 			const struct plan_transfer *t = &l->p->transfers[i];
@@ -69,13 +87,12 @@ plain_once(struct plain *l)
 				    &l->reqs[n++]);
 		}
 	MPI_Waitall(n, l->reqs, MPI_STATUSES_IGNORE);
-	return (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
 }
 
 static void
 plain_free(struct plain *l)
 {
-	for (size_t i = 0; i < l->p->transfers_count; i++)
+	for (size_t i = 0; l->owned && i < l->p->transfers_count; i++)
 		free(l->places[i]);
 	free(l->places);
 	free(l->reqs);
@@ -83,12 +100,18 @@ plain_free(struct plain *l)
 
 /* Median over iterations of the slowest rank's time. */
 static double
-plain_turn(struct plain *l, int iterations)
+turn(run_fn *run, void *arg, int iterations)
 {
 	double *s = xcalloc((size_t)iterations, sizeof(*s)), median;
 
-	for (int i = 0; i < iterations; i++)
-		s[i] = plain_once(l);
+	for (int i = 0; i < iterations; i++) {
+		uint64_t start_ns;
+
+		MPI_Barrier(team->comm);
+		start_ns = clk_ns();
+		run(arg);
+		s[i] = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
+	}
 	MPI_Allreduce(MPI_IN_PLACE, s, iterations, MPI_DOUBLE, MPI_MAX,
 	    team->comm);
 	median = robust_median(s, (size_t)iterations);
@@ -96,19 +119,29 @@ plain_turn(struct plain *l, int iterations)
 	return median;
 }
 
-/* ---- the executor ---- */
+struct beside {
+	double ours_s, theirs_s, ratio; /* medians of the turns */
+};
 
-static double
-exec_turn(struct exec *e, int iterations)
+/* Each is first as often as second. */
+static struct beside
+alternate(run_fn *run, void *arg, run_fn *other, void *other_arg,
+    int iterations)
 {
-	struct trial_ask ask = { .iterations = iterations };
-	struct trial t;
-	struct timing tm;
+	double ours[TURNS], theirs[TURNS], ratio[TURNS];
 
-	trial_time(e, 0, UINT32_MAX, &ask, &t);
-	timing_of(t.samples, t.count, &tm);
-	trial_clear(&t);
-	return tm.median_middle_s;
+	turn(run, arg, 1);
+	turn(other, other_arg, 1);
+	for (int i = 0; i < TURNS; i++) {
+		if (i % 2 == 0)
+			ours[i] = turn(run, arg, iterations);
+		theirs[i] = turn(other, other_arg, iterations);
+		if (i % 2 == 1)
+			ours[i] = turn(run, arg, iterations);
+		ratio[i] = ours[i] / theirs[i];
+	}
+	return (struct beside){ robust_median(ours, TURNS),
+		robust_median(theirs, TURNS), robust_median(ratio, TURNS) };
 }
 
 static struct plan *
@@ -143,29 +176,21 @@ static void
 beside_plain(const char *count, int iterations)
 {
 	struct plan *p = build(count, "via=mpi");
-	struct plain l = plain_new(p);
 	struct exec *e = make(p);
-	double ratio[TURNS], ours[TURNS], theirs[TURNS];
+	struct plain same = plain_new(p, e), own = plain_new(p, NULL);
+	struct beside at_same = alternate(exec_run, e, plain_run, &same,
+	    iterations);
+	struct beside at_own = alternate(exec_run, e, plain_run, &own,
+	    iterations);
 
-	plain_turn(&l, iterations);
-	for (int i = 0; i < TURNS; i++) {
-		int first = i % 2;
-
-		if (first)
-			theirs[i] = plain_turn(&l, iterations);
-		ours[i] = exec_turn(e, iterations);
-		if (!first)
-			theirs[i] = plain_turn(&l, iterations);
-		ratio[i] = ours[i] / theirs[i];
-	}
 	if (team->rank == 0)
-		printf("| %llu | %.1f | %.1f | %.3f |\n",
+		printf("| %llu | %.1f | %.1f | %.3f | %.1f | %.1f | %.3f |\n",
 		    (unsigned long long)p->transfers[0].bytes,
-		    robust_median(theirs, TURNS) * 1e6,
-		    robust_median(ours, TURNS) * 1e6,
-		    robust_median(ratio, TURNS));
+		    at_same.theirs_s * 1e6, at_same.ours_s * 1e6, at_same.ratio,
+		    at_own.theirs_s * 1e6, at_own.ours_s * 1e6, at_own.ratio);
+	plain_free(&own);
+	plain_free(&same);
 	exec_free(e);
-	plain_free(&l);
 	plan_free(p);
 }
 
@@ -176,24 +201,19 @@ beside_ipc(const char *count, int iterations)
 	struct plan *mp = build(count, "via=mpi");
 	struct exec *m = make(mp);
 	double volume = (double)plan_volume(mp);
-	double limit = trial_memory(team, mp->transfers[0].bytes);
 
 	for (int v = 0; v < 2; v++) {
 		struct plan *ip = build(count, vias[v]);
 		struct exec *e = make(ip);
-		double ratio[TURNS], ours[TURNS], theirs[TURNS];
+		struct beside b = alternate(exec_run, e, exec_run, m,
+		    iterations);
+		double limit = trial_memory(team, mp->transfers[0].bytes);
 
-		for (int i = 0; i < TURNS; i++) {
-			theirs[i] = exec_turn(m, iterations);
-			ours[i] = exec_turn(e, iterations);
-			ratio[i] = theirs[i] / ours[i];
-		}
 		if (team->rank == 0)
-			printf("| %s | %.2f | %.2f | %.2f | %.2f |\n",
-			    vias[v] + 4,
-			    volume / robust_median(theirs, TURNS) / 1e9,
-			    volume / robust_median(ours, TURNS) / 1e9,
-			    robust_median(ratio, TURNS), limit / 1e9);
+			printf("| %llu | %s | %.2f | %.2f | %.2f | %.2f |\n",
+			    (unsigned long long)mp->transfers[0].bytes,
+			    vias[v] + 4, volume / b.theirs_s / 1e9,
+			    volume / b.ours_s / 1e9, 1 / b.ratio, limit / 1e9);
 		exec_free(e);
 		plan_free(ip);
 	}
@@ -213,18 +233,26 @@ main(int argc, char **argv)
 		fatalx("%s", why);
 	first = team->rank == 0;
 	if (first)
-		printf("Four messages between two groups, medians of %d turns "
-		       "in pairs; us.\n\n| bytes | plain | executor | ratio "
-		       "|\n|---:|---:|---:|---:|\n",
+		printf("Four messages between two groups of four ranks, "
+		       "medians of %d turns in pairs, us; the\nplain loop with "
+		       "the executor's memory, and with its own.\n\n"
+		       "| bytes | plain | executor | ratio | plain, own memory "
+		       "| executor | ratio |\n"
+		       "|---:|---:|---:|---:|---:|---:|---:|\n",
 		    TURNS);
-	beside_plain("count=4096", 50);
-	beside_plain("count=1048576", 10);
+	beside_plain("count=8", 500);
+	beside_plain("count=4096", 500);
+	beside_plain("count=65536", 100);
+	beside_plain("count=1048576", 40);
 	beside_plain("count=67108864", 2);
 	if (first)
-		printf("\n64 MiB each, GB/s; the limit is what all ranks copy "
-		       "within their memory.\n\n| via | mpi | ipc | ratio | "
-		       "limit |\n|---|---:|---:|---:|---:|\n");
-	beside_ipc("count=67108864", 2);
+		printf(
+		    "\nCopies by ipc beside messages, GB/s; the limit is what "
+		    "all ranks copy within their\nmemory.\n\n"
+		    "| bytes | via | mpi | ipc | ratio | limit |\n"
+		    "|---:|---|---:|---:|---:|---:|\n");
+	beside_ipc("count=1048576", 20);
+	beside_ipc("count=67108864", 3);
 	team_close(team);
 	world_close(&world, 0);
 	return 0;
