@@ -228,6 +228,30 @@ is_pair_list(const json_t *v)
 	return 1;
 }
 
+/* {nodes, p50}: names, and the half of a symmetric matrix below its middle. */
+static int
+is_grid(const json_t *v)
+{
+	const json_t *nodes = json_object_get(v, "nodes"), *name;
+	const json_t *rows = json_object_get(v, "p50"), *row, *x;
+	size_t i, j;
+
+	if (json_array_size(nodes) > RECORD_GRID_MAX ||
+	    json_array_size(rows) != json_array_size(nodes))
+		return 0;
+	json_array_foreach (nodes, i, name)
+		if (!json_is_string(name))
+			return 0;
+	json_array_foreach (rows, i, row) {
+		if (!json_is_array(row) || json_array_size(row) != i)
+			return 0;
+		json_array_foreach (row, j, x)
+			if (!is_number_or_null(x))
+				return 0;
+	}
+	return 1;
+}
+
 static int
 is_part(const json_t *v)
 {
@@ -342,6 +366,7 @@ static const struct field canary_fields[] = {
 	{ "hist", 'a', is_hist, 0 },
 	{ "nodes", 'a', is_node_list, 0 },
 	{ "pairs", 'a', is_pair_list, 0 },
+	{ "grid", 'O', is_grid, 1 },
 	{ "stopped_by", 's', is_stop, 0 },
 	{ "rounds", 'i', NULL, 0 },
 	{ "seed", 'i', NULL, 0 },

@@ -27,13 +27,18 @@
  * and cause where there is no number (n is 0 and the numbers are null).
  *   hist   [[index, count], ...], indices as in common/hist.h
  *   nodes  [{node n p50 p99 q25 q75 partners slow_partners}, ...]; q25, q75:
- * quartiles of the medians of the node's pairs; the one on the good side (q25
- * of s, q75 of B/s) speaks against a node pairs  the worst 16: [{a b n p50},
- * ...] group and the like: run seq probe plan of ("whole", "step" with step, or
+ *          quartiles of the medians of the node's pairs; the one on the good
+ *          side (q25 of s, q75 of B/s) speaks against a node
+ *   pairs  the worst 16: [{a b n p50}, ...]
+ *   grid   {nodes p50}, of at most RECORD_GRID_MAX nodes: row i of p50 has the
+ *          medians of node i with nodes 0 to i - 1, null where they never met
+ *
+ * group and the like: run seq probe plan of ("whole", "step" with step, or
  * "concurrent") device via ranks nodes messages footprint_bytes bytes bytes_of
  * unit n mean min p50 ... max hist median_upper median_middle interval samples
  * [[s, slowest rank]] stopped_by bandwidth{min median_upper median_middle mean
  * max} memory_bytes_per_s above_memory setup_s verified notes, or cause, text.
+ *
  * impact: run seq probe test of ("mean" or "p99") value interval{level lo hi}.
  */
 #ifndef SCHEMA_RECORD_H
@@ -48,6 +53,7 @@
 #define RECORD_LINE_MAX  (512 * 1024) /* bytes of one line */
 #define RECORD_RUN_MAX   63           /* bytes of a run id */
 #define RECORD_PAIRS_MAX 16
+#define RECORD_GRID_MAX  64 /* nodes of which every pair is in a record */
 
 /* A run id: letters, digits and '-', at most RECORD_RUN_MAX. 0 or -EINVAL. */
 int record_run_check(const char *run);

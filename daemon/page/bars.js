@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bars.js - the small pictures that need no library: impacts with their
- * intervals, histograms, bars against a model.
+ * bars.js - the small pictures that need no library: ratios with their
+ * intervals, histograms.
  */
 import { h, s, section } from "./dom.js";
-import { digits, known, list, rate, times, value } from "./words.js";
+import { digits, known, list, times, value } from "./words.js";
 
 const PER_OCTAVE = 16; /* buckets of the histogram: 2^(i/16) */
 
@@ -22,7 +22,7 @@ export function ticks(lo, hi) {
 		/^1/.test(x.toExponential())) : all;
 }
 
-function impactBars(impacts) {
+export function ratioBars(impacts) {
 	const W = 400, H = 22;
 	const ends = impacts.flatMap(i => [i.value, i.interval && i.interval.lo,
 		i.interval && i.interval.hi]).filter(x => known(x) && x > 0);
@@ -63,7 +63,7 @@ function impactBars(impacts) {
 
 export function impactCard(impacts, title, note) {
 	return section(title, note, impacts.length === 0 ? h("p", { class: "quiet" },
-		"Not measured yet.") : impactBars(impacts));
+		"Not measured yet.") : ratioBars(impacts));
 }
 
 /* Histograms -------------------------------------------------------------- */
@@ -134,36 +134,4 @@ export function histogram(test, records) {
 			tone(c.r) }, c.r.phase + ": p50 " + value(c.r.p50, unit) +
 			", p99 " + value(c.r.p99, unit) + ", " +
 			c.n.toLocaleString("en") + " samples"))));
-}
-
-/* Measured against promised ------------------------------------------------ */
-
-/* Whole plans that were run: a bar for the bandwidth, a mark for what a model
- * promises where one does. */
-const measured = r => r.bandwidth ? r.bandwidth.median_middle : undefined;
-export const hasBar = r => known(measured(r)) && r.of !== "step";
-
-export function modelBars(records) {
-	const rows = records.filter(hasBar);
-	if (rows.length === 0)
-		return null;
-	const full = Math.max(...rows.map(r => Math.max(measured(r),
-		r.model || 0)));
-	const bar = r => {
-		const got = h("div", { class: "got" });
-		const promised = h("div", { class: "promised" });
-		got.style.width = measured(r) / full * 100 + "%";
-		promised.style.left = r.model / full * 100 + "%";
-		return h("div", { class: "against" }, got, known(r.model) &&
-			promised);
-	};
-	return section("Bandwidth", "bar: measured; mark: what the model promises",
-		h("div", { class: "impacts" }, rows.map(r => [
-			h("span", { class: "label" }, r.plan || r.probe),
-			h("div", { class: "chart" }, bar(r)),
-			h("span", { class: "value" }, h("b", null,
-				rate(measured(r))), " ", known(r.model) &&
-				h("small", null, "of " + rate(r.model) + ", " +
-				digits(measured(r) / r.model * 100) +
-				" %"))])));
 }

@@ -10,15 +10,17 @@ const STEPS = 10; /* classes h0 to h9 of the style sheet */
 const NAMES_MAX = 128; /* a picture with more says nothing to an eye */
 
 /* cells: rows of numbers or null. tell(v): a number in words. Shades are by
- * logarithm where all is above 0 and spans a factor of ten. */
-export function heat(rows, cols, cells, tell) {
+ * logarithm where all is above 0 and spans a factor of ten; the darkest is the
+ * highest, or the lowest where low is bad. */
+export function heat(rows, cols, cells, tell, lowIsBad) {
 	const all = cells.flat().filter(v => v !== null && v > 0);
 	const lo = Math.min(...all), hi = Math.max(...all);
 	const log = lo > 0 && hi / lo > 10;
 	const scale = v => log ? Math.log(v) : v;
+	const place = v => (scale(v) - scale(lo)) / (scale(hi) - scale(lo) || 1);
 	const shade = v => v === null ? "none" : v <= 0 ? "h0" : "h" +
-		Math.min(STEPS - 1, Math.floor((scale(v) - scale(lo)) /
-			(scale(hi) - scale(lo) || 1) * STEPS));
+		Math.min(STEPS - 1, Math.floor((lowIsBad ? 1 - place(v) :
+			place(v)) * STEPS));
 	const cell = (v, r, c) => h("td", { class: shade(v), title:
 		rows[r] + " – " + cols[c] + ": " + (v === null ?
 			"not known" : tell(v)) },
@@ -34,20 +36,31 @@ export function heat(rows, cols, cells, tell) {
 
 const human = (a, b) => a.localeCompare(b, "en", { numeric: true });
 
-/* The worst pairs that a record keeps, as a symmetric picture: an empty cell
- * was not among them. null when there are none. */
-export function pairHeat(record) {
+/* All pairs of a small cluster, else the worst that a record keeps, as a
+ * symmetric picture: an empty cell was not among them. null when there are
+ * none. */
+function pairCells(record) {
+	if (record.grid) {
+		const names = record.grid.nodes, half = record.grid.p50;
+		return [names, names.map((_, a) => names.map((_, b) => a === b ?
+			null : half[Math.max(a, b)][Math.min(a, b)]))];
+	}
 	const pairs = list(record.pairs);
 	const names = [...new Set(pairs.flatMap(p => [p.a, p.b]))].sort(human);
-	if (pairs.length === 0 || names.length > NAMES_MAX)
-		return null;
 	const place = new Map(names.map((n, i) => [n, i]));
 	const cells = names.map(() => names.map(() => null));
 	for (const p of pairs) {
 		const a = place.get(p.a), b = place.get(p.b);
 		cells[a][b] = cells[b][a] = p.p50;
 	}
-	return heat(names, names, cells, v => value(v, record.unit));
+	return [names, cells];
+}
+
+export function pairHeat(record) {
+	const [names, cells] = pairCells(record);
+	return names.length === 0 || names.length > NAMES_MAX ? null :
+		heat(names, names, cells, v => value(v, record.unit),
+			record.unit === "B/s");
 }
 
 /* Congestor against canary, from impacts that name what hurt. */

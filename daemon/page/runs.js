@@ -4,10 +4,13 @@
  * congested, between whom, and against what was promised.
  */
 import { get } from "./api.js";
-import { hasBar, histogram, impactCard, modelBars } from "./bars.js";
+import { histogram, impactCard } from "./bars.js";
 import { card, choice, facts, h, section, table } from "./dom.js";
 import { heat, impactMatrix, pairHeat } from "./heat.js";
-import { ago, at, bytes, iso, isLive, known, list, nodeLink, now, pill,
+import { causesTable, hasBar, hasCause, hasNodes, hasThroughput, hasWire,
+	isRatio, modelBars, nodesTable, speedupBars, throughputBars,
+	wireTable } from "./model.js";
+import { ago, at, bytes, digits, iso, isLive, known, list, nodeLink, now, pill,
 	runLink, RUN_TONE, span, times, value } from "./words.js";
 
 /* How many hosts "n[001-016,020],login1" names. */
@@ -85,14 +88,17 @@ function numbersCard(canaries) {
 		})));
 }
 
+const hasPairs = r => list(r.pairs).length > 0 || r.grid;
+
 /* One picture at a time: which is chosen in the list above it. */
 function pairsCard(records, chosen, choose) {
-	const rows = records.filter(r => list(r.pairs).length > 0);
+	const rows = records.filter(hasPairs);
 	const name = r => [r.test || r.pattern || r.probe, r.phase]
 		.filter(Boolean).join(", ");
 	const one = rows.find(r => name(r) === chosen) || rows.at(-1);
-	return section("Worst pairs", "median of each; an empty cell was not " +
-		"among the worst", choice("pairs of", rows.map(r => [name(r),
+	return section(one.grid ? "Pairs" : "Worst pairs", one.grid ?
+		"median of each; an empty cell: they never met" :
+		"median of each; an empty cell was not among the worst", choice("pairs of", rows.map(r => [name(r),
 		name(r)]), name(one), choose), pairHeat(one));
 }
 
@@ -106,13 +112,18 @@ const matrixCards = records => records.filter(r => r.matrix &&
 /* Probes that are no canaries, in a table. */
 function othersCard(records) {
 	const plain = r => Object.entries(r).filter(([k, v]) => !["run", "seq",
-		"probe", "value", "unit", "model", "cause"].includes(k) &&
-		typeof v !== "object").map(([k, v]) => k + " " + v).join(", ");
-	return section("Other records", null, table([["Probe"], ["Value", "n"],
-		["Model", "n"], ["", "wrap"]], records.map(r => [r.probe,
-		r.cause && !known(r.value) ? pill(r.cause, "bad") :
-			value(r.value, r.unit), value(r.model, r.unit),
-		plain(r)])));
+		"probe", "value", "unit", "model", "cause", "plan", "n", "mean",
+		"min", "p50", "p90", "p99", "p999", "max"].includes(k) &&
+		typeof v !== "object").map(([k, v]) => k.replace(/_/g, " ") +
+		" " + (known(v) && !Number.isInteger(v) ? v.toPrecision(4) :
+			v)).join(", ");
+	return section("All about the plans", null, h("details", null,
+		h("summary", null, records.length + " records"),
+		table([["Probe"], ["Value", "n"], ["p50", "n"], ["", "wrap"]],
+		records.map(r => [r.plan || r.probe, r.cause &&
+			!known(r.value) ? pill(r.cause, "bad") : known(r.value) ?
+			digits(r.value) : "–", value(r.p50, r.unit),
+		plain(r)]))));
 }
 
 const runFacts = run => facts([["Campaign", h("a", { href: "#/campaign/" +
@@ -137,6 +148,20 @@ function headCard(run, path) {
 const KNOWN_PROBES = ["begin", "phase", "canary", "impact", "end", "round",
 	"congestor"];
 
+/* Cards of plans; each is drawn again when another record has come. */
+const planCards = records => [records.some(hasBar) && card("model",
+	records.length, () => modelBars(records)),
+records.some(hasThroughput) && card("throughput", records.length, () =>
+	throughputBars(records)),
+records.some(isRatio) && card("speedups", records.length, () =>
+	speedupBars(records)),
+records.some(hasCause) && card("causes", records.length, () =>
+	causesTable(records)),
+...records.filter(hasNodes).map(r => card("nodes-" + r.seq, r.seq, () =>
+	nodesTable(r))),
+...records.filter(hasWire).map(r => card("wire-" + r.seq, r.seq, () =>
+	wireTable(r)))];
+
 function cardsOf(records, parameters, go) {
 	const of = probe => records.filter(r => r.probe === probe);
 	const canaries = of("canary");
@@ -149,12 +174,11 @@ function cardsOf(records, parameters, go) {
 		impactCard(plain, "Congestion impact")),
 		matrix && card("matrix", impacts, () => section("Which " +
 			"congestor hurts which canary", "impact at p99", matrix)),
-		records.some(hasBar) && card("model", others, () =>
-			modelBars(records)),
+		...planCards(others),
 		...[...new Set(canaries.map(r => r.test))].map(t =>
 			card("hist-" + t, canaries, () => histogram(t,
 				canaries))),
-		records.some(r => list(r.pairs).length > 0) && card("pairs",
+		records.some(hasPairs) && card("pairs",
 			[chosen, records.length], () => pairsCard(records,
 				chosen, v => go({ pairs: v }))),
 		...matrixCards(records).map((el, i) => card("bytes-" + i, i,

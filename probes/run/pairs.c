@@ -168,6 +168,14 @@ pairs_worst(const struct pairs *p, struct pairs_row *ret, int cap)
 }
 
 double
+pairs_median(const struct pairs *p, int a, int b)
+{
+	const struct slot *s = find(p, a < b ? a : b, a < b ? b : a);
+
+	return s->n > 0 ? median_of(s) : NAN;
+}
+
+double
 pairs_quantile(const struct pairs *p, int node, double q)
 {
 	double *x = xcalloc(p->used + 1, sizeof(*x)), at;

@@ -34,6 +34,8 @@ void pairs_add(struct pairs *p, int a, int b, double median);
 uint64_t pairs_dropped(const struct pairs *p);
 /* The worst first, at most cap; their number. */
 int pairs_worst(const struct pairs *p, struct pairs_row *ret, int cap);
+/* Of one pair, in either order; NAN: it never met. */
+double pairs_median(const struct pairs *p, int a, int b);
 /* A quantile of the medians of the node's pairs; NAN without pairs. */
 double pairs_quantile(const struct pairs *p, int node, double q);
 

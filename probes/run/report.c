@@ -262,6 +262,43 @@ pair_list(const struct world *w, const struct pairs *p)
 	return list;
 }
 
+/* Three digits are finer than the medians are. */
+static json_t *
+short_number(double x)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.3g", x);
+	return number(isfinite(x) ? strtod(text, NULL) : NAN);
+}
+
+/* Every pair of those that were measured, when they are few. */
+static void
+put_grid(json_t *r, const struct world *w, const struct pairs *p,
+    const struct collect_node *nodes, int count)
+{
+	int ids[RECORD_GRID_MAX], n = 0;
+	json_t *names = json_array(), *rows = json_array();
+
+	for (int i = 0; i < count && n <= RECORD_GRID_MAX; i++)
+		if (nodes[i].n > 0 && n++ < RECORD_GRID_MAX)
+			ids[n - 1] = (int)nodes[i].node;
+	for (int i = 0; i < n && n <= RECORD_GRID_MAX; i++) {
+		json_t *row = json_array();
+
+		for (int j = 0; j < i; j++)
+			json_array_append_new(row,
+			    short_number(pairs_median(p, ids[i], ids[j])));
+		json_array_append_new(rows, row);
+		json_array_append_new(names, json_string(w->names[ids[i]]));
+	}
+	if (json_array_size(names) > 1)
+		json_object_set_new(r, "grid",
+		    json_pack("{s:O, s:O}", "nodes", names, "p50", rows));
+	json_decref(names);
+	json_decref(rows);
+}
+
 static void
 put_cause(json_t *r, enum cause cause, const char *text)
 {
@@ -290,6 +327,8 @@ canary_record(const struct measure *m, int i, enum phase phase,
 	json_object_set_new(r, "nodes",
 	    node_list(m->world, cell, nodes, count, measure_low_is_bad(test)));
 	json_object_set_new(r, "pairs", pair_list(m->world, cell->pairs));
+	if (cell->pairs != NULL)
+		put_grid(r, m->world, cell->pairs, nodes, count);
 	json_object_set_new(r, "stopped_by",
 	    json_string(names_stops[cell->stopped_by]));
 	json_object_set_new(r, "rounds", json_integer(cell->rounds));

@@ -23,7 +23,8 @@ class Server:
     """serve_page; how many nodes it makes up."""
 
     def __init__(self, nodes):
-        self.child = subprocess.Popen([SERVE, "0", str(nodes)],
+        plans = os.path.join(os.path.dirname(__file__), "plans.json")
+        self.child = subprocess.Popen([SERVE, "0", str(nodes), plans],
                                       stdout=subprocess.PIPE, text=True)
         self.url = self.child.stdout.readline().strip()
 
@@ -89,6 +90,36 @@ def test_run(b, url):
     keep(b, "run")
     shows(b, url + "#/run/gpcnet-quick-195", "silent for 10 s")
     shows(b, url + "#/run/none", "There is no answer")
+
+
+def test_all_pairs(b, url):
+    """A record of few nodes holds every pair: the slow one is a cross."""
+    shows(b, url + "#/run/gpcnet-quick-199?pairs=lat,%20isolated", "Pairs "
+          "median of each; an empty cell: they never met")
+    check(b.run("document.querySelectorAll('.heat td:not(.none)').length") ==
+          12 * 11, "not every pair is shown")
+    worst = b.run("[...document.querySelectorAll('.heat td.h9,.heat td.h8')]"
+                  ".every(c => /node7 |node7:/.test(c.title))")
+    check(worst, "the slow node's pairs are not the darkest")
+    shows(b, url + "#/run/gpcnet-quick-199?pairs=bw-sync,%20isolated", "Pairs")
+    worst = b.run("[...document.querySelectorAll('.heat td.h9')]"
+                  ".every(c => /node7 |node7:/.test(c.title))")
+    check(worst, "a low bandwidth is not dark")
+    keep(b, "pairs")
+
+
+def test_plans(b, url):
+    shows(b, url + "#/run/plans-1", "Bandwidth.*predicted for dgx-a100.*"
+          "stripe g=2.*14.1 % of 35.7 GB/s",
+          "Throughput.*allreduce of 1.05 MB.*72.7 % of 1.40 GB/s.*by "
+          "MPI_Allreduce.*65.6 %", "Against the library's own.*"
+          "MPI_Neighbor_allgather.*4.40×.*4.31 – 4.52",
+          "Not measured.*rsg=0.05.*unsupported.*MPI counts with int",
+          "Nodes of a plan.*node1.*13.8 %.*node2.*15.3 %.*28 times",
+          "Bytes on the wire.*leader.*8.41 MB.*8.39 MB")
+    check(b.run("document.querySelectorAll('.against .promised').length") == 3,
+          "a model, a bound or another is not marked")
+    keep(b, "plans")
 
 
 def test_node(b, url):
@@ -191,7 +222,8 @@ def test_narrow(b, url):
     b.size(1180, 900)
 
 
-TESTS = (test_overview, test_choice_is_a_link, test_run, test_node,
+TESTS = (test_overview, test_choice_is_a_link, test_run,
+         test_all_pairs, test_plans, test_node,
          test_lists, test_keyboard, test_focus_outlives_a_renewal,
          test_colours, test_narrow)
 

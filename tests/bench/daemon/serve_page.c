@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * serve_page.c - a made-up cluster behind the real page, metrics and API, for
- * looking at them: serve_page PORT [NODES], 0 for any free port. It says its
+ * looking at them: serve_page PORT [NODES [RECORDS]], 0 for any free port;
+ * RECORDS is a JSON array of records, shown as run plans-1. It says its
  * address; it ends with the terminal or kill.
  */
 #include <arpa/inet.h>
@@ -53,6 +54,31 @@ worse(int i)
 	return 1 + 0.01 * (i % 3) + 0.002 * (i % 7);
 }
 
+/* Every pair; those of the slow node are slow. */
+static json_t *
+grid(double median, int is_rate)
+{
+	json_t *names = json_array(), *rows = json_array();
+	char name[32];
+
+	for (int i = 0; i < fake.nodes; i++) {
+		json_t *row = json_array();
+
+		for (int j = 0; j < i; j++) {
+			double factor = fmax(worse(i), worse(j)) *
+			    (0.97 + 0.06 * rng_unit(&rng));
+
+			json_array_append_new(row,
+			    json_real(
+				is_rate ? median / factor : median * factor));
+		}
+		snprintf(name, sizeof(name), "node%d", i + 1);
+		json_array_append_new(names, json_string(name));
+		json_array_append_new(rows, row);
+	}
+	return json_pack("{s:o,s:o}", "nodes", names, "p50", rows);
+}
+
 static json_t *
 canary(const char *run, int *seq, const char *test, const char *phase,
     const char *unit, double median, double sigma, double tail)
@@ -94,6 +120,8 @@ canary(const char *run, int *seq, const char *test, const char *phase,
 	}
 	json_object_set_new(record, "nodes", nodes);
 	json_object_set_new(record, "pairs", pairs);
+	if (fake.nodes <= RECORD_GRID_MAX && strcmp(test, "allreduce") != 0)
+		json_object_set_new(record, "grid", grid(median, is_rate));
 	free(h);
 	return record;
 }
@@ -166,6 +194,28 @@ put_run(struct target *t, int i, uint64_t now_unix_ns)
 	impact(t, run, &seq, "allreduce", "p99", 21.3);
 }
 
+static void
+put_plans(struct target *t, const char *path, uint64_t now_unix_ns)
+{
+	json_error_t error;
+	json_t *list = json_load_file(path, 0, &error), *record, *row;
+	size_t i;
+
+	if (!json_is_array(list))
+		fatalx("%s:%d: %s", path, error.line, error.text);
+	row = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:I}", "run", "plans-1",
+	    "campaign", "plans", "class", "exclusive", "state", "finished",
+	    "nodes", "node[1-2]", "created_unix_ns",
+	    (json_int_t)(now_unix_ns - 25 * HOUR_NS), "started_unix_ns",
+	    (json_int_t)(now_unix_ns - 25 * HOUR_NS), "ended_unix_ns",
+	    (json_int_t)(now_unix_ns - 24 * HOUR_NS));
+	store_put_run(t->store, row, NULL, NULL);
+	json_decref(row);
+	json_array_foreach (list, i, record)
+		store_put_record(t->store, record, NULL, NULL);
+	json_decref(list);
+}
+
 static json_t *
 live_run(uint64_t now_unix_ns)
 {
@@ -219,7 +269,7 @@ end_cb(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-serve(struct event_base *base, int port, const char *dir)
+serve(struct event_base *base, int port, const char *dir, const char *plans)
 {
 	struct store_options so = { .dir = dir };
 	struct http_options o = { .listen = "",
@@ -234,6 +284,8 @@ serve(struct event_base *base, int port, const char *dir)
 		exit(1);
 	for (int i = RUNS; i >= 1; i--)
 		put_run(&t, i, now_unix_ns);
+	if (plans != NULL)
+		put_plans(&t, plans, now_unix_ns);
 	fake.runs = live_run(now_unix_ns);
 	fake.verdicts = verdicts_of(now_unix_ns);
 	fake.latest = t.latest;
@@ -258,12 +310,12 @@ main(int argc, char **argv)
 	struct event *end;
 
 	if (argc < 2 || mkdtemp(dir) == NULL)
-		fatalx("usage: serve_page PORT [NODES]");
+		fatalx("usage: serve_page PORT [NODES [RECORDS]]");
 	fake.nodes = argc > 2 ? atoi(argv[2]) : 12;
 	rng_seed(&rng, 1);
 	end = evsignal_new(base, SIGTERM, end_cb, base);
 	event_add(end, NULL);
-	serve(base, atoi(argv[1]), dir);
+	serve(base, atoi(argv[1]), dir, argc > 3 ? argv[3] : NULL);
 	event_free(end);
 	event_base_free(base);
 	snprintf(command, sizeof(command), "rm -r %s", dir);

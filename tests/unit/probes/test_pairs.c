@@ -28,6 +28,9 @@ test_worst_first(void **state)
 	assert_true(rows[1].p50 == 6.0);
 	assert_int_equal(rows[2].a, 2);
 	assert_int_equal(rows[2].b, 4);
+	assert_true(pairs_median(p, 2, 1) == 6.0);
+	assert_true(pairs_median(p, 1, 3) == 9.0);
+	assert_true(isnan(pairs_median(p, 1, 4)));
 	pairs_free(p);
 }
 

@@ -141,6 +141,29 @@ test_canary_values(void **state)
 	refused("\"canary\"", "\"canari\"", "unknown probe canari");
 }
 
+/* Of few nodes: half of a symmetric matrix, a row longer each time. */
+static void
+test_grid(void **state)
+{
+	static const char *const bad[] = { "[[],[]]", "[[],[\"2\"]]",
+		"[[2.5],[]]", "[[]]", "[[],[2.5],[1,2]]", "7" };
+	struct record_head head;
+	char line[2048], why[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(line, sizeof(line),
+		    "\"grid\":{\"nodes\":[\"n1\",\"n2\"],\"p50\":%s},"
+		    "\"seed\"",
+		    bad[i]);
+		refused("\"seed\"", line,
+		    "grid has a value that is not allowed");
+	}
+	snprintf(line, sizeof(line), "%.*s%s", (int)strlen(CANARY) - 1, CANARY,
+	    ",\"grid\":{\"nodes\":[\"n1\",\"n2\"],\"p50\":[[],[2.5]]}}");
+	assert_int_equal(parse(line, &head, why), 0);
+}
+
 static void
 test_head(void **state)
 {
@@ -207,6 +230,7 @@ main(void)
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_every_member_counts),
 		cmocka_unit_test(test_canary_values),
+		cmocka_unit_test(test_grid),
 		cmocka_unit_test(test_head),
 		cmocka_unit_test(test_histogram_round_trip),
 		cmocka_unit_test(test_empty_histogram_is_null),
