@@ -10,6 +10,7 @@
 #include "ctl/picture.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
+#include "ctl/speedups.h"
 #include "schema/names.h"
 
 #define PAIRS_SHOWN 8
@@ -197,6 +198,7 @@ sheet_svg(const json_t *records, FILE *to)
 
 	draw_impacts(records, &p);
 	draw_collectives(records, &p);
+	speedups_draw(records, &p);
 	draw_bars(records, &p);
 	draw_histograms(records, &p);
 	if (p.body.len_bytes == 0)

@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/str.h"
 #include "common/table.h"
+#include "common/xalloc.h"
 #include "ctl/print.h"
 
 static void
@@ -39,32 +41,60 @@ interval_cell(struct table *t, const json_t *r)
 		table_cell(t, "-");
 }
 
-/* What the wire carried beyond the list of transfers, the worst of all nodes
- * and directions: a share; NAN where nothing was to pass or nobody counted. */
+/* Bytes of a direction over those of the list of transfers, as a share; what
+ * left twice, since a queue dropped it, counts once. */
 static double
-wire_beyond(const json_t *r, const char *design)
+beyond_out(const json_t *node)
 {
-	static const char *const ways[][2] = {
-		{ "out_bytes", "expected_out_bytes" },
-		{ "in_bytes", "expected_in_bytes" },
-	};
+	double again = print_number(node, "resent_bytes");
+
+	return (print_number(node, "out_bytes") -
+		   (isfinite(again) ? again : 0)) /
+	    print_number(node, "expected_out_bytes") -
+	    1;
+}
+
+static double
+beyond_in(const json_t *node)
+{
+	return print_number(node, "in_bytes") /
+	    print_number(node, "expected_in_bytes") -
+	    1;
+}
+
+static double
+resent(const json_t *node)
+{
+	return print_number(node, "resent_bytes") /
+	    print_number(node, "expected_out_bytes");
+}
+
+static double
+worse(double a, double b)
+{
+	return isfinite(b) && !(fabs(a) >= fabs(b)) ? b : a;
+}
+
+/* The worst of all nodes; NAN where nothing was to pass or nobody counted. */
+static double
+worst_node(const json_t *r, const char *design,
+    double (*share)(const json_t *node))
+{
 	double worst = NAN;
 	size_t i;
 	json_t *node;
 
-	json_array_foreach (json_object_get(r, "wire"), i, node) {
-		if (strcmp(print_member(node, "design", ""), design) != 0)
-			continue;
-		for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
-			double x = print_number(node, ways[k][0]) /
-				print_number(node, ways[k][1]) -
-			    1;
-
-			if (isfinite(x) && !(fabs(worst) >= fabs(x)))
-				worst = x;
-		}
-	}
+	json_array_foreach (json_object_get(r, "wire"), i, node)
+		if (strcmp(print_member(node, "design", ""), design) == 0)
+			worst = worse(worst, share(node));
 	return worst;
+}
+
+static double
+wire_beyond(const json_t *r, const char *design)
+{
+	return worse(worst_node(r, design, beyond_out),
+	    worst_node(r, design, beyond_in));
 }
 
 static void
@@ -94,6 +124,8 @@ speedup_row(struct table *t, const json_t *r)
 	ratio_cell(t, print_number(r, "byte_ratio_expected"));
 	share_cell(t, wire_beyond(r, "direct"));
 	share_cell(t, wire_beyond(r, "leader"));
+	share_cell(t, worst_node(r, "direct", resent));
+	share_cell(t, worst_node(r, "leader", resent));
 	table_cell(t, "%s", print_member(r, "text", ""));
 }
 
@@ -146,7 +178,8 @@ static const struct sort {
 } sorts[] = {
 	{ "speedup", "neighbor", "neighborhood collectives",
 	    ">density|>message|order|>MPI|>leader|>speed-up|interval|"
-	    ">bound|>byte ratio|>expected|>wire MPI|>wire leader|",
+	    ">bound|>byte ratio|>expected|>wire MPI|>leader|"
+	    ">resent MPI|>leader|",
 	    speedup_row },
 	{ "speedup", "collective", "collectives",
 	    "collective|>all blocks|>here|>baseline|>bound|>of it|>speed-up|"
@@ -159,10 +192,10 @@ static const struct sort {
 };
 
 static int
-is_of(const struct sort *s, const json_t *r)
+is_of(const json_t *r, const char *probe, const char *of)
 {
-	return strcmp(print_member(r, "probe", ""), s->probe) == 0 &&
-	    (s->of == NULL || strcmp(print_member(r, "of", ""), s->of) == 0);
+	return strcmp(print_member(r, "probe", ""), probe) == 0 &&
+	    (of == NULL || strcmp(print_member(r, "of", ""), of) == 0);
 }
 
 /* "MPI_Bcast", or of many functions whose they are. */
@@ -182,7 +215,7 @@ print_sort(const struct sort *s, const json_t *records)
 	json_t *r;
 
 	json_array_foreach (records, i, r) {
-		if (!is_of(s, r))
+		if (!is_of(r, s->probe, s->of))
 			continue;
 		if (count++ == 0)
 			printf("\n%s, against %s:\n", s->title, baseline_of(r));
@@ -202,4 +235,96 @@ speedups_print(const json_t *records)
 	for (size_t i = 0; i < ARRAY_LEN(sorts); i++)
 		count += print_sort(&sorts[i], records);
 	return count;
+}
+
+/* Pictures ----------------------------------------------------------------- */
+
+struct drawing {
+	const char *probe, *of; /* of: NULL: any */
+	const char *title;
+	/* The members of a record to draw, and to mark as what may be hoped
+	 * for: NULL for none. */
+	const char *value, *model;
+	int once; /* for all records of one label */
+	void (*label)(const json_t *r, char *ret, size_t cap_bytes);
+};
+
+static void
+speedup_label(const json_t *r, char *ret, size_t cap_bytes)
+{
+	char size[PRINT_BYTES];
+
+	str_bytes_format(print_number(r, "bytes"), size, sizeof(size));
+	snprintf(ret, cap_bytes, "density %.2f, %s, %s",
+	    print_number(r, "density"), size, print_member(r, "order", "-"));
+}
+
+static void
+graph_label(const json_t *r, char *ret, size_t cap_bytes)
+{
+	snprintf(ret, cap_bytes, "density %.2f, %.0f ranks, %.0f edges",
+	    print_number(r, "density"), print_number(r, "ranks"),
+	    print_number(r, "edges"));
+}
+
+static void
+spmm_label(const json_t *r, char *ret, size_t cap_bytes)
+{
+	snprintf(ret, cap_bytes, "%.0f rows, %.0f nonzeros, %s",
+	    print_number(r, "rows"), print_number(r, "nonzeros"),
+	    print_member(r, "order", "-"));
+}
+
+static const struct drawing drawings[] = {
+	{ "speedup", "neighbor",
+	    "Speed-up over the MPI's own (bar), and its bound (mark)", "value",
+	    "load_bound", 0, speedup_label },
+	{ "speedup",
+	    "Bytes between nodes, MPI's over leaders' (bar), and "
+	    "the mean of such graphs (mark)",
+	    "byte_ratio", "byte_ratio_expected", 1, graph_label },
+	{ "spmm", NULL,
+	    "Speed-up of products of sparse matrices, set-up included", "value",
+	    NULL, 0, spmm_label },
+};
+
+/* So that a graph is drawn once, however many sizes went over it. */
+static int
+drawn(char (*labels)[96], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(labels[i], labels[count]) == 0)
+			return 1;
+	return 0;
+}
+
+static void
+draw(const struct drawing *d, const json_t *records, struct picture *p)
+{
+	size_t max = json_array_size(records), count = 0, i;
+	struct picture_bar *bars = xcalloc(max + 1, sizeof(*bars));
+	char(*labels)[96] = xcalloc(max + 1, sizeof(*labels));
+	json_t *r;
+
+	json_array_foreach (records, i, r) {
+		if (!is_of(r, d->probe, d->of))
+			continue;
+		d->label(r, labels[count], sizeof(labels[count]));
+		if (d->once && drawn(labels, count))
+			continue;
+		bars[count] = (struct picture_bar){ labels[count],
+			print_number(r, d->value),
+			d->model != NULL ? print_number(r, d->model) : NAN };
+		count++;
+	}
+	picture_bars(p, d->title, "x", bars, count);
+	free(bars);
+	free(labels);
+}
+
+void
+speedups_draw(const json_t *records, struct picture *p)
+{
+	for (size_t i = 0; i < ARRAY_LEN(drawings); i++)
+		draw(&drawings[i], records, p);
 }

@@ -76,7 +76,18 @@ neighbor_run_close(struct neighbor_run *n)
 	memset(n, 0, sizeof(*n));
 }
 
-/* What each node carried, at rank 0; its first rank speaks for a node. */
+/* The node's bytes by its first rank, and what all its ranks sent again. */
+static void
+wires_add(struct wire *of_node, const struct wire *of_rank, int speaks)
+{
+	of_node->resent_bytes += of_rank->resent_bytes;
+	if (!speaks)
+		return;
+	of_node->out_bytes = of_rank->out_bytes;
+	of_node->in_bytes = of_rank->in_bytes;
+}
+
+/* What each node carried, at rank 0. */
 static void
 wires_gather(const struct world *w, struct neighbor_run *n)
 {
@@ -96,9 +107,9 @@ wires_gather(const struct world *w, struct neighbor_run *n)
 		return;
 	n->wires = xcalloc((size_t)w->nodes, sizeof(*n->wires));
 	for (int i = 0; i < w->size; i++)
-		if (all[i].speaks)
-			memcpy(n->wires[all[i].node], all[i].wire,
-			    sizeof(all[i].wire));
+		for (int k = 0; k < VERSUS_SIDES; k++)
+			wires_add(&n->wires[all[i].node][k], &all[i].wire[k],
+			    all[i].speaks);
 	free(all);
 }
 
@@ -200,10 +211,12 @@ wires_put(json_t *array, const struct plan_report *r,
 
 	for (int i = 0; i < r->world->nodes && i < WIRES_MAX; i++)
 		json_array_append_new(array,
-		    json_pack("{s:s, s:s, s:o, s:o, s:I, s:I}", "node",
+		    json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:I}", "node",
 			r->world->names[i], "design", designs[side],
 			"out_bytes", measured(n, n->wires[i][side].out_bytes),
 			"in_bytes", measured(n, n->wires[i][side].in_bytes),
+			"resent_bytes",
+			measured(n, n->wires[i][side].resent_bytes),
 			"expected_out_bytes", (json_int_t)want[i].out_bytes,
 			"expected_in_bytes", (json_int_t)want[i].in_bytes));
 }

@@ -49,6 +49,10 @@ wire_add(struct versus *v, struct versus_side *side, const struct wire *before)
 		v->wire_rc = rc;
 	side->wire.out_bytes += now.out_bytes - before->out_bytes;
 	side->wire.in_bytes += now.in_bytes - before->in_bytes;
+	/* less when a connection has ended meanwhile */
+	if (now.resent_bytes > before->resent_bytes)
+		side->wire.resent_bytes += now.resent_bytes -
+		    before->resent_bytes;
 }
 
 static struct timing_sample

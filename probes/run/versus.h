@@ -18,7 +18,7 @@ struct versus_side {
 	void (*run)(void *arg); /* this rank's part, once */
 	void *arg;
 	struct trial trial;
-	struct wire wire; /* of all turns, of this node; on all its ranks */
+	struct wire wire; /* of all turns */
 };
 
 struct versus {

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probes/run/wire.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define HEADING_LINES 2
@@ -65,6 +70,35 @@ wire_parse(const char *text, struct wire *ret)
 	return rc;
 }
 
+/* 0 for what is no connection of TCP, and where the kernel is too old to say.
+ */
+static uint64_t
+resent_by(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return 0;
+	return info.tcpi_bytes_retrans;
+}
+
+static uint64_t
+resent_read(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	const struct dirent *e;
+	uint64_t sum = 0;
+
+	if (d == NULL)
+		return 0;
+	while ((e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.')
+			sum += resent_by(atoi(e->d_name));
+	closedir(d);
+	return sum;
+}
+
 int
 wire_read(struct wire *ret)
 {
@@ -80,5 +114,9 @@ wire_read(struct wire *ret)
 	rc = n < 0 ? -errno : 0;
 	close(fd);
 	text[len] = '\0';
-	return rc < 0 ? rc : wire_parse(text, ret);
+	if (rc == 0)
+		rc = wire_parse(text, ret);
+	if (rc == 0)
+		ret->resent_bytes = resent_read();
+	return rc;
 }

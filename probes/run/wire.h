@@ -5,6 +5,9 @@
  * headers of Ethernet, IPv4 and TCP with time stamps, so acknowledgements count
  * nothing. Traffic of others is in it; what an adapter carries past the kernel
  * is not.
+ *
+ * What a queue on the way drops, TCP sends again: that leaves this node twice.
+ * Every process can ask for it, of its own connections.
  */
 #ifndef PROBES_RUN_WIRE_H
 #define PROBES_RUN_WIRE_H
@@ -15,7 +18,8 @@
 #define WIRE_HEADER_BYTES (14 + 20 + 32)
 
 struct wire {
-	uint64_t out_bytes, in_bytes;
+	uint64_t out_bytes, in_bytes; /* of the node */
+	uint64_t resent_bytes;        /* of out_bytes, by this process */
 };
 
 /* -errno where the kernel does not say. */

@@ -96,6 +96,12 @@ check "report --svg: bars" test "$(grep -c '<rect' "$work/c.svg")" = 54
 check "report --svg: the bound's share" grep -q '>86 %<' "$work/c.svg"
 check "report --html lacks a test without a number" \
     grep -q '<td>allreduce</td>.*<td>timeout</td>' "$work/r.html"
+"$coalctl" report 20261121-nb-eeee --svg "$work/n.svg"
+check "report --svg lacks a speed-up and its bound" \
+    grep -q '4.40x of 5.12x, 86 %' "$work/n.svg"
+check "report --svg lacks the bytes and their mean" \
+    grep -q '5.00x of 4.80x' "$work/n.svg"
+check "report --svg lacks the product" grep -q '>1.61x<' "$work/n.svg"
 expect report-unwritable 3 "$coalctl" report 20261118-gq-aaaa \
     --html "$work/none/r.html"
 

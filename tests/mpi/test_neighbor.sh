@@ -20,7 +20,8 @@ good() {
 	[ "$(count ".probe==\"speedup\" and .of==\"neighbor\" and .n==6 and
 		.baseline==\"$baseline\" and .value>0 and .seconds>0 and
 		.baseline_seconds>0 and .interval.lo<=.value and
-		.interval.hi>=.value")" = 1 ] || fail "$*: speed-up"
+		.interval.hi>=.value and (.wire | length > 0 and
+			all(.resent_bytes>=0))")" = 1 ] || fail "$*: speed-up"
 	[ "$(count '.probe=="bad"')" = 0 ] || fail "$*: wrong data"
 	grep -q "speed-up over $baseline: " "$work/out" || fail "$*: text"
 }

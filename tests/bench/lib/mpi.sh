@@ -8,9 +8,10 @@ work=$(mktemp -d)
 name=bench-$$
 trap '"$root/lab/lab" down --name $name >/dev/null 2>&1; rm -rf "$work"' EXIT
 
-# mpi_lab [options of lab up]
+# mpi_lab [options of lab up]: instead of the one before.
 mpi_lab()
 {
+	"$root/lab/lab" down --name $name >/dev/null 2>&1
 	"$root/lab/lab" up --name $name "$@" >"$work/lab" 2>&1 ||
 		{ echo "skipped: $(tail -1 "$work/lab")" >&2; exit 77; }
 	# mpirun's remote shell: the words are meant for a shell.
@@ -24,7 +25,8 @@ mpi_lab()
 }
 
 # mpi_on HOST:RANKS,... LIMIT_S PROGRAM [ARGUMENTS]: Open MPI, started on the
-# first host. Waiting ranks yield, since hosts share this machine's cores.
+# first host. Waiting ranks yield, since hosts share this machine's cores. With
+# mpi_btl=self,vader,tcp ranks of a host meet in its memory.
 mpi_on()
 {
 	local hosts=$1 limit_s=$2 program=$3 ranks
@@ -34,7 +36,8 @@ mpi_on()
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 	OMPI_MCA_plm_rsh_agent=$work/rsh \
 	OMPI_MCA_plm_rsh_pass_environ_mca_params=0 \
-	OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self OMPI_MCA_osc=pt2pt \
+	OMPI_MCA_pml=ob1 OMPI_MCA_btl=${mpi_btl:-tcp,self} \
+	OMPI_MCA_osc=pt2pt \
 	OMPI_MCA_mpi_yield_when_idle=1 \
 	OMPI_MCA_btl_tcp_if_include=10.78.0.0/16 \
 	OMPI_MCA_oob_tcp_if_include=10.78.0.0/16 \

@@ -17,7 +17,7 @@
 static void
 test_parse(void **state)
 {
-	struct wire w = { 7, 7 };
+	struct wire w = { .in_bytes = 7, .out_bytes = 7 };
 
 	(void)state;
 	assert_int_equal(wire_parse(HEADING, &w), 0);
