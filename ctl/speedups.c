@@ -279,7 +279,7 @@ static const struct drawing drawings[] = {
 	{ "speedup", "neighbor",
 	    "Speed-up over the MPI's own (bar), and its bound (mark)", "value",
 	    "load_bound", 0, speedup_label },
-	{ "speedup",
+	{ "speedup", "neighbor",
 	    "Bytes between nodes, MPI's over leaders' (bar), and "
 	    "the mean of such graphs (mark)",
 	    "byte_ratio", "byte_ratio_expected", 1, graph_label },
