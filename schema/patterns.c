@@ -64,6 +64,8 @@ const struct conf_row options_campaign[] = {
 	    "node." },
 	{ "pairs", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
 	    "What each device sends, and gets." },
+	{ "pairs", "pieces", CONF_INT, 1, 4096, NULL, "8", "messages",
+	    "In so many messages, all under way at once." },
 	{ "pairs", "shift", CONF_INT, 0, 1, NULL, "0", "nodes",
 	    "0: nodes 0 and 1, 2 and 3, ...; 1: nodes 1 and 2, 3 and 4, ..." },
 	{ "pairs", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },

@@ -14,8 +14,29 @@
 struct pairs {
 	struct plan *p;
 	struct plan_transfer t; /* what all have alike */
-	uint32_t nodes, g;
+	uint64_t bytes;         /* of a device */
+	uint32_t nodes, g, pieces;
 };
+
+/* What a device sends: the rest is spread over the first pieces. */
+static void
+send_all(struct pairs *ps)
+{
+	struct plan_transfer t = ps->t;
+	uint64_t off = 0;
+
+	plan_buf_need(ps->p, t.from, t.src, ps->bytes);
+	plan_buf_need(ps->p, t.to, t.dst, ps->bytes);
+	for (uint32_t i = 0; i < ps->pieces; i++) {
+		t.bytes = ps->bytes / ps->pieces + (i < ps->bytes % ps->pieces);
+		t.from_off = t.to_off = off;
+		off += t.bytes;
+		if (t.bytes == 0)
+			break;
+		plan_transfer_add(ps->p, &t);
+		plan_promise_copy(ps->p, &t);
+	}
+}
 
 static void
 meet(struct pairs *ps, uint32_t a, uint32_t b)
@@ -27,10 +48,7 @@ meet(struct pairs *ps, uint32_t a, uint32_t b)
 
 		t->src = (i < ps->g ? a : b) * ps->g + device;
 		t->dst = (i < ps->g ? b : a) * ps->g + device;
-		plan_buf_need(ps->p, t->from, t->src, t->bytes);
-		plan_buf_need(ps->p, t->to, t->dst, t->bytes);
-		plan_transfer_add(ps->p, t);
-		plan_promise_copy(ps->p, t);
+		send_all(ps);
 	}
 }
 
@@ -50,7 +68,8 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 {
 	uint32_t shift = (uint32_t)conf_int(c, SECTION, "shift");
 	struct pairs ps = { .g = (uint32_t)conf_int(c, SECTION, "g"),
-		.t.bytes = conf_bytes(c, SECTION, "bytes") };
+		.pieces = (uint32_t)conf_int(c, SECTION, "pieces"),
+		.bytes = conf_bytes(c, SECTION, "bytes") };
 	char *title;
 	int rc;
 

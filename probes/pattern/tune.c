@@ -124,7 +124,8 @@ machine_for(const struct conf *c, uint32_t ranks, const struct machine **ret,
 			    conf_where(c, SECTION, "machine"), SECTION, text);
 			return -EINVAL;
 		}
-	} else if (machine_discover("/sys", (ranks - 1) / given_nodes + 1,
+	} else if (machine_discover("", (ranks - 1) / given_nodes + 1,
+		       strcmp(conf_string(c, "measure", "device"), "host") != 0,
 		       ret_own) < 0) {
 		return pattern_refuse(c, SECTION, "machine", why, why_bytes,
 		    "a machine: there are too many ranks for the one we are "

@@ -43,10 +43,11 @@ bounds_learn(struct bounds *b, enum bounds_probe which, uint64_t bytes,
 {
 	double per_s = (double)bytes * b->per_node / s;
 
-	if (which == BOUNDS_ONE_WAY)
-		b->one_way_per_s = per_s;
-	else if (which == BOUNDS_BOTH_WAYS)
-		b->each_way_per_s = per_s;
+	double *best = which == BOUNDS_ONE_WAY ? &b->one_way_per_s
+					       : &b->each_way_per_s;
+
+	if (per_s > *best)
+		*best = per_s;
 }
 
 double

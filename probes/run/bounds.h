@@ -32,7 +32,9 @@ char *bounds_words(const struct bounds *b, enum bounds_probe which,
     uint64_t bytes, const char *via);
 /* How many bytes each rank of a node moves for blocks of so many. */
 uint64_t bounds_bytes(const struct bounds *b, uint64_t block_bytes);
-/* What such a probe took, in seconds. */
+/* What its fastest two ranks took, in seconds. The best of all counts: two
+ * messages that cross can hold each other up in an MPI over TCP, where what
+ * lets one go on queues behind the other's bytes. */
 void bounds_learn(struct bounds *b, enum bounds_probe which, uint64_t bytes,
     double s);
 /* Throughput p d / t that the collective cannot exceed; 0: no bound. */

@@ -64,14 +64,14 @@ run_bound(struct plans *ps, enum bounds_probe which)
 	while (n < BOUND_WORDS_MAX &&
 	    (words[n] = strtok_r(NULL, " ", &save)) != NULL)
 		n++;
-	ps->last_s = 0;
+	ps->fastest_s = 0;
 	/* Too few nodes for the other neighbour is no fault. */
 	if (pattern_plan(probe, words, n, (uint32_t)ps->world->size, &p, why,
 		sizeof(why)) == 0 &&
 	    plans_prove(ps, probe, p) == 0)
 		plans_send(ps, pattern_find(probe)->name, p);
-	if (ps->last_s > 0 && in_blocks(ps))
-		bounds_learn(&ps->bounds, which, bytes, ps->last_s);
+	if (ps->fastest_s > 0 && in_blocks(ps))
+		bounds_learn(&ps->bounds, which, bytes, ps->fastest_s);
 	free(text);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,20 @@ plans_volume(struct plan_report *r)
 			}
 }
 
+static double
+fastest(const struct plan *p, const struct trial *t)
+{
+	double best = 0;
+
+	for (size_t i = 0; t->rank_s != NULL && i < p->transfers_count; i++) {
+		const struct plan_transfer *tr = &p->transfers[i];
+		double s = fmax(t->rank_s[tr->src], t->rank_s[tr->dst]);
+
+		best = i == 0 ? s : fmin(best, s);
+	}
+	return best;
+}
+
 void
 plans_report(struct plans *ps, const struct plan_report *r,
     const struct trial *t, int step)
@@ -56,12 +71,8 @@ plans_report(struct plans *ps, const struct plan_report *r,
 	emit_put(ps->emit, plan_report_trial(r, t, step));
 	plan_report_row(ps->table, r, t, step);
 	ps->rows++;
-	if (step == PLAN_REPORT_WHOLE) {
-		struct timing tm;
-
-		timing_of(t->samples, t->count, &tm);
-		ps->last_s = tm.median_middle_s;
-	}
+	if (step == PLAN_REPORT_WHOLE)
+		ps->fastest_s = fastest(r->plan, t);
 }
 
 /* 0, or -EBADMSG once it is reported. */

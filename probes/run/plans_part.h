@@ -61,7 +61,7 @@ struct plans {
 	struct plans_result res;
 	struct machine *machine; /* of predictions; NULL: none */
 	struct bounds bounds;    /* of collectives, as measured */
-	double last_s;           /* of the last plan; 0: no number */
+	double fastest_s;        /* of the last plan, see plans_report */
 	/* of a neighbor plan with a matrix */
 	struct neighbor neighbor;
 	double plan_s; /* what it takes to plan it */
@@ -78,7 +78,9 @@ void plans_send(struct plans *ps, const char *probe, struct plan *p);
 uint64_t plans_largest(const struct plan *p); /* bytes of a transfer */
 /* The volume that bandwidth is made of. */
 void plans_volume(struct plan_report *r);
-/* step as in plan_report_trial */
+/* step as in plan_report_trial; ps->fastest_s becomes the time until both ends
+ * of one of its transfers were done, 0 where ranks have no times of their own.
+ */
 void plans_report(struct plans *ps, const struct plan_report *r,
     const struct trial *t, int step);
 /* 0, or -EBADMSG once it is reported. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * discover.c - the machine that we are on, as far as its wiring can be seen
- * without measuring: sockets, and the ranks of each.
+ * without measuring: sockets and the ranks of each, or GPUs and how near they
+ * are to each other.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 
 #include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/topo/local.h"
 #include "probes/topo/machine.h"
 
 #define SOCKETS_MAX 16
@@ -38,7 +41,7 @@ sockets_count(const char *root)
 	struct dirent *entry;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "%s/devices/system/cpu", root);
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu", root);
 	dir = opendir(path);
 	while (dir != NULL && (entry = readdir(dir)) != NULL) {
 		int64_t socket;
@@ -46,7 +49,8 @@ sockets_count(const char *root)
 		if (strncmp(entry->d_name, "cpu", 3) != 0)
 			continue;
 		snprintf(path, sizeof(path),
-		    "%s/devices/system/cpu/%.40s/topology/physical_package_id",
+		    "%s/sys/devices/system/cpu/%.40s/topology/"
+		    "physical_package_id",
 		    root, entry->d_name);
 		if (read_number(path, &socket) == 0)
 			seen |= 1U << socket;
@@ -58,30 +62,80 @@ sockets_count(const char *root)
 	return count > 0 ? count : 1;
 }
 
-int
-machine_discover(const char *root, uint32_t ranks, struct machine **ret)
+/* Links of one kind between all pairs of a group. */
+static void
+pair_add(struct strbuf *pairs, uint32_t a, uint32_t b)
 {
-	uint32_t sockets = sockets_count(root), each;
+	strbuf_addf(pairs, "%s%u-%u", pairs->len_bytes > 0 ? "," : "", a, b);
+}
+
+static void
+link_add(struct strbuf *to, const char *kind, int rate, struct strbuf *pairs)
+{
+	if (pairs->len_bytes > 0)
+		strbuf_addf(to, "[%s]\nrate = %d\npairs = %s\n", kind, rate,
+		    pairs->text);
+	strbuf_clear(pairs);
+}
+
+/* Ranks are dealt to sockets in blocks. */
+static void
+sockets_add(struct strbuf *to, uint32_t ranks, uint32_t sockets)
+{
+	uint32_t each = ranks % sockets == 0 ? ranks / sockets : ranks;
+	struct strbuf pairs = { 0 };
+
+	strbuf_addf(to, "hosts = %u\n", each == ranks ? 1 : sockets);
+	for (uint32_t a = 0; each < ranks && a < ranks; a++)
+		for (uint32_t b = a + 1; b / each == a / each; b++)
+			pair_add(&pairs, a, b);
+	link_add(to, "bus", 1, &pairs);
+}
+
+/* Rank i has the i-th GPU: those of one PCI switch are nearest, then those of
+ * one socket. Their rates only say which is nearer. */
+static void
+gpus_add(struct strbuf *to, uint32_t ranks, const struct local *l)
+{
+	struct strbuf switches = { 0 }, sockets = { 0 };
+
+	strbuf_addf(to, "hosts = 1\n");
+	for (uint32_t a = 0; a < ranks; a++)
+		for (uint32_t b = a + 1; b < ranks; b++) {
+			enum local_near near = local_near(&l->gpus[a].at,
+			    &l->gpus[b].at);
+
+			if (near <= LOCAL_SWITCHES)
+				pair_add(&switches, a, b);
+			else if (near <= LOCAL_NUMA)
+				pair_add(&sockets, a, b);
+		}
+	link_add(to, "pcie", 2, &switches);
+	link_add(to, "bus", 1, &sockets);
+}
+
+int
+machine_discover(const char *root, uint32_t ranks, int gpus,
+    struct machine **ret)
+{
+	struct local *l = xcalloc(1, sizeof(*l));
 	char why[MACHINE_WHY_BYTES];
 	struct strbuf sb = { 0 };
-	int rc;
+	int rc = -ERANGE;
 
+	local_read(root, l);
 	if (ranks < 1 || ranks > 256)
-		return -ERANGE;
-	each = ranks % sockets == 0 ? ranks / sockets : ranks;
-	strbuf_addf(&sb, "[node]\ndevices = %u\nhosts = %u\n", ranks,
-	    each == ranks ? 1 : sockets);
-	if (each > 1 && each < ranks) {
-		strbuf_addf(&sb, "[bus]\nrate = 1\npairs = ");
-		for (uint32_t a = 0; a < ranks; a++)
-			for (uint32_t b = a + 1; b / each == a / each; b++)
-				strbuf_addf(&sb, "%s%u-%u", b > 1 ? "," : "", a,
-				    b);
-		strbuf_addf(&sb, "\n");
-	}
+		goto out;
+	strbuf_addf(&sb, "[node]\ndevices = %u\n", ranks);
+	if (gpus && l->gpus_count >= (int)ranks)
+		gpus_add(&sb, ranks, l);
+	else
+		sockets_add(&sb, ranks, sockets_count(root));
 	rc = machine_parse("this machine", sb.text, ret, why, sizeof(why));
-	strbuf_clear(&sb);
 	if (rc == 0)
 		(*ret)->unrated = 1;
+out:
+	strbuf_clear(&sb);
+	free(l);
 	return rc;
 }

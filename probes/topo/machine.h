@@ -86,9 +86,11 @@ int machine_load(const char *name, char *const *sets, int count,
 /* From text; path is its name in messages. */
 int machine_parse(const char *path, const char *text, struct machine **ret,
     char *why, size_t why_bytes);
-/* This node as the kernel below root ("/sys") shows it, for so many ranks:
- * which of them share a socket. Unrated. -ERANGE for more than 256. */
-int machine_discover(const char *root, uint32_t ranks, struct machine **ret);
+/* This node as the kernel shows it below root, "" for the machine's own, for
+ * so many ranks: which of them share a socket; or, where they have a GPU each,
+ * how near those are to each other. Unrated. -ERANGE for more than 256. */
+int machine_discover(const char *root, uint32_t ranks, int gpus,
+    struct machine **ret);
 void machine_free(struct machine *m); /* NULL is allowed */
 
 /* "d0", "h1", "s0", "n3" to a vertex, or MACHINE_NONE. */

@@ -232,17 +232,25 @@ test_self(void **state)
 static void
 test_pairs(void **state)
 {
-	struct plan *p = case_proven("pairs g=2 bytes=100", 8);
+	struct plan *p = case_proven("pairs g=2 bytes=100 pieces=1", 8);
 
 	(void)state;
 	assert_string_equal(case_pairs(p, 0),
 	    "0>2 1>3 2>0 3>1 4>6 5>7 6>4 7>5");
 	plan_free(p);
-	p = case_proven("pairs shift=1", 4);
+	p = case_proven("pairs shift=1 pieces=1", 4);
 	assert_string_equal(case_pairs(p, 0), "0>3 1>2 2>1 3>0");
 	plan_free(p);
-	p = case_proven("pairs shift=1", 5);
+	p = case_proven("pairs shift=1 pieces=1", 5);
 	assert_string_equal(case_pairs(p, 0), "1>2 2>1 3>4 4>3");
+	plan_free(p);
+	p = case_proven("pairs bytes=11 pieces=3", 2); /* 4, 4 and 3 */
+	assert_string_equal(case_pairs(p, 0), "0>1 0>1 0>1 1>0 1>0 1>0");
+	assert_int_equal(p->transfers[2].bytes, 3);
+	assert_int_equal(case_note(p, "footprint"), 22);
+	plan_free(p);
+	p = case_proven("pairs bytes=2", 2);
+	assert_int_equal(p->transfers_count, 4);
 	plan_free(p);
 	case_refused("pairs g=4", 7, "pairs.g = 4: allowed is what 7 ranks");
 	case_refused("pairs shift=1", 2,

@@ -6,6 +6,7 @@
 #include "common/str.h"
 #include "probes/pattern/tune.h"
 #include "probes/plan/predict.h"
+#include "tests/unit/agents/tree.h"
 
 static struct machine *
 machine(const char *name)
@@ -186,6 +187,62 @@ test_the_machine_we_are_on(void **state)
 	tune_set_nodes(1);
 }
 
+/* GPU i of 8: two below each switch, two switches on each socket. */
+static void
+gpu_put(int i)
+{
+	char at[300], to[200], bus[16];
+
+	snprintf(bus, sizeof(bus), "0000:%x%x:00.0", 1 + i / 2, i % 2);
+	snprintf(to, sizeof(to),
+	    "pci0000:%d0/0000:%d0:0%d.0/0000:%d1:00.0/0000:%d2:0%d.0/%s", i / 4,
+	    i / 4, 1 + i / 2, 1 + i / 2, 1 + i / 2, i % 2, bus);
+	snprintf(at, sizeof(at), "sys/devices/%s/class", to);
+	tree_put(at, "0x030200\n");
+	snprintf(at, sizeof(at), "sys/devices/%s/vendor", to);
+	tree_put(at, "0x10de\n");
+	snprintf(at, sizeof(at), "sys/devices/%s/numa_node", to);
+	tree_put(at, i / 4 ? "1\n" : "0\n");
+	snprintf(at, sizeof(at), "../../../devices/%s", to);
+	snprintf(to, sizeof(to), "sys/bus/pci/devices/%.15s", bus);
+	tree_link(to, at);
+}
+
+static void
+assert_found(int gpus, uint32_t ranks, const char *want)
+{
+	uint32_t factors[COMPOSE_LEVELS_MAX], levels = 0;
+	struct strbuf sb = { 0 };
+	struct machine *m;
+
+	assert_int_equal(machine_discover(tree, 8, gpus, &m), 0);
+	tune_hierarchy(m, ranks, factors, &levels);
+	for (uint32_t k = 0; k < levels; k++)
+		strbuf_addf(&sb, "%s%u", k > 0 ? "," : "", factors[k]);
+	assert_string_equal(sb.text, want);
+	strbuf_clear(&sb);
+	machine_free(m);
+}
+
+/* Ranks with a GPU each by how near these are; others by their sockets. */
+static void
+test_the_wiring_of_gpus(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		char at[80];
+
+		gpu_put(i);
+		snprintf(at, sizeof(at),
+		    "sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+		    i);
+		tree_put(at, i % 2 ? "1\n" : "0\n");
+	}
+	assert_found(1, 8, "2,2,2");
+	assert_found(1, 32, "4,2,2,2");
+	assert_found(0, 32, "4,2,4");
+}
+
 int
 main(void)
 {
@@ -195,6 +252,8 @@ main(void)
 		cmocka_unit_test(test_given_options_stay),
 		cmocka_unit_test(test_auto_needs_what_it_needs),
 		cmocka_unit_test(test_the_machine_we_are_on),
+		cmocka_unit_test_setup_teardown(test_the_wiring_of_gpus,
+		    tree_setup, tree_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,7 @@ test_bounds(void **state)
 	assert_true(bounds_per_s(&b, "broadcast") == 0);
 	bounds_learn(&b, BOUNDS_ONE_WAY, 1000, 0.5);
 	bounds_learn(&b, BOUNDS_BOTH_WAYS, 1000, 1);
+	bounds_learn(&b, BOUNDS_SHIFTED, 1000, 2);
 	bounds_learn(&b, BOUNDS_PAIRS, 1, 1);
 	assert_float_equal(b.one_way_per_s, 8000, 1e-9);
 	assert_float_equal(bounds_per_s(&b, "gather"), 8000 * 16 / 12., 1e-6);
