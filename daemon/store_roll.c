@@ -26,10 +26,75 @@ struct row {
 	int64_t id; /* 0: none */
 	int64_t run_id;
 	int64_t at_unix_ns;
-	json_t *record;
+	json_t *record; /* without its lists; NULL: it stays whole */
 	char class[16]; /* of its run */
 };
 
+/* Behind a string, a list or an object, or a plain word. The text is one that
+ * we have written. */
+static char *
+value_end(char *p)
+{
+	int depth = 0, quoted = 0;
+
+	for (; *p != '\0'; p++) {
+		if (quoted) {
+			if (*p == '\\' && p[1] != '\0')
+				p++;
+			else if (*p == '"')
+				quoted = 0;
+		} else if (*p == '"') {
+			quoted = 1;
+		} else if (*p == '[' || *p == '{') {
+			depth++;
+		} else if (depth == 0 && (*p == ',' || *p == '}')) {
+			break;
+		} else if (*p == ']' || *p == '}') {
+			depth--;
+		}
+	}
+	return p;
+}
+
+static int
+is_gone(const char *key, size_t len)
+{
+	static const char *const gone[] = { "nodes", "pairs", "grid", "reports",
+		"seed" };
+
+	for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+		if (strlen(gone[i]) == len && memcmp(gone[i], key, len) == 0)
+			return 1;
+	return 0;
+}
+
+/* Cut what goes out of the text: to parse megabytes of lists only to drop them
+ * would keep the writer for a tenth of a second. */
+static void
+cut(char *text)
+{
+	char *from = text, *to = text;
+
+	if (*from == '{')
+		*to++ = *from++;
+	while (*from == '"') {
+		char *key_end = strchr(from + 1, '"');
+		char *end = value_end(from);
+		size_t len = (size_t)(end - from);
+
+		if (key_end == NULL ||
+		    !is_gone(from + 1, (size_t)(key_end - from - 1))) {
+			if (to > text + 1)
+				*to++ = ',';
+			memmove(to, from, len);
+			to += len;
+		}
+		from = *end == ',' ? end + 1 : end;
+	}
+	memmove(to, from, strlen(from) + 1);
+}
+
+/* Without what goes. */
 static json_t *
 record_of(sqlite3_stmt *q, int body, int hist)
 {
@@ -37,6 +102,7 @@ record_of(sqlite3_stmt *q, int body, int hist)
 	json_t *record;
 
 	store_record_text(&text, q, body, hist);
+	cut(text.text);
 	record = json_loads(text.text, 0, NULL);
 	strbuf_clear(&text);
 	return record != NULL ? record : json_object();
@@ -73,8 +139,9 @@ oldest_get(sqlite3 *db, int64_t before_unix_ns, struct row *ret)
 		ret->id = sqlite3_column_int64(q, 0);
 		ret->run_id = sqlite3_column_int64(q, 1);
 		ret->at_unix_ns = sqlite3_column_int64(q, 2);
-		ret->record = record_of(q, 3, 4);
 		class_of(q, 5, ret->class, sizeof(ret->class));
+		if (strcmp(ret->class, "background") == 0)
+			ret->record = record_of(q, 3, 4);
 	}
 	sqlite3_finalize(q);
 	return store_db_errno(rc);
@@ -149,17 +216,6 @@ mesh_merge(json_t *into, const json_t *from)
 	free(h);
 }
 
-static void
-strip(json_t *record)
-{
-	static const char *const gone[] = { "nodes", "pairs", "reports",
-		"seed" };
-
-	for (size_t i = 0; i < ARRAY_LEN(gone); i++)
-		json_object_del(record, gone[i]);
-	json_object_set_new(record, "rolled", json_integer(1));
-}
-
 static int
 update(sqlite3 *db, int64_t id, const json_t *record)
 {
@@ -189,7 +245,7 @@ drop(sqlite3 *db, const struct row *row)
 	return store_db_exec(db, sql);
 }
 
-/* row has been stripped: into its hour, or it is the first of it. */
+/* Into its hour, or it is the first of it. */
 static int
 mesh_roll(sqlite3 *db, const struct row *row)
 {
@@ -209,13 +265,24 @@ mesh_roll(sqlite3 *db, const struct row *row)
 }
 
 static int
+keep_whole(sqlite3 *db, const struct row *row)
+{
+	char sql[80];
+
+	snprintf(sql, sizeof(sql), "UPDATE record SET raw = 0 WHERE id = %lld",
+	    (long long)row->id);
+	return store_db_exec(db, sql);
+}
+
+static int
 roll(sqlite3 *db, const struct row *row)
 {
-	int mesh = strcmp(text_of(row->record, "probe"), "mesh") == 0;
-
-	if (mesh || strcmp(row->class, "background") == 0)
-		strip(row->record);
-	return mesh ? mesh_roll(db, row) : update(db, row->id, row->record);
+	if (row->record == NULL)
+		return keep_whole(db, row);
+	json_object_set_new(row->record, "rolled", json_integer(1));
+	if (strcmp(text_of(row->record, "probe"), "mesh") == 0)
+		return mesh_roll(db, row);
+	return update(db, row->id, row->record);
 }
 
 int

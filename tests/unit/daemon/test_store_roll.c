@@ -212,6 +212,31 @@ test_an_hour_of_the_mesh_is_one_record(void **state)
 	json_decref(list);
 }
 
+static void
+test_cut(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "{}", "{}" },
+		{ "{\"a\":1}", "{\"a\":1}" },
+		{ "{\"nodes\":[{\"node\":\"x]}\"},[]],\"a\":1}", "{\"a\":1}" },
+		{ "{\"a\":\"\\\"nodes\",\"pairs\":[],\"b\":{\"nodes\":[1]}}",
+		    "{\"a\":\"\\\"nodes\",\"b\":{\"nodes\":[1]}}" },
+		{ "{\"a\":null,\"seed\":7}", "{\"a\":null}" },
+		{ "{\"seed\":7}", "{}" },
+		{ "{\"nodes\":[1,2", "{" },
+		{ "[1]", "[1]" },
+		{ "", "" },
+	};
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		snprintf(text, sizeof(text), "%s", cases[i][0]);
+		cut(text);
+		assert_string_equal(text, cases[i][1]);
+	}
+}
+
 /* Quantiles are those of all samples, not means of quantiles. */
 static void
 test_merge_is_exact(void **state)
@@ -291,6 +316,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_long_bodies_come_back),
 		T(test_an_hour_of_the_mesh_is_one_record),
+		T(test_cut),
 		T(test_merge_is_exact),
 		T(test_lists_go_with_the_class_of_the_run),
 		T(test_housekeeping_rolls),
