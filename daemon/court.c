@@ -14,6 +14,7 @@
 #include "daemon/judge/loss.h"
 #include "daemon/roster.h"
 #include "daemon/store.h"
+#include "schema/scores.h"
 
 /* A host is in trouble when it is so by this much, and by this factor more
  * than the typical host of the round: a cluster of busy hosts is no news. */
@@ -95,14 +96,25 @@ court_leaf(struct court *c, const char *leaf)
 	return c->leaf_count++;
 }
 
+int
+court_partners(const json_t *object)
+{
+	for (int i = 0; i < PARTNERS_MAX; i++)
+		if (strcmp(names_partners[i], court_text(object, "partners")) ==
+		    0)
+			return i;
+	return PARTNERS_RING;
+}
+
 struct court_series *
-court_series_of(struct court *c, const char *class, int sort)
+court_series_of(struct court *c, const char *class, int sort, int partners)
 {
 	struct court_series *s;
 
 	for (size_t i = 0; i < c->series_count; i++) {
 		s = &c->series[i];
-		if (s->sort == sort && strcmp(s->class, class) == 0)
+		if (s->sort == sort && s->partners == partners &&
+		    strcmp(s->class, class) == 0)
 			return s;
 	}
 	if (c->series_count == ARRAY_LEN(c->series) ||
@@ -111,6 +123,7 @@ court_series_of(struct court *c, const char *class, int sort)
 	s = &c->series[c->series_count++];
 	snprintf(s->class, sizeof(s->class), "%s", class);
 	s->sort = sort;
+	s->partners = partners;
 	s->judge = judge_new(&c->o.judge);
 	court_drift_begin(c, s);
 	return s;
@@ -196,64 +209,95 @@ peers_of(const struct node *n)
 }
 
 static void
-node_heard(struct court *c, const struct node *node, const json_t *o)
+observe_one(struct court *c, size_t n, const struct node *node, double x)
 {
-	struct court_node *cn = court_node(c, node);
-
-	cn->heard_ns = clk_ns();
-	if (cn->boot == NULL && node->boot != NULL)
-		cn->boot = xstrdup(node->boot);
-	if (json_object_get(o, "partners") == NULL)
-		return; /* the mesh asks few */
-	cn->partners = (uint32_t)json_integer_value(
-	    json_object_get(o, "partners"));
-	cn->slow_partners = (uint32_t)json_integer_value(
-	    json_object_get(o, "slow_partners"));
+	c->obs[n].place = (uint32_t)node->id;
+	c->obs[n].peers = peers_of(node);
+	c->obs[n].leaf = court_leaf(c, node->leaf);
+	c->obs[n].x = x;
 }
 
-/* The logarithm that the judge compares; NAN: the row has none. Of losses the
- * better half of its pairs counts: a node with good partners is innocent. */
-static double
-number_of(const json_t *row, const struct court_sort *sort)
+/* The better half of a node's pairs counts: who has good partners is
+ * innocent. */
+static size_t
+observe_losses(struct court *c, const json_t *record)
 {
-	json_int_t sent = json_integer_value(json_object_get(row, "good_sent"));
-	double q;
+	const json_t *rows = json_object_get(record, "nodes"), *o;
+	size_t n = 0, i;
 
-	if (sort->is_loss)
-		return sent <= 0
-		    ? NAN
-		    : loss_number(
-			  loss_share((uint64_t)json_integer_value(
-					 json_object_get(row, "good_lost")),
-			      (uint64_t)sent));
-	q = court_number(row, sort->is_rate ? "q75" : "q25");
-	if (!(q > 0))
-		return NAN;
-	return sort->is_rate ? -log(q) : log(q);
+	make_room(c, json_array_size(rows));
+	json_array_foreach (rows, i, o) {
+		const struct node *node = roster_find(c->roster,
+		    court_text(o, "node"));
+		double lost = court_number(o, "good_lost");
+		double sent = court_number(o, "good_sent");
+
+		if (node != NULL && lost >= 0 && sent >= 1)
+			observe_one(c, n++, node,
+			    loss_number(
+				loss_share((uint64_t)lost, (uint64_t)sent)));
+	}
+	return n;
+}
+
+/* Who met how many: of those that have a row. */
+static void
+hear_partners(struct court *c, const json_t *record)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(record, "nodes"), i, o) {
+		const struct node *n = roster_find(c->roster,
+		    court_text(o, "node"));
+		struct court_node *cn;
+
+		if (n == NULL || json_object_get(o, "partners") == NULL)
+			continue;
+		cn = court_node(c, n);
+		cn->partners = (uint32_t)json_integer_value(
+		    json_object_get(o, "partners"));
+		cn->slow_partners = (uint32_t)json_integer_value(
+		    json_object_get(o, "slow_partners"));
+	}
+}
+
+static void
+node_heard(struct court *c, const struct node *n)
+{
+	struct court_node *cn = court_node(c, n);
+
+	cn->heard_ns = clk_ns();
+	cn->partners = cn->slow_partners = 0; /* until a row says so */
+	if (cn->boot == NULL && n->boot != NULL)
+		cn->boot = xstrdup(n->boot);
 }
 
 size_t
 court_observe(struct court *c, const json_t *record, int sort, int heard)
 {
-	const json_t *nodes = json_object_get(record, "nodes"), *o;
 	struct court_sort kind = court_sort(sort);
-	size_t n = 0, i;
+	struct record_scores all;
+	size_t n = 0;
 
-	make_room(c, json_array_size(nodes));
-	json_array_foreach (nodes, i, o) {
-		double x = number_of(o, &kind);
+	if (kind.is_loss)
+		return observe_losses(c, record);
+	record_scores_read(record, kind.is_rate ? "q75" : "q25", &all);
+	make_room(c, all.count);
+	for (size_t i = 0; i < all.count; i++) {
 		const struct node *node = roster_find(c->roster,
-		    court_text(o, "node"));
+		    all.list[i].node);
+		double x = log(all.list[i].q);
 
-		if (isnan(x) || node == NULL)
+		if (node == NULL)
 			continue;
 		if (heard)
-			node_heard(c, node, o);
-		c->obs[n].place = (uint32_t)node->id;
-		c->obs[n].peers = peers_of(node);
-		c->obs[n].leaf = court_leaf(c, node->leaf);
-		c->obs[n++].x = x;
+			node_heard(c, node);
+		observe_one(c, n++, node, kind.is_rate ? -x : x);
 	}
+	record_scores_clear(&all);
+	if (heard)
+		hear_partners(c, record);
 	return n;
 }
 
@@ -301,13 +345,14 @@ void
 court_hear(struct court *c, const struct court_source *from,
     const json_t *record, int sort)
 {
-	struct court_series *s = court_series_of(c, from->class, sort);
+	struct court_series *s = court_series_of(c, from->class, sort,
+	    court_partners(record));
 	const struct judge_change *changes;
 	size_t count, n;
 
 	if (s == NULL)
 		return;
-	count = court_observe(c, record, sort, !court_sort(sort).is_loss);
+	count = court_observe(c, record, sort, 1);
 	if (count < SCORE_PEERS_MIN)
 		return;
 	look_at_hosts(c, count);

@@ -203,6 +203,8 @@ case_json(const struct court *c, const struct court_case *k)
 	    k->launcher != NULL ? k->launcher : "");
 	if (k->kind == JUDGE_PLACE)
 		json_object_set_new(o, "node", json_string(k->subject));
+	json_object_set_new(o, "partners",
+	    json_string(names_partners[k->series->partners]));
 	if (k->what == WORDS_DRIFT)
 		put_drift(o, k);
 	else
@@ -428,12 +430,13 @@ court_open_cases(const struct court *c, struct court_open *ret, size_t cap)
 /* ---- what an earlier collector left ---- */
 
 static struct court_series *
-series_find(struct court *c, const char *class, const char *test)
+series_find(struct court *c, const json_t *o)
 {
-	int sort = test == NULL ? -1 : court_sort_find(test);
+	const char *class = court_text(o, "class");
+	int sort = court_sort_find(court_text(o, "test"));
 
-	return class == NULL || sort < 0 ? NULL
-					 : court_series_of(c, class, sort);
+	return sort < 0 ? NULL
+			: court_series_of(c, class, sort, court_partners(o));
 }
 
 static int
@@ -448,8 +451,7 @@ what_find(const char *name)
 static void
 load_one(struct court *c, const json_t *o)
 {
-	struct court_series *s = series_find(c, court_text(o, "class"),
-	    court_text(o, "test"));
+	struct court_series *s = series_find(c, o);
 	const struct node *n = roster_find(c->roster, court_text(o, "subject"));
 	int is_leaf = strcmp(court_text(o, "kind"), "leaf") == 0;
 	int bad = strcmp(court_text(o, "verdict"), "bad") == 0;

@@ -181,9 +181,10 @@ series_json(const struct court *c, const struct court_series *s)
 			    row_json(&s->drifts[i],
 				roster_by_id(c->roster, i)->name,
 				sort.is_rate));
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:o}", "probe",
-	    s->sort < TEST_MAX ? "canary" : "mesh", "test", sort.name, "phase",
-	    names_phases[PHASE_WILD], "class", s->class, "unit", sort.unit, "n",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:o}",
+	    "probe", s->sort < TEST_MAX ? "canary" : "mesh", "test", sort.name,
+	    "phase", names_phases[PHASE_WILD], "class", s->class, "partners",
+	    names_partners[s->partners], "unit", sort.unit, "n",
 	    (json_int_t)s->level_n, "p50", exp(s->level), "nodes", nodes);
 }
 
@@ -236,7 +237,8 @@ recent_load(struct court *c, const json_t *body)
 		double p50 = court_number(r, "p50");
 		struct court_series *s = sort < 0
 		    ? NULL
-		    : court_series_of(c, court_text(r, "class"), sort);
+		    : court_series_of(c, court_text(r, "class"), sort,
+			  court_partners(r));
 
 		if (s == NULL || !(p50 > 0))
 			continue;

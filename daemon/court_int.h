@@ -16,6 +16,7 @@
 #include "schema/names.h"
 
 #define COURT_CLASS_MAX 16
+#define SERIES_MAX      (2 * TEST_MAX + 16)
 
 /* What rounds are of: a test, by its number, or the mesh. */
 enum {
@@ -34,6 +35,9 @@ struct court_sort {
 struct court_series {
 	char class[COURT_CLASS_MAX];
 	int sort; /* enum test, or of the mesh */
+	/* A ring runs at the pace of its slowest: its rounds must not speak
+	 * for those of pairs. */
+	int partners; /* enum partners */
 	struct judge *judge;
 	struct drift *drifts; /* by node id */
 	size_t drift_count;
@@ -94,7 +98,7 @@ struct court {
 	struct court_options o;
 	const struct court_ops *ops;
 	void *ctx;
-	struct court_series series[2 * TEST_MAX + 4];
+	struct court_series series[SERIES_MAX];
 	size_t series_count;
 	struct court_node *nodes;
 	size_t node_count;
@@ -119,7 +123,9 @@ struct court {
 struct court_node *court_node(struct court *c, const struct node *n);
 uint32_t court_leaf(struct court *c, const char *leaf);
 struct court_series *court_series_of(struct court *c, const char *class,
-    int sort);
+    int sort, int partners);
+/* Of a record or a stored case; those that do not say met in rings. */
+int court_partners(const json_t *object);
 /* A member's text, "" where there is none. */
 const char *court_text(const json_t *object, const char *key);
 /* The good quartile of every node of a record into c->obs; the count. heard:

@@ -63,7 +63,8 @@ court_mesh(struct court *c, const json_t *record)
 static int
 is_suspect(struct court *c, const struct court_case *k, int sort)
 {
-	struct court_series *s = court_series_of(c, COURT_MESH_CLASS, sort);
+	struct court_series *s = court_series_of(c, COURT_MESH_CLASS, sort,
+	    PARTNERS_RING);
 	const struct judge_track *t = s == NULL
 	    ? NULL
 	    : judge_track(s->judge, k->kind, k->index);

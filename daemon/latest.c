@@ -17,6 +17,7 @@
 #include "common/robust.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
+#include "schema/scores.h"
 
 #define TESTS_MAX      (2 * TEST_MAX * PHASE_MAX) /* two classes */
 #define IMPACTS_MAX    (2 * TEST_MAX)             /* mean and p99 */
@@ -182,46 +183,33 @@ score_row(struct latest *l, const char *node, const char *run)
 
 /* What a node's better partners see of it: the quartile of its pairs on the
  * good side. A node with good partners is innocent; a guilty one is slow with
- * everyone (coalmine-output(7)). */
-static double
-good_quartile(const json_t *node, int sign)
-{
-	return number_of(node, sign > 0 ? "q25" : "q75");
-}
-
-/* z of its logarithm: a share counts the same for fast and slow tests. More
- * seconds are worse, more bytes per second are better. */
+ * everyone (coalmine-output(7)). z is of its logarithm: a share counts the same
+ * for fast and slow tests. More seconds are worse, more bytes per second are
+ * better. */
 static void
 score_nodes(struct latest *l, enum test test, const json_t *record)
 {
-	const json_t *nodes = json_object_get(record, "nodes"), *node;
 	int sign = strcmp(names_tests[test].unit, "s") == 0 ? 1 : -1;
-	size_t count = json_array_size(nodes), n = 0, i;
-	double *x = xcalloc(count + 1, sizeof(*x));
-	double median, mad;
+	struct record_scores all;
+	double median, mad, *x;
 
-	json_array_foreach (nodes, i, node) {
-		double q = good_quartile(node, sign);
-
-		if (q > 0)
-			x[n++] = log(q);
-	}
-	median = robust_median(x, n);
-	mad = robust_mad(x, n, median);
+	record_scores_read(record, sign > 0 ? "q25" : "q75", &all);
+	x = xcalloc(all.count + 1, sizeof(*x));
+	for (size_t i = 0; i < all.count; i++)
+		x[i] = log(all.list[i].q);
+	median = robust_median(x, all.count);
+	mad = robust_mad(x, all.count, median);
 	free(x);
-	if (n < PEERS_MIN)
-		return;
-	json_array_foreach (nodes, i, node) {
-		double q = good_quartile(node, sign);
-		struct node_score *s;
+	for (size_t i = 0; all.count >= PEERS_MIN && i < all.count; i++) {
+		struct node_score *s = score_row(l, all.list[i].node,
+		    text_of(record, "run"));
 
-		if (!(q > 0) || text_of(node, "node")[0] == '\0')
-			continue;
-		s = score_row(l, text_of(node, "node"), text_of(record, "run"));
 		if (s != NULL)
 			s->z[test] = sign *
-			    robust_z(log(q), median, mad, SIGMA_FLOOR);
+			    robust_z(log(all.list[i].q), median, mad,
+				SIGMA_FLOOR);
 	}
+	record_scores_clear(&all);
 }
 
 static void

@@ -94,6 +94,7 @@ const char *const names_agent_states[AGENT_STATE_MAX] = { "ok", "late", "lost",
 	"busy" };
 const char *const names_verdicts[VERDICT_MAX] = { "ok", "warn", "bad",
 	"unknown" };
+const char *const names_partners[PARTNERS_MAX] = { "ring", "match", "pair" };
 const char *const names_stops[STOP_MAX] = { "precision", "time", "count",
 	"timeout" };
 const char *const names_roles[ROLE_MAX] = { "agent", "collector", "reader",

@@ -151,6 +151,10 @@ extern const char *const names_verdicts[VERDICT_MAX];
 enum stop { STOP_PRECISION, STOP_TIME, STOP_COUNT, STOP_TIMEOUT, STOP_MAX };
 extern const char *const names_stops[STOP_MAX];
 
+/* Who measures with whom, as canary.partners. */
+enum partners { PARTNERS_RING, PARTNERS_MATCH, PARTNERS_PAIR, PARTNERS_MAX };
+extern const char *const names_partners[PARTNERS_MAX];
+
 /* Roles in certificates: the organizational unit (OU) of the subject. */
 enum role { ROLE_AGENT, ROLE_COLLECTOR, ROLE_READER, ROLE_OPERATOR, ROLE_MAX };
 extern const char *const names_roles[ROLE_MAX];

@@ -15,6 +15,7 @@
 #include "common/hostlist.h"
 #include "schema/mesh.h"
 #include "schema/names.h"
+#include "schema/scores.h"
 #include "schema/strict.h"
 
 #define DEPTH_MAX 8
@@ -97,6 +98,12 @@ static int
 is_phase(const json_t *v)
 {
 	return in_words(names_phases, PHASE_MAX, v);
+}
+
+static int
+is_partners(const json_t *v)
+{
+	return in_words(names_partners, PARTNERS_MAX, v);
 }
 
 static int
@@ -365,11 +372,13 @@ static const struct field canary_fields[] = {
 	{ "interval", 'O', is_interval, 0 },
 	{ "hist", 'a', is_hist, 0 },
 	{ "nodes", 'a', is_node_list, 0 },
+	{ "scores", 'o', record_scores_check, 1 },
 	{ "pairs", 'a', is_pair_list, 0 },
 	{ "grid", 'O', is_grid, 1 },
 	{ "stopped_by", 's', is_stop, 0 },
 	{ "rounds", 'i', NULL, 0 },
 	{ "seed", 'i', NULL, 0 },
+	{ "partners", 's', is_partners, 1 },
 	{ "cause", 's', is_cause, 1 },
 	LAST,
 };

@@ -25,6 +25,8 @@
  * canary and congestor: run seq probe test phase unit n mean min p50 p90 p99
  * p999 max interval{of level lo hi} hist nodes pairs stopped_by rounds seed,
  * and cause where there is no number (n is 0 and the numbers are null).
+ *   scores {hosts, q25 or q75}: of all nodes, where nodes has only the worst
+ * (scores.h)
  *   hist   [[index, count], ...], indices as in common/hist.h
  *   nodes  [{node n p50 p99 q25 q75 partners slow_partners}, ...]; q25, q75:
  *          quartiles of the medians of the node's pairs; the one on the good

@@ -201,7 +201,7 @@ cut_off(const struct collect_node *nodes, int count, int low_is_bad)
 	x = xcalloc((size_t)count, sizeof(*x));
 	for (int i = 0; i < count; i++)
 		x[i] = nodes[i].p50;
-	at = (double)REPORT_NODES_MAX / count;
+	at = (double)RECORD_ROWS_WORST / count;
 	at = robust_quantile(x, (size_t)count, low_is_bad ? at : 1 - at);
 	free(x);
 	return at;
@@ -245,6 +245,30 @@ node_list(const struct world *w, const struct measure_cell *cell,
 		json_array_append_new(list, o);
 	}
 	return list;
+}
+
+/* Of more nodes than there are rows: the good quartile of each. */
+static void
+put_scores(json_t *r, const struct world *w, const struct measure_cell *cell,
+    const struct collect_node *nodes, int count, int low_is_bad)
+{
+	const char **names;
+	double *q;
+
+	if (count <= REPORT_NODES_MAX || cell->pairs == NULL)
+		return;
+	names = xcalloc((size_t)count, sizeof(*names));
+	q = xcalloc((size_t)count, sizeof(*q));
+	for (int i = 0; i < count; i++) {
+		names[i] = w->names[(int)nodes[i].node];
+		q[i] = pairs_quantile(cell->pairs, (int)nodes[i].node,
+		    low_is_bad ? 0.75 : 0.25);
+	}
+	json_object_set_new(r, "scores",
+	    record_scores_make(names, q, (size_t)count,
+		low_is_bad ? "q75" : "q25"));
+	free(names);
+	free(q);
 }
 
 static json_t *
@@ -326,6 +350,7 @@ canary_record(const struct measure *m, int i, enum phase phase,
 	json_object_set_new(r, "interval", headline(m, cell, test));
 	json_object_set_new(r, "nodes",
 	    node_list(m->world, cell, nodes, count, measure_low_is_bad(test)));
+	put_scores(r, m->world, cell, nodes, count, measure_low_is_bad(test));
 	json_object_set_new(r, "pairs", pair_list(m->world, cell->pairs));
 	if (cell->pairs != NULL)
 		put_grid(r, m->world, cell->pairs, nodes, count);
@@ -334,6 +359,8 @@ canary_record(const struct measure *m, int i, enum phase phase,
 	json_object_set_new(r, "rounds", json_integer(cell->rounds));
 	json_object_set_new(r, "iterations", json_integer(cell->iterations));
 	json_object_set_new(r, "seed", json_integer((json_int_t)s->seed));
+	json_object_set_new(r, "partners",
+	    json_string(names_partners[s->partners]));
 	put_cause(r, cell->cause, m->tests[i].why);
 	return r;
 }

@@ -10,8 +10,9 @@
 #include "common/conf.h"
 #include "probes/run/load.h"
 #include "probes/run/measure.h"
+#include "schema/scores.h"
 
-#define REPORT_NODES_MAX 2500 /* in a record; of more, the worst */
+#define REPORT_NODES_MAX RECORD_ROWS_MAX /* of more, the worst */
 
 json_t *report_begin(const struct world *w, const struct settings *s,
     const struct conf *c);

@@ -11,8 +11,6 @@
 #include <stdint.h>
 
 /* canary.partners, in the order of its choices. */
-enum ring_partners { RING_RING, RING_MATCH, RING_PAIR };
-
 struct ring {
 	uint64_t seed;
 	int test;

@@ -69,9 +69,9 @@ choose_neighbours(const struct rounds *r, const struct rounds_ask *ask,
 	struct ring ring = { r->settings->seed, (int)c->test, ask->number,
 		r->world->local, c->size, canary_ops[c->test].natural };
 
-	if (r->settings->partners == RING_RING || whole)
+	if (r->settings->partners == PARTNERS_RING || whole)
 		ring_neighbours(&ring, c->rank, &c->left, &c->right);
-	else if (r->settings->partners == RING_MATCH)
+	else if (r->settings->partners == PARTNERS_MATCH)
 		c->left = c->right = ring_match(&ring, c->rank);
 	else
 		c->left = c->right = ring_pair(ask->number, c->size, c->rank);
@@ -82,7 +82,7 @@ static int
 is_aside(const struct rounds *r, const struct canary *c)
 {
 	return world_alone(r->world) ||
-	    (r->settings->partners != RING_RING && c->left == c->rank);
+	    (r->settings->partners != PARTNERS_RING && c->left == c->rank);
 }
 
 /* Operations from..to of the round. */

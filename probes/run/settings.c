@@ -48,8 +48,7 @@ read_canary(const struct conf *c, struct settings *ret)
 	ret->warmup = (int)conf_int(c, "canary", "warmup");
 	ret->timeout_ns = conf_span_ns(c, "canary", "timeout");
 	ret->raw = conf_bool(c, "canary", "raw");
-	ret->partners = (enum ring_partners)conf_choice(c, "canary",
-	    "partners");
+	ret->partners = (enum partners)conf_choice(c, "canary", "partners");
 	ret->exact = strcmp(conf_string(c, "canary", "exact"), "gpcnet") == 0;
 }
 

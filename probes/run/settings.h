@@ -30,7 +30,7 @@ struct settings {
 	int warmup;     /* operations before a round */
 	uint64_t timeout_ns;
 	int raw;
-	enum ring_partners partners;
+	enum partners partners;
 	int exact; /* 1: GPCNeT's loop counts */
 
 	size_t congestor_bytes;

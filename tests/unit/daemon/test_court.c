@@ -434,6 +434,57 @@ test_load(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+/* A record of too many nodes for rows: the short form names node5 as well,
+ * which the worst rows do not. */
+static void
+test_scores(void **state)
+{
+	static const struct court_source from = { "run-1", "watch",
+		"background", "openmpi", "agents" };
+	struct fix *f = *state;
+
+	for (int k = 0; k < 3; k++) {
+		json_t *q = json_array(), *record;
+
+		for (int i = 0; i < NODES; i++)
+			json_array_append_new(q,
+			    json_real(i == 4 ? 1.4e-5
+					     : 1e-5 * (1 + 0.002 * (i % 5))));
+		record = json_pack("{s:s, s:s, s:s, s:[{s:s, s:f}], s:{s:s, "
+				   "s:o}}",
+		    "probe", "canary", "test", "lat", "phase", "wild", "nodes",
+		    "node", "node1", "q25", 1e-5, "scores", "hosts",
+		    "node[1-12]", "q25", q);
+		court_record(f->court, &from, record);
+		json_decref(record);
+	}
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	assert_int_equal(verdict_of(f, "node12"), VERDICT_OK);
+}
+
+/* Rings, in which everybody runs at the pace of the slowest, speak neither for
+ * nor against what pairs have shown. */
+static void
+test_rings_apart(void **state)
+{
+	static const struct court_source from = { "run-2", "canary",
+		"background", "openmpi", "agents" };
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++) {
+		json_t *record = made_round(1);
+
+		hear_round(f, 1 << 4);
+		json_object_set_new(record, "partners", json_string("match"));
+		court_record(f->court, &from, record);
+		court_record(f->court, &from, record);
+		json_decref(record);
+	}
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+}
+
 static const char *
 what_of(struct fix *f)
 {
@@ -538,8 +589,8 @@ test_mesh_slow(void **state)
 		hear_mesh(f, "spine", 1 << 4, 0);
 	}
 	expect_text(f,
-	    "% slower than 1 of 11 partners over 3 "
-	    "rounds (echo-spine)");
+	    "% slower than its peers over 3 rounds "
+	    "(echo-spine)");
 	court_tick(f->court);
 	assert_int_equal(f->orders, 1);
 	assert_non_null(strstr(f->campaign, "class = background\n"));
@@ -631,6 +682,8 @@ main(void)
 		TEST(test_reboot),
 		TEST(test_try_again),
 		TEST(test_load),
+		TEST(test_scores),
+		TEST(test_rings_apart),
 		TEST(test_drift),
 		TEST(test_mesh_slow),
 		TEST(test_mesh_loss),
