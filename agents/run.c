@@ -561,6 +561,30 @@ launcher_start(struct run *run, struct launch_job *job,
 	words_clear(&env);
 }
 
+/* A program that a campaign brings is one of the administrator's. */
+static int
+program_check(struct agent *ag, const struct conf *c, char *why,
+    size_t why_bytes)
+{
+	const char *line = conf_string(c, "command", "run");
+	const char *allowed = conf_string(ag->conf, "children", "programs");
+	size_t count = 0, len = strcspn(line, " \t");
+	char **list;
+	int found = line[0] == '\0';
+
+	list = allowed[0] == '\0' ? NULL : str_list_parse(allowed, &count);
+	for (size_t i = 0; list != NULL && i < count; i++)
+		found |= strlen(list[i]) == len &&
+		    memcmp(list[i], line, len) == 0;
+	str_list_free(list);
+	if (found)
+		return 0;
+	snprintf(why, why_bytes,
+	    "command.run: %.*s is not in children.programs",
+	    len < 150 ? (int)len : 150, line);
+	return -EACCES;
+}
+
 /* What the campaign says, and the files that its launch needs; why not. */
 static int
 launch_ready(struct run *run, struct launch_job *job, const char *text,
@@ -572,6 +596,8 @@ launch_ready(struct run *run, struct launch_job *job, const char *text,
 	if (rc < 0)
 		return rc;
 	job->campaign = *ret;
+	if (program_check(run->ag, *ret, why, why_bytes) < 0)
+		return -EACCES;
 	rc = head_files(run, text);
 	if (rc < 0)
 		snprintf(why, why_bytes, "%.200s: %s", run->dir, strerror(-rc));

@@ -144,13 +144,20 @@ forget_node(struct court *c, const struct node *n, const char *why)
 		court_case_end(c, k, VERDICT_UNKNOWN, why);
 }
 
+/* Its agent is another process than the one that was measured. */
+static int
+is_new_boot(const struct node *n, const struct court_node *cn)
+{
+	return n->boot != NULL && cn->boot != NULL &&
+	    strcmp(n->boot, cn->boot) != 0;
+}
+
 static void
 node_tick(struct court *c, const struct node *n)
 {
 	struct court_node *cn = court_node(c, n);
 
-	if (n->boot == NULL || cn->boot == NULL ||
-	    strcmp(n->boot, cn->boot) == 0)
+	if (!is_new_boot(n, cn))
 		return;
 	free(cn->boot);
 	cn->boot = xstrdup(n->boot);
@@ -470,8 +477,9 @@ court_of_node(const struct court *c, const struct node *n)
 	const struct court_node *cn = n->id < c->node_count ? &c->nodes[n->id]
 							    : NULL;
 
+	/* A new boot at once, not only from the next tick on. */
 	if (!roster_is_up(n) || cn == NULL || cn->heard_ns == 0 ||
-	    clk_ns() - cn->heard_ns > c->o.stale_ns)
+	    is_new_boot(n, cn) || clk_ns() - cn->heard_ns > c->o.stale_ns)
 		return VERDICT_UNKNOWN;
 	return k != NULL ? k->verdict : VERDICT_OK;
 }

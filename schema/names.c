@@ -23,6 +23,8 @@ const struct test_row names_tests[TEST_MAX] = {
 	    "small allreduce on every sub-communicator at once" },
 	[TEST_ALLTOALL] = { "alltoall", "Multiple Alltoall", "B/s", 4096, 1,
 	    "all-to-all on every sub-communicator at once" },
+	[TEST_COMMAND] = { "command", "Application", "s", 0, 0,
+	    "the run time of a program, of section [command]" },
 };
 
 const struct congestor_row names_congestors[CONGESTOR_MAX] = {
@@ -79,6 +81,7 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 	[CAUSE_TOO_FEW_NODES] = { "too-few-nodes",
 	    "fewer usable nodes than the campaign needs" },
 	[CAUSE_WRONG_DATA] = { "wrong-data", "bytes arrived changed" },
+	[CAUSE_COMMAND] = { "command", "the program that was run failed" },
 	[CAUSE_UNSUPPORTED] = { "unsupported",
 	    "this MPI or machine cannot do it" },
 	[CAUSE_DISK_FULL] = { "disk-full", "no room to write" },

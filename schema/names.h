@@ -11,7 +11,7 @@
 
 /* For CONF_CHOICES rows; the tables below must agree (tests/unit). */
 #define NAMES_TESTS                                                            \
-	"lat|get-lat|bw|put-bw|bw-sync|natural-bw|allreduce|alltoall"
+	"lat|get-lat|bw|put-bw|bw-sync|natural-bw|allreduce|alltoall|command"
 #define NAMES_CONGESTORS                                                       \
 	"none|idle|alltoall|incast|put-incast|get-bcast|bcast|allreduce"
 
@@ -25,6 +25,7 @@ enum test {
 	TEST_NATURAL_BW,
 	TEST_ALLREDUCE,
 	TEST_ALLTOALL,
+	TEST_COMMAND, /* not of the suite: a program of the site */
 	TEST_MAX
 };
 
@@ -111,6 +112,7 @@ enum cause {
 	CAUSE_BUDGET,
 	CAUSE_TOO_FEW_NODES,
 	CAUSE_WRONG_DATA,
+	CAUSE_COMMAND,
 	CAUSE_UNSUPPORTED,
 	CAUSE_DISK_FULL,
 	CAUSE_CANCELLED,

@@ -187,6 +187,9 @@ const struct conf_row options_agent[] = {
 	    "job to another batch system and stays until it has ended, as "
 	    "/usr/bin/flux run -N {nodes} --requires=hosts:{hostlist} "
 	    "{command}." },
+	{ "children", "programs", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Programs that a campaign's command.run may be, with commas "
+	    "between, by their whole paths; empty: none." },
 	{ "children", "deadline_max", CONF_SPAN, 1, DAY_S, NULL, "1h", "s",
 	    "No child lives longer, whatever a campaign says." },
 	{ "mpi", "net", CONF_STRING, 0, 200, NULL, "", "",
@@ -243,8 +246,8 @@ options_runs_plans(const struct conf *c)
 int
 options_runs_canaries(const struct conf *c)
 {
-	static const char *const sections[] = { "canary", "congestor",
-		"phases" };
+	static const char *const sections[] = { "canary", "command",
+		"congestor", "phases" };
 
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++)
 		if (conf_has_section(c, sections[i]))
@@ -473,6 +476,37 @@ timeout_past_deadline(const struct conf *c)
 }
 
 static int
+tests_command(const struct conf *c)
+{
+	size_t count;
+	char **list = str_list_parse(conf_string(c, "canary", "tests"), &count);
+	int found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found |= strcmp(list[i], "command") == 0;
+	str_list_free(list);
+	return found;
+}
+
+static int
+command_missing(const struct conf *c)
+{
+	return tests_command(c) && conf_string(c, "command", "run")[0] == '\0';
+}
+
+static int
+command_unused(const struct conf *c)
+{
+	return conf_string(c, "command", "run")[0] != '\0' && !tests_command(c);
+}
+
+static int
+command_exact(const struct conf *c)
+{
+	return tests_command(c) && conf_choice(c, "canary", "exact") == 1;
+}
+
+static int
 slurm_in_background(const struct conf *c)
 {
 	return conf_choice(c, "campaign", "class") == 0 &&
@@ -529,6 +563,12 @@ static const struct rule rules[] = {
 	{ "slurm", "reservation", reservation_bad, SLURM_WORD },
 	{ "canary", "tests", tests_twice,
 	    "a test stands in it twice: allowed is each once" },
+	{ "canary", "tests", command_missing,
+	    "the test command needs command.run, a program" },
+	{ "command", "run", command_unused,
+	    "nobody runs it: canary.tests has to have command" },
+	{ "canary", "exact", command_exact,
+	    "the paper has no counts for the test command: allowed is no" },
 	{ "canary", "partners", pair_without_pairs,
 	    "allowed are match and pair with the tests lat, get-lat, bw and "
 	    "put-bw only, and without exact = gpcnet" },

@@ -119,6 +119,12 @@ is_cause(const json_t *v)
 }
 
 static int
+is_verdict(const json_t *v)
+{
+	return in_words(names_verdicts, VERDICT_MAX, v);
+}
+
+static int
 is_unit(const json_t *v)
 {
 	static const char *const units[] = { "s", "B/s" };
@@ -382,6 +388,18 @@ static const struct field canary_fields[] = {
 	{ "cause", 's', is_cause, 1 },
 	LAST,
 };
+static const struct field command_fields[] = {
+	{ "phase", 's', is_phase, 0 },
+	{ "visit", 'i', NULL, 0 },
+	{ "run_number", 'i', NULL, 0 },
+	{ "node", 's', is_node, 0 },
+	NUMBER("seconds"),
+	{ "verdict", 's', is_verdict, 0 },
+	{ "status", 'i', NULL, 0 },
+	{ "cause", 's', is_cause, 1 },
+	{ "text", 's', NULL, 1 },
+	LAST,
+};
 /* A congestor has no ring: who met whom may be left out. */
 static const struct field congestor_fields[] = {
 	{ "test", 's', is_congestor, 0 },
@@ -586,6 +604,7 @@ static const struct kind kinds[] = {
 	{ "progress", progress_fields, 0 },
 	{ "round", round_fields, 1 },
 	{ "canary", canary_fields, 1 },
+	{ "command", command_fields, 1 },
 	{ "congestor", congestor_fields, 1 },
 	{ "impact", impact_fields, 1 },
 	{ "group", plan_fields, 1 },

@@ -87,6 +87,8 @@ print_name(FILE *to, int test)
 
 	snprintf(name, sizeof(name), "%s (%zu B)", names_tests[test].title,
 	    names_tests[test].bytes);
+	if (names_tests[test].bytes == 0)
+		snprintf(name, sizeof(name), "%s", names_tests[test].title);
 	fprintf(to, "| %31.31s |", name);
 }
 

@@ -2,6 +2,7 @@
 #include "probes/run/settings.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/str.h"
@@ -52,12 +53,24 @@ read_canary(const struct conf *c, struct settings *ret)
 	ret->exact = strcmp(conf_string(c, "canary", "exact"), "gpcnet") == 0;
 }
 
+static void
+read_command(const struct conf *c, struct settings *ret)
+{
+	snprintf(ret->command, sizeof(ret->command), "%s",
+	    conf_string(c, "command", "run"));
+	ret->command_on = (enum command_on)conf_choice(c, "command", "on");
+	ret->command_repetitions = (int)conf_int(c, "command", "repetitions");
+	ret->command_interval_ns = conf_span_ns(c, "command", "interval");
+	ret->command_timeout_ns = conf_span_ns(c, "command", "timeout");
+}
+
 void
 settings_read(const struct conf *c, struct settings *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->seed = (uint64_t)conf_int(c, "campaign", "seed");
 	read_canary(c, ret);
+	read_command(c, ret);
 	read_kinds(conf_string(c, "congestor", "mix"), ret);
 	ret->congestor_bytes = conf_bytes(c, "congestor", "bytes");
 	ret->allreduce_bytes = conf_bytes(c, "congestor", "allreduce_bytes");

@@ -14,6 +14,11 @@
 #include "probes/run/ring.h"
 #include "schema/names.h"
 
+#define COMMAND_LINE_BYTES 2001
+
+/* In the order of the option's words. */
+enum command_on { COMMAND_FIRST, COMMAND_EACH };
+
 struct settings {
 	enum test tests[TEST_MAX];
 	int test_count;
@@ -32,6 +37,12 @@ struct settings {
 	int raw;
 	enum partners partners;
 	int exact; /* 1: GPCNeT's loop counts */
+
+	/* Of the test command. */
+	char command[COMMAND_LINE_BYTES];
+	enum command_on command_on;
+	int command_repetitions; /* in a visit */
+	uint64_t command_interval_ns, command_timeout_ns;
 
 	size_t congestor_bytes;
 	size_t allreduce_bytes;

@@ -87,7 +87,7 @@ def setup(site, nodes=("head",), c=None, **options):
 
 def start(c, run, words, ranks=1):
     fake.prepare(c, ["head"], run)
-    fake.launch(c, ["head"], run, ranks=ranks, campaign="x " + words)
+    fake.launch(c, ["head"], run, ranks=ranks, campaign="#x " + words)
     assert c.wait("launched", run=run)["ok"]
 
 
@@ -161,6 +161,24 @@ def rank_lost(site):
     fake.end(c, ["head"], "r3")
     a.wait_clean()
     assert not c.find("rank-lost", run="r3")
+
+
+def programs(site):
+    """A campaign's program is started only where its path is allowed."""
+    c, a = setup(site, children__programs="/bin/true,/bin/false")
+    text = ("#x begin bye\n[canary]\ntests = command\n"
+            "[command]\nrun = %s 1\n")
+    for n, (path, ok) in enumerate((("/bin/tru", False), ("true", False),
+                                    ("/bin/true/", False),
+                                    ("/bin/false", True))):
+        run = "p%d" % n
+        fake.prepare(c, ["head"], run)
+        fake.launch(c, ["head"], run, campaign=text % path)
+        said = c.wait("launched", run=run)
+        assert said["ok"] == ok, said
+        assert ok or path + " is not in children.programs" in said["text"]
+        fake.end(c, ["head"], run)
+        a.wait_clean()
 
 
 def bad_records(site):
@@ -367,7 +385,7 @@ def spawn_refused(site):
     assert not no["ok"] and "not the head's" in no["text"], no
     assert not b.marked()
     c.relay = False
-    fake.launch(c, ["head", "nodeb"], "r1", campaign="x begin stay")
+    fake.launch(c, ["head", "nodeb"], "r1", campaign="#x begin stay")
     ask = c.wait("spawn-ask", "head")
     assert ask["node"] == "nodeb"
     c.send("head", type="spawn-state", run="r1", id=ask["id"],
@@ -450,7 +468,7 @@ def arsh_alone(site):
 
 if __name__ == "__main__":
     fake.main(reserve, idle_command, idle_slow, idle_load, rank_lost,
-              bad_records, output, strays, agent_killed, all_killed,
+              programs, bad_records, output, strays, agent_killed, all_killed,
               keeper_killed, confined, agent_stops, deadline, collector_away,
               said_while_away, dropped, spawn_refused, disk_full, memory,
               arsh_alone)

@@ -381,6 +381,8 @@ test_reboot(void **state)
 	court_tick(f->court);
 	fix_hello(f, 4, "two");
 	fix_hello(f, 7, "two");
+	/* at once, and not only from the next tick on */
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_UNKNOWN);
 	court_tick(f->court);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
 	assert_int_equal(verdict_of(f, "node8"), VERDICT_UNKNOWN);

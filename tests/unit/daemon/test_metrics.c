@@ -321,7 +321,7 @@ test_histograms_add_up(void **state)
 			counts++;
 		}
 	}
-	assert_int_equal(infs, 6); /* three latency tests, two phases */
+	assert_int_equal(infs, 8); /* four tests in seconds, two phases */
 	assert_int_equal(counts, infs);
 	strbuf_clear(&page);
 	latest_free(l);
