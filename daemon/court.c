@@ -36,6 +36,7 @@ court_new(struct roster *roster, struct store *store,
 	c->ctx = ctx;
 	c->leaf_index = json_object();
 	TAILQ_INIT(&c->cases);
+	TAILQ_INIT(&c->promises);
 	rng_seed(&c->rng, rng_entropy());
 	return c;
 }
@@ -49,6 +50,7 @@ court_free(struct court *c)
 		return;
 	court_drift_free(c);
 	court_pass_clear(&c->pass);
+	court_promise_free(c);
 	while ((k = TAILQ_FIRST(&c->cases)) != NULL) {
 		TAILQ_REMOVE(&c->cases, k, link);
 		court_case_free(k);
@@ -269,8 +271,8 @@ hear_partners(struct court *c, const json_t *record)
 	}
 }
 
-static void
-node_heard(struct court *c, const struct node *n)
+void
+court_heard(struct court *c, const struct node *n)
 {
 	struct court_node *cn = court_node(c, n);
 
@@ -299,7 +301,7 @@ court_observe(struct court *c, const json_t *record, int sort, int heard)
 		if (node == NULL)
 			continue;
 		if (heard)
-			node_heard(c, node);
+			court_heard(c, node);
 		observe_one(c, n++, node, kind.is_rate ? -x : x);
 	}
 	record_scores_clear(&all);
@@ -379,6 +381,7 @@ court_record(struct court *c, const struct court_source *from,
 {
 	int test = names_test_find(court_text(record, "test"));
 
+	court_promise_record(c, from, record);
 	if (strcmp(court_text(record, "probe"), "canary") != 0 || test < 0)
 		return;
 	snprintf(c->mpi, sizeof(c->mpi), "%s", from->mpi);
@@ -466,6 +469,7 @@ court_counters(struct court *c, const char *run, const struct node *n,
 void
 court_run_over(struct court *c, const char *run)
 {
+	court_promise_over(c, run);
 	court_pass_over(c, run);
 }
 

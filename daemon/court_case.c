@@ -23,7 +23,8 @@ static const char *const what_names[] = { [WORDS_NODE] = "node",
 	[WORDS_LINK] = "link",
 	[WORDS_HOST] = "host",
 	[WORDS_MAYBE] = "cannot tell",
-	[WORDS_DRIFT] = "drift" };
+	[WORDS_DRIFT] = "drift",
+	[WORDS_PROMISE] = "prediction" };
 
 static const char *
 kind_name(enum judge_kind kind)
@@ -119,8 +120,21 @@ write_drift(const struct court *c, struct court_case *k)
 	words_write(&w, k->text);
 }
 
-void
-court_case_write(const struct court *c, struct court_case *k)
+static void
+write_promise(struct court_case *k)
+{
+	struct words_case w = { .what = k->what,
+		.subject = k->subject,
+		.effect = -log(k->promised.ratio),
+		.partners = k->promised.met,
+		.places = k->kind == JUDGE_LEAF,
+		.past = k->promised.machine };
+
+	words_write(&w, k->text);
+}
+
+static void
+write_judged(const struct court *c, struct court_case *k)
 {
 	const struct judge_track *t = track_of(k);
 	struct court_sort sort = court_sort(k->series->sort);
@@ -136,10 +150,6 @@ court_case_write(const struct court *c, struct court_case *k)
 		.passed = k->passed,
 		.finding = k->finding };
 
-	if (k->what == WORDS_DRIFT) {
-		write_drift(c, k);
-		return;
-	}
 	if (k->kind == JUDGE_LEAF) {
 		w.places = t->places;
 		w.slow_places = t->slow_places;
@@ -152,6 +162,27 @@ court_case_write(const struct court *c, struct court_case *k)
 		}
 	}
 	words_write(&w, k->text);
+}
+
+void
+court_case_write(const struct court *c, struct court_case *k)
+{
+	if (k->what == WORDS_DRIFT)
+		write_drift(c, k);
+	else if (k->what == WORDS_PROMISE)
+		write_promise(k);
+	else
+		write_judged(c, k);
+}
+
+static void
+put_promise(json_t *o, const struct court_case *k)
+{
+	json_object_set_new(o, "effect", json_real(-log(k->promised.ratio)));
+	json_object_set_new(o, "ratio", json_real(k->promised.ratio));
+	json_object_set_new(o, "met",
+	    json_integer((json_int_t)k->promised.met));
+	json_object_set_new(o, "machine", json_string(k->promised.machine));
 }
 
 static void
@@ -207,6 +238,8 @@ case_json(const struct court *c, const struct court_case *k)
 	    json_string(names_partners[k->series->partners]));
 	if (k->what == WORDS_DRIFT)
 		put_drift(o, k);
+	else if (k->what == WORDS_PROMISE)
+		put_promise(o, k);
 	else
 		put_track(o, k);
 	return o;
@@ -260,7 +293,7 @@ court_case_suspect(struct court *c, struct court_series *s,
 {
 	struct court_case *k = court_case_find(c, kind, index);
 
-	if (k != NULL && k->what != WORDS_DRIFT)
+	if (k != NULL && k->what < WORDS_DRIFT)
 		return; /* another test shows it too */
 	if (k == NULL)
 		k = case_new(c, kind, index);
@@ -290,6 +323,35 @@ court_case_drift(struct court *c, struct court_series *s, uint32_t node,
 	source_set(k, from);
 	court_case_write(c, k);
 	court_case_tell(c, k);
+}
+
+void
+court_case_promise(struct court *c, enum judge_kind kind, uint32_t index,
+    const struct court_source *from, const struct court_promised *seen)
+{
+	struct court_case *k = court_case_find(c, kind, index);
+	struct court_series *s = court_series_of(c, from->class, COURT_PROMISED,
+	    PARTNERS_PAIR);
+
+	if (s == NULL || (k != NULL && k->what != WORDS_PROMISE))
+		return; /* its peers tell more */
+	if (k == NULL)
+		k = case_new(c, kind, index);
+	k->what = WORDS_PROMISE;
+	k->series = s;
+	k->promised = *seen;
+	source_set(k, from);
+	court_case_write(c, k);
+	court_case_tell(c, k);
+}
+
+void
+court_case_kept(struct court *c, enum judge_kind kind, uint32_t index)
+{
+	struct court_case *k = court_case_find(c, kind, index);
+
+	if (k != NULL && k->what == WORDS_PROMISE)
+		court_case_end(c, k, VERDICT_OK, "as promised");
 }
 
 void
@@ -468,7 +530,7 @@ load_one(struct court *c, const json_t *o)
 		return;
 	index = is_leaf ? court_leaf(c, court_text(o, "subject"))
 			: (uint32_t)n->id;
-	if (what != WORDS_DRIFT)
+	if (what < WORDS_DRIFT)
 		judge_restore(s->judge, kind, index,
 		    bad ? JUDGE_BAD : JUDGE_SUSPECT);
 	k = case_new(c, kind, index);
@@ -478,6 +540,11 @@ load_one(struct court *c, const json_t *o)
 	k->since_unix_ns = (uint64_t)json_integer_value(
 	    json_object_get(o, "since_unix_ns"));
 	snprintf(k->text, sizeof(k->text), "%s", court_text(o, "text"));
+	k->promised.ratio = court_number(o, "ratio");
+	k->promised.met = (uint32_t)json_integer_value(
+	    json_object_get(o, "met"));
+	snprintf(k->promised.machine, sizeof(k->promised.machine), "%s",
+	    court_text(o, "machine"));
 	source_set(k, &from);
 }
 

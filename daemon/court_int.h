@@ -24,6 +24,7 @@ enum {
 	COURT_ECHO_SPINE,
 	COURT_LOSS_LEAF,
 	COURT_LOSS_SPINE,
+	COURT_PROMISED, /* what a described machine would do */
 	COURT_SORT_MAX
 };
 struct court_sort {
@@ -57,6 +58,13 @@ struct court_node {
 	uint32_t partners, slow_partners; /* of its last round */
 };
 
+/* How near a node or link came to what a described machine would do. */
+struct court_promised {
+	double ratio; /* of its best meeting */
+	uint32_t met;
+	char machine[40];
+};
+
 struct court_case {
 	TAILQ_ENTRY(court_case) link;
 	enum judge_kind kind;
@@ -74,11 +82,13 @@ struct court_case {
 	char run[64];   /* that made it suspect */
 	char pass_run[64];
 	char *mpi, *launcher, *class;
-	unsigned tries;   /* of the second pass */
-	uint64_t next_ns; /* of the next try; 0: now */
-	int over;         /* ended; goes when nobody looks at it */
+	unsigned tries;                 /* of the second pass */
+	uint64_t next_ns;               /* of the next try; 0: now */
+	struct court_promised promised; /* where what is WORDS_PROMISE */
+	int over; /* ended; goes when nobody looks at it */
 };
 TAILQ_HEAD(court_cases, court_case);
+TAILQ_HEAD(court_promises, court_promise); /* court_promise.c */
 
 struct court_pass {
 	struct court_case *of; /* NULL: none is running */
@@ -109,6 +119,7 @@ struct court {
 	uint8_t *busy;
 	size_t obs_cap;
 	struct court_cases cases;
+	struct court_promises promises; /* of live runs */
 	struct court_pass pass;
 	json_t *pinned;      /* body of the baseline, or NULL */
 	struct score *score; /* for its records */
@@ -128,6 +139,8 @@ struct court_series *court_series_of(struct court *c, const char *class,
 int court_partners(const json_t *object);
 /* A member's text, "" where there is none. */
 const char *court_text(const json_t *object, const char *key);
+/* A node was measured now. */
+void court_heard(struct court *c, const struct node *n);
 /* The good quartile of every node of a record into c->obs; the count. heard:
  * the nodes were measured now. */
 size_t court_observe(struct court *c, const json_t *record, int sort,
@@ -152,6 +165,10 @@ void court_case_suspect(struct court *c, struct court_series *s,
 /* Its own past names it: open a case, if there is none. */
 void court_case_drift(struct court *c, struct court_series *s, uint32_t node,
     const struct court_source *from);
+/* It is below what was promised, or is not any more. */
+void court_case_promise(struct court *c, enum judge_kind kind, uint32_t index,
+    const struct court_source *from, const struct court_promised *seen);
+void court_case_kept(struct court *c, enum judge_kind kind, uint32_t index);
 /* Once a round: its numbers are new, and it may be over. */
 void court_cases_review(struct court *c, struct court_series *s,
     const char *run);
@@ -173,6 +190,12 @@ void court_drift_begin(struct court *c, struct court_series *s);
 const struct drift *court_drift_of(const struct court_series *s, uint32_t node);
 void court_drift_tick(struct court *c);
 void court_drift_free(struct court *c);
+
+/* court_promise.c */
+void court_promise_record(struct court *c, const struct court_source *from,
+    const json_t *record);
+void court_promise_over(struct court *c, const char *run);
+void court_promise_free(struct court *c);
 
 /* court_pass.c */
 void court_pass_tick(struct court *c);

@@ -18,6 +18,7 @@ static const struct court_sort mesh_sorts[] = {
 	{ "echo-spine", "s", 0, 0 },
 	{ "loss-leaf", "s", 0, 1 },
 	{ "loss-spine", "s", 0, 1 },
+	{ "predicted", "1", 1, 0 },
 };
 
 struct court_sort

@@ -164,7 +164,7 @@ is_due(const struct court *c, const struct court_case *k)
 
 	if (court_sort(k->series->sort).is_loss)
 		return 0; /* see court_mesh.c */
-	return !answered && k->what != WORDS_HOST && k->what != WORDS_DRIFT &&
+	return !answered && k->what != WORDS_HOST && k->what < WORDS_DRIFT &&
 	    k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
 	    c->pass.in_window < c->o.second_pass_per_hour;
 }

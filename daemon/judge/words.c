@@ -108,6 +108,20 @@ write_drift(const struct words_case *c, const char *slower, char *text)
 	    c->rounds, c->test);
 }
 
+static void
+write_promise(const struct words_case *c, char *text)
+{
+	add(text, "%s%s: %.0f %% of what machine %s promises",
+	    c->places > 0 ? "link of leaf " : "", c->subject,
+	    100 * exp(-c->effect), c->past);
+	if (c->places > 0)
+		add(text, ", while its nodes keep up inside");
+	else if (c->partners > 1)
+		add(text, ", with the best of %zu partners", c->partners);
+	else
+		add(text, "; it met one partner, which may be the slow one");
+}
+
 void
 words_write(const struct words_case *c, char ret[WORDS_MAX])
 {
@@ -117,6 +131,10 @@ words_write(const struct words_case *c, char ret[WORDS_MAX])
 	ret[0] = '\0';
 	if (c->what == WORDS_DRIFT) {
 		write_drift(c, slower, ret);
+		return;
+	}
+	if (c->what == WORDS_PROMISE) {
+		write_promise(c, ret);
 		return;
 	}
 	if (c->is_loss) {

@@ -18,7 +18,8 @@ enum words_what {
 	WORDS_LINK,
 	WORDS_HOST,
 	WORDS_MAYBE,
-	WORDS_DRIFT /* against its own past */
+	WORDS_DRIFT,  /* against its own past */
+	WORDS_PROMISE /* against a described machine */
 };
 
 struct words_case {
@@ -35,8 +36,10 @@ struct words_case {
 	const char *nic;     /* "": no counters */
 	int64_t nic_drops;
 	const char *host; /* what troubles the host, or "" */
-	const char *past; /* a pinned baseline; "": its own recent weeks */
-	int passed;       /* 1: finding is of a second pass */
+	/* A pinned baseline, or "": its own recent weeks; of a promise the
+	 * machine. */
+	const char *past;
+	int passed; /* 1: finding is of a second pass */
 	enum confirm_finding finding;
 };
 void words_write(const struct words_case *c, char ret[WORDS_MAX]);

@@ -10,6 +10,14 @@
 #include "probes/run/report.h"
 
 static void
+meet(struct place *node, int with)
+{
+	node->partner = node->partner == PLACES_NOBODY || node->partner == with
+	    ? with
+	    : PLACES_MANY;
+}
+
+static void
 count_transfer(struct places *p, const struct plan_transfer *t)
 {
 	const int *node = p->report->team->nodes;
@@ -22,6 +30,8 @@ count_transfer(struct places *p, const struct plan_transfer *t)
 		p->nodes[node[t->src]].own += t->bytes;
 	if (node[t->src] == node[t->dst])
 		return;
+	meet(of_src[0], node[t->dst]);
+	meet(of_dst[0], node[t->src]);
 	for (size_t i = 0; i < ARRAY_LEN(of_src); i++) {
 		of_src[i]->sent += t->bytes;
 		of_dst[i]->received += t->bytes;
@@ -131,9 +141,11 @@ places_new(size_t count)
 {
 	struct place *list = xcalloc(count, sizeof(*list));
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		list[i].partner = PLACES_NOBODY;
 		list[i].s = list[i].predicted_s = list[i].per_s =
 		    list[i].ratio = NAN;
+	}
 	return list;
 }
 
@@ -265,6 +277,15 @@ rails_json(const struct places *p)
 	return list;
 }
 
+/* Two nodes that met each other and nobody else. */
+static int
+is_pair(const struct places *p, int node)
+{
+	int with = p->nodes[node].partner;
+
+	return with >= 0 && p->nodes[with].partner == node;
+}
+
 void
 places_put(const struct places *p, json_t *record)
 {
@@ -275,6 +296,9 @@ places_put(const struct places *p, json_t *record)
 		json_t *one = place_json(&p->nodes[i]);
 
 		json_object_set_new(one, "node", json_string(w->names[i]));
+		if (is_pair(p, i))
+			json_object_set_new(one, "partner",
+			    json_string(w->names[p->nodes[i].partner]));
 		json_array_append_new(list, one);
 	}
 	json_object_set_new(record, "nodes", list);

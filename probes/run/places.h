@@ -21,10 +21,14 @@
 
 #define PLACES_WEAK 0.5 /* a rail of less is named where all carry the same */
 
+#define PLACES_NOBODY (-1)
+#define PLACES_MANY   (-2)
+
 struct place {
 	uint64_t sent, received; /* bytes, between nodes */
 	uint64_t own;            /* and within the rank */
 	int slowest;             /* how often it was the slowest of all */
+	int partner;             /* of a node: the one it met, or as above */
 	double s;                /* NAN: unknown, or nothing carried */
 	double predicted_s;      /* of a node, by a machine */
 	double per_s, ratio;     /* likewise */

@@ -49,10 +49,27 @@ check_shown()
 		fail "no picture"
 }
 
+# Slower than its machine promises: with whomever it meets, so it is named.
+check_named()
+{
+	"$lab" degrade node5 rate=50mbit >/dev/null || fail "degrade"
+	collectives -o measure.vary="name broadcast" -o measure.sizes=32K
+	ctl verdict list --json | jq -e 'length == 1 and
+		(.[0] | .subject == "node5" and .verdict == "warn" and
+		.what == "prediction" and .ratio < 0.5 and .machine == "lab")' \
+		>/dev/null || fail "verdicts: $(ctl verdict list --json)
+$(records | jq -c '.[] | select(.probe == "pairs") | .nodes')"
+	"$lab" heal node5 >/dev/null || fail "heal"
+	collectives -o measure.vary="name broadcast" -o measure.sizes=32K
+	ctl verdict list --json | jq -e 'length == 0' >/dev/null ||
+		fail "not healed: $(ctl verdict list --json)"
+}
+
 lab_up
 cluster_up 12
 collectives
 check_records
 check_shown
+check_named
 expect_nothing_runs 15
 say "done"

@@ -93,7 +93,10 @@ case_bounds() {
 	[ "$(count '.probe=="group" and .of=="whole" and .verified')" = 2 ] ||
 		fail "groups"
 	[ "$(count '.probe=="pairs" and (.nodes|length)==4 and
-		([.nodes[].seconds>0]|all)')" = 2 ] || fail "pairs"
+		([.nodes[]|.seconds>0 and has("partner")]|all)')" = 2 ] ||
+		fail "pairs"
+	[ "$(count '.probe=="collective" and ([.nodes[]|has("partner")]|
+		any)')" = 0 ] || fail "a gather has partners"
 	# Of what one node sends, for 4 ranks on 4 nodes 4/3.
 	jq -es '([.[]|select(.probe=="group" and
 			(.plan|contains("direction=out")))][0]|.bytes/
