@@ -78,6 +78,8 @@ check_losses()
 	local n dropped pids=()
 	expect "congestion control" "$(in_host node1 \
 		cat /proc/sys/net/ipv4/tcp_congestion_control)" reno
+	in_host node1 ip route show | grep -q 'rto_min lock 10ms' ||
+		fail "the Internet's time-out"
 	for n in $(seq 40); do
 		bulk node1 node$((n % 3 + 2)) >/dev/null &
 		pids+=($!)
@@ -144,9 +146,14 @@ check_nothing_left()
 	kill -KILL "$init"
 	poll 5 eval '! pgrep -f "sleep 98765" >/dev/null' ||
 		fail "a process outlives the lab"
+	poll 5 nothing_left || fail "left: $left"
+}
+
+nothing_left()
+{
 	left=$(pgrep -f "coalmine-lab-init .* $COALMINE_LAB " ||
 		grep coalmine-lab /proc/mounts || ls -d /run/coalmine-lab 2>/dev/null)
-	[ -z "$left" ] || fail "left: $left"
+	[ -z "$left" ]
 }
 
 lab_up
