@@ -59,6 +59,17 @@ print_number(const json_t *object, const char *name)
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+void
+print_count(const json_t *object, const char *name, char *ret)
+{
+	double x = print_number(object, name);
+
+	if (isfinite(x))
+		snprintf(ret, PRINT_BYTES, "%.0f", x);
+	else
+		snprintf(ret, PRINT_BYTES, "-");
+}
+
 static void
 seconds_format(double x, char *ret)
 {

@@ -20,6 +20,8 @@ const char *print_member(const json_t *object, const char *name,
     const char *fallback);
 /* A number of a member, NAN where there is none. */
 double print_number(const json_t *object, const char *name);
+/* A whole number of a member, in PRINT_BYTES; "-" where there is none. */
+void print_count(const json_t *object, const char *name, char *ret);
 /* "34.1 us", "182.4 MiB/s", "2.40x", "1.5"; "-" for NAN. */
 void print_quantity(double value, const char *unit, char *ret);
 /* "2026-11-20 19:12:00" in UTC; "-" for 0 or a missing member. */

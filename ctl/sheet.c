@@ -250,19 +250,21 @@ put_head(const json_t *run, FILE *to)
 {
 	size_t count;
 	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
-	char at[PRINT_BYTES], text[512];
+	char at[PRINT_BYTES], ranks[PRINT_BYTES], seed[PRINT_BYTES], text[512];
 
 	print_time(run, "started_unix_ns", at);
+	print_count(run, "ranks", ranks);
+	print_count(run, "seed", seed);
 	fputs("<h1>Run ", to);
 	put(to, print_member(run, "run", "?"));
 	fputs(": ", to);
 	put(to, print_member(run, "state", "?"));
 	snprintf(text, sizeof(text),
-	    "campaign %s; %zu nodes: %.200s; %s; %.0f ranks; seed %.0f; "
+	    "campaign %s; %zu nodes: %.200s; %s; %s ranks; seed %s; "
 	    "started %s UTC",
 	    print_member(run, "campaign", "?"), count,
-	    hosts[0] == '\0' ? "-" : hosts, print_member(run, "mpi", "?"),
-	    print_number(run, "ranks"), print_number(run, "seed"), at);
+	    hosts[0] == '\0' ? "-" : hosts, print_member(run, "mpi", "-"),
+	    ranks, seed, at);
 	fputs("</h1>\n<p class=\"quiet\">", to);
 	put(to, text);
 	fputs("</p>\n<p>", to);
@@ -280,10 +282,8 @@ put_canaries(const json_t *records, FILE *to)
 	const json_t *r;
 	size_t i;
 
-	if (records_find(records, "canary", NULL, NULL) == NULL) {
-		fputs("<p>No canary has a result.</p>\n", to);
+	if (records_find(records, "canary", NULL, NULL) == NULL)
 		return;
-	}
 	heads(to, "Canaries", names);
 	json_array_foreach (records, i, r) {
 		if (strcmp(print_member(r, "probe", ""), "canary") != 0)
@@ -301,6 +301,30 @@ put_canaries(const json_t *records, FILE *to)
 		fputs("</tr>\n", to);
 	}
 	fputs("</table>\n", to);
+}
+
+/* Plans that have no number, and why. */
+static void
+put_causes(const json_t *records, FILE *to)
+{
+	static const char *const names[] = { "plan", "not measured", "", NULL };
+	const json_t *r;
+	size_t i, count = 0;
+
+	json_array_foreach (records, i, r) {
+		if (json_object_get(r, "plan") == NULL ||
+		    json_object_get(r, "cause") == NULL)
+			continue;
+		if (count++ == 0)
+			heads(to, "Not measured", names);
+		fputs("<tr>", to);
+		cell(to, print_member(r, "plan", "?"));
+		cell(to, print_member(r, "cause", "?"));
+		cell(to, print_member(r, "text", ""));
+		fputs("</tr>\n", to);
+	}
+	if (count > 0)
+		fputs("</table>\n", to);
 }
 
 static void
@@ -351,8 +375,10 @@ sheet_html(const json_t *run, const json_t *records, FILE *to)
 	put(to, print_member(run, "run", "run"));
 	fprintf(to, "</title>\n<style>%s</style></head>\n<body>\n", style);
 	put_head(run, to);
-	sheet_svg(records, to);
+	if (sheet_svg(records, to) < 0)
+		fputs("<p>Nothing was measured.</p>\n", to);
 	put_canaries(records, to);
+	put_causes(records, to);
 	put_pairs(records, to);
 	fprintf(to,
 	    "<p class=\"quiet\">Made by coalctl %s.</p>\n"

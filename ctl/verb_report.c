@@ -24,16 +24,17 @@ print_head(const json_t *run)
 {
 	size_t count;
 	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
-	char at[PRINT_BYTES];
+	char at[PRINT_BYTES], ranks[PRINT_BYTES], seed[PRINT_BYTES];
 
 	print_time(run, "started_unix_ns", at);
+	print_count(run, "ranks", ranks);
+	print_count(run, "seed", seed);
 	printf("run %s, campaign %s, %s\n", print_member(run, "run", "?"),
 	    print_member(run, "campaign", "?"),
 	    print_member(run, "state", "?"));
-	printf("nodes %s (%zu), %s, %.0f ranks, seed %.0f, started %s UTC\n",
+	printf("nodes %s (%zu), %s, %s ranks, seed %s, started %s UTC\n",
 	    hosts[0] == '\0' ? "-" : hosts, count,
-	    print_member(run, "mpi", "?"), print_number(run, "ranks"),
-	    print_number(run, "seed"), at);
+	    print_member(run, "mpi", "-"), ranks, seed, at);
 	free(hosts);
 }
 

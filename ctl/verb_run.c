@@ -87,7 +87,7 @@ print_run(const json_t *run)
 		{ "ended", "ended_unix_ns" } };
 	size_t count;
 	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
-	char at[PRINT_BYTES];
+	char at[PRINT_BYTES], ranks[PRINT_BYTES], seed[PRINT_BYTES];
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		printf("%-10s %s\n", texts[i].title,
@@ -95,8 +95,9 @@ print_run(const json_t *run)
 	printf("%-10s %s (%zu)\n", "nodes", hosts[0] == '\0' ? "-" : hosts,
 	    count);
 	free(hosts);
-	printf("%-10s %.0f\n", "ranks", print_number(run, "ranks"));
-	printf("%-10s %.0f\n", "seed", print_number(run, "seed"));
+	print_count(run, "ranks", ranks);
+	print_count(run, "seed", seed);
+	printf("%-10s %s\n%-10s %s\n", "ranks", ranks, "seed", seed);
 	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
 		print_time(run, times[i].member, at);
 		printf("%-10s %s\n", times[i].title, at);

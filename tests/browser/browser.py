@@ -128,6 +128,10 @@ class Browser:
             {"name": "prefers-color-scheme",
              "value": "dark" if yes else "light"}])
 
+    def offline(self, yes):
+        self.call("Network.emulateNetworkConditions", offline=yes, latency=0,
+                  downloadThroughput=-1, uploadThroughput=-1)
+
     def key(self, key):
         more = {"text": key} if len(key) == 1 else {
             "windowsVirtualKeyCode": KEYS[key],

@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 
 import browser
 
@@ -122,6 +123,25 @@ def test_plans(b, url):
     keep(b, "plans")
 
 
+def test_reports(b, url):
+    """Reports of every kind are one file each, whole without a network."""
+    coalctl = os.path.join(os.environ["COALMINE_BUILD"], "ctl/coalctl")
+    b.call("Network.enable")
+    for run, words in (("gpcnet-quick-199", "What congestion costs"),
+                       ("plans-1", "Bandwidth .* of 33.2 GiB/s.*Not measured"),
+                       ("gpcnet-quick-195", "silent for 10 s.*Nothing was")):
+        with tempfile.NamedTemporaryFile(suffix=".html") as to:
+            subprocess.run([coalctl, "-u", url.rstrip("/"), "report", run,
+                            "--html", to.name], stderr=subprocess.DEVNULL)
+            b.offline(True)
+            b.call("Page.navigate", url="file://" + to.name)
+            b.wait("document.title === '%s'" % run)
+            text = b.run("document.body.innerText")
+            b.offline(False)
+            check(re.search(words, text, re.S), "%s: %s" % (run, text[:600]))
+            keep(b, "report-" + run)
+
+
 def test_node(b, url):
     shows(b, url + "#/node/node7", "node7: bad", "40 % slower", "Against its peers",
           "Inventory", "On the same leaf.*node5.*node6.*node8",
@@ -223,7 +243,7 @@ def test_narrow(b, url):
 
 
 TESTS = (test_overview, test_choice_is_a_link, test_run,
-         test_all_pairs, test_plans, test_node,
+         test_all_pairs, test_plans, test_reports, test_node,
          test_lists, test_keyboard, test_focus_outlives_a_renewal,
          test_colours, test_narrow)
 

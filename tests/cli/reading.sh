@@ -102,6 +102,11 @@ check "report --svg lacks a speed-up and its bound" \
 check "report --svg lacks the bytes and their mean" \
     grep -q '5.00x of 4.80x' "$work/n.svg"
 check "report --svg lacks the product" grep -q '>1.61x<' "$work/n.svg"
+"$coalctl" report 20261121-nb-eeee --html "$work/n.html"
+check "report --html lacks why a plan has no number" grep -q \
+    'rsg=0.05</td><td>unsupported</td><td>MPI counts with int<' "$work/n.html"
+check "report --html tells of canaries that nobody asked for" sh -c \
+    "! grep -qi canar '$work/n.html'"
 expect report-unwritable 3 "$coalctl" report 20261118-gq-aaaa \
     --html "$work/none/r.html"
 
