@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The shipped campaigns of neighborhood collectives from order to picture, on
+# two nodes with four ranks each: cut short, since how fast they are is for
+# tests/bench. Both designs move the bytes that they should, products are
+# right, and metrics and report show what was measured.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+# ordered CAMPAIGN [options of coalctl campaign run]
+ordered()
+{
+	say "$1"
+	order "$@" --wait -o measure.iterations=6 -o neighbor.per_node=4 \
+		-o campaign.ranks_per_node=4 2>/dev/null
+	expect_finished 5
+	check_exactly_once
+	records >/tmp/records-$$
+}
+
+expect_records() # TEXT JQ-CONDITION
+{
+	jq -e "$2" /tmp/records-$$ >/dev/null || fail "$1: $(jq -c '.[] |
+		del(.hist, .samples, .notes)' /tmp/records-$$ |
+		cut -c 1-800)"
+}
+
+# What passed between the nodes, but for control messages and what a switch
+# dropped.
+wire='def near(a; b): ((a - b) | fabs) <= b * 0.1 + 262144;
+	def wire_fits: length == 4 and all(
+		near(.out_bytes - .resent_bytes; .expected_out_bytes) and
+		near(.in_bytes; .expected_in_bytes));'
+
+check_random()
+{
+	expect_records "random graphs" "$wire"'
+		[.[] | select(.probe == "speedup")] as $s |
+		([$s[] | [.bytes, .edges]] | sort) == [[262144, 2],
+			[262144, 30], [1048576, 2], [1048576, 30]] and
+		($s | all(.value > 0 and .n == 6 and
+			(.wire | wire_fits))) and
+		([$s[] | select(.edges == 30)] | all(.byte_ratio == 2.25 and
+			(.byte_ratio_expected | . > 2.46 and . < 2.47) and
+			.load_bound == 2.5))'
+}
+
+check_stencils()
+{
+	expect_records "stencils" "$wire"'
+		[.[] | select(.probe == "speedup")] | ([.[].byte_ratio] ==
+			[2, 4]) and all(.value > 0 and .order == "dataflow" and
+			(.wire | wire_fits))'
+}
+
+check_products()
+{
+	expect_records "products" '
+		[.[] | select(.probe == "spmm")] |
+		([.[] | [.rows, .nonzeros]] == [[384, 1152], [256, 1018],
+			[1024, 6112], [10240, 60760]]) and
+		all(.verified and .value > 0 and .setup_s > 0 and .columns == 8)'
+}
+
+check_shown()
+{
+	local text
+	text=$(in_host collector curl -sf http://127.0.0.1:17701/metrics)
+	grep -q '^coalmine_neighbor_speedup_ratio{order="phased".* [0-9]' \
+		<<<"$text" || fail "no metric"
+}
+
+check_report() # WORD-IN-TABLE WORD-IN-PICTURE
+{
+	local text
+	text=$(ctl report "$run")
+	grep -q "$1" <<<"$text" || fail "report: $text"
+	ctl report "$run" --svg - | grep -q "$2" || fail "no picture of $2"
+}
+
+lab_up --leaves 1 --hosts 2 --rate 800mbit
+trap '"$lab" down; rm -f /tmp/records-$$' EXIT
+cluster_up 2
+ordered neighbor-rsg -o measure.vary="rsg 0.05 0.6" -o measure.sizes=256K,1M
+check_random
+check_shown
+check_report '^ *0.54 *1.0 MiB  phased' 'density 0.54, 1.0 MiB, phased'
+ordered neighbor-moore -o measure.sizes=64K -o neighbor.order=dataflow
+check_stencils
+ordered spmm -o neighbor.columns=8
+check_products
+check_report '^10240 *60760' '10240 rows, 60760 nonzeros'
+expect_nothing_runs 15
+say "done"
