@@ -133,15 +133,48 @@ start_whole(struct exec_lane *lane)
 	}
 }
 
+/* Those of a window that may start. */
+static void
+start_turns(struct exec *e, struct exec_lane *lane)
+{
+	for (int i = 0; i < 2; i++) {
+		struct exec_turns *t = &lane->turns[i];
+		uint32_t turn;
+
+		while ((turn = window_take(&t->window)) != WINDOW_NONE)
+			start_batch(lane,
+			    lane->ends[e->events[t->events[turn]].end].batch,
+			    1);
+	}
+}
+
+/* Transfers to oneself have no turn: they take nothing from any link. */
+static struct window *
+window_of(const struct exec *e, struct exec_lane *lane, uint32_t event)
+{
+	enum view_kind kind = e->view.events[event].kind;
+
+	if (lane->ops->window_bytes == 0 || kind == VIEW_SELF)
+		return NULL;
+	return &lane->turns[kind == VIEW_RECV].window;
+}
+
 static void
 start_transfer(struct exec *e, uint32_t event)
 {
 	const struct exec_event *ev = &e->events[event];
 	struct exec_lane *lane = &e->lanes[ev->lane];
+	struct window *w;
 
 	if (lane->ops->by_step) {
 		lane->waiting[lane->ends[ev->end].batch]--;
 		start_whole(lane);
+		return;
+	}
+	w = window_of(e, lane, event);
+	if (w != NULL) {
+		window_hold(w, ev->turn);
+		start_turns(e, lane);
 		return;
 	}
 	for (uint32_t i = 0; i < ev->ends; i++)
@@ -160,13 +193,17 @@ poll_lane(struct exec *e, struct exec_lane *lane, int *ret_moved)
 	lane_check(lane, n, "transfer");
 	for (int i = 0; i < n; i++) {
 		uint32_t event = lane->events[lane->done[i]];
+		struct window *w = window_of(e, lane, event);
 
 		lane->running--;
+		if (w != NULL)
+			window_land(w, e->events[event].turn);
 		if (--e->events[event].parts == 0)
 			complete(e, event);
 	}
 	if (n > 0)
 		*ret_moved = 1;
+	start_turns(e, lane);
 }
 
 /* ---- the whole ---- */

@@ -34,6 +34,12 @@ int exec_new(const struct transport_team *team, const struct plan *p,
     struct exec **ret, char *ret_why, size_t why_bytes);
 void exec_free(struct exec *e); /* NULL is allowed, then on all ranks */
 
+/* Transfers of one step need not all be under way at once: this rank has a few
+ * of them, in the order in which ranks meet in turn, at distance 1, 2, 3...
+ * Many senders then do not meet at one receiver. Not for what measures just
+ * that. On all ranks of the team or on none, and with nothing under way. */
+void exec_take_turns(struct exec *e);
+
 const struct transport_team *exec_team(const struct exec *e);
 
 /* Steps lo to hi - 1 of the plan: 0 and UINT32_MAX for all of it. */

@@ -229,6 +229,8 @@ make_lanes(struct exec *e)
 		if (lane->ops->by_step)
 			batch_by_step(e, lane);
 		index_batches(e, lane);
+		if (lane->ops->window_bytes > 0)
+			exec_turns_make(e, i);
 		lane->share.ends = lane->ends;
 	}
 }
@@ -456,6 +458,7 @@ release_lane(struct exec_lane *lane)
 	free(lane->first);
 	free(lane->steps);
 	free(lane->done);
+	exec_turns_free(lane);
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec_part.h - inside of exec.h, for its own files: exec.c replays,
- * exec_make.c makes, exec_data.c fills and verifies.
+ * exec_make.c and exec_turns.c make, exec_data.c fills and verifies.
  */
 #ifndef PROBES_RUN_EXEC_PART_H
 #define PROBES_RUN_EXEC_PART_H
@@ -9,9 +9,18 @@
 #include "probes/plan/view.h"
 #include "probes/run/exec.h"
 #include "probes/run/fill.h"
+#include "probes/run/window.h"
 
 #define EXEC_GUARD_BYTES 256ULL
 #define EXEC_NONE        UINT32_MAX
+
+/* Transfers of one direction in the order in which they take turns. */
+struct exec_turns {
+	struct window window;
+	struct window_turn *turns;
+	uint32_t *events; /* by turn */
+	uint32_t count;
+};
 
 /* One transport's share of this rank. */
 struct exec_lane {
@@ -28,6 +37,8 @@ struct exec_lane {
 	uint32_t batch_end;
 	uint32_t running; /* ends started and not reported */
 	uint32_t *done;   /* room for test */
+	/* Where the transport has a window; sends, receives. */
+	struct exec_turns turns[2];
 };
 
 struct exec_event {
@@ -38,6 +49,7 @@ struct exec_event {
 	uint32_t ends;
 	uint32_t next; /* first of those that wait for it, in exec.nexts */
 	uint32_t nexts;
+	uint32_t turn; /* in those of its lane */
 };
 
 struct exec_queue {
@@ -77,6 +89,10 @@ exec_at(const struct exec *e, uint16_t buf, uint64_t off)
 {
 	return e->memory + e->places[buf] + off;
 }
+
+/* exec_turns.c: those of one lane that has a window. */
+void exec_turns_make(struct exec *e, uint32_t lane);
+void exec_turns_free(struct exec_lane *lane);
 
 /* exec_data.c: -ENOTSUP where the data of a plan cannot be proven. */
 int exec_data_open(struct exec *e);

@@ -333,6 +333,8 @@ predict(struct plans *ps, const struct plan *p, struct plan_report *r,
 	predict_clear(&pr);
 }
 
+#define COMPOSE_SECTION "compose"
+
 static int
 run_probe(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
@@ -341,14 +343,20 @@ run_probe(struct plans *ps, struct exec *e, const struct plan_report *r,
 		const char *probe;
 		int (*run)(struct plans *ps, struct exec *e,
 		    const struct plan_report *r, const struct order *o);
-	} rows[] = { { NEIGHBOR_SECTION, run_neighbor },
-		{ PLANS_COLLECTIVE, run_collective },
-		{ STRIPE_SECTION, plans_run_stripe },
-		{ BINDING_SECTION, plans_run_binding } };
+		int turns; /* what is asked for is the result, not the way */
+	} rows[] = { { NEIGHBOR_SECTION, run_neighbor, 0 },
+		{ PLANS_COLLECTIVE, run_collective, 1 },
+		{ COMPOSE_SECTION, run_proven, 1 },
+		{ STRIPE_SECTION, plans_run_stripe, 0 },
+		{ BINDING_SECTION, plans_run_binding, 0 } };
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (strcmp(r->probe, rows[i].probe) == 0)
-			return rows[i].run(ps, e, r, o);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (strcmp(r->probe, rows[i].probe) != 0)
+			continue;
+		if (rows[i].turns)
+			exec_take_turns(e);
+		return rows[i].run(ps, e, r, o);
+	}
 	return run_proven(ps, e, r, o);
 }
 

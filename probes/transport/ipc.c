@@ -454,66 +454,74 @@ ipc_start(struct transport *t, uint32_t batch)
 	return 0;
 }
 
-/* Workers whose peer is ready. */
+/* Workers whose peer is ready. Here and below what was started first is looked
+ * at first, always: pieces of a pipeline that overtake each other hold it up.
+ */
 static int
 test_blocked(struct transport *t)
 {
-	for (uint32_t i = 0; i < t->blocked_count;) {
+	uint32_t left = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->blocked_count; i++) {
 		uint32_t end = t->blocked[i];
 		struct work *w = &t->works[end];
-		int rc;
 
-		if (atomic_load_explicit(&w->slot->ready,
+		if (rc < 0 ||
+		    atomic_load_explicit(&w->slot->ready,
 			memory_order_acquire) != w->count) {
-			i++;
+			t->blocked[left++] = end;
 			continue;
 		}
-		t->blocked[i] = t->blocked[--t->blocked_count];
 		rc = copy(t, end);
-		if (rc < 0)
-			return rc;
 		t->copying[t->copying_count++] = end;
 	}
-	return 0;
+	t->blocked_count = left;
+	return rc;
 }
 
 static int
 test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 {
-	for (uint32_t i = 0; i < t->copying_count && ends < (int)cap;) {
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < t->copying_count; i++) {
 		uint32_t end = t->copying[i];
 		struct work *w = &t->works[end];
-		int rc = t->team->ops->event_query(w->event);
+		int rc = ends < (int)cap ? t->team->ops->event_query(w->event)
+					 : 0;
 
 		if (rc < 0)
 			return fail(t, rc);
 		if (rc == 0) {
-			i++;
+			t->copying[left++] = end;
 			continue;
 		}
 		atomic_store_explicit(&w->slot->done, w->count,
 		    memory_order_release);
-		t->copying[i] = t->copying[--t->copying_count];
 		ret_ends[ends++] = end;
 	}
+	t->copying_count = left;
 	return ends;
 }
 
 static int
 test_passive(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 {
-	for (uint32_t i = 0; i < t->passive_count && ends < (int)cap;) {
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < t->passive_count; i++) {
 		uint32_t end = t->passive[i];
 		struct work *w = &t->works[end];
 
-		if (atomic_load_explicit(&w->slot->done,
-			memory_order_acquire) != w->count) {
-			i++;
-			continue;
-		}
-		t->passive[i] = t->passive[--t->passive_count];
-		ret_ends[ends++] = end;
+		if (ends == (int)cap ||
+		    atomic_load_explicit(&w->slot->done,
+			memory_order_acquire) != w->count)
+			t->passive[left++] = end;
+		else
+			ret_ends[ends++] = end;
 	}
+	t->passive_count = left;
 	return ends;
 }
 

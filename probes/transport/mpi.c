@@ -17,6 +17,8 @@
 #include "probes/transport/transport.h"
 
 #define PIECE_BYTES_MAX (1ULL << 30)
+/* More than any link needs to be full: 25 GB/s for 5 us. */
+#define WINDOW_BYTES (128ULL << 10)
 
 struct transport {
 	const struct transport_team *team;
@@ -261,6 +263,7 @@ const struct transport_ops transport_mpi = {
 	.name = "mpi",
 	.by_step = 0,
 	.at_mpi = 1,
+	.window_bytes = WINDOW_BYTES,
 	.usable = mpi_usable,
 	.prepare = mpi_prepare,
 	.begin = mpi_begin,

@@ -91,6 +91,11 @@ struct transport_ops {
 	const char *name; /* as in plan_vias */
 	int by_step;
 	int at_mpi; /* test looks at MPI, which may give up the core */
+	/* 0, or: a rank does not start sends of a later step while as many
+	 * bytes of its own are under way. A transport that shares a link among
+	 * all of them would end them together, late, and pipelines would not
+	 * be any. Never with by_step. */
+	uint64_t window_bytes;
 	/* May these ends be carried, here and now? Before any memory is
 	 * allocated: memory is NULL and tags are not yet known. 0, or -ENOTSUP
 	 * and why; ranks may differ. */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/run/window.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+#define AT_LEAST 2
+
+void
+window_init(struct window *w, const struct window_turn *turns, uint32_t count,
+    uint64_t limit_bytes)
+{
+	memset(w, 0, sizeof(*w));
+	w->turns = turns;
+	w->count = count;
+	w->limit_bytes = limit_bytes;
+	w->under_way = xcalloc(count + (size_t)1, sizeof(*w->under_way));
+	w->held = xcalloc(count + (size_t)1, sizeof(*w->held));
+}
+
+void
+window_clear(struct window *w)
+{
+	free(w->under_way);
+	free(w->held);
+	memset(w, 0, sizeof(*w));
+}
+
+/* ---- what is under way ---- */
+
+static void
+mark(struct window *w, uint32_t turn, int sign)
+{
+	uint64_t bytes = w->turns[turn].bytes;
+
+	for (uint32_t i = turn + 1; i <= w->count; i += i & -i) {
+		w->under_way[i].count += (uint32_t)sign;
+		w->under_way[i].bytes += sign > 0 ? bytes : -bytes;
+	}
+}
+
+/* Of turns below hi. */
+static struct window_sum
+below(const struct window *w, uint32_t hi)
+{
+	struct window_sum s = { 0 };
+
+	for (uint32_t i = hi; i > 0; i -= i & -i) {
+		s.count += w->under_way[i].count;
+		s.bytes += w->under_way[i].bytes;
+	}
+	return s;
+}
+
+static int
+may_start(const struct window *w, uint32_t turn)
+{
+	const struct window_turn *t = &w->turns[turn];
+	struct window_sum hi = below(w, t->hi), lo = below(w, t->lo);
+
+	return hi.count - lo.count < AT_LEAST ||
+	    hi.bytes - lo.bytes < w->limit_bytes;
+}
+
+/* ---- what is held ---- */
+
+static void
+swap(uint32_t *a, uint32_t *b)
+{
+	uint32_t t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+void
+window_hold(struct window *w, uint32_t turn)
+{
+	uint32_t at = w->held_count++, *h = w->held;
+
+	assert(at < w->count && w->turns[turn].hi <= turn);
+	h[at] = turn;
+	for (; at > 0 && h[at] < h[(at - 1) / 2]; at = (at - 1) / 2)
+		swap(&h[at], &h[(at - 1) / 2]);
+}
+
+static void
+drop_first(struct window *w)
+{
+	uint32_t *h = w->held, n = --w->held_count;
+
+	h[0] = h[n];
+	for (uint32_t at = 0, child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && h[child + 1] < h[child])
+			child++;
+		if (h[at] <= h[child])
+			break;
+		swap(&h[at], &h[child]);
+	}
+}
+
+uint32_t
+window_take(struct window *w)
+{
+	uint32_t turn;
+
+	if (w->held_count == 0 || !may_start(w, w->held[0]))
+		return WINDOW_NONE;
+	turn = w->held[0];
+	drop_first(w);
+	mark(w, turn, 1);
+	return turn;
+}
+
+void
+window_land(struct window *w, uint32_t turn)
+{
+	mark(w, turn, -1);
+}
