@@ -349,7 +349,8 @@ conf_parse(const struct conf_row *rows, const char *path, const char *text,
 	return 0;
 }
 
-/* The whole file with a NUL, or -errno; text never holds an inner NUL. */
+/* The whole file with a NUL, or -errno. -EILSEQ: it holds a NUL itself, so is
+ * no text, and *ret ends there. */
 static int
 slurp(const char *path, char **ret)
 {
@@ -376,14 +377,23 @@ slurp(const char *path, char **ret)
 		n = -EFBIG;
 	close(fd);
 	text[len] = '\0';
-	if (n == 0 && strlen(text) != len)
-		n = -EILSEQ; /* a NUL: no text file */
 	if (n < 0) {
 		free(text);
 		return (int)n;
 	}
 	*ret = text;
-	return 0;
+	return strlen(text) == len ? 0 : -EILSEQ;
+}
+
+/* Where text ends. */
+static int
+last_line(const char *text)
+{
+	int line = 1;
+
+	for (; *text != '\0'; text++)
+		line += *text == '\n';
+	return line;
 }
 
 int
@@ -393,8 +403,14 @@ conf_load(const struct conf_row *rows, const char *path, struct conf **ret,
 	char *text = NULL;
 	int rc = slurp(path, &text);
 
-	if (rc < 0) {
+	if (rc == -EILSEQ)
+		complain(why, why_bytes,
+		    "%s:%d: a byte of value 0: allowed is text", path,
+		    last_line(text));
+	else if (rc < 0)
 		complain(why, why_bytes, "%s: %s", path, strerror(-rc));
+	if (rc < 0) {
+		free(text);
 		return rc;
 	}
 	rc = conf_parse(rows, path, text, ret, why, why_bytes);

@@ -287,6 +287,7 @@ test_files(void **state)
 	conf_free(c);
 	assert_int_equal(write(fd, "\0", 1), 1);
 	assert_int_equal(conf_load(rows, path, &c, why, sizeof(why)), -EILSEQ);
+	assert_non_null(strstr(why, ":3: a byte of value 0: allowed is text"));
 	close(fd);
 	unlink(path);
 	assert_int_equal(conf_load(rows, path, &c, why, sizeof(why)), -ENOENT);
