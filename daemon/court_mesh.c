@@ -11,6 +11,7 @@
 
 #include "common/str.h"
 #include "daemon/court_int.h"
+#include "daemon/judge/loss.h"
 #include "daemon/roster.h"
 
 static const struct court_sort mesh_sorts[] = {
@@ -75,17 +76,6 @@ is_suspect(struct court *c, const struct court_case *k, int sort)
 	return t->state >= JUDGE_SUSPECT;
 }
 
-/* near: to its own leaf, or inside the leaf; far: between leaves. */
-static enum confirm_finding
-finding_of(enum judge_kind kind, int near, int far)
-{
-	if (kind == JUDGE_LEAF)
-		return near == 1            ? CONFIRM_LEAF
-		    : far == 1 && near == 0 ? CONFIRM_LINK
-					    : CONFIRM_UNCLEAR;
-	return near == 1 && far == 1 ? CONFIRM_NODE : CONFIRM_UNCLEAR;
-}
-
 static void
 conclude(struct court *c, struct court_case *k)
 {
@@ -95,7 +85,7 @@ conclude(struct court *c, struct court_case *k)
 		[CONFIRM_LINK] = WORDS_LINK,
 		[CONFIRM_UNCLEAR] = WORDS_MAYBE,
 	};
-	enum confirm_finding f = finding_of(k->kind,
+	enum confirm_finding f = loss_finding(k->kind,
 	    is_suspect(c, k, COURT_LOSS_LEAF),
 	    is_suspect(c, k, COURT_LOSS_SPINE));
 

@@ -23,6 +23,18 @@ loss_number(double share)
 	return -LOSS_WEIGHT * log1p(-fmin(share, 0.99));
 }
 
+/* A node whose uplink loses is one of many; a leaf that loses inside is more
+ * than its uplink. */
+enum confirm_finding
+loss_finding(enum judge_kind kind, int near, int far)
+{
+	if (kind == JUDGE_LEAF)
+		return near == 1            ? CONFIRM_LEAF
+		    : far == 1 && near == 0 ? CONFIRM_LINK
+					    : CONFIRM_UNCLEAR;
+	return near == 1 && far == 1 ? CONFIRM_NODE : CONFIRM_UNCLEAR;
+}
+
 double
 loss_of_number(double x)
 {

@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+#include "daemon/judge/confirm.h"
+#include "daemon/judge/judge.h"
+
 /* One per cent of loss weighs as 10 % of time: a stream that loses it runs at
  * a fraction of its rate. */
 #define LOSS_WEIGHT 10.0
@@ -17,5 +20,8 @@ double loss_share(uint64_t lost, uint64_t sent);
 /* A logarithm that grows with trouble, as score.h wants it, and back. */
 double loss_number(double share);
 double loss_of_number(double x);
+/* What the mesh itself tells of a place or leaf that loses: near, within its
+ * leaf; far, between leaves: suspect 1, not 0, too little is known -1. */
+enum confirm_finding loss_finding(enum judge_kind kind, int near, int far);
 
 #endif

@@ -311,11 +311,19 @@ part_leaves(struct score *s, const struct score_obs *obs, double effect_min)
 	return news;
 }
 
-/* What the leaf explains is not the place's. */
+/* What the leaf explains is not the place's: its places are compared with each
+ * other, by their own scatter, which trouble widens. */
 static void
-excuse(const struct score *s, struct score_obs *obs,
-    const struct score_leaf *leaf)
+excuse(struct score *s, struct score_obs *obs, const struct score_leaf *leaf)
 {
+	double sigma;
+	size_t n = 0;
+
+	for (uint32_t k = s->start[leaf->leaf]; k < s->start[leaf->leaf + 1];
+	     k++)
+		if (!isnan(obs[s->order[k]].z))
+			s->x[n++] = obs[s->order[k]].effect;
+	sigma = sigma_of(s->x, n, leaf->effect);
 	for (uint32_t k = s->start[leaf->leaf]; k < s->start[leaf->leaf + 1];
 	     k++) {
 		struct score_obs *o = &obs[s->order[k]];
@@ -324,7 +332,8 @@ excuse(const struct score *s, struct score_obs *obs,
 		if (isnan(o->z))
 			continue;
 		o->effect -= leaf->effect;
-		o->z = score_normal(o->effect / g->sigma, g->count);
+		o->z = score_normal(o->effect / fmax(sigma, g->sigma),
+		    g->count);
 	}
 }
 

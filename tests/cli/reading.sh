@@ -43,6 +43,9 @@ expect compare-margin 3 "$coalctl" compare last last --margin 200%
 expect compare-periods 1 "$coalctl" compare 2026-11-01..2026-11-08 7d..now
 expect compare-period-bad 3 "$coalctl" compare 2026-11-31x..now 7d..now
 expect compare-period-back 3 "$coalctl" compare now..7d 7d..now
+expect matrix 0 "$coalctl" matrix matrix
+expect matrix-json 0 "$coalctl" matrix matrix --json
+expect matrix-none 3 "$coalctl" matrix canary
 expect baseline-pin 0 "$coalctl" baseline pin ship 20261118-gq-a
 expect baseline-list 0 "$coalctl" baseline show
 expect baseline-show 0 "$coalctl" baseline show ship

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "common/str.h"
+#include "tests/sim/verdict/echoes.h"
 #include "tests/sim/verdict/trial.h"
 
 #define SEED 1
@@ -194,6 +195,30 @@ test_drift(void **state)
 	}
 }
 
+/* Lost echoes: the node that loses 5 % is bad as a node, the uplink as a link,
+ * and where one in 10,000 is lost anyway nobody is. */
+static void
+test_echoes(void **state)
+{
+	static const struct echoes_fault faults[] = {
+		{ "node", 256, 1e-4, 0.05, 0 },
+		{ "uplink", 256, 1e-4, 0.05, 1 },
+		{ "none", 10000, 1e-4, 0, -1 },
+	};
+	struct echoes_result r;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
+		for (uint64_t seed = 1; seed <= 5; seed++) {
+			echoes_run(&faults[i], 12, seed, &r);
+			assert_int_equal(r.wrong_alarms, 0);
+			if (faults[i].uplink < 0)
+				continue;
+			assert_in_range(r.named_epoch, 3, 4);
+			assert_in_range(r.bad_epoch, 3, 6);
+		}
+}
+
 int
 main(void)
 {
@@ -208,6 +233,7 @@ main(void)
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_drift_small),
+		cmocka_unit_test(test_echoes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

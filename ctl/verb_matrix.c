@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_matrix.c - which congestor hurts which canary: the newest finished run
+ * of a campaign for each congestor.mix, beside each other, and what the
+ * network devices counted meanwhile.
+ *
+ * A congestor that hurts at an endpoint shows at the devices: drops and stalls
+ * on the few that many send to. One that hurts between switches shows none
+ * there, for only switches could tell.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/table.h"
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "ctl/records.h"
+#include "ctl/runs.h"
+
+#define MIXES_MAX 12
+
+struct column {
+	char mix[80];
+	char run[64];
+	json_t *records, *counters;
+};
+
+struct matrix {
+	struct column of[MIXES_MAX];
+	size_t count;
+};
+
+static void
+matrix_clear(struct matrix *m)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		json_decref(m->of[i].records);
+		json_decref(m->of[i].counters);
+	}
+}
+
+/* As the campaign gave it; the default is all kinds. */
+static const char *
+mix_of(const json_t *records)
+{
+	const json_t *begin = records_find(records, "begin", NULL, NULL);
+
+	return print_member(json_object_get(begin, "options"), "congestor.mix",
+	    "default");
+}
+
+static int
+has_mix(const struct matrix *m, const char *mix)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (strcmp(m->of[i].mix, mix) == 0)
+			return 1;
+	return 0;
+}
+
+/* Older runs of a mix are left out, and those without an impact. */
+static int
+column_add(struct ctl *c, struct matrix *m, const char *run)
+{
+	struct column *col = &m->of[m->count];
+	json_t *records;
+	int rc = records_get(c, run, &records);
+
+	if (rc != 0)
+		return rc;
+	if (has_mix(m, mix_of(records)) ||
+	    records_find(records, "impact", NULL, NULL) == NULL) {
+		json_decref(records);
+		return 0;
+	}
+	snprintf(col->mix, sizeof(col->mix), "%s", mix_of(records));
+	snprintf(col->run, sizeof(col->run), "%s", run);
+	col->records = records;
+	m->count++;
+	return ctl_get(c, "runs/*/counters", run, &col->counters);
+}
+
+static int
+matrix_find(struct ctl *c, const char *campaign, struct matrix *ret)
+{
+	struct strbuf path = { 0 };
+	json_t *runs, *run;
+	size_t i;
+	int rc;
+
+	client_part(&path, "runs");
+	client_param(&path, "campaign", campaign);
+	client_param(&path, "state", "finished");
+	client_param(&path, "limit", "100");
+	rc = client_get(ctl_client(c), path.text, &runs);
+	strbuf_clear(&path);
+	if (rc != 0)
+		return ctl_fail_client(c);
+	json_array_foreach (runs, i, run)
+		if (rc == 0 && ret->count < MIXES_MAX &&
+		    strcmp(print_member(run, "campaign", ""), campaign) == 0 &&
+		    strcmp(print_member(run, "state", ""), "finished") == 0)
+			rc = column_add(c, ret, print_member(run, "run", ""));
+	json_decref(runs);
+	if (rc == 0 && ret->count == 0)
+		rc = ctl_fail("no finished run of campaign %.64s has an impact",
+		    campaign);
+	return rc;
+}
+
+static void
+impact_cell(struct table *t, const json_t *impact)
+{
+	struct estimate e = records_estimate(impact);
+
+	if (impact == NULL || !isfinite(e.value))
+		table_cell(t, "-");
+	else if (isfinite(e.lo) && isfinite(e.hi))
+		table_cell(t, "%.2f (%.2f .. %.2f)", e.value, e.lo, e.hi);
+	else
+		table_cell(t, "%.2f", e.value);
+}
+
+static void
+print_impacts(const struct matrix *m)
+{
+	static const char *const ofs[] = { "mean", "p99" };
+	struct strbuf heads = { 0 };
+	struct table *t;
+
+	strbuf_addf(&heads, "canary|of");
+	for (size_t k = 0; k < m->count; k++)
+		strbuf_addf(&heads, "|>%s", m->of[k].mix);
+	t = table_new(heads.text);
+	for (int i = 0; i < 2 * TEST_MAX; i++) {
+		const char *test = names_tests[i / 2].name;
+		int known = 0;
+
+		for (size_t k = 0; k < m->count; k++)
+			known += records_impact(m->of[k].records, test,
+				     ofs[i % 2]) != NULL;
+		if (known == 0)
+			continue;
+		table_cell(t, "%s", test);
+		table_cell(t, "%s", ofs[i % 2]);
+		for (size_t k = 0; k < m->count; k++)
+			impact_cell(t,
+			    records_impact(m->of[k].records, test, ofs[i % 2]));
+	}
+	puts("Impact: how many times worse than isolated, with its interval");
+	table_print(t, stdout);
+	table_free(t);
+	strbuf_clear(&heads);
+}
+
+/* ---- counters ---- */
+
+struct count {
+	const char *name;
+	const char *words[4]; /* a counter with one of them in its name */
+	double all, most;
+	char at[80]; /* node and device with the most */
+};
+
+static int
+counts_as(const struct count *n, const char *counter)
+{
+	for (size_t i = 0; i < ARRAY_LEN(n->words); i++)
+		if (n->words[i] != NULL && strstr(counter, n->words[i]) != NULL)
+			return 1;
+	return 0;
+}
+
+static double
+sum_of(const struct count *n, const json_t *nic)
+{
+	const char *key;
+	double sum = 0;
+	json_t *v;
+
+	json_object_foreach (json_object_get(nic, "counters"), key, v)
+		if (counts_as(n, key))
+			sum += json_number_value(v);
+	return sum;
+}
+
+static const json_t *
+nic_of(const json_t *counters, const char *node, json_int_t border,
+    const char *nic)
+{
+	const json_t *row, *v;
+	size_t i, k;
+
+	json_array_foreach (counters, i, row)
+		if (strcmp(print_member(row, "node", ""), node) == 0 &&
+		    json_integer_value(json_object_get(row, "border")) ==
+			border)
+			json_array_foreach (json_object_get(row, "nics"), k, v)
+				if (strcmp(print_member(v, "nic", ""), nic) ==
+				    0)
+					return v;
+	return NULL;
+}
+
+/* From the border at which a visit began to the one at which it ended. */
+static void
+count_visit(const json_t *counters, json_int_t from, json_int_t to,
+    struct count *n)
+{
+	const json_t *row, *nic;
+	size_t i, k;
+
+	json_array_foreach (counters, i, row) {
+		const char *node = print_member(row, "node", "");
+
+		if (json_integer_value(json_object_get(row, "border")) != to)
+			continue;
+		json_array_foreach (json_object_get(row, "nics"), k, nic) {
+			const char *name = print_member(nic, "nic", "");
+			const json_t *was = nic_of(counters, node, from, name);
+			double more = was == NULL
+			    ? 0
+			    : sum_of(n, nic) - sum_of(n, was);
+
+			n->all += fmax(0, more);
+			if (more > n->most) {
+				n->most = more;
+				snprintf(n->at, sizeof(n->at), "%.40s %.30s",
+				    node, name);
+			}
+		}
+	}
+}
+
+static void
+count_phase(const struct column *col, const char *phase, struct count *n)
+{
+	json_int_t from = 0;
+	const json_t *r;
+	size_t i;
+
+	json_array_foreach (col->records, i, r) {
+		json_int_t seq = json_integer_value(json_object_get(r, "seq"));
+
+		if (strcmp(print_member(r, "probe", ""), "phase") != 0 ||
+		    strcmp(print_member(r, "phase", ""), phase) != 0)
+			continue;
+		if (strcmp(print_member(r, "event", ""), "begin") == 0)
+			from = seq;
+		else if (from > 0)
+			count_visit(col->counters, from, seq, n);
+	}
+}
+
+static const struct count counts[] = {
+	{ "bytes sent", { "tx_bytes", "xmit_data" }, 0, 0, "" },
+	{ "drops", { "drop", "discard", "_errors" }, 0, 0, "" },
+	{ "stalls", { "wait", "pause", "stall" }, 0, 0, "" },
+};
+
+static void
+print_counters(const struct matrix *m)
+{
+	struct table *t = table_new("congestor|phase|counter|>all devices|"
+				    ">most at one|where");
+	int rows = 0;
+
+	for (size_t k = 0; k < m->count; k++)
+		for (int p = 0; p < PHASE_MAX; p++)
+			for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+				struct count n = counts[i];
+
+				count_phase(&m->of[k], names_phases[p], &n);
+				if (!(n.all > 0))
+					continue;
+				table_cell(t, "%s", m->of[k].mix);
+				table_cell(t, "%s", names_phases[p]);
+				table_cell(t, "%s", n.name);
+				table_cell(t, "%.0f", n.all);
+				table_cell(t, "%.0f %%", 100 * n.most / n.all);
+				table_cell(t, "%s", n.at);
+				rows++;
+			}
+	if (rows > 0) {
+		puts("\nWhat the network devices counted meanwhile");
+		table_print(t, stdout);
+	}
+	table_free(t);
+}
+
+static json_t *
+matrix_json(const struct matrix *m)
+{
+	json_t *list = json_array(), *r;
+	size_t i;
+
+	for (size_t k = 0; k < m->count; k++)
+		json_array_foreach (m->of[k].records, i, r)
+			if (strcmp(print_member(r, "probe", ""), "impact") == 0)
+				json_array_append_new(list,
+				    json_pack("{s:s, s:s, s:O, s:O, s:O, s:O}",
+					"mix", m->of[k].mix, "run",
+					m->of[k].run, "test",
+					json_object_get(r, "test"), "of",
+					json_object_get(r, "of"), "value",
+					json_object_get(r, "value"), "interval",
+					json_object_get(r, "interval")));
+	return list;
+}
+
+static int
+matrix(struct ctl *c)
+{
+	struct matrix m = { 0 };
+	int rc = matrix_find(c, c->args[0], &m);
+
+	if (rc == 0 && opts_given(&c->opts, OPT_JSON)) {
+		json_t *list = matrix_json(&m);
+
+		print_json(list);
+		json_decref(list);
+	} else if (rc == 0) {
+		print_impacts(&m);
+		print_counters(&m);
+	}
+	matrix_clear(&m);
+	return rc;
+}
+
+const struct verb verbs_matrix[] = {
+	{ "matrix", NULL, "CAMPAIGN", 1, 1, "json", "campaigns",
+	    "Show which congestor hurts which canary.",
+	    "The newest finished run of the campaign for each congestor.mix, "
+	    "as ordered by campaign run -o congestor.mix=incast and so on: the "
+	    "impact on every canary with its interval, and what network "
+	    "devices counted in each phase: bytes sent, drops, and stalls "
+	    "(waiting, pause frames), in all and where most. Drops and stalls "
+	    "at few devices are congestion of endpoints; an impact without "
+	    "any is congestion between switches, which only they could count.",
+	    matrix },
+	{ 0 },
+};
