@@ -425,6 +425,8 @@ group_legend(struct picture *p, const char *const names[PICTURE_SIDES + 1])
 	double x = AXIS_W;
 
 	for (int k = 0; k <= PICTURE_SIDES; k++) {
+		if (names[k] == NULL)
+			continue;
 		if (k < PICTURE_SIDES)
 			box_add(p, x, p->height, 10, 10, side_colours[k]);
 		else

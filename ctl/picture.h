@@ -47,7 +47,8 @@ void picture_points(struct picture *p, const char *title,
     const struct picture_point *points, size_t count);
 void picture_bars(struct picture *p, const char *title, const char *unit,
     const struct picture_bar *bars, size_t count);
-/* Upright bars; names says what the sides and the bound are. */
+/* Upright bars; names says what the sides and the bound are, NULL where there
+ * is no such side. */
 void picture_groups(struct picture *p, const char *title, const char *unit,
     const char *const names[PICTURE_SIDES + 1],
     const struct picture_group *groups, size_t count);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/xalloc.h"
+#include "ctl/delivered.h"
 #include "ctl/picture.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
@@ -199,6 +200,7 @@ sheet_svg(const json_t *records, FILE *to)
 	draw_impacts(records, &p);
 	draw_collectives(records, &p);
 	speedups_draw(records, &p);
+	delivered_draw(records, &p);
 	draw_bars(records, &p);
 	draw_histograms(records, &p);
 	if (p.body.len_bytes == 0)

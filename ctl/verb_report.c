@@ -6,6 +6,7 @@
 
 #include "common/table.h"
 #include "ctl/ctl.h"
+#include "ctl/delivered.h"
 #include "ctl/histogram.h"
 #include "ctl/print.h"
 #include "ctl/progress.h"
@@ -303,7 +304,7 @@ print_tables(const json_t *run, const json_t *records, int ascii)
 	    : names_phases[PHASE_ISOLATED];
 
 	print_head(run);
-	if (speedups_print(records) == 0 &&
+	if (speedups_print(records) + delivered_print(records) == 0 &&
 	    records_find(records, "canary", NULL, NULL) == NULL)
 		puts("no canary has a result");
 	for (int i = 0; i < PHASE_MAX; i++)
@@ -450,7 +451,9 @@ const struct verb verbs_report[] = {
 	    "interval, the worst nodes and pairs, and for every test a "
 	    "histogram of the quiet phase beside the congested one; what "
 	    "neighborhood collectives and products gain over the MPI's own, by "
-	    "density and size, with bytes on the wire. With "
+	    "density and size, with bytes on the wire; plans with their "
+	    "bandwidth against what was predicted, which NIC serves which "
+	    "device, and every rail. With "
 	    "--json an array of the records as in coalmine-output(7), with "
 	    "--csv a line for every canary, congestor and impact, with --html "
 	    "one file with plots for mail and tickets. A run that "

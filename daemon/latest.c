@@ -44,6 +44,7 @@ struct latest {
 	struct latest_multipath multipaths[MULTIPATHS_MAX];
 	size_t multipath_count;
 	struct collectives collectives;
+	struct deliver deliver;
 	json_t *index; /* node: its place in scores */
 	struct node_score *scores;
 	size_t score_count;
@@ -67,6 +68,7 @@ latest_free(struct latest *l)
 	for (size_t i = 0; i < l->test_count; i++)
 		free(l->tests[i].hist);
 	json_decref(l->index);
+	deliver_clear(&l->deliver);
 	free(l->scores);
 	free(l);
 }
@@ -343,6 +345,7 @@ take(struct latest *l, const char *class, const json_t *record, int counts)
 {
 	const char *probe = text_of(record, "probe");
 
+	deliver_take(&l->deliver, record);
 	if (strcmp(probe, "canary") == 0)
 		take_canary(l, class, record, counts);
 	else if (strcmp(probe, "impact") == 0)
@@ -415,4 +418,10 @@ const struct collectives *
 latest_collectives(const struct latest *l)
 {
 	return &l->collectives;
+}
+
+const struct deliver *
+latest_deliver(const struct latest *l)
+{
+	return &l->deliver;
 }

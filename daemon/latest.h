@@ -13,6 +13,7 @@
 
 #include "common/hist.h"
 #include "daemon/collectives.h"
+#include "daemon/deliver.h"
 #include "schema/names.h"
 
 struct latest;
@@ -69,5 +70,6 @@ size_t latest_speedups(const struct latest *l,
 size_t latest_multipaths(const struct latest *l,
     const struct latest_multipath **ret);
 const struct collectives *latest_collectives(const struct latest *l);
+const struct deliver *latest_deliver(const struct latest *l);
 
 #endif

@@ -100,6 +100,7 @@ static void (*const parts[])(const struct metrics_in *, struct strbuf *) = {
 	metrics_speedups,
 	metrics_multipaths,
 	metrics_collectives,
+	metrics_deliver,
 	metrics_run_counts,
 	metrics_live_runs,
 	metrics_schedule,

@@ -17,6 +17,8 @@ metrics_part metrics_canaries, metrics_canary_counts, metrics_histograms,
     metrics_impacts, metrics_speedups, metrics_multipaths;
 /* metrics_collective.c */
 metrics_part metrics_collectives;
+/* metrics_deliver.c */
+metrics_part metrics_deliver;
 /* metrics_runs.c */
 metrics_part metrics_run_counts, metrics_live_runs, metrics_schedule;
 /* metrics_always.c */

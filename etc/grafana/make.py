@@ -218,7 +218,7 @@ NODE = dashboard("node", "node", "One node against its peers.", [
     graph("Spool", "Records that wait on the node.",
           [('coalmine_agent_spool_bytes{%s, node=~"$node"}', "{{node}}")],
           "bytes"),
-    graph("Rails", "Bandwidth against what is described.",
+    graph("Rails", "Bandwidth against what a sound rail gives.",
           [('coalmine_rail_bandwidth_ratio{%s, node=~"$node"}',
             "{{node}} rail {{rail}}")], "percentunit"),
     graph("Copies within", "Share of the memory's bandwidth.",
@@ -231,13 +231,14 @@ STRIPING = dashboard(
     "striping", "striping and rails",
     "Do nodes deliver what their hardware promises?", [
         graph("Striping efficiency", "A message over all devices and rails "
-              "against the sum of its parts.",
+              "against one alone, for each rail.",
               [("coalmine_stripe_efficiency_ratio{%s}",
                 "{{via}} {{g}}")], "percentunit"),
         graph("Group bandwidth", "By pattern, direction and k.",
               [("coalmine_group_bandwidth_bytes_per_second{%s}",
                 "{{pattern}} {{direction}} k={{k}}")], "Bps"),
-        graph("Worst rails", "Bandwidth of a rail against what is described.",
+        graph("Worst rails", "Bandwidth of a rail against what a sound one "
+              "gives.",
               [("bottomk(10, coalmine_rail_bandwidth_ratio{%s})",
                 "{{node}} rail {{rail}}")], "percentunit"),
         graph("Worst copies within a node", "Share of the memory's "

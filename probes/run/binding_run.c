@@ -181,7 +181,8 @@ say_model(const struct finding *f, enum fit_kind kind, struct strbuf *sb)
 	rate(m->nic_per_s, nic);
 
 	if (kind == FIT_ROUND_ROBIN)
-		strbuf_addf(sb, "round-robin over %u NICs of %s", m->per, nic);
+		strbuf_addf(sb, "round-robin over %u NIC%s of %s", m->per,
+		    m->per > 1 ? "s" : "", nic);
 	else if (m->per == 1)
 		strbuf_addf(sb,
 		    "packed, each of %u devices on a NIC of its own of %s",

@@ -67,14 +67,22 @@ time_nodes(struct places *p, const double *rank_s)
 	for (int i = 0; i < r->team->ranks; i++) {
 		struct place *n = &p->nodes[r->team->nodes[i]];
 
-		if (n->sent + n->received == 0)
+		if (r->memory_rank_per_s != NULL)
+			n->memory_per_s = r->memory_rank_per_s[i] +
+			    (isfinite(n->memory_per_s) ? n->memory_per_s : 0);
+		if (n->sent + n->received + n->own == 0)
 			continue;
 		longer(&n->s, rank_s[i]);
 		if (r->predicted_rank_s != NULL)
 			longer(&n->predicted_s, r->predicted_rank_s[i]);
 	}
-	for (int i = 0; i < r->world->nodes; i++)
-		p->nodes[i].ratio = p->nodes[i].predicted_s / p->nodes[i].s;
+	for (int i = 0; i < r->world->nodes; i++) {
+		struct place *n = &p->nodes[i];
+
+		n->ratio = n->predicted_s / n->s;
+		if (n->own > 0 && n->s > 0)
+			n->per_s = (double)n->own / n->s;
+	}
 }
 
 static int
@@ -144,7 +152,7 @@ places_new(size_t count)
 	for (size_t i = 0; i < count; i++) {
 		list[i].partner = PLACES_NOBODY;
 		list[i].s = list[i].predicted_s = list[i].per_s =
-		    list[i].ratio = NAN;
+		    list[i].ratio = list[i].memory_per_s = NAN;
 	}
 	return list;
 }
@@ -233,6 +241,8 @@ place_json(const struct place *pl)
 	put_known(o, "predicted", pl->predicted_s);
 	put_known(o, "bandwidth", pl->per_s);
 	put_known(o, "ratio", pl->ratio);
+	if (pl->own > 0)
+		put_known(o, "memory_ratio", pl->per_s / pl->memory_per_s);
 	return o;
 }
 

@@ -32,6 +32,7 @@ struct place {
 	double s;                /* NAN: unknown, or nothing carried */
 	double predicted_s;      /* of a node, by a machine */
 	double per_s, ratio;     /* likewise */
+	double memory_per_s;     /* of a node, as measured */
 };
 
 struct places {

@@ -185,6 +185,16 @@ put_predicted(json_t *o, const struct plan_report *r, const struct timing *tm)
 	    number(r->predicted_s / tm->median_middle_s));
 }
 
+static void
+put_shape(json_t *o, const struct plan_report *r)
+{
+	if (r->pattern == NULL)
+		return;
+	json_object_set_new(o, "pattern", json_string(r->pattern));
+	json_object_set_new(o, "direction", json_string(r->direction));
+	json_object_set_new(o, "k", json_integer(r->k));
+}
+
 static const char *
 part_of(int step)
 {
@@ -214,6 +224,7 @@ plan_report_trial(const struct plan_report *r, const struct trial *t, int step)
 		json_object_set_new(o, "step", json_integer(step));
 	else
 		json_object_set_new(o, "bytes_of", json_string(r->of));
+	put_shape(o, r);
 	put_times(o, t, &tm);
 	json_object_set_new(o, "bandwidth", bandwidth(&tm, volume(r, step)));
 	json_object_set_new(o, "memory_bytes_per_s",
@@ -311,6 +322,8 @@ plan_report_row(struct table *table, const struct plan_report *r,
 	table_cell(table, "%s", step <= 0 ? r->plan->title : "");
 	if (step < 0)
 		table_cell(table, "all");
+	else if (r->pattern != NULL)
+		table_cell(table, "%s k=%d", r->pattern, r->k);
 	else
 		table_cell(table, "%d", step);
 	table_cell(table, "%s", via);

@@ -21,8 +21,12 @@ struct plan_report {
 	const struct plan *plan;
 	uint64_t bytes; /* what bandwidth is made of; of: its name */
 	const char *of;
-	double setup_s;            /* exec_new */
-	double memory_bytes_per_s; /* of all ranks together */
+	double setup_s;                  /* exec_new */
+	double memory_bytes_per_s;       /* of all ranks together */
+	const double *memory_rank_per_s; /* of each; or NULL */
+	/* Of a group: what it is; pattern NULL for others. */
+	const char *pattern, *direction;
+	int k;
 	const char *staging;
 	const char *machine; /* of the prediction; NULL: there is none */
 	double predicted_s;

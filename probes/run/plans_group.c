@@ -72,6 +72,7 @@ int
 plans_run_binding(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
+	struct plan_report part = *r;
 	struct binding_run b;
 	struct exec_fault f;
 	int rc;
@@ -84,9 +85,14 @@ plans_run_binding(struct plans *ps, struct exec *e, const struct plan_report *r,
 	for (uint32_t i = 0; i < r->plan->steps; i++) {
 		struct trial t;
 
+		uint32_t k;
+
 		trial_time(e, i, i + 1, &o->ask, &t);
 		binding_run_step(&b, i, &t);
-		plans_report(ps, r, &t, (int)i);
+		part.pattern = binding_parts[binding_step(b.g, i, &k)];
+		part.direction = i + 1 < r->plan->steps ? "out" : "bi";
+		part.k = (int)k;
+		plans_report(ps, &part, &t, (int)i);
 		trial_clear(&t);
 	}
 	rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);

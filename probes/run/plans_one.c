@@ -360,6 +360,19 @@ run_probe(struct plans *ps, struct exec *e, const struct plan_report *r,
 	return run_proven(ps, e, r, o);
 }
 
+/* What a record says of a group besides its title. */
+static void
+name_group(const struct plans *ps, struct plan_report *r)
+{
+	static const char section[] = "group";
+
+	if (ps->world->rank != 0 || strcmp(r->probe, section) != 0)
+		return;
+	r->pattern = conf_string(ps->conf, section, "pattern");
+	r->direction = conf_string(ps->conf, section, "direction");
+	r->k = (int)conf_int(ps->conf, section, "k");
+}
+
 void
 plans_run(struct plans *ps, const char *probe, struct plan *p,
     const struct order *o)
@@ -368,7 +381,7 @@ plans_run(struct plans *ps, const char *probe, struct plan *p,
 		.probe = probe,
 		.plan = p };
 	char why[PLANS_WHY_BYTES] = "";
-	double *rank_s = NULL;
+	double *rank_s = NULL, *memory = NULL;
 	struct exec *e = NULL;
 	uint64_t start_ns;
 	int rc;
@@ -384,11 +397,15 @@ plans_run(struct plans *ps, const char *probe, struct plan *p,
 	r.setup_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
 	r.team = ps->team;
 	r.staging = exec_staging(e);
-	r.memory_bytes_per_s = trial_memory(ps->team, plans_largest(p));
+	r.memory_bytes_per_s = trial_memory_ranks(ps->team, plans_largest(p),
+	    &memory);
+	r.memory_rank_per_s = memory;
+	name_group(ps, &r);
 	plans_volume(&r);
 	predict(ps, p, &r, &rank_s);
 	rc = run_probe(ps, e, &r, o);
 	free(rank_s);
+	free(memory);
 	if (rc < 0 || !o->keep) {
 		exec_free(e);
 		return;

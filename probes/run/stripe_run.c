@@ -207,6 +207,27 @@ steps_s(const struct stripe_run *s)
 	return sum;
 }
 
+/* How many stripes there are, and how each step moves them: "ipc+mpi+ipc". */
+static void
+put_steps(json_t *o, const struct stripe_run *s)
+{
+	struct strbuf via = { 0 };
+
+	for (uint32_t step = 0; step < s->plan->steps; step++)
+		for (size_t i = 0; i < s->plan->transfers_count; i++) {
+			const struct plan_transfer *t = &s->plan->transfers[i];
+
+			if (t->step != step)
+				continue;
+			strbuf_addf(&via, "%s%s", via.len_bytes > 0 ? "+" : "",
+			    plan_vias[t->via]);
+			break;
+		}
+	json_object_set_new(o, "g", json_integer(stripes(s)));
+	json_object_set_new(o, "via", json_string(via.text));
+	strbuf_clear(&via);
+}
+
 json_t *
 stripe_run_report(const struct stripe_run *s, const struct plan_report *r)
 {
@@ -218,6 +239,7 @@ stripe_run_report(const struct stripe_run *s, const struct plan_report *r)
 	if (s->direct == NULL)
 		return no_speedup(s, r);
 	o = speedup_json(r, "direct", &s->over_direct);
+	put_steps(o, s);
 	json_object_set_new(o, "efficiency", number(efficiency(s)));
 	json_object_set_new(o, "steps_seconds", number(steps_s(s)));
 	places_count(r, &s->steps[TRANSLATE], TRANSLATE, &p);

@@ -265,10 +265,11 @@ trial_prove(const struct transport_team *team, struct exec *e,
 
 /* Copies within base, all ranks at the same time: bytes a second of all. The
  * clock is the node's, so the time is from the first start to the last end on
- * it: of ranks that take turns on a core each for itself is quick. */
+ * it: of ranks that take turns on a core each for itself is quick. *ret_own is
+ * this rank's part. */
 static double
 copy_speed(const struct transport_team *team, struct device_stream *s,
-    char *base, uint64_t bytes, int times)
+    char *base, uint64_t bytes, int times, double *ret_own)
 {
 	const struct device_ops *ops = team->ops;
 	double at_s[2], speed;
@@ -285,7 +286,7 @@ copy_speed(const struct transport_team *team, struct device_stream *s,
 	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, at_s, 2, MPI_DOUBLE, MPI_MAX,
 	    team->mates, &req));
 	MPI_DO(patience_request(&req));
-	speed = (double)bytes * times / (at_s[0] + at_s[1]);
+	*ret_own = speed = (double)bytes * times / (at_s[0] + at_s[1]);
 	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, &speed, 1, MPI_DOUBLE, MPI_SUM,
 	    team->comm, &req));
 	MPI_DO(patience_request(&req));
@@ -295,9 +296,19 @@ copy_speed(const struct transport_team *team, struct device_stream *s,
 double
 trial_memory(const struct transport_team *team, uint64_t bytes)
 {
+	double *ranks = NULL, best = trial_memory_ranks(team, bytes, &ranks);
+
+	free(ranks);
+	return best;
+}
+
+double
+trial_memory_ranks(const struct transport_team *team, uint64_t bytes,
+    double **ret_rank_per_s)
+{
 	const struct device_ops *ops = team->ops;
 	struct device_stream *s = NULL;
-	double best = 0, all_bytes;
+	double best = 0, best_own = 0, own, all_bytes;
 	void *base = NULL;
 	int times;
 
@@ -310,13 +321,17 @@ trial_memory(const struct transport_team *team, uint64_t bytes)
 		fatalx("%s: %s", ops->name, ops->error(team->device));
 	all_bytes = (double)bytes * team->ranks;
 	times = 1 +
-	    (int)(MEMORY_TIME_S * copy_speed(team, s, base, bytes, 1) /
+	    (int)(MEMORY_TIME_S * copy_speed(team, s, base, bytes, 1, &own) /
 		all_bytes);
 	for (int i = 0; i < MEMORY_ROUNDS; i++) {
-		double speed = copy_speed(team, s, base, bytes, times);
+		double speed = copy_speed(team, s, base, bytes, times, &own);
 
-		best = speed > best ? speed : best;
+		if (speed > best) {
+			best = speed;
+			best_own = own;
+		}
 	}
+	gather(team, best_own, ret_rank_per_s);
 	ops->stream_free(s);
 	ops->free(team->device, base);
 	return best;

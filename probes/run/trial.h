@@ -48,5 +48,9 @@ int trial_compare(const struct transport_team *team, struct exec *e,
  * of all nodes together, in pieces of `bytes`: what no transfer within nodes
  * can exceed. */
 double trial_memory(const struct transport_team *team, uint64_t bytes);
+/* The same, and at rank 0 the part of each rank in the best round, which the
+ * caller frees. */
+double trial_memory_ranks(const struct transport_team *team, uint64_t bytes,
+    double **ret_rank_per_s);
 
 #endif

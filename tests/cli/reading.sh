@@ -33,6 +33,7 @@ expect report-csv 0 "$coalctl" report 20261118-gq-aaaa --csv
 expect report-failed 2 "$coalctl" report last --ascii
 expect report-neighbor 0 "$coalctl" report 20261121-nb-eeee --ascii
 expect report-collectives 0 "$coalctl" report 20261121-co-abcd --ascii
+expect report-binding 0 "$coalctl" report 20261121-bd-ffff --ascii
 expect report-forms 3 "$coalctl" report last --csv --json
 expect compare 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b
 expect compare-back 0 "$coalctl" compare 20261118-gq-b 20261118-gq-a
@@ -97,6 +98,12 @@ check "report --svg: frames" test \
     "$(grep -c 'fill="none" stroke' "$work/c.svg")" = 18
 check "report --svg: bars" test "$(grep -c '<rect' "$work/c.svg")" = 54
 check "report --svg: the bound's share" grep -q '>86 %<' "$work/c.svg"
+# Four framed bars and a legend for each of two profiles.
+"$coalctl" report 20261121-bd-ffff --svg "$work/b.svg" ||
+	check "report --svg of a binding" false
+check "report --svg: models" test \
+    "$(grep -c 'fill="none" stroke' "$work/b.svg")" = 10
+check "report --svg: the binding" grep -q 'round-robin over 2 NICs' "$work/b.svg"
 check "report --html lacks a test without a number" \
     grep -q '<td>allreduce</td>.*<td>timeout</td>' "$work/r.html"
 "$coalctl" report 20261121-nb-eeee --svg "$work/n.svg"

@@ -83,6 +83,33 @@ collective(const char *run, const char *name, double bytes, double per_s)
 	    "baseline_throughput", per_s / 2, "bound", 44e6, "value", 2.0);
 }
 
+/* A group of some size in some run. */
+static json_t *
+group(const char *run, const char *pattern, double bytes, double per_s)
+{
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f,s:{s:f}}", "probe",
+	    "group", "of", "whole", "run", run, "pattern", pattern, "direction",
+	    "bi", "k", 2, "bytes", bytes, "bandwidth", "median_middle", per_s);
+}
+
+static void
+take_delivered(struct latest *l)
+{
+	take_new(l, group("r-1", "rail", 4e6, 9e6));
+	take_new(l, group("r-2", "rail", 4e6, 22e6));
+	take_new(l, group("r-2", "rail", 4, 1e3)); /* smaller */
+	take_new(l, group("r-2", "sideways", 4e6, 18e6));
+	take_new(l,
+	    json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f,s:[{s:i,s:[{s:s,s:f}]}]}",
+		"probe", "speedup", "of", "stripe", "baseline", "direct", "run",
+		"r-3", "via", "ipc+mpi+ipc", "g", 4, "efficiency", 0.75,
+		"rails", "rail", 1, "nodes", "node", "node3", "ratio", 0.1));
+	take_new(l,
+	    json_pack("{s:s,s:s,s:[{s:s,s:f}, {s:s}]}", "probe", "self", "of",
+		"whole", "nodes", "node", "node3", "memory_ratio", 0.95, "node",
+		"node4"));
+}
+
 static struct strbuf
 render(const struct latest *l)
 {
@@ -127,6 +154,7 @@ full_latest(void)
 	take_new(l, collective("r-2", "broadcast", 16e6, 22e6));
 	take_new(l, collective("r-2", "broadcast", 4e6, 18e6)); /* smaller */
 	take_new(l, collective("r-2", "sideways", 4e6, 18e6));
+	take_delivered(l);
 	return l;
 }
 
@@ -168,6 +196,13 @@ test_promised_names(void **state)
 		"{collective=\"broadcast\",impl=\"mpi\"} 11000000",
 		"coalmine_collective_bound_ratio"
 		"{collective=\"broadcast\",impl=\"coalmine\"} 0.5",
+		"coalmine_group_bandwidth_bytes_per_second"
+		"{pattern=\"rail\",direction=\"bi\",k=\"2\"} 22000000",
+		"coalmine_stripe_efficiency_ratio{via=\"ipc+mpi+ipc\","
+		"g=\"4\"} 0.75",
+		"coalmine_rail_bandwidth_ratio{node=\"node3\",rail=\"1\"} "
+		"0.1",
+		"coalmine_self_bandwidth_ratio{node=\"node3\"} 0.95",
 		"coalmine_db_writable 1",
 		"coalmine_db_rows_total 1073741824",
 	};

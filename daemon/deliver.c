@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/deliver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+#define RAIL_MAX 65535
+#define KEY_MAX  512
+
+static const char *const patterns[] = { "rail", "asymmetric", "symmetric" };
+static const char *const directions[] = { "out", "in", "bi", "omni" };
+
+static const char *
+text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+static double
+number_of(const json_t *object, const char *key)
+{
+	const json_t *v = json_object_get(object, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* A record's words become labels: only those that we know. */
+static const char *
+known(const char *const *words, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(words[i], word) == 0)
+			return words[i];
+	return NULL;
+}
+
+/* Is a record of this run and size newer than what is kept? A sweep is one
+ * run, of which the largest message counts. */
+static int
+supersedes(const json_t *record, char run[RECORD_RUN_MAX + 1], double *bytes)
+{
+	double size = number_of(record, "bytes");
+	const char *name = text_of(record, "run");
+
+	if (strcmp(run, name) == 0 && !(size >= *bytes))
+		return 0;
+	snprintf(run, RECORD_RUN_MAX + 1, "%s", name);
+	*bytes = size;
+	return 1;
+}
+
+/* ---- groups and stripes ---- */
+
+static struct deliver_group *
+group_row(struct deliver *d, const char *pattern, const char *direction, int k)
+{
+	struct deliver_group *g;
+
+	for (size_t i = 0; i < d->groups_count; i++) {
+		g = &d->groups[i];
+		if (g->pattern == pattern && g->direction == direction &&
+		    g->k == k)
+			return g;
+	}
+	if (d->groups_count == DELIVER_GROUPS_MAX)
+		return NULL;
+	g = &d->groups[d->groups_count++];
+	*g = (struct deliver_group){ .pattern = pattern,
+		.direction = direction,
+		.k = k };
+	return g;
+}
+
+static void
+take_group(struct deliver *d, const json_t *record)
+{
+	const json_t *bandwidth = json_object_get(record, "bandwidth");
+	const char *pattern = known(patterns, ARRAY_LEN(patterns),
+	    text_of(record, "pattern"));
+	const char *direction = known(directions, ARRAY_LEN(directions),
+	    text_of(record, "direction"));
+	double per_s = number_of(bandwidth, "median_middle");
+	double k = number_of(record, "k");
+	struct deliver_group *g;
+
+	if (pattern == NULL || direction == NULL ||
+	    !(k >= 1 && k <= RAIL_MAX) || !isfinite(per_s))
+		return;
+	g = group_row(d, pattern, direction, (int)k);
+	if (g != NULL && supersedes(record, g->run, &g->bytes))
+		g->per_s = per_s;
+}
+
+static struct deliver_stripe *
+stripe_row(struct deliver *d, const char *via, int g)
+{
+	struct deliver_stripe *s;
+
+	for (size_t i = 0; i < d->stripes_count; i++) {
+		s = &d->stripes[i];
+		if (strcmp(s->via, via) == 0 && s->g == g)
+			return s;
+	}
+	if (d->stripes_count == DELIVER_STRIPES_MAX ||
+	    strlen(via) >= sizeof(s->via) ||
+	    via[strspn(via, "abcdefghijklmnopqrstuvwxyz+-")] != '\0')
+		return NULL;
+	s = &d->stripes[d->stripes_count++];
+	*s = (struct deliver_stripe){ .g = g };
+	memcpy(s->via, via, strlen(via) + 1);
+	return s;
+}
+
+static void
+take_stripe(struct deliver *d, const json_t *record)
+{
+	double efficiency = number_of(record, "efficiency");
+	double g = number_of(record, "g");
+	struct deliver_stripe *s;
+
+	if (!isfinite(efficiency) || !(g >= 1 && g <= RAIL_MAX))
+		return;
+	s = stripe_row(d, text_of(record, "via"), (int)g);
+	if (s != NULL && supersedes(record, s->run, &s->bytes))
+		s->efficiency = efficiency;
+}
+
+/* ---- nodes and their rails ---- */
+
+static struct deliver_place *
+place_row(struct deliver *d, const char *node, int rail)
+{
+	char key[KEY_MAX];
+	struct deliver_place *p;
+	const json_t *at;
+
+	if (hostlist_name_check(node) < 0 ||
+	    str_format(key, sizeof(key), "%s %d", node, rail) < 0)
+		return NULL;
+	if (d->index == NULL)
+		d->index = json_object();
+	at = json_object_get(d->index, key);
+	if (at != NULL)
+		return &d->places[json_integer_value(at)];
+	if (d->places_count == DELIVER_PLACES_MAX)
+		return NULL;
+	if (d->places_count == d->places_cap) {
+		d->places_cap = d->places_cap * 2 + 64;
+		d->places = xreallocarray(d->places, d->places_cap,
+		    sizeof(*d->places));
+	}
+	json_object_set_new(d->index, key,
+	    json_integer((json_int_t)d->places_count));
+	p = &d->places[d->places_count++];
+	*p = (struct deliver_place){ .node = xstrdup(node), .rail = rail };
+	return p;
+}
+
+static void
+take_place(struct deliver *d, const json_t *node, int rail, const char *member)
+{
+	double ratio = number_of(node, member);
+	struct deliver_place *p;
+
+	if (!isfinite(ratio))
+		return;
+	p = place_row(d, text_of(node, "node"), rail);
+	if (p != NULL)
+		p->ratio = ratio;
+}
+
+static void
+take_rails(struct deliver *d, const json_t *record)
+{
+	json_t *rail, *node;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(record, "rails"), i, rail) {
+		double number = number_of(rail, "rail");
+
+		if (!(number >= 0 && number <= RAIL_MAX))
+			continue;
+		json_array_foreach (json_object_get(rail, "nodes"), k, node)
+			take_place(d, node, (int)number, "ratio");
+	}
+}
+
+static void
+take_self(struct deliver *d, const json_t *record)
+{
+	json_t *node;
+	size_t i;
+
+	json_array_foreach (json_object_get(record, "nodes"), i, node)
+		take_place(d, node, DELIVER_SELF, "memory_ratio");
+}
+
+void
+deliver_take(struct deliver *d, const json_t *record)
+{
+	const char *probe = text_of(record, "probe");
+	const char *of = text_of(record, "of");
+
+	if (strcmp(probe, "group") == 0 && strcmp(of, "whole") == 0)
+		take_group(d, record);
+	if (strcmp(probe, "self") == 0 && strcmp(of, "whole") == 0)
+		take_self(d, record);
+	if (strcmp(probe, "fit") == 0)
+		take_rails(d, record);
+	if (strcmp(probe, "speedup") == 0 && strcmp(of, "stripe") == 0 &&
+	    strcmp(text_of(record, "baseline"), "direct") == 0) {
+		take_stripe(d, record);
+		take_rails(d, record);
+	}
+}
+
+void
+deliver_clear(struct deliver *d)
+{
+	for (size_t i = 0; i < d->places_count; i++)
+		free(d->places[i].node);
+	free(d->places);
+	json_decref(d->index);
+	memset(d, 0, sizeof(*d));
+}

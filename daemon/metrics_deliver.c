@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics_deliver.c - groups, stripes, copies within nodes, and rails.
+ */
+#include <stdio.h>
+
+#include "daemon/deliver.h"
+#include "daemon/metrics_int.h"
+
+static void
+groups(const struct deliver *d, struct strbuf *to)
+{
+	static const char name[] = "coalmine_group_bandwidth_bytes_per_second";
+
+	expo_family(to, name, "gauge",
+	    "Bandwidth of a group of devices, largest message of the newest "
+	    "run.");
+	for (size_t i = 0; i < d->groups_count; i++) {
+		const struct deliver_group *g = &d->groups[i];
+		char k[16];
+
+		snprintf(k, sizeof(k), "%d", g->k);
+		expo_sample(to, name,
+		    EXPO_LABELS({ "pattern", g->pattern },
+			{ "direction", g->direction }, { "k", k }),
+		    g->per_s);
+	}
+}
+
+static void
+stripes(const struct deliver *d, struct strbuf *to)
+{
+	static const char name[] = "coalmine_stripe_efficiency_ratio";
+
+	expo_family(to, name, "gauge",
+	    "Speed-up of a striped message over the direct one for each rail, "
+	    "newest run; 1 when all rails give what one gives alone.");
+	for (size_t i = 0; i < d->stripes_count; i++) {
+		const struct deliver_stripe *s = &d->stripes[i];
+		char g[16];
+
+		snprintf(g, sizeof(g), "%d", s->g);
+		expo_sample(to, name,
+		    EXPO_LABELS({ "via", s->via }, { "g", g }), s->efficiency);
+	}
+}
+
+static void
+places(const struct deliver *d, struct strbuf *to)
+{
+	static const char self[] = "coalmine_self_bandwidth_ratio";
+	static const char rails[] = "coalmine_rail_bandwidth_ratio";
+
+	expo_family(to, self, "gauge",
+	    "Copies within devices against the node's measured memory "
+	    "bandwidth, newest run.");
+	for (size_t i = 0; i < d->places_count; i++)
+		if (d->places[i].rail == DELIVER_SELF)
+			expo_sample(to, self,
+			    EXPO_LABELS({ "node", d->places[i].node }),
+			    d->places[i].ratio);
+	expo_family(to, rails, "gauge",
+	    "Bandwidth of a rail of a node against what a sound one gives, "
+	    "newest run.");
+	for (size_t i = 0; i < d->places_count; i++) {
+		const struct deliver_place *p = &d->places[i];
+		char rail[16];
+
+		if (p->rail == DELIVER_SELF)
+			continue;
+		snprintf(rail, sizeof(rail), "%d", p->rail);
+		expo_sample(to, rails,
+		    EXPO_LABELS({ "node", p->node }, { "rail", rail }),
+		    p->ratio);
+	}
+}
+
+void
+metrics_deliver(const struct metrics_in *in, struct strbuf *to)
+{
+	const struct deliver *d = latest_deliver(in->latest);
+
+	groups(d, to);
+	stripes(d, to);
+	places(d, to);
+}
