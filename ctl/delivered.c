@@ -339,7 +339,7 @@ draw_fit(const json_t *records, const json_t *r, struct picture *p)
 				print_member(r, "pattern", ""), k) },
 			print_number(point, "model") };
 		if (isfinite(groups[i].value[1]))
-			names[1] = "MPI_Scatter, between the nodes";
+			names[1] = "MPI_Scatter";
 	}
 	snprintf(title, sizeof(title), "%.*s", (int)strcspn(text, ";"), text);
 	picture_groups(p, title, "B/s", names, groups, count);

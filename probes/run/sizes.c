@@ -88,6 +88,7 @@ static const struct {
 	{ "group", "count" },
 	{ "stripe", "bytes" },
 	{ "self", "bytes" },
+	{ "binding", "bytes" },
 	{ "pairs", "bytes" },
 	{ "collective", "count" },
 	{ "neighbor", "bytes" },
