@@ -37,8 +37,8 @@ struct verb {
 extern const struct verb verbs_baseline[], verbs_campaign[], verbs_compare[],
     verbs_db[], verbs_check[], verbs_coverage[], verbs_diags[], verbs_events[],
     verbs_matrix[], verbs_node[], verbs_pki[], verbs_report[], verbs_run[],
-    verbs_schedule[], verbs_stop[], verbs_top[], verbs_verdict[],
-    verbs_version[];
+    verbs_schedule[], verbs_stop[], verbs_top[], verbs_tuning[],
+    verbs_verdict[], verbs_version[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
 
 /* The client of the collector that --url or the environment name. */

@@ -116,6 +116,9 @@ const struct conf_row options_campaign[] = {
 	{ "collective", "tune", CONF_CHOICE, 0, 0, "no|auto", "no", "",
 	    "auto: whichever of hierarchy, stripe, ring, depth and via is not "
 	    "given is chosen by prediction on the machine." },
+	{ "collective", "table", CONF_STRING, 0, 4000, NULL, "", "",
+	    "File in which run keeps what tune = auto has measured and chosen; "
+	    "empty: measured in every run." },
 	{ "collective", "machine", CONF_STRING, 0, 400, NULL, "", "",
 	    "For which machine auto chooses, a name or file; empty: that of "
 	    "predict, else the one we are on." },

@@ -555,6 +555,43 @@ static const struct field spmm_fields[] = {
 	{ "text", 's', NULL, 1 },
 	LAST,
 };
+/* [{words predicted seconds}, ...] */
+static int
+is_tried(const json_t *v)
+{
+	size_t i;
+	json_t *o;
+
+	json_array_foreach (v, i, o)
+		if (!json_is_string(json_object_get(o, "words")) ||
+		    !json_is_number(json_object_get(o, "predicted")) ||
+		    !is_number_or_null(json_object_get(o, "seconds")))
+			return 0;
+	return 1;
+}
+
+static int
+is_why_tuned(const json_t *v)
+{
+	static const char *const words[] = { "measured", "remembered",
+		"predicted" };
+
+	return in_words(words, sizeof(words) / sizeof(words[0]), v);
+}
+
+/* Why a collective has its shape. */
+static const struct field tuning_fields[] = {
+	{ "machine", 's', NULL, 0 },
+	{ "asked", 's', NULL, 0 },
+	{ "ranks", 'i', NULL, 0 },
+	{ "class", 'i', NULL, 0 },
+	{ "bytes", 'i', NULL, 0 },
+	{ "why", 's', is_why_tuned, 0 },
+	{ "choice", 's', NULL, 0 },
+	{ "tried", 'a', is_tried, 0 },
+	{ "measured_unix_s", 'i', NULL, 0 },
+	LAST,
+};
 /* A wrong byte. */
 static const struct field bad_fields[] = {
 	{ "of", 's', NULL, 0 },
@@ -621,6 +658,7 @@ static const struct kind kinds[] = {
 	{ "neighbor", plan_fields, 1 },
 	{ "binding", plan_fields, 1 },
 	{ "fit", fit_fields, 1 },
+	{ "tuning", tuning_fields, 1 },
 	{ "speedup", speedup_fields, 1 },
 	{ "spmm", spmm_fields, 1 },
 	{ "multipath", plan_fields, 1 },

@@ -179,7 +179,7 @@ struct tuning {
 static int
 words_given(const struct conf *c, char **words)
 {
-	static const char *const ours[] = { "tune", "ranks" };
+	static const char *const ours[] = { "tune", "ranks", "table" };
 	int n = 0;
 
 	for (const struct conf_row *r = options_patterns; r->key != NULL; r++) {
@@ -238,8 +238,25 @@ shape_words(const struct tuning *tg, const struct shape *s)
 	return sb.text != NULL ? sb.text : xstrdup("");
 }
 
-static int
-words_plan(const struct conf *c, const char *text, uint32_t ranks,
+char *
+tune_asked(const struct conf *c)
+{
+	char *words[WORDS_MAX];
+	int n = words_given(c, words);
+	struct strbuf sb = { 0 };
+
+	strbuf_addf(&sb, "%s", SECTION);
+	for (int i = 0; i < n; i++) {
+		if (strncmp(words[i], "count=", 6) != 0 &&
+		    strncmp(words[i], "machine=", 8) != 0)
+			strbuf_addf(&sb, " %s", words[i]);
+		free(words[i]);
+	}
+	return sb.text; /* handed over */
+}
+
+int
+tune_plan(const struct conf *c, const char *text, uint32_t ranks,
     struct plan **ret, char *why, size_t why_bytes)
 {
 	char *words[WORDS_MAX], *copy = xstrdup(text), *save = NULL;
@@ -270,7 +287,7 @@ attempt(struct tuning *tg, const struct shape *s)
 			free(words);
 			return 0;
 		}
-	rc = words_plan(tg->c, words, tg->ranks, &p, tg->why, tg->why_bytes);
+	rc = tune_plan(tg->c, words, tg->ranks, &p, tg->why, tg->why_bytes);
 	if (rc == 0) {
 		rc = predict_plan(p, &tg->fit, NULL, &pr, tg->why,
 		    tg->why_bytes);
@@ -492,7 +509,7 @@ tune_build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 
 	if (rc < 0)
 		return rc;
-	rc = words_plan(c, t.rows[0].words, ranks > 0 ? ranks : asked, ret, why,
+	rc = tune_plan(c, t.rows[0].words, ranks > 0 ? ranks : asked, ret, why,
 	    why_bytes);
 	tune_clear(&t);
 	return rc;

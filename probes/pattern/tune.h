@@ -47,6 +47,12 @@ int tune_choose(const struct conf *c, uint32_t ranks, struct tune *ret,
     char *why, size_t why_bytes);
 void tune_clear(struct tune *t); /* frees */
 
+/* What c asks for but the size, "collective name=broadcast"; the caller
+ * frees. */
+char *tune_asked(const struct conf *c);
+/* The plan of c with the words of a row. */
+int tune_plan(const struct conf *c, const char *words, uint32_t ranks,
+    struct plan **ret, char *why, size_t why_bytes);
 /* The plan of the best row. */
 int tune_build(const struct conf *c, uint32_t ranks, struct plan **ret,
     char *why, size_t why_bytes);

@@ -25,7 +25,8 @@
 #include "probes/run/team.h"
 #include "probes/run/vary.h"
 
-#define PIECE_BYTES (1 << 30)
+#define PIECE_BYTES      (1 << 30)
+#define TRIAL_ITERATIONS 3 /* of a shape that may be chosen */
 
 void
 plans_note(struct plans *ps, int status, enum cause cause, const char *why)
@@ -53,6 +54,11 @@ order_fill(const struct plans *ps, struct order *o)
 	o->ask.iterations = (int)conf_int(c, "measure", "iterations");
 	o->ask.time_ns = conf_span_ns(c, "measure", "time");
 	o->ask.precision = conf_real(c, "measure", "precision");
+	if (ps->trying) {
+		o->steps = o->keep = 0;
+		o->ask.warmup = 1;
+		o->ask.iterations = TRIAL_ITERATIONS;
+	}
 	snprintf(o->device, sizeof(o->device), "%s",
 	    conf_string(c, "measure", "device"));
 }
@@ -213,6 +219,17 @@ refuse_staged(struct plans *ps, const char *probe, const struct plan *p)
 	return -ENOTSUP;
 }
 
+static int
+build(struct plans *ps, const struct pattern *pt, struct plan **ret, char *why,
+    size_t why_bytes)
+{
+	if (strcmp(pt->name, PLANS_COLLECTIVE) == 0 &&
+	    strcmp(conf_string(ps->conf, pt->name, "tune"), "auto") == 0)
+		return plans_tune(ps, ret, why, why_bytes);
+	return pt->build(ps->conf, (uint32_t)ps->world->size, ret, why,
+	    why_bytes);
+}
+
 static void
 run_one(struct plans *ps, const struct pattern *pt)
 {
@@ -222,8 +239,7 @@ run_one(struct plans *ps, const struct pattern *pt)
 	if (run_emulated(ps, pt))
 		return;
 	tune_set_nodes((uint32_t)ps->world->nodes);
-	if (pt->build(ps->conf, (uint32_t)ps->world->size, &p, why,
-		sizeof(why)) < 0) {
+	if (build(ps, pt, &p, why, sizeof(why)) < 0) {
 		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
 		return;
 	}

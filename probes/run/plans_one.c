@@ -68,6 +68,13 @@ plans_report(struct plans *ps, const struct plan_report *r,
 {
 	if (ps->world->rank != 0)
 		return;
+	if (ps->trying) {
+		struct timing tm;
+
+		timing_of(t->samples, t->count, &tm);
+		ps->median_s = tm.median_middle_s;
+		return;
+	}
 	emit_put(ps->emit, plan_report_trial(r, t, step));
 	plan_report_row(ps->table, r, t, step);
 	ps->rows++;
@@ -279,7 +286,7 @@ plans_refuse(struct plans *ps, const char *probe, const struct plan *p, int rc,
 {
 	enum cause cause = rc == -ENODEV ? CAUSE_NO_DEVICE : CAUSE_UNSUPPORTED;
 
-	if (ps->world->rank != 0)
+	if (ps->world->rank != 0 || ps->trying)
 		return;
 	emit_put(ps->emit, plan_report_refusal(probe, p->title, cause, why));
 	plans_note(ps, PLANS_EXIT_WRONG, cause, why);

@@ -24,6 +24,7 @@
 #define PLANS_FIRST_DATA  1 /* "iterations" of fill: any two numbers */
 #define PLANS_SECOND_DATA 2
 #define PLANS_COLLECTIVE  "collective"
+#define PLANS_TRIED       "tried" /* a plan on trial, of which nothing is told */
 
 /* From rank 0 to all: what comes next. */
 struct order {
@@ -62,6 +63,8 @@ struct plans {
 	struct machine *machine; /* of predictions; NULL: none */
 	struct bounds bounds;    /* of collectives, as measured */
 	double fastest_s;        /* of the last plan, see plans_report */
+	double median_s;         /* of the last plan on trial */
+	int trying;              /* plans are on trial */
 	/* of a neighbor plan with a matrix */
 	struct neighbor neighbor;
 	double plan_s; /* what it takes to plan it */
@@ -103,6 +106,10 @@ int plans_run_binding(struct plans *ps, struct exec *e,
 /* plans_together.c */
 int plans_is_kept(const struct plans *ps, const struct plan *p);
 void plans_run_together(struct plans *ps, const struct order *o);
+
+/* plans_tune.c, rank 0: a collective with tune = auto. */
+int plans_tune(struct plans *ps, struct plan **ret, char *why,
+    size_t why_bytes);
 
 /* plans_bounds.c, rank 0 */
 void plans_bounds(struct plans *ps);

@@ -33,6 +33,8 @@ expect report-csv 0 "$coalctl" report 20261118-gq-aaaa --csv
 expect report-failed 2 "$coalctl" report last --ascii
 expect report-neighbor 0 "$coalctl" report 20261121-nb-eeee --ascii
 expect report-collectives 0 "$coalctl" report 20261121-co-abcd --ascii
+expect tuning 0 "$coalctl" tuning 20261121-co-abcd
+expect tuning-json 0 "$coalctl" tuning 20261118-gq-aaaa --json
 expect report-binding 0 "$coalctl" report 20261121-bd-ffff --ascii
 expect report-forms 3 "$coalctl" report last --csv --json
 expect compare 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b

@@ -113,6 +113,36 @@ case_bounds() {
 	[ "$(count '.bound')" = 0 ] || fail "a bound of what was not measured"
 }
 
+# The best by prediction are measured, and the fastest is taken; and taken
+# again without another measurement, for as long as the size is of that class.
+case_tuned() {
+	local words="name=allreduce tune=auto table=$work/table" first
+	local lab=$COALMINE_SOURCE/etc/machines/lab.conf
+	# shellcheck disable=SC2086
+	good 4 collective $words count=9000 machine="$lab"
+	[ "$(count '.probe=="tuning" and .why=="measured" and
+		([.tried[]|.seconds//empty]|length)==3 and
+		(.choice as $c|[.tried[]|select(.seconds)]|
+		min_by(.seconds).words==$c)')" = 1 ] || fail "tuning"
+	jq -es '([.[]|select(.probe=="tuning")][0].choice|split(" ")) as $c |
+		[.[]|select(.probe=="collective")][0].plan as $p |
+		$c|all(. as $w|$p|contains($w))' "$work/records" >/dev/null ||
+		fail "another shape than the choice"
+	first=$(jq -c 'select(.probe=="tuning")|.choice' "$work/records")
+	# shellcheck disable=SC2086
+	good 4 collective $words count=9001 machine="$lab"
+	[ "$(count ".probe==\"tuning\" and .why==\"remembered\" and
+		.choice==$first")" = 1 ] || fail "not remembered"
+	# shellcheck disable=SC2086
+	good 4 collective $words count=90 machine="$lab"
+	[ "$(count '.probe=="tuning" and .why=="measured"')" = 1 ] ||
+		fail "another class is not measured"
+	[ "$(wc -l <"$work/table")" = 2 ] || fail "table"
+	echo '{"probe":"tuning"}' >>"$work/table"
+	# shellcheck disable=SC2086
+	refused 'table:3: run is missing' 4 collective $words machine="$lab"
+}
+
 # Messages longer than an int, by way of a small limit.
 case_pieces() {
 	COALMINE_PIECE_BYTES=1000 good 8 stripe g=4 bytes=1000001

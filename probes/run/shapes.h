@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shapes.h - what tune = auto has chosen, with the evidence, kept between
+ * runs.
+ *
+ * The table is a file of records of probe "tuning", one a line; the last line
+ * of a machine, a question and a size class counts. A question is what was
+ * asked for but the size. Pure but for the file.
+ */
+#ifndef PROBES_RUN_SHAPES_H
+#define PROBES_RUN_SHAPES_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHAPES_WHY_BYTES 320
+
+struct shapes_key {
+	const char *machine;
+	const char *asked; /* "collective name=broadcast type=float" */
+	uint32_t ranks;
+	uint32_t size_class; /* of 2^k to 2^(k+1) - 1 bytes */
+};
+
+uint32_t shapes_class(double bytes);
+/* A record, "why" being "measured"; the caller adds to its array "tried". */
+json_t *shapes_record(const struct shapes_key *key, double bytes);
+/* The last record of that key in the table. *ret is NULL where there is none,
+ * or no file; the caller decrefs it. -EPROTO or -errno, and why with
+ * "file:line: ...". */
+int shapes_find(const char *path, const struct shapes_key *key, json_t **ret,
+    char *why, size_t why_bytes);
+/* Append it; -errno and why. */
+int shapes_keep(const char *path, const json_t *record, char *why,
+    size_t why_bytes);
+
+#endif
