@@ -145,6 +145,8 @@ teardown(void **state)
 	struct fix *f = *state;
 
 	court_free(f->court);
+	json_decref(told.recent);
+	told.recent = NULL;
 	roster_free(f->roster);
 	topo_free(f->topo);
 	free(f);
@@ -521,8 +523,6 @@ test_drift(void **state)
 	assert_int_equal(f->orders, 0); /* peers have nothing to say */
 	hear_made(f, 0.94, 200);
 	assert_int_equal(open_cases(f), 0);
-	json_decref(told.recent);
-	told.recent = NULL;
 }
 
 static json_t *
