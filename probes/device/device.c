@@ -106,3 +106,27 @@ device_find(const char *name, const struct device_ops **ret, char *ret_why,
 	}
 	return plugin_open(path, ret, ret_why, why_bytes);
 }
+
+int
+device_taken_by_mpi(const char *name)
+{
+	static const struct {
+		const char *device, *call;
+	} rows[] = {
+		{ "cuda", "MPIX_Query_cuda_support" },
+		{ "hip", "MPIX_Query_hip_support" },
+		{ "hip", "MPIX_Query_rocm_support" },
+	};
+	int taken = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int (*query)(void) = NULL;
+		void *found = dlsym(RTLD_DEFAULT, rows[i].call);
+
+		if (found == NULL || strcmp(rows[i].device, name) != 0)
+			continue;
+		memcpy(&query, &found, sizeof(query));
+		taken |= query() == 1;
+	}
+	return taken;
+}

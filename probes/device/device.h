@@ -155,4 +155,9 @@ extern const struct device_ops device_host;
 int device_find(const char *name, const struct device_ops **ret, char *ret_why,
     size_t why_bytes);
 
+/* Does the MPI of this process take pointers into memory of a device of this
+ * name? It is asked by the names of its calls, so that one which has none
+ * links too: it does not. */
+int device_taken_by_mpi(const char *name);
+
 #endif

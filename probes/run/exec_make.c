@@ -37,8 +37,11 @@ by_device(const struct plan_transfer *t)
 static uint32_t
 lane_of(struct exec *e, enum plan_via via)
 {
-	const struct transport_ops *ops = transport_find(via);
+	const struct transport_ops *ops = transport_find(via), *other;
 
+	other = ops->instead != NULL ? ops->instead(e->team) : NULL;
+	if (other != NULL)
+		ops = other;
 	for (uint32_t i = 0; i < e->lanes_count; i++)
 		if (e->lanes[i].ops == ops)
 			return i;

@@ -56,7 +56,6 @@ check(struct transport *t, int rc, const char *what)
 	return -EIO;
 }
 
-/* Device memory: is this MPI told to take its pointers? */
 static int
 mpi_usable(const struct transport_team *team,
     const struct transport_share *share, char *ret_why, size_t why_bytes)
@@ -71,11 +70,15 @@ mpi_usable(const struct transport_team *team,
 		    (unsigned long long)pieces, team->rank);
 		return -ENOTSUP;
 	}
-	if (team->ops->host_access)
-		return 0;
-	snprintf(ret_why, why_bytes,
-	    "mpi: this MPI is not known to take %s pointers", team->ops->name);
-	return -ENOTSUP;
+	return 0;
+}
+
+static const struct transport_ops *
+mpi_instead(const struct transport_team *team)
+{
+	if (team->ops->host_access || device_taken_by_mpi(team->ops->name))
+		return NULL;
+	return &transport_mpi_staged;
 }
 
 /* Tags of all plans that are alive have to fit below MPI_TAG_UB. */
@@ -264,6 +267,7 @@ const struct transport_ops transport_mpi = {
 	.by_step = 0,
 	.at_mpi = 1,
 	.window_bytes = WINDOW_BYTES,
+	.instead = mpi_instead,
 	.usable = mpi_usable,
 	.prepare = mpi_prepare,
 	.begin = mpi_begin,

@@ -10,11 +10,12 @@
  * transfers.
  *
  * Order of calls: usable, prepare, then for every iteration begin, start of
- * every batch once, test until all its ends were reported, and at last
- * release. usable, prepare and release are collective: every rank of the team
- * makes them, in the same order, ranks without any transfer of this transport
- * too; begin, start and test are not, and a rank may be one iteration ahead of
- * another. All calls come from one thread.
+ * every batch once (or of those of some steps by themselves), test until all
+ * its ends were reported, and at last release. usable, prepare and release are
+ * collective: every rank of the team makes them, in the same order, ranks
+ * without any transfer of this transport too; begin, start and test are not,
+ * and a rank may be one iteration ahead of another. All calls come from one
+ * thread.
  *
  * Batches. The unit of starting is a batch. A transport with by_step = 0 has
  * every end in a batch of its own, and is told to start it as soon as its
@@ -96,6 +97,9 @@ struct transport_ops {
 	 * all of them would end them together, late, and pipelines would not
 	 * be any. Never with by_step. */
 	uint64_t window_bytes;
+	/* Who serves this team in its place, NULL: itself. May be NULL. */
+	const struct transport_ops *(*instead)(
+	    const struct transport_team *team);
 	/* May these ends be carried, here and now? Before any memory is
 	 * allocated: memory is NULL and tags are not yet known. 0, or -ENOTSUP
 	 * and why; ranks may differ. */
@@ -123,6 +127,8 @@ struct transport_ops {
 };
 
 extern const struct transport_ops transport_mpi;
+/* In its place where the MPI does not take the device's pointers. */
+extern const struct transport_ops transport_mpi_staged;
 extern const struct transport_ops transport_rma;
 extern const struct transport_ops transport_ipc; /* put and get */
 extern const struct transport_ops transport_xccl;

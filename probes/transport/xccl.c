@@ -37,6 +37,7 @@ struct transport {
 	 * library, enqueued by it, and reported. */
 	uint32_t wanted, posted, enqueued, reported;
 	uint32_t told; /* of the batch that is being reported */
+	int begun;     /* the first batch of this iteration is known */
 	int broken;
 	char error[TRANSPORT_WHY_BYTES];
 };
@@ -374,13 +375,18 @@ push(struct transport *t)
 static int
 xccl_begin(struct transport *t)
 {
-	t->wanted = t->posted = t->enqueued = t->reported = t->told = 0;
+	t->told = 0;
+	t->begun = 0;
 	return 0;
 }
 
 static int
 xccl_start(struct transport *t, uint32_t batch)
 {
+	/* Some steps by themselves begin later. */
+	if (!t->begun)
+		t->wanted = t->posted = t->enqueued = t->reported = batch;
+	t->begun = 1;
 	assert(batch == t->wanted);
 	t->wanted++;
 	return push(t);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_gpu.sh MPI - plans on GPU memory by NCCL and by IPC, through the shipped
+# test_gpu.sh MPI - plans on GPU memory by NCCL, IPC and MPI, through the shipped
 # plugin code and transports, over stand-ins of CUDA's runtime and of NCCL.
 # What real ones do is seen in tests/gpu.
 . "$(dirname "$0")/lib.sh"
@@ -56,6 +56,22 @@ done
 COALMINE_FAKE_NODES=1 good 4 stripe g=2 bytes=1000001 via=ipc,xccl,ipc
 COALMINE_FAKE_PEERS=1 COALMINE_FAKE_NODES=1 refused 3 'no peer access' 2 \
 	group pattern=rail n=2 g=1 k=1 count=8 via=ipc
+
+# Messages: through pinned memory, and the record says so; in pieces; and as
+# they are where the MPI takes such pointers.
+staged='.of=="whole" and
+	(.staging//""|startswith("mpi: this MPI does not take cuda pointers"))'
+good 8 stripe g=4 bytes=1000001 via=mpi
+[ "$(count "$staged")" = 1 ] || fail "staging is not said"
+good 8 collective name=allreduce count=1003 hierarchy=2,4 depth=3 via=mpi
+good 2 self bytes=1M via=mpi
+COALMINE_PIECE_BYTES=1000 good 4 group pattern=symmetric direction=omni n=2 \
+	g=2 k=2 count=20011 via=mpi
+[ "$(count "$staged")" = 1 ] || fail "staging is not said"
+COALMINE_FAKE_NODES=1 good 4 stripe g=2 bytes=1000001 via=ipc,mpi,ipc
+LD_PRELOAD=$fakes/libfake-mpi-gpu.so good 8 stripe g=4 bytes=1000001 via=mpi
+[ "$(count '.of=="whole" and .staging==null')" = 1 ] ||
+	fail "staged although the MPI takes the pointers"
 
 via=(stripe g=2 bytes=1M via=xccl)
 device=host refused 3 'device=cuda, device=hip' 4 "${via[@]}"

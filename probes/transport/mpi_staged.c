@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_staged.c - messages of a device's memory through memory of the host, for
+ * an MPI that does not take its pointers.
+ *
+ * Each end has a place in one area that the device copies from and to at full
+ * speed (pinned). A send is copied out, then given to transport_mpi; what that
+ * has received is copied in, and reported when it is there. The two ways have
+ * a stream each, so that neither waits for the other.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/xalloc.h"
+#include "probes/transport/transport.h"
+
+#define ALIGN_BYTES 256ULL
+
+/* Ends whose copy is under way, in the order of their stream. */
+struct copies {
+	struct device_stream *stream;
+	uint32_t *ends;
+	uint32_t head, tail;
+};
+
+struct transport {
+	const struct transport_team *team;
+	const struct transport_share *share;
+	struct transport_share inner_share; /* its ends, in the area */
+	struct transport_end *inner_ends;
+	struct transport *inner; /* of transport_mpi */
+	char *area;
+	struct device_event **events; /* by end */
+	struct copies out, in;
+	uint32_t *done; /* room for inner's test */
+	char error[TRANSPORT_WHY_BYTES], staging[TRANSPORT_WHY_BYTES];
+};
+
+static int
+fail(struct transport *t, int rc)
+{
+	snprintf(t->error, sizeof(t->error), "%.300s",
+	    t->team->ops->error(t->team->device));
+	return rc;
+}
+
+static int
+staged_usable(const struct transport_team *team,
+    const struct transport_share *share, char *ret_why, size_t why_bytes)
+{
+	return transport_mpi.usable(team, share, ret_why, why_bytes);
+}
+
+/* The same ends, each in a place of its own. */
+static uint64_t
+place_ends(struct transport *t)
+{
+	const struct transport_share *s = t->share;
+	uint64_t at = 0;
+
+	t->inner_ends = xcalloc(s->ends_count + (size_t)1,
+	    sizeof(*t->inner_ends));
+	for (uint32_t i = 0; i < s->ends_count; i++) {
+		t->inner_ends[i] = s->ends[i];
+		t->inner_ends[i].off = at;
+		at += (s->ends[i].bytes + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
+	}
+	t->inner_share = *s;
+	t->inner_share.ends = t->inner_ends;
+	t->inner_share.memory_bytes = at;
+	return at;
+}
+
+static int
+copies_open(struct transport *t, struct copies *c)
+{
+	c->ends = xcalloc(t->share->ends_count + (size_t)1, sizeof(*c->ends));
+	return t->team->ops->stream_new(t->team->device, &c->stream);
+}
+
+static int
+stage_make(struct transport *t, char *why, size_t why_bytes)
+{
+	const struct device_ops *ops = t->team->ops;
+	uint32_t n = t->share->ends_count;
+	uint64_t bytes = place_ends(t);
+	void *area = NULL;
+	int rc;
+
+	t->done = xcalloc(n + (size_t)1, sizeof(*t->done));
+	t->events = xcalloc(n + (size_t)1, sizeof(struct device_event *));
+	rc = ops->host_alloc(t->team->device, bytes + (bytes == 0), &area);
+	t->area = area;
+	t->inner_share.memory = area;
+	if (rc == 0)
+		rc = copies_open(t, &t->out);
+	if (rc == 0)
+		rc = copies_open(t, &t->in);
+	for (uint32_t i = 0; rc == 0 && i < n; i++)
+		rc = ops->event_new(t->team->device, &t->events[i]);
+	if (rc < 0)
+		snprintf(why, why_bytes, "mpi: staging %llu bytes: %s",
+		    (unsigned long long)bytes, ops->error(t->team->device));
+	return rc;
+}
+
+static void
+stage_free(struct transport *t)
+{
+	const struct device_ops *ops = t->team->ops;
+
+	ops->stream_free(t->out.stream);
+	ops->stream_free(t->in.stream);
+	for (uint32_t i = 0; i < t->share->ends_count; i++)
+		ops->event_free(t->events[i]);
+	ops->host_free(t->team->device, t->area);
+	free(t->events);
+	free(t->done);
+	free(t->out.ends);
+	free(t->in.ends);
+	free(t->inner_ends);
+	free(t);
+}
+
+static int
+staged_prepare(const struct transport_team *team,
+    const struct transport_share *share, struct transport **ret, char *ret_why,
+    size_t why_bytes)
+{
+	struct transport *t = xcalloc(1, sizeof(*t));
+	int rc;
+
+	t->team = team;
+	t->share = share;
+	ret_why[0] = '\0';
+	snprintf(t->staging, sizeof(t->staging),
+	    "mpi: this MPI does not take %s pointers: messages go through "
+	    "pinned memory of the host",
+	    team->ops->name);
+	rc = transport_agree(team, stage_make(t, ret_why, why_bytes));
+	if (rc == 0)
+		rc = transport_mpi.prepare(team, &t->inner_share, &t->inner,
+		    ret_why, why_bytes);
+	if (rc < 0) {
+		stage_free(t);
+		return rc;
+	}
+	*ret = t; /* handed over */
+	return 0;
+}
+
+static void
+staged_release(struct transport *t)
+{
+	if (t == NULL)
+		return;
+	transport_mpi.release(t->inner);
+	stage_free(t);
+}
+
+static int
+staged_begin(struct transport *t)
+{
+	t->out.head = t->out.tail = t->in.head = t->in.tail = 0;
+	return transport_mpi.begin(t->inner);
+}
+
+/* Behind what its stream holds. */
+static int
+copy_start(struct transport *t, struct copies *c, uint32_t end)
+{
+	const struct device_ops *ops = t->team->ops;
+	char *there = (char *)t->share->memory + t->share->ends[end].off;
+	char *here = t->area + t->inner_ends[end].off;
+	uint64_t bytes = t->share->ends[end].bytes;
+	int rc;
+
+	if (t->share->ends[end].receive)
+		rc = ops->copy(c->stream, there, here, bytes);
+	else
+		rc = ops->copy(c->stream, here, there, bytes);
+	if (rc == 0)
+		rc = ops->event_record(t->events[end], c->stream);
+	if (rc < 0)
+		return fail(t, rc);
+	c->ends[c->tail++] = end;
+	return 0;
+}
+
+static int
+staged_start(struct transport *t, uint32_t batch)
+{
+	if (t->share->ends[batch].receive)
+		return transport_mpi.start(t->inner, batch);
+	return copy_start(t, &t->out, batch);
+}
+
+/* 1: *ret_end is the next one whose copy is done. */
+static int
+copy_done(struct transport *t, struct copies *c, uint32_t *ret_end)
+{
+	int rc;
+
+	if (c->head == c->tail)
+		return 0;
+	rc = t->team->ops->event_query(t->events[c->ends[c->head]]);
+	if (rc < 0)
+		return fail(t, rc);
+	if (rc > 0)
+		*ret_end = c->ends[c->head++];
+	return rc;
+}
+
+static int
+inner_failed(struct transport *t, int rc)
+{
+	snprintf(t->error, sizeof(t->error), "%s",
+	    transport_mpi.error(t->inner));
+	return rc;
+}
+
+static int
+staged_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
+{
+	uint32_t end, ends = 0;
+	int rc, n;
+
+	while ((rc = copy_done(t, &t->out, &end)) > 0)
+		if (transport_mpi.start(t->inner, end) < 0)
+			return inner_failed(t, -EIO);
+	if (rc < 0)
+		return rc;
+	n = transport_mpi.test(t->inner, t->done, cap);
+	if (n < 0)
+		return inner_failed(t, n);
+	for (int i = 0; i < n; i++) {
+		if (!t->share->ends[t->done[i]].receive)
+			ret_ends[ends++] = t->done[i];
+		else if ((rc = copy_start(t, &t->in, t->done[i])) < 0)
+			return rc;
+	}
+	while (ends < cap && (rc = copy_done(t, &t->in, &end)) > 0)
+		ret_ends[ends++] = end;
+	return rc < 0 ? rc : (int)ends;
+}
+
+static const char *
+staged_error(const struct transport *t)
+{
+	return t->error;
+}
+
+static const char *
+staged_staging(const struct transport *t)
+{
+	return t->staging;
+}
+
+const struct transport_ops transport_mpi_staged = {
+	.name = "mpi",
+	.by_step = 0,
+	.at_mpi = 1,
+	.usable = staged_usable,
+	.prepare = staged_prepare,
+	.begin = staged_begin,
+	.start = staged_start,
+	.test = staged_test,
+	.error = staged_error,
+	.staging = staged_staging,
+	.release = staged_release,
+};
