@@ -122,18 +122,9 @@ const struct conf_row options_campaign[] = {
 	{ "collective", "machine", CONF_STRING, 0, 400, NULL, "", "",
 	    "For which machine auto chooses, a name or file; empty: that of "
 	    "predict, else the one we are on." },
-	{ "collective", "stripe", CONF_INT, 1, RANKS_MAX, NULL, "1", "stripes",
-	    "Consecutive ranks over which data between their nodes is striped; "
-	    "divides ranks." },
-	{ "collective", "ring", CONF_INT, 1, RANKS_MAX, NULL, "1", "nodes",
-	    "Nodes of a ring; divides ranks; 1: no ring." },
-	{ "collective", "depth", CONF_INT, 1, 4096, NULL, "1", "channels",
-	    "Pipeline depth: pieces that overlap." },
-	{ "collective", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
-	    "Transport of all levels, or one for each factor." },
-	{ "collective", "lean", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Do not send a root its own data back; no: the documented "
-	    "stages." },
+#define SECTION "collective"
+#include "schema/shape.inc"
+#undef SECTION
 	{ "compose", "steps", CONF_STRING, 0, 65536, NULL, "", "",
 	    "Primitives separated by |, as: for i in all: reduce send[i] of "
 	    "all to recv of i." },
@@ -156,18 +147,9 @@ const struct conf_row options_campaign[] = {
 	{ "compose", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
 	    "Factors with commas, outermost first; their product is the "
 	    "number of ranks; or auto." },
-	{ "compose", "stripe", CONF_INT, 1, RANKS_MAX, NULL, "1", "stripes",
-	    "Consecutive ranks over which data between their nodes is striped; "
-	    "divides ranks." },
-	{ "compose", "ring", CONF_INT, 1, RANKS_MAX, NULL, "1", "nodes",
-	    "Nodes of a ring; divides ranks; 1: no ring." },
-	{ "compose", "depth", CONF_INT, 1, 4096, NULL, "1", "channels",
-	    "Pipeline depth: pieces that overlap." },
-	{ "compose", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
-	    "Transport of all levels, or one for each factor." },
-	{ "compose", "lean", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Do not send a root its own data back; no: the documented "
-	    "stages." },
+#define SECTION "compose"
+#include "schema/shape.inc"
+#undef SECTION
 	{ "neighbor", "graph", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Who gives to whom: a file of lines src dst; this, rsg, moore, "
 	    "cart or matrix must be given." },
