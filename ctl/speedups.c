@@ -170,6 +170,14 @@ collective_row(struct table *t, const json_t *r)
 	table_cell(t, "%s", print_member(r, "text", ""));
 }
 
+/* The forms of one all-reduce differ in what was asked for. */
+static void
+allreduce_row(struct table *t, const json_t *r)
+{
+	table_cell(t, "%s", print_member(r, "plan", "?"));
+	collective_row(t, r);
+}
+
 /* Tables, each of the records of one probe and what they are of. */
 static const struct sort {
 	const char *probe, *of; /* of: NULL: any */
@@ -185,6 +193,10 @@ static const struct sort {
 	    "collective|>all blocks|>here|>baseline|>bound|>of it|>speed-up|"
 	    "interval|",
 	    collective_row },
+	{ "speedup", "allreduce", "all-reduces for devices of nodes",
+	    "plan|collective|>all blocks|>here|>baseline|>bound|>of it|"
+	    ">speed-up|interval|",
+	    allreduce_row },
 	{ "spmm", NULL, "products of sparse matrices",
 	    ">rows|>nonzeros|>columns|order|>MPI|>leader|>speed-up|"
 	    "interval|>set-up MPI|>leader|>with set-up|>products|",

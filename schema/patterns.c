@@ -290,7 +290,8 @@ const struct conf_row options_campaign[] = {
 	    "4K..64M x4, from, to and factor." },
 	{ "measure", "vary", CONF_STRING, 0, 400, NULL, "", "",
 	    "An option of the probe and values for it, with blanks between, "
-	    "each measured in turn: rsg 0.05 0.2 0.4." },
+	    "each measured in turn: rsg 0.05 0.2 0.4; of one among several "
+	    "probes: allreduce.form flat hierarchical." },
 	{ "measure", "steps", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Measure each step of a plan by itself as well." },
 	{ "measure", "concurrent", CONF_BOOL, 0, 0, NULL, "no", "",

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collective_run.h - a composed collective beside the installed MPI's own, in
- * turns (versus.h).
+ * collective_run.h - a composed collective, or an all-reduce for devices of
+ * nodes, beside the installed MPI's own, in turns (versus.h).
  *
  * Throughput is d / t with d the bytes of a block for every rank (HiCCL
- * section 6: p times the count, divided by the time).
+ * section 6: p times the count, divided by the time), and of an all-reduce the
+ * bytes of a vector, which are the same.
  */
 #ifndef PROBES_RUN_COLLECTIVE_RUN_H
 #define PROBES_RUN_COLLECTIVE_RUN_H

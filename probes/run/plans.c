@@ -288,9 +288,16 @@ run_varied(struct plans *ps, const struct pattern *pt)
 	int rc = vary_parse(conf_string(ps->conf, "measure", "vary"), &v, why,
 	    sizeof(why));
 
-	if (rc == 0 && v.count == 0)
+	if (rc == 0 && v.section != NULL && pattern_find(v.section) == NULL) {
+		snprintf(why, sizeof(why),
+		    "measure.vary = %.80s: there is no probe %.40s",
+		    conf_string(ps->conf, "measure", "vary"), v.section);
+		rc = -EINVAL;
+	}
+	if (rc == 0 && !vary_is_of(&v, pt->name))
 		run_pattern(ps, pt);
-	for (size_t i = 0; rc == 0 && i < v.count; i++) {
+	for (size_t i = 0; rc == 0 && vary_is_of(&v, pt->name) && i < v.count;
+	     i++) {
 		rc = conf_set(ps->conf, pt->name, v.key, v.values[i],
 		    "measure.vary", why, sizeof(why));
 		if (rc == 0)

@@ -8,6 +8,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "probes/pattern/allreduce.h"
 #include "probes/pattern/binding.h"
 #include "probes/pattern/stripe.h"
 #include "probes/plan/predict.h"
@@ -207,13 +208,14 @@ static void
 report_collective(struct plans *ps, const struct plan_report *r,
     const struct collective_run *n)
 {
+	const char *name = r->probe;
 	char text[PLANS_WHY_BYTES];
 
 	if (ps->world->rank != 0)
 		return;
-	emit_put(ps->emit,
-	    collective_run_report(r, n,
-		conf_string(ps->conf, PLANS_COLLECTIVE, "name"), &ps->bounds));
+	if (strcmp(r->probe, PLANS_COLLECTIVE) == 0)
+		name = conf_string(ps->conf, PLANS_COLLECTIVE, "name");
+	emit_put(ps->emit, collective_run_report(r, n, name, &ps->bounds));
 	collective_run_text(n, text, sizeof(text));
 	strbuf_addf(&ps->remarks, "%s\n", text);
 }
@@ -278,6 +280,15 @@ run_proven(struct plans *ps, struct exec *e, const struct plan_report *r,
 	}
 	trial_clear(&t);
 	return rc;
+}
+
+/* In place, turns would go on with what the last one left. */
+static int
+run_allreduce(struct plans *ps, struct exec *e, const struct plan_report *r,
+    const struct order *o)
+{
+	return repeats(r->plan) ? run_collective(ps, e, r, o)
+				: run_proven(ps, e, r, o);
 }
 
 void
@@ -353,6 +364,7 @@ run_probe(struct plans *ps, struct exec *e, const struct plan_report *r,
 		int turns; /* what is asked for is the result, not the way */
 	} rows[] = { { NEIGHBOR_SECTION, run_neighbor, 0 },
 		{ PLANS_COLLECTIVE, run_collective, 1 },
+		{ ALLREDUCE_SECTION, run_allreduce, 0 },
 		{ COMPOSE_SECTION, run_proven, 1 },
 		{ STRIPE_SECTION, plans_run_stripe, 0 },
 		{ BINDING_SECTION, plans_run_binding, 0 } };

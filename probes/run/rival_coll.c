@@ -12,7 +12,6 @@
 #include "probes/pattern/pattern.h"
 #include "probes/run/world.h"
 
-#define SECTION   "collective"
 #define WORDS_MAX 32
 
 struct rival_coll {
@@ -91,6 +90,16 @@ alltoall(struct rival_coll *r)
 	    r->type, r->team->comm);
 }
 
+/* Builders of what MPI has too. */
+static const struct subject {
+	const char *section;
+	const char *name; /* of the collective; NULL: an option says it */
+	int blocks;       /* count is of a block, of which every rank has one */
+} subjects[] = {
+	{ "collective", NULL, 1 },
+	{ "allreduce", "allreduce", 0 },
+};
+
 static const struct rival_row rows[] = {
 	{ "broadcast", "MPI_Bcast", 0, 1, bcast },
 	{ "reduce", "MPI_Reduce", 1, 0, reduce },
@@ -106,7 +115,7 @@ static const struct rival_row rows[] = {
 
 /* The title as options again. */
 static struct conf *
-options_of(const struct plan *p)
+options_of(const struct plan *p, const struct subject **ret_subject)
 {
 	char *copy = xstrdup(p->title), *words[WORDS_MAX], *save = NULL;
 	struct conf *c = NULL;
@@ -116,8 +125,11 @@ options_of(const struct plan *p)
 	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < WORDS_MAX;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	if (n == 0 || strcmp(words[0], SECTION) != 0 ||
-	    pattern_options(pattern_find(SECTION), words + 1, n - 1, &c, why,
+	for (size_t i = 0; n > 0 && i < ARRAY_LEN(subjects); i++)
+		if (strcmp(words[0], subjects[i].section) == 0)
+			*ret_subject = &subjects[i];
+	if (*ret_subject == NULL ||
+	    pattern_options(pattern_find(words[0]), words + 1, n - 1, &c, why,
 		sizeof(why)) < 0)
 		c = NULL;
 	free(copy);
@@ -170,31 +182,37 @@ refuse(char *why, size_t why_bytes, const char *text)
 }
 
 static int
-read_options(struct rival_coll *r, const struct conf *c, char *why,
-    size_t why_bytes)
+read_options(struct rival_coll *r, const struct conf *c,
+    const struct subject *s, char *why, size_t why_bytes)
 {
-	const char *name = conf_string(c, SECTION, "name");
-	int64_t count = conf_int(c, SECTION, "count");
+	const char *name = s->name != NULL ? s->name
+					   : conf_string(c, s->section, "name");
+	int64_t count = conf_int(c, s->section, "count");
+	int64_t ranks = conf_int(c, s->section, "ranks");
+	int64_t blocks = s->blocks ? r->team->ranks : 1;
 	enum plan_type type = (enum plan_type)plan_type_find(
-	    conf_string(c, SECTION, "type"));
+	    conf_string(c, s->section, "type"));
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (strcmp(rows[i].of, name) == 0)
 			r->row = &rows[i];
 	if (r->row == NULL)
 		return refuse(why, why_bytes, "MPI has no such collective");
+	if (ranks > 0 && ranks != r->team->ranks)
+		return refuse(why, why_bytes,
+		    "MPI's takes all ranks, and the plan leaves some idle");
 	r->type = type_of(type, r->row->reduces);
 	if (r->type == MPI_DATATYPE_NULL)
 		return refuse(why, why_bytes,
 		    "MPI reduces int32, int64, float and double only");
-	if (count * r->team->ranks > INT_MAX)
+	if (count > INT_MAX / blocks)
 		return refuse(why, why_bytes,
 		    "MPI counts with int: too many elements");
 	r->count = (int)count;
-	r->all = (int)(count * r->team->ranks);
+	r->all = (int)(count * blocks);
 	r->op = op_of(
-	    (enum plan_op)plan_op_find(conf_string(c, SECTION, "op")));
-	r->root = (int)conf_int(c, SECTION, "root");
+	    (enum plan_op)plan_op_find(conf_string(c, s->section, "op")));
+	r->root = s->blocks ? (int)conf_int(c, s->section, "root") : 0;
 	return 0;
 }
 
@@ -224,7 +242,8 @@ rival_coll_open(struct exec *e, const struct plan *p, struct rival_coll **ret,
     char *ret_why, size_t why_bytes)
 {
 	struct rival_coll *r = xcalloc(1, sizeof(*r));
-	struct conf *c = options_of(p);
+	const struct subject *s = NULL;
+	struct conf *c = options_of(p, &s);
 	int rc;
 
 	r->team = exec_team(e);
@@ -235,7 +254,7 @@ rival_coll_open(struct exec *e, const struct plan *p, struct rival_coll **ret,
 		rc = refuse(ret_why, why_bytes,
 		    "the baseline is measured on memory of the host only");
 	else
-		rc = read_options(r, c, ret_why, why_bytes);
+		rc = read_options(r, c, s, ret_why, why_bytes);
 	conf_free(c);
 	if (rc < 0) {
 		free(r);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rival_coll.h - the installed MPI's own collective for what a plan of the
- * builder collective does: MPI_Bcast, MPI_Reduce, ... as their rows say.
+ * builders collective or allreduce does: MPI_Bcast, MPI_Reduce, ... as their
+ * rows say.
  *
  * What to do is read from the plan's title, the options as they were given, so
  * that every rank knows it. Buffers are its own, in memory of the host.
@@ -14,7 +15,8 @@
 struct rival_coll;
 
 /* Collective. -ENOTSUP and why, the same on every rank: MPI has no type of
- * this kind, counts with int, or the buffers are out of the processor's reach.
+ * this kind, counts with int, the buffers are out of the processor's reach, or
+ * ranks stay idle.
  * The caller ends *ret with rival_coll_close. */
 int rival_coll_open(struct exec *e, const struct plan *p,
     struct rival_coll **ret, char *ret_why, size_t why_bytes);

@@ -255,6 +255,44 @@ case_ways() {
 	refused 'multipath.bytes = 2G' 1 multipath emulate=yes bytes=2G
 }
 
+# Both forms of the all-reduce for devices, and the composed one of as many
+# bytes, each in turns with the MPI's own; where ranks stay idle it is no
+# baseline.
+case_allreduce() {
+	export COALMINE_FAKE_NODES=1
+	cat >"$work/p.conf" <<-END
+	[allreduce]
+	count = 5004
+	type = float
+	multipath = none
+	[collective]
+	name = allreduce
+	count = 1251
+	type = float
+	[measure]
+	iterations = 3
+	vary = allreduce.form flat hierarchical
+	END
+	engine 4 run "$work/p.conf" --json "$work/records" ||
+		fail "allreduce: exit $?"
+	complete "allreduce"
+	for form in flat hierarchical; do
+		[ "$(count ".probe==\"speedup\" and .of==\"allreduce\" and
+			(.plan|contains(\"form=$form\")) and .value>0 and
+			.baseline==\"MPI_Allreduce\" and .n==3 and
+			.bytes==20016")" = 1 ] || fail "$form beside MPI"
+	done
+	[ "$(count '.probe=="speedup" and .of=="collective" and .value>0 and
+		.bytes==20016')" = 1 ] || fail "composed beside MPI"
+	good 4 allreduce count=70003 ranks=3
+	[ "$(count '.probe=="speedup" and .value==null and
+		(.text|contains("leaves some idle"))')" = 1 ] ||
+		fail "a baseline of other ranks"
+	good 4 allreduce in_place=yes
+	[ "$(count '.probe=="speedup"')" = 0 ] || fail "in place"
+	refused 'no probe nosuch' 4 allreduce "vary=nosuch.form flat"
+}
+
 # What cannot be is refused: one line that names it, and nothing measured.
 case_refusals() {
 	refused 'group.n = 3' 8 group n=3 g=4 k=1

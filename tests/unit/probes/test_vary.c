@@ -25,6 +25,27 @@ test_parse(void **state)
 	assert_int_equal(v.count, 2);
 	assert_string_equal(v.values[0], "2,1");
 	assert_string_equal(v.values[1], "3,1");
+	assert_null(v.section);
+	assert_true(vary_is_of(&v, "neighbor"));
+	vary_clear(&v);
+	assert_false(vary_is_of(&v, "neighbor"));
+}
+
+static void
+test_section(void **state)
+{
+	struct vary v;
+	char why[300];
+
+	(void)state;
+	assert_int_equal(vary_parse("allreduce.form flat", &v, why,
+			     sizeof(why)),
+	    0);
+	assert_string_equal(v.section, "allreduce");
+	assert_string_equal(v.key, "form");
+	assert_string_equal(v.values[0], "flat");
+	assert_true(vary_is_of(&v, "allreduce"));
+	assert_false(vary_is_of(&v, "collective"));
 	vary_clear(&v);
 }
 
@@ -51,6 +72,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_section),
 		cmocka_unit_test(test_refused),
 	};
 
