@@ -216,23 +216,25 @@ static const struct form_row {
 	enum collective of;
 	const char *form; /* right to left */
 	int is_default;
+	int pairs; /* what every rank has for every other travels alone */
 	form_cb build;
 } forms[] = {
-	{ BROADCAST, "single", 1, broadcast_single },
-	{ BROADCAST, "allgather.scatter", 0, broadcast_allgather_scatter },
-	{ REDUCE, "single", 1, reduce_single },
-	{ REDUCE, "gather.reduce-scatter", 0, reduce_gather_reduce_scatter },
-	{ GATHER, "single", 1, gather_single },
-	{ SCATTER, "single", 1, scatter_single },
-	{ ALLGATHER, "single", 1, allgather_single },
-	{ ALLGATHER, "broadcast.gather", 0, allgather_broadcast_gather },
-	{ REDUCE_SCATTER, "single", 1, reduce_scatter_single },
-	{ REDUCE_SCATTER, "scatter.reduce", 0, reduce_scatter_scatter_reduce },
-	{ ALLREDUCE, "single", 0, allreduce_single },
-	{ ALLREDUCE, "broadcast.reduce", 0, allreduce_broadcast_reduce },
-	{ ALLREDUCE, "allgather.reduce-scatter", 1,
+	{ BROADCAST, "single", 1, 0, broadcast_single },
+	{ BROADCAST, "allgather.scatter", 0, 1, broadcast_allgather_scatter },
+	{ REDUCE, "single", 1, 0, reduce_single },
+	{ REDUCE, "gather.reduce-scatter", 0, 1, reduce_gather_reduce_scatter },
+	{ GATHER, "single", 1, 0, gather_single },
+	{ SCATTER, "single", 1, 0, scatter_single },
+	{ ALLGATHER, "single", 1, 1, allgather_single },
+	{ ALLGATHER, "broadcast.gather", 0, 0, allgather_broadcast_gather },
+	{ REDUCE_SCATTER, "single", 1, 1, reduce_scatter_single },
+	{ REDUCE_SCATTER, "scatter.reduce", 0, 0,
+	    reduce_scatter_scatter_reduce },
+	{ ALLREDUCE, "single", 0, 1, allreduce_single },
+	{ ALLREDUCE, "broadcast.reduce", 0, 0, allreduce_broadcast_reduce },
+	{ ALLREDUCE, "allgather.reduce-scatter", 1, 1,
 	    allreduce_allgather_reduce_scatter },
-	{ ALLTOALL, "single", 1, alltoall_single },
+	{ ALLTOALL, "single", 1, 1, alltoall_single },
 };
 
 /* Blocks of send and recv: where, and whether one or one a rank. */
@@ -340,6 +342,23 @@ refuse_form(const struct conf *c, enum collective of, char *why,
 	return pattern_refuse(c, SECTION, "form", why, why_bytes, "%s", names);
 }
 
+/* At least so many transfers come of it; some forms send for every pair. */
+static int
+check_rows(const struct conf *c, const struct form_row *form,
+    const struct collective_build *cb, char *why, size_t why_bytes)
+{
+	uint64_t cuts = cb->shape.depth < cb->count ? cb->shape.depth
+						    : cb->count;
+	double rows = (double)cb->ranks * cb->ranks * (double)cuts;
+
+	if (!form->pairs || rows <= (double)PLAN_TRANSFERS_MAX)
+		return 0;
+	return pattern_refuse(c, SECTION, "name", why, why_bytes,
+	    "at most %llu messages, here are %.0f: fewer than %u ranks, or a "
+	    "smaller depth",
+	    (unsigned long long)PLAN_TRANSFERS_MAX, rows, cb->ranks);
+}
+
 static int
 options(const struct conf *c, uint32_t *ranks, struct collective_build *cb,
     char *why, size_t why_bytes)
@@ -378,6 +397,8 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 	if (conf_choice(c, SECTION, "tune") == 1)
 		return tune_build(c, ranks, ret, why, why_bytes);
 	rc = options(c, &ranks, &cb, why, why_bytes);
+	if (rc == 0)
+		rc = check_rows(c, form, &cb, why, why_bytes);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);

@@ -102,6 +102,17 @@ line_read(struct numbers *n, const char *at, const char *stop)
 	return rc;
 }
 
+/* Bytes that no text has would end words early, or reach terminals in what is
+ * said of them. */
+static int
+is_text(const char *at, const char *stop)
+{
+	for (; at < stop; at++)
+		if (((unsigned char)*at < ' ' && !is_blank(*at)) || *at == 127)
+			return 0;
+	return 1;
+}
+
 int
 numbers_read(struct numbers *n, const char *text, size_t len_bytes)
 {
@@ -114,7 +125,10 @@ numbers_read(struct numbers *n, const char *text, size_t len_bytes)
 		if (stop == NULL)
 			stop = end;
 		n->line++;
-		rc = line_read(n, at, stop);
+		rc = is_text(at, stop)
+		    ? line_read(n, at, stop)
+		    : numbers_refuse(n, n->line,
+			  "this is no text: allowed are whole numbers");
 		at = stop < end ? stop + 1 : end;
 	}
 	return rc;

@@ -96,7 +96,63 @@ printf '1 2\n3\n' >"$work/m"
 refused "$work/m:2: 1 numbers" plan sparse file="$work/m"
 printf '1 2\n' >"$work/m"
 refused "$work/m:1: the matrix ends" plan sparse file="$work/m"
+printf '1 2\0 9\n3 4\n' >"$work/m"
+refused "$work/m:1: this is no text" plan sparse file="$work/m"
+printf '1 2\n3 \033[1m4\n' >"$work/m"
+refused "$work/m:2: this is no text" check sparse file="$work/m"
+printf '1 2\n3 4\n' >"$work/m"
+refused "sparse.g = 3: allowed is a divisor of 2" plan sparse \
+    file="$work/m" g=3
+refused "sparse.stripes = 3: allowed is 0 to g" plan sparse file="$work/m" \
+    g=2 stripes=3
+refused "$work/m:1: a matrix for 2 ranks" plan sparse file="$work/m" --ranks 1
+printf '0 1 5\n4 1 5\n' >"$work/m"
+refused "$work/m:2: rank 4: allowed is 0 to 3" plan sparse file="$work/m" \
+    format=list --ranks 4
+printf '0 1 5\n0 4096 5\n' >"$work/m"
+refused "$work/m:2: rank 4096: allowed is 0 to 4095" plan sparse \
+    file="$work/m" format=list
 refused "sparse.file = : allowed" plan sparse
+
+# What no memory holds is refused before it is built.
+refused "group.n = 60000: allowed is at most 100000000 messages" plan group \
+    pattern=rail direction=omni n=60000 g=1 k=1
+for name in allgather reduce-scatter allreduce alltoall; do
+	refused "collective.name = $name: allowed is at most 100000000" \
+	    plan collective name=$name --ranks 65536
+done
+refused "collective.name = broadcast: allowed is at most 100000000" \
+    plan collective name=broadcast form=allgather.scatter depth=8 \
+    --ranks 4096
+
+# The same from a campaign file, by its line.
+while IFS='|' read -r section want; do
+	printf '# made here\n[%s]\n%s\n' "$section" "$want" \
+	    >"$work/bad.conf"
+	for verb in plan check; do
+		refused "$work/bad.conf:3: $section.$want: allowed is" \
+		    $verb "$work/bad.conf" --ranks 8
+	done
+done <<END
+group|n = 1
+group|n = 9
+group|k = 0
+group|k = 5
+group|count = -1
+group|count = 0
+group|count = 1e30
+group|via = smoke
+group|type = complex
+stripe|g = 5
+stripe|bytes = 0
+stripe|bytes = 9E
+stripe|via = ipc,smoke,ipc
+stripe|via = ipc,mpi
+self|bytes = -4
+sparse|file = $work/none
+sparse|scope = some
+collective|depth = 0
+END
 
 printf '6 4\n6 5\n' >"$work/g"
 same '0 6 4 send+0 recv.6+0 3 mpi
