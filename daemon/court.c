@@ -61,6 +61,7 @@ court_free(struct court *c)
 		free(c->nodes[i].boot);
 	free(c->nodes);
 	json_decref(c->leaf_index);
+	json_decref(c->slurm);
 	free(c->leaves);
 	free(c->obs);
 	free(c->busy);
@@ -386,6 +387,8 @@ court_record(struct court *c, const struct court_source *from,
 		return;
 	snprintf(c->mpi, sizeof(c->mpi), "%s", from->mpi);
 	snprintf(c->launcher, sizeof(c->launcher), "%s", from->launcher);
+	json_decref(c->slurm);
+	c->slurm = json_incref(from->slurm);
 	if (strcmp(from->campaign, COURT_PASS_CAMPAIGN) == 0)
 		court_pass_record(c, from->run, record);
 	else if (strcmp(court_text(record, "phase"),

@@ -74,6 +74,7 @@ struct court_source {
 	const char *class;
 	const char *mpi;
 	const char *launcher;
+	json_t *slurm; /* what its [slurm] sets; NULL: nothing. Borrowed */
 };
 /* A numbered record that is in the store, once. */
 void court_record(struct court *c, const struct court_source *from,

@@ -39,6 +39,7 @@ court_case_free(struct court_case *k)
 	free(k->mpi);
 	free(k->launcher);
 	free(k->class);
+	json_decref(k->slurm);
 	free(k);
 }
 
@@ -232,6 +233,8 @@ case_json(const struct court *c, const struct court_case *k)
 	    court_sort(k->series->sort).name, "class", k->series->class, "run",
 	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
 	    k->launcher != NULL ? k->launcher : "");
+	if (k->slurm != NULL)
+		json_object_set(o, "slurm", k->slurm);
 	if (k->kind == JUDGE_PLACE)
 		json_object_set_new(o, "node", json_string(k->subject));
 	json_object_set_new(o, "partners",
@@ -281,6 +284,8 @@ source_set(struct court_case *k, const struct court_source *from)
 	free(k->mpi);
 	free(k->launcher);
 	free(k->class);
+	json_decref(k->slurm);
+	k->slurm = json_incref(from->slurm);
 	k->mpi = xstrdup(from->mpi);
 	k->launcher = xstrdup(from->launcher);
 	k->class = xstrdup(from->class);
@@ -521,7 +526,7 @@ load_one(struct court *c, const json_t *o)
 	enum judge_kind kind = is_leaf ? JUDGE_LEAF : JUDGE_PLACE;
 	struct court_source from = { court_text(o, "run"), "",
 		court_text(o, "class"), court_text(o, "mpi"),
-		court_text(o, "launcher") };
+		court_text(o, "launcher"), json_object_get(o, "slurm") };
 	struct court_case *k;
 	uint32_t index;
 

@@ -82,6 +82,7 @@ struct court_case {
 	char run[64];   /* that made it suspect */
 	char pass_run[64];
 	char *mpi, *launcher, *class;
+	json_t *slurm;                  /* as of court_source */
 	unsigned tries;                 /* of the second pass */
 	uint64_t next_ns;               /* of the next try; 0: now */
 	struct court_promised promised; /* where what is WORDS_PROMISE */
@@ -128,6 +129,7 @@ struct court {
 	struct rng rng;
 	/* How the newest canary was launched; "": there was none. */
 	char mpi[32], launcher[32];
+	json_t *slurm;
 };
 
 /* court.c */

@@ -50,7 +50,7 @@ court_mesh(struct court *c, const json_t *record)
 {
 	/* Its second passes are as the last canaries were. */
 	struct court_source from = { court_text(record, "run"), "mesh",
-		COURT_MESH_CLASS, c->mpi, c->launcher };
+		COURT_MESH_CLASS, c->mpi, c->launcher, c->slurm };
 	int class = mesh_class_find(court_text(record, "test"));
 
 	if (class < 0)

@@ -100,6 +100,23 @@ choose(struct court *c, const struct court_case *k)
 	return p->count > 0;
 }
 
+/* The account that pays and where it may run, as of the run that made the
+ * suspicion: what a stored case lacks or has no text for is left out. */
+static void
+write_slurm(const json_t *slurm, struct strbuf *ret)
+{
+	const char *key;
+	json_t *word;
+
+	if (slurm == NULL)
+		return;
+	strbuf_addf(ret, "[slurm]\n");
+	json_object_foreach ((json_t *)(uintptr_t)slurm, key, word)
+		if (json_is_string(word))
+			strbuf_addf(ret, "%s = %s\n", key,
+			    json_string_value(word));
+}
+
 /* The campaign, as anyone could write it. */
 static void
 write_campaign(const struct court *c, const struct court_case *k,
@@ -121,8 +138,10 @@ write_campaign(const struct court *c, const struct court_case *k,
 	strbuf_addf(ret, "nodes = ");
 	for (size_t i = 0; i < p->count; i++)
 		strbuf_addf(ret, "%s%s", i == 0 ? "" : ",", p->names[i]);
+	strbuf_addf(ret, "\n");
+	write_slurm(k->slurm, ret);
 	strbuf_addf(ret,
-	    "\n[canary]\ntests = %s\nshare = 1\npartners = pair\n"
+	    "[canary]\ntests = %s\nshare = 1\npartners = pair\n"
 	    "rounds_min = %zu\nwarmup = 1\nprecision = 1\ntime = 1s\n"
 	    "[congestor]\nmix = none\n[phases]\nvisits = 1\n",
 	    p->is_rate ? "bw" : "lat",

@@ -33,6 +33,7 @@ struct meeting {
 struct court_promise {
 	TAILQ_ENTRY(court_promise) link;
 	char run[64], class[COURT_CLASS_MAX], mpi[32], launcher[32];
+	json_t *slurm;
 	char machine[40];
 	struct meeting *list;
 	size_t count, cap;
@@ -58,6 +59,7 @@ promise_of(struct court *c, const struct court_source *from)
 	snprintf(p->class, sizeof(p->class), "%s", from->class);
 	snprintf(p->mpi, sizeof(p->mpi), "%s", from->mpi);
 	snprintf(p->launcher, sizeof(p->launcher), "%s", from->launcher);
+	p->slurm = json_incref(from->slurm);
 	TAILQ_INSERT_TAIL(&c->promises, p, link);
 	return p;
 }
@@ -67,6 +69,7 @@ promise_free(struct court *c, struct court_promise *p)
 {
 	TAILQ_REMOVE(&c->promises, p, link);
 	free(p->list);
+	json_decref(p->slurm);
 	free(p);
 }
 
@@ -179,8 +182,8 @@ static void
 tell(struct court *c, const struct court_promise *p, enum judge_kind kind,
     const struct best *b)
 {
-	struct court_source from = { p->run, "", p->class, p->mpi,
-		p->launcher };
+	struct court_source from = { p->run, "", p->class, p->mpi, p->launcher,
+		p->slurm };
 
 	for (uint32_t i = 0; i < b->count; i++) {
 		struct court_promised seen = { b->ratio[i], b->met[i], "" };

@@ -230,14 +230,15 @@ static void
 committed(void *ctx, const struct run *r, const json_t *record)
 {
 	struct hub *h = ctx;
-
+	json_t *slurm = run_slurm(r);
 	struct court_source from = { run_id(r), run_campaign(r), run_class(r),
-		run_mpi(r), run_launcher(r) };
+		run_mpi(r), run_launcher(r), slurm };
 
 	/* Six nodes, one of them slow, are not how the cluster is. */
 	if (strcmp(run_campaign(r), COURT_PASS_CAMPAIGN) != 0)
 		latest_record(h->latest, run_campaign(r), run_class(r), record);
 	court_record(h->court, &from, record);
+	json_decref(slurm);
 }
 
 static void

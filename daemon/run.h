@@ -105,6 +105,8 @@ const char *run_campaign(const struct run *r);
 const char *run_class(const struct run *r);
 const char *run_mpi(const struct run *r);
 const char *run_launcher(const struct run *r);
+/* What its section [slurm] sets, by key; NULL: nothing. New reference. */
+json_t *run_slurm(const struct run *r);
 enum run_state run_state_of(const struct run *r);
 enum cause run_cause_of(const struct run *r);
 size_t run_node_count(const struct run *r);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/str.h"
 #include "daemon/run_int.h"
 
 static json_t *
@@ -140,6 +141,25 @@ const char *
 run_launcher(const struct run *r)
 {
 	return conf_string(r->conf, "campaign", "launcher");
+}
+
+json_t *
+run_slurm(const struct run *r)
+{
+	static const char *const keys[] = { "partition", "account", "qos",
+		"reservation" };
+	json_t *set = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const char *word = conf_string(r->conf, "slurm", keys[i]);
+
+		if (word[0] == '\0')
+			continue;
+		if (set == NULL)
+			set = json_object();
+		json_object_set_new(set, keys[i], json_string(word));
+	}
+	return set;
 }
 
 enum run_state

@@ -155,10 +155,8 @@ teardown(void **state)
 
 /* A round of latencies; those of slow (a bit a node) are 40 % worse. */
 static void
-hear_round(struct fix *f, unsigned slow)
+hear_round_of(struct fix *f, unsigned slow, const struct court_source *from)
 {
-	static const struct court_source from = { "run-1", "watch",
-		"background", "openmpi", "agents" };
 	json_t *nodes = json_array(), *record;
 	char name[16];
 
@@ -174,8 +172,17 @@ hear_round(struct fix *f, unsigned slow)
 	}
 	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
 	    "lat", "phase", "wild", "nodes", nodes);
-	court_record(f->court, &from, record);
+	court_record(f->court, from, record);
 	json_decref(record);
+}
+
+static void
+hear_round(struct fix *f, unsigned slow)
+{
+	static const struct court_source from = { "run-1", "watch",
+		"background", "openmpi", "agents", NULL };
+
+	hear_round_of(f, slow, &from);
 }
 
 /* What the pass's run measures: pairs with node `slow` (or over the uplink of
@@ -185,7 +192,7 @@ hear_pass(struct fix *f, const char *slow, int uplink)
 {
 	struct court_pass *p = &f->court->pass;
 	struct court_source from = { p->run, COURT_PASS_CAMPAIGN, "background",
-		"openmpi", "agents" };
+		"openmpi", "agents", NULL };
 	json_t *pairs = json_array(), *record;
 
 	for (size_t a = 0; a < p->count; a++)
@@ -252,7 +259,7 @@ static void
 hear_made(struct fix *f, double factor, int rounds)
 {
 	static const struct court_source from = { "run-1", "watch",
-		"background", "openmpi", "agents" };
+		"background", "openmpi", "agents", NULL };
 
 	for (int i = 0; i < rounds; i++) {
 		json_t *record = made_round(factor);
@@ -439,13 +446,55 @@ test_load(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+/* The second pass goes where the run went that made it necessary, at the same
+ * account's cost; so it does after a restart. */
+static void
+test_slurm(void **state)
+{
+	struct fix *f = *state;
+	json_t *slurm = json_pack("{s:s, s:s}", "partition", "net", "account",
+	    "ops");
+	struct court_source from = { "run-1", "watch", "background", "openmpi",
+		"slurm", slurm };
+	json_t *list;
+
+	for (int i = 0; i < 3; i++)
+		hear_round_of(f, 1 << 4, &from);
+	json_decref(slurm);
+	list = court_json(f->court, 0);
+	for (int again = 0; again < 2; again++) {
+		court_tick(f->court);
+		assert_int_equal(f->orders, again + 1);
+		assert_non_null(strstr(f->campaign, "launcher = slurm\n"));
+		assert_non_null(strstr(f->campaign,
+		    "\n[slurm]\npartition = net\naccount = ops\n[canary]\n"));
+		court_again(f);
+		court_load(f->court, list);
+		hear_round(f, 1 << 4); /* another way: no matter */
+	}
+	json_decref(list);
+}
+
+/* Nor is there such a section where a run had none. */
+static void
+test_no_slurm(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	court_tick(f->court);
+	assert_int_equal(f->orders, 1);
+	assert_null(strstr(f->campaign, "slurm"));
+}
+
 /* A record of too many nodes for rows: the short form names node5 as well,
  * which the worst rows do not. */
 static void
 test_scores(void **state)
 {
 	static const struct court_source from = { "run-1", "watch",
-		"background", "openmpi", "agents" };
+		"background", "openmpi", "agents", NULL };
 	struct fix *f = *state;
 
 	for (int k = 0; k < 3; k++) {
@@ -474,7 +523,7 @@ static void
 test_rings_apart(void **state)
 {
 	static const struct court_source from = { "run-2", "canary",
-		"background", "openmpi", "agents" };
+		"background", "openmpi", "agents", NULL };
 	struct fix *f = *state;
 
 	for (int i = 0; i < 3; i++) {
@@ -680,7 +729,7 @@ hear_pairs(struct fix *f, const char *run, int shift, unsigned slow,
     double ratio)
 {
 	struct court_source from = { run, "collectives", "exclusive", "openmpi",
-		"agents" };
+		"agents", NULL };
 	json_t *nodes = json_array(), *record;
 
 	for (int i = 0; i < NODES; i++) {
@@ -786,6 +835,8 @@ main(void)
 		TEST(test_reboot),
 		TEST(test_try_again),
 		TEST(test_load),
+		TEST(test_slurm),
+		TEST(test_no_slurm),
 		TEST(test_scores),
 		TEST(test_rings_apart),
 		TEST(test_drift),

@@ -179,6 +179,31 @@ launched(char run[64])
 	return s;
 }
 
+/* What a second pass takes over: no more than the campaign says. */
+static void
+test_section(void **state)
+{
+	struct slurm *s;
+	char run[64], why[200];
+	json_t *set, *expected;
+
+	(void)state;
+	s = launched(run);
+	assert_null(run_slurm(run_of(run)));
+	assert_int_equal(fix_submit("[campaign]\nlauncher = slurm\n"
+				    "[congestor]\nmix = none\n"
+				    "[slurm]\npartition = net\nqos = low\n",
+			     run, why),
+	    0);
+	set = run_slurm(run_of(run));
+	expected = json_pack("{s:s, s:s}", "partition", "net", "qos", "low");
+	assert_true(json_equal(set, expected));
+	json_decref(expected);
+	json_decref(set);
+	fix_teardown();
+	slurm_free(s);
+}
+
 static void
 test_never_starts(void **state)
 {
@@ -278,6 +303,7 @@ main(void)
 		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_not_asked),
+		cmocka_unit_test(test_section),
 		cmocka_unit_test(test_never_starts),
 		cmocka_unit_test(test_not_allocated),
 		cmocka_unit_test(test_ended_by_slurm),
