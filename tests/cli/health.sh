@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# health.sh - the examples of etc/ that answer Slurm and NHC from an agent's
+# verdict: what is ok, suspect, bad, missing, too old; a coalctl that does not
+# work; what another has drained. sinfo and scontrol are stand-ins; the latter
+# notes what it is told.
+. "$(dirname "$0")/lib.sh"
+
+etc=$here/../../etc
+verdict=$work/verdict
+export COALCTL="$coalctl" SINFO="$work/sinfo" SCONTROL="$work/scontrol" \
+    STAMP="$work/stamp" SLURMD_NODENAME=n1
+printf '#!/bin/sh\ncat "%s/state"\necho asked >>"%s/asked"\n' "$work" "$work" \
+    >"$SINFO"
+printf '#!/bin/sh\necho "$*" >>"%s/orders"\n' "$work" >"$SCONTROL"
+chmod +x "$SINFO" "$SCONTROL"
+
+# file VERDICT [AGE_S]: as an agent writes it.
+file() {
+	printf '{"node":"n1","verdict":"%s","text":"%s","at_unix_ns":%s%s' \
+	    "$1" "n1's \\\"eth0\\\" slow" $(($(date +%s) - ${2-0})) \
+	    '000000000,"fresh_ms":300000}' >"$verdict"
+}
+
+# The check as NHC runs it, with a die that says what it was told.
+nhc() {
+	bash -c 'die() { echo "die $*"; }
+		. "$1" && shift && check_coalmine "$@"' - \
+	    "$etc/nhc/coalmine.nhc" "$@"
+}
+
+prolog() {
+	"$etc/slurm/prolog" "$@"
+}
+
+# gates CODE: both say so of the file.
+gates() {
+	for gate in prolog nhc; do
+		"$gate" --file "$verdict" >"$work/said" 2>&1
+		rc=$?
+		said=$(cat "$work/said")
+		case $1$said in
+		0 | 1*"bad: n1's \"eth0\" slow") ;;
+		*) rc="$rc and \"$said\"" ;;
+		esac
+		[ "$rc" = "$1" ] && continue
+		echo "$gate: $rc, expected $1, of $(cat "$verdict" 2>&1)"
+		bad=1
+	done
+}
+
+# health STATE ORDERS: what is asked of Slurm while it has the node so.
+health() {
+	echo "$1" >"$work/state"
+	: >"$work/orders"
+	: >"$work/asked"
+	check "health: exit code" "$etc/slurm/health" --file "$verdict"
+	[ "$(cat "$work/orders")" = "$2" ] && return
+	echo "health, Slurm has $1: \"$(cat "$work/orders")\", expected \"$2\""
+	bad=1
+}
+
+unasked() {
+	check "health asked Slurm without need" test ! -s "$work/asked"
+}
+
+drain="update nodename=n1 state=drain"
+drain="$drain reason=coalmine-health: bad: n1 s  eth0  slow"
+
+# What changes nothing: ok, suspect, unknown, too old, no file, no JSON.
+for case in "ok 0" "warn 0" "unknown 0" "bad 600" none junk; do
+	case $case in
+	none) rm -f "$verdict" ;;
+	junk) echo bad >"$verdict" ;;
+	*) file "${case% *}" "${case#* }" ;;
+	esac
+	gates 0
+	health "idle|none" ""
+	unasked
+done
+
+# Bad: no job begins, and the node is drained unless it already is somehow.
+file bad
+gates 1
+for state in "drained|broken fan" "down|Not responding" "idle*|none" \
+    "maint|none" "reserved|none" "drained|coalmine: bad, slow" ""; do
+	health "$state" ""
+done
+check "what it left alone is not noted" test ! -e "$STAMP"
+for state in idle mixed allocated completing; do
+	health "$state|none" "$drain"
+done
+health "draining|coalmine-health: bad: slow" ""
+
+# Well again: only what it did itself is undone, and not before.
+file warn
+health "drained|coalmine-health: bad: slow" ""
+rm "$verdict"
+health "drained|coalmine-health: bad: slow" ""
+file ok
+health "drained|coalmine-health: bad: slow" "update nodename=n1 state=resume"
+health "drained|coalmine-health: bad: slow" "" # not from here
+unasked
+file bad
+health "idle|none" "$drain"
+file ok
+health "drained|broken fan" ""
+health "drained|coalmine-health: bad: slow" ""
+unasked
+
+# A program that is missing or broken must not drain a cluster.
+file bad
+export COALCTL="$work/missing"
+gates 0
+health "idle|none" ""
+printf '#!/bin/sh\nexit 1\n' >"$COALCTL"
+chmod +x "$COALCTL"
+gates 0
+health "idle|none" ""
+exit $bad
