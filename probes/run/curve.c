@@ -197,6 +197,21 @@ judge(const struct curve_ask *ask, struct curve_point *pt)
 	}
 }
 
+uint32_t
+curve_watch_take(struct curve_watch *w, uint32_t slow)
+{
+	if (slow == w->last)
+		w->said = slow;
+	w->last = slow;
+	return w->said;
+}
+
+int
+curve_watch_open(const struct curve_watch *w)
+{
+	return w->said != w->last;
+}
+
 int
 curve_measure(const struct curve_ask *ask, struct curve_point *ret)
 {

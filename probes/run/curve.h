@@ -6,7 +6,9 @@
  * were measured on these very wires; then single and tuned transfers take
  * turns, so that drift meets both. Every tuned transfer is compared with what
  * was sent. A way that carries clearly less than the stated links would give
- * it is said to be slow: a link that is idle or broken shows like this.
+ * it is slow: a link that is idle or broken shows like this. One measurement
+ * may meet somebody else's work, so a way is said to be slow once two in a row
+ * agree, and no longer said to be once two in a row deny it.
  */
 #ifndef PROBES_RUN_CURVE_H
 #define PROBES_RUN_CURVE_H
@@ -38,6 +40,16 @@ struct curve_point {
 	uint32_t slow;  /* the way that lost most of its share; 0: none */
 	uint64_t wrong; /* 1 + the first wrong byte; 0: all was right */
 };
+
+/* All 0 at first. */
+struct curve_watch {
+	uint32_t said; /* the way that is slow; 0: none */
+	uint32_t last; /* what the last measurement found */
+};
+/* After a measurement, with its curve_point.slow: what to say now. */
+uint32_t curve_watch_take(struct curve_watch *w, uint32_t slow);
+/* Is another measurement needed to tell? */
+int curve_watch_open(const struct curve_watch *w);
 
 /* Measure every link by itself: at sizes of a chunk and up to most bytes.
  * -EINVAL when times make no sense. */

@@ -248,6 +248,12 @@ case_ways() {
 	engine 1 run "${ways[@]}" frozen=yes --json "$work/records" ||
 		fail "frozen: exit $?"
 	[ "$(count '.choice=="frozen"')" = 4 ] || fail "not frozen"
+	rm "$work/table"
+	engine 1 run "${ways[@]}" emulate_host=0.1 --json "$work/records" ||
+		fail "slow: exit $?"
+	[ "$(count '.bytes==4194304 and .verdict=="warn" and
+		(.text|startswith("the way through the host carries"))')" = 1 ] ||
+		fail "a slow way is not named"
 	echo '{"format":"coalmine-tuning","version":1,"machine":"x","pairs":[]}' \
 		>"$work/table"
 	refused 'is of x, and this is emulated' 1 "${ways[@]}"

@@ -122,6 +122,26 @@ test_slow(void **state)
 	assert_true(fabs(pt.ratio / pt.model_ratio - 1) < 0.03);
 }
 
+/* One measurement that differs changes nothing, two in a row do, both ways. */
+static void
+test_watch(void **state)
+{
+	static const struct {
+		uint32_t found, said;
+		int open;
+	} rows[] = { { 0, 0, 0 }, { 1, 0, 1 }, { 0, 0, 0 }, { 1, 0, 1 },
+		{ 1, 1, 0 }, { 0, 1, 1 }, { 1, 1, 0 }, { 2, 1, 1 }, { 0, 1, 1 },
+		{ 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 }, { 2, 2, 0 } };
+	struct curve_watch w = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(curve_watch_take(&w, rows[i].found),
+		    rows[i].said);
+		assert_int_equal(curve_watch_open(&w), rows[i].open);
+	}
+}
+
 /* Somebody else needs the processors: times mean nothing. */
 static int
 busy(void)
@@ -164,6 +184,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_virtual),
 		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_watch),
 		cmocka_unit_test(test_real),
 	};
 
