@@ -258,8 +258,8 @@ COLLECTIVES = dashboard(
               "time; the largest size of the newest run.",
               [("coalmine_collective_throughput_bytes_per_second"
                 '{%s, impl="coalmine"}', "{{collective}}")], "Bps"),
-        graph("Throughput, the library's own", "MPI, or NCCL and RCCL on "
-              "GPUs.",
+        graph("Throughput, the library's own", "The installed MPI's, in "
+              "memory of the host.",
               [("coalmine_collective_throughput_bytes_per_second"
                 '{%s, impl!="coalmine"}', "{{collective}} {{impl}}")],
               "Bps"),
