@@ -7,14 +7,15 @@
 #
 # Metrics that come with a probe are missed only when a run of it is there.
 here=$(cd "$(dirname "$0")" && pwd)
+# eth0 is for management; each of a node's two ranks has a rail.
+cluster_nics=eth1,eth2
 . "$here/lib.sh"
 for tool in promtool prometheus; do
 	command -v $tool >/dev/null || skip "no $tool; see lab/deps"
 done
 work=$(mktemp -d)
-# Campaigns of plans whose metrics are asked for as well; the nodes need the
-
-makers=(collectives)
+# Campaigns of plans whose metrics are asked for as well, on two nodes.
+makers=(collectives group self stripe)
 
 # A schedule that is followed, but not due while this lasts.
 before_start()
@@ -95,7 +96,7 @@ maker_of() # EXPR
 	*coalmine_stripe_*) echo stripe ;;
 	*coalmine_group_*) echo group ;;
 	*coalmine_self_*) echo self ;;
-	*coalmine_rail_*) echo rail ;;
+	*coalmine_rail_*) echo stripe ;;
 	*coalmine_collective_*) echo collectives ;;
 	esac
 }
@@ -154,7 +155,7 @@ check_alerts()
 COALMINE_SOURCE=$source_dir python3 -B \
 	"$source_dir/tests/grafana/test_dashboards.py" --queries \
 	>"$work/queries" || fail "no queries"
-lab_up
+lab_up --rails 3
 trap '"$lab" down; rm -rf "$work"' EXIT
 cluster_up 12
 prometheus_up
