@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # test_slurm.sh - campaigns as jobs of a real Slurm: a record from a job, idle
-# nodes only, reservations, what does not start, cancelling from both sides.
+# nodes only, reservations, what does not start, cancelling from both sides,
+# and nodes that are drained because they are bad.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/slurm.sh"
@@ -189,6 +190,83 @@ cancelled_by_slurm()
 	say "cancelled by Slurm: $(run_get .text)"
 }
 
+# The collector again, that remembers its verdicts on nodes 1 to 3 as told, and
+# a canary by which all of them are known to live.
+verdicts_are() # VERDICT [LINE of its configuration]
+{
+	local n
+	cluster_signal TERM collector
+	poll 20 collector_gone || fail "the collector does not end"
+	in_host collector sh -c 'printf "%s\n" "$1" >>"$0"' \
+		$cluster/collector/conf "${2-}"
+	for n in node1 node2 node3; do
+		echo "INSERT INTO verdict
+			(at_unix_ns, kind, subject, verdict, body) VALUES
+			(1, 'node', '$n', '$1', '{\"kind\": \"node\",
+			\"subject\": \"$n\", \"verdict\": \"$1\",
+			\"what\": \"node\", \"class\": \"exclusive\",
+			\"test\": \"lat\", \"text\": \"$n: slow\"}');"
+	done | in_host collector sqlite3 -bail \
+		$cluster/collector/state/coalmine.db || fail "no verdicts"
+	cluster_start collector coalmined
+	poll 20 cluster_collector_up || fail_with_log collector "no collector"
+	poll 40 cluster_agents_up 4 || fail "only $(cluster_agents) agents"
+	order job --wait -o campaign.launcher=agents -o campaign.nodes_max=4
+	expect_finished 5
+}
+
+collector_gone()
+{
+	! cluster_collector_up && [ -z "$(pids_in collector coalmined)" ]
+}
+
+reacted() # NODE TEXT
+{
+	ctl events --kind reaction --json |
+		jq -es --arg node "$1" --arg text "$2" 'flatten | any(.[];
+			.subject == $node and (.text | contains($text)))' \
+			>/dev/null
+}
+
+slurm_has() # NODE STATE-AND-REASON
+{
+	[[ $(slurm_node "$1") == "$2"* ]]
+}
+
+# Node 2 is drained before, and node 3 meanwhile, by somebody else.
+reacts()
+{
+	local n
+	poll 20 slurm_idle 4 || fail "not idle: $(sl sinfo)"
+	sl scontrol update nodename=node2 state=drain reason="broken fan" ||
+		fail "scontrol"
+	verdicts_are bad "[verdict]
+second_pass = no
+[reaction]
+action = slurm-drain
+share_per_hour = 1"
+	for n in 1 2 3; do
+		poll 30 reacted node$n "dry run, would act" ||
+			fail "node$n: $(ctl events --kind reaction)"
+	done
+	slurm_has node1 idle || fail "a dry run: $(slurm_node node1)"
+	verdicts_are bad "dry_run = no"
+	for n in 1 3; do
+		poll 30 slurm_has node$n "drained coalmine: bad, node$n: " ||
+			fail "node$n: $(slurm_node node$n)"
+	done
+	poll 30 reacted node2 "left alone: Slurm has it as drained|broken fan" ||
+		fail "$(ctl events --kind reaction)"
+	sl scontrol update nodename=node3 reason="new disk" || fail "scontrol"
+	verdicts_are ok
+	poll 30 slurm_has node1 idle || fail "$(slurm_node node1)"
+	poll 30 reacted node3 "left alone: Slurm has it as drained|new disk" ||
+		fail "$(ctl events --kind reaction)"
+	slurm_has node2 "drained broken fan" && slurm_has node3 "drained new" ||
+		fail "another's: $(slurm_node node2), $(slurm_node node3)"
+	say "bad nodes are drained, and only these resumed"
+}
+
 lab_up --leaves 1 --hosts 4
 need_slurm
 slurm_up 4
@@ -202,4 +280,5 @@ only_idle
 does_not_start
 cancelled_by_us
 cancelled_by_slurm
+reacts
 say passed
