@@ -284,6 +284,58 @@ test_lists_go_with_the_class_of_the_run(void **state)
 	json_decref(list);
 }
 
+static int64_t
+count_of(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *q = NULL;
+	int64_t count;
+
+	assert_int_equal(store_db_stmt(db, sql, &q), 0);
+	assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+	count = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	return count;
+}
+
+/* What shrinks moves behind what does not, so that such rows share pages; its
+ * place in its run stays, and it moves once only. */
+static void
+test_what_shrinks_moves_together(void **state)
+{
+	struct fix *f = *state;
+	sqlite3 *db;
+	json_t *list;
+
+	put_run(f, "b", "background");
+	put_run(f, "e", "exclusive");
+	for (int seq = 1; seq <= 3; seq++) {
+		json_t *b = fix_canary("b", seq, "lat", "isolated", 1e-5);
+		json_t *e = fix_canary("e", seq, "lat", "isolated", 1e-5);
+
+		assert_int_equal(fix_put_record(f, lists(b, 1e-5)), 0);
+		assert_int_equal(fix_put_record(f, lists(e, 1e-5)), 0);
+	}
+	came_at(f, "", HOUR_NS);
+	roll_all(f, HOUR_NS + 1, 6);
+	db = db_of(f);
+	assert_int_equal(count_of(db,
+			     "SELECT count(*) FROM record JOIN run ON run.id ="
+			     " run_id WHERE run = 'e' AND record.id <= 6"),
+	    3);
+	assert_int_equal(count_of(db,
+			     "SELECT count(*) FROM record JOIN run ON run.id ="
+			     " run_id WHERE run = 'b' AND record.id BETWEEN 7"
+			     " AND 9"),
+	    3);
+	store_db_close(db);
+	roll_all(f, HOUR_NS + 1, 0);
+	list = records_of(f, "b");
+	assert_int_equal(json_array_size(list), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(int_at(list, i, "seq"), (int)i + 1);
+	json_decref(list);
+}
+
 /* By the writer's own calls, at the age of raw_retention. */
 static void
 test_housekeeping_rolls(void **state)
@@ -319,6 +371,7 @@ main(void)
 		T(test_cut),
 		T(test_merge_is_exact),
 		T(test_lists_go_with_the_class_of_the_run),
+		T(test_what_shrinks_moves_together),
 		T(test_housekeeping_rolls),
 	};
 
