@@ -109,9 +109,9 @@ repeats(const struct plan *p)
 	return 1;
 }
 
-static void
-measure_steps(struct plans *ps, struct exec *e, const struct plan_report *r,
-    const struct order *o)
+void
+plans_measure_steps(struct plans *ps, struct exec *e,
+    const struct plan_report *r, const struct order *o)
 {
 	for (uint32_t i = 0; i < r->plan->steps; i++) {
 		struct trial t;
@@ -198,7 +198,7 @@ run_neighbor(struct plans *ps, struct exec *e, const struct plan_report *r,
 	if (o->columns > 0)
 		run_spmm(ps, &n, r, o);
 	if (o->steps && r->plan->steps > 1)
-		measure_steps(ps, e, r, o);
+		plans_measure_steps(ps, e, r, o);
 out:
 	neighbor_run_close(&n);
 	return rc;
@@ -245,7 +245,7 @@ run_collective(struct plans *ps, struct exec *e, const struct plan_report *r,
 	plans_report(ps, r, &t, -1);
 	report_collective(ps, r, &n);
 	if (o->steps && r->plan->steps > 1)
-		measure_steps(ps, e, r, o);
+		plans_measure_steps(ps, e, r, o);
 out:
 	collective_run_close(&n);
 	return rc;
@@ -276,7 +276,7 @@ run_proven(struct plans *ps, struct exec *e, const struct plan_report *r,
 	if (rc == 0) {
 		plans_report(ps, r, &t, -1);
 		if (o->steps && r->plan->steps > 1)
-			measure_steps(ps, e, r, o);
+			plans_measure_steps(ps, e, r, o);
 	}
 	trial_clear(&t);
 	return rc;
@@ -366,6 +366,7 @@ run_probe(struct plans *ps, struct exec *e, const struct plan_report *r,
 		{ PLANS_COLLECTIVE, run_collective, 1 },
 		{ ALLREDUCE_SECTION, run_allreduce, 0 },
 		{ COMPOSE_SECTION, run_proven, 1 },
+		{ "sparse", plans_run_sparse, 0 },
 		{ STRIPE_SECTION, plans_run_stripe, 0 },
 		{ BINDING_SECTION, plans_run_binding, 0 } };
 

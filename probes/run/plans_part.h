@@ -4,6 +4,7 @@
  *
  *   plans.c           rank 0 asks for one plan after another, the others follow
  *   plans_one.c       all ranks prove, time and report one plan
+ *   plans_sparse.c    likewise, beside MPI_Alltoallv
  *   plans_group.c     likewise, where steps and other ways are timed beside
  *   plans_together.c  all that were kept, at once
  *   plans_bounds.c    what is measured before collectives
@@ -94,6 +95,14 @@ void plans_refuse(struct plans *ps, const char *probe, const struct plan *p,
 void plans_run(struct plans *ps, const char *probe, struct plan *p,
     const struct order *o);
 void plans_drop_kept(struct plans *ps);
+
+/* Each step by itself, a record for each. */
+void plans_measure_steps(struct plans *ps, struct exec *e,
+    const struct plan_report *r, const struct order *o);
+
+/* plans_sparse.c: in turns with MPI_Alltoallv. */
+int plans_run_sparse(struct plans *ps, struct exec *e,
+    const struct plan_report *r, const struct order *o);
 
 /* plans_group.c */
 /* A striped message, its steps, and the same without stripes. */

@@ -49,8 +49,28 @@ case_patterns() {
 	good 8 self bytes=1M
 	printf '0 1 2\n3 0 4\n5 6 7\n' >"$work/matrix"
 	good 8 sparse file="$work/matrix"
+	beside_alltoallv
 	printf '0 1 100\n1 5 70000\n6 0 3\n' >"$work/list"
 	good 8 sparse file="$work/list" g=4 stripes=3
+	beside_alltoallv
+	printf '[sparse]\nfile = %s\ng = 4\n[measure]\nvary = scope %s\n%s\n%s\n' \
+		"$work/list" 'intra inter' 'concurrent = yes' 'iterations = 3' \
+		>"$work/apart.conf"
+	engine 8 run "$work/apart.conf" --json "$work/records" ||
+		fail "intra and inter: exit $?"
+	complete 'intra and inter'
+	[ "$(count '.probe=="speedup" and .of=="sparse" and .value>0')" = 2 ] ||
+		fail 'intra and inter: speed-ups'
+	[ "$(count '.probe=="concurrent" and .verified and .n==3')" = 1 ] ||
+		fail 'intra and inter: together'
+}
+
+# The pattern just run was timed in turns with MPI_Alltoallv, which brought the
+# same data.
+beside_alltoallv() {
+	[ "$(count '.probe=="speedup" and .of=="sparse" and .n==3 and .value>0
+		and .baseline=="MPI_Alltoallv" and .seconds>0 and
+		.baseline_seconds>0')" = 1 ] || fail "no baseline of sparse"
 }
 
 # The collective just run was timed beside the MPI's own.

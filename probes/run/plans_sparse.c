@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+
+#include "probes/run/plans_part.h"
+#include "probes/run/rival_sparse.h"
+#include "probes/run/speedup.h"
+
+#define BASELINE "MPI_Alltoallv"
+
+struct sparse_run {
+	struct exec *exec;
+	struct rival_sparse *rival; /* NULL: rc and why */
+	int rc;
+	char why[PLANS_WHY_BYTES];
+	struct versus versus; /* side 0 is the plan */
+};
+
+static void
+plan_cb(void *arg)
+{
+	struct sparse_run *n = arg;
+
+	exec_start(n->exec, 0, UINT32_MAX);
+	exec_wait(n->exec);
+}
+
+static void
+rival_cb(void *arg)
+{
+	struct sparse_run *n = arg;
+
+	rival_sparse_run(n->rival);
+}
+
+/* The plan's results are there to compare with. */
+static void
+open_rival(struct sparse_run *n, const struct plan *p)
+{
+	n->rc = rival_sparse_open(n->exec, p, &n->rival, n->why,
+	    sizeof(n->why));
+	if (n->rc < 0)
+		return;
+	n->rc = rival_sparse_prove(n->rival);
+	if (n->rc == 0)
+		return;
+	snprintf(n->why, sizeof(n->why), BASELINE " gave other data");
+	rival_sparse_close(n->rival);
+	n->rival = NULL;
+}
+
+static void
+time_turns(struct sparse_run *n, const struct trial_ask *ask)
+{
+	n->versus.sides = n->rival != NULL ? VERSUS_SIDES : 1;
+	n->versus.side[0].run = plan_cb;
+	n->versus.side[1].run = rival_cb;
+	n->versus.side[0].arg = n->versus.side[1].arg = n;
+	versus_time(exec_team(n->exec), ask, &n->versus);
+}
+
+static void
+report(struct plans *ps, const struct plan_report *r,
+    const struct sparse_run *n)
+{
+	struct speedup s = { &n->versus, n->rival != NULL ? BASELINE : NULL,
+		n->rc, n->why };
+	char text[PLANS_WHY_BYTES];
+
+	if (ps->world->rank != 0)
+		return;
+	emit_put(ps->emit, speedup_report(r, &s));
+	speedup_text(&s, text, sizeof(text));
+	strbuf_addf(&ps->remarks, "%s\n", text);
+}
+
+int
+plans_run_sparse(struct plans *ps, struct exec *e, const struct plan_report *r,
+    const struct order *o)
+{
+	struct sparse_run n = { .exec = e };
+	struct exec_fault f;
+	int rc = trial_prove(ps->team, e, PLANS_FIRST_DATA, &f);
+
+	if (plans_fault(ps, r, rc, &f, "before timing") < 0)
+		return rc;
+	open_rival(&n, r->plan);
+	exec_blank(e);
+	time_turns(&n, &o->ask);
+	rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);
+	if (plans_fault(ps, r, rc, &f, "in the timed part") == 0) {
+		rc = trial_prove(ps->team, e, PLANS_SECOND_DATA, &f);
+		rc = plans_fault(ps, r, rc, &f, "after timing");
+	}
+	if (rc == 0) {
+		plans_report(ps, r, &n.versus.side[0].trial, -1);
+		report(ps, r, &n);
+	}
+	if (rc == 0 && o->steps && r->plan->steps > 1)
+		plans_measure_steps(ps, e, r, o);
+	rival_sparse_close(n.rival);
+	versus_clear(&n.versus);
+	return rc;
+}
