@@ -15,10 +15,6 @@
 #include "schema/patterns.h"
 #include "schema/record.h"
 
-/* Clocks and caches can make a transfer look a little better than the copies
- * it is compared with. */
-#define MEMORY_MARGIN 1.1
-
 static json_t *
 number(double x)
 {
@@ -125,8 +121,7 @@ above_memory(const struct plan_report *r, const struct timing *t, int step)
 	uint64_t bytes, messages;
 
 	footprint(r->plan, step, &bytes, &messages);
-	return (double)bytes / t->median_middle_s >
-	    MEMORY_MARGIN * r->memory_bytes_per_s;
+	return timing_above_memory(t, bytes, r->memory_bytes_per_s);
 }
 
 static void

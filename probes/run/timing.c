@@ -7,6 +7,10 @@
 
 #include "common/xalloc.h"
 
+/* Clocks and caches can make a transfer look a little better than the copies
+ * it is compared with. */
+#define MEMORY_MARGIN 1.1
+
 static int
 compare_cb(const void *va, const void *vb)
 {
@@ -61,4 +65,12 @@ timing_known(const struct timing *t, double precision)
 {
 	return isfinite(t->lo_s) &&
 	    t->hi_s - t->lo_s <= precision * t->median_middle_s;
+}
+
+int
+timing_above_memory(const struct timing *t, uint64_t bytes,
+    double memory_bytes_per_s)
+{
+	return (double)bytes / t->median_middle_s >
+	    MEMORY_MARGIN * memory_bytes_per_s;
 }

@@ -83,6 +83,29 @@ test_known(void **state)
 	assert_false(timing_known(&t, 0.0001));
 }
 
+/* Of 10 ms each, beside memory that copies 1 GB/s. */
+static void
+test_above_memory(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		double memory_per_s;
+		int above;
+	} rows[] = { { 9000000, 1e9, 0 }, { 10000000, 1e9, 0 },
+		{ 10900000, 1e9, 0 }, { 11100000, 1e9, 1 },
+		{ 40000000, 1e9, 1 }, { 40000000, 8e9, 0 }, { 0, 1e9, 0 },
+		{ 40000000, NAN, 0 } };
+	struct timing_sample s[3] = { { 0.01, 0 }, { 0.001, 0 }, { 0.1, 0 } };
+	struct timing t;
+
+	(void)state;
+	timing_of(s, 3, &t);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(timing_above_memory(&t, rows[i].bytes,
+				     rows[i].memory_per_s),
+		    rows[i].above);
+}
+
 int
 main(void)
 {
@@ -91,6 +114,7 @@ main(void)
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_coverage),
 		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_above_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
