@@ -21,8 +21,10 @@
 
 /* Enough for every table a probe prints; more is a program gone wild. */
 #define OUTPUT_MAX (256 * 1024)
-#define CONTROL_FD 3   /* in the keeper */
-#define ARGS_MAX   320 /* of the keeper with its program's 256 */
+/* "=   PID 123 RUNNING AT n4", of MPICH's launcher */
+#define HYDRA_DEATH " RUNNING AT "
+#define CONTROL_FD  3   /* in the keeper */
+#define ARGS_MAX    320 /* of the keeper with its program's 256 */
 
 struct child {
 	const struct child_ops *ops;
@@ -33,8 +35,8 @@ struct child {
 	struct event *control_ev, *out_ev, *err_ev;
 	char line[400]; /* of the control socket, so far */
 	size_t line_len;
-	int told; /* failed or exited was called */
-	struct tail tail;
+	int told;               /* failed or exited was called */
+	struct tail tail, said; /* of stderr, of stdout */
 };
 
 static void
@@ -64,9 +66,8 @@ take_output(struct child *c, int fd, int is_err)
 		size_t room = OUTPUT_MAX - c->written;
 		size_t len = (size_t)n < room ? (size_t)n : room;
 
-		if (is_err)
-			tail_add(&c->tail, bytes, (size_t)n);
-		else if (c->file >= 0 && len > 0 &&
+		tail_add(is_err ? &c->tail : &c->said, bytes, (size_t)n);
+		if (!is_err && c->file >= 0 && len > 0 &&
 		    write(c->file, bytes, len) == (ssize_t)len)
 			c->written += len;
 	}
@@ -93,6 +94,22 @@ err_cb(evutil_socket_t fd, short what, void *arg)
 		end_event(&c->err_ev);
 }
 
+/* Its stderr, and the one thing of its stdout that matters: whom Hydra names as
+ * the first process that died. */
+static char *
+last_words(const struct child *c)
+{
+	char *err = tail_text(&c->tail),
+	     *out = tail_lines(&c->said, HYDRA_DEATH);
+	struct strbuf sb = { 0 };
+
+	strbuf_add(&sb, err, strlen(err));
+	strbuf_add(&sb, out, strlen(out));
+	free(err);
+	free(out);
+	return sb.text != NULL ? sb.text : xstrdup("");
+}
+
 /* The last callback: the owner may free c in it. */
 static void
 finish(struct child *c, int status)
@@ -105,7 +122,7 @@ finish(struct child *c, int status)
 		take_output(c, c->out, 0);
 	if (c->err >= 0)
 		take_output(c, c->err, 1);
-	text = tail_text(&c->tail);
+	text = last_words(c);
 	c->ops->exited(c, status, text, c->arg);
 	free(text);
 }

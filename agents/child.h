@@ -29,7 +29,8 @@ struct child_spec {
 struct child_ops {
 	void (*started)(struct child *c, pid_t pid, void *arg);
 	void (*failed)(struct child *c, const char *why, void *arg);
-	/* status: exit code, or 128 + signal; tail: of stderr (tail.h).
+	/* status: exit code, or 128 + signal; tail: of stderr (tail.h), and
+	 * what Hydra says on stdout of a process that died.
 	 * status -1: the keeper was lost, and what it kept may live on. */
 	void (
 	    *exited)(struct child *c, int status, const char *tail, void *arg);

@@ -38,8 +38,9 @@ is_noise(const char *line, size_t len_bytes)
 	return 0;
 }
 
-char *
-tail_text(const struct tail *t)
+/* The lines that contain mark, or all when it is NULL; never noise. */
+static char *
+lines(const struct tail *t, const char *mark)
 {
 	struct strbuf sb = { 0 };
 	char flat[TAIL_MAX];
@@ -57,9 +58,23 @@ tail_text(const struct tail *t)
 		size_t end = nl != NULL ? (size_t)(nl - flat) + 1
 					: t->len_bytes;
 
-		if (!is_noise(flat + at, end - at))
+		if (!is_noise(flat + at, end - at) &&
+		    (mark == NULL ||
+			memmem(flat + at, end - at, mark, strlen(mark))))
 			text_clean(&sb, flat + at, end - at);
 		at = end;
 	}
 	return sb.text != NULL ? sb.text : xstrdup("");
+}
+
+char *
+tail_text(const struct tail *t)
+{
+	return lines(t, NULL);
+}
+
+char *
+tail_lines(const struct tail *t, const char *mark)
+{
+	return lines(t, mark);
 }

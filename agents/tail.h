@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tail.h - the last bytes a child wrote to stderr, fit for a message.
+ * tail.h - the last bytes a child wrote, fit for a message.
  *
  * Launchers print harmless warnings at the end of every run; lines known as
  * noise are left out, so that the tail shows what went wrong. Pure.
@@ -22,5 +22,7 @@ void tail_add(struct tail *t, const char *bytes, size_t len_bytes);
 /* Valid UTF-8 without control characters but newline and tab; the caller
  * frees. A first line that was cut is left out when others follow. */
 char *tail_text(const struct tail *t);
+/* The same, of the lines that contain mark only. */
+char *tail_lines(const struct tail *t, const char *mark);
 
 #endif

@@ -2,6 +2,7 @@
 #include "daemon/sign.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,39 @@ static const char *const noise[] = {
 	"BAD TERMINATION OF ONE OF YOUR APPLICATION",
 };
 
+/* Whether a launcher's last words name the rank of s as the one that died. */
+static int
+is_named(const struct sign *s, const char *tail)
+{
+	char words[SIGN_NODE_MAX + 64];
+	const char *at;
+
+	if (s->weight != SIGN_RANK)
+		return 0;
+	snprintf(words, sizeof(words), "process rank %" PRId64 " with",
+	    s->rank);
+	if (strstr(tail, words) != NULL)
+		return 1;
+	snprintf(words, sizeof(words), "PID %" PRId64 " RUNNING AT %s", s->pid,
+	    s->node);
+	at = strstr(tail, words);
+	return at != NULL && !isalnum((unsigned char)at[strlen(words)]);
+}
+
+static int
+is_better(const struct sign *s, const struct sign *best, const char *tail)
+{
+	int named, was;
+
+	if (best == NULL || s->weight != best->weight)
+		return best == NULL || s->weight > best->weight;
+	named = is_named(s, tail);
+	was = is_named(best, tail);
+	return named != was ? named : s->onset_ns < best->onset_ns;
+}
+
 const struct sign *
-sign_choose(const struct sign *signs, size_t count)
+sign_choose(const struct sign *signs, size_t count, const char *tail)
 {
 	const struct sign *best = NULL;
 	uint64_t first_ns = UINT64_MAX;
@@ -36,15 +68,10 @@ sign_choose(const struct sign *signs, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (signs[i].onset_ns < first_ns)
 			first_ns = signs[i].onset_ns;
-	for (size_t i = 0; i < count; i++) {
-		const struct sign *s = &signs[i];
-
-		if (s->onset_ns - first_ns > SIGN_TOGETHER_NS)
-			continue;
-		if (best == NULL || s->weight > best->weight ||
-		    (s->weight == best->weight && s->onset_ns < best->onset_ns))
-			best = s;
-	}
+	for (size_t i = 0; i < count; i++)
+		if (signs[i].onset_ns - first_ns <= SIGN_TOGETHER_NS &&
+		    is_better(&signs[i], best, tail != NULL ? tail : ""))
+			best = &signs[i];
 	return best;
 }
 

@@ -18,6 +18,7 @@
 
 #define SIGN_TOGETHER_NS (2 * 1000000000ULL)
 #define SIGN_TEXT_MAX    400
+#define SIGN_NODE_MAX    256
 
 /* Ascending: what tells more about the guilty part. */
 enum sign_weight {
@@ -37,10 +38,16 @@ struct sign {
 	enum cause cause;
 	uint64_t onset_ns;
 	char text[SIGN_TEXT_MAX]; /* names the node */
+	/* of SIGN_RANK and SIGN_EXITED */
+	int64_t rank, pid;
+	char node[SIGN_NODE_MAX];
 };
 
-/* NULL when count is 0. */
-const struct sign *sign_choose(const struct sign *signs, size_t count);
+/* NULL when count is 0. tail: what the launcher said, or NULL. Ranks that died
+ * of one death are told in any order: of these its word counts, where it names
+ * the first, by its rank (Open MPI) or by its host and pid (Hydra). */
+const struct sign *sign_choose(const struct sign *signs, size_t count,
+    const char *tail);
 
 /* What a launcher printed, without noise, as one line: the last lines that
  * say something, at most cap_bytes. "" when there is none. */

@@ -66,10 +66,17 @@ verdict_rank_lost(struct run *r, struct node *n, const json_t *msg)
 {
 	json_int_t rank = json_integer_value(json_object_get(msg, "rank"));
 	int exited = json_is_true(json_object_get(msg, "exited"));
+	size_t before = r->sign_count;
+	struct sign *s = &r->signs[before];
 
 	verdict_sign(r, exited ? SIGN_EXITED : SIGN_RANK, RUN_FAILED,
 	    CAUSE_RANK_LOST, clk_ns(), "rank %" JSON_INTEGER_FORMAT " on %s %s",
 	    rank, n->name, exited ? "ended itself" : "died");
+	if (r->sign_count > before) {
+		s->rank = rank;
+		s->pid = json_integer_value(json_object_get(msg, "pid"));
+		snprintf(s->node, sizeof(s->node), "%s", n->name);
+	}
 	return 0;
 }
 
@@ -165,7 +172,7 @@ decide(struct run *r)
 	const struct sign *s;
 
 	look_for_silence(r);
-	s = sign_choose(r->signs, r->sign_count);
+	s = sign_choose(r->signs, r->sign_count, r->stderr_tail);
 	signal_add(r, s, text, sizeof(text));
 	run_finish(r, s->state, s->cause, text);
 }

@@ -47,6 +47,24 @@ test_utf8(void **state)
 	want("nul\0esc\033[1m\r", 12, "nul?esc?[1m?");
 }
 
+static void
+test_lines(void **state)
+{
+	static const char out[] = "a table\n=   PID 7 RUNNING AT n4\n= more\n";
+	struct tail *t = xcalloc(1, sizeof(*t));
+	char *got;
+
+	(void)state;
+	tail_add(t, out, strlen(out));
+	got = tail_lines(t, " RUNNING AT ");
+	assert_string_equal(got, "=   PID 7 RUNNING AT n4\n");
+	free(got);
+	got = tail_lines(t, "absent");
+	assert_string_equal(got, "");
+	free(got);
+	free(t);
+}
+
 /* A sentence cut within a character is still a JSON string. */
 static void
 test_json(void **state)
@@ -105,6 +123,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_long),

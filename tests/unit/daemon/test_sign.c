@@ -23,7 +23,7 @@ sign(enum sign_weight weight, uint64_t onset_ns)
 static enum sign_weight
 chosen(const struct sign *signs, size_t count)
 {
-	return sign_choose(signs, count)->weight;
+	return sign_choose(signs, count, NULL)->weight;
 }
 
 static void
@@ -50,13 +50,41 @@ test_choose(void **state)
 		sign(SIGN_AGENT, 10 * S), sign(SIGN_DAEMON, 10 * S) };
 
 	(void)state;
-	assert_null(sign_choose(NULL, 0));
+	assert_null(sign_choose(NULL, 0, NULL));
 	assert_int_equal(chosen(rank, 2), SIGN_RANK);
 	assert_int_equal(chosen(peers, 3), SIGN_RANK);
 	assert_int_equal(chosen(cut, 3), SIGN_AGENT);
 	assert_int_equal(chosen(killed, 2), SIGN_KILLED);
 	assert_int_equal(chosen(busy, 2), SIGN_RANK);
 	assert_int_equal(chosen(agent, 3), SIGN_AGENT);
+}
+
+/* A rank dies, its launcher kills the others, and their news is here first. */
+static void
+test_named(void **state)
+{
+	struct sign s[] = { sign(SIGN_RANK, 10 * S), sign(SIGN_RANK, 11 * S),
+		sign(SIGN_LAUNCHER, 11 * S) };
+
+	(void)state;
+	s[0].rank = 2;
+	s[0].pid = 77;
+	strcpy(s[0].node, "n3");
+	s[1].rank = 4;
+	s[1].pid = 7;
+	strcpy(s[1].node, "n5");
+	assert_ptr_equal(sign_choose(s, 3, NULL), &s[0]);
+	assert_ptr_equal(sign_choose(s, 3, "killed\n"), &s[0]);
+	assert_ptr_equal(sign_choose(s, 3, "=   PID 7 RUNNING AT n5\n"), &s[1]);
+	assert_ptr_equal(sign_choose(s, 3, "=   PID 7 RUNNING AT n55\n"),
+	    &s[0]);
+	assert_ptr_equal(sign_choose(s, 3, "=   PID 7 RUNNING AT n3\n"), &s[0]);
+	assert_ptr_equal(sign_choose(s, 3,
+			     "process rank 4 with PID 0 on node n5"),
+	    &s[1]);
+	assert_ptr_equal(sign_choose(s, 3,
+			     "process rank 44 with PID 0 on node n5"),
+	    &s[0]);
 }
 
 static void
@@ -115,6 +143,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_choose),
+		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_stderr),
 		cmocka_unit_test(test_once),
 	};
