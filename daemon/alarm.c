@@ -10,6 +10,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/alerts.h"
+#include "daemon/member.h"
 #include "daemon/view.h"
 #include "daemon/webhook.h"
 
@@ -48,26 +49,18 @@ alarm_open(const char *urls, const char *page, struct view *view,
 	return 0;
 }
 
-static const char *
-text_of(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text != NULL ? text : "";
-}
-
 /* A case that is unknown for a while goes on: no data is no all-clear. */
 static void
 see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 {
-	int is_leaf = strcmp(text_of(v, "kind"), "leaf") == 0;
+	int is_leaf = strcmp(member_text(v, "kind"), "leaf") == 0;
 	char summary[200], place[300] = "";
 	struct alert_seen seen = { .kind = is_leaf ? "leaf" : "node",
 		.name = is_leaf ? "CoalmineLeafSuspect" : "CoalmineNodeSuspect",
 		.severity = is_leaf ? "critical" : "warning",
-		.subject = text_of(v, "subject"),
+		.subject = member_text(v, "subject"),
 		.summary = summary,
-		.text = text_of(v, "text"),
+		.text = member_text(v, "text"),
 		.place = place };
 
 	snprintf(summary, sizeof(summary), "%.80s is slower than its peers",
@@ -84,7 +77,7 @@ see_cases(struct alarm *a, uint64_t now_unix_ns)
 	size_t i;
 
 	json_array_foreach (list, i, v)
-		if (strcmp(text_of(v, "verdict"), "ok") != 0)
+		if (strcmp(member_text(v, "verdict"), "ok") != 0)
 			see_case(a, v, now_unix_ns);
 	json_decref(list);
 }
@@ -123,14 +116,14 @@ see_diags(struct alarm *a, uint64_t now_unix_ns)
 	size_t i;
 
 	json_array_foreach (list, i, d)
-		if (strcmp(text_of(d, "severity"), "bad") == 0)
+		if (strcmp(member_text(d, "severity"), "bad") == 0)
 			alerts_see(a->alerts,
 			    &(struct alert_seen){ .name = "CoalmineDiagnosis",
 				.severity = "critical",
 				.kind = "diagnosis",
-				.subject = text_of(d, "text"),
-				.summary = text_of(d, "text"),
-				.text = text_of(d, "remedy"),
+				.subject = member_text(d, "text"),
+				.summary = member_text(d, "text"),
+				.text = member_text(d, "remedy"),
 				.place = "" },
 			    now_unix_ns);
 	json_decref(list);

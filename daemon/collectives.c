@@ -5,23 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/member.h"
 #include "schema/names.h"
-
-static const char *
-text_of(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text != NULL ? text : "";
-}
-
-static double
-number_of(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
 
 static struct collectives_row *
 row_of(struct collectives *c, const char *name, const char *impl)
@@ -46,31 +31,31 @@ static void
 put(struct collectives *c, const json_t *record, const char *impl,
     const char *key)
 {
-	double per_s = number_of(record, key), bytes;
+	double per_s = member_number(record, key), bytes;
 	struct collectives_row *row;
 
 	if (!(per_s > 0))
 		return;
-	row = row_of(c, text_of(record, "collective"), impl);
-	bytes = number_of(record, "bytes");
+	row = row_of(c, member_text(record, "collective"), impl);
+	bytes = member_number(record, "bytes");
 	if (row == NULL ||
-	    (strcmp(row->run, text_of(record, "run")) == 0 &&
+	    (strcmp(row->run, member_text(record, "run")) == 0 &&
 		bytes < row->bytes))
 		return;
 	row->per_s = per_s;
 	row->bytes = bytes;
-	row->bound_ratio = per_s / number_of(record, "bound");
-	snprintf(row->run, sizeof(row->run), "%s", text_of(record, "run"));
+	row->bound_ratio = per_s / member_number(record, "bound");
+	snprintf(row->run, sizeof(row->run), "%s", member_text(record, "run"));
 }
 
 /* Words become labels, so only those that are known are taken. */
 void
 collectives_take(struct collectives *c, const json_t *record)
 {
-	int impl = names_impl_find(text_of(record, "baseline_impl"));
+	int impl = names_impl_find(member_text(record, "baseline_impl"));
 
-	if (strcmp(text_of(record, "of"), "collective") != 0 ||
-	    names_collective_find(text_of(record, "collective")) < 0)
+	if (strcmp(member_text(record, "of"), "collective") != 0 ||
+	    names_collective_find(member_text(record, "collective")) < 0)
 		return;
 	put(c, record, names_impls[0], "throughput");
 	if (impl > 0)

@@ -12,6 +12,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/judge/loss.h"
+#include "daemon/member.h"
 #include "daemon/roster.h"
 #include "daemon/store.h"
 #include "schema/scores.h"
@@ -103,8 +104,8 @@ int
 court_partners(const json_t *object)
 {
 	for (int i = 0; i < PARTNERS_MAX; i++)
-		if (strcmp(names_partners[i], court_text(object, "partners")) ==
-		    0)
+		if (strcmp(names_partners[i],
+			member_text(object, "partners")) == 0)
 			return i;
 	return PARTNERS_RING;
 }
@@ -177,22 +178,6 @@ court_tick(struct court *c)
 	court_drift_tick(c);
 }
 
-double
-court_number(const json_t *object, const char *key)
-{
-	const json_t *v = json_object_get(object, key);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-const char *
-court_text(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text != NULL ? text : "";
-}
-
 static void
 make_room(struct court *c, size_t count)
 {
@@ -238,9 +223,9 @@ observe_losses(struct court *c, const json_t *record)
 	make_room(c, json_array_size(rows));
 	json_array_foreach (rows, i, o) {
 		const struct node *node = roster_find(c->roster,
-		    court_text(o, "node"));
-		double lost = court_number(o, "good_lost");
-		double sent = court_number(o, "good_sent");
+		    member_text(o, "node"));
+		double lost = member_number(o, "good_lost");
+		double sent = member_number(o, "good_sent");
 
 		if (node != NULL && lost >= 0 && sent >= 1)
 			observe_one(c, n++, node,
@@ -259,7 +244,7 @@ hear_partners(struct court *c, const json_t *record)
 
 	json_array_foreach (json_object_get(record, "nodes"), i, o) {
 		const struct node *n = roster_find(c->roster,
-		    court_text(o, "node"));
+		    member_text(o, "node"));
 		struct court_node *cn;
 
 		if (n == NULL || json_object_get(o, "partners") == NULL)
@@ -380,10 +365,10 @@ void
 court_record(struct court *c, const struct court_source *from,
     const json_t *record)
 {
-	int test = names_test_find(court_text(record, "test"));
+	int test = names_test_find(member_text(record, "test"));
 
 	court_promise_record(c, from, record);
-	if (strcmp(court_text(record, "probe"), "canary") != 0 || test < 0)
+	if (strcmp(member_text(record, "probe"), "canary") != 0 || test < 0)
 		return;
 	snprintf(c->mpi, sizeof(c->mpi), "%s", from->mpi);
 	snprintf(c->launcher, sizeof(c->launcher), "%s", from->launcher);
@@ -391,33 +376,9 @@ court_record(struct court *c, const struct court_source *from,
 	c->slurm = json_incref(from->slurm);
 	if (strcmp(from->campaign, COURT_PASS_CAMPAIGN) == 0)
 		court_pass_record(c, from->run, record);
-	else if (strcmp(court_text(record, "phase"),
+	else if (strcmp(member_text(record, "phase"),
 		     names_phases[PHASE_CONGESTED]) != 0)
 		court_hear(c, from, record, test);
-}
-
-void
-court_record_old(struct court *c, const json_t *record, uint64_t at_unix_ns)
-{
-	uint64_t now_ns = clk_ns(), now_unix_ns = clk_unix_ns(), age_ns;
-	const json_t *o;
-	size_t i;
-
-	age_ns = now_unix_ns > at_unix_ns ? now_unix_ns - at_unix_ns : 0;
-	if (strcmp(court_text(record, "probe"), "canary") != 0 ||
-	    age_ns >= now_ns)
-		return;
-	json_array_foreach (json_object_get(record, "nodes"), i, o) {
-		const struct node *n = roster_find(c->roster,
-		    court_text(o, "node"));
-		struct court_node *cn = n == NULL ? NULL : court_node(c, n);
-
-		if (cn == NULL || cn->heard_ns > now_ns - age_ns)
-			continue;
-		cn->heard_ns = now_ns - age_ns;
-		if (cn->boot == NULL && n->boot != NULL)
-			cn->boot = xstrdup(n->boot);
-	}
 }
 
 static int
@@ -460,10 +421,10 @@ court_counters(struct court *c, const char *run, const struct node *n,
 		if (is_loss(key))
 			drops += json_integer_value(v);
 	if (strcmp(cn->run, run) != 0 ||
-	    strcmp(cn->nic, court_text(most, "nic")) != 0) {
+	    strcmp(cn->nic, member_text(most, "nic")) != 0) {
 		snprintf(cn->run, sizeof(cn->run), "%s", run);
 		snprintf(cn->nic, sizeof(cn->nic), "%s",
-		    court_text(most, "nic"));
+		    member_text(most, "nic"));
 		cn->drops_first = drops;
 	}
 	cn->drops = drops;

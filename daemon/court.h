@@ -81,9 +81,6 @@ void court_record(struct court *c, const struct court_source *from,
     const json_t *record);
 /* A record of the mesh. */
 void court_mesh(struct court *c, const json_t *record);
-/* A record of before this start: its nodes were measured then. */
-void court_record_old(struct court *c, const json_t *record,
-    uint64_t at_unix_ns);
 /* A counters message of a node. */
 void court_counters(struct court *c, const char *run, const struct node *n,
     const json_t *nics);

@@ -15,6 +15,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/member.h"
 #include "daemon/roster.h"
 #include "daemon/store.h"
 
@@ -499,8 +500,8 @@ court_open_cases(const struct court *c, struct court_open *ret, size_t cap)
 static struct court_series *
 series_find(struct court *c, const json_t *o)
 {
-	const char *class = court_text(o, "class");
-	int sort = court_sort_find(court_text(o, "test"));
+	const char *class = member_text(o, "class");
+	int sort = court_sort_find(member_text(o, "test"));
 
 	return sort < 0 ? NULL
 			: court_series_of(c, class, sort, court_partners(o));
@@ -519,21 +520,22 @@ static void
 load_one(struct court *c, const json_t *o)
 {
 	struct court_series *s = series_find(c, o);
-	const struct node *n = roster_find(c->roster, court_text(o, "subject"));
-	int is_leaf = strcmp(court_text(o, "kind"), "leaf") == 0;
-	int bad = strcmp(court_text(o, "verdict"), "bad") == 0;
-	int what = what_find(court_text(o, "what"));
+	const struct node *n = roster_find(c->roster,
+	    member_text(o, "subject"));
+	int is_leaf = strcmp(member_text(o, "kind"), "leaf") == 0;
+	int bad = strcmp(member_text(o, "verdict"), "bad") == 0;
+	int what = what_find(member_text(o, "what"));
 	enum judge_kind kind = is_leaf ? JUDGE_LEAF : JUDGE_PLACE;
-	struct court_source from = { court_text(o, "run"), "",
-		court_text(o, "class"), court_text(o, "mpi"),
-		court_text(o, "launcher"), json_object_get(o, "slurm") };
+	struct court_source from = { member_text(o, "run"), "",
+		member_text(o, "class"), member_text(o, "mpi"),
+		member_text(o, "launcher"), json_object_get(o, "slurm") };
 	struct court_case *k;
 	uint32_t index;
 
 	if (s == NULL || what < 0 || (!is_leaf && n == NULL) ||
-	    (!bad && strcmp(court_text(o, "verdict"), "warn") != 0))
+	    (!bad && strcmp(member_text(o, "verdict"), "warn") != 0))
 		return;
-	index = is_leaf ? court_leaf(c, court_text(o, "subject"))
+	index = is_leaf ? court_leaf(c, member_text(o, "subject"))
 			: (uint32_t)n->id;
 	if (what < WORDS_DRIFT)
 		judge_restore(s->judge, kind, index,
@@ -544,12 +546,12 @@ load_one(struct court *c, const json_t *o)
 	k->verdict = bad ? VERDICT_BAD : VERDICT_WARN;
 	k->since_unix_ns = (uint64_t)json_integer_value(
 	    json_object_get(o, "since_unix_ns"));
-	snprintf(k->text, sizeof(k->text), "%s", court_text(o, "text"));
-	k->promised.ratio = court_number(o, "ratio");
+	snprintf(k->text, sizeof(k->text), "%s", member_text(o, "text"));
+	k->promised.ratio = member_number(o, "ratio");
 	k->promised.met = (uint32_t)json_integer_value(
 	    json_object_get(o, "met"));
 	snprintf(k->promised.machine, sizeof(k->promised.machine), "%s",
-	    court_text(o, "machine"));
+	    member_text(o, "machine"));
 	source_set(k, &from);
 }
 

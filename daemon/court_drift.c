@@ -11,6 +11,7 @@
 #include "common/clk.h"
 #include "common/xalloc.h"
 #include "daemon/court_int.h"
+#include "daemon/member.h"
 #include "daemon/roster.h"
 #include "daemon/store.h"
 
@@ -40,7 +41,7 @@ court_drift_of(const struct court_series *s, uint32_t node)
 static void
 level_add(struct court_series *s, const json_t *record)
 {
-	double x = court_number(record, "p50");
+	double x = member_number(record, "p50");
 
 	if (!(x > 0))
 		return;
@@ -89,9 +90,9 @@ rounds_of(const json_t *record, const char *node)
 	size_t i;
 
 	json_array_foreach (json_object_get(record, "nodes"), i, o)
-		if (strcmp(court_text(o, "node"), node) == 0)
+		if (strcmp(member_text(o, "node"), node) == 0)
 			return json_is_integer(json_object_get(o, "rounds"))
-			    ? court_number(o, "rounds")
+			    ? member_number(o, "rounds")
 			    : 1;
 	return 1;
 }
@@ -121,8 +122,8 @@ court_drift_begin(struct court *c, struct court_series *s)
 	size_t i;
 
 	json_array_foreach (json_object_get(c->pinned, "records"), i, r)
-		if (court_sort_find(court_text(r, "test")) == s->sort &&
-		    strcmp(court_text(r, "phase"),
+		if (court_sort_find(member_text(r, "test")) == s->sort &&
+		    strcmp(member_text(r, "phase"),
 			names_phases[PHASE_CONGESTED]) != 0)
 			pin_record(c, s, r);
 }
@@ -203,20 +204,21 @@ court_recent(const struct court *c)
 static void
 row_load(const struct court *c, struct court_series *s, const json_t *o)
 {
-	const struct node *n = roster_find(c->roster, court_text(o, "node"));
-	double q = court_number(o, court_sort(s->sort).is_rate ? "q75" : "q25");
-	double mean = court_number(o, "distance"), sigma;
+	const struct node *n = roster_find(c->roster, member_text(o, "node"));
+	double q = member_number(o,
+	    court_sort(s->sort).is_rate ? "q75" : "q25");
+	double mean = member_number(o, "distance"), sigma;
 	json_int_t rounds = json_integer_value(json_object_get(o, "rounds"));
 	struct drift *d;
 
-	sigma = court_number(o, "sigma");
+	sigma = member_number(o, "sigma");
 	if (n == NULL || !(q > 0) || !isfinite(mean) || !(sigma >= 0) ||
 	    rounds < 1 || rounds > DRIFT_MEMORY)
 		return;
 	d = drift_need(s, (uint32_t)n->id);
 	d->mean = mean;
 	d->var = sigma * sigma;
-	d->now = court_number(o, "now");
+	d->now = member_number(o, "now");
 	if (!isfinite(d->now))
 		d->now = mean;
 	d->n = (uint32_t)rounds;
@@ -233,11 +235,11 @@ recent_load(struct court *c, const json_t *body)
 	size_t i, k;
 
 	json_array_foreach (json_object_get(body, "records"), i, r) {
-		int sort = court_sort_find(court_text(r, "test"));
-		double p50 = court_number(r, "p50");
+		int sort = court_sort_find(member_text(r, "test"));
+		double p50 = member_number(r, "p50");
 		struct court_series *s = sort < 0
 		    ? NULL
-		    : court_series_of(c, court_text(r, "class"), sort,
+		    : court_series_of(c, member_text(r, "class"), sort,
 			  court_partners(r));
 
 		if (s == NULL || !(p50 > 0))
@@ -258,7 +260,7 @@ court_load_baselines(struct court *c, const json_t *rows)
 
 	json_array_foreach (rows, i, row) {
 		const json_t *body = json_object_get(row, "body");
-		const char *name = court_text(row, "name");
+		const char *name = member_text(row, "name");
 
 		if (strcmp(name, COURT_RECENT) == 0)
 			recent_load(c, body);

@@ -139,15 +139,12 @@ struct court_series *court_series_of(struct court *c, const char *class,
     int sort, int partners);
 /* Of a record or a stored case; those that do not say met in rings. */
 int court_partners(const json_t *object);
-/* A member's text, "" where there is none. */
-const char *court_text(const json_t *object, const char *key);
 /* A node was measured now. */
 void court_heard(struct court *c, const struct node *n);
 /* The good quartile of every node of a record into c->obs; the count. heard:
  * the nodes were measured now. */
 size_t court_observe(struct court *c, const json_t *record, int sort,
     int heard);
-double court_number(const json_t *object, const char *key); /* NAN: none */
 /* A round: to its judge, and what comes of it. */
 void court_hear(struct court *c, const struct court_source *from,
     const json_t *record, int sort);

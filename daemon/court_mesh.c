@@ -12,6 +12,7 @@
 #include "common/str.h"
 #include "daemon/court_int.h"
 #include "daemon/judge/loss.h"
+#include "daemon/member.h"
 #include "daemon/roster.h"
 
 static const struct court_sort mesh_sorts[] = {
@@ -49,9 +50,9 @@ void
 court_mesh(struct court *c, const json_t *record)
 {
 	/* Its second passes are as the last canaries were. */
-	struct court_source from = { court_text(record, "run"), "mesh",
+	struct court_source from = { member_text(record, "run"), "mesh",
 		COURT_MESH_CLASS, c->mpi, c->launcher, c->slurm };
-	int class = mesh_class_find(court_text(record, "test"));
+	int class = mesh_class_find(member_text(record, "test"));
 
 	if (class < 0)
 		return;

@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/court_int.h"
+#include "daemon/member.h"
 #include "daemon/roster.h"
 #include "daemon/store.h"
 
@@ -85,10 +86,10 @@ court_promise_free(struct court *c)
 static void
 meeting_add(struct court *c, struct court_promise *p, const json_t *o)
 {
-	const struct node *n = roster_find(c->roster, court_text(o, "node"));
+	const struct node *n = roster_find(c->roster, member_text(o, "node"));
 	const struct node *with = roster_find(c->roster,
-	    court_text(o, "partner"));
-	double ratio = court_number(o, "ratio");
+	    member_text(o, "partner"));
+	double ratio = member_number(o, "ratio");
 
 	if (n == NULL || with == NULL || !(ratio > 0) ||
 	    p->count == MEETINGS_MAX)
@@ -106,13 +107,13 @@ void
 court_promise_record(struct court *c, const struct court_source *from,
     const json_t *record)
 {
-	const char *machine = court_text(record, "machine");
+	const char *machine = member_text(record, "machine");
 	struct court_promise *p;
 	const json_t *o;
 	size_t i;
 
 	if (machine[0] == '\0' ||
-	    strcmp(court_text(record, "of"), "whole") != 0)
+	    strcmp(member_text(record, "of"), "whole") != 0)
 		return;
 	p = promise_of(c, from);
 	snprintf(p->machine, sizeof(p->machine), "%s", machine);

@@ -9,28 +9,13 @@
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/member.h"
 
 #define RAIL_MAX 65535
 #define KEY_MAX  512
 
 static const char *const patterns[] = { "rail", "asymmetric", "symmetric" };
 static const char *const directions[] = { "out", "in", "bi", "omni" };
-
-static const char *
-text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text != NULL ? text : "";
-}
-
-static double
-number_of(const json_t *object, const char *key)
-{
-	const json_t *v = json_object_get(object, key);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
 
 /* A record's words become labels: only those that we know. */
 static const char *
@@ -47,8 +32,8 @@ known(const char *const *words, size_t count, const char *word)
 static int
 supersedes(const json_t *record, char run[RECORD_RUN_MAX + 1], double *bytes)
 {
-	double size = number_of(record, "bytes");
-	const char *name = text_of(record, "run");
+	double size = member_number(record, "bytes");
+	const char *name = member_text(record, "run");
 
 	if (strcmp(run, name) == 0 && !(size >= *bytes))
 		return 0;
@@ -84,11 +69,11 @@ take_group(struct deliver *d, const json_t *record)
 {
 	const json_t *bandwidth = json_object_get(record, "bandwidth");
 	const char *pattern = known(patterns, ARRAY_LEN(patterns),
-	    text_of(record, "pattern"));
+	    member_text(record, "pattern"));
 	const char *direction = known(directions, ARRAY_LEN(directions),
-	    text_of(record, "direction"));
-	double per_s = number_of(bandwidth, "median_middle");
-	double k = number_of(record, "k");
+	    member_text(record, "direction"));
+	double per_s = member_number(bandwidth, "median_middle");
+	double k = member_number(record, "k");
 	struct deliver_group *g;
 
 	if (pattern == NULL || direction == NULL ||
@@ -122,13 +107,13 @@ stripe_row(struct deliver *d, const char *via, int g)
 static void
 take_stripe(struct deliver *d, const json_t *record)
 {
-	double efficiency = number_of(record, "efficiency");
-	double g = number_of(record, "g");
+	double efficiency = member_number(record, "efficiency");
+	double g = member_number(record, "g");
 	struct deliver_stripe *s;
 
 	if (!isfinite(efficiency) || !(g >= 1 && g <= RAIL_MAX))
 		return;
-	s = stripe_row(d, text_of(record, "via"), (int)g);
+	s = stripe_row(d, member_text(record, "via"), (int)g);
 	if (s != NULL && supersedes(record, s->run, &s->bytes))
 		s->efficiency = efficiency;
 }
@@ -167,12 +152,12 @@ place_row(struct deliver *d, const char *node, int rail)
 static void
 take_place(struct deliver *d, const json_t *node, int rail, const char *member)
 {
-	double ratio = number_of(node, member);
+	double ratio = member_number(node, member);
 	struct deliver_place *p;
 
 	if (!isfinite(ratio))
 		return;
-	p = place_row(d, text_of(node, "node"), rail);
+	p = place_row(d, member_text(node, "node"), rail);
 	if (p != NULL)
 		p->ratio = ratio;
 }
@@ -184,7 +169,7 @@ take_rails(struct deliver *d, const json_t *record)
 	size_t i, k;
 
 	json_array_foreach (json_object_get(record, "rails"), i, rail) {
-		double number = number_of(rail, "rail");
+		double number = member_number(rail, "rail");
 
 		if (!(number >= 0 && number <= RAIL_MAX))
 			continue;
@@ -206,8 +191,8 @@ take_self(struct deliver *d, const json_t *record)
 void
 deliver_take(struct deliver *d, const json_t *record)
 {
-	const char *probe = text_of(record, "probe");
-	const char *of = text_of(record, "of");
+	const char *probe = member_text(record, "probe");
+	const char *of = member_text(record, "of");
 
 	if (strcmp(probe, "group") == 0 && strcmp(of, "whole") == 0)
 		take_group(d, record);
@@ -216,7 +201,7 @@ deliver_take(struct deliver *d, const json_t *record)
 	if (strcmp(probe, "fit") == 0)
 		take_rails(d, record);
 	if (strcmp(probe, "speedup") == 0 && strcmp(of, "stripe") == 0 &&
-	    strcmp(text_of(record, "baseline"), "direct") == 0) {
+	    strcmp(member_text(record, "baseline"), "direct") == 0) {
 		take_stripe(d, record);
 		take_rails(d, record);
 	}

@@ -16,6 +16,7 @@
 #include "common/clk.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
+#include "daemon/member.h"
 #include "schema/record.h"
 #include "schema/scores.h"
 
@@ -73,22 +74,6 @@ latest_free(struct latest *l)
 	free(l);
 }
 
-static const char *
-text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text != NULL ? text : "";
-}
-
-static double
-number_of(const json_t *object, const char *key)
-{
-	const json_t *v = json_object_get(object, key);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 static int
 phase_find(const char *name)
 {
@@ -130,8 +115,8 @@ count_up(struct latest_test *t, const json_t *record)
 	h = xcalloc(1, sizeof(*h));
 	hist_clear(h);
 	if (record_hist_parse(json_object_get(record, "hist"),
-		number_of(record, "mean"), number_of(record, "min"),
-		number_of(record, "max"), h) < 0) {
+		member_number(record, "mean"), member_number(record, "min"),
+		member_number(record, "max"), h) < 0) {
 		free(h);
 	} else if (t->hist == NULL) {
 		t->hist = h; /* handed over */
@@ -144,12 +129,12 @@ count_up(struct latest_test *t, const json_t *record)
 static void
 take_numbers(struct latest_test *t, const json_t *record)
 {
-	t->p50 = number_of(record, "p50");
-	t->p90 = number_of(record, "p90");
-	t->p99 = number_of(record, "p99");
-	t->p999 = number_of(record, "p999");
-	t->mean = number_of(record, "mean");
-	t->known = number_of(record, "n") > 0 && isfinite(t->p50);
+	t->p50 = member_number(record, "p50");
+	t->p90 = member_number(record, "p90");
+	t->p99 = member_number(record, "p99");
+	t->p999 = member_number(record, "p999");
+	t->mean = member_number(record, "mean");
+	t->known = member_number(record, "n") > 0 && isfinite(t->p50);
 	t->at_unix_s = (double)clk_unix_ns() / 1e9;
 }
 
@@ -204,7 +189,7 @@ score_nodes(struct latest *l, enum test test, const json_t *record)
 	free(x);
 	for (size_t i = 0; all.count >= PEERS_MIN && i < all.count; i++) {
 		struct node_score *s = score_row(l, all.list[i].node,
-		    text_of(record, "run"));
+		    member_text(record, "run"));
 
 		if (s != NULL)
 			s->z[test] = sign *
@@ -218,8 +203,8 @@ static void
 take_canary(struct latest *l, const char *class, const json_t *record,
     int counts)
 {
-	int test = names_test_find(text_of(record, "test"));
-	int phase = phase_find(text_of(record, "phase"));
+	int test = names_test_find(member_text(record, "test"));
+	int phase = phase_find(member_text(record, "phase"));
 	struct latest_test *t;
 
 	if (test < 0 || phase < 0)
@@ -256,8 +241,8 @@ static void
 take_impact(struct latest *l, const json_t *record)
 {
 	const json_t *interval = json_object_get(record, "interval");
-	int test = names_test_find(text_of(record, "test"));
-	const char *of = text_of(record, "of");
+	int test = names_test_find(member_text(record, "test"));
+	const char *of = member_text(record, "of");
 	struct latest_impact *row;
 
 	if (test < 0 || (strcmp(of, "mean") != 0 && strcmp(of, "p99") != 0))
@@ -265,9 +250,9 @@ take_impact(struct latest *l, const json_t *record)
 	row = impact_row(l, (enum test)test, of);
 	if (row == NULL)
 		return;
-	row->value = number_of(record, "value");
-	row->lo = number_of(interval, "lo");
-	row->hi = number_of(interval, "hi");
+	row->value = member_number(record, "value");
+	row->lo = member_number(interval, "lo");
+	row->hi = member_number(interval, "hi");
 	row->at_unix_s = (double)clk_unix_ns() / 1e9;
 }
 
@@ -310,11 +295,11 @@ static void
 take_multipath(struct latest *l, const json_t *record)
 {
 	struct latest_multipath *row = multipath_row(l,
-	    text_of(record, "pair_class"));
+	    member_text(record, "pair_class"));
 
 	if (row == NULL)
 		return;
-	row->value = number_of(record, "value");
+	row->value = member_number(record, "value");
 	row->at_unix_s = (double)clk_unix_ns() / 1e9;
 }
 
@@ -322,28 +307,28 @@ static void
 take_speedup(struct latest *l, const json_t *record)
 {
 	static const char *const orders[] = { "phased", "dataflow" };
-	const char *order = text_of(record, "order");
-	const char *baseline = text_of(record, "baseline");
+	const char *order = member_text(record, "order");
+	const char *baseline = member_text(record, "baseline");
 	struct latest_speedup *row;
 
-	if (strcmp(text_of(record, "of"), "multipath") == 0)
+	if (strcmp(member_text(record, "of"), "multipath") == 0)
 		take_multipath(l, record);
 	collectives_take(&l->collectives, record);
-	if (strcmp(text_of(record, "of"), "neighbor") != 0 ||
+	if (strcmp(member_text(record, "of"), "neighbor") != 0 ||
 	    (strcmp(order, orders[0]) != 0 && strcmp(order, orders[1]) != 0) ||
 	    strlen(baseline) >= sizeof(row->baseline))
 		return;
 	row = speedup_row(l, order, baseline);
 	if (row == NULL)
 		return;
-	row->value = number_of(record, "value");
+	row->value = member_number(record, "value");
 	row->at_unix_s = (double)clk_unix_ns() / 1e9;
 }
 
 static void
 take(struct latest *l, const char *class, const json_t *record, int counts)
 {
-	const char *probe = text_of(record, "probe");
+	const char *probe = member_text(record, "probe");
 
 	deliver_take(&l->deliver, record);
 	if (strcmp(probe, "canary") == 0)

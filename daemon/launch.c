@@ -16,19 +16,12 @@
 #include "common/frame.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "daemon/member.h"
 
 #define ARGV_MAX       256
 #define ARGV_BYTES_MAX (64 * 1024)
 #define SPAWNS_MAX     16384
 #define STDERR_MAX     8192 /* of a launcher's last words */
-
-static const char *
-text_get(const json_t *msg, const char *key)
-{
-	const char *text = json_string_value(json_object_get(msg, key));
-
-	return text == NULL ? "" : text;
-}
 
 static void
 text_keep(char **text, const char *to)
@@ -235,7 +228,8 @@ launch_prepared(struct run *r, struct node *n, const json_t *msg)
 	if (json_is_true(json_object_get(msg, "ok")))
 		rn->ready = READY_YES;
 	else
-		refused(rn, text_get(msg, "cause"), text_get(msg, "text"));
+		refused(rn, member_text(msg, "cause"),
+		    member_text(msg, "text"));
 	if (count_ready(r, READY_ASKED) == 0)
 		prepare_done(r);
 	return 0;
@@ -252,7 +246,7 @@ launch_launched(struct run *r, struct node *n, const json_t *msg)
 		return 0;
 	}
 	verdict_sign(r, SIGN_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
-	    "launch on %s: %.300s", n->name, text_get(msg, "text"));
+	    "launch on %s: %.300s", n->name, member_text(msg, "text"));
 	return 0;
 }
 
@@ -342,7 +336,7 @@ spawn_relay(struct run *r, struct node *n, int64_t id, json_t *argv)
 int
 launch_spawn_ask(struct run *r, struct node *n, const json_t *msg, char *why)
 {
-	const char *name = text_get(msg, "node");
+	const char *name = member_text(msg, "node");
 	int64_t id = json_integer_value(json_object_get(msg, "id"));
 	json_t *argv = json_object_get(msg, "argv");
 	struct node *to = roster_find(r->all->roster, name);
@@ -382,7 +376,7 @@ launch_spawned(struct run *r, struct node *n, const json_t *msg)
 		return 0;
 	}
 	spawn_free(r, s);
-	spawn_failed(r, n, id, text_get(msg, "text"));
+	spawn_failed(r, n, id, member_text(msg, "text"));
 	return 0;
 }
 
@@ -409,7 +403,7 @@ launch_exited(struct run *r, struct node *n, const json_t *msg)
 {
 	int64_t id = json_integer_value(json_object_get(msg, "id"));
 	int64_t status = json_integer_value(json_object_get(msg, "status"));
-	const char *tail = text_get(msg, "stderr");
+	const char *tail = member_text(msg, "stderr");
 	size_t len = strlen(tail);
 	struct spawn *s = spawn_find(r, id);
 

@@ -9,6 +9,7 @@
 
 #include "common/robust.h"
 #include "common/xalloc.h"
+#include "daemon/member.h"
 #include "schema/record.h"
 
 #define COUNT_MAX 1000000000LL /* of one report: more is no count */
@@ -94,14 +95,6 @@ refuse(char *why, const char *fmt, ...)
 	return -EPROTO;
 }
 
-static double
-number_of(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 /* 0 and a count, or -EPROTO. */
 static int
 count_get(const json_t *o, const char *key, uint64_t *ret)
@@ -128,15 +121,15 @@ class_get(const json_t *o)
 static int
 class_read(struct mesh_gather *g, const json_t *o, struct mesh_totals *ret)
 {
-	double mean = number_of(o, "mean");
+	double mean = member_number(o, "mean");
 
 	if (count_get(o, "answered", &ret->answered) < 0 ||
 	    count_get(o, "lost", &ret->lost) < 0 ||
 	    count_get(o, "unknown", &ret->unknown) < 0 ||
 	    count_get(o, "unsent", &ret->unsent) < 0 ||
 	    record_hist_parse(json_object_get(o, "hist"),
-		isnan(mean) ? 0 : mean, number_of(o, "min"),
-		number_of(o, "max"), &g->scratch) < 0 ||
+		isnan(mean) ? 0 : mean, member_number(o, "min"),
+		member_number(o, "max"), &g->scratch) < 0 ||
 	    g->scratch.count != ret->answered ||
 	    (ret->answered > 0 && !(g->scratch.min > 0)))
 		return -EPROTO;
@@ -201,7 +194,7 @@ target_read(struct mesh_gather *g, size_t node, const json_t *o,
 	ret->answered = (uint32_t)n[0];
 	ret->lost = (uint32_t)n[1];
 	ret->unknown = (uint32_t)n[2];
-	ret->p50_s = number_of(o, "p50");
+	ret->p50_s = member_number(o, "p50");
 	return (ret->answered > 0) == (ret->p50_s > 0) ? 0 : -EPROTO;
 }
 
@@ -233,9 +226,9 @@ host_add(struct mesh_gather *g, size_t node, const json_t *o, char *why)
 	    count_get(o, "drops", &drops) < 0)
 		return refuse(why, "mesh-report with a bad host");
 	h->deaf = limited + drops > 0;
-	h->turn_p99_s = number_of(json_object_get(o, "turn"), "p99");
-	h->wait_p99_s = number_of(json_object_get(o, "wait"), "p99");
-	h->stretch = number_of(o, "stretch");
+	h->turn_p99_s = member_number(json_object_get(o, "turn"), "p99");
+	h->wait_p99_s = member_number(json_object_get(o, "wait"), "p99");
+	h->stretch = member_number(o, "stretch");
 	return 0;
 }
 

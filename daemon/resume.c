@@ -15,16 +15,9 @@
 
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "daemon/member.h"
 #include "schema/options.h"
 #include "schema/record.h"
-
-static const char *
-text_get(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text == NULL ? "" : text;
-}
 
 static uint64_t
 time_get(const json_t *o, const char *key)
@@ -64,25 +57,25 @@ step_restore(struct run *r, const json_t *o, enum run_state state)
 static void
 resume_one(struct runs *rs, const json_t *o)
 {
-	int state = names_run_state_find(text_get(o, "state"));
+	int state = names_run_state_find(member_text(o, "state"));
 	char why[RUN_WHY_MAX] = "no campaign text";
 	struct conf *c = NULL;
 	struct run *r;
 
 	if (state < 0 || names_run_states[state].final ||
-	    record_run_check(text_get(o, "run")) < 0)
+	    record_run_check(member_text(o, "run")) < 0)
 		return;
-	if (conf_parse(options_campaign, text_get(o, "campaign"),
-		text_get(o, "campaign_text"), &c, why, sizeof(why)) < 0) {
+	if (conf_parse(options_campaign, member_text(o, "campaign"),
+		member_text(o, "campaign_text"), &c, why, sizeof(why)) < 0) {
 		/* Written by us, so only a change of version gets here. */
-		log_warnx("run %s: cannot be taken up: %s", text_get(o, "run"),
-		    why);
+		log_warnx("run %s: cannot be taken up: %s",
+		    member_text(o, "run"), why);
 		if (conf_parse(options_campaign, "default", "", &c, why,
 			sizeof(why)) < 0)
 			return;
 	}
-	r = run_new(rs, text_get(o, "campaign"), text_get(o, "by"), c);
-	snprintf(r->id, sizeof(r->id), "%s", text_get(o, "run"));
+	r = run_new(rs, member_text(o, "campaign"), member_text(o, "by"), c);
+	snprintf(r->id, sizeof(r->id), "%s", member_text(o, "run"));
 	(void)run_conf_read(r, why, sizeof(why));
 	r->margin_ns = RUN_GIVE_UP_NS;
 	r->created_unix_ns = time_get(o, "created_unix_ns");

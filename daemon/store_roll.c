@@ -16,6 +16,7 @@
 #include "common/clk.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/member.h"
 #include "daemon/store_db.h"
 #include "daemon/store_record.h"
 #include "schema/record.h"
@@ -147,14 +148,6 @@ oldest_get(sqlite3 *db, int64_t before_unix_ns, struct row *ret)
 	return store_db_errno(rc);
 }
 
-static const char *
-text_of(const json_t *record, const char *key)
-{
-	const char *text = json_string_value(json_object_get(record, key));
-
-	return text != NULL ? text : "";
-}
-
 /* The record of this one's hour, if there is one already. */
 static int
 hour_get(sqlite3 *db, const struct row *of, struct row *ret)
@@ -170,7 +163,8 @@ hour_get(sqlite3 *db, const struct row *of, struct row *ret)
 	if (rc < 0)
 		return rc;
 	sqlite3_bind_int64(q, 1, of->run_id);
-	sqlite3_bind_text(q, 2, text_of(of->record, "test"), -1, SQLITE_STATIC);
+	sqlite3_bind_text(q, 2, member_text(of->record, "test"), -1,
+	    SQLITE_STATIC);
 	sqlite3_bind_int64(q, 3, hour_unix_ns);
 	sqlite3_bind_int64(q, 4, hour_unix_ns + HOUR_NS);
 	rc = sqlite3_step(q);
@@ -280,7 +274,7 @@ roll(sqlite3 *db, const struct row *row)
 	if (row->record == NULL)
 		return keep_whole(db, row);
 	json_object_set_new(row->record, "rolled", json_integer(1));
-	if (strcmp(text_of(row->record, "probe"), "mesh") == 0)
+	if (strcmp(member_text(row->record, "probe"), "mesh") == 0)
 		return mesh_roll(db, row);
 	return update(db, row->id, row->record);
 }

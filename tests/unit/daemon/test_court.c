@@ -691,9 +691,9 @@ test_mesh_uplink(void **state)
 	}
 	list = court_json(f->court, 0);
 	assert_int_equal(json_array_size(list), 1);
-	assert_string_equal(court_text(json_array_get(list, 0), "what"),
+	assert_string_equal(member_text(json_array_get(list, 0), "what"),
 	    "link");
-	assert_string_equal(court_text(json_array_get(list, 0), "verdict"),
+	assert_string_equal(member_text(json_array_get(list, 0), "verdict"),
 	    "bad");
 	expect_text(f, "leaf 10.78.2.0/24: ");
 	expect_text(f, "none inside the leaf, so its uplink");
