@@ -24,21 +24,17 @@ plans_run_stripe(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
 	struct stripe_run s;
-	struct exec_fault f;
 	struct trial t;
 	int rc;
 
-	rc = trial_prove(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "before timing") < 0)
+	rc = plans_prove_before(ps, e, r);
+	if (rc < 0)
 		return rc;
 	stripe_run_open(e, r->plan, &s);
 	exec_blank(e);
 	stripe_run_time(&s, &o->ask, &t);
-	rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "in the timed part") < 0)
-		goto out;
-	rc = trial_prove(ps->team, e, PLANS_SECOND_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "after timing") < 0)
+	rc = plans_prove_after(ps, e, r);
+	if (rc < 0)
 		goto out;
 	plans_report(ps, r, &t, -1);
 	for (uint32_t i = 0; i < r->plan->steps; i++)
@@ -74,11 +70,10 @@ plans_run_binding(struct plans *ps, struct exec *e, const struct plan_report *r,
 {
 	struct plan_report part = *r;
 	struct binding_run b;
-	struct exec_fault f;
 	int rc;
 
-	rc = trial_prove(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "before timing") < 0)
+	rc = plans_prove_before(ps, e, r);
+	if (rc < 0)
 		return rc;
 	exec_blank(e);
 	binding_run_open(r->plan, &b);
@@ -95,8 +90,8 @@ plans_run_binding(struct plans *ps, struct exec *e, const struct plan_report *r,
 		plans_report(ps, &part, &t, (int)i);
 		trial_clear(&t);
 	}
-	rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "in the timed part") == 0) {
+	rc = plans_compare(ps, e, r);
+	if (rc == 0) {
 		binding_run_rivals(&b, ps->team, &o->ask);
 		report_binding(ps, r, &b);
 	}

@@ -98,6 +98,41 @@ plans_fault(struct plans *ps, const struct plan_report *r, int rc,
 	return rc;
 }
 
+static int
+proven(struct plans *ps, struct exec *e, const struct plan_report *r,
+    uint64_t data, const char *when)
+{
+	struct exec_fault f;
+	int rc = trial_prove(ps->team, e, data, &f);
+
+	return plans_fault(ps, r, rc, &f, when);
+}
+
+int
+plans_prove_before(struct plans *ps, struct exec *e,
+    const struct plan_report *r)
+{
+	return proven(ps, e, r, PLANS_FIRST_DATA, "before timing");
+}
+
+int
+plans_compare(struct plans *ps, struct exec *e, const struct plan_report *r)
+{
+	struct exec_fault f;
+	int rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);
+
+	return plans_fault(ps, r, rc, &f, "in the timed part");
+}
+
+int
+plans_prove_after(struct plans *ps, struct exec *e, const struct plan_report *r)
+{
+	int rc = plans_compare(ps, e, r);
+
+	return rc < 0 ? rc
+		      : proven(ps, e, r, PLANS_SECOND_DATA, "after timing");
+}
+
 /* Can what repetitions leave be compared? Not where a result is written over
  * its own source. */
 static int
@@ -177,21 +212,17 @@ run_neighbor(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
 	struct neighbor_run n;
-	struct exec_fault f;
 	struct trial t;
 	int rc;
 
 	neighbor_run_open(e, r->plan, &n);
-	rc = trial_prove(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "before timing") < 0)
+	rc = plans_prove_before(ps, e, r);
+	if (rc < 0)
 		goto out;
 	exec_blank(e);
 	neighbor_run_time(ps->world, &n, &o->ask, &t);
-	rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "in the timed part") < 0)
-		goto out;
-	rc = trial_prove(ps->team, e, PLANS_SECOND_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "after timing") < 0)
+	rc = plans_prove_after(ps, e, r);
+	if (rc < 0)
 		goto out;
 	plans_report(ps, r, &t, -1);
 	report_neighbor(ps, r, &n);
@@ -226,21 +257,17 @@ run_collective(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
 	struct collective_run n;
-	struct exec_fault f;
 	struct trial t;
 	int rc;
 
-	rc = trial_prove(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "before timing") < 0)
+	rc = plans_prove_before(ps, e, r);
+	if (rc < 0)
 		return rc;
 	collective_run_open(e, r->plan, &n);
 	exec_blank(e);
 	collective_run_time(&n, &o->ask, &t);
-	rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "in the timed part") < 0)
-		goto out;
-	rc = trial_prove(ps->team, e, PLANS_SECOND_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "after timing") < 0)
+	rc = plans_prove_after(ps, e, r);
+	if (rc < 0)
 		goto out;
 	plans_report(ps, r, &t, -1);
 	report_collective(ps, r, &n);
@@ -255,24 +282,18 @@ static int
 run_proven(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
-	struct exec_fault f;
 	struct trial t;
 	int rc;
 
-	rc = trial_prove(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "before timing") < 0)
+	rc = plans_prove_before(ps, e, r);
+	if (rc < 0)
 		return rc;
 	if (repeats(r->plan))
 		exec_blank(e);
 	trial_time(e, 0, UINT32_MAX, &o->ask, &t);
-	if (repeats(r->plan)) {
-		rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);
-		rc = plans_fault(ps, r, rc, &f, "in the timed part");
-	}
-	if (rc == 0) {
-		rc = trial_prove(ps->team, e, PLANS_SECOND_DATA, &f);
-		rc = plans_fault(ps, r, rc, &f, "after timing");
-	}
+	rc = repeats(r->plan)
+	    ? plans_prove_after(ps, e, r)
+	    : proven(ps, e, r, PLANS_SECOND_DATA, "after timing");
 	if (rc == 0) {
 		plans_report(ps, r, &t, -1);
 		if (o->steps && r->plan->steps > 1)

@@ -79,25 +79,20 @@ plans_run_sparse(struct plans *ps, struct exec *e, const struct plan_report *r,
     const struct order *o)
 {
 	struct sparse_run n = { .exec = e };
-	struct exec_fault f;
-	int rc = trial_prove(ps->team, e, PLANS_FIRST_DATA, &f);
+	int rc = plans_prove_before(ps, e, r);
 
-	if (plans_fault(ps, r, rc, &f, "before timing") < 0)
+	if (rc < 0)
 		return rc;
 	open_rival(&n, r->plan);
 	exec_blank(e);
 	time_turns(&n, &o->ask);
-	rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);
-	if (plans_fault(ps, r, rc, &f, "in the timed part") == 0) {
-		rc = trial_prove(ps->team, e, PLANS_SECOND_DATA, &f);
-		rc = plans_fault(ps, r, rc, &f, "after timing");
-	}
+	rc = plans_prove_after(ps, e, r);
 	if (rc == 0) {
 		plans_report(ps, r, &n.versus.side[0].trial, -1);
 		report(ps, r, &n);
+		if (o->steps && r->plan->steps > 1)
+			plans_measure_steps(ps, e, r, o);
 	}
-	if (rc == 0 && o->steps && r->plan->steps > 1)
-		plans_measure_steps(ps, e, r, o);
 	rival_sparse_close(n.rival);
 	versus_clear(&n.versus);
 	return rc;
