@@ -3,7 +3,7 @@
  * record.h - the record: one JSON object, the same on the engine's output, on
  * the wire and in the store.
  *
- * Kinds, by "probe":
+ * Kinds, by "probe" (record_fields.c has the members of each):
  *   begin     first line of a run: version, mpi, nodes, roles, seed, options
  *   phase     a phase border: event begin|end, phase, visit, visits
  *   progress  no seq; shown while the run lasts and never stored
@@ -12,10 +12,10 @@
  *   congestor a congestor's own rate, alone or under load
  *   impact    congested against isolated for one test
  *   group stripe self sparse collective neighbor
- *             one plan that was run, or one step of it: plan_fields below
- *   binding   likewise; fit: what its steps say together: fit_fields
- *   speedup   a plan against another way to do the same: speedup_fields
- *   spmm      a product of a sparse and a dense matrix, likewise: spmm_fields
+ *             one plan that was run, or one step of it
+ *   binding   likewise; fit: what its steps say together
+ *   speedup   a plan against another way to do the same
+ *   spmm      a product of a sparse and a dense matrix, likewise
  *   bad       a wrong byte: of (the probe) plan verdict cause when rank node
  *             buffer offset want got text
  *   mesh      one class of the agents' mesh in one epoch; of the collector

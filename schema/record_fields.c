@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/record_fields.h"
+
+#include <string.h>
+
+#include "common/str.h"
+#include "schema/scores.h"
+
+/* clang-format off */
+#define NUMBER(name)  { name, 'N', record_is_positive, 0 }
+#define STATISTICS    NUMBER("mean"), NUMBER("min"), NUMBER("p50"), \
+	NUMBER("p90"), NUMBER("p99"), NUMBER("p999"), NUMBER("max")
+#define LAST          { NULL, 0, NULL, 0 }
+/* clang-format on */
+
+static const struct record_field begin_fields[] = {
+	{ "version", 's', NULL, 0 },
+	{ "mpi", 's', NULL, 0 },
+	{ "nodes", 'a', NULL, 0 },
+	{ "roles", '*', NULL, 0 },
+	{ "seed", 'i', NULL, 0 },
+	{ "options", '*', NULL, 0 },
+	LAST,
+};
+static const struct record_field phase_fields[] = {
+	{ "event", 's', record_is_event, 0 },
+	{ "phase", 's', record_is_phase, 0 },
+	{ "visit", 'i', NULL, 0 },
+	{ "visits", 'i', NULL, 0 },
+	LAST,
+};
+static const struct record_field progress_fields[] = {
+	LAST,
+};
+static const struct record_field round_fields[] = {
+	{ "test", 's', record_is_test, 0 },
+	{ "phase", 's', record_is_phase, 0 },
+	LAST,
+};
+static const struct record_field canary_fields[] = {
+	{ "test", 's', record_is_test, 0 },
+	{ "phase", 's', record_is_phase, 0 },
+	{ "unit", 's', record_is_unit, 0 },
+	{ "n", 'i', NULL, 0 },
+	STATISTICS,
+	{ "interval", 'O', record_is_interval, 0 },
+	{ "hist", 'a', record_is_hist, 0 },
+	{ "nodes", 'a', record_is_node_list, 0 },
+	{ "scores", 'o', record_scores_check, 1 },
+	{ "pairs", 'a', record_is_pair_list, 0 },
+	{ "grid", 'O', record_is_grid, 1 },
+	{ "stopped_by", 's', record_is_stop, 0 },
+	{ "rounds", 'i', NULL, 0 },
+	{ "seed", 'i', NULL, 0 },
+	{ "partners", 's', record_is_partners, 1 },
+	{ "cause", 's', record_is_cause, 1 },
+	LAST,
+};
+static const struct record_field command_fields[] = {
+	{ "phase", 's', record_is_phase, 0 },
+	{ "visit", 'i', NULL, 0 },
+	{ "run_number", 'i', NULL, 0 },
+	{ "node", 's', record_is_node, 0 },
+	NUMBER("seconds"),
+	{ "verdict", 's', record_is_verdict, 0 },
+	{ "status", 'i', NULL, 0 },
+	{ "cause", 's', record_is_cause, 1 },
+	{ "text", 's', NULL, 1 },
+	LAST,
+};
+/* A congestor has no ring: who met whom may be left out. */
+static const struct record_field congestor_fields[] = {
+	{ "test", 's', record_is_congestor, 0 },
+	{ "phase", 's', record_is_phase, 0 },
+	{ "unit", 's', record_is_unit, 0 },
+	{ "n", 'i', NULL, 0 },
+	STATISTICS,
+	{ "interval", 'O', record_is_interval, 1 },
+	{ "hist", 'a', record_is_hist, 0 },
+	{ "nodes", 'a', record_is_node_list, 1 },
+	{ "pairs", 'a', record_is_pair_list, 1 },
+	{ "stopped_by", 's', record_is_stop, 1 },
+	{ "rounds", 'i', NULL, 1 },
+	{ "seed", 'i', NULL, 1 },
+	{ "cause", 's', record_is_cause, 1 },
+	LAST,
+};
+static const struct record_field impact_fields[] = {
+	{ "test", 's', record_is_test, 0 },
+	{ "of", 's', record_is_of, 0 },
+	{ "value", 'N', record_is_positive, 0 },
+	{ "interval", 'O', record_is_interval, 0 },
+	{ "cause", 's', record_is_cause, 1 },
+	LAST,
+};
+/* A plan that was run: group, stripe, self, sparse, collective. What nothing
+ * was measured of has n 0, nulls and a cause. */
+static const struct record_field plan_fields[] = {
+	{ "plan", 's', NULL, 0 },
+	{ "of", 's', record_is_part, 0 },
+	{ "step", 'i', NULL, 1 },
+	{ "unit", 's', record_is_unit, 0 },
+	{ "n", 'i', NULL, 0 },
+	STATISTICS,
+	{ "hist", 'a', record_is_hist, 0 },
+	{ "median_upper", 'N', record_is_positive, 1 },
+	{ "median_middle", 'N', record_is_positive, 1 },
+	{ "interval", 'O', record_is_interval, 1 },
+	{ "samples", 'a', record_is_samples, 1 },
+	{ "stopped_by", 's', record_is_stop, 1 },
+	{ "device", 's', NULL, 1 },
+	{ "via", 's', NULL, 1 },
+	{ "bytes", 'i', NULL, 1 },
+	{ "footprint_bytes", 'i', NULL, 1 },
+	{ "messages", 'i', NULL, 1 },
+	{ "bandwidth", 'O', NULL, 1 },
+	{ "memory_bytes_per_s", 'N', record_is_positive, 1 },
+	{ "machine", 's', NULL, 1 },
+	{ "predicted", 'N', record_is_positive, 1 },
+	{ "pattern", 's', NULL, 1 },
+	{ "direction", 's', NULL, 1 },
+	{ "k", 'i', NULL, 1 },
+	{ "model", 'N', record_is_positive, 1 },
+	{ "ratio", 'N', record_is_positive, 1 },
+	{ "nodes", 'a', record_is_plan_nodes, 1 },
+	{ "rails", 'a', record_is_rails, 1 },
+	{ "cause", 's', record_is_cause, 1 },
+	{ "text", 's', NULL, 1 },
+	LAST,
+};
+/* What the steps of a plan say together: which binding of devices to NICs. */
+static const struct record_field fit_fields[] = {
+	{ "of", 's', NULL, 0 },
+	{ "plan", 's', NULL, 0 },
+	{ "pattern", 's', NULL, 0 },
+	{ "g", 'i', NULL, 0 },
+	{ "binding", 's', record_is_binding, 0 },
+	{ "p", 'i', NULL, 1 },
+	{ "r", 'i', NULL, 1 },
+	NUMBER("nic_bytes_per_s"),
+	NUMBER("residual"),
+	NUMBER("tolerance"),
+	{ "packed", 'o', NULL, 0 },
+	{ "round_robin", 'o', NULL, 0 },
+	{ "profile", 'a', NULL, 0 },
+	{ "rails", 'a', record_is_rails, 0 },
+	{ "verdict", 's', NULL, 0 },
+	{ "text", 's', NULL, 0 },
+	LAST,
+};
+/* A plan against another way to do the same. */
+static const struct record_field speedup_fields[] = {
+	{ "of", 's', NULL, 0 },
+	{ "plan", 's', NULL, 0 },
+	{ "baseline", 's', NULL, 0 },
+	{ "n", 'i', NULL, 0 },
+	NUMBER("value"),
+	{ "interval", 'O', record_is_interval, 0 },
+	{ "seconds", 'N', record_is_positive, 1 },
+	{ "baseline_seconds", 'N', record_is_positive, 1 },
+	{ "setup_s", 'N', record_is_positive, 1 },
+	{ "baseline_setup_s", 'N', record_is_positive, 1 },
+	{ "collective", 's', NULL, 1 },
+	{ "throughput", 'N', record_is_positive, 1 },
+	{ "baseline_throughput", 'N', record_is_positive, 1 },
+	{ "baseline_impl", 's', NULL, 1 },
+	{ "bound", 'N', record_is_positive, 1 },
+	{ "bound_ratio", 'N', record_is_positive, 1 },
+	{ "ranks", 'i', NULL, 1 },
+	{ "bytes", 'i', NULL, 1 },
+	{ "edges", 'i', NULL, 1 },
+	{ "density", 'N', record_is_positive, 1 },
+	{ "byte_ratio", 'N', record_is_positive, 1 },
+	{ "byte_ratio_expected", 'N', record_is_positive, 1 },
+	{ "load_bound", 'N', record_is_positive, 1 },
+	{ "order", 's', NULL, 1 },
+	{ "pair_class", 's', NULL, 1 },
+	{ "model_ratio", 'N', record_is_positive, 1 },
+	{ "stated_ratio", 'N', record_is_positive, 1 },
+	{ "choice", 's', NULL, 1 },
+	{ "ways", 'a', NULL, 1 },
+	{ "verdict", 's', NULL, 1 },
+	{ "efficiency", 'N', record_is_positive, 1 },
+	{ "g", 'i', NULL, 1 },
+	{ "via", 's', NULL, 1 },
+	{ "steps_seconds", 'N', record_is_positive, 1 },
+	{ "rails", 'a', record_is_rails, 1 },
+	{ "wire", 'a', record_is_plan_nodes, 1 },
+	{ "cause", 's', record_is_cause, 1 },
+	{ "text", 's', NULL, 1 },
+	LAST,
+};
+/* A product of a sparse and a dense matrix, likewise. */
+static const struct record_field spmm_fields[] = {
+	{ "plan", 's', NULL, 0 },
+	{ "baseline", 's', NULL, 0 },
+	{ "n", 'i', NULL, 0 },
+	NUMBER("value"),
+	NUMBER("steady_value"),
+	{ "interval", 'O', record_is_interval, 0 },
+	{ "order", 's', NULL, 1 },
+	{ "rows", 'i', NULL, 1 },
+	{ "nonzeros", 'i', NULL, 1 },
+	{ "columns", 'i', NULL, 1 },
+	{ "seconds", 'N', record_is_positive, 1 },
+	{ "baseline_seconds", 'N', record_is_positive, 1 },
+	{ "setup_s", 'N', record_is_positive, 1 },
+	{ "baseline_setup_s", 'N', record_is_positive, 1 },
+	{ "repay", 'N', record_is_positive, 1 },
+	{ "cause", 's', record_is_cause, 1 },
+	{ "text", 's', NULL, 1 },
+	LAST,
+};
+/* Why a collective has its shape. */
+static const struct record_field tuning_fields[] = {
+	{ "machine", 's', NULL, 0 },
+	{ "asked", 's', NULL, 0 },
+	{ "ranks", 'i', NULL, 0 },
+	{ "class", 'i', NULL, 0 },
+	{ "bytes", 'i', NULL, 0 },
+	{ "why", 's', record_is_why_tuned, 0 },
+	{ "choice", 's', NULL, 0 },
+	{ "tried", 'a', record_is_tried, 0 },
+	{ "measured_unix_s", 'i', NULL, 0 },
+	LAST,
+};
+/* A wrong byte. */
+static const struct record_field bad_fields[] = {
+	{ "of", 's', NULL, 0 },
+	{ "plan", 's', NULL, 0 },
+	{ "verdict", 's', NULL, 0 },
+	{ "cause", 's', record_is_cause, 0 },
+	{ "when", 's', NULL, 0 },
+	{ "rank", 'i', NULL, 0 },
+	{ "node", 's', record_is_node, 0 },
+	{ "buffer", 's', NULL, 0 },
+	{ "offset", '*', record_is_offset, 0 },
+	{ "text", 's', NULL, 0 },
+	LAST,
+};
+/* Made by the collector of many agents' reports. */
+static const struct record_field mesh_fields[] = {
+	{ "test", 's', record_is_mesh_class, 0 },
+	{ "phase", 's', record_is_phase, 0 },
+	{ "unit", 's', record_is_unit, 0 },
+	{ "epoch", 'i', NULL, 0 },
+	{ "n", 'i', NULL, 0 },
+	{ "lost", 'i', NULL, 0 },
+	{ "unknown", 'i', NULL, 0 },
+	{ "unsent", 'i', NULL, 0 },
+	STATISTICS,
+	{ "interval", 'O', record_is_interval, 0 },
+	{ "hist", 'a', record_is_hist, 0 },
+	{ "nodes", 'a', record_is_node_list, 0 },
+	{ "pairs", 'a', record_is_pair_list, 0 },
+	{ "reports", 'i', NULL, 0 },
+	{ "seed", 'i', NULL, 0 },
+	{ "cause", 's', record_is_cause, 1 },
+	LAST,
+};
+static const struct record_field end_fields[] = {
+	{ "records", 'i', NULL, 0 },
+	{ "status", 's', NULL, 0 },
+	{ "cause", 's', record_is_cause, 1 },
+	{ "text", 's', NULL, 1 },
+	LAST,
+};
+
+static const struct record_kind kinds[] = {
+	{ "begin", begin_fields, 1 },
+	{ "phase", phase_fields, 1 },
+	{ "progress", progress_fields, 0 },
+	{ "round", round_fields, 1 },
+	{ "canary", canary_fields, 1 },
+	{ "command", command_fields, 1 },
+	{ "congestor", congestor_fields, 1 },
+	{ "impact", impact_fields, 1 },
+	{ "group", plan_fields, 1 },
+	{ "stripe", plan_fields, 1 },
+	{ "self", plan_fields, 1 },
+	{ "pairs", plan_fields, 1 },
+	{ "sparse", plan_fields, 1 },
+	{ "collective", plan_fields, 1 },
+	{ "neighbor", plan_fields, 1 },
+	{ "binding", plan_fields, 1 },
+	{ "fit", fit_fields, 1 },
+	{ "tuning", tuning_fields, 1 },
+	{ "speedup", speedup_fields, 1 },
+	{ "spmm", spmm_fields, 1 },
+	{ "multipath", plan_fields, 1 },
+	{ "allreduce", plan_fields, 1 },
+	{ "concurrent", plan_fields, 1 },
+	{ "bad", bad_fields, 1 },
+	{ "mesh", mesh_fields, 1 },
+	{ "end", end_fields, 1 },
+};
+
+const struct record_kind *
+record_kind_find(const char *probe)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].probe, probe) == 0)
+			return &kinds[i];
+	return NULL;
+}
