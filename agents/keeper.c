@@ -130,13 +130,28 @@ child_limits(void)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* A group of its own, which signals to the agent's do not reach, but in the
+ * agent's session. Linux schedules by session (autogroup), and beside one that
+ * does nothing but yield, as more MPI ranks than cores do, others wait for
+ * seconds (6.18), the agent too unless it is in the same. Its terminal is not
+ * for children. */
+static void
+child_group(int pipe_fd)
+{
+	int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	int rc = fd < 0 ? setpgid(0, 0) : (int)setsid();
+
+	if (rc < 0)
+		child_fail(pipe_fd, "process group");
+}
+
 static void
 child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 {
 	sigset_t none;
 	int null;
 
-	setsid();
+	child_group(pipe_fd);
 	child_join_leaf(k);
 	child_limits();
 	child_become(k, pipe_fd);
