@@ -32,6 +32,7 @@
 #include "agents/identity.h"
 #include "agents/proc.h"
 #include "common/clk.h"
+#include "common/program.h"
 #include "common/str.h"
 
 #define GRACE_MS 2000
@@ -241,8 +242,7 @@ reap(struct keeper *k)
 			break;
 		if (pid != k->child)
 			continue;
-		k->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-						: WEXITSTATUS(status);
+		k->status = program_exit(status);
 	}
 	return pid < 0 && errno == ECHILD;
 }

@@ -5,13 +5,13 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/program.h"
 #include "common/xalloc.h"
 
 /* After its output has ended a process is gone within moments. */
@@ -80,10 +80,8 @@ reap_cb(evutil_socket_t fd, short what, void *arg)
 		finish(s, 127);
 	else if (waitpid(s->pid, &status, WNOHANG) != s->pid)
 		reap_arm(s);
-	else if (WIFSIGNALED(status))
-		finish(s, 128 + WTERMSIG(status));
 	else
-		finish(s, WEXITSTATUS(status));
+		finish(s, program_exit(status));
 }
 
 /* Its group, so that what a shell has started goes as well. */
@@ -119,32 +117,6 @@ readable_cb(evutil_socket_t fd, short what, void *arg)
 	reap_arm(s);
 }
 
-static int
-start(struct spawned *s, int out_fd, char *const *argv, char *const *env)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int rc;
-
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, out_fd, 1);
-	posix_spawn_file_actions_adddup2(&files, out_fd, 2);
-	posix_spawnattr_setflags(&attr,
-	    POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-		POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	rc = posix_spawn(&s->pid, argv[0], &files, &attr, argv, env);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	return rc;
-}
-
 struct spawned *
 spawn_start(struct event_base *base, char *const *argv, char *const *env,
     spawn_cb *cb, void *arg)
@@ -166,13 +138,13 @@ spawn_start(struct event_base *base, char *const *argv, char *const *env,
 	    s);
 	s->timer = evtimer_new(base, timer_cb, s);
 	s->reap = evtimer_new(base, reap_cb, s);
-	rc = start(s, fds[1], argv, env);
+	rc = program_start(argv, env, fds[1], fds[1], &s->pid);
 	close(fds[1]);
 	if (rc != 0) {
 		s->pid = 0;
 		out_add(s, argv[0], strlen(argv[0]));
 		out_add(s, ": ", 2);
-		out_add(s, strerror(rc), strlen(strerror(rc)));
+		out_add(s, strerror(-rc), strlen(strerror(-rc)));
 		reap_arm(s);
 		return s;
 	}

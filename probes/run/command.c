@@ -2,10 +2,8 @@
 #include "probes/run/command.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/program.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -61,35 +60,6 @@ env_make(char *const *more)
 	return list;
 }
 
-/* 0, or an errno: a program that is not there. */
-static int
-start(const struct command_ask *ask, int err_fd, pid_t *ret)
-{
-	char **env = env_make(ask->env);
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int rc;
-
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, err_fd, 2);
-	posix_spawnattr_setflags(&attr,
-	    POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-		POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	rc = posix_spawnp(ret, ask->argv[0], &files, &attr, ask->argv, env);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	free(env);
-	return rc;
-}
-
 /* Until it has ended, or its time has: then all of it is killed. */
 static void
 wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
@@ -109,8 +79,7 @@ wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
 		(void)poll(&end, 1, POLL_MS);
 	}
 	ret->elapsed_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
-	ret->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-					  : WEXITSTATUS(status);
+	ret->status = program_exit(status);
 	kill(-pid, SIGKILL); /* what it may have left */
 	if (end.fd >= 0)
 		close(end.fd);
@@ -140,6 +109,7 @@ command_run(const struct command_ask *ask, struct command_result *ret)
 {
 	FILE *err = tmpfile();
 	uint64_t start_ns;
+	char **env;
 	pid_t pid;
 	int rc;
 
@@ -151,14 +121,16 @@ command_run(const struct command_ask *ask, struct command_result *ret)
 		return;
 	}
 	start_ns = clk_ns();
-	rc = start(ask, fileno(err), &pid);
+	env = env_make(ask->env);
+	rc = program_start(ask->argv, env, -1, fileno(err), &pid);
+	free(env);
 	if (rc == 0) {
 		wait_for(ask, pid, start_ns, ret);
 		tail_read(fileno(err), ret->tail);
 	} else {
 		ret->status = 127;
 		snprintf(ret->tail, sizeof(ret->tail), "%.200s: %s",
-		    ask->argv[0], strerror(rc));
+		    ask->argv[0], strerror(-rc));
 	}
 	fclose(err);
 }

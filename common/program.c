@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void
+fd_set_to(posix_spawn_file_actions_t *files, int fd, int is)
+{
+	if (is < 0)
+		posix_spawn_file_actions_addopen(files, fd, "/dev/null",
+		    O_WRONLY, 0);
+	else
+		posix_spawn_file_actions_adddup2(files, is, fd);
+}
+
+int
+program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
+    pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	int rc;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	fd_set_to(&files, STDOUT_FILENO, out_fd);
+	fd_set_to(&files, STDERR_FILENO, err_fd);
+	posix_spawnattr_setflags(&attr,
+	    POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+		POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	rc = posix_spawnp(ret_pid, argv[0], &files, &attr, argv, env);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	return -rc;
+}
+
+int
+program_exit(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.h - start a program as a shell would: a process group of its own,
+ * so that what it starts can be ended with it; no signal blocked or ignored,
+ * whatever its parent does with them; the null device as its input.
+ */
+#ifndef COMMON_PROGRAM_H
+#define COMMON_PROGRAM_H
+
+#include <sys/types.h>
+
+/* argv: NULL-ended; [0] without a slash is looked for in PATH. env: NULL-ended
+ * "NAME=value". out_fd and err_fd stay the caller's; -1: the null device. 0,
+ * or -errno: there is no such program, or no process to be had. */
+int program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
+    pid_t *ret_pid);
+/* Exit code, or 128 + signal as shells have it, of what waitpid said. */
+int program_exit(int status);
+
+#endif

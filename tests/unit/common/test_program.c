@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_program.c - what a program finds when it starts, and how it ended. */
+#include "common/program.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+/* 32 and 33 are the thread library's own, and it ignores them in what it
+ * starts.
+ */
+#define LIBC_SIGNALS (3UL << 31)
+
+static char *no_env[] = { NULL };
+
+/* Run a script to its end: its exit, and what it wrote to both outputs. */
+static int
+run(const char *script, char *const *env, char ret_text[1000])
+{
+	char sh[] = "sh", c[] = "-c", text[1000];
+	char *argv[] = { sh, c, text, NULL };
+	FILE *out = tmpfile();
+	size_t n;
+	pid_t pid;
+	int status;
+
+	snprintf(text, sizeof(text), "%s", script);
+	assert_int_equal(program_start(argv, env, fileno(out), fileno(out),
+			     &pid),
+	    0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	rewind(out);
+	n = fread(ret_text, 1, 999, out);
+	ret_text[n] = '\0';
+	fclose(out);
+	return program_exit(status);
+}
+
+static void
+test_exit(void **state)
+{
+	char text[1000];
+
+	(void)state;
+	assert_int_equal(run("exit 7", no_env, text), 7);
+	assert_int_equal(run("kill -9 $$", no_env, text), 137);
+	assert_int_equal(run("echo a; echo b >&2", no_env, text), 0);
+	assert_string_equal(text, "a\nb\n");
+}
+
+/* Nothing to read, only the environment that was given, its own group. */
+static void
+test_surroundings(void **state)
+{
+	char name[] = "NAME=value", *env[] = { name, NULL }, text[1000];
+	int leader, group;
+
+	(void)state;
+	setenv("PARENT", "seen", 1);
+	assert_int_equal(run("cat; echo $NAME:$PARENT", env, text), 0);
+	assert_string_equal(text, "value:\n");
+	assert_int_equal(run("cut -d' ' -f1,5 /proc/$$/stat", no_env, text), 0);
+	assert_int_equal(sscanf(text, "%d %d", &leader, &group), 2);
+	assert_int_equal(leader, group);
+	assert_int_not_equal(group, getpgrp());
+}
+
+/* A parent that ignores and blocks does so for itself alone. */
+static void
+test_signals(void **state)
+{
+	char text[1000];
+	unsigned long blocked = 1, ignored = 1;
+	sigset_t usr1, old;
+
+	(void)state;
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &usr1, &old);
+	signal(SIGPIPE, SIG_IGN);
+	run("sed -n 's/^Sig[BI][lg][kn]:.//p' /proc/self/status", no_env, text);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	assert_int_equal(sscanf(text, "%lx %lx", &blocked, &ignored), 2);
+	assert_int_equal(blocked & ~LIBC_SIGNALS, 0);
+	assert_int_equal(ignored & ~LIBC_SIGNALS, 0);
+}
+
+static void
+test_null_outputs(void **state)
+{
+	char sh[] = "sh", c[] = "-c", *argv[] = { sh, c, NULL, NULL };
+	char text[] = "[ $(readlink /proc/$$/fd/1) = /dev/null ] && "
+		      "[ $(readlink /proc/$$/fd/2) = /dev/null ]";
+	int status;
+	pid_t pid;
+
+	(void)state;
+	argv[2] = text;
+	assert_int_equal(program_start(argv, no_env, -1, -1, &pid), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(program_exit(status), 0);
+}
+
+static void
+test_absent(void **state)
+{
+	char name[] = "/nowhere/at-all", *argv[] = { name, NULL };
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(program_start(argv, no_env, -1, -1, &pid), -ENOENT);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_surroundings),
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_null_outputs),
+		cmocka_unit_test(test_absent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
