@@ -80,12 +80,6 @@ is_suspect(struct court *c, const struct court_case *k, int sort)
 static void
 conclude(struct court *c, struct court_case *k)
 {
-	static const enum words_what what[CONFIRM_MAX] = {
-		[CONFIRM_NODE] = WORDS_NODE,
-		[CONFIRM_LEAF] = WORDS_LEAF,
-		[CONFIRM_LINK] = WORDS_LINK,
-		[CONFIRM_UNCLEAR] = WORDS_MAYBE,
-	};
 	enum confirm_finding f = loss_finding(k->kind,
 	    is_suspect(c, k, COURT_LOSS_LEAF),
 	    is_suspect(c, k, COURT_LOSS_SPINE));
@@ -94,7 +88,7 @@ conclude(struct court *c, struct court_case *k)
 		return;
 	k->passed = 1;
 	k->finding = f;
-	k->what = what[f];
+	k->what = words_what_found(f);
 	k->verdict = VERDICT_BAD;
 	court_case_write(c, k);
 	court_case_tell(c, k);

@@ -263,16 +263,10 @@ pass_to_leaf(struct court *c, struct court_case *k)
 static void
 conclude(struct court *c, struct court_case *k)
 {
-	static const enum words_what what[CONFIRM_MAX] = {
-		[CONFIRM_NODE] = WORDS_NODE,
-		[CONFIRM_LEAF] = WORDS_LEAF,
-		[CONFIRM_LINK] = WORDS_LINK,
-		[CONFIRM_UNCLEAR] = WORDS_MAYBE,
-	};
 	int clear = k->finding == CONFIRM_UNCLEAR ||
 	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE);
 
-	k->what = what[clear ? CONFIRM_UNCLEAR : k->finding];
+	k->what = words_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
 	k->verdict = clear ? VERDICT_WARN : VERDICT_BAD;
 	if (clear)
 		again_later(k);

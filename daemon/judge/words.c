@@ -12,6 +12,19 @@
 /* Twice as slow and more is told as a factor. */
 #define FACTOR_FROM 0.6931471805599453
 
+enum words_what
+words_what_found(enum confirm_finding finding)
+{
+	static const enum words_what what[CONFIRM_MAX] = {
+		[CONFIRM_NODE] = WORDS_NODE,
+		[CONFIRM_LEAF] = WORDS_LEAF,
+		[CONFIRM_LINK] = WORDS_LINK,
+		[CONFIRM_UNCLEAR] = WORDS_MAYBE,
+	};
+
+	return what[finding];
+}
+
 void
 words_slower(double effect, int is_rate, char ret[24])
 {

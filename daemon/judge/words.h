@@ -43,6 +43,8 @@ struct words_case {
 	enum confirm_finding finding;
 };
 void words_write(const struct words_case *c, char ret[WORDS_MAX]);
+/* What a second pass has found, as what of a case. */
+enum words_what words_what_found(enum confirm_finding finding);
 /* "28 %" slower, or "9.8 times". */
 void words_slower(double effect, int is_rate, char ret[24]);
 
