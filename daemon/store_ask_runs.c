@@ -68,6 +68,20 @@ run_row(sqlite3_stmt *q, void *arg)
 	    (int64_t)json_array_size(walk->list) >= walk->limit;
 }
 
+static int
+runs_read(sqlite3_stmt *q, struct runs_walk *walk, json_t **ret)
+{
+	int rc;
+
+	walk->list = json_array();
+	rc = store_read_rows(q, run_row, walk);
+	if (rc < 0)
+		json_decref(walk->list);
+	else
+		*ret = walk->list;
+	return rc < 0 ? rc : 0;
+}
+
 /* Newest first; before is the created_unix_ns of the last one seen. */
 int
 store_read_runs(struct store_reading *r, const json_t *args, json_t **ret)
@@ -94,13 +108,7 @@ store_read_runs(struct store_reading *r, const json_t *args, json_t **ret)
 	sqlite3_bind_int64(q, 2,
 	    store_read_arg(args, "before", INT64_MAX, 0, INT64_MAX));
 	sqlite3_bind_text(q, 3, state, -1, SQLITE_STATIC);
-	walk.list = json_array();
-	rc = store_read_rows(q, run_row, &walk);
-	if (rc < 0)
-		json_decref(walk.list);
-	else
-		*ret = walk.list;
-	return rc < 0 ? rc : 0;
+	return runs_read(q, &walk, ret);
 }
 
 int
@@ -115,13 +123,7 @@ store_read_live_runs(struct store_reading *r, const json_t *args, json_t **ret)
 	    &q);
 	if (rc < 0)
 		return rc;
-	walk.list = json_array();
-	rc = store_read_rows(q, run_row, &walk);
-	if (rc < 0)
-		json_decref(walk.list);
-	else
-		*ret = walk.list;
-	return rc < 0 ? rc : 0;
+	return runs_read(q, &walk, ret);
 }
 
 static int
