@@ -543,13 +543,6 @@ ipc_error(const struct transport *t)
 	return t->error;
 }
 
-static const char *
-ipc_staging(const struct transport *t)
-{
-	(void)t;
-	return "";
-}
-
 const struct transport_ops transport_ipc = {
 	.name = "ipc",
 	.by_step = 0,
@@ -559,6 +552,6 @@ const struct transport_ops transport_ipc = {
 	.start = ipc_start,
 	.test = ipc_test,
 	.error = ipc_error,
-	.staging = ipc_staging,
+	.staging = transport_staging_none,
 	.release = ipc_release,
 };

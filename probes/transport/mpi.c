@@ -255,13 +255,6 @@ mpi_error(const struct transport *t)
 	return t->error;
 }
 
-static const char *
-mpi_staging(const struct transport *t)
-{
-	(void)t;
-	return "";
-}
-
 const struct transport_ops transport_mpi = {
 	.name = "mpi",
 	.by_step = 0,
@@ -274,6 +267,6 @@ const struct transport_ops transport_mpi = {
 	.start = mpi_start,
 	.test = mpi_test,
 	.error = mpi_error,
-	.staging = mpi_staging,
+	.staging = transport_staging_none,
 	.release = mpi_release,
 };

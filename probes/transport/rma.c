@@ -328,13 +328,6 @@ rma_error(const struct transport *t)
 	return t->error;
 }
 
-static const char *
-rma_staging(const struct transport *t)
-{
-	(void)t;
-	return "";
-}
-
 const struct transport_ops transport_rma = {
 	.name = "rma",
 	.by_step = 0,
@@ -345,6 +338,6 @@ const struct transport_ops transport_rma = {
 	.start = rma_start,
 	.test = rma_test,
 	.error = rma_error,
-	.staging = rma_staging,
+	.staging = transport_staging_none,
 	.release = rma_release,
 };

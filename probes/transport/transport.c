@@ -26,6 +26,13 @@ transport_find(enum plan_via via)
 	return transports[via];
 }
 
+const char *
+transport_staging_none(const struct transport *t)
+{
+	(void)t;
+	return "";
+}
+
 static void
 finish(MPI_Request *req)
 {

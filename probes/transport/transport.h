@@ -133,6 +133,9 @@ extern const struct transport_ops transport_rma;
 extern const struct transport_ops transport_ipc; /* put and get */
 extern const struct transport_ops transport_xccl;
 
+/* staging of those that need none. */
+const char *transport_staging_none(const struct transport *t);
+
 /* The lowest rc of all ranks; collective. */
 int transport_agree(const struct transport_team *team, int rc);
 /* And its reason: that of the lowest rank that failed and gave one. why has

@@ -438,13 +438,6 @@ xccl_error(const struct transport *t)
 	return t->error;
 }
 
-static const char *
-xccl_staging(const struct transport *t)
-{
-	(void)t;
-	return "";
-}
-
 const struct transport_ops transport_xccl = {
 	.name = "xccl",
 	.by_step = 1,
@@ -454,6 +447,6 @@ const struct transport_ops transport_xccl = {
 	.start = xccl_start,
 	.test = xccl_test,
 	.error = xccl_error,
-	.staging = xccl_staging,
+	.staging = transport_staging_none,
 	.release = xccl_release,
 };
