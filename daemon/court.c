@@ -17,13 +17,6 @@
 #include "daemon/store.h"
 #include "schema/scores.h"
 
-/* A host is in trouble when it is so by this much, and by this factor more
- * than the typical host of the round: a cluster of busy hosts is no news. */
-#define BUSY_CPU    0.25 /* share of time in which somebody waits for a core */
-#define BUSY_STEAL  0.10
-#define BUSY_WAIT_S 0.010
-#define BUSY_FACTOR 3.0
-
 struct court *
 court_new(struct roster *roster, struct store *store,
     const struct court_options *o, const struct court_ops *ops, void *ctx)
@@ -58,8 +51,10 @@ court_free(struct court *c)
 	}
 	for (size_t i = 0; i < c->series_count; i++)
 		judge_free(c->series[i].judge);
-	for (size_t i = 0; i < c->node_count; i++)
+	for (size_t i = 0; i < c->node_count; i++) {
 		free(c->nodes[i].boot);
+		free(c->nodes[i].trouble);
+	}
 	free(c->nodes);
 	json_decref(c->leaf_index);
 	json_decref(c->slurm);
@@ -235,9 +230,9 @@ observe_losses(struct court *c, const json_t *record)
 	return n;
 }
 
-/* Who met how many: of those that have a row. */
+/* Who met how many, and how its host was: of those that have a row. */
 static void
-hear_partners(struct court *c, const json_t *record)
+hear_rows(struct court *c, const json_t *record)
 {
 	const json_t *o;
 	size_t i;
@@ -247,9 +242,11 @@ hear_partners(struct court *c, const json_t *record)
 		    member_text(o, "node"));
 		struct court_node *cn;
 
-		if (n == NULL || json_object_get(o, "partners") == NULL)
+		if (n == NULL)
 			continue;
 		cn = court_node(c, n);
+		cn->wait_ratio = json_number_value(
+		    json_object_get(o, "wait_ratio"));
 		cn->partners = (uint32_t)json_integer_value(
 		    json_object_get(o, "partners"));
 		cn->slow_partners = (uint32_t)json_integer_value(
@@ -264,6 +261,7 @@ court_heard(struct court *c, const struct node *n)
 
 	cn->heard_ns = clk_ns();
 	cn->partners = cn->slow_partners = 0; /* until a row says so */
+	cn->wait_ratio = 0;
 	if (cn->boot == NULL && n->boot != NULL)
 		cn->boot = xstrdup(n->boot);
 }
@@ -292,48 +290,38 @@ court_observe(struct court *c, const json_t *record, int sort, int heard)
 	}
 	record_scores_clear(&all);
 	if (heard)
-		hear_partners(c, record);
+		hear_rows(c, record);
 	return n;
 }
 
-/* What an agent says of its host, with the bound above which it is trouble. */
-static const struct trouble {
-	size_t at; /* in struct node_host */
-	double min;
-} troubles[] = {
-	{ offsetof(struct node_host, cpu), BUSY_CPU },
-	{ offsetof(struct node_host, steal), BUSY_STEAL },
-	{ offsetof(struct node_host, wait_s), BUSY_WAIT_S },
-};
-
-static double
-trouble_of(const struct court *c, uint32_t id, const struct trouble *t)
+static void
+signs_of(struct court *c, const struct node *n, struct host_signs *ret)
 {
-	const struct node *n = roster_by_id(c->roster, id);
-
-	return *(const double *)(const void *)((const char *)&n->host + t->at);
+	ret->of[HOST_PRESSURE] = n->host.cpu;
+	ret->of[HOST_STEAL] = n->host.steal;
+	ret->of[HOST_DELAY] = n->host.wait_s;
+	ret->of[HOST_RANKS] = court_node(c, n)->wait_ratio;
 }
 
 static void
 look_at_hosts(struct court *c, size_t count)
 {
-	double *x = xcalloc(count + 1, sizeof(*x));
+	struct host_signs *all = xcalloc(count, sizeof(*all)), typical;
+	char text[HOST_TEXT_MAX];
 
-	memset(c->busy, 0, count);
-	for (size_t k = 0; k < ARRAY_LEN(troubles); k++) {
-		const struct trouble *t = &troubles[k];
-		double typical;
+	for (size_t i = 0; i < count; i++)
+		signs_of(c, roster_by_id(c->roster, c->obs[i].place), &all[i]);
+	host_typical(all, count, &typical);
+	for (size_t i = 0; i < count; i++) {
+		struct court_node *cn = &c->nodes[c->obs[i].place];
 
-		for (size_t i = 0; i < count; i++)
-			x[i] = trouble_of(c, c->obs[i].place, t);
-		typical = robust_median(x, count);
-		for (size_t i = 0; i < count; i++) {
-			double v = trouble_of(c, c->obs[i].place, t);
-
-			c->busy[i] |= v >= t->min && v >= BUSY_FACTOR * typical;
-		}
+		c->busy[i] = (uint8_t)host_trouble(&all[i], &typical, text);
+		if (!c->busy[i])
+			continue;
+		free(cn->trouble);
+		cn->trouble = xstrdup(text);
 	}
-	free(x);
+	free(all);
 }
 
 void

@@ -272,11 +272,10 @@ court_case_tell(struct court *c, struct court_case *k)
 static void
 write_host(const struct court *c, struct court_case *k)
 {
-	const struct node *n = roster_by_id(c->roster, k->index);
+	const char *trouble = c->nodes[k->index].trouble;
 
-	snprintf(k->host, sizeof(k->host),
-	    "CPU pressure %.0f %%, steal %.0f %%, own scheduling delay %.0f ms",
-	    100 * n->host.cpu, 100 * n->host.steal, 1000 * n->host.wait_s);
+	snprintf(k->host, sizeof(k->host), "%s",
+	    trouble != NULL ? trouble : "");
 }
 
 static void

@@ -10,6 +10,7 @@
 #include "daemon/court.h"
 #include "daemon/judge/confirm.h"
 #include "daemon/judge/drift.h"
+#include "daemon/judge/host.h"
 #include "daemon/judge/words.h"
 #include "daemon/topo.h"
 #include "schema/mesh.h"
@@ -56,6 +57,8 @@ struct court_node {
 	char nic[16];      /* the one with the most traffic; "": none */
 	int64_t drops, drops_first;
 	uint32_t partners, slow_partners; /* of its last round */
+	double wait_ratio; /* of its ranks, likewise; 0: not known */
+	char *trouble;     /* of its host, when it last had any, or NULL */
 };
 
 /* How near a node or link came to what a described machine would do. */
@@ -78,8 +81,8 @@ struct court_case {
 	struct confirm_report report;
 	uint64_t since_unix_ns, at_unix_ns;
 	char text[WORDS_MAX];
-	char host[120]; /* what troubled the host */
-	char run[64];   /* that made it suspect */
+	char host[HOST_TEXT_MAX]; /* what troubled the host */
+	char run[64];             /* that made it suspect */
 	char pass_run[64];
 	char *mpi, *launcher, *class;
 	json_t *slurm;                  /* as of court_source */

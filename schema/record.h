@@ -28,9 +28,11 @@
  *   scores {hosts, q25 or q75}: of all nodes, where nodes has only the worst
  * (scores.h)
  *   hist   [[index, count], ...], indices as in common/hist.h
- *   nodes  [{node n p50 p99 q25 q75 partners slow_partners}, ...]; q25, q75:
- *          quartiles of the medians of the node's pairs; the one on the good
- *          side (q25 of s, q75 of B/s) speaks against a node
+ *   nodes  [{node n p50 p99 q25 q75 partners slow_partners wait_ratio}, ...];
+ *          q25, q75: quartiles of the medians of the node's pairs; the one on
+ *          the good side (q25 of s, q75 of B/s) speaks against a node.
+ *          wait_ratio: of the time its ranks wanted a core while they
+ *          measured, the share in which they had none
  *   pairs  the worst 16: [{a b n p50}, ...]
  *   grid   {nodes p50}, of at most RECORD_GRID_MAX nodes: row i of p50 has the
  *          medians of node i with nodes 0 to i - 1, null where they never met

@@ -162,7 +162,8 @@ record_is_node_list(const json_t *v)
 		    !is_number_or_null(json_object_get(n, "p50")) ||
 		    !is_number_or_null(json_object_get(n, "p99")) ||
 		    !is_number_or_null(json_object_get(n, "q25")) ||
-		    !is_number_or_null(json_object_get(n, "q75")))
+		    !is_number_or_null(json_object_get(n, "q75")) ||
+		    !is_number_or_null(json_object_get(n, "wait_ratio")))
 			return 0;
 	return 1;
 }

@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/clk.h"
 #include "common/xalloc.h"
+
+#define NODE_DOUBLES (sizeof(struct collect_node) / sizeof(double))
 
 void
 collect_sum(MPI_Comm comm, const struct hist *mine, struct hist *ret)
@@ -50,14 +53,27 @@ pick(struct collect_node *all, int count)
 	return kept;
 }
 
+static void
+node_cores(const struct world *w, const struct cores *mine,
+    struct collect_node *ret)
+{
+	uint64_t ns[2] = { mine->run_ns, mine->wait_ns }, sum[2] = { 0, 0 };
+
+	MPI_DO(MPI_Reduce(ns, sum, 2, MPI_UINT64_T, MPI_SUM, 0, w->mates));
+	ret->run_s = (double)sum[0] / (double)CLK_NS_PER_S;
+	ret->wait_s = (double)sum[1] / (double)CLK_NS_PER_S;
+}
+
 int
 collect_nodes(const struct world *w, const struct hist *mine,
-    struct collect_node **ret)
+    const struct cores *cores, struct collect_node **ret)
 {
-	struct collect_node me = { -1, 0, NAN, NAN }, *all = NULL;
+	struct collect_node me = { -1, 0, NAN, NAN, 0, 0 }, *all = NULL;
 	struct hist *node = xcalloc(1, sizeof(*node));
 	int mate;
 
+	if (cores != NULL)
+		node_cores(w, cores, &me);
 	MPI_DO(MPI_Comm_rank(w->mates, &mate));
 	collect_sum(w->mates, mine, node);
 	if (mate == 0) {
@@ -69,7 +85,8 @@ collect_nodes(const struct world *w, const struct hist *mine,
 	free(node);
 	if (w->group_rank == 0)
 		all = xcalloc((size_t)w->group_size, sizeof(*all));
-	MPI_DO(MPI_Gather(&me, 4, MPI_DOUBLE, all, 4, MPI_DOUBLE, 0, w->group));
+	MPI_DO(MPI_Gather(&me, NODE_DOUBLES, MPI_DOUBLE, all, NODE_DOUBLES,
+	    MPI_DOUBLE, 0, w->group));
 	*ret = all;
 	return all == NULL ? 0 : pick(all, w->group_size);
 }

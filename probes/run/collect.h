@@ -8,18 +8,20 @@
 #define PROBES_RUN_COLLECT_H
 
 #include "common/hist.h"
+#include "probes/run/cores.h"
 #include "probes/run/world.h"
 
 struct collect_node {
 	double node; /* index; < 0: an entry without a node */
 	double n, p50, p99;
+	double run_s, wait_s; /* of its ranks together, as cores.h */
 };
 
 /* Sum of the histograms of all ranks of comm, at its rank 0. */
 void collect_sum(MPI_Comm comm, const struct hist *mine, struct hist *ret);
 /* One entry a node, from all its ranks, in the order of nodes; their number.
- * The caller frees. */
+ * cores: NULL where nobody looked. The caller frees. */
 int collect_nodes(const struct world *w, const struct hist *mine,
-    struct collect_node **ret);
+    const struct cores *cores, struct collect_node **ret);
 
 #endif

@@ -259,6 +259,8 @@ run_rounds(struct measure *m, struct visit *v)
 		v->rounds++;
 		cell->rounds++;
 		hist_merge(&cell->mine, &res->mine);
+		cell->cores.run_ns += res->cores.run_ns;
+		cell->cores.wait_ns += res->cores.wait_ns;
 		count_speed(m, m->settings->tests[v->test], cell, res);
 		if (m->world->group_rank == 0)
 			decision = judge(m, v, res);

@@ -23,6 +23,7 @@ struct measure_cell {
 	uint64_t elapsed_ns;
 	int rounds; /* of all visits */
 	struct hist mine;
+	struct cores cores; /* of this rank, while it took its samples */
 	enum stop stopped_by;
 	enum cause cause; /* CAUSE_NONE, or why the test ended early */
 	/* at the root only: */

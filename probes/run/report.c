@@ -241,6 +241,8 @@ node_list(const struct world *w, const struct measure_cell *cell,
 		if (cell != NULL) {
 			json_object_set_new(o, "q25", quartile(cell, n, 0.25));
 			json_object_set_new(o, "q75", quartile(cell, n, 0.75));
+			json_object_set_new(o, "wait_ratio",
+			    number(cores_wait_ratio(n->run_s, n->wait_s)));
 		}
 		json_array_append_new(list, o);
 	}
@@ -370,7 +372,7 @@ report_canary(struct measure *m, int i, enum phase phase)
 {
 	const struct measure_cell *cell = &m->tests[i].cells[phase];
 	struct collect_node *nodes;
-	int count = collect_nodes(m->world, &cell->mine, &nodes);
+	int count = collect_nodes(m->world, &cell->mine, &cell->cores, &nodes);
 
 	if (m->world->group_rank == 0)
 		relay_put(canary_record(m, i, phase, nodes, count));
@@ -425,7 +427,7 @@ report_rates(struct load *l, enum phase phase)
 	const struct world *w = l->world;
 	struct hist *all = xcalloc(1, sizeof(*all));
 	struct collect_node *nodes;
-	int count = collect_nodes(w, &l->rates[phase], &nodes);
+	int count = collect_nodes(w, &l->rates[phase], NULL, &nodes);
 	enum cause cause = l->cause;
 	json_t *r;
 

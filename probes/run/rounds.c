@@ -87,16 +87,20 @@ is_aside(const struct rounds *r, const struct canary *c)
 
 /* Operations from..to of the round. */
 static void
-operate(struct rounds *r, struct canary *c, int from, int to)
+operate(struct rounds *r, struct canary *c, int from, int to,
+    struct cores *cores)
 {
 	void (*once)(struct canary *) = canary_ops[c->test].once;
+	struct cores before;
 
+	cores_look(&before);
 	for (int i = from; i < to; i++) {
 		uint64_t start_ns = clk_ns();
 
 		once(c);
 		r->samples_ns[i] = clk_ns() - start_ns;
 	}
+	cores_add_since(cores, &before);
 }
 
 static uint64_t
@@ -138,7 +142,7 @@ run_chunks(struct rounds *r, struct canary *c, int count, int first,
 		if (active && done > 0)
 			canary_ops[c->test].once(c);
 		if (active)
-			operate(r, c, done, next);
+			operate(r, c, done, next, &ret->cores);
 		done = next;
 		ret->elapsed_ns = slowest(r, clk_ns() - start_ns);
 		if (ret->elapsed_ns > r->settings->timeout_ns) {

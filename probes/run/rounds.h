@@ -15,6 +15,7 @@
 #include "common/clk.h"
 #include "common/hist.h"
 #include "probes/run/canary.h"
+#include "probes/run/cores.h"
 #include "probes/run/settings.h"
 #include "probes/run/world.h"
 
@@ -47,6 +48,7 @@ struct rounds_result {
 	int operations; /* done by every rank */
 	uint64_t elapsed_ns; /* of the slowest rank */
 	struct hist mine;    /* this rank's samples */
+	struct cores cores;  /* what it had of a core while it took them */
 	/* at the root only: */
 	struct hist all;
 	struct rounds_rank *ranks; /* by group rank; belongs to the rounds */

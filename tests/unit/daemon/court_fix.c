@@ -170,9 +170,10 @@ hear_round_of(struct fix *f, unsigned slow, const struct court_source *from)
 		snprintf(name, sizeof(name), "node%d", i + 1);
 		x *= slow >> i & 1 ? 1.4 : 1;
 		json_array_append_new(nodes,
-		    json_pack("{s:s, s:f, s:i, s:i}", "node", name, "q25", x,
-			"partners", 11, "slow_partners",
-			slow >> i & 1 ? 11 : 1));
+		    json_pack("{s:s, s:f, s:i, s:i, s:f}", "node", name, "q25",
+			x, "partners", 11, "slow_partners",
+			slow >> i & 1 ? 11 : 1, "wait_ratio",
+			f->waits >> i & 1 ? 0.9 : 0.2));
 	}
 	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
 	    "lat", "phase", "wild", "nodes", nodes);

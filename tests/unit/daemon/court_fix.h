@@ -34,7 +34,8 @@ struct fix {
 	struct court *court;
 	char campaign[4000]; /* of the last order */
 	int orders;
-	int session; /* its address stands for a session */
+	unsigned waits; /* nodes whose ranks hardly have a core, a bit each */
+	int session;    /* its address stands for a session */
 };
 
 int fix_setup(void **state);

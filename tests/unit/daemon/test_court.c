@@ -93,10 +93,42 @@ test_host(void **state)
 	roster_find(f->roster, "node5")->host.wait_s = 0.080;
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
-	expect_text(f, "trouble of the host, not of the network: CPU pressure");
-	expect_text(f, "own scheduling delay 80 ms");
+	expect_text(f,
+	    "trouble of the host, not of the network: "
+	    "own scheduling delay 80 ms (others 0)");
 	court_tick(f->court);
 	assert_int_equal(f->orders, 0); /* nothing to ask the network */
+}
+
+/* The record itself says that the ranks had no core. */
+static void
+test_host_of_ranks(void **state)
+{
+	struct fix *f = *state;
+
+	f->waits = 1 << 4;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f,
+	    "trouble of the host, not of the network: its ranks' "
+	    "wait for a core 90 % (others 20)");
+	court_tick(f->court);
+	assert_int_equal(f->orders, 0);
+}
+
+/* What was so in an earlier round excuses nobody now. */
+static void
+test_host_was(void **state)
+{
+	struct fix *f = *state;
+
+	f->waits = 1 << 4;
+	hear_round(f, 0);
+	f->waits = 0;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	court_tick(f->court);
+	assert_int_equal(f->orders, 1);
 }
 
 /* Another process has the name: nothing is known, so it is not green. */
@@ -287,6 +319,8 @@ main(void)
 		COURT_TEST(test_uplink),
 		COURT_TEST(test_node_is_leaf),
 		COURT_TEST(test_host),
+		COURT_TEST(test_host_of_ranks),
+		COURT_TEST(test_host_was),
 		COURT_TEST(test_reboot),
 		COURT_TEST(test_try_again),
 		COURT_TEST(test_load),

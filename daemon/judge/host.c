@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/judge/host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/robust.h"
+#include "common/xalloc.h"
+
+/* More than the typical host has, by so much. */
+#define FACTOR 3.0
+
+static const struct sign {
+	double min;
+	int is_share;
+	double scale; /* to the unit it is told in */
+	const char *name, *unit;
+} signs[HOST_SIGN_MAX] = {
+	[HOST_PRESSURE] = { 0.25, 1, 100, "CPU pressure", "%" },
+	[HOST_STEAL] = { 0.10, 1, 100, "steal", "%" },
+	[HOST_DELAY] = { 0.010, 0, 1000, "own scheduling delay", "ms" },
+	[HOST_RANKS] = { 0.25, 1, 100, "its ranks' wait for a core", "%" },
+};
+
+/* Nothing is three times 0.5 of 1: shares are compared as time without per
+ * time with. */
+static double
+comparable(enum host_sign sign, double value)
+{
+	if (!signs[sign].is_share)
+		return value;
+	return value >= 1 ? 1e9 : value / (1 - value);
+}
+
+void
+host_typical(const struct host_signs *hosts, size_t count,
+    struct host_signs *ret)
+{
+	double *x = xcalloc(count + 1, sizeof(*x));
+
+	memset(ret, 0, sizeof(*ret));
+	for (int s = 0; count > 0 && s < HOST_SIGN_MAX; s++) {
+		for (size_t i = 0; i < count; i++)
+			x[i] = hosts[i].of[s];
+		ret->of[s] = robust_median(x, count);
+	}
+	free(x);
+}
+
+int
+host_stands_out(const struct host_signs *h, const struct host_signs *typical,
+    enum host_sign sign)
+{
+	return h->of[sign] >= signs[sign].min &&
+	    comparable(sign, h->of[sign]) >=
+	    FACTOR * comparable(sign, typical->of[sign]);
+}
+
+int
+host_trouble(const struct host_signs *h, const struct host_signs *typical,
+    char ret[HOST_TEXT_MAX])
+{
+	size_t len = 0;
+
+	ret[0] = '\0';
+	for (int s = 0; s < HOST_SIGN_MAX; s++) {
+		if (!host_stands_out(h, typical, (enum host_sign)s))
+			continue;
+		if (len < HOST_TEXT_MAX)
+			len += (size_t)snprintf(ret + len, HOST_TEXT_MAX - len,
+			    "%s%s %.0f %s (others %.0f)", len > 0 ? ", " : "",
+			    signs[s].name, signs[s].scale * h->of[s],
+			    signs[s].unit, signs[s].scale * typical->of[s]);
+	}
+	return len > 0;
+}

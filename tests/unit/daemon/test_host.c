@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose host is in trouble, and what is only how the cluster is.
+ */
+#include "daemon/judge/host.c"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#define ALL 5
+
+static const struct row {
+	enum host_sign sign;
+	double value, typical;
+	int trouble;
+} rows[] = {
+	{ HOST_PRESSURE, 0.26, 0, 1 },
+	{ HOST_PRESSURE, 0.24, 0, 0 },    /* too little to matter */
+	{ HOST_PRESSURE, 0.60, 0.50, 0 }, /* all are busy */
+	{ HOST_PRESSURE, 0.76, 0.50, 1 }, /* 3.2 per time with, others 1 */
+	{ HOST_PRESSURE, 1, 0.95, 1 },
+	{ HOST_PRESSURE, 1, 1, 0 },
+	{ HOST_STEAL, 0.11, 0.01, 1 },
+	{ HOST_STEAL, 0.11, 0.05, 0 },
+	{ HOST_DELAY, 0.011, 0.001, 1 },
+	{ HOST_DELAY, 0.011, 0.004, 0 },
+	{ HOST_DELAY, 3, 0.9, 1 }, /* of seconds there is no end */
+	{ HOST_RANKS, 0.98, 0.90, 1 },
+	{ HOST_RANKS, 0.95, 0.90, 0 },
+};
+
+static void
+test_rows(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct host_signs h = { { 0 } }, typical = { { 0 } };
+		char text[HOST_TEXT_MAX];
+
+		h.of[rows[i].sign] = rows[i].value;
+		typical.of[rows[i].sign] = rows[i].typical;
+		assert_int_equal(host_trouble(&h, &typical, text),
+		    rows[i].trouble);
+		assert_int_equal(text[0] != '\0', rows[i].trouble);
+	}
+}
+
+static void
+test_typical(void **state)
+{
+	struct host_signs all[ALL] = { { { 0 } } }, typical;
+
+	(void)state;
+	for (int i = 0; i < ALL; i++)
+		all[i].of[HOST_RANKS] = 0.1 * i;
+	all[0].of[HOST_STEAL] = 1;
+	host_typical(all, ALL, &typical);
+	assert_float_equal(typical.of[HOST_RANKS], 0.2, 1e-12);
+	assert_true(typical.of[HOST_STEAL] == 0);
+	host_typical(all, 0, &typical);
+	assert_true(typical.of[HOST_RANKS] == 0);
+}
+
+/* Every sign at once fits, and is told. */
+static void
+test_words(void **state)
+{
+	struct host_signs h = { { 1, 1, 999.9, 1 } }, typical = { { 0 } };
+	char text[HOST_TEXT_MAX];
+
+	(void)state;
+	assert_true(host_trouble(&h, &typical, text));
+	assert_string_equal(text,
+	    "CPU pressure 100 % (others 0), steal 100 % (others 0), own "
+	    "scheduling delay 999900 ms (others 0), its ranks' wait for a core "
+	    "100 % (others 0)");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_typical),
+		cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
