@@ -20,6 +20,16 @@
 #define WAYS_CHUNKS_MAX      4096
 #define VIAS                 "mpi|rma|ipc|ipc-put|ipc-get|xccl"
 
+/* Beside every via. */
+#define PIECE(section)                                                         \
+	{                                                                      \
+		section, "piece", CONF_BYTES, 0, GIB, NULL, "0", "bytes",      \
+		    "Transport mpi cuts what is longer into messages of "      \
+		    "this, "                                                   \
+		    "so short perhaps that they need no rendezvous; 0: as "    \
+		    "few as can be."                                           \
+	}
+
 static const struct conf_row own[] = {
 #include "schema/campaign.inc"
 };
@@ -46,6 +56,7 @@ const struct conf_row options_campaign[] = {
 	{ "group", "type", CONF_CHOICE, 0, 0, TYPES, "int32", "",
 	    "Element type." },
 	{ "group", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	PIECE("group"),
 	{ "stripe", "g", CONF_INT, 1, RANKS_MAX / 2, NULL, "1", "devices",
 	    "Devices of each of the two nodes, one stripe each." },
 	{ "stripe", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
@@ -56,9 +67,11 @@ const struct conf_row options_campaign[] = {
 	    "Element type of count." },
 	{ "stripe", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: split, translate, assemble." },
+	PIECE("stripe"),
 	{ "self", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
 	    "Size of each rank's copy to itself." },
 	{ "self", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	PIECE("self"),
 	{ "pairs", "g", CONF_INT, 1, RANKS_MAX / 2, NULL, "1", "devices",
 	    "Devices (ranks) of a node; each meets the same one of the other "
 	    "node." },
@@ -69,11 +82,13 @@ const struct conf_row options_campaign[] = {
 	{ "pairs", "shift", CONF_INT, 0, 1, NULL, "0", "nodes",
 	    "0: nodes 0 and 1, 2 and 3, ...; 1: nodes 1 and 2, 3 and 4, ..." },
 	{ "pairs", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	PIECE("pairs"),
 	{ "binding", "g", CONF_INT, 2, BINDING_DEVICES_MAX, NULL, "2",
 	    "devices", "Devices of each of the two nodes." },
 	{ "binding", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "16M", "bytes",
 	    "What each active device sends in every measurement." },
 	{ "binding", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	PIECE("binding"),
 	{ "binding", "tolerance", CONF_REAL, 0.001, 1, NULL, "0.1", "1",
 	    "Relative error up to which a model of the binding is believed." },
 	{ "binding", "weak", CONF_REAL, 0, 1, NULL, "0.75", "1",
@@ -93,6 +108,7 @@ const struct conf_row options_campaign[] = {
 	    "Which entries to use: all, within nodes, between nodes." },
 	{ "sparse", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: split, translate, assemble." },
+	PIECE("sparse"),
 	{ "collective", "name", CONF_CHOICE, 0, 0, NAMES_COLLECTIVES,
 	    "broadcast", "", "The collective." },
 	{ "collective", "form", CONF_STRING, 1, 80, NULL, "default", "",
@@ -192,6 +208,7 @@ const struct conf_row options_campaign[] = {
 	    "with each source as its pieces arrive." },
 	{ "neighbor", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: scatter, exchange, peer." },
+	PIECE("neighbor"),
 	{ "multipath", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
 	    "Message size." },
 	{ "multipath", "unit", CONF_BYTES, 1, COUNT_MAX, NULL, "1", "bytes",
@@ -239,6 +256,7 @@ const struct conf_row options_campaign[] = {
 	    "The tuner decides as it last did and learns nothing." },
 	{ "multipath", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: direct, in, out." },
+	PIECE("multipath"),
 	{ "allreduce", "form", CONF_CHOICE, 0, 0, "auto|flat|hierarchical",
 	    "auto", "",
 	    "flat: each device reduces its part; hierarchical: by sockets and "
@@ -277,6 +295,7 @@ const struct conf_row options_campaign[] = {
 	{ "allreduce", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all transfers, or two: between devices, to and from "
 	    "the host." },
+	PIECE("allreduce"),
 	{ "measure", "device", CONF_CHOICE, 0, 0, "host|cuda|hip", "host", "",
 	    "Where buffers lie." },
 	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",

@@ -118,6 +118,17 @@ pattern_options(const struct pattern *pt, char *const *words, int count,
 }
 
 int
+pattern_build(const struct pattern *pt, const struct conf *c, uint32_t ranks,
+    struct plan **ret, char *why, size_t why_bytes)
+{
+	int rc = pt->build(c, ranks, ret, why, why_bytes);
+
+	if (rc == 0)
+		(*ret)->piece_bytes = conf_bytes(c, pt->name, "piece");
+	return rc;
+}
+
+int
 pattern_plan(const char *name, char *const *words, int count, uint32_t ranks,
     struct plan **ret, char *why, size_t why_bytes)
 {
@@ -132,7 +143,7 @@ pattern_plan(const char *name, char *const *words, int count, uint32_t ranks,
 	rc = pattern_options(pt, words, count, &c, why, why_bytes);
 	if (rc < 0)
 		return rc;
-	rc = pt->build(c, ranks, ret, why, why_bytes);
+	rc = pattern_build(pt, c, ranks, ret, why, why_bytes);
 	conf_free(c);
 	return rc;
 }

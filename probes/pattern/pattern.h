@@ -22,7 +22,7 @@ struct pattern {
 	const char *text; /* one sentence */
 	/* Build from c; ranks 0: as many as it takes. -EINVAL and why for
 	 * options that are wrong, and nothing is built. The plan is sorted;
-	 * the caller ends it with plan_free. */
+	 * the caller ends it with plan_free. By pattern_build only. */
 	int (*build)(const struct conf *c, uint32_t ranks, struct plan **ret,
 	    char *why, size_t why_bytes);
 };
@@ -33,6 +33,9 @@ const struct pattern *pattern_find(const char *name); /* NULL: none */
 /* Read "name=value" words. The caller ends *ret with conf_free. */
 int pattern_options(const struct pattern *pt, char *const *words, int count,
     struct conf **ret, char *why, size_t why_bytes);
+/* As pt builds it, with what all plans are given. */
+int pattern_build(const struct pattern *pt, const struct conf *c,
+    uint32_t ranks, struct plan **ret, char *why, size_t why_bytes);
 /* Words to a plan in one go. */
 int pattern_plan(const char *name, char *const *words, int count,
     uint32_t ranks, struct plan **ret, char *why, size_t why_bytes);

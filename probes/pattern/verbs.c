@@ -128,7 +128,7 @@ use_probe(const struct request *rq, const struct pattern *pt,
 	struct plan *p;
 	int rc;
 
-	if (pt->build(c, rq->ranks, &p, why, sizeof(why)) < 0)
+	if (pattern_build(pt, c, rq->ranks, &p, why, sizeof(why)) < 0)
 		return verbs_complain(why);
 	rc = use(rq, &(struct verbs_subject){ pt, c, p });
 	plan_free(p);

@@ -76,6 +76,7 @@ move_plan(struct cursor *c, struct plan *p)
 {
 	move(c, &p->ranks, sizeof(p->ranks));
 	move(c, &p->steps, sizeof(p->steps));
+	move(c, &p->piece_bytes, sizeof(p->piece_bytes));
 	move_text(c, &p->title);
 	move_bufs(c, p);
 	move_list(c, &p->transfers, &p->transfers_count, sizeof(*p->transfers));

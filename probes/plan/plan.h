@@ -150,6 +150,9 @@ struct plan {
 	char *title; /* the probe as it was asked for */
 	uint32_t ranks;
 	uint32_t steps; /* 1 + the last one used */
+	/* What is longer is cut into messages of this by transport mpi; 0:
+	 * as long as it takes them. */
+	uint64_t piece_bytes;
 	struct plan_buf *bufs;
 	uint32_t bufs_count;
 	struct plan_transfer *transfers;

@@ -235,6 +235,7 @@ make_lanes(struct exec *e)
 		if (lane->ops->window_bytes > 0)
 			exec_turns_make(e, i);
 		lane->share.ends = lane->ends;
+		lane->share.piece_bytes = e->plan->piece_bytes;
 	}
 }
 

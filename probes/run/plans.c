@@ -226,7 +226,7 @@ build(struct plans *ps, const struct pattern *pt, struct plan **ret, char *why,
 	if (strcmp(pt->name, PLANS_COLLECTIVE) == 0 &&
 	    strcmp(conf_string(ps->conf, pt->name, "tune"), "auto") == 0)
 		return plans_tune(ps, ret, why, why_bytes);
-	return pt->build(ps->conf, (uint32_t)ps->world->size, ret, why,
+	return pattern_build(pt, ps->conf, (uint32_t)ps->world->size, ret, why,
 	    why_bytes);
 }
 

@@ -17,7 +17,18 @@
 #include "probes/run/shapes.h"
 
 #define MEASURED_MAX 3  /* of the shapes that were predicted */
-#define KEPT_MAX     16 /* in the record */
+#define KEPT_MAX     16 /* of them in the record */
+/* Below what most MPIs send on TCP without a rendezvous, whose answers would
+ * stand in the socket behind data that goes the same way. */
+#define SHORT_BYTES (60ULL << 10)
+#define SHORT_WORD  " piece=60K"
+
+/* For the fastest. */
+struct search {
+	json_t *tried; /* of the record */
+	char *choice;  /* its words; NULL: none could run */
+	double best_s;
+};
 
 /* Bytes of a block for every rank. */
 static double
@@ -31,16 +42,10 @@ data_of(const struct plans *ps)
 	    ps->world->size;
 }
 
-/* Seconds of one shape, NAN when it cannot run here. */
+/* Seconds of a plan, NAN when it cannot run here. Takes p. */
 static double
-measure(struct plans *ps, const char *words)
+measure(struct plans *ps, struct plan *p)
 {
-	char why[PATTERN_WHY_BYTES];
-	struct plan *p;
-
-	if (tune_plan(ps->conf, words, (uint32_t)ps->world->size, &p, why,
-		sizeof(why)) < 0)
-		return NAN;
 	if (plans_prove(ps, PLANS_COLLECTIVE, p) < 0) {
 		plan_free(p);
 		return NAN;
@@ -52,49 +57,97 @@ measure(struct plans *ps, const char *words)
 	return ps->median_s;
 }
 
-/* All of them into the record; the words of the fastest, or NULL. */
-static const char *
-measure_all(struct plans *ps, const struct tune *t, json_t *record)
+static void
+keep(struct search *s, const char *words, double predicted_s, double seconds)
 {
-	json_t *tried = json_object_get(record, "tried");
-	const char *choice = NULL;
-	double best = INFINITY;
+	json_array_append_new(s->tried,
+	    json_pack("{s:s, s:f, s:o}", "words", words, "predicted",
+		predicted_s, "seconds",
+		isfinite(seconds) ? json_real(seconds) : json_null()));
+	if (!(seconds < s->best_s))
+		return;
+	s->best_s = seconds;
+	free(s->choice);
+	s->choice = xstrdup(words);
+}
+
+/* Is it the fastest so far? */
+static int
+attempt(struct plans *ps, struct search *s, const struct tune_row *row,
+    const char *more)
+{
+	char why[PATTERN_WHY_BYTES];
+	char *words = xasprintf("%s%s", row->words, more);
+	double before_s = s->best_s, seconds = NAN;
+	struct plan *p;
+
+	if (tune_plan(ps->conf, words, (uint32_t)ps->world->size, &p, why,
+		sizeof(why)) == 0)
+		seconds = measure(ps, p);
+	keep(s, words, row->time_s, seconds);
+	free(words);
+	return s->best_s < before_s;
+}
+
+/* Are there messages that short pieces would be made of? */
+static int
+may_cut(const struct plans *ps, const char *words)
+{
+	char why[PATTERN_WHY_BYTES];
+	struct plan *p;
+	int is;
+
+	if (conf_given(ps->conf, PLANS_COLLECTIVE, "piece") ||
+	    tune_plan(ps->conf, words, (uint32_t)ps->world->size, &p, why,
+		sizeof(why)) < 0)
+		return 0;
+	is = plans_largest(p) > SHORT_BYTES;
+	plan_free(p);
+	return is;
+}
+
+/* All of them into the record. The first also in short pieces: where those
+ * are faster, they are for the others too. */
+static void
+measure_all(struct plans *ps, const struct tune *t, struct search *s)
+{
+	const char *more = "";
 
 	for (uint32_t i = 0; i < t->count && i < KEPT_MAX; i++) {
-		double s = i < MEASURED_MAX ? measure(ps, t->rows[i].words)
-					    : NAN;
+		const struct tune_row *row = &t->rows[i];
 
-		if (s < best) {
-			best = s;
-			choice = t->rows[i].words;
+		if (i >= MEASURED_MAX) {
+			keep(s, row->words, row->time_s, NAN);
+			continue;
 		}
-		json_array_append_new(tried,
-		    json_pack("{s:s, s:f, s:o}", "words", t->rows[i].words,
-			"predicted", t->rows[i].time_s, "seconds",
-			isfinite(s) ? json_real(s) : json_null()));
+		attempt(ps, s, row, more);
+		if (i == 0 && may_cut(ps, row->words) &&
+		    attempt(ps, s, row, SHORT_WORD))
+			more = SHORT_WORD;
 	}
-	return choice;
 }
 
 static int
 choose(struct plans *ps, const struct shapes_key *key, const char *path,
     json_t **ret, char *why, size_t why_bytes)
 {
+	struct search s = { .best_s = INFINITY };
 	json_t *record;
-	const char *choice;
 	struct tune t;
 	int rc = tune_choose(ps->conf, key->ranks, &t, why, why_bytes);
 
 	if (rc < 0)
 		return rc;
 	record = shapes_record(key, data_of(ps));
-	choice = measure_all(ps, &t, record);
+	s.tried = json_object_get(record, "tried");
+	measure_all(ps, &t, &s);
 	json_object_set_new(record, "choice",
-	    json_string(choice != NULL ? choice : t.rows[0].words));
-	if (choice == NULL)
+	    json_string(s.choice != NULL ? s.choice : t.rows[0].words));
+	if (s.choice == NULL)
 		json_object_set_new(record, "why", json_string("predicted"));
 	else if (path[0] != '\0')
 		rc = shapes_keep(path, record, why, why_bytes);
+	free(s.choice);
 	tune_clear(&t);
 	if (rc < 0)
 		json_decref(record);

@@ -33,14 +33,12 @@ struct transport {
 	char error[TRANSPORT_WHY_BYTES];
 };
 
-/* COALMINE_PIECE_BYTES: for tests of what is cut, without gigabytes. */
 static uint64_t
-piece_bytes(void)
+piece_bytes(const struct transport_share *share)
 {
-	const char *text = getenv("COALMINE_PIECE_BYTES");
-	unsigned long long bytes = text == NULL ? 0 : strtoull(text, NULL, 10);
+	uint64_t asked = share->piece_bytes;
 
-	return bytes > 0 && bytes < PIECE_BYTES_MAX ? bytes : PIECE_BYTES_MAX;
+	return asked > 0 && asked < PIECE_BYTES_MAX ? asked : PIECE_BYTES_MAX;
 }
 
 static int
@@ -60,7 +58,7 @@ static int
 mpi_usable(const struct transport_team *team,
     const struct transport_share *share, char *ret_why, size_t why_bytes)
 {
-	uint64_t piece = piece_bytes(), pieces = 0;
+	uint64_t piece = piece_bytes(share), pieces = 0;
 
 	for (uint32_t i = 0; i < share->ends_count; i++)
 		pieces += (share->ends[i].bytes + piece - 1) / piece;
@@ -102,7 +100,7 @@ static int
 make_end(struct transport *t, uint32_t i, MPI_Request *reqs)
 {
 	const struct transport_end *e = &t->share->ends[i];
-	uint64_t piece = piece_bytes();
+	uint64_t piece = piece_bytes(t->share);
 	int tag = t->share->tag_base + (int)e->tag, rc = 0;
 
 	for (uint64_t off = 0; rc == 0 && off < e->bytes; off += piece) {
@@ -129,7 +127,7 @@ static void
 count_pieces(struct transport *t)
 {
 	const struct transport_share *s = t->share;
-	uint64_t piece = piece_bytes();
+	uint64_t piece = piece_bytes(s);
 	uint32_t count = 0;
 
 	t->first = xcalloc(s->ends_count + (size_t)1, sizeof(*t->first));

@@ -82,6 +82,7 @@ struct transport_share {
 	/* One allocation of team's device, by its base: all ends lie in it. */
 	void *memory;
 	uint64_t memory_bytes;
+	uint64_t piece_bytes; /* of the plan */
 	uint32_t tags; /* above every tag of the plan, on all ranks the same */
 	int tag_base;  /* for MPI: tags of this plan start here */
 };

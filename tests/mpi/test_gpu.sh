@@ -65,8 +65,8 @@ good 8 stripe g=4 bytes=1000001 via=mpi
 [ "$(count "$staged")" = 1 ] || fail "staging is not said"
 good 8 collective name=allreduce count=1003 hierarchy=2,4 depth=3 via=mpi
 good 2 self bytes=1M via=mpi
-COALMINE_PIECE_BYTES=1000 good 4 group pattern=symmetric direction=omni n=2 \
-	g=2 k=2 count=20011 via=mpi
+good 4 group pattern=symmetric direction=omni n=2 g=2 k=2 count=20011 \
+	via=mpi piece=1000
 [ "$(count "$staged")" = 1 ] || fail "staging is not said"
 COALMINE_FAKE_NODES=1 good 4 stripe g=2 bytes=1000001 via=ipc,mpi,ipc
 LD_PRELOAD=$fakes/libfake-mpi-gpu.so good 8 stripe g=4 bytes=1000001 via=mpi
