@@ -316,6 +316,19 @@ make_events(struct exec *e)
 	make_nexts(e);
 }
 
+/* May the transport be left alone with it? */
+static int
+is_simple(const struct exec *e)
+{
+	if (e->lanes_count != 1 || e->lanes[0].ops->start_all == NULL ||
+	    e->plan->steps != 1 || e->view.waits_count > 0)
+		return 0;
+	for (uint32_t i = 0; i < e->view.events_count; i++)
+		if (e->events[i].lane == EXEC_NONE)
+			return 0;
+	return 1;
+}
+
 /* ---- memory ---- */
 
 static void
@@ -505,6 +518,7 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	place_buffers(e);
 	make_lanes(e);
 	make_events(e);
+	e->simple = is_simple(e);
 	rc = lanes_usable(e, ret_why, why_bytes);
 	if (rc == 0)
 		rc = memory_fits(e, ret_why, why_bytes);

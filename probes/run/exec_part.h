@@ -75,6 +75,8 @@ struct exec {
 	struct device_event **marks; /* behind each local operation */
 	const void **inputs;         /* room for those of one */
 	struct exec_queue receives, others, locals;
+	int simple;      /* one step of one transport's transfers, no more */
+	int at_once;     /* of what is under way: all of it was started */
 	uint32_t lo, hi; /* events under way: those of some steps */
 	uint32_t done;
 	int tag_base;

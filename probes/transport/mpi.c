@@ -6,6 +6,7 @@
  * what is longer is cut. The pieces have one tag and are started in order, and
  * MPI keeps that order. Requests that are under way stand together in an array
  * of their own, so that a look at them costs nothing for all the others.
+ * Where all go at once there is nothing to sort: a plain loop's calls remain.
  */
 #include <errno.h>
 #include <limits.h>
@@ -24,8 +25,9 @@ struct transport {
 	const struct transport_team *team;
 	const struct transport_share *share;
 	MPI_Request *reqs;
-	uint32_t *first; /* by end, of reqs; and the count */
-	uint32_t *left;  /* by end: pieces under way */
+	MPI_Request *all; /* the same, receives first */
+	uint32_t *first;  /* by end, of reqs; and the count */
+	uint32_t *left;   /* by end: pieces under way */
 	MPI_Request *active;
 	uint32_t *active_end;
 	int *done; /* indices of active, for MPI_Testsome */
@@ -146,6 +148,22 @@ count_pieces(struct transport *t)
 }
 
 static void
+order_all(struct transport *t)
+{
+	const struct transport_share *s = t->share;
+	uint32_t n = 0;
+
+	t->all = xcalloc(t->first[s->ends_count] + (size_t)1, sizeof(*t->all));
+	for (int receive = 1; receive >= 0; receive--)
+		for (uint32_t i = 0; i < s->ends_count; i++)
+			for (uint32_t k = t->first[i];
+			     s->ends[i].receive == receive &&
+			     k < t->first[i + 1];
+			     k++)
+				t->all[n++] = t->reqs[k];
+}
+
+static void
 mpi_release(struct transport *t)
 {
 	if (t == NULL)
@@ -156,6 +174,7 @@ mpi_release(struct transport *t)
 	free(t->first);
 	free(t->left);
 	free(t->reqs);
+	free(t->all);
 	free(t->active);
 	free(t->active_end);
 	free(t->done);
@@ -185,6 +204,7 @@ mpi_prepare(const struct transport_team *team,
 		mpi_release(t);
 		return all;
 	}
+	order_all(t);
 	*ret = t;
 	return 0;
 }
@@ -247,6 +267,26 @@ mpi_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 	return ends;
 }
 
+static int
+mpi_start_all(struct transport *t)
+{
+	return check(t,
+	    MPI_Startall((int)t->first[t->share->ends_count], t->all),
+	    "MPI_Startall");
+}
+
+static int
+mpi_test_all(struct transport *t)
+{
+	int done = 0, rc;
+
+	rc = check(t,
+	    MPI_Testall((int)t->first[t->share->ends_count], t->all, &done,
+		MPI_STATUSES_IGNORE),
+	    "MPI_Testall");
+	return rc < 0 ? rc : done;
+}
+
 static const char *
 mpi_error(const struct transport *t)
 {
@@ -264,6 +304,8 @@ const struct transport_ops transport_mpi = {
 	.begin = mpi_begin,
 	.start = mpi_start,
 	.test = mpi_test,
+	.start_all = mpi_start_all,
+	.test_all = mpi_test_all,
 	.error = mpi_error,
 	.staging = transport_staging_none,
 	.release = mpi_release,

@@ -120,6 +120,11 @@ struct transport_ops {
 	 * now, at most cap of them, and how many that are. -EIO: broken, with
 	 * its text in error. */
 	int (*test)(struct transport *t, uint32_t *ret_ends, uint32_t cap);
+	/* Both or neither: all ends of this rank at once, in place of start
+	 * and test for an iteration in which none waits for another. 1 once
+	 * all are done. */
+	int (*start_all)(struct transport *t);
+	int (*test_all)(struct transport *t);
 	const char *(*error)(const struct transport *t);
 	/* Which bytes it cannot move directly and takes through memory of
 	 * the host, as a sentence for the record; "" if none. */
