@@ -267,8 +267,8 @@ plan_report_fault(const struct plan_report *r, const struct exec_fault *f,
 	char text[1024];
 
 	plan_report_fault_text(r, f, when, text, sizeof(text));
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:I, s:i, "
-			 "s:i, s:s}",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:I, "
+			 "s:i, s:i, s:s}",
 	    "probe", "bad", "of", r->probe, "plan", r->plan->title, "verdict",
 	    "bad", "cause", names_causes[CAUSE_WRONG_DATA].name, "when", when,
 	    "rank", (int)f->rank, "node",

@@ -4,6 +4,7 @@
 # test_plans.sh MPI CASE - plans that move real bytes under a real launcher.
 . "$(dirname "$0")/lib.sh"
 need "$1"
+mpi=$1
 # Through shared memory: over TCP this MPICH does not come back from
 # MPI_Finalize.
 unset UCX_TLS UCX_NET_DEVICES
@@ -80,6 +81,50 @@ beside() { # NAME
 		.throughput>0 and .baseline_throughput>0 and
 		(.baseline|startswith(\"MPI_\"))")" = 1 ] ||
 		fail "$1: no speed-up beside the MPI's own"
+}
+
+# spoilt SPOIL FILTER: one wrong byte, and there is one record of it that passes,
+# no time, and exit 2.
+spoilt() {
+	local rc=0
+	COALMINE_SPOIL=$1 LD_PRELOAD=$spoiler engine 2 run group n=2 g=1 \
+		type=byte count=5000 "${quick[@]}" --json "$work/records" ||
+		rc=$?
+	[ $rc = 2 ] || fail "spoilt $1: exit $rc instead of 2"
+	"$checker" "$work/records" failed || fail "spoilt $1: records"
+	[ "$(count '.probe=="bad"')" = 1 ] || fail "spoilt $1: not one record"
+	[ "$(count ".probe==\"bad\" and .verdict==\"bad\" and $2")" = 1 ] ||
+		fail "spoilt $1: another place: $(jq -c \
+			'select(.probe=="bad")' "$work/records")"
+	[ "$(count '.min')" = 0 ] || fail "spoilt $1: a number all the same"
+	grep -q -- "$(jq -r 'select(.probe=="bad")|.text' "$work/records")" \
+		"$work/err" || fail "spoilt $1: nothing said"
+}
+
+# Five runs of three iterations: proven, warmed up, timed; and one more after.
+case_faults() {
+	[ -z "$COALMINE_SANITIZE" ] || skip "a sanitizer has to be loaded first"
+	spoiler=$COALMINE_BUILD/tests/mpi/libfake-spoil-$mpi.so
+	local at='.of=="group" and .cause=="wrong-data" and .rank==1'
+	spoilt '1 1 r 4321' "$at"' and .buffer=="recv" and .offset==4321 and
+		.when=="before timing" and (.got-.want|fabs)==16'
+	spoilt '1 5 r 0' "$at"' and .offset==0 and
+		.when=="in the timed part"'
+	spoilt '1 6 r 4999' "$at"' and .offset==4999 and
+		.when=="after timing"'
+	spoilt '1 1 r 5003' "$at"' and .buffer=="recv" and .offset==5003 and
+		(.text|contains("3 bytes behind the end of recv"))'
+	spoilt '0 5 s 17' '.rank==0 and .buffer=="send" and .offset==17 and
+		.when=="in the timed part"'
+	LD_PRELOAD=$spoiler good 2 group n=2 g=1 type=byte count=777777
+	[ "$(count '.of=="whole" and .above_memory==false')" = 1 ] ||
+		fail "above a memory that is fast"
+	COALMINE_SLOW=777777 LD_PRELOAD=$spoiler good 2 group n=2 g=1 \
+		type=byte count=777777
+	[ "$(count '.of=="whole" and .above_memory==true and
+		.memory_bytes_per_s<2*777777/0.3 and
+		.bandwidth.median_middle>1.1*.memory_bytes_per_s')" = 1 ] ||
+		fail "not above a memory that is slow"
 }
 
 # Every collective, with everything that a hierarchy can have.

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_spoil.c - a network that brings wrong bytes, and memory that is slow:
+ * loaded before an engine's own libraries.
+ *
+ * COALMINE_SPOIL="RANK NTH r OFFSET": when all messages of that rank have been
+ * complete for the NTH time, a byte of its first receive is another, or with s
+ * one of its first send. COALMINE_SLOW=BYTES: a copy of just so many takes
+ * 0.3 s longer.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SLOW_NS 300000000L
+
+static char *memory[2]; /* first send's, first receive's */
+static long completed;
+
+static void
+remember(int receive, const void *at)
+{
+	if (memory[receive] == NULL)
+		memory[receive] = (char *)(uintptr_t)at;
+}
+
+static void
+count_and_spoil(void)
+{
+	const char *text = getenv("COALMINE_SPOIL");
+	long rank, nth, off;
+	char which;
+	int mine;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &mine);
+	if (text == NULL ||
+	    sscanf(text, "%ld %ld %c %ld", &rank, &nth, &which, &off) != 4 ||
+	    rank != mine || ++completed != nth)
+		return;
+	if (memory[which == 'r'] != NULL)
+		memory[which == 'r'][off] ^= 0x10;
+}
+
+int
+MPI_Recv_init(void *at, int count, MPI_Datatype type, int peer, int tag,
+    MPI_Comm comm, MPI_Request *req)
+{
+	remember(1, at);
+	return PMPI_Recv_init(at, count, type, peer, tag, comm, req);
+}
+
+int
+MPI_Send_init(const void *at, int count, MPI_Datatype type, int peer, int tag,
+    MPI_Comm comm, MPI_Request *req)
+{
+	remember(0, at);
+	return PMPI_Send_init(at, count, type, peer, tag, comm, req);
+}
+
+int
+MPI_Testall(int count, MPI_Request *reqs, int *ret_done, MPI_Status *statuses)
+{
+	int rc = PMPI_Testall(count, reqs, ret_done, statuses);
+
+	if (rc == MPI_SUCCESS && *ret_done)
+		count_and_spoil();
+	return rc;
+}
+
+/* Built without the compiler's own idea of memmove, which might be this. */
+void *
+memcpy(void *restrict to, const void *restrict from, size_t bytes)
+{
+	static const struct timespec slow = { .tv_nsec = SLOW_NS };
+	static long slow_bytes = -1;
+
+	if (slow_bytes < 0) {
+		const char *text = getenv("COALMINE_SLOW");
+
+		slow_bytes = text == NULL ? 0 : strtol(text, NULL, 10);
+	}
+	if (slow_bytes > 0 && (size_t)slow_bytes == bytes)
+		nanosleep(&slow, NULL);
+	return memmove(to, from, bytes);
+}
