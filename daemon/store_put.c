@@ -14,6 +14,7 @@
 #include "common/xalloc.h"
 #include "daemon/store_db.h"
 #include "daemon/store_record.h"
+#include "daemon/store_text.h"
 #include "schema/names.h"
 #include "schema/record.h"
 
@@ -137,7 +138,7 @@ int_of(const json_t *object, const char *key)
 static char *
 body_of(const json_t *object)
 {
-	return json_dumps(object, JSON_COMPACT);
+	return store_text(object, NULL);
 }
 
 static int

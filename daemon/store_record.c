@@ -17,6 +17,7 @@
 
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "daemon/store_text.h"
 #include "schema/record.h"
 
 #define PACK_MIN_BYTES 256
@@ -160,18 +161,6 @@ pack_hist(struct hist *h, const json_t *record, long *ret_bytes)
 	return NULL;
 }
 
-static char *
-body_without_hist(const json_t *record)
-{
-	json_t *rest = json_copy((json_t *)(uintptr_t)record); /* shallow */
-	char *body;
-
-	json_object_del(rest, "hist");
-	body = json_dumps(rest, JSON_COMPACT);
-	json_decref(rest);
-	return body;
-}
-
 /* What is not a number is NULL: unknown is never 0. */
 static void
 bind_number(sqlite3_stmt *q, int at, const json_t *v)
@@ -223,8 +212,7 @@ store_record_bind(sqlite3_stmt *q, const json_t *record, int raw,
 	if (blob != NULL)
 		sqlite3_bind_blob(q, 21, blob, (int)blob_bytes, free);
 	store_pack_bind(q, 22,
-	    blob != NULL ? body_without_hist(record)
-			 : json_dumps(record, JSON_COMPACT));
+	    store_text(record, blob != NULL ? "hist" : NULL));
 }
 
 static void
