@@ -17,6 +17,7 @@
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
+#include "daemon/member.h"
 #include "daemon/slurm.h"
 
 static int
@@ -25,6 +26,24 @@ asks_slurm(const struct run *r)
 	return r->all->slurm != NULL &&
 	    (r->launcher->idle ||
 		(r->exclusive && slurm_wants_idle(r->all->slurm)));
+}
+
+int
+runs_may_have(struct runs *rs, const char *launcher, const json_t *slurm,
+    const struct node *n)
+{
+	const struct launcher *l = launcher_find(launcher);
+	char why[RUN_WHY_MAX];
+
+	if (rs->slurm == NULL || l == NULL || !l->idle)
+		return 1;
+	slurm_nodes_ask(rs->slurm);
+	if (!slurm_nodes_known(rs->slurm))
+		return -EAGAIN;
+	return slurm_node_look(rs->slurm, n->name,
+		   member_text(slurm, "partition"),
+		   member_text(slurm, "reservation"), why,
+		   sizeof(why)) != SLURM_OUT;
 }
 
 struct candidates {

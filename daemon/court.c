@@ -294,6 +294,31 @@ court_observe(struct court *c, const json_t *record, int sort, int heard)
 	return n;
 }
 
+void
+court_load_heard(struct court *c, const json_t *heard)
+{
+	uint64_t now_unix_ns = clk_unix_ns();
+	const char *name;
+	json_t *v;
+
+	json_object_foreach ((json_t *)(uintptr_t)heard, name, v) {
+		const struct node *n = roster_find(c->roster, name);
+		uint64_t at_unix_ns = (uint64_t)json_integer_value(v);
+		struct court_node *cn;
+
+		if (n == NULL || n->boot == NULL || n->boot_unix_ns == 0 ||
+		    at_unix_ns < n->boot_unix_ns || at_unix_ns > now_unix_ns)
+			continue;
+		cn = court_node(c, n);
+		if (cn->heard_ns != 0)
+			continue; /* in this life */
+		/* Before the machine's start it wraps, as differences do. */
+		cn->heard_ns = clk_ns() - (now_unix_ns - at_unix_ns);
+		free(cn->boot);
+		cn->boot = xstrdup(n->boot);
+	}
+}
+
 static void
 signs_of(struct court *c, const struct node *n, struct host_signs *ret)
 {

@@ -46,6 +46,11 @@ struct court_ops {
 	/* Order a run of that campaign text; ret_run its id. 0 or -errno. */
 	int (*order)(void *ctx, const char *campaign, const char *text,
 	    const char *by, char ret_run[64], char *why, size_t why_bytes);
+	/* May a run with that launcher and section [slurm] (NULL: none) be had
+	 * on that node, now or later? 1, 0, or -EAGAIN: nobody knows yet. NULL:
+	 * any may. */
+	int (*may_have)(void *ctx, const char *launcher, const json_t *slurm,
+	    const struct node *n);
 };
 
 /* roster and store outlive the court. */
@@ -54,6 +59,11 @@ struct court *court_new(struct roster *roster, struct store *store,
 void court_free(struct court *c); /* NULL is allowed */
 /* What STORE_VERDICTS answered: cases that an earlier collector left open. */
 void court_load(struct court *c, const json_t *verdicts);
+
+/* What STORE_HEARD answered: whoever an earlier collector heard, not longer
+ * than stale_ns ago and of the agent's process that is known now, keeps the
+ * verdict that it had. After the roster's nodes; agents may be back already. */
+void court_load_heard(struct court *c, const json_t *heard);
 
 /* A baseline as STORE_BASELINES gives it, [{name body}]: the recent weeks of
  * an earlier collector, or the pinned one. Before court_load. */

@@ -6,6 +6,7 @@
  */
 #include "daemon/court_int.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,15 @@ again_later(struct court_case *k)
 	k->next_ns = clk_ns() + wait_ns;
 }
 
+/* Slurm may keep nodes from a run, by its partition or reservation. */
+static int
+may_have(const struct court *c, const struct court_case *k,
+    const struct node *n)
+{
+	return c->ops->may_have == NULL ||
+	    c->ops->may_have(c->ctx, k->launcher, k->slurm, n) != 0;
+}
+
 /* Every node of the roster as a candidate. */
 static struct confirm_node *
 candidates(struct court *c, const struct court_case *k, size_t *ret_suspect)
@@ -61,7 +71,8 @@ candidates(struct court *c, const struct court_case *k, size_t *ret_suspect)
 		const struct node *n = roster_by_id(c->roster, i);
 		uint32_t leaf = court_leaf(c, n->leaf);
 		int home = k->kind == JUDGE_LEAF && leaf == k->index;
-		int fine = roster_is_up(n) && court_of_node(c, n) == VERDICT_OK;
+		int fine = roster_is_up(n) &&
+		    court_of_node(c, n) == VERDICT_OK && may_have(c, k, n);
 
 		list[i].id = (uint32_t)i;
 		list[i].leaf = leaf;
@@ -148,6 +159,17 @@ write_campaign(const struct court *c, const struct court_case *k,
 	    (p->is_rate ? BW_ROUNDS : LAT_ROUNDS) * pairs);
 }
 
+/* What may be had is being asked for. */
+static int
+is_asking(const struct court *c, const struct court_case *k)
+{
+	uint32_t id = k->kind == JUDGE_PLACE ? k->index : 0;
+
+	return c->ops->may_have != NULL && roster_count(c->roster) > 0 &&
+	    c->ops->may_have(c->ctx, k->launcher, k->slurm,
+		roster_by_id(c->roster, id)) == -EAGAIN;
+}
+
 static void
 start(struct court *c, struct court_case *k)
 {
@@ -158,6 +180,8 @@ start(struct court *c, struct court_case *k)
 
 	court_pass_clear(p);
 	p->is_rate = court_sort(k->series->sort).is_rate;
+	if (is_asking(c, k))
+		return; /* at the next tick */
 	if (!choose(c, k)) {
 		again_later(k);
 		return;

@@ -287,7 +287,16 @@ order(void *ctx, const char *campaign, const char *text, const char *by,
 	return rc;
 }
 
-static const struct court_ops court_ops = { order };
+static int
+may_have(void *ctx, const char *launcher, const json_t *slurm,
+    const struct node *n)
+{
+	struct hub *h = ctx;
+
+	return runs_may_have(h->runs, launcher, slurm, n);
+}
+
+static const struct court_ops court_ops = { order, may_have };
 
 static void
 mesh_record(void *ctx, const json_t *record)

@@ -227,6 +227,17 @@ verdicts_cb(int status, json_t *result, void *arg)
 	loaded(a);
 }
 
+/* Nothing waits for it: whoever is not in it is unknown for a moment. */
+static void
+heard_cb(int status, json_t *result, void *arg)
+{
+	struct app *a = arg;
+
+	if (status == 0)
+		court_load_heard(hub_court(a->hub), result);
+	json_decref(result);
+}
+
 static void
 baselines_cb(int status, json_t *result, void *arg)
 {
@@ -247,6 +258,18 @@ recent_cb(int status, json_t *result, void *arg)
 		view_load(a->view, result);
 	json_decref(result);
 	loaded(a);
+}
+
+static void
+load_heard(struct app *a)
+{
+	uint64_t now_unix_ns = clk_unix_ns();
+	uint64_t stale_ns = a->settings.court.stale_ns;
+	json_t *args = json_pack("{s:I}", "since_unix_ns",
+	    (json_int_t)(now_unix_ns > stale_ns ? now_unix_ns - stale_ns : 0));
+
+	store_ask(a->store, STORE_HEARD, args, heard_cb, a);
+	json_decref(args);
 }
 
 static void
@@ -273,6 +296,7 @@ load(struct app *a)
 	json_decref(open);
 	json_decref(learned);
 	json_decref(pinned);
+	load_heard(a);
 	warm_latest(a->store, a->latest);
 }
 

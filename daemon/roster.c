@@ -198,6 +198,9 @@ roster_json(const struct node *n)
 	    n->busy, "alarm", n->alarm, "spool_bytes",
 	    (json_int_t)n->spool_bytes);
 
+	if (n->boot_unix_ns != 0)
+		json_object_set_new(o, "boot_unix_ns",
+		    json_integer((json_int_t)n->boot_unix_ns));
 	if (n->load >= 0)
 		json_object_set_new(o, "load", json_real(n->load));
 	if (n->leaf[0] != '\0')
@@ -281,11 +284,22 @@ roster_load(struct roster *r, const json_t *nodes)
 		text_set(&n->boot, text_get(o, "boot"));
 		text_set(&n->addr, text_get(o, "addr"));
 		leaf_set(r, n);
+		n->boot_unix_ns = u64_get(o, "boot_unix_ns");
 		n->first_seen_unix_ns = u64_get(o, "first_seen_unix_ns");
 		n->last_seen_unix_ns = u64_get(o, "last_seen_unix_ns");
 		n->since_unix_ns = n->last_seen_unix_ns;
 		n->inventory = json_incref(json_object_get(o, "inventory"));
 	}
+}
+
+/* Another process than the last one: what was measured before is void. */
+static void
+boot_set(struct node *n, const char *boot)
+{
+	if (n->boot_unix_ns == 0 || n->boot == NULL || boot == NULL ||
+	    strcmp(n->boot, boot) != 0)
+		n->boot_unix_ns = clk_unix_ns();
+	text_set(&n->boot, boot);
 }
 
 struct node *
@@ -298,7 +312,7 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	if (n == NULL)
 		n = node_add(r, name);
 	text_set(&n->software, text_get(hello, "software"));
-	text_set(&n->boot, text_get(hello, "boot"));
+	boot_set(n, text_get(hello, "boot"));
 	text_set(&n->addr, addr);
 	leaf_set(r, n);
 	text_set(&n->busy, NULL);

@@ -42,6 +42,7 @@ struct node {
 	uint64_t last_seen_unix_ns;
 	char *software;
 	char *boot;
+	uint64_t boot_unix_ns; /* when that was first heard; 0: not known */
 	char *addr;
 	char leaf[TOPO_LEAF_MAX]; /* "" unknown */
 	size_t id;                /* place in the order of first sight */

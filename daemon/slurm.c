@@ -139,11 +139,23 @@ slurm_nodes_ask(struct slurm *s)
 		failed(s, "sinfo", 127, strerror(errno));
 }
 
+static int
+is_fresh(const struct slurm *s)
+{
+	return s->table != NULL && clk_ns() - s->read_ns < SLURM_FRESH_NS;
+}
+
+int
+slurm_nodes_known(const struct slurm *s)
+{
+	return is_fresh(s) || s->error[0] != '\0';
+}
+
 enum slurm_node
 slurm_node_look(const struct slurm *s, const char *node, const char *partition,
     const char *reservation, char *why, size_t why_bytes)
 {
-	if (s->table != NULL && clk_ns() - s->read_ns < SLURM_FRESH_NS)
+	if (is_fresh(s))
 		return slurm_table_look(s->table, node, partition, reservation,
 		    why, why_bytes);
 	if (s->error[0] != '\0')

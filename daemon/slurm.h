@@ -48,6 +48,8 @@ void slurm_nodes_ask(struct slurm *s);
 enum slurm_node slurm_node_look(const struct slurm *s, const char *node,
     const char *partition, const char *reservation, char *why,
     size_t why_bytes);
+/* 0 while its first answer, or one that is no longer fresh, is awaited. */
+int slurm_nodes_known(const struct slurm *s);
 /* What sinfo and scontrol show reservation have printed. */
 void slurm_nodes_set(struct slurm *s, const char *sinfo,
     const char *reservations);

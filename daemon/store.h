@@ -101,6 +101,8 @@ enum store_question {
 			    the last of each that is not ok */
 	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; without a name
 			    the bodies are left out */
+	STORE_HEARD,     /* {since_unix_ns}: object of node: when a canary
+			    or the mesh last had a number of it */
 	STORE_BACKUP,    /* {path}: online copy */
 	STORE_CHECK,     /* {}: integrity; result {ok, text} */
 	STORE_QUESTION_MAX

@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/str.h"
 #include "daemon/store_read.h"
+#include "daemon/store_record.h"
+#include "schema/scores.h"
 
 #define VERDICTS_MAX  10000
 #define BASELINES_MAX 1000
+/* Of canaries; light campaigns go round a large cluster in fewer. */
+#define HEARD_MAX 1000
 
 static int
 verdict_row(sqlite3_stmt *q, void *list)
@@ -99,4 +104,69 @@ store_read_baselines(struct store_reading *r, const json_t *args, json_t **ret)
 	sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(q, 2, BASELINES_MAX);
 	return rows(q, baseline_row, ret);
+}
+
+static void
+put_heard(json_t *heard, const json_t *record, const char *key,
+    int64_t at_unix_ns)
+{
+	struct record_scores all;
+
+	record_scores_read(record, key, &all);
+	for (size_t i = 0; i < all.count; i++)
+		if (json_integer_value(
+			json_object_get(heard, all.list[i].node)) < at_unix_ns)
+			json_object_set_new(heard, all.list[i].node,
+			    json_integer(at_unix_ns));
+	record_scores_clear(&all);
+}
+
+/* Seconds and rates tell of a node in different members. */
+static int
+heard_row(sqlite3_stmt *q, void *heard)
+{
+	char *text = store_pack_column(q, 1);
+	json_t *record = text != NULL ? json_loads(text, 0, NULL) : NULL;
+
+	if (record != NULL) {
+		put_heard(heard, record, "q25", sqlite3_column_int64(q, 0));
+		put_heard(heard, record, "q75", sqlite3_column_int64(q, 0));
+	}
+	json_decref(record);
+	free(text);
+	return 0;
+}
+
+/* Rounds that the court would judge; an epoch of the mesh has all nodes. */
+static const char *const heard_rounds[] = {
+	"SELECT at_unix_ns, body FROM record WHERE probe = 'canary'"
+	" AND at_unix_ns >= ?1 AND (phase IS NULL OR phase <> 'congested')"
+	" AND run_id NOT IN (SELECT id FROM run WHERE campaign = 'second-pass')"
+	" ORDER BY at_unix_ns DESC LIMIT ?2",
+	"SELECT at_unix_ns, body FROM record WHERE raw = 2 AND probe = 'mesh'"
+	" AND at_unix_ns >= ?1 ORDER BY at_unix_ns DESC LIMIT 4",
+};
+
+int
+store_read_heard(struct store_reading *r, const json_t *args, json_t **ret)
+{
+	int64_t since = store_read_arg(args, "since_unix_ns", 0, 0, INT64_MAX);
+	json_t *heard = json_object();
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < ARRAY_LEN(heard_rounds); i++) {
+		sqlite3_stmt *q = NULL;
+
+		rc = store_db_stmt(r->db, heard_rounds[i], &q);
+		if (rc < 0)
+			break;
+		sqlite3_bind_int64(q, 1, since);
+		sqlite3_bind_int64(q, 2, HEARD_MAX);
+		rc = store_read_rows(q, heard_row, heard);
+	}
+	if (rc < 0)
+		json_decref(heard);
+	else
+		*ret = heard;
+	return rc < 0 ? rc : 0;
 }

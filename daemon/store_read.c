@@ -46,6 +46,7 @@ static store_read *const answers[STORE_QUESTION_MAX] = {
 	[STORE_CANARIES] = store_read_canaries,
 	[STORE_VERDICTS] = store_read_verdicts,
 	[STORE_BASELINES] = store_read_baselines,
+	[STORE_HEARD] = store_read_heard,
 	[STORE_BACKUP] = store_read_backup,
 	[STORE_CHECK] = store_read_check,
 };

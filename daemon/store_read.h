@@ -25,7 +25,7 @@ store_read store_read_runs, store_read_run, store_read_live_runs;
 store_read store_read_records, store_read_counters, store_read_acks,
     store_read_impacts, store_read_canaries;
 /* store_ask_verdicts.c */
-store_read store_read_verdicts, store_read_baselines;
+store_read store_read_verdicts, store_read_baselines, store_read_heard;
 /* store_ask_misc.c */
 store_read store_read_events, store_read_nodes, store_read_settings,
     store_read_backup, store_read_check;

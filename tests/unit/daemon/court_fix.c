@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/daemon/court_fix.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,18 @@ fix_order(void *ctx, const char *campaign, const char *text, const char *by,
 	return 0;
 }
 
-static const struct court_ops fix_ops = { fix_order };
+static int
+fix_may_have(void *ctx, const char *launcher, const json_t *slurm,
+    const struct node *n)
+{
+	const struct fix *f = ctx;
+
+	(void)launcher;
+	(void)slurm;
+	return f->asking ? -EAGAIN : !(f->not_had >> n->id & 1);
+}
+
+static const struct court_ops fix_ops = { fix_order, fix_may_have };
 static const struct court_options fix_options = { { 0.05, 0.01, 3, 5, 3, 0.075,
 						      0.6 },
 	3600 * CLK_NS_PER_S, 1, 100, "commissioning" };
@@ -92,17 +104,24 @@ fix_hello(struct fix *f, int i, const char *boot)
 	json_decref(hello);
 }
 
+void
+fix_roster(struct fix *f)
+{
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+
+	limits.topo = f->topo;
+	f->roster = roster_new(&limits, NULL, no_loss, NULL);
+}
+
 int
 fix_setup(void **state)
 {
 	struct fix *f = calloc(1, sizeof(*f));
-	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
 	char why[200];
 
 	memset(&told, 0, sizeof(told));
 	assert_int_equal(topo_load("", 24, &f->topo, why, sizeof(why)), 0);
-	limits.topo = f->topo;
-	f->roster = roster_new(&limits, NULL, no_loss, NULL);
+	fix_roster(f);
 	for (int i = 0; i < NODES; i++)
 		fix_hello(f, i, "one");
 	f->court = court_new(f->roster, NULL, &fix_options, &fix_ops, f);

@@ -34,8 +34,10 @@ struct fix {
 	struct court *court;
 	char campaign[4000]; /* of the last order */
 	int orders;
-	unsigned waits; /* nodes whose ranks hardly have a core, a bit each */
-	int session;    /* its address stands for a session */
+	unsigned waits;   /* nodes whose ranks hardly have a core, a bit each */
+	unsigned not_had; /* a bit a node that no run may have */
+	int asking;       /* and nobody knows yet */
+	int session;      /* its address stands for a session */
 };
 
 int fix_setup(void **state);
@@ -43,6 +45,8 @@ int fix_teardown(void **state);
 #define COURT_TEST(t)                                                          \
 	cmocka_unit_test_setup_teardown(t, fix_setup, fix_teardown)
 
+/* A roster of nobody. */
+void fix_roster(struct fix *f);
 /* Node i is greeted, as the process that boot names. */
 void fix_hello(struct fix *f, int i, const char *boot);
 /* Another collector takes over; it knows what the store has kept. */

@@ -2,6 +2,8 @@
 /* Rounds and second passes: who is accused, cleared and named. */
 #include "tests/unit/daemon/court_fix.h"
 
+#include "common/clk.h"
+
 #include <string.h>
 
 static void
@@ -196,6 +198,90 @@ test_load(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+/* Who was heard not long ago, and is the same process, keeps its verdict. */
+static void
+test_load_heard(void **state)
+{
+	struct fix *f = *state;
+	json_t *list, *heard;
+	json_int_t now;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	list = court_json(f->court, 0);
+	now = (json_int_t)clk_unix_ns();
+	heard = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "node5", now,
+	    "node6", now, "node7", now, "node8", now, "node9",
+	    now - (json_int_t)(2 * 3600 * CLK_NS_PER_S), "stranger", now);
+	roster_find(f->roster, "node9")->boot_unix_ns = 1;
+	fix_hello(f, 6, "two"); /* while nobody listened */
+	roster_find(f->roster, "node8")->boot_unix_ns = 0;
+	fix_again(f);
+	court_load_heard(f->court, heard);
+	court_load(f->court, list);
+	json_decref(list);
+	json_decref(heard);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
+	assert_int_equal(verdict_of(f, "node7"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node9"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node10"), VERDICT_UNKNOWN);
+	fix_hello(f, 5, "two");
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_UNKNOWN);
+}
+
+/* A collector that starts again knows since when an agent's process lives. */
+static void
+test_boot_time(void **state)
+{
+	struct fix *f = *state;
+	struct node *n = roster_find(f->roster, "node1");
+	json_t *list = json_array();
+	uint64_t first = n->boot_unix_ns;
+
+	fix_hello(f, 0, "one");
+	assert_int_equal(n->boot_unix_ns, first);
+	json_array_append_new(list, roster_json(n));
+	roster_free(f->roster);
+	fix_roster(f);
+	roster_load(f->roster, list);
+	json_decref(list);
+	n = roster_find(f->roster, "node1");
+	assert_int_equal(n->boot_unix_ns, first);
+	fix_hello(f, 0, "one");
+	assert_int_equal(n->boot_unix_ns, first);
+	fix_hello(f, 0, "two");
+	assert_true(n->boot_unix_ns > first);
+}
+
+/* Partners are nodes that the run can have, wherever they are; until it is
+ * known which those are, nothing is ordered. */
+static void
+test_partners(void **state)
+{
+	struct fix *f = *state;
+
+	f->asking = 1;
+	f->not_had = 1 << 5 | 1 << 0 | 1 << 1 | 1 << 8;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	court_tick(f->court);
+	assert_int_equal(f->orders, 0);
+	f->asking = 0;
+	court_tick(f->court);
+	assert_int_equal(f->orders, 1);
+	/* node5's own leaf, without node6; and two of one other. */
+	assert_non_null(strstr(f->campaign, "nodes = node5,"));
+	assert_non_null(strstr(f->campaign, "node7"));
+	assert_non_null(strstr(f->campaign, "node8"));
+	assert_null(strstr(f->campaign, "node6"));
+	assert_null(strstr(f->campaign, "node1,"));
+	assert_null(strstr(f->campaign, "node2"));
+	assert_null(strstr(f->campaign, "node9"));
+	assert_int_equal(f->court->pass.count, 6);
+}
+
 /* The second pass goes where the run went that made it necessary, at the same
  * account's cost; so it does after a restart. */
 static void
@@ -324,6 +410,9 @@ main(void)
 		COURT_TEST(test_reboot),
 		COURT_TEST(test_try_again),
 		COURT_TEST(test_load),
+		COURT_TEST(test_load_heard),
+		COURT_TEST(test_boot_time),
+		COURT_TEST(test_partners),
 		COURT_TEST(test_slurm),
 		COURT_TEST(test_no_slurm),
 		COURT_TEST(test_scores),

@@ -153,6 +153,41 @@ test_not_asked(void **state)
 	slurm_free(s);
 }
 
+/* What a second pass asks before it chooses. */
+static void
+test_may_have(void **state)
+{
+	json_t *section = json_pack("{s:s, s:s}", "partition", "lab",
+	    "reservation", "mine");
+	struct slurm *s;
+
+	(void)state;
+	fix_setup(8);
+	s = slurm_made(0);
+	assert_int_equal(runs_may_have(fix.runs, "slurm", section,
+			     roster_find(fix.roster, "n5")),
+	    -EAGAIN);
+	slurm_nodes_set(s, SINFO, RESERVATIONS);
+	for (int i = 1; i <= 8; i++) {
+		char name[8];
+		const struct node *n;
+
+		snprintf(name, sizeof(name), "n%d", i);
+		n = roster_find(fix.roster, name);
+		/* n5 and n7 are in it; n1 is drained */
+		assert_int_equal(runs_may_have(fix.runs, "slurm", section, n),
+		    i == 5 || i == 7);
+		/* n6 does not answer; others may come free */
+		assert_int_equal(runs_may_have(fix.runs, "slurm", NULL, n),
+		    i != 1 && i != 6);
+		assert_int_equal(runs_may_have(fix.runs, "agents", NULL, n), 1);
+		assert_int_equal(runs_may_have(fix.runs, "", NULL, n), 1);
+	}
+	json_decref(section);
+	fix_teardown();
+	slurm_free(s);
+}
+
 /* Bring a job of n3 and n4 to its launch. */
 static struct slurm *
 launched(char run[64])
@@ -303,6 +338,7 @@ main(void)
 		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_not_asked),
+		cmocka_unit_test(test_may_have),
 		cmocka_unit_test(test_section),
 		cmocka_unit_test(test_never_starts),
 		cmocka_unit_test(test_not_allocated),

@@ -297,6 +297,50 @@ test_impacts(void **state)
 	json_decref(got);
 }
 
+/* A round of node1, and of the other if there is one. */
+static void
+put_round(struct fix *f, const char *run, int seq, const char *phase,
+    const char *other)
+{
+	json_t *record = fix_canary(run, seq, "lat", phase, 1e-5);
+	json_t *nodes = json_pack("[{s:s, s:f}]", "node", "node1", "q25", 1e-5);
+
+	if (other != NULL)
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:f}", "node", other, "q75", 1e9));
+	json_object_set_new(record, "nodes", nodes);
+	fix_put_record(f, record);
+}
+
+/* Whose last round the court would take, and when that was. */
+static void
+test_heard(void **state)
+{
+	struct fix *f = *state;
+	uint64_t before_ns = clk_unix_ns(), between_ns;
+	json_t *got;
+
+	fix_put_run(f, fix_run("r-1", "watch", "running", 5));
+	fix_put_run(f, fix_run("r-2", "second-pass", "running", 6));
+	put_round(f, "r-1", 1, "isolated", "node2");
+	between_ns = clk_unix_ns();
+	put_round(f, "r-1", 2, "wild", NULL);
+	put_round(f, "r-1", 3, "congested", "node3");
+	put_round(f, "r-2", 1, "isolated", "node4");
+	got = fix_ask(f, STORE_HEARD,
+	    json_pack("{s:I}", "since_unix_ns", (json_int_t)before_ns), 0);
+	assert_int_equal(json_object_size(got), 2);
+	assert_in_range(json_integer_value(json_object_get(got, "node2")),
+	    before_ns, between_ns);
+	assert_in_range(json_integer_value(json_object_get(got, "node1")),
+	    between_ns, clk_unix_ns());
+	json_decref(got);
+	got = fix_ask(f, STORE_HEARD,
+	    json_pack("{s:I}", "since_unix_ns", (json_int_t)between_ns), 0);
+	assert_int_equal(json_object_size(got), 1);
+	json_decref(got);
+}
+
 static void
 test_backup_and_check(void **state)
 {
@@ -434,6 +478,7 @@ main(void)
 		T(test_pages_of_text),
 		T(test_settings_events_nodes_counters),
 		T(test_impacts),
+		T(test_heard),
 		T(test_backup_and_check),
 		T(test_one_collector),
 		T(test_close_answers_everyone),
