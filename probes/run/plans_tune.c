@@ -16,8 +16,9 @@
 #include "probes/run/plans_part.h"
 #include "probes/run/shapes.h"
 
-#define MEASURED_MAX 3  /* of the shapes that were predicted */
-#define KEPT_MAX     16 /* of them in the record */
+#define MEASURED_MAX 3   /* of the shapes that were predicted */
+#define RIVAL_MAX    1.1 /* of the best's prediction */
+#define KEPT_MAX     16  /* of them in the record */
 /* Below what most MPIs send on TCP without a rendezvous, whose answers would
  * stand in the socket behind data that goes the same way. */
 #define SHORT_BYTES (60ULL << 10)
@@ -106,17 +107,44 @@ may_cut(const struct plans *ps, const char *words)
 	return is;
 }
 
+static int
+same_ring(const char *a, const char *b)
+{
+	const char *x = strstr(a, "ring="), *y = strstr(b, "ring=");
+	size_t n;
+
+	if (x == NULL || y == NULL)
+		return 1; /* it was asked for */
+	n = strcspn(x, " ");
+	return n == strcspn(y, " ") && memcmp(x, y, n) == 0;
+}
+
+/* What prediction knows least is how rings compare with trees: of those that
+ * are measured the last is the best of the other kind, if it comes near. */
+static uint32_t
+last_measured(const struct tune *t)
+{
+	const struct tune_row *row = t->rows;
+
+	for (uint32_t i = MEASURED_MAX - 1; i < t->count && i < KEPT_MAX; i++)
+		if (row[i].time_s <= RIVAL_MAX * row[0].time_s &&
+		    !same_ring(row[0].words, row[i].words))
+			return i;
+	return MEASURED_MAX - 1;
+}
+
 /* All of them into the record. The first also in short pieces: where those
  * are faster, they are for the others too. */
 static void
 measure_all(struct plans *ps, const struct tune *t, struct search *s)
 {
+	uint32_t last = last_measured(t);
 	const char *more = "";
 
 	for (uint32_t i = 0; i < t->count && i < KEPT_MAX; i++) {
 		const struct tune_row *row = &t->rows[i];
 
-		if (i >= MEASURED_MAX) {
+		if (i >= MEASURED_MAX - 1 && i != last) {
 			keep(s, row->words, row->time_s, NAN);
 			continue;
 		}
