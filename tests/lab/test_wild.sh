@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_wild.sh - what production load costs, seen without injecting anything:
+# somebody else's bytes between two hosts raise the wild latencies over those
+# of a quiet network, and when they end the latencies fall again.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+rounds_each=3
+
+before_start()
+{
+	local phase
+	for phase in isolated wild; do
+		in_host collector tee "$cluster/campaigns/$phase.conf" \
+			>/dev/null <<-END
+		[campaign]
+		about = the network as it is
+		class = background
+		nodes_min = $nodes
+		deadline = 60s
+		start_limit = 30s
+		[canary]
+		tests = lat
+		share = 1
+		precision = 0.001
+		time = 1500ms
+		rounds_min = 8
+		[congestor]
+		mix = none
+		[phases]
+		quiet = $phase
+		visits = 1
+		END
+	done
+	in_host collector sh -c "cat >>$cluster/collector/conf" <<-END
+	[mesh]
+	enabled = no
+	END
+}
+
+# So many runs; the last is in $run.
+measure() # CAMPAIGN COUNT
+{
+	local n
+	for n in $(seq "$2"); do
+		order "$1"
+		expect_finished 60
+	done
+}
+
+# The median of the newest points of the series, as a plot shows it.
+series_us()
+{
+	ctl_api "canaries?campaign=wild&test=lat&phase=wild&limit=$rounds_each" |
+		jq '[.[].mean] | sort | .[length / 2 | floor] * 1e6 | round'
+}
+
+# node1 sends all its link takes to node5, which is on the other leaf.
+load_start()
+{
+	in_host node5 "$netload" serve 9000 &
+	sleep 0.5
+	in_host node1 "$netload" bulk node5 9000 600 >/dev/null &
+}
+
+load_stop()
+{
+	in_host node1 kill $(pids_in node1 netload)
+}
+
+lab_up --leaves 2
+cluster_up 8
+measure isolated 1
+ctl baseline pin quiet "$run" >/dev/null || fail "cannot pin $run"
+measure wild $rounds_each
+before=$(series_us)
+load_start
+measure wild $rounds_each
+during=$(series_us)
+ctl baseline diff quiet "$run" --json | jq -e 'any(.[];
+	.test == "lat" and .verdict == "worse")' >/dev/null ||
+	fail "baseline diff: $(ctl baseline diff quiet "$run")"
+load_stop || fail "the load is over already"
+measure wild $rounds_each
+after=$(series_us)
+say "mean latency, us: $before before, $during under load, $after after"
+[ "$during" -gt $((before * 3 / 2)) ] || fail "the load is not seen"
+[ "$after" -lt $(((before + during) / 2)) ] || fail "it does not fall again"
+ctl_api "canaries?campaign=wild&phase=wild" | jq -e \
+	"length == 3 * $rounds_each" >/dev/null || fail "the series has gaps"
