@@ -17,22 +17,55 @@ code_of(const json_t *v)
 }
 
 static void
-print_verdicts(const json_t *list, int history)
+print_one(const json_t *v, int history)
+{
+	char at[PRINT_BYTES];
+
+	print_time(v, history ? "at_unix_ns" : "since_unix_ns", at);
+	printf("%-7s %-11s %s  %s\n", print_member(v, "verdict", "?"),
+	    print_member(v, "what", print_member(v, "kind", "?")), at,
+	    print_member(v, "text", print_member(v, "subject", "?")));
+}
+
+static void
+print_history(const json_t *list)
 {
 	json_t *v;
 	size_t i;
 
-	json_array_foreach (list, i, v) {
-		char at[PRINT_BYTES];
-
-		print_time(v, history ? "at_unix_ns" : "since_unix_ns", at);
-		printf("%-7s %-11s %s  %s\n", print_member(v, "verdict", "?"),
-		    print_member(v, "what", print_member(v, "kind", "?")), at,
-		    print_member(v, "text", print_member(v, "subject", "?")));
-	}
+	json_array_foreach (list, i, v)
+		print_one(v, 1);
 	if (json_array_size(list) == 0)
-		puts(history ? "nothing was ever said"
-			     : "ok: nobody is suspected");
+		puts("nothing was ever said");
+}
+
+/* Of all nodes, those that are accused, and how many nobody can judge: a node
+ * without data is not ok. */
+static void
+print_verdicts(const json_t *list, int all)
+{
+	const char *unknown = NULL;
+	size_t i, shown = 0, count = 0;
+	json_t *v;
+
+	json_array_foreach (list, i, v) {
+		int is_case = json_object_get(v, "text") != NULL;
+
+		shown += is_case;
+		if (all || is_case)
+			print_one(v, 0);
+		if (strcmp(print_member(v, "verdict", ""),
+			names_verdicts[VERDICT_UNKNOWN]) != 0)
+			continue;
+		if (count++ == 0)
+			unknown = print_member(v, "subject", "?");
+	}
+	if (shown == 0)
+		printf("%snobody is suspected\n", count == 0 ? "ok: " : "");
+	if (count > 0)
+		printf("unknown, not ok: %zu node%s, as %s; see coalctl "
+		       "diags\n",
+		    count, count == 1 ? "" : "s", unknown);
 }
 
 static int
@@ -49,8 +82,10 @@ show(struct ctl *c, const char *path, int history)
 			worst = code_of(v);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
+	else if (history)
+		print_history(list);
 	else
-		print_verdicts(list, history);
+		print_verdicts(list, opts_given(&c->opts, OPT_ALL));
 	json_decref(list);
 	return worst;
 }
@@ -63,7 +98,9 @@ verdict_list(struct ctl *c)
 
 	client_part(&path, "verdicts");
 	client_param(&path, "all",
-	    opts_given(&c->opts, OPT_ALL) ? "yes" : NULL);
+	    opts_given(&c->opts, OPT_ALL) || !opts_given(&c->opts, OPT_JSON)
+		? "yes"
+		: NULL);
 	rc = show(c, path.text, 0);
 	strbuf_clear(&path);
 	return rc;
@@ -88,8 +125,8 @@ const struct verb verbs_verdict[] = {
 	{ "verdict", "list", "", 0, 0, "json all", "",
 	    "Say who is suspected, of what and why, the worst first.",
 	    "The exit code is that of the worst: 0, 1 for a suspect, 2 for one "
-	    "that a second pass has confirmed. With --all nodes that are ok "
-	    "or unknown are listed too.",
+	    "that a second pass has confirmed. Nodes that are unknown are "
+	    "counted; with --all they and those that are ok are listed too.",
 	    verdict_list },
 	{ "verdict", "history", "[NODE]", 0, 1, "json limit", "nodes",
 	    "Show what was said before, the newest first.", NULL,

@@ -423,7 +423,10 @@ review(struct court *c, struct court_case *k)
 		return;
 	}
 	k->series = s;
-	court_case_write(c, k);
+	/* Nothing new was seen: what it was accused of still holds. */
+	if (judge_effect(s->judge, judge_track(s->judge, k->kind, k->index)) >
+	    0)
+		court_case_write(c, k);
 }
 
 void

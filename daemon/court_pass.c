@@ -271,15 +271,17 @@ pass_to_leaf(struct court *c, struct court_case *k)
 {
 	uint32_t leaf = court_leaf(c, roster_by_id(c->roster, k->index)->leaf);
 
-	judge_confirm(k->series->judge, JUDGE_PLACE, k->index, 0);
 	if (court_case_find(c, JUDGE_LEAF, leaf) != NULL) {
+		judge_confirm(k->series->judge, JUDGE_PLACE, k->index, 0);
 		court_case_end(c, k, VERDICT_OK, "its leaf is to blame");
 		return;
 	}
-	k->kind = JUDGE_LEAF;
-	k->index = leaf;
 	free(k->subject);
 	k->subject = xstrdup(c->leaves[leaf]);
+	court_case_write(c, k); /* with the numbers that its node showed */
+	judge_confirm(k->series->judge, JUDGE_PLACE, k->index, 0);
+	k->kind = JUDGE_LEAF;
+	k->index = leaf;
 	judge_restore(k->series->judge, JUDGE_LEAF, leaf, JUDGE_BAD);
 	court_case_tell(c, k);
 }

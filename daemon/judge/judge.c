@@ -302,7 +302,10 @@ void
 judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state state)
 {
-	need(&j->tracks[kind], index)->state = (uint8_t)state;
+	struct judge_track *t = need(&j->tracks[kind], index);
+
+	t->state = (uint8_t)state;
+	t->clean = 0; /* rounds before it was accused clear nobody */
 }
 
 void

@@ -84,7 +84,7 @@ size_t judge_round(struct judge *j, struct score_obs *obs, size_t count,
  * again from nothing. */
 void judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
     int guilty);
-/* As an earlier life left it. */
+/* As an earlier life left it, or as a second pass on another found it. */
 void judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state state);
 /* It was away, or another took its name: what was known of it is void. */

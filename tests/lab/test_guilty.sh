@@ -45,7 +45,7 @@ before_start()
 	[canary]
 	tests = $tests
 	share = 1
-	partners = $partners
+	partners = match
 	precision = 0.001
 	time = $time
 	rounds_min = $rounds
@@ -176,9 +176,9 @@ node_test()
 	ctl verdict history node5 | grep -q '^bad' || fail "no history"
 }
 
-# 100 of 400 Mbit, of which three nodes of the leaf take a part each. With 4
-# leaves of 3 a node has 2 of its 11 partners inside: were it a quarter, they
-# would vouch for it.
+# 100 of 400 Mbit, of which the nodes of the leaf take a part each. With 4 leaves
+# of 3 a node has 2 of its 11 partners inside: were it a quarter of those it
+# meets, they would vouch for it.
 uplink_test()
 {
 	calm 2
@@ -302,10 +302,10 @@ node7_is_back()
 
 mode=${1:?}
 every=5s time=1s rounds=5 warmup=0 start_limit=20s deadline=60s
-partners=match leaves=3
+leaves=3
 case $mode in
 node) tests=bw ;;
-uplink) tests=bw every=10s time=4s rounds=11 warmup=1 partners=pair leaves=4 ;;
+uplink) tests=bw every=10s time=4s rounds=16 warmup=1 leaves=4 ;;
 host) tests=bw rounds=10 start_limit=120s deadline=300s ;;
 *) tests=lat ;;
 esac

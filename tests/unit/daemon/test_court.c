@@ -84,7 +84,15 @@ test_node_is_leaf(void **state)
 	assert_int_equal(court_open_cases(f->court, list, 4), 1);
 	assert_string_equal(list[0].kind, "leaf");
 	assert_string_equal(list[0].what, "link");
+	expect_text(f, "leaf 10.78.2.0/24: 41 % slower than other leaves");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	/* What was clean before it was accused does not count. */
+	for (int i = 0; i < 2; i++)
+		hear_round(f, 0);
+	assert_int_equal(court_open_cases(f->court, list, 4), 1);
+	expect_text(f, "leaf 10.78.2.0/24: 41 % slower than other leaves");
+	hear_round(f, 0);
+	assert_int_equal(court_open_cases(f->court, list, 4), 0);
 }
 
 static void
