@@ -89,7 +89,7 @@ rows_check(const struct numbers *n)
 	for (size_t i = 1; i < n->rows_count; i++)
 		if (numbers_columns(n, i) != columns)
 			return numbers_refuse(n, n->lines[i],
-			    "%zu numbers, but line %ld has %zu",
+			    "%zu numbers: allowed is what line %ld has, %zu",
 			    numbers_columns(n, i), n->lines[0], columns);
 	if (n->rows_count != columns && n->rows_count != 2 * columns)
 		return numbers_refuse(n, n->lines[n->rows_count - 1],

@@ -74,11 +74,12 @@ matrix_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 	for (size_t i = 1; i < r->rows_count; i++)
 		if (numbers_columns(r, i) != n)
 			return numbers_refuse(r, r->lines[i],
-			    "%zu numbers, but line %ld has %zu",
+			    "%zu numbers: allowed is what line %ld has, %zu",
 			    numbers_columns(r, i), r->lines[0], n);
 	if (r->rows_count != n)
 		return numbers_refuse(r, r->lines[r->rows_count - 1],
-		    "the matrix ends after %zu rows, but it has %zu columns",
+		    "the matrix ends after %zu rows: allowed are as many as "
+		    "columns, %zu",
 		    r->rows_count, n);
 	if (n > MATRIX_RANKS_MAX || (ranks > 0 && n > ranks))
 		return numbers_refuse(r, r->lines[0],
@@ -141,8 +142,9 @@ sums_check(const struct numbers *r, const struct matrix *m)
 		if (sent > (double)MATRIX_CELL_MAX ||
 		    received > (double)MATRIX_CELL_MAX)
 			return numbers_refuse(r, r->line,
-			    "rank %u sends or receives more than %llu", i,
-			    MATRIX_CELL_MAX);
+			    "rank %u sends or receives more: allowed is at "
+			    "most %llu",
+			    i, MATRIX_CELL_MAX);
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/str.h"
@@ -146,6 +147,21 @@ numbers_clear(struct numbers *n)
 	n->count = n->cap = n->rows_count = n->rows_cap = 0;
 }
 
+/* Nothing that waits for a writer, and nothing without an end. */
+static int
+check_file(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return -ENOTSUP;
+	return st.st_size > NUMBERS_FILE_MAX ? -EFBIG : 0;
+}
+
 /* The whole of fd. */
 static int
 slurp(int fd, char **ret, size_t *ret_bytes)
@@ -178,8 +194,11 @@ int
 numbers_slurp(const char *path, char **ret, size_t *ret_bytes, char *why,
     size_t why_bytes)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : slurp(fd, ret, ret_bytes);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int rc = fd < 0 ? -errno : check_file(fd);
+
+	if (rc == 0)
+		rc = slurp(fd, ret, ret_bytes);
 
 	if (fd >= 0)
 		close(fd);

@@ -330,7 +330,7 @@ load(const struct conf *c, struct sparse *sp, uint32_t ranks, char *why,
 	    &sp->m, why, why_bytes);
 	if (rc < 0 && rc != -EINVAL) {
 		pattern_refuse(c, SECTION, "file", why, why_bytes,
-		    "a file that can be read: %s", strerror(-rc));
+		    "a plain file that can be read: %s", strerror(-rc));
 		return -EINVAL;
 	}
 	if (rc < 0)
@@ -395,6 +395,12 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 	free(sp.next);
 	free(title);
 	matrix_clear(&sp.m);
+	if (sp.p->transfers_count == 0) {
+		plan_free(sp.p);
+		return pattern_refuse(c, SECTION, "scope", why, why_bytes,
+		    "one with messages, and %s has none",
+		    conf_string(c, SECTION, "file"));
+	}
 	*ret = sp.p;
 	return 0;
 }

@@ -113,6 +113,18 @@ printf '0 1 5\n0 4096 5\n' >"$work/m"
 refused "$work/m:2: rank 4096: allowed is 0 to 4095" plan sparse \
     file="$work/m" format=list
 refused "sparse.file = : allowed" plan sparse
+mkfifo "$work/fifo"
+refused "sparse.file = $work/fifo: allowed is a plain file" plan sparse \
+    file="$work/fifo"
+refused "sparse.file = /dev/zero: allowed is a plain file" plan sparse \
+    file=/dev/zero
+printf '0 0\n0 0\n' >"$work/m"
+refused "sparse.scope = all: allowed is one with messages" plan sparse \
+    file="$work/m"
+printf '0 2\n3 0\n' >"$work/m"
+refused "sparse.scope = inter: allowed is one with messages" check sparse \
+    file="$work/m" g=2 scope=inter
+refused "$work/fifo: " plan neighbor graph="$work/fifo"
 
 # What no memory holds is refused before it is built.
 refused "group.n = 60000: allowed is at most 100000000 messages" plan group \

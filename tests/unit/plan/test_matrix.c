@@ -105,12 +105,14 @@ static void
 test_refused(void **state)
 {
 	(void)state;
-	refused("1 2\n3\n", MATRIX_AUTO, 0, "m.txt:2: 1 numbers, but line 1");
+	refused("1 2\n3\n", MATRIX_AUTO, 0, "m.txt:2: 1 numbers: allowed is");
 	refused("1 2\n3 4 5\n", MATRIX_AUTO, 0, "m.txt:2: 3 numbers");
 	refused("1 2 3 4\n3 4 5 6\n", MATRIX_AUTO, 0,
-	    "m.txt:2: the matrix ends after 2 rows, but it has 4 columns");
+	    "m.txt:2: the matrix ends after 2 rows: allowed are as many as "
+	    "columns, 4");
 	refused("1 2\n3 4\n5 6\n", MATRIX_AUTO, 0,
-	    "m.txt:3: the matrix ends after 3 rows, but it has 2 columns");
+	    "m.txt:3: the matrix ends after 3 rows: allowed are as many as "
+	    "columns, 2");
 	refused("1 2\n3 -4\n", MATRIX_AUTO, 0,
 	    "m.txt:2: -4: allowed is a whole number, 0 to");
 	refused("1 2\n3 4.5\n", MATRIX_AUTO, 0, "m.txt:2: 4.5: allowed");
@@ -125,7 +127,7 @@ test_refused(void **state)
 	refused("0 1 5 6\n", MATRIX_LIST, 0, "m.txt:1: 4 numbers: allowed");
 	refused("src dst bytes\n", MATRIX_AUTO, 0, "m.txt:1: no numbers");
 	refused("1125899906842624 1125899906842624\n0 0\n", MATRIX_AUTO, 0,
-	    "m.txt:2: rank 0 sends or receives more than");
+	    "m.txt:2: rank 0 sends or receives more: allowed is at");
 }
 
 int
