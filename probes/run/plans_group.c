@@ -90,7 +90,7 @@ plans_run_binding(struct plans *ps, struct exec *e, const struct plan_report *r,
 		plans_report(ps, &part, &t, (int)i);
 		trial_clear(&t);
 	}
-	rc = plans_compare(ps, e, r);
+	rc = plans_prove_after(ps, e, r);
 	if (rc == 0) {
 		binding_run_rivals(&b, ps->team, &o->ask);
 		report_binding(ps, r, &b);

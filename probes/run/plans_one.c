@@ -116,19 +116,12 @@ plans_prove_before(struct plans *ps, struct exec *e,
 }
 
 int
-plans_compare(struct plans *ps, struct exec *e, const struct plan_report *r)
+plans_prove_after(struct plans *ps, struct exec *e, const struct plan_report *r)
 {
 	struct exec_fault f;
 	int rc = trial_compare(ps->team, e, PLANS_FIRST_DATA, &f);
 
-	return plans_fault(ps, r, rc, &f, "in the timed part");
-}
-
-int
-plans_prove_after(struct plans *ps, struct exec *e, const struct plan_report *r)
-{
-	int rc = plans_compare(ps, e, r);
-
+	rc = plans_fault(ps, r, rc, &f, "in the timed part");
 	return rc < 0 ? rc
 		      : proven(ps, e, r, PLANS_SECOND_DATA, "after timing");
 }

@@ -94,8 +94,6 @@ int plans_fault(struct plans *ps, const struct plan_report *r, int rc,
  * and every byte of other data. Each 0, or -EBADMSG once it is reported. */
 int plans_prove_before(struct plans *ps, struct exec *e,
     const struct plan_report *r);
-int plans_compare(struct plans *ps, struct exec *e,
-    const struct plan_report *r); /* the first half of after */
 int plans_prove_after(struct plans *ps, struct exec *e,
     const struct plan_report *r);
 void plans_refuse(struct plans *ps, const char *probe, const struct plan *p,

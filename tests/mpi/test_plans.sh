@@ -48,6 +48,12 @@ case_patterns() {
 	good 8 stripe g=4 bytes=1000001
 	good 8 stripe g=3 count=10
 	good 8 self bytes=1M
+	engine 4 run binding g=2 bytes=100001 "${quick[@]}" \
+		--json "$work/records" || fail "binding: exit $?"
+	complete binding
+	[ "$(count '.probe=="binding" and .verified and .n==3')" = 6 ] ||
+		fail "steps of a binding"
+	[ "$(count '.probe=="fit" and .g==2')" = 2 ] || fail "fits of a binding"
 	printf '0 1 2\n3 0 4\n5 6 7\n' >"$work/matrix"
 	good 8 sparse file="$work/matrix"
 	beside_alltoallv
