@@ -95,7 +95,8 @@ const struct conf_row options_campaign[] = {
 	    "A rail that alone gives less than this share of what the others "
 	    "give is named." },
 	{ "sparse", "file", CONF_STRING, 0, 4000, NULL, "", "",
-	    "A matrix (senders rows, elements) or lines src dst bytes." },
+	    "A matrix (senders rows, elements) or lines src dst bytes: a file, "
+	    "or halo8, which is shipped." },
 	{ "sparse", "format", CONF_CHOICE, 0, 0, "auto|matrix|list", "auto", "",
 	    "What the file is; auto tells a list by its three columns." },
 	{ "sparse", "g", CONF_INT, 1, RANKS_MAX, NULL, "1", "ranks",

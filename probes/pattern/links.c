@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/pattern/links_shipped.h"
 #include "probes/pattern/numbers.h"
+#include "probes/pattern/shipped.h"
 
 /* Breadth first from every device, along links in their direction. */
 void
@@ -158,7 +158,7 @@ links_shipped(const char *name, struct links *ret)
 {
 	char why[200];
 
-	for (const struct links_file *f = links_files; f->name != NULL; f++)
+	for (const struct shipped *f = links_files; f->name != NULL; f++)
 		if (strcmp(f->name, name) == 0)
 			return links_parse(name, f->text, strlen(f->text), ret,
 			    why, sizeof(why));

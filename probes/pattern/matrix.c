@@ -7,6 +7,7 @@
 
 #include "common/xalloc.h"
 #include "probes/pattern/numbers.h"
+#include "probes/pattern/shipped.h"
 
 /* Where every list of a list file may start from. */
 #define LIST_COLUMNS   3
@@ -192,9 +193,17 @@ int
 matrix_load(const char *path, enum matrix_format format, uint32_t ranks,
     struct matrix *ret, char *why, size_t why_bytes)
 {
+	const struct shipped *f = matrix_files;
 	size_t len = 0;
 	char *text = NULL;
-	int rc = numbers_slurp(path, &text, &len, why, why_bytes);
+	int rc;
+
+	while (f->name != NULL && strcmp(f->name, path) != 0)
+		f++;
+	if (f->name != NULL)
+		return matrix_parse(path, f->text, strlen(f->text), format,
+		    ranks, ret, why, why_bytes);
+	rc = numbers_slurp(path, &text, &len, why, why_bytes);
 
 	if (rc < 0)
 		return rc;

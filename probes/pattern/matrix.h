@@ -29,6 +29,8 @@ struct matrix {
 int matrix_parse(const char *name, const char *text, size_t len_bytes,
     enum matrix_format format, uint32_t ranks, struct matrix *ret, char *why,
     size_t why_bytes);
+/* A file, or by its name what is shipped (etc/patterns). -errno where it cannot
+ * be read. */
 int matrix_load(const char *path, enum matrix_format format, uint32_t ranks,
     struct matrix *ret, char *why, size_t why_bytes);
 void matrix_clear(struct matrix *m);

@@ -324,7 +324,7 @@ load(const struct conf *c, struct sparse *sp, uint32_t ranks, char *why,
 
 	if (path[0] == '\0')
 		return pattern_refuse(c, SECTION, "file", why, why_bytes,
-		    "the path of a matrix or list");
+		    "the path of a matrix or list, or halo8");
 	rc = matrix_load(path,
 	    (enum matrix_format)conf_choice(c, SECTION, "format"), ranks,
 	    &sp->m, why, why_bytes);
@@ -361,6 +361,10 @@ notes(struct sparse *sp)
 	plan_note_add(sp->p, "inter", "bytes", inter);
 	plan_note_add(sp->p, "self", "bytes", self);
 	plan_note_add(sp->p, "footprint", "bytes", plan_volume(sp->p));
+	plan_note_add(sp->p, "delivered", "bytes",
+	    sp->scope == SCOPE_ALL         ? all
+		: sp->scope == SCOPE_INTER ? inter
+					   : all - inter);
 }
 
 static int

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "probes/run/plans_part.h"
 #include "probes/run/rival_sparse.h"
 #include "probes/run/speedup.h"
 
+#define SECTION  "sparse"
 #define BASELINE "MPI_Alltoallv"
 
 struct sparse_run {
@@ -59,6 +61,36 @@ time_turns(struct sparse_run *n, const struct trial_ask *ask)
 	versus_time(exec_team(n->exec), ask, &n->versus);
 }
 
+/* What tells one pattern from another; of the file only its own name. */
+static void
+put_pattern(json_t *o, const struct conf *c)
+{
+	const char *file = conf_string(c, SECTION, "file");
+	const char *slash = strrchr(file, '/');
+
+	json_object_set_new(o, "pattern",
+	    json_string(slash != NULL ? slash + 1 : file));
+	json_object_set_new(o, "scope",
+	    json_string(conf_string(c, SECTION, "scope")));
+	json_object_set_new(o, "stripes",
+	    json_integer(conf_int(c, SECTION, "stripes")));
+}
+
+static void
+put_throughput(json_t *o, const struct speedup *s, uint64_t bytes)
+{
+	static const char *const names[VERSUS_SIDES] = { "throughput",
+		"baseline_throughput" };
+	double seconds[VERSUS_SIDES];
+
+	speedup_seconds(s, seconds);
+	json_object_set_new(o, "bytes", json_integer((json_int_t)bytes));
+	for (int i = 0; i < (s->baseline != NULL ? VERSUS_SIDES : 1); i++)
+		if (seconds[i] > 0)
+			json_object_set_new(o, names[i],
+			    json_real((double)bytes / seconds[i]));
+}
+
 static void
 report(struct plans *ps, const struct plan_report *r,
     const struct sparse_run *n)
@@ -66,10 +98,14 @@ report(struct plans *ps, const struct plan_report *r,
 	struct speedup s = { &n->versus, n->rival != NULL ? BASELINE : NULL,
 		n->rc, n->why };
 	char text[PLANS_WHY_BYTES];
+	json_t *o;
 
 	if (ps->world->rank != 0)
 		return;
-	emit_put(ps->emit, speedup_report(r, &s));
+	o = speedup_report(r, &s);
+	put_pattern(o, ps->conf);
+	put_throughput(o, &s, r->bytes);
+	emit_put(ps->emit, o);
 	speedup_text(&s, text, sizeof(text));
 	strbuf_addf(&ps->remarks, "%s\n", text);
 }

@@ -77,7 +77,10 @@ case_patterns() {
 beside_alltoallv() {
 	[ "$(count '.probe=="speedup" and .of=="sparse" and .n==3 and .value>0
 		and .baseline=="MPI_Alltoallv" and .seconds>0 and
-		.baseline_seconds>0')" = 1 ] || fail "no baseline of sparse"
+		.baseline_seconds>0 and .throughput>0 and
+		((.bytes/.seconds/.throughput-1)|fabs)<1e-6 and
+		.scope=="all" and .stripes>=0 and (.pattern|length)>0')" = 1 ] ||
+		fail "no baseline of sparse"
 }
 
 # The collective just run was timed beside the MPI's own.

@@ -229,6 +229,11 @@ def sparse(work, ranks, g, count, scope, seed, kind="int32"):
     path = f"{work}/{seed}.txt"
     with open(path, "w") as f:
         f.writelines(" ".join(map(str, row)) + "\n" for row in cells)
+    pattern(path, cells, g, count, scope, kind)
+
+
+def pattern(path, cells, g, count, scope, kind="int32"):
+    """What it takes, as (step, src, dst, bytes)."""
     size, want = SIZES[kind], []
     for i, row in enumerate(cells):
         for j, elements in enumerate(row):
@@ -244,10 +249,22 @@ def sparse(work, ranks, g, count, scope, seed, kind="int32"):
                          (2, b, j, cut * size)]
     words = (f"sparse file={path} g={g} stripes={count} scope={scope} "
              f"type={kind}")
-    compare(words, want, {"footprint": sum(m[3] for m in want)})
+    compare(words, want, {
+        "footprint": sum(m[3] for m in want),
+        "delivered": sum(m[3] for m in want if m[0] == 0)})
+    return want
+
+
+def read(path):
+    with open(path) as f:
+        return [list(map(int, line.split())) for line in f
+                if line.strip() and not line.startswith("#")]
 
 
 def patterns(work):
+    shipped = read(here + "/../../../etc/patterns/halo8.txt")
+    for count in 0, 2:
+        pattern("halo8", shipped, 2, count, "all")
     sparse(work, 6, 3, 0, "all", 1)
     sparse(work, 8, 4, 4, "all", 2)
     sparse(work, 12, 4, 3, "all", 3, "int64")
@@ -450,4 +467,5 @@ def main():
     sys.exit(1 if bad else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
