@@ -123,6 +123,45 @@ print_plans(const json_t *records)
 	return count;
 }
 
+/* ---- more and more nodes ---- */
+
+static void
+scale_row(struct table *t, const json_t *r)
+{
+	table_cell(t, "%s", print_member(r, "pattern", "?"));
+	table_cell(t, "%s", print_member(r, "direction", "?"));
+	table_cell(t, "%.0f", print_number(r, "k"));
+	table_cell(t, "%.0f", print_number(r, "groups"));
+	bytes_cell(t, print_number(r, "bytes"));
+	quantity_cell(t, print_number(r, "node_bandwidth"), "B/s");
+	quantity_cell(t, print_number(r, "rated"), "B/s");
+	share_cell(t, print_number(r, "rated_ratio"));
+	share_cell(t, print_number(r, "ratio"));
+}
+
+static int
+print_scales(const json_t *records)
+{
+	struct table *t = table_new("pattern|direction|>k|>nodes|>bytes|"
+				    ">per node|>rated|>of it|>of predicted");
+	int count = 0;
+	size_t i;
+	json_t *r;
+
+	json_array_foreach (records, i, r) {
+		if (!is(r, "probe", "group") || !is(r, "of", "whole") ||
+		    !isfinite(print_number(r, "node_bandwidth")))
+			continue;
+		if (count++ == 0)
+			printf("\neach way through the busiest node:\n");
+		scale_row(t, r);
+	}
+	if (count > 0)
+		table_print(t, stdout);
+	table_free(t);
+	return count;
+}
+
 /* ---- beside others ---- */
 
 static int
@@ -294,8 +333,9 @@ print_selves(const json_t *records)
 int
 delivered_print(const json_t *records)
 {
-	return print_plans(records) + print_beside(records) +
-	    print_fits(records) + print_rails(records) + print_selves(records);
+	return print_plans(records) + print_scales(records) +
+	    print_beside(records) + print_fits(records) + print_rails(records) +
+	    print_selves(records);
 }
 
 /* ---- pictures ---- */

@@ -118,6 +118,99 @@ take_stripe(struct deliver *d, const json_t *record)
 		s->efficiency = efficiency;
 }
 
+/* ---- nodes that grow in number, and patterns ---- */
+
+static struct deliver_scale *
+scale_row(struct deliver *d, const char *pattern, const char *direction,
+    int groups)
+{
+	struct deliver_scale *s;
+
+	for (size_t i = 0; i < d->scales_count; i++) {
+		s = &d->scales[i];
+		if (s->pattern == pattern && s->direction == direction &&
+		    s->groups == groups)
+			return s;
+	}
+	if (d->scales_count == DELIVER_GROUPS_MAX)
+		return NULL;
+	s = &d->scales[d->scales_count++];
+	*s = (struct deliver_scale){ .pattern = pattern,
+		.direction = direction,
+		.groups = groups };
+	return s;
+}
+
+static void
+take_scale(struct deliver *d, const json_t *record)
+{
+	const char *pattern = known(patterns, ARRAY_LEN(patterns),
+	    member_text(record, "pattern"));
+	const char *direction = known(directions, ARRAY_LEN(directions),
+	    member_text(record, "direction"));
+	double groups = member_number(record, "groups");
+	double per_s = member_number(record, "node_bandwidth");
+	struct deliver_scale *s;
+
+	if (pattern == NULL || direction == NULL || !isfinite(per_s) ||
+	    !(groups >= 2 && groups <= RAIL_MAX))
+		return;
+	s = scale_row(d, pattern, direction, (int)groups);
+	if (s == NULL || !supersedes(record, s->run, &s->bytes))
+		return;
+	s->node_per_s = per_s;
+	s->share = member_number(record, "rated_ratio");
+}
+
+/* Names of files become labels. */
+static int
+is_plain(const char *name)
+{
+	return name[0] != '\0' && strlen(name) < DELIVER_PATTERN_BYTES &&
+	    name[strspn(name,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789._-")] == '\0';
+}
+
+static struct deliver_sparse *
+sparse_row(struct deliver *d, const char *pattern, const char *scope,
+    int stripes)
+{
+	struct deliver_sparse *s;
+
+	for (size_t i = 0; i < d->sparse_count; i++) {
+		s = &d->sparse[i];
+		if (strcmp(s->pattern, pattern) == 0 && s->scope == scope &&
+		    s->stripes == stripes)
+			return s;
+	}
+	if (d->sparse_count == DELIVER_SPARSE_MAX)
+		return NULL;
+	s = &d->sparse[d->sparse_count++];
+	*s = (struct deliver_sparse){ .scope = scope, .stripes = stripes };
+	memcpy(s->pattern, pattern, strlen(pattern) + 1);
+	return s;
+}
+
+static void
+take_sparse(struct deliver *d, const json_t *record)
+{
+	static const char *const scopes[] = { "all", "intra", "inter" };
+	const char *pattern = member_text(record, "pattern");
+	const char *scope = known(scopes, ARRAY_LEN(scopes),
+	    member_text(record, "scope"));
+	double stripes = member_number(record, "stripes");
+	double speedup = member_number(record, "value");
+	struct deliver_sparse *s;
+
+	if (!is_plain(pattern) || scope == NULL || !isfinite(speedup) ||
+	    !(stripes >= 0 && stripes <= RAIL_MAX))
+		return;
+	s = sparse_row(d, pattern, scope, (int)stripes);
+	if (s != NULL && supersedes(record, s->run, &s->bytes))
+		s->speedup = speedup;
+}
+
 /* ---- nodes and their rails ---- */
 
 static struct deliver_place *
@@ -194,8 +287,12 @@ deliver_take(struct deliver *d, const json_t *record)
 	const char *probe = member_text(record, "probe");
 	const char *of = member_text(record, "of");
 
-	if (strcmp(probe, "group") == 0 && strcmp(of, "whole") == 0)
+	if (strcmp(probe, "group") == 0 && strcmp(of, "whole") == 0) {
 		take_group(d, record);
+		take_scale(d, record);
+	}
+	if (strcmp(probe, "speedup") == 0 && strcmp(of, "sparse") == 0)
+		take_sparse(d, record);
 	if (strcmp(probe, "self") == 0 && strcmp(of, "whole") == 0)
 		take_self(d, record);
 	if (strcmp(probe, "fit") == 0)

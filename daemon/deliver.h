@@ -11,9 +11,11 @@
 
 #include "schema/record.h"
 
-#define DELIVER_GROUPS_MAX  256
-#define DELIVER_STRIPES_MAX 16
-#define DELIVER_PLACES_MAX  65536
+#define DELIVER_GROUPS_MAX    256
+#define DELIVER_STRIPES_MAX   16
+#define DELIVER_SPARSE_MAX    64
+#define DELIVER_PATTERN_BYTES 64
+#define DELIVER_PLACES_MAX    65536
 
 /* Of the largest message of the newest run. */
 struct deliver_group {
@@ -28,6 +30,21 @@ struct deliver_stripe {
 	char run[RECORD_RUN_MAX + 1];
 	double bytes, efficiency;
 };
+/* A group over so many nodes; each way through the busiest of them. */
+struct deliver_scale {
+	const char *pattern, *direction;
+	int groups;
+	char run[RECORD_RUN_MAX + 1];
+	double bytes, node_per_s, share; /* of what is rated; NAN: not known */
+};
+/* An application's pattern against the MPI's own. */
+struct deliver_sparse {
+	char pattern[DELIVER_PATTERN_BYTES];
+	const char *scope;
+	int stripes;
+	char run[RECORD_RUN_MAX + 1];
+	double bytes, speedup;
+};
 struct deliver_place {
 	char *node;
 	int rail; /* DELIVER_SELF: copies within the node */
@@ -41,6 +58,10 @@ struct deliver {
 	size_t groups_count;
 	struct deliver_stripe stripes[DELIVER_STRIPES_MAX];
 	size_t stripes_count;
+	struct deliver_scale scales[DELIVER_GROUPS_MAX];
+	size_t scales_count;
+	struct deliver_sparse sparse[DELIVER_SPARSE_MAX];
+	size_t sparse_count;
 	struct deliver_place *places;
 	size_t places_count, places_cap;
 	json_t *index; /* of places, by "node rail" */

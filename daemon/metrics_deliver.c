@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_deliver.c - groups, stripes, copies within nodes, and rails.
+ * metrics_deliver.c - groups, stripes, patterns, copies within nodes, and
+ * rails.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "daemon/deliver.h"
@@ -46,6 +48,61 @@ stripes(const struct deliver *d, struct strbuf *to)
 }
 
 static void
+scales(const struct deliver *d, struct strbuf *to)
+{
+	static const char per_s[] = "coalmine_node_bandwidth_bytes_per_second";
+	static const char share[] = "coalmine_node_bandwidth_ratio";
+	char groups[16];
+
+	expo_family(to, per_s, "gauge",
+	    "Each way through the busiest node of groups of devices, largest "
+	    "message of the newest run.");
+	for (size_t i = 0; i < d->scales_count; i++) {
+		const struct deliver_scale *s = &d->scales[i];
+
+		snprintf(groups, sizeof(groups), "%d", s->groups);
+		expo_sample(to, per_s,
+		    EXPO_LABELS({ "pattern", s->pattern },
+			{ "direction", s->direction }, { "groups", groups }),
+		    s->node_per_s);
+	}
+	expo_family(to, share, "gauge",
+	    "The same as a share of what the node's interfaces are rated or "
+	    "described for.");
+	for (size_t i = 0; i < d->scales_count; i++) {
+		const struct deliver_scale *s = &d->scales[i];
+
+		snprintf(groups, sizeof(groups), "%d", s->groups);
+		if (isfinite(s->share))
+			expo_sample(to, share,
+			    EXPO_LABELS({ "pattern", s->pattern },
+				{ "direction", s->direction },
+				{ "groups", groups }),
+			    s->share);
+	}
+}
+
+static void
+sparse(const struct deliver *d, struct strbuf *to)
+{
+	static const char name[] = "coalmine_sparse_speedup_ratio";
+
+	expo_family(to, name, "gauge",
+	    "Speed-up of an application's pattern over MPI_Alltoallv, newest "
+	    "run.");
+	for (size_t i = 0; i < d->sparse_count; i++) {
+		const struct deliver_sparse *s = &d->sparse[i];
+		char stripes[16];
+
+		snprintf(stripes, sizeof(stripes), "%d", s->stripes);
+		expo_sample(to, name,
+		    EXPO_LABELS({ "pattern", s->pattern },
+			{ "scope", s->scope }, { "stripes", stripes }),
+		    s->speedup);
+	}
+}
+
+static void
 places(const struct deliver *d, struct strbuf *to)
 {
 	static const char self[] = "coalmine_self_bandwidth_ratio";
@@ -82,5 +139,7 @@ metrics_deliver(const struct metrics_in *in, struct strbuf *to)
 
 	groups(d, to);
 	stripes(d, to);
+	scales(d, to);
+	sparse(d, to);
 	places(d, to);
 }

@@ -11,6 +11,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/run/places.h"
+#include "probes/run/rated.h"
 #include "probes/run/report.h"
 #include "schema/patterns.h"
 #include "schema/record.h"
@@ -147,12 +148,14 @@ put_times(json_t *o, const struct trial *t, const struct timing *tm)
 
 static void
 put_places(json_t *o, const struct plan_report *r, const struct trial *t,
-    int step)
+    double median_s, int step)
 {
 	struct places places;
 
 	places_count(r, t, step, &places);
 	places_put(&places, o);
+	if (r->groups > 0 && step == PLAN_REPORT_WHOLE)
+		rated_put(&places, median_s, r->rated_per_s, o);
 	places_clear(&places);
 }
 
@@ -188,6 +191,8 @@ put_shape(json_t *o, const struct plan_report *r)
 	json_object_set_new(o, "pattern", json_string(r->pattern));
 	json_object_set_new(o, "direction", json_string(r->direction));
 	json_object_set_new(o, "k", json_integer(r->k));
+	if (r->groups > 0)
+		json_object_set_new(o, "groups", json_integer(r->groups));
 }
 
 static const char *
@@ -232,7 +237,7 @@ plan_report_trial(const struct plan_report *r, const struct trial *t, int step)
 	json_object_set_new(o, "verified", json_true());
 	if (r->staging[0] != '\0')
 		json_object_set_new(o, "staging", json_string(r->staging));
-	put_places(o, r, t, step);
+	put_places(o, r, t, tm.median_middle_s, step);
 	put_notes(o, r->plan);
 	return o;
 }

@@ -26,7 +26,8 @@ struct plan_report {
 	const double *memory_rank_per_s; /* of each; or NULL */
 	/* Of a group: what it is; pattern NULL for others. */
 	const char *pattern, *direction;
-	int k;
+	int k, groups;
+	double rated_per_s; /* see rated.h */
 	const char *staging;
 	const char *machine; /* of the prediction; NULL: there is none */
 	double predicted_s;

@@ -15,6 +15,7 @@
 #include "probes/run/collective_run.h"
 #include "probes/run/neighbor_run.h"
 #include "probes/run/plans_part.h"
+#include "probes/run/rated.h"
 #include "probes/run/spmm.h"
 #include "probes/run/team.h"
 
@@ -405,6 +406,8 @@ name_group(const struct plans *ps, struct plan_report *r)
 	r->pattern = conf_string(ps->conf, section, "pattern");
 	r->direction = conf_string(ps->conf, section, "direction");
 	r->k = (int)conf_int(ps->conf, section, "k");
+	r->groups = (int)conf_int(ps->conf, section, "n");
+	r->rated_per_s = rated_node_per_s(ps->machine, "");
 }
 
 void

@@ -242,7 +242,12 @@ case_transports() {
 	[ "$(count '.probe=="self" and (.rails|length)==0 and
 		(.nodes|length)==1 and .nodes[0].slowest==3')" = 1 ] ||
 		fail "nodes of self"
-	COALMINE_FAKE_NODES=2 good 8 group n=2 g=1 count=100
+	COALMINE_FAKE_NODES=2 good 8 group n=2 g=1 count=100 \
+		machine="$COALMINE_SOURCE/etc/machines/lab.conf"
+	[ "$(count '.groups==2 and .node_bandwidth>0 and .rated>2e7 and
+		((.bytes/.median_middle/.node_bandwidth-1)|fabs)<1e-6 and
+		((.node_bandwidth/.rated/.rated_ratio-1)|fabs)<1e-6')" = 1 ] ||
+		fail "each way through a node"
 	[ "$(count '(.nodes|length)==2 and .rails[0].sent_bytes==400 and
 		.nodes[0].sent_bytes==400 and .nodes[1].received_bytes==400 and
 		([.nodes[].slowest]|add)==3')" = 1 ] || fail "nodes and rails"

@@ -87,9 +87,19 @@ collective(const char *run, const char *name, double bytes, double per_s)
 static json_t *
 group(const char *run, const char *pattern, double bytes, double per_s)
 {
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f,s:{s:f}}", "probe",
-	    "group", "of", "whole", "run", run, "pattern", pattern, "direction",
-	    "bi", "k", 2, "bytes", bytes, "bandwidth", "median_middle", per_s);
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f,s:{s:f},s:i,s:f,s:f}",
+	    "probe", "group", "of", "whole", "run", run, "pattern", pattern,
+	    "direction", "bi", "k", 2, "bytes", bytes, "bandwidth",
+	    "median_middle", per_s, "groups", 4, "node_bandwidth", per_s / 2,
+	    "rated_ratio", per_s / 44e6);
+}
+
+static json_t *
+sparse(const char *run, const char *pattern, double speedup)
+{
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f,s:f}", "probe",
+	    "speedup", "of", "sparse", "run", run, "pattern", pattern, "scope",
+	    "inter", "stripes", 2, "bytes", 1e6, "value", speedup);
 }
 
 static void
@@ -99,6 +109,9 @@ take_delivered(struct latest *l)
 	take_new(l, group("r-2", "rail", 4e6, 22e6));
 	take_new(l, group("r-2", "rail", 4, 1e3)); /* smaller */
 	take_new(l, group("r-2", "sideways", 4e6, 18e6));
+	take_new(l, sparse("r-4", "halo8", 1.5));
+	take_new(l, sparse("r-5", "halo8", 1.25));
+	take_new(l, sparse("r-5", "a\"b", 3));
 	take_new(l,
 	    json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f,s:[{s:i,s:[{s:s,s:f}]}]}",
 		"probe", "speedup", "of", "stripe", "baseline", "direct", "run",
@@ -198,6 +211,12 @@ test_promised_names(void **state)
 		"{collective=\"broadcast\",impl=\"coalmine\"} 0.5",
 		"coalmine_group_bandwidth_bytes_per_second"
 		"{pattern=\"rail\",direction=\"bi\",k=\"2\"} 22000000",
+		"coalmine_node_bandwidth_bytes_per_second"
+		"{pattern=\"rail\",direction=\"bi\",groups=\"4\"} 11000000",
+		"coalmine_node_bandwidth_ratio"
+		"{pattern=\"rail\",direction=\"bi\",groups=\"4\"} 0.5",
+		"coalmine_sparse_speedup_ratio"
+		"{pattern=\"halo8\",scope=\"inter\",stripes=\"2\"} 1.25",
 		"coalmine_stripe_efficiency_ratio{via=\"ipc+mpi+ipc\","
 		"g=\"4\"} 0.75",
 		"coalmine_rail_bandwidth_ratio{node=\"node3\",rail=\"1\"} "
