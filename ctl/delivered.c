@@ -140,6 +140,13 @@ scale_row(struct table *t, const json_t *r)
 }
 
 static int
+is_scale(const json_t *r)
+{
+	return is(r, "probe", "group") && is(r, "of", "whole") &&
+	    isfinite(print_number(r, "node_bandwidth"));
+}
+
+static int
 print_scales(const json_t *records)
 {
 	struct table *t = table_new("pattern|direction|>k|>nodes|>bytes|"
@@ -149,8 +156,7 @@ print_scales(const json_t *records)
 	json_t *r;
 
 	json_array_foreach (records, i, r) {
-		if (!is(r, "probe", "group") || !is(r, "of", "whole") ||
-		    !isfinite(print_number(r, "node_bandwidth")))
+		if (!is_scale(r))
 			continue;
 		if (count++ == 0)
 			printf("\neach way through the busiest node:\n");
@@ -387,6 +393,86 @@ draw_fit(const json_t *records, const json_t *r, struct picture *p)
 	free(groups);
 }
 
+/* One curve: nothing but the number of nodes and the size differs. */
+static int
+same_scale(const json_t *a, const json_t *b)
+{
+	return strcmp(print_member(a, "pattern", ""),
+		   print_member(b, "pattern", "")) == 0 &&
+	    strcmp(print_member(a, "direction", ""),
+		print_member(b, "direction", "")) == 0 &&
+	    print_number(a, "k") == print_number(b, "k");
+}
+
+/* Of so many nodes the largest messages, the first of them. */
+static int
+leads_scale(const json_t *records, const json_t *r)
+{
+	int before = 1;
+	size_t i;
+	json_t *o;
+
+	json_array_foreach (records, i, o) {
+		double more = print_number(o, "bytes") -
+		    print_number(r, "bytes");
+
+		if (o == r)
+			before = 0;
+		else if (is_scale(o) && same_scale(o, r) &&
+		    print_number(o, "groups") == print_number(r, "groups") &&
+		    (before ? more >= 0 : more > 0))
+			return 0;
+	}
+	return 1;
+}
+
+/* As Figure 12: what a node gets through when there are more of them. */
+static void
+draw_scale(const json_t *records, const json_t *first, struct picture *p)
+{
+	static const char *const names[] = { "busiest node", NULL, "rated" };
+	size_t max = json_array_size(records), count = 0, i;
+	struct picture_group *groups = xcalloc(max + 1, sizeof(*groups));
+	char(*labels)[16] = xcalloc(max + 1, sizeof(*labels)), title[96];
+	json_t *r;
+
+	json_array_foreach (records, i, r) {
+		if (!is_scale(r) || !same_scale(first, r) ||
+		    !leads_scale(records, r))
+			continue;
+		snprintf(labels[count], sizeof(labels[count]), "%.0f nodes",
+		    print_number(r, "groups"));
+		groups[count] = (struct picture_group){ labels[count],
+			{ print_number(r, "node_bandwidth"), NAN },
+			print_number(r, "rated") };
+		count++;
+	}
+	snprintf(title, sizeof(title),
+	    "Each way through a node: %s, direction %s, k=%.0f",
+	    print_member(first, "pattern", "?"),
+	    print_member(first, "direction", "?"), print_number(first, "k"));
+	if (count > 1)
+		picture_groups(p, title, "B/s", names, groups, count);
+	free(labels);
+	free(groups);
+}
+
+static void
+draw_scales(const json_t *records, struct picture *p)
+{
+	size_t i, k;
+	json_t *r, *o;
+
+	json_array_foreach (records, i, r) {
+		int drawn = !is_scale(r);
+
+		json_array_foreach (records, k, o)
+			drawn |= k < i && is_scale(o) && same_scale(o, r);
+		if (!drawn)
+			draw_scale(records, r, p);
+	}
+}
+
 /* As Figure 11: what the smallest messages take. */
 static void
 draw_latencies(const json_t *records, struct picture *p)
@@ -418,5 +504,6 @@ delivered_draw(const json_t *records, struct picture *p)
 	json_array_foreach (records, i, r)
 		if (is(r, "probe", "fit"))
 			draw_fit(records, r, p);
+	draw_scales(records, p);
 	draw_latencies(records, p);
 }

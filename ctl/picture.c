@@ -390,15 +390,22 @@ frame_add(struct picture *p, double x, double w, double y, double h)
 	    x, y, w, h, INK);
 }
 
+/* What all groups of a picture have in common. */
+struct plot {
+	double room, top; /* pixels of a group; the highest value */
+	int sides;
+};
+
 static void
 group_add(struct picture *p, const struct picture_group *g, double x,
-    double room, double top)
+    const struct plot *all)
 {
-	double w = room * 0.8 / PICTURE_SIDES, floor_y = p->height + PLOT;
+	double room = all->room, top = all->top;
+	double w = room * 0.8 / all->sides, floor_y = p->height + PLOT;
 	char text[32];
 
 	x += room * 0.1;
-	for (int k = 0; k < PICTURE_SIDES; k++)
+	for (int k = 0; k < all->sides; k++)
 		if (isfinite(g->value[k])) {
 			double h = g->value[k] / top * PLOT;
 
@@ -442,16 +449,18 @@ picture_groups(struct picture *p, const char *title, const char *unit,
     const char *const names[PICTURE_SIDES + 1],
     const struct picture_group *groups, size_t count)
 {
-	double top = group_top(groups, count);
-	double room = (WIDTH - AXIS_W) / (double)(count > 0 ? count : 1);
+	struct plot all = { .room = (WIDTH - AXIS_W) /
+		    (double)(count > 0 ? count : 1),
+		.top = group_top(groups, count),
+		.sides = names[1] != NULL ? PICTURE_SIDES : 1 };
 
-	if (count == 0 || top <= 0)
+	if (count == 0 || all.top <= 0)
 		return;
 	title_add(p, title);
 	p->height += AXIS / 2; /* for what stands above a full frame */
-	group_axis(p, top, unit);
+	group_axis(p, all.top, unit);
 	for (size_t i = 0; i < count; i++)
-		group_add(p, &groups[i], AXIS_W + (double)i * room, room, top);
+		group_add(p, &groups[i], AXIS_W + (double)i * all.room, &all);
 	p->height += PLOT + AXIS;
 	group_legend(p, names);
 	p->height += GAP;

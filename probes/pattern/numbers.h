@@ -38,8 +38,8 @@ size_t numbers_columns(const struct numbers *n, size_t row);
 int numbers_refuse(const struct numbers *n, long line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The whole of a plain file, NUL-ended, NUMBERS_FILE_MAX bytes at most; -errno and
- * "path: why" otherwise. The caller frees *ret. */
+/* The whole of a plain file, NUL-ended, NUMBERS_FILE_MAX bytes at most; -errno
+ * and "path: why" otherwise. The caller frees *ret. */
 int numbers_slurp(const char *path, char **ret, size_t *ret_bytes, char *why,
     size_t why_bytes);
 

@@ -100,11 +100,15 @@ check "report --svg: frames" test \
     "$(grep -c 'fill="none" stroke' "$work/c.svg")" = 18
 check "report --svg: bars" test "$(grep -c '<rect' "$work/c.svg")" = 54
 check "report --svg: the bound's share" grep -q '>86 %<' "$work/c.svg"
-# Four framed bars and a legend for each of two profiles.
+# Four framed bars and a legend for each of two profiles, three and a legend
+# for more and more nodes.
 "$coalctl" report 20261121-bd-ffff --svg "$work/b.svg" ||
 	check "report --svg of a binding" false
 check "report --svg: models" test \
-    "$(grep -c 'fill="none" stroke' "$work/b.svg")" = 10
+    "$(grep -c 'fill="none" stroke' "$work/b.svg")" = 14
+check "report --svg: more nodes, of each the largest messages" test \
+    "$(grep -Eo '[234] nodes|(58|50|43) %' "$work/b.svg" | tr '\n' ' ')" = \
+    '58 % 2 nodes 50 % 3 nodes 43 % 4 nodes '
 check "report --svg: the binding" grep -q 'round-robin over 2 NICs' "$work/b.svg"
 check "report --html lacks a test without a number" \
     grep -q '<td>allreduce</td>.*<td>timeout</td>' "$work/r.html"
