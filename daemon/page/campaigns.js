@@ -5,6 +5,7 @@
 import { get, maybe } from "./api.js";
 import { card, facts, h, s, section, table } from "./dom.js";
 import { roomFor } from "./bars.js";
+import { matrixCard } from "./matrix.js";
 import { runsCard } from "./runs.js";
 import { ago, at, bytes, digits, href, iso, known, list, now, percent, pill,
 	runLink, span } from "./words.js";
@@ -36,6 +37,7 @@ export async function campaignPage(name) {
 	const path = encodeURIComponent(name);
 	const [c, runs] = await Promise.all([get("campaigns/" + path),
 		get("runs?limit=30&campaign=" + path)]);
+	const matrix = await matrixCard(list(runs)).catch(() => null);
 	return [card("head", [c.ok, c.enabled, c.next_unix_ns, c.last_state],
 		() => h("section", { class: "verdict " + (c.ok === false ?
 			"bad" : "unknown") }, h("h1", null, name),
@@ -45,7 +47,7 @@ export async function campaignPage(name) {
 			["Every", every(c)], ["Window", c.window],
 			["Next", due(c)], ["Last", lastOf(c)],
 			["From", c.source]]))),
-	card("runs", runs, () => runsCard(list(runs), "Runs")),
+	matrix, card("runs", runs, () => runsCard(list(runs), "Runs")),
 	c.text && card("text", c.text, () => section("File", null,
 		h("pre", null, c.text)))];
 }

@@ -6,7 +6,7 @@
  */
 import { colour, h } from "./dom.js";
 import { digits, href, known, list, plural } from "./words.js";
-import { nodeTone, TONES } from "./status.js";
+import { nodeTone, SUSPECT_Z, TONES } from "./status.js";
 
 const TILES_MAX = 400; /* more nodes than this are painted */
 const SIZES = [24, 18, 14, 11, 9, 7]; /* of a painted cell, pixels */
@@ -190,7 +190,9 @@ export function gridCard(nodes, verdicts) {
 	return h("section", { id: "grid", class: shown.length > TILES_MAX ?
 		"many" : null }, h("h2", null, "Nodes ", h("small",
 		null, plural(shown.length, "node") + (groups.length > 1 ? ", " +
-		groups.length + " leaves" : ""))),
+		groups.length + " leaves" : "") + (shown.some(n =>
+		known(n.score)) ? "; z: how far from its peers, above " +
+			SUSPECT_Z + " is slow" : ""))),
 		shown.length > TILES_MAX ? painted(groups) : tiles(groups),
 		h("p", { class: "legend" }, Object.entries(TONES).filter(
 			([tone]) => count(tone) > 0).map(([tone, text]) =>

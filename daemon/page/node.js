@@ -6,7 +6,7 @@
 import { get, maybe } from "./api.js";
 import { card, facts, h, section, table } from "./dom.js";
 import { historyPlot } from "./plot.js";
-import { nodeTone, SUSPECT_Z, TONES, verdictFacts } from "./status.js";
+import { nodeTone, SUSPECT_Z, TONES, verdictRows } from "./status.js";
 import { ago, bytes, digits, known, list, nodeLink, pill, value } from
 	"./words.js";
 import { runsCard } from "./runs.js";
@@ -96,8 +96,8 @@ function headCard(node, verdict) {
 	const tone = nodeTone(node, verdict && new Map([[node.node, verdict]]));
 	return h("section", { class: "verdict " + RANK[tone] },
 		h("h1", null, node.node, ": ", TONES[tone]),
-		verdictFacts(verdict),
-		facts([["State", node.state], ["Since", ago(node.since_unix_ns)],
+		facts([...verdictRows(verdict), ["State", [node.state,
+			" since ", ago(node.since_unix_ns)]],
 			["Last heard", ago(node.last_seen_unix_ns)],
 			["Score", known(node.score) ? digits(node.score) +
 				" (robust z; above " + SUSPECT_Z + " is slow)" :

@@ -19,13 +19,21 @@ const DAY_NS = 86400e9;
 function timeCard(impacts, parameters, go) {
 	const days = parameters.get("days") || "7";
 	const of = parameters.get("of") || "p99";
-	const kind = impacts.filter(i => i.of === of && known(i.value));
+	/* Runs of two campaigns are no series: the newest run's is drawn. */
+	const campaigns = [...new Set(impacts.map(i => i.campaign))].sort();
+	const wanted = parameters.get("campaign");
+	const campaign = campaigns.includes(wanted) ? wanted :
+		impacts[0].campaign;
+	const kind = impacts.filter(i => i.campaign === campaign &&
+		i.of === of && known(i.value));
 	const tests = [...new Set(kind.map(i => i.test))].sort();
 	const test = parameters.get("test") || "";
 	const chosen = tests.includes(test) ? [test] : tests;
 	return h("section", { id: "impact" }, h("h2", null,
 		"Impact over time ", h("small", null, "a point is a run"),
 		h("span", { class: "choices" },
+		campaigns.length > 1 && choice("campaign", campaigns.map(c =>
+			[c, c]), campaign, v => go({ campaign: v })),
 		choice("test", [["", "all tests"], ...tests.map(t => [t, t])],
 			tests.includes(test) ? test : "", v => go({ test: v })),
 		choice("statistic", [["p99", "p99"], ["mean", "mean"]], of, v =>

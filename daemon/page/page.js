@@ -206,6 +206,9 @@ function begin() {
 		window.scrollTo(0, 0);
 		renew();
 	});
+	/* Canvases do not follow the reader's colours by themselves. */
+	window.matchMedia("(prefers-color-scheme: dark)")
+		.addEventListener("change", renew);
 	let width = window.innerWidth;
 	window.addEventListener("resize", () => {
 		if (window.innerWidth === width)

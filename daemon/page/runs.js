@@ -6,7 +6,7 @@
 import { get } from "./api.js";
 import { histogram, impactCard } from "./bars.js";
 import { card, choice, facts, h, section, table } from "./dom.js";
-import { heat, impactMatrix, pairHeat } from "./heat.js";
+import { heat, pairHeat } from "./heat.js";
 import { causesTable, hasBar, hasCause, hasNodes, hasThroughput, hasWire,
 	isRatio, modelBars, nodesTable, speedupBars, throughputBars,
 	wireTable } from "./model.js";
@@ -166,14 +166,10 @@ function cardsOf(records, parameters, go) {
 	const of = probe => records.filter(r => r.probe === probe);
 	const canaries = of("canary");
 	const impacts = of("impact").filter(r => known(r.value));
-	const plain = impacts.filter(i => !i.congestor);
-	const matrix = impactMatrix(impacts, times);
 	const others = records.filter(r => !KNOWN_PROBES.includes(r.probe));
 	const chosen = parameters.get("pairs");
-	return [plain.length > 0 && card("impact", plain, () =>
-		impactCard(plain, "Congestion impact")),
-		matrix && card("matrix", impacts, () => section("Which " +
-			"congestor hurts which canary", "impact at p99", matrix)),
+	return [impacts.length > 0 && card("impact", impacts, () =>
+		impactCard(impacts, "Congestion impact")),
 		...planCards(others),
 		...[...new Set(canaries.map(r => r.test))].map(t =>
 			card("hist-" + t, canaries, () => histogram(t,

@@ -3,7 +3,7 @@
  * status.js - what all of it means: who is suspect, what an operator should
  * know, and the one line above everything. No data is never green.
  */
-import { facts, h } from "./dom.js";
+import { h } from "./dom.js";
 import { ago, at, digits, isLive, known, nodeLink, now, pill, plural, runLink,
 	RUN_TONE, span, times } from "./words.js";
 
@@ -163,8 +163,8 @@ export function suspectsCard(rows) {
 }
 
 /* What is known against one node, or for it, for its own page. */
-export const verdictFacts = v => v && facts([["Verdict", pill(v.verdict,
+export const verdictRows = v => !v ? [] : [["Verdict", pill(v.verdict,
 	v.verdict)], ["Where", WHATS[v.what] || v.what],
-	["Evidence", v.text], ["Since", at(v.since_unix_ns) !== null &&
+	["Evidence", v.text], ["Noticed", at(v.since_unix_ns) !== null &&
 		ago(v.since_unix_ns)],
-	["Rounds", v.rounds]]);
+	["Rounds", v.rounds]];

@@ -151,10 +151,23 @@ def test_node(b, url):
     shows(b, url + "#/node/node1", "node1: like its peers")
 
 
+def test_campaigns_apart(b, url):
+    b.go(url + "#/?campaign=matrix")
+    b.wait("document.getElementById('choose-campaign').value === 'matrix'")
+    b.wait("!document.querySelector('#impact').innerText.includes("
+           "'allreduce')", "another campaign's tests are drawn")
+    b.go(url)
+    b.wait("document.getElementById('choose-campaign').value === "
+           "'gpcnet-quick'", "not the newest campaign")
+
+
 def test_lists(b, url):
     shows(b, url + "#/runs", "gpcnet-quick-199", "gpcnet-quick-177")
     shows(b, url + "#/campaigns", "broken.conf:3", "quick")
     shows(b, url + "#/campaign/quick", r"\[campaign\]")
+    shows(b, url + "#/campaign/matrix", "Which congestor hurts which canary",
+          "alltoall.*incast.*put-incast.*get-bcast", "31.7", "matrix-4")
+    keep(b, "matrix")
     shows(b, url + "#/horizon", "The next 24 hours", "quick",
           "a blackout from 08:00")
     for start in ("fits", "misfits"):
@@ -202,8 +215,12 @@ def test_colours(b, url):
     b.go(url)
     b.dark(False)
     check(lightness(b) > 200, "light is not light")
+    b.wait("!!document.querySelector('.uplot')")
+    b.run("document.querySelector('.uplot').dataset.was = 'light'")
     b.dark(True)
     check(lightness(b) < 60, "dark is not dark")
+    b.wait("!document.querySelector('.uplot[data-was]') && "
+           "!!document.querySelector('.uplot')", "plots stay light")
     keep(b, "dark")
     b.key("t")
     check(lightness(b) > 200, "light was chosen")
@@ -244,7 +261,8 @@ def test_narrow(b, url):
 
 TESTS = (test_overview, test_choice_is_a_link, test_run,
          test_all_pairs, test_plans, test_reports, test_node,
-         test_lists, test_keyboard, test_focus_outlives_a_renewal,
+         test_lists, test_campaigns_apart, test_keyboard,
+         test_focus_outlives_a_renewal,
          test_colours, test_narrow)
 
 

@@ -185,7 +185,7 @@ json_t *
 view_campaign(struct view *v, const char *name)
 {
 	(void)v;
-	return strcmp(name, "quick") == 0
+	return strcmp(name, "quick") == 0 || strcmp(name, "matrix") == 0
 	    ? json_pack("{s:s,s:s}", "campaign", name, "text", "[campaign]\n")
 	    : NULL;
 }
