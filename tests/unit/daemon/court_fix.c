@@ -220,11 +220,16 @@ hear_pass(struct fix *f, const char *slow, int uplink)
 	for (size_t a = 0; a < p->count; a++)
 		for (size_t b = a + 1; b < p->count; b++) {
 			uint32_t bad = court_leaf(f->court, "10.78.2.0/24");
+			uint32_t other = court_leaf(f->court, "10.78.1.0/24");
 			int crosses = (p->leaves[a] == bad) !=
 			    (p->leaves[b] == bad);
 			int is_slow = strcmp(p->names[a], slow) == 0 ||
 			    strcmp(p->names[b], slow) == 0 ||
-			    (uplink && crosses);
+			    (crosses &&
+				(uplink == PASS_UPLINK ||
+				    (uplink == PASS_PATH &&
+					(p->leaves[a] == other ||
+					    p->leaves[b] == other))));
 
 			json_array_append_new(pairs,
 			    json_pack("{s:s, s:s, s:f}", "a", p->names[a], "b",

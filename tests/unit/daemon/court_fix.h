@@ -56,8 +56,9 @@ void fix_again(struct fix *f);
 void hear_round(struct fix *f, unsigned slow);
 void hear_round_of(struct fix *f, unsigned slow,
     const struct court_source *from);
-/* What the pass's run measures: pairs with node `slow` (or over the uplink of
- * 10.78.2.0) are 40 % worse. */
+/* What the pass's run measures: pairs with node `slow` are 40 % worse, or over
+ * the uplink of 10.78.2.0, or over the spine from there to 10.78.1.0. */
+enum { PASS_FINE, PASS_UPLINK, PASS_PATH };
 void hear_pass(struct fix *f, const char *slow, int uplink);
 /* A round in which nodes scatter by 1 %, and node5 is slower by factor. */
 json_t *made_round(double factor);

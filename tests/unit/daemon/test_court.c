@@ -65,9 +65,33 @@ test_uplink(void **state)
 	    "nodes");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	court_tick(f->court);
-	hear_pass(f, "nobody", 1);
+	hear_pass(f, "nobody", PASS_UPLINK);
 	expect_text(f, "so its uplink");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
+/* A spine is a part of the paths between leaves, and no end of them is to
+ * blame: that is what is said, of a node and of a leaf, and nobody is bad. */
+static void
+test_spine(void **state)
+{
+	struct fix *f = *state;
+	struct court_open list[4];
+
+	for (int leaf = 0; leaf <= 1; leaf++) {
+		for (int i = 0; i < 3; i++)
+			hear_round(f, leaf ? 0xf0 : 1 << 4);
+		court_tick(f->court);
+		hear_pass(f, "nobody", PASS_PATH);
+		assert_int_equal(court_open_cases(f->court, list, 4), 1);
+		assert_string_equal(list[0].kind, leaf ? "leaf" : "node");
+		assert_string_equal(list[0].what, "cannot tell");
+		assert_int_equal(list[0].verdict, VERDICT_WARN);
+		expect_text(f, "second pass: cannot tell node from path");
+		for (int i = 0; i < 5; i++)
+			hear_round(f, 0);
+		assert_int_equal(open_cases(f), 0);
+	}
 }
 
 /* A node is accused, and it is its leaf's uplink. */
@@ -80,7 +104,7 @@ test_node_is_leaf(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
 	court_tick(f->court);
-	hear_pass(f, "nobody", 1);
+	hear_pass(f, "nobody", PASS_UPLINK);
 	assert_int_equal(court_open_cases(f->court, list, 4), 1);
 	assert_string_equal(list[0].kind, "leaf");
 	assert_string_equal(list[0].what, "link");
@@ -411,6 +435,7 @@ main(void)
 		COURT_TEST(test_node),
 		COURT_TEST(test_cleared_by_pass),
 		COURT_TEST(test_uplink),
+		COURT_TEST(test_spine),
 		COURT_TEST(test_node_is_leaf),
 		COURT_TEST(test_host),
 		COURT_TEST(test_host_of_ranks),
