@@ -202,24 +202,33 @@ uplink_test()
 host_test()
 {
 	local n
+	hogs=
 	groups=$(cpu_groups) || skip "no control groups of cpu time can be made"
-	trap '"$lab" down; poll 5 rmdir $groups 2>/dev/null' EXIT
+	trap '[ -z "$hogs" ] || kill $hogs; "$lab" down; poll 5 rmdir $groups 2>/dev/null' EXIT
 	calm 2
 	for n in $(seq "$nodes"); do
 		[ "$n" = 5 ] || cpu_group_take "${groups% *}" "$n"
 	done
 	cpu_group_take "${groups#* }" 5
+	for n in 1 2; do
+		sh -c 'echo $$ >"$0/cgroup.procs"
+			exec timeout 400 sh -c "while :; do :; done"' \
+			"${groups% *}" &
+		hogs="$hogs $!"
+	done
 	expect_named '.subject == "node5" and .what == "host"'
 	verdicts | jq -e 'all(.[]; .subject == "node5")' >/dev/null ||
 		fail "others are accused: $(verdicts)"
 	[ "$(ctl run list --json --campaign second-pass | jq length)" = 0 ] ||
 		fail "a second pass was made"
 	cpu_group_take "${groups% *}" 5
+	kill $hogs
+	hogs=
 	expect_cleared node5
 }
 
-# Two new groups side by side, of version 1 or 2, of which the first has a
-# hundred times the second's share; their folders are printed.
+# Two new groups side by side, of version 1 or 2, of which the first has
+# many times the second's share; their folders are printed.
 cpu_groups()
 {
 	local at=/sys/fs/cgroup/cpu name=coalmine-lab-$$ share=1000 g
@@ -230,16 +239,20 @@ cpu_groups()
 		echo $share 2>/dev/null >$g/cpu.shares ||
 			echo $share 2>/dev/null >$g/cpu.weight ||
 			{ rmdir $at/$name-*; return 1; }
-		share=10
+		share=15
 	done
 	echo $at/$name-most $at/$name-few
 }
 
-# An agent, by its number here, not the lab's. What it starts follows.
+# An agent, by its number here, not the lab's; other labs have a node of that
+# name too. What it starts follows.
 cpu_group_take() # GROUP N
 {
-	local pid taken=1
+	local pid init taken=1
+	init=$("$lab" list | awk -v name="$COALMINE_LAB" '$1 == name {
+		print $3 }')
 	for pid in $(pgrep -f "coalmine-agent --config $cluster/node$2/conf"); do
+		[ "/proc/$pid/ns/pid" -ef "/proc/$init/ns/pid" ] || continue
 		echo "$pid" >"$1/cgroup.procs" && taken=0
 	done
 	[ $taken = 0 ] || fail "node$2 has no agent"
