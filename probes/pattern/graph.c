@@ -91,6 +91,7 @@ graph_parse(const char *name, const char *text, size_t len_bytes,
 {
 	struct numbers n = { .name = name,
 		.max = INT64_MAX,
+		.most = 2 * ((size_t)GRAPH_EDGES_MAX + 1),
 		.why = why,
 		.why_bytes = why_bytes };
 	int rc = numbers_read(&n, text, len_bytes);

@@ -35,42 +35,53 @@ links_hops(struct links *l)
 	}
 }
 
-/* The only device to which at has as many links as any two devices have, both
- * ways; else at. */
-static uint32_t
-widest(const struct links *l, uint32_t at)
+static uint16_t
+links_most(const struct links *l)
 {
-	uint32_t found = at;
 	uint16_t most = 1;
 
 	for (uint32_t i = 0; i < l->devices; i++)
 		for (uint32_t k = 0; k < l->devices; k++)
 			if (l->links[i][k] > most)
 				most = l->links[i][k];
+	return most;
+}
+
+/* The device that at has that many links to, both ways; at where there is
+ * none, LINKS_DEVICES_MAX where there are several. */
+static uint32_t
+partner(const struct links *l, uint32_t at, uint16_t count)
+{
+	uint32_t found = at;
+
 	for (uint32_t i = 0; i < l->devices; i++) {
-		if (i == at || l->links[at][i] != most ||
-		    l->links[i][at] != most)
+		if (i == at || l->links[at][i] != count ||
+		    l->links[i][at] != count)
 			continue;
 		if (found != at)
-			return at;
+			return LINKS_DEVICES_MAX;
 		found = i;
 	}
 	return found;
 }
 
 /* Numbers of devices change with what a job may see, the wiring does not: the
- * two of a package have the most links. Where that does not make pairs of all
- * devices, the numbers must do. */
+ * two of a package have the most links, and one whose other device is hidden
+ * is alone. Where that tells nothing, the numbers must do. */
 void
 links_mates(struct links *l)
 {
-	int paired = 1;
+	uint16_t most = links_most(l);
+	uint32_t pairs = 0, unclear = 0;
 
+	for (uint32_t i = 0; i < l->devices; i++) {
+		l->mate[i] = partner(l, i, most);
+		unclear |= l->mate[i] == LINKS_DEVICES_MAX;
+		pairs += l->mate[i] != i;
+	}
+	if (!unclear && pairs > 0)
+		return;
 	for (uint32_t i = 0; i < l->devices; i++)
-		l->mate[i] = widest(l, i);
-	for (uint32_t i = 0; i < l->devices; i++)
-		paired &= l->mate[i] != i && l->mate[l->mate[i]] == i;
-	for (uint32_t i = 0; !paired && i < l->devices; i++)
 		l->mate[i] = (i ^ 1) < l->devices ? i ^ 1 : i;
 }
 
@@ -127,6 +138,7 @@ links_parse(const char *name, const char *text, size_t len_bytes,
 {
 	struct numbers n = { .name = name,
 		.max = LINKS_NUMBER_MAX,
+		.most = 2 * LINKS_DEVICES_MAX * LINKS_DEVICES_MAX,
 		.why = why,
 		.why_bytes = why_bytes };
 	int rc = numbers_read(&n, text, len_bytes);

@@ -197,6 +197,7 @@ neighbor_sizes_parse(const char *name, const char *text, size_t len_bytes,
 {
 	struct numbers n = { .name = name,
 		.max = 1ULL << 50,
+		.most = (size_t)most + 1,
 		.why = why,
 		.why_bytes = why_bytes };
 	int rc = numbers_read(&n, text, len_bytes);

@@ -64,6 +64,9 @@ number_add(struct numbers *n, const char *word, size_t len_bytes)
 		return numbers_refuse(n, n->line,
 		    "%s: allowed is a whole number, 0 to %llu", text,
 		    (unsigned long long)n->max);
+	if (n->most > 0 && n->count == n->most)
+		return numbers_refuse(n, n->line,
+		    "allowed are at most %zu numbers", n->most);
 	if (n->count == n->cap) {
 		n->cap = n->cap * 2 + 1024;
 		n->all = xreallocarray(n->all, n->cap, sizeof(*n->all));

@@ -14,11 +14,12 @@
 
 #define NUMBERS_FILE_MAX (256L * 1024 * 1024) /* bytes */
 
-/* Set name, max, why and why_bytes, and line where the text does not begin at
- * line 1; the rest starts as 0. */
+/* Set name, max, why and why_bytes, most where it is known, and line where the
+ * text does not begin at line 1; the rest starts as 0. */
 struct numbers {
 	const char *name; /* of the file, in messages */
 	uint64_t max;     /* of a number */
+	size_t most;      /* numbers; 0: as many as there are */
 	char *why;
 	size_t why_bytes;
 	long line; /* the last one read */

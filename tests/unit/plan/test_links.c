@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+#include "common/xalloc.h"
+
 #include "tests/unit/plan/neighbor_model.h"
 
 static void
@@ -83,6 +85,15 @@ test_parse(void **state)
 	assert_int_equal(l.mate[0], 1);
 	assert_int_equal(l.mate[1], 0);
 	assert_int_equal(l.mate[2], 2);
+	/* the other device of the first package is hidden */
+	assert_int_equal(parse("0 0 1 0 0\n0 0 4 0 0\n1 4 0 0 2\n0 0 0 0 4\n0 "
+			       "0 2 4 0\n",
+			     &l, why),
+	    0);
+	assert_int_equal(l.mate[0], 0);
+	assert_int_equal(l.mate[1], 2);
+	assert_int_equal(l.mate[2], 1);
+	assert_int_equal(l.mate[3], 4);
 	/* no way, and hops that are told */
 	assert_int_equal(parse("0 0\n0 0\n", &l, why), 0);
 	assert_int_equal(l.hops[0][1], 2);
@@ -107,7 +118,7 @@ test_refused(void **state)
 		    "t:1: 1001: allowed is a whole number, 0 to "
 		    "1000" },
 	};
-	char why[300], wide[400] = "";
+	char why[300], wide[400] = "", *many;
 	struct links l;
 
 	(void)state;
@@ -120,6 +131,12 @@ test_refused(void **state)
 		strcat(wide, "0 ");
 	assert_int_equal(parse(wide, &l, why), -EINVAL);
 	assert_non_null(strstr(why, "65 devices: allowed are at most 64"));
+	many = xcalloc(4 * 8193, 1); /* more is not even read */
+	for (int i = 0; i < 8193; i++)
+		strcpy(many + 2 * i, "0\n");
+	assert_int_equal(parse(many, &l, why), -EINVAL);
+	assert_string_equal(why, "t:8193: allowed are at most 8192 numbers");
+	free(many);
 }
 
 static void
