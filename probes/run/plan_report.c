@@ -170,6 +170,8 @@ put_notes(json_t *o, const struct plan *p)
 			? number(p->notes[i].real)
 			: json_integer((json_int_t)p->notes[i].value));
 	json_object_set_new(o, "notes", notes);
+	if (p->remark != NULL)
+		json_object_set_new(o, "remark", json_string(p->remark));
 }
 
 static void

@@ -376,7 +376,10 @@ case_allreduce() {
 	[ "$(count '.probe=="speedup" and .value==null and
 		(.text|contains("leaves some idle"))')" = 1 ] ||
 		fail "a baseline of other ranks"
-	good 4 allreduce in_place=yes
+	good 4 allreduce in_place=yes machine=mist
+	[ "$(count '.probe=="allreduce" and (.remark|startswith(
+		"hierarchical: d0 and d2 of mist have no link"))')" = 1 ] ||
+		fail "why this form"
 	[ "$(count '.probe=="speedup"')" = 0 ] || fail "in place"
 	refused 'no probe nosuch' 4 allreduce "vary=nosuch.form flat"
 }

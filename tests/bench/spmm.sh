@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# spmm.sh - products of sparse and dense matrices whose rows lie in blocks on 2
+# nodes with 8 ranks, links of 800 Mbit/s: blocks fetched through leaders, and
+# by MPI_Neighbor_allgatherv. Every product is verified. A minute.
+#
+# COALMINE_BENCH_TURNS (9) products of each side; 256 columns.
+. "$COALMINE_SOURCE/tests/bench/lib/mpi.sh"
+
+engine=$COALMINE_BUILD/probes/openmpi/coalmine-probe
+mpi_btl=self,vader,tcp
+command -v mpirun.openmpi >/dev/null ||
+	{ echo "skipped: no mpirun.openmpi" >&2; exit 77; }
+
+product() # MATRIX NUMBERING
+{
+	mpi_on node1:8,node2:8 120 "$engine" run neighbor matrix="$1" \
+		numbering="$2" columns=256 per_node=8 topology=mi250 \
+		iterations="${COALMINE_BENCH_TURNS:-9}" warmup=1 --quiet \
+		--json "$work/records" || exit 1
+	jq -rs --arg matrix "$1" --arg numbering "$2" '
+		def ms: . * 1e4 | round / 10;
+		def cut: . * 100 | round / 100;
+		(.[] | select(.probe == "speedup")) as $s |
+		.[] | select(.probe == "spmm") |
+		"| \($matrix) | \($numbering) | \(.rows) | \(.nonzeros) | " +
+		"\($s.bytes) | \($s.byte_ratio | cut) | " +
+		"\($s.load_bound | cut) | \(.baseline_seconds | ms) | " +
+		"\(.seconds | ms) | \(.steady_value | cut) | " +
+		"\(.baseline_setup_s | ms) | \(.setup_s | ms) | " +
+		"\(.value | cut) | \(.n) |"' "$work/records"
+}
+
+mpi_lab --leaves 1 --hosts 2 --rate 800mbit
+echo "Against MPI_Neighbor_allgatherv of Open MPI, 2 nodes with 8 ranks, 256"
+echo "columns. Bytes between nodes, MPI's over ours, and the bound of the"
+echo "fullest direction; a product's time, and what all n took with set-up."
+echo
+echo "| matrix | rows numbered | rows | nonzeros | largest message | bytes" \
+	"MPI / leader | bound | MPI ms | leader ms | speed-up | set-up MPI ms" \
+	"| leader ms | speed-up with set-up | n |"
+echo "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+product ccc drawn
+product debruijn drawn
+product delaunay drawn
+product delaunay morton
+product crack drawn
+product crack morton
