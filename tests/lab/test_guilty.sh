@@ -194,26 +194,21 @@ uplink_test()
 	expect_cleared "$(verdicts | jq -r '.[0].subject')"
 }
 
-# Somebody else wants the cores of node5: a task there has about a tenth of the
-# turns that tasks of the other hosts have. The hosts share the machine, so
-# control groups have to say who is where: a task's own priority counts within
-# its session only. Shares, not a quota: on a machine that others load too the
-# groups lose alike.
+# Somebody else wants the cores of node5: it gets a twelfth of one, and that is
+# shared with programs that would use it all. The hosts share this machine, so
+# a control group has to say which tasks are the host's.
 host_test()
 {
 	local n
 	hogs=
-	groups=$(cpu_groups) || skip "no control groups of cpu time can be made"
-	trap '[ -z "$hogs" ] || kill $hogs; "$lab" down; poll 5 rmdir $groups 2>/dev/null' EXIT
+	group=$(cpu_group) || skip "no control group of cpu time can be made"
+	trap '[ -z "$hogs" ] || kill $hogs; "$lab" down; poll 5 rmdir "$group" 2>/dev/null' EXIT
 	calm 2
-	for n in $(seq "$nodes"); do
-		[ "$n" = 5 ] || cpu_group_take "${groups% *}" "$n"
-	done
-	cpu_group_take "${groups#* }" 5
-	for n in 1 2; do
+	cpu_group_take 5
+	for n in 1 2 3; do
 		sh -c 'echo $$ >"$0/cgroup.procs"
-			exec timeout 400 sh -c "while :; do :; done"' \
-			"${groups% *}" &
+			exec timeout 500 sh -c "while :; do :; done"' \
+			"$group" &
 		hogs="$hogs $!"
 	done
 	expect_named '.subject == "node5" and .what == "host"'
@@ -221,41 +216,45 @@ host_test()
 		fail "others are accused: $(verdicts)"
 	[ "$(ctl run list --json --campaign second-pass | jq length)" = 0 ] ||
 		fail "a second pass was made"
-	cpu_group_take "${groups% *}" 5
+	cpu_group_limit -1 max
 	kill $hogs
 	hogs=
 	expect_cleared node5
 }
 
-# Two new groups side by side, of version 1 or 2, of which the first has
-# many times the second's share; their folders are printed.
-cpu_groups()
+# A new group, of version 1 or 2; its folder is printed.
+cpu_group()
 {
-	local at=/sys/fs/cgroup/cpu name=coalmine-lab-$$ share=1000 g
-	[ -e $at/cpu.shares ] || [ -e $at/cpu.cfs_quota_us ] ||
-		at=/sys/fs/cgroup
-	for g in $at/$name-most $at/$name-few; do
-		mkdir $g 2>/dev/null || return
-		echo $share 2>/dev/null >$g/cpu.shares ||
-			echo $share 2>/dev/null >$g/cpu.weight ||
-			{ rmdir $at/$name-*; return 1; }
-		share=15
-	done
-	echo $at/$name-most $at/$name-few
+	local at=/sys/fs/cgroup/cpu
+	[ -e $at/cpu.cfs_quota_us ] || at=/sys/fs/cgroup
+	group=$at/coalmine-lab-$$
+	mkdir "$group" 2>/dev/null || return
+	cpu_group_limit 8000 "8000 100000" 2>/dev/null ||
+		{ rmdir "$group"; return 1; }
+	echo "$group"
+}
+
+cpu_group_limit() # VERSION-1 VERSION-2
+{
+	if [ -e "$group/cpu.cfs_quota_us" ]; then
+		echo "$1" >"$group/cpu.cfs_quota_us"
+	else
+		echo "$2" >"$group/cpu.max"
+	fi
 }
 
 # An agent, by its number here, not the lab's; other labs have a node of that
 # name too. What it starts follows.
-cpu_group_take() # GROUP N
+cpu_group_take() # N
 {
 	local pid init taken=1
 	init=$("$lab" list | awk -v name="$COALMINE_LAB" '$1 == name {
 		print $3 }')
-	for pid in $(pgrep -f "coalmine-agent --config $cluster/node$2/conf"); do
+	for pid in $(pgrep -f "coalmine-agent --config $cluster/node$1/conf"); do
 		[ "/proc/$pid/ns/pid" -ef "/proc/$init/ns/pid" ] || continue
-		echo "$pid" >"$1/cgroup.procs" && taken=0
+		echo "$pid" >"$group/cgroup.procs" && taken=0
 	done
-	[ $taken = 0 ] || fail "node$2 has no agent"
+	[ $taken = 0 ] || fail "node$1 has no agent"
 }
 
 # An agent that comes back as another process is measured before it is green.
@@ -315,13 +314,13 @@ node7_is_back()
 
 mode=${1:?}
 every=5s time=1s rounds=5 warmup=0 start_limit=20s deadline=60s
-leaves=3
+leaves=3 hosts=12
 case $mode in
 node) tests=bw ;;
 uplink) tests=bw every=10s time=4s rounds=16 warmup=1 leaves=4 ;;
-host) tests=bw rounds=10 start_limit=120s deadline=300s ;;
+host) tests=bw rounds=10 start_limit=120s deadline=300s leaves=2 hosts=8 ;;
 *) tests=lat ;;
 esac
-lab_up --leaves $leaves --hosts $((12 / leaves))
-cluster_up 12
+lab_up --leaves $leaves --hosts $((hosts / leaves))
+cluster_up $hosts
 "${mode}_test"
