@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Which congestor hurts which canary: the shipped campaign matrix once for each
+# of two kinds, and what coalctl makes of it.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+short=(-o canary.tests=lat,allreduce -o canary.time=1s -o phases.visits=4)
+
+one() # KIND
+{
+	say "matrix with $1"
+	order matrix --wait -o congestor.mix="$1" "${short[@]}"
+	expect_finished 5
+}
+
+lab_up --leaves 2 --hosts 5
+cluster_up 10
+one alltoall
+one incast
+table=$(ctl matrix matrix) || fail "coalctl matrix: $table"
+echo "$table"
+for word in alltoall incast lat allreduce 'bytes sent'; do
+	grep -q "$word" <<<"$table" || fail "no $word in it"
+done
+# Something is hurt: more than twice as slow, the interval above one.
+ctl matrix matrix --json | jq -e '
+	any(.[]; .value > 2 and .interval.lo > 1)' >/dev/null ||
+	fail "nobody is hurt: $(ctl matrix matrix --json)"
+ctl matrix matrix --json | jq -e '[.[].mix] | unique == ["alltoall",
+	"incast"]' >/dev/null || fail "kinds: $(ctl matrix matrix --json)"
+say passed
