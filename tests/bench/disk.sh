@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # disk.sh - thirty days of ten thousand nodes in the real store, and the formula
-# of coalmined(8); see daemon/bench_disk.c. Half an hour and 4 GB in /tmp;
+# of coalmined(8); see daemon/bench_disk.c. Twenty minutes and 3 GB in /tmp;
 # COALMINE_NODES and COALMINE_DAYS for less. With COALMINE_DISK, a folder, the
 # store stays there, and a call for more days goes on where the last one ended.
 set -eu
