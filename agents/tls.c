@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/file.h"
+#include "common/str.h"
 #include "schema/names.h"
 
 /* Stands in every collector's certificate, for agents that know only an
@@ -35,13 +37,29 @@ load_failed(const char *path, char *why, size_t why_bytes)
 	return -EINVAL;
 }
 
+/* OpenSSL would wait for what a pipe has to say. */
+static int
+check_files(const char *ca, const char *cert, const char *key, char *why,
+    size_t why_bytes)
+{
+	const char *const files[] = { ca, cert, key };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
+		rc = file_check(files[i], why, why_bytes);
+	return rc;
+}
+
 int
 tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
     char *why, size_t why_bytes)
 {
-	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 	const char *bad = NULL;
+	SSL_CTX *ctx;
 
+	if (check_files(ca, cert, key, why, why_bytes) < 0)
+		return -EINVAL;
+	ctx = SSL_CTX_new(TLS_client_method());
 	ERR_clear_error();
 	if (ctx == NULL)
 		return load_failed("tls", why, why_bytes);

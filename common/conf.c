@@ -11,18 +11,16 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <ini.h>
 
 #include "common/conf_type.h"
+#include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -316,9 +314,11 @@ int
 conf_parse(const struct conf_row *rows, const char *path, const char *text,
     struct conf **ret, char *why, size_t why_bytes)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* inih skips it too */
+	size_t skip = strncmp(text, mark, 3) == 0 ? 3 : 0;
 	struct parse p = { .c = conf_new(rows),
 		.path = path,
-		.next = text,
+		.next = text + skip,
 		.why = why,
 		.why_bytes = why_bytes };
 	int rc;
@@ -349,42 +349,6 @@ conf_parse(const struct conf_row *rows, const char *path, const char *text,
 	return 0;
 }
 
-/* The whole file with a NUL, or -errno. -EILSEQ: it holds a NUL itself, so is
- * no text, and *ret ends there. */
-static int
-slurp(const char *path, char **ret)
-{
-	size_t len = 0, cap = 16384;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text;
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	text = xcalloc(1, cap);
-	while ((n = read(fd, text + len, cap - len - 1)) > 0) {
-		len += (size_t)n;
-		if (len + 1 < cap)
-			continue;
-		cap *= 2;
-		text = xreallocarray(text, cap, 1);
-		if (cap > FILE_BYTES_MAX)
-			break;
-	}
-	if (n < 0)
-		n = -errno;
-	else if (n > 0)
-		n = -EFBIG;
-	close(fd);
-	text[len] = '\0';
-	if (n < 0) {
-		free(text);
-		return (int)n;
-	}
-	*ret = text;
-	return strlen(text) == len ? 0 : -EILSEQ;
-}
-
 /* Where text ends. */
 static int
 last_line(const char *text)
@@ -400,18 +364,18 @@ int
 conf_load(const struct conf_row *rows, const char *path, struct conf **ret,
     char *why, size_t why_bytes)
 {
-	char *text = NULL;
-	int rc = slurp(path, &text);
+	char *text;
+	size_t len;
+	int rc = file_read(path, FILE_BYTES_MAX, &text, &len, why, why_bytes);
 
-	if (rc == -EILSEQ)
+	if (rc < 0)
+		return rc;
+	if (strlen(text) < len) {
 		complain(why, why_bytes,
 		    "%s:%d: a byte of value 0: allowed is text", path,
 		    last_line(text));
-	else if (rc < 0)
-		complain(why, why_bytes, "%s: %s", path, strerror(-rc));
-	if (rc < 0) {
 		free(text);
-		return rc;
+		return -EILSEQ;
 	}
 	rc = conf_parse(rows, path, text, ret, why, why_bytes);
 	free(text);

@@ -30,9 +30,11 @@ program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	fd_set_to(&files, STDOUT_FILENO, out_fd);
+	/* The last first: where we have no input, a file of ours may be 0. */
 	fd_set_to(&files, STDERR_FILENO, err_fd);
+	fd_set_to(&files, STDOUT_FILENO, out_fd);
+	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
+	    O_RDONLY, 0);
 	posix_spawnattr_setflags(&attr,
 	    POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
 		POSIX_SPAWN_SETSIGDEF);

@@ -10,8 +10,9 @@
 #include <sys/types.h>
 
 /* argv: NULL-ended; [0] without a slash is looked for in PATH. env: NULL-ended
- * "NAME=value". out_fd and err_fd stay the caller's; -1: the null device. 0,
- * or -errno: there is no such program, or no process to be had. */
+ * "NAME=value". out_fd and err_fd stay the caller's; -1: the null device; any
+ * file else, but out_fd is 2 only if err_fd is. 0, or -errno: there is no such
+ * program, or no process to be had. */
 int program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
     pid_t *ret_pid);
 /* Exit code, or 128 + signal as shells have it, of what waitpid said. */

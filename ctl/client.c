@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 
+#include "common/file.h"
 #include "common/xalloc.h"
 
 #define CONNECT_LIMIT_S 10L
@@ -57,6 +58,19 @@ ip_host(const char *url, const char **ret_rest)
 	return NULL;
 }
 
+/* OpenSSL would wait for what a pipe has to say. */
+static int
+check_files(const struct client_options *o, char *why, size_t why_bytes)
+{
+	const char *const files[] = { o->ca, o->cert, o->key };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
+		if (files[i] != NULL)
+			rc = file_check(files[i], why, why_bytes);
+	return rc;
+}
+
 static void
 setup_tls(struct client *c, const struct client_options *o)
 {
@@ -100,6 +114,10 @@ client_new(const struct client_options *o, char *why, size_t why_bytes)
 		curl_easy_setopt(c->curl, CURLOPT_UNIX_SOCKET_PATH,
 		    o->url + strlen("unix:"));
 	} else if (strncmp(o->url, "https://", 8) == 0) {
+		if (check_files(o, why, why_bytes) < 0) {
+			client_free(c);
+			return NULL;
+		}
 		setup_tls(c, o);
 	} else if (strncmp(o->url, "http://", 7) != 0) {
 		snprintf(why, why_bytes,

@@ -18,6 +18,7 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include "common/file.h"
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -132,12 +133,10 @@ static X509 *
 cert_read(const char *dir, const char *name, char *why, size_t why_bytes)
 {
 	char *path = path_of(dir, name, "pem");
-	FILE *from = fopen(path, "re");
 	X509 *cert = NULL;
+	FILE *from;
 
-	if (from == NULL) {
-		fail(why, why_bytes, 0, "%s: %s", path, strerror(errno));
-	} else {
+	if (file_open(path, &from, why, why_bytes) == 0) {
 		cert = PEM_read_X509(from, NULL, NULL, NULL);
 		fclose(from);
 		if (cert == NULL)
@@ -152,12 +151,10 @@ static EVP_PKEY *
 key_read(const char *dir, const char *name, char *why, size_t why_bytes)
 {
 	char *path = path_of(dir, name, "key");
-	FILE *from = fopen(path, "re");
 	EVP_PKEY *key = NULL;
+	FILE *from;
 
-	if (from == NULL) {
-		fail(why, why_bytes, 0, "%s: %s", path, strerror(errno));
-	} else {
+	if (file_open(path, &from, why, why_bytes) == 0) {
 		key = PEM_read_PrivateKey(from, NULL, NULL, NULL);
 		fclose(from);
 		if (key == NULL)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/table.h"
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
@@ -78,31 +79,43 @@ campaign_show(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
-/* The text of a file or, for "-", of the standard input; caller frees. */
-static char *
-slurp(const char *path, int *ret_errno)
+/* The standard input to its end. */
+static int
+read_input(char **ret, size_t *ret_len, char *why, size_t why_bytes)
 {
-	FILE *from = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 	char *text = xcalloc(1, FILE_BYTES_MAX + 1);
 	size_t n;
+	int rc;
 
-	*ret_errno = errno;
-	if (from == NULL) {
-		free(text);
-		return NULL;
-	}
 	errno = 0;
-	n = fread(text, 1, FILE_BYTES_MAX + 1, from);
-	*ret_errno = ferror(from)   ? (errno != 0 ? errno : EIO)
-	    : n > FILE_BYTES_MAX    ? EFBIG
-	    : memchr(text, '\0', n) ? EILSEQ
-				    : 0;
-	if (from != stdin)
-		fclose(from);
-	if (*ret_errno == 0)
-		return text;
+	n = fread(text, 1, FILE_BYTES_MAX + 1, stdin);
+	if (!ferror(stdin) && n <= FILE_BYTES_MAX) {
+		*ret = text; /* handed over */
+		*ret_len = n;
+		return 0;
+	}
+	rc = !ferror(stdin) ? -EFBIG : errno != 0 ? -errno : -EIO;
+	snprintf(why, why_bytes, "-: %s", strerror(-rc));
 	free(text);
-	return NULL;
+	return rc;
+}
+
+/* The text of a file or, for "-", of the standard input; caller frees. */
+static int
+slurp(const char *path, char **ret, char *why, size_t why_bytes)
+{
+	size_t len;
+	int rc;
+
+	if (strcmp(path, "-") == 0)
+		rc = read_input(ret, &len, why, why_bytes);
+	else
+		rc = file_read(path, FILE_BYTES_MAX, ret, &len, why, why_bytes);
+	if (rc < 0 || strlen(*ret) == len)
+		return rc;
+	free(*ret);
+	snprintf(why, why_bytes, "%.300s: %s", path, strerror(EILSEQ));
+	return -EILSEQ;
 }
 
 /* Read and check a campaign here, by the same code as the collector's. 0 or
@@ -110,12 +123,10 @@ slurp(const char *path, int *ret_errno)
 static int
 load(const char *path, char **ret_text, struct conf **ret_conf)
 {
-	char why[1024];
-	int e = 0;
-	char *text = slurp(path, &e);
+	char why[1024], *text;
 
-	if (text == NULL)
-		return ctl_fail("%s: %s", path, strerror(e));
+	if (slurp(path, &text, why, sizeof(why)) < 0)
+		return ctl_fail("%s", why);
 	if (conf_parse(options_campaign, path, text, ret_conf, why,
 		sizeof(why)) < 0) {
 		free(text);

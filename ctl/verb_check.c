@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/file.h"
 #include "common/str.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -20,21 +21,18 @@
 static json_t *
 verdict_read(const char *path, char *why, size_t why_bytes)
 {
+	char *text, reason[360];
 	json_error_t error;
-	char text[FILE_MAX];
-	json_t *o = NULL;
-	FILE *fp = fopen(path, "re");
+	json_t *o;
 	size_t len;
 
-	if (fp == NULL) {
-		snprintf(why, why_bytes, "no verdict here: %s: %s", path,
-		    strerror(errno));
+	if (file_read(path, FILE_MAX, &text, &len, reason, sizeof(reason)) <
+	    0) {
+		snprintf(why, why_bytes, "no verdict here: %s", reason);
 		return NULL;
 	}
-	len = fread(text, 1, sizeof(text), fp);
-	fclose(fp);
-	if (len < sizeof(text))
-		o = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	o = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	free(text);
 	if (!json_is_object(o)) {
 		snprintf(why, why_bytes, "%s: not a verdict", path);
 		json_decref(o);

@@ -10,6 +10,7 @@
 #include "ctl/ratio.h"
 #include "ctl/records.h"
 #include "ctl/runs.h"
+#include "schema/record.h"
 
 #define MARGIN_ELSE 0.05
 
@@ -98,29 +99,23 @@ row_table(struct table *t, const struct compare_row *r)
 }
 
 static json_t *
-number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *
 row_json(const struct compare_row *r)
 {
 	json_t *interval = json_null();
 
 	if (isfinite(r->ratio.lo) && isfinite(r->ratio.hi))
 		interval = json_pack("{s:o, s:f, s:f}", "level",
-		    number(fmin(r->a.level, r->b.level)), "lo", r->ratio.lo,
-		    "hi", r->ratio.hi);
+		    record_number(fmin(r->a.level, r->b.level)), "lo",
+		    r->ratio.lo, "hi", r->ratio.hi);
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s}",
 	    "test", r->test, "phase", r->phase, "of",
 	    r->a.of != NULL       ? r->a.of
 		: r->b.of != NULL ? r->b.of
 				  : "",
 	    "unit", r->a.of != NULL ? r->a.unit : r->b.unit, "a",
-	    number(r->a.value), "b", number(r->b.value), "ratio",
-	    number(r->ratio.value), "interval", interval, "verdict", r->verdict,
-	    "text", r->text);
+	    record_number(r->a.value), "b", record_number(r->b.value), "ratio",
+	    record_number(r->ratio.value), "interval", interval, "verdict",
+	    r->verdict, "text", r->text);
 }
 
 void

@@ -6,7 +6,8 @@
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "common/file.h"
 
 void
 tls_error_text(char *ret, size_t cap_bytes)
@@ -30,13 +31,16 @@ refuse(const char *what, const char *path, char *why, size_t why_bytes)
 	return -EINVAL;
 }
 
-/* OpenSSL calls a missing file "system lib". */
+/* OpenSSL calls a missing file "system lib", and waits for what a pipe has to
+ * say. */
 static int
 readable(const char *what, const char *path, char *why, size_t why_bytes)
 {
-	if (access(path, R_OK) == 0)
+	char text[400];
+
+	if (file_check(path, text, sizeof(text)) == 0)
 		return 0;
-	snprintf(why, why_bytes, "%s %s: %s", what, path, strerror(errno));
+	snprintf(why, why_bytes, "%s %s", what, text);
 	return -EINVAL;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/hostlist.h"
 #include "common/xalloc.h"
 
@@ -64,18 +65,16 @@ line_read(struct topo *t, char *line, char *why, size_t why_bytes)
 }
 
 static int
-file_read(struct topo *t, const char *path, char *why, size_t why_bytes)
+lines_read(struct topo *t, const char *path, char *why, size_t why_bytes)
 {
 	char *line = NULL, reason[200];
 	size_t cap = 0;
-	int lineno = 0, rc = 0;
-	FILE *fp = fopen(path, "re");
+	int lineno = 0, rc;
+	FILE *fp;
 
-	if (fp == NULL) {
-		rc = -errno;
-		snprintf(why, why_bytes, "%s: %s", path, strerror(-rc));
+	rc = file_open(path, &fp, why, why_bytes);
+	if (rc < 0)
 		return rc;
-	}
 	while (rc == 0 && getline(&line, &cap, fp) != -1) {
 		lineno++;
 		rc = line_read(t, line, reason, sizeof(reason));
@@ -97,7 +96,7 @@ topo_load(const char *path, unsigned prefix_bits, struct topo **ret, char *why,
 	t->prefix_bits = prefix_bits;
 	t->leaf_of = json_object();
 	if (path[0] != '\0')
-		rc = file_read(t, path, why, why_bytes);
+		rc = lines_read(t, path, why, why_bytes);
 	if (rc < 0)
 		topo_free(t);
 	else

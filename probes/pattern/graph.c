@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
 #include "probes/pattern/numbers.h"
@@ -108,7 +109,7 @@ graph_load(const char *path, uint32_t ranks, struct graph *ret, char *why,
 {
 	size_t len = 0;
 	char *text = NULL;
-	int rc = numbers_slurp(path, &text, &len, why, why_bytes);
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, why, why_bytes);
 
 	if (rc < 0)
 		return rc;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "probes/pattern/numbers.h"
 #include "probes/pattern/shipped.h"
 
@@ -156,7 +157,7 @@ links_load(const char *path, struct links *ret, char *why, size_t why_bytes)
 {
 	size_t len = 0;
 	char *text = NULL;
-	int rc = numbers_slurp(path, &text, &len, why, why_bytes);
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, why, why_bytes);
 
 	if (rc < 0)
 		return rc;

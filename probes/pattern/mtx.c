@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/file.h"
 #include "common/str.h"
 #include "probes/pattern/numbers.h"
 
@@ -237,7 +238,7 @@ mtx_load(const char *path, struct csr *ret, char *why, size_t why_bytes)
 {
 	size_t len = 0;
 	char *text = NULL;
-	int rc = numbers_slurp(path, &text, &len, why, why_bytes);
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, why, why_bytes);
 
 	if (rc < 0)
 		return rc;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/meshes.h"
@@ -225,7 +226,8 @@ sizes_load(struct ask *a)
 	uint32_t least = a->ranks > 0 ? a->ranks : nb->ranks;
 	size_t len = 0;
 	char *text = NULL;
-	int rc = numbers_slurp(path, &text, &len, a->why, a->why_bytes);
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, a->why,
+	    a->why_bytes);
 
 	if (rc < 0)
 		return rc;

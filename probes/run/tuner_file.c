@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -314,26 +315,13 @@ int
 tuner_load(struct tuner_table *tt, const char *path, char *why,
     size_t why_bytes)
 {
-	FILE *fp = fopen(path, "re");
 	char *text;
 	size_t n;
-	int rc;
+	int rc = file_read(path, BYTES_MAX, &text, &n, why, why_bytes);
 
-	if (fp == NULL) {
-		rc = -errno;
-		snprintf(why, why_bytes, "%.200s: %s", path, strerror(errno));
+	if (rc < 0)
 		return rc;
-	}
-	text = xcalloc(BYTES_MAX, 1);
-	n = fread(text, 1, BYTES_MAX, fp);
-	if (ferror(fp) || n == BYTES_MAX) {
-		snprintf(why, why_bytes, "%.200s: unreadable, or too long",
-		    path);
-		rc = -EPROTO;
-	} else {
-		rc = tuner_parse(tt, path, text, n, why, why_bytes);
-	}
+	rc = tuner_parse(tt, path, text, n, why, why_bytes);
 	free(text);
-	fclose(fp);
 	return rc;
 }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <setjmp.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
 static const struct conf_row rows[] = {
@@ -68,6 +70,9 @@ test_sections(void **state)
 
 	(void)state;
 	assert_int_equal(conf_has_section(c, "two"), 1); /* though empty */
+	conf_free(c);
+	c = parse_ok("\xef\xbb\xbf[two]\n[one]\nname = x\n"); /* an editor's */
+	assert_int_equal(conf_has_section(c, "two"), 1);
 	conf_free(c);
 	c = parse_ok("[one]\nname = x");
 	assert_int_equal(conf_has_section(c, "two"), 0);

@@ -110,6 +110,28 @@ test_null_outputs(void **state)
 	assert_int_equal(program_exit(status), 0);
 }
 
+/* A process without an input of its own opens its files from 0 on. */
+static void
+test_low_files(void **state)
+{
+	char sh[] = "sh", c[] = "-c", text[] = "cat; echo a; echo b >&2";
+	char *argv[] = { sh, c, text, NULL }, got[16] = "";
+	FILE *out = tmpfile();
+	int keep = dup(0), status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(dup2(fileno(out), 0), 0);
+	assert_int_equal(program_start(argv, no_env, 0, 0, &pid), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(dup2(keep, 0), 0);
+	close(keep);
+	rewind(out);
+	assert_int_equal(fread(got, 1, sizeof(got), out), 4);
+	assert_memory_equal(got, "a\nb\n", 4);
+	fclose(out);
+}
+
 static void
 test_absent(void **state)
 {
@@ -128,6 +150,7 @@ main(void)
 		cmocka_unit_test(test_surroundings),
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_null_outputs),
+		cmocka_unit_test(test_low_files),
 		cmocka_unit_test(test_absent),
 	};
 

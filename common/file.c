@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "common/xalloc.h"
+
+/* Its number is Linux's for good (admin-guide/devices.txt). */
+#define NULL_DEVICE makedev(1, 3)
+
+#define READ_BYTES 16384 /* at first; twice as many whenever they are full */
+
+static int
+complain(const char *path, int rc, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "%.300s: %s", path,
+	    rc == -ENOTSUP ? "allowed is a plain file, no pipe and no device"
+			   : strerror(-rc));
+	return rc;
+}
+
+static int
+check_kind(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return S_ISREG(st.st_mode) ||
+		(S_ISCHR(st.st_mode) && st.st_rdev == NULL_DEVICE)
+	    ? 0
+	    : -ENOTSUP;
+}
+
+int
+file_open(const char *path, FILE **ret, char *why, size_t why_bytes)
+{
+	/* To a plain file O_NONBLOCK means nothing. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int rc = fd < 0 ? -errno : check_kind(fd);
+	FILE *fp = rc == 0 ? fdopen(fd, "r") : NULL;
+
+	if (rc == -ENXIO) /* what open says of a socket */
+		rc = -ENOTSUP;
+	if (rc == 0 && fp == NULL)
+		rc = -errno;
+	if (rc < 0) {
+		if (fd >= 0)
+			close(fd);
+		return complain(path, rc, why, why_bytes);
+	}
+	*ret = fp; /* handed over */
+	return 0;
+}
+
+int
+file_check(const char *path, char *why, size_t why_bytes)
+{
+	FILE *fp;
+	int rc = file_open(path, &fp, why, why_bytes);
+
+	if (rc == 0)
+		fclose(fp);
+	return rc;
+}
+
+/* Up to one byte more than allowed, which tells. */
+static int
+slurp(FILE *fp, size_t most_bytes, char **ret, size_t *ret_bytes)
+{
+	size_t len = 0, cap = READ_BYTES, n;
+	char *text = xcalloc(cap, 1);
+
+	while ((n = fread(text + len, 1, cap - len - 1, fp)) > 0) {
+		len += n;
+		if (len > most_bytes)
+			break;
+		if (len + 1 < cap)
+			continue;
+		cap *= 2;
+		text = xreallocarray(text, cap, 1);
+	}
+	if (len > most_bytes || ferror(fp)) {
+		free(text);
+		return len > most_bytes ? -EFBIG : -EIO;
+	}
+	text[len] = '\0';
+	*ret = text;
+	*ret_bytes = len;
+	return 0;
+}
+
+int
+file_read(const char *path, size_t most_bytes, char **ret, size_t *ret_bytes,
+    char *why, size_t why_bytes)
+{
+	FILE *fp;
+	int rc = file_open(path, &fp, why, why_bytes);
+
+	if (rc < 0)
+		return rc;
+	rc = slurp(fp, most_bytes, ret, ret_bytes);
+	fclose(fp);
+	return rc < 0 ? complain(path, rc, why, why_bytes) : 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file.h - files that people name.
+ *
+ * Only plain files are read, or links to them: who opens a named pipe waits
+ * for its writer, perhaps for ever, and a device may have no end. The null
+ * device is an empty file to whoever wants the defaults. Nothing here waits.
+ * why is one line that begins with the path; each call returns 0 or -errno,
+ * -ENOTSUP for what is there and is no plain file.
+ */
+#ifndef COMMON_FILE_H
+#define COMMON_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* For reading; the caller closes *ret. */
+int file_open(const char *path, FILE **ret, char *why, size_t why_bytes);
+/* Whether it can be opened so: before a library does by itself. */
+int file_check(const char *path, char *why, size_t why_bytes);
+/* The whole of it with a NUL behind; -EFBIG if that is more than most_bytes.
+ * The caller frees *ret. */
+int file_read(const char *path, size_t most_bytes, char **ret,
+    size_t *ret_bytes, char *why, size_t why_bytes);
+
+#endif

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# files.sh - wherever a program is given a file by name, a pipe that nobody
+# writes to is refused by that name, at once, with exit code 3; and so is a
+# device without an end. The standard input stays what it is where it is asked
+# for.
+. "$(dirname "$0")/lib.sh"
+probe=$build/probes/pattern/serial/coalmine-probe
+pipe=$work/pipe
+mkfifo "$pipe" || exit 1
+none='allowed is a plain file, no pipe and no device'
+
+# refused WHAT COMMAND...: about the file WHAT. The limit is that of hanging.
+refused() {
+	what=$1
+	shift
+	timeout 20 "$@" >"$work/out" 2>&1 </dev/null
+	rc=$?
+	[ $rc = 3 ] && grep -qF "$what: $none" "$work/out" && return
+	echo "$*: exit code $rc: $(cat "$work/out")"
+	bad=1
+}
+
+for file in "$pipe" /dev/zero; do
+	refused "$file" "$coalctl" campaign validate "$file"
+	refused "$file" "$coalctl" campaign run --file "$file"
+	refused "$file" "$coalctl" check --local --file "$file"
+	for option in ca cert key; do
+		refused "$file" "$coalctl" --url https://192.0.2.1:1 \
+		    --$option "$file" node list
+	done
+	[ ! -x "$build/agents/coalmine-agent" ] ||
+	    refused "$file" "$build/agents/coalmine-agent" --check-config \
+		--config "$file"
+	[ ! -x "$build/daemon/coalmined" ] || {
+		refused "$file" "$build/daemon/coalmined" --check-config \
+		    --config "$file"
+		refused "$file" "$build/daemon/coalmined" --check-config \
+		    -o topology.leaves="$file"
+	}
+	[ -x "$probe" ] || continue
+	for verb in plan check; do
+		refused "$file" "$probe" $verb "$file"
+		for option in graph matrix sizes; do
+			more=
+			[ $option != sizes ] || more=rsg=.1
+			refused "$file" "$probe" $verb neighbor \
+			    $option="$file" ranks=4 $more
+		done
+		refused "$file" "$probe" $verb compose file="$file"
+	done
+	refused "$file" "$probe" predict self --machine "$file"
+	refused "$file" "$probe" predict "$file" --machine lab
+done
+
+# Certificates and keys, which OpenSSL would open by itself.
+mkdir "$work/campaigns"
+for option in ca cert key; do
+	for other in ca cert key; do # those before it have to be good
+		echo x >"$work/$other"
+	done
+	rm "$work/$option"
+	ln -s "$pipe" "$work/$option"
+	set -- -o tls.ca="$work/ca" -o tls.cert="$work/cert" \
+	    -o tls.key="$work/key"
+	[ ! -x "$build/agents/coalmine-agent" ] ||
+	    refused "$work/$option" "$build/agents/coalmine-agent" "$@" \
+		-o agent.collector=127.0.0.1:1 -o agent.name=n1 \
+		-o children.user= -o agent.state_dir="$work/agent" \
+		-o agent.run_dir="$work/run"
+	[ ! -x "$build/daemon/coalmined" ] ||
+	    refused "$work/$option" "$build/daemon/coalmined" --foreground "$@" \
+		-o collector.state_dir="$work/state" \
+		-o collector.campaign_dir="$work/campaigns" \
+		-o http.socket="$work/collector.sock"
+	rm "$work/ca" "$work/cert" "$work/key"
+done
+
+# A certificate's folder, a link to a pipe.
+mkdir "$work/pki"
+ln -s "$pipe" "$work/pki/ca.pem"
+refused "$work/pki/ca.pem" "$coalctl" pki issue "$work/pki" n1 --role agent
+
+# The standard input is read to its end, whatever it is.
+about='[campaign]
+about = from a pipe'
+[ "$(echo "$about" | "$coalctl" campaign validate - 2>&1)" = '-: ok' ] || {
+	echo "a campaign from the standard input is not taken"
+	bad=1
+}
+[ ! -x "$probe" ] || {
+	printf '[self]\nbytes = 8\n' >"$work/self.conf"
+	"$probe" plan /dev/stdin <"$work/self.conf" | grep -q '^0 0 0 send' || {
+		echo "a plain file as /dev/stdin is not taken"
+		bad=1
+	}
+}
+exit $bad
