@@ -101,9 +101,13 @@ last_words(const struct child *c)
 {
 	char *err = tail_text(&c->tail),
 	     *out = tail_lines(&c->said, HYDRA_DEATH);
+	size_t len = strlen(err);
 	struct strbuf sb = { 0 };
 
-	strbuf_add(&sb, err, strlen(err));
+	strbuf_add(&sb, err, len);
+	/* Who was killed may have been in the midst of a line. */
+	if (len > 0 && err[len - 1] != '\n' && out[0] != '\0')
+		strbuf_add(&sb, "\n", 1);
 	strbuf_add(&sb, out, strlen(out));
 	free(err);
 	free(out);

@@ -38,9 +38,8 @@ is_noise(const char *line, size_t len_bytes)
 	return 0;
 }
 
-/* The lines that contain mark, or all when it is NULL; never noise. */
-static char *
-lines(const struct tail *t, const char *mark)
+char *
+tail_lines(const struct tail *t, const char *mark)
 {
 	struct strbuf sb = { 0 };
 	char flat[TAIL_MAX];
@@ -70,11 +69,5 @@ lines(const struct tail *t, const char *mark)
 char *
 tail_text(const struct tail *t)
 {
-	return lines(t, NULL);
-}
-
-char *
-tail_lines(const struct tail *t, const char *mark)
-{
-	return lines(t, mark);
+	return tail_lines(t, NULL);
 }

@@ -22,7 +22,7 @@ void tail_add(struct tail *t, const char *bytes, size_t len_bytes);
 /* Valid UTF-8 without control characters but newline and tab; the caller
  * frees. A first line that was cut is left out when others follow. */
 char *tail_text(const struct tail *t);
-/* The same, of the lines that contain mark only. */
+/* The same, of the lines that contain mark only; NULL: of all. */
 char *tail_lines(const struct tail *t, const char *mark);
 
 #endif

@@ -4,11 +4,14 @@
 
 Not covered: cgroups, which not every machine has.
 """
+import fcntl
 import os
+import pty
 import pwd
 import signal
 import socket
 import subprocess
+import termios
 import time
 
 import fake
@@ -35,7 +38,8 @@ sys.exit(int(sys.argv[2]))
 
 
 class Keeper:
-    def __init__(self, *command, options=(), env=None, stdout=None):
+    def __init__(self, *command, options=(), env=None, stdout=None,
+                 before=None):
         ours, theirs = socket.socketpair()
         self.control = ours
         self.text = b""
@@ -45,7 +49,7 @@ class Keeper:
         self.proc = subprocess.Popen(
             args + list(options) + [command[0]] + list(command),
             pass_fds=[theirs.fileno()], env=env or {"PATH": "/usr/bin:/bin"},
-            stdout=stdout)
+            stdout=stdout, preexec_fn=before)
         theirs.close()
 
     def line(self, limit=10):
@@ -170,9 +174,7 @@ def child_state(site):
     out = os.path.join(site.top, "out")
     script = ("id -u; id -g; id -G; ulimit -c; ls /proc/self/fd | wc -l; "
               "grep NoNewPrivs /proc/self/status; pwd; env | sort; "
-              "readlink /proc/self/fd/0; ps -o sid= -p $$; "
-              "ps -o pgid= -p $$; tty_of=$(ps -o tty= -p $PPID); "
-              "echo $tty_of")
+              "readlink /proc/self/fd/0")
     with open(out, "w") as f:
         spare = os.open("/dev/null", os.O_RDONLY)
         os.set_inheritable(spare, True)
@@ -180,7 +182,7 @@ def child_state(site):
                    options=["--uid=%d" % user.pw_uid,
                             "--gid=%d" % user.pw_gid],
                    env={"PATH": "/usr/bin:/bin", "ONE": "1"})
-        child = k.started()
+        k.started()
         assert k.line() == "exited 0"
         os.close(spare)
     got = open(out).read().split("\n")
@@ -192,12 +194,32 @@ def child_state(site):
     assert got[6] == "/", got
     assert got[7:10] == ["ONE=1", "PATH=/usr/bin:/bin", "PWD=/"], got
     assert got[10] == "/dev/null", got
-    # the agent's session, unless that has a terminal
-    sid = os.getsid(0) if got[13] == "?" else child
-    assert [int(got[11]), int(got[12])] == [sid, child], got
+
+
+def child_session(site):
+    """The agent's session, unless that has a terminal; its own group."""
+    path = os.path.join(site.top, "session")
+    for terminal in False, True:
+        ours, theirs = pty.openpty()
+
+        def before():
+            os.setsid()
+            if terminal:
+                fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+        with open(path, "w") as f:
+            k = Keeper("/bin/sh", "-c", "ps -o sid=,pgid=,tty= -p $$",
+                       stdout=f, before=before)
+            child = k.started()
+            assert k.line() == "exited 0"
+        sid, group, tty = open(path).read().split()
+        assert int(sid) == (child if terminal else k.proc.pid), terminal
+        assert [int(group), tty] == [child, "?"], terminal
+        os.close(theirs)
+        os.close(ours)
 
 
 if __name__ == "__main__":
     fake.main(exit_status, no_program, strays_after_exit, strays_on_end,
               agent_dies, keeper_term, keeper_killed, deadline, wrong_parent,
-              child_state)
+              child_state, child_session)
