@@ -16,13 +16,10 @@
 #include "agents/launcher.h"
 #include "common/clk.h"
 #include "common/str.h"
+#include "schema/options.h"
 #include "schema/wire.h"
 
 #define MINUTE_NS (60 * CLK_NS_PER_S)
-
-/* Of the campaign's section: given on to srun where it says something. */
-static const char *const given[] = { "partition", "account", "qos",
-	"reservation" };
 
 /* A line for every rank: the order of nodes is ours, not Slurm's. */
 static int
@@ -48,6 +45,7 @@ options_add(const struct launch_job *job, struct words *argv)
 {
 	uint64_t deadline_ns = conf_span_ns(job->campaign, "campaign",
 	    "deadline");
+	const struct conf_row *row;
 
 	words_add(argv, "--job-name=" WIRE_JOB_PREFIX "%s", job->run);
 	words_add(argv, "--nodes=%zu", job->node_count);
@@ -63,12 +61,12 @@ options_add(const struct launch_job *job, struct words *argv)
 	/* the deadline is the collector's; Slurm's limit is behind it */
 	words_add(argv, "--time=%llu",
 	    (unsigned long long)(deadline_ns / MINUTE_NS + 2));
-	for (size_t i = 0; i < ARRAY_LEN(given); i++) {
-		const char *value = conf_string(job->campaign, "slurm",
-		    given[i]);
+	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row)) {
+		const char *value = conf_string(job->campaign, row->section,
+		    row->key);
 
 		if (value[0] != '\0')
-			words_add(argv, "--%s=%s", given[i], value);
+			words_add(argv, "--%s=%s", row->key, value);
 	}
 }
 

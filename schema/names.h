@@ -129,6 +129,10 @@ struct cause_row {
 extern const struct cause_row names_causes[CAUSE_MAX];
 int names_cause_find(const char *name); /* index or -ENOENT */
 
+/* The campaign of second passes: of six nodes, one of them slow, so that no
+ * statistic of a cluster takes its runs in. */
+#define NAMES_PASS_CAMPAIGN "second-pass"
+
 /* States of an agent as the collector sees it. */
 enum agent_state {
 	AGENT_OK,

@@ -18,6 +18,10 @@ extern const struct conf_row options_agent[];    /* coalmine-agent.conf */
  * "machine"; NULL if none. */
 const struct conf_row *options_find(const char *kind);
 
+/* The rows of a campaign's section [slurm], which srun has as options of the
+ * same names: the first for NULL, else the next; NULL after the last. */
+const struct conf_row *options_slurm(const struct conf_row *row);
+
 /* 1 when a campaign runs canaries and congestors: it says so, or has no plan.
  * 1 when it has a section that is a plan. */
 int options_runs_canaries(const struct conf *c);

@@ -24,10 +24,9 @@
 #define PIECE(section)                                                         \
 	{                                                                      \
 		section, "piece", CONF_BYTES, 0, GIB, NULL, "0", "bytes",      \
-		    "Transport mpi cuts what is longer into messages of "      \
-		    "this, "                                                   \
-		    "so short perhaps that they need no rendezvous; 0: as "    \
-		    "few as can be."                                           \
+		    "Transports mpi and rma cut what is longer into pieces "   \
+		    "of this, so short perhaps that they need no rendezvous; " \
+		    "0: as few as can be."                                     \
 	}
 
 static const struct conf_row own[] = {
@@ -318,10 +317,11 @@ const struct conf_row options_campaign[] = {
 	    "Measure all probes of the campaign at the same time as well." },
 	{ "measure", "warmup", CONF_INT, 0, 100000, NULL, "2", "1",
 	    "Iterations before those that count." },
-	{ "measure", "iterations", CONF_INT, 0, 100000, NULL, "0", "1",
-	    "Iterations that count; 0: until the median is known." },
+	{ "measure", "iterations", CONF_INT, 1, 100000, NULL, "100000", "1",
+	    "Iterations that count; not given: until the median is known, so "
+	    "many at most." },
 	{ "measure", "time", CONF_SPAN, 0.001, 3600, NULL, "1s", "s",
-	    "Time limit of one measurement where iterations is 0." },
+	    "Time limit of one measurement where iterations are not given." },
 	{ "measure", "precision", CONF_REAL, 0.001, 1, NULL, "0.05", "1",
 	    "Stop once the 95 % interval of the median is this narrow." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },

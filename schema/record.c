@@ -209,11 +209,16 @@ record_hist_parse(const json_t *array, double mean, double min, double max,
 	return 0;
 }
 
+json_t *
+record_number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
 static void
 put_number(json_t *record, const char *name, double x)
 {
-	json_object_set_new(record, name,
-	    isfinite(x) ? json_real(x) : json_null());
+	json_object_set_new(record, name, record_number(x));
 }
 
 void

@@ -83,6 +83,8 @@ int record_parse(const char *line, size_t len_bytes, json_t **ret,
 json_t *record_hist_json(const struct hist *h);
 int record_hist_parse(const json_t *array, double mean, double min, double max,
     struct hist *ret);
+/* null for what is not finite: JSON has no such numbers. A new reference. */
+json_t *record_number(double x);
 /* The statistics of h as members of record: n mean min p50 ... hist. */
 void record_put_hist(json_t *record, const struct hist *h);
 

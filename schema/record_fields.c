@@ -231,6 +231,17 @@ static const struct record_field tuning_fields[] = {
 	{ "measured_unix_s", 'i', NULL, 0 },
 	LAST,
 };
+/* What was measured of a machine that nobody described. */
+static const struct record_field machine_fields[] = {
+	{ "machine", 's', NULL, 0 },
+	{ "ranks", 'i', NULL, 0 },
+	{ "nodes", 'i', NULL, 0 },
+	{ "ranks_per_node", 'i', NULL, 0 },
+	NUMBER("step_s"),
+	NUMBER("memory_bytes_per_s"),
+	{ "ways", 'a', NULL, 0 },
+	LAST,
+};
 /* A wrong byte. */
 static const struct record_field bad_fields[] = {
 	{ "of", 's', NULL, 0 },
@@ -291,6 +302,7 @@ static const struct record_kind kinds[] = {
 	{ "neighbor", plan_fields, 1 },
 	{ "binding", plan_fields, 1 },
 	{ "fit", fit_fields, 1 },
+	{ "machine", machine_fields, 1 },
 	{ "tuning", tuning_fields, 1 },
 	{ "speedup", speedup_fields, 1 },
 	{ "spmm", spmm_fields, 1 },

@@ -292,7 +292,7 @@ record_is_tried(const json_t *v)
 
 	json_array_foreach (v, i, o)
 		if (!json_is_string(json_object_get(o, "words")) ||
-		    !json_is_number(json_object_get(o, "predicted")) ||
+		    !is_number_or_null(json_object_get(o, "predicted")) ||
 		    !is_number_or_null(json_object_get(o, "seconds")))
 			return 0;
 	return 1;

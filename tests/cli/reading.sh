@@ -58,6 +58,7 @@ expect baseline-same 0 "$coalctl" baseline diff ship 20261118-gq-a \
 expect baseline-none 3 "$coalctl" baseline diff nope
 expect baseline-drop 0 "$coalctl" baseline drop ship
 expect verdict-list 2 "$coalctl" verdict list
+expect verdict-all 2 "$coalctl" verdict list --all
 expect verdict-json 2 "$coalctl" verdict list --json
 expect verdict-history 0 "$coalctl" verdict history
 expect schedule-list 0 "$coalctl" schedule list

@@ -2,6 +2,7 @@
 /* All rows are sound; every rule over several values refuses what it should,
  * with the place. */
 #include "schema/options.c"
+#include "schema/options_check.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,6 +33,24 @@ test_rows_are_sound(void **state)
 		}
 	}
 	assert_null(options_find("nope"));
+}
+
+/* What srun is told, whoever asks. */
+static void
+test_slurm(void **state)
+{
+	static const char *const keys[] = { "partition", "account", "qos",
+		"reservation" };
+	const struct conf_row *row = options_slurm(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		assert_non_null(row);
+		assert_string_equal(row->section, "slurm");
+		assert_string_equal(row->key, keys[i]);
+		row = options_slurm(row);
+	}
+	assert_null(row);
 }
 
 /* One table, whose tail is the probes'. */
@@ -107,7 +126,8 @@ test_good(void **state)
 		"[campaign]\ndeadline = 5s\n",
 		"[campaign]\nnodes = n[1-4]\nnodes_min = 4\n",
 		"[canary]\nshare = 1\n[congestor]\nmix = none\n",
-		"[campaign]\nclass = background\n[self]\nbytes = 1M\n" };
+		"[campaign]\nclass = background\n[self]\nbytes = 1M\n",
+		"[slurm]\nqos = a-Z_0.,:+@\n" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
@@ -161,6 +181,10 @@ test_rules(void **state)
 		    "f:3: campaign.start_limit = 30s: is longer" },
 		{ "[campaign]\ndeadline = 40s\n[canary]\ntimeout = 1m\n",
 		    "f:4: canary.timeout = 1m: is longer" },
+		{ "[slurm]\npartition = a b\n",
+		    "f:2: slurm.partition = a b: allowed are letters" },
+		{ "[slurm]\naccount = a\nreservation = -x=y\n",
+		    "f:3: slurm.reservation = -x=y: allowed are letters" },
 	};
 
 	(void)state;
@@ -178,6 +202,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_are_sound),
+		cmocka_unit_test(test_slurm),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_what_runs),
 		cmocka_unit_test(test_good),

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options_check.c - what a campaign's rows say together.
+ */
+#include "schema/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/str.h"
+
+/* A rule over several values; the value that it names says where. */
+struct rule {
+	const char *section, *key;
+	int (*broken)(const struct conf *c);
+	const char *text;
+};
+
+/* 1 when an item of a CONF_CHOICES value stands in it twice. */
+static int
+has_twice(const struct conf *c, const char *section, const char *key)
+{
+	size_t count;
+	char **list = str_list_parse(conf_string(c, section, key), &count);
+	int twice = 0;
+
+	for (size_t i = 0; i < count && !twice; i++)
+		for (size_t j = 0; j < i && !twice; j++)
+			twice = strcmp(list[i], list[j]) == 0;
+	str_list_free(list);
+	return twice;
+}
+
+static int
+mix_is(const struct conf *c, const char *word)
+{
+	return strcmp(conf_string(c, "congestor", "mix"), word) == 0;
+}
+
+static int
+tests_twice(const struct conf *c)
+{
+	return has_twice(c, "canary", "tests");
+}
+
+static int
+mix_twice(const struct conf *c)
+{
+	return has_twice(c, "congestor", "mix");
+}
+
+static int
+mix_none_and_more(const struct conf *c)
+{
+	size_t count;
+	char **list = str_list_parse(conf_string(c, "congestor", "mix"),
+	    &count);
+	int none = 0;
+
+	for (size_t i = 0; i < count; i++)
+		none |= strcmp(list[i], "none") == 0;
+	str_list_free(list);
+	return none && count > 1;
+}
+
+static int
+mix_without_share(const struct conf *c)
+{
+	return !mix_is(c, "none") && conf_real(c, "canary", "share") >= 1;
+}
+
+static int
+background_congestors(const struct conf *c)
+{
+	return conf_choice(c, "campaign", "class") == 0 &&
+	    options_runs_canaries(c) && !mix_is(c, "none");
+}
+
+/* Tests in which somebody can stand aside. */
+static int
+pair_without_pairs(const struct conf *c)
+{
+	static const char *const tests[] = { "lat", "get-lat", "bw", "put-bw" };
+	size_t count, fit = 0;
+	char **list = str_list_parse(conf_string(c, "canary", "tests"), &count);
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < ARRAY_LEN(tests); k++)
+			fit += strcmp(list[i], tests[k]) == 0;
+	str_list_free(list);
+	return conf_choice(c, "canary", "partners") != 0 &&
+	    (fit < count || conf_choice(c, "canary", "exact") == 1);
+}
+
+static int
+nodes_crossed(const struct conf *c)
+{
+	return conf_int(c, "campaign", "nodes_min") >
+	    conf_int(c, "campaign", "nodes_max");
+}
+
+static int
+nodes_too_few(const struct conf *c)
+{
+	const char *text = conf_string(c, "campaign", "nodes");
+	struct hostlist hl;
+	int few;
+
+	if (strcmp(text, "all") == 0 || hostlist_parse(text, &hl, NULL, 0) < 0)
+		return 0;
+	few = conf_int(c, "campaign", "nodes_min") > (int64_t)hl.count;
+	hostlist_clear(&hl);
+	return few;
+}
+
+static int
+has_every(const struct conf *c)
+{
+	return conf_span_ns(c, "schedule", "every") > 0;
+}
+
+static int
+has_text(const struct conf *c, const char *section, const char *key)
+{
+	return conf_string(c, section, key)[0] != '\0';
+}
+
+static int
+every_and_at(const struct conf *c)
+{
+	return has_every(c) && has_text(c, "schedule", "at");
+}
+
+static int
+window_alone(const struct conf *c)
+{
+	return has_text(c, "schedule", "window") && !has_every(c) &&
+	    !has_text(c, "schedule", "at");
+}
+
+static int
+jitter_too_long(const struct conf *c)
+{
+	return has_every(c) &&
+	    conf_span_ns(c, "schedule", "jitter") >=
+	    conf_span_ns(c, "schedule", "every");
+}
+
+static int
+offset_too_long(const struct conf *c)
+{
+	return has_every(c) &&
+	    conf_span_ns(c, "schedule", "offset") >=
+	    conf_span_ns(c, "schedule", "every");
+}
+
+/* "HH:MM" at text: how many characters it took, or 0. */
+static size_t
+clock_time(const char *text)
+{
+	static const char shape[] = "dd:dd";
+
+	for (size_t i = 0; i < sizeof(shape) - 1; i++)
+		if (shape[i] == ':' ? text[i] != ':'
+				    : text[i] < '0' || text[i] > '9')
+			return 0;
+	if (atoi(text) > 23 || atoi(text + 3) > 59)
+		return 0;
+	return sizeof(shape) - 1;
+}
+
+/* "HH:MM", or "HH:MM-HH:MM" where span is 1, and nothing behind it. */
+static int
+time_good(const char *text, int span)
+{
+	size_t n = clock_time(text);
+
+	if (n == 0)
+		return 0;
+	if (!span)
+		return text[n] == '\0';
+	return text[n] == '-' && time_good(text + n + 1, 0);
+}
+
+/* A list of times, or of spans of time when spans is 1. */
+static int
+times_bad(const char *text, int spans)
+{
+	size_t count = 0;
+	char **list;
+	int bad = 0;
+
+	if (text[0] == '\0')
+		return 0;
+	list = str_list_parse(text, &count);
+	if (list == NULL)
+		return 1;
+	for (size_t i = 0; i < count; i++)
+		bad |= !time_good(list[i], spans);
+	str_list_free(list);
+	return bad;
+}
+
+static int
+at_malformed(const struct conf *c)
+{
+	return times_bad(conf_string(c, "schedule", "at"), 0);
+}
+
+static int
+window_malformed(const struct conf *c)
+{
+	return times_bad(conf_string(c, "schedule", "window"), 1);
+}
+
+static int
+start_past_deadline(const struct conf *c)
+{
+	return conf_given(c, "campaign", "start_limit") &&
+	    conf_span_ns(c, "campaign", "start_limit") >
+	    conf_span_ns(c, "campaign", "deadline");
+}
+
+static int
+timeout_past_deadline(const struct conf *c)
+{
+	return conf_given(c, "canary", "timeout") &&
+	    conf_span_ns(c, "canary", "timeout") >
+	    conf_span_ns(c, "campaign", "deadline");
+}
+
+static int
+tests_command(const struct conf *c)
+{
+	size_t count;
+	char **list = str_list_parse(conf_string(c, "canary", "tests"), &count);
+	int found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found |= strcmp(list[i], "command") == 0;
+	str_list_free(list);
+	return found;
+}
+
+static int
+command_missing(const struct conf *c)
+{
+	return tests_command(c) && conf_string(c, "command", "run")[0] == '\0';
+}
+
+static int
+command_unused(const struct conf *c)
+{
+	return conf_string(c, "command", "run")[0] != '\0' && !tests_command(c);
+}
+
+static int
+command_exact(const struct conf *c)
+{
+	return tests_command(c) && conf_choice(c, "canary", "exact") == 1;
+}
+
+static int
+slurm_in_background(const struct conf *c)
+{
+	return conf_choice(c, "campaign", "class") == 0 &&
+	    strcmp(conf_string(c, "campaign", "launcher"), "slurm") == 0;
+}
+
+/* Words that another program gets: nothing in them is a mark of it. */
+static int
+slurm_word_bad(const struct conf *c, const char *key)
+{
+	const char *word = conf_string(c, "slurm", key);
+
+	for (; *word != '\0'; word++)
+		if (!isascii((unsigned char)*word) ||
+		    (!isalnum((unsigned char)*word) &&
+			strchr("-_.,:+@", *word) == NULL))
+			return 1;
+	return 0;
+}
+
+static const struct rule rules[] = {
+	{ "campaign", "launcher", slurm_in_background,
+	    "a job takes whole nodes: allowed with campaign.class = exclusive "
+	    "only" },
+	{ "canary", "tests", tests_twice,
+	    "a test stands in it twice: allowed is each once" },
+	{ "canary", "tests", command_missing,
+	    "the test command needs command.run, a program" },
+	{ "command", "run", command_unused,
+	    "nobody runs it: canary.tests has to have command" },
+	{ "canary", "exact", command_exact,
+	    "the paper has no counts for the test command: allowed is no" },
+	{ "canary", "partners", pair_without_pairs,
+	    "allowed are match and pair with the tests lat, get-lat, bw and "
+	    "put-bw only, and without exact = gpcnet" },
+	{ "congestor", "mix", mix_none_and_more,
+	    "none stands beside other kinds: allowed is none alone" },
+	{ "congestor", "mix", mix_twice,
+	    "a kind stands in it twice: allowed is each once" },
+	{ "congestor", "mix", background_congestors,
+	    "a background campaign may not congest the network: allowed is "
+	    "none, or campaign.class = exclusive" },
+	{ "canary", "share", mix_without_share,
+	    "leaves no node to the congestors: allowed is less than 1, or "
+	    "congestor.mix = none" },
+	{ "campaign", "nodes_min", nodes_crossed,
+	    "is more than campaign.nodes_max" },
+	{ "campaign", "nodes_min", nodes_too_few,
+	    "is more than the hosts in campaign.nodes" },
+	{ "schedule", "at", at_malformed,
+	    "allowed is a list of times of day as 02:00,14:30" },
+	{ "schedule", "window", window_malformed,
+	    "allowed is a list of spans as 22:00-06:00" },
+	{ "schedule", "at", every_and_at,
+	    "is given together with schedule.every: allowed is one of them" },
+	{ "schedule", "window", window_alone,
+	    "needs a schedule: give schedule.every or schedule.at" },
+	{ "schedule", "jitter", jitter_too_long,
+	    "must be shorter than schedule.every" },
+	{ "schedule", "offset", offset_too_long,
+	    "must be shorter than schedule.every" },
+	{ "campaign", "start_limit", start_past_deadline,
+	    "is longer than campaign.deadline" },
+	{ "canary", "timeout", timeout_past_deadline,
+	    "is longer than campaign.deadline" },
+};
+
+static int
+refuse(const struct conf *c, const char *section, const char *key,
+    const char *text, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "%s: %s.%s = %.80s: %s",
+	    conf_where(c, section, key), section, key,
+	    conf_string(c, section, key), text);
+	return -EINVAL;
+}
+
+int
+options_campaign_check(const struct conf *c, char *why, size_t why_bytes)
+{
+	const struct conf_row *row;
+
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+		if (rules[i].broken(c))
+			return refuse(c, rules[i].section, rules[i].key,
+			    rules[i].text, why, why_bytes);
+	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row))
+		if (slurm_word_bad(c, row->key))
+			return refuse(c, row->section, row->key,
+			    "allowed are letters, digits and -_.,:+@", why,
+			    why_bytes);
+	return 0;
+}
