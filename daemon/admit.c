@@ -20,22 +20,30 @@
 #include "daemon/member.h"
 #include "daemon/slurm.h"
 
+/* Has its node to be idle in Slurm? launcher NULL: another than Slurm's. */
+static int
+must_be_idle(const struct runs *rs, const struct launcher *launcher,
+    int exclusive)
+{
+	return rs->slurm != NULL &&
+	    ((launcher != NULL && launcher->idle) ||
+		(exclusive && slurm_wants_idle(rs->slurm)));
+}
+
 static int
 asks_slurm(const struct run *r)
 {
-	return r->all->slurm != NULL &&
-	    (r->launcher->idle ||
-		(r->exclusive && slurm_wants_idle(r->all->slurm)));
+	return must_be_idle(r->all, r->launcher, r->exclusive);
 }
 
 int
-runs_may_have(struct runs *rs, const char *launcher, const json_t *slurm,
-    const struct node *n)
+runs_may_have(struct runs *rs, const char *class, const char *launcher,
+    const json_t *slurm, const struct node *n)
 {
-	const struct launcher *l = launcher_find(launcher);
 	char why[RUN_WHY_MAX];
 
-	if (rs->slurm == NULL || l == NULL || !l->idle)
+	if (!must_be_idle(rs, launcher_find(launcher),
+		strcmp(class, "exclusive") == 0))
 		return 1;
 	slurm_nodes_ask(rs->slurm);
 	if (!slurm_nodes_known(rs->slurm))

@@ -71,9 +71,10 @@ court_node(struct court *c, const struct node *n)
 		size_t want = n->id + n->id / 2 + 16;
 
 		c->nodes = xreallocarray(c->nodes, want, sizeof(*c->nodes));
-		memset(&c->nodes[c->node_count], 0,
-		    (want - c->node_count) * sizeof(*c->nodes));
-		c->node_count = want;
+		for (; c->node_count < want; c->node_count++)
+			c->nodes[c->node_count] = (struct court_node){
+				.wait_ratio = NAN
+			};
 	}
 	return &c->nodes[n->id];
 }
@@ -245,8 +246,7 @@ hear_rows(struct court *c, const json_t *record)
 		if (n == NULL)
 			continue;
 		cn = court_node(c, n);
-		cn->wait_ratio = json_number_value(
-		    json_object_get(o, "wait_ratio"));
+		cn->wait_ratio = member_number(o, "wait_ratio");
 		cn->partners = (uint32_t)json_integer_value(
 		    json_object_get(o, "partners"));
 		cn->slow_partners = (uint32_t)json_integer_value(
@@ -261,7 +261,7 @@ court_heard(struct court *c, const struct node *n)
 
 	cn->heard_ns = clk_ns();
 	cn->partners = cn->slow_partners = 0; /* until a row says so */
-	cn->wait_ratio = 0;
+	cn->wait_ratio = NAN;
 	if (cn->boot == NULL && n->boot != NULL)
 		cn->boot = xstrdup(n->boot);
 }
@@ -385,9 +385,10 @@ court_record(struct court *c, const struct court_source *from,
 		return;
 	snprintf(c->mpi, sizeof(c->mpi), "%s", from->mpi);
 	snprintf(c->launcher, sizeof(c->launcher), "%s", from->launcher);
+	json_incref(from->slurm);
 	json_decref(c->slurm);
-	c->slurm = json_incref(from->slurm);
-	if (strcmp(from->campaign, COURT_PASS_CAMPAIGN) == 0)
+	c->slurm = from->slurm;
+	if (strcmp(from->campaign, NAMES_PASS_CAMPAIGN) == 0)
 		court_pass_record(c, from->run, record);
 	else if (strcmp(member_text(record, "phase"),
 		     names_phases[PHASE_CONGESTED]) != 0)

@@ -4,7 +4,8 @@
  * what comes of it to the store, the event log and whoever looks.
  *
  *   court.c       records are rounds of a judge, one for each class and test
- *   court_case.c  a suspect's case from its opening to its end, in words
+ *   court_case.c  a suspect's case from its opening to its end
+ *   court_show.c  in words, as JSON, in lists
  *   court_pass.c  the second pass: one run of six nodes at a time
  *   court_mesh.c  the agents' mesh: echoes that are slow, or lost
  *   court_drift.c every node against its own recent weeks, and a baseline
@@ -29,8 +30,7 @@ struct roster;
 struct run;
 struct store;
 
-#define COURT_PASS_CAMPAIGN "second-pass"
-#define COURT_MESH_CLASS    "mesh"
+#define COURT_MESH_CLASS "mesh"
 /* The baseline that the court keeps by itself. */
 #define COURT_RECENT "recent"
 
@@ -46,11 +46,11 @@ struct court_ops {
 	/* Order a run of that campaign text; ret_run its id. 0 or -errno. */
 	int (*order)(void *ctx, const char *campaign, const char *text,
 	    const char *by, char ret_run[64], char *why, size_t why_bytes);
-	/* May a run with that launcher and section [slurm] (NULL: none) be had
-	 * on that node, now or later? 1, 0, or -EAGAIN: nobody knows yet. NULL:
-	 * any may. */
-	int (*may_have)(void *ctx, const char *launcher, const json_t *slurm,
-	    const struct node *n);
+	/* May a run of that class with that launcher and section [slurm]
+	 * (NULL: none) be had on that node, now or later? 1, 0, or -EAGAIN:
+	 * nobody knows yet. NULL: any may. */
+	int (*may_have)(void *ctx, const char *class, const char *launcher,
+	    const json_t *slurm, const struct node *n);
 };
 
 /* roster and store outlive the court. */
@@ -110,7 +110,7 @@ json_t *court_node_json(const struct court *c, const struct node *n);
 /* For metrics: open cases. */
 struct court_open {
 	const char *kind;    /* "node" or "leaf" */
-	const char *what;    /* "node" "leaf" "link" "host" "cannot tell" */
+	const char *what;    /* of words_whats (judge/words.h) */
 	const char *subject; /* lives as long as the case */
 	enum verdict verdict;
 };

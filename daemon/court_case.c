@@ -6,32 +6,16 @@
  */
 #include "daemon/court_int.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clk.h"
 #include "common/log.h"
-#include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/member.h"
 #include "daemon/roster.h"
 #include "daemon/store.h"
-
-static const char *const what_names[] = { [WORDS_NODE] = "node",
-	[WORDS_LEAF] = "leaf",
-	[WORDS_LINK] = "link",
-	[WORDS_HOST] = "host",
-	[WORDS_MAYBE] = "cannot tell",
-	[WORDS_DRIFT] = "drift",
-	[WORDS_PROMISE] = "prediction" };
-
-static const char *
-kind_name(enum judge_kind kind)
-{
-	return kind == JUDGE_PLACE ? "node" : "leaf";
-}
 
 void
 court_case_free(struct court_case *k)
@@ -72,183 +56,6 @@ case_new(struct court *c, enum judge_kind kind, uint32_t index)
 	return k;
 }
 
-static const struct judge_track *
-track_of(const struct court_case *k)
-{
-	return judge_track(k->series->judge, k->kind, k->index);
-}
-
-static void
-put_partners(const struct court *c, const struct court_case *k,
-    struct words_case *w)
-{
-	const struct court_node *cn;
-
-	if (k->passed && k->report.partners > 0) {
-		w->partners = k->report.partners;
-		w->slow_partners = k->report.slow_partners;
-		w->partners_normal = k->report.pairs_fine;
-		return;
-	}
-	if (k->index >= c->node_count)
-		return;
-	cn = &c->nodes[k->index];
-	w->partners = cn->partners;
-	w->slow_partners = cn->slow_partners;
-	/* The only one: all others are within their peers' scatter. */
-	w->partners_normal = TAILQ_FIRST(&c->cases) == k &&
-	    TAILQ_NEXT(k, link) == NULL;
-}
-
-static const struct drift *
-drift_of(const struct court_case *k)
-{
-	return court_drift_of(k->series, k->index);
-}
-
-static void
-write_drift(const struct court *c, struct court_case *k)
-{
-	const struct drift *d = drift_of(k);
-	struct court_sort sort = court_sort(k->series->sort);
-	struct words_case w = { .what = k->what,
-		.subject = k->subject,
-		.effect = drift_shift(d),
-		.is_rate = sort.is_rate,
-		.test = sort.name,
-		.rounds = drift_rounds(d),
-		.past = d->from == DRIFT_PINNED ? c->o.baseline : "" };
-
-	words_write(&w, k->text);
-}
-
-static void
-write_promise(struct court_case *k)
-{
-	struct words_case w = { .what = k->what,
-		.subject = k->subject,
-		.effect = -log(k->promised.ratio),
-		.partners = k->promised.met,
-		.places = k->kind == JUDGE_LEAF,
-		.past = k->promised.machine };
-
-	words_write(&w, k->text);
-}
-
-static void
-write_judged(const struct court *c, struct court_case *k)
-{
-	const struct judge_track *t = track_of(k);
-	struct court_sort sort = court_sort(k->series->sort);
-	struct words_case w = { .what = k->what,
-		.subject = k->subject,
-		.effect = judge_effect(k->series->judge, t),
-		.is_rate = sort.is_rate,
-		.test = sort.name,
-		.rounds = t->rounds,
-		.nic = "",
-		.host = k->host,
-		.is_loss = sort.is_loss,
-		.passed = k->passed,
-		.finding = k->finding };
-
-	if (k->kind == JUDGE_LEAF) {
-		w.places = t->places;
-		w.slow_places = t->slow_places;
-	} else {
-		put_partners(c, k, &w);
-		if (k->index < c->node_count) {
-			w.nic = c->nodes[k->index].nic;
-			w.nic_drops = c->nodes[k->index].drops -
-			    c->nodes[k->index].drops_first;
-		}
-	}
-	words_write(&w, k->text);
-}
-
-void
-court_case_write(const struct court *c, struct court_case *k)
-{
-	if (k->what == WORDS_DRIFT)
-		write_drift(c, k);
-	else if (k->what == WORDS_PROMISE)
-		write_promise(k);
-	else
-		write_judged(c, k);
-}
-
-static void
-put_promise(json_t *o, const struct court_case *k)
-{
-	json_object_set_new(o, "effect", json_real(-log(k->promised.ratio)));
-	json_object_set_new(o, "ratio", json_real(k->promised.ratio));
-	json_object_set_new(o, "met",
-	    json_integer((json_int_t)k->promised.met));
-	json_object_set_new(o, "machine", json_string(k->promised.machine));
-}
-
-static void
-put_drift(json_t *o, const struct court_case *k)
-{
-	const struct drift *d = drift_of(k);
-
-	json_object_set_new(o, "effect",
-	    json_real(d == NULL ? 0 : drift_shift(d)));
-	json_object_set_new(o, "rounds",
-	    json_integer(d == NULL ? 0 : drift_rounds(d)));
-}
-
-static void
-put_track(json_t *o, const struct court_case *k)
-{
-	const struct judge_track *t = track_of(k);
-
-	json_object_set_new(o, "effect",
-	    json_real(judge_effect(k->series->judge, t)));
-	json_object_set_new(o, "rounds", json_integer(t->rounds));
-	json_object_set_new(o, "clean_rounds", json_integer(t->clean));
-	if (!k->passed)
-		return;
-	json_object_set_new(o, "second_pass",
-	    json_pack("{s:s, s:s, s:f, s:I, s:I}", "finding",
-		confirm_findings[k->finding], "run", k->pass_run, "effect",
-		isfinite(k->report.effect) ? k->report.effect : 0.0, "partners",
-		(json_int_t)k->report.partners, "slow_partners",
-		(json_int_t)k->report.slow_partners));
-}
-
-static json_t *
-case_json(const struct court *c, const struct court_case *k)
-{
-	enum verdict verdict = k->verdict;
-	json_t *o;
-
-	if (k->kind == JUDGE_PLACE && !k->over)
-		verdict = court_of_node(c, roster_by_id(c->roster, k->index));
-	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:s, "
-		      "s:s}",
-	    "kind", kind_name(k->kind), "subject", k->subject, "verdict",
-	    names_verdicts[verdict], "what", what_names[k->what],
-	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
-	    (json_int_t)k->at_unix_ns, "text", k->text, "test",
-	    court_sort(k->series->sort).name, "class", k->series->class, "run",
-	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
-	    k->launcher != NULL ? k->launcher : "");
-	if (k->slurm != NULL)
-		json_object_set(o, "slurm", k->slurm);
-	if (k->kind == JUDGE_PLACE)
-		json_object_set_new(o, "node", json_string(k->subject));
-	json_object_set_new(o, "partners",
-	    json_string(names_partners[k->series->partners]));
-	if (k->what == WORDS_DRIFT)
-		put_drift(o, k);
-	else if (k->what == WORDS_PROMISE)
-		put_promise(o, k);
-	else
-		put_track(o, k);
-	return o;
-}
-
 void
 court_case_tell(struct court *c, struct court_case *k)
 {
@@ -257,9 +64,9 @@ court_case_tell(struct court *c, struct court_case *k)
 
 	k->at_unix_ns = clk_unix_ns();
 	snprintf(text, sizeof(text), "%s (%s): %s", names_verdicts[k->verdict],
-	    what_names[k->what], k->text);
+	    words_whats[k->what], k->text);
 	log_info("verdict %s", text);
-	o = case_json(c, k);
+	o = court_case_json(c, k);
 	/* As the case says, whatever its node's session does meanwhile. */
 	json_object_set_new(o, "verdict",
 	    json_string(names_verdicts[k->verdict]));
@@ -281,11 +88,13 @@ write_host(const struct court *c, struct court_case *k)
 static void
 source_set(struct court_case *k, const struct court_source *from)
 {
+	json_t *slurm = json_incref(from->slurm);
+
+	json_decref(k->slurm);
+	k->slurm = slurm;
 	free(k->mpi);
 	free(k->launcher);
 	free(k->class);
-	json_decref(k->slurm);
-	k->slurm = json_incref(from->slurm);
 	k->mpi = xstrdup(from->mpi);
 	k->launcher = xstrdup(from->launcher);
 	k->class = xstrdup(from->class);
@@ -381,7 +190,8 @@ court_case_end(struct court *c, struct court_case *k, enum verdict verdict,
 static struct court_series *
 suspecting(struct court *c, const struct court_case *k)
 {
-	const struct judge_track *t = track_of(k);
+	const struct judge_track *t = judge_track(k->series->judge, k->kind,
+	    k->index);
 
 	if (t != NULL && t->state >= JUDGE_SUSPECT)
 		return k->series;
@@ -397,7 +207,7 @@ suspecting(struct court *c, const struct court_case *k)
 static void
 review_drift(struct court *c, struct court_case *k)
 {
-	const struct drift *d = drift_of(k);
+	const struct drift *d = court_drift_of(k->series, k->index);
 
 	if (d == NULL || d->from == DRIFT_NONE)
 		court_case_end(c, k, VERDICT_OK, "as it was");
@@ -442,61 +252,6 @@ court_cases_review(struct court *c, struct court_series *s, const char *run)
 	}
 }
 
-/* ---- what others see ---- */
-
-static json_t *
-plain_json(const char *subject, enum verdict verdict)
-{
-	return json_pack("{s:s, s:s, s:s, s:s}", "kind", "node", "subject",
-	    subject, "node", subject, "verdict", names_verdicts[verdict]);
-}
-
-json_t *
-court_json(const struct court *c, int all)
-{
-	json_t *list = json_array();
-	const struct court_case *k;
-
-	for (int bad = 1; bad >= 0; bad--)
-		TAILQ_FOREACH (k, &c->cases, link)
-			if ((k->verdict == VERDICT_BAD) == bad)
-				json_array_append_new(list, case_json(c, k));
-	for (size_t i = 0; all && i < roster_count(c->roster); i++) {
-		const struct node *n = roster_at(c->roster, i);
-
-		if (court_case_find(c, JUDGE_PLACE, (uint32_t)n->id) == NULL)
-			json_array_append_new(list,
-			    plain_json(n->name, court_of_node(c, n)));
-	}
-	return list;
-}
-
-json_t *
-court_node_json(const struct court *c, const struct node *n)
-{
-	const struct court_case *k = court_case_find(c, JUDGE_PLACE,
-	    (uint32_t)n->id);
-
-	return k == NULL ? NULL : case_json(c, k);
-}
-
-size_t
-court_open_cases(const struct court *c, struct court_open *ret, size_t cap)
-{
-	const struct court_case *k;
-	size_t n = 0;
-
-	TAILQ_FOREACH (k, &c->cases, link) {
-		if (n == cap)
-			break;
-		ret[n].kind = kind_name(k->kind);
-		ret[n].what = what_names[k->what];
-		ret[n].subject = k->subject;
-		ret[n++].verdict = k->verdict;
-	}
-	return n;
-}
-
 /* ---- what an earlier collector left ---- */
 
 static struct court_series *
@@ -512,9 +267,9 @@ series_find(struct court *c, const json_t *o)
 static int
 what_find(const char *name)
 {
-	for (size_t i = 0; name != NULL && i < ARRAY_LEN(what_names); i++)
-		if (strcmp(what_names[i], name) == 0)
-			return (int)i;
+	for (int i = 0; i < WORDS_WHAT_MAX; i++)
+		if (strcmp(words_whats[i], name) == 0)
+			return i;
 	return -1;
 }
 

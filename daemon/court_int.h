@@ -57,7 +57,7 @@ struct court_node {
 	char nic[16];      /* the one with the most traffic; "": none */
 	int64_t drops, drops_first;
 	uint32_t partners, slow_partners; /* of its last round */
-	double wait_ratio; /* of its ranks, likewise; 0: not known */
+	double wait_ratio; /* of its ranks, likewise; NAN: not known */
 	char *trouble;     /* of its host, when it last had any, or NULL */
 };
 
@@ -176,11 +176,15 @@ void court_cases_review(struct court *c, struct court_series *s,
     const char *run);
 void court_case_end(struct court *c, struct court_case *k, enum verdict verdict,
     const char *why);
-/* Its words, new. */
-void court_case_write(const struct court *c, struct court_case *k);
 /* Store, event, log. */
 void court_case_tell(struct court *c, struct court_case *k);
 void court_case_free(struct court_case *k);
+
+/* court_show.c */
+/* Its words, new. */
+void court_case_write(const struct court *c, struct court_case *k);
+/* As court_json has it. New reference. */
+json_t *court_case_json(const struct court *c, const struct court_case *k);
 
 /* court_drift.c */
 /* A round that the judge has heard; its distances are in c->obs. */

@@ -50,13 +50,23 @@ again_later(struct court_case *k)
 	k->next_ns = clk_ns() + wait_ns;
 }
 
-/* Slurm may keep nodes from a run, by its partition or reservation. */
+/* The second pass is of the class of what made it suspect; a mesh is light. */
+static const char *
+class_of(const struct court_case *k)
+{
+	return strcmp(k->class, COURT_MESH_CLASS) == 0 ? "background"
+						       : k->class;
+}
+
+/* Slurm may keep nodes from a run, by its partition or reservation. 1, 0, or
+ * -EAGAIN: it is being asked. */
 static int
 may_have(const struct court *c, const struct court_case *k,
     const struct node *n)
 {
-	return c->ops->may_have == NULL ||
-	    c->ops->may_have(c->ctx, k->launcher, k->slurm, n) != 0;
+	if (c->ops->may_have == NULL)
+		return 1;
+	return c->ops->may_have(c->ctx, class_of(k), k->launcher, k->slurm, n);
 }
 
 /* Every node of the roster as a candidate. */
@@ -139,9 +149,7 @@ write_campaign(const struct court *c, const struct court_case *k,
 	strbuf_addf(ret,
 	    "[campaign]\nabout = second pass on %s\nclass = %s\n"
 	    "nodes_min = %zu\ndeadline = 5m\n",
-	    k->subject,
-	    strcmp(k->class, COURT_MESH_CLASS) == 0 ? "background" : k->class,
-	    p->count);
+	    k->subject, class_of(k), p->count);
 	/* Where there was no canary yet, a campaign's defaults hold. */
 	if (k->launcher[0] != '\0')
 		strbuf_addf(ret, "launcher = %s\nmpi = %s\n", k->launcher,
@@ -165,9 +173,8 @@ is_asking(const struct court *c, const struct court_case *k)
 {
 	uint32_t id = k->kind == JUDGE_PLACE ? k->index : 0;
 
-	return c->ops->may_have != NULL && roster_count(c->roster) > 0 &&
-	    c->ops->may_have(c->ctx, k->launcher, k->slurm,
-		roster_by_id(c->roster, id)) == -EAGAIN;
+	return roster_count(c->roster) > 0 &&
+	    may_have(c, k, roster_by_id(c->roster, id)) == -EAGAIN;
 }
 
 static void
@@ -187,7 +194,7 @@ start(struct court *c, struct court_case *k)
 		return;
 	}
 	write_campaign(c, k, &text);
-	rc = c->ops->order(c->ctx, COURT_PASS_CAMPAIGN, text.text,
+	rc = c->ops->order(c->ctx, NAMES_PASS_CAMPAIGN, text.text,
 	    "second pass", p->run, why, sizeof(why));
 	strbuf_clear(&text);
 	if (rc < 0) {
@@ -297,12 +304,13 @@ conclude(struct court *c, struct court_case *k)
 	if (clear)
 		again_later(k);
 	judge_confirm(k->series->judge, k->kind, k->index, 1);
-	court_case_write(c, k);
 	if (k->kind == JUDGE_PLACE &&
-	    (k->what == WORDS_LEAF || k->what == WORDS_LINK))
+	    (k->what == WORDS_LEAF || k->what == WORDS_LINK)) {
 		pass_to_leaf(c, k);
-	else
-		court_case_tell(c, k);
+		return;
+	}
+	court_case_write(c, k);
+	court_case_tell(c, k);
 }
 
 void

@@ -235,7 +235,7 @@ committed(void *ctx, const struct run *r, const json_t *record)
 		run_mpi(r), run_launcher(r), slurm };
 
 	/* Six nodes, one of them slow, are not how the cluster is. */
-	if (strcmp(run_campaign(r), COURT_PASS_CAMPAIGN) != 0)
+	if (strcmp(run_campaign(r), NAMES_PASS_CAMPAIGN) != 0)
 		latest_record(h->latest, run_campaign(r), run_class(r), record);
 	court_record(h->court, &from, record);
 	json_decref(slurm);
@@ -288,12 +288,12 @@ order(void *ctx, const char *campaign, const char *text, const char *by,
 }
 
 static int
-may_have(void *ctx, const char *launcher, const json_t *slurm,
-    const struct node *n)
+may_have(void *ctx, const char *class, const char *launcher,
+    const json_t *slurm, const struct node *n)
 {
 	struct hub *h = ctx;
 
-	return runs_may_have(h->runs, launcher, slurm, n);
+	return runs_may_have(h->runs, class, launcher, slurm, n);
 }
 
 static const struct court_ops court_ops = { order, may_have };

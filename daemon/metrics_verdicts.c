@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "daemon/judge/words.h"
 #include "daemon/metrics_int.h"
 #include "daemon/view.h"
 
@@ -28,18 +29,15 @@ render_counts(const struct metrics_in *in, struct strbuf *to)
 static void
 render_suspects(const struct court_open *cases, size_t count, struct strbuf *to)
 {
-	static const char *const whats[] = { "node", "leaf", "link", "host",
-		"cannot tell", "drift" };
-
 	expo_family(to, "coalmine_suspects", "gauge",
 	    "Open cases by what is suspected.");
-	for (size_t w = 0; w < ARRAY_LEN(whats); w++) {
+	for (size_t w = 0; w < ARRAY_LEN(words_whats); w++) {
 		int n = 0;
 
 		for (size_t i = 0; i < count; i++)
-			n += strcmp(cases[i].what, whats[w]) == 0;
+			n += strcmp(cases[i].what, words_whats[w]) == 0;
 		expo_sample(to, "coalmine_suspects",
-		    EXPO_LABELS({ "what", whats[w] }), n);
+		    EXPO_LABELS({ "what", words_whats[w] }), n);
 	}
 }
 

@@ -56,10 +56,11 @@ struct runs *runs_new(struct roster *roster, struct store *store,
 void runs_set_costs(struct runs *rs, struct costs *costs);
 /* Who says which nodes are idle, where a batch system does; outlives rs. */
 void runs_set_slurm(struct runs *rs, struct slurm *slurm);
-/* May a run with that launcher and section [slurm] (NULL: none) ever have that
- * node, as far as Slurm goes: 1, 0, or -EAGAIN while it is being asked. */
-int runs_may_have(struct runs *rs, const char *launcher, const json_t *slurm,
-    const struct node *n);
+/* May a run of that class with that launcher ("": the usual one) and section
+ * [slurm] (NULL: none) ever have that node, as far as Slurm goes: 1, 0, or
+ * -EAGAIN while it is being asked. */
+int runs_may_have(struct runs *rs, const char *class, const char *launcher,
+    const json_t *slurm, const struct node *n);
 /* Live runs are left alone: the next collector takes them up. */
 void runs_free(struct runs *rs); /* NULL is allowed */
 

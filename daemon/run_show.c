@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
 #include "daemon/run_int.h"
+#include "schema/options.h"
 
 static json_t *
 nodes_json(const struct run *r)
@@ -146,18 +146,17 @@ run_launcher(const struct run *r)
 json_t *
 run_slurm(const struct run *r)
 {
-	static const char *const keys[] = { "partition", "account", "qos",
-		"reservation" };
+	const struct conf_row *row;
 	json_t *set = NULL;
 
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		const char *word = conf_string(r->conf, "slurm", keys[i]);
+	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row)) {
+		const char *word = conf_string(r->conf, "slurm", row->key);
 
 		if (word[0] == '\0')
 			continue;
 		if (set == NULL)
 			set = json_object();
-		json_object_set_new(set, keys[i], json_string(word));
+		json_object_set_new(set, row->key, json_string(word));
 	}
 	return set;
 }

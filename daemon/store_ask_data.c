@@ -12,6 +12,7 @@
 #include "common/str.h"
 #include "daemon/store_read.h"
 #include "daemon/store_record.h"
+#include "schema/names.h"
 
 #define RECORDS_MAX  100000
 #define PAGE_BYTES   (2 * 1024 * 1024) /* of text; then the page is full */
@@ -345,7 +346,7 @@ store_read_canaries(struct store_reading *r, const json_t *args, json_t **ret)
 	    " d.unit, d.mean, d.p50, d.p99, d.lo, d.hi FROM record AS d"
 	    " JOIN run ON run.id = d.run_id WHERE d.probe = 'canary'"
 	    " AND d.at_unix_ns >= ?1 AND d.at_unix_ns < ?2"
-	    " AND (?3 IS NULL AND run.campaign <> 'second-pass'"
+	    " AND (?3 IS NULL AND run.campaign <> '" NAMES_PASS_CAMPAIGN "'"
 	    " OR run.campaign = ?3) AND (?4 IS NULL OR d.test = ?4)"
 	    " AND (?5 IS NULL OR d.phase = ?5)"
 	    " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?6",

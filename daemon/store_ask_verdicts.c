@@ -3,17 +3,20 @@
  * store_ask_verdicts.c - what was said of nodes and leaves, and baselines.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "common/str.h"
 #include "daemon/store_read.h"
-#include "daemon/store_record.h"
+#include "schema/names.h"
 #include "schema/scores.h"
 
 #define VERDICTS_MAX  10000
 #define BASELINES_MAX 1000
-/* Of canaries; light campaigns go round a large cluster in fewer. */
-#define HEARD_MAX 1000
+/* Of canaries. Light campaigns go round a large cluster in fewer, and their
+ * records are short; where records are long, a few tell of all nodes. */
+#define HEARD_MAX       1000
+#define HEARD_BYTES_MAX (4 * 1024 * 1024) /* as stored */
+/* Each is of all nodes. */
+#define HEARD_EPOCHS_MAX 4
 
 static int
 verdict_row(sqlite3_stmt *q, void *list)
@@ -121,52 +124,71 @@ put_heard(json_t *heard, const json_t *record, const char *key,
 	record_scores_clear(&all);
 }
 
-/* Seconds and rates tell of a node in different members. */
-static int
-heard_row(sqlite3_stmt *q, void *heard)
-{
-	char *text = store_pack_column(q, 1);
-	json_t *record = text != NULL ? json_loads(text, 0, NULL) : NULL;
-
-	if (record != NULL) {
-		put_heard(heard, record, "q25", sqlite3_column_int64(q, 0));
-		put_heard(heard, record, "q75", sqlite3_column_int64(q, 0));
-	}
-	json_decref(record);
-	free(text);
-	return 0;
-}
-
-/* Rounds that the court would judge; an epoch of the mesh has all nodes. */
-static const char *const heard_rounds[] = {
-	"SELECT at_unix_ns, body FROM record WHERE probe = 'canary'"
-	" AND at_unix_ns >= ?1 AND (phase IS NULL OR phase <> 'congested')"
-	" AND run_id NOT IN (SELECT id FROM run WHERE campaign = 'second-pass')"
-	" ORDER BY at_unix_ns DESC LIMIT ?2",
-	"SELECT at_unix_ns, body FROM record WHERE raw = 2 AND probe = 'mesh'"
-	" AND at_unix_ns >= ?1 ORDER BY at_unix_ns DESC LIMIT 4",
+struct heard {
+	json_t *nodes; /* name: when */
+	int64_t bytes; /* of bodies, as stored */
 };
 
+/* Seconds and rates tell of a node in different members. */
+static int
+heard_row(sqlite3_stmt *q, void *arg)
+{
+	struct heard *heard = arg;
+	json_t *record = store_read_json(q, 1);
+
+	put_heard(heard->nodes, record, "q25", sqlite3_column_int64(q, 0));
+	put_heard(heard->nodes, record, "q75", sqlite3_column_int64(q, 0));
+	json_decref(record);
+	heard->bytes += sqlite3_column_bytes(q, 1);
+	return heard->bytes >= HEARD_BYTES_MAX;
+}
+
+/* Rounds that the court would judge, newest first; before them the mesh,
+ * which tells of all nodes in a row. */
+static const struct heard_rounds {
+	const char *sql; /* ?1 since, ?2 rows */
+	int rows_max;
+} heard_rounds[] = {
+	{ "SELECT at_unix_ns, body FROM record WHERE raw = 2 AND probe = 'mesh'"
+	  " AND at_unix_ns >= ?1 ORDER BY at_unix_ns DESC LIMIT ?2",
+	    HEARD_EPOCHS_MAX },
+	{ "SELECT at_unix_ns, body FROM record WHERE probe = 'canary'"
+	  " AND at_unix_ns >= ?1 AND (phase IS NULL OR phase <> 'congested')"
+	  " AND run_id NOT IN (SELECT id FROM run"
+	  " WHERE campaign = '" NAMES_PASS_CAMPAIGN "')"
+	  " ORDER BY at_unix_ns DESC LIMIT ?2",
+	    HEARD_MAX },
+};
+
+static int
+read_rounds(sqlite3 *db, const struct heard_rounds *rounds, int64_t since,
+    json_t *nodes)
+{
+	struct heard heard = { nodes, 0 };
+	sqlite3_stmt *q = NULL;
+	int rc = store_db_stmt(db, rounds->sql, &q);
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(q, 1, since);
+	sqlite3_bind_int(q, 2, rounds->rows_max);
+	return store_read_rows(q, heard_row, &heard);
+}
+
+/* Whoever was found before the time was over is still heard. */
 int
 store_read_heard(struct store_reading *r, const json_t *args, json_t **ret)
 {
 	int64_t since = store_read_arg(args, "since_unix_ns", 0, 0, INT64_MAX);
-	json_t *heard = json_object();
+	json_t *nodes = json_object();
 	int rc = 0;
 
-	for (size_t i = 0; rc >= 0 && i < ARRAY_LEN(heard_rounds); i++) {
-		sqlite3_stmt *q = NULL;
-
-		rc = store_db_stmt(r->db, heard_rounds[i], &q);
-		if (rc < 0)
-			break;
-		sqlite3_bind_int64(q, 1, since);
-		sqlite3_bind_int64(q, 2, HEARD_MAX);
-		rc = store_read_rows(q, heard_row, heard);
+	for (size_t i = 0; rc >= 0 && i < ARRAY_LEN(heard_rounds); i++)
+		rc = read_rounds(r->db, &heard_rounds[i], since, nodes);
+	if (rc < 0 && rc != -ETIMEDOUT) {
+		json_decref(nodes);
+		return rc;
 	}
-	if (rc < 0)
-		json_decref(heard);
-	else
-		*ret = heard;
-	return rc < 0 ? rc : 0;
+	*ret = nodes;
+	return 0;
 }

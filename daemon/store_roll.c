@@ -114,9 +114,8 @@ class_of(sqlite3_stmt *q, int body, char *ret, size_t cap_bytes)
 {
 	char *text = store_pack_column(q, body);
 	json_t *run = text != NULL ? json_loads(text, 0, NULL) : NULL;
-	const char *class = json_string_value(json_object_get(run, "class"));
 
-	snprintf(ret, cap_bytes, "%s", class != NULL ? class : "");
+	snprintf(ret, cap_bytes, "%s", member_text(run, "class"));
 	json_decref(run);
 	free(text);
 }

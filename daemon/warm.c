@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "daemon/member.h"
 
 #define RUNS 20 /* enough to have every campaign of a busy site */
 
@@ -24,15 +25,12 @@ static void next_run(struct warm *w);
 static void
 take_probe(struct warm *w, const json_t *records)
 {
-	const char *campaign = json_string_value(
-	    json_object_get(w->run, "campaign"));
-	const char *class = json_string_value(json_object_get(w->run, "class"));
 	const json_t *record;
 	size_t i;
 
 	json_array_foreach (records, i, record)
-		latest_record_old(w->latest, campaign != NULL ? campaign : "",
-		    class != NULL ? class : "exclusive", record);
+		latest_record_old(w->latest, member_text(w->run, "campaign"),
+		    member_text(w->run, "class"), record);
 }
 
 static void
@@ -50,10 +48,7 @@ records_cb(int status, json_t *result, void *arg)
 static int
 is_mesh(const json_t *run)
 {
-	const char *campaign = json_string_value(
-	    json_object_get(run, "campaign"));
-
-	return campaign != NULL && strcmp(campaign, "mesh") == 0;
+	return strcmp(member_text(run, "campaign"), "mesh") == 0;
 }
 
 static void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/judge/host.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/robust.h"
 #include "common/xalloc.h"
@@ -39,17 +39,20 @@ host_typical(const struct host_signs *hosts, size_t count,
 {
 	double *x = xcalloc(count + 1, sizeof(*x));
 
-	memset(ret, 0, sizeof(*ret));
-	for (int s = 0; count > 0 && s < HOST_SIGN_MAX; s++) {
+	for (int s = 0; s < HOST_SIGN_MAX; s++) {
+		size_t known = 0;
+
 		for (size_t i = 0; i < count; i++)
-			x[i] = hosts[i].of[s];
-		ret->of[s] = robust_median(x, count);
+			if (isfinite(hosts[i].of[s]))
+				x[known++] = hosts[i].of[s];
+		ret->of[s] = robust_median(x, known);
 	}
 	free(x);
 }
 
-int
-host_stands_out(const struct host_signs *h, const struct host_signs *typical,
+/* 1: this sign of the host is trouble. */
+static int
+stands_out(const struct host_signs *h, const struct host_signs *typical,
     enum host_sign sign)
 {
 	return h->of[sign] >= signs[sign].min &&
@@ -65,7 +68,7 @@ host_trouble(const struct host_signs *h, const struct host_signs *typical,
 
 	ret[0] = '\0';
 	for (int s = 0; s < HOST_SIGN_MAX; s++) {
-		if (!host_stands_out(h, typical, (enum host_sign)s))
+		if (!stands_out(h, typical, (enum host_sign)s))
 			continue;
 		if (len < HOST_TEXT_MAX)
 			len += (size_t)snprintf(ret + len, HOST_TEXT_MAX - len,

@@ -21,17 +21,14 @@ enum host_sign {
 	HOST_SIGN_MAX
 };
 
-/* How a host is, by sign; what is not known is 0. */
+/* How a host is, by sign; what is not known is NAN, and no trouble. */
 struct host_signs {
 	double of[HOST_SIGN_MAX];
 };
 
-/* The typical host: each sign's median. */
+/* The typical host: each sign's median, of the hosts where it is known. */
 void host_typical(const struct host_signs *hosts, size_t count,
     struct host_signs *ret);
-/* 1: this sign of the host is trouble. */
-int host_stands_out(const struct host_signs *h,
-    const struct host_signs *typical, enum host_sign sign);
 /* The signs that are trouble, in words; "" and 0 for none, else 1. */
 int host_trouble(const struct host_signs *h, const struct host_signs *typical,
     char ret[HOST_TEXT_MAX]);

@@ -12,6 +12,16 @@
 /* Twice as slow and more is told as a factor. */
 #define FACTOR_FROM 0.6931471805599453
 
+const char *const words_whats[WORDS_WHAT_MAX] = {
+	[WORDS_NODE] = "node",
+	[WORDS_LEAF] = "leaf",
+	[WORDS_LINK] = "link",
+	[WORDS_HOST] = "host",
+	[WORDS_MAYBE] = "cannot tell",
+	[WORDS_DRIFT] = "drift",
+	[WORDS_PROMISE] = "prediction",
+};
+
 enum words_what
 words_what_found(enum confirm_finding finding)
 {

@@ -12,15 +12,19 @@
 
 #define WORDS_MAX 400
 
+/* What a case is of. */
 enum words_what {
 	WORDS_NODE,
 	WORDS_LEAF,
 	WORDS_LINK,
 	WORDS_HOST,
 	WORDS_MAYBE,
-	WORDS_DRIFT,  /* against its own past */
-	WORDS_PROMISE /* against a described machine */
+	WORDS_DRIFT,   /* against its own past */
+	WORDS_PROMISE, /* against a described machine */
+	WORDS_WHAT_MAX
 };
+/* In one word or two, as the member what of a verdict. */
+extern const char *const words_whats[WORDS_WHAT_MAX];
 
 struct words_case {
 	enum words_what what;

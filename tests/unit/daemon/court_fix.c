@@ -57,7 +57,7 @@ fix_order(void *ctx, const char *campaign, const char *text, const char *by,
 	(void)by;
 	(void)why;
 	(void)why_bytes;
-	assert_string_equal(campaign, COURT_PASS_CAMPAIGN);
+	assert_string_equal(campaign, NAMES_PASS_CAMPAIGN);
 	snprintf(f->campaign, sizeof(f->campaign), "%s", text);
 	f->orders++;
 	snprintf(ret_run, 64, "pass-%d", f->orders);
@@ -65,11 +65,12 @@ fix_order(void *ctx, const char *campaign, const char *text, const char *by,
 }
 
 static int
-fix_may_have(void *ctx, const char *launcher, const json_t *slurm,
-    const struct node *n)
+fix_may_have(void *ctx, const char *class, const char *launcher,
+    const json_t *slurm, const struct node *n)
 {
 	const struct fix *f = ctx;
 
+	assert_string_equal(class, "background");
 	(void)launcher;
 	(void)slurm;
 	return f->asking ? -EAGAIN : !(f->not_had >> n->id & 1);
@@ -213,7 +214,7 @@ void
 hear_pass(struct fix *f, const char *slow, int uplink)
 {
 	struct court_pass *p = &f->court->pass;
-	struct court_source from = { p->run, COURT_PASS_CAMPAIGN, "background",
+	struct court_source from = { p->run, NAMES_PASS_CAMPAIGN, "background",
 		"openmpi", "agents", NULL };
 	json_t *pairs = json_array(), *record;
 

@@ -50,7 +50,7 @@ test_mesh_slow(void **state)
 	assert_int_equal(f->orders, 1);
 	assert_non_null(strstr(f->campaign, "class = background\n"));
 	assert_non_null(strstr(f->campaign, "mpi = openmpi\n"));
-	hear_pass(f, "node5", 0);
+	hear_pass(f, "node5", PASS_FINE);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
 	for (int i = 0; i < 3; i++)
 		hear_mesh(f, "spine", 0, 0);

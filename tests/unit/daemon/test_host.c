@@ -4,6 +4,7 @@
  */
 #include "daemon/judge/host.c"
 
+#include <math.h>
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stdint.h>
@@ -60,7 +61,23 @@ test_typical(void **state)
 	assert_float_equal(typical.of[HOST_RANKS], 0.2, 1e-12);
 	assert_true(typical.of[HOST_STEAL] == 0);
 	host_typical(all, 0, &typical);
-	assert_true(typical.of[HOST_RANKS] == 0);
+	assert_true(isnan(typical.of[HOST_RANKS]));
+}
+
+/* Who does not tell is not idle: two of many tell, and are alike. */
+static void
+test_unknown(void **state)
+{
+	struct host_signs all[ALL] = { { { 0 } } }, typical;
+	char text[HOST_TEXT_MAX];
+
+	(void)state;
+	for (int i = 0; i < ALL; i++)
+		all[i].of[HOST_RANKS] = i < 2 ? 0.9 : NAN;
+	host_typical(all, ALL, &typical);
+	assert_float_equal(typical.of[HOST_RANKS], 0.9, 1e-12);
+	for (int i = 0; i < ALL; i++)
+		assert_false(host_trouble(&all[i], &typical, text));
 }
 
 /* Every sign at once fits, and is told. */
@@ -84,6 +101,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_typical),
+		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_words),
 	};
 

@@ -153,7 +153,18 @@ test_not_asked(void **state)
 	slurm_free(s);
 }
 
-/* What a second pass asks before it chooses. */
+static int
+may_have(const char *class, const char *launcher, const json_t *slurm, int i)
+{
+	char name[8];
+
+	snprintf(name, sizeof(name), "n%d", i);
+	return runs_may_have(fix.runs, class, launcher, slurm,
+	    roster_find(fix.roster, name));
+}
+
+/* What a second pass asks before it chooses: of work that Slurm starts, and
+ * with slurm.idle of all that is exclusive. */
 static void
 test_may_have(void **state)
 {
@@ -164,24 +175,31 @@ test_may_have(void **state)
 	(void)state;
 	fix_setup(8);
 	s = slurm_made(0);
-	assert_int_equal(runs_may_have(fix.runs, "slurm", section,
-			     roster_find(fix.roster, "n5")),
-	    -EAGAIN);
+	assert_int_equal(may_have("exclusive", "slurm", section, 5), -EAGAIN);
 	slurm_nodes_set(s, SINFO, RESERVATIONS);
 	for (int i = 1; i <= 8; i++) {
-		char name[8];
-		const struct node *n;
-
-		snprintf(name, sizeof(name), "n%d", i);
-		n = roster_find(fix.roster, name);
-		/* n5 and n7 are in it; n1 is drained */
-		assert_int_equal(runs_may_have(fix.runs, "slurm", section, n),
-		    i == 5 || i == 7);
 		/* n6 does not answer; others may come free */
-		assert_int_equal(runs_may_have(fix.runs, "slurm", NULL, n),
-		    i != 1 && i != 6);
-		assert_int_equal(runs_may_have(fix.runs, "agents", NULL, n), 1);
-		assert_int_equal(runs_may_have(fix.runs, "", NULL, n), 1);
+		int some = i != 1 && i != 6;
+
+		/* n5 and n7 are in it; n1 is drained */
+		assert_int_equal(may_have("exclusive", "slurm", section, i),
+		    i == 5 || i == 7);
+		assert_int_equal(may_have("exclusive", "slurm", NULL, i), some);
+		assert_int_equal(may_have("exclusive", "agents", NULL, i), 1);
+		assert_int_equal(may_have("exclusive", "", NULL, i), 1);
+	}
+	slurm_free(s);
+	s = slurm_made(1);
+	assert_int_equal(may_have("exclusive", "", NULL, 3), -EAGAIN);
+	assert_int_equal(may_have("background", "", NULL, 3), 1);
+	slurm_nodes_set(s, SINFO, RESERVATIONS);
+	for (int i = 1; i <= 8; i++) {
+		int some = i != 1 && i != 6;
+
+		assert_int_equal(may_have("exclusive", "agents", NULL, i),
+		    some);
+		assert_int_equal(may_have("exclusive", "", NULL, i), some);
+		assert_int_equal(may_have("background", "agents", NULL, i), 1);
 	}
 	json_decref(section);
 	fix_teardown();
