@@ -45,43 +45,76 @@ supersedes(const json_t *record, char run[RECORD_RUN_MAX + 1], double *bytes)
 /* ---- groups and stripes ---- */
 
 static struct deliver_group *
-group_row(struct deliver *d, const char *pattern, const char *direction, int k)
+group_row(struct deliver_groups *of, const struct deliver_group *key)
 {
 	struct deliver_group *g;
 
-	for (size_t i = 0; i < d->groups_count; i++) {
-		g = &d->groups[i];
-		if (g->pattern == pattern && g->direction == direction &&
-		    g->k == k)
+	for (size_t i = 0; i < of->count; i++) {
+		g = &of->rows[i];
+		if (g->pattern == key->pattern &&
+		    g->direction == key->direction && g->k == key->k &&
+		    g->groups == key->groups)
 			return g;
 	}
-	if (d->groups_count == DELIVER_GROUPS_MAX)
+	if (of->count == DELIVER_GROUPS_MAX)
 		return NULL;
-	g = &d->groups[d->groups_count++];
-	*g = (struct deliver_group){ .pattern = pattern,
-		.direction = direction,
-		.k = k };
+	g = &of->rows[of->count++];
+	*g = *key;
 	return g;
 }
 
+/* A row of its own; 0 where the record has none. */
+static int
+group_read(const json_t *record, struct deliver_group *ret)
+{
+	double k = member_number(record, "k");
+
+	*ret = (struct deliver_group){
+		.pattern = known(patterns, ARRAY_LEN(patterns),
+		    member_text(record, "pattern")),
+		.direction = known(directions, ARRAY_LEN(directions),
+		    member_text(record, "direction")),
+	};
+	if (ret->pattern == NULL || ret->direction == NULL ||
+	    !(k >= 1 && k <= RAIL_MAX))
+		return 0;
+	ret->k = (int)k;
+	return 1;
+}
+
+static void
+put_group(struct deliver_groups *of, const struct deliver_group *key,
+    const json_t *record, double per_s, double share)
+{
+	struct deliver_group *g;
+
+	if (!isfinite(per_s))
+		return;
+	g = group_row(of, key);
+	if (g == NULL || !supersedes(record, g->run, &g->bytes))
+		return;
+	g->per_s = per_s;
+	g->share = share;
+}
+
+/* As a whole, and through its busiest node by how many groups there are. */
 static void
 take_group(struct deliver *d, const json_t *record)
 {
 	const json_t *bandwidth = json_object_get(record, "bandwidth");
-	const char *pattern = known(patterns, ARRAY_LEN(patterns),
-	    member_text(record, "pattern"));
-	const char *direction = known(directions, ARRAY_LEN(directions),
-	    member_text(record, "direction"));
-	double per_s = member_number(bandwidth, "median_middle");
-	double k = member_number(record, "k");
-	struct deliver_group *g;
+	double groups = member_number(record, "groups");
+	struct deliver_group key;
 
-	if (pattern == NULL || direction == NULL ||
-	    !(k >= 1 && k <= RAIL_MAX) || !isfinite(per_s))
+	if (!group_read(record, &key))
 		return;
-	g = group_row(d, pattern, direction, (int)k);
-	if (g != NULL && supersedes(record, g->run, &g->bytes))
-		g->per_s = per_s;
+	put_group(&d->groups, &key, record,
+	    member_number(bandwidth, "median_middle"), NAN);
+	if (!(groups >= 2 && groups <= RAIL_MAX))
+		return;
+	key.groups = (int)groups;
+	put_group(&d->scales, &key, record,
+	    member_number(record, "node_bandwidth"),
+	    member_number(record, "rated_ratio"));
 }
 
 static struct deliver_stripe *
@@ -118,49 +151,7 @@ take_stripe(struct deliver *d, const json_t *record)
 		s->efficiency = efficiency;
 }
 
-/* ---- nodes that grow in number, and patterns ---- */
-
-static struct deliver_scale *
-scale_row(struct deliver *d, const char *pattern, const char *direction,
-    int groups)
-{
-	struct deliver_scale *s;
-
-	for (size_t i = 0; i < d->scales_count; i++) {
-		s = &d->scales[i];
-		if (s->pattern == pattern && s->direction == direction &&
-		    s->groups == groups)
-			return s;
-	}
-	if (d->scales_count == DELIVER_GROUPS_MAX)
-		return NULL;
-	s = &d->scales[d->scales_count++];
-	*s = (struct deliver_scale){ .pattern = pattern,
-		.direction = direction,
-		.groups = groups };
-	return s;
-}
-
-static void
-take_scale(struct deliver *d, const json_t *record)
-{
-	const char *pattern = known(patterns, ARRAY_LEN(patterns),
-	    member_text(record, "pattern"));
-	const char *direction = known(directions, ARRAY_LEN(directions),
-	    member_text(record, "direction"));
-	double groups = member_number(record, "groups");
-	double per_s = member_number(record, "node_bandwidth");
-	struct deliver_scale *s;
-
-	if (pattern == NULL || direction == NULL || !isfinite(per_s) ||
-	    !(groups >= 2 && groups <= RAIL_MAX))
-		return;
-	s = scale_row(d, pattern, direction, (int)groups);
-	if (s == NULL || !supersedes(record, s->run, &s->bytes))
-		return;
-	s->node_per_s = per_s;
-	s->share = member_number(record, "rated_ratio");
-}
+/* ---- patterns ---- */
 
 /* Names of files become labels. */
 static int
@@ -287,10 +278,8 @@ deliver_take(struct deliver *d, const json_t *record)
 	const char *probe = member_text(record, "probe");
 	const char *of = member_text(record, "of");
 
-	if (strcmp(probe, "group") == 0 && strcmp(of, "whole") == 0) {
+	if (strcmp(probe, "group") == 0 && strcmp(of, "whole") == 0)
 		take_group(d, record);
-		take_scale(d, record);
-	}
 	if (strcmp(probe, "speedup") == 0 && strcmp(of, "sparse") == 0)
 		take_sparse(d, record);
 	if (strcmp(probe, "self") == 0 && strcmp(of, "whole") == 0)

@@ -17,25 +17,24 @@
 #define DELIVER_PATTERN_BYTES 64
 #define DELIVER_PLACES_MAX    65536
 
-/* Of the largest message of the newest run. */
+/* Of the largest message of the newest run: the group as a whole, with groups
+ * 0, or each way through the busiest of the nodes of so many. */
 struct deliver_group {
 	const char *pattern, *direction;
-	int k;
+	int k, groups;
 	char run[RECORD_RUN_MAX + 1];
 	double bytes, per_s;
+	double share; /* of what a node is rated for; NAN: not known */
+};
+struct deliver_groups {
+	struct deliver_group rows[DELIVER_GROUPS_MAX];
+	size_t count;
 };
 struct deliver_stripe {
 	char via[32]; /* transports of the steps, as "ipc+mpi+ipc" */
 	int g;
 	char run[RECORD_RUN_MAX + 1];
 	double bytes, efficiency;
-};
-/* A group over so many nodes; each way through the busiest of them. */
-struct deliver_scale {
-	const char *pattern, *direction;
-	int groups;
-	char run[RECORD_RUN_MAX + 1];
-	double bytes, node_per_s, share; /* of what is rated; NAN: not known */
 };
 /* An application's pattern against the MPI's own. */
 struct deliver_sparse {
@@ -54,12 +53,10 @@ struct deliver_place {
 
 /* Starts as { 0 }. Rows in the order of their first record. */
 struct deliver {
-	struct deliver_group groups[DELIVER_GROUPS_MAX];
-	size_t groups_count;
+	struct deliver_groups groups; /* as a whole */
+	struct deliver_groups scales; /* through a node */
 	struct deliver_stripe stripes[DELIVER_STRIPES_MAX];
 	size_t stripes_count;
-	struct deliver_scale scales[DELIVER_GROUPS_MAX];
-	size_t scales_count;
 	struct deliver_sparse sparse[DELIVER_SPARSE_MAX];
 	size_t sparse_count;
 	struct deliver_place *places;

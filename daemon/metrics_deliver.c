@@ -17,8 +17,8 @@ groups(const struct deliver *d, struct strbuf *to)
 	expo_family(to, name, "gauge",
 	    "Bandwidth of a group of devices, largest message of the newest "
 	    "run.");
-	for (size_t i = 0; i < d->groups_count; i++) {
-		const struct deliver_group *g = &d->groups[i];
+	for (size_t i = 0; i < d->groups.count; i++) {
+		const struct deliver_group *g = &d->groups.rows[i];
 		char k[16];
 
 		snprintf(k, sizeof(k), "%d", g->k);
@@ -48,38 +48,39 @@ stripes(const struct deliver *d, struct strbuf *to)
 }
 
 static void
+scale(const struct deliver_group *g, const char *name, double value,
+    struct strbuf *to)
+{
+	char k[16], groups[16];
+
+	if (!isfinite(value))
+		return;
+	snprintf(k, sizeof(k), "%d", g->k);
+	snprintf(groups, sizeof(groups), "%d", g->groups);
+	expo_sample(to, name,
+	    EXPO_LABELS({ "pattern", g->pattern },
+		{ "direction", g->direction }, { "k", k },
+		{ "groups", groups }),
+	    value);
+}
+
+static void
 scales(const struct deliver *d, struct strbuf *to)
 {
 	static const char per_s[] = "coalmine_node_bandwidth_bytes_per_second";
 	static const char share[] = "coalmine_node_bandwidth_ratio";
-	char groups[16];
+	const struct deliver_groups *of = &d->scales;
 
 	expo_family(to, per_s, "gauge",
 	    "Each way through the busiest node of groups of devices, largest "
 	    "message of the newest run.");
-	for (size_t i = 0; i < d->scales_count; i++) {
-		const struct deliver_scale *s = &d->scales[i];
-
-		snprintf(groups, sizeof(groups), "%d", s->groups);
-		expo_sample(to, per_s,
-		    EXPO_LABELS({ "pattern", s->pattern },
-			{ "direction", s->direction }, { "groups", groups }),
-		    s->node_per_s);
-	}
+	for (size_t i = 0; i < of->count; i++)
+		scale(&of->rows[i], per_s, of->rows[i].per_s, to);
 	expo_family(to, share, "gauge",
 	    "The same as a share of what the node's interfaces are rated or "
 	    "described for.");
-	for (size_t i = 0; i < d->scales_count; i++) {
-		const struct deliver_scale *s = &d->scales[i];
-
-		snprintf(groups, sizeof(groups), "%d", s->groups);
-		if (isfinite(s->share))
-			expo_sample(to, share,
-			    EXPO_LABELS({ "pattern", s->pattern },
-				{ "direction", s->direction },
-				{ "groups", groups }),
-			    s->share);
-	}
+	for (size_t i = 0; i < of->count; i++)
+		scale(&of->rows[i], share, of->rows[i].share, to);
 }
 
 static void

@@ -85,11 +85,11 @@ collective(const char *run, const char *name, double bytes, double per_s)
 
 /* A group of some size in some run. */
 static json_t *
-group(const char *run, const char *pattern, double bytes, double per_s)
+group(const char *run, const char *pattern, int k, double bytes, double per_s)
 {
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f,s:{s:f},s:i,s:f,s:f}",
 	    "probe", "group", "of", "whole", "run", run, "pattern", pattern,
-	    "direction", "bi", "k", 2, "bytes", bytes, "bandwidth",
+	    "direction", "bi", "k", k, "bytes", bytes, "bandwidth",
 	    "median_middle", per_s, "groups", 4, "node_bandwidth", per_s / 2,
 	    "rated_ratio", per_s / 44e6);
 }
@@ -105,10 +105,11 @@ sparse(const char *run, const char *pattern, double speedup)
 static void
 take_delivered(struct latest *l)
 {
-	take_new(l, group("r-1", "rail", 4e6, 9e6));
-	take_new(l, group("r-2", "rail", 4e6, 22e6));
-	take_new(l, group("r-2", "rail", 4, 1e3)); /* smaller */
-	take_new(l, group("r-2", "sideways", 4e6, 18e6));
+	take_new(l, group("r-1", "rail", 2, 4e6, 9e6));
+	take_new(l, group("r-2", "rail", 2, 4e6, 22e6));
+	take_new(l, group("r-2", "rail", 2, 4, 1e3)); /* smaller */
+	take_new(l, group("r-2", "rail", 1, 4e6, 11e6));
+	take_new(l, group("r-2", "sideways", 2, 4e6, 18e6));
 	take_new(l, sparse("r-4", "halo8", 1.5));
 	take_new(l, sparse("r-5", "halo8", 1.25));
 	take_new(l, sparse("r-5", "a\"b", 3));
@@ -212,9 +213,14 @@ test_promised_names(void **state)
 		"coalmine_group_bandwidth_bytes_per_second"
 		"{pattern=\"rail\",direction=\"bi\",k=\"2\"} 22000000",
 		"coalmine_node_bandwidth_bytes_per_second"
-		"{pattern=\"rail\",direction=\"bi\",groups=\"4\"} 11000000",
+		"{pattern=\"rail\",direction=\"bi\",k=\"2\",groups=\"4\"} "
+		"11000000",
+		"coalmine_node_bandwidth_bytes_per_second"
+		"{pattern=\"rail\",direction=\"bi\",k=\"1\",groups=\"4\"} "
+		"5500000",
 		"coalmine_node_bandwidth_ratio"
-		"{pattern=\"rail\",direction=\"bi\",groups=\"4\"} 0.5",
+		"{pattern=\"rail\",direction=\"bi\",k=\"2\",groups=\"4\"} "
+		"0.5",
 		"coalmine_sparse_speedup_ratio"
 		"{pattern=\"halo8\",scope=\"inter\",stripes=\"2\"} 1.25",
 		"coalmine_stripe_efficiency_ratio{via=\"ipc+mpi+ipc\","
@@ -545,6 +551,8 @@ test_verdicts(void **state)
 	    "what=\"link\"} 1"));
 	assert_non_null(
 	    strstr(page.text, "coalmine_suspects{what=\"link\"} 1"));
+	assert_non_null(
+	    strstr(page.text, "coalmine_suspects{what=\"prediction\"} 0"));
 	strbuf_clear(&page);
 	latest_free(l);
 }
