@@ -27,7 +27,7 @@
 /* From the first byte to the end of the hello: two round trips and a
  * signature, with room for a collector that serves 10,000 at once. */
 #define HELLO_LIMIT_NS  (10 * CLK_NS_PER_S)
-#define REFUSE_LIMIT_NS (1 * CLK_NS_PER_S) /* for the refuse to get out */
+#define REFUSE_LIMIT_NS (1 * CLK_NS_PER_S) /* for the refuse to be read */
 /* Strangers before their first byte cost a descriptor and 0.5 KiB, those in
  * a handshake up to 60 KiB. */
 #define SILENT_MAX   1024
@@ -43,7 +43,7 @@ enum step {
 	STEP_SILENT,   /* no byte yet; no TLS state */
 	STEP_STRANGER, /* handshake, then hello */
 	STEP_UP,       /* its hello was taken */
-	STEP_CLOSING,  /* a refuse is on its way out */
+	STEP_CLOSING,  /* a refuse is on its way */
 	STEP_MAX
 };
 
@@ -184,10 +184,22 @@ session_send(struct session *s, enum wire_type type, json_t *msg)
 static void event_cb(struct bufferevent *bev, short what, void *arg);
 
 static void
+discard_cb(struct bufferevent *bev, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(bev);
+
+	(void)arg;
+	evbuffer_drain(in, evbuffer_get_length(in));
+}
+
+/* Closing with unread input would reset the reason away: the peer ends it, or
+ * the timer. */
+static void
 flushed_cb(struct bufferevent *bev, void *arg)
 {
-	(void)bev;
-	session_close(arg, "refused");
+	(void)arg;
+	SSL_shutdown(bufferevent_openssl_get_ssl(bev));
+	shutdown(bufferevent_getfd(bev), SHUT_WR);
 }
 
 void
@@ -207,8 +219,10 @@ session_refuse(struct session *s, enum cause cause, const char *text)
 	step_set(s, STEP_CLOSING);
 	if (was_up)
 		s->all->ops->closed(s->all->ctx, s, text);
-	bufferevent_disable(s->bev, EV_READ);
-	bufferevent_setcb(s->bev, NULL, flushed_cb, event_cb, s);
+	bufferevent_setcb(s->bev, discard_cb, flushed_cb, event_cb, s);
+	/* Later, for a frame may still be in use: what a full buffer holds. */
+	bufferevent_trigger(s->bev, EV_READ,
+	    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 	event_add(s->timer, &tv);
 }
 

@@ -95,11 +95,12 @@ class Agent:
     def exact(self, n):
         data = b""
         while len(data) < n:
+            last = not self.open  # what has come is still read
             part = self.part(n - len(data))
             if part is None:
-                self.ready(select.POLLIN)
-                if not self.open:
+                if last:
                     raise OSError("closed here")
+                self.ready(select.POLLIN)
             elif not part:
                 raise OSError("closed")
             else:

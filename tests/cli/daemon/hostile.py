@@ -72,6 +72,19 @@ def test_roles(c):
         expect_refused(Agent(c.pki, who, c.port), "config", "role")
 
 
+def test_talkers(c):
+    """Who is refused in the middle of a word hears why."""
+    s = tls_context(c.pki, "eve").wrap_socket(connect(c))
+    for _ in range(5):
+        s.sendall(b"x" * 20000)
+        time.sleep(0.1)
+    heard = b""
+    while part := s.recv(65536):
+        heard += part
+    assert b"refuse" in heard and b"role" in heard, heard
+    s.close()
+
+
 def test_names(c):
     a = Agent(c.pki, "node2", c.port, node="node1")
     expect_refused(a, "config", "certificate says")
@@ -206,9 +219,9 @@ def main():
         c.start()
         good = Agent(c.pki, "node1", c.port)
         good.wait("welcome")
-        for test in (test_strangers, test_roles, test_names, test_frames,
-                     test_second, test_silent, test_lies, test_scan,
-                     test_idle):
+        for test in (test_strangers, test_roles, test_talkers, test_names,
+                     test_frames, test_second, test_silent, test_lies,
+                     test_scan, test_idle):
             start = time.time()
             test(c)
             assert good.open, f"{test.__name__} has harmed another agent"
