@@ -21,88 +21,14 @@
 #include "probes/transport/patience.h"
 
 static void
-push(struct exec_queue *q, uint32_t item)
-{
-	q->items[q->tail++] = item;
-}
-
-static void
 queue_ready(struct exec *e, uint32_t event)
 {
-	if (e->view.events[event].kind == VIEW_RECV)
-		push(&e->receives, event);
+	if (e->events[event].lane == EXEC_NONE)
+		heap_push(&e->locals.free, event);
+	else if (e->view.events[event].kind == VIEW_RECV)
+		exec_push(&e->receives, event);
 	else
-		push(&e->others, event);
-}
-
-static void complete(struct exec *e, uint32_t event);
-
-/* ---- local operations ---- */
-
-static void
-device_check(const struct exec *e, int rc, const char *what)
-{
-	const struct transport_team *tm = e->team;
-
-	if (rc < 0)
-		fatalx("%s: %s: %s", tm->ops->name, what,
-		    tm->ops->error(tm->device));
-}
-
-static int
-run_local(struct exec *e, const struct plan_local *l)
-{
-	const struct device_ops *ops = e->team->ops;
-	void *to = exec_at(e, l->to, l->to_off);
-
-	for (uint32_t i = 0; i < l->inputs; i++) {
-		const struct plan_place *in = &e->plan->inputs[l->input + i];
-
-		e->inputs[i] = exec_at(e, in->buf, in->off);
-	}
-	if (l->op == PLAN_COPY || l->inputs == 1)
-		return ops->copy(e->stream, to, e->inputs[0], l->bytes);
-	return ops->reduce(e->stream, (enum plan_op)l->op,
-	    (enum plan_type)l->type, to, e->inputs, l->inputs,
-	    l->bytes / plan_types[l->type].bytes);
-}
-
-static void
-start_local(struct exec *e, uint32_t event)
-{
-	const struct view_event *ve = &e->view.events[event];
-	const struct device_ops *ops = e->team->ops;
-
-	if (ve->kind == VIEW_SELF) {
-		const struct plan_transfer *t = &e->plan->transfers[ve->row];
-
-		device_check(e,
-		    ops->copy(e->stream, exec_at(e, t->to, t->to_off),
-			exec_at(e, t->from, t->from_off), t->bytes),
-		    "copy");
-	} else {
-		device_check(e, run_local(e, &e->plan->locals[ve->row]),
-		    "local operation");
-	}
-	device_check(e, ops->event_record(e->marks[event], e->stream), "event");
-	push(&e->locals, event);
-}
-
-/* They finish in the order in which they were started. */
-static void
-poll_locals(struct exec *e, int *ret_moved)
-{
-	struct exec_queue *q = &e->locals;
-
-	while (q->head < q->tail) {
-		int rc = e->team->ops->event_query(e->marks[q->items[q->head]]);
-
-		device_check(e, rc, "local operation");
-		if (rc == 0)
-			return;
-		*ret_moved = 1;
-		complete(e, q->items[q->head++]);
-	}
+		exec_push(&e->sends, event);
 }
 
 /* ---- transfers ---- */
@@ -200,7 +126,7 @@ poll_lane(struct exec *e, struct exec_lane *lane, int *ret_moved)
 		if (w != NULL)
 			window_land(w, e->events[event].turn);
 		if (--e->events[event].parts == 0)
-			complete(e, event);
+			exec_complete(e, event);
 	}
 	if (n > 0)
 		*ret_moved = 1;
@@ -209,8 +135,8 @@ poll_lane(struct exec *e, struct exec_lane *lane, int *ret_moved)
 
 /* ---- the whole ---- */
 
-static void
-complete(struct exec *e, uint32_t event)
+void
+exec_complete(struct exec *e, uint32_t event)
 {
 	const struct exec_event *ev = &e->events[event];
 
@@ -223,23 +149,19 @@ complete(struct exec *e, uint32_t event)
 	}
 }
 
-/* Start what is free; a receive that is posted late costs a copy. */
+/* Start the transfers that are free; a receive that is posted late costs a
+ * copy. */
 static void
 drain(struct exec *e)
 {
 	for (;;) {
 		struct exec_queue *q = &e->receives;
-		uint32_t event;
 
 		if (q->head == q->tail)
-			q = &e->others;
+			q = &e->sends;
 		if (q->head == q->tail)
 			return;
-		event = q->items[q->head++];
-		if (e->events[event].lane == EXEC_NONE)
-			start_local(e, event);
-		else
-			start_transfer(e, event);
+		start_transfer(e, q->items[q->head++]);
 	}
 }
 
@@ -258,8 +180,8 @@ rewind_events(struct exec *e)
 			ev->waits += e->view.waits[ve->wait + k] >= e->lo;
 	}
 	e->receives.head = e->receives.tail = 0;
-	e->others.head = e->others.tail = 0;
-	e->locals.head = e->locals.tail = 0;
+	e->sends.head = e->sends.tail = 0;
+	exec_locals_rewind(&e->locals);
 	e->done = 0;
 }
 
@@ -375,9 +297,47 @@ exec_poll(struct exec *e, int *ret_moved)
 		return poll_at_once(e, ret_moved);
 	for (uint32_t i = 0; i < e->lanes_count; i++)
 		poll_lane(e, &e->lanes[i], ret_moved);
-	poll_locals(e, ret_moved);
+	exec_locals_poll(e, ret_moved);
 	drain(e);
 	return e->done == e->hi - e->lo;
+}
+
+/* All that was started at once, as far as its transport waits for that. */
+static int
+wait_at_once(struct exec *e)
+{
+	struct exec_lane *lane = &e->lanes[0];
+	int rc;
+
+	if (!e->at_once || lane->running == 0 || lane->ops->wait_all == NULL)
+		return 0;
+	rc = lane->ops->wait_all(lane->transport);
+	lane_check(lane, rc, "transfer");
+	if (rc > 0)
+		lane->running = 0;
+	return rc;
+}
+
+/* Some of the only lane that has anything under way, likewise. */
+static int
+wait_in_lane(struct exec *e)
+{
+	struct exec_lane *only = NULL;
+	int rc;
+
+	if (e->at_once || !exec_locals_idle(&e->locals))
+		return 0;
+	for (uint32_t i = 0; i < e->lanes_count; i++)
+		if (e->lanes[i].running > 0) {
+			if (only != NULL)
+				return 0;
+			only = &e->lanes[i];
+		}
+	if (only == NULL || only->ops->wait_some == NULL)
+		return 0;
+	rc = only->ops->wait_some(only->transport);
+	lane_check(only, rc, "transfer");
+	return rc;
 }
 
 static int
@@ -395,11 +355,13 @@ exec_wait(struct exec *e)
 	struct patience p = { 0 };
 	int moved = 0;
 
+	if (wait_at_once(e))
+		return;
 	while (!exec_poll(e, &moved)) {
 		p.at_mpi = is_at_mpi(e);
 		if (moved)
 			patience_reset(&p);
-		else
+		else if (!wait_in_lane(e))
 			patience_wait(&p);
 		moved = 0;
 	}

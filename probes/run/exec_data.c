@@ -26,8 +26,8 @@
 #define BLOCK_BYTES (64 * 1024)
 #define INPUTS_MAX  (256ULL << 20)
 
-static void
-device_check(const struct exec *e, int rc, const char *what)
+void
+exec_device_check(const struct exec *e, int rc, const char *what)
 {
 	const struct transport_team *tm = e->team;
 
@@ -42,7 +42,7 @@ exec_data_open(struct exec *e)
 	const struct device_ops *ops = e->team->ops;
 
 	if (!ops->host_access)
-		device_check(e,
+		exec_device_check(e,
 		    ops->host_alloc(e->team->device, BLOCK_BYTES, &e->staging),
 		    "host memory");
 	return fill_of_plan(e->plan, &e->fill);
@@ -66,10 +66,10 @@ put(struct exec *e, uint64_t at, const void *from, size_t bytes)
 		return;
 	}
 	memcpy(e->staging, from, bytes);
-	device_check(e,
+	exec_device_check(e,
 	    e->team->ops->copy(e->stream, e->memory + at, e->staging, bytes),
 	    "copy");
-	device_check(e, e->team->ops->stream_sync(e->stream), "copy");
+	exec_device_check(e, e->team->ops->stream_sync(e->stream), "copy");
 }
 
 static const void *
@@ -77,10 +77,10 @@ get(struct exec *e, uint64_t at, size_t bytes)
 {
 	if (e->staging == NULL)
 		return e->memory + at;
-	device_check(e,
+	exec_device_check(e,
 	    e->team->ops->copy(e->stream, e->staging, e->memory + at, bytes),
 	    "copy");
-	device_check(e, e->team->ops->stream_sync(e->stream), "copy");
+	exec_device_check(e, e->team->ops->stream_sync(e->stream), "copy");
 	return e->staging;
 }
 
@@ -112,9 +112,9 @@ guard_bytes(const struct exec *e, uint32_t buf)
 static void
 set_bytes(struct exec *e, uint64_t at, uint64_t bytes, int byte)
 {
-	device_check(e,
+	exec_device_check(e,
 	    e->team->ops->fill(e->stream, e->memory + at, byte, bytes), "fill");
-	device_check(e, e->team->ops->stream_sync(e->stream), "fill");
+	exec_device_check(e, e->team->ops->stream_sync(e->stream), "fill");
 }
 
 void

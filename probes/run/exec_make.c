@@ -300,19 +300,9 @@ static void
 make_events(struct exec *e)
 {
 	size_t n = e->view.events_count + (size_t)1;
-	uint32_t inputs = 1;
 
 	e->receives.items = xcalloc(n, sizeof(uint32_t));
-	e->others.items = xcalloc(n, sizeof(uint32_t));
-	e->locals.items = xcalloc(n, sizeof(uint32_t));
-	for (uint32_t i = 0; i < e->view.events_count; i++) {
-		const struct view_event *ve = &e->view.events[i];
-
-		if (ve->kind == VIEW_LOCAL &&
-		    e->plan->locals[ve->row].inputs > inputs)
-			inputs = e->plan->locals[ve->row].inputs;
-	}
-	e->inputs = xcalloc(inputs, sizeof(*e->inputs));
+	e->sends.items = xcalloc(n, sizeof(uint32_t));
 	make_nexts(e);
 }
 
@@ -404,11 +394,8 @@ make_memory(struct exec *e, char *why, size_t why_bytes)
 	e->memory = base;
 	if (rc == 0)
 		rc = ops->stream_new(d, &e->stream);
-	e->marks = xcalloc(e->view.events_count + (size_t)1,
-	    sizeof(struct device_event *));
-	for (uint32_t i = 0; rc == 0 && i < e->view.events_count; i++)
-		if (e->events[i].lane == EXEC_NONE)
-			rc = ops->event_new(d, &e->marks[i]);
+	if (rc == 0)
+		rc = exec_locals_make(e);
 	if (rc < 0)
 		snprintf(why, why_bytes, "%s: %s", ops->name, ops->error(d));
 	if (rc == 0) {
@@ -428,9 +415,7 @@ free_memory(struct exec *e)
 	const struct device_ops *ops = e->team->ops;
 
 	exec_data_close(e);
-	for (uint32_t i = 0; e->marks != NULL && i < e->view.events_count; i++)
-		ops->event_free(e->marks[i]);
-	free(e->marks);
+	exec_locals_free(e);
 	ops->stream_free(e->stream);
 	ops->free(e->team->device, e->memory);
 }
@@ -493,10 +478,8 @@ exec_free(struct exec *e)
 	free(e->nexts);
 	free(e->gets);
 	free(e->places);
-	free(e->inputs);
 	free(e->receives.items);
-	free(e->others.items);
-	free(e->locals.items);
+	free(e->sends.items);
 	free(e);
 }
 

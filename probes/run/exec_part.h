@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_part.h - inside of exec.h, for its own files: exec.c replays,
- * exec_make.c and exec_turns.c make, exec_data.c fills and verifies.
+ * exec_part.h - inside of exec.h, for its own files: exec.c and
+ * exec_locals.c replay, exec_make.c and exec_turns.c make, exec_data.c fills
+ * and verifies.
  */
 #ifndef PROBES_RUN_EXEC_PART_H
 #define PROBES_RUN_EXEC_PART_H
 
+#include "common/heap.h"
 #include "probes/plan/view.h"
 #include "probes/run/exec.h"
 #include "probes/run/fill.h"
@@ -57,6 +59,14 @@ struct exec_queue {
 	uint32_t head, tail;
 };
 
+/* Operations of the device, and transfers to oneself that it does. */
+struct exec_locals {
+	struct heap free;            /* may start; by event, so by step */
+	struct exec_queue started;   /* and finish in this order */
+	struct device_event **marks; /* by event: behind it */
+	const void **inputs;         /* room for those of one */
+};
+
 struct exec {
 	const struct transport_team *team;
 	const struct plan *plan;
@@ -72,9 +82,8 @@ struct exec {
 	uint64_t *places; /* of each buffer, in memory */
 
 	struct device_stream *stream;
-	struct device_event **marks; /* behind each local operation */
-	const void **inputs;         /* room for those of one */
-	struct exec_queue receives, others, locals;
+	struct exec_locals locals;
+	struct exec_queue receives, sends; /* may start */
 	int simple;      /* one step of one transport's transfers, no more */
 	int at_once;     /* of what is under way: all of it was started */
 	uint32_t lo, hi; /* events under way: those of some steps */
@@ -85,12 +94,29 @@ struct exec {
 	void *staging; /* host memory, where the device's is out of reach */
 };
 
+static inline void
+exec_push(struct exec_queue *q, uint32_t item)
+{
+	q->items[q->tail++] = item;
+}
+
 /* Where a place of the plan is in memory. */
 static inline char *
 exec_at(const struct exec *e, uint16_t buf, uint64_t off)
 {
 	return e->memory + e->places[buf] + off;
 }
+
+/* exec.c: sets those free that wait for it. */
+void exec_complete(struct exec *e, uint32_t event);
+
+/* exec_locals.c. Polling starts what is free, as much as leaves the transfers
+ * no time to wait. */
+int exec_locals_make(struct exec *e);
+void exec_locals_free(struct exec *e);
+void exec_locals_rewind(struct exec_locals *l);
+void exec_locals_poll(struct exec *e, int *ret_moved);
+int exec_locals_idle(const struct exec_locals *l);
 
 /* exec_turns.c: those of one lane that has a window. */
 void exec_turns_make(struct exec *e, uint32_t lane);
@@ -99,5 +125,7 @@ void exec_turns_free(struct exec_lane *lane);
 /* exec_data.c: -ENOTSUP where the data of a plan cannot be proven. */
 int exec_data_open(struct exec *e);
 void exec_data_close(struct exec *e);
+/* Ends the job where a call of the device has failed. */
+void exec_device_check(const struct exec *e, int rc, const char *what);
 
 #endif

@@ -18,14 +18,14 @@ window_init(struct window *w, const struct window_turn *turns, uint32_t count,
 	w->count = count;
 	w->limit_bytes = limit_bytes;
 	w->under_way = xcalloc(count + (size_t)1, sizeof(*w->under_way));
-	w->held = xcalloc(count + (size_t)1, sizeof(*w->held));
+	w->held.items = xcalloc(count + (size_t)1, sizeof(*w->held.items));
 }
 
 void
 window_clear(struct window *w)
 {
 	free(w->under_way);
-	free(w->held);
+	free(w->held.items);
 	memset(w, 0, sizeof(*w));
 }
 
@@ -67,39 +67,11 @@ may_start(const struct window *w, uint32_t turn)
 
 /* ---- what is held ---- */
 
-static void
-swap(uint32_t *a, uint32_t *b)
-{
-	uint32_t t = *a;
-
-	*a = *b;
-	*b = t;
-}
-
 void
 window_hold(struct window *w, uint32_t turn)
 {
-	uint32_t at = w->held_count++, *h = w->held;
-
-	assert(at < w->count && w->turns[turn].hi <= turn);
-	h[at] = turn;
-	for (; at > 0 && h[at] < h[(at - 1) / 2]; at = (at - 1) / 2)
-		swap(&h[at], &h[(at - 1) / 2]);
-}
-
-static void
-drop_first(struct window *w)
-{
-	uint32_t *h = w->held, n = --w->held_count;
-
-	h[0] = h[n];
-	for (uint32_t at = 0, child; (child = 2 * at + 1) < n; at = child) {
-		if (child + 1 < n && h[child + 1] < h[child])
-			child++;
-		if (h[at] <= h[child])
-			break;
-		swap(&h[at], &h[child]);
-	}
+	assert(w->held.count < w->count && w->turns[turn].hi <= turn);
+	heap_push(&w->held, turn);
 }
 
 uint32_t
@@ -107,10 +79,9 @@ window_take(struct window *w)
 {
 	uint32_t turn;
 
-	if (w->held_count == 0 || !may_start(w, w->held[0]))
+	if (w->held.count == 0 || !may_start(w, w->held.items[0]))
 		return WINDOW_NONE;
-	turn = w->held[0];
-	drop_first(w);
+	turn = heap_pop(&w->held);
 	mark(w, turn, 1);
 	return turn;
 }

@@ -21,6 +21,8 @@
 
 #include <stdint.h>
 
+#include "common/heap.h"
+
 #define WINDOW_NONE UINT32_MAX
 
 /* Turn i counts those of [lo, hi), where hi <= i. */
@@ -39,8 +41,7 @@ struct window {
 	uint32_t count;
 	uint64_t limit_bytes;
 	struct window_sum *under_way; /* binary indexed tree, from 1 */
-	uint32_t *held;               /* a heap */
-	uint32_t held_count;
+	struct heap held;
 };
 
 void window_init(struct window *w, const struct window_turn *turns,

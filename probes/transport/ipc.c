@@ -456,10 +456,11 @@ ipc_start(struct transport *t, uint32_t batch)
 
 /* Workers whose peer is ready. Here and below what was started first is looked
  * at first, always: pieces of a pipeline that overtake each other hold it up.
- */
+ * What is over as soon as it was started was copied by this thread. */
 static int
 test_blocked(struct transport *t)
 {
+	uint64_t own_bytes = 0;
 	uint32_t left = 0;
 	int rc = 0;
 
@@ -467,7 +468,7 @@ test_blocked(struct transport *t)
 		uint32_t end = t->blocked[i];
 		struct work *w = &t->works[end];
 
-		if (rc < 0 ||
+		if (rc < 0 || own_bytes >= PATIENCE_WORK_BYTES ||
 		    atomic_load_explicit(&w->slot->ready,
 			memory_order_acquire) != w->count) {
 			t->blocked[left++] = end;
@@ -475,8 +476,12 @@ test_blocked(struct transport *t)
 		}
 		rc = copy(t, end);
 		t->copying[t->copying_count++] = end;
+		if (rc == 0 && t->team->ops->event_query(w->event) == 1)
+			own_bytes += t->share->ends[end].bytes;
 	}
 	t->blocked_count = left;
+	if (own_bytes > 0)
+		patience_give_way();
 	return rc;
 }
 
@@ -537,6 +542,20 @@ ipc_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 	return rc;
 }
 
+/* On the host a look takes the core from the thread that copies. A GPU needs
+ * no core, and is asked. */
+static int
+ipc_wait_some(struct transport *t)
+{
+	const struct device_ops *ops = t->team->ops;
+	int rc;
+
+	if (!ops->host_access || t->copying_count == 0)
+		return 0;
+	rc = ops->event_wait(t->works[t->copying[0]].event);
+	return rc < 0 ? fail(t, rc) : 1;
+}
+
 static const char *
 ipc_error(const struct transport *t)
 {
@@ -551,6 +570,7 @@ const struct transport_ops transport_ipc = {
 	.begin = ipc_begin,
 	.start = ipc_start,
 	.test = ipc_test,
+	.wait_some = ipc_wait_some,
 	.error = ipc_error,
 	.staging = transport_staging_none,
 	.release = ipc_release,

@@ -31,8 +31,8 @@ exact_naps(void)
 }
 
 /* Open MPI says so in a variable, which is of one byte; nobody else has it. */
-static int
-mpi_gives_way(void)
+int
+patience_mpi_gives_way(void)
 {
 	static int known = -1;
 	MPI_T_cvar_handle handle;
@@ -72,12 +72,18 @@ patience_wait(struct patience *p)
 	}
 	if (now - p->since_ns < YIELD_NS) {
 		if (now - p->since_ns >= SPIN_NS &&
-		    !(p->at_mpi && mpi_gives_way()))
+		    !(p->at_mpi && patience_mpi_gives_way()))
 			sched_yield();
 		return;
 	}
 	nap_ns = (now - p->since_ns) / NAP_PART;
 	clk_sleep_ns(nap_ns < NAP_MAX_NS ? nap_ns : NAP_MAX_NS);
+}
+
+void
+patience_give_way(void)
+{
+	sched_yield();
 }
 
 int

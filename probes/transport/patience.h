@@ -20,6 +20,10 @@
 #include <mpi.h>
 #include <stdint.h>
 
+/* Who copies or reduces by itself looks at its transfers after so much of it,
+ * and gives way. */
+#define PATIENCE_WORK_BYTES (32ULL << 10)
+
 struct patience {
 	int at_mpi;        /* every look is one at MPI */
 	unsigned looks;    /* since something moved */
@@ -30,6 +34,12 @@ struct patience {
 void patience_reset(struct patience *p);
 /* Call after a poll that moved nothing. */
 void patience_wait(struct patience *p);
+
+/* Between pieces of one's own work. */
+void patience_give_way(void);
+
+/* Does the MPI itself give up the core in a look that finds nothing? */
+int patience_mpi_gives_way(void);
 
 /* Until the request is complete; the MPI error class, as from MPI_Test. */
 int patience_request(MPI_Request *req);

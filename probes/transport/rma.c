@@ -20,7 +20,6 @@
 #include "common/xalloc.h"
 #include "probes/transport/transport.h"
 
-#define PIECE_BYTES_MAX (1ULL << 30)
 #define HINT                                                                   \
 	"; Debian's Open MPI needs --mca osc pt2pt for one-sided operations"
 
@@ -38,6 +37,7 @@ struct work {
 struct transport {
 	const struct transport_team *team;
 	const struct transport_share *share;
+	uint64_t piece_bytes;
 	MPI_Comm comm; /* for tokens */
 	MPI_Win win;
 	int locked;
@@ -64,18 +64,18 @@ check(struct transport *t, int rc, const char *what)
 }
 
 static uint32_t
-pieces(const struct transport_end *e)
+pieces(const struct transport *t, const struct transport_end *e)
 {
-	return (uint32_t)((e->bytes + PIECE_BYTES_MAX - 1) / PIECE_BYTES_MAX);
+	return (uint32_t)((e->bytes + t->piece_bytes - 1) / t->piece_bytes);
 }
 
 static int
 rma_usable(const struct transport_team *team,
     const struct transport_share *share, char *ret_why, size_t why_bytes)
 {
-	(void)share;
 	if (team->ops->host_access)
-		return 0;
+		return transport_pieces_fit(&transport_rma, team, share,
+		    ret_why, why_bytes);
 	snprintf(ret_why, why_bytes,
 	    "rma: windows lie in memory of the host, and here it is that of %s",
 	    team->ops->name);
@@ -158,11 +158,12 @@ static struct transport *new (const struct transport_team *team,
 
 	t->team = team;
 	t->share = share;
+	t->piece_bytes = transport_piece_bytes(share);
 	t->win = MPI_WIN_NULL;
 	t->works = xcalloc(share->ends_count + (size_t)1, sizeof(*t->works));
 	for (uint32_t i = 0; i < share->ends_count; i++) {
 		t->works[i].token = t->works[i].answer = MPI_REQUEST_NULL;
-		n += pieces(&share->ends[i]) + 1;
+		n += pieces(t, &share->ends[i]) + 1;
 	}
 	t->active = xcalloc(n, sizeof(*t->active));
 	t->active_end = xcalloc(n, sizeof(*t->active_end));
@@ -239,14 +240,14 @@ fetch(struct transport *t, uint32_t end)
 	int rc = 0;
 
 	w->stage = STAGE_FETCH;
-	w->left = pieces(e);
+	w->left = pieces(t, e);
 	for (uint64_t off = 0; rc == 0 && off < e->bytes;
-	     off += PIECE_BYTES_MAX) {
+	     off += t->piece_bytes) {
 		uint64_t n = e->bytes - off;
 		MPI_Request req;
 
-		if (n > PIECE_BYTES_MAX)
-			n = PIECE_BYTES_MAX;
+		if (n > t->piece_bytes)
+			n = t->piece_bytes;
 		rc = check(t,
 		    MPI_Rget(to + off, (int)n, MPI_BYTE, (int)e->peer,
 			(MPI_Aint)(w->off + off), (int)n, MPI_BYTE, t->win,

@@ -10,6 +10,9 @@
 #include "common/log.h"
 #include "probes/transport/patience.h"
 
+/* Well below the 2 GiB that an int counts, and a multiple of every page. */
+#define PIECE_BYTES_MAX (1ULL << 30)
+
 static const struct transport_ops *const transports[PLAN_VIA_MAX] = {
 	[PLAN_VIA_MPI] = &transport_mpi,
 	[PLAN_VIA_RMA] = &transport_rma,
@@ -31,6 +34,31 @@ transport_staging_none(const struct transport *t)
 {
 	(void)t;
 	return "";
+}
+
+uint64_t
+transport_piece_bytes(const struct transport_share *share)
+{
+	uint64_t asked = share->piece_bytes;
+
+	return asked > 0 && asked < PIECE_BYTES_MAX ? asked : PIECE_BYTES_MAX;
+}
+
+int
+transport_pieces_fit(const struct transport_ops *ops,
+    const struct transport_team *team, const struct transport_share *share,
+    char *ret_why, size_t why_bytes)
+{
+	uint64_t piece = transport_piece_bytes(share), pieces = 0;
+
+	for (uint32_t i = 0; i < share->ends_count; i++)
+		pieces += (share->ends[i].bytes + piece - 1) / piece;
+	if (pieces <= INT_MAX)
+		return 0;
+	snprintf(ret_why, why_bytes,
+	    "%s: %llu messages of rank %d are too many", ops->name,
+	    (unsigned long long)pieces, team->rank);
+	return -ENOTSUP;
 }
 
 static void

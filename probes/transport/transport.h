@@ -125,6 +125,12 @@ struct transport_ops {
 	 * all are done. */
 	int (*start_all)(struct transport *t);
 	int (*test_all)(struct transport *t);
+	/* For who has nothing else to do. After start_all, until all are done,
+	 * as a plain loop waits: where that is short and costs others nothing,
+	 * else 0. After start, until some copy of this rank may be done: 0
+	 * where none is under way here. Both may be NULL. */
+	int (*wait_all)(struct transport *t);
+	int (*wait_some)(struct transport *t);
 	const char *(*error)(const struct transport *t);
 	/* Which bytes it cannot move directly and takes through memory of
 	 * the host, as a sentence for the record; "" if none. */
@@ -141,6 +147,15 @@ extern const struct transport_ops transport_xccl;
 
 /* staging of those that need none. */
 const char *transport_staging_none(const struct transport *t);
+
+/* MPI counts a message's bytes with an int, so what is longer is cut: bytes of
+ * a piece, 1 GiB or what the plan asks for if that is less. */
+uint64_t transport_piece_bytes(const struct transport_share *share);
+/* For usable: 0, or -ENOTSUP and why when this rank's pieces are more than an
+ * int counts. */
+int transport_pieces_fit(const struct transport_ops *ops,
+    const struct transport_team *team, const struct transport_share *share,
+    char *ret_why, size_t why_bytes);
 
 /* The lowest rc of all ranks; collective. */
 int transport_agree(const struct transport_team *team, int rc);

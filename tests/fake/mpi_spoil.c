@@ -70,6 +70,16 @@ MPI_Testall(int count, MPI_Request *reqs, int *ret_done, MPI_Status *statuses)
 	return rc;
 }
 
+int
+MPI_Waitall(int count, MPI_Request *reqs, MPI_Status *statuses)
+{
+	int rc = PMPI_Waitall(count, reqs, statuses);
+
+	if (rc == MPI_SUCCESS)
+		count_and_spoil();
+	return rc;
+}
+
 /* Built without the compiler's own idea of memmove, which might be this. */
 void *
 memcpy(void *restrict to, const void *restrict from, size_t bytes)
