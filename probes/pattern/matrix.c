@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/xalloc.h"
 #include "probes/pattern/numbers.h"
 #include "probes/pattern/shipped.h"
@@ -28,17 +29,37 @@ heading_bytes(const char *text, size_t len_bytes)
 	return stop == NULL ? len_bytes : (size_t)(stop - text) + 1;
 }
 
-/* Whether three by three numbers make sense as a list. */
 static int
-list_like(const struct numbers *r, uint32_t ranks)
+same_pair(const struct numbers *r, size_t a, size_t b)
+{
+	return memcmp(&r->all[r->rows[a]], &r->all[r->rows[b]],
+		   2 * sizeof(*r->all)) == 0;
+}
+
+/* What three lines of three numbers are. A list names ranks, and has no use for
+ * a line of no bytes; and what sends to others, each once, more bytes than
+ * there are ranks, is one. Else it may be either. */
+static enum matrix_format
+tell_three(const struct numbers *r, uint32_t ranks)
 {
 	uint64_t limit = ranks > 0 ? ranks : AUTO_RANKS_MAX;
+	uint64_t rank = 0, bytes = UINT64_MAX;
+	int to_self = 0, again;
 
-	for (size_t i = 0; i < r->rows_count; i++)
-		if (r->all[r->rows[i]] >= limit ||
-		    r->all[r->rows[i] + 1] >= limit)
-			return 0;
-	return 1;
+	for (size_t i = 0; i < LIST_COLUMNS; i++) {
+		const uint64_t *row = &r->all[r->rows[i]];
+
+		for (int k = 0; k < 2; k++)
+			rank = row[k] > rank ? row[k] : rank;
+		bytes = row[2] < bytes ? row[2] : bytes;
+		to_self |= row[0] == row[1];
+	}
+	again = same_pair(r, 0, 1) || same_pair(r, 0, 2) || same_pair(r, 1, 2);
+	if (rank >= limit || bytes == 0)
+		return MATRIX_MATRIX;
+	if (ranks > LIST_COLUMNS || (bytes > rank && !to_self && !again))
+		return MATRIX_LIST;
+	return MATRIX_AUTO;
 }
 
 /* *ret_format is set to what the file is; it may say so by itself. */
@@ -52,16 +73,11 @@ tell_format(const struct numbers *r, uint32_t ranks,
 	for (size_t i = 0; i < r->rows_count; i++)
 		if (numbers_columns(r, i) != LIST_COLUMNS)
 			return 0;
-	if (r->rows_count != LIST_COLUMNS) {
-		*ret_format = MATRIX_LIST;
+	*ret_format = MATRIX_LIST;
+	if (r->rows_count == LIST_COLUMNS)
+		*ret_format = tell_three(r, ranks);
+	if (*ret_format != MATRIX_AUTO)
 		return 0;
-	}
-	if (!list_like(r, ranks))
-		return 0;
-	if (ranks > LIST_COLUMNS) {
-		*ret_format = MATRIX_LIST;
-		return 0;
-	}
 	return numbers_refuse(r, r->lines[0],
 	    "3 lines of 3 numbers are a matrix or a list: say format=matrix "
 	    "or format=list");
@@ -203,7 +219,7 @@ matrix_load(const char *path, enum matrix_format format, uint32_t ranks,
 	if (f->name != NULL)
 		return matrix_parse(path, f->text, strlen(f->text), format,
 		    ranks, ret, why, why_bytes);
-	rc = numbers_slurp(path, &text, &len, why, why_bytes);
+	rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, why, why_bytes);
 
 	if (rc < 0)
 		return rc;

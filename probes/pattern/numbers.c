@@ -2,13 +2,10 @@
 #include "probes/pattern/numbers.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -148,64 +145,4 @@ numbers_clear(struct numbers *n)
 	n->rows = NULL;
 	n->lines = NULL;
 	n->count = n->cap = n->rows_count = n->rows_cap = 0;
-}
-
-/* Nothing that waits for a writer, and nothing without an end. */
-static int
-check_file(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	if (!S_ISREG(st.st_mode))
-		return -ENOTSUP;
-	return st.st_size > NUMBERS_FILE_MAX ? -EFBIG : 0;
-}
-
-/* The whole of fd. */
-static int
-slurp(int fd, char **ret, size_t *ret_bytes)
-{
-	size_t len = 0, cap = 65536;
-	char *text = xcalloc(1, cap);
-	ssize_t n;
-
-	while ((n = read(fd, text + len, cap - len - 1)) > 0) {
-		len += (size_t)n;
-		if (len < cap - 1)
-			continue;
-		cap *= 2;
-		if (cap > 2 * (size_t)NUMBERS_FILE_MAX)
-			break;
-		text = xreallocarray(text, cap, 1);
-	}
-	if (n != 0) {
-		n = n < 0 ? -errno : -EFBIG;
-		free(text);
-		return (int)n;
-	}
-	text[len] = '\0';
-	*ret = text;
-	*ret_bytes = len;
-	return 0;
-}
-
-int
-numbers_slurp(const char *path, char **ret, size_t *ret_bytes, char *why,
-    size_t why_bytes)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int rc = fd < 0 ? -errno : check_file(fd);
-
-	if (rc == 0)
-		rc = slurp(fd, ret, ret_bytes);
-
-	if (fd >= 0)
-		close(fd);
-	if (rc < 0)
-		snprintf(why, why_bytes, "%.300s: %s", path, strerror(-rc));
-	return rc;
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NUMBERS_FILE_MAX (256L * 1024 * 1024) /* bytes */
+#define NUMBERS_FILE_MAX (256UL * 1024 * 1024) /* bytes, for file_read */
 
 /* Set name, max, why and why_bytes, most where it is known, and line where the
  * text does not begin at line 1; the rest starts as 0. */
@@ -38,10 +38,5 @@ size_t numbers_columns(const struct numbers *n, size_t row);
 /* Complain about a line; -EINVAL. fmt says what is allowed. */
 int numbers_refuse(const struct numbers *n, long line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* The whole of a plain file, NUL-ended, NUMBERS_FILE_MAX bytes at most; -errno
- * and "path: why" otherwise. The caller frees *ret. */
-int numbers_slurp(const char *path, char **ret, size_t *ret_bytes, char *why,
-    size_t why_bytes);
 
 #endif

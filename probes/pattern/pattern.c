@@ -117,15 +117,60 @@ pattern_options(const struct pattern *pt, char *const *words, int count,
 	return 0;
 }
 
+/* The option that says how much is sent: the one that was given, or else the
+ * first that there is. */
+static const char *
+size_option(const struct conf *c, const char *section)
+{
+	static const char *const keys[] = { "bytes", "count", "file" };
+	const char *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		if (!has_key(section, keys[i]))
+			continue;
+		if (conf_given(c, section, keys[i]))
+			return keys[i];
+		if (first == NULL)
+			first = keys[i];
+	}
+	return first;
+}
+
+/* Each buffer is within its own bound; all transfers together are counted in
+ * 64 bits too, and in JSON, whose numbers have a sign. */
+static int
+check_volume(const struct conf *c, const struct plan *p, const char *section,
+    char *why, size_t why_bytes)
+{
+	uint64_t left = INT64_MAX;
+
+	for (size_t i = 0; i < p->transfers_count; i++) {
+		if (p->transfers[i].bytes > left)
+			return pattern_refuse(c, section,
+			    size_option(c, section), why, why_bytes,
+			    "less than 8 EiB in all transfers together");
+		left -= p->transfers[i].bytes;
+	}
+	return 0;
+}
+
 int
 pattern_build(const struct pattern *pt, const struct conf *c, uint32_t ranks,
     struct plan **ret, char *why, size_t why_bytes)
 {
-	int rc = pt->build(c, ranks, ret, why, why_bytes);
+	struct plan *p;
+	int rc = pt->build(c, ranks, &p, why, why_bytes);
 
-	if (rc == 0)
-		(*ret)->piece_bytes = conf_bytes(c, pt->name, "piece");
-	return rc;
+	if (rc < 0)
+		return rc;
+	rc = check_volume(c, p, pt->name, why, why_bytes);
+	if (rc < 0) {
+		plan_free(p);
+		return rc;
+	}
+	p->piece_bytes = conf_bytes(c, pt->name, "piece");
+	*ret = p; /* handed over */
+	return 0;
 }
 
 int

@@ -330,7 +330,9 @@ load(const struct conf *c, struct sparse *sp, uint32_t ranks, char *why,
 	    &sp->m, why, why_bytes);
 	if (rc < 0 && rc != -EINVAL) {
 		pattern_refuse(c, SECTION, "file", why, why_bytes,
-		    "a plain file that can be read: %s", strerror(-rc));
+		    "a plain file that can be read%s%s",
+		    rc == -ENOTSUP ? "" : ": ",
+		    rc == -ENOTSUP ? "" : strerror(-rc));
 		return -EINVAL;
 	}
 	if (rc < 0)

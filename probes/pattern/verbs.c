@@ -13,6 +13,7 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
+#include "probes/pattern/sweep.h"
 #include "probes/pattern/verbs_part.h"
 #include "probes/plan/check.h"
 #include "probes/plan/print.h"
@@ -135,6 +136,37 @@ use_probe(const struct request *rq, const struct pattern *pt,
 	return rc;
 }
 
+struct each {
+	const struct request *rq;
+	const struct conf *c;
+	verbs_use_cb use;
+	int worst;
+};
+
+static void
+each_cb(const struct pattern *pt, void *arg)
+{
+	struct each *e = arg;
+	int rc = use_probe(e->rq, pt, e->c, e->use);
+
+	e->worst = rc > e->worst ? rc : e->worst;
+}
+
+/* All that c asks of a probe, or what its own options say. */
+static int
+use_all(const struct request *rq, const struct pattern *pt, struct conf *c,
+    verbs_use_cb use)
+{
+	struct each e = { rq, c, use, 0 };
+	char why[PATTERN_WHY_BYTES];
+
+	if (!rq->sweeps)
+		return use_probe(rq, pt, c, use);
+	if (sweep_each(c, pt, each_cb, &e, why, sizeof(why)) < 0)
+		return verbs_complain(why);
+	return e.worst;
+}
+
 /* A campaign file may hold everything campaigns hold; each section that is a
  * plan is used. */
 static int
@@ -150,7 +182,7 @@ use_campaign(const struct request *rq, verbs_use_cb use)
 		if (!conf_has_section(c, patterns[i]->name))
 			continue;
 		found = 1;
-		rc = use_probe(rq, patterns[i], c, use);
+		rc = use_all(rq, patterns[i], c, use);
 		worst = rc > worst ? rc : worst;
 	}
 	if (c != NULL && !found) {
@@ -184,7 +216,7 @@ verbs_use(const struct request *rq, verbs_use_cb use)
 	if (pattern_options(pt, rq->words + 1, rq->count - 1, &c, why,
 		sizeof(why)) < 0)
 		return verbs_complain(why);
-	rc = use_probe(rq, pt, c, use);
+	rc = use_all(rq, pt, c, use);
 	conf_free(c);
 	return rc;
 }
@@ -264,6 +296,6 @@ check_main(int argc, char **argv)
 	if (!verbs_first_rank())
 		return 0;
 	rc = arguments(argc, argv, 0, &rq);
-
+	rq.sweeps = 1;
 	return rc >= 0 ? rc : verbs_use(&rq, check_cb);
 }

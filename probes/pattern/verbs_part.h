@@ -14,7 +14,8 @@ struct request {
 	const struct print_row *format;
 	char **words; /* PROBE option=value ..., or a campaign file */
 	int count;
-	void *arg; /* of the verb */
+	int sweeps; /* with measure.vary and measure.sizes, as a run has them */
+	void *arg;  /* of the verb */
 };
 
 /* One probe of a request. */

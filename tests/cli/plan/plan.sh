@@ -71,6 +71,29 @@ END
     fail "check of a campaign: $(cat "$work/out")"
 printf '[group]\nk = 0\n' >"$work/bad.conf"
 refused "$work/bad.conf:2: group.k = 0: allowed is" plan "$work/bad.conf"
+# Every plan that a run would measure, or why it cannot be.
+cat >"$work/vary.conf" <<'END'
+[group]
+k = 2
+g = 2
+[stripe]
+g = 2
+[measure]
+vary = group.n 2 3 4
+sizes = 4K,64K
+END
+"$probe" check "$work/vary.conf" --ranks 8 >"$work/out" ||
+    fail "check of a sweep"
+[ "$(grep -c '^proven: group n=[234] g=2 k=2 count=' "$work/out")" = 6 ] &&
+    [ "$(grep -c '^proven: stripe g=2 bytes=' "$work/out")" = 2 ] ||
+    fail "check of a sweep: $(cat "$work/out")"
+"$probe" check "$work/vary.conf" --ranks 7 >"$work/out" 2>"$work/err"
+[ $? = 3 ] && [ "$(grep -c '^proven: ' "$work/out")" = 6 ] &&
+    grep -q 'measure.vary: group.n = 4: allowed is what 7' "$work/err" ||
+    fail "check of too large a sweep: $(cat "$work/out" "$work/err")"
+refused "measure.vary: group.k = 9: allowed" check group "vary=k 9"
+refused "5 bytes: allowed are whole elements" check group sizes=5
+refused "there is no probe nosuch" check group "vary=nosuch.n 2"
 printf '[campaign]\nabout = none\n' >"$work/none.conf"
 refused "no section is a plan" check "$work/none.conf"
 

@@ -74,31 +74,51 @@ test_list(void **state)
 	matrix_clear(&m);
 }
 
+static void
+told(const char *text, uint32_t ranks, int is_list)
+{
+	struct matrix m;
+	char why[300];
+
+	if (parse(text, MATRIX_AUTO, ranks, &m, why) < 0)
+		fail_msg("%s: %s", text, why);
+	assert_int_equal(m.is_list, is_list);
+	matrix_clear(&m);
+}
+
 /* Three lines of three numbers. */
 static void
 test_ambiguous(void **state)
 {
-	static const char both[] = "0 1 8\n1 2 8\n2 0 8\n";
+	static const char *const both[] = {
+		"0 1 8\n1 1 8\n2 0 8\n",    /* to itself */
+		"0 1 8\n2 0 8\n0 1 8\n",    /* a pair twice */
+		"0 1 2\n1 2 8\n2 0 8\n",    /* no more than ranks */
+		"10 10 10\n9 9 9\n8 8 8\n", /* all of it */
+	};
 	struct matrix m;
 	char why[300];
 
 	(void)state;
-	refused(both, MATRIX_AUTO, 0, "m.txt:1: 3 lines of 3 numbers");
-	refused(both, MATRIX_AUTO, 3, "m.txt:1: 3 lines of 3 numbers");
-	assert_int_equal(parse(both, MATRIX_MATRIX, 0, &m, why), 0);
+	for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
+		refused(both[i], MATRIX_AUTO, 0,
+		    "m.txt:1: 3 lines of 3 numbers");
+		told(both[i], 16, 1);
+	}
+	refused(both[0], MATRIX_AUTO, 3, "m.txt:1: 3 lines of 3 numbers");
+	assert_int_equal(parse(both[0], MATRIX_MATRIX, 0, &m, why), 0);
 	assert_int_equal(m.cells[2], 8);
 	matrix_clear(&m);
-	assert_int_equal(parse(both, MATRIX_LIST, 0, &m, why), 0);
+	assert_int_equal(parse(both[0], MATRIX_LIST, 0, &m, why), 0);
 	assert_int_equal(m.cells[1], 8);
 	matrix_clear(&m);
-	assert_int_equal(parse(both, MATRIX_AUTO, 4, &m, why), 0);
-	assert_int_equal(m.is_list, 1);
-	matrix_clear(&m);
-	assert_int_equal(parse("0 5000 1\n9 0 9000\n3 3 0\n", MATRIX_AUTO, 0,
-			     &m, why),
-	    0);
-	assert_int_equal(m.is_list, 0);
-	matrix_clear(&m);
+	told("0 1 8\n1 2 8\n2 0 8\n", 0, 1);
+	told("0 1 8\n1 2 8\n2 0 8\n", 3, 1);
+	told("0 1 100\n1 5 70000\n6 0 7\n", 0, 1);
+	told("0 1 100\n1 5 70000\n6 0 7\n", 6, 0); /* there is no rank 6 */
+	told("0 3 9\n1 0 9\n2 2 0\n", 0, 0);
+	told("0 3 9\n1 0 9\n2 2 0\n", 8, 0);
+	told("0 5000 1\n9 0 9000\n3 3 1\n", 0, 0);
 }
 
 static void

@@ -333,6 +333,94 @@ test_sparse(void **state)
 	unlink(path);
 }
 
+/* Both, by every number in them: much has LARGE times the bytes of little. */
+#define LARGE (1ULL << 33)
+
+static void
+assert_larger(const struct plan *little, const struct plan *much)
+{
+	assert_int_equal(little->transfers_count, much->transfers_count);
+	assert_int_equal(little->locals_count, much->locals_count);
+	for (size_t i = 0; i < little->transfers_count; i++) {
+		const struct plan_transfer *a = &little->transfers[i];
+		const struct plan_transfer *b = &much->transfers[i];
+
+		assert_true(a->step == b->step && a->src == b->src &&
+		    a->dst == b->dst && a->from == b->from && a->to == b->to);
+		assert_int_equal(a->from_off * LARGE, b->from_off);
+		assert_int_equal(a->to_off * LARGE, b->to_off);
+		assert_int_equal(a->bytes * LARGE, b->bytes);
+	}
+	for (size_t i = 0; i < little->locals_count; i++) {
+		assert_int_equal(little->locals[i].to_off * LARGE,
+		    much->locals[i].to_off);
+		assert_int_equal(little->locals[i].bytes * LARGE,
+		    much->locals[i].bytes);
+	}
+	assert_int_equal(case_note(little, "footprint") * LARGE,
+	    case_note(much, "footprint"));
+	assert_int_equal(plan_volume(much), case_note(much, "footprint"));
+}
+
+/* Sizes that no int and no 32 bits hold, of a message, of its place and of the
+ * sum: what is sent is what a small size sends, times so much. */
+static void
+test_large(void **state)
+{
+	static const struct {
+		const char *text, *key;
+		uint64_t size;
+		uint32_t ranks;
+	} cases[] = {
+		{ "group n=3 g=4 k=2", "count", 48, 0 },
+		{ "group pattern=asymmetric direction=bi n=3 g=4 k=4", "count",
+		    48, 0 },
+		{ "group pattern=symmetric direction=omni n=3 g=4 k=4", "count",
+		    48, 0 },
+		{ "stripe g=6", "count", 96, 0 },
+		{ "stripe g=4", "bytes", 96, 0 },
+		{ "self", "bytes", 96, 3 },
+		{ "pairs g=2 pieces=4", "bytes", 96, 8 },
+		{ "binding g=4", "bytes", 96, 0 },
+		{ "collective name=alltoall hierarchy=2,4", "count", 96, 8 },
+		{ "collective name=allreduce hierarchy=2,4 stripe=2 depth=2",
+		    "count", 96, 8 },
+		{ "collective name=reduce-scatter hierarchy=2,4", "count", 96,
+		    8 },
+		{ "neighbor rsg=.5 ranks=8 per_node=4", "bytes", 96, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct plan *p[2];
+
+		for (int much = 0; much < 2; much++) {
+			char text[200];
+
+			snprintf(text, sizeof(text), "%s %s=%llu",
+			    cases[i].text, cases[i].key,
+			    (unsigned long long)(cases[i].size *
+				(much ? LARGE : 1)));
+			p[much] = case_proven(text, cases[i].ranks);
+		}
+		assert_larger(p[0], p[1]);
+		plan_free(p[0]);
+		plan_free(p[1]);
+	}
+}
+
+/* All transfers together are counted too, and the option is named. */
+static void
+test_large_refused(void **state)
+{
+	plan_free(case_proven("self bytes=1P", 8191));
+	case_refused("self bytes=1P", 8192,
+	    "self.bytes = 1P: allowed is less than 8 EiB");
+	case_refused("self bytes=1P", 65536, "self.bytes = 1P: allowed is");
+	case_refused("pairs bytes=1P", 65536, "pairs.bytes = 1P: allowed is");
+	(void)state;
+}
+
 int
 main(void)
 {
@@ -346,6 +434,8 @@ main(void)
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_large_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/run/sizes.h"
+#include "probes/pattern/sizes.h"
 
 #include <errno.h>
 #include <stdio.h>

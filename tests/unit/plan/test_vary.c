@@ -2,7 +2,7 @@
 /*
  * An option in several values, as text.
  */
-#include "probes/run/vary.c"
+#include "probes/pattern/vary.c"
 
 #include <stdarg.h>
 #include <setjmp.h>

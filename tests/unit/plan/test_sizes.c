@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "probes/run/sizes.c"
+#include "probes/pattern/sizes.c"
 
 #include "schema/patterns.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/run/vary.h"
+#include "probes/pattern/vary.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * vary.h - one option of a probe in several values, as "rsg 0.05 0.2 0.4", or
  * of one among several probes, as "allreduce.form flat hierarchical". Pure.
  */
-#ifndef PROBES_RUN_VARY_H
-#define PROBES_RUN_VARY_H
+#ifndef PROBES_PATTERN_VARY_H
+#define PROBES_PATTERN_VARY_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 /*
  * sizes.h - message sizes as a sweep: "4K..64M x4" or "4,64K". Pure.
  */
-#ifndef PROBES_RUN_SIZES_H
-#define PROBES_RUN_SIZES_H
+#ifndef PROBES_PATTERN_SIZES_H
+#define PROBES_PATTERN_SIZES_H
 
 #include "common/conf.h"
 
