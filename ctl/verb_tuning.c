@@ -19,7 +19,7 @@ span_cell(struct table *t, const json_t *o, const char *key)
 	table_cell(t, "%s", text);
 }
 
-/* What was tried, the best by prediction first; * is the choice. */
+/* What was tried, measured ones first; * is the choice. */
 static void
 print_tuning(const json_t *r)
 {

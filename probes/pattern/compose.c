@@ -340,6 +340,19 @@ aligned(const struct compose *c)
 	return good;
 }
 
+/* Reductions go round a ring towards lower nodes. Multicasts of other channels
+ * that go the other way meanwhile meet them at every node, where two senders
+ * share the link in: queues overflow. Lean ones go with them. */
+static int
+goes_back(const struct compose *c)
+{
+	int reduces = 0;
+
+	for (size_t i = 0; i < c->prims_count; i++)
+		reduces |= c->prims[i].kind == REDUCTION;
+	return c->shape.lean && reduces;
+}
+
 /* Without fences, or without channels that share bytes, stages alone keep
  * everything in order; else what overlaps is found. */
 void
@@ -348,6 +361,7 @@ compose_build(struct compose *c)
 	struct build b = { .shape = &c->shape,
 		.p = c->p,
 		.element = plan_types[c->shape.type].bytes,
+		.ring_step = goes_back(c) ? c->shape.ring - 1 : 1,
 		.temp = c->temp };
 	uint32_t *stages = xcalloc(c->shape.depth, sizeof(*stages));
 	uint32_t size = 1;

@@ -100,7 +100,8 @@ static int
 ring_hop(struct build *b, struct cast *c, uint32_t *left, struct casts *aside)
 {
 	uint32_t g = b->p->ranks / b->shape->ring;
-	uint32_t node = c->holder / g, next = (node + 1) % b->shape->ring;
+	uint32_t node = c->holder / g;
+	uint32_t next = (node + b->ring_step) % b->shape->ring;
 	uint32_t to = next * g + c->holder % g, count;
 	struct cast here = *c, on;
 

@@ -37,7 +37,7 @@ combine(struct build *b, struct fold *f, uint32_t lo, uint32_t hi,
 	int leaf_level = level + 1 == b->shape->levels;
 
 	if (hi - lo == 1 && only.rank == combiner &&
-	    (f->alias || b->shape->lean || !leaf_level)) {
+	    (f->lone || b->shape->lean || !leaf_level)) {
 		free(in);
 		return only.at;
 	}
@@ -152,6 +152,7 @@ chain_start(struct build *b, struct chain *ch, struct folds *trees)
 		part.root = rank;
 		part.has_out = 0;
 		part.alias = 1;
+		part.lone = d > 0 && hi - lo == 1 && f->leaves[lo] == rank;
 		ch->depth = d;
 		folds_add(trees, part);
 		ch->own[d] = trees->count;

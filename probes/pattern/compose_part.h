@@ -38,7 +38,8 @@ struct fold {
 	struct plan_place out;
 	uint64_t count;
 	uint8_t has_out; /* 0: out is a temporary, made when needed */
-	uint8_t alias;   /* a lone input of root may stay where it is */
+	uint8_t alias;   /* what comes of it may stay where it is */
+	uint8_t lone;    /* a relay's own data, which it adds in place */
 	struct plan_place result; /* where it is in the end */
 };
 
@@ -55,6 +56,7 @@ struct build {
 	uint32_t sizes[COMPOSE_LEVELS_MAX]; /* ranks of a group, by level */
 	unsigned element;                   /* bytes */
 	uint16_t temp;
+	uint32_t ring_step; /* of a multicast, from node to node */
 	uint32_t channel, stage;
 	int busy; /* the stage has rows */
 };

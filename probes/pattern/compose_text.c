@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
@@ -205,7 +206,8 @@ options(struct text *t, char *why, size_t why_bytes)
 	t->count = (uint64_t)conf_int(t->c, SECTION, "count");
 	t->block_bytes = t->count * plan_types[t->shape.type].bytes;
 	if (path[0] != '\0')
-		return numbers_slurp(path, &t->steps, &len, why, why_bytes);
+		return file_read(path, NUMBERS_FILE_MAX, &t->steps, &len, why,
+		    why_bytes);
 	t->steps = xstrdup(steps);
 	return 0;
 }

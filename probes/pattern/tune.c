@@ -18,6 +18,9 @@
 #define VIAS_MAX   3
 #define FIRST      3 /* shapes whose transports are tried */
 #define DEEPEST    128
+/* Messages of all plans that are tried, some seconds' worth: a job of hundreds
+ * of ranks must not wait for minutes until it may run. */
+#define MESSAGES_MAX 4e6
 
 /* The process asks for one thing at a time. */
 static const struct machine *given;
@@ -171,6 +174,8 @@ struct tuning {
 	uint32_t ranks, node; /* all, and of a node */
 	struct shape *shapes; /* as the rows */
 	struct tune *t;
+	double messages; /* of the plans so far */
+	double channel;  /* of the last one's channel */
 	char *why;
 	size_t why_bytes;
 };
@@ -272,7 +277,20 @@ tune_plan(const struct conf *c, const char *text, uint32_t ranks,
 	return rc;
 }
 
-/* Predict a shape and keep it; twice the same words are tried once. */
+/* Twice the same words, or more than there is time for. */
+static int
+is_idle(const struct tuning *tg, const struct shape *s, const char *words)
+{
+	const struct tune *t = tg->t;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (strcmp(t->rows[i].words, words) == 0)
+			return 1;
+	return t->count > 0 &&
+	    tg->messages + tg->channel * s->depth > MESSAGES_MAX;
+}
+
+/* Predict a shape and keep it. */
 static int
 attempt(struct tuning *tg, const struct shape *s)
 {
@@ -282,13 +300,14 @@ attempt(struct tuning *tg, const struct shape *s)
 	struct plan *p;
 	int rc;
 
-	for (uint32_t i = 0; i < t->count; i++)
-		if (strcmp(t->rows[i].words, words) == 0) {
-			free(words);
-			return 0;
-		}
+	if (is_idle(tg, s, words)) {
+		free(words);
+		return 0;
+	}
 	rc = tune_plan(tg->c, words, tg->ranks, &p, tg->why, tg->why_bytes);
 	if (rc == 0) {
+		tg->messages += (double)p->transfers_count;
+		tg->channel = (double)p->transfers_count / s->depth;
 		rc = predict_plan(p, &tg->fit, NULL, &pr, tg->why,
 		    tg->why_bytes);
 		plan_free(p);
@@ -349,6 +368,24 @@ split_nodes(const struct tuning *tg, const struct shape *from, struct shape *to)
 		*to = *from;
 }
 
+/* All nodes as one factor, the inside as it is. */
+static void
+join_nodes(const struct tuning *tg, const struct shape *from, struct shape *to)
+{
+	uint32_t size = tg->ranks;
+
+	*to = *from;
+	to->levels = 0;
+	factor_add(to->factors, &to->levels, tg->ranks / tg->node);
+	for (uint32_t i = 0; i < from->levels; i++) {
+		if (size <= tg->node)
+			factor_add(to->factors, &to->levels, from->factors[i]);
+		size /= from->factors[i];
+	}
+	if (to->levels == 0)
+		*to = *from;
+}
+
 /* The shapes to begin with; how many. */
 static uint32_t
 shapes_make(const struct tuning *tg, struct shape *s)
@@ -364,6 +401,7 @@ shapes_make(const struct tuning *tg, struct shape *s)
 	tune_hierarchy(&tg->fit, tg->ranks, own.factors, &own.levels);
 	s[n++] = own;
 	split_nodes(tg, &own, &s[n++]);
+	join_nodes(tg, &own, &s[n++]);
 	if (nodes > 1) {
 		s[n] = own;
 		s[n++].ring = nodes;
@@ -473,8 +511,8 @@ tune_choose(const struct conf *c, uint32_t ranks, struct tune *ret, char *why,
 		return rc;
 	if (m->unrated)
 		rc = pattern_refuse(c, SECTION, "machine", why, why_bytes,
-		    "a described machine (coalmine-machine(5)) where tune is "
-		    "auto");
+		    "a described machine (coalmine-machine(5)), such as "
+		    "lab, where tune is auto and nothing is run");
 	tg.fit = machine_fit(m, tg.ranks);
 	tg.node = tg.ranks % tg.fit.ranks == 0 ? tg.fit.ranks : 1;
 	if (tg.ranks < tg.fit.ranks)

@@ -4,10 +4,10 @@
  * from the wiring of a machine and by prediction on it.
  *
  * tune_choose predicts some dozens of shapes: the machine's own hierarchy, the
- * same with nodes split into twos, a ring of nodes, and none, each with and
- * without stripes, flat and with a pipeline; then the transports of each
- * level for the best of them; then all depths for the best of those. All that
- * was tried is kept as the evidence.
+ * same with nodes split into twos or all side by side, a ring of nodes, and
+ * none, each with and without stripes, flat and with a pipeline; then the
+ * transports of each level for the best of them; then all depths for the best
+ * of those. All that was tried is kept as the evidence.
  */
 #ifndef PROBES_PATTERN_TUNE_H
 #define PROBES_PATTERN_TUNE_H

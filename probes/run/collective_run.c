@@ -10,15 +10,6 @@
 #include "probes/run/speedup.h"
 
 static void
-plan_cb(void *arg)
-{
-	struct collective_run *n = arg;
-
-	exec_start(n->exec, 0, UINT32_MAX);
-	exec_wait(n->exec);
-}
-
-static void
 rival_cb(void *arg)
 {
 	struct collective_run *n = arg;
@@ -60,9 +51,10 @@ collective_run_time(struct collective_run *n, const struct trial_ask *ask,
 	struct versus *v = &n->versus;
 
 	v->sides = n->rival != NULL ? VERSUS_SIDES : 1;
-	v->side[0].run = plan_cb;
+	v->side[0].run = versus_exec_cb;
+	v->side[0].arg = n->exec;
 	v->side[1].run = rival_cb;
-	v->side[0].arg = v->side[1].arg = n;
+	v->side[1].arg = n;
 	versus_time(exec_team(n->exec), ask, v);
 	*ret = v->side[0].trial;
 }
@@ -111,7 +103,8 @@ collective_run_report(const struct plan_report *r,
 
 	json_object_set_new(o, "collective", json_string(name));
 	if (n->rival != NULL)
-		json_object_set_new(o, "baseline_impl", json_string("mpi"));
+		json_object_set_new(o, "baseline_impl",
+		    json_string(rival_coll_impl(n->rival)));
 	put_throughput(o, &s, outlook_data(r->plan, &of),
 	    bounds_per_s(b, name));
 	return o;

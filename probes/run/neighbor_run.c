@@ -19,8 +19,7 @@ neighbor_run_plan_cb(void *arg)
 	struct neighbor_run *n = arg;
 
 	if (!n->phased) {
-		exec_start(n->exec, 0, UINT32_MAX);
-		exec_wait(n->exec);
+		versus_exec_cb(n->exec);
 		return;
 	}
 	for (uint32_t i = 0; i < n->plan->steps; i++) {

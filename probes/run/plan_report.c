@@ -16,12 +16,6 @@
 #include "schema/patterns.h"
 #include "schema/record.h"
 
-static json_t *
-number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
 json_t *
 plan_report_begin(const struct world *w, const struct conf *c)
 {
@@ -111,9 +105,10 @@ bandwidth(const struct timing *t, uint64_t bytes)
 	double b = (double)bytes;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "max",
-	    number(b / t->min_s), "median_upper", number(b / t->median_upper_s),
-	    "median_middle", number(b / t->median_middle_s), "mean",
-	    number(b / t->mean_s), "min", number(b / t->max_s));
+	    record_number(b / t->min_s), "median_upper",
+	    record_number(b / t->median_upper_s), "median_middle",
+	    record_number(b / t->median_middle_s), "mean",
+	    record_number(b / t->mean_s), "min", record_number(b / t->max_s));
 }
 
 static int
@@ -135,11 +130,13 @@ put_times(json_t *o, const struct trial *t, const struct timing *tm)
 		hist_add(h, t->samples[i].s);
 	record_put_hist(o, h);
 	free(h);
-	json_object_set_new(o, "min", number(tm->min_s));
-	json_object_set_new(o, "mean", number(tm->mean_s));
-	json_object_set_new(o, "max", number(tm->max_s));
-	json_object_set_new(o, "median_upper", number(tm->median_upper_s));
-	json_object_set_new(o, "median_middle", number(tm->median_middle_s));
+	json_object_set_new(o, "min", record_number(tm->min_s));
+	json_object_set_new(o, "mean", record_number(tm->mean_s));
+	json_object_set_new(o, "max", record_number(tm->max_s));
+	json_object_set_new(o, "median_upper",
+	    record_number(tm->median_upper_s));
+	json_object_set_new(o, "median_middle",
+	    record_number(tm->median_middle_s));
 	json_object_set_new(o, "interval", interval(tm));
 	json_object_set_new(o, "stopped_by",
 	    json_string(names_stops[t->stopped_by]));
@@ -167,7 +164,7 @@ put_notes(json_t *o, const struct plan *p)
 	for (size_t i = 0; i < p->notes_count; i++)
 		json_object_set_new(notes, p->notes[i].name,
 		    p->notes[i].is_real
-			? number(p->notes[i].real)
+			? record_number(p->notes[i].real)
 			: json_integer((json_int_t)p->notes[i].value));
 	json_object_set_new(o, "notes", notes);
 	if (p->remark != NULL)
@@ -178,11 +175,11 @@ static void
 put_predicted(json_t *o, const struct plan_report *r, const struct timing *tm)
 {
 	json_object_set_new(o, "machine", json_string(r->machine));
-	json_object_set_new(o, "predicted", number(r->predicted_s));
+	json_object_set_new(o, "predicted", record_number(r->predicted_s));
 	json_object_set_new(o, "model",
-	    number((double)r->bytes / r->predicted_s));
+	    record_number((double)r->bytes / r->predicted_s));
 	json_object_set_new(o, "ratio",
-	    number(r->predicted_s / tm->median_middle_s));
+	    record_number(r->predicted_s / tm->median_middle_s));
 }
 
 static void
@@ -230,12 +227,12 @@ plan_report_trial(const struct plan_report *r, const struct trial *t, int step)
 	put_times(o, t, &tm);
 	json_object_set_new(o, "bandwidth", bandwidth(&tm, volume(r, step)));
 	json_object_set_new(o, "memory_bytes_per_s",
-	    number(r->memory_bytes_per_s));
+	    record_number(r->memory_bytes_per_s));
 	json_object_set_new(o, "above_memory",
 	    json_boolean(above_memory(r, &tm, step)));
 	if (r->machine != NULL && step == PLAN_REPORT_WHOLE)
 		put_predicted(o, r, &tm);
-	json_object_set_new(o, "setup_s", number(r->setup_s));
+	json_object_set_new(o, "setup_s", record_number(r->setup_s));
 	json_object_set_new(o, "verified", json_true());
 	if (r->staging[0] != '\0')
 		json_object_set_new(o, "staging", json_string(r->staging));

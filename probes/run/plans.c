@@ -15,18 +15,16 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "probes/pattern/sweep.h"
 #include "probes/pattern/tune.h"
 #include "probes/plan/check.h"
 #include "probes/plan/pack.h"
 #include "probes/run/control.h"
 #include "probes/run/curve_run.h"
 #include "probes/run/plans_part.h"
-#include "probes/run/sizes.h"
 #include "probes/run/team.h"
-#include "probes/run/vary.h"
 
-#define PIECE_BYTES      (1 << 30)
-#define TRIAL_ITERATIONS 3 /* of a shape that may be chosen */
+#define PIECE_BYTES (1 << 30)
 
 void
 plans_note(struct plans *ps, int status, enum cause cause, const char *why)
@@ -51,13 +49,15 @@ order_fill(const struct plans *ps, struct order *o)
 	o->steps = ps->steps;
 	o->keep = conf_bool(c, "measure", "concurrent");
 	o->ask.warmup = (int)conf_int(c, "measure", "warmup");
-	o->ask.iterations = (int)conf_int(c, "measure", "iterations");
+	o->ask.iterations = conf_given(c, "measure", "iterations")
+	    ? (int)conf_int(c, "measure", "iterations")
+	    : 0;
 	o->ask.time_ns = conf_span_ns(c, "measure", "time");
 	o->ask.precision = conf_real(c, "measure", "precision");
 	if (ps->trying) {
 		o->steps = o->keep = 0;
-		o->ask.warmup = 1;
-		o->ask.iterations = TRIAL_ITERATIONS;
+		o->ask.warmup = 0; /* the proof was one */
+		o->ask.iterations = ps->trying;
 	}
 	snprintf(o->device, sizeof(o->device), "%s",
 	    conf_string(c, "measure", "device"));
@@ -178,6 +178,13 @@ curve_line_cb(void *arg, const char *text)
 	strbuf_addf(&ps->remarks, "%s\n", text);
 }
 
+static int
+is_emulated(const struct plans *ps, const struct pattern *pt)
+{
+	return strcmp(pt->name, "multipath") == 0 &&
+	    conf_bool(ps->conf, pt->name, "emulate");
+}
+
 /* Emulated links are all within this rank; the others wait asleep. */
 static int
 run_emulated(struct plans *ps, const struct pattern *pt)
@@ -186,8 +193,7 @@ run_emulated(struct plans *ps, const struct pattern *pt)
 	char why[PATTERN_WHY_BYTES] = "";
 	int rc;
 
-	if (strcmp(pt->name, "multipath") != 0 ||
-	    !conf_bool(ps->conf, pt->name, "emulate"))
+	if (!is_emulated(ps, pt))
 		return 0;
 	rc = curve_run(ps->conf, &out, why, sizeof(why));
 	if (rc == -EBADMSG)
@@ -220,12 +226,20 @@ refuse_staged(struct plans *ps, const char *probe, const struct plan *p)
 }
 
 static int
+is_tuned(const struct plans *ps, const struct pattern *pt)
+{
+	return strcmp(pt->name, PLANS_COLLECTIVE) == 0 &&
+	    strcmp(conf_string(ps->conf, pt->name, "tune"), "auto") == 0;
+}
+
+static int
 build(struct plans *ps, const struct pattern *pt, struct plan **ret, char *why,
     size_t why_bytes)
 {
-	if (strcmp(pt->name, PLANS_COLLECTIVE) == 0 &&
-	    strcmp(conf_string(ps->conf, pt->name, "tune"), "auto") == 0)
+	if (is_tuned(ps, pt)) {
+		plans_rates(ps);
 		return plans_tune(ps, ret, why, why_bytes);
+	}
 	return pattern_build(pt, ps->conf, (uint32_t)ps->world->size, ret, why,
 	    why_bytes);
 }
@@ -254,58 +268,37 @@ run_one(struct plans *ps, const struct pattern *pt)
 	neighbor_clear(&ps->neighbor);
 }
 
-/* In its own size, or in each of a sweep. */
 static void
-run_pattern(struct plans *ps, const struct pattern *pt)
+run_one_cb(const struct pattern *pt, void *arg)
 {
-	uint64_t sizes[SIZES_MAX];
-	char why[PATTERN_WHY_BYTES];
-	int count;
-
-	if (sizes_parse(conf_string(ps->conf, "measure", "sizes"), sizes,
-		&count, why, sizeof(why)) < 0) {
-		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
-		return;
-	}
-	if (count == 0)
-		run_one(ps, pt);
-	for (int i = 0; i < count; i++) {
-		if (sizes_set(ps->conf, pt->name, sizes[i], why, sizeof(why)) <
-		    0) {
-			plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
-			return;
-		}
-		run_one(ps, pt);
-	}
+	run_one(arg, pt);
 }
 
-/* One of the probe's own options in all its values. */
+/* Whether it can be built: what is wrong with the last of a campaign's plans
+ * is said before the first is measured. */
 static void
-run_varied(struct plans *ps, const struct pattern *pt)
+try_one_cb(const struct pattern *pt, void *arg)
+{
+	struct plans *ps = arg;
+	char why[PATTERN_WHY_BYTES];
+	struct plan *p;
+
+	if (is_emulated(ps, pt) || is_tuned(ps, pt))
+		return; /* each has its own way to a plan */
+	if (pattern_build(pt, ps->conf, (uint32_t)ps->world->size, &p, why,
+		sizeof(why)) < 0)
+		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
+	else
+		plan_free(p);
+}
+
+static void
+each_variant(struct plans *ps, const struct pattern *pt, sweep_cb use)
 {
 	char why[PATTERN_WHY_BYTES];
-	struct vary v;
-	int rc = vary_parse(conf_string(ps->conf, "measure", "vary"), &v, why,
-	    sizeof(why));
 
-	if (rc == 0 && v.section != NULL && pattern_find(v.section) == NULL) {
-		snprintf(why, sizeof(why),
-		    "measure.vary = %.80s: there is no probe %.40s",
-		    conf_string(ps->conf, "measure", "vary"), v.section);
-		rc = -EINVAL;
-	}
-	if (rc == 0 && !vary_is_of(&v, pt->name))
-		run_pattern(ps, pt);
-	for (size_t i = 0; rc == 0 && vary_is_of(&v, pt->name) && i < v.count;
-	     i++) {
-		rc = conf_set(ps->conf, pt->name, v.key, v.values[i],
-		    "measure.vary", why, sizeof(why));
-		if (rc == 0)
-			run_pattern(ps, pt);
-	}
-	if (rc < 0)
+	if (sweep_each(ps->conf, pt, use, ps, why, sizeof(why)) < 0)
 		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
-	vary_clear(&v);
 }
 
 /* That of the campaign, once. */
@@ -325,6 +318,28 @@ load_machine(struct plans *ps)
 	return 0;
 }
 
+static int
+is_wanted(const struct plans *ps, const struct pattern *pt,
+    const struct pattern *only)
+{
+	return only == NULL ? conf_has_section(ps->conf, pt->name) : pt == only;
+}
+
+/* One plan alone is tried by being run. */
+static int
+try_all(struct plans *ps, const struct pattern *only)
+{
+	if (only != NULL &&
+	    conf_string(ps->conf, "measure", "vary")[0] == '\0' &&
+	    conf_string(ps->conf, "measure", "sizes")[0] == '\0')
+		return 1;
+	tune_set_nodes((uint32_t)ps->world->nodes);
+	for (size_t i = 0; patterns[i] != NULL; i++)
+		if (is_wanted(ps, patterns[i], only))
+			each_variant(ps, patterns[i], try_one_cb);
+	return ps->res.status == 0;
+}
+
 void
 plans_lead(struct plans *ps, struct conf *c, const struct pattern *only,
     int steps, int table, struct plans_result *ret)
@@ -333,15 +348,14 @@ plans_lead(struct plans *ps, struct conf *c, const struct pattern *only,
 	int loaded;
 
 	ps->conf = c;
-	loaded = load_machine(ps) == 0;
+	loaded = load_machine(ps) == 0 && try_all(ps, only);
 	ps->steps = steps || conf_bool(c, "measure", "steps");
 	ps->table = plan_report_table();
 	for (size_t i = 0; loaded && patterns[i] != NULL; i++)
-		if (only == NULL ? conf_has_section(c, patterns[i]->name)
-				 : patterns[i] == only) {
+		if (is_wanted(ps, patterns[i], only)) {
 			if (strcmp(patterns[i]->name, PLANS_COLLECTIVE) == 0)
 				plans_bounds(ps);
-			run_varied(ps, patterns[i]);
+			each_variant(ps, patterns[i], run_one_cb);
 		}
 	send_together(ps);
 	if (table && ps->rows > 0)
@@ -394,6 +408,7 @@ plans_free(struct plans *ps)
 	team_close(ps->team);
 	tune_set_machine(NULL);
 	machine_free(ps->machine);
+	machine_free(ps->seen);
 	table_free(ps->table);
 	strbuf_clear(&ps->remarks);
 	free(ps);

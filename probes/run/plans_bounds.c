@@ -9,7 +9,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/run/plans_part.h"
-#include "probes/run/sizes.h"
+#include "probes/pattern/sizes.h"
 
 #define BOUND_WORDS_MAX 16
 
@@ -38,14 +38,13 @@ bound_words(struct plans *ps, enum bounds_probe which, uint64_t *ret_bytes)
 }
 
 /* Do consecutive ranks share a node? Else two groups are not two nodes. */
-static int
-in_blocks(const struct plans *ps)
+int
+plans_in_blocks(const struct plans *ps, uint32_t g)
 {
 	const struct transport_team *tm = ps->team;
-	int g = (int)ps->bounds.per_node;
 
 	for (int i = 0; i < tm->ranks; i++)
-		if (tm->nodes[i] != tm->nodes[i / g * g])
+		if (tm->nodes[i] != tm->nodes[i - i % (int)g])
 			return 0;
 	return 1;
 }
@@ -70,7 +69,7 @@ run_bound(struct plans *ps, enum bounds_probe which)
 		sizeof(why)) == 0 &&
 	    plans_prove(ps, probe, p) == 0)
 		plans_send(ps, pattern_find(probe)->name, p);
-	if (ps->fastest_s > 0 && in_blocks(ps))
+	if (ps->fastest_s > 0 && plans_in_blocks(ps, ps->bounds.per_node))
 		bounds_learn(&ps->bounds, which, bytes, ps->fastest_s);
 	free(text);
 }

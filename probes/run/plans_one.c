@@ -75,6 +75,7 @@ plans_report(struct plans *ps, const struct plan_report *r,
 
 		timing_of(t->samples, t->count, &tm);
 		ps->median_s = tm.median_middle_s;
+		ps->memory_per_s = r->memory_bytes_per_s;
 		return;
 	}
 	emit_put(ps->emit, plan_report_trial(r, t, step));
@@ -297,6 +298,23 @@ run_proven(struct plans *ps, struct exec *e, const struct plan_report *r,
 	return rc;
 }
 
+/* A shape on trial: whichever is chosen is proven to the end when it counts. */
+static int
+run_tried(struct plans *ps, struct exec *e, const struct plan_report *r,
+    const struct order *o)
+{
+	struct trial t;
+	int rc;
+
+	rc = plans_prove_before(ps, e, r);
+	if (rc < 0)
+		return rc;
+	trial_time(e, 0, UINT32_MAX, &o->ask, &t);
+	plans_report(ps, r, &t, -1);
+	trial_clear(&t);
+	return 0;
+}
+
 /* In place, turns would go on with what the last one left. */
 static int
 run_allreduce(struct plans *ps, struct exec *e, const struct plan_report *r,
@@ -347,17 +365,20 @@ static void
 predict(struct plans *ps, const struct plan *p, struct plan_report *r,
     double **ret_rank_s)
 {
+	const struct machine *m = ps->machine;
 	char why[PREDICT_WHY_BYTES];
 	struct predict pr;
 
 	*ret_rank_s = NULL;
-	if (ps->machine == NULL)
+	if (m == NULL && strcmp(r->probe, PLANS_COLLECTIVE) == 0)
+		m = ps->seen;
+	if (m == NULL)
 		return;
-	if (predict_plan(p, ps->machine, NULL, &pr, why, sizeof(why)) < 0) {
+	if (predict_plan(p, m, NULL, &pr, why, sizeof(why)) < 0) {
 		log_warnx("no prediction: %s", why);
 		return;
 	}
-	r->machine = ps->machine->name;
+	r->machine = m->name;
 	r->predicted_s = (double)pr.total_ps / PS_PER_S;
 	*ret_rank_s = xcalloc(p->ranks, sizeof(**ret_rank_s));
 	for (uint32_t i = 0; i < p->ranks; i++)
@@ -380,6 +401,7 @@ run_probe(struct plans *ps, struct exec *e, const struct plan_report *r,
 	} rows[] = { { NEIGHBOR_SECTION, run_neighbor, 0 },
 		{ PLANS_COLLECTIVE, run_collective, 1 },
 		{ ALLREDUCE_SECTION, run_allreduce, 0 },
+		{ PLANS_TRIED, run_tried, 1 },
 		{ COMPOSE_SECTION, run_proven, 1 },
 		{ "sparse", plans_run_sparse, 0 },
 		{ STRIPE_SECTION, plans_run_stripe, 0 },

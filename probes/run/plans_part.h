@@ -8,6 +8,7 @@
  *   plans_group.c     likewise, where steps and other ways are timed beside
  *   plans_together.c  all that were kept, at once
  *   plans_bounds.c    what is measured before collectives
+ *   plans_rates.c     likewise, of the machine that we are on
  */
 #ifndef PROBES_RUN_PLANS_PART_H
 #define PROBES_RUN_PLANS_PART_H
@@ -62,10 +63,12 @@ struct plans {
 	int steps;
 	struct plans_result res;
 	struct machine *machine; /* of predictions; NULL: none */
+	struct machine *seen;    /* in its place for collectives; NULL */
 	struct bounds bounds;    /* of collectives, as measured */
 	double fastest_s;        /* of the last plan, see plans_report */
 	double median_s;         /* of the last plan on trial */
-	int trying;              /* plans are on trial */
+	double memory_per_s;     /* likewise, see trial_memory */
+	int trying;              /* a plan is on trial, so often; or 0 */
 	/* of a neighbor plan with a matrix */
 	struct neighbor neighbor;
 	double plan_s; /* what it takes to plan it */
@@ -128,5 +131,12 @@ int plans_tune(struct plans *ps, struct plan **ret, char *why,
 
 /* plans_bounds.c, rank 0 */
 void plans_bounds(struct plans *ps);
+/* Are ranks on their nodes in blocks of g? Once a plan has run. */
+int plans_in_blocks(const struct plans *ps, uint32_t g);
+
+/* plans_rates.c, rank 0: once, where no machine is named, ps->seen for tuning
+ * and to predict collectives; it stays NULL where its rates cannot be taken.
+ */
+void plans_rates(struct plans *ps);
 
 #endif

@@ -19,15 +19,6 @@ struct sparse_run {
 };
 
 static void
-plan_cb(void *arg)
-{
-	struct sparse_run *n = arg;
-
-	exec_start(n->exec, 0, UINT32_MAX);
-	exec_wait(n->exec);
-}
-
-static void
 rival_cb(void *arg)
 {
 	struct sparse_run *n = arg;
@@ -55,9 +46,10 @@ static void
 time_turns(struct sparse_run *n, const struct trial_ask *ask)
 {
 	n->versus.sides = n->rival != NULL ? VERSUS_SIDES : 1;
-	n->versus.side[0].run = plan_cb;
+	n->versus.side[0].run = versus_exec_cb;
+	n->versus.side[0].arg = n->exec;
 	n->versus.side[1].run = rival_cb;
-	n->versus.side[0].arg = n->versus.side[1].arg = n;
+	n->versus.side[1].arg = n;
 	versus_time(exec_team(n->exec), ask, &n->versus);
 }
 

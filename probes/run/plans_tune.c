@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plans_tune.c - tune = auto where plans are run: what is best by prediction
- * is measured, the fastest is taken, and remembered with the evidence.
+ * plans_tune.c - tune = auto where plans are run: what is good by prediction
+ * and what is near it is measured (climb.h), the fastest is taken, and
+ * remembered with the evidence.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,23 +14,13 @@
 #include "common/xalloc.h"
 #include "probes/pattern/outlook.h"
 #include "probes/pattern/tune.h"
+#include "probes/run/climb.h"
 #include "probes/run/plans_part.h"
 #include "probes/run/shapes.h"
+#include "schema/record.h"
 
-#define MEASURED_MAX 3   /* of the shapes that were predicted */
-#define RIVAL_MAX    1.1 /* of the best's prediction */
-#define KEPT_MAX     16  /* of them in the record */
-/* Below what most MPIs send on TCP without a rendezvous, whose answers would
- * stand in the socket behind data that goes the same way. */
-#define SHORT_BYTES (60ULL << 10)
-#define SHORT_WORD  " piece=60K"
-
-/* For the fastest. */
-struct search {
-	json_t *tried; /* of the record */
-	char *choice;  /* its words; NULL: none could run */
-	double best_s;
-};
+#define TIMES    3  /* a shape is measured */
+#define KEPT_MAX 16 /* shapes in the record that were only predicted */
 
 /* Bytes of a block for every rank. */
 static double
@@ -52,114 +43,84 @@ measure(struct plans *ps, struct plan *p)
 		return NAN;
 	}
 	ps->median_s = NAN;
-	ps->trying = 1;
+	ps->trying = TIMES;
 	plans_send(ps, PLANS_TRIED, p);
 	ps->trying = 0;
 	return ps->median_s;
 }
 
-static void
-keep(struct search *s, const char *words, double predicted_s, double seconds)
-{
-	json_array_append_new(s->tried,
-	    json_pack("{s:s, s:f, s:o}", "words", words, "predicted",
-		predicted_s, "seconds",
-		isfinite(seconds) ? json_real(seconds) : json_null()));
-	if (!(seconds < s->best_s))
-		return;
-	s->best_s = seconds;
-	free(s->choice);
-	s->choice = xstrdup(words);
-}
-
-/* Is it the fastest so far? */
-static int
-attempt(struct plans *ps, struct search *s, const struct tune_row *row,
-    const char *more)
+/* NAN: its length is given in ret_bytes all the same. */
+static double
+attempt(struct plans *ps, const char *words, uint64_t *ret_bytes)
 {
 	char why[PATTERN_WHY_BYTES];
-	char *words = xasprintf("%s%s", row->words, more);
-	double before_s = s->best_s, seconds = NAN;
 	struct plan *p;
 
+	*ret_bytes = 0;
 	if (tune_plan(ps->conf, words, (uint32_t)ps->world->size, &p, why,
-		sizeof(why)) == 0)
-		seconds = measure(ps, p);
-	keep(s, words, row->time_s, seconds);
-	free(words);
-	return s->best_s < before_s;
-}
-
-/* Are there messages that short pieces would be made of? */
-static int
-may_cut(const struct plans *ps, const char *words)
-{
-	char why[PATTERN_WHY_BYTES];
-	struct plan *p;
-	int is;
-
-	if (conf_given(ps->conf, PLANS_COLLECTIVE, "piece") ||
-	    tune_plan(ps->conf, words, (uint32_t)ps->world->size, &p, why,
 		sizeof(why)) < 0)
-		return 0;
-	is = plans_largest(p) > SHORT_BYTES;
-	plan_free(p);
-	return is;
+		return NAN;
+	*ret_bytes = plans_largest(p);
+	return measure(ps, p);
 }
 
-static int
-same_ring(const char *a, const char *b)
-{
-	const char *x = strstr(a, "ring="), *y = strstr(b, "ring=");
-	size_t n;
-
-	if (x == NULL || y == NULL)
-		return 1; /* it was asked for */
-	n = strcspn(x, " ");
-	return n == strcspn(y, " ") && memcmp(x, y, n) == 0;
-}
-
-/* What prediction knows least is how rings compare with trees: of those that
- * are measured the last is the best of the other kind, if it comes near. */
-static uint32_t
-last_measured(const struct tune *t)
-{
-	const struct tune_row *row = t->rows;
-
-	for (uint32_t i = MEASURED_MAX - 1; i < t->count && i < KEPT_MAX; i++)
-		if (row[i].time_s <= RIVAL_MAX * row[0].time_s &&
-		    !same_ring(row[0].words, row[i].words))
-			return i;
-	return MEASURED_MAX - 1;
-}
-
-/* All of them into the record. The first also in short pieces: where those
- * are faster, they are for the others too. */
 static void
-measure_all(struct plans *ps, const struct tune *t, struct search *s)
+keep(json_t *tried, const char *words, double predicted_s, double seconds)
 {
-	uint32_t last = last_measured(t);
-	const char *more = "";
+	json_array_append_new(tried,
+	    json_pack("{s:s, s:o, s:o}", "words", words, "predicted",
+		record_number(predicted_s), "seconds", record_number(seconds)));
+}
 
-	for (uint32_t i = 0; i < t->count && i < KEPT_MAX; i++) {
-		const struct tune_row *row = &t->rows[i];
+/* Was it measured? */
+static int
+is_tried(const struct climb *c, const char *words)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		if (strcmp(c->tries[i].words, words) == 0)
+			return 1;
+	return 0;
+}
 
-		if (i >= MEASURED_MAX - 1 && i != last) {
-			keep(s, row->words, row->time_s, NAN);
-			continue;
-		}
-		attempt(ps, s, row, more);
-		if (i == 0 && may_cut(ps, row->words) &&
-		    attempt(ps, s, row, SHORT_WORD))
-			more = SHORT_WORD;
+/* All that was measured, in its order, and the best that were not. */
+static void
+keep_all(const struct climb *c, const struct tune *t, json_t *tried)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		keep(tried, c->tries[i].words, c->tries[i].predicted_s,
+		    c->tries[i].seconds);
+	for (uint32_t i = 0; i < t->count && i < KEPT_MAX; i++)
+		if (!is_tried(c, t->rows[i].words))
+			keep(tried, t->rows[i].words, t->rows[i].time_s, NAN);
+}
+
+/* What is fastest, into the record; 0 where none could run. */
+static int
+measure_all(struct plans *ps, const struct tune *t, json_t *record)
+{
+	struct climb c;
+	const char *words;
+	int ran;
+
+	climb_open(&c, t, !conf_given(ps->conf, PLANS_COLLECTIVE, "piece"));
+	while ((words = climb_next(&c)) != NULL) {
+		uint64_t bytes;
+		double seconds = attempt(ps, words, &bytes);
+
+		climb_tell(&c, seconds, bytes);
 	}
+	keep_all(&c, t, json_object_get(record, "tried"));
+	ran = c.best != NULL;
+	json_object_set_new(record, "choice",
+	    json_string(ran ? c.best->words : t->rows[0].words));
+	climb_close(&c);
+	return ran;
 }
 
 static int
 choose(struct plans *ps, const struct shapes_key *key, const char *path,
     json_t **ret, char *why, size_t why_bytes)
 {
-	struct search s = { .best_s = INFINITY };
 	json_t *record;
 	struct tune t;
 	int rc = tune_choose(ps->conf, key->ranks, &t, why, why_bytes);
@@ -167,15 +128,10 @@ choose(struct plans *ps, const struct shapes_key *key, const char *path,
 	if (rc < 0)
 		return rc;
 	record = shapes_record(key, data_of(ps));
-	s.tried = json_object_get(record, "tried");
-	measure_all(ps, &t, &s);
-	json_object_set_new(record, "choice",
-	    json_string(s.choice != NULL ? s.choice : t.rows[0].words));
-	if (s.choice == NULL)
+	if (!measure_all(ps, &t, record))
 		json_object_set_new(record, "why", json_string("predicted"));
 	else if (path[0] != '\0')
 		rc = shapes_keep(path, record, why, why_bytes);
-	free(s.choice);
 	tune_clear(&t);
 	if (rc < 0)
 		json_decref(record);

@@ -16,12 +16,6 @@
 #include "schema/options.h"
 #include "schema/record.h"
 
-static json_t *
-number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
 /* The nodes of a role as a host list: ten thousand of them fit in a line. */
 static json_t *
 role_nodes(const struct world *w, int role)
@@ -135,8 +129,8 @@ report_end(uint64_t records, enum cause cause, const char *text)
 static void
 put_tail(json_t *r, const struct hist *h)
 {
-	json_object_set_new(r, "p01", number(hist_quantile(h, 0.01)));
-	json_object_set_new(r, "p10", number(hist_quantile(h, 0.1)));
+	json_object_set_new(r, "p01", record_number(hist_quantile(h, 0.01)));
+	json_object_set_new(r, "p10", record_number(hist_quantile(h, 0.1)));
 }
 
 json_t *
@@ -184,7 +178,7 @@ static json_t *
 quartile(const struct measure_cell *cell, const struct collect_node *n,
     double q)
 {
-	return number(cell->pairs == NULL
+	return record_number(cell->pairs == NULL
 		? NAN
 		: pairs_quantile(cell->pairs, (int)n->node, q));
 }
@@ -235,14 +229,15 @@ node_list(const struct world *w, const struct measure_cell *cell,
 			continue;
 		o = json_pack("{s:s, s:I, s:o, s:o}", "node",
 		    w->names[(int)n->node], "n", (json_int_t)n->n, "p50",
-		    number(n->p50), "p99", number(n->p99));
+		    record_number(n->p50), "p99", record_number(n->p99));
 		if (cell != NULL && cell->pairs != NULL)
 			put_partners(o, cell->pairs, (int)n->node, typical);
 		if (cell != NULL) {
 			json_object_set_new(o, "q25", quartile(cell, n, 0.25));
 			json_object_set_new(o, "q75", quartile(cell, n, 0.75));
 			json_object_set_new(o, "wait_ratio",
-			    number(cores_wait_ratio(n->run_s, n->wait_s)));
+			    record_number(
+				cores_wait_ratio(n->run_s, n->wait_s)));
 		}
 		json_array_append_new(list, o);
 	}
@@ -295,7 +290,7 @@ short_number(double x)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%.3g", x);
-	return number(isfinite(x) ? strtod(text, NULL) : NAN);
+	return record_number(isfinite(x) ? strtod(text, NULL) : NAN);
 }
 
 /* Every pair of those that were measured, when they are few. */
@@ -396,7 +391,8 @@ report_impact(struct measure *m, int i, enum impact_of of)
 		cause = loaded->cause;
 	r = json_pack("{s:s, s:s, s:s, s:o, s:o}", "probe", "impact", "test",
 	    names_tests[s->tests[i]].name, "of", impact_names[of], "value",
-	    number(im.value), "interval", interval(s->level, im.lo, im.hi));
+	    record_number(im.value), "interval",
+	    interval(s->level, im.lo, im.hi));
 	put_cause(r, cause, m->tests[i].why);
 	relay_put(r);
 }

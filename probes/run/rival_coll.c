@@ -11,12 +11,14 @@
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
 #include "probes/run/world.h"
+#include "probes/transport/xccl_coll.h"
 
 #define WORDS_MAX 32
 
 struct rival_coll {
 	const struct transport_team *team;
 	const struct rival_row *row;
+	struct xccl_coll *xccl; /* in the place of row; or NULL */
 	const struct exec *exec;
 	uint16_t send_buf, recv_buf; /* of the plan */
 	uint64_t send_bytes, recv_bytes;
@@ -188,7 +190,6 @@ read_options(struct rival_coll *r, const struct conf *c,
 	const char *name = s->name != NULL ? s->name
 					   : conf_string(c, s->section, "name");
 	int64_t count = conf_int(c, s->section, "count");
-	int64_t ranks = conf_int(c, s->section, "ranks");
 	int64_t blocks = s->blocks ? r->team->ranks : 1;
 	enum plan_type type = (enum plan_type)plan_type_find(
 	    conf_string(c, s->section, "type"));
@@ -198,9 +199,6 @@ read_options(struct rival_coll *r, const struct conf *c,
 			r->row = &rows[i];
 	if (r->row == NULL)
 		return refuse(why, why_bytes, "MPI has no such collective");
-	if (ranks > 0 && ranks != r->team->ranks)
-		return refuse(why, why_bytes,
-		    "MPI's takes all ranks, and the plan leaves some idle");
 	r->type = type_of(type, r->row->reduces);
 	if (r->type == MPI_DATATYPE_NULL)
 		return refuse(why, why_bytes,
@@ -227,14 +225,44 @@ buffer_of(const struct plan *p, const char *name)
 }
 
 static void
-buffers_open(struct rival_coll *r, const struct plan *p)
+buffers_find(struct rival_coll *r, const struct plan *p)
 {
 	r->send_buf = buffer_of(p, "send");
 	r->recv_buf = buffer_of(p, "recv");
 	r->send_bytes = p->bufs[r->send_buf].bytes[r->team->rank];
 	r->recv_bytes = p->bufs[r->recv_buf].bytes[r->team->rank];
-	r->send = xcalloc(r->send_bytes + 1, 1);
-	r->recv = xcalloc(r->recv_bytes + 1, 1);
+}
+
+static int
+ranks_idle(const struct rival_coll *r, const struct conf *c,
+    const struct subject *s)
+{
+	int64_t ranks = conf_int(c, s->section, "ranks");
+
+	return ranks > 0 && ranks != r->team->ranks;
+}
+
+/* On memory of GPUs their vendor's library is the rival. */
+static int
+open_xccl(struct rival_coll *r, const struct conf *c, const struct subject *s,
+    char *why, size_t why_bytes)
+{
+	const char *section = s->section;
+	uint64_t count = (uint64_t)conf_int(c, section, "count");
+	const struct xccl_coll_ask ask = {
+		.of = s->name != NULL ? s->name
+				      : conf_string(c, section, "name"),
+		.type = (enum plan_type)plan_type_find(
+		    conf_string(c, section, "type")),
+		.op = (enum plan_op)plan_op_find(conf_string(c, section, "op")),
+		.count = count,
+		.all = s->blocks ? count * (uint64_t)r->team->ranks : count,
+		.root = s->blocks ? (int)conf_int(c, section, "root") : 0,
+		.send_bytes = r->send_bytes,
+		.recv_bytes = r->recv_bytes,
+	};
+
+	return xccl_coll_open(r->team, &ask, &r->xccl, why, why_bytes);
 }
 
 int
@@ -248,11 +276,14 @@ rival_coll_open(struct exec *e, const struct plan *p, struct rival_coll **ret,
 
 	r->team = exec_team(e);
 	r->exec = e;
+	buffers_find(r, p);
 	if (c == NULL)
 		rc = refuse(ret_why, why_bytes, "the plan is no collective");
-	else if (!r->team->ops->host_access)
+	else if (ranks_idle(r, c, s))
 		rc = refuse(ret_why, why_bytes,
-		    "the baseline is measured on memory of the host only");
+		    "it takes all ranks, and the plan leaves some idle");
+	else if (!r->team->ops->host_access)
+		rc = open_xccl(r, c, s, ret_why, why_bytes);
 	else
 		rc = read_options(r, c, s, ret_why, why_bytes);
 	conf_free(c);
@@ -260,7 +291,10 @@ rival_coll_open(struct exec *e, const struct plan *p, struct rival_coll **ret,
 		free(r);
 		return rc;
 	}
-	buffers_open(r, p);
+	if (r->xccl == NULL) {
+		r->send = xcalloc(r->send_bytes + 1, 1);
+		r->recv = xcalloc(r->recv_bytes + 1, 1);
+	}
 	*ret = r; /* handed over */
 	return 0;
 }
@@ -270,6 +304,7 @@ rival_coll_close(struct rival_coll *r)
 {
 	if (r == NULL)
 		return;
+	xccl_coll_close(r->xccl);
 	free(r->send);
 	free(r->recv);
 	free(r);
@@ -278,22 +313,35 @@ rival_coll_close(struct rival_coll *r)
 const char *
 rival_coll_name(const struct rival_coll *r)
 {
-	return r->row->name;
+	return r->xccl != NULL ? xccl_coll_name(r->xccl) : r->row->name;
+}
+
+const char *
+rival_coll_impl(const struct rival_coll *r)
+{
+	return r->xccl != NULL ? xccl_coll_impl(r->xccl) : "mpi";
 }
 
 void
 rival_coll_run(struct rival_coll *r)
 {
-	MPI_DO(r->row->run(r));
+	if (r->xccl != NULL)
+		xccl_coll_run(r->xccl);
+	else
+		MPI_DO(r->row->run(r));
 }
 
 int
 rival_coll_prove(struct rival_coll *r)
 {
 	const char *want = exec_place(r->exec, r->recv_buf, 0);
-	int skip = r->row->root_keeps && r->team->rank == r->root;
-	int rc = 0;
+	int rc = 0, skip;
 
+	if (r->xccl != NULL)
+		return transport_agree(r->team,
+		    xccl_coll_prove(r->xccl,
+			exec_place(r->exec, r->send_buf, 0), want));
+	skip = r->row->root_keeps && r->team->rank == r->root;
 	memcpy(r->send, exec_place(r->exec, r->send_buf, 0), r->send_bytes);
 	memset(r->recv, 0, r->recv_bytes);
 	rival_coll_run(r);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/file.h"
 #include "schema/record.h"
 
 uint32_t
@@ -79,17 +80,15 @@ int
 shapes_find(const char *path, const struct shapes_key *key, json_t **ret,
     char *why, size_t why_bytes)
 {
-	FILE *fp = fopen(path, "re");
 	json_t *found = NULL;
-	int rc = fp == NULL ? -errno : 0;
+	FILE *fp;
+	int rc = file_open(path, &fp, why, why_bytes);
 
 	*ret = NULL;
 	if (rc == -ENOENT)
 		return 0;
-	if (rc < 0) {
-		snprintf(why, why_bytes, "%.200s: %s", path, strerror(-rc));
+	if (rc < 0)
 		return rc;
-	}
 	rc = look(fp, path, key, &found, why, why_bytes);
 	fclose(fp);
 	if (rc < 0)

@@ -10,6 +10,7 @@
 #include "common/rng.h"
 #include "common/xalloc.h"
 #include "probes/run/world.h"
+#include "schema/record.h"
 
 #define SHARE_PIECE (1 << 28) /* bytes of one broadcast */
 
@@ -323,12 +324,6 @@ result_of(const struct plan_report *r, const struct spmm *s, double plan_s)
 }
 
 static json_t *
-number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *
 interval(const struct timing *t)
 {
 	if (!isfinite(t->lo_s))
@@ -348,15 +343,17 @@ spmm_report(const struct plan_report *r, const struct spmm *s, double plan_s)
 	    (json_int_t)s->m.nonzeros, "columns", (int)s->columns, "n",
 	    (int)x.own.n);
 
-	json_object_set_new(o, "value", number(x.value));
-	json_object_set_new(o, "steady_value", number(x.ratio.median_middle_s));
+	json_object_set_new(o, "value", record_number(x.value));
+	json_object_set_new(o, "steady_value",
+	    record_number(x.ratio.median_middle_s));
 	json_object_set_new(o, "interval", interval(&x.ratio));
-	json_object_set_new(o, "seconds", number(x.own.median_middle_s));
+	json_object_set_new(o, "seconds", record_number(x.own.median_middle_s));
 	json_object_set_new(o, "baseline_seconds",
-	    number(x.other.median_middle_s));
-	json_object_set_new(o, "setup_s", number(x.setup_s));
-	json_object_set_new(o, "baseline_setup_s", number(x.other_setup_s));
-	json_object_set_new(o, "repay", number(x.repay));
+	    record_number(x.other.median_middle_s));
+	json_object_set_new(o, "setup_s", record_number(x.setup_s));
+	json_object_set_new(o, "baseline_setup_s",
+	    record_number(x.other_setup_s));
+	json_object_set_new(o, "repay", record_number(x.repay));
 	json_object_set_new(o, "verified", json_true());
 	return o;
 }

@@ -8,27 +8,10 @@
 #include "probes/pattern/stripe.h"
 #include "probes/run/places.h"
 #include "probes/transport/patience.h"
+#include "schema/record.h"
 
 #define PROVE_DATA 1 /* "iteration" of fill: any number */
 #define TRANSLATE  1 /* the step between the nodes */
-
-static void
-plan_cb(void *arg)
-{
-	struct stripe_run *s = arg;
-
-	exec_start(s->exec, 0, UINT32_MAX);
-	exec_wait(s->exec);
-}
-
-static void
-direct_cb(void *arg)
-{
-	struct stripe_run *s = arg;
-
-	exec_start(s->direct, 0, UINT32_MAX);
-	exec_wait(s->direct);
-}
 
 /* All ranks end a step before any begins the next. */
 static void
@@ -86,12 +69,13 @@ stripe_run_close(struct stripe_run *s)
 
 static void
 time_beside(struct stripe_run *s, const struct trial_ask *ask, struct versus *v,
-    void (*other)(void *arg))
+    void (*other)(void *arg), void *arg)
 {
-	v->sides = other != NULL ? 2 : 1;
-	v->side[0].run = plan_cb;
+	v->sides = arg != NULL ? VERSUS_SIDES : 1;
+	v->side[0].run = versus_exec_cb;
+	v->side[0].arg = s->exec;
 	v->side[1].run = other;
-	v->side[0].arg = v->side[1].arg = s;
+	v->side[1].arg = arg;
 	versus_time(exec_team(s->exec), ask, v);
 }
 
@@ -99,11 +83,10 @@ void
 stripe_run_time(struct stripe_run *s, const struct trial_ask *ask,
     struct trial *ret)
 {
-	time_beside(s, ask, &s->over_direct,
-	    s->direct != NULL ? direct_cb : NULL);
+	time_beside(s, ask, &s->over_direct, versus_exec_cb, s->direct);
 	*ret = s->over_direct.side[0].trial;
 	if (s->plan->steps == STRIPE_STEPS_MAX)
-		time_beside(s, ask, &s->over_synchronous, synchronous_cb);
+		time_beside(s, ask, &s->over_synchronous, synchronous_cb, s);
 	for (uint32_t i = 0; i < s->plan->steps; i++)
 		trial_time(s->exec, i, i + 1, ask, &s->steps[i]);
 }
@@ -117,12 +100,6 @@ median_s(const struct trial *t)
 
 	return timing_of(t->samples, t->count, &tm) < 0 ? NAN
 							: tm.median_middle_s;
-}
-
-static json_t *
-number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
 }
 
 /* What versus says, as the members of every speed-up. */
@@ -139,16 +116,17 @@ speedup_json(const struct plan_report *r, const char *baseline,
 
 	versus_ratio(v, &t);
 	json_object_set_new(o, "n", json_integer((json_int_t)t.n));
-	json_object_set_new(o, "value", number(t.median_middle_s));
+	json_object_set_new(o, "value", record_number(t.median_middle_s));
 	json_object_set_new(o, "interval",
 	    isfinite(t.lo_s) ? json_pack("{s:s, s:f, s:f, s:f}", "of", "median",
 				   "level", 0.95, "lo", t.lo_s, "hi", t.hi_s)
 			     : json_null());
-	json_object_set_new(o, "seconds", number(own_s));
-	json_object_set_new(o, "baseline_seconds", number(other_s));
-	json_object_set_new(o, "throughput", number((double)r->bytes / own_s));
+	json_object_set_new(o, "seconds", record_number(own_s));
+	json_object_set_new(o, "baseline_seconds", record_number(other_s));
+	json_object_set_new(o, "throughput",
+	    record_number((double)r->bytes / own_s));
 	json_object_set_new(o, "baseline_throughput",
-	    number((double)r->bytes / other_s));
+	    record_number((double)r->bytes / other_s));
 	return o;
 }
 
@@ -191,7 +169,7 @@ put_rails(json_t *o, const struct places *p, double direct_per_s)
 	json_object_del(o, "nodes");
 	json_array_foreach (json_object_get(o, "rails"), i, rail)
 		json_object_set_new(rail, "efficiency",
-		    number(
+		    record_number(
 			json_number_value(json_object_get(rail, "bandwidth")) /
 			direct_per_s));
 }
@@ -240,8 +218,8 @@ stripe_run_report(const struct stripe_run *s, const struct plan_report *r)
 		return no_speedup(s, r);
 	o = speedup_json(r, "direct", &s->over_direct);
 	put_steps(o, s);
-	json_object_set_new(o, "efficiency", number(efficiency(s)));
-	json_object_set_new(o, "steps_seconds", number(steps_s(s)));
+	json_object_set_new(o, "efficiency", record_number(efficiency(s)));
+	json_object_set_new(o, "steps_seconds", record_number(steps_s(s)));
 	places_count(r, &s->steps[TRANSLATE], TRANSLATE, &p);
 	put_rails(o, &p, (double)r->bytes / direct_s);
 	json_object_set_new(o, "verdict",

@@ -135,6 +135,13 @@ versus_time(const struct transport_team *team, const struct trial_ask *ask,
 }
 
 void
+versus_exec_cb(void *exec)
+{
+	exec_start(exec, 0, UINT32_MAX);
+	exec_wait(exec);
+}
+
+void
 versus_clear(struct versus *v)
 {
 	for (int i = 0; i < VERSUS_SIDES; i++)

@@ -33,6 +33,9 @@ void versus_time(const struct transport_team *team, const struct trial_ask *ask,
     struct versus *v);
 void versus_clear(struct versus *v); /* frees */
 
+/* A side that is a plan: arg is its struct exec. */
+void versus_exec_cb(void *exec);
+
 /* Of the turns, pair by pair: time of side 1 over time of side 0. */
 int versus_ratio(const struct versus *v, struct timing *ret);
 

@@ -42,6 +42,11 @@ static const struct {
 	CALL(group_end, "ncclGroupEnd", 1),
 	CALL(send, "ncclSend", 1),
 	CALL(recv, "ncclRecv", 1),
+	CALL(broadcast, "ncclBroadcast", 0),
+	CALL(reduce, "ncclReduce", 0),
+	CALL(all_reduce, "ncclAllReduce", 0),
+	CALL(all_gather, "ncclAllGather", 0),
+	CALL(reduce_scatter, "ncclReduceScatter", 0),
 };
 
 static int

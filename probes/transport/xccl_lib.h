@@ -13,7 +13,17 @@
 #include <limits.h>
 #include <stddef.h>
 
-#define XCCL_UINT8 1 /* ncclDataType_t */
+#define XCCL_UINT8    1 /* ncclDataType_t */
+#define XCCL_INT32    2
+#define XCCL_INT64    4
+#define XCCL_FLOAT16  6
+#define XCCL_FLOAT32  7
+#define XCCL_FLOAT64  8
+#define XCCL_BFLOAT16 9
+#define XCCL_SUM      0 /* ncclRedOp_t */
+#define XCCL_PROD     1
+#define XCCL_MAX      2
+#define XCCL_MIN      3
 
 /* A communicator that does not block says IN_PROGRESS until asked again. */
 enum xccl_result { XCCL_SUCCESS = 0, XCCL_IN_PROGRESS = 7 };
@@ -61,6 +71,17 @@ struct xccl_lib {
 	    void *comm, void *stream);
 	int (*recv)(void *to, size_t count, int type, int peer, void *comm,
 	    void *stream);
+	/* Its own collectives, for comparison: NULL where it lacks one. */
+	int (*broadcast)(const void *from, void *to, size_t count, int type,
+	    int root, void *comm, void *stream);
+	int (*reduce)(const void *from, void *to, size_t count, int type,
+	    int op, int root, void *comm, void *stream);
+	int (*all_reduce)(const void *from, void *to, size_t count, int type,
+	    int op, void *comm, void *stream);
+	int (*all_gather)(const void *from, void *to, size_t count, int type,
+	    void *comm, void *stream);
+	int (*reduce_scatter)(const void *from, void *to, size_t count,
+	    int type, int op, void *comm, void *stream);
 };
 
 /* The library for the memory of a device ("cuda", "hip"), opened once and

@@ -3,10 +3,11 @@
  * nccl.c - a stand-in for libnccl.so.2, for memory that the processor can
  * read: ranks meet in a shared file, each pair has a small pipe in it, and a
  * group moves on only when its communicator is asked for errors, as one of
- * NCCL's that does not block may.
+ * NCCL's that does not block may. A collective is such a group too: each rank
+ * sends to those who need it, and reduces what it got once all is there.
  *
  * COALMINE_FAKE_NCCL: "join" or "group" fails on the last rank, "old" lacks
- * what NCCL had not before 2.17.
+ * what NCCL had not before 2.17, "wrong" spoils a byte of every collective.
  */
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "probes/device/host_reduce.h"
 #include "probes/transport/xccl_lib.h"
 
 #define RANKS_MAX    16
@@ -43,11 +45,19 @@ struct op {
 	int peer, receive;
 };
 
+/* What is left of a reduction when everything has come. */
+struct folding {
+	char *inputs[RANKS_MAX], *to; /* to NULL: nothing */
+	size_t count;
+	int type, op;
+};
+
 struct comm {
 	struct meeting *m;
 	int rank, ranks;
 	struct op ops[OPS_MAX];
 	int ops_count;
+	struct folding fold;
 };
 
 static struct comm *grouped; /* that the open group is for */
@@ -69,6 +79,16 @@ PUBLIC int ncclSend(const void *from, size_t count, int type, int peer,
     void *comm, void *stream);
 PUBLIC int ncclRecv(void *to, size_t count, int type, int peer, void *comm,
     void *stream);
+PUBLIC int ncclBroadcast(const void *from, void *to, size_t count, int type,
+    int root, void *comm, void *stream);
+PUBLIC int ncclReduce(const void *from, void *to, size_t count, int type,
+    int op, int root, void *comm, void *stream);
+PUBLIC int ncclAllReduce(const void *from, void *to, size_t count, int type,
+    int op, void *comm, void *stream);
+PUBLIC int ncclAllGather(const void *from, void *to, size_t count, int type,
+    void *comm, void *stream);
+PUBLIC int ncclReduceScatter(const void *from, void *to, size_t count, int type,
+    int op, void *comm, void *stream);
 
 static int
 told_to(const char *what)
@@ -216,6 +236,34 @@ must_wait(const struct comm *c, int i)
 	return 0;
 }
 
+static const enum plan_type types[] = { [XCCL_UINT8] = PLAN_BYTE,
+	[XCCL_INT32] = PLAN_INT32,
+	[XCCL_INT64] = PLAN_INT64,
+	[XCCL_FLOAT16] = PLAN_HALF,
+	[XCCL_FLOAT32] = PLAN_FLOAT,
+	[XCCL_FLOAT64] = PLAN_DOUBLE,
+	[XCCL_BFLOAT16] = PLAN_BFLOAT16 };
+static const enum plan_op plan_op_of[] = { [XCCL_SUM] = PLAN_SUM,
+	[XCCL_PROD] = PLAN_PROD,
+	[XCCL_MAX] = PLAN_MAX,
+	[XCCL_MIN] = PLAN_MIN };
+
+static void
+fold(struct comm *c)
+{
+	struct folding *f = &c->fold;
+
+	if (f->to == NULL)
+		return;
+	host_reduce(plan_op_of[f->op], types[f->type], f->to,
+	    (const void *const *)f->inputs, (uint32_t)c->ranks, f->count);
+	for (int i = 0; i < c->ranks; i++)
+		free(f->inputs[i]);
+	if (told_to("wrong"))
+		f->to[0] ^= 1;
+	memset(f, 0, sizeof(*f));
+}
+
 int
 ncclCommGetAsyncError(void *comm, int *ret)
 {
@@ -229,8 +277,10 @@ ncclCommGetAsyncError(void *comm, int *ret)
 			move_on(c, &c->ops[i]);
 		left |= c->ops[i].done < c->ops[i].bytes;
 	}
-	if (!left)
+	if (!left) {
 		c->ops_count = 0;
+		fold(c);
+	}
 	*ret = left ? XCCL_IN_PROGRESS : XCCL_SUCCESS;
 	if (c->m->failed)
 		*ret = REMOTE_ERROR;
@@ -284,4 +334,112 @@ ncclRecv(void *to, size_t count, int type, int peer, void *comm, void *stream)
 	if (type != XCCL_UINT8 || stream == NULL)
 		return SYSTEM_ERROR;
 	return add(comm, (struct op){ to, count, 0, peer, 1 });
+}
+
+/* ---- collectives ---- */
+
+static size_t
+bytes_of(size_t count, int type)
+{
+	return count * plan_types[types[type]].bytes;
+}
+
+static int
+give(struct comm *c, int to, const void *from, size_t bytes)
+{
+	return add(c, (struct op){ (char *)from, bytes, 0, to, 0 });
+}
+
+static int
+take(struct comm *c, int from, void *to, size_t bytes)
+{
+	return add(c, (struct op){ to, bytes, 0, from, 1 });
+}
+
+/* Everybody's part of so many elements, to be reduced into to. */
+static int
+take_all(struct comm *c, void *to, size_t count, int type, int op)
+{
+	int result = 0;
+
+	c->fold = (struct folding){ .to = to,
+		.count = count,
+		.type = type,
+		.op = op };
+	for (int i = 0; result == 0 && i < c->ranks; i++) {
+		c->fold.inputs[i] = malloc(bytes_of(count, type) + 1);
+		result = take(c, i, c->fold.inputs[i], bytes_of(count, type));
+	}
+	return result;
+}
+
+int
+ncclBroadcast(const void *from, void *to, size_t count, int type, int root,
+    void *comm, void *stream)
+{
+	struct comm *c = comm;
+	int result = stream == NULL ? SYSTEM_ERROR : 0;
+
+	for (int i = 0; result == 0 && c->rank == root && i < c->ranks; i++)
+		result = give(c, i, from, bytes_of(count, type));
+	if (result == 0)
+		result = take(c, root, to, bytes_of(count, type));
+	return result;
+}
+
+int
+ncclReduce(const void *from, void *to, size_t count, int type, int op, int root,
+    void *comm, void *stream)
+{
+	struct comm *c = comm;
+	int result = stream == NULL
+	    ? SYSTEM_ERROR
+	    : give(c, root, from, bytes_of(count, type));
+
+	if (result == 0 && c->rank == root)
+		result = take_all(c, to, count, type, op);
+	return result;
+}
+
+int
+ncclAllReduce(const void *from, void *to, size_t count, int type, int op,
+    void *comm, void *stream)
+{
+	struct comm *c = comm;
+	int result = stream == NULL ? SYSTEM_ERROR : 0;
+
+	for (int i = 0; result == 0 && i < c->ranks; i++)
+		result = give(c, i, from, bytes_of(count, type));
+	return result != 0 ? result : take_all(c, to, count, type, op);
+}
+
+int
+ncclAllGather(const void *from, void *to, size_t count, int type, void *comm,
+    void *stream)
+{
+	struct comm *c = comm;
+	size_t bytes = bytes_of(count, type);
+	int result = stream == NULL ? SYSTEM_ERROR : 0;
+
+	for (int i = 0; result == 0 && i < c->ranks; i++) {
+		result = give(c, i, from, bytes);
+		if (result == 0)
+			result = take(c, i, (char *)to + (size_t)i * bytes,
+			    bytes);
+	}
+	return result;
+}
+
+int
+ncclReduceScatter(const void *from, void *to, size_t count, int type, int op,
+    void *comm, void *stream)
+{
+	struct comm *c = comm;
+	size_t bytes = bytes_of(count, type);
+	int result = stream == NULL ? SYSTEM_ERROR : 0;
+
+	for (int i = 0; result == 0 && i < c->ranks; i++)
+		result = give(c, i, (const char *)from + (size_t)i * bytes,
+		    bytes);
+	return result != 0 ? result : take_all(c, to, count, type, op);
 }

@@ -56,9 +56,10 @@ run "a program"
 jq -se 'def mean(p): [.[] | select(.probe == "command" and .phase == p) |
 		.seconds] | add / length;
 	(mean("congested") / mean("isolated")) as $want |
-	.[] | select(.probe == "impact" and .test == "command" and .of == "mean") |
+	[.[] | select(.probe == "impact" and .test == "command" and
+		.of == "mean")] | length == 1 and (.[0] |
 	.value > 1 and .value > $want * 0.9 and .value < $want * 1.1 and
-	.interval.lo < .value and .value < .interval.hi' "$work/records" ||
+	.interval.lo < .value and .value < .interval.hi)' "$work/records" ||
 	fail "impact: $(grep -E "impact|command" "$work/records")"
 hosts=$(jq -r 'select(.probe == "begin") | .roles.canary' "$work/records")
 [ "$(sort "$work/log" | uniq -c | awk '{ print $1, $2, $3 }' | tr '\n' ,)" = \

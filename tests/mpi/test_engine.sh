@@ -35,6 +35,11 @@ case_all() {
 	[ "$(count '.probe=="canary" and .test=="bw" and
 		(.pairs|length)==1 and (.nodes|length)==2')" = 2 ] ||
 		fail "pairs and nodes"
+	# What the canaries' ranks waited for a core, where the kernel says.
+	[ ! -s /proc/thread-self/schedstat ] ||
+		[ "$(count '.probe=="canary" and any(.nodes[]; .wait_ratio |
+			type=="number" and .>=0 and .<=1)')" -ge 1 ] ||
+		fail "nobody waits for a core"
 }
 
 # The defaults' tests and mix, phases in their order, tables, stops in time.

@@ -43,6 +43,45 @@ for name in allreduce allgather alltoall reduce-scatter; do
 	good 8 collective name=$name count=1003 hierarchy=2,4 stripe=2 ring=2 \
 		depth=3 via=xccl
 done
+# All eight beside NCCL's own, with what divides badly and a root in between.
+# beside NAME BASELINE: that was the record of the speed-up.
+beside() {
+	[ "$(count ".probe==\"speedup\" and .collective==\"$1\" and .n==3 and
+		.value>0 and .baseline==\"$2\" and .baseline_impl==\"nccl\" and
+		.baseline_throughput>0")" = 1 ] ||
+		fail "$1: $(jq -c 'select(.probe=="speedup")' "$work/records")"
+}
+while read -r name baseline; do
+	good 4 collective name="$name" count=1003 hierarchy=2,2 depth=2 \
+		type=float via=xccl root=2
+	beside "$name" "$baseline"
+done <<-END
+	broadcast ncclBroadcast
+	reduce ncclReduce
+	gather ncclSend and ncclRecv
+	scatter ncclSend and ncclRecv
+	allgather ncclAllGather
+	reduce-scatter ncclReduceScatter
+	allreduce ncclAllReduce
+	alltoall ncclSend and ncclRecv
+END
+good 4 collective name=allreduce count=1003 type=int64 op=max via=mpi
+beside allreduce ncclAllReduce
+COALMINE_FAKE_NODES=1 good 4 allreduce count=5004 type=float multipath=none
+[ "$(count '.probe=="speedup" and .baseline=="ncclAllReduce" and
+	.value>0')" = 1 ] || fail "an all-reduce for devices"
+# What it lacks, and what it does wrong, is said; ours is measured all the same.
+good 4 collective name=allreduce count=1003 op=land via=xccl
+[ "$(count '.probe=="speedup" and .value==null and .baseline=="" and
+	.throughput>0 and (.text|contains("sum, prod, min and max"))')" = 1 ] ||
+	fail "an op that NCCL lacks"
+COALMINE_FAKE_NCCL=wrong good 4 collective name=reduce count=1003 via=mpi
+[ "$(count '.probe=="speedup" and .value==null and
+	(.text|contains("ncclReduce gave other data"))')" = 1 ] ||
+	fail "wrong data of NCCL"
+COALMINE_FAKE_NCCL=join good 4 collective name=reduce count=1003 via=mpi
+[ "$(count '.probe=="speedup" and .value==null and
+	(.text|contains("NCCL: joining: "))')" = 1 ] || fail "no communicator"
 # Ranks that take no part, and a message for each pair.
 printf '0 1 100\n1 5 70000\n5 0 3\n5 5 9\n' >"$work/list"
 good 8 sparse file="$work/list" via=xccl

@@ -10,7 +10,7 @@
 #include "tests/unit/plan/sweep.h"
 
 #define SAMPLE        600
-#define SPARSE_SAMPLE 600
+#define SPARSE_SAMPLE 2000
 
 static uint64_t
 seed_get(void)
@@ -104,6 +104,24 @@ test_figure_6b(void **state)
 	    plain);
 }
 
+/* Groups of two that nodes of three ranks cut: what lies alone in its group
+ * goes to its own temporary first, as in any tree; a relay alone in its node
+ * adds what it has where it lies. */
+static void
+test_ring_beside_tree(void **state)
+{
+	static const char *const cut[] = { "1>0 2>2 3>3 4>5 7>6 8>8 9>9 10>11",
+		"2>0 5>3 8>6 11>9", "9>6", "6>3", "3>0", NULL };
+	static const char *const alone[] = { "0>0", "11>10", "10>9", "9>8",
+		"8>7", "7>6", "6>5", "5>4", "4>3", "3>2", "2>1", "1>0", NULL };
+
+	(void)state;
+	expect_stages("collective name=reduce hierarchy=6,2 ring=4 lean=no",
+	    cut);
+	expect_stages("collective name=reduce hierarchy=6,2 ring=12 lean=no",
+	    alone);
+}
+
 /* The lean form moves 11 d between ranks and d within one, in the same stages.
  */
 static void
@@ -118,6 +136,45 @@ test_lean(void **state)
 	assert_int_equal(plan_volume(p), 11 * 3 * 12 * 4);
 	assert_string_equal(case_pairs(p, 1), "0>6 1>7 2>8");
 	plan_free(p);
+}
+
+/* Transfers between the four nodes of three ranks that go towards higher ones.
+ */
+static size_t
+count_upwards(const char *form, const char *lean)
+{
+	char *text = xasprintf("collective %s hierarchy=4,3 ring=4 stripe=3 "
+			       "depth=2 count=6 lean=%s",
+	    form, lean);
+	struct plan *p = case_proven(text, 12);
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->transfers_count; i++) {
+		uint32_t src = p->transfers[i].src / 3;
+		uint32_t dst = p->transfers[i].dst / 3;
+
+		n += src != dst && (src + 1) % 4 == dst;
+		assert_true(
+		    src == dst || (src + 1) % 4 == dst || (dst + 1) % 4 == src);
+	}
+	plan_free(p);
+	free(text);
+	return n;
+}
+
+/* Where there are reductions, lean multicasts go round the ring with them. */
+static void
+test_one_way_round(void **state)
+{
+	static const char *const forms[] = { "name=allreduce",
+		"name=allreduce form=broadcast.reduce" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		assert_int_equal(count_upwards(forms[i], "yes"), 0);
+		assert_int_not_equal(count_upwards(forms[i], "no"), 0);
+	}
+	assert_int_not_equal(count_upwards("name=allgather", "yes"), 0);
 }
 
 /* Bug 1 of the public code: the second epoch has other pieces than the first,
@@ -284,7 +341,7 @@ random_sparse(struct rng *r, uint64_t number)
 		ring = 1 + (uint32_t)rng_below(r, ranks);
 	} while (ranks % stripe != 0 || ranks % ring != 0);
 	sc = sparse_new(ranks, shapes[at].factors, shapes[at].levels, stripe,
-	    ring, 1 + (uint32_t)rng_below(r, 5), rng_below(r, 2) == 0);
+	    ring, 1 + (uint32_t)rng_below(r, 16), rng_below(r, 2) == 0);
 	for (uint64_t k = 1 + rng_below(r, 6); k > 0; k--) {
 		uint32_t n = random_leaves(r, ranks, leaves);
 
@@ -365,7 +422,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_figure_6a),
 		cmocka_unit_test(test_figure_6b),
+		cmocka_unit_test(test_ring_beside_tree),
 		cmocka_unit_test(test_lean),
+		cmocka_unit_test(test_one_way_round),
 		cmocka_unit_test(test_fence_between_shapes),
 		cmocka_unit_test(test_trap_lone_relay),
 		cmocka_unit_test(test_trap_unequal_counts),

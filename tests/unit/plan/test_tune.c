@@ -119,6 +119,36 @@ test_tuned_is_at_least_as_fast(void **state)
 	machine_free(m);
 }
 
+/* Of many ranks fewer shapes are tried, the machine's own first: a job must not
+ * wait for minutes. */
+static void
+test_of_many_ranks_few(void **state)
+{
+	char *words[] = { (char *)"name=allreduce", (char *)"count=683",
+		(char *)"tune=auto" };
+	struct machine *m = machine("perlmutter");
+	char why[PATTERN_WHY_BYTES] = "";
+	struct conf *c;
+	struct tune t;
+
+	(void)state;
+	tune_set_machine(m);
+	assert_int_equal(pattern_options(pattern_find("collective"), words, 3,
+			     &c, why, sizeof(why)),
+	    0);
+	assert_int_equal(tune_choose(c, 1024, &t, why, sizeof(why)), 0);
+	assert_in_range(t.count, 1, 8);
+	for (uint32_t i = 0; i < t.count; i++)
+		assert_non_null(strstr(t.rows[i].words, "hierarchy=256,4 "));
+	tune_clear(&t);
+	assert_int_equal(tune_choose(c, 8, &t, why, sizeof(why)), 0);
+	assert_true(t.count > 16);
+	tune_clear(&t);
+	conf_free(c);
+	tune_set_machine(NULL);
+	machine_free(m);
+}
+
 /* What was given stays, what was tried is kept, the choice first. */
 static void
 test_given_options_stay(void **state)
@@ -250,6 +280,7 @@ main(void)
 		cmocka_unit_test(test_hierarchies),
 		cmocka_unit_test(test_tuned_is_at_least_as_fast),
 		cmocka_unit_test(test_given_options_stay),
+		cmocka_unit_test(test_of_many_ranks_few),
 		cmocka_unit_test(test_auto_needs_what_it_needs),
 		cmocka_unit_test(test_the_machine_we_are_on),
 		cmocka_unit_test_setup_teardown(test_the_wiring_of_gpus,

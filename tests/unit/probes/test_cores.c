@@ -42,8 +42,10 @@ test_own(void **state)
 
 	(void)state;
 	cores_look(&before);
-	if (before.run_ns == 0)
+	if (before.run_ns == 0) {
+		print_message("skipped: this kernel keeps no schedstat\n");
 		skip();
+	}
 	do
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	while (ts.tv_sec == 0 && ts.tv_nsec < 100000000);

@@ -36,6 +36,14 @@ SAME_PLACE(net_name, netName);
 _Static_assert((int)XCCL_SUCCESS == ncclSuccess, "success");
 _Static_assert((int)XCCL_IN_PROGRESS == ncclInProgress, "in progress");
 _Static_assert(XCCL_UINT8 == ncclUint8, "bytes");
+_Static_assert(XCCL_INT32 == ncclInt32 && XCCL_INT64 == ncclInt64, "integers");
+_Static_assert(XCCL_FLOAT16 == ncclFloat16 && XCCL_FLOAT32 == ncclFloat32 &&
+	XCCL_FLOAT64 == ncclFloat64 && XCCL_BFLOAT16 == ncclBfloat16,
+    "reals");
+_Static_assert(XCCL_SUM == ncclSum && XCCL_PROD == ncclProd &&
+	XCCL_MAX == ncclMax && XCCL_MIN == ncclMin,
+    "reductions");
+SAME_SIZE(int, ncclRedOp_t);
 _Static_assert(XCCL_CONFIG_UNDEFINED == NCCL_CONFIG_UNDEF_INT, "undefined");
 
 /* The types that nccl.h gives, as ours are passed: an argument that is
@@ -59,6 +67,16 @@ THEIRS(ncclGroupEnd, void);
 THEIRS(ncclSend, const void *, size_t, ncclDataType_t, int, ncclComm_t,
     cudaStream_t);
 THEIRS(ncclRecv, void *, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t);
+THEIRS(ncclBroadcast, const void *, void *, size_t, ncclDataType_t, int,
+    ncclComm_t, cudaStream_t);
+THEIRS(ncclReduce, const void *, void *, size_t, ncclDataType_t, ncclRedOp_t,
+    int, ncclComm_t, cudaStream_t);
+THEIRS(ncclAllReduce, const void *, void *, size_t, ncclDataType_t, ncclRedOp_t,
+    ncclComm_t, cudaStream_t);
+THEIRS(ncclAllGather, const void *, void *, size_t, ncclDataType_t, ncclComm_t,
+    cudaStream_t);
+THEIRS(ncclReduceScatter, const void *, void *, size_t, ncclDataType_t,
+    ncclRedOp_t, ncclComm_t, cudaStream_t);
 #endif
 
 /* And ours, as the table has them, with their types put in the place of
@@ -83,6 +101,12 @@ OURS(group_start, int, void);
 OURS(group_end, int, void);
 OURS(send, int, const void *, size_t, int, int, void *, void *);
 OURS(recv, int, void *, size_t, int, int, void *, void *);
+OURS(broadcast, int, const void *, void *, size_t, int, int, void *, void *);
+OURS(reduce, int, const void *, void *, size_t, int, int, int, void *, void *);
+OURS(all_reduce, int, const void *, void *, size_t, int, int, void *, void *);
+OURS(all_gather, int, const void *, void *, size_t, int, void *, void *);
+OURS(reduce_scatter, int, const void *, void *, size_t, int, int, void *,
+    void *);
 
 int
 main(void)

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/run/climb.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+
+#define KINDS_MAX   4
+#define NEAR_MAX    1.1  /* of the best prediction */
+#define EVEN_MAX    1.02 /* likewise, of a kind */
+#define DEPTH_FIRST 8
+#define DEPTH_MAX   256
+/* Below what most MPIs send on TCP without a rendezvous, whose answers would
+ * stand in the socket behind data that goes the same way. */
+#define SHORT_BYTES (60ULL << 10)
+#define SHORT_WORD  "60K"
+
+void
+climb_open(struct climb *c, const struct tune *rows, int may_cut)
+{
+	memset(c, 0, sizeof(*c));
+	c->rows = rows;
+	c->may_cut = may_cut;
+}
+
+void
+climb_close(struct climb *c)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		free(c->tries[i].words);
+	memset(c, 0, sizeof(*c));
+}
+
+/* ---- words ---- */
+
+/* Where the value of key stands in words, and how long it is. */
+static const char *
+value_of(const char *words, const char *key, size_t *ret_len)
+{
+	size_t n = strlen(key);
+
+	*ret_len = 0;
+	for (const char *w = words; *w != '\0'; w += strspn(w, " ")) {
+		size_t len = strcspn(w, " ");
+
+		if (len > n && strncmp(w, key, n) == 0 && w[n] == '=') {
+			*ret_len = len - n - 1;
+			return w + n + 1;
+		}
+		w += len;
+	}
+	return NULL;
+}
+
+/* Both have the same, or neither has any. */
+static int
+same(const char *a, const char *b, const char *key)
+{
+	size_t an = 0, bn = 0;
+	const char *x = value_of(a, key, &an), *y = value_of(b, key, &bn);
+
+	if (x == NULL || y == NULL)
+		return x == y;
+	return an == bn && memcmp(x, y, an) == 0;
+}
+
+static char *
+with(const char *words, const char *key, const char *value, size_t value_len)
+{
+	size_t len;
+	const char *at = value_of(words, key, &len);
+
+	return xasprintf("%.*s%.*s%s", (int)(at - words), words, (int)value_len,
+	    value, at + len);
+}
+
+/* ---- what comes next ---- */
+
+/* Takes words; NULL if they were tried. */
+static char *
+fresh(const struct climb *c, char *words)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		if (strcmp(c->tries[i].words, words) == 0) {
+			free(words);
+			return NULL;
+		}
+	return words;
+}
+
+static int
+same_kind(const char *a, const char *b)
+{
+	return same(a, b, "hierarchy") && same(a, b, "ring");
+}
+
+static unsigned long
+depth_of(const char *words)
+{
+	size_t len;
+	const char *at = value_of(words, "depth", &len);
+
+	return at == NULL ? 0 : strtoul(at, NULL, 10);
+}
+
+/* Of a kind, whose best row is first: where prediction sees no gain in a
+ * pipeline, it costs next to nothing and may hide what is not foreseen. */
+static const char *
+one_of_kind(const struct tune *t, uint32_t first)
+{
+	const struct tune_row *best = &t->rows[first];
+	const char *words = best->words;
+
+	for (uint32_t i = first + 1; i < t->count; i++) {
+		const struct tune_row *row = &t->rows[i];
+
+		if (row->time_s > EVEN_MAX * best->time_s)
+			break;
+		if (same_kind(row->words, words) &&
+		    depth_of(row->words) <= DEPTH_FIRST &&
+		    depth_of(row->words) > depth_of(words))
+			words = row->words;
+	}
+	return words;
+}
+
+static char *
+next_kind(const struct climb *c)
+{
+	const struct tune_row *row = c->rows->rows;
+	uint32_t kinds = 0;
+
+	for (uint32_t i = 0; i < c->rows->count && kinds < KINDS_MAX; i++) {
+		uint32_t k = 0;
+		char *words;
+
+		if (row[i].time_s > NEAR_MAX * row[0].time_s)
+			break;
+		while (k < i && !same_kind(row[k].words, row[i].words))
+			k++;
+		if (k < i)
+			continue;
+		kinds++;
+		words = fresh(c, xstrdup(one_of_kind(c->rows, i)));
+		if (words != NULL)
+			return words;
+	}
+	return NULL;
+}
+
+static char *
+next_piece(const struct climb *c)
+{
+	size_t len;
+
+	if (!c->may_cut || c->message_bytes <= SHORT_BYTES ||
+	    value_of(c->best->words, "piece", &len) != NULL)
+		return NULL;
+	return fresh(c, xasprintf("%s piece=%s", c->best->words, SHORT_WORD));
+}
+
+static char *
+next_depth(const struct climb *c)
+{
+	unsigned long depth = depth_of(c->best->words);
+	unsigned long next[] = { 2 * depth, depth / 2 };
+
+	for (size_t i = 0; i < ARRAY_LEN(next); i++) {
+		char text[24], *words;
+		int n = snprintf(text, sizeof(text), "%lu", next[i]);
+
+		if (next[i] < 1 || next[i] > DEPTH_MAX)
+			continue;
+		words = fresh(c,
+		    with(c->best->words, "depth", text, (size_t)n));
+		if (words != NULL)
+			return words;
+	}
+	return NULL;
+}
+
+/* What rows of this kind have there besides. */
+static char *
+next_value(const struct climb *c, const char *key)
+{
+	for (uint32_t i = 0; i < c->rows->count; i++) {
+		const char *row = c->rows->rows[i].words, *at;
+		size_t len;
+		char *words;
+
+		at = value_of(row, key, &len);
+		if (at == NULL || !same_kind(row, c->best->words))
+			continue;
+		words = fresh(c, with(c->best->words, key, at, len));
+		if (words != NULL)
+			return words;
+	}
+	return NULL;
+}
+
+static char *
+next_stripe(const struct climb *c)
+{
+	return next_value(c, "stripe");
+}
+
+static char *
+next_via(const struct climb *c)
+{
+	return next_value(c, "via");
+}
+
+static char *
+next_words(const struct climb *c)
+{
+	static char *(*const steps[])(const struct climb *) = { next_piece,
+		next_depth, next_stripe, next_via };
+	char *words = next_kind(c);
+
+	for (size_t i = 0;
+	     c->best != NULL && words == NULL && i < ARRAY_LEN(steps); i++)
+		words = steps[i](c);
+	return words;
+}
+
+const char *
+climb_next(struct climb *c)
+{
+	struct climb_try *t = &c->tries[c->count];
+
+	if (c->count == CLIMB_TRIES_MAX)
+		return NULL;
+	t->words = next_words(c);
+	if (t->words == NULL)
+		return NULL;
+	c->count++;
+	t->predicted_s = t->seconds = NAN;
+	for (uint32_t i = 0; i < c->rows->count; i++)
+		if (strcmp(c->rows->rows[i].words, t->words) == 0)
+			t->predicted_s = c->rows->rows[i].time_s;
+	return t->words;
+}
+
+void
+climb_tell(struct climb *c, double seconds, uint64_t message_bytes)
+{
+	struct climb_try *t = &c->tries[c->count - 1];
+
+	t->seconds = seconds;
+	if (!isfinite(seconds) ||
+	    (c->best != NULL && c->best->seconds <= seconds))
+		return;
+	c->best = t;
+	c->message_bytes = message_bytes;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xccl_coll.h - a collective of NCCL's or RCCL's own, on memory of GPUs.
+ *
+ * What the library has is one call; gather, scatter and all-to-all are a group
+ * of sends and receives, as its manual has them. Buffers and communicator are
+ * its own, made once and used again.
+ */
+#ifndef PROBES_TRANSPORT_XCCL_COLL_H
+#define PROBES_TRANSPORT_XCCL_COLL_H
+
+#include "probes/transport/transport.h"
+
+struct xccl_coll;
+
+struct xccl_coll_ask {
+	const char *of; /* "broadcast" */
+	enum plan_type type;
+	enum plan_op op;
+	uint64_t count; /* elements of a block */
+	uint64_t all;   /* of a block for every rank */
+	int root;
+	uint64_t send_bytes, recv_bytes; /* buffers of this rank */
+};
+
+/* Collective, every rank asks for the same. -ENOTSUP ... and the same why on
+ * every rank: no library for this device, no such reduction, ranks that share
+ * a GPU. The caller ends *ret with xccl_coll_close. */
+int xccl_coll_open(const struct transport_team *team,
+    const struct xccl_coll_ask *ask, struct xccl_coll **ret, char *ret_why,
+    size_t why_bytes);
+void xccl_coll_close(struct xccl_coll *c); /* NULL is allowed */
+
+const char *xccl_coll_name(const struct xccl_coll *c); /* "ncclBroadcast" */
+const char *xccl_coll_impl(const struct xccl_coll *c); /* "nccl", "rccl" */
+
+/* Once, until this rank's part is done; collective. The job ends where that
+ * fails. */
+void xccl_coll_run(struct xccl_coll *c);
+/* With data of the device in send: is want in recv afterwards? 0 or -EBADMSG.
+ */
+int xccl_coll_prove(struct xccl_coll *c, const void *send, const void *want);
+
+#endif

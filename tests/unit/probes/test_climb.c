@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/str.h"
+#include "probes/run/climb.h"
+
+#define FLAT  "hierarchy=24 stripe=1 ring=1 depth=1 via=mpi"
+#define PIPE  "hierarchy=24 stripe=1 ring=1 depth=8 via=mpi"
+#define DEEP  "hierarchy=24 stripe=1 ring=1 depth=64 via=mpi"
+#define NODES "hierarchy=12,2 stripe=1 ring=1 depth=8 via=mpi,ipc"
+#define OTHER "hierarchy=12,2 stripe=2 ring=1 depth=1 via=mpi,mpi"
+#define RING  "hierarchy=12,2 stripe=1 ring=12 depth=8 via=mpi,ipc"
+#define TREE  "hierarchy=3,4,2 stripe=1 ring=1 depth=8 via=mpi,mpi,ipc"
+
+static struct tune_row rows[] = { { (char *)FLAT, 1.0 }, { (char *)NODES, 1.0 },
+	{ (char *)OTHER, 1.01 }, { (char *)DEEP, 1.01 },
+	{ (char *)PIPE, 1.015 }, { (char *)RING, 1.05 },
+	{ (char *)TREE, 1.2 } };
+static const struct tune all = { (char *)"lab", rows, ARRAY_LEN(rows) };
+
+/* Seconds that only the test knows: how far a shape is from the best. */
+static double
+landscape(const char *words)
+{
+	const char *depth = strstr(words, "depth=");
+	double s = 1;
+
+	if (strstr(words, "hierarchy=12,2") == NULL)
+		s += 1;
+	if (strstr(words, "ring=12") != NULL)
+		s += 0.5;
+	if (strstr(words, "stripe=2") == NULL)
+		s += 0.25;
+	if (strstr(words, "via=mpi,ipc") != NULL)
+		s += 0.125;
+	if (strstr(words, "piece=") == NULL)
+		s += 0.3;
+	if (depth != NULL)
+		s += 0.01 * fabs(log2(atof(depth + 6)) - 5);
+	return s;
+}
+
+static int
+was_tried(const struct climb *c, const char *words)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i < c->count; i++)
+		n += strcmp(c->tries[i].words, words) == 0;
+	return n;
+}
+
+/* It finds the top through every kind of step, and measures nothing twice. */
+static void
+test_finds_the_top(void **state)
+{
+	struct climb c;
+	const char *words;
+
+	(void)state;
+	climb_open(&c, &all, 1);
+	while ((words = climb_next(&c)) != NULL) {
+		assert_int_equal(was_tried(&c, words), 1);
+		climb_tell(&c, landscape(words), 1 << 20);
+	}
+	assert_string_equal(c.best->words,
+	    "hierarchy=12,2 stripe=2 ring=1 depth=32 via=mpi,mpi piece=60K");
+	/* a kind each, the best first, with a pipeline where that is as good;
+	 * none that is predicted far behind */
+	assert_string_equal(c.tries[0].words, PIPE);
+	assert_string_equal(c.tries[1].words, NODES);
+	assert_string_equal(c.tries[2].words, RING);
+	assert_int_equal(was_tried(&c, TREE), 0);
+	assert_true(c.tries[1].predicted_s == 1.0);
+	assert_true(isnan(c.best->predicted_s));
+	climb_close(&c);
+}
+
+/* Messages that are short already, or of which the length was asked for. */
+static void
+test_cuts_only_what_is_long(void **state)
+{
+	static const struct {
+		int may_cut;
+		uint64_t bytes;
+	} cases[] = { { 0, 1 << 20 }, { 1, 60 << 10 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct climb c;
+		const char *words;
+
+		climb_open(&c, &all, cases[i].may_cut);
+		while ((words = climb_next(&c)) != NULL) {
+			assert_null(strstr(words, "piece="));
+			climb_tell(&c, landscape(words), cases[i].bytes);
+		}
+		climb_close(&c);
+	}
+}
+
+/* What was asked for is not among the words, and stays as it is. */
+static void
+test_leaves_what_was_given(void **state)
+{
+	struct tune_row row[] = { { (char *)"stripe=1 ring=1", 1.0 },
+		{ (char *)"stripe=2 ring=1", 1.0 } };
+	struct tune two = { (char *)"lab", row, 2 };
+	struct climb c;
+
+	(void)state;
+	climb_open(&c, &two, 0);
+	assert_string_equal(climb_next(&c), "stripe=1 ring=1");
+	climb_tell(&c, 2, 1);
+	assert_string_equal(climb_next(&c), "stripe=2 ring=1");
+	climb_tell(&c, 1, 1);
+	assert_null(climb_next(&c));
+	assert_string_equal(c.best->words, "stripe=2 ring=1");
+	climb_close(&c);
+}
+
+/* One that cannot run is no place to go on from; none, and there is no best. */
+static void
+test_what_cannot_run(void **state)
+{
+	struct climb c;
+	const char *words;
+
+	(void)state;
+	climb_open(&c, &all, 1);
+	while ((words = climb_next(&c)) != NULL)
+		climb_tell(&c, NAN, 1 << 20);
+	assert_null(c.best);
+	assert_int_equal(c.count, 3);
+	climb_close(&c);
+
+	climb_open(&c, &all, 1);
+	while ((words = climb_next(&c)) != NULL)
+		climb_tell(&c, strstr(words, "ring=12") ? 1 : NAN, 1 << 20);
+	assert_string_equal(c.best->words, RING);
+	climb_close(&c);
+}
+
+/* Ever deeper is ever better: it ends all the same. */
+static void
+test_ends(void **state)
+{
+	struct climb c;
+	double s = 1000;
+
+	(void)state;
+	climb_open(&c, &all, 1);
+	while (climb_next(&c) != NULL)
+		climb_tell(&c, s--, 1 << 20);
+	assert_true(c.count <= CLIMB_TRIES_MAX);
+	climb_close(&c);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_finds_the_top),
+		cmocka_unit_test(test_cuts_only_what_is_long),
+		cmocka_unit_test(test_leaves_what_was_given),
+		cmocka_unit_test(test_what_cannot_run),
+		cmocka_unit_test(test_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
