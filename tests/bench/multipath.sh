@@ -27,7 +27,7 @@ node()
 		"\($host.share | cut) | \($host.chunks) | \(.value | cut) | " +
 		"\(.stated_ratio | cut) | " +
 		"\((.value / .stated_ratio - 1) * 1000 | round / 10) | " +
-		"\(1 / (1 - $host.share) | cut) |"' "$work/records"
+		"\(1 / (1 - $host.share) | cut) |"' "$work/records" || exit 1
 }
 
 echo "Speed-up over the direct way alone, median of n turns; rates of Mist and"

@@ -24,12 +24,13 @@ product() # MATRIX NUMBERING
 		def cut: . * 100 | round / 100;
 		(.[] | select(.probe == "speedup")) as $s |
 		.[] | select(.probe == "spmm") |
+		if .verified then . else error("not verified") end |
 		"| \($matrix) | \($numbering) | \(.rows) | \(.nonzeros) | " +
 		"\($s.bytes) | \($s.byte_ratio | cut) | " +
 		"\($s.load_bound | cut) | \(.baseline_seconds | ms) | " +
 		"\(.seconds | ms) | \(.steady_value | cut) | " +
 		"\(.baseline_setup_s | ms) | \(.setup_s | ms) | " +
-		"\(.value | cut) | \(.n) |"' "$work/records"
+		"\(.value | cut) | \(.n) |"' "$work/records" || exit 1
 }
 
 mpi_lab --leaves 1 --hosts 2 --rate 800mbit

@@ -25,8 +25,10 @@ mpi_lab()
 }
 
 # mpi_on HOST:RANKS,... LIMIT_S PROGRAM [ARGUMENTS]: Open MPI, started on the
-# first host. Waiting ranks yield, since hosts share this machine's cores. With
-# mpi_btl=self,vader,tcp ranks of a host meet in its memory.
+# first host. Waiting ranks yield, since hosts share this machine's cores, and
+# ask the kernel for those connections that have something, where by default
+# every look goes through all of them. With mpi_btl=self,vader,tcp ranks of a
+# host meet in its memory.
 mpi_on()
 {
 	local hosts=$1 limit_s=$2 program=$3 ranks
@@ -39,6 +41,7 @@ mpi_on()
 	OMPI_MCA_pml=ob1 OMPI_MCA_btl=${mpi_btl:-tcp,self} \
 	OMPI_MCA_osc=pt2pt \
 	OMPI_MCA_mpi_yield_when_idle=1 \
+	OMPI_MCA_opal_event_include=epoll \
 	OMPI_MCA_btl_tcp_if_include=10.78.0.0/16 \
 	OMPI_MCA_oob_tcp_if_include=10.78.0.0/16 \
 	OMPI_MCA_hwloc_base_binding_policy=none \
