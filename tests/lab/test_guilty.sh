@@ -212,6 +212,8 @@ host_test()
 		hogs="$hogs $!"
 	done
 	expect_named '.subject == "node5" and .what == "host"'
+	verdict_is '.text | contains("its ranks'"'"' wait for a core ")' ||
+		fail "not by what its ranks waited: $(verdicts)"
 	verdicts | jq -e 'all(.[]; .subject == "node5")' >/dev/null ||
 		fail "others are accused: $(verdicts)"
 	[ "$(ctl run list --json --campaign second-pass | jq length)" = 0 ] ||
