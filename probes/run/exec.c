@@ -25,6 +25,8 @@ queue_ready(struct exec *e, uint32_t event)
 {
 	if (e->events[event].lane == EXEC_NONE)
 		heap_push(&e->locals.free, event);
+	else if (exec_is_copy(e, event))
+		heap_push(&e->copies, event);
 	else if (e->view.events[event].kind == VIEW_RECV)
 		exec_push(&e->receives, event);
 	else
@@ -160,9 +162,11 @@ drain(struct exec *e)
 		if (q->head == q->tail)
 			q = &e->sends;
 		if (q->head == q->tail)
-			return;
+			break;
 		start_transfer(e, q->items[q->head++]);
 	}
+	while (e->copies.count > 0 && exec_is_due(e, e->copies.items[0]))
+		start_transfer(e, heap_pop(&e->copies));
 }
 
 /* Counters as at the start of events lo to hi - 1; what is before them counts
@@ -182,6 +186,8 @@ rewind_events(struct exec *e)
 	e->receives.head = e->receives.tail = 0;
 	e->sends.head = e->sends.tail = 0;
 	exec_locals_rewind(&e->locals);
+	e->copies.count = 0;
+	e->awaited = e->lo;
 	e->done = 0;
 }
 

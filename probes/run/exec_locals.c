@@ -88,7 +88,8 @@ exec_locals_poll(struct exec *e, int *ret_moved)
 	uint64_t own_bytes = 0;
 
 	*ret_moved |= poll_started(e) > 0;
-	while (l->free.count > 0 && own_bytes < PATIENCE_WORK_BYTES) {
+	while (l->free.count > 0 && own_bytes < PATIENCE_WORK_BYTES &&
+	    exec_is_due(e, l->free.items[0])) {
 		uint64_t bytes = start(e, heap_pop(&l->free));
 
 		if (poll_started(e) == 0)

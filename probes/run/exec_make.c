@@ -303,6 +303,7 @@ make_events(struct exec *e)
 
 	e->receives.items = xcalloc(n, sizeof(uint32_t));
 	e->sends.items = xcalloc(n, sizeof(uint32_t));
+	e->copies.items = xcalloc(n, sizeof(uint32_t));
 	make_nexts(e);
 }
 
@@ -480,6 +481,7 @@ exec_free(struct exec *e)
 	free(e->places);
 	free(e->receives.items);
 	free(e->sends.items);
+	free(e->copies.items);
 	free(e);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_part.h - inside of exec.h, for its own files: exec.c and
- * exec_locals.c replay, exec_make.c and exec_turns.c make, exec_data.c fills
- * and verifies.
+ * exec_part.h - inside of exec.h, for its own files: exec.c, exec_locals.c and
+ * exec_ahead.c replay, exec_make.c and exec_turns.c make, exec_data.c fills and
+ * verifies.
  */
 #ifndef PROBES_RUN_EXEC_PART_H
 #define PROBES_RUN_EXEC_PART_H
@@ -84,9 +84,11 @@ struct exec {
 	struct device_stream *stream;
 	struct exec_locals locals;
 	struct exec_queue receives, sends; /* may start */
-	int simple;      /* one step of one transport's transfers, no more */
-	int at_once;     /* of what is under way: all of it was started */
-	uint32_t lo, hi; /* events under way: those of some steps */
+	struct heap copies; /* likewise: within this host; by event */
+	uint32_t awaited;   /* receives through MPI before it are complete */
+	int simple;         /* one step of one transport's transfers, no more */
+	int at_once;        /* of what is under way: all of it was started */
+	uint32_t lo, hi;    /* events under way: those of some steps */
 	uint32_t done;
 	int tag_base;
 
@@ -109,6 +111,11 @@ exec_at(const struct exec *e, uint16_t buf, uint64_t off)
 
 /* exec.c: sets those free that wait for it. */
 void exec_complete(struct exec *e, uint32_t event);
+
+/* exec_ahead.c: is it one that takes this host's cores, and is it time for it?
+ */
+int exec_is_copy(const struct exec *e, uint32_t event);
+int exec_is_due(struct exec *e, uint32_t event);
 
 /* exec_locals.c. Polling starts what is free, as much as leaves the transfers
  * no time to wait. */

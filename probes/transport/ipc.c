@@ -13,35 +13,22 @@
  *   worker         sees ready = n, copies, writes done = n
  *
  * A board also lists its ends with their places, which is all that a worker
- * has to know: making a plan ready takes one exchange of handles.
+ * has to know: making a plan ready takes one exchange of handles. Where ranks
+ * share cores, who has nothing else to wait for sleeps until a word is written.
  */
 #include <assert.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/xalloc.h"
+#include "probes/transport/ipc_board.h"
 #include "probes/transport/patience.h"
-#include "probes/transport/transport.h"
 
 #define STREAMS_MAX 4
-#define LINE_BYTES  64
-
-/* An end that waits. One cache line for each writer. */
-struct slot {
-	uint32_t peer, tag;
-	uint64_t off, bytes;
-	uint32_t receive;
-	_Alignas(LINE_BYTES) atomic_uint ready; /* by its owner */
-	_Alignas(LINE_BYTES) atomic_uint done;  /* by the worker */
-};
-
-struct board {
-	uint32_t slots_count;
-	_Alignas(LINE_BYTES) struct slot slots[]; /* by peer, receive, tag */
-};
+/* At words that nobody has written yet; then to sleep, where that pays. */
+#define LOOKS 32
 
 /* What everybody on the node tells everybody. */
 struct card {
@@ -59,8 +46,9 @@ struct peer {
 
 /* One end of this rank. */
 struct work {
-	struct slot *slot; /* on my board, or on the peer's */
-	uint32_t count;    /* iterations started */
+	struct board *board; /* mine, or the peer's */
+	struct board_slot *slot;
+	uint32_t count; /* iterations started */
 	int worker;
 	char *theirs; /* of a worker: the other end */
 	struct device_event *event;
@@ -79,14 +67,10 @@ struct transport {
 	/* Ends: waiting for a peer, being copied, waiting for a worker. */
 	uint32_t *blocked, *copying, *passive;
 	uint32_t blocked_count, copying_count, passive_count;
+	int sleeps;     /* ranks share cores */
+	uint32_t looks; /* since one found something */
 	char error[TRANSPORT_WHY_BYTES];
 };
-
-static int
-is_worker(const struct transport_end *e)
-{
-	return (e->via == PLAN_VIA_IPC_GET) == (e->receive != 0);
-}
 
 static int
 ipc_usable(const struct transport_team *team,
@@ -105,62 +89,7 @@ ipc_usable(const struct transport_team *team,
 	return 0;
 }
 
-/* ---- boards ---- */
-
-static int
-compare_keys(const struct slot *a, const struct slot *b)
-{
-	if (a->peer != b->peer)
-		return a->peer < b->peer ? -1 : 1;
-	if (a->receive != b->receive)
-		return a->receive < b->receive ? -1 : 1;
-	return (a->tag > b->tag) - (a->tag < b->tag);
-}
-
-static int
-compare_slots_cb(const void *a, const void *b)
-{
-	return compare_keys(a, b);
-}
-
-static struct slot *
-slot_find(struct board *b, const struct slot *key)
-{
-	return bsearch(key, b->slots, b->slots_count, sizeof(*b->slots),
-	    compare_slots_cb);
-}
-
-static struct slot
-key_of(const struct transport_end *e)
-{
-	return (struct slot){ .peer = e->peer,
-		.tag = e->tag,
-		.receive = e->receive,
-		.off = e->off,
-		.bytes = e->bytes };
-}
-
-static int
-board_make(struct transport *t)
-{
-	const struct transport_share *s = t->share;
-	uint32_t n = 0;
-	void *base;
-	int rc;
-
-	rc = device_host.alloc(t->host,
-	    sizeof(struct board) + (s->ends_count + 1ULL) * sizeof(struct slot),
-	    &base);
-	if (rc < 0)
-		return rc;
-	t->board = base;
-	for (uint32_t i = 0; i < s->ends_count; i++)
-		if (!is_worker(&s->ends[i]))
-			t->board->slots[n++] = key_of(&s->ends[i]);
-	t->board->slots_count = n;
-	qsort(t->board->slots, n, sizeof(struct slot), compare_slots_cb);
-	return 0;
-}
+/* ---- cards ---- */
 
 static int
 card_make(struct transport *t, struct card *ret, char *why, size_t why_bytes)
@@ -174,7 +103,7 @@ card_make(struct transport *t, struct card *ret, char *why, size_t why_bytes)
 	ret->rank = tm->rank;
 	ret->device_index = tm->device_index;
 	if (device_host.open(0, &t->host, host_why, sizeof(host_why)) < 0 ||
-	    board_make(t) < 0 ||
+	    board_new(t->host, t->share, &t->board) < 0 ||
 	    device_host.ipc_export(t->host, t->board, &ret->board) < 0) {
 		snprintf(why, why_bytes, "ipc: no shared memory on the host");
 		return -ENOMEM;
@@ -198,7 +127,7 @@ static int
 peer_needed(const struct transport *t, int rank)
 {
 	for (uint32_t i = 0; i < t->share->ends_count; i++)
-		if (is_worker(&t->share->ends[i]) &&
+		if (board_is_worker(&t->share->ends[i]) &&
 		    t->share->ends[i].peer == (uint32_t)rank)
 			return 1;
 	return 0;
@@ -267,20 +196,22 @@ static int
 work_make(struct transport *t, uint32_t i, char *why, size_t why_bytes)
 {
 	const struct transport_end *e = &t->share->ends[i];
+	struct transport_end other = *e;
 	struct work *w = &t->works[i];
-	struct slot key = key_of(e);
 	struct peer *p;
 	int rc;
 
-	w->worker = is_worker(e);
+	w->worker = board_is_worker(e);
 	if (!w->worker) {
-		w->slot = slot_find(t->board, &key);
+		w->board = t->board;
+		w->slot = board_find(t->board, e);
 		return 0;
 	}
-	key.peer = (uint32_t)t->team->rank;
-	key.receive = !e->receive;
+	other.peer = (uint32_t)t->team->rank;
+	other.receive = !e->receive;
 	p = peer_find(t, e->peer);
-	w->slot = p == NULL ? NULL : slot_find(p->board, &key);
+	w->board = p == NULL ? NULL : p->board;
+	w->slot = p == NULL ? NULL : board_find(p->board, &other);
 	if (w->slot == NULL || w->slot->bytes != e->bytes) {
 		snprintf(why, why_bytes,
 		    "ipc: rank %u does not know of transfer %u with rank %d",
@@ -383,6 +314,7 @@ ipc_prepare(const struct transport_team *team,
 	t->blocked = xcalloc(n, sizeof(*t->blocked));
 	t->copying = xcalloc(n, sizeof(*t->copying));
 	t->passive = xcalloc(n, sizeof(*t->passive));
+	t->sleeps = patience_cores_are_shared(team->mates);
 	ret_why[0] = '\0';
 	rc = card_make(t, &mine, ret_why, why_bytes);
 	mine.rc = rc;
@@ -451,6 +383,7 @@ ipc_start(struct transport *t, uint32_t batch)
 	}
 	t->passive[t->passive_count++] = batch;
 	atomic_store_explicit(&w->slot->ready, w->count, memory_order_release);
+	bell_ring(&w->board->ready);
 	return 0;
 }
 
@@ -504,6 +437,7 @@ test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 		}
 		atomic_store_explicit(&w->slot->done, w->count,
 		    memory_order_release);
+		bell_ring(&w->board->done);
 		ret_ends[ends++] = end;
 	}
 	t->copying_count = left;
@@ -539,19 +473,76 @@ ipc_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 		rc = test_copying(t, ret_ends, cap, 0);
 	if (rc >= 0)
 		rc = test_passive(t, ret_ends, cap, rc);
+	if (rc != 0)
+		t->looks = 0;
 	return rc;
 }
 
-/* On the host a look takes the core from the thread that copies. A GPU needs
- * no core, and is asked. */
+/* ---- sleep ---- */
+
+/* The bell that all which is under way waits for; NULL: there are several. */
+static struct bell *
+only_bell(const struct transport *t)
+{
+	struct bell *only = NULL;
+
+	if (t->passive_count > 0)
+		return t->blocked_count == 0 ? &t->board->done : NULL;
+	for (uint32_t i = 0; i < t->blocked_count; i++) {
+		struct bell *b = &t->works[t->blocked[i]].board->ready;
+
+		if (only != NULL && only != b)
+			return NULL;
+		only = b;
+	}
+	return only;
+}
+
+/* Has any of those words been written? */
+static int
+came(const struct transport *t)
+{
+	for (uint32_t i = 0; i < t->blocked_count; i++) {
+		const struct work *w = &t->works[t->blocked[i]];
+
+		if (atomic_load(&w->slot->ready) == w->count)
+			return 1;
+	}
+	for (uint32_t i = 0; i < t->passive_count; i++) {
+		const struct work *w = &t->works[t->passive[i]];
+
+		if (atomic_load(&w->slot->done) == w->count)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+sleep_until_bell(struct transport *t)
+{
+	struct bell *b = only_bell(t);
+	unsigned int rings;
+
+	if (b == NULL)
+		return 0;
+	rings = bell_rings(b);
+	if (!came(t))
+		bell_sleep(b, rings);
+	return 1;
+}
+
+/* On the host a look takes the core from who copies: this rank's thread, or a
+ * mate where cores are shared. A GPU needs no core, and is asked. */
 static int
 ipc_wait_some(struct transport *t)
 {
 	const struct device_ops *ops = t->team->ops;
 	int rc;
 
-	if (!ops->host_access || t->copying_count == 0)
+	if (!ops->host_access)
 		return 0;
+	if (t->copying_count == 0)
+		return t->sleeps && ++t->looks > LOOKS && sleep_until_bell(t);
 	rc = ops->event_wait(t->works[t->copying[0]].event);
 	return rc < 0 ? fail(t, rc) : 1;
 }
@@ -565,6 +556,7 @@ ipc_error(const struct transport *t)
 const struct transport_ops transport_ipc = {
 	.name = "ipc",
 	.by_step = 0,
+	.copies_here = 1,
 	.usable = ipc_usable,
 	.prepare = ipc_prepare,
 	.begin = ipc_begin,

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "common/clk.h"
 
@@ -54,6 +55,16 @@ patience_mpi_gives_way(void)
 	MPI_T_finalize();
 	known = value[0] != 0;
 	return known;
+}
+
+int
+patience_cores_are_shared(MPI_Comm mates)
+{
+	int ranks;
+
+	MPI_Comm_size(mates, &ranks);
+	return patience_mpi_gives_way() ||
+	    ranks > sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 void

@@ -41,6 +41,10 @@ void patience_give_way(void);
 /* Does the MPI itself give up the core in a look that finds nothing? */
 int patience_mpi_gives_way(void);
 
+/* Are there more ranks in mates, which are those of this node, than cores, or
+ * was the MPI told so? */
+int patience_cores_are_shared(MPI_Comm mates);
+
 /* Until the request is complete; the MPI error class, as from MPI_Test. */
 int patience_request(MPI_Request *req);
 

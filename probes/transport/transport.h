@@ -92,7 +92,8 @@ struct transport; /* every transport has its own */
 struct transport_ops {
 	const char *name; /* as in plan_vias */
 	int by_step;
-	int at_mpi; /* test looks at MPI, which may give up the core */
+	int at_mpi;      /* test looks at MPI, which may give up the core */
+	int copies_here; /* on memory of the host this node's cores carry it */
 	/* 0, or: a rank does not start sends of a later step while as many
 	 * bytes of its own are under way. A transport that shares a link among
 	 * all of them would end them together, late, and pipelines would not
@@ -127,8 +128,8 @@ struct transport_ops {
 	int (*test_all)(struct transport *t);
 	/* For who has nothing else to do. After start_all, until all are done,
 	 * as a plain loop waits: where that is short and costs others nothing,
-	 * else 0. After start, until some copy of this rank may be done: 0
-	 * where none is under way here. Both may be NULL. */
+	 * else 0. After start, until something may be done, asleep: 0 where
+	 * there is nothing that would wake it up. Both may be NULL. */
 	int (*wait_all)(struct transport *t);
 	int (*wait_some)(struct transport *t);
 	const char *(*error)(const struct transport *t);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bell.h - sleep until another process of this host has written a word.
+ *
+ * A bell lies in memory that all of them map. Who writes rings afterwards. Who
+ * waits reads how often it has rung, looks at the words, and sleeps unless it
+ * has rung since: no ring is lost between the look and the sleep. Where nobody
+ * sleeps a ring costs no system call.
+ */
+#ifndef PROBES_TRANSPORT_BELL_H
+#define PROBES_TRANSPORT_BELL_H
+
+#include <stdatomic.h>
+
+/* All zeros: it has never rung. On a cache line of its own. */
+struct bell {
+	_Alignas(64) atomic_uint rings;
+	atomic_uint sleepers;
+};
+
+void bell_ring(struct bell *b);
+unsigned int bell_rings(struct bell *b);
+/* Until it has rung more often than that, or for some milliseconds: whoever
+ * should ring may have died. 0: it has not rung. */
+int bell_sleep(struct bell *b, unsigned int rings);
+
+#endif
