@@ -78,6 +78,15 @@ with(const char *words, const char *key, const char *value, size_t value_len)
 	    value, at + len);
 }
 
+static char *
+with_number(const char *words, const char *key, unsigned long value)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%lu", value);
+
+	return with(words, key, text, (size_t)n);
+}
+
 /* ---- what comes next ---- */
 
 /* Takes words; NULL if they were tried. */
@@ -98,13 +107,20 @@ same_kind(const char *a, const char *b)
 	return same(a, b, "hierarchy") && same(a, b, "ring");
 }
 
+/* 0: not there. */
+static unsigned long
+number_of(const char *words, const char *key)
+{
+	size_t len;
+	const char *at = value_of(words, key, &len);
+
+	return at == NULL ? 0 : strtoul(at, NULL, 10);
+}
+
 static unsigned long
 depth_of(const char *words)
 {
-	size_t len;
-	const char *at = value_of(words, "depth", &len);
-
-	return at == NULL ? 0 : strtoul(at, NULL, 10);
+	return number_of(words, "depth");
 }
 
 /* Of a kind, whose best row is first: where prediction sees no gain in a
@@ -170,13 +186,11 @@ next_depth(const struct climb *c)
 	unsigned long next[] = { 2 * depth, depth / 2 };
 
 	for (size_t i = 0; i < ARRAY_LEN(next); i++) {
-		char text[24], *words;
-		int n = snprintf(text, sizeof(text), "%lu", next[i]);
+		char *words;
 
 		if (next[i] < 1 || next[i] > DEPTH_MAX)
 			continue;
-		words = fresh(c,
-		    with(c->best->words, "depth", text, (size_t)n));
+		words = fresh(c, with_number(c->best->words, "depth", next[i]));
 		if (words != NULL)
 			return words;
 	}
@@ -202,10 +216,39 @@ next_value(const struct climb *c, const char *key)
 	return NULL;
 }
 
+/* At the same length of a piece, which both cut. */
+static char *
+with_stripe(const char *words, unsigned long stripe)
+{
+	unsigned long depth = depth_of(words) * number_of(words, "stripe") /
+	    stripe;
+	char *striped = with_number(words, "stripe", stripe), *ret;
+
+	if (depth_of(words) == 0)
+		return striped;
+	depth = depth < 1 ? 1 : depth > DEPTH_MAX ? DEPTH_MAX : depth;
+	ret = with_number(striped, "depth", depth);
+	free(striped);
+	return ret;
+}
+
 static char *
 next_stripe(const struct climb *c)
 {
-	return next_value(c, "stripe");
+	const char *best = c->best->words;
+
+	for (uint32_t i = 0; i < c->rows->count; i++) {
+		const char *row = c->rows->rows[i].words;
+		unsigned long stripe = number_of(row, "stripe");
+		char *words;
+
+		if (stripe == 0 || !same_kind(row, best))
+			continue;
+		words = fresh(c, with_stripe(best, stripe));
+		if (words != NULL)
+			return words;
+	}
+	return NULL;
 }
 
 static char *

@@ -84,6 +84,30 @@ test_finds_the_top(void **state)
 	climb_close(&c);
 }
 
+/* Of 128 pieces, and best with one stripe: another one is tried at the same
+ * length of a piece, or four stripes could not be left. */
+static void
+test_stripes_keep_pieces(void **state)
+{
+	struct tune_row row[] = { { (char *)"stripe=4 ring=12 depth=32", 1.0 },
+		{ (char *)"stripe=1 ring=12 depth=8", 1.1 } };
+	struct tune two = { (char *)"lab", row, 2 };
+	struct climb c;
+	const char *words;
+
+	(void)state;
+	climb_open(&c, &two, 0);
+	while ((words = climb_next(&c)) != NULL) {
+		double stripe = atof(strstr(words, "stripe=") + 7);
+		double depth = atof(strstr(words, "depth=") + 6);
+
+		climb_tell(&c,
+		    1 + stripe / 100 + fabs(log2(stripe * depth) - 7), 1);
+	}
+	assert_string_equal(c.best->words, "stripe=1 ring=12 depth=128");
+	climb_close(&c);
+}
+
 /* Messages that are short already, or of which the length was asked for. */
 static void
 test_cuts_only_what_is_long(void **state)
@@ -169,6 +193,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_the_top),
+		cmocka_unit_test(test_stripes_keep_pieces),
 		cmocka_unit_test(test_cuts_only_what_is_long),
 		cmocka_unit_test(test_leaves_what_was_given),
 		cmocka_unit_test(test_what_cannot_run),
