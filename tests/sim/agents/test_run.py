@@ -268,14 +268,21 @@ def all_killed(site):
     a.wait_clean(5)
 
 
+def kill_keeper(a):
+    """All are looked at first: who loses his keeper is soon gone, too."""
+    keepers = [pid for pid in a.marked()
+               if b"keeper" in open("/proc/%d/cmdline" % pid, "rb").read()]
+    assert keepers
+    for pid in keepers:
+        os.kill(pid, signal.SIGKILL)
+
+
 def keeper_killed(site):
     """The agent does a lost keeper's work."""
     c, a = setup(site)
     start(c, "r1", "begin stray stay")
     c.wait("records", run="r1")
-    for pid in a.marked():
-        if b"keeper" in open("/proc/%d/cmdline" % pid, "rb").read():
-            os.kill(pid, signal.SIGKILL)
+    kill_keeper(a)
     assert c.wait("exited", run="r1", id=0)["status"] == 137
     fake.wait_for(lambda: not a.marked(), 5, a.marked)
     fake.end(c, ["head"], "r1")
@@ -297,9 +304,7 @@ def confined(site):
     start(c, "r3", "begin stray stay")
     c.wait("records", run="r3")
     a.proc.send_signal(signal.SIGSTOP)
-    for pid in a.marked():
-        if b"keeper" in open("/proc/%d/cmdline" % pid, "rb").read():
-            os.kill(pid, signal.SIGKILL)
+    kill_keeper(a)
     a.kill()
     assert a.marked() and os.listdir(a.run_dir)
     since = len(c.messages)
