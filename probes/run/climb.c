@@ -197,25 +197,6 @@ next_depth(const struct climb *c)
 	return NULL;
 }
 
-/* What rows of this kind have there besides. */
-static char *
-next_value(const struct climb *c, const char *key)
-{
-	for (uint32_t i = 0; i < c->rows->count; i++) {
-		const char *row = c->rows->rows[i].words, *at;
-		size_t len;
-		char *words;
-
-		at = value_of(row, key, &len);
-		if (at == NULL || !same_kind(row, c->best->words))
-			continue;
-		words = fresh(c, with(c->best->words, key, at, len));
-		if (words != NULL)
-			return words;
-	}
-	return NULL;
-}
-
 /* At the same length of a piece, which both cut. */
 static char *
 with_stripe(const char *words, unsigned long stripe)
@@ -251,10 +232,23 @@ next_stripe(const struct climb *c)
 	return NULL;
 }
 
+/* What rows of this kind have there besides. */
 static char *
 next_via(const struct climb *c)
 {
-	return next_value(c, "via");
+	for (uint32_t i = 0; i < c->rows->count; i++) {
+		const char *row = c->rows->rows[i].words, *at;
+		size_t len;
+		char *words;
+
+		at = value_of(row, "via", &len);
+		if (at == NULL || !same_kind(row, c->best->words))
+			continue;
+		words = fresh(c, with(c->best->words, "via", at, len));
+		if (words != NULL)
+			return words;
+	}
+	return NULL;
 }
 
 static char *

@@ -16,7 +16,6 @@
  * has to know: making a plan ready takes one exchange of handles. Where ranks
  * share cores, who has nothing else to wait for sleeps until a word is written.
  */
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
