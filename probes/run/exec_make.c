@@ -15,8 +15,10 @@
 
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/run/copiers.h"
 #include "probes/run/exec.h"
 #include "probes/run/exec_part.h"
+#include "probes/transport/patience.h"
 
 /* Tags of MPI in use by plans that are alive. Plans are made and ended by all
  * ranks in the same order, so all see the same numbers. */
@@ -61,36 +63,6 @@ find_lanes(struct exec *e)
 	for (int via = 0; via < PLAN_VIA_MAX; via++)
 		if (used[via])
 			lane_of(e, (enum plan_via)via);
-}
-
-/* ipc alone leaves open who copies. The work is best spread: of a rank that
- * sends to many in one step the receivers fetch, and many put what one rank
- * is to receive. From all rows, so that both ends decide alike. */
-static void
-choose_ipc(struct exec *e)
-{
-	const struct plan *p = e->plan;
-	uint32_t *out = xcalloc(2 * (size_t)p->ranks, sizeof(*out));
-	uint32_t *in = out + p->ranks;
-	size_t lo = 0, hi;
-
-	e->gets = xcalloc(p->transfers_count + 1, sizeof(*e->gets));
-	for (; lo < p->transfers_count; lo = hi) {
-		uint32_t step = p->transfers[lo].step;
-
-		for (hi = lo;
-		     hi < p->transfers_count && p->transfers[hi].step == step;
-		     hi++) {
-			out[p->transfers[hi].src]++;
-			in[p->transfers[hi].dst]++;
-		}
-		for (size_t i = lo; i < hi; i++)
-			e->gets[i] = out[p->transfers[i].src] >
-			    in[p->transfers[i].dst];
-		for (size_t i = lo; i < hi; i++)
-			out[p->transfers[i].src] = in[p->transfers[i].dst] = 0;
-	}
-	free(out);
 }
 
 static uint8_t
@@ -219,7 +191,8 @@ make_lanes(struct exec *e)
 	size_t cap = 2 * (size_t)e->view.events_count + 1;
 
 	find_lanes(e);
-	choose_ipc(e);
+	e->gets = copiers_choose(e->plan,
+	    patience_cores_are_shared(e->team->mates));
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
 		e->lanes[i].ends = xcalloc(cap, sizeof(*e->lanes[i].ends));
 		e->lanes[i].events = xcalloc(cap, sizeof(*e->lanes[i].events));
@@ -297,6 +270,13 @@ make_nexts(struct exec *e)
 }
 
 static void
+mark_leaves(struct exec *e, struct exec_lane *lane)
+{
+	for (uint32_t i = 0; i < lane->share.ends_count; i++)
+		lane->ends[i].leaf = e->events[lane->events[i]].nexts == 0;
+}
+
+static void
 make_events(struct exec *e)
 {
 	size_t n = e->view.events_count + (size_t)1;
@@ -305,6 +285,8 @@ make_events(struct exec *e)
 	e->sends.items = xcalloc(n, sizeof(uint32_t));
 	e->copies.items = xcalloc(n, sizeof(uint32_t));
 	make_nexts(e);
+	for (uint32_t i = 0; i < e->lanes_count; i++)
+		mark_leaves(e, &e->lanes[i]);
 }
 
 /* May the transport be left alone with it? */

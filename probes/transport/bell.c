@@ -9,7 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLEEP_NS_MAX 10000000
+#include "common/clk.h"
+
+#define SLEEP_NS_MAX (10 * CLK_NS_PER_MS)
+#define LONG_NS_MAX  (100 * CLK_NS_PER_MS)
 
 /* Not FUTEX_PRIVATE_FLAG: sleepers are other processes. */
 static int
@@ -18,14 +21,25 @@ futex(atomic_uint *word, int op, unsigned int value, struct timespec *most)
 	return (int)syscall(SYS_futex, word, op, value, most, NULL, 0);
 }
 
+/* Rings wrap. */
+static int
+is_before(unsigned int rings, unsigned int until)
+{
+	return (int)(rings - until) < 0;
+}
+
 /* A sleeper counts itself before the kernel compares rings, so one of the two
  * sees the other. */
 void
 bell_ring(struct bell *b)
 {
-	atomic_fetch_add(&b->rings, 1);
-	if (atomic_load(&b->sleepers) > 0)
-		futex(&b->rings, FUTEX_WAKE, INT_MAX, NULL);
+	unsigned int rings = atomic_fetch_add(&b->rings, 1) + 1;
+
+	if (atomic_load(&b->sleepers) == 0)
+		return;
+	if (atomic_load(&b->many) && is_before(rings, atomic_load(&b->until)))
+		return;
+	futex(&b->rings, FUTEX_WAKE, INT_MAX, NULL);
 }
 
 unsigned int
@@ -34,15 +48,40 @@ bell_rings(struct bell *b)
 	return atomic_load(&b->rings);
 }
 
+/* 0: as long as one may. */
+static int
+wait_for_ring(struct bell *b, unsigned int rings, uint64_t most_ns)
+{
+	struct timespec most = { .tv_nsec = (long)most_ns };
+
+	return futex(&b->rings, FUTEX_WAIT, rings, &most) == 0 ||
+	    errno != ETIMEDOUT;
+}
+
 int
 bell_sleep(struct bell *b, unsigned int rings)
 {
-	struct timespec most = { .tv_nsec = SLEEP_NS_MAX };
-	int late;
+	int rang;
 
 	atomic_fetch_add(&b->sleepers, 1);
-	late = futex(&b->rings, FUTEX_WAIT, rings, &most) < 0 &&
-	    errno == ETIMEDOUT;
+	rang = wait_for_ring(b, rings, SLEEP_NS_MAX);
 	atomic_fetch_sub(&b->sleepers, 1);
-	return !late;
+	return rang;
+}
+
+/* What rang while it fell asleep ends its sleep, but not this. */
+int
+bell_sleep_many(struct bell *b, unsigned int rings, unsigned int more)
+{
+	unsigned int now;
+	int rang = 1;
+
+	atomic_store(&b->until, rings + more);
+	atomic_store(&b->many, 1);
+	atomic_fetch_add(&b->sleepers, 1);
+	while (rang && is_before(now = bell_rings(b), rings + more))
+		rang = wait_for_ring(b, now, LONG_NS_MAX);
+	atomic_fetch_sub(&b->sleepers, 1);
+	atomic_store(&b->many, 0);
+	return rang;
 }

@@ -16,6 +16,8 @@
 struct bell {
 	_Alignas(64) atomic_uint rings;
 	atomic_uint sleepers;
+	atomic_uint many;  /* its only sleeper sleeps through rings */
+	atomic_uint until; /* ... below this number */
 };
 
 void bell_ring(struct bell *b);
@@ -23,5 +25,8 @@ unsigned int bell_rings(struct bell *b);
 /* Until it has rung more often than that, or for some milliseconds: whoever
  * should ring may have died. 0: it has not rung. */
 int bell_sleep(struct bell *b, unsigned int rings);
+/* Likewise until it has rung `more` times more often. For a bell at which
+ * nobody else sleeps. */
+int bell_sleep_many(struct bell *b, unsigned int rings, unsigned int more);
 
 #endif

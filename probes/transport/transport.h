@@ -71,6 +71,7 @@ struct transport_end {
 	uint32_t batch;  /* to which it belongs; batches ascend */
 	uint8_t receive; /* 0: this rank sends, 1: it receives */
 	uint8_t via;     /* enum plan_via: which of a family, put or get */
+	uint8_t leaf;    /* nothing that this rank does waits for it */
 };
 
 /* This rank's share. Ends are sorted by batch, receives before sends; it stays

@@ -122,6 +122,79 @@ test_many(void **state)
 	assert_true(missed < 20 * SLEEPERS / 2);
 }
 
+/* A sleeper through many rings, of which one and all but one come as it falls
+ * asleep: it hears the last one, and no other ends its sleep. */
+static int
+sleep_through(unsigned int before, unsigned int more)
+{
+	struct table *t = table_new();
+	struct bell *b = &t->bells[0];
+	unsigned int rings = bell_rings(b);
+	pid_t sleeper;
+	int status;
+
+	for (unsigned int i = 0; i < before; i++)
+		bell_ring(b);
+	sleeper = fork();
+	if (sleeper == 0) {
+		int heard = bell_sleep_many(b, rings, more);
+
+		_exit(bell_rings(b) - rings < more ? 2 : !heard);
+	}
+	while (before < more && atomic_load(&b->sleepers) == 0)
+		sched_yield();
+	for (unsigned int i = before; i < more; i++)
+		bell_ring(b);
+	assert_int_equal(waitpid(sleeper, &status, 0), sleeper);
+	assert_int_equal(atomic_load(&b->sleepers), 0);
+	assert_int_equal(atomic_load(&b->many), 0);
+	munmap(t, sizeof(*t));
+	return WEXITSTATUS(status);
+}
+
+static void
+test_through_many(void **state)
+{
+	int missed = 0;
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		int first = sleep_through(0, 3), last = sleep_through(2, 3);
+
+		assert_true(first < 2 && last < 2);
+		missed += first + last;
+		assert_int_equal(sleep_through(3, 3), 0);
+	}
+	assert_true(missed < 50);
+}
+
+/* After one in vain its bell is as before. */
+static void
+test_one_after_many(void **state)
+{
+	struct table *t = table_new();
+	struct bell *b = &t->bells[0];
+	pid_t sleeper;
+	int status, missed = 0;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		unsigned int rings = bell_rings(b);
+
+		assert_false(bell_sleep_many(b, rings, 1000));
+		sleeper = fork();
+		if (sleeper == 0)
+			_exit(!bell_sleep(b, rings));
+		while (atomic_load(&b->sleepers) == 0)
+			sched_yield();
+		bell_ring(b);
+		assert_int_equal(waitpid(sleeper, &status, 0), sleeper);
+		missed += WEXITSTATUS(status);
+	}
+	assert_true(missed < 5);
+	munmap(t, sizeof(*t));
+}
+
 /* It rang between the look and the sleep; and nobody ever rings. */
 static void
 test_no_sleep_and_no_end(void **state)
@@ -143,6 +216,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_ways),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_through_many),
+		cmocka_unit_test(test_one_after_many),
 		cmocka_unit_test(test_no_sleep_and_no_end),
 	};
 

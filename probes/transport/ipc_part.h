@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ipc_part.h - inside of ipc: ipc_make.c makes it ready, ipc.c replays.
+ */
+#ifndef PROBES_TRANSPORT_IPC_PART_H
+#define PROBES_TRANSPORT_IPC_PART_H
+
+#include "probes/transport/ipc_board.h"
+
+#define IPC_STREAMS_MAX 4
+
+struct peer {
+	int rank;
+	struct board *board;
+	char *memory;
+};
+
+/* One end of this rank. */
+struct work {
+	struct board *board; /* mine, or the peer's */
+	struct board_slot *slot;
+	uint32_t count; /* iterations started */
+	int worker;
+	char *theirs; /* of a worker: the other end */
+	struct device_event *event;
+};
+
+struct transport {
+	const struct transport_team *team;
+	const struct transport_share *share;
+	struct device *host; /* of boards */
+	struct board *board;
+	struct peer *peers;
+	uint32_t peers_count;
+	struct work *works; /* by end */
+	struct device_stream *streams[IPC_STREAMS_MAX];
+	uint32_t streams_count, turn;
+	/* Ends: waiting for a peer, being copied, waiting for a worker. */
+	uint32_t *blocked, *copying, *passive;
+	uint32_t blocked_count, copying_count, passive_count;
+	int sleeps;         /* ranks share cores */
+	uint32_t looks;     /* since one found something */
+	unsigned int rings; /* of the own board, when its ends were looked at */
+	char error[TRANSPORT_WHY_BYTES];
+};
+
+/* As in transport_ops. */
+int ipc_prepare(const struct transport_team *team,
+    const struct transport_share *share, struct transport **ret, char *ret_why,
+    size_t why_bytes);
+void ipc_release(struct transport *t);
+
+#endif
