@@ -13,7 +13,7 @@
 #define NEAR_MAX    1.1  /* of the best prediction */
 #define EVEN_MAX    1.02 /* likewise, of a kind */
 #define DEPTH_FIRST 8
-#define DEPTH_MAX   256
+#define DEPTH_MAX   1024
 /* Below what most MPIs send on TCP without a rendezvous, whose answers would
  * stand in the socket behind data that goes the same way. */
 #define SHORT_BYTES (60ULL << 10)
@@ -123,8 +123,44 @@ depth_of(const char *words)
 	return number_of(words, "depth");
 }
 
-/* Of a kind, whose best row is first: where prediction sees no gain in a
- * pipeline, it costs next to nothing and may hide what is not foreseen. */
+/* Levels that pass through the MPI. */
+static unsigned
+levels_by_mpi(const char *words)
+{
+	size_t len;
+	const char *at = value_of(words, "via", &len);
+	unsigned n = 0;
+
+	for (size_t i = 0; at != NULL && i + 3 <= len; i++)
+		n += memcmp(at + i, "mpi", 3) == 0;
+	return n;
+}
+
+/* Times that the depth is from the first one to try. */
+static double
+off_depth(const char *words)
+{
+	unsigned long depth = depth_of(words);
+
+	return depth == 0 ? 1 : fabs(log2((double)depth / DEPTH_FIRST));
+}
+
+/* Does a take less of a host than b, where links hold both for equal: fewer
+ * processes at the network, fewer pieces, but a pipeline? */
+static int
+is_lighter(const char *a, const char *b)
+{
+	unsigned am = levels_by_mpi(a), bm = levels_by_mpi(b);
+	unsigned long as = number_of(a, "stripe"), bs = number_of(b, "stripe");
+
+	if (am != bm)
+		return am < bm;
+	if (as != bs)
+		return as < bs;
+	return off_depth(a) < off_depth(b);
+}
+
+/* Of a kind, whose best row is first, the lightest that is as good. */
 static const char *
 one_of_kind(const struct tune *t, uint32_t first)
 {
@@ -137,8 +173,7 @@ one_of_kind(const struct tune *t, uint32_t first)
 		if (row->time_s > EVEN_MAX * best->time_s)
 			break;
 		if (same_kind(row->words, words) &&
-		    depth_of(row->words) <= DEPTH_FIRST &&
-		    depth_of(row->words) > depth_of(words))
+		    is_lighter(row->words, words))
 			words = row->words;
 	}
 	return words;

@@ -84,6 +84,35 @@ test_finds_the_top(void **state)
 	climb_close(&c);
 }
 
+/* Of equals the first to be measured takes few processes to the network, and
+ * cuts into few pieces, but some. */
+static void
+test_light_first(void **state)
+{
+	struct tune_row row[] = { { (char *)"stripe=4 ring=12 depth=64 "
+					    "via=mpi,mpi,mpi",
+				      1.0 },
+		{ (char *)"stripe=4 ring=12 depth=8 via=mpi,mpi,ipc", 1.001 },
+		{ (char *)"stripe=1 ring=12 depth=8 via=mpi,mpi,mpi", 1.002 },
+		{ (char *)"stripe=1 ring=12 depth=64 via=mpi,mpi,ipc", 1.003 },
+		{ (char *)"stripe=1 ring=12 depth=8 via=mpi,mpi,ipc", 1.004 },
+		{ (char *)"stripe=1 ring=12 depth=1 via=mpi,mpi,ipc", 1.005 },
+		{ (char *)"stripe=1 ring=1 depth=8 via=mpi,mpi,ipc", 1.006 } };
+	struct tune t = { (char *)"lab", row, ARRAY_LEN(row) };
+	struct climb c;
+
+	(void)state;
+	climb_open(&c, &t, 0);
+	assert_string_equal(climb_next(&c), row[4].words);
+	climb_tell(&c, 1, 1);
+	assert_string_equal(climb_next(&c), row[6].words);
+	climb_close(&c);
+	row[4].time_s = row[5].time_s = row[6].time_s = 1.03;
+	climb_open(&c, &t, 0);
+	assert_string_equal(climb_next(&c), row[3].words);
+	climb_close(&c);
+}
+
 /* Of 128 pieces, and best with one stripe: another one is tried at the same
  * length of a piece, or four stripes could not be left. */
 static void
@@ -193,6 +222,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_the_top),
+		cmocka_unit_test(test_light_first),
 		cmocka_unit_test(test_stripes_keep_pieces),
 		cmocka_unit_test(test_cuts_only_what_is_long),
 		cmocka_unit_test(test_leaves_what_was_given),
