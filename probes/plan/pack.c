@@ -4,8 +4,13 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
+#include "common/log.h"
 #include "common/xalloc.h"
+
+/* A tenth is left at the lowest level, and hardly less at any other. */
+#define LEVEL 1
 
 /* Both ways by one walk over the members: writing where out is set. */
 struct cursor {
@@ -87,28 +92,65 @@ move_plan(struct cursor *c, struct plan *p)
 	move_list(c, &p->sources, &p->sources_count, sizeof(*p->sources));
 }
 
+/* What is packed: the length of all, and what is left of it. */
+static void *
+deflated(const char *raw, size_t raw_bytes, size_t *ret_bytes)
+{
+	uLongf bytes = compressBound(raw_bytes);
+	char *out = xcalloc(sizeof(raw_bytes) + bytes, 1);
+
+	memcpy(out, &raw_bytes, sizeof(raw_bytes));
+	if (compress2((Bytef *)out + sizeof(raw_bytes), &bytes,
+		(const Bytef *)raw, raw_bytes, LEVEL) != Z_OK)
+		fatalx("a plan of %zu bytes cannot be packed", raw_bytes);
+	*ret_bytes = sizeof(raw_bytes) + bytes;
+	return out;
+}
+
+static char *
+inflated(const char *packed, size_t bytes, size_t *ret_raw_bytes)
+{
+	uLongf raw_bytes;
+	char *raw;
+
+	memcpy(ret_raw_bytes, packed, sizeof(*ret_raw_bytes));
+	raw_bytes = *ret_raw_bytes;
+	raw = xcalloc(raw_bytes + 1, 1);
+	if (uncompress((Bytef *)raw, &raw_bytes,
+		(const Bytef *)packed + sizeof(*ret_raw_bytes),
+		bytes - sizeof(*ret_raw_bytes)) != Z_OK ||
+	    raw_bytes != *ret_raw_bytes)
+		fatalx("a plan of %zu bytes came damaged", *ret_raw_bytes);
+	return raw;
+}
+
 void *
 plan_pack(const struct plan *p, size_t *ret_bytes)
 {
 	struct plan copy = *p; /* lists are only read */
 	struct cursor c = { 0 };
+	void *ret;
 
 	move_plan(&c, &copy);
 	c.out = xcalloc(c.at, 1);
-	*ret_bytes = c.at;
 	c.at = 0;
 	move_plan(&c, &copy);
-	return c.out;
+	ret = deflated(c.out, c.at, ret_bytes);
+	free(c.out);
+	return ret;
 }
 
 struct plan *
-plan_unpack(const void *bytes, size_t len_bytes)
+plan_unpack(const void *packed, size_t bytes)
 {
 	struct plan *p = xcalloc(1, sizeof(*p));
-	struct cursor c = { .in = bytes, .cap = len_bytes };
+	struct cursor c = { 0 };
+	char *raw = inflated(packed, bytes, &c.cap);
 
+	c.in = raw;
 	move_plan(&c, p);
-	assert(c.at == len_bytes);
+	assert(c.at == c.cap);
+	free(raw);
 	p->transfers_cap = p->transfers_count;
 	p->locals_cap = p->locals_count;
 	p->inputs_cap = p->inputs_count;

@@ -6,9 +6,9 @@
  * costs, and holds many shapes for equal. So of each kind of shape, which is
  * its hierarchy and its ring, that comes near the best by prediction one is
  * measured: of those that are as good by prediction the one that takes least
- * of the hosts. From the fastest one word is changed at a time: messages cut short
- * or not, twice the depth or half of it, other stripes, other transports. What
- * is faster is where it goes on from, until nothing next to it is.
+ * of the hosts. From the fastest one word is changed at a time: messages cut
+ * short or not, twice the depth or half of it, other stripes, other transports.
+ * What is faster is where it goes on from, until nothing next to it is.
  *
  * Pure.
  */

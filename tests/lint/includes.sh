@@ -16,6 +16,7 @@ daemon/webhook              daemon,schema,common    curl,jansson
 daemon/                     daemon,schema,common    event2,openssl,jansson,zlib
 agents/sensor_              agents,schema,common    event2,jansson,vendor
 agents/                     agents,schema,common    event2,openssl,jansson
+probes/plan/pack\.c         probes,schema,common    zlib
 probes/(plan|pattern|topo)/ probes,schema,common    jansson
 probes/device/              probes,schema,common    mpi,jansson,vendor
 probes/transport/xccl       probes,schema,common    mpi,jansson,vendor
