@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "probes/pattern/stripe.h"
+#include "probes/run/meet.h"
 #include "probes/run/places.h"
-#include "probes/transport/patience.h"
 #include "schema/record.h"
 
 #define PROVE_DATA 1 /* "iteration" of fill: any number */
@@ -18,13 +18,10 @@ static void
 synchronous_cb(void *arg)
 {
 	struct stripe_run *s = arg;
-	MPI_Request req;
 
 	for (uint32_t i = 0; i < s->plan->steps; i++) {
-		if (i > 0) {
-			MPI_DO(MPI_Ibarrier(exec_team(s->exec)->comm, &req));
-			MPI_DO(patience_request(&req));
-		}
+		if (i > 0)
+			meet(exec_team(s->exec));
 		exec_start(s->exec, i, i + 1);
 		exec_wait(s->exec);
 	}

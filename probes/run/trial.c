@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "common/log.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
+#include "probes/run/meet.h"
 #include "probes/run/stop.h"
 #include "probes/run/world.h"
 #include "probes/transport/patience.h"
@@ -28,39 +28,12 @@ struct together {
 	uint32_t lo, hi; /* where count is 1 */
 };
 
-static void
-barrier(const struct transport_team *team)
-{
-	MPI_Request req;
-
-	MPI_DO(MPI_Ibarrier(team->comm, &req));
-	MPI_DO(patience_request(&req));
-}
-
-/* Who naps comes out of a barrier late, and would be waited for in the timed
- * part. In this one nobody does: all are on their way to it. */
-static void
-align(const struct transport_team *team)
-{
-	MPI_Request req;
-	int done = 0;
-
-	MPI_DO(MPI_Ibarrier(team->comm, &req));
-	for (;;) {
-		MPI_DO(MPI_Test(&req, &done, MPI_STATUS_IGNORE));
-		if (done)
-			return;
-		sched_yield();
-	}
-}
-
 static double
 once(const struct transport_team *team, const struct together *to)
 {
 	uint64_t start_ns;
 
-	barrier(team);
-	align(team);
+	meet_to_start(team);
 	start_ns = clk_ns();
 	if (to->count == 1) {
 		exec_start(to->list[0], to->lo, to->hi);
@@ -254,10 +227,10 @@ trial_prove(const struct transport_team *team, struct exec *e,
     uint64_t iteration, struct exec_fault *ret)
 {
 	exec_fill(e, iteration);
-	barrier(team); /* nobody writes into what is being filled */
+	meet(team); /* nobody writes into what is being filled */
 	exec_start(e, 0, UINT32_MAX);
 	exec_wait(e);
-	barrier(team); /* nor reads what is being compared */
+	meet(team); /* nor reads what is being compared */
 	return trial_compare(team, e, iteration, ret);
 }
 
@@ -275,8 +248,7 @@ copy_speed(const struct transport_team *team, struct device_stream *s,
 	double at_s[2], speed;
 	MPI_Request req;
 
-	barrier(team);
-	align(team);
+	meet_to_start(team);
 	at_s[0] = -(double)clk_ns() / (double)CLK_NS_PER_S;
 	for (int i = 0; i < times; i++)
 		if (ops->copy(s, base + bytes, base, bytes) < 0 ||

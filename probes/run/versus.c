@@ -6,20 +6,12 @@
 
 #include "common/clk.h"
 #include "common/xalloc.h"
+#include "probes/run/meet.h"
 #include "probes/run/stop.h"
 #include "probes/run/world.h"
 #include "probes/transport/patience.h"
 
 #define TURNS_MAX 10000
-
-static void
-barrier(const struct transport_team *team)
-{
-	MPI_Request req;
-
-	MPI_DO(MPI_Ibarrier(team->comm, &req));
-	MPI_DO(patience_request(&req));
-}
 
 /* The slowest rank's time, on all. */
 static struct timing_sample
@@ -60,7 +52,7 @@ turn(const struct transport_team *team, struct versus_side *side)
 {
 	uint64_t start_ns, spent_ns;
 
-	barrier(team);
+	meet_to_start(team);
 	start_ns = clk_ns();
 	side->run(side->arg);
 	spent_ns = clk_ns() - start_ns;
@@ -74,7 +66,7 @@ turn_counted(const struct transport_team *team, struct versus *v, int which)
 	struct trial *t = &side->trial;
 	struct wire before = { 0 };
 
-	barrier(team); /* nobody is still at the last turn */
+	meet(team); /* nobody is still at the last turn */
 	if (wire_read(&before) < 0)
 		v->wire_rc = -ENODATA;
 	t->samples = xreallocarray(t->samples, t->count + 1,
