@@ -18,6 +18,10 @@
  * stand in the socket behind data that goes the same way. */
 #define SHORT_BYTES (60ULL << 10)
 #define SHORT_WORD  "60K"
+/* Shorter pieces cost a host more than a pipeline gains. */
+#define PIECE_MIN_BYTES (8ULL << 10)
+/* What is faster by less may be so by chance. */
+#define GAIN_MIN 0.02
 
 void
 climb_open(struct climb *c, const struct tune *rows, int may_cut)
@@ -223,7 +227,8 @@ next_depth(const struct climb *c)
 	for (size_t i = 0; i < ARRAY_LEN(next); i++) {
 		char *words;
 
-		if (next[i] < 1 || next[i] > DEPTH_MAX)
+		if (next[i] < 1 || next[i] > DEPTH_MAX ||
+		    (next[i] > depth && c->message_bytes < 2 * PIECE_MIN_BYTES))
 			continue;
 		words = fresh(c, with_number(c->best->words, "depth", next[i]));
 		if (words != NULL)
@@ -324,7 +329,7 @@ climb_tell(struct climb *c, double seconds, uint64_t message_bytes)
 
 	t->seconds = seconds;
 	if (!isfinite(seconds) ||
-	    (c->best != NULL && c->best->seconds <= seconds))
+	    (c->best != NULL && (1 - GAIN_MIN) * c->best->seconds <= seconds))
 		return;
 	c->best = t;
 	c->message_bytes = message_bytes;

@@ -8,7 +8,8 @@
  * measured: of those that are as good by prediction the one that takes least
  * of the hosts. From the fastest one word is changed at a time: messages cut
  * short or not, twice the depth or half of it, other stripes, other transports.
- * What is faster is where it goes on from, until nothing next to it is.
+ * What is faster, beyond chance, is where it goes on from, until nothing next
+ * to it is.
  *
  * Pure.
  */

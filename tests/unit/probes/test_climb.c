@@ -44,7 +44,7 @@ landscape(const char *words)
 	if (strstr(words, "piece=") == NULL)
 		s += 0.3;
 	if (depth != NULL)
-		s += 0.01 * fabs(log2(atof(depth + 6)) - 5);
+		s += 0.05 * fabs(log2(atof(depth + 6)) - 5);
 	return s;
 }
 
@@ -113,6 +113,38 @@ test_light_first(void **state)
 	climb_close(&c);
 }
 
+/* The depth at which it ends when twice of it always gains so much, from
+ * messages of so many bytes. */
+static int
+depth_reached(double gain, uint64_t bytes)
+{
+	struct tune_row row = { (char *)"ring=12 depth=8", 1.0 };
+	struct tune one = { (char *)"lab", &row, 1 };
+	struct climb c;
+	const char *words;
+	int depth;
+
+	climb_open(&c, &one, 0);
+	while ((words = climb_next(&c)) != NULL) {
+		depth = atoi(strstr(words, "depth=") + 6);
+		climb_tell(&c, pow(1 - gain, log2(depth)),
+		    bytes * 8 / (uint64_t)depth);
+	}
+	depth = atoi(strstr(c.best->words, "depth=") + 6);
+	climb_close(&c);
+	return depth;
+}
+
+static void
+test_depth_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(depth_reached(0.03, 1 << 20), 1024);
+	assert_int_equal(depth_reached(0.01, 1 << 20), 8);
+	assert_int_equal(depth_reached(0.03, 64 << 10), 64);
+	assert_int_equal(depth_reached(0.03, 8), 8);
+}
+
 /* Of 128 pieces, and best with one stripe: another one is tried at the same
  * length of a piece, or four stripes could not be left. */
 static void
@@ -130,8 +162,8 @@ test_stripes_keep_pieces(void **state)
 		double stripe = atof(strstr(words, "stripe=") + 7);
 		double depth = atof(strstr(words, "depth=") + 6);
 
-		climb_tell(&c,
-		    1 + stripe / 100 + fabs(log2(stripe * depth) - 7), 1);
+		climb_tell(&c, 1 + stripe / 20 + fabs(log2(stripe * depth) - 7),
+		    1 << 20);
 	}
 	assert_string_equal(c.best->words, "stripe=1 ring=12 depth=128");
 	climb_close(&c);
@@ -223,6 +255,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_the_top),
 		cmocka_unit_test(test_light_first),
+		cmocka_unit_test(test_depth_ends),
 		cmocka_unit_test(test_stripes_keep_pieces),
 		cmocka_unit_test(test_cuts_only_what_is_long),
 		cmocka_unit_test(test_leaves_what_was_given),
