@@ -18,6 +18,7 @@
 #define VIAS_MAX   3
 #define FIRST      3 /* shapes whose transports are tried */
 #define DEEPEST    128
+#define EVEN_MAX   1.02 /* of the best prediction */
 /* Messages of all plans that are tried, some seconds' worth: a job of hundreds
  * of ranks must not wait for minutes until it may run. */
 #define MESSAGES_MAX 4e6
@@ -463,9 +464,35 @@ attempt_vias(struct tuning *tg)
 }
 
 static int
+is_lighter(const struct shape *a, const struct shape *b)
+{
+	int am = a->within == PLAN_VIA_MPI, bm = b->within == PLAN_VIA_MPI;
+
+	return am != bm ? am < bm : a->stripe < b->stripe;
+}
+
+/* Of those that links hold for equal to the best the one with the fewest
+ * processes at the network: of what these cost a host prediction knows little.
+ */
+static struct shape
+best_shape(const struct tuning *tg)
+{
+	const struct tune_row *rows = tg->t->rows;
+	struct shape best = tg->shapes[0];
+
+	for (uint32_t i = 1;
+	     i < tg->t->count && rows[i].time_s <= EVEN_MAX * rows[0].time_s;
+	     i++)
+		if (tg->shapes[i].ring == best.ring &&
+		    is_lighter(&tg->shapes[i], &best))
+			best = tg->shapes[i];
+	return best;
+}
+
+static int
 attempt_depths(struct tuning *tg)
 {
-	struct shape best = tg->shapes[0];
+	struct shape best = best_shape(tg);
 	int rc = 0;
 
 	for (best.depth = 1; rc == 0 && best.depth <= DEEPEST; best.depth *= 2)

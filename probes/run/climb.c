@@ -20,8 +20,10 @@
 #define SHORT_WORD  "60K"
 /* Shorter pieces cost a host more than a pipeline gains. */
 #define PIECE_MIN_BYTES (8ULL << 10)
-/* What is faster by less may be so by chance. */
-#define GAIN_MIN 0.02
+/* What is faster by less may be so by chance; and what takes more of the hosts
+ * loses more when they do something else in between. */
+#define GAIN_MIN       0.02
+#define GAIN_HEAVY_MIN 0.05
 
 void
 climb_open(struct climb *c, const struct tune *rows, int may_cut)
@@ -149,19 +151,26 @@ off_depth(const char *words)
 	return depth == 0 ? 1 : fabs(log2((double)depth / DEPTH_FIRST));
 }
 
-/* Does a take less of a host than b, where links hold both for equal: fewer
- * processes at the network, fewer pieces, but a pipeline? */
+/* Fewer processes at the network: below 0 for a, above for b. */
 static int
-is_lighter(const char *a, const char *b)
+compare_weight(const char *a, const char *b)
 {
 	unsigned am = levels_by_mpi(a), bm = levels_by_mpi(b);
 	unsigned long as = number_of(a, "stripe"), bs = number_of(b, "stripe");
 
 	if (am != bm)
-		return am < bm;
-	if (as != bs)
-		return as < bs;
-	return off_depth(a) < off_depth(b);
+		return am < bm ? -1 : 1;
+	return (as > bs) - (as < bs);
+}
+
+/* Does a take less of a host than b, where links hold both for equal: fewer
+ * processes, fewer pieces, but a pipeline? */
+static int
+is_lighter(const char *a, const char *b)
+{
+	int weight = compare_weight(a, b);
+
+	return weight != 0 ? weight < 0 : off_depth(a) < off_depth(b);
 }
 
 /* Of a kind, whose best row is first, the lightest that is as good. */
@@ -322,14 +331,25 @@ climb_next(struct climb *c)
 	return t->words;
 }
 
+static int
+is_better(const struct climb *c, const struct climb_try *t)
+{
+	double gain = GAIN_MIN;
+
+	if (c->best == NULL)
+		return 1;
+	if (compare_weight(c->best->words, t->words) < 0)
+		gain = GAIN_HEAVY_MIN;
+	return t->seconds < (1 - gain) * c->best->seconds;
+}
+
 void
 climb_tell(struct climb *c, double seconds, uint64_t message_bytes)
 {
 	struct climb_try *t = &c->tries[c->count - 1];
 
 	t->seconds = seconds;
-	if (!isfinite(seconds) ||
-	    (c->best != NULL && (1 - GAIN_MIN) * c->best->seconds <= seconds))
+	if (!isfinite(seconds) || !is_better(c, t))
 		return;
 	c->best = t;
 	c->message_bytes = message_bytes;

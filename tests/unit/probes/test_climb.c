@@ -145,6 +145,40 @@ test_depth_ends(void **state)
 	assert_int_equal(depth_reached(0.03, 8), 8);
 }
 
+/* More stripes have to gain more than fewer, and both than nothing. */
+static void
+test_heavy_gains_more(void **state)
+{
+	static const struct {
+		const char *first, *second;
+		double gain;
+		int taken;
+	} cases[] = { { "stripe=1", "stripe=4", 0.04, 0 },
+		{ "stripe=1", "stripe=4", 0.06, 1 },
+		{ "stripe=4", "stripe=1", 0.04, 1 },
+		{ "stripe=4", "stripe=1", 0.01, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct tune_row row[] = { { (char *)cases[i].first, 1 },
+			{ (char *)cases[i].second, 1.05 } };
+		struct tune t = { (char *)"lab", row, 2 };
+		struct climb c;
+		const char *words;
+
+		climb_open(&c, &t, 0);
+		while ((words = climb_next(&c)) != NULL)
+			climb_tell(&c,
+			    strcmp(words, cases[i].first) == 0
+				? 1
+				: 1 - cases[i].gain,
+			    1);
+		assert_string_equal(c.best->words,
+		    cases[i].taken ? cases[i].second : cases[i].first);
+		climb_close(&c);
+	}
+}
+
 /* Of 128 pieces, and best with one stripe: another one is tried at the same
  * length of a piece, or four stripes could not be left. */
 static void
@@ -256,6 +290,7 @@ main(void)
 		cmocka_unit_test(test_finds_the_top),
 		cmocka_unit_test(test_light_first),
 		cmocka_unit_test(test_depth_ends),
+		cmocka_unit_test(test_heavy_gains_more),
 		cmocka_unit_test(test_stripes_keep_pieces),
 		cmocka_unit_test(test_cuts_only_what_is_long),
 		cmocka_unit_test(test_leaves_what_was_given),
