@@ -9,7 +9,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 
-/* A tenth is left at the lowest level, and hardly less at any other. */
+/* The fastest: all ranks wait. */
 #define LEVEL 1
 
 /* Both ways by one walk over the members: writing where out is set. */
