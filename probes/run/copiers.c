@@ -5,8 +5,8 @@
 
 #include "common/xalloc.h"
 
-/* What is longer is worth a wake-up, which with its share of the copy took 23 us
- * of a core for 16 KiB, with 48 ranks on two cores. */
+/* What is longer is worth a wake-up, which with its share of the copy took 23
+ * us of a core for 16 KiB, with 48 ranks on two cores. */
 #define SHORT_BYTES (64ULL << 10)
 
 /* Of one transfer, with what its sender sends and its receiver receives in this
