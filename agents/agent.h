@@ -8,9 +8,9 @@
 #include <event2/event.h>
 #include <stdint.h>
 
-#include "agents/host.h"
-#include "agents/session.h"
-#include "agents/spool.h"
+#include "agents/sensor/host.h"
+#include "agents/session/session.h"
+#include "agents/session/spool.h"
 #include "common/conf.h"
 #include "common/queue.h"
 

@@ -19,13 +19,13 @@
 #include <unistd.h>
 
 #include "agents/agent.h"
-#include "agents/inventory.h"
-#include "agents/launcher.h"
-#include "agents/mesh.h"
-#include "agents/orders.h"
-#include "agents/proc.h"
-#include "agents/run.h"
-#include "agents/tidy.h"
+#include "agents/sensor/inventory.h"
+#include "agents/launch/launcher.h"
+#include "agents/mesh/mesh.h"
+#include "agents/session/dispatch.h"
+#include "agents/process/proc.h"
+#include "agents/run/run.h"
+#include "agents/run/cleanup.h"
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/notify.h"
@@ -204,7 +204,7 @@ state_open(struct agent *ag)
 	dir_need(run_dir, 0711);
 	if (proc_cgroup_home(path, sizeof(path)) >= 0)
 		ag->cgroup = xstrdup(path);
-	tidy_leftovers(ag);
+	cleanup_leftovers(ag);
 	snprintf(path, sizeof(path), "%s/spool", state);
 	if (spool_open(path, conf_bytes(ag->conf, "agent", "spool_max"),
 		&ag->spool) < 0)
@@ -231,7 +231,7 @@ signal_cb(evutil_socket_t sig, short what, void *arg)
 	default:
 		notify_stopping();
 		event_base_loopexit(ag->base, &tv);
-		orders_stop(ag, "signal");
+		dispatch_stop(ag, "signal");
 	}
 }
 

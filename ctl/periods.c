@@ -26,7 +26,7 @@ struct sums {
 
 struct period {
 	uint64_t from_unix_ns, to_unix_ns;
-	struct sums of[TEST_MAX][PHASE_MAX];
+	struct sums of[CANARY_MAX][PHASE_MAX];
 };
 
 int
@@ -205,7 +205,7 @@ periods_compare(struct ctl *c, double margin)
 	if (rc != 0)
 		return rc;
 	compare_begin(&o, margin);
-	for (int t = 0; t < TEST_MAX; t++)
+	for (int t = 0; t < CANARY_MAX; t++)
 		for (int ph = 0; ph < PHASE_MAX; ph++)
 			if (p[0].of[t][ph].n + p[1].of[t][ph].n > 0)
 				put(&o, t, ph, &p[0].of[t][ph],

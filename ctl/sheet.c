@@ -40,11 +40,11 @@ quiet_phase(const json_t *records)
 static void
 draw_impacts(const json_t *records, struct picture *p)
 {
-	struct picture_point points[2 * TEST_MAX];
-	char labels[2 * TEST_MAX][64];
+	struct picture_point points[2 * CANARY_MAX];
+	char labels[2 * CANARY_MAX][64];
 	size_t count = 0;
 
-	for (int i = 0; i < 2 * TEST_MAX; i++) {
+	for (int i = 0; i < 2 * CANARY_MAX; i++) {
 		const char *of = i % 2 == 0 ? "p99" : "mean";
 		const json_t *r = records_impact(records,
 		    names_tests[i / 2].name, of);
@@ -69,7 +69,7 @@ draw_histograms(const json_t *records, struct picture *p)
 	const char *quiet = quiet_phase(records);
 	char title[160];
 
-	for (int i = 0; i < TEST_MAX; i++) {
+	for (int i = 0; i < CANARY_MAX; i++) {
 		const struct test_row *t = &names_tests[i];
 
 		hist_clear(&left);

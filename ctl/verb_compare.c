@@ -144,7 +144,7 @@ compare_records(struct compare_out *o, const json_t *a, const json_t *b)
 	static const char *const ofs[] = { "mean", "p99" };
 
 	for (int p = 0; p < PHASE_MAX; p++)
-		for (int i = 0; i < TEST_MAX; i++) {
+		for (int i = 0; i < CANARY_MAX; i++) {
 			const char *test = names_tests[i].name;
 			const char *phase = names_phases[p];
 
@@ -152,7 +152,7 @@ compare_records(struct compare_out *o, const json_t *a, const json_t *b)
 			    records_find(a, "canary", test, phase),
 			    records_find(b, "canary", test, phase));
 		}
-	for (int i = 0; i < TEST_MAX; i++)
+	for (int i = 0; i < CANARY_MAX; i++)
 		for (size_t k = 0; k < ARRAY_LEN(ofs); k++) {
 			const char *test = names_tests[i].name;
 

@@ -134,7 +134,7 @@ print_impacts(const struct matrix *m)
 	for (size_t k = 0; k < m->count; k++)
 		strbuf_addf(&heads, "|>%s", m->of[k].mix);
 	t = table_new(heads.text);
-	for (int i = 0; i < 2 * TEST_MAX; i++) {
+	for (int i = 0; i < 2 * CANARY_MAX; i++) {
 		const char *test = names_tests[i / 2].name;
 		int known = 0;
 

@@ -110,7 +110,7 @@ print_form(const struct form *form, const json_t *records, const char *probe,
 	int canary = strcmp(probe, "canary") == 0;
 	int rows = 0;
 
-	for (int i = 0; i < (canary ? (int)TEST_MAX : (int)CONGESTOR_MAX);
+	for (int i = 0; i < (canary ? (int)CANARY_MAX : (int)CONGESTOR_MAX);
 	     i++) {
 		const json_t *r = records_find(records, probe,
 		    canary ? names_tests[i].name : names_congestors[i].name,
@@ -144,7 +144,7 @@ print_impacts(const json_t *records)
 	struct table *t = table_new("test|of|>impact|interval|>level|");
 	int rows = 0;
 
-	for (int i = 0; i < TEST_MAX; i++)
+	for (int i = 0; i < CANARY_MAX; i++)
 		for (size_t k = 0; k < ARRAY_LEN(impact_ofs); k++) {
 			const json_t *r = records_impact(records,
 			    names_tests[i].name, impact_ofs[k]);
@@ -245,7 +245,7 @@ print_worst(const json_t *records, const char *phase)
 	struct table *pairs = table_new("test|node|with|>n|>p50");
 	int some_nodes = 0, some_pairs = 0;
 
-	for (int i = 0; i < TEST_MAX; i++) {
+	for (int i = 0; i < CANARY_MAX; i++) {
 		const json_t *r = records_find(records, "canary",
 		    names_tests[i].name, phase);
 
@@ -276,7 +276,7 @@ print_histograms(const json_t *records, const char *quiet, int ascii)
 {
 	static struct hist left, right;
 
-	for (int i = 0; i < TEST_MAX; i++) {
+	for (int i = 0; i < CANARY_MAX; i++) {
 		const char *test = names_tests[i].name;
 		const json_t *a = records_find(records, "canary", test, quiet);
 		const json_t *b = records_find(records, "canary", test,

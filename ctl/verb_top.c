@@ -207,7 +207,7 @@ put_impacts(struct screen *s, const json_t *impacts)
 
 	line(s, "");
 	line(s, "CONGESTION COSTS (times, p99)");
-	for (int t = 0; t < TEST_MAX; t++) {
+	for (int t = 0; t < CANARY_MAX; t++) {
 		const json_t *i;
 		size_t k;
 

@@ -2,8 +2,8 @@
 /*
  * embed.h - files that were made part of the program when it was built.
  */
-#ifndef DAEMON_EMBED_H
-#define DAEMON_EMBED_H
+#ifndef DAEMON_HTTP_EMBED_H
+#define DAEMON_HTTP_EMBED_H
 
 #include <stddef.h>
 

@@ -19,25 +19,25 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/notify.h"
-#include "daemon/agenda.h"
-#include "daemon/alarm.h"
-#include "daemon/campaign.h"
-#include "daemon/cost.h"
-#include "daemon/court.h"
-#include "daemon/http.h"
-#include "daemon/hub.h"
-#include "daemon/inherit.h"
-#include "daemon/latest.h"
-#include "daemon/listen.h"
-#include "daemon/react.h"
-#include "daemon/roster.h"
-#include "daemon/run.h"
-#include "daemon/session.h"
+#include "daemon/schedule/scheduler.h"
+#include "daemon/export/alarm.h"
+#include "daemon/schedule/campaign.h"
+#include "daemon/run/cost.h"
+#include "daemon/diagnosis/diagnosis.h"
+#include "daemon/http/http.h"
+#include "daemon/net/hub.h"
+#include "daemon/net/socket_activation.h"
+#include "daemon/series/latest.h"
+#include "daemon/net/listen.h"
+#include "daemon/react/react.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/run/run.h"
+#include "daemon/net/session.h"
 #include "daemon/settings.h"
-#include "daemon/store.h"
-#include "daemon/tls.h"
-#include "daemon/view_int.h"
-#include "daemon/warm.h"
+#include "daemon/store/store.h"
+#include "daemon/net/tls.h"
+#include "daemon/view/view_int.h"
+#include "daemon/series/warm.h"
 
 #define EXIT_CONFIG 3
 #define SETS_MAX    64
@@ -58,7 +58,7 @@ struct app {
 	struct react *react;
 	struct slurm *slurm;
 	struct campaigns *campaigns;
-	struct agenda *agenda;
+	struct scheduler *agenda;
 	struct view *view;
 	struct listen *listen;
 	struct http *http;
@@ -108,7 +108,7 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 		return;
 	hub_tick(a->hub);
 	if (a->ticks++ % TICKS_PER_S == 0)
-		agenda_tick(a->agenda, clk_unix_ns());
+		scheduler_tick(a->agenda, clk_unix_ns());
 	if (a->ticks % (5 * TICKS_PER_S) == 2)
 		alarm_tick(a->alarm);
 	if (a->ticks % (15 * TICKS_PER_S) == 1)
@@ -141,7 +141,7 @@ reload(struct app *a)
 	SSL_CTX *tls;
 
 	notify_reloading();
-	agenda_reload(a->agenda);
+	scheduler_reload(a->agenda);
 	/* With broken files the old certificates go on being used. */
 	if (tls_make(a, &tls) == 0) {
 		http_set_tls(a->http, tls);
@@ -174,7 +174,7 @@ loaded(struct app *a)
 		return;
 	a->ready = 1;
 	listen_start(a->listen);
-	agenda_tick(a->agenda, clk_unix_ns());
+	scheduler_tick(a->agenda, clk_unix_ns());
 	log_info("ready: agents on %s, state in %s", a->settings.listen,
 	    a->settings.state_dir);
 	notify_ready();
@@ -197,7 +197,7 @@ settings_cb(int status, json_t *result, void *arg)
 	struct app *a = arg;
 
 	if (status == 0) {
-		agenda_load(a->agenda, result);
+		scheduler_load(a->agenda, result);
 		costs_load(a->costs, result);
 		react_load(a->react, result);
 	}
@@ -222,7 +222,7 @@ verdicts_cb(int status, json_t *result, void *arg)
 	struct app *a = arg;
 
 	if (status == 0)
-		court_load(hub_court(a->hub), result);
+		diagnosis_load(hub_diagnosis(a->hub), result);
 	json_decref(result);
 	loaded(a);
 }
@@ -234,7 +234,7 @@ heard_cb(int status, json_t *result, void *arg)
 	struct app *a = arg;
 
 	if (status == 0)
-		court_load_heard(hub_court(a->hub), result);
+		diagnosis_load_heard(hub_diagnosis(a->hub), result);
 	json_decref(result);
 }
 
@@ -244,7 +244,7 @@ baselines_cb(int status, json_t *result, void *arg)
 	struct app *a = arg;
 
 	if (status == 0)
-		court_load_baselines(hub_court(a->hub), result);
+		diagnosis_load_baselines(hub_diagnosis(a->hub), result);
 	json_decref(result);
 	loaded(a);
 }
@@ -264,7 +264,7 @@ static void
 load_heard(struct app *a)
 {
 	uint64_t now_unix_ns = clk_unix_ns();
-	uint64_t stale_ns = a->settings.court.stale_ns;
+	uint64_t stale_ns = a->settings.diagnosis.stale_ns;
 	json_t *args = json_pack("{s:I}", "since_unix_ns",
 	    (json_int_t)(now_unix_ns > stale_ns ? now_unix_ns - stale_ns : 0));
 
@@ -279,8 +279,9 @@ load(struct app *a)
 	json_t *recent = json_pack("{s:i}", "limit", RECENT_RUNS);
 
 	json_t *open = json_pack("{s:b}", "open", 1);
-	json_t *learned = json_pack("{s:s}", "name", COURT_RECENT);
-	json_t *pinned = json_pack("{s:s}", "name", a->settings.court.baseline);
+	json_t *learned = json_pack("{s:s}", "name", DIAGNOSIS_RECENT);
+	json_t *pinned = json_pack("{s:s}", "name",
+	    a->settings.diagnosis.baseline);
 
 	a->loading = 7;
 	/* Nodes before runs, which name them: the reader keeps the order. */
@@ -323,7 +324,7 @@ http_make(struct app *a)
 {
 	const struct settings *s = &a->settings;
 	struct http_options o = { .listen = s->http_listen,
-		.listen_fd = inherit_socket("http"),
+		.listen_fd = socket_activation_socket("http"),
 		.socket = s->http_socket,
 		.tls_listen = s->http_tls_listen,
 		.connections_max = (int)s->http_connections_max };
@@ -374,7 +375,7 @@ parts_make(struct app *a)
 {
 	const struct settings *s = &a->settings;
 	struct hub_options o = { s->heartbeat_ns, s->silence_ns, s->agents_max,
-		s->court, s->topo, s->mesh, NULL, changed, a };
+		s->diagnosis, s->topo, s->mesh, NULL, changed, a };
 	struct view_parts p;
 
 	a->latest = latest_new();
@@ -388,7 +389,7 @@ parts_make(struct app *a)
 	runs_set_slurm(hub_runs(a->hub), a->slurm);
 	a->campaigns = campaigns_new(s->campaign_dir);
 	campaigns_scan(a->campaigns);
-	a->agenda = agenda_new(a->campaigns, hub_runs(a->hub), a->store);
+	a->agenda = scheduler_new(a->campaigns, hub_runs(a->hub), a->store);
 	p.hub = a->hub;
 	p.campaigns = a->campaigns;
 	p.agenda = a->agenda;
@@ -479,11 +480,11 @@ app_close(struct app *a)
 	http_close(a->http);
 	listen_close(a->listen);
 	if (a->hub != NULL)
-		court_keep(hub_court(a->hub));
+		diagnosis_keep(hub_diagnosis(a->hub));
 	/* Answers of the store still find hub and view. */
 	store_close(a->store);
 	view_free(a->view);
-	agenda_free(a->agenda);
+	scheduler_free(a->agenda);
 	campaigns_free(a->campaigns);
 	hub_free(a->hub);
 	costs_free(a->costs);

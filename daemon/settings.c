@@ -42,7 +42,7 @@ check(const struct settings *s, char *why, size_t why_bytes)
 		    conf_where(s->conf, "collector", "silence"));
 		return -EINVAL;
 	}
-	if (s->court.judge.votes > s->court.judge.window) {
+	if (s->diagnosis.judge.votes > s->diagnosis.judge.window) {
 		snprintf(why, why_bytes,
 		    "%s: verdict.votes is more than verdict.window",
 		    conf_where(s->conf, "verdict", "votes"));
@@ -124,7 +124,7 @@ blackout_read(struct settings *s, char *why, size_t why_bytes)
 static void
 fill_court(struct settings *s)
 {
-	struct court_options *o = &s->court;
+	struct diagnosis_options *o = &s->diagnosis;
 	const struct conf *c = s->conf;
 
 	o->judge = judge_defaults;

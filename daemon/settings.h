@@ -12,12 +12,12 @@
 
 #include "common/conf.h"
 #include "common/log.h"
-#include "daemon/cost.h"
-#include "daemon/mesh.h"
-#include "daemon/court.h"
-#include "daemon/react.h"
-#include "daemon/slurm.h"
-#include "daemon/topo.h"
+#include "daemon/run/cost.h"
+#include "daemon/mesh/mesh.h"
+#include "daemon/diagnosis/diagnosis.h"
+#include "daemon/react/react.h"
+#include "daemon/slurm/slurm.h"
+#include "daemon/cluster/topo.h"
 
 struct settings {
 	struct conf *conf;  /* owned */
@@ -40,7 +40,7 @@ struct settings {
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
 	uint64_t free_min_bytes;
-	struct court_options court;
+	struct diagnosis_options diagnosis;
 	struct topo *topo; /* owned */
 	struct mesh_options mesh;
 	struct cost_rules costs;

@@ -11,11 +11,11 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/list.h"
+#include "probes/verbs/list.h"
 #include "probes/pattern/pattern.h"
-#include "probes/pattern/verbs.h"
-#include "probes/run/run.h"
-#include "probes/topo.h"
+#include "probes/verbs/verbs.h"
+#include "probes/verbs/run.h"
+#include "probes/verbs/topo.h"
 
 #define EXIT_USAGE 3
 

@@ -6,24 +6,24 @@
 
 #include "common/str.h"
 
-const struct test_row names_tests[TEST_MAX] = {
-	[TEST_LAT] = { "lat", "RR Two-sided Lat", "s", 8, 1,
+const struct test_row names_tests[CANARY_MAX] = {
+	[CANARY_LAT] = { "lat", "RR Two-sided Lat", "s", 8, 1,
 	    "random ring, two-sided latency to both neighbours" },
-	[TEST_GET_LAT] = { "get-lat", "RR Get Lat", "s", 8, 1,
+	[CANARY_GET_LAT] = { "get-lat", "RR Get Lat", "s", 8, 1,
 	    "random ring, one-sided Get latency from both neighbours" },
-	[TEST_BW] = { "bw", "RR Two-sided BW", "B/s", 131072, 8,
+	[CANARY_BW] = { "bw", "RR Two-sided BW", "B/s", 131072, 8,
 	    "random ring, two-sided bandwidth with both neighbours" },
-	[TEST_PUT_BW] = { "put-bw", "RR Put BW", "B/s", 131072, 8,
+	[CANARY_PUT_BW] = { "put-bw", "RR Put BW", "B/s", 131072, 8,
 	    "random ring, one-sided Put bandwidth to both neighbours" },
-	[TEST_BW_SYNC] = { "bw-sync", "RR Two-sided BW+Sync", "B/s", 131072, 8,
-	    "random ring, two-sided bandwidth, then a barrier" },
-	[TEST_NATURAL_BW] = { "natural-bw", "Nat Two-sided BW", "B/s", 131072,
+	[CANARY_BW_SYNC] = { "bw-sync", "RR Two-sided BW+Sync", "B/s", 131072,
+	    8, "random ring, two-sided bandwidth, then a barrier" },
+	[CANARY_NATURAL_BW] = { "natural-bw", "Nat Two-sided BW", "B/s", 131072,
 	    8, "natural ring, two-sided bandwidth with both neighbours" },
-	[TEST_ALLREDUCE] = { "allreduce", "Multiple Allreduce", "s", 8, 1,
+	[CANARY_ALLREDUCE] = { "allreduce", "Multiple Allreduce", "s", 8, 1,
 	    "small allreduce on every sub-communicator at once" },
-	[TEST_ALLTOALL] = { "alltoall", "Multiple Alltoall", "B/s", 4096, 1,
+	[CANARY_ALLTOALL] = { "alltoall", "Multiple Alltoall", "B/s", 4096, 1,
 	    "all-to-all on every sub-communicator at once" },
-	[TEST_COMMAND] = { "command", "Application", "s", 0, 0,
+	[CANARY_COMMAND] = { "command", "Application", "s", 0, 0,
 	    "the run time of a program, of section [command]" },
 };
 
@@ -120,7 +120,7 @@ find(const void *rows, size_t count, size_t row_bytes, const char *name)
 int
 names_test_find(const char *name)
 {
-	return find(names_tests, TEST_MAX, sizeof(names_tests[0]), name);
+	return find(names_tests, CANARY_MAX, sizeof(names_tests[0]), name);
 }
 
 int

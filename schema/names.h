@@ -16,17 +16,17 @@
 	"none|idle|alltoall|incast|put-incast|get-bcast|bcast|allreduce"
 
 /* Canary tests (GPCNeT section 3.1; network_test of the suite). */
-enum test {
-	TEST_LAT,
-	TEST_GET_LAT,
-	TEST_BW,
-	TEST_PUT_BW,
-	TEST_BW_SYNC,
-	TEST_NATURAL_BW,
-	TEST_ALLREDUCE,
-	TEST_ALLTOALL,
-	TEST_COMMAND, /* not of the suite: a program of the site */
-	TEST_MAX
+enum canary_test {
+	CANARY_LAT,
+	CANARY_GET_LAT,
+	CANARY_BW,
+	CANARY_PUT_BW,
+	CANARY_BW_SYNC,
+	CANARY_NATURAL_BW,
+	CANARY_ALLREDUCE,
+	CANARY_ALLTOALL,
+	CANARY_COMMAND, /* not of the suite: a program of the site */
+	CANARY_MAX
 };
 
 struct test_row {
@@ -37,7 +37,7 @@ struct test_row {
 	int window;        /* messages in flight to a neighbour */
 	const char *text;
 };
-extern const struct test_row names_tests[TEST_MAX];
+extern const struct test_row names_tests[CANARY_MAX];
 int names_test_find(const char *name); /* index or -ENOENT */
 
 /* Congestor kinds (GPCNeT section 3.2). idle is the null variant: it holds

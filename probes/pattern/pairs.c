@@ -11,7 +11,7 @@
 
 #define SECTION "pairs"
 
-struct pairs {
+struct pair_medians {
 	struct plan *p;
 	struct plan_transfer t; /* what all have alike */
 	uint64_t bytes;         /* of a device */
@@ -20,7 +20,7 @@ struct pairs {
 
 /* What a device sends: the rest is spread over the first pieces. */
 static void
-send_all(struct pairs *ps)
+send_all(struct pair_medians *ps)
 {
 	struct plan_transfer t = ps->t;
 	uint64_t off = 0;
@@ -39,7 +39,7 @@ send_all(struct pairs *ps)
 }
 
 static void
-meet(struct pairs *ps, uint32_t a, uint32_t b)
+meet(struct pair_medians *ps, uint32_t a, uint32_t b)
 {
 	struct plan_transfer *t = &ps->t;
 
@@ -54,7 +54,7 @@ meet(struct pairs *ps, uint32_t a, uint32_t b)
 
 /* The last with the first, where their number lets both be without another. */
 static void
-meet_all(struct pairs *ps, uint32_t shift)
+meet_all(struct pair_medians *ps, uint32_t shift)
 {
 	for (uint32_t a = shift; a + 1 < ps->nodes; a += 2)
 		meet(ps, a, a + 1);
@@ -67,7 +67,7 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
     size_t why_bytes)
 {
 	uint32_t shift = (uint32_t)conf_int(c, SECTION, "shift");
-	struct pairs ps = { .g = (uint32_t)conf_int(c, SECTION, "g"),
+	struct pair_medians ps = { .g = (uint32_t)conf_int(c, SECTION, "g"),
 		.pieces = (uint32_t)conf_int(c, SECTION, "pieces"),
 		.bytes = conf_bytes(c, SECTION, "bytes") };
 	char *title;

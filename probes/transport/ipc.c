@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "probes/transport/ipc_part.h"
-#include "probes/transport/patience.h"
+#include "probes/transport/backoff.h"
 
 /* At words that nobody has written yet; then to sleep, where that pays. */
 #define LOOKS 32
@@ -90,7 +90,7 @@ ipc_start(struct transport *t, uint32_t batch)
 	}
 	t->passive[t->passive_count++] = batch;
 	atomic_store_explicit(&w->slot->ready, w->count, memory_order_release);
-	bell_ring(&w->board->ready);
+	doorbell_ring(&w->board->ready);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ test_blocked(struct transport *t)
 		uint32_t end = t->blocked[i];
 		struct work *w = &t->works[end];
 
-		if (rc < 0 || own_bytes >= PATIENCE_WORK_BYTES ||
+		if (rc < 0 || own_bytes >= BACKOFF_WORK_BYTES ||
 		    atomic_load_explicit(&w->slot->ready,
 			memory_order_acquire) != w->count) {
 			t->blocked[left++] = end;
@@ -121,7 +121,7 @@ test_blocked(struct transport *t)
 	}
 	t->blocked_count = left;
 	if (own_bytes > 0)
-		patience_give_way();
+		backoff_give_way();
 	return rc;
 }
 
@@ -144,7 +144,7 @@ test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 		}
 		atomic_store_explicit(&w->slot->done, w->count,
 		    memory_order_release);
-		bell_ring(&w->board->done);
+		doorbell_ring(&w->board->done);
 		ret_ends[ends++] = end;
 	}
 	t->copying_count = left;
@@ -155,7 +155,7 @@ test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 static int
 test_passive(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 {
-	unsigned int rings = bell_rings(&t->board->done);
+	unsigned int rings = doorbell_rings(&t->board->done);
 	uint32_t left = 0;
 
 	if (rings == t->rings)
@@ -194,13 +194,13 @@ ipc_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 /* ---- sleep ---- */
 
 /* The bell that all workers wait for; NULL: there are several. */
-static struct bell *
+static struct doorbell *
 only_bell(const struct transport *t)
 {
-	struct bell *only = NULL;
+	struct doorbell *only = NULL;
 
 	for (uint32_t i = 0; i < t->blocked_count; i++) {
-		struct bell *b = &t->works[t->blocked[i]].board->ready;
+		struct doorbell *b = &t->works[t->blocked[i]].board->ready;
 
 		if (only != NULL && only != b)
 			return NULL;
@@ -224,14 +224,14 @@ is_ready(const struct transport *t)
 static int
 sleep_until_ready(struct transport *t)
 {
-	struct bell *b = only_bell(t);
+	struct doorbell *b = only_bell(t);
 	unsigned int rings;
 
 	if (b == NULL)
 		return 0;
-	rings = bell_rings(b);
+	rings = doorbell_rings(b);
 	if (!is_ready(t))
-		bell_sleep(b, rings);
+		doorbell_sleep(b, rings);
 	return 1;
 }
 
@@ -262,11 +262,11 @@ ends_awaited(const struct transport *t)
 static int
 sleep_until_done(struct transport *t)
 {
-	struct bell *b = &t->board->done;
-	unsigned int rings = bell_rings(b), more = ends_awaited(t);
+	struct doorbell *b = &t->board->done;
+	unsigned int rings = doorbell_rings(b), more = ends_awaited(t);
 
 	if (more > 0)
-		bell_sleep_many(b, rings, more);
+		doorbell_sleep_many(b, rings, more);
 	return 1;
 }
 

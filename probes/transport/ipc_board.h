@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "probes/transport/bell.h"
+#include "probes/transport/doorbell.h"
 #include "probes/transport/transport.h"
 
 #define BOARD_LINE_BYTES 64
@@ -27,8 +27,8 @@ struct board_slot {
 
 struct board {
 	uint32_t slots_count;
-	struct bell ready; /* workers sleep */
-	struct bell done;  /* its owner sleeps */
+	struct doorbell ready; /* workers sleep */
+	struct doorbell done;  /* its owner sleeps */
 	_Alignas(BOARD_LINE_BYTES) struct board_slot
 	    slots[]; /* by peer, receive, tag */
 };

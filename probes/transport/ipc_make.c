@@ -10,7 +10,7 @@
 
 #include "common/xalloc.h"
 #include "probes/transport/ipc_part.h"
-#include "probes/transport/patience.h"
+#include "probes/transport/backoff.h"
 
 /* What everybody on the node tells everybody. */
 struct card {
@@ -225,7 +225,7 @@ exchange(const struct transport_team *team, struct card *mine, int *ret_count)
 	cards = xcalloc((size_t)*ret_count, sizeof(*cards));
 	MPI_Iallgather(mine, sizeof(*mine), MPI_CHAR, cards, sizeof(*mine),
 	    MPI_CHAR, team->mates, &req);
-	patience_request(&req);
+	backoff_request(&req);
 	return cards;
 }
 
@@ -245,7 +245,7 @@ ipc_prepare(const struct transport_team *team,
 	t->blocked = xcalloc(n, sizeof(*t->blocked));
 	t->copying = xcalloc(n, sizeof(*t->copying));
 	t->passive = xcalloc(n, sizeof(*t->passive));
-	t->sleeps = patience_cores_are_shared(team->mates);
+	t->sleeps = backoff_cores_are_shared(team->mates);
 	ret_why[0] = '\0';
 	rc = card_make(t, &mine, ret_why, why_bytes);
 	mine.rc = rc;

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "common/xalloc.h"
-#include "probes/transport/patience.h"
+#include "probes/transport/backoff.h"
 #include "probes/transport/transport.h"
 
 /* More than any link needs to be full: 25 GB/s for 5 us. */
@@ -336,7 +336,7 @@ mpi_wait_all(struct transport *t)
 {
 	int rc;
 
-	if (t->pieces == NULL || !patience_mpi_gives_way())
+	if (t->pieces == NULL || !backoff_mpi_gives_way())
 		return 0;
 	rc = check(t,
 	    MPI_Waitall((int)t->first[t->share->ends_count], t->all,

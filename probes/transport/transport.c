@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "probes/transport/patience.h"
+#include "probes/transport/backoff.h"
 
 /* Well below the 2 GiB that an int counts, and a multiple of every page. */
 #define PIECE_BYTES_MAX (1ULL << 30)
@@ -64,7 +64,7 @@ transport_pieces_fit(const struct transport_ops *ops,
 static void
 finish(MPI_Request *req)
 {
-	if (patience_request(req) != MPI_SUCCESS)
+	if (backoff_request(req) != MPI_SUCCESS)
 		fatalx("ranks cannot agree: MPI failed");
 }
 

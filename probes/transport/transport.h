@@ -3,9 +3,9 @@
  * transport.h - how the bytes of a plan move between ranks.
  *
  * A transport is a table of calls, one .c file (mpi, rma, ipc, xccl). The
- * executor (probes/run/exec.h) gives it, once, its share of a plan: the ends
- * that this rank has in the transfers that go by it. Whatever costs time is
- * made then (requests, handles, communicators, streams) and used again in
+ * executor (probes/execute/exec.h) gives it, once, its share of a plan: the
+ * ends that this rank has in the transfers that go by it. Whatever costs time
+ * is made then (requests, handles, communicators, streams) and used again in
  * every iteration. Several transports share one plan; each sees only its own
  * transfers.
  *

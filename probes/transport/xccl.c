@@ -16,7 +16,7 @@
 
 #include "common/clk.h"
 #include "common/xalloc.h"
-#include "probes/transport/patience.h"
+#include "probes/transport/backoff.h"
 #include "probes/transport/transport.h"
 #include "probes/transport/xccl_lib.h"
 
@@ -85,7 +85,7 @@ shares_gpu(const struct transport_team *team, char *why, size_t why_bytes)
 		team->ops->facts(team->device, &facts);
 	MPI_Iallgather(facts.pci, PCI_BYTES, MPI_CHAR, all, PCI_BYTES, MPI_CHAR,
 	    team->mates, &req);
-	patience_request(&req);
+	backoff_request(&req);
 	for (int i = 0; rc == 0 && i < ranks; i++)
 		if (i != me && facts.pci[0] != '\0' &&
 		    memcmp(all + i * PCI_BYTES, facts.pci, PCI_BYTES) == 0)
@@ -161,7 +161,7 @@ count_members(struct transport *t, int *ret_root)
 	t->numbers = xcalloc((size_t)t->team->ranks, sizeof(*t->numbers));
 	MPI_Iallgather(&mine, 1, MPI_INT, t->numbers, 1, MPI_INT, t->team->comm,
 	    &req);
-	patience_request(&req);
+	backoff_request(&req);
 	for (int r = 0; r < t->team->ranks; r++) {
 		if (t->numbers[r] == 0)
 			continue;
@@ -185,7 +185,7 @@ share_id(struct transport *t, int root, struct xccl_id *ret)
 	if (t->team->rank == root && t->lib != NULL)
 		news.result = t->lib->get_unique_id(&news.id);
 	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, root, t->team->comm, &req);
-	patience_request(&req);
+	backoff_request(&req);
 	*ret = news.id;
 	if (news.result != XCCL_SUCCESS && t->lib != NULL)
 		return fail(t, news.result, "making an id");

@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/transport/patience.h"
+#include "probes/transport/backoff.h"
 #include "probes/transport/xccl_lib.h"
 
 #define NAP_NS (50ULL * 1000)
@@ -285,7 +285,7 @@ join(struct xccl_coll *c, char *why, size_t why_bytes)
 	if (team->rank == 0)
 		news.result = c->lib->get_unique_id(&news.id);
 	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, 0, team->comm, &req);
-	patience_request(&req);
+	backoff_request(&req);
 	if (news.result == XCCL_SUCCESS)
 		news.result = c->lib->comm_init_rank(&c->comm, team->ranks,
 		    news.id, team->rank);

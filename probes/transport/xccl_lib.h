@@ -3,7 +3,7 @@
  * xccl_lib.h - NCCL or RCCL, opened at run time, by prototypes of our own: no
  * header of theirs is needed to build, and no library to start. What is used
  * has had the same form in NCCL since 2.7 and in RCCL;
- * tests/unit/transport/test_xccl_lib.c compares it with nccl.h.
+ * tests/unit/probes/transport/test_xccl_lib.c compares it with nccl.h.
  *
  * Results are enum xccl_result; comm and stream are theirs.
  */

@@ -18,7 +18,7 @@
 #include "common/clk.h"
 #include "common/robust.h"
 #include "common/str.h"
-#include "probes/run/rounds.c" /* for its samples */
+#include "probes/congestion/rounds.c" /* for its samples */
 #include "tests/bench/plain_loop.h"
 
 #define TURNS_MAX 1000
@@ -26,7 +26,7 @@
 #define LIMIT     0.03
 
 struct row {
-	enum test test;
+	enum canary_test test;
 	int count; /* operations in a turn */
 	int turns;
 };
@@ -120,8 +120,8 @@ int
 main(int argc, char **argv)
 {
 	/* An exchange of 2 MiB takes a tenth of a second on the lab. */
-	static const struct row rows[] = { { TEST_LAT, 100, 1000 },
-		{ TEST_BW_SYNC, 2, 80 }, { TEST_ALLREDUCE, 100, 1000 } };
+	static const struct row rows[] = { { CANARY_LAT, 100, 1000 },
+		{ CANARY_BW_SYNC, 2, 80 }, { CANARY_ALLREDUCE, 100, 1000 } };
 	struct settings s = { .share = 1,
 		.seed = 1,
 		.timeout_ns = 60 * CLK_NS_PER_S };

@@ -16,8 +16,8 @@
 #include "common/clk.h"
 #include "common/robust.h"
 #include "common/str.h"
-#include "probes/run/rounds.c" /* for its samples */
-#include "probes/run/stop.h"
+#include "probes/congestion/rounds.c" /* for its samples */
+#include "probes/sampling/stop.h"
 #include "tests/bench/calls.h"
 #include "tests/bench/plain_loop.h"
 
@@ -126,14 +126,14 @@ print_row(struct bench *b)
 }
 
 static int
-large(enum test test)
+large(enum canary_test test)
 {
 	return names_tests[test].bytes > 65536;
 }
 
 /* 1: the calls of an operation differ. */
 static int
-bench(struct world *w, const struct settings *s, enum test test)
+bench(struct world *w, const struct settings *s, enum canary_test test)
 {
 	const struct stop_exact *e = &stop_exact[test];
 	struct bench *b = calloc(1, sizeof(*b));
@@ -185,8 +185,8 @@ main(int argc, char **argv)
 		       "rings | operations a ring, paper | engine | paper's "
 		       "loop, us | engine, us | ratio |\n"
 		       "|---|---|---|---:|---:|---:|---:|---:|---:|\n");
-	for (int test = 0; test < TEST_MAX; test++)
-		differ |= bench(&w, &s, (enum test)test);
+	for (int test = 0; test < CANARY_MAX; test++)
+		differ |= bench(&w, &s, (enum canary_test)test);
 	world_close(&w, differ);
 	return differ;
 }

@@ -14,8 +14,8 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
-#include "probes/run/team.h"
-#include "probes/run/trial.h"
+#include "probes/job/team.h"
+#include "probes/execute/trial.h"
 
 #define TURNS 21
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "tests/unit/plan/sweep.h"
+#include "tests/unit/probes/plan/sweep.h"
 
 static double
 cpu_s(void)

@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "tests/unit/plan/cases.h"
+#include "tests/unit/probes/plan/cases.h"
 
-#include "probes/plan/predict.h"
+#include "probes/predict/predict.h"
 
 static double
 cpu_s(void)

@@ -92,19 +92,19 @@ alltoall(const struct plain_loop *p)
 	    p->comm);
 }
 
-static void (*const once[TEST_MAX])(const struct plain_loop *) = {
-	[TEST_LAT] = latency,
-	[TEST_GET_LAT] = get_latency,
-	[TEST_BW] = bandwidth,
-	[TEST_PUT_BW] = put_bandwidth,
-	[TEST_BW_SYNC] = bandwidth_sync,
-	[TEST_NATURAL_BW] = bandwidth,
-	[TEST_ALLREDUCE] = allreduce,
-	[TEST_ALLTOALL] = alltoall,
+static void (*const once[CANARY_MAX])(const struct plain_loop *) = {
+	[CANARY_LAT] = latency,
+	[CANARY_GET_LAT] = get_latency,
+	[CANARY_BW] = bandwidth,
+	[CANARY_PUT_BW] = put_bandwidth,
+	[CANARY_BW_SYNC] = bandwidth_sync,
+	[CANARY_NATURAL_BW] = bandwidth,
+	[CANARY_ALLREDUCE] = allreduce,
+	[CANARY_ALLTOALL] = alltoall,
 };
 
 int
-plain_open(struct plain_loop *p, enum test test, MPI_Comm comm)
+plain_open(struct plain_loop *p, enum canary_test test, MPI_Comm comm)
 {
 	memset(p, 0, sizeof(*p));
 	p->comm = comm;
@@ -112,7 +112,7 @@ plain_open(struct plain_loop *p, enum test test, MPI_Comm comm)
 	MPI_Comm_size(comm, &p->size);
 	if (p->size > RANKS_MAX)
 		return -1;
-	if (test != TEST_GET_LAT && test != TEST_PUT_BW)
+	if (test != CANARY_GET_LAT && test != CANARY_PUT_BW)
 		return 0;
 	if (MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, comm, &p->base,
 		&p->win) != MPI_SUCCESS)
@@ -141,7 +141,7 @@ now_s(void)
 }
 
 double
-plain_turn(struct plain_loop *p, enum test test, int warmup, int count)
+plain_turn(struct plain_loop *p, enum canary_test test, int warmup, int count)
 {
 	double sum_s = 0, all_s;
 

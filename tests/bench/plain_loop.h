@@ -23,10 +23,11 @@ struct plain_loop {
 };
 
 /* -1: this MPI has no windows here. */
-int plain_open(struct plain_loop *p, enum test test, MPI_Comm comm);
+int plain_open(struct plain_loop *p, enum canary_test test, MPI_Comm comm);
 void plain_close(struct plain_loop *p);
 /* warmup operations, then count timed ones, after a barrier. The mean of an
  * operation in seconds, over all ranks. */
-double plain_turn(struct plain_loop *p, enum test test, int warmup, int count);
+double plain_turn(struct plain_loop *p, enum canary_test test, int warmup,
+    int count);
 
 #endif

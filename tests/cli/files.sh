@@ -6,7 +6,7 @@
 # device without an end. The standard input stays what it is where it is asked
 # for.
 . "$(dirname "$0")/lib.sh"
-probe=$build/probes/pattern/serial/coalmine-probe
+probe=$build/probes/serial/coalmine-probe
 pipe=$work/pipe
 mkfifo "$pipe" || exit 1
 none='allowed is a plain file, no pipe and no device'

@@ -7,8 +7,8 @@
 
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/pattern/outlook.h"
-#include "probes/plan/model.h"
+#include "probes/predict/expectation.h"
+#include "probes/predict/model.h"
 
 #define GB            1e9
 #define WORDS_MAX     32
@@ -64,7 +64,7 @@ series_gb_per_s(const char *machine, const char *probe)
 	if (predict_plan(p, m, NULL, &pr, why, sizeof(why)) < 0)
 		give_up(probe, why);
 	s = (double)pr.total_ps / 1e12;
-	bytes = outlook_data(p, &note);
+	bytes = expectation_data(p, &note);
 	predict_clear(&pr);
 	plan_free(p);
 	machine_free(m);

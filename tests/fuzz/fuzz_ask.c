@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a launcher's stand-in for ssh asks the head's agent for. */
-#include "agents/asks.c"
+#include "agents/launch/spawn_requests.c"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -15,7 +15,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	size_t i;
 
 	assert((argv == NULL) == (why != NULL));
-	assert(argv == NULL || json_array_size(argv) <= GRAMMAR_ARGS_MAX);
+	assert(
+	    argv == NULL || json_array_size(argv) <= ARGV_ALLOWLIST_ARGS_MAX);
 	json_array_foreach (argv, i, word)
 		assert(json_is_string(word));
 	json_decref(argv);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A launcher's words, one a line; the first line chooses the MPI. */
-#include "agents/grammar.c"
+#include "agents/launch/argv_allowlist.c"
 
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>
 
-#define WORDS_MAX (GRAMMAR_ARGS_MAX + 8)
+#define WORDS_MAX (ARGV_ALLOWLIST_ARGS_MAX + 8)
 
 static size_t
 split(char *text, const char **words)
@@ -42,7 +42,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
 	static const char *const addrs[] = { "10.0.0.1", "fd00::1" };
-	struct grammar_want want = { .addrs = addrs,
+	struct argv_allowlist_want want = { .addrs = addrs,
 		.addr_count = 2,
 		.arsh = "/usr/libexec/coalmine/coalmine-arsh" };
 	char why[256] = "", *text = fuzz_text(data, len_bytes), **argv;
@@ -50,10 +50,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	size_t count = split(text, words);
 
 	want.mpi = text[0] == 'm' ? "mpich" : "openmpi";
-	if (grammar_check(&want, words + 1, count - 1, &argv, why,
+	if (argv_allowlist_check(&want, words + 1, count - 1, &argv, why,
 		sizeof(why)) == 0) {
 		judge(argv);
-		grammar_free(argv);
+		argv_allowlist_free(argv);
 	} else {
 		assert(why[0] != '\0');
 	}

@@ -5,8 +5,8 @@
 
 #include <assert.h>
 
-#include "probes/pattern/mtx.h"
-#include "probes/pattern/neighbor.h"
+#include "probes/neighbor/mtx.h"
+#include "probes/neighbor/neighbor.h"
 
 static char why[256];
 

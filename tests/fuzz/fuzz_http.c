@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heads of HTTP requests. */
-#include "daemon/http_parse.c"
+#include "daemon/http/http_parse.c"
 
 #include "tests/fuzz/fuzz.h"
 

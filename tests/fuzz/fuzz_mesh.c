@@ -3,7 +3,7 @@
  * which. What was taken of a report makes records that anybody can read. */
 #include "tests/fuzz/fuzz.h"
 
-#include "daemon/mesh_gather.c"
+#include "daemon/mesh/mesh_gather.c"
 
 #include <assert.h>
 

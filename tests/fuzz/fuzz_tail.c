@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a child wrote to stderr must fit into a message. */
-#include "agents/tail.c"
-#include "agents/text.c"
+#include "agents/process/stderr_tail.c"
+#include "agents/process/text.c"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -11,15 +11,15 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
-	static struct tail tail;
+	static struct stderr_tail tail;
 	size_t half = len_bytes / 2;
 	json_t *string;
 	char *text;
 
 	memset(&tail, 0, sizeof(tail));
-	tail_add(&tail, (const char *)data, half);
-	tail_add(&tail, (const char *)data + half, len_bytes - half);
-	text = tail_text(&tail);
+	stderr_tail_add(&tail, (const char *)data, half);
+	stderr_tail_add(&tail, (const char *)data + half, len_bytes - half);
+	text = stderr_tail_text(&tail);
 	string = json_string(text);
 	assert(string != NULL); /* NULL: not valid UTF-8 */
 	for (const char *p = text; *p != '\0'; p++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a rank says on its line, one line after another. */
-#include "agents/tether.c"
+#include "agents/run/rank_watch.c"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -9,7 +9,7 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
-	struct tether tether = { 0 };
+	struct rank_watch tether = { 0 };
 	struct line line = { .tether = &tether, .rank = -1, .pid = -1 };
 	char *text = fuzz_text(data, len_bytes), *rest = text, *one;
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "probes/run/tuner_file.h"
+#include "probes/multipath/tuner_file.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Choices of every class of a pair are shares and chunks. */

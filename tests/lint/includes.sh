@@ -2,28 +2,67 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # includes.sh [TREE] - a folder is a boundary: every include is checked against
-# the table below. Columns: file (the first row that matches counts), our
-# folders it may include, libraries it may include. What is in neither list
-# and not a known library is taken for the C library's.
+# the table below. Columns: files (the first row that matches counts), what of
+# ours they may include besides their own folder, libraries they may include.
+# Folders are named from the program on: in daemon/run, "store" is
+# daemon/store. Every program may include common and schema. What is in no
+# list and not a known library is taken for the C library's.
 . "$(dirname "$0")/lib.sh"
 
 table='
-common/conf\.c              common                  ini
-common/                     common                  -
-schema/                     schema,common           jansson
-daemon/store                daemon,schema,common    sqlite3,jansson,event2,zlib
-daemon/webhook              daemon,schema,common    curl,jansson
-daemon/                     daemon,schema,common    event2,openssl,jansson,zlib
-agents/sensor_              agents,schema,common    event2,jansson,vendor
-agents/                     agents,schema,common    event2,openssl,jansson
-probes/plan/pack\.c         probes,schema,common    zlib
-probes/(plan|pattern|topo)/ probes,schema,common    jansson
-probes/device/              probes,schema,common    mpi,jansson,vendor
-probes/transport/xccl       probes,schema,common    mpi,jansson,vendor
-probes/                     probes,schema,common    mpi,jansson
-ctl/                        ctl,schema,common       curl,openssl,jansson
-lab/                        lab,common              -
-tests/                      any                     any
+common/conf\.c        -                                 ini
+common/member\.h        -                                 jansson
+common/               -                                 -
+schema/               -                                 jansson
+
+daemon/store/         .                                 sqlite3,jansson,event2,zlib
+daemon/cluster/       store                             jansson,event2
+daemon/slurm/         -                                 jansson,event2
+daemon/run/           cluster,slurm,store               jansson,event2
+daemon/schedule/      run,store                         jansson
+daemon/diagnosis/judge/ -                               -
+daemon/diagnosis/     diagnosis/judge,cluster,store     jansson
+daemon/mesh/          cluster,run,store                 jansson,event2,openssl
+daemon/react/         cluster,slurm,store               jansson,event2
+daemon/series/        store                             jansson
+daemon/net/           cluster,diagnosis,mesh,react,run,schedule,series,store event2,openssl,jansson
+daemon/view/          cluster,diagnosis,mesh,net,run,schedule,series,store   jansson,event2
+daemon/export/webhook view                              curl,jansson
+daemon/export/        diagnosis/judge,mesh,series,store,view jansson,event2,zlib
+daemon/http/          .,diagnosis,export,net,schedule,series,store,view event2,openssl,jansson,zlib
+daemon/               any                               event2,openssl,jansson,zlib
+
+agents/process/       -                                 event2,jansson
+agents/launch/        process                           event2,jansson
+agents/sensor/        launch                            event2,jansson,vendor
+agents/mesh/          .,sensor                          event2,openssl,jansson
+agents/run/           .,launch,process,session          event2,jansson
+agents/session/       .,launch,mesh,process,run,sensor  event2,openssl,jansson
+agents/               any                               event2,jansson
+
+probes/plan/pack\.c   -                                 zlib
+probes/plan/          -                                 jansson
+probes/topology/      -                                 jansson
+probes/multipath/     pattern,plan,sampling             jansson
+probes/predict/       pattern,plan,topology             jansson
+probes/pattern/       plan                              jansson
+probes/neighbor/      pattern,plan                      jansson
+probes/collective/    multipath,pattern,plan,predict,topology jansson
+probes/tune/          collective,predict,topology       jansson
+probes/device/        .,plan,device,device/gpu          mpi,jansson,vendor
+probes/transport/xccl device,plan                       mpi,jansson,vendor
+probes/transport/     device,plan                       mpi,jansson
+probes/sampling/      job                               jansson
+probes/job/           transport                         mpi,jansson
+probes/execute/       device,job,plan,sampling,transport mpi,jansson
+probes/congestion/    job,sampling                      mpi,jansson
+probes/compare/       any                               mpi,jansson
+probes/verbs/         any                               mpi,jansson
+probes/               any                               mpi,jansson
+
+ctl/                  -                                 curl,openssl,jansson
+lab/                  -                                 -
+tests/                any                               any
 '
 
 files '*.[ch]' | xargs grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null |
@@ -41,6 +80,25 @@ function library(header)
 function allowed(list, item)
 {
 	return list == "any" || index("," list ",", "," item ",") > 0
+}
+function folder_of(path)
+{
+	sub(/\/[^\/]*$/, "", path)
+	return path
+}
+function reaches(file, header, list,    program, from)
+{
+	program = substr(file, 1, index(file, "/") - 1)
+	from = folder_of(header)
+	if (list == "any" && program == "tests" || from == folder_of(file) ||
+	    from == "common" || from == "schema" && program != "common" &&
+	    program != "lab")
+		return 1
+	if (from == program)
+		return allowed(list, ".")
+	if (index(from, program "/") != 1)
+		return 0
+	return allowed(list, substr(from, length(program) + 2))
 }
 function complain(text)
 {
@@ -68,10 +126,9 @@ BEGIN {
 	}
 	if (match($0, /"[^"]*"/)) {
 		header = substr($0, RSTART + 1, RLENGTH - 2)
-		folder = substr(header, 1, index(header, "/") - 1)
-		if (folder == "" || folder ~ /^\./)
+			if (header !~ /\// || header ~ /^\./)
 			complain("\"" header "\" is not written from the root")
-		else if (!allowed(folders[r], folder))
+		else if (!reaches(file, header, folders[r]))
 			complain("must not include " header)
 	} else if (match($0, /<[^>]*>/)) {
 		header = substr($0, RSTART + 1, RLENGTH - 2)
@@ -83,6 +140,14 @@ BEGIN {
 	}
 }
 END { exit bad }' || exit 1
+
+# What a folder is for stands in it.
+for d in $(files '*.c' | grep -v '^tests/\|^lab/' | xargs -n 1 dirname | sort -u); do
+	[ -f "$d/README.md" ] || {
+		echo "$d: no README.md says what it is for"
+		exit 1
+	}
+done
 
 # A vendor's library is opened by name at run time: the name counts as well.
 files '*.[ch]' | grep -Ev '^(agents/sensor_|probes/(device/|transport/xccl)|tests/)' |

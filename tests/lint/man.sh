@@ -13,8 +13,8 @@ bad=0
 page() {
 	case $1 in
 	coalmined | coalmine-agent | campaign) echo etc/coalmine.conf.5 ;;
-	machine) echo probes/topo/coalmine-machine.5 ;;
-	plan) echo probes/pattern/coalmine-plan.7 ;;
+	machine) echo probes/topology/coalmine-machine.5 ;;
+	plan) echo probes/plan/coalmine-plan.7 ;;
 	cause | state | test | congestor | stop) echo schema/coalmine-output.7 ;;
 	message) echo schema/coalmine-wire.7 ;;
 	esac

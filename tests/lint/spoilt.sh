@@ -18,9 +18,13 @@ fresh() {
 	mkdir -p "$tree"/{common,schema,daemon,probes/plan,etc,tests/unit,systemd}
 	cp "$lint/../../.clang-format" "$tree"
 	cp "$lint/../../etc/coalmine.conf.5" "$lint"/../../etc/*.conf "$tree/etc"
-	mkdir -p "$tree/probes/pattern" "$tree/probes/topo"
-	cp "$lint/../../probes/pattern/coalmine-plan.7" "$tree/probes/pattern"
-	cp "$lint/../../probes/topo/coalmine-machine.5" "$tree/probes/topo"
+	mkdir -p "$tree/probes/topology" "$tree/daemon/run"
+	for d in common daemon probes/plan; do
+		echo "# $d" >"$tree/$d/README.md"
+	done
+	cp "$lint/../../probes/plan/coalmine-plan.7" "$tree/probes/plan"
+	cp "$lint/../../probes/topology/coalmine-machine.5" \
+	    "$tree/probes/topology"
 	cp "$lint"/../../schema/*.7 "$tree/schema"
 	cp "$lint"/../../systemd/* "$tree/systemd"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
@@ -68,8 +72,8 @@ for l in includes headers format functions paths man generated units; do
 	failed=1
 done
 
-spoil includes 'common/one.c:9: must not include daemon/store.h' \
-    'echo "#include \"daemon/store.h\"" >>common/one.c'
+spoil includes 'common/one.c:9: must not include daemon/store/store.h' \
+    'echo "#include \"daemon/store/store.h\"" >>common/one.c'
 spoil includes 'must not include probes/plan.h' \
     'echo "#include \"probes/plan.h\"" >>daemon/d.c'
 spoil includes 'must not include sqlite3.h (sqlite3)' \
@@ -84,7 +88,10 @@ spoil includes 'not written from the root' \
     'echo "#include \"one.h\"" >>common/one.c'
 spoil includes 'not written from the root' \
     'echo "#include \"../daemon/d.h\"" >>common/one.c'
+spoil includes 'daemon/run/r.c:1: must not include daemon/view/view.h' \
+    'echo "#include \"daemon/view/view.h\"" >daemon/run/r.c'
 spoil includes 'without a row' 'mkdir new; cp common/one.c new'
+spoil includes 'common: no README.md' 'rm common/README.md'
 spoil includes 'a vendor library is named' \
     'echo "const char *x = \"libcuda.so.1\";" >>daemon/d.c'
 spoil headers 'size_t' 'sed -i /stddef/d common/one.h'

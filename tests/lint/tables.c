@@ -87,7 +87,7 @@ static const struct words {
 	void (*at)(size_t i, struct word *ret);
 	void (*more)(size_t i, FILE *to); /* NULL: nothing */
 } words[] = {
-	{ "test", TEST_MAX, test_at, NULL },
+	{ "test", CANARY_MAX, test_at, NULL },
 	{ "congestor", CONGESTOR_MAX, congestor_at, NULL },
 	{ "state", RUN_STATE_MAX, state_at, NULL },
 	{ "cause", CAUSE_MAX, cause_at, NULL },

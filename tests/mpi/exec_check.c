@@ -17,10 +17,10 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
-#include "probes/run/exec_part.h"
-#include "probes/run/team.h"
-#include "probes/run/trial.h"
-#include "probes/transport/patience.h"
+#include "probes/execute/exec_part.h"
+#include "probes/job/team.h"
+#include "probes/execute/trial.h"
+#include "probes/transport/backoff.h"
 
 const struct transport_ops *original_find(enum plan_via via);
 #define transport_find original_find
@@ -513,7 +513,7 @@ setup_of(enum plan_via via)
 		 * is still being taken. */
 		MPI_Iallreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_MAX,
 		    team->comm, &req);
-		patience_request(&req);
+		backoff_request(&req);
 		best_s = s < best_s ? s : best_s;
 		exec_free(e);
 	}

@@ -6,8 +6,8 @@
  * only for the card's name, by gpu_name_*.c: what the runtime has for that
  * changes its layout between versions.
  */
-#ifndef PROBES_DEVICE_GPU_H
-#define PROBES_DEVICE_GPU_H
+#ifndef PROBES_DEVICE_GPU_GPU_H
+#define PROBES_DEVICE_GPU_GPU_H
 
 #include <stdint.h>
 #include <sys/queue.h>

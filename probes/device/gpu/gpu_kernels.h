@@ -3,8 +3,8 @@
  * gpu_kernels.h - the one kernel of the project, for every op and type, as C
  * sees it. gpu_kernels.cu is compiled by nvcc and by hipcc unchanged.
  */
-#ifndef PROBES_DEVICE_GPU_KERNELS_H
-#define PROBES_DEVICE_GPU_KERNELS_H
+#ifndef PROBES_DEVICE_GPU_GPU_KERNELS_H
+#define PROBES_DEVICE_GPU_GPU_KERNELS_H
 
 #include <stdint.h>
 

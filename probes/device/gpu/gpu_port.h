@@ -6,8 +6,8 @@
  * GPU_HIP is set by the build. Calls whose meaning or layout changes between
  * versions (cudaGetDeviceProperties, hipPointerGetAttributes) are not used.
  */
-#ifndef PROBES_DEVICE_GPU_PORT_H
-#define PROBES_DEVICE_GPU_PORT_H
+#ifndef PROBES_DEVICE_GPU_GPU_PORT_H
+#define PROBES_DEVICE_GPU_GPU_PORT_H
 
 #ifdef GPU_HIP
 

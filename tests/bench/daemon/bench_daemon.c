@@ -17,8 +17,8 @@
 #include "common/hist.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "daemon/latest.h"
-#include "daemon/store.h"
+#include "daemon/series/latest.h"
+#include "daemon/store/store.h"
 #include "schema/record.h"
 
 #define RECORDS  20000

@@ -30,9 +30,9 @@
 #include "common/rng.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/mesh_gather.h"
-#include "daemon/store.h"
-#include "daemon/store_db.h"
+#include "daemon/mesh/mesh_gather.h"
+#include "daemon/store/store.h"
+#include "daemon/store/store_db.h"
 #include "schema/record.h"
 
 #define STEP_S         300 /* mesh.interval and the light campaigns */

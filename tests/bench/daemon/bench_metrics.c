@@ -13,15 +13,15 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "daemon/agenda.h"
-#include "daemon/campaign.h"
-#include "daemon/cost.h"
-#include "daemon/hub.h"
-#include "daemon/latest.h"
-#include "daemon/metrics.h"
-#include "daemon/roster.h"
-#include "daemon/store.h"
-#include "daemon/view_int.h"
+#include "daemon/schedule/scheduler.h"
+#include "daemon/schedule/campaign.h"
+#include "daemon/run/cost.h"
+#include "daemon/net/hub.h"
+#include "daemon/series/latest.h"
+#include "daemon/export/metrics.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/store/store.h"
+#include "daemon/view/view_int.h"
 
 #define NODES      10000
 #define TURNS      20
@@ -132,7 +132,8 @@ bench(struct event_base *base, struct store *store, const char *dir)
 	struct cost_rules rules = { 0 };
 	struct costs *costs = costs_new(store, &rules);
 	struct campaigns *campaigns = campaigns_new(dir);
-	struct agenda *agenda = agenda_new(campaigns, hub_runs(hub), store);
+	struct scheduler *agenda = scheduler_new(campaigns, hub_runs(hub),
+	    store);
 	struct view_parts parts = { .hub = hub,
 		.campaigns = campaigns,
 		.agenda = agenda,
@@ -150,7 +151,7 @@ bench(struct event_base *base, struct store *store, const char *dir)
 	fill_latest(latest);
 	bad = measure(&in);
 	view_free(view);
-	agenda_free(agenda);
+	scheduler_free(agenda);
 	campaigns_free(campaigns);
 	costs_free(costs);
 	hub_free(hub);

@@ -24,9 +24,9 @@
 #include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/http.h"
+#include "daemon/http/http.h"
 #include "schema/record.h"
-#include "tests/unit/daemon/fake_view.h"
+#include "tests/unit/daemon/http/fake_view.h"
 
 #define HOUR_NS (3600 * CLK_NS_PER_S)
 #define RUNS    24

@@ -5,7 +5,7 @@
 # output, campaign files, exit codes, and that every wrong input is answered
 # within 2 s with the option's name.
 build=${COALMINE_BUILD:-$(dirname "$0")/../../../build/dev}
-probe=$build/probes/pattern/serial/coalmine-probe
+probe=$build/probes/serial/coalmine-probe
 work=$(mktemp -d /tmp/coalmine-plan.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 bad=0

@@ -5,7 +5,7 @@
 # and links as table and JSON, machines by name and file, campaign files, and
 # that every wrong input is answered within 2 s with its place.
 build=${COALMINE_BUILD:-$(dirname "$0")/../../../build/dev}
-probe=$build/probes/pattern/serial/coalmine-probe
+probe=$build/probes/serial/coalmine-probe
 work=$(mktemp -d /tmp/coalmine-predict.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 bad=0

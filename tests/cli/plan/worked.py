@@ -17,7 +17,7 @@ import tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
 build = os.environ.get("COALMINE_BUILD", here + "/../../../build/dev")
-probe = build + "/probes/pattern/serial/coalmine-probe"
+probe = build + "/probes/serial/coalmine-probe"
 SIZES = {"int32": 4, "int64": 8, "float": 4, "double": 8, "half": 2}
 bad = cases = 0
 

@@ -7,7 +7,7 @@
 
 #include "common/rng.h"
 #include "common/xalloc.h"
-#include "daemon/judge/loss.h"
+#include "daemon/diagnosis/judge/loss.h"
 
 #define LEAF_NODES 32
 #define RINGS      2 /* of a class: four pairs a node */
@@ -170,8 +170,7 @@ epoch(struct echoes *e)
 	}
 	/* The guilty one's other class may come a round later. */
 	if (e->f->uplink >= 0)
-		look(e, e->f->uplink == 1 ? JUDGE_LEAF : JUDGE_PLACE,
-		    e->guilty);
+		look(e, e->f->uplink == 1 ? JUDGE_LEAF : JUDGE_NODE, e->guilty);
 }
 
 void

@@ -7,7 +7,7 @@
 
 #include "common/clk.h"
 #include "common/xalloc.h"
-#include "daemon/judge/drift.h"
+#include "daemon/diagnosis/judge/drift.h"
 
 #define LOG_20 0.1823215567939546 /* log(1.2): 20 % slower */
 
@@ -59,18 +59,18 @@ make_spine(struct world *w, const struct trial_fault *f, int round,
 }
 
 const struct trial_fault trial_faults[] = {
-	{ "1 node of 256, 20 %", 256, 32, 1, 1, LOG_20, make_nodes, JUDGE_PLACE,
+	{ "1 node of 256, 20 %", 256, 32, 1, 1, LOG_20, make_nodes, JUDGE_NODE,
 	    CONFIRM_NODE, 0 },
-	{ "8 nodes of 256, 20 %", 256, 32, 1, 8, LOG_20, make_nodes,
-	    JUDGE_PLACE, CONFIRM_NODE, 0 },
+	{ "8 nodes of 256, 20 %", 256, 32, 1, 8, LOG_20, make_nodes, JUDGE_NODE,
+	    CONFIRM_NODE, 0 },
 	{ "1 node of 256, 20 %, leaves unknown", 256, 0, 1, 1, LOG_20,
-	    make_nodes, JUDGE_PLACE, CONFIRM_NODE, 0 },
+	    make_nodes, JUDGE_NODE, CONFIRM_NODE, 0 },
 	{ "1 node of 10,000, 20 %", 10000, 32, 1, 1, LOG_20, make_nodes,
-	    JUDGE_PLACE, CONFIRM_NODE, 0 },
+	    JUDGE_NODE, CONFIRM_NODE, 0 },
 	{ "8 nodes of 10,000, 20 %", 10000, 32, 1, 8, LOG_20, make_nodes,
-	    JUDGE_PLACE, CONFIRM_NODE, 0 },
+	    JUDGE_NODE, CONFIRM_NODE, 0 },
 	{ "1 rail of 8 x 256, 20 %", 256, 32, 8, 1, LOG_20, make_nodes,
-	    JUDGE_PLACE, CONFIRM_NODE, 0 },
+	    JUDGE_NODE, CONFIRM_NODE, 0 },
 	{ "1 leaf of 8, 20 %", 256, 32, 1, 1, LOG_20, make_leaves, JUDGE_LEAF,
 	    CONFIRM_LEAF, 0 },
 	{ "1 uplink of 8, 20 %", 256, 32, 1, 1, LOG_20, make_uplinks,
@@ -78,14 +78,14 @@ const struct trial_fault trial_faults[] = {
 	{ "1 uplink of 313, 20 %", 10000, 32, 1, 1, LOG_20, make_uplinks,
 	    JUDGE_LEAF, CONFIRM_LINK, 0 },
 	{ "1 busy host of 256, 30 %", 256, 32, 1, 1, 0.26236426446749106,
-	    make_busy, JUDGE_PLACE, CONFIRM_NODE, 1 },
-	{ "1 spine of 4, 20 %", 256, 32, 1, 0, LOG_20, make_spine, JUDGE_PLACE,
+	    make_busy, JUDGE_NODE, CONFIRM_NODE, 1 },
+	{ "1 spine of 4, 20 %", 256, 32, 1, 0, LOG_20, make_spine, JUDGE_NODE,
 	    CONFIRM_UNCLEAR, 0 },
-	{ NULL, 0, 0, 0, 0, 0, NULL, JUDGE_PLACE, CONFIRM_CLEARED, 0 },
+	{ NULL, 0, 0, 0, 0, 0, NULL, JUDGE_NODE, CONFIRM_CLEARED, 0 },
 };
 
 /* A world, its judge and the round that is being heard. */
-struct court {
+struct diagnosis {
 	struct world *w;
 	struct judge *j;
 	struct score_obs *obs;
@@ -94,7 +94,8 @@ struct court {
 };
 
 static void
-court_open(struct court *c, const struct world_options *o, uint64_t seed)
+diagnosis_open(struct diagnosis *c, const struct world_options *o,
+    uint64_t seed)
 {
 	c->w = world_new(o, seed);
 	c->j = judge_new(&judge_defaults);
@@ -102,7 +103,7 @@ court_open(struct court *c, const struct world_options *o, uint64_t seed)
 }
 
 static void
-court_close(struct court *c)
+court_close(struct diagnosis *c)
 {
 	world_free(c->w);
 	judge_free(c->j);
@@ -110,7 +111,7 @@ court_close(struct court *c)
 }
 
 static void
-court_round(struct court *c)
+court_round(struct diagnosis *c)
 {
 	world_round(c->w, c->obs);
 	c->change_count = judge_round(c->j, c->obs, c->w->places, c->w->busy,
@@ -118,7 +119,7 @@ court_round(struct court *c)
 }
 
 static int
-state_of(const struct court *c, enum judge_kind kind, uint32_t index)
+state_of(const struct diagnosis *c, enum judge_kind kind, uint32_t index)
 {
 	const struct judge_track *t = judge_track(c->j, kind, index);
 
@@ -127,7 +128,7 @@ state_of(const struct court *c, enum judge_kind kind, uint32_t index)
 
 /* Places of the suspect's rail, as the second pass sees them. */
 static struct confirm_node *
-candidates(const struct court *c, uint32_t rail, uint32_t leaf,
+candidates(const struct diagnosis *c, uint32_t rail, uint32_t leaf,
     int leaf_accused)
 {
 	const struct world *w = c->w;
@@ -136,7 +137,7 @@ candidates(const struct court *c, uint32_t rail, uint32_t leaf,
 	for (uint32_t i = 0; i < w->o.nodes; i++) {
 		uint32_t place = i * w->o.rails + rail;
 		uint32_t home = world_leaf(w, place);
-		int fine = state_of(c, JUDGE_PLACE, place) < JUDGE_SUSPECT;
+		int fine = state_of(c, JUDGE_NODE, place) < JUDGE_SUSPECT;
 		int leaf_fine = home == SCORE_NO_LEAF ||
 		    state_of(c, JUDGE_LEAF, home) < JUDGE_SUSPECT;
 
@@ -150,7 +151,7 @@ candidates(const struct court *c, uint32_t rail, uint32_t leaf,
 
 /* The second pass. */
 static enum confirm_finding
-court_confirm(struct court *c, enum judge_kind kind, uint32_t index)
+court_confirm(struct diagnosis *c, enum judge_kind kind, uint32_t index)
 {
 	uint32_t rails = c->w->o.rails, rail, place, places[CONFIRM_NODES];
 	uint32_t leaves[CONFIRM_NODES];
@@ -160,8 +161,7 @@ court_confirm(struct court *c, enum judge_kind kind, uint32_t index)
 	struct confirm_node *list;
 	size_t chosen[CONFIRM_NODES], n, m;
 
-	place = kind == JUDGE_PLACE ? index
-				    : index * c->w->o.leaf_nodes * rails;
+	place = kind == JUDGE_NODE ? index : index * c->w->o.leaf_nodes * rails;
 	rail = place % rails;
 	list = candidates(c, rail, world_leaf(c->w, place), kind == JUDGE_LEAF);
 	n = confirm_choose(list, c->w->o.nodes, place / rails, &c->w->rng,
@@ -217,7 +217,7 @@ guilty_index(const struct trial *t, const struct judge_change *ch)
 /* A suspect is looked at at once. A leaf that is one of a busy spine's is
  * neither right nor wrong to look at, but wrong to be named in the end. */
 static void
-suspect(struct trial *t, struct court *c, const struct judge_change *ch,
+suspect(struct trial *t, struct diagnosis *c, const struct judge_change *ch,
     int round)
 {
 	enum confirm_finding f = court_confirm(c, ch->kind, ch->index);
@@ -241,7 +241,7 @@ suspect(struct trial *t, struct court *c, const struct judge_change *ch,
 }
 
 static void
-hear(struct trial *t, struct court *c, int round)
+hear(struct trial *t, struct diagnosis *c, int round)
 {
 	court_round(c);
 	for (size_t i = 0; i < c->change_count; i++)
@@ -250,7 +250,7 @@ hear(struct trial *t, struct court *c, int round)
 }
 
 static int
-all_clear(const struct trial *t, const struct court *c)
+all_clear(const struct trial *t, const struct diagnosis *c)
 {
 	for (uint32_t i = 0; i < t->f->guilty; i++)
 		if (state_of(c, t->f->kind, t->guilty[i]) >= JUDGE_SUSPECT)
@@ -263,13 +263,13 @@ trial_run(const struct trial_fault *f, uint64_t seed, struct trial_result *ret)
 {
 	struct world_options o = world_defaults;
 	struct trial t = { .f = f, .ret = ret };
-	struct court c;
+	struct diagnosis c;
 
 	memset(ret, 0, sizeof(*ret));
 	o.nodes = f->nodes;
 	o.leaf_nodes = f->leaf_nodes;
 	o.rails = f->rails;
-	court_open(&c, &o, seed);
+	diagnosis_open(&c, &o, seed);
 	draw_guilty(&t, c.w);
 	for (int r = -TRIAL_CALM; r < TRIAL_ROUNDS; r++) {
 		if (r >= 0)
@@ -304,7 +304,7 @@ limit_for(uint32_t places)
 
 /* How many have drifted anew. */
 static uint64_t
-pasts_hear(struct drift *past, const struct court *c, double limit)
+pasts_hear(struct drift *past, const struct diagnosis *c, double limit)
 {
 	uint64_t news = 0;
 
@@ -324,10 +324,10 @@ trial_quiet(const struct world_options *o, uint64_t rounds, uint64_t seed,
 	uint64_t start_ns = clk_ns();
 	enum confirm_finding f;
 	struct drift *past;
-	struct court c;
+	struct diagnosis c;
 
 	memset(ret, 0, sizeof(*ret));
-	court_open(&c, o, seed);
+	diagnosis_open(&c, o, seed);
 	past = pasts_new(c.w->places);
 	for (uint64_t r = 0; r < rounds; r++) {
 		court_round(&c);
@@ -358,13 +358,13 @@ trial_drift(const struct trial_slow *how, uint64_t seed,
 {
 	struct world_options o = world_defaults;
 	struct drift *past;
-	struct court c;
+	struct diagnosis c;
 	uint32_t guilty;
 	double limit;
 
 	memset(ret, 0, sizeof(*ret));
 	o.nodes = how->nodes;
-	court_open(&c, &o, seed);
+	diagnosis_open(&c, &o, seed);
 	past = pasts_new(how->nodes);
 	limit = limit_for(how->nodes);
 	guilty = (uint32_t)rng_below(&c.w->rng, how->nodes);
@@ -380,7 +380,7 @@ trial_drift(const struct trial_slow *how, uint64_t seed,
 		}
 		ret->wrong_cusum += (int)news;
 		if (ret->peers_round == 0 &&
-		    state_of(&c, JUDGE_PLACE, guilty) >= JUDGE_SUSPECT)
+		    state_of(&c, JUDGE_NODE, guilty) >= JUDGE_SUSPECT)
 			ret->peers_round = r;
 		if (ret->peers_round != 0 && ret->cusum_round != 0)
 			break;

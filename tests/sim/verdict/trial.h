@@ -6,7 +6,7 @@
 #ifndef TESTS_SIM_VERDICT_TRIAL_H
 #define TESTS_SIM_VERDICT_TRIAL_H
 
-#include "daemon/judge/judge.h"
+#include "daemon/diagnosis/judge/judge.h"
 #include "tests/sim/verdict/world.h"
 
 #define TRIAL_CALM       8  /* rounds before the fault */

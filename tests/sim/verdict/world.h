@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "common/rng.h"
-#include "daemon/judge/confirm.h"
-#include "daemon/judge/score.h"
+#include "daemon/diagnosis/judge/confirm.h"
+#include "daemon/diagnosis/judge/score.h"
 
 struct world_options {
 	uint32_t nodes;

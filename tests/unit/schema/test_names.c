@@ -26,7 +26,7 @@ test_tables_are_full(void **state)
 	int (*none)(const char *) = NULL;
 
 	(void)state;
-	CHECK_TABLE(names_tests, TEST_MAX, names_test_find);
+	CHECK_TABLE(names_tests, CANARY_MAX, names_test_find);
 	CHECK_TABLE(names_congestors, CONGESTOR_MAX, names_congestor_find);
 	CHECK_TABLE(names_run_states, RUN_STATE_MAX, names_run_state_find);
 	CHECK_TABLE(names_causes, CAUSE_MAX, names_cause_find);
@@ -47,7 +47,7 @@ test_lists_agree(void **state)
 	char list[512] = "";
 
 	(void)state;
-	for (int i = 0; i < TEST_MAX; i++)
+	for (int i = 0; i < CANARY_MAX; i++)
 		sprintf(list + strlen(list), "%s%s", i == 0 ? "" : "|",
 		    names_tests[i].name);
 	assert_string_equal(list, NAMES_TESTS);

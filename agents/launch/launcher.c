@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/launch/launcher.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/str.h"
+
+static int
+mpi_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
+    struct strvec *argv, struct strvec *env, char *why, size_t why_bytes)
+{
+	if (str_format(ret_path, cap_bytes, "%s", job->launcher) < 0) {
+		snprintf(why, why_bytes, "the launcher's path is too long");
+		return -ENAMETOOLONG;
+	}
+	strvec_add(argv, "%s", job->mpi->argv0);
+	job->mpi->build(job, argv, env);
+	return 0;
+}
+
+static const struct launcher launcher_agents = { "agents", mpi_build };
+static const struct launcher launcher_local = { "local", mpi_build };
+
+static const struct launcher *const launchers[] = { &launcher_agents,
+	&launcher_local, &launcher_slurm, &launcher_command };
+
+const struct launcher *
+launcher_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(launchers); i++)
+		if (strcmp(launchers[i]->name, name) == 0)
+			return launchers[i];
+	return NULL;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launcher.h - ways to get the ranks of a run going from its head, as rows.
+ *
+ *   agents   the MPI's own launcher, whose daemons other agents start
+ *   local    the same, on this node alone
+ *   slurm    srun, which waits for its allocation and is the job
+ *   command  a line of the site for another batch system
+ *
+ * Whatever a row starts is one program in the foreground: when it is ended,
+ * the job ends, and when the job ends, it does.
+ */
+#ifndef AGENTS_LAUNCH_LAUNCHER_H
+#define AGENTS_LAUNCH_LAUNCHER_H
+
+#include <stddef.h>
+
+#include "agents/launch/mpi_impl.h"
+#include "agents/process/strvec.h"
+
+struct launcher {
+	const char *name; /* as campaign.launcher */
+	/* Program to start, its argv with argv[0]; env has the base and is
+	 * added to. 0, or -errno with why. */
+	int (*build)(const struct mpi_impl_job *job, char *ret_path,
+	    size_t cap_bytes, struct strvec *argv, struct strvec *env,
+	    char *why, size_t why_bytes);
+};
+extern const struct launcher launcher_slurm, launcher_command;
+
+/* Of children.command: 0, or -EINVAL with what is wrong with it. */
+int launcher_line_check(const char *line, char *why, size_t why_bytes);
+/* NULL if none. */
+const struct launcher *launcher_find(const char *name);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launcher_slurm.c - the run as a job of Slurm, of one srun.
+ *
+ * srun makes the allocation, waits for it, starts the ranks and gives the
+ * nodes back; when it is told to end, it takes its job with it. The nodes are
+ * those that the collector has chosen, in its order, so that rank 0 is here,
+ * where its records are read. Its own patience is without limit: the collector
+ * has start_limit, and asks Slurm why.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agents/launch/launcher.h"
+#include "common/clk.h"
+#include "common/str.h"
+#include "schema/options.h"
+#include "schema/wire.h"
+
+#define MINUTE_NS (60 * CLK_NS_PER_S)
+
+/* A line for every rank: the order of nodes is ours, not Slurm's. */
+static int
+hosts_write(const struct mpi_impl_job *job, const char *path)
+{
+	FILE *fp = fopen(path, "wxe");
+	int rc = 0;
+
+	if (fp == NULL)
+		return -errno;
+	for (size_t i = 0; i < job->node_count; i++)
+		for (int k = 0; k < job->ranks_per_node; k++)
+			fprintf(fp, "%s\n", job->nodes[i].node);
+	if (fchmod(fileno(fp), 0644) < 0)
+		rc = -errno;
+	if (fclose(fp) != 0 && rc == 0)
+		rc = -errno;
+	return rc;
+}
+
+static void
+options_add(const struct mpi_impl_job *job, struct strvec *argv)
+{
+	uint64_t deadline_ns = conf_span_ns(job->campaign, "campaign",
+	    "deadline");
+	const struct conf_row *row;
+
+	strvec_add(argv, "--job-name=" WIRE_JOB_PREFIX "%s", job->run);
+	strvec_add(argv, "--nodes=%zu", job->node_count);
+	strvec_add(argv, "--ntasks=%zu",
+	    job->node_count * (size_t)job->ranks_per_node);
+	strvec_add(argv, "--distribution=arbitrary");
+	strvec_add(argv, "--exclusive");
+	/* it would wait for the others when one rank has died */
+	strvec_add(argv, "--kill-on-bad-exit=1");
+	strvec_add(argv, "--mpi=%s", job->mpi->slurm);
+	strvec_add(argv, "--input=none");
+	strvec_add(argv, "--chdir=/");
+	/* the deadline is the collector's; Slurm's limit is behind it */
+	strvec_add(argv, "--time=%llu",
+	    (unsigned long long)(deadline_ns / MINUTE_NS + 2));
+	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row)) {
+		const char *value = conf_string(job->campaign, row->section,
+		    row->key);
+
+		if (value[0] != '\0')
+			strvec_add(argv, "--%s=%s", row->key, value);
+	}
+}
+
+static int
+slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
+    struct strvec *argv, struct strvec *env, char *why, size_t why_bytes)
+{
+	const char *dir = conf_string(job->conf, "children", "slurm");
+	const char *conf = conf_string(job->conf, "children", "slurm_conf");
+	struct strvec unused = { 0 };
+	char hosts[4300];
+	int rc;
+
+	if (str_format(ret_path, cap_bytes, "%s/srun", dir) < 0 ||
+	    access(ret_path, X_OK) < 0) {
+		snprintf(why, why_bytes, "%.200s/srun is missing", dir);
+		return -ENOENT;
+	}
+	snprintf(hosts, sizeof(hosts), "%s/hosts", job->dir);
+	rc = hosts_write(job, hosts);
+	if (rc < 0) {
+		snprintf(why, why_bytes, "%.200s: cannot be written", hosts);
+		return rc;
+	}
+	/* its words are for its own launcher, its settings for the ranks */
+	job->mpi->build(job, &unused, env);
+	strvec_clear(&unused);
+	strvec_env(env, "SLURM_HOSTFILE", "%s", hosts);
+	if (conf[0] != '\0')
+		strvec_env(env, "SLURM_CONF", "%s", conf);
+	strvec_add(argv, "srun");
+	options_add(job, argv);
+	for (size_t i = 0; job->command[i] != NULL; i++)
+		strvec_add(argv, "%s", job->command[i]);
+	return 0;
+}
+
+const struct launcher launcher_slurm = { "slurm", slurm_build };

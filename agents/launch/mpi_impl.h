@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_impl.h - the MPI implementations whose launchers an agent can start.
+ *
+ * A row knows the files of its implementation and how its launcher is told
+ * hosts, ranks and our rsh agent. The environment is made from nothing.
+ */
+#ifndef AGENTS_LAUNCH_MPI_IMPL_H
+#define AGENTS_LAUNCH_MPI_IMPL_H
+
+#include <stddef.h>
+
+#include "agents/process/strvec.h"
+#include "common/conf.h"
+
+/* One node of a job; the first is this one. */
+struct mpi_impl_node {
+	const char *node;
+	const char *addr; /* numeric */
+};
+
+struct mpi_impl_mpi;
+
+struct mpi_impl_job {
+	const struct conf *conf;
+	const struct mpi_impl_mpi *mpi;
+	const char *launcher; /* path of the MPI's own */
+	const char *run;
+	const char *dir;             /* the run's, for files */
+	const struct conf *campaign; /* what is to be run */
+	const struct mpi_impl_node *nodes;
+	size_t node_count;
+	int ranks_per_node;
+	int cores;                  /* of this node */
+	int as_root;                /* children stay root */
+	const char *arsh;           /* path of coalmine-arsh */
+	const char *const *command; /* of every rank, NULL-ended */
+};
+
+struct mpi_impl_mpi {
+	const char *name; /* as in campaigns, and the key of its directory
+			     in [children] */
+	/* Files in that directory, best first; NULL-ended. */
+	const char *const *launchers;
+	const char *argv0;  /* the launcher looks at its own name */
+	const char *daemon; /* what it starts on other nodes */
+	/* How srun wires up its ranks: its --mpi. */
+	const char *slurm;
+	/* Where the version stands in what "LAUNCHER --version" prints. */
+	const char *version_mark;
+	/* Add to argv (which has argv0) and env (which has the base). */
+	void (*build)(const struct mpi_impl_job *job, struct strvec *argv,
+	    struct strvec *env);
+};
+
+extern const struct mpi_impl_mpi launch_openmpi;
+extern const struct mpi_impl_mpi launch_mpich;
+extern const struct mpi_impl_mpi *const launch_mpis[]; /* NULL-ended */
+
+const struct mpi_impl_mpi *mpi_impl_find(const char *name); /* NULL if none */
+/* Path of the launcher or the daemon, or of the engine built for it. 0, or
+ * -ENOENT and what is missing in why. */
+int mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
+    char *ret_launcher, char *ret_engine, size_t cap_bytes, char *why,
+    size_t why_bytes);
+int mpi_impl_daemon(const struct mpi_impl_mpi *mpi, const struct conf *c,
+    char *ret, size_t cap_bytes);
+/* PATH and, for an implementation outside of /usr, where its libraries are. */
+void mpi_impl_env(const struct mpi_impl_mpi *mpi, const struct conf *c,
+    struct strvec *env);
+
+#endif

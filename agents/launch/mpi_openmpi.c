@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_openmpi.c - mpirun of Open MPI 4.
+ *
+ * All settings are in the environment: what stands on mpirun's command line is
+ * copied into the arguments of every orted, and those have to match the
+ * grammar. mpirun is started by its bare name, for with a path it would write
+ * a shell script instead of " orted".
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents/launch/mpi_impl.h"
+#include "common/str.h"
+
+static void __attribute__((format(printf, 3, 4)))
+mca(struct strvec *env, const char *name, const char *fmt, ...)
+{
+	char full[128], value[1100];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	snprintf(full, sizeof(full), "OMPI_MCA_%s", name);
+	strvec_env(env, full, "%s", value);
+}
+
+/* Rows that never change, each with its reason. */
+static const struct {
+	const char *name, *value;
+} fixed[] = {
+	/* short arguments of orted, all within the grammar */
+	{ "plm_rsh_pass_environ_mca_params", "0" },
+	/* also within a job of a batch system that it could use instead */
+	{ "plm", "rsh" },
+	/* hosts are asked for by the names that we gave */
+	{ "orte_keep_fqdn_hostnames", "1" },
+	/* a node that is gone is seen in about ten seconds, not in 480 */
+	{ "oob_tcp_keepalive_time", "5" },
+	{ "oob_tcp_keepalive_intvl", "2" },
+	{ "oob_tcp_keepalive_probes", "3" },
+	{ "odls_base_sigkill_timeout", "1" },
+	/* Debian's own defaults leave no usable one-sided component on TCP */
+	{ "osc", "pt2pt" },
+	{ "pml", "ob1" },
+	/* hosts of an emulated cluster share the cores of one machine, and
+	 * every one of them would bind its rank to the first */
+	{ "hwloc_base_binding_policy", "none" },
+	{ "rmaps_base_mapping_policy", "slot" },
+	{ "rmaps_base_oversubscribe", "1" },
+};
+
+/* "name=value,name=value" of the configuration overrules ours. */
+static void
+extra(const char *text, struct strvec *env)
+{
+	char **list;
+	size_t count;
+
+	if (text[0] == '\0')
+		return;
+	list = str_list_parse(text, &count);
+	for (size_t i = 0; list != NULL && i < count; i++) {
+		char *eq = strchr(list[i], '=');
+
+		if (eq == NULL)
+			continue;
+		*eq = '\0';
+		mca(env, list[i], "%s", eq + 1);
+	}
+	str_list_free(list);
+}
+
+static void
+settings(const struct mpi_impl_job *job, struct strvec *env)
+{
+	const char *net = conf_string(job->conf, "mpi", "net");
+	const char *nics = conf_string(job->conf, "mpi", "nics");
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		mca(env, fixed[i].name, "%s", fixed[i].value);
+	mca(env, "plm_rsh_agent", "%s", job->arsh);
+	/* only the name is looked at: for sh it would wrap " orted" in a
+	 * script that reads a profile, and a nologin user's it refuses */
+	strvec_env(env, "SHELL", "/bin/bash");
+	/* a star: every daemon is started from here */
+	mca(env, "routed_radix", "%zu", job->node_count + 1);
+	mca(env, "plm_rsh_num_concurrent", "%zu", job->node_count + 1);
+	/* no shared memory files that outlive a killed rank, where they
+	 * would carry nothing */
+	mca(env, "btl", "%s",
+	    job->ranks_per_node > 1 ? "tcp,self,vader" : "tcp,self");
+	if (net[0] != '\0') {
+		mca(env, "btl_tcp_if_include", "%s", net);
+		mca(env, "oob_tcp_if_include", "%s", net);
+	}
+	if (nics[0] != '\0') {
+		strvec_env(env, "COALMINE_NICS", "%s", nics);
+		mca(env, "mca_base_env_list", "COALMINE_NICS");
+	}
+	if (job->ranks_per_node > job->cores)
+		mca(env, "mpi_yield_when_idle", "1");
+	if (job->as_root) {
+		strvec_env(env, "OMPI_ALLOW_RUN_AS_ROOT", "1");
+		strvec_env(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+	}
+	extra(conf_string(job->conf, "mpi", "mca"), env);
+}
+
+static void
+openmpi_build(const struct mpi_impl_job *job, struct strvec *argv,
+    struct strvec *env)
+{
+	struct strbuf hosts = { 0 };
+
+	settings(job, env);
+	for (size_t i = 0; i < job->node_count; i++)
+		strbuf_addf(&hosts, "%s%s:%d", i > 0 ? "," : "",
+		    job->nodes[i].node, job->ranks_per_node);
+	strvec_add(argv, "--host");
+	strvec_add(argv, "%s", hosts.text);
+	strvec_add(argv, "-np");
+	strvec_add(argv, "%zu", job->node_count * (size_t)job->ranks_per_node);
+	for (size_t i = 0; job->command[i] != NULL; i++)
+		strvec_add(argv, "%s", job->command[i]);
+	strbuf_clear(&hosts);
+}
+
+static const char *const launchers[] = { "orterun", "mpirun.openmpi", "mpirun",
+	NULL };
+
+const struct mpi_impl_mpi launch_openmpi = {
+	.name = "openmpi",
+	.launchers = launchers,
+	.argv0 = "mpirun",
+	.daemon = "orted",
+	.slurm = "pmix",
+	.version_mark = "(Open MPI) ",
+	.build = openmpi_build,
+};

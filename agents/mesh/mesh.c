@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/mesh/mesh.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents/mesh/mesh_echo.h"
+#include "agents/mesh/mesh_probe.h"
+#include "agents/sensor/psi.h"
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "schema/record.h"
+
+/* What an order may say at most, whoever sends it. */
+#define RATE_MAX    2000.0
+#define SPAN_MAX_MS 3600000
+/* How often the host's pressure is read: it is an average over 10 s. */
+#define PRESSURE_NS (5 * CLK_NS_PER_S)
+
+struct mesh {
+	struct agent *ag;
+	struct mesh_echo *echo; /* NULL: no order yet, or no port */
+	struct mesh_probe *probe;
+	struct in6_addr addr; /* of both */
+	uint16_t port;
+	uint64_t epoch;    /* 0: none yet */
+	uint64_t begun_ns; /* when it began here */
+	double stretch, stretch_most;
+	uint64_t pressure_ns; /* when stretch was found */
+};
+
+/* An order as read; targets are handed over. */
+struct order {
+	uint64_t epoch, seed;
+	struct in6_addr addr;
+	uint16_t port;
+	uint8_t key[MESH_KEY_BYTES];
+	struct mesh_pace pace;
+	struct mesh_target *targets;
+	size_t count;
+};
+
+struct mesh *
+mesh_new(struct agent *ag)
+{
+	struct mesh *m = xcalloc(1, sizeof(*m));
+
+	m->ag = ag;
+	m->stretch = 1;
+	return m;
+}
+
+static void
+close_all(struct mesh *m)
+{
+	mesh_echo_close(m->echo);
+	mesh_probe_close(m->probe);
+	m->echo = NULL;
+	m->probe = NULL;
+	m->epoch = 0;
+}
+
+void
+mesh_free(struct mesh *m)
+{
+	if (m == NULL)
+		return;
+	close_all(m);
+	free(m);
+}
+
+static double
+pressure(void *arg)
+{
+	struct mesh *m = arg;
+	uint64_t now_ns = clk_ns();
+	double load = -1;
+
+	if (m->pressure_ns != 0 && now_ns - m->pressure_ns < PRESSURE_NS)
+		return m->stretch;
+	m->pressure_ns = now_ns;
+	if (getloadavg(&load, 1) == 1)
+		load /= m->ag->cores;
+	m->stretch = psi_stretch("", load);
+	if (m->stretch > m->stretch_most)
+		m->stretch_most = m->stretch;
+	return m->stretch;
+}
+
+static int64_t
+int_in(const json_t *msg, const char *name, int64_t lo, int64_t hi)
+{
+	int64_t v = json_integer_value(json_object_get(msg, name));
+
+	return v < lo || v > hi ? -1 : v;
+}
+
+static const char *
+text_of(const json_t *msg, const char *name)
+{
+	const char *text = json_string_value(json_object_get(msg, name));
+
+	return text == NULL ? "" : text;
+}
+
+static int
+target_read(const json_t *row, struct mesh_target *ret)
+{
+	int64_t port = int_in(row, "port", 1, 65535);
+	int class = mesh_class_find(text_of(row, "class"));
+
+	if (port < 0 || class < 0 ||
+	    hostlist_name_check(text_of(row, "node")) < 0 ||
+	    mesh_addr_parse(text_of(row, "addr"), &ret->peer.addr) < 0 ||
+	    mesh_hex_get(text_of(row, "token"), ret->token) < 0)
+		return -EPROTO;
+	ret->peer.port = (uint16_t)port;
+	ret->class = (enum mesh_class) class;
+	ret->node = xstrdup(text_of(row, "node"));
+	return 0;
+}
+
+static int
+targets_read(const json_t *array, struct order *o)
+{
+	size_t i, count = json_array_size(array);
+	json_t *row;
+
+	if (count > MESH_TARGETS_MAX)
+		return -EPROTO;
+	o->targets = xcalloc(count + 1, sizeof(o->targets[0]));
+	json_array_foreach (array, i, row) {
+		if (target_read(row, &o->targets[i]) < 0) {
+			mesh_targets_free(o->targets, o->count);
+			return -EPROTO;
+		}
+		o->count++;
+	}
+	return 0;
+}
+
+static int
+pace_read(const json_t *msg, struct mesh_pace *ret)
+{
+	int64_t round_ms = int_in(msg, "round_ms", 100, SPAN_MAX_MS);
+	int64_t timeout_ms = int_in(msg, "timeout_ms", 10, 60000);
+	int64_t burst = int_in(msg, "burst", 1, MESH_BURST_MAX);
+	double rate = json_number_value(json_object_get(msg, "rate"));
+	double target_rate = json_number_value(
+	    json_object_get(msg, "target_rate"));
+
+	if (round_ms < 0 || timeout_ms < 0 || burst < 0 || !(rate > 0) ||
+	    !(target_rate > 0) || rate > RATE_MAX || target_rate > RATE_MAX)
+		return -EPROTO;
+	ret->round_ns = (uint64_t)round_ms * CLK_NS_PER_MS;
+	ret->timeout_ns = (uint64_t)timeout_ms * CLK_NS_PER_MS;
+	ret->burst = (unsigned)burst;
+	ret->rate = rate;
+	ret->target_rate = target_rate;
+	return 0;
+}
+
+static int
+order_read(const json_t *msg, struct order *ret)
+{
+	int64_t epoch = int_in(msg, "epoch", 1, INT64_MAX);
+	int64_t port = int_in(msg, "port", 1, 65535);
+
+	if (epoch < 0 || port < 0 ||
+	    mesh_addr_parse(text_of(msg, "addr"), &ret->addr) < 0 ||
+	    mesh_hex_get(text_of(msg, "key"), ret->key) < 0 ||
+	    pace_read(msg, &ret->pace) < 0)
+		return -EPROTO;
+	ret->epoch = (uint64_t)epoch;
+	ret->seed = (uint64_t)json_integer_value(json_object_get(msg, "seed"));
+	ret->port = (uint16_t)port;
+	return targets_read(json_object_get(msg, "targets"), ret);
+}
+
+static json_t *
+quantiles_json(const struct hist *h)
+{
+	json_t *o = json_object();
+
+	record_put_hist(o, h);
+	json_object_del(o, "hist");
+	json_object_del(o, "p90");
+	json_object_del(o, "p999");
+	return o;
+}
+
+static json_t *
+class_json(struct mesh *m, enum mesh_class class)
+{
+	struct mesh_tally *t = xcalloc(1, sizeof(*t)); /* 11 KiB */
+	json_t *o;
+
+	mesh_probe_take(m->probe, class, t);
+	o = json_pack("{s:s, s:I, s:I, s:I, s:I}", "class", mesh_classes[class],
+	    "answered", (json_int_t)t->answered, "lost", (json_int_t)t->lost,
+	    "unknown", (json_int_t)t->unknown, "unsent", (json_int_t)t->unsent);
+	record_put_hist(o, &t->rtt_s);
+	free(t);
+	return o;
+}
+
+static json_t *
+targets_json(const struct mesh *m)
+{
+	const struct mesh_target *t;
+	size_t count = mesh_probe_targets(m->probe, &t);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		double p50 = mesh_target_median_s(&t[i]);
+		json_t *row = json_pack("{s:s, s:s, s:I, s:I, s:I}", "node",
+		    t[i].node, "class", mesh_classes[t[i].class], "answered",
+		    (json_int_t)t[i].answered, "lost", (json_int_t)t[i].lost,
+		    "unknown", (json_int_t)t[i].unknown);
+
+		if (!isnan(p50))
+			json_object_set_new(row, "p50", json_real(p50));
+		json_array_append_new(list, row);
+	}
+	return list;
+}
+
+/* How this host did: what it took to read answers and to give them. */
+static json_t *
+host_json(struct mesh *m)
+{
+	struct hist *h = xcalloc(1, sizeof(*h));
+	struct mesh_echo_counts c;
+	json_t *o, *turn;
+
+	mesh_echo_take(m->echo, &c, h);
+	turn = quantiles_json(h);
+	mesh_probe_take_waits(m->probe, h);
+	o = json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:f}", "turn", turn,
+	    "wait", quantiles_json(h), "echoes", (json_int_t)c.answered,
+	    "refused", (json_int_t)c.refused, "limited", (json_int_t)c.limited,
+	    "unsent", (json_int_t)c.unsent, "drops", (json_int_t)c.drops,
+	    "stretch", m->stretch_most);
+	free(h);
+	return o;
+}
+
+/* Of the epoch that ends now. */
+static void
+report(struct mesh *m)
+{
+	json_t *classes = json_array(), *msg;
+
+	if (m->epoch == 0)
+		return;
+	for (int c = 0; c < MESH_CLASS_MAX; c++)
+		json_array_append_new(classes,
+		    class_json(m, (enum mesh_class)c));
+	msg = json_pack("{s:I, s:I, s:o, s:o, s:o}", "epoch",
+	    (json_int_t)m->epoch, "span_ms",
+	    (json_int_t)((clk_ns() - m->begun_ns) / CLK_NS_PER_MS), "classes",
+	    classes, "targets", targets_json(m), "host", host_json(m));
+	session_send(m->ag->session, WIRE_MESH_REPORT, msg);
+}
+
+static void
+say_ready(struct mesh *m, const char *why)
+{
+	json_t *msg = json_pack("{s:b}", "ok", why == NULL);
+
+	if (why != NULL)
+		json_object_set_new(msg, "text", json_string(why));
+	session_send(m->ag->session, WIRE_MESH_READY, msg);
+}
+
+/* Sockets at the address and port of the order; those that are there and
+ * right stay. 0, or -errno with what failed. */
+static int
+sockets_need(struct mesh *m, const struct order *o)
+{
+	int error = 0;
+
+	if (m->echo != NULL && m->port == o->port &&
+	    memcmp(&m->addr, &o->addr, sizeof(m->addr)) == 0)
+		return 0;
+	close_all(m);
+	m->echo = mesh_echo_open(m->ag->base, &o->addr, o->port, &error);
+	if (m->echo != NULL)
+		m->probe = mesh_probe_open(m->ag->base, &o->addr, pressure, m,
+		    &error);
+	if (m->probe == NULL) {
+		close_all(m);
+		return -error;
+	}
+	m->addr = o->addr;
+	m->port = o->port;
+	return 0;
+}
+
+static void
+follow(struct mesh *m, struct order *o, const char *addr)
+{
+	char why[200];
+	int rc = sockets_need(m, o);
+
+	if (rc < 0) {
+		snprintf(why, sizeof(why), "mesh: UDP %.60s port %u: %s", addr,
+		    (unsigned)o->port, strerror(-rc));
+		log_warnx("%s", why);
+		say_ready(m, why);
+		mesh_targets_free(o->targets, o->count);
+		return;
+	}
+	report(m);
+	mesh_echo_key(m->echo, o->key);
+	mesh_echo_epoch(m->echo, o->epoch);
+	mesh_probe_aim(m->probe, o->targets, o->count, o->epoch, o->seed,
+	    &o->pace);
+	m->epoch = o->epoch;
+	m->begun_ns = clk_ns();
+	m->stretch_most = m->stretch;
+	say_ready(m, NULL);
+}
+
+int
+mesh_order(struct mesh *m, const json_t *msg)
+{
+	struct order o = { .epoch = 0 };
+
+	if (!json_is_true(json_object_get(msg, "on"))) {
+		close_all(m);
+		return 0;
+	}
+	if (order_read(msg, &o) < 0)
+		return -EPROTO;
+	follow(m, &o, text_of(msg, "addr"));
+	explicit_bzero(o.key, sizeof(o.key));
+	return 0;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/mesh/mesh_echo.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agents/mesh/mesh_sock.h"
+#include "common/clk.h"
+#include "common/xalloc.h"
+
+/* More in a second is no mesh: every node is the target of a few others. */
+#define ANSWERS_PER_S 2000
+
+struct mesh_echo {
+	struct event *readable;
+	int fd;
+	uint8_t keys[2][MESH_KEY_BYTES]; /* the newest first */
+	int key_count;
+	uint64_t epoch;
+	uint64_t second_ns; /* when this second of the limit began */
+	unsigned second_count;
+	uint32_t drops, drops_told; /* of the kernel, since open */
+	struct mesh_echo_counts counts;
+	struct hist turn_s;
+};
+
+/* The token that signed raw, made again from the sender's address. */
+static int
+token_find(const struct mesh_echo *e, const struct mesh_got *got,
+    uint8_t ret[MESH_KEY_BYTES])
+{
+	uint8_t input[MESH_TOKEN_INPUT];
+
+	mesh_token_input(&got->from.addr, input);
+	for (int i = 0; i < e->key_count; i++) {
+		mesh_mac(e->keys[i], input, sizeof(input), ret, MESH_KEY_BYTES);
+		if (mesh_signed(got->raw, ret))
+			return 1;
+	}
+	return 0;
+}
+
+static int
+is_limited(struct mesh_echo *e)
+{
+	uint64_t now_ns = clk_ns();
+
+	if (now_ns - e->second_ns >= CLK_NS_PER_S) {
+		e->second_ns = now_ns;
+		e->second_count = 0;
+	}
+	return ++e->second_count > ANSWERS_PER_S;
+}
+
+static void
+answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
+{
+	uint8_t token[MESH_KEY_BYTES], raw[MESH_PACKET_BYTES];
+	struct mesh_packet p;
+
+	if (mesh_packet_get(got->raw, &p) < 0 || p.kind != MESH_REQUEST ||
+	    p.epoch + 1 < e->epoch || p.epoch > e->epoch + 1 ||
+	    !token_find(e, got, token)) {
+		e->counts.refused++;
+		return;
+	}
+	if (is_limited(e)) {
+		e->counts.limited++;
+		return;
+	}
+	p.kind = MESH_ANSWER;
+	/* what signing takes is not in it, and is a microsecond */
+	p.turn_ns = got->waited_ns + (clk_ns() - read_ns);
+	mesh_packet_put(raw, &p);
+	mesh_sign(raw, token);
+	if (mesh_sock_put(e->fd, &got->from, raw) < 0) {
+		e->counts.unsent++;
+		return;
+	}
+	e->counts.answered++;
+	hist_add(&e->turn_s, (double)p.turn_ns / 1e9);
+}
+
+static void
+readable_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct mesh_echo *e = arg;
+	struct mesh_got got;
+
+	(void)fd;
+	(void)what;
+	/* a flood does not keep the loop from its other work */
+	for (int i = 0; i < 256; i++) {
+		if (!mesh_sock_get(e->fd, &got, &e->drops))
+			return;
+		answer(e, &got, clk_ns());
+	}
+}
+
+struct mesh_echo *
+mesh_echo_open(struct event_base *base, const struct in6_addr *addr,
+    uint16_t port, int *ret_errno)
+{
+	int fd = mesh_sock_open(addr, port);
+	struct mesh_echo *e;
+
+	if (fd < 0) {
+		*ret_errno = -fd;
+		return NULL;
+	}
+	e = xcalloc(1, sizeof(*e));
+	e->fd = fd;
+	hist_clear(&e->turn_s);
+	e->readable = event_new(base, fd, EV_READ | EV_PERSIST, readable_cb, e);
+	event_add(e->readable, NULL);
+	return e;
+}
+
+void
+mesh_echo_close(struct mesh_echo *e)
+{
+	if (e == NULL)
+		return;
+	event_free(e->readable);
+	close(e->fd);
+	explicit_bzero(e->keys, sizeof(e->keys));
+	free(e);
+}
+
+uint16_t
+mesh_echo_port(const struct mesh_echo *e)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	if (getsockname(e->fd, (struct sockaddr *)&sa, &len) < 0)
+		return 0;
+	return ntohs(sa.ss_family == AF_INET
+		? ((struct sockaddr_in *)&sa)->sin_port
+		: ((struct sockaddr_in6 *)&sa)->sin6_port);
+}
+
+void
+mesh_echo_key(struct mesh_echo *e, const uint8_t key[MESH_KEY_BYTES])
+{
+	if (e->key_count > 0 && memcmp(e->keys[0], key, MESH_KEY_BYTES) == 0)
+		return;
+	memcpy(e->keys[1], e->keys[0], MESH_KEY_BYTES);
+	memcpy(e->keys[0], key, MESH_KEY_BYTES);
+	if (e->key_count < 2)
+		e->key_count++;
+}
+
+void
+mesh_echo_epoch(struct mesh_echo *e, uint64_t epoch)
+{
+	e->epoch = epoch;
+}
+
+void
+mesh_echo_take(struct mesh_echo *e, struct mesh_echo_counts *ret,
+    struct hist *ret_turn_s)
+{
+	*ret = e->counts;
+	ret->drops = e->drops - e->drops_told;
+	e->drops_told = e->drops;
+	*ret_turn_s = e->turn_s;
+	memset(&e->counts, 0, sizeof(e->counts));
+	hist_clear(&e->turn_s);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh_probe.c - a ring of slots holds what is on its way, in the order of
+ * sending; times out from its old end. The socket is always read before
+ * anything is called lost, so an agent that was not scheduled for a while
+ * loses nothing: the kernel's time stamps tell when answers came.
+ */
+#include "agents/mesh/mesh_probe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/rng.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+
+#define SLOTS        8192 /* on their way at once, a power of 2 */
+#define PAUSE_MIN_NS (100 * CLK_NS_PER_US)
+#define STRETCH_MAX  8.0
+
+enum slot_state { SLOT_FREE, SLOT_SENT, SLOT_LOST };
+
+struct slot {
+	uint64_t sent_ns;
+	uint64_t seq;
+	uint32_t target;
+	enum slot_state state;
+};
+
+struct mesh_probe {
+	struct event_base *base;
+	struct event *readable, *beat, *expiry;
+	int fd;
+	double (*pressure)(void *arg);
+	void *arg;
+	struct rng rng;
+	struct mesh_pace pace;
+	uint64_t epoch;
+	struct mesh_target *targets;
+	size_t count;
+	int *order;
+	size_t next;          /* in order */
+	uint64_t seq, oldest; /* the next to send; the first not settled */
+	uint64_t floor;       /* below it: of earlier targets */
+	struct slot slots[SLOTS];
+	uint32_t drops, drops_told;
+	struct mesh_tally tally[MESH_CLASS_MAX];
+	struct hist waits_s;
+};
+
+static struct timeval
+timeval_of(uint64_t ns)
+{
+	struct timeval tv = { (time_t)(ns / CLK_NS_PER_S),
+		(suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+
+	return tv;
+}
+
+static struct slot *
+slot_of(struct mesh_probe *p, uint64_t seq)
+{
+	return &p->slots[seq & (SLOTS - 1)];
+}
+
+/* Reservoir sampling (Vitter's algorithm R): each answer is kept with the same
+ * chance. */
+static void
+sample_keep(struct mesh_probe *p, struct mesh_target *t, double rtt_s)
+{
+	uint64_t at = t->answered;
+
+	if (at >= MESH_SAMPLES)
+		at = rng_below(&p->rng, at + 1);
+	if (at < MESH_SAMPLES)
+		t->rtt_s[at] = (float)rtt_s;
+}
+
+static void
+answered(struct mesh_probe *p, struct slot *s, double rtt_s)
+{
+	struct mesh_target *t = &p->targets[s->target];
+	struct mesh_tally *tally = &p->tally[t->class];
+
+	sample_keep(p, t, rtt_s);
+	t->answered++;
+	tally->answered++;
+	hist_add(&tally->rtt_s, rtt_s);
+	s->state = SLOT_FREE;
+}
+
+static void
+lost(struct mesh_probe *p, struct slot *s)
+{
+	struct mesh_target *t = &p->targets[s->target];
+
+	t->lost++;
+	p->tally[t->class].lost++;
+	s->state = SLOT_LOST;
+}
+
+/* The answer came late because a host was slow: nobody's loss. */
+static void
+unknown(struct mesh_probe *p, struct slot *s)
+{
+	struct mesh_target *t = &p->targets[s->target];
+	struct mesh_tally *tally = &p->tally[t->class];
+
+	if (s->state == SLOT_LOST && t->lost > 0 && tally->lost > 0) {
+		t->lost--;
+		tally->lost--;
+	}
+	t->unknown++;
+	tally->unknown++;
+	s->state = SLOT_FREE;
+}
+
+/* The slot that an answer belongs to, or NULL: not ours, or settled. */
+static struct slot *
+match(struct mesh_probe *p, const struct mesh_got *got, struct mesh_packet *ret)
+{
+	const struct mesh_target *t;
+	struct slot *s;
+
+	if (mesh_packet_get(got->raw, ret) < 0 || ret->kind != MESH_ANSWER ||
+	    ret->seq < p->floor || ret->seq >= p->seq)
+		return NULL;
+	s = slot_of(p, ret->seq);
+	if (s->state == SLOT_FREE || s->seq != ret->seq)
+		return NULL;
+	t = &p->targets[s->target];
+	if (memcmp(&t->peer.addr, &got->from.addr, sizeof(t->peer.addr)) != 0 ||
+	    t->peer.port != got->from.port || !mesh_signed(got->raw, t->token))
+		return NULL;
+	return s;
+}
+
+static void
+take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
+{
+	struct mesh_packet answer;
+	struct slot *s = match(p, got, &answer);
+	uint64_t total_ns, hosts_ns;
+
+	if (s == NULL)
+		return;
+	total_ns = now_ns - s->sent_ns;
+	if (got->waited_ns > total_ns || answer.turn_ns > total_ns) {
+		unknown(p, s); /* a clock was set, or a responder lies */
+		return;
+	}
+	hist_add(&p->waits_s, (double)got->waited_ns / 1e9);
+	if (total_ns - got->waited_ns > p->pace.timeout_ns) {
+		if (total_ns - got->waited_ns - answer.turn_ns <=
+		    p->pace.timeout_ns)
+			unknown(p, s);
+		return; /* else it is lost, or will be */
+	}
+	hosts_ns = got->waited_ns + answer.turn_ns;
+	if (hosts_ns >= total_ns)
+		hosts_ns = total_ns - 1;
+	if (s->state == SLOT_SENT)
+		answered(p, s, (double)(total_ns - hosts_ns) / 1e9);
+}
+
+static void
+drain(struct mesh_probe *p)
+{
+	struct mesh_got got;
+
+	for (int i = 0; i < SLOTS; i++) {
+		if (!mesh_sock_get(p->fd, &got, &p->drops))
+			return;
+		take_answer(p, &got, clk_ns());
+	}
+}
+
+/* Everything that is older than the timeout, with the socket empty. */
+static void
+expire(struct mesh_probe *p)
+{
+	uint64_t now_ns = clk_ns();
+
+	drain(p);
+	for (; p->oldest < p->seq; p->oldest++) {
+		struct slot *s = slot_of(p, p->oldest);
+
+		if (s->seq != p->oldest || s->state != SLOT_SENT)
+			continue;
+		if (now_ns - s->sent_ns <= p->pace.timeout_ns)
+			break;
+		lost(p, s);
+	}
+}
+
+/* Armed only while something is on its way. */
+static void
+expiry_arm(struct mesh_probe *p)
+{
+	struct timeval tv = timeval_of(p->pace.timeout_ns + CLK_NS_PER_MS);
+
+	if (p->oldest < p->seq && !evtimer_pending(p->expiry, NULL))
+		event_add(p->expiry, &tv);
+}
+
+static void
+expiry_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct mesh_probe *p = arg;
+
+	(void)fd;
+	(void)what;
+	expire(p);
+	expiry_arm(p);
+}
+
+static void
+readable_cb(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	drain(arg);
+}
+
+static void
+ask(struct mesh_probe *p, uint32_t index)
+{
+	struct mesh_packet packet = { MESH_REQUEST, p->epoch, p->seq, 0 };
+	struct mesh_target *t = &p->targets[index];
+	uint8_t raw[MESH_PACKET_BYTES];
+	struct slot *s = slot_of(p, p->seq);
+
+	mesh_packet_put(raw, &packet);
+	mesh_sign(raw, t->token);
+	s->sent_ns = clk_ns();
+	if (mesh_sock_put(p->fd, &t->peer, raw) < 0) {
+		t->unsent++;
+		p->tally[t->class].unsent++;
+		return;
+	}
+	s->seq = p->seq++;
+	s->target = index;
+	s->state = SLOT_SENT;
+}
+
+/* A burst needs its slots: the ring is as long as a timeout at the highest
+ * rate that options allow. */
+static int
+has_room(struct mesh_probe *p)
+{
+	if (p->seq - p->oldest + p->pace.burst > SLOTS)
+		expire(p);
+	return p->seq - p->oldest + p->pace.burst <= SLOTS;
+}
+
+/* The pause until the next burst: jittered around an even spread of the round,
+ * stretched under pressure, and never shorter than the rates allow. */
+static uint64_t
+pause_ns(struct mesh_probe *p)
+{
+	const struct mesh_pace *pace = &p->pace;
+	const struct mesh_target *t = &p->targets[p->order[p->next]];
+	double least = (double)pace->burst / pace->rate * 1e9;
+	double even = (double)pace->round_ns / (double)p->count;
+	double stretch = p->pressure(p->arg);
+	uint64_t now_ns = clk_ns(), again_ns, ns;
+
+	if (!(stretch > 1))
+		stretch = 1;
+	if (stretch > STRETCH_MAX)
+		stretch = STRETCH_MAX;
+	even = (even > least ? even : least) * stretch;
+	ns = (uint64_t)(even * (0.5 + rng_unit(&p->rng)));
+	if (ns < (uint64_t)(least * stretch))
+		ns = (uint64_t)(least * stretch);
+	again_ns = t->last_ns +
+	    (uint64_t)((double)pace->burst / pace->target_rate * 1e9);
+	if (t->last_ns != 0 && again_ns > now_ns + ns)
+		ns = again_ns - now_ns;
+	return ns < PAUSE_MIN_NS ? PAUSE_MIN_NS : ns;
+}
+
+static void
+beat_arm(struct mesh_probe *p)
+{
+	struct timeval tv;
+
+	if (p->count == 0)
+		return;
+	tv = timeval_of(pause_ns(p));
+	event_add(p->beat, &tv);
+}
+
+static void
+beat_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct mesh_probe *p = arg;
+	uint32_t index = (uint32_t)p->order[p->next];
+
+	(void)fd;
+	(void)what;
+	if (has_room(p)) {
+		p->targets[index].last_ns = clk_ns();
+		for (unsigned i = 0; i < p->pace.burst; i++)
+			ask(p, index);
+		p->next = (p->next + 1) % p->count;
+		expiry_arm(p);
+	}
+	beat_arm(p);
+}
+
+struct mesh_probe *
+mesh_probe_open(struct event_base *base, const struct in6_addr *addr,
+    double (*pressure)(void *arg), void *arg, int *ret_errno)
+{
+	int fd = mesh_sock_open(addr, 0);
+	struct mesh_probe *p;
+
+	if (fd < 0) {
+		*ret_errno = -fd;
+		return NULL;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->base = base;
+	p->fd = fd;
+	p->pressure = pressure;
+	p->arg = arg;
+	p->readable = event_new(base, fd, EV_READ | EV_PERSIST, readable_cb, p);
+	p->beat = evtimer_new(base, beat_cb, p);
+	p->expiry = evtimer_new(base, expiry_cb, p);
+	for (int c = 0; c < MESH_CLASS_MAX; c++)
+		hist_clear(&p->tally[c].rtt_s);
+	hist_clear(&p->waits_s);
+	event_add(p->readable, NULL);
+	return p;
+}
+
+void
+mesh_targets_free(struct mesh_target *targets, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		explicit_bzero(targets[i].token, MESH_KEY_BYTES);
+		free(targets[i].node);
+	}
+	free(targets);
+}
+
+void
+mesh_probe_close(struct mesh_probe *p)
+{
+	if (p == NULL)
+		return;
+	event_free(p->readable);
+	event_free(p->beat);
+	event_free(p->expiry);
+	close(p->fd);
+	mesh_targets_free(p->targets, p->count);
+	free(p->order);
+	free(p);
+}
+
+void
+mesh_probe_aim(struct mesh_probe *p, struct mesh_target *targets, size_t count,
+    uint64_t epoch, uint64_t seed, const struct mesh_pace *pace)
+{
+	mesh_targets_free(p->targets, p->count);
+	free(p->order);
+	p->targets = targets;
+	p->count = count;
+	p->order = xcalloc(count + 1, sizeof(p->order[0]));
+	for (size_t i = 0; i < count; i++)
+		p->order[i] = (int)i;
+	rng_seed(&p->rng, seed);
+	rng_shuffle(&p->rng, p->order, count);
+	p->next = 0;
+	p->epoch = epoch;
+	p->pace = *pace;
+	p->floor = p->oldest = p->seq;
+	event_del(p->beat);
+	event_del(p->expiry);
+	beat_arm(p);
+}
+
+size_t
+mesh_probe_targets(const struct mesh_probe *p, const struct mesh_target **ret)
+{
+	*ret = p->targets;
+	return p->count;
+}
+
+/* What our own kernel has dropped may be any of the answers that are missing:
+ * then no loss is known to be one. */
+static void
+drops_forgive(struct mesh_probe *p)
+{
+	if (p->drops == p->drops_told)
+		return;
+	p->drops_told = p->drops;
+	for (int c = 0; c < MESH_CLASS_MAX; c++) {
+		p->tally[c].unknown += p->tally[c].lost;
+		p->tally[c].lost = 0;
+	}
+	for (size_t i = 0; i < p->count; i++) {
+		p->targets[i].unknown += p->targets[i].lost;
+		p->targets[i].lost = 0;
+	}
+}
+
+void
+mesh_probe_take(struct mesh_probe *p, enum mesh_class class,
+    struct mesh_tally *ret)
+{
+	expire(p);
+	drops_forgive(p);
+	*ret = p->tally[class];
+	memset(&p->tally[class], 0, sizeof(p->tally[class]));
+	hist_clear(&p->tally[class].rtt_s);
+}
+
+void
+mesh_probe_take_waits(struct mesh_probe *p, struct hist *ret_s)
+{
+	*ret_s = p->waits_s;
+	hist_clear(&p->waits_s);
+}
+
+double
+mesh_target_median_s(const struct mesh_target *t)
+{
+	double x[MESH_SAMPLES];
+	size_t n = t->answered < MESH_SAMPLES ? t->answered : MESH_SAMPLES;
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = (double)t->rtt_s[i];
+	return n == 0 ? NAN : robust_median(x, n);
+}

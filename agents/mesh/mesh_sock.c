@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/mesh/mesh_sock.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+
+/* A second's answers at the highest rate; the kernel gives what it allows. */
+#define RECEIVE_BYTES (4 * 1024 * 1024)
+/* A time stamp that is older than this is of a clock that was set. */
+#define WAITED_MAX_NS (60 * CLK_NS_PER_S)
+
+/* The socket address of a peer, in the family of the socket. */
+static socklen_t
+to_sockaddr(const struct mesh_peer *p, struct sockaddr_storage *ret)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
+
+	memset(ret, 0, sizeof(*ret));
+	if (IN6_IS_ADDR_V4MAPPED(&p->addr)) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(p->port);
+		memcpy(&v4->sin_addr, (const uint8_t *)&p->addr + 12, 4);
+		return sizeof(*v4);
+	}
+	v6->sin6_family = AF_INET6;
+	v6->sin6_port = htons(p->port);
+	v6->sin6_addr = p->addr;
+	return sizeof(*v6);
+}
+
+static void
+from_sockaddr(const struct sockaddr_storage *sa, struct mesh_peer *ret)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)sa;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)sa;
+
+	memset(ret, 0, sizeof(*ret));
+	if (sa->ss_family == AF_INET) {
+		((uint8_t *)&ret->addr)[10] = 0xff;
+		((uint8_t *)&ret->addr)[11] = 0xff;
+		memcpy((uint8_t *)&ret->addr + 12, &v4->sin_addr, 4);
+		ret->port = ntohs(v4->sin_port);
+	} else {
+		ret->addr = v6->sin6_addr;
+		ret->port = ntohs(v6->sin6_port);
+	}
+}
+
+/* None of them is needed to work: without time stamps a datagram has not
+ * waited, without the count of drops they look like losses. */
+static void
+options_set(int fd)
+{
+	static const struct {
+		int name, value;
+	} options[] = {
+		{ SO_TIMESTAMPNS, 1 },
+		{ SO_RXQ_OVFL, 1 },
+		{ SO_RCVBUF, RECEIVE_BYTES },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		(void)setsockopt(fd, SOL_SOCKET, options[i].name,
+		    &options[i].value, sizeof(int));
+}
+
+int
+mesh_sock_open(const struct in6_addr *addr, uint16_t port)
+{
+	struct mesh_peer own = { *addr, port };
+	struct sockaddr_storage sa;
+	socklen_t len = to_sockaddr(&own, &sa);
+	int fd, rc;
+
+	fd = socket(sa.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	options_set(fd);
+	if (bind(fd, (struct sockaddr *)&sa, len) == 0)
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static uint64_t
+waited_ns(const struct timespec *stamp)
+{
+	struct timespec now;
+	int64_t ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ns = (int64_t)(now.tv_sec - stamp->tv_sec) * (int64_t)CLK_NS_PER_S +
+	    now.tv_nsec - stamp->tv_nsec;
+	return ns < 0 || ns > (int64_t)WAITED_MAX_NS ? 0 : (uint64_t)ns;
+}
+
+static void
+control_read(struct msghdr *mh, struct mesh_got *got, uint32_t *ret_drops)
+{
+	struct timespec stamp;
+	struct cmsghdr *c;
+
+	for (c = CMSG_FIRSTHDR(mh); c != NULL; c = CMSG_NXTHDR(mh, c)) {
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_TIMESTAMPNS) {
+			memcpy(&stamp, CMSG_DATA(c), sizeof(stamp));
+			got->waited_ns = waited_ns(&stamp);
+		} else if (c->cmsg_type == SO_RXQ_OVFL) {
+			memcpy(ret_drops, CMSG_DATA(c), sizeof(*ret_drops));
+		}
+	}
+}
+
+int
+mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops)
+{
+	_Alignas(struct cmsghdr) char control[256];
+	struct sockaddr_storage from;
+	uint8_t raw[MESH_PACKET_BYTES + 1];
+
+	for (;;) {
+		struct iovec iov = { raw, sizeof(raw) };
+		struct msghdr mh = { .msg_name = &from,
+			.msg_namelen = sizeof(from),
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = control,
+			.msg_controllen = sizeof(control) };
+		ssize_t n = recvmsg(fd, &mh, 0);
+
+		if (n < 0 && errno != EINTR)
+			return 0;
+		if (n != MESH_PACKET_BYTES)
+			continue;
+		ret->waited_ns = 0;
+		control_read(&mh, ret, ret_drops);
+		from_sockaddr(&from, &ret->from);
+		memcpy(ret->raw, raw, MESH_PACKET_BYTES);
+		return 1;
+	}
+}
+
+int
+mesh_sock_put(int fd, const struct mesh_peer *to,
+    const uint8_t raw[MESH_PACKET_BYTES])
+{
+	struct sockaddr_storage sa;
+	socklen_t len = to_sockaddr(to, &sa);
+
+	if (sendto(fd, raw, MESH_PACKET_BYTES, MSG_NOSIGNAL,
+		(struct sockaddr *)&sa, len) == MESH_PACKET_BYTES)
+		return 0;
+	return errno != 0 ? -errno : -EIO;
+}
+
+void
+mesh_mac(const uint8_t key[MESH_KEY_BYTES], const uint8_t *data,
+    size_t len_bytes, uint8_t *ret, size_t ret_bytes)
+{
+	uint8_t full[EVP_MAX_MD_SIZE];
+	unsigned len = 0;
+
+	HMAC(EVP_sha256(), key, MESH_KEY_BYTES, data, len_bytes, full, &len);
+	memcpy(ret, full, ret_bytes < len ? ret_bytes : len);
+}
+
+void
+mesh_sign(uint8_t raw[MESH_PACKET_BYTES], const uint8_t token[MESH_KEY_BYTES])
+{
+	mesh_mac(token, raw, MESH_MAC_AT, raw + MESH_MAC_AT, MESH_MAC_BYTES);
+}
+
+int
+mesh_signed(const uint8_t raw[MESH_PACKET_BYTES],
+    const uint8_t token[MESH_KEY_BYTES])
+{
+	uint8_t want[MESH_MAC_BYTES];
+
+	mesh_mac(token, raw, MESH_MAC_AT, want, sizeof(want));
+	return CRYPTO_memcmp(want, raw + MESH_MAC_AT, MESH_MAC_BYTES) == 0;
+}

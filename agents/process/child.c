@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/process/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agents/process/stderr_tail.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+/* Enough for every table a probe prints; more is a program gone wild. */
+#define OUTPUT_MAX (256 * 1024)
+/* "=   PID 123 RUNNING AT n4", of MPICH's launcher */
+#define HYDRA_DEATH " RUNNING AT "
+#define CONTROL_FD  3   /* in the keeper */
+#define ARGS_MAX    320 /* of the keeper with its program's 256 */
+
+struct child {
+	const struct child_ops *ops;
+	void *arg;
+	pid_t keeper;
+	int control, out, err, file;
+	size_t written; /* to file */
+	struct event *control_ev, *out_ev, *err_ev;
+	char line[400]; /* of the control socket, so far */
+	size_t line_len;
+	int told;                      /* failed or exited was called */
+	struct stderr_tail tail, said; /* of stderr, of stdout */
+};
+
+static void
+close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void
+end_event(struct event **ev)
+{
+	if (*ev != NULL)
+		event_free(*ev);
+	*ev = NULL;
+}
+
+/* What is there now; 0 at the end of file. */
+static int
+take_output(struct child *c, int fd, int is_err)
+{
+	char bytes[4096];
+	ssize_t n;
+
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0) {
+		size_t room = OUTPUT_MAX - c->written;
+		size_t len = (size_t)n < room ? (size_t)n : room;
+
+		stderr_tail_add(is_err ? &c->tail : &c->said, bytes, (size_t)n);
+		if (!is_err && c->file >= 0 && len > 0 &&
+		    write(c->file, bytes, len) == (ssize_t)len)
+			c->written += len;
+	}
+	return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void
+out_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct child *c = arg;
+
+	(void)what;
+	if (!take_output(c, fd, 0))
+		end_event(&c->out_ev);
+}
+
+static void
+err_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct child *c = arg;
+
+	(void)what;
+	if (!take_output(c, fd, 1))
+		end_event(&c->err_ev);
+}
+
+/* Its stderr, and the one thing of its stdout that matters: whom Hydra names as
+ * the first process that died. */
+static char *
+last_words(const struct child *c)
+{
+	char *err = stderr_tail_text(&c->tail),
+	     *out = stderr_tail_lines(&c->said, HYDRA_DEATH);
+	size_t len = strlen(err);
+	struct strbuf sb = { 0 };
+
+	strbuf_add(&sb, err, len);
+	/* Who was killed may have been in the midst of a line. */
+	if (len > 0 && err[len - 1] != '\n' && out[0] != '\0')
+		strbuf_add(&sb, "\n", 1);
+	strbuf_add(&sb, out, strlen(out));
+	free(err);
+	free(out);
+	return sb.text != NULL ? sb.text : xstrdup("");
+}
+
+/* The last callback: the owner may free c in it. */
+static void
+finish(struct child *c, int status)
+{
+	char *text;
+
+	end_event(&c->control_ev);
+	c->told = 1;
+	if (c->out >= 0)
+		take_output(c, c->out, 0);
+	if (c->err >= 0)
+		take_output(c, c->err, 1);
+	text = last_words(c);
+	c->ops->exited(c, status, text, c->arg);
+	free(text);
+}
+
+/* One line of the keeper; 1 when it was the last. */
+static int
+control_line(struct child *c, char *line)
+{
+	char *text = strchr(line, ' ');
+	int64_t n = 0;
+
+	if (text == NULL)
+		return 0;
+	*text++ = '\0';
+	str_to_int(text, 0, INT32_MAX, &n);
+	if (strcmp(line, "started") == 0) {
+		c->ops->started(c, (pid_t)n, c->arg);
+		return 0;
+	}
+	if (strcmp(line, "exited") == 0) {
+		finish(c, (int)n);
+		return 1;
+	}
+	end_event(&c->control_ev);
+	c->told = 1;
+	c->ops->failed(c, text, c->arg);
+	return 1;
+}
+
+/* All whole lines; 1 when c is done. */
+static int
+control_lines(struct child *c)
+{
+	char line[sizeof(c->line)];
+	char *nl;
+
+	while ((nl = memchr(c->line, '\n', c->line_len)) != NULL) {
+		size_t len = (size_t)(nl - c->line);
+
+		memcpy(line, c->line, len);
+		line[len] = '\0';
+		c->line_len -= len + 1;
+		memmove(c->line, nl + 1, c->line_len);
+		if (control_line(c, line))
+			return 1;
+	}
+	return 0;
+}
+
+static void
+control_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct child *c = arg;
+	ssize_t n;
+
+	(void)what;
+	n = read(fd, c->line + c->line_len, sizeof(c->line) - c->line_len);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0) {
+		c->line_len += (size_t)n;
+		control_lines(c);
+		return;
+	}
+	log_warnx("keeper %d: lost", (int)c->keeper);
+	finish(c, -1);
+}
+
+/* Arguments of the keeper: options, program, its argv. */
+struct args {
+	char *list[ARGS_MAX];
+	size_t count;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+args_add(struct args *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (a->count + 1 >= ARGS_MAX)
+		return; /* child_start looks at the count */
+	va_start(ap, fmt);
+	if (vasprintf(&a->list[a->count], fmt, ap) < 0)
+		fatal("args");
+	va_end(ap);
+	a->count++;
+}
+
+static void
+args_clear(struct args *a)
+{
+	while (a->count > 0)
+		free(a->list[--a->count]);
+}
+
+static int
+args_make(struct args *a, const struct child_spec *spec)
+{
+	args_add(a, "coalmine-keeper");
+	args_add(a, "--control=%d", CONTROL_FD);
+	args_add(a, "--agent=%d", (int)getpid());
+	args_add(a, "--deadline-ms=%llu",
+	    (unsigned long long)spec->deadline_ms);
+	if (spec->uid >= 0) {
+		args_add(a, "--uid=%lld", (long long)spec->uid);
+		args_add(a, "--gid=%lld", (long long)spec->gid);
+	}
+	if (spec->cgroup != NULL)
+		args_add(a, "--cgroup=%s", spec->cgroup);
+	args_add(a, "%s", spec->path);
+	for (size_t i = 0; spec->argv[i] != NULL; i++)
+		args_add(a, "%s", spec->argv[i]);
+	a->list[a->count] = NULL;
+	return a->count + 1 < ARGS_MAX ? 0 : -E2BIG;
+}
+
+/* After fork: only calls that are safe there. */
+static void
+keeper_exec(const struct child_spec *spec, struct args *a, int control, int out,
+    int err)
+{
+	sigset_t none;
+
+	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ||
+	    dup2(control, CONTROL_FD) < 0)
+		_exit(126);
+	if (control == CONTROL_FD)
+		fcntl(CONTROL_FD, F_SETFD, 0);
+	syscall(SYS_close_range, CONTROL_FD + 1u, ~0u, CLOSE_RANGE_CLOEXEC);
+	for (int sig = 1; sig < 32; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execve(spec->keeper, a->list, spec->env);
+	(void)!write(CONTROL_FD, "failed no keeper\n", 17);
+	_exit(126);
+}
+
+static int
+pipes_open(int sv[2], int out[2], int err[2])
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0)
+		return -errno;
+	/* the children's ends block, as programs expect */
+	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+		return -errno;
+	fcntl(out[0], F_SETFL, O_NONBLOCK);
+	fcntl(err[0], F_SETFL, O_NONBLOCK);
+	fcntl(sv[0], F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+static struct event *
+watch(struct event_base *base, int fd, event_callback_fn cb, void *arg)
+{
+	struct event *ev = event_new(base, fd, EV_READ | EV_PERSIST, cb, arg);
+
+	event_add(ev, NULL);
+	return ev;
+}
+
+int
+child_start(struct event_base *base, const struct child_spec *spec,
+    const struct child_ops *ops, void *arg, struct child **ret)
+{
+	int sv[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
+	struct child *c = xcalloc(1, sizeof(*c));
+	struct args args = { .count = 0 };
+	int rc;
+
+	c->ops = ops;
+	c->arg = arg;
+	c->control = c->out = c->err = c->file = -1;
+	rc = args_make(&args, spec);
+	if (rc == 0)
+		rc = pipes_open(sv, out, err);
+	c->control = sv[0];
+	c->out = out[0];
+	c->err = err[0];
+	if (rc == 0) {
+		c->keeper = fork();
+		if (c->keeper == 0)
+			keeper_exec(spec, &args, sv[1], out[1], err[1]);
+		rc = c->keeper < 0 ? -errno : 0;
+	}
+	close_fd(&sv[1]);
+	close_fd(&out[1]);
+	close_fd(&err[1]);
+	args_clear(&args);
+	if (rc < 0) {
+		child_free(c);
+		return rc;
+	}
+	if (spec->output != NULL)
+		c->file = open(spec->output,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		    0600);
+	c->control_ev = watch(base, c->control, control_cb, c);
+	c->out_ev = watch(base, c->out, out_cb, c);
+	c->err_ev = watch(base, c->err, err_cb, c);
+	*ret = c;
+	return 0;
+}
+
+void
+child_end(struct child *c, uint64_t grace_ms)
+{
+	char text[40];
+	int n = snprintf(text, sizeof(text), "end %llu\n",
+	    (unsigned long long)grace_ms);
+
+	if (c->control >= 0 && !c->told)
+		(void)!send(c->control, text, (size_t)n,
+		    MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void
+child_free(struct child *c)
+{
+	if (c == NULL)
+		return;
+	end_event(&c->control_ev);
+	end_event(&c->out_ev);
+	end_event(&c->err_ev);
+	close_fd(&c->control);
+	close_fd(&c->out);
+	close_fd(&c->err);
+	close_fd(&c->file);
+	free(c);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * child.h - a program started under coalmine-keeper.
+ *
+ * Life: child_start, then exactly one of failed (it never ran) and exited
+ * (it did, and nothing of it is left), then child_free by the owner. started
+ * comes before exited. Callbacks come from the loop, never from child_start.
+ */
+#ifndef AGENTS_PROCESS_CHILD_H
+#define AGENTS_PROCESS_CHILD_H
+
+#include <event2/event.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct child;
+
+struct child_spec {
+	const char *keeper; /* path of coalmine-keeper */
+	const char *path;   /* program, absolute */
+	char **argv;        /* from [0]; NULL ends it */
+	char **env;         /* all of its environment */
+	int64_t uid, gid;   /* -1: as we are */
+	uint64_t deadline_ms;
+	const char *cgroup; /* leaf to make, or NULL */
+	const char *output; /* file for its stdout, or NULL: dropped */
+};
+
+struct child_ops {
+	void (*started)(struct child *c, pid_t pid, void *arg);
+	void (*failed)(struct child *c, const char *why, void *arg);
+	/* status: exit code, or 128 + signal; tail: of stderr (tail.h), and
+	 * what Hydra says on stdout of a process that died.
+	 * status -1: the keeper was lost, and what it kept may live on. */
+	void (
+	    *exited)(struct child *c, int status, const char *tail, void *arg);
+};
+
+/* -errno when no process could be made. spec is copied where needed. */
+int child_start(struct event_base *base, const struct child_spec *spec,
+    const struct child_ops *ops, void *arg, struct child **ret);
+/* TERM to all of it, KILL after grace_ms; exited follows. */
+void child_end(struct child *c, uint64_t grace_ms);
+/* Of one that still runs: its keeper ends it by itself. NULL is allowed. */
+void child_free(struct child *c);
+
+#endif

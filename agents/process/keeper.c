@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keeper.c - coalmine-keeper: one child, and the promise that nothing of it
+ * is left.
+ *
+ * It is a subreaper, so whatever a launcher or a rank forks, however often and
+ * into whatever session, becomes the keeper's child at last. It ends them all,
+ * TERM first and KILL after the grace, when the child has ended, when the
+ * agent says so or is gone, and at the deadline. It tells the agent, one line
+ * each on its control socket: "started PID", "failed TEXT", "exited STATUS".
+ * The last one comes when nothing is left.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <grp.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agents/process/privileges.h"
+#include "agents/process/proc.h"
+#include "common/clk.h"
+#include "common/program.h"
+#include "common/str.h"
+
+#define GRACE_MS 2000
+/* KILL again this often, for what was forked in between. */
+#define KILL_EVERY_MS 50
+
+enum { EXIT_USAGE = 2, EXIT_BROKEN = 3 };
+
+struct keeper {
+	int control; /* to the agent */
+	int signals; /* signalfd */
+	pid_t agent; /* its pid; 0: whoever started us */
+	pid_t child;
+	int status;       /* of the child, as a shell counts; -1: it runs */
+	int64_t uid, gid; /* -1: stay who we are */
+	int64_t grace_ms;
+	uint64_t deadline_ns;
+	uint64_t kill_ns;   /* when TERM turns into KILL; 0: not ending */
+	const char *cgroup; /* leaf to make; NULL: none */
+	int leaf;           /* it was made */
+	char **argv;        /* program, then its argv from [0] */
+};
+
+static void
+say(struct keeper *k, const char *word, const char *text)
+{
+	char line[300];
+	int n = snprintf(line, sizeof(line), "%s %s\n", word, text);
+
+	if (n > 0 && n < (int)sizeof(line))
+		(void)!send(k->control, line, (size_t)n, MSG_NOSIGNAL);
+}
+
+static void
+say_int(struct keeper *k, const char *word, int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	say(k, word, text);
+}
+
+/* In the child: errors reach the keeper as "what: why" through the pipe that
+ * exec closes. */
+static void
+child_fail(int pipe_fd, const char *what)
+{
+	char text[200];
+	int n = snprintf(text, sizeof(text), "%s: %s", what, strerror(errno));
+
+	(void)!write(pipe_fd, text, (size_t)n);
+	_exit(127);
+}
+
+static void
+child_join_leaf(const struct keeper *k)
+{
+	char path[4096];
+	int fd;
+
+	if (!k->leaf ||
+	    str_format(path, sizeof(path), "%s/cgroup.procs", k->cgroup) < 0)
+		return;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)!write(fd, "0", 1); /* 0: the writer */
+	close(fd);
+}
+
+static void
+child_become(const struct keeper *k, int pipe_fd)
+{
+	gid_t gid = (gid_t)k->gid;
+
+	if (k->uid < 0)
+		return;
+	if (setgroups(1, &gid) < 0 || setgid(gid) < 0 ||
+	    setuid((uid_t)k->uid) < 0)
+		child_fail(pipe_fd, "change user");
+	if (k->uid != 0 && setuid(0) == 0)
+		child_fail(pipe_fd, "still root after change of user");
+}
+
+static void
+child_limits(void)
+{
+	static const struct rlimit none = { 0, 0 };
+	struct rlimit files = { 4096, 4096 };
+	struct rlimit now;
+
+	setrlimit(RLIMIT_CORE, &none);
+	if (getrlimit(RLIMIT_NOFILE, &now) == 0 &&
+	    now.rlim_max < files.rlim_max)
+		files = now;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+/* A group of its own, which signals to the agent's do not reach, but in the
+ * agent's session. Linux schedules by session (autogroup), and beside one that
+ * does nothing but yield, as more MPI ranks than cores do, others wait for
+ * seconds (6.18), the agent too unless it is in the same. Its terminal is not
+ * for children. */
+static void
+child_group(int pipe_fd)
+{
+	int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	int rc = fd < 0 ? setpgid(0, 0) : (int)setsid();
+
+	if (rc < 0)
+		child_fail(pipe_fd, "process group");
+}
+
+static void
+child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
+{
+	sigset_t none;
+	int null;
+
+	child_group(pipe_fd);
+	child_join_leaf(k);
+	child_limits();
+	child_become(k, pipe_fd);
+	/* only now: a change of user clears it */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		child_fail(pipe_fd, "prctl");
+	if (getppid() != keeper)
+		_exit(127);
+	null = open("/dev/null", O_RDONLY);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
+		child_fail(pipe_fd, "/dev/null");
+	if (chdir("/") < 0)
+		child_fail(pipe_fd, "/");
+	if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
+		child_fail(pipe_fd, "close_range");
+	for (int sig = 1; sig < 32; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execve(k->argv[0], k->argv + 1, environ);
+	child_fail(pipe_fd, k->argv[0]);
+}
+
+/* 0, or -1 after the agent was told why not. */
+static int
+child_start(struct keeper *k)
+{
+	pid_t keeper = getpid();
+	char text[200];
+	int fds[2];
+	ssize_t n;
+
+	if (k->cgroup != NULL)
+		k->leaf = mkdir(k->cgroup, 0755) == 0 || errno == EEXIST;
+	if (pipe2(fds, O_CLOEXEC) < 0 || (k->child = fork()) < 0) {
+		say(k, "failed", strerror(errno));
+		return -1;
+	}
+	if (k->child == 0)
+		child_exec(k, keeper, fds[1]);
+	close(fds[1]);
+	n = read(fds[0], text, sizeof(text) - 1);
+	close(fds[0]);
+	if (n > 0) {
+		text[n] = '\0';
+		say(k, "failed", text);
+		waitpid(k->child, NULL, 0);
+		return -1;
+	}
+	say_int(k, "started", (int)k->child);
+	return 0;
+}
+
+/* A confined root sees and ends processes of another user only as that user.
+ * Its real identity stays, so they cannot reach it meanwhile. */
+static void
+kill_all(const struct keeper *k, int sig)
+{
+	privileges_take(k->uid, k->gid);
+	proc_kill_below(getpid(), sig);
+	privileges_back();
+}
+
+/* TERM now, KILL after the grace. A shorter grace than before counts. */
+static void
+end_begin(struct keeper *k, int64_t grace_ms)
+{
+	uint64_t at_ns = clk_ns() + (uint64_t)grace_ms * CLK_NS_PER_MS;
+
+	if (k->kill_ns == 0)
+		kill_all(k, SIGTERM);
+	if (k->kill_ns == 0 || at_ns < k->kill_ns)
+		k->kill_ns = at_ns;
+}
+
+/* Reap; 1 when no child is left. */
+static int
+reap(struct keeper *k)
+{
+	int status;
+	pid_t pid;
+
+	for (;;) {
+		pid = waitpid(-1, &status, WNOHANG);
+		if (pid <= 0)
+			break;
+		if (pid != k->child)
+			continue;
+		k->status = program_exit(status);
+	}
+	return pid < 0 && errno == ECHILD;
+}
+
+/* "end GRACE_MS"; the end of file is the end of the agent. */
+static void
+control_read(struct keeper *k)
+{
+	char text[64];
+	ssize_t n = recv(k->control, text, sizeof(text) - 1, MSG_DONTWAIT);
+	int64_t grace_ms = k->grace_ms;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		close(k->control);
+		k->control = -1;
+	} else {
+		text[n] = '\0';
+		text[strcspn(text, "\n")] = '\0';
+		if (strncmp(text, "end ", 4) == 0)
+			str_to_int(text + 4, 0, 3600000, &grace_ms);
+	}
+	end_begin(k, grace_ms);
+}
+
+static void
+signals_read(struct keeper *k)
+{
+	struct signalfd_siginfo si;
+
+	while (read(k->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		if (si.ssi_signo != SIGCHLD)
+			end_begin(k, k->grace_ms);
+}
+
+static int
+wait_ms(const struct keeper *k)
+{
+	uint64_t now = clk_ns();
+	uint64_t until = k->kill_ns == 0 ? k->deadline_ns : k->kill_ns;
+
+	if (k->kill_ns != 0 && now >= k->kill_ns)
+		return KILL_EVERY_MS;
+	if (until <= now)
+		return 0;
+	until = (until - now) / CLK_NS_PER_MS + 1;
+	return until > 60000 ? 60000 : (int)until;
+}
+
+/* Until nothing is left. */
+static void
+keep(struct keeper *k)
+{
+	while (!reap(k)) {
+		struct pollfd fds[2] = { { k->signals, POLLIN, 0 },
+			{ k->control, POLLIN, 0 } };
+
+		if (k->status >= 0 && k->kill_ns == 0)
+			end_begin(k, k->grace_ms); /* strays */
+		poll(fds, 2, wait_ms(k));
+		if (fds[0].revents)
+			signals_read(k);
+		if (fds[1].revents)
+			control_read(k);
+		if (k->kill_ns == 0 && clk_ns() >= k->deadline_ns)
+			end_begin(k, k->grace_ms);
+		if (k->kill_ns == 0 || clk_ns() < k->kill_ns)
+			continue;
+		kill_all(k, SIGKILL);
+		if (k->leaf)
+			proc_cgroup_kill(k->cgroup);
+	}
+}
+
+/* End with the agent, and see it even if it went before the call. */
+static int
+guard(struct keeper *k)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	k->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (k->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+		return -errno;
+	if (k->agent != 0 && getppid() != k->agent)
+		return -ESRCH;
+	return 0;
+}
+
+static const char usage[] =
+    "usage: coalmine-keeper --control=FD [--agent=PID] [--uid=N --gid=N]\n"
+    "           [--deadline-ms=N] [--grace-ms=N] [--cgroup=DIR]\n"
+    "           PROGRAM ARGV0 [ARG...]\n";
+
+static int
+options(struct keeper *k, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "control", required_argument, NULL, 'f' },
+		{ "agent", required_argument, NULL, 'a' },
+		{ "uid", required_argument, NULL, 'u' },
+		{ "gid", required_argument, NULL, 'g' },
+		{ "deadline-ms", required_argument, NULL, 'd' },
+		{ "grace-ms", required_argument, NULL, 'k' },
+		{ "cgroup", required_argument, NULL, 'c' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int64_t control = -1, agent = 0, deadline_ms = 3600000;
+	int64_t *const into[128] = { ['f'] = &control,
+		['a'] = &agent,
+		['u'] = &k->uid,
+		['g'] = &k->gid,
+		['d'] = &deadline_ms,
+		['k'] = &k->grace_ms };
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
+		if (opt == 'c')
+			k->cgroup = optarg;
+		else if (opt >= 128 || into[opt] == NULL ||
+		    str_to_int(optarg, 0, INT32_MAX, into[opt]) < 0)
+			return -EINVAL;
+	}
+	if (control < 0 || argc - optind < 2 || (k->uid < 0) != (k->gid < 0))
+		return -EINVAL;
+	k->control = (int)control;
+	k->agent = (pid_t)agent;
+	k->deadline_ns = clk_ns() + (uint64_t)deadline_ms * CLK_NS_PER_MS;
+	k->argv = argv + optind;
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct keeper k = { .status = -1,
+		.uid = -1,
+		.gid = -1,
+		.grace_ms = GRACE_MS };
+	int rc;
+
+	if (options(&k, argc, argv) < 0) {
+		fputs(usage, stderr);
+		return EXIT_USAGE;
+	}
+	rc = guard(&k);
+	if (rc < 0) {
+		say(&k, "failed", strerror(-rc));
+		return EXIT_BROKEN;
+	}
+	if (child_start(&k) < 0) {
+		if (k.leaf)
+			rmdir(k.cgroup);
+		return EXIT_BROKEN;
+	}
+	keep(&k);
+	if (k.leaf)
+		rmdir(k.cgroup);
+	if (k.control >= 0)
+		say_int(&k, "exited", k.status);
+	return 0;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/process/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+
+#define ENVIRON_MAX (128 * 1024) /* of one process; ours stay below 16 KiB */
+
+struct proc {
+	pid_t pid, parent;
+	int zombie;
+	int below; /* descends from the root asked for */
+};
+
+struct procs {
+	struct proc *list;
+	size_t count, cap;
+};
+
+/* Read up to cap_bytes - 1 bytes of a small file; -errno or the length. */
+static ssize_t
+slurp(const char *path, char *ret, size_t cap_bytes)
+{
+	size_t len = 0;
+	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	do {
+		n = read(fd, ret + len, cap_bytes - 1 - len);
+		if (n > 0)
+			len += (size_t)n;
+	} while (n > 0 && len < cap_bytes - 1);
+	close(fd);
+	if (n < 0)
+		return -EIO;
+	ret[len] = '\0';
+	return (ssize_t)len;
+}
+
+/* "PID (NAME) STATE PPID ...": the name may hold anything, so count from its
+ * last ')'. */
+static int
+stat_read(pid_t pid, struct proc *ret)
+{
+	char path[64], text[1024], *at;
+	char state;
+	int parent;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (slurp(path, text, sizeof(text)) < 0)
+		return -ESRCH;
+	at = strrchr(text, ')');
+	if (at == NULL || sscanf(at + 1, " %c %d", &state, &parent) != 2)
+		return -ESRCH;
+	ret->pid = pid;
+	ret->parent = parent;
+	ret->zombie = state == 'Z' || state == 'X';
+	ret->below = 0;
+	return 0;
+}
+
+/* Call each for every process there is. */
+static void
+each_pid(void (*each)(pid_t pid, void *arg), void *arg)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *de;
+	int64_t pid;
+
+	if (dir == NULL)
+		return;
+	while ((de = readdir(dir)) != NULL)
+		if (str_to_int(de->d_name, 1, INT32_MAX, &pid) == 0)
+			each((pid_t)pid, arg);
+	closedir(dir);
+}
+
+static void
+list_add(pid_t pid, void *arg)
+{
+	struct procs *ps = arg;
+
+	if (ps->count == ps->cap) {
+		ps->cap = ps->cap == 0 ? 256 : ps->cap * 2;
+		ps->list = xreallocarray(ps->list, ps->cap, sizeof(*ps->list));
+	}
+	if (stat_read(pid, &ps->list[ps->count]) == 0)
+		ps->count++;
+}
+
+/* One pass marks children of what is marked; 1 when something was new. */
+static int
+mark_pass(struct procs *ps, pid_t root)
+{
+	int news = 0;
+
+	for (size_t i = 0; i < ps->count; i++) {
+		struct proc *p = &ps->list[i];
+
+		if (p->below)
+			continue;
+		p->below = p->parent == root;
+		for (size_t k = 0; k < ps->count && !p->below; k++)
+			p->below = ps->list[k].below &&
+			    ps->list[k].pid == p->parent;
+		news |= p->below;
+	}
+	return news;
+}
+
+int
+proc_kill_below(pid_t root, int sig)
+{
+	struct procs ps = { 0 };
+	int alive = 0;
+
+	each_pid(list_add, &ps);
+	while (mark_pass(&ps, root))
+		;
+	for (size_t i = 0; i < ps.count; i++) {
+		if (!ps.list[i].below || ps.list[i].zombie)
+			continue;
+		if (kill(ps.list[i].pid, sig) == 0)
+			alive++;
+	}
+	free(ps.list);
+	return alive;
+}
+
+struct marked {
+	const char *marker;
+	char *environ;
+	int sig;
+	int alive;
+};
+
+static void
+marked_kill(pid_t pid, void *arg)
+{
+	struct marked *m = arg;
+	size_t want = strlen(m->marker);
+	struct proc p;
+	char path[64];
+	ssize_t len;
+
+	if (pid == getpid())
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	len = slurp(path, m->environ, ENVIRON_MAX);
+	for (ssize_t at = 0; at < len;
+	     at += (ssize_t)strlen(m->environ + at) + 1) {
+		if (strncmp(m->environ + at, m->marker, want + 1) != 0)
+			continue;
+		if (stat_read(pid, &p) == 0 && !p.zombie &&
+		    kill(pid, m->sig) == 0)
+			m->alive++;
+		return;
+	}
+}
+
+int
+proc_kill_marked(const char *marker, int sig)
+{
+	struct marked m = { .marker = marker, .sig = sig };
+
+	m.environ = xcalloc(1, ENVIRON_MAX);
+	each_pid(marked_kill, &m);
+	free(m.environ);
+	return m.alive;
+}
+
+/* Our own place in the v2 hierarchy is the line "0::/path". */
+static int
+cgroup_self(char *ret, size_t cap_bytes)
+{
+	char text[4096], *at, *nl;
+
+	if (slurp("/proc/self/cgroup", text, sizeof(text)) < 0)
+		return -ENOENT;
+	at = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+	if (at == NULL)
+		return -ENOENT;
+	at += *at == '\n' ? 4 : 3;
+	nl = strchr(at, '\n');
+	if (nl != NULL)
+		*nl = '\0';
+	return str_format(ret, cap_bytes, "%s", strcmp(at, "/") ? at : "");
+}
+
+int
+proc_cgroup_home(char *ret, size_t cap_bytes)
+{
+	/* unified, and the hybrid layout beside version 1 controllers */
+	static const char *const roots[] = { "/sys/fs/cgroup",
+		"/sys/fs/cgroup/unified" };
+	char self[2048], procs[4096];
+
+	if (cgroup_self(self, sizeof(self)) < 0)
+		return -ENOENT;
+	for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
+		snprintf(procs, sizeof(procs), "%s%s/cgroup.procs", roots[i],
+		    self);
+		if (access(procs, W_OK) < 0)
+			continue;
+		return str_format(ret, cap_bytes, "%s%s", roots[i], self);
+	}
+	return -ENOENT;
+}
+
+int
+proc_cgroup_kill(const char *leaf)
+{
+	char path[4096];
+	int fd;
+
+	if (str_format(path, sizeof(path), "%s/cgroup.kill", leaf) < 0)
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0) { /* kernels before 5.14 have no cgroup.kill */
+		(void)!write(fd, "1", 1);
+		close(fd);
+	}
+	if (rmdir(leaf) == 0 || errno == ENOENT)
+		return 0;
+	return -EBUSY;
+}

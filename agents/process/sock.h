@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sock.h - unix sockets that the children of a run may connect to.
+ */
+#ifndef AGENTS_SESSION_SOCK_H
+#define AGENTS_SESSION_SOCK_H
+
+#include <event2/listener.h>
+#include <stdint.h>
+
+/* Listen at path, writable for group gid (-1: the owner alone). NULL after a
+ * line in the log. */
+struct evconnlistener *sock_listen(struct event_base *base, const char *path,
+    int64_t gid, evconnlistener_cb cb, void *arg);
+
+#endif

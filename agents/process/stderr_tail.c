@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/process/stderr_tail.h"
+
+#include <string.h>
+
+#include "agents/process/text.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+/* A line that contains one of these says nothing about the run. */
+static const char *const noise[] = {
+	/* Open MPI races with its own child; see docs/launch.md section 1 */
+	"plm:rsh: Warning: setpgid(",
+	/* every mpirun -np larger than the cores of an emulated cluster */
+	"A high-performance Open MPI point-to-point messaging module",
+};
+
+void
+stderr_tail_add(struct stderr_tail *t, const char *bytes, size_t len_bytes)
+{
+	for (size_t i = 0; i < len_bytes; i++) {
+		size_t at = (t->start + t->len_bytes) % STDERR_TAIL_MAX;
+
+		t->bytes[at] = bytes[i];
+		if (t->len_bytes < STDERR_TAIL_MAX)
+			t->len_bytes++;
+		else
+			t->start = (t->start + 1) % STDERR_TAIL_MAX;
+	}
+}
+
+static int
+is_noise(const char *line, size_t len_bytes)
+{
+	for (size_t i = 0; i < ARRAY_LEN(noise); i++)
+		if (memmem(line, len_bytes, noise[i], strlen(noise[i])))
+			return 1;
+	return 0;
+}
+
+char *
+stderr_tail_lines(const struct stderr_tail *t, const char *mark)
+{
+	struct strbuf sb = { 0 };
+	char flat[STDERR_TAIL_MAX];
+	size_t at = 0;
+
+	for (size_t i = 0; i < t->len_bytes; i++)
+		flat[i] = t->bytes[(t->start + i) % STDERR_TAIL_MAX];
+	if (t->len_bytes ==
+	    STDERR_TAIL_MAX) { /* the first line may be a half */
+		char *nl = memchr(flat, '\n', t->len_bytes - 1);
+
+		at = nl != NULL ? (size_t)(nl - flat) + 1 : 0;
+	}
+	while (at < t->len_bytes) {
+		char *nl = memchr(flat + at, '\n', t->len_bytes - at);
+		size_t end = nl != NULL ? (size_t)(nl - flat) + 1
+					: t->len_bytes;
+
+		if (!is_noise(flat + at, end - at) &&
+		    (mark == NULL ||
+			memmem(flat + at, end - at, mark, strlen(mark))))
+			text_clean(&sb, flat + at, end - at);
+		at = end;
+	}
+	return sb.text != NULL ? sb.text : xstrdup("");
+}
+
+char *
+stderr_tail_text(const struct stderr_tail *t)
+{
+	return stderr_tail_lines(t, NULL);
+}

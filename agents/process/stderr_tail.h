@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stderr_tail.h - the last bytes a child wrote, fit for a message.
+ *
+ * Launchers print harmless warnings at the end of every run; lines known as
+ * noise are left out, so that the tail shows what went wrong. Pure.
+ */
+#ifndef AGENTS_PROCESS_STDERR_TAIL_H
+#define AGENTS_PROCESS_STDERR_TAIL_H
+
+#include <stddef.h>
+
+#define STDERR_TAIL_MAX 4096 /* bytes kept: a screen of text */
+
+struct stderr_tail {
+	char bytes[STDERR_TAIL_MAX];
+	size_t start; /* index of the oldest byte */
+	size_t len_bytes;
+};
+
+void stderr_tail_add(struct stderr_tail *t, const char *bytes,
+    size_t len_bytes);
+/* Valid UTF-8 without control characters but newline and tab; the caller
+ * frees. A first line that was cut is left out when others follow. */
+char *stderr_tail_text(const struct stderr_tail *t);
+/* The same, of the lines that contain mark only; NULL: of all. */
+char *stderr_tail_lines(const struct stderr_tail *t, const char *mark);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/run/cleanup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agents/process/privileges.h"
+#include "agents/process/proc.h"
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/str.h"
+
+/* Killing again this often, this many times: 3 s for what sleeps in the
+ * kernel. */
+#define KILL_EVERY_MS 20
+#define KILL_TIMES    150
+
+static int
+remove_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	(void)!remove(path); /* cleanup_run_dir looks at the result */
+	return 0;
+}
+
+static void
+remove_tree(const char *path)
+{
+	nftw(path, remove_cb, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+void
+cleanup_run_dir(const struct agent *ag, const char *path)
+{
+	char inner[AGENT_PATH_MAX + 400];
+	struct stat st;
+
+	if (str_format(inner, sizeof(inner), "%s/%s", path, CLEANUP_MARK) < 0 ||
+	    lstat(inner, &st) < 0)
+		return;
+	snprintf(inner, sizeof(inner), "%s/tmp", path);
+	privileges_take(ag->child_uid, ag->child_gid);
+	remove_tree(inner); /* all in it; itself it cannot */
+	privileges_back();
+	remove_tree(path);
+	if (lstat(path, &st) == 0)
+		log_warnx("%s: cannot remove all of it", path);
+}
+
+int
+cleanup_kill_marked(const struct agent *ag, const char *mark)
+{
+	int count = proc_kill_marked(mark, SIGKILL);
+
+	if (ag->child_uid < 0)
+		return count;
+	privileges_take(ag->child_uid, ag->child_gid);
+	count += proc_kill_marked(mark, SIGKILL);
+	privileges_back();
+	return count;
+}
+
+const char *
+cleanup_leaf_prefix(const struct agent *ag)
+{
+	static char prefix[40];
+	uint32_t sum = 2166136261u;
+	const char *c = conf_string(ag->conf, "agent", "state_dir");
+
+	for (; *c != '\0'; c++)
+		sum = (sum ^ (unsigned char)*c) * 16777619u;
+	snprintf(prefix, sizeof(prefix), "coalmine-%08x", sum);
+	return prefix;
+}
+
+/* "START" and, of one run, only the number of a child: the name of another run
+ * may begin likewise. */
+static int
+leaf_matches(const char *name, const char *start, int one_run)
+{
+	size_t len = strlen(start);
+
+	return strncmp(name, start, len) == 0 &&
+	    (!one_run ||
+		strspn(name + len, "0123456789") == strlen(name + len));
+}
+
+int
+cleanup_leaves(const struct agent *ag, const char *run)
+{
+	char path[AGENT_PATH_MAX + 300], start[120];
+	struct dirent *de;
+	int left = 0;
+	DIR *dir;
+
+	if (ag->cgroup == NULL)
+		return 0;
+	snprintf(start, sizeof(start), "%s-%s%s", cleanup_leaf_prefix(ag),
+	    run != NULL ? run : "", run != NULL ? "-" : "");
+	dir = opendir(ag->cgroup);
+	while (dir != NULL && (de = readdir(dir)) != NULL) {
+		if (!leaf_matches(de->d_name, start, run != NULL) ||
+		    str_format(path, sizeof(path), "%s/%s", ag->cgroup,
+			de->d_name) < 0)
+			continue;
+		left += proc_cgroup_kill(path) < 0;
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return left;
+}
+
+void
+cleanup_shm(const struct agent *ag)
+{
+	/* Open MPI's: the host and the user are a part of the name */
+	char start[400], path[700];
+	struct dirent *de;
+	DIR *dir;
+
+	if (ag->child_uid < 0)
+		return;
+	snprintf(start, sizeof(start), "vader_segment.%s.%lld.", ag->host,
+	    (long long)ag->child_uid);
+	privileges_take(ag->child_uid, ag->child_gid);
+	dir = opendir("/dev/shm");
+	while (dir != NULL && (de = readdir(dir)) != NULL) {
+		if (strncmp(de->d_name, start, strlen(start)) != 0)
+			continue;
+		snprintf(path, sizeof(path), "/dev/shm/%s", de->d_name);
+		unlink(path);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	privileges_back();
+}
+
+/* Of runs that an earlier life had. */
+static void
+dirs_remove(const struct agent *ag)
+{
+	const char *top = conf_string(ag->conf, "agent", "run_dir");
+	char path[AGENT_PATH_MAX + 300];
+	struct dirent *de;
+	DIR *dir = opendir(top);
+
+	while (dir != NULL && (de = readdir(dir)) != NULL) {
+		if (strcmp(de->d_name, ".") == 0 ||
+		    strcmp(de->d_name, "..") == 0)
+			continue;
+		if (str_format(path, sizeof(path), "%s/%s", top, de->d_name) >=
+		    0)
+			cleanup_run_dir(ag, path);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+void
+cleanup_leftovers(struct agent *ag)
+{
+	char mark[AGENT_PATH_MAX];
+	int left, found = 0;
+
+	snprintf(mark, sizeof(mark), "COALMINE_STATE=%s",
+	    conf_string(ag->conf, "agent", "state_dir"));
+	for (int i = 0; i < KILL_TIMES; i++) {
+		left = cleanup_kill_marked(ag, mark) + cleanup_leaves(ag, NULL);
+		if (left == 0)
+			break;
+		found = i == 0 ? left : found;
+		clk_sleep_ns(KILL_EVERY_MS * CLK_NS_PER_MS);
+	}
+	if (found > 0)
+		log_warnx("killed %d leftovers of an earlier life", found);
+	dirs_remove(ag);
+	cleanup_shm(ag);
+}

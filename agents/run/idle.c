@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/run/idle.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents/process/child.h"
+#include "agents/process/strvec.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+struct idle_wait {
+	struct child *child;
+	idle_cb *cb;
+	void *arg;
+};
+
+struct idle_row {
+	/* 1 and why, or 0; NULL: only ask can tell. */
+	int (*look)(struct agent *ag, char *ret, size_t cap_bytes);
+	/* NULL where look is enough. */
+	struct idle_wait *(*ask)(struct agent *ag, idle_cb *cb, void *arg);
+};
+
+static int
+look_never(struct agent *ag, char *ret, size_t cap_bytes)
+{
+	(void)ag;
+	(void)ret;
+	(void)cap_bytes;
+	return 0;
+}
+
+static int
+look_load(struct agent *ag, char *ret, size_t cap_bytes)
+{
+	double limit = conf_real(ag->conf, "idle", "load") * ag->cores;
+	double load;
+
+	if (getloadavg(&load, 1) != 1 || load < limit)
+		return 0;
+	snprintf(ret, cap_bytes, "load %.2f, limit %.2f", load, limit);
+	return 1;
+}
+
+int
+idle_slurm_look(const char *root, char *ret, size_t cap_bytes)
+{
+	/* version 2, with one slurmd or several; then version 1 */
+	static const char *const places[] = {
+		"sys/fs/cgroup/system.slice/*slurmstepd.scope/job_*",
+		"sys/fs/cgroup/*/slurm*/uid_*/job_*",
+		"sys/fs/cgroup/slurm*/uid_*/job_*",
+	};
+	char pattern[400];
+	glob_t found;
+	int busy = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(places) && !busy; i++) {
+		if (str_format(pattern, sizeof(pattern), "%s/%s", root,
+			places[i]) < 0 ||
+		    glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+			continue;
+		snprintf(ret, cap_bytes, "slurm %s",
+		    strrchr(found.gl_pathv[0], '/') + 1);
+		busy = 1;
+		globfree(&found);
+	}
+	return busy;
+}
+
+static int
+look_slurm(struct agent *ag, char *ret, size_t cap_bytes)
+{
+	(void)ag;
+	return idle_slurm_look("", ret, cap_bytes);
+}
+
+static void
+command_failed(struct child *c, const char *why, void *arg)
+{
+	struct idle_wait *w = arg;
+
+	(void)c;
+	w->cb(why, w->arg);
+	child_free(w->child);
+	free(w);
+}
+
+static void
+command_started(struct child *c, pid_t pid, void *arg)
+{
+	(void)c;
+	(void)pid;
+	(void)arg;
+}
+
+static void
+command_exited(struct child *c, int status, const char *tail, void *arg)
+{
+	struct idle_wait *w = arg;
+	char why[200];
+
+	(void)c;
+	snprintf(why, sizeof(why), "idle command: exit %d%s%.120s", status,
+	    tail[0] != '\0' ? ": " : "", tail);
+	why[strcspn(why, "\n")] = '\0';
+	w->cb(status == 0 ? NULL : why, w->arg);
+	child_free(w->child);
+	free(w);
+}
+
+static const struct child_ops command_ops = { command_started, command_failed,
+	command_exited };
+
+/* The administrator's own line, so a shell may have it. */
+static struct idle_wait *
+ask_command(struct agent *ag, idle_cb *cb, void *arg)
+{
+	const char *command = conf_string(ag->conf, "idle", "command");
+	struct idle_wait *w = xcalloc(1, sizeof(*w));
+	struct strvec argv = { 0 }, env = { 0 };
+	struct child_spec spec = { .keeper = ag->keeper,
+		.path = "/bin/sh",
+		.uid = -1,
+		.gid = -1,
+		.deadline_ms = IDLE_LIMIT_S * 1000 };
+	int rc;
+
+	w->cb = cb;
+	w->arg = arg;
+	strvec_add(&argv, "sh");
+	strvec_add(&argv, "-c");
+	strvec_add(&argv, "%s", command);
+	strvec_env(&env, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+	strvec_env(&env, "LC_ALL", "C.UTF-8");
+	strvec_env(&env, "COALMINE_STATE", "%s",
+	    conf_string(ag->conf, "agent", "state_dir"));
+	spec.argv = argv.list;
+	spec.env = env.list;
+	rc = child_start(ag->base, &spec, &command_ops, w, &w->child);
+	strvec_clear(&argv);
+	strvec_clear(&env);
+	if (rc == 0)
+		return w;
+	cb(strerror(-rc), arg);
+	free(w);
+	return NULL;
+}
+
+/* In the order of the option's allowed words. */
+static const struct idle_row rows[] = {
+	{ look_never, NULL },  /* always */
+	{ NULL, ask_command }, /* command */
+	{ look_slurm, NULL },  /* slurm-cgroup */
+	{ look_load, NULL },   /* load */
+};
+
+static const struct idle_row *
+row(struct agent *ag)
+{
+	return &rows[conf_choice(ag->conf, "idle", "check")];
+}
+
+struct idle_wait *
+idle_check(struct agent *ag, idle_cb *cb, void *arg)
+{
+	char why[200];
+
+	if (row(ag)->ask != NULL)
+		return row(ag)->ask(ag, cb, arg);
+	cb(row(ag)->look(ag, why, sizeof(why)) ? why : NULL, arg);
+	return NULL;
+}
+
+void
+idle_cancel(struct idle_wait *w)
+{
+	if (w == NULL)
+		return;
+	child_free(w->child); /* its keeper ends it */
+	free(w);
+}
+
+int
+idle_look(struct agent *ag, char *ret, size_t cap_bytes)
+{
+	return row(ag)->look != NULL && row(ag)->look(ag, ret, cap_bytes);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/run/rank_watch.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents/process/sock.h"
+#include "common/log.h"
+#include "common/queue.h"
+#include "common/xalloc.h"
+
+#define LINE_MAX_BYTES 64
+#define LINES_MAX      4096 /* ranks of a node with room to spare */
+
+struct line {
+	TAILQ_ENTRY(line) next;
+	struct rank_watch *tether;
+	struct bufferevent *bev;
+	int64_t rank, pid; /* -1 until it has said who it is */
+	int bye, exited;
+};
+
+struct rank_watch {
+	struct event_base *base;
+	struct evconnlistener *listener;
+	TAILQ_HEAD(, line) lines;
+	unsigned open, seen;
+	rank_watch_lost_cb *lost;
+	void *arg;
+};
+
+static void
+line_free(struct line *l)
+{
+	TAILQ_REMOVE(&l->tether->lines, l, next);
+	l->tether->open--;
+	bufferevent_free(l->bev);
+	free(l);
+}
+
+/* The line broke: news unless it said bye, or never said who it is. */
+static void
+line_end(struct line *l)
+{
+	struct rank_watch *t = l->tether;
+	int64_t rank = l->rank, pid = l->pid;
+	int lost = rank >= 0 && !l->bye, exited = l->exited;
+
+	line_free(l);
+	if (lost)
+		t->lost(rank, pid, exited, t->arg);
+}
+
+/* 0, or -1 for a line that no rank of ours writes. */
+static int
+line_take(struct line *l, const char *text)
+{
+	long long rank, pid;
+	char rest;
+
+	if (strcmp(text, "bye") == 0) {
+		l->bye = 1;
+		return 0;
+	}
+	if (strcmp(text, "exit") == 0) {
+		l->exited = 1;
+		return 0;
+	}
+	if (l->rank >= 0 ||
+	    sscanf(text, "rank %lld pid %lld%c", &rank, &pid, &rest) != 2 ||
+	    rank < 0 || pid < 1)
+		return -1;
+	l->rank = rank;
+	l->pid = pid;
+	l->tether->seen++;
+	return 0;
+}
+
+static void
+read_cb(struct bufferevent *bev, void *arg)
+{
+	struct line *l = arg;
+	struct evbuffer *in = bufferevent_get_input(bev);
+	char *text;
+	int rc = 0;
+
+	while (rc == 0 &&
+	    (text = evbuffer_readln(in, NULL, EVBUFFER_EOL_LF)) != NULL) {
+		rc = line_take(l, text);
+		free(text);
+	}
+	if (rc == 0 && evbuffer_get_length(in) <= LINE_MAX_BYTES)
+		return;
+	log_warnx("tether: foreign line, closed");
+	line_end(l);
+}
+
+static void
+event_cb(struct bufferevent *bev, short what, void *arg)
+{
+	(void)bev;
+	(void)what;
+	line_end(arg);
+}
+
+static void
+accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
+    struct sockaddr *sa, int len, void *arg)
+{
+	struct rank_watch *t = arg;
+	struct line *l;
+
+	(void)listener;
+	(void)sa;
+	(void)len;
+	if (t->open >= LINES_MAX) {
+		evutil_closesocket(fd);
+		return;
+	}
+	l = xcalloc(1, sizeof(*l));
+	l->tether = t;
+	l->rank = l->pid = -1;
+	l->bev = bufferevent_socket_new(t->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	TAILQ_INSERT_TAIL(&t->lines, l, next);
+	t->open++;
+	bufferevent_setcb(l->bev, read_cb, NULL, event_cb, l);
+	bufferevent_setwatermark(l->bev, EV_READ, 0, 4 * LINE_MAX_BYTES);
+	bufferevent_enable(l->bev, EV_READ);
+}
+
+struct rank_watch *
+rank_watch_open(struct event_base *base, const char *path, int64_t gid,
+    rank_watch_lost_cb *lost, void *arg)
+{
+	struct rank_watch *t = xcalloc(1, sizeof(*t));
+
+	t->base = base;
+	t->lost = lost;
+	t->arg = arg;
+	TAILQ_INIT(&t->lines);
+	t->listener = sock_listen(base, path, gid, accept_cb, t);
+	if (t->listener == NULL) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void
+rank_watch_close(struct rank_watch *t)
+{
+	if (t == NULL)
+		return;
+	while (!TAILQ_EMPTY(&t->lines))
+		line_free(TAILQ_FIRST(&t->lines));
+	evconnlistener_free(t->listener);
+	free(t);
+}
+
+unsigned
+rank_watch_count(const struct rank_watch *t)
+{
+	return t->seen;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/run/record_pipe.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agents/process/privileges.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+
+#define READ_BYTES (64 * 1024) /* a pipe holds as much */
+
+struct record_pipe {
+	int fd;
+	char *run;
+	struct event *ev;
+	struct evbuffer *in;
+	uint64_t last_seq;
+	int bad; /* told: nothing more is read */
+	const struct record_pipe_ops *ops;
+	void *arg;
+};
+
+static void
+bad(struct record_pipe *r, const char *why)
+{
+	r->bad = 1;
+	event_del(r->ev);
+	r->ops->bad(why, r->arg);
+}
+
+/* Numbers start at 1 and have no gaps; 0 is progress. */
+static void
+line_take(struct record_pipe *r, const char *line, size_t len)
+{
+	struct record_head head;
+	json_t *record;
+	char why[200];
+
+	if (record_parse(line, len, &record, &head, why, sizeof(why)) < 0) {
+		bad(r, why);
+		return;
+	}
+	if (strcmp(head.run, r->run) != 0 &&
+	    (head.seq != 0 || head.run[0] != '\0')) {
+		bad(r, "record of another run");
+	} else if (head.seq != 0 && head.seq != r->last_seq + 1) {
+		snprintf(why, sizeof(why), "record %llu after %llu",
+		    (unsigned long long)head.seq,
+		    (unsigned long long)r->last_seq);
+		bad(r, why);
+	} else {
+		if (head.seq != 0)
+			r->last_seq = head.seq;
+		r->ops->record(&head, record, line, len, r->arg);
+	}
+	json_decref(record);
+}
+
+static void
+lines_take(struct record_pipe *r)
+{
+	size_t len;
+	char *line;
+
+	while (!r->bad &&
+	    (line = evbuffer_readln(r->in, &len, EVBUFFER_EOL_LF)) != NULL) {
+		line_take(r, line, len);
+		free(line);
+	}
+	if (!r->bad && evbuffer_get_length(r->in) > RECORD_LINE_MAX)
+		bad(r, "record line too long");
+}
+
+/* 1 when something was read. */
+static int
+read_some(struct record_pipe *r)
+{
+	int n = evbuffer_read(r->in, r->fd, READ_BYTES);
+
+	if (n > 0)
+		lines_take(r);
+	return n > 0;
+}
+
+static void
+read_cb(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	read_some(arg);
+}
+
+struct record_pipe *
+record_pipe_open(struct event_base *base, const char *path, const char *run,
+    int64_t gid, const struct record_pipe_ops *ops, void *arg)
+{
+	struct record_pipe *r;
+	int fd = -1;
+
+	unlink(path);
+	privileges_take(-1, gid);
+	/* for reading and writing: no end of file while nobody writes */
+	if (mkfifo(path, 0600) == 0)
+		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	privileges_back();
+	if (fd < 0 || (gid >= 0 && fchmod(fd, 0620) < 0)) {
+		log_warn("%s", path);
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	r = xcalloc(1, sizeof(*r));
+	r->fd = fd;
+	r->run = xstrdup(run);
+	r->ops = ops;
+	r->arg = arg;
+	r->in = evbuffer_new();
+	r->ev = event_new(base, fd, EV_READ | EV_PERSIST, read_cb, r);
+	event_add(r->ev, NULL);
+	return r;
+}
+
+void
+record_pipe_drain(struct record_pipe *r)
+{
+	while (!r->bad && read_some(r))
+		;
+}
+
+void
+record_pipe_close(struct record_pipe *r)
+{
+	if (r == NULL)
+		return;
+	event_free(r->ev);
+	evbuffer_free(r->in);
+	close(r->fd);
+	free(r->run);
+	free(r);
+}

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agents/process/privileges.h"
+#include "agents/run/idle.h"
+#include "agents/session/dispatch.h"
+#include "agents/process/text.h"
+#include "agents/run/cleanup.h"
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "schema/options.h"
+
+/* A run says a few dozen things while the collector is away, or one per rank
+ * that is lost. */
+#define OUTBOX_MAX 10000
+#define GRACE_MS   2000
+/* The collector counts from the launch and acts first: this is for when it
+ * cannot. */
+#define DEADLINE_SLACK_NS (15 * CLK_NS_PER_S)
+
+struct run_child {
+	TAILQ_ENTRY(run_child) next;
+	struct run *run;
+	struct child *child;
+	int64_t id;                      /* 0: the launcher */
+	char mark[AGENT_PATH_MAX + 100]; /* in the environment of it all */
+};
+
+struct run *
+run_find(struct agent *ag, const char *id)
+{
+	struct run *run;
+
+	TAILQ_FOREACH (run, &ag->runs, next)
+		if (strcmp(run->id, id) == 0)
+			return run;
+	return NULL;
+}
+
+struct run *
+run_exclusive(struct agent *ag, const struct run *except)
+{
+	struct run *run;
+
+	TAILQ_FOREACH (run, &ag->runs, next)
+		if (run->exclusive && run != except)
+			return run;
+	return NULL;
+}
+
+void
+run_send(struct run *run, enum wire_type type, json_t *msg, int again)
+{
+	int up = session_is_up(run->ag->session);
+
+	if ((!up || again) && json_array_size(run->outbox) < OUTBOX_MAX)
+		json_array_append_new(run->outbox,
+		    json_pack("[i, b, o]", (int)type, again,
+			json_deep_copy(msg)));
+	session_send(run->ag->session, type, msg);
+}
+
+void
+run_resend(struct run *run)
+{
+	json_t *row, *keep = json_array();
+	size_t i;
+
+	json_array_foreach (run->outbox, i, row) {
+		session_send(run->ag->session,
+		    (enum wire_type)json_integer_value(json_array_get(row, 0)),
+		    json_deep_copy(json_array_get(row, 2)));
+		if (json_is_true(json_array_get(row, 1)))
+			json_array_append(keep, row);
+	}
+	json_decref(run->outbox);
+	run->outbox = keep;
+}
+
+static void
+lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
+{
+	struct run *run = arg;
+
+	if (run->ending)
+		return;
+	log_warnx("run %s: rank %lld, pid %lld: %s", run->id, (long long)rank,
+	    (long long)pid, exited ? "ended itself" : "lost");
+	run_send(run, WIRE_RANK_LOST,
+	    json_pack("{s:s, s:I, s:I, s:b}", "run", run->id, "rank",
+		(json_int_t)rank, "pid", (json_int_t)pid, "exited", exited),
+	    1);
+}
+
+static void
+deadline_cb(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	run_end(arg, GRACE_MS, "deadline");
+}
+
+/* What says that a directory is a run's and may be removed. */
+static int
+dir_mark(const char *dir)
+{
+	char path[AGENT_PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, CLEANUP_MARK);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+/* run_dir/RUN, or for a name too long for sockets inside it, a hash of it. */
+static int
+dir_name(struct run *run)
+{
+	const char *top = conf_string(run->ag->conf, "agent", "run_dir");
+	uint64_t sum = 14695981039346656037u;
+
+	if (strlen(top) + strlen(run->id) + sizeof("//tether.sock") <= 107)
+		return str_format(run->dir, sizeof(run->dir), "%s/%s", top,
+		    run->id);
+	for (const char *c = run->id; *c != '\0'; c++)
+		sum = (sum ^ (unsigned char)*c) * 1099511628211u;
+	return str_format(run->dir, sizeof(run->dir), "%s/%012llx", top,
+	    (unsigned long long)(sum >> 16));
+}
+
+/* tmp, which is the children's own. */
+static int
+tmp_make(struct run *run)
+{
+	struct agent *ag = run->ag;
+	char tmp[AGENT_PATH_MAX + 8];
+	int rc = 0;
+
+	snprintf(tmp, sizeof(tmp), "%s/tmp", run->dir);
+	if (ag->child_uid < 0)
+		return mkdir(tmp, 0700) < 0 ? -errno : 0;
+	if (chmod(run->dir, 0770) < 0)
+		return -errno;
+	privileges_take(ag->child_uid, ag->child_gid);
+	if (mkdir(tmp, 0700) < 0)
+		rc = -errno;
+	privileges_back();
+	if (chmod(run->dir, 0710) < 0)
+		return -errno;
+	return rc;
+}
+
+/* Children may pass through dir, and own nothing but dir/tmp. */
+static int
+dir_make(struct run *run)
+{
+	struct agent *ag = run->ag;
+	int rc = 0;
+
+	cleanup_run_dir(ag, run->dir);
+	privileges_take(-1, ag->child_gid);
+	if (mkdir(run->dir, 0700) < 0)
+		rc = -errno;
+	privileges_back();
+	if (rc == 0)
+		rc = dir_mark(run->dir);
+	if (rc == 0)
+		rc = tmp_make(run);
+	return rc;
+}
+
+static void
+run_free(struct run *run)
+{
+	idle_cancel(run->idle);
+	rank_watch_close(run->tether);
+	spawn_requests_close(run->asks);
+	record_pipe_close(run->records);
+	if (run->deadline != NULL)
+		event_free(run->deadline);
+	json_decref(run->head_addrs);
+	json_decref(run->outbox);
+	cleanup_run_dir(run->ag, run->dir);
+	TAILQ_REMOVE(&run->ag->runs, run, next);
+	free(run);
+}
+
+int
+run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
+    struct run **ret, char *why, size_t why_bytes)
+{
+	struct run *run = xcalloc(1, sizeof(*run));
+	char path[AGENT_PATH_MAX + 16];
+	uint64_t max_ns = conf_span_ns(ag->conf, "children", "deadline_max");
+	uint64_t left_ns = deadline_ms * CLK_NS_PER_MS + DEADLINE_SLACK_NS;
+	struct timeval tv;
+	int rc;
+
+	run->ag = ag;
+	snprintf(run->id, sizeof(run->id), "%s", id);
+	TAILQ_INIT(&run->children);
+	TAILQ_INSERT_TAIL(&ag->runs, run, next);
+	run->outbox = json_array();
+	rc = dir_name(run);
+	if (rc >= 0)
+		rc = dir_make(run);
+	if (rc < 0) {
+		snprintf(why, why_bytes, "%s: %s", run->dir, strerror(-rc));
+		run_free(run);
+		return rc;
+	}
+	snprintf(path, sizeof(path), "%s/tether.sock", run->dir);
+	run->tether = rank_watch_open(ag->base, path, ag->child_gid, lost_cb,
+	    run);
+	if (run->tether == NULL) {
+		snprintf(why, why_bytes, "%s: cannot listen", path);
+		run_free(run);
+		return -EIO;
+	}
+	if (left_ns > max_ns)
+		left_ns = max_ns;
+	run->deadline_ns = clk_ns() + left_ns;
+	run->deadline = evtimer_new(ag->base, deadline_cb, run);
+	tv.tv_sec = (time_t)(left_ns / CLK_NS_PER_S);
+	tv.tv_usec = (suseconds_t)(left_ns % CLK_NS_PER_S / CLK_NS_PER_US);
+	event_add(run->deadline, &tv);
+	*ret = run;
+	return 0;
+}
+
+/* Nothing of it is left. */
+static void
+run_close(struct run *run)
+{
+	struct agent *ag = run->ag;
+
+	log_info("run %s: closed", run->id);
+	cleanup_leaves(ag, run->id); /* of keepers that were killed */
+	spool_finish(ag->spool, run->id);
+	run_free(run);
+	if (TAILQ_EMPTY(&ag->runs))
+		cleanup_shm(ag);
+	dispatch_run_closed(ag);
+}
+
+void
+run_end(struct run *run, uint64_t grace_ms, const char *text)
+{
+	struct run_child *rc;
+
+	if (!run->ending)
+		log_info("run %s: ends: %s", run->id, text);
+	run->ending = 1;
+	event_del(run->deadline);
+	TAILQ_FOREACH (rc, &run->children, next)
+		child_end(rc->child, grace_ms);
+	if (TAILQ_EMPTY(&run->children))
+		run_close(run);
+}
+
+void
+run_end_all(struct agent *ag, uint64_t grace_ms, const char *text)
+{
+	struct run *run, *tmp;
+
+	TAILQ_FOREACH_SAFE (run, &ag->runs, next, tmp)
+		run_end(run, grace_ms, text);
+}
+
+/* Free it; run may close with its last child. */
+static void
+child_gone(struct run_child *rc)
+{
+	struct run *run = rc->run;
+
+	TAILQ_REMOVE(&run->children, rc, next);
+	child_free(rc->child);
+	free(rc);
+	if (run->ending && TAILQ_EMPTY(&run->children))
+		run_close(run);
+}
+
+static void
+started_cb(struct child *c, pid_t pid, void *arg)
+{
+	struct run_child *rc = arg;
+	struct run *run = rc->run;
+	json_t *msg = json_pack("{s:s, s:b, s:I}", "run", run->id, "ok", 1,
+	    "pid", (json_int_t)pid);
+
+	(void)c;
+	log_info("run %s: %s %lld: pid %d", run->id,
+	    rc->id == 0 ? "launcher" : "daemon", (long long)rc->id, (int)pid);
+	if (rc->id != 0)
+		json_object_set_new(msg, "id", json_integer(rc->id));
+	run_send(run, rc->id == 0 ? WIRE_LAUNCHED : WIRE_SPAWNED, msg, 0);
+}
+
+static void
+send_not_started(struct run *run, int64_t id, const char *why)
+{
+	json_t *msg = json_pack("{s:s, s:b, s:o}", "run", run->id, "ok", 0,
+	    "text", text_json(why));
+
+	log_warnx("run %s: %s %lld: %s", run->id,
+	    id == 0 ? "launcher" : "daemon", (long long)id, why);
+	if (id != 0)
+		json_object_set_new(msg, "id", json_integer(id));
+	run_send(run, id == 0 ? WIRE_LAUNCHED : WIRE_SPAWNED, msg, 0);
+}
+
+static void
+failed_cb(struct child *c, const char *why, void *arg)
+{
+	struct run_child *rc = arg;
+
+	(void)c;
+	send_not_started(rc->run, rc->id, why);
+	child_gone(rc);
+}
+
+static void
+exited_cb(struct child *c, int status, const char *tail, void *arg)
+{
+	struct run_child *rc = arg;
+	struct run *run = rc->run;
+
+	(void)c;
+	if (status < 0) { /* its keeper is gone: do its work */
+		cleanup_kill_marked(run->ag, rc->mark);
+		cleanup_leaves(run->ag, run->id);
+		status = 128 + SIGKILL;
+	}
+	log_info("run %s: %s %lld: exited %d", run->id,
+	    rc->id == 0 ? "launcher" : "daemon", (long long)rc->id, status);
+	if (rc->id == 0 && run->records != NULL)
+		record_pipe_drain(run->records);
+	dispatch_pump(run->ag); /* its last records go first */
+	run_send(run, WIRE_EXITED,
+	    json_pack("{s:s, s:I, s:i, s:s}", "run", run->id, "id",
+		(json_int_t)rc->id, "status", status, "stderr", tail),
+	    1);
+	child_gone(rc);
+}
+
+static const struct child_ops child_ops = { started_cb, failed_cb, exited_cb };
+
+/* What every child of the run finds in its environment. */
+static void
+env_base(struct run *run, const char *mark, struct strvec *env)
+{
+	struct agent *ag = run->ag;
+
+	mpi_impl_env(run->mpi, ag->conf, env);
+	strvec_env(env, "HOME", "%s/tmp", run->dir);
+	strvec_env(env, "TMPDIR", "%s/tmp", run->dir);
+	strvec_env(env, "USER", "%s", ag->child_user);
+	strvec_env(env, "LOGNAME", "%s", ag->child_user);
+	strvec_env(env, "SHELL", "/bin/sh");
+	strvec_env(env, "LC_ALL", "C.UTF-8");
+	strvec_env(env, "COALMINE_NODE", "%s", ag->name);
+	strvec_env(env, "COALMINE_RUN", "%s", run->id);
+	strvec_env(env, "COALMINE_TETHER", "%s/tether.sock", run->dir);
+	strvec_env(env, "COALMINE_STATE", "%s",
+	    conf_string(ag->conf, "agent", "state_dir"));
+	strvec_add(env, "%s", mark);
+}
+
+/* Start argv as child id of the run; a failure is answered. */
+static void
+run_child_start(struct run *run, int64_t id, const char *path, char **argv,
+    struct strvec *env, const char *mark)
+{
+	struct agent *ag = run->ag;
+	struct run_child *rc = xcalloc(1, sizeof(*rc));
+	char leaf[AGENT_PATH_MAX + 200], out[AGENT_PATH_MAX + 32];
+	uint64_t now = clk_ns();
+	struct child_spec spec = { .keeper = ag->keeper,
+		.path = path,
+		.argv = argv,
+		.env = env->list,
+		.uid = ag->child_uid,
+		.gid = ag->child_gid };
+	int err;
+
+	rc->run = run;
+	rc->id = id;
+	snprintf(rc->mark, sizeof(rc->mark), "%s", mark);
+	if (run->deadline_ns > now)
+		spec.deadline_ms = (run->deadline_ns - now) / CLK_NS_PER_MS;
+	if (id == 0) {
+		snprintf(out, sizeof(out), "%s/stdout", run->dir);
+		spec.output = out;
+	}
+	if (ag->cgroup != NULL) {
+		snprintf(leaf, sizeof(leaf), "%s/%s-%s-%lld", ag->cgroup,
+		    cleanup_leaf_prefix(ag), run->id, (long long)id);
+		spec.cgroup = leaf;
+	}
+	err = child_start(ag->base, &spec, &child_ops, rc, &rc->child);
+	if (err < 0) {
+		send_not_started(run, id, strerror(-err));
+		free(rc);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&run->children, rc, next);
+}
+
+/* In the environment of everything below one child of ours. */
+static void
+mark_make(const struct run *run, int64_t id, char *ret, size_t cap_bytes)
+{
+	snprintf(ret, cap_bytes, "COALMINE_KEPT=%s:%s:%lld",
+	    conf_string(run->ag->conf, "agent", "state_dir"), run->id,
+	    (long long)id);
+}
+
+void
+run_spawn(struct run *run, int64_t id, char **argv)
+{
+	char path[AGENT_PATH_MAX], mark[AGENT_PATH_MAX];
+	struct strvec env = { 0 };
+
+	if (mpi_impl_daemon(run->mpi, run->ag->conf, path, sizeof(path)) < 0) {
+		send_not_started(run, id, "the daemon is not installed");
+		return;
+	}
+	mark_make(run, id, mark, sizeof(mark));
+	env_base(run, mark, &env);
+	run_child_start(run, id, path, argv, &env, mark);
+	strvec_clear(&env);
+}
+
+static void
+record_cb(const struct record_head *head, json_t *record, const char *line,
+    size_t len_bytes, void *arg)
+{
+	struct run *run = arg;
+
+	(void)line;
+	(void)len_bytes;
+	if (head->seq == 0)
+		dispatch_progress(run->ag, run->id, record);
+	else
+		dispatch_spool(run->ag, run->id, head, record);
+}
+
+/* An engine that talks nonsense is ended; exited then says why. */
+static void
+bad_cb(const char *why, void *arg)
+{
+	struct run *run = arg;
+	struct run_child *rc;
+	char text[300];
+
+	log_warnx("run %s: record refused: %s", run->id, why);
+	snprintf(text, sizeof(text), "record refused: %.250s", why);
+	run_send(run, WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:o}", "run", run->id, "ok", 0, "text",
+		text_json(text)),
+	    1);
+	TAILQ_FOREACH (rc, &run->children, next)
+		child_end(rc->child, GRACE_MS);
+}
+
+static const struct record_pipe_ops record_pipe_ops = { record_cb, bad_cb };
+
+/* For the run's group to read, and for nobody to write. */
+static int
+campaign_write(struct run *run, const char *text)
+{
+	char path[AGENT_PATH_MAX + 32];
+	size_t len = strlen(text);
+	int fd, rc = 0;
+
+	snprintf(path, sizeof(path), "%s/campaign.conf", run->dir);
+	privileges_take(-1, run->ag->child_gid);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		rc = -errno;
+	privileges_back();
+	if (fd < 0)
+		return rc;
+	if (write(fd, text, len) != (ssize_t)len)
+		rc = -EIO;
+	if (run->ag->child_gid >= 0 && fchmod(fd, 0640) < 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static int
+ask_cb(int64_t id, const char *host, json_t *argv, void *arg)
+{
+	struct run *run = arg;
+
+	if (!session_is_up(run->ag->session))
+		return -ENOTCONN;
+	log_info("run %s: daemon %lld on %s asked for", run->id, (long long)id,
+	    host);
+	return session_send(run->ag->session, WIRE_SPAWN_ASK,
+	    json_pack("{s:s, s:I, s:s, s:O}", "run", run->id, "id",
+		(json_int_t)id, "node", host, "argv", argv));
+}
+
+/* What the launcher and rank 0 need beside the tether. */
+static int
+head_files(struct run *run, const char *campaign)
+{
+	struct agent *ag = run->ag;
+	uid_t uid = ag->child_uid >= 0 ? (uid_t)ag->child_uid : geteuid();
+	char path[AGENT_PATH_MAX + 32];
+	int rc;
+
+	rc = campaign_write(run, campaign);
+	if (rc < 0)
+		return rc;
+	snprintf(path, sizeof(path), "%s/records", run->dir);
+	run->records = record_pipe_open(ag->base, path, run->id, ag->child_gid,
+	    &record_pipe_ops, run);
+	snprintf(path, sizeof(path), "%s/agent.sock", run->dir);
+	run->asks = spawn_requests_open(ag->base, path, uid, ag->child_gid,
+	    ask_cb, run);
+	return run->records != NULL && run->asks != NULL ? 0 : -EIO;
+}
+
+static void
+launcher_start(struct run *run, struct mpi_impl_job *job,
+    const struct launcher *way, const char *engine)
+{
+	char conf_path[AGENT_PATH_MAX + 32], pipe_path[AGENT_PATH_MAX + 32];
+	const char *command[] = { engine, "run", conf_path, "--json", pipe_path,
+		"--run", run->id, NULL };
+	struct strvec argv = { 0 }, env = { 0 };
+	char mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX], why[300];
+
+	snprintf(conf_path, sizeof(conf_path), "%s/campaign.conf", run->dir);
+	snprintf(pipe_path, sizeof(pipe_path), "%s/records", run->dir);
+	job->command = command;
+	mark_make(run, 0, mark, sizeof(mark));
+	env_base(run, mark, &env);
+	strvec_env(&env, "COALMINE_ARSH_SOCKET", "%s/agent.sock", run->dir);
+	if (way->build(job, path, sizeof(path), &argv, &env, why, sizeof(why)) <
+	    0)
+		send_not_started(run, 0, why);
+	else
+		run_child_start(run, 0, path, argv.list, &env, mark);
+	strvec_clear(&argv);
+	strvec_clear(&env);
+}
+
+/* A program that a campaign brings is one of the administrator's. */
+static int
+program_check(struct agent *ag, const struct conf *c, char *why,
+    size_t why_bytes)
+{
+	const char *line = conf_string(c, "command", "run");
+	const char *allowed = conf_string(ag->conf, "children", "programs");
+	size_t count = 0, len = strcspn(line, " \t");
+	char **list;
+	int found = line[0] == '\0';
+
+	list = allowed[0] == '\0' ? NULL : str_list_parse(allowed, &count);
+	for (size_t i = 0; list != NULL && i < count; i++)
+		found |= strlen(list[i]) == len &&
+		    memcmp(list[i], line, len) == 0;
+	str_list_free(list);
+	if (found)
+		return 0;
+	snprintf(why, why_bytes,
+	    "command.run: %.*s is not in children.programs",
+	    len < 150 ? (int)len : 150, line);
+	return -EACCES;
+}
+
+/* What the campaign says, and the files that its launch needs; why not. */
+static int
+launch_ready(struct run *run, struct mpi_impl_job *job, const char *text,
+    struct conf **ret, char *why, size_t why_bytes)
+{
+	int rc = conf_parse(options_campaign, "campaign", text, ret, why,
+	    why_bytes);
+
+	if (rc < 0)
+		return rc;
+	job->campaign = *ret;
+	if (program_check(run->ag, *ret, why, why_bytes) < 0)
+		return -EACCES;
+	rc = head_files(run, text);
+	if (rc < 0)
+		snprintf(why, why_bytes, "%.200s: %s", run->dir, strerror(-rc));
+	return rc;
+}
+
+void
+run_launch(struct run *run, const struct launcher *way,
+    const struct mpi_impl_node *nodes, size_t node_count, int ranks_per_node,
+    const char *campaign)
+{
+	struct agent *ag = run->ag;
+	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX], why[300];
+	struct mpi_impl_job job = { .conf = ag->conf,
+		.mpi = run->mpi,
+		.launcher = launcher,
+		.run = run->id,
+		.dir = run->dir,
+		.nodes = nodes,
+		.node_count = node_count,
+		.ranks_per_node = ranks_per_node,
+		.cores = ag->cores,
+		.arsh = ag->arsh,
+		.as_root = geteuid() == 0 && ag->child_uid < 0 };
+	struct conf *c = NULL;
+
+	if (mpi_impl_path(run->mpi, ag->conf, launcher, engine,
+		sizeof(launcher), why, sizeof(why)) < 0 ||
+	    launch_ready(run, &job, campaign, &c, why, sizeof(why)) < 0)
+		send_not_started(run, 0, why);
+	else
+		launcher_start(run, &job, way, engine);
+	conf_free(c);
+}

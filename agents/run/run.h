@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - what of a run lives on this node.
+ *
+ * A run is opened by prepare, which reserves the node, and closed when it was
+ * ended and nothing of it is left: no process, no socket, no file but its
+ * records in the spool. Its end comes from the collector, from its deadline,
+ * or from the collector's absence. Messages about it that could not be sent
+ * wait here for the next session.
+ */
+#ifndef AGENTS_RUN_RUN_H
+#define AGENTS_RUN_RUN_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agents/agent.h"
+#include "agents/launch/spawn_requests.h"
+#include "agents/process/child.h"
+#include "agents/launch/mpi_impl.h"
+#include "agents/launch/launcher.h"
+#include "agents/run/record_pipe.h"
+#include "agents/run/rank_watch.h"
+#include "schema/record.h"
+#include "schema/wire.h"
+
+struct run_child;
+struct idle_wait;
+
+struct run {
+	TAILQ_ENTRY(run) next;
+	struct agent *ag;
+	char id[RECORD_RUN_MAX + 1];
+	char dir[AGENT_PATH_MAX];
+	const struct mpi_impl_mpi *mpi;
+	int exclusive;
+	json_t *head_addrs;
+	uint64_t deadline_ns;
+	struct event *deadline;
+	struct idle_wait *idle; /* prepare still waits for it */
+	struct rank_watch *tether;
+	struct spawn_requests *asks; /* where the launcher runs */
+	struct record_pipe *records; /* likewise */
+	TAILQ_HEAD(, run_child) children;
+	json_t *outbox; /* [[type, again, message], ...] */
+	int ending;
+};
+
+struct run *run_find(struct agent *ag, const char *id);
+/* Another exclusive run that holds this node; NULL if none. */
+struct run *run_exclusive(struct agent *ag, const struct run *except);
+
+/* Make the directory and the tether. -errno and why; id is valid and new. */
+int run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
+    struct run **ret, char *why, size_t why_bytes);
+/* End everything of it; run_close follows by itself when nothing is left, at
+ * once when nothing runs: do not touch run after this call. */
+void run_end(struct run *run, uint64_t grace_ms, const char *text);
+void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
+
+/* Start the job's launcher here: answers launched by itself. */
+void run_launch(struct run *run, const struct launcher *way,
+    const struct mpi_impl_node *nodes, size_t node_count, int ranks_per_node,
+    const char *campaign);
+/* Start a daemon of a launcher elsewhere: answers spawned by itself. argv is
+ * as the grammar made it. */
+void run_spawn(struct run *run, int64_t id, char **argv);
+
+/* Send now, or when the session is back; takes msg. again: also repeated in
+ * the next session, for the collector may have missed it. */
+void run_send(struct run *run, enum wire_type type, json_t *msg, int again);
+void run_resend(struct run *run);
+
+#endif

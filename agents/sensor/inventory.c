@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/sensor/inventory.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "agents/launch/mpi_impl.h"
+#include "agents/sensor/sensor.h"
+#include "agents/sensor/version.h"
+#include "common/str.h"
+
+#define PATH_BYTES 1024
+#define MBIT       1000000LL
+#define GPU_MAX    64
+/* A node of containers has a device for each; ours come first or have an
+ * address. */
+#define NIC_MAX 256
+
+/* The first line of dir/file; "" when there is none. */
+static void
+line_read(const char *dir, const char *file, char *ret, size_t cap_bytes)
+{
+	char path[PATH_BYTES];
+	ssize_t n = -1;
+	int fd = -1;
+
+	if (str_format(path, sizeof(path), "%s/%s", dir, file) >= 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0) {
+		n = read(fd, ret, cap_bytes - 1);
+		close(fd);
+	}
+	ret[n > 0 ? n : 0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+}
+
+static void
+put_text(json_t *o, const char *key, const char *text)
+{
+	if (text[0] != '\0')
+		json_object_set_new(o, key, json_string(text));
+}
+
+static void
+put_file(json_t *o, const char *key, const char *dir, const char *file,
+    int64_t least)
+{
+	int64_t value;
+
+	if (sensor_file(dir, file, &value) == 0 && value >= least)
+		json_object_set_new(o, key, json_integer(value));
+}
+
+/* The name that a link in sysfs ends with, as a driver. */
+static void
+put_link(json_t *o, const char *key, const char *dir, const char *link)
+{
+	char path[PATH_BYTES], to[PATH_BYTES];
+	char *slash;
+	ssize_t n;
+
+	if (str_format(path, sizeof(path), "%s/%s", dir, link) < 0)
+		return;
+	n = readlink(path, to, sizeof(to) - 1);
+	if (n <= 0)
+		return;
+	to[n] = '\0';
+	slash = strrchr(to, '/');
+	put_text(o, key, slash != NULL ? slash + 1 : to);
+}
+
+/* CPUs in a list as "0-3,8". */
+static int64_t
+cpus_count(const char *list)
+{
+	int64_t count = 0, lo, hi;
+	char *end;
+
+	while (*list >= '0' && *list <= '9') {
+		lo = hi = strtol(list, &end, 10);
+		if (*end == '-')
+			hi = strtol(end + 1, &end, 10);
+		count += hi >= lo ? hi - lo + 1 : 0;
+		list = *end == ',' ? end + 1 : end;
+	}
+	return count;
+}
+
+/* "MemTotal:  123 kB" of /proc/meminfo, or a line of a NUMA node's. */
+static int64_t
+memory_bytes(const char *path)
+{
+	char line[200], *at;
+	int64_t kib = -1;
+	FILE *fp = fopen(path, "re");
+
+	while (fp != NULL && kib < 0 && fgets(line, sizeof(line), fp) != NULL) {
+		at = strstr(line, "MemTotal:");
+		if (at != NULL)
+			kib = strtoll(at + strlen("MemTotal:"), NULL, 10);
+	}
+	if (fp != NULL)
+		fclose(fp);
+	return kib > 0 ? kib * 1024 : 0;
+}
+
+static void
+put_memory(json_t *o, const char *path)
+{
+	int64_t bytes = memory_bytes(path);
+
+	if (bytes > 0)
+		json_object_set_new(o, "memory_bytes", json_integer(bytes));
+}
+
+/* Call each for every entry of dir whose name starts with prefix, in the
+ * order of names. */
+static void
+each_entry(const char *dir, const char *prefix,
+    void (*each)(const char *dir, const char *name, json_t *list), json_t *list)
+{
+	struct dirent **names;
+	int n = scandir(dir, &names, NULL, versionsort);
+
+	for (int i = 0; i < n; i++) {
+		if (names[i]->d_name[0] != '.' &&
+		    strncmp(names[i]->d_name, prefix, strlen(prefix)) == 0)
+			each(dir, names[i]->d_name, list);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+}
+
+static void
+numa_add(const char *top, const char *name, json_t *list)
+{
+	char dir[PATH_BYTES], path[PATH_BYTES], cpus[1024];
+	json_t *o;
+	int64_t n;
+
+	if (str_to_int(name + strlen("node"), 0, 65535, &n) < 0 ||
+	    str_format(dir, sizeof(dir), "%s/%s", top, name) < 0 ||
+	    str_format(path, sizeof(path), "%s/meminfo", dir) < 0)
+		return;
+	o = json_pack("{s:I}", "node", (json_int_t)n);
+	line_read(dir, "cpulist", cpus, sizeof(cpus));
+	put_text(o, "cpus", cpus);
+	put_memory(o, path);
+	json_array_append_new(list, o);
+}
+
+static const char *
+nic_kind(const char *dir, int is_device)
+{
+	int64_t type = 0;
+
+	sensor_file(dir, "type", &type);
+	if (type == ARPHRD_INFINIBAND)
+		return "infiniband";
+	return is_device ? "ethernet" : "virtual";
+}
+
+static void
+nic_add(const char *top, const char *name, json_t *list)
+{
+	char dir[PATH_BYTES], device[PATH_BYTES], state[32];
+	int64_t mbit;
+	int is_device;
+	json_t *o;
+
+	if (strcmp(name, "lo") == 0 || json_array_size(list) >= NIC_MAX ||
+	    str_format(dir, sizeof(dir), "%s/%s", top, name) < 0 ||
+	    str_format(device, sizeof(device), "%s/device", dir) < 0)
+		return;
+	is_device = access(device, F_OK) == 0;
+	line_read(dir, "operstate", state, sizeof(state));
+	if (!is_device && strcmp(state, "up") != 0)
+		return; /* leftovers of tunnels and the like */
+	o = json_pack("{s:s, s:s, s:s, s:[]}", "name", name, "kind",
+	    nic_kind(dir, is_device), "state", state, "addrs");
+	put_file(o, "mtu", dir, "mtu", 1);
+	if (sensor_file(dir, "speed", &mbit) == 0 && mbit > 0)
+		json_object_set_new(o, "speed_bps", json_integer(mbit * MBIT));
+	put_file(o, "numa_node", device, "numa_node", 0);
+	put_link(o, "driver", device, "driver");
+	json_array_append_new(list, o);
+}
+
+/* "200 Gb/sec (4X HDR)" */
+static void
+ib_port_add(const char *ports, const char *port, const char *dev, json_t *list)
+{
+	char dir[PATH_BYTES], rate[64], state[64];
+	char *colon;
+	json_t *o;
+
+	if (str_format(dir, sizeof(dir), "%s/%s", ports, port) < 0)
+		return;
+	line_read(dir, "state", state, sizeof(state)); /* "4: ACTIVE" */
+	line_read(dir, "rate", rate, sizeof(rate));
+	colon = strchr(state, ' ');
+	o = json_pack("{s:s, s:s, s:s, s:[]}", "kind", "infiniband", "state",
+	    colon != NULL ? colon + 1 : state, "port", port, "addrs");
+	put_text(o, "name", dev);
+	if (atof(rate) > 0)
+		json_object_set_new(o, "speed_bps",
+		    json_integer((json_int_t)(atof(rate) * 1e9)));
+	json_array_append_new(list, o);
+}
+
+static void
+ib_add(const char *top, const char *dev, json_t *list)
+{
+	char ports[PATH_BYTES];
+	struct dirent *de;
+	DIR *d;
+
+	if (str_format(ports, sizeof(ports), "%s/%s/ports", top, dev) < 0)
+		return;
+	d = opendir(ports);
+	while (d != NULL && (de = readdir(d)) != NULL)
+		if (de->d_name[0] != '.')
+			ib_port_add(ports, de->d_name, dev, list);
+	if (d != NULL)
+		closedir(d);
+}
+
+/* Display and 3D controllers, and processing accelerators, of those who make
+ * GPUs for computing. */
+static const struct {
+	const char *id, *name;
+} gpu_vendors[] = {
+	{ "0x10de", "nvidia" },
+	{ "0x1002", "amd" },
+	{ "0x8086", "intel" },
+};
+
+static const char *
+gpu_vendor(const char *dir)
+{
+	char class[16], vendor[16];
+
+	line_read(dir, "class", class, sizeof(class));
+	line_read(dir, "vendor", vendor, sizeof(vendor));
+	if (strncmp(class, "0x0302", 6) != 0 &&
+	    strncmp(class, "0x0380", 6) != 0 &&
+	    strncmp(class, "0x1200", 6) != 0 &&
+	    /* a plain display controller only where it is a card's */
+	    !(strncmp(class, "0x0300", 6) == 0 &&
+		strcmp(vendor, "0x8086") != 0))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(gpu_vendors); i++)
+		if (strcmp(vendor, gpu_vendors[i].id) == 0)
+			return gpu_vendors[i].name;
+	return NULL;
+}
+
+static void
+gpu_add(const char *top, const char *name, json_t *list)
+{
+	char dir[PATH_BYTES];
+	const char *vendor;
+	json_t *o;
+
+	if (str_format(dir, sizeof(dir), "%s/%s", top, name) < 0)
+		return;
+	vendor = gpu_vendor(dir);
+	if (vendor == NULL || json_array_size(list) >= GPU_MAX)
+		return;
+	o = json_pack("{s:s, s:s}", "pci", name, "vendor", vendor);
+	put_file(o, "numa_node", dir, "numa_node", 0);
+	put_link(o, "driver", dir, "driver");
+	json_array_append_new(list, o);
+}
+
+/* Append the address to the NIC that has it. */
+static void
+addr_add(json_t *nics, const struct ifaddrs *ifa)
+{
+	char text[INET6_ADDRSTRLEN];
+	const void *in = NULL;
+	json_t *o = NULL;
+	size_t i;
+
+	if (ifa->ifa_addr == NULL || (ifa->ifa_flags & IFF_LOOPBACK))
+		return;
+	if (ifa->ifa_addr->sa_family == AF_INET)
+		in = &((struct sockaddr_in *)(void *)ifa->ifa_addr)->sin_addr;
+	if (ifa->ifa_addr->sa_family == AF_INET6) {
+		in = &((struct sockaddr_in6 *)(void *)ifa->ifa_addr)->sin6_addr;
+		if (IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)in))
+			return;
+	}
+	if (in == NULL ||
+	    inet_ntop(ifa->ifa_addr->sa_family, in, text, sizeof(text)) == NULL)
+		return;
+	json_array_foreach (nics, i, o)
+		if (strcmp(json_string_value(json_object_get(o, "name")),
+			ifa->ifa_name) == 0)
+			break;
+	if (o == NULL || i == json_array_size(nics)) {
+		if (i >= NIC_MAX)
+			return;
+		/* a bridge without carrier, say: MPI would use it */
+		o = json_pack("{s:s, s:s, s:s, s:[]}", "name", ifa->ifa_name,
+		    "kind", "virtual", "state", "down", "addrs");
+		json_array_append_new(nics, o);
+	}
+	json_array_append_new(json_object_get(o, "addrs"), json_string(text));
+}
+
+static void
+addrs_add(json_t *nics)
+{
+	struct ifaddrs *list;
+
+	if (getifaddrs(&list) < 0)
+		return;
+	for (struct ifaddrs *ifa = list; ifa != NULL; ifa = ifa->ifa_next)
+		addr_add(nics, ifa);
+	freeifaddrs(list);
+}
+
+static void
+mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c, json_t *list)
+{
+	char launcher[4096], engine[4096], why[300], version[32];
+	json_t *o;
+
+	if (mpi_impl_path(mpi, c, launcher, engine, sizeof(launcher), why,
+		sizeof(why)) < 0)
+		return;
+	o = json_pack("{s:s, s:s, s:s}", "name", mpi->name, "launcher",
+	    launcher, "engine", engine);
+	version_ask(launcher, mpi->argv0, mpi->version_mark, version,
+	    sizeof(version));
+	put_text(o, "version", version);
+	json_array_append_new(list, o);
+}
+
+/* A list of what each finds in root/dir. */
+static json_t *
+list_of(const char *root, const char *dir, const char *prefix,
+    void (*each)(const char *dir, const char *name, json_t *list))
+{
+	json_t *list = json_array();
+	char path[PATH_BYTES];
+
+	if (str_format(path, sizeof(path), "%s/%s", root, dir) >= 0)
+		each_entry(path, prefix, each, list);
+	return list;
+}
+
+static void
+machine_put(const char *root, json_t *o)
+{
+	char path[PATH_BYTES], cpus[1024];
+	struct utsname un;
+
+	if (root[0] == '\0' && uname(&un) == 0) {
+		put_text(o, "hostname", un.nodename);
+		put_text(o, "kernel", un.release);
+	}
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu", root);
+	line_read(path, "online", cpus, sizeof(cpus));
+	if (cpus_count(cpus) > 0)
+		json_object_set_new(o, "cores", json_integer(cpus_count(cpus)));
+	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+	put_memory(o, path);
+}
+
+json_t *
+inventory_nics(const char *root)
+{
+	json_t *nics = list_of(root, "sys/class/net", "", nic_add);
+	json_t *ib = list_of(root, "sys/class/infiniband", "", ib_add);
+
+	if (root[0] == '\0')
+		addrs_add(nics);
+	json_array_extend(nics, ib);
+	json_decref(ib);
+	return nics;
+}
+
+json_t *
+inventory_read(const char *root, const struct conf *c)
+{
+	json_t *o = json_object();
+	json_t *mpis = json_array();
+
+	machine_put(root, o);
+	for (size_t i = 0; root[0] == '\0' && launch_mpis[i] != NULL; i++)
+		mpi_add(launch_mpis[i], c, mpis);
+	json_object_set_new(o, "numa",
+	    list_of(root, "sys/devices/system/node", "node", numa_add));
+	json_object_set_new(o, "nics", inventory_nics(root));
+	json_object_set_new(o, "gpus",
+	    list_of(root, "sys/bus/pci/devices", "", gpu_add));
+	json_object_set_new(o, "mpi", mpis);
+	return o;
+}

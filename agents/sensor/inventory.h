@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inventory.h - what this node is made of.
+ *
+ * {hostname kernel cores memory_bytes
+ *  numa:  [{node cpus memory_bytes}, ...]
+ *  nics:  [{name kind state mtu speed_bps numa_node driver addrs: [...]}, ...]
+ *  gpus:  [{pci vendor driver numa_node}, ...]
+ *  mpi:   [{name launcher version engine}, ...]}
+ * Members that cannot be known are left out. kind is ethernet, infiniband or
+ * virtual; addrs are numeric, without link-local ones.
+ */
+#ifndef AGENTS_SENSOR_INVENTORY_H
+#define AGENTS_SENSOR_INVENTORY_H
+
+#include <jansson.h>
+
+#include "common/conf.h"
+
+/* The machine below root, "" for the one we run on. Addresses and MPI builds
+ * are only looked for there. Versions are asked of the launchers, so this
+ * takes a moment: before the loop. */
+json_t *inventory_read(const char *root, const struct conf *c);
+
+/* Its "nics" alone, which may change while we run. */
+json_t *inventory_nics(const char *root);
+
+#endif

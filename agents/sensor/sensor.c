@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/sensor/sensor.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/str.h"
+
+const struct sensor *const sensors[] = { &sensor_net, &sensor_ib, &sensor_cxi,
+	NULL };
+
+json_t *
+sensor_read(const char *root)
+{
+	json_t *nics = json_array();
+
+	for (size_t i = 0; sensors[i] != NULL; i++)
+		sensors[i]->read(root, nics);
+	return nics;
+}
+
+int
+sensor_file(const char *dir, const char *file, int64_t *ret)
+{
+	char path[1024], text[64];
+	ssize_t n;
+	int fd;
+
+	if (str_format(path, sizeof(path), "%s/%s", dir, file) < 0)
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -ENOENT;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return -ENOENT;
+	text[n] = '\0';
+	/* Slingshot's telemetry adds "@seconds" */
+	text[strcspn(text, "@\n")] = '\0';
+	return str_to_int(text, INT64_MIN, INT64_MAX, ret) < 0 ? -EPROTO : 0;
+}
+
+json_t *
+sensor_row(json_t *nics, const char *nic)
+{
+	json_t *counters = json_object();
+
+	json_array_append_new(nics,
+	    json_pack("{s:s, s:o}", "nic", nic, "counters", counters));
+	return counters;
+}
+
+void
+sensor_dir(const char *dir, const char *prefix, json_t *counters)
+{
+	struct dirent *de;
+	char name[300];
+	int64_t value;
+	DIR *d = opendir(dir);
+
+	while (d != NULL && (de = readdir(d)) != NULL) {
+		if (de->d_name[0] == '.' ||
+		    sensor_file(dir, de->d_name, &value) < 0)
+			continue;
+		snprintf(name, sizeof(name), "%s%s", prefix, de->d_name);
+		json_object_set_new(counters, name, json_integer(value));
+	}
+	if (d != NULL)
+		closedir(d);
+}

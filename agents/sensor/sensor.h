@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sensor.h - counters of this node's network devices.
+ *
+ * A sensor is one .c file and alone knows its kind of device; what it needs of
+ * a vendor it opens at run time. All counters are since boot; who wants a
+ * rate takes two readings.
+ */
+#ifndef AGENTS_SENSOR_SENSOR_H
+#define AGENTS_SENSOR_SENSOR_H
+
+#include <jansson.h>
+
+struct sensor {
+	const char *name;
+	/* Append {"nic": name, "counters": {...}} for every device in the tree
+	 * below root ("" for the machine's own). Devices may come and go. */
+	void (*read)(const char *root, json_t *nics);
+};
+
+extern const struct sensor sensor_net;       /* the kernel's network devices */
+extern const struct sensor sensor_ib;        /* InfiniBand and RoCE ports */
+extern const struct sensor sensor_cxi;       /* Slingshot */
+extern const struct sensor *const sensors[]; /* NULL-ended */
+
+/* All of them: the nics of a counters message. */
+json_t *sensor_read(const char *root);
+
+/* For sensors: the whole number in dir/file, 0 or -ENOENT or -EPROTO. */
+int sensor_file(const char *dir, const char *file, int64_t *ret);
+/* A row of nics that is appended; its counters. */
+json_t *sensor_row(json_t *nics, const char *nic);
+/* Every number in dir becomes prefix + file name; files without one are left
+ * out. */
+void sensor_dir(const char *dir, const char *prefix, json_t *counters);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sensor_ib.c - /sys/class/infiniband/DEV/ports/N/{counters,hw_counters}.
+ *
+ * port_{rcv,xmit}_data count words of four octets on every lane; they are
+ * also given in bytes, as all others are as the kernel names them.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agents/sensor/sensor.h"
+#include "common/str.h"
+
+#define WORD_BYTES 4
+
+static void
+bytes_of(json_t *counters, const char *words, const char *bytes)
+{
+	json_t *value = json_object_get(counters, words);
+
+	if (value != NULL)
+		json_object_set_new(counters, bytes,
+		    json_integer(json_integer_value(value) * WORD_BYTES));
+}
+
+static void
+port_read(const char *ports, const char *dev, const char *port, json_t *nics)
+{
+	char dir[900], name[600];
+	json_t *counters;
+
+	snprintf(name, sizeof(name), "%s/%s", dev, port);
+	counters = sensor_row(nics, name);
+	snprintf(dir, sizeof(dir), "%s/%s/counters", ports, port);
+	sensor_dir(dir, "", counters);
+	snprintf(dir, sizeof(dir), "%s/%s/hw_counters", ports, port);
+	sensor_dir(dir, "", counters);
+	bytes_of(counters, "port_rcv_data", "rx_bytes");
+	bytes_of(counters, "port_xmit_data", "tx_bytes");
+}
+
+static void
+device_read(const char *top, const char *dev, json_t *nics)
+{
+	struct dirent *de;
+	char ports[600];
+	DIR *d;
+
+	if (str_format(ports, sizeof(ports), "%s/%s/ports", top, dev) < 0)
+		return;
+	d = opendir(ports);
+	while (d != NULL && (de = readdir(d)) != NULL)
+		if (de->d_name[0] != '.')
+			port_read(ports, dev, de->d_name, nics);
+	if (d != NULL)
+		closedir(d);
+}
+
+static void
+ib_read(const char *root, json_t *nics)
+{
+	struct dirent *de;
+	char top[400];
+	DIR *d;
+
+	snprintf(top, sizeof(top), "%s/sys/class/infiniband", root);
+	d = opendir(top);
+	while (d != NULL && (de = readdir(d)) != NULL)
+		if (de->d_name[0] != '.')
+			device_read(top, de->d_name, nics);
+	if (d != NULL)
+		closedir(d);
+}
+
+const struct sensor sensor_ib = { "ib", ib_read };

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sensor_net.c - network devices of the kernel: bytes, packets, drops and
+ * errors from sysfs, and what waits or fell off at the queueing disciplines
+ * from rtnetlink (in an emulated cluster these are the switches).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <linux/gen_stats.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agents/sensor/sensor.h"
+
+/* About 400 bytes each in a message. */
+#define DEVICES_MAX 1000
+#define REPLY_BYTES (32 * 1024) /* the kernel fills at most so much */
+
+/* Of the two dozen that the kernel keeps; absent ones are left out. */
+static const char *const names[] = { "rx_bytes", "tx_bytes", "rx_packets",
+	"tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors",
+	"rx_missed_errors", "rx_over_errors", "rx_crc_errors", "collisions",
+	"multicast", NULL };
+
+static void
+device_read(const char *dir, const char *nic, json_t *nics)
+{
+	char stats[700];
+	json_t *counters = sensor_row(nics, nic);
+	int64_t value;
+
+	snprintf(stats, sizeof(stats), "%s/statistics", dir);
+	for (size_t i = 0; names[i] != NULL; i++)
+		if (sensor_file(stats, names[i], &value) == 0)
+			json_object_set_new(counters, names[i],
+			    json_integer(value));
+	if (sensor_file(dir, "carrier_changes", &value) == 0)
+		json_object_set_new(counters, "carrier_changes",
+		    json_integer(value));
+}
+
+static json_t *
+counters_of(json_t *nics, const char *nic)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (nics, i, row)
+		if (strcmp(json_string_value(json_object_get(row, "nic")),
+			nic) == 0)
+			return json_object_get(row, "counters");
+	return NULL;
+}
+
+static void
+add(json_t *counters, const char *name, uint64_t value)
+{
+	json_t *old = json_object_get(counters, name);
+
+	json_object_set_new(counters, name,
+	    json_integer(json_integer_value(old) + (json_int_t)value));
+}
+
+/* TCA_STATS2 of one discipline: its queue's backlog and drops. */
+static void
+stats_take(struct rtattr *stats, json_t *counters)
+{
+	int len = (int)RTA_PAYLOAD(stats);
+	struct gnet_stats_queue q;
+	struct rtattr *a;
+
+	for (a = RTA_DATA(stats); RTA_OK(a, len); a = RTA_NEXT(a, len)) {
+		if (a->rta_type != TCA_STATS_QUEUE ||
+		    RTA_PAYLOAD(a) < sizeof(q))
+			continue;
+		memcpy(&q, RTA_DATA(a), sizeof(q));
+		add(counters, "qdisc_backlog_bytes", q.backlog);
+		add(counters, "qdisc_backlog_packets", q.qlen);
+		add(counters, "qdisc_drops", q.drops);
+		add(counters, "qdisc_overlimits", q.overlimits);
+	}
+}
+
+/* Only the discipline at a device's root counts: those inside it would be
+ * counted twice. */
+static void
+qdisc_take(struct nlmsghdr *nh, json_t *nics)
+{
+	struct tcmsg *tc = NLMSG_DATA(nh);
+	int len = (int)nh->nlmsg_len - (int)NLMSG_LENGTH(sizeof(*tc));
+	char nic[IF_NAMESIZE];
+	json_t *counters;
+	struct rtattr *a;
+
+	if (tc->tcm_parent != TC_H_ROOT ||
+	    if_indextoname((unsigned)tc->tcm_ifindex, nic) == NULL)
+		return;
+	counters = counters_of(nics, nic);
+	if (counters == NULL)
+		return;
+	for (a = (struct rtattr *)((char *)tc + NLMSG_ALIGN(sizeof(*tc)));
+	     RTA_OK(a, len); a = RTA_NEXT(a, len))
+		if (a->rta_type == TCA_STATS2)
+			stats_take(a, counters);
+}
+
+/* All messages of one read: 1 when there are more to come. */
+static int
+reply_take(char *bytes, ssize_t n, json_t *nics)
+{
+	struct nlmsghdr *nh = (struct nlmsghdr *)bytes;
+	unsigned left = (unsigned)n;
+
+	for (; NLMSG_OK(nh, left); nh = NLMSG_NEXT(nh, left)) {
+		if (nh->nlmsg_type == NLMSG_DONE ||
+		    nh->nlmsg_type == NLMSG_ERROR)
+			return 0;
+		if (nh->nlmsg_type == RTM_NEWQDISC)
+			qdisc_take(nh, nics);
+	}
+	return 1;
+}
+
+static void
+qdiscs_read(json_t *nics)
+{
+	static char bytes[REPLY_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct {
+		struct nlmsghdr nh;
+		struct tcmsg tc;
+	} ask = { .nh = { .nlmsg_len = sizeof(ask),
+		      .nlmsg_type = RTM_GETQDISC,
+		      .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
+	struct timeval limit = { .tv_sec = 1 };
+	ssize_t n;
+	int fd;
+
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	if (fd < 0)
+		return;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	if (send(fd, &ask, sizeof(ask), 0) == (ssize_t)sizeof(ask)) {
+		do {
+			n = recv(fd, bytes, sizeof(bytes), 0);
+		} while (n > 0 && reply_take(bytes, n, nics));
+	}
+	close(fd);
+}
+
+static void
+net_read(const char *root, json_t *nics)
+{
+	char top[400], dir[680];
+	struct dirent *de;
+	DIR *d;
+
+	snprintf(top, sizeof(top), "%s/sys/class/net", root);
+	d = opendir(top);
+	while (d != NULL && (de = readdir(d)) != NULL) {
+		if (de->d_name[0] == '.' || strcmp(de->d_name, "lo") == 0 ||
+		    json_array_size(nics) >= DEVICES_MAX)
+			continue;
+		snprintf(dir, sizeof(dir), "%s/%s", top, de->d_name);
+		device_read(dir, de->d_name, nics);
+	}
+	if (d != NULL)
+		closedir(d);
+	if (root[0] == '\0')
+		qdiscs_read(nics);
+}
+
+const struct sensor sensor_net = { "net", net_read };

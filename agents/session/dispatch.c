@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dispatch.c - one handler for each message of the collector. A message that
+ * cannot have come from a sane collector ends the session; an order that
+ * cannot be followed is answered with the reason.
+ */
+#include "agents/session/dispatch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents/launch/argv_allowlist.h"
+#include "agents/run/idle.h"
+#include "agents/sensor/inventory.h"
+#include "agents/mesh/mesh.h"
+#include "agents/run/run.h"
+#include "agents/sensor/sensor.h"
+#include "agents/session/node_health.h"
+#include "agents/process/text.h"
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/notify.h"
+#include "common/xalloc.h"
+#include "schema/names.h"
+
+#define GRACE_MS  2000
+#define ADDRS_MAX 256
+/* Records of one message; a single one may be larger (RECORD_LINE_MAX). */
+#define BATCH_BYTES (128 * 1024)
+/* With this the rest of a message still fits a frame. */
+#define RECORD_SEND_MAX (900 * 1024)
+/* Runs of a hello, about 100 bytes each. */
+#define SPOOL_RUNS_MAX  2000
+#define DEADLINE_MAX_MS (7 * 86400 * 1000LL)
+
+static const char *
+get_text(const json_t *msg, const char *name)
+{
+	return json_string_value(json_object_get(msg, name));
+}
+
+static int64_t
+get_int(const json_t *msg, const char *name)
+{
+	return json_integer_value(json_object_get(msg, name));
+}
+
+/* An array of count_min..count_max strings? */
+static int
+is_strings(const json_t *array, size_t count_min, size_t count_max)
+{
+	json_t *text;
+	size_t i;
+
+	if (json_array_size(array) < count_min ||
+	    json_array_size(array) > count_max)
+		return 0;
+	json_array_foreach (array, i, text)
+		if (!json_is_string(text))
+			return 0;
+	return 1;
+}
+
+/* The strings of an array; the list is the caller's, its words are not. */
+static const char **
+strings(const json_t *array)
+{
+	const char **list = xcalloc(json_array_size(array) + 1, sizeof(*list));
+	json_t *text;
+	size_t i;
+
+	json_array_foreach (array, i, text)
+		list[i] = json_string_value(text);
+	return list;
+}
+
+/* To prepare: yes, or why not. */
+static void
+say_prepared(struct agent *ag, const char *run, enum cause cause,
+    const char *text)
+{
+	json_t *msg = json_pack("{s:s, s:b}", "run", run, "ok",
+	    cause == CAUSE_NONE);
+
+	if (cause != CAUSE_NONE) {
+		log_info("run %s: not here: %s", run, text);
+		json_object_set_new(msg, "cause",
+		    json_string(names_causes[cause].name));
+		json_object_set_new(msg, "text", text_json(text));
+	}
+	session_send(ag->session, WIRE_PREPARED, msg);
+}
+
+static void
+idle_known(const char *busy, void *arg)
+{
+	struct run *run = arg;
+
+	run->idle = NULL;
+	if (busy == NULL) {
+		say_prepared(run->ag, run->id, CAUSE_NONE, NULL);
+		return;
+	}
+	say_prepared(run->ag, run->id, CAUSE_BUSY, busy);
+	run_end(run, 0, "the node is busy");
+}
+
+/* The MPI that it wants is here, or why not. */
+static const struct mpi_impl_mpi *
+mpi_find(struct agent *ag, const char *name, char *why, size_t why_bytes)
+{
+	const struct mpi_impl_mpi *mpi = mpi_impl_find(name);
+	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
+
+	if (mpi == NULL)
+		snprintf(why, why_bytes, "mpi %.60s is not known", name);
+	else if (mpi_impl_path(mpi, ag->conf, launcher, engine,
+		     sizeof(launcher), why, why_bytes) < 0)
+		mpi = NULL;
+	return mpi;
+}
+
+/* Reserve the node: 0, or the cause with why. */
+static enum cause
+prepare(struct agent *ag, const json_t *msg, struct run **ret, char *why,
+    size_t why_bytes)
+{
+	int exclusive = strcmp(get_text(msg, "class"), "exclusive") == 0;
+	struct run *other = run_exclusive(ag, NULL);
+	const struct mpi_impl_mpi *mpi;
+
+	if (ag->stopping) {
+		snprintf(why, why_bytes, "the agent is stopping");
+		return CAUSE_BUSY;
+	}
+	if (exclusive && other != NULL) {
+		snprintf(why, why_bytes, "run %s holds the node", other->id);
+		return CAUSE_BUSY;
+	}
+	mpi = mpi_find(ag, get_text(msg, "mpi"), why, why_bytes);
+	if (mpi == NULL)
+		return CAUSE_UNSUPPORTED;
+	if (run_open(ag, get_text(msg, "run"),
+		(uint64_t)get_int(msg, "deadline_ms"), ret, why, why_bytes) < 0)
+		return CAUSE_INTERNAL;
+	(*ret)->mpi = mpi;
+	(*ret)->exclusive = exclusive;
+	(*ret)->head_addrs = json_incref(json_object_get(msg, "head_addrs"));
+	return CAUSE_NONE;
+}
+
+static int
+do_prepare(struct agent *ag, const json_t *msg)
+{
+	const char *id = get_text(msg, "run");
+	int64_t deadline_ms = get_int(msg, "deadline_ms");
+	struct run *run = run_find(ag, id);
+	struct idle_wait *wait;
+	char why[300];
+	enum cause cause;
+
+	if (record_run_check(id) < 0 || deadline_ms < 1 ||
+	    deadline_ms > DEADLINE_MAX_MS ||
+	    !is_strings(json_object_get(msg, "head_addrs"), 0, ADDRS_MAX))
+		return -EPROTO;
+	if (run != NULL && run->ending) {
+		say_prepared(ag, id, CAUSE_BUSY,
+		    "an earlier start of it "
+		    "still ends");
+		return 0;
+	}
+	if (run != NULL) {
+		if (run->idle == NULL)
+			say_prepared(ag, id, CAUSE_NONE, NULL);
+		return 0;
+	}
+	cause = prepare(ag, msg, &run, why, sizeof(why));
+	if (cause != CAUSE_NONE) {
+		say_prepared(ag, id, cause, why);
+		return 0;
+	}
+	log_info("run %s: prepared, %s, head %s", id, get_text(msg, "class"),
+	    get_text(msg, "head"));
+	if (!run->exclusive) {
+		say_prepared(ag, id, CAUSE_NONE, NULL);
+		return 0;
+	}
+	wait = idle_check(ag, idle_known, run);
+	if (wait != NULL) /* else it is answered, and run may be gone */
+		run->idle = wait;
+	return 0;
+}
+
+/* Rows of "nodes"; the first is here and bears the name its own launcher
+ * knows. NULL for anything malformed. The caller frees. */
+static struct mpi_impl_node *
+nodes_read(struct agent *ag, const json_t *array)
+{
+	size_t i, count = json_array_size(array);
+	struct mpi_impl_node *nodes;
+	json_t *row;
+
+	if (count < 1 || count > HOSTLIST_MAX)
+		return NULL;
+	nodes = xcalloc(count, sizeof(*nodes));
+	json_array_foreach (array, i, row) {
+		nodes[i].node = get_text(row, "node");
+		nodes[i].addr = get_text(row, "addr");
+		if (nodes[i].node == NULL || nodes[i].addr == NULL ||
+		    hostlist_name_check(nodes[i].node) < 0) {
+			free(nodes);
+			return NULL;
+		}
+	}
+	nodes[0].node = ag->host;
+	return nodes;
+}
+
+static void
+say_not_launched(struct agent *ag, const char *run, const char *text)
+{
+	log_warnx("run %s: not launched: %s", run, text);
+	session_send(ag->session, WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:o}", "run", run, "ok", 0, "text",
+		text_json(text)));
+}
+
+static int
+do_launch(struct agent *ag, const json_t *msg)
+{
+	const char *id = get_text(msg, "run");
+	struct run *run = run_find(ag, id);
+	int64_t ranks = get_int(msg, "ranks_per_node");
+	json_t *array = json_object_get(msg, "nodes");
+	struct mpi_impl_node *nodes = nodes_read(ag, array);
+	const struct launcher *way = launcher_find(get_text(msg, "launcher"));
+
+	if (nodes == NULL || ranks < 1 || ranks > 1024) {
+		free(nodes);
+		return -EPROTO;
+	}
+	if (run == NULL || run->ending || run->idle != NULL)
+		say_not_launched(ag, id, "not prepared");
+	else if (run->records != NULL)
+		say_not_launched(ag, id, "launched before");
+	else if (strcmp(run->mpi->name, get_text(msg, "mpi")) != 0)
+		say_not_launched(ag, id, "prepared for another mpi");
+	else if (way == NULL)
+		say_not_launched(ag, id, "this agent has no such launcher");
+	else
+		run_launch(run, way, nodes, json_array_size(array), (int)ranks,
+		    get_text(msg, "campaign"));
+	free(nodes);
+	return 0;
+}
+
+static void
+say_not_spawned(struct agent *ag, const char *run, int64_t id, const char *text)
+{
+	log_warnx("run %s: daemon %lld refused: %s", run, (long long)id, text);
+	session_send(ag->session, WIRE_SPAWNED,
+	    json_pack("{s:s, s:I, s:b, s:s}", "run", run, "id", (json_int_t)id,
+		"ok", 0, "text", text));
+}
+
+static int
+do_spawn(struct agent *ag, const json_t *msg)
+{
+	const char *name = get_text(msg, "run");
+	json_t *array = json_object_get(msg, "argv");
+	int64_t id = get_int(msg, "id");
+	struct run *run = run_find(ag, name);
+	struct argv_allowlist_want want = { .arsh = ag->arsh };
+	const char **argv, **addrs;
+	char **checked, why[300];
+
+	if (id < 1 || !is_strings(array, 1, ARGV_ALLOWLIST_ARGS_MAX))
+		return -EPROTO;
+	if (run == NULL || run->ending || run->idle != NULL) {
+		say_not_spawned(ag, name, id, "not prepared");
+		return 0;
+	}
+	argv = strings(array);
+	addrs = strings(run->head_addrs);
+	want.mpi = run->mpi->name;
+	want.addrs = addrs;
+	want.addr_count = json_array_size(run->head_addrs);
+	if (argv_allowlist_check(&want, argv, json_array_size(array), &checked,
+		why, sizeof(why)) < 0) {
+		say_not_spawned(ag, name, id, why);
+	} else {
+		run_spawn(run, id, checked);
+		argv_allowlist_free(checked);
+	}
+	free(argv);
+	free(addrs);
+	return 0;
+}
+
+static int
+do_spawn_state(struct agent *ag, const json_t *msg)
+{
+	struct run *run = run_find(ag, get_text(msg, "run"));
+	const char *state = get_text(msg, "state");
+	const char *text = get_text(msg, "text");
+
+	if (run == NULL || run->asks == NULL)
+		return 0;
+	if (strcmp(state, "running") != 0 && strcmp(state, "failed") != 0 &&
+	    strcmp(state, "exited") != 0)
+		return -EPROTO;
+	spawn_requests_state(run->asks, get_int(msg, "id"), state,
+	    get_int(msg, "status"), text != NULL ? text : "");
+	return 0;
+}
+
+static int
+do_end(struct agent *ag, const json_t *msg)
+{
+	struct run *run = run_find(ag, get_text(msg, "run"));
+	int64_t grace_ms = get_int(msg, "grace_ms");
+
+	if (grace_ms < 0 || grace_ms > 600000)
+		return -EPROTO;
+	if (run != NULL)
+		run_end(run, (uint64_t)grace_ms, get_text(msg, "text"));
+	return 0;
+}
+
+static int
+do_sample(struct agent *ag, const json_t *msg)
+{
+	json_t *nics = sensor_read("");
+
+	session_send(ag->session, WIRE_COUNTERS,
+	    json_pack("{s:s, s:I, s:I, s:o}", "run", get_text(msg, "run"),
+		"border", (json_int_t)get_int(msg, "border"), "at_unix_ns",
+		(json_int_t)clk_unix_ns(), "nics", nics));
+	return 0;
+}
+
+static int
+do_standing(struct agent *ag, const json_t *msg)
+{
+	return node_health_keep(ag, msg);
+}
+
+static int
+do_mesh(struct agent *ag, const json_t *msg)
+{
+	return ag->stopping ? 0 : mesh_order(ag->mesh, msg);
+}
+
+static int
+do_ack(struct agent *ag, const json_t *msg)
+{
+	int64_t seq = get_int(msg, "seq");
+
+	if (seq < 0)
+		return -EPROTO;
+	spool_ack(ag->spool, get_text(msg, "run"), (uint64_t)seq);
+	dispatch_pump(ag);
+	return 0;
+}
+
+static int
+message(enum wire_type type, const json_t *msg, void *arg)
+{
+	static int (*const handlers[WIRE_TYPE_MAX])(struct agent * ag,
+	    const json_t *msg) = {
+		[WIRE_ACK] = do_ack,
+		[WIRE_PREPARE] = do_prepare,
+		[WIRE_LAUNCH] = do_launch,
+		[WIRE_SPAWN] = do_spawn,
+		[WIRE_SPAWN_STATE] = do_spawn_state,
+		[WIRE_END] = do_end,
+		[WIRE_SAMPLE] = do_sample,
+		[WIRE_STANDING] = do_standing,
+		[WIRE_MESH] = do_mesh,
+	};
+
+	if (handlers[type] == NULL)
+		return -EPROTO;
+	return handlers[type](arg, msg);
+}
+
+void
+dispatch_progress(struct agent *ag, const char *run, json_t *record)
+{
+	if (json_dumpb(record, NULL, 0, JSON_COMPACT) <= RECORD_SEND_MAX)
+		session_send(ag->session, WIRE_PROGRESS,
+		    json_pack("{s:s, s:O}", "run", run, "record", record));
+}
+
+void
+dispatch_spool(struct agent *ag, const char *run,
+    const struct record_head *head, const json_t *record)
+{
+	/* the form that is sent, so that its size is known */
+	char *line = json_dumps(record, JSON_COMPACT);
+	size_t len = line != NULL ? strlen(line) : 0;
+
+	if (len == 0 || len > RECORD_SEND_MAX)
+		log_warnx("run %s: record %llu cannot be sent", run,
+		    (unsigned long long)head->seq);
+	else
+		spool_append(ag->spool, run, head->seq, head->raw, line, len);
+	free(line);
+	dispatch_pump(ag);
+}
+
+/* A batch of one run: 1 when something was sent. */
+static int
+pump_batch(struct agent *ag, const char *run)
+{
+	json_t *records = json_array();
+	struct spool_entry e;
+	size_t bytes = 0;
+
+	for (;;) {
+		bytes += spool_next_bytes(ag->spool, run);
+		if (json_array_size(records) > 0 && bytes > BATCH_BYTES)
+			break;
+		if (!spool_next(ag->spool, run, &e))
+			break;
+		json_array_append_new(records,
+		    json_loadb(e.line, e.len_bytes, 0, NULL));
+		free(e.line);
+	}
+	if (json_array_size(records) == 0) {
+		json_decref(records);
+		return 0;
+	}
+	session_send(ag->session, WIRE_RECORDS,
+	    json_pack("{s:s, s:o}", "run", run, "records", records));
+	return 1;
+}
+
+static void
+pump_run(const struct spool_run *sr, void *arg)
+{
+	struct agent *ag = arg;
+	char run[RECORD_RUN_MAX + 1];
+	uint64_t records, bytes;
+
+	if (!session_is_up(ag->session))
+		return;
+	snprintf(run, sizeof(run), "%s", sr->run); /* may go with its file */
+	while (session_room(ag->session) > 0 && pump_batch(ag, run))
+		;
+	if (spool_lost(ag->spool, run, &records, &bytes))
+		session_send(ag->session, WIRE_SPOOL_LOST,
+		    json_pack("{s:s, s:I, s:I}", "run", run, "records",
+			(json_int_t)records, "bytes", (json_int_t)bytes));
+}
+
+void
+dispatch_pump(struct agent *ag)
+{
+	spool_walk(ag->spool, pump_run, ag);
+}
+
+static void
+drained(void *arg)
+{
+	dispatch_pump(arg);
+}
+
+static void
+hello_spool(const struct spool_run *sr, void *arg)
+{
+	if (sr->last_seq > 0 && json_array_size(arg) < SPOOL_RUNS_MAX)
+		json_array_append_new(arg,
+		    json_pack("{s:s, s:I}", "run", sr->run, "seq",
+			(json_int_t)sr->last_seq));
+}
+
+static void
+hello(json_t *msg, void *arg)
+{
+	struct agent *ag = arg;
+	json_t *runs = json_array(), *spool = json_array();
+	struct run *run;
+
+	TAILQ_FOREACH (run, &ag->runs, next)
+		if (!run->ending)
+			json_array_append_new(runs, json_string(run->id));
+	spool_walk(ag->spool, hello_spool, spool);
+	/* devices and addresses come and go */
+	json_object_set_new(ag->inventory, "nics", inventory_nics(""));
+	json_object_set(msg, "inventory", ag->inventory);
+	json_object_set_new(msg, "runs", runs);
+	json_object_set_new(msg, "spool", spool);
+}
+
+static void
+heartbeat(json_t *msg, void *arg)
+{
+	struct agent *ag = arg;
+	const char *alarm = spool_alarm(ag->spool);
+	char busy[200];
+	double load;
+
+	if (getloadavg(&load, 1) == 1)
+		json_object_set_new(msg, "load", json_real(load));
+	json_object_set_new(msg, "spool_bytes",
+	    json_integer((json_int_t)spool_bytes(ag->spool)));
+	json_object_set_new(msg, "host", host_read("", &ag->host_look));
+	if (alarm != NULL)
+		json_object_set_new(msg, "alarm", json_string(alarm));
+	if (TAILQ_EMPTY(&ag->runs) && idle_look(ag, busy, sizeof(busy)))
+		json_object_set_new(msg, "busy", text_json(busy));
+}
+
+static int
+is_kept(const json_t *keep, const char *id)
+{
+	json_t *text;
+	size_t i;
+
+	json_array_foreach (keep, i, text)
+		if (json_is_string(text) &&
+		    strcmp(json_string_value(text), id) == 0)
+			return 1;
+	return 0;
+}
+
+static void
+up(const json_t *welcome, void *arg)
+{
+	struct agent *ag = arg;
+	const json_t *keep = json_object_get(welcome, "keep");
+	struct run *run, *tmp;
+	json_t *row;
+	size_t i;
+
+	event_del(ag->grace);
+	notify_status("connected to %s",
+	    conf_string(ag->conf, "agent", "collector"));
+	spool_rewind(ag->spool);
+	json_array_foreach (json_object_get(welcome, "acks"), i, row)
+		if (get_text(row, "run") != NULL && get_int(row, "seq") > 0)
+			spool_ack(ag->spool, get_text(row, "run"),
+			    (uint64_t)get_int(row, "seq"));
+	TAILQ_FOREACH_SAFE (run, &ag->runs, next, tmp) {
+		if (is_kept(keep, run->id))
+			run_resend(run);
+		else if (!run->ending)
+			run_end(run, GRACE_MS, "the collector dropped it");
+	}
+	dispatch_pump(ag);
+}
+
+/* The grace begins with the silence, which may have been noticed late. */
+static void
+down(uint64_t silent_ns, void *arg)
+{
+	struct agent *ag = arg;
+	uint64_t grace_ns = conf_span_ns(ag->conf, "agent", "grace");
+	uint64_t ns = grace_ns > silent_ns ? grace_ns - silent_ns : 0;
+	struct timeval tv = { .tv_sec = (time_t)(ns / CLK_NS_PER_S),
+		.tv_usec = (suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+
+	notify_status("no collector at %s",
+	    conf_string(ag->conf, "agent", "collector"));
+	event_add(ag->grace, &tv);
+}
+
+void
+dispatch_run_closed(struct agent *ag)
+{
+	if (ag->stopping && TAILQ_EMPTY(&ag->runs))
+		event_base_loopbreak(ag->base);
+}
+
+void
+dispatch_stop(struct agent *ag, const char *why)
+{
+	if (ag->stopping)
+		return;
+	ag->stopping = 1;
+	log_info("stopping: %s", why);
+	run_end_all(ag, GRACE_MS, why);
+	dispatch_run_closed(ag);
+}
+
+const struct session_ops orders_session_ops = { hello, heartbeat, up, message,
+	drained, down };

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/session/session.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agents/session/resolve.h"
+#include "agents/session/tls.h"
+#include "common/clk.h"
+#include "common/frame.h"
+#include "common/log.h"
+#include "common/rng.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+/* Connect, handshake and welcome together: three lost packets fit. */
+#define OPEN_LIMIT_S 8
+/* A collector that was restarted has its agents back within seconds; one that
+ * is away for longer is not stormed when it returns. */
+#define SOON_FOR_NS  (60 * CLK_NS_PER_S)
+#define SOON_BASE_MS 500
+#define SOON_CAP_MS  4000
+#define LATE_BASE_MS 1000
+#define LATE_CAP_MS  120000
+#define RETRY_MIN_MS 50 /* never a busy loop, whatever the jitter says */
+/* Bulk data waits while this much is queued: a heartbeat behind it still
+ * leaves in time over a 10 Mbit/s link. */
+#define QUEUE_BYTES (1024 * 1024)
+
+enum session_state {
+	SESSION_WAITING, /* for the retry timer */
+	SESSION_RESOLVING,
+	SESSION_OPENING,  /* TCP, then TLS */
+	SESSION_GREETING, /* hello is sent */
+	SESSION_UP
+};
+
+struct session {
+	struct event_base *base;
+	const struct conf *conf;
+	const char *name;
+	const struct session_ops *ops;
+	void *arg;
+	char *host, *port;
+	char boot[17]; /* this process's life */
+	SSL_CTX *ctx;
+	enum session_state state;
+	struct resolve *resolve;
+	struct addrinfo *list, *next; /* addresses, and the one to try next */
+	struct bufferevent *bev;
+	struct event *timer; /* by state: retry, open limit, heartbeat */
+	uint64_t heard_ns;   /* when the last byte came */
+	uint64_t down_ns;    /* since when there is no session */
+	unsigned tries;      /* since then */
+	uint64_t heartbeat_ns, silence_ns; /* of welcome */
+	struct rng rng;
+	char last[200]; /* the last failure logged loudly */
+};
+
+static void session_close(struct session *s, const char *why);
+
+static void
+timer_set(struct session *s, uint64_t span_ns)
+{
+	struct timeval tv;
+
+	tv.tv_sec = (time_t)(span_ns / CLK_NS_PER_S);
+	tv.tv_usec = (suseconds_t)(span_ns % CLK_NS_PER_S / CLK_NS_PER_US);
+	event_add(s->timer, &tv);
+}
+
+/* Full jitter: uniform in 0..min(cap, base * 2^tries). */
+static uint64_t
+retry_ms(struct session *s)
+{
+	int soon = clk_ns() - s->down_ns < SOON_FOR_NS;
+	uint64_t base = soon ? SOON_BASE_MS : LATE_BASE_MS;
+	uint64_t cap = soon ? SOON_CAP_MS : LATE_CAP_MS;
+	uint64_t top = base << (s->tries < 16 ? s->tries : 16);
+	uint64_t ms;
+
+	if (top > cap)
+		top = cap;
+	ms = rng_below(&s->rng, top + 1);
+	return ms < RETRY_MIN_MS ? RETRY_MIN_MS : ms;
+}
+
+static void
+put(struct session *s, enum wire_type type, json_t *msg)
+{
+	char *frame;
+	size_t len = wire_build(type, msg, &frame);
+
+	bufferevent_write(s->bev, frame, len);
+	free(frame);
+}
+
+static void
+send_hello(struct session *s)
+{
+	json_t *msg = json_object();
+
+	json_object_set_new(msg, "version", json_integer(WIRE_VERSION));
+	json_object_set_new(msg, "node", json_string(s->name));
+	json_object_set_new(msg, "boot", json_string(s->boot));
+	json_object_set_new(msg, "software", json_string(COALMINE_VERSION));
+	s->ops->hello(msg, s->arg);
+	put(s, WIRE_HELLO, msg);
+	s->state = SESSION_GREETING;
+}
+
+static void
+send_heartbeat(struct session *s)
+{
+	json_t *msg = json_object();
+
+	json_object_set_new(msg, "at_unix_ns",
+	    json_integer((json_int_t)clk_unix_ns()));
+	s->ops->heartbeat(msg, s->arg);
+	put(s, WIRE_HEARTBEAT, msg);
+}
+
+static int
+handle_welcome(struct session *s, const json_t *msg)
+{
+	json_int_t beat, silence;
+
+	beat = json_integer_value(json_object_get(msg, "heartbeat_ms"));
+	silence = json_integer_value(json_object_get(msg, "silence_ms"));
+	if (beat < 10 || beat > 3600000 || silence <= beat ||
+	    silence > 36000000) {
+		session_close(s, "welcome names an impossible heartbeat");
+		return -EPROTO;
+	}
+	s->heartbeat_ns = (uint64_t)beat * CLK_NS_PER_MS;
+	s->silence_ns = (uint64_t)silence * CLK_NS_PER_MS;
+	s->state = SESSION_UP;
+	s->tries = 0;
+	s->last[0] = '\0';
+	log_info("session %s:%s: up", s->host, s->port);
+	send_heartbeat(s);
+	timer_set(s, s->heartbeat_ns);
+	s->ops->up(msg, s->arg);
+	return 0;
+}
+
+/* 0, or negative: the session is closed already. */
+static int
+handle(struct session *s, enum wire_type type, const json_t *msg)
+{
+	char why[300];
+	int rc;
+
+	if (type == WIRE_HEARTBEAT)
+		return 0;
+	if (type == WIRE_REFUSE) {
+		snprintf(why, sizeof(why), "refused: %s",
+		    json_string_value(json_object_get(msg, "text")));
+		session_close(s, why);
+		return -ECONNREFUSED;
+	}
+	if (s->state == SESSION_GREETING && type == WIRE_WELCOME)
+		return handle_welcome(s, msg);
+	if (s->state != SESSION_UP || type == WIRE_WELCOME) {
+		snprintf(why, sizeof(why), "unexpected %s",
+		    wire_messages[type].name);
+		session_close(s, why);
+		return -EPROTO;
+	}
+	rc = s->ops->message(type, msg, s->arg);
+	if (rc < 0) {
+		snprintf(why, sizeof(why), "bad %s", wire_messages[type].name);
+		session_close(s, why);
+	}
+	return rc;
+}
+
+/* Take one frame off the input: 1 handled, 0 not there yet, negative: the
+ * session is closed. */
+static int
+read_frame(struct session *s, struct evbuffer *in)
+{
+	uint8_t head[FRAME_HEAD_BYTES];
+	const char *text;
+	char why[200];
+	json_t *msg;
+	long len;
+	int rc;
+
+	if (evbuffer_copyout(in, head, sizeof(head)) < (ssize_t)sizeof(head))
+		return 0;
+	len = frame_head_get(head, &text);
+	if (len < 0) {
+		session_close(s, text);
+		return -EPROTO;
+	}
+	if (evbuffer_get_length(in) < sizeof(head) + (size_t)len)
+		return 0;
+	evbuffer_drain(in, sizeof(head));
+	text = (const char *)evbuffer_pullup(in, len);
+	rc = wire_parse(text, (size_t)len, WIRE_COLLECTOR, &msg, why,
+	    sizeof(why));
+	if (rc < 0) {
+		session_close(s, why);
+		return rc;
+	}
+	evbuffer_drain(in, (size_t)len);
+	rc = handle(s, (enum wire_type)rc, msg);
+	json_decref(msg);
+	return rc < 0 ? rc : 1;
+}
+
+static void
+read_cb(struct bufferevent *bev, void *arg)
+{
+	struct session *s = arg;
+
+	s->heard_ns = clk_ns();
+	while (read_frame(s, bufferevent_get_input(bev)) > 0)
+		;
+}
+
+static void
+write_cb(struct bufferevent *bev, void *arg)
+{
+	struct session *s = arg;
+
+	(void)bev;
+	if (s->state == SESSION_UP)
+		s->ops->drained(s->arg);
+}
+
+/* A peer that lost power or its cable is noticed in about ten seconds, and so
+ * is data that nobody acknowledges. */
+static void
+socket_options(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 5 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, 2 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 11000 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		if (setsockopt(fd, options[i].level, options[i].name,
+			&options[i].value, sizeof(int)) < 0)
+			log_warn("session: socket option %d", options[i].name);
+}
+
+static void
+failure_text(struct bufferevent *bev, short what, char *ret, size_t cap)
+{
+	unsigned long code = bufferevent_get_openssl_error(bev);
+	const char *reason;
+
+	reason = code != 0 ? ERR_reason_error_string(code) : NULL;
+	if (what & BEV_EVENT_EOF)
+		reason = "closed by the collector";
+	else if (reason == NULL && evutil_socket_geterror(-1) != 0)
+		reason = strerror(evutil_socket_geterror(-1));
+	snprintf(ret, cap, "%s", reason != NULL ? reason : "lost");
+}
+
+static void
+event_cb(struct bufferevent *bev, short what, void *arg)
+{
+	struct session *s = arg;
+	char why[300];
+
+	if (what & BEV_EVENT_CONNECTED) {
+		socket_options(bufferevent_getfd(bev));
+		if (tls_check_collector(bufferevent_openssl_get_ssl(bev),
+			s->host, why, sizeof(why)) < 0)
+			session_close(s, why);
+		else
+			send_hello(s);
+		return;
+	}
+	failure_text(bev, what, why, sizeof(why));
+	session_close(s, why);
+}
+
+/* Try the next address; with none left, wait for the next attempt. */
+static void
+open_next(struct session *s)
+{
+	struct addrinfo *ai = s->next;
+	SSL *ssl;
+
+	if (ai == NULL) {
+		session_close(s, "no address answers");
+		return;
+	}
+	s->next = ai->ai_next;
+	s->state = SESSION_OPENING;
+	ssl = SSL_new(s->ctx);
+	s->bev = bufferevent_openssl_socket_new(s->base, -1, ssl,
+	    BUFFEREVENT_SSL_CONNECTING,
+	    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	SSL_set_tlsext_host_name(ssl, s->host);
+	bufferevent_setcb(s->bev, read_cb, write_cb, event_cb, s);
+	bufferevent_setwatermark(s->bev, EV_READ, 0,
+	    FRAME_HEAD_BYTES + FRAME_BODY_MAX);
+	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
+	timer_set(s, OPEN_LIMIT_S * CLK_NS_PER_S);
+	if (bufferevent_socket_connect(s->bev, ai->ai_addr,
+		(int)ai->ai_addrlen) < 0)
+		session_close(s, strerror(errno));
+}
+
+static void
+resolved(struct addrinfo *list, const char *why, void *arg)
+{
+	struct session *s = arg;
+
+	s->resolve = NULL;
+	if (list == NULL) {
+		session_close(s, why);
+		return;
+	}
+	s->list = s->next = list;
+	open_next(s);
+}
+
+static void
+start(struct session *s)
+{
+	s->state = SESSION_RESOLVING;
+	s->resolve = resolve_start(s->base, s->host, s->port, resolved, s);
+	if (s->resolve == NULL)
+		session_close(s, "cannot resolve");
+}
+
+static void
+timer_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct session *s = arg;
+
+	(void)fd;
+	(void)what;
+	switch (s->state) {
+	case SESSION_WAITING:
+		start(s);
+		return;
+	case SESSION_RESOLVING:
+		return;
+	case SESSION_OPENING:
+	case SESSION_GREETING:
+		session_close(s, "no answer");
+		return;
+	case SESSION_UP:
+		break;
+	}
+	if (clk_ns() - s->heard_ns > s->silence_ns) {
+		session_close(s, "silent");
+		return;
+	}
+	send_heartbeat(s);
+	timer_set(s, s->heartbeat_ns);
+}
+
+/* The first of equal failures is news, the others are not. */
+static void
+log_down(struct session *s, const char *why)
+{
+	if (strcmp(s->last, why) == 0) {
+		log_debug("session %s:%s: %s", s->host, s->port, why);
+		return;
+	}
+	snprintf(s->last, sizeof(s->last), "%s", why);
+	log_warnx("session %s:%s: down: %s", s->host, s->port, why);
+}
+
+static void
+drop(struct session *s)
+{
+	resolve_cancel(s->resolve);
+	s->resolve = NULL;
+	if (s->bev != NULL)
+		bufferevent_free(s->bev);
+	s->bev = NULL;
+	event_del(s->timer);
+}
+
+/* End what there is and come back: with the next address at once, or later. */
+static void
+session_close(struct session *s, const char *why)
+{
+	enum session_state was = s->state;
+
+	log_down(s, why);
+	drop(s);
+	if (was == SESSION_UP)
+		s->down_ns = clk_ns();
+	if (was == SESSION_OPENING && s->next != NULL) {
+		open_next(s);
+		return;
+	}
+	if (s->list != NULL)
+		freeaddrinfo(s->list);
+	s->list = s->next = NULL;
+	s->state = SESSION_WAITING;
+	timer_set(s, retry_ms(s) * CLK_NS_PER_MS);
+	s->tries++;
+	if (was == SESSION_UP)
+		s->ops->down(clk_ns() - s->heard_ns, s->arg);
+}
+
+/* "host:port" or "[v6]:port". */
+static int
+split(struct session *s, const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	size_t len = colon != NULL ? (size_t)(colon - text) : 0;
+	int64_t port;
+
+	if (len == 0 || str_to_int(colon + 1, 1, 65535, &port) < 0)
+		return -EINVAL;
+	if (text[0] == '[' && len > 2 && text[len - 1] == ']') {
+		text++;
+		len -= 2;
+	}
+	s->host = xstrndup(text, len);
+	s->port = xstrdup(colon + 1);
+	return 0;
+}
+
+static int
+load(struct session *s, SSL_CTX **ret_ctx, char *why, size_t why_bytes)
+{
+	return tls_load(conf_string(s->conf, "tls", "ca"),
+	    conf_string(s->conf, "tls", "cert"),
+	    conf_string(s->conf, "tls", "key"), ret_ctx, why, why_bytes);
+}
+
+struct session *
+session_new(struct event_base *base, const struct conf *c, const char *name,
+    const struct session_ops *ops, void *arg, char *why, size_t why_bytes)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+
+	s->base = base;
+	s->conf = c;
+	s->name = name;
+	s->ops = ops;
+	s->arg = arg;
+	s->down_ns = clk_ns();
+	rng_seed(&s->rng, rng_entropy());
+	snprintf(s->boot, sizeof(s->boot), "%016llx",
+	    (unsigned long long)rng_entropy());
+	s->timer = evtimer_new(base, timer_cb, s);
+	if (split(s, conf_string(c, "agent", "collector")) < 0) {
+		snprintf(why, why_bytes, "%s: collector: not host:port",
+		    conf_where(c, "agent", "collector"));
+		goto fail;
+	}
+	if (load(s, &s->ctx, why, why_bytes) < 0)
+		goto fail;
+	start(s);
+	return s;
+fail:
+	session_free(s);
+	return NULL;
+}
+
+void
+session_free(struct session *s)
+{
+	if (s == NULL)
+		return;
+	drop(s);
+	if (s->list != NULL)
+		freeaddrinfo(s->list);
+	event_free(s->timer);
+	SSL_CTX_free(s->ctx);
+	free(s->host);
+	free(s->port);
+	free(s);
+}
+
+int
+session_send(struct session *s, enum wire_type type, json_t *msg)
+{
+	if (!session_is_up(s)) {
+		json_decref(msg);
+		return -ENOTCONN;
+	}
+	put(s, type, msg);
+	return 0;
+}
+
+int
+session_is_up(const struct session *s)
+{
+	return s != NULL && s->state == SESSION_UP;
+}
+
+size_t
+session_room(const struct session *s)
+{
+	size_t queued;
+
+	if (!session_is_up(s))
+		return 0;
+	queued = evbuffer_get_length(bufferevent_get_output(s->bev));
+	return queued < QUEUE_BYTES ? QUEUE_BYTES - queued : 0;
+}
+
+void
+session_reload(struct session *s)
+{
+	char why[300];
+	SSL_CTX *ctx;
+
+	if (load(s, &ctx, why, sizeof(why)) < 0) {
+		log_warnx("session: certificates kept: %s", why);
+		return;
+	}
+	SSL_CTX_free(s->ctx);
+	s->ctx = ctx;
+	log_info("session: certificates read again");
+}

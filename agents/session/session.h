@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - the one connection of an agent, to its collector.
+ *
+ * It resolves, connects, shakes hands (mutual TLS), says hello, keeps the
+ * heartbeat both ways, notices silence, and comes back by itself after every
+ * failure, with full jitter so that ten thousand agents do not come at once.
+ * The owner sees up, messages, down. Handlers must not free the session.
+ */
+#ifndef AGENTS_SESSION_SESSION_H
+#define AGENTS_SESSION_SESSION_H
+
+#include <event2/event.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/conf.h"
+#include "schema/wire.h"
+
+struct session;
+
+struct session_ops {
+	/* Fill in what the session does not know: inventory, runs, spool. */
+	void (*hello)(json_t *msg, void *arg);
+	void (*heartbeat)(json_t *msg, void *arg); /* load, spool, alarm */
+	void (*up)(const json_t *welcome, void *arg);
+	/* Any other message; negative ends the session. */
+	int (*message)(enum wire_type type, const json_t *msg, void *arg);
+	/* There is room to send again: see session_room. */
+	void (*drained)(void *arg);
+	/* Only after up; silent_ns: how long ago the last byte came. */
+	void (*down)(uint64_t silent_ns, void *arg);
+};
+
+/* Reads the certificates and starts to connect. NULL, after a line in why,
+ * when they cannot be used. ops, arg, c and name outlive the session. */
+struct session *session_new(struct event_base *base, const struct conf *c,
+    const char *name, const struct session_ops *ops, void *arg, char *why,
+    size_t why_bytes);
+void session_free(struct session *s); /* NULL is allowed */
+
+/* Takes msg. -ENOTCONN while the session is not up. */
+int session_send(struct session *s, enum wire_type type, json_t *msg);
+int session_is_up(const struct session *s);
+/* Bytes that bulk data may still add before what is queued is sent; 0 when
+ * down. Small messages need not ask. */
+size_t session_room(const struct session *s);
+/* Read the certificates again; they serve from the next connection on. */
+void session_reload(struct session *s);
+
+#endif

@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spool.c - an entry is a head of HEAD_BYTES, "SEQ RAW LENGTH SUM\n" in fixed
+ * columns, and the line with its newline. The sum (FNV-1a) tells a torn entry
+ * from a whole one. A file is only rewritten, beside itself and renamed, to
+ * make room.
+ */
+#include "agents/session/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/queue.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "schema/record.h"
+
+#define HEAD_BYTES     40
+#define HEAD_FORMAT    "%020llu %d %07zu %08x\n"
+#define LINE_MAX_BYTES 9999999 /* what the column holds */
+#define SUFFIX         ".spool"
+/* While the disk is full: a few hundred canary records. */
+#define MEMORY_MAX (1024 * 1024)
+/* Room is made in steps of this share of the limit, not for each record. */
+#define STEP_SHARE 8
+
+/* A record that waits in memory. */
+struct held {
+	TAILQ_ENTRY(held) next;
+	struct spool_entry entry;
+};
+
+struct file {
+	TAILQ_ENTRY(file) next;
+	char *run;
+	char *path;
+	int fd;
+	uint64_t bytes;    /* of the file */
+	uint64_t last_seq; /* seen, lost ones included; 0: none */
+	uint64_t tail_seq; /* of the last that is written or held */
+	uint64_t acked_seq;
+	uint64_t sent_seq;
+	uint64_t sent_at; /* offset of the first entry that is not sent */
+	int finished;
+	uint64_t lost_records, lost_bytes;
+	TAILQ_HEAD(, held) held; /* later than all that is written */
+};
+
+struct spool {
+	char *dir;
+	uint64_t max_bytes;
+	uint64_t bytes; /* of all files */
+	size_t held_bytes;
+	int full;                 /* the disk was, at the last write */
+	TAILQ_HEAD(, file) files; /* oldest first */
+};
+
+static uint32_t
+fnv1a(const char *bytes, size_t len)
+{
+	uint32_t sum = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		sum = (sum ^ (unsigned char)bytes[i]) * 16777619u;
+	return sum;
+}
+
+static uint64_t
+entry_bytes(const struct spool_entry *e)
+{
+	return HEAD_BYTES + e->len_bytes + 1;
+}
+
+/* The entry at offset at: 1, 0 at the end, -EPROTO for a torn one. */
+static int
+entry_read(int fd, uint64_t at, struct spool_entry *ret)
+{
+	char head[HEAD_BYTES + 1];
+	unsigned long long seq;
+	unsigned sum;
+	size_t len;
+	ssize_t n;
+	int raw;
+
+	n = pread(fd, head, HEAD_BYTES, (off_t)at);
+	if (n == 0)
+		return 0;
+	if (n != HEAD_BYTES)
+		return -EPROTO;
+	head[HEAD_BYTES] = '\0';
+	if (sscanf(head, "%llu %d %zu %x", &seq, &raw, &len, &sum) != 4 ||
+	    seq == 0 || len > LINE_MAX_BYTES)
+		return -EPROTO;
+	ret->line = xcalloc(1, len + 1);
+	n = pread(fd, ret->line, len + 1, (off_t)at + HEAD_BYTES);
+	if (n != (ssize_t)len + 1 || ret->line[len] != '\n' ||
+	    fnv1a(ret->line, len) != sum) {
+		free(ret->line);
+		return -EPROTO;
+	}
+	ret->line[len] = '\0';
+	ret->seq = seq;
+	ret->raw = raw != 0;
+	ret->len_bytes = len;
+	return 1;
+}
+
+/* All or nothing, at offset at. */
+static int
+entry_write(int fd, uint64_t at, const struct spool_entry *e)
+{
+	char head[HEAD_BYTES + 1];
+	struct iovec iov[3];
+	ssize_t n;
+	int rc = 0;
+
+	snprintf(head, sizeof(head), HEAD_FORMAT, (unsigned long long)e->seq,
+	    e->raw, e->len_bytes, fnv1a(e->line, e->len_bytes));
+	iov[0] = (struct iovec){ head, HEAD_BYTES };
+	iov[1] = (struct iovec){ e->line, e->len_bytes };
+	iov[2] = (struct iovec){ (char *)"\n", 1 };
+	n = pwritev(fd, iov, 3, (off_t)at);
+	if (n == (ssize_t)entry_bytes(e))
+		return 0;
+	rc = n < 0 ? -errno : -ENOSPC;
+	if (ftruncate(fd, (off_t)at) < 0)
+		log_warn("spool: cannot cut a torn entry");
+	return rc;
+}
+
+static struct file *
+file_find(struct spool *sp, const char *run)
+{
+	struct file *f;
+
+	TAILQ_FOREACH (f, &sp->files, next)
+		if (strcmp(f->run, run) == 0)
+			return f;
+	return NULL;
+}
+
+static struct file *
+file_new(struct spool *sp, const char *run)
+{
+	struct file *f = xcalloc(1, sizeof(*f));
+
+	f->run = xstrdup(run);
+	f->path = xasprintf("%s/%s" SUFFIX, sp->dir, run);
+	f->fd = -1;
+	TAILQ_INIT(&f->held);
+	TAILQ_INSERT_TAIL(&sp->files, f, next);
+	return f;
+}
+
+static void
+held_drop(struct spool *sp, struct file *f, struct held *h)
+{
+	TAILQ_REMOVE(&f->held, h, next);
+	sp->held_bytes -= h->entry.len_bytes;
+	free(h->entry.line);
+	free(h);
+}
+
+static void
+file_free(struct spool *sp, struct file *f)
+{
+	while (!TAILQ_EMPTY(&f->held))
+		held_drop(sp, f, TAILQ_FIRST(&f->held));
+	if (f->fd >= 0)
+		close(f->fd);
+	TAILQ_REMOVE(&sp->files, f, next);
+	free(f->run);
+	free(f->path);
+	free(f);
+}
+
+static int
+file_open(struct file *f)
+{
+	if (f->fd < 0)
+		f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+		    0600);
+	return f->fd < 0 ? -errno : 0;
+}
+
+/* After a restart: find the last whole entry, cut what follows. */
+static int
+file_recover(struct spool *sp, struct file *f)
+{
+	struct spool_entry e;
+	struct stat st;
+	int rc = file_open(f);
+
+	if (rc < 0 || fstat(f->fd, &st) < 0)
+		return rc < 0 ? rc : -errno;
+	while ((rc = entry_read(f->fd, f->bytes, &e)) > 0) {
+		f->bytes += entry_bytes(&e);
+		f->last_seq = f->tail_seq = e.seq;
+		free(e.line);
+	}
+	if ((uint64_t)st.st_size > f->bytes) {
+		log_warnx("spool %s: %llu bytes of a torn entry cut", f->run,
+		    (unsigned long long)st.st_size -
+			(unsigned long long)f->bytes);
+		if (ftruncate(f->fd, (off_t)f->bytes) < 0)
+			return -errno;
+	}
+	f->finished = 1; /* its run did not survive us */
+	sp->bytes += f->bytes;
+	return 0;
+}
+
+/* Name and age of a file found at start. */
+struct found {
+	char run[RECORD_RUN_MAX + 1];
+	struct timespec at;
+};
+
+static int
+found_compare(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->at.tv_sec != y->at.tv_sec)
+		return x->at.tv_sec < y->at.tv_sec ? -1 : 1;
+	return x->at.tv_nsec < y->at.tv_nsec ? -1
+					     : x->at.tv_nsec > y->at.tv_nsec;
+}
+
+/* 1 when de is a spool file; a half-made rewrite is removed. */
+static int
+found_take(struct spool *sp, const struct dirent *de, struct found *ret)
+{
+	size_t len = strlen(de->d_name), tail = strlen(SUFFIX);
+	char path[4400];
+	struct stat st;
+
+	if (str_format(path, sizeof(path), "%s/%s", sp->dir, de->d_name) < 0)
+		return 0;
+	if (len > 4 && strcmp(de->d_name + len - 4, ".tmp") == 0) {
+		unlink(path);
+		return 0;
+	}
+	if (len <= tail || len - tail > RECORD_RUN_MAX ||
+	    strcmp(de->d_name + len - tail, SUFFIX) != 0)
+		return 0;
+	memcpy(ret->run, de->d_name, len - tail);
+	ret->run[len - tail] = '\0';
+	if (record_run_check(ret->run) < 0 || lstat(path, &st) < 0 ||
+	    !S_ISREG(st.st_mode))
+		return 0;
+	ret->at = st.st_mtim;
+	return 1;
+}
+
+static int
+recover(struct spool *sp, DIR *dir)
+{
+	struct found *list = NULL, one;
+	struct dirent *de;
+	size_t count = 0;
+	int rc;
+
+	while ((de = readdir(dir)) != NULL) {
+		if (!found_take(sp, de, &one))
+			continue;
+		list = xreallocarray(list, count + 1, sizeof(*list));
+		list[count++] = one;
+	}
+	if (count > 0)
+		qsort(list, count, sizeof(*list), found_compare);
+	for (size_t i = 0; i < count; i++) {
+		struct file *f = file_new(sp, list[i].run);
+
+		rc = file_recover(sp, f);
+		if (rc < 0)
+			log_warnx("spool %s: %s", f->path, strerror(-rc));
+		if (rc < 0 || f->last_seq == 0) {
+			unlink(f->path);
+			file_free(sp, f);
+		}
+	}
+	free(list);
+	return 0;
+}
+
+int
+spool_open(const char *path, uint64_t max_bytes, struct spool **ret)
+{
+	struct spool *sp;
+	DIR *dir;
+	int rc;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+		rc = -errno;
+		log_warn("spool %s", path);
+		return rc;
+	}
+	dir = opendir(path);
+	if (dir == NULL) {
+		rc = -errno;
+		log_warn("spool %s", path);
+		return rc;
+	}
+	sp = xcalloc(1, sizeof(*sp));
+	sp->dir = xstrdup(path);
+	sp->max_bytes = max_bytes;
+	TAILQ_INIT(&sp->files);
+	recover(sp, dir);
+	closedir(dir);
+	*ret = sp;
+	return 0;
+}
+
+void
+spool_free(struct spool *sp)
+{
+	if (sp == NULL)
+		return;
+	while (!TAILQ_EMPTY(&sp->files))
+		file_free(sp, TAILQ_FIRST(&sp->files));
+	free(sp->dir);
+	free(sp);
+}
+
+/* Is there anything that the collector has not got? */
+static int
+file_waits(const struct file *f)
+{
+	return f->acked_seq < f->tail_seq &&
+	    (f->bytes > 0 || !TAILQ_EMPTY(&f->held));
+}
+
+static void
+lose(struct file *f, const struct spool_entry *e)
+{
+	f->lost_records++;
+	f->lost_bytes += e->len_bytes;
+}
+
+/* What a rewrite leaves out. */
+enum leave { LEAVE_ACKED, LEAVE_RAW, LEAVE_ANY };
+
+static int
+leaves(enum leave what, const struct file *f, const struct spool_entry *e)
+{
+	return e->seq <= f->acked_seq || what == LEAVE_ANY ||
+	    (what == LEAVE_RAW && e->raw);
+}
+
+/* Copy to fd what stays; leave out until want bytes are free. */
+static int
+rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
+    uint64_t *ret_bytes)
+{
+	struct spool_entry e;
+	uint64_t at = 0, to = 0, freed = 0;
+	int rc;
+
+	while ((rc = entry_read(f->fd, at, &e)) > 0) {
+		uint64_t size = entry_bytes(&e);
+		int acked = e.seq <= f->acked_seq;
+
+		at += size;
+		if (acked || (freed < want && leaves(what, f, &e))) {
+			freed += size;
+			if (!acked)
+				lose(f, &e);
+		} else {
+			rc = entry_write(fd, to, &e);
+			to += size;
+		}
+		free(e.line);
+		if (rc < 0)
+			return rc;
+	}
+	*ret_bytes = to;
+	return rc;
+}
+
+/* Where sending goes on after offsets have changed. */
+static void
+sent_find(struct file *f)
+{
+	struct spool_entry e;
+
+	f->sent_at = 0;
+	while (entry_read(f->fd, f->sent_at, &e) > 0) {
+		free(e.line);
+		if (e.seq > f->sent_seq)
+			return;
+		f->sent_at += entry_bytes(&e);
+	}
+}
+
+/* 0 when the file shrank or stayed. On failure it is as it was. */
+static int
+rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
+{
+	uint64_t lost_records = f->lost_records, lost_bytes = f->lost_bytes;
+	char *tmp = xasprintf("%s.tmp", f->path);
+	uint64_t bytes = 0;
+	int fd, rc;
+
+	fd = open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	rc = fd < 0 ? -errno : rewrite_to(f, fd, what, want, &bytes);
+	if (rc == 0 && rename(tmp, f->path) < 0)
+		rc = -errno;
+	if (rc < 0) {
+		f->lost_records = lost_records;
+		f->lost_bytes = lost_bytes;
+		if (fd >= 0)
+			close(fd);
+		unlink(tmp);
+	} else {
+		close(f->fd);
+		f->fd = fd;
+		sp->bytes -= f->bytes - bytes;
+		f->bytes = bytes;
+		sent_find(f);
+	}
+	free(tmp);
+	return rc;
+}
+
+/* Bring the sum below the limit with need more bytes: oldest first, what
+ * matters least first. */
+static void
+make_room(struct spool *sp, uint64_t need)
+{
+	uint64_t step = sp->max_bytes / STEP_SHARE;
+	struct file *f;
+
+	for (int what = LEAVE_ACKED; what <= LEAVE_ANY; what++) {
+		TAILQ_FOREACH (f, &sp->files, next) {
+			uint64_t over = sp->bytes + need;
+
+			if (over <= sp->max_bytes)
+				return;
+			over -= sp->max_bytes;
+			if (f->fd >= 0 && f->bytes > 0)
+				rewrite(sp, f, (enum leave)what,
+				    over > step ? over : step);
+		}
+	}
+}
+
+/* The disk is full: keep a little in memory, the oldest raw goes first. */
+static void
+hold(struct spool *sp, struct file *f, const struct spool_entry *e)
+{
+	struct held *h, *old, *tmp;
+
+	TAILQ_FOREACH_SAFE (old, &f->held, next, tmp) {
+		if (sp->held_bytes + e->len_bytes <= MEMORY_MAX)
+			break;
+		if (!old->entry.raw)
+			continue;
+		lose(f, &old->entry);
+		held_drop(sp, f, old);
+	}
+	if (sp->held_bytes + e->len_bytes > MEMORY_MAX) {
+		lose(f, e);
+		return;
+	}
+	h = xcalloc(1, sizeof(*h));
+	h->entry = *e;
+	h->entry.line = xstrndup(e->line, e->len_bytes);
+	sp->held_bytes += e->len_bytes;
+	f->tail_seq = e->seq;
+	TAILQ_INSERT_TAIL(&f->held, h, next);
+}
+
+static void
+set_full(struct spool *sp, int rc)
+{
+	int full = rc < 0;
+
+	if (full && !sp->full)
+		log_warnx("spool %s: %s; records wait in memory", sp->dir,
+		    strerror(-rc));
+	if (!full && sp->full)
+		log_info("spool %s: writes again", sp->dir);
+	sp->full = full;
+}
+
+void
+spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
+    const char *line, size_t len_bytes)
+{
+	struct spool_entry e = { seq, raw, (char *)line, len_bytes };
+	struct file *f = file_find(sp, run);
+	int rc;
+
+	if (f == NULL)
+		f = file_new(sp, run);
+	f->last_seq = seq;
+	if (len_bytes > LINE_MAX_BYTES || entry_bytes(&e) > sp->max_bytes / 2) {
+		lose(f, &e);
+		return;
+	}
+	rc = file_open(f);
+	if (rc == 0 && sp->bytes + entry_bytes(&e) > sp->max_bytes)
+		make_room(sp, entry_bytes(&e));
+	/* what is held is older, so it must go out before */
+	if (rc == 0 && TAILQ_EMPTY(&f->held)) {
+		rc = entry_write(f->fd, f->bytes, &e);
+		set_full(sp, rc);
+	} else if (rc == 0) {
+		rc = -EAGAIN;
+	}
+	if (rc < 0) {
+		hold(sp, f, &e);
+		return;
+	}
+	f->tail_seq = seq;
+	f->bytes += entry_bytes(&e);
+	sp->bytes += entry_bytes(&e);
+}
+
+/* Nothing of the file waits any more. */
+static void
+file_done(struct spool *sp, struct file *f)
+{
+	sp->bytes -= f->bytes;
+	f->bytes = 0;
+	f->sent_at = 0;
+	if (f->finished && f->lost_records == 0) {
+		unlink(f->path);
+		file_free(sp, f);
+	} else if (f->fd >= 0 && ftruncate(f->fd, 0) < 0) {
+		log_warn("spool %s", f->path);
+	}
+}
+
+void
+spool_ack(struct spool *sp, const char *run, uint64_t seq)
+{
+	struct file *f = file_find(sp, run);
+	struct held *h;
+
+	if (f == NULL || seq <= f->acked_seq)
+		return;
+	f->acked_seq = seq < f->last_seq ? seq : f->last_seq;
+	if (f->sent_seq < f->acked_seq) {
+		f->sent_seq = f->acked_seq;
+		if (f->fd >= 0)
+			sent_find(f);
+	}
+	while ((h = TAILQ_FIRST(&f->held)) != NULL && h->entry.seq <= seq)
+		held_drop(sp, f, h);
+	if (!file_waits(f))
+		file_done(sp, f);
+}
+
+void
+spool_finish(struct spool *sp, const char *run)
+{
+	struct file *f = file_find(sp, run);
+
+	if (f == NULL)
+		return;
+	f->finished = 1;
+	if (!file_waits(f))
+		file_done(sp, f);
+}
+
+void
+spool_rewind(struct spool *sp)
+{
+	struct file *f;
+
+	TAILQ_FOREACH (f, &sp->files, next) {
+		f->sent_seq = f->acked_seq;
+		if (f->fd >= 0)
+			sent_find(f);
+	}
+}
+
+/* The first that is held and not sent. */
+static struct held *
+held_next(const struct file *f)
+{
+	struct held *h;
+
+	TAILQ_FOREACH (h, &f->held, next)
+		if (h->entry.seq > f->sent_seq)
+			return h;
+	return NULL;
+}
+
+size_t
+spool_next_bytes(struct spool *sp, const char *run)
+{
+	struct file *f = file_find(sp, run);
+	struct spool_entry e;
+	struct held *h;
+
+	if (f == NULL)
+		return 0;
+	if (f->sent_at < f->bytes && entry_read(f->fd, f->sent_at, &e) > 0) {
+		free(e.line);
+		return e.len_bytes;
+	}
+	h = held_next(f);
+	return h != NULL ? h->entry.len_bytes : 0;
+}
+
+int
+spool_next(struct spool *sp, const char *run, struct spool_entry *ret)
+{
+	struct file *f = file_find(sp, run);
+	struct held *h;
+
+	if (f == NULL)
+		return 0;
+	if (f->sent_at < f->bytes && entry_read(f->fd, f->sent_at, ret) > 0) {
+		f->sent_at += entry_bytes(ret);
+		f->sent_seq = ret->seq;
+		return 1;
+	}
+	h = held_next(f);
+	if (h == NULL)
+		return 0;
+	*ret = h->entry;
+	ret->line = xstrndup(h->entry.line, h->entry.len_bytes);
+	f->sent_seq = ret->seq;
+	return 1;
+}
+
+void
+spool_walk(struct spool *sp,
+    void (*each)(const struct spool_run *sr, void *arg), void *arg)
+{
+	struct file *f, *tmp;
+
+	TAILQ_FOREACH_SAFE (f, &sp->files, next, tmp) {
+		struct spool_run sr = { f->run, f->last_seq };
+
+		each(&sr, arg);
+	}
+}
+
+int
+spool_lost(struct spool *sp, const char *run, uint64_t *ret_records,
+    uint64_t *ret_bytes)
+{
+	struct file *f = file_find(sp, run);
+
+	if (f == NULL || f->lost_records == 0)
+		return 0;
+	*ret_records = f->lost_records;
+	*ret_bytes = f->lost_bytes;
+	f->lost_records = f->lost_bytes = 0;
+	if (f->finished && !file_waits(f))
+		file_done(sp, f);
+	return 1;
+}
+
+uint64_t
+spool_bytes(const struct spool *sp)
+{
+	return sp->bytes + sp->held_bytes;
+}
+
+const char *
+spool_alarm(const struct spool *sp)
+{
+	return sp->full ? "spool: the disk is full" : NULL;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spool.h - records on disk until the collector has committed them.
+ *
+ * One append-only file per run; a record is written before it may be sent, and
+ * an agent that was killed finds all of it again: a torn last entry is cut
+ * off, nothing else. The sum of all files is bounded. Over the limit, what is
+ * acknowledged goes first, then the oldest raw records, then the oldest of
+ * all; what was not acknowledged is counted. When the disk is full, records
+ * wait in a little memory instead and an alarm stands.
+ */
+#ifndef AGENTS_SESSION_SPOOL_H
+#define AGENTS_SESSION_SPOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct spool;
+
+struct spool_entry {
+	uint64_t seq;
+	int raw;
+	char *line; /* the caller frees it */
+	size_t len_bytes;
+};
+
+/* What spool_walk tells of one run. */
+struct spool_run {
+	const char *run;
+	uint64_t last_seq; /* of those that wait; 0: none */
+};
+
+/* Read what an earlier life left in dir, which is made when it is missing.
+ * -errno after a line in the log. */
+int spool_open(const char *dir, uint64_t max_bytes, struct spool **ret);
+void spool_free(struct spool *sp); /* keeps the files; NULL is allowed */
+
+/* seq ascends within a run. Never fails: what finds no room is lost and
+ * counted. */
+void spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
+    const char *line, size_t len_bytes);
+/* Records up to seq are committed. */
+void spool_ack(struct spool *sp, const char *run, uint64_t seq);
+/* No more records of run will come: once all are committed, forget it. */
+void spool_finish(struct spool *sp, const char *run);
+
+/* Everything that is not acknowledged is to be sent (again). */
+void spool_rewind(struct spool *sp);
+/* The next record of run to send: 1, or 0 when there is none. */
+int spool_next(struct spool *sp, const char *run, struct spool_entry *ret);
+/* Bytes of its line; 0 when there is none. */
+size_t spool_next_bytes(struct spool *sp, const char *run);
+/* Every run with records here; run may be used with the calls above. */
+void spool_walk(struct spool *sp,
+    void (*each)(const struct spool_run *sr, void *arg), void *arg);
+/* Losses of run since the last call: 1, or 0 for none. */
+int spool_lost(struct spool *sp, const char *run, uint64_t *ret_records,
+    uint64_t *ret_bytes);
+
+uint64_t spool_bytes(const struct spool *sp);
+/* NULL, or what a person should mend. */
+const char *spool_alarm(const struct spool *sp);
+
+#endif

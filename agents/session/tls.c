@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/session/tls.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/file.h"
+#include "common/str.h"
+#include "schema/names.h"
+
+/* Stands in every collector's certificate, for agents that know only an
+ * address. */
+#define ANY_COLLECTOR "coalmine-collector"
+
+void
+tls_error(char *ret, size_t cap_bytes)
+{
+	unsigned long code = ERR_get_error();
+	const char *reason = code != 0 ? ERR_reason_error_string(code) : "";
+
+	snprintf(ret, cap_bytes, "%s", reason != NULL ? reason : "unknown");
+	ERR_clear_error();
+}
+
+/* why: "FILE: reason of the library". */
+static int
+load_failed(const char *path, char *why, size_t why_bytes)
+{
+	char text[160];
+
+	tls_error(text, sizeof(text));
+	snprintf(why, why_bytes, "%s: %s", path, text);
+	return -EINVAL;
+}
+
+/* OpenSSL would wait for what a pipe has to say. */
+static int
+check_files(const char *ca, const char *cert, const char *key, char *why,
+    size_t why_bytes)
+{
+	const char *const files[] = { ca, cert, key };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
+		rc = file_check(files[i], why, why_bytes);
+	return rc;
+}
+
+int
+tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
+    char *why, size_t why_bytes)
+{
+	const char *bad = NULL;
+	SSL_CTX *ctx;
+
+	if (check_files(ca, cert, key, why, why_bytes) < 0)
+		return -EINVAL;
+	ctx = SSL_CTX_new(TLS_client_method());
+	ERR_clear_error();
+	if (ctx == NULL)
+		return load_failed("tls", why, why_bytes);
+	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	if (SSL_CTX_load_verify_locations(ctx, ca, NULL) != 1)
+		bad = ca;
+	else if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
+		bad = cert;
+	else if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
+		bad = key;
+	else if (SSL_CTX_check_private_key(ctx) != 1)
+		bad = key;
+	if (bad != NULL) {
+		SSL_CTX_free(ctx);
+		return load_failed(bad, why, why_bytes);
+	}
+	*ret_ctx = ctx;
+	return 0;
+}
+
+static int
+has_role(X509 *cert, const char *role)
+{
+	X509_NAME *subject = X509_get_subject_name(cert);
+	char ou[64];
+	int len;
+
+	len = X509_NAME_get_text_by_NID(subject, NID_organizationalUnitName, ou,
+	    sizeof(ou));
+	return len >= 0 && (size_t)len == strlen(role) && strcmp(ou, role) == 0;
+}
+
+static int
+has_name(X509 *cert, const char *host)
+{
+	struct in6_addr in;
+
+	if (inet_pton(AF_INET, host, &in) != 1 &&
+	    inet_pton(AF_INET6, host, &in) != 1)
+		return X509_check_host(cert, host, 0, 0, NULL) == 1;
+	return X509_check_ip_asc(cert, host, 0) == 1 ||
+	    X509_check_host(cert, ANY_COLLECTOR, 0, 0, NULL) == 1;
+}
+
+int
+tls_check_collector(SSL *ssl, const char *host, char *why, size_t why_bytes)
+{
+	X509 *cert = SSL_get_peer_certificate(ssl);
+	const char *bad = NULL;
+
+	if (cert == NULL)
+		bad = "has no certificate";
+	else if (!has_role(cert, names_roles[ROLE_COLLECTOR]))
+		bad = "has a certificate without the role collector";
+	else if (!has_name(cert, host))
+		bad = "has a certificate for another name";
+	X509_free(cert);
+	if (bad == NULL)
+		return 0;
+	snprintf(why, why_bytes, "%s %s", host, bad);
+	return -EACCES;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cluster/roster.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/store/store.h"
+
+#define HOST_FADE_S 30.0
+
+struct roster {
+	struct roster_limits limits;
+	struct store *store;
+	void (*lost_cb)(struct node *n, void *arg);
+	void *arg;
+	struct node **all; /* sorted when sorted is set */
+	struct node **by_id;
+	size_t count;
+	size_t cap;
+	int sorted;
+	struct node **bucket; /* open addressing, a power of 2 */
+	size_t bucket_count;
+	size_t state_count[AGENT_STATE_MAX];
+};
+
+static size_t
+name_hash(const char *name)
+{
+	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
+
+	for (; *name != '\0'; name++)
+		h = (h ^ (unsigned char)*name) * 0x100000001b3ULL;
+	return (size_t)(h ^ h >> 32);
+}
+
+/* The slot that holds name, or the free one where it belongs. */
+static size_t
+slot_of(const struct roster *r, const char *name)
+{
+	size_t i = name_hash(name) & (r->bucket_count - 1);
+
+	while (r->bucket[i] != NULL && strcmp(r->bucket[i]->name, name) != 0)
+		i = (i + 1) & (r->bucket_count - 1);
+	return i;
+}
+
+static void
+grow(struct roster *r)
+{
+	size_t count = r->bucket_count * 2;
+
+	free(r->bucket);
+	r->bucket = xcalloc(count, sizeof(struct node *));
+	r->bucket_count = count;
+	for (size_t i = 0; i < r->count; i++)
+		r->bucket[slot_of(r, r->all[i]->name)] = r->all[i];
+}
+
+static struct node *
+node_add(struct roster *r, const char *name)
+{
+	struct node *n = xcalloc(1, sizeof(*n));
+
+	if ((r->count + 1) * 2 > r->bucket_count)
+		grow(r);
+	if (r->count == r->cap) {
+		r->cap = r->cap == 0 ? 64 : r->cap * 2;
+		r->all = xreallocarray(r->all, r->cap, sizeof(r->all[0]));
+		r->by_id = xreallocarray(r->by_id, r->cap, sizeof(r->by_id[0]));
+	}
+	n->name = xstrdup(name);
+	n->state = AGENT_LOST;
+	n->load = -1;
+	n->first_seen_unix_ns = n->since_unix_ns = clk_unix_ns();
+	r->bucket[slot_of(r, name)] = n;
+	n->id = r->count;
+	r->by_id[r->count] = n;
+	r->all[r->count++] = n;
+	r->sorted = 0;
+	r->state_count[AGENT_LOST]++;
+	return n;
+}
+
+static void
+text_set(char **text, const char *to)
+{
+	if (to != NULL && *text != NULL && strcmp(*text, to) == 0)
+		return;
+	free(*text);
+	*text = to == NULL ? NULL : xstrdup(to);
+}
+
+static void
+node_free(struct node *n)
+{
+	free(n->name);
+	free(n->software);
+	free(n->boot);
+	free(n->addr);
+	free(n->busy);
+	free(n->alarm);
+	json_decref(n->inventory);
+	free(n);
+}
+
+struct roster *
+roster_new(const struct roster_limits *limits, struct store *store,
+    void (*lost_cb)(struct node *n, void *arg), void *arg)
+{
+	struct roster *r = xcalloc(1, sizeof(*r));
+
+	r->limits = *limits;
+	r->store = store;
+	r->lost_cb = lost_cb;
+	r->arg = arg;
+	r->bucket_count = 64;
+	r->bucket = xcalloc(r->bucket_count, sizeof(struct node *));
+	return r;
+}
+
+void
+roster_free(struct roster *r)
+{
+	if (r == NULL)
+		return;
+	for (size_t i = 0; i < r->count; i++)
+		node_free(r->all[i]);
+	free(r->all);
+	free(r->by_id);
+	free(r->bucket);
+	free(r);
+}
+
+struct node *
+roster_find(const struct roster *r, const char *name)
+{
+	return r->bucket[slot_of(r, name)];
+}
+
+size_t
+roster_count(const struct roster *r)
+{
+	return r->count;
+}
+
+size_t
+roster_count_state(const struct roster *r, enum agent_state state)
+{
+	return r->state_count[state];
+}
+
+struct node *
+roster_by_id(const struct roster *r, size_t id)
+{
+	return r->by_id[id];
+}
+
+static void
+leaf_set(struct roster *r, struct node *n)
+{
+	if (r->limits.topo != NULL)
+		topo_leaf(r->limits.topo, n->name, n->addr, n->leaf);
+}
+
+static int
+node_compare(const void *a, const void *b)
+{
+	const struct node *const *x = a, *const *y = b;
+
+	return hostlist_compare((*x)->name, (*y)->name);
+}
+
+struct node *
+roster_at(struct roster *r, size_t i)
+{
+	if (!r->sorted)
+		qsort(r->all, r->count, sizeof(r->all[0]), node_compare);
+	r->sorted = 1;
+	return r->all[i];
+}
+
+json_t *
+roster_json(const struct node *n)
+{
+	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*, s:s*, s:s*, "
+			      "s:O*, s:s*, s:s*, s:I}",
+	    "node", n->name, "state", names_agent_states[n->state],
+	    "since_unix_ns", (json_int_t)n->since_unix_ns, "first_seen_unix_ns",
+	    (json_int_t)n->first_seen_unix_ns, "last_seen_unix_ns",
+	    (json_int_t)n->last_seen_unix_ns, "addr", n->addr, "software",
+	    n->software, "boot", n->boot, "inventory", n->inventory, "busy",
+	    n->busy, "alarm", n->alarm, "spool_bytes",
+	    (json_int_t)n->spool_bytes);
+
+	if (n->boot_unix_ns != 0)
+		json_object_set_new(o, "boot_unix_ns",
+		    json_integer((json_int_t)n->boot_unix_ns));
+	if (n->load >= 0)
+		json_object_set_new(o, "load", json_real(n->load));
+	if (n->leaf[0] != '\0')
+		json_object_set_new(o, "leaf", json_string(n->leaf));
+	return o;
+}
+
+static void
+node_put(struct roster *r, const struct node *n)
+{
+	json_t *o;
+
+	if (r->store == NULL)
+		return;
+	o = roster_json(n);
+	store_put_node(r->store, o);
+	json_decref(o);
+}
+
+/* One line and one event for every change of state. */
+static void
+state_set(struct roster *r, struct node *n, enum agent_state state,
+    const char *why)
+{
+	uint64_t now = clk_unix_ns();
+	char span[32], text[320];
+
+	if (n->state == state)
+		return;
+	clk_span_format(now > n->since_unix_ns ? now - n->since_unix_ns : 0,
+	    span, sizeof(span));
+	if (n->known)
+		snprintf(text, sizeof(text), "%s, was %s for %s%s%s",
+		    names_agent_states[state], names_agent_states[n->state],
+		    span, why[0] == '\0' ? "" : ": ", why);
+	else
+		snprintf(text, sizeof(text), "%s, seen for the first time%s%s",
+		    names_agent_states[state], why[0] == '\0' ? "" : ": ", why);
+	n->known = 1;
+	log_info("node %s: %s", n->name, text);
+	r->state_count[n->state]--;
+	r->state_count[state]++;
+	n->state = state;
+	n->since_unix_ns = now;
+	if (r->store != NULL)
+		store_put_event(r->store, "agent", n->name, text);
+	node_put(r, n);
+}
+
+static uint64_t
+u64_get(const json_t *o, const char *key)
+{
+	json_int_t v = json_integer_value(json_object_get(o, key));
+
+	return v < 0 ? 0 : (uint64_t)v;
+}
+
+static const char *
+text_get(const json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key));
+}
+
+void
+roster_load(struct roster *r, const json_t *nodes)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (nodes, i, o) {
+		const char *name = text_get(o, "node");
+		struct node *n;
+
+		/* One that has said hello already knows better. */
+		if (name == NULL || hostlist_name_check(name) < 0 ||
+		    roster_find(r, name) != NULL)
+			continue;
+		n = node_add(r, name);
+		n->known = 1;
+		text_set(&n->software, text_get(o, "software"));
+		text_set(&n->boot, text_get(o, "boot"));
+		text_set(&n->addr, text_get(o, "addr"));
+		leaf_set(r, n);
+		n->boot_unix_ns = u64_get(o, "boot_unix_ns");
+		n->first_seen_unix_ns = u64_get(o, "first_seen_unix_ns");
+		n->last_seen_unix_ns = u64_get(o, "last_seen_unix_ns");
+		n->since_unix_ns = n->last_seen_unix_ns;
+		n->inventory = json_incref(json_object_get(o, "inventory"));
+	}
+}
+
+/* Another process than the last one: what was measured before is void. */
+static void
+boot_set(struct node *n, const char *boot)
+{
+	if (n->boot_unix_ns == 0 || n->boot == NULL || boot == NULL ||
+	    strcmp(n->boot, boot) != 0)
+		n->boot_unix_ns = clk_unix_ns();
+	text_set(&n->boot, boot);
+}
+
+struct node *
+roster_hello(struct roster *r, const json_t *hello, const char *addr,
+    struct session *s, uint64_t now_ns)
+{
+	const char *name = text_get(hello, "node");
+	struct node *n = roster_find(r, name);
+
+	if (n == NULL)
+		n = node_add(r, name);
+	text_set(&n->software, text_get(hello, "software"));
+	boot_set(n, text_get(hello, "boot"));
+	text_set(&n->addr, addr);
+	leaf_set(r, n);
+	text_set(&n->busy, NULL);
+	json_decref(n->inventory);
+	n->inventory = json_incref(json_object_get(hello, "inventory"));
+	n->session = s;
+	n->greeted = 0;
+	n->serial++;
+	n->last_ns = now_ns;
+	n->last_seen_unix_ns = clk_unix_ns();
+	if (n->state == AGENT_OK)
+		node_put(r, n);
+	state_set(r, n, AGENT_OK, addr);
+	return n;
+}
+
+/* The largest of late, fading by half in HOST_FADE_S. */
+static void
+fade(double *have, const json_t *host, const char *key, double age_s)
+{
+	double now = json_number_value(json_object_get(host, key));
+	double old = *have * exp2(-age_s / HOST_FADE_S);
+
+	*have = now > old ? now : old;
+}
+
+static void
+host_take(struct node *n, const json_t *host)
+{
+	uint64_t now_ns = clk_ns();
+	double age_s = (double)(now_ns - n->host_ns) / (double)CLK_NS_PER_S;
+
+	n->host_ns = now_ns;
+	fade(&n->host.cpu, host, "cpu", age_s);
+	fade(&n->host.steal, host, "steal", age_s);
+	fade(&n->host.wait_s, host, "wait_s", age_s);
+}
+
+void
+roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
+{
+	const json_t *load = json_object_get(msg, "load");
+	uint64_t at_unix_ns = u64_get(msg, "at_unix_ns");
+
+	n->skew_ns = (int64_t)(at_unix_ns - clk_unix_ns());
+	host_take(n, json_object_get(msg, "host"));
+	n->load = load == NULL ? -1 : json_number_value(load);
+	n->spool_bytes = u64_get(msg, "spool_bytes");
+	text_set(&n->busy, text_get(msg, "busy"));
+	text_set(&n->alarm, text_get(msg, "alarm"));
+	state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY,
+	    n->busy == NULL ? "" : n->busy);
+}
+
+void
+roster_alive(struct roster *r, struct node *n, uint64_t now_ns)
+{
+	n->last_ns = now_ns;
+	n->last_seen_unix_ns = clk_unix_ns();
+	if (n->state == AGENT_LATE)
+		state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY, "");
+}
+
+void
+roster_gone(struct roster *r, struct node *n, const char *why)
+{
+	n->session = NULL;
+	n->greeted = 0;
+	if (n->state != AGENT_LOST)
+		state_set(r, n, AGENT_LATE, why);
+}
+
+static void
+node_tick(struct roster *r, struct node *n, uint64_t now_ns)
+{
+	uint64_t silent_ns = now_ns - n->last_ns;
+
+	if (n->state == AGENT_LOST)
+		return;
+	if (silent_ns >= r->limits.lost_ns) {
+		state_set(r, n, AGENT_LOST, "silent");
+		r->lost_cb(n, r->arg);
+	} else if (silent_ns >= r->limits.late_ns) {
+		state_set(r, n, AGENT_LATE, "silent");
+	}
+}
+
+void
+roster_tick(struct roster *r, uint64_t now_ns)
+{
+	for (size_t i = 0; i < r->count; i++)
+		node_tick(r, r->all[i], now_ns);
+}
+
+int
+roster_is_up(const struct node *n)
+{
+	return n->session != NULL && n->greeted &&
+	    (n->state == AGENT_OK || n->state == AGENT_BUSY);
+}
+
+void
+roster_why(const struct node *n, char *ret, size_t cap_bytes)
+{
+	if (n->session == NULL)
+		snprintf(ret, cap_bytes, "%s is not connected", n->name);
+	else if (n->busy != NULL)
+		snprintf(ret, cap_bytes, "%s is busy: %s", n->name, n->busy);
+	else
+		snprintf(ret, cap_bytes, "%s is %s", n->name,
+		    names_agent_states[n->state]);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roster.h - every node ever seen: how it is, what it has, who uses it.
+ *
+ * Nodes are made once and live as long as the roster, so pointers to them may
+ * be kept. Known nodes of an earlier life start as lost. Times come in as
+ * arguments (monotonic), wall clock from clk_unix_ns.
+ */
+#ifndef DAEMON_CLUSTER_ROSTER_H
+#define DAEMON_CLUSTER_ROSTER_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/cluster/topo.h"
+#include "schema/names.h"
+
+struct roster;
+struct run;
+struct session;
+struct store;
+
+/* How busy the host is, as its agent saw it lately: the largest values, fading
+ * over half a minute, since rounds are shorter than looks. 0 when not told. */
+struct node_host {
+	double cpu;    /* share of time in which somebody waits for a core */
+	double steal;  /* share that the hypervisor took */
+	double wait_s; /* the agent's own wait for a core */
+};
+
+struct node {
+	char *name;
+	enum agent_state state;
+	int known;               /* 0: new, never told of */
+	struct session *session; /* NULL: not connected */
+	int greeted;             /* its welcome is out: it takes orders */
+	uint64_t serial;         /* of the session; grows with every hello */
+	uint64_t last_ns;        /* of its last message; 0: not in this life */
+	uint64_t since_unix_ns;  /* of state */
+	uint64_t first_seen_unix_ns;
+	uint64_t last_seen_unix_ns;
+	char *software;
+	char *boot;
+	uint64_t boot_unix_ns; /* when that was first heard; 0: not known */
+	char *addr;
+	char leaf[TOPO_LEAF_MAX]; /* "" unknown */
+	size_t id;                /* place in the order of first sight */
+	json_t *inventory;        /* may be NULL */
+	char *busy;               /* why not idle; NULL: idle */
+	char *alarm;              /* what its agent complains about, or NULL */
+	struct node_host host;
+	uint64_t host_ns; /* when host was told */
+	double load;      /* below 0: unknown */
+	uint64_t spool_bytes;
+	int64_t skew_ns;       /* its wall clock minus ours */
+	struct run *exclusive; /* who holds it alone */
+	unsigned shared;       /* background runs on it */
+	uint64_t claim_tick;   /* when a run last waited for it */
+	int64_t claim_priority;
+	uint64_t used_unix_ns; /* when a run last measured it; 0: not yet */
+	int resend;            /* it holds records that were not committed */
+};
+
+struct roster_limits {
+	uint64_t late_ns; /* silence after which a node is late, and lost */
+	uint64_t lost_ns;
+	const struct topo *topo; /* NULL: leaves stay unknown */
+};
+
+/* lost_cb: a node has just become lost. store may be NULL in tests. */
+struct roster *roster_new(const struct roster_limits *limits,
+    struct store *store, void (*lost_cb)(struct node *n, void *arg), void *arg);
+void roster_free(struct roster *r); /* NULL is allowed */
+/* What STORE_NODES answered. */
+void roster_load(struct roster *r, const json_t *nodes);
+
+struct node *roster_find(const struct roster *r, const char *name);
+size_t roster_count(const struct roster *r);
+/* By id, 0 to count - 1: the order of first sight, which never changes. */
+struct node *roster_by_id(const struct roster *r, size_t id);
+/* The i-th in human order. */
+struct node *roster_at(struct roster *r, size_t i);
+size_t roster_count_state(const struct roster *r, enum agent_state state);
+
+/* A session's hello: makes the node if need be. */
+struct node *roster_hello(struct roster *r, const json_t *hello,
+    const char *addr, struct session *s, uint64_t now_ns);
+void roster_heartbeat(struct roster *r, struct node *n, const json_t *msg);
+/* Any message: it lives. */
+void roster_alive(struct roster *r, struct node *n, uint64_t now_ns);
+/* Its session ended; it becomes lost if none comes in time. */
+void roster_gone(struct roster *r, struct node *n, const char *why);
+/* Now and then: who is late, who is lost. */
+void roster_tick(struct roster *r, uint64_t now_ns);
+/* Greeted and not silent; a busy one is up. */
+int roster_is_up(const struct node *n);
+/* Why it is not up, in words: "node4 is lost". */
+void roster_why(const struct node *n, char *ret, size_t cap_bytes);
+json_t *roster_json(const struct node *n);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * topo.h - which leaf switch a node hangs on.
+ *
+ * A file says it, one leaf a line as "leaf1 n[001-040]"; a node that the file
+ * does not name, or all without a file, is put with those whose address starts
+ * with the same bits. Pure but for the reading of the file.
+ */
+#ifndef DAEMON_CLUSTER_TOPO_H
+#define DAEMON_CLUSTER_TOPO_H
+
+#include <stddef.h>
+
+#define TOPO_LEAF_MAX 64 /* bytes of a leaf's name, with the NUL */
+
+struct topo;
+
+/* path "": no file. prefix_bits: of IPv4 addresses; four times as many up to
+ * 64 of IPv6; 0: one leaf for all. -EINVAL or -errno with "file:line: ..." in
+ * why. */
+int topo_load(const char *path, unsigned prefix_bits, struct topo **ret,
+    char *why, size_t why_bytes);
+void topo_free(struct topo *t); /* NULL is allowed */
+/* "10.1.2.0/24" or the file's name; "" when neither tells. addr may be
+ * NULL. */
+void topo_leaf(const struct topo *t, const char *node, const char *addr,
+    char ret[TOPO_LEAF_MAX]);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confirm_run.c - the second pass: the suspect and at most five good nodes, one
+ * pair at a time, in the class of the run that made it suspect. A class's
+ * limits hold for it as for any run: admission is not asked to look away.
+ */
+#include "daemon/diagnosis/diagnosis_int.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/cluster/roster.h"
+
+/* Measurements of each pair. A round of bandwidths is one operation where a
+ * link is slow, and takes a second: there are fewer, and each says more. */
+#define LAT_ROUNDS 16
+#define BW_ROUNDS  3
+#define HOUR_NS    (3600 * CLK_NS_PER_S)
+/* A run that failed is tried again after this, doubled every time. */
+#define AGAIN_NS     (15 * CLK_NS_PER_S)
+#define AGAIN_MAX_NS (15 * 60 * CLK_NS_PER_S)
+#define TRIES_MAX    16
+
+void
+confirm_run_clear(struct confirm_run *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		free(p->names[i]);
+	p->count = 0;
+	p->of = NULL;
+	p->run[0] = '\0';
+	p->heard = 0;
+}
+
+static void
+again_later(struct incident *k)
+{
+	uint64_t wait_ns = AGAIN_NS << (k->tries < 8 ? k->tries : 8);
+
+	if (wait_ns > AGAIN_MAX_NS)
+		wait_ns = AGAIN_MAX_NS;
+	k->tries++;
+	k->next_ns = clk_ns() + wait_ns;
+}
+
+/* The second pass is of the class of what made it suspect; a mesh is light. */
+static const char *
+class_of(const struct incident *k)
+{
+	return strcmp(k->class, DIAGNOSIS_MESH_CLASS) == 0 ? "background"
+							   : k->class;
+}
+
+/* Slurm may keep nodes from a run, by its partition or reservation. 1, 0, or
+ * -EAGAIN: it is being asked. */
+static int
+may_have(const struct diagnosis *c, const struct incident *k,
+    const struct node *n)
+{
+	if (c->ops->may_have == NULL)
+		return 1;
+	return c->ops->may_have(c->ctx, class_of(k), k->launcher, k->slurm, n);
+}
+
+/* Every node of the roster as a candidate. */
+static struct confirm_node *
+candidates(struct diagnosis *c, const struct incident *k, size_t *ret_suspect)
+{
+	size_t count = roster_count(c->roster);
+	struct confirm_node *list = xcalloc(count + 1, sizeof(*list));
+	size_t suspect = SIZE_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct node *n = roster_by_id(c->roster, i);
+		uint32_t leaf = diagnosis_leaf(c, n->leaf);
+		int home = k->kind == JUDGE_LEAF && leaf == k->index;
+		int fine = roster_is_up(n) &&
+		    diagnosis_of_node(c, n) == VERDICT_OK && may_have(c, k, n);
+
+		list[i].id = (uint32_t)i;
+		list[i].leaf = leaf;
+		list[i].good = fine && !home &&
+		    (leaf == SCORE_NO_LEAF ||
+			incident_find(c, JUDGE_LEAF, leaf) == NULL);
+		list[i].mate = fine && home;
+		if (home && fine && suspect == SIZE_MAX)
+			suspect = i;
+	}
+	*ret_suspect = k->kind == JUDGE_NODE ? k->index : suspect;
+	return list;
+}
+
+/* Names and leaves of those chosen; fewer than three compare nothing. */
+static int
+choose(struct diagnosis *c, const struct incident *k)
+{
+	struct confirm_run *p = &c->pass;
+	size_t suspect, chosen[CONFIRM_NODES], n;
+	struct confirm_node *list = candidates(c, k, &suspect);
+
+	if (suspect == SIZE_MAX ||
+	    !roster_is_up(roster_by_id(c->roster, suspect))) {
+		free(list);
+		return 0;
+	}
+	n = confirm_choose(list, roster_count(c->roster), suspect, &c->rng,
+	    chosen);
+	for (size_t i = 0; n >= 3 && i < n; i++) {
+		p->names[i] = xstrdup(roster_by_id(c->roster, chosen[i])->name);
+		p->leaves[i] = list[chosen[i]].leaf;
+	}
+	p->count = n >= 3 ? n : 0;
+	free(list);
+	return p->count > 0;
+}
+
+/* The account that pays and where it may run, as of the run that made the
+ * suspicion: what a stored case lacks or has no text for is left out. */
+static void
+write_slurm(const json_t *slurm, struct strbuf *ret)
+{
+	const char *key;
+	json_t *word;
+
+	if (slurm == NULL)
+		return;
+	strbuf_addf(ret, "[slurm]\n");
+	json_object_foreach ((json_t *)(uintptr_t)slurm, key, word)
+		if (json_is_string(word))
+			strbuf_addf(ret, "%s = %s\n", key,
+			    json_string_value(word));
+}
+
+/* The campaign, as anyone could write it. */
+static void
+write_campaign(const struct diagnosis *c, const struct incident *k,
+    struct strbuf *ret)
+{
+	const struct confirm_run *p = &c->pass;
+	size_t pairs = p->count * (p->count - 1) / 2;
+
+	strbuf_addf(ret,
+	    "[campaign]\nabout = second pass on %s\nclass = %s\n"
+	    "nodes_min = %zu\ndeadline = 5m\n",
+	    k->subject, class_of(k), p->count);
+	/* Where there was no canary yet, a campaign's defaults hold. */
+	if (k->launcher[0] != '\0')
+		strbuf_addf(ret, "launcher = %s\nmpi = %s\n", k->launcher,
+		    k->mpi);
+	strbuf_addf(ret, "nodes = ");
+	for (size_t i = 0; i < p->count; i++)
+		strbuf_addf(ret, "%s%s", i == 0 ? "" : ",", p->names[i]);
+	strbuf_addf(ret, "\n");
+	write_slurm(k->slurm, ret);
+	strbuf_addf(ret,
+	    "[canary]\ntests = %s\nshare = 1\npartners = pair\n"
+	    "rounds_min = %zu\nwarmup = 1\nprecision = 1\ntime = 1s\n"
+	    "[congestor]\nmix = none\n[phases]\nvisits = 1\n",
+	    p->is_rate ? "bw" : "lat",
+	    (p->is_rate ? BW_ROUNDS : LAT_ROUNDS) * pairs);
+}
+
+/* What may be had is being asked for. */
+static int
+is_asking(const struct diagnosis *c, const struct incident *k)
+{
+	uint32_t id = k->kind == JUDGE_NODE ? k->index : 0;
+
+	return roster_count(c->roster) > 0 &&
+	    may_have(c, k, roster_by_id(c->roster, id)) == -EAGAIN;
+}
+
+static void
+start(struct diagnosis *c, struct incident *k)
+{
+	struct confirm_run *p = &c->pass;
+	struct strbuf text = { 0 };
+	char why[240];
+	int rc;
+
+	confirm_run_clear(p);
+	p->is_rate = series_kind(k->series->sort).is_rate;
+	if (is_asking(c, k))
+		return; /* at the next tick */
+	if (!choose(c, k)) {
+		again_later(k);
+		return;
+	}
+	write_campaign(c, k, &text);
+	rc = c->ops->order(c->ctx, NAMES_PASS_CAMPAIGN, text.text,
+	    "second pass", p->run, why, sizeof(why));
+	strbuf_clear(&text);
+	if (rc < 0) {
+		log_warnx("second pass on %s: %s", k->subject, why);
+		confirm_run_clear(p);
+		again_later(k);
+		return;
+	}
+	p->of = k;
+	p->in_window++;
+}
+
+static int
+is_due(const struct diagnosis *c, const struct incident *k)
+{
+	int answered = k->passed && k->finding != CONFIRM_UNCLEAR;
+
+	if (series_kind(k->series->sort).is_loss)
+		return 0; /* see diagnosis_mesh.c */
+	return !answered && k->what != VERDICT_TEXT_HOST &&
+	    k->what < VERDICT_TEXT_DRIFT && k->tries < TRIES_MAX &&
+	    clk_ns() >= k->next_ns &&
+	    c->pass.in_window < c->o.second_pass_per_hour;
+}
+
+void
+confirm_run_tick(struct diagnosis *c)
+{
+	uint64_t now_ns = clk_ns();
+	struct incident *k;
+
+	if (now_ns - c->pass.window_ns >= HOUR_NS) {
+		c->pass.window_ns = now_ns;
+		c->pass.in_window = 0;
+	}
+	if (!c->o.second_pass || c->pass.run[0] != '\0')
+		return;
+	/* Leaves first: one answer for all of their nodes. */
+	for (int leaf = 1; leaf >= 0; leaf--)
+		TAILQ_FOREACH (k, &c->cases, link)
+			if ((k->kind == JUDGE_LEAF) == leaf && is_due(c, k)) {
+				start(c, k);
+				return;
+			}
+}
+
+static size_t
+index_of(const struct confirm_run *p, const json_t *name)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (json_is_string(name) &&
+		    strcmp(p->names[i], json_string_value(name)) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+static size_t
+read_pairs(const struct confirm_run *p, const json_t *record,
+    struct confirm_pair *ret)
+{
+	const json_t *o;
+	size_t n = 0, i;
+
+	json_array_foreach (json_object_get(record, "pairs"), i, o) {
+		size_t a = index_of(p, json_object_get(o, "a"));
+		size_t b = index_of(p, json_object_get(o, "b"));
+		double x = json_number_value(json_object_get(o, "p50"));
+
+		if (a == SIZE_MAX || b == SIZE_MAX || a == b || !(x > 0) ||
+		    n == CONFIRM_NODES * (CONFIRM_NODES - 1) / 2)
+			continue;
+		ret[n].a = a;
+		ret[n].b = b;
+		ret[n++].x = p->is_rate ? -log(x) : log(x);
+	}
+	return n;
+}
+
+/* The trouble is a leaf's, and it was a node that was accused. */
+static void
+pass_to_leaf(struct diagnosis *c, struct incident *k)
+{
+	uint32_t leaf = diagnosis_leaf(c,
+	    roster_by_id(c->roster, k->index)->leaf);
+
+	if (incident_find(c, JUDGE_LEAF, leaf) != NULL) {
+		judge_confirm(k->series->judge, JUDGE_NODE, k->index, 0);
+		incident_end(c, k, VERDICT_OK, "its leaf is to blame");
+		return;
+	}
+	free(k->subject);
+	k->subject = xstrdup(c->leaves[leaf]);
+	incident_write(c, k); /* with the numbers that its node showed */
+	judge_confirm(k->series->judge, JUDGE_NODE, k->index, 0);
+	k->kind = JUDGE_LEAF;
+	k->index = leaf;
+	judge_restore(k->series->judge, JUDGE_LEAF, leaf, JUDGE_BAD);
+	incident_tell(c, k);
+}
+
+static void
+conclude(struct diagnosis *c, struct incident *k)
+{
+	int clear = k->finding == CONFIRM_UNCLEAR ||
+	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE);
+
+	k->what = verdict_text_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
+	k->verdict = clear ? VERDICT_WARN : VERDICT_BAD;
+	if (clear)
+		again_later(k);
+	judge_confirm(k->series->judge, k->kind, k->index, 1);
+	if (k->kind == JUDGE_NODE &&
+	    (k->what == VERDICT_TEXT_LEAF || k->what == VERDICT_TEXT_LINK)) {
+		pass_to_leaf(c, k);
+		return;
+	}
+	incident_write(c, k);
+	incident_tell(c, k);
+}
+
+void
+confirm_run_record(struct diagnosis *c, const char *run, const json_t *record)
+{
+	struct confirm_pair pairs[CONFIRM_NODES * CONFIRM_NODES];
+	struct confirm_run *p = &c->pass;
+	struct incident *k = p->of;
+	size_t n;
+
+	if (strcmp(run, p->run) != 0 || p->heard || k == NULL)
+		return;
+	n = read_pairs(p, record, pairs);
+	if (n == 0)
+		return; /* a cause instead of numbers: tried again */
+	p->heard = 1;
+	k->passed = 1;
+	snprintf(k->pass_run, sizeof(k->pass_run), "%s", run);
+	confirm_judge(p->leaves, p->count, pairs, n,
+	    judge_slow_min(k->series->judge,
+		judge_track(k->series->judge, k->kind, k->index)),
+	    &k->report);
+	k->finding = k->report.finding;
+	if (k->finding != CONFIRM_CLEARED) {
+		conclude(c, k);
+		return;
+	}
+	judge_confirm(k->series->judge, k->kind, k->index, 0);
+	incident_end(c, k, VERDICT_OK,
+	    "a second pass found it as fast as the others");
+}
+
+void
+confirm_run_over(struct diagnosis *c, const char *run)
+{
+	struct confirm_run *p = &c->pass;
+
+	if (strcmp(run, p->run) != 0)
+		return;
+	if (p->of != NULL && !p->heard)
+		again_later(p->of);
+	confirm_run_clear(p);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnosis.h - verdicts: rounds go to the judges, suspects to a second pass,
+ * and what comes of it to the store, the event log and whoever looks.
+ *
+ *   diagnosis.c       records are rounds of a judge, one for each class and
+ * test incident.c  a suspect's case from its opening to its end court_show.c in
+ * words, as JSON, in lists confirm_run.c  the second pass: one run of six nodes
+ * at a time diagnosis_mesh.c  the agents' mesh: echoes that are slow, or lost
+ *   court_drift.c every node against its own recent weeks, and a baseline
+ *
+ * A node is ok, warn (suspect), bad (the second pass agrees) or unknown: not
+ * measured since its agent started, not reachable, or not measured for
+ * stale_ns. Everything runs on the loop's thread.
+ */
+#ifndef DAEMON_DIAGNOSIS_DIAGNOSIS_H
+#define DAEMON_DIAGNOSIS_DIAGNOSIS_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/diagnosis/judge/judge.h"
+#include "schema/names.h"
+
+struct diagnosis;
+struct node;
+struct roster;
+struct run;
+struct store;
+
+#define DIAGNOSIS_MESH_CLASS "mesh"
+/* The baseline that the diagnosis keeps by itself. */
+#define DIAGNOSIS_RECENT "recent"
+
+struct diagnosis_options {
+	struct judge_options judge;
+	uint64_t stale_ns;
+	int second_pass; /* 0: never by itself */
+	int second_pass_per_hour;
+	const char *baseline; /* a name: nodes are held against it */
+};
+
+struct diagnosis_ops {
+	/* Order a run of that campaign text; ret_run its id. 0 or -errno. */
+	int (*order)(void *ctx, const char *campaign, const char *text,
+	    const char *by, char ret_run[64], char *why, size_t why_bytes);
+	/* May a run of that class with that launcher and section [slurm]
+	 * (NULL: none) be had on that node, now or later? 1, 0, or -EAGAIN:
+	 * nobody knows yet. NULL: any may. */
+	int (*may_have)(void *ctx, const char *class, const char *launcher,
+	    const json_t *slurm, const struct node *n);
+};
+
+/* roster and store outlive the diagnosis. */
+struct diagnosis *diagnosis_new(struct roster *roster, struct store *store,
+    const struct diagnosis_options *o, const struct diagnosis_ops *ops,
+    void *ctx);
+void diagnosis_free(struct diagnosis *c); /* NULL is allowed */
+/* What STORE_VERDICTS answered: cases that an earlier collector left open. */
+void diagnosis_load(struct diagnosis *c, const json_t *verdicts);
+
+/* What STORE_HEARD answered: whoever an earlier collector heard, not longer
+ * than stale_ns ago and of the agent's process that is known now, keeps the
+ * verdict that it had. After the roster's nodes; agents may be back already. */
+void diagnosis_load_heard(struct diagnosis *c, const json_t *heard);
+
+/* A baseline as STORE_BASELINES gives it, [{name body}]: the recent weeks of
+ * an earlier collector, or the pinned one. Before diagnosis_load. */
+void diagnosis_load_baselines(struct diagnosis *c, const json_t *rows);
+/* A baseline was pinned, or dropped (NULL). */
+void diagnosis_pin(struct diagnosis *c, const char *name, const json_t *body);
+/* The recent weeks as the body of a baseline: {run records}, each record of
+ * one class and test {probe test phase class unit n p50 nodes}, its nodes
+ * {node, q25 or q75, rounds, distance sigma sums}. New reference. */
+json_t *diagnosis_recent(const struct diagnosis *c);
+/* Store them; the diagnosis does so each hour by itself. Before the end. */
+void diagnosis_keep(struct diagnosis *c);
+
+/* How a run was made, for the second pass on what it has shown. */
+struct diagnosis_source {
+	const char *run;
+	const char *campaign;
+	const char *class;
+	const char *mpi;
+	const char *launcher;
+	json_t *slurm; /* what its [slurm] sets; NULL: nothing. Borrowed */
+};
+/* A numbered record that is in the store, once. */
+void diagnosis_record(struct diagnosis *c, const struct diagnosis_source *from,
+    const json_t *record);
+/* A record of the mesh. */
+void diagnosis_mesh(struct diagnosis *c, const json_t *record);
+/* A counters message of a node. */
+void diagnosis_counters(struct diagnosis *c, const char *run,
+    const struct node *n, const json_t *nics);
+/* A run has ended. */
+void diagnosis_run_over(struct diagnosis *c, const char *run);
+/* About once a second. */
+void diagnosis_tick(struct diagnosis *c);
+
+/* {kind subject verdict what since_unix_ns at_unix_ns text test class effect
+ * rounds partners slow_partners second_pass run}, the worst first. all: also
+ * those that are ok or unknown, with nothing but kind, subject and verdict. */
+json_t *diagnosis_json(const struct diagnosis *c, int all);
+enum verdict diagnosis_of_node(const struct diagnosis *c, const struct node *n);
+/* The open case of a node, or NULL. New reference. */
+json_t *diagnosis_node_json(const struct diagnosis *c, const struct node *n);
+
+/* For metrics: open cases. */
+struct diagnosis_open {
+	const char *kind;    /* "node" or "leaf" */
+	const char *what;    /* of words_whats (judge/words.h) */
+	const char *subject; /* lives as long as the case */
+	enum verdict verdict;
+};
+size_t diagnosis_open_cases(const struct diagnosis *c,
+    struct diagnosis_open *ret, size_t cap);
+void diagnosis_counts(const struct diagnosis *c, size_t ret[VERDICT_MAX]);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnosis_int.h - what the files of the diagnosis share; nobody else includes
+ * it.
+ */
+#ifndef DAEMON_DIAGNOSIS_DIAGNOSIS_INT_H
+#define DAEMON_DIAGNOSIS_DIAGNOSIS_INT_H
+
+#include "common/queue.h"
+#include "common/rng.h"
+#include "daemon/diagnosis/diagnosis.h"
+#include "daemon/diagnosis/judge/confirm.h"
+#include "daemon/diagnosis/judge/drift.h"
+#include "daemon/diagnosis/judge/host_trouble.h"
+#include "daemon/diagnosis/judge/verdict_text.h"
+#include "daemon/cluster/topo.h"
+#include "schema/mesh.h"
+#include "schema/names.h"
+
+#define DIAGNOSIS_CLASS_MAX 16
+#define SERIES_MAX          (2 * CANARY_MAX + 16)
+
+/* What rounds are of: a test, by its number, or the mesh. */
+enum {
+	DIAGNOSIS_ECHO_LEAF = CANARY_MAX,
+	DIAGNOSIS_ECHO_SPINE,
+	DIAGNOSIS_LOSS_LEAF,
+	DIAGNOSIS_LOSS_SPINE,
+	SHORTFALL_EXPECTED, /* what a described machine would do */
+	SERIES_KIND_MAX
+};
+struct series_kind {
+	const char *name, *unit;
+	int is_rate, is_loss;
+};
+
+/* A judge for rounds of one kind. */
+struct diagnosis_series {
+	char class[DIAGNOSIS_CLASS_MAX];
+	int sort; /* enum test, or of the mesh */
+	/* A ring runs at the pace of its slowest: its rounds must not speak
+	 * for those of pairs. */
+	int partners; /* enum partners */
+	struct judge *judge;
+	struct drift *drifts; /* by node id */
+	size_t drift_count;
+	double level; /* mean logarithm of the rounds' medians */
+	uint32_t level_n;
+	double limit; /* of the sums, for so many nodes */
+	size_t limit_nodes;
+};
+
+/* Of every node, by its id. */
+struct diagnosis_node {
+	char *boot;        /* of the agent that was heard */
+	uint64_t heard_ns; /* of its last round; 0: not since its start */
+	char run[64];      /* that its counters are of */
+	char nic[16];      /* the one with the most traffic; "": none */
+	int64_t drops, drops_first;
+	uint32_t partners, slow_partners; /* of its last round */
+	double wait_ratio; /* of its ranks, likewise; NAN: not known */
+	char *trouble;     /* of its host, when it last had any, or NULL */
+};
+
+/* How near a node or link came to what a described machine would do. */
+struct shortfall_expected {
+	double ratio; /* of its best meeting */
+	uint32_t met;
+	char machine[40];
+};
+
+struct incident {
+	TAILQ_ENTRY(incident) link;
+	enum judge_kind kind;
+	uint32_t index; /* node id, or leaf number */
+	char *subject;
+	struct diagnosis_series *series; /* where it was seen worst */
+	enum verdict_text_what what;
+	enum verdict verdict;
+	int passed;
+	enum confirm_finding finding;
+	struct confirm_report report;
+	uint64_t since_unix_ns, at_unix_ns;
+	char text[VERDICT_TEXT_MAX];
+	char host[HOST_TROUBLE_TEXT_MAX]; /* what troubled the host */
+	char run[64];                     /* that made it suspect */
+	char pass_run[64];
+	char *mpi, *launcher, *class;
+	json_t *slurm;    /* as of diagnosis_source */
+	unsigned tries;   /* of the second pass */
+	uint64_t next_ns; /* of the next try; 0: now */
+	struct shortfall_expected
+	    promised; /* where what is VERDICT_TEXT_PROMISE */
+	int over;     /* ended; goes when nobody looks at it */
+};
+TAILQ_HEAD(court_cases, incident);
+TAILQ_HEAD(court_promises, court_promise); /* court_promise.c */
+
+struct confirm_run {
+	struct incident *of; /* NULL: none is running */
+	char run[64];
+	char *names[CONFIRM_NODES]; /* the suspect first */
+	uint32_t leaves[CONFIRM_NODES];
+	size_t count;
+	int is_rate;
+	int heard;
+	uint64_t window_ns; /* the hour that is counted */
+	int in_window;
+};
+
+struct diagnosis {
+	struct roster *roster;
+	struct store *store;
+	struct diagnosis_options o;
+	const struct diagnosis_ops *ops;
+	void *ctx;
+	struct diagnosis_series series[SERIES_MAX];
+	size_t series_count;
+	struct diagnosis_node *nodes;
+	size_t node_count;
+	json_t *leaf_index; /* name: number */
+	char (*leaves)[TOPO_LEAF_MAX];
+	uint32_t leaf_count;
+	struct score_obs *obs; /* scratch */
+	uint8_t *busy;
+	size_t obs_cap;
+	struct court_cases cases;
+	struct court_promises promises; /* of live runs */
+	struct confirm_run pass;
+	json_t *pinned;      /* body of the baseline, or NULL */
+	struct score *score; /* for its records */
+	uint64_t kept_ns;    /* when the recent weeks were last stored */
+	int learned;         /* something since */
+	struct rng rng;
+	/* How the newest canary was launched; "": there was none. */
+	char mpi[32], launcher[32];
+	json_t *slurm;
+};
+
+/* diagnosis.c */
+struct diagnosis_node *diagnosis_node(struct diagnosis *c,
+    const struct node *n);
+uint32_t diagnosis_leaf(struct diagnosis *c, const char *leaf);
+struct diagnosis_series *diagnosis_series_of(struct diagnosis *c,
+    const char *class, int sort, int partners);
+/* Of a record or a stored case; those that do not say met in rings. */
+int diagnosis_partners(const json_t *object);
+/* A node was measured now. */
+void diagnosis_heard(struct diagnosis *c, const struct node *n);
+/* The good quartile of every node of a record into c->obs; the count. heard:
+ * the nodes were measured now. */
+size_t diagnosis_observe(struct diagnosis *c, const json_t *record, int sort,
+    int heard);
+/* A round: to its judge, and what comes of it. */
+void diagnosis_hear(struct diagnosis *c, const struct diagnosis_source *from,
+    const json_t *record, int sort);
+
+/* diagnosis_mesh.c */
+struct series_kind series_kind(int sort);
+int series_kind_find(const char *name); /* or -ENOENT */
+/* Losses that both classes tell of are confirmed. */
+void mesh_evidence_conclude(struct diagnosis *c);
+
+/* incident.c */
+struct incident *incident_find(const struct diagnosis *c, enum judge_kind kind,
+    uint32_t index);
+/* A judge names it: open its case, or look at it again. */
+void incident_suspect(struct diagnosis *c, struct diagnosis_series *s,
+    enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
+/* Its own past names it: open a case, if there is none. */
+void incident_drift(struct diagnosis *c, struct diagnosis_series *s,
+    uint32_t node, const struct diagnosis_source *from);
+/* It is below what was promised, or is not any more. */
+void incident_promise(struct diagnosis *c, enum judge_kind kind, uint32_t index,
+    const struct diagnosis_source *from, const struct shortfall_expected *seen);
+void incident_kept(struct diagnosis *c, enum judge_kind kind, uint32_t index);
+/* Once a round: its numbers are new, and it may be over. */
+void incidents_review(struct diagnosis *c, struct diagnosis_series *s,
+    const char *run);
+void incident_end(struct diagnosis *c, struct incident *k, enum verdict verdict,
+    const char *why);
+/* Store, event, log. */
+void incident_tell(struct diagnosis *c, struct incident *k);
+void incident_free(struct incident *k);
+
+/* court_show.c */
+/* Its words, new. */
+void incident_write(const struct diagnosis *c, struct incident *k);
+/* As diagnosis_json has it. New reference. */
+json_t *incident_json(const struct diagnosis *c, const struct incident *k);
+
+/* court_drift.c */
+/* A round that the judge has heard; its distances are in c->obs. */
+void series_drift_hear(struct diagnosis *c, struct diagnosis_series *s,
+    size_t count, const struct diagnosis_source *from, const json_t *record);
+/* A new series: what is pinned of its test. */
+void series_drift_begin(struct diagnosis *c, struct diagnosis_series *s);
+/* NULL: nothing is known of the node there. */
+const struct drift *series_drift_of(const struct diagnosis_series *s,
+    uint32_t node);
+void series_drift_tick(struct diagnosis *c);
+void series_drift_free(struct diagnosis *c);
+
+/* court_promise.c */
+void shortfall_record(struct diagnosis *c, const struct diagnosis_source *from,
+    const json_t *record);
+void shortfall_over(struct diagnosis *c, const char *run);
+void shortfall_free(struct diagnosis *c);
+
+/* confirm_run.c */
+void confirm_run_tick(struct diagnosis *c);
+void confirm_run_record(struct diagnosis *c, const char *run,
+    const json_t *record);
+void confirm_run_over(struct diagnosis *c, const char *run);
+void confirm_run_clear(struct confirm_run *p);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/diagnosis/judge/confirm.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/robust.h"
+#include "daemon/diagnosis/judge/score.h"
+
+#define PAIRS_MAX (CONFIRM_NODES * (CONFIRM_NODES - 1) / 2)
+#define MATES     2
+#define FAR_SOME  2 /* slow to some other leaves, not to all */
+
+const char *const confirm_findings[CONFIRM_MAX] = {
+	[CONFIRM_CLEARED] = "cleared",
+	[CONFIRM_NODE] = "node",
+	[CONFIRM_LEAF] = "leaf",
+	[CONFIRM_LINK] = "link",
+	[CONFIRM_UNCLEAR] = "cannot tell",
+};
+
+struct choice {
+	const struct confirm_node *nodes;
+	size_t count;
+	struct rng *rng;
+	size_t *chosen;
+	size_t n;
+	uint32_t leaf; /* wanted or unwanted, as the rule says */
+};
+
+static int
+is_chosen(const struct choice *c, size_t i)
+{
+	for (size_t k = 0; k < c->n; k++)
+		if (c->chosen[k] == i)
+			return 1;
+	return 0;
+}
+
+typedef int fits(const struct choice *c, const struct confirm_node *n);
+
+static int
+fits_mate(const struct choice *c, const struct confirm_node *n)
+{
+	return (n->good || n->mate) && n->leaf == c->leaf &&
+	    c->leaf != SCORE_NO_LEAF;
+}
+
+static int
+fits_far(const struct choice *c, const struct confirm_node *n)
+{
+	return n->good && (n->leaf != c->leaf || c->leaf == SCORE_NO_LEAF);
+}
+
+/* The same leaf as the last one chosen, off the suspect's. */
+static int
+fits_beside(const struct choice *c, const struct confirm_node *n)
+{
+	uint32_t last = c->nodes[c->chosen[c->n - 1]].leaf;
+
+	return fits_far(c, n) && n->leaf == last;
+}
+
+/* A leaf that is not there yet. */
+static int
+fits_new(const struct choice *c, const struct confirm_node *n)
+{
+	for (size_t k = 0; k < c->n; k++)
+		if (c->nodes[c->chosen[k]].leaf == n->leaf)
+			return 0;
+	return fits_far(c, n);
+}
+
+/* One of those that fit, each as likely: reservoir of one. */
+static int
+add(struct choice *c, fits *rule)
+{
+	uint64_t seen = 0;
+	size_t pick = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (rule(c, &c->nodes[i]) && !is_chosen(c, i) &&
+		    rng_below(c->rng, ++seen) == 0)
+			pick = i;
+	if (seen == 0)
+		return 0;
+	c->chosen[c->n++] = pick;
+	return 1;
+}
+
+size_t
+confirm_choose(const struct confirm_node *nodes, size_t count, size_t suspect,
+    struct rng *rng, size_t ret[CONFIRM_NODES])
+{
+	struct choice c = { nodes, count, rng, ret, 1, nodes[suspect].leaf };
+
+	ret[0] = suspect;
+	while (c.n <= MATES && add(&c, fits_mate))
+		continue;
+	if (add(&c, fits_far)) {
+		(void)add(&c, fits_beside);
+		while (c.n < CONFIRM_NODES && add(&c, fits_new))
+			continue;
+	}
+	while (c.n < CONFIRM_NODES && add(&c, fits_far))
+		continue;
+	return c.n;
+}
+
+enum sort { NEAR, FAR, MATE, UPLINK, INSIDE, OUTSIDE, SORT_MAX };
+
+struct sorted {
+	double x[SORT_MAX][PAIRS_MAX];
+	uint32_t to[SORT_MAX][PAIRS_MAX]; /* the end off the suspect's leaf */
+	size_t n[SORT_MAX];
+};
+
+static enum sort
+sort_of(const uint32_t *leaves, const struct confirm_pair *p)
+{
+	int own = leaves[0] != SCORE_NO_LEAF;
+	int a_home = own && leaves[p->a] == leaves[0];
+	int b_home = own && leaves[p->b] == leaves[0];
+
+	if (p->a == 0 || p->b == 0)
+		return a_home && b_home ? NEAR : FAR;
+	if (a_home && b_home)
+		return MATE;
+	if (a_home || b_home)
+		return UPLINK;
+	return leaves[p->a] == leaves[p->b] && leaves[p->a] != SCORE_NO_LEAF
+	    ? INSIDE
+	    : OUTSIDE;
+}
+
+static double
+middle(struct sorted *s, enum sort sort, double q)
+{
+	return robust_quantile(s->x[sort], s->n[sort], q);
+}
+
+/* The typical pair inside a leaf and between leaves, as far as pairs show it
+ * that have nothing to do with the suspect's leaf. Where one sort is missing
+ * the other stands for it. */
+static void
+find_base(struct sorted *s, double *ret_in, double *ret_out)
+{
+	double in = middle(s, INSIDE, 0.5), out = middle(s, OUTSIDE, 0.5);
+
+	if (isnan(out)) /* one other leaf only */
+		out = !isnan(in) ? in : middle(s, UPLINK, 0);
+	if (isnan(in))
+		in = s->n[MATE] > 0 ? fmin(out, middle(s, MATE, 0)) : out;
+	*ret_in = in;
+	*ret_out = out;
+}
+
+static void
+count_partners(const struct sorted *s, double in, double out, double slow_min,
+    struct confirm_report *ret)
+{
+	ret->partners = s->n[NEAR] + s->n[FAR];
+	ret->slow_partners = 0;
+	for (size_t i = 0; i < s->n[NEAR]; i++)
+		ret->slow_partners += s->x[NEAR][i] - in >= slow_min;
+	for (size_t i = 0; i < s->n[FAR]; i++)
+		ret->slow_partners += s->x[FAR][i] - out >= slow_min;
+}
+
+/* near, far: is the suspect slow that way? mates, uplink: are the others of
+ * its leaf? -1: nobody knows. */
+static enum confirm_finding
+decide(int known, int near, int far, int mates, int uplink)
+{
+	if (far != 1 && near != 1)
+		return far == FAR_SOME ? CONFIRM_UNCLEAR : CONFIRM_CLEARED;
+	if (!known)
+		return CONFIRM_NODE; /* where leaves are no subject */
+	if (near == -1 || (far != 1 && mates != 1))
+		return CONFIRM_UNCLEAR; /* it or its leaf; or only a path */
+	if (near == 1)
+		return mates == 1 ? CONFIRM_LEAF
+		    : uplink == 1 ? CONFIRM_UNCLEAR
+				  : CONFIRM_NODE;
+	return uplink == 1 ? CONFIRM_LINK : CONFIRM_UNCLEAR;
+}
+
+static int
+is_slow(struct sorted *s, enum sort sort, double base, double slow_min)
+{
+	if (s->n[sort] == 0 || isnan(base))
+		return -1;
+	return middle(s, sort, 0.5) - base >= slow_min;
+}
+
+/* The same for pairs that leave the suspect's leaf: slow to some of the other
+ * leaves is a path, not an end of it. */
+static int
+is_slow_out(const struct sorted *s, enum sort sort, double base,
+    double slow_min)
+{
+	size_t slow = 0, others = 0;
+
+	if (s->n[sort] == 0 || isnan(base))
+		return -1;
+	for (size_t i = 0; i < s->n[sort]; i++) {
+		double x[PAIRS_MAX];
+		size_t n = 0;
+
+		for (size_t k = 0; k < s->n[sort]; k++)
+			if (s->to[sort][k] == s->to[sort][i])
+				x[n++] = s->x[sort][k];
+		others++;
+		slow += robust_median(x, n) - base >= slow_min;
+	}
+	return slow == others ? 1 : slow > 0 ? FAR_SOME : 0;
+}
+
+void
+confirm_judge(const uint32_t *leaves, size_t nodes,
+    const struct confirm_pair *pairs, size_t count, double slow_min,
+    struct confirm_report *ret)
+{
+	struct sorted s;
+	double in, out;
+	int near, far, mates, uplink;
+
+	assert(count <= PAIRS_MAX);
+	(void)nodes;
+	memset(&s, 0, sizeof(s));
+	for (size_t i = 0; i < count; i++) {
+		enum sort sort = sort_of(leaves, &pairs[i]);
+
+		s.to[sort][s.n[sort]] = leaves[pairs[i].a] == leaves[0]
+		    ? leaves[pairs[i].b]
+		    : leaves[pairs[i].a];
+		s.x[sort][s.n[sort]++] = pairs[i].x;
+	}
+	find_base(&s, &in, &out);
+	near = is_slow(&s, NEAR, in, slow_min);
+	far = is_slow_out(&s, FAR, out, slow_min);
+	mates = is_slow(&s, MATE, in, slow_min);
+	uplink = is_slow_out(&s, UPLINK, out, slow_min);
+	ret->finding = decide(leaves[0] != SCORE_NO_LEAF, near, far, mates,
+	    uplink);
+	ret->effect = s.n[FAR] > 0 ? middle(&s, FAR, 0.5) - out
+				   : middle(&s, NEAR, 0.5) - in;
+	ret->pairs_fine = mates != 1 && uplink != 1;
+	count_partners(&s, in, out, slow_min, ret);
+}

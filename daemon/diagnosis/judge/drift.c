@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/diagnosis/judge/drift.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PINNED_ERRORS 5.0
+
+void
+drift_clear(struct drift *d)
+{
+	memset(d, 0, sizeof(*d));
+	d->pinned = NAN;
+}
+
+void
+drift_pin(struct drift *d, double distance, double rounds)
+{
+	d->pinned = distance;
+	d->pinned_error = rounds > 1 ? 1 / sqrt(rounds) : 1;
+	memset(&d->pinned_sums, 0, sizeof(d->pinned_sums));
+}
+
+static double
+sigma_of(const struct drift *d)
+{
+	return fmax(sqrt(d->var), DRIFT_SIGMA_MIN);
+}
+
+/* A t of df degrees as the normal deviate of the same tail (Wallace 1959). */
+static double
+normal_of(double t, double df)
+{
+	double z = sqrt(df * log1p(t * t / df)) * (8 * df + 1) / (8 * df + 3);
+
+	return t < 0 ? -z : z;
+}
+
+/* West (1979), with a weight that never falls below 1 / DRIFT_MEMORY. */
+static void
+learn(struct drift *d, double distance, double level)
+{
+	double weight, off;
+
+	if (d->n < DRIFT_MEMORY)
+		d->n++;
+	d->now += fmax(1.0 / d->n, DRIFT_NOW) * (distance - d->now);
+	weight = 1 / (double)(d->from == DRIFT_NONE ? d->n : DRIFT_MEMORY);
+	off = distance - d->mean;
+	if (d->n > DRIFT_LEARN) { /* one odd round is not what it is like */
+		double most = CUSUM_X_MAX * sigma_of(d);
+
+		off = fmax(-most, fmin(most, off));
+	}
+	d->mean += weight * off;
+	d->var = (1 - weight) * (d->var + weight * off * off);
+	d->level += weight * (level - d->level);
+}
+
+/* The allowance of the pinned sums. */
+static double
+pinned_k(const struct drift *d)
+{
+	return CUSUM_K + PINNED_ERRORS * d->pinned_error;
+}
+
+/* Above the limit the sums stop growing: what is well again is so after
+ * about limit / CUSUM_K rounds. */
+static void
+count(struct drift *d, double distance, double limit)
+{
+	double n = d->n, sigma = sigma_of(d);
+	double t = (distance - d->mean) / sigma * sqrt(n / (n + 1));
+
+	cusum_add(&d->sums, normal_of(t, n - 1), CUSUM_K, limit);
+	d->sums.up = fmin(d->sums.up, limit + 1);
+	if (isnan(d->pinned))
+		return;
+	cusum_add(&d->pinned_sums, (distance - d->pinned) / sigma, pinned_k(d),
+	    limit);
+	d->pinned_sums.up = fmin(d->pinned_sums.up, limit + 1);
+}
+
+static enum drift_from
+judge(const struct drift *d, double limit, double effect_min)
+{
+	if (d->from == DRIFT_OWN && d->sums.up > 0)
+		return DRIFT_OWN;
+	if (d->sums.up > limit && d->now - d->mean >= effect_min)
+		return DRIFT_OWN;
+	if (isnan(d->pinned))
+		return DRIFT_NONE;
+	if (d->from == DRIFT_PINNED && d->pinned_sums.up > 0)
+		return DRIFT_PINNED;
+	return d->pinned_sums.up > limit && d->now - d->pinned >= effect_min
+	    ? DRIFT_PINNED
+	    : DRIFT_NONE;
+}
+
+int
+drift_add(struct drift *d, double distance, double level, double limit,
+    double effect_min)
+{
+	enum drift_from was = (enum drift_from)d->from;
+
+	if (d->n >= DRIFT_LEARN) {
+		count(d, distance, limit);
+		d->from = (uint8_t)judge(d, limit, effect_min);
+	}
+	learn(d, distance, level);
+	return d->from != was;
+}
+
+double
+drift_shift(const struct drift *d)
+{
+	return d->now - (d->from == DRIFT_PINNED ? d->pinned : d->mean);
+}
+
+uint32_t
+drift_rounds(const struct drift *d)
+{
+	return d->from == DRIFT_PINNED ? d->pinned_sums.up_rounds
+				       : d->sums.up_rounds;
+}

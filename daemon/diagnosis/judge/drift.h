@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drift.h - one node's distance from its peers, against its own recent weeks
+ * and against a pinned baseline. Pure.
+ *
+ * What a node was is a mean and a scatter that every round moves a little and
+ * DRIFT_MEMORY rounds ago is forgotten. A round enters the sums of cusum.h as
+ * the normal deviate of its Student's t against all before it (the
+ * self-starting sums of Hawkins 1987), so the false-alarm rate is that of
+ * known mean and scatter from the first rounds on.
+ *
+ * That there is a shift is what the sums say; how large it is, the mean of
+ * about the last 1 / DRIFT_NOW rounds says.
+ *
+ * A pinned baseline is as exact as the rounds that it was made of: what its
+ * error of 5 sigma may explain is not counted as a shift.
+ */
+#ifndef DAEMON_DIAGNOSIS_JUDGE_DRIFT_H
+#define DAEMON_DIAGNOSIS_JUDGE_DRIFT_H
+
+#include <stdint.h>
+
+#include "daemon/diagnosis/judge/cusum.h"
+
+#define DRIFT_MEMORY 4032 /* two weeks of rounds of 5 minutes */
+#define DRIFT_LEARN  48   /* before that nothing is said */
+#define DRIFT_NOW    0.1  /* weight of a round in the newest mean */
+/* Of the logarithm: a histogram's resolution, over some partners. */
+#define DRIFT_SIGMA_MIN 0.01
+
+enum drift_from {
+	DRIFT_NONE,
+	DRIFT_OWN,   /* slower than in its own recent weeks */
+	DRIFT_PINNED /* than in the pinned baseline */
+};
+
+struct drift {
+	double mean, var;  /* of the distance, a logarithm */
+	double now;        /* the same of the last rounds */
+	double level;      /* mean of the number itself */
+	uint32_t n;        /* rounds heard, up to DRIFT_MEMORY */
+	struct cusum sums; /* against the recent weeks */
+	double pinned;     /* the distance then; NAN: none */
+	double pinned_error;
+	struct cusum pinned_sums;
+	uint8_t from; /* enum drift_from */
+};
+
+void drift_clear(struct drift *d);
+/* distance, rounds: of a baseline's record; NAN: it does not have the node. */
+void drift_pin(struct drift *d, double distance, double rounds);
+/* One round: its distance from peers, and its number, both logarithms that
+ * grow with trouble. limit: of the sums (cusum_limit). A shift below
+ * effect_min is none. 1 when d->from has changed. */
+int drift_add(struct drift *d, double distance, double level, double limit,
+    double effect_min);
+/* How far it is off, by the sums that d->from names: a logarithm. */
+double drift_shift(const struct drift *d);
+uint32_t drift_rounds(const struct drift *d); /* since the shift began */
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/diagnosis/judge/host_trouble.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/robust.h"
+#include "common/xalloc.h"
+
+/* More than the typical host has, by so much. */
+#define FACTOR 3.0
+
+static const struct symptom {
+	double min;
+	int is_share;
+	double scale; /* to the unit it is told in */
+	const char *name, *unit;
+} signs[HOST_TROUBLE_SIGN_MAX] = {
+	[HOST_TROUBLE_PRESSURE] = { 0.25, 1, 100, "CPU pressure", "%" },
+	[HOST_TROUBLE_STEAL] = { 0.10, 1, 100, "steal", "%" },
+	[HOST_TROUBLE_DELAY] = { 0.010, 0, 1000, "own scheduling delay", "ms" },
+	[HOST_TROUBLE_RANKS] = { 0.25, 1, 100, "its ranks' wait for a core",
+	    "%" },
+};
+
+/* Nothing is three times 0.5 of 1: shares are compared as time without per
+ * time with. */
+static double
+comparable(enum host_trouble_sign sign, double value)
+{
+	if (!signs[sign].is_share)
+		return value;
+	return value >= 1 ? 1e9 : value / (1 - value);
+}
+
+void
+host_trouble_typical(const struct host_trouble_signs *hosts, size_t count,
+    struct host_trouble_signs *ret)
+{
+	double *x = xcalloc(count + 1, sizeof(*x));
+
+	for (int s = 0; s < HOST_TROUBLE_SIGN_MAX; s++) {
+		size_t known = 0;
+
+		for (size_t i = 0; i < count; i++)
+			if (isfinite(hosts[i].of[s]))
+				x[known++] = hosts[i].of[s];
+		ret->of[s] = robust_median(x, known);
+	}
+	free(x);
+}
+
+/* 1: this sign of the host is trouble. */
+static int
+stands_out(const struct host_trouble_signs *h,
+    const struct host_trouble_signs *typical, enum host_trouble_sign sign)
+{
+	return h->of[sign] >= signs[sign].min &&
+	    comparable(sign, h->of[sign]) >=
+	    FACTOR * comparable(sign, typical->of[sign]);
+}
+
+int
+host_trouble_trouble(const struct host_trouble_signs *h,
+    const struct host_trouble_signs *typical, char ret[HOST_TROUBLE_TEXT_MAX])
+{
+	size_t len = 0;
+
+	ret[0] = '\0';
+	for (int s = 0; s < HOST_TROUBLE_SIGN_MAX; s++) {
+		if (!stands_out(h, typical, (enum host_trouble_sign)s))
+			continue;
+		if (len < HOST_TROUBLE_TEXT_MAX)
+			len += (size_t)snprintf(ret + len,
+			    HOST_TROUBLE_TEXT_MAX - len,
+			    "%s%s %.0f %s (others %.0f)", len > 0 ? ", " : "",
+			    signs[s].name, signs[s].scale * h->of[s],
+			    signs[s].unit, signs[s].scale * typical->of[s]);
+	}
+	return len > 0;
+}

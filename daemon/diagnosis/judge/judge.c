@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/diagnosis/judge/judge.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/robust.h"
+#include "common/xalloc.h"
+
+/* A vote is cheap, for one that is missing delays the verdict: a node 20 % slow
+ * must not escape by one lucky pair. What convicts is the sum of them. */
+#define DIRTY_Z 1.5 /* and effect_min: a round that is not clean */
+#define VOTE_Z  0.5
+#define VOTE_SHARE                                                             \
+	0.5 /* of effect_min; the votes' median must reach it all              \
+	     */
+
+struct tracks {
+	struct judge_track *list;
+	uint32_t count;
+	size_t cap;
+};
+
+struct judge {
+	struct judge_options o;
+	struct score *score;
+	struct tracks tracks[2]; /* by enum judge_kind */
+	double *p;               /* scratch */
+	size_t p_cap;
+	struct judge_change *changes;
+	size_t change_count, change_cap;
+};
+
+/* 3 of 5 at q = 1 %: a place 20 % slow is named in its third round, and chance
+ * alone names one in a hundred rounds at most, for the second pass to
+ * dismiss. 5 clean rounds are more than the window forgets by itself. */
+const struct judge_options judge_defaults = { 0.05, 0.01, 3, 5, 5, 0.075, 0.6 };
+
+struct judge *
+judge_new(const struct judge_options *o)
+{
+	struct judge *j = xcalloc(1, sizeof(*j));
+
+	assert(o->window <= JUDGE_WINDOW_MAX && o->votes <= o->window &&
+	    o->votes > 0);
+	j->o = *o;
+	j->score = score_new();
+	return j;
+}
+
+void
+judge_free(struct judge *j)
+{
+	if (j == NULL)
+		return;
+	score_free(j->score);
+	for (int k = 0; k < 2; k++)
+		free(j->tracks[k].list);
+	free(j->p);
+	free(j->changes);
+	free(j);
+}
+
+static void
+clear(struct judge_track *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->p = 1;
+}
+
+static struct judge_track *
+need(struct tracks *ts, uint32_t index)
+{
+	if (index >= ts->cap) {
+		ts->cap = (size_t)index + index / 2 + 16;
+		ts->list = xreallocarray(ts->list, ts->cap, sizeof(*ts->list));
+	}
+	while (ts->count <= index)
+		clear(&ts->list[ts->count++]);
+	return &ts->list[index];
+}
+
+static void
+change(struct judge *j, enum judge_kind kind, uint32_t index,
+    enum judge_state to)
+{
+	struct judge_track *t = &j->tracks[kind].list[index];
+	struct judge_change *c;
+
+	if (t->state == to)
+		return;
+	if (j->change_count == j->change_cap) {
+		j->change_cap = j->change_cap * 2 + 16;
+		j->changes = xreallocarray(j->changes, j->change_cap,
+		    sizeof(*j->changes));
+	}
+	c = &j->changes[j->change_count++];
+	c->kind = kind;
+	c->index = index;
+	c->from = (enum judge_state)t->state;
+	c->to = to;
+	t->state = (uint8_t)to;
+}
+
+/* Where in the rings the round is that was m rounds ago. */
+static int
+back(const struct judge *j, const struct judge_track *t, int m)
+{
+	return (t->at + 2 * j->o.window - 1 - m) % j->o.window;
+}
+
+static int
+bits(uint32_t x)
+{
+	int n = 0;
+
+	for (; x != 0; x &= x - 1)
+		n++;
+	return n;
+}
+
+/* Where a z is cut, for the places of a round. Odd delays are large, and no
+ * k - 1 rounds may convict alone: (k - 1) cut / sqrt(k) stays below the z that
+ * the first rejection needs; k of them must be able to, without all being at
+ * the cut. Nearer to the first, for that costs less power. */
+static double
+cut_of(const struct judge *j, size_t tests)
+{
+	double k = j->o.votes;
+	double need = robust_normal_quantile(1 - j->o.fdr / (double)tests);
+
+	return k < 2 ? 2 * need
+		     : need * (0.1 / sqrt(k) + 0.9 * sqrt(k) / (k - 1));
+}
+
+/* Sum of z over sqrt(m), over the last m rounds: so many as hold the votes,
+ * for a fault that is younger than the window must not be diluted by what was
+ * before. */
+static double
+window_p(const struct judge *j, const struct judge_track *t, double cut)
+{
+	double sum = 0;
+	int m = 0;
+
+	for (int votes = 0; votes < j->o.votes; m++) {
+		sum += fmin(t->z[back(j, t, m)], cut);
+		votes += (int)(t->votes >> m & 1);
+	}
+	return score_tail(sum / sqrt(m));
+}
+
+static int
+is_candidate(const struct judge *j, const struct judge_track *t)
+{
+	return bits(t->votes) >= j->o.votes &&
+	    judge_effect(j, t) >= j->o.effect_min;
+}
+
+static void
+remember(const struct judge *j, struct judge_track *t, double effect, double z,
+    double cut, int busy)
+{
+	uint32_t mask = (1u << j->o.window) - 1;
+	int dirty, vote = effect >= VOTE_SHARE * j->o.effect_min && z >= VOTE_Z;
+
+	t->z[t->at] = (float)z;
+	t->effect[t->at] = (float)effect;
+	t->at = (uint16_t)((t->at + 1) % j->o.window);
+	if (t->known < j->o.window)
+		t->known++;
+	t->votes = (t->votes << 1 | (uint32_t)vote) & mask;
+	t->host_votes = (t->host_votes << 1 | (uint32_t)(vote && busy)) & mask;
+	dirty = effect >= j->o.effect_min && z >= DIRTY_Z;
+	t->clean = dirty ? 0 : (uint16_t)(t->clean + (t->clean < UINT16_MAX));
+	if (t->state >= JUDGE_SUSPECT)
+		t->rounds += (uint32_t)vote;
+	else
+		t->rounds = (uint32_t)bits(t->votes);
+	t->p = is_candidate(j, t) ? window_p(j, t, cut) : 1;
+}
+
+/* Those that the round has brought to a new state. indices: who took part. */
+static void
+settle(struct judge *j, enum judge_kind kind, uint32_t index, double p_max)
+{
+	const struct judge_track *t = &j->tracks[kind].list[index];
+
+	if (t->state >= JUDGE_SUSPECT) {
+		if (t->clean >= j->o.clean)
+			change(j, kind, index, JUDGE_OK);
+	} else if (t->p <= p_max) {
+		change(j, kind, index, JUDGE_SUSPECT);
+	} else if (t->known >= 1) {
+		change(j, kind, index, JUDGE_OK);
+	}
+}
+
+static double
+reject(struct judge *j, size_t count, size_t tests)
+{
+	return tests == 0 ? -1 : score_fdr(j->p, count, tests, j->o.fdr);
+}
+
+static void
+hear_places(struct judge *j, const struct score_obs *obs, size_t count,
+    const uint8_t *busy)
+{
+	struct tracks *ts = &j->tracks[JUDGE_NODE];
+	size_t tests = 0, n = 0;
+	double p_max, cut;
+
+	for (size_t i = 0; i < count; i++)
+		tests += !isnan(obs[i].z);
+	cut = tests == 0 ? 0 : cut_of(j, tests);
+	for (size_t i = 0; i < count; i++) {
+		struct judge_track *t = need(ts, obs[i].place);
+
+		if (isnan(obs[i].z))
+			continue;
+		remember(j, t, obs[i].effect, obs[i].z, cut,
+		    busy != NULL && busy[i]);
+		if (t->p < 1)
+			j->p[n++] = t->p;
+	}
+	p_max = reject(j, n, tests);
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(obs[i].z))
+			settle(j, JUDGE_NODE, obs[i].place, p_max);
+}
+
+static void
+hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
+{
+	struct tracks *ts = &j->tracks[JUDGE_LEAF];
+	double p_max, cut = count == 0 ? 0 : cut_of(j, count);
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct judge_track *t = need(ts, leaves[i].leaf);
+
+		if (leaves[i].apart) {
+			t->places = (uint16_t)leaves[i].places;
+			t->slow_places = (uint16_t)leaves[i].slow;
+		}
+		/* Not apart: what is wrong there is its places' matter. */
+		remember(j, t, leaves[i].effect,
+		    leaves[i].apart ? leaves[i].z : fmin(leaves[i].z, 0), cut,
+		    0);
+		if (t->p < 1)
+			j->p[n++] = t->p;
+	}
+	p_max = reject(j, n, count);
+	for (size_t i = 0; i < count; i++)
+		settle(j, JUDGE_LEAF, leaves[i].leaf, p_max);
+}
+
+size_t
+judge_round(struct judge *j, struct score_obs *obs, size_t count,
+    const uint8_t *busy, const struct judge_change **ret_changes)
+{
+	const struct score_leaf *leaves;
+	size_t leaf_count;
+
+	j->change_count = 0;
+	leaf_count = score_round(j->score, obs, count, j->o.effect_min,
+	    &leaves);
+	if (count > j->p_cap) {
+		j->p_cap = count + count / 2;
+		j->p = xreallocarray(j->p, j->p_cap, sizeof(*j->p));
+	}
+	hear_places(j, obs, count, busy);
+	hear_leaves(j, leaves, leaf_count);
+	*ret_changes = j->changes;
+	return j->change_count;
+}
+
+static struct judge_track *
+find(struct judge *j, enum judge_kind kind, uint32_t index)
+{
+	return index < j->tracks[kind].count ? &j->tracks[kind].list[index]
+					     : NULL;
+}
+
+void
+judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index, int guilty)
+{
+	struct judge_track *t = find(j, kind, index);
+
+	if (t == NULL)
+		return;
+	if (guilty) {
+		t->state = JUDGE_BAD;
+		return;
+	}
+	clear(t);
+	t->state = JUDGE_OK;
+}
+
+void
+judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
+    enum judge_state state)
+{
+	struct judge_track *t = need(&j->tracks[kind], index);
+
+	t->state = (uint8_t)state;
+	t->clean = 0; /* rounds before it was accused clear nobody */
+}
+
+void
+judge_forget(struct judge *j, enum judge_kind kind, uint32_t index)
+{
+	struct judge_track *t = find(j, kind, index);
+
+	if (t != NULL)
+		clear(t);
+}
+
+const struct judge_track *
+judge_track(const struct judge *j, enum judge_kind kind, uint32_t index)
+{
+	return index < j->tracks[kind].count ? &j->tracks[kind].list[index]
+					     : NULL;
+}
+
+uint32_t
+judge_count(const struct judge *j, enum judge_kind kind)
+{
+	return j->tracks[kind].count;
+}
+
+double
+judge_effect(const struct judge *j, const struct judge_track *t)
+{
+	double x[JUDGE_WINDOW_MAX];
+	size_t n = 0;
+
+	for (int m = 0; m < t->known; m++)
+		if (t->votes >> m & 1)
+			x[n++] = t->effect[back(j, t, m)];
+	return n == 0 ? 0 : robust_median(x, n);
+}
+
+double
+judge_slow_min(const struct judge *j, const struct judge_track *t)
+{
+	return fmax(j->o.confirm_min, j->o.confirm_share * judge_effect(j, t));
+}
+
+int
+judge_is_host(const struct judge *j, const struct judge_track *t)
+{
+	int host = 0, votes = 0;
+
+	for (int m = 0; m < t->known && votes < j->o.votes; m++) {
+		votes += (int)(t->votes >> m & 1);
+		host += (int)(t->host_votes >> m & 1);
+	}
+	return 2 * host > votes;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * judge.h - who is guilty, from round to round. Pure: no clock, no names.
+ *
+ * One judge hears one kind of rounds: one test in one class of campaigns. Of
+ * every place and leaf it remembers the last rounds in which it took part. In
+ * each a place is voted against that is slower than its peers by effect_min
+ * and by more than scatter explains. It becomes suspect
+ *
+ *   - after `votes` votes in its last `window` rounds, if
+ *   - the sum of its last z, over the square root of their number (Stouffer),
+ *     is among those that Benjamini and Hochberg reject at `fdr` over all
+ *     places of the round,
+ *
+ * stays so until `clean` rounds in a row brought no vote, and becomes bad
+ * only when a second pass (confirm.h) has confirmed it. No data is no
+ * evidence, and is said: JUDGE_UNKNOWN. With fdr the share q of rounds in
+ * which chance alone makes a suspect is at most q, and one that a second pass
+ * lets through is an alarm: tests/bench measures both.
+ */
+#ifndef DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
+#define DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/diagnosis/judge/score.h"
+
+#define JUDGE_WINDOW_MAX 16
+
+struct judge_options {
+	double effect_min; /* share, of the logarithm: 0.05 */
+	double fdr;        /* 0.01 */
+	int votes, window; /* 3 of 5; window <= JUDGE_WINDOW_MAX */
+	int clean;         /* rounds */
+	/* What a second pass must find: this, and this share of the effect
+	 * that made the suspicion. More than effect_min, for those who are
+	 * a little slower for good are suspected by chance more often. */
+	double confirm_min;   /* 0.075 */
+	double confirm_share; /* 0.6 */
+};
+extern const struct judge_options judge_defaults;
+
+enum judge_state {
+	JUDGE_UNKNOWN, /* too little of it was seen */
+	JUDGE_OK,
+	JUDGE_SUSPECT,
+	JUDGE_BAD /* suspect, and a second pass agrees */
+};
+
+enum judge_kind { JUDGE_NODE, JUDGE_LEAF };
+
+/* What is known of one place or leaf. */
+struct judge_track {
+	float z[JUDGE_WINDOW_MAX], effect[JUDGE_WINDOW_MAX]; /* rings */
+	uint32_t votes;      /* bit 0: the last round */
+	uint32_t host_votes; /* of those, with a busy host */
+	uint16_t known;      /* rounds in the rings */
+	uint16_t at;         /* where the next goes */
+	uint16_t clean;      /* rounds since the last vote */
+	uint8_t state;       /* enum judge_state */
+	uint32_t rounds;     /* with votes since it became suspect, or before
+				that in the window */
+	uint16_t places, slow_places; /* of a leaf, when it was last slow */
+	double p;                     /* of its last round; 1: not tested */
+};
+
+struct judge_change {
+	enum judge_kind kind;
+	uint32_t index;
+	enum judge_state from, to;
+};
+
+struct judge;
+
+struct judge *judge_new(const struct judge_options *o);
+void judge_free(struct judge *j); /* NULL is allowed */
+/* One round. obs is scored in place. busy: by observation, 1 where the host
+ * itself was in trouble meanwhile; NULL: nobody. *ret_changes is good until
+ * the next call. */
+size_t judge_round(struct judge *j, struct score_obs *obs, size_t count,
+    const uint8_t *busy, const struct judge_change **ret_changes);
+/* What a second pass said: bad, or innocent, and then it must be caught
+ * again from nothing. */
+void judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
+    int guilty);
+/* As an earlier life left it, or as a second pass on another found it. */
+void judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
+    enum judge_state state);
+/* It was away, or another took its name: what was known of it is void. */
+void judge_forget(struct judge *j, enum judge_kind kind, uint32_t index);
+
+/* NULL: never seen. */
+const struct judge_track *judge_track(const struct judge *j,
+    enum judge_kind kind, uint32_t index);
+uint32_t judge_count(const struct judge *j, enum judge_kind kind);
+/* Median effect of the rounds that voted against it; 0 without one. */
+double judge_effect(const struct judge *j, const struct judge_track *t);
+/* slow_min of confirm_judge(). */
+double judge_slow_min(const struct judge *j, const struct judge_track *t);
+/* Most of its last votes came while its host was in trouble. */
+int judge_is_host(const struct judge *j, const struct judge_track *t);
+
+#endif

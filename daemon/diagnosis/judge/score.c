@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/diagnosis/judge/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+/* A leaf is apart when this share of its places is slow: not all of them, for
+ * who met a node of his own leaf has a good partner. Of a small leaf half may
+ * be so by faults of its places; of a large one hardly. */
+#define LEAF_SHARE       (2.0 / 3)
+#define LEAF_LARGE       8
+#define LEAF_LARGE_SHARE 0.5
+#define SLOW_Z           1.5 /* a place that counts towards it */
+#define LEAF_Z           3.0 /* and what the median of all must reach */
+
+struct peers {
+	size_t count;
+	double median, sigma;
+};
+
+struct score {
+	double *x; /* scratch, sorted in part by every use */
+	size_t x_cap;
+	struct peers *peers;
+	size_t peers_cap, peers_count;
+	struct score_leaf *leaves; /* by number, then packed */
+	size_t leaves_cap, leaves_count;
+	uint32_t *slow; /* slow places, by leaf */
+	uint8_t *apart; /* by leaf */
+	/* Observations by leaf: start[leaf] .. start[leaf + 1] of order. */
+	uint32_t *start;
+	uint32_t *order;
+	size_t order_cap;
+};
+
+struct score *
+score_new(void)
+{
+	return xcalloc(1, sizeof(struct score));
+}
+
+void
+score_free(struct score *s)
+{
+	if (s == NULL)
+		return;
+	free(s->x);
+	free(s->peers);
+	free(s->leaves);
+	free(s->slow);
+	free(s->apart);
+	free(s->start);
+	free(s->order);
+	free(s);
+}
+
+static void
+swap(double *a, double *b)
+{
+	double t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* Hoare's selection: after it x[k] is the k-th smallest, smaller ones before
+ * it. Sorting 10,000 places for their median would be most of a round. */
+static double
+kth(double *x, size_t n, size_t k)
+{
+	size_t lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		double pivot = x[lo + (hi - lo) / 2];
+		size_t i = lo, j = hi;
+
+		for (;;) {
+			while (x[i] < pivot)
+				i++;
+			while (x[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			swap(&x[i++], &x[j--]);
+		}
+		if (k <= j)
+			hi = j;
+		else
+			lo = j + 1;
+	}
+	return x[k];
+}
+
+static double
+median_of(double *x, size_t n)
+{
+	double high, low;
+
+	if (n == 0)
+		return NAN;
+	high = kth(x, n, n / 2);
+	if (n % 2 != 0)
+		return high;
+	low = x[0];
+	for (size_t i = 1; i < n / 2; i++)
+		if (x[i] > low)
+			low = x[i];
+	return (low + high) / 2;
+}
+
+/* 1.4826 median |x - m|, times n / (n - 0.8) against its bias in small samples
+ * (Croux and Rousseeuw 1992). */
+static double
+sigma_of(double *x, size_t n, double m)
+{
+	double sigma;
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = fabs(x[i] - m);
+	sigma = 1.482602218505602 * median_of(x, n) * (double)n /
+	    ((double)n - 0.8);
+	return sigma > SCORE_SIGMA_MIN ? sigma : SCORE_SIGMA_MIN;
+}
+
+double
+score_tail(double z)
+{
+	return 0.5 * erfc(z / sqrt(2));
+}
+
+double
+score_normal(double t, size_t n)
+{
+	double df = 0.37 * ((double)n - 1), z;
+
+	if (n > 2000) /* where it changes less than a hundredth */
+		return t;
+	z = sqrt(df * log1p(t * t / df)) * (8 * df + 1) / (8 * df + 3);
+	return t < 0 ? -z : z;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double
+score_fdr(double *p, size_t count, size_t tests, double q)
+{
+	double last = -1;
+
+	qsort(p, count, sizeof(*p), compare);
+	for (size_t i = 0; i < count; i++)
+		if (p[i] <= (double)(i + 1) * q / (double)tests)
+			last = p[i];
+	return last;
+}
+
+static void *
+grow(void *list, size_t *cap, size_t want, size_t bytes)
+{
+	if (want <= *cap)
+		return list;
+	*cap = want + want / 2;
+	return xreallocarray(list, *cap, bytes);
+}
+
+static void
+make_room(struct score *s, const struct score_obs *obs, size_t count)
+{
+	size_t cap = s->leaves_cap, peers = 0, leaves = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (obs[i].peers >= peers)
+			peers = obs[i].peers + (size_t)1;
+		if (obs[i].leaf != SCORE_NO_LEAF && obs[i].leaf >= leaves)
+			leaves = obs[i].leaf + (size_t)1;
+	}
+	s->x = grow(s->x, &s->x_cap, count, sizeof(*s->x));
+	s->order = grow(s->order, &s->order_cap, count, sizeof(*s->order));
+	s->peers = grow(s->peers, &s->peers_cap, peers, sizeof(*s->peers));
+	s->peers_count = peers;
+	s->leaves = grow(s->leaves, &s->leaves_cap, leaves + 1,
+	    sizeof(*s->leaves));
+	if (s->leaves_cap != cap) {
+		cap = s->leaves_cap;
+		s->slow = xreallocarray(s->slow, cap, sizeof(*s->slow));
+		s->apart = xreallocarray(s->apart, cap, sizeof(*s->apart));
+		s->start = xreallocarray(s->start, cap + 1, sizeof(*s->start));
+	}
+	s->leaves_count = leaves;
+	memset(s->apart, 0, leaves + 1);
+}
+
+/* Counting sort by leaf. */
+static void
+sort_leaves(struct score *s, const struct score_obs *obs, size_t count)
+{
+	uint32_t sum = 0;
+
+	memset(s->start, 0, (s->leaves_count + 2) * sizeof(*s->start));
+	for (size_t i = 0; i < count; i++)
+		if (obs[i].leaf != SCORE_NO_LEAF)
+			s->start[obs[i].leaf]++;
+	for (size_t l = 0; l <= s->leaves_count; l++) {
+		uint32_t here = s->start[l];
+
+		s->start[l] = sum;
+		sum += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (obs[i].leaf != SCORE_NO_LEAF)
+			s->order[s->start[obs[i].leaf]++] = (uint32_t)i;
+	/* Each start has become the next one's. */
+	memmove(s->start + 1, s->start, s->leaves_count * sizeof(*s->start));
+	s->start[0] = 0;
+}
+
+static int
+is_apart(const struct score *s, const struct score_obs *o)
+{
+	return o->leaf != SCORE_NO_LEAF && s->apart[o->leaf];
+}
+
+/* Median and scatter of each kind of peers, without the leaves apart. */
+static void
+find_typical(struct score *s, const struct score_obs *obs, size_t count)
+{
+	for (size_t p = 0; p < s->peers_count; p++) {
+		struct peers *g = &s->peers[p];
+
+		g->count = 0;
+		for (size_t i = 0; i < count; i++)
+			if (obs[i].peers == p && !is_apart(s, &obs[i]))
+				s->x[g->count++] = obs[i].x;
+		g->median = median_of(s->x, g->count);
+		if (g->count >= SCORE_PEERS_MIN)
+			g->sigma = sigma_of(s->x, g->count, g->median);
+	}
+}
+
+static void
+compare_all(const struct score *s, struct score_obs *obs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct score_obs *o = &obs[i];
+		const struct peers *g = &s->peers[o->peers];
+
+		o->effect = o->z = NAN;
+		if (g->count < SCORE_PEERS_MIN)
+			continue;
+		o->effect = o->x - g->median;
+		o->z = score_normal(o->effect / g->sigma, g->count);
+	}
+}
+
+/* Median and z of one leaf; the z of a median of m is that of one place times
+ * sqrt(2 m / pi). 0 when fewer than two of its places are scored. */
+static int
+leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
+    double effect_min, struct score_leaf *ret)
+{
+	size_t n = 0, slow = 0;
+	double z;
+
+	for (uint32_t k = s->start[leaf]; k < s->start[leaf + 1]; k++) {
+		const struct score_obs *o = &obs[s->order[k]];
+
+		if (isnan(o->z))
+			continue;
+		slow += o->effect >= effect_min && o->z >= SLOW_Z;
+		s->x[n++] = o->z;
+	}
+	if (n < 2)
+		return 0;
+	z = median_of(s->x, n) * sqrt(2 * (double)n / acos(-1));
+	n = 0;
+	for (uint32_t k = s->start[leaf]; k < s->start[leaf + 1]; k++)
+		if (!isnan(obs[s->order[k]].z))
+			s->x[n++] = obs[s->order[k]].effect;
+	ret->leaf = leaf;
+	ret->places = (uint32_t)n;
+	ret->slow = (uint32_t)slow;
+	ret->z = z;
+	ret->effect = median_of(s->x, n);
+	ret->apart = (double)slow >=
+		(double)n * (n < LEAF_LARGE ? LEAF_SHARE : LEAF_LARGE_SHARE) &&
+	    z >= LEAF_Z && ret->effect >= effect_min;
+	return 1;
+}
+
+/* Those newly apart. */
+static int
+part_leaves(struct score *s, const struct score_obs *obs, double effect_min)
+{
+	struct score_leaf row;
+	int news = 0;
+
+	for (uint32_t l = 0; l < s->leaves_count; l++)
+		if (!s->apart[l] && leaf_read(s, obs, l, effect_min, &row) &&
+		    row.apart) {
+			s->apart[l] = 1;
+			news++;
+		}
+	return news;
+}
+
+/* What the leaf explains is not the place's: its places are compared with each
+ * other, by their own scatter, which trouble widens. */
+static void
+excuse(struct score *s, struct score_obs *obs, const struct score_leaf *leaf)
+{
+	double sigma;
+	size_t n = 0;
+
+	for (uint32_t k = s->start[leaf->leaf]; k < s->start[leaf->leaf + 1];
+	     k++)
+		if (!isnan(obs[s->order[k]].z))
+			s->x[n++] = obs[s->order[k]].effect;
+	sigma = sigma_of(s->x, n, leaf->effect);
+	for (uint32_t k = s->start[leaf->leaf]; k < s->start[leaf->leaf + 1];
+	     k++) {
+		struct score_obs *o = &obs[s->order[k]];
+		const struct peers *g = &s->peers[o->peers];
+
+		if (isnan(o->z))
+			continue;
+		o->effect -= leaf->effect;
+		o->z = score_normal(o->effect / fmax(sigma, g->sigma),
+		    g->count);
+	}
+}
+
+size_t
+score_round(struct score *s, struct score_obs *obs, size_t count,
+    double effect_min, const struct score_leaf **ret_leaves)
+{
+	struct score_leaf row;
+	size_t n = 0;
+
+	make_room(s, obs, count);
+	sort_leaves(s, obs, count);
+	find_typical(s, obs, count);
+	compare_all(s, obs, count);
+	/* A leaf apart widens the scatter behind which another may hide. */
+	for (int again = 0; again < 3; again++) {
+		if (part_leaves(s, obs, effect_min) == 0)
+			break;
+		find_typical(s, obs, count);
+		compare_all(s, obs, count);
+	}
+	for (uint32_t l = 0; l < s->leaves_count; l++) {
+		int apart = s->apart[l];
+
+		if (!leaf_read(s, obs, l, effect_min, &row))
+			continue;
+		row.apart = apart;
+		s->leaves[n] = row;
+		n++;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (s->leaves[i].apart)
+			excuse(s, obs, &s->leaves[i]);
+	*ret_leaves = s->leaves;
+	return n;
+}

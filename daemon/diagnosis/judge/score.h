@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * score.h - one round: how far everyone is from his peers. Pure.
+ *
+ * A place is what is judged: a node, or one rail of it. Its number in a round
+ * is the quartile of its pairs on the good side, as a logarithm that grows
+ * with trouble (seconds as they are, rates negated), so that a share counts
+ * the same for fast and slow tests, and a place with good partners is
+ * innocent. It is compared with the places of the same peers number only.
+ *
+ * Where two thirds of a leaf are slow together, the leaf is named and its
+ * places are compared with each other: a slow uplink is not a rack of slow
+ * nodes.
+ */
+#ifndef DAEMON_DIAGNOSIS_JUDGE_SCORE_H
+#define DAEMON_DIAGNOSIS_JUDGE_SCORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCORE_PEERS_MIN 4 /* fewer have no typical one among them */
+#define SCORE_NO_LEAF   UINT32_MAX
+/* Of the logarithm. 2 % is the resolution of the histograms, so places whose
+ * numbers are equal never score. */
+#define SCORE_SIGMA_MIN 0.02
+
+struct score_obs {
+	uint32_t place;
+	uint32_t peers; /* small numbers from 0 */
+	uint32_t leaf;  /* small numbers from 0, or SCORE_NO_LEAF */
+	double x;
+	/* filled by score_round; NAN: too few peers */
+	double effect; /* x over its peers' typical x; 0.18 is 20 % slower */
+	double z;      /* the same in standard deviations of a normal */
+};
+
+struct score_leaf {
+	uint32_t leaf;
+	uint32_t places, slow; /* how many, and how many of them are slow */
+	int apart;             /* its places are slow together */
+	double effect;         /* median of its places against their peers */
+	double z;              /* of that median */
+};
+
+struct score;
+
+struct score *score_new(void);
+void score_free(struct score *s); /* NULL is allowed */
+/* Fill effect and z of all. *ret_leaves (valid until the next call): those
+ * with at least two scored places. effect_min: what is not slow at all. */
+size_t score_round(struct score *s, struct score_obs *obs, size_t count,
+    double effect_min, const struct score_leaf **ret_leaves);
+
+/* P(Z > z) of a standard normal. */
+double score_tail(double z);
+/* A robust z of n places as the normal deviate of the same tail: the median
+ * deviation of few places is itself uncertain, as Student's t with 0.37 (n - 1)
+ * degrees (its efficiency is 37 %), by the approximation of Wallace (1959). */
+double score_normal(double t, size_t n);
+
+/* Benjamini and Hochberg (1995): of tests hypotheses the rejected ones, with
+ * at most a share q of them wrongly. p: the candidates, those that are
+ * missing being 1. Returns the largest p that is rejected, or -1 for none.
+ * Sorts p. */
+double score_fdr(double *p, size_t count, size_t tests, double q);
+
+#endif

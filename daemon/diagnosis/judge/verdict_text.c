@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/diagnosis/judge/verdict_text.h"
+
+#include "daemon/diagnosis/judge/loss.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Twice as slow and more is told as a factor. */
+#define FACTOR_FROM 0.6931471805599453
+
+const char *const words_whats[VERDICT_TEXT_WHAT_MAX] = {
+	[VERDICT_TEXT_NODE] = "node",
+	[VERDICT_TEXT_LEAF] = "leaf",
+	[VERDICT_TEXT_LINK] = "link",
+	[VERDICT_TEXT_HOST] = "host",
+	[VERDICT_TEXT_MAYBE] = "cannot tell",
+	[VERDICT_TEXT_DRIFT] = "drift",
+	[VERDICT_TEXT_PROMISE] = "prediction",
+};
+
+enum verdict_text_what
+verdict_text_what_found(enum confirm_finding finding)
+{
+	static const enum verdict_text_what what[CONFIRM_MAX] = {
+		[CONFIRM_NODE] = VERDICT_TEXT_NODE,
+		[CONFIRM_LEAF] = VERDICT_TEXT_LEAF,
+		[CONFIRM_LINK] = VERDICT_TEXT_LINK,
+		[CONFIRM_UNCLEAR] = VERDICT_TEXT_MAYBE,
+	};
+
+	return what[finding];
+}
+
+void
+verdict_text_slower(double effect, int is_rate, char ret[24])
+{
+	if (effect >= FACTOR_FROM)
+		snprintf(ret, 24, "%.1f times", exp(fmin(effect, 30)));
+	else
+		snprintf(ret, 24, "%.0f %%",
+		    100 * (is_rate ? 1 - exp(-effect) : exp(effect) - 1));
+}
+
+static void __attribute__((format(printf, 2, 3)))
+add(char *text, const char *fmt, ...)
+{
+	size_t len = strlen(text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text + len, VERDICT_TEXT_MAX - len, fmt, ap);
+	va_end(ap);
+}
+
+static void
+add_whom(const struct verdict_text_case *c, char *text)
+{
+	if (c->what == VERDICT_TEXT_LEAF || c->what == VERDICT_TEXT_LINK)
+		add(text, " than other leaves");
+	else if (c->partners > 0)
+		add(text, " than %zu of %zu partners", c->slow_partners,
+		    c->partners);
+	else
+		add(text, " than its peers");
+	if (c->places > 0)
+		add(text, ", %zu of its %zu nodes", c->slow_places, c->places);
+	add(text, " over %" PRIu32 " round%s", c->rounds,
+	    c->rounds == 1 ? "" : "s");
+	add(text, " (%s)", c->test);
+}
+
+/* What the second pass said, where that is not in the first words. */
+static void
+add_pass(const struct verdict_text_case *c, char *text)
+{
+	static const char *const said[CONFIRM_MAX] = {
+		[CONFIRM_CLEARED] = "second pass: as fast as the others now",
+		[CONFIRM_NODE] = "second pass: the node, not its leaf",
+		[CONFIRM_LEAF] = "second pass: pairs inside the leaf are slow "
+				 "too",
+		[CONFIRM_LINK] = "second pass: pairs inside the leaf are "
+				 "normal, so its uplink",
+		[CONFIRM_UNCLEAR] = "second pass: cannot tell node from path",
+	};
+
+	add(text, "; %s",
+	    c->passed ? said[c->finding] : "second pass is to come");
+}
+
+static void
+write_loss(const struct verdict_text_case *c, char *text)
+{
+	static const char *const said[CONFIRM_MAX] = {
+		[CONFIRM_NODE] = "within its leaf and to others, while its "
+				 "partners lose none elsewhere",
+		[CONFIRM_LEAF] = "inside the leaf too",
+		[CONFIRM_LINK] = "none inside the leaf, so its uplink",
+	};
+
+	add(text, "%s%s: %.1f %% or more of its echoes are lost",
+	    c->places > 0 ? "leaf " : "", c->subject,
+	    100 * loss_of_number(c->effect));
+	if (c->places > 0)
+		add(text, ", %zu of its %zu nodes", c->slow_places, c->places);
+	else
+		add(text, " with its better partners too");
+	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
+	if (c->what == VERDICT_TEXT_HOST)
+		add(text, "; its host is in trouble: %s", c->host);
+	else
+		add(text, "; %s",
+		    c->passed && said[c->finding] != NULL
+			? said[c->finding]
+			: "cannot tell yet whether it is its path");
+}
+
+/* It may be as fast as its peers still. */
+static void
+write_drift(const struct verdict_text_case *c, const char *slower, char *text)
+{
+	add(text, "%s: %s slower than in ", c->subject, slower);
+	if (c->past[0] != '\0')
+		add(text, "baseline %s", c->past);
+	else
+		add(text, "its own last weeks");
+	add(text, ", measured against its peers, over %" PRIu32 " rounds (%s)",
+	    c->rounds, c->test);
+}
+
+static void
+write_promise(const struct verdict_text_case *c, char *text)
+{
+	add(text, "%s%s: %.0f %% of what machine %s promises",
+	    c->places > 0 ? "link of leaf " : "", c->subject,
+	    100 * exp(-c->effect), c->past);
+	if (c->places > 0)
+		add(text, ", while its nodes keep up inside");
+	else if (c->partners > 1)
+		add(text, ", with the best of %zu partners", c->partners);
+	else
+		add(text, "; it met one partner, which may be the slow one");
+}
+
+void
+verdict_text_write(const struct verdict_text_case *c,
+    char ret[VERDICT_TEXT_MAX])
+{
+	char slower[24];
+
+	verdict_text_slower(c->effect, c->is_rate, slower);
+	ret[0] = '\0';
+	if (c->what == VERDICT_TEXT_DRIFT) {
+		write_drift(c, slower, ret);
+		return;
+	}
+	if (c->what == VERDICT_TEXT_PROMISE) {
+		write_promise(c, ret);
+		return;
+	}
+	if (c->is_loss) {
+		write_loss(c, ret);
+		return;
+	}
+	add(ret, "%s%s: %s slower",
+	    c->what == VERDICT_TEXT_LEAF || c->what == VERDICT_TEXT_LINK
+		? "leaf "
+		: "",
+	    c->subject, slower);
+	add_whom(c, ret);
+	if (c->partners_normal && c->what != VERDICT_TEXT_LEAF &&
+	    c->what != VERDICT_TEXT_LINK)
+		add(ret, "; its partners are normal elsewhere");
+	if (c->what == VERDICT_TEXT_HOST)
+		add(ret, "; trouble of the host, not of the network: %s",
+		    c->host);
+	else
+		add_pass(c, ret);
+	if (c->nic[0] != '\0')
+		add(ret, "; NIC %s drops %" PRId64, c->nic, c->nic_drops);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verdict_text.h - a verdict in plain words, with its evidence. Pure.
+ */
+#ifndef DAEMON_DIAGNOSIS_JUDGE_VERDICT_TEXT_H
+#define DAEMON_DIAGNOSIS_JUDGE_VERDICT_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/diagnosis/judge/confirm.h"
+
+#define VERDICT_TEXT_MAX 400
+
+/* What a case is of. */
+enum verdict_text_what {
+	VERDICT_TEXT_NODE,
+	VERDICT_TEXT_LEAF,
+	VERDICT_TEXT_LINK,
+	VERDICT_TEXT_HOST,
+	VERDICT_TEXT_MAYBE,
+	VERDICT_TEXT_DRIFT,   /* against its own past */
+	VERDICT_TEXT_PROMISE, /* against a described machine */
+	VERDICT_TEXT_WHAT_MAX
+};
+/* In one word or two, as the member what of a verdict. */
+extern const char *const words_whats[VERDICT_TEXT_WHAT_MAX];
+
+struct verdict_text_case {
+	enum verdict_text_what what;
+	const char *subject; /* "node5", "leaf2" */
+	double effect;       /* logarithm, larger is worse */
+	int is_rate;         /* 1: effect is of bytes per second */
+	int is_loss;         /* 1: of lost echoes (loss.h) */
+	const char *test;
+	size_t partners, slow_partners; /* 0: not known */
+	size_t places, slow_places;     /* of a leaf */
+	uint32_t rounds;
+	int partners_normal; /* 1: the others are normal elsewhere */
+	const char *nic;     /* "": no counters */
+	int64_t nic_drops;
+	const char *host; /* what troubles the host, or "" */
+	/* A pinned baseline, or "": its own recent weeks; of a promise the
+	 * machine. */
+	const char *past;
+	int passed; /* 1: finding is of a second pass */
+	enum confirm_finding finding;
+};
+void verdict_text_write(const struct verdict_text_case *c,
+    char ret[VERDICT_TEXT_MAX]);
+/* What a second pass has found, as what of a case. */
+enum verdict_text_what verdict_text_what_found(enum confirm_finding finding);
+/* "28 %" slower, or "9.8 times". */
+void verdict_text_slower(double effect, int is_rate, char ret[24]);
+
+#endif

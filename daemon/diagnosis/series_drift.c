@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * series_drift.c - every node against its own recent weeks and against a pinned
+ * baseline, in each class and test. What was learned is itself a baseline,
+ * "recent", that the store keeps from hour to hour.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/xalloc.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+#include "common/member.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/store/store.h"
+
+/* Chance alone names one node in so many rounds: a year of 5 minutes. */
+#define LIMIT_ROUNDS 105120.0
+#define KEEP_NS      (3600 * CLK_NS_PER_S)
+
+static struct drift *
+drift_need(struct diagnosis_series *s, uint32_t node)
+{
+	if (node >= s->drift_count) {
+		size_t want = node + node / 2 + (size_t)16;
+
+		s->drifts = xreallocarray(s->drifts, want, sizeof(*s->drifts));
+		while (s->drift_count < want)
+			drift_clear(&s->drifts[s->drift_count++]);
+	}
+	return &s->drifts[node];
+}
+
+const struct drift *
+series_drift_of(const struct diagnosis_series *s, uint32_t node)
+{
+	return node < s->drift_count ? &s->drifts[node] : NULL;
+}
+
+static void
+level_add(struct diagnosis_series *s, const json_t *record)
+{
+	double x = member_number(record, "p50");
+
+	if (!(x > 0))
+		return;
+	if (s->level_n < DRIFT_MEMORY)
+		s->level_n++;
+	s->level += (log(x) - s->level) / s->level_n;
+}
+
+void
+series_drift_hear(struct diagnosis *c, struct diagnosis_series *s, size_t count,
+    const struct diagnosis_source *from, const json_t *record)
+{
+	if (count != s->limit_nodes) {
+		s->limit_nodes = count;
+		s->limit = cusum_limit(LIMIT_ROUNDS * (double)count);
+	}
+	level_add(s, record);
+	c->learned = 1;
+	for (size_t i = 0; i < count; i++) {
+		const struct score_obs *o = &c->obs[i];
+		struct drift *d = drift_need(s, o->place);
+
+		if (isnan(o->effect) || c->busy[i])
+			continue; /* no peers; or its host says why */
+		if (drift_add(d, o->effect, o->x, s->limit,
+			c->o.judge.effect_min) &&
+		    d->from != DRIFT_NONE)
+			incident_drift(c, s, o->place, from);
+	}
+}
+
+/* ---- the pinned baseline ---- */
+
+static void
+unpin(struct diagnosis_series *s)
+{
+	for (size_t i = 0; i < s->drift_count; i++)
+		drift_pin(&s->drifts[i], NAN, 1);
+}
+
+/* In how many rounds a node's number was found. */
+static double
+rounds_of(const json_t *record, const char *node)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(record, "nodes"), i, o)
+		if (strcmp(member_text(o, "node"), node) == 0)
+			return json_is_integer(json_object_get(o, "rounds"))
+			    ? member_number(o, "rounds")
+			    : 1;
+	return 1;
+}
+
+static void
+pin_record(struct diagnosis *c, struct diagnosis_series *s,
+    const json_t *record)
+{
+	size_t count = diagnosis_observe(c, record, s->sort, 0);
+	const struct score_leaf *leaves;
+
+	if (c->score == NULL)
+		c->score = score_new();
+	score_round(c->score, c->obs, count, c->o.judge.effect_min, &leaves);
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(c->obs[i].effect))
+			drift_pin(drift_need(s, c->obs[i].place),
+			    c->obs[i].effect,
+			    rounds_of(record,
+				roster_by_id(c->roster, c->obs[i].place)
+				    ->name));
+}
+
+void
+series_drift_begin(struct diagnosis *c, struct diagnosis_series *s)
+{
+	const json_t *r;
+	size_t i;
+
+	json_array_foreach (json_object_get(c->pinned, "records"), i, r)
+		if (series_kind_find(member_text(r, "test")) == s->sort &&
+		    strcmp(member_text(r, "phase"),
+			names_phases[PHASE_CONGESTED]) != 0)
+			pin_record(c, s, r);
+}
+
+void
+diagnosis_pin(struct diagnosis *c, const char *name, const json_t *body)
+{
+	if (strcmp(name, c->o.baseline) != 0)
+		return;
+	json_decref(c->pinned);
+	c->pinned = json_deep_copy(body);
+	for (size_t i = 0; i < c->series_count; i++) {
+		unpin(&c->series[i]);
+		series_drift_begin(c, &c->series[i]);
+	}
+}
+
+/* ---- the recent weeks as a baseline ---- */
+
+static json_t *
+sums_json(const struct cusum *s)
+{
+	return json_pack("[f, i, f, i]", s->up, (int)s->up_rounds, s->down,
+	    (int)s->down_rounds);
+}
+
+static void
+sums_read(const json_t *a, struct cusum *ret)
+{
+	ret->up = json_number_value(json_array_get(a, 0));
+	ret->up_rounds = (unsigned)json_integer_value(json_array_get(a, 1));
+	ret->down = json_number_value(json_array_get(a, 2));
+	ret->down_rounds = (unsigned)json_integer_value(json_array_get(a, 3));
+}
+
+static json_t *
+row_json(const struct drift *d, const char *node, int is_rate)
+{
+	return json_pack("{s:s, s:f, s:I, s:f, s:f, s:f, s:o, s:o, s:i}",
+	    "node", node, is_rate ? "q75" : "q25",
+	    exp(is_rate ? -d->level : d->level), "rounds", (json_int_t)d->n,
+	    "distance", d->mean, "now", d->now, "sigma", sqrt(d->var), "sums",
+	    sums_json(&d->sums), "pinned_sums", sums_json(&d->pinned_sums),
+	    "from", (int)d->from);
+}
+
+static json_t *
+series_json(const struct diagnosis *c, const struct diagnosis_series *s)
+{
+	struct series_kind sort = series_kind(s->sort);
+	json_t *nodes = json_array();
+
+	for (size_t i = 0; i < s->drift_count; i++)
+		if (s->drifts[i].n > 0)
+			json_array_append_new(nodes,
+			    row_json(&s->drifts[i],
+				roster_by_id(c->roster, i)->name,
+				sort.is_rate));
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:o}",
+	    "probe", s->sort < CANARY_MAX ? "canary" : "mesh", "test",
+	    sort.name, "phase", names_phases[PHASE_WILD], "class", s->class,
+	    "partners", names_partners[s->partners], "unit", sort.unit, "n",
+	    (json_int_t)s->level_n, "p50", exp(s->level), "nodes", nodes);
+}
+
+json_t *
+diagnosis_recent(const struct diagnosis *c)
+{
+	json_t *records = json_array();
+
+	for (size_t i = 0; i < c->series_count; i++)
+		if (c->series[i].level_n > 0)
+			json_array_append_new(records,
+			    series_json(c, &c->series[i]));
+	return json_pack("{s:s, s:o}", "run", "", "records", records);
+}
+
+static void
+row_load(const struct diagnosis *c, struct diagnosis_series *s, const json_t *o)
+{
+	const struct node *n = roster_find(c->roster, member_text(o, "node"));
+	double q = member_number(o,
+	    series_kind(s->sort).is_rate ? "q75" : "q25");
+	double mean = member_number(o, "distance"), sigma;
+	json_int_t rounds = json_integer_value(json_object_get(o, "rounds"));
+	struct drift *d;
+
+	sigma = member_number(o, "sigma");
+	if (n == NULL || !(q > 0) || !isfinite(mean) || !(sigma >= 0) ||
+	    rounds < 1 || rounds > DRIFT_MEMORY)
+		return;
+	d = drift_need(s, (uint32_t)n->id);
+	d->mean = mean;
+	d->var = sigma * sigma;
+	d->now = member_number(o, "now");
+	if (!isfinite(d->now))
+		d->now = mean;
+	d->n = (uint32_t)rounds;
+	d->level = series_kind(s->sort).is_rate ? -log(q) : log(q);
+	sums_read(json_object_get(o, "sums"), &d->sums);
+	sums_read(json_object_get(o, "pinned_sums"), &d->pinned_sums);
+	d->from = (uint8_t)json_integer_value(json_object_get(o, "from"));
+}
+
+static void
+recent_load(struct diagnosis *c, const json_t *body)
+{
+	const json_t *r, *o;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(body, "records"), i, r) {
+		int sort = series_kind_find(member_text(r, "test"));
+		double p50 = member_number(r, "p50");
+		struct diagnosis_series *s = sort < 0
+		    ? NULL
+		    : diagnosis_series_of(c, member_text(r, "class"), sort,
+			  diagnosis_partners(r));
+
+		if (s == NULL || !(p50 > 0))
+			continue;
+		s->level = log(p50);
+		s->level_n = (uint32_t)json_integer_value(
+		    json_object_get(r, "n"));
+		json_array_foreach (json_object_get(r, "nodes"), k, o)
+			row_load(c, s, o);
+	}
+}
+
+void
+diagnosis_load_baselines(struct diagnosis *c, const json_t *rows)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row) {
+		const json_t *body = json_object_get(row, "body");
+		const char *name = member_text(row, "name");
+
+		if (strcmp(name, DIAGNOSIS_RECENT) == 0)
+			recent_load(c, body);
+		else
+			diagnosis_pin(c, name, body);
+	}
+}
+
+void
+diagnosis_keep(struct diagnosis *c)
+{
+	json_t *body;
+
+	if (!c->learned)
+		return;
+	body = diagnosis_recent(c);
+	store_put_baseline(c->store, DIAGNOSIS_RECENT, body);
+	json_decref(body);
+	c->learned = 0;
+	c->kept_ns = clk_ns();
+}
+
+void
+series_drift_tick(struct diagnosis *c)
+{
+	if (c->kept_ns == 0 || clk_ns() - c->kept_ns >= KEEP_NS)
+		diagnosis_keep(c);
+}
+
+void
+series_drift_free(struct diagnosis *c)
+{
+	json_decref(c->pinned);
+	score_free(c->score);
+	for (size_t i = 0; i < c->series_count; i++)
+		free(c->series[i].drifts);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exposition.h - writes Prometheus' text format 0.0.4: families, samples,
+ * values.
+ *
+ * A family stands in one piece: exposition_family, then all of its samples.
+ * Nothing here allocates but the text that is appended to.
+ */
+#ifndef DAEMON_EXPORT_EXPOSITION_H
+#define DAEMON_EXPORT_EXPOSITION_H
+
+#include "common/str.h"
+
+struct exposition_label {
+	const char *name; /* NULL ends a list */
+	const char *value;
+};
+
+#define EXPOSITION_LABELS(...)                                                 \
+	((const struct exposition_label[]){ __VA_ARGS__, { NULL, NULL } })
+
+/* type: counter, gauge, histogram or summary. */
+void exposition_family(struct strbuf *to, const char *name, const char *type,
+    const char *help);
+/* labels: NULL for none. */
+void exposition_sample(struct strbuf *to, const char *name,
+    const struct exposition_label *labels, double value);
+/* A family of one sample without labels. */
+void exposition_single(struct strbuf *to, const char *name, const char *type,
+    const char *help, double value);
+/* A label's value between its quotes. */
+void exposition_escape(struct strbuf *to, const char *value);
+/* Whole numbers exactly, others to nine digits or the millisecond. */
+void exposition_value(struct strbuf *to, double value);
+
+#endif

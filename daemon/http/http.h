@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http.h - the collector's HTTP interface: page, metrics, API.
+ *
+ * Shapes of questions, answers and errors: coalmine-output(7).
+ */
+#ifndef DAEMON_HTTP_HTTP_H
+#define DAEMON_HTTP_HTTP_H
+
+#include <openssl/ssl.h>
+#include <stdint.h>
+
+#include "daemon/series/latest.h"
+#include "daemon/store/store.h"
+#include "daemon/view/view.h"
+
+struct event_base;
+struct http;
+
+struct http_options {
+	const char *listen;     /* "host:port", read-only; "": none */
+	int listen_fd;          /* a listening socket instead, or -1; taken */
+	const char *socket;     /* path; "": none */
+	const char *tls_listen; /* "host:port"; "": none */
+	SSL_CTX *tls;           /* for tls_listen; a reference is taken */
+	int connections_max;
+};
+
+/* What is wrong has been logged. Everything given must outlive *ret. */
+int http_open(const struct http_options *o, struct event_base *base,
+    struct view *view, struct store *store, struct latest *latest,
+    struct http **ret);
+void http_close(struct http *h); /* NULL is allowed; before the store's end */
+/* New certificates for connections to come. */
+void http_set_tls(struct http *h, SSL_CTX *tls);
+
+#endif

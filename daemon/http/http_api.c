@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_api.c - what is read: from memory through view.h, from the store
+ * through its reader thread. Lists are arrays, things are objects.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/http/http_route.h"
+#include "schema/names.h"
+
+#define CHECK_LIMIT_NS (600 * CLK_NS_PER_S)
+
+static const struct errno_row {
+	int rc;
+	int status;
+	const char *cause;
+	const char *message;
+} errno_rows[] = {
+	{ -ENOENT, 404, "not-found", "there is no such thing here" },
+	{ -EINVAL, 400, "config", "the question is not right" },
+	{ -EEXIST, 409, "exists", "it is there already" },
+	{ -EALREADY, 409, "state", "it is so already" },
+	{ -EBUSY, 409, "busy", "it is in use" },
+	{ -EACCES, 403, "forbidden", "the collector may not do that" },
+	{ -EPERM, 403, "forbidden", "the collector may not do that" },
+	{ -EAGAIN, 503, "busy", "too much is waiting: try again" },
+	{ -ETIMEDOUT, 503, "timeout", "it took too long: ask for less" },
+	{ -ECANCELED, 503, "cancelled", "the collector is ending" },
+	{ -ENOSPC, 507, "disk-full", "no room to write" },
+};
+
+void
+http_fail_errno(struct http_request *req, int rc, const char *message)
+{
+	for (size_t i = 0; i < ARRAY_LEN(errno_rows); i++) {
+		const struct errno_row *row = &errno_rows[i];
+
+		if (row->rc != rc)
+			continue;
+		http_fail(req, row->status, row->cause,
+		    message != NULL && message[0] != '\0' ? message
+							  : row->message);
+		return;
+	}
+	http_fail(req, 500, "internal",
+	    message != NULL && message[0] != '\0' ? message : strerror(-rc));
+}
+
+static void
+free_text(const void *data, size_t len, void *arg)
+{
+	(void)data;
+	(void)len;
+	free(arg);
+}
+
+void
+http_reply_json(struct http_request *req, int status, json_t *value)
+{
+	char *text = value != NULL
+	    ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY)
+	    : NULL;
+	struct evbuffer *body;
+
+	json_decref(value);
+	if (text == NULL) {
+		http_fail(req, 500, "internal", "the answer is not JSON");
+		return;
+	}
+	body = evbuffer_new();
+	evbuffer_add_reference(body, text, strlen(text), free_text, text);
+	evbuffer_add(body, "\n", 1);
+	http_reply(req, &(struct http_answer){ .status = status }, body);
+}
+
+static void
+store_answer_cb(int status, json_t *result, void *arg)
+{
+	struct http_request *req = arg;
+
+	if (status < 0)
+		http_fail_errno(req, status, NULL);
+	else
+		http_reply_json(req, 200, result);
+}
+
+void
+http_ask(struct http *h, struct http_request *req, enum store_question what,
+    json_t *args)
+{
+	store_ask(h->store, what, args, store_answer_cb, req);
+	json_decref(args);
+}
+
+static int
+add_arg(json_t *args, const char *name, const char *value)
+{
+	int64_t number;
+
+	if (name[0] != '#')
+		return json_object_set_new(args, name, json_string(value));
+	if (str_to_int(value, 0, INT64_MAX, &number) < 0)
+		return -EINVAL;
+	return json_object_set_new(args, name + 1, json_integer(number));
+}
+
+int
+http_args(struct http_request *req, json_t *args, const char *const *names)
+{
+	char why[128];
+
+	for (; *names != NULL; names++) {
+		const char *name = *names + (**names == '#');
+		const char *value = http_param(&req->head, name);
+
+		if (value == NULL || add_arg(args, *names, value) == 0)
+			continue;
+		snprintf(why, sizeof(why), "%s must be %s", name,
+		    **names == '#' ? "a whole number" : "UTF-8");
+		http_fail(req, 400, "config", why);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Questions that the store alone answers. */
+static void
+ask_with(struct http *h, struct http_request *req, enum store_question what,
+    json_t *args, const char *const *names)
+{
+	if (http_args(req, args, names) < 0)
+		json_decref(args);
+	else
+		http_ask(h, req, what, args);
+}
+
+void
+http_get_counters(struct http *h, struct http_request *req, const char *part)
+{
+	http_ask(h, req, STORE_COUNTERS, json_pack("{s:s}", "run", part));
+}
+
+void
+http_get_events(struct http *h, struct http_request *req, const char *part)
+{
+	static const char *const names[] = { "#after_id", "#limit", "kind",
+		NULL };
+
+	(void)part;
+	ask_with(h, req, STORE_EVENTS, json_object(), names);
+}
+
+void
+http_get_impacts(struct http *h, struct http_request *req, const char *part)
+{
+	static const char *const names[] = { "campaign", "test",
+		"#from_unix_ns", "#limit", NULL };
+
+	(void)part;
+	ask_with(h, req, STORE_IMPACTS, json_object(), names);
+}
+
+void
+http_get_check(struct http *h, struct http_request *req, const char *part)
+{
+	(void)part;
+	http_allow(req, CHECK_LIMIT_NS);
+	http_ask(h, req, STORE_CHECK, json_object());
+}
+
+void
+http_get_version(struct http *h, struct http_request *req, const char *part)
+{
+	(void)h;
+	(void)part;
+	http_reply_json(req, 200,
+	    json_pack("{s:s,s:s,s:i}", "name", "coalmine", "version",
+		COALMINE_VERSION, "api", 1));
+}
+
+void
+http_get_campaigns(struct http *h, struct http_request *req, const char *part)
+{
+	(void)part;
+	http_reply_json(req, 200, view_campaigns(h->view));
+}
+
+void
+http_get_campaign(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *campaign = view_campaign(h->view, part);
+
+	if (campaign == NULL)
+		http_fail(req, 404, "not-found",
+		    "there is no campaign of that name");
+	else
+		http_reply_json(req, 200, campaign);
+}
+
+void
+http_get_schedule(struct http *h, struct http_request *req, const char *part)
+{
+	(void)part;
+	http_reply_json(req, 200, view_schedule(h->view));
+}
+
+/* The store's alarm is a diagnosis like any other. */
+void
+http_get_diags(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *diags = view_diags(h->view);
+	struct store_health health;
+
+	(void)part;
+	store_health(h->store, &health);
+	if (health.alarm[0] != '\0')
+		json_array_append_new(diags,
+		    json_pack("{s:s,s:s,s:s}", "severity",
+			health.writable ? "warn" : "bad", "text", health.alarm,
+			"remedy",
+			health.writable
+			    ? "look at the file that was moved aside, then "
+			      "restart "
+			      "the collector to end this alarm"
+			    : "make room on, or repair, the collector's disk; "
+			      "writing goes on by itself"));
+	http_reply_json(req, 200, diags);
+}
+
+struct runs_question {
+	struct http *h;
+	struct http_request *req;
+	json_t *args;
+};
+
+static int
+text_fits(const json_t *run, const char *key, const json_t *args)
+{
+	const char *want = json_string_value(json_object_get(args, key));
+	const char *have = json_string_value(json_object_get(run, key));
+
+	return want == NULL || (have != NULL && strcmp(want, have) == 0);
+}
+
+/* A run in memory is newer than its row: it carries progress. */
+static void
+renew_runs(json_t *list, json_t *live, const json_t *args)
+{
+	json_t *run = NULL, *stored;
+	size_t i, j;
+
+	json_array_foreach (list, i, stored) {
+		const json_t *id = json_object_get(stored, "run");
+
+		json_array_foreach (live, j, run)
+			if (json_equal(json_object_get(run, "run"), id))
+				break;
+		if (j == json_array_size(live))
+			continue;
+		if (text_fits(run, "state", args))
+			json_array_set(list, i, run);
+		else
+			json_array_remove(list, i--);
+		json_array_remove(live, j);
+	}
+}
+
+static int
+is_over(const json_t *run)
+{
+	const char *name = json_string_value(json_object_get(run, "state"));
+	int state = name != NULL ? names_run_state_find(name) : -1;
+
+	return state < 0 || names_run_states[state].final;
+}
+
+/* After renewal, what lives and is not in list began after it was asked. */
+static void
+merge_live(const struct runs_question *q, json_t *list)
+{
+	json_t *live = view_runs(q->h->view), *run;
+	size_t i;
+
+	renew_runs(list, live, q->args);
+	json_array_foreach (live, i, run)
+		if (json_object_get(q->args, "before") == NULL &&
+		    json_object_get(q->args, "node") == NULL && !is_over(run) &&
+		    text_fits(run, "state", q->args) &&
+		    text_fits(run, "campaign", q->args))
+			json_array_insert(list, 0, run);
+	json_decref(live);
+}
+
+/* The whole text of a campaign is for the page of one run. */
+static void
+drop_texts(json_t *list)
+{
+	json_t *run;
+	size_t i;
+
+	json_array_foreach (list, i, run)
+		json_object_del(run, "campaign_text");
+}
+
+static void
+runs_cb(int status, json_t *result, void *arg)
+{
+	struct runs_question *q = arg;
+
+	if (http_gone(q->req)) { /* the interface may be, too */
+		json_decref(result);
+		http_drop(q->req);
+	} else if (status < 0) {
+		http_fail_errno(q->req, status, NULL);
+	} else {
+		merge_live(q, result);
+		drop_texts(result);
+		http_reply_json(q->req, 200, result);
+	}
+	json_decref(q->args);
+	free(q);
+}
+
+void
+http_get_runs(struct http *h, struct http_request *req, const char *part)
+{
+	static const char *const names[] = { "campaign", "state", "node",
+		"#limit", "#before", NULL };
+	struct runs_question *q;
+	json_t *args = json_object();
+
+	(void)part;
+	if (http_args(req, args, names) < 0) {
+		json_decref(args);
+		return;
+	}
+	q = xcalloc(1, sizeof(*q));
+	q->h = h;
+	q->req = req;
+	q->args = args;
+	store_ask(h->store, STORE_RUNS, args, runs_cb, q);
+}
+
+void
+http_get_run(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *run = view_run(h->view, part);
+
+	if (run != NULL)
+		http_reply_json(req, 200, run);
+	else
+		http_ask(h, req, STORE_RUN, json_pack("{s:s}", "run", part));
+}
+
+void
+http_get_metrics(struct http *h, struct http_request *req, const char *part)
+{
+	struct store_health health;
+	struct metrics_in in = { .view = h->view,
+		.latest = h->latest,
+		.health = &health,
+		.http = &h->counts,
+		.http_connections = http_conns_count(h->conns) };
+	struct evbuffer *body = evbuffer_new();
+	struct strbuf page = { 0 };
+
+	(void)part;
+	store_health(h->store, &health);
+	metrics_render(&in, &page);
+	evbuffer_add_reference(body, page.text, page.len_bytes, free_text,
+	    page.text);
+	http_reply(req,
+	    &(struct http_answer){ .status = 200, .type = METRICS_TYPE }, body);
+}
+
+void
+http_get_health(struct http *h, struct http_request *req, const char *part)
+{
+	struct evbuffer *body = evbuffer_new();
+	struct store_health health;
+
+	(void)part;
+	store_health(h->store, &health);
+	evbuffer_add_printf(body, "%s\n",
+	    health.writable ? "ok" : health.alarm);
+	http_reply(req,
+	    &(struct http_answer){ .status = health.writable ? 200 : 503,
+		.type = "text/plain; charset=utf-8" },
+	    body);
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_conn.c - accepting, reading, ending.
+ *
+ * A deadline belongs to a state and is not moved by bytes that trickle in, so
+ * a slow sender holds its place for seconds, not for ever. When all places are
+ * taken, the connection that has been idle the longest gives up its own: ten
+ * thousand open and silent ones do not keep a scrape out.
+ */
+#include "daemon/http/http_conn.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/listener.h>
+#include <netdb.h>
+#include <openssl/err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/http/http_int.h"
+#include "daemon/net/tls.h"
+
+#define FIRST_NS     (10 * CLK_NS_PER_S) /* handshake and first byte */
+#define KEEP_NS      (60 * CLK_NS_PER_S) /* between requests */
+#define READ_NS      (10 * CLK_NS_PER_S) /* a whole request */
+#define BUSY_NS      (15 * CLK_NS_PER_S) /* above the store's own limit */
+#define LINGER_NS    (1 * CLK_NS_PER_S)
+#define STALL_S      20 /* the peer takes no byte for so long */
+#define UNIX_RESERVE 16 /* places for orders when all others are taken */
+#define BACKLOG      1024
+#define PAUSE_US     100000 /* before accepting again without descriptors */
+
+void
+http_request_free(struct http_request *req)
+{
+	if (req == NULL)
+		return;
+	evbuffer_free(req->body);
+	free(req);
+}
+
+void
+http_conn_set_state(struct http_conn *c, enum conn_state state,
+    uint64_t limit_ns)
+{
+	struct timeval tv = { .tv_sec = (time_t)(limit_ns / CLK_NS_PER_S),
+		.tv_usec = (suseconds_t)(limit_ns % CLK_NS_PER_S / 1000) };
+
+	if (c->state == CONN_IDLE && state != CONN_IDLE)
+		TAILQ_REMOVE(&c->all->idle, c, idle_link);
+	if (c->state != CONN_IDLE && state == CONN_IDLE)
+		TAILQ_INSERT_TAIL(&c->all->idle, c, idle_link);
+	c->state = state;
+	evtimer_add(c->timer, &tv);
+}
+
+void
+http_conn_close(struct http_conn *c)
+{
+	struct http_request *req = c->req;
+
+	if (c->state == CONN_IDLE)
+		TAILQ_REMOVE(&c->all->idle, c, idle_link);
+	TAILQ_REMOVE(&c->all->conns, c, link);
+	c->all->count--;
+	event_free(c->timer);
+	bufferevent_free(c->bev); /* closes its descriptor */
+	if (req != NULL && (c->state == CONN_BUSY || c->state == CONN_STREAM)) {
+		req->conn = NULL; /* its holder ends it */
+		if (c->want_more)
+			c->more(req, c->more_arg);
+	} else {
+		http_request_free(req);
+	}
+	free(c);
+}
+
+static struct http_request *
+request_new(struct http_conn *c)
+{
+	struct http_request *req = xcalloc(1, sizeof(*req));
+
+	req->body = evbuffer_new();
+	req->right = c->right;
+	req->name = "none";
+	req->conn = c;
+	memcpy(req->who, c->who, sizeof(req->who));
+	return req;
+}
+
+/* The head of the next request: 1 when it is complete; 0 when more must come;
+ * -1 when it was refused. */
+static int
+read_head(struct http_conn *c, struct evbuffer *in)
+{
+	size_t len = evbuffer_get_length(in);
+	int status = 0;
+	const char *why = NULL;
+
+	if (len > HTTP_HEAD_MAX)
+		len = HTTP_HEAD_MAX;
+	c->head_bytes = http_parse_head((const char *)evbuffer_pullup(in,
+					    (ev_ssize_t)len),
+	    len, &c->req->head, &status, &why);
+	if (c->head_bytes < 0) {
+		http_conn_fail(c, status, "config", why);
+		return -1;
+	}
+	if (c->head_bytes == 0)
+		return 0;
+	evbuffer_drain(in, (size_t)c->head_bytes);
+	c->keep_alive = c->req->head.keep_alive;
+	c->head_only = c->req->head.method == HTTP_HEAD;
+	if (c->req->head.expects_continue && c->req->head.body_bytes > 0)
+		evbuffer_add_printf(bufferevent_get_output(c->bev),
+		    "HTTP/1.1 100 Continue\r\n\r\n");
+	return 1;
+}
+
+static void
+conn_read(struct http_conn *c)
+{
+	struct evbuffer *in = bufferevent_get_input(c->bev);
+	int rc;
+
+	if (c->state == CONN_LINGER)
+		evbuffer_drain(in, evbuffer_get_length(in));
+	if (c->state == CONN_IDLE && evbuffer_get_length(in) > 0) {
+		c->req = request_new(c);
+		c->head_bytes = 0;
+		http_conn_set_state(c, CONN_READ, READ_NS);
+	}
+	if (c->state != CONN_READ)
+		return;
+	if (c->head_bytes == 0) {
+		rc = read_head(c, in);
+		if (rc <= 0)
+			return;
+	}
+	if (evbuffer_get_length(in) < c->req->head.body_bytes)
+		return;
+	evbuffer_remove_buffer(in, c->req->body, c->req->head.body_bytes);
+	http_conn_set_state(c, CONN_BUSY, BUSY_NS);
+	c->all->request(c->req, c->all->arg); /* may free c */
+}
+
+static void
+read_cb(struct bufferevent *bev, void *arg)
+{
+	(void)bev;
+	conn_read(arg);
+}
+
+/* Output is out, or short enough for the next piece of a stream. */
+static void
+write_cb(struct bufferevent *bev, void *arg)
+{
+	struct http_conn *c = arg;
+
+	if (c->state == CONN_STREAM && c->want_more) {
+		c->want_more = 0;
+		http_conn_set_state(c, CONN_STREAM, BUSY_NS);
+		c->more(c->req, c->more_arg);
+		return;
+	}
+	if (c->state != CONN_WRITE ||
+	    evbuffer_get_length(bufferevent_get_output(bev)) > 0)
+		return;
+	c->served++;
+	if (c->keep_alive) {
+		http_conn_set_state(c, CONN_IDLE, KEEP_NS);
+		conn_read(c); /* the next one may be here already */
+		return;
+	}
+	/* Closing with unread input would reset the answer away. */
+	if (c->door == HTTP_DOOR_TLS)
+		SSL_shutdown(bufferevent_openssl_get_ssl(bev));
+	shutdown(bufferevent_getfd(bev), SHUT_WR);
+	http_conn_set_state(c, CONN_LINGER, LINGER_NS);
+	conn_read(c);
+}
+
+void
+http_conn_flush(struct http_conn *c)
+{
+	http_conn_set_state(c, CONN_WRITE, 120 * CLK_NS_PER_S);
+	if (evbuffer_get_length(bufferevent_get_output(c->bev)) == 0)
+		bufferevent_trigger(c->bev, EV_WRITE,
+		    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+static void
+tls_ready(struct http_conn *c)
+{
+	struct tls_peer peer;
+	char why[256];
+
+	if (tls_peer_get(bufferevent_openssl_get_ssl(c->bev), &peer, why,
+		sizeof(why)) < 0) {
+		log_info("http: tls peer refused: %s", why);
+		return;
+	}
+	snprintf(c->who, sizeof(c->who), "%.128s", peer.name);
+	if (peer.role == ROLE_OPERATOR)
+		c->right = HTTP_MAY_ORDER;
+	else if (peer.role == ROLE_READER)
+		c->right = HTTP_MAY_READ;
+}
+
+static void
+event_cb(struct bufferevent *bev, short what, void *arg)
+{
+	struct http_conn *c = arg;
+
+	(void)bev;
+	if (what & BEV_EVENT_CONNECTED) {
+		tls_ready(c);
+		return;
+	}
+	/* A peer that has only closed its sending side still reads. */
+	if ((what & BEV_EVENT_EOF) && !(what & BEV_EVENT_ERROR) &&
+	    (c->state == CONN_BUSY || c->state == CONN_STREAM ||
+		c->state == CONN_WRITE)) {
+		c->keep_alive = 0;
+		return;
+	}
+	http_conn_close(c);
+}
+
+static void
+timer_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conn *c = arg;
+	struct http_request *req = c->req;
+
+	(void)fd;
+	(void)what;
+	if (c->state == CONN_BUSY) {
+		req->conn = NULL; /* its holder ends it, whenever */
+		c->req = NULL;
+		c->keep_alive = 0;
+		http_conn_fail(c, 503, "timeout",
+		    "there was no answer in time: try again");
+	} else if (c->state == CONN_READ) {
+		http_conn_fail(c, 408, "timeout",
+		    "the request did not arrive in time");
+	} else {
+		http_conn_close(c);
+	}
+}
+
+static void
+set_unix_peer(struct http_conn *c, int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return;
+	snprintf(c->who, sizeof(c->who), "uid %u", (unsigned)peer.uid);
+	if (peer.uid == 0 || peer.uid == geteuid())
+		c->right = HTTP_MAY_ORDER;
+}
+
+static struct bufferevent *
+bev_new(struct http_conns *cs, enum http_door door, int fd)
+{
+	SSL *ssl;
+
+	if (door != HTTP_DOOR_TLS)
+		return bufferevent_socket_new(cs->base, fd,
+		    BEV_OPT_CLOSE_ON_FREE);
+	ssl = cs->tls != NULL ? SSL_new(cs->tls) : NULL;
+	if (ssl == NULL)
+		return NULL;
+	return bufferevent_openssl_socket_new(cs->base, fd, ssl,
+	    BUFFEREVENT_SSL_ACCEPTING,
+	    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+}
+
+static void
+conn_start(struct http_conn *c)
+{
+	struct timeval stall = { .tv_sec = STALL_S };
+
+	c->timer = evtimer_new(c->all->base, timer_cb, c);
+	bufferevent_setcb(c->bev, read_cb, write_cb, event_cb, c);
+	bufferevent_setwatermark(c->bev, EV_READ, 0,
+	    HTTP_HEAD_MAX + HTTP_BODY_MAX);
+	bufferevent_set_timeouts(c->bev, NULL, &stall);
+	c->state = CONN_IDLE;
+	TAILQ_INSERT_TAIL(&c->all->conns, c, link);
+	TAILQ_INSERT_TAIL(&c->all->idle, c, idle_link);
+	c->all->count++;
+	http_conn_set_state(c, CONN_IDLE, FIRST_NS);
+	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+}
+
+/* No place for this one: say so where that needs no handshake. */
+static void
+turn_away(enum http_door door, int fd)
+{
+	static const char body[] =
+	    "{\"error\":{\"cause\":\"busy\","
+	    "\"message\":\"too many connections: try again later\"}}\n";
+	char text[512];
+	int len = snprintf(text, sizeof(text),
+	    "HTTP/1.1 503 Service Unavailable\r\n"
+	    "Content-Type: application/json\r\n"
+	    "Content-Length: %zu\r\nRetry-After: 5\r\n"
+	    "Connection: close\r\n\r\n%s",
+	    sizeof(body) - 1, body);
+
+	if (door != HTTP_DOOR_TLS)
+		(void)!send(fd, text, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+}
+
+static int
+make_room(struct http_conns *cs, enum http_door door)
+{
+	int max = cs->max + (door == HTTP_DOOR_UNIX ? UNIX_RESERVE : 0);
+
+	if (cs->count >= max && !TAILQ_EMPTY(&cs->idle))
+		http_conn_close(TAILQ_FIRST(&cs->idle));
+	return cs->count < max;
+}
+
+static void
+accept_cb(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *from,
+    int from_bytes, void *arg)
+{
+	struct http_listener *l = arg;
+	struct http_conn *c;
+	struct bufferevent *bev;
+
+	(void)lev;
+	if (!make_room(l->all, l->door)) {
+		turn_away(l->door, fd);
+		return;
+	}
+	bev = bev_new(l->all, l->door, fd);
+	if (bev == NULL) {
+		close(fd);
+		return;
+	}
+	c = xcalloc(1, sizeof(*c));
+	c->all = l->all;
+	c->bev = bev;
+	c->door = l->door;
+	c->right = l->door == HTTP_DOOR_TLS ? HTTP_MAY_NOTHING : HTTP_MAY_READ;
+	if (l->door == HTTP_DOOR_UNIX)
+		set_unix_peer(c, fd);
+	else if (getnameinfo(from, (socklen_t)from_bytes, c->who,
+		     sizeof(c->who), NULL, 0, NI_NUMERICHOST) != 0)
+		snprintf(c->who, sizeof(c->who), "unknown");
+	conn_start(c);
+}
+
+static void
+again_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_listener *l = arg;
+
+	(void)fd;
+	(void)what;
+	evconnlistener_enable(l->lev);
+}
+
+/* Out of descriptors: accept would fail again at once, and for ever. */
+static void
+error_cb(struct evconnlistener *lev, void *arg)
+{
+	struct http_listener *l = arg;
+	struct timeval pause = { .tv_usec = PAUSE_US };
+
+	log_debug("http: accept: %s", strerror(errno));
+	if (!TAILQ_EMPTY(&l->all->idle))
+		http_conn_close(TAILQ_FIRST(&l->all->idle));
+	evconnlistener_disable(lev);
+	evtimer_add(l->again, &pause);
+}
+
+int
+http_conns_listen(struct http_conns *cs, enum http_door door, int fd)
+{
+	struct http_listener *l = xcalloc(1, sizeof(*l));
+
+	l->all = cs;
+	l->door = door;
+	evutil_make_socket_nonblocking(fd);
+	l->lev = evconnlistener_new(cs->base, accept_cb, l,
+	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG, fd);
+	if (l->lev == NULL) {
+		free(l);
+		close(fd);
+		return -EIO;
+	}
+	l->again = evtimer_new(cs->base, again_cb, l);
+	evconnlistener_set_error_cb(l->lev, error_cb);
+	TAILQ_INSERT_TAIL(&cs->listeners, l, link);
+	return 0;
+}
+
+struct http_conns *
+http_conns_new(struct event_base *base, int max, http_request_cb *request,
+    http_answered_cb *answered, void *arg)
+{
+	struct http_conns *cs = xcalloc(1, sizeof(*cs));
+
+	cs->base = base;
+	cs->max = max;
+	cs->request = request;
+	cs->answered = answered;
+	cs->arg = arg;
+	TAILQ_INIT(&cs->conns);
+	TAILQ_INIT(&cs->idle);
+	TAILQ_INIT(&cs->listeners);
+	return cs;
+}
+
+void
+http_conns_free(struct http_conns *cs)
+{
+	struct http_listener *l;
+	struct http_conn *c;
+
+	if (cs == NULL)
+		return;
+	while ((l = TAILQ_FIRST(&cs->listeners)) != NULL) {
+		TAILQ_REMOVE(&cs->listeners, l, link);
+		event_free(l->again);
+		evconnlistener_free(l->lev);
+		free(l);
+	}
+	while ((c = TAILQ_FIRST(&cs->conns)) != NULL)
+		http_conn_close(c);
+	SSL_CTX_free(cs->tls);
+	free(cs);
+}
+
+void
+http_conns_set_tls(struct http_conns *cs, SSL_CTX *ctx)
+{
+	if (ctx != NULL)
+		SSL_CTX_up_ref(ctx);
+	SSL_CTX_free(cs->tls);
+	cs->tls = ctx;
+}
+
+int
+http_conns_count(const struct http_conns *cs)
+{
+	return cs->count;
+}

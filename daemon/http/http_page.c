@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_page.c - the first page's files, part of the program and gzipped when
+ * it was built.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "common/str.h"
+#include "daemon/embed.h"
+#include "daemon/http/http_route.h"
+
+#define GZIP_BITS (15 + 16)
+#define ASSET_MAX (1024 * 1024) /* bytes, unpacked: they are our own */
+
+static const struct type_row {
+	const char *end;
+	const char *type;
+} type_rows[] = {
+	{ ".html", "text/html; charset=utf-8" },
+	{ ".js", "text/javascript; charset=utf-8" },
+	{ ".css", "text/css; charset=utf-8" },
+	{ ".txt", "text/plain; charset=utf-8" },
+	{ ".svg", "image/svg+xml" },
+};
+
+static const char *
+type_of(const char *name)
+{
+	const char *end = strrchr(name, '.');
+
+	for (size_t i = 0; end != NULL && i < ARRAY_LEN(type_rows); i++)
+		if (strcmp(end, type_rows[i].end) == 0)
+			return type_rows[i].type;
+	return "application/octet-stream";
+}
+
+/* For the few clients that do not take gzip. */
+static struct evbuffer *
+unpack(const struct embed *file)
+{
+	z_stream z = { .next_in = (Bytef *)(uintptr_t)file->bytes,
+		.avail_in = (uInt)file->size_bytes };
+	struct evbuffer *body = evbuffer_new();
+	unsigned char piece[16384];
+	int rc = inflateInit2(&z, GZIP_BITS);
+
+	while (rc == Z_OK && z.total_out < ASSET_MAX) {
+		z.next_out = piece;
+		z.avail_out = sizeof(piece);
+		rc = inflate(&z, Z_NO_FLUSH);
+		evbuffer_add(body, piece, sizeof(piece) - z.avail_out);
+	}
+	inflateEnd(&z);
+	return body;
+}
+
+static void
+reply_file(struct http_request *req, const struct embed *file)
+{
+	struct http_answer a = { .status = 200,
+		.type = type_of(file->name),
+		.gzipped = req->head.accepts_gzip };
+	struct evbuffer *body;
+	char etag[32], headers[128];
+
+	snprintf(etag, sizeof(etag), "\"%08lx\"",
+	    crc32(0, file->bytes, (uInt)file->size_bytes));
+	snprintf(headers, sizeof(headers),
+	    "Cache-Control: no-cache\r\nETag: %s\r\n", etag);
+	a.headers = headers;
+	if (strcmp(req->head.etag, etag) == 0) {
+		a.status = 304;
+		a.gzipped = 0;
+		http_reply(req, &a, NULL);
+		return;
+	}
+	if (a.gzipped) {
+		body = evbuffer_new();
+		evbuffer_add_reference(body, file->bytes, file->size_bytes,
+		    NULL, NULL);
+	} else {
+		body = unpack(file);
+	}
+	http_reply(req, &a, body);
+}
+
+void
+http_get_asset(struct http *h, struct http_request *req, const char *part)
+{
+	(void)h;
+	for (const struct embed *f = embed_page; f->name != NULL; f++)
+		if (strcmp(f->name, part) == 0) {
+			reply_file(req, f);
+			return;
+		}
+	http_fail(req, 404, "not-found", "there is nothing at this address");
+}
+
+void
+http_get_page(struct http *h, struct http_request *req, const char *part)
+{
+	(void)part;
+	http_get_asset(h, req, "index.html");
+}

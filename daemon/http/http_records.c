@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_records.c - all records of a run as one array, page after page: a run
+ * may have more of them than memory, and a slow reader must not make them
+ * wait in ours. The next page is asked for when the last one is on its way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+#include "daemon/http/http_route.h"
+
+struct walk {
+	struct http *h;
+	struct http_request *req;
+	json_t *args;
+	int begun; /* the stream is */
+	int more;  /* the store has another page */
+	int pages;
+	int64_t left; /* records that may still be sent */
+};
+
+static void page_cb(int status, json_t *result, void *arg);
+
+static void
+walk_free(struct walk *w)
+{
+	json_decref(w->args);
+	free(w);
+}
+
+static void
+ask_page(struct walk *w)
+{
+	json_object_set_new(w->args, "limit", json_integer(w->left));
+	store_ask(w->h->store, STORE_RECORDS, w->args, page_cb, w);
+}
+
+static void
+free_page(const void *data, size_t len, void *arg)
+{
+	(void)data;
+	(void)len;
+	json_decref(arg);
+}
+
+/* The page's text between brackets or commas; takes result. */
+static struct evbuffer *
+page_body(struct walk *w, json_t *result)
+{
+	const json_t *text = json_object_get(result, "text");
+	size_t len = json_string_length(text);
+	struct evbuffer *body = evbuffer_new();
+
+	evbuffer_add(body, w->pages == 0 ? "[" : ",", len > 0 || w->pages == 0);
+	if (len > 0)
+		evbuffer_add_reference(body, json_string_value(text), len,
+		    free_page, result);
+	else
+		json_decref(result);
+	if (!w->more)
+		evbuffer_add(body, "]\n", 2);
+	w->pages++;
+	return body;
+}
+
+static void
+take_page(struct walk *w, const json_t *result)
+{
+	w->left -= json_integer_value(json_object_get(result, "count"));
+	w->more = w->left > 0 && json_is_true(json_object_get(result, "more"));
+	json_object_set(w->args, "after_seq",
+	    json_object_get(result, "last_seq"));
+}
+
+static void
+more_cb(struct http_request *req, void *arg)
+{
+	struct walk *w = arg;
+
+	if (!http_gone(req) && w->more) {
+		ask_page(w);
+		return;
+	}
+	http_stream_end(req);
+	walk_free(w);
+}
+
+/* The first page decides: an error and a short answer are ordinary ones. */
+static void
+first_page(struct walk *w, int status, json_t *result)
+{
+	struct http_answer ok = { .status = 200 };
+	struct evbuffer *body;
+
+	if (status < 0) {
+		http_fail_errno(w->req, status, NULL);
+		walk_free(w);
+		return;
+	}
+	take_page(w, result);
+	body = page_body(w, result);
+	if (!w->more || http_gone(w->req)) {
+		http_reply(w->req, &ok, body);
+		walk_free(w);
+		return;
+	}
+	w->begun = 1;
+	http_stream_begin(w->req, &ok, more_cb, w);
+	http_stream_add(w->req, body);
+	evbuffer_free(body);
+}
+
+static void
+page_cb(int status, json_t *result, void *arg)
+{
+	struct walk *w = arg;
+	struct evbuffer *body;
+
+	if (!w->begun) {
+		first_page(w, status, result);
+		return;
+	}
+	if (status < 0 || http_gone(w->req)) {
+		/* Cut off in the middle: the peer sees that it is not all. */
+		json_decref(result);
+		http_drop(w->req);
+		walk_free(w);
+		return;
+	}
+	take_page(w, result);
+	body = page_body(w, result);
+	http_stream_add(w->req, body);
+	evbuffer_free(body);
+}
+
+void
+http_get_records(struct http *h, struct http_request *req, const char *part)
+{
+	static const char *const names[] = { "#after_seq", "#limit", "probe",
+		NULL };
+	json_t *args = json_pack("{s:s,s:b}", "run", part, "text", 1);
+	struct walk *w;
+
+	if (args == NULL) {
+		http_fail(req, 400, "config", "the run's name is not UTF-8");
+		return;
+	}
+	if (http_args(req, args, names) < 0) {
+		json_decref(args);
+		return;
+	}
+	w = xcalloc(1, sizeof(*w));
+	w->h = h;
+	w->req = req;
+	w->args = args;
+	w->left = INT64_MAX;
+	if (json_object_get(args, "limit") != NULL)
+		w->left = json_integer_value(json_object_get(args, "limit"));
+	ask_page(w);
+}

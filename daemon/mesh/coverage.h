@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * coverage.h - what of the network was exercised in the last 24 hours: pairs
+ * of nodes, pairs of leaves, links of nodes and of leaves.
+ *
+ * A byte each, the hour of its newest measurement: 48 MiB for all pairs of
+ * 10,000 nodes. Nodes and leaves are numbers from 0, given in the order of
+ * first sight. Pure: hours come in (of the wall clock, since the epoch) and
+ * must not fall. Measured pairs only: one without any answer or loss that is
+ * known was not exercised.
+ */
+#ifndef DAEMON_MESH_COVERAGE_H
+#define DAEMON_MESH_COVERAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define COVERAGE_HOURS 24
+
+struct coverage;
+
+struct coverage *coverage_new(void);
+void coverage_free(struct coverage *c); /* NULL is allowed */
+
+/* Datagrams or messages went between nodes a and b of leaves la and lb. */
+void coverage_pair(struct coverage *c, uint64_t hour, size_t a, size_t la,
+    size_t b, size_t lb);
+/* A run used the node, with nodes of other leaves (far) or only its own. */
+void coverage_node(struct coverage *c, uint64_t hour, size_t node, size_t leaf,
+    int far);
+
+/* 1 when exercised in the last 24 hours. */
+int coverage_has_pair(const struct coverage *c, uint64_t hour, size_t a,
+    size_t b);
+int coverage_has_leaves(const struct coverage *c, uint64_t hour, size_t la,
+    size_t lb);
+int coverage_has_link(const struct coverage *c, uint64_t hour, size_t node);
+int coverage_has_uplink(const struct coverage *c, uint64_t hour, size_t leaf);
+
+struct coverage_counts {
+	uint64_t pairs, leaves, links, uplinks;
+};
+/* How many were. */
+void coverage_count(struct coverage *c, uint64_t hour,
+    struct coverage_counts *ret);
+
+#endif

@@ -1,0 +1,667 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/mesh/mesh.h"
+
+#include <errno.h>
+#include <math.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/rng.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/mesh/coverage.h"
+#include "daemon/mesh/mesh_gather.h"
+#include "daemon/mesh/mesh_ring.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/run/run.h"
+#include "daemon/store/store.h"
+
+/* Orders of one tick: 10,000 leave in some seconds. */
+#define SLICE 500
+/* Reports come at once after orders; who is silent now is missing. */
+#define GATHER_NS (10 * CLK_NS_PER_S)
+/* An epoch that nobody has finished; a restarted collector gets older ones. */
+#define GATHERS_MAX 3
+#define SEED_MAX    9007199254740991ULL /* exact as a JSON number */
+
+struct mesh_node {
+	uint8_t key[MESH_KEY_BYTES]; /* of this session */
+	uint64_t serial;             /* of the session it was given to */
+	int ready;                   /* it has said that it answers */
+	uint64_t order_epoch;        /* of its newest order */
+	struct in6_addr addr;
+	char addr_text[INET6_ADDRSTRLEN];
+	char *trouble; /* why it takes no part */
+};
+
+struct gathering {
+	struct mesh_gather *g; /* NULL: free */
+	uint64_t until_ns;
+	size_t expected; /* reports; 0: unknown */
+};
+
+struct mesh {
+	struct roster *roster;
+	struct store *store;
+	struct mesh_options o;
+	const struct mesh_ops *ops;
+	void *ctx;
+	struct in6_addr net;
+	unsigned net_bits; /* 0: none */
+	struct coverage *coverage;
+	json_t *leaf_ids;        /* name: number */
+	struct mesh_node *nodes; /* by id */
+	size_t node_cap;
+	/* the epoch */
+	uint64_t epoch, seed, order_seed;
+	struct mesh_site *sites;
+	struct mesh_aims *aims[MESH_CLASS_MAX];
+	size_t site_count, cursor; /* orders are out up to cursor */
+	struct gathering gathering[GATHERS_MAX];
+	uint64_t flushed_epoch; /* older reports are too late */
+	/* the run that records belong to, a new one each day */
+	char run[64];
+	uint64_t run_day, seq;
+	struct mesh_sum sums[MESH_CLASS_MAX];
+};
+
+/* "10.1.0.0/16"; the bits count in the mapped form. */
+static int
+net_read(struct mesh *m, const char *text, char *why, size_t why_bytes)
+{
+	char addr[64];
+	const char *slash = strchr(text, '/');
+	int64_t bits;
+	int v4 = strchr(text, ':') == NULL;
+
+	if (text[0] == '\0')
+		return 0;
+	if (slash == NULL || (size_t)(slash - text) >= sizeof(addr) ||
+	    str_to_int(slash + 1, 1, v4 ? 32 : 128, &bits) < 0)
+		goto bad;
+	snprintf(addr, sizeof(addr), "%.*s", (int)(slash - text), text);
+	if (mesh_addr_parse(addr, &m->net) < 0)
+		goto bad;
+	m->net_bits = (unsigned)bits + (v4 ? 96 : 0);
+	return 0;
+bad:
+	snprintf(why, why_bytes,
+	    "mesh.net = %.80s: expected a network as 10.1.0.0/16", text);
+	return -EINVAL;
+}
+
+static int
+is_in_net(const struct mesh *m, const struct in6_addr *a)
+{
+	for (unsigned i = 0; i < m->net_bits; i++)
+		if ((a->s6_addr[i / 8] ^ m->net.s6_addr[i / 8]) &
+		    (0x80 >> i % 8))
+			return 0;
+	return 1;
+}
+
+int
+mesh_net_check(const char *text, char *why, size_t why_bytes)
+{
+	struct mesh *m = xcalloc(1, sizeof(*m)); /* too large for a stack */
+	int rc = net_read(m, text, why, why_bytes);
+
+	free(m);
+	return rc;
+}
+
+int
+mesh_new(struct roster *roster, struct store *store,
+    const struct mesh_options *o, const struct mesh_ops *ops, void *ctx,
+    struct mesh **ret, char *why, size_t why_bytes)
+{
+	struct mesh *m = xcalloc(1, sizeof(*m));
+
+	m->roster = roster;
+	m->store = store;
+	m->o = *o;
+	m->ops = ops;
+	m->ctx = ctx;
+	m->coverage = coverage_new();
+	m->leaf_ids = json_object();
+	m->order_seed = rng_entropy();
+	for (int c = 0; c < MESH_CLASS_MAX; c++)
+		hist_clear(&m->sums[c].rtt_s);
+	if (net_read(m, o->net, why, why_bytes) < 0) {
+		mesh_free(m);
+		return -EINVAL;
+	}
+	*ret = m;
+	return 0;
+}
+
+static void
+epoch_clear(struct mesh *m)
+{
+	for (int c = 0; c < MESH_CLASS_MAX; c++) {
+		free(m->aims[c]);
+		m->aims[c] = NULL;
+	}
+	free(m->sites);
+	m->sites = NULL;
+	m->site_count = m->cursor = 0;
+}
+
+void
+mesh_free(struct mesh *m)
+{
+	if (m == NULL)
+		return;
+	epoch_clear(m);
+	for (int i = 0; i < GATHERS_MAX; i++)
+		mesh_gather_free(m->gathering[i].g);
+	for (size_t i = 0; i < m->node_cap; i++)
+		free(m->nodes[i].trouble);
+	if (m->nodes != NULL)
+		explicit_bzero(m->nodes, m->node_cap * sizeof(m->nodes[0]));
+	free(m->nodes);
+	json_decref(m->leaf_ids);
+	coverage_free(m->coverage);
+	free(m);
+}
+
+static struct mesh_node *
+node_of(struct mesh *m, const struct node *n)
+{
+	if (n->id >= m->node_cap) {
+		size_t cap = n->id + n->id / 2 + 64;
+
+		m->nodes = xreallocarray(m->nodes, cap, sizeof(m->nodes[0]));
+		memset(m->nodes + m->node_cap, 0,
+		    (cap - m->node_cap) * sizeof(m->nodes[0]));
+		m->node_cap = cap;
+	}
+	return &m->nodes[n->id];
+}
+
+static void
+trouble_set(struct mesh *m, struct node *n, const char *text)
+{
+	struct mesh_node *mn = node_of(m, n);
+
+	if (text != NULL &&
+	    (mn->trouble == NULL || strcmp(mn->trouble, text) != 0))
+		log_warnx("node %s: takes no part in the mesh: %s", n->name,
+		    text);
+	free(mn->trouble);
+	mn->trouble = text == NULL ? NULL : xstrdup(text);
+}
+
+size_t
+mesh_leaf_id(struct mesh *m, const char *leaf)
+{
+	const json_t *id = json_object_get(m->leaf_ids, leaf);
+	size_t next = json_object_size(m->leaf_ids);
+
+	if (id != NULL)
+		return (size_t)json_integer_value(id);
+	json_object_set_new(m->leaf_ids, leaf, json_integer((json_int_t)next));
+	return next;
+}
+
+static int
+addr_try(const struct mesh *m, struct mesh_node *mn, const char *text)
+{
+	struct in6_addr addr;
+
+	if (text == NULL || strlen(text) >= sizeof(mn->addr_text) ||
+	    mesh_addr_parse(text, &addr) < 0 || !is_in_net(m, &addr))
+		return 0;
+	mn->addr = addr;
+	snprintf(mn->addr_text, sizeof(mn->addr_text), "%s", text);
+	return 1;
+}
+
+/* Where others reach the node: its session's address, or the first of its
+ * interfaces in the net. */
+static int
+addr_find(const struct mesh *m, const struct node *n, struct mesh_node *mn)
+{
+	json_t *nic, *addr;
+	size_t i, j;
+
+	if (addr_try(m, mn, n->addr))
+		return 1;
+	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
+		json_array_foreach (json_object_get(nic, "addrs"), j, addr)
+			if (m->net_bits > 0 &&
+			    addr_try(m, mn, json_string_value(addr)))
+				return 1;
+	return 0;
+}
+
+static void
+token_make(const struct mesh_node *asked, const struct in6_addr *asker,
+    char ret[MESH_HEX_BYTES])
+{
+	uint8_t input[MESH_TOKEN_INPUT], token[EVP_MAX_MD_SIZE];
+	unsigned len = 0;
+
+	mesh_token_input(asker, input);
+	HMAC(EVP_sha256(), asked->key, MESH_KEY_BYTES, input, sizeof(input),
+	    token, &len);
+	mesh_hex_put(token, ret);
+	explicit_bzero(token, sizeof(token));
+}
+
+static void
+targets_add(struct mesh *m, json_t *list, size_t site, enum mesh_class class)
+{
+	const struct mesh_aims *a = &m->aims[class][site];
+	const struct mesh_node *own = &m->nodes[m->sites[site].id];
+	char token[MESH_HEX_BYTES];
+
+	for (size_t i = 0; i < a->count; i++) {
+		size_t id = m->sites[a->site[i]].id;
+
+		token_make(&m->nodes[id], &own->addr, token);
+		json_array_append_new(list,
+		    json_pack("{s:s, s:s, s:s, s:i, s:s}", "node",
+			roster_by_id(m->roster, id)->name, "class",
+			mesh_classes[class], "addr", m->nodes[id].addr_text,
+			"port", (int)m->o.port, "token", token));
+	}
+	explicit_bzero(token, sizeof(token));
+}
+
+/* targets is taken; NULL: answer only. */
+static void
+order_send(struct mesh *m, struct node *n, json_t *targets)
+{
+	struct mesh_node *mn = node_of(m, n);
+	const struct mesh_options *o = &m->o;
+	char key[MESH_HEX_BYTES];
+	json_t *msg;
+
+	mesh_hex_put(mn->key, key);
+	msg = json_pack("{s:b, s:I, s:I, s:s, s:i, s:s, s:I, s:I, s:i, s:f, "
+			"s:f, s:o}",
+	    "on", 1, "epoch", (json_int_t)m->epoch, "seed",
+	    (json_int_t)((m->seed + n->id) & SEED_MAX), "addr", mn->addr_text,
+	    "port", (int)o->port, "key", key, "round_ms",
+	    (json_int_t)(o->round_ns / CLK_NS_PER_MS), "timeout_ms",
+	    (json_int_t)(o->timeout_ns / CLK_NS_PER_MS), "burst", o->burst,
+	    "rate", o->rate, "target_rate", o->target_rate, "targets",
+	    targets != NULL ? targets : json_array());
+	explicit_bzero(key, sizeof(key));
+	if (m->ops->send(m->ctx, n, WIRE_MESH, msg) == 0)
+		mn->order_epoch = m->epoch;
+}
+
+static uint64_t
+epoch_now(const struct mesh *m)
+{
+	return clk_unix_ns() / m->o.interval_ns;
+}
+
+void
+mesh_greeted(struct mesh *m, struct node *n)
+{
+	struct mesh_node *mn = node_of(m, n);
+
+	mn->ready = 0;
+	mn->serial = n->serial;
+	if (!m->o.enabled) {
+		(void)m->ops->send(m->ctx, n, WIRE_MESH,
+		    json_pack("{s:b}", "on", 0));
+		return;
+	}
+	if (!addr_find(m, n, mn)) {
+		trouble_set(m, n, "no address in mesh.net");
+		return;
+	}
+	if (RAND_bytes(mn->key, sizeof(mn->key)) != 1) {
+		trouble_set(m, n, "no random numbers for its key");
+		return;
+	}
+	if (m->epoch == 0)
+		m->epoch = epoch_now(m);
+	order_send(m, n, NULL);
+}
+
+static int
+is_site(struct mesh *m, const struct node *n)
+{
+	const struct mesh_node *mn = node_of(m, n);
+
+	return mn->ready && mn->serial == n->serial && roster_is_up(n);
+}
+
+static int
+is_covered(void *arg, size_t a, size_t b)
+{
+	struct mesh *m = arg;
+
+	return coverage_has_pair(m->coverage,
+	    clk_unix_ns() / (3600 * CLK_NS_PER_S), a, b);
+}
+
+static void
+sites_find(struct mesh *m)
+{
+	size_t count = roster_count(m->roster);
+
+	m->sites = xcalloc(count + 1, sizeof(m->sites[0]));
+	for (size_t id = 0; id < count; id++) {
+		const struct node *n = roster_by_id(m->roster, id);
+
+		if (!is_site(m, n))
+			continue;
+		m->sites[m->site_count].id = id;
+		m->sites[m->site_count++].leaf = mesh_leaf_id(m, n->leaf);
+	}
+}
+
+static struct gathering *
+gathering_of(struct mesh *m, uint64_t epoch)
+{
+	struct gathering *oldest = NULL;
+
+	for (int i = 0; i < GATHERS_MAX; i++) {
+		struct gathering *ga = &m->gathering[i];
+
+		if (ga->g != NULL && mesh_gather_epoch(ga->g) == epoch)
+			return ga;
+		if (oldest == NULL || ga->g == NULL ||
+		    (oldest->g != NULL &&
+			mesh_gather_epoch(ga->g) <
+			    mesh_gather_epoch(oldest->g)))
+			oldest = ga;
+	}
+	return oldest->g == NULL ? oldest : NULL;
+}
+
+static long
+id_find(void *arg, const char *node)
+{
+	struct mesh *m = arg;
+	const struct node *n = roster_find(m->roster, node);
+
+	return n == NULL ? -ENOENT : (long)n->id;
+}
+
+static const char *
+id_name(void *arg, size_t id)
+{
+	struct mesh *m = arg;
+
+	return roster_by_id(m->roster, id)->name;
+}
+
+/* A free place, or the one of that epoch; NULL: more epochs at once than any
+ * honest cluster has. */
+static struct gathering *
+gathering_need(struct mesh *m, uint64_t epoch)
+{
+	struct gathering *ga = gathering_of(m, epoch);
+	struct mesh_names names = { id_find, id_name, m };
+	uint64_t limit_ns = m->o.interval_ns / 2;
+
+	if (ga == NULL || ga->g != NULL)
+		return ga;
+	ga->g = mesh_gather_new(epoch, m->seed, &names);
+	ga->until_ns = clk_ns() + (limit_ns < GATHER_NS ? limit_ns : GATHER_NS);
+	ga->expected = 0;
+	return ga;
+}
+
+/* Reports of the epoch that ends will come, one from each that had an order
+ * of it and is there. */
+static void
+gathering_expect(struct mesh *m, uint64_t epoch)
+{
+	struct gathering *ga;
+	size_t expected = 0;
+
+	for (size_t i = 0; i < m->site_count; i++)
+		expected += m->nodes[m->sites[i].id].order_epoch == epoch;
+	if (expected == 0)
+		return;
+	ga = gathering_need(m, epoch);
+	if (ga != NULL)
+		ga->expected = expected;
+}
+
+static void
+epoch_begin(struct mesh *m, uint64_t epoch)
+{
+	size_t targets[MESH_CLASS_MAX] = { m->o.leaf_targets,
+		m->o.spine_targets };
+	uint64_t before = m->epoch;
+	struct mesh_rings r;
+
+	epoch_clear(m);
+	m->epoch = epoch;
+	m->seed = rng_entropy() & SEED_MAX;
+	sites_find(m);
+	r = (struct mesh_rings){ m->sites, m->site_count, m->order_seed,
+		m->seed, is_covered, m };
+	for (int c = 0; c < MESH_CLASS_MAX; c++) {
+		m->aims[c] = xcalloc(m->site_count + 1, sizeof(m->aims[c][0]));
+		mesh_rings_draw(&r, (enum mesh_class)c, targets[c], m->aims[c]);
+	}
+	gathering_expect(m, before);
+}
+
+static void
+orders_send(struct mesh *m)
+{
+	for (int i = 0; i < SLICE && m->cursor < m->site_count; i++) {
+		size_t site = m->cursor++;
+		struct node *n = roster_by_id(m->roster, m->sites[site].id);
+		json_t *targets;
+
+		if (!is_site(m, n))
+			continue;
+		targets = json_array();
+		for (int c = 0; c < MESH_CLASS_MAX; c++)
+			targets_add(m, targets, site, (enum mesh_class)c);
+		order_send(m, n, targets);
+	}
+}
+
+/* Its records belong to a run like any others; it is over from its start, so
+ * that nobody waits for it or takes it up again. */
+static void
+run_need(struct mesh *m)
+{
+	uint64_t now = clk_unix_ns(), day = now / (86400 * CLK_NS_PER_S);
+	time_t now_s = (time_t)(now / CLK_NS_PER_S);
+	struct tm tm;
+	char date[16];
+	json_t *o;
+
+	if (m->run[0] != '\0' && day == m->run_day)
+		return;
+	gmtime_r(&now_s, &tm);
+	strftime(date, sizeof(date), "%Y%m%d", &tm);
+	snprintf(m->run, sizeof(m->run), "mesh-%s-%04x", date,
+	    (unsigned)(rng_entropy() & 0xffff));
+	m->run_day = day;
+	m->seq = 0;
+	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:[], s:n, s:i, "
+		      "s:I, s:s, s:I, s:I, s:I}",
+	    "run", m->run, "campaign", "mesh", "class", "background", "mpi", "",
+	    "state", "finished", "cause", "none", "text",
+	    "the agents' mesh of this day", "nodes", "head", "ranks", 0, "seed",
+	    (json_int_t)m->seed, "by", "mesh", "created_unix_ns",
+	    (json_int_t)now, "started_unix_ns", (json_int_t)now,
+	    "ended_unix_ns", (json_int_t)now);
+	store_put_run(m->store, o, NULL, NULL);
+	json_decref(o);
+}
+
+static void
+record_put(struct mesh *m, json_t *record)
+{
+	run_need(m);
+	json_object_set_new(record, "run", json_string(m->run));
+	json_object_set_new(record, "seq", json_integer((json_int_t)++m->seq));
+	store_put_record(m->store, record, NULL, NULL);
+	m->ops->record(m->ctx, record);
+	json_decref(record);
+}
+
+static void
+cover(struct mesh *m, const struct mesh_gather *g)
+{
+	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
+	const struct mesh_pair *p;
+	size_t count = mesh_gather_pairs(g, &p);
+
+	for (size_t i = 0; i < count; i++)
+		if (p[i].answered + p[i].lost > 0)
+			coverage_pair(m->coverage, hour, p[i].a,
+			    mesh_leaf_id(m,
+				roster_by_id(m->roster, p[i].a)->leaf),
+			    p[i].b,
+			    mesh_leaf_id(m,
+				roster_by_id(m->roster, p[i].b)->leaf));
+}
+
+static void
+flush(struct mesh *m, struct gathering *ga)
+{
+	struct mesh_gather *g = ga->g;
+
+	ga->g = NULL;
+	mesh_gather_close(g);
+	cover(m, g);
+	for (int c = 0; c < MESH_CLASS_MAX; c++) {
+		const struct mesh_totals *t = mesh_gather_totals(g,
+		    (enum mesh_class)c);
+		json_t *record = mesh_gather_record(g, (enum mesh_class)c);
+
+		m->sums[c].answered += t->answered;
+		m->sums[c].lost += t->lost;
+		m->sums[c].unknown += t->unknown;
+		hist_merge(&m->sums[c].rtt_s, &t->rtt_s);
+		if (record != NULL)
+			record_put(m, record);
+	}
+	if (mesh_gather_epoch(g) > m->flushed_epoch)
+		m->flushed_epoch = mesh_gather_epoch(g);
+	mesh_gather_free(g);
+}
+
+void
+mesh_tick(struct mesh *m)
+{
+	uint64_t now_ns = clk_ns();
+
+	if (!m->o.enabled)
+		return;
+	if (epoch_now(m) > m->epoch)
+		epoch_begin(m, epoch_now(m));
+	orders_send(m);
+	for (int i = 0; i < GATHERS_MAX; i++) {
+		struct gathering *ga = &m->gathering[i];
+
+		if (ga->g != NULL &&
+		    (now_ns >= ga->until_ns ||
+			(ga->expected > 0 &&
+			    mesh_gather_reports(ga->g) >= ga->expected)))
+			flush(m, ga);
+	}
+}
+
+static int
+ready(struct mesh *m, struct node *n, const json_t *msg)
+{
+	const char *text = json_string_value(json_object_get(msg, "text"));
+	struct mesh_node *mn = node_of(m, n);
+
+	mn->ready = json_is_true(json_object_get(msg, "ok"));
+	trouble_set(m, n,
+	    mn->ready ? NULL : (text != NULL ? text : "it does not say why"));
+	return 0;
+}
+
+/* What is too late is dropped: its pairs stand in a record already. */
+static int
+report(struct mesh *m, const struct node *n, const json_t *msg, char *why)
+{
+	json_int_t epoch = json_integer_value(json_object_get(msg, "epoch"));
+	struct gathering *ga;
+
+	if (epoch < 1 || (uint64_t)epoch > m->epoch + 1) {
+		snprintf(why, MESH_WHY_MAX, "mesh-report of no epoch of ours");
+		return -EPROTO;
+	}
+	if ((uint64_t)epoch <= m->flushed_epoch)
+		return 0;
+	ga = gathering_need(m, (uint64_t)epoch);
+	if (ga == NULL)
+		return 0;
+	return mesh_gather_add(ga->g, n->id, msg, why) == -EPROTO ? -EPROTO : 0;
+}
+
+int
+mesh_message(struct mesh *m, struct node *n, enum wire_type type,
+    const json_t *msg, char *why)
+{
+	if (type == WIRE_MESH_READY)
+		return ready(m, n, msg);
+	return report(m, n, msg, why);
+}
+
+void
+mesh_cover_run(struct mesh *m, const struct run *r)
+{
+	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
+	size_t count = run_node_count(r);
+	int far = 0;
+
+	if (count < 2)
+		return;
+	for (size_t i = 1; i < count; i++)
+		far |= strcmp(run_node_at(r, i)->leaf,
+			   run_node_at(r, 0)->leaf) != 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct node *n = run_node_at(r, i);
+
+		coverage_node(m->coverage, hour, n->id,
+		    mesh_leaf_id(m, n->leaf), far);
+	}
+}
+
+struct coverage *
+mesh_coverage(struct mesh *m)
+{
+	return m->coverage;
+}
+
+const struct mesh_sum *
+mesh_sums(const struct mesh *m, enum mesh_class class)
+{
+	return &m->sums[class];
+}
+
+size_t
+mesh_ready_count(const struct mesh *m)
+{
+	size_t count = 0;
+
+	for (size_t id = 0; id < roster_count(m->roster); id++)
+		count += id < m->node_cap && m->nodes[id].ready &&
+		    roster_is_up(roster_by_id(m->roster, id));
+	return count;
+}
+
+const char *
+mesh_trouble(const struct mesh *m, const struct node *n)
+{
+	return n->id < m->node_cap ? m->nodes[n->id].trouble : NULL;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/mesh/mesh_gather.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "common/member.h"
+#include "schema/record.h"
+
+#define COUNT_MAX 1000000000LL /* of one report: more is no count */
+
+/* How a host did, in its own words. */
+struct host {
+	int reported;
+	int deaf;          /* requests to it were dropped at its host */
+	double turn_p99_s; /* it took to answer; NAN: nobody asked */
+	double wait_p99_s; /* answers lay unread */
+	double stretch;    /* slowed by pressure, 1: not */
+};
+
+struct mesh_gather {
+	uint64_t epoch, seed;
+	struct mesh_names names;
+	struct host *hosts; /* by id */
+	size_t host_count;
+	size_t reports;
+	struct mesh_pair *pairs;
+	size_t pair_count, pair_cap;
+	struct mesh_totals totals[MESH_CLASS_MAX];
+	struct hist scratch;
+};
+
+struct mesh_gather *
+mesh_gather_new(uint64_t epoch, uint64_t seed, const struct mesh_names *names)
+{
+	struct mesh_gather *g = xcalloc(1, sizeof(*g));
+
+	g->epoch = epoch;
+	g->seed = seed;
+	g->names = *names;
+	for (int c = 0; c < MESH_CLASS_MAX; c++)
+		hist_clear(&g->totals[c].rtt_s);
+	return g;
+}
+
+void
+mesh_gather_free(struct mesh_gather *g)
+{
+	if (g == NULL)
+		return;
+	free(g->hosts);
+	free(g->pairs);
+	free(g);
+}
+
+uint64_t
+mesh_gather_epoch(const struct mesh_gather *g)
+{
+	return g->epoch;
+}
+
+size_t
+mesh_gather_reports(const struct mesh_gather *g)
+{
+	return g->reports;
+}
+
+static struct host *
+host_of(struct mesh_gather *g, size_t node)
+{
+	if (node >= g->host_count) {
+		size_t count = node + node / 2 + 64;
+
+		g->hosts = xreallocarray(g->hosts, count, sizeof(g->hosts[0]));
+		memset(g->hosts + g->host_count, 0,
+		    (count - g->host_count) * sizeof(g->hosts[0]));
+		g->host_count = count;
+	}
+	return &g->hosts[node];
+}
+
+static int __attribute__((format(printf, 2, 3)))
+refuse(char *why, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, MESH_WHY_MAX, fmt, ap);
+	va_end(ap);
+	return -EPROTO;
+}
+
+/* 0 and a count, or -EPROTO. */
+static int
+count_get(const json_t *o, const char *key, uint64_t *ret)
+{
+	const json_t *v = json_object_get(o, key);
+	json_int_t n = json_integer_value(v);
+
+	if (!json_is_integer(v) || n < 0 || n > COUNT_MAX)
+		return -EPROTO;
+	*ret = (uint64_t)n;
+	return 0;
+}
+
+static int
+class_get(const json_t *o)
+{
+	const char *name = json_string_value(json_object_get(o, "class"));
+
+	return name == NULL ? -ENOENT : mesh_class_find(name);
+}
+
+/* Everything of one class, into *ret, whose histogram is the gather's
+ * scratch. */
+static int
+class_read(struct mesh_gather *g, const json_t *o, struct mesh_totals *ret)
+{
+	double mean = member_number(o, "mean");
+
+	if (count_get(o, "answered", &ret->answered) < 0 ||
+	    count_get(o, "lost", &ret->lost) < 0 ||
+	    count_get(o, "unknown", &ret->unknown) < 0 ||
+	    count_get(o, "unsent", &ret->unsent) < 0 ||
+	    record_hist_parse(json_object_get(o, "hist"),
+		isnan(mean) ? 0 : mean, member_number(o, "min"),
+		member_number(o, "max"), &g->scratch) < 0 ||
+	    g->scratch.count != ret->answered ||
+	    (ret->answered > 0 && !(g->scratch.min > 0)))
+		return -EPROTO;
+	return 0;
+}
+
+static int
+classes_add(struct mesh_gather *g, const json_t *list, char *why)
+{
+	struct mesh_totals *t = xcalloc(1, sizeof(*t));
+	size_t i;
+	json_t *o;
+	int rc = 0;
+
+	json_array_foreach (list, i, o) {
+		int class = class_get(o);
+		struct mesh_totals *to = &g->totals[class < 0 ? 0 : class];
+
+		if (class < 0 || i >= MESH_CLASS_MAX ||
+		    class_read(g, o, t) < 0) {
+			rc = refuse(why, "mesh-report with a bad class");
+			break;
+		}
+		to->answered += t->answered;
+		to->lost += t->lost;
+		to->unknown += t->unknown;
+		to->unsent += t->unsent;
+		hist_merge(&to->rtt_s, &g->scratch);
+	}
+	free(t);
+	return rc;
+}
+
+static struct mesh_pair *
+pair_new(struct mesh_gather *g)
+{
+	if (g->pair_count == g->pair_cap) {
+		g->pair_cap = g->pair_cap * 2 + 64;
+		g->pairs = xreallocarray(g->pairs, g->pair_cap,
+		    sizeof(g->pairs[0]));
+	}
+	return &g->pairs[g->pair_count++];
+}
+
+static int
+target_read(struct mesh_gather *g, size_t node, const json_t *o,
+    struct mesh_pair *ret)
+{
+	const char *name = json_string_value(json_object_get(o, "node"));
+	long other = name == NULL ? -ENOENT : g->names.find(g->names.arg, name);
+	int class = class_get(o);
+	uint64_t n[3];
+
+	if (other < 0 || class < 0 || (size_t)other == node ||
+	    count_get(o, "answered", &n[0]) < 0 ||
+	    count_get(o, "lost", &n[1]) < 0 ||
+	    count_get(o, "unknown", &n[2]) < 0)
+		return -EPROTO;
+	ret->a = (uint32_t)node;
+	ret->b = (uint32_t)other;
+	ret->class = (enum mesh_class) class;
+	ret->answered = (uint32_t)n[0];
+	ret->lost = (uint32_t)n[1];
+	ret->unknown = (uint32_t)n[2];
+	ret->p50_s = member_number(o, "p50");
+	return (ret->answered > 0) == (ret->p50_s > 0) ? 0 : -EPROTO;
+}
+
+static int
+targets_add(struct mesh_gather *g, size_t node, const json_t *list, char *why)
+{
+	struct mesh_pair pair;
+	size_t i;
+	json_t *o;
+
+	if (json_array_size(list) > MESH_TARGETS_MAX)
+		return refuse(why, "mesh-report with too many targets");
+	json_array_foreach (list, i, o) {
+		if (target_read(g, node, o, &pair) < 0)
+			return refuse(why, "mesh-report with a bad target");
+		if (pair.answered + pair.lost + pair.unknown > 0)
+			*pair_new(g) = pair;
+	}
+	return 0;
+}
+
+static int
+host_add(struct mesh_gather *g, size_t node, const json_t *o, char *why)
+{
+	struct host *h = host_of(g, node);
+	uint64_t limited, drops;
+
+	if (count_get(o, "limited", &limited) < 0 ||
+	    count_get(o, "drops", &drops) < 0)
+		return refuse(why, "mesh-report with a bad host");
+	h->deaf = limited + drops > 0;
+	h->turn_p99_s = member_number(json_object_get(o, "turn"), "p99");
+	h->wait_p99_s = member_number(json_object_get(o, "wait"), "p99");
+	h->stretch = member_number(o, "stretch");
+	return 0;
+}
+
+int
+mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
+    char why[MESH_WHY_MAX])
+{
+	int rc;
+
+	if (host_of(g, node)->reported)
+		return -EALREADY;
+	host_of(g, node)->reported = 1;
+	g->reports++;
+	rc = host_add(g, node, json_object_get(report, "host"), why);
+	if (rc == 0)
+		rc = targets_add(g, node, json_object_get(report, "targets"),
+		    why);
+	if (rc == 0)
+		rc = classes_add(g, json_object_get(report, "classes"), why);
+	return rc;
+}
+
+static int
+is_witness(const struct mesh_gather *g, size_t node)
+{
+	return node < g->host_count && g->hosts[node].reported &&
+	    !g->hosts[node].deaf;
+}
+
+void
+mesh_gather_close(struct mesh_gather *g)
+{
+	for (size_t i = 0; i < g->pair_count; i++) {
+		struct mesh_pair *p = &g->pairs[i];
+		struct mesh_totals *t = &g->totals[p->class];
+
+		if (p->lost == 0 || is_witness(g, p->b))
+			continue;
+		p->unknown += p->lost;
+		t->unknown += p->lost;
+		t->lost -= p->lost < t->lost ? p->lost : t->lost;
+		p->lost = 0;
+	}
+}
+
+size_t
+mesh_gather_pairs(const struct mesh_gather *g, const struct mesh_pair **ret)
+{
+	*ret = g->pairs;
+	return g->pair_count;
+}
+
+const struct mesh_totals *
+mesh_gather_totals(const struct mesh_gather *g, enum mesh_class class)
+{
+	return &g->totals[class];
+}
+
+/* A node's end of its pairs, asked or asking. */
+struct end {
+	uint32_t node;
+	const struct mesh_pair *pair;
+};
+
+static int
+end_compare(const void *a, const void *b)
+{
+	const struct end *x = a, *y = b;
+
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static struct end *
+ends_of(const struct mesh_gather *g, enum mesh_class class, size_t *ret_count)
+{
+	struct end *ends = xcalloc(2 * g->pair_count + 1, sizeof(ends[0]));
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->pair_count; i++) {
+		const struct mesh_pair *p = &g->pairs[i];
+
+		if (p->class != class)
+			continue;
+		ends[n++] = (struct end){ p->a, p };
+		ends[n++] = (struct end){ p->b, p };
+	}
+	qsort(ends, n, sizeof(ends[0]), end_compare);
+	*ret_count = n;
+	return ends;
+}
+
+static void
+put_known(json_t *o, const char *key, double value)
+{
+	if (isfinite(value))
+		json_object_set_new(o, key, json_real(value));
+}
+
+static void
+put_quartile(json_t *o, const char *key, double *x, size_t n, double q)
+{
+	json_object_set_new(o, key,
+	    n == 0 ? json_null() : json_real(robust_quantile(x, n, q)));
+}
+
+static int
+loss_compare(const void *a, const void *b)
+{
+	const struct mesh_pair *x = ((const struct end *)a)->pair;
+	const struct mesh_pair *y = ((const struct end *)b)->pair;
+	double lx = x->lost / (double)(x->answered + x->lost + 1);
+	double ly = y->lost / (double)(y->answered + y->lost + 1);
+
+	return (lx > ly) - (lx < ly);
+}
+
+/* The better half of its pairs: the others may have met a bad partner, whom it
+ * may both ask and answer. A node with one pair has none. */
+static void
+put_good(json_t *o, const struct end *ends, size_t count)
+{
+	struct end *sorted = xcalloc(count + 1, sizeof(sorted[0]));
+	uint64_t lost = 0, sent = 0;
+	size_t good = count / 2;
+
+	memcpy(sorted, ends, count * sizeof(sorted[0]));
+	qsort(sorted, count, sizeof(sorted[0]), loss_compare);
+	for (size_t i = 0; i < good; i++) {
+		lost += sorted[i].pair->lost;
+		sent += sorted[i].pair->lost + sorted[i].pair->answered;
+	}
+	json_object_set_new(o, "good_lost", json_integer((json_int_t)lost));
+	json_object_set_new(o, "good_sent", json_integer((json_int_t)sent));
+	free(sorted);
+}
+
+/* The row of the node whose ends are ends[0..count). */
+static json_t *
+node_row(const struct mesh_gather *g, const struct end *ends, size_t count)
+{
+	double *x = xcalloc(count + 1, sizeof(x[0]));
+	uint64_t answered = 0, lost = 0, unknown = 0;
+	size_t node = ends[0].node, n = 0;
+	json_t *o;
+
+	for (size_t i = 0; i < count; i++) {
+		answered += ends[i].pair->answered;
+		lost += ends[i].pair->lost;
+		unknown += ends[i].pair->unknown;
+		if (ends[i].pair->answered > 0)
+			x[n++] = ends[i].pair->p50_s;
+	}
+	o = json_pack("{s:s, s:I, s:I, s:I, s:I}", "node",
+	    g->names.name(g->names.arg, node), "n", (json_int_t)answered,
+	    "lost", (json_int_t)lost, "unknown", (json_int_t)unknown, "pairs",
+	    (json_int_t)count);
+	put_quartile(o, "p50", x, n, 0.5);
+	put_quartile(o, "q25", x, n, 0.25);
+	put_quartile(o, "q75", x, n, 0.75);
+	put_good(o, ends, count);
+	if (node < g->host_count && g->hosts[node].reported) {
+		put_known(o, "host_turn_p99", g->hosts[node].turn_p99_s);
+		put_known(o, "host_wait_p99", g->hosts[node].wait_p99_s);
+		put_known(o, "host_stretch", g->hosts[node].stretch);
+	}
+	free(x);
+	return o;
+}
+
+static json_t *
+nodes_json(const struct mesh_gather *g, enum mesh_class class)
+{
+	size_t count, to;
+	struct end *ends = ends_of(g, class, &count);
+	json_t *list = json_array();
+
+	for (size_t from = 0; from < count; from = to) {
+		to = from;
+		while (to < count && ends[to].node == ends[from].node)
+			to++;
+		json_array_append_new(list,
+		    node_row(g, ends + from, to - from));
+	}
+	free(ends);
+	return list;
+}
+
+/* The worst first: those that lose, then the slow ones. */
+static int
+pair_compare(const void *a, const void *b)
+{
+	const struct mesh_pair *x = *(const struct mesh_pair *const *)a;
+	const struct mesh_pair *y = *(const struct mesh_pair *const *)b;
+	double lx = x->lost / (double)(x->answered + x->lost + 1);
+	double ly = y->lost / (double)(y->answered + y->lost + 1);
+	double px = isnan(x->p50_s) ? 0 : x->p50_s;
+	double py = isnan(y->p50_s) ? 0 : y->p50_s;
+
+	if (lx != ly)
+		return lx > ly ? -1 : 1;
+	return (px < py) - (px > py);
+}
+
+static json_t *
+pairs_json(const struct mesh_gather *g, enum mesh_class class)
+{
+	const struct mesh_pair **list = xcalloc(g->pair_count + 1,
+	    sizeof(list[0]));
+	json_t *rows = json_array();
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->pair_count; i++)
+		if (g->pairs[i].class == class)
+			list[n++] = &g->pairs[i];
+	qsort(list, n, sizeof(list[0]), pair_compare);
+	for (size_t i = 0; i < n && i < RECORD_PAIRS_MAX; i++)
+		json_array_append_new(rows,
+		    json_pack("{s:s, s:s, s:i, s:i, s:o}", "a",
+			g->names.name(g->names.arg, list[i]->a), "b",
+			g->names.name(g->names.arg, list[i]->b), "n",
+			(int)list[i]->answered, "lost", (int)list[i]->lost,
+			"p50",
+			isnan(list[i]->p50_s) ? json_null()
+					      : json_real(list[i]->p50_s)));
+	free(list);
+	return rows;
+}
+
+json_t *
+mesh_gather_record(const struct mesh_gather *g, enum mesh_class class)
+{
+	const struct mesh_totals *t = &g->totals[class];
+	json_t *o;
+
+	if (t->answered + t->lost + t->unknown == 0)
+		return NULL;
+	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "probe",
+	    "mesh", "test", mesh_classes[class], "phase", "wild", "unit", "s",
+	    "epoch", (json_int_t)g->epoch, "lost", (json_int_t)t->lost,
+	    "unknown", (json_int_t)t->unknown, "unsent", (json_int_t)t->unsent);
+	record_put_hist(o, &t->rtt_s);
+	json_object_set_new(o, "interval", json_null());
+	json_object_set_new(o, "nodes", nodes_json(g, class));
+	json_object_set_new(o, "pairs", pairs_json(g, class));
+	json_object_set_new(o, "reports", json_integer((json_int_t)g->reports));
+	json_object_set_new(o, "seed", json_integer((json_int_t)g->seed));
+	if (t->answered == 0)
+		json_object_set_new(o, "cause",
+		    json_string(t->lost > 0 ? "timeout" : "busy"));
+	return o;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh_gather.h - the reports of one epoch, made into one record a class.
+ *
+ * A loss counts only where the target is known to have lived and listened all
+ * the epoch: it has reported too, and its host dropped no request. Otherwise
+ * it is unknown. Nodes are given by id and name; nothing else of the roster is
+ * known here.
+ */
+#ifndef DAEMON_MESH_MESH_GATHER_H
+#define DAEMON_MESH_MESH_GATHER_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/hist.h"
+#include "schema/mesh.h"
+
+#define MESH_WHY_MAX 240
+
+struct mesh_gather;
+
+struct mesh_pair {
+	uint32_t a, b; /* who asked, who was asked */
+	enum mesh_class class;
+	uint32_t answered, lost, unknown;
+	double p50_s; /* NAN: no answer */
+};
+
+struct mesh_totals { /* of one class */
+	uint64_t answered, lost, unknown, unsent;
+	struct hist rtt_s;
+};
+
+/* find: the id of a node, or -ENOENT; name: of an id. */
+struct mesh_names {
+	long (*find)(void *arg, const char *node);
+	const char *(*name)(void *arg, size_t id);
+	void *arg;
+};
+
+struct mesh_gather *mesh_gather_new(uint64_t epoch, uint64_t seed,
+    const struct mesh_names *names);
+void mesh_gather_free(struct mesh_gather *g); /* NULL is allowed */
+uint64_t mesh_gather_epoch(const struct mesh_gather *g);
+/* A mesh-report of that epoch. -EPROTO and why for one that no honest agent
+ * sends; -EALREADY for a second one of the node. */
+int mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
+    char why[MESH_WHY_MAX]);
+size_t mesh_gather_reports(const struct mesh_gather *g);
+/* All reports are in: losses are settled. Once, before what follows. */
+void mesh_gather_close(struct mesh_gather *g);
+size_t mesh_gather_pairs(const struct mesh_gather *g,
+    const struct mesh_pair **ret);
+const struct mesh_totals *mesh_gather_totals(const struct mesh_gather *g,
+    enum mesh_class class);
+/* The record of a class without run and seq; NULL where nobody asked. */
+json_t *mesh_gather_record(const struct mesh_gather *g, enum mesh_class class);
+
+#endif

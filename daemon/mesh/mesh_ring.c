@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/mesh/mesh_ring.h"
+
+#include <stdlib.h>
+
+#include "common/rng.h"
+#include "common/xalloc.h"
+
+/* A stride is judged by this many of its pairs, and this many strides are
+ * looked at: for 10,000 nodes a ring costs some milliseconds. */
+#define JUDGED_PAIRS   64
+#define JUDGED_STRIDES 2048
+/* A pair that was not exercised outweighs any number of those that were. */
+#define WEIGHT_NEW (2 * JUDGED_PAIRS)
+/* Rings across the spine, for each target that a node is to have: in a
+ * cluster of two leaves every other partner is on one's own. */
+#define SPINE_TRIES 4
+
+struct circle {
+	const struct mesh_rings *r;
+	enum mesh_class class;
+	const int *member; /* indices of sites, in the circle's order */
+	size_t count;
+	struct rng *rng;
+	uint8_t *used; /* strides of this epoch, and their mirror images */
+};
+
+static int
+is_wanted(const struct circle *c, size_t i, size_t stride)
+{
+	const struct mesh_site *s = c->r->sites;
+	size_t j = (i + stride) % c->count;
+	int same = s[c->member[i]].leaf == s[c->member[j]].leaf;
+
+	return c->class == MESH_LEAF ? same : !same;
+}
+
+static unsigned
+judge(const struct circle *c, size_t stride)
+{
+	const struct mesh_site *s = c->r->sites;
+	size_t step = c->count > JUDGED_PAIRS ? c->count / JUDGED_PAIRS : 1;
+	unsigned weight = 0;
+
+	for (size_t i = 0, n = 0; i < c->count && n < JUDGED_PAIRS;
+	     i += step, n++) {
+		size_t j = (i + stride) % c->count;
+
+		if (!is_wanted(c, i, stride))
+			continue;
+		weight += c->r->covered(c->r->arg, s[c->member[i]].id,
+			      s[c->member[j]].id)
+		    ? 1
+		    : WEIGHT_NEW;
+	}
+	return weight;
+}
+
+/* The best stride that is not used yet, 0 when none is worth a ring. Looked at
+ * from a random one on, so that equal ones have equal chances. */
+static size_t
+stride_draw(const struct circle *c)
+{
+	size_t all = c->count - 1, best = 0;
+	size_t from = (size_t)rng_below(c->rng, all);
+	unsigned best_weight = 0;
+
+	for (size_t n = 0; n < all && n < JUDGED_STRIDES; n++) {
+		size_t stride = (from + n) % all + 1;
+		unsigned weight;
+
+		if (c->used[stride])
+			continue;
+		weight = judge(c, stride);
+		if (weight > best_weight) {
+			best_weight = weight;
+			best = stride;
+		}
+	}
+	if (best != 0)
+		c->used[best] = c->used[c->count - best] = 1;
+	return best;
+}
+
+static void
+ring_add(const struct circle *c, size_t stride, size_t targets,
+    struct mesh_aims *aims)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct mesh_aims *a = &aims[c->member[i]];
+		size_t j = (i + stride) % c->count;
+
+		if (is_wanted(c, i, stride) && a->count < targets)
+			a->site[a->count++] = (uint32_t)c->member[j];
+	}
+}
+
+static void
+circle_draw(struct circle *c, size_t targets, size_t rings,
+    struct mesh_aims *aims)
+{
+	if (c->count < 2)
+		return;
+	c->used = xcalloc(c->count + 1, 1);
+	while (rings-- > 0) {
+		size_t stride = stride_draw(c);
+
+		if (stride == 0)
+			break;
+		ring_add(c, stride, targets, aims);
+	}
+	free(c->used);
+}
+
+struct placed {
+	size_t leaf;
+	int site;
+};
+
+static int
+placed_compare(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->leaf != y->leaf)
+		return x->leaf < y->leaf ? -1 : 1;
+	return x->site - y->site;
+}
+
+/* Sites of one leaf stand together, in the order of first sight. */
+static int *
+by_leaf(const struct mesh_rings *r)
+{
+	struct placed *p = xcalloc(r->count + 1, sizeof(p[0]));
+	int *list = xcalloc(r->count + 1, sizeof(list[0]));
+
+	for (size_t i = 0; i < r->count; i++) {
+		p[i].leaf = r->sites[i].leaf;
+		p[i].site = (int)i;
+	}
+	qsort(p, r->count, sizeof(p[0]), placed_compare);
+	for (size_t i = 0; i < r->count; i++)
+		list[i] = p[i].site;
+	free(p);
+	return list;
+}
+
+static size_t
+leaf_end(const struct mesh_rings *r, const int *list, size_t from)
+{
+	size_t to = from;
+
+	while (to < r->count &&
+	    r->sites[list[to]].leaf == r->sites[list[from]].leaf)
+		to++;
+	return to;
+}
+
+void
+mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
+    size_t targets, struct mesh_aims *aims)
+{
+	struct rng order, rng;
+	struct circle c = { .r = r, .class = class, .rng = &rng };
+	int *list = by_leaf(r);
+
+	if (targets > MESH_RING_MAX)
+		targets = MESH_RING_MAX;
+	rng_seed3(&order, r->order_seed, 0, 0);
+	rng_seed3(&rng, r->seed, 1, (uint64_t) class);
+	if (class == MESH_SPINE) {
+		rng_shuffle(&order, list, r->count);
+		c.member = list;
+		c.count = r->count;
+		circle_draw(&c, targets, targets * SPINE_TRIES, aims);
+	} else {
+		for (size_t i = 0, end; i < r->count; i = end) {
+			end = leaf_end(r, list, i);
+			c.member = list + i;
+			c.count = end - i;
+			circle_draw(&c, targets, targets, aims);
+		}
+	}
+	free(list);
+}

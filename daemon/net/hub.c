@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/net/hub.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/schedule/campaign.h"
+#include "daemon/series/latest.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/run/run.h"
+#include "daemon/net/session.h"
+#include "daemon/react/node_health.h"
+#include "daemon/store/store.h"
+#include "schema/record.h"
+
+#define STANDINGS_TICK_NS (1 * CLK_NS_PER_S)
+/* A walk over 10,000 nodes takes 0.1 ms. */
+#define ROSTER_TICK_NS  (CLK_NS_PER_S / 2)
+#define COURT_TICK_NS   CLK_NS_PER_S
+#define ORDER_MARGIN_NS (300 * CLK_NS_PER_S)
+
+struct hub {
+	struct store *store;
+	struct latest *latest;
+	struct hub_options o;
+	uint64_t late_ns;
+	uint64_t roster_ns; /* of the last roster_tick */
+	struct roster *roster;
+	struct runs *runs;
+	struct diagnosis *diagnosis;
+	uint64_t court_ns; /* of the last diagnosis_tick */
+	struct sessions *sessions;
+	struct mesh *mesh;
+	struct standings *standings;
+	uint64_t standings_ns; /* of their last tick */
+};
+
+/* A hello whose acknowledgements the store is asked for. */
+struct greeting {
+	struct hub *h;
+	struct node *node;
+	uint64_t serial;
+	json_t *runs; /* that live there */
+};
+
+static void
+greet(struct greeting *g, json_t *acks)
+{
+	struct node *n = g->node;
+	struct hub *h = g->h;
+
+	if (n->serial != g->serial || n->session == NULL)
+		return; /* gone meanwhile */
+	n->greeted = 1;
+	session_send(n->session, WIRE_WELCOME,
+	    json_pack("{s:I, s:I, s:O, s:o}", "heartbeat_ms",
+		(json_int_t)(h->o.heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
+		(json_int_t)(h->o.silence_ns / CLK_NS_PER_MS), "acks", acks,
+		"keep", runs_keep(h->runs, n, g->runs)));
+	runs_hello(h->runs, n, g->runs);
+	mesh_greeted(h->mesh, n);
+}
+
+static void
+acks_cb(int status, json_t *result, void *arg)
+{
+	struct greeting *g = arg;
+	json_t *acks = status == 0 && json_is_array(result)
+	    ? json_incref(result)
+	    : json_array();
+
+	greet(g, acks);
+	json_decref(acks);
+	json_decref(result);
+	json_decref(g->runs);
+	free(g);
+}
+
+/* The ids in spool, [{run, seq}]; NULL when one is not an id. */
+static json_t *
+spool_runs(const json_t *spool)
+{
+	json_t *runs = json_array(), *v;
+	size_t i;
+
+	json_array_foreach (spool, i, v) {
+		json_t *run = json_object_get(v, "run");
+
+		if (!json_is_string(run) ||
+		    record_run_check(json_string_value(run)) < 0) {
+			json_decref(runs);
+			return NULL;
+		}
+		json_array_append(runs, run);
+	}
+	return runs;
+}
+
+/* Two agents with one name: the newer wins only where the older is silent or
+ * is the same process, which has lost its connection before we noticed. */
+static int
+double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
+    char *why)
+{
+	const char *boot = json_string_value(json_object_get(msg, "boot"));
+	struct session *old = n == NULL ? NULL : n->session;
+
+	if (old == NULL)
+		return 0;
+	if (clk_ns() - n->last_ns < h->late_ns &&
+	    (n->boot == NULL || strcmp(n->boot, boot) != 0)) {
+		snprintf(why, SESSION_WHY_MAX,
+		    "%s has a session from %s already; second agent at %s",
+		    n->name, session_addr(old), addr);
+		store_put_event(h->store, "alarm", n->name, why);
+		return -EBUSY;
+	}
+	session_set_arg(old, NULL);
+	session_refuse(old, CAUSE_PEER_LOST, "replaced by a newer session");
+	return 0;
+}
+
+static int
+hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
+    char why[SESSION_WHY_MAX])
+{
+	struct hub *h = ctx;
+	const char *name = json_string_value(json_object_get(msg, "node"));
+	json_t *runs = spool_runs(json_object_get(msg, "spool")), *args;
+	struct greeting *g;
+	int rc;
+
+	*ret_cause = CAUSE_CONFIG;
+	if (hostlist_name_check(name) < 0 || runs == NULL) {
+		snprintf(why, SESSION_WHY_MAX, "hello with a bad %s",
+		    runs == NULL ? "spool" : "node name");
+		json_decref(runs);
+		return -EPROTO;
+	}
+	*ret_cause = CAUSE_BUSY;
+	rc = double_check(h, roster_find(h->roster, name), msg, session_addr(s),
+	    why);
+	if (rc < 0) {
+		json_decref(runs);
+		return rc;
+	}
+	g = xcalloc(1, sizeof(*g));
+	g->h = h;
+	g->node = roster_hello(h->roster, msg, session_addr(s), s, clk_ns());
+	g->serial = g->node->serial;
+	g->runs = json_incref(json_object_get(msg, "runs"));
+	session_set_arg(s, g->node);
+	args = json_pack("{s:o}", "runs", runs);
+	if (json_array_size(runs) == 0)
+		acks_cb(0, NULL, g);
+	else
+		store_ask(h->store, STORE_ACKS, args, acks_cb, g);
+	json_decref(args);
+	return 0;
+}
+
+static int
+message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
+    char why[SESSION_WHY_MAX])
+{
+	struct hub *h = ctx;
+	struct node *n = session_arg(s);
+
+	if (n == NULL)
+		return 0; /* replaced */
+	roster_alive(h->roster, n, clk_ns());
+	switch (type) {
+	case WIRE_HEARTBEAT:
+		roster_heartbeat(h->roster, n, msg);
+		return 0;
+	case WIRE_REFUSE:
+		snprintf(why, SESSION_WHY_MAX, "agent ends it: %.200s",
+		    json_string_value(json_object_get(msg, "text")));
+		return -ECONNABORTED;
+	case WIRE_HELLO:
+		snprintf(why, SESSION_WHY_MAX, "second hello");
+		return -EPROTO;
+	case WIRE_MESH_READY:
+	case WIRE_MESH_REPORT:
+		return mesh_message(h->mesh, n, type, msg, why);
+	default:
+		return runs_message(h->runs, n, type, msg, why);
+	}
+}
+
+static void
+closed(void *ctx, struct session *s, const char *why)
+{
+	struct hub *h = ctx;
+	struct node *n = session_arg(s);
+
+	if (n != NULL && n->session == s)
+		roster_gone(h->roster, n, why);
+}
+
+static const struct session_ops session_ops = { hello, message, closed };
+
+static int
+send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
+{
+	(void)ctx;
+	if (n->session == NULL || !n->greeted) {
+		json_decref(msg);
+		return -ENOTCONN;
+	}
+	session_send(n->session, type, msg);
+	return 0;
+}
+
+static void
+hang_up(void *ctx, struct node *n, const char *why)
+{
+	(void)ctx;
+	if (n->session != NULL)
+		session_refuse(n->session, CAUSE_DISK_FULL, why);
+}
+
+static void
+committed(void *ctx, const struct run *r, const json_t *record)
+{
+	struct hub *h = ctx;
+	json_t *slurm = run_slurm(r);
+	struct diagnosis_source from = { run_id(r), run_campaign(r),
+		run_class(r), run_mpi(r), run_launcher(r), slurm };
+
+	/* Six nodes, one of them slow, are not how the cluster is. */
+	if (strcmp(run_campaign(r), NAMES_PASS_CAMPAIGN) != 0)
+		latest_record(h->latest, run_campaign(r), run_class(r), record);
+	diagnosis_record(h->diagnosis, &from, record);
+	json_decref(slurm);
+}
+
+static void
+counters(void *ctx, const struct run *r, const struct node *n,
+    const json_t *nics)
+{
+	struct hub *h = ctx;
+
+	diagnosis_counters(h->diagnosis, run_id(r), n, nics);
+}
+
+static void
+changed(void *ctx, const struct run *r)
+{
+	struct hub *h = ctx;
+
+	if (run_state_of(r) == RUN_FINISHED)
+		mesh_cover_run(h->mesh, r);
+	h->o.changed(h->o.arg, r);
+	if (names_run_states[run_state_of(r)].final)
+		diagnosis_run_over(h->diagnosis, run_id(r));
+}
+
+static const struct runs_ops runs_ops = { send_to, hang_up, committed, changed,
+	counters };
+
+/* A second pass waits for its nodes as a scheduled run does. */
+static int
+order(void *ctx, const char *campaign, const char *text, const char *by,
+    char ret_run[64], char *why, size_t why_bytes)
+{
+	struct hub *h = ctx;
+	struct run_order o = { .campaign = campaign,
+		.by = by,
+		.margin_ns = ORDER_MARGIN_NS };
+	struct schedule schedule;
+	struct conf *conf;
+	int rc;
+
+	rc = campaign_parse(campaign, text, &conf, &schedule, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	o.conf = conf;
+	rc = runs_submit(h->runs, &o, ret_run, why, why_bytes);
+	conf_free(conf);
+	return rc;
+}
+
+static int
+may_have(void *ctx, const char *class, const char *launcher,
+    const json_t *slurm, const struct node *n)
+{
+	struct hub *h = ctx;
+
+	return runs_may_have(h->runs, class, launcher, slurm, n);
+}
+
+static const struct diagnosis_ops diagnosis_ops = { order, may_have };
+
+static void
+mesh_record(void *ctx, const json_t *record)
+{
+	struct hub *h = ctx;
+
+	latest_record(h->latest, "mesh", "background", record);
+	diagnosis_mesh(h->diagnosis, record);
+}
+
+static const struct mesh_ops mesh_ops = { send_to, mesh_record };
+
+static void
+standing_of(void *ctx, const struct node *n, struct node_health *ret)
+{
+	static const enum exit_code codes[] = { [VERDICT_OK] = EXIT_CODE_OK,
+		[VERDICT_WARN] = EXIT_CODE_WARN,
+		[VERDICT_BAD] = EXIT_CODE_BAD,
+		[VERDICT_UNKNOWN] = EXIT_CODE_UNKNOWN };
+	struct hub *h = ctx;
+	json_t *open = diagnosis_node_json(h->diagnosis, n);
+	const char *text = json_string_value(json_object_get(open, "text"));
+
+	ret->code = codes[diagnosis_of_node(h->diagnosis, n)];
+	snprintf(ret->text, sizeof(ret->text), "%s", text != NULL ? text : "");
+	json_decref(open);
+}
+
+static const struct node_health_ops node_health_ops = { send_to, standing_of };
+
+static void
+lost_cb(struct node *n, void *arg)
+{
+	struct hub *h = arg;
+
+	runs_lost(h->runs, n);
+	if (n->session != NULL)
+		session_refuse(n->session, CAUSE_TIMEOUT,
+		    "silent for too "
+		    "long");
+}
+
+struct hub *
+hub_new(struct event_base *base, struct store *store, struct latest *latest,
+    const struct hub_options *o)
+{
+	struct session_limits sl = { o->heartbeat_ns, o->silence_ns,
+		o->agents_max };
+	struct hub *h = xcalloc(1, sizeof(*h));
+	struct roster_limits rl;
+	char why[200];
+
+	h->store = store;
+	h->latest = latest;
+	h->o = *o;
+	/* Two and a half heartbeats: one may be lost to a busy machine. */
+	h->late_ns = o->heartbeat_ns * 5 / 2;
+	if (h->late_ns > o->silence_ns)
+		h->late_ns = o->silence_ns;
+	rl.late_ns = h->late_ns;
+	rl.lost_ns = o->silence_ns;
+	rl.topo = o->topo;
+	h->roster = roster_new(&rl, store, lost_cb, h);
+	h->runs = runs_new(h->roster, store, h->late_ns, &runs_ops, h);
+	h->diagnosis = diagnosis_new(h->roster, store, &o->diagnosis,
+	    &diagnosis_ops, h);
+	h->sessions = sessions_new(base, &sl, &session_ops, h);
+	h->standings = standings_new(h->roster, o->react, &node_health_ops, h);
+	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh, why,
+		sizeof(why)) == 0)
+		return h;
+	log_warnx("%s", why);
+	hub_free(h);
+	return NULL;
+}
+
+void
+hub_free(struct hub *h)
+{
+	if (h == NULL)
+		return;
+	sessions_free(h->sessions);
+	standings_free(h->standings);
+	mesh_free(h->mesh);
+	runs_free(h->runs);
+	diagnosis_free(h->diagnosis);
+	roster_free(h->roster);
+	free(h);
+}
+
+struct roster *
+hub_roster(struct hub *h)
+{
+	return h->roster;
+}
+
+struct runs *
+hub_runs(struct hub *h)
+{
+	return h->runs;
+}
+
+struct mesh *
+hub_mesh(struct hub *h)
+{
+	return h->mesh;
+}
+
+struct diagnosis *
+hub_diagnosis(struct hub *h)
+{
+	return h->diagnosis;
+}
+
+struct sessions *
+hub_sessions(struct hub *h)
+{
+	return h->sessions;
+}
+
+void
+hub_tick(struct hub *h)
+{
+	uint64_t now_ns = clk_ns();
+
+	if (now_ns - h->roster_ns >= ROSTER_TICK_NS) {
+		h->roster_ns = now_ns;
+		roster_tick(h->roster, now_ns);
+	}
+	runs_tick(h->runs);
+	mesh_tick(h->mesh);
+	if (now_ns - h->court_ns >= COURT_TICK_NS) {
+		h->court_ns = now_ns;
+		diagnosis_tick(h->diagnosis);
+	}
+	if (now_ns - h->standings_ns >= STANDINGS_TICK_NS) {
+		h->standings_ns = now_ns;
+		standings_tick(h->standings);
+	}
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/net/listen.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/net/session.h"
+
+#define BACKLOG 1024
+
+struct listen {
+	struct evconnlistener *listener;
+	struct event *again;
+	struct sessions *to;
+};
+
+static void
+accept_cb(struct evconnlistener *el, evutil_socket_t fd, struct sockaddr *addr,
+    int len, void *arg)
+{
+	struct listen *l = arg;
+	char host[64];
+
+	(void)el;
+	if (getnameinfo(addr, (socklen_t)len, host, sizeof(host), NULL, 0,
+		NI_NUMERICHOST) != 0)
+		snprintf(host, sizeof(host), "unknown");
+	sessions_accept(l->to, fd, host);
+}
+
+/* Usually EMFILE, where the listener would spin: shut it for a while and make
+ * room. */
+static void
+error_cb(struct evconnlistener *el, void *arg)
+{
+	struct timeval tv = { 0, 250 * 1000 };
+	struct listen *l = arg;
+
+	sessions_complain(l->to, "listen", "",
+	    evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
+	evconnlistener_disable(el);
+	sessions_shed(l->to);
+	event_add(l->again, &tv);
+}
+
+static void
+again_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct listen *l = arg;
+
+	(void)fd;
+	(void)what;
+	evconnlistener_enable(l->listener);
+}
+
+/* "host:port" with a v6 host in brackets. The caller ends *ret with
+ * freeaddrinfo. */
+static int
+resolve(const char *where, struct addrinfo **ret)
+{
+	struct addrinfo hint = { .ai_flags = AI_PASSIVE,
+		.ai_socktype = SOCK_STREAM };
+	const char *colon = strrchr(where, ':');
+	size_t len = colon == NULL ? 0 : (size_t)(colon - where);
+	char *host;
+	int rc;
+
+	if (colon == NULL)
+		return EAI_NONAME;
+	if (len >= 2 && where[0] == '[' && where[len - 1] == ']')
+		host = xstrndup(where + 1, len - 2);
+	else
+		host = xstrndup(where, len);
+	rc = getaddrinfo(host[0] == '\0' ? NULL : host, colon + 1, &hint, ret);
+	free(host);
+	return rc;
+}
+
+int
+listen_open(const char *where, struct event_base *base, struct sessions *to,
+    struct listen **ret, char *why, size_t why_bytes)
+{
+	struct listen *l;
+	struct addrinfo *ai;
+	int rc;
+
+	rc = resolve(where, &ai);
+	if (rc != 0) {
+		snprintf(why, why_bytes, "collector.listen %s: %s", where,
+		    gai_strerror(rc));
+		return -EINVAL;
+	}
+	l = xcalloc(1, sizeof(*l));
+	l->to = to;
+	l->again = evtimer_new(base, again_cb, l);
+	l->listener = evconnlistener_new_bind(base, accept_cb, l,
+	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE |
+		LEV_OPT_DISABLED,
+	    BACKLOG, ai->ai_addr, (int)ai->ai_addrlen);
+	rc = -errno;
+	freeaddrinfo(ai);
+	if (l->listener == NULL) {
+		snprintf(why, why_bytes, "collector.listen %s: %s", where,
+		    strerror(-rc));
+		listen_close(l);
+		return rc;
+	}
+	evconnlistener_set_error_cb(l->listener, error_cb);
+	*ret = l;
+	return 0;
+}
+
+void
+listen_start(struct listen *l)
+{
+	evconnlistener_enable(l->listener);
+}
+
+void
+listen_close(struct listen *l)
+{
+	if (l == NULL)
+		return;
+	if (l->listener != NULL)
+		evconnlistener_free(l->listener);
+	event_free(l->again);
+	free(l);
+}

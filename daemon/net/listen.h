@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listen.h - the port that agents connect to.
+ */
+#ifndef DAEMON_NET_LISTEN_H
+#define DAEMON_NET_LISTEN_H
+
+#include <stddef.h>
+
+struct event_base;
+struct listen;
+struct sessions;
+
+/* Bound and shut: connections wait until listen_start.
+ * where: "host:port", "[v6]:port" or ":port"; numeric hosts only need no
+ * resolver. -errno with why. */
+int listen_open(const char *where, struct event_base *base, struct sessions *to,
+    struct listen **ret, char *why, size_t why_bytes);
+void listen_start(struct listen *l);
+void listen_close(struct listen *l); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/net/session.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/frame.h"
+#include "common/log.h"
+#include "common/queue.h"
+#include "common/rng.h"
+#include "common/xalloc.h"
+#include "daemon/net/log_limit.h"
+#include "daemon/net/tls.h"
+
+/* From the first byte to the end of the hello: two round trips and a
+ * signature, with room for a collector that serves 10,000 at once. */
+#define HELLO_LIMIT_NS  (10 * CLK_NS_PER_S)
+#define REFUSE_LIMIT_NS (1 * CLK_NS_PER_S) /* for the refuse to be read */
+/* Strangers before their first byte cost a descriptor and 0.5 KiB, those in
+ * a handshake up to 60 KiB. */
+#define SILENT_MAX   1024
+#define STRANGER_MAX 256
+#define SHED_COUNT   64
+/* An inventory of 8 NICs and 8 GPUs is under 8 KiB. */
+#define HELLO_BYTES_MAX (128 * 1024)
+/* What may wait for a peer that reads slowly: a launch is under 1 MiB. */
+#define OUT_BYTES_MAX (4 * 1024 * 1024)
+#define WHY_CLOSED    "connection closed"
+
+enum step {
+	STEP_SILENT,   /* no byte yet; no TLS state */
+	STEP_STRANGER, /* handshake, then hello */
+	STEP_UP,       /* its hello was taken */
+	STEP_CLOSING,  /* a refuse is on its way */
+	STEP_MAX
+};
+
+struct session {
+	TAILQ_ENTRY(session) link; /* in the list of its step */
+	struct sessions *all;
+	enum step step;
+	int fd;              /* -1 once bev owns it */
+	int in_call;         /* ops or parser are on the stack */
+	int dead;            /* to be freed when they are not */
+	struct event *first; /* waits for the first byte */
+	struct event *timer; /* limit, later the heartbeat */
+	struct bufferevent *bev;
+	uint64_t last_ns;
+	void *arg;
+	char addr[INET6_ADDRSTRLEN];
+	char node[TLS_NAME_MAX + 1]; /* from the certificate */
+};
+TAILQ_HEAD(session_list, session);
+
+struct sessions {
+	struct event_base *base;
+	struct session_limits limits;
+	const struct session_ops *ops;
+	void *ctx;
+	SSL_CTX *tls;
+	struct session_list list[STEP_MAX];
+	size_t count[STEP_MAX];
+	struct log_limit once;
+};
+
+static struct timeval
+timeval_of(uint64_t ns)
+{
+	struct timeval tv = { (time_t)(ns / CLK_NS_PER_S),
+		(suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+
+	return tv;
+}
+
+static void
+step_set(struct session *s, enum step step)
+{
+	struct sessions *ss = s->all;
+
+	TAILQ_REMOVE(&ss->list[s->step], s, link);
+	ss->count[s->step]--;
+	s->step = step;
+	TAILQ_INSERT_TAIL(&ss->list[step], s, link);
+	ss->count[step]++;
+}
+
+static void
+session_free(struct session *s)
+{
+	struct sessions *ss = s->all;
+
+	TAILQ_REMOVE(&ss->list[s->step], s, link);
+	ss->count[s->step]--;
+	if (s->first != NULL)
+		event_free(s->first);
+	event_free(s->timer);
+	if (s->bev != NULL) {
+		SSL *ssl = bufferevent_openssl_get_ssl(s->bev);
+
+		/* Our goodbye; the answer is not waited for. */
+		SSL_set_quiet_shutdown(ssl, s->step == STEP_STRANGER);
+		SSL_shutdown(ssl);
+		bufferevent_free(s->bev);
+	}
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}
+
+/* End it now. Whoever is on the stack above may still look at s: it is then
+ * freed by the outermost call. */
+static void
+session_close(struct session *s, const char *why)
+{
+	int was_up = s->step == STEP_UP;
+
+	if (s->dead)
+		return;
+	s->dead = 1;
+	if (was_up) {
+		step_set(s, STEP_CLOSING);
+		s->all->ops->closed(s->all->ctx, s, why);
+	}
+	if (!s->in_call)
+		session_free(s);
+}
+
+void
+sessions_complain(struct sessions *ss, const char *addr, const char *name,
+    const char *what)
+{
+	uint64_t hidden;
+
+	if (!log_limit_tell(&ss->once, addr, what, clk_ns(), &hidden)) {
+		log_debug("session %s %s: %s", addr, name, what);
+		return;
+	}
+	if (hidden > 0)
+		log_warnx("session %s%s%s: %s (%llu complaints before this "
+			  "one not shown)",
+		    addr, name[0] != '\0' ? " " : "", name, what,
+		    (unsigned long long)hidden);
+	else
+		log_warnx("session %s%s%s: %s", addr,
+		    name[0] != '\0' ? " " : "", name, what);
+}
+
+/* A session that breaks off before it was up, or breaks a rule. */
+static void
+drop(struct session *s, const char *why)
+{
+	sessions_complain(s->all, s->addr, s->node, why);
+	session_close(s, why);
+}
+
+void
+session_send(struct session *s, enum wire_type type, json_t *msg)
+{
+	char *frame;
+	size_t len = wire_build(type, msg, &frame);
+
+	if (s->bev == NULL || s->dead) {
+		free(frame);
+		return;
+	}
+	bufferevent_write(s->bev, frame, len);
+	free(frame);
+	if (evbuffer_get_length(bufferevent_get_output(s->bev)) > OUT_BYTES_MAX)
+		drop(s, "does not read what it is sent");
+}
+
+static void event_cb(struct bufferevent *bev, short what, void *arg);
+
+static void
+discard_cb(struct bufferevent *bev, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(bev);
+
+	(void)arg;
+	evbuffer_drain(in, evbuffer_get_length(in));
+}
+
+/* Closing with unread input would reset the reason away: the peer ends it, or
+ * the timer. */
+static void
+flushed_cb(struct bufferevent *bev, void *arg)
+{
+	(void)arg;
+	SSL_shutdown(bufferevent_openssl_get_ssl(bev));
+	shutdown(bufferevent_getfd(bev), SHUT_WR);
+}
+
+void
+session_refuse(struct session *s, enum cause cause, const char *text)
+{
+	struct timeval tv = timeval_of(REFUSE_LIMIT_NS);
+	int was_up = s->step == STEP_UP;
+
+	if (s->dead || s->step == STEP_CLOSING)
+		return;
+	sessions_complain(s->all, s->addr, s->node, text);
+	session_send(s, WIRE_REFUSE,
+	    json_pack("{s:s, s:s}", "cause", names_causes[cause].name, "text",
+		text));
+	if (s->dead)
+		return;
+	step_set(s, STEP_CLOSING);
+	if (was_up)
+		s->all->ops->closed(s->all->ctx, s, text);
+	bufferevent_setcb(s->bev, discard_cb, flushed_cb, event_cb, s);
+	/* Later, for a frame may still be in use: what a full buffer holds. */
+	bufferevent_trigger(s->bev, EV_READ,
+	    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+	event_add(s->timer, &tv);
+}
+
+static void
+heartbeat_send(struct session *s)
+{
+	struct timeval tv = timeval_of(s->all->limits.heartbeat_ns);
+
+	event_add(s->timer, &tv);
+	session_send(s, WIRE_HEARTBEAT,
+	    json_pack("{s:I}", "at_unix_ns", (json_int_t)clk_unix_ns()));
+}
+
+static void
+timer_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct session *s = arg;
+
+	(void)fd;
+	(void)what;
+	switch (s->step) {
+	case STEP_UP:
+		heartbeat_send(s);
+		break;
+	case STEP_CLOSING:
+		session_close(s, "refused");
+		break;
+	default:
+		drop(s,
+		    s->step == STEP_SILENT ? "says nothing"
+					   : "no hello in time");
+	}
+}
+
+/* The hello against the certificate, then to whoever keeps the roster. */
+static int
+hello_take(struct session *s, json_t *msg, enum cause *ret_cause, char *why)
+{
+	struct sessions *ss = s->all;
+	const char *node = json_string_value(json_object_get(msg, "node"));
+	json_int_t version = json_integer_value(
+	    json_object_get(msg, "version"));
+
+	*ret_cause = CAUSE_UNSUPPORTED;
+	if (version != WIRE_VERSION) {
+		snprintf(why, SESSION_WHY_MAX,
+		    "agent speaks version %lld, this collector %d",
+		    (long long)version, WIRE_VERSION);
+		return -EPROTO;
+	}
+	*ret_cause = CAUSE_CONFIG;
+	if (strcmp(node, s->node) != 0) {
+		snprintf(why, SESSION_WHY_MAX,
+		    "calls itself %.80s, its certificate says %.80s", node,
+		    s->node);
+		return -EACCES;
+	}
+	*ret_cause = CAUSE_BUSY;
+	if (ss->count[STEP_UP] > ss->limits.agents_max) {
+		snprintf(why, SESSION_WHY_MAX,
+		    "%zu agents are connected, which is collector.agents_max",
+		    ss->limits.agents_max);
+		return -EBUSY;
+	}
+	return ss->ops->hello(ss->ctx, s, msg, ret_cause, why);
+}
+
+static int
+hello_handle(struct session *s, enum wire_type type, json_t *msg,
+    enum cause *ret_cause, char *why)
+{
+	uint64_t first_ns;
+	struct timeval tv;
+	int rc;
+
+	if (type != WIRE_HELLO) {
+		snprintf(why, SESSION_WHY_MAX, "%s before hello",
+		    wire_messages[type].name);
+		return -EPROTO;
+	}
+	step_set(s, STEP_UP); /* so that whatever happens now, closed comes */
+	rc = hello_take(s, msg, ret_cause, why);
+	if (rc < 0 || s->dead)
+		return rc;
+	bufferevent_setwatermark(s->bev, EV_READ, 0,
+	    FRAME_HEAD_BYTES + FRAME_BODY_MAX);
+	/* Spread over the interval, so that agents which came at once do not
+	 * beat at once. */
+	first_ns = rng_entropy() % s->all->limits.heartbeat_ns;
+	tv = timeval_of(first_ns);
+	event_add(s->timer, &tv);
+	return 0;
+}
+
+static int
+message_handle(struct session *s, const char *body, size_t len,
+    enum cause *ret_cause, char *why)
+{
+	struct sessions *ss = s->all;
+	json_t *msg;
+	int type, rc;
+
+	*ret_cause = CAUSE_INTERNAL;
+	type = wire_parse(body, len, WIRE_AGENT, &msg, why, SESSION_WHY_MAX);
+	if (type < 0)
+		return type;
+	log_trace("session %s: %s", s->node, wire_messages[type].name);
+	if (s->step != STEP_UP)
+		rc = hello_handle(s, (enum wire_type)type, msg, ret_cause, why);
+	else
+		rc = ss->ops->message(ss->ctx, s, (enum wire_type)type, msg,
+		    why);
+	json_decref(msg);
+	return rc;
+}
+
+/* One frame out of in: its whole length, 0 for a part of one, or -errno. */
+static long
+frame_handle(struct session *s, struct evbuffer *in, enum cause *ret_cause,
+    char *why)
+{
+	uint8_t head[FRAME_HEAD_BYTES];
+	const char *reason;
+	unsigned char *all;
+	long body;
+	int rc;
+
+	if (evbuffer_copyout(in, head, sizeof(head)) < (long)sizeof(head))
+		return 0;
+	*ret_cause = CAUSE_INTERNAL;
+	body = frame_head_get(head, &reason);
+	if (body >= 0 && s->step != STEP_UP && body > HELLO_BYTES_MAX) {
+		reason = "hello is too long";
+		body = -EPROTO;
+	}
+	if (body < 0) {
+		snprintf(why, SESSION_WHY_MAX, "%s", reason);
+		return body;
+	}
+	if (evbuffer_get_length(in) < sizeof(head) + (size_t)body)
+		return 0;
+	all = evbuffer_pullup(in, (long)sizeof(head) + body);
+	rc = message_handle(s, (const char *)all + sizeof(head), (size_t)body,
+	    ret_cause, why);
+	evbuffer_drain(in, sizeof(head) + (size_t)body);
+	return rc < 0 ? rc : (long)sizeof(head) + body;
+}
+
+static void
+read_cb(struct bufferevent *bev, void *arg)
+{
+	struct session *s = arg;
+	struct evbuffer *in = bufferevent_get_input(bev);
+	char why[SESSION_WHY_MAX] = "";
+	enum cause cause;
+	long rc;
+
+	s->last_ns = clk_ns();
+	s->in_call++;
+	do
+		rc = frame_handle(s, in, &cause, why);
+	while (rc > 0 && !s->dead && s->step != STEP_CLOSING);
+	if (rc < 0)
+		session_refuse(s, cause, why);
+	s->in_call--;
+	if (s->dead)
+		session_free(s);
+}
+
+/* The handshake is done: who is it? */
+static void
+handshake_done(struct session *s)
+{
+	struct tls_peer peer;
+	char why[SESSION_WHY_MAX];
+
+	if (tls_peer_get(bufferevent_openssl_get_ssl(s->bev), &peer, why,
+		sizeof(why)) < 0) {
+		session_refuse(s, CAUSE_CONFIG, why);
+		return;
+	}
+	memcpy(s->node, peer.name, sizeof(s->node));
+	if (peer.role != ROLE_AGENT) {
+		snprintf(why, sizeof(why),
+		    "role %s in the certificate; agents connect here",
+		    names_roles[peer.role]);
+		session_refuse(s, CAUSE_CONFIG, why);
+	}
+}
+
+static void
+error_text(struct bufferevent *bev, short what, char *ret, size_t cap_bytes)
+{
+	unsigned long e = bufferevent_get_openssl_error(bev);
+	const char *reason = e == 0 ? NULL : ERR_reason_error_string(e);
+	int sock = EVUTIL_SOCKET_ERROR();
+
+	if (reason != NULL)
+		snprintf(ret, cap_bytes, "tls: %s", reason);
+	else if ((what & BEV_EVENT_ERROR) != 0 && sock != 0)
+		snprintf(ret, cap_bytes, "%s",
+		    evutil_socket_error_to_string(sock));
+	else
+		snprintf(ret, cap_bytes, WHY_CLOSED);
+}
+
+static void
+event_cb(struct bufferevent *bev, short what, void *arg)
+{
+	struct session *s = arg;
+	char why[SESSION_WHY_MAX];
+
+	s->in_call++;
+	if ((what & BEV_EVENT_CONNECTED) != 0) {
+		handshake_done(s);
+	} else {
+		error_text(bev, what, why, sizeof(why));
+		if (s->step == STEP_UP || s->step == STEP_CLOSING)
+			session_close(s, why);
+		else
+			drop(s, why);
+	}
+	s->in_call--;
+	if (s->dead)
+		session_free(s);
+}
+
+static void
+tls_start(struct session *s)
+{
+	struct sessions *ss = s->all;
+	SSL *ssl = SSL_new(ss->tls);
+
+	if (ssl != NULL)
+		s->bev = bufferevent_openssl_socket_new(ss->base, s->fd, ssl,
+		    BUFFEREVENT_SSL_ACCEPTING,
+		    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	if (s->bev == NULL) {
+		SSL_free(ssl);
+		drop(s, "no memory for a handshake");
+		return;
+	}
+	s->fd = -1; /* handed over */
+	step_set(s, STEP_STRANGER);
+	bufferevent_setcb(s->bev, read_cb, NULL, event_cb, s);
+	bufferevent_setwatermark(s->bev, EV_READ, 0,
+	    FRAME_HEAD_BYTES + HELLO_BYTES_MAX);
+	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
+	if (ss->count[STEP_STRANGER] > STRANGER_MAX)
+		drop(TAILQ_FIRST(&ss->list[STEP_STRANGER]),
+		    "too many strangers");
+}
+
+/* A TLS record of a handshake starts with 22, 3: everything else is not worth
+ * an SSL object. */
+static void
+first_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct session *s = arg;
+	unsigned char head[2] = { 0, 0 };
+	ssize_t n = recv(fd, head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
+
+	(void)what;
+	event_free(s->first);
+	s->first = NULL;
+	if (n <= 0)
+		session_close(s, WHY_CLOSED); /* a port scan: not a word */
+	else if (head[0] != 22 || (n == 2 && head[1] != 3))
+		drop(s, "does not speak TLS");
+	else
+		tls_start(s);
+}
+
+void
+sessions_accept(struct sessions *ss, int fd, const char *addr)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+	unsigned limit_ms = (unsigned)(ss->limits.silence_ns / CLK_NS_PER_MS);
+	struct timeval tv = timeval_of(HELLO_LIMIT_NS);
+	int on = 1;
+
+	s->all = ss;
+	s->fd = fd;
+	s->step = STEP_SILENT;
+	s->last_ns = clk_ns();
+	snprintf(s->addr, sizeof(s->addr), "%s", addr);
+	TAILQ_INSERT_TAIL(&ss->list[STEP_SILENT], s, link);
+	ss->count[STEP_SILENT]++;
+	/* Both only make things faster: failure is not worth a word. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms,
+	    sizeof(limit_ms));
+	s->timer = evtimer_new(ss->base, timer_cb, s);
+	s->first = event_new(ss->base, fd, EV_READ, first_cb, s);
+	if (s->timer == NULL || s->first == NULL)
+		fatalx("session: no memory for an event");
+	event_add(s->timer, &tv);
+	event_add(s->first, NULL);
+	if (ss->count[STEP_SILENT] > SILENT_MAX)
+		drop(TAILQ_FIRST(&ss->list[STEP_SILENT]), "too many strangers");
+}
+
+void
+sessions_shed(struct sessions *ss)
+{
+	struct session *s;
+
+	for (int i = 0; i < SHED_COUNT; i++) {
+		s = TAILQ_FIRST(&ss->list[STEP_SILENT]);
+		if (s == NULL)
+			s = TAILQ_FIRST(&ss->list[STEP_STRANGER]);
+		if (s == NULL)
+			return;
+		drop(s, "no descriptors left for strangers");
+	}
+}
+
+struct sessions *
+sessions_new(struct event_base *base, const struct session_limits *limits,
+    const struct session_ops *ops, void *ctx)
+{
+	struct sessions *ss = xcalloc(1, sizeof(*ss));
+
+	ss->base = base;
+	ss->limits = *limits;
+	ss->ops = ops;
+	ss->ctx = ctx;
+	for (int i = 0; i < STEP_MAX; i++)
+		TAILQ_INIT(&ss->list[i]);
+	return ss;
+}
+
+void
+sessions_free(struct sessions *ss)
+{
+	struct session *s, *next;
+
+	if (ss == NULL)
+		return;
+	for (int i = 0; i < STEP_MAX; i++)
+		TAILQ_FOREACH_SAFE (s, &ss->list[i], link, next)
+			session_free(s);
+	SSL_CTX_free(ss->tls);
+	free(ss);
+}
+
+void
+sessions_set_tls(struct sessions *ss, SSL_CTX *tls)
+{
+	SSL_CTX_free(ss->tls);
+	ss->tls = tls; /* handed over */
+}
+
+size_t
+sessions_count(const struct sessions *ss)
+{
+	return ss->count[STEP_UP];
+}
+
+const char *
+session_node(const struct session *s)
+{
+	return s->node;
+}
+
+const char *
+session_addr(const struct session *s)
+{
+	return s->addr;
+}
+
+uint64_t
+session_last_ns(const struct session *s)
+{
+	return s->last_ns;
+}
+
+void
+session_set_arg(struct session *s, void *arg)
+{
+	s->arg = arg;
+}
+
+void *
+session_arg(const struct session *s)
+{
+	return s->arg;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - connections from agents: TLS, frames, messages, limits.
+ *
+ * A stranger costs a descriptor until its first byte looks like TLS, then one
+ * handshake, then one hello, each with a time limit; strangers are few at a
+ * time and the oldest goes first. A peer that breaks a rule gets a refuse and
+ * loses its session; nobody else notices.
+ */
+#ifndef DAEMON_NET_SESSION_H
+#define DAEMON_NET_SESSION_H
+
+#include <jansson.h>
+#include <openssl/ssl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/names.h"
+#include "schema/wire.h"
+
+struct event_base;
+struct session;
+struct sessions;
+
+#define SESSION_WHY_MAX 240
+
+struct session_ops {
+	/* The first message; the certificate is an agent's and names the node
+	 * that the message names. 0 or -errno with cause and why. */
+	int (*hello)(void *ctx, struct session *s, json_t *msg,
+	    enum cause *ret_cause, char why[SESSION_WHY_MAX]);
+	/* Any later one. -EPROTO with why ends the session. */
+	int (*message)(void *ctx, struct session *s, enum wire_type type,
+	    json_t *msg, char why[SESSION_WHY_MAX]);
+	/* Once for every session that got as far as hello, taken or not. */
+	void (*closed)(void *ctx, struct session *s, const char *why);
+};
+
+struct session_limits {
+	uint64_t heartbeat_ns;
+	uint64_t silence_ns;
+	size_t agents_max;
+};
+
+struct sessions *sessions_new(struct event_base *base,
+    const struct session_limits *limits, const struct session_ops *ops,
+    void *ctx);
+void sessions_free(struct sessions *ss); /* NULL is allowed */
+/* Takes ctx; sessions that stand keep the old one. */
+void sessions_set_tls(struct sessions *ss, SSL_CTX *tls);
+/* A new connection; takes fd. addr: the peer's, as text. */
+void sessions_accept(struct sessions *ss, int fd, const char *addr);
+/* Out of descriptors: let some strangers go. */
+void sessions_shed(struct sessions *ss);
+size_t sessions_count(const struct sessions *ss); /* with a taken hello */
+/* A complaint about a peer, told once. */
+void sessions_complain(struct sessions *ss, const char *addr, const char *name,
+    const char *what);
+
+/* Takes msg. A peer that does not read loses its session. */
+void session_send(struct session *s, enum wire_type type, json_t *msg);
+void session_refuse(struct session *s, enum cause cause, const char *text);
+const char *session_node(const struct session *s);
+const char *session_addr(const struct session *s);
+uint64_t session_last_ns(const struct session *s); /* its last byte */
+void session_set_arg(struct session *s, void *arg);
+void *session_arg(const struct session *s);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/net/tls.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/file.h"
+
+void
+tls_error_text(char *ret, size_t cap_bytes)
+{
+	unsigned long e, last = 0;
+	const char *reason;
+
+	while ((e = ERR_get_error()) != 0)
+		last = e;
+	reason = last == 0 ? NULL : ERR_reason_error_string(last);
+	snprintf(ret, cap_bytes, "%s", reason == NULL ? "unknown" : reason);
+}
+
+static int
+refuse(const char *what, const char *path, char *why, size_t why_bytes)
+{
+	char reason[160];
+
+	tls_error_text(reason, sizeof(reason));
+	snprintf(why, why_bytes, "%s %s: %s", what, path, reason);
+	return -EINVAL;
+}
+
+/* OpenSSL calls a missing file "system lib", and waits for what a pipe has to
+ * say. */
+static int
+readable(const char *what, const char *path, char *why, size_t why_bytes)
+{
+	char text[400];
+
+	if (file_check(path, text, sizeof(text)) == 0)
+		return 0;
+	snprintf(why, why_bytes, "%s %s", what, text);
+	return -EINVAL;
+}
+
+static int
+load(SSL_CTX *ctx, const char *ca, const char *cert, const char *key, char *why,
+    size_t why_bytes)
+{
+	STACK_OF(X509_NAME) * names;
+
+	if (readable("tls.ca", ca, why, why_bytes) < 0 ||
+	    readable("tls.cert", cert, why, why_bytes) < 0 ||
+	    readable("tls.key", key, why, why_bytes) < 0)
+		return -EINVAL;
+	if (SSL_CTX_load_verify_locations(ctx, ca, NULL) != 1)
+		return refuse("tls.ca", ca, why, why_bytes);
+	if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
+		return refuse("tls.cert", cert, why, why_bytes);
+	if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1 ||
+	    SSL_CTX_check_private_key(ctx) != 1)
+		return refuse("tls.key", key, why, why_bytes);
+	names = SSL_load_client_CA_file(ca);
+	if (names == NULL)
+		return refuse("tls.ca", ca, why, why_bytes);
+	SSL_CTX_set_client_CA_list(ctx, names); /* handed over */
+	return 0;
+}
+
+int
+tls_server_new(const char *ca, const char *cert, const char *key, SSL_CTX **ret,
+    char *why, size_t why_bytes)
+{
+	static const unsigned char id[] = "coalmined";
+	SSL_CTX *ctx;
+	int rc;
+
+	ERR_clear_error();
+	ctx = SSL_CTX_new(TLS_server_method());
+	if (ctx == NULL)
+		return refuse("tls", "context", why, why_bytes);
+	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+	SSL_CTX_set_options(ctx,
+	    SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+	/* An idle session gives its 34 KiB of buffers back. */
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	/* Resumption through tickets only: nothing grows with the number of
+	 * agents. */
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
+	SSL_CTX_set_verify(ctx,
+	    SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+	rc = load(ctx, ca, cert, key, why, why_bytes);
+	if (rc < 0)
+		SSL_CTX_free(ctx);
+	else
+		*ret = ctx;
+	return rc;
+}
+
+/* One field of the subject; -EACCES when it is not there exactly once or
+ * holds a NUL. */
+static int
+subject_get(X509_NAME *subject, int nid, char *ret, size_t cap_bytes)
+{
+	int i = X509_NAME_get_index_by_NID(subject, nid, -1);
+	unsigned char *utf8 = NULL;
+	int len;
+
+	if (i < 0 || X509_NAME_get_index_by_NID(subject, nid, i) >= 0)
+		return -EACCES;
+	len = ASN1_STRING_to_UTF8(&utf8,
+	    X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)));
+	if (len <= 0 || (size_t)len >= cap_bytes ||
+	    memchr(utf8, '\0', (size_t)len) != NULL) {
+		OPENSSL_free(utf8);
+		return -EACCES;
+	}
+	memcpy(ret, utf8, (size_t)len);
+	ret[len] = '\0';
+	OPENSSL_free(utf8);
+	return 0;
+}
+
+static int
+peer_read(X509 *cert, struct tls_peer *ret, char *why, size_t why_bytes)
+{
+	X509_NAME *subject = X509_get_subject_name(cert);
+	char unit[64];
+	int role;
+
+	if (subject_get(subject, NID_commonName, ret->name, sizeof(ret->name)) <
+	    0) {
+		snprintf(why, why_bytes, "certificate without a common name");
+		return -EACCES;
+	}
+	if (subject_get(subject, NID_organizationalUnitName, unit,
+		sizeof(unit)) < 0) {
+		snprintf(why, why_bytes, "certificate without a role (OU)");
+		return -EACCES;
+	}
+	role = names_role_find(unit);
+	if (role < 0) {
+		snprintf(why, why_bytes, "certificate with an unknown role");
+		return -EACCES;
+	}
+	ret->role = (enum role)role;
+	return 0;
+}
+
+int
+tls_peer_get(const SSL *ssl, struct tls_peer *ret, char *why, size_t why_bytes)
+{
+	struct tls_peer p;
+	X509 *cert = SSL_get_peer_certificate(ssl);
+	int rc;
+
+	if (cert == NULL || SSL_get_verify_result(ssl) != X509_V_OK) {
+		snprintf(why, why_bytes, "no valid certificate");
+		rc = -EACCES;
+	} else {
+		rc = peer_read(cert, &p, why, why_bytes);
+	}
+	if (rc == 0)
+		*ret = p;
+	X509_free(cert);
+	return rc;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/react/node_health.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+#include "daemon/react/react.h"
+#include "daemon/cluster/roster.h"
+
+#define REFRESH_NS (60 * CLK_NS_PER_S)
+
+struct told {
+	enum exit_code code;
+	uint64_t serial; /* of the session that was told; 0: nobody */
+	uint64_t at_ns;
+	enum exit_code reacted; /* the last of ok and bad that was passed on */
+};
+
+struct standings {
+	struct roster *roster;
+	struct react *react;
+	const struct node_health_ops *ops;
+	void *ctx;
+	struct told *told; /* by node id */
+	size_t cap;
+};
+
+struct standings *
+standings_new(struct roster *roster, struct react *react,
+    const struct node_health_ops *ops, void *ctx)
+{
+	struct standings *s = xcalloc(1, sizeof(*s));
+
+	s->roster = roster;
+	s->react = react;
+	s->ops = ops;
+	s->ctx = ctx;
+	return s;
+}
+
+void
+standings_free(struct standings *s)
+{
+	if (s == NULL)
+		return;
+	free(s->told);
+	free(s);
+}
+
+static struct told *
+told_of(struct standings *s, const struct node *n)
+{
+	if (n->id >= s->cap) {
+		size_t cap = n->id + n->id / 2 + 64;
+
+		s->told = xreallocarray(s->told, cap, sizeof(s->told[0]));
+		memset(s->told + s->cap, 0,
+		    (cap - s->cap) * sizeof(s->told[0]));
+		for (size_t i = s->cap; i < cap; i++)
+			s->told[i].reacted = EXIT_CODE_UNKNOWN;
+		s->cap = cap;
+	}
+	return &s->told[n->id];
+}
+
+static void
+tell(struct standings *s, struct node *n, struct told *t,
+    const struct node_health *st)
+{
+	json_t *text = json_string(st->text);
+
+	if (s->ops->send(s->ctx, n, WIRE_STANDING,
+		json_pack("{s:s, s:o, s:I}", "verdict",
+		    names_verdicts[st->code], "text",
+		    text != NULL ? text : json_string(""), "fresh_ms",
+		    (json_int_t)(NODE_HEALTH_FRESH_NS / CLK_NS_PER_MS))) < 0)
+		return;
+	t->code = st->code;
+	t->serial = n->serial;
+	t->at_ns = clk_ns();
+}
+
+/* Suspects and unknowns change nothing: an action waits for certainty, and so
+ * does taking it back. */
+static void
+pass_on(struct standings *s, const struct node *n, struct told *t,
+    const struct node_health *st)
+{
+	if (st->code == t->reacted ||
+	    (st->code != EXIT_CODE_BAD && st->code != EXIT_CODE_OK))
+		return;
+	if (st->code == EXIT_CODE_BAD)
+		react_bad(s->react, n->name, st->text);
+	else
+		react_well(s->react, n->name);
+	t->reacted = st->code;
+}
+
+static void
+node_tick(struct standings *s, struct node *n)
+{
+	struct told *t = told_of(s, n);
+	struct node_health st = { EXIT_CODE_UNKNOWN, "" };
+
+	if (!roster_is_up(n))
+		return;
+	s->ops->judge(s->ctx, n, &st);
+	pass_on(s, n, t, &st);
+	if (t->serial != n->serial || t->code != st.code ||
+	    clk_ns() - t->at_ns >= REFRESH_NS)
+		tell(s, n, t, &st);
+}
+
+void
+standings_tick(struct standings *s)
+{
+	for (size_t id = 0; id < roster_count(s->roster); id++)
+		node_tick(s, roster_by_id(s->roster, id));
+	react_tick(s->react, roster_count(s->roster));
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/react/react.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/queue.h"
+#include "common/xalloc.h"
+#include "daemon/react/react_int.h"
+#include "daemon/store/store.h"
+
+#define HOUR_NS  (3600 * CLK_NS_PER_S)
+#define KEY      "react/"
+#define AGAIN_NS (600 * CLK_NS_PER_S) /* after a failure */
+
+static const struct react_way *const ways[] = {
+	[REACT_NONE] = NULL,
+	[REACT_COMMAND] = &react_command,
+	[REACT_SLURM] = &react_slurm,
+};
+
+struct react *
+react_new(struct event_base *base, struct store *store,
+    const struct react_options *o)
+{
+	struct react *r = xcalloc(1, sizeof(*r));
+
+	r->base = base;
+	r->store = store;
+	r->o = *o;
+	r->way = ways[o->action];
+	TAILQ_INIT(&r->tasks);
+	r->done = json_object();
+	return r;
+}
+
+static void
+task_free(struct react *r, struct react_task *t)
+{
+	if (t == NULL)
+		return;
+	TAILQ_REMOVE(&r->tasks, t, link);
+	free(t);
+}
+
+void
+react_free(struct react *r)
+{
+	struct react_task *t, *next;
+
+	if (r == NULL)
+		return;
+	spawn_cancel(r->child);
+	TAILQ_FOREACH_SAFE (t, &r->tasks, link, next)
+		task_free(r, t);
+	json_decref(r->done);
+	free(r);
+}
+
+void
+react_load(struct react *r, const json_t *settings)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach ((json_t *)(uintptr_t)settings, key, v)
+		if (strncmp(key, KEY, strlen(KEY)) == 0 && json_is_string(v))
+			json_object_set(r->done, key + strlen(KEY), v);
+}
+
+size_t
+react_held(const struct react *r)
+{
+	return json_object_size(r->done);
+}
+
+void
+react_say(struct react *r, const struct react_task *t, const char *what,
+    const char *more)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text), "%s%s%s", what,
+	    more[0] == '\0' ? "" : ": ", more);
+	log_info("reaction %s: %s", t->node, text);
+	store_put_event(r->store, "reaction", t->node, text);
+}
+
+static struct react_task *
+task_find(const struct react *r, const char *node)
+{
+	struct react_task *t;
+
+	TAILQ_FOREACH (t, &r->tasks, link)
+		if (strcmp(t->node, node) == 0)
+			return t;
+	return NULL;
+}
+
+static int
+is_done(const struct react *r, const char *node)
+{
+	return json_object_get(r->done, node) != NULL;
+}
+
+static void
+task_add(struct react *r, const char *node, int undo, const char *text)
+{
+	struct react_task *t = task_find(r, node);
+
+	if (t != NULL && t == r->now)
+		return; /* what comes of it is looked at again */
+	if (t == NULL) {
+		t = xcalloc(1, sizeof(*t));
+		TAILQ_INSERT_TAIL(&r->tasks, t, link);
+	}
+	t->undo = undo;
+	t->not_before_ns = 0;
+	snprintf(t->node, sizeof(t->node), "%s", node);
+	snprintf(t->text, sizeof(t->text), "%s", text);
+}
+
+static void
+done_set(struct react *r, const char *node, const char *value)
+{
+	char key[300];
+
+	if (value != NULL)
+		json_object_set_new(r->done, node, json_string(value));
+	else
+		json_object_del(r->done, node);
+	snprintf(key, sizeof(key), KEY "%s", node);
+	store_put_setting(r->store, key, value);
+}
+
+void
+react_bad(struct react *r, const char *node, const char *text)
+{
+	if (r->way != NULL && !is_done(r, node))
+		task_add(r, node, 0, text);
+}
+
+void
+react_well(struct react *r, const char *node)
+{
+	struct react_task *t = task_find(r, node);
+
+	if (t != NULL && t != r->now && !t->undo)
+		task_free(r, t);
+	if (r->way == NULL || !is_done(r, node))
+		return;
+	if (r->o.undo)
+		task_add(r, node, 1, "is well again");
+	else
+		done_set(r, node, NULL); /* the next time counts again */
+}
+
+/* A way has come to its end with a task. */
+void
+react_finish(struct react *r, enum react_result result, const char *text)
+{
+	struct react_task *t = r->now;
+	char when[40];
+
+	r->now = NULL;
+	r->child = NULL;
+	switch (result) {
+	case REACT_DONE:
+		clk_unix_format(clk_unix_ns(), when, sizeof(when));
+		react_say(r, t, t->undo ? r->way->undone : r->way->done, text);
+		done_set(r, t->node, t->undo ? NULL : when);
+		break;
+	case REACT_LEFT:
+		react_say(r, t, "left alone", text);
+		if (t->undo)
+			done_set(r, t->node, NULL);
+		break;
+	case REACT_FAILED:
+		react_say(r, t, "failed, and is tried again", text);
+		t->not_before_ns = clk_ns() + AGAIN_NS;
+		return;
+	}
+	task_free(r, t);
+}
+
+/* How many were begun in the last hour. */
+static int
+begun_count(const struct react *r)
+{
+	uint64_t now_ns = clk_ns();
+	int count = 0;
+
+	for (size_t i = 0; i < REACT_BEGUN; i++)
+		count += r->begun_ns[i] != 0 &&
+		    now_ns - r->begun_ns[i] < HOUR_NS;
+	return count;
+}
+
+static int
+limit_of(const struct react *r, size_t nodes)
+{
+	int share = (int)ceil(r->o.share_per_hour * (double)nodes);
+
+	return share < r->o.nodes_per_hour ? share : r->o.nodes_per_hour;
+}
+
+/* 1 when another node may be taken; says so once when not. */
+static int
+may_begin(struct react *r, struct react_task *t, size_t nodes)
+{
+	char text[200];
+	int limit = limit_of(r, nodes);
+
+	if (begun_count(r) < limit)
+		return 1;
+	if (!t->told) {
+		snprintf(text, sizeof(text),
+		    "%d nodes in an hour are the limit; would be for: %.100s",
+		    limit, t->text);
+		react_say(r, t, "held back", text);
+	}
+	t->told = 1;
+	return 0;
+}
+
+static void
+begun_note(struct react *r)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < REACT_BEGUN; i++)
+		if (r->begun_ns[i] < r->begun_ns[oldest])
+			oldest = i;
+	r->begun_ns[oldest] = clk_ns();
+}
+
+static struct react_task *
+task_next(struct react *r, size_t nodes)
+{
+	uint64_t now_ns = clk_ns();
+	struct react_task *t;
+
+	TAILQ_FOREACH (t, &r->tasks, link)
+		if (t->not_before_ns <= now_ns &&
+		    (t->undo || may_begin(r, t, nodes)))
+			return t;
+	return NULL;
+}
+
+void
+react_tick(struct react *r, size_t nodes)
+{
+	struct react_task *t;
+
+	if (r->way == NULL || r->now != NULL)
+		return;
+	t = task_next(r, nodes);
+	if (t == NULL)
+		return;
+	if (!t->undo)
+		begun_note(r);
+	if (r->o.dry_run) {
+		react_say(r, t,
+		    t->undo ? "dry run, would undo" : "dry run, would act",
+		    t->text);
+		/* once for each time that it turns bad */
+		if (!t->undo)
+			json_object_set_new(r->done, t->node,
+			    json_string("dry run"));
+		else
+			json_object_del(r->done, t->node);
+		task_free(r, t);
+		return;
+	}
+	r->now = t;
+	r->way->begin(r, t);
+}
+
+void
+react_spawned(struct react *r, struct spawned *child)
+{
+	r->child = child;
+	if (child == NULL)
+		react_finish(r, REACT_FAILED, strerror(errno));
+}
+
+void
+react_spawn(struct react *r, char *const *argv, char *const *env, spawn_cb *cb)
+{
+	react_spawned(r, spawn_start(r->base, argv, env, cb, r));
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * react.h - what is done about a node that is judged bad, and undone when it
+ * is well again. By default nothing.
+ *
+ *   command      a line of the site, told by its environment
+ *   slurm-drain  scontrol, with a reason that begins with REACT_MARK and the
+ *                verdict. A node that is drained, down or reserved for another
+ *                reason is left alone, and only what bears our mark and stands
+ *                in our memory is resumed.
+ *
+ * No more than a number of nodes and a share of the cluster in an hour. With
+ * dry_run it is only said what would be done. All of it goes to the event log
+ * (kind "reaction"). One thing at a time; what is held back is tried again
+ * when the limits allow.
+ */
+#ifndef DAEMON_REACT_REACT_H
+#define DAEMON_REACT_REACT_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/slurm/slurm_call.h"
+
+#define REACT_MARK "coalmine:"
+
+enum react_action { REACT_NONE, REACT_COMMAND, REACT_SLURM };
+
+struct react_options {
+	enum react_action action;
+	int dry_run;
+	int undo;
+	const char *command; /* for the shell */
+	struct slurm_site slurm;
+	int nodes_per_hour;
+	double share_per_hour; /* of all nodes, rounded up */
+};
+
+struct event_base;
+struct react;
+struct store;
+
+/* o's text and store outlive it. */
+struct react *react_new(struct event_base *base, struct store *store,
+    const struct react_options *o);
+void react_free(struct react *r); /* NULL is allowed */
+/* What STORE_SETTINGS answered: what was done and not undone. */
+void react_load(struct react *r, const json_t *settings);
+/* A node has become bad, or well. verdict: "bad", text: why, in words. What is
+ * neither (suspect, unknown) changes nothing and is not told. */
+void react_bad(struct react *r, const char *node, const char *text);
+void react_well(struct react *r, const char *node);
+/* Now and then; nodes: how many the cluster has. */
+void react_tick(struct react *r, size_t nodes);
+/* Nodes that something was done to and not undone. */
+size_t react_held(const struct react *r);
+
+#endif

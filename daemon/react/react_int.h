@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * react_int.h - what the ways to react share with react.c.
+ */
+#ifndef DAEMON_REACT_REACT_INT_H
+#define DAEMON_REACT_REACT_INT_H
+
+#include "common/queue.h"
+#include "daemon/react/react.h"
+#include "daemon/slurm/spawn.h"
+
+#define REACT_BEGUN 1024 /* remembered: the highest limit of an hour */
+
+struct react_task {
+	TAILQ_ENTRY(react_task) link;
+	char node[256];
+	char text[300]; /* the verdict's */
+	int undo;
+	int told; /* that it is held back */
+	uint64_t not_before_ns;
+};
+
+enum react_result { REACT_DONE, REACT_LEFT, REACT_FAILED };
+
+struct react_way {
+	const char *done, *undone; /* for the log */
+	/* Begin with r->now; ends, later or at once, in react_finish. */
+	void (*begin)(struct react *r, const struct react_task *t);
+};
+extern const struct react_way react_command, react_slurm;
+
+struct react {
+	struct event_base *base;
+	struct store *store;
+	struct react_options o;
+	const struct react_way *way; /* NULL: nothing is done */
+	TAILQ_HEAD(, react_task) tasks;
+	struct react_task *now; /* of tasks; NULL: none */
+	struct spawned *child;
+	json_t *done; /* node: when */
+	uint64_t begun_ns[REACT_BEGUN];
+};
+
+void react_finish(struct react *r, enum react_result result, const char *text);
+void react_say(struct react *r, const struct react_task *t, const char *what,
+    const char *more);
+/* A child that was made, or NULL and errno: a failure. */
+void react_spawned(struct react *r, struct spawned *child);
+void react_spawn(struct react *r, char *const *argv, char *const *env,
+    spawn_cb *cb);
+
+#endif

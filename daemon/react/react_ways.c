@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * react_ways.c - the ways to react. A node's name has only letters, digits,
+ * '.', '-' and '_' (hostlist.h); a verdict's text goes to Slurm without quotes
+ * and line ends, as one argument and past no shell.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/react/react_int.h"
+
+#define TEXT_MAX 400
+
+static char path_env[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+static char locale_env[] = "LC_ALL=C";
+
+static void
+first_line(const char *out, char ret[TEXT_MAX])
+{
+	snprintf(ret, TEXT_MAX, "%.*s", (int)strcspn(out, "\n"), out);
+}
+
+static void
+ended(struct react *r, int status, const char *out)
+{
+	char line[TEXT_MAX], text[TEXT_MAX + 32];
+
+	first_line(out, line);
+	if (status == 0) {
+		react_finish(r, REACT_DONE, r->now->text);
+		return;
+	}
+	snprintf(text, sizeof(text), "exit %d: %s", status, line);
+	react_finish(r, REACT_FAILED, text);
+}
+
+static void
+command_cb(int status, const char *out, void *arg)
+{
+	ended(arg, status, out);
+}
+
+static void
+command_begin(struct react *r, const struct react_task *t)
+{
+	char node[300], text[340], what[40], command[4100];
+	char shell[] = "/bin/sh", flag[] = "-c";
+	char *argv[] = { shell, flag, command, NULL };
+	char *env[] = { path_env, locale_env, node, text, what, NULL };
+
+	snprintf(command, sizeof(command), "%s", r->o.command);
+	snprintf(node, sizeof(node), "COALMINE_NODE=%s", t->node);
+	snprintf(text, sizeof(text), "COALMINE_TEXT=%s", t->text);
+	snprintf(what, sizeof(what), "COALMINE_VERDICT=%s",
+	    t->undo ? "ok" : "bad");
+	react_spawn(r, argv, env, command_cb);
+}
+
+const struct react_way react_command = { "command run", "command run",
+	command_begin };
+
+static void
+slurm_run(struct react *r, const char *program, char *const *more, spawn_cb *cb)
+{
+	react_spawned(r,
+	    slurm_call(r->base, &r->o.slurm, program, more, cb, r));
+}
+
+static void
+updated_cb(int status, const char *out, void *arg)
+{
+	ended(arg, status, out);
+}
+
+/* "bad" first and shortly what: sinfo -R shows 20 characters. */
+static void
+update(struct react *r)
+{
+	const struct react_task *t = r->now;
+	char verb[] = "update", node[300], state[40], reason[TEXT_MAX];
+	char *more[] = { verb, node, state, reason, NULL };
+
+	snprintf(node, sizeof(node), "nodename=%s", t->node);
+	snprintf(state, sizeof(state), "state=%s",
+	    t->undo ? "resume" : "drain");
+	snprintf(reason, sizeof(reason), "reason=" REACT_MARK " bad, %s",
+	    t->text);
+	for (char *c = reason; *c != '\0'; c++)
+		if (*c == '"' || *c == '\'' || *c == '\\' || *c < ' ')
+			*c = ' ';
+	if (t->undo)
+		more[3] = NULL;
+	slurm_run(r, "scontrol", more, updated_cb);
+}
+
+static int
+has_word(const char *state, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (strncmp(state, *words, strlen(*words)) == 0)
+			return 1;
+	return 0;
+}
+
+/* May it be touched? "STATE|REASON" as sinfo gives it; states in flags behind
+ * the word: @ and ^ reboot, # powering up, $ maintenance, - planned. */
+static int
+is_ours_to_touch(const struct react_task *t, const char *line)
+{
+	static const char *const taken[] = { "drain", "down", "fail", "maint",
+		"reboot", "planned", "future", "power", "unknown", "error",
+		"inval", NULL };
+	const char *bar = strchr(line, '|');
+	const char *reason = bar == NULL ? "" : bar + 1;
+	size_t word = bar == NULL ? strlen(line) : (size_t)(bar - line);
+	int marked = strncmp(reason, REACT_MARK, strlen(REACT_MARK)) == 0;
+	int drained = strncmp(line, "drain", 5) == 0;
+
+	if (t->undo)
+		return marked && drained;
+	if (has_word(line, taken))
+		return 0;
+	return strcspn(line, "@^#$-%!") >= word;
+}
+
+static void
+looked_cb(int status, const char *out, void *arg)
+{
+	struct react *r = arg;
+	char line[TEXT_MAX], text[TEXT_MAX + 32];
+
+	first_line(out, line);
+	if (status != 0 || line[0] == '\0') {
+		snprintf(text, sizeof(text), "sinfo: exit %d: %s", status,
+		    line);
+		react_finish(r, REACT_FAILED, text);
+		return;
+	}
+	if (!is_ours_to_touch(r->now, line)) {
+		snprintf(text, sizeof(text), "Slurm has it as %s", line);
+		react_finish(r, REACT_LEFT, text);
+		return;
+	}
+	update(r);
+}
+
+/* Look first: what another has done is not ours to change. */
+static void
+slurm_begin(struct react *r, const struct react_task *t)
+{
+	char h[] = "-h", N[] = "-N", n[] = "-n", o[] = "-o";
+	char format[] = "%T|%E", node[256];
+	char *more[] = { h, N, n, node, o, format, NULL };
+
+	snprintf(node, sizeof(node), "%s", t->node);
+	slurm_run(r, "sinfo", more, looked_cb);
+}
+
+const struct react_way react_slurm = { "drained in Slurm", "resumed in Slurm",
+	slurm_begin };

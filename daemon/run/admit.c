@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * admit.c - which nodes a run gets, and when.
+ *
+ * An exclusive run shares its nodes with no other run, in either direction;
+ * background runs share with each other. A run does not start on a remnant
+ * while others hold what it wants: it waits, and takes what is free only when
+ * its patience ends.
+ */
+#include "daemon/run/run_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/rng.h"
+#include "common/xalloc.h"
+#include "common/member.h"
+#include "daemon/slurm/slurm.h"
+
+/* Has its node to be idle in Slurm? launcher NULL: another than Slurm's. */
+static int
+must_be_idle(const struct runs *rs, const struct launcher *launcher,
+    int exclusive)
+{
+	return rs->slurm != NULL &&
+	    ((launcher != NULL && launcher->idle) ||
+		(exclusive && slurm_wants_idle(rs->slurm)));
+}
+
+static int
+asks_slurm(const struct run *r)
+{
+	return must_be_idle(r->all, r->launcher, r->exclusive);
+}
+
+int
+runs_may_have(struct runs *rs, const char *class, const char *launcher,
+    const json_t *slurm, const struct node *n)
+{
+	char why[RUN_WHY_MAX];
+
+	if (!must_be_idle(rs, launcher_find(launcher),
+		strcmp(class, "exclusive") == 0))
+		return 1;
+	slurm_nodes_ask(rs->slurm);
+	if (!slurm_nodes_known(rs->slurm))
+		return -EAGAIN;
+	return slurm_node_look(rs->slurm, n->name,
+		   member_text(slurm, "partition"),
+		   member_text(slurm, "reservation"), why,
+		   sizeof(why)) != SLURM_OUT;
+}
+
+struct candidates {
+	struct node **nodes; /* wanted and up, in order */
+	size_t count;
+	size_t wanted;
+	size_t free_count;      /* of nodes, not held by others */
+	char why[RUN_WHY_MAX];  /* the first that is not up */
+	char held[RUN_WHY_MAX]; /* the first that is held, or the budget */
+	enum budget_answer budget;
+};
+
+void
+admit_hold(struct run *r, struct node *n)
+{
+	if (r->exclusive)
+		n->exclusive = r;
+	else
+		n->shared++;
+}
+
+void
+admit_release(struct run *r)
+{
+	if (r->step == STEP_WAIT)
+		return;
+	for (size_t i = 0; i < r->node_count; i++) {
+		struct node *n = r->nodes[i].node;
+
+		if (!r->exclusive && n->shared > 0)
+			n->shared--;
+		else if (n->exclusive == r)
+			n->exclusive = NULL;
+	}
+}
+
+/* What Slurm says of a node, where the run wants to know. */
+static enum slurm_node
+slurm_says(const struct run *r, const struct node *n, char why[RUN_WHY_MAX])
+{
+	const struct slurm *slurm = r->all->slurm;
+
+	if (!asks_slurm(r))
+		return SLURM_IDLE;
+	return slurm_node_look(slurm, n->name,
+	    conf_string(r->conf, "slurm", "partition"),
+	    conf_string(r->conf, "slurm", "reservation"), why, RUN_WHY_MAX);
+}
+
+/* Nobody holds it, and nobody of a higher priority waits for it. */
+static int
+is_free(const struct run *r, const struct node *n)
+{
+	char why[RUN_WHY_MAX];
+
+	if (slurm_says(r, n, why) != SLURM_IDLE)
+		return 0;
+	if (n->claim_tick == r->all->tick && n->claim_priority > r->priority)
+		return 0;
+	return n->exclusive == NULL && (!r->exclusive || n->shared == 0);
+}
+
+static void
+held_why(const struct run *r, const struct node *n, char ret[RUN_WHY_MAX])
+{
+	if (n->exclusive == NULL && slurm_says(r, n, ret) != SLURM_IDLE)
+		return;
+	if (n->exclusive != NULL)
+		snprintf(ret, RUN_WHY_MAX, "%s is held by run %s", n->name,
+		    n->exclusive->id);
+	else
+		snprintf(ret, RUN_WHY_MAX,
+		    n->shared > 0 ? "%s is held by run of class background"
+				  : "%s is wanted by a run of higher priority",
+		    n->name);
+}
+
+static void
+consider(const struct run *r, struct candidates *c, struct node *n,
+    const char *name)
+{
+	char why[RUN_WHY_MAX] = "";
+
+	c->wanted++;
+	if (n != NULL && roster_is_up(n) &&
+	    (!r->exclusive || n->busy == NULL) &&
+	    slurm_says(r, n, why) != SLURM_OUT) {
+		c->nodes[c->count++] = n;
+		if (is_free(r, n))
+			c->free_count++;
+		else if (c->held[0] == '\0')
+			held_why(r, n, c->held);
+		return;
+	}
+	if (c->why[0] != '\0')
+		return;
+	if (n == NULL)
+		snprintf(why, sizeof(why), "%s was never seen", name);
+	else if (why[0] == '\0')
+		roster_why(n, why, sizeof(why));
+	memcpy(c->why, why, sizeof(c->why));
+}
+
+/* Every node that the campaign names and that could take part. */
+static void
+collect(struct run *r, struct candidates *c)
+{
+	struct roster *roster = r->all->roster;
+	const char *text = conf_string(r->conf, "campaign", "nodes");
+	struct hostlist hl = { 0 };
+
+	memset(c, 0, sizeof(*c));
+	if (strcmp(text, "all") == 0) {
+		size_t count = roster_count(roster);
+
+		c->nodes = xcalloc(count + 1, sizeof(c->nodes[0]));
+		for (size_t i = 0; i < count; i++) {
+			struct node *n = roster_at(roster, i);
+
+			consider(r, c, n, n->name);
+		}
+		return;
+	}
+	if (hostlist_parse(text, &hl, NULL, 0) < 0)
+		return; /* it was checked when the campaign was read */
+	c->nodes = xcalloc(hl.count + 1, sizeof(c->nodes[0]));
+	for (size_t i = 0; i < hl.count; i++)
+		consider(r, c, roster_find(roster, hl.names[i]), hl.names[i]);
+	hostlist_clear(&hl);
+}
+
+struct drawn {
+	struct node *node;
+	int place; /* among the candidates */
+	int lot;   /* by the seed */
+};
+
+/* Who was measured longest ago comes first, lots decide between equals. */
+static int
+drawn_compare(const void *a, const void *b)
+{
+	const struct drawn *x = a, *y = b;
+
+	if (x->node->used_unix_ns != y->node->used_unix_ns)
+		return x->node->used_unix_ns < y->node->used_unix_ns ? -1 : 1;
+	return x->lot - y->lot;
+}
+
+static int
+place_compare(const void *a, const void *b)
+{
+	return ((const struct drawn *)a)->place -
+	    ((const struct drawn *)b)->place;
+}
+
+static void
+lots_draw(const struct run *r, struct drawn *list, size_t count)
+{
+	int *lots = xcalloc(count + 1, sizeof(lots[0]));
+	struct rng rng;
+
+	for (size_t i = 0; i < count; i++)
+		lots[i] = (int)i;
+	rng_seed(&rng, r->seed);
+	rng_shuffle(&rng, lots, count);
+	for (size_t i = 0; i < count; i++)
+		list[i].lot = lots[i];
+	free(lots);
+}
+
+/* count of the free candidates, those first that were not measured for the
+ * longest time, in their old order. */
+static void
+take(struct run *r, const struct candidates *c, size_t count)
+{
+	struct drawn *list = xcalloc(c->free_count, sizeof(list[0]));
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (is_free(r, c->nodes[i]))
+			list[n++] = (struct drawn){ c->nodes[i], (int)i, 0 };
+	lots_draw(r, list, n);
+	if (count < n) {
+		qsort(list, n, sizeof(list[0]), drawn_compare);
+		qsort(list, count, sizeof(list[0]), place_compare);
+	}
+	r->nodes = xcalloc(count, sizeof(r->nodes[0]));
+	r->node_count = count;
+	for (size_t i = 0; i < count; i++) {
+		r->nodes[i].node = list[i].node;
+		admit_hold(r, list[i].node);
+	}
+	free(list);
+	cost_begin(r);
+}
+
+/* Could it end that run? */
+static int
+is_below(const struct run *r, const struct run *other)
+{
+	return other->priority < r->priority && !run_is_final(other) &&
+	    other->step != STEP_WAIT;
+}
+
+static struct run *
+holder_below(const struct run *r, const struct node *n)
+{
+	struct run *other;
+
+	if (n->exclusive != NULL)
+		return is_below(r, n->exclusive) ? n->exclusive : NULL;
+	TAILQ_FOREACH (other, &r->all->live, link)
+		if (is_below(r, other) && run_node_index(other, n) >= 0)
+			return other;
+	return NULL;
+}
+
+/* Runs of lower priority make room, when with their nodes there are enough.
+ * Their nodes come free when what runs there has ended. */
+static void
+preempt(struct run *r, const struct candidates *c, size_t want)
+{
+	size_t could = c->free_count;
+	char text[RUN_WHY_MAX];
+	struct run *other;
+
+	for (size_t i = 0; i < c->count; i++)
+		could += !is_free(r, c->nodes[i]) &&
+		    holder_below(r, c->nodes[i]) != NULL;
+	if (could < want)
+		return;
+	for (size_t i = 0; i < c->count; i++) {
+		if (is_free(r, c->nodes[i]))
+			continue;
+		other = holder_below(r, c->nodes[i]);
+		if (other == NULL)
+			continue;
+		snprintf(text, sizeof(text),
+		    "made room for run %s of campaign %.60s: priority %lld "
+		    "over %lld",
+		    r->id, r->campaign, (long long)r->priority,
+		    (long long)other->priority);
+		run_finish(other, RUN_PREEMPTED, CAUSE_BUSY, text);
+	}
+}
+
+/* What it waits for is not for runs of lower priority to take. */
+static void
+claim(const struct run *r, const struct candidates *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct node *n = c->nodes[i];
+
+		if (n->claim_tick == r->all->tick &&
+		    n->claim_priority >= r->priority)
+			continue;
+		n->claim_tick = r->all->tick;
+		n->claim_priority = r->priority;
+	}
+}
+
+/* Waited long enough for what it lacks? */
+static int
+is_patient(const struct run *r, const struct candidates *c, size_t min)
+{
+	uint64_t now_ns = clk_ns();
+	uint64_t from_ns = r->created_ns > r->all->born_ns ? r->created_ns
+							   : r->all->born_ns;
+
+	if (c->count < min)
+		return now_ns - from_ns < RUN_LACK_NS;
+	return now_ns - r->created_ns < r->margin_ns;
+}
+
+static void
+give_up(struct run *r, const struct candidates *c, size_t min)
+{
+	char text[SYMPTOM_TEXT_MAX];
+	int lack = c->count < min;
+
+	if (!lack && c->budget != BUDGET_FITS) {
+		budget_refused(costs_budget(r->all->costs));
+		run_finish(r, RUN_MISSED, CAUSE_BUDGET, c->held);
+		run_step_set(r, STEP_DONE);
+		return;
+	}
+	snprintf(text, sizeof(text), "%zu of %zu nodes usable, %zu needed%s%s",
+	    lack ? c->count : c->free_count, c->wanted, min,
+	    lack && c->why[0] == '\0' ? "" : "; ", lack ? c->why : c->held);
+	run_finish(r, RUN_MISSED, lack ? CAUSE_TOO_FEW_NODES : CAUSE_BUSY,
+	    text);
+	run_step_set(r, STEP_DONE);
+}
+
+static void
+overdue(struct run *r, const struct candidates *c)
+{
+	if (r->state == RUN_PENDING &&
+	    clk_ns() - r->created_ns >= RUN_OVERDUE_NS)
+		run_state_set(r, RUN_OVERDUE,
+		    c->budget != BUDGET_FITS ? CAUSE_BUDGET : CAUSE_BUSY,
+		    c->held[0] != '\0' ? c->held : c->why);
+}
+
+/* How many nodes it can have now: want, less when it has waited for long, or
+ * 0. */
+static size_t
+admissible(struct run *r, struct candidates *c, size_t min, size_t want)
+{
+	size_t count = c->free_count < want ? c->free_count : want;
+
+	if (c->count < min || want == 0 || count == 0 || count < min ||
+	    (count < want && is_patient(r, c, min)))
+		return 0;
+	c->budget = cost_ask(r, count, c->held, sizeof(c->held));
+	return c->budget == BUDGET_FITS ? count : 0;
+}
+
+static void
+wait_on(struct run *r, const struct candidates *c, size_t min, size_t want)
+{
+	if (c->budget == BUDGET_NEVER || !is_patient(r, c, min > 0 ? min : 1)) {
+		give_up(r, c, min);
+		return;
+	}
+	overdue(r, c);
+	if (c->count < min || c->budget != BUDGET_FITS)
+		return;
+	claim(r, c);
+	if (r->preempts)
+		preempt(r, c, want);
+}
+
+void
+admit_tick(struct run *r)
+{
+	size_t min = (size_t)conf_int(r->conf, "campaign", "nodes_min");
+	size_t max = (size_t)conf_int(r->conf, "campaign", "nodes_max");
+	struct candidates c;
+	size_t want, count;
+
+	if (run_is_final(r)) {
+		run_step_set(r, STEP_DONE);
+		return;
+	}
+	if (asks_slurm(r))
+		slurm_nodes_ask(r->all->slurm);
+	collect(r, &c);
+	if (max > r->launcher->nodes_max)
+		max = r->launcher->nodes_max;
+	if (min > max)
+		min = max;
+	want = c.count < max ? c.count : max;
+	count = admissible(r, &c, min, want);
+	if (count > 0) {
+		take(r, &c, count);
+		launch_prepare(r);
+	} else {
+		wait_on(r, &c, min, want);
+	}
+	free(c.nodes);
+}
+
+void
+admit_restore(struct run *r, const json_t *names)
+{
+	json_t *name;
+	size_t i;
+
+	r->nodes = xcalloc(json_array_size(names) + 1, sizeof(r->nodes[0]));
+	json_array_foreach (names, i, name) {
+		struct node *n = !json_is_string(name)
+		    ? NULL
+		    : roster_find(r->all->roster, json_string_value(name));
+
+		if (n == NULL)
+			continue;
+		r->nodes[r->node_count].node = n;
+		r->nodes[r->node_count].ready = READY_YES;
+		r->node_count++;
+		admit_hold(r, n);
+	}
+}

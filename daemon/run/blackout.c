@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/run/blackout.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+
+#define DAY_NS    (86400 * CLK_NS_PER_S)
+#define MINUTE_NS (60 * CLK_NS_PER_S)
+
+/* "2026-12-24" as the start of that day; timegm takes the 31st of April for
+ * the 1st of May, so it has to come back as it was written. */
+static int
+day_parse(const char *text, uint64_t *ret_unix_ns)
+{
+	struct tm tm = { .tm_mday = 0 }, back;
+	char again[16];
+	time_t t;
+	int used = 0;
+
+	if (sscanf(text, "%4d-%2d-%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+		&used) != 3 ||
+	    used != 10)
+		return -EINVAL;
+	tm.tm_year -= 1900;
+	tm.tm_mon -= 1;
+	t = timegm(&tm);
+	if (t < 0 || gmtime_r(&t, &back) == NULL)
+		return -EINVAL;
+	strftime(again, sizeof(again), "%Y-%m-%d", &back);
+	if (strncmp(again, text, 10) != 0)
+		return -EINVAL;
+	*ret_unix_ns = (uint64_t)t * CLK_NS_PER_S;
+	return 0;
+}
+
+static int
+minute_parse(const char *text, uint64_t *ret_ns)
+{
+	unsigned h, m;
+	int used = 0;
+
+	if (sscanf(text, "%2u:%2u%n", &h, &m, &used) != 2 || used != 5 ||
+	    h > 24 || m > 59 || (h == 24 && m != 0))
+		return -EINVAL;
+	*ret_ns = (h * 60 + m) * MINUTE_NS;
+	return 0;
+}
+
+static int
+item_parse(const char *text, struct blackout_span *ret)
+{
+	struct blackout_span s = { .daily = strstr(text, "..") == NULL };
+
+	if (s.daily) {
+		if (strlen(text) != 11 || text[5] != '-' ||
+		    minute_parse(text, &s.from_ns) < 0 ||
+		    minute_parse(text + 6, &s.to_ns) < 0 ||
+		    s.from_ns == s.to_ns || s.from_ns == DAY_NS)
+			return -EINVAL;
+	} else {
+		if (strlen(text) != 22 || strncmp(text + 10, "..", 2) != 0 ||
+		    day_parse(text, &s.from_ns) < 0 ||
+		    day_parse(text + 12, &s.to_ns) < 0 || s.to_ns < s.from_ns)
+			return -EINVAL;
+		s.to_ns += DAY_NS;
+	}
+	*ret = s;
+	return 0;
+}
+
+int
+blackout_parse(const char *text, struct blackout *ret, char *why,
+    size_t why_bytes)
+{
+	static const char allowed[] =
+	    "expected spans as 22:00-06:00 or 2026-12-24..2026-12-26, UTC";
+	struct blackout b = { .count = 0 };
+	size_t count = 0;
+	char **list = str_list_parse(text, &count);
+	int rc = list == NULL || count > BLACKOUT_MAX ? -EINVAL : 0;
+
+	if (rc < 0)
+		snprintf(why, why_bytes, "\"%.80s\": %s", text, allowed);
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		rc = item_parse(list[i], &b.span[b.count++]);
+		if (rc < 0)
+			snprintf(why, why_bytes, "\"%.40s\": %s", list[i],
+			    allowed);
+	}
+	str_list_free(list);
+	if (rc == 0)
+		*ret = b;
+	return rc;
+}
+
+/* The end of s where it overlaps [from, to), else 0. */
+static uint64_t
+overlap(const struct blackout_span *s, uint64_t from, uint64_t to)
+{
+	uint64_t length = s->to_ns > s->from_ns
+	    ? s->to_ns - s->from_ns
+	    : s->to_ns + DAY_NS - s->from_ns;
+	uint64_t day;
+
+	if (!s->daily)
+		return from < s->to_ns && to > s->from_ns ? s->to_ns : 0;
+	/* it may have begun the day before */
+	day = from / DAY_NS * DAY_NS;
+	day = day >= DAY_NS ? day - DAY_NS : 0;
+	for (int i = 0; i < 3; i++, day += DAY_NS) {
+		uint64_t begin = day + s->from_ns, end = begin + length;
+
+		if (from < end && to > begin)
+			return end;
+	}
+	return 0;
+}
+
+int
+blackout_hits(const struct blackout *b, uint64_t from_unix_ns, uint64_t span_ns,
+    uint64_t *ret_end_unix_ns)
+{
+	uint64_t to = from_unix_ns + (span_ns > 0 ? span_ns : 1), first = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		uint64_t end = overlap(&b->span[i], from_unix_ns, to);
+
+		if (end != 0 && (first == 0 || end < first))
+			first = end;
+	}
+	if (first != 0)
+		*ret_end_unix_ns = first;
+	return first != 0;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/run/budget.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+#define HOUR_S 3600.0
+/* Twelve whole slices and the one that has begun. */
+#define SLICE_NS (300 * CLK_NS_PER_S)
+#define SLICES   13
+
+/* Sums over the last hour. */
+struct meter {
+	double slice[SLICES];
+	uint64_t at; /* number of the newest slice */
+};
+
+struct link {
+	float slice[SLICES]; /* share of an hour's bytes */
+	uint64_t at;
+};
+
+struct budget {
+	struct budget_limits limits;
+	struct meter bytes, node_s;
+	double bytes_reserved, node_s_reserved;
+	double bytes_total, node_s_total;
+	uint64_t refused;
+	struct link *links; /* by node */
+	size_t link_count;
+};
+
+struct budget *
+budget_new(const struct budget_limits *limits)
+{
+	struct budget *b = xcalloc(1, sizeof(*b));
+
+	b->limits = *limits;
+	return b;
+}
+
+void
+budget_free(struct budget *b)
+{
+	if (b == NULL)
+		return;
+	free(b->links);
+	free(b);
+}
+
+const struct budget_limits *
+budget_limits(const struct budget *b)
+{
+	return &b->limits;
+}
+
+static void
+meter_turn(struct meter *m, uint64_t now_ns)
+{
+	uint64_t at = now_ns / SLICE_NS;
+
+	if (at - m->at >= SLICES)
+		memset(m->slice, 0, sizeof(m->slice));
+	for (uint64_t i = m->at + 1; at - m->at < SLICES && i <= at; i++)
+		m->slice[i % SLICES] = 0;
+	m->at = at;
+}
+
+static double
+meter_sum(struct meter *m, uint64_t now_ns)
+{
+	double sum = 0;
+
+	meter_turn(m, now_ns);
+	for (int i = 0; i < SLICES; i++)
+		sum += m->slice[i];
+	return sum;
+}
+
+static void
+meter_add(struct meter *m, uint64_t now_ns, double x)
+{
+	meter_turn(m, now_ns);
+	m->slice[m->at % SLICES] += x;
+}
+
+static double
+link_sum(const struct link *l, uint64_t now_ns)
+{
+	uint64_t at = now_ns / SLICE_NS;
+	double sum = 0;
+
+	for (uint64_t i = 0; i < SLICES && i <= l->at; i++)
+		if (at - (l->at - i) < SLICES)
+			sum += (double)l->slice[(l->at - i) % SLICES];
+	return sum;
+}
+
+static double
+share_of(double bytes, double link_bytes_per_s)
+{
+	return link_bytes_per_s > 0 ? bytes / (link_bytes_per_s * HOUR_S) : 0;
+}
+
+static double
+link_most(const struct budget *b, uint64_t now_ns)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < b->link_count; i++) {
+		double share = link_sum(&b->links[i], now_ns);
+
+		most = share > most ? share : most;
+	}
+	return most;
+}
+
+struct want {
+	const char *what;
+	double need, taken, limit;
+	void (*format)(double x, char *ret, size_t cap_bytes);
+};
+
+static void
+node_s_format(double x, char *ret, size_t cap_bytes)
+{
+	snprintf(ret, cap_bytes, "%.0f node-seconds", x);
+}
+
+static void
+share_format(double x, char *ret, size_t cap_bytes)
+{
+	snprintf(ret, cap_bytes, "%.3g %% of a link", 100 * x);
+}
+
+static enum budget_answer
+judge(const struct want *w, char *why, size_t why_bytes)
+{
+	char need[40], taken[40], limit[40];
+
+	if (w->limit <= 0 || w->need + w->taken <= w->limit)
+		return BUDGET_FITS;
+	w->format(w->need, need, sizeof(need));
+	w->format(w->taken, taken, sizeof(taken));
+	w->format(w->limit, limit, sizeof(limit));
+	snprintf(why, why_bytes,
+	    "budget.%s: needs %s, %s of %s an hour are taken", w->what, need,
+	    taken, limit);
+	return w->need > w->limit ? BUDGET_NEVER : BUDGET_LATER;
+}
+
+enum budget_answer
+budget_ask(struct budget *b, uint64_t now_ns, const struct budget_cost *c,
+    char *why, size_t why_bytes)
+{
+	const struct want wants[] = {
+		{ "bytes", c->bytes_per_node * c->nodes,
+		    meter_sum(&b->bytes, now_ns) + b->bytes_reserved,
+		    b->limits.bytes_per_h, str_bytes_format },
+		{ "node_seconds", c->duration_s * c->nodes,
+		    meter_sum(&b->node_s, now_ns) + b->node_s_reserved,
+		    b->limits.node_s_per_h, node_s_format },
+		{ "link_share",
+		    share_of(c->bytes_per_node, c->link_bytes_per_s),
+		    b->limits.link_share > 0 ? link_most(b, now_ns) : 0,
+		    b->limits.link_share, share_format },
+	};
+	enum budget_answer worst = BUDGET_FITS;
+
+	for (size_t i = 0; i < ARRAY_LEN(wants); i++) {
+		char text[200];
+		enum budget_answer a = judge(&wants[i], text, sizeof(text));
+
+		if (a <= worst)
+			continue;
+		worst = a;
+		snprintf(why, why_bytes, "%s", text);
+	}
+	return worst;
+}
+
+void
+budget_reserve(struct budget *b, const struct budget_cost *c)
+{
+	b->bytes_reserved += c->bytes_per_node * c->nodes;
+	b->node_s_reserved += c->duration_s * c->nodes;
+}
+
+static double
+less(double x, double by)
+{
+	return x > by ? x - by : 0;
+}
+
+void
+budget_release(struct budget *b, const struct budget_cost *c)
+{
+	b->bytes_reserved = less(b->bytes_reserved,
+	    c->bytes_per_node * c->nodes);
+	b->node_s_reserved = less(b->node_s_reserved, c->duration_s * c->nodes);
+}
+
+void
+budget_use(struct budget *b, uint64_t now_ns, double bytes, double node_s)
+{
+	meter_add(&b->bytes, now_ns, bytes);
+	meter_add(&b->node_s, now_ns, node_s);
+	b->bytes_total += bytes;
+	b->node_s_total += node_s;
+}
+
+void
+budget_use_link(struct budget *b, uint64_t now_ns, size_t node, double bytes,
+    double link_bytes_per_s)
+{
+	uint64_t at = now_ns / SLICE_NS;
+	struct link *l;
+
+	if (node >= b->link_count) {
+		size_t count = node + node / 2 + 64;
+
+		b->links = xreallocarray(b->links, count, sizeof(b->links[0]));
+		memset(b->links + b->link_count, 0,
+		    (count - b->link_count) * sizeof(b->links[0]));
+		b->link_count = count;
+	}
+	l = &b->links[node];
+	if (at - l->at >= SLICES)
+		memset(l->slice, 0, sizeof(l->slice));
+	for (uint64_t i = l->at + 1; at - l->at < SLICES && i <= at; i++)
+		l->slice[i % SLICES] = 0;
+	l->at = at;
+	l->slice[at % SLICES] += (float)share_of(bytes, link_bytes_per_s);
+}
+
+void
+budget_refused(struct budget *b)
+{
+	b->refused++;
+}
+
+void
+budget_look(struct budget *b, uint64_t now_ns, struct budget_use *ret)
+{
+	ret->bytes = meter_sum(&b->bytes, now_ns);
+	ret->node_s = meter_sum(&b->node_s, now_ns);
+	ret->bytes_reserved = b->bytes_reserved;
+	ret->node_s_reserved = b->node_s_reserved;
+	ret->link_share = link_most(b, now_ns);
+	ret->bytes_total = b->bytes_total;
+	ret->node_s_total = b->node_s_total;
+	ret->refused = b->refused;
+}

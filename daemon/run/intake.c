@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * intake.c - records: checked, stored, acknowledged after the commit.
+ *
+ * An agent sends its spool in order, and the store commits in order, so the
+ * last record of a message that is committed acknowledges all before it.
+ * After a failed commit nothing more is acknowledged until the agent has come
+ * back and sent again. Sending again is harmless: (run, seq) is unique.
+ */
+#include "daemon/run/run_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "schema/record.h"
+
+/* One `records` message on its way through the store. */
+struct intake {
+	struct runs *rs;
+	struct node *node;
+	uint64_t serial; /* of the session that sent it */
+	json_t *records;
+	size_t left;
+	int status;
+	char run[64];
+};
+
+static uint64_t
+seq_of(const json_t *record)
+{
+	return (uint64_t)json_integer_value(json_object_get(record, "seq"));
+}
+
+static const char *
+text_get(const json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key));
+}
+
+static void
+intake_free(struct intake *it)
+{
+	json_decref(it->records);
+	free(it);
+}
+
+/* Numbers for the metrics, and the end of the run. */
+static void
+committed(struct run *r, const json_t *record)
+{
+	struct runs *rs = r->all;
+
+	if (seq_of(record) > r->fed_seq) {
+		r->fed_seq = seq_of(record);
+		rs->ops->committed(rs->ctx, r, record);
+	}
+	if (strcmp(text_get(record, "probe"), "end") == 0)
+		verdict_end(r, record);
+}
+
+static void
+ack(const struct intake *it)
+{
+	size_t count = json_array_size(it->records);
+	struct runs *rs = it->rs;
+
+	if (it->node->serial != it->serial)
+		return; /* another session: its welcome has told it */
+	(void)rs->ops->send(rs->ctx, it->node, WIRE_ACK,
+	    json_pack("{s:s, s:I}", "run", it->run, "seq",
+		(json_int_t)seq_of(json_array_get(it->records, count - 1))));
+}
+
+static void
+intake_done(struct intake *it)
+{
+	struct run *r;
+	json_t *record;
+	size_t i;
+
+	if (it->status < 0) {
+		/* Nothing behind this one may be acknowledged: the session is
+		 * ended when the store is well again. */
+		it->rs->intake_failed = 1;
+		if (it->node->serial == it->serial)
+			it->node->resend = 1;
+		return;
+	}
+	if (!it->node->resend)
+		ack(it);
+	r = run_find_live(it->rs, it->run);
+	if (r == NULL || run_is_final(r))
+		return;
+	json_array_foreach (it->records, i, record)
+		committed(r, record);
+}
+
+static void
+stored_cb(int status, json_t *result, void *arg)
+{
+	struct intake *it = arg;
+
+	json_decref(result);
+	if (status < 0 && it->status == 0)
+		it->status = status;
+	if (--it->left > 0)
+		return;
+	intake_done(it);
+	intake_free(it);
+}
+
+static void
+intake_store(struct intake *it)
+{
+	struct store *st = it->rs->store;
+	json_t *records = json_incref(it->records), *record;
+	size_t i;
+
+	it->left = json_array_size(records);
+	json_array_foreach (records, i, record)
+		store_put_record(st, record, stored_cb, it);
+	json_decref(records); /* it may be gone already */
+}
+
+/* The agent's check again, for an agent is not trusted either. */
+static int
+record_check(const json_t *record, const char *run, uint64_t after_seq,
+    char *why)
+{
+	struct record_head head;
+	char reason[160];
+	json_t *copy;
+	char *line;
+	int rc;
+
+	line = json_dumps(record, JSON_COMPACT);
+	if (line == NULL) {
+		snprintf(why, RUN_WHY_MAX, "a record that is no object");
+		return -EPROTO;
+	}
+	rc = record_parse(line, strlen(line), &copy, &head, reason,
+	    sizeof(reason));
+	if (rc < 0) {
+		snprintf(why, RUN_WHY_MAX, "bad record: %s", reason);
+	} else {
+		if (strcmp(head.run, run) != 0 || head.seq <= after_seq) {
+			snprintf(why, RUN_WHY_MAX,
+			    "record of another run or out of order");
+			rc = -EPROTO;
+		}
+		json_decref(copy);
+	}
+	free(line);
+	return rc;
+}
+
+static int
+records_check(const json_t *records, const char *run, char *why)
+{
+	uint64_t seq = 0;
+	json_t *record;
+	size_t i;
+
+	json_array_foreach (records, i, record) {
+		if (record_check(record, run, seq, why) < 0)
+			return -EPROTO;
+		seq = seq_of(record);
+	}
+	return 0;
+}
+
+static void
+text_set(char **text, const char *to)
+{
+	free(*text);
+	*text = to == NULL ? NULL : xstrdup(to);
+}
+
+/* The counters at a phase border: read on all nodes, now. */
+static void
+sample_all(struct run *r, const json_t *record)
+{
+	for (size_t i = 0; i < r->node_count; i++)
+		(void)run_send(r, r->nodes[i].node, WIRE_SAMPLE,
+		    json_pack("{s:s, s:I}", "run", r->id, "border",
+			(json_int_t)seq_of(record)));
+}
+
+/* A record on its arrival: what must not wait for the disk. */
+static void
+arrived(struct run *r, const json_t *record)
+{
+	const char *probe = text_get(record, "probe");
+
+	if (seq_of(record) <= r->last_seq)
+		return; /* sent again */
+	r->last_seq = seq_of(record);
+	r->records++;
+	if (strcmp(probe, "phase") == 0) {
+		text_set(&r->phase, text_get(record, "phase"));
+		text_set(&r->test, text_get(record, "test"));
+		sample_all(r, record);
+	}
+}
+
+static void
+arrived_all(struct run *r, const json_t *records)
+{
+	json_t *record;
+	size_t i;
+
+	json_array_foreach (records, i, record) {
+		arrived(r, record);
+		if (strcmp(text_get(record, "probe"), "end") == 0) {
+			r->end_seen = 1;
+			r->end_seen_ns = clk_ns();
+		}
+	}
+	if (r->state == RUN_STARTING) {
+		run_step_set(r, STEP_RUN);
+		run_state_set(r, RUN_RUNNING, CAUSE_NONE, "");
+	}
+}
+
+/* Records of a run that is not in memory: late ones of a known run of that
+ * head are kept; anything else is let go, or the agent would send it for
+ * ever. */
+static void
+late_cb(int status, json_t *result, void *arg)
+{
+	struct intake *it = arg;
+	const char *head = text_get(result, "head");
+
+	if (status == 0 && head != NULL && strcmp(head, it->node->name) == 0) {
+		intake_store(it);
+	} else if (status == 0 || status == -ENOENT) {
+		log_warnx("node %s: records of unknown run %s dropped",
+		    it->node->name, it->run);
+		ack(it);
+		intake_free(it);
+	} else {
+		it->status = status;
+		intake_done(it);
+		intake_free(it);
+	}
+	json_decref(result);
+}
+
+int
+intake_records(struct runs *rs, struct node *n, const json_t *msg, char *why)
+{
+	const char *id = text_get(msg, "run");
+	json_t *records = json_object_get(msg, "records");
+	struct run *r = run_find(rs, id);
+	struct intake *it;
+	json_t *args;
+
+	if (record_run_check(id) < 0 || records_check(records, id, why) < 0)
+		return -EPROTO;
+	if (r != NULL && n != run_head(r)) {
+		snprintf(why, RUN_WHY_MAX,
+		    "records of run %s, whose head it "
+		    "is not",
+		    id);
+		return -EPROTO;
+	}
+	if (json_array_size(records) == 0)
+		return 0;
+	it = xcalloc(1, sizeof(*it));
+	it->rs = rs;
+	it->node = n;
+	it->serial = n->serial;
+	it->records = json_incref(records);
+	snprintf(it->run, sizeof(it->run), "%s", id);
+	if (r == NULL) {
+		args = json_pack("{s:s}", "run", id);
+		store_ask(rs->store, STORE_RUN, args, late_cb, it);
+		json_decref(args);
+		return 0;
+	}
+	if (!run_is_final(r))
+		arrived_all(r, records);
+	intake_store(it);
+	return 0;
+}
+
+int
+intake_progress(struct run *r, const json_t *msg)
+{
+	const json_t *record = json_object_get(msg, "record");
+	static const char *const keys[] = { "share", "phase", "test",
+		"remaining_s" };
+
+	if (run_is_final(r))
+		return 0;
+	json_decref(r->progress);
+	r->progress = json_object();
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		json_t *v = json_object_get(record, keys[i]);
+
+		if (json_is_number(v) || json_is_string(v))
+			json_object_set(r->progress, keys[i], v);
+	}
+	if (text_get(r->progress, "phase") != NULL)
+		text_set(&r->phase, text_get(r->progress, "phase"));
+	if (text_get(r->progress, "test") != NULL)
+		text_set(&r->test, text_get(r->progress, "test"));
+	return 0;
+}
+
+int
+intake_counters(struct run *r, struct node *n, const json_t *msg)
+{
+	long index = run_node_index(r, n);
+
+	if (index >= 0)
+		cost_counters(r, (size_t)index, json_object_get(msg, "nics"));
+	store_put_counters(r->all->store, r->id, n->name,
+	    json_integer_value(json_object_get(msg, "border")),
+	    json_integer_value(json_object_get(msg, "at_unix_ns")),
+	    json_object_get(msg, "nics"));
+	if (r->all->ops->counters != NULL)
+		r->all->ops->counters(r->all->ctx, r, n,
+		    json_object_get(msg, "nics"));
+	return 0;
+}
+
+/* The store is well again: let those come back that hold unacknowledged
+ * records. */
+void
+intake_tick(struct runs *rs)
+{
+	struct store_health health;
+
+	if (!rs->intake_failed)
+		return;
+	store_health(rs->store, &health);
+	if (!health.writable)
+		return;
+	rs->intake_failed = 0;
+	for (size_t i = 0; i < roster_count(rs->roster); i++) {
+		struct node *n = roster_at(rs->roster, i);
+
+		if (!n->resend)
+			continue;
+		n->resend = 0;
+		rs->ops->hang_up(rs->ctx, n,
+		    "the store writes again: send what is not acknowledged");
+	}
+}
+
+struct resumed {
+	struct runs *rs;
+	char run[64];
+};
+
+/* The end record may have been committed just before the old collector died:
+ * then nobody sends it again. */
+static void
+end_cb(int status, json_t *result, void *arg)
+{
+	struct resumed *re = arg;
+	struct run *r = run_find_live(re->rs, re->run);
+	const json_t *end = json_array_get(result, 0);
+
+	if (status == 0 && r != NULL && !run_is_final(r) && end != NULL)
+		verdict_end(r, end);
+	json_decref(result);
+	free(re);
+}
+
+void
+intake_resume(struct run *r)
+{
+	struct resumed *re = xcalloc(1, sizeof(*re));
+	json_t *args = json_pack("{s:s, s:s}", "run", r->id, "probe", "end");
+
+	re->rs = r->all;
+	snprintf(re->run, sizeof(re->run), "%s", r->id);
+	store_ask(r->all->store, STORE_RECORDS, args, end_cb, re);
+	json_decref(args);
+}

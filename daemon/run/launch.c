@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch.c - from a choice of nodes to running ranks: prepare, launch, and the
+ * relay through which the head's launcher starts its daemons.
+ *
+ * An MPI launcher waits for its daemons without limit, so every step here has
+ * one, and what fails names its node.
+ */
+#include "daemon/run/run_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/frame.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "common/member.h"
+
+#define ARGV_MAX       256
+#define ARGV_BYTES_MAX (64 * 1024)
+#define SPAWNS_MAX     16384
+#define STDERR_MAX     8192 /* of a launcher's last words */
+
+static void
+text_keep(char **text, const char *to)
+{
+	free(*text);
+	*text = xstrdup(to);
+}
+
+/* Strings anywhere under value that could be addresses: the inventory says
+ * what the head's interfaces are called. */
+static void
+addrs_add(json_t *addrs, const json_t *inventory)
+{
+	const json_t *nics = json_object_get(inventory, "nics");
+	json_t *nic, *v;
+	size_t i, j;
+
+	json_array_foreach (nics, i, nic)
+		json_array_foreach (json_object_get(nic, "addrs"), j, v)
+			if (json_is_string(v) && json_array_size(addrs) < 64)
+				json_array_append(addrs, v);
+}
+
+static json_t *
+head_addrs(const struct node *head)
+{
+	json_t *addrs = json_array();
+
+	if (head->addr != NULL)
+		json_array_append_new(addrs, json_string(head->addr));
+	addrs_add(addrs, head->inventory);
+	return addrs;
+}
+
+static int64_t
+deadline_ms(const struct run *r)
+{
+	return (int64_t)(r->deadline_ns / CLK_NS_PER_MS);
+}
+
+static void
+refused(struct run_node *rn, const char *cause, const char *text)
+{
+	char line[RUN_WHY_MAX];
+
+	rn->ready = READY_NO;
+	snprintf(line, sizeof(line), "%.60s: %.20s%s%.140s", rn->node->name,
+	    cause, text[0] == '\0' ? "" : ": ", text);
+	text_keep(&rn->text, line);
+}
+
+void
+launch_prepare(struct run *r)
+{
+	json_t *addrs = head_addrs(run_head(r));
+
+	run_step_set(r, STEP_PREPARE);
+	if (r->state != RUN_STARTING)
+		run_state_set(r, RUN_STARTING, CAUSE_NONE, "");
+	for (size_t i = 0; i < r->node_count; i++) {
+		struct run_node *rn = &r->nodes[i];
+		int rc;
+
+		rn->ready = READY_ASKED;
+		rc = run_send(r, rn->node, WIRE_PREPARE,
+		    json_pack("{s:s, s:s, s:s, s:s, s:O, s:I}", "run", r->id,
+			"class", r->class, "mpi", r->mpi, "head",
+			run_head(r)->name, "head_addrs", addrs, "deadline_ms",
+			(json_int_t)deadline_ms(r)));
+		if (rc < 0)
+			refused(rn, "agent-lost", "not connected");
+	}
+	json_decref(addrs);
+}
+
+static size_t
+count_ready(const struct run *r, enum ready ready)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->node_count; i++)
+		count += r->nodes[i].ready == ready;
+	return count;
+}
+
+static void
+node_unhold(struct run *r, struct node *n)
+{
+	if (!r->exclusive && n->shared > 0)
+		n->shared--;
+	else if (n->exclusive == r)
+		n->exclusive = NULL;
+}
+
+/* Leave those out that said no; returns why the first did. */
+static void
+drop_refused(struct run *r, char *ret_why, size_t why_bytes)
+{
+	size_t kept = 0;
+
+	ret_why[0] = '\0';
+	for (size_t i = 0; i < r->node_count; i++) {
+		struct run_node *rn = &r->nodes[i];
+
+		if (rn->ready != READY_NO) {
+			r->nodes[kept++] = *rn;
+			continue;
+		}
+		log_info("run %s: without %s", r->id, rn->text);
+		if (ret_why[0] == '\0')
+			snprintf(ret_why, why_bytes, "%s", rn->text);
+		run_end_send(r, rn->node, "left out");
+		node_unhold(r, rn->node);
+		free(rn->text);
+	}
+	r->node_count = kept;
+}
+
+static json_t *
+launch_message(const struct run *r)
+{
+	json_t *nodes = json_array();
+	char *text = conf_render_given(r->conf);
+	json_t *msg;
+
+	for (size_t i = 0; i < r->node_count; i++) {
+		const struct node *n = r->nodes[i].node;
+
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:s}", "node", n->name, "addr",
+			n->addr == NULL ? "" : n->addr));
+	}
+	msg = json_pack("{s:s, s:s, s:s, s:o, s:I, s:s, s:I}", "run", r->id,
+	    "mpi", r->mpi, "launcher", r->launcher->name, "nodes", nodes,
+	    "ranks_per_node",
+	    (json_int_t)conf_int(r->conf, "campaign", "ranks_per_node"),
+	    "campaign", text, "deadline_ms", (json_int_t)deadline_ms(r));
+	free(text);
+	return msg;
+}
+
+static void
+launch_head(struct run *r)
+{
+	json_t *msg = launch_message(r);
+	char text[RUN_WHY_MAX];
+
+	if (json_dumpb(msg, NULL, 0, JSON_COMPACT) + 64 > FRAME_BODY_MAX) {
+		json_decref(msg);
+		run_finish(r, RUN_FAILED, CAUSE_CONFIG,
+		    "campaign and nodes do not fit into one launch message");
+		return;
+	}
+	run_step_set(r, STEP_LAUNCH);
+	r->start_ns = clk_ns();
+	r->started_unix_ns = clk_unix_ns();
+	if (run_send(r, run_head(r), WIRE_LAUNCH, msg) < 0) {
+		snprintf(text, sizeof(text), "head %s is not connected",
+		    run_head(r)->name);
+		run_finish(r, RUN_FAILED, CAUSE_AGENT_LOST, text);
+		return;
+	}
+	/* With the nodes, the head and the start: what a later collector
+	 * needs. */
+	run_state_set(r, RUN_STARTING, CAUSE_NONE, "launching");
+}
+
+/* All have answered, or time is up. */
+static void
+prepare_done(struct run *r)
+{
+	size_t min = (size_t)conf_int(r->conf, "campaign", "nodes_min");
+	const struct node *head = run_head(r);
+	char why[RUN_WHY_MAX], text[SYMPTOM_TEXT_MAX];
+	size_t asked = r->node_count;
+
+	for (size_t i = 0; i < r->node_count; i++)
+		if (r->nodes[i].ready == READY_ASKED)
+			refused(&r->nodes[i], "timeout", "no answer");
+	drop_refused(r, why, sizeof(why));
+	if (r->node_count == 0 || (r->node_count < min && asked >= min)) {
+		snprintf(text, sizeof(text),
+		    "%zu of %zu nodes ready, %zu needed; %s", r->node_count,
+		    asked, min, why);
+		run_finish(r, RUN_MISSED, CAUSE_BUSY, text);
+	} else if (run_head(r) != head) {
+		/* The others have been told of a head that is out: let go,
+		 * and ask again. */
+		for (size_t i = 0; i < r->node_count; i++)
+			run_end_send(r, r->nodes[i].node, "new head");
+		launch_prepare(r);
+	} else {
+		launch_head(r);
+	}
+}
+
+int
+launch_prepared(struct run *r, struct node *n, const json_t *msg)
+{
+	struct run_node *rn = &r->nodes[run_node_index(r, n)];
+
+	if (r->step != STEP_PREPARE || rn->ready != READY_ASKED)
+		return 0;
+	if (json_is_true(json_object_get(msg, "ok")))
+		rn->ready = READY_YES;
+	else
+		refused(rn, member_text(msg, "cause"),
+		    member_text(msg, "text"));
+	if (count_ready(r, READY_ASKED) == 0)
+		prepare_done(r);
+	return 0;
+}
+
+int
+launch_launched(struct run *r, struct node *n, const json_t *msg)
+{
+	if (n != run_head(r) || r->step != STEP_LAUNCH)
+		return 0;
+	if (json_is_true(json_object_get(msg, "ok"))) {
+		r->launcher_runs = 1;
+		run_step_set(r, STEP_FIRST);
+		return 0;
+	}
+	verdict_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
+	    "launch on %s: %.300s", n->name, member_text(msg, "text"));
+	return 0;
+}
+
+static struct spawn *
+spawn_find(const struct run *r, int64_t id)
+{
+	struct spawn *s;
+
+	TAILQ_FOREACH (s, &r->spawns, link)
+		if (s->id == id)
+			return s;
+	return NULL;
+}
+
+static void
+spawn_free(struct run *r, struct spawn *s)
+{
+	TAILQ_REMOVE(&r->spawns, s, link);
+	free(s);
+}
+
+void
+launch_spawns_clear(struct run *r)
+{
+	while (!TAILQ_EMPTY(&r->spawns))
+		spawn_free(r, TAILQ_FIRST(&r->spawns));
+}
+
+/* status below 0: none. */
+static void
+spawn_state(struct run *r, int64_t id, const char *state, int64_t status,
+    const char *text)
+{
+	json_t *msg = json_pack("{s:s, s:I, s:s, s:s}", "run", r->id, "id",
+	    (json_int_t)id, "state", state, "text", text);
+
+	if (status >= 0)
+		json_object_set_new(msg, "status", json_integer(status));
+	(void)run_send(r, run_head(r), WIRE_SPAWN_STATE, msg);
+}
+
+static int
+argv_check(const json_t *argv)
+{
+	size_t bytes = 0, i;
+	json_t *v;
+
+	if (json_array_size(argv) == 0 || json_array_size(argv) > ARGV_MAX)
+		return -EPROTO;
+	json_array_foreach (argv, i, v) {
+		if (!json_is_string(v))
+			return -EPROTO;
+		bytes += json_string_length(v) + 1;
+	}
+	return bytes > ARGV_BYTES_MAX ? -EPROTO : 0;
+}
+
+/* Tell the head, and count it as a failure of the run. */
+static void
+spawn_failed(struct run *r, const struct node *n, int64_t id, const char *what)
+{
+	spawn_state(r, id, "failed", -1, what);
+	verdict_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
+	    "launcher's daemon on %s: %.300s", n->name, what);
+}
+
+static void
+spawn_relay(struct run *r, struct node *n, int64_t id, json_t *argv)
+{
+	struct spawn *s;
+
+	if (run_send(r, n, WIRE_SPAWN,
+		json_pack("{s:s, s:I, s:O}", "run", r->id, "id", (json_int_t)id,
+		    "argv", argv)) < 0) {
+		spawn_failed(r, n, id, "its agent is not connected");
+		return;
+	}
+	s = xcalloc(1, sizeof(*s));
+	s->id = id;
+	s->node = n;
+	s->asked_ns = clk_ns();
+	TAILQ_INSERT_TAIL(&r->spawns, s, link);
+}
+
+/* The launcher of the run's own head, for a node of the run: nothing else is
+ * passed on. What may be in argv is for the node's agent to judge. */
+int
+launch_spawn_ask(struct run *r, struct node *n, const json_t *msg, char *why)
+{
+	const char *name = member_text(msg, "node");
+	int64_t id = json_integer_value(json_object_get(msg, "id"));
+	json_t *argv = json_object_get(msg, "argv");
+	struct node *to = roster_find(r->all->roster, name);
+
+	if (n != run_head(r)) {
+		snprintf(why, RUN_WHY_MAX,
+		    "spawn-ask for run %s, whose head "
+		    "it is not",
+		    r->id);
+		return -EPROTO;
+	}
+	if (id < 1 || id > SPAWNS_MAX || spawn_find(r, id) != NULL ||
+	    argv_check(argv) < 0) {
+		snprintf(why, RUN_WHY_MAX, "spawn-ask with a bad id or argv");
+		return -EPROTO;
+	}
+	if (run_is_final(r) || r->start_ns == 0 || !r->launcher->relays)
+		spawn_state(r, id, "failed", -1, "the run is not live");
+	else if (to == NULL || to == n || run_node_index(r, to) < 0)
+		spawn_state(r, id, "failed", -1, "not a node of the run");
+	else
+		spawn_relay(r, to, id, argv);
+	return 0;
+}
+
+int
+launch_spawned(struct run *r, struct node *n, const json_t *msg)
+{
+	int64_t id = json_integer_value(json_object_get(msg, "id"));
+	struct spawn *s = spawn_find(r, id);
+
+	if (s == NULL || s->node != n || s->asked_ns == 0)
+		return 0;
+	if (json_is_true(json_object_get(msg, "ok"))) {
+		s->asked_ns = 0;
+		spawn_state(r, id, "running", -1, "");
+		return 0;
+	}
+	spawn_free(r, s);
+	spawn_failed(r, n, id, member_text(msg, "text"));
+	return 0;
+}
+
+/* A daemon of the launcher has ended: the head's arsh ends likewise. */
+static void
+daemon_exited(struct run *r, struct spawn *s, int64_t status, const char *tail)
+{
+	char text[200];
+	const struct node *n = s->node;
+
+	symptom_stderr(tail, text, sizeof(text));
+	spawn_state(r, s->id, "exited", status < 0 ? 255 : status, text);
+	spawn_free(r, s);
+	if (status != 0)
+		verdict_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH,
+		    clk_ns(),
+		    "launcher's daemon on %s ended with status "
+		    "%lld%s%s",
+		    n->name, (long long)status, text[0] == '\0' ? "" : ": ",
+		    text);
+}
+
+int
+launch_exited(struct run *r, struct node *n, const json_t *msg)
+{
+	int64_t id = json_integer_value(json_object_get(msg, "id"));
+	int64_t status = json_integer_value(json_object_get(msg, "status"));
+	const char *tail = member_text(msg, "stderr");
+	size_t len = strlen(tail);
+	struct spawn *s = spawn_find(r, id);
+
+	if (id == 0 && n == run_head(r) && r->start_ns != 0) {
+		r->launcher_runs = 0;
+		text_keep(&r->stderr_tail,
+		    len > STDERR_MAX ? tail + len - STDERR_MAX : tail);
+		verdict_launcher_exited(r, status, tail);
+	} else if (id != 0 && s != NULL && s->node == n) {
+		daemon_exited(r, s, status, tail);
+	}
+	return 0;
+}
+
+static void
+spawns_tick(struct run *r, uint64_t now_ns)
+{
+	struct spawn *s, *next;
+
+	TAILQ_FOREACH_SAFE (s, &r->spawns, link, next) {
+		struct node *n = s->node;
+		int64_t id = s->id;
+
+		if (s->asked_ns == 0 || now_ns - s->asked_ns < RUN_SPAWN_NS)
+			continue;
+		spawn_free(r, s);
+		spawn_failed(r, n, id, "no answer from its agent");
+	}
+}
+
+/* Which nodes owe an answer, for the text of a nonstart. */
+static const char *
+owing(const struct run *r)
+{
+	const struct spawn *s;
+
+	TAILQ_FOREACH (s, &r->spawns, link)
+		if (s->asked_ns != 0)
+			return s->node->name;
+	return run_head(r)->name;
+}
+
+/* Launched, and no record yet: a batch system may know why. */
+static void
+first_tick(struct run *r, uint64_t now_ns)
+{
+	const char *waits = r->launcher->waits == NULL ? ""
+						       : r->launcher->waits(r);
+	int late = now_ns - r->start_ns >= r->start_limit_ns;
+	char span[24];
+
+	if (waits[0] != '\0' && strcmp(waits, r->text) != 0 &&
+	    r->resume_ns == 0 && r->decide_ns == 0)
+		run_state_set(r, RUN_STARTING, CAUSE_NONE, waits);
+	if (!late)
+		return;
+	clk_span_format(r->start_limit_ns, span, sizeof(span));
+	verdict_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
+	    r->start_ns, "no record within %s; %s%s", span,
+	    waits[0] == '\0' ? "waited for " : "it waits: ",
+	    waits[0] == '\0' ? owing(r) : waits);
+}
+
+void
+launch_tick(struct run *r)
+{
+	uint64_t now_ns = clk_ns();
+
+	spawns_tick(r, now_ns);
+	if (r->step == STEP_PREPARE) {
+		if (now_ns - r->step_ns >= RUN_PREPARE_NS)
+			prepare_done(r);
+	} else if (r->step == STEP_LAUNCH && r->resume_ns == 0) {
+		if (now_ns - r->step_ns >= RUN_LAUNCH_NS)
+			verdict_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED,
+			    CAUSE_LAUNCH, r->step_ns,
+			    "head %s did not answer the launch",
+			    run_head(r)->name);
+	} else if (r->step == STEP_FIRST) {
+		first_tick(r, now_ns);
+	}
+}

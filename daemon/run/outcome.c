@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outcome.c - how a run has ended: by its end record, or else by what the
+ * signs of failure say once they have had time to come together.
+ */
+#include "daemon/run/run_int.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+
+/* As srun says it, whatever the reason that follows. */
+#define NO_ALLOCATION "Unable to allocate resources"
+
+static size_t
+signs_max(enum symptom_weight weight)
+{
+	switch (weight) {
+	case SYMPTOM_EXITED:
+		return RUN_EXIT_SYMPTOMS_MAX;
+	case SYMPTOM_RANK:
+	case SYMPTOM_DAEMON:
+		return RUN_RANK_SYMPTOMS_MAX;
+	default:
+		return RUN_SYMPTOMS_MAX;
+	}
+}
+
+/* The onsets of signs that are known only by their effect, a run that is too
+ * late, must not pose as the first: they count from now. */
+void
+verdict_sign(struct run *r, enum symptom_weight weight, enum run_state state,
+    enum cause cause, uint64_t onset_ns, const char *fmt, ...)
+{
+	struct symptom *s = &r->signs[r->sign_count];
+	uint64_t now_ns = clk_ns();
+	va_list ap;
+
+	/* A run whose end record is on its way has succeeded or has said
+	 * itself why not. */
+	if (run_is_final(r) || r->end_seen)
+		return;
+	/* A job of 10,000 ranks dies in 10,000 signs: the first count, and
+	 * leave room for what tells more. */
+	if (r->sign_count >= signs_max(weight))
+		return;
+	s->weight = weight;
+	s->state = state;
+	s->cause = cause;
+	s->onset_ns = weight == SYMPTOM_DEADLINE ? now_ns : onset_ns;
+	va_start(ap, fmt);
+	vsnprintf(s->text, sizeof(s->text), fmt, ap);
+	va_end(ap);
+	r->sign_count++;
+	log_debug("run %s: sign: %s", r->id, s->text);
+	if (r->decide_ns == 0)
+		r->decide_ns = now_ns + RUN_SETTLE_NS;
+}
+
+int
+verdict_rank_lost(struct run *r, struct node *n, const json_t *msg)
+{
+	json_int_t rank = json_integer_value(json_object_get(msg, "rank"));
+	int exited = json_is_true(json_object_get(msg, "exited"));
+	size_t before = r->sign_count;
+	struct symptom *s = &r->signs[before];
+
+	verdict_sign(r, exited ? SYMPTOM_EXITED : SYMPTOM_RANK, RUN_FAILED,
+	    CAUSE_RANK_LOST, clk_ns(), "rank %" JSON_INTEGER_FORMAT " on %s %s",
+	    rank, n->name, exited ? "ended itself" : "died");
+	if (r->sign_count > before) {
+		s->rank = rank;
+		s->pid = json_integer_value(json_object_get(msg, "pid"));
+		snprintf(s->node, sizeof(s->node), "%s", n->name);
+	}
+	return 0;
+}
+
+/* A status of 128 and a signal. A launcher that passes on how a rank died
+ * does so seconds after that rank, in words; one that was killed says nothing
+ * and takes its ranks with it at once, though their news may be here first. */
+static int
+was_killed(const struct run *r, int64_t status, const char *text)
+{
+	uint64_t now_ns = clk_ns();
+	uint64_t apart_ns = text[0] == '\0' ? RUN_AT_ONCE_NS : 0;
+
+	if (status <= 128 || status > 128 + SIGRTMAX)
+		return 0;
+	for (size_t i = 0; i < r->sign_count; i++)
+		if ((r->signs[i].weight == SYMPTOM_RANK ||
+			r->signs[i].weight == SYMPTOM_EXITED) &&
+		    now_ns - r->signs[i].onset_ns >= apart_ns)
+			return 0;
+	return 1;
+}
+
+/* The launcher is gone. That alone says nothing about success. */
+void
+verdict_launcher_exited(struct run *r, int64_t status, const char *tail)
+{
+	const char *head = run_head(r)->name;
+	char text[300];
+
+	symptom_stderr(tail, text, sizeof(text));
+	if (status != 0 && strstr(text, NO_ALLOCATION) != NULL) {
+		verdict_sign(r, SYMPTOM_LAUNCHER, RUN_NONSTART, CAUSE_LAUNCH,
+		    clk_ns(), "%s", text);
+		return;
+	}
+	if (status == 0) {
+		verdict_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END,
+		    clk_ns(), "launcher on %s ended without an end record%s%s",
+		    head, text[0] == '\0' ? "" : ": ", text);
+		return;
+	}
+	if (was_killed(r, status, text))
+		verdict_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH,
+		    clk_ns(), "launcher on %s was killed by signal %d", head,
+		    (int)(status - 128));
+	else
+		verdict_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
+		    clk_ns(),
+		    "launcher on %s ended with status %" PRId64 "%s%s", head,
+		    status, text[0] == '\0' ? "" : ": ", text);
+}
+
+/* Agents that are silent or gone, though nobody has called them lost yet. */
+static void
+look_for_silence(struct run *r)
+{
+	uint64_t now_ns = clk_ns();
+
+	for (size_t i = 0; i < r->node_count; i++) {
+		struct node *n = r->nodes[i].node;
+
+		if (n->session != NULL &&
+		    (n->last_ns > now_ns ||
+			now_ns - n->last_ns < r->all->late_ns))
+			continue;
+		verdict_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
+		    n->last_ns == 0 ? now_ns : n->last_ns, "agent of %s %s",
+		    n->name,
+		    n->session == NULL ? "lost its connection" : "went silent");
+	}
+}
+
+static void
+signal_add(const struct run *r, const struct symptom *s, char *text,
+    size_t text_bytes)
+{
+	long rank;
+	int signal;
+
+	snprintf(text, text_bytes, "%s", s->text);
+	if (s->weight != SYMPTOM_RANK || r->stderr_tail == NULL ||
+	    sscanf(s->text, "rank %ld ", &rank) != 1)
+		return;
+	signal = symptom_signal(r->stderr_tail, rank);
+	if (signal > 0)
+		snprintf(text, text_bytes, "%s of signal %d", s->text, signal);
+}
+
+static void
+decide(struct run *r)
+{
+	char text[SYMPTOM_TEXT_MAX + 32];
+	const struct symptom *s;
+
+	look_for_silence(r);
+	s = symptom_choose(r->signs, r->sign_count, r->stderr_tail);
+	signal_add(r, s, text, sizeof(text));
+	run_finish(r, s->state, s->cause, text);
+}
+
+/* A batch system that has ended the job knows more than what died of it. 1
+ * when it was asked for long enough. */
+static int
+batch_asked(struct run *r, uint64_t now_ns)
+{
+	const struct launcher_end *end;
+	char text[SYMPTOM_TEXT_MAX];
+
+	if (r->launcher->ended == NULL || now_ns - r->decide_ns >= RUN_BATCH_NS)
+		return 1;
+	if (!r->launcher->ended(r, r->decide_ns - RUN_SETTLE_NS, &end))
+		return 0;
+	if (end == NULL)
+		return 1;
+	snprintf(text, sizeof(text), "%s: %s", r->launcher->name,
+	    r->launcher->waits(r));
+	run_finish(r, end->state, end->cause, text);
+	return 0;
+}
+
+static void
+deadline(struct run *r)
+{
+	char span[24];
+
+	clk_span_format(r->deadline_ns, span, sizeof(span));
+	look_for_silence(r);
+	verdict_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
+	    clk_ns(), "not done within %s%s%s%s%s; its head is %s", span,
+	    r->phase == NULL ? "" : ", in phase ",
+	    r->phase == NULL ? "" : r->phase, r->test == NULL ? "" : ", test ",
+	    r->test == NULL ? "" : r->test, run_head(r)->name);
+	decide(r);
+}
+
+void
+verdict_tick(struct run *r)
+{
+	uint64_t now_ns = clk_ns();
+
+	if (run_is_final(r))
+		return;
+	if (r->end_seen) {
+		if (now_ns - r->end_seen_ns >= RUN_COMMIT_NS)
+			run_finish(r, RUN_FAILED, CAUSE_DISK_FULL,
+			    "its end record could not be stored");
+		return;
+	}
+	if (r->resume_ns != 0) {
+		/* Signs wait for the head, which may bring an end record. */
+		if (now_ns < r->resume_ns)
+			return;
+		verdict_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_COLLECTOR_LOST,
+		    0, "head %s did not come back after the collector did",
+		    run_head(r) == NULL ? "?" : run_head(r)->name);
+		r->resume_ns = 0;
+		decide(r);
+		return;
+	}
+	if (r->decide_ns != 0 && now_ns >= r->decide_ns) {
+		if (batch_asked(r, now_ns))
+			decide(r);
+	} else if (r->start_ns != 0 && now_ns - r->start_ns >= r->deadline_ns) {
+		deadline(r);
+	}
+}
+
+void
+verdict_end(struct run *r, const json_t *record)
+{
+	const char *status = json_string_value(
+	    json_object_get(record, "status"));
+	const char *cause = json_string_value(json_object_get(record, "cause"));
+	const char *text = json_string_value(json_object_get(record, "text"));
+	int c = cause == NULL ? -1 : names_cause_find(cause);
+
+	if (text == NULL)
+		text = "";
+	if (status != NULL && strcmp(status, "ok") == 0)
+		run_finish(r, RUN_FINISHED, CAUSE_NONE, text);
+	else
+		run_finish(r, RUN_FAILED,
+		    c > 0 ? (enum cause)c : CAUSE_INTERNAL, text);
+}

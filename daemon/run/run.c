@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - the list of runs, their states and steps. Orders for them come
+ * through run_order.c, what nodes say through run_agents.c, and what is
+ * shown of them leaves through run_show.c.
+ */
+#include "daemon/run/run_int.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+struct run *
+run_new(struct runs *rs, const char *campaign, const char *by,
+    struct conf *conf)
+{
+	struct run *r = xcalloc(1, sizeof(*r));
+
+	r->all = rs;
+	r->conf = conf; /* handed over */
+	r->campaign = xstrdup(campaign);
+	r->by = xstrdup(by);
+	r->created_ns = r->step_ns = clk_ns();
+	r->created_unix_ns = clk_unix_ns();
+	TAILQ_INIT(&r->spawns);
+	TAILQ_INSERT_HEAD(&rs->live, r, link);
+	return r;
+}
+
+void
+run_nodes_clear(struct run *r)
+{
+	admit_release(r);
+	for (size_t i = 0; i < r->node_count; i++)
+		free(r->nodes[i].text);
+	free(r->nodes);
+	r->nodes = NULL;
+	r->node_count = 0;
+}
+
+void
+run_free(struct run *r)
+{
+	run_nodes_clear(r);
+	launch_spawns_clear(r);
+	conf_free(r->conf);
+	json_decref(r->progress);
+	free(r->campaign);
+	free(r->by);
+	free(r->phase);
+	free(r->test);
+	free(r->stderr_tail);
+	free(r);
+}
+
+struct runs *
+runs_new(struct roster *roster, struct store *store, uint64_t late_ns,
+    const struct runs_ops *ops, void *ctx)
+{
+	struct runs *rs = xcalloc(1, sizeof(*rs));
+
+	rs->roster = roster;
+	rs->store = store;
+	rs->late_ns = late_ns;
+	rs->ops = ops;
+	rs->ctx = ctx;
+	rs->born_ns = clk_ns();
+	TAILQ_INIT(&rs->live);
+	TAILQ_INIT(&rs->ended);
+	return rs;
+}
+
+void
+runs_set_costs(struct runs *rs, struct costs *costs)
+{
+	rs->costs = costs;
+}
+
+void
+runs_set_slurm(struct runs *rs, struct slurm *slurm)
+{
+	rs->slurm = slurm;
+}
+
+static void
+list_free(struct run_list *list)
+{
+	struct run *r, *next;
+
+	TAILQ_FOREACH_SAFE (r, list, link, next)
+		run_free(r);
+}
+
+void
+runs_free(struct runs *rs)
+{
+	if (rs == NULL)
+		return;
+	list_free(&rs->live);
+	list_free(&rs->ended);
+	free(rs);
+}
+
+struct run *
+run_find_live(const struct runs *rs, const char *id)
+{
+	struct run *r;
+
+	TAILQ_FOREACH (r, &rs->live, link)
+		if (strcmp(r->id, id) == 0)
+			return r;
+	return NULL;
+}
+
+struct run *
+run_find(const struct runs *rs, const char *id)
+{
+	struct run *r = run_find_live(rs, id);
+
+	if (r != NULL)
+		return r;
+	TAILQ_FOREACH (r, &rs->ended, link)
+		if (strcmp(r->id, id) == 0)
+			return r;
+	return NULL;
+}
+
+int
+run_is_final(const struct run *r)
+{
+	return names_run_states[r->state].final;
+}
+
+struct node *
+run_head(const struct run *r)
+{
+	return r->node_count == 0 ? NULL : r->nodes[0].node;
+}
+
+long
+run_node_index(const struct run *r, const struct node *n)
+{
+	for (size_t i = 0; i < r->node_count; i++)
+		if (r->nodes[i].node == n)
+			return (long)i;
+	return -ENOENT;
+}
+
+int
+run_send(const struct run *r, struct node *n, enum wire_type type, json_t *msg)
+{
+	return r->all->ops->send(r->all->ctx, n, type, msg);
+}
+
+void
+run_step_set(struct run *r, enum step step)
+{
+	r->step = step;
+	r->step_ns = clk_ns();
+}
+
+static void
+run_put(const struct run *r)
+{
+	json_t *o = run_json(r);
+	char *text = conf_render_given(r->conf);
+
+	json_object_del(o, "progress");
+	json_object_set_new(o, "campaign_text", json_string(text));
+	store_put_run(r->all->store, o, NULL, NULL);
+	json_decref(o);
+	free(text);
+}
+
+void
+run_state_set(struct run *r, enum run_state state, enum cause cause,
+    const char *text)
+{
+	char span[24], line[SYMPTOM_TEXT_MAX + 160];
+	uint64_t now_ns = clk_ns();
+	int begins = now_ns - r->created_ns < CLK_NS_PER_MS ||
+	    r->state == state;
+
+	assert(begins || !run_is_final(r));
+	clk_span_format(now_ns - r->created_ns, span, sizeof(span));
+	snprintf(line, sizeof(line), "campaign %s %s%s%s%s%s%s", r->campaign,
+	    names_run_states[state].name, cause == CAUSE_NONE ? "" : ", ",
+	    cause == CAUSE_NONE ? "" : names_causes[cause].name,
+	    text[0] == '\0' ? "" : ": ", text, begins ? "" : " after ");
+	if (!begins)
+		strncat(line, span, sizeof(line) - strlen(line) - 1);
+	r->state = state;
+	r->cause = cause;
+	snprintf(r->text, sizeof(r->text), "%s", text);
+	if (run_is_final(r))
+		r->ended_unix_ns = clk_unix_ns();
+	log_info("run %s: %s", r->id, line);
+	store_put_event(r->all->store, "run", r->id, line);
+	run_put(r);
+	r->all->ops->changed(r->all->ctx, r);
+}
+
+void
+run_end_send(struct run *r, struct node *n, const char *text)
+{
+	/* A node without a session ends the run by itself after its grace, or
+	 * is told in welcome. */
+	(void)run_send(r, n, WIRE_END,
+	    json_pack("{s:s, s:I, s:s}", "run", r->id, "grace_ms",
+		(json_int_t)(RUN_GRACE_NS / CLK_NS_PER_MS), "text", text));
+}
+
+static void
+end_all(struct run *r)
+{
+	r->ended = 1;
+	if (r->launcher->end != NULL && r->launcher_runs)
+		r->launcher->end(r);
+	for (size_t i = 0; i < r->node_count; i++)
+		run_end_send(r, r->nodes[i].node,
+		    names_run_states[r->state].name);
+}
+
+void
+run_finish(struct run *r, enum run_state state, enum cause cause,
+    const char *text)
+{
+	if (run_is_final(r))
+		return;
+	run_state_set(r, state, cause, text);
+	for (size_t i = 0; state == RUN_FINISHED && i < r->node_count; i++)
+		r->nodes[i].node->used_unix_ns = r->ended_unix_ns;
+	cost_end(r);
+	r->decide_ns = 0;
+	r->resume_ns = 0;
+	run_step_set(r, STEP_LEAVE);
+	/* A finished launcher is given time to leave by itself. */
+	if (state != RUN_FINISHED)
+		end_all(r);
+}
+
+/* Final, but its nodes are held until its processes are gone. */
+static void
+leave_tick(struct run *r)
+{
+	uint64_t since_ns = clk_ns() - r->step_ns;
+	int gone = !r->launcher_runs && TAILQ_EMPTY(&r->spawns);
+
+	if (!r->ended && (gone || since_ns >= RUN_LEAVE_NS))
+		end_all(r);
+	if (r->ended && (gone || since_ns >= RUN_RELEASE_NS))
+		run_step_set(r, STEP_DONE);
+}
+
+/* Off the live list; the oldest ended one is forgotten. */
+static void
+retire(struct run *r)
+{
+	struct runs *rs = r->all;
+	struct run *last;
+
+	admit_release(r);
+	launch_spawns_clear(r);
+	TAILQ_REMOVE(&rs->live, r, link);
+	TAILQ_INSERT_HEAD(&rs->ended, r, link);
+	if (++rs->ended_count <= RUN_ENDED_MAX)
+		return;
+	last = TAILQ_LAST(&rs->ended, run_list);
+	TAILQ_REMOVE(&rs->ended, last, link);
+	rs->ended_count--;
+	run_free(last);
+}
+
+static void
+run_tick(struct run *r)
+{
+	switch (r->step) {
+	case STEP_WAIT:
+		admit_tick(r);
+		break;
+	case STEP_PREPARE:
+	case STEP_LAUNCH:
+	case STEP_FIRST:
+	case STEP_RUN:
+		launch_tick(r);
+		verdict_tick(r);
+		break;
+	case STEP_LEAVE:
+		leave_tick(r);
+		break;
+	case STEP_DONE:
+		break;
+	}
+	if (r->step == STEP_DONE)
+		retire(r);
+}
+
+/* The highest priority below a bound, of runs that live; INT64_MIN: none. */
+static int64_t
+priority_below(const struct runs *rs, int64_t bound)
+{
+	int64_t best = INT64_MIN;
+	const struct run *r;
+
+	TAILQ_FOREACH (r, &rs->live, link)
+		if (r->priority < bound && r->priority > best)
+			best = r->priority;
+	return best;
+}
+
+void
+runs_tick(struct runs *rs)
+{
+	int64_t priority = priority_below(rs, INT64_MAX);
+	struct run *r, *next;
+
+	rs->tick++;
+	/* By priority, and the oldest of one first: it has waited longest. */
+	while (priority != INT64_MIN) {
+		for (r = TAILQ_LAST(&rs->live, run_list); r != NULL; r = next) {
+			next = TAILQ_PREV(r, run_list, link);
+			if (r->priority == priority)
+				run_tick(r);
+		}
+		priority = priority_below(rs, priority);
+	}
+	intake_tick(rs);
+}

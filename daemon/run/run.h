@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - the life of runs: from an order to a final state.
+ *
+ *   pending   waits for its nodes            (admit.c)
+ *   starting  prepare to all nodes, launch to the head, daemons through the
+ *             agents                         (launch.c)
+ *   running   since its first record         (intake.c)
+ *   final     finished once its end record is committed; otherwise what the
+ *             signs say                      (verdict.c)
+ *
+ * After its end a run holds its nodes until what it started there is gone.
+ * Nothing here knows of sessions: messages leave through ops, and time is
+ * clk_ns(), so a test can play all parts.
+ */
+#ifndef DAEMON_RUN_RUN_H
+#define DAEMON_RUN_RUN_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/conf.h"
+#include "schema/names.h"
+#include "schema/wire.h"
+
+struct costs;
+struct node;
+struct roster;
+struct run;
+struct runs;
+struct slurm;
+struct store;
+
+#define RUN_WHY_MAX 240
+
+struct runs_ops {
+	/* Takes msg. -ENOTCONN when the node has no session. */
+	int (
+	    *send)(void *ctx, struct node *n, enum wire_type type, json_t *msg);
+	/* End the node's session: it comes back and sends again what was not
+	 * acknowledged. */
+	void (*hang_up)(void *ctx, struct node *n, const char *why);
+	/* A numbered record is in the store; once each. */
+	void (*committed)(void *ctx, const struct run *r, const json_t *record);
+	/* The run has a new state. */
+	void (*changed)(void *ctx, const struct run *r);
+	/* A node's counters at a border of a phase of it. NULL: not wanted. */
+	void (*counters)(void *ctx, const struct run *r, const struct node *n,
+	    const json_t *nics);
+};
+
+struct runs *runs_new(struct roster *roster, struct store *store,
+    uint64_t late_ns, const struct runs_ops *ops, void *ctx);
+/* What runs may cost; outlives rs. */
+void runs_set_costs(struct runs *rs, struct costs *costs);
+/* Who says which nodes are idle, where a batch system does; outlives rs. */
+void runs_set_slurm(struct runs *rs, struct slurm *slurm);
+/* May a run of that class with that launcher ("": the usual one) and section
+ * [slurm] (NULL: none) ever have that node, as far as Slurm goes: 1, 0, or
+ * -EAGAIN while it is being asked. */
+int runs_may_have(struct runs *rs, const char *class, const char *launcher,
+    const json_t *slurm, const struct node *n);
+/* Live runs are left alone: the next collector takes them up. */
+void runs_free(struct runs *rs); /* NULL is allowed */
+
+struct run_order {
+	const char *campaign;
+	const struct conf *conf; /* checked; copied */
+	const json_t *overrides; /* {"section.key": "value"}, or NULL */
+	const char *by;
+	uint64_t margin_ns; /* how long it may wait; 0: by hand */
+};
+/* 0, or -errno with why, and then there is no run. */
+int runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
+    char *why, size_t why_bytes);
+/* A run that was due and cannot even be made: recorded as missed. */
+void runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
+    enum cause cause, const char *text, const char *by);
+/* -ENOENT, -EALREADY */
+int runs_cancel(struct runs *rs, const char *run, const char *by, char *why,
+    size_t why_bytes);
+size_t runs_stop_all(struct runs *rs, const char *by);
+/* Time passes; several times a second. */
+void runs_tick(struct runs *rs);
+
+/* What agents say. A message that no honest agent sends: -EPROTO with why. */
+int runs_message(struct runs *rs, struct node *n, enum wire_type type,
+    const json_t *msg, char why[RUN_WHY_MAX]);
+/* n has (again) a session; runs: ids that live there. */
+void runs_hello(struct runs *rs, struct node *n, const json_t *runs);
+/* Those of runs that go on, for welcome. */
+json_t *runs_keep(struct runs *rs, const struct node *n, const json_t *runs);
+void runs_lost(struct runs *rs, struct node *n);
+
+/* Once, before agents come: what STORE_LIVE_RUNS answered. */
+void runs_resume(struct runs *rs, const json_t *live);
+
+/* The newest first; ended ones too, as long as they are remembered. */
+json_t *runs_json(struct runs *rs);
+json_t *runs_json_one(struct runs *rs, const char *run); /* NULL: unknown */
+size_t runs_live(const struct runs *rs);
+/* A live run of that campaign, or NULL. */
+const char *runs_find_campaign(const struct runs *rs, const char *campaign);
+/* Recent run on a node, or NULL; for the list of nodes. */
+const char *runs_on_node(const struct runs *rs, const struct node *n);
+
+const char *run_id(const struct run *r);
+const char *run_campaign(const struct run *r);
+const char *run_class(const struct run *r);
+const char *run_mpi(const struct run *r);
+const char *run_launcher(const struct run *r);
+/* What its section [slurm] sets, by key; NULL: nothing. New reference. */
+json_t *run_slurm(const struct run *r);
+enum run_state run_state_of(const struct run *r);
+enum cause run_cause_of(const struct run *r);
+size_t run_node_count(const struct run *r);
+struct node *run_node_at(const struct run *r, size_t i);
+double run_ended_unix_s(const struct run *r);
+
+#endif

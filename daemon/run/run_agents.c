@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_agents.c - what nodes say about runs, and what it means for a run when
+ * a node's session comes or goes.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "daemon/run/run_int.h"
+
+/* What a node says about a run that it takes part in. */
+static int
+message_for(struct run *r, struct node *n, enum wire_type type,
+    const json_t *msg, char *why)
+{
+	switch (type) {
+	case WIRE_PROGRESS:
+		return intake_progress(r, msg);
+	case WIRE_PREPARED:
+		return launch_prepared(r, n, msg);
+	case WIRE_LAUNCHED:
+		return launch_launched(r, n, msg);
+	case WIRE_SPAWN_ASK:
+		return launch_spawn_ask(r, n, msg, why);
+	case WIRE_SPAWNED:
+		return launch_spawned(r, n, msg);
+	case WIRE_EXITED:
+		return launch_exited(r, n, msg);
+	case WIRE_RANK_LOST:
+		return verdict_rank_lost(r, n, msg);
+	case WIRE_COUNTERS:
+		return intake_counters(r, n, msg);
+	case WIRE_SPOOL_LOST:
+		return 0;
+	default:
+		snprintf(why, RUN_WHY_MAX, "%s is not expected here",
+		    wire_messages[type].name);
+		return -EPROTO;
+	}
+}
+
+static void
+spool_lost(struct runs *rs, const struct node *n, const json_t *msg)
+{
+	char text[RUN_WHY_MAX];
+
+	snprintf(text, sizeof(text),
+	    "spool full: %lld records of run %.64s dropped (%lld bytes)",
+	    (long long)json_integer_value(json_object_get(msg, "records")),
+	    json_string_value(json_object_get(msg, "run")),
+	    (long long)json_integer_value(json_object_get(msg, "bytes")));
+	log_warnx("node %s: %s", n->name, text);
+	store_put_event(rs->store, "alarm", n->name, text);
+}
+
+int
+runs_message(struct runs *rs, struct node *n, enum wire_type type,
+    const json_t *msg, char why[RUN_WHY_MAX])
+{
+	const char *id = json_string_value(json_object_get(msg, "run"));
+	struct run *r;
+
+	if (type == WIRE_SPOOL_LOST)
+		spool_lost(rs, n, msg);
+	if (type == WIRE_RECORDS)
+		return intake_records(rs, n, msg, why);
+	r = run_find_live(rs, id);
+	/* A run that has ended meanwhile: the message is late, not wrong. */
+	if (r == NULL)
+		return 0;
+	if (run_node_index(r, n) < 0) {
+		log_debug("node %s: %s about run %s, which it has left",
+		    n->name, wire_messages[type].name, id);
+		return 0;
+	}
+	return message_for(r, n, type, msg, why);
+}
+
+static int
+has_run(const json_t *runs, const char *id)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (runs, i, v)
+		if (json_is_string(v) && strcmp(json_string_value(v), id) == 0)
+			return 1;
+	return 0;
+}
+
+json_t *
+runs_keep(struct runs *rs, const struct node *n, const json_t *runs)
+{
+	json_t *keep = json_array();
+	struct run *r;
+
+	TAILQ_FOREACH (r, &rs->live, link)
+		if (!r->ended && r->step != STEP_WAIT &&
+		    run_node_index(r, n) >= 0 && has_run(runs, r->id))
+			json_array_append_new(keep, json_string(r->id));
+	return keep;
+}
+
+/* n is back and does not know of a run that it should take part in. */
+static void
+run_gone(struct run *r, struct node *n)
+{
+	if (r->step == STEP_PREPARE) {
+		/* Its promise is gone with the session: ask again. */
+		launch_prepare(r);
+	} else if (r->resume_ns != 0 && n == run_head(r)) {
+		/* The run may have ended while we were away: what is left of
+		 * it is in the spool and comes now. */
+		verdict_sign(r, SYMPTOM_NO_END, RUN_FAILED,
+		    CAUSE_COLLECTOR_LOST, clk_ns(),
+		    "ended on %s while the collector was away", n->name);
+	} else if (n == run_head(r) || r->launcher->relays) {
+		verdict_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
+		    n->last_ns == 0 ? clk_ns() : n->last_ns,
+		    "agent of %s restarted or gave the run up", n->name);
+	}
+}
+
+void
+runs_hello(struct runs *rs, struct node *n, const json_t *runs)
+{
+	struct run *r;
+
+	TAILQ_FOREACH (r, &rs->live, link) {
+		int there;
+
+		if (run_is_final(r) || r->step == STEP_WAIT ||
+		    run_node_index(r, n) < 0)
+			continue;
+		there = has_run(runs, r->id);
+		if (!there)
+			run_gone(r, n);
+		if (r->resume_ns != 0 && n == run_head(r)) {
+			r->resume_ns = 0;
+			log_info("run %s: its head %s is back, %s", r->id,
+			    n->name, there ? "it goes on" : "without it");
+		}
+	}
+}
+
+void
+runs_lost(struct runs *rs, struct node *n)
+{
+	struct run *r;
+
+	TAILQ_FOREACH (r, &rs->live, link) {
+		if (run_is_final(r) || r->step == STEP_WAIT ||
+		    run_node_index(r, n) < 0)
+			continue;
+		verdict_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
+		    n->last_ns, "agent of %s went silent", n->name);
+	}
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_int.h - what the files of the run machine share; nobody else includes
+ * it.
+ */
+#ifndef DAEMON_RUN_RUN_INT_H
+#define DAEMON_RUN_RUN_INT_H
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/queue.h"
+#include "daemon/run/cost.h"
+#include "daemon/run/launcher.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/run/run.h"
+#include "daemon/run/symptom.h"
+#include "daemon/store/store.h"
+
+/* The answer to prepare: an idle check may run a command. */
+#define RUN_PREPARE_NS (10 * CLK_NS_PER_S)
+/* The head's answer to launch: it makes a directory and forks. */
+#define RUN_LAUNCH_NS (8 * CLK_NS_PER_S)
+/* A daemon's start. The launcher's own patience for it is unlimited. */
+#define RUN_SPAWN_NS (8 * CLK_NS_PER_S)
+/* From the first sign of failure to the verdict: what belongs together comes
+ * together, and an end record may be on its way. */
+#define RUN_SETTLE_NS (2 * CLK_NS_PER_S)
+/* A batch system is asked for this long how a job has ended. */
+#define RUN_BATCH_NS (8 * CLK_NS_PER_S)
+/* A killed launcher and its ranks end within this. */
+#define RUN_AT_ONCE_NS (1 * CLK_NS_PER_S)
+/* Too few nodes up: agents may be just coming back. */
+#define RUN_LACK_NS (10 * CLK_NS_PER_S)
+/* Nodes held by others: then overdue, at last missed. */
+#define RUN_OVERDUE_NS (60 * CLK_NS_PER_S)
+#define RUN_GIVE_UP_NS (15 * 60 * CLK_NS_PER_S)
+/* After a restart of the collector: agents back off up to some seconds. */
+#define RUN_RESUME_NS (20 * CLK_NS_PER_S)
+/* A finished launcher may go by itself: MPI_Finalize is usually fast. */
+#define RUN_LEAVE_NS (2 * CLK_NS_PER_S)
+/* Between SIGTERM and SIGKILL: mpirun tells its daemons in that time. */
+#define RUN_GRACE_NS (2 * CLK_NS_PER_S)
+/* Nodes are held no longer than this after a run's end. */
+#define RUN_RELEASE_NS (6 * CLK_NS_PER_S)
+/* An end record that cannot be committed holds a run open for this long. */
+#define RUN_COMMIT_NS         (60 * CLK_NS_PER_S)
+#define RUN_SYMPTOMS_MAX      32
+#define RUN_EXIT_SYMPTOMS_MAX 8   /* of them, ranks that ended themselves */
+#define RUN_RANK_SYMPTOMS_MAX 24  /* of them, at most, ranks and daemons */
+#define RUN_ENDED_MAX         128 /* remembered for lists */
+
+enum step {
+	STEP_WAIT,    /* pending */
+	STEP_PREPARE, /* starting: nodes are asked */
+	STEP_LAUNCH,  /* starting: the head is asked */
+	STEP_FIRST,   /* starting: no record yet */
+	STEP_RUN,     /* running */
+	STEP_LEAVE,   /* final; its processes may still be there */
+	STEP_DONE     /* final; holds nothing */
+};
+
+enum ready { READY_ASKED, READY_YES, READY_NO };
+
+struct run_node {
+	struct node *node;
+	enum ready ready;
+	char *text; /* why not */
+	/* Of its network devices, at the first and the newest border. */
+	int counted;
+	double first_bytes, last_bytes;
+};
+
+struct spawn {
+	TAILQ_ENTRY(spawn) link;
+	int64_t id; /* the head's */
+	struct node *node;
+	uint64_t asked_ns; /* 0: it runs */
+};
+
+struct run {
+	TAILQ_ENTRY(run) link;
+	struct runs *all;
+	char id[64];
+	char *campaign;
+	char *by;
+	struct conf *conf;
+	const struct launcher *launcher;
+	const char *class; /* of conf */
+	const char *mpi;
+	int exclusive;
+	uint64_t seed;
+	uint64_t deadline_ns; /* spans */
+	uint64_t start_limit_ns;
+	uint64_t margin_ns;
+	int64_t priority;
+	int preempts;            /* it ends runs of lower priority */
+	struct budget_cost cost; /* expected */
+	int cost_held;           /* and reserved */
+	enum run_state state;
+	enum cause cause;
+	char text[SYMPTOM_TEXT_MAX];
+	uint64_t created_unix_ns, started_unix_ns, ended_unix_ns;
+
+	enum step step;
+	uint64_t created_ns;
+	uint64_t step_ns;       /* when step began */
+	uint64_t start_ns;      /* of launch; 0: not yet */
+	uint64_t resume_ns;     /* until when the head is waited for; 0: no */
+	struct run_node *nodes; /* the head first */
+	size_t node_count;
+	TAILQ_HEAD(, spawn) spawns;
+	int launcher_runs;
+	int ended; /* `end` was sent */
+
+	uint64_t records; /* numbered ones received */
+	uint64_t last_seq;
+	uint64_t fed_seq; /* up to here ops->committed was told */
+	int end_seen;     /* its end record is on its way into the store */
+	uint64_t end_seen_ns;
+	char *phase, *test; /* where it is, for a deadline's text */
+	json_t *progress;
+
+	struct symptom signs[RUN_SYMPTOMS_MAX];
+	size_t sign_count;
+	uint64_t decide_ns; /* 0: nothing to decide */
+	char *stderr_tail;
+};
+TAILQ_HEAD(run_list, run);
+
+struct runs {
+	struct roster *roster;
+	struct store *store;
+	const struct runs_ops *ops;
+	void *ctx;
+	uint64_t late_ns;
+	uint64_t born_ns;
+	struct run_list live;  /* until STEP_DONE */
+	struct run_list ended; /* newest first */
+	size_t ended_count;
+	struct costs *costs; /* NULL: nothing is limited */
+	struct slurm *slurm; /* NULL: there is none */
+	uint64_t tick;
+	int intake_failed; /* agents hold records that were not committed */
+};
+
+/* run.c */
+struct run *run_new(struct runs *rs, const char *campaign, const char *by,
+    struct conf *conf);              /* takes conf */
+void run_free(struct run *r);        /* when it is on no list */
+void run_nodes_clear(struct run *r); /* and lets them go */
+struct run *run_find(const struct runs *rs, const char *id);
+struct run *run_find_live(const struct runs *rs, const char *id);
+int run_is_final(const struct run *r);
+struct node *run_head(const struct run *r); /* NULL: none yet */
+/* Index, or -ENOENT. */
+long run_node_index(const struct run *r, const struct node *n);
+/* A new state: store, event, one log line. */
+void run_state_set(struct run *r, enum run_state state, enum cause cause,
+    const char *text);
+void run_step_set(struct run *r, enum step step);
+int run_send(const struct run *r, struct node *n, enum wire_type type,
+    json_t *msg);
+/* End it with a final state, here and on its nodes. */
+void run_finish(struct run *r, enum run_state state, enum cause cause,
+    const char *text);
+void run_end_send(struct run *r, struct node *n, const char *text);
+
+/* run_order.c: read campaign.* of r->conf; -EINVAL with why. */
+int run_conf_read(struct run *r, char *why, size_t why_bytes);
+
+/* run_show.c */
+json_t *run_json(const struct run *r);
+
+/* admit.c */
+void admit_tick(struct run *r);
+void admit_hold(struct run *r, struct node *n);
+void admit_release(struct run *r);
+/* Names in place of a selection that an earlier collector made. */
+void admit_restore(struct run *r, const json_t *names);
+
+/* launch.c */
+void launch_prepare(struct run *r);
+void launch_tick(struct run *r);
+int launch_prepared(struct run *r, struct node *n, const json_t *msg);
+int launch_launched(struct run *r, struct node *n, const json_t *msg);
+int launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
+    char *why);
+int launch_spawned(struct run *r, struct node *n, const json_t *msg);
+int launch_exited(struct run *r, struct node *n, const json_t *msg);
+void launch_spawns_clear(struct run *r);
+
+/* intake.c */
+int intake_records(struct runs *rs, struct node *n, const json_t *msg,
+    char *why);
+int intake_progress(struct run *r, const json_t *msg);
+int intake_counters(struct run *r, struct node *n, const json_t *msg);
+void intake_resume(struct run *r);
+void intake_tick(struct runs *rs);
+
+/* verdict.c */
+void verdict_sign(struct run *r, enum symptom_weight weight,
+    enum run_state state, enum cause cause, uint64_t onset_ns, const char *fmt,
+    ...) __attribute__((format(printf, 6, 7)));
+int verdict_rank_lost(struct run *r, struct node *n, const json_t *msg);
+void verdict_launcher_exited(struct run *r, int64_t status, const char *tail);
+void verdict_tick(struct run *r);
+/* Its end record is committed. */
+void verdict_end(struct run *r, const json_t *record);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_order.c - orders: a run is made from a campaign and what was ordered
+ * beside it, recorded as missed, or ended by hand.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/rng.h"
+#include "daemon/run/run_int.h"
+#include "schema/options.h"
+
+#define SEED_MAX 9007199254740991ULL /* exact as a JSON number */
+
+/* 20261120-191446-3f2a: when in UTC, and chance. */
+static void
+id_make(const struct runs *rs, char ret[64])
+{
+	char id[64];
+	time_t now = (time_t)(clk_unix_ns() / CLK_NS_PER_S);
+	struct tm tm;
+	char when[32];
+
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
+	do
+		snprintf(id, sizeof(id), "%s-%04x", when,
+		    (unsigned)(rng_entropy() & 0xffff));
+	while (run_find(rs, id) != NULL);
+	memcpy(ret, id, sizeof(id));
+}
+
+int
+run_conf_read(struct run *r, char *why, size_t why_bytes)
+{
+	static const char *const classes[] = { "background", "exclusive" };
+	struct conf *c = r->conf;
+	char seed[32];
+	int rc;
+
+	r->exclusive = conf_choice(c, "campaign", "class") == 1;
+	r->class = classes[r->exclusive];
+	r->mpi = conf_string(c, "campaign", "mpi");
+	r->launcher = launcher_find(conf_string(c, "campaign", "launcher"));
+	if (r->launcher == NULL) {
+		snprintf(why, why_bytes, "%s: unknown launcher",
+		    conf_where(c, "campaign", "launcher"));
+		return -EINVAL;
+	}
+	r->deadline_ns = conf_span_ns(c, "campaign", "deadline");
+	r->start_limit_ns = conf_span_ns(c, "campaign", "start_limit");
+	r->priority = conf_int(c, "campaign", "priority");
+	r->preempts = conf_bool(c, "campaign", "preempt");
+	r->seed = (uint64_t)conf_int(c, "campaign", "seed");
+	if (r->seed != 0)
+		return 0;
+	while (r->seed == 0)
+		r->seed = rng_entropy() & SEED_MAX;
+	snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
+	rc = conf_set(c, "campaign", "seed", seed, "drawn", why, why_bytes);
+	/* The text in conf may have moved. */
+	r->mpi = conf_string(c, "campaign", "mpi");
+	return rc;
+}
+
+/* A copy of conf that the overrides have changed. */
+static int
+conf_copy(const struct run_order *o, struct conf **ret, char *why,
+    size_t why_bytes)
+{
+	char *text = conf_render_given(o->conf);
+	struct conf *c = NULL;
+	const char *key;
+	json_t *v;
+	int rc;
+
+	rc = conf_parse(options_campaign, o->campaign, text, &c, why,
+	    why_bytes);
+	free(text);
+	json_object_foreach ((json_t *)(uintptr_t)o->overrides, key, v) {
+		char section[64];
+		const char *dot = strchr(key, '.');
+
+		if (rc < 0)
+			break;
+		if (dot == NULL || !json_is_string(v) ||
+		    (size_t)(dot - key) >= sizeof(section)) {
+			snprintf(why, why_bytes,
+			    "override %.60s: expected section.key and a text",
+			    key);
+			rc = -EINVAL;
+			break;
+		}
+		snprintf(section, sizeof(section), "%.*s", (int)(dot - key),
+		    key);
+		rc = conf_set(c, section, dot + 1, json_string_value(v),
+		    "override", why, why_bytes);
+	}
+	if (rc == 0)
+		rc = options_campaign_check(c, why, why_bytes);
+	if (rc == 0)
+		*ret = c;
+	else
+		conf_free(c);
+	return rc;
+}
+
+int
+runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
+    char *why, size_t why_bytes)
+{
+	struct conf *c;
+	struct run *r;
+	int rc;
+
+	rc = conf_copy(o, &c, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	r = run_new(rs, o->campaign, o->by, c);
+	rc = run_conf_read(r, why, why_bytes);
+	if (rc < 0) {
+		TAILQ_REMOVE(&rs->live, r, link);
+		run_free(r);
+		return rc;
+	}
+	id_make(rs, r->id);
+	r->margin_ns = o->margin_ns != 0 && o->margin_ns < RUN_GIVE_UP_NS
+	    ? o->margin_ns
+	    : RUN_GIVE_UP_NS;
+	run_state_set(r, RUN_PENDING, CAUSE_NONE, "");
+	memcpy(ret_run, r->id, sizeof(r->id));
+	admit_tick(r);
+	return 0;
+}
+
+void
+runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
+    enum cause cause, const char *text, const char *by)
+{
+	struct run_order o = { .campaign = campaign, .conf = conf, .by = by };
+	char why[RUN_WHY_MAX];
+	struct conf *c;
+	struct run *r;
+
+	if (conf_copy(&o, &c, why, sizeof(why)) < 0)
+		return; /* it was checked when it was read */
+	r = run_new(rs, campaign, by, c);
+	(void)run_conf_read(r, why, sizeof(why));
+	id_make(rs, r->id);
+	run_state_set(r, RUN_MISSED, cause, text);
+	run_step_set(r, STEP_DONE);
+}
+
+int
+runs_cancel(struct runs *rs, const char *run, const char *by, char *why,
+    size_t why_bytes)
+{
+	struct run *r = run_find(rs, run);
+	char text[RUN_WHY_MAX];
+
+	if (r == NULL) {
+		snprintf(why, why_bytes, "no live run %.64s", run);
+		return -ENOENT;
+	}
+	if (run_is_final(r)) {
+		snprintf(why, why_bytes, "run %s is %s already", r->id,
+		    names_run_states[r->state].name);
+		return -EALREADY;
+	}
+	snprintf(text, sizeof(text), "cancelled by %s", by);
+	run_finish(r, RUN_CANCELLED, CAUSE_CANCELLED, text);
+	return 0;
+}
+
+size_t
+runs_stop_all(struct runs *rs, const char *by)
+{
+	char text[RUN_WHY_MAX];
+	size_t count = 0;
+	struct run *r;
+
+	snprintf(text, sizeof(text), "stopped by %s", by);
+	TAILQ_FOREACH (r, &rs->live, link) {
+		if (run_is_final(r))
+			continue;
+		run_finish(r, RUN_CANCELLED, CAUSE_CANCELLED, text);
+		count++;
+	}
+	return count;
+}

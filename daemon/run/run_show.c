@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_show.c - runs as others see them: JSON, counts, single facts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/run/run_int.h"
+#include "schema/options.h"
+
+static json_t *
+nodes_json(const struct run *r)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < r->node_count; i++)
+		json_array_append_new(names,
+		    json_string(r->nodes[i].node->name));
+	return names;
+}
+
+static void
+time_put(json_t *o, const char *key, uint64_t unix_ns)
+{
+	json_object_set_new(o, key,
+	    unix_ns == 0 ? json_null() : json_integer((json_int_t)unix_ns));
+}
+
+json_t *
+run_json(const struct run *r)
+{
+	int64_t per_node = conf_int(r->conf, "campaign", "ranks_per_node");
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I, "
+			      "s:I, s:s, s:I}",
+	    "run", r->id, "campaign", r->campaign, "class", r->class, "mpi",
+	    r->mpi, "state", names_run_states[r->state].name, "cause",
+	    names_causes[r->cause].name, "text", r->text, "nodes",
+	    nodes_json(r), "ranks",
+	    (json_int_t)((int64_t)r->node_count * per_node), "seed",
+	    (json_int_t)r->seed, "by", r->by, "records",
+	    (json_int_t)r->records);
+
+	json_object_set_new(o, "head",
+	    r->node_count == 0 ? json_null()
+			       : json_string(r->nodes[0].node->name));
+	time_put(o, "created_unix_ns", r->created_unix_ns);
+	time_put(o, "started_unix_ns", r->started_unix_ns);
+	time_put(o, "ended_unix_ns", r->ended_unix_ns);
+	if (r->progress != NULL && !run_is_final(r))
+		json_object_set(o, "progress", r->progress);
+	return o;
+}
+
+json_t *
+runs_json(struct runs *rs)
+{
+	json_t *a = json_array();
+	struct run *r;
+
+	TAILQ_FOREACH (r, &rs->live, link)
+		json_array_append_new(a, run_json(r));
+	TAILQ_FOREACH (r, &rs->ended, link)
+		json_array_append_new(a, run_json(r));
+	return a;
+}
+
+json_t *
+runs_json_one(struct runs *rs, const char *run)
+{
+	struct run *r = run_find(rs, run);
+	json_t *o;
+	char *text;
+
+	if (r == NULL)
+		return NULL;
+	o = run_json(r);
+	text = conf_render_given(r->conf);
+	json_object_set_new(o, "campaign_text", json_string(text));
+	free(text);
+	return o;
+}
+
+size_t
+runs_live(const struct runs *rs)
+{
+	const struct run *r;
+	size_t count = 0;
+
+	TAILQ_FOREACH (r, &rs->live, link)
+		count += (size_t)!run_is_final(r);
+	return count;
+}
+
+const char *
+runs_find_campaign(const struct runs *rs, const char *campaign)
+{
+	const struct run *r;
+
+	TAILQ_FOREACH (r, &rs->live, link)
+		if (!run_is_final(r) && strcmp(r->campaign, campaign) == 0)
+			return r->id;
+	return NULL;
+}
+
+const char *
+runs_on_node(const struct runs *rs, const struct node *n)
+{
+	const struct run *r;
+
+	if (n->exclusive == NULL && n->shared == 0)
+		return NULL;
+	TAILQ_FOREACH (r, &rs->live, link)
+		if (run_node_index(r, n) >= 0)
+			return r->id;
+	return NULL;
+}
+
+const char *
+run_id(const struct run *r)
+{
+	return r->id;
+}
+
+const char *
+run_campaign(const struct run *r)
+{
+	return r->campaign;
+}
+
+const char *
+run_class(const struct run *r)
+{
+	return r->class;
+}
+
+const char *
+run_mpi(const struct run *r)
+{
+	return r->mpi;
+}
+
+const char *
+run_launcher(const struct run *r)
+{
+	return conf_string(r->conf, "campaign", "launcher");
+}
+
+json_t *
+run_slurm(const struct run *r)
+{
+	const struct conf_row *row;
+	json_t *set = NULL;
+
+	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row)) {
+		const char *word = conf_string(r->conf, "slurm", row->key);
+
+		if (word[0] == '\0')
+			continue;
+		if (set == NULL)
+			set = json_object();
+		json_object_set_new(set, row->key, json_string(word));
+	}
+	return set;
+}
+
+enum run_state
+run_state_of(const struct run *r)
+{
+	return r->state;
+}
+
+enum cause
+run_cause_of(const struct run *r)
+{
+	return r->cause;
+}
+
+size_t
+run_node_count(const struct run *r)
+{
+	return r->node_count;
+}
+
+struct node *
+run_node_at(const struct run *r, size_t i)
+{
+	return r->nodes[i].node;
+}
+
+double
+run_ended_unix_s(const struct run *r)
+{
+	return (double)r->ended_unix_ns / (double)CLK_NS_PER_S;
+}

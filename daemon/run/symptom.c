@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/run/symptom.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+
+/* Lines that say nothing about why. */
+static const char *const noise[] = {
+	/* a harmless race of Open MPI's rsh launcher */
+	"setpgid",
+	"------------------",
+	"==================",
+	"Primary job  terminated normally",
+	"a non-zero exit code. Per user-direction",
+	"mpirun was unable to cleanly terminate",
+	"Your Open MPI job may now hang or fail",
+	"orterun was unable to",
+	"YOUR APPLICATION TERMINATED WITH THE EXIT STRING",
+	"This typically refers to a problem with your application",
+	"Please see the FAQ page for debugging",
+	"CLEANING UP REMAINING PROCESSES",
+	"YOU CAN IGNORE THE BELOW CLEANUP MESSAGES",
+	"BAD TERMINATION OF ONE OF YOUR APPLICATION",
+};
+
+/* Whether a launcher's last words name the rank of s as the one that died. */
+static int
+is_named(const struct symptom *s, const char *tail)
+{
+	char words[SYMPTOM_NODE_MAX + 64];
+	const char *at;
+
+	if (s->weight != SYMPTOM_RANK)
+		return 0;
+	snprintf(words, sizeof(words), "process rank %" PRId64 " with",
+	    s->rank);
+	if (strstr(tail, words) != NULL)
+		return 1;
+	snprintf(words, sizeof(words), "PID %" PRId64 " RUNNING AT %s", s->pid,
+	    s->node);
+	at = strstr(tail, words);
+	return at != NULL && !isalnum((unsigned char)at[strlen(words)]);
+}
+
+static int
+is_better(const struct symptom *s, const struct symptom *best, const char *tail)
+{
+	int named, was;
+
+	if (best == NULL || s->weight != best->weight)
+		return best == NULL || s->weight > best->weight;
+	named = is_named(s, tail);
+	was = is_named(best, tail);
+	return named != was ? named : s->onset_ns < best->onset_ns;
+}
+
+const struct symptom *
+symptom_choose(const struct symptom *signs, size_t count, const char *tail)
+{
+	const struct symptom *best = NULL;
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		if (signs[i].onset_ns < first_ns)
+			first_ns = signs[i].onset_ns;
+	for (size_t i = 0; i < count; i++)
+		if (signs[i].onset_ns - first_ns <= SYMPTOM_TOGETHER_NS &&
+		    is_better(&signs[i], best, tail != NULL ? tail : ""))
+			best = &signs[i];
+	return best;
+}
+
+static int
+is_noise(const char *line, size_t len)
+{
+	size_t letters = 0;
+
+	for (size_t i = 0; i < len; i++)
+		letters += isalpha((unsigned char)line[i]) != 0;
+	if (letters < 4)
+		return 1;
+	for (size_t i = 0; i < ARRAY_LEN(noise); i++)
+		if (memmem(line, len, noise[i], strlen(noise[i])) != NULL)
+			return 1;
+	return 0;
+}
+
+/* Append the words of a line, one blank between them; 0 when it does not
+ * fit. */
+static int
+append(char *ret, size_t cap, size_t *len, const char *line, size_t n)
+{
+	if (*len + n + 2 >= cap)
+		return 0;
+	if (*len > 0)
+		ret[(*len)++] = ' ';
+	for (size_t i = 0; i < n; i++) {
+		unsigned char ch = (unsigned char)line[i];
+		int blank = ch < 0x20 || ch == ' ' || ch == 0x7f;
+
+		if (!blank)
+			ret[(*len)++] = (char)ch;
+		else if (*len > 0 && ret[*len - 1] != ' ')
+			ret[(*len)++] = ' ';
+	}
+	while (*len > 0 && ret[*len - 1] == ' ')
+		--*len;
+	ret[*len] = '\0';
+	return 1;
+}
+
+void
+symptom_stderr(const char *tail, char *ret, size_t cap_bytes)
+{
+	size_t len = 0;
+
+	ret[0] = '\0';
+	/* The first complaint is the cause, what follows are consequences. */
+	while (*tail != '\0') {
+		size_t n = strcspn(tail, "\n");
+
+		if (!is_noise(tail, n) &&
+		    !append(ret, cap_bytes, &len, tail, n))
+			return;
+		tail += n;
+		if (*tail == '\n')
+			tail++;
+	}
+}
+
+int
+symptom_signal(const char *tail, long rank)
+{
+	char want[64];
+	const char *at, *on;
+
+	/* Open MPI: "process rank 3 with PID 0 on node n4 exited on signal 9
+	 * (Killed)." */
+	snprintf(want, sizeof(want), "process rank %ld with", rank);
+	at = strstr(tail, want);
+	on = at == NULL ? NULL : strstr(at, "on signal ");
+	if (on == NULL || on - at > 300)
+		return 0;
+	return (int)strtol(on + strlen("on signal "), NULL, 10);
+}

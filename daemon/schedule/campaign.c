@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/schedule/campaign.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/run/blackout.h"
+#include "schema/options.h"
+
+#define SUFFIX        ".conf"
+#define SUBMITTED_MAX 64 /* texts from orders; the oldest is forgotten */
+
+struct campaigns {
+	char *dir;
+	char error[256];
+	struct campaign_list list; /* in human order */
+};
+
+int
+campaign_name_check(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len == 0 || len > CAMPAIGN_NAME_MAX || name[0] == '-' ||
+	    name[0] == '.')
+		return -EINVAL;
+	for (; *name != '\0'; name++)
+		if (!isascii((unsigned char)*name) ||
+		    (!isalnum((unsigned char)*name) &&
+			strchr("-_.", *name) == NULL))
+			return -EINVAL;
+	return 0;
+}
+
+static int
+blackout_check(const struct conf *c, char *why, size_t why_bytes)
+{
+	struct blackout b;
+	char reason[200];
+	int rc = blackout_parse(conf_string(c, "schedule", "blackout"), &b,
+	    reason, sizeof(reason));
+
+	if (rc < 0)
+		snprintf(why, why_bytes, "%s: schedule.blackout %s",
+		    conf_where(c, "schedule", "blackout"), reason);
+	return rc;
+}
+
+int
+campaign_parse(const char *path, const char *text, struct conf **ret,
+    struct schedule *ret_schedule, char *why, size_t why_bytes)
+{
+	struct conf *c = NULL;
+	int rc;
+
+	if (strlen(text) > CAMPAIGN_TEXT_MAX) {
+		snprintf(why, why_bytes, "%s: longer than %d bytes", path,
+		    CAMPAIGN_TEXT_MAX);
+		return -E2BIG;
+	}
+	rc = conf_parse(options_campaign, path, text, &c, why, why_bytes);
+	if (rc == 0)
+		rc = options_campaign_check(c, why, why_bytes);
+	if (rc == 0)
+		rc = schedule_read(c, ret_schedule, why, why_bytes);
+	if (rc == 0)
+		rc = blackout_check(c, why, why_bytes);
+	if (rc == 0)
+		*ret = c;
+	else
+		conf_free(c);
+	return rc;
+}
+
+static void
+content_clear(struct campaign *c)
+{
+	free(c->text);
+	free(c->error);
+	conf_free(c->conf);
+	c->text = c->error = NULL;
+	c->conf = NULL;
+	memset(&c->schedule, 0, sizeof(c->schedule));
+	c->base_unix_ns = c->next_unix_ns = 0;
+}
+
+static void
+campaign_free(struct campaign *c)
+{
+	content_clear(c);
+	free(c->name);
+	free(c->path);
+	free(c);
+}
+
+/* Whole file, at most CAMPAIGN_TEXT_MAX; the caller frees. NULL with errno. */
+static char *
+text_read(const char *path)
+{
+	char *text = xcalloc(1, CAMPAIGN_TEXT_MAX + 2);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	size_t len = 0;
+	ssize_t n = fd < 0 ? -1 : 1;
+
+	while (n > 0 && len <= CAMPAIGN_TEXT_MAX) {
+		n = read(fd, text + len, CAMPAIGN_TEXT_MAX + 1 - len);
+		if (n > 0)
+			len += (size_t)n;
+	}
+	if (fd >= 0) {
+		int saved = errno;
+
+		close(fd);
+		errno = saved;
+	}
+	if (n < 0) {
+		free(text);
+		return NULL;
+	}
+	if (memchr(text, '\0', len) != NULL)
+		text[0] = '\1'; /* binary: let the parser refuse it */
+	return xreallocarray(text, 1, len + 1);
+}
+
+/* Take the text in, or note why not. */
+static void
+content_set(struct campaign *c, char *text)
+{
+	const char *source = c->path != NULL ? c->path : c->name;
+	int saved = errno, rc = -EIO;
+	char why[512];
+
+	content_clear(c);
+	c->read_unix_ns = clk_unix_ns();
+	c->text = text; /* handed over */
+	if (text == NULL)
+		snprintf(why, sizeof(why), "%.400s: %s", source,
+		    strerror(saved));
+	else
+		rc = campaign_parse(source, text, &c->conf, &c->schedule, why,
+		    sizeof(why));
+	if (rc == 0)
+		return;
+	c->error = xstrdup(why);
+	log_warnx("campaign %s: %s", c->name, why);
+}
+
+struct campaign *
+campaigns_find(const struct campaigns *cs, const char *name)
+{
+	struct campaign *c;
+
+	TAILQ_FOREACH (c, &cs->list, link)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+static struct campaign *
+campaign_add(struct campaigns *cs, const char *name)
+{
+	struct campaign *c = xcalloc(1, sizeof(*c)), *at;
+
+	c->name = xstrdup(name);
+	TAILQ_FOREACH (at, &cs->list, link)
+		if (hostlist_compare(name, at->name) < 0)
+			break;
+	if (at != NULL)
+		TAILQ_INSERT_BEFORE(at, c, link);
+	else
+		TAILQ_INSERT_TAIL(&cs->list, c, link);
+	return c;
+}
+
+/* One file of the directory: 1 when it is new or has changed. */
+static int
+file_look(struct campaigns *cs, const char *name, const char *path,
+    const struct stat *sb)
+{
+	int64_t mtime_ns = (int64_t)sb->st_mtim.tv_sec * 1000000000 +
+	    sb->st_mtim.tv_nsec;
+	struct campaign *c = campaigns_find(cs, name);
+
+	if (c != NULL && c->path != NULL && c->mtime_ns == mtime_ns &&
+	    c->size_bytes == sb->st_size && c->inode == sb->st_ino) {
+		c->seen = 1;
+		return 0;
+	}
+	if (c == NULL)
+		c = campaign_add(cs, name);
+	free(c->path);
+	c->path = xstrdup(path);
+	c->mtime_ns = mtime_ns;
+	c->size_bytes = sb->st_size;
+	c->inode = sb->st_ino;
+	c->seen = 1;
+	content_set(c, text_read(path));
+	log_info("campaign %s: %s", name,
+	    c->error == NULL ? "read" : "broken, not started");
+	return 1;
+}
+
+static int
+entry_look(struct campaigns *cs, const char *entry)
+{
+	size_t len = strlen(entry), suffix = strlen(SUFFIX);
+	char name[CAMPAIGN_NAME_MAX + 1], path[4352];
+	struct stat sb;
+
+	if (len <= suffix || len - suffix > CAMPAIGN_NAME_MAX ||
+	    strcmp(entry + len - suffix, SUFFIX) != 0)
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)(len - suffix), entry);
+	if (campaign_name_check(name) < 0 ||
+	    str_format(path, sizeof(path), "%s/%s", cs->dir, entry) < 0 ||
+	    stat(path, &sb) < 0 || !S_ISREG(sb.st_mode))
+		return 0;
+	return file_look(cs, name, path, &sb);
+}
+
+/* Files that are no longer there. */
+static int
+forget(struct campaigns *cs)
+{
+	struct campaign *c, *next;
+	int count = 0;
+
+	TAILQ_FOREACH_SAFE (c, &cs->list, link, next) {
+		if (c->path == NULL || c->seen)
+			continue;
+		log_info("campaign %s: its file is gone", c->name);
+		TAILQ_REMOVE(&cs->list, c, link);
+		campaign_free(c);
+		count++;
+	}
+	return count;
+}
+
+int
+campaigns_scan(struct campaigns *cs)
+{
+	char error[sizeof(cs->error)] = "";
+	struct campaign *c;
+	struct dirent *de;
+	int count = 0;
+	DIR *d = opendir(cs->dir);
+
+	if (d == NULL) {
+		snprintf(error, sizeof(error), "%.180s: %s", cs->dir,
+		    strerror(errno));
+		if (strcmp(error, cs->error) != 0)
+			log_warnx("campaigns: %s", error);
+		memcpy(cs->error, error, sizeof(error));
+		return 0;
+	}
+	cs->error[0] = '\0';
+	TAILQ_FOREACH (c, &cs->list, link)
+		c->seen = 0;
+	while ((de = readdir(d)) != NULL)
+		count += entry_look(cs, de->d_name);
+	closedir(d);
+	return count + forget(cs);
+}
+
+/* Room for one more text from an order. */
+static void
+submitted_trim(struct campaigns *cs)
+{
+	struct campaign *c, *oldest = NULL;
+	size_t count = 0;
+
+	TAILQ_FOREACH (c, &cs->list, link) {
+		if (c->path != NULL)
+			continue;
+		count++;
+		if (oldest == NULL || c->read_unix_ns < oldest->read_unix_ns)
+			oldest = c;
+	}
+	if (count < SUBMITTED_MAX)
+		return;
+	TAILQ_REMOVE(&cs->list, oldest, link);
+	campaign_free(oldest);
+}
+
+void
+campaigns_submit(struct campaigns *cs, const char *name, const char *text)
+{
+	struct campaign *c = campaigns_find(cs, name);
+
+	if (c != NULL && c->path != NULL)
+		return;
+	if (c == NULL) {
+		submitted_trim(cs);
+		c = campaign_add(cs, name);
+	}
+	content_set(c, xstrdup(text));
+}
+
+struct campaigns *
+campaigns_new(const char *dir)
+{
+	struct campaigns *cs = xcalloc(1, sizeof(*cs));
+
+	cs->dir = xstrdup(dir);
+	TAILQ_INIT(&cs->list);
+	return cs;
+}
+
+void
+campaigns_free(struct campaigns *cs)
+{
+	struct campaign *c, *next;
+
+	if (cs == NULL)
+		return;
+	TAILQ_FOREACH_SAFE (c, &cs->list, link, next)
+		campaign_free(c);
+	free(cs->dir);
+	free(cs);
+}
+
+const struct campaign_list *
+campaigns_list(const struct campaigns *cs)
+{
+	return &cs->list;
+}
+
+const char *
+campaigns_error(const struct campaigns *cs)
+{
+	return cs->error;
+}

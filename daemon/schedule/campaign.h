@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * campaign.h - what can be run: the files of campaign_dir, and texts that came
+ * with an order.
+ *
+ * Files are looked at every few seconds; a changed one is read again. A broken
+ * one stays in the list with its error and is never started. A campaign is
+ * known by its name, NAME.conf; pointers are good until the next
+ * campaigns_scan.
+ */
+#ifndef DAEMON_SCHEDULE_CAMPAIGN_H
+#define DAEMON_SCHEDULE_CAMPAIGN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/conf.h"
+#include "common/queue.h"
+#include "daemon/schedule/schedule.h"
+#include "schema/names.h"
+
+#define CAMPAIGN_NAME_MAX 63
+#define CAMPAIGN_TEXT_MAX (256 * 1024) /* bytes of one file */
+
+struct campaign {
+	TAILQ_ENTRY(campaign) link;
+	char *name;
+	char *path;        /* NULL: came with an order */
+	char *text;        /* as written; NULL when unreadable */
+	char *error;       /* "file:line: ..."; NULL: usable */
+	struct conf *conf; /* NULL when there is an error */
+	struct schedule schedule;
+	/* What the file was when it was read. */
+	int64_t mtime_ns;
+	off_t size_bytes;
+	ino_t inode;
+	int seen; /* in the scan that is going on */
+	/* Of the schedule; set by agenda.c, only for files. */
+	uint64_t base_unix_ns; /* of the next start; 0: none */
+	uint64_t next_unix_ns;
+	uint64_t read_unix_ns;
+	/* Its newest run. */
+	char last_run[64];
+	enum run_state last_state;
+	double last_success_unix_s; /* 0: never */
+};
+TAILQ_HEAD(campaign_list, campaign);
+
+struct campaigns;
+
+struct campaigns *campaigns_new(const char *dir);
+void campaigns_free(struct campaigns *cs); /* NULL is allowed */
+/* Look at the directory; the count of campaigns that came, changed or went. */
+int campaigns_scan(struct campaigns *cs);
+const struct campaign_list *campaigns_list(const struct campaigns *cs);
+struct campaign *campaigns_find(const struct campaigns *cs, const char *name);
+/* Keep a text that came with an order, unless a file has that name. */
+void campaigns_submit(struct campaigns *cs, const char *name, const char *text);
+/* Why the directory cannot be read, or "". */
+const char *campaigns_error(const struct campaigns *cs);
+
+/* 0, or -EINVAL for a name that could not be a campaign's. */
+int campaign_name_check(const char *name);
+/* Parse and check: the caller ends *ret with conf_free. */
+int campaign_parse(const char *path, const char *text, struct conf **ret,
+    struct schedule *ret_schedule, char *why, size_t why_bytes);
+
+#endif

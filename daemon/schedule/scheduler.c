@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/schedule/scheduler.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/rng.h"
+#include "common/xalloc.h"
+#include "daemon/run/run.h"
+#include "daemon/store/store.h"
+
+#define SCAN_NS (3 * CLK_NS_PER_S)
+/* A start that is later than this was missed: the collector was away, the
+ * machine slept, or its clock was set. */
+#define LATE_NS (60 * CLK_NS_PER_S)
+
+struct scheduler {
+	struct campaigns *campaigns;
+	struct runs *runs;
+	struct store *store;
+	json_t *settings; /* a copy of ours: schedule/... and due/... */
+	struct rng rng;   /* of the jitter */
+	uint64_t scan_ns; /* of the last look at the directory; 0: never */
+};
+
+struct scheduler *
+scheduler_new(struct campaigns *campaigns, struct runs *runs,
+    struct store *store)
+{
+	struct scheduler *a = xcalloc(1, sizeof(*a));
+
+	a->campaigns = campaigns;
+	a->runs = runs;
+	a->store = store;
+	a->settings = json_object();
+	rng_seed(&a->rng, rng_entropy());
+	return a;
+}
+
+void
+scheduler_free(struct scheduler *a)
+{
+	if (a == NULL)
+		return;
+	json_decref(a->settings);
+	free(a);
+}
+
+void
+scheduler_load(struct scheduler *a, const json_t *settings)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach ((json_t *)(uintptr_t)settings, key, v)
+		if (strncmp(key, "schedule/", 9) == 0 ||
+		    strncmp(key, "due/", 4) == 0)
+			json_object_set(a->settings, key, v);
+}
+
+static const char *
+setting_get(const struct scheduler *a, const char *kind, const char *name)
+{
+	char key[128];
+
+	snprintf(key, sizeof(key), "%s/%s", kind, name);
+	return json_string_value(json_object_get(a->settings, key));
+}
+
+static void
+setting_put(struct scheduler *a, const char *kind, const char *name,
+    const char *value)
+{
+	char key[128];
+
+	snprintf(key, sizeof(key), "%s/%s", kind, name);
+	json_object_set_new(a->settings, key, json_string(value));
+	store_put_setting(a->store, key, value);
+}
+
+int
+scheduler_is_enabled(const struct scheduler *a, const struct campaign *c)
+{
+	const char *order = setting_get(a, "schedule", c->name);
+
+	if (c->conf == NULL || c->path == NULL || !schedule_has(&c->schedule))
+		return 0;
+	if (order != NULL)
+		return strcmp(order, "on") == 0;
+	return conf_bool(c->conf, "schedule", "enabled");
+}
+
+void
+scheduler_enable(struct scheduler *a, const struct campaign *c, int enabled)
+{
+	struct campaign *mine = campaigns_find(a->campaigns, c->name);
+
+	setting_put(a, "schedule", c->name, enabled ? "on" : "off");
+	mine->base_unix_ns = mine->next_unix_ns = 0;
+	/* What was due while it was off was not missed. */
+	setting_put(a, "due", c->name, "");
+}
+
+void
+scheduler_reload(struct scheduler *a)
+{
+	a->scan_ns = clk_ns();
+	campaigns_scan(a->campaigns);
+}
+
+/* The next start, after a base; remembered. */
+static void
+plan(struct scheduler *a, struct campaign *c, uint64_t after_unix_ns)
+{
+	char due[64];
+
+	c->base_unix_ns = c->next_unix_ns = 0;
+	if (!schedule_next(&c->schedule, after_unix_ns, rng_unit(&a->rng),
+		&c->base_unix_ns, &c->next_unix_ns))
+		return;
+	snprintf(due, sizeof(due), "%" PRIu64 " %" PRIu64, c->base_unix_ns,
+	    c->next_unix_ns);
+	setting_put(a, "due", c->name, due);
+}
+
+/* First sight of a campaign in this life, or after a change of its file. What
+ * an earlier life had planned still counts, unless the schedule has changed
+ * such that it would not plan it now. */
+static void
+plan_first(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
+{
+	const char *due = setting_get(a, "due", c->name);
+	uint64_t base = 0, start = 0, now_base, now_start;
+
+	if (due != NULL)
+		(void)sscanf(due, "%" SCNu64 " %" SCNu64, &base, &start);
+	if (base != 0 && start >= base &&
+	    schedule_next(&c->schedule, base - 1, 0, &now_base, &now_start) &&
+	    now_base == base) {
+		c->base_unix_ns = base;
+		c->next_unix_ns = start;
+		return;
+	}
+	plan(a, c, now_unix_ns);
+}
+
+/* How long a scheduled start may wait: the next one makes it pointless. */
+static uint64_t
+margin_ns(const struct campaign *c)
+{
+	return c->schedule.every_ns; /* 0: the machine's own limit */
+}
+
+static void
+start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
+{
+	struct run_order o = { .campaign = c->name,
+		.conf = c->conf,
+		.by = "schedule",
+		.margin_ns = margin_ns(c) };
+	const char *live = runs_find_campaign(a->runs, c->name);
+	char why[RUN_WHY_MAX], run[64], when[40];
+
+	clk_unix_format(c->next_unix_ns, when, sizeof(when));
+	if (now_unix_ns - c->next_unix_ns > LATE_NS) {
+		snprintf(why, sizeof(why),
+		    "due at %s, when the collector was away", when);
+		runs_miss(a->runs, c->name, c->conf, CAUSE_COLLECTOR_LOST, why,
+		    "schedule");
+	} else if (live != NULL) {
+		snprintf(why, sizeof(why), "run %s of it still lives", live);
+		runs_miss(a->runs, c->name, c->conf, CAUSE_BUSY, why,
+		    "schedule");
+	} else if (runs_submit(a->runs, &o, run, why, sizeof(why)) < 0) {
+		runs_miss(a->runs, c->name, c->conf, CAUSE_CONFIG, why,
+		    "schedule");
+	}
+}
+
+static void
+campaign_tick(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
+{
+	if (!scheduler_is_enabled(a, c)) {
+		c->base_unix_ns = c->next_unix_ns = 0;
+		return;
+	}
+	if (c->next_unix_ns == 0)
+		plan_first(a, c, now_unix_ns);
+	if (c->next_unix_ns == 0 || now_unix_ns < c->next_unix_ns)
+		return;
+	start(a, c, now_unix_ns);
+	/* Not one missed run for every interval of a long absence. */
+	plan(a, c,
+	    now_unix_ns - c->base_unix_ns > LATE_NS + c->schedule.jitter_ns
+		? now_unix_ns
+		: c->base_unix_ns);
+}
+
+void
+scheduler_tick(struct scheduler *a, uint64_t now_unix_ns)
+{
+	struct campaign *c;
+
+	if (a->scan_ns == 0 || clk_ns() - a->scan_ns >= SCAN_NS)
+		scheduler_reload(a);
+	TAILQ_FOREACH (c, campaigns_list(a->campaigns), link)
+		campaign_tick(a, c, now_unix_ns);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/slurm/slurm.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/slurm/slurm_int.h"
+#include "schema/wire.h"
+
+struct slurm {
+	struct event_base *base;
+	struct slurm_options o;
+	struct slurm_table *table; /* NULL: never answered */
+	uint64_t asked_ns, read_ns;
+	char *sinfo; /* its part of the answer, until the other comes */
+	char error[SLURM_TEXT_MAX];
+	struct spawned *nodes_child, *job_child;
+	char job[80]; /* the run that is asked about */
+	uint64_t job_ns;
+	json_t *jobs; /* run: text, state, asked_ns */
+};
+
+struct slurm *
+slurm_new(struct event_base *base, const struct slurm_options *o)
+{
+	struct slurm *s = xcalloc(1, sizeof(*s));
+
+	s->base = base;
+	s->o = *o;
+	s->jobs = json_object();
+	return s;
+}
+
+void
+slurm_free(struct slurm *s)
+{
+	if (s == NULL)
+		return;
+	spawn_cancel(s->nodes_child);
+	spawn_cancel(s->job_child);
+	slurm_table_free(s->table);
+	json_decref(s->jobs);
+	free(s->sinfo);
+	free(s);
+}
+
+int
+slurm_wants_idle(const struct slurm *s)
+{
+	return s->o.idle;
+}
+
+static void
+line_copy(char *ret, size_t cap_bytes, const char *text)
+{
+	snprintf(ret, cap_bytes, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+/* Said once for each new way to fail. */
+static void
+failed(struct slurm *s, const char *program, int status, const char *out)
+{
+	char line[SLURM_TEXT_MAX / 2], text[SLURM_TEXT_MAX];
+
+	line_copy(line, sizeof(line), out);
+	snprintf(text, sizeof(text), "%s: exit %d%s%s", program, status,
+	    line[0] == '\0' ? "" : ": ", line);
+	if (strcmp(text, s->error) != 0)
+		log_warnx("slurm: %s", text);
+	memcpy(s->error, text, sizeof(s->error));
+	free(s->sinfo);
+	s->sinfo = NULL;
+}
+
+void
+slurm_nodes_set(struct slurm *s, const char *sinfo, const char *reservations)
+{
+	slurm_table_free(s->table);
+	s->table = slurm_table_parse(sinfo, reservations);
+	s->read_ns = clk_ns();
+	s->error[0] = '\0';
+}
+
+static void
+reservations_cb(int status, const char *out, void *arg)
+{
+	struct slurm *s = arg;
+
+	s->nodes_child = NULL;
+	if (status != 0) {
+		failed(s, "scontrol", status, out);
+		return;
+	}
+	slurm_nodes_set(s, s->sinfo, out);
+	free(s->sinfo);
+	s->sinfo = NULL;
+}
+
+/* An answer that was cut off could end within a node's name. */
+static void
+sinfo_cb(int status, const char *out, void *arg)
+{
+	char o[] = "-o", show[] = "show", reservation[] = "reservation";
+	char *words[] = { o, show, reservation, NULL };
+	struct slurm *s = arg;
+
+	s->nodes_child = NULL;
+	if (status != 0 || strlen(out) >= SPAWN_OUT_MAX) {
+		failed(s, "sinfo", status, out);
+		return;
+	}
+	s->sinfo = xstrdup(out);
+	s->nodes_child = slurm_call(s->base, &s->o.site, "scontrol", words,
+	    reservations_cb, s);
+	if (s->nodes_child == NULL)
+		failed(s, "scontrol", 127, strerror(errno));
+}
+
+void
+slurm_nodes_ask(struct slurm *s)
+{
+	char h[] = "-h", o[] = "-o", format[] = SLURM_SINFO_FORMAT;
+	char *words[] = { h, o, format, NULL };
+	uint64_t now_ns = clk_ns();
+
+	if (s->base == NULL || s->nodes_child != NULL ||
+	    (s->asked_ns != 0 && now_ns - s->asked_ns < SLURM_FRESH_NS))
+		return;
+	s->asked_ns = now_ns;
+	s->nodes_child = slurm_call(s->base, &s->o.site, "sinfo", words,
+	    sinfo_cb, s);
+	if (s->nodes_child == NULL)
+		failed(s, "sinfo", 127, strerror(errno));
+}
+
+static int
+is_fresh(const struct slurm *s)
+{
+	return s->table != NULL && clk_ns() - s->read_ns < SLURM_FRESH_NS;
+}
+
+int
+slurm_nodes_known(const struct slurm *s)
+{
+	return is_fresh(s) || s->error[0] != '\0';
+}
+
+enum slurm_node
+slurm_node_look(const struct slurm *s, const char *node, const char *partition,
+    const char *reservation, char *why, size_t why_bytes)
+{
+	if (is_fresh(s))
+		return slurm_table_look(s->table, node, partition, reservation,
+		    why, why_bytes);
+	if (s->error[0] != '\0')
+		snprintf(why, why_bytes, "Slurm does not say what is idle: %s",
+		    s->error);
+	else
+		snprintf(why, why_bytes, "Slurm has not said what is idle");
+	return SLURM_HELD;
+}
+
+/* "ID|STATE|REASON", the newest job of that name last; or nothing. */
+void
+slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
+    const char *squeue)
+{
+	char line[SLURM_TEXT_MAX], text[SLURM_TEXT_MAX + 40] = "", *rest = line;
+	const char *id, *state;
+
+	line_copy(line, sizeof(line), squeue);
+	id = strsep(&rest, "|");
+	state = strsep(&rest, "|");
+	if (state != NULL)
+		snprintf(text, sizeof(text), "job %s is %s%s%s", id, state,
+		    rest == NULL || strcmp(rest, "None") == 0 ? "" : ", ",
+		    rest == NULL || strcmp(rest, "None") == 0 ? "" : rest);
+	json_object_set_new(s->jobs, run,
+	    json_pack("{s:s, s:s, s:I}", "text", text, "state",
+		state == NULL ? "" : state, "asked_ns", (json_int_t)asked_ns));
+}
+
+static void
+job_cb(int status, const char *out, void *arg)
+{
+	struct slurm *s = arg;
+
+	s->job_child = NULL;
+	if (status == 0)
+		slurm_job_set(s, s->job, s->job_ns, out);
+	else
+		failed(s, "squeue", status, out);
+}
+
+void
+slurm_job_ask(struct slurm *s, const char *run)
+{
+	char h[] = "-h", t[] = "-tall", o[] = "-o", format[] = "%i|%T|%r";
+	char name[120], *words[] = { h, t, o, format, name, NULL };
+	uint64_t now_ns = clk_ns();
+
+	if (s->base == NULL || s->job_child != NULL ||
+	    now_ns - s->job_ns < SLURM_JOB_NS)
+		return;
+	s->job_ns = now_ns;
+	snprintf(s->job, sizeof(s->job), "%s", run);
+	snprintf(name, sizeof(name), "--name=" WIRE_JOB_PREFIX "%s", s->job);
+	s->job_child = slurm_call(s->base, &s->o.site, "squeue", words, job_cb,
+	    s);
+}
+
+static const char *
+job_get(const struct slurm *s, const char *run, const char *key)
+{
+	return json_string_value(
+	    json_object_get(json_object_get(s->jobs, run), key));
+}
+
+const char *
+slurm_job_text(const struct slurm *s, const char *run)
+{
+	const char *text = job_get(s, run, "text");
+
+	return text == NULL ? "" : text;
+}
+
+const char *
+slurm_job_state(const struct slurm *s, const char *run, uint64_t since_ns)
+{
+	json_t *asked_ns = json_object_get(json_object_get(s->jobs, run),
+	    "asked_ns");
+
+	if ((uint64_t)json_integer_value(asked_ns) < since_ns)
+		return NULL;
+	return job_get(s, run, "state");
+}
+
+static void
+ended_cb(int status, const char *out, void *arg)
+{
+	char line[SLURM_TEXT_MAX];
+
+	(void)arg;
+	line_copy(line, sizeof(line), out);
+	if (status != 0)
+		log_warnx("slurm: scancel: exit %d: %s", status, line);
+}
+
+void
+slurm_job_end(struct slurm *s, const char *run)
+{
+	char name[120], *words[] = { name, NULL };
+
+	json_object_del(s->jobs, run);
+	if (s->base == NULL)
+		return;
+	snprintf(name, sizeof(name), "--name=" WIRE_JOB_PREFIX "%.80s", run);
+	if (slurm_call(s->base, &s->o.site, "scancel", words, ended_cb, NULL) ==
+	    NULL)
+		log_warn("slurm: scancel");
+}

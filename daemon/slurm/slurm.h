@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slurm.h - what Slurm says of nodes and of our jobs.
+ *
+ * It is asked only while a run needs the answer: sinfo and scontrol at most
+ * once in SLURM_FRESH_NS, squeue for jobs that have not begun. What it has not
+ * been asked, or does not answer, is no node's idleness.
+ *
+ * base NULL: nobody is asked, and a test says what was answered.
+ */
+#ifndef DAEMON_SLURM_SLURM_H
+#define DAEMON_SLURM_SLURM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/clk.h"
+#include "daemon/slurm/slurm_call.h"
+
+/* An answer is good for this long, and no sooner is it asked for again. */
+#define SLURM_FRESH_NS (5 * CLK_NS_PER_S)
+#define SLURM_JOB_NS   (2 * CLK_NS_PER_S)
+#define SLURM_TEXT_MAX 200
+
+struct slurm_options {
+	struct slurm_site site;
+	int idle; /* every exclusive run asks */
+};
+
+enum slurm_node {
+	SLURM_IDLE, /* may be had now */
+	SLURM_HELD, /* later, perhaps */
+	SLURM_OUT   /* drained, down, not Slurm's: not until someone acts */
+};
+
+struct event_base;
+struct slurm;
+
+/* o's text outlives it. */
+struct slurm *slurm_new(struct event_base *base, const struct slurm_options *o);
+void slurm_free(struct slurm *s); /* NULL is allowed */
+int slurm_wants_idle(const struct slurm *s);
+
+/* Somebody is about to look at nodes. */
+void slurm_nodes_ask(struct slurm *s);
+/* Unless it is idle, why says what it is. partition and reservation: "" for
+ * any and none. */
+enum slurm_node slurm_node_look(const struct slurm *s, const char *node,
+    const char *partition, const char *reservation, char *why,
+    size_t why_bytes);
+/* 0 while its first answer, or one that is no longer fresh, is awaited. */
+int slurm_nodes_known(const struct slurm *s);
+/* What sinfo and scontrol show reservation have printed. */
+void slurm_nodes_set(struct slurm *s, const char *sinfo,
+    const char *reservations);
+
+/* Ask about a run's job; one run at a time, in turn as they are called. */
+void slurm_job_ask(struct slurm *s, const char *run);
+/* "job 12 is PENDING, Resources", as of the newest answer; "": nothing is
+ * known. */
+const char *slurm_job_text(const struct slurm *s, const char *run);
+/* PENDING, RUNNING, CANCELLED ... as squeue has it; "": it has no such job;
+ * NULL: nothing was answered to a question that came after since_ns. */
+const char *slurm_job_state(const struct slurm *s, const char *run,
+    uint64_t since_ns);
+/* What squeue has printed. */
+void slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
+    const char *squeue);
+/* Whatever is left of it goes. */
+void slurm_job_end(struct slurm *s, const char *run);
+
+#endif

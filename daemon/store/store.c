@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.c - the loop's side: jobs out to the threads, results back through an
+ * eventfd. The only file of the store that knows libevent.
+ *
+ * Two readers: a backup or an integrity check of a large store takes minutes,
+ * and nobody's page should wait behind it.
+ */
+#include "daemon/store/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/store/store_db.h"
+#include "daemon/store/store_int.h"
+
+#define QUICK_LIMIT_NS (10 * CLK_NS_PER_S)
+
+struct store_done {
+	pthread_mutex_t lock;
+	struct store_jobs jobs;
+	int fd; /* eventfd: readable while jobs wait */
+	struct event *event;
+};
+
+enum { READER_QUICK, READER_LONG, READER_MAX };
+
+struct store {
+	struct store_done done;
+	struct store_writer *writer;
+	struct store_reader *readers[READER_MAX];
+	int lock_fd;
+};
+
+struct store_job *
+store_job_new(int what, json_t *object, store_cb *cb, void *arg)
+{
+	struct store_job *job = xcalloc(1, sizeof(*job));
+
+	job->what = what;
+	job->object = object;
+	job->at_unix_ns = clk_unix_ns();
+	job->cb = cb;
+	job->arg = arg;
+	return job;
+}
+
+void
+store_job_free(struct store_job *job)
+{
+	json_decref(job->object);
+	json_decref(job->result);
+	free(job);
+}
+
+void
+store_done_post(struct store_done *d, struct store_jobs *jobs)
+{
+	uint64_t one = 1;
+
+	if (TAILQ_EMPTY(jobs))
+		return;
+	pthread_mutex_lock(&d->lock);
+	TAILQ_CONCAT(&d->jobs, jobs, link);
+	pthread_mutex_unlock(&d->lock);
+	if (write(d->fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		log_warn("store: eventfd");
+}
+
+/* Tell the owners. One call may make others: those wait for the next turn. */
+static void
+deliver(struct store_done *d)
+{
+	struct store_jobs jobs = TAILQ_HEAD_INITIALIZER(jobs);
+	struct store_job *job;
+
+	pthread_mutex_lock(&d->lock);
+	TAILQ_CONCAT(&jobs, &d->jobs, link);
+	pthread_mutex_unlock(&d->lock);
+	while ((job = TAILQ_FIRST(&jobs)) != NULL) {
+		json_t *result = job->result;
+
+		TAILQ_REMOVE(&jobs, job, link);
+		job->result = NULL;
+		if (job->cb != NULL)
+			job->cb(job->status, result, job->arg);
+		else
+			json_decref(result);
+		store_job_free(job);
+	}
+}
+
+static void
+done_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct store_done *d = arg;
+	uint64_t count;
+
+	(void)what;
+	if (read((int)fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		log_warn("store: eventfd");
+	deliver(d);
+}
+
+static int
+done_open(struct store_done *d, struct event_base *base)
+{
+	TAILQ_INIT(&d->jobs);
+	pthread_mutex_init(&d->lock, NULL);
+	d->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (d->fd < 0) {
+		int rc = -errno;
+
+		log_warn("store: eventfd");
+		return rc;
+	}
+	d->event = event_new(base, d->fd, EV_READ | EV_PERSIST, done_cb, d);
+	return event_add(d->event, NULL) < 0 ? -EIO : 0;
+}
+
+static void
+done_close(struct store_done *d)
+{
+	/* A callback may ask again; nobody answers any more, so that ends. */
+	while (!TAILQ_EMPTY(&d->jobs))
+		deliver(d);
+	if (d->event != NULL)
+		event_free(d->event);
+	if (d->fd >= 0)
+		close(d->fd);
+	pthread_mutex_destroy(&d->lock);
+}
+
+static int
+open_files(struct store *st, const struct store_options *o, const char *path)
+{
+	int rc;
+
+	if (mkdir(o->dir, 0750) < 0 && errno != EEXIST) {
+		rc = -errno;
+		log_warn("store: %s", o->dir);
+		return rc;
+	}
+	rc = store_db_check_fs(o->dir);
+	if (rc == 0)
+		rc = store_db_lock(o->dir, &st->lock_fd);
+	if (rc == 0)
+		rc = store_writer_start(o, path, &st->done, &st->writer);
+	if (rc == 0)
+		rc = store_reader_start(path, QUICK_LIMIT_NS, &st->done,
+		    &st->readers[READER_QUICK]);
+	if (rc == 0)
+		rc = store_reader_start(path, 0, &st->done,
+		    &st->readers[READER_LONG]);
+	return rc;
+}
+
+int
+store_open(const struct store_options *o, struct event_base *base,
+    struct store **ret)
+{
+	struct store *st = xcalloc(1, sizeof(*st));
+	char *path = xasprintf("%s/coalmine.db", o->dir);
+	int rc;
+
+	json_object_seed(0); /* before threads could race for it */
+	st->lock_fd = -1;
+	rc = done_open(&st->done, base);
+	if (rc == 0)
+		rc = open_files(st, o, path);
+	free(path);
+	if (rc < 0) {
+		store_close(st);
+		return rc;
+	}
+	*ret = st;
+	return 0;
+}
+
+void
+store_close(struct store *st)
+{
+	if (st == NULL)
+		return;
+	for (int i = 0; i < READER_MAX; i++)
+		if (st->readers[i] != NULL)
+			store_reader_stop(st->readers[i]);
+	memset(st->readers, 0, sizeof(st->readers));
+	if (st->writer != NULL)
+		store_writer_stop(st->writer);
+	st->writer = NULL;
+	done_close(&st->done);
+	if (st->lock_fd >= 0)
+		close(st->lock_fd);
+	free(st);
+}
+
+void
+store_health(struct store *st, struct store_health *ret)
+{
+	store_writer_health(st->writer, ret);
+}
+
+/* Answers come on a later turn of the loop, refusals too. */
+static void
+refuse(struct store *st, struct store_job *job, int status)
+{
+	struct store_jobs jobs = TAILQ_HEAD_INITIALIZER(jobs);
+
+	job->status = status;
+	TAILQ_INSERT_TAIL(&jobs, job, link);
+	store_done_post(&st->done, &jobs);
+}
+
+static void
+put(struct store *st, int what, json_t *object, store_cb *cb, void *arg)
+{
+	struct store_job *job = store_job_new(what, object, cb, arg);
+	int rc;
+
+	rc = st->writer != NULL ? store_writer_add(st->writer, job)
+				: -ECANCELED;
+	if (rc < 0)
+		refuse(st, job, rc);
+}
+
+/* Records do not change, so they are shared with the writer's thread; without
+ * atomic reference counts in jansson that would be a race. */
+static json_t *
+share(const json_t *object)
+{
+#if JSON_HAVE_ATOMIC_BUILTINS || JSON_HAVE_SYNC_BUILTINS
+	return json_incref((json_t *)(uintptr_t)object);
+#else
+	return json_deep_copy(object);
+#endif
+}
+
+void
+store_put_record(struct store *st, const json_t *record, store_cb *cb,
+    void *arg)
+{
+	put(st, PUT_RECORD, share(record), cb, arg);
+}
+
+void
+store_put_run(struct store *st, const json_t *run, store_cb *cb, void *arg)
+{
+	put(st, PUT_RUN, json_deep_copy(run), cb, arg);
+}
+
+void
+store_put_counters(struct store *st, const char *run, const char *node,
+    int64_t border, int64_t at_unix_ns, const json_t *nics)
+{
+	put(st, PUT_COUNTERS,
+	    json_pack("{s:s,s:s,s:I,s:I,s:o}", "run", run, "node", node,
+		"border", (json_int_t)border, "at_unix_ns",
+		(json_int_t)at_unix_ns, "nics", json_deep_copy(nics)),
+	    NULL, NULL);
+}
+
+void
+store_put_node(struct store *st, const json_t *node)
+{
+	put(st, PUT_NODE, json_deep_copy(node), NULL, NULL);
+}
+
+/* Texts come from anywhere; what is not UTF-8 is dropped, never the event. */
+static json_t *
+text_json(const char *text)
+{
+	json_t *v = json_string(text);
+
+	return v != NULL ? v : json_string("(not UTF-8)");
+}
+
+void
+store_put_event(struct store *st, const char *kind, const char *subject,
+    const char *text)
+{
+	put(st, PUT_EVENT,
+	    json_pack("{s:o,s:o,s:o}", "kind", text_json(kind), "subject",
+		text_json(subject), "text", text_json(text)),
+	    NULL, NULL);
+}
+
+void
+store_put_verdict(struct store *st, const json_t *verdict)
+{
+	put(st, PUT_VERDICT, json_deep_copy(verdict), NULL, NULL);
+}
+
+void
+store_put_baseline(struct store *st, const char *name, const json_t *body)
+{
+	json_t *object = json_pack("{s:s}", "name", name);
+
+	if (body != NULL)
+		json_object_set_new(object, "body", json_deep_copy(body));
+	put(st, PUT_BASELINE, object, NULL, NULL);
+}
+
+void
+store_put_setting(struct store *st, const char *key, const char *value)
+{
+	json_t *object = json_pack("{s:s}", "key", key);
+
+	if (value != NULL)
+		json_object_set_new(object, "value", text_json(value));
+	put(st, PUT_SETTING, object, NULL, NULL);
+}
+
+void
+store_ask(struct store *st, enum store_question what, const json_t *args,
+    store_cb *cb, void *arg)
+{
+	struct store_job *job = store_job_new(what,
+	    args != NULL ? json_deep_copy(args) : json_object(), cb, arg);
+	int reader = what == STORE_BACKUP || what == STORE_CHECK ? READER_LONG
+								 : READER_QUICK;
+	int rc;
+
+	assert(what < STORE_QUESTION_MAX);
+	rc = st->readers[reader] != NULL
+	    ? store_reader_add(st->readers[reader], job)
+	    : -ECANCELED;
+	if (rc < 0)
+		refuse(st, job, rc);
+}

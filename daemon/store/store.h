@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - the collector's memory: SQLite behind a writer and a reader
+ * thread. Only store*.c name SQLite.
+ *
+ * Every call returns at once; results come back as callbacks on the event
+ * loop that store_open was given. Writes are committed in batches (1000 rows
+ * or 200 ms); a callback after commit is what an acknowledgement waits for.
+ * While the disk is full or broken, writes fail with -ENOSPC or -EIO, the
+ * alarm stands in store_health, and the caller's data stays with the agents.
+ * -EAGAIN: too much is queued; ask the agent again later. Every callback is
+ * called exactly once, never from inside the call that took it, and at the
+ * latest inside store_close.
+ */
+#ifndef DAEMON_STORE_STORE_H
+#define DAEMON_STORE_STORE_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_base;
+struct store;
+
+struct store_options {
+	const char *dir; /* state directory; must be a local file system */
+	uint64_t retention_ns;
+	uint64_t raw_retention_ns;
+	uint64_t free_min_bytes;
+};
+
+struct store_health {
+	int writable;        /* 0: disk full or broken; alarm says why */
+	char alarm[256];     /* "" when all is well */
+	uint64_t queue_rows; /* waiting for the writer */
+	uint64_t dropped_rows;
+	uint64_t db_bytes;
+	uint64_t wal_bytes;
+	uint64_t free_bytes;
+	uint64_t rows_total; /* committed since start */
+	uint64_t errors_total;
+	double write_s_max; /* longest commit since the last look */
+};
+
+/* 0; -EINVAL for a network file system; -EBUSY for a second collector;
+ * -ENOTSUP for a newer schema. What is wrong has been logged. */
+int store_open(const struct store_options *o, struct event_base *base,
+    struct store **ret);
+/* Commits what is queued, then closes. */
+void store_close(struct store *st); /* NULL is allowed */
+void store_health(struct store *st, struct store_health *ret);
+
+/* status: 0 after commit, or -errno. result: see store_ask, else NULL; it
+ * belongs to the callee. */
+typedef void store_cb(int status, json_t *result, void *arg);
+
+/* The following take ownership of nothing; cb may be NULL. */
+/* record: a whole numbered record; one that is already there is not an
+ * error, which makes re-sending harmless. It is shared with the writer: do
+ * not change it after this call. */
+void store_put_record(struct store *st, const json_t *record, store_cb *cb,
+    void *arg);
+/* run: {run campaign class mpi state cause text nodes head ranks seed
+ * created_unix_ns started_unix_ns ended_unix_ns campaign_text by}; replaces
+ * the row. */
+void store_put_run(struct store *st, const json_t *run, store_cb *cb,
+    void *arg);
+void store_put_counters(struct store *st, const char *run, const char *node,
+    int64_t border, int64_t at_unix_ns, const json_t *nics);
+/* node: {node state software inventory first_seen.. last_seen_unix_ns} */
+void store_put_node(struct store *st, const json_t *node);
+/* Things worth telling later: kind "run", "agent", "order", "alarm" ... */
+void store_put_event(struct store *st, const char *kind, const char *subject,
+    const char *text);
+/* verdict: {kind subject verdict ...}; a new row each time, the newest of a
+ * (kind, subject) is what holds. */
+void store_put_verdict(struct store *st, const json_t *verdict);
+/* NULL body deletes. */
+void store_put_baseline(struct store *st, const char *name, const json_t *body);
+/* Small settings that survive: schedule/NAME = off, ... NULL value deletes. */
+void store_put_setting(struct store *st, const char *key, const char *value);
+
+/* Questions for the reader thread; args is borrowed, result a new object or
+ * array given to cb. */
+enum store_question {
+	STORE_RUNS,      /* {campaign? state? node? limit? before?} */
+	STORE_RUN,       /* {run}; -ENOENT */
+	STORE_RECORDS,   /* {run, after_seq?, probe?} */
+	STORE_COUNTERS,  /* {run} */
+	STORE_EVENTS,    /* {after_id? limit? kind?} */
+	STORE_NODES,     /* {} */
+	STORE_SETTINGS,  /* {} object of key: value */
+	STORE_ACKS,      /* {runs: [...]}: [{run, seq}], seq = highest n
+			    such that 1..n are all stored */
+	STORE_LIVE_RUNS, /* {}: runs whose state is not final */
+	STORE_IMPACTS,   /* {campaign? test? from_unix_ns? limit?}: impact
+			    over time */
+	STORE_CANARIES,  /* {test? phase? campaign? from_unix_ns? to_unix_ns?
+			    limit?}: canaries over time, newest first */
+	STORE_VERDICTS,  /* {subject? kind? limit?}: newest first; {open:true}:
+			    the last of each that is not ok */
+	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; without a name
+			    the bodies are left out */
+	STORE_HEARD,     /* {since_unix_ns}: object of node: when a canary
+			    or the mesh last had a number of it */
+	STORE_BACKUP,    /* {path}: online copy */
+	STORE_CHECK,     /* {}: integrity; result {ok, text} */
+	STORE_QUESTION_MAX
+};
+void store_ask(struct store *st, enum store_question what, const json_t *args,
+    store_cb *cb, void *arg);
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_db.c - the file: WAL, so readers never wait for the writer; NORMAL, so
+ * a kill loses nothing and a power cut at most the newest commits, which the
+ * writer raises to FULL where a row is an order (see store_write.c).
+ */
+#include "daemon/store/store_db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/embed.h"
+
+#define CHECK_LIMIT_NS                                                         \
+	(20 * CLK_NS_PER_S) /* of start-up; then it is good                    \
+			       enough: a read finds the rest */
+#define PROGRESS_STEPS 4000 /* about a millisecond of SQLite's machine */
+
+struct fs_row {
+	uint32_t type; /* f_type of statfs(2) */
+	const char *name;
+	int refused;
+};
+
+/* WAL keeps its index in shared memory, which other hosts do not see, and
+ * byte-range locks there are missing or lie. */
+static const struct fs_row fs_rows[] = {
+	{ 0x6969, "NFS", 1 }, { 0x517B, "SMB", 1 }, { 0xFF534D42, "CIFS", 1 },
+	{ 0xFE534D42, "SMB2", 1 }, { 0x0BD00BD0, "Lustre", 1 },
+	{ 0x47504653, "GPFS", 1 }, { 0x19830326, "BeeGFS", 1 },
+	{ 0x00C36400, "Ceph", 1 }, { 0x5346414F, "AFS", 1 },
+	{ 0x6B414653, "kAFS", 1 }, { 0x73757245, "Coda", 1 },
+	{ 0x01021997, "9p", 1 }, { 0x20030528, "OrangeFS", 1 },
+	{ 0xAAD7AAEA, "PanFS", 1 }, { 0x013661D3, "GFS2", 1 },
+	{ 0x7461636F, "OCFS2", 1 },
+	{ 0x65735546, "FUSE", 0 }, /* may be local: a warning */
+};
+
+static const struct fs_row *
+fs_find(uint32_t type)
+{
+	for (size_t i = 0; i < ARRAY_LEN(fs_rows); i++)
+		if (fs_rows[i].type == type)
+			return &fs_rows[i];
+	return NULL;
+}
+
+/* The decision, apart from the system call so that it can be tested. */
+static int
+fs_judge(const char *dir, uint32_t type)
+{
+	const struct fs_row *fs = fs_find(type);
+
+	if (fs == NULL)
+		return 0;
+	if (!fs->refused) {
+		log_warnx("store: %s is on %s; the store needs a file system "
+			  "that only this host writes",
+		    dir, fs->name);
+		return 0;
+	}
+	log_warnx("store: %s is on %s, a network file system, where the store "
+		  "would be damaged: set collector.state_dir to a local disk",
+	    dir, fs->name);
+	return -EINVAL;
+}
+
+int
+store_db_check_fs(const char *dir)
+{
+	struct statfs fs;
+	int rc;
+
+	if (statfs(dir, &fs) < 0) {
+		rc = -errno;
+		log_warn("store: %s", dir);
+		return rc;
+	}
+	return fs_judge(dir, (uint32_t)fs.f_type);
+}
+
+int
+store_db_lock(const char *dir, int *ret_fd)
+{
+	char *path = xasprintf("%s/lock", dir);
+	int rc = 0, fd;
+
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		rc = -errno;
+		log_warn("store: %s", path);
+	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
+		if (rc == -EBUSY)
+			log_warnx("store: another collector uses %s", dir);
+		else
+			log_warn("store: %s", path);
+		close(fd);
+	} else {
+		*ret_fd = fd;
+	}
+	free(path);
+	return rc;
+}
+
+int
+store_db_errno(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_INTERRUPT:
+		return -ETIMEDOUT;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return -EBADMSG;
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return -EACCES;
+	case SQLITE_CANTOPEN:
+		return -ENOENT;
+	default:
+		return -EIO;
+	}
+}
+
+int
+store_db_exec(sqlite3 *db, const char *sql)
+{
+	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		return 0;
+	log_warnx("store: %.60s: %s", sql, sqlite3_errmsg(db));
+	return store_db_errno(rc);
+}
+
+int
+store_db_stmt(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
+{
+	int rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret,
+	    NULL);
+
+	if (rc == SQLITE_OK)
+		return 0;
+	log_warnx("store: %.60s: %s", sql, sqlite3_errmsg(db));
+	return store_db_errno(rc);
+}
+
+int64_t
+store_db_int(sqlite3 *db, const char *sql, int64_t fallback)
+{
+	sqlite3_stmt *q = NULL;
+	int64_t value = fallback;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) == SQLITE_OK &&
+	    sqlite3_step(q) == SQLITE_ROW)
+		value = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	return value;
+}
+
+static int
+progress_cb(void *arg)
+{
+	const uint64_t *deadline_ns = arg;
+
+	return *deadline_ns != 0 && clk_ns() > *deadline_ns;
+}
+
+void
+store_db_deadline(sqlite3 *db, const uint64_t *deadline_ns)
+{
+	sqlite3_progress_handler(db, PROGRESS_STEPS, progress_cb,
+	    (void *)(uintptr_t)deadline_ns);
+}
+
+/* secure_delete is on in Debian's build and would rewrite every page that a
+ * retention delete empties. */
+static const char *const role_pragmas[] = {
+	[STORE_DB_WRITER] = "PRAGMA auto_vacuum=INCREMENTAL;"
+			    "PRAGMA journal_mode=WAL;"
+			    "PRAGMA synchronous=NORMAL;"
+			    "PRAGMA foreign_keys=ON;"
+			    "PRAGMA secure_delete=OFF;"
+			    "PRAGMA trusted_schema=OFF;"
+			    "PRAGMA temp_store=MEMORY;"
+			    "PRAGMA cache_size=-8000;"
+			    "PRAGMA journal_size_limit=16777216;",
+	[STORE_DB_READER] = "PRAGMA query_only=ON;"
+			    "PRAGMA trusted_schema=OFF;"
+			    "PRAGMA temp_store=MEMORY;"
+			    "PRAGMA cache_size=-4000;",
+};
+
+int
+store_db_open(const char *path, enum store_db_role role, sqlite3 **ret)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	sqlite3 *db = NULL;
+	int rc;
+
+	if (role == STORE_DB_WRITER)
+		flags |= SQLITE_OPEN_CREATE;
+	rc = sqlite3_open_v2(path, &db, flags, NULL);
+	if (rc != SQLITE_OK) {
+		log_warnx("store: %s: %s", path,
+		    db != NULL ? sqlite3_errmsg(db) : "out of memory");
+		sqlite3_close(db);
+		return store_db_errno(rc);
+	}
+	sqlite3_extended_result_codes(db, 1);
+	sqlite3_busy_timeout(db, 5000);
+	rc = store_db_exec(db, role_pragmas[role]);
+	if (rc < 0) {
+		sqlite3_close(db);
+		return rc;
+	}
+	*ret = db;
+	return 0;
+}
+
+void
+store_db_close(sqlite3 *db)
+{
+	sqlite3_stmt *q;
+
+	if (db == NULL)
+		return;
+	for (q = sqlite3_next_stmt(db, NULL); q != NULL;
+	     q = sqlite3_next_stmt(db, NULL))
+		sqlite3_finalize(q);
+	sqlite3_close(db);
+}
+
+/* One step and its number, or nothing at all. */
+static int
+migrate_step(sqlite3 *db, const struct embed *step, int number)
+{
+	char set[64];
+	int rc;
+
+	snprintf(set, sizeof(set), "PRAGMA user_version=%d", number);
+	rc = store_db_exec(db, "BEGIN IMMEDIATE");
+	if (rc == 0)
+		rc = store_db_exec(db, (const char *)step->bytes);
+	if (rc == 0)
+		rc = store_db_exec(db, set);
+	if (rc == 0)
+		rc = store_db_exec(db, "COMMIT");
+	if (rc < 0) {
+		log_warnx("store: migration %s failed", step->name);
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	}
+	return rc;
+}
+
+/* Old data is copied aside before it is changed: a step that was wrong can be
+ * taken back by hand. */
+static int
+migrate_keep_old(sqlite3 *db, const char *path, int version)
+{
+	char *sql = sqlite3_mprintf("VACUUM INTO '%q.v%d'", path, version);
+	char *copy = xasprintf("%s.v%d", path, version);
+	int rc;
+
+	unlink(copy); /* of an attempt that did not end */
+	rc = store_db_exec(db, sql);
+	if (rc == 0)
+		log_info("store: kept a copy of version %d as %s", version,
+		    copy);
+	sqlite3_free(sql);
+	free(copy);
+	return rc;
+}
+
+static int
+migrate(sqlite3 *db, const char *path, const struct embed *steps)
+{
+	int version = (int)store_db_int(db, "PRAGMA user_version", -1);
+	int newest = 0, rc = 0;
+	char set[64];
+
+	while (steps[newest].name != NULL)
+		newest++;
+	if (version > newest) {
+		log_warnx("store: %s has schema version %d, this program knows "
+			  "up to %d: install the newer program",
+		    path, version, newest);
+		return -ENOTSUP;
+	}
+	if (version > 0 && version < newest)
+		rc = migrate_keep_old(db, path, version);
+	for (int i = version; rc == 0 && i < newest; i++)
+		rc = migrate_step(db, &steps[i], i + 1);
+	if (rc < 0)
+		return rc;
+	snprintf(set, sizeof(set), "PRAGMA application_id=%d",
+	    STORE_APPLICATION_ID);
+	return version == newest ? 0 : store_db_exec(db, set);
+}
+
+/* A file of another program is never touched: -EEXIST. */
+static int
+check_owner(sqlite3 *db, const char *path)
+{
+	int64_t id = store_db_int(db, "PRAGMA application_id", -1);
+	int64_t tables = store_db_int(db, "SELECT count(*) FROM sqlite_master",
+	    -1);
+
+	if (id < 0 || tables < 0)
+		return -EBADMSG;
+	if (id == STORE_APPLICATION_ID || tables == 0)
+		return 0;
+	log_warnx("store: %s is the database of another program", path);
+	return -EEXIST;
+}
+
+/* 0 when sound, or when there was no time to look at everything. */
+static int
+quick_check(sqlite3 *db, char *why, size_t why_bytes)
+{
+	uint64_t deadline_ns = clk_ns() + CHECK_LIMIT_NS;
+	const char *text = NULL;
+	sqlite3_stmt *q = NULL;
+	int rc;
+
+	store_db_deadline(db, &deadline_ns);
+	rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &q, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW)
+		text = (const char *)sqlite3_column_text(q, 0);
+	if (rc == SQLITE_ROW && text != NULL && strcmp(text, "ok") == 0)
+		rc = 0;
+	else if ((rc & 0xff) == SQLITE_INTERRUPT)
+		rc = 0;
+	else
+		rc = -EBADMSG;
+	if (rc < 0)
+		snprintf(why, why_bytes, "%s",
+		    text != NULL ? text : sqlite3_errmsg(db));
+	sqlite3_finalize(q);
+	sqlite3_progress_handler(db, 0, NULL, NULL);
+	return rc;
+}
+
+static int
+move_aside(const char *path, char *why, size_t why_bytes)
+{
+	static const char *const ends[] = { "", "-wal", "-shm" };
+	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
+	char reason[128];
+
+	snprintf(reason, sizeof(reason), "%s", why);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		char *from = xasprintf("%s%s", path, ends[i]);
+		char *to = xasprintf("%s.corrupt-%llu%s", path, at, ends[i]);
+		int rc = rename(from, to) < 0 ? -errno : 0;
+
+		if (rc < 0 && i == 0)
+			log_warnx("store: %s: %s", from, strerror(-rc));
+		free(from);
+		free(to);
+		if (rc < 0 && i == 0)
+			return rc;
+	}
+	snprintf(why, why_bytes,
+	    "the store was damaged (%s); it is kept as "
+	    "%s.corrupt-%llu and a new one was begun",
+	    reason, path, at);
+	log_warnx("store: %s", why);
+	return 0;
+}
+
+/* Open, judge, migrate. -EBADMSG: damaged. */
+static int
+prepare_once(const char *path, char *why, size_t why_bytes)
+{
+	sqlite3 *db = NULL;
+	int rc;
+
+	rc = store_db_open(path, STORE_DB_WRITER, &db);
+	if (rc == 0)
+		rc = check_owner(db, path);
+	if (rc == 0)
+		rc = quick_check(db, why, why_bytes);
+	if (rc == 0)
+		rc = migrate(db, path, embed_steps);
+	if (rc == -EBADMSG && why[0] == '\0')
+		snprintf(why, why_bytes, "not a database");
+	store_db_close(db);
+	return rc;
+}
+
+int
+store_db_prepare(const char *path, char *why, size_t why_bytes)
+{
+	int rc;
+
+	why[0] = '\0';
+	rc = prepare_once(path, why, why_bytes);
+	if (rc != -EBADMSG)
+		return rc;
+	rc = move_aside(path, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	char ignored[256] = "";
+	return prepare_once(path, ignored, sizeof(ignored));
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_int.h - what the store's own files share; nobody else includes it.
+ *
+ * Jobs travel: the loop makes them, one thread (the writer or a reader) does
+ * them, the loop gets them back and calls their callback. A job has one owner
+ * at a time, so only the queues are locked. No SQLite here.
+ */
+#ifndef DAEMON_STORE_STORE_INT_H
+#define DAEMON_STORE_STORE_INT_H
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "common/queue.h"
+#include "daemon/store/store.h"
+
+enum store_put {
+	PUT_RECORD,
+	PUT_RUN,
+	PUT_COUNTERS,
+	PUT_NODE,
+	PUT_EVENT,
+	PUT_SETTING,
+	PUT_VERDICT,
+	PUT_BASELINE,
+	PUT_MAX
+};
+
+struct store_job {
+	TAILQ_ENTRY(store_job) link;
+	int what;       /* enum store_put or enum store_question */
+	json_t *object; /* what to put, or the arguments; ours */
+	uint64_t at_unix_ns;
+	store_cb *cb; /* may be NULL */
+	void *arg;
+	int status;     /* of the done job */
+	json_t *result; /* likewise; may be NULL */
+};
+TAILQ_HEAD(store_jobs, store_job);
+
+struct store_job *store_job_new(int what, json_t *object, store_cb *cb,
+    void *arg); /* takes object */
+void store_job_free(struct store_job *job);
+
+/* Where threads leave what they have done, for the loop. Threads: any. */
+struct store_done;
+void store_done_post(struct store_done *d, struct store_jobs *jobs);
+
+/* The writer thread. */
+struct store_writer;
+int store_writer_start(const struct store_options *o, const char *path,
+    struct store_done *done, struct store_writer **ret);
+/* Takes job. -EAGAIN when the queue is full; the job is then still the
+ * caller's. */
+int store_writer_add(struct store_writer *w, struct store_job *job);
+/* Commits what is queued, hands it to done and ends the thread. */
+void store_writer_stop(struct store_writer *w);
+void store_writer_health(struct store_writer *w, struct store_health *ret);
+
+/* A reader thread with a connection of its own. */
+struct store_reader;
+int store_reader_start(const char *path, uint64_t limit_ns,
+    struct store_done *done, struct store_reader **ret);
+int store_reader_add(struct store_reader *r, struct store_job *job);
+/* What is still queued is handed to done with -ECANCELED. */
+void store_reader_stop(struct store_reader *r);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_keep.c - deletes go by id in slices, so that no transaction is long
+ * and records of new runs never wait behind the end of old ones.
+ */
+#include "daemon/store/store_keep.h"
+
+#include <stdio.h>
+
+#include "common/log.h"
+#include "common/str.h"
+#include "daemon/store/store_db.h"
+#include "daemon/store/store_roll.h"
+
+#define SLICE_ROWS 500
+
+/* Every row says what to delete; ?1 is the time before which things go. The
+ * oldest final run is the only one whose parts are looked for, so a slice
+ * costs a few index steps; the run's own row goes when nothing hangs on it. */
+#define OLD_RUN                                                                \
+	"(SELECT id FROM run WHERE final = 1 AND created_unix_ns < ?1"         \
+	" ORDER BY created_unix_ns LIMIT 1)"
+
+struct keep_row {
+	int raw; /* 1: goes by raw_retention */
+	const char *sql;
+};
+
+static const struct keep_row keep_rows[] = {
+	{ 1,
+	    "DELETE FROM record WHERE id IN (SELECT id FROM record"
+	    " WHERE raw = 1 AND at_unix_ns < ?1 LIMIT ?2)" },
+	{ 1,
+	    "DELETE FROM counters WHERE (run_id, border, node) IN"
+	    " (SELECT run_id, border, node FROM counters"
+	    " WHERE at_unix_ns < ?1 LIMIT ?2)" },
+	{ 0,
+	    "DELETE FROM record WHERE id IN (SELECT id FROM record"
+	    " WHERE run_id = " OLD_RUN " LIMIT ?2)" },
+	{ 0,
+	    "DELETE FROM counters WHERE (run_id, border, node) IN"
+	    " (SELECT run_id, border, node FROM counters"
+	    " WHERE run_id = " OLD_RUN " LIMIT ?2)" },
+	{ 0,
+	    "DELETE FROM run WHERE id = " OLD_RUN
+	    " AND NOT EXISTS (SELECT 1 FROM record WHERE run_id = run.id)"
+	    " AND NOT EXISTS (SELECT 1 FROM counters WHERE run_id = run.id)"
+	    " AND ?2" },
+	{ 0,
+	    "DELETE FROM event WHERE id IN (SELECT id FROM event"
+	    " WHERE at_unix_ns < ?1 ORDER BY id LIMIT ?2)" },
+	/* Not those that hold. */
+	{ 0,
+	    "DELETE FROM verdict WHERE id IN (SELECT v.id FROM verdict AS v"
+	    " WHERE v.at_unix_ns < ?1 AND (v.verdict = 'ok' OR EXISTS"
+	    " (SELECT 1 FROM verdict AS w WHERE w.kind = v.kind"
+	    " AND w.subject = v.subject AND w.id > v.id)) LIMIT ?2)" },
+	{ 0,
+	    "DELETE FROM node WHERE node IN (SELECT node FROM node"
+	    " WHERE last_seen_unix_ns < ?1 LIMIT ?2)" },
+};
+
+static int
+delete_old(sqlite3 *db, const char *sql, int64_t before_unix_ns)
+{
+	sqlite3_stmt *q = NULL;
+	int rc;
+
+	rc = store_db_stmt(db, sql, &q);
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(q, 1, before_unix_ns);
+	sqlite3_bind_int64(q, 2, SLICE_ROWS);
+	rc = store_db_errno(sqlite3_step(q));
+	sqlite3_finalize(q);
+	return rc < 0 ? rc : sqlite3_changes(db);
+}
+
+static int
+roll_old(sqlite3 *db, uint64_t now_unix_ns, uint64_t age_ns)
+{
+	if (age_ns == 0 || age_ns >= now_unix_ns)
+		return 0;
+	return store_roll_one(db, now_unix_ns - age_ns);
+}
+
+int
+store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
+    uint64_t raw_retention_ns)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keep_rows); i++) {
+		uint64_t age_ns = keep_rows[i].raw ? raw_retention_ns
+						   : retention_ns;
+		int rc;
+
+		if (age_ns == 0 || age_ns >= now_unix_ns)
+			continue;
+		rc = delete_old(db, keep_rows[i].sql,
+		    (int64_t)(now_unix_ns - age_ns));
+		if (rc != 0)
+			return rc < 0 ? rc : 1;
+	}
+	return roll_old(db, now_unix_ns, raw_retention_ns);
+}
+
+int
+store_keep_vacuum(sqlite3 *db)
+{
+	return store_db_exec(db, "PRAGMA incremental_vacuum(200)");
+}
+
+void
+store_keep_checkpoint(sqlite3 *db)
+{
+	int log_frames = 0, done_frames = 0, rc;
+
+	/* A reader in the way is no error: the next tick tries again. */
+	sqlite3_busy_timeout(db, 50);
+	rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
+	    &log_frames, &done_frames);
+	sqlite3_busy_timeout(db, 5000);
+	if (rc != SQLITE_OK && rc != SQLITE_BUSY)
+		log_debug("store: checkpoint: %s", sqlite3_errmsg(db));
+}

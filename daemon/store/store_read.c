@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_read.c - a thread that answers questions, one at a time, each within
+ * its time limit: a reader that never ends would keep the write-ahead log from
+ * ever being emptied.
+ */
+#include "daemon/store/store_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/store/store_int.h"
+
+#define QUEUE_MAX 1024 /* questions that wait; the next are refused */
+
+struct store_reader {
+	struct store_done *done;
+	pthread_t thread;
+	uint64_t limit_ns; /* of one question; 0: none */
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wake;
+	struct store_jobs queue;
+	size_t queue_rows;
+	atomic_int stopping; /* also read without the lock */
+
+	struct store_reading reading; /* the thread's own, as all below */
+	uint64_t deadline_ns;
+};
+
+static store_read *const answers[STORE_QUESTION_MAX] = {
+	[STORE_RUNS] = store_read_runs,
+	[STORE_RUN] = store_read_run,
+	[STORE_RECORDS] = store_read_records,
+	[STORE_COUNTERS] = store_read_counters,
+	[STORE_EVENTS] = store_read_events,
+	[STORE_NODES] = store_read_nodes,
+	[STORE_SETTINGS] = store_read_settings,
+	[STORE_ACKS] = store_read_acks,
+	[STORE_LIVE_RUNS] = store_read_live_runs,
+	[STORE_IMPACTS] = store_read_impacts,
+	[STORE_CANARIES] = store_read_canaries,
+	[STORE_VERDICTS] = store_read_verdicts,
+	[STORE_BASELINES] = store_read_baselines,
+	[STORE_HEARD] = store_read_heard,
+	[STORE_BACKUP] = store_read_backup,
+	[STORE_CHECK] = store_read_check,
+};
+
+int
+store_reader_add(struct store_reader *r, struct store_job *job)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&r->lock);
+	if (r->queue_rows >= QUEUE_MAX) {
+		rc = -EAGAIN;
+	} else {
+		TAILQ_INSERT_TAIL(&r->queue, job, link);
+		r->queue_rows++;
+		pthread_cond_signal(&r->wake);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return rc;
+}
+
+static struct store_job *
+next_job(struct store_reader *r)
+{
+	struct store_job *job = NULL;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->stopping && TAILQ_EMPTY(&r->queue))
+		pthread_cond_wait(&r->wake, &r->lock);
+	if (!r->stopping) {
+		job = TAILQ_FIRST(&r->queue);
+		TAILQ_REMOVE(&r->queue, job, link);
+		r->queue_rows--;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return job;
+}
+
+static void
+answer(struct store_reader *r, struct store_job *job)
+{
+	struct store_jobs one = TAILQ_HEAD_INITIALIZER(one);
+
+	r->deadline_ns = r->limit_ns != 0 ? clk_ns() + r->limit_ns : 0;
+	job->status = answers[job->what](&r->reading, job->object,
+	    &job->result);
+	TAILQ_INSERT_TAIL(&one, job, link);
+	store_done_post(r->done, &one);
+}
+
+static void *
+reader_main(void *arg)
+{
+	struct store_reader *r = arg;
+	struct store_job *job;
+
+	for (job = next_job(r); job != NULL; job = next_job(r))
+		answer(r, job);
+	return NULL;
+}
+
+static void
+reader_free(struct store_reader *r)
+{
+	store_db_close(r->reading.db);
+	pthread_cond_destroy(&r->wake);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+int
+store_reader_start(const char *path, uint64_t limit_ns, struct store_done *done,
+    struct store_reader **ret)
+{
+	struct store_reader *r = xcalloc(1, sizeof(*r));
+	int rc;
+
+	r->done = done;
+	r->limit_ns = limit_ns;
+	r->reading.stopping = &r->stopping;
+	TAILQ_INIT(&r->queue);
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->wake, NULL);
+	rc = store_db_open(path, STORE_DB_READER, &r->reading.db);
+	if (rc == 0) {
+		store_db_deadline(r->reading.db, &r->deadline_ns);
+		rc = -pthread_create(&r->thread, NULL, reader_main, r);
+		if (rc < 0)
+			log_warnx("store: thread: %s", strerror(-rc));
+	}
+	if (rc < 0) {
+		reader_free(r);
+		return rc;
+	}
+	*ret = r;
+	return 0;
+}
+
+void
+store_reader_stop(struct store_reader *r)
+{
+	struct store_job *job;
+
+	pthread_mutex_lock(&r->lock);
+	r->stopping = 1;
+	pthread_cond_signal(&r->wake);
+	pthread_mutex_unlock(&r->lock);
+	/* A backup need not end first: what it wrote is only a temporary. */
+	sqlite3_interrupt(r->reading.db);
+	pthread_join(r->thread, NULL);
+	TAILQ_FOREACH (job, &r->queue, link)
+		job->status = -ECANCELED;
+	store_done_post(r->done, &r->queue);
+	reader_free(r);
+}

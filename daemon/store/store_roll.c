@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_roll.c - the lists of nodes and pairs are nearly all of a record, and
+ * they are made every few minutes by what runs in the background. After a
+ * while the headline and the histogram are what is asked for, so those stay.
+ * A record of the mesh goes into the first of its hour, class and run, where
+ * histograms are merged, which is exact, and quantiles are taken anew.
+ * Exclusive runs are few and are what one compares with: they stay whole.
+ */
+#include "daemon/store/store_roll.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "common/member.h"
+#include "daemon/store/store_db.h"
+#include "daemon/store/store_record.h"
+#include "schema/record.h"
+
+#define HOUR_NS (3600 * (int64_t)CLK_NS_PER_S)
+
+struct row {
+	int64_t id; /* 0: none */
+	int64_t run_id;
+	int64_t at_unix_ns;
+	json_t *record; /* without its lists; NULL: it stays whole */
+	char class[16]; /* of its run */
+};
+
+/* Behind a string, a list or an object, or a plain word. The text is one that
+ * we have written. */
+static char *
+value_end(char *p)
+{
+	int depth = 0, quoted = 0;
+
+	for (; *p != '\0'; p++) {
+		if (quoted) {
+			if (*p == '\\' && p[1] != '\0')
+				p++;
+			else if (*p == '"')
+				quoted = 0;
+		} else if (*p == '"') {
+			quoted = 1;
+		} else if (*p == '[' || *p == '{') {
+			depth++;
+		} else if (depth == 0 && (*p == ',' || *p == '}')) {
+			break;
+		} else if (*p == ']' || *p == '}') {
+			depth--;
+		}
+	}
+	return p;
+}
+
+static int
+is_gone(const char *key, size_t len)
+{
+	static const char *const gone[] = { "nodes", "pairs", "grid", "reports",
+		"seed" };
+
+	for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+		if (strlen(gone[i]) == len && memcmp(gone[i], key, len) == 0)
+			return 1;
+	return 0;
+}
+
+/* Cut what goes out of the text: to parse megabytes of lists only to drop them
+ * would keep the writer for a tenth of a second. */
+static void
+cut(char *text)
+{
+	char *from = text, *to = text;
+
+	if (*from == '{')
+		*to++ = *from++;
+	while (*from == '"') {
+		char *key_end = strchr(from + 1, '"');
+		char *end = value_end(from);
+		size_t len = (size_t)(end - from);
+
+		if (key_end == NULL ||
+		    !is_gone(from + 1, (size_t)(key_end - from - 1))) {
+			if (to > text + 1)
+				*to++ = ',';
+			memmove(to, from, len);
+			to += len;
+		}
+		from = *end == ',' ? end + 1 : end;
+	}
+	memmove(to, from, strlen(from) + 1);
+}
+
+/* Without what goes. */
+static json_t *
+record_of(sqlite3_stmt *q, int body, int hist)
+{
+	struct strbuf text = { 0 };
+	json_t *record;
+
+	store_record_text(&text, q, body, hist);
+	cut(text.text);
+	record = json_loads(text.text, 0, NULL);
+	strbuf_clear(&text);
+	return record != NULL ? record : json_object();
+}
+
+static void
+class_of(sqlite3_stmt *q, int body, char *ret, size_t cap_bytes)
+{
+	char *text = store_pack_column(q, body);
+	json_t *run = text != NULL ? json_loads(text, 0, NULL) : NULL;
+
+	snprintf(ret, cap_bytes, "%s", member_text(run, "class"));
+	json_decref(run);
+	free(text);
+}
+
+static int
+oldest_get(sqlite3 *db, int64_t before_unix_ns, struct row *ret)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = store_db_stmt(db,
+	    "SELECT d.id, d.run_id, d.at_unix_ns, d.body, d.hist, run.body"
+	    " FROM record AS d JOIN run ON run.id = d.run_id"
+	    " WHERE d.raw = 2 AND d.at_unix_ns < ?1"
+	    " ORDER BY d.at_unix_ns LIMIT 1",
+	    &q);
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(q, 1, before_unix_ns);
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW) {
+		ret->id = sqlite3_column_int64(q, 0);
+		ret->run_id = sqlite3_column_int64(q, 1);
+		ret->at_unix_ns = sqlite3_column_int64(q, 2);
+		class_of(q, 5, ret->class, sizeof(ret->class));
+		if (strcmp(ret->class, "background") == 0)
+			ret->record = record_of(q, 3, 4);
+	}
+	sqlite3_finalize(q);
+	return store_db_errno(rc);
+}
+
+/* The record of this one's hour, if there is one already. */
+static int
+hour_get(sqlite3 *db, const struct row *of, struct row *ret)
+{
+	int64_t hour_unix_ns = of->at_unix_ns - of->at_unix_ns % HOUR_NS;
+	sqlite3_stmt *q = NULL;
+	int rc = store_db_stmt(db,
+	    "SELECT id, body, hist FROM record WHERE run_id = ?1"
+	    " AND raw = 0 AND probe = 'mesh' AND test = ?2"
+	    " AND at_unix_ns >= ?3 AND at_unix_ns < ?4 LIMIT 1",
+	    &q);
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(q, 1, of->run_id);
+	sqlite3_bind_text(q, 2, member_text(of->record, "test"), -1,
+	    SQLITE_STATIC);
+	sqlite3_bind_int64(q, 3, hour_unix_ns);
+	sqlite3_bind_int64(q, 4, hour_unix_ns + HOUR_NS);
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW) {
+		ret->id = sqlite3_column_int64(q, 0);
+		ret->record = record_of(q, 1, 2);
+	}
+	sqlite3_finalize(q);
+	return store_db_errno(rc);
+}
+
+static void
+hist_of(const json_t *record, struct hist *ret)
+{
+	double mean = json_number_value(json_object_get(record, "mean"));
+	double min = json_number_value(json_object_get(record, "min"));
+	double max = json_number_value(json_object_get(record, "max"));
+
+	if (record_hist_parse(json_object_get(record, "hist"), mean, min, max,
+		ret) < 0)
+		hist_clear(ret);
+}
+
+/* What one of them counted, both did. */
+static void
+mesh_merge(json_t *into, const json_t *from)
+{
+	static const char *const counts[] = { "lost", "unknown", "unsent",
+		"rolled" };
+	struct hist *h = xcalloc(2, sizeof(*h));
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		json_object_set_new(into, counts[i],
+		    json_integer(
+			json_integer_value(json_object_get(into, counts[i])) +
+			json_integer_value(json_object_get(from, counts[i]))));
+	hist_of(into, &h[0]);
+	hist_of(from, &h[1]);
+	hist_merge(&h[0], &h[1]);
+	record_put_hist(into, &h[0]);
+	if (h[0].count > 0)
+		json_object_del(into, "cause");
+	free(h);
+}
+
+static int
+update(sqlite3 *db, int64_t id, const json_t *record)
+{
+	struct hist *scratch = xcalloc(1, sizeof(*scratch));
+	sqlite3_stmt *q = NULL;
+	int rc = store_db_stmt(db, STORE_RECORD_UPDATE, &q);
+
+	if (rc == 0) {
+		sqlite3_bind_int64(q, 1, id);
+		store_record_bind(q, record, 0, scratch);
+		rc = store_db_errno(sqlite3_step(q));
+		sqlite3_finalize(q);
+	}
+	free(scratch);
+	return rc;
+}
+
+static int
+drop(sqlite3 *db, const struct row *row)
+{
+	char sql[160];
+
+	snprintf(sql, sizeof(sql),
+	    "DELETE FROM record WHERE id = %lld;"
+	    "UPDATE run SET records = records - 1 WHERE id = %lld",
+	    (long long)row->id, (long long)row->run_id);
+	return store_db_exec(db, sql);
+}
+
+/* Into its hour, or it is the first of it. */
+static int
+mesh_roll(sqlite3 *db, const struct row *row)
+{
+	struct row hour = { 0 };
+	int rc = hour_get(db, row, &hour);
+
+	if (rc == 0 && hour.id == 0) {
+		rc = update(db, row->id, row->record);
+	} else if (rc == 0) {
+		mesh_merge(hour.record, row->record);
+		rc = update(db, hour.id, hour.record);
+		if (rc == 0)
+			rc = drop(db, row);
+	}
+	json_decref(hour.record);
+	return rc;
+}
+
+static int
+keep_whole(sqlite3 *db, const struct row *row)
+{
+	char sql[80];
+
+	snprintf(sql, sizeof(sql), "UPDATE record SET raw = 0 WHERE id = %lld",
+	    (long long)row->id);
+	return store_db_exec(db, sql);
+}
+
+static int
+roll(sqlite3 *db, const struct row *row)
+{
+	if (row->record == NULL)
+		return keep_whole(db, row);
+	json_object_set_new(row->record, "rolled", json_integer(1));
+	if (strcmp(member_text(row->record, "probe"), "mesh") == 0)
+		return mesh_roll(db, row);
+	return update(db, row->id, row->record);
+}
+
+int
+store_roll_one(sqlite3 *db, uint64_t before_unix_ns)
+{
+	struct row row = { 0 };
+	int rc = oldest_get(db, (int64_t)before_unix_ns, &row);
+
+	if (rc < 0 || row.id == 0)
+		return rc;
+	rc = store_db_exec(db, "BEGIN IMMEDIATE");
+	if (rc == 0) {
+		rc = roll(db, &row);
+		if (rc == 0)
+			rc = store_db_exec(db, "COMMIT");
+		if (rc < 0)
+			sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	}
+	json_decref(row.record);
+	return rc < 0 ? rc : 1;
+}

@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_write.c - the only thread that writes.
+ *
+ * Rows wait for company: a batch is committed when it has BATCH_ROWS, or when
+ * its first row has waited BATCH_WAIT_NS. Runs and settings are orders and
+ * states that must survive a power cut, so they are committed at once and with
+ * a real sync; when the disk refuses them they are kept here and written
+ * first once it takes writes again. Records are not kept: their agents do it.
+ */
+#include "daemon/store/store_int.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/store/store_db.h"
+#include "daemon/store/store_keep.h"
+#include "daemon/store/store_put.h"
+
+#define BATCH_ROWS     1000
+#define BATCH_WAIT_NS  (200 * CLK_NS_PER_MS)
+#define QUEUE_ROWS_MAX 20000
+#define QUEUE_COST_MAX 200000 /* about 100 MiB of parsed JSON */
+#define KEPT_ROWS_MAX  4096
+#define TICK_NS        CLK_NS_PER_S /* space is looked at, retries are made */
+#define KEEP_NS        (60 * CLK_NS_PER_S) /* between looks for old rows */
+#define WAL_IDLE_BYTES                                                         \
+	(4 * 1024 * 1024) /* a longer log is emptied when idle                 \
+			   */
+
+struct store_writer {
+	struct store_options options; /* dir is our own copy */
+	char *path;
+	struct store_done *done;
+	pthread_t thread;
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wake;
+	struct store_jobs queue;
+	size_t queue_rows, queue_cost;
+	int urgent; /* the queue holds a row that waits for nobody */
+	int stopping;
+	struct store_health health;
+
+	/* the thread's own */
+	sqlite3 *db;
+	struct store_put_db *put;
+	struct store_jobs kept;
+	size_t kept_rows;
+	int sync_full;
+	int low;    /* less than free_min is free */
+	int broken; /* -errno of the last failed commit, else 0 */
+	char broken_why[128];
+	char notice[256]; /* of the start: a damaged file was moved */
+	uint64_t ticked_ns;
+	uint64_t keep_ns; /* when to look for old rows again */
+	int keep_worked;  /* something was deleted since the last vacuum */
+};
+
+/* What a kind of row may ask of the writer. */
+static const struct put_kind {
+	int urgent;  /* commit at once, with a real sync */
+	int reserve; /* may use the last free_min bytes */
+} put_kinds[PUT_MAX] = {
+	[PUT_RECORD] = { 0, 0 },
+	[PUT_RUN] = { 1, 1 },
+	[PUT_COUNTERS] = { 0, 0 },
+	[PUT_NODE] = { 0, 0 },
+	[PUT_EVENT] = { 0, 1 },
+	[PUT_SETTING] = { 1, 1 },
+	[PUT_VERDICT] = { 0, 1 },
+	[PUT_BASELINE] = { 1, 1 },
+};
+
+/* Memory that a waiting row holds, in array members. */
+static size_t
+job_cost(const struct store_job *job)
+{
+	static const char *const lists[] = { "nodes", "pairs", "hist", "nics" };
+	size_t cost = 8;
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		cost += json_array_size(json_object_get(job->object, lists[i]));
+	return cost;
+}
+
+int
+store_writer_add(struct store_writer *w, struct store_job *job)
+{
+	size_t cost = job_cost(job);
+	int rc = 0;
+
+	pthread_mutex_lock(&w->lock);
+	if (w->queue_rows >= QUEUE_ROWS_MAX ||
+	    w->queue_cost + cost > QUEUE_COST_MAX) {
+		rc = -EAGAIN;
+		w->health.dropped_rows += job->cb == NULL;
+	} else {
+		TAILQ_INSERT_TAIL(&w->queue, job, link);
+		w->queue_rows++;
+		w->queue_cost += cost;
+		w->urgent |= put_kinds[job->what].urgent;
+		if (w->queue_rows == 1 || w->queue_rows == BATCH_ROWS ||
+		    w->urgent)
+			pthread_cond_signal(&w->wake);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return rc;
+}
+
+static void
+wait_until(struct store_writer *w, uint64_t until_ns)
+{
+	struct timespec ts = { .tv_sec = (time_t)(until_ns / CLK_NS_PER_S),
+		.tv_nsec = (long)(until_ns % CLK_NS_PER_S) };
+
+	pthread_cond_timedwait(&w->wake, &w->lock, &ts);
+}
+
+/* The lock is held. */
+static void
+take_rows(struct store_writer *w, struct store_jobs *batch)
+{
+	struct store_job *job;
+	int rows = 0;
+
+	while (rows++ < BATCH_ROWS && (job = TAILQ_FIRST(&w->queue)) != NULL) {
+		TAILQ_REMOVE(&w->queue, job, link);
+		TAILQ_INSERT_TAIL(batch, job, link);
+		w->queue_rows--;
+		w->queue_cost -= job_cost(job);
+	}
+	if (TAILQ_EMPTY(&w->queue))
+		w->urgent = 0;
+}
+
+/* 0 when the thread must end. An empty batch is time for other work. */
+static int
+next_batch(struct store_writer *w, int more_to_do, struct store_jobs *batch)
+{
+	uint64_t now_ns = clk_ns();
+	uint64_t idle_until_ns = now_ns + (more_to_do ? 0 : TICK_NS);
+	int going;
+
+	pthread_mutex_lock(&w->lock);
+	while (w->queue_rows == 0 && !w->stopping && now_ns < idle_until_ns) {
+		wait_until(w, idle_until_ns);
+		now_ns = clk_ns();
+	}
+	idle_until_ns = now_ns + BATCH_WAIT_NS;
+	while (w->queue_rows > 0 && w->queue_rows < BATCH_ROWS && !w->urgent &&
+	    !w->stopping && now_ns < idle_until_ns) {
+		wait_until(w, idle_until_ns);
+		now_ns = clk_ns();
+	}
+	take_rows(w, batch);
+	going = !w->stopping || !TAILQ_EMPTY(batch);
+	pthread_mutex_unlock(&w->lock);
+	return going;
+}
+
+static uint64_t
+file_bytes(const char *path, const char *end)
+{
+	char *name = xasprintf("%s%s", path, end);
+	struct stat st;
+	uint64_t bytes = stat(name, &st) == 0 ? (uint64_t)st.st_size : 0;
+
+	free(name);
+	return bytes;
+}
+
+static void
+alarm_text(const struct store_writer *w, char *ret, size_t cap_bytes)
+{
+	if (w->broken != 0)
+		snprintf(ret, cap_bytes, "the store cannot be written: %s",
+		    w->broken_why);
+	else if (w->low)
+		snprintf(ret, cap_bytes,
+		    "less than %llu MiB are free in %s: "
+		    "records are left with the agents",
+		    (unsigned long long)(w->options.free_min_bytes >> 20),
+		    w->options.dir);
+	else
+		snprintf(ret, cap_bytes, "%s", w->notice);
+}
+
+/* Publish what the thread knows; say so when it is news. */
+static void
+update_health(struct store_writer *w)
+{
+	uint64_t db_bytes = file_bytes(w->path, "");
+	uint64_t wal_bytes = file_bytes(w->path, "-wal");
+	struct statvfs fs;
+	char text[sizeof(w->health.alarm)];
+	int news;
+
+	if (statvfs(w->options.dir, &fs) < 0)
+		fs.f_bavail = fs.f_frsize = 0;
+	alarm_text(w, text, sizeof(text));
+	pthread_mutex_lock(&w->lock);
+	news = strcmp(text, w->health.alarm) != 0;
+	memcpy(w->health.alarm, text, sizeof(text));
+	w->health.writable = w->broken == 0 && !w->low;
+	w->health.db_bytes = db_bytes;
+	w->health.wal_bytes = wal_bytes;
+	w->health.free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	pthread_mutex_unlock(&w->lock);
+	if (news && text[0] != '\0')
+		log_warnx("store: alarm: %s", text);
+	else if (news)
+		log_info("store: writes again, the alarm is over");
+}
+
+/* Hysteresis of an eighth, so that a disk at the border does not flap. */
+static void
+look_at_space(struct store_writer *w)
+{
+	uint64_t min_bytes = w->options.free_min_bytes, free_bytes;
+	struct statvfs fs;
+
+	if (statvfs(w->options.dir, &fs) < 0)
+		return; /* an open file may still be written: let it show */
+	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (w->low)
+		min_bytes += min_bytes / 8;
+	w->low = free_bytes < min_bytes;
+}
+
+static void
+set_sync(struct store_writer *w, int full)
+{
+	if (w->sync_full == full)
+		return;
+	if (store_db_exec(w->db,
+		full ? "PRAGMA synchronous=FULL"
+		     : "PRAGMA synchronous=NORMAL") == 0)
+		w->sync_full = full;
+}
+
+static int
+any_urgent(const struct store_jobs *jobs)
+{
+	const struct store_job *job;
+
+	TAILQ_FOREACH (job, jobs, link)
+		if (put_kinds[job->what].urgent)
+			return 1;
+	return 0;
+}
+
+/* One transaction over kept rows and batch. Statuses are set only for rows
+ * that are themselves not fit. */
+static int
+put_all(struct store_writer *w, struct store_jobs *jobs, uint64_t *rows)
+{
+	struct store_job *job;
+	int rc;
+
+	TAILQ_FOREACH (job, jobs, link) {
+		rc = store_put_job(w->put, job);
+		if (rc < 0 && rc != -EPROTO)
+			return rc;
+		if (rc == -EPROTO)
+			log_warnx("store: a row of kind %d is not fit to be "
+				  "stored",
+			    job->what);
+		job->status = rc;
+		*rows += rc == 0;
+	}
+	return 0;
+}
+
+static int
+commit(struct store_writer *w, struct store_jobs *batch, uint64_t *ret_rows)
+{
+	uint64_t rows = 0;
+	int rc;
+
+	set_sync(w, any_urgent(batch) || w->kept_rows > 0);
+	rc = store_db_errno(
+	    sqlite3_exec(w->db, "BEGIN IMMEDIATE", NULL, NULL, NULL));
+	if (rc == 0)
+		rc = put_all(w, &w->kept, &rows);
+	if (rc == 0)
+		rc = put_all(w, batch, &rows);
+	if (rc == 0)
+		rc = store_db_errno(
+		    sqlite3_exec(w->db, "COMMIT", NULL, NULL, NULL));
+	if (rc == 0) {
+		*ret_rows = rows;
+		return 0;
+	}
+	snprintf(w->broken_why, sizeof(w->broken_why), "%s",
+	    sqlite3_errmsg(w->db));
+	if (!sqlite3_get_autocommit(w->db))
+		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+static void
+drop_jobs(struct store_jobs *jobs)
+{
+	struct store_job *job;
+
+	while ((job = TAILQ_FIRST(jobs)) != NULL) {
+		TAILQ_REMOVE(jobs, job, link);
+		store_job_free(job);
+	}
+}
+
+/* A copy without callback: its owner has been told already. */
+static void
+keep_row(struct store_writer *w, const struct store_job *job)
+{
+	struct store_job *copy;
+
+	if (w->kept_rows >= KEPT_ROWS_MAX)
+		return;
+	copy = store_job_new(job->what, json_incref(job->object), NULL, NULL);
+	copy->at_unix_ns = job->at_unix_ns;
+	TAILQ_INSERT_TAIL(&w->kept, copy, link);
+	w->kept_rows++;
+}
+
+static void
+fail_rows(struct store_writer *w, struct store_jobs *jobs, int status)
+{
+	struct store_job *job;
+
+	TAILQ_FOREACH (job, jobs, link) {
+		job->status = status;
+		if (put_kinds[job->what].urgent)
+			keep_row(w, job);
+	}
+}
+
+/* While space is low only rows of the reserve go on; the others are told. */
+static void
+refuse_rows(struct store_writer *w, struct store_jobs *batch)
+{
+	struct store_job *job, *next;
+	struct store_jobs refused = TAILQ_HEAD_INITIALIZER(refused);
+
+	if (!w->low)
+		return;
+	TAILQ_FOREACH_SAFE (job, batch, link, next) {
+		if (put_kinds[job->what].reserve)
+			continue;
+		TAILQ_REMOVE(batch, job, link);
+		job->status = -ENOSPC;
+		TAILQ_INSERT_TAIL(&refused, job, link);
+	}
+	store_done_post(w->done, &refused);
+}
+
+static void
+count_commit(struct store_writer *w, uint64_t rows, double seconds)
+{
+	pthread_mutex_lock(&w->lock);
+	w->health.rows_total += rows;
+	if (seconds > w->health.write_s_max)
+		w->health.write_s_max = seconds;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void
+commit_failed(struct store_writer *w, struct store_jobs *batch, int rc)
+{
+	w->broken = rc;
+	fail_rows(w, batch, rc == -ENOSPC ? -ENOSPC : -EIO);
+	pthread_mutex_lock(&w->lock);
+	w->health.errors_total++;
+	pthread_mutex_unlock(&w->lock);
+	update_health(w);
+}
+
+static void
+write_batch(struct store_writer *w, struct store_jobs *batch)
+{
+	uint64_t began_ns = clk_ns(), rows = 0;
+	int was_broken = w->broken, rc;
+
+	refuse_rows(w, batch);
+	if (TAILQ_EMPTY(batch) && (w->kept_rows == 0 || was_broken))
+		return;
+	/* The tick, not every batch, tries a broken disk again. */
+	if (was_broken)
+		fail_rows(w, batch, was_broken == -ENOSPC ? -ENOSPC : -EIO);
+	else if ((rc = commit(w, batch, &rows)) < 0)
+		commit_failed(w, batch, rc);
+	else {
+		drop_jobs(&w->kept);
+		w->kept_rows = 0;
+		count_commit(w, rows, (double)(clk_ns() - began_ns) / 1e9);
+	}
+	store_done_post(w->done, batch);
+}
+
+static struct store_job *
+retry_row(void)
+{
+	return store_job_new(PUT_SETTING,
+	    json_pack("{s:s,s:s}", "key", "store.retry", "value",
+		"written when the disk took writes again"),
+	    NULL, NULL);
+}
+
+/* Does the disk take writes again? The rows that were kept tell, or one of our
+ * own. */
+static void
+try_again(struct store_writer *w)
+{
+	struct store_jobs none = TAILQ_HEAD_INITIALIZER(none);
+	uint64_t rows = 0;
+	int rc;
+
+	store_keep_checkpoint(w->db); /* may be what makes room */
+	if (w->kept_rows == 0) {
+		struct store_job *row = retry_row();
+
+		/* The macro names its argument more than once. */
+		TAILQ_INSERT_TAIL(&w->kept, row, link);
+		w->kept_rows++;
+	}
+	rc = commit(w, &none, &rows);
+	if (rc < 0) {
+		w->broken = rc;
+		return;
+	}
+	w->broken = 0;
+	drop_jobs(&w->kept);
+	w->kept_rows = 0;
+	count_commit(w, rows, 0);
+}
+
+/* 1 while free pages were given back. A store from before that was possible
+ * keeps them, and must not be asked for ever. */
+static int
+give_back(struct store_writer *w)
+{
+	int64_t had, left;
+
+	if (!w->keep_worked)
+		return 0;
+	had = store_db_int(w->db, "PRAGMA freelist_count", 0);
+	if (had > 0 && store_keep_vacuum(w->db) == 0) {
+		left = store_db_int(w->db, "PRAGMA freelist_count", 0);
+		if (left > 0 && left < had)
+			return 1;
+	}
+	w->keep_worked = 0;
+	store_keep_checkpoint(w->db); /* only now does the file shrink */
+	return 0;
+}
+
+/* One slice of the work. 1 when there is more to do. */
+static int
+keep_small(struct store_writer *w, uint64_t now_ns)
+{
+	int rc;
+
+	if (now_ns >= w->keep_ns) {
+		rc = store_keep_slice(w->db, clk_unix_ns(),
+		    w->options.retention_ns, w->options.raw_retention_ns);
+		if (rc > 0) {
+			w->keep_worked = 1;
+			return 1;
+		}
+		w->keep_ns = now_ns + KEEP_NS;
+	}
+	if (give_back(w))
+		return 1;
+	if (w->health.wal_bytes > WAL_IDLE_BYTES)
+		store_keep_checkpoint(w->db);
+	return 0;
+}
+
+/* 1 when there is work that need not wait for a tick. behind: full batches
+ * wait, so housekeeping does too. */
+static int
+tick(struct store_writer *w, int behind)
+{
+	uint64_t now_ns = clk_ns();
+
+	if (now_ns - w->ticked_ns >= TICK_NS) {
+		w->ticked_ns = now_ns;
+		look_at_space(w);
+		if (w->broken != 0)
+			try_again(w);
+		update_health(w);
+	}
+	return !behind && w->broken == 0 ? keep_small(w, now_ns) : 0;
+}
+
+static int
+is_behind(struct store_writer *w)
+{
+	int behind;
+
+	pthread_mutex_lock(&w->lock);
+	behind = w->queue_rows >= BATCH_ROWS;
+	pthread_mutex_unlock(&w->lock);
+	return behind;
+}
+
+static void *
+writer_main(void *arg)
+{
+	struct store_writer *w = arg;
+	struct store_jobs batch = TAILQ_HEAD_INITIALIZER(batch);
+	int more = 0;
+
+	while (next_batch(w, more, &batch)) {
+		write_batch(w, &batch);
+		more = tick(w, is_behind(w));
+	}
+	if (w->kept_rows > 0)
+		try_again(w);
+	store_keep_checkpoint(w->db);
+	return NULL;
+}
+
+static int
+writer_open(struct store_writer *w)
+{
+	int rc;
+
+	rc = store_db_prepare(w->path, w->notice, sizeof(w->notice));
+	if (rc == 0)
+		rc = store_db_open(w->path, STORE_DB_WRITER, &w->db);
+	if (rc == 0)
+		rc = store_put_new(w->db, &w->put);
+	return rc;
+}
+
+static void
+writer_free(struct store_writer *w)
+{
+	store_put_free(w->put);
+	store_db_close(w->db);
+	drop_jobs(&w->kept);
+	pthread_cond_destroy(&w->wake);
+	pthread_mutex_destroy(&w->lock);
+	free((char *)(uintptr_t)w->options.dir);
+	free(w->path);
+	free(w);
+}
+
+static struct store_writer *
+writer_new(const struct store_options *o, const char *path,
+    struct store_done *done)
+{
+	struct store_writer *w = xcalloc(1, sizeof(*w));
+	pthread_condattr_t attr;
+
+	w->options = *o;
+	w->options.dir = xstrdup(o->dir);
+	w->path = xstrdup(path);
+	w->done = done;
+	TAILQ_INIT(&w->queue);
+	TAILQ_INIT(&w->kept);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	return w;
+}
+
+int
+store_writer_start(const struct store_options *o, const char *path,
+    struct store_done *done, struct store_writer **ret)
+{
+	struct store_writer *w = writer_new(o, path, done);
+	int rc;
+
+	rc = writer_open(w);
+	if (rc == 0) {
+		w->ticked_ns = clk_ns();
+		w->keep_ns = w->ticked_ns + TICK_NS;
+		look_at_space(w);
+		update_health(w);
+		rc = -pthread_create(&w->thread, NULL, writer_main, w);
+		if (rc < 0)
+			log_warnx("store: thread: %s", strerror(-rc));
+	}
+	if (rc < 0) {
+		writer_free(w);
+		return rc;
+	}
+	*ret = w;
+	return 0;
+}
+
+void
+store_writer_stop(struct store_writer *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->stopping = 1;
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+	writer_free(w);
+}
+
+void
+store_writer_health(struct store_writer *w, struct store_health *ret)
+{
+	pthread_mutex_lock(&w->lock);
+	*ret = w->health;
+	ret->queue_rows = w->queue_rows;
+	w->health.write_s_max = 0;
+	pthread_mutex_unlock(&w->lock);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diag.c - view_diags: what is wrong with the collector's world, in plain
+ * words, and what to do about it. Each row of checks is one question.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "daemon/schedule/scheduler.h"
+#include "daemon/schedule/campaign.h"
+#include "daemon/mesh/coverage.h"
+#include "daemon/net/hub.h"
+#include "daemon/mesh/mesh.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/run/run.h"
+#include "daemon/store/store.h"
+#include "daemon/view/view_int.h"
+
+/* Time stamps of nodes and collector are compared by people; network time
+ * keeps them within some milliseconds. Heartbeats add their delay. */
+#define SKEW_NS (1 * (int64_t)CLK_NS_PER_S)
+/* Before this, agents may still be on their way. */
+#define YOUNG_NS (30 * CLK_NS_PER_S)
+/* Some intervals of the mesh. */
+#define BLIND_NS    (1800 * CLK_NS_PER_S)
+#define NAMES_SHOWN 5
+
+static void __attribute__((format(printf, 4, 5))) diag(json_t *list,
+    const char *severity, const char *remedy, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	json_array_append_new(list,
+	    json_pack("{s:s, s:s, s:s}", "severity", severity, "text", text,
+		"remedy", remedy));
+}
+
+/* Nodes that a question is true of, as "n1, n2 and 7 more". */
+struct some {
+	char names[300];
+	size_t count;
+};
+
+static void
+some_add(struct some *s, const char *name)
+{
+	size_t len = strlen(s->names);
+
+	if (s->count++ < NAMES_SHOWN)
+		snprintf(s->names + len, sizeof(s->names) - len, "%s%.48s",
+		    len == 0 ? "" : ", ", name);
+}
+
+static const char *
+some_text(struct some *s)
+{
+	size_t len = strlen(s->names);
+
+	if (s->count > NAMES_SHOWN)
+		snprintf(s->names + len, sizeof(s->names) - len,
+		    " and %zu more", s->count - NAMES_SHOWN);
+	return s->names;
+}
+
+static void
+check_agents(struct view *v, json_t *list)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	struct some lost = { .count = 0 };
+
+	if (roster_count(r) == 0) {
+		if (clk_ns() - v->born_ns >= YOUNG_NS)
+			diag(list, "bad",
+			    "Start coalmine-agent on the nodes with "
+			    "agent.collector set to this host; look at its "
+			    "log for what refuses it.",
+			    "no agent has ever connected");
+		return;
+	}
+	for (size_t i = 0; i < roster_count(r); i++)
+		if (roster_at(r, i)->state == AGENT_LOST)
+			some_add(&lost, roster_at(r, i)->name);
+	if (lost.count > 0 && clk_ns() - v->born_ns >= YOUNG_NS)
+		diag(list, lost.count == roster_count(r) ? "bad" : "warn",
+		    "See whether the node is up and its agent runs: systemctl "
+		    "status coalmine-agent.",
+		    "%zu of %zu agents are lost: %s", lost.count,
+		    roster_count(r), some_text(&lost));
+}
+
+static void
+check_versions(struct view *v, json_t *list)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	struct some other = { .count = 0 };
+
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+
+		if (n->state != AGENT_LOST && n->software != NULL &&
+		    strstr(n->software, COALMINE_VERSION) == NULL)
+			some_add(&other, n->name);
+	}
+	if (other.count > 0)
+		diag(list, "warn", "Install the same version everywhere.",
+		    "agents of another version than " COALMINE_VERSION ": %s",
+		    some_text(&other));
+}
+
+static void
+check_clocks(struct view *v, json_t *list)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	struct some skewed = { .count = 0 };
+
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+
+		if (n->state != AGENT_LOST && n->last_ns != 0 &&
+		    (n->skew_ns > SKEW_NS || n->skew_ns < -SKEW_NS))
+			some_add(&skewed, n->name);
+	}
+	if (skewed.count > 0)
+		diag(list, "warn", "Synchronise clocks: chronyc tracking.",
+		    "clocks differ from the collector's by over 1 s: %s",
+		    some_text(&skewed));
+}
+
+static void
+check_alarms(struct view *v, json_t *list)
+{
+	struct roster *r = hub_roster(v->p.hub);
+
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+
+		if (n->state != AGENT_LOST && n->alarm != NULL)
+			diag(list, "warn", "See the agent's log on that node.",
+			    "agent of %s: %s", n->name, n->alarm);
+	}
+}
+
+static void
+check_store(struct view *v, json_t *list)
+{
+	struct store_health health;
+
+	store_health(v->p.store, &health);
+	if (health.alarm[0] != '\0')
+		diag(list, "bad",
+		    "Make room on the disk that holds collector.state_dir, or "
+		    "lower store.retention; agents keep their records "
+		    "meanwhile.",
+		    "store: %s", health.alarm);
+	if (health.dropped_rows > 0)
+		diag(list, "warn", "Look at the disk's speed and load.",
+		    "store: %" PRIu64 " rows were dropped",
+		    health.dropped_rows);
+}
+
+static void
+check_campaign(struct view *v, const struct campaign *c, json_t *list)
+{
+	uint64_t every_ns = c->schedule.every_ns != 0 ? c->schedule.every_ns
+						      : 86400 * CLK_NS_PER_S;
+	double now_s = (double)clk_unix_ns() / 1e9;
+	double from_s = (double)(c->read_unix_ns > v->born_unix_ns
+				? c->read_unix_ns
+				: v->born_unix_ns) /
+	    1e9;
+
+	if (c->error != NULL) {
+		diag(list, "bad",
+		    "Correct the file; it is read again at "
+		    "once.",
+		    "campaign %s is broken: %.300s", c->name, c->error);
+		return;
+	}
+	if (!scheduler_is_enabled(v->p.agenda, c))
+		return;
+	if (c->last_success_unix_s > from_s)
+		from_s = c->last_success_unix_s;
+	/* Windows make gaps of up to a day. */
+	if (c->schedule.window_count > 0)
+		every_ns += 86400 * CLK_NS_PER_S;
+	if (now_s - from_s > 3 * (double)every_ns / 1e9)
+		diag(list, "bad",
+		    "coalctl run list shows why its runs do not "
+		    "finish.",
+		    "campaign %s is scheduled and has not finished for %.0f s",
+		    c->name, now_s - from_s);
+	else if (c->next_unix_ns == 0)
+		diag(list, "warn",
+		    "Compare schedule.every with "
+		    "schedule.window.",
+		    "campaign %s is scheduled and will never start", c->name);
+}
+
+static void
+check_campaigns(struct view *v, json_t *list)
+{
+	const char *error = campaigns_error(v->p.campaigns);
+	const struct campaign *c;
+
+	if (error[0] != '\0')
+		diag(list, "bad",
+		    "Make the directory, or set "
+		    "collector.campaign_dir.",
+		    "campaigns cannot be read: %s", error);
+	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link)
+		check_campaign(v, c, list);
+}
+
+/* An agent that is up and takes no part in the mesh. */
+static void
+check_mesh(struct view *v, json_t *list)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	struct some out = { .count = 0 };
+	const char *why = NULL;
+
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+		const char *trouble = mesh_trouble(hub_mesh(v->p.hub), n);
+
+		if (!roster_is_up(n) || trouble == NULL)
+			continue;
+		some_add(&out, n->name);
+		why = why == NULL ? trouble : why;
+	}
+	if (out.count > 0)
+		diag(list, "warn",
+		    "See mesh.port and mesh.net in coalmine.conf(5), and what "
+		    "else uses the port there: ss -lup.",
+		    "%zu nodes take no part in the mesh (%.120s): %s",
+		    out.count, why, some_text(&out));
+}
+
+/* Runs that were due since the start and did not happen. */
+static void
+check_silence(struct view *v, json_t *list)
+{
+	for (int s = 0; s < RUN_STATE_MAX; s++)
+		for (int c = 0; c < CAUSE_MAX; c++)
+			if (v->silence[s][c] > 0 && s != RUN_OVERDUE)
+				diag(list, "warn",
+				    c == CAUSE_BUDGET
+					? "coalctl schedule horizon shows what "
+					  "does not fit."
+					: "coalctl run list --state shows them "
+					  "with their reasons.",
+				    "%" PRIu64 " runs were %s since the start: "
+				    "%s",
+				    v->silence[s][c], names_run_states[s].name,
+				    names_causes[c].text);
+}
+
+/* Links that nobody has measured for a day are blind spots. */
+static void
+check_coverage(struct view *v, json_t *list)
+{
+	const struct coverage *c = mesh_coverage(hub_mesh(v->p.hub));
+	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
+	struct roster *r = hub_roster(v->p.hub);
+	struct some blind = { .count = 0 };
+
+	if (clk_ns() - v->born_ns < BLIND_NS)
+		return;
+	for (size_t i = 0; i < roster_count(r); i++)
+		if (roster_is_up(roster_at(r, i)) &&
+		    !coverage_has_link(c, hour, roster_at(r, i)->id))
+			some_add(&blind, roster_at(r, i)->name);
+	if (blind.count > 0)
+		diag(list, "warn",
+		    "Are the mesh's datagrams let through (mesh.port, UDP)? "
+		    "coalctl coverage shows more.",
+		    "%zu nodes that are up were not measured by anything "
+		    "lately: %s",
+		    blind.count, some_text(&blind));
+}
+
+static void (*const checks[])(struct view *v, json_t *list) = { check_store,
+	check_agents, check_campaigns, check_versions, check_clocks,
+	check_alarms, check_mesh, check_silence, check_coverage };
+
+json_t *
+view_diags(struct view *v)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		checks[i](v, list);
+	return list;
+}

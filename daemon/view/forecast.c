@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forecast.c - view_horizon: what the schedule will start, and what will not
+ * fit and why, as far as is known now: the nodes that are up, what campaigns
+ * have cost, blackouts, and the budget. Starts are taken in the order of time,
+ * each against those before it, so a campaign too many shows.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/xalloc.h"
+#include "daemon/schedule/scheduler.h"
+#include "daemon/run/budget.h"
+#include "daemon/schedule/campaign.h"
+#include "daemon/run/cost.h"
+#include "daemon/net/hub.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/view/view_int.h"
+
+#define STARTS_MAX 1000 /* of the list */
+#define EACH_MAX   200  /* of one campaign */
+#define HOUR_NS    (3600 * CLK_NS_PER_S)
+/* How long a start waits: as in agenda.c, the next one makes it pointless. */
+#define WAIT_NS (15 * 60 * CLK_NS_PER_S)
+
+enum answer { ANSWER_RUNS, ANSWER_WAITS, ANSWER_MISSED };
+static const char *const answers[] = { "runs", "waits", "missed" };
+
+struct start {
+	const struct campaign *c;
+	uint64_t due_unix_ns, at_unix_ns;
+	struct budget_cost cost;
+	size_t usable;   /* nodes that are up now */
+	uint8_t *wanted; /* by node id: of the campaign */
+	int exclusive;
+	enum answer answer;
+	char why[240];
+};
+
+struct forecast {
+	struct view *v;
+	struct start *list;
+	size_t count;
+	size_t nodes; /* in the roster */
+};
+
+static void __attribute__((format(printf, 3, 4)))
+say(struct start *s, enum answer answer, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (answer < s->answer)
+		return;
+	s->answer = answer;
+	va_start(ap, fmt);
+	vsnprintf(s->why, sizeof(s->why), fmt, ap);
+	va_end(ap);
+}
+
+/* Which nodes a campaign names, and how many of them are up. */
+static void
+nodes_mark(const struct forecast *h, struct start *s)
+{
+	const char *text = conf_string(s->c->conf, "campaign", "nodes");
+	struct roster *r = hub_roster(h->v->p.hub);
+	int all = strcmp(text, "all") == 0;
+	struct hostlist hl = { 0 };
+
+	s->wanted = xcalloc(h->nodes + 1, 1);
+	if (!all && hostlist_parse(text, &hl, NULL, 0) < 0)
+		return;
+	for (size_t id = 0; id < h->nodes; id++) {
+		const struct node *n = roster_by_id(r, id);
+
+		s->wanted[id] = all || hostlist_has(&hl, n->name);
+		s->usable += s->wanted[id] && roster_is_up(n) &&
+		    (!s->exclusive || n->busy == NULL);
+	}
+	hostlist_clear(&hl);
+}
+
+static void
+start_add(struct forecast *h, const struct campaign *c, uint64_t due_unix_ns)
+{
+	struct start *s = &h->list[h->count++];
+	double most = (double)conf_int(c->conf, "campaign", "nodes_max");
+
+	s->c = c;
+	s->due_unix_ns = s->at_unix_ns = due_unix_ns;
+	s->exclusive = conf_choice(c->conf, "campaign", "class") == 1;
+	nodes_mark(h, s);
+	costs_expect(h->v->p.costs, c->name, c->conf, &s->cost.duration_s,
+	    &s->cost.bytes_per_node);
+	s->cost.nodes = fmin((double)s->usable, most);
+}
+
+static void
+campaign_add(struct forecast *h, const struct campaign *c, uint64_t until_ns)
+{
+	uint64_t base = c->base_unix_ns, at = c->next_unix_ns;
+
+	for (int i = 0;
+	     i < EACH_MAX && at != 0 && at < until_ns && h->count < STARTS_MAX;
+	     i++) {
+		start_add(h, c, at);
+		/* half of the jitter, for nobody knows */
+		if (!schedule_next(&c->schedule, base, 0.5, &base, &at))
+			return;
+	}
+}
+
+static int
+start_compare(const void *a, const void *b)
+{
+	const struct start *x = a, *y = b;
+
+	return (x->due_unix_ns > y->due_unix_ns) -
+	    (x->due_unix_ns < y->due_unix_ns);
+}
+
+static uint64_t
+end_of(const struct start *s)
+{
+	return s->at_unix_ns + (uint64_t)(s->cost.duration_s * 1e9);
+}
+
+static uint64_t
+patience_ns(const struct start *s)
+{
+	uint64_t every_ns = s->c->schedule.every_ns;
+
+	return every_ns != 0 && every_ns < WAIT_NS ? every_ns : WAIT_NS;
+}
+
+static int
+shares_nodes(const struct forecast *h, const struct start *a,
+    const struct start *b)
+{
+	for (size_t id = 0; id < h->nodes; id++)
+		if (a->wanted[id] && b->wanted[id])
+			return 1;
+	return 0;
+}
+
+static void
+check_nodes(const struct forecast *h, struct start *s)
+{
+	size_t least = (size_t)conf_int(s->c->conf, "campaign", "nodes_min");
+
+	(void)h;
+	if (s->usable < least || s->usable == 0)
+		say(s, ANSWER_MISSED, "%zu nodes usable now, %zu needed",
+		    s->usable, least);
+}
+
+static void
+check_blackout(const struct forecast *h, struct start *s)
+{
+	uint64_t end;
+	char why[200];
+
+	if (!costs_black(h->v->p.costs, s->c->conf, s->at_unix_ns,
+		s->cost.duration_s, &end, why, sizeof(why)))
+		return;
+	if (end - s->due_unix_ns < patience_ns(s)) {
+		s->at_unix_ns = end;
+		say(s, ANSWER_WAITS, "%s", why);
+	} else {
+		say(s, ANSWER_MISSED, "%s", why);
+	}
+}
+
+/* Behind those that hold its nodes, one after the other. */
+static void
+check_others(const struct forecast *h, struct start *s)
+{
+	for (const struct start *o = h->list; o < s; o++) {
+		if (o->answer == ANSWER_MISSED ||
+		    (!s->exclusive && !o->exclusive) ||
+		    s->at_unix_ns >= end_of(o) || o->at_unix_ns >= end_of(s) ||
+		    !shares_nodes(h, s, o))
+			continue;
+		if (end_of(o) - s->due_unix_ns >= patience_ns(s)) {
+			say(s, ANSWER_MISSED,
+			    "its nodes are held by campaign %s for too long",
+			    o->c->name);
+			return;
+		}
+		s->at_unix_ns = end_of(o);
+		say(s, ANSWER_WAITS, "for campaign %s, which holds its nodes",
+		    o->c->name);
+	}
+}
+
+/* A budget of its own, in which the hour before the start has passed. */
+static void
+check_budget(const struct forecast *h, struct start *s)
+{
+	struct budget *real = costs_budget(h->v->p.costs), *b;
+	struct budget_use use;
+	uint64_t now_ns = clk_unix_ns();
+	char why[200];
+
+	if (s->answer == ANSWER_MISSED)
+		return;
+	b = budget_new(budget_limits(real));
+	budget_look(real, clk_ns(), &use);
+	if (s->at_unix_ns < now_ns + HOUR_NS)
+		budget_use(b, s->at_unix_ns, use.bytes + use.bytes_reserved,
+		    use.node_s + use.node_s_reserved);
+	for (const struct start *o = h->list; o < s; o++)
+		if (o->answer != ANSWER_MISSED &&
+		    o->at_unix_ns + HOUR_NS > s->at_unix_ns)
+			budget_use(b, s->at_unix_ns,
+			    o->cost.bytes_per_node * o->cost.nodes,
+			    o->cost.duration_s * o->cost.nodes);
+	if (budget_ask(b, s->at_unix_ns, &s->cost, why, sizeof(why)) !=
+	    BUDGET_FITS)
+		say(s, ANSWER_MISSED, "%s", why);
+	budget_free(b);
+}
+
+static json_t *
+start_json(const struct start *s)
+{
+	double bytes = s->cost.bytes_per_node * s->cost.nodes;
+	json_t *o = json_pack("{s:s, s:I, s:I, s:f, s:I, s:f, s:s, s:s}",
+	    "campaign", s->c->name, "due_unix_ns", (json_int_t)s->due_unix_ns,
+	    "at_unix_ns", (json_int_t)s->at_unix_ns, "duration_s",
+	    s->cost.duration_s, "nodes", (json_int_t)s->cost.nodes,
+	    "node_seconds", s->cost.duration_s * s->cost.nodes, "answer",
+	    answers[s->answer], "why", s->why);
+
+	/* never measured and never said */
+	json_object_set_new(o, "bytes",
+	    bytes > 0 ? json_real(bytes) : json_null());
+	return o;
+}
+
+json_t *
+view_horizon(struct view *v, uint64_t span_ns)
+{
+	static void (*const checks[])(const struct forecast *,
+	    struct start *) = { check_nodes, check_blackout, check_others,
+		check_budget };
+	struct forecast h = { .v = v,
+		.list = xcalloc(STARTS_MAX, sizeof(h.list[0])),
+		.nodes = roster_count(hub_roster(v->p.hub)) };
+	const struct campaign *c;
+	json_t *list = json_array();
+
+	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link)
+		if (scheduler_is_enabled(v->p.agenda, c))
+			campaign_add(&h, c, clk_unix_ns() + span_ns);
+	qsort(h.list, h.count, sizeof(h.list[0]), start_compare);
+	for (size_t i = 0; i < h.count; i++) {
+		for (size_t k = 0; k < sizeof(checks) / sizeof(checks[0]); k++)
+			checks[k](&h, &h.list[i]);
+		json_array_append_new(list, start_json(&h.list[i]));
+	}
+	for (size_t i = 0; i < h.count; i++)
+		free(h.list[i].wanted);
+	free(h.list);
+	return list;
+}

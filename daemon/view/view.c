@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/view/view.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/schedule/scheduler.h"
+#include "daemon/schedule/campaign.h"
+#include "daemon/net/hub.h"
+#include "daemon/series/latest.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/run/run.h"
+#include "daemon/store/store.h"
+#include "daemon/view/view_int.h"
+
+struct view *
+view_new(const struct view_parts *parts)
+{
+	struct view *v = xcalloc(1, sizeof(*v));
+
+	v->p = *parts;
+	v->born_unix_ns = clk_unix_ns();
+	v->born_ns = clk_ns();
+	return v;
+}
+
+void
+view_free(struct view *v)
+{
+	if (v == NULL)
+		return;
+	for (size_t i = 0; i < v->count; i++)
+		free((char *)(uintptr_t)v->counts[i].campaign);
+	free(v->counts);
+	free(v->nodes);
+	free(v);
+}
+
+/* The row, made if need be. */
+static struct view_run_count *
+count_of(struct view *v, const char *campaign, int state)
+{
+	struct view_run_count *c;
+
+	for (size_t i = 0; i < v->count; i++)
+		if (v->counts[i].state == state &&
+		    strcmp(v->counts[i].campaign, campaign) == 0)
+			return &v->counts[i];
+	v->counts = xreallocarray(v->counts, v->count + 1,
+	    sizeof(v->counts[0]));
+	c = &v->counts[v->count++];
+	memset(c, 0, sizeof(*c));
+	c->campaign = xstrdup(campaign);
+	c->state = state;
+	return c;
+}
+
+static void
+success_set(struct view *v, const char *campaign, double unix_s)
+{
+	struct campaign *c = campaigns_find(v->p.campaigns, campaign);
+
+	count_of(v, campaign, RUN_FINISHED)->last_success_unix_s = unix_s;
+	if (c != NULL)
+		c->last_success_unix_s = unix_s;
+}
+
+static void
+last_set(struct view *v, const char *campaign, const char *run,
+    enum run_state state)
+{
+	struct campaign *c = campaigns_find(v->p.campaigns, campaign);
+
+	if (c == NULL)
+		return;
+	snprintf(c->last_run, sizeof(c->last_run), "%s", run);
+	c->last_state = state;
+}
+
+void
+view_run_changed(struct view *v, const struct run *r)
+{
+	enum run_state state = run_state_of(r);
+
+	last_set(v, run_campaign(r), run_id(r), state);
+	if (state == RUN_MISSED || state == RUN_OVERDUE ||
+	    state == RUN_NONSTART)
+		v->silence[state][run_cause_of(r)]++;
+	if (!names_run_states[state].final)
+		return;
+	count_of(v, run_campaign(r), (int)state)->count++;
+	if (state == RUN_FINISHED)
+		success_set(v, run_campaign(r), run_ended_unix_s(r));
+}
+
+void
+view_load(struct view *v, const json_t *runs)
+{
+	size_t i = json_array_size(runs);
+
+	/* The oldest first, so that the newest stays. */
+	while (i-- > 0) {
+		const json_t *o = json_array_get(runs, i);
+		const char *campaign = json_string_value(
+		    json_object_get(o, "campaign"));
+		const char *run = json_string_value(json_object_get(o, "run"));
+		const char *word = json_string_value(
+		    json_object_get(o, "state"));
+		int state = word == NULL ? -1 : names_run_state_find(word);
+		json_int_t ended = json_integer_value(
+		    json_object_get(o, "ended_unix_ns"));
+
+		if (campaign == NULL || run == NULL || state < 0)
+			continue;
+		last_set(v, campaign, run, (enum run_state)state);
+		if (state == RUN_FINISHED)
+			success_set(v, campaign, (double)ended / 1e9);
+	}
+}
+
+size_t
+view_run_counts(struct view *v, const struct view_run_count **ret)
+{
+	*ret = v->counts;
+	return v->count;
+}
+
+static json_t *
+node_json(struct view *v, const struct node *n)
+{
+	json_t *o = roster_json(n);
+	const char *run = runs_on_node(hub_runs(v->p.hub), n);
+	double score = latest_node_score(v->p.latest, n->name);
+
+	if (run != NULL)
+		json_object_set_new(o, "run", json_string(run));
+	if (!isnan(score))
+		json_object_set_new(o, "score", json_real(score));
+	json_object_set_new(o, "verdict",
+	    json_string(
+		names_verdicts[diagnosis_of_node(hub_diagnosis(v->p.hub), n)]));
+	return o;
+}
+
+json_t *
+view_nodes(struct view *v)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < roster_count(r); i++)
+		json_array_append_new(a, node_json(v, roster_at(r, i)));
+	return a;
+}
+
+json_t *
+view_node(struct view *v, const char *node)
+{
+	const struct node *n = roster_find(hub_roster(v->p.hub), node);
+
+	json_t *o, *evidence;
+
+	if (n == NULL)
+		return NULL;
+	o = node_json(v, n);
+	evidence = diagnosis_node_json(hub_diagnosis(v->p.hub), n);
+	if (evidence != NULL)
+		json_object_set_new(o, "evidence", evidence);
+	return o;
+}
+
+json_t *
+view_verdicts(struct view *v, int all)
+{
+	return diagnosis_json(hub_diagnosis(v->p.hub), all);
+}
+
+json_t *
+view_recent(struct view *v)
+{
+	return diagnosis_recent(hub_diagnosis(v->p.hub));
+}
+
+void
+view_pin(struct view *v, const char *name, const json_t *body)
+{
+	diagnosis_pin(hub_diagnosis(v->p.hub), name, body);
+}
+
+size_t
+view_open_cases(struct view *v, struct diagnosis_open *ret, size_t cap)
+{
+	return diagnosis_open_cases(hub_diagnosis(v->p.hub), ret, cap);
+}
+
+void
+view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX])
+{
+	diagnosis_counts(hub_diagnosis(v->p.hub), ret);
+}
+
+size_t
+view_node_list(struct view *v, const struct view_node **ret)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	size_t count = roster_count(r);
+
+	if (count > v->nodes_cap) {
+		v->nodes_cap = count + count / 4;
+		v->nodes = xreallocarray(v->nodes, v->nodes_cap,
+		    sizeof(*v->nodes));
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct node *n = roster_at(r, i);
+
+		v->nodes[i] = (struct view_node){ .name = n->name,
+			.leaf = n->leaf,
+			.state = n->state,
+			.since_unix_ns = n->since_unix_ns,
+			.last_seen_unix_ns = n->last_seen_unix_ns,
+			.spool_bytes = n->spool_bytes,
+			.score = latest_node_score(v->p.latest, n->name),
+			.verdict = diagnosis_of_node(hub_diagnosis(v->p.hub),
+			    n) };
+	}
+	*ret = v->nodes;
+	return count;
+}
+
+static void
+schedule_put(struct view *v, json_t *o, const struct campaign *c)
+{
+	json_object_set_new(o, "enabled",
+	    json_boolean(scheduler_is_enabled(v->p.agenda, c)));
+	json_object_set_new(o, "every_s",
+	    json_real((double)c->schedule.every_ns / 1e9));
+	json_object_set_new(o, "at",
+	    json_string(conf_string(c->conf, "schedule", "at")));
+	json_object_set_new(o, "window",
+	    json_string(conf_string(c->conf, "schedule", "window")));
+	if (c->next_unix_ns != 0)
+		json_object_set_new(o, "next_unix_ns",
+		    json_integer((json_int_t)c->next_unix_ns));
+}
+
+static void
+last_put(json_t *o, const struct campaign *c)
+{
+	if (c->last_run[0] == '\0')
+		return;
+	json_object_set_new(o, "last_run", json_string(c->last_run));
+	json_object_set_new(o, "last_state",
+	    json_string(names_run_states[c->last_state].name));
+}
+
+static json_t *
+campaign_json(struct view *v, const struct campaign *c)
+{
+	static const char *const keys[] = { "about", "class", "mpi", "launcher",
+		"nodes" };
+	json_t *o = json_pack("{s:s, s:b, s:s}", "campaign", c->name, "ok",
+	    c->conf != NULL, "source", c->path == NULL ? "order" : c->path);
+
+	if (c->error != NULL)
+		json_object_set_new(o, "error", json_string(c->error));
+	if (c->conf != NULL) {
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			json_object_set_new(o, keys[i],
+			    json_string(
+				conf_string(c->conf, "campaign", keys[i])));
+		schedule_put(v, o, c);
+	}
+	last_put(o, c);
+	return o;
+}
+
+json_t *
+view_campaigns(struct view *v)
+{
+	const struct campaign *c;
+	json_t *a = json_array();
+
+	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link)
+		json_array_append_new(a, campaign_json(v, c));
+	return a;
+}
+
+json_t *
+view_campaign(struct view *v, const char *name)
+{
+	const struct campaign *c = campaigns_find(v->p.campaigns, name);
+	json_t *o;
+
+	if (c == NULL)
+		return NULL;
+	o = campaign_json(v, c);
+	if (c->text != NULL)
+		json_object_set_new(o, "text", json_string(c->text));
+	return o;
+}
+
+json_t *
+view_campaign_validate(struct view *v, const char *name, const char *text)
+{
+	struct schedule schedule;
+	struct conf *c;
+	char why[512], *rendered;
+	json_t *o;
+
+	(void)v;
+	if (campaign_parse(name, text, &c, &schedule, why, sizeof(why)) < 0)
+		return json_pack("{s:b, s:s}", "ok", 0, "error", why);
+	rendered = conf_render_given(c);
+	o = json_pack("{s:b, s:s}", "ok", 1, "rendered", rendered);
+	free(rendered);
+	conf_free(c);
+	return o;
+}
+
+json_t *
+view_runs(struct view *v)
+{
+	return runs_json(hub_runs(v->p.hub));
+}
+
+json_t *
+view_run(struct view *v, const char *run)
+{
+	return runs_json_one(hub_runs(v->p.hub), run);
+}
+
+json_t *
+view_schedule(struct view *v)
+{
+	const struct campaign *c;
+	json_t *a = json_array();
+
+	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link) {
+		json_t *o;
+
+		if (c->conf == NULL || c->path == NULL ||
+		    !schedule_has(&c->schedule))
+			continue;
+		o = json_pack("{s:s}", "campaign", c->name);
+		schedule_put(v, o, c);
+		last_put(o, c);
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static void
+event_put(struct view *v, const char *subject, const char *fmt, const char *by,
+    const char *more)
+{
+	char text[300];
+
+	snprintf(text, sizeof(text), "%s by %s%s%s", fmt, by,
+	    more[0] == '\0' ? "" : ": ", more);
+	log_info("order %s: %s", subject, text);
+	store_put_event(v->p.store, "order", subject, text);
+}
+
+/* A text of its own, or the one in the list. The caller ends *ret. */
+static int
+order_conf(struct view *v, const char *campaign, const char *text,
+    struct conf **ret, char *why, size_t why_bytes)
+{
+	const struct campaign *c = campaigns_find(v->p.campaigns, campaign);
+	struct schedule schedule;
+	int rc;
+
+	if (text != NULL) {
+		rc = campaign_parse(campaign, text, ret, &schedule, why,
+		    why_bytes);
+		if (rc == 0)
+			campaigns_submit(v->p.campaigns, campaign, text);
+		return rc;
+	}
+	if (c == NULL) {
+		snprintf(why, why_bytes, "no campaign %s", campaign);
+		return -ENOENT;
+	}
+	if (c->error != NULL) {
+		snprintf(why, why_bytes, "%s", c->error);
+		return -EINVAL;
+	}
+	return campaign_parse(campaign, c->text, ret, &schedule, why,
+	    why_bytes);
+}
+
+int
+view_submit(struct view *v, const char *campaign, const char *text,
+    const json_t *overrides, const char *by, char ret_run[64], char *why,
+    size_t why_bytes)
+{
+	struct run_order o = { .campaign = campaign,
+		.by = by,
+		.overrides = overrides };
+	struct conf *conf;
+	int rc;
+
+	if (campaign_name_check(campaign) < 0) {
+		snprintf(why, why_bytes, "not a name for a campaign");
+		return -EINVAL;
+	}
+	rc = order_conf(v, campaign, text, &conf, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	o.conf = conf;
+	rc = runs_submit(hub_runs(v->p.hub), &o, ret_run, why, why_bytes);
+	conf_free(conf);
+	if (rc == 0)
+		event_put(v, campaign, "run ordered", by, ret_run);
+	return rc;
+}
+
+int
+view_cancel(struct view *v, const char *run, const char *by, char *why,
+    size_t why_bytes)
+{
+	int rc = runs_cancel(hub_runs(v->p.hub), run, by, why, why_bytes);
+
+	if (rc == 0)
+		event_put(v, run, "cancelled", by, "");
+	return rc;
+}
+
+int
+view_stop_all(struct view *v, const char *by)
+{
+	size_t count = runs_stop_all(hub_runs(v->p.hub), by);
+	char more[64];
+
+	snprintf(more, sizeof(more), "%zu runs ended", count);
+	event_put(v, "stop", "everything stopped", by, more);
+	return (int)count;
+}
+
+int
+view_schedule_enable(struct view *v, const char *campaign, int enabled,
+    const char *by, char *why, size_t why_bytes)
+{
+	struct campaign *c = campaigns_find(v->p.campaigns, campaign);
+
+	if (c == NULL) {
+		snprintf(why, why_bytes, "no campaign %s", campaign);
+		return -ENOENT;
+	}
+	if (c->conf == NULL || c->path == NULL || !schedule_has(&c->schedule)) {
+		snprintf(why, why_bytes, "campaign %s has no schedule",
+		    campaign);
+		return -EINVAL;
+	}
+	scheduler_enable(v->p.agenda, c, enabled);
+	event_put(v, campaign,
+	    enabled ? "schedule enabled" : "schedule disabled", by, "");
+	return 0;
+}

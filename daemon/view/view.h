@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view.h - what the collector's parts show and take: the seam between the
+ * HTTP interface (http*.c, metrics.c) and the cluster's state (roster, runs,
+ * campaigns, schedule). http never reaches deeper than this.
+ *
+ * Everything runs on the loop's thread and answers from memory; what is in the
+ * store is asked through store.h. New json_t references belong to the caller.
+ */
+#ifndef DAEMON_VIEW_VIEW_H
+#define DAEMON_VIEW_VIEW_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/diagnosis/diagnosis.h"
+#include "schema/mesh.h"
+#include "schema/names.h"
+
+struct view; /* made by main from roster, runs, campaigns, schedule, store */
+
+/* Nodes: [{node state since_unix_ns last_seen_unix_ns addr software boot
+ * inventory run? busy? score? spool_bytes load}], human order. */
+json_t *view_nodes(struct view *v);
+json_t *view_node(struct view *v, const char *node); /* NULL: unknown */
+
+/* All nodes in few words, human order, for what is asked often and of all of
+ * them. The list and its names live until the loop turns. */
+struct view_node {
+	const char *name;
+	const char *leaf; /* "": not known */
+	enum agent_state state;
+	uint64_t since_unix_ns; /* of state */
+	uint64_t last_seen_unix_ns;
+	uint64_t spool_bytes;
+	double score; /* NAN: unknown */
+	enum verdict verdict;
+};
+size_t view_node_list(struct view *v, const struct view_node **ret);
+
+/* Campaigns: [{campaign about class mpi launcher nodes ok error? source
+ * every.. next_unix_ns? enabled last_run? last_state?}]. A broken file is
+ * listed with ok false and its "file:line: ..." error. */
+json_t *view_campaigns(struct view *v);
+json_t *view_campaign(struct view *v, const char *name); /* adds text */
+/* Parse without keeping: {ok, error?, rendered?}. */
+json_t *view_campaign_validate(struct view *v, const char *name,
+    const char *text);
+
+/* Runs that live or ended lately; the rest is STORE_RUNS. Each: {run campaign
+ * class mpi state cause text nodes head ranks seed created_unix_ns
+ * started_unix_ns ended_unix_ns records progress{share phase test
+ * remaining_s}? by}. */
+json_t *view_runs(struct view *v);
+json_t *view_run(struct view *v, const char *run); /* NULL: not in memory */
+
+/* Schedule: [{campaign enabled every_s at window next_unix_ns last_run
+ * last_state}]. */
+json_t *view_schedule(struct view *v);
+
+/* What the schedule will start within a span of time, and what will not fit
+ * and why: [{campaign due_unix_ns at_unix_ns duration_s nodes node_seconds
+ * bytes answer (runs, waits, missed) why}], in the order of time. */
+json_t *view_horizon(struct view *v, uint64_t span_ns);
+/* {bytes node_seconds {limit used reserved total} link_share {limit used}
+ * refused}; a limit that is none is null. */
+json_t *view_budget_json(struct view *v);
+/* {hours, pairs leaves links uplinks {exercised all}, links_missing
+ * leaves_missing uplinks_missing}. */
+json_t *view_coverage(struct view *v);
+
+/* The same in few words, for metrics. */
+#define VIEW_SHARES  4
+#define VIEW_BUDGETS 2
+struct mesh_sum;
+struct view_always {
+	struct view_share {
+		const char *of; /* pairs leaves links uplinks */
+		uint64_t part, all;
+	} coverage[VIEW_SHARES];
+	struct view_budget {
+		const char *of;                      /* bytes node_seconds */
+		double limit, used, reserved, total; /* limit 0: none */
+	} budget[VIEW_BUDGETS];
+	double link_share, link_share_limit;
+	uint64_t refused;
+	size_t mesh_nodes; /* that take part now */
+	const struct mesh_sum *mesh[MESH_CLASS_MAX];
+	/* Runs that became missed, overdue or nonstart, by cause. */
+	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX];
+};
+void view_always(struct view *v, struct view_always *ret);
+/* The recent weeks as a baseline's body (diagnosis.h); a baseline was pinned
+ * or, with NULL, dropped. */
+json_t *view_recent(struct view *v);
+void view_pin(struct view *v, const char *name, const json_t *body);
+/* Verdicts, the worst first (diagnosis.h); all: those of good nodes too. */
+json_t *view_verdicts(struct view *v, int all);
+size_t view_open_cases(struct view *v, struct diagnosis_open *ret, size_t cap);
+void view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX]);
+
+/* Orders. by: who gave it, for the event log. 0, or -errno and why.
+ * overrides: {"section.key": "value"}, or NULL. text: a campaign's INI text
+ * that is not in campaign_dir, or NULL. */
+int view_submit(struct view *v, const char *campaign, const char *text,
+    const json_t *overrides, const char *by, char ret_run[64], char *why,
+    size_t why_bytes);
+int view_cancel(struct view *v, const char *run, const char *by, char *why,
+    size_t why_bytes);
+/* Ends every live run now; the count of runs it ended. */
+int view_stop_all(struct view *v, const char *by);
+int view_schedule_enable(struct view *v, const char *campaign, int enabled,
+    const char *by, char *why, size_t why_bytes);
+/* Problems in plain words with what to do: [{severity text remedy}]. */
+json_t *view_diags(struct view *v);
+
+/* For metrics: counts that only ever grow, by campaign and state. */
+struct view_run_count {
+	const char *campaign;
+	int state; /* enum run_state, final ones */
+	uint64_t count;
+	double last_success_unix_s; /* 0: never */
+};
+size_t view_run_counts(struct view *v, const struct view_run_count **ret);
+
+#endif

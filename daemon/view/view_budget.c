@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_budget.c - what is always on: the budget and its use, what was
+ * exercised, the mesh, and what did not happen.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/xalloc.h"
+#include "daemon/run/budget.h"
+#include "daemon/run/cost.h"
+#include "daemon/mesh/coverage.h"
+#include "daemon/net/hub.h"
+#include "daemon/mesh/mesh.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/run/run.h"
+#include "daemon/view/view_int.h"
+
+#define MISSING_MAX 200 /* names in an answer */
+
+static uint64_t
+hour_now(void)
+{
+	return clk_unix_ns() / (3600 * CLK_NS_PER_S);
+}
+
+/* Leaves of known nodes, by number, and how many nodes each has. */
+struct leaves {
+	size_t count;
+	size_t *nodes;
+	const char **name;
+};
+
+static void
+leaves_find(struct view *v, struct leaves *ret)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	struct mesh *m = hub_mesh(v->p.hub);
+	size_t count = roster_count(r);
+
+	ret->count = 0;
+	ret->nodes = xcalloc(count + 1, sizeof(ret->nodes[0]));
+	ret->name = xcalloc(count + 1, sizeof(ret->name[0]));
+	for (size_t id = 0; id < count; id++) {
+		const struct node *n = roster_by_id(r, id);
+		size_t leaf = mesh_leaf_id(m, n->leaf);
+
+		if (leaf > count)
+			continue; /* leaves that nodes have left */
+		ret->nodes[leaf]++;
+		ret->name[leaf] = n->leaf;
+		if (leaf >= ret->count)
+			ret->count = leaf + 1;
+	}
+}
+
+static void
+leaves_clear(struct leaves *l)
+{
+	free(l->nodes);
+	free(l->name);
+}
+
+/* What there is to exercise: all pairs, leaves that have two nodes with
+ * themselves and every two leaves, links, and uplinks where there are two
+ * leaves. */
+static void
+coverage_all(struct view *v, struct coverage_counts *ret)
+{
+	size_t nodes = roster_count(hub_roster(v->p.hub)), used = 0;
+	struct leaves l;
+
+	memset(ret, 0, sizeof(*ret));
+	leaves_find(v, &l);
+	for (size_t i = 0; i < l.count; i++) {
+		used += l.nodes[i] > 0;
+		ret->leaves += l.nodes[i] > 1;
+	}
+	leaves_clear(&l);
+	ret->pairs = nodes < 2 ? 0 : nodes * (nodes - 1) / 2;
+	ret->leaves += used < 2 ? 0 : used * (used - 1) / 2;
+	ret->links = nodes;
+	ret->uplinks = used < 2 ? 0 : used;
+}
+
+void
+view_always(struct view *v, struct view_always *ret)
+{
+	struct coverage_counts did, all;
+	struct budget_use use;
+	const struct budget_limits *limits;
+
+	memset(ret, 0, sizeof(*ret));
+	coverage_count(mesh_coverage(hub_mesh(v->p.hub)), hour_now(), &did);
+	coverage_all(v, &all);
+	ret->coverage[0] = (struct view_share){ "pairs", did.pairs, all.pairs };
+	ret->coverage[1] = (struct view_share){ "leaves", did.leaves,
+		all.leaves };
+	ret->coverage[2] = (struct view_share){ "links", did.links, all.links };
+	ret->coverage[3] = (struct view_share){ "uplinks", did.uplinks,
+		all.uplinks };
+	limits = budget_limits(costs_budget(v->p.costs));
+	budget_look(costs_budget(v->p.costs), clk_ns(), &use);
+	ret->budget[0] = (struct view_budget){ "bytes", limits->bytes_per_h,
+		use.bytes, use.bytes_reserved, use.bytes_total };
+	ret->budget[1] = (struct view_budget){ "node_seconds",
+		limits->node_s_per_h, use.node_s, use.node_s_reserved,
+		use.node_s_total };
+	ret->link_share = use.link_share;
+	ret->link_share_limit = limits->link_share;
+	ret->refused = use.refused;
+	ret->mesh_nodes = mesh_ready_count(hub_mesh(v->p.hub));
+	for (int c = 0; c < MESH_CLASS_MAX; c++)
+		ret->mesh[c] = mesh_sums(hub_mesh(v->p.hub),
+		    (enum mesh_class)c);
+	memcpy(ret->silence, v->silence, sizeof(ret->silence));
+}
+
+json_t *
+view_budget_json(struct view *v)
+{
+	json_t *o = json_object();
+	struct view_always a;
+
+	view_always(v, &a);
+	for (int i = 0; i < VIEW_BUDGETS; i++)
+		json_object_set_new(o, a.budget[i].of,
+		    json_pack("{s:o, s:f, s:f, s:f}", "limit",
+			a.budget[i].limit > 0 ? json_real(a.budget[i].limit)
+					      : json_null(),
+			"used", a.budget[i].used, "reserved",
+			a.budget[i].reserved, "total", a.budget[i].total));
+	json_object_set_new(o, "link_share",
+	    json_pack("{s:o, s:f}", "limit",
+		a.link_share_limit > 0 ? json_real(a.link_share_limit)
+				       : json_null(),
+		"used", a.link_share));
+	json_object_set_new(o, "refused", json_integer((json_int_t)a.refused));
+	return o;
+}
+
+static void
+missing_links(struct view *v, json_t *o)
+{
+	const struct coverage *c = mesh_coverage(hub_mesh(v->p.hub));
+	struct roster *r = hub_roster(v->p.hub);
+	json_t *list = json_array();
+
+	for (size_t i = 0;
+	     i < roster_count(r) && json_array_size(list) < MISSING_MAX; i++) {
+		const struct node *n = roster_at(r, i);
+
+		if (!coverage_has_link(c, hour_now(), n->id))
+			json_array_append_new(list, json_string(n->name));
+	}
+	json_object_set_new(o, "links_missing", list);
+}
+
+static void
+missing_leaves(struct view *v, json_t *o)
+{
+	const struct coverage *c = mesh_coverage(hub_mesh(v->p.hub));
+	json_t *list = json_array(), *up = json_array();
+	struct leaves l;
+
+	leaves_find(v, &l);
+	for (size_t a = 0; a < l.count; a++) {
+		if (l.nodes[a] == 0)
+			continue;
+		if (!coverage_has_uplink(c, hour_now(), a) && l.count > 1)
+			json_array_append_new(up, json_string(l.name[a]));
+		for (size_t b = 0; b <= a; b++)
+			if (json_array_size(list) < MISSING_MAX &&
+			    l.nodes[b] > 0 && (a != b || l.nodes[a] > 1) &&
+			    !coverage_has_leaves(c, hour_now(), a, b))
+				json_array_append_new(list,
+				    json_pack("[s, s]", l.name[b], l.name[a]));
+	}
+	leaves_clear(&l);
+	json_object_set_new(o, "leaves_missing", list);
+	json_object_set_new(o, "uplinks_missing", up);
+}
+
+json_t *
+view_coverage(struct view *v)
+{
+	json_t *o = json_pack("{s:i}", "hours", COVERAGE_HOURS);
+	struct view_always a;
+
+	view_always(v, &a);
+	for (int i = 0; i < VIEW_SHARES; i++)
+		json_object_set_new(o, a.coverage[i].of,
+		    json_pack("{s:I, s:I}", "exercised",
+			(json_int_t)a.coverage[i].part, "all",
+			(json_int_t)a.coverage[i].all));
+	missing_links(v, o);
+	missing_leaves(v, o);
+	return o;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_int.h - how main makes a view and keeps it up to date.
+ */
+#ifndef DAEMON_VIEW_VIEW_INT_H
+#define DAEMON_VIEW_VIEW_INT_H
+
+#include "daemon/view/view.h"
+
+struct scheduler;
+struct campaigns;
+struct costs;
+struct hub;
+struct latest;
+struct run;
+struct store;
+
+/* All of them outlive the view. */
+struct view_parts {
+	struct hub *hub;
+	struct campaigns *campaigns;
+	struct scheduler *agenda;
+	struct store *store;
+	struct costs *costs;
+	const struct latest *latest;
+};
+
+struct view {
+	struct view_parts p;
+	struct view_run_count *counts;
+	size_t count;
+	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX]; /* what did not run */
+	struct view_node *nodes; /* for view_node_list, kept between calls */
+	size_t nodes_cap;
+	uint64_t born_unix_ns;
+	uint64_t born_ns;
+};
+
+struct view *view_new(const struct view_parts *parts);
+void view_free(struct view *v); /* NULL is allowed */
+/* A run has a new state. */
+void view_run_changed(struct view *v, const struct run *r);
+/* What STORE_RUNS answered at the start, newest first: last runs and
+ * successes. */
+void view_load(struct view *v, const json_t *runs);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * allreduce_tree.c - three stages among sockets (Temucin and others,
+ * "Accelerating Deep Learning ...", for Mist): each socket reduces to its
+ * leader, leaders exchange, each leader gives the result to its socket.
+ *
+ * On several nodes, the leaders of a node reduce and scatter, each runs an
+ * all-reduce of its share with its like on the other nodes, and they gather
+ * what they have. The paper leaves that all-reduce to the MPI library; here it
+ * is the flat one, whose volume is the least.
+ *
+ * What comes from another leader never lands where the own sum is made
+ * (correction A4), and sums are made in the order of sockets, then of nodes.
+ */
+#include <stdlib.h>
+
+#include "common/xalloc.h"
+#include "probes/collective/allreduce.h"
+
+/* The sockets of a node. */
+struct node {
+	uint32_t first, count;
+};
+
+static struct node
+node_of(const struct allreduce *ar, uint32_t n)
+{
+	struct node nd = { 0, 0 };
+
+	for (uint32_t s = 0; s < ar->sockets_count; s++)
+		if (ar->sockets[s].node == n) {
+			nd.first = nd.count == 0 ? s : nd.first;
+			nd.count++;
+		}
+	return nd;
+}
+
+/* Where a leader has what its socket adds up to. */
+static struct plan_place
+sum_at(const struct allreduce *ar, uint32_t socket,
+    struct allreduce_piece piece)
+{
+	const struct allreduce_socket *s = &ar->sockets[socket];
+
+	return allreduce_at(ar, s->hi - s->lo > 1 ? ar->to : ar->from, piece);
+}
+
+/* Do several ways disturb nobody? Between sockets nothing moves before the
+ * first chunk is with the leaders, nor after the last one has left them. */
+static int
+several(const struct allreduce *ar, int last)
+{
+	if (ar->ways == WAYS_IDLE && ar->sockets_count > 1)
+		return ar->chunk == (last ? ar->chunks - 1 : 0);
+	return ar->ways != WAYS_NONE;
+}
+
+static void
+to_leader(struct allreduce *ar, const struct allreduce_socket *s,
+    struct allreduce_piece chunk)
+{
+	uint32_t n = s->hi - s->lo;
+	struct plan_place *in = xcalloc(n, sizeof(*in));
+	struct plan_place own = allreduce_at(ar, ar->from, chunk);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t r = s->lo + i;
+
+		in[i] = own;
+		if (r == s->leader)
+			continue;
+		in[i] = allreduce_room(ar, s->leader, chunk);
+		allreduce_send(ar, r, own, s->leader, in[i], chunk,
+		    several(ar, 0));
+	}
+	if (n > 1)
+		allreduce_fold(ar, s->leader, in, n,
+		    allreduce_at(ar, ar->to, chunk), chunk);
+	free(in);
+}
+
+static void
+from_leader(struct allreduce *ar, const struct allreduce_socket *s,
+    struct allreduce_piece chunk)
+{
+	struct plan_place result = allreduce_at(ar, ar->to, chunk);
+
+	for (uint32_t r = s->lo; r < s->hi; r++)
+		if (r != s->leader)
+			allreduce_send(ar, s->leader, result, r, result, chunk,
+			    several(ar, 1));
+}
+
+/* Leader b of a node gets a piece from all leaders of it; in: of all. */
+static void
+meet(struct allreduce *ar, struct node nd, uint32_t b,
+    struct allreduce_piece piece, struct plan_place *in)
+{
+	uint32_t at = ar->sockets[nd.first + b].leader;
+
+	for (uint32_t a = 0; a < nd.count; a++) {
+		struct plan_place sum = sum_at(ar, nd.first + a, piece);
+
+		in[a] = a == b ? sum : allreduce_room(ar, at, piece);
+		if (a != b)
+			allreduce_send(ar, ar->sockets[nd.first + a].leader,
+			    sum, at, in[a], piece, 0);
+	}
+}
+
+static void
+add_up(struct allreduce *ar, struct node nd, uint32_t b,
+    struct allreduce_piece piece, const struct plan_place *in)
+{
+	allreduce_fold(ar, ar->sockets[nd.first + b].leader, in, nd.count,
+	    allreduce_at(ar, ar->to, piece), piece);
+}
+
+/* All leaders of the only node. Nobody adds up before all have been sent what
+ * the result may lie on. */
+static void
+exchange(struct allreduce *ar, struct node nd, struct allreduce_piece chunk)
+{
+	struct plan_place *in = xcalloc((size_t)nd.count * nd.count,
+	    sizeof(*in));
+
+	for (uint32_t b = 0; b < nd.count; b++)
+		meet(ar, nd, b, chunk, in + (size_t)b * nd.count);
+	for (uint32_t b = 0; b < nd.count; b++)
+		add_up(ar, nd, b, chunk, in + (size_t)b * nd.count);
+	free(in);
+}
+
+/* Leader j of a node adds up share j. */
+static void
+scatter(struct allreduce *ar, struct node nd, uint32_t shares,
+    struct allreduce_piece chunk)
+{
+	struct plan_place *in = xcalloc(nd.count, sizeof(*in));
+
+	for (uint32_t j = 0; j < shares; j++) {
+		struct allreduce_piece part = allreduce_cut(chunk, j, shares);
+
+		meet(ar, nd, j, part, in);
+		add_up(ar, nd, j, part, in);
+	}
+	free(in);
+}
+
+/* And gives it to the others, once it is the sum over all nodes. */
+static void
+gather(struct allreduce *ar, struct node nd, uint32_t shares,
+    struct allreduce_piece chunk)
+{
+	for (uint32_t j = 0; j < shares; j++) {
+		struct allreduce_piece part = allreduce_cut(chunk, j, shares);
+		struct plan_place at = allreduce_at(ar, ar->to, part);
+
+		for (uint32_t k = 0; k < nd.count; k++)
+			if (k != j)
+				allreduce_send(ar,
+				    ar->sockets[nd.first + j].leader, at,
+				    ar->sockets[nd.first + k].leader, at, part,
+				    0);
+	}
+}
+
+/* Leader j of node n. */
+static uint32_t
+leader(const struct allreduce *ar, uint32_t n, uint32_t j)
+{
+	return ar->sockets[node_of(ar, n).first + j].leader;
+}
+
+/* Leaders j of all nodes all-reduce the share, each a part of it. */
+static void
+across(struct allreduce *ar, uint32_t j, struct allreduce_piece share)
+{
+	struct plan_place *in = xcalloc(ar->nodes, sizeof(*in));
+
+	for (uint32_t t = 0; t < ar->nodes; t++) {
+		struct allreduce_piece part = allreduce_cut(share, t,
+		    ar->nodes);
+		uint32_t at = leader(ar, t, j);
+
+		for (uint32_t n = 0; n < ar->nodes; n++) {
+			struct node nd = node_of(ar, n);
+			/* the node's sum lies where scatter left it */
+			struct plan_place own = nd.count > 1
+			    ? allreduce_at(ar, ar->to, part)
+			    : sum_at(ar, nd.first, part);
+
+			in[n] = n == t ? own : allreduce_room(ar, at, part);
+			if (n != t)
+				allreduce_send(ar, leader(ar, n, j), own, at,
+				    in[n], part, 0);
+		}
+		allreduce_fold(ar, at, in, ar->nodes,
+		    allreduce_at(ar, ar->to, part), part);
+	}
+	for (uint32_t t = 0; t < ar->nodes; t++) {
+		struct allreduce_piece part = allreduce_cut(share, t,
+		    ar->nodes);
+		struct plan_place result = allreduce_at(ar, ar->to, part);
+
+		for (uint32_t n = 0; n < ar->nodes; n++)
+			if (n != t)
+				allreduce_send(ar, leader(ar, t, j), result,
+				    leader(ar, n, j), result, part, 0);
+	}
+	free(in);
+}
+
+/* As many leaders of each node take a share as the smallest node has. */
+static uint32_t
+sharers(const struct allreduce *ar)
+{
+	uint32_t least = node_of(ar, 0).count;
+
+	for (uint32_t n = 1; n < ar->nodes; n++)
+		if (node_of(ar, n).count < least)
+			least = node_of(ar, n).count;
+	return least;
+}
+
+static void
+between_nodes(struct allreduce *ar, struct allreduce_piece chunk)
+{
+	uint32_t shares = sharers(ar);
+
+	for (uint32_t n = 0; n < ar->nodes; n++)
+		if (node_of(ar, n).count > 1)
+			scatter(ar, node_of(ar, n), shares, chunk);
+	for (uint32_t j = 0; j < shares; j++)
+		across(ar, j, allreduce_cut(chunk, j, shares));
+	for (uint32_t n = 0; n < ar->nodes; n++)
+		gather(ar, node_of(ar, n), shares, chunk);
+}
+
+void
+allreduce_tree(struct allreduce *ar)
+{
+	struct allreduce_piece chunk =
+	    allreduce_cut((struct allreduce_piece){ 0, ar->count }, ar->chunk,
+		ar->chunks);
+
+	for (uint32_t s = 0; s < ar->sockets_count; s++)
+		to_leader(ar, &ar->sockets[s], chunk);
+	if (ar->nodes > 1)
+		between_nodes(ar, chunk);
+	else if (ar->sockets_count > 1)
+		exchange(ar, node_of(ar, 0), chunk);
+	for (uint32_t s = 0; s < ar->sockets_count; s++)
+		from_leader(ar, &ar->sockets[s], chunk);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collective.c - the eight collectives as compositions (HiCCL Table II).
+ *
+ * A block has count elements. send and recv have one for every rank, but for
+ * the send of gather and all-gather and the recv of scatter and reduce-scatter,
+ * which have one. Intermediate results that are not yet the result lie in
+ * work, or in recv where they are at home.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/pattern/builders.h"
+#include "probes/collective/compose.h"
+#include "probes/collective/compose_options.h"
+#include "probes/collective/tune.h"
+
+#define SECTION "collective"
+
+/* As in the row of the option name. */
+enum collective {
+	BROADCAST,
+	REDUCE,
+	GATHER,
+	SCATTER,
+	ALLGATHER,
+	REDUCE_SCATTER,
+	ALLREDUCE,
+	ALLTOALL,
+	COLLECTIVE_MAX
+};
+
+struct collective_build {
+	struct plan *p;
+	struct compose *c;
+	struct compose_shape shape;
+	uint32_t ranks, root;
+	uint64_t count; /* elements of a block */
+	uint64_t block; /* bytes of it */
+	uint16_t send, recv, work;
+	uint32_t *all; /* every rank */
+};
+
+typedef void (*form_cb)(struct collective_build *cb);
+
+/* A place in a buffer, by blocks. */
+static struct plan_place
+at(const struct collective_build *cb, uint16_t buf, uint64_t block)
+{
+	return (struct plan_place){ block * cb->block, buf };
+}
+
+/* One block of rank i, or all blocks, to one rank or to all. */
+static void
+cast(struct collective_build *cb, uint32_t i, struct plan_place from,
+    struct plan_place to, uint64_t blocks, const uint32_t *leaves,
+    uint32_t leaves_count)
+{
+	compose_multicast(cb->c, i, from, to, blocks * cb->count, leaves,
+	    leaves_count);
+}
+
+static void
+fold(struct collective_build *cb, uint32_t j, struct plan_place from,
+    struct plan_place to, uint64_t blocks)
+{
+	compose_reduction(cb->c, cb->all, cb->ranks, from, j, to,
+	    blocks * cb->count);
+}
+
+/* From one rank, as a reduction of one: the hop inside its node comes first.
+ */
+static void
+hand_out(struct collective_build *cb, uint16_t from, uint16_t to, int spread)
+{
+	for (uint32_t j = 0; j < cb->ranks; j++)
+		compose_reduction(cb->c, &cb->root, 1, at(cb, from, j), j,
+		    at(cb, to, spread ? j : 0), cb->count);
+}
+
+static void
+broadcast_single(struct collective_build *cb)
+{
+	cast(cb, cb->root, at(cb, cb->send, 0), at(cb, cb->recv, 0), cb->ranks,
+	    cb->all, cb->ranks);
+}
+
+/* Every rank has its block of recv; the others get it. */
+static void
+spread_recv(struct collective_build *cb)
+{
+	for (uint32_t i = 0; i < cb->ranks; i++)
+		cast(cb, i, at(cb, cb->recv, i), at(cb, cb->recv, i), 1,
+		    cb->all, cb->ranks);
+}
+
+static void
+broadcast_allgather_scatter(struct collective_build *cb)
+{
+	hand_out(cb, cb->send, cb->recv, 1);
+	compose_fence(cb->c);
+	spread_recv(cb);
+}
+
+static void
+reduce_single(struct collective_build *cb)
+{
+	fold(cb, cb->root, at(cb, cb->send, 0), at(cb, cb->recv, 0), cb->ranks);
+}
+
+static void
+reduce_gather_reduce_scatter(struct collective_build *cb)
+{
+	for (uint32_t j = 0; j < cb->ranks; j++)
+		fold(cb, j, at(cb, cb->send, j),
+		    at(cb, j == cb->root ? cb->recv : cb->work, j), 1);
+	compose_fence(cb->c);
+	for (uint32_t i = 0; i < cb->ranks; i++)
+		if (i != cb->root)
+			cast(cb, i, at(cb, cb->work, i), at(cb, cb->recv, i), 1,
+			    &cb->root, 1);
+}
+
+static void
+gather_single(struct collective_build *cb)
+{
+	for (uint32_t i = 0; i < cb->ranks; i++)
+		cast(cb, i, at(cb, cb->send, 0), at(cb, cb->recv, i), 1,
+		    &cb->root, 1);
+}
+
+static void
+scatter_single(struct collective_build *cb)
+{
+	hand_out(cb, cb->send, cb->recv, 0);
+}
+
+static void
+allgather_single(struct collective_build *cb)
+{
+	for (uint32_t i = 0; i < cb->ranks; i++)
+		cast(cb, i, at(cb, cb->send, 0), at(cb, cb->recv, i), 1,
+		    cb->all, cb->ranks);
+}
+
+/* What the root has in all of recv, to all of recv of the others. */
+static void
+broadcast_recv(struct collective_build *cb)
+{
+	cast(cb, cb->root, at(cb, cb->recv, 0), at(cb, cb->recv, 0), cb->ranks,
+	    cb->all, cb->ranks);
+}
+
+static void
+allgather_broadcast_gather(struct collective_build *cb)
+{
+	gather_single(cb);
+	compose_fence(cb->c);
+	broadcast_recv(cb);
+}
+
+static void
+reduce_scatter_single(struct collective_build *cb)
+{
+	for (uint32_t j = 0; j < cb->ranks; j++)
+		fold(cb, j, at(cb, cb->send, j), at(cb, cb->recv, 0), 1);
+}
+
+static void
+reduce_scatter_scatter_reduce(struct collective_build *cb)
+{
+	fold(cb, cb->root, at(cb, cb->send, 0), at(cb, cb->work, 0), cb->ranks);
+	compose_fence(cb->c);
+	hand_out(cb, cb->work, cb->recv, 0);
+}
+
+static void
+allreduce_single(struct collective_build *cb)
+{
+	for (uint32_t j = 0; j < cb->ranks; j++)
+		fold(cb, j, at(cb, cb->send, 0), at(cb, cb->recv, 0),
+		    cb->ranks);
+}
+
+static void
+allreduce_broadcast_reduce(struct collective_build *cb)
+{
+	reduce_single(cb);
+	compose_fence(cb->c);
+	broadcast_recv(cb);
+}
+
+static void
+allreduce_allgather_reduce_scatter(struct collective_build *cb)
+{
+	for (uint32_t j = 0; j < cb->ranks; j++)
+		fold(cb, j, at(cb, cb->send, j), at(cb, cb->recv, j), 1);
+	compose_fence(cb->c);
+	spread_recv(cb);
+}
+
+static void
+alltoall_single(struct collective_build *cb)
+{
+	for (uint32_t i = 0; i < cb->ranks; i++)
+		for (uint32_t j = 0; j < cb->ranks; j++)
+			cast(cb, i, at(cb, cb->send, j), at(cb, cb->recv, i), 1,
+			    &cb->all[j], 1);
+}
+
+static const struct form_row {
+	enum collective of;
+	const char *form; /* right to left */
+	int is_default;
+	int pairs; /* what every rank has for every other travels alone */
+	form_cb build;
+} forms[] = {
+	{ BROADCAST, "single", 1, 0, broadcast_single },
+	{ BROADCAST, "allgather.scatter", 0, 1, broadcast_allgather_scatter },
+	{ REDUCE, "single", 1, 0, reduce_single },
+	{ REDUCE, "gather.reduce-scatter", 0, 1, reduce_gather_reduce_scatter },
+	{ GATHER, "single", 1, 0, gather_single },
+	{ SCATTER, "single", 1, 0, scatter_single },
+	{ ALLGATHER, "single", 1, 1, allgather_single },
+	{ ALLGATHER, "broadcast.gather", 0, 0, allgather_broadcast_gather },
+	{ REDUCE_SCATTER, "single", 1, 1, reduce_scatter_single },
+	{ REDUCE_SCATTER, "scatter.reduce", 0, 0,
+	    reduce_scatter_scatter_reduce },
+	{ ALLREDUCE, "single", 0, 1, allreduce_single },
+	{ ALLREDUCE, "broadcast.reduce", 0, 0, allreduce_broadcast_reduce },
+	{ ALLREDUCE, "allgather.reduce-scatter", 1, 1,
+	    allreduce_allgather_reduce_scatter },
+	{ ALLTOALL, "single", 1, 1, alltoall_single },
+};
+
+/* Blocks of send and recv: where, and whether one or one a rank. */
+static const struct layout_row {
+	uint8_t send_rooted, send_one; /* only the root has it */
+	uint8_t recv_rooted, recv_one;
+} layouts[COLLECTIVE_MAX] = {
+	[BROADCAST] = { 1, 0, 0, 0 },
+	[REDUCE] = { 0, 0, 1, 0 },
+	[GATHER] = { 0, 1, 1, 0 },
+	[SCATTER] = { 1, 0, 0, 1 },
+	[ALLGATHER] = { 0, 1, 0, 0 },
+	[REDUCE_SCATTER] = { 0, 0, 0, 1 },
+	[ALLREDUCE] = { 0, 0, 0, 0 },
+	[ALLTOALL] = { 0, 0, 0, 0 },
+};
+
+static void
+buffers(struct collective_build *cb, enum collective of)
+{
+	const struct layout_row *lay = &layouts[of];
+
+	cb->send = plan_buf_add(cb->p, "send", PLAN_IN);
+	cb->recv = plan_buf_add(cb->p, "recv", PLAN_OUT);
+	cb->work = plan_buf_add(cb->p, "work", PLAN_TEMP);
+	for (uint32_t r = 0; r < cb->ranks; r++) {
+		if (!lay->send_rooted || r == cb->root)
+			plan_buf_need(cb->p, cb->send, r,
+			    cb->block * (lay->send_one ? 1 : cb->ranks));
+		if (!lay->recv_rooted || r == cb->root)
+			plan_buf_need(cb->p, cb->recv, r,
+			    cb->block * (lay->recv_one ? 1 : cb->ranks));
+	}
+}
+
+/* Block blocks of every rank in [lo, hi) end as a copy of source's, or as the
+ * reduction over all. */
+static void
+promise(struct collective_build *cb, uint32_t lo, uint32_t hi, uint64_t block,
+    uint64_t blocks, uint32_t source, uint64_t source_block, int reduced)
+{
+	struct plan_promise m = { .to = cb->recv,
+		.to_off = block * cb->block,
+		.bytes = blocks * cb->block,
+		.op = reduced ? (uint8_t)cb->shape.op : PLAN_COPY,
+		.type = (uint8_t)cb->shape.type };
+	struct plan_source s = { .lo = reduced ? 0 : source,
+		.hi = reduced ? cb->ranks : source + 1,
+		.buf = cb->send,
+		.off = source_block * cb->block };
+
+	plan_promise_add(cb->p, &m, &(struct plan_span){ lo, hi }, 1, &s, 1);
+}
+
+/* What each collective is by definition, whatever its form. */
+static void
+promises(struct collective_build *cb, enum collective of)
+{
+	uint32_t n = cb->ranks, root = cb->root;
+
+	if (of == BROADCAST)
+		promise(cb, 0, n, 0, n, root, 0, 0);
+	if (of == REDUCE)
+		promise(cb, root, root + 1, 0, n, 0, 0, 1);
+	if (of == ALLREDUCE)
+		promise(cb, 0, n, 0, n, 0, 0, 1);
+	for (uint32_t i = 0; i < n; i++) {
+		if (of == GATHER)
+			promise(cb, root, root + 1, i, 1, i, 0, 0);
+		if (of == ALLGATHER)
+			promise(cb, 0, n, i, 1, i, 0, 0);
+		if (of == SCATTER)
+			promise(cb, i, i + 1, 0, 1, root, i, 0);
+		if (of == REDUCE_SCATTER)
+			promise(cb, i, i + 1, 0, 1, 0, i, 1);
+		for (uint32_t j = 0; of == ALLTOALL && j < n; j++)
+			promise(cb, j, j + 1, i, 1, i, j, 0);
+	}
+}
+
+static const struct form_row *
+form_find(enum collective of, const char *form)
+{
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+		if (forms[i].of == of &&
+		    (strcmp(forms[i].form, form) == 0 ||
+			(strcmp(form, "default") == 0 && forms[i].is_default)))
+			return &forms[i];
+	return NULL;
+}
+
+static int
+refuse_form(const struct conf *c, enum collective of, char *why,
+    size_t why_bytes)
+{
+	char names[160] = "default";
+
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+		if (forms[i].of == of) {
+			size_t n = strlen(names);
+
+			snprintf(names + n, sizeof(names) - n, ", %s",
+			    forms[i].form);
+		}
+	return pattern_refuse(c, SECTION, "form", why, why_bytes, "%s", names);
+}
+
+/* At least so many transfers come of it; some forms send for every pair. */
+static int
+check_rows(const struct conf *c, const struct form_row *form,
+    const struct collective_build *cb, char *why, size_t why_bytes)
+{
+	uint64_t cuts = cb->shape.depth < cb->count ? cb->shape.depth
+						    : cb->count;
+	double rows = (double)cb->ranks * cb->ranks * (double)cuts;
+
+	if (!form->pairs || rows <= (double)PLAN_TRANSFERS_MAX)
+		return 0;
+	return pattern_refuse(c, SECTION, "name", why, why_bytes,
+	    "at most %llu messages, here are %.0f: fewer than %u ranks, or a "
+	    "smaller depth",
+	    (unsigned long long)PLAN_TRANSFERS_MAX, rows, cb->ranks);
+}
+
+static int
+options(const struct conf *c, uint32_t *ranks, struct collective_build *cb,
+    char *why, size_t why_bytes)
+{
+	int rc = compose_options(c, SECTION, ranks, &cb->shape, why, why_bytes);
+
+	if (rc < 0)
+		return rc;
+	cb->ranks = *ranks;
+	cb->root = (uint32_t)conf_int(c, SECTION, "root");
+	cb->count = (uint64_t)conf_int(c, SECTION, "count");
+	cb->block = cb->count * plan_types[cb->shape.type].bytes;
+	if (cb->root >= cb->ranks)
+		return pattern_refuse(c, SECTION, "root", why, why_bytes,
+		    "0 to %u", cb->ranks - 1);
+	/* temporary places hold up to all data once for every rank */
+	if ((double)cb->block * cb->ranks * cb->ranks > (double)PLAN_BYTES_MAX)
+		return pattern_refuse(c, SECTION, "count", why, why_bytes,
+		    "what a buffer of 4 EiB can hold");
+	return 0;
+}
+
+static int
+build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
+    size_t why_bytes)
+{
+	enum collective of = (enum collective)conf_choice(c, SECTION, "name");
+	const struct form_row *form = form_find(of,
+	    conf_string(c, SECTION, "form"));
+	struct collective_build cb = { 0 };
+	char *title;
+	int rc;
+
+	if (form == NULL)
+		return refuse_form(c, of, why, why_bytes);
+	if (conf_choice(c, SECTION, "tune") == 1)
+		return tune_build(c, ranks, ret, why, why_bytes);
+	rc = options(c, &ranks, &cb, why, why_bytes);
+	if (rc == 0)
+		rc = check_rows(c, form, &cb, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	title = pattern_title(c, SECTION);
+	cb.p = plan_new(ranks, title);
+	free(title);
+	buffers(&cb, of);
+	cb.all = xcalloc(cb.ranks, sizeof(*cb.all));
+	for (uint32_t r = 0; r < cb.ranks; r++)
+		cb.all[r] = r;
+	/* partial results may pass through any rank */
+	for (uint32_t r = 0; strcmp(form->form, "single") != 0 && r < cb.ranks;
+	     r++)
+		plan_buf_need(cb.p, cb.work, r, cb.block * cb.ranks);
+	cb.c = compose_new(cb.p, &cb.shape);
+	form->build(&cb);
+	compose_build(cb.c);
+	compose_free(cb.c);
+	free(cb.all);
+	promises(&cb, of);
+	plan_note_add(cb.p, "data", "bytes", cb.block * cb.ranks);
+	plan_note_add(cb.p, "footprint", "bytes", plan_volume(cb.p));
+	plan_sort(cb.p);
+	*ret = cb.p;
+	return 0;
+}
+
+const struct pattern pattern_collective = {
+	.name = SECTION,
+	.text = "A collective, composed and factorised over a hierarchy.",
+	.build = build,
+};

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * script.c - reads and runs in one pass: a loop's body is read again for
+ * every value of its variable.
+ */
+#include "probes/collective/script.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+#define WORD_BYTES    32
+#define VARIABLES_MAX 8
+#define NESTING_MAX   32
+#define NUMBER_MAX    (1LL << 40)
+#define PRIMS_MAX     (4 << 20) /* of all loops */
+
+struct variable {
+	char name[WORD_BYTES];
+	int64_t value;
+};
+
+/* Ranks of a set; others stands for all but the root. */
+struct set {
+	uint8_t *in; /* by rank */
+	int others;
+};
+
+struct script {
+	const struct script_ask *ask;
+	const char *at;
+	struct variable variables[VARIABLES_MAX];
+	int variables_count;
+	int nesting;
+	int line;
+	uint64_t prims;
+	uint32_t *leaves; /* of the primitive that is being read */
+	char *why;
+	size_t why_bytes;
+};
+
+static int __attribute__((format(printf, 2, 3)))
+complain(struct script *s, const char *fmt, ...)
+{
+	size_t rest = strcspn(s->at, "\n|");
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (rest == 0)
+		snprintf(s->why, s->why_bytes, "statement %d, at its end: %s",
+		    s->line, text);
+	else
+		snprintf(s->why, s->why_bytes, "statement %d, at \"%.*s\": %s",
+		    s->line, rest > 24 ? 24 : (int)rest, s->at, text);
+	return -EINVAL;
+}
+
+/* ---- words and numbers ---- */
+
+static void
+blanks(struct script *s)
+{
+	while (*s->at == ' ' || *s->at == '\t' || *s->at == '\r')
+		s->at++;
+	if (*s->at == '#')
+		s->at += strcspn(s->at, "\n");
+}
+
+static int
+accept_sign(struct script *s, const char *sign)
+{
+	size_t n = strlen(sign);
+
+	blanks(s);
+	if (strncmp(s->at, sign, n) != 0)
+		return 0;
+	s->at += n;
+	return 1;
+}
+
+/* The length of the word here, 0 if none. */
+static size_t
+word_length(struct script *s)
+{
+	size_t n = 0;
+
+	blanks(s);
+	if (!isalpha((unsigned char)*s->at) && *s->at != '_')
+		return 0;
+	while (isalnum((unsigned char)s->at[n]) || s->at[n] == '_')
+		n++;
+	return n;
+}
+
+static int
+accept_word(struct script *s, const char *word)
+{
+	size_t n = word_length(s);
+
+	if (n != strlen(word) || strncmp(s->at, word, n) != 0)
+		return 0;
+	s->at += n;
+	return 1;
+}
+
+static int
+need_word(struct script *s, const char *word)
+{
+	return accept_word(s, word) ? 0
+				    : complain(s, "here comes \"%s\"", word);
+}
+
+static int
+read_word(struct script *s, char ret[WORD_BYTES], const char *what)
+{
+	size_t n = word_length(s);
+
+	if (n == 0 || n >= WORD_BYTES)
+		return complain(s, "here comes %s, at most %d characters", what,
+		    WORD_BYTES - 1);
+	memcpy(ret, s->at, n);
+	ret[n] = '\0';
+	s->at += n;
+	return 0;
+}
+
+static int sum(struct script *s, int64_t *ret);
+
+static int
+number(struct script *s, int64_t *ret)
+{
+	for (*ret = 0; isdigit((unsigned char)*s->at); s->at++) {
+		*ret = *ret * 10 + (*s->at - '0');
+		if (*ret > NUMBER_MAX)
+			return complain(s, "the number is too large");
+	}
+	return 0;
+}
+
+static int
+named(struct script *s, int64_t *ret)
+{
+	const char *from = s->at;
+	char name[WORD_BYTES];
+	int rc = read_word(s, name, "a number, ranks, root or a variable");
+
+	if (rc < 0)
+		return rc;
+	for (int i = s->variables_count - 1; i >= 0; i--)
+		if (strcmp(s->variables[i].name, name) == 0) {
+			*ret = s->variables[i].value;
+			return 0;
+		}
+	*ret = strcmp(name, "ranks") == 0 ? s->ask->ranks : s->ask->root;
+	if (strcmp(name, "ranks") == 0 || strcmp(name, "root") == 0)
+		return 0;
+	s->at = from;
+	return complain(s,
+	    "no variable of this name; allowed are numbers, "
+	    "ranks, root and the variables of for");
+}
+
+static int
+atom(struct script *s, int64_t *ret)
+{
+	int rc;
+
+	blanks(s);
+	if (isdigit((unsigned char)*s->at))
+		return number(s, ret);
+	if (!accept_sign(s, "("))
+		return named(s, ret);
+	if (++s->nesting > NESTING_MAX)
+		return complain(s, "at most %d brackets in one another",
+		    NESTING_MAX);
+	rc = sum(s, ret);
+	s->nesting--;
+	if (rc == 0 && !accept_sign(s, ")"))
+		rc = complain(s, "here comes \")\"");
+	return rc;
+}
+
+/* b is at most NUMBER_MAX and so is a: no product leaves 128 bits. */
+static int
+apply(struct script *s, char sign, int64_t b, int64_t *a)
+{
+	__int128 x = *a;
+
+	if (b == 0 && (sign == '/' || sign == '%'))
+		return complain(s, "a division by 0");
+	x = sign == '+'   ? x + b
+	    : sign == '-' ? x - b
+	    : sign == '*' ? x * b
+	    : sign == '/' ? x / b
+			  : ((x % b) + b) % b; /* round the ring */
+	if (x > NUMBER_MAX || x < -NUMBER_MAX)
+		return complain(s, "the number is too large");
+	*a = (int64_t)x;
+	return 0;
+}
+
+static int
+product(struct script *s, int64_t *ret)
+{
+	int rc = atom(s, ret);
+
+	for (;;) {
+		int64_t b = 0;
+		char sign;
+
+		blanks(s);
+		sign = *s->at;
+		if (rc < 0 || sign == '\0' || strchr("*/%", sign) == NULL)
+			return rc;
+		s->at++;
+		rc = atom(s, &b);
+		if (rc == 0)
+			rc = apply(s, sign, b, ret);
+	}
+}
+
+static int
+sum(struct script *s, int64_t *ret)
+{
+	int rc = product(s, ret);
+
+	for (;;) {
+		int64_t b = 0;
+		char sign;
+
+		blanks(s);
+		sign = *s->at;
+		if (rc < 0 || (sign != '+' && sign != '-'))
+			return rc;
+		s->at++;
+		rc = product(s, &b);
+		if (rc == 0)
+			rc = apply(s, sign, b, ret);
+	}
+}
+
+static int
+rank(struct script *s, int64_t *ret)
+{
+	const char *from;
+	int rc;
+
+	blanks(s);
+	from = s->at;
+	rc = sum(s, ret);
+	if (rc < 0)
+		return rc;
+	if (*ret >= 0 && *ret < s->ask->ranks)
+		return 0;
+	s->at = from;
+	return complain(s, "%lld is no rank: allowed is 0 to %u",
+	    (long long)*ret, s->ask->ranks - 1);
+}
+
+/* ---- sets ---- */
+
+/* first, first..last or first..last by step */
+static int
+item(struct script *s, struct set *set)
+{
+	int64_t first = 0, last = 0, step = 1;
+	int rc = rank(s, &first);
+
+	last = first;
+	if (rc == 0 && accept_sign(s, "..")) {
+		rc = rank(s, &last);
+		if (rc == 0 && accept_word(s, "by"))
+			rc = sum(s, &step);
+	}
+	if (rc < 0)
+		return rc;
+	if (last < first || step < 1)
+		return complain(s, "a range ascends, by 1 or more");
+	for (int64_t r = first; r <= last; r += step)
+		set->in[r] = 1;
+	return 0;
+}
+
+/* Clears and fills set. */
+static int
+read_set(struct script *s, struct set *set)
+{
+	int rc;
+
+	memset(set->in, 0, s->ask->ranks);
+	set->others = accept_word(s, "others");
+	if (set->others || accept_word(s, "all")) {
+		memset(set->in, 1, s->ask->ranks);
+		return 0;
+	}
+	do
+		rc = item(s, set);
+	while (rc == 0 && accept_sign(s, ","));
+	return rc;
+}
+
+/* ---- statements ---- */
+
+static int
+place(struct script *s, struct script_place *ret)
+{
+	int rc = read_word(s, ret->buffer, "the name of a buffer");
+
+	ret->block = 0;
+	if (rc < 0 || !accept_sign(s, "["))
+		return rc;
+	rc = sum(s, &ret->block);
+	if (rc == 0 && !accept_sign(s, "]"))
+		rc = complain(s, "here comes \"]\"");
+	return rc;
+}
+
+static int
+side(struct script *s, struct script_place *ret, int is_root, int64_t *root,
+    struct set *leaves)
+{
+	int rc = place(s, ret);
+
+	if (rc == 0)
+		rc = need_word(s, "of");
+	if (rc == 0)
+		rc = is_root ? rank(s, root) : read_set(s, leaves);
+	return rc;
+}
+
+static int
+emit(struct script *s, struct script_prim *prim, int64_t root,
+    const struct set *set)
+{
+	char why[256] = "";
+
+	prim->root = (uint32_t)root;
+	prim->leaves = s->leaves;
+	for (uint32_t r = 0; r < s->ask->ranks; r++)
+		if (set->in[r] && !(set->others && r == prim->root))
+			s->leaves[prim->leaves_count++] = r;
+	if (prim->leaves_count == 0)
+		return complain(s, "no ranks are left");
+	if (++s->prims > PRIMS_MAX)
+		return complain(s, "more than %d primitives", PRIMS_MAX);
+	if (s->ask->take(s->ask->arg, prim, why, sizeof(why)) < 0) {
+		snprintf(s->why, s->why_bytes, "statement %d: %s", s->line,
+		    why);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+primitive(struct script *s, enum script_kind kind)
+{
+	struct script_prim prim = { .kind = kind, .line = s->line };
+	struct set set = { .in = xcalloc(s->ask->ranks, 1) };
+	int64_t root = 0, blocks = 1;
+	int rc;
+
+	rc = side(s, &prim.from, kind == SCRIPT_MULTICAST, &root, &set);
+	if (rc == 0)
+		rc = need_word(s, "to");
+	if (rc == 0)
+		rc = side(s, &prim.to, kind == SCRIPT_REDUCE, &root, &set);
+	if (rc == 0 && accept_word(s, "x"))
+		rc = sum(s, &blocks);
+	if (rc == 0 && blocks < 1)
+		rc = complain(s, "x %lld: allowed is 1 block or more",
+		    (long long)blocks);
+	prim.blocks = (uint64_t)blocks;
+	if (rc == 0)
+		rc = emit(s, &prim, root, &set);
+	free(set.in);
+	return rc;
+}
+
+static int
+fence(struct script *s)
+{
+	struct script_prim prim = { .kind = SCRIPT_FENCE, .line = s->line };
+
+	return s->ask->take(s->ask->arg, &prim, s->why, s->why_bytes);
+}
+
+static int statement(struct script *s);
+
+/* The body once for every member; it is read as often. */
+static int
+repeat(struct script *s, const struct set *set)
+{
+	struct variable *v = &s->variables[s->variables_count++];
+	const char *body = s->at;
+	int rc = 0;
+
+	for (uint32_t r = 0; r < s->ask->ranks && rc == 0; r++) {
+		if (!set->in[r])
+			continue;
+		v->value = r;
+		s->at = body;
+		rc = statement(s);
+	}
+	s->variables_count--;
+	return rc;
+}
+
+static int
+loop(struct script *s)
+{
+	struct set set = { .in = xcalloc(s->ask->ranks, 1) };
+	int rc = 0;
+
+	if (s->variables_count == VARIABLES_MAX)
+		rc = complain(s, "at most %d loops in one another",
+		    VARIABLES_MAX);
+	if (rc == 0)
+		rc = read_word(s, s->variables[s->variables_count].name,
+		    "the name of a variable");
+	if (rc == 0)
+		rc = need_word(s, "in");
+	if (rc == 0)
+		rc = read_set(s, &set);
+	if (rc == 0 && set.others)
+		rc = complain(s, "others is for leaves only");
+	if (rc == 0 && !accept_sign(s, ":"))
+		rc = complain(s, "here comes \":\"");
+	if (rc == 0)
+		rc = repeat(s, &set);
+	free(set.in);
+	return rc;
+}
+
+static int
+statement(struct script *s)
+{
+	if (accept_word(s, "for"))
+		return loop(s);
+	if (accept_word(s, "multicast"))
+		return primitive(s, SCRIPT_MULTICAST);
+	if (accept_word(s, "reduce"))
+		return primitive(s, SCRIPT_REDUCE);
+	if (accept_word(s, "fence"))
+		return fence(s);
+	return complain(s, "allowed are multicast, reduce, fence and for");
+}
+
+int
+script_run(const struct script_ask *ask, char *why, size_t why_bytes)
+{
+	struct script s = { .ask = ask,
+		.at = ask->text,
+		.line = 1,
+		.leaves = xcalloc(ask->ranks, sizeof(*s.leaves)),
+		.why = why,
+		.why_bytes = why_bytes };
+	int rc = 0;
+
+	for (; rc == 0; s.at++, s.line++) {
+		blanks(&s);
+		if (*s.at != '\0' && *s.at != '\n' && *s.at != '|')
+			rc = statement(&s);
+		blanks(&s);
+		if (rc < 0 || *s.at == '\0')
+			break;
+		if (*s.at != '\n' && *s.at != '|')
+			rc = complain(&s, "the statement was over before");
+	}
+	if (rc == 0 && s.prims == 0)
+		rc = complain(&s,
+		    "there is no primitive: allowed are "
+		    "multicast and reduce");
+	free(s.leaves);
+	return rc;
+}

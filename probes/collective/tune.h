@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tune.h - hierarchy = auto and tune = auto: how a composition is factorised,
+ * from the wiring of a machine and by prediction on it.
+ *
+ * tune_choose predicts some dozens of shapes: the machine's own hierarchy, the
+ * same with nodes split into twos or all side by side, a ring of nodes, and
+ * none, each with and without stripes, flat and with a pipeline; then the
+ * transports of each level for the best of them; then all depths for the best
+ * of those. All that was tried is kept as the evidence.
+ */
+#ifndef PROBES_COLLECTIVE_TUNE_H
+#define PROBES_COLLECTIVE_TUNE_H
+
+#include "probes/collective/compose.h"
+#include "probes/pattern/pattern.h"
+#include "probes/topology/machine.h"
+
+/* The machine of predict, for options that are auto; kept by reference until
+ * it is set again. And how many nodes the ranks are on, 1 unless set, for the
+ * wiring of the machine we are on. */
+void tune_set_machine(const struct machine *m); /* NULL: none */
+void tune_set_nodes(uint32_t nodes);
+
+/* The factors for so many ranks, outermost first: leaves, nodes of a leaf,
+ * groups of devices that are nearer to each other than to all others. Their
+ * product is ranks. */
+void tune_hierarchy(const struct machine *m, uint32_t ranks,
+    uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels);
+/* hierarchy = auto of a section; *ranks as in compose_options. */
+int tune_auto(const struct conf *c, const char *section, uint32_t ranks,
+    uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels, char *why,
+    size_t why_bytes);
+
+struct tune_row {
+	char *words; /* "hierarchy=4,4 stripe=4 ring=1 depth=8 via=mpi,ipc" */
+	double time_s;
+};
+struct tune {
+	char *machine;
+	struct tune_row *rows; /* the fastest first */
+	uint32_t count;
+};
+/* For a collective with tune = auto. -EINVAL and why. The caller ends *ret
+ * with tune_clear. */
+int tune_choose(const struct conf *c, uint32_t ranks, struct tune *ret,
+    char *why, size_t why_bytes);
+void tune_clear(struct tune *t); /* frees */
+
+/* What c asks for but the size, "collective name=broadcast"; the caller
+ * frees. */
+char *tune_asked(const struct conf *c);
+/* The plan of c with the words of a row. */
+int tune_plan(const struct conf *c, const char *words, uint32_t ranks,
+    struct plan **ret, char *why, size_t why_bytes);
+/* The plan of the best row. */
+int tune_build(const struct conf *c, uint32_t ranks, struct plan **ret,
+    char *why, size_t why_bytes);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/compare/ab_timing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/clk.h"
+#include "common/xalloc.h"
+#include "probes/execute/team_barrier.h"
+#include "probes/sampling/stop.h"
+#include "probes/job/world.h"
+#include "probes/transport/backoff.h"
+
+#define TURNS_MAX 10000
+
+/* The slowest rank's time, on all. */
+static struct timing_sample
+slowest(const struct transport_team *team, uint64_t spent_ns)
+{
+	struct {
+		double s;
+		int rank;
+	} pair = { (double)spent_ns / (double)CLK_NS_PER_S, team->rank };
+	MPI_Request req;
+
+	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, &pair, 1, MPI_DOUBLE_INT,
+	    MPI_MAXLOC, team->comm, &req));
+	MPI_DO(backoff_request(&req));
+	return (struct timing_sample){ pair.s, pair.rank };
+}
+
+/* Whatever is still acknowledged after a turn counts for it, since the next
+ * one starts after a reading. */
+static void
+wire_add(struct ab_timing *v, struct ab_timing_side *side,
+    const struct nic_bytes *before)
+{
+	struct nic_bytes now = { 0 };
+	int rc = nic_bytes_read(&now);
+
+	if (rc < 0)
+		v->wire_rc = rc;
+	side->wire.out_bytes += now.out_bytes - before->out_bytes;
+	side->wire.in_bytes += now.in_bytes - before->in_bytes;
+	/* less when a connection has ended meanwhile */
+	if (now.resent_bytes > before->resent_bytes)
+		side->wire.resent_bytes += now.resent_bytes -
+		    before->resent_bytes;
+}
+
+static struct timing_sample
+turn(const struct transport_team *team, struct ab_timing_side *side)
+{
+	uint64_t start_ns, spent_ns;
+
+	team_barrier_to_start(team);
+	start_ns = clk_ns();
+	side->run(side->arg);
+	spent_ns = clk_ns() - start_ns;
+	return slowest(team, spent_ns);
+}
+
+static void
+turn_counted(const struct transport_team *team, struct ab_timing *v, int which)
+{
+	struct ab_timing_side *side = &v->side[which];
+	struct trial *t = &side->trial;
+	struct nic_bytes before = { 0 };
+
+	meet(team); /* nobody is still at the last turn */
+	if (nic_bytes_read(&before) < 0)
+		v->wire_rc = -ENODATA;
+	t->samples = xreallocarray(t->samples, t->count + 1,
+	    sizeof(*t->samples));
+	t->samples[t->count++] = turn(team, side);
+	wire_add(v, side, &before);
+}
+
+/* Rank 0's clock decides for all. */
+static int
+decide(const struct transport_team *team, const struct trial_ask *ask,
+    const struct ab_timing *v, uint64_t start_ns)
+{
+	int decision = STOP_GO_ON, known = 1;
+	MPI_Request req;
+
+	for (int i = 0; i < v->sides; i++) {
+		const struct trial *t = &v->side[i].trial;
+		struct timing now;
+
+		known &= timing_of(t->samples, t->count, &now) == 0 &&
+		    timing_known(&now, ask->precision);
+	}
+	if (ask->iterations > 0 &&
+	    v->side[0].trial.count >= (size_t)ask->iterations)
+		decision = STOP_COUNT;
+	else if (ask->iterations == 0 && known)
+		decision = STOP_PRECISION;
+	else if (ask->iterations == 0 &&
+	    clk_ns() - start_ns >= (uint64_t)v->sides * ask->time_ns)
+		decision = STOP_TIME;
+	else if (v->side[0].trial.count >= TURNS_MAX)
+		decision = STOP_COUNT;
+	MPI_DO(MPI_Ibcast(&decision, 1, MPI_INT, 0, team->comm, &req));
+	MPI_DO(backoff_request(&req));
+	return decision;
+}
+
+void
+ab_timing_time(const struct transport_team *team, const struct trial_ask *ask,
+    struct ab_timing *v)
+{
+	uint64_t start_ns;
+	int decision, first = 0;
+
+	for (int i = 0; i < ask->warmup; i++)
+		for (int k = 0; k < v->sides; k++)
+			turn(team, &v->side[k]);
+	start_ns = clk_ns();
+	do {
+		for (int k = 0; k < v->sides; k++)
+			turn_counted(team, v, first ^ k);
+		first = v->sides - 1 - first;
+		decision = decide(team, ask, v, start_ns);
+	} while (decision == STOP_GO_ON);
+	for (int i = 0; i < v->sides; i++)
+		v->side[i].trial.stopped_by = (enum stop)decision;
+}
+
+void
+ab_timing_exec_cb(void *exec)
+{
+	exec_start(exec, 0, UINT32_MAX);
+	exec_wait(exec);
+}
+
+void
+ab_timing_clear(struct ab_timing *v)
+{
+	for (int i = 0; i < AB_TIMING_SIDES; i++)
+		trial_clear(&v->side[i].trial);
+}
+
+int
+ab_timing_ratio(const struct ab_timing *v, struct timing *ret)
+{
+	size_t n = v->side[0].trial.count;
+	struct timing_sample *ratios = xcalloc(n + 1, sizeof(*ratios));
+	int rc;
+
+	for (size_t i = 0; i < n; i++)
+		ratios[i].s = v->side[1].trial.samples[i].s /
+		    v->side[0].trial.samples[i].s;
+	rc = timing_of(ratios, n, ret);
+	free(ratios);
+	return rc;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ab_timing.h - time two ways to do the same thing, turn by turn.
+ *
+ * Turns go A B B A A B B A, so that what drifts, drifts for both. Each turn
+ * follows a barrier, and the slowest rank's time counts. What the node's
+ * network carried in a turn is read outside of its time.
+ */
+#ifndef PROBES_COMPARE_AB_TIMING_H
+#define PROBES_COMPARE_AB_TIMING_H
+
+#include "probes/execute/trial.h"
+#include "probes/job/nic_bytes.h"
+
+#define AB_TIMING_SIDES 2
+
+struct ab_timing_side {
+	void (*run)(void *arg); /* this rank's part, once */
+	void *arg;
+	struct trial trial;
+	struct nic_bytes wire; /* of all turns */
+};
+
+struct ab_timing {
+	int sides; /* 1: nothing to compare with */
+	struct ab_timing_side side[AB_TIMING_SIDES];
+	int wire_rc; /* 0, or why wire holds nothing */
+};
+
+/* Collective; as many turns of one as of the other. The stop rule holds when
+ * it does for both. */
+void ab_timing_time(const struct transport_team *team,
+    const struct trial_ask *ask, struct ab_timing *v);
+void ab_timing_clear(struct ab_timing *v); /* frees */
+
+/* A side that is a plan: arg is its struct exec. */
+void ab_timing_exec_cb(void *exec);
+
+/* Of the turns, pair by pair: time of side 1 over time of side 0. */
+int ab_timing_ratio(const struct ab_timing *v, struct timing *ret);
+
+#endif

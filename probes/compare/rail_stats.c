@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/compare/rail_stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/job/nic.h"
+#include "probes/congestion/report.h"
+
+static void
+meet(struct place *node, int with)
+{
+	node->partner = node->partner == RAIL_STATS_NOBODY ||
+		node->partner == with
+	    ? with
+	    : RAIL_STATS_MANY;
+}
+
+static void
+count_transfer(struct rail_stats *p, const struct plan_transfer *t)
+{
+	const int *node = p->report->team->nodes;
+	struct place *of_src[] = { &p->nodes[node[t->src]],
+		&p->rails[p->rail[t->src]], &p->lanes[t->src] };
+	struct place *of_dst[] = { &p->nodes[node[t->dst]],
+		&p->rails[p->rail[t->dst]], &p->lanes[t->dst] };
+
+	if (t->src == t->dst)
+		p->nodes[node[t->src]].own += t->bytes;
+	if (node[t->src] == node[t->dst])
+		return;
+	meet(of_src[0], node[t->dst]);
+	meet(of_dst[0], node[t->src]);
+	for (size_t i = 0; i < ARRAY_LEN(of_src); i++) {
+		of_src[i]->sent += t->bytes;
+		of_dst[i]->received += t->bytes;
+	}
+}
+
+static void
+longer(double *s, double other_s)
+{
+	if (!(*s >= other_s))
+		*s = other_s;
+}
+
+static void
+time_transfer(struct rail_stats *p, const double *best_s,
+    const struct plan_transfer *tr)
+{
+	const int *node = p->report->team->nodes;
+	double s = fmax(best_s[tr->src], best_s[tr->dst]);
+
+	if (node[tr->src] == node[tr->dst])
+		return;
+	longer(&p->lanes[tr->src].s, s);
+	longer(&p->lanes[tr->dst].s, s);
+}
+
+/* Nodes that take part, each by its own clock. */
+static void
+time_nodes(struct rail_stats *p, const double *rank_s)
+{
+	const struct plan_report *r = p->report;
+
+	for (int i = 0; i < r->team->ranks; i++) {
+		struct place *n = &p->nodes[r->team->nodes[i]];
+
+		if (r->memory_rank_per_s != NULL)
+			n->memory_per_s = r->memory_rank_per_s[i] +
+			    (isfinite(n->memory_per_s) ? n->memory_per_s : 0);
+		if (n->sent + n->received + n->own == 0)
+			continue;
+		longer(&n->s, rank_s[i]);
+		if (r->predicted_rank_s != NULL)
+			longer(&n->predicted_s, r->predicted_rank_s[i]);
+	}
+	for (int i = 0; i < r->world->nodes; i++) {
+		struct place *n = &p->nodes[i];
+
+		n->ratio = n->predicted_s / n->s;
+		if (n->own > 0 && n->s > 0)
+			n->per_s = (double)n->own / n->s;
+	}
+}
+
+static int
+compare_cb(const void *va, const void *vb)
+{
+	double a = *(const double *)va, b = *(const double *)vb;
+
+	return (a > b) - (a < b);
+}
+
+/* The upper quartile of the lanes; NAN where none carried anything. */
+static double
+sound_per_s(const struct rail_stats *p)
+{
+	size_t ranks = (size_t)p->report->team->ranks, n = 0;
+	double *sorted = xcalloc(ranks, sizeof(*sorted)), sound = NAN;
+
+	for (size_t i = 0; i < ranks; i++)
+		if (isfinite(p->lanes[i].per_s))
+			sorted[n++] = p->lanes[i].per_s;
+	qsort(sorted, n, sizeof(*sorted), compare_cb);
+	if (n > 0)
+		sound = sorted[n - 1 - (n - 1) / 4];
+	free(sorted);
+	return sound;
+}
+
+static void
+place_rate(struct place *pl)
+{
+	uint64_t most = pl->sent > pl->received ? pl->sent : pl->received;
+
+	if (most > 0 && pl->s > 0)
+		pl->per_s = (double)most / pl->s;
+}
+
+/* A rail is as good as at its worst node. */
+static void
+rate_lanes(struct rail_stats *p)
+{
+	int ranks = p->report->team->ranks;
+	double sound;
+
+	for (int i = 0; i < ranks; i++)
+		place_rate(&p->lanes[i]);
+	sound = sound_per_s(p);
+	for (int i = 0; i < ranks; i++) {
+		struct place *lane = &p->lanes[i], *rail;
+
+		if (!isfinite(lane->per_s))
+			continue;
+		lane->ratio = lane->per_s / sound;
+		rail = &p->rails[p->rail[i]];
+		if (!(rail->ratio <= lane->ratio)) {
+			rail->ratio = lane->ratio;
+			rail->per_s = lane->per_s;
+			rail->s = lane->s;
+		}
+	}
+}
+
+static struct place *
+places_new(size_t count)
+{
+	struct place *list = xcalloc(count, sizeof(*list));
+
+	for (size_t i = 0; i < count; i++) {
+		list[i].partner = RAIL_STATS_NOBODY;
+		list[i].s = list[i].predicted_s = list[i].per_s =
+		    list[i].ratio = list[i].memory_per_s = NAN;
+	}
+	return list;
+}
+
+static void
+number_rails(struct rail_stats *p)
+{
+	const struct plan_report *r = p->report;
+	int *seen = xcalloc((size_t)r->world->nodes, sizeof(*seen));
+
+	for (int i = 0; i < r->team->ranks; i++) {
+		p->rail[i] = seen[r->team->nodes[i]]++;
+		if (p->rail[i] >= p->rails_count)
+			p->rails_count = p->rail[i] + 1;
+	}
+	free(seen);
+}
+
+void
+rail_stats_count(const struct plan_report *r, const struct trial *t, int step,
+    struct rail_stats *ret)
+{
+	size_t ranks = (size_t)r->team->ranks;
+	const struct plan *plan = r->plan;
+
+	*ret = (struct rail_stats){ .report = r,
+		.nodes = places_new((size_t)r->world->nodes),
+		.rails = places_new(ranks),
+		.lanes = places_new(ranks),
+		.rail = xcalloc(ranks, sizeof(int)) };
+	number_rails(ret);
+	for (size_t i = 0; i < plan->transfers_count; i++) {
+		const struct plan_transfer *tr = &plan->transfers[i];
+
+		if (step >= 0 && tr->step != (uint32_t)step)
+			continue;
+		count_transfer(ret, tr);
+		if (t->rank_best_s != NULL)
+			time_transfer(ret, t->rank_best_s, tr);
+	}
+	for (size_t i = 0; i < t->count; i++) {
+		int rank = t->samples[i].rank;
+
+		ret->nodes[r->team->nodes[rank]].slowest++;
+		ret->rails[ret->rail[rank]].slowest++;
+	}
+	rate_lanes(ret);
+	if (t->rank_s != NULL && step == PLAN_REPORT_WHOLE)
+		time_nodes(ret, t->rank_s);
+}
+
+void
+rail_stats_clear(struct rail_stats *p)
+{
+	free(p->nodes);
+	free(p->rails);
+	free(p->lanes);
+	free(p->rail);
+	*p = (struct rail_stats){ 0 };
+}
+
+const char *
+rail_stats_nic(int rail)
+{
+	static char name[NIC_NAME_BYTES];
+	const char *list = getenv("COALMINE_NICS");
+
+	return list != NULL && nic_choose(list, rail, name) == 0 ? name : NULL;
+}
+
+static void
+put_known(json_t *o, const char *name, double x)
+{
+	if (isfinite(x))
+		json_object_set_new(o, name, json_real(x));
+}
+
+static json_t *
+place_json(const struct place *pl)
+{
+	json_t *o = json_pack("{s:I, s:I, s:i}", "sent_bytes",
+	    (json_int_t)pl->sent, "received_bytes", (json_int_t)pl->received,
+	    "slowest", pl->slowest);
+
+	put_known(o, "seconds", pl->s);
+	put_known(o, "predicted", pl->predicted_s);
+	put_known(o, "bandwidth", pl->per_s);
+	put_known(o, "ratio", pl->ratio);
+	if (pl->own > 0)
+		put_known(o, "memory_ratio", pl->per_s / pl->memory_per_s);
+	return o;
+}
+
+/* A rail at each node that carried something on it. */
+static json_t *
+lanes_json(const struct rail_stats *p, int rail)
+{
+	const struct plan_report *r = p->report;
+	json_t *list = json_array();
+
+	for (int i = 0; i < r->team->ranks; i++) {
+		const struct place *lane = &p->lanes[i];
+
+		if (p->rail[i] == rail && isfinite(lane->ratio) &&
+		    json_array_size(list) < REPORT_NODES_MAX)
+			json_array_append_new(list,
+			    json_pack("{s:s, s:f, s:f}", "node",
+				r->world->names[r->team->nodes[i]], "bandwidth",
+				lane->per_s, "ratio", lane->ratio));
+	}
+	return list;
+}
+
+static json_t *
+rails_json(const struct rail_stats *p)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < p->rails_count; i++) {
+		const char *nic = rail_stats_nic(i);
+		json_t *one;
+
+		if (p->rails[i].sent + p->rails[i].received == 0)
+			continue;
+		one = place_json(&p->rails[i]);
+		json_object_set_new(one, "rail", json_integer(i));
+		if (nic != NULL)
+			json_object_set_new(one, "nic", json_string(nic));
+		json_object_set_new(one, "nodes", lanes_json(p, i));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+/* Two nodes that met each other and nobody else. */
+static int
+is_pair(const struct rail_stats *p, int node)
+{
+	int with = p->nodes[node].partner;
+
+	return with >= 0 && p->nodes[with].partner == node;
+}
+
+void
+rail_stats_put(const struct rail_stats *p, json_t *record)
+{
+	const struct world *w = p->report->world;
+	json_t *list = json_array();
+
+	for (int i = 0; i < w->nodes && i < REPORT_NODES_MAX; i++) {
+		json_t *one = place_json(&p->nodes[i]);
+
+		json_object_set_new(one, "node", json_string(w->names[i]));
+		if (is_pair(p, i))
+			json_object_set_new(one, "partner",
+			    json_string(w->names[p->nodes[i].partner]));
+		json_array_append_new(list, one);
+	}
+	json_object_set_new(record, "nodes", list);
+	json_object_set_new(record, "rails", rails_json(p));
+}
+
+int
+rail_stats_weak(const struct rail_stats *p, double share, struct strbuf *text)
+{
+	int count = 0;
+
+	for (int i = 0; i < p->rails_count; i++) {
+		const char *nic = rail_stats_nic(i);
+
+		if (!(p->rails[i].ratio < share))
+			continue;
+		strbuf_addf(text,
+		    "%srail %d%s%s%s gives %.2f of what others "
+		    "give",
+		    count++ > 0 ? "; " : "", i, nic != NULL ? " (" : "",
+		    nic != NULL ? nic : "", nic != NULL ? ")" : "",
+		    p->rails[i].ratio);
+	}
+	return count;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rail_stats.h - where the bytes of a plan passed and how fast: by node, and by
+ * rail, which is the nth rank of every node and what it sends and receives
+ * between nodes. Rank 0.
+ *
+ * A rank's time is the best of what its own part took, since whatever disturbs
+ * it makes it longer. A transfer takes as long as the longer of its two ends,
+ * since a sender may be done when its bytes are in a queue; so a rail of a node
+ * takes as long as the longest of its transfers, and its bandwidth is what it
+ * sent, or received if that is more, in that time. Its ratio is to what is
+ * sound: the upper quartile of all rails of all nodes, so that fewer than three
+ * quarters of them may be slow. Where ranks share a NIC, or have more to carry
+ * than others, that is not 1 either.
+ */
+#ifndef PROBES_COMPARE_RAIL_STATS_H
+#define PROBES_COMPARE_RAIL_STATS_H
+
+#include "common/str.h"
+#include "probes/compare/plan_report.h"
+
+#define RAIL_STATS_WEAK                                                        \
+	0.5 /* a rail of less is named where all carry the same */
+
+#define RAIL_STATS_NOBODY (-1)
+#define RAIL_STATS_MANY   (-2)
+
+struct place {
+	uint64_t sent, received; /* bytes, between nodes */
+	uint64_t own;            /* and within the rank */
+	int slowest;             /* how often it was the slowest of all */
+	int partner;             /* of a node: the one it met, or as above */
+	double s;                /* NAN: unknown, or nothing carried */
+	double predicted_s;      /* of a node, by a machine */
+	double per_s, ratio;     /* likewise */
+	double memory_per_s;     /* of a node, as measured */
+};
+
+struct rail_stats {
+	const struct plan_report *report;
+	struct place *nodes, *rails;
+	struct place *lanes; /* by rank: that rail of that node */
+	int *rail;           /* of each rank */
+	int rails_count;
+};
+
+/* Of one step, or of all (step < 0). The caller ends it with rail_stats_clear.
+ */
+void rail_stats_count(const struct plan_report *r, const struct trial *t,
+    int step, struct rail_stats *ret);
+void rail_stats_clear(struct rail_stats *p);
+
+/* nodes and rails into a record; what is unknown is left out. */
+void rail_stats_put(const struct rail_stats *p, json_t *record);
+/* Rails of a ratio below share, as "rail 1 (eth1) gives 0.10 of what others
+ * give"; their number. */
+int rail_stats_weak(const struct rail_stats *p, double share,
+    struct strbuf *text);
+/* The NIC of a rail where somebody has said it, or NULL. */
+const char *rail_stats_nic(int rail);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * canary.c - buffers and one-sided windows are laid out alike: what goes to
+ * the left, what goes to the right, what came from the left, from the right.
+ */
+#include "probes/congestion/canary.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "probes/congestion/rma_window.h"
+#include "probes/job/world.h"
+
+/* A message that goes to the left arrives from the right. */
+#define TAG_TO_LEFT  81
+#define TAG_TO_RIGHT 82
+
+/* Irecv, Isend with both neighbours, window messages each; Waitall. */
+static void
+exchange(struct canary *c)
+{
+	int n = (int)c->bytes, count = 0;
+	char *from_left = c->recv;
+	char *from_right = c->recv + c->bytes * (size_t)c->window;
+
+	for (int i = 0; i < c->window; i++) {
+		MPI_DO(MPI_Irecv(from_left + c->bytes * (size_t)i, n, MPI_BYTE,
+		    c->left, TAG_TO_RIGHT, c->comm, &c->reqs[count++]));
+		MPI_DO(MPI_Irecv(from_right + c->bytes * (size_t)i, n, MPI_BYTE,
+		    c->right, TAG_TO_LEFT, c->comm, &c->reqs[count++]));
+	}
+	for (int i = 0; i < c->window; i++) {
+		MPI_DO(MPI_Isend(c->send, n, MPI_BYTE, c->left, TAG_TO_LEFT,
+		    c->comm, &c->reqs[count++]));
+		MPI_DO(MPI_Isend(c->send + c->bytes, n, MPI_BYTE, c->right,
+		    TAG_TO_RIGHT, c->comm, &c->reqs[count++]));
+	}
+	MPI_DO(MPI_Waitall(count, c->reqs, MPI_STATUSES_IGNORE));
+}
+
+static void
+exchange_sync(struct canary *c)
+{
+	exchange(c);
+	MPI_DO(MPI_Barrier(c->comm));
+}
+
+/* What the left neighbour has for its right, and the other way round. */
+static void
+get(struct canary *c)
+{
+	int n = (int)c->bytes;
+
+	MPI_DO(MPI_Get(c->recv, n, MPI_BYTE, c->left, (MPI_Aint)c->bytes, n,
+	    MPI_BYTE, c->win));
+	MPI_DO(MPI_Get(c->recv + c->bytes, n, MPI_BYTE, c->right, 0, n,
+	    MPI_BYTE, c->win));
+	MPI_DO(MPI_Win_flush(c->left, c->win));
+	MPI_DO(MPI_Win_flush(c->right, c->win));
+}
+
+/* Into the neighbours' windows, behind what they have to send: as it came from
+ * their right or their left. All messages of a side land in one place. */
+static void
+put(struct canary *c)
+{
+	int n = (int)c->bytes;
+
+	for (int i = 0; i < c->window; i++) {
+		MPI_DO(MPI_Put(c->send, n, MPI_BYTE, c->left,
+		    (MPI_Aint)(3 * c->bytes), n, MPI_BYTE, c->win));
+		MPI_DO(MPI_Put(c->send + c->bytes, n, MPI_BYTE, c->right,
+		    (MPI_Aint)(2 * c->bytes), n, MPI_BYTE, c->win));
+	}
+	MPI_DO(MPI_Win_flush(c->left, c->win));
+	MPI_DO(MPI_Win_flush(c->right, c->win));
+}
+
+static void
+allreduce(struct canary *c)
+{
+	MPI_DO(
+	    MPI_Allreduce(c->send, c->recv, 1, MPI_DOUBLE, MPI_SUM, c->comm));
+}
+
+static void
+alltoall(struct canary *c)
+{
+	MPI_DO(MPI_Alltoall(c->send, (int)c->bytes, MPI_BYTE, c->recv,
+	    (int)c->bytes, MPI_BYTE, c->comm));
+}
+
+static double
+ring_bytes(const struct canary *c)
+{
+	return 2.0 * c->window * (double)c->bytes;
+}
+
+static double
+alltoall_bytes(const struct canary *c)
+{
+	return (double)c->bytes * (c->size - 1);
+}
+
+const struct canary_ops canary_ops[CANARY_MAX] = {
+	[CANARY_LAT] = { 1, 0, 1, 0, exchange, ring_bytes },
+	[CANARY_GET_LAT] = { 1, 0, 1, 1, get, ring_bytes },
+	[CANARY_BW] = { 1, 0, 0, 0, exchange, ring_bytes },
+	[CANARY_PUT_BW] = { 1, 0, 0, 1, put, ring_bytes },
+	[CANARY_BW_SYNC] = { 1, 0, 0, 0, exchange_sync, ring_bytes },
+	[CANARY_NATURAL_BW] = { 1, 1, 0, 0, exchange, ring_bytes },
+	[CANARY_ALLREDUCE] = { 0, 0, 0, 0, allreduce, ring_bytes },
+	[CANARY_ALLTOALL] = { 0, 0, 0, 0, alltoall, alltoall_bytes },
+};
+
+/* Bytes of one side of the buffer: what is sent, what is received. */
+static void
+buffer_sizes(const struct canary *c, size_t *ret_send, size_t *ret_recv)
+{
+	*ret_send = 2 * c->bytes;
+	*ret_recv = 2 * c->bytes * (size_t)c->window;
+	if (!canary_ops[c->test].ring)
+		*ret_send = *ret_recv = c->bytes * (size_t)c->size;
+	if (canary_ops[c->test].onesided)
+		*ret_recv = 2 * c->bytes;
+}
+
+int
+canary_open(struct canary *c, enum canary_test test, MPI_Comm slice, char *why,
+    size_t why_bytes)
+{
+	size_t send, recv;
+
+	memset(c, 0, sizeof(*c));
+	c->test = test;
+	c->comm = slice;
+	c->win = MPI_WIN_NULL;
+	c->bytes = names_tests[test].bytes;
+	c->window = names_tests[test].window;
+	assert(4 * c->window <= CANARY_REQS_MAX);
+	MPI_DO(MPI_Comm_rank(slice, &c->rank));
+	MPI_DO(MPI_Comm_size(slice, &c->size));
+	buffer_sizes(c, &send, &recv);
+	if (canary_ops[test].onesided) {
+		int rc = rma_window_open(slice, send + recv, &c->window_base,
+		    &c->win, why, why_bytes);
+
+		if (rc < 0)
+			return rc;
+		c->send = c->window_base;
+		c->recv = c->send + send;
+	} else {
+		MPI_DO(MPI_Alloc_mem((MPI_Aint)send, MPI_INFO_NULL, &c->send));
+		MPI_DO(MPI_Alloc_mem((MPI_Aint)recv, MPI_INFO_NULL, &c->recv));
+	}
+	memset(c->send, 0, send);
+	memset(c->recv, 0, recv);
+	return 0;
+}
+
+void
+canary_close(struct canary *c)
+{
+	if (c->win != MPI_WIN_NULL)
+		rma_window_close(&c->win);
+	else if (c->send != NULL) {
+		MPI_DO(MPI_Free_mem(c->send));
+		MPI_DO(MPI_Free_mem(c->recv));
+	}
+	c->send = c->recv = NULL;
+}
+
+double
+canary_value(const struct canary *c, double elapsed_s)
+{
+	const struct canary_ops *ops = &canary_ops[c->test];
+
+	if (elapsed_s <= 0) /* below the clock's step */
+		elapsed_s = 1e-9;
+	if (names_tests[c->test].unit[0] == 's')
+		return ops->halved ? elapsed_s / 2 : elapsed_s;
+	return ops->sent_bytes(c) / elapsed_s;
+}
+
+/* ---- known data ---- */
+
+/* Byte at an offset of what a rank sends to one of its sides or peers. */
+static char
+pattern(int rank, int to, size_t offset)
+{
+	uint64_t x = (uint64_t)rank * 131 + (uint64_t)to * 31 + offset;
+
+	return (char)(x * 0x9e3779b97f4a7c15 >> 56);
+}
+
+static void
+fill(char *at, size_t bytes, int rank, int to)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = pattern(rank, to, i);
+}
+
+/* First offset that differs, or -1. */
+static long
+compare(const char *at, size_t bytes, int rank, int to)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (at[i] != pattern(rank, to, i))
+			return (long)i;
+	return -1;
+}
+
+enum { TO_LEFT, TO_RIGHT };
+
+static long
+check_ring(struct canary *c)
+{
+	int messages = canary_ops[c->test].onesided ? 1 : c->window;
+	long bad;
+
+	fill(c->send, c->bytes, c->rank, TO_LEFT);
+	fill(c->send + c->bytes, c->bytes, c->rank, TO_RIGHT);
+	memset(c->recv, 0, 2 * c->bytes * (size_t)messages);
+	/* A neighbour that is late filling would be read, or written, too
+	 * early; one that is late in reading would be overwritten. */
+	MPI_DO(MPI_Barrier(c->comm));
+	if (c->win != MPI_WIN_NULL)
+		MPI_DO(MPI_Win_sync(c->win));
+	canary_ops[c->test].once(c);
+	MPI_DO(MPI_Barrier(c->comm));
+	if (c->win != MPI_WIN_NULL)
+		MPI_DO(MPI_Win_sync(c->win));
+	for (int i = 0; i < 2 * messages; i++) {
+		int from_right = i >= messages;
+
+		bad = compare(c->recv + c->bytes * (size_t)i, c->bytes,
+		    from_right ? c->right : c->left,
+		    from_right ? TO_LEFT : TO_RIGHT);
+		if (bad >= 0)
+			return bad + (long)c->bytes * i;
+	}
+	return -1;
+}
+
+static long
+check_alltoall(struct canary *c)
+{
+	long bad;
+
+	for (int i = 0; i < c->size; i++)
+		fill(c->send + c->bytes * (size_t)i, c->bytes, c->rank, i);
+	canary_ops[c->test].once(c);
+	for (int i = 0; i < c->size; i++) {
+		bad = compare(c->recv + c->bytes * (size_t)i, c->bytes, i,
+		    c->rank);
+		if (bad >= 0)
+			return bad + (long)c->bytes * i;
+	}
+	return -1;
+}
+
+static long
+check_allreduce(struct canary *c)
+{
+	double mine = c->rank + 1, sum = 0;
+	double want = 0.5 * c->size * (c->size + 1.0);
+
+	memcpy(c->send, &mine, sizeof(mine));
+	canary_ops[c->test].once(c);
+	memcpy(&sum, c->recv, sizeof(sum));
+	return sum == want ? -1 : 0;
+}
+
+long
+canary_check(struct canary *c)
+{
+	if (canary_ops[c->test].ring)
+		return check_ring(c);
+	return c->test == CANARY_ALLTOALL ? check_alltoall(c)
+					  : check_allreduce(c);
+}

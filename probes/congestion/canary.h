@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * canary.h - the operations whose time tells how the network is.
+ *
+ * One row per test of schema/names.h. An operation is exactly the MPI calls of
+ * the paper (section 3.1), on the slice communicator: what stands around it
+ * (clocks, rounds, agreement) is not in here and not in its time.
+ *
+ * Order of calls: open (collective over the slice), any number of once and
+ * check, close (collective).
+ */
+#ifndef PROBES_CONGESTION_CANARY_H
+#define PROBES_CONGESTION_CANARY_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "schema/names.h"
+
+#define CANARY_REQS_MAX 32
+
+struct canary {
+	enum canary_test test;
+	MPI_Comm comm; /* the slice */
+	int rank, size;
+	int left, right; /* set before each round */
+	size_t bytes;    /* of a message */
+	int window;      /* messages to a neighbour */
+	char *send;      /* to the left, then to the right */
+	char *recv;      /* window messages from the left, then the right */
+	MPI_Win win;     /* one-sided tests only */
+	char *window_base;
+	MPI_Request reqs[CANARY_REQS_MAX];
+};
+
+struct canary_ops {
+	int ring;    /* 1: has neighbours; 0: a collective */
+	int natural; /* 1: the ring is never shuffled */
+	int halved;  /* 1: the time is that of two messages in a row */
+	int onesided;
+	/* One operation. */
+	void (*once)(struct canary *c);
+	/* Bytes that this rank sends in one operation; bandwidths only. */
+	double (*sent_bytes)(const struct canary *c);
+};
+extern const struct canary_ops canary_ops[CANARY_MAX];
+
+/* -ENOTSUP, on all ranks of the slice or none, when this MPI cannot do it; why
+ * then has the MPI's words. */
+int canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
+    char *why, size_t why_bytes);
+void canary_close(struct canary *c);
+/* One operation with known data. The offset of the first wrong byte received,
+ * or -1. */
+long canary_check(struct canary *c);
+/* Value of one operation in the unit of the test. */
+double canary_value(const struct canary *c, double elapsed_s);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * canary_loop.h - the canaries' work: every test in every visit, and what it
+ * gave.
+ *
+ * All canaries call these together. The root (group rank 0) keeps the tallies,
+ * decides when a test has measured enough and tells the others; each rank
+ * keeps one histogram of its own per test and phase.
+ */
+#ifndef PROBES_CONGESTION_CANARY_LOOP_H
+#define PROBES_CONGESTION_CANARY_LOOP_H
+
+#include "probes/sampling/pair_medians.h"
+#include "probes/congestion/rounds.h"
+#include "probes/sampling/stop.h"
+#include "probes/sampling/tally.h"
+
+#define CANARY_LOOP_WHY_BYTES 256
+
+/* One test in one phase. */
+struct canary_loop_cell {
+	int iterations;      /* of a round; 0: not calibrated yet */
+	uint64_t operations; /* in all rounds, and what they took */
+	uint64_t elapsed_ns;
+	int rounds; /* of all visits */
+	struct hist mine;
+	struct cores cores; /* of this rank, while it took its samples */
+	enum stop stopped_by;
+	enum cause cause; /* CAUSE_NONE, or why the test ended early */
+	/* at the root only: */
+	struct tally tally;
+	struct pair_medians *pairs; /* NULL for collectives */
+};
+
+struct canary_loop_test {
+	struct canary canary;
+	char why[CANARY_LOOP_WHY_BYTES]; /* where the MPI cannot do it */
+	struct canary_loop_cell cells[PHASE_MAX];
+};
+
+struct canary_loop {
+	const struct world *world;
+	const struct settings *settings;
+	struct rounds *rounds;
+	struct canary_loop_test *tests; /* settings->test_count */
+	uint64_t started_ns;
+	uint64_t told_ns; /* last progress */
+	int stretch;      /* of all visits to all phases */
+};
+
+struct canary_loop *canary_loop_new(const struct world *w,
+    const struct settings *s);
+void canary_loop_free(struct canary_loop *m); /* collective; NULL is allowed */
+/* Every test of the campaign in this visit; stretch counts visits of all
+ * phases, for the progress shown. */
+void canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
+    int stretch);
+/* Quantile that is a test's headline: the bad tail of its values. */
+double canary_loop_tail(enum canary_test test);
+int canary_loop_low_is_bad(enum canary_test test);
+
+#endif

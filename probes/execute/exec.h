@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec.h - move the bytes of a plan, again and again.
+ *
+ * Made once: memory, requests, handles, streams. Replayed by start and wait.
+ * A rank starts each of its sends, receives and local operations as soon as
+ * those before it are complete that touch the same bytes (view.h), receives
+ * first; there is no barrier between steps, here or anywhere, and channels of
+ * a pipeline overlap by themselves. Local operations run on a stream of the
+ * device, beside the transfers.
+ *
+ * new, free and nothing else are collective over the team. All plans of a
+ * process may be alive and under way together.
+ *
+ * Every buffer lies between guard bytes in one allocation of the device. fill
+ * and verify are how a run is proven: fill, run, verify, and everything that
+ * the plan promises is compared with what the sources held, byte by byte, as
+ * well as what nobody may have touched.
+ */
+#ifndef PROBES_EXECUTE_EXEC_H
+#define PROBES_EXECUTE_EXEC_H
+
+#include "probes/plan/plan.h"
+#include "probes/transport/transport.h"
+
+#define EXEC_WHY_BYTES 512
+
+struct exec;
+
+/* p is sorted, has passed check_plan, and is the same on all ranks of the
+ * team; it must outlive the exec. -ENOTSUP, -ENOMEM ...: the same rc and why
+ * on every rank, and nothing is left. */
+int exec_new(const struct transport_team *team, const struct plan *p,
+    struct exec **ret, char *ret_why, size_t why_bytes);
+void exec_free(struct exec *e); /* NULL is allowed, then on all ranks */
+
+/* Transfers of one step need not all be under way at once: this rank has a few
+ * of them, in the order in which ranks meet in turn, at distance 1, 2, 3...
+ * Many senders then do not meet at one receiver. Not for what measures just
+ * that. On all ranks of the team or on none, and with nothing under way. */
+void exec_take_turns(struct exec *e);
+
+const struct transport_team *exec_team(const struct exec *e);
+
+/* Steps lo to hi - 1 of the plan: 0 and UINT32_MAX for all of it. */
+void exec_start(struct exec *e, uint32_t lo, uint32_t hi);
+/* Move on what can be: 1 once this rank's part is complete. *ret_moved is set
+ * to 1 if anything was, else left. */
+int exec_poll(struct exec *e, int *ret_moved);
+void exec_wait(struct exec *e);
+/* Start all, then wait for all: plans that have nothing to do with each other.
+ */
+void exec_run_all(struct exec *const *list, size_t count);
+
+/* Initial data of an iteration into this rank's sources; everything else, and
+ * the guards, hold what no plan writes there. */
+void exec_fill(struct exec *e, uint64_t iteration);
+/* As fill, but the sources stay as they are. */
+void exec_blank(struct exec *e);
+
+struct exec_fault {
+	uint32_t rank;
+	uint16_t buf; /* of the plan */
+	int64_t off;  /* in it; before it or past its end: a guard */
+	uint8_t want, got;
+};
+/* 0, or -EBADMSG and this rank's first wrong byte. */
+int exec_verify(struct exec *e, uint64_t iteration, struct exec_fault *ret);
+
+/* A place of a buffer of this rank, in memory of the team's device; valid as
+ * long as the exec is. */
+void *exec_place(const struct exec *e, uint16_t buf, uint64_t off);
+
+/* What goes through memory of the host although it is the device's, or "". */
+const char *exec_staging(const struct exec *e);
+uint64_t exec_memory_bytes(const struct exec *e); /* of this rank */
+
+#endif

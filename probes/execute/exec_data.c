@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec_data.c - fill before a run, compare after it.
+ *
+ * What a promise says is computed again from what its sources held, which any
+ * rank can make for any other (fill.h). Around promised ranges results must be
+ * blank and sources unchanged; around all buffers stand guards.
+ *
+ * A reduction of many ranks costs as much again for each of them, so what is
+ * long is looked at in blocks that lie about it, both its ends included, up to
+ * INPUTS_MAX bytes of input; copies are compared whole.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "probes/device/host_reduce.h"
+#include "probes/execute/exec.h"
+#include "probes/execute/exec_part.h"
+
+#define BLANK       0xa5
+#define GUARD       0x5c
+#define BLOCK_BYTES (64 * 1024)
+#define INPUTS_MAX  (256ULL << 20)
+
+void
+exec_device_check(const struct exec *e, int rc, const char *what)
+{
+	const struct transport_team *tm = e->team;
+
+	if (rc < 0)
+		fatalx("%s: %s: %s", tm->ops->name, what,
+		    tm->ops->error(tm->device));
+}
+
+int
+exec_data_open(struct exec *e)
+{
+	const struct device_ops *ops = e->team->ops;
+
+	if (!ops->host_access)
+		exec_device_check(e,
+		    ops->host_alloc(e->team->device, BLOCK_BYTES, &e->staging),
+		    "host memory");
+	return fill_of_plan(e->plan, &e->fill);
+}
+
+void
+exec_data_close(struct exec *e)
+{
+	if (e->staging != NULL)
+		e->team->ops->host_free(e->team->device, e->staging);
+	e->staging = NULL;
+}
+
+/* ---- to memory and back, at most a block ---- */
+
+static void
+put(struct exec *e, uint64_t at, const void *from, size_t bytes)
+{
+	if (e->staging == NULL) {
+		memcpy(e->memory + at, from, bytes);
+		return;
+	}
+	memcpy(e->staging, from, bytes);
+	exec_device_check(e,
+	    e->team->ops->copy(e->stream, e->memory + at, e->staging, bytes),
+	    "copy");
+	exec_device_check(e, e->team->ops->stream_sync(e->stream), "copy");
+}
+
+static const void *
+get(struct exec *e, uint64_t at, size_t bytes)
+{
+	if (e->staging == NULL)
+		return e->memory + at;
+	exec_device_check(e,
+	    e->team->ops->copy(e->stream, e->staging, e->memory + at, bytes),
+	    "copy");
+	exec_device_check(e, e->team->ops->stream_sync(e->stream), "copy");
+	return e->staging;
+}
+
+static size_t
+block_of(uint64_t rest)
+{
+	return rest < BLOCK_BYTES ? (size_t)rest : BLOCK_BYTES;
+}
+
+/* ---- fill ---- */
+
+static uint64_t
+bytes_of(const struct exec *e, uint32_t buf)
+{
+	return e->plan->bufs[buf].bytes[e->view.rank];
+}
+
+/* From the end of buffer i to the start of the next. */
+static uint64_t
+guard_bytes(const struct exec *e, uint32_t buf)
+{
+	uint64_t end = e->places[buf] + bytes_of(e, buf);
+
+	return (buf + 1 < e->plan->bufs_count ? e->places[buf + 1]
+					      : e->memory_bytes) -
+	    end;
+}
+
+static void
+set_bytes(struct exec *e, uint64_t at, uint64_t bytes, int byte)
+{
+	exec_device_check(e,
+	    e->team->ops->fill(e->stream, e->memory + at, byte, bytes), "fill");
+	exec_device_check(e, e->team->ops->stream_sync(e->stream), "fill");
+}
+
+void
+exec_blank(struct exec *e)
+{
+	set_bytes(e, 0, EXEC_GUARD_BYTES, GUARD);
+	for (uint32_t i = 0; i < e->plan->bufs_count; i++) {
+		uint64_t bytes = bytes_of(e, i);
+
+		if (e->plan->bufs[i].role != PLAN_IN && bytes > 0)
+			set_bytes(e, e->places[i], bytes, BLANK);
+		set_bytes(e, e->places[i] + bytes, guard_bytes(e, i), GUARD);
+	}
+}
+
+void
+exec_fill(struct exec *e, uint64_t iteration)
+{
+	char *block = xcalloc(1, BLOCK_BYTES);
+
+	exec_blank(e);
+	for (uint32_t i = 0; i < e->plan->bufs_count; i++) {
+		uint64_t bytes = bytes_of(e, i);
+		size_t n;
+
+		if (e->plan->bufs[i].role != PLAN_IN)
+			continue;
+		for (uint64_t off = 0; off < bytes; off += n) {
+			n = block_of(bytes - off);
+			fill_make(&e->fill, iteration, e->view.rank,
+			    (uint16_t)i, off, block, n);
+			put(e, e->places[i] + off, block, n);
+		}
+	}
+	free(block);
+}
+
+/* ---- verify ---- */
+
+struct verify {
+	struct exec *e;
+	uint64_t iteration;
+	char *want; /* a block */
+	char *one;  /* of one input */
+	int bad;
+	struct exec_fault fault; /* the first in order of buffer and offset */
+};
+
+/* A range of a buffer that a promise covers. */
+struct piece {
+	uint64_t lo, hi;
+	const struct plan_promise *promise;
+	uint16_t buf;
+};
+
+static void
+note_fault(struct verify *v, uint16_t buf, int64_t off, int want, int got)
+{
+	struct exec_fault *f = &v->fault;
+
+	if (v->bad && (f->buf < buf || (f->buf == buf && f->off <= off)))
+		return;
+	v->bad = 1;
+	*f = (struct exec_fault){ .rank = v->e->view.rank,
+		.buf = buf,
+		.off = off,
+		.want = (uint8_t)want,
+		.got = (uint8_t)got };
+}
+
+/* Memory at off of buf against v->want. */
+static void
+compare(struct verify *v, uint16_t buf, int64_t off, size_t bytes)
+{
+	const char *got = get(v->e,
+	    (uint64_t)((int64_t)v->e->places[buf] + off), bytes);
+
+	if (memcmp(got, v->want, bytes) == 0)
+		return;
+	for (size_t i = 0; i < bytes; i++)
+		if (got[i] != v->want[i]) {
+			note_fault(v, buf, off + (int64_t)i,
+			    (unsigned char)v->want[i], (unsigned char)got[i]);
+			return;
+		}
+}
+
+static void
+compare_same(struct verify *v, uint16_t buf, int64_t off, uint64_t bytes,
+    int byte)
+{
+	memset(v->want, byte, block_of(bytes));
+	while (bytes > 0) {
+		size_t n = block_of(bytes);
+
+		compare(v, buf, off, n);
+		off += (int64_t)n;
+		bytes -= n;
+	}
+}
+
+/* A source's range [lo, hi) as it was filled, against what is there. */
+static void
+compare_source(struct verify *v, uint16_t buf, uint64_t lo, uint64_t hi)
+{
+	while (lo < hi) {
+		size_t n = block_of(hi - lo);
+
+		fill_make(&v->e->fill, v->iteration, v->e->view.rank, buf, lo,
+		    v->want, n);
+		compare(v, buf, (int64_t)lo, n);
+		lo += n;
+	}
+}
+
+/* What the promise says of n bytes from `off` in its range. */
+static void
+promised(struct verify *v, const struct plan_promise *m, uint64_t off, size_t n)
+{
+	const struct plan *p = v->e->plan;
+	int first = 1;
+
+	for (uint32_t k = 0; k < m->sources; k++) {
+		const struct plan_source *s = &p->sources[m->source + k];
+
+		for (uint32_t rank = s->lo; rank < s->hi; rank++) {
+			const void *in[2] = { v->want, v->one };
+
+			fill_make(&v->e->fill, v->iteration, rank, s->buf,
+			    s->off + off, first ? v->want : v->one, n);
+			if (!first)
+				host_reduce((enum plan_op)m->op,
+				    (enum plan_type)m->type, v->want, in, 2,
+				    n / plan_types[m->type].bytes);
+			first = 0;
+		}
+	}
+}
+
+static uint64_t
+inputs_of(const struct plan *p, const struct plan_promise *m)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < m->sources; k++)
+		n += p->sources[m->source + k].hi -
+		    p->sources[m->source + k].lo;
+	return n;
+}
+
+static void
+compare_piece(struct verify *v, const struct piece *pc)
+{
+	const struct plan_promise *m = pc->promise;
+	uint64_t bytes = pc->hi - pc->lo, cost = bytes;
+	uint64_t step = BLOCK_BYTES, off = 0;
+
+	if (m->op != PLAN_COPY)
+		cost *= inputs_of(v->e->plan, m);
+	if (m->op != PLAN_COPY && cost > INPUTS_MAX)
+		step *= (cost + INPUTS_MAX - 1) / INPUTS_MAX;
+	for (;;) {
+		size_t n = block_of(bytes - off);
+
+		promised(v, m, off, n);
+		compare(v, pc->buf, (int64_t)(pc->lo + off), n);
+		if (off + n >= bytes)
+			break;
+		off += step;
+		if (off + BLOCK_BYTES > bytes && step > BLOCK_BYTES)
+			off = (bytes - 1) / BLOCK_BYTES * BLOCK_BYTES;
+	}
+}
+
+static int
+compare_pieces_cb(const void *va, const void *vb)
+{
+	const struct piece *a = va, *b = vb;
+
+	if (a->buf != b->buf)
+		return a->buf < b->buf ? -1 : 1;
+	return (a->lo > b->lo) - (a->lo < b->lo);
+}
+
+static int
+is_for(const struct plan *p, const struct plan_promise *m, uint32_t rank)
+{
+	for (uint32_t i = 0; i < m->spans; i++)
+		if (p->spans[m->span + i].lo <= rank &&
+		    rank < p->spans[m->span + i].hi)
+			return 1;
+	return 0;
+}
+
+static size_t
+collect_pieces(const struct exec *e, struct piece **ret)
+{
+	const struct plan *p = e->plan;
+	struct piece *list = xcalloc(p->promises_count + 1, sizeof(*list));
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->promises_count; i++) {
+		const struct plan_promise *m = &p->promises[i];
+
+		if (is_for(p, m, e->view.rank))
+			list[n++] = (struct piece){ m->to_off,
+				m->to_off + m->bytes, m, m->to };
+	}
+	qsort(list, n, sizeof(*list), compare_pieces_cb);
+	*ret = list;
+	return n;
+}
+
+/* Between promises: [lo, hi) of buf. */
+static void
+compare_gap(struct verify *v, uint16_t buf, uint64_t lo, uint64_t hi)
+{
+	if (lo >= hi || v->e->plan->bufs[buf].role == PLAN_TEMP)
+		return;
+	if (v->e->plan->bufs[buf].role == PLAN_IN)
+		compare_source(v, buf, lo, hi);
+	else
+		compare_same(v, buf, (int64_t)lo, hi - lo, BLANK);
+}
+
+static const struct piece *
+compare_buffer(struct verify *v, uint16_t buf, const struct piece *pc,
+    const struct piece *end)
+{
+	uint64_t at = 0, bytes = bytes_of(v->e, buf);
+
+	for (; pc < end && pc->buf == buf; pc++) {
+		compare_gap(v, buf, at, pc->lo);
+		compare_piece(v, pc);
+		if (pc->hi > at)
+			at = pc->hi;
+	}
+	compare_gap(v, buf, at, bytes);
+	compare_same(v, buf, (int64_t)bytes, guard_bytes(v->e, buf), GUARD);
+	return pc;
+}
+
+int
+exec_verify(struct exec *e, uint64_t iteration, struct exec_fault *ret)
+{
+	struct verify v = { .e = e, .iteration = iteration };
+	struct piece *list;
+	size_t n = collect_pieces(e, &list);
+	const struct piece *pc = list;
+
+	v.want = xcalloc(1, BLOCK_BYTES);
+	v.one = xcalloc(1, BLOCK_BYTES);
+	if (e->plan->bufs_count > 0)
+		compare_same(&v, 0, -(int64_t)EXEC_GUARD_BYTES,
+		    EXEC_GUARD_BYTES, GUARD);
+	for (uint32_t i = 0; i < e->plan->bufs_count; i++)
+		pc = compare_buffer(&v, (uint16_t)i, pc, list + n);
+	free(v.want);
+	free(v.one);
+	free(list);
+	if (!v.bad)
+		return 0;
+	*ret = v.fault;
+	return -EBADMSG;
+}

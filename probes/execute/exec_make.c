@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec_make.c - from a plan to what is replayed.
+ *
+ * Ranks meet twice, for a meeting is what costs time where there are more of
+ * them than cores: before anything is made by transports, and after. The
+ * reason of the first rank that cannot go on is everyone's.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/execute/ipc_side.h"
+#include "probes/execute/exec.h"
+#include "probes/execute/exec_part.h"
+#include "probes/transport/backoff.h"
+
+/* Tags of MPI in use by plans that are alive. Plans are made and ended by all
+ * ranks in the same order, so all see the same numbers. */
+static uint64_t tags_next;
+
+/* ---- lanes ---- */
+
+/* Copies within the device do not pass through ipc: there is no other process.
+ * Every other transport is asked to carry them itself. */
+static int
+by_device(const struct plan_transfer *t)
+{
+	return t->src == t->dst &&
+	    (t->via == PLAN_VIA_IPC || t->via == PLAN_VIA_IPC_PUT ||
+		t->via == PLAN_VIA_IPC_GET);
+}
+
+static uint32_t
+lane_of(struct exec *e, enum plan_via via)
+{
+	const struct transport_ops *ops = transport_find(via), *other;
+
+	other = ops->instead != NULL ? ops->instead(e->team) : NULL;
+	if (other != NULL)
+		ops = other;
+	for (uint32_t i = 0; i < e->lanes_count; i++)
+		if (e->lanes[i].ops == ops)
+			return i;
+	e->lanes[e->lanes_count].ops = ops;
+	return e->lanes_count++;
+}
+
+/* From all rows: a rank without a transfer has the lane too. */
+static void
+find_lanes(struct exec *e)
+{
+	int used[PLAN_VIA_MAX] = { 0 };
+
+	for (size_t i = 0; i < e->plan->transfers_count; i++)
+		used[e->plan->transfers[i].via] |= !by_device(
+		    &e->plan->transfers[i]);
+	for (int via = 0; via < PLAN_VIA_MAX; via++)
+		if (used[via])
+			lane_of(e, (enum plan_via)via);
+}
+
+static uint8_t
+end_via(const struct exec *e, uint32_t row)
+{
+	uint8_t via = e->plan->transfers[row].via;
+
+	if (via != PLAN_VIA_IPC)
+		return via;
+	return e->gets[row] ? PLAN_VIA_IPC_GET : PLAN_VIA_IPC_PUT;
+}
+
+static void
+add_end(struct exec *e, uint32_t event, int receive)
+{
+	const struct rank_graph_event *ve = &e->view.events[event];
+	const struct plan_transfer *t = &e->plan->transfers[ve->row];
+	struct exec_event *ev = &e->events[event];
+	struct exec_lane *lane = &e->lanes[ev->lane];
+	uint32_t at = lane->share.ends_count++;
+
+	lane->ends[at] = (struct transport_end){
+		.off = e->places[receive ? t->to : t->from] +
+		    (receive ? t->to_off : t->from_off),
+		.bytes = t->bytes,
+		.peer = receive ? t->src : t->dst,
+		.tag = ve->tag,
+		.step = t->step,
+		.batch = lane->share.batches_count++,
+		.receive = receive != 0,
+		.via = end_via(e, ve->row),
+	};
+	lane->events[at] = event;
+	if (ev->ends++ == 0)
+		ev->end = at;
+}
+
+static void
+collect_ends(struct exec *e)
+{
+	for (uint32_t i = 0; i < e->view.events_count; i++) {
+		const struct rank_graph_event *ve = &e->view.events[i];
+		const struct plan_transfer *t;
+
+		e->events[i].lane = EXEC_NONE;
+		if (ve->kind == RANK_GRAPH_LOCAL)
+			continue;
+		t = &e->plan->transfers[ve->row];
+		if (by_device(t))
+			continue;
+		e->events[i].lane = lane_of(e, (enum plan_via)t->via);
+		if (ve->kind != RANK_GRAPH_SEND)
+			add_end(e, i, 1);
+		if (ve->kind != RANK_GRAPH_RECV)
+			add_end(e, i, 0);
+	}
+}
+
+static int
+compare_ends_cb(const void *va, const void *vb, void *arg)
+{
+	const struct exec_lane *lane = arg;
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+	const struct transport_end *x = &lane->ends[a], *y = &lane->ends[b];
+
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	if (x->receive != y->receive)
+		return x->receive ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* Ends of a step beside each other, receives first, one batch a step. The two
+ * ends of a self transfer lie apart then: that their event has both is all
+ * that is asked of it. */
+static void
+batch_by_step(struct exec *e, struct exec_lane *lane)
+{
+	uint32_t n = lane->share.ends_count, batch = 0;
+	struct transport_end *ends = xcalloc(n + (size_t)1, sizeof(*ends));
+	uint32_t *order = xcalloc(n + (size_t)1, sizeof(*order));
+	uint32_t *events = xcalloc(n + (size_t)1, sizeof(*events));
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), compare_ends_cb, lane);
+	for (uint32_t i = 0; i < n; i++) {
+		ends[i] = lane->ends[order[i]];
+		events[i] = lane->events[order[i]];
+		e->events[events[i]].end = i;
+		batch += i > 0 && ends[i].step != ends[i - 1].step;
+		ends[i].batch = batch;
+	}
+	memcpy(lane->ends, ends, n * sizeof(*ends));
+	memcpy(lane->events, events, n * sizeof(*events));
+	lane->share.batches_count = n > 0 ? batch + 1 : 0;
+	free(ends);
+	free(order);
+	free(events);
+}
+
+static void
+index_batches(struct exec *e, struct exec_lane *lane)
+{
+	uint32_t n = lane->share.ends_count, count = lane->share.batches_count;
+
+	lane->waiting = xcalloc(count + (size_t)1, sizeof(*lane->waiting));
+	lane->members = xcalloc(count + (size_t)1, sizeof(*lane->members));
+	lane->first = xcalloc(count + (size_t)1, sizeof(*lane->first));
+	lane->steps = xcalloc(count + (size_t)1, sizeof(*lane->steps));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t batch = lane->ends[i].batch;
+
+		lane->steps[batch] = lane->ends[i].step;
+		lane->first[batch + 1] = i + 1;
+	}
+	for (uint32_t i = 0; i < e->view.events_count; i++)
+		if (e->events[i].lane != EXEC_NONE &&
+		    &e->lanes[e->events[i].lane] == lane)
+			lane->members[lane->ends[e->events[i].end].batch]++;
+}
+
+static void
+make_lanes(struct exec *e)
+{
+	size_t cap = 2 * (size_t)e->view.events_count + 1;
+
+	find_lanes(e);
+	e->gets = ipc_side_choose(e->plan,
+	    backoff_cores_are_shared(e->team->mates));
+	for (uint32_t i = 0; i < e->lanes_count; i++) {
+		e->lanes[i].ends = xcalloc(cap, sizeof(*e->lanes[i].ends));
+		e->lanes[i].events = xcalloc(cap, sizeof(*e->lanes[i].events));
+		e->lanes[i].done = xcalloc(cap, sizeof(*e->lanes[i].done));
+	}
+	collect_ends(e);
+	for (uint32_t i = 0; i < e->lanes_count; i++) {
+		struct exec_lane *lane = &e->lanes[i];
+
+		if (lane->ops->by_step)
+			batch_by_step(e, lane);
+		index_batches(e, lane);
+		if (lane->ops->window_bytes > 0)
+			exec_turns_make(e, i);
+		lane->share.ends = lane->ends;
+		lane->share.piece_bytes = e->plan->piece_bytes;
+	}
+}
+
+static int
+lanes_usable(struct exec *e, char *why, size_t why_bytes)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++)
+		rc = e->lanes[i].ops->usable(e->team, &e->lanes[i].share, why,
+		    why_bytes);
+	return rc;
+}
+
+static int
+lanes_prepare(struct exec *e, char *why, size_t why_bytes)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++) {
+		struct exec_lane *lane = &e->lanes[i];
+
+		why[0] = '\0';
+		lane->share.memory = e->memory;
+		lane->share.memory_bytes = e->memory_bytes;
+		rc = lane->ops->prepare(e->team, &lane->share, &lane->transport,
+		    why, why_bytes);
+		/* Failure is common, so is this second meeting. */
+		if (rc < 0)
+			transport_agree_why(e->team, rc, NULL, why, why_bytes);
+	}
+	return rc;
+}
+
+/* ---- events ---- */
+
+/* Who waits for whom, turned round. */
+static void
+make_nexts(struct exec *e)
+{
+	const struct rank_graph *v = &e->view;
+	uint32_t at = 0;
+
+	e->nexts = xcalloc(v->waits_count + 1, sizeof(*e->nexts));
+	for (size_t i = 0; i < v->waits_count; i++)
+		e->events[v->waits[i]].nexts++;
+	for (uint32_t i = 0; i < v->events_count; i++) {
+		e->events[i].next = at;
+		at += e->events[i].nexts;
+		e->events[i].nexts = 0;
+	}
+	for (uint32_t i = 0; i < v->events_count; i++)
+		for (uint32_t k = 0; k < v->events[i].waits; k++) {
+			uint32_t of = v->waits[v->events[i].wait + k];
+			struct exec_event *ev = &e->events[of];
+
+			e->nexts[ev->next + ev->nexts++] = i;
+		}
+}
+
+static void
+mark_leaves(struct exec *e, struct exec_lane *lane)
+{
+	for (uint32_t i = 0; i < lane->share.ends_count; i++)
+		lane->ends[i].leaf = e->events[lane->events[i]].nexts == 0;
+}
+
+static void
+make_events(struct exec *e)
+{
+	size_t n = e->view.events_count + (size_t)1;
+
+	e->receives.items = xcalloc(n, sizeof(uint32_t));
+	e->sends.items = xcalloc(n, sizeof(uint32_t));
+	e->copies.items = xcalloc(n, sizeof(uint32_t));
+	make_nexts(e);
+	for (uint32_t i = 0; i < e->lanes_count; i++)
+		mark_leaves(e, &e->lanes[i]);
+}
+
+/* May the transport be left alone with it? */
+static int
+is_simple(const struct exec *e)
+{
+	if (e->lanes_count != 1 || e->lanes[0].ops->start_all == NULL ||
+	    e->plan->steps != 1 || e->view.waits_count > 0)
+		return 0;
+	for (uint32_t i = 0; i < e->view.events_count; i++)
+		if (e->events[i].lane == EXEC_NONE)
+			return 0;
+	return 1;
+}
+
+/* ---- memory ---- */
+
+static void
+place_buffers(struct exec *e)
+{
+	uint64_t at = EXEC_GUARD_BYTES;
+
+	e->places = xcalloc(e->plan->bufs_count + (size_t)1,
+	    sizeof(*e->places));
+	for (uint32_t i = 0; i < e->plan->bufs_count; i++) {
+		uint64_t bytes = e->plan->bufs[i].bytes[e->view.rank];
+
+		e->places[i] = at;
+		at += (bytes + EXEC_GUARD_BYTES - 1) & ~(EXEC_GUARD_BYTES - 1);
+		at += EXEC_GUARD_BYTES;
+	}
+	e->memory_bytes = at;
+}
+
+/* What the plan takes of the memory that this rank's is part of: of the whole
+ * node, or of its own device. */
+static double
+memory_needed(const struct exec *e)
+{
+	const struct transport_team *tm = e->team;
+	const struct plan *p = e->plan;
+	double need = 0;
+
+	if (!tm->ops->host_access)
+		return (double)e->memory_bytes;
+	for (uint32_t rank = 0; rank < p->ranks; rank++)
+		for (uint32_t i = 0; i < p->bufs_count; i++)
+			if (tm->nodes[rank] == tm->nodes[tm->rank])
+				need += (double)p->bufs[i].bytes[rank];
+	return need;
+}
+
+/* A test of one huge size must not push the machine into swapping, or worse.
+ */
+static int
+memory_fits(struct exec *e, char *why, size_t why_bytes)
+{
+	const struct transport_team *tm = e->team;
+	double need = memory_needed(e);
+	struct device_facts facts;
+	int rc;
+
+	rc = tm->ops->facts(tm->device, &facts);
+	if (rc < 0) {
+		snprintf(why, why_bytes, "%s: %s", tm->ops->name,
+		    tm->ops->error(tm->device));
+		return rc;
+	}
+	if (need <= 0.9 * (double)facts.free_bytes)
+		return 0;
+	snprintf(why, why_bytes,
+	    "%.200s: needs %.3g GiB on the node of rank %d, and %s has %.3g "
+	    "GiB free: allowed is 90 %% of that",
+	    e->plan->title, need / (1 << 30), tm->rank, tm->ops->name,
+	    (double)facts.free_bytes / (1 << 30));
+	return -ENOMEM;
+}
+
+static int
+make_memory(struct exec *e, char *why, size_t why_bytes)
+{
+	const struct device_ops *ops = e->team->ops;
+	struct device *d = e->team->device;
+	void *base = NULL;
+	int rc;
+
+	rc = ops->alloc(d, e->memory_bytes, &base);
+	e->memory = base;
+	if (rc == 0)
+		rc = ops->stream_new(d, &e->stream);
+	if (rc == 0)
+		rc = exec_locals_make(e);
+	if (rc < 0)
+		snprintf(why, why_bytes, "%s: %s", ops->name, ops->error(d));
+	if (rc == 0) {
+		rc = exec_data_open(e);
+		if (rc < 0)
+			snprintf(why, why_bytes,
+			    "%.200s: reduces in more than one way, and cannot "
+			    "be proven",
+			    e->plan->title);
+	}
+	return rc;
+}
+
+static void
+free_memory(struct exec *e)
+{
+	const struct device_ops *ops = e->team->ops;
+
+	exec_data_close(e);
+	exec_locals_free(e);
+	ops->stream_free(e->stream);
+	ops->free(e->team->device, e->memory);
+}
+
+/* ---- all of it ---- */
+
+static uint32_t
+tags_needed(const struct exec *e)
+{
+	uint32_t tags = 0;
+
+	for (uint32_t i = 0; i < e->view.events_count; i++)
+		if (e->view.events[i].kind != RANK_GRAPH_LOCAL &&
+		    e->view.events[i].tag >= tags)
+			tags = e->view.events[i].tag + 1;
+	return tags;
+}
+
+/* Once their number is agreed on, tags are given out without asking. */
+static void
+take_tags(struct exec *e, uint32_t tags)
+{
+	if (tags_next + tags > INT_MAX)
+		tags_next = 0; /* refused by the transport if it matters */
+	e->tag_base = (int)tags_next;
+	tags_next += tags;
+	for (uint32_t i = 0; i < e->lanes_count; i++) {
+		e->lanes[i].share.tags = tags;
+		e->lanes[i].share.tag_base = e->tag_base;
+	}
+}
+
+static void
+release_lane(struct exec_lane *lane)
+{
+	if (lane->transport != NULL)
+		lane->ops->release(lane->transport);
+	free(lane->ends);
+	free(lane->events);
+	free(lane->waiting);
+	free(lane->members);
+	free(lane->first);
+	free(lane->steps);
+	free(lane->done);
+	exec_turns_free(lane);
+}
+
+void
+exec_free(struct exec *e)
+{
+	if (e == NULL)
+		return;
+	for (uint32_t i = e->lanes_count; i-- > 0;)
+		release_lane(&e->lanes[i]);
+	free_memory(e);
+	if (tags_next > (uint64_t)e->tag_base)
+		tags_next = (uint64_t)e->tag_base;
+	rank_graph_clear(&e->view);
+	free(e->events);
+	free(e->nexts);
+	free(e->gets);
+	free(e->places);
+	free(e->receives.items);
+	free(e->sends.items);
+	free(e->copies.items);
+	free(e);
+}
+
+int
+exec_new(const struct transport_team *team, const struct plan *p,
+    struct exec **ret, char *ret_why, size_t why_bytes)
+{
+	struct exec *e = xcalloc(1, sizeof(*e));
+	uint32_t tags;
+	int rc;
+
+	e->team = team;
+	e->plan = p;
+	e->tag_base = (int)tags_next;
+	ret_why[0] = '\0';
+	rank_graph_make(p, (uint32_t)team->rank, &e->view);
+	e->events = xcalloc(e->view.events_count + (size_t)1,
+	    sizeof(*e->events));
+	place_buffers(e);
+	make_lanes(e);
+	make_events(e);
+	e->simple = is_simple(e);
+	rc = lanes_usable(e, ret_why, why_bytes);
+	if (rc == 0)
+		rc = memory_fits(e, ret_why, why_bytes);
+	if (rc == 0)
+		rc = make_memory(e, ret_why, why_bytes);
+	tags = tags_needed(e);
+	rc = transport_agree_why(team, rc, &tags, ret_why, why_bytes);
+	if (rc == 0) {
+		take_tags(e, tags);
+		rc = lanes_prepare(e, ret_why, why_bytes);
+	}
+	if (rc < 0) {
+		exec_free(e);
+		return rc;
+	}
+	*ret = e; /* handed over */
+	return 0;
+}

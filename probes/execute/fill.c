@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/execute/fill.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#define BLOCK_WORDS 64
+#define BLOCK_BYTES (BLOCK_WORDS * sizeof(uint64_t))
+#define ADDERS      16 /* ranks that add something at one place */
+
+/* The finalizer of splitmix64 (Steele, Lea, Flood 2014): every bit of the
+ * result depends on every bit of x. */
+static uint64_t
+mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+int
+fill_of_plan(const struct plan *p, struct fill *ret)
+{
+	struct fill f = { PLAN_COPY, PLAN_BYTE, 1 };
+
+	for (size_t i = 0; i < p->promises_count; i++) {
+		const struct plan_promise *m = &p->promises[i];
+		uint32_t inputs = 0;
+
+		if (m->op == PLAN_COPY)
+			continue;
+		if (f.op != PLAN_COPY && (f.op != m->op || f.type != m->type))
+			return -ENOTSUP;
+		f.op = (enum plan_op)m->op;
+		f.type = (enum plan_type)m->type;
+		for (uint32_t k = 0; k < m->sources; k++) {
+			const struct plan_source *s = &p->sources[m->source];
+
+			inputs += s[k].hi - s[k].lo;
+		}
+		if (inputs > f.inputs)
+			f.inputs = inputs;
+	}
+	*ret = f;
+	return 0;
+}
+
+/* A small number for element i: sums of ADDERS of them stay below 256, where
+ * even bfloat16 is exact, and products below 2^15. */
+static int
+small(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise)
+{
+	uint64_t turns = (f->inputs + ADDERS - 1) / ADDERS;
+	int mine = (i + rank) % turns == 0;
+	int sign = noise & 1 ? -1 : 1;
+
+	switch (f->op) {
+	case PLAN_SUM:
+		return mine ? (int)(noise >> 8 & 15) : 0;
+	case PLAN_PROD:
+		return mine && (noise >> 8 & 7) == 0 ? 2 * sign : sign;
+	case PLAN_LAND:
+		return (noise >> 8) % (2 * (uint64_t)f->inputs) != 0;
+	case PLAN_LOR:
+		return (noise >> 8) % (2 * (uint64_t)f->inputs) == 0;
+	default:
+		return (int)(noise >> 8 & 127) - 64;
+	}
+}
+
+/* Bits of a small whole number as half and bfloat16: few enough to need no
+ * rounding. */
+static uint16_t
+half_bits(int x, enum plan_type type)
+{
+	unsigned size = (unsigned)(x < 0 ? -x : x), exp = 0;
+	uint16_t sign = x < 0 ? 0x8000 : 0;
+
+	if (size == 0)
+		return 0;
+	while (size >> (exp + 1) != 0)
+		exp++;
+	if (type == PLAN_HALF)
+		return (uint16_t)(sign | (exp + 15) << 10 |
+		    (size << 10 >> exp & 0x3ff));
+	return (uint16_t)(sign | (exp + 127) << 7 | (size << 7 >> exp & 0x7f));
+}
+
+static void
+element(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise,
+    char *to)
+{
+	int logical = f->op == PLAN_LAND || f->op == PLAN_LOR;
+	int x = small(f, rank, i, noise);
+	/* Even factors would soon make every product 0. */
+	uint64_t whole = f->op == PLAN_PROD ? noise | 1 : noise;
+	int32_t i32 = logical ? x : (int32_t)whole;
+	int64_t i64 = logical ? x : (int64_t)whole;
+	float f32 = (float)x;
+	double f64 = x;
+	uint16_t f16;
+
+	switch (f->type) {
+	case PLAN_INT32:
+		memcpy(to, &i32, sizeof(i32));
+		break;
+	case PLAN_INT64:
+		memcpy(to, &i64, sizeof(i64));
+		break;
+	case PLAN_FLOAT:
+		memcpy(to, &f32, sizeof(f32));
+		break;
+	case PLAN_DOUBLE:
+		memcpy(to, &f64, sizeof(f64));
+		break;
+	default:
+		f16 = half_bits(x, f->type);
+		memcpy(to, &f16, sizeof(f16));
+	}
+}
+
+/* Block number `at` of the buffer. */
+static void
+block(const struct fill *f, uint64_t seed, uint32_t rank, uint64_t at,
+    uint64_t ret[BLOCK_WORDS])
+{
+	unsigned size = plan_types[f->type].bytes;
+	uint64_t n = BLOCK_BYTES / size;
+
+	if (f->op == PLAN_COPY) {
+		for (uint64_t i = 0; i < BLOCK_WORDS; i++)
+			ret[i] = mix(seed + at * BLOCK_WORDS + i);
+		return;
+	}
+	for (uint64_t i = 0; i < n; i++)
+		element(f, rank, at * n + i, mix(seed + at * n + i),
+		    (char *)ret + i * size);
+}
+
+void
+fill_make(const struct fill *f, uint64_t iteration, uint32_t rank, uint16_t buf,
+    uint64_t off, void *to, size_t bytes)
+{
+	uint64_t seed = mix(mix(iteration << 16 | buf) + rank);
+	uint64_t words[BLOCK_WORDS];
+	char *at = to;
+
+	while (bytes > 0) {
+		uint64_t skip = off % BLOCK_BYTES;
+		size_t n = BLOCK_BYTES - skip;
+
+		if (n > bytes)
+			n = bytes;
+		block(f, seed, rank, off / BLOCK_BYTES, words);
+		memcpy(at, (char *)words + skip, n);
+		at += n;
+		off += n;
+		bytes -= n;
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fill.h - what a run writes into its buffers: every byte tells, with the
+ * others, from which rank, buffer, offset and iteration it is. Pure.
+ *
+ * Plans that only copy hold noise. Plans that reduce hold elements whose
+ * result is exact whatever the brackets: integers wrap anyhow; of floating
+ * point numbers few ranks add something at any one place, and small whole
+ * numbers or powers of two at that. Which ranks these are changes from element
+ * to element, so a lost contribution shows.
+ */
+#ifndef PROBES_EXECUTE_FILL_H
+#define PROBES_EXECUTE_FILL_H
+
+#include <stddef.h>
+
+#include "probes/plan/plan.h"
+
+struct fill {
+	enum plan_op op; /* PLAN_COPY: noise */
+	enum plan_type type;
+	uint32_t inputs; /* most that one result is made of */
+};
+
+/* -ENOTSUP for a plan whose promises reduce in more than one way. */
+int fill_of_plan(const struct plan *p, struct fill *ret);
+
+/* Bytes off to off + bytes of the buffer, as they are at the start. */
+void fill_make(const struct fill *f, uint64_t iteration, uint32_t rank,
+    uint16_t buf, uint64_t off, void *to, size_t bytes);
+
+#endif

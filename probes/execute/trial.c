@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/execute/trial.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "probes/execute/team_barrier.h"
+#include "probes/sampling/stop.h"
+#include "probes/job/world.h"
+#include "probes/transport/backoff.h"
+
+#define ITERATIONS_MAX 100000
+#define BATCH_FIRST    1 /* iterations before the first look */
+#define MEMORY_TIME_S  0.02
+#define MEMORY_MAX     (64ULL << 20)
+#define MEMORY_ROUNDS  5
+
+struct together {
+	struct exec *const *list;
+	size_t count;
+	uint32_t lo, hi; /* where count is 1 */
+};
+
+static double
+once(const struct transport_team *team, const struct together *to)
+{
+	uint64_t start_ns;
+
+	team_barrier_to_start(team);
+	start_ns = clk_ns();
+	if (to->count == 1) {
+		exec_start(to->list[0], to->lo, to->hi);
+		exec_wait(to->list[0]);
+	} else {
+		exec_run_all(to->list, to->count);
+	}
+	return (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
+}
+
+/* Times of this rank to times of the slowest. */
+static void
+slowest(const struct transport_team *team, struct timing_sample *samples,
+    size_t n)
+{
+	struct {
+		double s;
+		int rank;
+	} *pairs = xcalloc(n, sizeof(*pairs));
+	MPI_Request req;
+
+	for (size_t i = 0; i < n; i++) {
+		pairs[i].s = samples[i].s;
+		pairs[i].rank = team->rank;
+	}
+	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, pairs, (int)n, MPI_DOUBLE_INT,
+	    MPI_MAXLOC, team->comm, &req));
+	MPI_DO(backoff_request(&req));
+	for (size_t i = 0; i < n; i++) {
+		samples[i].s = pairs[i].s;
+		samples[i].rank = pairs[i].rank;
+	}
+	free(pairs);
+}
+
+/* Rank 0's clock decides for all. */
+static int
+decide(const struct transport_team *team, const struct trial_ask *ask,
+    const struct trial *t, uint64_t start_ns)
+{
+	int decision = STOP_GO_ON;
+	struct timing now;
+	MPI_Request req;
+
+	timing_of(t->samples, t->count, &now);
+	if (timing_known(&now, ask->precision))
+		decision = STOP_PRECISION;
+	else if (clk_ns() - start_ns >= ask->time_ns)
+		decision = STOP_TIME;
+	else if (t->count >= ITERATIONS_MAX)
+		decision = STOP_COUNT;
+	MPI_DO(MPI_Ibcast(&decision, 1, MPI_INT, 0, team->comm, &req));
+	MPI_DO(backoff_request(&req));
+	return decision;
+}
+
+/* Iterations of one batch: as many as there were, so that looks are rare, but
+ * none goes far past the time limit. */
+static size_t
+batch_size(const struct trial_ask *ask, const struct trial *t)
+{
+	double spent_s = 0, limit_s = (double)ask->time_ns / CLK_NS_PER_S;
+	size_t n = t->count;
+
+	if (ask->iterations > 0)
+		return (size_t)ask->iterations;
+	if (n == 0)
+		return BATCH_FIRST;
+	for (size_t i = 0; i < n; i++)
+		spent_s += t->samples[i].s;
+	if (spent_s * 2 > limit_s)
+		n = (size_t)((limit_s - spent_s) * (double)n / spent_s);
+	if (n < 1)
+		n = 1;
+	return n > ITERATIONS_MAX / 2 ? ITERATIONS_MAX / 2 : n;
+}
+
+static void
+run_batch(const struct transport_team *team, const struct together *to,
+    size_t n, struct trial *t)
+{
+	t->samples = xreallocarray(t->samples, t->count + n,
+	    sizeof(*t->samples));
+	t->own_s = xreallocarray(t->own_s, t->count + n, sizeof(*t->own_s));
+	for (size_t i = 0; i < n; i++) {
+		t->own_s[t->count + i] = once(team, to);
+		t->samples[t->count + i].s = t->own_s[t->count + i];
+	}
+	slowest(team, t->samples + t->count, n);
+	t->count += n;
+}
+
+/* One number of each rank, to rank 0. */
+static void
+gather(const struct transport_team *team, double mine, double **ret)
+{
+	MPI_Request req;
+
+	if (team->rank == 0)
+		*ret = xcalloc((size_t)team->ranks, sizeof(**ret));
+	MPI_DO(MPI_Igather(&mine, 1, MPI_DOUBLE, *ret, 1, MPI_DOUBLE, 0,
+	    team->comm, &req));
+	MPI_DO(backoff_request(&req));
+}
+
+/* When each rank was done with its own part: who waits for nobody else in a
+ * plan can be judged by it. */
+static void
+gather_own(const struct transport_team *team, struct trial *t)
+{
+	double best_s = INFINITY;
+
+	for (size_t i = 0; i < t->count; i++)
+		best_s = fmin(best_s, t->own_s[i]);
+	gather(team, best_s, &t->rank_best_s);
+	gather(team, robust_median(t->own_s, t->count), &t->rank_s);
+}
+
+static void
+time_together(const struct transport_team *team, const struct together *to,
+    const struct trial_ask *ask, struct trial *ret)
+{
+	uint64_t start_ns;
+	int decision;
+
+	memset(ret, 0, sizeof(*ret));
+	for (int i = 0; i < ask->warmup; i++)
+		once(team, to);
+	start_ns = clk_ns();
+	do {
+		run_batch(team, to, batch_size(ask, ret), ret);
+		decision = ask->iterations > 0
+		    ? STOP_COUNT
+		    : decide(team, ask, ret, start_ns);
+	} while (decision == STOP_GO_ON);
+	ret->stopped_by = (enum stop)decision;
+	gather_own(team, ret);
+}
+
+void
+trial_time(struct exec *e, uint32_t lo, uint32_t hi,
+    const struct trial_ask *ask, struct trial *ret)
+{
+	struct together to = { &e, 1, lo, hi };
+
+	time_together(exec_team(e), &to, ask, ret);
+}
+
+void
+trial_time_all(const struct transport_team *team, struct exec *const *list,
+    size_t count, const struct trial_ask *ask, struct trial *ret)
+{
+	struct together to = { list, count, 0, UINT32_MAX };
+
+	time_together(team, &to, ask, ret);
+}
+
+void
+trial_clear(struct trial *t)
+{
+	free(t->samples);
+	free(t->own_s);
+	free(t->rank_s);
+	free(t->rank_best_s);
+	memset(t, 0, sizeof(*t));
+}
+
+int
+trial_compare(const struct transport_team *team, struct exec *e,
+    uint64_t iteration, struct exec_fault *ret)
+{
+	struct exec_fault fault = { 0 };
+	int rc = exec_verify(e, iteration, &fault);
+	int who = rc < 0 ? team->rank : INT_MAX;
+	MPI_Request req;
+
+	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MIN,
+	    team->comm, &req));
+	MPI_DO(backoff_request(&req));
+	if (who == INT_MAX)
+		return 0;
+	MPI_DO(
+	    MPI_Ibcast(&fault, sizeof(fault), MPI_CHAR, who, team->comm, &req));
+	MPI_DO(backoff_request(&req));
+	*ret = fault;
+	return -EBADMSG;
+}
+
+int
+trial_prove(const struct transport_team *team, struct exec *e,
+    uint64_t iteration, struct exec_fault *ret)
+{
+	exec_fill(e, iteration);
+	meet(team); /* nobody writes into what is being filled */
+	exec_start(e, 0, UINT32_MAX);
+	exec_wait(e);
+	meet(team); /* nor reads what is being compared */
+	return trial_compare(team, e, iteration, ret);
+}
+
+/* ---- the memory's own speed ---- */
+
+/* Copies within base, all ranks at the same time: bytes a second of all. The
+ * clock is the node's, so the time is from the first start to the last end on
+ * it: of ranks that take turns on a core each for itself is quick. *ret_own is
+ * this rank's part. */
+static double
+copy_speed(const struct transport_team *team, struct device_stream *s,
+    char *base, uint64_t bytes, int times, double *ret_own)
+{
+	const struct device_ops *ops = team->ops;
+	double at_s[2], speed;
+	MPI_Request req;
+
+	team_barrier_to_start(team);
+	at_s[0] = -(double)clk_ns() / (double)CLK_NS_PER_S;
+	for (int i = 0; i < times; i++)
+		if (ops->copy(s, base + bytes, base, bytes) < 0 ||
+		    ops->stream_sync(s) < 0)
+			fatalx("%s: %s", ops->name, ops->error(team->device));
+	at_s[1] = (double)clk_ns() / (double)CLK_NS_PER_S;
+	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, at_s, 2, MPI_DOUBLE, MPI_MAX,
+	    team->mates, &req));
+	MPI_DO(backoff_request(&req));
+	*ret_own = speed = (double)bytes * times / (at_s[0] + at_s[1]);
+	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, &speed, 1, MPI_DOUBLE, MPI_SUM,
+	    team->comm, &req));
+	MPI_DO(backoff_request(&req));
+	return speed;
+}
+
+double
+trial_memory(const struct transport_team *team, uint64_t bytes)
+{
+	double *ranks = NULL, best = trial_memory_ranks(team, bytes, &ranks);
+
+	free(ranks);
+	return best;
+}
+
+double
+trial_memory_ranks(const struct transport_team *team, uint64_t bytes,
+    double **ret_rank_per_s)
+{
+	const struct device_ops *ops = team->ops;
+	struct device_stream *s = NULL;
+	double best = 0, best_own = 0, own, all_bytes;
+	void *base = NULL;
+	int times;
+
+	if (bytes > MEMORY_MAX)
+		bytes = MEMORY_MAX;
+	bytes += bytes == 0;
+	if (ops->alloc(team->device, 2 * bytes, &base) < 0 ||
+	    ops->stream_new(team->device, &s) < 0 ||
+	    ops->fill(s, base, 1, 2 * bytes) < 0)
+		fatalx("%s: %s", ops->name, ops->error(team->device));
+	all_bytes = (double)bytes * team->ranks;
+	times = 1 +
+	    (int)(MEMORY_TIME_S * copy_speed(team, s, base, bytes, 1, &own) /
+		all_bytes);
+	for (int i = 0; i < MEMORY_ROUNDS; i++) {
+		double speed = copy_speed(team, s, base, bytes, times, &own);
+
+		if (speed > best) {
+			best = speed;
+			best_own = own;
+		}
+	}
+	gather(team, best_own, ret_rank_per_s);
+	ops->stream_free(s);
+	ops->free(team->device, base);
+	return best;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/job/collect.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/clk.h"
+#include "common/xalloc.h"
+
+#define NODE_DOUBLES (sizeof(struct collect_node) / sizeof(double))
+
+void
+collect_sum(MPI_Comm comm, const struct hist *mine, struct hist *ret)
+{
+	double sum = mine->count > 0 ? mine->sum : 0;
+	/* minus the smallest, the largest */
+	double edge[2] = { mine->count > 0 ? -mine->min : -INFINITY,
+		mine->count > 0 ? mine->max : -INFINITY },
+	       all[2];
+
+	hist_clear(ret);
+	MPI_DO(MPI_Reduce(mine->bucket, ret->bucket, HIST_BUCKETS, MPI_UINT64_T,
+	    MPI_SUM, 0, comm));
+	MPI_DO(MPI_Reduce(&mine->count, &ret->count, 1, MPI_UINT64_T, MPI_SUM,
+	    0, comm));
+	MPI_DO(MPI_Reduce(&sum, &ret->sum, 1, MPI_DOUBLE, MPI_SUM, 0, comm));
+	MPI_DO(MPI_Reduce(edge, all, 2, MPI_DOUBLE, MPI_MAX, 0, comm));
+	if (ret->count == 0)
+		return;
+	ret->min = -all[0];
+	ret->max = all[1];
+}
+
+static int
+compare_nodes(const void *a, const void *b)
+{
+	double x = ((const struct collect_node *)a)->node;
+	double y = ((const struct collect_node *)b)->node;
+
+	return (x > y) - (x < y);
+}
+
+/* Entries of the nodes' first ranks to the front, in order. */
+static int
+pick(struct collect_node *all, int count)
+{
+	int kept = 0;
+
+	for (int i = 0; i < count; i++)
+		if (all[i].node >= 0)
+			all[kept++] = all[i];
+	qsort(all, (size_t)kept, sizeof(*all), compare_nodes);
+	return kept;
+}
+
+static void
+node_cores(const struct world *w, const struct cores *mine,
+    struct collect_node *ret)
+{
+	uint64_t ns[2] = { mine->run_ns, mine->wait_ns }, sum[2] = { 0, 0 };
+
+	MPI_DO(MPI_Reduce(ns, sum, 2, MPI_UINT64_T, MPI_SUM, 0, w->mates));
+	ret->run_s = (double)sum[0] / (double)CLK_NS_PER_S;
+	ret->wait_s = (double)sum[1] / (double)CLK_NS_PER_S;
+}
+
+int
+collect_nodes(const struct world *w, const struct hist *mine,
+    const struct cores *cores, struct collect_node **ret)
+{
+	struct collect_node me = { -1, 0, NAN, NAN, 0, 0 }, *all = NULL;
+	struct hist *node = xcalloc(1, sizeof(*node));
+	int mate;
+
+	if (cores != NULL)
+		node_cores(w, cores, &me);
+	MPI_DO(MPI_Comm_rank(w->mates, &mate));
+	collect_sum(w->mates, mine, node);
+	if (mate == 0) {
+		me.node = w->node;
+		me.n = (double)node->count;
+		me.p50 = hist_quantile(node, 0.5);
+		me.p99 = hist_quantile(node, 0.99);
+	}
+	free(node);
+	if (w->group_rank == 0)
+		all = xcalloc((size_t)w->group_size, sizeof(*all));
+	MPI_DO(MPI_Gather(&me, NODE_DOUBLES, MPI_DOUBLE, all, NODE_DOUBLES,
+	    MPI_DOUBLE, 0, w->group));
+	*ret = all;
+	return all == NULL ? 0 : pick(all, w->group_size);
+}

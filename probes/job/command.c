@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/job/command.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/program.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+#define POLL_MS 20
+
+extern char **environ;
+
+/* By these a program's MPI would find our launcher, our rank and our
+ * settings. Slurm's job is left: srun in it starts a step. */
+static int
+is_ours(const char *entry)
+{
+	static const char *const ours[] = { "OMPI_", "PMIX_", "PMI_", "PMI2_",
+		"HYD", "MPIR_", "MPICH_", "MPI_LOCAL", "PRTE_", "SLURM_",
+		"UCX_", "COALMINE_" };
+	static const char *const kept[] = { "SLURM_CONF=", "SLURM_JOB_ID=",
+		"COALMINE_RUN=" };
+
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		if (strncmp(entry, kept[i], strlen(kept[i])) == 0)
+			return 0;
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		if (strncmp(entry, ours[i], strlen(ours[i])) == 0)
+			return 1;
+	return 0;
+}
+
+/* Its strings are those of environ and more: only the list is the caller's. */
+static char **
+env_make(char *const *more)
+{
+	size_t count = 0, n = 0;
+	char **list;
+
+	while (environ[count] != NULL)
+		count++;
+	for (size_t i = 0; more[i] != NULL; i++)
+		count++;
+	list = xcalloc(count + 1, sizeof(list[0]));
+	for (size_t i = 0; environ[i] != NULL; i++)
+		if (!is_ours(environ[i]))
+			list[n++] = environ[i];
+	for (size_t i = 0; more[i] != NULL; i++)
+		list[n++] = more[i];
+	return list;
+}
+
+/* Until it has ended, or its time has: then all of it is killed. */
+static void
+wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
+    struct command_result *ret)
+{
+	struct pollfd end = { (int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
+	int status;
+
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		if (!ret->timed_out && clk_ns() - start_ns >= ask->timeout_ns) {
+			ret->timed_out = 1;
+			kill(-pid, SIGKILL);
+		}
+		if (ask->idle != NULL)
+			ask->idle();
+		/* without a descriptor (old kernels) it is a nap */
+		(void)poll(&end, 1, POLL_MS);
+	}
+	ret->elapsed_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
+	ret->status = program_exit(status);
+	kill(-pid, SIGKILL); /* what it may have left */
+	if (end.fd >= 0)
+		close(end.fd);
+}
+
+/* The end of the file in one line: what is no letter becomes a blank. */
+static void
+tail_read(int fd, char ret[COMMAND_TAIL_BYTES])
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	off_t from = size < COMMAND_TAIL_BYTES ? 0
+					       : size - COMMAND_TAIL_BYTES + 1;
+	ssize_t n = pread(fd, ret, COMMAND_TAIL_BYTES - 1, from);
+
+	if (n < 0)
+		n = 0;
+	for (ssize_t i = 0; i < n; i++)
+		if ((unsigned char)ret[i] < ' ' || (unsigned char)ret[i] > '~')
+			ret[i] = ' ';
+	while (n > 0 && ret[n - 1] == ' ')
+		n--;
+	ret[n] = '\0';
+}
+
+void
+command_run(const struct command_ask *ask, struct command_result *ret)
+{
+	FILE *err = tmpfile();
+	uint64_t start_ns;
+	char **env;
+	pid_t pid;
+	int rc;
+
+	memset(ret, 0, sizeof(*ret));
+	if (err == NULL) {
+		ret->status = 127;
+		snprintf(ret->tail, sizeof(ret->tail), "no temporary file: %s",
+		    strerror(errno));
+		return;
+	}
+	start_ns = clk_ns();
+	env = env_make(ask->env);
+	rc = program_start(ask->argv, env, -1, fileno(err), &pid);
+	free(env);
+	if (rc == 0) {
+		wait_for(ask, pid, start_ns, ret);
+		tail_read(fileno(err), ret->tail);
+	} else {
+		ret->status = 127;
+		snprintf(ret->tail, sizeof(ret->tail), "%.200s: %s",
+		    ask->argv[0], strerror(-rc));
+	}
+	fclose(err);
+}
+
+char **
+command_words(const char *line)
+{
+	char **words = xcalloc(strlen(line) / 2 + 2, sizeof(words[0]));
+	size_t n = 0, len;
+
+	for (line += strspn(line, " \t"); *line != '\0';
+	     line += strspn(line, " \t")) {
+		len = strcspn(line, " \t");
+		words[n++] = xstrndup(line, len);
+		line += len;
+	}
+	return words;
+}
+
+void
+command_words_free(char **words)
+{
+	for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+		free(words[i]);
+	free(words);
+}

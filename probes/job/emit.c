@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/job/emit.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "schema/record.h"
+
+struct emit {
+	int fd; /* -1: none */
+	char *run;
+	uint64_t seq;
+};
+
+int
+emit_open(const char *path, const char *run, struct emit **ret)
+{
+	struct emit *e = xcalloc(1, sizeof(*e));
+	int rc;
+
+	e->fd = -1;
+	if (path != NULL && strcmp(path, "-") == 0)
+		e->fd = dup(STDOUT_FILENO);
+	else if (path != NULL)
+		e->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		    0644);
+	if (path != NULL && e->fd < 0) {
+		rc = -errno;
+		log_warn("%s", path);
+		free(e);
+		return rc;
+	}
+	/* A reader that went away is an error of write, with its name. */
+	signal(SIGPIPE, SIG_IGN);
+	e->run = xstrdup(run);
+	*ret = e;
+	return 0;
+}
+
+static void
+write_all(int fd, const char *text, size_t len_bytes)
+{
+	while (len_bytes > 0) {
+		ssize_t n = write(fd, text, len_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			fatal("records cannot be written");
+		text += n;
+		len_bytes -= (size_t)n;
+	}
+}
+
+void
+emit_put(struct emit *e, json_t *record)
+{
+	const char *probe = json_string_value(json_object_get(record, "probe"));
+	json_t *line = json_object();
+	char *text;
+
+	json_object_set_new(line, "run", json_string(e->run));
+	if (strcmp(probe, "progress") != 0)
+		json_object_set_new(line, "seq",
+		    json_integer((json_int_t)++e->seq));
+	json_object_update(line, record);
+	json_decref(record);
+	if (e->fd >= 0) {
+		text = json_dumps(line, EMIT_JSON);
+		assert(text != NULL);
+		text = xreallocarray(text, strlen(text) + 2, 1);
+		strcat(text, "\n");
+		if (strlen(text) > RECORD_LINE_MAX)
+			fatalx("record %s is too long for a line", probe);
+		write_all(e->fd, text, strlen(text));
+		free(text);
+	}
+	json_decref(line);
+}
+
+uint64_t
+emit_count(const struct emit *e)
+{
+	return e->seq;
+}
+
+void
+emit_close(struct emit *e)
+{
+	if (e == NULL)
+		return;
+	if (e->fd >= 0 && close(e->fd) < 0)
+		log_warn("records");
+	free(e->run);
+	free(e);
+}

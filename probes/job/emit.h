@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * emit.h - records to a file or pipe, one JSON line each, numbered. Rank 0.
+ *
+ * Every line leaves in one write, so a reader sees whole records whatever
+ * becomes of the writer. A line longer than the contract allows is a bug of
+ * ours. Nothing is written when there is no file, but numbers are given.
+ */
+#ifndef PROBES_JOB_EMIT_H
+#define PROBES_JOB_EMIT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* Nine digits are more than a clock has, and half the bytes of seventeen. */
+#define EMIT_JSON (JSON_COMPACT | JSON_REAL_PRECISION(9))
+
+struct emit;
+
+/* path: NULL for none, "-" for standard output. Opening a pipe waits for its
+ * reader. -errno, logged. */
+int emit_open(const char *path, const char *run, struct emit **ret);
+/* Number and write; takes record. A progress record gets no number. */
+void emit_put(struct emit *e, json_t *record);
+uint64_t emit_count(const struct emit *e); /* numbers given so far */
+void emit_close(struct emit *e);           /* NULL is allowed */
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/job/nic.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+
+#define LOCAL_MAX 65535
+
+/* Where launchers say which rank of its node a process is. */
+static const char *const locals[] = {
+	"OMPI_COMM_WORLD_LOCAL_RANK",
+	"MPI_LOCALRANKID",
+	"SLURM_LOCALID",
+};
+
+/* What implementations ask: Open MPI, UCX, libfabric, NCCL. */
+static const char *const settings[] = {
+	"OMPI_MCA_btl_tcp_if_include",
+	"UCX_NET_DEVICES",
+	"FI_TCP_IFACE",
+	"NCCL_SOCKET_IFNAME",
+};
+
+static int
+name_copy(const char *name, char ret[NIC_NAME_BYTES])
+{
+	if (strlen(name) >= NIC_NAME_BYTES)
+		return -EINVAL;
+	memcpy(ret, name, strlen(name) + 1);
+	return 0;
+}
+
+int
+nic_choose(const char *list, int local, char ret[NIC_NAME_BYTES])
+{
+	size_t count = 0;
+	char **names = str_list_parse(list, &count);
+	int rc = 0;
+
+	if (names == NULL)
+		rc = -EINVAL;
+	else if (count == 0)
+		rc = -ENOENT;
+	else
+		rc = name_copy(names[(size_t)local % count], ret);
+	str_list_free(names);
+	return rc;
+}
+
+static int
+local_rank(int *ret)
+{
+	int64_t local;
+
+	for (size_t i = 0; i < ARRAY_LEN(locals); i++) {
+		const char *text = getenv(locals[i]);
+
+		if (text == NULL || str_to_int(text, 0, LOCAL_MAX, &local) < 0)
+			continue;
+		*ret = (int)local;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int
+nic_set(char *why, size_t why_bytes)
+{
+	const char *list = getenv("COALMINE_NICS");
+	char name[NIC_NAME_BYTES];
+	int local = 0, rc;
+
+	if (list == NULL)
+		return 0;
+	if (local_rank(&local) < 0) {
+		snprintf(why, why_bytes,
+		    "COALMINE_NICS is set, but no launcher says which rank of "
+		    "its node this is");
+		return -EINVAL;
+	}
+	rc = nic_choose(list, local, name);
+	if (rc == -ENOENT)
+		return 0;
+	if (rc < 0) {
+		snprintf(why, why_bytes,
+		    "COALMINE_NICS = %.80s: allowed are names of interfaces "
+		    "with commas between",
+		    list);
+		return rc;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+		setenv(settings[i], name, 1);
+	return 0;
+}

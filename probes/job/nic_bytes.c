@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/job/nic_bytes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define HEADING_LINES 2
+#define TEXT_BYTES    65536
+
+/* A counter may be read between its two halves. */
+static uint64_t
+payload(uint64_t bytes, uint64_t packets)
+{
+	uint64_t headers = packets * NIC_BYTES_HEADER_BYTES;
+
+	return bytes > headers ? bytes - headers : 0;
+}
+
+/* "  eth0: 1 2 3 ...": bytes and packets received are the first two numbers,
+ * sent the ninth and tenth. */
+static int
+line_add(const char *line, struct nic_bytes *to)
+{
+	unsigned long long in, in_packets, out, out_packets;
+	const char *colon = strchr(line, ':');
+
+	if (colon == NULL ||
+	    sscanf(colon + 1, "%llu %llu %*u %*u %*u %*u %*u %*u %llu %llu",
+		&in, &in_packets, &out, &out_packets) != 4)
+		return -EPROTO;
+	while (*line == ' ')
+		line++;
+	if (strncmp(line, "lo:", 3) == 0)
+		return 0;
+	to->in_bytes += payload(in, in_packets);
+	to->out_bytes += payload(out, out_packets);
+	return 0;
+}
+
+int
+nic_bytes_parse(const char *text, struct nic_bytes *ret)
+{
+	struct nic_bytes sum = { 0 };
+	int line = 0, rc = 0;
+
+	for (const char *at = text; rc == 0 && *at != '\0'; line++) {
+		size_t n = strcspn(at, "\n");
+		char copy[512];
+
+		if (n >= sizeof(copy))
+			return -EPROTO;
+		memcpy(copy, at, n);
+		copy[n] = '\0';
+		if (line >= HEADING_LINES)
+			rc = line_add(copy, &sum);
+		at += n + (at[n] == '\n');
+	}
+	if (rc == 0 && line < HEADING_LINES)
+		rc = -EPROTO;
+	if (rc == 0)
+		*ret = sum;
+	return rc;
+}
+
+/* 0 for what is no connection of TCP, and where the kernel is too old to say.
+ */
+static uint64_t
+resent_by(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return 0;
+	return info.tcpi_bytes_retrans;
+}
+
+static uint64_t
+resent_read(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	const struct dirent *e;
+	uint64_t sum = 0;
+
+	if (d == NULL)
+		return 0;
+	while ((e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.')
+			sum += resent_by(atoi(e->d_name));
+	closedir(d);
+	return sum;
+}
+
+int
+nic_bytes_read(struct nic_bytes *ret)
+{
+	char text[TEXT_BYTES];
+	size_t len = 0;
+	ssize_t n;
+	int fd = open("/proc/self/net/dev", O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -errno;
+	while ((n = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
+		len += (size_t)n;
+	rc = n < 0 ? -errno : 0;
+	close(fd);
+	text[len] = '\0';
+	if (rc == 0)
+		rc = nic_bytes_parse(text, ret);
+	if (rc == 0)
+		ret->resent_bytes = resent_read();
+	return rc;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/job/roles.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/rng.h"
+#include "common/xalloc.h"
+
+#define STREAM_ROLES 1 /* of the seed; rings have others */
+
+int
+roles_canaries(const struct roles_ask *ask)
+{
+	int count = (int)lround(ask->share * ask->nodes);
+
+	if (ask->kinds == 0)
+		return ask->nodes;
+	return count < ROLES_CANARY_MIN ? ROLES_CANARY_MIN : count;
+}
+
+static int
+enough(const struct roles_ask *ask)
+{
+	int canaries = roles_canaries(ask);
+
+	return canaries >= ROLES_CANARY_MIN &&
+	    ask->nodes - canaries >= ROLES_PER_KIND * ask->kinds;
+}
+
+int
+roles_needed(const struct roles_ask *ask)
+{
+	struct roles_ask try = *ask;
+
+	/* A share of 1 leaves no node to a congestor, however many there are.
+	 */
+	for (try.nodes = ROLES_CANARY_MIN; try.nodes < 65536; try.nodes++)
+		if (enough(&try))
+			break;
+	return try.nodes;
+}
+
+/* Even parts in the order of the shuffle; the first kinds take what is left
+ * over. */
+static void
+deal(const struct roles_ask *ask, const int *order, int *ret_role)
+{
+	int canaries = roles_canaries(ask), rest = ask->nodes - canaries;
+	int at = 0;
+
+	while (at < canaries)
+		ret_role[order[at++]] = ROLES_CANARY;
+	for (int kind = 0; kind < ask->kinds; kind++) {
+		int part = rest / ask->kinds + (kind < rest % ask->kinds);
+
+		while (part-- > 0)
+			ret_role[order[at++]] = kind;
+	}
+}
+
+int
+roles_assign(const struct roles_ask *ask, int *ret_role)
+{
+	struct rng r;
+	int *order;
+
+	if (!enough(ask))
+		return -ERANGE;
+	order = xcalloc((size_t)ask->nodes, sizeof(*order));
+	for (int i = 0; i < ask->nodes; i++)
+		order[i] = i;
+	rng_seed3(&r, ask->seed, STREAM_ROLES, 0);
+	rng_shuffle(&r, order, (size_t)ask->nodes);
+	deal(ask, order, ret_role);
+	free(order);
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/job/team.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/xalloc.h"
+
+static int
+open_device(struct transport_team *tm, const struct world *w, const char *name,
+    char *why, size_t why_bytes)
+{
+	int count = 0, rc;
+
+	rc = device_find(name, &tm->ops, why, why_bytes);
+	if (rc == 0)
+		rc = tm->ops->probe(&count, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	tm->device_index = w->local % count;
+	return tm->ops->open(tm->device_index, &tm->device, why, why_bytes);
+}
+
+int
+team_open(const struct world *w, const char *device,
+    struct transport_team **ret, char *ret_why, size_t why_bytes)
+{
+	struct transport_team *tm = xcalloc(1, sizeof(*tm));
+	int *nodes = xcalloc((size_t)w->size, sizeof(*nodes)), rc;
+
+	tm->rank = w->rank;
+	tm->ranks = w->size;
+	MPI_DO(
+	    MPI_Allgather(&w->node, 1, MPI_INT, nodes, 1, MPI_INT, w->control));
+	tm->nodes = nodes;
+	MPI_DO(MPI_Comm_dup(w->control, &tm->comm));
+	MPI_DO(MPI_Comm_split(w->control, w->node, w->rank, &tm->mates));
+	ret_why[0] = '\0';
+	rc = open_device(tm, w, device, ret_why, why_bytes);
+	rc = transport_agree_why(tm, rc, NULL, ret_why, why_bytes);
+	if (rc < 0) {
+		team_close(tm);
+		return rc;
+	}
+	*ret = tm; /* handed over */
+	return 0;
+}
+
+void
+team_close(struct transport_team *tm)
+{
+	if (tm == NULL)
+		return;
+	if (tm->device != NULL)
+		tm->ops->close(tm->device);
+	MPI_Comm_free(&tm->mates);
+	MPI_Comm_free(&tm->comm);
+	free((int *)tm->nodes);
+	free(tm);
+}

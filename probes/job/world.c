@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/job/world.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/job/nic.h"
+#include "probes/job/roles.h"
+
+#define FINALIZE_LIMIT_S 5
+
+static char log_name[WORLD_NAME_BYTES + 64];
+static volatile sig_atomic_t exit_status;
+
+void
+world_check(int rc, const char *what)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int len;
+
+	if (rc == MPI_SUCCESS)
+		return;
+	MPI_Error_string(rc, text, &len);
+	fatalx("%.*s: %s", (int)strcspn(what, "("), what, text);
+}
+
+/* exit() in one rank would leave the others waiting for it. */
+static void
+abort_job(void)
+{
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* For tests on one machine: COALMINE_FAKE_NODES=rank makes every rank a node
+ * of its own, a number N deals the ranks to N nodes. */
+static void
+node_name(const struct world *w, char ret[WORLD_NAME_BYTES])
+{
+	const char *fake = getenv("COALMINE_FAKE_NODES");
+	char name[MPI_MAX_PROCESSOR_NAME] = "";
+	int64_t count = w->size;
+	int len;
+
+	if (fake != NULL && strcmp(fake, "rank") != 0 &&
+	    str_to_int(fake, 1, w->size, &count) < 0)
+		fatalx("COALMINE_FAKE_NODES=%s: rank, or a number from 1 to "
+		       "the number of ranks",
+		    fake);
+	if (fake != NULL) {
+		snprintf(ret, WORLD_NAME_BYTES, "fake%d",
+		    (int)(w->rank % count));
+		return;
+	}
+	MPI_DO(MPI_Get_processor_name(name, &len));
+	snprintf(ret, WORLD_NAME_BYTES, "%.*s", WORLD_NAME_BYTES - 1, name);
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return hostlist_compare(a, b);
+}
+
+/* At rank 0: all names to the sorted list of different ones in place; their
+ * number. */
+static int
+distinct(char (*names)[WORLD_NAME_BYTES], int count)
+{
+	int kept = 0;
+
+	qsort(names, (size_t)count, sizeof(*names), compare_names);
+	for (int i = 0; i < count; i++) {
+		if (kept > 0 && strcmp(names[kept - 1], names[i]) == 0)
+			continue;
+		if (kept != i)
+			memcpy(names[kept], names[i], sizeof(*names));
+		kept++;
+	}
+	return kept;
+}
+
+/* Which node each rank is on, and which of its ranks it is. */
+static void
+place(const struct world *w, char (*all)[WORLD_NAME_BYTES], int (*ret)[2])
+{
+	int *seen = xcalloc((size_t)w->nodes, sizeof(*seen));
+
+	for (int i = 0; i < w->size; i++) {
+		char(*at)[WORLD_NAME_BYTES] = bsearch(all[i], w->names,
+		    (size_t)w->nodes, sizeof(*w->names), compare_names);
+
+		ret[i][0] = (int)(at - w->names);
+		ret[i][1] = seen[ret[i][0]]++;
+	}
+	free(seen);
+}
+
+/* Names meet at rank 0 only: a list by rank on every rank would be megabytes
+ * on a large machine. */
+static void
+find_nodes(struct world *w)
+{
+	char mine[WORLD_NAME_BYTES] = "", (*all)[WORLD_NAME_BYTES] = NULL;
+	int(*places)[2] = NULL, at[2];
+	size_t ranks = (size_t)w->size;
+
+	node_name(w, mine);
+	if (w->rank == 0) {
+		all = xcalloc(ranks, sizeof(*all));
+		places = xcalloc(ranks, sizeof(*places));
+	}
+	MPI_DO(MPI_Gather(mine, WORLD_NAME_BYTES, MPI_CHAR, all,
+	    WORLD_NAME_BYTES, MPI_CHAR, 0, w->control));
+	if (w->rank == 0) {
+		w->names = xcalloc(ranks, sizeof(*w->names));
+		memcpy(w->names, all, ranks * sizeof(*all));
+		w->nodes = distinct(w->names, w->size);
+		place(w, all, places);
+	}
+	MPI_DO(MPI_Scatter(places, 2, MPI_INT, at, 2, MPI_INT, 0, w->control));
+	MPI_DO(MPI_Bcast(&w->nodes, 1, MPI_INT, 0, w->control));
+	if (w->rank != 0)
+		w->names = xcalloc((size_t)w->nodes, sizeof(*w->names));
+	MPI_DO(MPI_Bcast(w->names, w->nodes * WORLD_NAME_BYTES, MPI_CHAR, 0,
+	    w->control));
+	w->node = at[0];
+	w->local = at[1];
+	free(all);
+	free(places);
+}
+
+void
+world_open(struct world *w, int *argc, char ***argv)
+{
+	char why[256];
+
+	memset(w, 0, sizeof(*w));
+	if (nic_set(why, sizeof(why)) < 0)
+		fatalx("%s", why);
+	if (MPI_Init(argc, argv) != MPI_SUCCESS)
+		fatalx("MPI_Init failed");
+	log_set_fatal_hook(abort_job);
+	MPI_DO(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+	MPI_DO(MPI_Comm_dup(MPI_COMM_WORLD, &w->control));
+	MPI_DO(MPI_Comm_rank(w->control, &w->rank));
+	MPI_DO(MPI_Comm_size(w->control, &w->size));
+	w->group = w->slice = w->mates = MPI_COMM_NULL;
+	find_nodes(w);
+}
+
+/* The rank in control of the first rank of every role. */
+static void
+find_roots(struct world *w, const struct settings *s)
+{
+	int first[CONGESTOR_MAX + 1];
+
+	for (int i = 0; i <= s->kind_count; i++)
+		first[i] = w->size;
+	first[w->role + 1] = w->rank; /* ROLES_CANARY is -1 */
+	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, first, s->kind_count + 1, MPI_INT,
+	    MPI_MIN, w->control));
+	w->canary_root = first[0];
+	memcpy(w->kind_root, first + 1, (size_t)s->kind_count * sizeof(*first));
+}
+
+static void
+split(struct world *w)
+{
+	MPI_DO(MPI_Comm_split(w->control, w->role + 1, w->rank, &w->group));
+	MPI_DO(MPI_Comm_split(w->group, w->local, w->rank, &w->slice));
+	MPI_DO(MPI_Comm_split(w->group, w->node, w->rank, &w->mates));
+	MPI_DO(MPI_Comm_set_errhandler(w->slice, MPI_ERRORS_RETURN));
+	MPI_DO(MPI_Comm_rank(w->group, &w->group_rank));
+	MPI_DO(MPI_Comm_size(w->group, &w->group_size));
+	MPI_DO(MPI_Comm_rank(w->slice, &w->slice_rank));
+	MPI_DO(MPI_Comm_size(w->slice, &w->slice_size));
+}
+
+int
+world_split(struct world *w, const struct settings *s, int *ret_needed)
+{
+	struct roles_ask ask = { w->nodes, s->kind_count, s->share, s->seed };
+	int rc;
+
+	w->node_roles = xcalloc((size_t)w->nodes, sizeof(*w->node_roles));
+	rc = roles_assign(&ask, w->node_roles);
+	if (rc < 0) {
+		*ret_needed = roles_needed(&ask);
+		return rc;
+	}
+	snprintf(log_name, sizeof(log_name), "coalmine-probe: rank %d node %s",
+	    w->rank, w->names[w->node]);
+	log_init(log_name, LOG_LEVEL_INFO);
+	w->role = w->node_roles[w->node];
+	find_roots(w, s);
+	split(w);
+	return 0;
+}
+
+int
+world_alone(const struct world *w)
+{
+	return w->slice_size < 2;
+}
+
+static void
+give_up(int signo)
+{
+	(void)signo;
+	_exit(exit_status);
+}
+
+void
+world_close(struct world *w, int status)
+{
+	exit_status = status;
+	signal(SIGALRM, give_up);
+	alarm(FINALIZE_LIMIT_S);
+	log_set_fatal_hook(NULL);
+	if (w->group != MPI_COMM_NULL) {
+		MPI_Comm_free(&w->mates);
+		MPI_Comm_free(&w->slice);
+		MPI_Comm_free(&w->group);
+	}
+	MPI_Comm_free(&w->control);
+	MPI_Finalize();
+	alarm(0);
+	free(w->names);
+	free(w->node_roles);
+}

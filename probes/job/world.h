@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * world.h - the ranks: where they run, what they are, who talks to whom.
+ *
+ * Nodes are numbered in the human order of their names, so that a seed means
+ * the same roles whatever the order of the ranks. The Nth rank of every node
+ * of a role forms slice N, a communicator without on-node traffic.
+ *
+ * MPI errors are returned to MPI_DO, which ends the job: a rank that cannot
+ * go on must not leave the others waiting.
+ */
+#ifndef PROBES_JOB_WORLD_H
+#define PROBES_JOB_WORLD_H
+
+#include <mpi.h>
+
+#include "probes/job/settings.h"
+
+#define WORLD_NAME_BYTES 256
+
+struct world {
+	int rank, size;
+	int nodes;                       /* how many */
+	char (*names)[WORLD_NAME_BYTES]; /* by node */
+	int node;                        /* this rank's */
+	int local; /* it is the local'th rank of its node: its slice */
+
+	int role;         /* ROLES_CANARY or an index into the mix */
+	int *node_roles;  /* by node */
+	MPI_Comm control; /* all ranks; for sleeping waits and relayed lines */
+	MPI_Comm group;   /* all ranks of this role */
+	MPI_Comm slice;   /* those with this local number */
+	MPI_Comm mates;   /* those on this node */
+	int group_rank, group_size;
+	int slice_rank, slice_size;
+	int canary_root;              /* rank in control */
+	int kind_root[CONGESTOR_MAX]; /* by index into the mix */
+};
+
+/* MPI_Init, names, numbers. */
+void world_open(struct world *w, int *argc, char ***argv);
+/* Assign roles and split; log lines then name rank and node. -ERANGE: too few
+ * nodes, *ret_needed would do. */
+int world_split(struct world *w, const struct settings *s, int *ret_needed);
+/* Free and MPI_Finalize; ends the process with status when MPI hangs, as MPICH
+ * over TCP can. Results are out before this. */
+void world_close(struct world *w, int status);
+/* 1 for a rank whose slice has nobody else: it measures nothing. */
+int world_alone(const struct world *w);
+
+/* Every MPI call goes through this. */
+#define MPI_DO(call) world_check((call), #call)
+void world_check(int rc, const char *what);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * multipath.c - one message from rank 0 to rank 1, over the direct way, through
+ * pinned memory of the sender's host, and through any number of relay devices,
+ * ranks 2 and up (Temucin and others, "Accelerating Deep Learning using
+ * Interconnect-Aware UCX Communication").
+ *
+ * Shares and chunks are those that are asked for, or what the closed form
+ * (plan/paths.h) finds best for the rates that are given.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "probes/pattern/builders.h"
+#include "probes/multipath/chunks.h"
+
+#define SECTION "multipath"
+#define GB      1e9
+
+struct multipath {
+	struct chunks_message m;
+	struct paths_direct direct;
+	struct paths_staged staged[PATHS_STAGED_MAX];
+	struct paths_split split;
+	uint32_t host;  /* 1: the first staged way is the host's */
+	uint32_t count; /* of staged ways */
+	uint32_t chunks, chunks_max, slots;
+};
+
+struct ask {
+	const struct conf *c;
+	char *why;
+	size_t why_bytes;
+};
+
+static double
+rate(const struct conf *c, const char *key)
+{
+	return conf_real(c, SECTION, key) * GB;
+}
+
+static double
+span_s(const struct conf *c, const char *key)
+{
+	return (double)conf_span_ns(c, SECTION, key) / 1e9;
+}
+
+static void
+ways_read(const struct conf *c, struct multipath *mp)
+{
+	struct paths_staged host = { span_s(c, "host_setup"),
+		span_s(c, "chunk_setup"), rate(c, "host_in"),
+		rate(c, "host_out") };
+	struct paths_staged relay = { span_s(c, "relay_setup"),
+		span_s(c, "chunk_setup"), rate(c, "relay_in"),
+		rate(c, "relay_out") };
+
+	mp->direct.setup_s = span_s(c, "direct_setup");
+	mp->direct.bytes_per_s = rate(c, "direct_rate");
+	mp->host = (uint32_t)conf_bool(c, SECTION, "host");
+	mp->count = mp->host + (uint32_t)conf_int(c, SECTION, "relays");
+	for (uint32_t i = 0; i < mp->count; i++)
+		mp->staged[i] = i < mp->host ? host : relay;
+}
+
+/* "0.3,0.1": as many as there are staged ways. */
+static int
+shares_read(const struct ask *a, struct multipath *mp)
+{
+	size_t count = 0;
+	char **words = str_list_parse(conf_string(a->c, SECTION, "share"),
+	    &count);
+	double sum = 0, x = 0;
+	int good = words != NULL && count == mp->count;
+
+	for (size_t i = 0; good && i < count; i++) {
+		char *end;
+
+		x = strtod(words[i], &end);
+		good = end != words[i] && *end == '\0' && x >= 0 && x <= 1;
+		mp->split.staged[i] = x;
+		sum += x;
+	}
+	str_list_free(words);
+	if (good && sum <= 1) {
+		mp->split.share = sum;
+		return 0;
+	}
+	return pattern_refuse(a->c, SECTION, "share", a->why, a->why_bytes,
+	    "auto, or %u numbers with commas, each 0 to 1, whose sum is at "
+	    "most 1: one for each staged way",
+	    mp->count);
+}
+
+/* Chunks of each staged way; 0 where it carries nothing. */
+static void
+chunks_choose(struct multipath *mp)
+{
+	for (uint32_t i = 0; i < mp->count; i++) {
+		double bytes = mp->split.staged[i] * (double)mp->m.bytes;
+
+		if (bytes <= 0)
+			mp->split.chunks[i] = 0;
+		else if (mp->chunks > 0)
+			mp->split.chunks[i] = mp->chunks;
+		else
+			mp->split.chunks[i] = paths_chunks(&mp->staged[i],
+			    bytes, mp->chunks_max);
+	}
+}
+
+/* By the model, for as many chunks as are asked for. */
+static void
+split_auto(struct multipath *mp)
+{
+	double bytes = (double)mp->m.bytes;
+	struct paths_direct ways[PATHS_STAGED_MAX + 1] = { mp->direct };
+	double carried[PATHS_STAGED_MAX + 1];
+
+	paths_split_many(&mp->direct, mp->staged, mp->count, bytes,
+	    mp->chunks_max, &mp->split);
+	if (mp->chunks == 0 || mp->split.share <= 0)
+		return;
+	for (uint32_t i = 0; i < mp->count; i++)
+		ways[i + 1] = paths_line(&mp->staged[i], mp->chunks);
+	paths_fill(ways, mp->count + 1, bytes, carried);
+	mp->split.share = 0;
+	for (uint32_t i = 0; i < mp->count; i++) {
+		mp->split.staged[i] = carried[i + 1] / bytes;
+		mp->split.share += mp->split.staged[i];
+	}
+	chunks_choose(mp);
+}
+
+static int
+split_read(const struct ask *a, struct multipath *mp)
+{
+	int rc = 0;
+
+	if (strcmp(conf_string(a->c, SECTION, "share"), "auto") == 0) {
+		split_auto(mp);
+	} else {
+		rc = shares_read(a, mp);
+		chunks_choose(mp);
+	}
+	mp->split.direct_s = paths_direct_s(&mp->direct, (double)mp->m.bytes);
+	mp->split.time_s = paths_time_s(&mp->direct, mp->staged, mp->count,
+	    (double)mp->m.bytes, &mp->split);
+	return rc;
+}
+
+static int
+options(const struct ask *a, struct multipath *mp)
+{
+	mp->m.dst = 1;
+	mp->m.bytes = conf_bytes(a->c, SECTION, "bytes");
+	mp->m.unit = conf_bytes(a->c, SECTION, "unit");
+	mp->chunks = (uint32_t)conf_int(a->c, SECTION, "chunks");
+	mp->chunks_max = (uint32_t)conf_int(a->c, SECTION, "chunks_max");
+	mp->slots = (uint32_t)conf_int(a->c, SECTION, "streams");
+	ways_read(a->c, mp);
+	if (pattern_vias(a->c, SECTION, 3, mp->m.vias, a->why, a->why_bytes) <
+	    0)
+		return -1;
+	return split_read(a, mp);
+}
+
+/* Bytes by the kind of way, and what the model says of them. */
+static void
+notes(struct plan *p, const struct multipath *mp, uint64_t direct)
+{
+	const struct paths_split *s = &mp->split;
+	uint64_t host = 0, relay = 0;
+
+	for (size_t i = 0; i < p->transfers_count; i++) {
+		const struct plan_transfer *t = &p->transfers[i];
+
+		if (t->dst == 1 && t->from != mp->m.from)
+			*(t->src == 0 ? &host : &relay) += t->bytes;
+	}
+	plan_note_add(p, "message", "bytes", mp->m.bytes);
+	plan_note_add(p, "direct", "bytes", direct);
+	plan_note_add(p, "host", "bytes", host);
+	plan_note_add(p, "relay", "bytes", relay);
+	plan_note_real(p, "share", "1",
+	    (double)(host + relay) / (double)mp->m.bytes);
+	for (uint32_t i = 0; i < mp->count; i++) {
+		char name[32] = "host_chunks";
+
+		if (i >= mp->host)
+			snprintf(name, sizeof(name), "relay%u_chunks",
+			    i - mp->host + 2);
+		plan_note_add(p, name, "1", s->chunks[i]);
+	}
+	plan_note_real(p, "model_time", "s", s->time_s);
+	plan_note_real(p, "model_speedup", "1", s->direct_s / s->time_s);
+}
+
+static struct plan *
+plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
+{
+	struct plan *p = plan_new(ranks, title);
+	struct chunks_staged ways[PATHS_STAGED_MAX];
+	struct chunks_message m = mp->m;
+	uint16_t host, relay, channel = 1;
+	uint32_t used = 0;
+	uint64_t direct;
+
+	m.from = plan_buf_add(p, "send", PLAN_IN);
+	m.to = plan_buf_add(p, "recv", PLAN_OUT);
+	host = plan_buf_add(p, "host", PLAN_TEMP);
+	relay = plan_buf_add(p, "relay", PLAN_TEMP);
+	plan_buf_on_host(p, host);
+	plan_buf_need(p, m.from, 0, m.bytes);
+	plan_buf_need(p, m.to, 1, m.bytes);
+	for (uint32_t i = 0; i < mp->count; i++) {
+		if (mp->split.chunks[i] == 0)
+			continue;
+		ways[used++] = (struct chunks_staged){
+			.owner = i < mp->host ? 0 : i - mp->host + 2,
+			.buf = i < mp->host ? host : relay,
+			.chunks = mp->split.chunks[i],
+			.slots = mp->slots,
+			.channel = channel,
+			.share = chunks_share(mp->split.staged[i]),
+		};
+		channel = (uint16_t)(channel + mp->slots);
+	}
+	chunks_add(p, NULL, &m, 0, ways, used, &direct);
+	plan_promise_copy(p,
+	    &(struct plan_transfer){ .dst = 1,
+		.from = m.from,
+		.to = m.to,
+		.bytes = m.bytes });
+	notes(p, mp, direct);
+	return p;
+}
+
+static int
+build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
+    size_t why_bytes)
+{
+	struct ask a = { c, why, why_bytes };
+	struct multipath mp = { .host = 0 };
+	char *title;
+	int rc;
+
+	rc = options(&a, &mp);
+	if (rc == 0)
+		rc = pattern_ranks(c, SECTION, "relays", 2 + mp.count - mp.host,
+		    &ranks, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	title = pattern_title(c, SECTION);
+	*ret = plan_of(&mp, title, ranks);
+	free(title);
+	plan_sort(*ret);
+	return 0;
+}
+
+const struct pattern pattern_multipath = {
+	.name = SECTION,
+	.text = "One message over the direct way, the host and relays at once.",
+	.build = build,
+};

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/neighbor/graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/file.h"
+#include "common/rng.h"
+#include "common/xalloc.h"
+#include "probes/pattern/numbers.h"
+
+void
+graph_clear(struct graph *g)
+{
+	free(g->edges);
+	memset(g, 0, sizeof(*g));
+}
+
+void
+graph_add(struct graph *g, uint32_t src, uint32_t dst)
+{
+	if (g->count == g->cap) {
+		g->cap = g->cap * 2 + 256;
+		g->edges = xreallocarray(g->edges, g->cap, sizeof(*g->edges));
+	}
+	g->edges[g->count++] = (struct graph_edge){ src, dst };
+}
+
+static int
+edge_compare_cb(const void *va, const void *vb)
+{
+	const struct graph_edge *a = va, *b = vb;
+
+	if (a->src != b->src)
+		return (a->src > b->src) - (a->src < b->src);
+	return (a->dst > b->dst) - (a->dst < b->dst);
+}
+
+void
+graph_sort(struct graph *g)
+{
+	if (g->count > 0)
+		qsort(g->edges, g->count, sizeof(*g->edges), edge_compare_cb);
+}
+
+static int
+edge_read(const struct numbers *n, size_t i, uint64_t limit, struct graph *g)
+{
+	const uint64_t *row = &n->all[n->rows[i]];
+
+	if (numbers_columns(n, i) != 2)
+		return numbers_refuse(n, n->lines[i],
+		    "%zu numbers: allowed is src dst", numbers_columns(n, i));
+	for (int k = 0; k < 2; k++) {
+		if (row[k] >= limit)
+			return numbers_refuse(n, n->lines[i],
+			    "rank %llu: allowed is 0 to %llu",
+			    (unsigned long long)row[k],
+			    (unsigned long long)limit - 1);
+		if (row[k] >= g->ranks)
+			g->ranks = (uint32_t)row[k] + 1;
+	}
+	if (g->count == GRAPH_EDGES_MAX)
+		return numbers_refuse(n, n->lines[i],
+		    "allowed are at most %u edges", GRAPH_EDGES_MAX);
+	graph_add(g, (uint32_t)row[0], (uint32_t)row[1]);
+	return 0;
+}
+
+/* The rows read into a graph; a graph without edges is one too. */
+static int
+edges_read(const struct numbers *n, uint32_t ranks, struct graph *ret)
+{
+	uint64_t limit = ranks > 0 ? ranks : GRAPH_RANKS_MAX;
+	struct graph g = { .ranks = ranks > 0 ? ranks : 1 };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n->rows_count; i++)
+		rc = edge_read(n, i, limit, &g);
+	if (rc < 0) {
+		graph_clear(&g);
+		return rc;
+	}
+	*ret = g; /* handed over */
+	return 0;
+}
+
+int
+graph_parse(const char *name, const char *text, size_t len_bytes,
+    uint32_t ranks, struct graph *ret, char *why, size_t why_bytes)
+{
+	struct numbers n = { .name = name,
+		.max = INT64_MAX,
+		.most = 2 * ((size_t)GRAPH_EDGES_MAX + 1),
+		.why = why,
+		.why_bytes = why_bytes };
+	int rc = numbers_read(&n, text, len_bytes);
+
+	if (rc == 0)
+		rc = edges_read(&n, ranks, ret);
+	numbers_clear(&n);
+	return rc;
+}
+
+int
+graph_load(const char *path, uint32_t ranks, struct graph *ret, char *why,
+    size_t why_bytes)
+{
+	size_t len = 0;
+	char *text = NULL;
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, why, why_bytes);
+
+	if (rc < 0)
+		return rc;
+	rc = graph_parse(path, text, len, ranks, ret, why, why_bytes);
+	free(text);
+	return rc;
+}
+
+void
+graph_random(uint32_t ranks, double density, uint64_t seed, struct graph *ret)
+{
+	uint64_t salt = rng_mix(seed);
+
+	memset(ret, 0, sizeof(*ret));
+	ret->ranks = ranks;
+	for (uint32_t src = 0; src < ranks; src++)
+		for (uint32_t dst = 0; dst < ranks; dst++) {
+			uint64_t pair = (uint64_t)src << 32 | dst;
+			uint64_t draw = rng_mix(pair ^ salt);
+
+			if (src != dst &&
+			    (double)(draw >> 11) * 0x1p-53 < density)
+				graph_add(ret, src, dst);
+		}
+}
+
+void
+graph_dims_make(uint32_t ranks, uint32_t count, struct graph_dims *ret)
+{
+	uint32_t factors[32], n = 0;
+
+	ret->count = count;
+	for (uint32_t i = 0; i < count; i++)
+		ret->extent[i] = 1;
+	for (uint32_t f = 2; ranks > 1; f++)
+		while (ranks % f == 0) {
+			factors[n++] = f;
+			ranks /= f;
+		}
+	while (n-- > 0) { /* the largest factor onto the least extent */
+		uint32_t least = count - 1, i;
+
+		for (i = 0; i < count; i++)
+			if (ret->extent[i] < ret->extent[least])
+				least = i;
+		ret->extent[least] *= factors[n];
+	}
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = i + 1; k < count; k++)
+			if (ret->extent[k] > ret->extent[i]) {
+				uint32_t kept = ret->extent[i];
+
+				ret->extent[i] = ret->extent[k];
+				ret->extent[k] = kept;
+			}
+}
+
+static uint32_t
+dims_ranks(const struct graph_dims *d)
+{
+	uint32_t ranks = 1;
+
+	for (uint32_t i = 0; i < d->count; i++)
+		ranks *= d->extent[i];
+	return ranks;
+}
+
+/* Ranks in a window of radius: one as wide as the torus, or wider, is the
+ * whole of it once. */
+static uint32_t
+window(uint32_t extent, uint32_t radius)
+{
+	return radius < extent / 2 ? 2 * radius + 1 : extent;
+}
+
+double
+graph_moore_degree(const struct graph_dims *d, uint32_t radius)
+{
+	double all = 1;
+
+	for (uint32_t i = 0; i < d->count; i++)
+		all *= window(d->extent[i], radius);
+	return all - 1;
+}
+
+/* Neighbours of src along dimension at and those behind it; dst is the rank of
+ * the coordinates chosen so far. */
+static void
+moore_add(const struct graph_dims *d, uint32_t radius, uint32_t at,
+    uint32_t below, uint32_t src, uint32_t dst, struct graph *g)
+{
+	uint32_t extent, wide, x;
+
+	if (at == d->count) {
+		if (src != dst)
+			graph_add(g, src, dst);
+		return;
+	}
+	extent = d->extent[at];
+	below /= extent;
+	x = src / below % extent;
+	wide = window(extent, radius);
+	for (uint32_t i = 0; i < wide; i++)
+		moore_add(d, radius, at + 1, below, src,
+		    dst + (x + extent - wide / 2 + i) % extent * below, g);
+}
+
+void
+graph_moore(const struct graph_dims *d, uint32_t radius, struct graph *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->ranks = dims_ranks(d);
+	for (uint32_t src = 0; src < ret->ranks; src++)
+		moore_add(d, radius, 0, ret->ranks, src, 0, ret);
+}
+
+void
+graph_cart(const struct graph_dims *d, struct graph *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->ranks = dims_ranks(d);
+	for (uint32_t src = 0; src < ret->ranks; src++) {
+		uint32_t below = ret->ranks;
+
+		for (uint32_t i = 0; i < d->count; i++) {
+			uint32_t n = d->extent[i], x;
+
+			below /= n;
+			x = src / below % n;
+			graph_add(ret, src,
+			    src - x * below + (x + n - 1) % n * below);
+			graph_add(ret, src,
+			    src - x * below + (x + 1) % n * below);
+		}
+	}
+}

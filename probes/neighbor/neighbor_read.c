@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/file.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/neighbor/meshes.h"
+#include "probes/neighbor/mtx.h"
+#include "probes/neighbor/neighbor.h"
+#include "probes/pattern/numbers.h"
+#include "probes/pattern/pattern.h"
+
+#define SECTION NEIGHBOR_SECTION
+
+/* Where the bytes that all ranks have to do with still fit 64 bits. */
+#define BYTES_MAX 0x1p61
+
+struct ask {
+	const struct conf *c;
+	struct neighbor *nb;
+	uint32_t ranks; /* 0: not said */
+	char *why;
+	size_t why_bytes;
+};
+
+#define REFUSE(a, key, ...)                                                    \
+	pattern_refuse((a)->c, SECTION, key, (a)->why, (a)->why_bytes,         \
+	    __VA_ARGS__)
+
+/* Ranks that a source of graphs without a size of its own is made for. */
+static int
+ranks_need(struct ask *a)
+{
+	if (a->ranks == 0)
+		return REFUSE(a, "ranks", "2 to %d with a made graph",
+		    GRAPH_RANKS_MAX);
+	return 0;
+}
+
+static int
+source_file(struct ask *a)
+{
+	return graph_load(conf_string(a->c, SECTION, "graph"), a->ranks,
+	    &a->nb->graph, a->why, a->why_bytes);
+}
+
+static int
+source_random(struct ask *a)
+{
+	double density = conf_real(a->c, SECTION, "rsg");
+	int rc = ranks_need(a);
+
+	if (rc < 0)
+		return rc;
+	if (density * a->ranks * a->ranks > GRAPH_EDGES_MAX)
+		return REFUSE(a, "rsg", "at most %u edges", GRAPH_EDGES_MAX);
+	a->nb->density = density;
+	graph_random(a->ranks, density,
+	    (uint64_t)conf_int(a->c, SECTION, "seed"), &a->nb->graph);
+	return 0;
+}
+
+/* "2,1": dimensions and radius. */
+static int
+moore_parse(const char *text, int64_t *ret_count, int64_t *ret_radius)
+{
+	size_t given = 0;
+	char **words = str_list_parse(text, &given);
+	int rc = -EINVAL;
+
+	if (words != NULL && given == 2 &&
+	    str_to_int(words[0], 1, GRAPH_DIMS_MAX, ret_count) == 0 &&
+	    str_to_int(words[1], 1, GRAPH_RANKS_MAX, ret_radius) == 0)
+		rc = 0;
+	str_list_free(words);
+	return rc;
+}
+
+static int
+source_moore(struct ask *a)
+{
+	struct graph_dims dims;
+	int64_t count, radius;
+	int rc = ranks_need(a);
+
+	if (rc < 0)
+		return rc;
+	if (moore_parse(conf_string(a->c, SECTION, "moore"), &count, &radius) <
+	    0)
+		return REFUSE(a, "moore",
+		    "dimensions,radius: 1 to %d and 1 to %d", GRAPH_DIMS_MAX,
+		    GRAPH_RANKS_MAX);
+	graph_dims_make(a->ranks, (uint32_t)count, &dims);
+	if (graph_moore_degree(&dims, (uint32_t)radius) * a->ranks >
+	    GRAPH_EDGES_MAX)
+		return REFUSE(a, "moore", "at most %u edges", GRAPH_EDGES_MAX);
+	graph_moore(&dims, (uint32_t)radius, &a->nb->graph);
+	return 0;
+}
+
+static int
+source_cart(struct ask *a)
+{
+	struct graph_dims dims;
+	int rc = ranks_need(a);
+
+	if (rc < 0)
+		return rc;
+	graph_dims_make(a->ranks, (uint32_t)conf_int(a->c, SECTION, "cart"),
+	    &dims);
+	graph_cart(&dims, &a->nb->graph);
+	return 0;
+}
+
+/* A made matrix by its name, else a file. */
+static int
+matrix_read(struct ask *a)
+{
+	const char *name = conf_string(a->c, SECTION, "matrix");
+	const struct mesh_row *mesh = meshes_find(name);
+	int numbering = conf_choice(a->c, SECTION, "numbering");
+
+	if (name[0] == '\0')
+		return REFUSE(a, "matrix",
+		    "ccc, debruijn, delaunay, crack or "
+		    "the path of a Matrix Market file");
+	if (numbering != MESH_DRAWN && (mesh == NULL || !mesh->planar))
+		return REFUSE(a, "numbering",
+		    "drawn, since rows of matrix = %.40s have no places", name);
+	if (mesh == NULL)
+		return mtx_load(name, &a->nb->matrix, a->why, a->why_bytes);
+	mesh->make((enum mesh_numbering)numbering, &a->nb->matrix);
+	return 0;
+}
+
+static int
+source_matrix(struct ask *a)
+{
+	struct neighbor *nb = a->nb;
+	uint64_t columns = (uint64_t)conf_int(a->c, SECTION, "columns");
+	int rc = ranks_need(a);
+
+	if (rc == 0)
+		rc = matrix_read(a);
+	if (rc < 0)
+		return rc;
+	nb->columns = columns > 0 ? (uint32_t)columns : nb->matrix.rows;
+	csr_graph(&nb->matrix, a->ranks, &nb->graph);
+	return 0;
+}
+
+static const struct source_row {
+	const char *key;
+	int (*make)(struct ask *a);
+} sources[] = {
+	{ "graph", source_file },
+	{ "rsg", source_random },
+	{ "moore", source_moore },
+	{ "cart", source_cart },
+	{ "matrix", source_matrix },
+};
+
+#define SOURCES_WORDS "graph, rsg, moore, cart or matrix"
+
+static int
+graph_read(struct ask *a)
+{
+	const struct source_row *found = NULL;
+	int rc;
+
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+		if (!conf_given(a->c, SECTION, sources[i].key))
+			continue;
+		if (found != NULL)
+			return REFUSE(a, sources[i].key,
+			    "one of " SOURCES_WORDS ", and %s is given",
+			    found->key);
+		found = &sources[i];
+	}
+	if (found == NULL)
+		return REFUSE(a, "graph",
+		    "the path of a graph, or one of rsg, "
+		    "moore and cart instead");
+	rc = found->make(a);
+	if (rc < 0)
+		return rc;
+	graph_sort(&a->nb->graph);
+	a->nb->ranks = a->nb->graph.ranks;
+	return 0;
+}
+
+int
+neighbor_sizes_parse(const char *name, const char *text, size_t len_bytes,
+    uint32_t least, uint32_t most, uint64_t **ret, uint32_t *ret_count,
+    char *why, size_t why_bytes)
+{
+	struct numbers n = { .name = name,
+		.max = 1ULL << 50,
+		.most = (size_t)most + 1,
+		.why = why,
+		.why_bytes = why_bytes };
+	int rc = numbers_read(&n, text, len_bytes);
+
+	if (rc == 0 && (n.count < least || n.count > most))
+		rc = numbers_refuse(&n, n.line > 0 ? n.line : 1,
+		    "%zu sizes: allowed is one for each of %s%u ranks", n.count,
+		    n.count < least && least < most ? "at least " : "",
+		    n.count < least ? least : most);
+	if (rc == 0) {
+		*ret_count = (uint32_t)n.count;
+		*ret = n.all; /* handed over */
+		n.all = NULL;
+	}
+	numbers_clear(&n);
+	return rc;
+}
+
+/* The file may speak of more ranks than the graph does. */
+static int
+sizes_load(struct ask *a)
+{
+	struct neighbor *nb = a->nb;
+	const char *path = conf_string(a->c, SECTION, "sizes");
+	uint32_t least = a->ranks > 0 ? a->ranks : nb->ranks;
+	size_t len = 0;
+	char *text = NULL;
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, a->why,
+	    a->why_bytes);
+
+	if (rc < 0)
+		return rc;
+	rc = neighbor_sizes_parse(path, text, len, least,
+	    a->ranks > 0 ? least : GRAPH_RANKS_MAX, &nb->sizes, &nb->ranks,
+	    a->why, a->why_bytes);
+	free(text);
+	return rc;
+}
+
+/* What a rank has of the dense matrix: its rows. */
+static void
+sizes_of_blocks(struct neighbor *nb)
+{
+	for (uint32_t i = 0; i < nb->ranks; i++)
+		nb->sizes[i] = (uint64_t)(csr_block(&nb->matrix, nb->ranks,
+					      i + 1) -
+				   csr_block(&nb->matrix, nb->ranks, i)) *
+		    nb->columns * sizeof(double);
+}
+
+static int
+sizes_read(struct ask *a)
+{
+	struct neighbor *nb = a->nb;
+	const char *const keys[] = { "bytes", "sizes", "matrix" };
+	const char *given = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		if (!conf_given(a->c, SECTION, keys[i]))
+			continue;
+		if (given != NULL)
+			return REFUSE(a, given, "either this or %s", keys[i]);
+		given = keys[i];
+	}
+	if (conf_given(a->c, SECTION, "sizes"))
+		return sizes_load(a);
+	nb->sizes = xcalloc(nb->ranks, sizeof(*nb->sizes));
+	if (nb->matrix.rows > 0) {
+		sizes_of_blocks(nb);
+		return 0;
+	}
+	for (uint32_t i = 0; i < nb->ranks; i++)
+		nb->sizes[i] = conf_bytes(a->c, SECTION, "bytes");
+	return 0;
+}
+
+/* Every sum that is made of this graph's messages fits. */
+static int
+sizes_check(struct ask *a)
+{
+	const struct neighbor *nb = a->nb;
+	const char *key = nb->matrix.rows > 0    ? "columns"
+	    : conf_given(a->c, SECTION, "sizes") ? "sizes"
+						 : "bytes";
+	double sum = 0;
+
+	for (size_t i = 0; i < nb->graph.count; i++)
+		sum += (double)nb->sizes[nb->graph.edges[i].src];
+	if (sum > BYTES_MAX)
+		return REFUSE(a, key, "at most 2 EiB over all edges");
+	return 0;
+}
+
+static int
+topology_find(struct ask *a, const char *name)
+{
+	struct links *l = &a->nb->links;
+
+	if (name[0] == '\0')
+		return REFUSE(a, "topology",
+		    "mi250, mi250x, none, machine or the path of a matrix");
+	if (strcmp(name, "none") == 0) {
+		links_none(a->nb->per_node, l);
+		return 0;
+	}
+	if (strcmp(name, "machine") == 0)
+		return links_machine("/sys", l, a->why, a->why_bytes);
+	if (links_shipped(name, l) == 0)
+		return 0;
+	return links_load(name, l, a->why, a->why_bytes);
+}
+
+static int
+topology_read(struct ask *a)
+{
+	struct neighbor *nb = a->nb;
+	int rc;
+
+	nb->per_node = (uint32_t)conf_int(a->c, SECTION, "per_node");
+	rc = topology_find(a, conf_string(a->c, SECTION, "topology"));
+	if (rc < 0)
+		return rc;
+	if (nb->links.devices < nb->per_node)
+		return REFUSE(a, "topology",
+		    "one of at least per_node devices, which are %u; this has "
+		    "%u",
+		    nb->per_node, nb->links.devices);
+	return 0;
+}
+
+static int
+ranks_read(struct ask *a, uint32_t ranks)
+{
+	uint32_t own = (uint32_t)conf_int(a->c, SECTION, "ranks");
+
+	a->ranks = own > 0 ? own : ranks;
+	if (own > 0 && ranks > 0 && own > ranks)
+		return REFUSE(a, "ranks", "at most %u, which there are", ranks);
+	if (own == 0 && ranks > GRAPH_RANKS_MAX)
+		return REFUSE(a, "ranks", "1 to %d of the %u that there are",
+		    GRAPH_RANKS_MAX, ranks);
+	return 0;
+}
+
+int
+neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
+    char *why, size_t why_bytes)
+{
+	struct neighbor nb = { .density = -1 };
+	struct ask a = { c, &nb, 0, why, why_bytes };
+	int rc;
+
+	nb.unit = conf_bytes(c, SECTION, "unit");
+	nb.threshold = conf_bytes(c, SECTION, "threshold");
+	nb.dataflow = conf_choice(c, SECTION, "order");
+	rc = pattern_vias(c, SECTION, 3, nb.vias, why, why_bytes);
+	if (rc == 0)
+		rc = ranks_read(&a, ranks);
+	if (rc == 0)
+		rc = topology_read(&a);
+	if (rc == 0)
+		rc = graph_read(&a);
+	if (rc == 0)
+		rc = sizes_read(&a);
+	if (rc == 0)
+		rc = sizes_check(&a);
+	if (rc < 0) {
+		neighbor_clear(&nb);
+		return rc;
+	}
+	*ret = nb; /* handed over */
+	return 0;
+}
+
+void
+neighbor_clear(struct neighbor *nb)
+{
+	graph_clear(&nb->graph);
+	csr_clear(&nb->matrix);
+	free(nb->sizes);
+	memset(nb, 0, sizeof(*nb));
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/predict/binding_fit.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const fit_kinds[BINDING_FIT_MAX] = { "packed", "round-robin",
+	"dynamic" };
+
+/* The NIC of a device. */
+static uint32_t
+packed_nic(uint32_t device, uint32_t per)
+{
+	return device / per;
+}
+
+static uint32_t
+round_robin_nic(uint32_t device, uint32_t per)
+{
+	return device % per;
+}
+
+static uint32_t (*const nics[BINDING_FIT_DYNAMIC])(uint32_t device,
+    uint32_t per) = {
+	packed_nic,
+	round_robin_nic,
+};
+
+/* Bandwidth of k devices that send the same at the same time, where a sound
+ * NIC gives 1: the one with most to send for what it gives ends last. With all
+ * sound that is k / p, at least 1, when packed, and k / ceil(k / r). */
+static double
+shape(const struct binding_fit_profile *p, enum binding_fit_kind kind,
+    uint32_t per, uint32_t k)
+{
+	double gives[BINDING_FIT_DEVICES_MAX], longest = 0;
+	uint32_t load[BINDING_FIT_DEVICES_MAX] = { 0 };
+
+	for (uint32_t i = 0; i < k; i++) {
+		uint32_t nic = nics[kind](i, per);
+		double w = p->weights != NULL ? p->weights[i] : 1;
+
+		gives[nic] = load[nic] == 0 ? w : fmin(gives[nic], w);
+		load[nic]++;
+		longest = fmax(longest, load[nic] / gives[nic]);
+	}
+	return k / longest;
+}
+
+/* The rate of a NIC with which the relative errors have the least squares. */
+static struct binding_fit_model
+model_fit(const struct binding_fit_profile *p, enum binding_fit_kind kind,
+    uint32_t per)
+{
+	struct binding_fit_model m = { .per = per };
+	double sum = 0, squares = 0;
+
+	for (uint32_t k = 1; k <= p->devices; k++) {
+		double x = shape(p, kind, per, k) / p->per_s[k - 1];
+
+		sum += x;
+		squares += x * x;
+	}
+	m.nic_per_s = sum / squares;
+	for (uint32_t k = 1; k <= p->devices; k++) {
+		double x = shape(p, kind, per, k) / p->per_s[k - 1];
+
+		m.residual += (m.nic_per_s * x - 1) * (m.nic_per_s * x - 1);
+	}
+	m.residual = sqrt(m.residual / p->devices);
+	return m;
+}
+
+/* Of equal ones the first: where the devices are too few to tell, packed is
+ * said with the fewest to a NIC, and round-robin with the fewest NICs. */
+static int
+is_better(const struct binding_fit_model *a, const struct binding_fit_model *b)
+{
+	return a->residual < b->residual - 1e-9;
+}
+
+void
+binding_fit_binding(const struct binding_fit_profile *p, double tolerance,
+    struct binding_fit *ret)
+{
+	const struct binding_fit_model *m = ret->models;
+
+	assert(p->devices >= 1 && p->devices <= BINDING_FIT_DEVICES_MAX);
+	for (int kind = 0; kind < BINDING_FIT_DYNAMIC; kind++)
+		for (uint32_t per = 1; per <= p->devices; per++) {
+			struct binding_fit_model now = model_fit(p,
+			    (enum binding_fit_kind)kind, per);
+
+			if (per == 1 || is_better(&now, &ret->models[kind]))
+				ret->models[kind] = now;
+		}
+	ret->kind = is_better(&m[BINDING_FIT_ROUND_ROBIN],
+			&m[BINDING_FIT_PACKED])
+	    ? BINDING_FIT_ROUND_ROBIN
+	    : BINDING_FIT_PACKED;
+	if (!(m[ret->kind].residual <= tolerance))
+		ret->kind = BINDING_FIT_DYNAMIC;
+}
+
+double
+binding_fit_per_s(const struct binding_fit_profile *p,
+    enum binding_fit_kind kind, const struct binding_fit_model *m, uint32_t k)
+{
+	return m->nic_per_s * shape(p, kind, m->per, k);
+}
+
+static int
+compare_cb(const void *va, const void *vb)
+{
+	double a = *(const double *)va, b = *(const double *)vb;
+
+	return (a > b) - (a < b);
+}
+
+double
+binding_fit_sound_per_s(const double *alone_per_s, uint32_t devices)
+{
+	double sorted[BINDING_FIT_DEVICES_MAX];
+
+	assert(devices >= 1 && devices <= BINDING_FIT_DEVICES_MAX);
+	memcpy(sorted, alone_per_s, devices * sizeof(*sorted));
+	qsort(sorted, devices, sizeof(*sorted), compare_cb);
+	return sorted[devices - 1 - (devices - 1) / 4];
+}
+
+uint32_t
+binding_fit_weights(const double *alone_per_s, uint32_t devices, double weak,
+    double *ret)
+{
+	double sound = binding_fit_sound_per_s(alone_per_s, devices);
+	uint32_t below = 0;
+
+	for (uint32_t i = 0; i < devices; i++) {
+		ret[i] = alone_per_s[i] / sound;
+		if (ret[i] < weak)
+			below++;
+		else
+			ret[i] = 1;
+	}
+	return below;
+}

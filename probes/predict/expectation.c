@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/predict/expectation.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/predict/model.h"
+
+#define PS_PER_S 1e12
+
+/* What the models need. */
+struct frame {
+	const struct conf *c;
+	const struct machine *m;
+	struct expectation *ol;
+	uint32_t channels;
+};
+
+static void __attribute__((format(printf, 6, 7)))
+model_add(struct expectation *ol, const char *name, int is_time, double value,
+    double predicted, const char *fmt, ...)
+{
+	struct expectation_model *om = &ol->models[ol->models_count];
+	va_list ap;
+
+	if (value <= 0 || ol->models_count == EXPECTATION_MODELS_MAX)
+		return;
+	om->name = name;
+	om->is_time = is_time;
+	om->value = value;
+	om->predicted = predicted;
+	va_start(ap, fmt);
+	vsnprintf(om->text, sizeof(om->text), fmt, ap);
+	va_end(ap);
+	ol->models_count++;
+}
+
+/* Latency between the first ranks of two nodes, with all that comes to it. */
+static double
+alpha_s(const struct machine *m, uint32_t nodes)
+{
+	struct machine_path path;
+
+	if (machine_path(m, nodes, 0, 0, m->ranks, 0, MACHINES_MPI, &path) < 0)
+		return 0;
+	return (double)(path.latency_ps + path.overhead_ps + m->step_ps) /
+	    PS_PER_S;
+}
+
+static void
+collective_models(const struct frame *f)
+{
+	struct expectation *ol = f->ol;
+	const char *name = conf_string(f->c, "collective", "name");
+	struct model_cast mc = { .bytes = ol->data_bytes,
+		.node_per_s = f->m->out_per_s * f->m->nics,
+		.nodes = ol->nodes,
+		.depth = f->channels };
+	int rooted = strcmp(name, "broadcast") == 0 ||
+	    strcmp(name, "reduce") == 0;
+
+	if (ol->nodes < 2 || mc.node_per_s <= 0)
+		return;
+	mc.alpha_s = alpha_s(f->m, ol->nodes);
+	if (rooted)
+		model_add(ol, "hiccl-ring", 1, model_ring_s(&mc), ol->time_s,
+		    "HiCCL eq. 1: ring, %u nodes, depth %u", mc.nodes,
+		    mc.depth);
+	if (rooted)
+		model_add(ol, "hiccl-tree", 1, model_tree_s(&mc), ol->time_s,
+		    "HiCCL eq. 2: tree, %u nodes, depth %u", mc.nodes,
+		    mc.depth);
+	model_add(ol, "hiccl-bound", 0,
+	    model_bound_per_s(name, ol->ranks, f->m->ranks, mc.node_per_s),
+	    ol->data_bytes / ol->time_s, "HiCCL Table III: bound of %s", name);
+}
+
+/* The bandwidth of one direction, where groups are nodes. */
+static void
+group_models(const struct frame *f)
+{
+	const struct machine *m = f->m;
+	const char *direction = conf_string(f->c, "group", "direction");
+	double each = f->ol->data_bytes / f->ol->time_s;
+	uint32_t k = (uint32_t)conf_int(f->c, "group", "k");
+	uint32_t per_nic;
+
+	if (conf_int(f->c, "group", "g") != m->ranks ||
+	    m->ranks != m->devices || m->nics == 0 ||
+	    strcmp(direction, "omni") == 0)
+		return;
+	if (strcmp(direction, "bi") == 0)
+		each /= 2;
+	per_nic = (m->devices + m->nics - 1) / m->nics;
+	if (m->binding == BINDING_PACKED)
+		model_add(f->ol, "commbench-packed", 0,
+		    model_packed_per_s(m->out_per_s, per_nic, k), each,
+		    "CommBench eq. 1: packed, p = %u, k = %u", per_nic, k);
+	else
+		model_add(f->ol, "commbench-round-robin", 0,
+		    model_round_robin_per_s(m->out_per_s, m->nics, k), each,
+		    "CommBench eq. 2: round-robin, r = %u, k = %u", m->nics, k);
+}
+
+static const struct {
+	const char *pattern;
+	void (*models)(const struct frame *f);
+} modelled[] = {
+	{ "collective", collective_models },
+	{ "group", group_models },
+};
+
+double
+expectation_data(const struct plan *p, const char **ret_name)
+{
+	static const char *const names[] = { "data", "per_group", "message",
+		"footprint" };
+
+	for (size_t k = 0; k < ARRAY_LEN(names); k++)
+		for (size_t i = 0; i < p->notes_count; i++)
+			if (strcmp(p->notes[i].name, names[k]) == 0) {
+				*ret_name = names[k];
+				return (double)p->notes[i].value;
+			}
+	*ret_name = "footprint";
+	return (double)plan_volume(p);
+}
+
+static int
+link_compare_cb(const void *va, const void *vb, void *arg)
+{
+	const uint32_t *a = va, *b = vb;
+	const double *busy = arg;
+
+	if (busy[*a] != busy[*b])
+		return busy[*a] > busy[*b] ? -1 : 1;
+	return (*a > *b) - (*a < *b);
+}
+
+static void
+links_make(const struct machine *m, const struct predict *pr, uint32_t max,
+    struct expectation *ol)
+{
+	uint32_t *order = xcalloc(pr->resources + (size_t)1, sizeof(*order));
+	double *busy = xcalloc(pr->resources + (size_t)1, sizeof(*busy));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pr->resources; i++) {
+		if (pr->bytes[i] <= 0)
+			continue;
+		busy[i] = pr->bytes[i] / pr->capacity_per_s[i] / ol->time_s;
+		order[n++] = i;
+	}
+	qsort_r(order, n, sizeof(*order), link_compare_cb, busy);
+	if (max > 0 && n > max)
+		n = max;
+	ol->links = xcalloc(n + (size_t)1, sizeof(*ol->links));
+	for (; ol->links_count < n; ol->links_count++) {
+		uint32_t at = order[ol->links_count];
+		struct expectation_link *l = &ol->links[ol->links_count];
+
+		machine_resource_name(m, pr->nodes, at, l->name,
+		    sizeof(l->name));
+		l->bytes = pr->bytes[at];
+		l->capacity_per_s = pr->capacity_per_s[at];
+		l->busy = busy[at];
+	}
+	free(order);
+	free(busy);
+}
+
+int
+expectation_make(const struct pattern *pt, const struct conf *c,
+    const struct plan *p, const struct machine *m,
+    const struct predict_options *o, uint32_t links_max,
+    struct expectation *ret, char *why, size_t why_bytes)
+{
+	struct machine fit = machine_fit(m, p->ranks);
+	struct frame f = { c, &fit, ret, 1 };
+	struct predict pr;
+	int rc = predict_plan(p, m, o, &pr, why, why_bytes);
+
+	if (rc < 0)
+		return rc;
+	memset(ret, 0, sizeof(*ret));
+	ret->title = xstrdup(p->title);
+	ret->machine = xstrdup(m->name);
+	ret->ranks = p->ranks;
+	ret->nodes = pr.nodes;
+	ret->transfers = p->transfers_count;
+	ret->flows = pr.flows;
+	ret->time_s = (double)pr.total_ps / PS_PER_S;
+	ret->data_bytes = expectation_data(p, &ret->data_name);
+	for (size_t i = 0; i < p->transfers_count; i++)
+		if (p->transfers[i].channel >= f.channels)
+			f.channels = p->transfers[i].channel + 1u;
+	links_make(&fit, &pr, links_max, ret);
+	for (size_t i = 0; i < ARRAY_LEN(modelled); i++)
+		if (strcmp(pt->name, modelled[i].pattern) == 0)
+			modelled[i].models(&f);
+	predict_clear(&pr);
+	return 0;
+}
+
+void
+expectation_clear(struct expectation *ol)
+{
+	free(ol->title);
+	free(ol->machine);
+	free(ol->links);
+	memset(ol, 0, sizeof(*ol));
+}

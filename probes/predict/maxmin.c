@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/predict/maxmin.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+#define NONE     UINT32_MAX
+#define PS_PER_S 1e12
+#define SAME     1e-12 /* rates that differ by less are one */
+
+struct pipe {
+	double rate_max_per_s; /* 0: none */
+	double rate_per_s, left_bytes;
+	uint64_t since_ps, end_ps;
+	uint32_t first; /* in hops */
+	uint32_t count;
+	uint32_t heap; /* place in the heap of ends, or NONE */
+	uint32_t seen;
+	uint8_t frozen;
+};
+
+/* Where a pipe passes a resource, and its place in the resource's list. */
+struct hop {
+	uint32_t resource, place;
+};
+
+struct resource {
+	double capacity_per_s, bytes;
+	double room_per_s; /* while filling */
+	uint32_t open;     /* flows not yet frozen, while filling */
+	uint32_t seen;
+	uint32_t *hops; /* of the flows that pass, numbers in fair.hops */
+	uint32_t count, cap;
+	uint8_t dirty;
+};
+
+struct level {
+	double share_per_s;
+	uint32_t of; /* resource, or pipe */
+};
+
+struct list {
+	uint32_t *at;
+	uint32_t count, cap;
+};
+
+struct maxmin {
+	struct resource *resources;
+	uint32_t resources_count;
+	struct pipe *pipes;
+	uint32_t pipes_count, pipes_cap;
+	struct hop *hops;
+	uint32_t *owner; /* of each hop: its pipe */
+	uint32_t hops_count, hops_cap;
+	struct list ends;    /* heap of pipes by end, then number */
+	struct list dirty;   /* resources whose flows changed */
+	struct list lone;    /* started pipes that pass nothing */
+	struct list reached; /* resources of the part that is filled */
+	struct list flows;   /* pipes of it */
+	struct list capped;  /* those with a limit of their own */
+	struct level *levels;
+	uint32_t levels_count, levels_cap;
+	struct level *limits;
+	uint32_t limits_cap;
+	double level_per_s; /* reached while filling */
+	uint32_t round;
+};
+
+static void
+list_add(struct list *l, uint32_t item)
+{
+	if (l->count == l->cap) {
+		l->cap = l->cap * 2 + 64;
+		l->at = xreallocarray(l->at, l->cap, sizeof(*l->at));
+	}
+	l->at[l->count++] = item;
+}
+
+struct maxmin *
+maxmin_new(const double *capacities_per_s, uint32_t resources)
+{
+	struct maxmin *f = xcalloc(1, sizeof(*f));
+
+	f->resources = xcalloc(resources + (size_t)1, sizeof(*f->resources));
+	f->resources_count = resources;
+	for (uint32_t i = 0; i < resources; i++)
+		f->resources[i].capacity_per_s = capacities_per_s[i];
+	return f;
+}
+
+void
+maxmin_free(struct maxmin *f)
+{
+	if (f == NULL)
+		return;
+	for (uint32_t i = 0; i < f->resources_count; i++)
+		free(f->resources[i].hops);
+	free(f->resources);
+	free(f->pipes);
+	free(f->hops);
+	free(f->owner);
+	free(f->ends.at);
+	free(f->dirty.at);
+	free(f->lone.at);
+	free(f->reached.at);
+	free(f->flows.at);
+	free(f->capped.at);
+	free(f->levels);
+	free(f->limits);
+	free(f);
+}
+
+static void
+hop_add(struct maxmin *f, uint32_t resource, uint32_t pipe)
+{
+	if (f->hops_count == f->hops_cap) {
+		f->hops_cap = f->hops_cap * 2 + 256;
+		f->hops = xreallocarray(f->hops, f->hops_cap, sizeof(*f->hops));
+		f->owner = xreallocarray(f->owner, f->hops_cap,
+		    sizeof(*f->owner));
+	}
+	f->owner[f->hops_count] = pipe;
+	f->hops[f->hops_count++] = (struct hop){ resource, NONE };
+}
+
+uint32_t
+maxmin_pipe_add(struct maxmin *f, const uint32_t *resources, uint32_t count,
+    double rate_max_per_s)
+{
+	struct pipe *p;
+
+	if (f->pipes_count == f->pipes_cap) {
+		f->pipes_cap = f->pipes_cap * 2 + 64;
+		f->pipes = xreallocarray(f->pipes, f->pipes_cap,
+		    sizeof(*f->pipes));
+	}
+	p = &f->pipes[f->pipes_count];
+	*p = (struct pipe){ .rate_max_per_s = rate_max_per_s,
+		.first = f->hops_count,
+		.count = count,
+		.heap = NONE };
+	for (uint32_t i = 0; i < count; i++) {
+		assert(resources[i] < f->resources_count);
+		hop_add(f, resources[i], f->pipes_count);
+	}
+	return f->pipes_count++;
+}
+
+/* The heap of ends: earliest first, of equal ones the pipe added first. */
+static int
+ends_before(const struct maxmin *f, uint32_t a, uint32_t b)
+{
+	const struct pipe *pa = &f->pipes[a], *pb = &f->pipes[b];
+
+	return pa->end_ps < pb->end_ps || (pa->end_ps == pb->end_ps && a < b);
+}
+
+static void
+ends_put(struct maxmin *f, uint32_t at, uint32_t pipe)
+{
+	f->ends.at[at] = pipe;
+	f->pipes[pipe].heap = at;
+}
+
+static void
+ends_up(struct maxmin *f, uint32_t at)
+{
+	uint32_t pipe = f->ends.at[at];
+
+	while (at > 0 && ends_before(f, pipe, f->ends.at[(at - 1) / 2])) {
+		ends_put(f, at, f->ends.at[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+	ends_put(f, at, pipe);
+}
+
+static void
+ends_down(struct maxmin *f, uint32_t at)
+{
+	uint32_t pipe = f->ends.at[at];
+
+	for (;;) {
+		uint32_t next = 2 * at + 1;
+
+		if (next >= f->ends.count)
+			break;
+		if (next + 1 < f->ends.count &&
+		    ends_before(f, f->ends.at[next + 1], f->ends.at[next]))
+			next++;
+		if (!ends_before(f, f->ends.at[next], pipe))
+			break;
+		ends_put(f, at, f->ends.at[next]);
+		at = next;
+	}
+	ends_put(f, at, pipe);
+}
+
+static void
+ends_remove(struct maxmin *f, uint32_t pipe)
+{
+	uint32_t at = f->pipes[pipe].heap;
+	uint32_t last = f->ends.at[--f->ends.count];
+
+	f->pipes[pipe].heap = NONE;
+	if (last == pipe)
+		return;
+	ends_put(f, at, last);
+	ends_up(f, at);
+	ends_down(f, f->pipes[last].heap);
+}
+
+static void
+resource_touch(struct maxmin *f, uint32_t resource)
+{
+	if (f->resources[resource].dirty)
+		return;
+	f->resources[resource].dirty = 1;
+	list_add(&f->dirty, resource);
+}
+
+static void
+hop_enter(struct maxmin *f, uint32_t hop)
+{
+	struct resource *r = &f->resources[f->hops[hop].resource];
+
+	if (r->count == r->cap) {
+		r->cap = r->cap * 2 + 8;
+		r->hops = xreallocarray(r->hops, r->cap, sizeof(*r->hops));
+	}
+	f->hops[hop].place = r->count;
+	r->hops[r->count++] = hop;
+	resource_touch(f, f->hops[hop].resource);
+}
+
+static void
+hop_leave(struct maxmin *f, uint32_t hop)
+{
+	struct resource *r = &f->resources[f->hops[hop].resource];
+	uint32_t last = r->hops[--r->count];
+
+	r->hops[f->hops[hop].place] = last;
+	f->hops[last].place = f->hops[hop].place;
+	f->hops[hop].place = NONE;
+	resource_touch(f, f->hops[hop].resource);
+}
+
+void
+maxmin_start(struct maxmin *f, uint32_t pipe, double bytes, uint64_t now_ps)
+{
+	struct pipe *p = &f->pipes[pipe];
+
+	assert(p->heap == NONE);
+	p->left_bytes = bytes;
+	p->since_ps = now_ps;
+	p->rate_per_s = 0;
+	p->end_ps = MAXMIN_NEVER;
+	list_add(&f->ends, pipe);
+	p->heap = f->ends.count - 1;
+	for (uint32_t i = 0; i < p->count; i++) {
+		f->resources[f->hops[p->first + i].resource].bytes += bytes;
+		hop_enter(f, p->first + i);
+	}
+	if (p->count == 0)
+		list_add(&f->lone, pipe);
+}
+
+int64_t
+maxmin_end(struct maxmin *f, uint64_t now_ps)
+{
+	uint32_t pipe;
+	struct pipe *p;
+
+	if (f->ends.count == 0 || f->pipes[f->ends.at[0]].end_ps > now_ps)
+		return -1;
+	pipe = f->ends.at[0];
+	p = &f->pipes[pipe];
+	ends_remove(f, pipe);
+	for (uint32_t i = 0; i < p->count; i++)
+		hop_leave(f, p->first + i);
+	p->rate_per_s = 0;
+	return pipe;
+}
+
+uint64_t
+maxmin_next_ps(const struct maxmin *f)
+{
+	return f->ends.count == 0 ? MAXMIN_NEVER
+				  : f->pipes[f->ends.at[0]].end_ps;
+}
+
+double
+maxmin_rate_per_s(const struct maxmin *f, uint32_t pipe)
+{
+	return f->pipes[pipe].rate_per_s;
+}
+
+double
+maxmin_bytes(const struct maxmin *f, uint32_t resource)
+{
+	return f->resources[resource].bytes;
+}
+
+/* Let a flow go on at another rate. */
+static void
+pipe_rate(struct maxmin *f, uint32_t pipe, double rate_per_s, uint64_t now_ps)
+{
+	struct pipe *p = &f->pipes[pipe];
+	double s = (double)(now_ps - p->since_ps) / PS_PER_S, ps;
+
+	if (p->end_ps != MAXMIN_NEVER &&
+	    fabs(p->rate_per_s - rate_per_s) <= SAME * rate_per_s)
+		return;
+	p->left_bytes -= p->rate_per_s * s;
+	if (p->left_bytes < 0)
+		p->left_bytes = 0;
+	p->since_ps = now_ps;
+	p->rate_per_s = rate_per_s;
+	ps = ceil(p->left_bytes / rate_per_s * PS_PER_S);
+	p->end_ps = now_ps + (ps > 1e18 ? (uint64_t)1e18 : (uint64_t)ps);
+	ends_up(f, p->heap);
+	ends_down(f, p->heap);
+}
+
+static void
+reach_pipe(struct maxmin *f, uint32_t pipe)
+{
+	struct pipe *p = &f->pipes[pipe];
+
+	if (p->seen == f->round)
+		return;
+	p->seen = f->round;
+	p->frozen = 0;
+	list_add(&f->flows, pipe);
+	if (p->rate_max_per_s > 0)
+		list_add(&f->capped, pipe);
+	for (uint32_t i = 0; i < p->count; i++) {
+		struct resource *r =
+		    &f->resources[f->hops[p->first + i].resource];
+
+		if (r->seen != f->round) {
+			r->seen = f->round;
+			list_add(&f->reached, f->hops[p->first + i].resource);
+		}
+	}
+}
+
+/* All that hangs together with the dirty resources. */
+static void
+reach(struct maxmin *f)
+{
+	f->round++;
+	f->reached.count = f->flows.count = f->capped.count = 0;
+	for (uint32_t i = 0; i < f->dirty.count; i++) {
+		struct resource *r = &f->resources[f->dirty.at[i]];
+
+		r->dirty = 0;
+		r->seen = f->round;
+		list_add(&f->reached, f->dirty.at[i]);
+	}
+	f->dirty.count = 0;
+	for (uint32_t i = 0; i < f->lone.count; i++)
+		reach_pipe(f, f->lone.at[i]);
+	f->lone.count = 0;
+	for (uint32_t i = 0; i < f->reached.count; i++) {
+		struct resource *r = &f->resources[f->reached.at[i]];
+
+		for (uint32_t k = 0; k < r->count; k++)
+			reach_pipe(f, f->owner[r->hops[k]]);
+	}
+}
+
+/* The heap of levels: the resource that fills first. */
+static int
+levels_before(const struct level *a, const struct level *b)
+{
+	return a->share_per_s < b->share_per_s ||
+	    (a->share_per_s == b->share_per_s && a->of < b->of);
+}
+
+static void
+levels_down(struct maxmin *f, uint32_t at)
+{
+	struct level l = f->levels[at];
+
+	for (;;) {
+		uint32_t next = 2 * at + 1;
+
+		if (next >= f->levels_count)
+			break;
+		if (next + 1 < f->levels_count &&
+		    levels_before(&f->levels[next + 1], &f->levels[next]))
+			next++;
+		if (!levels_before(&f->levels[next], &l))
+			break;
+		f->levels[at] = f->levels[next];
+		at = next;
+	}
+	f->levels[at] = l;
+}
+
+static double
+share_of(const struct resource *r)
+{
+	double share = r->room_per_s / r->open;
+
+	return share > 0 ? share : 0;
+}
+
+static void
+levels_make(struct maxmin *f)
+{
+	f->levels_count = 0;
+	if (f->levels_cap < f->reached.count) {
+		f->levels_cap = f->reached.count * 2;
+		f->levels = xreallocarray(f->levels, f->levels_cap,
+		    sizeof(*f->levels));
+	}
+	for (uint32_t i = 0; i < f->reached.count; i++) {
+		struct resource *r = &f->resources[f->reached.at[i]];
+
+		r->room_per_s = r->capacity_per_s;
+		r->open = r->count;
+		if (r->count > 0)
+			f->levels[f->levels_count++] = (struct level){
+				share_of(r), f->reached.at[i]
+			};
+	}
+	for (uint32_t i = f->levels_count / 2; i-- > 0;)
+		levels_down(f, i);
+}
+
+/* The lowest level, brought up to date: 0 when none is left. */
+static int
+levels_first(struct maxmin *f)
+{
+	while (f->levels_count > 0) {
+		struct level *l = &f->levels[0];
+		struct resource *r = &f->resources[l->of];
+		double share = r->open > 0 ? share_of(r) : 0;
+
+		if (r->open > 0 && share <= l->share_per_s)
+			return 1;
+		if (r->open > 0)
+			l->share_per_s = share;
+		else
+			*l = f->levels[--f->levels_count];
+		levels_down(f, 0);
+	}
+	return 0;
+}
+
+static void
+freeze(struct maxmin *f, uint32_t pipe, double rate_per_s, uint64_t now_ps)
+{
+	struct pipe *p = &f->pipes[pipe];
+
+	if (p->frozen)
+		return;
+	p->frozen = 1;
+	for (uint32_t i = 0; i < p->count; i++) {
+		struct resource *r =
+		    &f->resources[f->hops[p->first + i].resource];
+
+		r->room_per_s -= rate_per_s;
+		r->open--;
+	}
+	pipe_rate(f, pipe, rate_per_s, now_ps);
+}
+
+/* Limits of their own, lowest first. */
+static int
+limits_compare_cb(const void *va, const void *vb)
+{
+	const struct level *a = va, *b = vb;
+
+	if (a->share_per_s != b->share_per_s)
+		return a->share_per_s < b->share_per_s ? -1 : 1;
+	return (a->of > b->of) - (a->of < b->of);
+}
+
+static void
+limits_make(struct maxmin *f)
+{
+	if (f->limits_cap < f->capped.count) {
+		f->limits_cap = f->capped.count * 2;
+		f->limits = xreallocarray(f->limits, f->limits_cap,
+		    sizeof(*f->limits));
+	}
+	for (uint32_t i = 0; i < f->capped.count; i++)
+		f->limits[i] = (struct level){
+			f->pipes[f->capped.at[i]].rate_max_per_s,
+			f->capped.at[i]
+		};
+	if (f->capped.count > 1)
+		qsort(f->limits, f->capped.count, sizeof(*f->limits),
+		    limits_compare_cb);
+}
+
+/* The flows of the fullest resource get their share of it. */
+static void
+fill_resource(struct maxmin *f, uint64_t now_ps)
+{
+	struct level l = f->levels[0];
+	struct resource *r = &f->resources[l.of];
+
+	/* sums of many rates are not exact, and levels never fall */
+	if (l.share_per_s > f->level_per_s)
+		f->level_per_s = l.share_per_s;
+	for (uint32_t k = 0; k < r->count; k++)
+		freeze(f, f->owner[r->hops[k]], f->level_per_s, now_ps);
+}
+
+/* Let rates grow together from 0, limit by limit. */
+static void
+fill(struct maxmin *f, uint64_t now_ps)
+{
+	uint32_t next = 0;
+
+	f->level_per_s = 0;
+	for (;;) {
+		int more = levels_first(f);
+
+		if (next < f->capped.count &&
+		    (!more ||
+			f->limits[next].share_per_s <=
+			    f->levels[0].share_per_s)) {
+			freeze(f, f->limits[next].of,
+			    f->limits[next].share_per_s, now_ps);
+			next++;
+		} else if (more) {
+			fill_resource(f, now_ps);
+		} else {
+			break;
+		}
+	}
+}
+
+void
+maxmin_settle(struct maxmin *f, uint64_t now_ps)
+{
+	if (f->dirty.count == 0 && f->lone.count == 0)
+		return;
+	reach(f);
+	levels_make(f);
+	limits_make(f);
+	fill(f, now_ps);
+	for (uint32_t i = 0; i < f->flows.count; i++)
+		if (!f->pipes[f->flows.at[i]].frozen)
+			freeze(f, f->flows.at[i], HUGE_VAL, now_ps);
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+#include "probes/predict/predict_part.h"
+
+static uint32_t
+vertex(const struct work *w, uint32_t rank, uint16_t buf)
+{
+	uint32_t v = MACHINE_NONE;
+
+	if (w->o->place != NULL)
+		v = w->o->place(w->o->arg, rank, buf);
+	else if (w->p->bufs[buf].on_host)
+		v = machine_host(w->m, machine_rank_vertex(w->m, rank));
+	return v == MACHINE_NONE ? machine_rank_vertex(w->m, rank) : v;
+}
+
+static int
+same_task(const struct task *a, const struct task *b)
+{
+	return a->src == b->src && a->dst == b->dst && a->step == b->step &&
+	    a->channel == b->channel && a->kind == b->kind &&
+	    a->from == b->from && a->to == b->to;
+}
+
+/* To a task since first, or as a new one; its number. Rows of one step and
+ * pair of ranks stand together, so the search is short. */
+static uint32_t
+task_add(struct work *w, const struct task *t, uint32_t first)
+{
+	for (uint32_t i = w->tasks_count; i-- > first;) {
+		if (!same_task(&w->tasks[i], t))
+			continue;
+		w->tasks[i].bytes += t->bytes;
+		w->tasks[i].rows++;
+		return i;
+	}
+	if (w->tasks_count == w->tasks_cap) {
+		w->tasks_cap = w->tasks_cap * 2 + 256;
+		w->tasks = xreallocarray(w->tasks, w->tasks_cap,
+		    sizeof(*w->tasks));
+	}
+	w->tasks[w->tasks_count] = *t;
+	return w->tasks_count++;
+}
+
+/* Memory counts what is read and what is written: copies twice. */
+static void
+transfers_add(struct work *w)
+{
+	const struct plan *p = w->p;
+	uint32_t first = 0;
+
+	for (size_t i = 0; i < p->transfers_count; i++) {
+		const struct plan_transfer *t = &p->transfers[i];
+		uint16_t from = (uint16_t)vertex(w, t->src, t->from);
+		uint16_t to = (uint16_t)vertex(w, t->dst, t->to);
+		int own = t->src == t->dst && from == to;
+		uint32_t at;
+
+		if (i == 0 || t[-1].step != t->step || t[-1].src != t->src ||
+		    t[-1].dst != t->dst)
+			first = w->tasks_count;
+		at = task_add(w,
+		    &(struct task){ .bytes = (double)t->bytes * (own ? 2 : 1),
+			.src = t->src,
+			.dst = t->dst,
+			.step = t->step,
+			.rows = 1,
+			.channel = t->channel,
+			.from = from,
+			.to = to,
+			.kind = t->via,
+			.next = NONE },
+		    first);
+		if (w->transfer_task != NULL)
+			w->transfer_task[i] = at;
+	}
+}
+
+static void
+locals_add(struct work *w)
+{
+	const struct plan *p = w->p;
+	uint32_t first = w->tasks_count;
+
+	for (size_t i = 0; i < p->locals_count; i++) {
+		const struct plan_local *l = &p->locals[i];
+		uint32_t at;
+
+		if (i == 0 || l[-1].step != l->step || l[-1].rank != l->rank)
+			first = w->tasks_count;
+		at = task_add(w,
+		    &(struct task){ .bytes = (double)l->bytes *
+			    (l->inputs + 1.0),
+			.src = l->rank,
+			.dst = l->rank,
+			.step = l->step,
+			.rows = 1,
+			.channel = l->channel,
+			.kind = l->op == PLAN_COPY ? TASK_COPY : TASK_REDUCE,
+			.next = NONE },
+		    first);
+		if (w->local_task != NULL)
+			w->local_task[i] = at;
+	}
+}
+
+static uint64_t
+cell_key(uint32_t rank, uint16_t channel, uint32_t step)
+{
+	return (uint64_t)rank << 47 | (uint64_t)channel << 31 | step;
+}
+
+static int
+key_compare_cb(const void *va, const void *vb)
+{
+	const uint64_t *a = va, *b = vb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static uint32_t
+key_find(const uint64_t *keys, uint32_t count, uint64_t key)
+{
+	uint32_t lo = 0, hi = count;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (keys[mid] < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The cells of all tasks, once each: their keys in order. */
+static uint64_t *
+keys_make(const struct work *w, uint32_t *ret_count)
+{
+	size_t n = 0;
+	uint64_t *keys = xcalloc(2 * (size_t)w->tasks_count + 1, sizeof(*keys));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < w->tasks_count; i++) {
+		const struct task *t = &w->tasks[i];
+
+		keys[n++] = cell_key(t->src, t->channel, t->step);
+		if (t->dst != t->src)
+			keys[n++] = cell_key(t->dst, t->channel, t->step);
+	}
+	qsort(keys, n, sizeof(*keys), key_compare_cb);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || keys[i] != keys[i - 1])
+			keys[count++] = keys[i];
+	*ret_count = count;
+	return keys;
+}
+
+static void
+cells_make(struct work *w)
+{
+	uint64_t *keys = keys_make(w, &w->cells_count);
+
+	w->cells = xcalloc(w->cells_count + (size_t)1, sizeof(*w->cells));
+	for (uint32_t i = 0; i < w->cells_count; i++) {
+		struct cell *c = &w->cells[i];
+
+		c->rank = (uint32_t)(keys[i] >> 47);
+		c->channel = (uint16_t)(keys[i] >> 31);
+		c->step = (uint32_t)keys[i] & 0x7fffffff;
+		c->last = i + 1 == w->cells_count ||
+		    keys[i + 1] >> 31 != keys[i] >> 31;
+		c->waiting = NONE;
+		c->ready = i == 0 || keys[i - 1] >> 31 != keys[i] >> 31;
+	}
+	for (uint32_t i = 0; i < w->tasks_count; i++) {
+		struct task *t = &w->tasks[i];
+
+		t->src_cell = key_find(keys, w->cells_count,
+		    cell_key(t->src, t->channel, t->step));
+		t->dst_cell = t->dst == t->src
+		    ? t->src_cell
+		    : key_find(keys, w->cells_count,
+			  cell_key(t->dst, t->channel, t->step));
+	}
+	free(keys);
+}
+
+static void
+cells_count(struct work *w)
+{
+	for (uint32_t i = 0; i < w->tasks_count; i++) {
+		const struct task *t = &w->tasks[i];
+		struct cell *c = &w->cells[t->src_cell];
+
+		if (t->kind >= TASK_COPY) {
+			c->locals++;
+			c->locals_left++;
+			continue;
+		}
+		c->sends++;
+		c->transfers_left++;
+		if (t->dst_cell != t->src_cell)
+			w->cells[t->dst_cell].transfers_left++;
+	}
+}
+
+/* Each cell's sends, then its local operations, in the order of tasks. */
+static void
+cells_fill(struct work *w)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < w->cells_count; i++) {
+		struct cell *c = &w->cells[i];
+
+		c->first_send = at;
+		c->first_local = at + c->sends;
+		at += c->sends + c->locals;
+		c->sends = c->locals = 0;
+	}
+	w->tasks_by_cell = xcalloc(at + (size_t)1, sizeof(uint32_t));
+	for (uint32_t i = 0; i < w->tasks_count; i++) {
+		const struct task *t = &w->tasks[i];
+		struct cell *c = &w->cells[t->src_cell];
+
+		if (t->kind >= TASK_COPY)
+			w->tasks_by_cell[c->first_local + c->locals++] = i;
+		else
+			w->tasks_by_cell[c->first_send + c->sends++] = i;
+	}
+}
+
+static const enum machines_via vias[PLAN_VIA_MAX] = {
+	[PLAN_VIA_MPI] = MACHINES_MPI,
+	[PLAN_VIA_RMA] = MACHINES_RMA,
+	[PLAN_VIA_IPC] = MACHINES_IPC,
+	[PLAN_VIA_IPC_PUT] = MACHINES_IPC,
+	[PLAN_VIA_IPC_GET] = MACHINES_IPC,
+	[PLAN_VIA_XCCL] = MACHINES_XCCL,
+};
+
+static int
+queue_path(struct work *w, const struct task *t, struct machine_path *ret)
+{
+	if (t->kind >= TASK_COPY) {
+		machine_local(w->m, w->nodes, t->src, t->kind == TASK_REDUCE,
+		    ret);
+		return 0;
+	}
+	if (machine_path(w->m, w->nodes, t->src, t->from, t->dst, t->to,
+		vias[t->kind], ret) == 0)
+		return 0;
+	snprintf(w->why, w->why_bytes,
+	    "step %u, %u > %u: transport %s does not reach that far on %.80s",
+	    t->step, t->src, t->dst, plan_vias[t->kind], w->m->name);
+	return -EINVAL;
+}
+
+static uint32_t
+queue_slot(const struct task *t)
+{
+	uint64_t x = (uint64_t)t->src << 32 | t->dst;
+
+	x ^= ((uint64_t)t->from << 40) + ((uint64_t)t->to << 20) + t->kind;
+	x *= 0x9e3779b97f4a7c15ULL;
+	x ^= x >> 29;
+	x *= 0xbf58476d1ce4e5b9ULL;
+	return (uint32_t)(x >> 32);
+}
+
+static void
+hash_grow(struct work *w)
+{
+	w->hash_size = w->hash_size == 0 ? 1024 : 2 * w->hash_size;
+	free(w->hash);
+	w->hash = xcalloc(w->hash_size, sizeof(*w->hash));
+	for (uint32_t i = 0; i < w->queues_count; i++) {
+		const struct queue *q = &w->queues[i];
+		uint32_t at = queue_slot(&(struct task){ .src = q->src,
+		    .dst = q->dst,
+		    .from = q->from,
+		    .to = q->to,
+		    .kind = q->kind });
+
+		while (w->hash[at & (w->hash_size - 1)] != 0)
+			at++;
+		w->hash[at & (w->hash_size - 1)] = i + 1;
+	}
+}
+
+static int
+queue_add(struct work *w, const struct task *t, uint32_t *ret)
+{
+	struct machine_path path;
+
+	if (queue_path(w, t, &path) < 0)
+		return -EINVAL;
+	if (w->queues_count == w->queues_cap) {
+		w->queues_cap = w->queues_cap * 2 + 256;
+		w->queues = xreallocarray(w->queues, w->queues_cap,
+		    sizeof(*w->queues));
+	}
+	*ret = maxmin_pipe_add(w->fair, path.resources, path.count,
+	    path.rate_max_per_s);
+	assert(*ret == w->queues_count);
+	w->queues[w->queues_count++] = (struct queue){
+		.latency_ps = path.latency_ps,
+		.overhead_ps = path.overhead_ps,
+		.head = NONE,
+		.tail = NONE,
+		.src = t->src,
+		.dst = t->dst,
+		.from = t->from,
+		.to = t->to,
+		.kind = t->kind
+	};
+	return 0;
+}
+
+static int
+queue_find(struct work *w, const struct task *t, uint32_t *ret)
+{
+	uint32_t at = queue_slot(t);
+	int rc;
+
+	if (2 * w->queues_count >= w->hash_size)
+		hash_grow(w);
+	for (;; at++) {
+		uint32_t *slot = &w->hash[at & (w->hash_size - 1)];
+		const struct queue *q;
+
+		if (*slot == 0) {
+			rc = queue_add(w, t, ret);
+			*slot = rc < 0 ? 0 : *ret + 1;
+			return rc;
+		}
+		q = &w->queues[*slot - 1];
+		if (q->src == t->src && q->dst == t->dst &&
+		    q->kind == t->kind && q->from == t->from &&
+		    q->to == t->to) {
+			*ret = *slot - 1;
+			return 0;
+		}
+	}
+}
+
+static int
+fits(struct work *w)
+{
+	const struct machine *m = &w->fit;
+
+	w->m = m;
+	w->nodes = machine_nodes(m, w->p->ranks);
+	if (m->nodes_max == 0 || w->nodes <= m->nodes_max)
+		return 0;
+	snprintf(w->why, w->why_bytes,
+	    "%u ranks: %.80s has %u nodes of %u ranks: allowed are up to "
+	    "%" PRIu64 " ranks",
+	    w->p->ranks, m->name, m->nodes_max, m->ranks,
+	    (uint64_t)m->nodes_max * m->ranks);
+	return -EINVAL;
+}
+
+int
+work_make(struct work *w)
+{
+	double *capacities;
+
+	if (fits(w) < 0)
+		return -EINVAL;
+	if (w->o->times || w->o->pace == PREDICT_DATA) {
+		w->transfer_task = xcalloc(w->p->transfers_count + 1,
+		    sizeof(uint32_t));
+		w->local_task = xcalloc(w->p->locals_count + 1,
+		    sizeof(uint32_t));
+	}
+	transfers_add(w);
+	locals_add(w);
+	cells_make(w);
+	cells_count(w);
+	cells_fill(w);
+	capacities = machine_capacities(w->m, w->nodes);
+	w->fair = maxmin_new(capacities, machine_resources(w->m, w->nodes));
+	free(capacities);
+	for (uint32_t i = 0; i < w->tasks_count; i++)
+		if (queue_find(w, &w->tasks[i], &w->tasks[i].queue) < 0)
+			return -EINVAL;
+	if (w->o->pace == PREDICT_DATA)
+		work_data(w);
+	return 0;
+}
+
+void
+work_clear(struct work *w)
+{
+	maxmin_free(w->fair);
+	free(w->tasks);
+	free(w->cells);
+	free(w->tasks_by_cell);
+	free(w->queues);
+	free(w->hash);
+	free(w->after);
+	free(w->first);
+	free(w->waits);
+	free(w->transfer_task);
+	free(w->local_task);
+}

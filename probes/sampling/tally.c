@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/sampling/tally.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/robust.h"
+#include "common/xalloc.h"
+
+void
+tally_init(struct tally *t, int visits)
+{
+	memset(t, 0, sizeof(*t));
+	t->visit = -1;
+	t->per_visit = TALLY_ROUNDS_MAX / visits;
+	assert(t->per_visit >= 2);
+}
+
+void
+tally_clear(struct tally *t)
+{
+	for (int i = 0; i < t->count; i++)
+		free(t->rounds[i].bucket);
+	free(t->rounds);
+	memset(t, 0, sizeof(*t));
+}
+
+static struct tally_round
+sparse(const struct hist *h, int visit)
+{
+	struct tally_round r = { .visit = visit, .merged = 1 };
+	int lo = 0, hi = HIST_BUCKETS - 1;
+
+	while (h->bucket[lo] == 0)
+		lo++;
+	while (h->bucket[hi] == 0)
+		hi--;
+	r.lo = lo;
+	r.len = hi - lo + 1;
+	r.n = h->count;
+	r.sum = h->sum;
+	r.bucket = xcalloc((size_t)r.len, sizeof(*r.bucket));
+	for (int i = 0; i < r.len; i++)
+		r.bucket[i] = (uint32_t)h->bucket[lo + i];
+	return r;
+}
+
+/* Add from to into; from is emptied. */
+static void
+merge(struct tally_round *into, struct tally_round *from)
+{
+	int lo = into->lo < from->lo ? into->lo : from->lo;
+	int hi = into->lo + into->len;
+	uint32_t *bucket;
+
+	if (from->lo + from->len > hi)
+		hi = from->lo + from->len;
+	bucket = xcalloc((size_t)(hi - lo), sizeof(*bucket));
+	for (int i = 0; i < into->len; i++)
+		bucket[into->lo - lo + i] += into->bucket[i];
+	for (int i = 0; i < from->len; i++)
+		bucket[from->lo - lo + i] += from->bucket[i];
+	free(into->bucket);
+	free(from->bucket);
+	into->bucket = bucket;
+	into->lo = lo;
+	into->len = hi - lo;
+	into->n += from->n;
+	into->sum += from->sum;
+	into->merged += from->merged;
+	from->bucket = NULL;
+}
+
+static int
+first_of_visit(const struct tally *t)
+{
+	int i = t->count;
+
+	while (i > 0 && t->rounds[i - 1].visit == t->visit)
+		i--;
+	return i;
+}
+
+/* Merge neighbours of the current visit two by two. */
+static void
+halve(struct tally *t)
+{
+	int first = first_of_visit(t), to = first;
+
+	for (int i = first; i < t->count; i += 2) {
+		struct tally_round r = t->rounds[i];
+
+		if (i + 1 < t->count)
+			merge(&r, &t->rounds[i + 1]);
+		t->rounds[to++] = r;
+	}
+	t->count = to;
+	t->stride *= 2;
+}
+
+void
+tally_add(struct tally *t, int visit, const struct hist *round)
+{
+	struct tally_round r;
+
+	if (round->count == 0)
+		return;
+	assert(visit >= t->visit);
+	if (visit > t->visit)
+		t->stride = 1;
+	t->visit = visit;
+	t->measured++;
+	hist_merge(&t->total, round);
+	r = sparse(round, visit);
+	if (t->count > first_of_visit(t) &&
+	    t->rounds[t->count - 1].merged < t->stride) {
+		merge(&t->rounds[t->count - 1], &r);
+		return;
+	}
+	if (t->count - first_of_visit(t) == t->per_visit)
+		halve(t);
+	t->rounds = xreallocarray(t->rounds, (size_t)t->count + 1,
+	    sizeof(*t->rounds));
+	t->rounds[t->count++] = r;
+}
+
+double
+tally_quantile_of(const uint64_t *bucket, uint64_t n, double q)
+{
+	double want = q * (double)n, seen = 0, part;
+	int i = 0;
+
+	assert(n > 0);
+	while (i < HIST_BUCKETS - 1 && seen + (double)bucket[i] < want)
+		seen += (double)bucket[i++];
+	if (bucket[i] == 0) /* q is 0, or rounding left nothing to reach */
+		return hist_bound(i + HIST_FIRST);
+	part = (want - seen) / (double)bucket[i];
+	return hist_bound(i + HIST_FIRST) * exp2((part - 1) / HIST_PER_OCTAVE);
+}
+
+double
+tally_quantile(const struct tally *t, double q)
+{
+	return tally_quantile_of(t->total.bucket, t->total.count, q);
+}
+
+/* Share of a round's samples that are not above the point that lies at part
+ * (0..1) of bucket at. */
+static double
+share_below(const struct tally_round *r, int at, double part)
+{
+	double below = 0;
+
+	for (int i = 0; i < r->len && r->lo + i <= at; i++)
+		below += r->lo + i < at ? r->bucket[i] : part * r->bucket[i];
+	return below / (double)r->n;
+}
+
+/* Variance of the share of all samples below the quantile x, which is a ratio
+ * of sums over rounds: linearised, with the usual R / (R - 1). */
+static double
+share_variance(const struct tally *t, double x, double q)
+{
+	double n = (double)t->total.count, sum = 0, part, rounds = t->count;
+	int i = hist_index(x);
+
+	part = 1 + HIST_PER_OCTAVE * log2(x / hist_bound(i));
+	for (int k = 0; k < t->count; k++) {
+		const struct tally_round *r = &t->rounds[k];
+		double share = share_below(r, i - HIST_FIRST, part);
+		double off = (double)r->n / n * (share - q);
+
+		sum += off * off;
+	}
+	return sum * rounds / (rounds - 1);
+}
+
+int
+tally_interval(const struct tally *t, double q, double level, double *ret_lo,
+    double *ret_hi)
+{
+	double n = (double)t->total.count, variance, reach, lo, hi;
+
+	if (t->count < 2)
+		return -ENODATA;
+	variance = share_variance(t, tally_quantile(t, q), q);
+	if (variance < q * (1 - q) / n)
+		variance = q * (1 - q) / n;
+	/* On the logit of the share, which has no end to run into. */
+	reach = robust_t_quantile((1 + level) / 2, t->count - 1) *
+	    sqrt(variance) / (q * (1 - q));
+	lo = 1 / (1 + exp(-(log(q / (1 - q)) - reach)));
+	hi = 1 / (1 + exp(-(log(q / (1 - q)) + reach)));
+	if (lo * n < 1 || (1 - hi) * n < 1)
+		return -ENODATA; /* beyond the outermost samples */
+	*ret_lo = tally_quantile(t, lo);
+	*ret_hi = tally_quantile(t, hi);
+	return 0;
+}

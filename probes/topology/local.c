@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local.c - sysfs shows the tree of PCI bridges as the folders that a device
+ * lies in: how near two are is how much of their way from the host bridge they
+ * share.
+ */
+#include "probes/topology/local.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/str.h"
+
+#define KFD_NODES_MAX 256
+
+const char *const local_nears[LOCAL_NEAR_MAX] = {
+	[LOCAL_SAME] = "same",
+	[LOCAL_SWITCH] = "switch",
+	[LOCAL_SWITCHES] = "switches",
+	[LOCAL_HOST_BRIDGE] = "host-bridge",
+	[LOCAL_NUMA] = "numa",
+	[LOCAL_SYSTEM] = "system",
+};
+
+/* ---- files ---- */
+
+/* The first line of dir/file, "" if there is none. */
+static void
+line_read(const char *dir, const char *file, char *ret, int cap_bytes)
+{
+	char path[PATH_MAX];
+	FILE *fp = NULL;
+
+	ret[0] = '\0';
+	if (str_format(path, sizeof(path), "%s/%s", dir, file) >= 0)
+		fp = fopen(path, "re");
+	if (fp == NULL)
+		return;
+	if (fgets(ret, cap_bytes, fp) == NULL)
+		ret[0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	fclose(fp);
+}
+
+static int
+compare_cb(const void *a, const void *b)
+{
+	return hostlist_compare(*(char *const *)a, *(char *const *)b);
+}
+
+/* Call each with every name in a folder, in the order of people. */
+static void
+each_name(const char *folder,
+    void (*each)(struct local *l, const char *folder, const char *name),
+    struct local *l)
+{
+	char *names[1024];
+	size_t count = 0;
+	struct dirent *entry;
+	DIR *dir = opendir(folder);
+
+	if (dir == NULL)
+		return;
+	while (count < ARRAY_LEN(names) && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			names[count++] = strdup(entry->d_name);
+	closedir(dir);
+	qsort(names, count, sizeof(*names), compare_cb);
+	for (size_t i = 0; i < count; i++) {
+		if (names[i] != NULL)
+			each(l, folder, names[i]);
+		free(names[i]);
+	}
+}
+
+/* ---- places ---- */
+
+/* Bytes that one lane carries, after its coding: 8 of 10 bits below 8 GT/s,
+ * 128 of 130 from there, and all but some flits' ends from 64. */
+static double
+lane_bytes_per_s(double gt_per_s)
+{
+	if (gt_per_s < 8)
+		return gt_per_s * 1e9 / 10;
+	if (gt_per_s < 64)
+		return gt_per_s * 1e9 * 128 / 130 / 8;
+	return gt_per_s * 1e9 * 242 / 256 / 8;
+}
+
+static int
+is_pci_address(const char *text)
+{
+	unsigned d, b, s, f;
+	int end = 0;
+
+	return sscanf(text, "%4x:%2x:%2x.%1x%n", &d, &b, &s, &f, &end) == 4 &&
+	    text[end] == '\0';
+}
+
+/* A device's folder, by any link. What lies on a PCI device, as one of virtio
+ * does, has its place. */
+static void
+place_read(const char *dir, struct local_place *ret)
+{
+	char real[PATH_MAX], line[64];
+	const char *from;
+	char *last;
+	double gt_per_s;
+	int64_t numa;
+	int lanes;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->numa = -1;
+	if (realpath(dir, real) == NULL)
+		return;
+	from = strstr(real, "/devices/pci");
+	if (from == NULL)
+		return;
+	for (last = strrchr(real, '/');
+	     last > from + strlen("/devices") && !is_pci_address(last + 1);
+	     last = strrchr(real, '/'))
+		*last = '\0';
+	last++;
+	if (!is_pci_address(last) ||
+	    str_format(ret->path, sizeof(ret->path), "%s",
+		from + strlen("/devices/")) < 0)
+		return;
+	str_format(ret->pci, sizeof(ret->pci), "%s", last);
+	line_read(real, "numa_node", line, sizeof(line));
+	if (str_to_int(line, 0, INT_MAX, &numa) == 0)
+		ret->numa = (int)numa;
+	line_read(real, "max_link_speed", line, sizeof(line));
+	if (sscanf(line, "%lf GT/s", &gt_per_s) != 1)
+		return;
+	line_read(real, "max_link_width", line, sizeof(line));
+	if (sscanf(line, "%d", &lanes) == 1 && lanes > 0 && lanes <= 32)
+		ret->link_bytes_per_s = lanes * lane_bytes_per_s(gt_per_s);
+}
+
+/* Parts of a path from the host bridge down. */
+static int
+parts(const char *path)
+{
+	int count = path[0] != '\0';
+
+	for (; *path != '\0'; path++)
+		count += *path == '/';
+	return count;
+}
+
+/* How many of the parts of both are the same, from the first. */
+static int
+parts_shared(const char *a, const char *b)
+{
+	int count = 0;
+
+	for (;;) {
+		size_t n = strcspn(a, "/");
+
+		if (n == 0 || n != strcspn(b, "/") || memcmp(a, b, n) != 0)
+			return count;
+		count++;
+		if (a[n] == '\0' || b[n] == '\0')
+			return count;
+		a += n + 1;
+		b += n + 1;
+	}
+}
+
+enum local_near
+local_near(const struct local_place *a, const struct local_place *b)
+{
+	int shared = parts_shared(a->path, b->path);
+	int below_a = parts(a->path) - shared,
+	    below_b = parts(b->path) - shared;
+
+	if (a->pci[0] == '\0' || b->pci[0] == '\0')
+		return LOCAL_SYSTEM;
+	if (below_a == 0 && below_b == 0)
+		return LOCAL_SAME;
+	/* The first part is the host bridge. Below a switch lie its port and
+	 * the device. */
+	if (shared > 1)
+		return below_a <= 2 && below_b <= 2 ? LOCAL_SWITCH
+						    : LOCAL_SWITCHES;
+	if (shared == 1)
+		return LOCAL_HOST_BRIDGE;
+	return a->numa >= 0 && a->numa == b->numa ? LOCAL_NUMA : LOCAL_SYSTEM;
+}
+
+/* ---- GPUs ---- */
+
+static const struct {
+	const char *id, *name;
+} vendors[] = {
+	{ "0x10de", "nvidia" },
+	{ "0x1002", "amd" },
+	{ "0x8086", "intel" },
+};
+
+/* 3D and display controllers and accelerators of who makes GPUs that compute;
+ * a plain display controller not where it may be part of the processor. */
+static const char *
+gpu_vendor(const char *dir)
+{
+	static const char *const classes[] = { "0x0302", "0x0380", "0x1200",
+		"0x0300" };
+	char class[16], vendor[16];
+	size_t c = 0, v = 0;
+
+	line_read(dir, "class", class, sizeof(class));
+	line_read(dir, "vendor", vendor, sizeof(vendor));
+	while (c < ARRAY_LEN(classes) && strncmp(class, classes[c], 6) != 0)
+		c++;
+	while (v < ARRAY_LEN(vendors) && strcmp(vendor, vendors[v].id) != 0)
+		v++;
+	if (c == ARRAY_LEN(classes) || v == ARRAY_LEN(vendors) ||
+	    (c == 3 && strcmp(vendors[v].name, "intel") == 0))
+		return NULL;
+	return vendors[v].name;
+}
+
+static void
+gpu_add(struct local *l, const char *folder, const char *name)
+{
+	char dir[PATH_MAX];
+	struct local_gpu *g = &l->gpus[l->gpus_count];
+	const char *vendor;
+
+	if (l->gpus_count == LOCAL_MAX ||
+	    str_format(dir, sizeof(dir), "%s/%s", folder, name) < 0)
+		return;
+	vendor = gpu_vendor(dir);
+	if (vendor == NULL)
+		return;
+	memset(g, 0, sizeof(*g));
+	place_read(dir, &g->at);
+	if (g->at.pci[0] == '\0')
+		return;
+	str_format(g->vendor, sizeof(g->vendor), "%s", vendor);
+	line_read(dir, "product_name", g->name, sizeof(g->name));
+	g->kfd = g->nic = -1;
+	l->gpus_count++;
+}
+
+/* ---- how AMD's driver numbers them ---- */
+
+/* The number behind key in a file of lines "key number"; -1: none. */
+static long long
+property(const char *path, const char *key)
+{
+	FILE *fp = fopen(path, "re");
+	char line[200], name[100];
+	long long found = -1, x;
+
+	while (fp != NULL && found < 0 && fgets(line, sizeof(line), fp) != NULL)
+		if (sscanf(line, "%99s %lld", name, &x) == 2 &&
+		    strcmp(name, key) == 0)
+			found = x;
+	if (fp != NULL)
+		fclose(fp);
+	return found;
+}
+
+/* location_id is bus, device and function as PCI packs them. */
+static void
+kfd_read(const char *root, struct local *l)
+{
+	char path[PATH_MAX], pci[32];
+	int number = 0;
+
+	for (int node = 0; node < KFD_NODES_MAX; node++) {
+		long long at;
+
+		if (str_format(path, sizeof(path),
+			"%s/sys/class/kfd/kfd/topology/nodes/%d/properties",
+			root, node) < 0 ||
+		    property(path, "simd_count") <= 0)
+			continue;
+		at = property(path, "location_id");
+		snprintf(pci, sizeof(pci), "%04llx:%02llx:%02llx.%llx",
+		    property(path, "domain") & 0xffff, at >> 8 & 0xff,
+		    at >> 3 & 0x1f, at & 7);
+		for (int i = 0; i < l->gpus_count; i++)
+			if (strcmp(l->gpus[i].at.pci, pci) == 0)
+				l->gpus[i].kfd = number;
+		number++;
+	}
+}
+
+/* ---- NICs ---- */
+
+/* A port's own words: "200 Gb/sec (4X HDR)"; its state "4: ACTIVE". */
+static void
+ib_rate(struct local *l, const char *ports, const char *port)
+{
+	struct local_nic *n = &l->nics[l->nics_count];
+	char dir[PATH_MAX], line[64];
+	double gbit_per_s;
+
+	if (str_format(dir, sizeof(dir), "%s/%s", ports, port) < 0)
+		return;
+	line_read(dir, "state", line, sizeof(line));
+	if (strncmp(line, "4:", 2) != 0)
+		return;
+	line_read(dir, "rate", line, sizeof(line));
+	if (sscanf(line, "%lf Gb/sec", &gbit_per_s) == 1)
+		n->bytes_per_s += gbit_per_s * 1e9 / 8;
+}
+
+static void
+net_rate(const char *dir, struct local_nic *n)
+{
+	char line[64];
+	int64_t mbit_per_s;
+
+	line_read(dir, "speed", line, sizeof(line));
+	if (str_to_int(line, 1, INT_MAX, &mbit_per_s) == 0)
+		n->bytes_per_s = (double)mbit_per_s * 1e6 / 8;
+}
+
+/* The kernel shows one NIC as several devices: the first kind counts. */
+static void
+nic_add(struct local *l, const char *folder, const char *name, const char *kind)
+{
+	struct local_nic *n = &l->nics[l->nics_count];
+	char dir[PATH_MAX], device[PATH_MAX], ports[PATH_MAX];
+
+	if (l->nics_count == LOCAL_MAX ||
+	    str_format(dir, sizeof(dir), "%s/%s", folder, name) < 0 ||
+	    str_format(device, sizeof(device), "%s/device", dir) < 0 ||
+	    str_format(ports, sizeof(ports), "%s/ports", dir) < 0)
+		return;
+	memset(n, 0, sizeof(*n));
+	place_read(device, &n->at);
+	if (n->at.pci[0] == '\0')
+		return;
+	for (int i = 0; i < l->nics_count; i++)
+		if (strcmp(l->nics[i].at.pci, n->at.pci) == 0)
+			return;
+	str_format(n->name, sizeof(n->name), "%s", name);
+	str_format(n->kind, sizeof(n->kind), "%s", kind);
+	if (strcmp(kind, "net") == 0)
+		net_rate(dir, n);
+	else
+		each_name(ports, ib_rate, l);
+	l->nics_count++;
+}
+
+static void
+ib_add(struct local *l, const char *folder, const char *name)
+{
+	nic_add(l, folder, name, "ib");
+}
+
+static void
+cxi_add(struct local *l, const char *folder, const char *name)
+{
+	nic_add(l, folder, name, "cxi");
+}
+
+static void
+net_add(struct local *l, const char *folder, const char *name)
+{
+	nic_add(l, folder, name, "net");
+}
+
+/* Every GPU takes the nearest NIC of the best kind there is; of those equally
+ * near the one that has the fewest GPUs so far, and then the first. */
+static void
+bind_nics(struct local *l)
+{
+	int used[LOCAL_MAX] = { 0 };
+
+	for (int g = 0; g < l->gpus_count; g++) {
+		int best = -1;
+
+		for (int i = 0; i < l->nics_count; i++) {
+			enum local_near near, least;
+
+			if (strcmp(l->nics[i].kind, l->nics[0].kind) != 0)
+				continue;
+			near = local_near(&l->gpus[g].at, &l->nics[i].at);
+			least = best < 0
+			    ? LOCAL_NEAR_MAX
+			    : local_near(&l->gpus[g].at, &l->nics[best].at);
+			if (near < least ||
+			    (near == least && used[i] < used[best]))
+				best = i;
+		}
+		l->gpus[g].nic = best;
+		if (best >= 0)
+			used[best]++;
+	}
+}
+
+static void
+numa_count(struct local *l, const char *folder, const char *name)
+{
+	(void)folder;
+	if (strncmp(name, "node", 4) == 0 &&
+	    strspn(name + 4, "0123456789") == strlen(name + 4))
+		l->numa_nodes++;
+}
+
+void
+local_read(const char *root, struct local *ret)
+{
+	static const struct {
+		const char *folder;
+		void (*each)(struct local *l, const char *folder,
+		    const char *name);
+	} folders[] = {
+		{ "sys/devices/system/node", numa_count },
+		{ "sys/bus/pci/devices", gpu_add },
+		{ "sys/class/infiniband", ib_add },
+		{ "sys/class/cxi", cxi_add },
+		{ "sys/class/net", net_add },
+	};
+	char folder[PATH_MAX];
+
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (str_format(folder, sizeof(folder), "%s/%s", root,
+			folders[i].folder) >= 0)
+			each_name(folder, folders[i].each, ret);
+	kfd_read(root, ret);
+	bind_nics(ret);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/topology/machine.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/topology/machine_part.h"
+
+#define GB_PER_S    1e9
+#define PS_PER_NS   1000
+#define LINKS_MAX   65536
+#define FOLDERS_UP  8
+#define COUNT_LINKS 4096
+
+/* What reading one file needs. */
+struct reading {
+	const struct conf *c;
+	struct machine *m;
+	char *why;
+	size_t why_bytes;
+};
+
+static int __attribute__((format(printf, 4, 5)))
+refuse(const struct reading *rd, const char *section, const char *key,
+    const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	n = snprintf(rd->why, rd->why_bytes, "%s: %s.%s = %.80s: allowed is ",
+	    conf_where(rd->c, section, key), section, key,
+	    conf_string(rd->c, section, key));
+	if (n < 0 || (size_t)n >= rd->why_bytes)
+		return -EINVAL;
+	va_start(ap, fmt);
+	vsnprintf(rd->why + n, rd->why_bytes - (size_t)n, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+static double
+rate(const struct conf *c, const char *section, const char *key)
+{
+	return conf_real(c, section, key) * GB_PER_S;
+}
+
+static uint64_t
+span_ps(const struct conf *c, const char *section, const char *key)
+{
+	return conf_span_ns(c, section, key) * PS_PER_NS;
+}
+
+static uint32_t
+number(const struct conf *c, const char *section, const char *key)
+{
+	return (uint32_t)conf_int(c, section, key);
+}
+
+uint32_t
+machine_vertex(const struct machine *m, const char *name)
+{
+	const uint32_t counts[] = { m->devices, m->hosts, m->switches,
+		m->nics };
+	static const char letters[] = "dhsn";
+	uint32_t base = 0;
+	int64_t at;
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		if (name[0] == letters[i])
+			return str_to_int(name + 1, 0, (int64_t)counts[i] - 1,
+				   &at) < 0
+			    ? MACHINE_NONE
+			    : base + (uint32_t)at;
+		base += counts[i];
+	}
+	return MACHINE_NONE;
+}
+
+static void
+link_add(struct machine *m, const struct machine_link *l)
+{
+	m->links = xreallocarray(m->links, m->links_count + (size_t)1,
+	    sizeof(*m->links));
+	m->links[m->links_count++] = *l;
+}
+
+/* "d0-d1*4", also "0-1". */
+static int
+pair_read(const struct machine *m, const char *word, struct machine_link *l)
+{
+	char a[16], b[16], extra;
+	unsigned count = 1;
+	int n = sscanf(word, "%15[a-z0-9]-%15[a-z0-9]*%u%c", a, b, &count,
+	    &extra);
+	char name[20];
+
+	if (n != 2 && n != 3)
+		return -EINVAL;
+	if (n == 2 && strchr(word, '*') != NULL)
+		return -EINVAL;
+	snprintf(name, sizeof(name), "%s%s", a[0] <= '9' ? "d" : "", a);
+	l->a = machine_vertex(m, name);
+	snprintf(name, sizeof(name), "%s%s", b[0] <= '9' ? "d" : "", b);
+	l->b = machine_vertex(m, name);
+	l->count = count;
+	return l->a == MACHINE_NONE || l->b == MACHINE_NONE || l->a == l->b ||
+		count < 1 || count > COUNT_LINKS
+	    ? -EINVAL
+	    : 0;
+}
+
+static int
+pairs_read(const struct reading *rd, const char *section, struct machine_link l)
+{
+	const char *text = conf_string(rd->c, section, "pairs");
+	struct machine *m = rd->m;
+	double each = l.rate_per_s, back = l.back_per_s;
+	size_t count = 0;
+	char **words;
+	int rc = 0;
+
+	if (strcmp(text, "all") == 0) {
+		l.count = 1;
+		for (l.a = 0; l.a < m->devices; l.a++)
+			for (l.b = l.a + 1; l.b < m->devices; l.b++)
+				link_add(m, &l);
+		return 0;
+	}
+	words = str_list_parse(text, &count);
+	if (words == NULL)
+		rc = -EINVAL;
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		rc = pair_read(m, words[i], &l);
+		l.rate_per_s = each * l.count;
+		l.back_per_s = back * l.count;
+		if (rc == 0)
+			link_add(m, &l);
+	}
+	str_list_free(words);
+	if (rc < 0)
+		return refuse(rd, section, "pairs",
+		    "all, or pairs as d0-d1*2,d0-h0 of the node's d0 to d%u, "
+		    "h0 to h%u, s (%u of them) and n (%u)",
+		    m->devices - 1, m->hosts - 1, m->switches, m->nics);
+	return 0;
+}
+
+static int
+links_read(const struct reading *rd)
+{
+	for (int k = 0; k < MACHINES_KIND_MAX; k++) {
+		const char *section = machines_kinds[k];
+		struct machine_link l = { .kind = (uint8_t)k,
+			.rate_per_s = rate(rd->c, section, "rate"),
+			.back_per_s = rate(rd->c, section, "back"),
+			.latency_ps = span_ps(rd->c, section, "latency") };
+
+		if (conf_string(rd->c, section, "pairs")[0] == '\0')
+			continue;
+		if (l.rate_per_s <= 0)
+			return refuse(rd, section, "rate",
+			    "more than 0 where there are pairs");
+		if (l.back_per_s <= 0)
+			l.back_per_s = l.rate_per_s;
+		if (pairs_read(rd, section, l) < 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static void
+vias_read(const struct conf *c, struct machine *m)
+{
+	for (int i = 0; i < MACHINES_VIA_MAX; i++) {
+		const char *section = machines_vias[i];
+		struct machine_via *v = &m->vias[i];
+
+		v->usable = conf_bool(c, section, "usable");
+		v->latency_ps = span_ps(c, section, "latency");
+		v->overhead_ps = span_ps(c, section, "overhead");
+		v->across = conf_real(c, section, "across");
+		v->within = conf_real(c, section, "within");
+		v->self = conf_real(c, section, "self");
+	}
+}
+
+static void
+node_read(const struct conf *c, struct machine *m)
+{
+	m->about = xstrdup(conf_string(c, "machine", "about"));
+	m->nodes_max = number(c, "node", "nodes");
+	m->devices = number(c, "node", "devices");
+	m->ranks = number(c, "node", "ranks");
+	m->ranks_fit = m->ranks == 0 && m->devices == 1;
+	if (m->ranks == 0)
+		m->ranks = m->devices;
+	m->hosts = number(c, "node", "hosts");
+	m->switches = number(c, "node", "switches");
+	m->memory_per_s = rate(c, "memory", "rate");
+	m->reduce_per_s = rate(c, "memory", "reduce");
+	m->host_per_s = rate(c, "memory", "host");
+	m->launch_ps = span_ps(c, "memory", "launch");
+	m->step_ps = span_ps(c, "step", "overhead");
+}
+
+static int
+network_read(const struct reading *rd)
+{
+	const struct conf *c = rd->c;
+	struct machine *m = rd->m;
+
+	m->nics = number(c, "nic", "count");
+	m->binding = (enum machine_binding)conf_choice(c, "nic", "binding");
+	m->out_per_s = rate(c, "nic", "out");
+	m->in_per_s = rate(c, "nic", "in");
+	if (m->in_per_s <= 0)
+		m->in_per_s = m->out_per_s;
+	m->both_per_s = rate(c, "nic", "both");
+	m->network_ps = span_ps(c, "network", "latency");
+	m->hop_ps = span_ps(c, "network", "hop");
+	m->leaf_nodes = number(c, "network", "leaf");
+	m->uplink_per_s = rate(c, "network", "uplink");
+	if (m->binding == BINDING_ONE && m->nics != m->devices)
+		return refuse(rd, "nic", "binding",
+		    "one-to-one only for as many NICs as devices; there are %u "
+		    "and %u",
+		    m->nics, m->devices);
+	return 0;
+}
+
+static int
+machine_read(const struct conf *c, const char *path, struct machine **ret,
+    char *why, size_t why_bytes)
+{
+	struct machine *m = xcalloc(1, sizeof(*m));
+	struct reading rd = { c, m, why, why_bytes };
+	const char *slash = strrchr(path, '/');
+	const char *base = slash == NULL ? path : slash + 1;
+	size_t n = strlen(base);
+	int rc;
+
+	if (n > 5 && strcmp(base + n - 5, ".conf") == 0)
+		n -= 5;
+	m->name = xstrndup(base, n);
+	node_read(c, m);
+	vias_read(c, m);
+	rc = network_read(&rd);
+	m->vertices = m->devices + m->hosts + m->switches + m->nics;
+	if (rc == 0)
+		rc = links_read(&rd);
+	if (rc < 0) {
+		machine_free(m);
+		return rc;
+	}
+	machine_route(m);
+	*ret = m; /* handed over */
+	return 0;
+}
+
+/* "section.key=value" of the command line. */
+static int
+set_one(struct conf *c, const char *word, char *why, size_t why_bytes)
+{
+	const char *dot = strchr(word, '.');
+	const char *eq = dot == NULL ? NULL : strchr(dot, '=');
+	char *section, *key;
+	int rc;
+
+	if (eq == NULL || dot == word || eq == dot + 1) {
+		snprintf(why, why_bytes,
+		    "command line: %.80s: allowed is section.key=value", word);
+		return -EINVAL;
+	}
+	section = xstrndup(word, (size_t)(dot - word));
+	key = xstrndup(dot + 1, (size_t)(eq - dot - 1));
+	rc = conf_set(c, section, key, eq + 1, "command line", why, why_bytes);
+	free(section);
+	free(key);
+	return rc;
+}
+
+/* folder/NAME.conf into ret when it is there. */
+static int
+look(const char *folder, const char *name, char *ret, size_t ret_bytes)
+{
+	size_t n = strlen(name);
+	const char *end = n > 5 && strcmp(name + n - 5, ".conf") == 0 ? ""
+								      : ".conf";
+
+	return str_format(ret, ret_bytes, "%s/%s%s", folder, name, end) >= 0 &&
+	    access(ret, R_OK) == 0;
+}
+
+/* Beside the program: from PREFIX/libexec up to PREFIX/etc/coalmine, and from
+ * a build tree up to the source's etc. */
+static int
+look_beside(const char *name, char *ret, size_t ret_bytes)
+{
+	static const char *const tails[] = { "etc/coalmine/machines",
+		"etc/machines" };
+	char at[PATH_MAX], folder[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", at, sizeof(at) - 1);
+
+	if (n < 0)
+		return 0;
+	at[n] = '\0';
+	for (int up = 0; up < FOLDERS_UP; up++) {
+		char *slash = strrchr(at, '/');
+
+		if (slash == NULL)
+			return 0;
+		*slash = '\0';
+		for (size_t i = 0; i < ARRAY_LEN(tails); i++)
+			if (str_format(folder, sizeof(folder), "%s/%s", at,
+				tails[i]) >= 0 &&
+			    look(folder, name, ret, ret_bytes))
+				return 1;
+	}
+	return 0;
+}
+
+static void
+find_file(const char *name, char *ret, size_t ret_bytes)
+{
+	const char *folder = getenv("COALMINE_MACHINES");
+
+	if (strchr(name, '/') == NULL &&
+	    ((folder != NULL && look(folder, name, ret, ret_bytes)) ||
+		look(COALMINE_MACHINES_DIR, name, ret, ret_bytes) ||
+		look_beside(name, ret, ret_bytes)))
+		return;
+	snprintf(ret, ret_bytes, "%s", name);
+}
+
+int
+machine_load(const char *name, char *const *sets, int count,
+    struct machine **ret, char *why, size_t why_bytes)
+{
+	char path[PATH_MAX];
+	struct conf *c;
+	int rc;
+
+	find_file(name, path, sizeof(path));
+	if (strchr(name, '/') == NULL && access(path, R_OK) != 0) {
+		snprintf(why, why_bytes,
+		    "--machine = %.80s: allowed is a file, or a name of %s",
+		    name, COALMINE_MACHINES_DIR);
+		return -ENOENT;
+	}
+	rc = conf_load(options_machine, path, &c, why, why_bytes);
+	if (rc < 0)
+		return rc;
+	for (int i = 0; rc == 0 && i < count; i++)
+		rc = set_one(c, sets[i], why, why_bytes);
+	if (rc == 0)
+		rc = machine_read(c, path, ret, why, why_bytes);
+	conf_free(c);
+	return rc;
+}
+
+int
+machine_parse(const char *path, const char *text, struct machine **ret,
+    char *why, size_t why_bytes)
+{
+	struct conf *c;
+	int rc = conf_parse(options_machine, path, text, &c, why, why_bytes);
+
+	if (rc < 0)
+		return rc;
+	rc = machine_read(c, path, ret, why, why_bytes);
+	conf_free(c);
+	return rc;
+}
+
+void
+machine_free(struct machine *m)
+{
+	if (m == NULL)
+		return;
+	free(m->name);
+	free(m->about);
+	free(m->links);
+	free(m->next);
+	free(m);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/tune/measured_machine.h"
+
+#include <math.h>
+
+#include "common/str.h"
+
+#define PS_PER_S  1e12
+#define SHARE_MIN 0.001
+
+double
+measured_machine_per_s(double bytes, double s, double short_s)
+{
+	if (!(s > 0))
+		return 0;
+	/* of a short message's time no more than half is taken off */
+	return bytes / fmax(s - short_s, s / 2);
+}
+
+double
+measured_machine_step_s(double one_s, double many_s, uint32_t steps)
+{
+	double s = (many_s - one_s) / (steps - 1);
+
+	return s > 0 ? s : 0; /* also where it was not timed */
+}
+
+static double
+best(const struct measured_machine_way *ways, int many)
+{
+	double per_s = 0;
+
+	for (int i = 0; i < MACHINES_VIA_MAX; i++)
+		per_s = fmax(per_s,
+		    many ? ways[i].many_per_s : ways[i].one_per_s);
+	return per_s;
+}
+
+static uint64_t
+span_ps(double s)
+{
+	return s > 0 ? (uint64_t)(s * PS_PER_S) : 0;
+}
+
+static double
+share(double part, double whole)
+{
+	if (!(part > 0) || !(whole > part))
+		return 1;
+	return fmax(part / whole, SHARE_MIN);
+}
+
+/* Links keep how they compare. */
+static void
+set_links(struct machine *m, double nearest_per_s)
+{
+	double widest = 0;
+
+	for (uint32_t i = 0; i < m->links_count; i++)
+		widest = fmax(widest, m->links[i].rate_per_s);
+	for (uint32_t i = 0; nearest_per_s > 0 && i < m->links_count; i++) {
+		m->links[i].rate_per_s *= nearest_per_s / widest;
+		m->links[i].back_per_s *= nearest_per_s / widest;
+	}
+}
+
+/* A short message takes its latency, what it costs both ends, and a step. */
+static void
+set_via(const struct measured_machine *r, enum machines_via via,
+    struct machine *m)
+{
+	const struct measured_machine_way *near = &r->near[via],
+					  *far = &r->far[via];
+	struct machine_via *v = &m->vias[via];
+	double s = isfinite(near->s) ? near->s : far->s;
+	double whole = m->links_count > 0 ? best(r->near, 0) : m->host_per_s;
+
+	v->usable = isfinite(s);
+	v->overhead_ps = span_ps(r->step_s / 2);
+	v->latency_ps = span_ps(s - r->step_s);
+	v->within = share(near->one_per_s, whole);
+	v->across = share(far->one_per_s, m->out_per_s);
+}
+
+void
+measured_machine_set(const struct measured_machine *r, struct machine *m)
+{
+	const struct measured_machine_way *near = &r->near[MACHINES_MPI];
+	const struct measured_machine_way *far = &r->far[MACHINES_MPI];
+
+	m->out_per_s = m->in_per_s = best(r->far, 1);
+	m->host_per_s = best(r->near, 1);
+	m->memory_per_s = 2 * r->memory_per_s; /* it is read and written */
+	m->step_ps = span_ps(r->step_s / 2);
+	if (isfinite(near->s) && isfinite(far->s))
+		m->network_ps = span_ps(far->s - near->s);
+	set_links(m, best(r->near, 0));
+	for (int i = 0; i < MACHINES_VIA_MAX; i++)
+		set_via(r, (enum machines_via)i, m);
+	m->unrated = 0;
+}
+
+static void
+text_add(struct strbuf *sb, const char *where,
+    const struct measured_machine_way *ways)
+{
+	const struct measured_machine_way *mpi = &ways[MACHINES_MPI];
+	char rate[32];
+
+	if (!isfinite(mpi->s) || !(mpi->s > 0))
+		return;
+	str_bytes_format(best(ways, 1), rate, sizeof(rate));
+	strbuf_addf(sb, ", %s/s and %.3g us %s", rate, mpi->s * 1e6, where);
+}
+
+char *
+measured_machine_text(const struct measured_machine *r)
+{
+	struct strbuf sb = { 0 };
+	char rate[32];
+
+	str_bytes_format(r->memory_per_s, rate, sizeof(rate));
+	strbuf_addf(&sb, "this machine as measured: %u ranks on %u node%s",
+	    r->ranks, r->nodes, r->nodes == 1 ? "" : "s");
+	text_add(&sb, "between nodes", r->far);
+	text_add(&sb, "within one", r->near);
+	strbuf_addf(&sb, ", %.3g us a step, each rank copies %s/s",
+	    r->step_s * 1e6, rate);
+	return sb.text; /* handed over */
+}
+
+static json_t *
+number(double x)
+{
+	return isfinite(x) && x > 0 ? json_real(x) : json_null();
+}
+
+static void
+ways_put(json_t *list, int between, const struct measured_machine_way *ways)
+{
+	for (int i = 0; i < MACHINES_VIA_MAX; i++)
+		if (isfinite(ways[i].s) && ways[i].s > 0)
+			json_array_append_new(list,
+			    json_pack("{s:s, s:b, s:f, s:o, s:o}", "via",
+				machines_vias[i], "between_nodes", between,
+				"seconds", ways[i].s, "one_bytes_per_s",
+				number(ways[i].one_per_s), "all_bytes_per_s",
+				number(ways[i].many_per_s)));
+}
+
+json_t *
+measured_machine_record(const struct measured_machine *r, const char *name)
+{
+	json_t *ways = json_array();
+
+	ways_put(ways, 0, r->near);
+	ways_put(ways, 1, r->far);
+	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "probe",
+	    "machine", "machine", name, "ranks", (int)r->ranks, "nodes",
+	    (int)r->nodes, "ranks_per_node", (int)r->per_node, "step_s",
+	    number(r->step_s), "memory_bytes_per_s", number(r->memory_per_s),
+	    "ways", ways);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/tune/tune_cache.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/file.h"
+#include "schema/record.h"
+
+uint32_t
+tune_cache_class(double bytes)
+{
+	return bytes < 2 ? 0 : (uint32_t)floor(log2(bytes));
+}
+
+json_t *
+tune_cache_record(const struct tune_cache_key *key, double bytes)
+{
+	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:s, s:I, s:[]}",
+	    "probe", "tuning", "machine", key->machine, "asked", key->asked,
+	    "ranks", (int)key->ranks, "class", (int)key->size_class, "bytes",
+	    (json_int_t)bytes, "why", "measured", "measured_unix_s",
+	    (json_int_t)(clk_unix_ns() / CLK_NS_PER_S), "tried");
+}
+
+static const char *
+text_of(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text != NULL ? text : "";
+}
+
+static int
+is_of(const json_t *record, const struct tune_cache_key *key)
+{
+	return strcmp(text_of(record, "probe"), "tuning") == 0 &&
+	    strcmp(text_of(record, "machine"), key->machine) == 0 &&
+	    strcmp(text_of(record, "asked"), key->asked) == 0 &&
+	    json_integer_value(json_object_get(record, "ranks")) ==
+	    key->ranks &&
+	    json_integer_value(json_object_get(record, "class")) ==
+	    key->size_class;
+}
+
+static int
+look(FILE *fp, const char *path, const struct tune_cache_key *key, json_t **ret,
+    char *why, size_t why_bytes)
+{
+	struct record_head head;
+	char *line = NULL, text[160];
+	size_t cap = 0;
+	ssize_t n;
+	int rc = 0;
+
+	for (int at = 1; rc == 0 && (n = getline(&line, &cap, fp)) > 0; at++) {
+		json_t *record;
+
+		rc = record_parse(line, (size_t)n, &record, &head, text,
+		    sizeof(text));
+		if (rc < 0) {
+			snprintf(why, why_bytes, "%.120s:%d: %s", path, at,
+			    text);
+		} else if (is_of(record, key)) {
+			json_decref(*ret);
+			*ret = record; /* handed over */
+		} else {
+			json_decref(record);
+		}
+	}
+	free(line);
+	return rc;
+}
+
+int
+tune_cache_find(const char *path, const struct tune_cache_key *key,
+    json_t **ret, char *why, size_t why_bytes)
+{
+	json_t *found = NULL;
+	FILE *fp;
+	int rc = file_open(path, &fp, why, why_bytes);
+
+	*ret = NULL;
+	if (rc == -ENOENT)
+		return 0;
+	if (rc < 0)
+		return rc;
+	rc = look(fp, path, key, &found, why, why_bytes);
+	fclose(fp);
+	if (rc < 0)
+		json_decref(found);
+	else
+		*ret = found; /* handed over */
+	return rc;
+}
+
+int
+tune_cache_keep(const char *path, const json_t *record, char *why,
+    size_t why_bytes)
+{
+	json_t *line = json_pack("{s:s, s:i}", "run", "tuned", "seq", 1);
+	FILE *fp = fopen(path, "ae");
+	int rc = fp == NULL ? -errno : 0;
+
+	json_object_update(line, (json_t *)(uintptr_t)record);
+	if (rc == 0 &&
+	    (json_dumpf(line, fp, JSON_COMPACT | JSON_REAL_PRECISION(9)) < 0 ||
+		fputc('\n', fp) == EOF))
+		rc = -EIO;
+	if (fp != NULL && fclose(fp) != 0 && rc == 0)
+		rc = -errno;
+	if (rc < 0)
+		snprintf(why, why_bytes, "%.200s: %s", path, strerror(-rc));
+	json_decref(line);
+	return rc;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - rank 0 reads and writes files; all other ranks get the campaign from
+ * it as text and hand their results back to it.
+ */
+#include "probes/verbs/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/rng.h"
+#include "common/xalloc.h"
+#include "probes/job/control.h"
+#include "probes/job/emit.h"
+#include "probes/congestion/gpcnet_table.h"
+#include "probes/congestion/phases.h"
+#include "probes/compare/plan_report.h"
+#include "probes/compare/plans.h"
+#include "probes/job/relay.h"
+#include "probes/congestion/report.h"
+#include "probes/job/roles.h"
+#include "probes/job/rank_watch.h"
+#include "schema/options.h"
+#include "schema/record.h"
+
+#define EXIT_WRONG 3
+#define WHY_BYTES  512
+#define SEED_MASK  ((1ULL << 53) - 1) /* a double holds it */
+
+struct run {
+	const struct run_args *args;
+	struct world world;
+	struct settings settings;
+	struct conf *conf;          /* rank 0: as the file gave it */
+	struct emit *emit;          /* rank 0 */
+	const struct pattern *only; /* rank 0: the probe written out */
+	struct plans_result end;
+	struct gpcnet_table table;
+};
+
+/* ---- rank 0: what is asked for ---- */
+
+static int
+override(struct conf *c, const char *text, char *why, size_t why_bytes)
+{
+	char *copy = xstrdup(text), *dot = strchr(copy, '.'), *equal;
+	int rc = -EINVAL;
+
+	equal = dot == NULL ? NULL : strchr(dot, '=');
+	if (equal == NULL) {
+		snprintf(why, why_bytes, "-o %s: must be section.key=value",
+		    text);
+		goto out;
+	}
+	*dot = *equal = '\0';
+	rc = conf_set(c, copy, dot + 1, equal + 1, "-o", why, why_bytes);
+out:
+	free(copy);
+	return rc;
+}
+
+static int
+draw_seed(struct conf *c, char *why, size_t why_bytes)
+{
+	char text[32];
+
+	if (conf_int(c, "campaign", "seed") != 0)
+		return 0;
+	snprintf(text, sizeof(text), "%llu",
+	    (unsigned long long)((rng_entropy() & SEED_MASK) | 1));
+	return conf_set(c, "campaign", "seed", text, "drawn", why, why_bytes);
+}
+
+static int
+read_words(struct run *r, char *why, size_t why_bytes)
+{
+	const struct run_args *a = r->args;
+
+	r->only = pattern_find(a->words[0]);
+	if (r->only == NULL) {
+		snprintf(why, why_bytes, "%.300s: no such probe", a->words[0]);
+		return -EINVAL;
+	}
+	return pattern_options(r->only, a->words + 1, a->words_count - 1,
+	    &r->conf, why, why_bytes);
+}
+
+static int
+read_campaign(struct run *r, char *why, size_t why_bytes)
+{
+	const struct run_args *a = r->args;
+	int rc;
+
+	if (a->campaign == NULL)
+		return read_words(r, why, why_bytes);
+
+	rc = conf_load(options_campaign, a->campaign, &r->conf, why, why_bytes);
+	for (int i = 0; rc == 0 && i < a->override_count; i++)
+		rc = override(r->conf, a->overrides[i], why, why_bytes);
+	if (rc == 0)
+		rc = options_campaign_check(r->conf, why, why_bytes);
+	if (rc == 0)
+		rc = draw_seed(r->conf, why, why_bytes);
+	return rc;
+}
+
+/* The first failure is the run's. */
+static void
+fail_with(struct run *r, int status, enum cause cause, const char *why)
+{
+	if (status > r->end.status)
+		r->end.status = status;
+	if (r->end.cause != CAUSE_NONE)
+		return;
+	r->end.cause = cause;
+	snprintf(r->end.why, sizeof(r->end.why), "%s", why);
+}
+
+static void
+end_with(struct run *r, enum cause cause, const char *text)
+{
+	emit_put(r->emit, report_end(emit_count(r->emit) + 1, cause, text));
+}
+
+/* 0, or EXIT_WRONG once the reason is logged and recorded. */
+static int
+begin_alone(struct run *r)
+{
+	char why[WHY_BYTES] = "", id[RECORD_RUN_MAX + 1];
+	const char *run = r->args->run;
+
+	snprintf(id, sizeof(id), "local-%llu",
+	    (unsigned long long)(clk_unix_ns() / CLK_NS_PER_MS));
+	if (run == NULL)
+		run = id;
+	if (record_run_check(run) < 0) {
+		log_warnx("--run %s: letters, digits and '-', at most %d", run,
+		    RECORD_RUN_MAX);
+		return EXIT_WRONG;
+	}
+	if (emit_open(r->args->json, run, &r->emit) < 0)
+		return EXIT_WRONG;
+	if (read_campaign(r, why, sizeof(why)) < 0) {
+		log_warnx("%s", why);
+		end_with(r, CAUSE_CONFIG, why);
+		return EXIT_WRONG;
+	}
+	return 0;
+}
+
+/* ---- all ranks ---- */
+
+/* A pipe without a reader can hold up rank 0: the others wait asleep. */
+static void
+share(const struct run *r, void *data, int bytes)
+{
+	MPI_Request req;
+
+	MPI_DO(MPI_Ibcast(data, bytes, MPI_CHAR, 0, r->world.control, &req));
+	control_wait(&req);
+}
+
+/* The same text for everyone, so that every rank reads the same numbers. */
+static void
+share_campaign(struct run *r)
+{
+	char why[WHY_BYTES], *text = NULL;
+	struct conf *c;
+	int bytes = 0;
+
+	if (r->world.rank == 0) {
+		text = conf_render_given(r->conf);
+		bytes = (int)strlen(text) + 1;
+	}
+	share(r, &bytes, sizeof(bytes));
+	if (r->world.rank != 0)
+		text = xcalloc((size_t)bytes, 1);
+	share(r, text, bytes);
+	if (conf_parse(options_campaign, "campaign", text, &c, why,
+		sizeof(why)) < 0)
+		fatalx("campaign from rank 0: %s", why);
+	settings_read(c, &r->settings);
+	conf_free(c);
+	free(text);
+}
+
+static void
+too_few(struct run *r, int needed)
+{
+	char why[WHY_BYTES];
+
+	snprintf(why, sizeof(why),
+	    "%d nodes are too few: this campaign needs at least %d (%d for "
+	    "canaries, %d for each of %d kinds of congestors)",
+	    r->world.nodes, needed, ROLES_CANARY_MIN, ROLES_PER_KIND,
+	    r->settings.kind_count);
+	if (r->world.rank == 0)
+		log_warnx("%s", why);
+	fail_with(r, EXIT_WRONG, CAUSE_TOO_FEW_NODES, why);
+}
+
+/* Records of all ranks come through here, at rank 0. */
+static void
+sink(void *arg, json_t *record)
+{
+	struct run *r = arg;
+
+	gpcnet_table_take(&r->table, record);
+	emit_put(r->emit, record);
+}
+
+static void
+measure_all(struct run *r)
+{
+	struct world *w = &r->world;
+	const struct settings *s = &r->settings;
+	struct canary_loop *m = NULL;
+	struct congestor_loop *l = NULL;
+
+	if (w->role == ROLES_CANARY)
+		m = canary_loop_new(w, s);
+	else
+		l = congestor_loop_new(w, s);
+	phases_run(w, s, m, l);
+	if (m != NULL)
+		report_canaries(m);
+	relay_turn(w->canary_root);
+	for (int kind = 0; kind < s->kind_count; kind++) {
+		if (w->role == kind)
+			report_load(l);
+		relay_turn(w->kind_root[kind]);
+	}
+	canary_loop_free(m);
+	congestor_loop_free(l);
+}
+
+static void
+fill_table(struct run *r)
+{
+	const struct world *w = &r->world;
+	struct gpcnet_table *t = &r->table;
+
+	gpcnet_table_init(t);
+	t->ranks = w->size;
+	t->nodes = w->nodes;
+	t->kinds = r->settings.kind_count;
+	t->congested = settings_congested(&r->settings);
+	for (int i = 0; i < w->nodes; i++)
+		t->canaries += w->node_roles[i] == ROLES_CANARY;
+}
+
+static void
+run_canaries(struct run *r)
+{
+	int first = r->world.rank == 0, needed;
+
+	share_campaign(r);
+	if (world_split(&r->world, &r->settings, &needed) < 0) {
+		too_few(r, needed);
+		return;
+	}
+	if (first) {
+		fill_table(r);
+		emit_put(r->emit,
+		    report_begin(&r->world, &r->settings, r->conf));
+	}
+	relay_open(&r->world, sink, r);
+	measure_all(r);
+	relay_close();
+	if (first && !r->args->quiet)
+		gpcnet_table_print(&r->table, stdout);
+}
+
+static void
+run_plans(struct run *r)
+{
+	struct plans *ps = plans_new(&r->world, r->emit);
+	struct plans_result res;
+
+	if (r->world.rank == 0)
+		plans_lead(ps, r->conf, r->only, r->args->steps,
+		    !r->args->quiet, &res);
+	else
+		plans_follow(ps, &res);
+	fail_with(r, res.status, res.cause, res.why);
+	plans_free(ps);
+}
+
+/* What the campaign asks for, so that all ranks do the same. */
+struct parts {
+	int status; /* not 0: nothing */
+	int canaries, plans;
+};
+
+static void
+run_parts(struct run *r, const struct parts *parts)
+{
+	int first = r->world.rank == 0;
+
+	if (first && !parts->canaries)
+		emit_put(r->emit, plan_report_begin(&r->world, r->conf));
+	if (parts->canaries)
+		run_canaries(r);
+	if (parts->plans && r->end.status == 0)
+		run_plans(r);
+	if (first)
+		end_with(r, r->end.cause, r->end.why);
+	fflush(stdout);
+}
+
+/* Records are out and the pipe is closed before anyone may say goodbye. */
+static void
+finish(struct run *r)
+{
+	emit_close(r->emit);
+	conf_free(r->conf);
+	control_barrier(r->world.control);
+	rank_watch_bye();
+}
+
+int
+run_campaign(const struct run_args *args, int *argc, char ***argv)
+{
+	struct run *r = xcalloc(1, sizeof(*r));
+	struct parts parts = { 0 };
+	int status;
+
+	r->args = args;
+	world_open(&r->world, argc, argv);
+	rank_watch_open(r->world.rank);
+	if (r->world.rank == 0) {
+		parts.status = begin_alone(r);
+		parts.canaries = parts.status == 0 && r->only == NULL &&
+		    options_runs_canaries(r->conf);
+		parts.plans = parts.status == 0 &&
+		    (r->only != NULL || options_runs_plans(r->conf));
+	}
+	share(r, &parts, sizeof(parts));
+	if (parts.status == 0)
+		run_parts(r, &parts);
+	else
+		r->end.status = parts.status;
+	finish(r);
+	status = r->end.status;
+	world_close(&r->world, status);
+	free(r);
+	return status;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/verbs/topo.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/str.h"
+#include "common/table.h"
+#include "probes/device/device.h"
+#include "probes/device/nvml.h"
+#include "probes/neighbor/links.h"
+#include "probes/topology/local.h"
+#include "probes/transport/xccl_lib.h"
+
+#define EXIT_USAGE 3
+#define WHY_BYTES  320
+
+struct rank_graph {
+	struct local local;
+	struct nvml_gpu nvml[LOCAL_MAX]; /* by GPU */
+	struct links links;              /* by number of AMD's driver */
+	char nvml_why[WHY_BYTES];
+};
+_Static_assert(LOCAL_MAX <= NVML_GPUS_MAX, "all GPUs in one question");
+
+/* root: "" for this machine. Of another only its files are known. */
+static void
+view_read(const char *root, struct rank_graph *v)
+{
+	const char *pci[LOCAL_MAX];
+	char sys[4096], why[WHY_BYTES];
+
+	memset(v, 0, sizeof(*v));
+	local_read(root, &v->local);
+	for (int i = 0; i < v->local.gpus_count; i++)
+		pci[i] = v->local.gpus[i].at.pci;
+	if (root[0] == '\0')
+		nvml_read(pci, v->local.gpus_count, v->nvml, v->nvml_why,
+		    sizeof(v->nvml_why));
+	if (str_format(sys, sizeof(sys), "%s/sys", root) >= 0)
+		links_machine(sys, &v->links, why, sizeof(why));
+}
+
+/* A rate of bytes in GB/s, or nothing. */
+static void
+rate_cell(struct table *t, double bytes_per_s)
+{
+	if (bytes_per_s > 0)
+		table_cell(t, "%.1f", bytes_per_s / 1e9);
+	else
+		table_cell(t, "-");
+}
+
+static void
+number_cell(struct table *t, int number)
+{
+	if (number >= 0)
+		table_cell(t, "%d", number);
+	else
+		table_cell(t, "-");
+}
+
+static void
+gpus_print(const struct rank_graph *v)
+{
+	struct table *t = table_new(
+	    "gpu|pci|vendor|name|>numa|>slot GB/s|nic|nic is near by");
+
+	for (int i = 0; i < v->local.gpus_count; i++) {
+		const struct local_gpu *g = &v->local.gpus[i];
+		const char *name = v->nvml[i].name[0] != '\0' ? v->nvml[i].name
+							      : g->name;
+
+		table_cell(t, "%d", i);
+		table_cell(t, "%s", g->at.pci);
+		table_cell(t, "%s", g->vendor);
+		table_cell(t, "%s", name[0] != '\0' ? name : "-");
+		number_cell(t, g->at.numa);
+		rate_cell(t, g->at.link_bytes_per_s);
+		if (g->nic < 0) {
+			table_cell(t, "-");
+			table_cell(t, "-");
+			continue;
+		}
+		table_cell(t, "%s", v->local.nics[g->nic].name);
+		table_cell(t, "%s",
+		    local_nears[local_near(&g->at, &v->local.nics[g->nic].at)]);
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+static void
+nics_print(const struct rank_graph *v)
+{
+	struct table *t = table_new("nic|kind|pci|>numa|>GB/s");
+
+	for (int i = 0; i < v->local.nics_count; i++) {
+		const struct local_nic *n = &v->local.nics[i];
+
+		table_cell(t, "%s", n->name);
+		table_cell(t, "%s", n->kind);
+		table_cell(t, "%s", n->at.pci);
+		number_cell(t, n->at.numa);
+		rate_cell(t, n->bytes_per_s);
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+/* Links of the vendor between two GPUs, or how near they are on PCI. */
+static void
+pair_cell(struct table *t, const struct rank_graph *v, int a, int b)
+{
+	const struct local_gpu *x = &v->local.gpus[a], *y = &v->local.gpus[b];
+
+	if (a != b && v->nvml[a].to[b] > 0)
+		table_cell(t, "%d nvlink", v->nvml[a].to[b]);
+	else if (a != b && v->nvml[a].to_switch > 0 && v->nvml[b].to_switch > 0)
+		table_cell(t, "%d nvswitch", v->nvml[a].to_switch);
+	else if (a != b && x->kfd >= 0 && y->kfd >= 0 &&
+	    v->links.links[x->kfd][y->kfd] > 0)
+		table_cell(t, "%d xgmi", v->links.links[x->kfd][y->kfd]);
+	else
+		table_cell(t, "%s", local_nears[local_near(&x->at, &y->at)]);
+}
+
+static void
+pairs_print(const struct rank_graph *v)
+{
+	struct strbuf heads = { 0 };
+	struct table *t;
+
+	strbuf_addf(&heads, "gpu");
+	for (int i = 0; i < v->local.gpus_count; i++)
+		strbuf_addf(&heads, "|%d", i);
+	t = table_new(heads.text);
+	strbuf_clear(&heads);
+	for (int a = 0; a < v->local.gpus_count; a++) {
+		table_cell(t, "%d", a);
+		for (int b = 0; b < v->local.gpus_count; b++)
+			pair_cell(t, v, a, b);
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+/* What the engine can use here, or why not. */
+static void
+devices_print(void)
+{
+	static const char *const names[] = { "host", "cuda", "hip" };
+	struct table *t = table_new("device|>count|why not");
+	const struct xccl_lib *lib;
+	char why[WHY_BYTES];
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const struct device_ops *ops;
+		int count = 0;
+
+		why[0] = '\0';
+		if (device_find(names[i], &ops, why, sizeof(why)) == 0)
+			ops->probe(&count, why, sizeof(why));
+		table_cell(t, "%s", names[i]);
+		table_cell(t, "%d", count);
+		table_cell(t, "%s", why);
+	}
+	table_print(t, stdout);
+	table_free(t);
+	for (size_t i = 1; i < ARRAY_LEN(names); i++)
+		if (xccl_lib_open(names[i], &lib, why, sizeof(why)) == 0)
+			printf("xccl for %s: %s, version code %d\n", names[i],
+			    lib->name, lib->version);
+		else
+			printf("%s\n", why);
+}
+
+static void
+view_print(const struct rank_graph *v, int here)
+{
+	printf("%d NUMA nodes, %d GPUs, %d NICs\n", v->local.numa_nodes,
+	    v->local.gpus_count, v->local.nics_count);
+	if (v->local.gpus_count > 0) {
+		putchar('\n');
+		gpus_print(v);
+	}
+	if (v->local.nics_count > 0) {
+		putchar('\n');
+		nics_print(v);
+	}
+	if (v->local.gpus_count > 1) {
+		putchar('\n');
+		pairs_print(v);
+	}
+	if (v->nvml_why[0] != '\0' && v->local.gpus_count > 0)
+		printf("\nnames and NVLinks are not known: %s\n", v->nvml_why);
+	if (here) {
+		putchar('\n');
+		devices_print();
+	}
+}
+
+int
+topo_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "root", required_argument, NULL, 'r' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char *root = "";
+	struct rank_graph v;
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c != 'r') {
+			log_warnx("topo: the only option is --root FOLDER");
+			return EXIT_USAGE;
+		}
+		root = optarg;
+	}
+	if (optind != argc) {
+		log_warnx("topo: takes no arguments, only --root FOLDER");
+		return EXIT_USAGE;
+	}
+	view_read(root, &v);
+	view_print(&v, root[0] == '\0');
+	return 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probes/verbs/verbs.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+#include "common/table.h"
+#include "common/xalloc.h"
+#include "probes/pattern/sweep.h"
+#include "probes/verbs/verbs_part.h"
+#include "probes/plan/check.h"
+#include "probes/plan/print.h"
+#include "schema/options.h"
+#include "schema/patterns.h"
+
+int
+verbs_complain(const char *why)
+{
+	fprintf(stderr, "coalmine-probe: %s\n", why);
+	return VERBS_USAGE;
+}
+
+static void
+usage_print(const char *verb, FILE *to)
+{
+	int plan = strcmp(verb, "plan") == 0;
+
+	fprintf(to,
+	    "usage: coalmine-probe %s PROBE [option=value ...] [--ranks N]%s\n"
+	    "       coalmine-probe %s CAMPAIGN.conf [--ranks N]%s\n"
+	    "probes:\n",
+	    verb, plan ? " [--format F]" : "", verb,
+	    plan ? " [--format list|matrix|json|svg]" : "");
+	for (size_t i = 0; patterns[i] != NULL; i++)
+		fprintf(to, "  %-11s %s\n", patterns[i]->name,
+		    patterns[i]->text);
+}
+
+static int
+usage(const char *verb)
+{
+	usage_print(verb, stderr);
+	return VERBS_USAGE;
+}
+
+/* Usage and every option. */
+static int
+help(const char *verb)
+{
+	struct table *t = table_new("option|default|unit|what");
+
+	usage_print(verb, stdout);
+	putchar('\n');
+	for (const struct conf_row *row = options_patterns; row->key != NULL;
+	     row++) {
+		table_cell(t, "%s.%s", row->section, row->key);
+		table_cell(t, "%s", row->fallback);
+		table_cell(t, "%s", row->unit);
+		table_cell(t, "%s", row->text);
+	}
+	table_print(t, stdout);
+	table_free(t);
+	return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
+}
+
+int
+verbs_ranks(const char *text, struct request *rq)
+{
+	char why[120];
+	int64_t ranks;
+
+	if (str_to_int(text, 1, PLAN_RANKS_MAX, &ranks) < 0) {
+		snprintf(why, sizeof(why),
+		    "--ranks = %.40s: allowed is 1 to %d", text,
+		    PLAN_RANKS_MAX);
+		return verbs_complain(why);
+	}
+	rq->ranks = (uint32_t)ranks;
+	return 0;
+}
+
+/* -1 to go on, else an exit code. */
+static int
+arguments(int argc, char **argv, int formats, struct request *rq)
+{
+	static const struct option longs[] = {
+		{ "ranks", required_argument, NULL, 'r' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "format", required_argument, NULL, 'f' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int o;
+
+	memset(rq, 0, sizeof(*rq));
+	rq->format = &print_formats[0];
+	optind = 0; /* glibc: start over */
+	while ((o = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (o == 'h')
+			return help(argv[0]);
+		if (o == 'r' && verbs_ranks(optarg, rq) != 0)
+			return VERBS_USAGE;
+		if (o == 'f' && formats) {
+			rq->format = print_find(optarg);
+			if (rq->format == NULL)
+				return verbs_complain(
+				    "--format: allowed is list, "
+				    "matrix, json or svg");
+		} else if (o == 'f' || o == '?') {
+			return usage(argv[0]);
+		}
+	}
+	rq->words = argv + optind;
+	rq->count = argc - optind;
+	return rq->count > 0 ? -1 : usage(argv[0]);
+}
+
+static int
+use_probe(const struct request *rq, const struct pattern *pt,
+    const struct conf *c, verbs_use_cb use)
+{
+	char why[PATTERN_WHY_BYTES];
+	struct plan *p;
+	int rc;
+
+	if (pattern_build(pt, c, rq->ranks, &p, why, sizeof(why)) < 0)
+		return verbs_complain(why);
+	rc = use(rq, &(struct verbs_subject){ pt, c, p });
+	plan_free(p);
+	return rc;
+}
+
+struct each {
+	const struct request *rq;
+	const struct conf *c;
+	verbs_use_cb use;
+	int worst;
+};
+
+static void
+each_cb(const struct pattern *pt, void *arg)
+{
+	struct each *e = arg;
+	int rc = use_probe(e->rq, pt, e->c, e->use);
+
+	e->worst = rc > e->worst ? rc : e->worst;
+}
+
+/* All that c asks of a probe, or what its own options say. */
+static int
+use_all(const struct request *rq, const struct pattern *pt, struct conf *c,
+    verbs_use_cb use)
+{
+	struct each e = { rq, c, use, 0 };
+	char why[PATTERN_WHY_BYTES];
+
+	if (!rq->sweeps)
+		return use_probe(rq, pt, c, use);
+	if (sweep_each(c, pt, each_cb, &e, why, sizeof(why)) < 0)
+		return verbs_complain(why);
+	return e.worst;
+}
+
+/* A campaign file may hold everything campaigns hold; each section that is a
+ * plan is used. */
+static int
+use_campaign(const struct request *rq, verbs_use_cb use)
+{
+	char why[PATTERN_WHY_BYTES];
+	struct conf *c = NULL;
+	int rc = 0, worst = 0, found = 0;
+
+	if (conf_load(options_campaign, rq->words[0], &c, why, sizeof(why)) < 0)
+		worst = verbs_complain(why);
+	for (size_t i = 0; c != NULL && patterns[i] != NULL; i++) {
+		if (!conf_has_section(c, patterns[i]->name))
+			continue;
+		found = 1;
+		rc = use_all(rq, patterns[i], c, use);
+		worst = rc > worst ? rc : worst;
+	}
+	if (c != NULL && !found) {
+		snprintf(why, sizeof(why),
+		    "%.300s: no section is a plan (see coalmine-probe plan "
+		    "--help)",
+		    rq->words[0]);
+		worst = verbs_complain(why);
+	}
+	conf_free(c);
+	return worst;
+}
+
+int
+verbs_use(const struct request *rq, verbs_use_cb use)
+{
+	const struct pattern *pt = pattern_find(rq->words[0]);
+	char why[PATTERN_WHY_BYTES];
+	struct conf *c;
+	int rc;
+
+	if (pt == NULL && rq->count == 1 && access(rq->words[0], F_OK) == 0)
+		return use_campaign(rq, use);
+	if (pt == NULL) {
+		snprintf(why, sizeof(why),
+		    "%.300s: no such campaign file, and no such probe (see "
+		    "--help)",
+		    rq->words[0]);
+		return verbs_complain(why);
+	}
+	if (pattern_options(pt, rq->words + 1, rq->count - 1, &c, why,
+		sizeof(why)) < 0)
+		return verbs_complain(why);
+	rc = use_all(rq, pt, c, use);
+	conf_free(c);
+	return rc;
+}
+
+static int
+print_cb(const struct request *rq, const struct verbs_subject *of)
+{
+	if (rq->format->print(of->p, stdout) < 0)
+		return verbs_complain(
+		    "--format = svg: allowed are plans of at most "
+		    "20000 transfers");
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "coalmine-probe: stdout: %s\n",
+		    strerror(errno));
+		return EXIT_FAILURE;
+	}
+	return 0;
+}
+
+static int
+check_cb(const struct request *rq, const struct verbs_subject *of)
+{
+	const struct plan *p = of->p;
+	uint64_t start_ns = clk_ns();
+	struct check_fault fault;
+	char span[32];
+	int rc = check_plan(p, &fault);
+
+	(void)rq;
+	clk_span_format(clk_ns() - start_ns, span, sizeof(span));
+	if (rc < 0) {
+		printf("refused: %s: %s: %s\n", p->title,
+		    check_kinds[fault.kind], fault.text);
+		return VERBS_BAD;
+	}
+	printf("proven: %s: %u ranks, %u steps, %zu transfers of %" PRIu64
+	       " bytes, %zu local operations, %zu promises, in %s\n",
+	    p->title, p->ranks, p->steps, p->transfers_count, plan_volume(p),
+	    p->locals_count, p->promises_count, span);
+	return 0;
+}
+
+int
+verbs_first_rank(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+		"PMIX_RANK", "SLURM_PROCID" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *rank = getenv(names[i]);
+
+		if (rank != NULL)
+			return strcmp(rank, "0") == 0;
+	}
+	return 1;
+}
+
+int
+plan_main(int argc, char **argv)
+{
+	struct request rq;
+	int rc;
+
+	if (!verbs_first_rank())
+		return 0;
+	rc = arguments(argc, argv, 1, &rq);
+
+	return rc >= 0 ? rc : verbs_use(&rq, print_cb);
+}
+
+int
+check_main(int argc, char **argv)
+{
+	struct request rq;
+	int rc;
+
+	if (!verbs_first_rank())
+		return 0;
+	rc = arguments(argc, argv, 0, &rq);
+	rq.sweeps = 1;
+	return rc >= 0 ? rc : verbs_use(&rq, check_cb);
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verbs_predict.c - coalmine-probe predict: a plan on a described machine,
+ * and beside it what the papers' closed models say.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "common/table.h"
+#include "common/xalloc.h"
+#include "probes/predict/expectation.h"
+#include "probes/collective/tune.h"
+#include "probes/verbs/verbs_part.h"
+
+#define LINKS_MAX 1000000
+
+struct ask {
+	struct machine *m;
+	const char *name;
+	struct predict_options options;
+	int paced;      /* by --pace, else as fits the plan */
+	uint32_t links; /* to show; 0: all */
+	int json;
+	char **sets;
+	int sets_count;
+};
+
+static void
+usage_print(FILE *to)
+{
+	fputs("usage: coalmine-probe predict PROBE [option=value ...]\n"
+	      "           --machine NAME|FILE [-o section.key=value]... "
+	      "[--ranks N]\n"
+	      "           [--pace data|channels|steps] [--links N] "
+	      "[--format table|json]\n"
+	      "       coalmine-probe predict CAMPAIGN.conf --machine ...\n",
+	    to);
+}
+
+static int
+usage(void)
+{
+	usage_print(stderr);
+	return VERBS_USAGE;
+}
+
+static int
+option_pace(const char *text, struct ask *a)
+{
+	for (int i = 0; i < PREDICT_PACES; i++)
+		if (strcmp(text, predict_paces[i]) == 0) {
+			a->options.pace = (enum predict_pace)i;
+			a->paced = 1;
+			return 0;
+		}
+	return verbs_complain("--pace: allowed is data, channels or steps");
+}
+
+static int
+option_format(const char *text, struct ask *a)
+{
+	a->json = strcmp(text, "json") == 0;
+	if (!a->json && strcmp(text, "table") != 0)
+		return verbs_complain("--format: allowed is table or json");
+	return 0;
+}
+
+static int
+option_links(const char *text, struct ask *a)
+{
+	int64_t n;
+
+	if (str_to_int(text, 0, LINKS_MAX, &n) < 0)
+		return verbs_complain("--links: allowed is a number; 0 is all");
+	a->links = (uint32_t)n;
+	return 0;
+}
+
+static int
+option_set(char *text, struct ask *a)
+{
+	a->sets = xreallocarray(a->sets, (size_t)a->sets_count + 1,
+	    sizeof(*a->sets));
+	a->sets[a->sets_count++] = text;
+	return 0;
+}
+
+static int
+option(int o, char *text, struct ask *a, struct request *rq)
+{
+	switch (o) {
+	case 'r':
+		return verbs_ranks(text, rq);
+	case 'm':
+		a->name = text;
+		return 0;
+	case 'o':
+		return option_set(text, a);
+	case 'p':
+		return option_pace(text, a);
+	case 'l':
+		return option_links(text, a);
+	case 'f':
+		return option_format(text, a);
+	default:
+		return usage();
+	}
+}
+
+/* -1 to go on, else an exit code. */
+static int
+arguments(int argc, char **argv, struct ask *a, struct request *rq)
+{
+	static const struct option longs[] = {
+		{ "ranks", required_argument, NULL, 'r' },
+		{ "machine", required_argument, NULL, 'm' },
+		{ "pace", required_argument, NULL, 'p' },
+		{ "links", required_argument, NULL, 'l' },
+		{ "format", required_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int o;
+
+	optind = 0; /* glibc: start over */
+	while ((o = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
+		if (o == 'h') {
+			usage_print(stdout);
+			return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
+		}
+		if (option(o, optarg, a, rq) != 0)
+			return VERBS_USAGE;
+	}
+	rq->words = argv + optind;
+	rq->count = argc - optind;
+	if (rq->count == 0)
+		return usage();
+	if (a->name == NULL)
+		return verbs_complain("--machine is missing: allowed is a "
+				      "name, as perlmutter, or a file");
+	return -1;
+}
+
+/* "1.23 ms" of seconds. */
+static void
+format_s(double s, char *ret, size_t ret_bytes)
+{
+	static const struct {
+		double from;
+		const char *name;
+	} units[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 0, "ns" } };
+	static const double scales[] = { 1, 1e3, 1e6, 1e9 };
+	size_t i = 0;
+
+	while (s < units[i].from)
+		i++;
+	snprintf(ret, ret_bytes, "%.4g %s", s * scales[i], units[i].name);
+}
+
+static void
+format_model(const struct expectation_model *om, double value, char *ret,
+    size_t ret_bytes)
+{
+	if (om->is_time)
+		format_s(value, ret, ret_bytes);
+	else
+		snprintf(ret, ret_bytes, "%.4g GB/s", value / 1e9);
+}
+
+static void
+print_models(const struct expectation *ol)
+{
+	struct table *t = table_new("model|>value|>predicted|>ratio");
+
+	for (uint32_t i = 0; i < ol->models_count; i++) {
+		const struct expectation_model *om = &ol->models[i];
+		char text[40];
+
+		table_cell(t, "%s", om->text);
+		format_model(om, om->value, text, sizeof(text));
+		table_cell(t, "%s", text);
+		format_model(om, om->predicted, text, sizeof(text));
+		table_cell(t, "%s", text);
+		table_cell(t, "%.3f", om->predicted / om->value);
+	}
+	putchar('\n');
+	table_print(t, stdout);
+	table_free(t);
+}
+
+static void
+print_links(const struct expectation *ol)
+{
+	struct table *t = table_new("link|>busy|>bytes|>GB/s");
+
+	for (uint32_t i = 0; i < ol->links_count; i++) {
+		const struct expectation_link *l = &ol->links[i];
+
+		table_cell(t, "%s", l->name);
+		table_cell(t, "%.1f %%", 100 * l->busy);
+		table_cell(t, "%.0f", l->bytes);
+		table_cell(t, "%.4g", l->capacity_per_s / 1e9);
+	}
+	putchar('\n');
+	table_print(t, stdout);
+	table_free(t);
+}
+
+/* What tune = auto looked at, the choice first. */
+static void
+print_choices(const struct tune *t)
+{
+	struct table *table = table_new("tried|>predicted");
+	char text[40];
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		format_s(t->rows[i].time_s, text, sizeof(text));
+		table_cell(table, "%s", t->rows[i].words);
+		table_cell(table, "%s", text);
+	}
+	putchar('\n');
+	table_print(table, stdout);
+	table_free(table);
+}
+
+static json_t *
+json_choices(const struct tune *t)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < t->count; i++)
+		json_array_append_new(list,
+		    json_pack("{s:s, s:f}", "options", t->rows[i].words,
+			"time_s", t->rows[i].time_s));
+	return list;
+}
+
+static void
+show_table(const struct expectation *ol, const struct tune *t)
+{
+	char time[40];
+
+	format_s(ol->time_s, time, sizeof(time));
+	printf("%s on %s: %u ranks on %u nodes, %zu transfers, %" PRIu64
+	       " flows\n\ntime        %s\n%-11s %.0f bytes\n"
+	       "throughput  %.4g GB/s\n",
+	    ol->title, ol->machine, ol->ranks, ol->nodes, ol->transfers,
+	    ol->flows, time, ol->data_name, ol->data_bytes,
+	    ol->data_bytes / ol->time_s / 1e9);
+	if (ol->models_count > 0)
+		print_models(ol);
+	if (ol->links_count > 0)
+		print_links(ol);
+	if (t->count > 0)
+		print_choices(t);
+}
+
+static json_t *
+json_models(const struct expectation *ol)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < ol->models_count; i++) {
+		const struct expectation_model *om = &ol->models[i];
+		const char *key = om->is_time ? "time_s"
+					      : "throughput_bytes_per_s";
+
+		json_array_append_new(list,
+		    json_pack("{s:s, s:s, s:f, s:f}", "model", om->name, "text",
+			om->text, key, om->value, "ratio",
+			om->predicted / om->value));
+	}
+	return list;
+}
+
+static json_t *
+json_links(const struct expectation *ol)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < ol->links_count; i++) {
+		const struct expectation_link *l = &ol->links[i];
+
+		json_array_append_new(list,
+		    json_pack("{s:s, s:f, s:f, s:f}", "link", l->name, "busy",
+			l->busy, "bytes", l->bytes, "rate_bytes_per_s",
+			l->capacity_per_s));
+	}
+	return list;
+}
+
+static void
+show_json(const struct expectation *ol, const struct tune *t)
+{
+	json_t *o =
+	    json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:f, s:f, s:f, s:o, s:o}",
+		"probe", ol->title, "machine", ol->machine, "ranks",
+		(int)ol->ranks, "nodes", (int)ol->nodes, "transfers",
+		(json_int_t)ol->transfers, "flows", (json_int_t)ol->flows,
+		"time_s", ol->time_s, "data_bytes", ol->data_bytes,
+		"throughput_bytes_per_s", ol->data_bytes / ol->time_s, "models",
+		json_models(ol), "links", json_links(ol));
+
+	if (t->count > 0)
+		json_object_set_new(o, "tried", json_choices(t));
+	json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	putchar('\n');
+	json_decref(o);
+}
+
+static int
+choices_make(const struct verbs_subject *of, struct tune *ret, char *why,
+    size_t why_bytes)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (strcmp(of->pt->name, "collective") != 0 ||
+	    strcmp(conf_string(of->c, "collective", "tune"), "auto") != 0)
+		return 0;
+	return tune_choose(of->c, of->p->ranks, ret, why, why_bytes);
+}
+
+static int
+predict_cb(const struct request *rq, const struct verbs_subject *of)
+{
+	const struct ask *a = rq->arg;
+	char why[PREDICT_WHY_BYTES];
+	struct predict_options o = a->options;
+	struct expectation ol;
+	struct tune t;
+
+	if (!a->paced)
+		o.pace = predict_pace_for(of->p);
+	if (choices_make(of, &t, why, sizeof(why)) < 0)
+		return verbs_complain(why);
+	if (expectation_make(of->pt, of->c, of->p, a->m, &o, a->links, &ol, why,
+		sizeof(why)) < 0) {
+		tune_clear(&t);
+		return verbs_complain(why);
+	}
+	if (a->json)
+		show_json(&ol, &t);
+	else
+		show_table(&ol, &t);
+	expectation_clear(&ol);
+	tune_clear(&t);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	fprintf(stderr, "coalmine-probe: stdout: %s\n", strerror(errno));
+	return EXIT_FAILURE;
+}
+
+int
+predict_main(int argc, char **argv)
+{
+	struct ask a = { .links = 10 };
+	struct request rq = { .arg = &a };
+	char why[MACHINE_WHY_BYTES];
+	int rc = arguments(argc, argv, &a, &rq);
+
+	if (rc < 0) {
+		if (machine_load(a.name, a.sets, a.sets_count, &a.m, why,
+			sizeof(why)) < 0)
+			rc = verbs_complain(why);
+		else {
+			tune_set_machine(a.m);
+			rc = verbs_use(&rq, predict_cb);
+			tune_set_machine(NULL);
+		}
+	}
+	machine_free(a.m);
+	free(a.sets);
+	return rc;
+}

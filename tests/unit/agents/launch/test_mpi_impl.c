@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_launch.c - command lines and environments of the launchers. */
+#include "agents/launch/mpi_mpich.c"
+#include "agents/process/strvec.c"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "agents/launch/launcher.h"
+#include "schema/options.h"
+
+static const char *const command[] = { "/x/coalmine-probe", "run", NULL };
+static const struct mpi_impl_node nodes[] = { { "n1", "10.0.0.1" },
+	{ "n2", "127.0.0.2" }, { "n3", "10.0.0.3" } };
+
+static struct conf *
+conf_of(const char *text)
+{
+	char why[200];
+	struct conf *c;
+
+	if (conf_parse(options_agent, "test", text, &c, why, sizeof(why)) < 0)
+		fail_msg("%s", why);
+	return c;
+}
+
+static const char *
+env_get(const struct strvec *env, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < env->count; i++)
+		if (strncmp(env->list[i], name, len) == 0 &&
+		    env->list[i][len] == '=')
+			return env->list[i] + len + 1;
+	return NULL;
+}
+
+/* The words of argv, joined by blanks. */
+static char *
+joined(const struct strvec *argv)
+{
+	static char text[1000];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < argv->count; i++) {
+		strcat(text, i > 0 ? " " : "");
+		strcat(text, argv->list[i]);
+	}
+	return text;
+}
+
+static void
+build(const struct mpi_impl_mpi *mpi, const char *text, int ranks, size_t count,
+    struct strvec *argv, struct strvec *env)
+{
+	struct conf *c = conf_of(text);
+	struct mpi_impl_job job = { .conf = c,
+		.nodes = nodes,
+		.node_count = count,
+		.ranks_per_node = ranks,
+		.cores = 2,
+		.arsh = "/x/coalmine-arsh",
+		.command = command };
+
+	mpi->build(&job, argv, env);
+	conf_free(c);
+}
+
+static void
+test_openmpi(void **state)
+{
+	struct strvec argv = { 0 }, env = { 0 };
+
+	(void)state;
+	build(&launch_openmpi, "[mpi]\nnet = 10.0.0.0/8\n", 1, 3, &argv, &env);
+	assert_string_equal(joined(&argv),
+	    "--host n1:1,n2:1,n3:1 -np 3 "
+	    "/x/coalmine-probe run");
+	assert_string_equal(env_get(&env, "OMPI_MCA_plm_rsh_agent"),
+	    "/x/coalmine-arsh");
+	assert_string_equal(env_get(&env, "OMPI_MCA_routed_radix"), "4");
+	assert_string_equal(env_get(&env, "OMPI_MCA_osc"), "pt2pt");
+	assert_string_equal(env_get(&env, "OMPI_MCA_btl"), "tcp,self");
+	assert_string_equal(env_get(&env, "OMPI_MCA_oob_tcp_if_include"),
+	    "10.0.0.0/8");
+	assert_string_equal(env_get(&env,
+				"OMPI_MCA_plm_rsh_pass_environ_mca_params"),
+	    "0");
+	assert_null(env_get(&env, "OMPI_MCA_mpi_yield_when_idle"));
+	assert_null(env_get(&env, "OMPI_ALLOW_RUN_AS_ROOT"));
+	strvec_clear(&argv);
+	strvec_clear(&env);
+}
+
+/* More ranks than cores, and an administrator who knows better. */
+static void
+test_openmpi_options(void **state)
+{
+	struct strvec argv = { 0 }, env = { 0 };
+
+	(void)state;
+	build(&launch_openmpi, "[mpi]\nmca = osc=ucx,pml=ucx,x_y=1\n", 4, 2,
+	    &argv, &env);
+	assert_string_equal(joined(&argv),
+	    "--host n1:4,n2:4 -np 8 "
+	    "/x/coalmine-probe run");
+	assert_string_equal(env_get(&env, "OMPI_MCA_mpi_yield_when_idle"), "1");
+	assert_string_equal(env_get(&env, "OMPI_MCA_btl"), "tcp,self,vader");
+	assert_string_equal(env_get(&env, "OMPI_MCA_osc"), "ucx");
+	assert_string_equal(env_get(&env, "OMPI_MCA_pml"), "ucx");
+	assert_string_equal(env_get(&env, "OMPI_MCA_x_y"), "1");
+	assert_null(env_get(&env, "OMPI_MCA_btl_tcp_if_include"));
+	for (size_t i = 0; i < env.count; i++) /* one of each name */
+		for (size_t k = i + 1; k < env.count; k++)
+			assert_false(strcspn(env.list[i], "=") ==
+				strcspn(env.list[k], "=") &&
+			    strncmp(env.list[i], env.list[k],
+				strcspn(env.list[i], "=")) == 0);
+	strvec_clear(&argv);
+	strvec_clear(&env);
+}
+
+static void
+test_mpich(void **state)
+{
+	struct strvec argv = { 0 }, env = { 0 };
+
+	(void)state;
+	build(&launch_mpich, "[mpi]\nucx_tls = tcp,self\n", 2, 2, &argv, &env);
+	assert_string_equal(joined(&argv),
+	    "-launcher rsh -launcher-exec /x/coalmine-arsh -genvlist "
+	    "UCX_LOG_LEVEL,UCX_TLS -localhost 127.0.0.1 -hosts n1:2,n2:2 -n 4 "
+	    "/x/coalmine-probe run");
+	assert_string_equal(env_get(&env, "UCX_TLS"), "tcp,self");
+	strvec_clear(&argv);
+	strvec_clear(&env);
+	build(&launch_mpich, "", 1, 1, &argv, &env); /* as the collector says */
+	assert_string_equal(joined(&argv),
+	    "-launcher rsh -launcher-exec /x/coalmine-arsh -genvlist "
+	    "UCX_LOG_LEVEL -localhost 10.0.0.1 -hosts n1:1 -n 1 "
+	    "/x/coalmine-probe run");
+	assert_null(env_get(&env, "UCX_TLS"));
+	strvec_clear(&argv);
+	strvec_clear(&env);
+}
+
+/* The engine sets what binds a rank; it has to hear of it everywhere. */
+static void
+test_nics(void **state)
+{
+	struct strvec argv = { 0 }, env = { 0 };
+
+	(void)state;
+	build(&launch_openmpi, "[mpi]\nnics = a,b\n", 2, 2, &argv, &env);
+	assert_string_equal(env_get(&env, "COALMINE_NICS"), "a,b");
+	assert_string_equal(env_get(&env, "OMPI_MCA_mca_base_env_list"),
+	    "COALMINE_NICS");
+	strvec_clear(&argv);
+	strvec_clear(&env);
+	build(&launch_mpich, "[mpi]\nnics = a,b\n", 2, 2, &argv, &env);
+	assert_string_equal(env_get(&env, "COALMINE_NICS"), "a,b");
+	assert_non_null(
+	    strstr(joined(&argv), "-genvlist UCX_LOG_LEVEL,COALMINE_NICS "));
+	strvec_clear(&argv);
+	strvec_clear(&env);
+}
+
+/* What is not there is said by name. */
+static void
+test_missing(void **state)
+{
+	char launcher[200], engine[200], why[200];
+	struct conf *c = conf_of("[children]\nopenmpi =\nmpich = /nowhere\n");
+
+	(void)state;
+	assert_int_equal(mpi_impl_path(&launch_openmpi, c, launcher, engine,
+			     sizeof(launcher), why, sizeof(why)),
+	    -ENOENT);
+	assert_string_equal(why, "openmpi is not offered");
+	assert_int_equal(mpi_impl_path(&launch_mpich, c, launcher, engine,
+			     sizeof(launcher), why, sizeof(why)),
+	    -ENOENT);
+	assert_string_equal(why, "/nowhere/mpiexec.hydra is missing");
+	assert_int_equal(mpi_impl_daemon(&launch_openmpi, c, launcher,
+			     sizeof(launcher)),
+	    -ENOENT);
+	assert_null(mpi_impl_find("lam"));
+	assert_ptr_equal(mpi_impl_find("mpich"), &launch_mpich);
+	conf_free(c);
+}
+
+/* A job in a directory of its own, whose MPI is in /usr/bin. */
+struct made {
+	char dir[64], path[200], why[300];
+	struct conf *conf, *campaign;
+	struct strvec argv, env;
+	struct mpi_impl_job job;
+};
+
+static void
+made_start(struct made *m, const char *agent, const char *campaign)
+{
+	memset(m, 0, sizeof(*m));
+	snprintf(m->dir, sizeof(m->dir), "/tmp/coalmine-launch-XXXXXX");
+	assert_non_null(mkdtemp(m->dir));
+	m->conf = conf_of(agent);
+	assert_int_equal(conf_parse(options_campaign, "c", campaign,
+			     &m->campaign, m->why, sizeof(m->why)),
+	    0);
+	m->job = (struct mpi_impl_job){ .conf = m->conf,
+		.mpi = &launch_openmpi,
+		.launcher = "/usr/bin/orterun",
+		.run = "r1",
+		.dir = m->dir,
+		.campaign = m->campaign,
+		.nodes = nodes,
+		.node_count = 2,
+		.ranks_per_node = 2,
+		.cores = 2,
+		.arsh = "/x/coalmine-arsh",
+		.command = command };
+	strvec_env(&m->env, "HOME", "it's/here");
+}
+
+static int
+made_build(struct made *m, const char *name)
+{
+	return launcher_find(name)->build(&m->job, m->path, sizeof(m->path),
+	    &m->argv, &m->env, m->why, sizeof(m->why));
+}
+
+static void
+made_end(struct made *m)
+{
+	char cmd[100];
+
+	conf_free(m->conf);
+	conf_free(m->campaign);
+	strvec_clear(&m->argv);
+	strvec_clear(&m->env);
+	snprintf(cmd, sizeof(cmd), "rm -r '%s'", m->dir);
+	assert_int_equal(system(cmd), 0);
+}
+
+static char *
+text_of(const char *path)
+{
+	static char text[8000];
+	FILE *fp = fopen(path, "re");
+	size_t len;
+
+	assert_non_null(fp);
+	len = fread(text, 1, sizeof(text) - 1, fp);
+	fclose(fp);
+	text[len] = '\0';
+	return text;
+}
+
+/* A program of that name, in the job's directory. */
+static void
+srun_make(struct made *m)
+{
+	char text[200], path[100];
+
+	snprintf(path, sizeof(path), "%s/srun", m->dir);
+	assert_int_equal(symlink("/bin/true", path), 0);
+	snprintf(text, sizeof(text),
+	    "[children]\nslurm = %s\nslurm_conf = /x/slurm.conf\n", m->dir);
+	conf_free(m->conf);
+	m->job.conf = m->conf = conf_of(text);
+}
+
+static void
+test_slurm(void **state)
+{
+	struct made m;
+
+	(void)state;
+	made_start(&m, "[children]\nslurm = /x\n", "");
+	assert_int_equal(made_build(&m, "slurm"), -ENOENT);
+	assert_string_equal(m.why, "/x/srun is missing");
+	made_end(&m);
+	made_start(&m, "",
+	    "[campaign]\ndeadline = 90s\n[slurm]\naccount = net\n"
+	    "reservation = mine\n");
+	srun_make(&m);
+	assert_int_equal(made_build(&m, "slurm"), 0);
+	assert_string_equal(joined(&m.argv),
+	    "srun --job-name=coalmine-r1 --nodes=2 --ntasks=4 "
+	    "--distribution=arbitrary --exclusive --kill-on-bad-exit=1 "
+	    "--mpi=pmix --input=none --chdir=/ --time=3 --account=net "
+	    "--reservation=mine /x/coalmine-probe run");
+	assert_string_equal(text_of(env_get(&m.env, "SLURM_HOSTFILE")),
+	    "n1\nn1\nn2\nn2\n");
+	assert_string_equal(env_get(&m.env, "SLURM_CONF"), "/x/slurm.conf");
+	assert_string_equal(env_get(&m.env, "OMPI_MCA_osc"), "pt2pt");
+	made_end(&m);
+}
+
+static void
+test_command(void **state)
+{
+	char want[200];
+	struct made m;
+
+	(void)state;
+	made_start(&m, "", "");
+	assert_int_equal(made_build(&m, "command"), -ENOENT);
+	assert_string_equal(m.why, "children.command is not set");
+	made_end(&m);
+	made_start(&m,
+	    "[children]\ncommand = /bin/true -n{nodes} {ranks} -h={hosts} "
+	    "{hostlist}  {run} {seconds} {script} -- {command}\n",
+	    "[campaign]\ndeadline = 90s\n");
+	assert_int_equal(made_build(&m, "command"), 0);
+	assert_string_equal(m.path, "/bin/true");
+	snprintf(want, sizeof(want),
+	    "/bin/true -n2 4 -h=n1,n2 n[1-2] r1 90 %s/script -- "
+	    "/x/coalmine-probe run",
+	    m.dir);
+	assert_string_equal(joined(&m.argv), want);
+	snprintf(want, sizeof(want), "%s/script", m.dir);
+	assert_non_null(strstr(text_of(want), "export HOME='it'\\''s/here'\n"));
+	assert_non_null(strstr(text_of(want),
+	    "\nexport OMPI_MCA_plm_rsh_agent='/x/coalmine-arsh'\n"));
+	assert_non_null(strstr(text_of(want),
+	    "\nexec orterun '--host' 'n1:2,n2:2' '-np' '4' "
+	    "'/x/coalmine-probe' 'run'\n"));
+	made_end(&m);
+}
+
+static void
+test_command_line(void **state)
+{
+	static const char *const bad[] = { "flux run {command}",
+		"/x/flux {comand}", "/x/flux run={command}", "/x/flux {",
+		"/x/flux {command}s", NULL };
+	char why[300];
+
+	(void)state;
+	for (size_t i = 0; bad[i] != NULL; i++)
+		assert_int_equal(launcher_line_check(bad[i], why, sizeof(why)),
+		    -EINVAL);
+	assert_int_equal(launcher_line_check("", why, sizeof(why)), 0);
+	assert_int_equal(launcher_line_check("/x/flux {command} {hosts}x", why,
+			     sizeof(why)),
+	    0);
+	assert_null(launcher_find("pbs"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_openmpi),
+		cmocka_unit_test(test_openmpi_options),
+		cmocka_unit_test(test_mpich),
+		cmocka_unit_test(test_nics),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_slurm),
+		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_command_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

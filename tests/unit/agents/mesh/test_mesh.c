@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_mesh.c - echoes over loopback: 1,000 targets without a false drop,
+ * losses where there are some, slow hosts told apart, strangers unanswered,
+ * and rates that are kept.
+ */
+#include "agents/mesh/mesh_probe.c"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+#include "agents/mesh/mesh_echo.h"
+#include "agents/sensor/psi.h"
+#include "tests/unit/agents/tree.h"
+
+#define MANY 1000
+
+static const uint8_t key[MESH_KEY_BYTES] = "of the node that is asked";
+static double stretch = 1;
+
+static double
+no_pressure(void *arg)
+{
+	(void)arg;
+	return stretch;
+}
+
+static struct in6_addr
+local(unsigned last)
+{
+	char text[32];
+	struct in6_addr a;
+
+	snprintf(text, sizeof(text), "127.0.%u.%u", last >> 8, last & 255);
+	assert_int_equal(mesh_addr_parse(text, &a), 0);
+	return a;
+}
+
+/* The target at an address, with the token for who asks from 127.0.0.1. */
+static struct mesh_target
+target_make(const struct in6_addr *addr, uint16_t port)
+{
+	struct mesh_target t = { .peer = { *addr, port }, .class = MESH_LEAF };
+	struct in6_addr asker = local(1);
+	uint8_t input[MESH_TOKEN_INPUT];
+
+	mesh_token_input(&asker, input);
+	mesh_mac(key, input, sizeof(input), t.token, MESH_KEY_BYTES);
+	t.node = xstrdup("n");
+	return t;
+}
+
+static struct mesh_probe *
+probe_make(struct event_base *base)
+{
+	struct in6_addr own = local(1);
+	int error = 0;
+	struct mesh_probe *p = mesh_probe_open(base, &own, no_pressure, NULL,
+	    &error);
+
+	assert_non_null(p);
+	return p;
+}
+
+static struct mesh_echo *
+echo_make(struct event_base *base, unsigned last, uint16_t port)
+{
+	struct in6_addr addr = local(last);
+	int error = 0;
+	struct mesh_echo *e = mesh_echo_open(base, &addr, port, &error);
+
+	assert_non_null(e);
+	mesh_echo_key(e, key);
+	mesh_echo_epoch(e, 7);
+	return e;
+}
+
+static void
+run_for(struct event_base *base, uint64_t ns)
+{
+	struct timeval tv = timeval_of(ns);
+
+	event_base_loopexit(base, &tv);
+	event_base_dispatch(base);
+}
+
+/* Until that many are settled, at most for 30 s. */
+static uint64_t
+settle(struct event_base *base, struct mesh_probe *p, uint64_t count)
+{
+	const struct mesh_tally *t = &p->tally[MESH_LEAF];
+
+	for (int i = 0; i < 600; i++) {
+		if (t->answered + t->lost + t->unknown >= count)
+			break;
+		run_for(base, 50 * CLK_NS_PER_MS);
+	}
+	return t->answered + t->lost + t->unknown;
+}
+
+/* 1,000 responders on addresses of loopback, in one process with the asker, on
+ * a machine that does other things beside. */
+static void
+test_many(void **state)
+{
+	struct mesh_pace pace = { 4 * CLK_NS_PER_S, CLK_NS_PER_S, 4, 2000,
+		100 };
+	struct event_base *base = event_base_new();
+	struct mesh_probe *p = probe_make(base);
+	struct mesh_target *targets = xcalloc(MANY, sizeof(*targets));
+	struct mesh_tally *t = xcalloc(1, sizeof(*t));
+	struct mesh_echo *echoes[MANY];
+
+	(void)state;
+	for (unsigned i = 0; i < MANY; i++) {
+		struct in6_addr addr = local(256 + i);
+
+		echoes[i] = echo_make(base, 256 + i, 0);
+		targets[i] = target_make(&addr, mesh_echo_port(echoes[i]));
+	}
+	mesh_probe_aim(p, targets, MANY, 7, 1, &pace);
+	assert_true(settle(base, p, 4 * MANY) >= 4 * MANY);
+	for (size_t i = 0; i < MANY; i++) {
+		assert_true(targets[i].answered + targets[i].unknown >= 4);
+		assert_int_equal(targets[i].lost, 0);
+	}
+	mesh_probe_take(p, MESH_LEAF, t);
+	assert_int_equal(t->lost, 0);
+	/* a loaded machine may make some unknown, never most */
+	assert_true(t->answered > 4 * MANY / 2);
+	assert_int_equal(t->rtt_s.count, t->answered);
+	assert_true(t->rtt_s.min > 0);
+	for (size_t i = 0; i < MANY; i++)
+		mesh_echo_close(echoes[i]);
+	mesh_probe_close(p);
+	event_base_free(base);
+	free(t);
+}
+
+static struct mesh_target *
+one_target(unsigned last, uint16_t port)
+{
+	struct mesh_target *t = xcalloc(1, sizeof(*t));
+	struct in6_addr addr = local(last);
+
+	t[0] = target_make(&addr, port);
+	return t;
+}
+
+/* A port where nobody answers: everything is lost, and is said to be. */
+static void
+test_lost(void **state)
+{
+	struct mesh_pace pace = { CLK_NS_PER_S / 10, 50 * CLK_NS_PER_MS, 4, 200,
+		200 };
+	struct event_base *base = event_base_new();
+	struct mesh_probe *p = probe_make(base);
+	struct in6_addr silent = local(9);
+	int fd = mesh_sock_open(&silent, 0), n;
+	struct sockaddr_in sa;
+	socklen_t len = sizeof(sa);
+	struct mesh_tally *t = xcalloc(1, sizeof(*t));
+
+	(void)state;
+	n = getsockname(fd, (struct sockaddr *)&sa, &len);
+	assert_int_equal(n, 0);
+	mesh_probe_aim(p, one_target(9, ntohs(sa.sin_port)), 1, 7, 1, &pace);
+	assert_true(settle(base, p, 8) >= 8);
+	mesh_probe_take(p, MESH_LEAF, t);
+	assert_int_equal(t->answered, 0);
+	assert_true(t->lost >= 8);
+	assert_int_equal(t->unknown, 0);
+	assert_true(isnan(mesh_target_median_s(&p->targets[0])));
+	close(fd);
+	mesh_probe_close(p);
+	event_base_free(base);
+	free(t);
+}
+
+/* Our own process sleeps while answers lie in the socket, for longer than the
+ * timeout: nothing is lost, and the round trip does not hold the sleep. */
+static void
+test_own_delay(void **state)
+{
+	struct mesh_pace pace = { CLK_NS_PER_S / 100, 100 * CLK_NS_PER_MS, 4,
+		400, 400 };
+	struct event_base *base = event_base_new();
+	struct event_base *theirs = event_base_new();
+	struct mesh_probe *p = probe_make(base);
+	struct mesh_echo *e = echo_make(theirs, 9, 0);
+	struct mesh_tally *t = xcalloc(1, sizeof(*t));
+
+	(void)state;
+	mesh_probe_aim(p, one_target(9, mesh_echo_port(e)), 1, 7, 1, &pace);
+	for (int i = 0; i < 2000 && p->seq == 0; i++)
+		event_base_loop(base, EVLOOP_ONCE);
+	run_for(theirs, 5 * CLK_NS_PER_MS); /* it answers */
+	clk_sleep_ns(300 * CLK_NS_PER_MS);  /* we do not look */
+	mesh_probe_take(p, MESH_LEAF, t);
+	assert_int_equal(t->lost, 0);
+	if (t->unknown == 0) { /* the machine let it answer in time */
+		assert_int_equal(t->answered, p->seq);
+		assert_true(t->rtt_s.max < 0.25);
+	}
+	mesh_echo_close(e);
+	mesh_probe_close(p);
+	event_base_free(base);
+	event_base_free(theirs);
+	free(t);
+}
+
+/* The responder's process sleeps before it reads: its host's delay, which it
+ * says, is not the network's; beyond the timeout it is nobody's loss. */
+static void
+test_their_delay(void **state)
+{
+	struct mesh_pace pace = { CLK_NS_PER_S / 100, 2 * CLK_NS_PER_S, 1, 400,
+		400 };
+	struct event_base *base = event_base_new();
+	struct event_base *theirs = event_base_new();
+	struct mesh_probe *p = probe_make(base);
+	struct mesh_echo *e = echo_make(theirs, 9, 0);
+	struct mesh_tally *t = xcalloc(1, sizeof(*t));
+	struct mesh_echo_counts counts;
+	struct hist *turn_s = xcalloc(1, sizeof(*turn_s));
+
+	(void)state;
+	mesh_probe_aim(p, one_target(9, mesh_echo_port(e)), 1, 7, 1, &pace);
+	for (int i = 0; i < 2000 && p->seq == 0; i++)
+		event_base_loop(base, EVLOOP_ONCE);
+	event_del(p->beat);
+	clk_sleep_ns(200 * CLK_NS_PER_MS);
+	run_for(theirs, 5 * CLK_NS_PER_MS);
+	mesh_probe_take(p, MESH_LEAF, t);
+	assert_int_equal(t->answered, p->seq);
+	assert_true(t->rtt_s.min < 0.15);
+	mesh_echo_take(e, &counts, turn_s);
+	assert_int_equal(counts.answered, p->seq);
+	assert_true(turn_s->max >= 0.19);
+	mesh_echo_close(e);
+	mesh_probe_close(p);
+	event_base_free(base);
+	event_base_free(theirs);
+	free(turn_s);
+	free(t);
+}
+
+/* Who has no token for his address, an old epoch or another form of request
+ * gets nothing back. */
+static void
+test_strangers(void **state)
+{
+	struct event_base *base = event_base_new();
+	struct mesh_echo *e = echo_make(base, 9, 0);
+	struct mesh_peer to = { local(9), mesh_echo_port(e) };
+	struct in6_addr one = local(1), two = local(2);
+	struct mesh_target t = target_make(&one, 1);
+	struct mesh_echo_counts counts;
+	struct hist *turn_s = xcalloc(1, sizeof(*turn_s));
+	static const struct {
+		int from_two, kind, signed_;
+		uint64_t epoch;
+		unsigned answered;
+	} rows[] = {
+		{ 0, MESH_REQUEST, 1, 7, 1 }, { 0, MESH_REQUEST, 1, 6, 1 },
+		{ 0, MESH_REQUEST, 1, 8, 1 }, { 0, MESH_REQUEST, 1, 5, 0 },
+		{ 0, MESH_REQUEST, 1, 9, 0 }, { 0, MESH_REQUEST, 0, 7, 0 },
+		{ 1, MESH_REQUEST, 1, 7, 0 }, /* a token of another address */
+		{ 0, MESH_ANSWER, 1, 7, 0 },  /* would bounce for ever */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct mesh_packet packet = { (enum mesh_kind)rows[i].kind,
+			rows[i].epoch, 1, 0 };
+		int fd = mesh_sock_open(rows[i].from_two ? &two : &one, 0);
+		uint8_t raw[MESH_PACKET_BYTES];
+		struct mesh_got got;
+		uint32_t drops = 0;
+
+		mesh_packet_put(raw, &packet);
+		if (rows[i].signed_)
+			mesh_sign(raw, t.token);
+		assert_int_equal(mesh_sock_put(fd, &to, raw), 0);
+		run_for(base, 20 * CLK_NS_PER_MS);
+		mesh_echo_take(e, &counts, turn_s);
+		assert_int_equal(counts.answered, rows[i].answered);
+		assert_int_equal(counts.refused, !rows[i].answered);
+		assert_int_equal(mesh_sock_get(fd, &got, &drops),
+		    (int)rows[i].answered);
+		close(fd);
+	}
+	free(t.node);
+	free(turn_s);
+	mesh_echo_close(e);
+	event_base_free(base);
+}
+
+/* A new key for the next session; the one before stays good, older do not. */
+static void
+test_keys(void **state)
+{
+	struct event_base *base = event_base_new();
+	struct mesh_echo *e = echo_make(base, 9, 0);
+	struct in6_addr one = local(1);
+	struct mesh_target t = target_make(&one, 1);
+	struct mesh_packet packet = { MESH_REQUEST, 7, 1, 0 };
+	uint8_t other[MESH_KEY_BYTES] = "another";
+	uint8_t third[MESH_KEY_BYTES] = "a third";
+	struct mesh_peer to = { local(9), mesh_echo_port(e) };
+	struct hist *turn_s = xcalloc(1, sizeof(*turn_s));
+	struct mesh_echo_counts counts;
+	uint8_t raw[MESH_PACKET_BYTES];
+	int fd = mesh_sock_open(&one, 0);
+
+	(void)state;
+	mesh_packet_put(raw, &packet);
+	mesh_sign(raw, t.token);
+	mesh_echo_key(e, key); /* the same again changes nothing */
+	mesh_echo_key(e, other);
+	mesh_sock_put(fd, &to, raw);
+	run_for(base, 20 * CLK_NS_PER_MS);
+	mesh_echo_key(e, third);
+	mesh_sock_put(fd, &to, raw);
+	run_for(base, 20 * CLK_NS_PER_MS);
+	mesh_echo_take(e, &counts, turn_s);
+	assert_int_equal(counts.answered, 1);
+	assert_int_equal(counts.refused, 1);
+	close(fd);
+	free(turn_s);
+	free(t.node);
+	mesh_echo_close(e);
+	event_base_free(base);
+}
+
+/* Never more than the rates, however short the round; pressure slows. */
+static void
+test_rates(void **state)
+{
+	struct mesh_pace pace = { CLK_NS_PER_S / 1000, CLK_NS_PER_S, 2, 100,
+		40 };
+	struct event_base *base = event_base_new();
+	struct mesh_probe *p = probe_make(base);
+	struct mesh_echo *e = echo_make(base, 9, 0);
+	struct mesh_target *two = xcalloc(2, sizeof(*two));
+	uint64_t began_ns = clk_ns(), fast;
+	double span_s;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct in6_addr addr = local(9);
+
+		two[i] = target_make(&addr, mesh_echo_port(e));
+	}
+	mesh_probe_aim(p, two, 2, 7, 1, &pace);
+	run_for(base, CLK_NS_PER_S / 2);
+	span_s = (double)(clk_ns() - began_ns) / 1e9;
+	fast = p->seq;
+	assert_true(fast > 0);
+	/* two targets at 40 a second are below the node's 100 */
+	assert_true((double)fast <= 80 * span_s + 2 * 2);
+	stretch = 8;
+	began_ns = clk_ns();
+	run_for(base, CLK_NS_PER_S / 2);
+	span_s = (double)(clk_ns() - began_ns) / 1e9;
+	stretch = 1;
+	assert_true(p->seq > fast); /* slower, never silent */
+	assert_true((double)(p->seq - fast) <= 100 / 8.0 * span_s + 2 * 2);
+	mesh_echo_close(e);
+	mesh_probe_close(p);
+	event_base_free(base);
+}
+
+static void
+test_pressure(void **state)
+{
+	(void)state;
+	assert_true(isnan(psi_cpu_some(tree)));
+	assert_true(psi_stretch(tree, 0.5) == 1);
+	assert_true(psi_stretch(tree, -1) == 1);
+	assert_true(psi_stretch(tree, 1.5) == 2);
+	assert_true(psi_stretch(tree, 9) == 8);
+	tree_put("proc/pressure/cpu",
+	    "some avg10=35.25 avg60=1.00 avg300=0.00 total=1\n");
+	assert_true(fabs(psi_cpu_some(tree) - 0.3525) < 1e-9);
+	assert_true(psi_stretch(tree, 0) == 4); /* PSI goes before load */
+}
+
+static void
+test_packets(void **state)
+{
+	struct mesh_packet p = { MESH_ANSWER, 1, UINT64_MAX, 3 }, q;
+	uint8_t raw[MESH_PACKET_BYTES];
+	uint8_t bad[MESH_KEY_BYTES];
+	char hex[MESH_HEX_BYTES];
+
+	(void)state;
+	mesh_packet_put(raw, &p);
+	assert_int_equal(mesh_packet_get(raw, &q), 0);
+	assert_int_equal(q.kind, p.kind);
+	assert_true(
+	    q.epoch == p.epoch && q.seq == p.seq && q.turn_ns == p.turn_ns);
+	for (int i = 0; i < 8; i++) {
+		raw[i] ^= 0x40;
+		assert_int_equal(mesh_packet_get(raw, &q), -EPROTO);
+		raw[i] ^= 0x40;
+	}
+	raw[40] = 1;
+	assert_int_equal(mesh_packet_get(raw, &q), -EPROTO);
+	mesh_hex_put(key, hex);
+	assert_int_equal(mesh_hex_get(hex, bad), 0);
+	assert_memory_equal(bad, key, sizeof(key));
+	hex[3] = 'G';
+	assert_int_equal(mesh_hex_get(hex, bad), -EINVAL);
+	assert_int_equal(mesh_hex_get("00", bad), -EINVAL);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_packets),
+		cmocka_unit_test_setup_teardown(test_pressure, tree_setup,
+		    tree_teardown),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_own_delay),
+		cmocka_unit_test(test_their_delay),
+		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agents/sensor/host.c"
+#include "tests/unit/agents/tree.h"
+
+static double
+get(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void
+test_shares(void **state)
+{
+	struct host_look last = { 0 };
+	json_t *o;
+
+	(void)state;
+	tree_put("proc/pressure/cpu",
+	    "some avg10=42.50 avg60=1.00 avg300=0.00 total=1\n");
+	tree_put("proc/stat", "cpu 100 0 100 700 0 0 0 100 0 0\n");
+	tree_put("proc/self/schedstat", "1000 2000000 10\n");
+	o = host_read(tree, &last);
+	assert_float_equal(get(o, "cpu"), 0.425, 1e-9);
+	/* Since boot is not lately. */
+	assert_true(isnan(get(o, "steal")) && isnan(get(o, "wait_s")));
+	json_decref(o);
+	tree_put("proc/stat", "cpu 150 0 100 725 0 0 0 125 0 0\n");
+	tree_put("proc/self/schedstat", "1000 42000000 14\n");
+	o = host_read(tree, &last);
+	assert_float_equal(get(o, "steal"), 0.25, 1e-9);
+	assert_float_equal(get(o, "wait_s"), 0.010, 1e-9);
+	json_decref(o);
+}
+
+static void
+test_nothing_told(void **state)
+{
+	struct host_look last = { 0 };
+	json_t *o;
+
+	(void)state;
+	tree_put("proc/stat", "nonsense\n");
+	o = host_read(tree, &last);
+	assert_int_equal(json_object_size(o), 0);
+	json_decref(o);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_shares, tree_setup,
+		    tree_teardown),
+		cmocka_unit_test_setup_teardown(test_nothing_told, tree_setup,
+		    tree_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

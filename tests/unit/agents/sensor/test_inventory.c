@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_inventory.c - a node with two sockets, InfiniBand, Ethernet and GPUs, a
+ * bare one, and files that lie.
+ */
+#include "agents/sensor/inventory.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "schema/options.h"
+#include "tests/unit/agents/tree.h"
+
+#define NET "sys/class/net/"
+#define IB  "sys/class/infiniband/mlx5_0/ports/1/"
+#define PCI "sys/bus/pci/devices/"
+
+static json_t *
+at(json_t *list, const char *key, const char *value)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (list, i, o)
+		if (strcmp(json_string_value(json_object_get(o, key)), value) ==
+		    0)
+			return o;
+	return NULL;
+}
+
+static const char *
+text(const json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key));
+}
+
+static json_int_t
+number(const json_t *o, const char *key)
+{
+	assert_true(json_is_integer(json_object_get(o, key)));
+	return json_integer_value(json_object_get(o, key));
+}
+
+static void
+make_node(void)
+{
+	tree_put("proc/meminfo", "MemTotal:       1024 kB\nMemFree: 1 kB\n");
+	tree_put("sys/devices/system/cpu/online", "0-3,8,10-11\n");
+	tree_put("sys/devices/system/node/node0/cpulist", "0-3\n");
+	tree_put("sys/devices/system/node/node0/meminfo",
+	    "Node 0 MemTotal:     512 kB\n");
+	tree_put("sys/devices/system/node/node1/cpulist", "8,10-11\n");
+	tree_put("sys/devices/system/node/online", "0-1\n");
+	tree_put(NET "lo/operstate", "unknown\n");
+	tree_put(NET "eth0/operstate", "up\n");
+	tree_put(NET "eth0/speed", "25000\n");
+	tree_put(NET "eth0/mtu", "9000\n");
+	tree_put(NET "eth0/type", "1\n");
+	tree_put(NET "eth0/device/numa_node", "1\n");
+	tree_link(NET "eth0/device/driver", "../../bus/pci/drivers/mlx5_core");
+	tree_put(NET "ib0/operstate", "down\n");
+	tree_put(NET "ib0/type", "32\n");
+	tree_put(NET "ib0/device/numa_node", "-1\n");
+	tree_put(NET "tun9/operstate", "down\n");
+	tree_put(NET "br0/operstate", "up\n");
+	tree_put(NET "br0/speed", "-1\n");
+	tree_put(IB "state", "4: ACTIVE\n");
+	tree_put(IB "rate", "200 Gb/sec (4X HDR)\n");
+	tree_put(PCI "0000:17:00.0/class", "0x030200\n");
+	tree_put(PCI "0000:17:00.0/vendor", "0x10de\n");
+	tree_put(PCI "0000:17:00.0/numa_node", "0\n");
+	tree_link(PCI "0000:17:00.0/driver", "../drivers/nvidia");
+	tree_put(PCI "0000:18:00.0/class", "0x038000\n");
+	tree_put(PCI "0000:18:00.0/vendor", "0x1002\n");
+	tree_put(PCI "0000:19:00.0/class", "0x030000\n"); /* a board's own */
+	tree_put(PCI "0000:19:00.0/vendor", "0x1a03\n");
+	tree_put(PCI "0000:1a:00.0/class", "0x020000\n");
+	tree_put(PCI "0000:1a:00.0/vendor", "0x10de\n");
+}
+
+static void
+test_node(void **state)
+{
+	json_t *o, *nics, *nic;
+
+	(void)state;
+	make_node();
+	o = inventory_read(tree, NULL);
+	assert_int_equal(number(o, "cores"), 7);
+	assert_int_equal(number(o, "memory_bytes"), 1024 * 1024);
+	assert_int_equal(json_array_size(json_object_get(o, "numa")), 2);
+	nics = json_object_get(o, "nics");
+	assert_int_equal(json_array_size(nics), 4);
+	nic = at(nics, "name", "eth0");
+	assert_string_equal(text(nic, "kind"), "ethernet");
+	assert_string_equal(text(nic, "state"), "up");
+	assert_string_equal(text(nic, "driver"), "mlx5_core");
+	assert_true(number(nic, "speed_bps") == 25000000000LL);
+	assert_int_equal(number(nic, "mtu"), 9000);
+	assert_int_equal(number(nic, "numa_node"), 1);
+	nic = at(nics, "name", "ib0");
+	assert_string_equal(text(nic, "kind"), "infiniband");
+	assert_null(json_object_get(nic, "numa_node"));
+	assert_null(json_object_get(nic, "speed_bps"));
+	nic = at(nics, "name", "br0");
+	assert_string_equal(text(nic, "kind"), "virtual");
+	assert_null(json_object_get(nic, "speed_bps"));
+	nic = at(nics, "name", "mlx5_0");
+	assert_string_equal(text(nic, "state"), "ACTIVE");
+	assert_true(number(nic, "speed_bps") == 200000000000LL);
+	json_decref(o);
+}
+
+static void
+test_gpus(void **state)
+{
+	json_t *o, *gpus;
+
+	(void)state;
+	make_node();
+	o = inventory_read(tree, NULL);
+	gpus = json_object_get(o, "gpus");
+	assert_int_equal(json_array_size(gpus), 2);
+	assert_string_equal(text(at(gpus, "pci", "0000:17:00.0"), "vendor"),
+	    "nvidia");
+	assert_string_equal(text(at(gpus, "pci", "0000:17:00.0"), "driver"),
+	    "nvidia");
+	assert_string_equal(text(at(gpus, "pci", "0000:18:00.0"), "vendor"),
+	    "amd");
+	json_decref(o);
+}
+
+/* Nothing there: empty lists, no invented numbers. */
+static void
+test_bare(void **state)
+{
+	json_t *o = inventory_read(tree, NULL);
+
+	(void)state;
+	assert_null(json_object_get(o, "cores"));
+	assert_null(json_object_get(o, "memory_bytes"));
+	assert_int_equal(json_array_size(json_object_get(o, "nics")), 0);
+	assert_int_equal(json_array_size(json_object_get(o, "gpus")), 0);
+	json_decref(o);
+}
+
+static void
+test_cpus(void **state)
+{
+	static const struct {
+		const char *list;
+		int64_t count;
+	} rows[] = { { "0", 1 }, { "0-3", 4 }, { "0-1,4,6-7\n", 5 }, { "", 0 },
+		{ "x", 0 }, { "3-1", 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(cpus_count(rows[i].list), rows[i].count);
+}
+
+/* The machine we run on has a name, cores and memory. */
+static void
+test_here(void **state)
+{
+	char why[200];
+	struct conf *c;
+	json_t *o;
+
+	(void)state;
+	assert_int_equal(conf_parse(options_agent, "test",
+			     "[children]\n"
+			     "openmpi =\nmpich = /nonexistent\n",
+			     &c, why, sizeof(why)),
+	    0);
+	o = inventory_read("", c);
+	assert_non_null(text(o, "hostname"));
+	assert_non_null(text(o, "kernel"));
+	assert_int_equal(number(o, "cores"), sysconf(_SC_NPROCESSORS_ONLN));
+	assert_true(number(o, "memory_bytes") > 1024 * 1024);
+	assert_int_equal(json_array_size(json_object_get(o, "mpi")), 0);
+	json_decref(o);
+	conf_free(c);
+}
+
+#define TEST(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, tree_setup, tree_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_node),
+		TEST(test_gpus),
+		TEST(test_bare),
+		TEST(test_cpus),
+		TEST(test_here),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_sensor.c - counters from trees as drivers make them, and idle looks. */
+#include "agents/sensor/sensor.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "agents/run/idle.h"
+#include "tests/unit/agents/tree.h"
+
+#define IB "sys/class/infiniband/mlx5_0/ports/1/"
+
+static json_t *
+counters(json_t *nics, const char *nic)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (nics, i, row)
+		if (strcmp(json_string_value(json_object_get(row, "nic")),
+			nic) == 0)
+			return json_object_get(row, "counters");
+	return NULL;
+}
+
+static void
+want(json_t *nics, const char *nic, const char *name, json_int_t value)
+{
+	json_t *got = json_object_get(counters(nics, nic), name);
+
+	if (!json_is_integer(got) || json_integer_value(got) != value)
+		fail_msg("%s %s", nic, name);
+}
+
+static void
+test_devices(void **state)
+{
+	json_t *nics;
+
+	(void)state;
+	tree_put("sys/class/net/eth0/statistics/rx_bytes", "123\n");
+	tree_put("sys/class/net/eth0/statistics/tx_dropped", "7\n");
+	tree_put("sys/class/net/eth0/statistics/odd", "9\n");
+	tree_put("sys/class/net/eth0/carrier_changes", "2\n");
+	tree_put("sys/class/net/lo/statistics/rx_bytes", "1\n");
+	tree_put(IB "counters/port_rcv_data", "1000\n");
+	tree_put(IB "counters/symbol_error", "0\n");
+	tree_put(IB "counters/broken", "N/A (no PMA)\n");
+	tree_put(IB "hw_counters/out_of_sequence", "5\n");
+	tree_put("sys/class/cxi/cxi0/device/telemetry/hni_tx_ok_64",
+	    "42@1700000000.000000001\n");
+	nics = sensor_read(tree);
+	assert_int_equal(json_array_size(nics), 3);
+	want(nics, "eth0", "rx_bytes", 123);
+	want(nics, "eth0", "tx_dropped", 7);
+	want(nics, "eth0", "carrier_changes", 2);
+	assert_null(json_object_get(counters(nics, "eth0"), "odd"));
+	want(nics, "mlx5_0/1", "port_rcv_data", 1000);
+	want(nics, "mlx5_0/1", "rx_bytes", 4000);
+	want(nics, "mlx5_0/1", "symbol_error", 0);
+	want(nics, "mlx5_0/1", "out_of_sequence", 5);
+	assert_null(json_object_get(counters(nics, "mlx5_0/1"), "broken"));
+	assert_null(json_object_get(counters(nics, "mlx5_0/1"), "tx_bytes"));
+	want(nics, "cxi0", "hni_tx_ok_64", 42);
+	json_decref(nics);
+}
+
+static void
+test_bare(void **state)
+{
+	json_t *nics = sensor_read(tree);
+
+	(void)state;
+	assert_int_equal(json_array_size(nics), 0);
+	json_decref(nics);
+}
+
+static void
+test_slurm(void **state)
+{
+	static const char *const busy[] = {
+		"sys/fs/cgroup/system.slice/slurmstepd.scope/job_17/x",
+		"sys/fs/cgroup/system.slice/n1_slurmstepd.scope/job_17/x",
+		"sys/fs/cgroup/freezer/slurm/uid_1000/job_17/x",
+	};
+	char why[100];
+
+	(void)state;
+	tree_put("sys/fs/cgroup/system.slice/slurmstepd.scope/system/x", "");
+	assert_int_equal(idle_slurm_look(tree, why, sizeof(why)), 0);
+	for (size_t i = 0; i < ARRAY_LEN(busy); i++) {
+		tree_teardown(NULL);
+		tree_setup(NULL);
+		tree_put(busy[i], "");
+		assert_int_equal(idle_slurm_look(tree, why, sizeof(why)), 1);
+		assert_string_equal(why, "slurm job_17");
+	}
+}
+
+#define TEST(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, tree_setup, tree_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_devices),
+		TEST(test_bare),
+		TEST(test_slurm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

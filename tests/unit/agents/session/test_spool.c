@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_spool.c - an agent killed at any byte of a write finds every whole
+ * record again, and only those; the limit holds and losses are counted.
+ */
+#include "agents/session/spool.c"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+static char top[] = "/tmp/coalmine-spool-XXXXXX";
+static char dir[64];
+
+static int
+setup(void **state)
+{
+	(void)state;
+	log_init("test", LOG_LEVEL_ERROR);
+	strcpy(top + sizeof(top) - 7, "XXXXXX");
+	if (mkdtemp(top) == NULL)
+		return -1;
+	snprintf(dir, sizeof(dir), "%s/spool", top);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	char cmd[100];
+
+	(void)state;
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", top);
+	return system(cmd);
+}
+
+static struct spool *
+open_max(uint64_t max_bytes)
+{
+	struct spool *sp;
+
+	assert_int_equal(spool_open(dir, max_bytes, &sp), 0);
+	return sp;
+}
+
+static void
+put(struct spool *sp, const char *run, uint64_t seq, int raw, size_t len)
+{
+	char *line = xcalloc(1, len + 1);
+
+	memset(line, 'a' + (int)(seq % 26), len);
+	spool_append(sp, run, seq, raw, line, len);
+	free(line);
+}
+
+/* Take what is to be sent: the count, and the sequence of the last. */
+static int
+take(struct spool *sp, const char *run, uint64_t *ret_last)
+{
+	struct spool_entry e;
+	uint64_t last = 0;
+	int count = 0;
+
+	while (spool_next(sp, run, &e)) {
+		assert_true(e.seq > last);
+		assert_int_equal(e.line[0], 'a' + (int)(e.seq % 26));
+		last = e.seq;
+		count++;
+		free(e.line);
+	}
+	if (ret_last != NULL)
+		*ret_last = last;
+	return count;
+}
+
+static int
+files(void)
+{
+	DIR *d = opendir(dir);
+	struct dirent *de;
+	int count = 0;
+
+	while ((de = readdir(d)) != NULL)
+		count += de->d_name[0] != '.';
+	closedir(d);
+	return count;
+}
+
+static void
+test_order_and_ack(void **state)
+{
+	struct spool *sp = open_max(1 << 20);
+	uint64_t last;
+
+	(void)state;
+	for (uint64_t seq = 1; seq <= 10; seq++)
+		put(sp, "r", seq, 0, 100);
+	assert_int_equal(take(sp, "r", &last), 10);
+	assert_int_equal(take(sp, "r", NULL), 0);
+	spool_ack(sp, "r", 4);
+	spool_rewind(sp);
+	assert_int_equal(take(sp, "r", &last), 6);
+	assert_int_equal(last, 10);
+	spool_ack(sp, "r", 3);  /* late and old: nothing changes */
+	spool_ack(sp, "r", 99); /* more than there is */
+	spool_rewind(sp);
+	assert_int_equal(take(sp, "r", NULL), 0);
+	assert_int_equal(spool_bytes(sp), 0);
+	put(sp, "r", 11, 0, 100);
+	assert_int_equal(take(sp, "r", NULL), 1);
+	assert_int_equal(files(), 1);
+	spool_finish(sp, "r");
+	assert_int_equal(files(), 1); /* 11 waits for its ack */
+	spool_ack(sp, "r", 11);
+	assert_int_equal(files(), 0);
+	assert_int_equal(take(sp, "none", NULL), 0);
+	spool_ack(sp, "none", 1);
+	spool_free(sp);
+}
+
+/* Cut the file at every byte of its last entry. */
+static void
+test_torn(void **state)
+{
+	const uint64_t size = HEAD_BYTES + 50 + 1;
+	struct spool *sp;
+	char path[100];
+	uint64_t last;
+
+	(void)state;
+	for (uint64_t cut = 0; cut <= size; cut++) {
+		sp = open_max(1 << 20);
+		for (uint64_t seq = 1; seq <= 3; seq++)
+			put(sp, "run-1", seq, 0, 50);
+		spool_free(sp);
+		snprintf(path, sizeof(path), "%s/run-1.spool", dir);
+		assert_int_equal(truncate(path, (off_t)(3 * size - cut)), 0);
+		sp = open_max(1 << 20);
+		assert_int_equal(take(sp, "run-1", &last), cut == 0 ? 3 : 2);
+		assert_int_equal(spool_bytes(sp), (cut == 0 ? 3 : 2) * size);
+		spool_ack(sp, "run-1", last);
+		assert_int_equal(files(), 0); /* its run is long over */
+		spool_free(sp);
+	}
+}
+
+/* A byte that changed on disk ends the file there. */
+static void
+test_changed(void **state)
+{
+	const off_t size = HEAD_BYTES + 50 + 1;
+	struct spool *sp = open_max(1 << 20);
+	char path[100];
+	int fd;
+
+	(void)state;
+	for (uint64_t seq = 1; seq <= 3; seq++)
+		put(sp, "r", seq, 0, 50);
+	spool_free(sp);
+	snprintf(path, sizeof(path), "%s/r.spool", dir);
+	fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, "!", 1, size + HEAD_BYTES + 7), 1);
+	close(fd);
+	sp = open_max(1 << 20);
+	assert_int_equal(take(sp, "r", NULL), 1);
+	spool_free(sp);
+}
+
+/* Foreign files and rewrites that a kill left half-made. */
+static void
+test_foreign(void **state)
+{
+	static const char *const names[] = { "r.spool.tmp", "notes", ".spool",
+		"bad name.spool", "-x.spool", "empty.spool" };
+	struct spool *sp = open_max(1 << 20);
+	char path[200];
+
+	(void)state;
+	spool_free(sp);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		close(open(path, O_WRONLY | O_CREAT, 0600));
+	}
+	sp = open_max(1 << 20);
+	assert_true(TAILQ_EMPTY(&sp->files));
+	snprintf(path, sizeof(path), "%s/r.spool.tmp", dir);
+	assert_int_equal(access(path, F_OK), -1);
+	snprintf(path, sizeof(path), "%s/notes", dir);
+	assert_int_equal(access(path, F_OK), 0); /* not ours to remove */
+	spool_free(sp);
+}
+
+/* Over the limit the oldest raw records go, counted; others stay. */
+static void
+test_limit_raw(void **state)
+{
+	struct spool *sp = open_max(64 * 1024);
+	uint64_t records, bytes, lost = 0, seq;
+	int got;
+
+	(void)state;
+	for (seq = 1; seq <= 1000; seq++) {
+		put(sp, "r", seq, seq % 10 != 0, 200);
+		assert_true(spool_bytes(sp) <= 64 * 1024);
+		if (spool_lost(sp, "r", &records, &bytes)) {
+			assert_int_equal(bytes, records * 200);
+			lost += records;
+		}
+	}
+	got = take(sp, "r", NULL);
+	assert_int_equal((uint64_t)got + lost, 1000);
+	assert_true(got > 150);
+	spool_rewind(sp);
+	for (seq = 0; got > 0; got--) { /* every tenth is still there */
+		struct spool_entry e;
+
+		assert_int_equal(spool_next(sp, "r", &e), 1);
+		seq += !e.raw;
+		free(e.line);
+	}
+	assert_int_equal(seq, 100);
+	spool_free(sp);
+}
+
+/* With nothing raw left, the oldest of all go: the newest always fits. */
+static void
+test_limit_any(void **state)
+{
+	struct spool *sp = open_max(64 * 1024);
+	uint64_t records, bytes, last;
+	int got;
+
+	(void)state;
+	for (uint64_t seq = 1; seq <= 500; seq++)
+		put(sp, seq <= 250 ? "old" : "new", seq, 0, 400);
+	assert_true(spool_bytes(sp) <= 64 * 1024);
+	got = take(sp, "new", &last);
+	assert_int_equal(last, 500);
+	assert_true(got > 100);
+	assert_true(spool_lost(sp, "old", &records, &bytes));
+	assert_int_equal(records, 250 - take(sp, "old", NULL));
+	put(sp, "new", 501, 1, 60 * 1024); /* half of the limit or more */
+	assert_true(spool_lost(sp, "new", &records, &bytes));
+	spool_free(sp);
+}
+
+/* What is acknowledged makes room without being lost. */
+static void
+test_limit_acked(void **state)
+{
+	struct spool *sp = open_max(64 * 1024);
+	uint64_t records, bytes;
+
+	(void)state;
+	for (uint64_t seq = 1; seq <= 2000; seq++) {
+		put(sp, "r", seq, 1, 400);
+		if (seq > 20)
+			spool_ack(sp, "r", seq - 20);
+	}
+	assert_false(spool_lost(sp, "r", &records, &bytes));
+	spool_rewind(sp);
+	assert_int_equal(take(sp, "r", NULL), 20);
+	spool_free(sp);
+}
+
+/* The disk is full (here: the file size limit): an alarm, records wait in
+ * memory in order, and all is well again later. */
+static void
+test_full(void **state)
+{
+	struct rlimit old, small;
+	struct spool *sp = open_max(1 << 30);
+	uint64_t records, bytes, last;
+	int got;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	small = old;
+	small.rlim_cur = 5000;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	for (uint64_t seq = 1; seq <= 100; seq++)
+		put(sp, "r", seq, 0, 100);
+	assert_non_null(spool_alarm(sp));
+	assert_int_equal(take(sp, "r", &last), 100);
+	assert_int_equal(last, 100);
+	spool_rewind(sp);
+	assert_int_equal(take(sp, "r", NULL), 100);
+	for (uint64_t seq = 101; seq <= 20000; seq++)
+		put(sp, "r", seq, seq % 2, 100);
+	assert_true(sp->held_bytes <= MEMORY_MAX);
+	spool_rewind(sp);
+	got = take(sp, "r", &last);
+	assert_true(spool_lost(sp, "r", &records, &bytes));
+	assert_int_equal((uint64_t)got + records, 20000);
+	setrlimit(RLIMIT_FSIZE, &old);
+	spool_ack(sp, "r", 20000);
+	assert_int_equal(sp->held_bytes, 0);
+	put(sp, "r", 20001, 0, 100);
+	assert_null(spool_alarm(sp));
+	assert_int_equal(take(sp, "r", &last), 1);
+	spool_free(sp);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_order_and_ack, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_changed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_limit_raw, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_limit_any, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_limit_acked, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * court_fix.h - the diagnosis over a made-up roster: 12 nodes on 3 leaves, a
+ * store that keeps what it is told, and a second pass whose run the test plays.
+ */
+#ifndef TESTS_COURT_FIX_H
+#define TESTS_COURT_FIX_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/cluster/roster.h"
+
+#define NODES 12
+
+/* What the store was told. */
+struct told {
+	int verdicts, events;
+	char last[VERDICT_TEXT_MAX + 64];
+	json_t *recent;
+};
+extern struct told told;
+
+struct fix {
+	struct roster *roster;
+	struct topo *topo;
+	struct diagnosis *diagnosis;
+	char campaign[4000]; /* of the last order */
+	int orders;
+	unsigned waits;   /* nodes whose ranks hardly have a core, a bit each */
+	unsigned not_had; /* a bit a node that no run may have */
+	int asking;       /* and nobody knows yet */
+	int session;      /* its address stands for a session */
+};
+
+int fix_setup(void **state);
+int fix_teardown(void **state);
+#define COURT_TEST(t)                                                          \
+	cmocka_unit_test_setup_teardown(t, fix_setup, fix_teardown)
+
+/* A roster of nobody. */
+void fix_roster(struct fix *f);
+/* Node i is greeted, as the process that boot names. */
+void fix_hello(struct fix *f, int i, const char *boot);
+/* Another collector takes over; it knows what the store has kept. */
+void fix_again(struct fix *f);
+
+/* A round of latencies; those of slow (a bit a node) are 40 % worse. */
+void hear_round(struct fix *f, unsigned slow);
+void hear_round_of(struct fix *f, unsigned slow,
+    const struct diagnosis_source *from);
+/* What the pass's run measures: pairs with node `slow` are 40 % worse, or over
+ * the uplink of 10.78.2.0, or over the spine from there to 10.78.1.0. */
+enum { PASS_FINE, PASS_UPLINK, PASS_PATH };
+void hear_pass(struct fix *f, const char *slow, int uplink);
+/* A round in which nodes scatter by 1 %, and node5 is slower by factor. */
+json_t *made_round(double factor);
+void hear_made(struct fix *f, double factor, int rounds);
+
+enum verdict verdict_of(struct fix *f, const char *node);
+size_t open_cases(const struct fix *f);
+void expect_text(struct fix *f, const char *part); /* of the first case */
+
+#endif

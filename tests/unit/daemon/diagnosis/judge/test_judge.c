@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "daemon/diagnosis/judge/confirm.c"
+#undef PAIRS_MAX
+#include "daemon/diagnosis/judge/cusum.c"
+#undef Z
+#include "daemon/diagnosis/judge/loss.c"
+#undef Z
+#define clear  judge_clear
+#define change judge_change_add
+#include "daemon/diagnosis/judge/judge.c"
+#undef clear
+#define compare score_compare
+#define swap    score_swap
+#define grow    score_grow
+#include "daemon/diagnosis/judge/score.c"
+
+static void
+near(double got, double want, double off)
+{
+	if (!(fabs(got - want) <= off))
+		fail_msg("got %.9g, want %.9g", got, want);
+}
+
+static void
+test_median(void **state)
+{
+	double x[] = { 5, 1, 4, 2, 3, 9 }, one[] = { 7 }, same[] = { 2, 2, 2 };
+	double y[101];
+
+	(void)state;
+	near(median_of(x, 6), 3.5, 0);
+	near(median_of(x, 5), median_of(x, 5), 0);
+	near(median_of(one, 1), 7, 0);
+	near(median_of(same, 3), 2, 0);
+	assert_true(isnan(median_of(one, 0)));
+	for (int i = 0; i < 101; i++)
+		y[i] = (i * 37) % 101;
+	for (size_t k = 0; k < 101; k++)
+		near(kth(y, 101, k), (double)k, 0);
+}
+
+static void
+test_tails(void **state)
+{
+	(void)state;
+	near(score_tail(0), 0.5, 1e-12);
+	near(score_tail(4.5), 3.3976731247e-6, 1e-12);
+	/* t of 4 degrees has 2.5 % beyond 2.776, a normal beyond 1.960. */
+	near(score_normal(2.776, 12), 1.96, 0.05);
+	near(score_normal(-2.776, 12), -1.96, 0.05);
+	near(score_normal(3, 100000), 3, 0);
+}
+
+/* The example of Benjamini and Hochberg's paper: 15 p, q = 0.05, 4 rejected. */
+static void
+test_fdr(void **state)
+{
+	double p[] = { 0.3240, 0.0001, 0.0298, 0.0019, 0.0004, 0.0201, 0.0095,
+		0.0278, 0.0344, 0.0459, 0.4262, 0.5719, 0.6528, 0.7590, 1 };
+	double one[] = { 0.02 };
+
+	(void)state;
+	near(score_fdr(p, 15, 15, 0.05), 0.0095, 0);
+	near(score_fdr(one, 1, 1, 0.05), 0.02, 0);
+	near(score_fdr(one, 1, 100, 0.05), -1, 0);
+	near(score_fdr(one, 0, 100, 0.05), -1, 0);
+}
+
+#define NODES 32
+
+/* Node i at i % 7 - 3 percent, leaves of 8; others as the test says. */
+static void
+fill(struct score_obs *obs)
+{
+	for (uint32_t i = 0; i < NODES; i++) {
+		obs[i].place = i;
+		obs[i].peers = 0;
+		obs[i].leaf = i / 8;
+		obs[i].x = -9 + 0.01 * ((i * 5) % 7 - 3.0);
+	}
+}
+
+static void
+test_round_node(void **state)
+{
+	struct score *s = score_new();
+	const struct score_leaf *leaves;
+	struct score_obs obs[NODES];
+
+	(void)state;
+	fill(obs);
+	obs[5].x += 0.3;
+	assert_int_equal(score_round(s, obs, NODES, 0.05, &leaves), 4);
+	near(obs[5].effect, 0.3, 0.04);
+	assert_true(obs[5].z > 4);
+	for (int i = 0; i < NODES; i++)
+		assert_true(i == 5 || fabs(obs[i].z) < 2);
+	for (int i = 0; i < 4; i++)
+		assert_false(leaves[i].apart);
+	/* Too few to say who is typical. */
+	score_round(s, obs, SCORE_PEERS_MIN - 1, 0.05, &leaves);
+	assert_true(isnan(obs[0].z));
+	score_free(s);
+}
+
+/* The leaf is apart; its nodes are compared with each other, and the one that
+ * is slower than the rest of them still shows. */
+static void
+test_round_leaf(void **state)
+{
+	struct score *s = score_new();
+	const struct score_leaf *leaves;
+	struct score_obs obs[NODES];
+
+	(void)state;
+	fill(obs);
+	for (int i = 8; i < 16; i++)
+		obs[i].x += 0.4;
+	obs[9].x += 0.4;
+	assert_int_equal(score_round(s, obs, NODES, 0.05, &leaves), 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(leaves[i].apart, leaves[i].leaf == 1);
+	near(leaves[1].effect, 0.4, 0.04);
+	assert_true(obs[9].z > 4);
+	assert_true(fabs(obs[10].z) < 2.5);
+	score_free(s);
+}
+
+static const struct judge_options options = { 0.05, 0.01, 3, 5, 4, 0.075, 0.6 };
+
+static enum judge_state
+state_of(const struct judge *j, enum judge_kind kind, uint32_t index)
+{
+	return (enum judge_state)judge_track(j, kind, index)->state;
+}
+
+static void
+hear(struct judge *j, double extra, size_t want_changes)
+{
+	const struct judge_change *changes;
+	struct score_obs obs[NODES];
+
+	fill(obs);
+	obs[5].x += extra;
+	assert_int_equal(judge_round(j, obs, NODES, NULL, &changes),
+	    want_changes);
+}
+
+static void
+test_hysteresis(void **state)
+{
+	struct judge *j = judge_new(&options);
+
+	(void)state;
+	hear(j, 0, NODES + 4); /* unknown, now ok: nodes and leaves */
+	hear(j, 0.2, 0);
+	hear(j, 0.2, 0);
+	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OK);
+	hear(j, 0.2, 1);
+	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_SUSPECT);
+	near(judge_effect(j, judge_track(j, JUDGE_NODE, 5)), 0.2, 0.04);
+	judge_confirm(j, JUDGE_NODE, 5, 1);
+	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_BAD);
+	for (int i = 0; i < 3; i++)
+		hear(j, 0, 0);
+	hear(j, 0.2, 0); /* not clean: counted from the start again */
+	for (int i = 0; i < 3; i++)
+		hear(j, 0, 0);
+	hear(j, 0, 1);
+	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OK);
+	judge_free(j);
+}
+
+/* 3 % is nothing however sure it is, and two wild rounds of five convict
+ * nobody. */
+static void
+test_not_guilty(void **state)
+{
+	struct judge *j = judge_new(&options);
+
+	(void)state;
+	hear(j, 0, NODES + 4);
+	for (int i = 0; i < 20; i++)
+		hear(j, 0.035, 0);
+	for (int i = 0; i < options.window; i++)
+		hear(j, 0, 0);
+	for (int i = 0; i < 20; i++)
+		hear(j, i % 5 < 2 ? 3.0 : 0, 0);
+	judge_free(j);
+}
+
+static void
+test_dismissed(void **state)
+{
+	struct judge *j = judge_new(&options);
+
+	(void)state;
+	hear(j, 0.2, NODES + 4);
+	hear(j, 0.2, 0);
+	hear(j, 0.2, 1);
+	judge_confirm(j, JUDGE_NODE, 5, 0);
+	hear(j, 0.2, 0);
+	hear(j, 0.2, 0);
+	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OK);
+	hear(j, 0.2, 1);
+	judge_forget(j, JUDGE_NODE, 5);
+	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_UNKNOWN);
+	assert_null(judge_track(j, JUDGE_NODE, NODES));
+	judge_free(j);
+}
+
+static void
+test_host(void **state)
+{
+	struct judge *j = judge_new(&options);
+	const struct judge_change *changes;
+	struct score_obs obs[NODES];
+	uint8_t busy[NODES] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fill(obs);
+		obs[5].x += 0.3;
+		busy[5] = i > 0;
+		judge_round(j, obs, NODES, busy, &changes);
+	}
+	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_SUSPECT);
+	assert_true(judge_is_host(j, judge_track(j, JUDGE_NODE, 5)));
+	judge_free(j);
+}
+
+/* ---- the second pass ---- */
+
+/* Suspect and two mates on leaf 0, two on leaf 1, one on leaf 2. */
+static const uint32_t six[] = { 0, 0, 0, 1, 1, 2 };
+
+struct slow {
+	double node, leaf, uplink;
+	int path; /* only from leaf 0 to leaf 1 */
+};
+
+static double
+pair_of(const uint32_t *leaves, size_t a, size_t b, struct slow s)
+{
+	int home_a = leaves[a] == 0, home_b = leaves[b] == 0;
+	double x = leaves[a] == leaves[b] ? -12 : -11.9;
+
+	x += 0.001 * (double)((a * 7 + b * 3) % 5);
+	x += a == 0 ? s.node : 0;
+	x += home_a || home_b ? s.leaf : 0;
+	if (home_a != home_b && (!s.path || leaves[b] == 1))
+		x += s.uplink;
+	return x;
+}
+
+static enum confirm_finding
+finding(const uint32_t *leaves, size_t n, struct slow s)
+{
+	struct confirm_pair pairs[15];
+	struct confirm_report r;
+	size_t m = 0;
+
+	for (size_t a = 0; a < n; a++)
+		for (size_t b = a + 1; b < n; b++) {
+			pairs[m].a = a;
+			pairs[m].b = b;
+			pairs[m++].x = pair_of(leaves, a, b, s);
+		}
+	confirm_judge(leaves, n, pairs, m, 0.1, &r);
+	return r.finding;
+}
+
+static void
+test_findings(void **state)
+{
+	static const uint32_t alone[] = { 0, 1, 1, 2, 3, 4 };
+	static const uint32_t unknown[] = { SCORE_NO_LEAF, SCORE_NO_LEAF,
+		SCORE_NO_LEAF, SCORE_NO_LEAF };
+	static const uint32_t two[] = { 0, 0, 0, 1, 1, 1 };
+
+	(void)state;
+	assert_int_equal(finding(six, 6, (struct slow){ 0 }), CONFIRM_CLEARED);
+	assert_int_equal(finding(six, 6, (struct slow){ .node = 0.2 }),
+	    CONFIRM_NODE);
+	assert_int_equal(finding(six, 6, (struct slow){ .leaf = 0.2 }),
+	    CONFIRM_LEAF);
+	assert_int_equal(finding(six, 6, (struct slow){ .uplink = 0.2 }),
+	    CONFIRM_LINK);
+	assert_int_equal(finding(six, 6,
+			     (struct slow){ .uplink = 0.2, .path = 1 }),
+	    CONFIRM_UNCLEAR);
+	assert_int_equal(finding(two, 6, (struct slow){ .node = 0.2 }),
+	    CONFIRM_NODE);
+	assert_int_equal(finding(alone, 6, (struct slow){ .node = 0.2 }),
+	    CONFIRM_UNCLEAR);
+	assert_int_equal(finding(unknown, 4, (struct slow){ .node = 0.2 }),
+	    CONFIRM_NODE);
+	assert_int_equal(finding(unknown, 4, (struct slow){ 0 }),
+	    CONFIRM_CLEARED);
+}
+
+static void
+test_choose(void **state)
+{
+	struct confirm_node nodes[NODES];
+	size_t got[CONFIRM_NODES];
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 1);
+	for (uint32_t i = 0; i < NODES; i++)
+		nodes[i] = (struct confirm_node){ i, i / 8, i % 8 < 6, 0 };
+	for (int k = 0; k < 50; k++) {
+		assert_int_equal(confirm_choose(nodes, NODES, 7, &rng, got), 6);
+		assert_int_equal(got[0], 7);
+		assert_true(got[1] / 8 == 0 && got[2] / 8 == 0);
+		assert_true(got[3] / 8 == got[4] / 8 && got[3] / 8 != 0);
+		assert_true(got[5] / 8 != got[3] / 8 && got[5] / 8 != 0);
+		for (int i = 1; i < 6; i++)
+			assert_true(nodes[got[i]].good);
+	}
+	for (uint32_t i = 0; i < NODES; i++)
+		nodes[i].leaf = SCORE_NO_LEAF;
+	assert_int_equal(confirm_choose(nodes, NODES, 7, &rng, got), 6);
+	assert_int_equal(confirm_choose(nodes, 1, 0, &rng, got), 1);
+}
+
+static void
+test_cusum(void **state)
+{
+	struct cusum c = { 0 };
+	int round = 0;
+
+	(void)state;
+	/* k = 0.5, h = 5: an alarm in 930 rounds on one side. */
+	near(cusum_limit(930 / 2.0), 5, 0.05);
+	assert_true(cusum_limit(1e8) > cusum_limit(1e6));
+	for (; cusum_add(&c, 1.5, CUSUM_K, 5) == 0; round++)
+		continue;
+	assert_int_equal(round, 5);
+	assert_int_equal(c.up_rounds, 6);
+	c = (struct cusum){ 0 };
+	assert_int_equal(cusum_add(&c, -100, CUSUM_K, 3), -1);
+	assert_int_equal(cusum_add(&(struct cusum){ 0 }, 100, CUSUM_K, 5), 0);
+}
+
+static void
+test_loss(void **state)
+{
+	double s;
+
+	(void)state;
+	near(loss_share(0, 100), 0, 0);
+	near(loss_share(0, 0), 0, 0);
+	/* Were the share s, 5 of 100 would lie 1.645 sigma above it. */
+	s = loss_share(5, 100);
+	near((0.05 - s) / sqrt(s * (1 - s) / 100), 1.644854, 1e-5);
+	near(loss_share(500, 10000), 0.0465, 1e-4);
+	assert_true(loss_share(100, 100) > 0.97 && loss_share(1, 1) < 0.5);
+	near(loss_number(0), 0, 0);
+	near(loss_of_number(loss_number(0.03)), 0.03, 1e-12);
+	/* 1 % is slow, one datagram of 240 is not. */
+	assert_true(loss_number(0.01) > judge_defaults.effect_min);
+	assert_true(
+	    loss_number(loss_share(1, 240)) < judge_defaults.effect_min);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_median),
+		cmocka_unit_test(test_tails),
+		cmocka_unit_test(test_fdr),
+		cmocka_unit_test(test_round_node),
+		cmocka_unit_test(test_round_leaf),
+		cmocka_unit_test(test_hysteresis),
+		cmocka_unit_test(test_not_guilty),
+		cmocka_unit_test(test_dismissed),
+		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_choose),
+		cmocka_unit_test(test_cusum),
+		cmocka_unit_test(test_loss),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

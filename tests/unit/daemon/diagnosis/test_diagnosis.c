@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rounds and second passes: who is accused, cleared and named. */
+#include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
+
+#include "common/clk.h"
+
+#include <string.h>
+
+static void
+test_node(void **state)
+{
+	struct fix *f = *state;
+
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
+	hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	expect_text(f,
+	    "node5: 41 % slower than 11 of 11 partners over 3 "
+	    "rounds (lat); its partners are normal elsewhere");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	assert_non_null(strstr(f->campaign, "nodes = node5,"));
+	assert_non_null(strstr(f->campaign, "class = background"));
+	hear_pass(f, "node5", 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	expect_text(f, "5 of 5 partners");
+	assert_int_equal(open_cases(f), 1);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(told.verdicts, 3); /* warn, bad, ok */
+	assert_non_null(strstr(told.last, "normal for 3 rounds"));
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+}
+
+/* The pass finds nothing: no alarm. */
+static void
+test_cleared_by_pass(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", 0);
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
+static void
+test_uplink(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0xf0); /* node5 to node8, all of a leaf */
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f,
+	    "leaf 10.78.2.0/24: 40 % slower than other leaves, 4 of its 4 "
+	    "nodes");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", PASS_UPLINK);
+	expect_text(f, "so its uplink");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
+/* A spine is a part of the paths between leaves, and no end of them is to
+ * blame: that is what is said, of a node and of a leaf, and nobody is bad. */
+static void
+test_spine(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+
+	for (int leaf = 0; leaf <= 1; leaf++) {
+		for (int i = 0; i < 3; i++)
+			hear_round(f, leaf ? 0xf0 : 1 << 4);
+		diagnosis_tick(f->diagnosis);
+		hear_pass(f, "nobody", PASS_PATH);
+		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
+		    1);
+		assert_string_equal(list[0].kind, leaf ? "leaf" : "node");
+		assert_string_equal(list[0].what, "cannot tell");
+		assert_int_equal(list[0].verdict, VERDICT_WARN);
+		expect_text(f, "second pass: cannot tell node from path");
+		for (int i = 0; i < 5; i++)
+			hear_round(f, 0);
+		assert_int_equal(open_cases(f), 0);
+	}
+}
+
+/* A node is accused, and it is its leaf's uplink. */
+static void
+test_node_is_leaf(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", PASS_UPLINK);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(list[0].kind, "leaf");
+	assert_string_equal(list[0].what, "link");
+	expect_text(f, "leaf 10.78.2.0/24: 41 % slower than other leaves");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	/* What was clean before it was accused does not count. */
+	for (int i = 0; i < 2; i++)
+		hear_round(f, 0);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	expect_text(f, "leaf 10.78.2.0/24: 41 % slower than other leaves");
+	hear_round(f, 0);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 0);
+}
+
+static void
+test_host(void **state)
+{
+	struct fix *f = *state;
+
+	roster_find(f->roster, "node5")->host.wait_s = 0.080;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f,
+	    "trouble of the host, not of the network: "
+	    "own scheduling delay 80 ms (others 0)");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 0); /* nothing to ask the network */
+}
+
+/* The record itself says that the ranks had no core. */
+static void
+test_host_of_ranks(void **state)
+{
+	struct fix *f = *state;
+
+	f->waits = 1 << 4;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f,
+	    "trouble of the host, not of the network: its ranks' "
+	    "wait for a core 90 % (others 20)");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 0);
+}
+
+/* What was so in an earlier round excuses nobody now. */
+static void
+test_host_was(void **state)
+{
+	struct fix *f = *state;
+
+	f->waits = 1 << 4;
+	hear_round(f, 0);
+	f->waits = 0;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+}
+
+/* Another process has the name: nothing is known, so it is not green. */
+static void
+test_reboot(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	fix_hello(f, 4, "two");
+	fix_hello(f, 7, "two");
+	/* at once, and not only from the next tick on */
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_UNKNOWN);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
+	assert_int_equal(open_cases(f), 0);
+	hear_round(f, 1 << 4);
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_OK);
+	roster_find(f->roster, "node8")->session = NULL;
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_UNKNOWN);
+	roster_find(f->roster, "node8")->session =
+	    (struct session *)(void *)&f->session;
+}
+
+/* A run that came to nothing is tried again, not at once. */
+static void
+test_try_again(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	diagnosis_run_over(f->diagnosis, "pass-1");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	TAILQ_FIRST(&f->diagnosis->cases)->next_ns = 0;
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 2);
+}
+
+/* What one collector said holds for the next. */
+static void
+test_load(void **state)
+{
+	struct fix *f = *state;
+	json_t *list;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	list = diagnosis_json(f->diagnosis, 0);
+	fix_again(f);
+	diagnosis_load(f->diagnosis, list);
+	json_decref(list);
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
+	hear_round(f, 1 << 4);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0);
+	assert_int_equal(open_cases(f), 0);
+}
+
+/* Who was heard not long ago, and is the same process, keeps its verdict. */
+static void
+test_load_heard(void **state)
+{
+	struct fix *f = *state;
+	json_t *list, *heard;
+	json_int_t now;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	list = diagnosis_json(f->diagnosis, 0);
+	now = (json_int_t)clk_unix_ns();
+	heard = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "node5", now,
+	    "node6", now, "node7", now, "node8", now, "node9",
+	    now - (json_int_t)(2 * 3600 * CLK_NS_PER_S), "stranger", now);
+	roster_find(f->roster, "node9")->boot_unix_ns = 1;
+	fix_hello(f, 6, "two"); /* while nobody listened */
+	roster_find(f->roster, "node8")->boot_unix_ns = 0;
+	fix_again(f);
+	diagnosis_load_heard(f->diagnosis, heard);
+	diagnosis_load(f->diagnosis, list);
+	json_decref(list);
+	json_decref(heard);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
+	assert_int_equal(verdict_of(f, "node7"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node8"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node9"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node10"), VERDICT_UNKNOWN);
+	fix_hello(f, 5, "two");
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_UNKNOWN);
+}
+
+/* A collector that starts again knows since when an agent's process lives. */
+static void
+test_boot_time(void **state)
+{
+	struct fix *f = *state;
+	struct node *n = roster_find(f->roster, "node1");
+	json_t *list = json_array();
+	uint64_t first = n->boot_unix_ns;
+
+	fix_hello(f, 0, "one");
+	assert_int_equal(n->boot_unix_ns, first);
+	json_array_append_new(list, roster_json(n));
+	roster_free(f->roster);
+	fix_roster(f);
+	roster_load(f->roster, list);
+	json_decref(list);
+	n = roster_find(f->roster, "node1");
+	assert_int_equal(n->boot_unix_ns, first);
+	fix_hello(f, 0, "one");
+	assert_int_equal(n->boot_unix_ns, first);
+	fix_hello(f, 0, "two");
+	assert_true(n->boot_unix_ns > first);
+}
+
+/* Partners are nodes that the run can have, wherever they are; until it is
+ * known which those are, nothing is ordered. */
+static void
+test_partners(void **state)
+{
+	struct fix *f = *state;
+
+	f->asking = 1;
+	f->not_had = 1 << 5 | 1 << 0 | 1 << 1 | 1 << 8;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 0);
+	f->asking = 0;
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	/* node5's own leaf, without node6; and two of one other. */
+	assert_non_null(strstr(f->campaign, "nodes = node5,"));
+	assert_non_null(strstr(f->campaign, "node7"));
+	assert_non_null(strstr(f->campaign, "node8"));
+	assert_null(strstr(f->campaign, "node6"));
+	assert_null(strstr(f->campaign, "node1,"));
+	assert_null(strstr(f->campaign, "node2"));
+	assert_null(strstr(f->campaign, "node9"));
+	assert_int_equal(f->diagnosis->pass.count, 6);
+}
+
+/* The second pass goes where the run went that made it necessary, at the same
+ * account's cost; so it does after a restart. */
+static void
+test_slurm(void **state)
+{
+	struct fix *f = *state;
+	json_t *slurm = json_pack("{s:s, s:s}", "partition", "net", "account",
+	    "ops");
+	struct diagnosis_source from = { "run-1", "watch", "background",
+		"openmpi", "slurm", slurm };
+	json_t *list;
+
+	for (int i = 0; i < 3; i++)
+		hear_round_of(f, 1 << 4, &from);
+	json_decref(slurm);
+	list = diagnosis_json(f->diagnosis, 0);
+	for (int again = 0; again < 2; again++) {
+		diagnosis_tick(f->diagnosis);
+		assert_int_equal(f->orders, again + 1);
+		assert_non_null(strstr(f->campaign, "launcher = slurm\n"));
+		assert_non_null(strstr(f->campaign,
+		    "\n[slurm]\npartition = net\naccount = ops\n[canary]\n"));
+		fix_again(f);
+		diagnosis_load(f->diagnosis, list);
+		hear_round(f, 1 << 4); /* another way: no matter */
+	}
+	json_decref(list);
+}
+
+/* Nor is there such a section where a run had none. */
+static void
+test_no_slurm(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	assert_null(strstr(f->campaign, "slurm"));
+}
+
+/* A record of too many nodes for rows: the short form names all nodes, and
+ * only the worst ones have a row. That these waited for a core as long as each
+ * other excuses none: of the others it is not known. */
+static void
+test_scores(void **state)
+{
+	static const struct diagnosis_source from = { "run-1", "watch",
+		"background", "openmpi", "agents", NULL };
+	struct fix *f = *state;
+
+	for (int k = 0; k < 3; k++) {
+		json_t *q = json_array(), *record;
+
+		for (int i = 0; i < NODES; i++)
+			json_array_append_new(q,
+			    json_real(i == 4 ? 1.4e-5
+					     : 1e-5 * (1 + 0.002 * (i % 5))));
+		record = json_pack("{s:s, s:s, s:s, s:[{s:s, s:f, s:f}, "
+				   "{s:s, s:f, s:f}], s:{s:s, s:o}}",
+		    "probe", "canary", "test", "lat", "phase", "wild", "nodes",
+		    "node", "node1", "q25", 1e-5, "wait_ratio", 0.8, "node",
+		    "node5", "q25", 1.4e-5, "wait_ratio", 0.8, "scores",
+		    "hosts", "node[1-12]", "q25", q);
+		diagnosis_record(f->diagnosis, &from, record);
+		json_decref(record);
+	}
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	assert_int_equal(verdict_of(f, "node12"), VERDICT_OK);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+}
+
+static void
+test_drops(void **state)
+{
+	struct fix *f = *state;
+	json_t *nics = json_pack("[{s:s, s:{s:i, s:i}}, {s:s, s:{s:i, s:i}}]",
+	    "nic", "eth9", "counters", "rx_bytes", 1, "rx_dropped", 9000, "nic",
+	    "eth0", "counters", "rx_bytes", 1000, "tx_dropped", 5);
+
+	diagnosis_counters(f->diagnosis, "run-1",
+	    roster_find(f->roster, "node5"), nics);
+	json_object_set_new(json_object_get(json_array_get(nics, 1),
+				"counters"),
+	    "tx_dropped", json_integer(12));
+	diagnosis_counters(f->diagnosis, "run-1",
+	    roster_find(f->roster, "node5"), nics);
+	json_decref(nics);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f, "NIC eth0 drops 7");
+}
+
+/* Rings, in which everybody runs at the pace of the slowest, speak neither for
+ * nor against what pairs have shown. */
+static void
+test_rings_apart(void **state)
+{
+	static const struct diagnosis_source from = { "run-2", "canary",
+		"background", "openmpi", "agents", NULL };
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++) {
+		json_t *record = made_round(1);
+
+		hear_round(f, 1 << 4);
+		json_object_set_new(record, "partners", json_string("match"));
+		diagnosis_record(f->diagnosis, &from, record);
+		diagnosis_record(f->diagnosis, &from, record);
+		json_decref(record);
+	}
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		COURT_TEST(test_node),
+		COURT_TEST(test_cleared_by_pass),
+		COURT_TEST(test_uplink),
+		COURT_TEST(test_spine),
+		COURT_TEST(test_node_is_leaf),
+		COURT_TEST(test_host),
+		COURT_TEST(test_host_of_ranks),
+		COURT_TEST(test_host_was),
+		COURT_TEST(test_reboot),
+		COURT_TEST(test_try_again),
+		COURT_TEST(test_load),
+		COURT_TEST(test_load_heard),
+		COURT_TEST(test_boot_time),
+		COURT_TEST(test_partners),
+		COURT_TEST(test_slurm),
+		COURT_TEST(test_no_slurm),
+		COURT_TEST(test_scores),
+		COURT_TEST(test_drops),
+		COURT_TEST(test_rings_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

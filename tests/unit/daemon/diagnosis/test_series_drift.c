@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A node against its own past, and against a pinned baseline. */
+#include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
+
+static const char *
+what_of(struct fix *f)
+{
+	struct diagnosis_open list[8];
+
+	return diagnosis_open_cases(f->diagnosis, list, 8) == 1
+	    ? list[0].what
+	    : "not one case";
+}
+
+/* node5 always was 6 % faster than its peers, and is as fast as they are: only
+ * its own past can tell. The next collector knows what this one has learned. */
+static void
+test_drift(void **state)
+{
+	struct fix *f = *state;
+	json_t *rows;
+
+	hear_made(f, 0.94, 100);
+	assert_int_equal(open_cases(f), 0);
+	fix_again(f);
+	rows = json_pack("[{s:s, s:O}]", "name", DIAGNOSIS_RECENT, "body",
+	    told.recent);
+	diagnosis_load_baselines(f->diagnosis, rows);
+	json_decref(rows);
+	hear_made(f, 1.01, 60);
+	assert_string_equal(what_of(f), "drift");
+	expect_text(f, "node5: ");
+	expect_text(f, "% slower than in its own last weeks");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 0); /* peers have nothing to say */
+	hear_made(f, 0.94, 200);
+	assert_int_equal(open_cases(f), 0);
+}
+
+static json_t *
+made_baseline(double factor, int rounds)
+{
+	json_t *record = made_round(factor), *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(record, "nodes"), i, o)
+		json_object_set_new(o, "rounds", json_integer(rounds));
+	return json_pack("{s:s, s:[o]}", "run", "", "records", record);
+}
+
+static void
+test_pinned(void **state)
+{
+	struct fix *f = *state;
+	json_t *body = made_baseline(0.9, 1000);
+
+	diagnosis_pin(f->diagnosis, "another", body);
+	hear_made(f, 1, 100);
+	assert_int_equal(open_cases(f), 0);
+	diagnosis_pin(f->diagnosis, "commissioning", body);
+	hear_made(f, 1, 60);
+	assert_string_equal(what_of(f), "drift");
+	expect_text(f, "slower than in baseline commissioning");
+	diagnosis_pin(f->diagnosis, "commissioning", NULL);
+	hear_made(f, 1, 1);
+	assert_int_equal(open_cases(f), 0);
+	json_decref(body);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		COURT_TEST(test_drift),
+		COURT_TEST(test_pinned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

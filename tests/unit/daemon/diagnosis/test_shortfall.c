@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pairs against what a machine promises. */
+#include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Nodes in pairs, in a ring with an offset of shift, at what a machine promises
+ * times ratio. slow: by node, or 1 << 30 for what crosses the border of leaf
+ * 10.78.2.0. */
+static void
+hear_pairs(struct fix *f, const char *run, int shift, unsigned slow,
+    double ratio)
+{
+	struct diagnosis_source from = { run, "collectives", "exclusive",
+		"openmpi", "agents", NULL };
+	json_t *nodes = json_array(), *record;
+
+	for (int i = 0; i < NODES; i++) {
+		int with = (i + ((i + shift) % 2 == 0 ? 1 : NODES - 1)) % NODES;
+		int crosses = (i / 4 == 1) != (with / 4 == 1);
+		int is_slow = (slow >> i & 1) || (slow >> with & 1) ||
+		    (slow >> 30 && crosses);
+		char a[16], b[16];
+
+		snprintf(a, sizeof(a), "node%d", i + 1);
+		snprintf(b, sizeof(b), "node%d", with + 1);
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:s, s:f, s:f}", "node", a, "partner", b,
+			"seconds", 1.0, "ratio", is_slow ? ratio : 0.9));
+	}
+	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "pairs", "of",
+	    "whole", "machine", "lab", "nodes", nodes);
+	diagnosis_record(f->diagnosis, &from, record);
+	json_decref(record);
+}
+
+static void
+hear_promise(struct fix *f, const char *run, unsigned slow, double ratio)
+{
+	hear_pairs(f, run, 0, slow, ratio);
+	hear_pairs(f, run, 1, slow, ratio);
+	diagnosis_run_over(f->diagnosis, run);
+}
+
+/* Who is below with both partners is named, not they; and is so no longer once
+ * it does better. */
+static void
+test_promise(void **state)
+{
+	struct fix *f = *state;
+	json_t *list;
+
+	hear_promise(f, "run-1", 1 << 4, 0.6);
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	hear_promise(f, "run-2", 1 << 4, 0.1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	assert_int_equal(verdict_of(f, "node4"), VERDICT_OK);
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f,
+	    "node5: 10 % of what machine lab promises, with the best of 2 "
+	    "partners");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 0); /* no second pass */
+	/* over a restart too */
+	list = diagnosis_json(f->diagnosis, 0);
+	fix_again(f);
+	diagnosis_load(f->diagnosis, list);
+	json_decref(list);
+	expect_text(f, "10 % of what machine lab promises");
+	hear_promise(f, "run-3", 0, 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	assert_int_equal(open_cases(f), 0);
+	assert_non_null(strstr(told.last, "as promised"));
+}
+
+static void
+test_promise_of_links(void **state)
+{
+	struct fix *f = *state;
+
+	hear_promise(f, "run-1", 1u << 30, 0.2);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f,
+	    "link of leaf 10.78.2.0/24: 20 % of what machine lab promises");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	/* a pair alone does not tell which of the two */
+	hear_pairs(f, "run-2", 0, 1 << 8, 0.2);
+	diagnosis_run_over(f->diagnosis, "run-2");
+	assert_int_equal(verdict_of(f, "node9"), VERDICT_WARN);
+	assert_int_equal(verdict_of(f, "node10"), VERDICT_WARN);
+	assert_non_null(strstr(told.last, "may be the slow one"));
+}
+
+/* Most of them: the description is wrong, or it is not their fault. */
+static void
+test_promise_of_all(void **state)
+{
+	struct fix *f = *state;
+
+	hear_promise(f, "run-1", 0xfff, 0.2);
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	assert_int_equal(told.events, 0);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		COURT_TEST(test_promise),
+		COURT_TEST(test_promise_of_links),
+		COURT_TEST(test_promise_of_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

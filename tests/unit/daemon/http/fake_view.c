@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake_view.c - a cluster made up in memory behind view.h, for tests of what
+ * stands before it. fake_nodes_count and the fake_ answers may be set first.
+ */
+#include "daemon/mesh/mesh.h"
+#include "tests/unit/daemon/http/fake_view.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/xalloc.h"
+#include "schema/names.h"
+
+struct fake fake = { .nodes = 12 };
+
+static enum agent_state
+fake_state(int i)
+{
+	static const enum agent_state states[] = { AGENT_OK, AGENT_OK, AGENT_OK,
+		AGENT_LATE, AGENT_OK, AGENT_OK, AGENT_BUSY, AGENT_OK,
+		AGENT_LOST, AGENT_OK, AGENT_OK };
+
+	return states[i % 11];
+}
+
+/* Small clusters have leaves of four, like the lab. */
+static void
+fake_leaf(int i, char ret[32])
+{
+	snprintf(ret, 32, "leaf%d", i / (fake.nodes > 48 ? 32 : 4) + 1);
+}
+
+static json_t *
+fake_node(int i)
+{
+	json_int_t now = (json_int_t)clk_unix_ns();
+	char name[32], leaf[32];
+	json_t *node;
+
+	snprintf(name, sizeof(name), "node%d", i + 1);
+	fake_leaf(i, leaf);
+	node = json_pack("{s:s,s:s,s:I,s:I,s:s,s:s,s:{s:i},s:i,s:f,s:s}",
+	    "node", fake.first_node != NULL && i == 0 ? fake.first_node : name,
+	    "state", names_agent_states[fake_state(i)], "since_unix_ns",
+	    now - (json_int_t)(3600 * CLK_NS_PER_S), "last_seen_unix_ns",
+	    now - (json_int_t)(i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1), "addr",
+	    "10.0.0.1", "software", "0.1.0", "inventory", "cores", 64,
+	    "spool_bytes", 100 * i, "load", 0.1, "leaf", leaf);
+	if (fake.latest != NULL && !isnan(latest_node_score(fake.latest, name)))
+		json_object_set_new(node, "score",
+		    json_real(latest_node_score(fake.latest, name)));
+	return node;
+}
+
+json_t *
+view_nodes(struct view *v)
+{
+	json_t *list = json_array();
+
+	(void)v;
+	for (int i = 0; i < fake.nodes; i++)
+		json_array_append_new(list, fake_node(i));
+	return list;
+}
+
+size_t
+view_node_list(struct view *v, const struct view_node **ret)
+{
+	static struct view_node *nodes;
+	static struct {
+		char name[32];
+		char leaf[32];
+	} * texts;
+	uint64_t now = clk_unix_ns();
+
+	(void)v;
+	nodes = xreallocarray(nodes, (size_t)fake.nodes + 1, sizeof(*nodes));
+	texts = xreallocarray(texts, (size_t)fake.nodes + 1, sizeof(*texts));
+	for (int i = 0; i < fake.nodes; i++) {
+		snprintf(texts[i].name, sizeof(texts[i].name), "node%d", i + 1);
+		fake_leaf(i, texts[i].leaf);
+		nodes[i] = (struct view_node){ .name = texts[i].name,
+			.leaf = texts[i].leaf,
+			.state = fake_state(i),
+			.since_unix_ns = now - 3600 * CLK_NS_PER_S,
+			.last_seen_unix_ns = now -
+			    (i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1),
+			.spool_bytes = 100 * (uint64_t)i,
+			.score = fake.latest == NULL
+			    ? NAN
+			    : latest_node_score(fake.latest, texts[i].name) };
+	}
+	if (fake.first_node != NULL && fake.nodes > 0)
+		nodes[0].name = fake.first_node;
+	*ret = nodes;
+	return (size_t)fake.nodes;
+}
+
+json_t *
+view_node(struct view *v, const char *node)
+{
+	(void)v;
+	for (int i = 0; i < fake.nodes; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "node%d", i + 1);
+		if (strcmp(node, name) == 0)
+			return fake_node(i);
+	}
+	return NULL;
+}
+
+/* node3 is slow, and so is the uplink of leaf2. */
+json_t *
+view_verdicts(struct view *v, int all)
+{
+	(void)v;
+	(void)all;
+	if (fake.verdicts != NULL)
+		return json_deep_copy(fake.verdicts);
+	return json_pack("[{s:s,s:s,s:s,s:s,s:s,s:I},{s:s,s:s,s:s,s:s,s:s,s:I}"
+			 "]",
+	    "kind", "node", "subject", "node3", "verdict", "bad", "what",
+	    "node", "text", "node3: 28 % slower than 5 of 5 partners",
+	    "since_unix_ns", (json_int_t)1, "kind", "leaf", "subject", "leaf2",
+	    "verdict", "warn", "what", "link", "text",
+	    "leaf2: 40 % slower than other leaves", "since_unix_ns",
+	    (json_int_t)1);
+}
+
+json_t *
+view_recent(struct view *v)
+{
+	(void)v;
+	return json_pack("{s:s, s:[{s:s, s:s}]}", "run", "", "records", "probe",
+	    "canary", "test", "lat");
+}
+
+void
+view_pin(struct view *v, const char *name, const json_t *body)
+{
+	(void)v;
+	(void)name;
+	(void)body;
+}
+
+size_t
+view_open_cases(struct view *v, struct diagnosis_open *ret, size_t cap)
+{
+	static const struct diagnosis_open cases[] = {
+		{ "node", "node", "node3", VERDICT_BAD },
+		{ "leaf", "link", "leaf2", VERDICT_WARN },
+	};
+
+	(void)v;
+	assert(cap >= 2);
+	memcpy(ret, cases, sizeof(cases));
+	return 2;
+}
+
+void
+view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX])
+{
+	(void)v;
+	memset(ret, 0, VERDICT_MAX * sizeof(*ret));
+	ret[VERDICT_OK] = (size_t)fake.nodes - 1;
+	ret[VERDICT_BAD] = 1;
+}
+
+json_t *
+view_campaigns(struct view *v)
+{
+	(void)v;
+	return json_pack("[{s:s,s:s,s:b,s:b},{s:s,s:b,s:s}]", "campaign",
+	    "quick", "class", "exclusive", "ok", 1, "enabled", 1, "campaign",
+	    "broken", "ok", 0, "error", "broken.conf:3: unknown key");
+}
+
+json_t *
+view_campaign(struct view *v, const char *name)
+{
+	(void)v;
+	return strcmp(name, "quick") == 0 || strcmp(name, "matrix") == 0
+	    ? json_pack("{s:s,s:s}", "campaign", name, "text", "[campaign]\n")
+	    : NULL;
+}
+
+json_t *
+view_campaign_validate(struct view *v, const char *name, const char *text)
+{
+	(void)v;
+	(void)name;
+	return json_pack("{s:b}", "ok", text[0] == '[');
+}
+
+json_t *
+view_runs(struct view *v)
+{
+	(void)v;
+	return fake.runs != NULL ? json_deep_copy(fake.runs) : json_array();
+}
+
+json_t *
+view_run(struct view *v, const char *run)
+{
+	json_t *one;
+	size_t i;
+
+	(void)v;
+	json_array_foreach (fake.runs, i, one)
+		if (strcmp(json_string_value(json_object_get(one, "run")),
+			run) == 0)
+			return json_deep_copy(one);
+	return NULL;
+}
+
+json_t *
+view_schedule(struct view *v)
+{
+	(void)v;
+	return json_pack("[{s:s,s:b,s:i,s:I,s:s}]", "campaign", "quick",
+	    "enabled", 1, "every_s", 300, "next_unix_ns",
+	    (json_int_t)(clk_unix_ns() + 100 * CLK_NS_PER_S), "last_state",
+	    "finished");
+}
+
+int
+view_submit(struct view *v, const char *campaign, const char *text,
+    const json_t *overrides, const char *by, char ret_run[64], char *why,
+    size_t why_bytes)
+{
+	(void)v;
+	(void)text;
+	(void)overrides;
+	snprintf(fake.last_by, sizeof(fake.last_by), "%s", by);
+	if (strcmp(campaign, "quick") == 0) {
+		snprintf(ret_run, 64, "quick-1");
+		return 0;
+	}
+	snprintf(why, why_bytes, "no campaign %s", campaign);
+	return -ENOENT;
+}
+
+int
+view_cancel(struct view *v, const char *run, const char *by, char *why,
+    size_t why_bytes)
+{
+	(void)v;
+	(void)by;
+	if (strcmp(run, "live-1") == 0)
+		return 0;
+	snprintf(why, why_bytes, "run %s is over", run);
+	return -EALREADY;
+}
+
+int
+view_stop_all(struct view *v, const char *by)
+{
+	(void)v;
+	(void)by;
+	fake.stopped++;
+	return 2;
+}
+
+int
+view_schedule_enable(struct view *v, const char *campaign, int enabled,
+    const char *by, char *why, size_t why_bytes)
+{
+	(void)v;
+	(void)campaign;
+	(void)by;
+	(void)why;
+	(void)why_bytes;
+	fake.enabled = enabled;
+	return 0;
+}
+
+json_t *
+view_diags(struct view *v)
+{
+	(void)v;
+	return fake.diags != NULL ? json_deep_copy(fake.diags) : json_array();
+}
+
+size_t
+view_run_counts(struct view *v, const struct view_run_count **ret)
+{
+	static const struct view_run_count rows[] = {
+		{ "quick", RUN_FINISHED, 7, 1.7e9 },
+		{ "canary", RUN_FINISHED, 70, 1800000000.125 },
+		{ "quick", RUN_FAILED, 1, 1.7e9 },
+	};
+
+	(void)v;
+	*ret = rows;
+	return 3;
+}
+
+json_t *
+view_horizon(struct view *v, uint64_t span_ns)
+{
+	(void)v;
+	(void)span_ns;
+	return json_pack("[{s:s,s:I,s:s},{s:s,s:I,s:s,s:s}]", "campaign",
+	    "quick", "at_unix_ns",
+	    (json_int_t)(clk_unix_ns() + 600 * CLK_NS_PER_S), "answer", "runs",
+	    "campaign", "quick", "at_unix_ns",
+	    (json_int_t)(clk_unix_ns() + 7200 * CLK_NS_PER_S), "answer",
+	    "missed", "why", "a blackout from 08:00 to 18:00");
+}
+
+json_t *
+view_budget_json(struct view *v)
+{
+	(void)v;
+	return json_object();
+}
+
+json_t *
+view_coverage(struct view *v)
+{
+	(void)v;
+	return json_object();
+}
+
+/* Half of the pairs, no leaves to speak of, and a limit on bytes alone. */
+void
+view_always(struct view *v, struct view_always *ret)
+{
+	static struct mesh_sum sums;
+
+	(void)v;
+	memset(ret, 0, sizeof(*ret));
+	ret->coverage[0] = (struct view_share){ "pairs", 3, 6 };
+	ret->coverage[1] = (struct view_share){ "leaves", 0, 0 };
+	ret->coverage[2] = (struct view_share){ "links", 4, 4 };
+	ret->coverage[3] = (struct view_share){ "uplinks", 0, 2 };
+	ret->budget[0] = (struct view_budget){ "bytes", 1e9, 5e8, 0, 7e8 };
+	ret->budget[1] = (struct view_budget){ "node_seconds", 0, 60, 0, 60 };
+	ret->mesh_nodes = 4;
+	if (sums.answered == 0) {
+		hist_clear(&sums.rtt_s);
+		hist_add_many(&sums.rtt_s, 16e-6, 10);
+		sums.answered = 10;
+		sums.lost = 2;
+	}
+	ret->mesh[MESH_SPINE] = &sums;
+	ret->silence[RUN_MISSED][CAUSE_BUSY] = 3;
+}

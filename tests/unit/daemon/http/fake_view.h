@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_FAKE_VIEW_H
+#define TESTS_FAKE_VIEW_H
+
+#include <jansson.h>
+
+#include "daemon/series/latest.h"
+#include "daemon/view/view.h"
+
+struct fake {
+	int nodes;
+	const char *first_node; /* name of the first one, or NULL */
+	json_t *runs;           /* borrowed, or NULL */
+	json_t *diags;          /* likewise */
+	json_t *verdicts;       /* likewise */
+	struct latest *latest;  /* where scores come from, or NULL */
+	char last_by[160];
+	int stopped;
+	int enabled;
+};
+extern struct fake fake;
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_react.c - reactions against stand-ins of sinfo and scontrol: what is
+ * another's is left alone, only ours is undone, limits and dry runs hold.
+ */
+#include "daemon/react/react.c"
+
+#include <event2/event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/str.h"
+
+static char dir[64];
+static char events[8192];
+static json_t *settings;
+
+void
+store_put_event(struct store *st, const char *kind, const char *subject,
+    const char *text)
+{
+	size_t len = strlen(events);
+
+	(void)st;
+	assert_string_equal(kind, "reaction");
+	snprintf(events + len, sizeof(events) - len, "%s %s\n", subject, text);
+}
+
+void
+store_put_setting(struct store *st, const char *key, const char *value)
+{
+	(void)st;
+	if (value != NULL)
+		json_object_set_new(settings, key, json_string(value));
+	else
+		json_object_del(settings, key);
+}
+
+static void
+put(const char *name, const char *text, mode_t mode)
+{
+	char path[128];
+	FILE *fp;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fp = fopen(path, "we");
+	assert_non_null(fp);
+	fputs(text, fp);
+	fclose(fp);
+	chmod(path, mode);
+}
+
+static char *
+get(const char *name)
+{
+	static char text[4096];
+	char path[128];
+	FILE *fp;
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fp = fopen(path, "re");
+	if (fp != NULL) {
+		n = fread(text, 1, sizeof(text) - 1, fp);
+		fclose(fp);
+	}
+	text[n] = '\0';
+	return text;
+}
+
+/* sinfo says what is in the file of the node, scontrol writes it. */
+static int
+setup(void **state)
+{
+	char script[600];
+
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/coalmine-react-XXXXXX");
+	if (mkdtemp(dir) == NULL)
+		return -1;
+	events[0] = '\0';
+	settings = json_object();
+	snprintf(script, sizeof(script),
+	    "#!/bin/sh\n[ \"$1 $2 $3 $5\" = '-h -N -n -o' ] || exit 9\n"
+	    "cat %s/$4 2>/dev/null || { echo \"invalid node $4\"; exit 1; }\n",
+	    dir);
+	put("sinfo", script, 0755);
+	snprintf(script, sizeof(script),
+	    "#!/bin/sh\necho \"$@\" >>%s/log\nn=${2#nodename=}\n"
+	    "case $3 in state=drain) echo \"drained|${4#reason=}\" >%s/$n;;\n"
+	    "state=resume) echo 'idle|none' >%s/$n;; *) exit 3;; esac\n",
+	    dir, dir, dir);
+	put("scontrol", script, 0755);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	char cmd[128];
+
+	(void)state;
+	json_decref(settings);
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
+	return system(cmd);
+}
+
+static struct react_options
+options(enum react_action action)
+{
+	struct react_options o = { action, 0, 1, "", { dir, "" }, 4, 1 };
+
+	return o;
+}
+
+/* Until nothing is left to do that may be done now. */
+static void
+run(struct react *r, size_t nodes)
+{
+	struct timeval tv = { .tv_usec = 10000 };
+
+	for (int i = 0; i < 2000; i++) {
+		react_tick(r, nodes);
+		if (r->now == NULL && task_next(r, nodes) == NULL)
+			return;
+		event_base_loopexit(r->base, &tv);
+		event_base_dispatch(r->base);
+	}
+	fail_msg("never done: %s", events);
+}
+
+static void
+test_drain_and_resume(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+
+	(void)state;
+	put("n5", "idle|none\n", 0644);
+	react_bad(r, "n5", "28 % slower than \"14\" of 14 partners");
+	run(r, 100);
+	assert_string_equal(get("log"),
+	    "update nodename=n5 state=drain reason=coalmine: bad, "
+	    "28 % slower than  14  of 14 partners\n");
+	assert_non_null(strstr(events, "n5 drained in Slurm"));
+	assert_non_null(json_object_get(settings, "react/n5"));
+	react_bad(r, "n5", "again"); /* once is enough */
+	run(r, 100);
+	assert_null(strstr(get("log"), "again"));
+	react_free(r);
+	/* another life of the collector undoes what this one did */
+	r = react_new(base, NULL, &o);
+	react_load(r, settings);
+	assert_int_equal(react_held(r), 1);
+	react_well(r, "n5");
+	run(r, 100);
+	assert_non_null(strstr(get("log"), "update nodename=n5 state=resume"));
+	assert_int_equal(react_held(r), 0);
+	assert_int_equal(json_object_size(settings), 0);
+	react_well(r, "n5"); /* nothing to undo */
+	run(r, 100);
+	react_free(r);
+	event_base_free(base);
+}
+
+/* Every state in which somebody else has a hand on the node. */
+static void
+test_foreign(void **state)
+{
+	static const char *const lines[] = { "drained|disk full\n",
+		"draining|disk full\n", "down|Not responding\n", "down*|none\n",
+		"maint|window\n", "idle@|reboot asked\n", "idle$|none\n",
+		"planned|none\n", "idle-|none\n", "allocated^|none\n",
+		"rebooting|x\n", "drained|coalmine: bad, by hand\n" };
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		put("n1", lines[i], 0644);
+		react_bad(r, "n1", "slow");
+		run(r, 5000);
+		if (get("log")[0] != '\0')
+			fail_msg("touched: %s", lines[i]);
+		assert_int_equal(react_held(r), 0);
+		memset(r->begun_ns, 0, sizeof(r->begun_ns));
+	}
+	assert_non_null(
+	    strstr(events, "n1 left alone: Slurm has it as drained|disk full"));
+	react_free(r);
+	event_base_free(base);
+}
+
+/* Drained by us, then an administrator took it over with words of his own. */
+static void
+test_taken_over(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+
+	(void)state;
+	put("n1", "mixed|none\n", 0644);
+	react_bad(r, "n1", "slow");
+	run(r, 100);
+	put("n1", "drained|replacing the NIC\n", 0644);
+	react_well(r, "n1");
+	run(r, 100);
+	assert_null(strstr(get("log"), "resume"));
+	assert_string_equal(get("n1"), "drained|replacing the NIC\n");
+	assert_int_equal(react_held(r), 0);
+	react_free(r);
+	event_base_free(base);
+}
+
+/* 2 % of 100 nodes are 2 in an hour, though 4 would be allowed. */
+static void
+test_limits(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r;
+
+	(void)state;
+	o.share_per_hour = 0.02;
+	r = react_new(base, NULL, &o);
+	for (int i = 1; i <= 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		put(name, "idle|none\n", 0644);
+		react_bad(r, name, "slow");
+	}
+	run(r, 100);
+	assert_int_equal(react_held(r), 2);
+	assert_string_equal(get("n3"), "idle|none\n");
+	assert_non_null(strstr(events, "n3 held back: 2 nodes in an hour"));
+	react_well(r, "n3"); /* before its turn came */
+	assert_true(TAILQ_EMPTY(&r->tasks));
+	react_bad(r, "n3", "slow");
+	for (size_t i = 0; i < REACT_BEGUN; i++) /* an hour passes */
+		if (r->begun_ns[i] != 0)
+			r->begun_ns[i] -= HOUR_NS;
+	run(r, 100);
+	assert_int_equal(react_held(r), 3);
+	react_free(r);
+	event_base_free(base);
+}
+
+static void
+test_dry_run(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r;
+
+	(void)state;
+	o.dry_run = 1;
+	r = react_new(base, NULL, &o);
+	react_bad(r, "n1", "slow");
+	run(r, 100);
+	react_bad(r, "n1", "slow");
+	run(r, 100);
+	assert_string_equal(events, "n1 dry run, would act: slow\n");
+	assert_int_equal(json_object_size(settings), 0);
+	react_well(r, "n1");
+	run(r, 100);
+	assert_non_null(strstr(events, "n1 dry run, would undo"));
+	assert_string_equal(get("log"), "");
+	react_free(r);
+	event_base_free(base);
+}
+
+/* A program that is missing or fails: tried again later, nothing remembered.
+ */
+static void
+test_failure(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+	char path[128];
+
+	(void)state;
+	react_bad(r, "n9", "slow"); /* sinfo does not know it */
+	run(r, 100);
+	assert_non_null(strstr(events,
+	    "n9 failed, and is tried again: sinfo: exit 1: invalid node n9"));
+	assert_int_equal(react_held(r), 0);
+	assert_false(TAILQ_EMPTY(&r->tasks));
+	snprintf(path, sizeof(path), "%s/sinfo", dir);
+	unlink(path);
+	TAILQ_FIRST(&r->tasks)->not_before_ns = 0;
+	run(r, 100);
+	assert_non_null(strstr(events, "No such file"));
+	react_free(r);
+	event_base_free(base);
+}
+
+static void
+test_command(void **state)
+{
+	struct react_options o = options(REACT_COMMAND);
+	struct event_base *base = event_base_new();
+	struct react *r;
+	char command[200];
+
+	(void)state;
+	snprintf(command, sizeof(command),
+	    "echo \"$COALMINE_NODE $COALMINE_VERDICT $COALMINE_TEXT\" >>%s/log",
+	    dir);
+	o.command = command;
+	r = react_new(base, NULL, &o);
+	react_bad(r, "n1", "slow; touch /x $(id)");
+	run(r, 100);
+	react_well(r, "n1");
+	run(r, 100);
+	assert_string_equal(get("log"),
+	    "n1 bad slow; touch /x $(id)\nn1 ok is well again\n");
+	react_free(r);
+	event_base_free(base);
+}
+
+/* By default nothing is done, nor said. */
+static void
+test_none(void **state)
+{
+	struct react_options o = options(REACT_NONE);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+
+	(void)state;
+	react_bad(r, "n1", "slow");
+	react_tick(r, 100);
+	react_well(r, "n1");
+	react_tick(r, 100);
+	assert_string_equal(events, "");
+	react_free(r);
+	event_base_free(base);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_drain_and_resume, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_taken_over, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dry_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_command, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/clk.h"
+#include "daemon/net/log_limit.c"
+#include "daemon/run/symptom.c"
+
+#define S CLK_NS_PER_S
+
+static struct symptom
+sign(enum symptom_weight weight, uint64_t onset_ns)
+{
+	struct symptom s = { .weight = weight, .onset_ns = onset_ns };
+
+	return s;
+}
+
+static enum symptom_weight
+chosen(const struct symptom *signs, size_t count)
+{
+	return symptom_choose(signs, count, NULL)->weight;
+}
+
+static void
+test_choose(void **state)
+{
+	/* A rank dies, the launcher reports it four seconds later. */
+	struct symptom rank[] = { sign(SYMPTOM_RANK, 10 * S),
+		sign(SYMPTOM_LAUNCHER, 14 * S) };
+	/* Its peers find out and end themselves, and their news is first. */
+	struct symptom peers[] = { sign(SYMPTOM_EXITED, 10 * S),
+		sign(SYMPTOM_RANK, 10 * S + S / 5),
+		sign(SYMPTOM_EXITED, 10 * S + S / 10) };
+	/* A node is cut: silent since 10, its peers' ranks die at 21. */
+	struct symptom cut[] = { sign(SYMPTOM_RANK, 21 * S),
+		sign(SYMPTOM_LAUNCHER, 22 * S), sign(SYMPTOM_AGENT, 10 * S) };
+	/* The launcher is killed, ranks follow at once. */
+	struct symptom killed[] = { sign(SYMPTOM_KILLED, 10 * S),
+		sign(SYMPTOM_RANK, 10 * S + S / 2) };
+	/* A rank dies on a machine so busy that an agent is late after it. */
+	struct symptom busy[] = { sign(SYMPTOM_RANK, 10 * S),
+		sign(SYMPTOM_AGENT, 13 * S) };
+	/* An agent is killed, ranks of other nodes follow within a second. */
+	struct symptom agent[] = { sign(SYMPTOM_RANK, 10 * S + S / 2),
+		sign(SYMPTOM_AGENT, 10 * S), sign(SYMPTOM_DAEMON, 10 * S) };
+
+	(void)state;
+	assert_null(symptom_choose(NULL, 0, NULL));
+	assert_int_equal(chosen(rank, 2), SYMPTOM_RANK);
+	assert_int_equal(chosen(peers, 3), SYMPTOM_RANK);
+	assert_int_equal(chosen(cut, 3), SYMPTOM_AGENT);
+	assert_int_equal(chosen(killed, 2), SYMPTOM_KILLED);
+	assert_int_equal(chosen(busy, 2), SYMPTOM_RANK);
+	assert_int_equal(chosen(agent, 3), SYMPTOM_AGENT);
+}
+
+/* A rank dies, its launcher kills the others, and their news is here first. */
+static void
+test_named(void **state)
+{
+	struct symptom s[] = { sign(SYMPTOM_RANK, 10 * S),
+		sign(SYMPTOM_RANK, 11 * S), sign(SYMPTOM_LAUNCHER, 11 * S) };
+
+	(void)state;
+	s[0].rank = 2;
+	s[0].pid = 77;
+	strcpy(s[0].node, "n3");
+	s[1].rank = 4;
+	s[1].pid = 7;
+	strcpy(s[1].node, "n5");
+	assert_ptr_equal(symptom_choose(s, 3, NULL), &s[0]);
+	assert_ptr_equal(symptom_choose(s, 3, "killed\n"), &s[0]);
+	assert_ptr_equal(symptom_choose(s, 3, "=   PID 7 RUNNING AT n5\n"),
+	    &s[1]);
+	assert_ptr_equal(symptom_choose(s, 3, "=   PID 7 RUNNING AT n55\n"),
+	    &s[0]);
+	assert_ptr_equal(symptom_choose(s, 3, "=   PID 7 RUNNING AT n3\n"),
+	    &s[0]);
+	assert_ptr_equal(symptom_choose(s, 3,
+			     "process rank 4 with PID 0 on node n5"),
+	    &s[1]);
+	assert_ptr_equal(symptom_choose(s, 3,
+			     "process rank 44 with PID 0 on node n5"),
+	    &s[0]);
+}
+
+static void
+test_stderr(void **state)
+{
+	static const char tail[] =
+	    "[n1:17] plm:rsh: Warning: setpgid(9,9) failed in parent\n"
+	    "-----------------------------------------------------\n"
+	    "mpirun noticed that process rank 13 with PID 0 on node n4\n"
+	    "exited on signal 9 (Killed).\n"
+	    "-----------------------------------------------------\n";
+	char text[160], small[12];
+
+	(void)state;
+	symptom_stderr(tail, text, sizeof(text));
+	assert_string_equal(text,
+	    "mpirun noticed that process rank 13 with "
+	    "PID 0 on node n4 exited on signal 9 "
+	    "(Killed).");
+	assert_int_equal(symptom_signal(tail, 13), 9);
+	assert_int_equal(symptom_signal(tail, 1), 0);
+	symptom_stderr("", text, sizeof(text));
+	assert_string_equal(text, "");
+	symptom_stderr("a line\x1b[31m with\tcontrol\n", text, sizeof(text));
+	assert_string_equal(text, "a line [31m with control");
+	symptom_stderr("much too long for it\n", small, sizeof(small));
+	assert_string_equal(small, "");
+}
+
+static void
+test_once(void **state)
+{
+	static struct log_limit o;
+	char who[32];
+	uint64_t hidden = 7;
+	int told = 0;
+
+	(void)state;
+	assert_true(log_limit_tell(&o, "a", "bad", S, &hidden));
+	assert_int_equal(hidden, 0);
+	assert_false(log_limit_tell(&o, "a", "bad", 2 * S, &hidden));
+	assert_true(log_limit_tell(&o, "a", "worse", 2 * S, &hidden));
+	assert_int_equal(hidden, 1);
+	assert_true(log_limit_tell(&o, "b", "bad", 2 * S, &hidden));
+	assert_true(
+	    log_limit_tell(&o, "a", "bad", S + LOG_LIMIT_AGAIN_NS, &hidden));
+	/* A scan from everywhere. */
+	for (int i = 0; i < 100000; i++) {
+		snprintf(who, sizeof(who), "10.0.%d.%d", i / 256, i % 256);
+		told += log_limit_tell(&o, who, "bad", 2 * LOG_LIMIT_AGAIN_NS,
+		    &hidden);
+	}
+	assert_int_equal(told, LOG_LIMIT_LINES_MINUTE);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_choose),
+		cmocka_unit_test(test_named),
+		cmocka_unit_test(test_stderr),
+		cmocka_unit_test(test_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

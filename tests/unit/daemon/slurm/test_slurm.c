@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_slurm.c - what Slurm says, and what runs make of it. The lines are
+ * those of Slurm 22.05.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "daemon/slurm/slurm.h"
+#include "daemon/slurm/slurm_int.h"
+#include "tests/unit/daemon/run/run_fix.h"
+
+#define SINFO                                                                  \
+	"drained|lab|n1|broken fan | again\n"                                  \
+	"allocated|lab|n2|none\n"                                              \
+	"idle|lab|n[3-4,10]|none\n"                                            \
+	"idle|big|n[3,10]|none\n"                                              \
+	"reserved|lab|n5|none\n"                                               \
+	"idle*|lab|n6|Not responding\n"                                        \
+	"maint|lab|n7|none\n"                                                  \
+	"planned|lab|n8|none\n"                                                \
+	"idle~|lab|n9|none\n"                                                  \
+	"not a line\n"
+#define RESERVATIONS                                                           \
+	"ReservationName=mine StartTime=2026-11-21T14:00:00 "                  \
+	"Nodes=n[1,5,7] NodeCnt=3 Flags=MAINT State=ACTIVE Users=root\n"       \
+	"ReservationName=later StartTime=2027-11-21T14:00:00 "                 \
+	"Nodes=n3 NodeCnt=1 State=INACTIVE Users=root\n"
+
+static void
+test_look(void **state)
+{
+	static const struct {
+		const char *node, *partition, *reservation;
+		enum slurm_node is;
+		const char *why;
+	} rows[] = {
+		{ "n3", "", "", SLURM_IDLE, "" },
+		{ "n10", "big", "", SLURM_IDLE, "" },
+		{ "n4", "big", "", SLURM_OUT,
+		    "n4 is not in Slurm's partition "
+		    "big" },
+		{ "n1", "", "", SLURM_OUT,
+		    "n1 is drained in Slurm: broken fan | again" },
+		{ "n1", "", "mine", SLURM_OUT,
+		    "n1 is drained in Slurm: broken fan | again" },
+		{ "n2", "", "", SLURM_HELD, "n2 is allocated in Slurm" },
+		{ "n5", "", "", SLURM_HELD, "n5 is reserved in Slurm" },
+		{ "n5", "", "mine", SLURM_IDLE, "" },
+		{ "n7", "lab", "mine", SLURM_IDLE, "" },
+		{ "n7", "", "", SLURM_HELD, "n7 is maint in Slurm" },
+		{ "n3", "", "mine", SLURM_OUT,
+		    "n3 is not in Slurm's reservation mine" },
+		{ "n3", "", "later", SLURM_OUT,
+		    "n3 is not in Slurm's reservation later" },
+		{ "n6", "", "", SLURM_OUT,
+		    "n6 is idle* in Slurm: Not responding" },
+		{ "n8", "", "", SLURM_HELD, "n8 is planned in Slurm" },
+		{ "n9", "", "", SLURM_HELD, "n9 is idle~ in Slurm" },
+		{ "n11", "", "", SLURM_OUT, "n11 is not in Slurm" },
+	};
+	struct slurm_table *t = slurm_table_parse(SINFO, RESERVATIONS);
+	char why[SLURM_TEXT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		why[0] = '\0';
+		assert_int_equal(slurm_table_look(t, rows[i].node,
+				     rows[i].partition, rows[i].reservation,
+				     why, sizeof(why)),
+		    rows[i].is);
+		assert_string_equal(why, rows[i].why);
+	}
+	slurm_table_free(t);
+	t = slurm_table_parse("", "No reservations in the system\n");
+	assert_int_equal(slurm_table_look(t, "n1", "", "", why, sizeof(why)),
+	    SLURM_OUT);
+	slurm_table_free(t);
+}
+
+static struct slurm *
+slurm_made(int idle)
+{
+	struct slurm_options o = { { "/nowhere", "" }, idle };
+	struct slurm *s = slurm_new(NULL, &o);
+
+	runs_set_slurm(fix.runs, s);
+	return s;
+}
+
+static const struct run *
+run_of(const char *run)
+{
+	return run_find(fix.runs, run);
+}
+
+/* Held until Slurm has spoken, and again when that is long ago. */
+static void
+test_idle(void **state)
+{
+	char run[64], why[200];
+	struct slurm *s;
+
+	(void)state;
+	fix_setup(4);
+	s = slurm_made(1);
+	assert_int_equal(fix_submit("[campaign]\nnodes_max = 2\n"
+				    "[congestor]\nmix = none\n",
+			     run, why),
+	    0);
+	fix_pass(12, NULL);
+	assert_int_equal(run_of(run)->state, RUN_PENDING);
+	slurm_nodes_set(s, SINFO, "");
+	fix.now_ns += SLURM_FRESH_NS;
+	fix_pass(1, NULL);
+	assert_int_equal(run_of(run)->state, RUN_PENDING);
+	slurm_nodes_set(s, SINFO, "");
+	fix_pass(1, NULL);
+	assert_int_equal(fix_sent(NULL, WIRE_PREPARE), 2);
+	assert_int_equal(fix_sent("n3", WIRE_PREPARE), 1);
+	assert_int_equal(fix_sent("n4", WIRE_PREPARE), 1);
+	fix_teardown();
+	slurm_free(s);
+}
+
+/* Work beside jobs asks nobody; without slurm.idle nor does other work. */
+static void
+test_not_asked(void **state)
+{
+	char run[64], why[200];
+	struct slurm *s;
+
+	(void)state;
+	fix_setup(2);
+	s = slurm_made(1);
+	assert_int_equal(fix_submit("[campaign]\nclass = background\n"
+				    "[congestor]\nmix = none\n",
+			     run, why),
+	    0);
+	assert_int_equal(run_of(run)->state, RUN_STARTING);
+	slurm_free(s);
+	s = slurm_made(0);
+	fix_pass(1, NULL);
+	assert_int_equal(runs_cancel(fix.runs, run, "test", why, 200), 0);
+	fix_pass(10, NULL);
+	assert_int_equal(fix_submit("[congestor]\nmix = none\n", run, why), 0);
+	assert_int_equal(run_of(run)->state, RUN_STARTING);
+	fix_teardown();
+	slurm_free(s);
+}
+
+static int
+may_have(const char *class, const char *launcher, const json_t *slurm, int i)
+{
+	char name[8];
+
+	snprintf(name, sizeof(name), "n%d", i);
+	return runs_may_have(fix.runs, class, launcher, slurm,
+	    roster_find(fix.roster, name));
+}
+
+/* What a second pass asks before it chooses: of work that Slurm starts, and
+ * with slurm.idle of all that is exclusive. */
+static void
+test_may_have(void **state)
+{
+	json_t *section = json_pack("{s:s, s:s}", "partition", "lab",
+	    "reservation", "mine");
+	struct slurm *s;
+
+	(void)state;
+	fix_setup(8);
+	s = slurm_made(0);
+	assert_int_equal(may_have("exclusive", "slurm", section, 5), -EAGAIN);
+	slurm_nodes_set(s, SINFO, RESERVATIONS);
+	for (int i = 1; i <= 8; i++) {
+		/* n6 does not answer; others may come free */
+		int some = i != 1 && i != 6;
+
+		/* n5 and n7 are in it; n1 is drained */
+		assert_int_equal(may_have("exclusive", "slurm", section, i),
+		    i == 5 || i == 7);
+		assert_int_equal(may_have("exclusive", "slurm", NULL, i), some);
+		assert_int_equal(may_have("exclusive", "agents", NULL, i), 1);
+		assert_int_equal(may_have("exclusive", "", NULL, i), 1);
+	}
+	slurm_free(s);
+	s = slurm_made(1);
+	assert_int_equal(may_have("exclusive", "", NULL, 3), -EAGAIN);
+	assert_int_equal(may_have("background", "", NULL, 3), 1);
+	slurm_nodes_set(s, SINFO, RESERVATIONS);
+	for (int i = 1; i <= 8; i++) {
+		int some = i != 1 && i != 6;
+
+		assert_int_equal(may_have("exclusive", "agents", NULL, i),
+		    some);
+		assert_int_equal(may_have("exclusive", "", NULL, i), some);
+		assert_int_equal(may_have("background", "agents", NULL, i), 1);
+	}
+	json_decref(section);
+	fix_teardown();
+	slurm_free(s);
+}
+
+/* Bring a job of n3 and n4 to its launch. */
+static struct slurm *
+launched(char run[64])
+{
+	struct slurm *s;
+	char why[200];
+
+	fix_setup(4);
+	s = slurm_made(0);
+	slurm_nodes_set(s, SINFO, "");
+	assert_int_equal(fix_submit("[campaign]\nlauncher = slurm\n"
+				    "nodes = n[3-4]\nstart_limit = 10s\n"
+				    "[congestor]\nmix = none\n",
+			     run, why),
+	    0);
+	fix_prepared("n3", run);
+	fix_prepared("n4", run);
+	assert_string_equal(json_string_value(
+				json_object_get(fix_last(WIRE_LAUNCH),
+				    "launcher")),
+	    "slurm");
+	fix_says("n3", WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:i}", "run", run, "ok", 1, "pid", 5));
+	return s;
+}
+
+/* What a second pass takes over: no more than the campaign says. */
+static void
+test_section(void **state)
+{
+	struct slurm *s;
+	char run[64], why[200];
+	json_t *set, *expected;
+
+	(void)state;
+	s = launched(run);
+	assert_null(run_slurm(run_of(run)));
+	assert_int_equal(fix_submit("[campaign]\nlauncher = slurm\n"
+				    "[congestor]\nmix = none\n"
+				    "[slurm]\npartition = net\nqos = low\n",
+			     run, why),
+	    0);
+	set = run_slurm(run_of(run));
+	expected = json_pack("{s:s, s:s}", "partition", "net", "qos", "low");
+	assert_true(json_equal(set, expected));
+	json_decref(expected);
+	json_decref(set);
+	fix_teardown();
+	slurm_free(s);
+}
+
+static void
+test_never_starts(void **state)
+{
+	struct slurm *s;
+	char run[64];
+
+	(void)state;
+	s = launched(run);
+	slurm_job_set(s, run, fix.now_ns, "7|PENDING|PartitionDown\n");
+	fix_pass(1, NULL);
+	assert_string_equal(run_of(run)->text,
+	    "job 7 is PENDING, PartitionDown");
+	fix_pass(8, NULL);
+	assert_int_equal(run_of(run)->state, RUN_STARTING);
+	fix_pass(5, NULL);
+	slurm_job_set(s, run, fix.now_ns, "7|PENDING|PartitionDown\n");
+	fix_pass(10, NULL);
+	assert_int_equal(run_of(run)->state, RUN_NONSTART);
+	assert_non_null(strstr(run_of(run)->text, "PartitionDown"));
+	fix_teardown();
+	slurm_free(s);
+}
+
+static void
+srun_exits(const char *run, const char *words)
+{
+	fix_says("n3", WIRE_EXITED,
+	    json_pack("{s:s, s:i, s:i, s:s}", "run", run, "id", 0, "status", 1,
+		"stderr", words));
+}
+
+static void
+test_not_allocated(void **state)
+{
+	struct slurm *s;
+	char run[64];
+
+	(void)state;
+	s = launched(run);
+	srun_exits(run,
+	    "srun: error: Unable to allocate resources: Invalid account\n");
+	fix_pass(1, NULL);
+	slurm_job_set(s, run, fix.now_ns, "");
+	fix_pass(4, NULL);
+	assert_int_equal(run_of(run)->state, RUN_NONSTART);
+	assert_non_null(strstr(run_of(run)->text, "Invalid account"));
+	fix_teardown();
+	slurm_free(s);
+}
+
+/* What Slurm did to the job counts more than what died of it; what it did not
+ * do is ours to tell. */
+static void
+test_ended_by_slurm(void **state)
+{
+	static const struct {
+		const char *squeue;
+		enum run_state state;
+		const char *text;
+	} rows[] = {
+		{ "7|CANCELLED|None\n", RUN_CANCELLED, "job 7 is CANCELLED" },
+		{ "7|PREEMPTED|None\n", RUN_PREEMPTED, "job 7 is PREEMPTED" },
+		{ "7|TIMEOUT|TimeLimit\n", RUN_TIMED_OUT, "TimeLimit" },
+		{ "7|NODE_FAIL|None\n", RUN_FAILED, "NODE_FAIL" },
+		{ "7|FAILED|NonZeroExitCode\n", RUN_FAILED,
+		    "rank 1 on n4 died" },
+		{ "7|RUNNING|None\n", RUN_FAILED, "rank 1 on n4 died" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char run[64];
+		struct slurm *s = launched(run);
+
+		fix_sends("n3", run, fix_record(run, 1, "begin"));
+		fix_commit(0);
+		fix_says("n4", WIRE_RANK_LOST,
+		    json_pack("{s:s, s:i, s:i, s:b}", "run", run, "rank", 1,
+			"pid", 9, "exited", 0));
+		fix_pass(4, NULL);
+		assert_int_equal(run_of(run)->state, RUN_RUNNING);
+		slurm_job_set(s, run, fix.now_ns, rows[i].squeue);
+		fix_pass(1, NULL);
+		if (strstr(rows[i].squeue, "RUNNING") != NULL)
+			fix_pass(8, NULL);
+		assert_int_equal(run_of(run)->state, rows[i].state);
+		assert_non_null(strstr(run_of(run)->text, rows[i].text));
+		fix_teardown();
+		slurm_free(s);
+	}
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_look),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_not_asked),
+		cmocka_unit_test(test_may_have),
+		cmocka_unit_test(test_section),
+		cmocka_unit_test(test_never_starts),
+		cmocka_unit_test(test_not_allocated),
+		cmocka_unit_test(test_ended_by_slurm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

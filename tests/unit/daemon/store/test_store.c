@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store as its callers see it: what is put comes back, once, in order,
+ * after a reopen too. Faults of disk and file: test_store_faults.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "daemon/store/store.c"
+
+#include "tests/unit/daemon/store/store_fix.h"
+
+static int
+setup(void **state)
+{
+	static struct fix f;
+
+	fix_folder(&f);
+	fix_open(&f);
+	*state = &f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	fix_close(*state);
+	return 0;
+}
+
+static size_t
+count_records(struct fix *f, const char *run)
+{
+	json_t *list = fix_ask(f, STORE_RECORDS, json_pack("{s:s}", "run", run),
+	    0);
+	size_t n = json_array_size(list);
+
+	json_decref(list);
+	return n;
+}
+
+static void
+test_record_comes_back_as_it_was(void **state)
+{
+	struct fix *f = *state;
+	json_t *record = fix_canary("r-1", 1, "lat", "isolated", 1e-5);
+	json_t *list;
+
+	fix_put_run(f, fix_run("r-1", "quick", "running", 5));
+	assert_int_equal(fix_put_record(f, json_incref(record)), 0);
+	list = fix_ask(f, STORE_RECORDS, json_pack("{s:s}", "run", "r-1"), 0);
+	assert_int_equal(json_array_size(list), 1);
+	assert_true(json_equal(json_array_get(list, 0), record));
+	json_decref(list);
+	json_decref(record);
+}
+
+static void
+test_odd_histograms_survive(void **state)
+{
+	static const char *const hists[] = { "[]", "null", "[[1,2],[1,3]]",
+		"[[3,1],[2,1]]", "[[99999,1]]", "\"no\"" };
+	struct fix *f = *state;
+	json_t *list, *one;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(hists); i++) {
+		json_t *record = fix_canary("odd", (int)i + 1, "lat",
+		    "isolated", 1);
+
+		json_object_set_new(record, "hist",
+		    json_loads(hists[i], JSON_DECODE_ANY, NULL));
+		assert_int_equal(fix_put_record(f, record), 0);
+	}
+	list = fix_ask(f, STORE_RECORDS, json_pack("{s:s}", "run", "odd"), 0);
+	assert_int_equal(json_array_size(list), ARRAY_LEN(hists));
+	json_array_foreach (list, i, one) {
+		json_t *want = json_loads(hists[i], JSON_DECODE_ANY, NULL);
+
+		assert_true(json_equal(json_object_get(one, "hist"), want));
+		json_decref(want);
+	}
+	json_decref(list);
+}
+
+static void
+test_exactly_once(void **state)
+{
+	struct fix *f = *state;
+	json_t *run;
+
+	fix_put_run(f, fix_run("r-1", "quick", "running", 5));
+	for (int again = 0; again < 3; again++)
+		for (int seq = 1; seq <= 5; seq++)
+			assert_int_equal(fix_put_record(f,
+					     fix_canary("r-1", seq, "lat",
+						 "isolated", 1)),
+			    0);
+	assert_int_equal(count_records(f, "r-1"), 5);
+	run = fix_ask(f, STORE_RUN, json_pack("{s:s}", "run", "r-1"), 0);
+	assert_int_equal(json_integer_value(json_object_get(run, "records")),
+	    5);
+	json_decref(run);
+}
+
+static void
+test_acks_stop_at_the_gap(void **state)
+{
+	static const int seqs[] = { 1, 2, 3, 5, 6 };
+	struct fix *f = *state;
+	json_t *acks;
+
+	for (size_t i = 0; i < ARRAY_LEN(seqs); i++)
+		fix_put_record(f,
+		    fix_canary("gap", seqs[i], "lat", "isolated", 1));
+	acks = fix_ask(f, STORE_ACKS,
+	    json_pack("{s:[s,s]}", "runs", "gap", "never"), 0);
+	assert_int_equal(json_integer_value(
+			     json_object_get(json_array_get(acks, 0), "seq")),
+	    3);
+	assert_int_equal(json_integer_value(
+			     json_object_get(json_array_get(acks, 1), "seq")),
+	    0);
+	json_decref(acks);
+	assert_null(fix_ask(f, STORE_ACKS, json_object(), -EINVAL));
+}
+
+static void
+test_runs_filters(void **state)
+{
+	struct fix *f = *state;
+	static const struct {
+		const char *args;
+		const char *want; /* run ids, newest first */
+	} rows[] = {
+		{ "{}", "d c b a " },
+		{ "{\"campaign\":\"x\"}", "c a " },
+		{ "{\"state\":\"failed\"}", "d " },
+		{ "{\"limit\":2}", "d c " },
+		{ "{\"before\":3}", "b a " },
+		{ "{\"node\":\"node2\"}", "d c b a " },
+		{ "{\"node\":\"node3\"}", "" },
+		{ "{\"campaign\":\"x\",\"state\":\"finished\",\"limit\":1}",
+		    "c " },
+	};
+	size_t i, j;
+	json_t *run;
+
+	fix_put_run(f, fix_run("a", "x", "finished", 1));
+	fix_put_run(f, fix_run("b", "y", "running", 2));
+	fix_put_run(f, fix_run("c", "x", "finished", 3));
+	fix_put_run(f, fix_run("d", "y", "failed", 4));
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		json_t *list = fix_ask(f, STORE_RUNS,
+		    json_loads(rows[i].args, 0, NULL), 0);
+		char got[64] = "";
+
+		json_array_foreach (list, j, run) {
+			strcat(got,
+			    json_string_value(json_object_get(run, "run")));
+			strcat(got, " ");
+		}
+		assert_string_equal(got, rows[i].want);
+		json_decref(list);
+	}
+}
+
+static void
+test_live_runs_and_replace(void **state)
+{
+	struct fix *f = *state;
+	json_t *list;
+
+	fix_put_run(f, fix_run("a", "x", "pending", 1));
+	fix_put_run(f, fix_run("b", "x", "running", 2));
+	fix_put_run(f, fix_run("a", "x", "finished", 1));
+	fix_reopen(f);
+	list = fix_ask(f, STORE_LIVE_RUNS, json_object(), 0);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(json_string_value(
+				json_object_get(json_array_get(list, 0),
+				    "run")),
+	    "b");
+	json_decref(list);
+	assert_int_equal(fix_put_run(f, fix_run("c", "x", "no such", 1)),
+	    -EPROTO);
+	assert_null(
+	    fix_ask(f, STORE_RUN, json_pack("{s:s}", "run", "c"), -ENOENT));
+}
+
+static void
+test_records_without_run(void **state)
+{
+	struct fix *f = *state;
+	json_t *run;
+
+	fix_put_record(f, fix_canary("orphan", 1, "lat", "isolated", 1));
+	run = fix_ask(f, STORE_RUN, json_pack("{s:s}", "run", "orphan"), 0);
+	assert_string_equal(json_string_value(json_object_get(run, "text")),
+	    "known only by its records");
+	json_decref(run);
+	assert_null(fix_ask(f, STORE_RECORDS, json_pack("{s:s}", "run", "no"),
+	    -ENOENT));
+}
+
+static void
+test_pages_of_text(void **state)
+{
+	struct fix *f = *state;
+	int64_t after = 0, seen = 0, more = 1;
+
+	for (int seq = 1; seq <= 7; seq++)
+		fix_put_record(f, fix_canary("p", seq, "lat", "isolated", 1));
+	while (more) {
+		json_t *page = fix_ask(f, STORE_RECORDS,
+		    json_pack("{s:s,s:I,s:i,s:b}", "run", "p", "after_seq",
+			(json_int_t)after, "limit", 3, "text", 1),
+		    0);
+		char *text = xasprintf("[%s]",
+		    json_string_value(json_object_get(page, "text")));
+		json_t *list = json_loads(text, 0, NULL);
+
+		assert_non_null(list);
+		seen += (int64_t)json_array_size(list);
+		after = json_integer_value(json_object_get(page, "last_seq"));
+		more = json_is_true(json_object_get(page, "more"));
+		json_decref(list);
+		json_decref(page);
+		free(text);
+	}
+	assert_int_equal(seen, 7);
+	assert_int_equal(after, 7);
+}
+
+static void
+test_settings_events_nodes_counters(void **state)
+{
+	struct fix *f = *state;
+	json_t *node = json_pack("{s:s,s:s}", "node", "node1", "state", "ok");
+	json_t *nics = json_pack("[{s:s,s:{s:i}}]", "nic", "eth0", "counters",
+	    "rx_bytes", 5);
+	json_t *got;
+
+	store_put_setting(f->st, "schedule/a", "off");
+	store_put_setting(f->st, "schedule/b", "off");
+	store_put_setting(f->st, "schedule/a", NULL);
+	store_put_event(f->st, "order", "root", "stop \xff not UTF-8");
+	store_put_event(f->st, "run", "r-1", "started");
+	store_put_node(f->st, node);
+	store_put_counters(f->st, "r-1", "node1", 2, 77, nics);
+	json_decref(node);
+	json_decref(nics);
+	fix_reopen(f);
+	got = fix_ask(f, STORE_SETTINGS, json_object(), 0);
+	assert_int_equal(json_object_size(got), 1);
+	assert_non_null(json_object_get(got, "schedule/b"));
+	json_decref(got);
+	got = fix_ask(f, STORE_EVENTS, json_object(), 0);
+	assert_int_equal(json_array_size(got), 2);
+	json_decref(got);
+	got = fix_ask(f, STORE_EVENTS,
+	    json_pack("{s:i,s:s}", "after_id", 1, "kind", "run"), 0);
+	assert_int_equal(json_array_size(got), 1);
+	json_decref(got);
+	got = fix_ask(f, STORE_NODES, json_object(), 0);
+	assert_int_equal(json_array_size(got), 1);
+	json_decref(got);
+	got = fix_ask(f, STORE_COUNTERS, json_pack("{s:s}", "run", "r-1"), 0);
+	assert_int_equal(json_integer_value(
+			     json_object_get(json_array_get(got, 0), "border")),
+	    2);
+	json_decref(got);
+}
+
+static void
+test_impacts(void **state)
+{
+	struct fix *f = *state;
+	json_t *got;
+
+	fix_put_run(f, fix_run("r-1", "quick", "running", 5));
+	fix_put_record(f, fix_impact("r-1", 1, "lat", 8.5));
+	fix_put_record(f, fix_impact("r-1", 2, "allreduce", 3));
+	got = fix_ask(f, STORE_IMPACTS,
+	    json_pack("{s:s,s:s}", "campaign", "quick", "test", "lat"), 0);
+	assert_int_equal(json_array_size(got), 1);
+	assert_true(json_real_value(json_object_get(json_array_get(got, 0),
+			"value")) == 8.5);
+	json_decref(got);
+	got = fix_ask(f, STORE_IMPACTS, json_pack("{s:s}", "campaign", "no"),
+	    0);
+	assert_int_equal(json_array_size(got), 0);
+	json_decref(got);
+}
+
+/* A round of node1, and of the other if there is one. */
+static void
+put_round(struct fix *f, const char *run, int seq, const char *phase,
+    const char *other)
+{
+	json_t *record = fix_canary(run, seq, "lat", phase, 1e-5);
+	json_t *nodes = json_pack("[{s:s, s:f}]", "node", "node1", "q25", 1e-5);
+
+	if (other != NULL)
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:f}", "node", other, "q75", 1e9));
+	json_object_set_new(record, "nodes", nodes);
+	fix_put_record(f, record);
+}
+
+/* Whose last round the diagnosis would take, and when that was. */
+static void
+test_heard(void **state)
+{
+	struct fix *f = *state;
+	uint64_t before_ns = clk_unix_ns(), between_ns;
+	json_t *got;
+
+	fix_put_run(f, fix_run("r-1", "watch", "running", 5));
+	fix_put_run(f, fix_run("r-2", "second-pass", "running", 6));
+	put_round(f, "r-1", 1, "isolated", "node2");
+	between_ns = clk_unix_ns();
+	put_round(f, "r-1", 2, "wild", NULL);
+	put_round(f, "r-1", 3, "congested", "node3");
+	put_round(f, "r-2", 1, "isolated", "node4");
+	got = fix_ask(f, STORE_HEARD,
+	    json_pack("{s:I}", "since_unix_ns", (json_int_t)before_ns), 0);
+	assert_int_equal(json_object_size(got), 2);
+	assert_in_range(json_integer_value(json_object_get(got, "node2")),
+	    before_ns, between_ns);
+	assert_in_range(json_integer_value(json_object_get(got, "node1")),
+	    between_ns, clk_unix_ns());
+	json_decref(got);
+	got = fix_ask(f, STORE_HEARD,
+	    json_pack("{s:I}", "since_unix_ns", (json_int_t)between_ns), 0);
+	assert_int_equal(json_object_size(got), 1);
+	json_decref(got);
+}
+
+static void
+test_backup_and_check(void **state)
+{
+	struct fix *f = *state, copy = *f;
+	char path[128], dir[128], folder[128];
+	json_t *got;
+
+	for (int seq = 1; seq <= 300; seq++) {
+		json_t *record = fix_canary("r-1", seq, "lat", "isolated", 1);
+
+		store_put_record(f->st, record, NULL, NULL);
+		json_decref(record);
+	}
+	fix_put_record(f, fix_canary("r-1", 301, "lat", "isolated", 1));
+	snprintf(dir, sizeof(dir), "%s/copy", f->dir);
+	snprintf(path, sizeof(path), "%s/copy/coalmine.db", f->dir);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	got = fix_ask(f, STORE_BACKUP, json_pack("{s:s}", "path", path), 0);
+	assert_true(json_is_true(json_object_get(got, "ok")));
+	json_decref(got);
+	assert_null(fix_ask(f, STORE_BACKUP, json_pack("{s:s}", "path", path),
+	    -EEXIST));
+	assert_null(fix_ask(f, STORE_BACKUP,
+	    json_pack("{s:s}", "path", "relative"), -EINVAL));
+	snprintf(folder, sizeof(folder), "%s/none/x", f->dir);
+	assert_null(fix_ask(f, STORE_BACKUP, json_pack("{s:s}", "path", folder),
+	    -ENOENT));
+	got = fix_ask(f, STORE_CHECK, json_object(), 0);
+	assert_true(json_is_true(json_object_get(got, "ok")));
+	json_decref(got);
+	copy.options.dir = dir;
+	fix_open(&copy);
+	assert_int_equal(count_records(&copy, "r-1"), 301);
+	store_close(copy.st);
+}
+
+static void
+test_one_collector(void **state)
+{
+	struct fix *f = *state;
+	struct store *second = NULL;
+
+	assert_int_equal(store_open(&f->options, f->base, &second), -EBUSY);
+	assert_null(second);
+}
+
+static void
+test_close_answers_everyone(void **state)
+{
+	struct fix *f = *state;
+	struct answer a = { 0 };
+
+	for (int seq = 1; seq <= 50; seq++) {
+		json_t *record = fix_canary("r-1", seq, "lat", "isolated", 1);
+
+		store_put_record(f->st, record, answer_cb, &a);
+		json_decref(record);
+		store_ask(f->st, STORE_RUNS, NULL, answer_cb, &a);
+	}
+	store_close(f->st);
+	assert_int_equal(a.got, 100);
+	json_decref(a.result);
+	fix_open(f);
+	assert_int_equal(count_records(f, "r-1"), 50);
+}
+
+static void
+test_health(void **state)
+{
+	struct fix *f = *state;
+	struct store_health h;
+
+	fix_put_record(f, fix_canary("r-1", 1, "lat", "isolated", 1));
+	store_health(f->st, &h);
+	assert_true(h.writable);
+	assert_string_equal(h.alarm, "");
+	assert_true(h.db_bytes > 0);
+	assert_true(h.free_bytes > 0);
+	assert_int_equal(h.rows_total, 1);
+	assert_int_equal(h.errors_total, 0);
+}
+
+struct tally {
+	int got, stored, refused, other;
+};
+
+static void
+tally_cb(int status, json_t *result, void *arg)
+{
+	struct tally *t = arg;
+
+	json_decref(result);
+	t->got++;
+	t->stored += status == 0;
+	t->refused += status == -EAGAIN;
+	t->other += status != 0 && status != -EAGAIN;
+}
+
+/* More than the queue holds, put before the loop turns: what is refused is
+ * refused by name, and nothing is lost of the rest. */
+static void
+test_full_queue_says_so(void **state)
+{
+	struct fix *f = *state;
+	struct tally t = { 0 };
+	struct store_health h;
+
+	for (int seq = 1; seq <= 60000; seq++) {
+		json_t *record = json_pack("{s:s,s:i,s:s}", "run", "q", "seq",
+		    seq, "probe", "phase");
+
+		store_put_record(f->st, record, tally_cb, &t);
+		json_decref(record);
+	}
+	fix_wait(f, &t.got, 60000);
+	assert_int_equal(t.other, 0);
+	assert_true(t.refused > 0);
+	assert_int_equal(count_records(f, "q"), t.stored);
+	store_health(f->st, &h);
+	assert_int_equal(h.queue_rows, 0);
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_record_comes_back_as_it_was),
+		T(test_odd_histograms_survive),
+		T(test_exactly_once),
+		T(test_acks_stop_at_the_gap),
+		T(test_runs_filters),
+		T(test_live_runs_and_replace),
+		T(test_records_without_run),
+		T(test_pages_of_text),
+		T(test_settings_events_nodes_counters),
+		T(test_impacts),
+		T(test_heard),
+		T(test_backup_and_check),
+		T(test_one_collector),
+		T(test_close_answers_everyone),
+		T(test_health),
+		T(test_full_queue_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

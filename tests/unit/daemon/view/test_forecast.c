@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_horizon.c - what the schedule will start and what will not fit, for
+ * want of nodes, for a blackout, for other campaigns and for want of budget.
+ * The clock stands at 11:23:20.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/schedule/scheduler.h"
+#include "daemon/schedule/campaign.h"
+#include "daemon/net/hub.h"
+#include "daemon/view/view_int.h"
+#include "tests/unit/daemon/run/run_fix.h"
+
+#define HOUR_NS   (3600 * CLK_NS_PER_S)
+#define MINUTE_NS (60 * CLK_NS_PER_S)
+#define NODES     3
+
+/* 60 s on three nodes, of which each sends 1 MiB. */
+#define LIGHT                                                                  \
+	"[campaign]\nnodes_min = 3\ndeadline = 60s\nbytes = 1M\n"              \
+	"[congestor]\nmix = none\n"
+
+struct horizon_fix {
+	char dir[64];
+	struct view view;
+	json_t *list; /* the newest answer */
+};
+static struct horizon_fix hf;
+
+/* The only part of a hub that is asked for. */
+struct roster *
+hub_roster(struct hub *h)
+{
+	(void)h;
+	return fix.roster;
+}
+
+static int
+unlink_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void
+horizon_setup(const struct budget_limits *limits, const char *blackout)
+{
+	static const struct budget_limits none = { 0, 0, 0 };
+	struct cost_rules rules = { .limits = limits ? *limits : none };
+	struct view_parts *p = &hf.view.p;
+	char why[200];
+
+	memset(&hf, 0, sizeof(hf));
+	fix_setup(NODES);
+	snprintf(hf.dir, sizeof(hf.dir), "/tmp/coalmine-test-XXXXXX");
+	assert_non_null(mkdtemp(hf.dir));
+	assert_int_equal(blackout_parse(blackout, &rules.blackout, why,
+			     sizeof(why)),
+	    0);
+	p->costs = costs_new(NULL, &rules);
+	p->campaigns = campaigns_new(hf.dir);
+	p->agenda = scheduler_new(p->campaigns, fix.runs, NULL);
+}
+
+/* To look ahead has started nothing. */
+static void
+horizon_teardown(void)
+{
+	assert_null(fix_last(WIRE_PREPARE));
+	json_decref(hf.list);
+	scheduler_free(hf.view.p.agenda);
+	campaigns_free(hf.view.p.campaigns);
+	costs_free(hf.view.p.costs);
+	fix_teardown();
+	nftw(hf.dir, unlink_cb, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A campaign that is due so many seconds from now, and then by its interval,
+ * aligned to the clock. */
+static void
+add(const char *name, const char *text, const char *every, double due_s)
+{
+	struct campaign *c;
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.conf", hf.dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s[schedule]\nevery = %s\n", text, every);
+	assert_int_equal(fclose(f), 0);
+	campaigns_scan(hf.view.p.campaigns);
+	c = campaigns_find(hf.view.p.campaigns, name);
+	assert_non_null(c);
+	if (c->error != NULL)
+		fail_msg("%s", c->error);
+	c->base_unix_ns = c->next_unix_ns = clk_unix_ns() +
+	    (uint64_t)(due_s * 1e9);
+}
+
+static void
+look(uint64_t span_ns)
+{
+	json_decref(hf.list);
+	hf.list = view_horizon(&hf.view, span_ns);
+}
+
+static const json_t *
+start(size_t i, const char *key)
+{
+	const json_t *v = json_object_get(json_array_get(hf.list, i), key);
+
+	assert_non_null(v);
+	return v;
+}
+
+/* The i-th start has that answer, and why says so; "" is no reason. */
+static void
+expect(size_t i, const char *campaign, const char *answer, const char *why)
+{
+	const char *said = json_string_value(start(i, "why"));
+
+	assert_string_equal(json_string_value(start(i, "campaign")), campaign);
+	assert_string_equal(json_string_value(start(i, "answer")), answer);
+	if (why[0] == '\0')
+		assert_string_equal(said, "");
+	else if (strstr(said, why) == NULL)
+		fail_msg("start %zu: \"%s\" lacks \"%s\"", i, said, why);
+}
+
+/* Seconds from now. */
+static json_int_t
+seconds(size_t i, const char *key)
+{
+	json_int_t at = json_integer_value(start(i, key));
+
+	return (at - (json_int_t)clk_unix_ns()) / (json_int_t)CLK_NS_PER_S;
+}
+
+/* Every start in the span, in the order of time, and what each will cost;
+ * bytes that were neither measured nor said are null, never 0. */
+static void
+test_what_runs(void **state)
+{
+	(void)state;
+	horizon_setup(NULL, "");
+	add("hourly", LIGHT, "1h", 600);
+	add("other", "[campaign]\ndeadline = 30s\n[congestor]\nmix = none\n",
+	    "1d", 300);
+	look(2 * HOUR_NS);
+	assert_int_equal(json_array_size(hf.list), 4);
+	expect(0, "other", "runs", "");
+	assert_true(json_is_null(start(0, "bytes")));
+	expect(1, "hourly", "runs", "");
+	assert_int_equal(seconds(1, "due_unix_ns"), 600);
+	assert_int_equal(seconds(1, "at_unix_ns"), 600);
+	assert_int_equal(json_integer_value(start(1, "nodes")), NODES);
+	assert_float_equal(json_number_value(start(1, "duration_s")), 60, 1e-6);
+	assert_float_equal(json_number_value(start(1, "node_seconds")), 180,
+	    1e-6);
+	assert_float_equal(json_number_value(start(1, "bytes")), 3 * 1048576.0,
+	    1e-6);
+	/* the next full hour, for 11:33:20 was no multiple of the interval */
+	expect(2, "hourly", "runs", "");
+	assert_int_equal(seconds(2, "due_unix_ns"), 2200);
+	expect(3, "hourly", "runs", "");
+	assert_int_equal(seconds(3, "due_unix_ns"), 5800);
+	/* one that is switched off is not waited for */
+	scheduler_enable(hf.view.p.agenda,
+	    campaigns_find(hf.view.p.campaigns, "other"), 0);
+	look(2 * HOUR_NS);
+	assert_int_equal(json_array_size(hf.list), 3);
+	horizon_teardown();
+}
+
+static void
+test_nodes(void **state)
+{
+	(void)state;
+	horizon_setup(NULL, "");
+	add("all", LIGHT, "1d", 60);
+	add("four", "[campaign]\nnodes_min = 4\n[congestor]\nmix = none\n",
+	    "1d", 3600);
+	add("beside",
+	    "[campaign]\nclass = background\nnodes = n[1-2]\n"
+	    "nodes_min = 2\n[congestor]\nmix = none\n",
+	    "1d", 7200);
+	look(24 * HOUR_NS);
+	expect(0, "all", "runs", "");
+	expect(1, "four", "missed", "3 nodes usable now, 4 needed");
+	expect(2, "beside", "runs", "");
+	assert_int_equal(json_integer_value(start(2, "nodes")), 2);
+	/* a job is in the way of exclusive runs only */
+	fix_node("n2")->busy = xstrdup("job 7");
+	look(24 * HOUR_NS);
+	expect(0, "all", "missed", "2 nodes usable now, 3 needed");
+	expect(2, "beside", "runs", "");
+	/* a node that is not heard of is in the way of both */
+	fix_pass(6, "n2");
+	look(24 * HOUR_NS);
+	expect(2, "beside", "missed", "1 nodes usable now, 2 needed");
+	horizon_teardown();
+}
+
+/* A blackout that ends soon delays, a longer one makes the start pointless. */
+static void
+test_blackout(void **state)
+{
+	(void)state;
+	horizon_setup(NULL, "11:30-11:40,12:00-12:30");
+	add("early", LIGHT, "1d", 60);
+	add("within", LIGHT, "1d", 500); /* 11:31:40 */
+	add("into", LIGHT, "1d", 2170);  /* 11:59:30 */
+	add("light", LIGHT "[campaign]\nclass = background\n", "1d", 2300);
+	look(HOUR_NS);
+	assert_int_equal(json_array_size(hf.list), 4);
+	expect(0, "early", "runs", "");
+	expect(1, "within", "waits", "T11:40:00");
+	assert_int_equal(seconds(1, "due_unix_ns"), 500);
+	assert_int_equal(seconds(1, "at_unix_ns"), 1000);
+	expect(2, "into", "missed", "T12:30:00");
+	/* the site's blackouts are of exclusive runs */
+	expect(3, "light", "runs", "");
+	horizon_teardown();
+}
+
+/* One after the other on the same nodes, as long as that is worth it. */
+static void
+test_others(void **state)
+{
+	(void)state;
+	horizon_setup(NULL, "");
+	add("first", LIGHT, "1d", 60);
+	add("second", LIGHT, "1d", 70);
+	add("elsewhere", "[campaign]\nnodes = n9\n[congestor]\nmix = none\n",
+	    "1d", 80);
+	add("long", "[campaign]\ndeadline = 20m\n[congestor]\nmix = none\n",
+	    "1d", 3600);
+	add("late", LIGHT, "1d", 3610);
+	look(24 * HOUR_NS);
+	expect(0, "first", "runs", "");
+	expect(1, "second", "waits", "for campaign first, which holds its");
+	assert_int_equal(seconds(1, "at_unix_ns"), 120);
+	expect(2, "elsewhere", "missed", "0 nodes usable now, 1 needed");
+	expect(3, "long", "runs", "");
+	expect(4, "late", "missed", "held by campaign long for too long");
+	horizon_teardown();
+}
+
+/* Two starts of 3 MiB fit into 8 MB an hour; what came before counts. */
+static void
+test_budget(void **state)
+{
+	struct budget_limits limits = { 8e6, 0, 0 };
+
+	(void)state;
+	horizon_setup(&limits, "");
+	add("often", LIGHT, "10m", 400); /* 11:30 */
+	look(400 * CLK_NS_PER_S + 70 * MINUTE_NS);
+	assert_int_equal(json_array_size(hf.list), 7);
+	expect(0, "often", "runs", "");
+	expect(1, "often", "runs", "");
+	for (size_t i = 2; i < 6; i++)
+		expect(i, "often", "missed", "budget.bytes: needs 3.0 MiB");
+	/* an hour after the first, that one no longer counts */
+	expect(6, "often", "runs", "");
+	budget_use(costs_budget(hf.view.p.costs), clk_ns(), 4e6, 0);
+	look(400 * CLK_NS_PER_S + 20 * MINUTE_NS);
+	expect(0, "often", "runs", "");
+	expect(1, "often", "missed", "budget.bytes");
+	horizon_teardown();
+	/* what no hour has room for */
+	limits = (struct budget_limits){ 0, 100, 0 };
+	horizon_setup(&limits, "");
+	add("dear", LIGHT, "1d", 60);
+	look(HOUR_NS);
+	expect(0, "dear", "missed",
+	    "budget.node_seconds: needs 180 node-seconds");
+	horizon_teardown();
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_runs),
+		cmocka_unit_test(test_nodes),
+		cmocka_unit_test(test_blackout),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_budget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which interface a rank takes.
+ */
+#include "probes/job/nic.c"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static void
+expect(const char *list, int local, const char *want)
+{
+	char name[NIC_NAME_BYTES] = "";
+
+	assert_int_equal(nic_choose(list, local, name), 0);
+	assert_string_equal(name, want);
+}
+
+static void
+test_choose(void **state)
+{
+	char name[NIC_NAME_BYTES] = "as it was", lengthy[2 * NIC_NAME_BYTES];
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		expect("eth0", i, "eth0");
+	expect("a, b,c", 1, "b");
+	expect("a,b,c", 5, "c");
+	expect("a,a,b,b", 1, "a");
+	expect("a,a,b,b", 2, "b");
+	memset(lengthy, 'x', sizeof(lengthy));
+	lengthy[sizeof(lengthy) - 1] = '\0';
+	assert_int_equal(nic_choose("", 0, name), -ENOENT);
+	assert_int_equal(nic_choose("a,,b", 0, name), -EINVAL);
+	assert_int_equal(nic_choose(lengthy, 0, name), -EINVAL);
+	assert_string_equal(name, "as it was");
+}
+
+/* As launchers say it, and as implementations read it. */
+static void
+test_set(void **state)
+{
+	char why[200] = "";
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(locals); i++)
+		unsetenv(locals[i]);
+	unsetenv("COALMINE_NICS");
+	unsetenv("UCX_NET_DEVICES");
+	assert_int_equal(nic_set(why, sizeof(why)), 0);
+	assert_null(getenv("UCX_NET_DEVICES"));
+	setenv("COALMINE_NICS", "a,b", 1);
+	assert_int_equal(nic_set(why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "COALMINE_NICS"));
+	setenv("MPI_LOCALRANKID", "3", 1);
+	assert_int_equal(nic_set(why, sizeof(why)), 0);
+	assert_string_equal(getenv("UCX_NET_DEVICES"), "b");
+	assert_string_equal(getenv("OMPI_MCA_btl_tcp_if_include"), "b");
+	setenv("COALMINE_NICS", "a,", 1);
+	assert_int_equal(nic_set(why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "allowed are"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_choose),
+		cmocka_unit_test(test_set),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

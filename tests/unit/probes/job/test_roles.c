@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/str.h"
+#include "probes/job/roles.c"
+
+static void
+count_roles(const struct roles_ask *ask, const int *roles, int *ret)
+{
+	for (int i = 0; i <= ask->kinds; i++)
+		ret[i] = 0;
+	for (int i = 0; i < ask->nodes; i++) {
+		assert_true(roles[i] >= ROLES_CANARY && roles[i] < ask->kinds);
+		ret[roles[i] + 1]++;
+	}
+}
+
+static void
+test_shares(void **state)
+{
+	static const struct {
+		int nodes, kinds;
+		double share;
+		int want[5]; /* canaries, then by kind */
+	} cases[] = {
+		{ 12, 4, 0.2, { 2, 3, 3, 2, 2 } },  /* 2.4 is 2 */
+		{ 13, 4, 0.2, { 3, 3, 3, 2, 2 } },  /* 2.6 is 3 */
+		{ 10, 4, 0.01, { 2, 2, 2, 2, 2 } }, /* at least two */
+		{ 100, 4, 0.2, { 20, 20, 20, 20, 20 } },
+		{ 9, 1, 0.5, { 5, 4 } },
+		{ 5, 0, 0.2, { 5 } }, /* no congestors: all are canaries */
+	};
+	int roles[100], got[5];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct roles_ask ask = { cases[i].nodes, cases[i].kinds,
+			cases[i].share, 7 };
+
+		assert_int_equal(roles_assign(&ask, roles), 0);
+		count_roles(&ask, roles, got);
+		for (int k = 0; k <= ask.kinds; k++)
+			assert_int_equal(got[k], cases[i].want[k]);
+	}
+}
+
+static void
+test_too_few(void **state)
+{
+	struct roles_ask ask = { 9, 4, 0.2, 7 };
+	int roles[16];
+
+	(void)state;
+	assert_int_equal(roles_assign(&ask, roles), -ERANGE);
+	assert_int_equal(roles_needed(&ask), 10);
+	ask.share = 0.5; /* eight congestors need eight canaries */
+	assert_int_equal(roles_needed(&ask), 16);
+	ask.kinds = 0;
+	assert_int_equal(roles_needed(&ask), 2);
+	ask.nodes = 1;
+	assert_int_equal(roles_assign(&ask, roles), -ERANGE);
+}
+
+static void
+test_seed(void **state)
+{
+	struct roles_ask ask = { 64, 4, 0.2, 7 };
+	int a[64], b[64], differ = 0;
+
+	(void)state;
+	roles_assign(&ask, a);
+	roles_assign(&ask, b);
+	assert_memory_equal(a, b, sizeof(a));
+	ask.seed = 8;
+	roles_assign(&ask, b);
+	for (int i = 0; i < 64; i++)
+		differ += a[i] != b[i];
+	assert_true(differ > 16);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_seed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "probes/job/settings.c"
+#include "schema/options.h"
+
+static void
+read_text(const char *text, struct settings *ret)
+{
+	char why[256];
+	struct conf *c;
+
+	if (conf_parse(options_campaign, "t", text, &c, why, sizeof(why)) < 0)
+		fail_msg("%s", why);
+	settings_read(c, ret);
+	conf_free(c);
+}
+
+static void
+test_defaults(void **state)
+{
+	struct settings s;
+
+	(void)state;
+	read_text("", &s);
+	assert_int_equal(s.test_count, 3);
+	assert_int_equal(s.tests[0], CANARY_LAT);
+	assert_int_equal(s.tests[1], CANARY_BW_SYNC);
+	assert_int_equal(s.tests[2], CANARY_ALLREDUCE);
+	assert_int_equal(s.kind_count, 4);
+	assert_int_equal(s.kinds[3], CONGESTOR_GET_BCAST);
+	assert_int_equal(s.congestor_bytes, 4096);
+	assert_int_equal(s.allreduce_bytes, 6553600); /* 6.25 MiB */
+	assert_true(settings_congested(&s));
+}
+
+/* A B B A A B B A: neighbours of one number lie side by side. */
+static void
+test_order(void **state)
+{
+	static const enum phase want[] = { PHASE_ISOLATED, PHASE_CONGESTED,
+		PHASE_CONGESTED, PHASE_ISOLATED, PHASE_ISOLATED,
+		PHASE_CONGESTED };
+	struct settings s;
+	int visit;
+
+	(void)state;
+	read_text("[phases]\nvisits = 3\n", &s);
+	assert_int_equal(settings_stretches(&s), 6);
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(settings_phase(&s, i, &visit), want[i]);
+		assert_int_equal(visit, i / 2);
+	}
+}
+
+static void
+test_no_congestors(void **state)
+{
+	struct settings s;
+	int visit;
+
+	(void)state;
+	read_text("[congestor]\nmix = none\n[phases]\nvisits = 2\n"
+		  "quiet = wild\n",
+	    &s);
+	assert_int_equal(s.kind_count, 0);
+	assert_int_equal(settings_stretches(&s), 2);
+	assert_int_equal(settings_phase(&s, 1, &visit), PHASE_WILD);
+	assert_int_equal(visit, 1);
+}
+
+/* The reference goes through each phase once, whatever the file says. */
+static void
+test_exact(void **state)
+{
+	struct settings s;
+	int visit;
+
+	(void)state;
+	read_text("[canary]\nexact = gpcnet\n[phases]\nvisits = 8\n", &s);
+	assert_int_equal(settings_stretches(&s), 2);
+	assert_int_equal(settings_phase(&s, 0, &visit), PHASE_ISOLATED);
+	assert_int_equal(settings_phase(&s, 1, &visit), PHASE_CONGESTED);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_no_congestors),
+		cmocka_unit_test(test_exact),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matrix Market files: what is read, and what is said of bad ones.
+ */
+#include "probes/neighbor/mtx.c"
+
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define HEAD "%%MatrixMarket matrix coordinate "
+
+static int
+parse(const char *text, struct csr *ret, char *why)
+{
+	return mtx_parse("a.mtx", text, strlen(text), ret, why, 300);
+}
+
+static void
+test_general(void **state)
+{
+	struct csr m;
+	char why[300];
+
+	(void)state;
+	assert_int_equal(parse(HEAD "real general\n% by hand\n\n3 3 4\n"
+				    "3 1 -2.5\n1 2 1e2\r\n\n% more\n1 2 1\n"
+				    "2 2 4",
+			     &m, why),
+	    0);
+	assert_int_equal(m.rows, 3);
+	assert_int_equal(m.nonzeros, 3);
+	assert_int_equal(m.starts[1], 1);
+	assert_int_equal(m.starts[3], 3);
+	assert_int_equal(m.columns[0], 1);
+	assert_true(m.values[0] == 101);
+	assert_true(m.values[1] == 4);
+	assert_true(m.values[2] == -2.5);
+	csr_clear(&m);
+}
+
+static void
+test_mirrored(void **state)
+{
+	struct csr m;
+	char why[300];
+
+	(void)state;
+	assert_int_equal(parse(HEAD "pattern symmetric\n2 2 2\n2 1\n2 2\n", &m,
+			     why),
+	    0);
+	assert_int_equal(m.nonzeros, 3);
+	assert_int_equal(m.columns[0], 1);
+	assert_true(m.values[0] == 1);
+	csr_clear(&m);
+	assert_int_equal(parse(HEAD "integer Skew-Symmetric\n2 2 1\n2 1 7\n",
+			     &m, why),
+	    0);
+	assert_int_equal(m.nonzeros, 2);
+	assert_true(m.values[0] == -7);
+	assert_true(m.values[1] == 7);
+	csr_clear(&m);
+	assert_int_equal(parse(HEAD "real general\n1 1 0\n", &m, why), 0);
+	assert_int_equal(m.nonzeros, 0);
+	csr_clear(&m);
+}
+
+static void
+test_refused(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "", "a.mtx:1: allowed is %%MatrixMarket matrix" },
+		{ "1 2 3\n", "a.mtx:1: allowed is %%MatrixMarket matrix" },
+		{ "%%MatrixMarket matrix array real general\n",
+		    "a.mtx:1: array: allowed is coordinate" },
+		{ HEAD "complex general\n",
+		    "a.mtx:1: complex: allowed is "
+		    "real" },
+		{ HEAD "real hermitian\n", "a.mtx:1: hermitian: allowed is" },
+		{ HEAD "real general\n", "a.mtx:1: allowed is rows columns" },
+		{ HEAD "real general\n2 2\n", "a.mtx:2: allowed is rows" },
+		{ HEAD "real general\n2 0 1\n", "a.mtx:2: allowed is rows" },
+		{ HEAD "real general\n2 2 -1\n", "a.mtx:2: allowed is rows" },
+		{ HEAD "real general\n2 3 1\n",
+		    "a.mtx:2: 2 rows and 3 columns: allowed are as many" },
+		{ HEAD "real general\n2 2 1\n1 3 5\n",
+		    "a.mtx:3: allowed is row column and a number, 1 to 2" },
+		{ HEAD "real general\n2 2 1\n0 1 5\n", "a.mtx:3: allowed" },
+		{ HEAD "real general\n2 2 1\n1 1\n", "a.mtx:3: allowed" },
+		{ HEAD "real general\n2 2 1\n1 1 x\n", "a.mtx:3: allowed" },
+		{ HEAD "real general\n2 2 1\n1 1 nan\n", "a.mtx:3: allowed" },
+		{ HEAD "pattern general\n2 2 1\n1 1 5\n",
+		    "a.mtx:3: allowed is row column, 1 to 2" },
+		{ HEAD "integer general\n2 2 1\n1 1 5.5\n",
+		    "a.mtx:3: allowed is row column and a whole number" },
+		{ HEAD "real general\n2 2 2\n1 1 5\n",
+		    "a.mtx:3: 1 entries: the heading says 2" },
+		{ HEAD "real general\n2 2 1\n1 1 5\n2 2 5\n",
+		    "a.mtx:4: allowed are 1 entries" },
+		{ HEAD "real symmetric\n2 2 1\n1 2 5\n",
+		    "a.mtx:3: above the diagonal: allowed is row >= column" },
+	};
+	char why[300], text[1100];
+	struct csr m;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(parse(rows[i][0], &m, why), -EINVAL);
+		if (strncmp(why, rows[i][1], strlen(rows[i][1])) != 0)
+			fail_msg("\"%s\" is not \"%s\"", why, rows[i][1]);
+	}
+	memset(text, ' ', sizeof(text));
+	assert_int_equal(mtx_parse("a.mtx", text, sizeof(text), &m, why,
+			     sizeof(why)),
+	    -EINVAL);
+	assert_non_null(strstr(why, "a.mtx:1: allowed are lines of text"));
+	assert_int_equal(mtx_load("/nonexistent", &m, why, sizeof(why)),
+	    -ENOENT);
+	assert_non_null(strstr(why, "/nonexistent: "));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_general),
+		cmocka_unit_test(test_mirrored),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

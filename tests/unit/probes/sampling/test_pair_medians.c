@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "probes/sampling/pair_medians.c"
+
+static void
+test_worst_first(void **state)
+{
+	struct pair_medians *p = pair_medians_new(0, 1);
+	struct pair_medians_row rows[3];
+
+	(void)state;
+	pair_medians_add(p, 2, 1, 5.0);
+	pair_medians_add(p, 1, 2, 7.0); /* the same pair */
+	pair_medians_add(p, 3, 1, 9.0);
+	pair_medians_add(p, 3, 2, 1.0);
+	pair_medians_add(p, 4, 2, 2.0);
+	pair_medians_add(p, 4, 4, 99.0); /* no pair */
+	assert_int_equal(pair_medians_worst(p, rows, 3), 3);
+	assert_int_equal(rows[0].a, 1);
+	assert_int_equal(rows[0].b, 3);
+	assert_int_equal(rows[1].n, 2);
+	assert_true(rows[1].p50 == 6.0);
+	assert_int_equal(rows[2].a, 2);
+	assert_int_equal(rows[2].b, 4);
+	assert_true(pair_medians_median(p, 2, 1) == 6.0);
+	assert_true(pair_medians_median(p, 1, 3) == 9.0);
+	assert_true(isnan(pair_medians_median(p, 1, 4)));
+	pair_medians_free(p);
+}
+
+static void
+test_low_is_bad(void **state)
+{
+	struct pair_medians *p = pair_medians_new(1, 1);
+	struct pair_medians_row row;
+
+	(void)state;
+	pair_medians_add(p, 1, 2, 100);
+	pair_medians_add(p, 1, 3, 10);
+	assert_int_equal(pair_medians_worst(p, &row, 1), 1);
+	assert_int_equal(row.b, 3);
+	pair_medians_free(p);
+}
+
+/* Good partners clear a node; the guilty one is bad with everyone. */
+static void
+test_guilty(void **state)
+{
+	struct pair_medians *p = pair_medians_new(0, 1);
+	double guilty;
+
+	(void)state;
+	for (int a = 0; a < 8; a++)
+		for (int b = a + 1; b < 8; b++)
+			pair_medians_add(p, a, b,
+			    a == 3 || b == 3 ? 10.0 : 1.0);
+	guilty = pair_medians_quantile(p, 3, 0.25);
+	assert_true(guilty == 10.0);
+	for (int i = 0; i < 8; i++)
+		assert_true(i == 3 || pair_medians_quantile(p, i, 0.25) == 1.0);
+	assert_true(isnan(pair_medians_quantile(p, 9, 0.25)));
+	pair_medians_free(p);
+}
+
+/* The table is bounded, says what it left out, and keeps what it has. */
+static void
+test_bounded(void **state)
+{
+	struct pair_medians *p = pair_medians_new(0, 1);
+	struct pair_medians_row row;
+
+	(void)state;
+	for (int i = 0; i < PAIR_MEDIANS_MAX + 100; i++)
+		pair_medians_add(p, 0, i + 1, i);
+	assert_int_equal(pair_medians_dropped(p), 100);
+	for (int i = 0; i < 1000; i++)
+		pair_medians_add(p, 0, 1, 1e6);
+	assert_int_equal(pair_medians_worst(p, &row, 1), 1);
+	assert_int_equal(row.b, 1);
+	assert_int_equal(row.n, 1001);
+	pair_medians_free(p);
+}
+
+/* Node 0 is slow with two of three; 1-2, 1-3 and 2-3 are typical. */
+static void
+test_partners(void **state)
+{
+	struct pair_medians *p = pair_medians_new(0, 1);
+	int slow;
+
+	(void)state;
+	pair_medians_add(p, 0, 1, 2.0);
+	pair_medians_add(p, 0, 2, 2.0);
+	pair_medians_add(p, 0, 3, 1.0);
+	pair_medians_add(p, 1, 2, 1.0);
+	pair_medians_add(p, 1, 3, 1.01);
+	pair_medians_add(p, 2, 3, 0.99);
+	assert_true(pair_medians_typical(p) < 1.02);
+	assert_int_equal(pair_medians_partners(p, 0, pair_medians_typical(p),
+			     &slow),
+	    3);
+	assert_int_equal(slow, 2);
+	assert_int_equal(pair_medians_partners(p, 3, pair_medians_typical(p),
+			     &slow),
+	    3);
+	assert_int_equal(slow, 0);
+	assert_int_equal(pair_medians_partners(p, 9, pair_medians_typical(p),
+			     &slow),
+	    0);
+	pair_medians_free(p);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_partners),
+		cmocka_unit_test(test_worst_first),
+		cmocka_unit_test(test_low_is_bad),
+		cmocka_unit_test(test_guilty),
+		cmocka_unit_test(test_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
