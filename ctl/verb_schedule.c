@@ -51,7 +51,7 @@ schedule_list(struct ctl *c)
 }
 
 static void
-print_horizon(const json_t *rows)
+print_forecast(const json_t *rows)
 {
 	struct table *t = table_new("due (UTC)|start (UTC)|campaign|answer|"
 				    "takes|>nodes|>bytes|why");
@@ -86,7 +86,7 @@ print_horizon(const json_t *rows)
 
 /* A start that will be missed is a warning. */
 static int
-horizon_code(const json_t *rows)
+forecast_code(const json_t *rows)
 {
 	size_t i;
 	json_t *row;
@@ -98,13 +98,13 @@ horizon_code(const json_t *rows)
 }
 
 static int
-schedule_horizon(struct ctl *c)
+schedule_forecast(struct ctl *c)
 {
 	struct strbuf path = { 0 };
 	json_t *rows;
 	int rc;
 
-	client_part(&path, "horizon");
+	client_part(&path, "forecast");
 	client_param(&path, "hours", opts_value(&c->opts, OPT_HOURS));
 	rc = client_get(ctl_client(c), path.text, &rows);
 	strbuf_clear(&path);
@@ -113,8 +113,8 @@ schedule_horizon(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(rows);
 	else
-		print_horizon(rows);
-	rc = horizon_code(rows);
+		print_forecast(rows);
+	rc = forecast_code(rows);
 	json_decref(rows);
 	return rc;
 }
@@ -155,11 +155,11 @@ const struct verb verbs_schedule[] = {
 	    "List the campaigns that start by themselves, and when.", NULL,
 	    schedule_list },
 	{ "schedule", "horizon", "", 0, 0, "json hours", "",
-	    "Show what will run, and what will not fit and why.",
+	    "Forecast which runs will start, wait or be missed, and why.",
 	    "As far as is known now: the nodes that are up, what campaigns "
 	    "have cost, blackouts and the budget. The exit code is 1 when a "
 	    "start will be missed.",
-	    schedule_horizon },
+	    schedule_forecast },
 	{ "schedule", "enable", "NAME", 1, 1, "", "campaigns",
 	    "Follow a campaign's schedule again.", NULL, schedule_enable },
 	{ "schedule", "disable", "NAME", 1, 1, "", "campaigns",

@@ -342,7 +342,7 @@ top(struct ctl *c)
 const struct verb verbs_top[] = {
 	{ "top", NULL, "", 0, 0, "every", "",
 	    "Show the cluster on one screen, again and again.",
-	    "Agents by state, what the collector complains of, suspects, the "
+	    "Agents by state, what the collector complains of, outliers, the "
 	    "slowest nodes, what congestion costs and the newest runs. Where "
 	    "the output is no terminal it is printed once.",
 	    top },

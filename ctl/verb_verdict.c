@@ -39,7 +39,7 @@ print_history(const json_t *list)
 		puts("nothing was ever said");
 }
 
-/* Of all nodes, those that are accused, and how many nobody can judge: a node
+/* Of all nodes, the outliers, and how many are unknown: a node
  * without data is not ok. */
 static void
 print_verdicts(const json_t *list, int all)
@@ -61,7 +61,7 @@ print_verdicts(const json_t *list, int all)
 			unknown = print_member(v, "subject", "?");
 	}
 	if (shown == 0)
-		printf("%snobody is suspected\n", count == 0 ? "ok: " : "");
+		printf("%sno outlier\n", count == 0 ? "ok: " : "");
 	if (count > 0)
 		printf("unknown, not ok: %zu node%s, as %s; see coalctl "
 		       "diags\n",
@@ -123,9 +123,10 @@ verdict_history(struct ctl *c)
 
 const struct verb verbs_verdict[] = {
 	{ "verdict", "list", "", 0, 0, "json all", "",
-	    "Say who is suspected, of what and why, the worst first.",
-	    "The exit code is that of the worst: 0, 1 for a suspect, 2 for one "
-	    "that a second pass has confirmed. Nodes that are unknown are "
+	    "List the outliers: what is slow and why, the worst first.",
+	    "The exit code is that of the worst: 0, 1 for an outlier, 2 for "
+	    "one "
+	    "that a confirmation run has confirmed. Nodes that are unknown are "
 	    "counted; with --all they and those that are ok are listed too.",
 	    verdict_list },
 	{ "verdict", "history", "[NODE]", 0, 1, "json limit", "nodes",

@@ -129,9 +129,9 @@ struct cause_row {
 extern const struct cause_row names_causes[CAUSE_MAX];
 int names_cause_find(const char *name); /* index or -ENOENT */
 
-/* The campaign of second passes: of six nodes, one of them slow, so that no
+/* The campaign of confirmation runs: of six nodes, one of them slow, so that no
  * statistic of a cluster takes its runs in. */
-#define NAMES_PASS_CAMPAIGN "second-pass"
+#define NAMES_PASS_CAMPAIGN "confirmation"
 
 /* States of an agent as the collector sees it. */
 enum agent_state {
@@ -147,7 +147,7 @@ extern const char *const names_agent_states[AGENT_STATE_MAX];
 enum verdict {
 	VERDICT_OK,
 	VERDICT_WARN,    /* suspect */
-	VERDICT_BAD,     /* and a second pass agrees */
+	VERDICT_BAD,     /* and a confirmation run agrees */
 	VERDICT_UNKNOWN, /* no data, which is never ok */
 	VERDICT_MAX
 };

@@ -42,7 +42,7 @@ const struct conf_row options_daemon[] = {
 	{ "http", "connections_max", CONF_INT, 1, 100000, NULL, "256", "1",
 	    "HTTP connections at one time." },
 	{ "alerts", "webhook", CONF_STRING, 0, 2000, NULL, "", "",
-	    "Addresses that are told of suspects, lost agents and the "
+	    "Addresses that are told of outliers, lost agents and the "
 	    "collector's own troubles, in the format of Alertmanager's "
 	    "webhooks, with commas between; empty: none." },
 	{ "alerts", "page", CONF_STRING, 0, 400, NULL, "", "",
@@ -114,24 +114,26 @@ const struct conf_row options_daemon[] = {
 	{ "mesh", "timeout", CONF_SPAN, 0.01, 60, NULL, "1s", "s",
 	    "An answer that takes longer is lost." },
 	{ "verdict", "effect", CONF_REAL, 0.005, 1, NULL, "0.05", "1",
-	    "A node that is slower than its peers by less is not slow." },
+	    "A node that is slower than its peers by less than this is no "
+	    "outlier." },
 	{ "verdict", "fdr", CONF_REAL, 0.000001, 0.2, NULL, "0.01", "1",
-	    "Share of rounds that may make an innocent node suspect, before "
-	    "the second pass." },
+	    "False discovery rate: share of rounds in which chance may make a "
+	    "normal node an outlier, before the confirmation run." },
 	{ "verdict", "votes", CONF_INT, 1, 16, NULL, "3", "rounds",
-	    "So many rounds against a node make it suspect." },
+	    "A node that is slow in this many rounds is an outlier." },
 	{ "verdict", "window", CONF_INT, 1, 16, NULL, "5", "rounds",
-	    "They must be among its last rounds, this many." },
+	    "They must be among this many of its last rounds." },
 	{ "verdict", "clean", CONF_INT, 1, 1000, NULL, "5", "rounds",
-	    "So many rounds in a row without a sign clear it." },
+	    "This many normal rounds in a row clear it." },
 	{ "verdict", "stale", CONF_SPAN, 10, 365 * DAY_S, NULL, "1d", "s",
 	    "A node that was not measured for this long is unknown." },
 	{ "verdict", "second_pass", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Whether suspects are measured again among good nodes." },
+	    "Whether outliers are measured again among normal nodes, in a "
+	    "confirmation run." },
 	{ "verdict", "second_pass_per_hour", CONF_INT, 0, 1000, NULL, "20", "1",
-	    "Second passes in an hour, at most; each takes six nodes." },
+	    "Confirmation runs in an hour, at most; each takes six nodes." },
 	{ "verdict", "baseline", CONF_STRING, 1, 63, NULL, "commissioning", "",
-	    "Name of the pinned baseline that nodes are held against." },
+	    "Name of the pinned baseline that nodes are compared with." },
 	{ "topology", "leaf_prefix", CONF_INT, 0, 32, NULL, "24", "bits",
 	    "Nodes whose addresses share this many bits share a leaf switch; "
 	    "0: one leaf for all." },

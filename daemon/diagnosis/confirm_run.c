@@ -147,7 +147,7 @@ write_campaign(const struct diagnosis *c, const struct incident *k,
 	size_t pairs = p->count * (p->count - 1) / 2;
 
 	strbuf_addf(ret,
-	    "[campaign]\nabout = second pass on %s\nclass = %s\n"
+	    "[campaign]\nabout = confirmation run on %s\nclass = %s\n"
 	    "nodes_min = %zu\ndeadline = 5m\n",
 	    k->subject, class_of(k), p->count);
 	/* Where there was no canary yet, a campaign's defaults hold. */
@@ -195,10 +195,10 @@ start(struct diagnosis *c, struct incident *k)
 	}
 	write_campaign(c, k, &text);
 	rc = c->ops->order(c->ctx, NAMES_PASS_CAMPAIGN, text.text,
-	    "second pass", p->run, why, sizeof(why));
+	    "confirmation run", p->run, why, sizeof(why));
 	strbuf_clear(&text);
 	if (rc < 0) {
-		log_warnx("second pass on %s: %s", k->subject, why);
+		log_warnx("confirmation run on %s: %s", k->subject, why);
 		confirm_run_clear(p);
 		again_later(k);
 		return;
@@ -282,7 +282,8 @@ pass_to_leaf(struct diagnosis *c, struct incident *k)
 
 	if (incident_find(c, JUDGE_LEAF, leaf) != NULL) {
 		judge_confirm(k->series->judge, JUDGE_NODE, k->index, 0);
-		incident_end(c, k, VERDICT_OK, "its leaf is to blame");
+		incident_end(c, k, VERDICT_OK,
+		    "its leaf is slow, not the node");
 		return;
 	}
 	free(k->subject);
@@ -342,7 +343,7 @@ confirm_run_record(struct diagnosis *c, const char *run, const json_t *record)
 	}
 	judge_confirm(k->series->judge, k->kind, k->index, 0);
 	incident_end(c, k, VERDICT_OK,
-	    "a second pass found it as fast as the others");
+	    "a confirmation run found it as fast as the others");
 }
 
 void

@@ -165,7 +165,7 @@ incident_kept(struct diagnosis *c, enum judge_kind kind, uint32_t index)
 	struct incident *k = incident_find(c, kind, index);
 
 	if (k != NULL && k->what == VERDICT_TEXT_PROMISE)
-		incident_end(c, k, VERDICT_OK, "as promised");
+		incident_end(c, k, VERDICT_OK, "as predicted");
 }
 
 void

@@ -151,7 +151,7 @@ put_track(json_t *o, const struct incident *k)
 	json_object_set_new(o, "clean_rounds", json_integer(t->clean));
 	if (!k->passed)
 		return;
-	json_object_set_new(o, "second_pass",
+	json_object_set_new(o, "confirmation",
 	    json_pack("{s:s, s:s, s:f, s:I, s:I}", "finding",
 		confirm_findings[k->finding], "run", k->pass_run, "effect",
 		isfinite(k->report.effect) ? k->report.effect : 0.0, "partners",

@@ -203,8 +203,8 @@ doubt(struct diagnosis *c, const struct court_promise *p, const struct best *b)
 	char text[200];
 
 	snprintf(text, sizeof(text),
-	    "%u of %u nodes are far below what machine %s promises: is it the "
-	    "right description?",
+	    "%u of %u nodes are far below the prediction for machine %s: is "
+	    "its description right?",
 	    b->below, b->seen, p->machine);
 	log_warnx("run %s: %s", p->run, text);
 	store_put_event(c->store, "alarm", p->run, text);

@@ -56,7 +56,7 @@ see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 	int is_leaf = strcmp(member_text(v, "kind"), "leaf") == 0;
 	char summary[200], place[300] = "";
 	struct alert_seen seen = { .kind = is_leaf ? "leaf" : "node",
-		.name = is_leaf ? "CoalmineLeafSuspect" : "CoalmineNodeSuspect",
+		.name = is_leaf ? "CoalmineLeafOutlier" : "CoalmineNodeOutlier",
 		.severity = is_leaf ? "critical" : "warning",
 		.subject = member_text(v, "subject"),
 		.summary = summary,

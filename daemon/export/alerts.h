@@ -20,7 +20,7 @@ struct alerts *alerts_new(const char *page, uint64_t repeat_ns);
 void alerts_free(struct alerts *a); /* NULL is allowed */
 
 struct alert_seen {
-	const char *name;     /* CoalmineNodeSuspect */
+	const char *name;     /* CoalmineNodeOutlier */
 	const char *severity; /* warning or critical */
 	const char *kind;     /* of the subject: node, leaf ...; a label */
 	const char *subject;

@@ -30,14 +30,14 @@ static void
 render_suspects(const struct diagnosis_open *cases, size_t count,
     struct strbuf *to)
 {
-	exposition_family(to, "coalmine_suspects", "gauge",
-	    "Open cases by what is suspected.");
+	exposition_family(to, "coalmine_outliers", "gauge",
+	    "Outliers that are not cleared yet, by what is slow.");
 	for (size_t w = 0; w < ARRAY_LEN(words_whats); w++) {
 		int n = 0;
 
 		for (size_t i = 0; i < count; i++)
 			n += strcmp(cases[i].what, words_whats[w]) == 0;
-		exposition_sample(to, "coalmine_suspects",
+		exposition_sample(to, "coalmine_outliers",
 		    EXPOSITION_LABELS({ "what", words_whats[w] }), n);
 	}
 }
@@ -47,7 +47,7 @@ render_cases(const struct diagnosis_open *cases, size_t count, const char *kind,
     const char *family, struct strbuf *to)
 {
 	exposition_family(to, family, "gauge",
-	    "1 for every open case; bad was confirmed by a second pass.");
+	    "1 for every outlier; bad: a confirmation run agrees.");
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(cases[i].kind, kind) == 0)
 			exposition_sample(to, family,

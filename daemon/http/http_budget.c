@@ -9,7 +9,7 @@
 #define HOURS_MAX 336 /* a fortnight */
 
 void
-http_get_horizon(struct http *h, struct http_request *req, const char *part)
+http_get_forecast(struct http *h, struct http_request *req, const char *part)
 {
 	const char *text = http_param(&req->head, "hours");
 	int64_t hours = 24;
@@ -20,7 +20,7 @@ http_get_horizon(struct http *h, struct http_request *req, const char *part)
 		return;
 	}
 	http_reply_json(req, 200,
-	    view_horizon(h->view, (uint64_t)hours * 3600 * CLK_NS_PER_S));
+	    view_forecast(h->view, (uint64_t)hours * 3600 * CLK_NS_PER_S));
 }
 
 void

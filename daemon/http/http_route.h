@@ -41,7 +41,7 @@ http_handler http_get_page, http_get_asset, http_get_metrics, http_get_health,
 /* http_nodes.c */
 http_handler http_get_nodes, http_get_node, http_get_targets;
 /* http_always.c */
-http_handler http_get_horizon, http_get_budget, http_get_coverage;
+http_handler http_get_forecast, http_get_budget, http_get_coverage;
 /* http_baselines.c: canaries over time, and what they once were */
 http_handler http_get_canaries, http_get_baselines, http_get_baseline,
     http_post_baseline, http_post_unpin;

@@ -10,7 +10,7 @@ import { runsCard } from "./runs.js";
 import { ago, at, bytes, digits, href, iso, known, list, now, percent, pill,
 	runLink, span } from "./words.js";
 
-const HORIZON_S = 24 * 3600;
+const FORECAST_S = 24 * 3600;
 const STARTS_MAX = 300; /* of one campaign: more are a solid line anyway */
 
 const every = c => c.every_s > 0 ? span(c.every_s) : c.at || "by hand";
@@ -52,12 +52,12 @@ export async function campaignPage(name) {
 		h("pre", null, c.text)))];
 }
 
-/* Horizon ------------------------------------------------------------------ */
+/* Forecast ----------------------------------------------------------------- */
 
 /* Starts of one schedule in the next day; a collector that plans says itself
  * which of them fit. */
 function startsOf(c) {
-	const first = at(c.next_unix_ns), end = now() + HORIZON_S;
+	const first = at(c.next_unix_ns), end = now() + FORECAST_S;
 	const starts = [];
 	if (!c.enabled || first === null)
 		return starts;
@@ -70,11 +70,11 @@ function startsOf(c) {
 	return starts;
 }
 
-function plans(schedule, horizon) {
-	if (horizon === null || horizon.length === 0)
+function plans(schedule, forecast) {
+	if (forecast === null || forecast.length === 0)
 		return schedule.map(c => [c.campaign, startsOf(c)]);
 	const by = new Map(schedule.map(c => [c.campaign, []]));
-	for (const p of horizon) {
+	for (const p of forecast) {
 		if (!by.has(p.campaign))
 			by.set(p.campaign, []);
 		by.get(p.campaign).push({ at_s: at(p.at_unix_ns),
@@ -93,9 +93,9 @@ function lane(starts, W, x) {
 			iso(p.at_s * 1e9) + (p.why ? ": " + p.why : "")))));
 }
 
-function horizonCard(rows) {
+function forecastCard(rows) {
 	const W = roomFor(1) - 180, from = now();
-	const x = t => (t - from) / HORIZON_S * W;
+	const x = t => (t - from) / FORECAST_S * W;
 	const hours = [0, 6, 12, 18, 24];
 	const axis = s("svg", { viewBox: "0 0 " + W + " 16", height: 16,
 		"aria-hidden": true }, hours.map(t => s("text", { x: Math.min(
@@ -128,14 +128,14 @@ function budgetCard(budget) {
 		"want of room: " + budget.refused));
 }
 
-export async function horizonPage() {
-	const [schedule, horizon, budget] = await Promise.all([
-		get("schedule"), maybe("horizon?hours=24"),
+export async function forecastPage() {
+	const [schedule, forecast, budget] = await Promise.all([
+		get("schedule"), maybe("forecast?hours=24"),
 		get("budget").catch(() => null)]);
-	const rows = plans(list(schedule), horizon);
+	const rows = plans(list(schedule), forecast);
 	const scheduled = list(schedule);
-	return [card("horizon", [rows.map(r => [r[0], r[1].length]), Math.floor(
-		now() / 60)], () => horizonCard(rows)),
+	return [card("forecast", [rows.map(r => [r[0], r[1].length]), Math.floor(
+		now() / 60)], () => forecastCard(rows)),
 	budget && card("budget", budget, () => budgetCard(budget)),
 	card("schedule", scheduled, () => section("Schedule", null,
 		table([["Campaign"], ["Every"], ["Next"], ["Last"]],

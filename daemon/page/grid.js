@@ -6,7 +6,7 @@
  */
 import { colour, h } from "./dom.js";
 import { digits, href, known, list, plural } from "./words.js";
-import { nodeTone, SUSPECT_Z, TONES } from "./status.js";
+import { nodeTone, OUTLIER_Z, TONES } from "./status.js";
 
 const TILES_MAX = 400; /* more nodes than this are painted */
 const SIZES = [24, 18, 14, 11, 9, 7]; /* of a painted cell, pixels */
@@ -93,7 +93,7 @@ function paint(canvas, plan, width, chosen) {
 	}
 	/* On top of their neighbours: one among ten thousand must be seen. */
 	for (const { node, x, y } of plan.places)
-		if (node.tone === "suspect" || node.tone === "bad") {
+		if (node.tone === "outlier" || node.tone === "bad") {
 			g.fillStyle = tone[node.tone];
 			g.fillRect(x - 2, y - 2, side + 4, side + 4);
 			g.strokeStyle = ink;
@@ -192,7 +192,7 @@ export function gridCard(nodes, verdicts) {
 		null, plural(shown.length, "node") + (groups.length > 1 ? ", " +
 		groups.length + " leaves" : "") + (shown.some(n =>
 		known(n.score)) ? "; z: how far from its peers, above " +
-			SUSPECT_Z + " is slow" : ""))),
+			OUTLIER_Z + " is an outlier" : ""))),
 		shown.length > TILES_MAX ? painted(groups) : tiles(groups),
 		h("p", { class: "legend" }, Object.entries(TONES).filter(
 			([tone]) => count(tone) > 0).map(([tone, text]) =>

@@ -16,11 +16,11 @@ function bars(rows) {
 	const full = Math.max(...rows.map(r => Math.max(r.got, r.mark || 0)));
 	const bar = r => {
 		const got = h("div", { class: "got" + (r.other ? " other" : "") });
-		const promised = h("div", { class: "promised" });
+		const expected = h("div", { class: "expected" });
 		got.style.width = r.got / full * 100 + "%";
-		promised.style.left = r.mark / full * 100 + "%";
+		expected.style.left = r.mark / full * 100 + "%";
 		return h("div", { class: "against" }, got, known(r.mark) &&
-			promised);
+			expected);
 	};
 	return h("div", { class: "impacts" }, rows.map(r => [
 		h("span", { class: "label", title: r.label }, r.label),
@@ -52,7 +52,7 @@ export function throughputBars(records) {
 		got: r.throughput, mark: r.bound },
 	known(r.baseline_throughput) && { label: "by " + r.baseline, other: 1,
 		got: r.baseline_throughput, mark: r.bound }]).filter(Boolean);
-	return section("Throughput", "blue: composed, grey: the library's own; " +
+	return section("Throughput", "blue: composed; grey: the baseline, the library's own; " +
 		"mark: what the links between two nodes allow", bars(rows));
 }
 
@@ -61,7 +61,7 @@ export const isRatio = r => (r.probe === "speedup" || r.probe === "spmm") &&
 	known(r.value);
 
 export function speedupBars(records) {
-	return section("Against the library's own", "above 1× the plan is faster",
+	return section("Speed-up over the baseline", "above 1× the plan is faster",
 		ratioBars(records.filter(isRatio).map(r => ({ test: r.plan,
 			of: r.baseline, value: r.value,
 			interval: r.interval }))));

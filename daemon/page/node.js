@@ -6,7 +6,7 @@
 import { get, maybe } from "./api.js";
 import { card, facts, h, section, table } from "./dom.js";
 import { historyPlot } from "./plot.js";
-import { nodeTone, SUSPECT_Z, TONES, verdictRows } from "./status.js";
+import { nodeTone, OUTLIER_Z, TONES, verdictRows } from "./status.js";
 import { ago, bytes, digits, known, list, nodeLink, pill, value } from
 	"./words.js";
 import { runsCard } from "./runs.js";
@@ -89,7 +89,7 @@ function inventoryCard(inventory) {
 
 /* The page ----------------------------------------------------------------- */
 
-const RANK = { ok: "ok", watch: "warn", suspect: "warn", late: "warn",
+const RANK = { ok: "ok", watch: "warn", outlier: "warn", late: "warn",
 	bad: "bad", lost: "bad", unknown: "unknown" };
 
 function headCard(node, verdict) {
@@ -100,18 +100,18 @@ function headCard(node, verdict) {
 			" since ", ago(node.since_unix_ns)]],
 			["Last heard", ago(node.last_seen_unix_ns)],
 			["Score", known(node.score) ? digits(node.score) +
-				" (robust z; above " + SUSPECT_Z + " is slow)" :
+				" (robust z; above " + OUTLIER_Z + " is an outlier)" :
 				"not known yet"], ["Leaf", node.leaf],
 			["Address", node.addr], ["Software", node.software],
 			["Runs now", node.run && h("a", { href: "#/run/" +
 				encodeURIComponent(node.run) }, node.run)],
-			["Busy", node.busy], ["Complains", node.alarm]]));
+			["Busy", node.busy], ["Alarm", node.alarm]]));
 }
 
 function leafCard(node, nodes) {
-	const mates = list(nodes).filter(n => n.leaf === node.leaf &&
+	const peers = list(nodes).filter(n => n.leaf === node.leaf &&
 		n.node !== node.node);
-	return section("On the same leaf", node.leaf, h("p", null, mates.map(
+	return section("On the same leaf", node.leaf, h("p", null, peers.map(
 		(n, i) => [i > 0 && ", ", nodeLink(n.node), known(n.score) &&
 			h("span", { class: "quiet" }, " z " +
 				digits(n.score))])));

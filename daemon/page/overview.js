@@ -8,7 +8,7 @@ import { card, choice, h, section, table } from "./dom.js";
 import { gridCard } from "./grid.js";
 import { impactPlot } from "./plot.js";
 import { runsCard } from "./runs.js";
-import { newestImpacts, suspects, suspectsCard, verdictCard } from
+import { newestImpacts, outliers, outliersCard, verdictCard } from
 	"./status.js";
 import { ago, known, list } from "./words.js";
 
@@ -59,12 +59,12 @@ export async function overview(parameters, go) {
 	const newest = newestImpacts(d.impacts);
 	newest.sort((a, b) => a.test + (a.of === "p99" ? 0 : 1) <
 		b.test + (b.of === "p99" ? 0 : 1) ? -1 : 1);
-	const slow = suspects(d.nodes, verdicts);
+	const slow = outliers(d.nodes, verdicts);
 	const few = d.runs.slice(0, 12);
 	return [card("verdict", [d.nodes.map(briefNode), few, newest, d.diags,
 		verdicts], () => verdictCard(d)),
-	(slow.length > 0 || d.nodes.length > 0) && card("suspects", slow, () =>
-		suspectsCard(slow)),
+	(slow.length > 0 || d.nodes.length > 0) && card("outliers", slow, () =>
+		outliersCard(slow)),
 	card("grid", [d.nodes.map(briefNode), verdicts], () =>
 		gridCard(d.nodes, verdicts)),
 	d.impacts.length > 0 && card("time", [d.impacts.length, newest,

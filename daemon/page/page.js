@@ -5,7 +5,7 @@
  * #/node/node5, #/?test=lat&days=30.
  */
 import { get, maybe } from "./api.js";
-import { campaignPage, campaignsPage, horizonPage } from "./campaigns.js";
+import { campaignPage, campaignsPage, forecastPage } from "./campaigns.js";
 import { h } from "./dom.js";
 import { nodePage } from "./node.js";
 import { eventsPage, overview } from "./overview.js";
@@ -17,14 +17,14 @@ const REFRESH_MANY_MS = 20000; /* where nodes are thousands */
 const MANY_NODES = 2000;
 
 /* Key: what it does, for people who have no pointer. */
-const KEYS = { o: "#/", r: "#/runs", c: "#/campaigns", h: "#/horizon",
+const KEYS = { o: "#/", r: "#/runs", c: "#/campaigns", f: "#/forecast",
 	e: "#/events" };
 
 const PAGES = { "": (arg, parameters) => overview(parameters, change),
 	runs: (arg, parameters) => runsPage(parameters),
 	run: (arg, parameters) => runPage(arg, parameters, change),
 	node: nodePage, campaigns: campaignsPage, campaign: campaignPage,
-	horizon: horizonPage, events: eventsPage };
+	forecast: forecastPage, events: eventsPage };
 
 const main = document.getElementById("main");
 

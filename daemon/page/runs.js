@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runs.js - runs as a list, and one run: what it measured, isolated against
- * congested, between whom, and against what was promised.
+ * congested, between whom, and against what was expected.
  */
 import { get } from "./api.js";
 import { histogram, impactCard } from "./bars.js";

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * status.js - what all of it means: who is suspect, what an operator should
+ * status.js - what all of it means: the outliers, what an operator should
  * know, and the one line above everything. No data is never green.
  */
 import { h } from "./dom.js";
 import { ago, at, digits, isLive, known, nodeLink, now, pill, plural, runLink,
 	RUN_TONE, span, times } from "./words.js";
 
-export const SUSPECT_Z = 4.5; /* robust z of a node slow without doubt */
+export const OUTLIER_Z = 4.5; /* robust z from which a node is an outlier */
 const WATCH_Z = 2.5; /* worth a look */
 
 /* What a node is like, in one word: a key of TONES. */
 export const TONES = { ok: "like its peers", watch: "a little slow",
-	suspect: "suspect", bad: "bad", late: "late", lost: "lost",
+	outlier: "outlier", bad: "bad", late: "late", lost: "lost",
 	unknown: "not measured" };
 
 function scoreTone(score) {
 	if (!known(score))
 		return "unknown";
-	return score >= SUSPECT_Z ? "suspect" : score >= WATCH_Z ? "watch" :
+	return score >= OUTLIER_Z ? "outlier" : score >= WATCH_Z ? "watch" :
 		"ok";
 }
 
-const VERDICT_TONE = { bad: "bad", warn: "suspect", ok: "ok",
+const VERDICT_TONE = { bad: "bad", warn: "outlier", ok: "ok",
 	unknown: "unknown" };
 
 /* verdicts: of the collector, by node, or null where it gives none. */
@@ -35,12 +35,12 @@ export function nodeTone(node, verdicts) {
 }
 
 
-/* The rows that speak against something; bad ones first. */
-export function suspects(nodes, verdicts) {
+/* The verdicts of what is slow; bad ones first. */
+export function outliers(nodes, verdicts) {
 	const rows = verdicts !== null ? verdicts.filter(v =>
 		v.verdict === "bad" || v.verdict === "warn") :
 		nodes.filter(n => n.state !== "lost" && known(n.score) &&
-			n.score >= SUSPECT_Z).map(n => ({ kind: "node",
+			n.score >= OUTLIER_Z).map(n => ({ kind: "node",
 			subject: n.node, verdict: "warn", score: n.score, text: "slower than " +
 				"its peers in the newest round: robust z " +
 				digits(n.score) }));
@@ -86,7 +86,7 @@ function findings(d, slow) {
 			plural(lost.length, "agent") + " lost: " + some(lost)]);
 	if (slow.length > 0)
 		found.push([slow.some(v => v.verdict === "bad") ? "bad" : "warn",
-			plural(slow.length, "suspect") + ": " +
+			plural(slow.length, "outlier") + ": " +
 			some(slow.map(v => v.subject)), "see below"]);
 	if (ended.length > 0 && RUN_TONE[ended[0].state] === "bad")
 		found.push(["bad", "the newest run " + ended[0].state + ": " +
@@ -103,8 +103,8 @@ function headline(d, done, slow) {
 		return "No agent has been seen yet";
 	if (slow.length > 0)
 		parts.push(slow.length === 1 ? slow[0].subject +
-			(slow[0].verdict === "bad" ? " is bad" : " is suspect") :
-			plural(slow.length, "suspect"));
+			(slow[0].verdict === "bad" ? " is bad" : " is an outlier") :
+			plural(slow.length, "outlier"));
 	parts.push(heard === d.nodes.length ?
 		"all " + plural(heard, "node") + " report" :
 		heard + " of " + plural(d.nodes.length, "node") + " report");
@@ -121,7 +121,7 @@ const WORDS = { ok: "OK", warn: "Warning", bad: "Bad",
 	unknown: "Not known" };
 
 export function verdictCard(d) {
-	const slow = suspects(d.nodes, d.verdicts);
+	const slow = outliers(d.nodes, d.verdicts);
 	const done = d.runs.find(r => r.state === "finished");
 	const found = findings(d, slow);
 	const rank = ["bad", "warn"].find(r => found.some(f => f[0] === r)) ||
@@ -138,17 +138,18 @@ export function verdictCard(d) {
 				f[2] && h("span", null, " · " + f[2])))));
 }
 
-const SUSPECTS_MAX = 24; /* more are no list to read but an outage */
+const OUTLIERS_MAX = 24; /* more are no list to read but an outage */
 
 const WHATS = { node: "the node itself", leaf: "a leaf switch",
 	link: "a link between switches", rail: "one of its rails",
-	host: "the host, not the network", "cannot tell": "cannot tell yet",
-	drift: "slower than it used to be" };
+	host: "host contention, not the network",
+	undetermined: "undetermined yet", drift: "slower than its own baseline",
+	prediction: "slower than predicted" };
 
-export function suspectsCard(rows) {
-	return h("section", { id: "suspects" }, h("h2", null, "Suspects"),
+export function outliersCard(rows) {
+	return h("section", { id: "outliers" }, h("h2", null, "Outliers"),
 		rows.length === 0 ? h("p", { class: "quiet" }, "None.") :
-		h("ul", { class: "suspects" }, rows.slice(0, SUSPECTS_MAX).map(v =>
+		h("ul", { class: "outliers" }, rows.slice(0, OUTLIERS_MAX).map(v =>
 			h("li", { class: v.verdict === "bad" ? "bad" : "warn" },
 			h("p", null, h("b", null, v.kind === "node" ?
 				nodeLink(v.subject) : v.subject), " ", pill(v.verdict, v.verdict),
@@ -158,11 +159,11 @@ export function suspectsCard(rows) {
 			h("p", { class: "quiet" }, at(v.since_unix_ns) !== null &&
 				["since ", ago(v.since_unix_ns)], known(v.rounds) &&
 				" · " + plural(v.rounds, "round"))))),
-		rows.length > SUSPECTS_MAX && h("p", { class: "quiet" },
-			"and " + (rows.length - SUSPECTS_MAX) + " more"));
+		rows.length > OUTLIERS_MAX && h("p", { class: "quiet" },
+			"and " + (rows.length - OUTLIERS_MAX) + " more"));
 }
 
-/* What is known against one node, or for it, for its own page. */
+/* The verdict on one node, for its own page. */
 export const verdictRows = v => !v ? [] : [["Verdict", pill(v.verdict,
 	v.verdict)], ["Where", WHATS[v.what] || v.what],
 	["Evidence", v.text], ["Noticed", at(v.since_unix_ns) !== null &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forecast.c - view_horizon: what the schedule will start, and what will not
+ * forecast.c - view_forecast: what the schedule will start, and what will not
  * fit and why, as far as is known now: the nodes that are up, what campaigns
  * have cost, blackouts, and the budget. Starts are taken in the order of time,
  * each against those before it, so a campaign too many shows.
@@ -130,7 +130,7 @@ end_of(const struct start *s)
 }
 
 static uint64_t
-patience_ns(const struct start *s)
+wait_max_ns(const struct start *s)
 {
 	uint64_t every_ns = s->c->schedule.every_ns;
 
@@ -167,7 +167,7 @@ check_blackout(const struct forecast *h, struct start *s)
 	if (!costs_black(h->v->p.costs, s->c->conf, s->at_unix_ns,
 		s->cost.duration_s, &end, why, sizeof(why)))
 		return;
-	if (end - s->due_unix_ns < patience_ns(s)) {
+	if (end - s->due_unix_ns < wait_max_ns(s)) {
 		s->at_unix_ns = end;
 		say(s, ANSWER_WAITS, "%s", why);
 	} else {
@@ -185,7 +185,7 @@ check_others(const struct forecast *h, struct start *s)
 		    s->at_unix_ns >= end_of(o) || o->at_unix_ns >= end_of(s) ||
 		    !shares_nodes(h, s, o))
 			continue;
-		if (end_of(o) - s->due_unix_ns >= patience_ns(s)) {
+		if (end_of(o) - s->due_unix_ns >= wait_max_ns(s)) {
 			say(s, ANSWER_MISSED,
 			    "its nodes are held by campaign %s for too long",
 			    o->c->name);
@@ -243,7 +243,7 @@ start_json(const struct start *s)
 }
 
 json_t *
-view_horizon(struct view *v, uint64_t span_ns)
+view_forecast(struct view *v, uint64_t span_ns)
 {
 	static void (*const checks[])(const struct forecast *,
 	    struct start *) = { check_nodes, check_blackout, check_others,

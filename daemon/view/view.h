@@ -62,7 +62,7 @@ json_t *view_schedule(struct view *v);
 /* What the schedule will start within a span of time, and what will not fit
  * and why: [{campaign due_unix_ns at_unix_ns duration_s nodes node_seconds
  * bytes answer (runs, waits, missed) why}], in the order of time. */
-json_t *view_horizon(struct view *v, uint64_t span_ns);
+json_t *view_forecast(struct view *v, uint64_t span_ns);
 /* {bytes node_seconds {limit used reserved total} link_share {limit used}
  * refused}; a limit that is none is null. */
 json_t *view_budget_json(struct view *v);

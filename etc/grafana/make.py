@@ -118,13 +118,13 @@ def dashboard(uid, title, about, panels, *variables):
 GOOD_BAD = steps((None, "green"), (1, "red"))
 
 OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
-    stat("Suspects", "Nodes and leaves that are slower than their peers, "
+    stat("Outliers", "Nodes and leaves that are slower than their peers, "
          "after hysteresis. The collector's page has the evidence.",
-         [("sum(coalmine_suspects{%s})", "")], colours=GOOD_BAD),
+         [("sum(coalmine_outliers{%s})", "")], colours=GOOD_BAD),
     stat("Agents lost", "Nodes that are not measured.",
          [('sum(coalmine_agents{%s, state="lost"})', "")], colours=GOOD_BAD),
-    stat("Worst impact, p99", "What congestion costs the worst canary: "
-         "congested over isolated; 1 is nothing.",
+    stat("Worst impact, p99", "Congestion impact of the worst canary: "
+         "congested over isolated; 1: no impact.",
          [('max(coalmine_congestion_impact{%s, of="p99"})', "")], "none",
          steps((None, "green"), (5, "yellow"), (20, "red"))),
     stat("Since the last success", "Of any campaign.",
@@ -133,15 +133,16 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
                                      (259200, "red"))),
     graph("Agents", "By state: a lost one is not measured.",
           [("sum by (state) (coalmine_agents{%s})", "{{state}}")]),
-    graph("Nodes by verdict", "Unknown is without data, and never green.",
+    graph("Nodes by verdict", "Unknown: without data, which is never green.",
           [("sum by (verdict) (coalmine_nodes{%s})", "{{verdict}}")]),
     graph("Scores of the worst nodes", "Robust z against peers of the same "
-          "round; above 4.5 is slow without doubt.",
+          "round; above 4.5 is an outlier.",
           [("topk(10, coalmine_node_score{%s})", "{{node}}")]),
     graph("Congestion impact at p99", "By canary, newest run.",
           [('max by (test) (coalmine_congestion_impact{%s, of="p99"})',
             "{{test}}")], "none", log=True),
-    rows("Who is suspect", "And of what; bad was confirmed by a second pass.",
+    rows("Outliers by name", "what: node, leaf, link, host, drift, prediction "
+         "or undetermined; bad: a confirmation run agrees.",
          [("coalmine_node_verdict{%s}", ""),
           ("coalmine_leaf_verdict{%s}", "")]),
     graph("Runs that ended, an hour", "By state.",
@@ -197,13 +198,13 @@ CONGESTION = dashboard(
                 .replace("%s", JOB)))
 
 NODE = dashboard("node", "node", "One node against its peers.", [
-    stat("Suspect", "Nothing: no case is open against it.",
+    stat("Outlier", "1: it is one. Empty: it is like its peers.",
          [('max(coalmine_node_verdict{%s, node=~"$node"})', "")],
          colours=GOOD_BAD),
     stat("Score", "Robust z, worst test.",
          [('max(coalmine_node_score{%s, node=~"$node"})', "")], "none",
          steps((None, "green"), (2.5, "yellow"), (4.5, "red"))),
-    stat("Agent", "1: heard of.",
+    stat("Agent", "1: it reports.",
          [('min(coalmine_agent_up{%s, node=~"$node"})', "")],
          colours=steps((None, "red"), (1, "green"))),
     stat("Last heard", "Seconds ago.",
@@ -213,12 +214,12 @@ NODE = dashboard("node", "node", "One node against its peers.", [
           [('coalmine_node_score{%s, node=~"$node"}', "{{node}}"),
            ("quantile(0.5, coalmine_node_score{%s})", "median of all")],
           width=WIDE),
-    graph("Agent", "1 while it is heard of.",
+    graph("Agent", "1 while it reports.",
           [('coalmine_agent_up{%s, node=~"$node"}', "{{node}}")]),
     graph("Spool", "Records that wait on the node.",
           [('coalmine_agent_spool_bytes{%s, node=~"$node"}', "{{node}}")],
           "bytes"),
-    graph("Rails", "Bandwidth against what a sound rail gives.",
+    graph("Rails", "Bandwidth over that of a normal rail.",
           [('coalmine_rail_bandwidth_ratio{%s, node=~"$node"}',
             "{{node}} rail {{rail}}")], "percentunit"),
     graph("Copies within", "Share of the memory's bandwidth.",
@@ -229,7 +230,7 @@ NODE = dashboard("node", "node", "One node against its peers.", [
 
 STRIPING = dashboard(
     "striping", "striping and rails",
-    "Do nodes deliver what their hardware promises?", [
+    "Do nodes deliver the bandwidth of their hardware?", [
         graph("Striping efficiency", "A message over all devices and rails "
               "against one alone, for each rail.",
               [("coalmine_stripe_efficiency_ratio{%s}",
@@ -237,29 +238,28 @@ STRIPING = dashboard(
         graph("Group bandwidth", "By pattern, direction and k.",
               [("coalmine_group_bandwidth_bytes_per_second{%s}",
                 "{{pattern}} {{direction}} k={{k}}")], "Bps"),
-        graph("Worst rails", "Bandwidth of a rail against what a sound one "
-              "gives.",
+        graph("Worst rails", "Bandwidth of a rail over that of a normal one.",
               [("bottomk(10, coalmine_rail_bandwidth_ratio{%s})",
                 "{{node}} rail {{rail}}")], "percentunit"),
         graph("Worst copies within a node", "Share of the memory's "
               "bandwidth.",
               [("bottomk(10, coalmine_self_bandwidth_ratio{%s})",
                 "{{node}}")], "percentunit"),
-        rows("Rails below 90 %", "Who is named.",
+        rows("Rails below 90 %", "By node and rail.",
              [("coalmine_rail_bandwidth_ratio{%s} < 0.9", "")],
              "percentunit", width=WIDE),
     ])
 
 COLLECTIVES = dashboard(
     "collectives", "collectives",
-    "What collectives reach, beside the MPI's own and what the network "
-    "allows.", [
+    "Throughput of collectives beside their baseline, the MPI's own, and "
+    "the bound of the network.", [
         graph("Throughput, composed", "Bytes of a block for every rank by "
               "time; the largest size of the newest run.",
               [("coalmine_collective_throughput_bytes_per_second"
                 '{%s, impl="coalmine"}', "{{collective}}")], "Bps"),
-        graph("Throughput, the library's own", "The installed MPI's, in "
-              "memory of the host.",
+        graph("Throughput of the baseline", "The installed MPI's own "
+              "collective, in memory of the host.",
               [("coalmine_collective_throughput_bytes_per_second"
                 '{%s, impl!="coalmine"}', "{{collective}} {{impl}}")],
               "Bps"),
@@ -267,7 +267,8 @@ COLLECTIVES = dashboard(
               "in the same run, by HiCCL's table.",
               [("coalmine_collective_bound_ratio{%s}",
                 "{{collective}} {{impl}}")], "percentunit"),
-        graph("Composed over the library's own", "Above 1 it is faster.",
+        graph("Speed-up over the baseline", "Above 1 the composed one is "
+              "faster.",
               [("coalmine_collective_throughput_bytes_per_second"
                 '{%s, impl="coalmine"} / on (job, instance, collective) '
                 "group_right () "

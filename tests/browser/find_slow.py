@@ -22,11 +22,11 @@ def main():
         b.go(url)
         b.wait("document.querySelector('#verdict h1').textContent.startsWith"
                "('%s is ')" % node, "the headline names the node")
-        b.wait("document.querySelector('#suspects li').innerText.includes"
+        b.wait("document.querySelector('#outliers li').innerText.includes"
                "('slower')", "the evidence is there")
         picture(b, "slow-overview")
         at = b.run("(r => [r.x + 5, r.y + 5])(document.querySelector("
-                   "'#suspects li a').getBoundingClientRect())")
+                   "'#outliers li a').getBoundingClientRect())")
         b.click(*at)
         b.wait("location.hash === '#/node/%s'" % node)
         b.wait("document.querySelector('#main h1').textContent.startsWith"

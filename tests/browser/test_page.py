@@ -58,7 +58,7 @@ def shows(b, url, *patterns):
 
 def test_overview(b, url):
     shows(b, url, "node7 is bad; 11 of 12 nodes report; congestion costs up "
-          "to", "Suspects.*node7.*the node itself.*40 % slower than 11 of 11 "
+          "to", "Outliers.*node7.*the node itself.*40 % slower than 11 of 11 "
           "partners.*3 h ago.*6 rounds", "leaf1.*leaf2.*leaf3",
           "1 agent lost: node9", "congested, bw-sync, 27 s left")
     check(b.run("document.querySelectorAll('.uplot canvas').length") == 1,
@@ -113,12 +113,12 @@ def test_plans(b, url):
     shows(b, url + "#/run/plans-1", "Bandwidth.*predicted for dgx-a100.*"
           "stripe g=2.*14.1 % of 35.7 GB/s",
           "Throughput.*allreduce of 1.05 MB.*72.7 % of 1.40 GB/s.*by "
-          "MPI_Allreduce.*65.6 %", "Against the library's own.*"
+          "MPI_Allreduce.*65.6 %", "Speed-up over the baseline.*"
           "MPI_Neighbor_allgather.*4.40×.*4.31 – 4.52",
           "Not measured.*rsg=0.05.*unsupported.*MPI counts with int",
           "Nodes of a plan.*node1.*13.8 %.*node2.*15.3 %.*28 times",
           "Bytes on the wire.*leader.*8.41 MB.*8.39 MB")
-    check(b.run("document.querySelectorAll('.against .promised').length") == 3,
+    check(b.run("document.querySelectorAll('.against .expected').length") == 3,
           "a model, a bound or another is not marked")
     keep(b, "plans")
 
@@ -168,19 +168,19 @@ def test_lists(b, url):
     shows(b, url + "#/campaign/matrix", "Which congestor hurts which canary",
           "alltoall.*incast.*put-incast.*get-bcast", "31.7", "matrix-4")
     keep(b, "matrix")
-    shows(b, url + "#/horizon", "The next 24 hours", "quick",
+    shows(b, url + "#/forecast", "The next 24 hours", "quick",
           "a blackout from 08:00")
     for start in ("fits", "misfits"):
         check(b.run("document.querySelectorAll('.lanes .%s').length" % start)
-              == 1, "the horizon lacks what " + start)
-    keep(b, "horizon")
+              == 1, "the forecast lacks what " + start)
+    keep(b, "forecast")
     shows(b, url + "#/events", "Events")
 
 
 def test_keyboard(b, url):
     b.go(url)
     for key, place in (("r", "#/runs"), ("c", "#/campaigns"),
-                       ("h", "#/horizon"), ("e", "#/events"), ("o", "#/")):
+                       ("f", "#/forecast"), ("e", "#/events"), ("o", "#/")):
         b.key(key)
         b.wait("location.hash === '%s'" % place)
     b.key("/")

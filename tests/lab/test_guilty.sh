@@ -216,8 +216,8 @@ host_test()
 		fail "not by what its ranks waited: $(verdicts)"
 	verdicts | jq -e 'all(.[]; .subject == "node5")' >/dev/null ||
 		fail "others are accused: $(verdicts)"
-	[ "$(ctl run list --json --campaign second-pass | jq length)" = 0 ] ||
-		fail "a second pass was made"
+	[ "$(ctl run list --json --campaign confirmation | jq length)" = 0 ] ||
+		fail "a confirmation run was made"
 	cpu_group_limit -1 max
 	kill $hogs
 	hogs=

@@ -17,7 +17,7 @@ const char *const confirm_findings[CONFIRM_MAX] = {
 	[CONFIRM_NODE] = "node",
 	[CONFIRM_LEAF] = "leaf",
 	[CONFIRM_LINK] = "link",
-	[CONFIRM_UNCLEAR] = "cannot tell",
+	[CONFIRM_UNCLEAR] = "undetermined",
 };
 
 struct choice {

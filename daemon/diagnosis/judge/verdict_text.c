@@ -17,7 +17,7 @@ const char *const words_whats[VERDICT_TEXT_WHAT_MAX] = {
 	[VERDICT_TEXT_LEAF] = "leaf",
 	[VERDICT_TEXT_LINK] = "link",
 	[VERDICT_TEXT_HOST] = "host",
-	[VERDICT_TEXT_MAYBE] = "cannot tell",
+	[VERDICT_TEXT_MAYBE] = "undetermined",
 	[VERDICT_TEXT_DRIFT] = "drift",
 	[VERDICT_TEXT_PROMISE] = "prediction",
 };
@@ -73,22 +73,24 @@ add_whom(const struct verdict_text_case *c, char *text)
 	add(text, " (%s)", c->test);
 }
 
-/* What the second pass said, where that is not in the first words. */
+/* What the confirmation run said, where that is not in the first words. */
 static void
 add_pass(const struct verdict_text_case *c, char *text)
 {
 	static const char *const said[CONFIRM_MAX] = {
-		[CONFIRM_CLEARED] = "second pass: as fast as the others now",
-		[CONFIRM_NODE] = "second pass: the node, not its leaf",
-		[CONFIRM_LEAF] = "second pass: pairs inside the leaf are slow "
-				 "too",
-		[CONFIRM_LINK] = "second pass: pairs inside the leaf are "
-				 "normal, so its uplink",
-		[CONFIRM_UNCLEAR] = "second pass: cannot tell node from path",
+		[CONFIRM_CLEARED] =
+		    "confirmation run: as fast as the others now",
+		[CONFIRM_NODE] = "confirmation run: the node, not its leaf",
+		[CONFIRM_LEAF] = "confirmation run: pairs inside the leaf "
+				 "are slow too",
+		[CONFIRM_LINK] = "confirmation run: pairs inside the leaf "
+				 "are normal, so its uplink",
+		[CONFIRM_UNCLEAR] = "confirmation run: undetermined, node "
+				    "or path",
 	};
 
 	add(text, "; %s",
-	    c->passed ? said[c->finding] : "second pass is to come");
+	    c->passed ? said[c->finding] : "confirmation run pending");
 }
 
 static void
@@ -110,12 +112,12 @@ write_loss(const struct verdict_text_case *c, char *text)
 		add(text, " with its better partners too");
 	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
 	if (c->what == VERDICT_TEXT_HOST)
-		add(text, "; its host is in trouble: %s", c->host);
+		add(text, "; host contention: %s", c->host);
 	else
 		add(text, "; %s",
 		    c->passed && said[c->finding] != NULL
 			? said[c->finding]
-			: "cannot tell yet whether it is its path");
+			: "undetermined, node or path");
 }
 
 /* It may be as fast as its peers still. */
@@ -134,11 +136,11 @@ write_drift(const struct verdict_text_case *c, const char *slower, char *text)
 static void
 write_promise(const struct verdict_text_case *c, char *text)
 {
-	add(text, "%s%s: %.0f %% of what machine %s promises",
+	add(text, "%s%s: %.0f %% of the prediction for machine %s",
 	    c->places > 0 ? "link of leaf " : "", c->subject,
 	    100 * exp(-c->effect), c->past);
 	if (c->places > 0)
-		add(text, ", while its nodes keep up inside");
+		add(text, ", while pairs inside it are as predicted");
 	else if (c->partners > 1)
 		add(text, ", with the best of %zu partners", c->partners);
 	else
@@ -175,8 +177,7 @@ verdict_text_write(const struct verdict_text_case *c,
 	    c->what != VERDICT_TEXT_LINK)
 		add(ret, "; its partners are normal elsewhere");
 	if (c->what == VERDICT_TEXT_HOST)
-		add(ret, "; trouble of the host, not of the network: %s",
-		    c->host);
+		add(ret, "; host contention, not the network: %s", c->host);
 	else
 		add_pass(c, ret);
 	if (c->nic[0] != '\0')

@@ -86,9 +86,9 @@ test_spine(void **state)
 		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
 		    1);
 		assert_string_equal(list[0].kind, leaf ? "leaf" : "node");
-		assert_string_equal(list[0].what, "cannot tell");
+		assert_string_equal(list[0].what, "undetermined");
 		assert_int_equal(list[0].verdict, VERDICT_WARN);
-		expect_text(f, "second pass: cannot tell node from path");
+		expect_text(f, "confirmation run: undetermined, node or path");
 		for (int i = 0; i < 5; i++)
 			hear_round(f, 0);
 		assert_int_equal(open_cases(f), 0);
@@ -129,7 +129,7 @@ test_host(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
 	expect_text(f,
-	    "trouble of the host, not of the network: "
+	    "host contention, not the network: "
 	    "own scheduling delay 80 ms (others 0)");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 0); /* nothing to ask the network */
@@ -145,7 +145,7 @@ test_host_of_ranks(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
 	expect_text(f,
-	    "trouble of the host, not of the network: its ranks' "
+	    "host contention, not the network: its ranks' "
 	    "wait for a core 90 % (others 20)");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 0);

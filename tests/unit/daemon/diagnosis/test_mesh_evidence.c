@@ -67,7 +67,7 @@ test_mesh_loss(void **state)
 		hear_mesh(f, "spine", 0, 1 << 4);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 	expect_text(f, "of its echoes are lost");
-	expect_text(f, "cannot tell yet");
+	expect_text(f, "undetermined, node or path");
 	for (int i = 0; i < 3; i++)
 		hear_mesh(f, "leaf", 0, 1 << 4);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);

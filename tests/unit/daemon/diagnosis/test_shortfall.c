@@ -60,7 +60,7 @@ test_promise(void **state)
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f,
-	    "node5: 10 % of what machine lab promises, with the best of 2 "
+	    "node5: 10 % of the prediction for machine lab, with the best of 2 "
 	    "partners");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 0); /* no second pass */
@@ -69,11 +69,11 @@ test_promise(void **state)
 	fix_again(f);
 	diagnosis_load(f->diagnosis, list);
 	json_decref(list);
-	expect_text(f, "10 % of what machine lab promises");
+	expect_text(f, "10 % of the prediction for machine lab");
 	hear_promise(f, "run-3", 0, 1);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	assert_int_equal(open_cases(f), 0);
-	assert_non_null(strstr(told.last, "as promised"));
+	assert_non_null(strstr(told.last, "as predicted"));
 }
 
 static void
@@ -84,7 +84,8 @@ test_promise_of_links(void **state)
 	hear_promise(f, "run-1", 1u << 30, 0.2);
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f,
-	    "link of leaf 10.78.2.0/24: 20 % of what machine lab promises");
+	    "link of leaf 10.78.2.0/24: 20 % of the prediction for machine "
+	    "lab");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	/* a pair alone does not tell which of the two */
 	hear_pairs(f, "run-2", 0, 1 << 8, 0.2);

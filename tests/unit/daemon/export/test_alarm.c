@@ -29,7 +29,7 @@
 static struct alert_seen
 node5(const char *text)
 {
-	return (struct alert_seen){ .name = "CoalmineNodeSuspect",
+	return (struct alert_seen){ .name = "CoalmineNodeOutlier",
 		.severity = "warning",
 		.kind = "node",
 		.subject = "node5",

@@ -541,7 +541,7 @@ test_verdicts(void **state)
 	(void)state;
 	assert_non_null(strstr(page.text, "coalmine_nodes{verdict=\"bad\"} 1"));
 	assert_non_null(
-	    strstr(page.text, "coalmine_suspects{what=\"host\"} 0"));
+	    strstr(page.text, "coalmine_outliers{what=\"host\"} 0"));
 	assert_null(strstr(page.text, "coalmine_node_verdict{node=\"node1\""));
 	assert_non_null(strstr(page.text,
 	    "coalmine_node_verdict{node=\"node3\",verdict=\"bad\","
@@ -550,9 +550,9 @@ test_verdicts(void **state)
 	    "coalmine_leaf_verdict{leaf=\"leaf2\",verdict=\"warn\","
 	    "what=\"link\"} 1"));
 	assert_non_null(
-	    strstr(page.text, "coalmine_suspects{what=\"link\"} 1"));
+	    strstr(page.text, "coalmine_outliers{what=\"link\"} 1"));
 	assert_non_null(
-	    strstr(page.text, "coalmine_suspects{what=\"prediction\"} 0"));
+	    strstr(page.text, "coalmine_outliers{what=\"prediction\"} 0"));
 	strbuf_clear(&page);
 	latest_free(l);
 }

@@ -302,7 +302,7 @@ view_run_counts(struct view *v, const struct view_run_count **ret)
 }
 
 json_t *
-view_horizon(struct view *v, uint64_t span_ns)
+view_forecast(struct view *v, uint64_t span_ns)
 {
 	(void)v;
 	(void)span_ns;

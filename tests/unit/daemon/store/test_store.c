@@ -321,7 +321,7 @@ test_heard(void **state)
 	json_t *got;
 
 	fix_put_run(f, fix_run("r-1", "watch", "running", 5));
-	fix_put_run(f, fix_run("r-2", "second-pass", "running", 6));
+	fix_put_run(f, fix_run("r-2", "confirmation", "running", 6));
 	put_round(f, "r-1", 1, "isolated", "node2");
 	between_ns = clk_unix_ns();
 	put_round(f, "r-1", 2, "wild", NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_horizon.c - what the schedule will start and what will not fit, for
+ * test_forecast.c - what the schedule will start and what will not fit, for
  * want of nodes, for a blackout, for other campaigns and for want of budget.
  * The clock stands at 11:23:20.
  */
@@ -30,12 +30,12 @@
 	"[campaign]\nnodes_min = 3\ndeadline = 60s\nbytes = 1M\n"              \
 	"[congestor]\nmix = none\n"
 
-struct horizon_fix {
+struct forecast_fix {
 	char dir[64];
 	struct view view;
 	json_t *list; /* the newest answer */
 };
-static struct horizon_fix hf;
+static struct forecast_fix hf;
 
 /* The only part of a hub that is asked for. */
 struct roster *
@@ -55,7 +55,7 @@ unlink_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
 }
 
 static void
-horizon_setup(const struct budget_limits *limits, const char *blackout)
+forecast_setup(const struct budget_limits *limits, const char *blackout)
 {
 	static const struct budget_limits none = { 0, 0, 0 };
 	struct cost_rules rules = { .limits = limits ? *limits : none };
@@ -76,7 +76,7 @@ horizon_setup(const struct budget_limits *limits, const char *blackout)
 
 /* To look ahead has started nothing. */
 static void
-horizon_teardown(void)
+forecast_teardown(void)
 {
 	assert_null(fix_last(WIRE_PREPARE));
 	json_decref(hf.list);
@@ -114,7 +114,7 @@ static void
 look(uint64_t span_ns)
 {
 	json_decref(hf.list);
-	hf.list = view_horizon(&hf.view, span_ns);
+	hf.list = view_forecast(&hf.view, span_ns);
 }
 
 static const json_t *
@@ -155,7 +155,7 @@ static void
 test_what_runs(void **state)
 {
 	(void)state;
-	horizon_setup(NULL, "");
+	forecast_setup(NULL, "");
 	add("hourly", LIGHT, "1h", 600);
 	add("other", "[campaign]\ndeadline = 30s\n[congestor]\nmix = none\n",
 	    "1d", 300);
@@ -182,14 +182,14 @@ test_what_runs(void **state)
 	    campaigns_find(hf.view.p.campaigns, "other"), 0);
 	look(2 * HOUR_NS);
 	assert_int_equal(json_array_size(hf.list), 3);
-	horizon_teardown();
+	forecast_teardown();
 }
 
 static void
 test_nodes(void **state)
 {
 	(void)state;
-	horizon_setup(NULL, "");
+	forecast_setup(NULL, "");
 	add("all", LIGHT, "1d", 60);
 	add("four", "[campaign]\nnodes_min = 4\n[congestor]\nmix = none\n",
 	    "1d", 3600);
@@ -211,7 +211,7 @@ test_nodes(void **state)
 	fix_pass(6, "n2");
 	look(24 * HOUR_NS);
 	expect(2, "beside", "missed", "1 nodes usable now, 2 needed");
-	horizon_teardown();
+	forecast_teardown();
 }
 
 /* A blackout that ends soon delays, a longer one makes the start pointless. */
@@ -219,7 +219,7 @@ static void
 test_blackout(void **state)
 {
 	(void)state;
-	horizon_setup(NULL, "11:30-11:40,12:00-12:30");
+	forecast_setup(NULL, "11:30-11:40,12:00-12:30");
 	add("early", LIGHT, "1d", 60);
 	add("within", LIGHT, "1d", 500); /* 11:31:40 */
 	add("into", LIGHT, "1d", 2170);  /* 11:59:30 */
@@ -233,7 +233,7 @@ test_blackout(void **state)
 	expect(2, "into", "missed", "T12:30:00");
 	/* the site's blackouts are of exclusive runs */
 	expect(3, "light", "runs", "");
-	horizon_teardown();
+	forecast_teardown();
 }
 
 /* One after the other on the same nodes, as long as that is worth it. */
@@ -241,7 +241,7 @@ static void
 test_others(void **state)
 {
 	(void)state;
-	horizon_setup(NULL, "");
+	forecast_setup(NULL, "");
 	add("first", LIGHT, "1d", 60);
 	add("second", LIGHT, "1d", 70);
 	add("elsewhere", "[campaign]\nnodes = n9\n[congestor]\nmix = none\n",
@@ -256,7 +256,7 @@ test_others(void **state)
 	expect(2, "elsewhere", "missed", "0 nodes usable now, 1 needed");
 	expect(3, "long", "runs", "");
 	expect(4, "late", "missed", "held by campaign long for too long");
-	horizon_teardown();
+	forecast_teardown();
 }
 
 /* Two starts of 3 MiB fit into 8 MB an hour; what came before counts. */
@@ -266,7 +266,7 @@ test_budget(void **state)
 	struct budget_limits limits = { 8e6, 0, 0 };
 
 	(void)state;
-	horizon_setup(&limits, "");
+	forecast_setup(&limits, "");
 	add("often", LIGHT, "10m", 400); /* 11:30 */
 	look(400 * CLK_NS_PER_S + 70 * MINUTE_NS);
 	assert_int_equal(json_array_size(hf.list), 7);
@@ -280,15 +280,15 @@ test_budget(void **state)
 	look(400 * CLK_NS_PER_S + 20 * MINUTE_NS);
 	expect(0, "often", "runs", "");
 	expect(1, "often", "missed", "budget.bytes");
-	horizon_teardown();
+	forecast_teardown();
 	/* what no hour has room for */
 	limits = (struct budget_limits){ 0, 100, 0 };
-	horizon_setup(&limits, "");
+	forecast_setup(&limits, "");
 	add("dear", LIGHT, "1d", 60);
 	look(HOUR_NS);
 	expect(0, "dear", "missed",
 	    "budget.node_seconds: needs 180 node-seconds");
-	horizon_teardown();
+	forecast_teardown();
 }
 
 int
