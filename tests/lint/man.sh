@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# man.sh [TREE [ROWS]] - the manual pages are clean mdoc, and name everything
-# that can be set, said or met: ROWS is the program that prints the tables of
+# man.sh [TREE [ROWS]] - the manual pages are clean mdoc, the index coalmine(7)
+# lists each with its own one-line description, and they name everything that
+# can be set, said or met: ROWS is the program that prints the tables of
 # schema/, one "kind name" a line.
 rows=${2-}
 . "$(dirname "$0")/lib.sh"
@@ -14,7 +15,7 @@ page() {
 	case $1 in
 	coalmined | coalmine-agent | campaign) echo etc/coalmine.conf.5 ;;
 	machine) echo probes/topology/coalmine-machine.5 ;;
-	plan) echo probes/plan/coalmine-plan.7 ;;
+	plan) echo probes/coalmine-probe-options.5 ;;
 	cause | state | test | congestor | stop) echo schema/coalmine-output.7 ;;
 	message) echo schema/coalmine-wire.7 ;;
 	esac
@@ -26,6 +27,20 @@ for f in $(files '*.[1-8]' | grep -v '^tests/'); do
 	[ -z "$out" ] && continue
 	echo "$out"
 	bad=1
+done
+
+index=docs/coalmine.7
+for f in $(files '*.[1-8]' | grep -v -e '^tests/' -e "^$index$"); do
+	entry=$(awk '$1 == ".Dt" { section = $3 } $1 == ".Nm" { name = $2 }
+	    $1 == ".Nd" { sub(/^.Nd /, "")
+	    printf ".It Xr %s %s\n%s.\n", name, section, $0; exit }' "$f")
+	case "$(cat $index)" in
+	*"$entry"*) ;;
+	*)
+		echo "$index: has no entry for $f:" "$entry"
+		bad=1
+		;;
+	esac
 done
 
 # The words of a page, each page rendered once, without overstriking.

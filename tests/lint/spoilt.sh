@@ -18,14 +18,15 @@ fresh() {
 	mkdir -p "$tree"/{common,schema,daemon,probes/plan,etc,tests/unit,systemd}
 	cp "$lint/../../.clang-format" "$tree"
 	cp "$lint/../../etc/coalmine.conf.5" "$lint"/../../etc/*.conf "$tree/etc"
-	mkdir -p "$tree/probes/topology" "$tree/daemon/run"
+	mkdir -p "$tree"/{probes/topology,daemon/run,docs}
 	for d in common daemon probes/plan; do
 		echo "# $d" >"$tree/$d/README.md"
 	done
-	cp "$lint/../../probes/plan/coalmine-plan.7" "$tree/probes/plan"
-	cp "$lint/../../probes/topology/coalmine-machine.5" \
-	    "$tree/probes/topology"
-	cp "$lint"/../../schema/*.7 "$tree/schema"
+	for f in probes/coalmine-probe-options.5 docs/coalmine.7 \
+	    probes/topology/coalmine-machine.5 \
+	    schema/coalmine-{output,wire}.7; do
+		cp "$lint/../../$f" "$tree/$f"
+	done
 	cp "$lint"/../../systemd/* "$tree/systemd"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
 	    '#include <stddef.h>' '' 'size_t one(void);' >"$tree/common/one.h"
@@ -112,6 +113,10 @@ spoil man 'says nothing of coalmined agents_max' \
 spoil man 'says nothing of cause peer-lost' \
     'sed -i "s/peer-lost/peer-gone/" schema/coalmine-output.7'
 spoil man 'says nothing of message' 'rm schema/coalmine-wire.7'
+spoil man 'docs/coalmine.7: has no entry for schema/coalmine-output.7' \
+    'sed -i "s/^.It Xr coalmine-output 7/.It Xr coalmine-outputs 7/" docs/coalmine.7'
+spoil man 'docs/coalmine.7: has no entry for etc/coalmine.conf.5' \
+    'sed -i "s/^.Nd .*/.Nd another description/" etc/coalmine.conf.5'
 spoil generated 'etc/coalmined.conf:1: differs' \
     'sed -i "s/agents_max = .*/agents_max = 1/" etc/coalmined.conf'
 spoil generated 'etc/coalmine.conf.5:1: differs' \
