@@ -8,7 +8,7 @@
  * number of them may be registered; what follows a fence sees what came
  * before it. Each is cut into depth channels, then striped over the ranks of
  * its root's node, sent round a ring of nodes, and down (or up) a tree over
- * the factors: docs/algorithms-commbench-hiccl.md, section 7.
+ * the factors: docs/algorithms-commbench-hiccl.md, section 2.
  *
  * Where the public code is wrong this is not: a fence orders whatever overlaps
  * (order.h), a lone relay of a ring keeps its own contribution and its send

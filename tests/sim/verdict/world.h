@@ -9,7 +9,7 @@
  *     max(node a, node b) + max(leaf a, leaf b) + uplinks, spine between leaves
  *         + noise of 5 %, and in one of twenty samples a large delay more
  *
- * as in docs/ecosystem.md section 7.3: the slower end decides. Nodes differ by
+ * as in docs/statistics.md: the slower end decides. Nodes differ by
  * 1 % among each other for good. Everything repeats from the seed.
  */
 #ifndef TESTS_SIM_VERDICT_WORLD_H
