@@ -27,6 +27,7 @@
 #include "agents/run/run.h"
 #include "agents/run/cleanup.h"
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/notify.h"
 #include "common/str.h"
@@ -88,39 +89,34 @@ arguments_read(struct arguments *a, int argc, char **argv)
 
 /* "section.key=value"; changes text. */
 static int
-set_one(struct conf *c, char *text, char *why, size_t why_bytes)
+set_one(struct conf *c, char *text, struct err *err)
 {
 	char *dot = strchr(text, '.'), *eq;
 
 	eq = dot != NULL ? strchr(dot, '=') : NULL;
-	if (eq == NULL) {
-		snprintf(why, why_bytes, "-o %s: not section.key=value", text);
-		return -EINVAL;
-	}
+	if (eq == NULL)
+		return err_set(err, -EINVAL, "-o %s: not section.key=value",
+		    text);
 	*dot = *eq = '\0';
-	return conf_set(c, text, dot + 1, eq + 1, "-o", why, why_bytes);
+	return conf_set(c, text, dot + 1, eq + 1, "-o", err);
 }
 
 /* What rows alone cannot say. */
 static int
-conf_check(const struct conf *c, char *why, size_t why_bytes)
+conf_check(const struct conf *c, struct err *err)
 {
-	char reason[300];
+	struct err reason;
 
 	if (strcmp(conf_string(c, "idle", "check"), "command") == 0 &&
-	    conf_string(c, "idle", "command")[0] == '\0') {
-		snprintf(why, why_bytes,
+	    conf_string(c, "idle", "command")[0] == '\0')
+		return err_set(err, -EINVAL,
 		    "%s: idle check = command needs a "
 		    "command",
 		    conf_where(c, "idle", "check"));
-		return -EINVAL;
-	}
-	if (launcher_line_check(conf_string(c, "children", "command"), reason,
-		sizeof(reason)) < 0) {
-		snprintf(why, why_bytes, "%s: children.command: %s",
-		    conf_where(c, "children", "command"), reason);
-		return -EINVAL;
-	}
+	if (launcher_line_check(conf_string(c, "children", "command"),
+		&reason) < 0)
+		return err_set(err, -EINVAL, "%s: children.command: %s",
+		    conf_where(c, "children", "command"), reason.text);
 	return 0;
 }
 
@@ -129,21 +125,20 @@ conf_read(const struct arguments *a)
 {
 	const char *path = a->config != NULL ? a->config : CONFIG_PATH;
 	struct conf *c = NULL;
-	char why[400];
+	struct err err;
 	int rc;
 
 	if (a->config == NULL && access(path, F_OK) < 0)
-		rc = conf_parse(options_agent, "defaults", "", &c, why,
-		    sizeof(why));
+		rc = conf_parse(options_agent, "defaults", "", &c, &err);
 	else
-		rc = conf_load(options_agent, path, &c, why, sizeof(why));
+		rc = conf_load(options_agent, path, &c, &err);
 	for (size_t i = 0; rc == 0 && i < a->set_count; i++)
-		rc = set_one(c, a->sets[i], why, sizeof(why));
+		rc = set_one(c, a->sets[i], &err);
 	if (rc == 0)
-		rc = conf_check(c, why, sizeof(why));
+		rc = conf_check(c, &err);
 	if (rc == 0)
 		return c;
-	fprintf(stderr, "coalmine-agent: %s\n", why);
+	fprintf(stderr, "coalmine-agent: %s\n", err.text);
 	exit(EXIT_CONFIG);
 }
 
@@ -273,7 +268,7 @@ agent_run(struct agent *ag)
 	static const int sigs[] = { SIGCHLD, SIGHUP, SIGTERM, SIGINT };
 	struct event *events[ARRAY_LEN(sigs)];
 	struct event *watchdog;
-	char why[400];
+	struct err err;
 
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {
 		events[i] = evsignal_new(ag->base, sigs[i], signal_cb, ag);
@@ -282,9 +277,9 @@ agent_run(struct agent *ag)
 	ag->grace = evtimer_new(ag->base, grace_cb, ag);
 	watchdog = watchdog_start(ag);
 	ag->session = session_new(ag->base, ag->conf, ag->name,
-	    &orders_session_ops, ag, why, sizeof(why));
+	    &orders_session_ops, ag, &err);
 	if (ag->session == NULL)
-		fatalx("%s", why);
+		fatalx("%s", err.text);
 	log_info("node %s: started, collector %s", ag->name,
 	    conf_string(ag->conf, "agent", "collector"));
 	notify_ready();

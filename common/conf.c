@@ -20,6 +20,7 @@
 #include <ini.h>
 
 #include "common/conf_type.h"
+#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -47,22 +48,9 @@ struct parse {
 	const char *path;
 	const char *next; /* text not yet read */
 	int line;         /* of the line that inih has now, from 1 */
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 	int failed;
 };
-
-static void __attribute__((format(printf, 3, 4)))
-complain(char *why, size_t why_bytes, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (why == NULL || why_bytes == 0)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(why, why_bytes, fmt, ap);
-	va_end(ap);
-}
 
 static size_t
 rows_count(const struct conf_row *rows)
@@ -99,7 +87,7 @@ text_check(const char *raw)
 
 static int
 value_set(struct conf *c, size_t at, const char *raw, const char *where,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	const struct conf_row *row = &c->rows[at];
 	struct value *v = &c->values[at];
@@ -107,16 +95,16 @@ value_set(struct conf *c, size_t at, const char *raw, const char *where,
 	char want[CONF_WANT_BYTES];
 
 	if (text_check(raw) < 0) {
-		complain(why, why_bytes,
+		err_say(err,
 		    "%s: %s.%s holds a control character or begins a "
 		    "comment with ';'",
 		    where, row->section, row->key);
 		return -EINVAL;
 	}
 	if (conf_type_read(row, raw, &as, want) < 0) {
-		complain(why, why_bytes, "%s: %s.%s = %.80s: allowed is %s",
-		    where, row->section, row->key,
-		    raw[0] == '\0' ? "(empty)" : raw, want);
+		err_say(err, "%s: %s.%s = %.80s: allowed is %s", where,
+		    row->section, row->key, raw[0] == '\0' ? "(empty)" : raw,
+		    want);
 		return -EINVAL;
 	}
 	free(v->raw);
@@ -131,7 +119,7 @@ static struct conf *
 conf_new(const struct conf_row *rows)
 {
 	struct conf *c = xcalloc(1, sizeof(*c));
-	char why[CONF_WANT_BYTES];
+	struct err err;
 
 	c->rows = rows;
 	c->count = rows_count(rows);
@@ -140,8 +128,7 @@ conf_new(const struct conf_row *rows)
 		int rc = 0;
 
 		if (rows[i].fallback != NULL)
-			rc = value_set(c, i, rows[i].fallback, "default", why,
-			    sizeof(why));
+			rc = value_set(c, i, rows[i].fallback, "default", &err);
 		assert(rc == 0); /* a row whose default it refuses */
 	}
 	return c;
@@ -194,26 +181,23 @@ section_known(const struct conf_row *rows, const char *section)
 /* Say why a section, or a key of it, is not one of ours. */
 static void
 unknown(const struct conf_row *rows, const char *where, const char *section,
-    const char *key, char *why, size_t why_bytes)
+    const char *key, struct err *err)
 {
 	char names[512];
 
 	if (section_known(rows, section)) {
 		names_list(rows, section, names, sizeof(names));
-		complain(why, why_bytes,
-		    "%s: unknown key %.80s in [%s]: allowed are %s", where, key,
-		    section, names);
+		err_say(err, "%s: unknown key %.80s in [%s]: allowed are %s",
+		    where, key, section, names);
 		return;
 	}
 	names_list(rows, NULL, names, sizeof(names));
 	if (section[0] == '\0')
-		complain(why, why_bytes,
-		    "%s: key %.80s before any section: allowed are %s", where,
-		    key, names);
+		err_say(err, "%s: key %.80s before any section: allowed are %s",
+		    where, key, names);
 	else
-		complain(why, why_bytes,
-		    "%s: unknown section [%.80s]: allowed are %s", where,
-		    section, names);
+		err_say(err, "%s: unknown section [%.80s]: allowed are %s",
+		    where, section, names);
 }
 
 static int
@@ -229,13 +213,11 @@ handler_cb(void *arg, const char *section, const char *key, const char *raw)
 	at = row_find(p->c->rows, section, key);
 	p->failed = 1;
 	if (at < 0)
-		unknown(p->c->rows, where, section, key, p->why, p->why_bytes);
+		unknown(p->c->rows, where, section, key, p->err);
 	else if (p->c->values[at].given)
-		complain(p->why, p->why_bytes,
-		    "%s: %s.%s is given twice, first at %s", where, section,
-		    key, p->c->values[at].where);
-	else if (value_set(p->c, (size_t)at, raw, where, p->why,
-		     p->why_bytes) == 0)
+		err_say(p->err, "%s: %s.%s is given twice, first at %s", where,
+		    section, key, p->c->values[at].where);
+	else if (value_set(p->c, (size_t)at, raw, where, p->err) == 0)
 		p->failed = 0;
 	if (!p->failed)
 		p->c->values[at].given = 1;
@@ -266,7 +248,7 @@ see_section(struct parse *p, const char *line, size_t len_bytes)
 		return;
 	p->failed = 1;
 	snprintf(where, sizeof(where), "%s:%d", p->path, p->line);
-	unknown(p->c->rows, where, name, "", p->why, p->why_bytes);
+	unknown(p->c->rows, where, name, "", p->err);
 }
 
 /* inih's reader, like fgets on the text. */
@@ -280,9 +262,8 @@ reader_cb(char *line, int cap, void *arg)
 		return NULL;
 	p->line++;
 	if (n + 2 > (size_t)cap) {
-		complain(p->why, p->why_bytes,
-		    "%s:%d: the line is longer than %d characters", p->path,
-		    p->line, cap - 2);
+		err_say(p->err, "%s:%d: the line is longer than %d characters",
+		    p->path, p->line, cap - 2);
 		p->failed = 1;
 		return NULL;
 	}
@@ -297,13 +278,12 @@ reader_cb(char *line, int cap, void *arg)
 }
 
 static int
-check_missing(const struct conf *c, const char *path, char *why,
-    size_t why_bytes)
+check_missing(const struct conf *c, const char *path, struct err *err)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		if (c->values[i].raw != NULL)
 			continue;
-		complain(why, why_bytes, "%s: %s.%s is missing: %s", path,
+		err_say(err, "%s: %s.%s is missing: %s", path,
 		    c->rows[i].section, c->rows[i].key, c->rows[i].text);
 		return -EINVAL;
 	}
@@ -312,15 +292,14 @@ check_missing(const struct conf *c, const char *path, char *why,
 
 int
 conf_parse(const struct conf_row *rows, const char *path, const char *text,
-    struct conf **ret, char *why, size_t why_bytes)
+    struct conf **ret, struct err *err)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* inih skips it too */
 	size_t skip = strncmp(text, mark, 3) == 0 ? 3 : 0;
 	struct parse p = { .c = conf_new(rows),
 		.path = path,
 		.next = text + skip,
-		.why = why,
-		.why_bytes = why_bytes };
+		.err = err };
 	int rc;
 
 	/* inih's settings are globals; every caller sets the same ones. */
@@ -331,16 +310,16 @@ conf_parse(const struct conf_row *rows, const char *path, const char *text,
 	ini_stop_on_first_error = true;
 	rc = ini_parse_stream(reader_cb, &p, handler_cb, &p);
 	if (rc > 0 && !p.failed) {
-		complain(why, why_bytes,
+		err_say(err,
 		    "%s:%d: allowed is [section], key = value or a comment",
 		    path, rc);
 		p.failed = 1;
 	}
 	if (rc < 0 && !p.failed) {
-		complain(why, why_bytes, "%s: out of memory", path);
+		err_say(err, "%s: out of memory", path);
 		p.failed = 1;
 	}
-	rc = p.failed ? -EINVAL : check_missing(p.c, path, why, why_bytes);
+	rc = p.failed ? -EINVAL : check_missing(p.c, path, err);
 	if (rc < 0) {
 		conf_free(p.c);
 		return rc;
@@ -362,38 +341,37 @@ last_line(const char *text)
 
 int
 conf_load(const struct conf_row *rows, const char *path, struct conf **ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	char *text;
 	size_t len;
-	int rc = file_read(path, FILE_BYTES_MAX, &text, &len, why, why_bytes);
+	int rc = file_read(path, FILE_BYTES_MAX, &text, &len, err);
 
 	if (rc < 0)
 		return rc;
 	if (strlen(text) < len) {
-		complain(why, why_bytes,
-		    "%s:%d: a byte of value 0: allowed is text", path,
+		err_say(err, "%s:%d: a byte of value 0: allowed is text", path,
 		    last_line(text));
 		free(text);
 		return -EILSEQ;
 	}
-	rc = conf_parse(rows, path, text, ret, why, why_bytes);
+	rc = conf_parse(rows, path, text, ret, err);
 	free(text);
 	return rc;
 }
 
 int
 conf_set(struct conf *c, const char *section, const char *key,
-    const char *value, const char *from, char *why, size_t why_bytes)
+    const char *value, const char *from, struct err *err)
 {
 	long at = row_find(c->rows, section, key);
 	int rc;
 
 	if (at < 0) {
-		unknown(c->rows, from, section, key, why, why_bytes);
+		unknown(c->rows, from, section, key, err);
 		return -EINVAL;
 	}
-	rc = value_set(c, (size_t)at, value, from, why, why_bytes);
+	rc = value_set(c, (size_t)at, value, from, err);
 	if (rc < 0)
 		return rc;
 	c->values[at].given = 1;

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "common/err.h"
+
 enum conf_type {
 	CONF_STRING,   /* min..max: length in bytes; "" only when min is 0 */
 	CONF_BOOL,     /* yes no true false on off 1 0 */
@@ -46,13 +48,13 @@ struct conf;
  * -EINVAL or -errno, and why holds the message, without newline. The caller
  * ends *ret with conf_free. */
 int conf_load(const struct conf_row *rows, const char *path, struct conf **ret,
-    char *why, size_t why_bytes);
+    struct err *err);
 int conf_parse(const struct conf_row *rows, const char *path, const char *text,
-    struct conf **ret, char *why, size_t why_bytes);
+    struct conf **ret, struct err *err);
 /* Override one value, as for "-o section.key=value"; from names the source in
  * messages. */
 int conf_set(struct conf *c, const char *section, const char *key,
-    const char *value, const char *from, char *why, size_t why_bytes);
+    const char *value, const char *from, struct err *err);
 void conf_free(struct conf *c); /* NULL is allowed */
 
 /* The row must exist and have the getter's type: anything else is a bug of

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/str.h"
 
@@ -193,15 +194,15 @@ read_hostlist(const struct conf_row *row, const char *raw,
     union conf_number *ret, char *want)
 {
 	struct hostlist hl;
-	char why[256];
+	struct err err;
 	int rc;
 
 	(void)row;
 	(void)ret;
-	rc = hostlist_parse(raw, &hl, why, sizeof(why));
+	rc = hostlist_parse(raw, &hl, &err);
 	if (rc < 0) {
 		snprintf(want, CONF_WANT_BYTES,
-		    "a hostlist as n[001-016,020],login1 (%s)", why);
+		    "a hostlist as n[001-016,020],login1 (%.300s)", err.text);
 		return rc;
 	}
 	hostlist_clear(&hl);

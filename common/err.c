@@ -14,6 +14,8 @@ err_vsay(struct err *err, const char *fmt, va_list ap)
 	char text[ERR_TEXT_BYTES];
 	size_t end = sizeof(text) - 1;
 
+	if (err == NULL)
+		return;
 	/* The sentence may quote the one that err holds. */
 	if (vsnprintf(text, sizeof(text), fmt, ap) >= (int)sizeof(text)) {
 		while (end > 0 && ((unsigned char)text[end - 1] & 0xc0) == 0x80)
@@ -33,15 +35,4 @@ err_say(struct err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	err_vsay(err, fmt, ap);
 	va_end(ap);
-}
-
-int
-err_set(struct err *err, int rc, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	err_vsay(err, fmt, ap);
-	va_end(ap);
-	return rc;
 }

@@ -16,13 +16,15 @@ struct err {
 	char text[ERR_TEXT_BYTES];
 };
 
-/* Write the sentence. err_set returns rc, so that a refusal is one line:
- * return err_set(err, -EINVAL, "...", ...). err must not be NULL. */
+/* Write the sentence. A caller that does not care passes NULL. */
 void err_say(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-int err_set(struct err *err, int rc, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
 void err_vsay(struct err *err, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
+
+/* Write it and have the value rc, so that a refusal is one line:
+ * return err_set(err, -EINVAL, "...", ...). A macro, for then the compiler
+ * knows the value. */
+#define err_set(err, rc, ...) (err_say((err), __VA_ARGS__), (rc))
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/err.h"
 #include "common/file.h"
 
 #include <errno.h>
@@ -17,9 +18,9 @@
 #define READ_BYTES 16384 /* at first; twice as many whenever they are full */
 
 static int
-complain(const char *path, int rc, char *why, size_t why_bytes)
+complain(const char *path, int rc, struct err *err)
 {
-	snprintf(why, why_bytes, "%.300s: %s", path,
+	err_say(err, "%.300s: %s", path,
 	    rc == -ENOTSUP ? "allowed is a plain file, no pipe and no device"
 			   : strerror(-rc));
 	return rc;
@@ -41,7 +42,7 @@ check_kind(int fd)
 }
 
 int
-file_open(const char *path, FILE **ret, char *why, size_t why_bytes)
+file_open(const char *path, FILE **ret, struct err *err)
 {
 	/* To a plain file O_NONBLOCK means nothing. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -55,17 +56,17 @@ file_open(const char *path, FILE **ret, char *why, size_t why_bytes)
 	if (rc < 0) {
 		if (fd >= 0)
 			close(fd);
-		return complain(path, rc, why, why_bytes);
+		return complain(path, rc, err);
 	}
 	*ret = fp; /* handed over */
 	return 0;
 }
 
 int
-file_check(const char *path, char *why, size_t why_bytes)
+file_check(const char *path, struct err *err)
 {
 	FILE *fp;
-	int rc = file_open(path, &fp, why, why_bytes);
+	int rc = file_open(path, &fp, err);
 
 	if (rc == 0)
 		fclose(fp);
@@ -100,14 +101,14 @@ slurp(FILE *fp, size_t most_bytes, char **ret, size_t *ret_bytes)
 
 int
 file_read(const char *path, size_t most_bytes, char **ret, size_t *ret_bytes,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	FILE *fp;
-	int rc = file_open(path, &fp, why, why_bytes);
+	int rc = file_open(path, &fp, err);
 
 	if (rc < 0)
 		return rc;
 	rc = slurp(fp, most_bytes, ret, ret_bytes);
 	fclose(fp);
-	return rc < 0 ? complain(path, rc, why, why_bytes) : 0;
+	return rc < 0 ? complain(path, rc, err) : 0;
 }

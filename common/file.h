@@ -14,13 +14,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "common/err.h"
+
 /* For reading; the caller closes *ret. */
-int file_open(const char *path, FILE **ret, char *why, size_t why_bytes);
+int file_open(const char *path, FILE **ret, struct err *err);
 /* Whether it can be opened so: before a library does by itself. */
-int file_check(const char *path, char *why, size_t why_bytes);
+int file_check(const char *path, struct err *err);
 /* The whole of it with a NUL behind; -EFBIG if that is more than most_bytes.
  * The caller frees *ret. */
 int file_read(const char *path, size_t most_bytes, char **ret,
-    size_t *ret_bytes, char *why, size_t why_bytes);
+    size_t *ret_bytes, struct err *err);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/err.h"
 #include "common/hostlist.h"
 
 #include <ctype.h>
@@ -23,8 +24,7 @@ struct build {
 	size_t set_slots; /* a power of two, at least twice the names */
 	size_t made;      /* names expanded so far, duplicates too */
 	const char *text; /* whole input, for positions */
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 static int __attribute__((format(printf, 4, 5)))
@@ -33,15 +33,13 @@ refuse(struct build *b, int rc, const char *at, const char *fmt, ...)
 	char what[160];
 	va_list ap;
 
-	if (b->why == NULL || b->why_bytes == 0)
-		return rc;
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	if (at == NULL)
-		snprintf(b->why, b->why_bytes, "%s", what);
+		err_say(b->err, "%s", what);
 	else
-		snprintf(b->why, b->why_bytes, "%s at character %zu", what,
+		err_say(b->err, "%s at character %zu", what,
 		    (size_t)(at - b->text) + 1);
 	return rc;
 }
@@ -247,10 +245,9 @@ parse_items(struct build *b)
 }
 
 int
-hostlist_parse(const char *text, struct hostlist *ret, char *why,
-    size_t why_bytes)
+hostlist_parse(const char *text, struct hostlist *ret, struct err *err)
 {
-	struct build b = { .text = text, .why = why, .why_bytes = why_bytes };
+	struct build b = { .text = text, .err = err };
 	int rc;
 
 	set_grow(&b);

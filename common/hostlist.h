@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
+
 #define HOSTLIST_MAX      65536
 #define HOSTLIST_NAME_MAX 255
 
@@ -18,8 +20,7 @@ struct hostlist {
 };
 
 /* -EINVAL or -E2BIG; why (may be NULL) then says what is wrong and where. */
-int hostlist_parse(const char *text, struct hostlist *ret, char *why,
-    size_t why_bytes);
+int hostlist_parse(const char *text, struct hostlist *ret, struct err *err);
 /* Folds runs of equal prefix, width and suffix. The caller frees. */
 char *hostlist_format(const char *const *names, size_t count);
 /* 1 when the name is in the list. */

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/xalloc.h"
 
@@ -26,7 +27,7 @@ struct client {
 	char *base; /* what paths are appended to */
 	struct curl_slist *connect_to;
 	char curl_why[CURL_ERROR_SIZE];
-	char why[1024];
+	struct err err;
 	struct strbuf answer;
 };
 
@@ -60,14 +61,14 @@ ip_host(const char *url, const char **ret_rest)
 
 /* OpenSSL would wait for what a pipe has to say. */
 static int
-check_files(const struct client_options *o, char *why, size_t why_bytes)
+check_files(const struct client_options *o, struct err *err)
 {
 	const char *const files[] = { o->ca, o->cert, o->key };
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
 		if (files[i] != NULL)
-			rc = file_check(files[i], why, why_bytes);
+			rc = file_check(files[i], err);
 	return rc;
 }
 
@@ -98,7 +99,7 @@ setup_tls(struct client *c, const struct client_options *o)
 }
 
 struct client *
-client_new(const struct client_options *o, char *why, size_t why_bytes)
+client_new(const struct client_options *o, struct err *err)
 {
 	struct client *c = xcalloc(1, sizeof(*c));
 	size_t n = strlen(o->url);
@@ -114,13 +115,13 @@ client_new(const struct client_options *o, char *why, size_t why_bytes)
 		curl_easy_setopt(c->curl, CURLOPT_UNIX_SOCKET_PATH,
 		    o->url + strlen("unix:"));
 	} else if (strncmp(o->url, "https://", 8) == 0) {
-		if (check_files(o, why, why_bytes) < 0) {
+		if (check_files(o, err) < 0) {
 			client_free(c);
 			return NULL;
 		}
 		setup_tls(c, o);
 	} else if (strncmp(o->url, "http://", 7) != 0) {
-		snprintf(why, why_bytes,
+		err_say(err,
 		    "--url %.200s: allowed are unix:/PATH, "
 		    "http://HOST:PORT and https://HOST:PORT",
 		    o->url);
@@ -156,7 +157,7 @@ client_free(struct client *c)
 const char *
 client_why(const struct client *c)
 {
-	return c->why;
+	return c->err.text;
 }
 
 const char *
@@ -203,8 +204,7 @@ unreachable(struct client *c, CURLcode code)
 	long os_errno = 0;
 
 	curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &os_errno);
-	snprintf(c->why, sizeof(c->why),
-	    "cannot reach the collector at %s: %s%s", c->url,
+	err_say(&c->err, "cannot reach the collector at %s: %s%s", c->url,
 	    code == CURLE_COULDNT_CONNECT && os_errno != 0
 		? strerror((int)os_errno)
 		: c->curl_why[0] != '\0' ? c->curl_why
@@ -224,10 +224,10 @@ refused(struct client *c, long status, const json_t *answer)
 	    json_object_get(error, "message"));
 
 	if (message != NULL)
-		snprintf(c->why, sizeof(c->why), "%s", message);
+		err_say(&c->err, "%s", message);
 	else
-		snprintf(c->why, sizeof(c->why),
-		    "the server at %s answered %ld", c->url, status);
+		err_say(&c->err, "the server at %s answered %ld", c->url,
+		    status);
 	return status == 404 ? -ENOENT : -EREMOTEIO;
 }
 
@@ -256,7 +256,7 @@ request(struct client *c, const char *path, json_t **ret)
 	if (status < 200 || status > 299) {
 		rc = refused(c, status, answer);
 	} else if (answer == NULL) {
-		snprintf(c->why, sizeof(c->why),
+		err_say(&c->err,
 		    "the server at %s answered what is not JSON: %s", c->url,
 		    error.text);
 		rc = -EPROTO;

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "common/err.h"
 #include "common/str.h"
 
 #define CLIENT_URL "unix:/run/coalmine/coalmined.sock"
@@ -25,8 +26,7 @@ struct client_options {
 struct client;
 
 /* NULL and a sentence in why when url has none of the three forms. */
-struct client *client_new(const struct client_options *o, char *why,
-    size_t why_bytes);
+struct client *client_new(const struct client_options *o, struct err *err);
 void client_free(struct client *c); /* NULL is allowed */
 
 /* A path under /api/v1 grows in a strbuf: parts and parameters are escaped;

@@ -12,6 +12,7 @@
 
 #include <curl/curl.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
 #include "ctl/help.h"
@@ -55,7 +56,7 @@ ctl_client(struct ctl *c)
 {
 	static const char ca[] = "/etc/coalmine/pki/ca.pem";
 	struct client_options o;
-	char why[512];
+	struct err err;
 
 	if (c->client != NULL)
 		return c->client;
@@ -64,9 +65,9 @@ ctl_client(struct ctl *c)
 	    access(ca, R_OK) == 0 ? ca : NULL);
 	o.cert = setting(c, OPT_CERT, "COALMINE_CERT", NULL);
 	o.key = setting(c, OPT_KEY, "COALMINE_KEY", NULL);
-	c->client = client_new(&o, why, sizeof(why));
+	c->client = client_new(&o, &err);
 	if (c->client == NULL)
-		exit(ctl_fail("%s", why));
+		exit(ctl_fail("%s", err.text));
 	return c->client;
 }
 
@@ -195,14 +196,14 @@ int
 main(int argc, char **argv)
 {
 	struct ctl c = { 0 };
-	char why[256];
+	struct err err;
 	int first, rc;
 
 	/* Not LC_NUMERIC: numbers are the same everywhere. */
 	setlocale(LC_CTYPE, "");
 	curl_global_init(CURL_GLOBAL_DEFAULT);
-	if (opts_parse(&c.opts, argc, argv, &first, why, sizeof(why)) < 0)
-		rc = ctl_fail("%s; see coalctl --help", why);
+	if (opts_parse(&c.opts, argc, argv, &first, &err) < 0)
+		rc = ctl_fail("%s; see coalctl --help", err.text);
 	else
 		rc = run(&c, argv + first);
 	if (fflush(stdout) != 0 || ferror(stdout))

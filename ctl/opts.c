@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 
 /* getopt_long returns this plus the option's number. */
@@ -126,27 +127,26 @@ add(struct opts *o, int id, char *value)
 
 /* What getopt could not use: an unknown option, or one without its value. */
 static int
-complain(int got, char *const *argv, char *why, size_t why_bytes)
+complain(int got, char *const *argv, struct err *err)
 {
 	const char *arg = argv[optind - 1];
 	int id = optopt >= LONG_BASE ? optopt - LONG_BASE : by_letter(optopt);
 
 	if (got == ':' && id >= 0)
-		snprintf(why, why_bytes, "--%s needs a value: %s",
-		    opts_rows[id].name, opts_rows[id].arg);
+		err_say(err, "--%s needs a value: %s", opts_rows[id].name,
+		    opts_rows[id].arg);
 	else if (id >= 0)
-		snprintf(why, why_bytes, "--%s takes no value",
-		    opts_rows[id].name);
+		err_say(err, "--%s takes no value", opts_rows[id].name);
 	else if (optopt != 0)
-		snprintf(why, why_bytes, "unknown option -%c", optopt);
+		err_say(err, "unknown option -%c", optopt);
 	else
-		snprintf(why, why_bytes, "unknown option %.60s", arg);
+		err_say(err, "unknown option %.60s", arg);
 	return -EINVAL;
 }
 
 int
-opts_parse(struct opts *o, int argc, char **argv, int *ret_first, char *why,
-    size_t why_bytes)
+opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
+    struct err *err)
 {
 	struct option longs[OPT_MAX + 1];
 	char letters[3 * OPT_MAX + 2];
@@ -159,7 +159,7 @@ opts_parse(struct opts *o, int argc, char **argv, int *ret_first, char *why,
 		if (got == -1)
 			break;
 		if (got == '?' || got == ':')
-			return complain(got, argv, why, why_bytes);
+			return complain(got, argv, err);
 		add(o, got >= LONG_BASE ? got - LONG_BASE : by_letter(got),
 		    optarg);
 	}

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
+
 enum opt {
 	/* of every verb */
 	OPT_URL,
@@ -63,8 +65,8 @@ struct opts {
 
 /* Splits argv into options and the rest, which is moved behind: *ret_first is
  * its index. -EINVAL and why for an option that is none. */
-int opts_parse(struct opts *o, int argc, char **argv, int *ret_first, char *why,
-    size_t why_bytes);
+int opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
+    struct err *err);
 void opts_clear(struct opts *o);
 int opts_given(const struct opts *o, enum opt id);
 /* The last value given, or NULL. */

@@ -18,6 +18,7 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/hostlist.h"
 #include "common/str.h"
@@ -35,20 +36,20 @@ struct authority {
 	EVP_PKEY *key;
 };
 
-static int __attribute__((format(printf, 4, 5)))
-fail(char *why, size_t why_bytes, int rc, const char *fmt, ...)
+static int __attribute__((format(printf, 3, 4)))
+fail(struct err *err, int rc, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why, why_bytes, fmt, ap);
+	err_vsay(err, fmt, ap);
 	va_end(ap);
 	return rc;
 }
 
 /* OpenSSL's own words for what it could not do. */
 static int
-fail_ssl(char *why, size_t why_bytes, const char *what)
+fail_ssl(struct err *err, const char *what)
 {
 	char text[256] = "no reason given";
 	unsigned long code = ERR_get_error();
@@ -56,7 +57,7 @@ fail_ssl(char *why, size_t why_bytes, const char *what)
 	if (code != 0)
 		ERR_error_string_n(code, text, sizeof(text));
 	ERR_clear_error();
-	return fail(why, why_bytes, -EIO, "%s: %s", what, text);
+	return fail(err, -EIO, "%s: %s", what, text);
 }
 
 static EVP_PKEY *
@@ -82,8 +83,7 @@ path_of(const char *dir, const char *name, const char *end)
 
 /* Write one PEM file that is not there yet; what: a key or a certificate. */
 static int
-write_new(const char *path, EVP_PKEY *key, X509 *cert, char *why,
-    size_t why_bytes)
+write_new(const char *path, EVP_PKEY *key, X509 *cert, struct err *err)
 {
 	int fd = open(path,
 	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
@@ -92,8 +92,7 @@ write_new(const char *path, EVP_PKEY *key, X509 *cert, char *why,
 	int ok;
 
 	if (to == NULL)
-		return fail(why, why_bytes, -errno, "%s: %s%s", path,
-		    strerror(errno),
+		return fail(err, -errno, "%s: %s%s", path, strerror(errno),
 		    errno == EEXIST ? "; it is not overwritten" : "");
 	ok = key != NULL
 	    ? PEM_write_PrivateKey(to, key, NULL, NULL, 0, NULL, NULL)
@@ -102,25 +101,25 @@ write_new(const char *path, EVP_PKEY *key, X509 *cert, char *why,
 	if (fclose(to) == 0 && ok)
 		return 0;
 	unlink(path);
-	return fail(why, why_bytes, -EIO, "%s: cannot be written", path);
+	return fail(err, -EIO, "%s: cannot be written", path);
 }
 
 /* Key and certificate, both or neither. */
 static int
 write_pair(const char *dir, const char *name, EVP_PKEY *key, X509 *cert,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	char *key_path = path_of(dir, name, "key");
 	char *cert_path = path_of(dir, name, "pem");
 	int rc;
 
 	if (access(cert_path, F_OK) == 0)
-		rc = fail(why, why_bytes, -EEXIST,
+		rc = fail(err, -EEXIST,
 		    "%s: File exists; it is not overwritten", cert_path);
 	else
-		rc = write_new(key_path, key, NULL, why, why_bytes);
+		rc = write_new(key_path, key, NULL, err);
 	if (rc == 0) {
-		rc = write_new(cert_path, NULL, cert, why, why_bytes);
+		rc = write_new(cert_path, NULL, cert, err);
 		if (rc < 0)
 			unlink(key_path);
 	}
@@ -130,17 +129,17 @@ write_pair(const char *dir, const char *name, EVP_PKEY *key, X509 *cert,
 }
 
 static X509 *
-cert_read(const char *dir, const char *name, char *why, size_t why_bytes)
+cert_read(const char *dir, const char *name, struct err *err)
 {
 	char *path = path_of(dir, name, "pem");
 	X509 *cert = NULL;
 	FILE *from;
 
-	if (file_open(path, &from, why, why_bytes) == 0) {
+	if (file_open(path, &from, err) == 0) {
 		cert = PEM_read_X509(from, NULL, NULL, NULL);
 		fclose(from);
 		if (cert == NULL)
-			fail(why, why_bytes, 0, "%s: no certificate", path);
+			fail(err, 0, "%s: no certificate", path);
 	}
 	ERR_clear_error();
 	free(path);
@@ -148,17 +147,17 @@ cert_read(const char *dir, const char *name, char *why, size_t why_bytes)
 }
 
 static EVP_PKEY *
-key_read(const char *dir, const char *name, char *why, size_t why_bytes)
+key_read(const char *dir, const char *name, struct err *err)
 {
 	char *path = path_of(dir, name, "key");
 	EVP_PKEY *key = NULL;
 	FILE *from;
 
-	if (file_open(path, &from, why, why_bytes) == 0) {
+	if (file_open(path, &from, err) == 0) {
 		key = PEM_read_PrivateKey(from, NULL, NULL, NULL);
 		fclose(from);
 		if (key == NULL)
-			fail(why, why_bytes, 0, "%s: no key", path);
+			fail(err, 0, "%s: no key", path);
 	}
 	ERR_clear_error();
 	free(path);
@@ -173,14 +172,13 @@ authority_close(struct authority *ca)
 }
 
 static int
-authority_open(const char *dir, struct authority *ret, char *why,
-    size_t why_bytes)
+authority_open(const char *dir, struct authority *ret, struct err *err)
 {
 	struct authority ca = { NULL, NULL };
 
-	ca.cert = cert_read(dir, "ca", why, why_bytes);
+	ca.cert = cert_read(dir, "ca", err);
 	if (ca.cert != NULL)
-		ca.key = key_read(dir, "ca", why, why_bytes);
+		ca.key = key_read(dir, "ca", err);
 	if (ca.cert == NULL || ca.key == NULL) {
 		authority_close(&ca);
 		return -ENOENT;
@@ -188,8 +186,8 @@ authority_open(const char *dir, struct authority *ret, char *why,
 	if (X509_check_private_key(ca.cert, ca.key) != 1) {
 		ERR_clear_error();
 		authority_close(&ca);
-		return fail(why, why_bytes, -EINVAL,
-		    "%s: ca.key is not the key of ca.pem", dir);
+		return fail(err, -EINVAL, "%s: ca.key is not the key of ca.pem",
+		    dir);
 	}
 	*ret = ca; /* handed over */
 	return 0;
@@ -239,16 +237,14 @@ extend(X509 *cert, X509 *issuer, int nid, const char *value)
 }
 
 int
-pki_init(const char *dir, const char *name, int days, char *why,
-    size_t why_bytes)
+pki_init(const char *dir, const char *name, int days, struct err *err)
 {
 	EVP_PKEY *key = key_new();
 	X509 *cert = X509_new();
 	int rc;
 
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST) {
-		rc = fail(why, why_bytes, -errno, "%s: %s", dir,
-		    strerror(errno));
+		rc = fail(err, -errno, "%s: %s", dir, strerror(errno));
 		goto out;
 	}
 	if (key == NULL || cert == NULL || !fill(cert, key, name, NULL, days) ||
@@ -259,10 +255,10 @@ pki_init(const char *dir, const char *name, int days, char *why,
 		"critical,keyCertSign,cRLSign") ||
 	    !extend(cert, cert, NID_subject_key_identifier, "hash") ||
 	    X509_sign(cert, key, EVP_sha256()) == 0) {
-		rc = fail_ssl(why, why_bytes, "making the authority");
+		rc = fail_ssl(err, "making the authority");
 		goto out;
 	}
-	rc = write_pair(dir, "ca", key, cert, why, why_bytes);
+	rc = write_pair(dir, "ca", key, cert, err);
 out:
 	X509_free(cert);
 	EVP_PKEY_free(key);
@@ -271,7 +267,7 @@ out:
 
 /* "DNS:a,IP:b,..." of a name and more; NULL and why for what is neither. */
 static char *
-san_text(const struct pki_order *o, char *why, size_t why_bytes)
+san_text(const struct pki_order *o, struct err *err)
 {
 	struct strbuf sb = { 0 };
 
@@ -289,7 +285,7 @@ san_text(const struct pki_order *o, char *why, size_t why_bytes)
 			strcmp(san, COLLECTOR_SAN) == 0))
 			continue;
 		if (!ip && hostlist_name_check(san) < 0) {
-			fail(why, why_bytes, 0,
+			fail(err, 0,
 			    "--san %.100s: allowed is a DNS name or an IP "
 			    "address",
 			    san);
@@ -314,9 +310,9 @@ cap_validity(X509 *cert, const X509 *ca)
 /* A signed certificate for an order and a key; the caller frees. */
 static X509 *
 cert_make(const struct authority *ca, const struct pki_order *o, EVP_PKEY *key,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
-	char *sans = san_text(o, why, why_bytes);
+	char *sans = san_text(o, err);
 	X509 *cert = sans == NULL ? NULL : X509_new();
 
 	if (sans == NULL)
@@ -336,7 +332,7 @@ cert_make(const struct authority *ca, const struct pki_order *o, EVP_PKEY *key,
 	    !extend(cert, ca->cert, NID_subject_key_identifier, "hash") ||
 	    !extend(cert, ca->cert, NID_authority_key_identifier, "keyid") ||
 	    X509_sign(cert, ca->key, EVP_sha256()) == 0) {
-		fail_ssl(why, why_bytes, o->name);
+		fail_ssl(err, o->name);
 		X509_free(cert);
 		cert = NULL;
 	}
@@ -345,8 +341,7 @@ cert_make(const struct authority *ca, const struct pki_order *o, EVP_PKEY *key,
 }
 
 int
-pki_issue(const char *dir, const struct pki_order *o, char *why,
-    size_t why_bytes)
+pki_issue(const char *dir, const struct pki_order *o, struct err *err)
 {
 	struct authority ca = { NULL, NULL };
 	EVP_PKEY *key = NULL;
@@ -354,21 +349,20 @@ pki_issue(const char *dir, const struct pki_order *o, char *why,
 	int rc;
 
 	if (hostlist_name_check(o->name) < 0 || strcmp(o->name, "ca") == 0)
-		return fail(why, why_bytes, -EINVAL,
+		return fail(err, -EINVAL,
 		    "%.100s: allowed is a name of letters, digits, . - _ "
 		    "other than ca",
 		    o->name);
-	rc = authority_open(dir, &ca, why, why_bytes);
+	rc = authority_open(dir, &ca, err);
 	if (rc < 0)
 		return rc;
 	key = key_new();
 	if (key == NULL) {
-		rc = fail_ssl(why, why_bytes, "making a key");
+		rc = fail_ssl(err, "making a key");
 		goto out;
 	}
-	cert = cert_make(&ca, o, key, why, why_bytes);
-	rc = cert == NULL ? -EIO
-			  : write_pair(dir, o->name, key, cert, why, why_bytes);
+	cert = cert_make(&ca, o, key, err);
+	rc = cert == NULL ? -EIO : write_pair(dir, o->name, key, cert, err);
 out:
 	X509_free(cert);
 	EVP_PKEY_free(key);
@@ -416,18 +410,16 @@ sans_of(X509 *cert)
 
 /* The old certificate gives way in one step, so that a reader sees either. */
 static int
-replace(const char *dir, const char *name, X509 *cert, char *why,
-    size_t why_bytes)
+replace(const char *dir, const char *name, X509 *cert, struct err *err)
 {
 	char *temporary = path_of(dir, name, "pem.new");
 	char *path = path_of(dir, name, "pem");
 	int rc;
 
 	unlink(temporary);
-	rc = write_new(temporary, NULL, cert, why, why_bytes);
+	rc = write_new(temporary, NULL, cert, err);
 	if (rc == 0 && rename(temporary, path) < 0) {
-		rc = fail(why, why_bytes, -errno, "%s: %s", path,
-		    strerror(errno));
+		rc = fail(err, -errno, "%s: %s", path, strerror(errno));
 		unlink(temporary);
 	}
 	free(temporary);
@@ -438,7 +430,7 @@ replace(const char *dir, const char *name, X509 *cert, char *why,
 /* The order that an existing certificate answers; sans is its storage. */
 static int
 order_of(X509 *cert, const char *name, int days, char ***ret_sans,
-    struct pki_order *ret, char *why, size_t why_bytes)
+    struct pki_order *ret, struct err *err)
 {
 	json_t *list = sans_of(cert), *item;
 	char unit[64], cn[HOSTLIST_NAME_MAX + 1];
@@ -450,7 +442,7 @@ order_of(X509 *cert, const char *name, int days, char ***ret_sans,
 	role = names_role_find(unit);
 	if (role < 0 || strcmp(cn, name) != 0) {
 		json_decref(list);
-		return fail(why, why_bytes, -EINVAL,
+		return fail(err, -EINVAL,
 		    "%s.pem is for %s as %s: not one of ours", name, cn, unit);
 	}
 	*ret_sans = xcalloc(json_array_size(list) + 1, sizeof(**ret_sans));
@@ -463,8 +455,7 @@ order_of(X509 *cert, const char *name, int days, char ***ret_sans,
 }
 
 int
-pki_renew(const char *dir, const char *name, int days, char *why,
-    size_t why_bytes)
+pki_renew(const char *dir, const char *name, int days, struct err *err)
 {
 	struct authority ca = { NULL, NULL };
 	struct pki_order o;
@@ -474,21 +465,19 @@ pki_renew(const char *dir, const char *name, int days, char *why,
 	int rc;
 
 	if (hostlist_name_check(name) < 0 || strcmp(name, "ca") == 0)
-		return fail(why, why_bytes, -EINVAL,
+		return fail(err, -EINVAL,
 		    "%.100s: allowed is the name of an issued certificate",
 		    name);
-	rc = authority_open(dir, &ca, why, why_bytes);
+	rc = authority_open(dir, &ca, err);
 	if (rc == 0) {
-		old = cert_read(dir, name, why, why_bytes);
-		key = old == NULL ? NULL : key_read(dir, name, why, why_bytes);
-		rc = key == NULL
-		    ? -ENOENT
-		    : order_of(old, name, days, &sans, &o, why, why_bytes);
+		old = cert_read(dir, name, err);
+		key = old == NULL ? NULL : key_read(dir, name, err);
+		rc = key == NULL ? -ENOENT
+				 : order_of(old, name, days, &sans, &o, err);
 	}
 	if (rc == 0) {
-		cert = cert_make(&ca, &o, key, why, why_bytes);
-		rc = cert == NULL ? -EIO
-				  : replace(dir, name, cert, why, why_bytes);
+		cert = cert_make(&ca, &o, key, err);
+		rc = cert == NULL ? -EIO : replace(dir, name, cert, err);
 	}
 	str_list_free(sans);
 	X509_free(cert);
@@ -551,20 +540,19 @@ pem_compare_cb(const struct dirent **a, const struct dirent **b)
 }
 
 int
-pki_list(const char *dir, json_t **ret, char *why, size_t why_bytes)
+pki_list(const char *dir, json_t **ret, struct err *err)
 {
 	struct dirent **entries;
 	json_t *list;
 	int count = scandir(dir, &entries, pem_filter_cb, pem_compare_cb);
 
 	if (count < 0)
-		return fail(why, why_bytes, -errno, "%s: %s", dir,
-		    strerror(errno));
+		return fail(err, -errno, "%s: %s", dir, strerror(errno));
 	list = json_array();
 	for (int i = 0; i < count; i++) {
 		char *name = xstrndup(entries[i]->d_name,
 		    strlen(entries[i]->d_name) - 4);
-		X509 *cert = cert_read(dir, name, why, why_bytes);
+		X509 *cert = cert_read(dir, name, err);
 
 		if (cert != NULL)
 			json_array_append_new(list, cert_json(name, cert));

@@ -12,11 +12,11 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "common/err.h"
 #include "schema/names.h"
 
 /* Every call gives 0, or -errno and a sentence in why. */
-int pki_init(const char *dir, const char *name, int days, char *why,
-    size_t why_bytes);
+int pki_init(const char *dir, const char *name, int days, struct err *err);
 
 struct pki_order {
 	const char *name;
@@ -25,13 +25,11 @@ struct pki_order {
 	size_t san_count;
 	int days;
 };
-int pki_issue(const char *dir, const struct pki_order *o, char *why,
-    size_t why_bytes);
+int pki_issue(const char *dir, const struct pki_order *o, struct err *err);
 /* A new certificate with the same key, name, role and further names. */
-int pki_renew(const char *dir, const char *name, int days, char *why,
-    size_t why_bytes);
+int pki_renew(const char *dir, const char *name, int days, struct err *err);
 /* [{name role serial not_before_unix_ns not_after_unix_ns sans[]}], the
  * authority first. The caller decrefs. */
-int pki_list(const char *dir, json_t **ret, char *why, size_t why_bytes);
+int pki_list(const char *dir, json_t **ret, struct err *err);
 
 #endif

@@ -169,7 +169,7 @@ print_hostlist(const json_t *hosts, size_t *ret_count)
 	struct hostlist hl;
 	char *folded;
 
-	if (text != NULL && hostlist_parse(text, &hl, NULL, 0) == 0) {
+	if (text != NULL && hostlist_parse(text, &hl, NULL) == 0) {
 		count = hl.count;
 		hostlist_clear(&hl);
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/table.h"
 #include "common/xalloc.h"
@@ -81,7 +82,7 @@ campaign_show(struct ctl *c)
 
 /* The standard input to its end. */
 static int
-read_input(char **ret, size_t *ret_len, char *why, size_t why_bytes)
+read_input(char **ret, size_t *ret_len, struct err *err)
 {
 	char *text = xcalloc(1, FILE_BYTES_MAX + 1);
 	size_t n;
@@ -95,27 +96,26 @@ read_input(char **ret, size_t *ret_len, char *why, size_t why_bytes)
 		return 0;
 	}
 	rc = !ferror(stdin) ? -EFBIG : errno != 0 ? -errno : -EIO;
-	snprintf(why, why_bytes, "-: %s", strerror(-rc));
+	err_say(err, "-: %s", strerror(-rc));
 	free(text);
 	return rc;
 }
 
 /* The text of a file or, for "-", of the standard input; caller frees. */
 static int
-slurp(const char *path, char **ret, char *why, size_t why_bytes)
+slurp(const char *path, char **ret, struct err *err)
 {
 	size_t len;
 	int rc;
 
 	if (strcmp(path, "-") == 0)
-		rc = read_input(ret, &len, why, why_bytes);
+		rc = read_input(ret, &len, err);
 	else
-		rc = file_read(path, FILE_BYTES_MAX, ret, &len, why, why_bytes);
+		rc = file_read(path, FILE_BYTES_MAX, ret, &len, err);
 	if (rc < 0 || strlen(*ret) == len)
 		return rc;
 	free(*ret);
-	snprintf(why, why_bytes, "%.300s: %s", path, strerror(EILSEQ));
-	return -EILSEQ;
+	return err_set(err, -EILSEQ, "%.300s: %s", path, strerror(EILSEQ));
 }
 
 /* Read and check a campaign here, by the same code as the collector's. 0 or
@@ -123,14 +123,14 @@ slurp(const char *path, char **ret, char *why, size_t why_bytes)
 static int
 load(const char *path, char **ret_text, struct conf **ret_conf)
 {
-	char why[1024], *text;
+	char *text;
+	struct err err;
 
-	if (slurp(path, &text, why, sizeof(why)) < 0)
-		return ctl_fail("%s", why);
-	if (conf_parse(options_campaign, path, text, ret_conf, why,
-		sizeof(why)) < 0) {
+	if (slurp(path, &text, &err) < 0)
+		return ctl_fail("%s", err.text);
+	if (conf_parse(options_campaign, path, text, ret_conf, &err) < 0) {
 		free(text);
-		return ctl_fail("%s", why);
+		return ctl_fail("%s", err.text);
 	}
 	*ret_text = text; /* handed over */
 	return 0;
@@ -139,11 +139,11 @@ load(const char *path, char **ret_text, struct conf **ret_conf)
 static int
 check(const struct conf *conf)
 {
-	char why[1024];
+	struct err err;
 
-	if (options_campaign_check(conf, why, sizeof(why)) == 0)
+	if (options_campaign_check(conf, &err) == 0)
 		return 0;
-	return ctl_fail("%s", why);
+	return ctl_fail("%s", err.text);
 }
 
 static int
@@ -172,7 +172,8 @@ campaign_validate(struct ctl *c)
 static int
 override(const struct opt_values *given, struct conf *conf, json_t *object)
 {
-	char why[1024], name[64], section[64];
+	char name[64], section[64];
+	struct err err;
 
 	for (size_t i = 0; i < given->count; i++) {
 		const char *text = given->values[i];
@@ -188,8 +189,8 @@ override(const struct opt_values *given, struct conf *conf, json_t *object)
 		snprintf(section, sizeof(section), "%.*s", (int)(dot - text),
 		    text);
 		if (conf_set(conf, section, name + (dot - text) + 1, value + 1,
-			"-o", why, sizeof(why)) < 0)
-			return ctl_fail("%s", why);
+			"-o", &err) < 0)
+			return ctl_fail("%s", err.text);
 		json_object_set_new(object, name, json_string(value + 1));
 	}
 	return 0;
@@ -216,14 +217,14 @@ order_make(struct ctl *c, json_t **ret)
 	const char *path = opts_value(&c->opts, OPT_FILE);
 	json_t *overrides = json_object();
 	struct conf *conf = NULL;
-	char *text = NULL, why[256];
+	char *text = NULL;
+	struct err err;
 	int rc = 0;
 
 	if (path != NULL)
 		rc = load(path, &text, &conf);
 	else
-		conf_parse(options_campaign, "default", "", &conf, why,
-		    sizeof(why));
+		conf_parse(options_campaign, "default", "", &conf, &err);
 	if (rc == 0)
 		rc = override(&c->opts.of[OPT_OVERRIDE], conf, overrides);
 	if (rc == 0 && path != NULL)

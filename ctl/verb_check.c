@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "ctl/ctl.h"
@@ -19,22 +20,22 @@
 
 /* The file's object, or NULL and why. */
 static json_t *
-verdict_read(const char *path, char *why, size_t why_bytes)
+verdict_read(const char *path, struct err *err)
 {
-	char *text, reason[360];
+	struct err reason;
+	char *text;
 	json_error_t error;
 	json_t *o;
 	size_t len;
 
-	if (file_read(path, FILE_MAX, &text, &len, reason, sizeof(reason)) <
-	    0) {
-		snprintf(why, why_bytes, "no verdict here: %s", reason);
+	if (file_read(path, FILE_MAX, &text, &len, &reason) < 0) {
+		err_say(err, "no verdict here: %s", reason.text);
 		return NULL;
 	}
 	o = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
 	free(text);
 	if (!json_is_object(o)) {
-		snprintf(why, why_bytes, "%s: not a verdict", path);
+		err_say(err, "%s: not a verdict", path);
 		json_decref(o);
 		return NULL;
 	}
@@ -53,7 +54,7 @@ code_find(const char *verdict)
 /* The verdict with its text; what is older than it says it may be, or of the
  * future, is unknown. */
 static int
-verdict_judge(const json_t *o, char *text, size_t text_bytes)
+verdict_judge(const json_t *o, struct err *ret_text)
 {
 	double age_s = (double)clk_unix_ns() / 1e9 -
 	    print_number(o, "at_unix_ns") / 1e9;
@@ -61,12 +62,12 @@ verdict_judge(const json_t *o, char *text, size_t text_bytes)
 	int code = code_find(print_member(o, "verdict", ""));
 
 	if (!(age_s <= fresh_s) || age_s < -60) {
-		snprintf(text, text_bytes,
+		err_say(ret_text,
 		    "the last verdict is %.0f s old: is the agent connected?",
 		    age_s);
 		return EXIT_CODE_UNKNOWN;
 	}
-	snprintf(text, text_bytes, "%s", print_member(o, "text", ""));
+	err_say(ret_text, "%s", print_member(o, "text", ""));
 	return code;
 }
 
@@ -87,7 +88,7 @@ check(struct ctl *c)
 {
 	const char *path = opts_value(&c->opts, OPT_FILE);
 	const char *word = opts_value(&c->opts, OPT_FAIL_ON);
-	char text[400];
+	struct err text = { 0 };
 	int code = EXIT_CODE_UNKNOWN, fail_on = EXIT_CODE_UNKNOWN;
 	json_t *o;
 
@@ -102,13 +103,12 @@ check(struct ctl *c)
 					"warn, bad",
 			    word);
 	}
-	o = verdict_read(path != NULL ? path : VERDICT_FILE, text,
-	    sizeof(text));
+	o = verdict_read(path != NULL ? path : VERDICT_FILE, &text);
 	if (o != NULL)
-		code = verdict_judge(o, text, sizeof(text));
+		code = verdict_judge(o, &text);
 	json_decref(o);
-	printf("%s%s%s\n", names_verdicts[code], text[0] != '\0' ? ": " : "",
-	    text);
+	printf("%s%s%s\n", names_verdicts[code],
+	    text.text[0] != '\0' ? ": " : "", text.text);
 	return exit_of(code, fail_on);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/table.h"
 #include "ctl/ctl.h"
@@ -14,11 +15,10 @@ filter(struct ctl *c, json_t *nodes)
 {
 	const char *state = opts_value(&c->opts, OPT_STATE);
 	struct hostlist hl = { 0 };
-	char why[256];
+	struct err err;
 
-	if (c->args_count > 0 &&
-	    hostlist_parse(c->args[0], &hl, why, sizeof(why)) < 0)
-		return ctl_fail("%s: %s", c->args[0], why);
+	if (c->args_count > 0 && hostlist_parse(c->args[0], &hl, &err) < 0)
+		return ctl_fail("%s: %s", c->args[0], err.text);
 	for (size_t i = json_array_size(nodes); i-- > 0;) {
 		const json_t *node = json_array_get(nodes, i);
 

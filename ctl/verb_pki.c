@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/table.h"
 #include "ctl/ctl.h"
@@ -30,14 +31,13 @@ days_get(struct ctl *c, int fallback, int *ret)
 static int
 pki_verb_init(struct ctl *c)
 {
-	char why[512];
+	struct err err;
 	int days = 0, rc = days_get(c, CA_DAYS, &days);
 
 	if (rc != 0)
 		return rc;
-	if (pki_init(c->args[0], "Coalmine authority", days, why, sizeof(why)) <
-	    0)
-		return ctl_fail("%s", why);
+	if (pki_init(c->args[0], "Coalmine authority", days, &err) < 0)
+		return ctl_fail("%s", err.text);
 	printf("authority in %s: ca.pem for every host, ca.key for none\n",
 	    c->args[0]);
 	return EXIT_CODE_OK;
@@ -63,19 +63,19 @@ role_get(struct ctl *c, enum role *ret)
 /* One word on each name of the hostlist in the second argument. */
 static int
 each_name(struct ctl *c,
-    int (*one)(struct ctl *c, const char *name, struct pki_order *o, char *why,
-	size_t why_bytes),
+    int (*one)(struct ctl *c, const char *name, struct pki_order *o,
+	struct err *err),
     struct pki_order *o, const char *done)
 {
 	struct hostlist hl;
-	char why[512];
+	struct err err;
 	int rc = EXIT_CODE_OK;
 
-	if (hostlist_parse(c->args[1], &hl, why, sizeof(why)) < 0)
-		return ctl_fail("%s: %s", c->args[1], why);
+	if (hostlist_parse(c->args[1], &hl, &err) < 0)
+		return ctl_fail("%s: %s", c->args[1], err.text);
 	for (size_t i = 0; i < hl.count && rc == EXIT_CODE_OK; i++) {
-		if (one(c, hl.names[i], o, why, sizeof(why)) < 0)
-			rc = ctl_fail("%s", why);
+		if (one(c, hl.names[i], o, &err) < 0)
+			rc = ctl_fail("%s", err.text);
 		else
 			printf("%s %s/%s.pem\n", done, c->args[0], hl.names[i]);
 	}
@@ -84,11 +84,10 @@ each_name(struct ctl *c,
 }
 
 static int
-issue_one(struct ctl *c, const char *name, struct pki_order *o, char *why,
-    size_t why_bytes)
+issue_one(struct ctl *c, const char *name, struct pki_order *o, struct err *err)
 {
 	o->name = name;
-	return pki_issue(c->args[0], o, why, why_bytes);
+	return pki_issue(c->args[0], o, err);
 }
 
 static int
@@ -104,10 +103,9 @@ pki_verb_issue(struct ctl *c)
 }
 
 static int
-renew_one(struct ctl *c, const char *name, struct pki_order *o, char *why,
-    size_t why_bytes)
+renew_one(struct ctl *c, const char *name, struct pki_order *o, struct err *err)
 {
-	return pki_renew(c->args[0], name, o->days, why, why_bytes);
+	return pki_renew(c->args[0], name, o->days, err);
 }
 
 static int
@@ -164,13 +162,13 @@ print_table(const json_t *list)
 static int
 pki_verb_list(struct ctl *c)
 {
-	char why[512];
+	struct err err;
 	json_t *list, *cert;
 	size_t i;
 	int rc = EXIT_CODE_OK;
 
-	if (pki_list(c->args[0], &list, why, sizeof(why)) < 0)
-		return ctl_fail("%s", why);
+	if (pki_list(c->args[0], &list, &err) < 0)
+		return ctl_fail("%s", err.text);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else

@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/notify.h"
 #include "daemon/schedule/scheduler.h"
@@ -41,7 +42,6 @@
 
 #define EXIT_CONFIG 3
 #define SETS_MAX    64
-#define WHY_MAX     512
 /* Limits of a run are seconds; a quarter is soon enough. */
 #define TICK_US     (250 * 1000)
 #define TICKS_PER_S 4
@@ -75,13 +75,12 @@ static int
 tls_make(struct app *a, SSL_CTX **ret)
 {
 	const struct settings *s = &a->settings;
-	char why[WHY_MAX];
+	struct err err;
 	int rc;
 
-	rc = tls_server_new(s->tls_ca, s->tls_cert, s->tls_key, ret, why,
-	    sizeof(why));
+	rc = tls_server_new(s->tls_ca, s->tls_cert, s->tls_key, ret, &err);
 	if (rc < 0)
-		log_warnx("%s", why);
+		log_warnx("%s", err.text);
 	return rc;
 }
 
@@ -346,27 +345,28 @@ http_make(struct app *a)
 static int
 alarm_make(struct app *a)
 {
-	char why[WHY_MAX];
+	struct err err;
 	int rc;
 
 	rc = alarm_open(a->settings.alerts_webhook, a->settings.alerts_page,
-	    a->view, &a->alarm, why, sizeof(why));
+	    a->view, &a->alarm, &err);
 	if (rc < 0)
 		log_warnx("%s: alerts.webhook %s",
-		    conf_where(a->settings.conf, "alerts", "webhook"), why);
+		    conf_where(a->settings.conf, "alerts", "webhook"),
+		    err.text);
 	return rc;
 }
 
 static int
 listen_make(struct app *a)
 {
-	char why[WHY_MAX];
+	struct err err;
 	int rc;
 
 	rc = listen_open(a->settings.listen, a->base, hub_sessions(a->hub),
-	    &a->listen, why, sizeof(why));
+	    &a->listen, &err);
 	if (rc < 0)
-		log_warnx("%s", why);
+		log_warnx("%s", err.text);
 	return rc;
 }
 
@@ -578,7 +578,7 @@ main(int argc, char **argv)
 {
 	struct args args = { .act = ACT_RUN };
 	struct app app = { .ready = 0 };
-	char why[WHY_MAX];
+	struct err err;
 	int rc;
 
 	log_init("coalmined", LOG_LEVEL_INFO);
@@ -586,8 +586,8 @@ main(int argc, char **argv)
 	mallopt(M_ARENA_MAX, 1);
 	args_read(argc, argv, &args);
 	if (settings_load(args.config, args.sets, args.set_count, &app.settings,
-		why, sizeof(why)) < 0)
-		fatalx("%s", why);
+		&err) < 0)
+		fatalx("%s", err.text);
 	if (args.act != ACT_RUN) {
 		if (args.act == ACT_PRINT)
 			config_print(&app.settings);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/settings.h"
 
+#include "common/err.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +14,7 @@
 
 /* "section.key=value" from the command line. */
 static int
-apply(struct conf *c, const char *set, char *why, size_t why_bytes)
+apply(struct conf *c, const char *set, struct err *err)
 {
 	char section[64], key[64];
 	const char *dot = strchr(set, '.');
@@ -20,46 +22,36 @@ apply(struct conf *c, const char *set, char *why, size_t why_bytes)
 
 	if (dot == NULL || eq == NULL || dot > eq ||
 	    (size_t)(dot - set) >= sizeof(section) ||
-	    (size_t)(eq - dot - 1) >= sizeof(key)) {
-		snprintf(why, why_bytes,
+	    (size_t)(eq - dot - 1) >= sizeof(key))
+		return err_set(err, -EINVAL,
 		    "-o %.100s: expected section.key=value", set);
-		return -EINVAL;
-	}
 	snprintf(section, sizeof(section), "%.*s", (int)(dot - set), set);
 	snprintf(key, sizeof(key), "%.*s", (int)(eq - dot - 1), dot + 1);
-	return conf_set(c, section, key, eq + 1, "-o", why, why_bytes);
+	return conf_set(c, section, key, eq + 1, "-o", err);
 }
 
 /* What single rows cannot say. */
 static int
-check(const struct settings *s, char *why, size_t why_bytes)
+check(const struct settings *s, struct err *err)
 {
-	char reason[200];
+	struct err reason;
 
-	if (s->silence_ns < 2 * s->heartbeat_ns) {
-		snprintf(why, why_bytes,
+	if (s->silence_ns < 2 * s->heartbeat_ns)
+		return err_set(err, -EINVAL,
 		    "%s: collector.silence is shorter than two heartbeats",
 		    conf_where(s->conf, "collector", "silence"));
-		return -EINVAL;
-	}
-	if (s->diagnosis.judge.votes > s->diagnosis.judge.window) {
-		snprintf(why, why_bytes,
+	if (s->diagnosis.judge.votes > s->diagnosis.judge.window)
+		return err_set(err, -EINVAL,
 		    "%s: verdict.votes is more than verdict.window",
 		    conf_where(s->conf, "verdict", "votes"));
-		return -EINVAL;
-	}
-	if (mesh_net_check(s->mesh.net, reason, sizeof(reason)) < 0) {
-		snprintf(why, why_bytes, "%s: %s",
-		    conf_where(s->conf, "mesh", "net"), reason);
-		return -EINVAL;
-	}
+	if (mesh_net_check(s->mesh.net, &reason) < 0)
+		return err_set(err, -EINVAL, "%s: %s",
+		    conf_where(s->conf, "mesh", "net"), reason.text);
 	if (conf_choice(s->conf, "reaction", "action") == REACT_COMMAND &&
-	    conf_string(s->conf, "reaction", "command")[0] == '\0') {
-		snprintf(why, why_bytes,
+	    conf_string(s->conf, "reaction", "command")[0] == '\0')
+		return err_set(err, -EINVAL,
 		    "%s: reaction.action = command needs reaction.command",
 		    conf_where(s->conf, "reaction", "action"));
-		return -EINVAL;
-	}
 	return 0;
 }
 
@@ -109,15 +101,15 @@ fill_react(const struct conf *c, struct react_options *ret)
 }
 
 static int
-blackout_read(struct settings *s, char *why, size_t why_bytes)
+blackout_read(struct settings *s, struct err *err)
 {
-	char reason[200];
+	struct err reason;
 	int rc = blackout_parse(conf_string(s->conf, "budget", "blackout"),
-	    &s->costs.blackout, reason, sizeof(reason));
+	    &s->costs.blackout, &reason);
 
 	if (rc < 0)
-		snprintf(why, why_bytes, "%s: budget.blackout %s",
-		    conf_where(s->conf, "budget", "blackout"), reason);
+		err_say(err, "%s: budget.blackout %s",
+		    conf_where(s->conf, "budget", "blackout"), reason.text);
 	return rc;
 }
 
@@ -177,30 +169,28 @@ fill(struct settings *s)
 
 int
 settings_load(const char *path, char *const *sets, size_t set_count,
-    struct settings *ret, char *why, size_t why_bytes)
+    struct settings *ret, struct err *err)
 {
 	struct settings s = { 0 };
 	int rc;
 
 	if (path == NULL && access(DEFAULT_PATH, F_OK) < 0)
-		rc = conf_parse(options_daemon, "default", "", &s.conf, why,
-		    why_bytes);
+		rc = conf_parse(options_daemon, "default", "", &s.conf, err);
 	else
 		rc = conf_load(options_daemon,
-		    path != NULL ? path : DEFAULT_PATH, &s.conf, why,
-		    why_bytes);
+		    path != NULL ? path : DEFAULT_PATH, &s.conf, err);
 	for (size_t i = 0; rc == 0 && i < set_count; i++)
-		rc = apply(s.conf, sets[i], why, why_bytes);
+		rc = apply(s.conf, sets[i], err);
 	if (rc == 0) {
 		fill(&s);
-		rc = check(&s, why, why_bytes);
+		rc = check(&s, err);
 	}
 	if (rc == 0)
-		rc = blackout_read(&s, why, why_bytes);
+		rc = blackout_read(&s, err);
 	if (rc == 0)
 		rc = topo_load(conf_string(s.conf, "topology", "leaves"),
 		    (unsigned)conf_int(s.conf, "topology", "leaf_prefix"),
-		    &s.topo, why, why_bytes);
+		    &s.topo, err);
 	if (rc < 0)
 		settings_clear(&s);
 	else

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "daemon/run/cost.h"
 #include "daemon/mesh/mesh.h"
@@ -52,7 +53,7 @@ struct settings {
  * each. 0, or -EINVAL or -errno with the message in why. End it with
  * settings_clear. */
 int settings_load(const char *path, char *const *sets, size_t set_count,
-    struct settings *ret, char *why, size_t why_bytes);
+    struct settings *ret, struct err *err);
 void settings_clear(struct settings *s);
 
 #endif

@@ -9,6 +9,7 @@
 #define SCHEMA_OPTIONS_H
 
 #include "common/conf.h"
+#include "common/err.h"
 
 extern const struct conf_row options_campaign[]; /* etc/campaigns/NAME.conf */
 extern const struct conf_row options_daemon[];   /* coalmined.conf */
@@ -30,6 +31,6 @@ int options_runs_plans(const struct conf *c);
 /* What single rows cannot say: canary tests twice, mixes without share, a
  * background campaign with congestors, a window without schedule ... 0, or
  * -EINVAL with "file:line: ..." in why. */
-int options_campaign_check(const struct conf *c, char *why, size_t why_bytes);
+int options_campaign_check(const struct conf *c, struct err *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/str.h"
 
@@ -110,7 +111,7 @@ nodes_too_few(const struct conf *c)
 	struct hostlist hl;
 	int few;
 
-	if (strcmp(text, "all") == 0 || hostlist_parse(text, &hl, NULL, 0) < 0)
+	if (strcmp(text, "all") == 0 || hostlist_parse(text, &hl, NULL) < 0)
 		return 0;
 	few = conf_int(c, "campaign", "nodes_min") > (int64_t)hl.count;
 	hostlist_clear(&hl);
@@ -334,27 +335,25 @@ static const struct rule rules[] = {
 
 static int
 refuse(const struct conf *c, const char *section, const char *key,
-    const char *text, char *why, size_t why_bytes)
+    const char *text, struct err *err)
 {
-	snprintf(why, why_bytes, "%s: %s.%s = %.80s: %s",
+	return err_set(err, -EINVAL, "%s: %s.%s = %.80s: %s",
 	    conf_where(c, section, key), section, key,
 	    conf_string(c, section, key), text);
-	return -EINVAL;
 }
 
 int
-options_campaign_check(const struct conf *c, char *why, size_t why_bytes)
+options_campaign_check(const struct conf *c, struct err *err)
 {
 	const struct conf_row *row;
 
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		if (rules[i].broken(c))
 			return refuse(c, rules[i].section, rules[i].key,
-			    rules[i].text, why, why_bytes);
+			    rules[i].text, err);
 	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row))
 		if (slurm_word_bad(c, row->key))
 			return refuse(c, row->section, row->key,
-			    "allowed are letters, digits and -_.,:+@", why,
-			    why_bytes);
+			    "allowed are letters, digits and -_.,:+@", err);
 	return 0;
 }

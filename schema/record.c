@@ -5,6 +5,8 @@
  */
 #include "schema/record.h"
 
+#include "common/err.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -18,13 +20,13 @@
 
 #define DEPTH_MAX 8
 
-static int __attribute__((format(printf, 3, 4)))
-refuse(char *why, size_t why_bytes, const char *fmt, ...)
+static int __attribute__((format(printf, 2, 3)))
+refuse(struct err *err, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why, why_bytes, fmt, ap);
+	err_vsay(err, fmt, ap);
 	va_end(ap);
 	return -EPROTO;
 }
@@ -63,8 +65,8 @@ kind_matches(char kind, const json_t *v)
 }
 
 static int
-fields_check(const struct record_field *f, const json_t *record, char *why,
-    size_t why_bytes)
+fields_check(const struct record_field *f, const json_t *record,
+    struct err *err)
 {
 	for (; f->name != NULL; f++) {
 		const json_t *v = json_object_get(record, f->name);
@@ -72,13 +74,12 @@ fields_check(const struct record_field *f, const json_t *record, char *why,
 		if (v == NULL && f->optional)
 			continue;
 		if (v == NULL)
-			return refuse(why, why_bytes, "%s is missing", f->name);
+			return refuse(err, "%s is missing", f->name);
 		if (!kind_matches(f->kind, v))
-			return refuse(why, why_bytes, "%s is of another kind",
-			    f->name);
+			return refuse(err, "%s is of another kind", f->name);
 		if (f->check != NULL && !f->check(v))
-			return refuse(why, why_bytes,
-			    "%s has a value that is not allowed", f->name);
+			return refuse(err, "%s has a value that is not allowed",
+			    f->name);
 	}
 	return 0;
 }
@@ -86,7 +87,7 @@ fields_check(const struct record_field *f, const json_t *record, char *why,
 /* No number without samples, no samples without numbers, and the histogram
  * counts each sample once. */
 static int
-numbers_check(const json_t *record, char *why, size_t why_bytes)
+numbers_check(const json_t *record, struct err *err)
 {
 	json_int_t n = json_integer_value(json_object_get(record, "n"));
 	json_int_t sum = 0;
@@ -98,22 +99,21 @@ numbers_check(const json_t *record, char *why, size_t why_bytes)
 		json_int_t count = json_integer_value(json_array_get(pair, 1));
 
 		if (count > n - sum)
-			return refuse(why, why_bytes,
-			    "hist counts more than n");
+			return refuse(err, "hist counts more than n");
 		sum += count;
 	}
 	if (sum != n)
-		return refuse(why, why_bytes, "hist counts less than n");
+		return refuse(err, "hist counts less than n");
 	if (null != (n == 0))
-		return refuse(why, why_bytes, "mean does not agree with n");
+		return refuse(err, "mean does not agree with n");
 	if (n == 0 && json_object_get(record, "cause") == NULL)
-		return refuse(why, why_bytes, "no number and no cause");
+		return refuse(err, "no number and no cause");
 	return 0;
 }
 
 static int
 head_read(const json_t *record, struct record_head *ret,
-    const struct record_kind **ret_kind, char *why, size_t why_bytes)
+    const struct record_kind **ret_kind, struct err *err)
 {
 	const json_t *seq = json_object_get(record, "seq");
 	struct record_head h = { 0 };
@@ -121,17 +121,17 @@ head_read(const json_t *record, struct record_head *ret,
 	h.probe = json_string_value(json_object_get(record, "probe"));
 	*ret_kind = h.probe == NULL ? NULL : record_kind_find(h.probe);
 	if (*ret_kind == NULL)
-		return refuse(why, why_bytes, "unknown probe %.32s",
+		return refuse(err, "unknown probe %.32s",
 		    h.probe == NULL ? "(none)" : h.probe);
 	h.run = json_string_value(json_object_get(record, "run"));
 	if (!json_object_get(record, "run") && !(*ret_kind)->numbered)
 		h.run = "";
 	else if (h.run == NULL || record_run_check(h.run) < 0)
-		return refuse(why, why_bytes, "run is missing or malformed");
+		return refuse(err, "run is missing or malformed");
 	if (!(*ret_kind)->numbered && seq != NULL)
-		return refuse(why, why_bytes, "%s has no seq", h.probe);
+		return refuse(err, "%s has no seq", h.probe);
 	if ((*ret_kind)->numbered && json_integer_value(seq) < 1)
-		return refuse(why, why_bytes, "seq is missing or below 1");
+		return refuse(err, "seq is missing or below 1");
 	h.seq = (uint64_t)json_integer_value(seq);
 	h.test = json_string_value(json_object_get(record, "test"));
 	h.phase = json_string_value(json_object_get(record, "phase"));
@@ -142,7 +142,7 @@ head_read(const json_t *record, struct record_head *ret,
 
 int
 record_parse(const char *line, size_t len_bytes, json_t **ret,
-    struct record_head *ret_head, char *why, size_t why_bytes)
+    struct record_head *ret_head, struct err *err)
 {
 	const struct record_kind *kind;
 	struct record_head head;
@@ -150,16 +150,15 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 	int rc;
 
 	if (len_bytes > RECORD_LINE_MAX)
-		return refuse(why, why_bytes, "longer than %d bytes",
-		    RECORD_LINE_MAX);
-	rc = strict_object(line, len_bytes, DEPTH_MAX, &record, why, why_bytes);
+		return refuse(err, "longer than %d bytes", RECORD_LINE_MAX);
+	rc = strict_object(line, len_bytes, DEPTH_MAX, &record, err);
 	if (rc < 0)
 		return rc;
-	rc = head_read(record, &head, &kind, why, why_bytes);
+	rc = head_read(record, &head, &kind, err);
 	if (rc == 0)
-		rc = fields_check(kind->fields, record, why, why_bytes);
+		rc = fields_check(kind->fields, record, err);
 	if (rc == 0 && json_object_get(record, "hist") != NULL)
-		rc = numbers_check(record, why, why_bytes);
+		rc = numbers_check(record, err);
 	if (rc < 0)
 		goto out;
 	*ret_head = head;

@@ -52,6 +52,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "common/hist.h"
 
 #define RECORD_LINE_MAX  (512 * 1024) /* bytes of one line */
@@ -76,7 +77,7 @@ struct record_head {
  * anything but an object with a valid head and, by kind, its fields. The
  * caller decrefs *ret. */
 int record_parse(const char *line, size_t len_bytes, json_t **ret,
-    struct record_head *ret_head, char *why, size_t why_bytes);
+    struct record_head *ret_head, struct err *err);
 
 /* hist <-> [[index, count], ...]; sum, min and max travel as mean, min, max.
  */

@@ -40,7 +40,7 @@ record_scores_read(const json_t *record, const char *key,
 	const char *hosts = json_string_value(json_object_get(scores, "hosts"));
 
 	memset(ret, 0, sizeof(*ret));
-	if (hosts == NULL || hostlist_parse(hosts, &ret->hosts, NULL, 0) < 0 ||
+	if (hosts == NULL || hostlist_parse(hosts, &ret->hosts, NULL) < 0 ||
 	    ret->hosts.count != json_array_size(q)) {
 		read_rows(json_object_get(record, "nodes"), key, ret);
 		return;
@@ -81,7 +81,7 @@ record_scores_make(const char *const *names, const double *q, size_t count,
 	for (size_t i = 0; i < count; i++)
 		json_object_set_new(index, names[i],
 		    json_integer((json_int_t)i));
-	if (hostlist_parse(hosts, &hl, NULL, 0) == 0)
+	if (hostlist_parse(hosts, &hl, NULL) == 0)
 		for (size_t i = 0; i < hl.count; i++)
 			json_array_append_new(values,
 			    short_number(q[json_integer_value(
@@ -115,7 +115,7 @@ record_scores_check(const json_t *v)
 	struct hostlist hl = { 0 };
 	int good;
 
-	if (hosts == NULL || hostlist_parse(hosts, &hl, NULL, 0) < 0)
+	if (hosts == NULL || hostlist_parse(hosts, &hl, NULL) < 0)
 		return 0;
 	good = is_values(q != NULL ? q : json_object_get(v, "q75"), hl.count);
 	hostlist_clear(&hl);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/strict.h"
 
+#include "common/err.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -29,22 +31,19 @@ depth_of(const char *text, size_t len_bytes)
 
 int
 strict_object(const char *text, size_t len_bytes, int depth_max, json_t **ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	json_error_t error;
 	json_t *object;
 
-	if (depth_of(text, len_bytes) > depth_max) {
-		snprintf(why, why_bytes, "nested deeper than %d", depth_max);
-		return -EPROTO;
-	}
+	if (depth_of(text, len_bytes) > depth_max)
+		return err_set(err, -EPROTO, "nested deeper than %d",
+		    depth_max);
 	object = json_loadb(text, len_bytes, JSON_REJECT_DUPLICATES, &error);
-	if (object == NULL) {
-		snprintf(why, why_bytes, "not JSON: %s", error.text);
-		return -EPROTO;
-	}
+	if (object == NULL)
+		return err_set(err, -EPROTO, "not JSON: %s", error.text);
 	if (!json_is_object(object)) {
-		snprintf(why, why_bytes, "not a JSON object");
+		err_say(err, "not a JSON object");
 		json_decref(object);
 		return -EPROTO;
 	}

@@ -8,8 +8,10 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "common/err.h"
+
 /* 0, or -EPROTO with the reason in why. The caller decrefs *ret. */
 int strict_object(const char *text, size_t len_bytes, int depth_max,
-    json_t **ret, char *why, size_t why_bytes);
+    json_t **ret, struct err *err);
 
 #endif

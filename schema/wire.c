@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/frame.h"
 #include "common/xalloc.h"
 #include "schema/strict.h"
@@ -275,8 +276,7 @@ field_find(const struct wire_message *m, const char *name)
 
 /* Everything but type against the row: 0 or -EPROTO. */
 static int
-fields_check(const struct wire_message *m, json_t *msg, char *why,
-    size_t why_bytes)
+fields_check(const struct wire_message *m, json_t *msg, struct err *err)
 {
 	const char *key;
 	json_t *v;
@@ -286,31 +286,28 @@ fields_check(const struct wire_message *m, json_t *msg, char *why,
 
 		if (strcmp(key, "type") == 0)
 			continue;
-		if (f == NULL || !kind_matches(f->kind, v)) {
-			snprintf(why, why_bytes, "%s.%.64s %s", m->name, key,
+		if (f == NULL || !kind_matches(f->kind, v))
+			return err_set(err, -EPROTO, "%s.%.64s %s", m->name,
+			    key,
 			    f == NULL ? "is unknown" : "is of another kind");
-			return -EPROTO;
-		}
 	}
 	for (const struct wire_field *f = m->fields; f->name != NULL; f++) {
 		if (f->optional || json_object_get(msg, f->name) != NULL)
 			continue;
-		snprintf(why, why_bytes, "%s.%s is missing", m->name, f->name);
-		return -EPROTO;
+		return err_set(err, -EPROTO, "%s.%s is missing", m->name,
+		    f->name);
 	}
 	return 0;
 }
 
 /* The type of a message from that kind of peer, or -EPROTO. */
 static int
-type_of(const json_t *msg, enum wire_from from, char *why, size_t why_bytes)
+type_of(const json_t *msg, enum wire_from from, struct err *err)
 {
 	const char *name = json_string_value(json_object_get(msg, "type"));
 
-	if (name == NULL) {
-		snprintf(why, why_bytes, "message without a type");
-		return -EPROTO;
-	}
+	if (name == NULL)
+		return err_set(err, -EPROTO, "message without a type");
 	for (int t = 0; t < WIRE_TYPE_MAX; t++) {
 		const struct wire_message *m = &wire_messages[t];
 
@@ -319,26 +316,23 @@ type_of(const json_t *msg, enum wire_from from, char *why, size_t why_bytes)
 		if (from == WIRE_BOTH || m->from == WIRE_BOTH ||
 		    m->from == from)
 			return t;
-		snprintf(why, why_bytes, "%s is not for this peer to send",
+		return err_set(err, -EPROTO, "%s is not for this peer to send",
 		    name);
-		return -EPROTO;
 	}
-	snprintf(why, why_bytes, "unknown message type %.32s", name);
-	return -EPROTO;
+	return err_set(err, -EPROTO, "unknown message type %.32s", name);
 }
 
 int
 wire_parse(const char *body, size_t len_bytes, enum wire_from from,
-    json_t **ret, char *why, size_t why_bytes)
+    json_t **ret, struct err *err)
 {
 	json_t *msg;
 	int type;
 
-	if (strict_object(body, len_bytes, DEPTH_MAX, &msg, why, why_bytes) < 0)
+	if (strict_object(body, len_bytes, DEPTH_MAX, &msg, err) < 0)
 		return -EPROTO;
-	type = type_of(msg, from, why, why_bytes);
-	if (type >= 0 &&
-	    fields_check(&wire_messages[type], msg, why, why_bytes) < 0)
+	type = type_of(msg, from, err);
+	if (type >= 0 && fields_check(&wire_messages[type], msg, err) < 0)
 		type = -EPROTO;
 	if (type < 0)
 		json_decref(msg);
@@ -351,14 +345,15 @@ size_t
 wire_build(enum wire_type type, json_t *msg, char **ret_frame)
 {
 	const struct wire_message *m = &wire_messages[type];
-	char why[160], *frame;
+	char *frame;
+	struct err err;
 	size_t len;
 	int rc;
 
 	assert(json_is_object(msg));
 	rc = json_object_set_new(msg, "type", json_string(m->name));
 	assert(rc == 0);
-	rc = fields_check(m, msg, why, sizeof(why));
+	rc = fields_check(m, msg, &err);
 	assert(rc == 0);
 	len = json_dumpb(msg, NULL, 0, JSON_COMPACT);
 	assert(len > 0 && len <= FRAME_BODY_MAX);

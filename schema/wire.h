@@ -14,6 +14,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "common/err.h"
+
 #define WIRE_VERSION 1
 
 /* A batch system's jobs are called by this and the run: the agent makes them,
@@ -74,7 +76,7 @@ extern const struct wire_message wire_messages[WIRE_TYPE_MAX];
  * the reason in why. Depth and duplicate keys are limited. The caller
  * decrefs *ret. */
 int wire_parse(const char *body, size_t len_bytes, enum wire_from from,
-    json_t **ret, char *why, size_t why_bytes);
+    json_t **ret, struct err *err);
 /* Frame a message that we built (takes msg): malloc'd head and body in
  * *ret_frame. A message that breaks its row is a bug of ours (assert). */
 size_t wire_build(enum wire_type type, json_t *msg, char **ret_frame);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -83,8 +84,7 @@ struct check {
 	const struct argv_allowlist *grammar;
 	char **words; /* stripped */
 	size_t count, at;
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 static int __attribute__((format(printf, 2, 3)))
@@ -93,7 +93,7 @@ refuse(struct check *c, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(c->why, c->why_bytes, fmt, ap);
+	err_vsay(c->err, fmt, ap);
 	va_end(ap);
 	return -EPERM;
 }
@@ -410,10 +410,9 @@ words_make(struct check *c, const char *const *argv, size_t argc)
 
 int
 argv_allowlist_check(const struct argv_allowlist_want *want,
-    const char *const *argv, size_t argc, char ***ret_argv, char *why,
-    size_t why_bytes)
+    const char *const *argv, size_t argc, char ***ret_argv, struct err *err)
 {
-	struct check c = { .want = want, .why = why, .why_bytes = why_bytes };
+	struct check c = { .want = want, .err = err };
 	int rc;
 
 	for (size_t i = 0; i < ARRAY_LEN(grammars); i++)

@@ -13,6 +13,8 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
+
 #define ARGV_ALLOWLIST_ARGS_MAX  256
 #define ARGV_ALLOWLIST_BYTES_MAX (64 * 1024)
 
@@ -28,8 +30,7 @@ struct argv_allowlist_want {
  * its bare name, NULL at its end; the caller frees it with argv_allowlist_free.
  * -EPERM and a reason in why for everything else. */
 int argv_allowlist_check(const struct argv_allowlist_want *want,
-    const char *const *argv, size_t argc, char ***ret_argv, char *why,
-    size_t why_bytes);
+    const char *const *argv, size_t argc, char ***ret_argv, struct err *err);
 void argv_allowlist_free(char **argv); /* NULL is allowed */
 
 #endif

@@ -5,16 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 
 static int
 mpi_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
-    struct strvec *argv, struct strvec *env, char *why, size_t why_bytes)
+    struct strvec *argv, struct strvec *env, struct err *err)
 {
-	if (str_format(ret_path, cap_bytes, "%s", job->launcher) < 0) {
-		snprintf(why, why_bytes, "the launcher's path is too long");
-		return -ENAMETOOLONG;
-	}
+	if (str_format(ret_path, cap_bytes, "%s", job->launcher) < 0)
+		return err_set(err, -ENAMETOOLONG,
+		    "the launcher's path is too long");
 	strvec_add(argv, "%s", job->mpi->argv0);
 	job->mpi->build(job, argv, env);
 	return 0;

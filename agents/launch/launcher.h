@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
 #include "agents/launch/mpi_impl.h"
 #include "agents/process/strvec.h"
 
@@ -24,12 +25,12 @@ struct launcher {
 	 * added to. 0, or -errno with why. */
 	int (*build)(const struct mpi_impl_job *job, char *ret_path,
 	    size_t cap_bytes, struct strvec *argv, struct strvec *env,
-	    char *why, size_t why_bytes);
+	    struct err *err);
 };
 extern const struct launcher launcher_slurm, launcher_command;
 
 /* Of children.command: 0, or -EINVAL with what is wrong with it. */
-int launcher_line_check(const char *line, char *why, size_t why_bytes);
+int launcher_line_check(const char *line, struct err *err);
 /* NULL if none. */
 const struct launcher *launcher_find(const char *name);
 

@@ -17,6 +17,7 @@
 
 #include "agents/launch/launcher.h"
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -186,29 +187,26 @@ word_add(const struct mpi_impl_job *job, const char *word, struct strvec *argv)
 }
 
 int
-launcher_line_check(const char *line, char *why, size_t why_bytes)
+launcher_line_check(const char *line, struct err *err)
 {
 	const char *brace = line;
 	size_t len;
 
 	if (line[0] == '\0')
 		return 0;
-	if (line[0] != '/') {
-		snprintf(why, why_bytes,
+	if (line[0] != '/')
+		return err_set(err, -EINVAL,
 		    "its program needs a path that begins with /");
-		return -EINVAL;
-	}
 	while ((brace = strchr(brace, '{')) != NULL) {
 		len = strlen(COMMAND_WORD);
 		if (place_at(brace) == NULL &&
 		    (strncmp(brace, COMMAND_WORD, len) != 0 ||
 			brace[-1] != ' ' || strchr(" ", brace[len]) == NULL)) {
-			snprintf(why, why_bytes,
+			return err_set(err, -EINVAL,
 			    "%.40s: allowed are {hosts}, {hostlist}, {nodes}, "
 			    "{ranks}, {run}, {script}, {seconds}, and "
 			    "{command} as a word of its own",
 			    brace);
-			return -EINVAL;
 		}
 		brace++;
 	}
@@ -226,21 +224,19 @@ line_split(const struct mpi_impl_job *job, char *line, struct strvec *argv)
 
 static int
 command_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
-    struct strvec *argv, struct strvec *env, char *why, size_t why_bytes)
+    struct strvec *argv, struct strvec *env, struct err *err)
 {
 	const char *text = conf_string(job->conf, "children", "command");
 	char script[4300];
 	char *line;
 	int rc;
 
-	if (text[0] == '\0') {
-		snprintf(why, why_bytes, "children.command is not set");
-		return -ENOENT;
-	}
+	if (text[0] == '\0')
+		return err_set(err, -ENOENT, "children.command is not set");
 	snprintf(script, sizeof(script), "%s/script", job->dir);
 	rc = script_write(job, env, script);
 	if (rc < 0) {
-		snprintf(why, why_bytes, "%.200s: %s", script, strerror(-rc));
+		err_say(err, "%.200s: %s", script, strerror(-rc));
 		return rc;
 	}
 	line = xstrdup(text);
@@ -249,8 +245,7 @@ command_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 	rc = str_format(ret_path, cap_bytes, "%s", argv->list[0]);
 	if (rc >= 0 && access(ret_path, X_OK) == 0)
 		return 0;
-	snprintf(why, why_bytes, "%.200s is missing", argv->list[0]);
-	return -ENOENT;
+	return err_set(err, -ENOENT, "%.200s is missing", argv->list[0]);
 }
 
 const struct launcher launcher_command = { "command", command_build };

@@ -15,6 +15,7 @@
 
 #include "agents/launch/launcher.h"
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/str.h"
 #include "schema/options.h"
 #include "schema/wire.h"
@@ -72,7 +73,7 @@ options_add(const struct mpi_impl_job *job, struct strvec *argv)
 
 static int
 slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
-    struct strvec *argv, struct strvec *env, char *why, size_t why_bytes)
+    struct strvec *argv, struct strvec *env, struct err *err)
 {
 	const char *dir = conf_string(job->conf, "children", "slurm");
 	const char *conf = conf_string(job->conf, "children", "slurm_conf");
@@ -81,14 +82,12 @@ slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 	int rc;
 
 	if (str_format(ret_path, cap_bytes, "%s/srun", dir) < 0 ||
-	    access(ret_path, X_OK) < 0) {
-		snprintf(why, why_bytes, "%.200s/srun is missing", dir);
-		return -ENOENT;
-	}
+	    access(ret_path, X_OK) < 0)
+		return err_set(err, -ENOENT, "%.200s/srun is missing", dir);
 	snprintf(hosts, sizeof(hosts), "%s/hosts", job->dir);
 	rc = hosts_write(job, hosts);
 	if (rc < 0) {
-		snprintf(why, why_bytes, "%.200s: cannot be written", hosts);
+		err_say(err, "%.200s: cannot be written", hosts);
 		return rc;
 	}
 	/* its words are for its own launcher, its settings for the ranks */

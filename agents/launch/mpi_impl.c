@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/str.h"
 
 const struct mpi_impl_mpi *const launch_mpis[] = { &launch_openmpi,
@@ -31,33 +32,26 @@ in_dir(const char *dir, const char *file, char *ret, size_t cap_bytes)
 
 int
 mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
-    char *ret_launcher, char *ret_engine, size_t cap_bytes, char *why,
-    size_t why_bytes)
+    char *ret_launcher, char *ret_engine, size_t cap_bytes, struct err *err)
 {
 	const char *dir = conf_string(c, "children", mpi->name);
 	char engine[80];
 	size_t i;
 
-	if (dir[0] == '\0') {
-		snprintf(why, why_bytes, "%s is not offered", mpi->name);
-		return -ENOENT;
-	}
+	if (dir[0] == '\0')
+		return err_set(err, -ENOENT, "%s is not offered", mpi->name);
 	for (i = 0; mpi->launchers[i] != NULL; i++)
 		if (in_dir(dir, mpi->launchers[i], ret_launcher, cap_bytes) ==
 		    0)
 			break;
-	if (mpi->launchers[i] == NULL) {
-		snprintf(why, why_bytes, "%s/%s is missing", dir,
+	if (mpi->launchers[i] == NULL)
+		return err_set(err, -ENOENT, "%s/%s is missing", dir,
 		    mpi->launchers[0]);
-		return -ENOENT;
-	}
 	snprintf(engine, sizeof(engine), "%s/coalmine-probe", mpi->name);
 	if (in_dir(conf_string(c, "children", "libexec"), engine, ret_engine,
-		cap_bytes) < 0) {
-		snprintf(why, why_bytes, "%s/%s is missing",
+		cap_bytes) < 0)
+		return err_set(err, -ENOENT, "%s/%s is missing",
 		    conf_string(c, "children", "libexec"), engine);
-		return -ENOENT;
-	}
 	return 0;
 }
 

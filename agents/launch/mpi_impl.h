@@ -12,6 +12,7 @@
 
 #include "agents/process/strvec.h"
 #include "common/conf.h"
+#include "common/err.h"
 
 /* One node of a job; the first is this one. */
 struct mpi_impl_node {
@@ -61,8 +62,7 @@ const struct mpi_impl_mpi *mpi_impl_find(const char *name); /* NULL if none */
 /* Path of the launcher or the daemon, or of the engine built for it. 0, or
  * -ENOENT and what is missing in why. */
 int mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
-    char *ret_launcher, char *ret_engine, size_t cap_bytes, char *why,
-    size_t why_bytes);
+    char *ret_launcher, char *ret_engine, size_t cap_bytes, struct err *err);
 int mpi_impl_daemon(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret, size_t cap_bytes);
 /* PATH and, for an implementation outside of /usr, where its libraries are. */

@@ -11,6 +11,7 @@
 #include "agents/mesh/mesh_probe.h"
 #include "agents/sensor/psi.h"
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/xalloc.h"
@@ -305,14 +306,14 @@ sockets_need(struct mesh *m, const struct order *o)
 static void
 follow(struct mesh *m, struct order *o, const char *addr)
 {
-	char why[200];
+	struct err err;
 	int rc = sockets_need(m, o);
 
 	if (rc < 0) {
-		snprintf(why, sizeof(why), "mesh: UDP %.60s port %u: %s", addr,
+		err_say(&err, "mesh: UDP %.60s port %u: %s", addr,
 		    (unsigned)o->port, strerror(-rc));
-		log_warnx("%s", why);
-		say_ready(m, why);
+		log_warnx("%s", err.text);
+		say_ready(m, err.text);
 		mesh_targets_free(o->targets, o->count);
 		return;
 	}

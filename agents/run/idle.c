@@ -8,6 +8,7 @@
 
 #include "agents/process/child.h"
 #include "agents/process/strvec.h"
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -19,34 +20,33 @@ struct idle_wait {
 
 struct idle_row {
 	/* 1 and why, or 0; NULL: only ask can tell. */
-	int (*look)(struct agent *ag, char *ret, size_t cap_bytes);
+	int (*look)(struct agent *ag, struct err *err);
 	/* NULL where look is enough. */
 	struct idle_wait *(*ask)(struct agent *ag, idle_cb *cb, void *arg);
 };
 
 static int
-look_never(struct agent *ag, char *ret, size_t cap_bytes)
+look_never(struct agent *ag, struct err *err)
 {
 	(void)ag;
-	(void)ret;
-	(void)cap_bytes;
+	(void)err;
 	return 0;
 }
 
 static int
-look_load(struct agent *ag, char *ret, size_t cap_bytes)
+look_load(struct agent *ag, struct err *err)
 {
 	double limit = conf_real(ag->conf, "idle", "load") * ag->cores;
 	double load;
 
 	if (getloadavg(&load, 1) != 1 || load < limit)
 		return 0;
-	snprintf(ret, cap_bytes, "load %.2f, limit %.2f", load, limit);
+	err_say(err, "load %.2f, limit %.2f", load, limit);
 	return 1;
 }
 
 int
-idle_slurm_look(const char *root, char *ret, size_t cap_bytes)
+idle_slurm_look(const char *root, struct err *err)
 {
 	/* version 2, with one slurmd or several; then version 1 */
 	static const char *const places[] = {
@@ -63,8 +63,7 @@ idle_slurm_look(const char *root, char *ret, size_t cap_bytes)
 			places[i]) < 0 ||
 		    glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 			continue;
-		snprintf(ret, cap_bytes, "slurm %s",
-		    strrchr(found.gl_pathv[0], '/') + 1);
+		err_say(err, "slurm %s", strrchr(found.gl_pathv[0], '/') + 1);
 		busy = 1;
 		globfree(&found);
 	}
@@ -72,10 +71,10 @@ idle_slurm_look(const char *root, char *ret, size_t cap_bytes)
 }
 
 static int
-look_slurm(struct agent *ag, char *ret, size_t cap_bytes)
+look_slurm(struct agent *ag, struct err *err)
 {
 	(void)ag;
-	return idle_slurm_look("", ret, cap_bytes);
+	return idle_slurm_look("", err);
 }
 
 static void
@@ -101,13 +100,13 @@ static void
 command_exited(struct child *c, int status, const char *tail, void *arg)
 {
 	struct idle_wait *w = arg;
-	char why[200];
+	struct err err;
 
 	(void)c;
-	snprintf(why, sizeof(why), "idle command: exit %d%s%.120s", status,
+	err_say(&err, "idle command: exit %d%s%.120s", status,
 	    tail[0] != '\0' ? ": " : "", tail);
-	why[strcspn(why, "\n")] = '\0';
-	w->cb(status == 0 ? NULL : why, w->arg);
+	err.text[strcspn(err.text, "\n")] = '\0';
+	w->cb(status == 0 ? NULL : err.text, w->arg);
 	child_free(w->child);
 	free(w);
 }
@@ -167,11 +166,11 @@ row(struct agent *ag)
 struct idle_wait *
 idle_check(struct agent *ag, idle_cb *cb, void *arg)
 {
-	char why[200];
+	struct err err;
 
 	if (row(ag)->ask != NULL)
 		return row(ag)->ask(ag, cb, arg);
-	cb(row(ag)->look(ag, why, sizeof(why)) ? why : NULL, arg);
+	cb(row(ag)->look(ag, &err) ? err.text : NULL, arg);
 	return NULL;
 }
 
@@ -185,7 +184,7 @@ idle_cancel(struct idle_wait *w)
 }
 
 int
-idle_look(struct agent *ag, char *ret, size_t cap_bytes)
+idle_look(struct agent *ag, struct err *err)
 {
-	return row(ag)->look != NULL && row(ag)->look(ag, ret, cap_bytes);
+	return row(ag)->look != NULL && row(ag)->look(ag, err);
 }

@@ -22,9 +22,9 @@ struct idle_wait *idle_check(struct agent *ag, idle_cb *cb, void *arg);
 void idle_cancel(struct idle_wait *w); /* cb is not called; NULL allowed */
 
 /* Why the node is busy as far as a look can tell: 1 and text, or 0. */
-int idle_look(struct agent *ag, char *ret, size_t cap_bytes);
+int idle_look(struct agent *ag, struct err *err);
 
 /* The looks, on a tree below root ("" for the machine's own). */
-int idle_slurm_look(const char *root, char *ret, size_t cap_bytes);
+int idle_slurm_look(const char *root, struct err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agents/process/privileges.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 
@@ -41,20 +42,20 @@ line_take(struct record_pipe *r, const char *line, size_t len)
 {
 	struct record_head head;
 	json_t *record;
-	char why[200];
+	struct err err;
 
-	if (record_parse(line, len, &record, &head, why, sizeof(why)) < 0) {
-		bad(r, why);
+	if (record_parse(line, len, &record, &head, &err) < 0) {
+		bad(r, err.text);
 		return;
 	}
 	if (strcmp(head.run, r->run) != 0 &&
 	    (head.seq != 0 || head.run[0] != '\0')) {
 		bad(r, "record of another run");
 	} else if (head.seq != 0 && head.seq != r->last_seq + 1) {
-		snprintf(why, sizeof(why), "record %llu after %llu",
+		err_say(&err, "record %llu after %llu",
 		    (unsigned long long)head.seq,
 		    (unsigned long long)r->last_seq);
-		bad(r, why);
+		bad(r, err.text);
 	} else {
 		if (head.seq != 0)
 			r->last_seq = head.seq;

@@ -16,6 +16,7 @@
 #include "agents/process/text.h"
 #include "agents/run/cleanup.h"
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -201,7 +202,7 @@ run_free(struct run *run)
 
 int
 run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
-    struct run **ret, char *why, size_t why_bytes)
+    struct run **ret, struct err *err)
 {
 	struct run *run = xcalloc(1, sizeof(*run));
 	char path[AGENT_PATH_MAX + 16];
@@ -219,7 +220,7 @@ run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 	if (rc >= 0)
 		rc = dir_make(run);
 	if (rc < 0) {
-		snprintf(why, why_bytes, "%s: %s", run->dir, strerror(-rc));
+		err_say(err, "%s: %s", run->dir, strerror(-rc));
 		run_free(run);
 		return rc;
 	}
@@ -227,7 +228,7 @@ run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 	run->tether = rank_watch_open(ag->base, path, ag->child_gid, lost_cb,
 	    run);
 	if (run->tether == NULL) {
-		snprintf(why, why_bytes, "%s: cannot listen", path);
+		err_say(err, "%s: cannot listen", path);
 		run_free(run);
 		return -EIO;
 	}
@@ -546,7 +547,8 @@ launcher_start(struct run *run, struct mpi_impl_job *job,
 	const char *command[] = { engine, "run", conf_path, "--json", pipe_path,
 		"--run", run->id, NULL };
 	struct strvec argv = { 0 }, env = { 0 };
-	char mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX], why[300];
+	char mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX];
+	struct err err;
 
 	snprintf(conf_path, sizeof(conf_path), "%s/campaign.conf", run->dir);
 	snprintf(pipe_path, sizeof(pipe_path), "%s/records", run->dir);
@@ -554,9 +556,8 @@ launcher_start(struct run *run, struct mpi_impl_job *job,
 	mark_make(run, 0, mark, sizeof(mark));
 	env_base(run, mark, &env);
 	strvec_env(&env, "COALMINE_ARSH_SOCKET", "%s/agent.sock", run->dir);
-	if (way->build(job, path, sizeof(path), &argv, &env, why, sizeof(why)) <
-	    0)
-		send_not_started(run, 0, why);
+	if (way->build(job, path, sizeof(path), &argv, &env, &err) < 0)
+		send_not_started(run, 0, err.text);
 	else
 		run_child_start(run, 0, path, argv.list, &env, mark);
 	strvec_clear(&argv);
@@ -565,8 +566,7 @@ launcher_start(struct run *run, struct mpi_impl_job *job,
 
 /* A program that a campaign brings is one of the administrator's. */
 static int
-program_check(struct agent *ag, const struct conf *c, char *why,
-    size_t why_bytes)
+program_check(struct agent *ag, const struct conf *c, struct err *err)
 {
 	const char *line = conf_string(c, "command", "run");
 	const char *allowed = conf_string(ag->conf, "children", "programs");
@@ -581,28 +581,26 @@ program_check(struct agent *ag, const struct conf *c, char *why,
 	str_list_free(list);
 	if (found)
 		return 0;
-	snprintf(why, why_bytes,
+	return err_set(err, -EACCES,
 	    "command.run: %.*s is not in children.programs",
 	    len < 150 ? (int)len : 150, line);
-	return -EACCES;
 }
 
 /* What the campaign says, and the files that its launch needs; why not. */
 static int
 launch_ready(struct run *run, struct mpi_impl_job *job, const char *text,
-    struct conf **ret, char *why, size_t why_bytes)
+    struct conf **ret, struct err *err)
 {
-	int rc = conf_parse(options_campaign, "campaign", text, ret, why,
-	    why_bytes);
+	int rc = conf_parse(options_campaign, "campaign", text, ret, err);
 
 	if (rc < 0)
 		return rc;
 	job->campaign = *ret;
-	if (program_check(run->ag, *ret, why, why_bytes) < 0)
+	if (program_check(run->ag, *ret, err) < 0)
 		return -EACCES;
 	rc = head_files(run, text);
 	if (rc < 0)
-		snprintf(why, why_bytes, "%.200s: %s", run->dir, strerror(-rc));
+		err_say(err, "%.200s: %s", run->dir, strerror(-rc));
 	return rc;
 }
 
@@ -612,7 +610,8 @@ run_launch(struct run *run, const struct launcher *way,
     const char *campaign)
 {
 	struct agent *ag = run->ag;
-	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX], why[300];
+	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
+	struct err err;
 	struct mpi_impl_job job = { .conf = ag->conf,
 		.mpi = run->mpi,
 		.launcher = launcher,
@@ -627,9 +626,9 @@ run_launch(struct run *run, const struct launcher *way,
 	struct conf *c = NULL;
 
 	if (mpi_impl_path(run->mpi, ag->conf, launcher, engine,
-		sizeof(launcher), why, sizeof(why)) < 0 ||
-	    launch_ready(run, &job, campaign, &c, why, sizeof(why)) < 0)
-		send_not_started(run, 0, why);
+		sizeof(launcher), &err) < 0 ||
+	    launch_ready(run, &job, campaign, &c, &err) < 0)
+		send_not_started(run, 0, err.text);
 	else
 		launcher_start(run, &job, way, engine);
 	conf_free(c);

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "agents/agent.h"
 #include "agents/launch/spawn_requests.h"
 #include "agents/process/child.h"
@@ -53,7 +54,7 @@ struct run *run_exclusive(struct agent *ag, const struct run *except);
 
 /* Make the directory and the tether. -errno and why; id is valid and new. */
 int run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
-    struct run **ret, char *why, size_t why_bytes);
+    struct run **ret, struct err *err);
 /* End everything of it; run_close follows by itself when nothing is left, at
  * once when nothing runs: do not touch run after this call. */
 void run_end(struct run *run, uint64_t grace_ms, const char *text);

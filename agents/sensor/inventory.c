@@ -334,11 +334,11 @@ addrs_add(json_t *nics)
 static void
 mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c, json_t *list)
 {
-	char launcher[4096], engine[4096], why[300], version[32];
+	char launcher[4096], engine[4096], version[32];
+	struct err err;
 	json_t *o;
 
-	if (mpi_impl_path(mpi, c, launcher, engine, sizeof(launcher), why,
-		sizeof(why)) < 0)
+	if (mpi_impl_path(mpi, c, launcher, engine, sizeof(launcher), &err) < 0)
 		return;
 	o = json_pack("{s:s, s:s, s:s}", "name", mpi->name, "launcher",
 	    launcher, "engine", engine);

@@ -20,6 +20,7 @@
 #include "agents/session/node_health.h"
 #include "agents/process/text.h"
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/notify.h"
@@ -110,41 +111,40 @@ idle_known(const char *busy, void *arg)
 
 /* The MPI that it wants is here, or why not. */
 static const struct mpi_impl_mpi *
-mpi_find(struct agent *ag, const char *name, char *why, size_t why_bytes)
+mpi_find(struct agent *ag, const char *name, struct err *err)
 {
 	const struct mpi_impl_mpi *mpi = mpi_impl_find(name);
 	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
 
 	if (mpi == NULL)
-		snprintf(why, why_bytes, "mpi %.60s is not known", name);
+		err_say(err, "mpi %.60s is not known", name);
 	else if (mpi_impl_path(mpi, ag->conf, launcher, engine,
-		     sizeof(launcher), why, why_bytes) < 0)
+		     sizeof(launcher), err) < 0)
 		mpi = NULL;
 	return mpi;
 }
 
 /* Reserve the node: 0, or the cause with why. */
 static enum cause
-prepare(struct agent *ag, const json_t *msg, struct run **ret, char *why,
-    size_t why_bytes)
+prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 {
 	int exclusive = strcmp(get_text(msg, "class"), "exclusive") == 0;
 	struct run *other = run_exclusive(ag, NULL);
 	const struct mpi_impl_mpi *mpi;
 
 	if (ag->stopping) {
-		snprintf(why, why_bytes, "the agent is stopping");
+		err_say(err, "the agent is stopping");
 		return CAUSE_BUSY;
 	}
 	if (exclusive && other != NULL) {
-		snprintf(why, why_bytes, "run %s holds the node", other->id);
+		err_say(err, "run %s holds the node", other->id);
 		return CAUSE_BUSY;
 	}
-	mpi = mpi_find(ag, get_text(msg, "mpi"), why, why_bytes);
+	mpi = mpi_find(ag, get_text(msg, "mpi"), err);
 	if (mpi == NULL)
 		return CAUSE_UNSUPPORTED;
 	if (run_open(ag, get_text(msg, "run"),
-		(uint64_t)get_int(msg, "deadline_ms"), ret, why, why_bytes) < 0)
+		(uint64_t)get_int(msg, "deadline_ms"), ret, err) < 0)
 		return CAUSE_INTERNAL;
 	(*ret)->mpi = mpi;
 	(*ret)->exclusive = exclusive;
@@ -159,7 +159,7 @@ do_prepare(struct agent *ag, const json_t *msg)
 	int64_t deadline_ms = get_int(msg, "deadline_ms");
 	struct run *run = run_find(ag, id);
 	struct idle_wait *wait;
-	char why[300];
+	struct err err;
 	enum cause cause;
 
 	if (record_run_check(id) < 0 || deadline_ms < 1 ||
@@ -177,9 +177,9 @@ do_prepare(struct agent *ag, const json_t *msg)
 			say_prepared(ag, id, CAUSE_NONE, NULL);
 		return 0;
 	}
-	cause = prepare(ag, msg, &run, why, sizeof(why));
+	cause = prepare(ag, msg, &run, &err);
 	if (cause != CAUSE_NONE) {
-		say_prepared(ag, id, cause, why);
+		say_prepared(ag, id, cause, err.text);
 		return 0;
 	}
 	log_info("run %s: prepared, %s, head %s", id, get_text(msg, "class"),
@@ -275,7 +275,8 @@ do_spawn(struct agent *ag, const json_t *msg)
 	struct run *run = run_find(ag, name);
 	struct argv_allowlist_want want = { .arsh = ag->arsh };
 	const char **argv, **addrs;
-	char **checked, why[300];
+	char **checked;
+	struct err err;
 
 	if (id < 1 || !is_strings(array, 1, ARGV_ALLOWLIST_ARGS_MAX))
 		return -EPROTO;
@@ -289,8 +290,8 @@ do_spawn(struct agent *ag, const json_t *msg)
 	want.addrs = addrs;
 	want.addr_count = json_array_size(run->head_addrs);
 	if (argv_allowlist_check(&want, argv, json_array_size(array), &checked,
-		why, sizeof(why)) < 0) {
-		say_not_spawned(ag, name, id, why);
+		&err) < 0) {
+		say_not_spawned(ag, name, id, err.text);
 	} else {
 		run_spawn(run, id, checked);
 		argv_allowlist_free(checked);
@@ -501,7 +502,7 @@ heartbeat(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
 	const char *alarm = spool_alarm(ag->spool);
-	char busy[200];
+	struct err busy;
 	double load;
 
 	if (getloadavg(&load, 1) == 1)
@@ -511,8 +512,8 @@ heartbeat(json_t *msg, void *arg)
 	json_object_set_new(msg, "host", host_read("", &ag->host_look));
 	if (alarm != NULL)
 		json_object_set_new(msg, "alarm", json_string(alarm));
-	if (TAILQ_EMPTY(&ag->runs) && idle_look(ag, busy, sizeof(busy)))
-		json_object_set_new(msg, "busy", text_json(busy));
+	if (TAILQ_EMPTY(&ag->runs) && idle_look(ag, &busy))
+		json_object_set_new(msg, "busy", text_json(busy.text));
 }
 
 static int

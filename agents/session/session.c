@@ -16,6 +16,7 @@
 #include "agents/session/resolve.h"
 #include "agents/session/tls.h"
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/frame.h"
 #include "common/log.h"
 #include "common/rng.h"
@@ -157,29 +158,28 @@ handle_welcome(struct session *s, const json_t *msg)
 static int
 handle(struct session *s, enum wire_type type, const json_t *msg)
 {
-	char why[300];
+	struct err err;
 	int rc;
 
 	if (type == WIRE_HEARTBEAT)
 		return 0;
 	if (type == WIRE_REFUSE) {
-		snprintf(why, sizeof(why), "refused: %s",
+		err_say(&err, "refused: %s",
 		    json_string_value(json_object_get(msg, "text")));
-		session_close(s, why);
+		session_close(s, err.text);
 		return -ECONNREFUSED;
 	}
 	if (s->state == SESSION_GREETING && type == WIRE_WELCOME)
 		return handle_welcome(s, msg);
 	if (s->state != SESSION_UP || type == WIRE_WELCOME) {
-		snprintf(why, sizeof(why), "unexpected %s",
-		    wire_messages[type].name);
-		session_close(s, why);
+		err_say(&err, "unexpected %s", wire_messages[type].name);
+		session_close(s, err.text);
 		return -EPROTO;
 	}
 	rc = s->ops->message(type, msg, s->arg);
 	if (rc < 0) {
-		snprintf(why, sizeof(why), "bad %s", wire_messages[type].name);
-		session_close(s, why);
+		err_say(&err, "bad %s", wire_messages[type].name);
+		session_close(s, err.text);
 	}
 	return rc;
 }
@@ -191,7 +191,7 @@ read_frame(struct session *s, struct evbuffer *in)
 {
 	uint8_t head[FRAME_HEAD_BYTES];
 	const char *text;
-	char why[200];
+	struct err err;
 	json_t *msg;
 	long len;
 	int rc;
@@ -207,10 +207,9 @@ read_frame(struct session *s, struct evbuffer *in)
 		return 0;
 	evbuffer_drain(in, sizeof(head));
 	text = (const char *)evbuffer_pullup(in, len);
-	rc = wire_parse(text, (size_t)len, WIRE_COLLECTOR, &msg, why,
-	    sizeof(why));
+	rc = wire_parse(text, (size_t)len, WIRE_COLLECTOR, &msg, &err);
 	if (rc < 0) {
-		session_close(s, why);
+		session_close(s, err.text);
 		return rc;
 	}
 	evbuffer_drain(in, (size_t)len);
@@ -262,7 +261,7 @@ socket_options(int fd)
 }
 
 static void
-failure_text(struct bufferevent *bev, short what, char *ret, size_t cap)
+failure_text(struct bufferevent *bev, short what, struct err *err)
 {
 	unsigned long code = bufferevent_get_openssl_error(bev);
 	const char *reason;
@@ -272,26 +271,26 @@ failure_text(struct bufferevent *bev, short what, char *ret, size_t cap)
 		reason = "closed by the collector";
 	else if (reason == NULL && evutil_socket_geterror(-1) != 0)
 		reason = strerror(evutil_socket_geterror(-1));
-	snprintf(ret, cap, "%s", reason != NULL ? reason : "lost");
+	err_say(err, "%s", reason != NULL ? reason : "lost");
 }
 
 static void
 event_cb(struct bufferevent *bev, short what, void *arg)
 {
 	struct session *s = arg;
-	char why[300];
+	struct err err;
 
 	if (what & BEV_EVENT_CONNECTED) {
 		socket_options(bufferevent_getfd(bev));
 		if (tls_check_collector(bufferevent_openssl_get_ssl(bev),
-			s->host, why, sizeof(why)) < 0)
-			session_close(s, why);
+			s->host, &err) < 0)
+			session_close(s, err.text);
 		else
 			send_hello(s);
 		return;
 	}
-	failure_text(bev, what, why, sizeof(why));
-	session_close(s, why);
+	failure_text(bev, what, &err);
+	session_close(s, err.text);
 }
 
 /* Try the next address; with none left, wait for the next attempt. */
@@ -440,16 +439,16 @@ split(struct session *s, const char *text)
 }
 
 static int
-load(struct session *s, SSL_CTX **ret_ctx, char *why, size_t why_bytes)
+load(struct session *s, SSL_CTX **ret_ctx, struct err *err)
 {
 	return tls_load(conf_string(s->conf, "tls", "ca"),
 	    conf_string(s->conf, "tls", "cert"),
-	    conf_string(s->conf, "tls", "key"), ret_ctx, why, why_bytes);
+	    conf_string(s->conf, "tls", "key"), ret_ctx, err);
 }
 
 struct session *
 session_new(struct event_base *base, const struct conf *c, const char *name,
-    const struct session_ops *ops, void *arg, char *why, size_t why_bytes)
+    const struct session_ops *ops, void *arg, struct err *err)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
 
@@ -464,11 +463,11 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 	    (unsigned long long)rng_entropy());
 	s->timer = evtimer_new(base, timer_cb, s);
 	if (split(s, conf_string(c, "agent", "collector")) < 0) {
-		snprintf(why, why_bytes, "%s: collector: not host:port",
+		err_say(err, "%s: collector: not host:port",
 		    conf_where(c, "agent", "collector"));
 		goto fail;
 	}
-	if (load(s, &s->ctx, why, why_bytes) < 0)
+	if (load(s, &s->ctx, err) < 0)
 		goto fail;
 	start(s);
 	return s;
@@ -523,11 +522,11 @@ session_room(const struct session *s)
 void
 session_reload(struct session *s)
 {
-	char why[300];
+	struct err err;
 	SSL_CTX *ctx;
 
-	if (load(s, &ctx, why, sizeof(why)) < 0) {
-		log_warnx("session: certificates kept: %s", why);
+	if (load(s, &ctx, &err) < 0) {
+		log_warnx("session: certificates kept: %s", err.text);
 		return;
 	}
 	SSL_CTX_free(s->ctx);

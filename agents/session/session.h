@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 #include "schema/wire.h"
 
 struct session;
@@ -36,8 +37,8 @@ struct session_ops {
 /* Reads the certificates and starts to connect. NULL, after a line in why,
  * when they cannot be used. ops, arg, c and name outlive the session. */
 struct session *session_new(struct event_base *base, const struct conf *c,
-    const char *name, const struct session_ops *ops, void *arg, char *why,
-    size_t why_bytes);
+    const char *name, const struct session_ops *ops, void *arg,
+    struct err *err);
 void session_free(struct session *s); /* NULL is allowed */
 
 /* Takes msg. -ENOTCONN while the session is not up. */

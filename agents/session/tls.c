@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "schema/names.h"
@@ -28,41 +29,39 @@ tls_error(char *ret, size_t cap_bytes)
 
 /* why: "FILE: reason of the library". */
 static int
-load_failed(const char *path, char *why, size_t why_bytes)
+load_failed(const char *path, struct err *err)
 {
 	char text[160];
 
 	tls_error(text, sizeof(text));
-	snprintf(why, why_bytes, "%s: %s", path, text);
-	return -EINVAL;
+	return err_set(err, -EINVAL, "%s: %s", path, text);
 }
 
 /* OpenSSL would wait for what a pipe has to say. */
 static int
-check_files(const char *ca, const char *cert, const char *key, char *why,
-    size_t why_bytes)
+check_files(const char *ca, const char *cert, const char *key, struct err *err)
 {
 	const char *const files[] = { ca, cert, key };
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
-		rc = file_check(files[i], why, why_bytes);
+		rc = file_check(files[i], err);
 	return rc;
 }
 
 int
 tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	const char *bad = NULL;
 	SSL_CTX *ctx;
 
-	if (check_files(ca, cert, key, why, why_bytes) < 0)
+	if (check_files(ca, cert, key, err) < 0)
 		return -EINVAL;
 	ctx = SSL_CTX_new(TLS_client_method());
 	ERR_clear_error();
 	if (ctx == NULL)
-		return load_failed("tls", why, why_bytes);
+		return load_failed("tls", err);
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
@@ -77,7 +76,7 @@ tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
 		bad = key;
 	if (bad != NULL) {
 		SSL_CTX_free(ctx);
-		return load_failed(bad, why, why_bytes);
+		return load_failed(bad, err);
 	}
 	*ret_ctx = ctx;
 	return 0;
@@ -108,7 +107,7 @@ has_name(X509 *cert, const char *host)
 }
 
 int
-tls_check_collector(SSL *ssl, const char *host, char *why, size_t why_bytes)
+tls_check_collector(SSL *ssl, const char *host, struct err *err)
 {
 	X509 *cert = SSL_get_peer_certificate(ssl);
 	const char *bad = NULL;
@@ -122,6 +121,5 @@ tls_check_collector(SSL *ssl, const char *host, char *why, size_t why_bytes)
 	X509_free(cert);
 	if (bad == NULL)
 		return 0;
-	snprintf(why, why_bytes, "%s %s", host, bad);
-	return -EACCES;
+	return err_set(err, -EACCES, "%s %s", host, bad);
 }

@@ -415,13 +415,12 @@ roster_is_up(const struct node *n)
 }
 
 void
-roster_why(const struct node *n, char *ret, size_t cap_bytes)
+roster_why(const struct node *n, struct err *err)
 {
 	if (n->session == NULL)
-		snprintf(ret, cap_bytes, "%s is not connected", n->name);
+		err_say(err, "%s is not connected", n->name);
 	else if (n->busy != NULL)
-		snprintf(ret, cap_bytes, "%s is busy: %s", n->name, n->busy);
+		err_say(err, "%s is busy: %s", n->name, n->busy);
 	else
-		snprintf(ret, cap_bytes, "%s is %s", n->name,
-		    names_agent_states[n->state]);
+		err_say(err, "%s is %s", n->name, names_agent_states[n->state]);
 }

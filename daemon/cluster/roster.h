@@ -96,7 +96,7 @@ void roster_tick(struct roster *r, uint64_t now_ns);
 /* Greeted and not silent; a busy one is up. */
 int roster_is_up(const struct node *n);
 /* Why it is not up, in words: "node4 is lost". */
-void roster_why(const struct node *n, char *ret, size_t cap_bytes);
+void roster_why(const struct node *n, struct err *err);
 json_t *roster_json(const struct node *n);
 
 #endif

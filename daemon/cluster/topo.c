@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/hostlist.h"
 #include "common/xalloc.h"
@@ -21,11 +22,10 @@ struct topo {
 };
 
 static int
-nodes_add(struct topo *t, const char *leaf, const char *text, char *why,
-    size_t why_bytes)
+nodes_add(struct topo *t, const char *leaf, const char *text, struct err *err)
 {
 	struct hostlist hl;
-	int rc = hostlist_parse(text, &hl, why, why_bytes);
+	int rc = hostlist_parse(text, &hl, err);
 
 	if (rc < 0)
 		return rc;
@@ -33,8 +33,8 @@ nodes_add(struct topo *t, const char *leaf, const char *text, char *why,
 		const json_t *old = json_object_get(t->leaf_of, hl.names[i]);
 
 		if (old != NULL) {
-			snprintf(why, why_bytes, "%.64s is on leaf %.64s too",
-			    hl.names[i], json_string_value(old));
+			err_say(err, "%.64s is on leaf %.64s too", hl.names[i],
+			    json_string_value(old));
 			rc = -EINVAL;
 		}
 		json_object_set_new(t->leaf_of, hl.names[i], json_string(leaf));
@@ -45,7 +45,7 @@ nodes_add(struct topo *t, const char *leaf, const char *text, char *why,
 
 /* "leaf1 n[001-040]"; '#' begins a comment. Changes line. */
 static int
-line_read(struct topo *t, char *line, char *why, size_t why_bytes)
+line_read(struct topo *t, char *line, struct err *err)
 {
 	char *save, *leaf, *nodes;
 
@@ -55,40 +55,39 @@ line_read(struct topo *t, char *line, char *why, size_t why_bytes)
 		return 0;
 	nodes = strtok_r(NULL, " \t", &save);
 	if (nodes == NULL || strtok_r(NULL, " \t", &save) != NULL ||
-	    strlen(leaf) >= TOPO_LEAF_MAX || hostlist_name_check(leaf) < 0) {
-		snprintf(why, why_bytes,
+	    strlen(leaf) >= TOPO_LEAF_MAX || hostlist_name_check(leaf) < 0)
+		return err_set(err, -EINVAL,
 		    "expected LEAF NODES, as "
 		    "\"leaf1 n[001-040]\"");
-		return -EINVAL;
-	}
-	return nodes_add(t, leaf, nodes, why, why_bytes);
+	return nodes_add(t, leaf, nodes, err);
 }
 
 static int
-lines_read(struct topo *t, const char *path, char *why, size_t why_bytes)
+lines_read(struct topo *t, const char *path, struct err *err)
 {
-	char *line = NULL, reason[200];
+	char *line = NULL;
+	struct err reason;
 	size_t cap = 0;
 	int lineno = 0, rc;
 	FILE *fp;
 
-	rc = file_open(path, &fp, why, why_bytes);
+	rc = file_open(path, &fp, err);
 	if (rc < 0)
 		return rc;
 	while (rc == 0 && getline(&line, &cap, fp) != -1) {
 		lineno++;
-		rc = line_read(t, line, reason, sizeof(reason));
+		rc = line_read(t, line, &reason);
 	}
 	if (rc < 0)
-		snprintf(why, why_bytes, "%s:%d: %s", path, lineno, reason);
+		err_say(err, "%s:%d: %s", path, lineno, reason.text);
 	free(line);
 	fclose(fp);
 	return rc;
 }
 
 int
-topo_load(const char *path, unsigned prefix_bits, struct topo **ret, char *why,
-    size_t why_bytes)
+topo_load(const char *path, unsigned prefix_bits, struct topo **ret,
+    struct err *err)
 {
 	struct topo *t = xcalloc(1, sizeof(*t));
 	int rc = 0;
@@ -96,7 +95,7 @@ topo_load(const char *path, unsigned prefix_bits, struct topo **ret, char *why,
 	t->prefix_bits = prefix_bits;
 	t->leaf_of = json_object();
 	if (path[0] != '\0')
-		rc = lines_read(t, path, why, why_bytes);
+		rc = lines_read(t, path, err);
 	if (rc < 0)
 		topo_free(t);
 	else

@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
+
 #define TOPO_LEAF_MAX 64 /* bytes of a leaf's name, with the NUL */
 
 struct topo;
@@ -19,7 +21,7 @@ struct topo;
  * 64 of IPv6; 0: one leaf for all. -EINVAL or -errno with "file:line: ..." in
  * why. */
 int topo_load(const char *path, unsigned prefix_bits, struct topo **ret,
-    char *why, size_t why_bytes);
+    struct err *err);
 void topo_free(struct topo *t); /* NULL is allowed */
 /* "10.1.2.0/24" or the file's name; "" when neither tells. addr may be
  * NULL. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -182,7 +183,7 @@ start(struct diagnosis *c, struct incident *k)
 {
 	struct confirm_run *p = &c->pass;
 	struct strbuf text = { 0 };
-	char why[240];
+	struct err err;
 	int rc;
 
 	confirm_run_clear(p);
@@ -195,10 +196,10 @@ start(struct diagnosis *c, struct incident *k)
 	}
 	write_campaign(c, k, &text);
 	rc = c->ops->order(c->ctx, NAMES_PASS_CAMPAIGN, text.text,
-	    "confirmation run", p->run, why, sizeof(why));
+	    "confirmation run", p->run, &err);
 	strbuf_clear(&text);
 	if (rc < 0) {
-		log_warnx("confirmation run on %s: %s", k->subject, why);
+		log_warnx("confirmation run on %s: %s", k->subject, err.text);
 		confirm_run_clear(p);
 		again_later(k);
 		return;

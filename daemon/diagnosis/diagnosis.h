@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "daemon/diagnosis/judge/judge.h"
 #include "schema/names.h"
 
@@ -44,7 +45,7 @@ struct diagnosis_options {
 struct diagnosis_ops {
 	/* Order a run of that campaign text; ret_run its id. 0 or -errno. */
 	int (*order)(void *ctx, const char *campaign, const char *text,
-	    const char *by, char ret_run[64], char *why, size_t why_bytes);
+	    const char *by, char ret_run[64], struct err *err);
 	/* May a run of that class with that launcher and section [slurm]
 	 * (NULL: none) be had on that node, now or later? 1, 0, or -EAGAIN:
 	 * nobody knows yet. NULL: any may. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "common/member.h"
@@ -219,7 +220,7 @@ static void
 review(struct diagnosis *c, struct incident *k)
 {
 	struct diagnosis_series *s;
-	char why[80];
+	struct err err;
 
 	if (k->what == VERDICT_TEXT_DRIFT) {
 		review_drift(c, k);
@@ -227,9 +228,8 @@ review(struct diagnosis *c, struct incident *k)
 	}
 	s = suspecting(c, k);
 	if (s == NULL) {
-		snprintf(why, sizeof(why), "normal for %d rounds",
-		    c->o.judge.clean);
-		incident_end(c, k, VERDICT_OK, why);
+		err_say(&err, "normal for %d rounds", c->o.judge.clean);
+		incident_end(c, k, VERDICT_OK, err.text);
 		return;
 	}
 	k->series = s;

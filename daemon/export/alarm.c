@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/export/alerts.h"
@@ -25,7 +26,7 @@ struct alarm {
 
 int
 alarm_open(const char *urls, const char *page, struct view *view,
-    struct alarm **ret, char *why, size_t why_bytes)
+    struct alarm **ret, struct err *err)
 {
 	struct webhook *webhook;
 	size_t count;
@@ -33,12 +34,10 @@ alarm_open(const char *urls, const char *page, struct view *view,
 	int rc = 0;
 
 	*ret = NULL;
-	if (list == NULL) {
-		snprintf(why, why_bytes, "%s: an address is empty", urls);
-		return -EINVAL;
-	}
+	if (list == NULL)
+		return err_set(err, -EINVAL, "%s: an address is empty", urls);
 	if (count > 0)
-		rc = webhook_open(list, &webhook, why, why_bytes);
+		rc = webhook_open(list, &webhook, err);
 	str_list_free(list);
 	if (count == 0 || rc < 0)
 		return rc;

@@ -8,13 +8,15 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
+
 struct alarm;
 struct view;
 
 /* urls: with commas between; "" is none, and *ret NULL. page: address of the
  * page for links, or "". -EINVAL and why. view outlives it. */
 int alarm_open(const char *urls, const char *page, struct view *view,
-    struct alarm **ret, char *why, size_t why_bytes);
+    struct alarm **ret, struct err *err);
 /* Now and then: look, and tell what has changed. NULL is allowed. */
 void alarm_tick(struct alarm *a);
 void alarm_close(struct alarm *a); /* NULL is allowed */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "common/queue.h"
 #include "common/xalloc.h"
@@ -49,7 +50,7 @@ ignore_cb(char *data, size_t size, size_t count, void *arg)
 
 /* 1 when the service took it. */
 static int
-post_once(const char *url, const char *text, char *why, size_t why_bytes)
+post_once(const char *url, const char *text, struct err *err)
 {
 	struct curl_slist *head = curl_slist_append(NULL,
 	    "Content-Type: application/json");
@@ -69,9 +70,9 @@ post_once(const char *url, const char *text, char *why, size_t why_bytes)
 	rc = curl_easy_perform(curl);
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	if (rc != CURLE_OK)
-		snprintf(why, why_bytes, "%s", curl_easy_strerror(rc));
+		err_say(err, "%s", curl_easy_strerror(rc));
 	else
-		snprintf(why, why_bytes, "status %ld", status);
+		err_say(err, "status %ld", status);
 	curl_easy_cleanup(curl);
 	curl_slist_free_all(head);
 	return rc == CURLE_OK && status / 100 == 2;
@@ -98,11 +99,11 @@ pause_s(struct webhook *w, int seconds)
 static void
 deliver(struct webhook *w, const char *url, const char *text)
 {
-	char why[200] = "";
+	struct err err = { 0 };
 	int pause = PAUSE_S;
 
 	for (int i = 0; i < TRIES; i++, pause *= 2) {
-		if (post_once(url, text, why, sizeof(why))) {
+		if (post_once(url, text, &err)) {
 			if (w->failing)
 				log_info("webhook %s: takes alerts again", url);
 			w->failing = 0;
@@ -112,7 +113,7 @@ deliver(struct webhook *w, const char *url, const char *text)
 			return;
 	}
 	if (!w->failing)
-		log_warnx("webhook %s: %s; %d tries", url, why, TRIES);
+		log_warnx("webhook %s: %s; %d tries", url, err.text, TRIES);
 	w->failing = 1;
 }
 
@@ -142,7 +143,7 @@ run(void *arg)
 }
 
 static int
-urls_copy(char *const *urls, char ***ret, char *why, size_t why_bytes)
+urls_copy(char *const *urls, char ***ret, struct err *err)
 {
 	size_t count = 0;
 
@@ -150,9 +151,8 @@ urls_copy(char *const *urls, char ***ret, char *why, size_t why_bytes)
 		if (strncmp(urls[count], "http://", 7) == 0 ||
 		    strncmp(urls[count], "https://", 8) == 0)
 			continue;
-		snprintf(why, why_bytes, "%s: allowed is http:// or https://",
-		    urls[count]);
-		return -EINVAL;
+		return err_set(err, -EINVAL,
+		    "%s: allowed is http:// or https://", urls[count]);
 	}
 	*ret = xcalloc(count + 1, sizeof(**ret));
 	for (size_t i = 0; i < count; i++)
@@ -161,12 +161,11 @@ urls_copy(char *const *urls, char ***ret, char *why, size_t why_bytes)
 }
 
 int
-webhook_open(char *const *urls, struct webhook **ret, char *why,
-    size_t why_bytes)
+webhook_open(char *const *urls, struct webhook **ret, struct err *err)
 {
 	struct webhook *w;
 	char **copy;
-	int rc = urls_copy(urls, &copy, why, why_bytes);
+	int rc = urls_copy(urls, &copy, err);
 
 	if (rc < 0)
 		return rc;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/http/http_route.h"
@@ -113,7 +114,7 @@ add_arg(json_t *args, const char *name, const char *value)
 int
 http_args(struct http_request *req, json_t *args, const char *const *names)
 {
-	char why[128];
+	struct err err;
 
 	for (; *names != NULL; names++) {
 		const char *name = *names + (**names == '#');
@@ -121,9 +122,9 @@ http_args(struct http_request *req, json_t *args, const char *const *names)
 
 		if (value == NULL || add_arg(args, *names, value) == 0)
 			continue;
-		snprintf(why, sizeof(why), "%s must be %s", name,
+		err_say(&err, "%s must be %s", name,
 		    **names == '#' ? "a whole number" : "UTF-8");
-		http_fail(req, 400, "config", why);
+		http_fail(req, 400, "config", err.text);
 		return -EINVAL;
 	}
 	return 0;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/http/http_int.h"
@@ -200,11 +201,11 @@ static void
 tls_ready(struct http_conn *c)
 {
 	struct tls_peer peer;
-	char why[256];
+	struct err err;
 
-	if (tls_peer_get(bufferevent_openssl_get_ssl(c->bev), &peer, why,
-		sizeof(why)) < 0) {
-		log_info("http: tls peer refused: %s", why);
+	if (tls_peer_get(bufferevent_openssl_get_ssl(c->bev), &peer, &err) <
+	    0) {
+		log_info("http: tls peer refused: %s", err.text);
 		return;
 	}
 	snprintf(c->who, sizeof(c->who), "%.128s", peer.name);

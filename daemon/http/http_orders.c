@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "daemon/http/http_route.h"
 #include "schema/strict.h"
 
@@ -18,15 +19,15 @@ http_body(struct http_request *req)
 {
 	size_t len = evbuffer_get_length(req->body);
 	json_t *body = NULL;
-	char why[256], text[320];
+	struct err err;
 
 	if (len == 0)
 		return json_object();
 	if (strict_object((const char *)evbuffer_pullup(req->body, -1), len,
-		BODY_DEPTH_MAX, &body, why, sizeof(why)) == 0)
+		BODY_DEPTH_MAX, &body, &err) == 0)
 		return body;
-	snprintf(text, sizeof(text), "the body is not right: %s", why);
-	http_fail(req, 400, "config", text);
+	err_say(&err, "the body is not right: %s", err.text);
+	http_fail(req, 400, "config", err.text);
 	return NULL;
 }
 
@@ -57,7 +58,8 @@ submit(struct http *h, struct http_request *req, const char *campaign,
     const json_t *body)
 {
 	const json_t *overrides = json_object_get(body, "overrides");
-	char run[64] = "", why[512] = "";
+	char run[64] = "";
+	struct err err = { 0 };
 	int rc;
 
 	if (!overrides_fit(overrides)) {
@@ -67,9 +69,9 @@ submit(struct http *h, struct http_request *req, const char *campaign,
 		return;
 	}
 	rc = view_submit(h->view, campaign, text_member(body, "text"),
-	    overrides, req->who, run, why, sizeof(why));
+	    overrides, req->who, run, &err);
 	if (rc < 0)
-		http_fail_errno(req, rc, why);
+		http_fail_errno(req, rc, err.text);
 	else
 		http_reply_json(req, 200, json_pack("{s:s}", "run", run));
 }
@@ -109,12 +111,12 @@ http_post_validate(struct http *h, struct http_request *req, const char *part)
 void
 http_post_cancel(struct http *h, struct http_request *req, const char *part)
 {
-	char why[512] = "";
+	struct err err = { 0 };
 	int rc;
 
-	rc = view_cancel(h->view, part, req->who, why, sizeof(why));
+	rc = view_cancel(h->view, part, req->who, &err);
 	if (rc < 0)
-		http_fail_errno(req, rc, why);
+		http_fail_errno(req, rc, err.text);
 	else
 		http_reply_json(req, 200, json_pack("{s:s}", "run", part));
 }
@@ -123,13 +125,12 @@ static void
 set_schedule(struct http *h, struct http_request *req, const char *campaign,
     int enabled)
 {
-	char why[512] = "";
+	struct err err = { 0 };
 	int rc;
 
-	rc = view_schedule_enable(h->view, campaign, enabled, req->who, why,
-	    sizeof(why));
+	rc = view_schedule_enable(h->view, campaign, enabled, req->who, &err);
 	if (rc < 0)
-		http_fail_errno(req, rc, why);
+		http_fail_errno(req, rc, err.text);
 	else
 		http_reply_json(req, 200,
 		    json_pack("{s:s,s:b}", "campaign", campaign, "enabled",

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/str.h"
@@ -74,7 +75,7 @@ struct mesh {
 
 /* "10.1.0.0/16"; the bits count in the mapped form. */
 static int
-net_read(struct mesh *m, const char *text, char *why, size_t why_bytes)
+net_read(struct mesh *m, const char *text, struct err *err)
 {
 	char addr[64];
 	const char *slash = strchr(text, '/');
@@ -92,9 +93,8 @@ net_read(struct mesh *m, const char *text, char *why, size_t why_bytes)
 	m->net_bits = (unsigned)bits + (v4 ? 96 : 0);
 	return 0;
 bad:
-	snprintf(why, why_bytes,
+	return err_set(err, -EINVAL,
 	    "mesh.net = %.80s: expected a network as 10.1.0.0/16", text);
-	return -EINVAL;
 }
 
 static int
@@ -108,10 +108,10 @@ is_in_net(const struct mesh *m, const struct in6_addr *a)
 }
 
 int
-mesh_net_check(const char *text, char *why, size_t why_bytes)
+mesh_net_check(const char *text, struct err *err)
 {
 	struct mesh *m = xcalloc(1, sizeof(*m)); /* too large for a stack */
-	int rc = net_read(m, text, why, why_bytes);
+	int rc = net_read(m, text, err);
 
 	free(m);
 	return rc;
@@ -120,7 +120,7 @@ mesh_net_check(const char *text, char *why, size_t why_bytes)
 int
 mesh_new(struct roster *roster, struct store *store,
     const struct mesh_options *o, const struct mesh_ops *ops, void *ctx,
-    struct mesh **ret, char *why, size_t why_bytes)
+    struct mesh **ret, struct err *err)
 {
 	struct mesh *m = xcalloc(1, sizeof(*m));
 
@@ -134,7 +134,7 @@ mesh_new(struct roster *roster, struct store *store,
 	m->order_seed = rng_entropy();
 	for (int c = 0; c < MESH_CLASS_MAX; c++)
 		hist_clear(&m->sums[c].rtt_s);
-	if (net_read(m, o->net, why, why_bytes) < 0) {
+	if (net_read(m, o->net, err) < 0) {
 		mesh_free(m);
 		return -EINVAL;
 	}
@@ -591,30 +591,28 @@ ready(struct mesh *m, struct node *n, const json_t *msg)
 
 /* What is too late is dropped: its pairs stand in a record already. */
 static int
-report(struct mesh *m, const struct node *n, const json_t *msg, char *why)
+report(struct mesh *m, const struct node *n, const json_t *msg, struct err *err)
 {
 	json_int_t epoch = json_integer_value(json_object_get(msg, "epoch"));
 	struct gathering *ga;
 
-	if (epoch < 1 || (uint64_t)epoch > m->epoch + 1) {
-		snprintf(why, MESH_WHY_MAX, "mesh-report of no epoch of ours");
-		return -EPROTO;
-	}
+	if (epoch < 1 || (uint64_t)epoch > m->epoch + 1)
+		return err_set(err, -EPROTO, "mesh-report of no epoch of ours");
 	if ((uint64_t)epoch <= m->flushed_epoch)
 		return 0;
 	ga = gathering_need(m, (uint64_t)epoch);
 	if (ga == NULL)
 		return 0;
-	return mesh_gather_add(ga->g, n->id, msg, why) == -EPROTO ? -EPROTO : 0;
+	return mesh_gather_add(ga->g, n->id, msg, err) == -EPROTO ? -EPROTO : 0;
 }
 
 int
 mesh_message(struct mesh *m, struct node *n, enum wire_type type,
-    const json_t *msg, char *why)
+    const json_t *msg, struct err *err)
 {
 	if (type == WIRE_MESH_READY)
 		return ready(m, n, msg);
-	return report(m, n, msg, why);
+	return report(m, n, msg, err);
 }
 
 void

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "common/hist.h"
 #include "schema/mesh.h"
 #include "schema/wire.h"
@@ -50,16 +51,16 @@ struct mesh_ops {
  * none. */
 int mesh_new(struct roster *roster, struct store *store,
     const struct mesh_options *o, const struct mesh_ops *ops, void *ctx,
-    struct mesh **ret, char *why, size_t why_bytes);
+    struct mesh **ret, struct err *err);
 void mesh_free(struct mesh *m); /* NULL is allowed */
 /* Is it a network, or ""? -EINVAL and why. */
-int mesh_net_check(const char *text, char *why, size_t why_bytes);
+int mesh_net_check(const char *text, struct err *err);
 /* Its welcome is out. */
 void mesh_greeted(struct mesh *m, struct node *n);
 /* mesh-ready or mesh-report; -EPROTO and why (240 bytes) for one that no
  * honest agent sends. */
 int mesh_message(struct mesh *m, struct node *n, enum wire_type type,
-    const json_t *msg, char *why);
+    const json_t *msg, struct err *err);
 /* Several times a second. */
 void mesh_tick(struct mesh *m);
 

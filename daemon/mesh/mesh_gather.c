@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
 #include "common/member.h"
@@ -85,12 +86,12 @@ host_of(struct mesh_gather *g, size_t node)
 }
 
 static int __attribute__((format(printf, 2, 3)))
-refuse(char *why, const char *fmt, ...)
+refuse(struct err *err, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why, MESH_WHY_MAX, fmt, ap);
+	vsnprintf(err->text, MESH_WHY_MAX, fmt, ap);
 	va_end(ap);
 	return -EPROTO;
 }
@@ -137,7 +138,7 @@ class_read(struct mesh_gather *g, const json_t *o, struct mesh_totals *ret)
 }
 
 static int
-classes_add(struct mesh_gather *g, const json_t *list, char *why)
+classes_add(struct mesh_gather *g, const json_t *list, struct err *err)
 {
 	struct mesh_totals *t = xcalloc(1, sizeof(*t));
 	size_t i;
@@ -150,7 +151,7 @@ classes_add(struct mesh_gather *g, const json_t *list, char *why)
 
 		if (class < 0 || i >= MESH_CLASS_MAX ||
 		    class_read(g, o, t) < 0) {
-			rc = refuse(why, "mesh-report with a bad class");
+			rc = refuse(err, "mesh-report with a bad class");
 			break;
 		}
 		to->answered += t->answered;
@@ -199,17 +200,18 @@ target_read(struct mesh_gather *g, size_t node, const json_t *o,
 }
 
 static int
-targets_add(struct mesh_gather *g, size_t node, const json_t *list, char *why)
+targets_add(struct mesh_gather *g, size_t node, const json_t *list,
+    struct err *err)
 {
 	struct mesh_pair pair;
 	size_t i;
 	json_t *o;
 
 	if (json_array_size(list) > MESH_TARGETS_MAX)
-		return refuse(why, "mesh-report with too many targets");
+		return refuse(err, "mesh-report with too many targets");
 	json_array_foreach (list, i, o) {
 		if (target_read(g, node, o, &pair) < 0)
-			return refuse(why, "mesh-report with a bad target");
+			return refuse(err, "mesh-report with a bad target");
 		if (pair.answered + pair.lost + pair.unknown > 0)
 			*pair_new(g) = pair;
 	}
@@ -217,14 +219,14 @@ targets_add(struct mesh_gather *g, size_t node, const json_t *list, char *why)
 }
 
 static int
-host_add(struct mesh_gather *g, size_t node, const json_t *o, char *why)
+host_add(struct mesh_gather *g, size_t node, const json_t *o, struct err *err)
 {
 	struct host *h = host_of(g, node);
 	uint64_t limited, drops;
 
 	if (count_get(o, "limited", &limited) < 0 ||
 	    count_get(o, "drops", &drops) < 0)
-		return refuse(why, "mesh-report with a bad host");
+		return refuse(err, "mesh-report with a bad host");
 	h->deaf = limited + drops > 0;
 	h->turn_p99_s = member_number(json_object_get(o, "turn"), "p99");
 	h->wait_p99_s = member_number(json_object_get(o, "wait"), "p99");
@@ -234,7 +236,7 @@ host_add(struct mesh_gather *g, size_t node, const json_t *o, char *why)
 
 int
 mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
-    char why[MESH_WHY_MAX])
+    struct err *err)
 {
 	int rc;
 
@@ -242,12 +244,12 @@ mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
 		return -EALREADY;
 	host_of(g, node)->reported = 1;
 	g->reports++;
-	rc = host_add(g, node, json_object_get(report, "host"), why);
+	rc = host_add(g, node, json_object_get(report, "host"), err);
 	if (rc == 0)
 		rc = targets_add(g, node, json_object_get(report, "targets"),
-		    why);
+		    err);
 	if (rc == 0)
-		rc = classes_add(g, json_object_get(report, "classes"), why);
+		rc = classes_add(g, json_object_get(report, "classes"), err);
 	return rc;
 }
 

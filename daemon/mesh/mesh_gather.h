@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "common/hist.h"
 #include "schema/mesh.h"
 
@@ -47,7 +48,7 @@ uint64_t mesh_gather_epoch(const struct mesh_gather *g);
 /* A mesh-report of that epoch. -EPROTO and why for one that no honest agent
  * sends; -EALREADY for a second one of the node. */
 int mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
-    char why[MESH_WHY_MAX]);
+    struct err *err);
 size_t mesh_gather_reports(const struct mesh_gather *g);
 /* All reports are in: losses are settled. Once, before what follows. */
 void mesh_gather_close(struct mesh_gather *g);

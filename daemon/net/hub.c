@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/xalloc.h"
@@ -106,7 +107,7 @@ spool_runs(const json_t *spool)
  * is the same process, which has lost its connection before we noticed. */
 static int
 double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
-    char *why)
+    struct err *err)
 {
 	const char *boot = json_string_value(json_object_get(msg, "boot"));
 	struct session *old = n == NULL ? NULL : n->session;
@@ -115,10 +116,10 @@ double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
 		return 0;
 	if (clk_ns() - n->last_ns < h->late_ns &&
 	    (n->boot == NULL || strcmp(n->boot, boot) != 0)) {
-		snprintf(why, SESSION_WHY_MAX,
+		err_say(err,
 		    "%s has a session from %s already; second agent at %s",
 		    n->name, session_addr(old), addr);
-		store_put_event(h->store, "alarm", n->name, why);
+		store_put_event(h->store, "alarm", n->name, err->text);
 		return -EBUSY;
 	}
 	session_set_arg(old, NULL);
@@ -128,7 +129,7 @@ double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
 
 static int
 hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
-    char why[SESSION_WHY_MAX])
+    struct err *err)
 {
 	struct hub *h = ctx;
 	const char *name = json_string_value(json_object_get(msg, "node"));
@@ -138,14 +139,14 @@ hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 
 	*ret_cause = CAUSE_CONFIG;
 	if (hostlist_name_check(name) < 0 || runs == NULL) {
-		snprintf(why, SESSION_WHY_MAX, "hello with a bad %s",
+		err_say(err, "hello with a bad %s",
 		    runs == NULL ? "spool" : "node name");
 		json_decref(runs);
 		return -EPROTO;
 	}
 	*ret_cause = CAUSE_BUSY;
 	rc = double_check(h, roster_find(h->roster, name), msg, session_addr(s),
-	    why);
+	    err);
 	if (rc < 0) {
 		json_decref(runs);
 		return rc;
@@ -167,7 +168,7 @@ hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 
 static int
 message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
-    char why[SESSION_WHY_MAX])
+    struct err *err)
 {
 	struct hub *h = ctx;
 	struct node *n = session_arg(s);
@@ -180,17 +181,15 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 		roster_heartbeat(h->roster, n, msg);
 		return 0;
 	case WIRE_REFUSE:
-		snprintf(why, SESSION_WHY_MAX, "agent ends it: %.200s",
+		return err_set(err, -ECONNABORTED, "agent ends it: %.200s",
 		    json_string_value(json_object_get(msg, "text")));
-		return -ECONNABORTED;
 	case WIRE_HELLO:
-		snprintf(why, SESSION_WHY_MAX, "second hello");
-		return -EPROTO;
+		return err_set(err, -EPROTO, "second hello");
 	case WIRE_MESH_READY:
 	case WIRE_MESH_REPORT:
-		return mesh_message(h->mesh, n, type, msg, why);
+		return mesh_message(h->mesh, n, type, msg, err);
 	default:
-		return runs_message(h->runs, n, type, msg, why);
+		return runs_message(h->runs, n, type, msg, err);
 	}
 }
 
@@ -268,7 +267,7 @@ static const struct runs_ops runs_ops = { send_to, hang_up, committed, changed,
 /* A second pass waits for its nodes as a scheduled run does. */
 static int
 order(void *ctx, const char *campaign, const char *text, const char *by,
-    char ret_run[64], char *why, size_t why_bytes)
+    char ret_run[64], struct err *err)
 {
 	struct hub *h = ctx;
 	struct run_order o = { .campaign = campaign,
@@ -278,11 +277,11 @@ order(void *ctx, const char *campaign, const char *text, const char *by,
 	struct conf *conf;
 	int rc;
 
-	rc = campaign_parse(campaign, text, &conf, &schedule, why, why_bytes);
+	rc = campaign_parse(campaign, text, &conf, &schedule, err);
 	if (rc < 0)
 		return rc;
 	o.conf = conf;
-	rc = runs_submit(h->runs, &o, ret_run, why, why_bytes);
+	rc = runs_submit(h->runs, &o, ret_run, err);
 	conf_free(conf);
 	return rc;
 }
@@ -347,7 +346,7 @@ hub_new(struct event_base *base, struct store *store, struct latest *latest,
 		o->agents_max };
 	struct hub *h = xcalloc(1, sizeof(*h));
 	struct roster_limits rl;
-	char why[200];
+	struct err err;
 
 	h->store = store;
 	h->latest = latest;
@@ -365,10 +364,10 @@ hub_new(struct event_base *base, struct store *store, struct latest *latest,
 	    &diagnosis_ops, h);
 	h->sessions = sessions_new(base, &sl, &session_ops, h);
 	h->standings = standings_new(h->roster, o->react, &node_health_ops, h);
-	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh, why,
-		sizeof(why)) == 0)
+	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh,
+		&err) == 0)
 		return h;
-	log_warnx("%s", why);
+	log_warnx("%s", err.text);
 	hub_free(h);
 	return NULL;
 }

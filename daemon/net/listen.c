@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/net/session.h"
@@ -86,18 +87,16 @@ resolve(const char *where, struct addrinfo **ret)
 
 int
 listen_open(const char *where, struct event_base *base, struct sessions *to,
-    struct listen **ret, char *why, size_t why_bytes)
+    struct listen **ret, struct err *err)
 {
 	struct listen *l;
 	struct addrinfo *ai;
 	int rc;
 
 	rc = resolve(where, &ai);
-	if (rc != 0) {
-		snprintf(why, why_bytes, "collector.listen %s: %s", where,
+	if (rc != 0)
+		return err_set(err, -EINVAL, "collector.listen %s: %s", where,
 		    gai_strerror(rc));
-		return -EINVAL;
-	}
 	l = xcalloc(1, sizeof(*l));
 	l->to = to;
 	l->again = evtimer_new(base, again_cb, l);
@@ -108,8 +107,7 @@ listen_open(const char *where, struct event_base *base, struct sessions *to,
 	rc = -errno;
 	freeaddrinfo(ai);
 	if (l->listener == NULL) {
-		snprintf(why, why_bytes, "collector.listen %s: %s", where,
-		    strerror(-rc));
+		err_say(err, "collector.listen %s: %s", where, strerror(-rc));
 		listen_close(l);
 		return rc;
 	}

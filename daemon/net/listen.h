@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
+
 struct event_base;
 struct listen;
 struct sessions;
@@ -15,7 +17,7 @@ struct sessions;
  * where: "host:port", "[v6]:port" or ":port"; numeric hosts only need no
  * resolver. -errno with why. */
 int listen_open(const char *where, struct event_base *base, struct sessions *to,
-    struct listen **ret, char *why, size_t why_bytes);
+    struct listen **ret, struct err *err);
 void listen_start(struct listen *l);
 void listen_close(struct listen *l); /* NULL is allowed */
 

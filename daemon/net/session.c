@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/frame.h"
 #include "common/log.h"
 #include "common/queue.h"
@@ -259,7 +260,8 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 
 /* The hello against the certificate, then to whoever keeps the roster. */
 static int
-hello_take(struct session *s, json_t *msg, enum cause *ret_cause, char *why)
+hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
+    struct err *err)
 {
 	struct sessions *ss = s->all;
 	const char *node = json_string_value(json_object_get(msg, "node"));
@@ -267,44 +269,36 @@ hello_take(struct session *s, json_t *msg, enum cause *ret_cause, char *why)
 	    json_object_get(msg, "version"));
 
 	*ret_cause = CAUSE_UNSUPPORTED;
-	if (version != WIRE_VERSION) {
-		snprintf(why, SESSION_WHY_MAX,
+	if (version != WIRE_VERSION)
+		return err_set(err, -EPROTO,
 		    "agent speaks version %lld, this collector %d",
 		    (long long)version, WIRE_VERSION);
-		return -EPROTO;
-	}
 	*ret_cause = CAUSE_CONFIG;
-	if (strcmp(node, s->node) != 0) {
-		snprintf(why, SESSION_WHY_MAX,
+	if (strcmp(node, s->node) != 0)
+		return err_set(err, -EACCES,
 		    "calls itself %.80s, its certificate says %.80s", node,
 		    s->node);
-		return -EACCES;
-	}
 	*ret_cause = CAUSE_BUSY;
-	if (ss->count[STEP_UP] > ss->limits.agents_max) {
-		snprintf(why, SESSION_WHY_MAX,
+	if (ss->count[STEP_UP] > ss->limits.agents_max)
+		return err_set(err, -EBUSY,
 		    "%zu agents are connected, which is collector.agents_max",
 		    ss->limits.agents_max);
-		return -EBUSY;
-	}
-	return ss->ops->hello(ss->ctx, s, msg, ret_cause, why);
+	return ss->ops->hello(ss->ctx, s, msg, ret_cause, err);
 }
 
 static int
 hello_handle(struct session *s, enum wire_type type, json_t *msg,
-    enum cause *ret_cause, char *why)
+    enum cause *ret_cause, struct err *err)
 {
 	uint64_t first_ns;
 	struct timeval tv;
 	int rc;
 
-	if (type != WIRE_HELLO) {
-		snprintf(why, SESSION_WHY_MAX, "%s before hello",
+	if (type != WIRE_HELLO)
+		return err_set(err, -EPROTO, "%s before hello",
 		    wire_messages[type].name);
-		return -EPROTO;
-	}
 	step_set(s, STEP_UP); /* so that whatever happens now, closed comes */
-	rc = hello_take(s, msg, ret_cause, why);
+	rc = hello_take(s, msg, ret_cause, err);
 	if (rc < 0 || s->dead)
 		return rc;
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
@@ -319,22 +313,22 @@ hello_handle(struct session *s, enum wire_type type, json_t *msg,
 
 static int
 message_handle(struct session *s, const char *body, size_t len,
-    enum cause *ret_cause, char *why)
+    enum cause *ret_cause, struct err *err)
 {
 	struct sessions *ss = s->all;
 	json_t *msg;
 	int type, rc;
 
 	*ret_cause = CAUSE_INTERNAL;
-	type = wire_parse(body, len, WIRE_AGENT, &msg, why, SESSION_WHY_MAX);
+	type = wire_parse(body, len, WIRE_AGENT, &msg, err);
 	if (type < 0)
 		return type;
 	log_trace("session %s: %s", s->node, wire_messages[type].name);
 	if (s->step != STEP_UP)
-		rc = hello_handle(s, (enum wire_type)type, msg, ret_cause, why);
+		rc = hello_handle(s, (enum wire_type)type, msg, ret_cause, err);
 	else
 		rc = ss->ops->message(ss->ctx, s, (enum wire_type)type, msg,
-		    why);
+		    err);
 	json_decref(msg);
 	return rc;
 }
@@ -342,7 +336,7 @@ message_handle(struct session *s, const char *body, size_t len,
 /* One frame out of in: its whole length, 0 for a part of one, or -errno. */
 static long
 frame_handle(struct session *s, struct evbuffer *in, enum cause *ret_cause,
-    char *why)
+    struct err *err)
 {
 	uint8_t head[FRAME_HEAD_BYTES];
 	const char *reason;
@@ -359,14 +353,14 @@ frame_handle(struct session *s, struct evbuffer *in, enum cause *ret_cause,
 		body = -EPROTO;
 	}
 	if (body < 0) {
-		snprintf(why, SESSION_WHY_MAX, "%s", reason);
+		err_say(err, "%s", reason);
 		return body;
 	}
 	if (evbuffer_get_length(in) < sizeof(head) + (size_t)body)
 		return 0;
 	all = evbuffer_pullup(in, (long)sizeof(head) + body);
 	rc = message_handle(s, (const char *)all + sizeof(head), (size_t)body,
-	    ret_cause, why);
+	    ret_cause, err);
 	evbuffer_drain(in, sizeof(head) + (size_t)body);
 	return rc < 0 ? rc : (long)sizeof(head) + body;
 }
@@ -376,17 +370,17 @@ read_cb(struct bufferevent *bev, void *arg)
 {
 	struct session *s = arg;
 	struct evbuffer *in = bufferevent_get_input(bev);
-	char why[SESSION_WHY_MAX] = "";
+	struct err err = { 0 };
 	enum cause cause;
 	long rc;
 
 	s->last_ns = clk_ns();
 	s->in_call++;
 	do
-		rc = frame_handle(s, in, &cause, why);
+		rc = frame_handle(s, in, &cause, &err);
 	while (rc > 0 && !s->dead && s->step != STEP_CLOSING);
 	if (rc < 0)
-		session_refuse(s, cause, why);
+		session_refuse(s, cause, err.text);
 	s->in_call--;
 	if (s->dead)
 		session_free(s);
@@ -397,53 +391,51 @@ static void
 handshake_done(struct session *s)
 {
 	struct tls_peer peer;
-	char why[SESSION_WHY_MAX];
+	struct err err;
 
-	if (tls_peer_get(bufferevent_openssl_get_ssl(s->bev), &peer, why,
-		sizeof(why)) < 0) {
-		session_refuse(s, CAUSE_CONFIG, why);
+	if (tls_peer_get(bufferevent_openssl_get_ssl(s->bev), &peer, &err) <
+	    0) {
+		session_refuse(s, CAUSE_CONFIG, err.text);
 		return;
 	}
 	memcpy(s->node, peer.name, sizeof(s->node));
 	if (peer.role != ROLE_AGENT) {
-		snprintf(why, sizeof(why),
-		    "role %s in the certificate; agents connect here",
+		err_say(&err, "role %s in the certificate; agents connect here",
 		    names_roles[peer.role]);
-		session_refuse(s, CAUSE_CONFIG, why);
+		session_refuse(s, CAUSE_CONFIG, err.text);
 	}
 }
 
 static void
-error_text(struct bufferevent *bev, short what, char *ret, size_t cap_bytes)
+error_text(struct bufferevent *bev, short what, struct err *err)
 {
 	unsigned long e = bufferevent_get_openssl_error(bev);
 	const char *reason = e == 0 ? NULL : ERR_reason_error_string(e);
 	int sock = EVUTIL_SOCKET_ERROR();
 
 	if (reason != NULL)
-		snprintf(ret, cap_bytes, "tls: %s", reason);
+		err_say(err, "tls: %s", reason);
 	else if ((what & BEV_EVENT_ERROR) != 0 && sock != 0)
-		snprintf(ret, cap_bytes, "%s",
-		    evutil_socket_error_to_string(sock));
+		err_say(err, "%s", evutil_socket_error_to_string(sock));
 	else
-		snprintf(ret, cap_bytes, WHY_CLOSED);
+		err_say(err, WHY_CLOSED);
 }
 
 static void
 event_cb(struct bufferevent *bev, short what, void *arg)
 {
 	struct session *s = arg;
-	char why[SESSION_WHY_MAX];
+	struct err err;
 
 	s->in_call++;
 	if ((what & BEV_EVENT_CONNECTED) != 0) {
 		handshake_done(s);
 	} else {
-		error_text(bev, what, why, sizeof(why));
+		error_text(bev, what, &err);
 		if (s->step == STEP_UP || s->step == STEP_CLOSING)
-			session_close(s, why);
+			session_close(s, err.text);
 		else
-			drop(s, why);
+			drop(s, err.text);
 	}
 	s->in_call--;
 	if (s->dead)

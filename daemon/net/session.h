@@ -22,16 +22,14 @@ struct event_base;
 struct session;
 struct sessions;
 
-#define SESSION_WHY_MAX 240
-
 struct session_ops {
 	/* The first message; the certificate is an agent's and names the node
 	 * that the message names. 0 or -errno with cause and why. */
 	int (*hello)(void *ctx, struct session *s, json_t *msg,
-	    enum cause *ret_cause, char why[SESSION_WHY_MAX]);
+	    enum cause *ret_cause, struct err *err);
 	/* Any later one. -EPROTO with why ends the session. */
 	int (*message)(void *ctx, struct session *s, enum wire_type type,
-	    json_t *msg, char why[SESSION_WHY_MAX]);
+	    json_t *msg, struct err *err);
 	/* Once for every session that got as far as hello, taken or not. */
 	void (*closed)(void *ctx, struct session *s, const char *why);
 };

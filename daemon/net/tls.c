@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/file.h"
 
 void
@@ -22,55 +23,53 @@ tls_error_text(char *ret, size_t cap_bytes)
 }
 
 static int
-refuse(const char *what, const char *path, char *why, size_t why_bytes)
+refuse(const char *what, const char *path, struct err *err)
 {
 	char reason[160];
 
 	tls_error_text(reason, sizeof(reason));
-	snprintf(why, why_bytes, "%s %s: %s", what, path, reason);
-	return -EINVAL;
+	return err_set(err, -EINVAL, "%s %s: %s", what, path, reason);
 }
 
 /* OpenSSL calls a missing file "system lib", and waits for what a pipe has to
  * say. */
 static int
-readable(const char *what, const char *path, char *why, size_t why_bytes)
+readable(const char *what, const char *path, struct err *err)
 {
-	char text[400];
+	struct err text;
 
-	if (file_check(path, text, sizeof(text)) == 0)
+	if (file_check(path, &text) == 0)
 		return 0;
-	snprintf(why, why_bytes, "%s %s", what, text);
-	return -EINVAL;
+	return err_set(err, -EINVAL, "%s %s", what, text.text);
 }
 
 static int
-load(SSL_CTX *ctx, const char *ca, const char *cert, const char *key, char *why,
-    size_t why_bytes)
+load(SSL_CTX *ctx, const char *ca, const char *cert, const char *key,
+    struct err *err)
 {
 	STACK_OF(X509_NAME) * names;
 
-	if (readable("tls.ca", ca, why, why_bytes) < 0 ||
-	    readable("tls.cert", cert, why, why_bytes) < 0 ||
-	    readable("tls.key", key, why, why_bytes) < 0)
+	if (readable("tls.ca", ca, err) < 0 ||
+	    readable("tls.cert", cert, err) < 0 ||
+	    readable("tls.key", key, err) < 0)
 		return -EINVAL;
 	if (SSL_CTX_load_verify_locations(ctx, ca, NULL) != 1)
-		return refuse("tls.ca", ca, why, why_bytes);
+		return refuse("tls.ca", ca, err);
 	if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
-		return refuse("tls.cert", cert, why, why_bytes);
+		return refuse("tls.cert", cert, err);
 	if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1 ||
 	    SSL_CTX_check_private_key(ctx) != 1)
-		return refuse("tls.key", key, why, why_bytes);
+		return refuse("tls.key", key, err);
 	names = SSL_load_client_CA_file(ca);
 	if (names == NULL)
-		return refuse("tls.ca", ca, why, why_bytes);
+		return refuse("tls.ca", ca, err);
 	SSL_CTX_set_client_CA_list(ctx, names); /* handed over */
 	return 0;
 }
 
 int
 tls_server_new(const char *ca, const char *cert, const char *key, SSL_CTX **ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	static const unsigned char id[] = "coalmined";
 	SSL_CTX *ctx;
@@ -79,7 +78,7 @@ tls_server_new(const char *ca, const char *cert, const char *key, SSL_CTX **ret,
 	ERR_clear_error();
 	ctx = SSL_CTX_new(TLS_server_method());
 	if (ctx == NULL)
-		return refuse("tls", "context", why, why_bytes);
+		return refuse("tls", "context", err);
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
 	SSL_CTX_set_options(ctx,
 	    SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
@@ -91,7 +90,7 @@ tls_server_new(const char *ca, const char *cert, const char *key, SSL_CTX **ret,
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
 	SSL_CTX_set_verify(ctx,
 	    SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-	rc = load(ctx, ca, cert, key, why, why_bytes);
+	rc = load(ctx, ca, cert, key, err);
 	if (rc < 0)
 		SSL_CTX_free(ctx);
 	else
@@ -124,43 +123,39 @@ subject_get(X509_NAME *subject, int nid, char *ret, size_t cap_bytes)
 }
 
 static int
-peer_read(X509 *cert, struct tls_peer *ret, char *why, size_t why_bytes)
+peer_read(X509 *cert, struct tls_peer *ret, struct err *err)
 {
 	X509_NAME *subject = X509_get_subject_name(cert);
 	char unit[64];
 	int role;
 
 	if (subject_get(subject, NID_commonName, ret->name, sizeof(ret->name)) <
-	    0) {
-		snprintf(why, why_bytes, "certificate without a common name");
-		return -EACCES;
-	}
+	    0)
+		return err_set(err, -EACCES,
+		    "certificate without a common name");
 	if (subject_get(subject, NID_organizationalUnitName, unit,
-		sizeof(unit)) < 0) {
-		snprintf(why, why_bytes, "certificate without a role (OU)");
-		return -EACCES;
-	}
+		sizeof(unit)) < 0)
+		return err_set(err, -EACCES, "certificate without a role (OU)");
 	role = names_role_find(unit);
-	if (role < 0) {
-		snprintf(why, why_bytes, "certificate with an unknown role");
-		return -EACCES;
-	}
+	if (role < 0)
+		return err_set(err, -EACCES,
+		    "certificate with an unknown role");
 	ret->role = (enum role)role;
 	return 0;
 }
 
 int
-tls_peer_get(const SSL *ssl, struct tls_peer *ret, char *why, size_t why_bytes)
+tls_peer_get(const SSL *ssl, struct tls_peer *ret, struct err *err)
 {
 	struct tls_peer p;
 	X509 *cert = SSL_get_peer_certificate(ssl);
 	int rc;
 
 	if (cert == NULL || SSL_get_verify_result(ssl) != X509_V_OK) {
-		snprintf(why, why_bytes, "no valid certificate");
+		err_say(err, "no valid certificate");
 		rc = -EACCES;
 	} else {
-		rc = peer_read(cert, &p, why, why_bytes);
+		rc = peer_read(cert, &p, err);
 	}
 	if (rc == 0)
 		*ret = p;

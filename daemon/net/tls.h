@@ -12,6 +12,7 @@
 #include <openssl/ssl.h>
 #include <stddef.h>
 
+#include "common/err.h"
 #include "schema/names.h"
 
 #define TLS_NAME_MAX 255
@@ -19,7 +20,7 @@
 /* -EINVAL with the file and OpenSSL's reason in why. End with SSL_CTX_free;
  * sessions that stand keep their own reference. */
 int tls_server_new(const char *ca, const char *cert, const char *key,
-    SSL_CTX **ret, char *why, size_t why_bytes);
+    SSL_CTX **ret, struct err *err);
 
 struct tls_peer {
 	char name[TLS_NAME_MAX + 1]; /* CN */
@@ -28,8 +29,7 @@ struct tls_peer {
 
 /* After the handshake. -EACCES with the reason in why for a certificate whose
  * subject is not one of ours. */
-int tls_peer_get(const SSL *ssl, struct tls_peer *ret, char *why,
-    size_t why_bytes);
+int tls_peer_get(const SSL *ssl, struct tls_peer *ret, struct err *err);
 /* The newest reason in OpenSSL's queue, which is emptied. */
 void tls_error_text(char *ret, size_t cap_bytes);
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
@@ -40,7 +41,7 @@ int
 runs_may_have(struct runs *rs, const char *class, const char *launcher,
     const json_t *slurm, const struct node *n)
 {
-	char why[RUN_WHY_MAX];
+	struct err err;
 
 	if (!must_be_idle(rs, launcher_find(launcher),
 		strcmp(class, "exclusive") == 0))
@@ -50,17 +51,16 @@ runs_may_have(struct runs *rs, const char *class, const char *launcher,
 		return -EAGAIN;
 	return slurm_node_look(rs->slurm, n->name,
 		   member_text(slurm, "partition"),
-		   member_text(slurm, "reservation"), why,
-		   sizeof(why)) != SLURM_OUT;
+		   member_text(slurm, "reservation"), &err) != SLURM_OUT;
 }
 
 struct candidates {
 	struct node **nodes; /* wanted and up, in order */
 	size_t count;
 	size_t wanted;
-	size_t free_count;      /* of nodes, not held by others */
-	char why[RUN_WHY_MAX];  /* the first that is not up */
-	char held[RUN_WHY_MAX]; /* the first that is held, or the budget */
+	size_t free_count; /* of nodes, not held by others */
+	struct err err;    /* the first that is not up */
+	struct err held;   /* the first that is held, or the budget */
 	enum budget_answer budget;
 };
 
@@ -90,7 +90,7 @@ admit_release(struct run *r)
 
 /* What Slurm says of a node, where the run wants to know. */
 static enum slurm_node
-slurm_says(const struct run *r, const struct node *n, char why[RUN_WHY_MAX])
+slurm_says(const struct run *r, const struct node *n, struct err *err)
 {
 	const struct slurm *slurm = r->all->slurm;
 
@@ -98,16 +98,16 @@ slurm_says(const struct run *r, const struct node *n, char why[RUN_WHY_MAX])
 		return SLURM_IDLE;
 	return slurm_node_look(slurm, n->name,
 	    conf_string(r->conf, "slurm", "partition"),
-	    conf_string(r->conf, "slurm", "reservation"), why, RUN_WHY_MAX);
+	    conf_string(r->conf, "slurm", "reservation"), err);
 }
 
 /* Nobody holds it, and nobody of a higher priority waits for it. */
 static int
 is_free(const struct run *r, const struct node *n)
 {
-	char why[RUN_WHY_MAX];
+	struct err err;
 
-	if (slurm_says(r, n, why) != SLURM_IDLE)
+	if (slurm_says(r, n, &err) != SLURM_IDLE)
 		return 0;
 	if (n->claim_tick == r->all->tick && n->claim_priority > r->priority)
 		return 0;
@@ -115,15 +115,14 @@ is_free(const struct run *r, const struct node *n)
 }
 
 static void
-held_why(const struct run *r, const struct node *n, char ret[RUN_WHY_MAX])
+held_why(const struct run *r, const struct node *n, struct err *err)
 {
-	if (n->exclusive == NULL && slurm_says(r, n, ret) != SLURM_IDLE)
+	if (n->exclusive == NULL && slurm_says(r, n, err) != SLURM_IDLE)
 		return;
 	if (n->exclusive != NULL)
-		snprintf(ret, RUN_WHY_MAX, "%s is held by run %s", n->name,
-		    n->exclusive->id);
+		err_say(err, "%s is held by run %s", n->name, n->exclusive->id);
 	else
-		snprintf(ret, RUN_WHY_MAX,
+		err_say(err,
 		    n->shared > 0 ? "%s is held by run of class background"
 				  : "%s is wanted by a run of higher priority",
 		    n->name);
@@ -133,26 +132,26 @@ static void
 consider(const struct run *r, struct candidates *c, struct node *n,
     const char *name)
 {
-	char why[RUN_WHY_MAX] = "";
+	struct err err = { 0 };
 
 	c->wanted++;
 	if (n != NULL && roster_is_up(n) &&
 	    (!r->exclusive || n->busy == NULL) &&
-	    slurm_says(r, n, why) != SLURM_OUT) {
+	    slurm_says(r, n, &err) != SLURM_OUT) {
 		c->nodes[c->count++] = n;
 		if (is_free(r, n))
 			c->free_count++;
-		else if (c->held[0] == '\0')
-			held_why(r, n, c->held);
+		else if (c->held.text[0] == '\0')
+			held_why(r, n, &c->held);
 		return;
 	}
-	if (c->why[0] != '\0')
+	if (c->err.text[0] != '\0')
 		return;
 	if (n == NULL)
-		snprintf(why, sizeof(why), "%s was never seen", name);
-	else if (why[0] == '\0')
-		roster_why(n, why, sizeof(why));
-	memcpy(c->why, why, sizeof(c->why));
+		err_say(&err, "%s was never seen", name);
+	else if (err.text[0] == '\0')
+		roster_why(n, &err);
+	c->err = err;
 }
 
 /* Every node that the campaign names and that could take part. */
@@ -175,7 +174,7 @@ collect(struct run *r, struct candidates *c)
 		}
 		return;
 	}
-	if (hostlist_parse(text, &hl, NULL, 0) < 0)
+	if (hostlist_parse(text, &hl, NULL) < 0)
 		return; /* it was checked when the campaign was read */
 	c->nodes = xcalloc(hl.count + 1, sizeof(c->nodes[0]));
 	for (size_t i = 0; i < hl.count; i++)
@@ -334,13 +333,15 @@ give_up(struct run *r, const struct candidates *c, size_t min)
 
 	if (!lack && c->budget != BUDGET_FITS) {
 		budget_refused(costs_budget(r->all->costs));
-		run_finish(r, RUN_MISSED, CAUSE_BUDGET, c->held);
+		run_finish(r, RUN_MISSED, CAUSE_BUDGET, c->held.text);
 		run_step_set(r, STEP_DONE);
 		return;
 	}
-	snprintf(text, sizeof(text), "%zu of %zu nodes usable, %zu needed%s%s",
+	snprintf(text, sizeof(text),
+	    "%zu of %zu nodes usable, %zu needed%s%.240s",
 	    lack ? c->count : c->free_count, c->wanted, min,
-	    lack && c->why[0] == '\0' ? "" : "; ", lack ? c->why : c->held);
+	    lack && c->err.text[0] == '\0' ? "" : "; ",
+	    lack ? c->err.text : c->held.text);
 	run_finish(r, RUN_MISSED, lack ? CAUSE_TOO_FEW_NODES : CAUSE_BUSY,
 	    text);
 	run_step_set(r, STEP_DONE);
@@ -353,7 +354,7 @@ overdue(struct run *r, const struct candidates *c)
 	    clk_ns() - r->created_ns >= RUN_OVERDUE_NS)
 		run_state_set(r, RUN_OVERDUE,
 		    c->budget != BUDGET_FITS ? CAUSE_BUDGET : CAUSE_BUSY,
-		    c->held[0] != '\0' ? c->held : c->why);
+		    c->held.text[0] != '\0' ? c->held.text : c->err.text);
 }
 
 /* How many nodes it can have now: want, less when it has waited for long, or
@@ -366,7 +367,7 @@ admissible(struct run *r, struct candidates *c, size_t min, size_t want)
 	if (c->count < min || want == 0 || count == 0 || count < min ||
 	    (count < want && is_patient(r, c, min)))
 		return 0;
-	c->budget = cost_ask(r, count, c->held, sizeof(c->held));
+	c->budget = cost_ask(r, count, &c->held);
 	return c->budget == BUDGET_FITS ? count : 0;
 }
 

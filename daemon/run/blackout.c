@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/str.h"
 
 #define DAY_NS    (86400 * CLK_NS_PER_S)
@@ -74,8 +75,7 @@ item_parse(const char *text, struct blackout_span *ret)
 }
 
 int
-blackout_parse(const char *text, struct blackout *ret, char *why,
-    size_t why_bytes)
+blackout_parse(const char *text, struct blackout *ret, struct err *err)
 {
 	static const char allowed[] =
 	    "expected spans as 22:00-06:00 or 2026-12-24..2026-12-26, UTC";
@@ -85,12 +85,11 @@ blackout_parse(const char *text, struct blackout *ret, char *why,
 	int rc = list == NULL || count > BLACKOUT_MAX ? -EINVAL : 0;
 
 	if (rc < 0)
-		snprintf(why, why_bytes, "\"%.80s\": %s", text, allowed);
+		err_say(err, "\"%.80s\": %s", text, allowed);
 	for (size_t i = 0; rc == 0 && i < count; i++) {
 		rc = item_parse(list[i], &b.span[b.count++]);
 		if (rc < 0)
-			snprintf(why, why_bytes, "\"%.40s\": %s", list[i],
-			    allowed);
+			err_say(err, "\"%.40s\": %s", list[i], allowed);
 	}
 	str_list_free(list);
 	if (rc == 0)

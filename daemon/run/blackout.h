@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 #define BLACKOUT_MAX 64
 
 struct blackout {
@@ -21,8 +23,7 @@ struct blackout {
 };
 
 /* A list with commas; "" is none. -EINVAL and the item in why. */
-int blackout_parse(const char *text, struct blackout *ret, char *why,
-    size_t why_bytes);
+int blackout_parse(const char *text, struct blackout *ret, struct err *err);
 /* 1 when any of it lies in the span from a time on; *ret_end_unix_ns is then
  * when the earliest such blackout ends. */
 int blackout_hits(const struct blackout *b, uint64_t from_unix_ns,

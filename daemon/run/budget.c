@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -139,7 +140,7 @@ share_format(double x, char *ret, size_t cap_bytes)
 }
 
 static enum budget_answer
-judge(const struct want *w, char *why, size_t why_bytes)
+judge(const struct want *w, struct err *err)
 {
 	char need[40], taken[40], limit[40];
 
@@ -148,15 +149,14 @@ judge(const struct want *w, char *why, size_t why_bytes)
 	w->format(w->need, need, sizeof(need));
 	w->format(w->taken, taken, sizeof(taken));
 	w->format(w->limit, limit, sizeof(limit));
-	snprintf(why, why_bytes,
-	    "budget.%s: needs %s, %s of %s an hour are taken", w->what, need,
-	    taken, limit);
+	err_say(err, "budget.%s: needs %s, %s of %s an hour are taken", w->what,
+	    need, taken, limit);
 	return w->need > w->limit ? BUDGET_NEVER : BUDGET_LATER;
 }
 
 enum budget_answer
 budget_ask(struct budget *b, uint64_t now_ns, const struct budget_cost *c,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	const struct want wants[] = {
 		{ "bytes", c->bytes_per_node * c->nodes,
@@ -173,13 +173,13 @@ budget_ask(struct budget *b, uint64_t now_ns, const struct budget_cost *c,
 	enum budget_answer worst = BUDGET_FITS;
 
 	for (size_t i = 0; i < ARRAY_LEN(wants); i++) {
-		char text[200];
-		enum budget_answer a = judge(&wants[i], text, sizeof(text));
+		struct err text;
+		enum budget_answer a = judge(&wants[i], &text);
 
 		if (a <= worst)
 			continue;
 		worst = a;
-		snprintf(why, why_bytes, "%s", text);
+		err_say(err, "%s", text.text);
 	}
 	return worst;
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 struct budget;
 
 struct budget_limits {
@@ -49,7 +51,7 @@ enum budget_answer {
 };
 /* Is there room for it? The reason in words in why unless it fits. */
 enum budget_answer budget_ask(struct budget *b, uint64_t now_ns,
-    const struct budget_cost *c, char *why, size_t why_bytes);
+    const struct budget_cost *c, struct err *err);
 void budget_reserve(struct budget *b, const struct budget_cost *c);
 /* Back, whole; then say what was used. */
 void budget_release(struct budget *b, const struct budget_cost *c);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
 
@@ -103,7 +104,7 @@ learn(struct costs *cs, const struct run *r, double duration_s,
 int
 costs_black(const struct costs *cs, const struct conf *conf,
     uint64_t at_unix_ns, double duration_s, uint64_t *ret_end_unix_ns,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	uint64_t span_ns = (uint64_t)(duration_s * 1e9);
 	struct blackout own;
@@ -115,13 +116,12 @@ costs_black(const struct costs *cs, const struct conf *conf,
 		    ret_end_unix_ns);
 	if (!hit &&
 	    blackout_parse(conf_string(conf, "schedule", "blackout"), &own,
-		ends, sizeof(ends)) == 0)
+		NULL) == 0)
 		hit = blackout_hits(&own, at_unix_ns, span_ns, ret_end_unix_ns);
 	if (!hit)
 		return 0;
 	clk_unix_format(*ret_end_unix_ns, ends, sizeof(ends));
-	snprintf(why, why_bytes, "would run into a blackout that ends at %s",
-	    ends);
+	err_say(err, "would run into a blackout that ends at %s", ends);
 	return 1;
 }
 
@@ -160,7 +160,7 @@ link_least(const struct run *r)
 }
 
 enum budget_answer
-cost_ask(struct run *r, size_t nodes, char *why, size_t why_bytes)
+cost_ask(struct run *r, size_t nodes, struct err *err)
 {
 	struct costs *cs = r->all->costs;
 	struct budget_cost *c = &r->cost;
@@ -171,10 +171,9 @@ cost_ask(struct run *r, size_t nodes, char *why, size_t why_bytes)
 	costs_expect(cs, r->campaign, r->conf, &c->duration_s,
 	    &c->bytes_per_node);
 	c->nodes = (double)nodes;
-	if (costs_black(cs, r->conf, clk_unix_ns(), c->duration_s, &end, why,
-		why_bytes))
+	if (costs_black(cs, r->conf, clk_unix_ns(), c->duration_s, &end, err))
 		return BUDGET_LATER;
-	return budget_ask(cs->budget, clk_ns(), c, why, why_bytes);
+	return budget_ask(cs->budget, clk_ns(), c, err);
 }
 
 void

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 #include "daemon/run/blackout.h"
 #include "daemon/run/budget.h"
 
@@ -43,13 +44,12 @@ void costs_expect(const struct costs *cs, const char *campaign,
  * with when it ends and why. */
 int costs_black(const struct costs *cs, const struct conf *conf,
     uint64_t at_unix_ns, double duration_s, uint64_t *ret_end_unix_ns,
-    char *why, size_t why_bytes);
+    struct err *err);
 /* Bytes a second of the fastest link of a node; 0: unknown. */
 double costs_link(const struct node *n);
 
 /* Of a run (run_int.h): at its admission, at its counters, at its end. */
-enum budget_answer cost_ask(struct run *r, size_t nodes, char *why,
-    size_t why_bytes);
+enum budget_answer cost_ask(struct run *r, size_t nodes, struct err *err);
 void cost_begin(struct run *r);
 void cost_counters(struct run *r, size_t index, const json_t *nics);
 void cost_end(struct run *r);

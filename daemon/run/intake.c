@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
@@ -129,27 +130,23 @@ intake_store(struct intake *it)
 /* The agent's check again, for an agent is not trusted either. */
 static int
 record_check(const json_t *record, const char *run, uint64_t after_seq,
-    char *why)
+    struct err *err)
 {
 	struct record_head head;
-	char reason[160];
+	struct err reason;
 	json_t *copy;
 	char *line;
 	int rc;
 
 	line = json_dumps(record, JSON_COMPACT);
-	if (line == NULL) {
-		snprintf(why, RUN_WHY_MAX, "a record that is no object");
-		return -EPROTO;
-	}
-	rc = record_parse(line, strlen(line), &copy, &head, reason,
-	    sizeof(reason));
+	if (line == NULL)
+		return err_set(err, -EPROTO, "a record that is no object");
+	rc = record_parse(line, strlen(line), &copy, &head, &reason);
 	if (rc < 0) {
-		snprintf(why, RUN_WHY_MAX, "bad record: %s", reason);
+		err_say(err, "bad record: %s", reason.text);
 	} else {
 		if (strcmp(head.run, run) != 0 || head.seq <= after_seq) {
-			snprintf(why, RUN_WHY_MAX,
-			    "record of another run or out of order");
+			err_say(err, "record of another run or out of order");
 			rc = -EPROTO;
 		}
 		json_decref(copy);
@@ -159,14 +156,14 @@ record_check(const json_t *record, const char *run, uint64_t after_seq,
 }
 
 static int
-records_check(const json_t *records, const char *run, char *why)
+records_check(const json_t *records, const char *run, struct err *err)
 {
 	uint64_t seq = 0;
 	json_t *record;
 	size_t i;
 
 	json_array_foreach (records, i, record) {
-		if (record_check(record, run, seq, why) < 0)
+		if (record_check(record, run, seq, err) < 0)
 			return -EPROTO;
 		seq = seq_of(record);
 	}
@@ -251,7 +248,8 @@ late_cb(int status, json_t *result, void *arg)
 }
 
 int
-intake_records(struct runs *rs, struct node *n, const json_t *msg, char *why)
+intake_records(struct runs *rs, struct node *n, const json_t *msg,
+    struct err *err)
 {
 	const char *id = text_get(msg, "run");
 	json_t *records = json_object_get(msg, "records");
@@ -259,15 +257,13 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg, char *why)
 	struct intake *it;
 	json_t *args;
 
-	if (record_run_check(id) < 0 || records_check(records, id, why) < 0)
+	if (record_run_check(id) < 0 || records_check(records, id, err) < 0)
 		return -EPROTO;
-	if (r != NULL && n != run_head(r)) {
-		snprintf(why, RUN_WHY_MAX,
+	if (r != NULL && n != run_head(r))
+		return err_set(err, -EPROTO,
 		    "records of run %s, whose head it "
 		    "is not",
 		    id);
-		return -EPROTO;
-	}
 	if (json_array_size(records) == 0)
 		return 0;
 	it = xcalloc(1, sizeof(*it));

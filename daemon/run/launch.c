@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/frame.h"
 #include "common/log.h"
 #include "common/xalloc.h"
@@ -118,11 +119,11 @@ node_unhold(struct run *r, struct node *n)
 
 /* Leave those out that said no; returns why the first did. */
 static void
-drop_refused(struct run *r, char *ret_why, size_t why_bytes)
+drop_refused(struct run *r, struct err *err)
 {
 	size_t kept = 0;
 
-	ret_why[0] = '\0';
+	err->text[0] = '\0';
 	for (size_t i = 0; i < r->node_count; i++) {
 		struct run_node *rn = &r->nodes[i];
 
@@ -131,8 +132,8 @@ drop_refused(struct run *r, char *ret_why, size_t why_bytes)
 			continue;
 		}
 		log_info("run %s: without %s", r->id, rn->text);
-		if (ret_why[0] == '\0')
-			snprintf(ret_why, why_bytes, "%s", rn->text);
+		if (err->text[0] == '\0')
+			err_say(err, "%s", rn->text);
 		run_end_send(r, rn->node, "left out");
 		node_unhold(r, rn->node);
 		free(rn->text);
@@ -195,17 +196,18 @@ prepare_done(struct run *r)
 {
 	size_t min = (size_t)conf_int(r->conf, "campaign", "nodes_min");
 	const struct node *head = run_head(r);
-	char why[RUN_WHY_MAX], text[SYMPTOM_TEXT_MAX];
+	char text[SYMPTOM_TEXT_MAX];
+	struct err err;
 	size_t asked = r->node_count;
 
 	for (size_t i = 0; i < r->node_count; i++)
 		if (r->nodes[i].ready == READY_ASKED)
 			refused(&r->nodes[i], "timeout", "no answer");
-	drop_refused(r, why, sizeof(why));
+	drop_refused(r, &err);
 	if (r->node_count == 0 || (r->node_count < min && asked >= min)) {
 		snprintf(text, sizeof(text),
 		    "%zu of %zu nodes ready, %zu needed; %s", r->node_count,
-		    asked, min, why);
+		    asked, min, err.text);
 		run_finish(r, RUN_MISSED, CAUSE_BUSY, text);
 	} else if (run_head(r) != head) {
 		/* The others have been told of a head that is out: let go,
@@ -334,25 +336,22 @@ spawn_relay(struct run *r, struct node *n, int64_t id, json_t *argv)
 /* The launcher of the run's own head, for a node of the run: nothing else is
  * passed on. What may be in argv is for the node's agent to judge. */
 int
-launch_spawn_ask(struct run *r, struct node *n, const json_t *msg, char *why)
+launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
+    struct err *err)
 {
 	const char *name = member_text(msg, "node");
 	int64_t id = json_integer_value(json_object_get(msg, "id"));
 	json_t *argv = json_object_get(msg, "argv");
 	struct node *to = roster_find(r->all->roster, name);
 
-	if (n != run_head(r)) {
-		snprintf(why, RUN_WHY_MAX,
+	if (n != run_head(r))
+		return err_set(err, -EPROTO,
 		    "spawn-ask for run %s, whose head "
 		    "it is not",
 		    r->id);
-		return -EPROTO;
-	}
 	if (id < 1 || id > SPAWNS_MAX || spawn_find(r, id) != NULL ||
-	    argv_check(argv) < 0) {
-		snprintf(why, RUN_WHY_MAX, "spawn-ask with a bad id or argv");
-		return -EPROTO;
-	}
+	    argv_check(argv) < 0)
+		return err_set(err, -EPROTO, "spawn-ask with a bad id or argv");
 	if (run_is_final(r) || r->start_ns == 0 || !r->launcher->relays)
 		spawn_state(r, id, "failed", -1, "the run is not live");
 	else if (to == NULL || to == n || run_node_index(r, to) < 0)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "common/member.h"
@@ -58,7 +59,7 @@ static void
 resume_one(struct runs *rs, const json_t *o)
 {
 	int state = names_run_state_find(member_text(o, "state"));
-	char why[RUN_WHY_MAX] = "no campaign text";
+	struct err err = { 0 };
 	struct conf *c = NULL;
 	struct run *r;
 
@@ -66,17 +67,16 @@ resume_one(struct runs *rs, const json_t *o)
 	    record_run_check(member_text(o, "run")) < 0)
 		return;
 	if (conf_parse(options_campaign, member_text(o, "campaign"),
-		member_text(o, "campaign_text"), &c, why, sizeof(why)) < 0) {
+		member_text(o, "campaign_text"), &c, &err) < 0) {
 		/* Written by us, so only a change of version gets here. */
 		log_warnx("run %s: cannot be taken up: %s",
-		    member_text(o, "run"), why);
-		if (conf_parse(options_campaign, "default", "", &c, why,
-			sizeof(why)) < 0)
+		    member_text(o, "run"), err.text);
+		if (conf_parse(options_campaign, "default", "", &c, &err) < 0)
 			return;
 	}
 	r = run_new(rs, member_text(o, "campaign"), member_text(o, "by"), c);
 	snprintf(r->id, sizeof(r->id), "%s", member_text(o, "run"));
-	(void)run_conf_read(r, why, sizeof(why));
+	(void)run_conf_read(r, &err);
 	r->margin_ns = RUN_GIVE_UP_NS;
 	r->created_unix_ns = time_get(o, "created_unix_ns");
 	r->started_unix_ns = time_get(o, "started_unix_ns");

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 #include "schema/names.h"
 #include "schema/wire.h"
 
@@ -73,20 +74,20 @@ struct run_order {
 };
 /* 0, or -errno with why, and then there is no run. */
 int runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
-    char *why, size_t why_bytes);
+    struct err *err);
 /* A run that was due and cannot even be made: recorded as missed. */
 void runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
     enum cause cause, const char *text, const char *by);
 /* -ENOENT, -EALREADY */
-int runs_cancel(struct runs *rs, const char *run, const char *by, char *why,
-    size_t why_bytes);
+int runs_cancel(struct runs *rs, const char *run, const char *by,
+    struct err *err);
 size_t runs_stop_all(struct runs *rs, const char *by);
 /* Time passes; several times a second. */
 void runs_tick(struct runs *rs);
 
 /* What agents say. A message that no honest agent sends: -EPROTO with why. */
 int runs_message(struct runs *rs, struct node *n, enum wire_type type,
-    const json_t *msg, char why[RUN_WHY_MAX]);
+    const json_t *msg, struct err *err);
 /* n has (again) a session; runs: ids that live there. */
 void runs_hello(struct runs *rs, struct node *n, const json_t *runs);
 /* Those of runs that go on, for welcome. */

@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "daemon/run/run_int.h"
 
 /* What a node says about a run that it takes part in. */
 static int
 message_for(struct run *r, struct node *n, enum wire_type type,
-    const json_t *msg, char *why)
+    const json_t *msg, struct err *err)
 {
 	switch (type) {
 	case WIRE_PROGRESS:
@@ -23,7 +24,7 @@ message_for(struct run *r, struct node *n, enum wire_type type,
 	case WIRE_LAUNCHED:
 		return launch_launched(r, n, msg);
 	case WIRE_SPAWN_ASK:
-		return launch_spawn_ask(r, n, msg, why);
+		return launch_spawn_ask(r, n, msg, err);
 	case WIRE_SPAWNED:
 		return launch_spawned(r, n, msg);
 	case WIRE_EXITED:
@@ -35,9 +36,8 @@ message_for(struct run *r, struct node *n, enum wire_type type,
 	case WIRE_SPOOL_LOST:
 		return 0;
 	default:
-		snprintf(why, RUN_WHY_MAX, "%s is not expected here",
+		return err_set(err, -EPROTO, "%s is not expected here",
 		    wire_messages[type].name);
-		return -EPROTO;
 	}
 }
 
@@ -57,7 +57,7 @@ spool_lost(struct runs *rs, const struct node *n, const json_t *msg)
 
 int
 runs_message(struct runs *rs, struct node *n, enum wire_type type,
-    const json_t *msg, char why[RUN_WHY_MAX])
+    const json_t *msg, struct err *err)
 {
 	const char *id = json_string_value(json_object_get(msg, "run"));
 	struct run *r;
@@ -65,7 +65,7 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 	if (type == WIRE_SPOOL_LOST)
 		spool_lost(rs, n, msg);
 	if (type == WIRE_RECORDS)
-		return intake_records(rs, n, msg, why);
+		return intake_records(rs, n, msg, err);
 	r = run_find_live(rs, id);
 	/* A run that has ended meanwhile: the message is late, not wrong. */
 	if (r == NULL)
@@ -75,7 +75,7 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 		    n->name, wire_messages[type].name, id);
 		return 0;
 	}
-	return message_for(r, n, type, msg, why);
+	return message_for(r, n, type, msg, err);
 }
 
 static int

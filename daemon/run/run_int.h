@@ -7,6 +7,7 @@
 #define DAEMON_RUN_RUN_INT_H
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/queue.h"
 #include "daemon/run/cost.h"
@@ -166,7 +167,7 @@ void run_finish(struct run *r, enum run_state state, enum cause cause,
 void run_end_send(struct run *r, struct node *n, const char *text);
 
 /* run_order.c: read campaign.* of r->conf; -EINVAL with why. */
-int run_conf_read(struct run *r, char *why, size_t why_bytes);
+int run_conf_read(struct run *r, struct err *err);
 
 /* run_show.c */
 json_t *run_json(const struct run *r);
@@ -184,14 +185,14 @@ void launch_tick(struct run *r);
 int launch_prepared(struct run *r, struct node *n, const json_t *msg);
 int launch_launched(struct run *r, struct node *n, const json_t *msg);
 int launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
-    char *why);
+    struct err *err);
 int launch_spawned(struct run *r, struct node *n, const json_t *msg);
 int launch_exited(struct run *r, struct node *n, const json_t *msg);
 void launch_spawns_clear(struct run *r);
 
 /* intake.c */
 int intake_records(struct runs *rs, struct node *n, const json_t *msg,
-    char *why);
+    struct err *err);
 int intake_progress(struct run *r, const json_t *msg);
 int intake_counters(struct run *r, struct node *n, const json_t *msg);
 void intake_resume(struct run *r);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/err.h"
 #include "common/rng.h"
 #include "daemon/run/run_int.h"
 #include "schema/options.h"
@@ -35,7 +36,7 @@ id_make(const struct runs *rs, char ret[64])
 }
 
 int
-run_conf_read(struct run *r, char *why, size_t why_bytes)
+run_conf_read(struct run *r, struct err *err)
 {
 	static const char *const classes[] = { "background", "exclusive" };
 	struct conf *c = r->conf;
@@ -46,11 +47,9 @@ run_conf_read(struct run *r, char *why, size_t why_bytes)
 	r->class = classes[r->exclusive];
 	r->mpi = conf_string(c, "campaign", "mpi");
 	r->launcher = launcher_find(conf_string(c, "campaign", "launcher"));
-	if (r->launcher == NULL) {
-		snprintf(why, why_bytes, "%s: unknown launcher",
+	if (r->launcher == NULL)
+		return err_set(err, -EINVAL, "%s: unknown launcher",
 		    conf_where(c, "campaign", "launcher"));
-		return -EINVAL;
-	}
 	r->deadline_ns = conf_span_ns(c, "campaign", "deadline");
 	r->start_limit_ns = conf_span_ns(c, "campaign", "start_limit");
 	r->priority = conf_int(c, "campaign", "priority");
@@ -61,7 +60,7 @@ run_conf_read(struct run *r, char *why, size_t why_bytes)
 	while (r->seed == 0)
 		r->seed = rng_entropy() & SEED_MAX;
 	snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
-	rc = conf_set(c, "campaign", "seed", seed, "drawn", why, why_bytes);
+	rc = conf_set(c, "campaign", "seed", seed, "drawn", err);
 	/* The text in conf may have moved. */
 	r->mpi = conf_string(c, "campaign", "mpi");
 	return rc;
@@ -69,8 +68,7 @@ run_conf_read(struct run *r, char *why, size_t why_bytes)
 
 /* A copy of conf that the overrides have changed. */
 static int
-conf_copy(const struct run_order *o, struct conf **ret, char *why,
-    size_t why_bytes)
+conf_copy(const struct run_order *o, struct conf **ret, struct err *err)
 {
 	char *text = conf_render_given(o->conf);
 	struct conf *c = NULL;
@@ -78,8 +76,7 @@ conf_copy(const struct run_order *o, struct conf **ret, char *why,
 	json_t *v;
 	int rc;
 
-	rc = conf_parse(options_campaign, o->campaign, text, &c, why,
-	    why_bytes);
+	rc = conf_parse(options_campaign, o->campaign, text, &c, err);
 	free(text);
 	json_object_foreach ((json_t *)(uintptr_t)o->overrides, key, v) {
 		char section[64];
@@ -89,7 +86,7 @@ conf_copy(const struct run_order *o, struct conf **ret, char *why,
 			break;
 		if (dot == NULL || !json_is_string(v) ||
 		    (size_t)(dot - key) >= sizeof(section)) {
-			snprintf(why, why_bytes,
+			err_say(err,
 			    "override %.60s: expected section.key and a text",
 			    key);
 			rc = -EINVAL;
@@ -98,10 +95,10 @@ conf_copy(const struct run_order *o, struct conf **ret, char *why,
 		snprintf(section, sizeof(section), "%.*s", (int)(dot - key),
 		    key);
 		rc = conf_set(c, section, dot + 1, json_string_value(v),
-		    "override", why, why_bytes);
+		    "override", err);
 	}
 	if (rc == 0)
-		rc = options_campaign_check(c, why, why_bytes);
+		rc = options_campaign_check(c, err);
 	if (rc == 0)
 		*ret = c;
 	else
@@ -111,17 +108,17 @@ conf_copy(const struct run_order *o, struct conf **ret, char *why,
 
 int
 runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	struct conf *c;
 	struct run *r;
 	int rc;
 
-	rc = conf_copy(o, &c, why, why_bytes);
+	rc = conf_copy(o, &c, err);
 	if (rc < 0)
 		return rc;
 	r = run_new(rs, o->campaign, o->by, c);
-	rc = run_conf_read(r, why, why_bytes);
+	rc = run_conf_read(r, err);
 	if (rc < 0) {
 		TAILQ_REMOVE(&rs->live, r, link);
 		run_free(r);
@@ -142,35 +139,30 @@ runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
     enum cause cause, const char *text, const char *by)
 {
 	struct run_order o = { .campaign = campaign, .conf = conf, .by = by };
-	char why[RUN_WHY_MAX];
+	struct err err;
 	struct conf *c;
 	struct run *r;
 
-	if (conf_copy(&o, &c, why, sizeof(why)) < 0)
+	if (conf_copy(&o, &c, &err) < 0)
 		return; /* it was checked when it was read */
 	r = run_new(rs, campaign, by, c);
-	(void)run_conf_read(r, why, sizeof(why));
+	(void)run_conf_read(r, &err);
 	id_make(rs, r->id);
 	run_state_set(r, RUN_MISSED, cause, text);
 	run_step_set(r, STEP_DONE);
 }
 
 int
-runs_cancel(struct runs *rs, const char *run, const char *by, char *why,
-    size_t why_bytes)
+runs_cancel(struct runs *rs, const char *run, const char *by, struct err *err)
 {
 	struct run *r = run_find(rs, run);
 	char text[RUN_WHY_MAX];
 
-	if (r == NULL) {
-		snprintf(why, why_bytes, "no live run %.64s", run);
-		return -ENOENT;
-	}
-	if (run_is_final(r)) {
-		snprintf(why, why_bytes, "run %s is %s already", r->id,
+	if (r == NULL)
+		return err_set(err, -ENOENT, "no live run %.64s", run);
+	if (run_is_final(r))
+		return err_set(err, -EALREADY, "run %s is %s already", r->id,
 		    names_run_states[r->state].name);
-		return -EALREADY;
-	}
 	snprintf(text, sizeof(text), "cancelled by %s", by);
 	run_finish(r, RUN_CANCELLED, CAUSE_CANCELLED, text);
 	return 0;

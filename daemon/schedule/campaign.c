@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/str.h"
@@ -45,38 +46,36 @@ campaign_name_check(const char *name)
 }
 
 static int
-blackout_check(const struct conf *c, char *why, size_t why_bytes)
+blackout_check(const struct conf *c, struct err *err)
 {
 	struct blackout b;
-	char reason[200];
+	struct err reason;
 	int rc = blackout_parse(conf_string(c, "schedule", "blackout"), &b,
-	    reason, sizeof(reason));
+	    &reason);
 
 	if (rc < 0)
-		snprintf(why, why_bytes, "%s: schedule.blackout %s",
-		    conf_where(c, "schedule", "blackout"), reason);
+		err_say(err, "%s: schedule.blackout %s",
+		    conf_where(c, "schedule", "blackout"), reason.text);
 	return rc;
 }
 
 int
 campaign_parse(const char *path, const char *text, struct conf **ret,
-    struct schedule *ret_schedule, char *why, size_t why_bytes)
+    struct schedule *ret_schedule, struct err *err)
 {
 	struct conf *c = NULL;
 	int rc;
 
-	if (strlen(text) > CAMPAIGN_TEXT_MAX) {
-		snprintf(why, why_bytes, "%s: longer than %d bytes", path,
+	if (strlen(text) > CAMPAIGN_TEXT_MAX)
+		return err_set(err, -E2BIG, "%s: longer than %d bytes", path,
 		    CAMPAIGN_TEXT_MAX);
-		return -E2BIG;
-	}
-	rc = conf_parse(options_campaign, path, text, &c, why, why_bytes);
+	rc = conf_parse(options_campaign, path, text, &c, err);
 	if (rc == 0)
-		rc = options_campaign_check(c, why, why_bytes);
+		rc = options_campaign_check(c, err);
 	if (rc == 0)
-		rc = schedule_read(c, ret_schedule, why, why_bytes);
+		rc = schedule_read(c, ret_schedule, err);
 	if (rc == 0)
-		rc = blackout_check(c, why, why_bytes);
+		rc = blackout_check(c, err);
 	if (rc == 0)
 		*ret = c;
 	else
@@ -140,21 +139,19 @@ content_set(struct campaign *c, char *text)
 {
 	const char *source = c->path != NULL ? c->path : c->name;
 	int saved = errno, rc = -EIO;
-	char why[512];
+	struct err err;
 
 	content_clear(c);
 	c->read_unix_ns = clk_unix_ns();
 	c->text = text; /* handed over */
 	if (text == NULL)
-		snprintf(why, sizeof(why), "%.400s: %s", source,
-		    strerror(saved));
+		err_say(&err, "%.400s: %s", source, strerror(saved));
 	else
-		rc = campaign_parse(source, text, &c->conf, &c->schedule, why,
-		    sizeof(why));
+		rc = campaign_parse(source, text, &c->conf, &c->schedule, &err);
 	if (rc == 0)
 		return;
-	c->error = xstrdup(why);
-	log_warnx("campaign %s: %s", c->name, why);
+	c->error = xstrdup(err.text);
+	log_warnx("campaign %s: %s", c->name, err.text);
 }
 
 struct campaign *

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 #include "common/queue.h"
 #include "daemon/schedule/schedule.h"
 #include "schema/names.h"
@@ -64,6 +65,6 @@ const char *campaigns_error(const struct campaigns *cs);
 int campaign_name_check(const char *name);
 /* Parse and check: the caller ends *ret with conf_free. */
 int campaign_parse(const char *path, const char *text, struct conf **ret,
-    struct schedule *ret_schedule, char *why, size_t why_bytes);
+    struct schedule *ret_schedule, struct err *err);
 
 #endif

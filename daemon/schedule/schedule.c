@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/str.h"
 
 #define DAY_MIN   1440u
@@ -32,13 +33,12 @@ minute_parse(const char *text, uint32_t *ret_min)
 }
 
 static int
-complain(const struct conf *c, const char *key, const char *allowed, char *why,
-    size_t why_bytes)
+complain(const struct conf *c, const char *key, const char *allowed,
+    struct err *err)
 {
-	snprintf(why, why_bytes, "%s: schedule.%s \"%s\": expected %s, UTC",
+	return err_set(err, -EINVAL, "%s: schedule.%s \"%s\": expected %s, UTC",
 	    conf_where(c, "schedule", key), key,
 	    conf_string(c, "schedule", key), allowed);
-	return -EINVAL;
 }
 
 static int
@@ -102,8 +102,7 @@ windows_read(const struct conf *c, struct schedule *s)
 }
 
 int
-schedule_read(const struct conf *c, struct schedule *ret, char *why,
-    size_t why_bytes)
+schedule_read(const struct conf *c, struct schedule *ret, struct err *err)
 {
 	struct schedule s = { 0 };
 
@@ -111,23 +110,18 @@ schedule_read(const struct conf *c, struct schedule *ret, char *why,
 	s.offset_ns = conf_span_ns(c, "schedule", "offset");
 	s.jitter_ns = conf_span_ns(c, "schedule", "jitter");
 	if (at_read(c, &s) < 0)
-		return complain(c, "at", "times of day as 02:00,14:30", why,
-		    why_bytes);
+		return complain(c, "at", "times of day as 02:00,14:30", err);
 	if (windows_read(c, &s) < 0)
-		return complain(c, "window", "times of day as 22:00-06:00", why,
-		    why_bytes);
-	if (s.every_ns != 0 && s.at_count != 0) {
-		snprintf(why, why_bytes,
+		return complain(c, "window", "times of day as 22:00-06:00",
+		    err);
+	if (s.every_ns != 0 && s.at_count != 0)
+		return err_set(err, -EINVAL,
 		    "%s: schedule.at and schedule.every exclude each other",
 		    conf_where(c, "schedule", "at"));
-		return -EINVAL;
-	}
-	if (s.every_ns != 0 && s.every_ns < CLK_NS_PER_S) {
-		snprintf(why, why_bytes,
+	if (s.every_ns != 0 && s.every_ns < CLK_NS_PER_S)
+		return err_set(err, -EINVAL,
 		    "%s: schedule.every: expected at least 1s",
 		    conf_where(c, "schedule", "every"));
-		return -EINVAL;
-	}
 	*ret = s;
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 
 #define SCHEDULE_TIMES_MAX 48
 
@@ -29,8 +30,7 @@ struct schedule {
 };
 
 /* The [schedule] of a campaign. -EINVAL with "file:line: ..." in why. */
-int schedule_read(const struct conf *c, struct schedule *ret, char *why,
-    size_t why_bytes);
+int schedule_read(const struct conf *c, struct schedule *ret, struct err *err);
 /* 1 when there is anything to wait for. */
 int schedule_has(const struct schedule *s);
 /* 1 when at lies in a window. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
@@ -163,20 +164,20 @@ start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 		.by = "schedule",
 		.margin_ns = margin_ns(c) };
 	const char *live = runs_find_campaign(a->runs, c->name);
-	char why[RUN_WHY_MAX], run[64], when[40];
+	char run[64], when[40];
+	struct err err;
 
 	clk_unix_format(c->next_unix_ns, when, sizeof(when));
 	if (now_unix_ns - c->next_unix_ns > LATE_NS) {
-		snprintf(why, sizeof(why),
-		    "due at %s, when the collector was away", when);
-		runs_miss(a->runs, c->name, c->conf, CAUSE_COLLECTOR_LOST, why,
-		    "schedule");
+		err_say(&err, "due at %s, when the collector was away", when);
+		runs_miss(a->runs, c->name, c->conf, CAUSE_COLLECTOR_LOST,
+		    err.text, "schedule");
 	} else if (live != NULL) {
-		snprintf(why, sizeof(why), "run %s of it still lives", live);
-		runs_miss(a->runs, c->name, c->conf, CAUSE_BUSY, why,
+		err_say(&err, "run %s of it still lives", live);
+		runs_miss(a->runs, c->name, c->conf, CAUSE_BUSY, err.text,
 		    "schedule");
-	} else if (runs_submit(a->runs, &o, run, why, sizeof(why)) < 0) {
-		runs_miss(a->runs, c->name, c->conf, CAUSE_CONFIG, why,
+	} else if (runs_submit(a->runs, &o, run, &err) < 0) {
+		runs_miss(a->runs, c->name, c->conf, CAUSE_CONFIG, err.text,
 		    "schedule");
 	}
 }

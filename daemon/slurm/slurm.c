@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/slurm/slurm_int.h"
@@ -153,16 +154,15 @@ slurm_nodes_known(const struct slurm *s)
 
 enum slurm_node
 slurm_node_look(const struct slurm *s, const char *node, const char *partition,
-    const char *reservation, char *why, size_t why_bytes)
+    const char *reservation, struct err *err)
 {
 	if (is_fresh(s))
 		return slurm_table_look(s->table, node, partition, reservation,
-		    why, why_bytes);
+		    err);
 	if (s->error[0] != '\0')
-		snprintf(why, why_bytes, "Slurm does not say what is idle: %s",
-		    s->error);
+		err_say(err, "Slurm does not say what is idle: %s", s->error);
 	else
-		snprintf(why, why_bytes, "Slurm has not said what is idle");
+		err_say(err, "Slurm has not said what is idle");
 	return SLURM_HELD;
 }
 

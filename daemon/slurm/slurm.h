@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "daemon/slurm/slurm_call.h"
 
 /* An answer is good for this long, and no sooner is it asked for again. */
@@ -46,8 +47,7 @@ void slurm_nodes_ask(struct slurm *s);
 /* Unless it is idle, why says what it is. partition and reservation: "" for
  * any and none. */
 enum slurm_node slurm_node_look(const struct slurm *s, const char *node,
-    const char *partition, const char *reservation, char *why,
-    size_t why_bytes);
+    const char *partition, const char *reservation, struct err *err);
 /* 0 while its first answer, or one that is no longer fresh, is awaited. */
 int slurm_nodes_known(const struct slurm *s);
 /* What sinfo and scontrol show reservation have printed. */

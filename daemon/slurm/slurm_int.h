@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
 #include "daemon/slurm/slurm.h"
 
 /* Options of sinfo for the lines that slurm_table_parse reads. The reason is
@@ -21,7 +22,6 @@ struct slurm_table *slurm_table_parse(const char *sinfo,
     const char *reservations);
 void slurm_table_free(struct slurm_table *t); /* NULL is allowed */
 enum slurm_node slurm_table_look(const struct slurm_table *t, const char *node,
-    const char *partition, const char *reservation, char *why,
-    size_t why_bytes);
+    const char *partition, const char *reservation, struct err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -48,7 +49,7 @@ row_add(struct slurm_table *t, struct row row, const char *nodes)
 
 	t->rows = xreallocarray(t->rows, t->row_count + 1, sizeof(t->rows[0]));
 	t->rows[t->row_count] = row;
-	if (hostlist_parse(nodes, &hl, NULL, 0) == 0)
+	if (hostlist_parse(nodes, &hl, NULL) == 0)
 		for (size_t i = 0; i < hl.count; i++)
 			place_add(t, hl.names[i], t->row_count);
 	hostlist_clear(&hl);
@@ -223,7 +224,7 @@ row_of(const struct slurm_table *t, const char *node, const char *partition,
 
 enum slurm_node
 slurm_table_look(const struct slurm_table *t, const char *node,
-    const char *partition, const char *reservation, char *why, size_t why_bytes)
+    const char *partition, const char *reservation, struct err *err)
 {
 	enum slurm_node is;
 	int reserved;
@@ -231,20 +232,19 @@ slurm_table_look(const struct slurm_table *t, const char *node,
 	    &reserved);
 
 	if (row == NULL) {
-		snprintf(why, why_bytes, "%.60s is not in Slurm%s%.60s", node,
+		err_say(err, "%.60s is not in Slurm%s%.60s", node,
 		    partition[0] == '\0' ? "" : "'s partition ", partition);
 		return SLURM_OUT;
 	}
 	if (reservation[0] != '\0' && !reserved) {
-		snprintf(why, why_bytes,
-		    "%.60s is not in Slurm's reservation %.60s", node,
+		err_say(err, "%.60s is not in Slurm's reservation %.60s", node,
 		    reservation);
 		return SLURM_OUT;
 	}
 	is = state_judge(row->state, reserved);
 	if (is != SLURM_IDLE)
-		snprintf(why, why_bytes, "%.60s is %.20s in Slurm%s%.80s", node,
-		    row->state, strcmp(row->reason, "none") == 0 ? "" : ": ",
+		err_say(err, "%.60s is %.20s in Slurm%s%.80s", node, row->state,
+		    strcmp(row->reason, "none") == 0 ? "" : ": ",
 		    strcmp(row->reason, "none") == 0 ? "" : row->reason);
 	return is;
 }

@@ -46,7 +46,7 @@ has_node(const json_t *run, const char *node)
 		if (json_is_string(one) &&
 		    strcmp(json_string_value(one), node) == 0)
 			return 1;
-	if (text == NULL || hostlist_parse(text, &hl, NULL, 0) < 0)
+	if (text == NULL || hostlist_parse(text, &hl, NULL) < 0)
 		return 0;
 	has = hostlist_has(&hl, node);
 	hostlist_clear(&hl);

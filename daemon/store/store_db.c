@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -338,7 +339,7 @@ check_owner(sqlite3 *db, const char *path)
 
 /* 0 when sound, or when there was no time to look at everything. */
 static int
-quick_check(sqlite3 *db, char *why, size_t why_bytes)
+quick_check(sqlite3 *db, struct err *err)
 {
 	uint64_t deadline_ns = clk_ns() + CHECK_LIMIT_NS;
 	const char *text = NULL;
@@ -358,21 +359,19 @@ quick_check(sqlite3 *db, char *why, size_t why_bytes)
 	else
 		rc = -EBADMSG;
 	if (rc < 0)
-		snprintf(why, why_bytes, "%s",
-		    text != NULL ? text : sqlite3_errmsg(db));
+		err_say(err, "%s", text != NULL ? text : sqlite3_errmsg(db));
 	sqlite3_finalize(q);
 	sqlite3_progress_handler(db, 0, NULL, NULL);
 	return rc;
 }
 
 static int
-move_aside(const char *path, char *why, size_t why_bytes)
+move_aside(const char *path, struct err *err)
 {
 	static const char *const ends[] = { "", "-wal", "-shm" };
 	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
-	char reason[128];
+	struct err reason = *err;
 
-	snprintf(reason, sizeof(reason), "%s", why);
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		char *from = xasprintf("%s%s", path, ends[i]);
 		char *to = xasprintf("%s.corrupt-%llu%s", path, at, ends[i]);
@@ -385,17 +384,17 @@ move_aside(const char *path, char *why, size_t why_bytes)
 		if (rc < 0 && i == 0)
 			return rc;
 	}
-	snprintf(why, why_bytes,
+	err_say(err,
 	    "the store was damaged (%s); it is kept as "
 	    "%s.corrupt-%llu and a new one was begun",
-	    reason, path, at);
-	log_warnx("store: %s", why);
+	    reason.text, path, at);
+	log_warnx("store: %s", err->text);
 	return 0;
 }
 
 /* Open, judge, migrate. -EBADMSG: damaged. */
 static int
-prepare_once(const char *path, char *why, size_t why_bytes)
+prepare_once(const char *path, struct err *err)
 {
 	sqlite3 *db = NULL;
 	int rc;
@@ -404,27 +403,27 @@ prepare_once(const char *path, char *why, size_t why_bytes)
 	if (rc == 0)
 		rc = check_owner(db, path);
 	if (rc == 0)
-		rc = quick_check(db, why, why_bytes);
+		rc = quick_check(db, err);
 	if (rc == 0)
 		rc = migrate(db, path, embed_steps);
-	if (rc == -EBADMSG && why[0] == '\0')
-		snprintf(why, why_bytes, "not a database");
+	if (rc == -EBADMSG && err->text[0] == '\0')
+		err_say(err, "not a database");
 	store_db_close(db);
 	return rc;
 }
 
 int
-store_db_prepare(const char *path, char *why, size_t why_bytes)
+store_db_prepare(const char *path, struct err *err)
 {
+	struct err ignored = { 0 };
 	int rc;
 
-	why[0] = '\0';
-	rc = prepare_once(path, why, why_bytes);
+	err->text[0] = '\0';
+	rc = prepare_once(path, err);
 	if (rc != -EBADMSG)
 		return rc;
-	rc = move_aside(path, why, why_bytes);
+	rc = move_aside(path, err);
 	if (rc < 0)
 		return rc;
-	char ignored[256] = "";
-	return prepare_once(path, ignored, sizeof(ignored));
+	return prepare_once(path, &ignored);
 }

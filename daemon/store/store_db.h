@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 #define STORE_APPLICATION_ID 0x434d494e /* "CMIN" */
 
 /* 0 where WAL works: a local file system. -EINVAL for a network one. */
@@ -18,7 +20,7 @@ int store_db_check_fs(const char *dir);
 int store_db_lock(const char *dir, int *ret_fd);
 /* Bring the file at path into shape before any thread opens it: check it,
  * move a broken one aside (then why says so), create or migrate it. */
-int store_db_prepare(const char *path, char *why, size_t why_bytes);
+int store_db_prepare(const char *path, struct err *err);
 
 enum store_db_role { STORE_DB_WRITER, STORE_DB_READER };
 int store_db_open(const char *path, enum store_db_role role, sqlite3 **ret);

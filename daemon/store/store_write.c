@@ -61,7 +61,7 @@ struct store_writer {
 	int low;    /* less than free_min is free */
 	int broken; /* -errno of the last failed commit, else 0 */
 	char broken_why[128];
-	char notice[256]; /* of the start: a damaged file was moved */
+	struct err notice; /* of the start: a damaged file was moved */
 	uint64_t ticked_ns;
 	uint64_t keep_ns; /* when to look for old rows again */
 	int keep_worked;  /* something was deleted since the last vacuum */
@@ -193,7 +193,7 @@ alarm_text(const struct store_writer *w, char *ret, size_t cap_bytes)
 		    (unsigned long long)(w->options.free_min_bytes >> 20),
 		    w->options.dir);
 	else
-		snprintf(ret, cap_bytes, "%s", w->notice);
+		snprintf(ret, cap_bytes, "%.255s", w->notice.text);
 }
 
 /* Publish what the thread knows; say so when it is news. */
@@ -537,7 +537,7 @@ writer_open(struct store_writer *w)
 {
 	int rc;
 
-	rc = store_db_prepare(w->path, w->notice, sizeof(w->notice));
+	rc = store_db_prepare(w->path, &w->notice);
 	if (rc == 0)
 		rc = store_db_open(w->path, STORE_DB_WRITER, &w->db);
 	if (rc == 0)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/xalloc.h"
 #include "daemon/schedule/scheduler.h"
@@ -39,7 +40,7 @@ struct start {
 	uint8_t *wanted; /* by node id: of the campaign */
 	int exclusive;
 	enum answer answer;
-	char why[240];
+	struct err err;
 };
 
 struct forecast {
@@ -58,7 +59,7 @@ say(struct start *s, enum answer answer, const char *fmt, ...)
 		return;
 	s->answer = answer;
 	va_start(ap, fmt);
-	vsnprintf(s->why, sizeof(s->why), fmt, ap);
+	err_vsay(&s->err, fmt, ap);
 	va_end(ap);
 }
 
@@ -72,7 +73,7 @@ nodes_mark(const struct forecast *h, struct start *s)
 	struct hostlist hl = { 0 };
 
 	s->wanted = xcalloc(h->nodes + 1, 1);
-	if (!all && hostlist_parse(text, &hl, NULL, 0) < 0)
+	if (!all && hostlist_parse(text, &hl, NULL) < 0)
 		return;
 	for (size_t id = 0; id < h->nodes; id++) {
 		const struct node *n = roster_by_id(r, id);
@@ -162,16 +163,16 @@ static void
 check_blackout(const struct forecast *h, struct start *s)
 {
 	uint64_t end;
-	char why[200];
+	struct err err;
 
 	if (!costs_black(h->v->p.costs, s->c->conf, s->at_unix_ns,
-		s->cost.duration_s, &end, why, sizeof(why)))
+		s->cost.duration_s, &end, &err))
 		return;
 	if (end - s->due_unix_ns < wait_max_ns(s)) {
 		s->at_unix_ns = end;
-		say(s, ANSWER_WAITS, "%s", why);
+		say(s, ANSWER_WAITS, "%s", err.text);
 	} else {
-		say(s, ANSWER_MISSED, "%s", why);
+		say(s, ANSWER_MISSED, "%s", err.text);
 	}
 }
 
@@ -204,7 +205,7 @@ check_budget(const struct forecast *h, struct start *s)
 	struct budget *real = costs_budget(h->v->p.costs), *b;
 	struct budget_use use;
 	uint64_t now_ns = clk_unix_ns();
-	char why[200];
+	struct err err;
 
 	if (s->answer == ANSWER_MISSED)
 		return;
@@ -219,9 +220,8 @@ check_budget(const struct forecast *h, struct start *s)
 			budget_use(b, s->at_unix_ns,
 			    o->cost.bytes_per_node * o->cost.nodes,
 			    o->cost.duration_s * o->cost.nodes);
-	if (budget_ask(b, s->at_unix_ns, &s->cost, why, sizeof(why)) !=
-	    BUDGET_FITS)
-		say(s, ANSWER_MISSED, "%s", why);
+	if (budget_ask(b, s->at_unix_ns, &s->cost, &err) != BUDGET_FITS)
+		say(s, ANSWER_MISSED, "%s", err.text);
 	budget_free(b);
 }
 
@@ -234,7 +234,7 @@ start_json(const struct start *s)
 	    "at_unix_ns", (json_int_t)s->at_unix_ns, "duration_s",
 	    s->cost.duration_s, "nodes", (json_int_t)s->cost.nodes,
 	    "node_seconds", s->cost.duration_s * s->cost.nodes, "answer",
-	    answers[s->answer], "why", s->why);
+	    answers[s->answer], "why", s->err.text);
 
 	/* never measured and never said */
 	json_object_set_new(o, "bytes",

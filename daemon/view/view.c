@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/schedule/scheduler.h"
@@ -310,12 +311,13 @@ view_campaign_validate(struct view *v, const char *name, const char *text)
 {
 	struct schedule schedule;
 	struct conf *c;
-	char why[512], *rendered;
+	char *rendered;
+	struct err err;
 	json_t *o;
 
 	(void)v;
-	if (campaign_parse(name, text, &c, &schedule, why, sizeof(why)) < 0)
-		return json_pack("{s:b, s:s}", "ok", 0, "error", why);
+	if (campaign_parse(name, text, &c, &schedule, &err) < 0)
+		return json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
 	rendered = conf_render_given(c);
 	o = json_pack("{s:b, s:s}", "ok", 1, "rendered", rendered);
 	free(rendered);
@@ -370,35 +372,28 @@ event_put(struct view *v, const char *subject, const char *fmt, const char *by,
 /* A text of its own, or the one in the list. The caller ends *ret. */
 static int
 order_conf(struct view *v, const char *campaign, const char *text,
-    struct conf **ret, char *why, size_t why_bytes)
+    struct conf **ret, struct err *err)
 {
 	const struct campaign *c = campaigns_find(v->p.campaigns, campaign);
 	struct schedule schedule;
 	int rc;
 
 	if (text != NULL) {
-		rc = campaign_parse(campaign, text, ret, &schedule, why,
-		    why_bytes);
+		rc = campaign_parse(campaign, text, ret, &schedule, err);
 		if (rc == 0)
 			campaigns_submit(v->p.campaigns, campaign, text);
 		return rc;
 	}
-	if (c == NULL) {
-		snprintf(why, why_bytes, "no campaign %s", campaign);
-		return -ENOENT;
-	}
-	if (c->error != NULL) {
-		snprintf(why, why_bytes, "%s", c->error);
-		return -EINVAL;
-	}
-	return campaign_parse(campaign, c->text, ret, &schedule, why,
-	    why_bytes);
+	if (c == NULL)
+		return err_set(err, -ENOENT, "no campaign %s", campaign);
+	if (c->error != NULL)
+		return err_set(err, -EINVAL, "%s", c->error);
+	return campaign_parse(campaign, c->text, ret, &schedule, err);
 }
 
 int
 view_submit(struct view *v, const char *campaign, const char *text,
-    const json_t *overrides, const char *by, char ret_run[64], char *why,
-    size_t why_bytes)
+    const json_t *overrides, const char *by, char ret_run[64], struct err *err)
 {
 	struct run_order o = { .campaign = campaign,
 		.by = by,
@@ -406,15 +401,13 @@ view_submit(struct view *v, const char *campaign, const char *text,
 	struct conf *conf;
 	int rc;
 
-	if (campaign_name_check(campaign) < 0) {
-		snprintf(why, why_bytes, "not a name for a campaign");
-		return -EINVAL;
-	}
-	rc = order_conf(v, campaign, text, &conf, why, why_bytes);
+	if (campaign_name_check(campaign) < 0)
+		return err_set(err, -EINVAL, "not a name for a campaign");
+	rc = order_conf(v, campaign, text, &conf, err);
 	if (rc < 0)
 		return rc;
 	o.conf = conf;
-	rc = runs_submit(hub_runs(v->p.hub), &o, ret_run, why, why_bytes);
+	rc = runs_submit(hub_runs(v->p.hub), &o, ret_run, err);
 	conf_free(conf);
 	if (rc == 0)
 		event_put(v, campaign, "run ordered", by, ret_run);
@@ -422,10 +415,9 @@ view_submit(struct view *v, const char *campaign, const char *text,
 }
 
 int
-view_cancel(struct view *v, const char *run, const char *by, char *why,
-    size_t why_bytes)
+view_cancel(struct view *v, const char *run, const char *by, struct err *err)
 {
-	int rc = runs_cancel(hub_runs(v->p.hub), run, by, why, why_bytes);
+	int rc = runs_cancel(hub_runs(v->p.hub), run, by, err);
 
 	if (rc == 0)
 		event_put(v, run, "cancelled", by, "");
@@ -445,19 +437,15 @@ view_stop_all(struct view *v, const char *by)
 
 int
 view_schedule_enable(struct view *v, const char *campaign, int enabled,
-    const char *by, char *why, size_t why_bytes)
+    const char *by, struct err *err)
 {
 	struct campaign *c = campaigns_find(v->p.campaigns, campaign);
 
-	if (c == NULL) {
-		snprintf(why, why_bytes, "no campaign %s", campaign);
-		return -ENOENT;
-	}
-	if (c->conf == NULL || c->path == NULL || !schedule_has(&c->schedule)) {
-		snprintf(why, why_bytes, "campaign %s has no schedule",
+	if (c == NULL)
+		return err_set(err, -ENOENT, "no campaign %s", campaign);
+	if (c->conf == NULL || c->path == NULL || !schedule_has(&c->schedule))
+		return err_set(err, -EINVAL, "campaign %s has no schedule",
 		    campaign);
-		return -EINVAL;
-	}
 	scheduler_enable(v->p.agenda, c, enabled);
 	event_put(v, campaign,
 	    enabled ? "schedule enabled" : "schedule disabled", by, "");

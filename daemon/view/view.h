@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "schema/mesh.h"
 #include "schema/names.h"
@@ -104,14 +105,13 @@ void view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX]);
  * overrides: {"section.key": "value"}, or NULL. text: a campaign's INI text
  * that is not in campaign_dir, or NULL. */
 int view_submit(struct view *v, const char *campaign, const char *text,
-    const json_t *overrides, const char *by, char ret_run[64], char *why,
-    size_t why_bytes);
-int view_cancel(struct view *v, const char *run, const char *by, char *why,
-    size_t why_bytes);
+    const json_t *overrides, const char *by, char ret_run[64], struct err *err);
+int view_cancel(struct view *v, const char *run, const char *by,
+    struct err *err);
 /* Ends every live run now; the count of runs it ended. */
 int view_stop_all(struct view *v, const char *by);
 int view_schedule_enable(struct view *v, const char *campaign, int enabled,
-    const char *by, char *why, size_t why_bytes);
+    const char *by, struct err *err);
 /* Problems in plain words with what to do: [{severity text remedy}]. */
 json_t *view_diags(struct view *v);
 

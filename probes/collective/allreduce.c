@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/topology/machine.h"
@@ -32,8 +33,7 @@ struct ask {
 	const struct conf *c;
 	struct machine *m; /* NULL: none was named */
 	uint32_t per_socket, per_node;
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 struct allreduce_piece
@@ -238,12 +238,11 @@ ranks_read(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 
 	ar->ranks = asked > 0 ? asked : *ranks > 0 ? *ranks : fallback;
 	if (*ranks > 0 && ar->ranks > *ranks)
-		return pattern_refuse(a->c, SECTION, "ranks", a->why,
-		    a->why_bytes, "0 to %u, as many as there are", *ranks);
+		return pattern_refuse(a->c, SECTION, "ranks", a->err,
+		    "0 to %u, as many as there are", *ranks);
 	if (ar->ranks > ALLREDUCE_RANKS_MAX)
-		return pattern_refuse(a->c, SECTION, "ranks", a->why,
-		    a->why_bytes, "at most %d, here are %u",
-		    ALLREDUCE_RANKS_MAX, ar->ranks);
+		return pattern_refuse(a->c, SECTION, "ranks", a->err,
+		    "at most %d, here are %u", ALLREDUCE_RANKS_MAX, ar->ranks);
 	*ranks = *ranks > 0 ? *ranks : ar->ranks;
 	a->per_socket = (uint32_t)conf_int(a->c, SECTION, "per_socket");
 	a->per_node = (uint32_t)conf_int(a->c, SECTION, "per_node");
@@ -259,8 +258,7 @@ options(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 	int rc = ranks_read(a, ranks, ar);
 
 	if (rc == 0)
-		rc = pattern_vias(c, SECTION, 2, ar->vias, a->why,
-		    a->why_bytes);
+		rc = pattern_vias(c, SECTION, 2, ar->vias, a->err);
 	if (rc < 0)
 		return rc;
 	ar->type = (uint8_t)plan_type_find(conf_string(c, SECTION, "type"));
@@ -275,12 +273,12 @@ options(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 	/* a rank's places for what others send it */
 	if ((double)ar->count * ar->size * 2 * ar->ranks >
 	    (double)PLAN_BYTES_MAX)
-		return pattern_refuse(c, SECTION, "count", a->why, a->why_bytes,
+		return pattern_refuse(c, SECTION, "count", a->err,
 		    "what a buffer of 4 EiB can hold");
 	if (2.0 * ar->ranks * ar->ranks * ar->chunks * 2 * STAGED_CHUNKS >
 	    (double)PLAN_TRANSFERS_MAX)
-		return pattern_refuse(c, SECTION, "chunks", a->why,
-		    a->why_bytes, "fewer, for %u ranks", ar->ranks);
+		return pattern_refuse(c, SECTION, "chunks", a->err,
+		    "fewer, for %u ranks", ar->ranks);
 	return 0;
 }
 
@@ -378,18 +376,16 @@ build_on(struct ask *a, uint32_t ranks, struct plan **ret)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
-	struct ask a = { .c = c, .why = why, .why_bytes = why_bytes };
+	struct ask a = { .c = c, .err = err };
 	const char *name = conf_string(c, SECTION, "machine");
-	char text[MACHINE_WHY_BYTES];
+	struct err text;
 	int rc;
 
-	if (name[0] != '\0' &&
-	    machine_load(name, NULL, 0, &a.m, text, sizeof(text)) < 0)
-		return pattern_refuse(c, SECTION, "machine", why, why_bytes,
-		    "a machine file or its name: %.300s", text);
+	if (name[0] != '\0' && machine_load(name, NULL, 0, &a.m, &text) < 0)
+		return pattern_refuse(c, SECTION, "machine", err,
+		    "a machine file or its name: %.300s", text.text);
 	rc = build_on(&a, ranks, ret);
 	machine_free(a.m);
 	return rc;

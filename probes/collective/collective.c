@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
@@ -327,8 +328,7 @@ form_find(enum collective of, const char *form)
 }
 
 static int
-refuse_form(const struct conf *c, enum collective of, char *why,
-    size_t why_bytes)
+refuse_form(const struct conf *c, enum collective of, struct err *err)
 {
 	char names[160] = "default";
 
@@ -339,13 +339,13 @@ refuse_form(const struct conf *c, enum collective of, char *why,
 			snprintf(names + n, sizeof(names) - n, ", %s",
 			    forms[i].form);
 		}
-	return pattern_refuse(c, SECTION, "form", why, why_bytes, "%s", names);
+	return pattern_refuse(c, SECTION, "form", err, "%s", names);
 }
 
 /* At least so many transfers come of it; some forms send for every pair. */
 static int
 check_rows(const struct conf *c, const struct form_row *form,
-    const struct collective_build *cb, char *why, size_t why_bytes)
+    const struct collective_build *cb, struct err *err)
 {
 	uint64_t cuts = cb->shape.depth < cb->count ? cb->shape.depth
 						    : cb->count;
@@ -353,7 +353,7 @@ check_rows(const struct conf *c, const struct form_row *form,
 
 	if (!form->pairs || rows <= (double)PLAN_TRANSFERS_MAX)
 		return 0;
-	return pattern_refuse(c, SECTION, "name", why, why_bytes,
+	return pattern_refuse(c, SECTION, "name", err,
 	    "at most %llu messages, here are %.0f: fewer than %u ranks, or a "
 	    "smaller depth",
 	    (unsigned long long)PLAN_TRANSFERS_MAX, rows, cb->ranks);
@@ -361,9 +361,9 @@ check_rows(const struct conf *c, const struct form_row *form,
 
 static int
 options(const struct conf *c, uint32_t *ranks, struct collective_build *cb,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
-	int rc = compose_options(c, SECTION, ranks, &cb->shape, why, why_bytes);
+	int rc = compose_options(c, SECTION, ranks, &cb->shape, err);
 
 	if (rc < 0)
 		return rc;
@@ -372,18 +372,17 @@ options(const struct conf *c, uint32_t *ranks, struct collective_build *cb,
 	cb->count = (uint64_t)conf_int(c, SECTION, "count");
 	cb->block = cb->count * plan_types[cb->shape.type].bytes;
 	if (cb->root >= cb->ranks)
-		return pattern_refuse(c, SECTION, "root", why, why_bytes,
-		    "0 to %u", cb->ranks - 1);
+		return pattern_refuse(c, SECTION, "root", err, "0 to %u",
+		    cb->ranks - 1);
 	/* temporary places hold up to all data once for every rank */
 	if ((double)cb->block * cb->ranks * cb->ranks > (double)PLAN_BYTES_MAX)
-		return pattern_refuse(c, SECTION, "count", why, why_bytes,
+		return pattern_refuse(c, SECTION, "count", err,
 		    "what a buffer of 4 EiB can hold");
 	return 0;
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
 	enum collective of = (enum collective)conf_choice(c, SECTION, "name");
 	const struct form_row *form = form_find(of,
@@ -393,12 +392,12 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 	int rc;
 
 	if (form == NULL)
-		return refuse_form(c, of, why, why_bytes);
+		return refuse_form(c, of, err);
 	if (conf_choice(c, SECTION, "tune") == 1)
-		return tune_build(c, ranks, ret, why, why_bytes);
-	rc = options(c, &ranks, &cb, why, why_bytes);
+		return tune_build(c, ranks, ret, err);
+	rc = options(c, &ranks, &cb, err);
 	if (rc == 0)
-		rc = check_rows(c, form, &cb, why, why_bytes);
+		rc = check_rows(c, form, &cb, err);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);

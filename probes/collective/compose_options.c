@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "probes/pattern/pattern.h"
 #include "probes/collective/tune.h"
@@ -38,7 +39,7 @@ factors(const char *text, struct compose_shape *shape, uint64_t *ret_product)
  */
 static int
 hierarchy(const struct conf *c, const char *section, uint32_t *ranks,
-    struct compose_shape *shape, char *why, size_t why_bytes)
+    struct compose_shape *shape, struct err *err)
 {
 	const char *text = conf_string(c, section, "hierarchy");
 	uint64_t product = 0;
@@ -51,12 +52,12 @@ hierarchy(const struct conf *c, const char *section, uint32_t *ranks,
 	}
 	if (strcmp(text, "auto") == 0)
 		return tune_auto(c, section, *ranks, shape->factors,
-		    &shape->levels, why, why_bytes);
+		    &shape->levels, err);
 	factors(text, shape, &product);
 	if (*ranks == 0)
 		*ranks = (uint32_t)product;
 	if (product == 0 || product != *ranks)
-		return pattern_refuse(c, section, "hierarchy", why, why_bytes,
+		return pattern_refuse(c, section, "hierarchy", err,
 		    "flat, auto, or up to %d factors with commas whose product "
 		    "is "
 		    "the number of ranks%s%.0u",
@@ -67,7 +68,7 @@ hierarchy(const struct conf *c, const char *section, uint32_t *ranks,
 /* "1, 2, 3, 4, 6 or 12": what divides n. */
 static int
 refuse_divisor(const struct conf *c, const char *section, const char *key,
-    uint32_t n, char *why, size_t why_bytes)
+    uint32_t n, struct err *err)
 {
 	char text[200] = "";
 	size_t len = 0;
@@ -76,19 +77,18 @@ refuse_divisor(const struct conf *c, const char *section, const char *key,
 		if (n % d == 0)
 			len += (size_t)snprintf(text + len, sizeof(text) - len,
 			    " %u", d);
-	return pattern_refuse(c, section, key, why, why_bytes,
+	return pattern_refuse(c, section, key, err,
 	    "a divisor of %u, the ranks:%s", n, text);
 }
 
 static int
 shape_options(const struct conf *c, const char *section, uint32_t *ranks,
-    struct compose_shape *shape, char *why, size_t why_bytes)
+    struct compose_shape *shape, struct err *err)
 {
-	int rc = hierarchy(c, section, ranks, shape, why, why_bytes);
+	int rc = hierarchy(c, section, ranks, shape, err);
 
 	if (rc == 0)
-		rc = pattern_vias(c, section, shape->levels, shape->vias, why,
-		    why_bytes);
+		rc = pattern_vias(c, section, shape->levels, shape->vias, err);
 	if (rc < 0)
 		return rc;
 	shape->stripe = (uint32_t)conf_int(c, section, "stripe");
@@ -99,24 +99,22 @@ shape_options(const struct conf *c, const char *section, uint32_t *ranks,
 	    conf_string(c, section, "type"));
 	shape->op = (enum plan_op)plan_op_find(conf_string(c, section, "op"));
 	if (*ranks % shape->stripe != 0)
-		return refuse_divisor(c, section, "stripe", *ranks, why,
-		    why_bytes);
+		return refuse_divisor(c, section, "stripe", *ranks, err);
 	if (*ranks % shape->ring != 0)
-		return refuse_divisor(c, section, "ring", *ranks, why,
-		    why_bytes);
+		return refuse_divisor(c, section, "ring", *ranks, err);
 	return 0;
 }
 
 int
 compose_options(const struct conf *c, const char *section, uint32_t *ranks,
-    struct compose_shape *ret, char *why, size_t why_bytes)
+    struct compose_shape *ret, struct err *err)
 {
 	uint32_t asked = (uint32_t)conf_int(c, section, "ranks");
 
 	if (asked != 0 && *ranks != 0 && asked != *ranks)
-		return pattern_refuse(c, section, "ranks", why, why_bytes,
+		return pattern_refuse(c, section, "ranks", err,
 		    "0 or %u, as many as there are", *ranks);
 	if (asked != 0)
 		*ranks = asked;
-	return shape_options(c, section, ranks, ret, why, why_bytes);
+	return shape_options(c, section, ranks, ret, err);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -40,9 +41,9 @@ struct text {
 /* ---- buffers ---- */
 
 static int
-refuse_buffers(const struct text *t, char *why, size_t why_bytes)
+refuse_buffers(const struct text *t, struct err *err)
 {
-	return pattern_refuse(t->c, SECTION, "buffers", why, why_bytes,
+	return pattern_refuse(t->c, SECTION, "buffers", err,
 	    "up to %d different name:role:blocks with commas, role in, out or "
 	    "temp, blocks 1 or more or ranks, not the name temp",
 	    BUFFERS_MAX);
@@ -90,7 +91,7 @@ buffer_add(struct text *t, char *word)
 }
 
 static int
-buffers(struct text *t, char *why, size_t why_bytes)
+buffers(struct text *t, struct err *err)
 {
 	size_t count = 0;
 	char **words = str_list_parse(conf_string(t->c, SECTION, "buffers"),
@@ -102,32 +103,29 @@ buffers(struct text *t, char *why, size_t why_bytes)
 		rc = buffer_add(t, words[i]);
 	str_list_free(words);
 	t->bufs = t->p->bufs_count;
-	return rc < 0 ? refuse_buffers(t, why, why_bytes) : 0;
+	return rc < 0 ? refuse_buffers(t, err) : 0;
 }
 
 /* ---- primitives ---- */
 
 static int
 find_place(const struct text *t, const struct script_place *from,
-    uint64_t blocks, struct semantics_place *ret, char *why, size_t why_bytes)
+    uint64_t blocks, struct semantics_place *ret, struct err *err)
 {
 	int buf = buffer_known(t, from->buffer);
 	uint64_t have;
 
-	if (buf < 0 || (uint32_t)buf >= t->bufs) {
-		snprintf(why, why_bytes, "no buffer %s: compose.buffers is %s",
-		    from->buffer, conf_string(t->c, SECTION, "buffers"));
-		return -EINVAL;
-	}
+	if (buf < 0 || (uint32_t)buf >= t->bufs)
+		return err_set(err, -EINVAL,
+		    "no buffer %s: compose.buffers is %s", from->buffer,
+		    conf_string(t->c, SECTION, "buffers"));
 	have = t->p->bufs[buf].bytes[0] / t->block_bytes;
 	if (from->block < 0 || blocks > have ||
-	    (uint64_t)from->block > have - blocks) {
-		snprintf(why, why_bytes,
+	    (uint64_t)from->block > have - blocks)
+		return err_set(err, -EINVAL,
 		    "%s[%lld] with %llu blocks: the buffer has %llu",
 		    from->buffer, (long long)from->block,
 		    (unsigned long long)blocks, (unsigned long long)have);
-		return -EINVAL;
-	}
 	*ret = (struct semantics_place){ (uint16_t)buf, (uint64_t)from->block };
 	return 0;
 }
@@ -140,28 +138,26 @@ bytes_of(const struct text *t, struct semantics_place at)
 
 static int
 take_multicast(struct text *t, const struct script_prim *s,
-    struct semantics_place from, struct semantics_place to, char *why,
-    size_t why_bytes)
+    struct semantics_place from, struct semantics_place to, struct err *err)
 {
 	compose_multicast(t->composer, s->root, bytes_of(t, from),
 	    bytes_of(t, to), s->blocks * t->count, s->leaves, s->leaves_count);
 	return semantics_multicast(t->meaning, s->root, from, to, s->blocks,
-	    s->leaves, s->leaves_count, why, why_bytes);
+	    s->leaves, s->leaves_count, err);
 }
 
 static int
 take_reduce(struct text *t, const struct script_prim *s,
-    struct semantics_place from, struct semantics_place to, char *why,
-    size_t why_bytes)
+    struct semantics_place from, struct semantics_place to, struct err *err)
 {
 	compose_reduction(t->composer, s->leaves, s->leaves_count,
 	    bytes_of(t, from), s->root, bytes_of(t, to), s->blocks * t->count);
 	return semantics_reduce(t->meaning, s->leaves, s->leaves_count, from,
-	    s->root, to, s->blocks, why, why_bytes);
+	    s->root, to, s->blocks, err);
 }
 
 static int
-take(void *arg, const struct script_prim *s, char *why, size_t why_bytes)
+take(void *arg, const struct script_prim *s, struct err *err)
 {
 	struct semantics_place from, to;
 	struct text *t = arg;
@@ -172,20 +168,19 @@ take(void *arg, const struct script_prim *s, char *why, size_t why_bytes)
 		semantics_fence(t->meaning);
 		return 0;
 	}
-	rc = find_place(t, &s->from, s->blocks, &from, why, why_bytes);
+	rc = find_place(t, &s->from, s->blocks, &from, err);
 	if (rc == 0)
-		rc = find_place(t, &s->to, s->blocks, &to, why, why_bytes);
+		rc = find_place(t, &s->to, s->blocks, &to, err);
 	if (rc < 0)
 		return rc;
-	return s->kind == SCRIPT_MULTICAST
-	    ? take_multicast(t, s, from, to, why, why_bytes)
-	    : take_reduce(t, s, from, to, why, why_bytes);
+	return s->kind == SCRIPT_MULTICAST ? take_multicast(t, s, from, to, err)
+					   : take_reduce(t, s, from, to, err);
 }
 
 /* ---- the builder ---- */
 
 static int
-options(struct text *t, char *why, size_t why_bytes)
+options(struct text *t, struct err *err)
 {
 	const char *path = conf_string(t->c, SECTION, "file");
 	const char *steps = conf_string(t->c, SECTION, "steps");
@@ -193,28 +188,26 @@ options(struct text *t, char *why, size_t why_bytes)
 	int rc;
 
 	if ((path[0] != '\0') == (steps[0] != '\0'))
-		return pattern_refuse(t->c, SECTION, "steps", why, why_bytes,
+		return pattern_refuse(t->c, SECTION, "steps", err,
 		    "primitives here, or compose.file, not both");
-	rc = compose_options(t->c, SECTION, &t->ranks, &t->shape, why,
-	    why_bytes);
+	rc = compose_options(t->c, SECTION, &t->ranks, &t->shape, err);
 	if (rc < 0)
 		return rc;
 	t->root = (uint32_t)conf_int(t->c, SECTION, "root");
 	if (t->root >= t->ranks)
-		return pattern_refuse(t->c, SECTION, "root", why, why_bytes,
-		    "0 to %u", t->ranks - 1);
+		return pattern_refuse(t->c, SECTION, "root", err, "0 to %u",
+		    t->ranks - 1);
 	t->count = (uint64_t)conf_int(t->c, SECTION, "count");
 	t->block_bytes = t->count * plan_types[t->shape.type].bytes;
 	if (path[0] != '\0')
-		return file_read(path, NUMBERS_FILE_MAX, &t->steps, &len, why,
-		    why_bytes);
+		return file_read(path, NUMBERS_FILE_MAX, &t->steps, &len, err);
 	t->steps = xstrdup(steps);
 	return 0;
 }
 
 /* Complaints of the text begin with where it stands. */
 static int
-run(struct text *t, char *why, size_t why_bytes)
+run(struct text *t, struct err *err)
 {
 	const char *path = conf_string(t->c, SECTION, "file");
 	struct script_ask ask = { .text = t->steps,
@@ -222,20 +215,20 @@ run(struct text *t, char *why, size_t why_bytes)
 		.root = t->root,
 		.take = take,
 		.arg = t };
-	char text[PATTERN_WHY_BYTES];
+	struct err text;
 	int rc;
 
 	t->meaning = semantics_new(t->p, t->block_bytes, t->shape.op,
 	    t->shape.type);
 	if (t->meaning == NULL)
-		return pattern_refuse(t->c, SECTION, "buffers", why, why_bytes,
+		return pattern_refuse(t->c, SECTION, "buffers", err,
 		    "what makes at most 64 Mi blocks on all ranks");
 	t->composer = compose_new(t->p, &t->shape);
-	rc = script_run(&ask, text, sizeof(text));
+	rc = script_run(&ask, &text);
 	if (rc < 0)
-		snprintf(why, why_bytes, "%s: %s",
+		err_say(err, "%s: %s",
 		    path[0] != '\0' ? path : conf_where(t->c, SECTION, "steps"),
-		    text);
+		    text.text);
 	return rc;
 }
 
@@ -249,11 +242,10 @@ finish(struct text *t)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
 	struct text t = { .c = c, .ranks = ranks };
-	int rc = options(&t, why, why_bytes);
+	int rc = options(&t, err);
 	char *title;
 
 	if (rc < 0)
@@ -261,9 +253,9 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 	title = pattern_title(c, SECTION);
 	t.p = plan_new(t.ranks, title);
 	free(title);
-	rc = buffers(&t, why, why_bytes);
+	rc = buffers(&t, err);
 	if (rc == 0)
-		rc = run(&t, why, why_bytes);
+		rc = run(&t, err);
 	if (rc == 0)
 		finish(&t);
 	compose_free(t.composer);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 
 #define WORD_BYTES    32
@@ -40,27 +41,24 @@ struct script {
 	int line;
 	uint64_t prims;
 	uint32_t *leaves; /* of the primitive that is being read */
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 static int __attribute__((format(printf, 2, 3)))
 complain(struct script *s, const char *fmt, ...)
 {
 	size_t rest = strcspn(s->at, "\n|");
-	char text[256];
 	va_list ap;
+	struct err what;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	err_vsay(&what, fmt, ap);
 	va_end(ap);
 	if (rest == 0)
-		snprintf(s->why, s->why_bytes, "statement %d, at its end: %s",
-		    s->line, text);
-	else
-		snprintf(s->why, s->why_bytes, "statement %d, at \"%.*s\": %s",
-		    s->line, rest > 24 ? 24 : (int)rest, s->at, text);
-	return -EINVAL;
+		return err_set(s->err, -EINVAL, "statement %d, at its end: %s",
+		    s->line, what.text);
+	return err_set(s->err, -EINVAL, "statement %d, at \"%.*s\": %s",
+	    s->line, rest > 24 ? 24 : (int)rest, s->at, what.text);
 }
 
 /* ---- words and numbers ---- */
@@ -340,7 +338,7 @@ static int
 emit(struct script *s, struct script_prim *prim, int64_t root,
     const struct set *set)
 {
-	char why[256] = "";
+	struct err err = { 0 };
 
 	prim->root = (uint32_t)root;
 	prim->leaves = s->leaves;
@@ -351,11 +349,9 @@ emit(struct script *s, struct script_prim *prim, int64_t root,
 		return complain(s, "no ranks are left");
 	if (++s->prims > PRIMS_MAX)
 		return complain(s, "more than %d primitives", PRIMS_MAX);
-	if (s->ask->take(s->ask->arg, prim, why, sizeof(why)) < 0) {
-		snprintf(s->why, s->why_bytes, "statement %d: %s", s->line,
-		    why);
-		return -EINVAL;
-	}
+	if (s->ask->take(s->ask->arg, prim, &err) < 0)
+		return err_set(s->err, -EINVAL, "statement %d: %s", s->line,
+		    err.text);
 	return 0;
 }
 
@@ -389,7 +385,7 @@ fence(struct script *s)
 {
 	struct script_prim prim = { .kind = SCRIPT_FENCE, .line = s->line };
 
-	return s->ask->take(s->ask->arg, &prim, s->why, s->why_bytes);
+	return s->ask->take(s->ask->arg, &prim, s->err);
 }
 
 static int statement(struct script *s);
@@ -454,14 +450,13 @@ statement(struct script *s)
 }
 
 int
-script_run(const struct script_ask *ask, char *why, size_t why_bytes)
+script_run(const struct script_ask *ask, struct err *err)
 {
 	struct script s = { .ask = ask,
 		.at = ask->text,
 		.line = 1,
 		.leaves = xcalloc(ask->ranks, sizeof(*s.leaves)),
-		.why = why,
-		.why_bytes = why_bytes };
+		.err = err };
 	int rc = 0;
 
 	for (; rc == 0; s.at++, s.line++) {

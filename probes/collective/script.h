@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 enum script_kind { SCRIPT_MULTICAST, SCRIPT_REDUCE, SCRIPT_FENCE };
 
 struct script_place {
@@ -37,12 +39,11 @@ struct script_ask {
 	const char *text; /* statements end with a line or a '|' */
 	uint32_t ranks, root;
 	/* Every primitive in order. < 0 and why, without a place, ends it. */
-	int (*take)(void *arg, const struct script_prim *prim, char *why,
-	    size_t why_bytes);
+	int (*take)(void *arg, const struct script_prim *prim, struct err *err);
 	void *arg;
 };
 
 /* 0, or -EINVAL and why: "statement 2, at "of": ...". */
-int script_run(const struct script_ask *ask, char *why, size_t why_bytes);
+int script_run(const struct script_ask *ask, struct err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 
 #define CELLS_MAX   (64ULL << 20)
@@ -105,31 +106,27 @@ cell(const struct semantics *m, struct semantics_place at, uint32_t rank)
 
 static int
 clash(const struct semantics *m, struct semantics_place at, uint32_t rank,
-    const char *what, char *why, size_t why_bytes)
+    const char *what, struct err *err)
 {
-	snprintf(why, why_bytes,
+	return err_set(err, -EINVAL,
 	    "%s[%llu] of rank %u %s: a fence is missing before this",
 	    m->p->bufs[at.buf].name, (unsigned long long)at.block, rank, what);
-	return -EINVAL;
 }
 
 static int
-reads(struct semantics *m, struct semantics_place at, uint32_t rank, char *why,
-    size_t why_bytes)
+reads(struct semantics *m, struct semantics_place at, uint32_t rank,
+    struct err *err)
 {
 	size_t i = cell(m, at, rank);
 	struct touch *t = &m->touch[i];
 
 	if (t->epoch == m->epoch && t->wrote)
-		return clash(m, at, rank, "was only now written", why,
-		    why_bytes);
-	if (m->value[i] == 0) {
-		snprintf(why, why_bytes,
+		return clash(m, at, rank, "was only now written", err);
+	if (m->value[i] == 0)
+		return err_set(err, -EINVAL,
 		    "%s[%llu] of rank %u is read, but nothing has written it",
 		    m->p->bufs[at.buf].name, (unsigned long long)at.block,
 		    rank);
-		return -EINVAL;
-	}
 	t->epoch = m->epoch;
 	t->wrote = 0;
 	return 0;
@@ -137,15 +134,14 @@ reads(struct semantics *m, struct semantics_place at, uint32_t rank, char *why,
 
 static int
 writes(struct semantics *m, struct semantics_place at, uint32_t rank,
-    uint32_t value, char *why, size_t why_bytes)
+    uint32_t value, struct err *err)
 {
 	size_t i = cell(m, at, rank);
 	struct touch *t = &m->touch[i];
 
 	if (t->epoch == m->epoch)
 		return clash(m, at, rank,
-		    t->wrote ? "is written twice" : "was only now read", why,
-		    why_bytes);
+		    t->wrote ? "is written twice" : "was only now read", err);
 	t->epoch = m->epoch;
 	t->wrote = 1;
 	m->value[i] = value;
@@ -157,7 +153,7 @@ writes(struct semantics *m, struct semantics_place at, uint32_t rank,
 int
 semantics_multicast(struct semantics *m, uint32_t root,
     struct semantics_place from, struct semantics_place to, uint64_t blocks,
-    const uint32_t *leaves, uint32_t leaves_count, char *why, size_t why_bytes)
+    const uint32_t *leaves, uint32_t leaves_count, struct err *err)
 {
 	int rc = 0;
 
@@ -166,12 +162,11 @@ semantics_multicast(struct semantics *m, uint32_t root,
 		struct semantics_place t = { to.buf, to.block + k };
 		uint32_t value;
 
-		rc = reads(m, f, root, why, why_bytes);
+		rc = reads(m, f, root, err);
 		value = m->value[cell(m, f, root)];
 		for (uint32_t i = 0; i < leaves_count && rc == 0; i++)
 			if (cell(m, t, leaves[i]) != cell(m, f, root))
-				rc = writes(m, t, leaves[i], value, why,
-				    why_bytes);
+				rc = writes(m, t, leaves[i], value, err);
 	}
 	return rc;
 }
@@ -247,20 +242,20 @@ sum_close(struct semantics *m, size_t first)
 static int
 reduce_block(struct semantics *m, const uint32_t *leaves, uint32_t leaves_count,
     struct semantics_place from, uint32_t root, struct semantics_place to,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	size_t first = m->sources_count;
 	int rc = 0, in_place = 0;
 	uint32_t value;
 
 	for (uint32_t i = 0; i < leaves_count && rc == 0; i++) {
-		rc = reads(m, from, leaves[i], why, why_bytes);
+		rc = reads(m, from, leaves[i], err);
 		if (rc == 0)
 			value_add(m, m->value[cell(m, from, leaves[i])]);
 		in_place |= cell(m, from, leaves[i]) == cell(m, to, root);
 	}
 	if (rc == 0 && m->sources_count > SOURCES_MAX) {
-		snprintf(why, why_bytes, "the sums have more than %llu inputs",
+		err_say(err, "the sums have more than %llu inputs",
 		    (unsigned long long)SOURCES_MAX);
 		rc = -EINVAL;
 	}
@@ -269,21 +264,20 @@ reduce_block(struct semantics *m, const uint32_t *leaves, uint32_t leaves_count,
 	value = sum_close(m, first);
 	if (in_place)
 		m->touch[cell(m, to, root)].epoch = 0;
-	return writes(m, to, root, value, why, why_bytes);
+	return writes(m, to, root, value, err);
 }
 
 int
 semantics_reduce(struct semantics *m, const uint32_t *leaves,
     uint32_t leaves_count, struct semantics_place from, uint32_t root,
-    struct semantics_place to, uint64_t blocks, char *why, size_t why_bytes)
+    struct semantics_place to, uint64_t blocks, struct err *err)
 {
 	int rc = 0;
 
 	for (uint64_t k = 0; k < blocks && rc == 0; k++)
 		rc = reduce_block(m, leaves, leaves_count,
 		    (struct semantics_place){ from.buf, from.block + k }, root,
-		    (struct semantics_place){ to.buf, to.block + k }, why,
-		    why_bytes);
+		    (struct semantics_place){ to.buf, to.block + k }, err);
 	return rc;
 }
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "probes/plan/plan.h"
 
 struct semantics;
@@ -31,10 +32,10 @@ struct semantics_place {
 /* In range, leaves ascending. 0, or -EINVAL and why. */
 int semantics_multicast(struct semantics *m, uint32_t root,
     struct semantics_place from, struct semantics_place to, uint64_t blocks,
-    const uint32_t *leaves, uint32_t leaves_count, char *why, size_t why_bytes);
+    const uint32_t *leaves, uint32_t leaves_count, struct err *err);
 int semantics_reduce(struct semantics *m, const uint32_t *leaves,
     uint32_t leaves_count, struct semantics_place from, uint32_t root,
-    struct semantics_place to, uint64_t blocks, char *why, size_t why_bytes);
+    struct semantics_place to, uint64_t blocks, struct err *err);
 void semantics_fence(struct semantics *m);
 
 /* Add to the plan what its buffers in and out hold at the end. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
@@ -111,10 +112,10 @@ tune_hierarchy(const struct machine *m, uint32_t ranks,
 /* The machine for which a section chooses; *ret_own must be freed. */
 static int
 machine_for(const struct conf *c, uint32_t ranks, const struct machine **ret,
-    struct machine **ret_own, char *why, size_t why_bytes)
+    struct machine **ret_own, struct err *err)
 {
 	const char *name = conf_string(c, SECTION, "machine");
-	char text[MACHINE_WHY_BYTES];
+	struct err text;
 
 	*ret_own = NULL;
 	if (name[0] == '\0' && given != NULL) {
@@ -122,16 +123,14 @@ machine_for(const struct conf *c, uint32_t ranks, const struct machine **ret,
 		return 0;
 	}
 	if (name[0] != '\0') {
-		if (machine_load(name, NULL, 0, ret_own, text, sizeof(text)) <
-		    0) {
-			snprintf(why, why_bytes, "%s: %s.machine: %s",
-			    conf_where(c, SECTION, "machine"), SECTION, text);
-			return -EINVAL;
-		}
+		if (machine_load(name, NULL, 0, ret_own, &text) < 0)
+			return err_set(err, -EINVAL, "%s: %s.machine: %s",
+			    conf_where(c, SECTION, "machine"), SECTION,
+			    text.text);
 	} else if (machine_discover("", (ranks - 1) / given_nodes + 1,
 		       strcmp(conf_string(c, "measure", "device"), "host") != 0,
 		       ret_own) < 0) {
-		return pattern_refuse(c, SECTION, "machine", why, why_bytes,
+		return pattern_refuse(c, SECTION, "machine", err,
 		    "a machine: there are too many ranks for the one we are "
 		    "on");
 	}
@@ -141,17 +140,16 @@ machine_for(const struct conf *c, uint32_t ranks, const struct machine **ret,
 
 int
 tune_auto(const struct conf *c, const char *section, uint32_t ranks,
-    uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels, char *why,
-    size_t why_bytes)
+    uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels, struct err *err)
 {
 	const struct machine *m;
 	struct machine *own;
 	int rc;
 
 	if (ranks == 0)
-		return pattern_refuse(c, section, "hierarchy", why, why_bytes,
+		return pattern_refuse(c, section, "hierarchy", err,
 		    "auto only for a known number of ranks");
-	rc = machine_for(c, ranks, &m, &own, why, why_bytes);
+	rc = machine_for(c, ranks, &m, &own, err);
 	if (rc < 0)
 		return rc;
 	tune_hierarchy(m, ranks, factors, ret_levels);
@@ -177,8 +175,7 @@ struct tuning {
 	struct tune *t;
 	double messages; /* of the plans so far */
 	double channel;  /* of the last one's channel */
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 /* Words of what c was given, but for what is chosen here. */
@@ -263,7 +260,7 @@ tune_asked(const struct conf *c)
 
 int
 tune_plan(const struct conf *c, const char *text, uint32_t ranks,
-    struct plan **ret, char *why, size_t why_bytes)
+    struct plan **ret, struct err *err)
 {
 	char *words[WORDS_MAX], *copy = xstrdup(text), *save = NULL;
 	int n = words_given(c, words), given_count = n, rc;
@@ -271,7 +268,7 @@ tune_plan(const struct conf *c, const char *text, uint32_t ranks,
 	for (char *w = strtok_r(copy, " ", &save); w != NULL;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	rc = pattern_plan(SECTION, words, n, ranks, ret, why, why_bytes);
+	rc = pattern_plan(SECTION, words, n, ranks, ret, err);
 	for (int i = 0; i < given_count; i++)
 		free(words[i]);
 	free(copy);
@@ -305,12 +302,11 @@ attempt(struct tuning *tg, const struct shape *s)
 		free(words);
 		return 0;
 	}
-	rc = tune_plan(tg->c, words, tg->ranks, &p, tg->why, tg->why_bytes);
+	rc = tune_plan(tg->c, words, tg->ranks, &p, tg->err);
 	if (rc == 0) {
 		tg->messages += (double)p->transfers_count;
 		tg->channel = (double)p->transfers_count / s->depth;
-		rc = predict_plan(p, &tg->fit, NULL, &pr, tg->why,
-		    tg->why_bytes);
+		rc = predict_plan(p, &tg->fit, NULL, &pr, tg->err);
 		plan_free(p);
 	}
 	if (rc < 0) {
@@ -516,28 +512,27 @@ tune_search(struct tuning *tg)
 }
 
 int
-tune_choose(const struct conf *c, uint32_t ranks, struct tune *ret, char *why,
-    size_t why_bytes)
+tune_choose(const struct conf *c, uint32_t ranks, struct tune *ret,
+    struct err *err)
 {
 	uint32_t asked = (uint32_t)conf_int(c, SECTION, "ranks");
 	struct tuning tg = { .c = c,
 		.ranks = ranks > 0 ? ranks : asked,
 		.t = ret,
-		.why = why,
-		.why_bytes = why_bytes };
+		.err = err };
 	const struct machine *m;
 	struct machine *own;
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
 	if (tg.ranks == 0)
-		return pattern_refuse(c, SECTION, "tune", why, why_bytes,
+		return pattern_refuse(c, SECTION, "tune", err,
 		    "auto only for a known number of ranks");
-	rc = machine_for(c, tg.ranks, &m, &own, why, why_bytes);
+	rc = machine_for(c, tg.ranks, &m, &own, err);
 	if (rc < 0)
 		return rc;
 	if (m->unrated)
-		rc = pattern_refuse(c, SECTION, "machine", why, why_bytes,
+		rc = pattern_refuse(c, SECTION, "machine", err,
 		    "a described machine (coalmine-machine(5)), such as "
 		    "lab, where tune is auto and nothing is run");
 	tg.fit = machine_fit(m, tg.ranks);
@@ -565,17 +560,16 @@ tune_clear(struct tune *t)
 }
 
 int
-tune_build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+tune_build(const struct conf *c, uint32_t ranks, struct plan **ret,
+    struct err *err)
 {
 	uint32_t asked = (uint32_t)conf_int(c, SECTION, "ranks");
 	struct tune t;
-	int rc = tune_choose(c, ranks, &t, why, why_bytes);
+	int rc = tune_choose(c, ranks, &t, err);
 
 	if (rc < 0)
 		return rc;
-	rc = tune_plan(c, t.rows[0].words, ranks > 0 ? ranks : asked, ret, why,
-	    why_bytes);
+	rc = tune_plan(c, t.rows[0].words, ranks > 0 ? ranks : asked, ret, err);
 	tune_clear(&t);
 	return rc;
 }

@@ -12,6 +12,7 @@
 #ifndef PROBES_COLLECTIVE_TUNE_H
 #define PROBES_COLLECTIVE_TUNE_H
 
+#include "common/err.h"
 #include "probes/collective/compose.h"
 #include "probes/pattern/pattern.h"
 #include "probes/topology/machine.h"
@@ -29,8 +30,8 @@ void tune_hierarchy(const struct machine *m, uint32_t ranks,
     uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels);
 /* hierarchy = auto of a section; *ranks as in compose_options. */
 int tune_auto(const struct conf *c, const char *section, uint32_t ranks,
-    uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels, char *why,
-    size_t why_bytes);
+    uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels,
+    struct err *err);
 
 struct tune_row {
 	char *words; /* "hierarchy=4,4 stripe=4 ring=1 depth=8 via=mpi,ipc" */
@@ -44,7 +45,7 @@ struct tune {
 /* For a collective with tune = auto. -EINVAL and why. The caller ends *ret
  * with tune_clear. */
 int tune_choose(const struct conf *c, uint32_t ranks, struct tune *ret,
-    char *why, size_t why_bytes);
+    struct err *err);
 void tune_clear(struct tune *t); /* frees */
 
 /* What c asks for but the size, "collective name=broadcast"; the caller
@@ -52,9 +53,9 @@ void tune_clear(struct tune *t); /* frees */
 char *tune_asked(const struct conf *c);
 /* The plan of c with the words of a row. */
 int tune_plan(const struct conf *c, const char *words, uint32_t ranks,
-    struct plan **ret, char *why, size_t why_bytes);
+    struct plan **ret, struct err *err);
 /* The plan of the best row. */
 int tune_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    char *why, size_t why_bytes);
+    struct err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/execute/fill.h"
 #include "probes/job/world.h"
@@ -79,7 +80,7 @@ edges_read(struct baseline *r, const struct plan *p)
 
 /* Every rank sees the same plan, so every rank finds the same. */
 static int
-lengths_check(const struct plan *p, uint32_t ranks, char *why, size_t why_bytes)
+lengths_check(const struct plan *p, uint32_t ranks, struct err *err)
 {
 	uint64_t *received = xcalloc(ranks, sizeof(*received)), most = 0;
 
@@ -92,10 +93,9 @@ lengths_check(const struct plan *p, uint32_t ranks, char *why, size_t why_bytes)
 	free(received);
 	if (most <= INT_MAX)
 		return 0;
-	snprintf(why, why_bytes,
+	return err_set(err, -ENOTSUP,
 	    "MPI counts with int: a rank would receive %llu bytes",
 	    (unsigned long long)most);
-	return -ENOTSUP;
 }
 
 static void
@@ -111,11 +111,11 @@ places_make(struct baseline *r)
 
 int
 baseline_open(const struct transport_team *team, const struct plan *p,
-    struct baseline **ret, char *ret_why, size_t why_bytes)
+    struct baseline **ret, struct err *err)
 {
 	struct baseline *r;
 	uint64_t start_ns;
-	int rc = lengths_check(p, (uint32_t)team->ranks, ret_why, why_bytes);
+	int rc = lengths_check(p, (uint32_t)team->ranks, err);
 
 	if (rc < 0)
 		return rc;

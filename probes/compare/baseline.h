@@ -9,6 +9,7 @@
 #ifndef PROBES_COMPARE_BASELINE_H
 #define PROBES_COMPARE_BASELINE_H
 
+#include "common/err.h"
 #include "probes/plan/plan.h"
 #include "probes/transport/transport.h"
 
@@ -18,7 +19,7 @@ struct baseline;
  * outlives the rival. -ENOTSUP and the same why on every rank: a message is
  * too long for an int. The caller ends *ret with baseline_close. */
 int baseline_open(const struct transport_team *team, const struct plan *p,
-    struct baseline **ret, char *ret_why, size_t why_bytes);
+    struct baseline **ret, struct err *err);
 void baseline_close(struct baseline *r); /* collective; NULL is allowed */
 
 const char *baseline_name(const struct baseline *r); /* of the MPI function */

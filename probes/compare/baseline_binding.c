@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/compare/binding_run.h"
 #include "probes/execute/fill.h"
@@ -114,15 +115,14 @@ baseline_prove(struct baseline *r, const struct transport_team *team, int which)
 
 static int
 rivals_refuse(const struct binding_run *b, const struct transport_team *team,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	if (strcmp(team->ops->name, "host") != 0)
-		snprintf(why, why_bytes,
-		    "buffers are not in the processor's reach");
+		err_say(err, "buffers are not in the processor's reach");
 	else if (b->bytes / b->g > INT_MAX)
-		snprintf(why, why_bytes, "MPI counts with int");
+		err_say(err, "MPI counts with int");
 	else if (b->bytes < b->g)
-		snprintf(why, why_bytes, "less than a byte for each device");
+		err_say(err, "less than a byte for each device");
 	else
 		return 0;
 	return -ENOTSUP;
@@ -133,14 +133,14 @@ binding_run_rivals(struct binding_run *b, const struct transport_team *team,
     const struct trial_ask *ask)
 {
 	struct baseline r;
-	char why[TRANSPORT_WHY_BYTES] = "";
-	int rc = rivals_refuse(b, team, why, sizeof(why));
+	struct err err = { 0 };
+	int rc = rivals_refuse(b, team, &err);
 
 	for (int i = 0; i < BINDING_RIVALS; i++) {
 		b->rivals[i].name = rivals[i].name;
 		b->rivals[i].part = rivals[i].part;
 		b->rivals[i].k = rivals[i].all ? b->g : 1;
-		snprintf(b->rivals[i].why, sizeof(b->rivals[i].why), "%s", why);
+		b->rivals[i].err = err;
 	}
 	if (rc < 0)
 		return;
@@ -149,8 +149,8 @@ binding_run_rivals(struct binding_run *b, const struct transport_team *team,
 		struct ab_timing v = { .sides = 1 };
 
 		if (baseline_prove(&r, team, i) < 0) {
-			snprintf(b->rivals[i].why, sizeof(b->rivals[i].why),
-			    "%s gave other data", rivals[i].name);
+			err_say(&b->rivals[i].err, "%s gave other data",
+			    rivals[i].name);
 			continue;
 		}
 		v.side[0].run = rivals[i].run;

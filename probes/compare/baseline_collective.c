@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
@@ -121,7 +122,7 @@ options_of(const struct plan *p, const struct subject **ret_subject)
 {
 	char *copy = xstrdup(p->title), *words[WORDS_MAX], *save = NULL;
 	struct conf *c = NULL;
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	int n = 0;
 
 	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < WORDS_MAX;
@@ -131,8 +132,8 @@ options_of(const struct plan *p, const struct subject **ret_subject)
 		if (strcmp(words[0], subjects[i].section) == 0)
 			*ret_subject = &subjects[i];
 	if (*ret_subject == NULL ||
-	    pattern_options(pattern_find(words[0]), words + 1, n - 1, &c, why,
-		sizeof(why)) < 0)
+	    pattern_options(pattern_find(words[0]), words + 1, n - 1, &c,
+		&err) < 0)
 		c = NULL;
 	free(copy);
 	return c;
@@ -177,15 +178,14 @@ op_of(enum plan_op op)
 }
 
 static int
-refuse(char *why, size_t why_bytes, const char *text)
+refuse(struct err *err, const char *text)
 {
-	snprintf(why, why_bytes, "%s", text);
-	return -ENOTSUP;
+	return err_set(err, -ENOTSUP, "%s", text);
 }
 
 static int
 read_options(struct baseline_collective *r, const struct conf *c,
-    const struct subject *s, char *why, size_t why_bytes)
+    const struct subject *s, struct err *err)
 {
 	const char *name = s->name != NULL ? s->name
 					   : conf_string(c, s->section, "name");
@@ -198,14 +198,13 @@ read_options(struct baseline_collective *r, const struct conf *c,
 		if (strcmp(rows[i].of, name) == 0)
 			r->row = &rows[i];
 	if (r->row == NULL)
-		return refuse(why, why_bytes, "MPI has no such collective");
+		return refuse(err, "MPI has no such collective");
 	r->type = type_of(type, r->row->reduces);
 	if (r->type == MPI_DATATYPE_NULL)
-		return refuse(why, why_bytes,
+		return refuse(err,
 		    "MPI reduces int32, int64, float and double only");
 	if (count > INT_MAX / blocks)
-		return refuse(why, why_bytes,
-		    "MPI counts with int: too many elements");
+		return refuse(err, "MPI counts with int: too many elements");
 	r->count = (int)count;
 	r->all = (int)(count * blocks);
 	r->op = op_of(
@@ -245,7 +244,7 @@ ranks_idle(const struct baseline_collective *r, const struct conf *c,
 /* On memory of GPUs their vendor's library is the rival. */
 static int
 open_xccl(struct baseline_collective *r, const struct conf *c,
-    const struct subject *s, char *why, size_t why_bytes)
+    const struct subject *s, struct err *err)
 {
 	const char *section = s->section;
 	uint64_t count = (uint64_t)conf_int(c, section, "count");
@@ -262,12 +261,12 @@ open_xccl(struct baseline_collective *r, const struct conf *c,
 		.recv_bytes = r->recv_bytes,
 	};
 
-	return xccl_coll_open(r->team, &ask, &r->xccl, why, why_bytes);
+	return xccl_coll_open(r->team, &ask, &r->xccl, err);
 }
 
 int
 baseline_collective_open(struct exec *e, const struct plan *p,
-    struct baseline_collective **ret, char *ret_why, size_t why_bytes)
+    struct baseline_collective **ret, struct err *err)
 {
 	struct baseline_collective *r = xcalloc(1, sizeof(*r));
 	const struct subject *s = NULL;
@@ -278,14 +277,14 @@ baseline_collective_open(struct exec *e, const struct plan *p,
 	r->exec = e;
 	buffers_find(r, p);
 	if (c == NULL)
-		rc = refuse(ret_why, why_bytes, "the plan is no collective");
+		rc = refuse(err, "the plan is no collective");
 	else if (ranks_idle(r, c, s))
-		rc = refuse(ret_why, why_bytes,
+		rc = refuse(err,
 		    "it takes all ranks, and the plan leaves some idle");
 	else if (!r->team->ops->host_access)
-		rc = open_xccl(r, c, s, ret_why, why_bytes);
+		rc = open_xccl(r, c, s, err);
 	else
-		rc = read_options(r, c, s, ret_why, why_bytes);
+		rc = read_options(r, c, s, err);
 	conf_free(c);
 	if (rc < 0) {
 		free(r);

@@ -11,6 +11,7 @@
 #ifndef PROBES_COMPARE_BASELINE_COLLECTIVE_H
 #define PROBES_COMPARE_BASELINE_COLLECTIVE_H
 
+#include "common/err.h"
 #include "probes/execute/exec.h"
 
 struct baseline_collective;
@@ -20,7 +21,7 @@ struct baseline_collective;
  * idle.
  * The caller ends *ret with baseline_collective_close. */
 int baseline_collective_open(struct exec *e, const struct plan *p,
-    struct baseline_collective **ret, char *ret_why, size_t why_bytes);
+    struct baseline_collective **ret, struct err *err);
 void baseline_collective_close(
     struct baseline_collective *r); /* NULL is allowed */
 

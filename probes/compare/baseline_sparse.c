@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/job/world.h"
 
@@ -105,19 +106,17 @@ parts_open(struct baseline_sparse *r)
 
 int
 baseline_sparse_open(struct exec *e, const struct plan *p,
-    struct baseline_sparse **ret, char *ret_why, size_t why_bytes)
+    struct baseline_sparse **ret, struct err *err)
 {
 	const struct transport_team *team = exec_team(e);
-	const char *why = NULL;
+	const char *lack = NULL;
 
 	if (!team->ops->host_access)
-		why = "the baseline is measured on memory of the host only";
+		lack = "the baseline is measured on memory of the host only";
 	else if (!is_countable(p))
-		why = "MPI counts with int: a rank has more than 2 GiB";
-	if (why != NULL) {
-		snprintf(ret_why, why_bytes, "%s", why);
-		return -ENOTSUP;
-	}
+		lack = "MPI counts with int: a rank has more than 2 GiB";
+	if (lack != NULL)
+		return err_set(err, -ENOTSUP, "%s", lack);
 	*ret = xcalloc(1, sizeof(**ret));
 	(*ret)->team = team;
 	(*ret)->exec = e;

@@ -9,6 +9,7 @@
 #ifndef PROBES_COMPARE_BASELINE_SPARSE_H
 #define PROBES_COMPARE_BASELINE_SPARSE_H
 
+#include "common/err.h"
 #include "probes/execute/exec.h"
 
 struct baseline_sparse;
@@ -17,7 +18,7 @@ struct baseline_sparse;
  * or the buffers are out of the processor's reach. p is kept by reference. The
  * caller ends *ret with baseline_sparse_close. */
 int baseline_sparse_open(struct exec *e, const struct plan *p,
-    struct baseline_sparse **ret, char *ret_why, size_t why_bytes);
+    struct baseline_sparse **ret, struct err *err);
 void baseline_sparse_close(struct baseline_sparse *r); /* NULL is allowed */
 
 /* Once; collective. */

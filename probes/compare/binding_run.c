@@ -280,7 +280,7 @@ rival_record(const struct finding *f, const struct binding_rival *rv)
 	if (timing_of(rv->trial.samples, rv->trial.count, &tm) < 0) {
 		json_object_set_new(o, "cause",
 		    json_string(names_causes[CAUSE_UNSUPPORTED].name));
-		json_object_set_new(o, "text", json_string(rv->why));
+		json_object_set_new(o, "text", json_string(rv->err.text));
 		return o;
 	}
 	json_object_set_new(o, "value", json_real(tm.min_s / s));
@@ -300,7 +300,8 @@ say_rival(const struct finding *f, const struct binding_rival *rv,
 	char own[32], group[32];
 
 	if (timing_of(rv->trial.samples, rv->trial.count, &tm) < 0)
-		strbuf_addf(lines, "%s: not measured: %s\n", rv->name, rv->why);
+		strbuf_addf(lines, "%s: not measured: %s\n", rv->name,
+		    rv->err.text);
 	else
 		strbuf_addf(lines,
 		    "%s: %s between the nodes, %s with k=%u: %s\n", rv->name,

@@ -21,7 +21,7 @@ struct binding_rival {
 	enum binding_part part; /* with which k */
 	uint32_t k;
 	struct trial trial; /* no samples: why */
-	char why[TRANSPORT_WHY_BYTES];
+	struct err err;
 };
 #define BINDING_RIVALS 2
 

@@ -23,13 +23,12 @@ collective_run_open(struct exec *e, const struct plan *p,
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->exec = e;
-	ret->rc = baseline_collective_open(e, p, &ret->rival, ret->why,
-	    sizeof(ret->why));
+	ret->rc = baseline_collective_open(e, p, &ret->rival, &ret->err);
 	if (ret->rc < 0)
 		return;
 	ret->rc = baseline_collective_prove(ret->rival);
 	if (ret->rc < 0) {
-		snprintf(ret->why, sizeof(ret->why), "%s gave other data",
+		err_say(&ret->err, "%s gave other data",
 		    baseline_collective_name(ret->rival));
 		baseline_collective_close(ret->rival);
 		ret->rival = NULL;
@@ -64,7 +63,7 @@ speedup_of(const struct collective_run *n)
 {
 	return (struct speedup){ &n->versus,
 		n->rival != NULL ? baseline_collective_name(n->rival) : NULL,
-		n->rc, n->why };
+		n->rc, n->err.text };
 }
 
 static void

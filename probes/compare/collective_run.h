@@ -19,7 +19,7 @@ struct collective_run {
 	struct exec *exec;
 	struct baseline_collective *rival; /* NULL: rc and why */
 	int rc;
-	char why[TRANSPORT_WHY_BYTES];
+	struct err err;
 	struct ab_timing versus; /* side 0 is the plan */
 };
 

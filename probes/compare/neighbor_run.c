@@ -53,13 +53,12 @@ neighbor_run_open(struct exec *e, const struct plan *p,
 	ret->plan = p;
 	ret->exec = e;
 	ret->phased = one_channel(p);
-	ret->rc = baseline_open(exec_team(e), p, &ret->rival, ret->why,
-	    sizeof(ret->why));
+	ret->rc = baseline_open(exec_team(e), p, &ret->rival, &ret->err);
 	if (ret->rc < 0)
 		return;
 	ret->rc = baseline_prove(ret->rival, FIRST_DATA);
 	if (ret->rc < 0) {
-		snprintf(ret->why, sizeof(ret->why), "%s gave wrong data",
+		err_say(&ret->err, "%s gave wrong data",
 		    baseline_name(ret->rival));
 		baseline_close(ret->rival);
 		ret->rival = NULL;
@@ -280,7 +279,7 @@ speedup_of(const struct neighbor_run *n)
 {
 	return (struct speedup){ &n->versus,
 		n->rival != NULL ? baseline_name(n->rival) : NULL, n->rc,
-		n->why };
+		n->err.text };
 }
 
 json_t *

@@ -19,7 +19,7 @@ struct neighbor_run {
 	int phased;
 	struct baseline *rival; /* NULL: rc and why */
 	int rc;
-	char why[TRANSPORT_WHY_BYTES];
+	struct err err;
 	struct ab_timing versus; /* side 0 is the plan */
 	/* rank 0, by node: bytes of all turns of each side */
 	struct nic_bytes (*wires)[AB_TIMING_SIDES];

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/pattern/sweep.h"
@@ -136,15 +137,15 @@ int
 plans_prove(struct plans *ps, const char *probe, const struct plan *p)
 {
 	struct check_fault fault;
-	char why[PLANS_WHY_BYTES];
+	struct err err;
 
 	if (check_plan(p, &fault) == 0)
 		return 0;
-	snprintf(why, sizeof(why), "refused: %.100s: %s: %s", p->title,
+	err_say(&err, "refused: %.100s: %s: %s", p->title,
 	    check_kinds[fault.kind], fault.text);
 	emit_put(ps->emit,
-	    plan_report_refusal(probe, p->title, CAUSE_INTERNAL, why));
-	plans_note(ps, PLANS_EXIT_BAD, CAUSE_INTERNAL, why);
+	    plan_report_refusal(probe, p->title, CAUSE_INTERNAL, err.text));
+	plans_note(ps, PLANS_EXIT_BAD, CAUSE_INTERNAL, err.text);
 	return -EPROTO;
 }
 
@@ -153,12 +154,12 @@ plans_prove(struct plans *ps, const char *probe, const struct plan *p)
 static void
 time_planning(struct plans *ps)
 {
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	uint64_t start_ns;
 
 	if (neighbor_read(ps->conf, (uint32_t)ps->world->size, &ps->neighbor,
-		why, sizeof(why)) < 0)
-		fatalx("%s", why); /* it was read a moment ago */
+		&err) < 0)
+		fatalx("%s", err.text); /* it was read a moment ago */
 	start_ns = clk_ns();
 	plan_free(neighbor_plan(&ps->neighbor, (uint32_t)ps->world->size, ""));
 	ps->plan_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
@@ -190,16 +191,16 @@ static int
 run_emulated(struct plans *ps, const struct pattern *pt)
 {
 	struct curve_out out = { curve_record_cb, curve_line_cb, ps };
-	char why[PATTERN_WHY_BYTES] = "";
+	struct err err = { 0 };
 	int rc;
 
 	if (!is_emulated(ps, pt))
 		return 0;
-	rc = curve_run(ps->conf, &out, why, sizeof(why));
+	rc = curve_run(ps->conf, &out, &err);
 	if (rc == -EBADMSG)
-		plans_note(ps, PLANS_EXIT_BAD, CAUSE_WRONG_DATA, why);
+		plans_note(ps, PLANS_EXIT_BAD, CAUSE_WRONG_DATA, err.text);
 	else if (rc < 0)
-		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
+		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, err.text);
 	return 1;
 }
 
@@ -209,7 +210,7 @@ static int
 refuse_staged(struct plans *ps, const char *probe, const struct plan *p)
 {
 	const char *device = conf_string(ps->conf, "measure", "device");
-	char why[PLANS_WHY_BYTES];
+	struct err err;
 	uint64_t staged = 0;
 
 	for (uint32_t b = 0; b < p->bufs_count; b++)
@@ -217,11 +218,11 @@ refuse_staged(struct plans *ps, const char *probe, const struct plan *p)
 			staged += p->bufs[b].bytes[r];
 	if (staged == 0 || strcmp(device, "host") == 0)
 		return 0;
-	snprintf(why, sizeof(why),
+	err_say(&err,
 	    "measure.device = %s: a plan that stages in memory of the host "
 	    "runs on device host only: write host=no, or multipath=none",
 	    device);
-	plans_refuse(ps, probe, p, -ENOTSUP, why);
+	plans_refuse(ps, probe, p, -ENOTSUP, err.text);
 	return -ENOTSUP;
 }
 
@@ -233,28 +234,27 @@ is_tuned(const struct plans *ps, const struct pattern *pt)
 }
 
 static int
-build(struct plans *ps, const struct pattern *pt, struct plan **ret, char *why,
-    size_t why_bytes)
+build(struct plans *ps, const struct pattern *pt, struct plan **ret,
+    struct err *err)
 {
 	if (is_tuned(ps, pt)) {
 		plans_rates(ps);
-		return plans_tune(ps, ret, why, why_bytes);
+		return plans_tune(ps, ret, err);
 	}
-	return pattern_build(pt, ps->conf, (uint32_t)ps->world->size, ret, why,
-	    why_bytes);
+	return pattern_build(pt, ps->conf, (uint32_t)ps->world->size, ret, err);
 }
 
 static void
 run_one(struct plans *ps, const struct pattern *pt)
 {
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	struct plan *p;
 
 	if (run_emulated(ps, pt))
 		return;
 	tune_set_nodes((uint32_t)ps->world->nodes);
-	if (build(ps, pt, &p, why, sizeof(why)) < 0) {
-		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
+	if (build(ps, pt, &p, &err) < 0) {
+		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, err.text);
 		return;
 	}
 	if (plans_prove(ps, pt->name, p) < 0 ||
@@ -280,14 +280,14 @@ static void
 try_one_cb(const struct pattern *pt, void *arg)
 {
 	struct plans *ps = arg;
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	struct plan *p;
 
 	if (is_emulated(ps, pt) || is_tuned(ps, pt))
 		return; /* each has its own way to a plan */
-	if (pattern_build(pt, ps->conf, (uint32_t)ps->world->size, &p, why,
-		sizeof(why)) < 0)
-		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
+	if (pattern_build(pt, ps->conf, (uint32_t)ps->world->size, &p, &err) <
+	    0)
+		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, err.text);
 	else
 		plan_free(p);
 }
@@ -295,10 +295,10 @@ try_one_cb(const struct pattern *pt, void *arg)
 static void
 each_variant(struct plans *ps, const struct pattern *pt, sweep_cb use)
 {
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 
-	if (sweep_each(ps->conf, pt, use, ps, why, sizeof(why)) < 0)
-		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
+	if (sweep_each(ps->conf, pt, use, ps, &err) < 0)
+		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, err.text);
 }
 
 /* That of the campaign, once. */
@@ -306,12 +306,12 @@ static int
 load_machine(struct plans *ps)
 {
 	const char *name = conf_string(ps->conf, "measure", "machine");
-	char why[MACHINE_WHY_BYTES];
+	struct err err;
 
 	if (name[0] == '\0' || ps->machine != NULL)
 		return 0;
-	if (machine_load(name, NULL, 0, &ps->machine, why, sizeof(why)) < 0) {
-		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, why);
+	if (machine_load(name, NULL, 0, &ps->machine, &err) < 0) {
+		plans_note(ps, PLANS_EXIT_WRONG, CAUSE_CONFIG, err.text);
 		return -EINVAL;
 	}
 	tune_set_machine(ps->machine);

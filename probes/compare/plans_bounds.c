@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/compare/plans_part.h"
@@ -19,7 +20,8 @@ bound_words(struct plans *ps, enum bounds_probe which, uint64_t *ret_bytes)
 {
 	const char *vias = conf_string(ps->conf, PLANS_COLLECTIVE, "via");
 	uint64_t sizes[SIZES_MAX], block;
-	char why[PATTERN_WHY_BYTES], *via, *text;
+	char *via, *text;
+	struct err err;
 	int count;
 
 	block = (uint64_t)conf_int(ps->conf, PLANS_COLLECTIVE, "count") *
@@ -27,7 +29,7 @@ bound_words(struct plans *ps, enum bounds_probe which, uint64_t *ret_bytes)
 			   conf_string(ps->conf, PLANS_COLLECTIVE, "type"))]
 		.bytes;
 	if (sizes_parse(conf_string(ps->conf, "measure", "sizes"), sizes,
-		&count, why, sizeof(why)) == 0)
+		&count, &err) == 0)
 		for (int i = 0; i < count; i++)
 			block = i == 0 || sizes[i] > block ? sizes[i] : block;
 	*ret_bytes = bounds_bytes(&ps->bounds, block);
@@ -52,7 +54,8 @@ plans_in_blocks(const struct plans *ps, uint32_t g)
 static void
 run_bound(struct plans *ps, enum bounds_probe which)
 {
-	char *words[BOUND_WORDS_MAX], why[PATTERN_WHY_BYTES], *save = NULL;
+	char *words[BOUND_WORDS_MAX], *save = NULL;
+	struct err err;
 	const char *probe;
 	struct plan *p;
 	uint64_t bytes;
@@ -65,8 +68,8 @@ run_bound(struct plans *ps, enum bounds_probe which)
 		n++;
 	ps->fastest_s = 0;
 	/* Too few nodes for the other neighbour is no fault. */
-	if (pattern_plan(probe, words, n, (uint32_t)ps->world->size, &p, why,
-		sizeof(why)) == 0 &&
+	if (pattern_plan(probe, words, n, (uint32_t)ps->world->size, &p,
+		&err) == 0 &&
 	    plans_prove(ps, probe, p) == 0)
 		plans_send(ps, pattern_find(probe)->name, p);
 	if (ps->fastest_s > 0 && plans_in_blocks(ps, ps->bounds.per_node))

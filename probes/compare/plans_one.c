@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/collective/allreduce.h"
@@ -190,14 +191,13 @@ static void
 run_spmm(struct plans *ps, struct neighbor_run *n, const struct plan_report *r,
     const struct order *o)
 {
-	char why[PLANS_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct spmm *s = NULL;
-	int rc = spmm_open(n, &ps->neighbor.matrix, o->columns, &s, why,
-	    sizeof(why));
+	int rc = spmm_open(n, &ps->neighbor.matrix, o->columns, &s, &err);
 
 	if (rc == 0)
-		rc = spmm_time(s, &o->ask, why, sizeof(why));
-	report_spmm(ps, r, s, rc, why);
+		rc = spmm_time(s, &o->ask, &err);
+	report_spmm(ps, r, s, rc, err.text);
 	spmm_close(s);
 }
 
@@ -349,7 +349,7 @@ plans_drop_kept(struct plans *ps)
 
 /* The device of the campaign, opened once. */
 static int
-team_for(struct plans *ps, const char *device, char *why, size_t why_bytes)
+team_for(struct plans *ps, const char *device, struct err *err)
 {
 	if (ps->team != NULL && strcmp(ps->device, device) == 0)
 		return 0;
@@ -357,7 +357,7 @@ team_for(struct plans *ps, const char *device, char *why, size_t why_bytes)
 	team_close(ps->team);
 	ps->team = NULL;
 	snprintf(ps->device, sizeof(ps->device), "%s", device);
-	return team_open(ps->world, device, &ps->team, why, why_bytes);
+	return team_open(ps->world, device, &ps->team, err);
 }
 
 /* Beside what is measured; a plan that the machine could not run has none. */
@@ -366,7 +366,7 @@ predict(struct plans *ps, const struct plan *p, struct plan_report *r,
     double **ret_rank_s)
 {
 	const struct machine *m = ps->machine;
-	char why[PREDICT_WHY_BYTES];
+	struct err err;
 	struct predict pr;
 
 	*ret_rank_s = NULL;
@@ -374,8 +374,8 @@ predict(struct plans *ps, const struct plan *p, struct plan_report *r,
 		m = ps->seen;
 	if (m == NULL)
 		return;
-	if (predict_plan(p, m, NULL, &pr, why, sizeof(why)) < 0) {
-		log_warnx("no prediction: %s", why);
+	if (predict_plan(p, m, NULL, &pr, &err) < 0) {
+		log_warnx("no prediction: %s", err.text);
 		return;
 	}
 	r->machine = m->name;
@@ -439,18 +439,18 @@ plans_run(struct plans *ps, const char *probe, struct plan *p,
 	struct plan_report r = { .world = ps->world,
 		.probe = probe,
 		.plan = p };
-	char why[PLANS_WHY_BYTES] = "";
+	struct err err = { 0 };
 	double *rank_s = NULL, *memory = NULL;
 	struct exec *e = NULL;
 	uint64_t start_ns;
 	int rc;
 
-	rc = team_for(ps, o->device, why, sizeof(why));
+	rc = team_for(ps, o->device, &err);
 	start_ns = clk_ns();
 	if (rc == 0)
-		rc = exec_new(ps->team, p, &e, why, sizeof(why));
+		rc = exec_new(ps->team, p, &e, &err);
 	if (rc < 0) {
-		plans_refuse(ps, probe, p, rc, why);
+		plans_refuse(ps, probe, p, rc, err.text);
 		return;
 	}
 	r.setup_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;

@@ -13,6 +13,7 @@
 #ifndef PROBES_COMPARE_PLANS_PART_H
 #define PROBES_COMPARE_PLANS_PART_H
 
+#include "common/err.h"
 #include "common/str.h"
 #include "probes/neighbor/neighbor.h"
 #include "probes/tune/bounds.h"
@@ -126,8 +127,7 @@ int plans_is_kept(const struct plans *ps, const struct plan *p);
 void plans_run_together(struct plans *ps, const struct order *o);
 
 /* plans_tune.c, rank 0: a collective with tune = auto. */
-int plans_tune(struct plans *ps, struct plan **ret, char *why,
-    size_t why_bytes);
+int plans_tune(struct plans *ps, struct plan **ret, struct err *err);
 
 /* plans_bounds.c, rank 0 */
 void plans_bounds(struct plans *ps);

@@ -28,7 +28,8 @@
 static double __attribute__((format(printf, 3, 4)))
 time_of(struct plans *ps, const char *probe, const char *fmt, ...)
 {
-	char text[TEXT_BYTES], why[PATTERN_WHY_BYTES], *save = NULL;
+	char text[TEXT_BYTES], *save = NULL;
+	struct err err;
 	char *words[WORDS_MAX];
 	struct plan *p;
 	va_list ap;
@@ -41,8 +42,8 @@ time_of(struct plans *ps, const char *probe, const char *fmt, ...)
 	     w = strtok_r(NULL, ";", &save))
 		words[n++] = w;
 	ps->median_s = NAN;
-	if (pattern_plan(probe, words, n, (uint32_t)ps->world->size, &p, why,
-		sizeof(why)) == 0) {
+	if (pattern_plan(probe, words, n, (uint32_t)ps->world->size, &p,
+		&err) == 0) {
 		ps->trying = TIMES;
 		plans_send(ps, RATED, p);
 		ps->trying = 0;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "probes/compare/plans_part.h"
 #include "probes/compare/baseline_sparse.h"
 #include "probes/compare/speedup.h"
@@ -14,7 +15,7 @@ struct sparse_run {
 	struct exec *exec;
 	struct baseline_sparse *rival; /* NULL: rc and why */
 	int rc;
-	char why[PLANS_WHY_BYTES];
+	struct err err;
 	struct ab_timing versus; /* side 0 is the plan */
 };
 
@@ -30,14 +31,13 @@ rival_cb(void *arg)
 static void
 open_rival(struct sparse_run *n, const struct plan *p)
 {
-	n->rc = baseline_sparse_open(n->exec, p, &n->rival, n->why,
-	    sizeof(n->why));
+	n->rc = baseline_sparse_open(n->exec, p, &n->rival, &n->err);
 	if (n->rc < 0)
 		return;
 	n->rc = baseline_sparse_prove(n->rival);
 	if (n->rc == 0)
 		return;
-	snprintf(n->why, sizeof(n->why), BASELINE " gave other data");
+	err_say(&n->err, BASELINE " gave other data");
 	baseline_sparse_close(n->rival);
 	n->rival = NULL;
 }
@@ -88,7 +88,7 @@ report(struct plans *ps, const struct plan_report *r,
     const struct sparse_run *n)
 {
 	struct speedup s = { &n->versus, n->rival != NULL ? BASELINE : NULL,
-		n->rc, n->why };
+		n->rc, n->err.text };
 	char text[PLANS_WHY_BYTES];
 	json_t *o;
 

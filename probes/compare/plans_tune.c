@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/predict/expectation.h"
@@ -53,12 +54,11 @@ measure(struct plans *ps, struct plan *p)
 static double
 attempt(struct plans *ps, const char *words, uint64_t *ret_bytes)
 {
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	struct plan *p;
 
 	*ret_bytes = 0;
-	if (tune_plan(ps->conf, words, (uint32_t)ps->world->size, &p, why,
-		sizeof(why)) < 0)
+	if (tune_plan(ps->conf, words, (uint32_t)ps->world->size, &p, &err) < 0)
 		return NAN;
 	*ret_bytes = plans_largest(p);
 	return measure(ps, p);
@@ -120,11 +120,11 @@ measure_all(struct plans *ps, const struct tune *t, json_t *record)
 
 static int
 choose(struct plans *ps, const struct tune_cache_key *key, const char *path,
-    json_t **ret, char *why, size_t why_bytes)
+    json_t **ret, struct err *err)
 {
 	json_t *record;
 	struct tune t;
-	int rc = tune_choose(ps->conf, key->ranks, &t, why, why_bytes);
+	int rc = tune_choose(ps->conf, key->ranks, &t, err);
 
 	if (rc < 0)
 		return rc;
@@ -132,7 +132,7 @@ choose(struct plans *ps, const struct tune_cache_key *key, const char *path,
 	if (!measure_all(ps, &t, record))
 		json_object_set_new(record, "why", json_string("predicted"));
 	else if (path[0] != '\0')
-		rc = tune_cache_keep(path, record, why, why_bytes);
+		rc = tune_cache_keep(path, record, err);
 	tune_clear(&t);
 	if (rc < 0)
 		json_decref(record);
@@ -152,7 +152,7 @@ machine_of(const struct plans *ps)
 }
 
 int
-plans_tune(struct plans *ps, struct plan **ret, char *why, size_t why_bytes)
+plans_tune(struct plans *ps, struct plan **ret, struct err *err)
 {
 	const char *path = conf_string(ps->conf, PLANS_COLLECTIVE, "table");
 	char *asked = tune_asked(ps->conf);
@@ -162,15 +162,15 @@ plans_tune(struct plans *ps, struct plan **ret, char *why, size_t why_bytes)
 	int rc = 0;
 
 	if (path[0] != '\0')
-		rc = tune_cache_find(path, &key, &record, why, why_bytes);
+		rc = tune_cache_find(path, &key, &record, err);
 	if (record != NULL)
 		json_object_set_new(record, "why", json_string("remembered"));
 	else if (rc == 0)
-		rc = choose(ps, &key, path, &record, why, why_bytes);
+		rc = choose(ps, &key, path, &record, err);
 	if (rc == 0)
 		rc = tune_plan(ps->conf,
 		    json_string_value(json_object_get(record, "choice")),
-		    key.ranks, ret, why, why_bytes);
+		    key.ranks, ret, err);
 	free(asked);
 	if (rc < 0) {
 		json_decref(record);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
 #include "probes/job/world.h"
@@ -202,29 +203,26 @@ rival_cb(void *arg)
 }
 
 static int
-usable(const struct neighbor_run *n, char *why, size_t why_bytes)
+usable(const struct neighbor_run *n, struct err *err)
 {
-	if (n->rival == NULL) {
-		snprintf(why, why_bytes, "nothing to compare with: %.200s",
-		    n->why);
-		return -ENOTSUP;
-	}
+	if (n->rival == NULL)
+		return err_set(err, -ENOTSUP, "nothing to compare with: %.200s",
+		    n->err.text);
 	if (exec_team(n->exec)->ops->host_access)
 		return 0;
-	snprintf(why, why_bytes,
+	return err_set(err, -ENOTSUP,
 	    "the processor multiplies, and device %s keeps its memory to "
 	    "itself",
 	    exec_team(n->exec)->ops->name);
-	return -ENOTSUP;
 }
 
 int
 spmm_open(struct neighbor_run *n, const struct csr *m, uint32_t columns,
-    struct spmm **ret, char *ret_why, size_t why_bytes)
+    struct spmm **ret, struct err *err)
 {
 	const struct transport_team *team = exec_team(n->exec);
 	struct spmm *s;
-	int rc = usable(n, ret_why, why_bytes);
+	int rc = usable(n, err);
 
 	if (rc < 0)
 		return rc;
@@ -260,7 +258,7 @@ spmm_close(struct spmm *s)
 
 /* One product of each side with numbers that it has not had before. */
 static int
-prove(struct spmm *s, uint64_t seed, char *why, size_t why_bytes)
+prove(struct spmm *s, uint64_t seed, struct err *err)
 {
 	int rc = 0;
 
@@ -271,7 +269,7 @@ prove(struct spmm *s, uint64_t seed, char *why, size_t why_bytes)
 		s->versus.side[i].run(s);
 		rc = transport_agree(team_of(s), compare(s));
 		if (rc < 0)
-			snprintf(why, why_bytes, "wrong product by %s",
+			err_say(err, "wrong product by %s",
 			    i == 0 ? "the plan" : baseline_name(s->n->rival));
 		MPI_DO(MPI_Barrier(team_of(s)->comm));
 	}
@@ -279,8 +277,7 @@ prove(struct spmm *s, uint64_t seed, char *why, size_t why_bytes)
 }
 
 int
-spmm_time(struct spmm *s, const struct trial_ask *ask, char *ret_why,
-    size_t why_bytes)
+spmm_time(struct spmm *s, const struct trial_ask *ask, struct err *err)
 {
 	int rc;
 
@@ -288,11 +285,11 @@ spmm_time(struct spmm *s, const struct trial_ask *ask, char *ret_why,
 	s->versus.side[0].run = plan_cb;
 	s->versus.side[1].run = rival_cb;
 	s->versus.side[0].arg = s->versus.side[1].arg = s;
-	rc = prove(s, 1, ret_why, why_bytes);
+	rc = prove(s, 1, err);
 	if (rc < 0)
 		return rc;
 	ab_timing_time(team_of(s), ask, &s->versus);
-	return prove(s, 2, ret_why, why_bytes);
+	return prove(s, 2, err);
 }
 
 /* ---- the record ---- */

@@ -11,6 +11,7 @@
 #ifndef PROBES_COMPARE_SPMM_H
 #define PROBES_COMPARE_SPMM_H
 
+#include "common/err.h"
 #include "probes/neighbor/csr.h"
 #include "probes/compare/neighbor_run.h"
 
@@ -19,13 +20,12 @@ struct spmm;
 /* Collective; m is wanted at rank 0 only and is not kept. n is open, with a
  * rival and memory that the processor reaches, else -ENOTSUP and why. */
 int spmm_open(struct neighbor_run *n, const struct csr *m, uint32_t columns,
-    struct spmm **ret, char *ret_why, size_t why_bytes);
+    struct spmm **ret, struct err *err);
 void spmm_close(struct spmm *s); /* NULL is allowed */
 
 /* Collective. Both sides turn by turn, proven before and after: 0, or
  * -EBADMSG on every rank and which side it was in why. */
-int spmm_time(struct spmm *s, const struct trial_ask *ask, char *ret_why,
-    size_t why_bytes);
+int spmm_time(struct spmm *s, const struct trial_ask *ask, struct err *err);
 
 /* Rank 0. plan_s: what it took to plan; the rest of set-up is in r. */
 json_t *spmm_report(const struct plan_report *r, const struct spmm *s,

@@ -34,11 +34,11 @@ open_direct(struct stripe_run *s)
 	struct exec_fault fault;
 
 	s->straight = stripe_direct(s->plan);
-	if (exec_new(team, s->straight, &s->direct, s->why, sizeof(s->why)) < 0)
+	if (exec_new(team, s->straight, &s->direct, &s->err) < 0)
 		return;
 	if (trial_prove(team, s->direct, PROVE_DATA, &fault) == 0)
 		return;
-	snprintf(s->why, sizeof(s->why), "the direct transfer gave other data");
+	err_say(&s->err, "the direct transfer gave other data");
 	exec_free(s->direct);
 	s->direct = NULL;
 }
@@ -133,7 +133,7 @@ no_speedup(const struct stripe_run *s, const struct plan_report *r)
 	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:n, s:n, s:s, s:s}",
 	    "probe", "speedup", "of", r->probe, "plan", r->plan->title,
 	    "baseline", "direct", "n", 0, "value", "interval", "cause",
-	    names_causes[CAUSE_UNSUPPORTED].name, "text", s->why);
+	    names_causes[CAUSE_UNSUPPORTED].name, "text", s->err.text);
 }
 
 static uint32_t
@@ -247,7 +247,7 @@ stripe_run_text(const struct stripe_run *s, const struct plan_report *r,
 	struct timing t;
 
 	if (s->direct == NULL) {
-		strbuf_addf(lines, "no striping efficiency: %s\n", s->why);
+		strbuf_addf(lines, "no striping efficiency: %s\n", s->err.text);
 		return;
 	}
 	ab_timing_ratio(&s->over_direct, &t);

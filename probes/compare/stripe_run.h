@@ -22,7 +22,7 @@ struct stripe_run {
 	const struct plan *plan;
 	struct plan *straight; /* the direct transfer */
 	struct exec *direct;   /* NULL: why */
-	char why[TRANSPORT_WHY_BYTES];
+	struct err err;
 	struct ab_timing over_direct, over_synchronous; /* side 0 is the plan */
 	struct trial steps[STRIPE_STEPS_MAX];
 };

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "probes/congestion/rma_window.h"
 #include "probes/job/world.h"
@@ -128,8 +129,8 @@ buffer_sizes(const struct canary *c, size_t *ret_send, size_t *ret_recv)
 }
 
 int
-canary_open(struct canary *c, enum canary_test test, MPI_Comm slice, char *why,
-    size_t why_bytes)
+canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
+    struct err *err)
 {
 	size_t send, recv;
 
@@ -145,7 +146,7 @@ canary_open(struct canary *c, enum canary_test test, MPI_Comm slice, char *why,
 	buffer_sizes(c, &send, &recv);
 	if (canary_ops[test].onesided) {
 		int rc = rma_window_open(slice, send + recv, &c->window_base,
-		    &c->win, why, why_bytes);
+		    &c->win, err);
 
 		if (rc < 0)
 			return rc;

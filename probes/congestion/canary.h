@@ -15,6 +15,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
+#include "common/err.h"
 #include "schema/names.h"
 
 #define CANARY_REQS_MAX 32
@@ -48,7 +49,7 @@ extern const struct canary_ops canary_ops[CANARY_MAX];
 /* -ENOTSUP, on all ranks of the slice or none, when this MPI cannot do it; why
  * then has the MPI's words. */
 int canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
-    char *why, size_t why_bytes);
+    struct err *err);
 void canary_close(struct canary *c);
 /* One operation with known data. The offset of the first wrong byte received,
  * or -1. */

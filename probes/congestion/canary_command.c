@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -90,17 +91,16 @@ cause_of(const struct told *t)
 }
 
 static void
-why_format(const struct canary_loop *m, const struct told *t, char *ret,
-    size_t cap_bytes)
+told_say(const struct canary_loop *m, const struct told *t, struct err *err)
 {
 	const char *node = m->world->names[t->node];
 
 	if (t->timed_out)
-		snprintf(ret, cap_bytes, "on %.60s: not done in time%s%.150s",
-		    node, t->tail[0] == '\0' ? "" : ": ", t->tail);
+		err_say(err, "on %.60s: not done in time%s%.150s", node,
+		    t->tail[0] == '\0' ? "" : ": ", t->tail);
 	else
-		snprintf(ret, cap_bytes, "on %.60s: exit %d%s%.150s", node,
-		    t->status, t->tail[0] == '\0' ? "" : ": ", t->tail);
+		err_say(err, "on %.60s: exit %d%s%.150s", node, t->status,
+		    t->tail[0] == '\0' ? "" : ": ", t->tail);
 }
 
 /* A program's run as a record: the slowest, or else one that failed. */
@@ -109,7 +109,7 @@ put_record(const struct canary_loop *m, const struct told *t, enum phase phase,
     int visit, int number)
 {
 	enum cause cause = cause_of(t);
-	char why[CANARY_LOOP_WHY_BYTES];
+	struct err err;
 	json_t *r = json_pack("{s:s, s:s, s:i, s:i, s:s, s:o, s:s, s:i}",
 	    "probe", "command", "phase", names_phases[phase], "visit",
 	    visit + 1, "run_number", number + 1, "node",
@@ -120,10 +120,10 @@ put_record(const struct canary_loop *m, const struct told *t, enum phase phase,
 	    "status", t->status);
 
 	if (cause != CAUSE_NONE) {
-		why_format(m, t, why, sizeof(why));
+		told_say(m, t, &err);
 		json_object_set_new(r, "cause",
 		    json_string(names_causes[cause].name));
-		json_object_set_new(r, "text", json_string(why));
+		json_object_set_new(r, "text", json_string(err.text));
 	}
 	relay_put(r);
 }
@@ -154,8 +154,7 @@ take(struct canary_loop *m, int test, enum phase phase, int visit,
 	if (cause_of(worst) == CAUSE_NONE)
 		tally_add(&cell->tally, visit, &round);
 	else
-		why_format(m, worst, m->tests[test].why,
-		    sizeof(m->tests[test].why));
+		told_say(m, worst, &m->tests[test].err);
 	return worst;
 }
 
@@ -227,5 +226,5 @@ measure_command(struct canary_loop *m, int test, enum phase phase, int visit)
 	if (cell->cause == CAUSE_TIMEOUT)
 		cell->stopped_by = STOP_TIMEOUT;
 	if (cell->cause != CAUSE_NONE && m->world->group_rank == 0)
-		log_warnx("command %s", m->tests[test].why);
+		log_warnx("command %s", m->tests[test].err.text);
 }

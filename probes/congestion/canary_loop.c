@@ -40,7 +40,7 @@ open_test(struct canary_loop *m, int i)
 		return; /* moves no bytes of its own */
 	if (!world_alone(m->world))
 		rc = canary_open(&t->canary, m->settings->tests[i],
-		    m->world->slice, t->why, sizeof(t->why));
+		    m->world->slice, &t->err);
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN,
 	    m->world->group));
 	if (rc == 0)
@@ -49,7 +49,7 @@ open_test(struct canary_loop *m, int i)
 		t->cells[k].cause = CAUSE_UNSUPPORTED;
 	if (m->world->group_rank == 0)
 		log_warnx("test %s: %s",
-		    names_tests[m->settings->tests[i]].name, t->why);
+		    names_tests[m->settings->tests[i]].name, t->err.text);
 }
 
 static void

@@ -10,12 +10,11 @@
 #ifndef PROBES_CONGESTION_CANARY_LOOP_H
 #define PROBES_CONGESTION_CANARY_LOOP_H
 
+#include "common/err.h"
 #include "probes/sampling/pair_medians.h"
 #include "probes/congestion/rounds.h"
 #include "probes/sampling/stop.h"
 #include "probes/sampling/tally.h"
-
-#define CANARY_LOOP_WHY_BYTES 256
 
 /* One test in one phase. */
 struct canary_loop_cell {
@@ -34,7 +33,7 @@ struct canary_loop_cell {
 
 struct canary_loop_test {
 	struct canary canary;
-	char why[CANARY_LOOP_WHY_BYTES]; /* where the MPI cannot do it */
+	struct err err; /* where the MPI cannot do it */
 	struct canary_loop_cell cells[PHASE_MAX];
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/congestion/rma_window.h"
 #include "probes/job/world.h"
@@ -125,7 +126,7 @@ const struct congestor_ops congestor_ops[CONGESTOR_MAX] = {
 
 int
 congestor_open(struct congestor_state *c, enum congestor kind, MPI_Comm slice,
-    size_t bytes, char *why, size_t why_bytes)
+    size_t bytes, struct err *err)
 {
 	const struct congestor_ops *ops = &congestor_ops[kind];
 	size_t room;
@@ -145,7 +146,7 @@ congestor_open(struct congestor_state *c, enum congestor kind, MPI_Comm slice,
 		c->recv = xcalloc(1, room);
 		return 0;
 	}
-	return rma_window_open(slice, room, &c->recv, &c->win, why, why_bytes);
+	return rma_window_open(slice, room, &c->recv, &c->win, err);
 }
 
 void

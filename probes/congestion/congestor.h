@@ -12,6 +12,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
+#include "common/err.h"
 #include "schema/names.h"
 
 struct congestor_state {
@@ -38,7 +39,7 @@ extern const struct congestor_ops congestor_ops[CONGESTOR_MAX];
 /* bytes: of a message. -ENOTSUP, on all ranks of the slice, when this MPI
  * cannot do it. */
 int congestor_open(struct congestor_state *c, enum congestor kind,
-    MPI_Comm slice, size_t bytes, char *why, size_t why_bytes);
+    MPI_Comm slice, size_t bytes, struct err *err);
 void congestor_close(struct congestor_state *c);
 
 #endif

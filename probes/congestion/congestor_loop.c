@@ -43,8 +43,8 @@ congestor_loop_new(const struct world *w, const struct settings *s)
 	if (l->kind == CONGESTOR_ALLREDUCE)
 		bytes = s->allreduce_bytes;
 	if (!world_alone(w))
-		rc = congestor_open(&l->state, l->kind, w->slice, bytes, l->why,
-		    sizeof(l->why));
+		rc = congestor_open(&l->state, l->kind, w->slice, bytes,
+		    &l->err);
 	l->opened = rc == 0 && l->state.send != NULL;
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN, w->group));
 	if (rc < 0) {
@@ -52,7 +52,7 @@ congestor_loop_new(const struct world *w, const struct settings *s)
 		l->opened = 0;
 		if (w->group_rank == 0)
 			log_warnx("congestor %s: %s",
-			    names_congestors[l->kind].name, l->why);
+			    names_congestors[l->kind].name, l->err.text);
 	}
 	return l;
 }

@@ -19,8 +19,6 @@
 #include "probes/job/settings.h"
 #include "probes/job/world.h"
 
-#define CONGESTOR_LOOP_WHY_BYTES 256
-
 struct congestor_loop {
 	const struct world *world;
 	const struct settings *settings;
@@ -28,7 +26,7 @@ struct congestor_loop {
 	struct congestor_state state;
 	int opened; /* 0: idle, alone, or this MPI cannot */
 	enum cause cause;
-	char why[CONGESTOR_LOOP_WHY_BYTES];
+	struct err err;
 	int batch; /* operations */
 	/* Rates of this rank by batch, B/s; only PHASE_ISOLATED (alone) and
 	 * PHASE_CONGESTED. */

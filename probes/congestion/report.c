@@ -364,7 +364,7 @@ canary_record(const struct canary_loop *m, int i, enum phase phase,
 	json_object_set_new(r, "seed", json_integer((json_int_t)s->seed));
 	json_object_set_new(r, "partners",
 	    json_string(names_partners[s->partners]));
-	put_cause(r, cell->cause, m->tests[i].why);
+	put_cause(r, cell->cause, m->tests[i].err.text);
 	return r;
 }
 
@@ -401,7 +401,7 @@ report_impact(struct canary_loop *m, int i, enum impact_of of)
 	    names_tests[s->tests[i]].name, "of", impact_names[of], "value",
 	    record_number(im.value), "interval",
 	    interval(s->level, im.lo, im.hi));
-	put_cause(r, cause, m->tests[i].why);
+	put_cause(r, cause, m->tests[i].err.text);
 	relay_put(r);
 }
 
@@ -447,7 +447,7 @@ report_rates(struct congestor_loop *l, enum phase phase)
 		json_object_set_new(r, "nodes",
 		    node_list(w, NULL, nodes, count, 1));
 		json_object_set_new(r, "pairs", json_array());
-		put_cause(r, cause, l->why);
+		put_cause(r, cause, l->err.text);
 		relay_put(r);
 	}
 	free(nodes);

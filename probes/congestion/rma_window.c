@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probes/congestion/rma_window.h"
 
+#include "common/err.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,19 +10,19 @@
 #include "probes/job/world.h"
 
 static void
-words(int rc, char *why, size_t why_bytes)
+words(int rc, struct err *err)
 {
 	char text[MPI_MAX_ERROR_STRING] = "another rank failed";
 	int len;
 
 	if (rc != MPI_SUCCESS)
 		MPI_Error_string(rc, text, &len);
-	snprintf(why, why_bytes, "MPI_Win_allocate: %s", text);
+	err_say(err, "MPI_Win_allocate: %s", text);
 }
 
 int
 rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	MPI_Win win = MPI_WIN_NULL;
 	char *base = NULL;
@@ -32,7 +34,7 @@ rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm));
 	if (failed) {
 		/* A window that only some have cannot be freed together. */
-		words(rc, why, why_bytes);
+		words(rc, err);
 		return -ENOTSUP;
 	}
 	MPI_DO(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));

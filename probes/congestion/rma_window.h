@@ -12,10 +12,12 @@
 #include <mpi.h>
 #include <stddef.h>
 
+#include "common/err.h"
+
 /* Collective: all ranks get 0 and a window under a shared lock of all, or all
  * get -ENOTSUP and the MPI's words in why. */
 int rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
-    char *why, size_t why_bytes);
+    struct err *err);
 void rma_window_close(MPI_Win *win); /* collective; frees the memory too */
 
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/str.h"
 
 #define PATH_BYTES 4096
@@ -62,34 +63,28 @@ plugin_path(const char *name, char *ret, size_t cap_bytes)
 }
 
 static int
-plugin_open(const char *path, const struct device_ops **ret, char *ret_why,
-    size_t why_bytes)
+plugin_open(const char *path, const struct device_ops **ret, struct err *err)
 {
 	void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	const struct device_ops *ops = NULL;
 	device_entry_fn *entry = NULL;
 
-	if (so == NULL) {
-		snprintf(ret_why, why_bytes, "%s", dlerror());
-		return -ENODEV;
-	}
+	if (so == NULL)
+		return err_set(err, -ENODEV, "%s", dlerror());
 	/* POSIX lets dlsym give a function; ISO C has no cast for it. */
 	*(void **)&entry = dlsym(so, DEVICE_ENTRY);
 	if (entry != NULL)
 		ops = entry(DEVICE_ABI);
 	if (ops == NULL || ops->abi != DEVICE_ABI ||
-	    ops->ops_bytes != sizeof(*ops)) {
-		snprintf(ret_why, why_bytes,
+	    ops->ops_bytes != sizeof(*ops))
+		return err_set(err, -ENODEV,
 		    "%s: made for another version of coalmine-probe", path);
-		return -ENODEV;
-	}
 	*ret = ops;
 	return 0;
 }
 
 int
-device_find(const char *name, const struct device_ops **ret, char *ret_why,
-    size_t why_bytes)
+device_find(const char *name, const struct device_ops **ret, struct err *err)
 {
 	char path[PATH_BYTES];
 
@@ -98,13 +93,11 @@ device_find(const char *name, const struct device_ops **ret, char *ret_why,
 		return 0;
 	}
 	if (strchr(name, '/') != NULL ||
-	    plugin_path(name, path, sizeof(path)) < 0) {
-		snprintf(ret_why, why_bytes,
+	    plugin_path(name, path, sizeof(path)) < 0)
+		return err_set(err, -ENODEV,
 		    "device %.40s: no plugin coalmine-device-%.40s.so", name,
 		    name);
-		return -ENODEV;
-	}
-	return plugin_open(path, ret, ret_why, why_bytes);
+	return plugin_open(path, ret, err);
 }
 
 int

@@ -36,6 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "probes/plan/plan.h"
 
 /* Changes with this file and with enum plan_op and plan_type; a plugin of
@@ -74,10 +75,9 @@ struct device_ops {
 
 	/* How many there are for this process. -ENODEV and one sentence why
 	 * there are none; *ret_count is 0 then, whatever the driver left. */
-	int (*probe)(int *ret_count, char *ret_why, size_t why_bytes);
+	int (*probe)(int *ret_count, struct err *err);
 	/* index from 0. The caller ends *ret with close. */
-	int (*open)(int index, struct device **ret, char *ret_why,
-	    size_t why_bytes);
+	int (*open)(int index, struct device **ret, struct err *err);
 	void (*close)(struct device *d); /* NULL is allowed */
 	const char *(*error)(const struct device *d);
 	int (*facts)(struct device *d, struct device_facts *ret);
@@ -134,7 +134,7 @@ struct device_ops {
 	/* Can device `index` of another process on this node be reached? 0, or
 	 * -ENOTSUP and why. index: as that process numbers it, pci: its. */
 	int (*ipc_usable)(struct device *d, int index, const char *pci,
-	    char *ret_why, size_t why_bytes);
+	    struct err *err);
 	int (*ipc_export)(struct device *d, void *base, struct device_ipc *ret);
 	int (*ipc_open)(struct device *d, const struct device_ipc *handle,
 	    void **ret_base);
@@ -152,8 +152,8 @@ extern const struct device_ops device_host;
 /* "host" or a plugin's name, looked for in $COALMINE_PLUGIN_DIR, beside the
  * running program and one folder up, then where it was installed. -ENODEV and
  * one sentence why. Loading one twice gives the same table. */
-int device_find(const char *name, const struct device_ops **ret, char *ret_why,
-    size_t why_bytes);
+int device_find(const char *name, const struct device_ops **ret,
+    struct err *err);
 
 /* Does the MPI of this process take pointers into memory of a device of this
  * name? It is asked by the names of its calls, so that one which has none

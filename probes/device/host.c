@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/device/device.h"
 #include "probes/device/host_stream.h"
@@ -61,22 +62,19 @@ fail(struct device *d, int rc, const char *fmt, ...)
 }
 
 static int
-host_probe(int *ret_count, char *ret_why, size_t why_bytes)
+host_probe(int *ret_count, struct err *err)
 {
-	(void)ret_why;
-	(void)why_bytes;
+	(void)err;
 	*ret_count = 1;
 	return 0;
 }
 
 static int
-host_open(int index, struct device **ret, char *ret_why, size_t why_bytes)
+host_open(int index, struct device **ret, struct err *err)
 {
-	if (index != 0) {
-		snprintf(ret_why, why_bytes, "host has device 0 only, not %d",
+	if (index != 0)
+		return err_set(err, -ENODEV, "host has device 0 only, not %d",
 		    index);
-		return -ENODEV;
-	}
 	*ret = xcalloc(1, sizeof(**ret));
 	SLIST_INIT(&(*ret)->own);
 	SLIST_INIT(&(*ret)->opened);
@@ -207,15 +205,13 @@ host_close(struct device *d)
 /* ---- sharing ---- */
 
 static int
-host_ipc_usable(struct device *d, int index, const char *pci, char *ret_why,
-    size_t why_bytes)
+host_ipc_usable(struct device *d, int index, const char *pci, struct err *err)
 {
 	(void)d;
 	(void)pci;
 	if (index == 0)
 		return 0;
-	snprintf(ret_why, why_bytes, "host has device 0 only, not %d", index);
-	return -ENOTSUP;
+	return err_set(err, -ENOTSUP, "host has device 0 only, not %d", index);
 }
 
 static int

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/err.h"
 #include "common/str.h"
 
 #define LINKS_MAX     18 /* of one GPU */
@@ -122,23 +123,20 @@ gpus_read(const struct calls *c, const char *const *pci, int count,
 
 int
 nvml_read(const char *const *pci, int count, struct nvml_gpu *ret,
-    char *ret_why, size_t why_bytes)
+    struct err *err)
 {
 	void *so = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	struct calls c = { 0 };
 	int code;
 
 	memset(ret, 0, (size_t)count * sizeof(*ret));
-	if (so == NULL) {
-		snprintf(ret_why, why_bytes, "%s", dlerror());
-		return -ENODEV;
-	}
+	if (so == NULL)
+		return err_set(err, -ENODEV, "%s", dlerror());
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		void *f = dlsym(so, rows[i].symbol);
 
 		if (f == NULL && rows[i].must) {
-			snprintf(ret_why, why_bytes, "NVML has no %s",
-			    rows[i].symbol);
+			err_say(err, "NVML has no %s", rows[i].symbol);
 			dlclose(so);
 			return -ENODEV;
 		}
@@ -146,7 +144,7 @@ nvml_read(const char *const *pci, int count, struct nvml_gpu *ret,
 	}
 	code = c.init();
 	if (code != 0)
-		snprintf(ret_why, why_bytes, "NVML: %s", c.error_string(code));
+		err_say(err, "NVML: %s", c.error_string(code));
 	else {
 		gpus_read(&c, pci, count, ret);
 		c.shutdown();

@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
+
 #define NVML_GPUS_MAX 64
 
 struct nvml_gpu {
@@ -21,6 +23,6 @@ struct nvml_gpu {
 /* The GPUs at these PCI addresses, count of them at most NVML_GPUS_MAX; one
  * that NVML does not know has an empty name. -ENODEV and one sentence why. */
 int nvml_read(const char *const *pci, int count, struct nvml_gpu *ret,
-    char *ret_why, size_t why_bytes);
+    struct err *err);
 
 #endif

@@ -20,10 +20,9 @@
 #ifndef PROBES_EXECUTE_EXEC_H
 #define PROBES_EXECUTE_EXEC_H
 
+#include "common/err.h"
 #include "probes/plan/plan.h"
 #include "probes/transport/transport.h"
-
-#define EXEC_WHY_BYTES 512
 
 struct exec;
 
@@ -31,7 +30,7 @@ struct exec;
  * team; it must outlive the exec. -ENOTSUP, -ENOMEM ...: the same rc and why
  * on every rank, and nothing is left. */
 int exec_new(const struct transport_team *team, const struct plan *p,
-    struct exec **ret, char *ret_why, size_t why_bytes);
+    struct exec **ret, struct err *err);
 void exec_free(struct exec *e); /* NULL is allowed, then on all ranks */
 
 /* Transfers of one step need not all be under way at once: this rank has a few

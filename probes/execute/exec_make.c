@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/execute/ipc_side.h"
@@ -213,32 +214,31 @@ make_lanes(struct exec *e)
 }
 
 static int
-lanes_usable(struct exec *e, char *why, size_t why_bytes)
+lanes_usable(struct exec *e, struct err *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++)
-		rc = e->lanes[i].ops->usable(e->team, &e->lanes[i].share, why,
-		    why_bytes);
+		rc = e->lanes[i].ops->usable(e->team, &e->lanes[i].share, err);
 	return rc;
 }
 
 static int
-lanes_prepare(struct exec *e, char *why, size_t why_bytes)
+lanes_prepare(struct exec *e, struct err *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++) {
 		struct exec_lane *lane = &e->lanes[i];
 
-		why[0] = '\0';
+		err->text[0] = '\0';
 		lane->share.memory = e->memory;
 		lane->share.memory_bytes = e->memory_bytes;
 		rc = lane->ops->prepare(e->team, &lane->share, &lane->transport,
-		    why, why_bytes);
+		    err);
 		/* Failure is common, so is this second meeting. */
 		if (rc < 0)
-			transport_agree_why(e->team, rc, NULL, why, why_bytes);
+			transport_agree_why(e->team, rc, NULL, err);
 	}
 	return rc;
 }
@@ -342,7 +342,7 @@ memory_needed(const struct exec *e)
 /* A test of one huge size must not push the machine into swapping, or worse.
  */
 static int
-memory_fits(struct exec *e, char *why, size_t why_bytes)
+memory_fits(struct exec *e, struct err *err)
 {
 	const struct transport_team *tm = e->team;
 	double need = memory_needed(e);
@@ -351,22 +351,21 @@ memory_fits(struct exec *e, char *why, size_t why_bytes)
 
 	rc = tm->ops->facts(tm->device, &facts);
 	if (rc < 0) {
-		snprintf(why, why_bytes, "%s: %s", tm->ops->name,
+		err_say(err, "%s: %s", tm->ops->name,
 		    tm->ops->error(tm->device));
 		return rc;
 	}
 	if (need <= 0.9 * (double)facts.free_bytes)
 		return 0;
-	snprintf(why, why_bytes,
+	return err_set(err, -ENOMEM,
 	    "%.200s: needs %.3g GiB on the node of rank %d, and %s has %.3g "
 	    "GiB free: allowed is 90 %% of that",
 	    e->plan->title, need / (1 << 30), tm->rank, tm->ops->name,
 	    (double)facts.free_bytes / (1 << 30));
-	return -ENOMEM;
 }
 
 static int
-make_memory(struct exec *e, char *why, size_t why_bytes)
+make_memory(struct exec *e, struct err *err)
 {
 	const struct device_ops *ops = e->team->ops;
 	struct device *d = e->team->device;
@@ -380,11 +379,11 @@ make_memory(struct exec *e, char *why, size_t why_bytes)
 	if (rc == 0)
 		rc = exec_locals_make(e);
 	if (rc < 0)
-		snprintf(why, why_bytes, "%s: %s", ops->name, ops->error(d));
+		err_say(err, "%s: %s", ops->name, ops->error(d));
 	if (rc == 0) {
 		rc = exec_data_open(e);
 		if (rc < 0)
-			snprintf(why, why_bytes,
+			err_say(err,
 			    "%.200s: reduces in more than one way, and cannot "
 			    "be proven",
 			    e->plan->title);
@@ -469,7 +468,7 @@ exec_free(struct exec *e)
 
 int
 exec_new(const struct transport_team *team, const struct plan *p,
-    struct exec **ret, char *ret_why, size_t why_bytes)
+    struct exec **ret, struct err *err)
 {
 	struct exec *e = xcalloc(1, sizeof(*e));
 	uint32_t tags;
@@ -478,7 +477,7 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	e->team = team;
 	e->plan = p;
 	e->tag_base = (int)tags_next;
-	ret_why[0] = '\0';
+	err->text[0] = '\0';
 	rank_graph_make(p, (uint32_t)team->rank, &e->view);
 	e->events = xcalloc(e->view.events_count + (size_t)1,
 	    sizeof(*e->events));
@@ -486,16 +485,16 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	make_lanes(e);
 	make_events(e);
 	e->simple = is_simple(e);
-	rc = lanes_usable(e, ret_why, why_bytes);
+	rc = lanes_usable(e, err);
 	if (rc == 0)
-		rc = memory_fits(e, ret_why, why_bytes);
+		rc = memory_fits(e, err);
 	if (rc == 0)
-		rc = make_memory(e, ret_why, why_bytes);
+		rc = make_memory(e, err);
 	tags = tags_needed(e);
-	rc = transport_agree_why(team, rc, &tags, ret_why, why_bytes);
+	rc = transport_agree_why(team, rc, &tags, err);
 	if (rc == 0) {
 		take_tags(e, tags);
-		rc = lanes_prepare(e, ret_why, why_bytes);
+		rc = lanes_prepare(e, err);
 	}
 	if (rc < 0) {
 		exec_free(e);

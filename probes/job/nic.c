@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 
 #define LOCAL_MAX 65535
@@ -68,7 +69,7 @@ local_rank(int *ret)
 }
 
 int
-nic_set(char *why, size_t why_bytes)
+nic_set(struct err *err)
 {
 	const char *list = getenv("COALMINE_NICS");
 	char name[NIC_NAME_BYTES];
@@ -76,17 +77,15 @@ nic_set(char *why, size_t why_bytes)
 
 	if (list == NULL)
 		return 0;
-	if (local_rank(&local) < 0) {
-		snprintf(why, why_bytes,
+	if (local_rank(&local) < 0)
+		return err_set(err, -EINVAL,
 		    "COALMINE_NICS is set, but no launcher says which rank of "
 		    "its node this is");
-		return -EINVAL;
-	}
 	rc = nic_choose(list, local, name);
 	if (rc == -ENOENT)
 		return 0;
 	if (rc < 0) {
-		snprintf(why, why_bytes,
+		err_say(err,
 		    "COALMINE_NICS = %.80s: allowed are names of interfaces "
 		    "with commas between",
 		    list);

@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
+
 #define NIC_NAME_BYTES 64
 
 /* That of the local-th rank of a node. 0; -ENOENT for an empty list; -EINVAL
@@ -20,6 +22,6 @@ int nic_choose(const char *list, int local, char ret[NIC_NAME_BYTES]);
 
 /* Before MPI_Init: what COALMINE_NICS says, in the words of every
  * implementation. 0 where it is not set; -EINVAL and why. */
-int nic_set(char *why, size_t why_bytes);
+int nic_set(struct err *err);
 
 #endif

@@ -4,26 +4,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 
 static int
 open_device(struct transport_team *tm, const struct world *w, const char *name,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	int count = 0, rc;
 
-	rc = device_find(name, &tm->ops, why, why_bytes);
+	rc = device_find(name, &tm->ops, err);
 	if (rc == 0)
-		rc = tm->ops->probe(&count, why, why_bytes);
+		rc = tm->ops->probe(&count, err);
 	if (rc < 0)
 		return rc;
 	tm->device_index = w->local % count;
-	return tm->ops->open(tm->device_index, &tm->device, why, why_bytes);
+	return tm->ops->open(tm->device_index, &tm->device, err);
 }
 
 int
 team_open(const struct world *w, const char *device,
-    struct transport_team **ret, char *ret_why, size_t why_bytes)
+    struct transport_team **ret, struct err *err)
 {
 	struct transport_team *tm = xcalloc(1, sizeof(*tm));
 	int *nodes = xcalloc((size_t)w->size, sizeof(*nodes)), rc;
@@ -35,9 +36,9 @@ team_open(const struct world *w, const char *device,
 	tm->nodes = nodes;
 	MPI_DO(MPI_Comm_dup(w->control, &tm->comm));
 	MPI_DO(MPI_Comm_split(w->control, w->node, w->rank, &tm->mates));
-	ret_why[0] = '\0';
-	rc = open_device(tm, w, device, ret_why, why_bytes);
-	rc = transport_agree_why(tm, rc, NULL, ret_why, why_bytes);
+	err->text[0] = '\0';
+	rc = open_device(tm, w, device, err);
+	rc = transport_agree_why(tm, rc, NULL, err);
 	if (rc < 0) {
 		team_close(tm);
 		return rc;

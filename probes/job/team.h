@@ -5,6 +5,7 @@
 #ifndef PROBES_JOB_TEAM_H
 #define PROBES_JOB_TEAM_H
 
+#include "common/err.h"
 #include "probes/job/world.h"
 #include "probes/transport/transport.h"
 
@@ -12,7 +13,7 @@
  * its device n modulo their number. -errno and the same why on every rank. The
  * caller ends *ret with team_close. */
 int team_open(const struct world *w, const char *device,
-    struct transport_team **ret, char *ret_why, size_t why_bytes);
+    struct transport_team **ret, struct err *err);
 void team_close(struct transport_team *team); /* NULL is allowed */
 
 #endif

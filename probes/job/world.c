@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/str.h"
@@ -139,11 +140,11 @@ find_nodes(struct world *w)
 void
 world_open(struct world *w, int *argc, char ***argv)
 {
-	char why[256];
+	struct err err;
 
 	memset(w, 0, sizeof(*w));
-	if (nic_set(why, sizeof(why)) < 0)
-		fatalx("%s", why);
+	if (nic_set(&err) < 0)
+		fatalx("%s", err.text);
 	if (MPI_Init(argc, argv) != MPI_SUCCESS)
 		fatalx("MPI_Init failed");
 	log_set_fatal_hook(abort_job);

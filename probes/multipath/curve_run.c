@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/multipath/curve.h"
 #include "probes/multipath/tuner_file.h"
@@ -102,7 +103,7 @@ bench_close(struct bench *b)
 
 /* What was learnt before, or fits of the links as they are now. */
 static int
-tuner_open(struct bench *b, char *why, size_t why_bytes)
+tuner_open(struct bench *b, struct err *err)
 {
 	const char *path = conf_string(b->c, SECTION, "table");
 	struct tuner_fits fits = { .count = 0 };
@@ -110,14 +111,14 @@ tuner_open(struct bench *b, char *why, size_t why_bytes)
 	int rc = -ENOENT;
 
 	if (path[0] != '\0')
-		rc = tuner_load(&b->table, path, why, why_bytes);
+		rc = tuner_load(&b->table, path, err);
 	if (rc < 0 && rc != -ENOENT)
 		return rc;
 	t = tuner_table_get(&b->table, 0, 1);
 	if (t->fits.count != 1) {
 		rc = curve_fits(&b->copier, b->from, b->to, b->bytes, 1, &fits);
 		if (rc < 0) {
-			snprintf(why, why_bytes, "the links give no fit: %s",
+			err_say(err, "the links give no fit: %s",
 			    strerror(-rc));
 			return rc;
 		}
@@ -219,7 +220,7 @@ measure_twice(struct bench *b, const struct curve_ask *ask,
 
 static int
 size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
-    const char *title, char *why, size_t why_bytes)
+    const char *title, struct err *err)
 {
 	struct curve_ask ask = { .copier = &b->copier,
 		.tuner = tuner_table_get(&b->table, 0, 1),
@@ -233,25 +234,22 @@ size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
 	int rc = measure_twice(b, &ask, &pt);
 
 	if (rc < 0) {
-		snprintf(why, why_bytes, "%llu bytes: %s",
-		    (unsigned long long)bytes, strerror(-rc));
+		err_say(err, "%llu bytes: %s", (unsigned long long)bytes,
+		    strerror(-rc));
 		return rc;
 	}
-	if (pt.wrong > 0) {
-		snprintf(why, why_bytes,
+	if (pt.wrong > 0)
+		return err_set(err, -EBADMSG,
 		    "%llu bytes: byte %llu is not what was sent",
 		    (unsigned long long)bytes,
 		    (unsigned long long)(pt.wrong - 1));
-		return -EBADMSG;
-	}
 	out->record(out->arg, point_json(&pt, title));
 	point_line(&pt, out);
 	return 0;
 }
 
 static int
-sizes_run(struct bench *b, const struct curve_out *out, char *why,
-    size_t why_bytes)
+sizes_run(struct bench *b, const struct curve_out *out, struct err *err)
 {
 	char *title = xasprintf("%s bytes=%s emulate=yes", SECTION,
 	    conf_string(b->c, SECTION, "bytes"));
@@ -260,7 +258,7 @@ sizes_run(struct bench *b, const struct curve_out *out, char *why,
 
 	for (; rc == 0;
 	     n = n > b->bytes / SIZE_STEP ? b->bytes : n * SIZE_STEP) {
-		rc = size_run(b, n, out, title, why, why_bytes);
+		rc = size_run(b, n, out, title, err);
 		if (n == b->bytes)
 			break;
 	}
@@ -269,30 +267,27 @@ sizes_run(struct bench *b, const struct curve_out *out, char *why,
 }
 
 int
-curve_run(const struct conf *c, const struct curve_out *out, char *why,
-    size_t why_bytes)
+curve_run(const struct conf *c, const struct curve_out *out, struct err *err)
 {
 	const char *path = conf_string(c, SECTION, "table");
 	struct bench *b;
 	int rc;
 
-	if (conf_bytes(c, SECTION, "bytes") > BYTES_MAX) {
-		snprintf(why, why_bytes,
+	if (conf_bytes(c, SECTION, "bytes") > BYTES_MAX)
+		return err_set(err, -EINVAL,
 		    "%s: multipath.bytes = %s: allowed is at most 1G on "
 		    "emulated links",
 		    conf_where(c, SECTION, "bytes"),
 		    conf_string(c, SECTION, "bytes"));
-		return -EINVAL;
-	}
 	b = xcalloc(1, sizeof(*b));
 	b->c = c;
 	b->bytes = conf_bytes(c, SECTION, "bytes");
 	bench_open(b);
-	rc = tuner_open(b, why, why_bytes);
+	rc = tuner_open(b, err);
 	if (rc == 0)
-		rc = sizes_run(b, out, why, why_bytes);
+		rc = sizes_run(b, out, err);
 	if (rc == 0 && path[0] != '\0')
-		rc = tuner_save(&b->table, path, why, why_bytes);
+		rc = tuner_save(&b->table, path, err);
 	bench_close(b);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 
 struct curve_out {
 	void (*record)(void *arg, json_t *record); /* takes it */
@@ -20,7 +21,7 @@ struct curve_out {
 /* Sizes from 64 KiB, or the message itself where it is smaller, to multipath
  * bytes. 0; -EINVAL for wrong options, -ESTALE for another machine's table,
  * -EBADMSG when a wrong byte came, each with why. */
-int curve_run(const struct conf *c, const struct curve_out *out, char *why,
-    size_t why_bytes);
+int curve_run(const struct conf *c, const struct curve_out *out,
+    struct err *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "probes/pattern/builders.h"
 #include "probes/multipath/chunks.h"
@@ -31,8 +32,7 @@ struct multipath {
 
 struct ask {
 	const struct conf *c;
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 static double
@@ -88,7 +88,7 @@ shares_read(const struct ask *a, struct multipath *mp)
 		mp->split.share = sum;
 		return 0;
 	}
-	return pattern_refuse(a->c, SECTION, "share", a->why, a->why_bytes,
+	return pattern_refuse(a->c, SECTION, "share", a->err,
 	    "auto, or %u numbers with commas, each 0 to 1, whose sum is at "
 	    "most 1: one for each staged way",
 	    mp->count);
@@ -161,8 +161,7 @@ options(const struct ask *a, struct multipath *mp)
 	mp->chunks_max = (uint32_t)conf_int(a->c, SECTION, "chunks_max");
 	mp->slots = (uint32_t)conf_int(a->c, SECTION, "streams");
 	ways_read(a->c, mp);
-	if (pattern_vias(a->c, SECTION, 3, mp->m.vias, a->why, a->why_bytes) <
-	    0)
+	if (pattern_vias(a->c, SECTION, 3, mp->m.vias, a->err) < 0)
 		return -1;
 	return split_read(a, mp);
 }
@@ -239,10 +238,9 @@ plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
-	struct ask a = { c, why, why_bytes };
+	struct ask a = { c, err };
 	struct multipath mp = { .host = 0 };
 	char *title;
 	int rc;
@@ -250,7 +248,7 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 	rc = options(&a, &mp);
 	if (rc == 0)
 		rc = pattern_ranks(c, SECTION, "relays", 2 + mp.count - mp.host,
-		    &ranks, why, why_bytes);
+		    &ranks, err);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);

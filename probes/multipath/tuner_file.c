@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -135,15 +136,14 @@ replace(const char *path, const char *text)
 }
 
 int
-tuner_save(const struct tuner_table *tt, const char *path, char *why,
-    size_t why_bytes)
+tuner_save(const struct tuner_table *tt, const char *path, struct err *err)
 {
 	json_t *j = table_json(tt);
 	char *text = json_dumps(j, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	int rc = text == NULL ? -ENOMEM : replace(path, text);
 
 	if (rc < 0)
-		snprintf(why, why_bytes, "%.200s: %s", path, strerror(-rc));
+		err_say(err, "%.200s: %s", path, strerror(-rc));
 	free(text);
 	json_decref(j);
 	return rc;
@@ -153,8 +153,7 @@ tuner_save(const struct tuner_table *tt, const char *path, char *why,
 
 struct reading {
 	const char *path;
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 	int rc; /* of the first that is wrong */
 };
 
@@ -163,7 +162,7 @@ complain(struct reading *rd, const char *key, const char *what)
 {
 	if (rd->rc < 0)
 		return;
-	snprintf(rd->why, rd->why_bytes, "%.160s: %s: %s", rd->path, key, what);
+	err_say(rd->err, "%.160s: %s: %s", rd->path, key, what);
 	rd->rc = -EPROTO;
 }
 
@@ -275,9 +274,8 @@ table_parse(struct reading *rd, const json_t *j, struct tuner_table *tt)
 	if (of == NULL)
 		complain(rd, "machine", "is missing");
 	if (rd->rc == 0 && strcmp(of, tt->machine) != 0) {
-		snprintf(rd->why, rd->why_bytes,
-		    "%.160s: is of %.60s, and this is %.60s", rd->path, of,
-		    tt->machine);
+		err_say(rd->err, "%.160s: is of %.60s, and this is %.60s",
+		    rd->path, of, tt->machine);
 		rd->rc = -ESTALE;
 	}
 	for (size_t i = 0; rd->rc == 0 && i < json_array_size(pairs); i++)
@@ -286,20 +284,18 @@ table_parse(struct reading *rd, const json_t *j, struct tuner_table *tt)
 
 int
 tuner_parse(struct tuner_table *tt, const char *path, const char *text,
-    size_t text_bytes, char *why, size_t why_bytes)
+    size_t text_bytes, struct err *err)
 {
-	struct reading rd = { path, why, why_bytes, 0 };
+	struct reading rd = { path, err, 0 };
 	struct tuner_table got = { .count = 0 };
 	json_error_t error;
 	json_t *j = json_loadb(text, text_bytes, JSON_REJECT_DUPLICATES,
 	    &error);
 
 	snprintf(got.machine, sizeof(got.machine), "%s", tt->machine);
-	if (j == NULL) {
-		snprintf(why, why_bytes, "%.160s:%d: %s", path, error.line,
+	if (j == NULL)
+		return err_set(err, -EPROTO, "%.160s:%d: %s", path, error.line,
 		    error.text);
-		return -EPROTO;
-	}
 	table_parse(&rd, j, &got);
 	json_decref(j);
 	if (rd.rc < 0) {
@@ -312,16 +308,15 @@ tuner_parse(struct tuner_table *tt, const char *path, const char *text,
 }
 
 int
-tuner_load(struct tuner_table *tt, const char *path, char *why,
-    size_t why_bytes)
+tuner_load(struct tuner_table *tt, const char *path, struct err *err)
 {
 	char *text;
 	size_t n;
-	int rc = file_read(path, BYTES_MAX, &text, &n, why, why_bytes);
+	int rc = file_read(path, BYTES_MAX, &text, &n, err);
 
 	if (rc < 0)
 		return rc;
-	rc = tuner_parse(tt, path, text, n, why, why_bytes);
+	rc = tuner_parse(tt, path, text, n, err);
 	free(text);
 	return rc;
 }

@@ -14,11 +14,11 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
 #include "probes/multipath/tuner.h"
 
 #define TUNER_MACHINE_BYTES 256
 #define TUNER_PAIRS_MAX     4096
-#define TUNER_WHY_BYTES     320
 
 struct tuner_pair {
 	uint32_t src, dst;
@@ -36,15 +36,13 @@ struct tuner *tuner_table_get(struct tuner_table *tt, uint32_t src,
     uint32_t dst);
 void tuner_table_clear(struct tuner_table *tt); /* frees */
 
-int tuner_save(const struct tuner_table *tt, const char *path, char *why,
-    size_t why_bytes);
+int tuner_save(const struct tuner_table *tt, const char *path, struct err *err);
 /* -ENOENT: there is none yet; -ESTALE: it is of another machine than
  * tt->machine; -EPROTO: not such a table. why names the file and the member.
  * *tt gets pairs only on success. */
-int tuner_load(struct tuner_table *tt, const char *path, char *why,
-    size_t why_bytes);
+int tuner_load(struct tuner_table *tt, const char *path, struct err *err);
 /* The same from text, for tests and fuzzing. */
 int tuner_parse(struct tuner_table *tt, const char *path, const char *text,
-    size_t text_bytes, char *why, size_t why_bytes);
+    size_t text_bytes, struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
@@ -88,13 +89,12 @@ edges_read(const struct numbers *n, uint32_t ranks, struct graph *ret)
 
 int
 graph_parse(const char *name, const char *text, size_t len_bytes,
-    uint32_t ranks, struct graph *ret, char *why, size_t why_bytes)
+    uint32_t ranks, struct graph *ret, struct err *err)
 {
 	struct numbers n = { .name = name,
 		.max = INT64_MAX,
 		.most = 2 * ((size_t)GRAPH_EDGES_MAX + 1),
-		.why = why,
-		.why_bytes = why_bytes };
+		.err = err };
 	int rc = numbers_read(&n, text, len_bytes);
 
 	if (rc == 0)
@@ -104,16 +104,15 @@ graph_parse(const char *name, const char *text, size_t len_bytes,
 }
 
 int
-graph_load(const char *path, uint32_t ranks, struct graph *ret, char *why,
-    size_t why_bytes)
+graph_load(const char *path, uint32_t ranks, struct graph *ret, struct err *err)
 {
 	size_t len = 0;
 	char *text = NULL;
-	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, why, why_bytes);
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, err);
 
 	if (rc < 0)
 		return rc;
-	rc = graph_parse(path, text, len, ranks, ret, why, why_bytes);
+	rc = graph_parse(path, text, len, ranks, ret, err);
 	free(text);
 	return rc;
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 #define GRAPH_RANKS_MAX 4096
 #define GRAPH_EDGES_MAX (1U << 23)
 #define GRAPH_DIMS_MAX  8
@@ -39,9 +41,9 @@ void graph_sort(struct graph *g);
  * "name:line: ...", -errno and "path: ...". The caller ends *ret with
  * graph_clear. */
 int graph_parse(const char *name, const char *text, size_t len_bytes,
-    uint32_t ranks, struct graph *ret, char *why, size_t why_bytes);
-int graph_load(const char *path, uint32_t ranks, struct graph *ret, char *why,
-    size_t why_bytes);
+    uint32_t ranks, struct graph *ret, struct err *err);
+int graph_load(const char *path, uint32_t ranks, struct graph *ret,
+    struct err *err);
 
 /* Erdos-Renyi: each ordered pair of two ranks with probability density, by a
  * hash of the pair and the seed. So a graph of more density has all edges of

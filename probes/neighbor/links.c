@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "probes/pattern/numbers.h"
 #include "probes/pattern/shipped.h"
@@ -135,13 +136,12 @@ rows_take(const struct numbers *n, struct links *ret)
 
 int
 links_parse(const char *name, const char *text, size_t len_bytes,
-    struct links *ret, char *why, size_t why_bytes)
+    struct links *ret, struct err *err)
 {
 	struct numbers n = { .name = name,
 		.max = LINKS_NUMBER_MAX,
 		.most = 2 * LINKS_DEVICES_MAX * LINKS_DEVICES_MAX,
-		.why = why,
-		.why_bytes = why_bytes };
+		.err = err };
 	int rc = numbers_read(&n, text, len_bytes);
 
 	if (rc == 0)
@@ -153,15 +153,15 @@ links_parse(const char *name, const char *text, size_t len_bytes,
 }
 
 int
-links_load(const char *path, struct links *ret, char *why, size_t why_bytes)
+links_load(const char *path, struct links *ret, struct err *err)
 {
 	size_t len = 0;
 	char *text = NULL;
-	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, why, why_bytes);
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, err);
 
 	if (rc < 0)
 		return rc;
-	rc = links_parse(path, text, len, ret, why, why_bytes);
+	rc = links_parse(path, text, len, ret, err);
 	free(text);
 	return rc;
 }
@@ -169,12 +169,12 @@ links_load(const char *path, struct links *ret, char *why, size_t why_bytes)
 int
 links_shipped(const char *name, struct links *ret)
 {
-	char why[200];
+	struct err err;
 
 	for (const struct shipped *f = links_files; f->name != NULL; f++)
 		if (strcmp(f->name, name) == 0)
 			return links_parse(name, f->text, strlen(f->text), ret,
-			    why, sizeof(why));
+			    &err);
 	return -ENOENT;
 }
 

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 #define LINKS_DEVICES_MAX 64
 #define LINKS_NUMBER_MAX  1000
 
@@ -26,9 +28,8 @@ struct links {
 
 /* -EINVAL and "name:line: ...", -errno and "path: ...". */
 int links_parse(const char *name, const char *text, size_t len_bytes,
-    struct links *ret, char *why, size_t why_bytes);
-int links_load(const char *path, struct links *ret, char *why,
-    size_t why_bytes);
+    struct links *ret, struct err *err);
+int links_load(const char *path, struct links *ret, struct err *err);
 /* A shipped one, as etc/topologies has it, "mi250" say; -ENOENT. */
 int links_shipped(const char *name, struct links *ret);
 /* Nothing is known: packages are devices 2i and 2i+1, all equally far. */
@@ -37,8 +38,7 @@ void links_none(uint32_t devices, struct links *ret);
  * and why when there are none. Links are maximal over minimal bandwidth of
  * the way: a way of one link has both equal, one through others or through
  * the host has none. */
-int links_machine(const char *root, struct links *ret, char *why,
-    size_t why_bytes);
+int links_machine(const char *root, struct links *ret, struct err *err);
 
 /* Fill in hops, and mates; for those who fill in links by themselves. */
 void links_hops(struct links *l);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "probes/neighbor/links.h"
 
@@ -109,20 +110,18 @@ node_links_read(struct kfd *k, uint32_t node)
 }
 
 int
-links_machine(const char *root, struct links *ret, char *why, size_t why_bytes)
+links_machine(const char *root, struct links *ret, struct err *err)
 {
 	struct links l = { 0 };
 	struct kfd k = { .links = &l };
 
 	snprintf(k.root, sizeof(k.root), "%s", root);
 	devices_find(&k);
-	if (l.devices == 0) {
-		snprintf(why, why_bytes,
+	if (l.devices == 0)
+		return err_set(err, -ENODEV,
 		    "%.200s/" FOLDER ": no AMD device here says how it is "
 		    "linked",
 		    root);
-		return -ENODEV;
-	}
 	for (uint32_t i = 0; i < NODES_MAX; i++)
 		if (k.device[i] != NO_DEVICE)
 			node_links_read(&k, i);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "probes/pattern/numbers.h"
@@ -25,24 +26,20 @@ struct reader {
 	int sign; /* of the mirrored entry; 0: none */
 	uint32_t rows;
 	size_t entries;
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 static int __attribute__((format(printf, 2, 3)))
 refuse(const struct reader *r, const char *fmt, ...)
 {
 	va_list ap;
-	int n;
+	struct err what;
 
-	n = snprintf(r->why, r->why_bytes, "%.200s:%ld: ", r->name,
-	    r->line > 0 ? r->line : 1);
-	if (n < 0 || (size_t)n >= r->why_bytes)
-		return -EINVAL;
 	va_start(ap, fmt);
-	vsnprintf(r->why + n, r->why_bytes - (size_t)n, fmt, ap);
+	err_vsay(&what, fmt, ap);
 	va_end(ap);
-	return -EINVAL;
+	return err_set(r->err, -EINVAL, "%.200s:%ld: %s", r->name,
+	    r->line > 0 ? r->line : 1, what.text);
 }
 
 /* The next line as words: 1, 0 at the end, or -EINVAL. */
@@ -213,13 +210,12 @@ entries_read(struct reader *r, struct csr_entries *list)
 
 int
 mtx_parse(const char *name, const char *text, size_t len_bytes, struct csr *ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	struct reader r = { .name = name,
 		.at = text,
 		.end = text + len_bytes,
-		.why = why,
-		.why_bytes = why_bytes };
+		.err = err };
 	struct csr_entries list = { 0 };
 	int rc = heading_read(&r);
 
@@ -234,15 +230,15 @@ mtx_parse(const char *name, const char *text, size_t len_bytes, struct csr *ret,
 }
 
 int
-mtx_load(const char *path, struct csr *ret, char *why, size_t why_bytes)
+mtx_load(const char *path, struct csr *ret, struct err *err)
 {
 	size_t len = 0;
 	char *text = NULL;
-	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, why, why_bytes);
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, err);
 
 	if (rc < 0)
 		return rc;
-	rc = mtx_parse(path, text, len, ret, why, why_bytes);
+	rc = mtx_parse(path, text, len, ret, err);
 	free(text);
 	return rc;
 }

@@ -8,12 +8,13 @@
 #ifndef PROBES_NEIGHBOR_MTX_H
 #define PROBES_NEIGHBOR_MTX_H
 
+#include "common/err.h"
 #include "probes/neighbor/csr.h"
 
 /* -EINVAL and "name:line: what is wrong and what is allowed"; -errno and
  * "path: why". The caller ends *ret with csr_clear. */
 int mtx_parse(const char *name, const char *text, size_t len_bytes,
-    struct csr *ret, char *why, size_t why_bytes);
-int mtx_load(const char *path, struct csr *ret, char *why, size_t why_bytes);
+    struct csr *ret, struct err *err);
+int mtx_load(const char *path, struct csr *ret, struct err *err);
 
 #endif

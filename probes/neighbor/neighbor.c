@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
@@ -324,12 +325,11 @@ neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
 	struct neighbor nb;
 	char *title;
-	int rc = neighbor_read(c, ranks, &nb, why, why_bytes);
+	int rc = neighbor_read(c, ranks, &nb, err);
 
 	if (rc < 0)
 		return rc;

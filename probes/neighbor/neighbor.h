@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 #include "probes/neighbor/csr.h"
 #include "probes/neighbor/graph.h"
 #include "probes/neighbor/links.h"
@@ -39,7 +40,7 @@ struct neighbor {
 /* ranks: how many there are, 0: as many as it takes. -EINVAL (or -errno) and
  * why. The caller ends *ret with neighbor_clear. */
 int neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
-    char *why, size_t why_bytes);
+    struct err *err);
 void neighbor_clear(struct neighbor *nb); /* frees */
 
 /* The plan, for so many ranks or those of nb if these are more; the caller
@@ -53,7 +54,7 @@ uint32_t neighbor_nodes(const struct neighbor *nb);
  * caller frees *ret. */
 int neighbor_sizes_parse(const char *name, const char *text, size_t len_bytes,
     uint32_t least, uint32_t most, uint64_t **ret, uint32_t *ret_count,
-    char *why, size_t why_bytes);
+    struct err *err);
 
 /* Bytes that pass between nodes. Direct: every edge by itself, as MPI's own
  * neighborhood collectives send them; leader: one message for all receivers

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -21,13 +22,11 @@ struct ask {
 	const struct conf *c;
 	struct neighbor *nb;
 	uint32_t ranks; /* 0: not said */
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 #define REFUSE(a, key, ...)                                                    \
-	pattern_refuse((a)->c, SECTION, key, (a)->why, (a)->why_bytes,         \
-	    __VA_ARGS__)
+	pattern_refuse((a)->c, SECTION, key, (a)->err, __VA_ARGS__)
 
 /* Ranks that a source of graphs without a size of its own is made for. */
 static int
@@ -43,7 +42,7 @@ static int
 source_file(struct ask *a)
 {
 	return graph_load(conf_string(a->c, SECTION, "graph"), a->ranks,
-	    &a->nb->graph, a->why, a->why_bytes);
+	    &a->nb->graph, a->err);
 }
 
 static int
@@ -130,7 +129,7 @@ matrix_read(struct ask *a)
 		return REFUSE(a, "numbering",
 		    "drawn, since rows of matrix = %.40s have no places", name);
 	if (mesh == NULL)
-		return mtx_load(name, &a->nb->matrix, a->why, a->why_bytes);
+		return mtx_load(name, &a->nb->matrix, a->err);
 	mesh->make((enum mesh_numbering)numbering, &a->nb->matrix);
 	return 0;
 }
@@ -194,13 +193,12 @@ graph_read(struct ask *a)
 int
 neighbor_sizes_parse(const char *name, const char *text, size_t len_bytes,
     uint32_t least, uint32_t most, uint64_t **ret, uint32_t *ret_count,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	struct numbers n = { .name = name,
 		.max = 1ULL << 50,
 		.most = (size_t)most + 1,
-		.why = why,
-		.why_bytes = why_bytes };
+		.err = err };
 	int rc = numbers_read(&n, text, len_bytes);
 
 	if (rc == 0 && (n.count < least || n.count > most))
@@ -226,14 +224,13 @@ sizes_load(struct ask *a)
 	uint32_t least = a->ranks > 0 ? a->ranks : nb->ranks;
 	size_t len = 0;
 	char *text = NULL;
-	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, a->why,
-	    a->why_bytes);
+	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, a->err);
 
 	if (rc < 0)
 		return rc;
 	rc = neighbor_sizes_parse(path, text, len, least,
 	    a->ranks > 0 ? least : GRAPH_RANKS_MAX, &nb->sizes, &nb->ranks,
-	    a->why, a->why_bytes);
+	    a->err);
 	free(text);
 	return rc;
 }
@@ -305,10 +302,10 @@ topology_find(struct ask *a, const char *name)
 		return 0;
 	}
 	if (strcmp(name, "machine") == 0)
-		return links_machine("/sys", l, a->why, a->why_bytes);
+		return links_machine("/sys", l, a->err);
 	if (links_shipped(name, l) == 0)
 		return 0;
-	return links_load(name, l, a->why, a->why_bytes);
+	return links_load(name, l, a->err);
 }
 
 static int
@@ -345,16 +342,16 @@ ranks_read(struct ask *a, uint32_t ranks)
 
 int
 neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	struct neighbor nb = { .density = -1 };
-	struct ask a = { c, &nb, 0, why, why_bytes };
+	struct ask a = { c, &nb, 0, err };
 	int rc;
 
 	nb.unit = conf_bytes(c, SECTION, "unit");
 	nb.threshold = conf_bytes(c, SECTION, "threshold");
 	nb.dataflow = conf_choice(c, SECTION, "order");
-	rc = pattern_vias(c, SECTION, 3, nb.vias, why, why_bytes);
+	rc = pattern_vias(c, SECTION, 3, nb.vias, err);
 	if (rc == 0)
 		rc = ranks_read(&a, ranks);
 	if (rc == 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probes/pattern/binding.h"
 
+#include "common/err.h"
+
 #include <stdlib.h>
 
 #include "probes/pattern/builders.h"
@@ -101,14 +103,12 @@ step_add(struct binding *b)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
 	struct binding b = { .g = (uint32_t)conf_int(c, SECTION, "g"),
 		.bytes = conf_bytes(c, SECTION, "bytes") };
 	char *title;
-	int rc = pattern_ranks(c, SECTION, "g", 2 * (uint64_t)b.g, &ranks, why,
-	    why_bytes);
+	int rc = pattern_ranks(c, SECTION, "g", 2 * (uint64_t)b.g, &ranks, err);
 
 	if (rc < 0)
 		return rc;

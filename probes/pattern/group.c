@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 
@@ -124,7 +125,7 @@ volumes(struct group *gr)
 }
 
 static int
-options(const struct conf *c, struct group *gr, char *why, size_t why_bytes)
+options(const struct conf *c, struct group *gr, struct err *err)
 {
 	double rows;
 
@@ -138,36 +139,34 @@ options(const struct conf *c, struct group *gr, char *why, size_t why_bytes)
 	    plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes;
 	gr->via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
 	if (gr->k > gr->g)
-		return pattern_refuse(c, SECTION, "k", why, why_bytes,
+		return pattern_refuse(c, SECTION, "k", err,
 		    "1 to g, which is %llu", (unsigned long long)gr->g);
 	if (gr->shape == ASYMMETRIC && gr->direction == OMNI)
-		return pattern_refuse(c, SECTION, "direction", why, why_bytes,
+		return pattern_refuse(c, SECTION, "direction", err,
 		    "out, in or bi with pattern = asymmetric");
 	rows = (double)gr->k * (double)partners(gr) * (double)(gr->n - 1) *
 	    (gr->direction == OMNI ? (double)gr->n : 2);
 	if (rows > (double)PLAN_TRANSFERS_MAX)
-		return pattern_refuse(c, SECTION, "n", why, why_bytes,
+		return pattern_refuse(c, SECTION, "n", err,
 		    "at most %llu messages, here are %.0f",
 		    (unsigned long long)PLAN_TRANSFERS_MAX, rows);
 	if ((double)gr->count * gr->size * (double)gr->n * (double)gr->k >
 	    (double)PLAN_BYTES_MAX)
-		return pattern_refuse(c, SECTION, "count", why, why_bytes,
+		return pattern_refuse(c, SECTION, "count", err,
 		    "what a buffer of 4 EiB can hold");
 	return 0;
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
 	struct group gr = { 0 };
 	char *title;
 	int rc;
 
-	rc = options(c, &gr, why, why_bytes);
+	rc = options(c, &gr, err);
 	if (rc == 0)
-		rc = pattern_ranks(c, SECTION, "n", gr.n * gr.g, &ranks, why,
-		    why_bytes);
+		rc = pattern_ranks(c, SECTION, "n", gr.n * gr.g, &ranks, err);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/file.h"
 #include "common/xalloc.h"
 #include "probes/pattern/numbers.h"
@@ -168,13 +169,10 @@ sums_check(const struct numbers *r, const struct matrix *m)
 
 int
 matrix_parse(const char *name, const char *text, size_t len_bytes,
-    enum matrix_format format, uint32_t ranks, struct matrix *ret, char *why,
-    size_t why_bytes)
+    enum matrix_format format, uint32_t ranks, struct matrix *ret,
+    struct err *err)
 {
-	struct numbers r = { .name = name,
-		.max = MATRIX_CELL_MAX,
-		.why = why,
-		.why_bytes = why_bytes };
+	struct numbers r = { .name = name, .max = MATRIX_CELL_MAX, .err = err };
 	size_t heading = heading_bytes(text, len_bytes);
 	struct matrix m = { 0 };
 	int rc;
@@ -207,7 +205,7 @@ matrix_parse(const char *name, const char *text, size_t len_bytes,
 
 int
 matrix_load(const char *path, enum matrix_format format, uint32_t ranks,
-    struct matrix *ret, char *why, size_t why_bytes)
+    struct matrix *ret, struct err *err)
 {
 	const struct shipped *f = matrix_files;
 	size_t len = 0;
@@ -218,12 +216,12 @@ matrix_load(const char *path, enum matrix_format format, uint32_t ranks,
 		f++;
 	if (f->name != NULL)
 		return matrix_parse(path, f->text, strlen(f->text), format,
-		    ranks, ret, why, why_bytes);
-	rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, why, why_bytes);
+		    ranks, ret, err);
+	rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, err);
 
 	if (rc < 0)
 		return rc;
-	rc = matrix_parse(path, text, len, format, ranks, ret, why, why_bytes);
+	rc = matrix_parse(path, text, len, format, ranks, ret, err);
 	free(text);
 	return rc;
 }

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 #define MATRIX_RANKS_MAX 4096
 #define MATRIX_CELL_MAX  (1ULL << 50)
 
@@ -27,12 +29,12 @@ struct matrix {
 /* ranks: how many there are, 0 if the file says. -EINVAL and "name:line: what
  * is wrong and what is allowed". The caller ends *ret with matrix_clear. */
 int matrix_parse(const char *name, const char *text, size_t len_bytes,
-    enum matrix_format format, uint32_t ranks, struct matrix *ret, char *why,
-    size_t why_bytes);
+    enum matrix_format format, uint32_t ranks, struct matrix *ret,
+    struct err *err);
 /* A file, or by its name what is shipped (etc/patterns). -errno where it cannot
  * be read. */
 int matrix_load(const char *path, enum matrix_format format, uint32_t ranks,
-    struct matrix *ret, char *why, size_t why_bytes);
+    struct matrix *ret, struct err *err);
 void matrix_clear(struct matrix *m);
 
 #endif

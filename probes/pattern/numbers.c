@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -14,15 +15,13 @@ int
 numbers_refuse(const struct numbers *n, long line, const char *fmt, ...)
 {
 	va_list ap;
-	int len;
+	struct err what;
 
-	len = snprintf(n->why, n->why_bytes, "%.200s:%ld: ", n->name, line);
-	if (len < 0 || (size_t)len >= n->why_bytes)
-		return -EINVAL;
 	va_start(ap, fmt);
-	vsnprintf(n->why + len, n->why_bytes - (size_t)len, fmt, ap);
+	err_vsay(&what, fmt, ap);
 	va_end(ap);
-	return -EINVAL;
+	return err_set(n->err, -EINVAL, "%.200s:%ld: %s", n->name, line,
+	    what.text);
 }
 
 size_t

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 #define NUMBERS_FILE_MAX (256UL * 1024 * 1024) /* bytes, for file_read */
 
 /* Set name, max, why and why_bytes, most where it is known, and line where the
@@ -20,8 +22,7 @@ struct numbers {
 	const char *name; /* of the file, in messages */
 	uint64_t max;     /* of a number */
 	size_t most;      /* numbers; 0: as many as there are */
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 	long line; /* the last one read */
 	uint64_t *all;
 	size_t count, cap;

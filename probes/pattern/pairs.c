@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/err.h"
 #include "probes/pattern/builders.h"
 
 #define SECTION "pairs"
@@ -63,8 +64,7 @@ meet_all(struct pair_medians *ps, uint32_t shift)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
 	uint32_t shift = (uint32_t)conf_int(c, SECTION, "shift");
 	struct pair_medians ps = { .g = (uint32_t)conf_int(c, SECTION, "g"),
@@ -75,7 +75,7 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 
 	ps.t.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
 	rc = pattern_ranks(c, SECTION, "g", (2 + (uint64_t)shift) * ps.g,
-	    &ranks, why, why_bytes);
+	    &ranks, err);
 	if (rc < 0)
 		return rc;
 	ps.nodes = ranks / ps.g;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
@@ -58,21 +59,18 @@ section_of(const char *section, const char *key)
 
 /* "rail" of "pattern=rail" into c. */
 static int
-set_word(struct conf *c, const char *section, const char *word, char *why,
-    size_t why_bytes)
+set_word(struct conf *c, const char *section, const char *word, struct err *err)
 {
 	const char *eq = strchr(word, '=');
 	char *key;
 	int rc;
 
-	if (eq == NULL || eq == word) {
-		snprintf(why, why_bytes,
+	if (eq == NULL || eq == word)
+		return err_set(err, -EINVAL,
 		    "command line: %.80s: allowed is option=value", word);
-		return -EINVAL;
-	}
 	key = xstrndup(word, (size_t)(eq - word));
 	rc = conf_set(c, section_of(section, key), key, eq + 1, "command line",
-	    why, why_bytes);
+	    err);
 	free(key);
 	return rc;
 }
@@ -92,21 +90,20 @@ word_again(char *const *words, int i)
 
 int
 pattern_options(const struct pattern *pt, char *const *words, int count,
-    struct conf **ret, char *why, size_t why_bytes)
+    struct conf **ret, struct err *err)
 {
 	struct conf *c = NULL;
 	int rc;
 
-	rc = conf_parse(options_patterns, "command line", "", &c, why,
-	    why_bytes);
+	rc = conf_parse(options_patterns, "command line", "", &c, err);
 	for (int i = 0; rc == 0 && i < count; i++) {
 		if (word_again(words, i) != NULL) {
-			snprintf(why, why_bytes,
+			err_say(err,
 			    "command line: %s.%.80s: an option is given once",
 			    pt->name, words[i]);
 			rc = -EINVAL;
 		} else {
-			rc = set_word(c, pt->name, words[i], why, why_bytes);
+			rc = set_word(c, pt->name, words[i], err);
 		}
 	}
 	if (rc < 0) {
@@ -140,14 +137,14 @@ size_option(const struct conf *c, const char *section)
  * 64 bits too, and in JSON, whose numbers have a sign. */
 static int
 check_volume(const struct conf *c, const struct plan *p, const char *section,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	uint64_t left = INT64_MAX;
 
 	for (size_t i = 0; i < p->transfers_count; i++) {
 		if (p->transfers[i].bytes > left)
 			return pattern_refuse(c, section,
-			    size_option(c, section), why, why_bytes,
+			    size_option(c, section), err,
 			    "less than 8 EiB in all transfers together");
 		left -= p->transfers[i].bytes;
 	}
@@ -156,14 +153,14 @@ check_volume(const struct conf *c, const struct plan *p, const char *section,
 
 int
 pattern_build(const struct pattern *pt, const struct conf *c, uint32_t ranks,
-    struct plan **ret, char *why, size_t why_bytes)
+    struct plan **ret, struct err *err)
 {
 	struct plan *p;
-	int rc = pt->build(c, ranks, &p, why, why_bytes);
+	int rc = pt->build(c, ranks, &p, err);
 
 	if (rc < 0)
 		return rc;
-	rc = check_volume(c, p, pt->name, why, why_bytes);
+	rc = check_volume(c, p, pt->name, err);
 	if (rc < 0) {
 		plan_free(p);
 		return rc;
@@ -175,52 +172,47 @@ pattern_build(const struct pattern *pt, const struct conf *c, uint32_t ranks,
 
 int
 pattern_plan(const char *name, char *const *words, int count, uint32_t ranks,
-    struct plan **ret, char *why, size_t why_bytes)
+    struct plan **ret, struct err *err)
 {
 	const struct pattern *pt = pattern_find(name);
 	struct conf *c;
 	int rc;
 
-	if (pt == NULL) {
-		snprintf(why, why_bytes, "%.80s: no such probe", name);
-		return -EINVAL;
-	}
-	rc = pattern_options(pt, words, count, &c, why, why_bytes);
+	if (pt == NULL)
+		return err_set(err, -EINVAL, "%.80s: no such probe", name);
+	rc = pattern_options(pt, words, count, &c, err);
 	if (rc < 0)
 		return rc;
-	rc = pattern_build(pt, c, ranks, ret, why, why_bytes);
+	rc = pattern_build(pt, c, ranks, ret, err);
 	conf_free(c);
 	return rc;
 }
 
 int
 pattern_refuse(const struct conf *c, const char *section, const char *key,
-    char *why, size_t why_bytes, const char *fmt, ...)
+    struct err *err, const char *fmt, ...)
 {
 	va_list ap;
-	int n;
+	struct err what;
 
-	n = snprintf(why, why_bytes, "%s: %s.%s = %.80s: allowed is ",
-	    conf_where(c, section, key), section, key,
-	    conf_string(c, section, key));
-	if (n < 0 || (size_t)n >= why_bytes)
-		return -EINVAL;
 	va_start(ap, fmt);
-	vsnprintf(why + n, why_bytes - (size_t)n, fmt, ap);
+	err_vsay(&what, fmt, ap);
 	va_end(ap);
-	return -EINVAL;
+	return err_set(err, -EINVAL, "%s: %s.%s = %.80s: allowed is %s",
+	    conf_where(c, section, key), section, key,
+	    conf_string(c, section, key), what.text);
 }
 
 int
 pattern_ranks(const struct conf *c, const char *section, const char *key,
-    uint64_t need, uint32_t *ranks, char *why, size_t why_bytes)
+    uint64_t need, uint32_t *ranks, struct err *err)
 {
 	if (*ranks != 0 && need > *ranks)
-		return pattern_refuse(c, section, key, why, why_bytes,
+		return pattern_refuse(c, section, key, err,
 		    "what %u ranks can do, but this takes %llu", *ranks,
 		    (unsigned long long)need);
 	if (need > PLAN_RANKS_MAX)
-		return pattern_refuse(c, section, key, why, why_bytes,
+		return pattern_refuse(c, section, key, err,
 		    "what %d ranks can do, but this takes %llu", PLAN_RANKS_MAX,
 		    (unsigned long long)need);
 	if (*ranks == 0)
@@ -230,14 +222,14 @@ pattern_ranks(const struct conf *c, const char *section, const char *key,
 
 int
 pattern_vias(const struct conf *c, const char *section, uint32_t count,
-    uint8_t *ret, char *why, size_t why_bytes)
+    uint8_t *ret, struct err *err)
 {
 	size_t given = 0;
 	char **words = str_list_parse(conf_string(c, section, "via"), &given);
 
 	if (given != 1 && given != count) {
 		str_list_free(words);
-		return pattern_refuse(c, section, "via", why, why_bytes,
+		return pattern_refuse(c, section, "via", err,
 		    "one transport, or %u with commas", count);
 	}
 	for (uint32_t i = 0; i < count; i++)

@@ -13,9 +13,8 @@
 #include <stdint.h>
 
 #include "common/conf.h"
+#include "common/err.h"
 #include "probes/plan/plan.h"
-
-#define PATTERN_WHY_BYTES 512
 
 struct pattern {
 	const char *name;
@@ -24,7 +23,7 @@ struct pattern {
 	 * options that are wrong, and nothing is built. The plan is sorted;
 	 * the caller ends it with plan_free. By pattern_build only. */
 	int (*build)(const struct conf *c, uint32_t ranks, struct plan **ret,
-	    char *why, size_t why_bytes);
+	    struct err *err);
 };
 
 extern const struct pattern *const patterns[];        /* ends with NULL */
@@ -32,25 +31,25 @@ const struct pattern *pattern_find(const char *name); /* NULL: none */
 
 /* Read "name=value" words. The caller ends *ret with conf_free. */
 int pattern_options(const struct pattern *pt, char *const *words, int count,
-    struct conf **ret, char *why, size_t why_bytes);
+    struct conf **ret, struct err *err);
 /* As pt builds it, with what all plans are given. */
 int pattern_build(const struct pattern *pt, const struct conf *c,
-    uint32_t ranks, struct plan **ret, char *why, size_t why_bytes);
+    uint32_t ranks, struct plan **ret, struct err *err);
 /* Words to a plan in one go. */
 int pattern_plan(const char *name, char *const *words, int count,
-    uint32_t ranks, struct plan **ret, char *why, size_t why_bytes);
+    uint32_t ranks, struct plan **ret, struct err *err);
 
 /* For builders. Complain about one option; -EINVAL. fmt says what is
  * allowed. */
 int pattern_refuse(const struct conf *c, const char *section, const char *key,
-    char *why, size_t why_bytes, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
+    struct err *err, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 /* need ranks of those that there are: ranks, or need where that is 0. */
 int pattern_ranks(const struct conf *c, const char *section, const char *key,
-    uint64_t need, uint32_t *ranks, char *why, size_t why_bytes);
+    uint64_t need, uint32_t *ranks, struct err *err);
 /* Transports of count steps: one word for all of them, or one for each. */
 int pattern_vias(const struct conf *c, const char *section, uint32_t count,
-    uint8_t *ret, char *why, size_t why_bytes);
+    uint8_t *ret, struct err *err);
 /* The options of a section as a plan's title; the caller frees. */
 char *pattern_title(const struct conf *c, const char *section);
 

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/err.h"
 #include "probes/pattern/builders.h"
 
 #define SECTION "self"
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
 	struct plan_transfer t = { .bytes = conf_bytes(c, SECTION, "bytes") };
 	struct plan *p;
@@ -19,7 +19,7 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 	int rc;
 
 	t.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
-	rc = pattern_ranks(c, SECTION, "bytes", 1, &ranks, why, why_bytes);
+	rc = pattern_ranks(c, SECTION, "bytes", 1, &ranks, err);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/plan/plan.h"
@@ -13,10 +14,9 @@
 #define ALLOWED "allowed is a list as 4,64K or a sweep as 4K..64M x4"
 
 static int
-refuse(const char *text, char *why, size_t why_bytes)
+refuse(const char *text, struct err *err)
 {
-	snprintf(why, why_bytes, "measure.sizes = %.80s: " ALLOWED, text);
-	return -EINVAL;
+	return err_set(err, -EINVAL, "measure.sizes = %.80s: " ALLOWED, text);
 }
 
 static int
@@ -67,7 +67,7 @@ list(const char *text, uint64_t ret[SIZES_MAX], int *ret_count)
 
 int
 sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	char *copy = xstrdup(text);
 	int rc = 0;
@@ -78,7 +78,7 @@ sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
 	else if (text[strspn(text, " ")] != '\0')
 		rc = list(copy, ret, ret_count);
 	free(copy);
-	return rc < 0 ? refuse(text, why, why_bytes) : 0;
+	return rc < 0 ? refuse(text, err) : 0;
 }
 
 /* The option that is a probe's message size; the others have none. */
@@ -108,33 +108,28 @@ key_of(const struct conf *c, const char *section)
 }
 
 int
-sizes_set(struct conf *c, const char *section, uint64_t bytes, char *why,
-    size_t why_bytes)
+sizes_set(struct conf *c, const char *section, uint64_t bytes, struct err *err)
 {
 	const char *key = key_of(c, section), *type = "byte";
 	unsigned element = 1;
 	char text[32];
 
-	if (key == NULL) {
-		snprintf(why, why_bytes,
+	if (key == NULL)
+		return err_set(err, -EINVAL,
 		    "%s: measure.sizes: %s has no message size: allowed is "
 		    "measure.sizes without it",
 		    conf_where(c, "measure", "sizes"), section);
-		return -EINVAL;
-	}
 	if (strcmp(key, "count") == 0) {
 		type = conf_string(c, section, "type");
 		element = plan_types[plan_type_find(type)].bytes;
 	}
-	if (bytes % element != 0) {
-		snprintf(why, why_bytes,
+	if (bytes % element != 0)
+		return err_set(err, -EINVAL,
 		    "%s: measure.sizes: %llu bytes: allowed are whole elements "
 		    "of %s, %u bytes each",
 		    conf_where(c, "measure", "sizes"),
 		    (unsigned long long)bytes, type, element);
-		return -EINVAL;
-	}
 	snprintf(text, sizeof(text), "%llu",
 	    (unsigned long long)(bytes / element));
-	return conf_set(c, section, key, text, "measure.sizes", why, why_bytes);
+	return conf_set(c, section, key, text, "measure.sizes", err);
 }

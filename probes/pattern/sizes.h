@@ -6,18 +6,19 @@
 #define PROBES_PATTERN_SIZES_H
 
 #include "common/conf.h"
+#include "common/err.h"
 
 #define SIZES_MAX 64
 
 /* Bytes, ascending in a sweep, whose last one is at most its end. 0 sizes for
  * an empty text; -EINVAL and why for one that is none. */
 int sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
-    char *why, size_t why_bytes);
+    struct err *err);
 
 /* Let the message of the probe that section describes have so many bytes:
  * bytes where it counts those, elements of its type where it counts these.
  * -EINVAL and why. */
-int sizes_set(struct conf *c, const char *section, uint64_t bytes, char *why,
-    size_t why_bytes);
+int sizes_set(struct conf *c, const char *section, uint64_t bytes,
+    struct err *err);
 
 #endif

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/matrix.h"
@@ -304,32 +305,31 @@ striped(struct sparse *sp)
 }
 
 static int
-options(const struct conf *c, struct sparse *sp, char *why, size_t why_bytes)
+options(const struct conf *c, struct sparse *sp, struct err *err)
 {
 	sp->g = (uint32_t)conf_int(c, SECTION, "g");
 	sp->stripes = (uint32_t)conf_int(c, SECTION, "stripes");
 	sp->scope = conf_choice(c, SECTION, "scope");
 	if (sp->stripes > sp->g)
-		return pattern_refuse(c, SECTION, "stripes", why, why_bytes,
+		return pattern_refuse(c, SECTION, "stripes", err,
 		    "0 to g, which is %u", sp->g);
-	return pattern_vias(c, SECTION, 3, sp->vias, why, why_bytes);
+	return pattern_vias(c, SECTION, 3, sp->vias, err);
 }
 
 static int
-load(const struct conf *c, struct sparse *sp, uint32_t ranks, char *why,
-    size_t why_bytes)
+load(const struct conf *c, struct sparse *sp, uint32_t ranks, struct err *err)
 {
 	const char *path = conf_string(c, SECTION, "file");
 	int rc;
 
 	if (path[0] == '\0')
-		return pattern_refuse(c, SECTION, "file", why, why_bytes,
+		return pattern_refuse(c, SECTION, "file", err,
 		    "the path of a matrix or list, or halo8");
 	rc = matrix_load(path,
 	    (enum matrix_format)conf_choice(c, SECTION, "format"), ranks,
-	    &sp->m, why, why_bytes);
+	    &sp->m, err);
 	if (rc < 0 && rc != -EINVAL) {
-		pattern_refuse(c, SECTION, "file", why, why_bytes,
+		pattern_refuse(c, SECTION, "file", err,
 		    "a plain file that can be read%s%s",
 		    rc == -ENOTSUP ? "" : ": ",
 		    rc == -ENOTSUP ? "" : strerror(-rc));
@@ -341,7 +341,7 @@ load(const struct conf *c, struct sparse *sp, uint32_t ranks, char *why,
 	    ? 1
 	    : plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes;
 	if (sp->m.ranks % sp->g != 0)
-		return pattern_refuse(c, SECTION, "g", why, why_bytes,
+		return pattern_refuse(c, SECTION, "g", err,
 		    "a divisor of %u, the ranks in the file", sp->m.ranks);
 	return 0;
 }
@@ -370,16 +370,15 @@ notes(struct sparse *sp)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
 	struct sparse sp = { 0 };
 	char *title;
 	int rc;
 
-	rc = options(c, &sp, why, why_bytes);
+	rc = options(c, &sp, err);
 	if (rc == 0)
-		rc = load(c, &sp, ranks, why, why_bytes);
+		rc = load(c, &sp, ranks, err);
 	if (rc < 0) {
 		matrix_clear(&sp.m);
 		return rc;
@@ -403,7 +402,7 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 	matrix_clear(&sp.m);
 	if (sp.p->transfers_count == 0) {
 		plan_free(sp.p);
-		return pattern_refuse(c, SECTION, "scope", why, why_bytes,
+		return pattern_refuse(c, SECTION, "scope", err,
 		    "one with messages, and %s has none",
 		    conf_string(c, SECTION, "file"));
 	}

@@ -7,6 +7,8 @@
  */
 #include "probes/pattern/stripe.h"
 
+#include "common/err.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -23,7 +25,7 @@ struct stripe {
 };
 
 static int
-options(const struct conf *c, struct stripe *st, char *why, size_t why_bytes)
+options(const struct conf *c, struct stripe *st, struct err *err)
 {
 	uint64_t count = (uint64_t)conf_int(c, SECTION, "count");
 
@@ -32,7 +34,7 @@ options(const struct conf *c, struct stripe *st, char *why, size_t why_bytes)
 	st->size = count > 0
 	    ? plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes
 	    : 1;
-	return pattern_vias(c, SECTION, 3, st->vias, why, why_bytes);
+	return pattern_vias(c, SECTION, 3, st->vias, err);
 }
 
 /* The three hops of stripe i, and what it promises. */
@@ -74,8 +76,7 @@ stripe_add(const struct stripe *st, struct plan *p, uint32_t i)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
-    size_t why_bytes)
+build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
 	struct stripe st;
 	struct plan *p;
@@ -83,10 +84,9 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, char *why,
 	char *title;
 	int rc;
 
-	rc = options(c, &st, why, why_bytes);
+	rc = options(c, &st, err);
 	if (rc == 0)
-		rc = pattern_ranks(c, SECTION, "g", 2 * st.g, &ranks, why,
-		    why_bytes);
+		rc = pattern_ranks(c, SECTION, "g", 2 * st.g, &ranks, err);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);

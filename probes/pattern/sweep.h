@@ -6,6 +6,7 @@
 #ifndef PROBES_PATTERN_SWEEP_H
 #define PROBES_PATTERN_SWEEP_H
 
+#include "common/err.h"
 #include "probes/pattern/pattern.h"
 
 /* c is now that of one of them. */
@@ -14,6 +15,6 @@ typedef void (*sweep_cb)(const struct pattern *pt, void *arg);
 /* Each in turn; once where nothing varies. The options in c stay those of the
  * last. -EINVAL and why, perhaps after some. */
 int sweep_each(struct conf *c, const struct pattern *pt, sweep_cb use,
-    void *arg, char *why, size_t why_bytes);
+    void *arg, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 
 /* "section.key" in two. */
@@ -23,7 +24,7 @@ key_split(struct vary *v, char *word)
 }
 
 int
-vary_parse(const char *text, struct vary *ret, char *why, size_t why_bytes)
+vary_parse(const char *text, struct vary *ret, struct err *err)
 {
 	struct vary v = { .text = xstrdup(text) };
 	char *save = NULL, *word = strtok_r(v.text, " \t", &save);
@@ -38,7 +39,7 @@ vary_parse(const char *text, struct vary *ret, char *why, size_t why_bytes)
 			v.values[v.count++] = word;
 	}
 	if (rc < 0 || (v.key != NULL && v.count == 0)) {
-		snprintf(why, why_bytes,
+		err_say(err,
 		    "measure.vary = %.80s: allowed is an option and 1 to %d "
 		    "values, with blanks between, as rsg 0.05 0.2 or "
 		    "allreduce.form flat hierarchical",

@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#include "common/err.h"
+
 #define VARY_MAX 64 /* values */
 
 struct vary {
@@ -20,7 +22,7 @@ struct vary {
 
 /* An option and at least one value, with blanks between, or an empty text.
  * -EINVAL and why, and *ret is empty. The caller ends *ret with vary_clear. */
-int vary_parse(const char *text, struct vary *ret, char *why, size_t why_bytes);
+int vary_parse(const char *text, struct vary *ret, struct err *err);
 void vary_clear(struct vary *v); /* frees */
 /* Is it an option of the probe with this section? */
 int vary_is_of(const struct vary *v, const char *section);

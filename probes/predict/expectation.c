@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/predict/model.h"
@@ -177,12 +178,12 @@ int
 expectation_make(const struct pattern *pt, const struct conf *c,
     const struct plan *p, const struct machine *m,
     const struct predict_options *o, uint32_t links_max,
-    struct expectation *ret, char *why, size_t why_bytes)
+    struct expectation *ret, struct err *err)
 {
 	struct machine fit = machine_fit(m, p->ranks);
 	struct frame f = { c, &fit, ret, 1 };
 	struct predict pr;
-	int rc = predict_plan(p, m, o, &pr, why, why_bytes);
+	int rc = predict_plan(p, m, o, &pr, err);
 
 	if (rc < 0)
 		return rc;

@@ -6,6 +6,7 @@
 #ifndef PROBES_PREDICT_EXPECTATION_H
 #define PROBES_PREDICT_EXPECTATION_H
 
+#include "common/err.h"
 #include "probes/pattern/pattern.h"
 #include "probes/predict/predict.h"
 
@@ -47,7 +48,7 @@ struct expectation {
 int expectation_make(const struct pattern *pt, const struct conf *c,
     const struct plan *p, const struct machine *m,
     const struct predict_options *o, uint32_t links_max,
-    struct expectation *ret, char *why, size_t why_bytes);
+    struct expectation *ret, struct err *err);
 void expectation_clear(struct expectation *ol); /* frees */
 
 /* The bytes that a plan's throughput counts (p d of a collective, the message

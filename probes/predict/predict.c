@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/predict/predict_part.h"
 
@@ -464,15 +465,13 @@ results(struct sim *s)
 
 int
 predict_plan(const struct plan *p, const struct machine *m,
-    const struct predict_options *o, struct predict *ret, char *why,
-    size_t why_bytes)
+    const struct predict_options *o, struct predict *ret, struct err *err)
 {
 	struct predict_options none = { .pace = predict_pace_for(p) };
 	struct sim s = { .w = { .p = p,
 			     .fit = machine_fit(m, p->ranks),
 			     .o = o == NULL ? &none : o,
-			     .why = why,
-			     .why_bytes = why_bytes },
+			     .err = err },
 		.r = ret };
 	int rc;
 

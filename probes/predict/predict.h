@@ -37,6 +37,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "probes/plan/plan.h"
 #include "probes/topology/machine.h"
 
@@ -88,8 +89,7 @@ struct predict {
  * many ranks, or a transport that does not reach. The caller ends *ret with
  * predict_clear. */
 int predict_plan(const struct plan *p, const struct machine *m,
-    const struct predict_options *o, struct predict *ret, char *why,
-    size_t why_bytes);
+    const struct predict_options *o, struct predict *ret, struct err *err);
 void predict_clear(struct predict *r); /* frees */
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef PROBES_PREDICT_PREDICT_PART_H
 #define PROBES_PREDICT_PREDICT_PART_H
 
+#include "common/err.h"
 #include "probes/predict/maxmin.h"
 #include "probes/predict/predict.h"
 
@@ -72,8 +73,7 @@ struct work {
 	uint32_t *after;
 	size_t *first;
 	uint32_t *waits;
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 /* -EINVAL with why when the plan does not fit the machine. */

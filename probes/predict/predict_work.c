@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/predict/predict_part.h"
 
@@ -260,10 +261,9 @@ queue_path(struct work *w, const struct task *t, struct machine_path *ret)
 	if (machine_path(w->m, w->nodes, t->src, t->from, t->dst, t->to,
 		vias[t->kind], ret) == 0)
 		return 0;
-	snprintf(w->why, w->why_bytes,
+	return err_set(w->err, -EINVAL,
 	    "step %u, %u > %u: transport %s does not reach that far on %.80s",
 	    t->step, t->src, t->dst, plan_vias[t->kind], w->m->name);
-	return -EINVAL;
 }
 
 static uint32_t
@@ -363,12 +363,11 @@ fits(struct work *w)
 	w->nodes = machine_nodes(m, w->p->ranks);
 	if (m->nodes_max == 0 || w->nodes <= m->nodes_max)
 		return 0;
-	snprintf(w->why, w->why_bytes,
+	return err_set(w->err, -EINVAL,
 	    "%u ranks: %.80s has %u nodes of %u ranks: allowed are up to "
 	    "%" PRIu64 " ranks",
 	    w->p->ranks, m->name, m->nodes_max, m->ranks,
 	    (uint64_t)m->nodes_max * m->ranks);
-	return -EINVAL;
 }
 
 int

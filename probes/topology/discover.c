@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/topology/local.h"
@@ -119,7 +120,7 @@ machine_discover(const char *root, uint32_t ranks, int gpus,
     struct machine **ret)
 {
 	struct local *l = xcalloc(1, sizeof(*l));
-	char why[MACHINE_WHY_BYTES];
+	struct err err;
 	struct strbuf sb = { 0 };
 	int rc = -ERANGE;
 
@@ -131,7 +132,7 @@ machine_discover(const char *root, uint32_t ranks, int gpus,
 		gpus_add(&sb, ranks, l);
 	else
 		sockets_add(&sb, ranks, sockets_count(root));
-	rc = machine_parse("this machine", sb.text, ret, why, sizeof(why));
+	rc = machine_parse("this machine", sb.text, ret, &err);
 	if (rc == 0)
 		(*ret)->unrated = 1;
 out:

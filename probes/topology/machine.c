@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/topology/machine_part.h"
@@ -23,8 +24,7 @@
 struct reading {
 	const struct conf *c;
 	struct machine *m;
-	char *why;
-	size_t why_bytes;
+	struct err *err;
 };
 
 static int __attribute__((format(printf, 4, 5)))
@@ -32,17 +32,14 @@ refuse(const struct reading *rd, const char *section, const char *key,
     const char *fmt, ...)
 {
 	va_list ap;
-	int n;
+	struct err what;
 
-	n = snprintf(rd->why, rd->why_bytes, "%s: %s.%s = %.80s: allowed is ",
-	    conf_where(rd->c, section, key), section, key,
-	    conf_string(rd->c, section, key));
-	if (n < 0 || (size_t)n >= rd->why_bytes)
-		return -EINVAL;
 	va_start(ap, fmt);
-	vsnprintf(rd->why + n, rd->why_bytes - (size_t)n, fmt, ap);
+	err_vsay(&what, fmt, ap);
 	va_end(ap);
-	return -EINVAL;
+	return err_set(rd->err, -EINVAL, "%s: %s.%s = %.80s: allowed is %s",
+	    conf_where(rd->c, section, key), section, key,
+	    conf_string(rd->c, section, key), what.text);
 }
 
 static double
@@ -237,10 +234,10 @@ network_read(const struct reading *rd)
 
 static int
 machine_read(const struct conf *c, const char *path, struct machine **ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	struct machine *m = xcalloc(1, sizeof(*m));
-	struct reading rd = { c, m, why, why_bytes };
+	struct reading rd = { c, m, err };
 	const char *slash = strrchr(path, '/');
 	const char *base = slash == NULL ? path : slash + 1;
 	size_t n = strlen(base);
@@ -266,21 +263,19 @@ machine_read(const struct conf *c, const char *path, struct machine **ret,
 
 /* "section.key=value" of the command line. */
 static int
-set_one(struct conf *c, const char *word, char *why, size_t why_bytes)
+set_one(struct conf *c, const char *word, struct err *err)
 {
 	const char *dot = strchr(word, '.');
 	const char *eq = dot == NULL ? NULL : strchr(dot, '=');
 	char *section, *key;
 	int rc;
 
-	if (eq == NULL || dot == word || eq == dot + 1) {
-		snprintf(why, why_bytes,
+	if (eq == NULL || dot == word || eq == dot + 1)
+		return err_set(err, -EINVAL,
 		    "command line: %.80s: allowed is section.key=value", word);
-		return -EINVAL;
-	}
 	section = xstrndup(word, (size_t)(dot - word));
 	key = xstrndup(dot + 1, (size_t)(eq - dot - 1));
-	rc = conf_set(c, section, key, eq + 1, "command line", why, why_bytes);
+	rc = conf_set(c, section, key, eq + 1, "command line", err);
 	free(section);
 	free(key);
 	return rc;
@@ -341,40 +336,38 @@ find_file(const char *name, char *ret, size_t ret_bytes)
 
 int
 machine_load(const char *name, char *const *sets, int count,
-    struct machine **ret, char *why, size_t why_bytes)
+    struct machine **ret, struct err *err)
 {
 	char path[PATH_MAX];
 	struct conf *c;
 	int rc;
 
 	find_file(name, path, sizeof(path));
-	if (strchr(name, '/') == NULL && access(path, R_OK) != 0) {
-		snprintf(why, why_bytes,
+	if (strchr(name, '/') == NULL && access(path, R_OK) != 0)
+		return err_set(err, -ENOENT,
 		    "--machine = %.80s: allowed is a file, or a name of %s",
 		    name, COALMINE_MACHINES_DIR);
-		return -ENOENT;
-	}
-	rc = conf_load(options_machine, path, &c, why, why_bytes);
+	rc = conf_load(options_machine, path, &c, err);
 	if (rc < 0)
 		return rc;
 	for (int i = 0; rc == 0 && i < count; i++)
-		rc = set_one(c, sets[i], why, why_bytes);
+		rc = set_one(c, sets[i], err);
 	if (rc == 0)
-		rc = machine_read(c, path, ret, why, why_bytes);
+		rc = machine_read(c, path, ret, err);
 	conf_free(c);
 	return rc;
 }
 
 int
 machine_parse(const char *path, const char *text, struct machine **ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	struct conf *c;
-	int rc = conf_parse(options_machine, path, text, &c, why, why_bytes);
+	int rc = conf_parse(options_machine, path, text, &c, err);
 
 	if (rc < 0)
 		return rc;
-	rc = machine_read(c, path, ret, why, why_bytes);
+	rc = machine_read(c, path, ret, err);
 	conf_free(c);
 	return rc;
 }

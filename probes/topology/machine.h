@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "schema/machines.h"
 
 #define MACHINE_PATH_MAX  32 /* resources on the way of one transfer */
@@ -82,10 +83,10 @@ struct machine_path {
  * "section.key=value", in place of the file's. -EINVAL or -errno, with
  * "file:line: ..." in why (MACHINE_WHY_BYTES). */
 int machine_load(const char *name, char *const *sets, int count,
-    struct machine **ret, char *why, size_t why_bytes);
+    struct machine **ret, struct err *err);
 /* From text; path is its name in messages. */
 int machine_parse(const char *path, const char *text, struct machine **ret,
-    char *why, size_t why_bytes);
+    struct err *err);
 /* This node as the kernel shows it below root, "" for the machine's own, for
  * so many ranks: which of them share a socket; or, where they have a GPU each,
  * how near those are to each other. Unrated. -ERANGE for more than 256. */

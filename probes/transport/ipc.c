@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "common/err.h"
 #include "probes/transport/ipc_part.h"
 #include "probes/transport/backoff.h"
 
@@ -27,17 +28,16 @@
 
 static int
 ipc_usable(const struct transport_team *team,
-    const struct transport_share *share, char *ret_why, size_t why_bytes)
+    const struct transport_share *share, struct err *err)
 {
 	for (uint32_t i = 0; i < share->ends_count; i++) {
 		uint32_t peer = share->ends[i].peer;
 
 		if (team->nodes[peer] == team->nodes[team->rank])
 			continue;
-		snprintf(ret_why, why_bytes,
+		return err_set(err, -ENOTSUP,
 		    "ipc: rank %d and rank %u are on different nodes",
 		    team->rank, peer);
-		return -ENOTSUP;
 	}
 	return 0;
 }

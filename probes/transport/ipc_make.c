@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/transport/ipc_part.h"
 #include "probes/transport/backoff.h"
@@ -23,28 +24,27 @@ struct card {
 /* ---- cards ---- */
 
 static int
-card_make(struct transport *t, struct card *ret, char *why, size_t why_bytes)
+card_make(struct transport *t, struct card *ret, struct err *err)
 {
 	const struct transport_team *tm = t->team;
-	char host_why[DEVICE_WHY_BYTES];
+	struct err host_err;
 	struct device_facts facts;
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->rank = tm->rank;
 	ret->device_index = tm->device_index;
-	if (device_host.open(0, &t->host, host_why, sizeof(host_why)) < 0 ||
+	if (device_host.open(0, &t->host, &host_err) < 0 ||
 	    board_new(t->host, t->share, &t->board) < 0 ||
-	    device_host.ipc_export(t->host, t->board, &ret->board) < 0) {
-		snprintf(why, why_bytes, "ipc: no shared memory on the host");
-		return -ENOMEM;
-	}
+	    device_host.ipc_export(t->host, t->board, &ret->board) < 0)
+		return err_set(err, -ENOMEM,
+		    "ipc: no shared memory on the host");
 	rc = tm->ops->facts(tm->device, &facts);
 	if (rc == 0)
 		rc = tm->ops->ipc_export(tm->device, t->share->memory,
 		    &ret->memory);
 	if (rc < 0) {
-		snprintf(why, why_bytes, "ipc: %s: %s", tm->ops->name,
+		err_say(err, "ipc: %s: %s", tm->ops->name,
 		    tm->ops->error(tm->device));
 		return rc;
 	}
@@ -65,35 +65,32 @@ peer_needed(const struct transport *t, int rank)
 }
 
 static int
-peer_open(struct transport *t, const struct card *c, char *why,
-    size_t why_bytes)
+peer_open(struct transport *t, const struct card *c, struct err *err)
 {
 	const struct transport_team *tm = t->team;
 	struct peer *p = &t->peers[t->peers_count];
-	char device_why[DEVICE_WHY_BYTES] = "";
+	struct err device_err = { 0 };
 	void *base;
 	int rc;
 
-	if (device_host.ipc_open(t->host, &c->board, &base) < 0) {
-		snprintf(why, why_bytes,
+	if (device_host.ipc_open(t->host, &c->board, &base) < 0)
+		return err_set(err, -ENOTSUP,
 		    "ipc: rank %d cannot map memory of rank %d: %.160s",
 		    tm->rank, c->rank, device_host.error(t->host));
-		return -ENOTSUP;
-	}
 	*p = (struct peer){ .rank = c->rank, .board = base };
 	t->peers_count++;
 	rc = tm->ops->ipc_usable(tm->device, c->device_index, c->pci,
-	    device_why, sizeof(device_why));
+	    &device_err);
 	if (rc == 0) {
 		rc = tm->ops->ipc_open(tm->device, &c->memory, &base);
-		snprintf(device_why, sizeof(device_why), "%.200s",
+		err_say(&device_err, "%.200s",
 		    rc < 0 ? tm->ops->error(tm->device) : "");
 	}
 	if (rc < 0) {
-		snprintf(why, why_bytes,
+		err_say(err,
 		    "ipc: rank %d cannot reach the %s memory of rank %d: "
 		    "%.160s",
-		    tm->rank, tm->ops->name, c->rank, device_why);
+		    tm->rank, tm->ops->name, c->rank, device_err.text);
 		return rc;
 	}
 	p->memory = base;
@@ -110,21 +107,21 @@ peer_find(struct transport *t, uint32_t rank)
 }
 
 static int
-peers_open(struct transport *t, const struct card *cards, int count, char *why,
-    size_t why_bytes)
+peers_open(struct transport *t, const struct card *cards, int count,
+    struct err *err)
 {
 	int rc = 0;
 
 	t->peers = xcalloc((size_t)count + 1, sizeof(*t->peers));
 	for (int i = 0; rc == 0 && i < count; i++)
 		if (cards[i].rc == 0 && peer_needed(t, cards[i].rank))
-			rc = peer_open(t, &cards[i], why, why_bytes);
+			rc = peer_open(t, &cards[i], err);
 	return rc;
 }
 
 /* The other end's slot has the roles turned round. */
 static int
-work_make(struct transport *t, uint32_t i, char *why, size_t why_bytes)
+work_make(struct transport *t, uint32_t i, struct err *err)
 {
 	const struct transport_end *e = &t->share->ends[i];
 	struct transport_end other = *e;
@@ -143,27 +140,24 @@ work_make(struct transport *t, uint32_t i, char *why, size_t why_bytes)
 	p = peer_find(t, e->peer);
 	w->board = p == NULL ? NULL : p->board;
 	w->slot = p == NULL ? NULL : board_find(p->board, &other);
-	if (w->slot == NULL || w->slot->bytes != e->bytes) {
-		snprintf(why, why_bytes,
+	if (w->slot == NULL || w->slot->bytes != e->bytes)
+		return err_set(err, -EPROTO,
 		    "ipc: rank %u does not know of transfer %u with rank %d",
 		    e->peer, e->tag, t->team->rank);
-		return -EPROTO;
-	}
 	w->theirs = p->memory + w->slot->off;
 	rc = t->team->ops->event_new(t->team->device, &w->event);
 	if (rc < 0)
-		snprintf(why, why_bytes, "ipc: %s",
-		    t->team->ops->error(t->team->device));
+		err_say(err, "ipc: %s", t->team->ops->error(t->team->device));
 	return rc;
 }
 
 static int
-works_make(struct transport *t, char *why, size_t why_bytes)
+works_make(struct transport *t, struct err *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < t->share->ends_count; i++)
-		rc = work_make(t, i, why, why_bytes);
+		rc = work_make(t, i, err);
 	return rc;
 }
 
@@ -231,8 +225,8 @@ exchange(const struct transport_team *team, struct card *mine, int *ret_count)
 
 int
 ipc_prepare(const struct transport_team *team,
-    const struct transport_share *share, struct transport **ret, char *ret_why,
-    size_t why_bytes)
+    const struct transport_share *share, struct transport **ret,
+    struct err *err)
 {
 	struct transport *t = xcalloc(1, sizeof(*t));
 	size_t n = share->ends_count + (size_t)1;
@@ -246,16 +240,16 @@ ipc_prepare(const struct transport_team *team,
 	t->copying = xcalloc(n, sizeof(*t->copying));
 	t->passive = xcalloc(n, sizeof(*t->passive));
 	t->sleeps = backoff_cores_are_shared(team->mates);
-	ret_why[0] = '\0';
-	rc = card_make(t, &mine, ret_why, why_bytes);
+	err->text[0] = '\0';
+	rc = card_make(t, &mine, err);
 	mine.rc = rc;
 	cards = exchange(team, &mine, &count);
 	if (rc == 0)
-		rc = peers_open(t, cards, count, ret_why, why_bytes);
+		rc = peers_open(t, cards, count, err);
 	if (rc == 0)
 		rc = streams_make(t);
 	if (rc == 0)
-		rc = works_make(t, ret_why, why_bytes);
+		rc = works_make(t, err);
 	free(cards);
 	all = transport_agree(team, rc);
 	if (all < 0) {

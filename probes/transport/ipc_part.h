@@ -5,6 +5,7 @@
 #ifndef PROBES_TRANSPORT_IPC_PART_H
 #define PROBES_TRANSPORT_IPC_PART_H
 
+#include "common/err.h"
 #include "probes/transport/ipc_board.h"
 
 #define IPC_STREAMS_MAX 4
@@ -46,8 +47,8 @@ struct transport {
 
 /* As in transport_ops. */
 int ipc_prepare(const struct transport_team *team,
-    const struct transport_share *share, struct transport **ret, char *ret_why,
-    size_t why_bytes);
+    const struct transport_share *share, struct transport **ret,
+    struct err *err);
 void ipc_release(struct transport *t);
 
 #endif

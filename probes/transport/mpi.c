@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/transport/backoff.h"
 #include "probes/transport/transport.h"
@@ -62,10 +63,9 @@ check(struct transport *t, int rc, const char *what)
 
 static int
 mpi_usable(const struct transport_team *team,
-    const struct transport_share *share, char *ret_why, size_t why_bytes)
+    const struct transport_share *share, struct err *err)
 {
-	return transport_pieces_fit(&transport_mpi, team, share, ret_why,
-	    why_bytes);
+	return transport_pieces_fit(&transport_mpi, team, share, err);
 }
 
 static const struct transport_ops *
@@ -79,7 +79,7 @@ mpi_instead(const struct transport_team *team)
 /* Tags of all plans that are alive have to fit below MPI_TAG_UB. */
 static int
 tags_fit(const struct transport_team *team, const struct transport_share *share,
-    char *ret_why, size_t why_bytes)
+    struct err *err)
 {
 	int *limit = NULL, there = 0;
 
@@ -87,10 +87,9 @@ tags_fit(const struct transport_team *team, const struct transport_share *share,
 	if (there &&
 	    (uint64_t)share->tag_base + share->tags <= (uint64_t)*limit)
 		return 0;
-	snprintf(ret_why, why_bytes,
+	return err_set(err, -ENOTSUP,
 	    "mpi: %u messages between two ranks are more than MPI has tags",
 	    share->tags);
-	return -ENOTSUP;
 }
 
 static struct piece
@@ -206,21 +205,21 @@ mpi_release(struct transport *t)
 
 static int
 mpi_prepare(const struct transport_team *team,
-    const struct transport_share *share, struct transport **ret, char *ret_why,
-    size_t why_bytes)
+    const struct transport_share *share, struct transport **ret,
+    struct err *err)
 {
 	struct transport *t = xcalloc(1, sizeof(*t));
 	int rc, all;
 
 	t->team = team;
 	t->share = share;
-	ret_why[0] = '\0';
+	err->text[0] = '\0';
 	count_pieces(t);
-	rc = tags_fit(team, share, ret_why, why_bytes);
+	rc = tags_fit(team, share, err);
 	for (uint32_t i = 0; rc == 0 && i < share->ends_count; i++) {
 		rc = make_end(t, i, t->reqs + t->first[i]);
 		if (rc < 0)
-			snprintf(ret_why, why_bytes, "mpi: %s", t->error);
+			err_say(err, "mpi: %s", t->error);
 	}
 	all = transport_agree(team, rc);
 	if (all < 0) {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/transport/transport.h"
 
@@ -47,9 +48,9 @@ fail(struct transport *t, int rc)
 
 static int
 staged_usable(const struct transport_team *team,
-    const struct transport_share *share, char *ret_why, size_t why_bytes)
+    const struct transport_share *share, struct err *err)
 {
-	return transport_mpi.usable(team, share, ret_why, why_bytes);
+	return transport_mpi.usable(team, share, err);
 }
 
 /* The same ends, each in a place of its own. */
@@ -80,7 +81,7 @@ copies_open(struct transport *t, struct copies *c)
 }
 
 static int
-stage_make(struct transport *t, char *why, size_t why_bytes)
+stage_make(struct transport *t, struct err *err)
 {
 	const struct device_ops *ops = t->team->ops;
 	uint32_t n = t->share->ends_count;
@@ -100,7 +101,7 @@ stage_make(struct transport *t, char *why, size_t why_bytes)
 	for (uint32_t i = 0; rc == 0 && i < n; i++)
 		rc = ops->event_new(t->team->device, &t->events[i]);
 	if (rc < 0)
-		snprintf(why, why_bytes, "mpi: staging %llu bytes: %s",
+		err_say(err, "mpi: staging %llu bytes: %s",
 		    (unsigned long long)bytes, ops->error(t->team->device));
 	return rc;
 }
@@ -125,23 +126,23 @@ stage_free(struct transport *t)
 
 static int
 staged_prepare(const struct transport_team *team,
-    const struct transport_share *share, struct transport **ret, char *ret_why,
-    size_t why_bytes)
+    const struct transport_share *share, struct transport **ret,
+    struct err *err)
 {
 	struct transport *t = xcalloc(1, sizeof(*t));
 	int rc;
 
 	t->team = team;
 	t->share = share;
-	ret_why[0] = '\0';
+	err->text[0] = '\0';
 	snprintf(t->staging, sizeof(t->staging),
 	    "mpi: this MPI does not take %s pointers: messages go through "
 	    "pinned memory of the host",
 	    team->ops->name);
-	rc = transport_agree(team, stage_make(t, ret_why, why_bytes));
+	rc = transport_agree(team, stage_make(t, err));
 	if (rc == 0)
 		rc = transport_mpi.prepare(team, &t->inner_share, &t->inner,
-		    ret_why, why_bytes);
+		    err);
 	if (rc < 0) {
 		stage_free(t);
 		return rc;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/transport/transport.h"
 
@@ -71,15 +72,13 @@ pieces(const struct transport *t, const struct transport_end *e)
 
 static int
 rma_usable(const struct transport_team *team,
-    const struct transport_share *share, char *ret_why, size_t why_bytes)
+    const struct transport_share *share, struct err *err)
 {
 	if (team->ops->host_access)
-		return transport_pieces_fit(&transport_rma, team, share,
-		    ret_why, why_bytes);
-	snprintf(ret_why, why_bytes,
+		return transport_pieces_fit(&transport_rma, team, share, err);
+	return err_set(err, -ENOTSUP,
 	    "rma: windows lie in memory of the host, and here it is that of %s",
 	    team->ops->name);
-	return -ENOTSUP;
 }
 
 /* Two tags each: the answer of one transfer and the token of another may go
@@ -173,20 +172,20 @@ static struct transport *new (const struct transport_team *team,
 
 static int
 rma_prepare(const struct transport_team *team,
-    const struct transport_share *share, struct transport **ret, char *ret_why,
-    size_t why_bytes)
+    const struct transport_share *share, struct transport **ret,
+    struct err *err)
 {
 	struct transport *t = new (team, share);
 	int rc = 0, all;
 
-	ret_why[0] = '\0';
+	err->text[0] = '\0';
 	MPI_Comm_dup(team->comm, &t->comm);
 	MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
 	rc = make_window(t);
 	for (uint32_t i = 0; rc == 0 && i < share->ends_count; i++)
 		rc = make_work(t, i);
 	if (rc < 0)
-		snprintf(ret_why, why_bytes, "rma: %s", t->error);
+		err_say(err, "rma: %s", t->error);
 	all = transport_agree(team, rc);
 	if (all < 0) {
 		rma_release(t);

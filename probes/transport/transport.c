@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "probes/transport/backoff.h"
 
@@ -47,7 +48,7 @@ transport_piece_bytes(const struct transport_share *share)
 int
 transport_pieces_fit(const struct transport_ops *ops,
     const struct transport_team *team, const struct transport_share *share,
-    char *ret_why, size_t why_bytes)
+    struct err *err)
 {
 	uint64_t piece = transport_piece_bytes(share), pieces = 0;
 
@@ -55,10 +56,9 @@ transport_pieces_fit(const struct transport_ops *ops,
 		pieces += (share->ends[i].bytes + piece - 1) / piece;
 	if (pieces <= INT_MAX)
 		return 0;
-	snprintf(ret_why, why_bytes,
+	return err_set(err, -ENOTSUP,
 	    "%s: %llu messages of rank %d are too many", ops->name,
 	    (unsigned long long)pieces, team->rank);
-	return -ENOTSUP;
 }
 
 static void
@@ -81,13 +81,13 @@ transport_agree(const struct transport_team *team, int rc)
 
 int
 transport_agree_why(const struct transport_team *team, int rc, uint32_t *max,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	int mine[3], all[3];
 	MPI_Request req;
 
 	mine[0] = rc;
-	mine[1] = rc < 0 && why[0] != '\0' ? team->rank : INT_MAX;
+	mine[1] = rc < 0 && err->text[0] != '\0' ? team->rank : INT_MAX;
 	mine[2] = max == NULL ? 0 : -(int)*max;
 	MPI_Iallreduce(mine, all, 3, MPI_INT, MPI_MIN, team->comm, &req);
 	finish(&req);
@@ -96,10 +96,11 @@ transport_agree_why(const struct transport_team *team, int rc, uint32_t *max,
 	if (all[0] >= 0)
 		return 0;
 	if (all[1] == INT_MAX) {
-		snprintf(why, why_bytes, "%s", strerror(-all[0]));
+		err_say(err, "%s", strerror(-all[0]));
 		return all[0];
 	}
-	MPI_Ibcast(why, (int)why_bytes, MPI_CHAR, all[1], team->comm, &req);
+	MPI_Ibcast(err->text, sizeof(err->text), MPI_CHAR, all[1], team->comm,
+	    &req);
 	finish(&req);
 	return all[0];
 }

@@ -45,6 +45,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "probes/device/device.h"
 #include "probes/plan/plan.h"
 
@@ -107,14 +108,13 @@ struct transport_ops {
 	 * allocated: memory is NULL and tags are not yet known. 0, or -ENOTSUP
 	 * and why; ranks may differ. */
 	int (*usable)(const struct transport_team *team,
-	    const struct transport_share *share, char *ret_why,
-	    size_t why_bytes);
+	    const struct transport_share *share, struct err *err);
 	/* All ranks or none: each goes through to the end, then they agree
 	 * (transport_agree), and a rank whose part was fine gives back what
 	 * it made and returns the common -errno with why "". */
 	int (*prepare)(const struct transport_team *team,
 	    const struct transport_share *share, struct transport **ret,
-	    char *ret_why, size_t why_bytes);
+	    struct err *err);
 	/* A new iteration: every end of the last one was reported. */
 	int (*begin)(struct transport *t);
 	int (*start)(struct transport *t, uint32_t batch);
@@ -157,7 +157,7 @@ uint64_t transport_piece_bytes(const struct transport_share *share);
  * int counts. */
 int transport_pieces_fit(const struct transport_ops *ops,
     const struct transport_team *team, const struct transport_share *share,
-    char *ret_why, size_t why_bytes);
+    struct err *err);
 
 /* The lowest rc of all ranks; collective. */
 int transport_agree(const struct transport_team *team, int rc);
@@ -165,7 +165,7 @@ int transport_agree(const struct transport_team *team, int rc);
  * the same size on all ranks. *max, unless it is NULL on all ranks, becomes the
  * largest of all, so that one meeting settles both. */
 int transport_agree_why(const struct transport_team *team, int rc,
-    uint32_t *max, char *why, size_t why_bytes);
+    uint32_t *max, struct err *err);
 
 /* Whose job a via is; never NULL. */
 const struct transport_ops *transport_find(enum plan_via via);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/transport/backoff.h"
 #include "probes/transport/transport.h"
@@ -71,7 +72,7 @@ fail_device(struct transport *t, int rc)
 /* Two ranks of a node with one GPU: NCCL refuses them, as "duplicate GPU",
  * unless it is told that they are on different hosts. */
 static int
-shares_gpu(const struct transport_team *team, char *why, size_t why_bytes)
+shares_gpu(const struct transport_team *team, struct err *err)
 {
 	struct device_facts facts = { 0 };
 	int ranks, me, rc = 0;
@@ -94,7 +95,7 @@ shares_gpu(const struct transport_team *team, char *why, size_t why_bytes)
 	if (rc == 0 || getenv("NCCL_HOSTID") != NULL ||
 	    getenv("NCCL_MULTI_RANK_GPU_ENABLE") != NULL)
 		return 0;
-	snprintf(why, why_bytes,
+	err_say(err,
 	    "xccl: ranks of one node share GPU %s: one rank a GPU, or an "
 	    "NCCL_HOSTID of its own for each",
 	    facts.pci);
@@ -103,16 +104,16 @@ shares_gpu(const struct transport_team *team, char *why, size_t why_bytes)
 
 static int
 xccl_usable(const struct transport_team *team,
-    const struct transport_share *share, char *ret_why, size_t why_bytes)
+    const struct transport_share *share, struct err *err)
 {
-	int shared = shares_gpu(team, ret_why, why_bytes); /* collective */
+	int shared = shares_gpu(team, err); /* collective */
 	const struct xccl_lib *lib;
 
 	if (share->ends_count == 0)
 		return 0;
 	if (shared < 0)
 		return shared;
-	return xccl_lib_open(team->ops->name, &lib, ret_why, why_bytes);
+	return xccl_lib_open(team->ops->name, &lib, err);
 }
 
 /* ---- prepare ---- */
@@ -281,8 +282,8 @@ xccl_release(struct transport *t)
 
 static int
 xccl_prepare(const struct transport_team *team,
-    const struct transport_share *share, struct transport **ret, char *ret_why,
-    size_t why_bytes)
+    const struct transport_share *share, struct transport **ret,
+    struct err *err)
 {
 	struct transport *t = xcalloc(1, sizeof(*t));
 	int root = 0, members, rc = 0, all;
@@ -290,12 +291,11 @@ xccl_prepare(const struct transport_team *team,
 
 	t->team = team;
 	t->share = share;
-	ret_why[0] = '\0';
+	err->text[0] = '\0';
 	make_order(t);
 	members = count_members(t, &root);
 	if (share->ends_count > 0)
-		rc = xccl_lib_open(team->ops->name, &t->lib, ret_why,
-		    why_bytes);
+		rc = xccl_lib_open(team->ops->name, &t->lib, err);
 	if (rc == 0 && share->ends_count > 0)
 		rc = make_events(t); /* this also makes the device current */
 	all = transport_agree(team, rc);
@@ -306,8 +306,8 @@ xccl_prepare(const struct transport_team *team,
 		all = transport_agree(team, rc);
 	}
 	if (all < 0) {
-		if (ret_why[0] == '\0')
-			snprintf(ret_why, why_bytes, "%s", t->error);
+		if (err->text[0] == '\0')
+			err_say(err, "%s", t->error);
 		t->broken = 1; /* the others are not there to leave with */
 		xccl_release(t);
 		return all;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -233,23 +234,23 @@ xccl_coll_prove(struct xccl_coll *c, const void *send, const void *want)
 
 /* ---- making it ---- */
 
-static int __attribute__((format(printf, 3, 4)))
-refuse(char *why, size_t why_bytes, const char *fmt, ...)
+static int __attribute__((format(printf, 2, 3)))
+refuse(struct err *err, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why, why_bytes, fmt, ap);
+	err_vsay(err, fmt, ap);
 	va_end(ap);
 	return -ENOTSUP;
 }
 
 /* What to do, and whether the library can. */
 static int
-choose(struct xccl_coll *c, char *why, size_t why_bytes)
+choose(struct xccl_coll *c, struct err *err)
 {
 	void *call;
-	int rc = xccl_lib_open(c->team->ops->name, &c->lib, why, why_bytes);
+	int rc = xccl_lib_open(c->team->ops->name, &c->lib, err);
 
 	if (rc < 0)
 		return rc;
@@ -257,23 +258,21 @@ choose(struct xccl_coll *c, char *why, size_t why_bytes)
 		if (strcmp(rows[i].of, c->ask.of) == 0)
 			c->row = &rows[i];
 	if (c->row == NULL)
-		return refuse(why, why_bytes, "%s has no such collective",
-		    c->lib->name);
+		return refuse(err, "%s has no such collective", c->lib->name);
 	memcpy(&call, (const char *)c->lib + c->row->call, sizeof(call));
 	if (call == NULL)
-		return refuse(why, why_bytes, "%s has no %s", c->lib->name,
-		    c->row->name);
+		return refuse(err, "%s has no %s", c->lib->name, c->row->name);
 	c->type = types[c->ask.type];
 	c->op = ops[c->ask.op];
 	if (c->row->reduces && c->op < 0)
-		return refuse(why, why_bytes,
-		    "%s reduces sum, prod, min and max only", c->lib->name);
+		return refuse(err, "%s reduces sum, prod, min and max only",
+		    c->lib->name);
 	return 0;
 }
 
 /* One of rank 0's to all; blocking: all are on their way here. */
 static int
-join(struct xccl_coll *c, char *why, size_t why_bytes)
+join(struct xccl_coll *c, struct err *err)
 {
 	const struct transport_team *team = c->team;
 	struct {
@@ -291,12 +290,12 @@ join(struct xccl_coll *c, char *why, size_t why_bytes)
 		    news.id, team->rank);
 	if (news.result == XCCL_SUCCESS)
 		return 0;
-	return refuse(why, why_bytes, "%s: joining: %s", c->lib->name,
+	return refuse(err, "%s: joining: %s", c->lib->name,
 	    c->lib->error_string(news.result));
 }
 
 static int
-buffers_open(struct xccl_coll *c, char *why, size_t why_bytes)
+buffers_open(struct xccl_coll *c, struct err *err)
 {
 	const struct device_ops *dev = c->team->ops;
 	struct device *d = c->team->device;
@@ -310,8 +309,7 @@ buffers_open(struct xccl_coll *c, char *why, size_t why_bytes)
 	c->send = send;
 	c->recv = recv;
 	if (rc < 0)
-		snprintf(why, why_bytes, "%s: %.200s", dev->name,
-		    dev->error(d));
+		err_say(err, "%s: %.200s", dev->name, dev->error(d));
 	else
 		c->native = dev->stream_native(c->stream);
 	return rc;
@@ -319,21 +317,20 @@ buffers_open(struct xccl_coll *c, char *why, size_t why_bytes)
 
 int
 xccl_coll_open(const struct transport_team *team,
-    const struct xccl_coll_ask *ask, struct xccl_coll **ret, char *ret_why,
-    size_t why_bytes)
+    const struct xccl_coll_ask *ask, struct xccl_coll **ret, struct err *err)
 {
 	struct xccl_coll *c = xcalloc(1, sizeof(*c));
 	int rc;
 
 	c->team = team;
 	c->ask = *ask;
-	rc = choose(c, ret_why, why_bytes);
+	rc = choose(c, err);
 	if (rc == 0) /* this makes the device current too */
-		rc = buffers_open(c, ret_why, why_bytes);
-	rc = transport_agree_why(team, rc, NULL, ret_why, why_bytes);
+		rc = buffers_open(c, err);
+	rc = transport_agree_why(team, rc, NULL, err);
 	if (rc == 0) {
-		rc = join(c, ret_why, why_bytes);
-		rc = transport_agree_why(team, rc, NULL, ret_why, why_bytes);
+		rc = join(c, err);
+		rc = transport_agree_why(team, rc, NULL, err);
 	}
 	if (rc < 0) {
 		xccl_coll_close(c);

@@ -9,6 +9,7 @@
 #ifndef PROBES_TRANSPORT_XCCL_COLL_H
 #define PROBES_TRANSPORT_XCCL_COLL_H
 
+#include "common/err.h"
 #include "probes/transport/transport.h"
 
 struct xccl_coll;
@@ -27,8 +28,7 @@ struct xccl_coll_ask {
  * every rank: no library for this device, no such reduction, ranks that share
  * a GPU. The caller ends *ret with xccl_coll_close. */
 int xccl_coll_open(const struct transport_team *team,
-    const struct xccl_coll_ask *ask, struct xccl_coll **ret, char *ret_why,
-    size_t why_bytes);
+    const struct xccl_coll_ask *ask, struct xccl_coll **ret, struct err *err);
 void xccl_coll_close(struct xccl_coll *c); /* NULL is allowed */
 
 const char *xccl_coll_name(const struct xccl_coll *c); /* "ncclBroadcast" */

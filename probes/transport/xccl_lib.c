@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 
 static struct row {
@@ -50,7 +51,7 @@ static const struct {
 };
 
 static int
-open_row(struct row *row, char *why, size_t why_bytes)
+open_row(struct row *row, struct err *err)
 {
 	struct xccl_lib lib = row->lib;
 	void *so;
@@ -58,50 +59,40 @@ open_row(struct row *row, char *why, size_t why_bytes)
 	/* Its messages would mix with records on standard output. */
 	setenv("NCCL_DEBUG_FILE", "/dev/stderr", 0);
 	so = dlopen(row->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (so == NULL) {
-		snprintf(why, why_bytes, "xccl: %s cannot be opened: %s",
+	if (so == NULL)
+		return err_set(err, -ENOTSUP, "xccl: %s cannot be opened: %s",
 		    lib.name, dlerror());
-		return -ENOTSUP;
-	}
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
 		void *f = dlsym(so, calls[i].symbol);
 
-		if (f == NULL && calls[i].must) {
-			snprintf(why, why_bytes,
+		if (f == NULL && calls[i].must)
+			return err_set(err, -ENOTSUP,
 			    "xccl: %s has no %s: it is too old", row->file,
 			    calls[i].symbol);
-			return -ENOTSUP;
-		}
 		memcpy((char *)&lib + calls[i].at, &f, sizeof(f));
 	}
-	if (lib.get_version(&lib.version) != XCCL_SUCCESS) {
-		snprintf(why, why_bytes, "xccl: %s does not say its version",
-		    row->file);
-		return -ENOTSUP;
-	}
+	if (lib.get_version(&lib.version) != XCCL_SUCCESS)
+		return err_set(err, -ENOTSUP,
+		    "xccl: %s does not say its version", row->file);
 	row->lib = lib;
 	return 0;
 }
 
 int
-xccl_lib_open(const char *device, const struct xccl_lib **ret, char *ret_why,
-    size_t why_bytes)
+xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		int rc;
 
 		if (strcmp(rows[i].device, device) != 0)
 			continue;
-		rc = rows[i].lib.version != 0
-		    ? 0
-		    : open_row(&rows[i], ret_why, why_bytes);
+		rc = rows[i].lib.version != 0 ? 0 : open_row(&rows[i], err);
 		if (rc == 0)
 			*ret = &rows[i].lib;
 		return rc;
 	}
-	snprintf(ret_why, why_bytes,
+	return err_set(err, -ENOTSUP,
 	    "xccl: NCCL and RCCL move memory of GPUs, and the device is %s; "
 	    "allowed: device=cuda, device=hip",
 	    device);
-	return -ENOTSUP;
 }

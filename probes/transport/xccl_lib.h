@@ -13,6 +13,8 @@
 #include <limits.h>
 #include <stddef.h>
 
+#include "common/err.h"
+
 #define XCCL_UINT8    1 /* ncclDataType_t */
 #define XCCL_INT32    2
 #define XCCL_INT64    4
@@ -87,6 +89,6 @@ struct xccl_lib {
 /* The library for the memory of a device ("cuda", "hip"), opened once and
  * never closed. -ENOTSUP and one sentence why. */
 int xccl_lib_open(const char *device, const struct xccl_lib **ret,
-    char *ret_why, size_t why_bytes);
+    struct err *err);
 
 #endif

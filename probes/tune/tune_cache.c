@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/file.h"
 #include "schema/record.h"
 
@@ -49,10 +50,11 @@ is_of(const json_t *record, const struct tune_cache_key *key)
 
 static int
 look(FILE *fp, const char *path, const struct tune_cache_key *key, json_t **ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	struct record_head head;
-	char *line = NULL, text[160];
+	char *line = NULL;
+	struct err text;
 	size_t cap = 0;
 	ssize_t n;
 	int rc = 0;
@@ -60,11 +62,9 @@ look(FILE *fp, const char *path, const struct tune_cache_key *key, json_t **ret,
 	for (int at = 1; rc == 0 && (n = getline(&line, &cap, fp)) > 0; at++) {
 		json_t *record;
 
-		rc = record_parse(line, (size_t)n, &record, &head, text,
-		    sizeof(text));
+		rc = record_parse(line, (size_t)n, &record, &head, &text);
 		if (rc < 0) {
-			snprintf(why, why_bytes, "%.120s:%d: %s", path, at,
-			    text);
+			err_say(err, "%.120s:%d: %s", path, at, text.text);
 		} else if (is_of(record, key)) {
 			json_decref(*ret);
 			*ret = record; /* handed over */
@@ -78,18 +78,18 @@ look(FILE *fp, const char *path, const struct tune_cache_key *key, json_t **ret,
 
 int
 tune_cache_find(const char *path, const struct tune_cache_key *key,
-    json_t **ret, char *why, size_t why_bytes)
+    json_t **ret, struct err *err)
 {
 	json_t *found = NULL;
 	FILE *fp;
-	int rc = file_open(path, &fp, why, why_bytes);
+	int rc = file_open(path, &fp, err);
 
 	*ret = NULL;
 	if (rc == -ENOENT)
 		return 0;
 	if (rc < 0)
 		return rc;
-	rc = look(fp, path, key, &found, why, why_bytes);
+	rc = look(fp, path, key, &found, err);
 	fclose(fp);
 	if (rc < 0)
 		json_decref(found);
@@ -99,8 +99,7 @@ tune_cache_find(const char *path, const struct tune_cache_key *key,
 }
 
 int
-tune_cache_keep(const char *path, const json_t *record, char *why,
-    size_t why_bytes)
+tune_cache_keep(const char *path, const json_t *record, struct err *err)
 {
 	json_t *line = json_pack("{s:s, s:i}", "run", "tuned", "seq", 1);
 	FILE *fp = fopen(path, "ae");
@@ -114,7 +113,7 @@ tune_cache_keep(const char *path, const json_t *record, char *why,
 	if (fp != NULL && fclose(fp) != 0 && rc == 0)
 		rc = -errno;
 	if (rc < 0)
-		snprintf(why, why_bytes, "%.200s: %s", path, strerror(-rc));
+		err_say(err, "%.200s: %s", path, strerror(-rc));
 	json_decref(line);
 	return rc;
 }

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TUNE_CACHE_WHY_BYTES 320
+#include "common/err.h"
 
 struct tune_cache_key {
 	const char *machine;
@@ -30,9 +30,8 @@ json_t *tune_cache_record(const struct tune_cache_key *key, double bytes);
  * or no file; the caller decrefs it. -EPROTO or -errno, and why with
  * "file:line: ...". */
 int tune_cache_find(const char *path, const struct tune_cache_key *key,
-    json_t **ret, char *why, size_t why_bytes);
+    json_t **ret, struct err *err);
 /* Append it; -errno and why. */
-int tune_cache_keep(const char *path, const json_t *record, char *why,
-    size_t why_bytes);
+int tune_cache_keep(const char *path, const json_t *record, struct err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
@@ -45,26 +46,25 @@ struct run {
 /* ---- rank 0: what is asked for ---- */
 
 static int
-override(struct conf *c, const char *text, char *why, size_t why_bytes)
+override(struct conf *c, const char *text, struct err *err)
 {
 	char *copy = xstrdup(text), *dot = strchr(copy, '.'), *equal;
 	int rc = -EINVAL;
 
 	equal = dot == NULL ? NULL : strchr(dot, '=');
 	if (equal == NULL) {
-		snprintf(why, why_bytes, "-o %s: must be section.key=value",
-		    text);
+		err_say(err, "-o %s: must be section.key=value", text);
 		goto out;
 	}
 	*dot = *equal = '\0';
-	rc = conf_set(c, copy, dot + 1, equal + 1, "-o", why, why_bytes);
+	rc = conf_set(c, copy, dot + 1, equal + 1, "-o", err);
 out:
 	free(copy);
 	return rc;
 }
 
 static int
-draw_seed(struct conf *c, char *why, size_t why_bytes)
+draw_seed(struct conf *c, struct err *err)
 {
 	char text[32];
 
@@ -72,39 +72,38 @@ draw_seed(struct conf *c, char *why, size_t why_bytes)
 		return 0;
 	snprintf(text, sizeof(text), "%llu",
 	    (unsigned long long)((rng_entropy() & SEED_MASK) | 1));
-	return conf_set(c, "campaign", "seed", text, "drawn", why, why_bytes);
+	return conf_set(c, "campaign", "seed", text, "drawn", err);
 }
 
 static int
-read_words(struct run *r, char *why, size_t why_bytes)
+read_words(struct run *r, struct err *err)
 {
 	const struct run_args *a = r->args;
 
 	r->only = pattern_find(a->words[0]);
-	if (r->only == NULL) {
-		snprintf(why, why_bytes, "%.300s: no such probe", a->words[0]);
-		return -EINVAL;
-	}
+	if (r->only == NULL)
+		return err_set(err, -EINVAL, "%.300s: no such probe",
+		    a->words[0]);
 	return pattern_options(r->only, a->words + 1, a->words_count - 1,
-	    &r->conf, why, why_bytes);
+	    &r->conf, err);
 }
 
 static int
-read_campaign(struct run *r, char *why, size_t why_bytes)
+read_campaign(struct run *r, struct err *err)
 {
 	const struct run_args *a = r->args;
 	int rc;
 
 	if (a->campaign == NULL)
-		return read_words(r, why, why_bytes);
+		return read_words(r, err);
 
-	rc = conf_load(options_campaign, a->campaign, &r->conf, why, why_bytes);
+	rc = conf_load(options_campaign, a->campaign, &r->conf, err);
 	for (int i = 0; rc == 0 && i < a->override_count; i++)
-		rc = override(r->conf, a->overrides[i], why, why_bytes);
+		rc = override(r->conf, a->overrides[i], err);
 	if (rc == 0)
-		rc = options_campaign_check(r->conf, why, why_bytes);
+		rc = options_campaign_check(r->conf, err);
 	if (rc == 0)
-		rc = draw_seed(r->conf, why, why_bytes);
+		rc = draw_seed(r->conf, err);
 	return rc;
 }
 
@@ -130,7 +129,8 @@ end_with(struct run *r, enum cause cause, const char *text)
 static int
 begin_alone(struct run *r)
 {
-	char why[WHY_BYTES] = "", id[RECORD_RUN_MAX + 1];
+	char id[RECORD_RUN_MAX + 1];
+	struct err err = { 0 };
 	const char *run = r->args->run;
 
 	snprintf(id, sizeof(id), "local-%llu",
@@ -144,9 +144,9 @@ begin_alone(struct run *r)
 	}
 	if (emit_open(r->args->json, run, &r->emit) < 0)
 		return EXIT_WRONG;
-	if (read_campaign(r, why, sizeof(why)) < 0) {
-		log_warnx("%s", why);
-		end_with(r, CAUSE_CONFIG, why);
+	if (read_campaign(r, &err) < 0) {
+		log_warnx("%s", err.text);
+		end_with(r, CAUSE_CONFIG, err.text);
 		return EXIT_WRONG;
 	}
 	return 0;
@@ -168,7 +168,8 @@ share(const struct run *r, void *data, int bytes)
 static void
 share_campaign(struct run *r)
 {
-	char why[WHY_BYTES], *text = NULL;
+	char *text = NULL;
+	struct err err;
 	struct conf *c;
 	int bytes = 0;
 
@@ -180,9 +181,8 @@ share_campaign(struct run *r)
 	if (r->world.rank != 0)
 		text = xcalloc((size_t)bytes, 1);
 	share(r, text, bytes);
-	if (conf_parse(options_campaign, "campaign", text, &c, why,
-		sizeof(why)) < 0)
-		fatalx("campaign from rank 0: %s", why);
+	if (conf_parse(options_campaign, "campaign", text, &c, &err) < 0)
+		fatalx("campaign from rank 0: %s", err.text);
 	settings_read(c, &r->settings);
 	conf_free(c);
 	free(text);
@@ -191,16 +191,16 @@ share_campaign(struct run *r)
 static void
 too_few(struct run *r, int needed)
 {
-	char why[WHY_BYTES];
+	struct err err;
 
-	snprintf(why, sizeof(why),
+	err_say(&err,
 	    "%d nodes are too few: this campaign needs at least %d (%d for "
 	    "canaries, %d for each of %d kinds of congestors)",
 	    r->world.nodes, needed, ROLES_CANARY_MIN, ROLES_PER_KIND,
 	    r->settings.kind_count);
 	if (r->world.rank == 0)
-		log_warnx("%s", why);
-	fail_with(r, EXIT_WRONG, CAUSE_TOO_FEW_NODES, why);
+		log_warnx("%s", err.text);
+	fail_with(r, EXIT_WRONG, CAUSE_TOO_FEW_NODES, err.text);
 }
 
 /* Records of all ranks come through here, at rank 0. */

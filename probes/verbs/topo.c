@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/table.h"
@@ -21,7 +22,7 @@ struct rank_graph {
 	struct local local;
 	struct nvml_gpu nvml[LOCAL_MAX]; /* by GPU */
 	struct links links;              /* by number of AMD's driver */
-	char nvml_why[WHY_BYTES];
+	struct err nvml_err;
 };
 _Static_assert(LOCAL_MAX <= NVML_GPUS_MAX, "all GPUs in one question");
 
@@ -30,17 +31,17 @@ static void
 view_read(const char *root, struct rank_graph *v)
 {
 	const char *pci[LOCAL_MAX];
-	char sys[4096], why[WHY_BYTES];
+	char sys[4096];
+	struct err err;
 
 	memset(v, 0, sizeof(*v));
 	local_read(root, &v->local);
 	for (int i = 0; i < v->local.gpus_count; i++)
 		pci[i] = v->local.gpus[i].at.pci;
 	if (root[0] == '\0')
-		nvml_read(pci, v->local.gpus_count, v->nvml, v->nvml_why,
-		    sizeof(v->nvml_why));
+		nvml_read(pci, v->local.gpus_count, v->nvml, &v->nvml_err);
 	if (str_format(sys, sizeof(sys), "%s/sys", root) >= 0)
-		links_machine(sys, &v->links, why, sizeof(why));
+		links_machine(sys, &v->links, &err);
 }
 
 /* A rate of bytes in GB/s, or nothing. */
@@ -154,27 +155,27 @@ devices_print(void)
 	static const char *const names[] = { "host", "cuda", "hip" };
 	struct table *t = table_new("device|>count|why not");
 	const struct xccl_lib *lib;
-	char why[WHY_BYTES];
+	struct err err;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const struct device_ops *ops;
 		int count = 0;
 
-		why[0] = '\0';
-		if (device_find(names[i], &ops, why, sizeof(why)) == 0)
-			ops->probe(&count, why, sizeof(why));
+		err.text[0] = '\0';
+		if (device_find(names[i], &ops, &err) == 0)
+			ops->probe(&count, &err);
 		table_cell(t, "%s", names[i]);
 		table_cell(t, "%d", count);
-		table_cell(t, "%s", why);
+		table_cell(t, "%s", err.text);
 	}
 	table_print(t, stdout);
 	table_free(t);
 	for (size_t i = 1; i < ARRAY_LEN(names); i++)
-		if (xccl_lib_open(names[i], &lib, why, sizeof(why)) == 0)
+		if (xccl_lib_open(names[i], &lib, &err) == 0)
 			printf("xccl for %s: %s, version code %d\n", names[i],
 			    lib->name, lib->version);
 		else
-			printf("%s\n", why);
+			printf("%s\n", err.text);
 }
 
 static void
@@ -194,8 +195,9 @@ view_print(const struct rank_graph *v, int here)
 		putchar('\n');
 		pairs_print(v);
 	}
-	if (v->nvml_why[0] != '\0' && v->local.gpus_count > 0)
-		printf("\nnames and NVLinks are not known: %s\n", v->nvml_why);
+	if (v->nvml_err.text[0] != '\0' && v->local.gpus_count > 0)
+		printf("\nnames and NVLinks are not known: %s\n",
+		    v->nvml_err.text);
 	if (here) {
 		putchar('\n');
 		devices_print();

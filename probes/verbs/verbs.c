@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
@@ -73,14 +74,13 @@ help(const char *verb)
 int
 verbs_ranks(const char *text, struct request *rq)
 {
-	char why[120];
+	struct err err;
 	int64_t ranks;
 
 	if (str_to_int(text, 1, PLAN_RANKS_MAX, &ranks) < 0) {
-		snprintf(why, sizeof(why),
-		    "--ranks = %.40s: allowed is 1 to %d", text,
+		err_say(&err, "--ranks = %.40s: allowed is 1 to %d", text,
 		    PLAN_RANKS_MAX);
-		return verbs_complain(why);
+		return verbs_complain(err.text);
 	}
 	rq->ranks = (uint32_t)ranks;
 	return 0;
@@ -125,12 +125,12 @@ static int
 use_probe(const struct request *rq, const struct pattern *pt,
     const struct conf *c, verbs_use_cb use)
 {
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	struct plan *p;
 	int rc;
 
-	if (pattern_build(pt, c, rq->ranks, &p, why, sizeof(why)) < 0)
-		return verbs_complain(why);
+	if (pattern_build(pt, c, rq->ranks, &p, &err) < 0)
+		return verbs_complain(err.text);
 	rc = use(rq, &(struct verbs_subject){ pt, c, p });
 	plan_free(p);
 	return rc;
@@ -158,12 +158,12 @@ use_all(const struct request *rq, const struct pattern *pt, struct conf *c,
     verbs_use_cb use)
 {
 	struct each e = { rq, c, use, 0 };
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 
 	if (!rq->sweeps)
 		return use_probe(rq, pt, c, use);
-	if (sweep_each(c, pt, each_cb, &e, why, sizeof(why)) < 0)
-		return verbs_complain(why);
+	if (sweep_each(c, pt, each_cb, &e, &err) < 0)
+		return verbs_complain(err.text);
 	return e.worst;
 }
 
@@ -172,12 +172,12 @@ use_all(const struct request *rq, const struct pattern *pt, struct conf *c,
 static int
 use_campaign(const struct request *rq, verbs_use_cb use)
 {
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	struct conf *c = NULL;
 	int rc = 0, worst = 0, found = 0;
 
-	if (conf_load(options_campaign, rq->words[0], &c, why, sizeof(why)) < 0)
-		worst = verbs_complain(why);
+	if (conf_load(options_campaign, rq->words[0], &c, &err) < 0)
+		worst = verbs_complain(err.text);
 	for (size_t i = 0; c != NULL && patterns[i] != NULL; i++) {
 		if (!conf_has_section(c, patterns[i]->name))
 			continue;
@@ -186,11 +186,11 @@ use_campaign(const struct request *rq, verbs_use_cb use)
 		worst = rc > worst ? rc : worst;
 	}
 	if (c != NULL && !found) {
-		snprintf(why, sizeof(why),
+		err_say(&err,
 		    "%.300s: no section is a plan (see coalmine-probe plan "
 		    "--help)",
 		    rq->words[0]);
-		worst = verbs_complain(why);
+		worst = verbs_complain(err.text);
 	}
 	conf_free(c);
 	return worst;
@@ -200,22 +200,21 @@ int
 verbs_use(const struct request *rq, verbs_use_cb use)
 {
 	const struct pattern *pt = pattern_find(rq->words[0]);
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	struct conf *c;
 	int rc;
 
 	if (pt == NULL && rq->count == 1 && access(rq->words[0], F_OK) == 0)
 		return use_campaign(rq, use);
 	if (pt == NULL) {
-		snprintf(why, sizeof(why),
+		err_say(&err,
 		    "%.300s: no such campaign file, and no such probe (see "
 		    "--help)",
 		    rq->words[0]);
-		return verbs_complain(why);
+		return verbs_complain(err.text);
 	}
-	if (pattern_options(pt, rq->words + 1, rq->count - 1, &c, why,
-		sizeof(why)) < 0)
-		return verbs_complain(why);
+	if (pattern_options(pt, rq->words + 1, rq->count - 1, &c, &err) < 0)
+		return verbs_complain(err.text);
 	rc = use_all(rq, pt, c, use);
 	conf_free(c);
 	return rc;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
@@ -315,33 +316,32 @@ show_json(const struct expectation *ol, const struct tune *t)
 }
 
 static int
-choices_make(const struct verbs_subject *of, struct tune *ret, char *why,
-    size_t why_bytes)
+choices_make(const struct verbs_subject *of, struct tune *ret, struct err *err)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (strcmp(of->pt->name, "collective") != 0 ||
 	    strcmp(conf_string(of->c, "collective", "tune"), "auto") != 0)
 		return 0;
-	return tune_choose(of->c, of->p->ranks, ret, why, why_bytes);
+	return tune_choose(of->c, of->p->ranks, ret, err);
 }
 
 static int
 predict_cb(const struct request *rq, const struct verbs_subject *of)
 {
 	const struct ask *a = rq->arg;
-	char why[PREDICT_WHY_BYTES];
+	struct err err;
 	struct predict_options o = a->options;
 	struct expectation ol;
 	struct tune t;
 
 	if (!a->paced)
 		o.pace = predict_pace_for(of->p);
-	if (choices_make(of, &t, why, sizeof(why)) < 0)
-		return verbs_complain(why);
-	if (expectation_make(of->pt, of->c, of->p, a->m, &o, a->links, &ol, why,
-		sizeof(why)) < 0) {
+	if (choices_make(of, &t, &err) < 0)
+		return verbs_complain(err.text);
+	if (expectation_make(of->pt, of->c, of->p, a->m, &o, a->links, &ol,
+		&err) < 0) {
 		tune_clear(&t);
-		return verbs_complain(why);
+		return verbs_complain(err.text);
 	}
 	if (a->json)
 		show_json(&ol, &t);
@@ -360,13 +360,12 @@ predict_main(int argc, char **argv)
 {
 	struct ask a = { .links = 10 };
 	struct request rq = { .arg = &a };
-	char why[MACHINE_WHY_BYTES];
+	struct err err;
 	int rc = arguments(argc, argv, &a, &rq);
 
 	if (rc < 0) {
-		if (machine_load(a.name, a.sets, a.sets_count, &a.m, why,
-			sizeof(why)) < 0)
-			rc = verbs_complain(why);
+		if (machine_load(a.name, a.sets, a.sets_count, &a.m, &err) < 0)
+			rc = verbs_complain(err.text);
 		else {
 			tune_set_machine(a.m);
 			rc = verbs_use(&rq, predict_cb);

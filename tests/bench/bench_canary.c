@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/robust.h"
 #include "common/str.h"
 #include "probes/congestion/rounds.c" /* for its samples */
@@ -100,9 +101,9 @@ bench(struct world *w, const struct settings *s, const struct row *row)
 	double ratio[TURNS_MAX];
 	struct plain_loop loop;
 	struct canary c;
-	char why[128];
+	struct err err;
 
-	canary_open(&c, row->test, w->slice, why, sizeof(why));
+	canary_open(&c, row->test, w->slice, &err);
 	plain_open(&loop, row->test, w->slice);
 	for (int i = 0; i < row->turns; i++) {
 		pairs[i] = take_turns(r, &c, &loop, i, row->count);

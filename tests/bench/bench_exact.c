@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/robust.h"
 #include "common/str.h"
 #include "probes/congestion/rounds.c" /* for its samples */
@@ -137,12 +138,12 @@ bench(struct world *w, const struct settings *s, enum canary_test test)
 {
 	const struct stop_exact *e = &stop_exact[test];
 	struct bench *b = calloc(1, sizeof(*b));
-	char why[128];
+	struct err err;
 	int differ;
 
 	b->rounds = rounds_new(w, s);
 	b->rings = large(test) ? LARGE_OP_RINGS : RINGS_MAX;
-	if (canary_open(&b->canary, test, w->slice, why, sizeof(why)) < 0 ||
+	if (canary_open(&b->canary, test, w->slice, &err) < 0 ||
 	    plain_open(&b->plain, test, w->slice) < 0) {
 		if (w->rank == 0)
 			printf("| %s | not on this MPI | | | | | | | |\n",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/robust.h"
 #include "common/str.h"
@@ -150,24 +151,24 @@ build(const char *count, const char *via)
 {
 	const char *words[] = { "pattern=rail", "direction=out", "n=2", "g=4",
 		"k=4", "type=byte", count, via };
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	struct plan *p;
 
 	if (pattern_plan("group", (char *const *)words, 8,
-		(uint32_t)team->ranks, &p, why, sizeof(why)) < 0)
-		fatalx("%s", why);
+		(uint32_t)team->ranks, &p, &err) < 0)
+		fatalx("%s", err.text);
 	return p;
 }
 
 static struct exec *
 make(const struct plan *p)
 {
-	char why[EXEC_WHY_BYTES];
+	struct err err;
 	struct exec *e;
 	struct exec_fault f;
 
-	if (exec_new(team, p, &e, why, sizeof(why)) < 0)
-		fatalx("%s", why);
+	if (exec_new(team, p, &e, &err) < 0)
+		fatalx("%s", err.text);
 	if (trial_prove(team, e, 1, &f) < 0)
 		fatalx("wrong data");
 	return e;
@@ -226,13 +227,13 @@ beside_ipc(const char *count, int iterations)
 int
 main(int argc, char **argv)
 {
-	char why[TRANSPORT_WHY_BYTES];
+	struct err err;
 	int first;
 
 	log_init("bench_exec", LOG_LEVEL_INFO);
 	world_open(&world, &argc, &argv);
-	if (team_open(&world, "host", &team, why, sizeof(why)) < 0)
-		fatalx("%s", why);
+	if (team_open(&world, "host", &team, &err) < 0)
+		fatalx("%s", err.text);
 	first = team->rank == 0;
 	if (first)
 		printf("Four messages between two groups of four ranks, "

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "common/err.h"
 #include "tests/unit/probes/plan/sweep.h"
 
 static double
@@ -21,15 +22,15 @@ cpu_s(void)
 static int
 prove(const char *text)
 {
-	char why[PATTERN_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct check_fault fault;
 	struct rusage ru;
 	double start_s = cpu_s(), built_s;
-	struct plan *p = case_plan(text, 0, why, sizeof(why));
+	struct plan *p = case_plan(text, 0, &err);
 	size_t transfers;
 
 	if (p == NULL) {
-		printf("%s: %s\n", text, why);
+		printf("%s: %s\n", text, err.text);
 		return 1;
 	}
 	built_s = cpu_s();
@@ -54,15 +55,16 @@ sweep(uint64_t every)
 	double start_s = cpu_s();
 
 	for (uint64_t x = 0; x < count; x += every, done++) {
-		char text[300], why[PATTERN_WHY_BYTES] = "";
+		char text[300];
+		struct err err = { 0 };
 		struct check_fault fault;
 		struct plan *p;
 
 		sweep_case(x, text, sizeof(text));
-		p = case_plan(text, 0, why, sizeof(why));
+		p = case_plan(text, 0, &err);
 		if (p == NULL || check_plan(p, &fault) < 0) {
 			printf("case %llu: %s: %s\n", (unsigned long long)x,
-			    text, p == NULL ? why : fault.text);
+			    text, p == NULL ? err.text : fault.text);
 			return 1;
 		}
 		plan_free(p);

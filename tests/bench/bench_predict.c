@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "common/err.h"
 #include "tests/unit/probes/plan/cases.h"
 
 #include "probes/predict/predict.h"
@@ -24,18 +25,17 @@ static int
 predict(const char *folder, const char *machine, const char *text)
 {
 	char *path = xasprintf("%s/%s.conf", folder, machine);
-	char why[PATTERN_WHY_BYTES] = "";
+	struct err err = { 0 };
 	double start_s = cpu_s(), built_s;
-	struct plan *p = case_plan(text, 0, why, sizeof(why));
+	struct plan *p = case_plan(text, 0, &err);
 	struct machine *m = NULL;
 	struct predict pr;
 	struct rusage ru;
 
 	built_s = cpu_s();
-	if (p == NULL ||
-	    machine_load(path, NULL, 0, &m, why, sizeof(why)) < 0 ||
-	    predict_plan(p, m, NULL, &pr, why, sizeof(why)) < 0) {
-		printf("%s: %s\n", text, why);
+	if (p == NULL || machine_load(path, NULL, 0, &m, &err) < 0 ||
+	    predict_plan(p, m, NULL, &pr, &err) < 0) {
+		printf("%s: %s\n", text, err.text);
 		return 1;
 	}
 	getrusage(RUSAGE_SELF, &ru);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/predict/expectation.h"
@@ -24,11 +25,11 @@ static struct machine *
 machine_of(const char *name)
 {
 	char *path = xasprintf("%s/%s.conf", FIGURES_MACHINES, name);
-	char why[MACHINE_WHY_BYTES];
+	struct err err;
 	struct machine *m;
 
-	if (machine_load(path, NULL, 0, &m, why, sizeof(why)) < 0)
-		give_up(path, why);
+	if (machine_load(path, NULL, 0, &m, &err) < 0)
+		give_up(path, err.text);
 	free(path);
 	return m;
 }
@@ -37,16 +38,15 @@ static struct plan *
 plan_of(const char *probe)
 {
 	char *copy = xstrdup(probe), *words[WORDS_MAX], *save = NULL;
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	struct plan *p;
 	int n = 0;
 
 	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < WORDS_MAX;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	if (pattern_plan(words[0], words + 1, n - 1, 0, &p, why, sizeof(why)) <
-	    0)
-		give_up(probe, why);
+	if (pattern_plan(words[0], words + 1, n - 1, 0, &p, &err) < 0)
+		give_up(probe, err.text);
 	free(copy);
 	return p;
 }
@@ -56,13 +56,13 @@ series_gb_per_s(const char *machine, const char *probe)
 {
 	struct machine *m = machine_of(machine);
 	struct plan *p = plan_of(probe);
-	char why[PREDICT_WHY_BYTES];
+	struct err err;
 	const char *note;
 	struct predict pr;
 	double s, bytes;
 
-	if (predict_plan(p, m, NULL, &pr, why, sizeof(why)) < 0)
-		give_up(probe, why);
+	if (predict_plan(p, m, NULL, &pr, &err) < 0)
+		give_up(probe, err.text);
 	s = (double)pr.total_ps / 1e12;
 	bytes = expectation_data(p, &note);
 	predict_clear(&pr);

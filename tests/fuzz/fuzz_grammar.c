@@ -45,17 +45,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	struct argv_allowlist_want want = { .addrs = addrs,
 		.addr_count = 2,
 		.arsh = "/usr/libexec/coalmine/coalmine-arsh" };
-	char why[256] = "", *text = fuzz_text(data, len_bytes), **argv;
+	char *text = fuzz_text(data, len_bytes), **argv;
+	struct err err = { 0 };
 	const char *words[WORDS_MAX];
 	size_t count = split(text, words);
 
 	want.mpi = text[0] == 'm' ? "mpich" : "openmpi";
-	if (argv_allowlist_check(&want, words + 1, count - 1, &argv, why,
-		sizeof(why)) == 0) {
+	if (argv_allowlist_check(&want, words + 1, count - 1, &argv, &err) ==
+	    0) {
 		judge(argv);
 		argv_allowlist_free(argv);
 	} else {
-		assert(why[0] != '\0');
+		assert(err.text[0] != '\0');
 	}
 	free(text);
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs, sizes, link matrices and sparse matrices; the first byte says which,
  * and whether the number of ranks is known. */
+#include "common/err.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>
@@ -8,14 +9,13 @@
 #include "probes/neighbor/mtx.h"
 #include "probes/neighbor/neighbor.h"
 
-static char why[256];
+static struct err err;
 
 static int
 fuzz_edges(const char *text, size_t len_bytes, uint32_t ranks)
 {
 	struct graph g;
-	int rc = graph_parse("fuzz", text, len_bytes, ranks, &g, why,
-	    sizeof(why));
+	int rc = graph_parse("fuzz", text, len_bytes, ranks, &g, &err);
 
 	if (rc < 0)
 		return rc;
@@ -34,7 +34,7 @@ fuzz_sizes(const char *text, size_t len_bytes, uint32_t ranks)
 	uint64_t *sizes;
 	uint32_t count = 0;
 	int rc = neighbor_sizes_parse("fuzz", text, len_bytes, ranks,
-	    GRAPH_RANKS_MAX, &sizes, &count, why, sizeof(why));
+	    GRAPH_RANKS_MAX, &sizes, &count, &err);
 
 	if (rc < 0)
 		return rc;
@@ -49,7 +49,7 @@ static int
 fuzz_links(const char *text, size_t len_bytes, uint32_t ranks)
 {
 	static struct links l;
-	int rc = links_parse("fuzz", text, len_bytes, &l, why, sizeof(why));
+	int rc = links_parse("fuzz", text, len_bytes, &l, &err);
 
 	(void)ranks;
 	if (rc < 0)
@@ -66,7 +66,7 @@ static int
 fuzz_mtx(const char *text, size_t len_bytes, uint32_t ranks)
 {
 	struct csr m;
-	int rc = mtx_parse("fuzz", text, len_bytes, &m, why, sizeof(why));
+	int rc = mtx_parse("fuzz", text, len_bytes, &m, &err);
 
 	(void)ranks;
 	if (rc < 0)
@@ -90,9 +90,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	if (len_bytes == 0)
 		return 0;
 	text = fuzz_text(data + 1, len_bytes - 1);
-	why[0] = '\0';
+	err.text[0] = '\0';
 	if (parsers[data[0] % 4](text, len_bytes - 1, data[0] & 64 ? 4 : 0) < 0)
-		assert(why[0] != '\0' && strchr(why, '\n') == NULL);
+		assert(err.text[0] != '\0' && strchr(err.text, '\n') == NULL);
 	free(text);
 	return 0;
 }

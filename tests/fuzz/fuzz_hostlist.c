@@ -4,16 +4,18 @@
 
 #include <assert.h>
 
+#include "common/err.h"
 #include "common/hostlist.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
-	char why[256], *text = fuzz_text(data, len_bytes), *folded;
+	char *text = fuzz_text(data, len_bytes), *folded;
+	struct err err;
 	struct hostlist hl = { 0 }, back = { 0 };
 
-	if (hostlist_parse(text, &hl, why, sizeof(why)) < 0) {
-		assert(why[0] != '\0');
+	if (hostlist_parse(text, &hl, &err) < 0) {
+		assert(err.text[0] != '\0');
 		free(text);
 		return 0;
 	}
@@ -22,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 		assert(hostlist_name_check(hl.names[i]) == 0);
 	/* Folding keeps names and order. */
 	folded = hostlist_format((const char *const *)hl.names, hl.count);
-	assert(hostlist_parse(folded, &back, why, sizeof(why)) == 0);
+	assert(hostlist_parse(folded, &back, &err) == 0);
 	assert(back.count == hl.count);
 	for (size_t i = 0; i < hl.count; i++)
 		assert(strcmp(hl.names[i], back.names[i]) == 0);

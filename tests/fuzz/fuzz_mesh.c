@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Datagrams of the mesh, and an agent's reports of it: the first byte says
  * which. What was taken of a report makes records that anybody can read. */
+#include "common/err.h"
 #include "tests/fuzz/fuzz.h"
 
 #include "daemon/mesh/mesh_gather.c"
@@ -46,7 +47,8 @@ record_check_one(const struct mesh_gather *g, enum mesh_class class)
 {
 	json_t *r = mesh_gather_record(g, class), *back;
 	struct record_head head;
-	char why[200], *line;
+	char *line;
+	struct err err;
 
 	if (r == NULL)
 		return;
@@ -54,8 +56,7 @@ record_check_one(const struct mesh_gather *g, enum mesh_class class)
 	json_object_set_new(r, "seq", json_integer(1));
 	line = json_dumps(r, JSON_COMPACT);
 	assert(line != NULL);
-	assert(record_parse(line, strlen(line), &back, &head, why,
-		   sizeof(why)) == 0);
+	assert(record_parse(line, strlen(line), &back, &head, &err) == 0);
 	json_decref(back);
 	json_decref(r);
 	free(line);
@@ -68,10 +69,10 @@ report(const uint8_t *data, size_t len_bytes)
 	json_t *msg = json_loadb((const char *)data, len_bytes,
 	    JSON_REJECT_DUPLICATES, NULL);
 	struct mesh_gather *g = mesh_gather_new(5, 7, &names);
-	char why[MESH_WHY_MAX] = "";
-	int rc = mesh_gather_add(g, 0, msg, why);
+	struct err err = { 0 };
+	int rc = mesh_gather_add(g, 0, msg, &err);
 
-	assert(rc == 0 || why[0] != '\0');
+	assert(rc == 0 || err.text[0] != '\0');
 	mesh_gather_close(g);
 	for (int c = 0; rc == 0 && c < MESH_CLASS_MAX; c++)
 		record_check_one(g, (enum mesh_class)c);

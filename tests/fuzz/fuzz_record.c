@@ -24,13 +24,13 @@ read_hist(const json_t *record)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
-	char why[256] = "", *line = fuzz_text(data, len_bytes), *again;
+	char *line = fuzz_text(data, len_bytes), *again;
+	struct err err = { 0 };
 	struct record_head head, head2;
 	json_t *record, *back;
 
-	if (record_parse(line, len_bytes, &record, &head, why, sizeof(why)) <
-	    0) {
-		assert(why[0] != '\0');
+	if (record_parse(line, len_bytes, &record, &head, &err) < 0) {
+		assert(err.text[0] != '\0');
 		free(line);
 		return 0;
 	}
@@ -41,8 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	read_hist(record);
 	again = json_dumps(record, JSON_COMPACT);
 	assert(again != NULL);
-	assert(record_parse(again, strlen(again), &back, &head2, why,
-		   sizeof(why)) == 0);
+	assert(record_parse(again, strlen(again), &back, &head2, &err) == 0);
 	assert(json_equal(record, back) && head.seq == head2.seq);
 	free(again);
 	free(line);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compositions as text; the first byte chooses the number of ranks. What is
  * accepted can be proven. */
+#include "common/err.h"
 #include "probes/pattern/pattern.h"
 #include "probes/plan/check.h"
 #include "common/xalloc.h"
@@ -12,7 +13,8 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
-	char why[PATTERN_WHY_BYTES] = "", *text, *words[2];
+	char *text, *words[2];
+	struct err err = { 0 };
 	char count[] = "count=2";
 	struct check_fault fault;
 	struct plan *p;
@@ -22,12 +24,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	text = fuzz_text(data, len_bytes);
 	words[0] = xasprintf("steps=%s", text + 1);
 	words[1] = count;
-	if (pattern_plan("compose", words, 2, 1 + data[0] % 6, &p, why,
-		sizeof(why)) == 0) {
+	if (pattern_plan("compose", words, 2, 1 + data[0] % 6, &p, &err) == 0) {
 		assert(check_plan(p, &fault) == 0);
 		plan_free(p);
 	} else {
-		assert(why[0] != '\0' && strchr(why, '\n') == NULL);
+		assert(err.text[0] != '\0' && strchr(err.text, '\n') == NULL);
 	}
 	free(words[0]);
 	free(text);

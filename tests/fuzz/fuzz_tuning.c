@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "probes/multipath/tuner_file.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -31,11 +32,10 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
 	struct tuner_table tt = { .machine = "m" };
-	char why[TUNER_WHY_BYTES] = "";
+	struct err err = { 0 };
 
-	if (tuner_parse(&tt, "fuzz", (const char *)data, len_bytes, why,
-		sizeof(why)) < 0) {
-		assert(why[0] != '\0');
+	if (tuner_parse(&tt, "fuzz", (const char *)data, len_bytes, &err) < 0) {
+		assert(err.text[0] != '\0');
 		return 0;
 	}
 	for (size_t i = 0; i < tt.count; i++)

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "common/err.h"
 #include "common/frame.h"
 #include "schema/wire.h"
 
@@ -12,7 +13,8 @@
 static void
 send_on(enum wire_type type, json_t *msg, enum wire_from from)
 {
-	char why[256], *frame;
+	char *frame;
+	struct err err;
 	const char *head_why;
 	json_t *back;
 	size_t len = wire_build(type, json_incref(msg), &frame);
@@ -20,7 +22,7 @@ send_on(enum wire_type type, json_t *msg, enum wire_from from)
 
 	assert(body > 0 && (size_t)body + FRAME_HEAD_BYTES == len);
 	assert(wire_parse(frame + FRAME_HEAD_BYTES, (size_t)body, from, &back,
-		   why, sizeof(why)) == (int)type);
+		   &err) == (int)type);
 	assert(json_equal(msg, back));
 	json_decref(back);
 	free(frame);
@@ -31,7 +33,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
 	enum wire_from from;
 	const char *head_why = NULL;
-	char why[256] = "", *body;
+	char *body;
+	struct err err = { 0 };
 	json_t *msg;
 	int type;
 
@@ -42,9 +45,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 		assert(head_why != NULL);
 	len_bytes -= 1 + FRAME_HEAD_BYTES;
 	body = fuzz_text(data + 1 + FRAME_HEAD_BYTES, len_bytes);
-	type = wire_parse(body, len_bytes, from, &msg, why, sizeof(why));
+	type = wire_parse(body, len_bytes, from, &msg, &err);
 	if (type < 0) {
-		assert(why[0] != '\0');
+		assert(err.text[0] != '\0');
 	} else {
 		send_on((enum wire_type)type, msg, from);
 		json_decref(msg);

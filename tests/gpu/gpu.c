@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/str.h"
 #include "probes/device/host_reduce.h"
 #include "probes/transport/xccl_lib.h"
@@ -262,11 +263,11 @@ exchange(void *comm, int peer, void *to, const void *from)
 static void
 open_lib(void)
 {
-	char why[320];
+	struct err err;
 
-	if (xccl_lib_open(card.ops->name, &lib, why, sizeof(why)) == 0)
+	if (xccl_lib_open(card.ops->name, &lib, &err) == 0)
 		return;
-	printf("skipped: %s\n", why);
+	printf("skipped: %s\n", err.text);
 	exit(77);
 }
 
@@ -355,11 +356,11 @@ static const struct {
 static void
 open_device(void)
 {
-	char why[DEVICE_WHY_BYTES] = "";
+	struct err err = { 0 };
 
-	if (device_find(card.name, &card.ops, why, sizeof(why)) < 0 ||
-	    card.ops->open(0, &card.device, why, sizeof(why)) < 0) {
-		printf("skipped: %s\n", why);
+	if (device_find(card.name, &card.ops, &err) < 0 ||
+	    card.ops->open(0, &card.device, &err) < 0) {
+		printf("skipped: %s\n", err.text);
 		exit(77);
 	}
 	card_must(card.ops->stream_new(card.device, &card.stream), "a stream");

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "schema/names.h"
 #include "schema/options.h"
@@ -185,17 +186,17 @@ static int
 check(const char *kind, const char *path)
 {
 	const struct conf_row *rows = options_find(kind);
-	char why[512];
+	struct err err;
 	struct conf *c;
 	int rc;
 
 	if (rows == NULL)
 		return 3;
-	rc = conf_load(rows, path, &c, why, sizeof(why));
+	rc = conf_load(rows, path, &c, &err);
 	if (rc == 0 && rows == options_campaign)
-		rc = options_campaign_check(c, why, sizeof(why));
+		rc = options_campaign_check(c, &err);
 	if (rc < 0) {
-		printf("%s\n", why);
+		printf("%s\n", err.text);
 		return 1;
 	}
 	conf_free(c);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "schema/record.h"
 
@@ -36,10 +37,10 @@ check_line(const char *line, size_t len_bytes, const char *status)
 {
 	struct record_head head;
 	json_t *record;
-	char why[256];
+	struct err err;
 
-	if (record_parse(line, len_bytes, &record, &head, why, sizeof(why)) < 0)
-		fatalx("%s: %.120s", why, line);
+	if (record_parse(line, len_bytes, &record, &head, &err) < 0)
+		fatalx("%s: %.120s", err.text, line);
 	if (ended)
 		fatalx("a line after the end: %.120s", line);
 	if (head.seq != 0 && head.seq != ++seq)

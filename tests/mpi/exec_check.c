@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
@@ -48,23 +49,23 @@ barrier(void)
 static struct plan *
 build(const char *name, const char *const *words, int count)
 {
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 	struct plan *p;
 
 	if (pattern_plan(name, (char *const *)words, count,
-		(uint32_t)team->ranks, &p, why, sizeof(why)) < 0)
-		fatalx("%s", why);
+		(uint32_t)team->ranks, &p, &err) < 0)
+		fatalx("%s", err.text);
 	return p;
 }
 
 static struct exec *
 make(const struct plan *p)
 {
-	char why[EXEC_WHY_BYTES];
+	struct err err;
 	struct exec *e;
 
-	if (exec_new(team, p, &e, why, sizeof(why)) < 0)
-		fatalx("%s", why);
+	if (exec_new(team, p, &e, &err) < 0)
+		fatalx("%s", err.text);
 	return e;
 }
 
@@ -107,11 +108,11 @@ cycle(const struct plan *p, uint64_t number)
 static void
 refusal(const struct plan *p, uint64_t number)
 {
-	char why[EXEC_WHY_BYTES];
+	struct err err;
 	struct exec *e;
 
 	(void)number;
-	CHECK(exec_new(team, p, &e, why, sizeof(why)) < 0 && why[0] != '\0');
+	CHECK(exec_new(team, p, &e, &err) < 0 && err.text[0] != '\0');
 }
 
 static int
@@ -304,8 +305,8 @@ struct stepped {
 
 static int
 step_prepare(const struct transport_team *tm,
-    const struct transport_share *share, struct transport **ret, char *why,
-    size_t why_bytes)
+    const struct transport_share *share, struct transport **ret,
+    struct err *err)
 {
 	struct stepped *st = xcalloc(1, sizeof(*st));
 
@@ -322,8 +323,7 @@ step_prepare(const struct transport_team *tm,
 	st->share.ends = st->ends;
 	st->share.batches_count = share->ends_count;
 	*ret = (struct transport *)st;
-	return transport_mpi.prepare(tm, &st->share, &st->inner, why,
-	    why_bytes);
+	return transport_mpi.prepare(tm, &st->share, &st->inner, err);
 }
 
 static int
@@ -546,11 +546,11 @@ static const struct {
 int
 main(int argc, char **argv)
 {
-	char why[TRANSPORT_WHY_BYTES];
+	struct err err;
 
 	log_init("exec_check", LOG_LEVEL_INFO);
 	world_open(&world, &argc, &argv);
-	if (argc != 2 || team_open(&world, "host", &team, why, sizeof(why)) < 0)
+	if (argc != 2 || team_open(&world, "host", &team, &err) < 0)
 		fatalx("usage: exec_check CASE");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (strcmp(cases[i].name, argv[1]) == 0)

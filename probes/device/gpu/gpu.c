@@ -4,6 +4,8 @@
  */
 #include "probes/device/gpu/gpu.h"
 
+#include "common/err.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -50,22 +52,19 @@ gpu_use(struct device *d)
 /* The runtime may leave the count as it was, and its codes for a missing, an
  * old and a stand-in driver differ: any failure is "none", with its text. */
 static int
-probe(int *ret_count, char *ret_why, size_t why_bytes)
+probe(int *ret_count, struct err *err)
 {
 	int count = 0, code = GPU(GetDeviceCount)(&count);
 
 	*ret_count = 0;
 	if (code != GPU(Success)) {
 		(void)GPU(GetLastError)();
-		snprintf(ret_why, why_bytes, "no %s device: %s", GPU_WHAT,
+		return err_set(err, -ENODEV, "no %s device: %s", GPU_WHAT,
 		    GPU(GetErrorString)(code));
-		return -ENODEV;
 	}
-	if (count <= 0) {
-		snprintf(ret_why, why_bytes, "no %s device is visible",
+	if (count <= 0)
+		return err_set(err, -ENODEV, "no %s device is visible",
 		    GPU_WHAT);
-		return -ENODEV;
-	}
 	*ret_count = count;
 	return 0;
 }
@@ -88,18 +87,16 @@ wake(struct device *d)
 }
 
 static int
-open_device(int index, struct device **ret, char *ret_why, size_t why_bytes)
+open_device(int index, struct device **ret, struct err *err)
 {
 	struct device *d;
-	int count, rc = probe(&count, ret_why, why_bytes);
+	int count, rc = probe(&count, err);
 
 	if (rc < 0)
 		return rc;
-	if (index < 0 || index >= count) {
-		snprintf(ret_why, why_bytes,
+	if (index < 0 || index >= count)
+		return err_set(err, -ENODEV,
 		    GPU_NAME " has devices 0 to %d, not %d", count - 1, index);
-		return -ENODEV;
-	}
 	d = calloc(1, sizeof(*d));
 	if (d == NULL)
 		return -ENOMEM;
@@ -108,8 +105,7 @@ open_device(int index, struct device **ret, char *ret_why, size_t why_bytes)
 	SLIST_INIT(&d->opened);
 	rc = wake(d);
 	if (rc < 0) {
-		snprintf(ret_why, why_bytes, GPU_NAME " device %d: %s", index,
-		    d->error);
+		err_say(err, GPU_NAME " device %d: %s", index, d->error);
 		free(d);
 		return rc;
 	}

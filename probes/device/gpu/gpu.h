@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "common/err.h"
 #include "probes/device/device.h"
 #include "probes/device/gpu/gpu_port.h"
 
@@ -55,8 +56,8 @@ int gpu_alloc(struct device *d, uint64_t bytes, void **ret_base);
 void gpu_free(struct device *d, void *base);
 int gpu_host_alloc(struct device *d, uint64_t bytes, void **ret_base);
 void gpu_host_free(struct device *d, void *base);
-int gpu_ipc_usable(struct device *d, int index, const char *pci, char *ret_why,
-    size_t why_bytes);
+int gpu_ipc_usable(struct device *d, int index, const char *pci,
+    struct err *err);
 int gpu_ipc_export(struct device *d, void *base, struct device_ipc *ret);
 int gpu_ipc_open(struct device *d, const struct device_ipc *handle,
     void **ret_base);

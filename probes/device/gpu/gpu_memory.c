@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "probes/device/gpu/gpu.h"
 
 #define HANDLE_MAGIC 0x31766367 /* "gcv1" */
@@ -125,8 +126,7 @@ gpu_host_free(struct device *d, void *base)
 /* ---- others' ---- */
 
 int
-gpu_ipc_usable(struct device *d, int index, const char *pci, char *ret_why,
-    size_t why_bytes)
+gpu_ipc_usable(struct device *d, int index, const char *pci, struct err *err)
 {
 	int here = -1, can = 0;
 
@@ -142,10 +142,9 @@ gpu_ipc_usable(struct device *d, int index, const char *pci, char *ret_why,
 	    can)
 		return 0;
 	(void)GPU(GetLastError)();
-	snprintf(ret_why, why_bytes,
+	return err_set(err, -ENOTSUP,
 	    "%s cannot reach the memory of %s: no peer access between them",
 	    d->pci, pci);
-	return -ENOTSUP;
 }
 
 int

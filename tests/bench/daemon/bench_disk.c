@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/hist.h"
 #include "common/log.h"
 #include "common/rng.h"
@@ -191,13 +192,13 @@ shape_make(struct sim *s, json_t *ret[MESH_CLASS_MAX])
 {
 	struct mesh_names names = { id_find, id_name, NULL };
 	struct mesh_gather *g = mesh_gather_new(1, 1, &names);
-	char why[MESH_WHY_MAX];
+	struct err err;
 
 	for (int i = 0; i < s->nodes; i++) {
 		json_t *r = report(s->nodes, i);
 
-		if (mesh_gather_add(g, (size_t)i, r, why) < 0)
-			fatalx("a report of node %d: %s", i, why);
+		if (mesh_gather_add(g, (size_t)i, r, &err) < 0)
+			fatalx("a report of node %d: %s", i, err.text);
 		json_decref(r);
 	}
 	mesh_gather_close(g);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every type, every complaint, and that what is rendered reads back. */
 #include "common/conf.c"
+#include "common/err.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -30,11 +31,11 @@ static struct conf *
 parse_ok(const char *text)
 {
 	struct conf *c = NULL;
-	char why[512] = "";
-	int rc = conf_parse(rows, "f.conf", text, &c, why, sizeof(why));
+	struct err err = { 0 };
+	int rc = conf_parse(rows, "f.conf", text, &c, &err);
 
 	if (rc != 0)
-		print_error("%s\n", why);
+		print_error("%s\n", err.text);
 	assert_int_equal(rc, 0);
 	return c;
 }
@@ -66,7 +67,7 @@ static void
 test_sections(void **state)
 {
 	struct conf *c = parse_ok("[one]\nname = x\n[two]\n");
-	char why[512];
+	struct err err;
 
 	(void)state;
 	assert_int_equal(conf_has_section(c, "two"), 1); /* though empty */
@@ -76,9 +77,7 @@ test_sections(void **state)
 	conf_free(c);
 	c = parse_ok("[one]\nname = x");
 	assert_int_equal(conf_has_section(c, "two"), 0);
-	assert_int_equal(conf_set(c, "two", "mode", "red", "-o", why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(conf_set(c, "two", "mode", "red", "-o", &err), 0);
 	assert_int_equal(conf_has_section(c, "two"), 1);
 	assert_string_equal(conf_where(c, "two", "mode"), "-o");
 	conf_free(c);
@@ -137,12 +136,11 @@ test_complaints(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct conf *c = (void *)rows;
-		char why[512] = "";
+		struct err err = { 0 };
 
-		assert_int_equal(conf_parse(rows, "f", bad[i].text, &c, why,
-				     sizeof(why)),
+		assert_int_equal(conf_parse(rows, "f", bad[i].text, &c, &err),
 		    -EINVAL);
-		assert_string_equal(why, bad[i].want);
+		assert_string_equal(err.text, bad[i].want);
 		assert_ptr_equal(c, rows); /* untouched */
 	}
 }
@@ -151,30 +149,20 @@ static void
 test_spans_and_sizes_are_bounded(void **state)
 {
 	struct conf *c = parse_ok("[one]\nname = x\n");
-	char why[512];
+	struct err err;
 
 	(void)state;
-	assert_int_equal(conf_set(c, "two", "span", "2h", "-o", why,
-			     sizeof(why)),
-	    -EINVAL);
-	assert_non_null(strstr(why, "a time span as 250ms, 10s or 5m"));
-	assert_int_equal(conf_set(c, "two", "size", "2M", "-o", why,
-			     sizeof(why)),
-	    -EINVAL);
-	assert_non_null(strstr(why, "1.0 MiB"));
+	assert_int_equal(conf_set(c, "two", "span", "2h", "-o", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "a time span as 250ms, 10s or 5m"));
+	assert_int_equal(conf_set(c, "two", "size", "2M", "-o", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "1.0 MiB"));
 	assert_int_equal(conf_bytes(c, "two", "size"), 4096); /* as it was */
-	assert_int_equal(conf_set(c, "one", "text", "a\nb", "-o", why,
-			     sizeof(why)),
+	assert_int_equal(conf_set(c, "one", "text", "a\nb", "-o", &err),
 	    -EINVAL);
-	assert_int_equal(conf_set(c, "one", "text", "a ;b", "-o", why,
-			     sizeof(why)),
+	assert_int_equal(conf_set(c, "one", "text", "a ;b", "-o", &err),
 	    -EINVAL);
-	assert_int_equal(conf_set(c, "one", "text", ";b", "-o", why,
-			     sizeof(why)),
-	    -EINVAL);
-	assert_int_equal(conf_set(c, "one", "nope", "1", "-o", why,
-			     sizeof(why)),
-	    -EINVAL);
+	assert_int_equal(conf_set(c, "one", "text", ";b", "-o", &err), -EINVAL);
+	assert_int_equal(conf_set(c, "one", "nope", "1", "-o", &err), -EINVAL);
 	conf_free(c);
 }
 
@@ -258,45 +246,47 @@ test_long_lines(void **state)
 {
 	struct conf *c = NULL;
 	size_t n = 200000;
-	char *text = xcalloc(1, n + 64), why[512];
+	char *text = xcalloc(1, n + 64);
+	struct err err;
 
 	(void)state;
 	strcpy(text, "[one]\nname = x\n[two]\nnodes = ");
 	for (size_t i = strlen(text); i + 8 < n; i = strlen(text + i) + i)
 		snprintf(text + i, 16, "n%06zu,", i);
 	strcat(text + n - 64, "last\n[one]\n");
-	assert_int_equal(conf_parse(rows, "f", text, &c, why, sizeof(why)), 0);
+	assert_int_equal(conf_parse(rows, "f", text, &c, &err), 0);
 	assert_non_null(strstr(conf_string(c, "two", "nodes"), ",last"));
 	conf_free(c);
 	free(text);
 	n = 2 * 1024 * 1024;
 	text = xcalloc(1, n + 1);
 	memset(text, '#', n);
-	assert_int_equal(conf_parse(rows, "f", text, &c, why, sizeof(why)),
-	    -EINVAL);
-	assert_non_null(strstr(why, "f:1: the line is longer than"));
+	assert_int_equal(conf_parse(rows, "f", text, &c, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "f:1: the line is longer than"));
 	free(text);
 }
 
 static void
 test_files(void **state)
 {
-	char path[] = "/tmp/test_conf.XXXXXX", why[512];
+	char path[] = "/tmp/test_conf.XXXXXX";
+	struct err err;
 	int fd = mkstemp(path);
 	struct conf *c = NULL;
 
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "[one]\nname = x\n", 15), 15);
-	assert_int_equal(conf_load(rows, path, &c, why, sizeof(why)), 0);
+	assert_int_equal(conf_load(rows, path, &c, &err), 0);
 	conf_free(c);
 	assert_int_equal(write(fd, "\0", 1), 1);
-	assert_int_equal(conf_load(rows, path, &c, why, sizeof(why)), -EILSEQ);
-	assert_non_null(strstr(why, ":3: a byte of value 0: allowed is text"));
+	assert_int_equal(conf_load(rows, path, &c, &err), -EILSEQ);
+	assert_non_null(
+	    strstr(err.text, ":3: a byte of value 0: allowed is text"));
 	close(fd);
 	unlink(path);
-	assert_int_equal(conf_load(rows, path, &c, why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, ": No such file or directory"));
+	assert_int_equal(conf_load(rows, path, &c, &err), -ENOENT);
+	assert_non_null(strstr(err.text, ": No such file or directory"));
 	conf_free(NULL);
 }
 

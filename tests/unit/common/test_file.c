@@ -14,7 +14,8 @@
 #include "common/str.h"
 
 static char dir[] = "/tmp/test_file.XXXXXX";
-static char path[200], why[400], want[400];
+static char path[200], want[400];
+static struct err err;
 
 static const char *
 named(const char *name)
@@ -43,13 +44,12 @@ refused(const char *name, int rc, const char *words)
 	size_t len = 7;
 
 	snprintf(want, sizeof(want), "%s: %s", at, words);
-	assert_int_equal(file_open(at, &fp, why, sizeof(why)), rc);
-	assert_string_equal(why, want);
-	assert_int_equal(file_check(at, why, sizeof(why)), rc);
-	why[0] = '\0';
-	assert_int_equal(file_read(at, 1000, &text, &len, why, sizeof(why)),
-	    rc);
-	assert_string_equal(why, want);
+	assert_int_equal(file_open(at, &fp, &err), rc);
+	assert_string_equal(err.text, want);
+	assert_int_equal(file_check(at, &err), rc);
+	err.text[0] = '\0';
+	assert_int_equal(file_read(at, 1000, &text, &len, &err), rc);
+	assert_string_equal(err.text, want);
 	assert_true(fp == NULL && text == NULL && len == 7);
 }
 
@@ -69,9 +69,8 @@ test_read(void **state)
 		size_t len = 0;
 
 		put("plain", big, sizes[i]);
-		assert_int_equal(file_check(path, why, sizeof(why)), 0);
-		assert_int_equal(file_read(path, sizes[i], &text, &len, why,
-				     sizeof(why)),
+		assert_int_equal(file_check(path, &err), 0);
+		assert_int_equal(file_read(path, sizes[i], &text, &len, &err),
 		    0);
 		assert_int_equal(len, sizes[i]);
 		assert_memory_equal(text, big, len);
@@ -80,10 +79,10 @@ test_read(void **state)
 		text = NULL;
 		if (sizes[i] == 0)
 			continue;
-		assert_int_equal(file_read(path, sizes[i] - 1, &text, &len, why,
-				     sizeof(why)),
+		assert_int_equal(file_read(path, sizes[i] - 1, &text, &len,
+				     &err),
 		    -EFBIG);
-		assert_non_null(strstr(why, "/plain: File too large"));
+		assert_non_null(strstr(err.text, "/plain: File too large"));
 		assert_null(text);
 	}
 	free(big);
@@ -117,10 +116,8 @@ test_null_device(void **state)
 	size_t len = 7;
 
 	(void)state;
-	assert_int_equal(file_check("/dev/null", why, sizeof(why)), 0);
-	assert_int_equal(file_read("/dev/null", 1000, &text, &len, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(file_check("/dev/null", &err), 0);
+	assert_int_equal(file_read("/dev/null", 1000, &text, &len, &err), 0);
 	assert_int_equal(len, 0);
 	assert_string_equal(text, "");
 	free(text);
@@ -136,7 +133,7 @@ test_links(void **state)
 	put("plain", "x", 1);
 	snprintf(to, sizeof(to), "%s", path);
 	assert_int_equal(symlink(to, named("link")), 0);
-	assert_int_equal(file_check(path, why, sizeof(why)), 0);
+	assert_int_equal(file_check(path, &err), 0);
 	assert_int_equal(symlink("pipe", named("bent")), 0);
 	refused("bent", -ENOTSUP,
 	    "allowed is a plain file, no pipe and no device");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All rows are sound; every rule over several values refuses what it should,
  * with the place. */
+#include "common/err.h"
 #include "schema/options.c"
 #include "schema/options_check.c"
 
@@ -18,13 +19,11 @@ test_rows_are_sound(void **state)
 	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
 		const struct conf_row *rows = options_find(kinds[k]);
 		struct conf *c;
-		char why[512];
+		struct err err;
 
 		assert_non_null(rows);
 		/* asserts on a default that its own row refuses */
-		assert_int_equal(conf_parse(rows, "f", "", &c, why,
-				     sizeof(why)),
-		    0);
+		assert_int_equal(conf_parse(rows, "f", "", &c, &err), 0);
 		conf_free(c);
 		for (; rows->key != NULL; rows++) {
 			assert_true(strlen(rows->text) > 5);
@@ -83,14 +82,15 @@ test_what_runs(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct conf *c = NULL, *again = NULL;
-		char why[512], *text;
+		char *text;
+		struct err err;
 
 		assert_int_equal(conf_parse(options_campaign, "f", rows[i].text,
-				     &c, why, sizeof(why)),
+				     &c, &err),
 		    0);
 		text = conf_render_given(c);
 		assert_int_equal(conf_parse(options_campaign, "f", text, &again,
-				     why, sizeof(why)),
+				     &err),
 		    0);
 		assert_int_equal(options_runs_canaries(c), rows[i].canaries);
 		assert_int_equal(options_runs_plans(c), rows[i].plans);
@@ -104,13 +104,13 @@ test_what_runs(void **state)
 }
 
 static int
-check(const char *text, char *why, size_t why_bytes)
+check(const char *text, struct err *err)
 {
 	struct conf *c = NULL;
-	int rc = conf_parse(options_campaign, "f", text, &c, why, why_bytes);
+	int rc = conf_parse(options_campaign, "f", text, &c, err);
 
 	assert_int_equal(rc, 0);
-	rc = options_campaign_check(c, why, why_bytes);
+	rc = options_campaign_check(c, err);
 	conf_free(c);
 	return rc;
 }
@@ -131,10 +131,10 @@ test_good(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
-		char why[512] = "";
+		struct err err = { 0 };
 
-		if (check(good[i], why, sizeof(why)) < 0)
-			fail_msg("%s", why);
+		if (check(good[i], &err) < 0)
+			fail_msg("%s", err.text);
 	}
 }
 
@@ -189,11 +189,11 @@ test_rules(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		char why[512] = "";
+		struct err err = { 0 };
 
-		assert_int_equal(check(bad[i].text, why, sizeof(why)), -EINVAL);
-		why[strlen(bad[i].want)] = '\0';
-		assert_string_equal(why, bad[i].want);
+		assert_int_equal(check(bad[i].text, &err), -EINVAL);
+		err.text[strlen(bad[i].want)] = '\0';
+		assert_string_equal(err.text, bad[i].want);
 	}
 }
 

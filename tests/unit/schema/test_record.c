@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Good records of every kind pass; each field spoilt in turn is refused. */
+#include "common/err.h"
 #include "schema/record.c"
 
 #include <setjmp.h>
@@ -43,10 +44,10 @@ static const char *const good[] = {
 };
 
 static int
-parse(const char *line, struct record_head *head, char *why)
+parse(const char *line, struct record_head *head, struct err *err)
 {
 	json_t *record = NULL;
-	int rc = record_parse(line, strlen(line), &record, head, why, 200);
+	int rc = record_parse(line, strlen(line), &record, head, err);
 
 	if (rc == 0)
 		head->run = NULL; /* goes with the record */
@@ -60,11 +61,11 @@ test_good(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		struct record_head head;
-		char why[200] = "";
-		int rc = parse(good[i], &head, why);
+		struct err err = { 0 };
+		int rc = parse(good[i], &head, &err);
 
 		if (rc < 0)
-			print_error("%s: %s\n", good[i], why);
+			print_error("%s: %s\n", good[i], err.text);
 		assert_int_equal(rc, 0);
 	}
 }
@@ -82,7 +83,8 @@ test_every_member_counts(void **state)
 			const char *key = json_object_iter_key(it);
 			json_t *spoilt = json_deep_copy(record);
 			struct record_head head;
-			char why[200], *line;
+			char *line;
+			struct err err;
 
 			if (strcmp(key, "roles") == 0 ||
 			    strcmp(key, "options") == 0 ||
@@ -92,11 +94,11 @@ test_every_member_counts(void **state)
 			}
 			json_object_set_new(spoilt, key, json_true());
 			line = json_dumps(spoilt, 0);
-			assert_int_equal(parse(line, &head, why), -EPROTO);
+			assert_int_equal(parse(line, &head, &err), -EPROTO);
 			free(line);
 			json_object_del(spoilt, key);
 			line = json_dumps(spoilt, 0);
-			assert_int_equal(parse(line, &head, why), -EPROTO);
+			assert_int_equal(parse(line, &head, &err), -EPROTO);
 			free(line);
 			json_decref(spoilt);
 		}
@@ -108,15 +110,16 @@ test_every_member_counts(void **state)
 static void
 refused(const char *from, const char *to, const char *want)
 {
-	char line[2048], why[200] = "";
+	char line[2048];
+	struct err err = { 0 };
 	const char *at = strstr(CANARY, from);
 	struct record_head head;
 
 	assert_non_null(at);
 	snprintf(line, sizeof(line), "%.*s%s%s", (int)(at - CANARY), CANARY, to,
 	    at + strlen(from));
-	assert_int_equal(parse(line, &head, why), -EPROTO);
-	assert_string_equal(why, want);
+	assert_int_equal(parse(line, &head, &err), -EPROTO);
+	assert_string_equal(err.text, want);
 }
 
 static void
@@ -148,7 +151,8 @@ test_grid(void **state)
 	static const char *const bad[] = { "[[],[]]", "[[],[\"2\"]]",
 		"[[2.5],[]]", "[[]]", "[[],[2.5],[1,2]]", "7" };
 	struct record_head head;
-	char line[2048], why[200];
+	char line[2048];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -161,7 +165,7 @@ test_grid(void **state)
 	}
 	snprintf(line, sizeof(line), "%.*s%s", (int)strlen(CANARY) - 1, CANARY,
 	    ",\"grid\":{\"nodes\":[\"n1\",\"n2\"],\"p50\":[[],[2.5]]}}");
-	assert_int_equal(parse(line, &head, why), 0);
+	assert_int_equal(parse(line, &head, &err), 0);
 }
 
 static void
@@ -169,11 +173,11 @@ test_head(void **state)
 {
 	json_t *record = NULL;
 	struct record_head head;
-	char why[200];
+	struct err err;
 
 	(void)state;
 	assert_int_equal(record_parse(CANARY, strlen(CANARY), &record, &head,
-			     why, sizeof(why)),
+			     &err),
 	    0);
 	assert_string_equal(head.run, "r-1");
 	assert_int_equal(head.seq, 1);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/err.h"
 #include "schema/strict.c"
 
 #include <setjmp.h>
@@ -24,14 +25,15 @@ test_refusals(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		char why[200] = "";
+		struct err err = { 0 };
 		json_t *got = NULL;
 
 		assert_int_equal(strict_object(bad[i].text, strlen(bad[i].text),
-				     3, &got, why, sizeof(why)),
+				     3, &got, &err),
 		    -EPROTO);
 		assert_null(got);
-		assert_int_equal(strncmp(why, bad[i].want, strlen(bad[i].want)),
+		assert_int_equal(strncmp(err.text, bad[i].want,
+				     strlen(bad[i].want)),
 		    0);
 	}
 }
@@ -40,13 +42,11 @@ static void
 test_brackets_in_strings_do_not_count(void **state)
 {
 	const char *text = "{\"a\":\"[[[[[\\\"[[[[\",\"b\":{}}";
-	char why[200];
+	struct err err;
 	json_t *got = NULL;
 
 	(void)state;
-	assert_int_equal(strict_object(text, strlen(text), 3, &got, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(strict_object(text, strlen(text), 3, &got, &err), 0);
 	assert_string_equal(json_string_value(json_object_get(got, "a")),
 	    "[[[[[\"[[[[");
 	json_decref(got);

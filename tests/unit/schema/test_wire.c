@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every row has its message built and read; every kind of breach is refused. */
+#include "common/err.h"
 #include "schema/wire.c"
 
 #include <setjmp.h>
@@ -36,7 +37,7 @@ full_message(const struct wire_message *m)
 }
 
 static int
-read_back(const char *frame, size_t n, enum wire_from from, char *why)
+read_back(const char *frame, size_t n, enum wire_from from, struct err *err)
 {
 	const char *bad;
 	json_t *msg = NULL;
@@ -44,8 +45,8 @@ read_back(const char *frame, size_t n, enum wire_from from, char *why)
 	int rc;
 
 	assert_int_equal(body, n - FRAME_HEAD_BYTES);
-	rc = wire_parse(frame + FRAME_HEAD_BYTES, (size_t)body, from, &msg, why,
-	    200);
+	rc = wire_parse(frame + FRAME_HEAD_BYTES, (size_t)body, from, &msg,
+	    err);
 	json_decref(msg);
 	return rc;
 }
@@ -53,7 +54,7 @@ read_back(const char *frame, size_t n, enum wire_from from, char *why)
 static void
 test_all_rows(void **state)
 {
-	char why[200];
+	struct err err;
 
 	(void)state;
 	for (int t = 0; t < WIRE_TYPE_MAX; t++) {
@@ -65,22 +66,22 @@ test_all_rows(void **state)
 
 		assert_non_null(m->name);
 		n = wire_build(t, full_message(m), &frame);
-		assert_int_equal(read_back(frame, n, m->from, why), t);
+		assert_int_equal(read_back(frame, n, m->from, &err), t);
 		if (m->from != WIRE_BOTH) {
-			assert_int_equal(read_back(frame, n, wrong, why),
+			assert_int_equal(read_back(frame, n, wrong, &err),
 			    -EPROTO);
 			assert_non_null(
-			    strstr(why, "is not for this peer to send"));
+			    strstr(err.text, "is not for this peer to send"));
 		}
 		free(frame);
 	}
 }
 
 static int
-parse(const char *text, char *why)
+parse(const char *text, struct err *err)
 {
 	json_t *msg = NULL;
-	int rc = wire_parse(text, strlen(text), WIRE_AGENT, &msg, why, 200);
+	int rc = wire_parse(text, strlen(text), WIRE_AGENT, &msg, err);
 
 	json_decref(msg);
 	return rc;
@@ -104,15 +105,15 @@ test_breaches(void **state)
 		{ "{\"type\":\"heartbeat\",\"at_unix_ns\":1,\"load\":null}",
 		    "heartbeat.load is of another kind" },
 	};
-	char why[200];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(parse(bad[i].text, why), -EPROTO);
-		assert_string_equal(why, bad[i].want);
+		assert_int_equal(parse(bad[i].text, &err), -EPROTO);
+		assert_string_equal(err.text, bad[i].want);
 	}
 	assert_int_equal(parse("{\"type\":\"heartbeat\",\"at_unix_ns\":1}",
-			     why),
+			     &err),
 	    WIRE_HEARTBEAT);
 }
 

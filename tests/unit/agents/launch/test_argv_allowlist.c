@@ -3,6 +3,7 @@
  * test_grammar.c - command lines that real launchers wrote pass, and every
  * change of them that could matter is refused.
  */
+#include "common/err.h"
 #include "agents/launch/argv_allowlist.c"
 
 #include <jansson.h>
@@ -17,15 +18,15 @@ static const char *const addrs[] = { "127.0.0.1", "192.0.2.2", "fd00::2" };
 
 static int
 check(const char *mpi, const char *const *argv, size_t argc, char ***ret,
-    char *why, size_t why_bytes)
+    struct err *err)
 {
 	struct argv_allowlist_want want = { .mpi = mpi,
 		.addrs = addrs,
 		.addr_count = ARRAY_LEN(addrs),
 		.arsh = ARSH };
 
-	why[0] = '\0';
-	return argv_allowlist_check(&want, argv, argc, ret, why, why_bytes);
+	err->text[0] = '\0';
+	return argv_allowlist_check(&want, argv, argc, ret, err);
 }
 
 /* A recorded line without its host; the words are the array's. */
@@ -83,14 +84,14 @@ lines_check(const char *mpi, const char *daemon)
 		"1.0;tcp://203.0.113.9:7" };
 	const char *argv[ARGV_ALLOWLIST_ARGS_MAX], *was;
 	FILE *fp = recorded(mpi);
-	char why[300], **got;
+	char **got;
+	struct err err;
 	size_t n, lines = 0;
 	json_t *row;
 
 	while ((row = row_of(fp)) != NULL) {
 		n = words_of(row, argv);
-		assert_int_equal(check(mpi, argv, n, &got, why, sizeof(why)),
-		    0);
+		assert_int_equal(check(mpi, argv, n, &got, &err), 0);
 		assert_string_equal(got[0], daemon);
 		argv_allowlist_free(got);
 		for (size_t i = 0; i < n; i++) {
@@ -99,16 +100,15 @@ lines_check(const char *mpi, const char *daemon)
 				if (i > 0 && is_free(argv[i - 1], hostile[k]))
 					continue;
 				argv[i] = hostile[k];
-				assert_int_equal(check(mpi, argv, n, &got, why,
-						     sizeof(why)),
+				assert_int_equal(check(mpi, argv, n, &got,
+						     &err),
 				    -EPERM);
-				assert_true(why[0] != '\0');
+				assert_true(err.text[0] != '\0');
 			}
 			argv[i] = was;
 		}
 		for (size_t k = 1; k <= n; k++)
-			if (check(mpi, argv, n - k, &got, why, sizeof(why)) ==
-			    0)
+			if (check(mpi, argv, n - k, &got, &err) == 0)
 				argv_allowlist_free(got);
 		json_decref(row);
 		lines++;
@@ -138,12 +138,11 @@ test_arsh_replaced(void **state)
 	static const char *const argv[] = { "\"/usr/bin/hydra_pmi_proxy\"",
 		"--control-port", "127.0.0.1:38163", "--launcher-exec",
 		"/elsewhere/coalmine-arsh", "--proxy-id", "1" };
-	char why[300], **got;
+	char **got;
+	struct err err;
 
 	(void)state;
-	assert_int_equal(check("mpich", argv, ARRAY_LEN(argv), &got, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(check("mpich", argv, ARRAY_LEN(argv), &got, &err), 0);
 	assert_string_equal(got[4], ARSH);
 	assert_null(got[7]);
 	argv_allowlist_free(got);
@@ -163,11 +162,12 @@ static void
 uri_check(const char *uri, int want)
 {
 	const char *argv[ORTED_WORDS] = ORTED(uri);
-	char why[300], **got;
-	int rc = check("openmpi", argv, ORTED_WORDS, &got, why, sizeof(why));
+	char **got;
+	struct err err;
+	int rc = check("openmpi", argv, ORTED_WORDS, &got, &err);
 
 	if (rc != want)
-		fail_msg("%s: %d %s", uri, rc, why);
+		fail_msg("%s: %d %s", uri, rc, err.text);
 	if (rc == 0)
 		argv_allowlist_free(got);
 }
@@ -221,7 +221,8 @@ test_hostile(void **state)
 		{ "\"" },
 	};
 	static const char *const mpis[] = { "openmpi", "mpich", "slurm", "" };
-	char why[300], **got;
+	char **got;
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -232,15 +233,14 @@ test_hostile(void **state)
 		for (size_t k = 0; k < ARRAY_LEN(mpis); k++) {
 			if (i == 9 && k == 1)
 				continue; /* refused below, for its path */
-			assert_int_equal(check(mpis[k], lines[i], n, &got, why,
-					     sizeof(why)),
+			assert_int_equal(check(mpis[k], lines[i], n, &got,
+					     &err),
 			    -EPERM);
-			assert_true(why[0] != '\0');
+			assert_true(err.text[0] != '\0');
 		}
 	}
-	assert_int_equal(check("mpich", lines[9], 5, &got, why, sizeof(why)),
-	    -EPERM);
-	assert_non_null(strstr(why, "not a path"));
+	assert_int_equal(check("mpich", lines[9], 5, &got, &err), -EPERM);
+	assert_non_null(strstr(err.text, "not a path"));
 }
 
 static void
@@ -249,22 +249,21 @@ test_limits(void **state)
 	const char **many = xcalloc(ARGV_ALLOWLIST_ARGS_MAX + 1, sizeof(*many));
 	const char *argv[ORTED_WORDS] = ORTED("1.0;tcp://127.0.0.1:1");
 	char *big = xcalloc(1, ARGV_ALLOWLIST_BYTES_MAX + 2);
-	char why[300], **got;
+	char **got;
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i <= ARGV_ALLOWLIST_ARGS_MAX; i++)
 		many[i] = " orted";
-	assert_int_equal(check("openmpi", many, 0, &got, why, sizeof(why)),
-	    -EPERM);
+	assert_int_equal(check("openmpi", many, 0, &got, &err), -EPERM);
 	assert_int_equal(check("openmpi", many, ARGV_ALLOWLIST_ARGS_MAX + 1,
-			     &got, why, sizeof(why)),
+			     &got, &err),
 	    -EPERM);
 	memset(big, 'a', ARGV_ALLOWLIST_BYTES_MAX + 1);
 	argv[ORTED_WORDS - 4] = big;
-	assert_int_equal(check("openmpi", argv, ORTED_WORDS, &got, why,
-			     sizeof(why)),
+	assert_int_equal(check("openmpi", argv, ORTED_WORDS, &got, &err),
 	    -EPERM);
-	assert_non_null(strstr(why, "bytes"));
+	assert_non_null(strstr(err.text, "bytes"));
 	free(many);
 	free(big);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_launch.c - command lines and environments of the launchers. */
+#include "common/err.h"
 #include "agents/launch/mpi_mpich.c"
 #include "agents/process/strvec.c"
 
@@ -19,11 +20,11 @@ static const struct mpi_impl_node nodes[] = { { "n1", "10.0.0.1" },
 static struct conf *
 conf_of(const char *text)
 {
-	char why[200];
+	struct err err;
 	struct conf *c;
 
-	if (conf_parse(options_agent, "test", text, &c, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (conf_parse(options_agent, "test", text, &c, &err) < 0)
+		fail_msg("%s", err.text);
 	return c;
 }
 
@@ -173,18 +174,19 @@ test_nics(void **state)
 static void
 test_missing(void **state)
 {
-	char launcher[200], engine[200], why[200];
+	char launcher[200], engine[200];
+	struct err err;
 	struct conf *c = conf_of("[children]\nopenmpi =\nmpich = /nowhere\n");
 
 	(void)state;
 	assert_int_equal(mpi_impl_path(&launch_openmpi, c, launcher, engine,
-			     sizeof(launcher), why, sizeof(why)),
+			     sizeof(launcher), &err),
 	    -ENOENT);
-	assert_string_equal(why, "openmpi is not offered");
+	assert_string_equal(err.text, "openmpi is not offered");
 	assert_int_equal(mpi_impl_path(&launch_mpich, c, launcher, engine,
-			     sizeof(launcher), why, sizeof(why)),
+			     sizeof(launcher), &err),
 	    -ENOENT);
-	assert_string_equal(why, "/nowhere/mpiexec.hydra is missing");
+	assert_string_equal(err.text, "/nowhere/mpiexec.hydra is missing");
 	assert_int_equal(mpi_impl_daemon(&launch_openmpi, c, launcher,
 			     sizeof(launcher)),
 	    -ENOENT);
@@ -195,7 +197,8 @@ test_missing(void **state)
 
 /* A job in a directory of its own, whose MPI is in /usr/bin. */
 struct made {
-	char dir[64], path[200], why[300];
+	char dir[64], path[200];
+	struct err err;
 	struct conf *conf, *campaign;
 	struct strvec argv, env;
 	struct mpi_impl_job job;
@@ -209,7 +212,7 @@ made_start(struct made *m, const char *agent, const char *campaign)
 	assert_non_null(mkdtemp(m->dir));
 	m->conf = conf_of(agent);
 	assert_int_equal(conf_parse(options_campaign, "c", campaign,
-			     &m->campaign, m->why, sizeof(m->why)),
+			     &m->campaign, &m->err),
 	    0);
 	m->job = (struct mpi_impl_job){ .conf = m->conf,
 		.mpi = &launch_openmpi,
@@ -230,7 +233,7 @@ static int
 made_build(struct made *m, const char *name)
 {
 	return launcher_find(name)->build(&m->job, m->path, sizeof(m->path),
-	    &m->argv, &m->env, m->why, sizeof(m->why));
+	    &m->argv, &m->env, &m->err);
 }
 
 static void
@@ -282,7 +285,7 @@ test_slurm(void **state)
 	(void)state;
 	made_start(&m, "[children]\nslurm = /x\n", "");
 	assert_int_equal(made_build(&m, "slurm"), -ENOENT);
-	assert_string_equal(m.why, "/x/srun is missing");
+	assert_string_equal(m.err.text, "/x/srun is missing");
 	made_end(&m);
 	made_start(&m, "",
 	    "[campaign]\ndeadline = 90s\n[slurm]\naccount = net\n"
@@ -310,7 +313,7 @@ test_command(void **state)
 	(void)state;
 	made_start(&m, "", "");
 	assert_int_equal(made_build(&m, "command"), -ENOENT);
-	assert_string_equal(m.why, "children.command is not set");
+	assert_string_equal(m.err.text, "children.command is not set");
 	made_end(&m);
 	made_start(&m,
 	    "[children]\ncommand = /bin/true -n{nodes} {ranks} -h={hosts} "
@@ -339,15 +342,14 @@ test_command_line(void **state)
 	static const char *const bad[] = { "flux run {command}",
 		"/x/flux {comand}", "/x/flux run={command}", "/x/flux {",
 		"/x/flux {command}s", NULL };
-	char why[300];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; bad[i] != NULL; i++)
-		assert_int_equal(launcher_line_check(bad[i], why, sizeof(why)),
-		    -EINVAL);
-	assert_int_equal(launcher_line_check("", why, sizeof(why)), 0);
-	assert_int_equal(launcher_line_check("/x/flux {command} {hosts}x", why,
-			     sizeof(why)),
+		assert_int_equal(launcher_line_check(bad[i], &err), -EINVAL);
+	assert_int_equal(launcher_line_check("", &err), 0);
+	assert_int_equal(launcher_line_check("/x/flux {command} {hosts}x",
+			     &err),
 	    0);
 	assert_null(launcher_find("pbs"));
 }

@@ -3,6 +3,7 @@
  * test_inventory.c - a node with two sockets, InfiniBand, Ethernet and GPUs, a
  * bare one, and files that lie.
  */
+#include "common/err.h"
 #include "agents/sensor/inventory.c"
 
 #include <setjmp.h>
@@ -164,7 +165,7 @@ test_cpus(void **state)
 static void
 test_here(void **state)
 {
-	char why[200];
+	struct err err;
 	struct conf *c;
 	json_t *o;
 
@@ -172,7 +173,7 @@ test_here(void **state)
 	assert_int_equal(conf_parse(options_agent, "test",
 			     "[children]\n"
 			     "openmpi =\nmpich = /nonexistent\n",
-			     &c, why, sizeof(why)),
+			     &c, &err),
 	    0);
 	o = inventory_read("", c);
 	assert_non_null(text(o, "hostname"));

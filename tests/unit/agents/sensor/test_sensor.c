@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sensor.c - counters from trees as drivers make them, and idle looks. */
+#include "common/err.h"
 #include "agents/sensor/sensor.c"
 
 #include <setjmp.h>
@@ -85,17 +86,17 @@ test_slurm(void **state)
 		"sys/fs/cgroup/system.slice/n1_slurmstepd.scope/job_17/x",
 		"sys/fs/cgroup/freezer/slurm/uid_1000/job_17/x",
 	};
-	char why[100];
+	struct err err;
 
 	(void)state;
 	tree_put("sys/fs/cgroup/system.slice/slurmstepd.scope/system/x", "");
-	assert_int_equal(idle_slurm_look(tree, why, sizeof(why)), 0);
+	assert_int_equal(idle_slurm_look(tree, &err), 0);
 	for (size_t i = 0; i < ARRAY_LEN(busy); i++) {
 		tree_teardown(NULL);
 		tree_setup(NULL);
 		tree_put(busy[i], "");
-		assert_int_equal(idle_slurm_look(tree, why, sizeof(why)), 1);
-		assert_string_equal(why, "slurm job_17");
+		assert_int_equal(idle_slurm_look(tree, &err), 1);
+		assert_string_equal(err.text, "slurm job_17");
 	}
 }
 

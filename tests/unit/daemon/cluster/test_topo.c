@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_topo.c - leaves from a file, from addresses, and files that are
  * wrong. */
+#include "common/err.h"
 #include "daemon/cluster/topo.c"
 
 #include <setjmp.h>
@@ -34,20 +35,20 @@ static void
 test_addresses(void **state)
 {
 	struct topo *t;
-	char why[200];
+	struct err err;
 
 	(void)state;
-	assert_int_equal(topo_load("", 24, &t, why, sizeof(why)), 0);
+	assert_int_equal(topo_load("", 24, &t, &err), 0);
 	want(t, "a", "10.78.1.7", "10.78.1.0/24");
 	want(t, "b", "10.78.2.7", "10.78.2.0/24");
 	want(t, "c", NULL, "");
 	want(t, "d", "nonsense", "");
 	want(t, "e", "fd00:1:2:3:4::5", "fd00:1:2:3::/64");
 	topo_free(t);
-	assert_int_equal(topo_load("", 20, &t, why, sizeof(why)), 0);
+	assert_int_equal(topo_load("", 20, &t, &err), 0);
 	want(t, "a", "10.78.31.7", "10.78.16.0/20");
 	topo_free(t);
-	assert_int_equal(topo_load("", 0, &t, why, sizeof(why)), 0);
+	assert_int_equal(topo_load("", 0, &t, &err), 0);
 	want(t, "a", "10.78.1.7", "0.0.0.0/0");
 	want(t, "b", "192.0.2.1", "0.0.0.0/0");
 	topo_free(t);
@@ -57,11 +58,12 @@ static void
 test_file(void **state)
 {
 	struct topo *t;
-	char path[64], why[200];
+	char path[64];
+	struct err err;
 
 	(void)state;
 	file_make(path, "# leaves\nl1 n[01-03]\n\n  l2\tn[04-05],x # more\n");
-	assert_int_equal(topo_load(path, 24, &t, why, sizeof(why)), 0);
+	assert_int_equal(topo_load(path, 24, &t, &err), 0);
 	unlink(path);
 	want(t, "n02", "10.0.0.2", "l1");
 	want(t, "x", NULL, "l2");
@@ -82,20 +84,20 @@ test_bad_files(void **state)
 		{ "l/1 n1\n", ":1: expected" },
 	};
 	struct topo *t = NULL;
-	char path[64], why[300];
+	char path[64];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		file_make(path, rows[i].text);
-		assert_true(topo_load(path, 24, &t, why, sizeof(why)) < 0);
+		assert_true(topo_load(path, 24, &t, &err) < 0);
 		unlink(path);
-		assert_non_null(strstr(why, path));
-		assert_non_null(strstr(why, rows[i].why));
+		assert_non_null(strstr(err.text, path));
+		assert_non_null(strstr(err.text, rows[i].why));
 		assert_null(t);
 	}
-	assert_int_equal(topo_load("/nonexistent/x", 24, &t, why, sizeof(why)),
-	    -ENOENT);
-	assert_non_null(strstr(why, "/nonexistent/x: "));
+	assert_int_equal(topo_load("/nonexistent/x", 24, &t, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "/nonexistent/x: "));
 }
 
 int

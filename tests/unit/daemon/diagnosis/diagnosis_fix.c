@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/rng.h"
 #include "daemon/store/store.h"
 
@@ -50,13 +51,12 @@ store_put_node(struct store *st, const json_t *node)
 
 static int
 fix_order(void *ctx, const char *campaign, const char *text, const char *by,
-    char ret_run[64], char *why, size_t why_bytes)
+    char ret_run[64], struct err *err)
 {
 	struct fix *f = ctx;
 
 	(void)by;
-	(void)why;
-	(void)why_bytes;
+	(void)err;
 	assert_string_equal(campaign, NAMES_PASS_CAMPAIGN);
 	snprintf(f->campaign, sizeof(f->campaign), "%s", text);
 	f->orders++;
@@ -118,10 +118,10 @@ int
 fix_setup(void **state)
 {
 	struct fix *f = calloc(1, sizeof(*f));
-	char why[200];
+	struct err err;
 
 	memset(&told, 0, sizeof(told));
-	assert_int_equal(topo_load("", 24, &f->topo, why, sizeof(why)), 0);
+	assert_int_equal(topo_load("", 24, &f->topo, &err), 0);
 	fix_roster(f);
 	for (int i = 0; i < NODES; i++)
 		fix_hello(f, i, "one");

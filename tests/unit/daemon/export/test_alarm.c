@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "daemon/export/alarm.c"
 #include "daemon/export/alerts.c"
 #include "daemon/export/webhook.c"
@@ -158,7 +159,8 @@ take(int fd, int status, char *ret, size_t cap)
 static void
 test_posted(void **state)
 {
-	char url[64], text[16384], why[200];
+	char url[64], text[16384];
+	struct err err;
 	int port, fd = listen_any(&port);
 	struct alarm *a;
 	uint64_t at_ns;
@@ -166,7 +168,7 @@ test_posted(void **state)
 
 	(void)state;
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d/hook", port);
-	assert_int_equal(alarm_open(url, "", NULL, &a, why, sizeof(why)), 0);
+	assert_int_equal(alarm_open(url, "", NULL, &a, &err), 0);
 	at_ns = clk_ns();
 	alarm_tick(a);
 	assert_true(clk_ns() - at_ns < CLK_NS_PER_S); /* nobody answers yet */
@@ -189,19 +191,17 @@ test_posted(void **state)
 static void
 test_addresses(void **state)
 {
-	char why[200] = "";
+	struct err err = { 0 };
 	struct alarm *a;
 
 	(void)state;
-	assert_int_equal(alarm_open("", "", NULL, &a, why, sizeof(why)), 0);
+	assert_int_equal(alarm_open("", "", NULL, &a, &err), 0);
 	assert_null(a);
 	alarm_tick(a);
-	assert_int_equal(alarm_open("http://a/,ftp://b", "", NULL, &a, why,
-			     sizeof(why)),
+	assert_int_equal(alarm_open("http://a/,ftp://b", "", NULL, &a, &err),
 	    -EINVAL);
-	assert_non_null(strstr(why, "ftp://b"));
-	assert_int_equal(alarm_open("http://a/,,", "", NULL, &a, why,
-			     sizeof(why)),
+	assert_non_null(strstr(err.text, "ftp://b"));
+	assert_int_equal(alarm_open("http://a/,,", "", NULL, &a, &err),
 	    -EINVAL);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "schema/names.h"
 
@@ -231,8 +232,7 @@ view_schedule(struct view *v)
 
 int
 view_submit(struct view *v, const char *campaign, const char *text,
-    const json_t *overrides, const char *by, char ret_run[64], char *why,
-    size_t why_bytes)
+    const json_t *overrides, const char *by, char ret_run[64], struct err *err)
 {
 	(void)v;
 	(void)text;
@@ -242,20 +242,17 @@ view_submit(struct view *v, const char *campaign, const char *text,
 		snprintf(ret_run, 64, "quick-1");
 		return 0;
 	}
-	snprintf(why, why_bytes, "no campaign %s", campaign);
-	return -ENOENT;
+	return err_set(err, -ENOENT, "no campaign %s", campaign);
 }
 
 int
-view_cancel(struct view *v, const char *run, const char *by, char *why,
-    size_t why_bytes)
+view_cancel(struct view *v, const char *run, const char *by, struct err *err)
 {
 	(void)v;
 	(void)by;
 	if (strcmp(run, "live-1") == 0)
 		return 0;
-	snprintf(why, why_bytes, "run %s is over", run);
-	return -EALREADY;
+	return err_set(err, -EALREADY, "run %s is over", run);
 }
 
 int
@@ -269,13 +266,12 @@ view_stop_all(struct view *v, const char *by)
 
 int
 view_schedule_enable(struct view *v, const char *campaign, int enabled,
-    const char *by, char *why, size_t why_bytes)
+    const char *by, struct err *err)
 {
 	(void)v;
 	(void)campaign;
 	(void)by;
-	(void)why;
-	(void)why_bytes;
+	(void)err;
 	fake.enabled = enabled;
 	return 0;
 }

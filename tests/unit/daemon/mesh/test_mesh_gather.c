@@ -3,6 +3,7 @@
  * test_mesh_gather.c - reports become records; losses need a witness; reports
  * that no agent of ours sends are refused.
  */
+#include "common/err.h"
 #include "daemon/mesh/mesh_gather.c"
 
 #include <setjmp.h>
@@ -67,11 +68,11 @@ report(const char *target, int answered, int lost, int drops)
 static void
 add(struct mesh_gather *g, size_t node, json_t *msg, int rc)
 {
-	char why[MESH_WHY_MAX] = "";
+	struct err err = { 0 };
 
-	assert_int_equal(mesh_gather_add(g, node, msg, why), rc);
+	assert_int_equal(mesh_gather_add(g, node, msg, &err), rc);
 	if (rc == -EPROTO)
-		assert_true(why[0] != '\0');
+		assert_true(err.text[0] != '\0');
 	json_decref(msg);
 }
 
@@ -100,7 +101,8 @@ test_record(void **state)
 	struct mesh_gather *g = gather();
 	struct record_head head;
 	json_t *r, *parsed;
-	char why[200], *line;
+	char *line;
+	struct err err;
 
 	(void)state;
 	add(g, 0, report("n1", 8, 0, 0), 0);
@@ -130,8 +132,7 @@ test_record(void **state)
 	json_object_set_new(r, "run", json_string("mesh-1"));
 	json_object_set_new(r, "seq", json_integer(1));
 	line = json_dumps(r, JSON_COMPACT);
-	assert_int_equal(record_parse(line, strlen(line), &parsed, &head, why,
-			     sizeof(why)),
+	assert_int_equal(record_parse(line, strlen(line), &parsed, &head, &err),
 	    0);
 	json_decref(parsed);
 	free(line);

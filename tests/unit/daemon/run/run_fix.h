@@ -303,16 +303,16 @@ fix_pass(double seconds, const char *silent)
 }
 
 static int
-fix_submit(const char *text, char run[64], char why[200])
+fix_submit(const char *text, char run[64], struct err *err)
 {
 	struct run_order o = { .campaign = "c", .by = "test" };
 	struct conf *c;
 	int rc;
 
-	if (conf_parse(options_campaign, "t", text, &c, why, 200) < 0)
-		fail_msg("%s", why);
+	if (conf_parse(options_campaign, "t", text, &c, err) < 0)
+		fail_msg("%s", err->text);
 	o.conf = c;
-	rc = runs_submit(fix.runs, &o, run, why, 200);
+	rc = runs_submit(fix.runs, &o, run, err);
 	conf_free(c);
 	return rc;
 }
@@ -321,11 +321,11 @@ fix_submit(const char *text, char run[64], char why[200])
 static int
 fix_says(const char *node, enum wire_type type, json_t *msg)
 {
-	char why[RUN_WHY_MAX];
+	struct err err;
 	int rc;
 
 	assert_non_null(msg);
-	rc = runs_message(fix.runs, fix_node(node), type, msg, why);
+	rc = runs_message(fix.runs, fix_node(node), type, msg, &err);
 	json_decref(msg);
 	return rc;
 }
@@ -376,9 +376,9 @@ fix_prepared(const char *node, const char *run)
 static inline void
 fix_running(char run[64], const char *text)
 {
-	char why[200];
+	struct err err;
 
-	assert_int_equal(fix_submit(text, run, why), 0);
+	assert_int_equal(fix_submit(text, run, &err), 0);
 	fix_prepared("n1", run);
 	fix_prepared("n2", run);
 	fix_prepared("n3", run);

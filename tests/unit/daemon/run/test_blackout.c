@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_blackout.c - spans of days and dates, and what is none. */
+#include "common/err.h"
 #include "daemon/run/blackout.c"
 
 #include <setjmp.h>
@@ -15,10 +16,10 @@ want(const char *text, double at_h, double span_h, double end_h)
 {
 	struct blackout b;
 	uint64_t end = 0;
-	char why[200];
+	struct err err;
 	int hit;
 
-	assert_int_equal(blackout_parse(text, &b, why, sizeof(why)), 0);
+	assert_int_equal(blackout_parse(text, &b, &err), 0);
 	hit = blackout_hits(&b, DAY_0 + (uint64_t)(at_h * (double)HOUR_NS),
 	    (uint64_t)(span_h * (double)HOUR_NS), &end);
 	assert_int_equal(hit, end_h >= 0);
@@ -57,13 +58,13 @@ test_bad(void **state)
 		"2024-10-05..2024-10-04", "2024-10-05", "a..b",
 		"2024-10-05...2024-10-06", "0000-00-00..0000-00-00" };
 	struct blackout b = { .count = 7 };
-	char why[200];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		if (blackout_parse(texts[i], &b, why, sizeof(why)) != -EINVAL)
+		if (blackout_parse(texts[i], &b, &err) != -EINVAL)
 			fail_msg("%s", texts[i]);
-		assert_non_null(strstr(why, "expected spans as"));
+		assert_non_null(strstr(err.text, "expected spans as"));
 	}
 	assert_int_equal(b.count, 7);
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "common/err.h"
 #include "tests/unit/daemon/run/run_fix.h"
 
 #define CAMPAIGN                                                               \
@@ -260,11 +261,12 @@ test_deadline(void **state)
 static void
 test_nonstart(void **state)
 {
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 
 	(void)state;
 	fix_setup(3);
-	assert_int_equal(fix_submit(CAMPAIGN, run, why), 0);
+	assert_int_equal(fix_submit(CAMPAIGN, run, &err), 0);
 	fix_prepared("n1", run);
 	fix_prepared("n2", run);
 	fix_prepared("n3", run);
@@ -278,11 +280,12 @@ test_nonstart(void **state)
 static void
 test_launch_refused(void **state)
 {
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 
 	(void)state;
 	fix_setup(3);
-	assert_int_equal(fix_submit(CAMPAIGN, run, why), 0);
+	assert_int_equal(fix_submit(CAMPAIGN, run, &err), 0);
 	fix_prepared("n1", run);
 	fix_prepared("n2", run);
 	fix_prepared("n3", run);
@@ -346,11 +349,12 @@ test_spawn(void **state)
 static void
 test_busy(void **state)
 {
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 
 	(void)state;
 	fix_setup(3);
-	assert_int_equal(fix_submit(CAMPAIGN, run, why), 0);
+	assert_int_equal(fix_submit(CAMPAIGN, run, &err), 0);
 	fix_prepared("n1", run);
 	fix_prepared("n2", run);
 	fix_says("n3", WIRE_PREPARED,
@@ -364,11 +368,12 @@ test_busy(void **state)
 static void
 test_new_head(void **state)
 {
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 
 	(void)state;
 	fix_setup(4);
-	assert_int_equal(fix_submit(CAMPAIGN, run, why), 0);
+	assert_int_equal(fix_submit(CAMPAIGN, run, &err), 0);
 	fix_prepared("n2", run);
 	fix_prepared("n3", run);
 	fix_prepared("n4", run);
@@ -386,12 +391,13 @@ test_new_head(void **state)
 static void
 test_too_few(void **state)
 {
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 
 	(void)state;
 	fix_setup(2);
 	fix_pass(60, NULL);
-	assert_int_equal(fix_submit(CAMPAIGN "nodes = n[1-3]\n", run, why), 0);
+	assert_int_equal(fix_submit(CAMPAIGN "nodes = n[1-3]\n", run, &err), 0);
 	fix_pass(5, NULL);
 	assert_int_equal(state_of(run), RUN_PENDING);
 	fix_pass(6, NULL);
@@ -403,15 +409,16 @@ test_too_few(void **state)
 static void
 test_exclusive(void **state)
 {
-	char first[64], second[64], third[64], why[200];
+	char first[64], second[64], third[64];
+	struct err err;
 
 	(void)state;
 	fix_setup(3);
 	fix_running(first, CAMPAIGN);
-	assert_int_equal(fix_submit(CAMPAIGN, second, why), 0);
+	assert_int_equal(fix_submit(CAMPAIGN, second, &err), 0);
 	assert_int_equal(fix_submit("[campaign]\nclass = background\n"
 				    "[congestor]\nmix = none\n",
-			     third, why),
+			     third, &err),
 	    0);
 	fix_pass(30, NULL);
 	assert_int_equal(state_of(second), RUN_PENDING);
@@ -439,21 +446,22 @@ test_draw(void **state)
 {
 	static const char text[] =
 	    "[campaign]\nseed = 42\nnodes_max = 3\nnodes_min = 3\n";
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 	json_t *first, *o;
 
 	(void)state;
 	fix_setup(12);
-	assert_int_equal(fix_submit(text, run, why), 0);
+	assert_int_equal(fix_submit(text, run, &err), 0);
 	o = runs_json_one(fix.runs, run);
 	first = json_incref(json_object_get(o, "nodes"));
 	json_decref(o);
 	assert_int_equal(json_array_size(first), 3);
-	assert_int_equal(runs_cancel(fix.runs, run, "me", why, 200), 0);
-	assert_int_equal(runs_cancel(fix.runs, run, "me", why, 200), -EALREADY);
-	assert_int_equal(runs_cancel(fix.runs, "x", "me", why, 200), -ENOENT);
+	assert_int_equal(runs_cancel(fix.runs, run, "me", &err), 0);
+	assert_int_equal(runs_cancel(fix.runs, run, "me", &err), -EALREADY);
+	assert_int_equal(runs_cancel(fix.runs, "x", "me", &err), -ENOENT);
 	fix_pass(1, NULL);
-	assert_int_equal(fix_submit(text, run, why), 0);
+	assert_int_equal(fix_submit(text, run, &err), 0);
 	o = runs_json_one(fix.runs, run);
 	assert_true(json_equal(first, json_object_get(o, "nodes")));
 	json_decref(o);
@@ -512,11 +520,9 @@ costs_make(const struct budget_limits *limits, const char *blackout)
 {
 	struct cost_rules rules = { .limits = *limits };
 	struct costs *cs;
-	char why[200];
+	struct err err;
 
-	assert_int_equal(blackout_parse(blackout, &rules.blackout, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(blackout_parse(blackout, &rules.blackout, &err), 0);
 	cs = costs_new(NULL, &rules);
 	runs_set_costs(fix.runs, cs);
 	return cs;
@@ -534,7 +540,8 @@ test_budget(void **state)
 	struct budget_limits limits = { 8e6, 0, 0 };
 	struct budget_use use;
 	struct costs *cs;
-	char run[64], second[64], why[200];
+	char run[64], second[64];
+	struct err err;
 
 	(void)state;
 	fix_setup(3);
@@ -566,7 +573,7 @@ test_budget(void **state)
 	assert_non_null(strstr(fix.setting, "cost/c="));
 	assert_non_null(strstr(fix.setting, " 2000000"));
 	/* 6 of 8 MB are taken, 3 are needed */
-	assert_int_equal(fix_submit(BUDGETED, second, why), 0);
+	assert_int_equal(fix_submit(BUDGETED, second, &err), 0);
 	fix_pass(70, NULL);
 	assert_int_equal(run_find(fix.runs, second)->state, RUN_OVERDUE);
 	assert_int_equal(run_find(fix.runs, second)->cause, CAUSE_BUDGET);
@@ -579,7 +586,7 @@ test_budget(void **state)
 	assert_int_equal(use.refused, 1);
 	/* an hour and a slice later there is room again */
 	fix_pass(3900, NULL);
-	assert_int_equal(fix_submit(BUDGETED, second, why), 0);
+	assert_int_equal(fix_submit(BUDGETED, second, &err), 0);
 	assert_int_equal(run_find(fix.runs, second)->state, RUN_STARTING);
 	fix_teardown();
 	costs_free(cs);
@@ -590,13 +597,14 @@ static void
 test_budget_never(void **state)
 {
 	struct budget_limits limits = { 0, 100, 0 };
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 	struct costs *cs;
 
 	(void)state;
 	fix_setup(3);
 	cs = costs_make(&limits, "");
-	assert_int_equal(fix_submit(BUDGETED, run, why), 0);
+	assert_int_equal(fix_submit(BUDGETED, run, &err), 0);
 	assert_int_equal(run_find(fix.runs, run)->state, RUN_MISSED);
 	assert_non_null(strstr(run_find(fix.runs, run)->text,
 	    "budget.node_seconds: needs 180 node-seconds"));
@@ -609,13 +617,14 @@ static void
 test_blackout(void **state)
 {
 	struct budget_limits none = { 0, 0, 0 };
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 	struct costs *cs;
 
 	(void)state;
 	fix_setup(3);
 	cs = costs_make(&none, "11:24-11:30");
-	assert_int_equal(fix_submit(BUDGETED, run, why), 0);
+	assert_int_equal(fix_submit(BUDGETED, run, &err), 0);
 	assert_int_equal(run_find(fix.runs, run)->state, RUN_PENDING);
 	fix_pass(300, NULL); /* 11:28:20 */
 	assert_int_equal(run_find(fix.runs, run)->state, RUN_OVERDUE);
@@ -628,7 +637,7 @@ test_blackout(void **state)
 	fix_setup(3);
 	cs = costs_make(&none, "11:00-12:00");
 	assert_int_equal(fix_submit(BUDGETED "[campaign]\nclass = background\n",
-			     run, why),
+			     run, &err),
 	    0);
 	assert_int_equal(run_find(fix.runs, run)->state, RUN_STARTING);
 	fix_teardown();
@@ -640,21 +649,22 @@ test_blackout(void **state)
 static void
 test_preempt(void **state)
 {
-	char low[64], high[64], other[64], why[200];
+	char low[64], high[64], other[64];
+	struct err err;
 
 	(void)state;
 	fix_setup(3);
 	fix_running(low, BUDGETED);
 	assert_int_equal(fix_submit(BUDGETED "[campaign]\npriority = 5\n", high,
-			     why),
+			     &err),
 	    0);
 	fix_pass(2, NULL);
 	assert_int_equal(run_find(fix.runs, low)->state, RUN_RUNNING);
-	assert_int_equal(fix_submit(BUDGETED, other, why), 0);
-	runs_cancel(fix.runs, high, "test", why, sizeof(why));
+	assert_int_equal(fix_submit(BUDGETED, other, &err), 0);
+	runs_cancel(fix.runs, high, "test", &err);
 	assert_int_equal(fix_submit(BUDGETED "[campaign]\npriority = 5\n"
 					     "preempt = yes\n",
-			     high, why),
+			     high, &err),
 	    0);
 	fix_pass(0.5, NULL);
 	assert_int_equal(run_find(fix.runs, low)->state, RUN_PREEMPTED);
@@ -673,7 +683,8 @@ test_preempt(void **state)
 static void
 test_longest_ago(void **state)
 {
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 
 	(void)state;
 	fix_setup(4);
@@ -685,7 +696,7 @@ test_longest_ago(void **state)
 	}
 	assert_int_equal(fix_submit("[campaign]\nnodes_max = 2\n"
 				    "[congestor]\nmix = none\n",
-			     run, why),
+			     run, &err),
 	    0);
 	assert_int_equal(fix_sent("n3", WIRE_PREPARE), 1);
 	assert_int_equal(fix_sent("n2", WIRE_PREPARE), 0);

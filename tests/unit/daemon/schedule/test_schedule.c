@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/err.h"
 #include "daemon/schedule/schedule.c"
 #include "schema/options.h"
 
@@ -23,11 +24,11 @@ read_ok(const char *text)
 {
 	struct schedule s;
 	struct conf *c;
-	char why[300];
+	struct err err;
 
-	if (conf_parse(options_campaign, "t", text, &c, why, sizeof(why)) < 0 ||
-	    schedule_read(c, &s, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (conf_parse(options_campaign, "t", text, &c, &err) < 0 ||
+	    schedule_read(c, &s, &err) < 0)
+		fail_msg("%s", err.text);
 	conf_free(c);
 	return s;
 }
@@ -133,16 +134,16 @@ test_wrong(void **state)
 	};
 	struct schedule s;
 	struct conf *c;
-	char why[300];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		assert_int_equal(conf_parse(options_campaign, "t", wrong[i], &c,
-				     why, sizeof(why)),
+				     &err),
 		    0);
-		assert_int_equal(schedule_read(c, &s, why, sizeof(why)),
-		    -EINVAL);
-		assert_non_null(strstr(why, "t:")); /* names file and line */
+		assert_int_equal(schedule_read(c, &s, &err), -EINVAL);
+		assert_non_null(
+		    strstr(err.text, "t:")); /* names file and line */
 		conf_free(c);
 	}
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/err.h"
 #include "daemon/slurm/slurm.h"
 #include "daemon/slurm/slurm_int.h"
 #include "tests/unit/daemon/run/run_fix.h"
@@ -64,21 +65,20 @@ test_look(void **state)
 		{ "n11", "", "", SLURM_OUT, "n11 is not in Slurm" },
 	};
 	struct slurm_table *t = slurm_table_parse(SINFO, RESERVATIONS);
-	char why[SLURM_TEXT_MAX];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		why[0] = '\0';
+		err.text[0] = '\0';
 		assert_int_equal(slurm_table_look(t, rows[i].node,
 				     rows[i].partition, rows[i].reservation,
-				     why, sizeof(why)),
+				     &err),
 		    rows[i].is);
-		assert_string_equal(why, rows[i].why);
+		assert_string_equal(err.text, rows[i].why);
 	}
 	slurm_table_free(t);
 	t = slurm_table_parse("", "No reservations in the system\n");
-	assert_int_equal(slurm_table_look(t, "n1", "", "", why, sizeof(why)),
-	    SLURM_OUT);
+	assert_int_equal(slurm_table_look(t, "n1", "", "", &err), SLURM_OUT);
 	slurm_table_free(t);
 }
 
@@ -102,7 +102,8 @@ run_of(const char *run)
 static void
 test_idle(void **state)
 {
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 	struct slurm *s;
 
 	(void)state;
@@ -110,7 +111,7 @@ test_idle(void **state)
 	s = slurm_made(1);
 	assert_int_equal(fix_submit("[campaign]\nnodes_max = 2\n"
 				    "[congestor]\nmix = none\n",
-			     run, why),
+			     run, &err),
 	    0);
 	fix_pass(12, NULL);
 	assert_int_equal(run_of(run)->state, RUN_PENDING);
@@ -131,7 +132,8 @@ test_idle(void **state)
 static void
 test_not_asked(void **state)
 {
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 	struct slurm *s;
 
 	(void)state;
@@ -139,15 +141,15 @@ test_not_asked(void **state)
 	s = slurm_made(1);
 	assert_int_equal(fix_submit("[campaign]\nclass = background\n"
 				    "[congestor]\nmix = none\n",
-			     run, why),
+			     run, &err),
 	    0);
 	assert_int_equal(run_of(run)->state, RUN_STARTING);
 	slurm_free(s);
 	s = slurm_made(0);
 	fix_pass(1, NULL);
-	assert_int_equal(runs_cancel(fix.runs, run, "test", why, 200), 0);
+	assert_int_equal(runs_cancel(fix.runs, run, "test", &err), 0);
 	fix_pass(10, NULL);
-	assert_int_equal(fix_submit("[congestor]\nmix = none\n", run, why), 0);
+	assert_int_equal(fix_submit("[congestor]\nmix = none\n", run, &err), 0);
 	assert_int_equal(run_of(run)->state, RUN_STARTING);
 	fix_teardown();
 	slurm_free(s);
@@ -211,7 +213,7 @@ static struct slurm *
 launched(char run[64])
 {
 	struct slurm *s;
-	char why[200];
+	struct err err;
 
 	fix_setup(4);
 	s = slurm_made(0);
@@ -219,7 +221,7 @@ launched(char run[64])
 	assert_int_equal(fix_submit("[campaign]\nlauncher = slurm\n"
 				    "nodes = n[3-4]\nstart_limit = 10s\n"
 				    "[congestor]\nmix = none\n",
-			     run, why),
+			     run, &err),
 	    0);
 	fix_prepared("n3", run);
 	fix_prepared("n4", run);
@@ -237,7 +239,8 @@ static void
 test_section(void **state)
 {
 	struct slurm *s;
-	char run[64], why[200];
+	char run[64];
+	struct err err;
 	json_t *set, *expected;
 
 	(void)state;
@@ -246,7 +249,7 @@ test_section(void **state)
 	assert_int_equal(fix_submit("[campaign]\nlauncher = slurm\n"
 				    "[congestor]\nmix = none\n"
 				    "[slurm]\npartition = net\nqos = low\n",
-			     run, why),
+			     run, &err),
 	    0);
 	set = run_slurm(run_of(run));
 	expected = json_pack("{s:s, s:s}", "partition", "net", "qos", "low");

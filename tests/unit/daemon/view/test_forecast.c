@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/net/hub.h"
@@ -60,15 +61,13 @@ forecast_setup(const struct budget_limits *limits, const char *blackout)
 	static const struct budget_limits none = { 0, 0, 0 };
 	struct cost_rules rules = { .limits = limits ? *limits : none };
 	struct view_parts *p = &hf.view.p;
-	char why[200];
+	struct err err;
 
 	memset(&hf, 0, sizeof(hf));
 	fix_setup(NODES);
 	snprintf(hf.dir, sizeof(hf.dir), "/tmp/coalmine-test-XXXXXX");
 	assert_non_null(mkdtemp(hf.dir));
-	assert_int_equal(blackout_parse(blackout, &rules.blackout, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(blackout_parse(blackout, &rules.blackout, &err), 0);
 	p->costs = costs_new(NULL, &rules);
 	p->campaigns = campaigns_new(hf.dir);
 	p->agenda = scheduler_new(p->campaigns, fix.runs, NULL);

@@ -6,12 +6,13 @@
  */
 #include "probes/collective/script.c"
 
+#include "common/err.h"
 #include "common/str.h"
 #include "tests/unit/probes/plan/cases.h"
 
 static struct plan *
 text_plan(const char *steps, const char *buffers, const char *shape,
-    uint32_t ranks, char *why, size_t why_bytes)
+    uint32_t ranks, struct err *err)
 {
 	char *words[10] = { xasprintf("steps=%s", steps),
 		xasprintf("buffers=%s", buffers) };
@@ -22,7 +23,7 @@ text_plan(const char *steps, const char *buffers, const char *shape,
 	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < 10;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	if (pattern_plan("compose", words, n, ranks, &p, why, why_bytes) < 0)
+	if (pattern_plan("compose", words, n, ranks, &p, err) < 0)
 		p = NULL;
 	free(words[0]);
 	free(words[1]);
@@ -34,13 +35,12 @@ static struct plan *
 text_proven(const char *steps, const char *buffers, const char *shape,
     uint32_t ranks)
 {
-	char why[PATTERN_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct check_fault fault;
-	struct plan *p = text_plan(steps, buffers, shape, ranks, why,
-	    sizeof(why));
+	struct plan *p = text_plan(steps, buffers, shape, ranks, &err);
 
 	if (p == NULL)
-		fail_msg("%s: %s", steps, why);
+		fail_msg("%s: %s", steps, err.text);
 	if (check_plan(p, &fault) < 0)
 		fail_msg("%s, %s: %s", steps, shape, fault.text);
 	return p;
@@ -142,13 +142,13 @@ test_free_compositions(void **state)
 static void
 refused(const char *steps, const char *words)
 {
-	char why[PATTERN_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct plan *p = text_plan(steps, "send:in:ranks,recv:out:2", "", 4,
-	    why, sizeof(why));
+	    &err);
 
 	assert_null(p);
-	if (strstr(why, words) == NULL)
-		fail_msg("%s: %s", steps, why);
+	if (strstr(err.text, words) == NULL)
+		fail_msg("%s: %s", steps, err.text);
 }
 
 static void
@@ -196,24 +196,23 @@ test_file(void **state)
 				   "multicast send of 0 to recv of 9\n";
 	static const char good[] = "\n# all\n\n"
 				   "multicast send of 0 to recv of all\n";
-	char path[] = "/tmp/coalmine-test-XXXXXX", why[PATTERN_WHY_BYTES];
+	char path[] = "/tmp/coalmine-test-XXXXXX";
+	struct err err;
 	int fd = mkstemp(path);
 	char *word = xasprintf("file=%s", path);
 	struct plan *p = NULL;
 
 	(void)state;
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
-	assert_int_equal(pattern_plan("compose", &word, 1, 4, &p, why,
-			     sizeof(why)),
+	assert_int_equal(pattern_plan("compose", &word, 1, 4, &p, &err),
 	    -EINVAL);
-	assert_non_null(strstr(why, path));
-	assert_non_null(strstr(why, "statement 2, at its end: allowed are"));
+	assert_non_null(strstr(err.text, path));
+	assert_non_null(
+	    strstr(err.text, "statement 2, at its end: allowed are"));
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(pwrite(fd, good, sizeof(good) - 1, 0),
 	    sizeof(good) - 1);
-	assert_int_equal(pattern_plan("compose", &word, 1, 4, &p, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(pattern_plan("compose", &word, 1, 4, &p, &err), 0);
 	assert_int_equal(p->promises_count, 1);
 	plan_free(p);
 	close(fd);
@@ -227,13 +226,13 @@ test_buffers(void **state)
 	static const char *const wrong[] = { "send:in", "send:in:0",
 		"send:in:x", "send:both:1", "send:in:1,send:in:1", "temp:in:1",
 		"send:in:1:1" };
-	char why[PATTERN_WHY_BYTES];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		assert_null(text_plan("multicast send of 0 to send of 1",
-		    wrong[i], "", 4, why, sizeof(why)));
-		assert_non_null(strstr(why, "compose.buffers = "));
+		    wrong[i], "", 4, &err));
+		assert_non_null(strstr(err.text, "compose.buffers = "));
 	}
 }
 

@@ -3,6 +3,7 @@
  * tuning finds what is at least as fast as what they would try. */
 #include "tests/unit/probes/plan/cases.h"
 
+#include "common/err.h"
 #include "common/str.h"
 #include "probes/collective/tune.h"
 #include "probes/predict/predict.h"
@@ -12,11 +13,11 @@ static struct machine *
 machine(const char *name)
 {
 	char *path = xasprintf("%s/%s.conf", MACHINES, name);
-	char why[MACHINE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct machine *m;
 
-	if (machine_load(path, NULL, 0, &m, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (machine_load(path, NULL, 0, &m, &err) < 0)
+		fail_msg("%s", err.text);
 	free(path);
 	return m;
 }
@@ -66,13 +67,13 @@ test_hierarchies(void **state)
 static double
 time_s(const char *probe, uint32_t ranks, const struct machine *m)
 {
-	char why[PREDICT_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct plan *p = case_proven(probe, ranks);
 	struct predict pr;
 	double s;
 
-	if (predict_plan(p, m, NULL, &pr, why, sizeof(why)) < 0)
-		fail_msg("%s: %s", probe, why);
+	if (predict_plan(p, m, NULL, &pr, &err) < 0)
+		fail_msg("%s: %s", probe, err.text);
 	s = (double)pr.total_ps / 1e12;
 	predict_clear(&pr);
 	plan_free(p);
@@ -127,21 +128,21 @@ test_of_many_ranks_few(void **state)
 	char *words[] = { (char *)"name=allreduce", (char *)"count=683",
 		(char *)"tune=auto" };
 	struct machine *m = machine("perlmutter");
-	char why[PATTERN_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct conf *c;
 	struct tune t;
 
 	(void)state;
 	tune_set_machine(m);
 	assert_int_equal(pattern_options(pattern_find("collective"), words, 3,
-			     &c, why, sizeof(why)),
+			     &c, &err),
 	    0);
-	assert_int_equal(tune_choose(c, 1024, &t, why, sizeof(why)), 0);
+	assert_int_equal(tune_choose(c, 1024, &t, &err), 0);
 	assert_in_range(t.count, 1, 8);
 	for (uint32_t i = 0; i < t.count; i++)
 		assert_non_null(strstr(t.rows[i].words, "hierarchy=256,4 "));
 	tune_clear(&t);
-	assert_int_equal(tune_choose(c, 8, &t, why, sizeof(why)), 0);
+	assert_int_equal(tune_choose(c, 8, &t, &err), 0);
 	assert_true(t.count > 16);
 	tune_clear(&t);
 	conf_free(c);
@@ -156,7 +157,8 @@ test_given_options_stay(void **state)
 	char *words[] = { (char *)"name=broadcast", (char *)"count=1000000",
 		(char *)"tune=auto", (char *)"depth=2", (char *)"stripe=1" };
 	struct machine *m = machine("frontier");
-	char why[PATTERN_WHY_BYTES] = "", *save = NULL;
+	char *save = NULL;
+	struct err err = { 0 };
 	struct conf *c;
 	struct plan *p;
 	struct tune t;
@@ -164,9 +166,9 @@ test_given_options_stay(void **state)
 	(void)state;
 	tune_set_machine(m);
 	assert_int_equal(pattern_options(pattern_find("collective"), words, 5,
-			     &c, why, sizeof(why)),
+			     &c, &err),
 	    0);
-	assert_int_equal(tune_choose(c, 32, &t, why, sizeof(why)), 0);
+	assert_int_equal(tune_choose(c, 32, &t, &err), 0);
 	assert_string_equal(t.machine, "frontier");
 	assert_true(t.count > 5);
 	for (uint32_t i = 0; i < t.count; i++) {
@@ -176,7 +178,7 @@ test_given_options_stay(void **state)
 		if (i > 0)
 			assert_true(t.rows[i].time_s >= t.rows[i - 1].time_s);
 	}
-	assert_int_equal(tune_build(c, 32, &p, why, sizeof(why)), 0);
+	assert_int_equal(tune_build(c, 32, &p, &err), 0);
 	for (char *w = strtok_r(t.rows[0].words, " ", &save); w != NULL;
 	     w = strtok_r(NULL, " ", &save))
 		assert_non_null(strstr(p->title, w));

@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/rng.h"
 #include "common/str.h"
 #include "probes/device/host_reduce.h"
@@ -36,11 +37,11 @@ static int real; /* a card, not a stand-in */
 static struct device *
 open_gpu(void)
 {
-	char why[DEVICE_WHY_BYTES];
+	struct err err;
 	struct device *d = NULL;
 
-	if (g->open(0, &d, why, sizeof(why)) != 0)
-		fail_msg("%s", why);
+	if (g->open(0, &d, &err) != 0)
+		fail_msg("%s", err.text);
 	return d;
 }
 
@@ -65,12 +66,13 @@ static void
 test_entry(void **state)
 {
 	const struct device_ops *again = NULL;
-	char path[512], why[DEVICE_WHY_BYTES];
+	char path[512];
+	struct err err;
 	device_entry_fn *entry = NULL;
 	void *so;
 
 	(void)state;
-	assert_int_equal(device_find(g->name, &again, why, sizeof(why)), 0);
+	assert_int_equal(device_find(g->name, &again, &err), 0);
 	assert_ptr_equal(again, g);
 	assert_int_equal(g->host_access, 0);
 	snprintf(path, sizeof(path), "%s/coalmine-device-%s.so",
@@ -89,7 +91,7 @@ static void
 test_none(void **state)
 {
 	static const char *const ways[] = { "0", "old" };
-	char why[DEVICE_WHY_BYTES];
+	struct err err;
 	struct device *d = NULL;
 	int count;
 
@@ -99,28 +101,28 @@ test_none(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
 		setenv("COALMINE_FAKE_GPUS", ways[i], 1);
 		count = -1;
-		why[0] = '\0';
-		assert_int_equal(g->probe(&count, why, sizeof(why)), -ENODEV);
+		err.text[0] = '\0';
+		assert_int_equal(g->probe(&count, &err), -ENODEV);
 		assert_int_equal(count, 0);
-		assert_non_null(strstr(why, "stand-in error"));
-		assert_int_equal(g->open(0, &d, why, sizeof(why)), -ENODEV);
+		assert_non_null(strstr(err.text, "stand-in error"));
+		assert_int_equal(g->open(0, &d, &err), -ENODEV);
 	}
 	unsetenv("COALMINE_FAKE_GPUS");
-	assert_int_equal(g->probe(&count, why, sizeof(why)), 0);
+	assert_int_equal(g->probe(&count, &err), 0);
 	assert_int_equal(count, 2);
 }
 
 static void
 test_open(void **state)
 {
-	char why[DEVICE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct device_facts facts;
 	struct device *d = NULL;
 
 	(void)state;
-	assert_int_equal(g->open(99, &d, why, sizeof(why)), -ENODEV);
-	assert_non_null(strstr(why, "not 99"));
-	assert_int_equal(g->open(-1, &d, why, sizeof(why)), -ENODEV);
+	assert_int_equal(g->open(99, &d, &err), -ENODEV);
+	assert_non_null(strstr(err.text, "not 99"));
+	assert_int_equal(g->open(-1, &d, &err), -ENODEV);
 	assert_null(d);
 	d = open_gpu();
 	must(d, g->facts(d, &facts));
@@ -314,22 +316,19 @@ static void
 test_ipc_usable(void **state)
 {
 	struct device *d = open_gpu();
-	char why[DEVICE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct device_facts facts;
 
 	(void)state;
 	must(d, g->facts(d, &facts));
-	assert_int_equal(g->ipc_usable(d, 0, facts.pci, why, sizeof(why)), 0);
+	assert_int_equal(g->ipc_usable(d, 0, facts.pci, &err), 0);
 	if (!real) {
 		setenv("COALMINE_FAKE_GPUS", "3", 1);
 		setenv("COALMINE_FAKE_PEERS", "2", 1);
-		assert_int_equal(g->ipc_usable(d, 0, "0000:1b:00.0", why,
-				     sizeof(why)),
-		    0);
-		assert_int_equal(g->ipc_usable(d, 0, "0000:1c:00.0", why,
-				     sizeof(why)),
+		assert_int_equal(g->ipc_usable(d, 0, "0000:1b:00.0", &err), 0);
+		assert_int_equal(g->ipc_usable(d, 0, "0000:1c:00.0", &err),
 		    -ENOTSUP);
-		assert_non_null(strstr(why, "0000:1c:00.0"));
+		assert_non_null(strstr(err.text, "0000:1c:00.0"));
 		unsetenv("COALMINE_FAKE_GPUS");
 		unsetenv("COALMINE_FAKE_PEERS");
 	}
@@ -450,16 +449,16 @@ session(void)
 {
 	struct device_stream *s = NULL;
 	struct device_event *e = NULL;
-	char why[DEVICE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	void *x = NULL, *y = NULL, *here = NULL;
 	struct device_facts facts;
 	struct device_ipc handle;
 	struct device *d = NULL;
 	int rc;
 
-	rc = g->open(0, &d, why, sizeof(why));
+	rc = g->open(0, &d, &err);
 	if (rc < 0) {
-		assert_true(strlen(why) > 0);
+		assert_true(strlen(err.text) > 0);
 		return rc;
 	}
 	rc = g->facts(d, &facts);
@@ -546,13 +545,14 @@ static void
 find(void)
 {
 	const char *name = getenv("COALMINE_TEST_DEVICE");
-	char why[DEVICE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	int count;
 
-	if (name == NULL || device_find(name, &g, why, sizeof(why)) < 0 ||
-	    g->probe(&count, why, sizeof(why)) < 0) {
+	if (name == NULL || device_find(name, &g, &err) < 0 ||
+	    g->probe(&count, &err) < 0) {
 		printf("skipped: %s\n",
-		    name == NULL ? "COALMINE_TEST_DEVICE is not set" : why);
+		    name == NULL ? "COALMINE_TEST_DEVICE is not set"
+				 : err.text);
 		exit(77);
 	}
 	real = getenv("COALMINE_TEST_STANDIN") == NULL;

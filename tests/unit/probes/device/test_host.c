@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/err.h"
 #include "probes/device/device.h"
 
 #include <dirent.h>
@@ -23,10 +24,10 @@ static const struct device_ops *const h = &device_host;
 static struct device *
 open_host(void)
 {
-	char why[DEVICE_WHY_BYTES];
+	struct err err;
 	struct device *d = NULL;
 
-	assert_int_equal(h->open(0, &d, why, sizeof(why)), 0);
+	assert_int_equal(h->open(0, &d, &err), 0);
 	return d;
 }
 
@@ -46,25 +47,25 @@ static void
 test_find(void **state)
 {
 	const struct device_ops *ops = NULL;
-	char why[DEVICE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	int count = -1;
 
 	(void)state;
-	assert_int_equal(device_find("host", &ops, why, sizeof(why)), 0);
+	assert_int_equal(device_find("host", &ops, &err), 0);
 	assert_ptr_equal(ops, &device_host);
-	assert_int_equal(ops->probe(&count, why, sizeof(why)), 0);
+	assert_int_equal(ops->probe(&count, &err), 0);
 	assert_int_equal(count, 1);
-	assert_int_equal(device_find("nope", &ops, why, sizeof(why)), -ENODEV);
-	assert_non_null(strstr(why, "coalmine-device-nope.so"));
-	assert_int_equal(device_find("../host", &ops, why, sizeof(why)),
-	    -ENODEV);
+	assert_int_equal(device_find("nope", &ops, &err), -ENODEV);
+	assert_non_null(strstr(err.text, "coalmine-device-nope.so"));
+	assert_int_equal(device_find("../host", &ops, &err), -ENODEV);
 }
 
 /* A file that is no plugin is a sentence, not the end. */
 static void
 test_broken_plugin(void **state)
 {
-	char dir[] = "/tmp/coalmine-test-XXXXXX", path[64], why[256] = "";
+	char dir[] = "/tmp/coalmine-test-XXXXXX", path[64];
+	struct err err = { 0 };
 	const struct device_ops *ops = NULL;
 	FILE *fp;
 
@@ -75,8 +76,8 @@ test_broken_plugin(void **state)
 	fputs("not a library\n", fp);
 	fclose(fp);
 	setenv("COALMINE_PLUGIN_DIR", dir, 1);
-	assert_int_equal(device_find("odd", &ops, why, sizeof(why)), -ENODEV);
-	assert_true(strlen(why) > 0);
+	assert_int_equal(device_find("odd", &ops, &err), -ENODEV);
+	assert_true(strlen(err.text) > 0);
 	unlink(path);
 	rmdir(dir);
 }

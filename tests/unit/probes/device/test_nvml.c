@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/err.h"
 #include "probes/device/nvml.c"
 
 #include <stdlib.h>
@@ -17,10 +18,10 @@ static void
 test_links(void **state)
 {
 	struct nvml_gpu g[3];
-	char why[200] = "";
+	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(nvml_read(pci, 3, g, why, sizeof(why)), 0);
+	assert_int_equal(nvml_read(pci, 3, g, &err), 0);
 	assert_string_equal(g[0].name, "Stand-in 1a");
 	assert_string_equal(g[1].name, "");
 	assert_string_equal(g[2].name, "Stand-in 1b");
@@ -37,15 +38,15 @@ static void
 test_none(void **state)
 {
 	struct nvml_gpu g[3];
-	char why[200] = "";
+	struct err err = { 0 };
 
 	(void)state;
 	setenv("COALMINE_FAKE_NVML", "fail", 1);
-	assert_int_equal(nvml_read(pci, 3, g, why, sizeof(why)), -ENODEV);
-	assert_string_equal(why, "NVML: stand-in driver not loaded");
+	assert_int_equal(nvml_read(pci, 3, g, &err), -ENODEV);
+	assert_string_equal(err.text, "NVML: stand-in driver not loaded");
 	assert_string_equal(g[0].name, "");
 	unsetenv("COALMINE_FAKE_NVML");
-	assert_int_equal(nvml_read(pci, 0, g, why, sizeof(why)), 0);
+	assert_int_equal(nvml_read(pci, 0, g, &err), 0);
 }
 
 int

@@ -3,6 +3,7 @@
  * test_plugin.c - NAME FOLDER: a shipped plugin, with the vendor's own runtime,
  * on whatever machine this is: it loads, and it has devices or says why not.
  */
+#include "common/err.h"
 #include "probes/device/device.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@ int
 main(int argc, char **argv)
 {
 	const struct device_ops *ops = NULL;
-	char why[DEVICE_WHY_BYTES] = "", path[512];
+	char path[512];
+	struct err err = { 0 };
 	struct device *d = NULL;
 	int count = -1, rc;
 
@@ -35,17 +37,18 @@ main(int argc, char **argv)
 		printf("skipped: %s was not built here\n", argv[1]);
 		return 77;
 	}
-	if (device_find(argv[1], &ops, why, sizeof(why)) < 0)
-		return wrong(why);
+	if (device_find(argv[1], &ops, &err) < 0)
+		return wrong(err.text);
 	if (strcmp(ops->name, argv[1]) != 0)
 		return wrong("another name");
-	rc = ops->probe(&count, why, sizeof(why));
-	printf("%s: %d devices%s%s\n", argv[1], count, rc < 0 ? ", " : "", why);
+	rc = ops->probe(&count, &err);
+	printf("%s: %d devices%s%s\n", argv[1], count, rc < 0 ? ", " : "",
+	    err.text);
 	if (rc == 0)
 		return count > 0 ? 0 : wrong("no error, and no device");
-	if (rc != -ENODEV || count != 0 || why[0] == '\0')
+	if (rc != -ENODEV || count != 0 || err.text[0] == '\0')
 		return wrong("no device, and no reason");
-	return ops->open(0, &d, why, sizeof(why)) == -ENODEV
+	return ops->open(0, &d, &err) == -ENODEV
 	    ? 0
 	    : wrong("opened what is not there");
 }

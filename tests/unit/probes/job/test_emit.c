@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/err.h"
 #include "probes/job/emit.c"
 
 #include <pthread.h>
@@ -36,7 +37,8 @@ line(int n)
 {
 	FILE *fp = fopen(path, "re");
 	struct record_head head;
-	char *text = NULL, why[256];
+	char *text = NULL;
+	struct err err;
 	size_t cap = 0;
 	ssize_t len = 0;
 	json_t *record;
@@ -45,9 +47,8 @@ line(int n)
 		len = getline(&text, &cap, fp);
 	fclose(fp);
 	assert_true(len > 0 && text[len - 1] == '\n');
-	if (record_parse(text, (size_t)len - 1, &record, &head, why,
-		sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (record_parse(text, (size_t)len - 1, &record, &head, &err) < 0)
+		fail_msg("%s", err.text);
 	free(text);
 	return record;
 }

@@ -2,6 +2,7 @@
 /*
  * Which interface a rank takes.
  */
+#include "common/err.h"
 #include "probes/job/nic.c"
 
 #include <stdarg.h>
@@ -42,25 +43,25 @@ test_choose(void **state)
 static void
 test_set(void **state)
 {
-	char why[200] = "";
+	struct err err = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(locals); i++)
 		unsetenv(locals[i]);
 	unsetenv("COALMINE_NICS");
 	unsetenv("UCX_NET_DEVICES");
-	assert_int_equal(nic_set(why, sizeof(why)), 0);
+	assert_int_equal(nic_set(&err), 0);
 	assert_null(getenv("UCX_NET_DEVICES"));
 	setenv("COALMINE_NICS", "a,b", 1);
-	assert_int_equal(nic_set(why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "COALMINE_NICS"));
+	assert_int_equal(nic_set(&err), -EINVAL);
+	assert_non_null(strstr(err.text, "COALMINE_NICS"));
 	setenv("MPI_LOCALRANKID", "3", 1);
-	assert_int_equal(nic_set(why, sizeof(why)), 0);
+	assert_int_equal(nic_set(&err), 0);
 	assert_string_equal(getenv("UCX_NET_DEVICES"), "b");
 	assert_string_equal(getenv("OMPI_MCA_btl_tcp_if_include"), "b");
 	setenv("COALMINE_NICS", "a,", 1);
-	assert_int_equal(nic_set(why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "allowed are"));
+	assert_int_equal(nic_set(&err), -EINVAL);
+	assert_non_null(strstr(err.text, "allowed are"));
 }
 
 int

@@ -6,17 +6,18 @@
 
 #include <cmocka.h>
 
+#include "common/err.h"
 #include "probes/job/settings.c"
 #include "schema/options.h"
 
 static void
 read_text(const char *text, struct settings *ret)
 {
-	char why[256];
+	struct err err;
 	struct conf *c;
 
-	if (conf_parse(options_campaign, "t", text, &c, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (conf_parse(options_campaign, "t", text, &c, &err) < 0)
+		fail_msg("%s", err.text);
 	settings_read(c, ret);
 	conf_free(c);
 }

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "common/err.h"
 #include "common/rng.h"
 #include "probes/predict/predict.h"
 #include "tests/unit/probes/plan/cases.h"
@@ -156,7 +157,8 @@ static void
 predicted(const char *machine, double direct, double host)
 {
 	for (uint64_t n = 64 << 10; n <= 1ULL << 30; n *= 4) {
-		char text[300], why[PREDICT_WHY_BYTES] = "";
+		char text[300];
+		struct err err = { 0 };
 		struct machine *m;
 		struct predict r;
 		struct plan *p;
@@ -168,11 +170,9 @@ predicted(const char *machine, double direct, double host)
 		    (unsigned long long)n, direct, host, host);
 		p = case_proven(text, 0);
 		want = case_real(p, "model_time") * 1e12;
-		assert_int_equal(machine_parse("m", machine, &m, why,
-				     sizeof(why)),
-		    0);
-		if (predict_plan(p, m, NULL, &r, why, sizeof(why)) < 0)
-			fail_msg("%s", why);
+		assert_int_equal(machine_parse("m", machine, &m, &err), 0);
+		if (predict_plan(p, m, NULL, &r, &err) < 0)
+			fail_msg("%s", err.text);
 		if (fabs((double)r.total_ps / want - 1) > 0.02)
 			fail_msg("%s: %g ps, model %g", text,
 			    (double)r.total_ps, want);

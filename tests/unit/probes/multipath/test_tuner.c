@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "common/err.h"
 #include "common/rng.h"
 #include "common/str.h"
 #include "probes/multipath/tuner_file.h"
@@ -477,7 +478,8 @@ test_fit(void **state)
 static void
 test_file(void **state)
 {
-	char dir[] = "/tmp/coalmine-tuner-XXXXXX", path[60], why[400] = "";
+	char dir[] = "/tmp/coalmine-tuner-XXXXXX", path[60];
+	struct err err = { 0 };
 	struct tuner_table tt = { .machine = "mist 4 V100" }, got = tt;
 	struct tuner_choice c, d;
 	struct stat st;
@@ -485,8 +487,8 @@ test_file(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/t.json", dir);
-	assert_int_equal(tuner_load(&got, path, why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, path));
+	assert_int_equal(tuner_load(&got, path, &err), -ENOENT);
+	assert_non_null(strstr(err.text, path));
 	node_make(&mist);
 	tuner_init(&tuner, &mist, 64);
 	for (int i = 0; i < 9; i++)
@@ -494,9 +496,9 @@ test_file(void **state)
 			tuned(n, 0, NULL, &c);
 	*tuner_table_get(&tt, 0, 1) = tuner;
 	*tuner_table_get(&tt, 1, 0) = tuner;
-	assert_int_equal(tuner_save(&tt, path, why, sizeof(why)), 0);
-	assert_int_equal(tuner_save(&tt, path, why, sizeof(why)), 0);
-	assert_int_equal(tuner_load(&got, path, why, sizeof(why)), 0);
+	assert_int_equal(tuner_save(&tt, path, &err), 0);
+	assert_int_equal(tuner_save(&tt, path, &err), 0);
+	assert_int_equal(tuner_load(&got, path, &err), 0);
 	assert_int_equal(got.count, 2);
 	for (uint64_t n = MIB; n <= 64 * MIB; n *= 8) {
 		tuner_choose(tuner_table_get(&tt, 1, 0), n, &c);
@@ -504,12 +506,12 @@ test_file(void **state)
 		assert_memory_equal(&c, &d, sizeof(c));
 	}
 	snprintf(got.machine, sizeof(got.machine), "cedar");
-	assert_int_equal(tuner_load(&got, path, why, sizeof(why)), -ESTALE);
-	assert_non_null(strstr(why, "is of mist 4 V100, and this is cedar"));
+	assert_int_equal(tuner_load(&got, path, &err), -ESTALE);
+	assert_non_null(
+	    strstr(err.text, "is of mist 4 V100, and this is cedar"));
 	assert_int_equal(got.count, 2); /* untouched */
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(tuner_save(&tt, "/nowhere/t", why, sizeof(why)),
-	    -ENOENT);
+	assert_int_equal(tuner_save(&tt, "/nowhere/t", &err), -ENOENT);
 	snprintf(path, sizeof(path), "%s/t.json.new", dir);
 	assert_int_not_equal(stat(path, &st), 0);
 	assert_int_equal(rmdir(dir), 0);
@@ -554,22 +556,21 @@ test_file_wrong(void **state)
 		{ HEAD "7]}", "not" },
 	};
 	struct tuner_table tt = { .machine = "m" };
-	char why[400];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		why[0] = '\0';
+		err.text[0] = '\0';
 		assert_int_equal(tuner_parse(&tt, "t.json", cases[i].text,
-				     strlen(cases[i].text), why, sizeof(why)),
+				     strlen(cases[i].text), &err),
 		    -EPROTO);
-		if (strstr(why, cases[i].words) == NULL)
-			fail_msg("\"%s\" does not say \"%s\"", why,
+		if (strstr(err.text, cases[i].words) == NULL)
+			fail_msg("\"%s\" does not say \"%s\"", err.text,
 			    cases[i].words);
 	}
 	assert_int_equal(tuner_parse(&tt, "t.json",
 			     HEAD PAIR ROW("16", "1") "]}]}",
-			     strlen(HEAD PAIR ROW("16", "1") "]}]}"), why,
-			     sizeof(why)),
+			     strlen(HEAD PAIR ROW("16", "1") "]}]}"), &err),
 	    0);
 	assert_int_equal(tuner_table_get(&tt, 0, 1)->rows[16].carried[0], 5);
 	tuner_table_clear(&tt);

@@ -2,6 +2,7 @@
 /*
  * Graphs: made ones against their definition, files as they are read.
  */
+#include "common/err.h"
 #include "probes/neighbor/graph.c"
 
 #include <stdarg.h>
@@ -24,12 +25,10 @@ test_parse(void **state)
 {
 	static const char text[] = "# who to whom\n3 1\n\n0 0 # self\n3 1\r\n";
 	struct graph g;
-	char why[200];
+	struct err err;
 
 	(void)state;
-	assert_int_equal(graph_parse("g", text, strlen(text), 0, &g, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(graph_parse("g", text, strlen(text), 0, &g, &err), 0);
 	assert_int_equal(g.ranks, 4);
 	assert_int_equal(g.count, 3);
 	assert_int_equal(times(&g, 3, 1), 2);
@@ -37,13 +36,11 @@ test_parse(void **state)
 	graph_sort(&g);
 	assert_int_equal(g.edges[0].src, 0);
 	graph_clear(&g);
-	assert_int_equal(graph_parse("g", text, strlen(text), 9, &g, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(graph_parse("g", text, strlen(text), 9, &g, &err), 0);
 	assert_int_equal(g.ranks, 9);
 	graph_clear(&g);
 	/* nobody has neighbours */
-	assert_int_equal(graph_parse("g", "", 0, 0, &g, why, sizeof(why)), 0);
+	assert_int_equal(graph_parse("g", "", 0, 0, &g, &err), 0);
 	assert_int_equal(g.ranks, 1);
 	assert_int_equal(g.count, 0);
 	graph_clear(&g);

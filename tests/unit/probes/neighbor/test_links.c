@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 
 #include "tests/unit/probes/neighbor/neighbor_model.h"
@@ -59,20 +60,21 @@ test_finding(void **state)
 }
 
 static int
-parse(const char *text, struct links *ret, char *why)
+parse(const char *text, struct links *ret, struct err *err)
 {
-	return links_parse("t", text, strlen(text), ret, why, 300);
+	return links_parse("t", text, strlen(text), ret, err);
 }
 
 static void
 test_parse(void **state)
 {
 	struct links l;
-	char why[300];
+	struct err err;
 
 	(void)state;
 	/* packages 0+2 and 1+3; device 3 is led away from, not to */
-	assert_int_equal(parse("0 1 4 0\n1 0 0 4\n4 0 0 0\n0 4 1 0\n", &l, why),
+	assert_int_equal(parse("0 1 4 0\n1 0 0 4\n4 0 0 0\n0 4 1 0\n", &l,
+			     &err),
 	    0);
 	assert_int_equal(l.mate[0], 2);
 	assert_int_equal(l.mate[1], 3);
@@ -81,23 +83,23 @@ test_parse(void **state)
 	assert_int_equal(l.hops[3][2], 1);
 	assert_int_equal(l.hops[2][3], 3);
 	/* all alike: no packages can be seen */
-	assert_int_equal(parse("0 1 1\n1 0 1\n1 1 0\n", &l, why), 0);
+	assert_int_equal(parse("0 1 1\n1 0 1\n1 1 0\n", &l, &err), 0);
 	assert_int_equal(l.mate[0], 1);
 	assert_int_equal(l.mate[1], 0);
 	assert_int_equal(l.mate[2], 2);
 	/* the other device of the first package is hidden */
 	assert_int_equal(parse("0 0 1 0 0\n0 0 4 0 0\n1 4 0 0 2\n0 0 0 0 4\n0 "
 			       "0 2 4 0\n",
-			     &l, why),
+			     &l, &err),
 	    0);
 	assert_int_equal(l.mate[0], 0);
 	assert_int_equal(l.mate[1], 2);
 	assert_int_equal(l.mate[2], 1);
 	assert_int_equal(l.mate[3], 4);
 	/* no way, and hops that are told */
-	assert_int_equal(parse("0 0\n0 0\n", &l, why), 0);
+	assert_int_equal(parse("0 0\n0 0\n", &l, &err), 0);
 	assert_int_equal(l.hops[0][1], 2);
-	assert_int_equal(parse("0 0\n0 0\n0 7\n3 0\n", &l, why), 0);
+	assert_int_equal(parse("0 0\n0 0\n0 7\n3 0\n", &l, &err), 0);
 	assert_int_equal(l.hops[0][1], 7);
 	assert_int_equal(l.hops[1][0], 3);
 	links_none(3, &l);
@@ -118,24 +120,26 @@ test_refused(void **state)
 		    "t:1: 1001: allowed is a whole number, 0 to "
 		    "1000" },
 	};
-	char why[300], wide[400] = "", *many;
+	char wide[400] = "", *many;
+	struct err err;
 	struct links l;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		assert_int_equal(parse(rows[i][0], &l, why), -EINVAL);
-		if (strncmp(why, rows[i][1], strlen(rows[i][1])) != 0)
-			fail_msg("\"%s\" is not \"%s\"", why, rows[i][1]);
+		assert_int_equal(parse(rows[i][0], &l, &err), -EINVAL);
+		if (strncmp(err.text, rows[i][1], strlen(rows[i][1])) != 0)
+			fail_msg("\"%s\" is not \"%s\"", err.text, rows[i][1]);
 	}
 	for (int i = 0; i < 65; i++)
 		strcat(wide, "0 ");
-	assert_int_equal(parse(wide, &l, why), -EINVAL);
-	assert_non_null(strstr(why, "65 devices: allowed are at most 64"));
+	assert_int_equal(parse(wide, &l, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "65 devices: allowed are at most 64"));
 	many = xcalloc(4 * 8193, 1); /* more is not even read */
 	for (int i = 0; i < 8193; i++)
 		strcpy(many + 2 * i, "0\n");
-	assert_int_equal(parse(many, &l, why), -EINVAL);
-	assert_string_equal(why, "t:8193: allowed are at most 8192 numbers");
+	assert_int_equal(parse(many, &l, &err), -EINVAL);
+	assert_string_equal(err.text,
+	    "t:8193: allowed are at most 8192 numbers");
 	free(many);
 }
 
@@ -177,13 +181,14 @@ tree_link(const char *root, int at, int number, int from, int to, int type,
 static void
 test_machine(void **state)
 {
-	char root[] = "/tmp/coalmine-kfd-XXXXXX", why[300] = "", rm[100];
+	char root[] = "/tmp/coalmine-kfd-XXXXXX", rm[100];
+	struct err err = { 0 };
 	struct links l;
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	assert_int_equal(links_machine(root, &l, why, sizeof(why)), -ENODEV);
-	assert_non_null(strstr(why, "no AMD device here"));
+	assert_int_equal(links_machine(root, &l, &err), -ENODEV);
+	assert_non_null(strstr(err.text, "no AMD device here"));
 	for (int i = 0; i < 6; i++) {
 		char rest[40];
 
@@ -199,7 +204,7 @@ test_machine(void **state)
 	tree_link(root, 3, 1, 3, 5, 11, 50000, 100000);
 	tree_link(root, 5, 0, 5, 3, 11, 0, 0); /* not direct */
 	tree_link(root, 5, 1, 5, 900, 11, 1, 1);
-	assert_int_equal(links_machine(root, &l, why, sizeof(why)), 0);
+	assert_int_equal(links_machine(root, &l, &err), 0);
 	assert_int_equal(l.devices, 3);
 	assert_int_equal(l.links[0][1], 4);
 	assert_int_equal(l.links[1][0], 4);

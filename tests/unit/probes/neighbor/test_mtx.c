@@ -2,6 +2,7 @@
 /*
  * Matrix Market files: what is read, and what is said of bad ones.
  */
+#include "common/err.h"
 #include "probes/neighbor/mtx.c"
 
 #include <setjmp.h>
@@ -10,22 +11,22 @@
 #define HEAD "%%MatrixMarket matrix coordinate "
 
 static int
-parse(const char *text, struct csr *ret, char *why)
+parse(const char *text, struct csr *ret, struct err *err)
 {
-	return mtx_parse("a.mtx", text, strlen(text), ret, why, 300);
+	return mtx_parse("a.mtx", text, strlen(text), ret, err);
 }
 
 static void
 test_general(void **state)
 {
 	struct csr m;
-	char why[300];
+	struct err err;
 
 	(void)state;
 	assert_int_equal(parse(HEAD "real general\n% by hand\n\n3 3 4\n"
 				    "3 1 -2.5\n1 2 1e2\r\n\n% more\n1 2 1\n"
 				    "2 2 4",
-			     &m, why),
+			     &m, &err),
 	    0);
 	assert_int_equal(m.rows, 3);
 	assert_int_equal(m.nonzeros, 3);
@@ -42,24 +43,24 @@ static void
 test_mirrored(void **state)
 {
 	struct csr m;
-	char why[300];
+	struct err err;
 
 	(void)state;
 	assert_int_equal(parse(HEAD "pattern symmetric\n2 2 2\n2 1\n2 2\n", &m,
-			     why),
+			     &err),
 	    0);
 	assert_int_equal(m.nonzeros, 3);
 	assert_int_equal(m.columns[0], 1);
 	assert_true(m.values[0] == 1);
 	csr_clear(&m);
 	assert_int_equal(parse(HEAD "integer Skew-Symmetric\n2 2 1\n2 1 7\n",
-			     &m, why),
+			     &m, &err),
 	    0);
 	assert_int_equal(m.nonzeros, 2);
 	assert_true(m.values[0] == -7);
 	assert_true(m.values[1] == 7);
 	csr_clear(&m);
-	assert_int_equal(parse(HEAD "real general\n1 1 0\n", &m, why), 0);
+	assert_int_equal(parse(HEAD "real general\n1 1 0\n", &m, &err), 0);
 	assert_int_equal(m.nonzeros, 0);
 	csr_clear(&m);
 }
@@ -99,23 +100,22 @@ test_refused(void **state)
 		{ HEAD "real symmetric\n2 2 1\n1 2 5\n",
 		    "a.mtx:3: above the diagonal: allowed is row >= column" },
 	};
-	char why[300], text[1100];
+	char text[1100];
+	struct err err;
 	struct csr m;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		assert_int_equal(parse(rows[i][0], &m, why), -EINVAL);
-		if (strncmp(why, rows[i][1], strlen(rows[i][1])) != 0)
-			fail_msg("\"%s\" is not \"%s\"", why, rows[i][1]);
+		assert_int_equal(parse(rows[i][0], &m, &err), -EINVAL);
+		if (strncmp(err.text, rows[i][1], strlen(rows[i][1])) != 0)
+			fail_msg("\"%s\" is not \"%s\"", err.text, rows[i][1]);
 	}
 	memset(text, ' ', sizeof(text));
-	assert_int_equal(mtx_parse("a.mtx", text, sizeof(text), &m, why,
-			     sizeof(why)),
+	assert_int_equal(mtx_parse("a.mtx", text, sizeof(text), &m, &err),
 	    -EINVAL);
-	assert_non_null(strstr(why, "a.mtx:1: allowed are lines of text"));
-	assert_int_equal(mtx_load("/nonexistent", &m, why, sizeof(why)),
-	    -ENOENT);
-	assert_non_null(strstr(why, "/nonexistent: "));
+	assert_non_null(strstr(err.text, "a.mtx:1: allowed are lines of text"));
+	assert_int_equal(mtx_load("/nonexistent", &m, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "/nonexistent: "));
 }
 
 int

@@ -2,6 +2,7 @@
 /*
  * The steps of a binding plan.
  */
+#include "common/err.h"
 #include "probes/pattern/binding.c"
 
 #include <setjmp.h>
@@ -56,14 +57,12 @@ static void
 test_plan(void **state)
 {
 	char g[] = "g=3", bytes[] = "bytes=100", *words[] = { g, bytes };
-	char why[PATTERN_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct check_fault fault;
 	struct plan *p;
 
 	(void)state;
-	assert_int_equal(pattern_plan("binding", words, 2, 0, &p, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(pattern_plan("binding", words, 2, 0, &p, &err), 0);
 	assert_int_equal(p->ranks, 6);
 	assert_int_equal(p->steps, 9);
 	for (uint32_t i = 0; i < 3; i++)
@@ -82,16 +81,14 @@ test_refused(void **state)
 {
 	char three[] = "g=3", few[] = "g=1";
 	char *words[] = { three }, *one[] = { few };
-	char why[PATTERN_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct plan *p;
 
 	(void)state;
-	assert_true(
-	    pattern_plan("binding", words, 1, 5, &p, why, sizeof(why)) < 0);
-	assert_non_null(strstr(why, "binding.g = 3: allowed is"));
-	assert_true(
-	    pattern_plan("binding", one, 1, 0, &p, why, sizeof(why)) < 0);
-	assert_non_null(strstr(why, "binding.g"));
+	assert_true(pattern_plan("binding", words, 1, 5, &p, &err) < 0);
+	assert_non_null(strstr(err.text, "binding.g = 3: allowed is"));
+	assert_true(pattern_plan("binding", one, 1, 0, &p, &err) < 0);
+	assert_non_null(strstr(err.text, "binding.g"));
 }
 
 int

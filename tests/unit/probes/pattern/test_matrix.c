@@ -2,6 +2,7 @@
 /*
  * Matrix and list files: what is read, and what is said of bad ones.
  */
+#include "common/err.h"
 #include "probes/pattern/matrix.c"
 
 #include <stdarg.h>
@@ -12,10 +13,10 @@
 
 static int
 parse(const char *text, enum matrix_format format, uint32_t ranks,
-    struct matrix *ret, char *why)
+    struct matrix *ret, struct err *err)
 {
 	return matrix_parse("m.txt", text, strlen(text), format, ranks, ret,
-	    why, 300);
+	    err);
 }
 
 static void
@@ -23,22 +24,22 @@ refused(const char *text, enum matrix_format format, uint32_t ranks,
     const char *words)
 {
 	struct matrix m;
-	char why[300] = "";
+	struct err err = { 0 };
 
-	assert_int_equal(parse(text, format, ranks, &m, why), -EINVAL);
-	if (strncmp(why, words, strlen(words)) != 0)
-		fail_msg("\"%s\" does not start with \"%s\"", why, words);
+	assert_int_equal(parse(text, format, ranks, &m, &err), -EINVAL);
+	if (strncmp(err.text, words, strlen(words)) != 0)
+		fail_msg("\"%s\" does not start with \"%s\"", err.text, words);
 }
 
 static void
 test_matrix(void **state)
 {
 	struct matrix m;
-	char why[300];
+	struct err err;
 
 	(void)state;
 	assert_int_equal(parse("# who\n0 1\t \n\n 5 7 # x\r\n", MATRIX_AUTO, 0,
-			     &m, why),
+			     &m, &err),
 	    0);
 	assert_int_equal(m.ranks, 2);
 	assert_int_equal(m.is_list, 0);
@@ -46,7 +47,7 @@ test_matrix(void **state)
 	assert_int_equal(m.cells[2], 5);
 	assert_int_equal(m.cells[3], 7);
 	matrix_clear(&m);
-	assert_int_equal(parse("4", MATRIX_AUTO, 0, &m, why), 0);
+	assert_int_equal(parse("4", MATRIX_AUTO, 0, &m, &err), 0);
 	assert_int_equal(m.cells[0], 4);
 	matrix_clear(&m);
 }
@@ -55,11 +56,11 @@ static void
 test_list(void **state)
 {
 	struct matrix m;
-	char why[300];
+	struct err err;
 
 	(void)state;
 	assert_int_equal(parse("0 1 100\n3 0 7\n0 1 11\n1 1 1\n", MATRIX_AUTO,
-			     0, &m, why),
+			     0, &m, &err),
 	    0);
 	assert_int_equal(m.ranks, 4);
 	assert_int_equal(m.is_list, 1);
@@ -68,7 +69,7 @@ test_list(void **state)
 	assert_int_equal(m.cells[5], 1);
 	matrix_clear(&m);
 	assert_int_equal(parse("src dst bytes\n0 1 8\n", MATRIX_AUTO, 0, &m,
-			     why),
+			     &err),
 	    0);
 	assert_int_equal(m.is_list, 1);
 	matrix_clear(&m);
@@ -78,10 +79,10 @@ static void
 told(const char *text, uint32_t ranks, int is_list)
 {
 	struct matrix m;
-	char why[300];
+	struct err err;
 
-	if (parse(text, MATRIX_AUTO, ranks, &m, why) < 0)
-		fail_msg("%s: %s", text, why);
+	if (parse(text, MATRIX_AUTO, ranks, &m, &err) < 0)
+		fail_msg("%s: %s", text, err.text);
 	assert_int_equal(m.is_list, is_list);
 	matrix_clear(&m);
 }
@@ -97,7 +98,7 @@ test_ambiguous(void **state)
 		"10 10 10\n9 9 9\n8 8 8\n", /* all of it */
 	};
 	struct matrix m;
-	char why[300];
+	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
@@ -106,10 +107,10 @@ test_ambiguous(void **state)
 		told(both[i], 16, 1);
 	}
 	refused(both[0], MATRIX_AUTO, 3, "m.txt:1: 3 lines of 3 numbers");
-	assert_int_equal(parse(both[0], MATRIX_MATRIX, 0, &m, why), 0);
+	assert_int_equal(parse(both[0], MATRIX_MATRIX, 0, &m, &err), 0);
 	assert_int_equal(m.cells[2], 8);
 	matrix_clear(&m);
-	assert_int_equal(parse(both[0], MATRIX_LIST, 0, &m, why), 0);
+	assert_int_equal(parse(both[0], MATRIX_LIST, 0, &m, &err), 0);
 	assert_int_equal(m.cells[1], 8);
 	matrix_clear(&m);
 	told("0 1 8\n1 2 8\n2 0 8\n", 0, 1);

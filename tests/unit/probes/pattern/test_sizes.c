@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/err.h"
 #include "probes/pattern/sizes.c"
 
 #include "schema/patterns.h"
@@ -31,12 +32,10 @@ test_good(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		uint64_t sizes[SIZES_MAX];
-		char why[256];
+		struct err err;
 		int n = -1;
 
-		assert_int_equal(sizes_parse(rows[i].text, sizes, &n, why,
-				     sizeof(why)),
-		    0);
+		assert_int_equal(sizes_parse(rows[i].text, sizes, &n, &err), 0);
 		assert_int_equal(n, rows[i].count);
 		if (n == 0)
 			continue;
@@ -55,14 +54,13 @@ test_bad(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		uint64_t sizes[SIZES_MAX];
-		char why[256] = "";
+		struct err err = { 0 };
 		int n;
 
-		if (sizes_parse(rows[i], sizes, &n, why, sizeof(why)) !=
-		    -EINVAL)
+		if (sizes_parse(rows[i], sizes, &n, &err) != -EINVAL)
 			fail_msg("%s passes", rows[i]);
-		assert_non_null(strstr(why, "measure.sizes = "));
-		assert_non_null(strstr(why, "allowed is"));
+		assert_non_null(strstr(err.text, "measure.sizes = "));
+		assert_non_null(strstr(err.text, "allowed is"));
 	}
 }
 
@@ -70,10 +68,10 @@ static struct conf *
 parse(const char *text)
 {
 	struct conf *c = NULL;
-	char why[256];
+	struct err err;
 
-	if (conf_parse(options_campaign, "f", text, &c, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (conf_parse(options_campaign, "f", text, &c, &err) < 0)
+		fail_msg("%s", err.text);
 	return c;
 }
 
@@ -82,18 +80,18 @@ test_set(void **state)
 {
 	struct conf *c = parse("[group]\ntype = int64\n[stripe]\ncount = 9\n"
 			       "[measure]\nsizes = 4\n");
-	char why[256];
+	struct err err;
 
 	(void)state;
-	assert_int_equal(sizes_set(c, "group", 64, why, sizeof(why)), 0);
+	assert_int_equal(sizes_set(c, "group", 64, &err), 0);
 	assert_int_equal(conf_int(c, "group", "count"), 8);
-	assert_int_equal(sizes_set(c, "group", 4, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "f:6: measure.sizes: 4 bytes"));
-	assert_int_equal(sizes_set(c, "stripe", 64, why, sizeof(why)), 0);
+	assert_int_equal(sizes_set(c, "group", 4, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "f:6: measure.sizes: 4 bytes"));
+	assert_int_equal(sizes_set(c, "stripe", 64, &err), 0);
 	assert_int_equal(conf_int(c, "stripe", "count"), 16);
-	assert_int_equal(sizes_set(c, "self", 3, why, sizeof(why)), 0);
+	assert_int_equal(sizes_set(c, "self", 3, &err), 0);
 	assert_int_equal(conf_bytes(c, "self", "bytes"), 3);
-	assert_int_equal(sizes_set(c, "sparse", 4, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sizes_set(c, "sparse", 4, &err), -EINVAL);
 	conf_free(c);
 }
 

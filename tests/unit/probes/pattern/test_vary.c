@@ -2,6 +2,7 @@
 /*
  * An option in several values, as text.
  */
+#include "common/err.h"
 #include "probes/pattern/vary.c"
 
 #include <stdarg.h>
@@ -13,14 +14,13 @@ static void
 test_parse(void **state)
 {
 	struct vary v;
-	char why[300];
+	struct err err;
 
 	(void)state;
-	assert_int_equal(vary_parse("", &v, why, sizeof(why)), 0);
+	assert_int_equal(vary_parse("", &v, &err), 0);
 	assert_int_equal(v.count, 0);
 	vary_clear(&v);
-	assert_int_equal(vary_parse(" moore 2,1\t3,1 ", &v, why, sizeof(why)),
-	    0);
+	assert_int_equal(vary_parse(" moore 2,1\t3,1 ", &v, &err), 0);
 	assert_string_equal(v.key, "moore");
 	assert_int_equal(v.count, 2);
 	assert_string_equal(v.values[0], "2,1");
@@ -35,12 +35,10 @@ static void
 test_section(void **state)
 {
 	struct vary v;
-	char why[300];
+	struct err err;
 
 	(void)state;
-	assert_int_equal(vary_parse("allreduce.form flat", &v, why,
-			     sizeof(why)),
-	    0);
+	assert_int_equal(vary_parse("allreduce.form flat", &v, &err), 0);
 	assert_string_equal(v.section, "allreduce");
 	assert_string_equal(v.key, "form");
 	assert_string_equal(v.values[0], "flat");
@@ -52,19 +50,20 @@ test_section(void **state)
 static void
 test_refused(void **state)
 {
-	char text[400] = "rsg", why[300] = "";
+	char text[400] = "rsg";
+	struct err err = { 0 };
 	struct vary v;
 
 	(void)state;
-	assert_int_equal(vary_parse("rsg", &v, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "measure.vary = rsg: allowed is"));
+	assert_int_equal(vary_parse("rsg", &v, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "measure.vary = rsg: allowed is"));
 	for (int i = 0; i < VARY_MAX; i++)
 		strcat(text, " 1");
-	assert_int_equal(vary_parse(text, &v, why, sizeof(why)), 0);
+	assert_int_equal(vary_parse(text, &v, &err), 0);
 	assert_int_equal(v.count, VARY_MAX);
 	vary_clear(&v);
 	strcat(text, " 1");
-	assert_int_equal(vary_parse(text, &v, why, sizeof(why)), -EINVAL);
+	assert_int_equal(vary_parse(text, &v, &err), -EINVAL);
 }
 
 int

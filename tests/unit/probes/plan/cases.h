@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
 #include "probes/plan/check.h"
@@ -22,7 +23,7 @@
 
 /* "group pattern=rail n=2" to a plan, or NULL and why. */
 static inline struct plan *
-case_plan(const char *text, uint32_t ranks, char *why, size_t why_bytes)
+case_plan(const char *text, uint32_t ranks, struct err *err)
 {
 	char *copy = xstrdup(text), *words[32], *save = NULL;
 	struct plan *p = NULL;
@@ -31,8 +32,7 @@ case_plan(const char *text, uint32_t ranks, char *why, size_t why_bytes)
 	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < 32;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	if (pattern_plan(words[0], words + 1, n - 1, ranks, &p, why,
-		why_bytes) < 0)
+	if (pattern_plan(words[0], words + 1, n - 1, ranks, &p, err) < 0)
 		p = NULL;
 	free(copy);
 	return p;
@@ -42,12 +42,12 @@ case_plan(const char *text, uint32_t ranks, char *why, size_t why_bytes)
 static inline struct plan *
 case_proven(const char *text, uint32_t ranks)
 {
-	char why[PATTERN_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct check_fault fault;
-	struct plan *p = case_plan(text, ranks, why, sizeof(why));
+	struct plan *p = case_plan(text, ranks, &err);
 
 	if (p == NULL)
-		fail_msg("%s: %s", text, why);
+		fail_msg("%s: %s", text, err.text);
 	if (check_plan(p, &fault) < 0)
 		fail_msg("%s: %s", text, fault.text);
 	return p;
@@ -57,13 +57,14 @@ case_proven(const char *text, uint32_t ranks)
 static inline void
 case_refused(const char *text, uint32_t ranks, const char *words)
 {
-	char why[PATTERN_WHY_BYTES] = "";
-	struct plan *p = case_plan(text, ranks, why, sizeof(why));
+	struct err err = { 0 };
+	struct plan *p = case_plan(text, ranks, &err);
 
 	if (p != NULL)
 		fail_msg("%s: was not refused", text);
-	if (strstr(why, words) == NULL)
-		fail_msg("%s: \"%s\" does not say \"%s\"", text, why, words);
+	if (strstr(err.text, words) == NULL)
+		fail_msg("%s: \"%s\" does not say \"%s\"", text, err.text,
+		    words);
 }
 
 /* Transfers of a step as "0>1 0>2", in the order of the listing. */

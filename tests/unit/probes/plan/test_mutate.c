@@ -6,6 +6,7 @@
  */
 #include "probes/plan/check.h"
 
+#include "common/err.h"
 #include "common/rng.h"
 #include "common/str.h"
 #include "probes/plan/rank_graph.h"
@@ -267,8 +268,8 @@ static unsigned applied[ARRAY_LEN(mutations)];
 static void
 mutate_row(const char *text, size_t row, size_t m, struct rng *r)
 {
-	char why[PATTERN_WHY_BYTES];
-	struct plan *p = case_plan(text, 0, why, sizeof(why));
+	struct err err;
+	struct plan *p = case_plan(text, 0, &err);
 	struct check_fault fault;
 
 	if (mutations[m].mutate(p, row, r)) {

@@ -2,6 +2,7 @@
 /* Times of small plans on small machines, each worked out by hand. */
 #include <errno.h>
 
+#include "common/err.h"
 #include "tests/unit/probes/plan/cases.h"
 
 #include "probes/predict/predict.h"
@@ -11,11 +12,11 @@
 static struct machine *
 machine(const char *text)
 {
-	char why[MACHINE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct machine *m;
 
-	if (machine_parse("test.conf", text, &m, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (machine_parse("test.conf", text, &m, &err) < 0)
+		fail_msg("%s", err.text);
 	return m;
 }
 
@@ -23,14 +24,14 @@ static uint64_t
 time_ps(const char *probe, const char *text, enum predict_pace pace)
 {
 	struct predict_options o = { .pace = pace, .times = 1 };
-	char why[PREDICT_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct machine *m = machine(text);
 	struct plan *p = case_proven(probe, 0);
 	struct predict r;
 	uint64_t total_ps, last_ps = 0;
 
-	if (predict_plan(p, m, &o, &r, why, sizeof(why)) < 0)
-		fail_msg("%s: %s", probe, why);
+	if (predict_plan(p, m, &o, &r, &err) < 0)
+		fail_msg("%s: %s", probe, err.text);
 	total_ps = r.total_ps;
 	for (size_t i = 0; i < p->transfers_count; i++) {
 		assert_true(r.transfers[i].start_ps < r.transfers[i].end_ps);
@@ -177,7 +178,7 @@ test_what_does_not_fit_is_refused(void **state)
 		{ "group count=8 via=xccl", SLOW, "transport xccl" },
 		{ "group count=8", "[nic]\ncount = 0\n", "transport mpi" },
 	};
-	char why[PREDICT_WHY_BYTES];
+	struct err err;
 	struct predict r;
 
 	(void)state;
@@ -185,10 +186,9 @@ test_what_does_not_fit_is_refused(void **state)
 		struct machine *m = machine(rows[i].machine);
 		struct plan *p = case_proven(rows[i].probe, 0);
 
-		why[0] = '\0';
-		assert_int_equal(predict_plan(p, m, NULL, &r, why, sizeof(why)),
-		    -EINVAL);
-		assert_non_null(strstr(why, rows[i].words));
+		err.text[0] = '\0';
+		assert_int_equal(predict_plan(p, m, NULL, &r, &err), -EINVAL);
+		assert_non_null(strstr(err.text, rows[i].words));
 		plan_free(p);
 		machine_free(m);
 	}
@@ -209,11 +209,11 @@ test_buffers_lie_where_they_are_placed(void **state)
 				    "pairs = d0-h0\n[memory]\nrate = 100\n");
 	struct predict_options o = { .place = on_host, .arg = m };
 	struct plan *p = case_proven("self bytes=1000", 1);
-	char why[PREDICT_WHY_BYTES];
+	struct err err;
 	struct predict r;
 
 	(void)state;
-	assert_int_equal(predict_plan(p, m, &o, &r, why, sizeof(why)), 0);
+	assert_int_equal(predict_plan(p, m, &o, &r, &err), 0);
 	assert_int_equal(r.total_ps, US_PS / 2);
 	predict_clear(&r);
 	plan_free(p);

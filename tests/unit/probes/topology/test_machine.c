@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Machine files: what they say, what is refused, and which way bytes go. */
+#include "common/err.h"
 #include "probes/topology/machine.c"
 
 #include <setjmp.h>
@@ -9,24 +10,23 @@
 static struct machine *
 parsed(const char *text)
 {
-	char why[MACHINE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct machine *m;
 
-	if (machine_parse("test.conf", text, &m, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (machine_parse("test.conf", text, &m, &err) < 0)
+		fail_msg("%s", err.text);
 	return m;
 }
 
 static void
 refused(const char *text, const char *words)
 {
-	char why[MACHINE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct machine *m;
 
-	assert_int_equal(machine_parse("test.conf", text, &m, why, sizeof(why)),
-	    -EINVAL);
-	if (strstr(why, words) == NULL)
-		fail_msg("\"%s\" is not in: %s", words, why);
+	assert_int_equal(machine_parse("test.conf", text, &m, &err), -EINVAL);
+	if (strstr(err.text, words) == NULL)
+		fail_msg("\"%s\" is not in: %s", words, err.text);
 }
 
 /* The names of the resources from one rank to another, in order. */
@@ -190,25 +190,24 @@ test_files_are_found_and_changed(void **state)
 	char *sets[] = { (char *)"node.ranks=4", (char *)"network.leaf=2" };
 	char *wrong[] = { (char *)"node.ranks" };
 	char *worse[] = { (char *)"node.ranks=many" };
-	char why[MACHINE_WHY_BYTES] = "";
+	struct err err = { 0 };
 	struct machine *m;
 
 	(void)state;
 	/* etc/machines of the source, beside the build tree */
-	assert_int_equal(machine_load("lab", sets, 2, &m, why, sizeof(why)), 0);
+	assert_int_equal(machine_load("lab", sets, 2, &m, &err), 0);
 	assert_string_equal(m->name, "lab");
 	assert_int_equal(m->ranks, 4);
 	assert_int_equal(m->leaf_nodes, 2);
 	machine_free(m);
-	assert_true(machine_load("lab", wrong, 1, &m, why, sizeof(why)) < 0);
-	assert_non_null(strstr(why, "section.key=value"));
-	assert_true(machine_load("lab", worse, 1, &m, why, sizeof(why)) < 0);
-	assert_non_null(strstr(why, "command line: node.ranks = many"));
-	assert_true(machine_load("nowhere", NULL, 0, &m, why, sizeof(why)) < 0);
-	assert_non_null(strstr(why, "--machine = nowhere"));
-	assert_true(
-	    machine_load("./nowhere.conf", NULL, 0, &m, why, sizeof(why)) < 0);
-	assert_non_null(strstr(why, "./nowhere.conf"));
+	assert_true(machine_load("lab", wrong, 1, &m, &err) < 0);
+	assert_non_null(strstr(err.text, "section.key=value"));
+	assert_true(machine_load("lab", worse, 1, &m, &err) < 0);
+	assert_non_null(strstr(err.text, "command line: node.ranks = many"));
+	assert_true(machine_load("nowhere", NULL, 0, &m, &err) < 0);
+	assert_non_null(strstr(err.text, "--machine = nowhere"));
+	assert_true(machine_load("./nowhere.conf", NULL, 0, &m, &err) < 0);
+	assert_non_null(strstr(err.text, "./nowhere.conf"));
 }
 
 int

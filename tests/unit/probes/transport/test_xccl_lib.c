@@ -3,6 +3,7 @@
  * test_xccl_lib.c - our prototypes of NCCL are nccl.h's, where that is, and
  * NCCL itself is opened, where that is. Neither needs a GPU.
  */
+#include "common/err.h"
 #include "probes/transport/xccl_lib.h"
 
 #include <errno.h>
@@ -112,16 +113,16 @@ int
 main(void)
 {
 	const struct xccl_lib *lib = NULL;
-	char why[320] = "";
+	struct err err = { 0 };
 	struct xccl_id id;
 	int rc;
 
-	rc = xccl_lib_open("host", &lib, why, sizeof(why));
-	if (rc != -ENOTSUP || strstr(why, "device=cuda") == NULL) {
-		printf("host: %d, %s\n", rc, why);
+	rc = xccl_lib_open("host", &lib, &err);
+	if (rc != -ENOTSUP || strstr(err.text, "device=cuda") == NULL) {
+		printf("host: %d, %s\n", rc, err.text);
 		return 1;
 	}
-	rc = xccl_lib_open("cuda", &lib, why, sizeof(why));
+	rc = xccl_lib_open("cuda", &lib, &err);
 	if (rc == 0) {
 		printf("%s %d\n", lib->name, lib->version);
 		/* Needs no GPU, only a socket. */
@@ -129,14 +130,14 @@ main(void)
 		printf("an id: %d\n", rc);
 		return lib->version < 2000 || rc != XCCL_SUCCESS;
 	}
-	if (rc != -ENOTSUP || strlen(why) == 0) {
-		printf("cuda: %d, %s\n", rc, why);
+	if (rc != -ENOTSUP || strlen(err.text) == 0) {
+		printf("cuda: %d, %s\n", rc, err.text);
 		return 1;
 	}
 #ifdef HEADER
 	return 0;
 #else
-	printf("skipped: no nccl.h, and %s\n", why);
+	printf("skipped: no nccl.h, and %s\n", err.text);
 	return 77;
 #endif
 }

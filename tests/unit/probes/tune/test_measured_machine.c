@@ -3,6 +3,7 @@
  * A machine of measured rates predicts what was measured: its short message,
  * its long one, and what a pipeline's steps cost.
  */
+#include "common/err.h"
 #include "probes/tune/measured_machine.c"
 
 #include <setjmp.h>
@@ -49,7 +50,8 @@ rated(const struct measured_machine *r)
 static double
 predicted_s(const struct machine *m, const char *count, const char *via, int g)
 {
-	char word[40], words_g[16], why[PREDICT_WHY_BYTES] = "", v[16];
+	char word[40], words_g[16], v[16];
+	struct err err = { 0 };
 	char *words[] = { (char *)"pattern=rail", (char *)"n=2", (char *)"k=1",
 		(char *)"type=byte", words_g, word, v };
 	struct predict pr;
@@ -59,9 +61,9 @@ predicted_s(const struct machine *m, const char *count, const char *via, int g)
 	snprintf(word, sizeof(word), "count=%s", count);
 	snprintf(words_g, sizeof(words_g), "g=%d", g);
 	snprintf(v, sizeof(v), "via=%s", via);
-	if (pattern_plan("group", words, 7, 8, &p, why, sizeof(why)) < 0 ||
-	    predict_plan(p, m, NULL, &pr, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (pattern_plan("group", words, 7, 8, &p, &err) < 0 ||
+	    predict_plan(p, m, NULL, &pr, &err) < 0)
+		fail_msg("%s", err.text);
 	s = (double)pr.total_ps / 1e12;
 	predict_clear(&pr);
 	plan_free(p);

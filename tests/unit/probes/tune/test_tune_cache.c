@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_shapes.c - what was chosen is found again, by all that it depends on. */
+#include "common/err.h"
 #include "probes/tune/tune_cache.c"
 
 #include <setjmp.h>
@@ -12,7 +13,8 @@
 #include <cmocka.h>
 
 static char dir[] = "/tmp/test_shapes.XXXXXX";
-static char table[64], why[TUNE_CACHE_WHY_BYTES];
+static char table[64];
+static struct err err;
 
 static const struct tune_cache_key base = { "lab", "collective name=broadcast",
 	24, 20 };
@@ -36,7 +38,7 @@ keep(const struct tune_cache_key *key, const char *choice)
 	json_t *o = tune_cache_record(key, 1500000.0);
 
 	json_object_set_new(o, "choice", json_string(choice));
-	assert_int_equal(tune_cache_keep(table, o, why, sizeof(why)), 0);
+	assert_int_equal(tune_cache_keep(table, o, &err), 0);
 	assert_null(json_object_get(o, "run")); /* the caller's is as it was */
 	json_decref(o);
 }
@@ -47,8 +49,8 @@ found(const struct tune_cache_key *key, const char *choice)
 {
 	json_t *o = NULL;
 
-	if (tune_cache_find(table, key, &o, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (tune_cache_find(table, key, &o, &err) < 0)
+		fail_msg("%s", err.text);
 	if (choice == NULL) {
 		assert_null(o);
 		return;
@@ -103,11 +105,11 @@ refused(const char *words)
 	char want[400];
 	json_t *o = NULL;
 
-	assert_true(tune_cache_find(table, &base, &o, why, sizeof(why)) < 0);
+	assert_true(tune_cache_find(table, &base, &o, &err) < 0);
 	assert_null(o);
 	snprintf(want, sizeof(want), "%s%s", table, words);
-	if (strncmp(why, want, strlen(want)) != 0)
-		fail_msg("\"%s\" does not start with \"%s\"", why, want);
+	if (strncmp(err.text, want, strlen(want)) != 0)
+		fail_msg("\"%s\" does not start with \"%s\"", err.text, want);
 }
 
 /* A record of something else is passed over; what is none ends the search,
@@ -139,11 +141,9 @@ test_files(void **state)
 	assert_int_equal(mkfifo(table, 0600), 0);
 	refused(": allowed is a plain file");
 	unlink(table);
-	assert_int_equal(tune_cache_keep("/dev/full", o, why, sizeof(why)),
-	    -ENOSPC);
-	assert_string_equal(why, "/dev/full: No space left on device");
-	assert_int_equal(tune_cache_keep("/nonexistent/t", o, why, sizeof(why)),
-	    -ENOENT);
+	assert_int_equal(tune_cache_keep("/dev/full", o, &err), -ENOSPC);
+	assert_string_equal(err.text, "/dev/full: No space left on device");
+	assert_int_equal(tune_cache_keep("/nonexistent/t", o, &err), -ENOENT);
 	json_decref(o);
 }
 
