@@ -26,7 +26,7 @@ first() {
 
 for f in $({ files '*.[ch]' '*.sh' '*.py' '*.sql' '*.awk' '*.conf' '*.service' \
     '*.socket' '*.[1-8]' '*.js' '*.css' '*.html' '*.cmake' CMakeLists.txt
-	scripts; } | grep -Ev '/third_party/|^tests/.*/(seeds|fixtures|expect)/' |
+	scripts; } | grep -Ev '/third_party/|^tests/.*/(seeds|fixtures|expect|golden)/' |
     first 'SPDX-License-Identifier: Apache-2.0' 0); do
 	echo "$f:1: no SPDX line"
 	bad=1
