@@ -26,9 +26,10 @@ ctl()
 	in_host collector coalctl "$@"
 }
 
+# Until it is true; a busy machine is given poll_factor times as long.
 poll() # SECONDS COMMAND...
 {
-	local until=$((SECONDS + $1))
+	local until=$((SECONDS + $1 * ${poll_factor-1}))
 	shift
 	until "$@"; do
 		[ $SECONDS -lt $until ] || return 1

@@ -3,7 +3,6 @@
 #
 # canary.sh - what the engine adds to the operations it measures, on 3 hosts of
 # the lab, one behind each leaf: the mean must be within 3 % of a plain loop's.
-set -u
 . "$COALMINE_SOURCE/tests/bench/lib/mpi.sh"
 mpi_lab
 echo "Turns of a plain loop and of the engine in pairs, one right after the other; the"

@@ -4,7 +4,6 @@
 # exact.sh - is what exact = gpcnet does what the paper says? Its operations
 # and a loop written by hand from the paper take turns in one run; exact.md has
 # the rest of the comparison in words.
-set -u
 . "$COALMINE_SOURCE/tests/bench/lib/mpi.sh"
 mpi_lab
 echo "The paper's loop and the engine with exact = gpcnet, ring by ring in turns with the"

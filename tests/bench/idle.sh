@@ -34,6 +34,7 @@ compare_costs() # NAME BEFORE AFTER
 
 lab_up
 cluster_up 12
+set -e -o pipefail
 sleep 5
 agents=$(costs coalmine-agent)
 [ "$(wc -l <<<"$agents")" = 12 ] || fail "agents: $agents"

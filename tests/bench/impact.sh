@@ -57,6 +57,7 @@ impact_of() # TEST OF FIELD
 
 lab_up
 cluster_up 12
+set -e -o pipefail
 
 echo "gpcnet-quick, Open MPI, 12 hosts, seed $seed; impacts with their 95 %"
 echo "intervals."

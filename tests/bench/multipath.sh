@@ -6,6 +6,7 @@
 # the paper, with costs as much larger, so that the same chunks come out;
 # against the closed model, and against 1/(1 - f) for the share f that does not
 # go directly. Half a minute.
+set -eu -o pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 engine=$COALMINE_BUILD/probes/openmpi/coalmine-probe

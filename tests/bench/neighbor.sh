@@ -98,7 +98,7 @@ random_graphs()
 {
 	[ ! -s "$keep/random" ] || return 0
 	COALMINE_CASES=$cases \
-		"$COALMINE_BUILD/tests/unit/plan/test_plan_neighbor" \
+		"$COALMINE_BUILD/tests/unit/probes/test_probes_neighbor" \
 		>"$work/log" 2>&1 || { tail -20 "$work/log" >&2; exit 1; }
 	grep -o 'COALMINE_SEED=[0-9]*' "$work/log" >"$keep/random"
 }

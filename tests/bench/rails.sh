@@ -6,7 +6,6 @@
 # steps?
 #
 # COALMINE_BENCH_TIME (1s) for each measurement.
-set -u
 # shellcheck source=tests/bench/lib/mpi.sh
 . "$COALMINE_SOURCE/tests/bench/lib/mpi.sh"
 

@@ -43,7 +43,7 @@ hosts=\$($folder/lab exec node1 mpirun.openmpi \
 	--host node1,node2,node3,node4 hostname 2>/dev/null | sort | xargs)
 echo "\$hosts"
 END
-hosts=$("${user[@]}" timeout 60 bash "$folder/all") || fail "lab: $hosts"
+hosts=$("${user[@]}" timeout 300 bash "$folder/all") || fail "lab: $hosts"
 [ "$hosts" = "node1 node2 node3 node4" ] || fail "mpirun: '$hosts'"
 poll 5 eval '! pgrep -f "coalmine-lab-init .* $COALMINE_LAB " >/dev/null' ||
 	fail "the lab outlives its parent"

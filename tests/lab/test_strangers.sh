@@ -19,7 +19,7 @@ rss_kib()
 speak() # [DIR/NAME], input: what is said
 {
 	local fd pid
-	exec {fd}> >(exec "$lab" exec node1 timeout 20 openssl s_client \
+	exec {fd}> >(exec "$lab" exec node1 timeout 100 openssl s_client \
 		-quiet -verify_quiet -no_ign_eof -connect collector:$port \
 		${1:+-cert "$cluster/$1.pem" -key "$cluster/$1.key"} \
 		>/dev/null 2>&1)
@@ -98,9 +98,9 @@ crowd()
 {
 	what="10000 idle connections"
 	exec {fd}< <(exec "$lab" exec node1 "$netload" idle collector $port \
-		10000 60)
+		10000 300)
 	local pid=$! opened=
-	read -r -t 60 opened <&"$fd"
+	read -r -t 300 opened <&"$fd"
 	[ "$opened" = 10000 ] || fail "$what: opened '$opened'"
 	cluster_signal KILL node3
 	cluster_start node3 coalmine-agent

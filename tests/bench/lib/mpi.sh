@@ -2,16 +2,18 @@
 # shellcheck shell=bash
 #
 # mpi.sh - an MPI program of this build on hosts of a lab of its own. Source
-# it, then mpi_lab, then any number of mpi_on.
+# it, then mpi_lab, then any number of mpi_on. What fails ends the bench, in a
+# pipe as well.
+set -eu -o pipefail
 root=$COALMINE_SOURCE
 work=$(mktemp -d)
 name=bench-$$
-trap '"$root/lab/lab" down --name $name >/dev/null 2>&1; rm -rf "$work"' EXIT
+trap '"$root/lab/lab" down --name $name >/dev/null 2>&1 || :; rm -rf "$work"' EXIT
 
 # mpi_lab [options of lab up]: instead of the one before.
 mpi_lab()
 {
-	"$root/lab/lab" down --name $name >/dev/null 2>&1
+	"$root/lab/lab" down --name $name >/dev/null 2>&1 || :
 	"$root/lab/lab" up --name $name "$@" >"$work/lab" 2>&1 ||
 		{ echo "skipped: $(tail -1 "$work/lab")" >&2; exit 77; }
 	# mpirun's remote shell: the words are meant for a shell.

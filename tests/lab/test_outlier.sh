@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_guilty.sh node|uplink|host|reboot|mesh: something is wrong in a cluster that
+# test_outlier.sh node|uplink|host|reboot|mesh: something is wrong in a cluster that
 # a schedule watches, and nobody helps. It is named, with what it is, and
-# cleared once it is well again.
+# cleared once it is well again. A newcomer finds the slow node from the page
+# alone: the headline names it, and a click leads to its page. With PICTURES=DIR
+# the looks are kept there; those of daemon/guide were made so.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -38,8 +40,8 @@ before_start()
 	about = of the test of verdicts
 	class = background
 	nodes_min = 4
-	deadline = $deadline
-	start_limit = $start_limit
+	deadline = 5m
+	start_limit = 2m
 	[schedule]
 	every = $every
 	[canary]
@@ -99,14 +101,14 @@ verdict_is() # JQ-CONDITION on one verdict
 }
 
 # Named within so many rounds of those that began after the fault: one round
-# may be half over when it happens.
+# may be half over when it happens, and a busy machine can spoil some.
 expect_named() # JQ-CONDITION
 {
 	local before
 	before=$(rounds)
 	until verdict_is "$1"; do
-		[ "$(rounds)" -le $((before + votes + 1)) ] ||
-			fail "not named within $votes rounds: $(verdicts)"
+		[ "$(rounds)" -le $((before + votes + 8)) ] ||
+			fail "not named within $((votes + 8)) rounds: $(verdicts)"
 		sleep 1
 	done
 	say "named after $(($(rounds) - before)) rounds:" \
@@ -167,8 +169,9 @@ node_test()
 		.what == "node"' || fail "not confirmed: $(verdicts) $(ctl run list)"
 	say "confirmed: $(verdicts | jq -r '.[].text')"
 	ctl node show node5 | grep -q 'slower than' || fail "no evidence shown"
+	page_leads_to node5
 	verdicts | jq -e 'all(.[]; .subject == "node5")' >/dev/null ||
-		fail "others are accused: $(verdicts)"
+		fail "others are named: $(verdicts)"
 	"$lab" heal node5
 	expect_cleared node5
 	metric 'coalmine_node_verdict{node="node5"' && fail "metric stays"
@@ -176,9 +179,18 @@ node_test()
 	ctl verdict history node5 | grep -q '^bad' || fail "no history"
 }
 
+page_leads_to() # NODE
+{
+	command -v chromium >/dev/null ||
+		{ say "no chromium: the page is not looked at"; return; }
+	in_host collector env PYTHONDONTWRITEBYTECODE=1 \
+		PICTURES="${PICTURES-}" "$source_dir/tests/browser/find_slow.py" \
+		http://127.0.0.1:17701/ "$1" || fail "the page does not lead to $1"
+}
+
 # 100 of 400 Mbit, of which the nodes of the leaf take a part each. With 4 leaves
 # of 3 a node has 2 of its 11 partners inside: were it a quarter of those it
-# meets, they would vouch for it.
+# meets, they would hide it.
 uplink_test()
 {
 	calm 2
@@ -189,7 +201,7 @@ uplink_test()
 		fail "not confirmed: $(verdicts) $(ctl run list)"
 	say "confirmed: $(verdicts | jq -r '.[].text')"
 	verdicts | jq -e 'all(.[]; .kind == "leaf")' >/dev/null ||
-		fail "nodes are accused: $(verdicts)"
+		fail "nodes are named: $(verdicts)"
 	"$lab" heal leaf2
 	expect_cleared "$(verdicts | jq -r '.[0].subject')"
 }
@@ -215,7 +227,7 @@ host_test()
 	verdict_is '.text | contains("its ranks'"'"' wait for a core ")' ||
 		fail "not by what its ranks waited: $(verdicts)"
 	verdicts | jq -e 'all(.[]; .subject == "node5")' >/dev/null ||
-		fail "others are accused: $(verdicts)"
+		fail "others are named: $(verdicts)"
 	[ "$(ctl run list --json --campaign confirmation | jq length)" = 0 ] ||
 		fail "a confirmation run was made"
 	cpu_group_limit -1 max
@@ -315,12 +327,12 @@ node7_is_back()
 }
 
 mode=${1:?}
-every=5s time=1s rounds=5 warmup=0 start_limit=20s deadline=60s
-leaves=3 hosts=12
+every=5s time=1s rounds=5 warmup=0 leaves=2 hosts=8
 case $mode in
 node) tests=bw ;;
-uplink) tests=bw every=10s time=4s rounds=16 warmup=1 leaves=4 ;;
-host) tests=bw rounds=10 start_limit=120s deadline=300s leaves=2 hosts=8 ;;
+uplink) tests=bw every=10s time=4s rounds=16 warmup=1 leaves=4 hosts=12 ;;
+host) tests=bw rounds=10 ;;
+mesh) tests=lat leaves=3 hosts=12 ;;
 *) tests=lat ;;
 esac
 lab_up --leaves $leaves --hosts $((hosts / leaves))

@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The shipped campaigns of neighborhood collectives from order to picture, on
-# two nodes with four ranks each: cut short, since how fast they are is for
-# tests/bench. Both designs move the bytes that they should, products are
-# right, and metrics and report show what was measured. "whole": as shipped,
+# test_probes.sh [whole] - shipped campaigns through collector and agents, cut
+# short, since how fast they are is for tests/bench: neighborhood collectives on
+# two nodes with four ranks each, whose both designs move the bytes that they
+# should, products, and what neither campaign.sh nor rails.sh has. Metrics and
+# report show what was measured. "whole": neighborhood collectives as shipped,
 # with eight ranks on each node, and leaders gain where they can.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
 short=(-o measure.iterations=6 -o neighbor.per_node=4
-	-o campaign.ranks_per_node=4)
+	-o campaign.ranks_per_node=4 -o campaign.nodes_max=2)
 
 # ordered CAMPAIGN [options of coalctl campaign run]
 ordered()
@@ -67,6 +68,45 @@ check_products() # COLUMNS
 			.columns == '"$1"')'
 }
 
+check_sparse()
+{
+	expect_records "sparse" '
+		([.[] | select(.probe == "speedup" and .of == "sparse" and
+			.pattern == "halo8" and .value > 0)] | length) == 2 and
+		any(.[]; .probe == "concurrent" and .verified)'
+}
+
+# Each way of a message, and all-reduces beside the composed one.
+check_ways()
+{
+	expect_records "several ways" '
+		any(.[]; .probe == "speedup" and .of == "multipath" and
+			.value > 0 and (.ways | length) == 2) and
+		([.[] | select(.probe == "speedup" and .of == "allreduce" and
+			.value > 0)] | length) == 2'
+}
+
+check_collectives()
+{
+	expect_records "collectives" '
+		([.[] | select(.probe == "collective" and .verified)] |
+			length) == 8 and
+		([.[] | select(.probe == "tuning" and .why == "measured")] |
+			length) == 8 and
+		([.[] | select(.probe == "speedup" and .value > 0 and
+			.bound_ratio > 0)] | length) == 8 and
+		any(.[]; .probe == "machine") and any(.[]; .probe == "pairs")'
+}
+
+check_application()
+{
+	expect_records "an application" '
+		([.[] | select(.probe == "command" and .verdict == "ok" and
+			.seconds >= 0.1)] | length) == 4 and
+		any(.[]; .probe == "impact" and .test == "command" and
+			.value > 0)'
+}
+
 check_shown()
 {
 	local text
@@ -96,6 +136,20 @@ cut_short()
 	ordered spmm "${short[@]}" -o neighbor.columns=8
 	check_products 8
 	check_report '^10240 *60760' '10240 rows, 60760 nonzeros'
+	ordered sparse -o measure.time=300ms
+	check_sparse
+	ordered multipath -o campaign.nodes_max=2 -o multipath.bytes=4M \
+		-o allreduce.count=4096 -o collective.count=1024 \
+		-o measure.time=300ms
+	check_ways
+	ordered collectives -o campaign.nodes_max=3 -o measure.sizes=16K \
+		-o campaign.ranks_per_node=1 -o measure.iterations=3
+	check_collectives
+	in_host collector sh -c 'printf "#!/bin/sh\nsleep 0.1\n" >$0 &&
+		chmod 755 $0' "$cluster/application"
+	ordered application -o canary.time=500ms -o command.repetitions=1 \
+		-o command.interval=0s -o command.run="$cluster/application"
+	check_application
 }
 
 # Half of the bound, since this machine may have other things to do.
@@ -121,9 +175,11 @@ whole()
 	check_report '^10240 *60760' '10240 rows, 60760 nonzeros'
 }
 
-lab_up --leaves 1 --hosts 2 --rate 800mbit
+hosts=6
+[ "${1-}" != whole ] || hosts=2
+lab_up --leaves 1 --hosts $hosts --rate 800mbit
 trap '"$lab" down; rm -f /tmp/records-$$' EXIT
-cluster_up 2
+cluster_up $hosts
 "${1:-cut_short}"
 expect_nothing_runs 15
 say "done"
