@@ -280,7 +280,7 @@ listen_on(int *port)
 	return fd;
 }
 
-/* node7, as a second pass would have found it. */
+/* node7, as a confirmation run would have found it. */
 static json_t *
 verdicts_of(uint64_t now_unix_ns)
 {
@@ -288,8 +288,9 @@ verdicts_of(uint64_t now_unix_ns)
 	    "subject", "node7", "verdict", "bad", "what", "node",
 	    "since_unix_ns", (json_int_t)(now_unix_ns - 3 * HOUR_NS), "rounds",
 	    6, "text",
-	    "node7: 40 % slower than 11 of 11 partners over 6 rounds; its "
-	    "partners are normal elsewhere; NIC eth0 drops 0");
+	    "node7: 40 % slower than 5 of 5 partners over 6 rounds (lat); its "
+	    "partners are normal elsewhere; confirmation run: the node, not "
+	    "its leaf; NIC eth0 drops 0");
 }
 
 static void
