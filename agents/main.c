@@ -101,25 +101,6 @@ set_one(struct conf *c, char *text, struct err *err)
 	return conf_set(c, text, dot + 1, eq + 1, "-o", err);
 }
 
-/* What rows alone cannot say. */
-static int
-conf_check(const struct conf *c, struct err *err)
-{
-	struct err reason;
-
-	if (strcmp(conf_string(c, "idle", "check"), "command") == 0 &&
-	    conf_string(c, "idle", "command")[0] == '\0')
-		return err_set(err, -EINVAL,
-		    "%s: idle check = command needs a "
-		    "command",
-		    conf_where(c, "idle", "check"));
-	if (launcher_line_check(conf_string(c, "children", "command"),
-		&reason) < 0)
-		return err_set(err, -EINVAL, "%s: children.command: %s",
-		    conf_where(c, "children", "command"), reason.text);
-	return 0;
-}
-
 static struct conf *
 conf_read(const struct arguments *a)
 {
@@ -134,10 +115,21 @@ conf_read(const struct arguments *a)
 		rc = conf_load(options_agent, path, &c, &err);
 	for (size_t i = 0; rc == 0 && i < a->set_count; i++)
 		rc = set_one(c, a->sets[i], &err);
-	if (rc == 0)
-		rc = conf_check(c, &err);
-	if (rc == 0)
-		return c;
+	/* What rows alone cannot say. */
+	if (rc == 0 &&
+	    strcmp(conf_string(c, "idle", "check"), "command") == 0 &&
+	    conf_string(c, "idle", "command")[0] == '\0')
+		rc = err_set(&err, -EINVAL,
+		    "%s: idle check = command needs a command",
+		    conf_where(c, "idle", "check"));
+	if (rc == 0) {
+		rc = launcher_line_check(conf_string(c, "children", "command"),
+		    &err);
+		if (rc == 0)
+			return c;
+		err_say(&err, "%s: children.command: %s",
+		    conf_where(c, "children", "command"), err.text);
+	}
 	fprintf(stderr, "coalmine-agent: %s\n", err.text);
 	exit(EXIT_CONFIG);
 }
@@ -166,13 +158,7 @@ child_user_find(struct agent *ag)
 	}
 }
 
-static void
-dir_need(const char *path, mode_t mode)
-{
-	if (mkdir(path, mode) < 0 && errno != EEXIST)
-		fatal("%s", path);
-}
-
+/* What this node is called and where its helpers lie. */
 static void
 names_find(struct agent *ag)
 {
@@ -188,6 +174,7 @@ names_find(struct agent *ag)
 	snprintf(ag->arsh, sizeof(ag->arsh), "%s/coalmine-arsh", libexec);
 }
 
+/* Our folders, what an earlier life left in them, and the spool. */
 static void
 state_open(struct agent *ag)
 {
@@ -195,8 +182,10 @@ state_open(struct agent *ag)
 	const char *run_dir = conf_string(ag->conf, "agent", "run_dir");
 	char path[AGENT_PATH_MAX];
 
-	dir_need(state, 0700);
-	dir_need(run_dir, 0711);
+	if (mkdir(state, 0700) < 0 && errno != EEXIST)
+		fatal("%s", state);
+	if (mkdir(run_dir, 0711) < 0 && errno != EEXIST)
+		fatal("%s", run_dir);
 	if (proc_cgroup_home(path, sizeof(path)) >= 0)
 		ag->cgroup = xstrdup(path);
 	cleanup_leftovers(ag);
@@ -247,27 +236,15 @@ watchdog_cb(evutil_socket_t fd, short what, void *arg)
 	notify_watchdog();
 }
 
-static struct event *
-watchdog_start(struct agent *ag)
-{
-	uint64_t ns = notify_watchdog_every_ns();
-	struct timeval tv = { .tv_sec = (time_t)(ns / CLK_NS_PER_S),
-		.tv_usec = (suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
-	struct event *ev;
-
-	if (ns == 0)
-		return NULL;
-	ev = event_new(ag->base, -1, EV_PERSIST, watchdog_cb, ag);
-	event_add(ev, &tv);
-	return ev;
-}
-
 static void
 agent_run(struct agent *ag)
 {
 	static const int sigs[] = { SIGCHLD, SIGHUP, SIGTERM, SIGINT };
 	struct event *events[ARRAY_LEN(sigs)];
 	struct event *watchdog;
+	uint64_t ns = notify_watchdog_every_ns();
+	struct timeval every = { .tv_sec = (time_t)(ns / CLK_NS_PER_S),
+		.tv_usec = (suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
 	struct err err;
 
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {
@@ -275,7 +252,9 @@ agent_run(struct agent *ag)
 		event_add(events[i], NULL);
 	}
 	ag->grace = evtimer_new(ag->base, grace_cb, ag);
-	watchdog = watchdog_start(ag);
+	watchdog = event_new(ag->base, -1, EV_PERSIST, watchdog_cb, ag);
+	if (ns > 0)
+		event_add(watchdog, &every);
 	ag->session = session_new(ag->base, ag->conf, ag->name,
 	    &orders_session_ops, ag, &err);
 	if (ag->session == NULL)
@@ -286,8 +265,7 @@ agent_run(struct agent *ag)
 	event_base_dispatch(ag->base);
 	session_free(ag->session);
 	event_free(ag->grace);
-	if (watchdog != NULL)
-		event_free(watchdog);
+	event_free(watchdog);
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++)
 		event_free(events[i]);
 }

@@ -98,26 +98,20 @@ refuse(struct check *c, const char *fmt, ...)
 	return -EPERM;
 }
 
-/* Letters and digits of ASCII, whatever the locale. */
-static int
-plain(char ch, const char *marks)
-{
-	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-	    (ch >= '0' && ch <= '9') ||
-	    (ch != '\0' && strchr(marks, ch) != NULL);
-}
-
+/* Letters and digits of ASCII, whatever the locale, and marks. */
 static int
 all_plain(const char *text, size_t max, const char *marks)
 {
-	size_t len = strlen(text);
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	size_t len = strlen(text), at = 0, run;
 
-	if (len < 1 || len > max)
-		return 0;
-	for (size_t i = 0; i < len; i++)
-		if (!plain(text[i], marks))
-			return 0;
-	return 1;
+	do {
+		run = strspn(text + at, plain);
+		run += strspn(text + at + run, marks);
+		at += run;
+	} while (run > 0);
+	return len >= 1 && len <= max && at == len;
 }
 
 static size_t
@@ -181,19 +175,6 @@ is_port(const char *text)
 	    str_to_int(text, 1, 65535, &port) == 0;
 }
 
-static int
-check_hostport(struct check *c, const char *text)
-{
-	const char *colon = strrchr(text, ':');
-
-	if (colon == NULL || !is_port(colon + 1))
-		return refuse(c, "control address is not IP:PORT");
-	if (!is_head_addr(c, text, (size_t)(colon - text)))
-		return refuse(c, "control address %.60s is not the head's",
-		    text);
-	return 0;
-}
-
 /* "IP,IP", each the head's; len bytes at text. */
 static int
 check_addrs(struct check *c, const char *text, size_t len)
@@ -216,24 +197,6 @@ check_addrs(struct check *c, const char *text, size_t len)
 	}
 }
 
-/* One of "tcp://IP,IP:PORT" and "tcp6://[IP,IP]:PORT"; changes part. */
-static int
-check_transport(struct check *c, char *part)
-{
-	char *colon = strrchr(part, ':');
-	size_t len;
-
-	if (colon == NULL || !is_port(colon + 1))
-		return refuse(c, "uri without port");
-	*colon = '\0';
-	len = strlen(part);
-	if (strncmp(part, "tcp://", 6) == 0)
-		return check_addrs(c, part + 6, len - 6);
-	if (strncmp(part, "tcp6://[", 8) == 0 && part[len - 1] == ']')
-		return check_addrs(c, part + 8, len - 9);
-	return refuse(c, "uri with %.60s", part);
-}
-
 /* "1035796480.0;tcp://10.78.0.1,10.79.0.1:43507;tcp6://[fd00::2]:56339" */
 static int
 check_uri(struct check *c, const char *text)
@@ -250,64 +213,65 @@ check_uri(struct check *c, const char *text)
 	parts = xstrdup(text + job + 1 + rank + 1);
 	for (part = strtok_r(parts, ";", &save); part != NULL && rc == 0;
 	     part = strtok_r(NULL, ";", &save)) {
-		rc = check_transport(c, part);
+		char *colon = strrchr(part, ':');
+
 		count++;
+		if (colon == NULL || !is_port(colon + 1)) {
+			rc = refuse(c, "uri without port");
+			continue;
+		}
+		*colon = '\0';
+		if (strncmp(part, "tcp://", 6) == 0)
+			rc = check_addrs(c, part + 6, strlen(part) - 6);
+		else if (strncmp(part, "tcp6://[", 8) == 0 && colon[-1] == ']')
+			rc = check_addrs(c, part + 8, strlen(part) - 9);
+		else
+			rc = refuse(c, "uri with %.60s", part);
 	}
 	free(parts);
 	return count > 0 ? rc : refuse(c, "uri without address");
 }
 
-static int
-check_arsh(struct check *c, const char *text)
-{
-	static const char name[] = "/coalmine-arsh";
-	size_t len = strlen(text);
-
-	if (text[0] != '/' || !all_plain(text, 4000, "/._-+") ||
-	    len < strlen(name) || strcmp(text + len - strlen(name), name) != 0)
-		return refuse(c, "launcher-exec %.60s", text);
-	return 0;
-}
-
+/* One value, by the kind that its rule names. */
 static int
 check_value(struct check *c, const struct rule *r, const char *value)
 {
-	const char *name = r->name != NULL ? r->name : r->option;
-	int ok = 0;
+	static const char arsh[] = "/coalmine-arsh";
+	size_t len = strlen(value);
+	const char *colon;
 
 	switch (r->kind) {
 	case KIND_WORD:
-		ok = strcmp(value, r->text) == 0;
+		if (strcmp(value, r->text) == 0)
+			return 0;
 		break;
 	case KIND_DIGITS:
-		ok = digits(value) == strlen(value) && value[0] != '\0' &&
-		    strlen(value) <= r->max;
+		if (len > 0 && len <= r->max && digits(value) == len)
+			return 0;
 		break;
 	case KIND_CHARS:
-		ok = all_plain(value, r->max, r->text) && value[0] != '-';
+		if (all_plain(value, r->max, r->text) && value[0] != '-')
+			return 0;
 		break;
 	case KIND_URI:
 		return check_uri(c, value);
 	case KIND_HOSTPORT:
-		return check_hostport(c, value);
+		colon = strrchr(value, ':');
+		if (colon == NULL || !is_port(colon + 1))
+			return refuse(c, "control address is not IP:PORT");
+		if (!is_head_addr(c, value, (size_t)(colon - value)))
+			return refuse(c,
+			    "control address %.60s is not the head's", value);
+		return 0;
 	case KIND_ARSH:
-		return check_arsh(c, value);
+		if (value[0] != '/' || !all_plain(value, 4000, "/._-+") ||
+		    len < strlen(arsh) ||
+		    strcmp(value + len - strlen(arsh), arsh) != 0)
+			return refuse(c, "launcher-exec %.60s", value);
+		return 0;
 	}
-	return ok ? 0 : refuse(c, "%s: value %.60s", name, value);
-}
-
-static const struct rule *
-rule_find(const struct check *c, const char *option, const char *name)
-{
-	for (size_t i = 0; i < c->grammar->count; i++) {
-		const struct rule *r = &c->grammar->rules[i];
-
-		if (strcmp(r->option, option) == 0 &&
-		    (r->name == NULL ||
-			(name != NULL && strcmp(r->name, name) == 0)))
-			return r;
-	}
-	return NULL;
+	return refuse(c, "%s: value %.60s",
+	    r->name != NULL ? r->name : r->option, value);
 }
 
 /* The option at c->at with all its words. */
@@ -315,13 +279,18 @@ static int
 check_option(struct check *c, unsigned char *seen)
 {
 	const char *option = c->words[c->at];
-	const char *name = NULL;
-	const struct rule *r;
+	const char *name = c->at + 1 < c->count ? c->words[c->at + 1] : NULL;
+	const struct rule *r = NULL;
 	size_t words;
 
-	if (c->at + 1 < c->count)
-		name = c->words[c->at + 1];
-	r = rule_find(c, option, name);
+	for (size_t i = 0; r == NULL && i < c->grammar->count; i++) {
+		const struct rule *k = &c->grammar->rules[i];
+
+		if (strcmp(k->option, option) == 0 &&
+		    (k->name == NULL ||
+			(name != NULL && strcmp(k->name, name) == 0)))
+			r = k;
+	}
 	if (r == NULL)
 		return refuse(c, "option %.60s %.60s is not allowed", option,
 		    name != NULL ? name : "");
@@ -343,48 +312,7 @@ check_option(struct check *c, unsigned char *seen)
 	return 0;
 }
 
-/* "orted", or "/usr/bin/hydra_pmi_proxy", whose path we do not use. */
-static int
-check_daemon(struct check *c)
-{
-	char *word = c->words[0];
-	char *base = word;
-
-	if (c->grammar->path) {
-		char *slash = strrchr(word, '/');
-
-		if (slash == NULL || word[0] != '/')
-			return refuse(c, "%.60s is not a path", word);
-		base = slash + 1;
-	}
-	if (strcmp(base, c->grammar->daemon) != 0)
-		return refuse(c, "%.60s is not %s", word, c->grammar->daemon);
-	base = xstrdup(c->grammar->daemon);
-	free(word);
-	c->words[0] = base;
-	return 0;
-}
-
-static int
-check_all(struct check *c)
-{
-	unsigned char seen[32] = { 0 };
-
-	if (check_daemon(c) < 0)
-		return -EPERM;
-	for (c->at = 1; c->at < c->count;)
-		if (check_option(c, seen) < 0)
-			return -EPERM;
-	for (size_t i = 0; i < c->grammar->count; i++) {
-		const struct rule *r = &c->grammar->rules[i];
-
-		if (r->must && !seen[i])
-			return refuse(c, "option %s is missing",
-			    r->name != NULL ? r->name : r->option);
-	}
-	return 0;
-}
-
+/* The words, stripped: at most so many, and of no use to a shell. */
 static int
 words_make(struct check *c, const char *const *argv, size_t argc)
 {
@@ -401,9 +329,40 @@ words_make(struct check *c, const char *const *argv, size_t argc)
 		c->words[c->count] = strip(argv[c->count]);
 		if (c->words[c->count] == NULL)
 			return refuse(c,
-			    "argument %zu has a character of a "
-			    "shell",
+			    "argument %zu has a character of a shell",
 			    c->count);
+	}
+	return 0;
+}
+
+/* "orted", or "/usr/bin/hydra_pmi_proxy", whose path we do not use; then
+ * options, each allowed, and all that must be there. */
+static int
+check_words(struct check *c)
+{
+	unsigned char seen[32] = { 0 };
+	char *word = c->words[0], *base = word;
+
+	if (c->grammar->path) {
+		char *slash = strrchr(word, '/');
+
+		if (slash == NULL || word[0] != '/')
+			return refuse(c, "%.60s is not a path", word);
+		base = slash + 1;
+	}
+	if (strcmp(base, c->grammar->daemon) != 0)
+		return refuse(c, "%.60s is not %s", word, c->grammar->daemon);
+	c->words[0] = xstrdup(c->grammar->daemon);
+	free(word);
+	for (c->at = 1; c->at < c->count;)
+		if (check_option(c, seen) < 0)
+			return -EPERM;
+	for (size_t i = 0; i < c->grammar->count; i++) {
+		const struct rule *r = &c->grammar->rules[i];
+
+		if (r->must && !seen[i])
+			return refuse(c, "option %s is missing",
+			    r->name != NULL ? r->name : r->option);
 	}
 	return 0;
 }
@@ -422,7 +381,7 @@ argv_allowlist_check(const struct argv_allowlist_want *want,
 		return refuse(&c, "mpi %.60s has no daemons", want->mpi);
 	rc = words_make(&c, argv, argc);
 	if (rc == 0)
-		rc = check_all(&c);
+		rc = check_words(&c);
 	if (rc == 0) {
 		*ret_argv = c.words;
 		return 0;

@@ -76,33 +76,6 @@ agent_connect(const char *path)
 	return fd;
 }
 
-static int
-argv_send(int fd, int argc, char **argv)
-{
-	json_t *list = json_array(), *msg;
-	size_t len, at = 0;
-	char *text;
-	ssize_t n;
-
-	for (int i = 1; i < argc; i++)
-		json_array_append_new(list, json_string(argv[i]));
-	msg = json_pack("{s:o}", "argv", list);
-	text = json_dumps(msg, JSON_COMPACT);
-	if (text == NULL)
-		return -EINVAL;
-	len = strlen(text);
-	text[len++] = '\n'; /* in place of the NUL */
-	while (at < len) {
-		n = send(fd, text + at, len - at, MSG_NOSIGNAL);
-		if (n < 0)
-			return -errno;
-		at += (size_t)n;
-	}
-	free(text);
-	json_decref(msg);
-	return 0;
-}
-
 /* One line without its newline; 0 at the end of file, -ETIMEDOUT. */
 static int
 line_read(int fd, char *ret, size_t cap_bytes, int64_t limit_ms)
@@ -132,23 +105,30 @@ line_read(int fd, char *ret, size_t cap_bytes, int64_t limit_ms)
 	return 0;
 }
 
-/* One line of the agent: the exit code, or -1 when the daemon runs. */
+/* The request: one line of JSON with all our arguments. */
 static int
-line_take(const char *line)
+argv_send(int fd, int argc, char **argv)
 {
-	json_t *msg = json_loads(line, 0, NULL);
-	const char *state = json_string_value(json_object_get(msg, "state"));
-	const char *text = json_string_value(json_object_get(msg, "text"));
-	int code;
+	json_t *list = json_array(), *msg;
+	size_t len, at = 0;
+	char *text;
+	ssize_t n = 0;
 
-	if (state != NULL && strcmp(state, "running") == 0)
-		code = -1;
-	else if (state != NULL && strcmp(state, "exited") == 0)
-		code = (int)json_integer_value(json_object_get(msg, "status"));
-	else
-		code = fail(EXIT_FAILED, "%s", text != NULL ? text : "failed");
+	for (int i = 1; i < argc; i++)
+		json_array_append_new(list, json_string(argv[i]));
+	msg = json_pack("{s:o}", "argv", list);
+	text = json_dumps(msg, JSON_COMPACT);
 	json_decref(msg);
-	return code;
+	if (text == NULL)
+		return -EINVAL;
+	len = strlen(text);
+	text[len++] = '\n'; /* in place of the NUL */
+	while (n >= 0 && at < len) {
+		n = send(fd, text + at, len - at, MSG_NOSIGNAL);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	free(text);
+	return n < 0 ? -errno : 0;
 }
 
 /* Until the daemon has ended: the exit code. */
@@ -157,20 +137,31 @@ follow(int fd)
 {
 	int64_t limit_ms = ANSWER_MS;
 	char line[4096];
-	int rc, code;
+	int code = -1;
 
-	for (;;) {
-		rc = line_read(fd, line, sizeof(line), limit_ms);
+	while (code < 0) {
+		int rc = line_read(fd, line, sizeof(line), limit_ms);
+		const char *state, *text;
+		json_t *msg;
+
 		if (rc == -ETIMEDOUT)
 			return fail(EXIT_ANSWER, "no answer in %d s",
 			    ANSWER_MS / 1000);
 		if (rc <= 0)
 			return fail(EXIT_LOST, "the agent closed");
-		code = line_take(line);
-		if (code >= 0)
-			return code;
+		msg = json_loads(line, 0, NULL);
+		state = json_string_value(json_object_get(msg, "state"));
+		text = json_string_value(json_object_get(msg, "text"));
+		if (state != NULL && strcmp(state, "exited") == 0)
+			code = (int)json_integer_value(
+			    json_object_get(msg, "status"));
+		else if (state == NULL || strcmp(state, "running") != 0)
+			code = fail(EXIT_FAILED, "%s",
+			    text != NULL ? text : "failed");
+		json_decref(msg);
 		limit_ms = 0; /* it runs as long as it likes */
 	}
+	return code;
 }
 
 int

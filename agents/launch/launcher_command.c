@@ -39,45 +39,37 @@ quoted_add(struct strbuf *sb, const char *word)
 
 /* The environment of the ranks' launcher, and the launcher. It is called by
  * its name: with a path it would not ask our agents for its daemons. */
-static void
-script_text(const struct mpi_impl_job *job, const struct strvec *base,
-    struct strbuf *sb)
-{
-	const char *name = strrchr(job->launcher, '/');
-	struct strvec argv = { 0 }, env = { 0 };
-
-	for (size_t i = 0; i < base->count; i++)
-		strvec_add(&env, "%s", base->list[i]);
-	job->mpi->build(job, &argv, &env);
-	strbuf_addf(sb, "#!/bin/sh\n");
-	for (size_t i = 0; i < env.count; i++) {
-		size_t len = strcspn(env.list[i], "=");
-
-		strbuf_addf(sb, "export %.*s=", (int)len, env.list[i]);
-		quoted_add(sb, env.list[i] + len + 1);
-		strbuf_add(sb, "\n", 1);
-	}
-	strbuf_addf(sb, "exec %s", name == NULL ? job->launcher : name + 1);
-	for (size_t i = 0; i < argv.count; i++) {
-		strbuf_add(sb, " ", 1);
-		quoted_add(sb, argv.list[i]);
-	}
-	strbuf_add(sb, "\n", 1);
-	strvec_clear(&argv);
-	strvec_clear(&env);
-}
-
 static int
 script_write(const struct mpi_impl_job *job, const struct strvec *base,
     const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	const char *name = strrchr(job->launcher, '/');
+	struct strvec argv = { 0 }, env = { 0 };
 	struct strbuf sb = { 0 };
-	int rc = 0;
+	int fd, rc = 0;
 
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
 	if (fd < 0)
 		return -errno;
-	script_text(job, base, &sb);
+	for (size_t i = 0; i < base->count; i++)
+		strvec_add(&env, "%s", base->list[i]);
+	job->mpi->build(job, &argv, &env);
+	strbuf_addf(&sb, "#!/bin/sh\n");
+	for (size_t i = 0; i < env.count; i++) {
+		size_t len = strcspn(env.list[i], "=");
+
+		strbuf_addf(&sb, "export %.*s=", (int)len, env.list[i]);
+		quoted_add(&sb, env.list[i] + len + 1);
+		strbuf_add(&sb, "\n", 1);
+	}
+	strbuf_addf(&sb, "exec %s", name == NULL ? job->launcher : name + 1);
+	for (size_t i = 0; i < argv.count; i++) {
+		strbuf_add(&sb, " ", 1);
+		quoted_add(&sb, argv.list[i]);
+	}
+	strbuf_add(&sb, "\n", 1);
+	strvec_clear(&argv);
+	strvec_clear(&env);
 	if (write(fd, sb.text, sb.len_bytes) != (ssize_t)sb.len_bytes ||
 	    fchmod(fd, 0755) < 0)
 		rc = -EIO;
@@ -162,28 +154,33 @@ place_at(const char *text)
 	return NULL;
 }
 
+/* The words of the line, with what stands in braces filled in. */
 static void
-word_add(const struct mpi_impl_job *job, const char *word, struct strvec *argv)
+line_split(const struct mpi_impl_job *job, char *line, struct strvec *argv)
 {
-	struct strbuf sb = { 0 };
-	const struct place *place;
+	char *save, *word = strtok_r(line, " \t", &save);
 
-	if (strcmp(word, COMMAND_WORD) == 0) {
-		for (size_t i = 0; job->command[i] != NULL; i++)
-			strvec_add(argv, "%s", job->command[i]);
-		return;
-	}
-	while (*word != '\0') {
-		place = place_at(word);
-		if (place == NULL) {
-			strbuf_add(&sb, word++, 1);
+	for (; word != NULL; word = strtok_r(NULL, " \t", &save)) {
+		struct strbuf sb = { 0 };
+
+		if (strcmp(word, COMMAND_WORD) == 0) {
+			for (size_t i = 0; job->command[i] != NULL; i++)
+				strvec_add(argv, "%s", job->command[i]);
 			continue;
 		}
-		place->add(job, &sb);
-		word += strlen(place->name);
+		while (*word != '\0') {
+			const struct place *place = place_at(word);
+
+			if (place == NULL) {
+				strbuf_add(&sb, word++, 1);
+				continue;
+			}
+			place->add(job, &sb);
+			word += strlen(place->name);
+		}
+		strvec_add(argv, "%s", sb.text);
+		strbuf_clear(&sb);
 	}
-	strvec_add(argv, "%s", sb.text);
-	strbuf_clear(&sb);
 }
 
 int
@@ -211,15 +208,6 @@ launcher_line_check(const char *line, struct err *err)
 		brace++;
 	}
 	return 0;
-}
-
-static void
-line_split(const struct mpi_impl_job *job, char *line, struct strvec *argv)
-{
-	char *save, *word = strtok_r(line, " \t", &save);
-
-	for (; word != NULL; word = strtok_r(NULL, " \t", &save))
-		word_add(job, word, argv);
 }
 
 static int

@@ -5,8 +5,8 @@
  * srun makes the allocation, waits for it, starts the ranks and gives the
  * nodes back; when it is told to end, it takes its job with it. The nodes are
  * those that the collector has chosen, in its order, so that rank 0 is here,
- * where its records are read. Its own patience is without limit: the collector
- * has start_limit, and asks Slurm why.
+ * where its records are read. It waits without a limit of its own: the
+ * collector has start_limit, and asks Slurm why.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,13 +41,35 @@ hosts_write(const struct mpi_impl_job *job, const char *path)
 	return rc;
 }
 
-static void
-options_add(const struct mpi_impl_job *job, struct strvec *argv)
+static int
+slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
+    struct strvec *argv, struct strvec *env, struct err *err)
 {
+	const char *dir = conf_string(job->conf, "children", "slurm");
+	const char *conf = conf_string(job->conf, "children", "slurm_conf");
 	uint64_t deadline_ns = conf_span_ns(job->campaign, "campaign",
 	    "deadline");
+	struct strvec unused = { 0 };
 	const struct conf_row *row;
+	char hosts[4300];
+	int rc;
 
+	if (str_format(ret_path, cap_bytes, "%s/srun", dir) < 0 ||
+	    access(ret_path, X_OK) < 0)
+		return err_set(err, -ENOENT, "%.200s/srun is missing", dir);
+	snprintf(hosts, sizeof(hosts), "%s/hosts", job->dir);
+	rc = hosts_write(job, hosts);
+	if (rc < 0) {
+		err_say(err, "%.200s: cannot be written", hosts);
+		return rc;
+	}
+	/* its words are for its own launcher, its settings for the ranks */
+	job->mpi->build(job, &unused, env);
+	strvec_clear(&unused);
+	strvec_env(env, "SLURM_HOSTFILE", "%s", hosts);
+	if (conf[0] != '\0')
+		strvec_env(env, "SLURM_CONF", "%s", conf);
+	strvec_add(argv, "srun");
 	strvec_add(argv, "--job-name=" WIRE_JOB_PREFIX "%s", job->run);
 	strvec_add(argv, "--nodes=%zu", job->node_count);
 	strvec_add(argv, "--ntasks=%zu",
@@ -69,35 +91,6 @@ options_add(const struct mpi_impl_job *job, struct strvec *argv)
 		if (value[0] != '\0')
 			strvec_add(argv, "--%s=%s", row->key, value);
 	}
-}
-
-static int
-slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
-    struct strvec *argv, struct strvec *env, struct err *err)
-{
-	const char *dir = conf_string(job->conf, "children", "slurm");
-	const char *conf = conf_string(job->conf, "children", "slurm_conf");
-	struct strvec unused = { 0 };
-	char hosts[4300];
-	int rc;
-
-	if (str_format(ret_path, cap_bytes, "%s/srun", dir) < 0 ||
-	    access(ret_path, X_OK) < 0)
-		return err_set(err, -ENOENT, "%.200s/srun is missing", dir);
-	snprintf(hosts, sizeof(hosts), "%s/hosts", job->dir);
-	rc = hosts_write(job, hosts);
-	if (rc < 0) {
-		err_say(err, "%.200s: cannot be written", hosts);
-		return rc;
-	}
-	/* its words are for its own launcher, its settings for the ranks */
-	job->mpi->build(job, &unused, env);
-	strvec_clear(&unused);
-	strvec_env(env, "SLURM_HOSTFILE", "%s", hosts);
-	if (conf[0] != '\0')
-		strvec_env(env, "SLURM_CONF", "%s", conf);
-	strvec_add(argv, "srun");
-	options_add(job, argv);
 	for (size_t i = 0; job->command[i] != NULL; i++)
 		strvec_add(argv, "%s", job->command[i]);
 	return 0;

@@ -40,17 +40,6 @@ source_to(const char *addr, char *ret, size_t cap_bytes)
 	return rc == 0 ? 0 : -1;
 }
 
-/* Where the other nodes reach us. The collector knows an address, but one of
- * loopback when it runs here. "" when there is none to be known. */
-static void
-control_addr(const struct mpi_impl_job *job, char *ret, size_t cap_bytes)
-{
-	if (job->node_count > 1 &&
-	    source_to(job->nodes[1].addr, ret, cap_bytes) == 0)
-		return;
-	snprintf(ret, cap_bytes, "%s", job->nodes[0].addr);
-}
-
 static void
 mpich_build(const struct mpi_impl_job *job, struct strvec *argv,
     struct strvec *env)
@@ -76,7 +65,11 @@ mpich_build(const struct mpi_impl_job *job, struct strvec *argv,
 	strvec_add(argv, "-genvlist");
 	strvec_add(argv, "UCX_LOG_LEVEL%s%s", tls[0] != '\0' ? ",UCX_TLS" : "",
 	    nics[0] != '\0' ? ",COALMINE_NICS" : "");
-	control_addr(job, addr, sizeof(addr));
+	/* Where the other nodes reach us. The collector knows an address, but
+	 * one of loopback when it runs here. */
+	if (job->node_count < 2 ||
+	    source_to(job->nodes[1].addr, addr, sizeof(addr)) < 0)
+		snprintf(addr, sizeof(addr), "%s", job->nodes[0].addr);
 	if (addr[0] != '\0') {
 		strvec_add(argv, "-localhost");
 		strvec_add(argv, "%s", addr);

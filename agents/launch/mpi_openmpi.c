@@ -53,32 +53,14 @@ static const struct {
 	{ "rmaps_base_oversubscribe", "1" },
 };
 
-/* "name=value,name=value" of the configuration overrules ours. */
-static void
-extra(const char *text, struct strvec *env)
-{
-	char **list;
-	size_t count;
-
-	if (text[0] == '\0')
-		return;
-	list = str_list_parse(text, &count);
-	for (size_t i = 0; list != NULL && i < count; i++) {
-		char *eq = strchr(list[i], '=');
-
-		if (eq == NULL)
-			continue;
-		*eq = '\0';
-		mca(env, list[i], "%s", eq + 1);
-	}
-	str_list_free(list);
-}
-
 static void
 settings(const struct mpi_impl_job *job, struct strvec *env)
 {
 	const char *net = conf_string(job->conf, "mpi", "net");
 	const char *nics = conf_string(job->conf, "mpi", "nics");
+	const char *extra = conf_string(job->conf, "mpi", "mca");
+	char **list = NULL;
+	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
 		mca(env, fixed[i].name, "%s", fixed[i].value);
@@ -107,7 +89,18 @@ settings(const struct mpi_impl_job *job, struct strvec *env)
 		strvec_env(env, "OMPI_ALLOW_RUN_AS_ROOT", "1");
 		strvec_env(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
 	}
-	extra(conf_string(job->conf, "mpi", "mca"), env);
+	/* "name=value,name=value" of the configuration overrules ours. */
+	if (extra[0] != '\0')
+		list = str_list_parse(extra, &count);
+	for (size_t i = 0; list != NULL && i < count; i++) {
+		char *eq = strchr(list[i], '=');
+
+		if (eq == NULL)
+			continue;
+		*eq = '\0';
+		mca(env, list[i], "%s", eq + 1);
+	}
+	str_list_free(list);
 }
 
 static void

@@ -88,6 +88,7 @@ argv_parse(const char *line, size_t len, const char **ret_why)
 	return argv;
 }
 
+/* One request: to the caller, who has the collector asked. */
 static void
 ask_take(struct ask *k, const char *line, size_t len)
 {
@@ -150,27 +151,21 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 	ask_free(arg);
 }
 
-static int
-peer_allowed(const struct spawn_requests *a, int fd)
-{
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 &&
-	    (cred.uid == a->uid || cred.uid == 0);
-}
-
 static void
 accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
     struct sockaddr *sa, int len, void *arg)
 {
 	struct spawn_requests *a = arg;
+	struct ucred cred;
+	socklen_t bytes = sizeof(cred);
 	struct ask *k;
 
 	(void)listener;
 	(void)sa;
 	(void)len;
-	if (a->open >= SPAWN_REQUESTS_MAX || !peer_allowed(a, fd)) {
+	if (a->open >= SPAWN_REQUESTS_MAX ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &bytes) < 0 ||
+	    (cred.uid != a->uid && cred.uid != 0)) {
 		log_warnx("arsh: connection refused");
 		evutil_closesocket(fd);
 		return;

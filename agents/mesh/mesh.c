@@ -110,23 +110,6 @@ text_of(const json_t *msg, const char *name)
 }
 
 static int
-target_read(const json_t *row, struct mesh_target *ret)
-{
-	int64_t port = int_in(row, "port", 1, 65535);
-	int class = mesh_class_find(text_of(row, "class"));
-
-	if (port < 0 || class < 0 ||
-	    hostlist_name_check(text_of(row, "node")) < 0 ||
-	    mesh_addr_parse(text_of(row, "addr"), &ret->peer.addr) < 0 ||
-	    mesh_hex_get(text_of(row, "token"), ret->token) < 0)
-		return -EPROTO;
-	ret->peer.port = (uint16_t)port;
-	ret->class = (enum mesh_class) class;
-	ret->node = xstrdup(text_of(row, "node"));
-	return 0;
-}
-
-static int
 targets_read(const json_t *array, struct order *o)
 {
 	size_t i, count = json_array_size(array);
@@ -136,18 +119,31 @@ targets_read(const json_t *array, struct order *o)
 		return -EPROTO;
 	o->targets = xcalloc(count + 1, sizeof(o->targets[0]));
 	json_array_foreach (array, i, row) {
-		if (target_read(row, &o->targets[i]) < 0) {
+		struct mesh_target *t = &o->targets[i];
+		int64_t port = int_in(row, "port", 1, 65535);
+		int class = mesh_class_find(text_of(row, "class"));
+
+		if (port < 0 || class < 0 ||
+		    hostlist_name_check(text_of(row, "node")) < 0 ||
+		    mesh_addr_parse(text_of(row, "addr"), &t->peer.addr) < 0 ||
+		    mesh_hex_get(text_of(row, "token"), t->token) < 0) {
 			mesh_targets_free(o->targets, o->count);
 			return -EPROTO;
 		}
+		t->peer.port = (uint16_t)port;
+		t->class = (enum mesh_class) class;
+		t->node = xstrdup(text_of(row, "node"));
 		o->count++;
 	}
 	return 0;
 }
 
+/* Who we are in this epoch, whom to probe and how fast; all of it checked. */
 static int
-pace_read(const json_t *msg, struct mesh_pace *ret)
+order_read(const json_t *msg, struct order *ret)
 {
+	int64_t epoch = int_in(msg, "epoch", 1, INT64_MAX);
+	int64_t port = int_in(msg, "port", 1, 65535);
 	int64_t round_ms = int_in(msg, "round_ms", 100, SPAN_MAX_MS);
 	int64_t timeout_ms = int_in(msg, "timeout_ms", 10, 60000);
 	int64_t burst = int_in(msg, "burst", 1, MESH_BURST_MAX);
@@ -155,28 +151,17 @@ pace_read(const json_t *msg, struct mesh_pace *ret)
 	double target_rate = json_number_value(
 	    json_object_get(msg, "target_rate"));
 
-	if (round_ms < 0 || timeout_ms < 0 || burst < 0 || !(rate > 0) ||
-	    !(target_rate > 0) || rate > RATE_MAX || target_rate > RATE_MAX)
-		return -EPROTO;
-	ret->round_ns = (uint64_t)round_ms * CLK_NS_PER_MS;
-	ret->timeout_ns = (uint64_t)timeout_ms * CLK_NS_PER_MS;
-	ret->burst = (unsigned)burst;
-	ret->rate = rate;
-	ret->target_rate = target_rate;
-	return 0;
-}
-
-static int
-order_read(const json_t *msg, struct order *ret)
-{
-	int64_t epoch = int_in(msg, "epoch", 1, INT64_MAX);
-	int64_t port = int_in(msg, "port", 1, 65535);
-
-	if (epoch < 0 || port < 0 ||
+	if (epoch < 0 || port < 0 || round_ms < 0 || timeout_ms < 0 ||
+	    burst < 0 || !(rate > 0) || !(target_rate > 0) || rate > RATE_MAX ||
+	    target_rate > RATE_MAX ||
 	    mesh_addr_parse(text_of(msg, "addr"), &ret->addr) < 0 ||
-	    mesh_hex_get(text_of(msg, "key"), ret->key) < 0 ||
-	    pace_read(msg, &ret->pace) < 0)
+	    mesh_hex_get(text_of(msg, "key"), ret->key) < 0)
 		return -EPROTO;
+	ret->pace.round_ns = (uint64_t)round_ms * CLK_NS_PER_MS;
+	ret->pace.timeout_ns = (uint64_t)timeout_ms * CLK_NS_PER_MS;
+	ret->pace.burst = (unsigned)burst;
+	ret->pace.rate = rate;
+	ret->pace.target_rate = target_rate;
 	ret->epoch = (uint64_t)epoch;
 	ret->seed = (uint64_t)json_integer_value(json_object_get(msg, "seed"));
 	ret->port = (uint16_t)port;
@@ -195,78 +180,56 @@ quantiles_json(const struct hist *h)
 	return o;
 }
 
-static json_t *
-class_json(struct mesh *m, enum mesh_class class)
+/* Of the epoch that ends now: echoes by class, by target, and how this host
+ * did: what it took to read answers and to give them. */
+static void
+report(struct mesh *m)
 {
+	json_t *classes = json_array(), *targets = json_array(), *turn, *host;
 	struct mesh_tally *t = xcalloc(1, sizeof(*t)); /* 11 KiB */
-	json_t *o;
+	struct hist *h = xcalloc(1, sizeof(*h));
+	const struct mesh_target *target;
+	size_t count = mesh_probe_targets(m->probe, &target);
+	struct mesh_echo_counts c;
 
-	mesh_probe_take(m->probe, class, t);
-	o = json_pack("{s:s, s:I, s:I, s:I, s:I}", "class", mesh_classes[class],
-	    "answered", (json_int_t)t->answered, "lost", (json_int_t)t->lost,
-	    "unknown", (json_int_t)t->unknown, "unsent", (json_int_t)t->unsent);
-	record_put_hist(o, &t->rtt_s);
-	free(t);
-	return o;
-}
+	for (int class = 0; class < MESH_CLASS_MAX; class ++) {
+		json_t *o;
 
-static json_t *
-targets_json(const struct mesh *m)
-{
-	const struct mesh_target *t;
-	size_t count = mesh_probe_targets(m->probe, &t);
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < count; i++) {
-		double p50 = mesh_target_median_s(&t[i]);
+		mesh_probe_take(m->probe, (enum mesh_class) class, t);
+		o = json_pack("{s:s, s:I, s:I, s:I, s:I}", "class",
+		    mesh_classes[class], "answered", (json_int_t)t->answered,
+		    "lost", (json_int_t)t->lost, "unknown",
+		    (json_int_t)t->unknown, "unsent", (json_int_t)t->unsent);
+		record_put_hist(o, &t->rtt_s);
+		json_array_append_new(classes, o);
+	}
+	for (size_t i = 0; i < count; i++, target++) {
+		double p50 = mesh_target_median_s(target);
 		json_t *row = json_pack("{s:s, s:s, s:I, s:I, s:I}", "node",
-		    t[i].node, "class", mesh_classes[t[i].class], "answered",
-		    (json_int_t)t[i].answered, "lost", (json_int_t)t[i].lost,
-		    "unknown", (json_int_t)t[i].unknown);
+		    target->node, "class", mesh_classes[target->class],
+		    "answered", (json_int_t)target->answered, "lost",
+		    (json_int_t)target->lost, "unknown",
+		    (json_int_t)target->unknown);
 
 		if (!isnan(p50))
 			json_object_set_new(row, "p50", json_real(p50));
-		json_array_append_new(list, row);
+		json_array_append_new(targets, row);
 	}
-	return list;
-}
-
-/* How this host did: what it took to read answers and to give them. */
-static json_t *
-host_json(struct mesh *m)
-{
-	struct hist *h = xcalloc(1, sizeof(*h));
-	struct mesh_echo_counts c;
-	json_t *o, *turn;
-
 	mesh_echo_take(m->echo, &c, h);
 	turn = quantiles_json(h);
 	mesh_probe_take_waits(m->probe, h);
-	o = json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:f}", "turn", turn,
-	    "wait", quantiles_json(h), "echoes", (json_int_t)c.answered,
+	host = json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:f}", "turn",
+	    turn, "wait", quantiles_json(h), "echoes", (json_int_t)c.answered,
 	    "refused", (json_int_t)c.refused, "limited", (json_int_t)c.limited,
 	    "unsent", (json_int_t)c.unsent, "drops", (json_int_t)c.drops,
 	    "stretch", m->stretch_most);
 	free(h);
-	return o;
-}
-
-/* Of the epoch that ends now. */
-static void
-report(struct mesh *m)
-{
-	json_t *classes = json_array(), *msg;
-
-	if (m->epoch == 0)
-		return;
-	for (int c = 0; c < MESH_CLASS_MAX; c++)
-		json_array_append_new(classes,
-		    class_json(m, (enum mesh_class)c));
-	msg = json_pack("{s:I, s:I, s:o, s:o, s:o}", "epoch",
-	    (json_int_t)m->epoch, "span_ms",
-	    (json_int_t)((clk_ns() - m->begun_ns) / CLK_NS_PER_MS), "classes",
-	    classes, "targets", targets_json(m), "host", host_json(m));
-	session_send(m->ag->session, WIRE_MESH_REPORT, msg);
+	free(t);
+	session_send(m->ag->session, WIRE_MESH_REPORT,
+	    json_pack("{s:I, s:I, s:o, s:o, s:o}", "epoch",
+		(json_int_t)m->epoch, "span_ms",
+		(json_int_t)((clk_ns() - m->begun_ns) / CLK_NS_PER_MS),
+		"classes", classes, "targets", targets, "host", host));
 }
 
 static void
@@ -303,35 +266,12 @@ sockets_need(struct mesh *m, const struct order *o)
 	return 0;
 }
 
-static void
-follow(struct mesh *m, struct order *o, const char *addr)
-{
-	struct err err;
-	int rc = sockets_need(m, o);
-
-	if (rc < 0) {
-		err_say(&err, "mesh: UDP %.60s port %u: %s", addr,
-		    (unsigned)o->port, strerror(-rc));
-		log_warnx("%s", err.text);
-		say_ready(m, err.text);
-		mesh_targets_free(o->targets, o->count);
-		return;
-	}
-	report(m);
-	mesh_echo_key(m->echo, o->key);
-	mesh_echo_epoch(m->echo, o->epoch);
-	mesh_probe_aim(m->probe, o->targets, o->count, o->epoch, o->seed,
-	    &o->pace);
-	m->epoch = o->epoch;
-	m->begun_ns = clk_ns();
-	m->stretch_most = m->stretch;
-	say_ready(m, NULL);
-}
-
 int
 mesh_order(struct mesh *m, const json_t *msg)
 {
 	struct order o = { .epoch = 0 };
+	struct err err;
+	int rc;
 
 	if (!json_is_true(json_object_get(msg, "on"))) {
 		close_all(m);
@@ -339,7 +279,25 @@ mesh_order(struct mesh *m, const json_t *msg)
 	}
 	if (order_read(msg, &o) < 0)
 		return -EPROTO;
-	follow(m, &o, text_of(msg, "addr"));
+	rc = sockets_need(m, &o);
+	if (rc < 0) {
+		err_say(&err, "mesh: UDP %.60s port %u: %s",
+		    text_of(msg, "addr"), (unsigned)o.port, strerror(-rc));
+		log_warnx("%s", err.text);
+		say_ready(m, err.text);
+		mesh_targets_free(o.targets, o.count);
+	} else {
+		if (m->epoch != 0)
+			report(m);
+		mesh_echo_key(m->echo, o.key);
+		mesh_echo_epoch(m->echo, o.epoch);
+		mesh_probe_aim(m->probe, o.targets, o.count, o.epoch, o.seed,
+		    &o.pace);
+		m->epoch = o.epoch;
+		m->begun_ns = clk_ns();
+		m->stretch_most = m->stretch;
+		say_ready(m, NULL);
+	}
 	explicit_bzero(o.key, sizeof(o.key));
 	return 0;
 }

@@ -43,23 +43,12 @@ token_find(const struct mesh_echo *e, const struct mesh_got *got,
 	return 0;
 }
 
-static int
-is_limited(struct mesh_echo *e)
-{
-	uint64_t now_ns = clk_ns();
-
-	if (now_ns - e->second_ns >= CLK_NS_PER_S) {
-		e->second_ns = now_ns;
-		e->second_count = 0;
-	}
-	return ++e->second_count > ANSWERS_PER_S;
-}
-
 static void
 answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
 {
 	uint8_t token[MESH_KEY_BYTES], raw[MESH_PACKET_BYTES];
 	struct mesh_packet p;
+	uint64_t now_ns;
 
 	if (mesh_packet_get(got->raw, &p) < 0 || p.kind != MESH_REQUEST ||
 	    p.epoch + 1 < e->epoch || p.epoch > e->epoch + 1 ||
@@ -67,7 +56,12 @@ answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
 		e->counts.refused++;
 		return;
 	}
-	if (is_limited(e)) {
+	now_ns = clk_ns();
+	if (now_ns - e->second_ns >= CLK_NS_PER_S) {
+		e->second_ns = now_ns;
+		e->second_count = 0;
+	}
+	if (++e->second_count > ANSWERS_PER_S) {
 		e->counts.limited++;
 		return;
 	}

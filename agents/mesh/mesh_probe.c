@@ -66,42 +66,6 @@ slot_of(struct mesh_probe *p, uint64_t seq)
 	return &p->slots[seq & (SLOTS - 1)];
 }
 
-/* Reservoir sampling (Vitter's algorithm R): each answer is kept with the same
- * chance. */
-static void
-sample_keep(struct mesh_probe *p, struct mesh_target *t, double rtt_s)
-{
-	uint64_t at = t->answered;
-
-	if (at >= MESH_SAMPLES)
-		at = rng_below(&p->rng, at + 1);
-	if (at < MESH_SAMPLES)
-		t->rtt_s[at] = (float)rtt_s;
-}
-
-static void
-answered(struct mesh_probe *p, struct slot *s, double rtt_s)
-{
-	struct mesh_target *t = &p->targets[s->target];
-	struct mesh_tally *tally = &p->tally[t->class];
-
-	sample_keep(p, t, rtt_s);
-	t->answered++;
-	tally->answered++;
-	hist_add(&tally->rtt_s, rtt_s);
-	s->state = SLOT_FREE;
-}
-
-static void
-lost(struct mesh_probe *p, struct slot *s)
-{
-	struct mesh_target *t = &p->targets[s->target];
-
-	t->lost++;
-	p->tally[t->class].lost++;
-	s->state = SLOT_LOST;
-}
-
 /* The answer came late because a host was slow: nobody's loss. */
 static void
 unknown(struct mesh_probe *p, struct slot *s)
@@ -143,7 +107,9 @@ take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 {
 	struct mesh_packet answer;
 	struct slot *s = match(p, got, &answer);
-	uint64_t total_ns, hosts_ns;
+	uint64_t total_ns, hosts_ns, at;
+	struct mesh_target *t;
+	double rtt_s;
 
 	if (s == NULL)
 		return;
@@ -162,8 +128,20 @@ take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 	hosts_ns = got->waited_ns + answer.turn_ns;
 	if (hosts_ns >= total_ns)
 		hosts_ns = total_ns - 1;
-	if (s->state == SLOT_SENT)
-		answered(p, s, (double)(total_ns - hosts_ns) / 1e9);
+	if (s->state != SLOT_SENT)
+		return;
+	s->state = SLOT_FREE;
+	t = &p->targets[s->target];
+	rtt_s = (double)(total_ns - hosts_ns) / 1e9;
+	hist_add(&p->tally[t->class].rtt_s, rtt_s);
+	p->tally[t->class].answered++;
+	/* Reservoir sampling (Vitter's algorithm R): each answer is kept with
+	 * the same chance. */
+	at = t->answered++;
+	if (at >= MESH_SAMPLES)
+		at = rng_below(&p->rng, at + 1);
+	if (at < MESH_SAMPLES)
+		t->rtt_s[at] = (float)rtt_s;
 }
 
 static void
@@ -192,7 +170,9 @@ expire(struct mesh_probe *p)
 			continue;
 		if (now_ns - s->sent_ns <= p->pace.timeout_ns)
 			break;
-		lost(p, s);
+		s->state = SLOT_LOST;
+		p->targets[s->target].lost++;
+		p->tally[p->targets[s->target].class].lost++;
 	}
 }
 
@@ -223,37 +203,6 @@ readable_cb(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	drain(arg);
-}
-
-static void
-ask(struct mesh_probe *p, uint32_t index)
-{
-	struct mesh_packet packet = { MESH_REQUEST, p->epoch, p->seq, 0 };
-	struct mesh_target *t = &p->targets[index];
-	uint8_t raw[MESH_PACKET_BYTES];
-	struct slot *s = slot_of(p, p->seq);
-
-	mesh_packet_put(raw, &packet);
-	mesh_sign(raw, t->token);
-	s->sent_ns = clk_ns();
-	if (mesh_sock_put(p->fd, &t->peer, raw) < 0) {
-		t->unsent++;
-		p->tally[t->class].unsent++;
-		return;
-	}
-	s->seq = p->seq++;
-	s->target = index;
-	s->state = SLOT_SENT;
-}
-
-/* A burst needs its slots: the ring is as long as a timeout at the highest
- * rate that options allow. */
-static int
-has_room(struct mesh_probe *p)
-{
-	if (p->seq - p->oldest + p->pace.burst > SLOTS)
-		expire(p);
-	return p->seq - p->oldest + p->pace.burst <= SLOTS;
 }
 
 /* The pause until the next burst: jittered around an even spread of the round,
@@ -299,16 +248,39 @@ beat_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct mesh_probe *p = arg;
 	uint32_t index = (uint32_t)p->order[p->next];
+	struct mesh_target *t = &p->targets[index];
+	uint8_t raw[MESH_PACKET_BYTES];
 
 	(void)fd;
 	(void)what;
-	if (has_room(p)) {
-		p->targets[index].last_ns = clk_ns();
-		for (unsigned i = 0; i < p->pace.burst; i++)
-			ask(p, index);
-		p->next = (p->next + 1) % p->count;
-		expiry_arm(p);
+	/* A burst needs its slots: the ring is as long as a timeout at the
+	 * highest rate that options allow. */
+	if (p->seq - p->oldest + p->pace.burst > SLOTS)
+		expire(p);
+	if (p->seq - p->oldest + p->pace.burst > SLOTS) {
+		beat_arm(p);
+		return;
 	}
+	t->last_ns = clk_ns();
+	for (unsigned i = 0; i < p->pace.burst; i++) {
+		struct mesh_packet packet = { MESH_REQUEST, p->epoch, p->seq,
+			0 };
+		struct slot *s = slot_of(p, p->seq);
+
+		mesh_packet_put(raw, &packet);
+		mesh_sign(raw, t->token);
+		s->sent_ns = clk_ns();
+		if (mesh_sock_put(p->fd, &t->peer, raw) < 0) {
+			t->unsent++;
+			p->tally[t->class].unsent++;
+			continue;
+		}
+		s->seq = p->seq++;
+		s->target = index;
+		s->state = SLOT_SENT;
+	}
+	p->next = (p->next + 1) % p->count;
+	expiry_arm(p);
 	beat_arm(p);
 }
 
@@ -391,30 +363,24 @@ mesh_probe_targets(const struct mesh_probe *p, const struct mesh_target **ret)
 	return p->count;
 }
 
-/* What our own kernel has dropped may be any of the answers that are missing:
- * then no loss is known to be one. */
-static void
-drops_forgive(struct mesh_probe *p)
-{
-	if (p->drops == p->drops_told)
-		return;
-	p->drops_told = p->drops;
-	for (int c = 0; c < MESH_CLASS_MAX; c++) {
-		p->tally[c].unknown += p->tally[c].lost;
-		p->tally[c].lost = 0;
-	}
-	for (size_t i = 0; i < p->count; i++) {
-		p->targets[i].unknown += p->targets[i].lost;
-		p->targets[i].lost = 0;
-	}
-}
-
 void
 mesh_probe_take(struct mesh_probe *p, enum mesh_class class,
     struct mesh_tally *ret)
 {
 	expire(p);
-	drops_forgive(p);
+	/* What our own kernel has dropped may be any of the missing answers:
+	 * then no loss is known to be one. */
+	if (p->drops != p->drops_told) {
+		p->drops_told = p->drops;
+		for (int c = 0; c < MESH_CLASS_MAX; c++) {
+			p->tally[c].unknown += p->tally[c].lost;
+			p->tally[c].lost = 0;
+		}
+		for (size_t i = 0; i < p->count; i++) {
+			p->targets[i].unknown += p->targets[i].lost;
+			p->targets[i].lost = 0;
+		}
+	}
 	*ret = p->tally[class];
 	memset(&p->tally[class], 0, sizeof(p->tally[class]));
 	hist_clear(&p->tally[class].rtt_s);

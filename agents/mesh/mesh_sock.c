@@ -56,11 +56,11 @@ from_sockaddr(const struct sockaddr_storage *sa, struct mesh_peer *ret)
 	}
 }
 
-/* None of them is needed to work: without time stamps a datagram has not
- * waited, without the count of drops they look like losses. */
-static void
-options_set(int fd)
+int
+mesh_sock_open(const struct in6_addr *addr, uint16_t port)
 {
+	/* None of them is needed to work: without time stamps a datagram has
+	 * not waited, without the count of drops they look like losses. */
 	static const struct {
 		int name, value;
 	} options[] = {
@@ -68,15 +68,6 @@ options_set(int fd)
 		{ SO_RXQ_OVFL, 1 },
 		{ SO_RCVBUF, RECEIVE_BYTES },
 	};
-
-	for (size_t i = 0; i < ARRAY_LEN(options); i++)
-		(void)setsockopt(fd, SOL_SOCKET, options[i].name,
-		    &options[i].value, sizeof(int));
-}
-
-int
-mesh_sock_open(const struct in6_addr *addr, uint16_t port)
-{
 	struct mesh_peer own = { *addr, port };
 	struct sockaddr_storage sa;
 	socklen_t len = to_sockaddr(&own, &sa);
@@ -85,7 +76,9 @@ mesh_sock_open(const struct in6_addr *addr, uint16_t port)
 	fd = socket(sa.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	options_set(fd);
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		(void)setsockopt(fd, SOL_SOCKET, options[i].name,
+		    &options[i].value, sizeof(int));
 	if (bind(fd, (struct sockaddr *)&sa, len) == 0)
 		return fd;
 	rc = -errno;
@@ -93,33 +86,29 @@ mesh_sock_open(const struct in6_addr *addr, uint16_t port)
 	return rc;
 }
 
-static uint64_t
-waited_ns(const struct timespec *stamp)
-{
-	struct timespec now;
-	int64_t ns;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	ns = (int64_t)(now.tv_sec - stamp->tv_sec) * (int64_t)CLK_NS_PER_S +
-	    now.tv_nsec - stamp->tv_nsec;
-	return ns < 0 || ns > (int64_t)WAITED_MAX_NS ? 0 : (uint64_t)ns;
-}
-
+/* How long it waited in the socket, and what the kernel has dropped. */
 static void
 control_read(struct msghdr *mh, struct mesh_got *got, uint32_t *ret_drops)
 {
-	struct timespec stamp;
+	struct timespec stamp, now;
 	struct cmsghdr *c;
+	int64_t ns;
 
+	got->waited_ns = 0;
 	for (c = CMSG_FIRSTHDR(mh); c != NULL; c = CMSG_NXTHDR(mh, c)) {
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
-		if (c->cmsg_type == SCM_TIMESTAMPNS) {
-			memcpy(&stamp, CMSG_DATA(c), sizeof(stamp));
-			got->waited_ns = waited_ns(&stamp);
-		} else if (c->cmsg_type == SO_RXQ_OVFL) {
+		if (c->cmsg_type == SO_RXQ_OVFL)
 			memcpy(ret_drops, CMSG_DATA(c), sizeof(*ret_drops));
-		}
+		if (c->cmsg_type != SCM_TIMESTAMPNS)
+			continue;
+		memcpy(&stamp, CMSG_DATA(c), sizeof(stamp));
+		clock_gettime(CLOCK_REALTIME, &now);
+		ns = (int64_t)(now.tv_sec - stamp.tv_sec) *
+			(int64_t)CLK_NS_PER_S +
+		    now.tv_nsec - stamp.tv_nsec;
+		if (ns >= 0 && ns <= (int64_t)WAITED_MAX_NS)
+			got->waited_ns = (uint64_t)ns;
 	}
 }
 
@@ -144,7 +133,6 @@ mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops)
 			return 0;
 		if (n != MESH_PACKET_BYTES)
 			continue;
-		ret->waited_ns = 0;
 		control_read(&mh, ret, ret_drops);
 		from_sockaddr(&from, &ret->from);
 		memcpy(ret->raw, raw, MESH_PACKET_BYTES);

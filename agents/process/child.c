@@ -94,31 +94,15 @@ err_cb(evutil_socket_t fd, short what, void *arg)
 		end_event(&c->err_ev);
 }
 
-/* Its stderr, and the one thing of its stdout that matters: whom Hydra names as
- * the first process that died. */
-static char *
-last_words(const struct child *c)
-{
-	char *err = stderr_tail_text(&c->tail),
-	     *out = stderr_tail_lines(&c->said, HYDRA_DEATH);
-	size_t len = strlen(err);
-	struct strbuf sb = { 0 };
-
-	strbuf_add(&sb, err, len);
-	/* Who was killed may have been in the midst of a line. */
-	if (len > 0 && err[len - 1] != '\n' && out[0] != '\0')
-		strbuf_add(&sb, "\n", 1);
-	strbuf_add(&sb, out, strlen(out));
-	free(err);
-	free(out);
-	return sb.text != NULL ? sb.text : xstrdup("");
-}
-
-/* The last callback: the owner may free c in it. */
+/* The last callback: the owner may free c in it. It is told the end of stderr,
+ * and the one thing of stdout that matters: whom Hydra names as the first
+ * process that died. */
 static void
 finish(struct child *c, int status)
 {
-	char *text;
+	struct strbuf text = { 0 };
+	char *err, *out;
+	size_t len;
 
 	end_event(&c->control_ev);
 	c->told = 1;
@@ -126,9 +110,18 @@ finish(struct child *c, int status)
 		take_output(c, c->out, 0);
 	if (c->err >= 0)
 		take_output(c, c->err, 1);
-	text = last_words(c);
-	c->ops->exited(c, status, text, c->arg);
-	free(text);
+	err = stderr_tail_lines(&c->tail, NULL);
+	out = stderr_tail_lines(&c->said, HYDRA_DEATH);
+	len = strlen(err);
+	strbuf_add(&text, err, len);
+	/* A killed program may have been in the midst of a line. */
+	if (len > 0 && err[len - 1] != '\n' && out[0] != '\0')
+		strbuf_add(&text, "\n", 1);
+	strbuf_add(&text, out, strlen(out));
+	c->ops->exited(c, status, text.text != NULL ? text.text : "", c->arg);
+	strbuf_clear(&text);
+	free(err);
+	free(out);
 }
 
 /* One line of the keeper; 1 when it was the last. */
@@ -156,13 +149,23 @@ control_line(struct child *c, char *line)
 	return 1;
 }
 
-/* All whole lines; 1 when c is done. */
-static int
-control_lines(struct child *c)
+static void
+control_cb(evutil_socket_t fd, short what, void *arg)
 {
-	char line[sizeof(c->line)];
-	char *nl;
+	struct child *c = arg;
+	char line[sizeof(c->line)], *nl;
+	ssize_t n;
 
+	(void)what;
+	n = read(fd, c->line + c->line_len, sizeof(c->line) - c->line_len);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		log_warnx("keeper %d: lost", (int)c->keeper);
+		finish(c, -1);
+		return;
+	}
+	c->line_len += (size_t)n;
 	while ((nl = memchr(c->line, '\n', c->line_len)) != NULL) {
 		size_t len = (size_t)(nl - c->line);
 
@@ -171,28 +174,8 @@ control_lines(struct child *c)
 		c->line_len -= len + 1;
 		memmove(c->line, nl + 1, c->line_len);
 		if (control_line(c, line))
-			return 1;
+			return; /* c may be gone */
 	}
-	return 0;
-}
-
-static void
-control_cb(evutil_socket_t fd, short what, void *arg)
-{
-	struct child *c = arg;
-	ssize_t n;
-
-	(void)what;
-	n = read(fd, c->line + c->line_len, sizeof(c->line) - c->line_len);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n > 0) {
-		c->line_len += (size_t)n;
-		control_lines(c);
-		return;
-	}
-	log_warnx("keeper %d: lost", (int)c->keeper);
-	finish(c, -1);
 }
 
 /* Arguments of the keeper: options, program, its argv. */
@@ -213,13 +196,6 @@ args_add(struct args *a, const char *fmt, ...)
 		fatal("args");
 	va_end(ap);
 	a->count++;
-}
-
-static void
-args_clear(struct args *a)
-{
-	while (a->count > 0)
-		free(a->list[--a->count]);
 }
 
 static int
@@ -265,20 +241,6 @@ keeper_exec(const struct child_spec *spec, struct args *a, int control, int out,
 	_exit(126);
 }
 
-static int
-pipes_open(int sv[2], int out[2], int err[2])
-{
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0)
-		return -errno;
-	/* the children's ends block, as programs expect */
-	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
-		return -errno;
-	fcntl(out[0], F_SETFL, O_NONBLOCK);
-	fcntl(err[0], F_SETFL, O_NONBLOCK);
-	fcntl(sv[0], F_SETFL, O_NONBLOCK);
-	return 0;
-}
-
 static struct event *
 watch(struct event_base *base, int fd, event_callback_fn cb, void *arg)
 {
@@ -301,12 +263,18 @@ child_start(struct event_base *base, const struct child_spec *spec,
 	c->arg = arg;
 	c->control = c->out = c->err = c->file = -1;
 	rc = args_make(&args, spec);
-	if (rc == 0)
-		rc = pipes_open(sv, out, err);
+	/* the children's ends block, as programs expect */
+	if (rc == 0 &&
+	    (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0 ||
+		pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0))
+		rc = -errno;
 	c->control = sv[0];
 	c->out = out[0];
 	c->err = err[0];
 	if (rc == 0) {
+		fcntl(out[0], F_SETFL, O_NONBLOCK);
+		fcntl(err[0], F_SETFL, O_NONBLOCK);
+		fcntl(sv[0], F_SETFL, O_NONBLOCK);
 		c->keeper = fork();
 		if (c->keeper == 0)
 			keeper_exec(spec, &args, sv[1], out[1], err[1]);
@@ -315,7 +283,8 @@ child_start(struct event_base *base, const struct child_spec *spec,
 	close_fd(&sv[1]);
 	close_fd(&out[1]);
 	close_fd(&err[1]);
-	args_clear(&args);
+	while (args.count > 0)
+		free(args.list[--args.count]);
 	if (rc < 0) {
 		child_free(c);
 		return rc;

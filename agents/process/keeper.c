@@ -88,22 +88,6 @@ child_fail(int pipe_fd, const char *what)
 }
 
 static void
-child_join_leaf(const struct keeper *k)
-{
-	char path[4096];
-	int fd;
-
-	if (!k->leaf ||
-	    str_format(path, sizeof(path), "%s/cgroup.procs", k->cgroup) < 0)
-		return;
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	(void)!write(fd, "0", 1); /* 0: the writer */
-	close(fd);
-}
-
-static void
 child_become(const struct keeper *k, int pipe_fd)
 {
 	gid_t gid = (gid_t)k->gid;
@@ -117,44 +101,37 @@ child_become(const struct keeper *k, int pipe_fd)
 		child_fail(pipe_fd, "still root after change of user");
 }
 
+/* From the fork to the program.
+ *
+ * It gets a group of its own, which signals to the agent's do not reach, but
+ * in the agent's session. Linux schedules by session (autogroup), and beside
+ * one that does nothing but yield, as more MPI ranks than cores do, others
+ * wait for seconds (6.18), the agent too unless it is in the same. Its
+ * terminal is not for children. */
 static void
-child_limits(void)
+child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 {
-	static const struct rlimit none = { 0, 0 };
-	struct rlimit files = { 4096, 4096 };
-	struct rlimit now;
+	static const struct rlimit no_core = { 0, 0 };
+	struct rlimit files = { 4096, 4096 }, now;
+	char procs[4096];
+	sigset_t none;
+	int fd;
 
-	setrlimit(RLIMIT_CORE, &none);
+	fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	if ((fd < 0 ? setpgid(0, 0) : (int)setsid()) < 0)
+		child_fail(pipe_fd, "process group");
+	if (k->leaf &&
+	    str_format(procs, sizeof(procs), "%s/cgroup.procs", k->cgroup) >=
+		0) {
+		fd = open(procs, O_WRONLY | O_CLOEXEC);
+		if (fd >= 0)
+			(void)!write(fd, "0", 1); /* 0: the writer */
+	}
+	setrlimit(RLIMIT_CORE, &no_core);
 	if (getrlimit(RLIMIT_NOFILE, &now) == 0 &&
 	    now.rlim_max < files.rlim_max)
 		files = now;
 	setrlimit(RLIMIT_NOFILE, &files);
-}
-
-/* A group of its own, which signals to the agent's do not reach, but in the
- * agent's session. Linux schedules by session (autogroup), and beside one that
- * does nothing but yield, as more MPI ranks than cores do, others wait for
- * seconds (6.18), the agent too unless it is in the same. Its terminal is not
- * for children. */
-static void
-child_group(int pipe_fd)
-{
-	int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
-	int rc = fd < 0 ? setpgid(0, 0) : (int)setsid();
-
-	if (rc < 0)
-		child_fail(pipe_fd, "process group");
-}
-
-static void
-child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
-{
-	sigset_t none;
-	int null;
-
-	child_group(pipe_fd);
-	child_join_leaf(k);
-	child_limits();
 	child_become(k, pipe_fd);
 	/* only now: a change of user clears it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
@@ -162,8 +139,8 @@ child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 		child_fail(pipe_fd, "prctl");
 	if (getppid() != keeper)
 		_exit(127);
-	null = open("/dev/null", O_RDONLY);
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
+	fd = open("/dev/null", O_RDONLY);
+	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
 		child_fail(pipe_fd, "/dev/null");
 	if (chdir("/") < 0)
 		child_fail(pipe_fd, "/");
@@ -269,30 +246,6 @@ control_read(struct keeper *k)
 	end_begin(k, grace_ms);
 }
 
-static void
-signals_read(struct keeper *k)
-{
-	struct signalfd_siginfo si;
-
-	while (read(k->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
-		if (si.ssi_signo != SIGCHLD)
-			end_begin(k, k->grace_ms);
-}
-
-static int
-wait_ms(const struct keeper *k)
-{
-	uint64_t now = clk_ns();
-	uint64_t until = k->kill_ns == 0 ? k->deadline_ns : k->kill_ns;
-
-	if (k->kill_ns != 0 && now >= k->kill_ns)
-		return KILL_EVERY_MS;
-	if (until <= now)
-		return 0;
-	until = (until - now) / CLK_NS_PER_MS + 1;
-	return until > 60000 ? 60000 : (int)until;
-}
-
 /* Until nothing is left. */
 static void
 keep(struct keeper *k)
@@ -300,12 +253,21 @@ keep(struct keeper *k)
 	while (!reap(k)) {
 		struct pollfd fds[2] = { { k->signals, POLLIN, 0 },
 			{ k->control, POLLIN, 0 } };
+		struct signalfd_siginfo si;
+		uint64_t now_ns = clk_ns(), until_ns, ms;
 
 		if (k->status >= 0 && k->kill_ns == 0)
 			end_begin(k, k->grace_ms); /* strays */
-		poll(fds, 2, wait_ms(k));
-		if (fds[0].revents)
-			signals_read(k);
+		until_ns = k->kill_ns == 0 ? k->deadline_ns : k->kill_ns;
+		if (until_ns > now_ns)
+			ms = (until_ns - now_ns) / CLK_NS_PER_MS + 1;
+		else
+			ms = k->kill_ns == 0 ? 0 : KILL_EVERY_MS;
+		poll(fds, 2, ms > 60000 ? 60000 : (int)ms);
+		while (fds[0].revents &&
+		    read(k->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
+			if (si.ssi_signo != SIGCHLD)
+				end_begin(k, k->grace_ms);
 		if (fds[1].revents)
 			control_read(k);
 		if (k->kill_ns == 0 && clk_ns() >= k->deadline_ns)

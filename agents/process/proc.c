@@ -100,35 +100,28 @@ list_add(pid_t pid, void *arg)
 		ps->count++;
 }
 
-/* One pass marks children of what is marked; 1 when something was new. */
-static int
-mark_pass(struct procs *ps, pid_t root)
-{
-	int news = 0;
-
-	for (size_t i = 0; i < ps->count; i++) {
-		struct proc *p = &ps->list[i];
-
-		if (p->below)
-			continue;
-		p->below = p->parent == root;
-		for (size_t k = 0; k < ps->count && !p->below; k++)
-			p->below = ps->list[k].below &&
-			    ps->list[k].pid == p->parent;
-		news |= p->below;
-	}
-	return news;
-}
-
 int
 proc_kill_below(pid_t root, int sig)
 {
 	struct procs ps = { 0 };
-	int alive = 0;
+	int alive = 0, news = 1;
 
 	each_pid(list_add, &ps);
-	while (mark_pass(&ps, root))
-		;
+	/* Each pass marks children of what is marked. */
+	while (news) {
+		news = 0;
+		for (size_t i = 0; i < ps.count; i++) {
+			struct proc *p = &ps.list[i];
+
+			if (p->below)
+				continue;
+			p->below = p->parent == root;
+			for (size_t k = 0; k < ps.count && !p->below; k++)
+				p->below = ps.list[k].below &&
+				    ps.list[k].pid == p->parent;
+			news |= p->below;
+		}
+	}
 	for (size_t i = 0; i < ps.count; i++) {
 		if (!ps.list[i].below || ps.list[i].zombie)
 			continue;
@@ -181,34 +174,24 @@ proc_kill_marked(const char *marker, int sig)
 	return m.alive;
 }
 
-/* Our own place in the v2 hierarchy is the line "0::/path". */
-static int
-cgroup_self(char *ret, size_t cap_bytes)
-{
-	char text[4096], *at, *nl;
-
-	if (slurp("/proc/self/cgroup", text, sizeof(text)) < 0)
-		return -ENOENT;
-	at = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
-	if (at == NULL)
-		return -ENOENT;
-	at += *at == '\n' ? 4 : 3;
-	nl = strchr(at, '\n');
-	if (nl != NULL)
-		*nl = '\0';
-	return str_format(ret, cap_bytes, "%s", strcmp(at, "/") ? at : "");
-}
-
 int
 proc_cgroup_home(char *ret, size_t cap_bytes)
 {
 	/* unified, and the hybrid layout beside version 1 controllers */
 	static const char *const roots[] = { "/sys/fs/cgroup",
 		"/sys/fs/cgroup/unified" };
-	char self[2048], procs[4096];
+	char text[2048], procs[4096], *self;
 
-	if (cgroup_self(self, sizeof(self)) < 0)
+	/* Our own place in the v2 hierarchy is the line "0::/path". */
+	if (slurp("/proc/self/cgroup", text, sizeof(text)) < 0)
 		return -ENOENT;
+	self = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+	if (self == NULL)
+		return -ENOENT;
+	self += *self == '\n' ? 4 : 3;
+	self[strcspn(self, "\n")] = '\0';
+	if (strcmp(self, "/") == 0)
+		self++;
 	for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
 		snprintf(procs, sizeof(procs), "%s%s/cgroup.procs", roots[i],
 		    self);

@@ -2,8 +2,8 @@
 /*
  * sock.h - unix sockets that the children of a run may connect to.
  */
-#ifndef AGENTS_SESSION_SOCK_H
-#define AGENTS_SESSION_SOCK_H
+#ifndef AGENTS_PROCESS_SOCK_H
+#define AGENTS_PROCESS_SOCK_H
 
 #include <event2/listener.h>
 #include <stdint.h>

@@ -29,15 +29,6 @@ stderr_tail_add(struct stderr_tail *t, const char *bytes, size_t len_bytes)
 	}
 }
 
-static int
-is_noise(const char *line, size_t len_bytes)
-{
-	for (size_t i = 0; i < ARRAY_LEN(noise); i++)
-		if (memmem(line, len_bytes, noise[i], strlen(noise[i])))
-			return 1;
-	return 0;
-}
-
 char *
 stderr_tail_lines(const struct stderr_tail *t, const char *mark)
 {
@@ -57,18 +48,16 @@ stderr_tail_lines(const struct stderr_tail *t, const char *mark)
 		char *nl = memchr(flat + at, '\n', t->len_bytes - at);
 		size_t end = nl != NULL ? (size_t)(nl - flat) + 1
 					: t->len_bytes;
+		int wanted = mark == NULL ||
+		    memmem(flat + at, end - at, mark, strlen(mark)) != NULL;
 
-		if (!is_noise(flat + at, end - at) &&
-		    (mark == NULL ||
-			memmem(flat + at, end - at, mark, strlen(mark))))
+		for (size_t i = 0; i < ARRAY_LEN(noise); i++)
+			if (memmem(flat + at, end - at, noise[i],
+				strlen(noise[i])))
+				wanted = 0;
+		if (wanted)
 			text_clean(&sb, flat + at, end - at);
 		at = end;
 	}
 	return sb.text != NULL ? sb.text : xstrdup("");
-}
-
-char *
-stderr_tail_text(const struct stderr_tail *t)
-{
-	return stderr_tail_lines(t, NULL);
 }

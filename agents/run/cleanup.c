@@ -81,34 +81,29 @@ cleanup_leaf_prefix(const struct agent *ag)
 	return prefix;
 }
 
-/* "START" and, of one run, only the number of a child: the name of another run
- * may begin likewise. */
-static int
-leaf_matches(const char *name, const char *start, int one_run)
-{
-	size_t len = strlen(start);
-
-	return strncmp(name, start, len) == 0 &&
-	    (!one_run ||
-		strspn(name + len, "0123456789") == strlen(name + len));
-}
-
 int
 cleanup_leaves(const struct agent *ag, const char *run)
 {
 	char path[AGENT_PATH_MAX + 300], start[120];
 	struct dirent *de;
-	int left = 0;
+	int left = 0, len;
 	DIR *dir;
 
 	if (ag->cgroup == NULL)
 		return 0;
-	snprintf(start, sizeof(start), "%s-%s%s", cleanup_leaf_prefix(ag),
+	len = snprintf(start, sizeof(start), "%s-%s%s", cleanup_leaf_prefix(ag),
 	    run != NULL ? run : "", run != NULL ? "-" : "");
 	dir = opendir(ag->cgroup);
 	while (dir != NULL && (de = readdir(dir)) != NULL) {
-		if (!leaf_matches(de->d_name, start, run != NULL) ||
-		    str_format(path, sizeof(path), "%s/%s", ag->cgroup,
+		const char *rest = de->d_name + len;
+
+		if (strncmp(de->d_name, start, (size_t)len) != 0)
+			continue;
+		/* Only the number of a child may follow: the name of another
+		 * run may begin likewise. */
+		if (run != NULL && rest[strspn(rest, "0123456789")] != '\0')
+			continue;
+		if (str_format(path, sizeof(path), "%s/%s", ag->cgroup,
 			de->d_name) < 0)
 			continue;
 		left += proc_cgroup_kill(path) < 0;
@@ -143,32 +138,14 @@ cleanup_shm(const struct agent *ag)
 	privileges_back();
 }
 
-/* Of runs that an earlier life had. */
-static void
-dirs_remove(const struct agent *ag)
-{
-	const char *top = conf_string(ag->conf, "agent", "run_dir");
-	char path[AGENT_PATH_MAX + 300];
-	struct dirent *de;
-	DIR *dir = opendir(top);
-
-	while (dir != NULL && (de = readdir(dir)) != NULL) {
-		if (strcmp(de->d_name, ".") == 0 ||
-		    strcmp(de->d_name, "..") == 0)
-			continue;
-		if (str_format(path, sizeof(path), "%s/%s", top, de->d_name) >=
-		    0)
-			cleanup_run_dir(ag, path);
-	}
-	if (dir != NULL)
-		closedir(dir);
-}
-
 void
 cleanup_leftovers(struct agent *ag)
 {
-	char mark[AGENT_PATH_MAX];
+	const char *top = conf_string(ag->conf, "agent", "run_dir");
+	char mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX + 300];
 	int left, found = 0;
+	struct dirent *de;
+	DIR *dir;
 
 	snprintf(mark, sizeof(mark), "COALMINE_STATE=%s",
 	    conf_string(ag->conf, "agent", "state_dir"));
@@ -181,6 +158,14 @@ cleanup_leftovers(struct agent *ag)
 	}
 	if (found > 0)
 		log_warnx("killed %d leftovers of an earlier life", found);
-	dirs_remove(ag);
+	dir = opendir(top);
+	while (dir != NULL && (de = readdir(dir)) != NULL)
+		if (strcmp(de->d_name, ".") != 0 &&
+		    strcmp(de->d_name, "..") != 0 &&
+		    str_format(path, sizeof(path), "%s/%s", top, de->d_name) >=
+			0)
+			cleanup_run_dir(ag, path);
+	if (dir != NULL)
+		closedir(dir);
 	cleanup_shm(ag);
 }

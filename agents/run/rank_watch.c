@@ -17,7 +17,7 @@
 
 struct line {
 	TAILQ_ENTRY(line) next;
-	struct rank_watch *tether;
+	struct rank_watch *watch;
 	struct bufferevent *bev;
 	int64_t rank, pid; /* -1 until it has said who it is */
 	int bye, exited;
@@ -35,8 +35,8 @@ struct rank_watch {
 static void
 line_free(struct line *l)
 {
-	TAILQ_REMOVE(&l->tether->lines, l, next);
-	l->tether->open--;
+	TAILQ_REMOVE(&l->watch->lines, l, next);
+	l->watch->open--;
 	bufferevent_free(l->bev);
 	free(l);
 }
@@ -45,7 +45,7 @@ line_free(struct line *l)
 static void
 line_end(struct line *l)
 {
-	struct rank_watch *t = l->tether;
+	struct rank_watch *t = l->watch;
 	int64_t rank = l->rank, pid = l->pid;
 	int lost = rank >= 0 && !l->bye, exited = l->exited;
 
@@ -54,7 +54,7 @@ line_end(struct line *l)
 		t->lost(rank, pid, exited, t->arg);
 }
 
-/* 0, or -1 for a line that no rank of ours writes. */
+/* One line of a rank: 0, or -1 for one that no rank of ours writes. */
 static int
 line_take(struct line *l, const char *text)
 {
@@ -75,7 +75,7 @@ line_take(struct line *l, const char *text)
 		return -1;
 	l->rank = rank;
 	l->pid = pid;
-	l->tether->seen++;
+	l->watch->seen++;
 	return 0;
 }
 
@@ -121,7 +121,7 @@ accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
 		return;
 	}
 	l = xcalloc(1, sizeof(*l));
-	l->tether = t;
+	l->watch = t;
 	l->rank = l->pid = -1;
 	l->bev = bufferevent_socket_new(t->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	TAILQ_INSERT_TAIL(&t->lines, l, next);

@@ -64,9 +64,11 @@ line_take(struct record_pipe *r, const char *line, size_t len)
 	json_decref(record);
 }
 
-static void
-lines_take(struct record_pipe *r)
+/* 1 when something was read. */
+static int
+read_some(struct record_pipe *r)
 {
+	int n = evbuffer_read(r->in, r->fd, READ_BYTES);
 	size_t len;
 	char *line;
 
@@ -77,16 +79,6 @@ lines_take(struct record_pipe *r)
 	}
 	if (!r->bad && evbuffer_get_length(r->in) > RECORD_LINE_MAX)
 		bad(r, "record line too long");
-}
-
-/* 1 when something was read. */
-static int
-read_some(struct record_pipe *r)
-{
-	int n = evbuffer_read(r->in, r->fd, READ_BYTES);
-
-	if (n > 0)
-		lines_take(r);
 	return n > 0;
 }
 

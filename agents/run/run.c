@@ -112,21 +112,6 @@ deadline_cb(evutil_socket_t fd, short what, void *arg)
 	run_end(arg, GRACE_MS, "deadline");
 }
 
-/* What says that a directory is a run's and may be removed. */
-static int
-dir_mark(const char *dir)
-{
-	char path[AGENT_PATH_MAX + 32];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, CLEANUP_MARK);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return 0;
-}
-
 /* run_dir/RUN, or for a name too long for sockets inside it, a hash of it. */
 static int
 dir_name(struct run *run)
@@ -143,44 +128,38 @@ dir_name(struct run *run)
 	    (unsigned long long)(sum >> 16));
 }
 
-/* tmp, which is the children's own. */
-static int
-tmp_make(struct run *run)
-{
-	struct agent *ag = run->ag;
-	char tmp[AGENT_PATH_MAX + 8];
-	int rc = 0;
-
-	snprintf(tmp, sizeof(tmp), "%s/tmp", run->dir);
-	if (ag->child_uid < 0)
-		return mkdir(tmp, 0700) < 0 ? -errno : 0;
-	if (chmod(run->dir, 0770) < 0)
-		return -errno;
-	privileges_take(ag->child_uid, ag->child_gid);
-	if (mkdir(tmp, 0700) < 0)
-		rc = -errno;
-	privileges_back();
-	if (chmod(run->dir, 0710) < 0)
-		return -errno;
-	return rc;
-}
-
 /* Children may pass through dir, and own nothing but dir/tmp. */
 static int
 dir_make(struct run *run)
 {
 	struct agent *ag = run->ag;
-	int rc = 0;
+	char path[AGENT_PATH_MAX + 32];
+	int rc = 0, fd;
 
 	cleanup_run_dir(ag, run->dir);
 	privileges_take(-1, ag->child_gid);
 	if (mkdir(run->dir, 0700) < 0)
 		rc = -errno;
 	privileges_back();
-	if (rc == 0)
-		rc = dir_mark(run->dir);
-	if (rc == 0)
-		rc = tmp_make(run);
+	if (rc < 0)
+		return rc;
+	/* What says that a directory is a run's and may be removed. */
+	snprintf(path, sizeof(path), "%s/%s", run->dir, CLEANUP_MARK);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	snprintf(path, sizeof(path), "%s/tmp", run->dir);
+	if (ag->child_uid < 0)
+		return mkdir(path, 0700) < 0 ? -errno : 0;
+	if (chmod(run->dir, 0770) < 0)
+		return -errno;
+	privileges_take(ag->child_uid, ag->child_gid);
+	if (mkdir(path, 0700) < 0)
+		rc = -errno;
+	privileges_back();
+	if (chmod(run->dir, 0710) < 0)
+		return -errno;
 	return rc;
 }
 
@@ -518,90 +497,53 @@ ask_cb(int64_t id, const char *host, json_t *argv, void *arg)
 		(json_int_t)id, "node", host, "argv", argv));
 }
 
-/* What the launcher and rank 0 need beside the tether. */
+/* What the campaign says, and the files that launcher and rank 0 need beside
+ * the socket of the rank watch. A program that a campaign brings must be one
+ * of the administrator's. */
 static int
-head_files(struct run *run, const char *campaign)
+launch_ready(struct run *run, const char *text, struct conf **ret,
+    struct err *err)
 {
 	struct agent *ag = run->ag;
 	uid_t uid = ag->child_uid >= 0 ? (uid_t)ag->child_uid : geteuid();
+	const char *allowed = conf_string(ag->conf, "children", "programs");
+	int rc = conf_parse(options_campaign, "campaign", text, ret, err);
 	char path[AGENT_PATH_MAX + 32];
-	int rc;
+	const char *line;
+	char **list = NULL;
+	size_t count = 0, len;
 
-	rc = campaign_write(run, campaign);
 	if (rc < 0)
 		return rc;
+	line = conf_string(*ret, "command", "run");
+	len = strcspn(line, " \t");
+	if (line[0] != '\0') {
+		int found = 0;
+
+		if (allowed[0] != '\0')
+			list = str_list_parse(allowed, &count);
+		for (size_t i = 0; list != NULL && i < count; i++)
+			found |= strlen(list[i]) == len &&
+			    memcmp(list[i], line, len) == 0;
+		str_list_free(list);
+		if (!found)
+			return err_set(err, -EACCES,
+			    "command.run: %.*s is not in children.programs",
+			    len < 150 ? (int)len : 150, line);
+	}
+	rc = campaign_write(run, text);
+	if (rc < 0)
+		return err_set(err, rc, "%.200s: %s", run->dir, strerror(-rc));
 	snprintf(path, sizeof(path), "%s/records", run->dir);
 	run->records = record_pipe_open(ag->base, path, run->id, ag->child_gid,
 	    &record_pipe_ops, run);
 	snprintf(path, sizeof(path), "%s/agent.sock", run->dir);
 	run->asks = spawn_requests_open(ag->base, path, uid, ag->child_gid,
 	    ask_cb, run);
-	return run->records != NULL && run->asks != NULL ? 0 : -EIO;
-}
-
-static void
-launcher_start(struct run *run, struct mpi_impl_job *job,
-    const struct launcher *way, const char *engine)
-{
-	char conf_path[AGENT_PATH_MAX + 32], pipe_path[AGENT_PATH_MAX + 32];
-	const char *command[] = { engine, "run", conf_path, "--json", pipe_path,
-		"--run", run->id, NULL };
-	struct strvec argv = { 0 }, env = { 0 };
-	char mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX];
-	struct err err;
-
-	snprintf(conf_path, sizeof(conf_path), "%s/campaign.conf", run->dir);
-	snprintf(pipe_path, sizeof(pipe_path), "%s/records", run->dir);
-	job->command = command;
-	mark_make(run, 0, mark, sizeof(mark));
-	env_base(run, mark, &env);
-	strvec_env(&env, "COALMINE_ARSH_SOCKET", "%s/agent.sock", run->dir);
-	if (way->build(job, path, sizeof(path), &argv, &env, &err) < 0)
-		send_not_started(run, 0, err.text);
-	else
-		run_child_start(run, 0, path, argv.list, &env, mark);
-	strvec_clear(&argv);
-	strvec_clear(&env);
-}
-
-/* A program that a campaign brings is one of the administrator's. */
-static int
-program_check(struct agent *ag, const struct conf *c, struct err *err)
-{
-	const char *line = conf_string(c, "command", "run");
-	const char *allowed = conf_string(ag->conf, "children", "programs");
-	size_t count = 0, len = strcspn(line, " \t");
-	char **list;
-	int found = line[0] == '\0';
-
-	list = allowed[0] == '\0' ? NULL : str_list_parse(allowed, &count);
-	for (size_t i = 0; list != NULL && i < count; i++)
-		found |= strlen(list[i]) == len &&
-		    memcmp(list[i], line, len) == 0;
-	str_list_free(list);
-	if (found)
-		return 0;
-	return err_set(err, -EACCES,
-	    "command.run: %.*s is not in children.programs",
-	    len < 150 ? (int)len : 150, line);
-}
-
-/* What the campaign says, and the files that its launch needs; why not. */
-static int
-launch_ready(struct run *run, struct mpi_impl_job *job, const char *text,
-    struct conf **ret, struct err *err)
-{
-	int rc = conf_parse(options_campaign, "campaign", text, ret, err);
-
-	if (rc < 0)
-		return rc;
-	job->campaign = *ret;
-	if (program_check(run->ag, *ret, err) < 0)
-		return -EACCES;
-	rc = head_files(run, text);
-	if (rc < 0)
-		err_say(err, "%.200s: %s", run->dir, strerror(-rc));
-	return rc;
+	if (run->records == NULL || run->asks == NULL)
+		return err_set(err, -EIO, "%.200s: %s", run->dir,
+		    strerror(EIO));
+	return 0;
 }
 
 void
@@ -611,6 +553,11 @@ run_launch(struct run *run, const struct launcher *way,
 {
 	struct agent *ag = run->ag;
 	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
+	char conf_path[AGENT_PATH_MAX + 32], pipe_path[AGENT_PATH_MAX + 32];
+	char mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX];
+	const char *command[] = { engine, "run", conf_path, "--json", pipe_path,
+		"--run", run->id, NULL };
+	struct strvec argv = { 0 }, env = { 0 };
 	struct err err;
 	struct mpi_impl_job job = { .conf = ag->conf,
 		.mpi = run->mpi,
@@ -622,14 +569,28 @@ run_launch(struct run *run, const struct launcher *way,
 		.ranks_per_node = ranks_per_node,
 		.cores = ag->cores,
 		.arsh = ag->arsh,
+		.command = command,
 		.as_root = geteuid() == 0 && ag->child_uid < 0 };
 	struct conf *c = NULL;
 
+	snprintf(conf_path, sizeof(conf_path), "%s/campaign.conf", run->dir);
+	snprintf(pipe_path, sizeof(pipe_path), "%s/records", run->dir);
 	if (mpi_impl_path(run->mpi, ag->conf, launcher, engine,
 		sizeof(launcher), &err) < 0 ||
-	    launch_ready(run, &job, campaign, &c, &err) < 0)
+	    launch_ready(run, campaign, &c, &err) < 0) {
+		send_not_started(run, 0, err.text);
+		conf_free(c);
+		return;
+	}
+	job.campaign = c;
+	mark_make(run, 0, mark, sizeof(mark));
+	env_base(run, mark, &env);
+	strvec_env(&env, "COALMINE_ARSH_SOCKET", "%s/agent.sock", run->dir);
+	if (way->build(&job, path, sizeof(path), &argv, &env, &err) < 0)
 		send_not_started(run, 0, err.text);
 	else
-		launcher_start(run, &job, way, engine);
+		run_child_start(run, 0, path, argv.list, &env, mark);
+	strvec_clear(&argv);
+	strvec_clear(&env);
 	conf_free(c);
 }

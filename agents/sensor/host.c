@@ -29,6 +29,7 @@ line_read(const char *root, const char *name, char *ret, int bytes)
 	return ok;
 }
 
+/* What the hypervisor took of the ticks since the last look. */
 static void
 put_steal(const char *root, struct host_look *last, json_t *to)
 {
@@ -52,35 +53,28 @@ put_steal(const char *root, struct host_look *last, json_t *to)
 	last->steal_ticks = v[7];
 }
 
-/* Time on a core, time waiting for one, turns on a core. */
-static void
-put_wait(const char *root, struct host_look *last, json_t *to)
-{
-	uint64_t run_ns, wait_ns, slices;
-	char line[128];
-
-	if (!line_read(root, "/proc/self/schedstat", line, sizeof(line)) ||
-	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &run_ns, &wait_ns,
-		&slices) != 3)
-		return;
-	if (last->slices > 0 && slices > last->slices &&
-	    wait_ns >= last->wait_ns)
-		json_object_set_new(to, "wait_s",
-		    json_real((double)(wait_ns - last->wait_ns) / 1e9 /
-			(double)(slices - last->slices)));
-	last->wait_ns = wait_ns;
-	last->slices = slices;
-}
-
 json_t *
 host_read(const char *root, struct host_look *last)
 {
-	json_t *o = json_object();
+	uint64_t run_ns, wait_ns, slices;
 	double cpu = psi_cpu_some(root);
+	json_t *o = json_object();
+	char line[128];
 
 	if (!isnan(cpu))
 		json_object_set_new(o, "cpu", json_real(cpu));
 	put_steal(root, last, o);
-	put_wait(root, last, o);
+	/* Of this process: time on a core, time waiting for one, turns. */
+	if (!line_read(root, "/proc/self/schedstat", line, sizeof(line)) ||
+	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &run_ns, &wait_ns,
+		&slices) != 3)
+		return o;
+	if (last->slices > 0 && slices > last->slices &&
+	    wait_ns >= last->wait_ns)
+		json_object_set_new(o, "wait_s",
+		    json_real((double)(wait_ns - last->wait_ns) / 1e9 /
+			(double)(slices - last->slices)));
+	last->wait_ns = wait_ns;
+	last->slices = slices;
 	return o;
 }

@@ -96,8 +96,8 @@ cpus_count(const char *list)
 }
 
 /* "MemTotal:  123 kB" of /proc/meminfo, or a line of a NUMA node's. */
-static int64_t
-memory_bytes(const char *path)
+static void
+put_memory(json_t *o, const char *path)
 {
 	char line[200], *at;
 	int64_t kib = -1;
@@ -110,35 +110,9 @@ memory_bytes(const char *path)
 	}
 	if (fp != NULL)
 		fclose(fp);
-	return kib > 0 ? kib * 1024 : 0;
-}
-
-static void
-put_memory(json_t *o, const char *path)
-{
-	int64_t bytes = memory_bytes(path);
-
-	if (bytes > 0)
-		json_object_set_new(o, "memory_bytes", json_integer(bytes));
-}
-
-/* Call each for every entry of dir whose name starts with prefix, in the
- * order of names. */
-static void
-each_entry(const char *dir, const char *prefix,
-    void (*each)(const char *dir, const char *name, json_t *list), json_t *list)
-{
-	struct dirent **names;
-	int n = scandir(dir, &names, NULL, versionsort);
-
-	for (int i = 0; i < n; i++) {
-		if (names[i]->d_name[0] != '.' &&
-		    strncmp(names[i]->d_name, prefix, strlen(prefix)) == 0)
-			each(dir, names[i]->d_name, list);
-		free(names[i]);
-	}
-	if (n >= 0)
-		free(names);
+	if (kib > 0)
+		json_object_set_new(o, "memory_bytes",
+		    json_integer(kib * 1024));
 }
 
 static void
@@ -159,22 +133,11 @@ numa_add(const char *top, const char *name, json_t *list)
 	json_array_append_new(list, o);
 }
 
-static const char *
-nic_kind(const char *dir, int is_device)
-{
-	int64_t type = 0;
-
-	sensor_file(dir, "type", &type);
-	if (type == ARPHRD_INFINIBAND)
-		return "infiniband";
-	return is_device ? "ethernet" : "virtual";
-}
-
 static void
 nic_add(const char *top, const char *name, json_t *list)
 {
 	char dir[PATH_BYTES], device[PATH_BYTES], state[32];
-	int64_t mbit;
+	int64_t mbit, type = 0;
 	int is_device;
 	json_t *o;
 
@@ -186,8 +149,12 @@ nic_add(const char *top, const char *name, json_t *list)
 	line_read(dir, "operstate", state, sizeof(state));
 	if (!is_device && strcmp(state, "up") != 0)
 		return; /* leftovers of tunnels and the like */
+	sensor_file(dir, "type", &type);
 	o = json_pack("{s:s, s:s, s:s, s:[]}", "name", name, "kind",
-	    nic_kind(dir, is_device), "state", state, "addrs");
+	    type == ARPHRD_INFINIBAND ? "infiniband"
+		: is_device           ? "ethernet"
+				      : "virtual",
+	    "state", state, "addrs");
 	put_file(o, "mtu", dir, "mtu", 1);
 	if (sensor_file(dir, "speed", &mbit) == 0 && mbit > 0)
 		json_object_set_new(o, "speed_bps", json_integer(mbit * MBIT));
@@ -196,41 +163,37 @@ nic_add(const char *top, const char *name, json_t *list)
 	json_array_append_new(list, o);
 }
 
-/* "200 Gb/sec (4X HDR)" */
-static void
-ib_port_add(const char *ports, const char *port, const char *dev, json_t *list)
-{
-	char dir[PATH_BYTES], rate[64], state[64];
-	char *colon;
-	json_t *o;
-
-	if (str_format(dir, sizeof(dir), "%s/%s", ports, port) < 0)
-		return;
-	line_read(dir, "state", state, sizeof(state)); /* "4: ACTIVE" */
-	line_read(dir, "rate", rate, sizeof(rate));
-	colon = strchr(state, ' ');
-	o = json_pack("{s:s, s:s, s:s, s:[]}", "kind", "infiniband", "state",
-	    colon != NULL ? colon + 1 : state, "port", port, "addrs");
-	put_text(o, "name", dev);
-	if (atof(rate) > 0)
-		json_object_set_new(o, "speed_bps",
-		    json_integer((json_int_t)(atof(rate) * 1e9)));
-	json_array_append_new(list, o);
-}
-
 static void
 ib_add(const char *top, const char *dev, json_t *list)
 {
-	char ports[PATH_BYTES];
+	char ports[PATH_BYTES], dir[PATH_BYTES], rate[64], state[64];
 	struct dirent *de;
 	DIR *d;
 
 	if (str_format(ports, sizeof(ports), "%s/%s/ports", top, dev) < 0)
 		return;
 	d = opendir(ports);
-	while (d != NULL && (de = readdir(d)) != NULL)
-		if (de->d_name[0] != '.')
-			ib_port_add(ports, de->d_name, dev, list);
+	while (d != NULL && (de = readdir(d)) != NULL) {
+		const char *colon;
+		json_t *o;
+
+		if (de->d_name[0] == '.' ||
+		    str_format(dir, sizeof(dir), "%s/%s", ports, de->d_name) <
+			0)
+			continue;
+		line_read(dir, "state", state, sizeof(state)); /* "4: ACTIVE" */
+		line_read(dir, "rate", rate,
+		    sizeof(rate)); /* "200 Gb/sec (4X HDR)" */
+		colon = strchr(state, ' ');
+		o = json_pack("{s:s, s:s, s:s, s:[]}", "kind", "infiniband",
+		    "state", colon != NULL ? colon + 1 : state, "port",
+		    de->d_name, "addrs");
+		put_text(o, "name", dev);
+		if (atof(rate) > 0)
+			json_object_set_new(o, "speed_bps",
+			    json_integer((json_int_t)(atof(rate) * 1e9)));
+		json_array_append_new(list, o);
+	}
 	if (d != NULL)
 		closedir(d);
 }
@@ -245,39 +208,30 @@ static const struct {
 	{ "0x8086", "intel" },
 };
 
-static const char *
-gpu_vendor(const char *dir)
+static void
+gpu_add(const char *top, const char *name, json_t *list)
 {
-	char class[16], vendor[16];
+	char dir[PATH_BYTES], class[16], vendor[16];
+	size_t v = 0;
+	json_t *o;
 
+	if (str_format(dir, sizeof(dir), "%s/%s", top, name) < 0)
+		return;
 	line_read(dir, "class", class, sizeof(class));
 	line_read(dir, "vendor", vendor, sizeof(vendor));
+	while (v < ARRAY_LEN(gpu_vendors) &&
+	    strcmp(vendor, gpu_vendors[v].id) != 0)
+		v++;
+	if (v == ARRAY_LEN(gpu_vendors) || json_array_size(list) >= GPU_MAX)
+		return;
 	if (strncmp(class, "0x0302", 6) != 0 &&
 	    strncmp(class, "0x0380", 6) != 0 &&
 	    strncmp(class, "0x1200", 6) != 0 &&
 	    /* a plain display controller only where it is a card's */
 	    !(strncmp(class, "0x0300", 6) == 0 &&
 		strcmp(vendor, "0x8086") != 0))
-		return NULL;
-	for (size_t i = 0; i < ARRAY_LEN(gpu_vendors); i++)
-		if (strcmp(vendor, gpu_vendors[i].id) == 0)
-			return gpu_vendors[i].name;
-	return NULL;
-}
-
-static void
-gpu_add(const char *top, const char *name, json_t *list)
-{
-	char dir[PATH_BYTES];
-	const char *vendor;
-	json_t *o;
-
-	if (str_format(dir, sizeof(dir), "%s/%s", top, name) < 0)
 		return;
-	vendor = gpu_vendor(dir);
-	if (vendor == NULL || json_array_size(list) >= GPU_MAX)
-		return;
-	o = json_pack("{s:s, s:s}", "pci", name, "vendor", vendor);
+	o = json_pack("{s:s, s:s}", "pci", name, "vendor", gpu_vendors[v].name);
 	put_file(o, "numa_node", dir, "numa_node", 0);
 	put_link(o, "driver", dir, "driver");
 	json_array_append_new(list, o);
@@ -320,18 +274,6 @@ addr_add(json_t *nics, const struct ifaddrs *ifa)
 }
 
 static void
-addrs_add(json_t *nics)
-{
-	struct ifaddrs *list;
-
-	if (getifaddrs(&list) < 0)
-		return;
-	for (struct ifaddrs *ifa = list; ifa != NULL; ifa = ifa->ifa_next)
-		addr_add(nics, ifa);
-	freeifaddrs(list);
-}
-
-static void
 mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c, json_t *list)
 {
 	char launcher[4096], engine[4096], version[32];
@@ -348,22 +290,52 @@ mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c, json_t *list)
 	json_array_append_new(list, o);
 }
 
-/* A list of what each finds in root/dir. */
+/* A list of what each finds in the entries of root/dir whose names start with
+ * prefix, in the order of names. */
 static json_t *
 list_of(const char *root, const char *dir, const char *prefix,
     void (*each)(const char *dir, const char *name, json_t *list))
 {
 	json_t *list = json_array();
+	struct dirent **names = NULL;
 	char path[PATH_BYTES];
+	int n = -1;
 
 	if (str_format(path, sizeof(path), "%s/%s", root, dir) >= 0)
-		each_entry(path, prefix, each, list);
+		n = scandir(path, &names, NULL, versionsort);
+	for (int i = 0; i < n; i++) {
+		if (names[i]->d_name[0] != '.' &&
+		    strncmp(names[i]->d_name, prefix, strlen(prefix)) == 0)
+			each(path, names[i]->d_name, list);
+		free(names[i]);
+	}
+	free(names);
 	return list;
 }
 
-static void
-machine_put(const char *root, json_t *o)
+json_t *
+inventory_nics(const char *root)
 {
+	json_t *nics = list_of(root, "sys/class/net", "", nic_add);
+	json_t *ib = list_of(root, "sys/class/infiniband", "", ib_add);
+	struct ifaddrs *all;
+
+	if (root[0] == '\0' && getifaddrs(&all) == 0) {
+		for (struct ifaddrs *ifa = all; ifa != NULL;
+		     ifa = ifa->ifa_next)
+			addr_add(nics, ifa);
+		freeifaddrs(all);
+	}
+	json_array_extend(nics, ib);
+	json_decref(ib);
+	return nics;
+}
+
+json_t *
+inventory_read(const char *root, const struct conf *c)
+{
+	json_t *o = json_object();
+	json_t *mpis = json_array();
 	char path[PATH_BYTES], cpus[1024];
 	struct utsname un;
 
@@ -377,28 +349,6 @@ machine_put(const char *root, json_t *o)
 		json_object_set_new(o, "cores", json_integer(cpus_count(cpus)));
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
 	put_memory(o, path);
-}
-
-json_t *
-inventory_nics(const char *root)
-{
-	json_t *nics = list_of(root, "sys/class/net", "", nic_add);
-	json_t *ib = list_of(root, "sys/class/infiniband", "", ib_add);
-
-	if (root[0] == '\0')
-		addrs_add(nics);
-	json_array_extend(nics, ib);
-	json_decref(ib);
-	return nics;
-}
-
-json_t *
-inventory_read(const char *root, const struct conf *c)
-{
-	json_t *o = json_object();
-	json_t *mpis = json_array();
-
-	machine_put(root, o);
 	for (size_t i = 0; root[0] == '\0' && launch_mpis[i] != NULL; i++)
 		mpi_add(launch_mpis[i], c, mpis);
 	json_object_set_new(o, "numa",

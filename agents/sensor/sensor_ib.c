@@ -25,34 +25,29 @@ bytes_of(json_t *counters, const char *words, const char *bytes)
 }
 
 static void
-port_read(const char *ports, const char *dev, const char *port, json_t *nics)
-{
-	char dir[900], name[600];
-	json_t *counters;
-
-	snprintf(name, sizeof(name), "%s/%s", dev, port);
-	counters = sensor_row(nics, name);
-	snprintf(dir, sizeof(dir), "%s/%s/counters", ports, port);
-	sensor_dir(dir, "", counters);
-	snprintf(dir, sizeof(dir), "%s/%s/hw_counters", ports, port);
-	sensor_dir(dir, "", counters);
-	bytes_of(counters, "port_rcv_data", "rx_bytes");
-	bytes_of(counters, "port_xmit_data", "tx_bytes");
-}
-
-static void
 device_read(const char *top, const char *dev, json_t *nics)
 {
+	char ports[600], dir[900], name[600];
 	struct dirent *de;
-	char ports[600];
+	json_t *counters;
 	DIR *d;
 
 	if (str_format(ports, sizeof(ports), "%s/%s/ports", top, dev) < 0)
 		return;
 	d = opendir(ports);
-	while (d != NULL && (de = readdir(d)) != NULL)
-		if (de->d_name[0] != '.')
-			port_read(ports, dev, de->d_name, nics);
+	while (d != NULL && (de = readdir(d)) != NULL) {
+		if (de->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof(name), "%s/%s", dev, de->d_name);
+		counters = sensor_row(nics, name);
+		snprintf(dir, sizeof(dir), "%s/%s/counters", ports, de->d_name);
+		sensor_dir(dir, "", counters);
+		snprintf(dir, sizeof(dir), "%s/%s/hw_counters", ports,
+		    de->d_name);
+		sensor_dir(dir, "", counters);
+		bytes_of(counters, "port_rcv_data", "rx_bytes");
+		bytes_of(counters, "port_xmit_data", "tx_bytes");
+	}
 	if (d != NULL)
 		closedir(d);
 }

@@ -45,19 +45,6 @@ device_read(const char *dir, const char *nic, json_t *nics)
 		    json_integer(value));
 }
 
-static json_t *
-counters_of(json_t *nics, const char *nic)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach (nics, i, row)
-		if (strcmp(json_string_value(json_object_get(row, "nic")),
-			nic) == 0)
-			return json_object_get(row, "counters");
-	return NULL;
-}
-
 static void
 add(json_t *counters, const char *name, uint64_t value)
 {
@@ -67,64 +54,46 @@ add(json_t *counters, const char *name, uint64_t value)
 	    json_integer(json_integer_value(old) + (json_int_t)value));
 }
 
-/* TCA_STATS2 of one discipline: its queue's backlog and drops. */
-static void
-stats_take(struct rtattr *stats, json_t *counters)
-{
-	int len = (int)RTA_PAYLOAD(stats);
-	struct gnet_stats_queue q;
-	struct rtattr *a;
-
-	for (a = RTA_DATA(stats); RTA_OK(a, len); a = RTA_NEXT(a, len)) {
-		if (a->rta_type != TCA_STATS_QUEUE ||
-		    RTA_PAYLOAD(a) < sizeof(q))
-			continue;
-		memcpy(&q, RTA_DATA(a), sizeof(q));
-		add(counters, "qdisc_backlog_bytes", q.backlog);
-		add(counters, "qdisc_backlog_packets", q.qlen);
-		add(counters, "qdisc_drops", q.drops);
-		add(counters, "qdisc_overlimits", q.overlimits);
-	}
-}
-
-/* Only the discipline at a device's root counts: those inside it would be
- * counted twice. */
+/* The backlog and drops of one discipline, from TCA_STATS2. Only that at a
+ * device's root counts: those inside it would be counted twice. */
 static void
 qdisc_take(struct nlmsghdr *nh, json_t *nics)
 {
 	struct tcmsg *tc = NLMSG_DATA(nh);
 	int len = (int)nh->nlmsg_len - (int)NLMSG_LENGTH(sizeof(*tc));
+	json_t *row, *counters = NULL;
+	struct rtattr *a, *b;
 	char nic[IF_NAMESIZE];
-	json_t *counters;
-	struct rtattr *a;
+	size_t i;
 
 	if (tc->tcm_parent != TC_H_ROOT ||
 	    if_indextoname((unsigned)tc->tcm_ifindex, nic) == NULL)
 		return;
-	counters = counters_of(nics, nic);
+	json_array_foreach (nics, i, row)
+		if (strcmp(json_string_value(json_object_get(row, "nic")),
+			nic) == 0)
+			counters = json_object_get(row, "counters");
 	if (counters == NULL)
 		return;
 	for (a = (struct rtattr *)((char *)tc + NLMSG_ALIGN(sizeof(*tc)));
-	     RTA_OK(a, len); a = RTA_NEXT(a, len))
-		if (a->rta_type == TCA_STATS2)
-			stats_take(a, counters);
-}
+	     RTA_OK(a, len); a = RTA_NEXT(a, len)) {
+		int inner = (int)RTA_PAYLOAD(a);
+		struct gnet_stats_queue q;
 
-/* All messages of one read: 1 when there are more to come. */
-static int
-reply_take(char *bytes, ssize_t n, json_t *nics)
-{
-	struct nlmsghdr *nh = (struct nlmsghdr *)bytes;
-	unsigned left = (unsigned)n;
-
-	for (; NLMSG_OK(nh, left); nh = NLMSG_NEXT(nh, left)) {
-		if (nh->nlmsg_type == NLMSG_DONE ||
-		    nh->nlmsg_type == NLMSG_ERROR)
-			return 0;
-		if (nh->nlmsg_type == RTM_NEWQDISC)
-			qdisc_take(nh, nics);
+		if (a->rta_type != TCA_STATS2)
+			continue;
+		for (b = RTA_DATA(a); RTA_OK(b, inner);
+		     b = RTA_NEXT(b, inner)) {
+			if (b->rta_type != TCA_STATS_QUEUE ||
+			    RTA_PAYLOAD(b) < sizeof(q))
+				continue;
+			memcpy(&q, RTA_DATA(b), sizeof(q));
+			add(counters, "qdisc_backlog_bytes", q.backlog);
+			add(counters, "qdisc_backlog_packets", q.qlen);
+			add(counters, "qdisc_drops", q.drops);
+			add(counters, "qdisc_overlimits", q.overlimits);
+		}
 	}
-	return 1;
 }
 
 static void
@@ -138,17 +107,27 @@ qdiscs_read(json_t *nics)
 		      .nlmsg_type = RTM_GETQDISC,
 		      .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
 	struct timeval limit = { .tv_sec = 1 };
+	struct nlmsghdr *nh;
+	int fd, more;
 	ssize_t n;
-	int fd;
 
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	if (fd < 0)
 		return;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	if (send(fd, &ask, sizeof(ask), 0) == (ssize_t)sizeof(ask)) {
-		do {
-			n = recv(fd, bytes, sizeof(bytes), 0);
-		} while (n > 0 && reply_take(bytes, n, nics));
+	more = send(fd, &ask, sizeof(ask), 0) == (ssize_t)sizeof(ask);
+	while (more && (n = recv(fd, bytes, sizeof(bytes), 0)) > 0) {
+		unsigned left = (unsigned)n;
+
+		for (nh = (struct nlmsghdr *)bytes; NLMSG_OK(nh, left);
+		     nh = NLMSG_NEXT(nh, left)) {
+			more = nh->nlmsg_type != NLMSG_DONE &&
+			    nh->nlmsg_type != NLMSG_ERROR;
+			if (!more)
+				break;
+			if (nh->nlmsg_type == RTM_NEWQDISC)
+				qdisc_take(nh, nics);
+		}
 	}
 	close(fd);
 }

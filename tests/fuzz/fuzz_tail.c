@@ -19,7 +19,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	memset(&tail, 0, sizeof(tail));
 	stderr_tail_add(&tail, (const char *)data, half);
 	stderr_tail_add(&tail, (const char *)data + half, len_bytes - half);
-	text = stderr_tail_text(&tail);
+	text = stderr_tail_lines(&tail, NULL);
 	string = json_string(text);
 	assert(string != NULL); /* NULL: not valid UTF-8 */
 	for (const char *p = text; *p != '\0'; p++)

@@ -10,7 +10,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
 	struct rank_watch tether = { 0 };
-	struct line line = { .tether = &tether, .rank = -1, .pid = -1 };
+	struct line line = { .watch = &tether, .rank = -1, .pid = -1 };
 	char *text = fuzz_text(data, len_bytes), *rest = text, *one;
 
 	while ((one = strsep(&rest, "\n")) != NULL) {

@@ -16,7 +16,7 @@ tail_of(const char *text, size_t len)
 	char *got;
 
 	stderr_tail_add(t, text, len);
-	got = stderr_tail_text(t);
+	got = stderr_tail_lines(t, NULL);
 	free(t);
 	return got;
 }
@@ -103,7 +103,7 @@ test_long(void **state)
 
 		stderr_tail_add(t, line, (size_t)n);
 	}
-	got = stderr_tail_text(t);
+	got = stderr_tail_lines(t, NULL);
 	assert_true(strlen(got) <= STDERR_TAIL_MAX);
 	assert_true(strlen(got) > STDERR_TAIL_MAX - 20);
 	assert_int_equal(strncmp(got, "line ", 5), 0);
@@ -112,7 +112,7 @@ test_long(void **state)
 	memset(t, 0, sizeof(*t));
 	for (int i = 0; i < 3 * STDERR_TAIL_MAX; i++)
 		stderr_tail_add(t, "x", 1); /* one line without an end */
-	got = stderr_tail_text(t);
+	got = stderr_tail_lines(t, NULL);
 	assert_int_equal(strlen(got), STDERR_TAIL_MAX);
 	free(got);
 	free(t);
