@@ -94,15 +94,28 @@ err_cb(evutil_socket_t fd, short what, void *arg)
 		end_event(&c->err_ev);
 }
 
-/* The last callback: the owner may free c in it. It is told the end of stderr,
- * and the one thing of stdout that matters: whom Hydra names as the first
- * process that died. */
+/* What the owner is told: the end of stderr, and the one thing of stdout that
+ * matters, whom Hydra names as the first process that died. */
+static char *
+last_words(const struct child *c)
+{
+	char *err = stderr_tail_lines(&c->tail, NULL);
+	char *out = stderr_tail_lines(&c->said, HYDRA_DEATH);
+	size_t len = strlen(err);
+	/* A killed program may have been in the midst of a line. */
+	int cut = len > 0 && err[len - 1] != '\n' && out[0] != '\0';
+	char *text = xasprintf("%s%s%s", err, cut ? "\n" : "", out);
+
+	free(err);
+	free(out);
+	return text;
+}
+
+/* The last callback: the owner may free c in it. */
 static void
 finish(struct child *c, int status)
 {
-	struct strbuf text = { 0 };
-	char *err, *out;
-	size_t len;
+	char *text;
 
 	end_event(&c->control_ev);
 	c->told = 1;
@@ -110,18 +123,9 @@ finish(struct child *c, int status)
 		take_output(c, c->out, 0);
 	if (c->err >= 0)
 		take_output(c, c->err, 1);
-	err = stderr_tail_lines(&c->tail, NULL);
-	out = stderr_tail_lines(&c->said, HYDRA_DEATH);
-	len = strlen(err);
-	strbuf_add(&text, err, len);
-	/* A killed program may have been in the midst of a line. */
-	if (len > 0 && err[len - 1] != '\n' && out[0] != '\0')
-		strbuf_add(&text, "\n", 1);
-	strbuf_add(&text, out, strlen(out));
-	c->ops->exited(c, status, text.text != NULL ? text.text : "", c->arg);
-	strbuf_clear(&text);
-	free(err);
-	free(out);
+	text = last_words(c);
+	c->ops->exited(c, status, text, c->arg);
+	free(text);
 }
 
 /* One line of the keeper; 1 when it was the last. */
