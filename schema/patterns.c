@@ -178,12 +178,9 @@ const struct conf_row options_campaign[] = {
 	{ "neighbor", "cart", CONF_INT, 1, 8, NULL, "2", "dimensions",
 	    "Next neighbours on a torus of so many dimensions." },
 	{ "neighbor", "matrix", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Who needs rows of whom in a product of this sparse matrix: ccc, "
-	    "debruijn, delaunay, crack or a Matrix Market file." },
-	{ "neighbor", "numbering", CONF_CHOICE, 0, 0, "drawn|morton", "drawn",
-	    "",
-	    "Rows of delaunay and crack as they are drawn, or along a curve "
-	    "through the plane." },
+	    "Who needs rows of whom in a product of this sparse matrix: a "
+	    "Matrix "
+	    "Market file." },
 	{ "neighbor", "columns", CONF_INT, 0, 16777216, NULL, "0", "columns",
 	    "Columns of the dense matrix, 8 bytes each; 0: as many as rows." },
 	{ "neighbor", "ranks", CONF_INT, 0, NEIGHBOR_RANKS_MAX, NULL, "0",

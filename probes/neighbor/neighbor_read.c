@@ -7,7 +7,6 @@
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/neighbor/meshes.h"
 #include "probes/neighbor/mtx.h"
 #include "probes/neighbor/neighbor.h"
 #include "probes/pattern/numbers.h"
@@ -113,36 +112,18 @@ source_cart(struct ask *a)
 	return 0;
 }
 
-/* A made matrix by its name, else a file. */
-static int
-matrix_read(struct ask *a)
-{
-	const char *name = conf_string(a->c, SECTION, "matrix");
-	const struct mesh_row *mesh = meshes_find(name);
-	int numbering = conf_choice(a->c, SECTION, "numbering");
-
-	if (name[0] == '\0')
-		return REFUSE(a, "matrix",
-		    "ccc, debruijn, delaunay, crack or "
-		    "the path of a Matrix Market file");
-	if (numbering != MESH_DRAWN && (mesh == NULL || !mesh->planar))
-		return REFUSE(a, "numbering",
-		    "drawn, since rows of matrix = %.40s have no places", name);
-	if (mesh == NULL)
-		return mtx_load(name, &a->nb->matrix, a->err);
-	mesh->make((enum mesh_numbering)numbering, &a->nb->matrix);
-	return 0;
-}
-
 static int
 source_matrix(struct ask *a)
 {
 	struct neighbor *nb = a->nb;
+	const char *path = conf_string(a->c, SECTION, "matrix");
 	uint64_t columns = (uint64_t)conf_int(a->c, SECTION, "columns");
 	int rc = ranks_need(a);
 
+	if (rc == 0 && path[0] == '\0')
+		rc = REFUSE(a, "matrix", "the path of a Matrix Market file");
 	if (rc == 0)
-		rc = matrix_read(a);
+		rc = mtx_load(path, &nb->matrix, a->err);
 	if (rc < 0)
 		return rc;
 	nb->columns = columns > 0 ? (uint32_t)columns : nb->matrix.rows;

@@ -15,8 +15,12 @@ command -v mpirun.openmpi >/dev/null ||
 
 product() # MATRIX NUMBERING
 {
-	mpi_on node1:8,node2:8 120 "$engine" run neighbor matrix="$1" \
-		numbering="$2" columns=256 per_node=8 topology=mi250 \
+	local curve=
+	[ "$2" = drawn ] || curve=--morton
+	"$COALMINE_SOURCE/lab/make-matrix" "$1" $curve >"$work/matrix.mtx" ||
+		exit 1
+	mpi_on node1:8,node2:8 120 "$engine" run neighbor \
+		matrix="$work/matrix.mtx" columns=256 per_node=8 topology=mi250 \
 		iterations="${COALMINE_BENCH_TURNS:-9}" warmup=1 --quiet \
 		--json "$work/records" || exit 1
 	jq -rs --arg matrix "$1" --arg numbering "$2" '

@@ -26,6 +26,12 @@ good() {
 	grep -q "speed-up over $baseline: " "$work/out" || fail "$*: text"
 }
 
+# made NAME [--morton]: the path of a matrix that lab/make-matrix makes.
+made() {
+	"$COALMINE_SOURCE/lab/make-matrix" "$@" >"$work/$1.mtx" &&
+		echo "$work/$1.mtx"
+}
+
 case_graphs() {
 	good 8 MPI_Neighbor_allgather rsg=.5 bytes=10007 per_node=4
 	good 8 MPI_Neighbor_allgather rsg=.5 bytes=1M order=dataflow unit=64
@@ -36,8 +42,8 @@ case_graphs() {
 	printf '%s\n' 0 1 2 3 4 1000003 70000 9 >"$work/sizes"
 	good 8 MPI_Neighbor_allgatherv graph="$work/graph" \
 		sizes="$work/sizes" per_node=4
-	good 6 MPI_Neighbor_allgatherv matrix=delaunay columns=7 per_node=3 \
-		numbering=morton order=dataflow
+	good 6 MPI_Neighbor_allgatherv columns=7 per_node=3 \
+		matrix="$(made delaunay --morton)" order=dataflow
 }
 
 # Products: whole numbers from a made matrix, others from a file, and a rank
@@ -53,9 +59,10 @@ product() { # ROWS NONZEROS COLUMNS WORD...
 }
 
 case_products() {
-	product 256 1018 9 6 MPI_Neighbor_allgatherv matrix=debruijn columns=9 \
-		per_node=3 order=dataflow
-	product 384 1152 5 8 MPI_Neighbor_allgather matrix=ccc columns=5
+	product 256 1018 9 6 MPI_Neighbor_allgatherv columns=9 per_node=3 \
+		matrix="$(made debruijn)" order=dataflow
+	product 384 1152 5 8 MPI_Neighbor_allgather columns=5 \
+		matrix="$(made ccc)"
 	printf '%s\n' '%%MatrixMarket matrix coordinate real general' \
 		'9 9 5' '1 9 0.1' '1 8 0.7' '1 1 -3.3' '5 9 1e-3' '9 2 7.77' \
 		>"$work/m"
@@ -90,8 +97,9 @@ case_campaigns() {
 [4096,25,true]
 [4096,4,true]' ] || fail "densities: $(jq -c 'select(.probe=="speedup") |
 		[.bytes, .edges]' "$work/records")"
-	printf '%s\n' '[neighbor]' 'matrix = ccc' 'columns = 3' '[measure]' \
-		'vary = matrix ccc debruijn delaunay crack' 'iterations = 6' \
+	printf '%s\n' '[neighbor]' "matrix = $(made ccc)" 'columns = 3' '[measure]' \
+		"vary = matrix $(made ccc) $(made debruijn) $(made delaunay) \
+$(made crack)" 'iterations = 6' \
 		>"$work/c.conf"
 	engine 4 run "$work/c.conf" --json "$work/records" || fail "exit $?"
 	complete matrices

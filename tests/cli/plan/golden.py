@@ -12,6 +12,8 @@ with its message.
     golden.py OLD NEW      compare what two programs print byte for byte, and
                            show the first line that differs
 
+Matrices by the names in MADE are what lab/make-matrix makes.
+
 A new plan is a line with six words of any kind before it, then --write.
 """
 import concurrent.futures
@@ -19,14 +21,20 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
 source = os.environ.get("COALMINE_SOURCE", here + "/../../..")
 build = os.environ.get("COALMINE_BUILD", source + "/build/dev")
 PLANS = here + "/golden/plans.txt"
 REFUSALS = here + "/golden/refusals.txt"
+MADE = {"ccc": "ccc", "debruijn": "debruijn", "delaunay": "delaunay",
+        "crack": "crack", "delaunay-morton": "delaunay --morton",
+        "crack-morton": "crack --morton"}
+folder = tempfile.TemporaryDirectory()
 COLUMNS = ("list", "matrix", "json", "svg", "check", "predict")
 # Asked of two programs only: more digits than two compilers may agree on.
 PACES = ("--pace data --format json", "--pace channels --format json",
@@ -37,7 +45,7 @@ def run(probe, words):
     """All it prints and its exit status, without the time that a proof took
     and without the folder of the installation."""
     out = subprocess.run(
-        [probe] + shlex.split(words), cwd=here + "/golden",
+        [probe] + shlex.split(words), cwd=folder.name,
         env=dict(os.environ, COALMINE_MACHINES=source + "/etc/machines"),
         capture_output=True, text=True, timeout=300)
     text = re.sub(r", in [0-9.]+[a-z]+$", "", out.stdout, flags=re.M)
@@ -127,7 +135,17 @@ def compare(probes, plans, refusals):
     return len(found)
 
 
+def furnish():
+    """All files that plans name, in the folder that programs run in."""
+    shutil.copytree(here + "/golden", folder.name, dirs_exist_ok=True)
+    for name, words in MADE.items():
+        with open(f"{folder.name}/{name}", "w") as f:
+            subprocess.run([source + "/lab/make-matrix"] + words.split(),
+                           stdout=f, check=True)
+
+
 def main():
+    furnish()
     plans, refusals = read()
     names = [os.path.abspath(a) for a in sys.argv[1:] if a != "--write"]
     if sys.argv[1:2] == ["--write"] and len(names) == 1:

@@ -118,6 +118,22 @@ test_refused(void **state)
 	assert_non_null(strstr(err.text, "/nonexistent: "));
 }
 
+static void
+test_owner(void **state)
+{
+	struct csr m = { 0 };
+
+	(void)state;
+	for (m.rows = 1; m.rows < 40; m.rows++)
+		for (uint32_t ranks = 1; ranks < 50; ranks++)
+			for (uint32_t row = 0; row < m.rows; row++) {
+				uint32_t p = csr_owner(&m, ranks, row);
+
+				assert_true(csr_block(&m, ranks, p) <= row);
+				assert_true(csr_block(&m, ranks, p + 1) > row);
+			}
+}
+
 int
 main(void)
 {
@@ -125,6 +141,7 @@ main(void)
 		cmocka_unit_test(test_general),
 		cmocka_unit_test(test_mirrored),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -348,7 +348,8 @@ test_builders(void **state)
 		"neighbor moore=2,1 ranks=8 per_node=4 bytes=77",
 		"neighbor cart=3 ranks=6 per_node=3 topology=none bytes=50",
 		"neighbor rsg=.4 ranks=10 bytes=99 threshold=100",
-		"neighbor matrix=ccc columns=3 ranks=6 per_node=2",
+		"neighbor matrix=" MATRICES
+		"/ccc.mtx columns=3 ranks=6 per_node=2",
 	};
 	const char *text = getenv("COALMINE_SEED");
 	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : rng_entropy();
