@@ -46,7 +46,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "unknown (the default), warn or bad: less than this is a "
 	    "success." },
 	[OPT_LOCAL] = { "local", 0, NULL, 0,
-	    "Read the agent's file on this node and ask nobody." },
+	    "Read the agent's file on this node; contact no collector." },
 	[OPT_HOURS] = { "hours", 0, "HOURS", 0,
 	    "Look so far ahead, 1 to 336; 24 by default." },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,

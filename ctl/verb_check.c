@@ -114,9 +114,11 @@ check(struct ctl *c)
 
 const struct verb verbs_check[] = {
 	{ "check", NULL, "", 0, 0, "local file fail-on", "",
-	    "Answer a health check on a node from what its agent was told.",
-	    "With --local it reads the agent's file and asks nobody, so it is "
-	    "fit for Slurm's HealthCheckProgram, a prolog or NHC. The exit "
+	    "Answer a health check on a node from the last verdict of its "
+	    "agent.",
+	    "With --local it reads the agent's file and contacts no collector, "
+	    "so it is fit for Slurm's HealthCheckProgram, a prolog or NHC. The "
+	    "exit "
 	    "code is 0 for ok, 1 for warn (outlier), 2 for bad and 3 for "
 	    "unknown: not measured lately, or the agent has no collector. "
 	    "--fail-on=bad makes all but bad a success, which a prolog wants.",

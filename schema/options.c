@@ -42,9 +42,9 @@ const struct conf_row options_daemon[] = {
 	{ "http", "connections_max", CONF_INT, 1, 100000, NULL, "256", "1",
 	    "HTTP connections at one time." },
 	{ "alerts", "webhook", CONF_STRING, 0, 2000, NULL, "", "",
-	    "Addresses that are told of outliers, lost agents and the "
-	    "collector's own troubles, in the format of Alertmanager's "
-	    "webhooks, with commas between; empty: none." },
+	    "Addresses that receive alerts about outliers, lost agents and the "
+	    "collector itself, in the format of Alertmanager's webhooks, with "
+	    "commas between; empty: none." },
 	{ "alerts", "page", CONF_STRING, 0, 400, NULL, "", "",
 	    "Address of the collector's page as people reach it, for links in "
 	    "alerts, as http://collector:17701/." },
@@ -71,14 +71,15 @@ const struct conf_row options_daemon[] = {
 	    "No exclusive run in these spans, UTC, as 08:00-18:00 or "
 	    "2026-12-24..2026-12-26." },
 	{ "reaction", "action", CONF_CHOICE, 0, 0, "none|command|slurm-drain",
-	    "none", "", "What is done about a node that is judged bad." },
+	    "none", "", "Reaction to a node whose verdict is bad." },
 	{ "reaction", "dry_run", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Only say what would be done, in the event log." },
+	    "Only write to the event log what would be done." },
 	{ "reaction", "undo", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Undo it, and nothing else, when the node is well again." },
+	    "Undo it, and nothing else, when the verdict is ok again." },
 	{ "reaction", "command", CONF_STRING, 0, 4000, NULL, "", "",
-	    "With action = command: a line for the shell, told by "
-	    "COALMINE_NODE, COALMINE_VERDICT (bad or ok) and COALMINE_TEXT." },
+	    "With action = command: a line for the shell, with COALMINE_NODE, "
+	    "COALMINE_VERDICT (bad or ok) and COALMINE_TEXT in its "
+	    "environment." },
 	{ "reaction", "nodes_per_hour", CONF_INT, 0, 1000, NULL, "4", "nodes",
 	    "Reactions to no more nodes than this in an hour." },
 	{ "reaction", "share_per_hour", CONF_REAL, 0, 1, NULL, "0.02", "1",
@@ -91,7 +92,7 @@ const struct conf_row options_daemon[] = {
 	    "Whether every exclusive run gets only nodes that Slurm calls "
 	    "idle; runs with launcher = slurm always do." },
 	{ "mesh", "enabled", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Whether agents ask each other for UDP echoes all the time." },
+	    "Whether agents exchange UDP echoes all the time." },
 	{ "mesh", "interval", CONF_SPAN, 1, DAY_S, NULL, "5m", "s",
 	    "An epoch: new targets, and a record for every class." },
 	{ "mesh", "port", CONF_INT, 1, PORT_MAX, NULL, "17702", "",
@@ -149,7 +150,8 @@ const struct conf_row options_agent[] = {
 	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
 	    "Node name; empty: the host's. The certificate must carry it." },
 	{ "agent", "state_dir", CONF_STRING, 1, 4000, NULL,
-	    "/var/lib/coalmine-agent", "", "Spool and leftovers." },
+	    "/var/lib/coalmine-agent", "",
+	    "The spool, and leftovers of runs to clean up." },
 	{ "agent", "run_dir", CONF_STRING, 1, 80, NULL, "/run/coalmine-agent",
 	    "", "Sockets and files of running work." },
 	{ "agent", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
@@ -157,7 +159,7 @@ const struct conf_row options_agent[] = {
 	{ "agent", "spool_max", CONF_BYTES, 64.0 * 1024, 1024 * GIB, NULL,
 	    "64M", "bytes", "Spool limit; the oldest raw data is dropped." },
 	{ "agent", "grace", CONF_SPAN, 1, 3600, NULL, "20s", "s",
-	    "Work is ended when the collector stays away for this long." },
+	    "Runs are ended when the collector is away for this long." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "", "Certificate of the site's authority." },
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,
@@ -165,7 +167,7 @@ const struct conf_row options_agent[] = {
 	{ "tls", "key", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/agent.key", "", "Own key." },
 	{ "children", "user", CONF_STRING, 0, 64, NULL, "coalmine", "",
-	    "Who probes run as when the agent is root." },
+	    "User that probes run as when the agent is root." },
 	{ "children", "libexec", CONF_STRING, 1, 4000, NULL,
 	    "/usr/libexec/coalmine", "", "Where the engines and helpers are." },
 	{ "children", "openmpi", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",

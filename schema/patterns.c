@@ -24,9 +24,9 @@
 #define PIECE(section)                                                         \
 	{                                                                      \
 		section, "piece", CONF_BYTES, 0, GIB, NULL, "0", "bytes",      \
-		    "Transports mpi and rma cut what is longer into pieces "   \
-		    "of this, so short perhaps that they need no rendezvous; " \
-		    "0: as few as can be."                                     \
+		    "Transports mpi and rma cut longer messages into pieces "  \
+		    "of this size; short ones need no rendezvous. 0: as few "  \
+		    "pieces as possible."                                      \
 	}
 
 static const struct conf_row own[] = {
@@ -72,12 +72,12 @@ const struct conf_row options_campaign[] = {
 	{ "self", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
 	PIECE("self"),
 	{ "pairs", "g", CONF_INT, 1, RANKS_MAX / 2, NULL, "1", "devices",
-	    "Devices (ranks) of a node; each meets the same one of the other "
-	    "node." },
+	    "Devices (ranks) of a node; each exchanges with the same one of "
+	    "the other node." },
 	{ "pairs", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
-	    "What each device sends, and gets." },
+	    "Bytes that each device sends, and receives." },
 	{ "pairs", "pieces", CONF_INT, 1, 4096, NULL, "8", "messages",
-	    "In so many messages, all under way at once." },
+	    "Number of messages, all in flight at once." },
 	{ "pairs", "shift", CONF_INT, 0, 1, NULL, "0", "nodes",
 	    "0: nodes 0 and 1, 2 and 3, ...; 1: nodes 1 and 2, 3 and 4, ..." },
 	{ "pairs", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
@@ -85,19 +85,20 @@ const struct conf_row options_campaign[] = {
 	{ "binding", "g", CONF_INT, 2, BINDING_DEVICES_MAX, NULL, "2",
 	    "devices", "Devices of each of the two nodes." },
 	{ "binding", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "16M", "bytes",
-	    "What each active device sends in every measurement." },
+	    "Bytes that each active device sends in every measurement." },
 	{ "binding", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
 	PIECE("binding"),
 	{ "binding", "tolerance", CONF_REAL, 0.001, 1, NULL, "0.1", "1",
-	    "Relative error up to which a model of the binding is believed." },
+	    "Relative error up to which a model of the binding is accepted." },
 	{ "binding", "weak", CONF_REAL, 0, 1, NULL, "0.75", "1",
-	    "A rail that alone gives less than this share of what the others "
-	    "give is named." },
+	    "A rail whose bandwidth alone is less than this share of the "
+	    "others' is reported." },
 	{ "sparse", "file", CONF_STRING, 0, 4000, NULL, "", "",
 	    "A matrix (senders rows, elements) or lines src dst bytes: a file, "
 	    "or halo8, which is shipped." },
 	{ "sparse", "format", CONF_CHOICE, 0, 0, "auto|matrix|list", "auto", "",
-	    "What the file is; auto tells a list by its three columns." },
+	    "Format of the file; auto recognises a list by its three "
+	    "columns." },
 	{ "sparse", "g", CONF_INT, 1, RANKS_MAX, NULL, "1", "ranks",
 	    "Consecutive ranks that share a node." },
 	{ "sparse", "stripes", CONF_INT, 0, RANKS_MAX, NULL, "0", "stripes",
@@ -127,17 +128,17 @@ const struct conf_row options_campaign[] = {
 	    "Root of broadcast, reduce, gather and scatter." },
 	{ "collective", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
 	    "Factors with commas, outermost first, as 2,2,3; their product is "
-	    "the number of ranks; or auto: leaves, nodes and what is near "
-	    "inside them." },
+	    "the number of ranks; or auto: leaves, nodes, and near "
+	    "devices inside nodes." },
 	{ "collective", "tune", CONF_CHOICE, 0, 0, "no|auto", "no", "",
-	    "auto: whichever of hierarchy, stripe, ring, depth and via is not "
-	    "given is chosen by prediction on the machine." },
+	    "auto: those of hierarchy, stripe, ring, depth and via that are "
+	    "not given are chosen by prediction on the machine." },
 	{ "collective", "table", CONF_STRING, 0, 4000, NULL, "", "",
-	    "File in which run keeps what tune = auto has measured and chosen; "
-	    "empty: measured in every run." },
+	    "File in which run keeps the measurements and choices of tune = "
+	    "auto; empty: none, every run measures." },
 	{ "collective", "machine", CONF_STRING, 0, 400, NULL, "", "",
-	    "For which machine auto chooses, a name or file; empty: that of "
-	    "predict, else the one we are on." },
+	    "Machine for which auto chooses, a name or file; empty: that of "
+	    "predict, else the local one." },
 #define SECTION "collective"
 #include "schema/shape.inc"
 #undef SECTION
@@ -157,7 +158,7 @@ const struct conf_row options_campaign[] = {
 	{ "compose", "type", CONF_CHOICE, 0, 0, TYPES_OPS, "int32", "",
 	    "Element type." },
 	{ "compose", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
-	    "sum", "", "What reduce does." },
+	    "sum", "", "Reduction." },
 	{ "compose", "root", CONF_INT, 0, RANKS_MAX, NULL, "0", "",
 	    "The number that root stands for in steps." },
 	{ "compose", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
@@ -167,8 +168,8 @@ const struct conf_row options_campaign[] = {
 #include "schema/shape.inc"
 #undef SECTION
 	{ "neighbor", "graph", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Who gives to whom: a file of lines src dst; this, rsg, moore, "
-	    "cart or matrix must be given." },
+	    "The edges: a file of lines src dst; this, rsg, moore, cart or "
+	    "matrix must be given." },
 	{ "neighbor", "rsg", CONF_REAL, 0, 1, NULL, "0", "1",
 	    "Random sparse graph: the probability of each edge." },
 	{ "neighbor", "seed", CONF_INT, 0, SEED_MAX, NULL, "1", "",
@@ -178,20 +179,20 @@ const struct conf_row options_campaign[] = {
 	{ "neighbor", "cart", CONF_INT, 1, 8, NULL, "2", "dimensions",
 	    "Next neighbours on a torus of so many dimensions." },
 	{ "neighbor", "matrix", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Who needs rows of whom in a product of this sparse matrix: a "
-	    "Matrix "
-	    "Market file." },
+	    "Edges of a product with this sparse matrix, a Matrix Market "
+	    "file." },
 	{ "neighbor", "columns", CONF_INT, 0, 16777216, NULL, "0", "columns",
 	    "Columns of the dense matrix, 8 bytes each; 0: as many as rows." },
 	{ "neighbor", "ranks", CONF_INT, 0, NEIGHBOR_RANKS_MAX, NULL, "0",
 	    "ranks", "Ranks that take part; 0: as many as there are." },
 	{ "neighbor", "per_node", CONF_INT, 1, NEIGHBOR_DEVICES_MAX, NULL, "8",
-	    "ranks", "Ranks of a node, one a device; the last may have less." },
+	    "ranks",
+	    "Ranks of a node, one a device; the last may have fewer." },
 	{ "neighbor", "topology", CONF_STRING, 0, 4000, NULL, "mi250", "",
-	    "How devices are linked: mi250, mi250x, none, machine (as this one "
-	    "says) or a file." },
+	    "Links between devices: mi250, mi250x, none, machine (of the local "
+	    "host) or a file." },
 	{ "neighbor", "bytes", CONF_BYTES, 0, COUNT_MAX, NULL, "1M", "bytes",
-	    "What each rank gives." },
+	    "Bytes that each rank sends." },
 	{ "neighbor", "sizes", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Instead of bytes: a file with as many numbers of bytes as "
 	    "ranks." },
@@ -201,8 +202,8 @@ const struct conf_row options_campaign[] = {
 	    "Smaller messages go directly." },
 	{ "neighbor", "order", CONF_CHOICE, 0, 0, "phased|dataflow", "phased",
 	    "",
-	    "phased: a rank ends a step before the next; dataflow: it goes on "
-	    "with each source as its pieces arrive." },
+	    "phased: a rank completes a step before the next; dataflow: it "
+	    "continues with each source as its pieces arrive." },
 	{ "neighbor", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: scatter, exchange, peer." },
 	PIECE("neighbor"),
@@ -211,46 +212,46 @@ const struct conf_row options_campaign[] = {
 	{ "multipath", "unit", CONF_BYTES, 1, COUNT_MAX, NULL, "1", "bytes",
 	    "The message is cut at multiples of this." },
 	{ "multipath", "share", CONF_STRING, 1, 800, NULL, "auto", "",
-	    "Shares beside the direct way, with commas: of the host, then of "
+	    "Shares beside the direct path, with commas: of the host, then of "
 	    "each relay; auto: by the model." },
 	{ "multipath", "chunks", CONF_INT, 0, WAYS_CHUNKS_MAX, NULL, "0",
-	    "chunks", "Chunks of each staged way; 0: by the model." },
+	    "chunks", "Chunks of each staged path; 0: by the model." },
 	{ "multipath", "chunks_max", CONF_INT, 1, WAYS_CHUNKS_MAX, NULL, "64",
-	    "chunks", "What the model may choose at most." },
+	    "chunks", "Most chunks that the model may choose." },
 	{ "multipath", "streams", CONF_INT, 1, 64, NULL, "8", "streams",
-	    "Chunks of a way that are under way at once, each with its own "
-	    "place in between." },
+	    "Chunks of a path in flight at once, each with a staging buffer of "
+	    "its own." },
 	{ "multipath", "host", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "One way is through pinned memory of the sender's host." },
+	    "Use a path through pinned memory of the sender's host." },
 	{ "multipath", "relays", CONF_INT, 0, 63, NULL, "0", "devices",
-	    "Ways through other devices, ranks 2 and up." },
+	    "Paths through other devices, ranks 2 and up." },
 	{ "multipath", "direct_rate", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
-	    "GB/s", "For the model: the direct way." },
+	    "GB/s", "For the model: rate of the direct path." },
 	{ "multipath", "direct_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
-	    "What a copy on it costs beside its bytes." },
+	    "Fixed cost of a copy on it." },
 	{ "multipath", "host_in", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
-	    "GB/s", "For the model: from the device to its host." },
+	    "GB/s", "For the model: rate from the device to its host." },
 	{ "multipath", "host_out", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
-	    "GB/s", "From the host to the other device." },
+	    "GB/s", "Rate from the host to the other device." },
 	{ "multipath", "host_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
-	    "What starting the way through the host costs." },
+	    "Cost of starting the path through the host." },
 	{ "multipath", "relay_in", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
-	    "GB/s", "For the model: from the device to a relay." },
+	    "GB/s", "For the model: rate from the device to a relay." },
 	{ "multipath", "relay_out", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
-	    "GB/s", "From a relay to the other device." },
+	    "GB/s", "Rate from a relay to the other device." },
 	{ "multipath", "relay_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
-	    "What starting a way through a relay costs." },
+	    "Cost of starting a path through a relay." },
 	{ "multipath", "chunk_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
-	    "What a chunk costs on each of its two stages." },
+	    "Cost of a chunk on each of its two stages." },
 	{ "multipath", "emulate", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Run on links that are not there, of the rates and costs above, in "
 	    "real time: one way against several over sizes, tuned." },
 	{ "multipath", "emulate_host", CONF_REAL, 0.001, 1, NULL, "1", "1",
-	    "What the emulated links of the host reach of their rates." },
+	    "Share of their rates that the emulated links of the host reach." },
 	{ "multipath", "table", CONF_STRING, 0, 4000, NULL, "", "",
-	    "File in which the tuner keeps what it has learnt." },
+	    "File in which the tuner keeps its results." },
 	{ "multipath", "frozen", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "The tuner decides as it last did and learns nothing." },
+	    "The tuner repeats its last decision and learns nothing." },
 	{ "multipath", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all steps, or three: direct, in, out." },
 	PIECE("multipath"),
@@ -260,8 +261,8 @@ const struct conf_row options_campaign[] = {
 	    "their leaders; auto: flat where all devices have links to each "
 	    "other." },
 	{ "allreduce", "machine", CONF_STRING, 0, 4000, NULL, "", "",
-	    "A machine file, or the name of one: its wiring decides the form "
-	    "and the sockets." },
+	    "A machine file, or the name of one: its links decide the form and "
+	    "the sockets." },
 	{ "allreduce", "ranks", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL, "0",
 	    "ranks", "Ranks that take part; 0: as many as there are." },
 	{ "allreduce", "per_socket", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL,
@@ -285,22 +286,24 @@ const struct conf_row options_campaign[] = {
 	    "The result replaces the data." },
 	{ "allreduce", "multipath", CONF_CHOICE, 0, 0, "none|idle|socket",
 	    "idle", "",
-	    "Several ways within a socket: never, while nothing moves between "
+	    "Several paths within a socket: never, while nothing moves between "
 	    "sockets, or always." },
 	{ "allreduce", "share", CONF_REAL, 0, 1, NULL, "0.25", "1",
-	    "Share through the host where several ways are used." },
+	    "Share through the host where several paths are used." },
 	{ "allreduce", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
 	    "Transport of all transfers, or two: between devices, to and from "
 	    "the host." },
 	PIECE("allreduce"),
 	{ "measure", "device", CONF_CHOICE, 0, 0, "host|cuda|hip", "host", "",
-	    "Where buffers lie." },
+	    "Memory of the buffers." },
 	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",
-	    "Predict every plan on this machine, a name or file, beside what "
-	    "is measured, and choose for it what is auto; empty: none." },
+	    "Predict every plan on this machine, a name or file, beside the "
+	    "measurement, and choose options that are auto for it; empty: "
+	    "none." },
 	{ "measure", "bounds", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Before collectives, measure what two nodes exchange and what each "
-	    "node's link gives, and set the bounds beside them." },
+	    "Before collectives, measure the bandwidth between two nodes and "
+	    "of "
+	    "each node's link, and report the bounds that follow." },
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",
 	    "Message sizes in place of the probe's own: 4,64K or "
 	    "4K..64M x4, from, to and factor." },
@@ -315,8 +318,8 @@ const struct conf_row options_campaign[] = {
 	{ "measure", "warmup", CONF_INT, 0, 100000, NULL, "2", "1",
 	    "Iterations before those that count." },
 	{ "measure", "iterations", CONF_INT, 1, 100000, NULL, "100000", "1",
-	    "Iterations that count; not given: until the median is known, so "
-	    "many at most." },
+	    "Iterations that count; not given: until the median is precise, at "
+	    "most this many." },
 	{ "measure", "time", CONF_SPAN, 0.001, 3600, NULL, "1s", "s",
 	    "Time limit of one measurement where iterations are not given." },
 	{ "measure", "precision", CONF_REAL, 0.001, 1, NULL, "0.05", "1",
