@@ -87,20 +87,6 @@ arguments_read(struct arguments *a, int argc, char **argv)
 	}
 }
 
-/* "section.key=value"; changes text. */
-static int
-set_one(struct conf *c, char *text, struct err *err)
-{
-	char *dot = strchr(text, '.'), *eq;
-
-	eq = dot != NULL ? strchr(dot, '=') : NULL;
-	if (eq == NULL)
-		return err_set(err, -EINVAL, "-o %s: not section.key=value",
-		    text);
-	*dot = *eq = '\0';
-	return conf_set(c, text, dot + 1, eq + 1, "-o", err);
-}
-
 static struct conf *
 conf_read(const struct arguments *a)
 {
@@ -114,7 +100,7 @@ conf_read(const struct arguments *a)
 	else
 		rc = conf_load(options_agent, path, &c, &err);
 	for (size_t i = 0; rc == 0 && i < a->set_count; i++)
-		rc = set_one(c, a->sets[i], &err);
+		rc = conf_override(c, a->sets[i], "-o", &err);
 	/* What rows alone cannot say. */
 	if (rc == 0 &&
 	    strcmp(conf_string(c, "idle", "check"), "command") == 0 &&

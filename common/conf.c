@@ -381,6 +381,41 @@ conf_set(struct conf *c, const char *section, const char *key,
 	return 0;
 }
 
+int
+conf_override(struct conf *c, const char *text, const char *from,
+    struct err *err)
+{
+	const char *dot = strchr(text, '.');
+	const char *equal = strchr(text, '=');
+	char *section, *key;
+	int rc;
+
+	if (dot == NULL || equal == NULL || dot == text || equal <= dot + 1)
+		return err_set(err, -EINVAL,
+		    "%s: %.80s: allowed is section.key=value", from, text);
+	section = xstrndup(text, (size_t)(dot - text));
+	key = xstrndup(dot + 1, (size_t)(equal - dot - 1));
+	rc = conf_set(c, section, key, equal + 1, from, err);
+	free(section);
+	free(key);
+	return rc;
+}
+
+struct conf *
+conf_dup(const struct conf *c)
+{
+	struct conf *copy = xcalloc(1, sizeof(*copy));
+
+	*copy = *c;
+	copy->values = xcalloc(c->count + 1, sizeof(*copy->values));
+	for (size_t i = 0; i < c->count; i++) {
+		copy->values[i] = c->values[i];
+		copy->values[i].raw = xstrdup(c->values[i].raw);
+		copy->values[i].where = xstrdup(c->values[i].where);
+	}
+	return copy;
+}
+
 /* The value of a row that must exist; type CONF_TYPE_MAX: any. */
 static const struct value *
 value_get(const struct conf *c, const char *section, const char *key,

@@ -51,10 +51,13 @@ int conf_load(const struct conf_row *rows, const char *path, struct conf **ret,
     struct err *err);
 int conf_parse(const struct conf_row *rows, const char *path, const char *text,
     struct conf **ret, struct err *err);
-/* Override one value, as for "-o section.key=value"; from names the source in
- * messages. */
+/* Override one value; from names the source in messages. */
 int conf_set(struct conf *c, const char *section, const char *key,
     const char *value, const char *from, struct err *err);
+/* The same from one text, "section.key=value", as "-o" takes it. */
+int conf_override(struct conf *c, const char *text, const char *from,
+    struct err *err);
+struct conf *conf_dup(const struct conf *c);
 void conf_free(struct conf *c); /* NULL is allowed */
 
 /* The row must exist and have the getter's type: anything else is a bug of

@@ -2,19 +2,50 @@
 /*
  * member.h - members of JSON objects that may be absent or of another type.
  */
-#ifndef DAEMON_CLUSTER_MEMBER_H
-#define DAEMON_CLUSTER_MEMBER_H
+#ifndef COMMON_MEMBER_H
+#define COMMON_MEMBER_H
 
 #include <jansson.h>
 #include <math.h>
+#include <stdint.h>
 
-/* "" when it is no text. Borrowed from o. */
+/* Another text, or NULL, when it is no text. Borrowed from o. */
 static inline const char *
-member_text(const json_t *o, const char *key)
+member_text_or(const json_t *o, const char *key, const char *otherwise)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
-	return text != NULL ? text : "";
+	return text != NULL ? text : otherwise;
+}
+
+/* "" when it is no text. */
+static inline const char *
+member_text(const json_t *o, const char *key)
+{
+	return member_text_or(o, key, "");
+}
+
+/* 0 when it is no integer. */
+static inline json_int_t
+member_int(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+/* 0 when it is negative too. */
+static inline uint64_t
+member_unsigned(const json_t *o, const char *key)
+{
+	json_int_t v = member_int(o, key);
+
+	return v < 0 ? 0 : (uint64_t)v;
+}
+
+/* 0 when it is no boolean. */
+static inline int
+member_bool(const json_t *o, const char *key)
+{
+	return json_is_true(json_object_get(o, key));
 }
 
 /* NAN when it is no number. */

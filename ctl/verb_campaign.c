@@ -172,26 +172,19 @@ campaign_validate(struct ctl *c)
 static int
 override(const struct opt_values *given, struct conf *conf, json_t *object)
 {
-	char name[64], section[64];
 	struct err err;
 
 	for (size_t i = 0; i < given->count; i++) {
 		const char *text = given->values[i];
-		const char *value = strchr(text, '=');
-		const char *dot = strchr(text, '.');
+		size_t name_len = strcspn(text, "=");
+		char *name;
 
-		if (value == NULL || dot == NULL || dot > value ||
-		    (size_t)(value - text) >= sizeof(name))
-			return ctl_fail("-o %.80s: allowed is "
-					"SECTION.KEY=VALUE",
-			    text);
-		snprintf(name, sizeof(name), "%.*s", (int)(value - text), text);
-		snprintf(section, sizeof(section), "%.*s", (int)(dot - text),
-		    text);
-		if (conf_set(conf, section, name + (dot - text) + 1, value + 1,
-			"-o", &err) < 0)
+		if (conf_override(conf, text, "-o", &err) < 0)
 			return ctl_fail("%s", err.text);
-		json_object_set_new(object, name, json_string(value + 1));
+		name = xstrndup(text, name_len);
+		json_object_set_new(object, name,
+		    json_string(text + name_len + 1));
+		free(name);
 	}
 	return 0;
 }

@@ -12,24 +12,6 @@
 
 #define DEFAULT_PATH "/etc/coalmine/coalmined.conf"
 
-/* "section.key=value" from the command line. */
-static int
-apply(struct conf *c, const char *set, struct err *err)
-{
-	char section[64], key[64];
-	const char *dot = strchr(set, '.');
-	const char *eq = strchr(set, '=');
-
-	if (dot == NULL || eq == NULL || dot > eq ||
-	    (size_t)(dot - set) >= sizeof(section) ||
-	    (size_t)(eq - dot - 1) >= sizeof(key))
-		return err_set(err, -EINVAL,
-		    "-o %.100s: expected section.key=value", set);
-	snprintf(section, sizeof(section), "%.*s", (int)(dot - set), set);
-	snprintf(key, sizeof(key), "%.*s", (int)(eq - dot - 1), dot + 1);
-	return conf_set(c, section, key, eq + 1, "-o", err);
-}
-
 /* What single rows cannot say. */
 static int
 check(const struct settings *s, struct err *err)
@@ -180,7 +162,7 @@ settings_load(const char *path, char *const *sets, size_t set_count,
 		rc = conf_load(options_daemon,
 		    path != NULL ? path : DEFAULT_PATH, &s.conf, err);
 	for (size_t i = 0; rc == 0 && i < set_count; i++)
-		rc = apply(s.conf, sets[i], err);
+		rc = conf_override(s.conf, sets[i], "-o", err);
 	if (rc == 0) {
 		fill(&s);
 		rc = check(&s, err);

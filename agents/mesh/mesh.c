@@ -12,6 +12,7 @@
 #include "agents/sensor/psi.h"
 #include "common/clk.h"
 #include "common/err.h"
+#include "common/member.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/xalloc.h"
@@ -101,14 +102,6 @@ int_in(const json_t *msg, const char *name, int64_t lo, int64_t hi)
 	return v < lo || v > hi ? -1 : v;
 }
 
-static const char *
-text_of(const json_t *msg, const char *name)
-{
-	const char *text = json_string_value(json_object_get(msg, name));
-
-	return text == NULL ? "" : text;
-}
-
 static int
 targets_read(const json_t *array, struct order *o)
 {
@@ -121,18 +114,19 @@ targets_read(const json_t *array, struct order *o)
 	json_array_foreach (array, i, row) {
 		struct mesh_target *t = &o->targets[i];
 		int64_t port = int_in(row, "port", 1, 65535);
-		int class = mesh_class_find(text_of(row, "class"));
+		int class = mesh_class_find(member_text(row, "class"));
 
 		if (port < 0 || class < 0 ||
-		    hostlist_name_check(text_of(row, "node")) < 0 ||
-		    mesh_addr_parse(text_of(row, "addr"), &t->peer.addr) < 0 ||
-		    mesh_hex_get(text_of(row, "token"), t->token) < 0) {
+		    hostlist_name_check(member_text(row, "node")) < 0 ||
+		    mesh_addr_parse(member_text(row, "addr"), &t->peer.addr) <
+			0 ||
+		    mesh_hex_get(member_text(row, "token"), t->token) < 0) {
 			mesh_targets_free(o->targets, o->count);
 			return -EPROTO;
 		}
 		t->peer.port = (uint16_t)port;
 		t->class = (enum mesh_class) class;
-		t->node = xstrdup(text_of(row, "node"));
+		t->node = xstrdup(member_text(row, "node"));
 		o->count++;
 	}
 	return 0;
@@ -154,8 +148,8 @@ order_read(const json_t *msg, struct order *ret)
 	if (epoch < 0 || port < 0 || round_ms < 0 || timeout_ms < 0 ||
 	    burst < 0 || !(rate > 0) || !(target_rate > 0) || rate > RATE_MAX ||
 	    target_rate > RATE_MAX ||
-	    mesh_addr_parse(text_of(msg, "addr"), &ret->addr) < 0 ||
-	    mesh_hex_get(text_of(msg, "key"), ret->key) < 0)
+	    mesh_addr_parse(member_text(msg, "addr"), &ret->addr) < 0 ||
+	    mesh_hex_get(member_text(msg, "key"), ret->key) < 0)
 		return -EPROTO;
 	ret->pace.round_ns = (uint64_t)round_ms * CLK_NS_PER_MS;
 	ret->pace.timeout_ns = (uint64_t)timeout_ms * CLK_NS_PER_MS;
@@ -282,7 +276,7 @@ mesh_order(struct mesh *m, const json_t *msg)
 	rc = sockets_need(m, &o);
 	if (rc < 0) {
 		err_say(&err, "mesh: UDP %.60s port %u: %s",
-		    text_of(msg, "addr"), (unsigned)o.port, strerror(-rc));
+		    member_text(msg, "addr"), (unsigned)o.port, strerror(-rc));
 		log_warnx("%s", err.text);
 		say_ready(m, err.text);
 		mesh_targets_free(o.targets, o.count);

@@ -23,6 +23,7 @@
 #include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/notify.h"
 #include "common/xalloc.h"
 #include "schema/names.h"
@@ -36,18 +37,6 @@
 /* Runs of a hello, about 100 bytes each. */
 #define SPOOL_RUNS_MAX  2000
 #define DEADLINE_MAX_MS (7 * 86400 * 1000LL)
-
-static const char *
-get_text(const json_t *msg, const char *name)
-{
-	return json_string_value(json_object_get(msg, name));
-}
-
-static int64_t
-get_int(const json_t *msg, const char *name)
-{
-	return json_integer_value(json_object_get(msg, name));
-}
 
 /* An array of count_min..count_max strings? */
 static int
@@ -128,7 +117,7 @@ mpi_find(struct agent *ag, const char *name, struct err *err)
 static enum cause
 prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 {
-	int exclusive = strcmp(get_text(msg, "class"), "exclusive") == 0;
+	int exclusive = strcmp(member_text(msg, "class"), "exclusive") == 0;
 	struct run *other = run_exclusive(ag, NULL);
 	const struct mpi_impl_mpi *mpi;
 
@@ -140,11 +129,11 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 		err_say(err, "run %s holds the node", other->id);
 		return CAUSE_BUSY;
 	}
-	mpi = mpi_find(ag, get_text(msg, "mpi"), err);
+	mpi = mpi_find(ag, member_text(msg, "mpi"), err);
 	if (mpi == NULL)
 		return CAUSE_UNSUPPORTED;
-	if (run_open(ag, get_text(msg, "run"),
-		(uint64_t)get_int(msg, "deadline_ms"), ret, err) < 0)
+	if (run_open(ag, member_text(msg, "run"),
+		(uint64_t)member_int(msg, "deadline_ms"), ret, err) < 0)
 		return CAUSE_INTERNAL;
 	(*ret)->mpi = mpi;
 	(*ret)->exclusive = exclusive;
@@ -155,8 +144,8 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 static int
 do_prepare(struct agent *ag, const json_t *msg)
 {
-	const char *id = get_text(msg, "run");
-	int64_t deadline_ms = get_int(msg, "deadline_ms");
+	const char *id = member_text(msg, "run");
+	int64_t deadline_ms = member_int(msg, "deadline_ms");
 	struct run *run = run_find(ag, id);
 	struct idle_wait *wait;
 	struct err err;
@@ -182,8 +171,8 @@ do_prepare(struct agent *ag, const json_t *msg)
 		say_prepared(ag, id, cause, err.text);
 		return 0;
 	}
-	log_info("run %s: prepared, %s, head %s", id, get_text(msg, "class"),
-	    get_text(msg, "head"));
+	log_info("run %s: prepared, %s, head %s", id, member_text(msg, "class"),
+	    member_text(msg, "head"));
 	if (!run->exclusive) {
 		say_prepared(ag, id, CAUSE_NONE, NULL);
 		return 0;
@@ -207,8 +196,8 @@ nodes_read(struct agent *ag, const json_t *array)
 		return NULL;
 	nodes = xcalloc(count, sizeof(*nodes));
 	json_array_foreach (array, i, row) {
-		nodes[i].node = get_text(row, "node");
-		nodes[i].addr = get_text(row, "addr");
+		nodes[i].node = member_text(row, "node");
+		nodes[i].addr = member_text(row, "addr");
 		if (nodes[i].node == NULL || nodes[i].addr == NULL ||
 		    hostlist_name_check(nodes[i].node) < 0) {
 			free(nodes);
@@ -231,12 +220,13 @@ say_not_launched(struct agent *ag, const char *run, const char *text)
 static int
 do_launch(struct agent *ag, const json_t *msg)
 {
-	const char *id = get_text(msg, "run");
+	const char *id = member_text(msg, "run");
 	struct run *run = run_find(ag, id);
-	int64_t ranks = get_int(msg, "ranks_per_node");
+	int64_t ranks = member_int(msg, "ranks_per_node");
 	json_t *array = json_object_get(msg, "nodes");
 	struct mpi_impl_node *nodes = nodes_read(ag, array);
-	const struct launcher *way = launcher_find(get_text(msg, "launcher"));
+	const struct launcher *way = launcher_find(
+	    member_text(msg, "launcher"));
 
 	if (nodes == NULL || ranks < 1 || ranks > 1024) {
 		free(nodes);
@@ -246,13 +236,13 @@ do_launch(struct agent *ag, const json_t *msg)
 		say_not_launched(ag, id, "not prepared");
 	else if (run->records != NULL)
 		say_not_launched(ag, id, "launched before");
-	else if (strcmp(run->mpi->name, get_text(msg, "mpi")) != 0)
+	else if (strcmp(run->mpi->name, member_text(msg, "mpi")) != 0)
 		say_not_launched(ag, id, "prepared for another mpi");
 	else if (way == NULL)
 		say_not_launched(ag, id, "this agent has no such launcher");
 	else
 		run_launch(run, way, nodes, json_array_size(array), (int)ranks,
-		    get_text(msg, "campaign"));
+		    member_text(msg, "campaign"));
 	free(nodes);
 	return 0;
 }
@@ -269,9 +259,9 @@ say_not_spawned(struct agent *ag, const char *run, int64_t id, const char *text)
 static int
 do_spawn(struct agent *ag, const json_t *msg)
 {
-	const char *name = get_text(msg, "run");
+	const char *name = member_text(msg, "run");
 	json_t *array = json_object_get(msg, "argv");
-	int64_t id = get_int(msg, "id");
+	int64_t id = member_int(msg, "id");
 	struct run *run = run_find(ag, name);
 	struct argv_allowlist_want want = { .arsh = ag->arsh };
 	const char **argv, **addrs;
@@ -304,30 +294,30 @@ do_spawn(struct agent *ag, const json_t *msg)
 static int
 do_spawn_state(struct agent *ag, const json_t *msg)
 {
-	struct run *run = run_find(ag, get_text(msg, "run"));
-	const char *state = get_text(msg, "state");
-	const char *text = get_text(msg, "text");
+	struct run *run = run_find(ag, member_text(msg, "run"));
+	const char *state = member_text(msg, "state");
 
 	if (run == NULL || run->asks == NULL)
 		return 0;
 	if (strcmp(state, "running") != 0 && strcmp(state, "failed") != 0 &&
 	    strcmp(state, "exited") != 0)
 		return -EPROTO;
-	spawn_requests_state(run->asks, get_int(msg, "id"), state,
-	    get_int(msg, "status"), text != NULL ? text : "");
+	spawn_requests_state(run->asks, member_int(msg, "id"), state,
+	    member_int(msg, "status"), member_text(msg, "text"));
 	return 0;
 }
 
 static int
 do_end(struct agent *ag, const json_t *msg)
 {
-	struct run *run = run_find(ag, get_text(msg, "run"));
-	int64_t grace_ms = get_int(msg, "grace_ms");
+	struct run *run = run_find(ag, member_text(msg, "run"));
+	int64_t grace_ms = member_int(msg, "grace_ms");
 
 	if (grace_ms < 0 || grace_ms > 600000)
 		return -EPROTO;
 	if (run != NULL)
-		run_end(run, (uint64_t)grace_ms, get_text(msg, "text"));
+		run_end(run, (uint64_t)grace_ms,
+		    member_text_or(msg, "text", NULL));
 	return 0;
 }
 
@@ -337,8 +327,8 @@ do_sample(struct agent *ag, const json_t *msg)
 	json_t *nics = sensor_read("");
 
 	session_send(ag->session, WIRE_COUNTERS,
-	    json_pack("{s:s, s:I, s:I, s:o}", "run", get_text(msg, "run"),
-		"border", (json_int_t)get_int(msg, "border"), "at_unix_ns",
+	    json_pack("{s:s, s:I, s:I, s:o}", "run", member_text(msg, "run"),
+		"border", member_int(msg, "border"), "at_unix_ns",
 		(json_int_t)clk_unix_ns(), "nics", nics));
 	return 0;
 }
@@ -358,11 +348,11 @@ do_mesh(struct agent *ag, const json_t *msg)
 static int
 do_ack(struct agent *ag, const json_t *msg)
 {
-	int64_t seq = get_int(msg, "seq");
+	int64_t seq = member_int(msg, "seq");
 
 	if (seq < 0)
 		return -EPROTO;
-	spool_ack(ag->spool, get_text(msg, "run"), (uint64_t)seq);
+	spool_ack(ag->spool, member_text(msg, "run"), (uint64_t)seq);
 	dispatch_pump(ag);
 	return 0;
 }
@@ -543,9 +533,10 @@ up(const json_t *welcome, void *arg)
 	    conf_string(ag->conf, "agent", "collector"));
 	spool_rewind(ag->spool);
 	json_array_foreach (json_object_get(welcome, "acks"), i, row)
-		if (get_text(row, "run") != NULL && get_int(row, "seq") > 0)
-			spool_ack(ag->spool, get_text(row, "run"),
-			    (uint64_t)get_int(row, "seq"));
+		if (member_text(row, "run")[0] != '\0' &&
+		    member_int(row, "seq") > 0)
+			spool_ack(ag->spool, member_text(row, "run"),
+			    (uint64_t)member_int(row, "seq"));
 	TAILQ_FOREACH_SAFE (run, &ag->runs, next, tmp) {
 		if (is_kept(keep, run->id))
 			run_resend(run);

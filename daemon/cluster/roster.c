@@ -9,6 +9,7 @@
 #include "common/clk.h"
 #include "common/hostlist.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/xalloc.h"
 #include "daemon/store/store.h"
 
@@ -250,20 +251,6 @@ state_set(struct roster *r, struct node *n, enum agent_state state,
 	node_put(r, n);
 }
 
-static uint64_t
-u64_get(const json_t *o, const char *key)
-{
-	json_int_t v = json_integer_value(json_object_get(o, key));
-
-	return v < 0 ? 0 : (uint64_t)v;
-}
-
-static const char *
-text_get(const json_t *o, const char *key)
-{
-	return json_string_value(json_object_get(o, key));
-}
-
 void
 roster_load(struct roster *r, const json_t *nodes)
 {
@@ -271,22 +258,23 @@ roster_load(struct roster *r, const json_t *nodes)
 	size_t i;
 
 	json_array_foreach (nodes, i, o) {
-		const char *name = text_get(o, "node");
+		const char *name = member_text(o, "node");
 		struct node *n;
 
 		/* One that has said hello already knows better. */
-		if (name == NULL || hostlist_name_check(name) < 0 ||
+		if (hostlist_name_check(name) < 0 ||
 		    roster_find(r, name) != NULL)
 			continue;
 		n = node_add(r, name);
 		n->known = 1;
-		text_set(&n->software, text_get(o, "software"));
-		text_set(&n->boot, text_get(o, "boot"));
-		text_set(&n->addr, text_get(o, "addr"));
+		text_set(&n->software, member_text_or(o, "software", NULL));
+		text_set(&n->boot, member_text_or(o, "boot", NULL));
+		text_set(&n->addr, member_text_or(o, "addr", NULL));
 		leaf_set(r, n);
-		n->boot_unix_ns = u64_get(o, "boot_unix_ns");
-		n->first_seen_unix_ns = u64_get(o, "first_seen_unix_ns");
-		n->last_seen_unix_ns = u64_get(o, "last_seen_unix_ns");
+		n->boot_unix_ns = member_unsigned(o, "boot_unix_ns");
+		n->first_seen_unix_ns = member_unsigned(o,
+		    "first_seen_unix_ns");
+		n->last_seen_unix_ns = member_unsigned(o, "last_seen_unix_ns");
 		n->since_unix_ns = n->last_seen_unix_ns;
 		n->inventory = json_incref(json_object_get(o, "inventory"));
 	}
@@ -306,13 +294,13 @@ struct node *
 roster_hello(struct roster *r, const json_t *hello, const char *addr,
     struct session *s, uint64_t now_ns)
 {
-	const char *name = text_get(hello, "node");
+	const char *name = member_text(hello, "node");
 	struct node *n = roster_find(r, name);
 
 	if (n == NULL)
 		n = node_add(r, name);
-	text_set(&n->software, text_get(hello, "software"));
-	boot_set(n, text_get(hello, "boot"));
+	text_set(&n->software, member_text_or(hello, "software", NULL));
+	boot_set(n, member_text_or(hello, "boot", NULL));
 	text_set(&n->addr, addr);
 	leaf_set(r, n);
 	text_set(&n->busy, NULL);
@@ -355,14 +343,14 @@ void
 roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 {
 	const json_t *load = json_object_get(msg, "load");
-	uint64_t at_unix_ns = u64_get(msg, "at_unix_ns");
+	uint64_t at_unix_ns = member_unsigned(msg, "at_unix_ns");
 
 	n->skew_ns = (int64_t)(at_unix_ns - clk_unix_ns());
 	host_take(n, json_object_get(msg, "host"));
 	n->load = load == NULL ? -1 : json_number_value(load);
-	n->spool_bytes = u64_get(msg, "spool_bytes");
-	text_set(&n->busy, text_get(msg, "busy"));
-	text_set(&n->alarm, text_get(msg, "alarm"));
+	n->spool_bytes = member_unsigned(msg, "spool_bytes");
+	text_set(&n->busy, member_text_or(msg, "busy", NULL));
+	text_set(&n->alarm, member_text_or(msg, "alarm", NULL));
 	state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY,
 	    n->busy == NULL ? "" : n->busy);
 }

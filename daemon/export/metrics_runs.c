@@ -5,18 +5,13 @@
  */
 #include <string.h>
 
+#include "common/member.h"
 #include "daemon/export/metrics_int.h"
-
-static const char *
-text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
 
 static double
 seconds_of(const json_t *object, const char *key)
 {
-	return json_number_value(json_object_get(object, key)) / 1e9;
+	return member_number(object, key) / 1e9;
 }
 
 void
@@ -61,8 +56,7 @@ metrics_live_runs(const struct metrics_in *in, struct strbuf *to)
 	size_t i;
 
 	json_array_foreach (runs, i, run) {
-		const char *name = text_of(run, "state");
-		int state = name != NULL ? names_run_state_find(name) : -1;
+		int state = names_run_state_find(member_text(run, "state"));
 
 		if (state >= 0)
 			by_state[state]++;
@@ -89,21 +83,21 @@ metrics_schedule(const struct metrics_in *in, struct strbuf *to)
 	json_array_foreach (schedule, i, row) {
 		double next_s = seconds_of(row, "next_unix_ns");
 
-		if (next_s > 0 && text_of(row, "campaign") != NULL)
+		if (next_s > 0 && member_text(row, "campaign")[0] != '\0')
 			exposition_sample(to,
 			    "coalmine_campaign_next_start_timestamp_seconds",
 			    EXPOSITION_LABELS(
-				{ "campaign", text_of(row, "campaign") }),
+				{ "campaign", member_text(row, "campaign") }),
 			    next_s);
 	}
 	exposition_family(to, "coalmine_campaign_schedule_enabled", "gauge",
 	    "1 while the campaign's schedule is followed.");
 	json_array_foreach (schedule, i, row)
-		if (text_of(row, "campaign") != NULL)
+		if (member_text(row, "campaign")[0] != '\0')
 			exposition_sample(to,
 			    "coalmine_campaign_schedule_enabled",
 			    EXPOSITION_LABELS(
-				{ "campaign", text_of(row, "campaign") }),
-			    json_is_true(json_object_get(row, "enabled")));
+				{ "campaign", member_text(row, "campaign") }),
+			    member_bool(row, "enabled"));
 	json_decref(schedule);
 }

@@ -8,6 +8,7 @@
 
 #include "common/clk.h"
 #include "common/err.h"
+#include "common/member.h"
 #include "daemon/http/http_route.h"
 #include "schema/strict.h"
 
@@ -29,12 +30,6 @@ http_body(struct http_request *req)
 	err_say(&err, "the body is not right: %s", err.text);
 	http_fail(req, 400, "config", err.text);
 	return NULL;
-}
-
-static const char *
-text_member(const json_t *body, const char *name)
-{
-	return json_string_value(json_object_get(body, name));
 }
 
 static int
@@ -68,7 +63,7 @@ submit(struct http *h, struct http_request *req, const char *campaign,
 		    "of \"section.key\": \"value\"");
 		return;
 	}
-	rc = view_submit(h->view, campaign, text_member(body, "text"),
+	rc = view_submit(h->view, campaign, member_text_or(body, "text", NULL),
 	    overrides, req->who, run, &err);
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
@@ -96,8 +91,8 @@ http_post_validate(struct http *h, struct http_request *req, const char *part)
 	(void)part;
 	if (body == NULL)
 		return;
-	name = text_member(body, "name");
-	text = text_member(body, "text");
+	name = member_text_or(body, "name", NULL);
+	text = member_text_or(body, "text", NULL);
 	if (text == NULL)
 		http_fail(req, 400, "config",
 		    "the body must have name and text");
@@ -166,7 +161,7 @@ http_post_backup(struct http *h, struct http_request *req, const char *part)
 	(void)part;
 	if (body == NULL)
 		return;
-	path = text_member(body, "path");
+	path = member_text_or(body, "path", NULL);
 	if (path == NULL || path[0] != '/') {
 		http_fail(req, 400, "config",
 		    "path must be an absolute path on the collector's host");

@@ -16,6 +16,7 @@
 
 #include "common/err.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
 
@@ -30,18 +31,6 @@ struct intake {
 	char run[64];
 };
 
-static uint64_t
-seq_of(const json_t *record)
-{
-	return (uint64_t)json_integer_value(json_object_get(record, "seq"));
-}
-
-static const char *
-text_get(const json_t *o, const char *key)
-{
-	return json_string_value(json_object_get(o, key));
-}
-
 static void
 intake_free(struct intake *it)
 {
@@ -55,11 +44,11 @@ committed(struct run *r, const json_t *record)
 {
 	struct runs *rs = r->all;
 
-	if (seq_of(record) > r->fed_seq) {
-		r->fed_seq = seq_of(record);
+	if (member_unsigned(record, "seq") > r->fed_seq) {
+		r->fed_seq = member_unsigned(record, "seq");
 		rs->ops->committed(rs->ctx, r, record);
 	}
-	if (strcmp(text_get(record, "probe"), "end") == 0)
+	if (strcmp(member_text(record, "probe"), "end") == 0)
 		verdict_end(r, record);
 }
 
@@ -73,7 +62,7 @@ ack(const struct intake *it)
 		return; /* another session: its welcome has told it */
 	(void)rs->ops->send(rs->ctx, it->node, WIRE_ACK,
 	    json_pack("{s:s, s:I}", "run", it->run, "seq",
-		(json_int_t)seq_of(json_array_get(it->records, count - 1))));
+		member_int(json_array_get(it->records, count - 1), "seq")));
 }
 
 static void
@@ -165,7 +154,7 @@ records_check(const json_t *records, const char *run, struct err *err)
 	json_array_foreach (records, i, record) {
 		if (record_check(record, run, seq, err) < 0)
 			return -EPROTO;
-		seq = seq_of(record);
+		seq = member_unsigned(record, "seq");
 	}
 	return 0;
 }
@@ -184,22 +173,22 @@ sample_all(struct run *r, const json_t *record)
 	for (size_t i = 0; i < r->node_count; i++)
 		(void)run_send(r, r->nodes[i].node, WIRE_SAMPLE,
 		    json_pack("{s:s, s:I}", "run", r->id, "border",
-			(json_int_t)seq_of(record)));
+			member_int(record, "seq")));
 }
 
 /* A record on its arrival: what must not wait for the disk. */
 static void
 arrived(struct run *r, const json_t *record)
 {
-	const char *probe = text_get(record, "probe");
+	const char *probe = member_text(record, "probe");
 
-	if (seq_of(record) <= r->last_seq)
+	if (member_unsigned(record, "seq") <= r->last_seq)
 		return; /* sent again */
-	r->last_seq = seq_of(record);
+	r->last_seq = member_unsigned(record, "seq");
 	r->records++;
 	if (strcmp(probe, "phase") == 0) {
-		text_set(&r->phase, text_get(record, "phase"));
-		text_set(&r->test, text_get(record, "test"));
+		text_set(&r->phase, member_text_or(record, "phase", NULL));
+		text_set(&r->test, member_text_or(record, "test", NULL));
 		sample_all(r, record);
 	}
 }
@@ -212,7 +201,7 @@ arrived_all(struct run *r, const json_t *records)
 
 	json_array_foreach (records, i, record) {
 		arrived(r, record);
-		if (strcmp(text_get(record, "probe"), "end") == 0) {
+		if (strcmp(member_text(record, "probe"), "end") == 0) {
 			r->end_seen = 1;
 			r->end_seen_ns = clk_ns();
 		}
@@ -230,7 +219,7 @@ static void
 late_cb(int status, json_t *result, void *arg)
 {
 	struct intake *it = arg;
-	const char *head = text_get(result, "head");
+	const char *head = member_text_or(result, "head", NULL);
 
 	if (status == 0 && head != NULL && strcmp(head, it->node->name) == 0) {
 		intake_store(it);
@@ -251,7 +240,7 @@ int
 intake_records(struct runs *rs, struct node *n, const json_t *msg,
     struct err *err)
 {
-	const char *id = text_get(msg, "run");
+	const char *id = member_text(msg, "run");
 	json_t *records = json_object_get(msg, "records");
 	struct run *r = run_find(rs, id);
 	struct intake *it;
@@ -301,10 +290,10 @@ intake_progress(struct run *r, const json_t *msg)
 		if (json_is_number(v) || json_is_string(v))
 			json_object_set(r->progress, keys[i], v);
 	}
-	if (text_get(r->progress, "phase") != NULL)
-		text_set(&r->phase, text_get(r->progress, "phase"));
-	if (text_get(r->progress, "test") != NULL)
-		text_set(&r->test, text_get(r->progress, "test"));
+	if (member_text_or(r->progress, "phase", NULL) != NULL)
+		text_set(&r->phase, member_text_or(r->progress, "phase", NULL));
+	if (member_text_or(r->progress, "test", NULL) != NULL)
+		text_set(&r->test, member_text_or(r->progress, "test", NULL));
 	return 0;
 }
 

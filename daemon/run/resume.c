@@ -20,14 +20,6 @@
 #include "schema/options.h"
 #include "schema/record.h"
 
-static uint64_t
-time_get(const json_t *o, const char *key)
-{
-	json_int_t v = json_integer_value(json_object_get(o, key));
-
-	return v < 0 ? 0 : (uint64_t)v;
-}
-
 /* A wall clock time as monotonic, for spans that go on over the restart. */
 static uint64_t
 monotonic_of(uint64_t unix_ns)
@@ -78,11 +70,11 @@ resume_one(struct runs *rs, const json_t *o)
 	snprintf(r->id, sizeof(r->id), "%s", member_text(o, "run"));
 	(void)run_conf_read(r, &err);
 	r->margin_ns = RUN_GIVE_UP_NS;
-	r->created_unix_ns = time_get(o, "created_unix_ns");
-	r->started_unix_ns = time_get(o, "started_unix_ns");
+	r->created_unix_ns = member_unsigned(o, "created_unix_ns");
+	r->started_unix_ns = member_unsigned(o, "started_unix_ns");
 	r->created_ns = monotonic_of(r->created_unix_ns);
 	/* What is stored is sent again unless the old collector said so. */
-	r->records = r->last_seq = time_get(o, "records");
+	r->records = r->last_seq = member_unsigned(o, "records");
 	r->state = (enum run_state)state;
 	step_restore(r, o, (enum run_state)state);
 	log_info("run %s: campaign %s taken up again, was %s", r->id,

@@ -12,6 +12,8 @@
 
 #include "common/err.h"
 #include "common/rng.h"
+#include "common/str.h"
+#include "common/xalloc.h"
 #include "daemon/run/run_int.h"
 #include "schema/options.h"
 
@@ -70,32 +72,19 @@ run_conf_read(struct run *r, struct err *err)
 static int
 conf_copy(const struct run_order *o, struct conf **ret, struct err *err)
 {
-	char *text = conf_render_given(o->conf);
-	struct conf *c = NULL;
+	struct conf *c = conf_dup(o->conf);
 	const char *key;
 	json_t *v;
-	int rc;
+	int rc = 0;
 
-	rc = conf_parse(options_campaign, o->campaign, text, &c, err);
-	free(text);
 	json_object_foreach ((json_t *)(uintptr_t)o->overrides, key, v) {
-		char section[64];
-		const char *dot = strchr(key, '.');
+		char *text = xasprintf("%s=%s", key,
+		    json_is_string(v) ? json_string_value(v) : "");
 
+		rc = conf_override(c, text, "override", err);
+		free(text);
 		if (rc < 0)
 			break;
-		if (dot == NULL || !json_is_string(v) ||
-		    (size_t)(dot - key) >= sizeof(section)) {
-			err_say(err,
-			    "override %.60s: expected section.key and a text",
-			    key);
-			rc = -EINVAL;
-			break;
-		}
-		snprintf(section, sizeof(section), "%.*s", (int)(dot - key),
-		    key);
-		rc = conf_set(c, section, dot + 1, json_string_value(v),
-		    "override", err);
 	}
 	if (rc == 0)
 		rc = options_campaign_check(c, err);

@@ -11,6 +11,7 @@
 
 #include "common/hist.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
 #include "daemon/store/store_record.h"
@@ -123,18 +124,6 @@ bind_text(sqlite3_stmt *q, int at, const char *text)
 	assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG || rc == SQLITE_NOMEM);
 }
 
-static const char *
-text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
-
-static int64_t
-int_of(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
 static char *
 body_of(const json_t *object)
 {
@@ -186,7 +175,7 @@ make_stub(struct store_put_db *p, const char *name, uint64_t at_unix_ns,
 static int
 need_run(struct store_put_db *p, const struct store_job *job, int64_t *ret_id)
 {
-	const char *name = text_of(job->object, "run");
+	const char *name = member_text_or(job->object, "run", NULL);
 	int rc;
 
 	if (name == NULL)
@@ -200,7 +189,7 @@ need_run(struct store_put_db *p, const struct store_job *job, int64_t *ret_id)
 static int
 raw_of(const json_t *record)
 {
-	if (strcmp(text_of(record, "probe"), "round") == 0)
+	if (strcmp(member_text(record, "probe"), "round") == 0)
 		return 1;
 	return json_array_size(json_object_get(record, "nodes")) > 0 ? 2 : 0;
 }
@@ -210,10 +199,10 @@ put_record(struct store_put_db *p, const struct store_job *job)
 {
 	const json_t *record = job->object;
 	sqlite3_stmt *q = p->stmts[STMT_RECORD];
-	int64_t run_id, seq = int_of(record, "seq");
+	int64_t run_id, seq = member_int(record, "seq");
 	int rc;
 
-	if (seq < 1 || text_of(record, "probe") == NULL)
+	if (seq < 1 || member_text(record, "probe")[0] == '\0')
 		return -EPROTO;
 	rc = need_run(p, job, &run_id);
 	if (rc < 0)
@@ -233,9 +222,9 @@ put_record(struct store_put_db *p, const struct store_job *job)
 static int
 put_run(struct store_put_db *p, const struct store_job *job)
 {
-	const char *name = text_of(job->object, "run");
-	const char *state = text_of(job->object, "state");
-	const char *campaign = text_of(job->object, "campaign");
+	const char *name = member_text_or(job->object, "run", NULL);
+	const char *state = member_text_or(job->object, "state", NULL);
+	const char *campaign = member_text_or(job->object, "campaign", NULL);
 	sqlite3_stmt *q = p->stmts[STMT_RUN];
 	int known = state != NULL ? names_run_state_find(state) : -ENOENT;
 
@@ -245,7 +234,7 @@ put_run(struct store_put_db *p, const struct store_job *job)
 	bind_text(q, 2, campaign != NULL ? campaign : "");
 	bind_text(q, 3, state);
 	sqlite3_bind_int64(q, 4, names_run_states[known].final);
-	sqlite3_bind_int64(q, 5, int_of(job->object, "created_unix_ns"));
+	sqlite3_bind_int64(q, 5, member_int(job->object, "created_unix_ns"));
 	store_pack_bind(q, 6, body_of(job->object));
 	return run(p, STMT_RUN);
 }
@@ -261,9 +250,9 @@ put_counters(struct store_put_db *p, const struct store_job *job)
 	if (rc < 0)
 		return rc;
 	sqlite3_bind_int64(q, 1, run_id);
-	sqlite3_bind_int64(q, 2, int_of(job->object, "border"));
-	bind_text(q, 3, text_of(job->object, "node"));
-	sqlite3_bind_int64(q, 4, int_of(job->object, "at_unix_ns"));
+	sqlite3_bind_int64(q, 2, member_int(job->object, "border"));
+	bind_text(q, 3, member_text_or(job->object, "node", NULL));
+	sqlite3_bind_int64(q, 4, member_int(job->object, "at_unix_ns"));
 	store_pack_bind(q, 5, body_of(json_object_get(job->object, "nics")));
 	return run(p, STMT_COUNTERS);
 }
@@ -271,8 +260,8 @@ put_counters(struct store_put_db *p, const struct store_job *job)
 static int
 put_node(struct store_put_db *p, const struct store_job *job)
 {
-	const char *name = text_of(job->object, "node");
-	int64_t seen = int_of(job->object, "last_seen_unix_ns");
+	const char *name = member_text_or(job->object, "node", NULL);
+	int64_t seen = member_int(job->object, "last_seen_unix_ns");
 	sqlite3_stmt *q = p->stmts[STMT_NODE];
 	char *body;
 	int rc;
@@ -294,19 +283,19 @@ put_event(struct store_put_db *p, const struct store_job *job)
 	sqlite3_stmt *q = p->stmts[STMT_EVENT];
 
 	sqlite3_bind_int64(q, 1, (int64_t)job->at_unix_ns);
-	bind_text(q, 2, text_of(job->object, "kind"));
-	bind_text(q, 3, text_of(job->object, "subject"));
-	bind_text(q, 4, text_of(job->object, "text"));
+	bind_text(q, 2, member_text_or(job->object, "kind", NULL));
+	bind_text(q, 3, member_text_or(job->object, "subject", NULL));
+	bind_text(q, 4, member_text_or(job->object, "text", NULL));
 	return run(p, STMT_EVENT);
 }
 
 static int
 put_setting(struct store_put_db *p, const struct store_job *job)
 {
-	const char *value = text_of(job->object, "value");
+	const char *value = member_text_or(job->object, "value", NULL);
 	enum stmt id = value != NULL ? STMT_SETTING : STMT_SETTING_DROP;
 
-	bind_text(p->stmts[id], 1, text_of(job->object, "key"));
+	bind_text(p->stmts[id], 1, member_text_or(job->object, "key", NULL));
 	if (value != NULL)
 		bind_text(p->stmts[id], 2, value);
 	return run(p, id);
@@ -320,9 +309,9 @@ put_verdict(struct store_put_db *p, const struct store_job *job)
 	int rc;
 
 	sqlite3_bind_int64(q, 1, (int64_t)job->at_unix_ns);
-	bind_text(q, 2, text_of(job->object, "kind"));
-	bind_text(q, 3, text_of(job->object, "subject"));
-	bind_text(q, 4, text_of(job->object, "verdict"));
+	bind_text(q, 2, member_text_or(job->object, "kind", NULL));
+	bind_text(q, 3, member_text_or(job->object, "subject", NULL));
+	bind_text(q, 4, member_text_or(job->object, "verdict", NULL));
 	bind_text(q, 5, body);
 	rc = run(p, STMT_VERDICT);
 	free(body);
@@ -337,7 +326,7 @@ put_baseline(struct store_put_db *p, const struct store_job *job)
 	char *body = value != NULL ? body_of(value) : NULL;
 	int rc;
 
-	bind_text(p->stmts[id], 1, text_of(job->object, "name"));
+	bind_text(p->stmts[id], 1, member_text_or(job->object, "name", NULL));
 	if (value != NULL) {
 		sqlite3_bind_int64(p->stmts[id], 2, (int64_t)job->at_unix_ns);
 		bind_text(p->stmts[id], 3, body);

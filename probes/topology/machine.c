@@ -261,26 +261,6 @@ machine_read(const struct conf *c, const char *path, struct machine **ret,
 	return 0;
 }
 
-/* "section.key=value" of the command line. */
-static int
-set_one(struct conf *c, const char *word, struct err *err)
-{
-	const char *dot = strchr(word, '.');
-	const char *eq = dot == NULL ? NULL : strchr(dot, '=');
-	char *section, *key;
-	int rc;
-
-	if (eq == NULL || dot == word || eq == dot + 1)
-		return err_set(err, -EINVAL,
-		    "command line: %.80s: allowed is section.key=value", word);
-	section = xstrndup(word, (size_t)(dot - word));
-	key = xstrndup(dot + 1, (size_t)(eq - dot - 1));
-	rc = conf_set(c, section, key, eq + 1, "command line", err);
-	free(section);
-	free(key);
-	return rc;
-}
-
 /* folder/NAME.conf into ret when it is there. */
 static int
 look(const char *folder, const char *name, char *ret, size_t ret_bytes)
@@ -351,7 +331,7 @@ machine_load(const char *name, char *const *sets, int count,
 	if (rc < 0)
 		return rc;
 	for (int i = 0; rc == 0 && i < count; i++)
-		rc = set_one(c, sets[i], err);
+		rc = conf_override(c, sets[i], "command line", err);
 	if (rc == 0)
 		rc = machine_read(c, path, ret, err);
 	conf_free(c);

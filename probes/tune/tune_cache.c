@@ -10,6 +10,7 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/file.h"
+#include "common/member.h"
 #include "schema/record.h"
 
 uint32_t
@@ -28,24 +29,14 @@ tune_cache_record(const struct tune_cache_key *key, double bytes)
 	    (json_int_t)(clk_unix_ns() / CLK_NS_PER_S), "tried");
 }
 
-static const char *
-text_of(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text != NULL ? text : "";
-}
-
 static int
 is_of(const json_t *record, const struct tune_cache_key *key)
 {
-	return strcmp(text_of(record, "probe"), "tuning") == 0 &&
-	    strcmp(text_of(record, "machine"), key->machine) == 0 &&
-	    strcmp(text_of(record, "asked"), key->asked) == 0 &&
-	    json_integer_value(json_object_get(record, "ranks")) ==
-	    key->ranks &&
-	    json_integer_value(json_object_get(record, "class")) ==
-	    key->size_class;
+	return strcmp(member_text(record, "probe"), "tuning") == 0 &&
+	    strcmp(member_text(record, "machine"), key->machine) == 0 &&
+	    strcmp(member_text(record, "asked"), key->asked) == 0 &&
+	    member_int(record, "ranks") == key->ranks &&
+	    member_int(record, "class") == key->size_class;
 }
 
 static int

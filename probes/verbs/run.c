@@ -46,24 +46,6 @@ struct run {
 /* ---- rank 0: what is asked for ---- */
 
 static int
-override(struct conf *c, const char *text, struct err *err)
-{
-	char *copy = xstrdup(text), *dot = strchr(copy, '.'), *equal;
-	int rc = -EINVAL;
-
-	equal = dot == NULL ? NULL : strchr(dot, '=');
-	if (equal == NULL) {
-		err_say(err, "-o %s: must be section.key=value", text);
-		goto out;
-	}
-	*dot = *equal = '\0';
-	rc = conf_set(c, copy, dot + 1, equal + 1, "-o", err);
-out:
-	free(copy);
-	return rc;
-}
-
-static int
 draw_seed(struct conf *c, struct err *err)
 {
 	char text[32];
@@ -99,7 +81,7 @@ read_campaign(struct run *r, struct err *err)
 
 	rc = conf_load(options_campaign, a->campaign, &r->conf, err);
 	for (int i = 0; rc == 0 && i < a->override_count; i++)
-		rc = override(r->conf, a->overrides[i], err);
+		rc = conf_override(r->conf, a->overrides[i], "-o", err);
 	if (rc == 0)
 		rc = options_campaign_check(r->conf, err);
 	if (rc == 0)

@@ -167,6 +167,35 @@ test_spans_and_sizes_are_bounded(void **state)
 }
 
 static void
+test_override(void **state)
+{
+	static const char *const bad[] = { "", "two", "two.size", "two=1.2",
+		".size=1", "two.=1" };
+	struct conf *c = parse_ok("[one]\nname = x\n"), *copy;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		assert_int_equal(conf_override(c, bad[i], "-o", &err), -EINVAL);
+		assert_non_null(
+		    strstr(err.text, ": allowed is section.key=value"));
+	}
+	assert_int_equal(conf_override(c, "two.size=8K", "-o", &err), 0);
+	assert_int_equal(conf_override(c, "one.text=a=b.c", "-o", &err), 0);
+	assert_string_equal(conf_string(c, "one", "text"), "a=b.c");
+	assert_int_equal(conf_override(c, "two.size=2M", "-o", &err), -EINVAL);
+
+	copy = conf_dup(c);
+	assert_int_equal(conf_override(c, "two.size=4K", "-o", &err), 0);
+	conf_free(c);
+	assert_int_equal(conf_bytes(copy, "two", "size"), 8192);
+	assert_int_equal(conf_given(copy, "two", "size"), 1);
+	assert_int_equal(conf_given(copy, "two", "mode"), 0);
+	assert_string_equal(conf_where(copy, "two", "size"), "-o");
+	conf_free(copy);
+}
+
+static void
 test_render_reads_back(void **state)
 {
 	struct conf *c = parse_ok("[one]\nname = ab\n[two]\nshare = 5%\n");
@@ -298,6 +327,7 @@ main(void)
 		cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_complaints),
 		cmocka_unit_test(test_spans_and_sizes_are_bounded),
+		cmocka_unit_test(test_override),
 		cmocka_unit_test(test_render_reads_back),
 		cmocka_unit_test(test_render_given),
 		cmocka_unit_test(test_printers),

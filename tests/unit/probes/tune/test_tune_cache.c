@@ -56,8 +56,8 @@ found(const struct tune_cache_key *key, const char *choice)
 		return;
 	}
 	assert_non_null(o);
-	assert_string_equal(text_of(o, "choice"), choice);
-	assert_string_equal(text_of(o, "why"), "measured");
+	assert_string_equal(member_text(o, "choice"), choice);
+	assert_string_equal(member_text(o, "why"), "measured");
 	assert_true(json_is_array(json_object_get(o, "tried")));
 	assert_int_equal(json_integer_value(json_object_get(o, "bytes")),
 	    1500000);
