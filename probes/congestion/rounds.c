@@ -87,20 +87,16 @@ is_aside(const struct rounds *r, const struct canary *c)
 
 /* Operations from..to of the round. */
 static void
-operate(struct rounds *r, struct canary *c, int from, int to,
-    struct cores *cores)
+operate(struct rounds *r, struct canary *c, int from, int to)
 {
 	void (*once)(struct canary *) = canary_ops[c->test].once;
-	struct cores before;
 
-	cores_look(&before);
 	for (int i = from; i < to; i++) {
 		uint64_t start_ns = clk_ns();
 
 		once(c);
 		r->samples_ns[i] = clk_ns() - start_ns;
 	}
-	cores_add_since(cores, &before);
 }
 
 static uint64_t
@@ -137,12 +133,16 @@ run_chunks(struct rounds *r, struct canary *c, int count, int first,
 	int active = !is_aside(r, c);
 
 	while (done < count) {
-		/* Ranks come from a look at different times; one operation
-		 * that is not counted brings neighbours in step again. */
+		/* A chunk begins as the round did: a barrier, and an operation
+		 * that is not counted. Ranks come from a look at different
+		 * times, and where ranks share cores the order in which they
+		 * then wait for each other lasts to the end of the chunk. */
+		if (done > 0)
+			MPI_DO(MPI_Barrier(r->world->group));
 		if (active && done > 0)
 			canary_ops[c->test].once(c);
 		if (active)
-			operate(r, c, done, next, &ret->cores);
+			operate(r, c, done, next);
 		done = next;
 		ret->elapsed_ns = slowest(r, clk_ns() - start_ns);
 		if (ret->elapsed_ns > r->settings->timeout_ns) {
@@ -276,13 +276,18 @@ void
 rounds_run(struct rounds *r, const struct rounds_ask *ask,
     struct rounds_result *ret)
 {
+	struct cores before;
+
+	/* Reading the kernel's file takes longer than some operations. */
+	cores_look(&before);
 	begin(r, ask, 0, ret);
 	warm_up(r, ask);
 	run_chunks(r, ask->canary, ask->iterations, CHUNK_FIRST, 0, ret);
-	if (is_aside(r, ask->canary))
-		hist_clear(&ret->mine);
-	else
+	hist_clear(&ret->mine);
+	if (!is_aside(r, ask->canary)) {
+		cores_add_since(&ret->cores, &before);
 		count_samples(r, ask->canary, ret->operations, &ret->mine);
+	}
 	collect(r, ask, ret);
 }
 

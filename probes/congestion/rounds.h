@@ -48,7 +48,7 @@ struct rounds_result {
 	int operations; /* done by every rank */
 	uint64_t elapsed_ns; /* of the slowest rank */
 	struct hist mine;    /* this rank's samples */
-	struct cores cores;  /* what it had of a core while it took them */
+	struct cores cores;  /* what this rank had of a core in the round */
 	/* at the root only: */
 	struct hist all;
 	struct rounds_rank *ranks; /* by group rank; belongs to the rounds */
