@@ -164,7 +164,7 @@ main(int argc, char **argv)
 	    TRIAL_CONFIRM, judge_defaults.votes, judge_defaults.window,
 	    judge_defaults.clean);
 	printf("| fault | trials | all named within 3 rounds | within %d | "
-	       "second pass | rounds to clear | innocent suspects | innocent "
+	       "second pass | rounds to clear | wrong suspects | wrong "
 	       "alarms |\n|---|---:|---:|---:|---|---:|---:|---:|\n",
 	    TRIAL_ROUNDS);
 	for (const struct trial_fault *f = trial_faults; f->name != NULL; f++)
@@ -179,7 +179,7 @@ main(int argc, char **argv)
 	printf("\nOne node gets slower by a share each round, up to a limit, "
 	       "after a day of its own past;\nmedians:\n\n"
 	       "| nodes | a round | up to | trials | rounds until peers tell | "
-	       "until CUSUM tells | innocent |\n"
+	       "until CUSUM tells | wrong |\n"
 	       "|---:|---:|---:|---:|---:|---:|---:|\n");
 	drift(256, 0.01, 1, DRIFT_TRIALS);
 	drift(256, 0.003, 1, DRIFT_TRIALS);
@@ -191,7 +191,7 @@ main(int argc, char **argv)
 	       "pairs a node within leaves and\nfour between them, 120 "
 	       "echoes each:\n\n"
 	       "| fault | nodes | trials | epochs | named within 3 | "
-	       "confirmed within all | innocent warned of | innocent "
+	       "confirmed within all | wrongly warned of | wrongly "
 	       "confirmed |\n|---|---:|---:|---:|---:|---:|---:|---:|\n");
 	echoes("1 node loses 2 %", 256, 0.02, 0, trials, 12);
 	echoes("1 node loses 5 %", 256, 0.05, 0, trials, 12);
