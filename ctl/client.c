@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client.c - libcurl as a client of the API: over a unix socket, or TLS with
+ * the name that every collector's certificate has.
+ */
 #include "ctl/client.h"
 
 #include <ctype.h>
@@ -59,19 +63,6 @@ ip_host(const char *url, const char **ret_rest)
 	return NULL;
 }
 
-/* OpenSSL would wait for what a pipe has to say. */
-static int
-check_files(const struct client_options *o, struct err *err)
-{
-	const char *const files[] = { o->ca, o->cert, o->key };
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
-		if (files[i] != NULL)
-			rc = file_check(files[i], err);
-	return rc;
-}
-
 static void
 setup_tls(struct client *c, const struct client_options *o)
 {
@@ -115,10 +106,14 @@ client_new(const struct client_options *o, struct err *err)
 		curl_easy_setopt(c->curl, CURLOPT_UNIX_SOCKET_PATH,
 		    o->url + strlen("unix:"));
 	} else if (strncmp(o->url, "https://", 8) == 0) {
-		if (check_files(o, err) < 0) {
-			client_free(c);
-			return NULL;
-		}
+		const char *const files[] = { o->ca, o->cert, o->key };
+
+		/* OpenSSL would wait for what a pipe has to say. */
+		for (size_t i = 0; i < ARRAY_LEN(files); i++)
+			if (files[i] != NULL && file_check(files[i], err) < 0) {
+				client_free(c);
+				return NULL;
+			}
 		setup_tls(c, o);
 	} else if (strncmp(o->url, "http://", 7) != 0) {
 		err_say(err,
@@ -197,47 +192,14 @@ client_param(struct strbuf *path, const char *name, const char *value)
 	escape(path, value);
 }
 
-/* An error of transport in words that say what to do. */
-static int
-unreachable(struct client *c, CURLcode code)
-{
-	long os_errno = 0;
-
-	curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &os_errno);
-	err_say(&c->err, "cannot reach the collector at %s: %s%s", c->url,
-	    code == CURLE_COULDNT_CONNECT && os_errno != 0
-		? strerror((int)os_errno)
-		: c->curl_why[0] != '\0' ? c->curl_why
-					 : curl_easy_strerror(code),
-	    strncmp(c->url, "unix:", 5) == 0
-		? "; is coalmined running here? Else give --url"
-		: "");
-	return -EHOSTUNREACH;
-}
-
-/* {"error": {"cause", "message"}}, as the server wrote it. */
-static int
-refused(struct client *c, long status, const json_t *answer)
-{
-	const json_t *error = json_object_get(answer, "error");
-	const char *message = json_string_value(
-	    json_object_get(error, "message"));
-
-	if (message != NULL)
-		err_say(&c->err, "%s", message);
-	else
-		err_say(&c->err, "the server at %s answered %ld", c->url,
-		    status);
-	return status == 404 ? -ENOENT : -EREMOTEIO;
-}
-
 static int
 request(struct client *c, const char *path, json_t **ret)
 {
 	char *url = xasprintf("%s/api/v1%s", c->base, path);
 	json_t *answer = NULL;
 	json_error_t error;
-	long status = 0;
+	long status = 0, os_errno = 0;
+	const char *message;
 	CURLcode code;
 	int rc = 0;
 
@@ -248,13 +210,32 @@ request(struct client *c, const char *path, json_t **ret)
 	curl_easy_setopt(c->curl, CURLOPT_PATH_AS_IS, 1L);
 	code = curl_easy_perform(c->curl);
 	free(url);
-	if (code != CURLE_OK)
-		return unreachable(c, code);
+	if (code != CURLE_OK) {
+		curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &os_errno);
+		return err_set(&c->err, -EHOSTUNREACH,
+		    "cannot reach the collector at %s: %s%s", c->url,
+		    code == CURLE_COULDNT_CONNECT && os_errno != 0
+			? strerror((int)os_errno)
+			: c->curl_why[0] != '\0' ? c->curl_why
+						 : curl_easy_strerror(code),
+		    strncmp(c->url, "unix:", 5) == 0
+			? "; is coalmined running here? Else give --url"
+			: "");
+	}
 	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
 	answer = json_loadb(c->answer.len_bytes > 0 ? c->answer.text : "",
 	    c->answer.len_bytes, JSON_DECODE_ANY, &error);
 	if (status < 200 || status > 299) {
-		rc = refused(c, status, answer);
+		/* {"error": {"cause", "message"}}, as the server wrote it */
+		message = json_string_value(
+		    json_object_get(json_object_get(answer, "error"),
+			"message"));
+		if (message != NULL)
+			err_say(&c->err, "%s", message);
+		else
+			err_say(&c->err, "the server at %s answered %ld",
+			    c->url, status);
+		rc = status == 404 ? -ENOENT : -EREMOTEIO;
 	} else if (answer == NULL) {
 		err_say(&c->err,
 		    "the server at %s answered what is not JSON: %s", c->url,

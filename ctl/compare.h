@@ -7,7 +7,26 @@
 
 #include "common/table.h"
 #include "ctl/ctl.h"
-#include "ctl/ratio.h"
+
+/* A number with its interval, as far as they are known (else NAN). */
+struct estimate {
+	const char *of; /* "p99", "mean" ...; NULL: there is none */
+	const char *unit;
+	double value, lo, hi;
+	double level;
+};
+
+struct ratio {
+	double value, lo, hi; /* NAN where not known */
+};
+
+/* b over a; of positive values only. */
+struct ratio ratio_take(const struct estimate *a, const struct estimate *b);
+/* worse or better only where the whole interval is beyond the margin, same
+ * only where all of it is inside, else nothing is known: unclear; unknown
+ * without an interval. More is worse in every unit but "B/s". */
+const char *ratio_verdict(const struct ratio *r, const char *unit,
+    double margin);
 
 struct compare_row {
 	const char *test, *phase;
@@ -35,9 +54,5 @@ void compare_add(struct compare_out *o, const char *test, const char *phase,
 void compare_records(struct compare_out *o, const json_t *a, const json_t *b);
 /* Prints; the exit code. */
 int compare_end(struct ctl *c, struct compare_out *o);
-
-/* periods.c: are both arguments FROM..TO? */
-int periods_are(const char *a, const char *b);
-int periods_compare(struct ctl *c, double margin);
 
 #endif

@@ -9,9 +9,79 @@
 #ifndef CTL_CTL_H
 #define CTL_CTL_H
 
+#include <stdio.h>
+
 #include "ctl/client.h"
-#include "ctl/opts.h"
 #include "schema/names.h"
+
+/* ---- options: all of all verbs, as rows ---- */
+
+enum opt {
+	/* of every verb */
+	OPT_URL,
+	OPT_CA,
+	OPT_CERT,
+	OPT_KEY,
+	OPT_HELP,
+	OPT_DUMP,
+	OPT_COMPLETE,
+	/* of those that name it */
+	OPT_JSON,
+	OPT_CSV,
+	OPT_TABLE,
+	OPT_ASCII,
+	OPT_ALL,
+	OPT_CAMPAIGN,
+	OPT_DAYS,
+	OPT_EVERY,
+	OPT_FAIL_ON,
+	OPT_FILE,
+	OPT_FOLD,
+	OPT_FOLLOW,
+	OPT_HOURS,
+	OPT_HTML,
+	OPT_KIND,
+	OPT_LIMIT,
+	OPT_LOCAL,
+	OPT_MARGIN,
+	OPT_OVERRIDE,
+	OPT_RAW,
+	OPT_ROLE,
+	OPT_SAN,
+	OPT_STATE,
+	OPT_SVG,
+	OPT_WAIT,
+	OPT_MAX
+};
+
+struct opt_row {
+	const char *name;
+	char letter;     /* 0: none */
+	const char *arg; /* NULL: a switch */
+	int global;      /* 1: every verb takes it; 2: so, and not for people */
+	const char *text;
+};
+extern const struct opt_row opts_rows[OPT_MAX];
+
+struct opts {
+	struct opt_values {
+		char **values; /* in the order given; NULL for a switch */
+		size_t count;
+	} of[OPT_MAX];
+};
+
+/* Splits argv into options and the rest, which is moved behind: *ret_first is
+ * its index. -EINVAL and why for an option that is none. */
+int opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
+    struct err *err);
+void opts_clear(struct opts *o);
+int opts_given(const struct opts *o, enum opt id);
+/* The last value given, or NULL. */
+const char *opts_value(const struct opts *o, enum opt id);
+/* 1 when list, names with blanks between, holds the option's name. */
+int opts_listed(const char *list, enum opt id);
+
+/* ---- verbs ---- */
 
 struct ctl {
 	struct opts opts;
@@ -49,5 +119,16 @@ int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int ctl_fail_client(struct ctl *c);
 /* GET part/arg (arg may be NULL): 0, or EXIT_CODE_UNKNOWN and it was said. */
 int ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret);
+
+/* ---- help.c: what the tables of verbs and options say ---- */
+
+/* Names of all nouns, or of one noun's verbs, with blanks; caller frees. */
+char *help_names(const char *noun);
+/* All verbs, or those of one noun with their options. */
+void help_print(const char *noun, FILE *to);
+/* what: "bash" the completion, "verbs" and "options" lists in mdoc. */
+int help_dump(const char *what);
+/* Names for the shell, one a line; silent when there is no answer. */
+int help_complete(struct ctl *c, const char *kind);
 
 #endif

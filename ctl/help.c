@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/help.h"
+/*
+ * help.c - the tables of verbs and options as help for people, as lists of the
+ * manual page and as completion for the shell.
+ */
+#include "ctl/ctl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,27 +54,25 @@ print_options(const char *list, FILE *to)
 	}
 }
 
-static void
-print_verb(const struct verb *v, int with_options, FILE *to)
-{
-	char left[128];
-
-	snprintf(left, sizeof(left), "%s%s%s%s%s", v->noun,
-	    v->verb == NULL ? "" : " ", v->verb == NULL ? "" : v->verb,
-	    v->args[0] == '\0' ? "" : " ", v->args);
-	fprintf(to, "  %-28s %s\n", left, v->text);
-	if (with_options)
-		print_options(v->options, to);
-}
-
 void
 help_print(const char *noun, FILE *to)
 {
 	fprintf(to, "usage: coalctl [options] noun [verb] [arguments]\n\n");
 	for (size_t i = 0; verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
-			if (noun == NULL || strcmp(noun, v->noun) == 0)
-				print_verb(v, noun != NULL, to);
+		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
+		     v++) {
+			char left[128];
+
+			if (noun != NULL && strcmp(noun, v->noun) != 0)
+				continue;
+			snprintf(left, sizeof(left), "%s%s%s%s%s", v->noun,
+			    v->verb == NULL ? "" : " ",
+			    v->verb == NULL ? "" : v->verb,
+			    v->args[0] == '\0' ? "" : " ", v->args);
+			fprintf(to, "  %-28s %s\n", left, v->text);
+			if (noun != NULL)
+				print_options(v->options, to);
+		}
 	fprintf(to, "\nOptions of every verb:\n");
 	print_options(NULL, to);
 	fprintf(to,
@@ -102,20 +104,9 @@ mdoc_text(const char *text)
 		putchar('\n');
 }
 
+/* A verb as an item of mdoc. */
 static void
-mdoc_option(const struct opt_row *row, const char *macro)
-{
-	printf(".%s", macro);
-	if (row->letter != 0)
-		printf(" Fl %c ,", row->letter);
-	printf(" Fl -%s", row->name);
-	if (row->arg != NULL)
-		printf(" Ar %s", row->arg);
-	putchar('\n');
-}
-
-static void
-mdoc_verb(const struct verb *v)
+dump_verb(const struct verb *v)
 {
 	printf(".It Cm %s", v->noun);
 	if (v->verb != NULL)
@@ -142,7 +133,7 @@ dump_verbs(void)
 	printf(".Bl -tag -width Ds\n");
 	for (size_t i = 0; verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
-			mdoc_verb(v);
+			dump_verb(v);
 	printf(".El\n");
 	return EXIT_CODE_OK;
 }
@@ -152,10 +143,18 @@ dump_options(void)
 {
 	printf(".Bl -tag -width Ds\n");
 	for (int i = 0; i < OPT_MAX; i++) {
-		if (opts_rows[i].global == 2)
+		const struct opt_row *row = &opts_rows[i];
+
+		if (row->global == 2)
 			continue;
-		mdoc_option(&opts_rows[i], "It");
-		mdoc_text(opts_rows[i].text);
+		printf(".It");
+		if (row->letter != 0)
+			printf(" Fl %c ,", row->letter);
+		printf(" Fl -%s", row->name);
+		if (row->arg != NULL)
+			printf(" Ar %s", row->arg);
+		putchar('\n');
+		mdoc_text(row->text);
 	}
 	printf(".El\n");
 	return EXIT_CODE_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/histogram.h"
+#include "ctl/print.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,7 +15,6 @@
 #include "common/err.h"
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
-#include "ctl/help.h"
 
 int
 ctl_fail(const char *fmt, ...)
@@ -92,62 +91,49 @@ ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret)
 	return rc == 0 ? 0 : ctl_fail_client(c);
 }
 
+/* The verb of the first one or two words. NULL: it was said which nouns, or
+ * which verbs of a noun, there are. */
 static const struct verb *
-verb_find(const char *noun, const char *name, int *ret_noun_known)
+verb_find(const char *noun, const char *name)
 {
-	*ret_noun_known = 0;
+	int known = 0;
+	char *allowed;
+
 	for (size_t i = 0; verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
 		     v++) {
 			if (strcmp(v->noun, noun) != 0)
 				continue;
-			*ret_noun_known = 1;
+			known = 1;
 			if (v->verb == NULL ||
 			    (name != NULL && strcmp(v->verb, name) == 0))
 				return v;
 		}
+	allowed = help_names(known ? noun : NULL);
+	if (known && name == NULL)
+		ctl_fail("%s needs a verb: allowed are %s", noun, allowed);
+	else
+		ctl_fail("unknown %s%s%.60s: allowed are %s",
+		    known ? noun : "noun", known ? " verb " : " ",
+		    known ? name : noun, allowed);
+	free(allowed);
 	return NULL;
 }
 
-/* Say which nouns, or which verbs of a noun, there are. */
+/* Every option that was given is one of the verb's, and the arguments are as
+ * many as it takes. */
 static int
-fail_unknown(const char *noun, const char *name, int noun_known)
-{
-	char *allowed = help_names(noun_known ? noun : NULL);
-	int rc;
-
-	if (noun_known && name == NULL)
-		rc = ctl_fail("%s needs a verb: allowed are %s", noun, allowed);
-	else
-		rc = ctl_fail("unknown %s%s%.60s: allowed are %s",
-		    noun_known ? noun : "noun", noun_known ? " verb " : " ",
-		    noun_known ? name : noun, allowed);
-	free(allowed);
-	return rc;
-}
-
-/* Every option that was given is one of the verb's. */
-static int
-options_check(const struct ctl *c, const struct verb *v)
-{
-	for (int i = 0; i < OPT_MAX; i++) {
-		if (!opts_given(&c->opts, i) || opts_rows[i].global ||
-		    opts_listed(v->options, i))
-			continue;
-		return ctl_fail("--%s is not an option of %s%s%s; see "
-				"coalctl %s --help",
-		    opts_rows[i].name, v->noun, v->verb == NULL ? "" : " ",
-		    v->verb == NULL ? "" : v->verb, v->noun);
-	}
-	return 0;
-}
-
-static int
-args_check(const struct ctl *c, const struct verb *v)
+verb_check(const struct ctl *c, const struct verb *v)
 {
 	const char *name = v->verb == NULL ? "" : v->verb;
 	const char *blank = v->verb == NULL ? "" : " ";
 
+	for (int i = 0; i < OPT_MAX; i++)
+		if (opts_given(&c->opts, i) && !opts_rows[i].global &&
+		    !opts_listed(v->options, i))
+			return ctl_fail("--%s is not an option of %s%s%s; see "
+					"coalctl %s --help",
+			    opts_rows[i].name, v->noun, blank, name, v->noun);
 	if (c->args_count < v->args_min)
 		return ctl_fail("%s%s%s needs %s", v->noun, blank, name,
 		    v->args);
@@ -162,7 +148,7 @@ static int
 run(struct ctl *c, char **words)
 {
 	const struct verb *v;
-	int noun_known, rc;
+	int rc;
 
 	if (words[0] != NULL && strcmp(words[0], "help") == 0) {
 		help_print(words[1], stdout);
@@ -180,15 +166,13 @@ run(struct ctl *c, char **words)
 		help_print(NULL, stderr);
 		return EXIT_CODE_UNKNOWN;
 	}
-	v = verb_find(words[0], words[1], &noun_known);
+	v = verb_find(words[0], words[1]);
 	if (v == NULL)
-		return fail_unknown(words[0], words[1], noun_known);
+		return EXIT_CODE_UNKNOWN;
 	c->args = words + (v->verb == NULL ? 1 : 2);
 	while (c->args[c->args_count] != NULL)
 		c->args_count++;
-	rc = options_check(c, v);
-	if (rc == 0)
-		rc = args_check(c, v);
+	rc = verb_check(c, v);
 	return rc == 0 ? v->run(c) : rc;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/opts.h"
+/*
+ * opts.c - all options of all verbs, as rows, and getopt over them.
+ */
+#include "ctl/ctl.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -87,26 +90,6 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Wait for the end of the run, and show its progress." },
 };
 
-static void
-tables_make(struct option *longs, char *letters)
-{
-	*letters++ = ':'; /* a missing value is told from an unknown option */
-	for (int i = 0; i < OPT_MAX; i++) {
-		const struct opt_row *row = &opts_rows[i];
-
-		longs[i] = (struct option){ row->name,
-			row->arg == NULL ? no_argument : required_argument,
-			NULL, LONG_BASE + i };
-		if (row->letter == 0)
-			continue;
-		*letters++ = row->letter;
-		if (row->arg != NULL)
-			*letters++ = ':';
-	}
-	longs[OPT_MAX] = (struct option){ 0 };
-	*letters = '\0';
-}
-
 static int
 by_letter(int letter)
 {
@@ -114,15 +97,6 @@ by_letter(int letter)
 		if (letter != 0 && opts_rows[i].letter == letter)
 			return i;
 	return -1;
-}
-
-static void
-add(struct opts *o, int id, char *value)
-{
-	struct opt_values *v = &o->of[id];
-
-	v->values = xreallocarray(v->values, v->count + 1, sizeof(*v->values));
-	v->values[v->count++] = value;
 }
 
 /* What getopt could not use: an unknown option, or one without its value. */
@@ -149,19 +123,33 @@ opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
     struct err *err)
 {
 	struct option longs[OPT_MAX + 1];
-	char letters[3 * OPT_MAX + 2];
+	char letters[3 * OPT_MAX + 2], *at = letters;
+	struct opt_values *v;
 	int got;
 
-	tables_make(longs, letters);
+	*at++ = ':'; /* a missing value is told from an unknown option */
+	for (int i = 0; i < OPT_MAX; i++) {
+		const struct opt_row *row = &opts_rows[i];
+
+		longs[i] = (struct option){ row->name,
+			row->arg == NULL ? no_argument : required_argument,
+			NULL, LONG_BASE + i };
+		if (row->letter == 0)
+			continue;
+		*at++ = row->letter;
+		if (row->arg != NULL)
+			*at++ = ':';
+	}
+	longs[OPT_MAX] = (struct option){ 0 };
+	*at = '\0';
 	opterr = 0;
-	for (;;) {
-		got = getopt_long(argc, argv, letters, longs, NULL);
-		if (got == -1)
-			break;
+	while ((got = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (got == '?' || got == ':')
 			return complain(got, argv, err);
-		add(o, got >= LONG_BASE ? got - LONG_BASE : by_letter(got),
-		    optarg);
+		v = &o->of[got >= LONG_BASE ? got - LONG_BASE : by_letter(got)];
+		v->values = xreallocarray(v->values, v->count + 1,
+		    sizeof(*v->values));
+		v->values[v->count++] = optarg;
 	}
 	*ret_first = optind;
 	return 0;

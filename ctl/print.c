@@ -9,6 +9,7 @@
 #include "common/clk.h"
 #include "common/hostlist.h"
 #include "common/str.h"
+#include "common/table.h"
 #include "common/xalloc.h"
 
 /* 17 digits would print 0.1 as 0.10000000000000001. */
@@ -70,36 +71,30 @@ print_count(const json_t *object, const char *name, char *ret)
 		snprintf(ret, PRINT_BYTES, "-");
 }
 
-static void
-seconds_format(double x, char *ret)
+void
+print_quantity(double value, const char *unit, char *ret)
 {
 	static const struct {
 		double unit_s;
 		const char *name;
 	} units[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" },
 		{ 1e-9, "ns" } };
-	size_t i = 0;
-
-	/* 999.95 of a unit would be printed as 1000 of it. */
-	while (i + 1 < ARRAY_LEN(units) && x < units[i].unit_s * 0.99995)
-		i++;
-	x /= units[i].unit_s;
-	snprintf(ret, PRINT_BYTES, "%.*f %s",
-	    x < 10        ? 2
-		: x < 100 ? 1
-			  : 0,
-	    x, units[i].name);
-}
-
-void
-print_quantity(double value, const char *unit, char *ret)
-{
 	char bytes[32];
+	size_t i = 0;
 
 	if (!isfinite(value)) {
 		snprintf(ret, PRINT_BYTES, "-");
 	} else if (strcmp(unit, "s") == 0) {
-		seconds_format(value, ret);
+		/* 999.95 of a unit would be printed as 1000 of it. */
+		while (i + 1 < ARRAY_LEN(units) &&
+		    value < units[i].unit_s * 0.99995)
+			i++;
+		value /= units[i].unit_s;
+		snprintf(ret, PRINT_BYTES, "%.*f %s",
+		    value < 10        ? 2
+			: value < 100 ? 1
+				      : 0,
+		    value, units[i].name);
 	} else if (strcmp(unit, "B/s") == 0) {
 		str_bytes_format(value, bytes, sizeof(bytes));
 		snprintf(ret, PRINT_BYTES, "%s/s", bytes);
@@ -142,39 +137,98 @@ compare_cb(const void *a, const void *b)
 	    *(const char *const *)b);
 }
 
-static char *
-fold(const json_t *array, size_t *ret_count)
-{
-	const char **names = xcalloc(json_array_size(array) + 1,
-	    sizeof(*names));
-	size_t i;
-	char *text;
-	json_t *name;
-
-	*ret_count = 0;
-	json_array_foreach (array, i, name)
-		if (json_is_string(name))
-			names[(*ret_count)++] = json_string_value(name);
-	qsort(names, *ret_count, sizeof(*names), compare_cb);
-	text = hostlist_format(names, *ret_count);
-	free(names);
-	return text;
-}
-
 char *
 print_hostlist(const json_t *hosts, size_t *ret_count)
 {
-	const char *text = json_string_value(hosts);
-	size_t count = 0;
+	const char *text = json_string_value(hosts), **names;
+	size_t count = 0, i;
 	struct hostlist hl;
+	json_t *name;
 	char *folded;
 
-	if (text != NULL && hostlist_parse(text, &hl, NULL) == 0) {
-		count = hl.count;
-		hostlist_clear(&hl);
+	if (text != NULL) {
+		if (hostlist_parse(text, &hl, NULL) == 0) {
+			count = hl.count;
+			hostlist_clear(&hl);
+		}
+		folded = xstrdup(text);
+	} else {
+		names = xcalloc(json_array_size(hosts) + 1, sizeof(*names));
+		json_array_foreach (hosts, i, name)
+			if (json_is_string(name))
+				names[count++] = json_string_value(name);
+		qsort(names, count, sizeof(*names), compare_cb);
+		folded = hostlist_format(names, count);
+		free(names);
 	}
-	folded = text != NULL ? xstrdup(text) : fold(hosts, &count);
 	if (ret_count != NULL)
 		*ret_count = count;
 	return folded;
+}
+
+static const char *
+cell_text(const struct print_column *col, const json_t *row, char *scratch)
+{
+	double x = print_number(row, col->member);
+	size_t count;
+
+	switch (col->as) {
+	case PRINT_TEXT:
+		return print_member(row, col->member, col->else_text);
+	case PRINT_TIME:
+		print_time(row, col->member, scratch);
+		break;
+	case PRINT_SPAN:
+		print_span(x, scratch);
+		break;
+	case PRINT_NUMBER:
+		print_quantity(x, "", scratch);
+		break;
+	case PRINT_BYTES_OF:
+		snprintf(scratch, PRINT_BYTES, "-");
+		if (x > 0)
+			str_bytes_format(x, scratch, PRINT_BYTES);
+		break;
+	case PRINT_YES:
+		return json_is_true(json_object_get(row, col->member)) ? "yes"
+								       : "no";
+	case PRINT_NODES:
+		free(print_hostlist(json_object_get(row, col->member), &count));
+		snprintf(scratch, PRINT_BYTES, "%zu", count);
+		break;
+	case PRINT_OF:
+		return col->text_of(row, scratch);
+	}
+	return scratch;
+}
+
+const char *
+print_every(const json_t *row, char *scratch)
+{
+	double every_s = print_number(row, "every_s");
+
+	print_span(every_s > 0 ? every_s : -1, scratch);
+	return scratch;
+}
+
+void
+print_rows(const json_t *rows, const struct print_column *columns)
+{
+	const struct print_column *col;
+	struct strbuf titles = { 0 };
+	char scratch[PRINT_BYTES];
+	struct table *t;
+	json_t *row;
+	size_t i;
+
+	for (col = columns; col->title != NULL; col++)
+		strbuf_addf(&titles, "%s%s", col > columns ? "|" : "",
+		    col->title);
+	t = table_new(titles.text);
+	json_array_foreach (rows, i, row)
+		for (col = columns; col->title != NULL; col++)
+			table_cell(t, "%s", cell_text(col, row, scratch));
+	table_print(t, stdout);
+	table_free(t);
+	strbuf_clear(&titles);
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "common/hist.h"
+
 #define PRINT_BYTES 64 /* enough for every text below */
 
 /* Arrays one element a line, objects compact when lone is 1. */
@@ -31,5 +33,34 @@ void print_span(double span_s, char *ret);
 /* A hostlist of an array of names, or of a text that is one already; the
  * caller frees. *ret_count may be NULL. */
 char *print_hostlist(const json_t *hosts, size_t *ret_count);
+
+/* A table of an array of objects, a column a row; ends with a row without a
+ * title. A member that is missing is else_text. */
+struct print_column {
+	const char *title; /* "|" begins a column, ">" sets it to the right */
+	const char *member;
+	const char *else_text;
+	enum print_as {
+		PRINT_TEXT,
+		PRINT_TIME, /* *_unix_ns */
+		PRINT_SPAN, /* seconds */
+		PRINT_NUMBER,
+		PRINT_BYTES_OF,
+		PRINT_YES,   /* yes or no of a boolean */
+		PRINT_NODES, /* how many a hostlist has */
+		PRINT_OF     /* by text_of */
+	} as;
+	const char *(*text_of)(const json_t *row, char *scratch);
+};
+/* For print_column: member every_s, whose 0 is no span. */
+const char *print_every(const json_t *row, char *scratch);
+void print_rows(const json_t *rows, const struct print_column *columns);
+
+/* Two histograms side by side. Lines are ranges of value; a bar is the share of
+ * that histogram's samples. Either may be empty. */
+
+void histogram_print(const struct hist *left, const char *left_title,
+    const struct hist *right, const char *right_title, const char *unit,
+    int ascii, FILE *to);
 
 #endif

@@ -65,18 +65,6 @@ progress_new(const char *run)
 	return p;
 }
 
-/* A line for every change of what, which more follows. */
-static void
-say(struct progress *p, const char *what, const char *more)
-{
-	unsigned long long at_s = (clk_ns() - p->start_ns) / CLK_NS_PER_S;
-
-	if (strcmp(what, p->last) == 0)
-		return;
-	snprintf(p->last, sizeof(p->last), "%s", what);
-	fprintf(stderr, "%llus: run %s %s%s\n", at_s, p->run, what, more);
-}
-
 /* "running, congested" and, with its test, " lat". */
 static void
 words_of(const json_t *run, int with_test, char *ret, size_t cap_bytes)
@@ -109,27 +97,31 @@ rest_of(const json_t *run, char *ret, size_t cap_bytes)
 	    isfinite(remaining_s) ? " left" : "");
 }
 
-static int
-columns(void)
-{
-	struct winsize w;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0)
-		return w.ws_col;
-	return COLUMNS_ELSE;
-}
-
-/* One line that replaces the last: words first, since a narrow terminal cuts
- * the end. */
-static void
-draw(struct progress *p, const json_t *run)
+void
+progress_show(struct progress *p, const json_t *run)
 {
 	double share = print_number(json_object_get(run, "progress"), "share");
 	char bar[BAR_CELLS * 3 + 1], words[200], rest[100];
-	int room = columns() - 1;
+	int room = COLUMNS_ELSE - 1;
+	struct winsize w;
 
-	words_of(run, 1, words, sizeof(words));
+	p->away = 0;
+	words_of(run, p->bar, words, sizeof(words));
 	rest_of(run, rest, sizeof(rest));
+	if (!p->bar) {
+		if (strcmp(words, p->last) == 0)
+			return;
+		snprintf(p->last, sizeof(p->last), "%s", words);
+		fprintf(stderr, "%llus: run %s %s%s\n",
+		    (unsigned long long)((clk_ns() - p->start_ns) /
+			CLK_NS_PER_S),
+		    p->run, words, rest);
+		return;
+	}
+	/* One line that replaces the last: words first, since a narrow
+	 * terminal cuts the end. */
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0)
+		room = w.ws_col - 1;
 	fprintf(stderr, "\r\033[K%.*s", room, words);
 	room -= (int)(strlen(words) + strlen(rest));
 	if (isfinite(share) && room >= BAR_CELLS + 3) {
@@ -140,21 +132,6 @@ draw(struct progress *p, const json_t *run)
 	if (room >= 0)
 		fputs(rest, stderr);
 	fflush(stderr);
-}
-
-void
-progress_show(struct progress *p, const json_t *run)
-{
-	char words[200], rest[100];
-
-	p->away = 0;
-	if (p->bar) {
-		draw(p, run);
-		return;
-	}
-	words_of(run, 0, words, sizeof(words));
-	rest_of(run, rest, sizeof(rest));
-	say(p, words, rest);
 }
 
 void

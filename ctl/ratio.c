@@ -11,7 +11,7 @@
  *
  * where [al, au] and [bl, bu] are the intervals of a and b at one level.
  */
-#include "ctl/ratio.h"
+#include "ctl/compare.h"
 
 #include <math.h>
 #include <string.h>

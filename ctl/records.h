@@ -9,7 +9,7 @@
 
 #include "common/hist.h"
 #include "ctl/ctl.h"
-#include "ctl/ratio.h"
+#include "ctl/compare.h"
 
 /* All records of a run, an array, rounds only with --raw; 0 or an exit code. */
 int records_get(struct ctl *c, const char *run, json_t **ret);

@@ -23,22 +23,6 @@ created(const json_t *run)
 }
 
 static int
-find_last(const json_t *list, const char *text, char **ret_run)
-{
-	const json_t *last = NULL;
-	size_t i;
-	json_t *run;
-
-	json_array_foreach (list, i, run)
-		if (last == NULL || created(run) > created(last))
-			last = run;
-	if (last == NULL)
-		return ctl_fail("%s: there is no run yet", text);
-	*ret_run = xstrdup(print_member(last, "run", ""));
-	return 0;
-}
-
-static int
 find_prefix(const json_t *list, const char *text, char **ret_run)
 {
 	const char *found = NULL;
@@ -72,7 +56,8 @@ runs_find(struct ctl *c, const char *text, char **ret_run)
 {
 	const char *campaign = NULL;
 	struct strbuf path = { 0 };
-	json_t *list = NULL;
+	json_t *list = NULL, *run, *newest = NULL;
+	size_t i;
 	int rc, last;
 
 	last = strcmp(text, "last") == 0 || strncmp(text, "last:", 5) == 0;
@@ -88,8 +73,17 @@ runs_find(struct ctl *c, const char *text, char **ret_run)
 	strbuf_clear(&path);
 	if (rc < 0)
 		return ctl_fail_client(c);
-	rc = last ? find_last(list, text, ret_run)
-		  : find_prefix(list, text, ret_run);
+	if (!last) {
+		rc = find_prefix(list, text, ret_run);
+	} else {
+		json_array_foreach (list, i, run)
+			if (newest == NULL || created(run) > created(newest))
+				newest = run;
+		if (newest == NULL)
+			rc = ctl_fail("%s: there is no run yet", text);
+		else
+			*ret_run = xstrdup(print_member(newest, "run", ""));
+	}
 	json_decref(list);
 	return rc;
 }

@@ -4,17 +4,25 @@
  * canaries under a name. "recent" is the collector's own: what the cluster and
  * each node were like in the last weeks.
  */
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/robust.h"
+#include "common/table.h"
 #include "common/xalloc.h"
-#include "ctl/baseline.h"
 #include "ctl/compare.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
 #include "ctl/runs.h"
 
-#define RECENT "recent" /* the collector's own */
+#define RECENT      "recent" /* the collector's own */
+#define NODES_SHOWN 20
+#define NODE_Z      3.0  /* beyond the scatter of its peers */
+#define SIGMA_MIN   0.02 /* the histograms' resolution */
+#define NODE_TITLES                                                            \
+	"node|test|>times baseline|>its peers|>times own weeks|>peers now"
 
 static const json_t *
 records_of(const json_t *baseline)
@@ -22,26 +30,20 @@ records_of(const json_t *baseline)
 	return json_object_get(json_object_get(baseline, "body"), "records");
 }
 
-/* A run's id, or the recent weeks in place of a run. */
-static int
-pin_find(struct ctl *c, char **ret_run)
-{
-	const char *text = c->args[1] != NULL ? c->args[1] : "last";
-
-	if (strcmp(text, RECENT) != 0)
-		return runs_find(c, text, ret_run);
-	*ret_run = xstrdup(text);
-	return 0;
-}
-
 static int
 baseline_pin(struct ctl *c)
 {
 	struct strbuf path = { 0 };
+	const char *text = c->args[1] != NULL ? c->args[1] : "last";
 	json_t *body, *reply = NULL;
-	char *run;
-	int rc = pin_find(c, &run);
+	char *run = NULL;
+	int rc = 0;
 
+	/* The recent weeks can stand in place of a run. */
+	if (strcmp(text, RECENT) == 0)
+		run = xstrdup(text);
+	else
+		rc = runs_find(c, text, &run);
 	if (rc != 0)
 		return rc;
 	body = json_pack("{s:s}", "run", run);
@@ -65,33 +67,6 @@ baseline_pin(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
-static int
-baseline_list(struct ctl *c)
-{
-	struct table *t;
-	json_t *list, *o;
-	size_t i;
-	int rc = ctl_get(c, "baselines", NULL, &list);
-
-	if (rc != 0)
-		return rc;
-	t = table_new("baseline|pinned (UTC)");
-	json_array_foreach (list, i, o) {
-		char at[PRINT_BYTES];
-
-		print_time(o, "at_unix_ns", at);
-		table_cell(t, "%s", print_member(o, "name", "?"));
-		table_cell(t, "%s", at);
-	}
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(list);
-	else
-		table_print(t, stdout);
-	table_free(t);
-	json_decref(list);
-	return EXIT_CODE_OK;
-}
-
 static void
 print_record(struct table *t, const json_t *r)
 {
@@ -109,6 +84,12 @@ print_record(struct table *t, const json_t *r)
 	table_cell(t, "%zu", json_array_size(json_object_get(r, "nodes")));
 }
 
+static const struct print_column columns[] = {
+	{ "baseline", "name", "?", PRINT_TEXT, NULL },
+	{ "pinned (UTC)", "at_unix_ns", NULL, PRINT_TIME, NULL },
+	{ 0 },
+};
+
 static int
 baseline_show(struct ctl *c)
 {
@@ -117,8 +98,17 @@ baseline_show(struct ctl *c)
 	size_t i;
 	int rc;
 
-	if (c->args[0] == NULL)
-		return baseline_list(c);
+	if (c->args[0] == NULL) {
+		rc = ctl_get(c, "baselines", NULL, &baseline);
+		if (rc != 0)
+			return rc;
+		if (opts_given(&c->opts, OPT_JSON))
+			print_json(baseline);
+		else
+			print_rows(baseline, columns);
+		json_decref(baseline);
+		return EXIT_CODE_OK;
+	}
 	rc = ctl_get(c, "baselines/*", c->args[0], &baseline);
 	if (rc != 0)
 		return rc;
@@ -157,11 +147,161 @@ recent_of(const json_t *recent, const json_t *r)
 	    names_phases[PHASE_WILD]);
 }
 
+struct node_row {
+	const char *node;
+	double now;    /* all are logarithms; larger is worse */
+	double pinned; /* now against the baseline; NAN: not in it */
+	double recent; /* against its own last weeks; NAN: nothing known */
+};
+
+/* A column of the rows against what is typical of it. */
+struct column {
+	size_t at; /* in struct node_row */
+	double median, mad;
+};
+
+static int
+sign_of(const json_t *record)
+{
+	return strcmp(print_member(record, "unit", "s"), "s") == 0 ? 1 : -1;
+}
+
+/* {node: logarithm of its good quartile}, an object for fast look-ups. */
+static json_t *
+numbers_of(const json_t *record)
+{
+	const char *key = sign_of(record) > 0 ? "q25" : "q75";
+	json_t *by_node = json_object(), *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(record, "nodes"), i, o) {
+		double q = print_number(o, key);
+
+		if (q > 0)
+			json_object_set_new(by_node,
+			    print_member(o, "node", "?"),
+			    json_real(sign_of(record) * log(q)));
+	}
+	return by_node;
+}
+
+static double
+number_of(const json_t *by_node, const char *node)
+{
+	const json_t *v = json_object_get(by_node, node);
+
+	return v == NULL ? NAN : json_real_value(v);
+}
+
+static void
+column_find(struct column *c, const struct node_row *rows, size_t count)
+{
+	double *x = xcalloc(count + 1, sizeof(*x));
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double v = *(
+		    const double *)(const void *)((const char *)&rows[i] +
+		    c->at);
+
+		if (!isnan(v))
+			x[n++] = v;
+	}
+	c->median = robust_median(x, n);
+	c->mad = robust_mad(x, n, c->median);
+	free(x);
+}
+
+static int
+is_worse(const struct column *c, double x, double margin)
+{
+	return x - c->median >= margin &&
+	    robust_z(x, c->median, c->mad, SIGMA_MIN) >= NODE_Z;
+}
+
+static int
+worse_first(const void *a, const void *b)
+{
+	const struct node_row *p = a, *q = b;
+	double x = fmax(p->pinned, p->recent), y = fmax(q->pinned, q->recent);
+
+	return (x < y) - (x > y);
+}
+
+static void
+cell(struct table *t, double x)
+{
+	if (isnan(x))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.3f", exp(x));
+}
+
+static size_t
+rows_make(const json_t *was, const json_t *recent, const json_t *is,
+    struct node_row *ret)
+{
+	json_t *then = numbers_of(was), *weeks = numbers_of(recent);
+	json_t *now = numbers_of(is), *o;
+	size_t n = 0, i;
+
+	json_array_foreach (json_object_get(is, "nodes"), i, o) {
+		struct node_row *r = &ret[n];
+
+		r->node = print_member(o, "node", "?");
+		r->now = number_of(now, r->node);
+		r->pinned = r->now - number_of(then, r->node);
+		r->recent = r->now - number_of(weeks, r->node);
+		n += !isnan(r->now);
+	}
+	json_decref(then);
+	json_decref(weeks);
+	json_decref(now);
+	return n;
+}
+
+/* A line of the table for each node that got worse by margin more than its
+ * peers did, against a pinned record and against its own last weeks (either may
+ * be NULL), and how it stands among its peers now. What all nodes share is the
+ * cluster's, not theirs. How many lines. */
+static size_t
+baseline_nodes(struct table *t, const json_t *was, const json_t *recent,
+    const json_t *is, double margin)
+{
+	size_t count = json_array_size(json_object_get(is, "nodes")), shown = 0;
+	struct node_row *rows = xcalloc(count + 1, sizeof(*rows));
+	struct column now = { offsetof(struct node_row, now), 0, 0 };
+	struct column pinned = { offsetof(struct node_row, pinned), 0, 0 };
+	struct column weeks = { offsetof(struct node_row, recent), 0, 0 };
+
+	count = rows_make(was, recent, is, rows);
+	column_find(&now, rows, count);
+	column_find(&pinned, rows, count);
+	column_find(&weeks, rows, count);
+	qsort(rows, count, sizeof(*rows), worse_first);
+	for (size_t i = 0; i < count && shown < NODES_SHOWN; i++) {
+		const struct node_row *r = &rows[i];
+
+		if (!is_worse(&pinned, r->pinned, margin) &&
+		    !is_worse(&weeks, r->recent, margin))
+			continue;
+		table_cell(t, "%s", r->node);
+		table_cell(t, "%s", print_member(is, "test", "?"));
+		cell(t, r->pinned);
+		cell(t, pinned.median);
+		cell(t, r->recent - weeks.median);
+		cell(t, r->now - now.median);
+		shown++;
+	}
+	free(rows);
+	return shown;
+}
+
 static int
 diff(struct ctl *c, const json_t *was, const json_t *recent, const json_t *is,
     double margin)
 {
-	struct table *nodes = table_new(BASELINE_NODES);
+	struct table *nodes = table_new(NODE_TITLES);
 	struct compare_out o;
 	const json_t *r;
 	size_t i, shown = 0;

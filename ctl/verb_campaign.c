@@ -5,7 +5,6 @@
 
 #include "common/err.h"
 #include "common/file.h"
-#include "common/table.h"
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -14,35 +13,26 @@
 
 #define FILE_BYTES_MAX (512 * 1024)
 
-static void
-print_table(const json_t *campaigns)
+/* A broken file says what is wrong with it. */
+static const char *
+about_of(const json_t *row, char *scratch)
 {
-	struct table *t = table_new("campaign|class|mpi|nodes|every|"
-				    "next (UTC)|last run|last state|about");
-	size_t i;
-	json_t *item;
-
-	json_array_foreach (campaigns, i, item) {
-		char every[PRINT_BYTES], next[PRINT_BYTES];
-		double every_s = print_number(item, "every_s");
-
-		print_span(every_s > 0 ? every_s : -1, every);
-		print_time(item, "next_unix_ns", next);
-		table_cell(t, "%s", print_member(item, "campaign", "?"));
-		table_cell(t, "%s", print_member(item, "class", "-"));
-		table_cell(t, "%s", print_member(item, "mpi", "-"));
-		table_cell(t, "%s", print_member(item, "nodes", "-"));
-		table_cell(t, "%s", every);
-		table_cell(t, "%s", next);
-		table_cell(t, "%s", print_member(item, "last_run", "-"));
-		table_cell(t, "%s", print_member(item, "last_state", "-"));
-		table_cell(t, "%s",
-		    print_member(item, "error",
-			print_member(item, "about", "")));
-	}
-	table_print(t, stdout);
-	table_free(t);
+	(void)scratch;
+	return print_member(row, "error", print_member(row, "about", ""));
 }
+
+static const struct print_column columns[] = {
+	{ "campaign", "campaign", "?", PRINT_TEXT, NULL },
+	{ "class", "class", "-", PRINT_TEXT, NULL },
+	{ "mpi", "mpi", "-", PRINT_TEXT, NULL },
+	{ "nodes", "nodes", "-", PRINT_TEXT, NULL },
+	{ "every", NULL, NULL, PRINT_OF, print_every },
+	{ "next (UTC)", "next_unix_ns", NULL, PRINT_TIME, NULL },
+	{ "last run", "last_run", "-", PRINT_TEXT, NULL },
+	{ "last state", "last_state", "-", PRINT_TEXT, NULL },
+	{ "about", NULL, NULL, PRINT_OF, about_of },
+	{ 0 },
+};
 
 static int
 campaign_list(struct ctl *c)
@@ -56,7 +46,7 @@ campaign_list(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else
-		print_table(list);
+		print_rows(list, columns);
 	json_array_foreach (list, i, item)
 		if (json_is_false(json_object_get(item, "ok")))
 			rc = EXIT_CODE_WARN; /* a broken file */
@@ -137,27 +127,18 @@ load(const char *path, char **ret_text, struct conf **ret_conf)
 }
 
 static int
-check(const struct conf *conf)
-{
-	struct err err;
-
-	if (options_campaign_check(conf, &err) == 0)
-		return 0;
-	return ctl_fail("%s", err.text);
-}
-
-static int
 campaign_validate(struct ctl *c)
 {
 	int rc = EXIT_CODE_OK;
+	struct err err;
 
 	for (int i = 0; i < c->args_count; i++) {
 		struct conf *conf = NULL;
 		char *text = NULL;
 		int bad = load(c->args[i], &text, &conf);
 
-		if (bad == 0)
-			bad = check(conf);
+		if (bad == 0 && options_campaign_check(conf, &err) < 0)
+			bad = ctl_fail("%s", err.text);
 		if (bad == 0)
 			printf("%s: ok\n", c->args[i]);
 		else
@@ -220,8 +201,8 @@ order_make(struct ctl *c, json_t **ret)
 		conf_parse(options_campaign, "default", "", &conf, &err);
 	if (rc == 0)
 		rc = override(&c->opts.of[OPT_OVERRIDE], conf, overrides);
-	if (rc == 0 && path != NULL)
-		rc = check(conf);
+	if (rc == 0 && path != NULL && options_campaign_check(conf, &err) < 0)
+		rc = ctl_fail("%s", err.text);
 	if (rc == 0)
 		*ret = json_pack("{s:O, s:s*}", "overrides", overrides, "text",
 		    text);
@@ -257,18 +238,6 @@ submit(struct ctl *c, const char *campaign, char **ret_run)
 	return ctl_fail("the server did not name the run");
 }
 
-/* What a script gets of a run: always run and state. */
-static json_t *
-summary(const json_t *run)
-{
-	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "run",
-	    print_member(run, "run", ""), "campaign",
-	    print_member(run, "campaign", ""), "state",
-	    print_member(run, "state", ""), "cause",
-	    print_member(run, "cause", "none"), "text",
-	    print_member(run, "text", ""));
-}
-
 static int
 wait_and_tell(struct ctl *c, const char *id)
 {
@@ -279,7 +248,13 @@ wait_and_tell(struct ctl *c, const char *id)
 		return rc;
 	rc = runs_exit_code(run);
 	if (opts_given(&c->opts, OPT_JSON)) {
-		told = summary(run);
+		/* What a script gets of a run: always run and state. */
+		told = json_pack("{s:s, s:s, s:s, s:s, s:s}", "run",
+		    print_member(run, "run", ""), "campaign",
+		    print_member(run, "campaign", ""), "state",
+		    print_member(run, "state", ""), "cause",
+		    print_member(run, "cause", "none"), "text",
+		    print_member(run, "text", ""));
 		print_json_line(told);
 		json_decref(told);
 	} else {

@@ -71,21 +71,13 @@ verdict_judge(const json_t *o, struct err *ret_text)
 	return code;
 }
 
-/* --fail-on WORD: anything less is success. unknown is not bad. */
 static int
-exit_of(int code, int fail_on)
+check(struct ctl *c)
 {
 	static const int weight[] = { [EXIT_CODE_OK] = 0,
 		[EXIT_CODE_UNKNOWN] = 1,
 		[EXIT_CODE_WARN] = 2,
 		[EXIT_CODE_BAD] = 3 };
-
-	return weight[code] >= weight[fail_on] ? code : EXIT_CODE_OK;
-}
-
-static int
-check(struct ctl *c)
-{
 	const char *path = opts_value(&c->opts, OPT_FILE);
 	const char *word = opts_value(&c->opts, OPT_FAIL_ON);
 	struct err text = { 0 };
@@ -109,7 +101,8 @@ check(struct ctl *c)
 	json_decref(o);
 	printf("%s%s%s\n", names_verdicts[code],
 	    text.text[0] != '\0' ? ": " : "", text.text);
-	return exit_of(code, fail_on);
+	/* --fail-on WORD: anything less is success. unknown is not bad. */
+	return weight[code] >= weight[fail_on] ? code : EXIT_CODE_OK;
 }
 
 const struct verb verbs_check[] = {

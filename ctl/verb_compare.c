@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_compare.c - two runs, a run and a baseline, or two periods beside each
+ * other: the ratio of their headlines with an interval, and a verdict.
+ */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "common/clk.h"
+#include "common/robust.h"
 #include "common/table.h"
 #include "ctl/compare.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "ctl/ratio.h"
 #include "ctl/records.h"
 #include "ctl/runs.h"
 #include "schema/record.h"
 
 #define MARGIN_ELSE 0.05
+#define LEVEL       0.95
 
 static int
 has_interval(const struct estimate *e)
 {
 	return isfinite(e->lo) && isfinite(e->hi);
-}
-
-/* Where a run was too short for an interval of its headline, the medians are
- * compared. Impacts have none. */
-static void
-fall_back(struct compare_row *r, const json_t *a, const json_t *b)
-{
-	if ((has_interval(&r->a) && has_interval(&r->b)) ||
-	    json_object_get(a, "hist") == NULL ||
-	    json_object_get(b, "hist") == NULL)
-		return;
-	r->a = records_median(a);
-	r->b = records_median(b);
-	r->text = "the headline has no interval: medians";
 }
 
 /* One line for two records, either may be NULL. */
@@ -57,7 +51,15 @@ row_make(const char *test, const char *phase, const json_t *a, const json_t *b,
 		r.text = print_member(isfinite(r.a.value) ? b : a, "cause",
 		    "no number");
 	} else {
-		fall_back(&r, a, b);
+		/* Where a run was too short for an interval of its headline,
+		 * the medians are compared. Impacts have none. */
+		if ((!has_interval(&r.a) || !has_interval(&r.b)) &&
+		    json_object_get(a, "hist") != NULL &&
+		    json_object_get(b, "hist") != NULL) {
+			r.a = records_median(a);
+			r.b = records_median(b);
+			r.text = "the headline has no interval: medians";
+		}
 		r.ratio = ratio_take(&r.a, &r.b);
 		r.verdict = ratio_verdict(&r.ratio, r.a.unit, margin);
 		if (!isfinite(r.ratio.lo) || !isfinite(r.ratio.hi))
@@ -73,29 +75,6 @@ estimate_cell(struct table *t, const struct estimate *e)
 
 	print_quantity(e->value, e->unit, text);
 	table_cell(t, "%s", text);
-}
-
-static void
-row_table(struct table *t, const struct compare_row *r)
-{
-	table_cell(t, "%s", r->test);
-	table_cell(t, "%s", r->phase);
-	table_cell(t, "%s",
-	    r->a.of != NULL       ? r->a.of
-		: r->b.of != NULL ? r->b.of
-				  : "-");
-	estimate_cell(t, &r->a);
-	estimate_cell(t, &r->b);
-	if (isfinite(r->ratio.value))
-		table_cell(t, "%.3f", r->ratio.value);
-	else
-		table_cell(t, "-");
-	if (isfinite(r->ratio.lo) && isfinite(r->ratio.hi))
-		table_cell(t, "%.3f .. %.3f", r->ratio.lo, r->ratio.hi);
-	else
-		table_cell(t, "-");
-	table_cell(t, "%s", r->verdict);
-	table_cell(t, "%s", r->text);
 }
 
 static json_t *
@@ -121,9 +100,26 @@ row_json(const struct compare_row *r)
 void
 compare_put(struct compare_out *o, const struct compare_row *r)
 {
+	const char *of = r->a.of != NULL ? r->a.of : r->b.of;
+	struct table *t = o->table;
+
 	o->worse += strcmp(r->verdict, "worse") == 0;
-	row_table(o->table, r);
 	json_array_append_new(o->json, row_json(r));
+	table_cell(t, "%s", r->test);
+	table_cell(t, "%s", r->phase);
+	table_cell(t, "%s", of != NULL ? of : "-");
+	estimate_cell(t, &r->a);
+	estimate_cell(t, &r->b);
+	if (isfinite(r->ratio.value))
+		table_cell(t, "%.3f", r->ratio.value);
+	else
+		table_cell(t, "-");
+	if (isfinite(r->ratio.lo) && isfinite(r->ratio.hi))
+		table_cell(t, "%.3f .. %.3f", r->ratio.lo, r->ratio.hi);
+	else
+		table_cell(t, "-");
+	table_cell(t, "%s", r->verdict);
+	table_cell(t, "%s", r->text);
 }
 
 void
@@ -211,6 +207,177 @@ compare_end(struct ctl *c, struct compare_out *o)
 	return o->worse > 0 ? EXIT_CODE_WARN : EXIT_CODE_OK;
 }
 
+/* ---- periods ---- */
+
+struct sums {
+	double n, mean, square; /* Welford's */
+};
+
+struct period {
+	uint64_t from_unix_ns, to_unix_ns;
+	struct sums of[CANARY_MAX][PHASE_MAX];
+};
+
+/* A date, a date and time, an age, or now. */
+static int
+time_read(const char *text, uint64_t *ret_unix_ns)
+{
+	static const char *const shapes[] = { "%Y-%m-%dT%H:%M:%S",
+		"%Y-%m-%dT%H:%M", "%Y-%m-%d" };
+	uint64_t age_ns;
+
+	if (strcmp(text, "now") == 0) {
+		*ret_unix_ns = clk_unix_ns();
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(text, shapes[i], &tm);
+
+		if (end == NULL || *end != '\0')
+			continue;
+		*ret_unix_ns = (uint64_t)timegm(&tm) * CLK_NS_PER_S;
+		return 0;
+	}
+	if (clk_span_parse(text, &age_ns) < 0 || age_ns > clk_unix_ns())
+		return -1;
+	*ret_unix_ns = clk_unix_ns() - age_ns;
+	return 0;
+}
+
+/* FROM..TO, and what the runs between them have counted. 0 or an exit code. */
+static int
+period_get(struct ctl *c, const char *text, struct period *p)
+{
+	const char *dots = strstr(text, "..");
+	struct strbuf path = { 0 };
+	char from[40] = "", to[32];
+	json_t *list, *row;
+	size_t i;
+	int rc;
+
+	if (dots != NULL && (size_t)(dots - text) < sizeof(from))
+		memcpy(from, text, (size_t)(dots - text));
+	if (time_read(from, &p->from_unix_ns) < 0 ||
+	    time_read(dots + 2, &p->to_unix_ns) < 0 ||
+	    p->from_unix_ns >= p->to_unix_ns)
+		return ctl_fail("%.80s: allowed is FROM..TO, each a time as "
+				"2026-11-20T14:30, an age as 7d, or now",
+		    text);
+	snprintf(from, sizeof(from), "%" PRIu64, p->from_unix_ns);
+	snprintf(to, sizeof(to), "%" PRIu64, p->to_unix_ns);
+	client_part(&path, "canaries");
+	client_param(&path, "from_unix_ns", from);
+	client_param(&path, "to_unix_ns", to);
+	client_param(&path, "campaign", opts_value(&c->opts, OPT_CAMPAIGN));
+	client_param(&path, "limit", "10000");
+	rc = client_get(ctl_client(c), path.text, &list);
+	strbuf_clear(&path);
+	if (rc != 0)
+		return ctl_fail_client(c);
+	json_array_foreach (list, i, row) {
+		int test = names_test_find(print_member(row, "test", ""));
+		const char *name = print_member(row, "phase", "");
+		double x = print_number(row, "p50"), d;
+		int phase = 0;
+		struct sums *s;
+
+		while (
+		    phase < PHASE_MAX && strcmp(names_phases[phase], name) != 0)
+			phase++;
+		if (test < 0 || phase == PHASE_MAX || !(x > 0))
+			continue;
+		s = &p->of[test][phase];
+		d = log(x) - s->mean;
+		s->n++;
+		s->mean += d / s->n;
+		s->square += d * (log(x) - s->mean);
+	}
+	json_decref(list);
+	return 0;
+}
+
+static struct estimate
+estimate_of(const struct sums *s, const char *unit)
+{
+	struct estimate e = { "p50", unit, NAN, NAN, NAN, LEVEL };
+
+	if (s->n > 0)
+		e.value = exp(s->mean);
+	return e;
+}
+
+/* d -+ t(df) sqrt(v1/n1 + v2/n2)
+ * df = (v1/n1 + v2/n2)^2 / ((v1/n1)^2/(n1-1) + (v2/n2)^2/(n2-1)) */
+static struct ratio
+welch(const struct sums *a, const struct sums *b)
+{
+	struct ratio r = { NAN, NAN, NAN };
+	double va, vb, df, reach;
+
+	r.value = exp(b->mean - a->mean);
+	if (a->n < 2 || b->n < 2)
+		return r;
+	va = a->square / (a->n - 1) / a->n;
+	vb = b->square / (b->n - 1) / b->n;
+	if (!(va + vb > 0))
+		return r;
+	df = (va + vb) * (va + vb) /
+	    (va * va / (a->n - 1) + vb * vb / (b->n - 1));
+	reach = robust_t_quantile(0.5 + LEVEL / 2, df) * sqrt(va + vb);
+	r.lo = r.value * exp(-reach);
+	r.hi = r.value * exp(reach);
+	return r;
+}
+
+static void
+put(struct compare_out *o, int test, int phase, const struct sums *a,
+    const struct sums *b)
+{
+	const char *unit = names_tests[test].unit;
+	struct compare_row r = { .test = names_tests[test].name,
+		.phase = names_phases[phase],
+		.a = estimate_of(a, unit),
+		.b = estimate_of(b, unit),
+		.ratio = { NAN, NAN, NAN },
+		.verdict = "unknown",
+		.text = "" };
+	char text[80];
+
+	snprintf(text, sizeof(text), "%.0f and %.0f runs%s", a->n, b->n,
+	    a->n < 2 || b->n < 2 ? ": too few for an interval" : "");
+	r.text = text;
+	if (a->n > 0 && b->n > 0) {
+		r.ratio = welch(a, b);
+		r.verdict = ratio_verdict(&r.ratio, unit, o->margin);
+	}
+	compare_put(o, &r);
+}
+
+/* Two stretches of time: the run is the sample. Logarithms of the runs'
+ * medians have a mean and a variance in each period, and the difference of
+ * means an interval by Welch (1947). */
+static int
+periods_compare(struct ctl *c, double margin)
+{
+	static struct period p[2];
+	struct compare_out o;
+	int rc = 0;
+
+	memset(p, 0, sizeof(p));
+	for (int i = 0; i < 2 && rc == 0; i++)
+		rc = period_get(c, c->args[i], &p[i]);
+	if (rc != 0)
+		return rc;
+	compare_begin(&o, margin);
+	for (int t = 0; t < CANARY_MAX; t++)
+		for (int ph = 0; ph < PHASE_MAX; ph++)
+			if (p[0].of[t][ph].n + p[1].of[t][ph].n > 0)
+				put(&o, t, ph, &p[0].of[t][ph],
+				    &p[1].of[t][ph]);
+	return compare_end(c, &o);
+}
+
 static int
 compare(struct ctl *c)
 {
@@ -219,7 +386,8 @@ compare(struct ctl *c)
 	double margin;
 	int rc = compare_margin(c, &margin);
 
-	if (rc == 0 && periods_are(c->args[0], c->args[1]))
+	if (rc == 0 && strstr(c->args[0], "..") != NULL &&
+	    strstr(c->args[1], "..") != NULL)
 		return periods_compare(c, margin);
 	for (int i = 0; i < 2 && rc == 0; i++) {
 		char *run = NULL;

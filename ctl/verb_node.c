@@ -32,36 +32,25 @@ filter(struct ctl *c, json_t *nodes)
 	return 0;
 }
 
-static void
-print_table(const json_t *nodes)
+static const char *
+work_of(const json_t *node, char *scratch)
 {
-	struct table *t = table_new("node|state|since|last seen|>load|>score|"
-				    "run|software|address");
-	size_t i;
-	json_t *node;
-
-	json_array_foreach (nodes, i, node) {
-		char since[PRINT_BYTES], seen[PRINT_BYTES], load[PRINT_BYTES],
-		    score[PRINT_BYTES];
-
-		print_time(node, "since_unix_ns", since);
-		print_time(node, "last_seen_unix_ns", seen);
-		print_quantity(print_number(node, "load"), "", load);
-		print_quantity(print_number(node, "score"), "", score);
-		table_cell(t, "%s", print_member(node, "node", "?"));
-		table_cell(t, "%s", print_member(node, "state", "?"));
-		table_cell(t, "%s", since);
-		table_cell(t, "%s", seen);
-		table_cell(t, "%s", load);
-		table_cell(t, "%s", score);
-		table_cell(t, "%s",
-		    print_member(node, "run", print_member(node, "busy", "-")));
-		table_cell(t, "%s", print_member(node, "software", "-"));
-		table_cell(t, "%s", print_member(node, "addr", "-"));
-	}
-	table_print(t, stdout);
-	table_free(t);
+	(void)scratch;
+	return print_member(node, "run", print_member(node, "busy", "-"));
 }
+
+static const struct print_column columns[] = {
+	{ "node", "node", "?", PRINT_TEXT, NULL },
+	{ "state", "state", "?", PRINT_TEXT, NULL },
+	{ "since", "since_unix_ns", NULL, PRINT_TIME, NULL },
+	{ "last seen", "last_seen_unix_ns", NULL, PRINT_TIME, NULL },
+	{ ">load", "load", NULL, PRINT_NUMBER, NULL },
+	{ ">score", "score", NULL, PRINT_NUMBER, NULL },
+	{ "run", NULL, NULL, PRINT_OF, work_of },
+	{ "software", "software", "-", PRINT_TEXT, NULL },
+	{ "address", "addr", "-", PRINT_TEXT, NULL },
+	{ 0 },
+};
 
 static void
 print_folded(const json_t *nodes)
@@ -106,7 +95,7 @@ node_list(struct ctl *c)
 	else if (rc == 0 && opts_given(&c->opts, OPT_FOLD))
 		print_folded(nodes);
 	else if (rc == 0)
-		print_table(nodes);
+		print_rows(nodes, columns);
 	json_decref(nodes);
 	return rc;
 }

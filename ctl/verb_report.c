@@ -7,7 +7,7 @@
 #include "common/table.h"
 #include "ctl/ctl.h"
 #include "ctl/delivered.h"
-#include "ctl/histogram.h"
+#include "ctl/print.h"
 #include "ctl/print.h"
 #include "ctl/progress.h"
 #include "ctl/records.h"

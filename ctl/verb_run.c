@@ -2,42 +2,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/table.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/runs.h"
 
-static void
-print_table(const json_t *runs)
+static const char *
+took_of(const json_t *run, char *scratch)
 {
-	struct table *t = table_new("run|campaign|state|cause|>nodes|"
-				    "created (UTC)|>took|text");
-	size_t i;
-	json_t *run;
+	double from = print_number(run, "started_unix_ns");
+	double until = print_number(run, "ended_unix_ns");
 
-	json_array_foreach (runs, i, run) {
-		double from = print_number(run, "started_unix_ns");
-		double until = print_number(run, "ended_unix_ns");
-		char at[PRINT_BYTES], took[PRINT_BYTES] = "-";
-		size_t count;
-		const char *cause = print_member(run, "cause", "none");
-
-		print_time(run, "created_unix_ns", at);
-		if (from > 0 && until >= from)
-			print_span((until - from) / 1e9, took);
-		table_cell(t, "%s", print_member(run, "run", "?"));
-		table_cell(t, "%s", print_member(run, "campaign", "?"));
-		table_cell(t, "%s", print_member(run, "state", "?"));
-		table_cell(t, "%s", strcmp(cause, "none") == 0 ? "" : cause);
-		free(print_hostlist(json_object_get(run, "nodes"), &count));
-		table_cell(t, "%zu", count);
-		table_cell(t, "%s", at);
-		table_cell(t, "%s", took);
-		table_cell(t, "%s", print_member(run, "text", ""));
-	}
-	table_print(t, stdout);
-	table_free(t);
+	print_span(from > 0 && until >= from ? (until - from) / 1e9 : -1,
+	    scratch);
+	return scratch;
 }
+
+static const char *
+cause_of(const json_t *run, char *scratch)
+{
+	const char *cause = print_member(run, "cause", "none");
+
+	(void)scratch;
+	return strcmp(cause, "none") == 0 ? "" : cause;
+}
+
+static const struct print_column columns[] = {
+	{ "run", "run", "?", PRINT_TEXT, NULL },
+	{ "campaign", "campaign", "?", PRINT_TEXT, NULL },
+	{ "state", "state", "?", PRINT_TEXT, NULL },
+	{ "cause", NULL, NULL, PRINT_OF, cause_of },
+	{ ">nodes", "nodes", NULL, PRINT_NODES, NULL },
+	{ "created (UTC)", "created_unix_ns", NULL, PRINT_TIME, NULL },
+	{ ">took", NULL, NULL, PRINT_OF, took_of },
+	{ "text", "text", "", PRINT_TEXT, NULL },
+	{ 0 },
+};
 
 static int
 run_list(struct ctl *c)
@@ -66,7 +65,7 @@ run_list(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(runs);
 	else
-		print_table(runs);
+		print_rows(runs, columns);
 	json_decref(runs);
 	return EXIT_CODE_OK;
 }
@@ -105,25 +104,16 @@ print_run(const json_t *run)
 	printf("%-10s %.0f\n", "records", print_number(run, "records"));
 }
 
-/* Find the run of the first argument and get it. */
-static int
-get_named(struct ctl *c, json_t **ret)
-{
-	char *run = NULL;
-	int rc = runs_find(c, c->args[0], &run);
-
-	if (rc == 0)
-		rc = runs_get(c, run, ret);
-	free(run);
-	return rc;
-}
-
 static int
 run_show(struct ctl *c)
 {
+	char *id = NULL;
 	json_t *run;
-	int rc = get_named(c, &run);
+	int rc = runs_find(c, c->args[0], &id);
 
+	if (rc == 0)
+		rc = runs_get(c, id, &run);
+	free(id);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))

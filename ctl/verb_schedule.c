@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "common/table.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 
-static void
-print_table(const json_t *rows)
-{
-	struct table *t = table_new("campaign|enabled|every|at|window|"
-				    "next (UTC)|last run|last state");
-	size_t i;
-	json_t *row;
-
-	json_array_foreach (rows, i, row) {
-		char every[PRINT_BYTES], next[PRINT_BYTES];
-		double every_s = print_number(row, "every_s");
-
-		print_span(every_s > 0 ? every_s : -1, every);
-		print_time(row, "next_unix_ns", next);
-		table_cell(t, "%s", print_member(row, "campaign", "?"));
-		table_cell(t, "%s",
-		    json_is_true(json_object_get(row, "enabled")) ? "yes"
-								  : "no");
-		table_cell(t, "%s", every);
-		table_cell(t, "%s", print_member(row, "at", "-"));
-		table_cell(t, "%s", print_member(row, "window", "-"));
-		table_cell(t, "%s", next);
-		table_cell(t, "%s", print_member(row, "last_run", "-"));
-		table_cell(t, "%s", print_member(row, "last_state", "-"));
-	}
-	table_print(t, stdout);
-	table_free(t);
-}
+static const struct print_column columns[] = {
+	{ "campaign", "campaign", "?", PRINT_TEXT, NULL },
+	{ "enabled", "enabled", NULL, PRINT_YES, NULL },
+	{ "every", NULL, NULL, PRINT_OF, print_every },
+	{ "at", "at", "-", PRINT_TEXT, NULL },
+	{ "window", "window", "-", PRINT_TEXT, NULL },
+	{ "next (UTC)", "next_unix_ns", NULL, PRINT_TIME, NULL },
+	{ "last run", "last_run", "-", PRINT_TEXT, NULL },
+	{ "last state", "last_state", "-", PRINT_TEXT, NULL },
+	{ 0 },
+};
 
 static int
 schedule_list(struct ctl *c)
@@ -45,63 +27,49 @@ schedule_list(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(rows);
 	else
-		print_table(rows);
+		print_rows(rows, columns);
 	json_decref(rows);
 	return EXIT_CODE_OK;
 }
 
-static void
-print_forecast(const json_t *rows)
-{
-	struct table *t = table_new("due (UTC)|start (UTC)|campaign|answer|"
-				    "takes|>nodes|>bytes|why");
-	size_t i;
-	json_t *row;
-
-	json_array_foreach (rows, i, row) {
-		char due[PRINT_BYTES], at[PRINT_BYTES], takes[PRINT_BYTES];
-		char bytes[PRINT_BYTES] = "-";
-		double sent = print_number(row, "bytes");
-
-		print_time(row, "due_unix_ns", due);
-		print_time(row, "at_unix_ns", at);
-		print_span(print_number(row, "duration_s"), takes);
-		if (sent > 0)
-			str_bytes_format(sent, bytes, sizeof(bytes));
-		table_cell(t, "%s", due);
-		table_cell(t, "%s",
-		    strcmp(print_member(row, "answer", ""), "missed") == 0
-			? "-"
-			: at);
-		table_cell(t, "%s", print_member(row, "campaign", "?"));
-		table_cell(t, "%s", print_member(row, "answer", "?"));
-		table_cell(t, "%s", takes);
-		table_cell(t, "%.0f", print_number(row, "nodes"));
-		table_cell(t, "%s", bytes);
-		table_cell(t, "%s", print_member(row, "why", "-"));
-	}
-	table_print(t, stdout);
-	table_free(t);
-}
-
-/* A start that will be missed is a warning. */
 static int
-forecast_code(const json_t *rows)
+is_missed(const json_t *row)
 {
-	size_t i;
-	json_t *row;
-
-	json_array_foreach (rows, i, row)
-		if (strcmp(print_member(row, "answer", ""), "missed") == 0)
-			return EXIT_CODE_WARN;
-	return EXIT_CODE_OK;
+	return strcmp(print_member(row, "answer", ""), "missed") == 0;
 }
+
+static const char *
+start_of(const json_t *row, char *scratch)
+{
+	print_time(row, "at_unix_ns", scratch);
+	return is_missed(row) ? "-" : scratch;
+}
+
+static const char *
+nodes_of(const json_t *row, char *scratch)
+{
+	snprintf(scratch, PRINT_BYTES, "%.0f", print_number(row, "nodes"));
+	return scratch;
+}
+
+static const struct print_column forecast_columns[] = {
+	{ "due (UTC)", "due_unix_ns", NULL, PRINT_TIME, NULL },
+	{ "start (UTC)", NULL, NULL, PRINT_OF, start_of },
+	{ "campaign", "campaign", "?", PRINT_TEXT, NULL },
+	{ "answer", "answer", "?", PRINT_TEXT, NULL },
+	{ "takes", "duration_s", NULL, PRINT_SPAN, NULL },
+	{ ">nodes", NULL, NULL, PRINT_OF, nodes_of },
+	{ ">bytes", "bytes", NULL, PRINT_BYTES_OF, NULL },
+	{ "why", "why", "-", PRINT_TEXT, NULL },
+	{ 0 },
+};
 
 static int
 schedule_forecast(struct ctl *c)
 {
 	struct strbuf path = { 0 };
-	json_t *rows;
+	json_t *rows, *row;
+	size_t i;
 	int rc;
 
 	client_part(&path, "forecast");
@@ -113,8 +81,11 @@ schedule_forecast(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(rows);
 	else
-		print_forecast(rows);
-	rc = forecast_code(rows);
+		print_rows(rows, forecast_columns);
+	/* A start that will be missed is a warning. */
+	json_array_foreach (rows, i, row)
+		if (is_missed(row))
+			rc = EXIT_CODE_WARN;
 	json_decref(rows);
 	return rc;
 }

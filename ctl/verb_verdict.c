@@ -27,18 +27,6 @@ print_one(const json_t *v, int history)
 	    print_member(v, "text", print_member(v, "subject", "?")));
 }
 
-static void
-print_history(const json_t *list)
-{
-	json_t *v;
-	size_t i;
-
-	json_array_foreach (list, i, v)
-		print_one(v, 1);
-	if (json_array_size(list) == 0)
-		puts("nothing was ever said");
-}
-
 /* Of all nodes, the outliers, and how many are unknown: a node
  * without data is not ok. */
 static void
@@ -82,8 +70,11 @@ show(struct ctl *c, const char *path, int history)
 			worst = code_of(v);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
+	else if (history && json_array_size(list) == 0)
+		puts("nothing was ever said");
 	else if (history)
-		print_history(list);
+		json_array_foreach (list, i, v)
+			print_one(v, 1);
 	else
 		print_verdicts(list, opts_given(&c->opts, OPT_ALL));
 	json_decref(list);

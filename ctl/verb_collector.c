@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_collector.c - verbs about the collector itself: db, diags, version,
+ * stop.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+
+static int
+db_backup(struct ctl *c)
+{
+	char cwd[PATH_MAX] = "";
+	json_t *order, *answer;
+	char *path;
+	int rc;
+
+	/* The collector writes the file: its directory is another one. */
+	if (c->args[0][0] != '/' && getcwd(cwd, sizeof(cwd)) == NULL)
+		return ctl_fail("%s: %s", c->args[0], strerror(errno));
+	path = xasprintf("%s%s%s", cwd, cwd[0] == '\0' ? "" : "/", c->args[0]);
+	order = json_pack("{s:s}", "path", path);
+	rc = client_post(ctl_client(c), "/db/backup", order, &answer);
+	json_decref(order);
+	if (rc == 0) {
+		printf("%s written by the collector\n", path);
+		json_decref(answer);
+	} else if (rc == -EHOSTUNREACH) {
+		rc = ctl_fail_client(c);
+	} else {
+		rc = ctl_fail("%s: %s", path, client_why(c->client));
+	}
+	free(path);
+	return rc;
+}
+
+static int
+db_check(struct ctl *c)
+{
+	json_t *answer;
+	int rc = ctl_get(c, "db/check", NULL, &answer);
+	int ok;
+
+	if (rc != 0)
+		return rc;
+	ok = json_is_true(json_object_get(answer, "ok"));
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(answer);
+	else
+		printf("%s: %s\n", ok ? "ok" : "bad",
+		    print_member(answer, "text", "no details"));
+	json_decref(answer);
+	return ok ? EXIT_CODE_OK : EXIT_CODE_BAD;
+}
+
+const struct verb verbs_db[] = {
+	{ "db", "backup", "FILE", 1, 1, "", "file",
+	    "Copy the store into a file while the collector runs.",
+	    "The collector writes the file, on its own host and as its own "
+	    "user.",
+	    db_backup },
+	{ "db", "check", "", 0, 0, "json", "",
+	    "Check the store's integrity; exit code 2 when it is damaged.",
+	    NULL, db_check },
+	{ 0 },
+};
+
+/* severity is one of these; anything else counts as a warning. */
+static int
+severity_code(const json_t *item)
+{
+	static const struct {
+		const char *name;
+		int code;
+	} codes[] = { { "info", EXIT_CODE_OK }, { "ok", EXIT_CODE_OK },
+		{ "warn", EXIT_CODE_WARN }, { "bad", EXIT_CODE_BAD },
+		{ "error", EXIT_CODE_BAD } };
+	const char *name = print_member(item, "severity", "warn");
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		if (strcmp(codes[i].name, name) == 0)
+			return codes[i].code;
+	return EXIT_CODE_WARN;
+}
+
+static int
+diags(struct ctl *c)
+{
+	json_t *list, *item;
+	size_t i;
+	int worst = EXIT_CODE_OK, rc = ctl_get(c, "diags", NULL, &list);
+
+	if (rc != 0)
+		return rc;
+	json_array_foreach (list, i, item)
+		if (severity_code(item) > worst)
+			worst = severity_code(item);
+	if (opts_given(&c->opts, OPT_JSON)) {
+		print_json(list);
+	} else {
+		json_array_foreach (list, i, item) {
+			printf("%s: %s\n",
+			    print_member(item, "severity", "warn"),
+			    print_member(item, "text", ""));
+			if (print_member(item, "remedy", NULL) != NULL)
+				printf("    %s\n",
+				    print_member(item, "remedy", ""));
+		}
+		if (json_array_size(list) == 0)
+			puts("ok: nothing is wrong");
+	}
+	json_decref(list);
+	return worst;
+}
+
+const struct verb verbs_diags[] = {
+	{ "diags", NULL, "", 0, 0, "json", "",
+	    "Say what is wrong with the collector and its agents, and what to "
+	    "do.",
+	    "The exit code is that of the worst: 0, 1 for a warning, 2.",
+	    diags },
+	{ 0 },
+};
+
+static int
+version(struct ctl *c)
+{
+	json_t *answer = NULL, *both;
+	int rc = client_get(ctl_client(c), "/version", &answer);
+
+	if (opts_given(&c->opts, OPT_JSON)) {
+		both = json_pack("{s:s, s:o}", "coalctl", COALMINE_VERSION,
+		    "collector", rc == 0 ? answer : json_null());
+		print_json(both);
+		json_decref(both);
+	} else {
+		printf("coalctl   %s\n", COALMINE_VERSION);
+		if (rc == 0)
+			printf("collector %s\n",
+			    print_member(answer, "version", "?"));
+		json_decref(answer);
+	}
+	if (rc == 0)
+		return EXIT_CODE_OK;
+	ctl_fail_client(c);
+	return EXIT_CODE_WARN;
+}
+
+const struct verb verbs_version[] = {
+	{ "version", NULL, "", 0, 0, "json", "",
+	    "Print the versions of coalctl and of the collector.",
+	    "Exit code 1 when the collector does not answer.", version },
+	{ 0 },
+};
+
+static int
+stop(struct ctl *c)
+{
+	json_t *answer;
+	double count;
+
+	if (!opts_given(&c->opts, OPT_ALL))
+		return ctl_fail("stop needs --all, since it ends every run; "
+				"one run is ended by coalctl run cancel RUN");
+	if (client_post(ctl_client(c), "/stop", NULL, &answer) < 0)
+		return ctl_fail_client(c);
+	count = print_number(answer, "ended");
+	json_decref(answer);
+	printf("%.0f run%s ended\n", count, count == 1 ? "" : "s");
+	return EXIT_CODE_OK;
+}
+
+const struct verb verbs_stop[] = {
+	{ "stop", NULL, "", 0, 0, "all", "",
+	    "End every run, everywhere, now. Schedules go on; see schedule "
+	    "disable.",
+	    NULL, stop },
+	{ 0 },
+};
