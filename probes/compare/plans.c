@@ -19,7 +19,6 @@
 #include "probes/pattern/sweep.h"
 #include "probes/collective/tune.h"
 #include "probes/plan/check.h"
-#include "probes/plan/pack.h"
 #include "probes/job/control.h"
 #include "probes/multipath/curve_run.h"
 #include "probes/compare/plans_part.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - the proof, step by step.
+ * check.c - the proof: rows by themselves, then every byte through every step,
+ * then what is there in the end against what was promised.
  *
  * Within a step the order of the transfers does not matter once it is known
  * that none of them writes where another reads or writes; so each is applied
@@ -9,10 +10,14 @@
 #include "probes/plan/check.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/xalloc.h"
-#include "probes/plan/check_part.h"
+#include "probes/plan/index.h"
+#include "probes/plan/spanmap.h"
+#include "probes/plan/value.h"
 
 const char *const check_kinds[CHECK_KIND_MAX] = {
 	[CHECK_OK] = "ok",
@@ -26,6 +31,299 @@ const char *const check_kinds[CHECK_KIND_MAX] = {
 	[CHECK_BROKEN] = "promise broken",
 	[CHECK_UNPROMISED] = "unpromised",
 };
+
+/* item.mark of what needs no reader any more, and of what never did. */
+#define WAS_READ 1
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+struct spot {
+	uint32_t rank;
+	uint16_t buf;
+	uint64_t off;
+};
+
+/* One range that a rank reads or writes at one time. Only an access of the
+ * same owner to the very same range may meet a write: a reduction in place. */
+struct access {
+	uint64_t lo, hi;
+	uint32_t owner;
+	uint16_t buf;
+};
+
+struct accesses {
+	struct access *at;
+	size_t count, cap;
+};
+
+/* What a transfer or local operation is about to write. */
+struct piece {
+	uint64_t lo, hi;
+	struct spanmap_item item;
+};
+
+struct proof {
+	const struct plan *p;
+	struct value_table *vt;
+	struct spanmap *maps; /* [rank * bufs + buf] */
+	uint64_t *promised;   /* bytes, likewise */
+	struct index *by_src, *by_dst, *by_rank;
+	struct accesses reads, writes;
+	struct piece *pieces;
+	size_t pieces_count, pieces_cap;
+	struct spanmap_item *inputs;
+	size_t inputs_cap;
+	uint32_t step;
+	struct check_fault fault;
+};
+
+/* Keep the fault if it lies before the one known so far. */
+static void __attribute__((format(printf, 4, 5))) offend(struct proof *pf,
+    enum check_kind kind, struct spot at, const char *fmt, ...)
+{
+	struct check_fault *f = &pf->fault;
+	const char *name = at.buf < pf->p->bufs_count ? pf->p->bufs[at.buf].name
+						      : "?";
+	int before = pf->step != f->step ? pf->step < f->step
+	    : at.rank != f->rank         ? at.rank < f->rank
+	    : at.buf != f->buf           ? at.buf < f->buf
+					 : at.off < f->off;
+	int n = 0;
+	va_list ap;
+
+	if (f->kind != CHECK_OK && !before)
+		return;
+	*f = (struct check_fault){ .kind = kind,
+		.step = pf->step,
+		.rank = at.rank,
+		.buf = at.buf,
+		.off = at.off };
+	if (pf->step < pf->p->steps)
+		n = snprintf(f->text, sizeof(f->text), "step %u, ", pf->step);
+	else
+		n = snprintf(f->text, sizeof(f->text), "end, ");
+	n += snprintf(f->text + n, sizeof(f->text) - (size_t)n,
+	    "rank %u, %s+%llu: ", at.rank, name, (unsigned long long)at.off);
+	va_start(ap, fmt);
+	vsnprintf(f->text + n, sizeof(f->text) - (size_t)n, fmt, ap);
+	va_end(ap);
+}
+
+/* The range must exist on its rank. */
+static void
+check_range(struct proof *pf, struct spot at, uint64_t bytes, const char *what)
+{
+	const struct plan *p = pf->p;
+	uint64_t have;
+
+	if (at.rank >= p->ranks || at.buf >= p->bufs_count || bytes == 0) {
+		offend(pf, CHECK_MALFORMED, at,
+		    "%s of %llu bytes: no such rank or buffer, or no bytes",
+		    what, (unsigned long long)bytes);
+		return;
+	}
+	have = p->bufs[at.buf].bytes[at.rank];
+	if (at.off > have || bytes > have - at.off)
+		offend(pf, CHECK_BOUNDS, at,
+		    "%s of %llu bytes leaves a buffer of %llu", what,
+		    (unsigned long long)bytes, (unsigned long long)have);
+}
+
+/* Ranges, steps, transports and operations exist. */
+static void
+check_rows(struct proof *pf)
+{
+	const struct plan *p = pf->p;
+
+	for (size_t i = 0; i < p->transfers_count; i++) {
+		const struct plan_transfer *t = &p->transfers[i];
+		struct spot from = { t->src, t->from, t->from_off };
+		struct spot to = { t->dst, t->to, t->to_off };
+
+		pf->step = t->step;
+		check_range(pf, from, t->bytes, "send");
+		check_range(pf, to, t->bytes, "receive");
+		if (t->step >= p->steps || t->via >= PLAN_VIA_MAX)
+			offend(pf, CHECK_MALFORMED, from,
+			    "no such step or transport");
+	}
+	for (size_t i = 0; i < p->locals_count; i++) {
+		const struct plan_local *l = &p->locals[i];
+		struct spot to = { l->rank, l->to, l->to_off };
+
+		pf->step = l->step;
+		check_range(pf, to, l->bytes, "result");
+		for (uint32_t k = 0; k < l->inputs; k++) {
+			const struct plan_place *in = &p->inputs[l->input + k];
+
+			check_range(pf,
+			    (struct spot){ l->rank, in->buf, in->off },
+			    l->bytes, "input");
+		}
+		if (l->step >= p->steps || l->op >= PLAN_OP_MAX ||
+		    l->type >= PLAN_TYPE_MAX ||
+		    (l->op == PLAN_COPY) != (l->inputs == 1))
+			offend(pf, CHECK_MALFORMED, to,
+			    "no such step, operation or type, or not its "
+			    "number of inputs");
+	}
+	if (pf->fault.kind != CHECK_OK)
+		return;
+	pf->step = p->steps;
+	for (size_t i = 0; i < p->promises_count; i++) {
+		const struct plan_promise *m = &p->promises[i];
+
+		for (uint32_t k = 0; k < m->spans; k++)
+			for (uint32_t r = p->spans[m->span + k].lo;
+			     r < p->spans[m->span + k].hi; r++)
+				check_range(pf,
+				    (struct spot){ r, m->to, m->to_off },
+				    m->bytes, "promise");
+		for (uint32_t k = 0; k < m->sources; k++) {
+			const struct plan_source *s =
+			    &p->sources[m->source + k];
+
+			check_range(pf, (struct spot){ s->lo, s->buf, s->off },
+			    m->bytes, "source of a promise");
+		}
+	}
+}
+
+static void
+access_add(struct accesses *list, struct plan_place place, uint64_t bytes,
+    uint32_t owner)
+{
+	if (list->count == list->cap) {
+		list->cap = list->cap * 2 + 64;
+		list->at = xreallocarray(list->at, list->cap,
+		    sizeof(*list->at));
+	}
+	list->at[list->count++] = (struct access){ .lo = place.off,
+		.hi = place.off + bytes,
+		.owner = owner,
+		.buf = place.buf };
+}
+
+static int
+access_compare_cb(const void *va, const void *vb)
+{
+	const struct access *a = va, *b = vb;
+
+	return a->buf != b->buf ? ORDER(a->buf, b->buf) : ORDER(a->lo, b->lo);
+}
+
+/* The first overlap among the accesses of one rank at one time. Writes are
+ * tested against each other first; once they are disjoint their ends are in
+ * order too, and one pass finds the reads that meet one. */
+static void
+check_conflicts(struct proof *pf, uint32_t rank)
+{
+	struct accesses *w = &pf->writes, *r = &pf->reads;
+	size_t next = 0;
+
+	for (size_t i = 1; i < w->count; i++)
+		if (w->at[i].buf == w->at[i - 1].buf &&
+		    w->at[i].lo < w->at[i - 1].hi) {
+			offend(pf, CHECK_UNORDERED,
+			    (struct spot){ rank, w->at[i].buf, w->at[i].lo },
+			    "two writes at one time");
+			return;
+		}
+	for (size_t i = 0; i < r->count; i++) {
+		const struct access *a = &r->at[i];
+
+		while (next < w->count &&
+		    (w->at[next].buf < a->buf ||
+			(w->at[next].buf == a->buf && w->at[next].hi <= a->lo)))
+			next++;
+		for (size_t k = next; k < w->count; k++) {
+			const struct access *b = &w->at[k];
+
+			if (b->buf != a->buf || b->lo >= a->hi)
+				break;
+			if (a->owner == b->owner && a->lo == b->lo &&
+			    a->hi == b->hi)
+				continue;
+			offend(pf, CHECK_UNORDERED,
+			    (struct spot){ rank, a->buf,
+				a->lo > b->lo ? a->lo : b->lo },
+			    "read and written at one time");
+			return;
+		}
+	}
+}
+
+/* What the transfers of a step touch must not meet, rank by rank. */
+static void
+check_order_of_transfers(struct proof *pf)
+{
+	const struct plan *p = pf->p;
+	size_t lo, hi;
+
+	for (uint32_t rank = 0; rank < p->ranks; rank++) {
+		pf->reads.count = pf->writes.count = 0;
+		index_group(pf->by_src, pf->step, rank, &lo, &hi);
+		for (size_t i = lo; i < hi; i++) {
+			const struct plan_transfer *t =
+			    &p->transfers[pf->by_src->order[i]];
+
+			access_add(&pf->reads,
+			    (struct plan_place){ t->from_off, t->from },
+			    t->bytes, UINT32_MAX);
+		}
+		index_group(pf->by_dst, pf->step, rank, &lo, &hi);
+		for (size_t i = lo; i < hi; i++) {
+			const struct plan_transfer *t =
+			    &p->transfers[pf->by_dst->order[i]];
+
+			access_add(&pf->writes,
+			    (struct plan_place){ t->to_off, t->to }, t->bytes,
+			    0);
+		}
+		check_conflicts(pf, rank);
+	}
+}
+
+/* Nor must what its local operations touch. */
+static void
+check_order_of_locals(struct proof *pf)
+{
+	const struct plan *p = pf->p;
+	size_t lo, hi;
+
+	for (uint32_t rank = 0; rank < p->ranks; rank++) {
+		index_group(pf->by_rank, pf->step, rank, &lo, &hi);
+		pf->reads.count = pf->writes.count = 0;
+		for (size_t i = lo; i < hi; i++) {
+			uint32_t at = pf->by_rank->order[i];
+			const struct plan_local *l = &p->locals[at];
+			uint32_t owner = l->op == PLAN_COPY ? UINT32_MAX : at;
+
+			access_add(&pf->writes,
+			    (struct plan_place){ l->to_off, l->to }, l->bytes,
+			    at);
+			for (uint32_t k = 0; k < l->inputs; k++)
+				access_add(&pf->reads, p->inputs[l->input + k],
+				    l->bytes, owner);
+		}
+		if (pf->reads.count > 1)
+			qsort(pf->reads.at, pf->reads.count,
+			    sizeof(*pf->reads.at), access_compare_cb);
+		check_conflicts(pf, rank);
+	}
+}
+
+static size_t
+slot_of(const struct proof *pf, uint32_t rank, uint16_t buf)
+{
+	return (size_t)rank * pf->p->bufs_count + buf;
+}
+
+static struct spanmap *
+map_of(const struct proof *pf, uint32_t rank, uint16_t buf)
+{
+	return &pf->maps[slot_of(pf, rank, buf)];
+}
 
 static void
 piece_add(struct proof *pf, uint64_t lo, uint64_t hi, struct spanmap_item item)
@@ -42,99 +340,73 @@ piece_add(struct proof *pf, uint64_t lo, uint64_t hi, struct spanmap_item item)
 static void
 mark_read(struct spanmap *m, uint64_t lo, uint64_t hi, struct spanmap_item item)
 {
-	if (item.mark == PROOF_WAS_READ)
+	if (item.mark == WAS_READ)
 		return;
-	item.mark = PROOF_WAS_READ;
+	item.mark = WAS_READ;
 	spanmap_set(m, lo, hi, item);
 }
 
-/* What bytes from off on of a buffer are, as pieces at to_off. */
+/* What bytes at a spot are, as pieces at to_off. */
 static void
-read_range(struct proof *pf, uint32_t rank, uint16_t buf, uint64_t off,
-    uint64_t bytes, uint64_t to_off)
+read_range(struct proof *pf, struct spot from, uint64_t bytes, uint64_t to_off)
 {
-	struct spanmap *m = proof_map(pf, rank, buf);
-	uint64_t end = off + bytes, at = off;
+	struct spanmap *m = map_of(pf, from.rank, from.buf);
+	uint64_t off = from.off, end = off + bytes;
 
-	while (at < end) {
+	for (uint64_t at = off, hi; at < end; at = hi) {
 		uint32_t i = spanmap_find(m, at);
 		struct spanmap_item item = spanmap_get(m, i)->item;
-		uint64_t hi = spanmap_end(m, i);
 
+		hi = spanmap_end(m, i);
 		if (hi > end)
 			hi = end;
 		if (item.tag == VALUE_UNWRITTEN) {
-			proof_offend(pf, CHECK_UNWRITTEN, rank, buf, at,
+			from.off = at;
+			offend(pf, CHECK_UNWRITTEN, from,
 			    "read, but nobody wrote it");
 			return;
 		}
 		mark_read(m, at, hi, item);
 		item.base += (int64_t)(off - to_off);
 		piece_add(pf, to_off + (at - off), to_off + (hi - off), item);
-		at = hi;
 	}
 }
 
-/* Refuse a piece that finds itself at home already, or ends something that
- * nobody has read. */
-static void
-check_useless(struct proof *pf, uint32_t rank, uint16_t buf,
-    const struct piece *piece)
-{
-	const struct spanmap *m = proof_map(pf, rank, buf);
-	uint64_t at = piece->lo;
-
-	for (uint32_t i = spanmap_find(m, at); at < piece->hi; i++) {
-		const struct spanmap_range *r = spanmap_get(m, i);
-
-		if (r->item.tag == piece->item.tag &&
-		    r->item.base == piece->item.base)
-			proof_offend(pf, CHECK_TWICE, rank, buf, at,
-			    "written with what it holds already");
-		else if (r->item.tag != VALUE_UNWRITTEN &&
-		    r->item.mark != PROOF_WAS_READ)
-			proof_offend(pf, CHECK_UNREAD, rank, buf, at,
-			    "written again before anyone read it");
-		at = spanmap_end(m, i);
-	}
-}
-
+/* Write the pieces. Refuse one that finds itself at home already, or ends
+ * something that nobody has read. */
 static void
 write_pieces(struct proof *pf, uint32_t rank, uint16_t buf)
 {
-	struct spanmap *m = proof_map(pf, rank, buf);
+	struct spanmap *m = map_of(pf, rank, buf);
 
-	for (size_t i = 0; i < pf->pieces_count; i++) {
-		struct piece *piece = &pf->pieces[i];
+	for (size_t n = 0; n < pf->pieces_count; n++) {
+		struct piece *piece = &pf->pieces[n];
+		uint64_t at = piece->lo;
 
-		check_useless(pf, rank, buf, piece);
+		for (uint32_t i = spanmap_find(m, at); at < piece->hi; i++) {
+			struct spanmap_item was = spanmap_get(m, i)->item;
+			struct spot spot = { rank, buf, at };
+
+			if (was.tag == piece->item.tag &&
+			    was.base == piece->item.base)
+				offend(pf, CHECK_TWICE, spot,
+				    "written with what it holds already");
+			else if (was.tag != VALUE_UNWRITTEN &&
+			    was.mark != WAS_READ)
+				offend(pf, CHECK_UNREAD, spot,
+				    "written again before anyone read it");
+			at = spanmap_end(m, i);
+		}
 		piece->item.mark = 0;
 		spanmap_set(m, piece->lo, piece->hi, piece->item);
 	}
 	pf->pieces_count = 0;
 }
 
-static void
-apply_transfers(struct proof *pf)
-{
-	const struct plan *p = pf->p;
-	size_t lo, hi;
-
-	index_step(pf->by_dst, pf->step, &lo, &hi);
-	for (size_t i = lo; i < hi; i++) {
-		const struct plan_transfer *t =
-		    &p->transfers[pf->by_dst->order[i]];
-
-		read_range(pf, t->src, t->from, t->from_off, t->bytes,
-		    t->to_off);
-		write_pieces(pf, t->dst, t->to);
-	}
-}
-
 /* The inputs' values at pos bytes into l, as seen from its result, and where
  * the first of them changes. 0 when a value is unfit. */
 static int
-local_inputs(struct proof *pf, const struct plan_local *l, uint64_t pos,
+reduce_inputs(struct proof *pf, const struct plan_local *l, uint64_t pos,
     uint64_t *ret_end)
 {
 	unsigned size = plan_types[l->type].bytes;
@@ -142,28 +414,28 @@ local_inputs(struct proof *pf, const struct plan_local *l, uint64_t pos,
 
 	for (uint32_t k = 0; k < l->inputs; k++) {
 		const struct plan_place *in = &pf->p->inputs[l->input + k];
-		struct spanmap *m = proof_map(pf, l->rank, in->buf);
+		struct spot spot = { l->rank, in->buf, in->off + pos };
+		struct spanmap *m = map_of(pf, l->rank, in->buf);
 		uint32_t i = spanmap_find(m, in->off + pos);
 		uint64_t hi = spanmap_end(m, i) - in->off;
+		struct spanmap_item item = spanmap_get(m, i)->item;
 
 		if (hi > l->bytes)
 			hi = l->bytes;
-		pf->inputs[k] = spanmap_get(m, i)->item;
-		if (pf->inputs[k].tag != VALUE_UNWRITTEN)
-			mark_read(m, in->off + pos, in->off + hi,
-			    pf->inputs[k]);
-		pf->inputs[k].base += (int64_t)(in->off - l->to_off);
-		if (pf->inputs[k].tag == VALUE_UNWRITTEN) {
-			proof_offend(pf, CHECK_UNWRITTEN, l->rank, in->buf,
-			    in->off + pos, "reduced, but nobody wrote it");
+		if (item.tag == VALUE_UNWRITTEN) {
+			offend(pf, CHECK_UNWRITTEN, spot,
+			    "reduced, but nobody wrote it");
 			return 0;
 		}
-		if (pf->inputs[k].base % (int64_t)size != 0) {
-			proof_offend(pf, CHECK_ELEMENTS, l->rank, in->buf,
-			    in->off + pos, "parts of two %s are taken for one",
+		mark_read(m, in->off + pos, in->off + hi, item);
+		item.base += (int64_t)(in->off - l->to_off);
+		if (item.base % (int64_t)size != 0) {
+			offend(pf, CHECK_ELEMENTS, spot,
+			    "parts of two %s are taken for one",
 			    plan_types[l->type].name);
 			return 0;
 		}
+		pf->inputs[k] = item;
 		if (hi < end)
 			end = hi;
 	}
@@ -175,127 +447,273 @@ static void
 apply_reduce(struct proof *pf, const struct plan_local *l)
 {
 	unsigned size = plan_types[l->type].bytes;
-	uint64_t pos = 0, end;
 
 	if (pf->inputs_cap < l->inputs) {
 		pf->inputs_cap = l->inputs;
 		pf->inputs = xreallocarray(pf->inputs, l->inputs,
 		    sizeof(*pf->inputs));
 	}
-	while (pos < l->bytes) {
+	for (uint64_t pos = 0, end; pos < l->bytes; pos = end) {
 		if ((l->to_off + pos) % size != 0 || l->bytes % size != 0) {
-			proof_offend(pf, CHECK_ELEMENTS, l->rank, l->to,
-			    l->to_off + pos, "no whole %s here",
-			    plan_types[l->type].name);
+			offend(pf, CHECK_ELEMENTS,
+			    (struct spot){ l->rank, l->to, l->to_off + pos },
+			    "no whole %s here", plan_types[l->type].name);
 			return;
 		}
-		if (!local_inputs(pf, l, pos, &end))
+		if (!reduce_inputs(pf, l, pos, &end))
 			return;
 		piece_add(pf, l->to_off + pos, l->to_off + end,
 		    value_reduce(pf->vt, l->op, l->type, pf->inputs,
 			l->inputs));
-		pos = end;
 	}
 }
 
+/* One step: its transfers, then its local operations, each after the proof
+ * that none of them meet. */
 static void
-apply_locals(struct proof *pf)
+run_step(struct proof *pf)
 {
 	const struct plan *p = pf->p;
 	size_t lo, hi;
 
+	check_order_of_transfers(pf);
+	if (pf->fault.kind != CHECK_OK)
+		return;
+	index_step(pf->by_dst, pf->step, &lo, &hi);
+	for (size_t i = lo; i < hi; i++) {
+		const struct plan_transfer *t =
+		    &p->transfers[pf->by_dst->order[i]];
+
+		read_range(pf, (struct spot){ t->src, t->from, t->from_off },
+		    t->bytes, t->to_off);
+		write_pieces(pf, t->dst, t->to);
+	}
+	if (pf->fault.kind == CHECK_OK)
+		check_order_of_locals(pf);
+	if (pf->fault.kind != CHECK_OK)
+		return;
 	index_step(pf->by_rank, pf->step, &lo, &hi);
 	for (size_t i = lo; i < hi; i++) {
 		const struct plan_local *l = &p->locals[pf->by_rank->order[i]];
 		const struct plan_place *in = &p->inputs[l->input];
 
 		if (l->op == PLAN_COPY)
-			read_range(pf, l->rank, in->buf, in->off, l->bytes,
-			    l->to_off);
+			read_range(pf,
+			    (struct spot){ l->rank, in->buf, in->off },
+			    l->bytes, l->to_off);
 		else
 			apply_reduce(pf, l);
 		write_pieces(pf, l->rank, l->to);
 	}
 }
 
-/* A symbolic execution of all steps, up to the first with a fault. */
-static void
-run_steps(struct proof *pf)
-{
-	for (pf->step = 0; pf->step < pf->p->steps; pf->step++) {
-		proof_order_transfers(pf);
-		if (pf->fault.kind == CHECK_OK)
-			apply_transfers(pf);
-		if (pf->fault.kind == CHECK_OK)
-			proof_order_locals(pf);
-		if (pf->fault.kind == CHECK_OK)
-			apply_locals(pf);
-		if (pf->fault.kind != CHECK_OK)
-			return;
-	}
-}
-
-struct spanmap_item
-proof_initial(const struct proof *pf, uint32_t rank, uint16_t buf)
+/* What is in a buffer before the first step. */
+static struct spanmap_item
+initial_of(const struct proof *pf, uint32_t rank, uint16_t buf)
 {
 	if (pf->p->bufs[buf].role != PLAN_IN)
 		return (struct spanmap_item){ .tag = VALUE_UNWRITTEN };
 	return (struct spanmap_item){ .tag = value_initial(pf->vt, rank, buf),
-		.mark = PROOF_WAS_READ };
+		.mark = WAS_READ };
 }
 
 static void
-proof_start(struct proof *pf, const struct plan *p)
+keep_promise(struct proof *pf, const struct plan_promise *m, uint32_t rank,
+    struct spanmap_item want)
 {
+	const struct spanmap *map = map_of(pf, rank, m->to);
+	struct spanmap_item first = initial_of(pf, rank, m->to);
+	uint64_t at = m->to_off, end = m->to_off + m->bytes;
+
+	for (uint32_t i = spanmap_find(map, at); at < end; i++) {
+		struct spanmap_item got = spanmap_get(map, i)->item;
+		char has[120], should[120];
+
+		if (got.tag != want.tag || got.base != want.base) {
+			got.base += (int64_t)at;
+			want.base += (int64_t)at;
+			value_format(pf->vt, pf->p, got, has, sizeof(has));
+			value_format(pf->vt, pf->p, want, should,
+			    sizeof(should));
+			offend(pf, CHECK_BROKEN,
+			    (struct spot){ rank, m->to, at },
+			    "holds %s, promised is %s", has, should);
+			return;
+		}
+		at = spanmap_end(map, i);
+	}
+	if (first.tag != want.tag || first.base != want.base)
+		pf->promised[slot_of(pf, rank, m->to)] += m->bytes;
+}
+
+/* Every promise is kept. They are taken by rank, since one rank's ranges then
+ * stay in the cache: rank r's are order[starts[r]..starts[r + 1]). */
+static void
+check_promises(struct proof *pf)
+{
+	const struct plan *p = pf->p;
+	struct spanmap_item *want = xcalloc(p->promises_count + 1,
+	    sizeof(*want));
+	size_t *starts = xcalloc((size_t)p->ranks + 2, sizeof(*starts));
+	uint32_t *order;
+
+	for (size_t i = 0; i < p->spans_count; i++)
+		for (uint32_t r = p->spans[i].lo; r < p->spans[i].hi; r++)
+			starts[r + 2]++;
+	for (uint32_t r = 0; r < p->ranks; r++)
+		starts[r + 2] += starts[r + 1];
+	order = xcalloc(starts[p->ranks + 1] + 1, sizeof(*order));
+	for (size_t i = 0; i < p->promises_count; i++) {
+		const struct plan_promise *m = &p->promises[i];
+
+		for (uint32_t k = 0; k < m->spans; k++)
+			for (uint32_t r = p->spans[m->span + k].lo;
+			     r < p->spans[m->span + k].hi; r++)
+				order[starts[r + 1]++] = (uint32_t)i;
+		want[i] = value_promised(pf->vt, m, p->sources + m->source);
+	}
+	for (uint32_t r = 0; r < p->ranks; r++)
+		for (size_t i = starts[r]; i < starts[r + 1]; i++)
+			keep_promise(pf, &p->promises[order[i]], r,
+			    want[order[i]]);
+	free(want);
+	free(order);
+	free(starts);
+}
+
+/* Where the promises that cover a byte end; at itself when none does. */
+static uint64_t
+promised_until(const struct plan *p, struct spot at)
+{
+	for (size_t i = 0; i < p->promises_count; i++) {
+		const struct plan_promise *m = &p->promises[i];
+
+		if (m->to != at.buf || at.off < m->to_off ||
+		    at.off - m->to_off >= m->bytes)
+			continue;
+		for (uint32_t k = 0; k < m->spans; k++)
+			if (at.rank >= p->spans[m->span + k].lo &&
+			    at.rank < p->spans[m->span + k].hi)
+				return m->to_off + m->bytes;
+	}
+	return at.off;
+}
+
+/* The byte counts differ: find the first changed byte that no promise covers.
+ * Slow, and only ever run once. */
+static void
+blame_unpromised(struct proof *pf, uint32_t rank, uint16_t buf)
+{
+	const struct spanmap *m = map_of(pf, rank, buf);
+	struct spanmap_item first = initial_of(pf, rank, buf);
+	struct spot at = { rank, buf, 0 };
+
+	for (uint32_t i = 0; i < spanmap_count(m); i++) {
+		const struct spanmap_range *r = spanmap_get(m, i);
+		uint64_t next = r->lo;
+
+		if (r->item.tag == first.tag && r->item.base == first.base)
+			continue;
+		do {
+			at.off = next;
+			next = promised_until(pf->p, at);
+		} while (next > at.off && next < spanmap_end(m, i));
+		if (next > at.off)
+			continue;
+		offend(pf, CHECK_UNPROMISED, at,
+		    "written, but nothing is promised here");
+		return;
+	}
+	offend(pf, CHECK_MALFORMED, (struct spot){ rank, buf, 0 },
+	    "one byte is promised more than once");
+}
+
+/* Nothing is there beside what is promised: as many bytes of the user's have
+ * changed as were promised, and none were brought to a temporary place for
+ * nobody. */
+static void
+check_unpromised(struct proof *pf)
+{
+	const struct plan *p = pf->p;
 	size_t slots = (size_t)p->ranks * p->bufs_count;
 
-	pf->vt = value_table_new(p->ranks, p->bufs_count);
-	pf->maps = xcalloc(slots + 1, sizeof(*pf->maps));
-	pf->promised = xcalloc(slots + 1, sizeof(*pf->promised));
-	for (uint32_t rank = 0; rank < p->ranks; rank++)
-		for (uint32_t buf = 0; buf < p->bufs_count; buf++)
-			spanmap_init(proof_map(pf, rank, buf),
-			    p->bufs[buf].bytes[rank],
-			    proof_initial(pf, rank, buf));
-	pf->by_src = index_new(p, INDEX_SRC);
-	pf->by_dst = index_new(p, INDEX_DST);
-	pf->by_rank = index_new(p, INDEX_LOCAL);
-}
+	for (size_t slot = 0; slot < slots; slot++) {
+		uint32_t rank = (uint32_t)(slot / p->bufs_count);
+		uint16_t buf = (uint16_t)(slot % p->bufs_count);
+		const struct spanmap *m = &pf->maps[slot];
+		struct spanmap_item first = initial_of(pf, rank, buf);
+		int is_temp = p->bufs[buf].role == PLAN_TEMP;
+		uint64_t changed = 0;
 
-static void
-proof_end(struct proof *pf)
-{
-	size_t slots = (size_t)pf->p->ranks * pf->p->bufs_count;
+		for (uint32_t i = 0; i < spanmap_count(m); i++) {
+			const struct spanmap_range *r = spanmap_get(m, i);
 
-	for (size_t i = 0; pf->maps != NULL && i < slots; i++)
-		spanmap_clear(&pf->maps[i]);
-	free(pf->maps);
-	free(pf->promised);
-	index_free(pf->by_src);
-	index_free(pf->by_dst);
-	index_free(pf->by_rank);
-	free(pf->reads.at);
-	free(pf->writes.at);
-	free(pf->pieces);
-	free(pf->inputs);
-	value_table_free(pf->vt);
+			if (!is_temp &&
+			    (r->item.tag != first.tag ||
+				r->item.base != first.base))
+				changed += spanmap_end(m, i) - r->lo;
+			if (!is_temp || r->item.tag == VALUE_UNWRITTEN ||
+			    r->item.mark == WAS_READ)
+				continue;
+			offend(pf, CHECK_UNREAD,
+			    (struct spot){ rank, buf, r->lo },
+			    "written, and never read");
+			break;
+		}
+		if (!is_temp && changed != pf->promised[slot]) {
+			blame_unpromised(pf, rank, buf);
+			return;
+		}
+	}
 }
 
 int
 check_plan(const struct plan *p, struct check_fault *ret_fault)
 {
 	struct proof pf = { .p = p };
+	size_t slots = (size_t)p->ranks * p->bufs_count;
 
-	proof_rows(&pf);
-	if (pf.fault.kind == CHECK_OK) {
-		proof_start(&pf, p);
-		run_steps(&pf);
+	check_rows(&pf);
+	if (pf.fault.kind != CHECK_OK) {
+		*ret_fault = pf.fault;
+		return -EPROTO;
+	}
+	pf.vt = value_table_new(p->ranks, p->bufs_count);
+	pf.maps = xcalloc(slots + 1, sizeof(*pf.maps));
+	pf.promised = xcalloc(slots + 1, sizeof(*pf.promised));
+	for (uint32_t rank = 0; rank < p->ranks; rank++)
+		for (uint32_t i = 0; i < p->bufs_count; i++) {
+			uint16_t buf = (uint16_t)i;
+
+			spanmap_init(map_of(&pf, rank, buf),
+			    p->bufs[buf].bytes[rank],
+			    initial_of(&pf, rank, buf));
+		}
+	pf.by_src = index_new(p, INDEX_SRC);
+	pf.by_dst = index_new(p, INDEX_DST);
+	pf.by_rank = index_new(p, INDEX_LOCAL);
+	/* a symbolic execution, up to the first step with a fault */
+	for (pf.step = 0; pf.step < p->steps; pf.step++) {
+		run_step(&pf);
+		if (pf.fault.kind != CHECK_OK)
+			break;
 	}
 	if (pf.fault.kind == CHECK_OK)
-		proof_promises(&pf);
+		check_promises(&pf);
 	if (pf.fault.kind == CHECK_OK)
-		proof_unpromised(&pf);
-	proof_end(&pf);
+		check_unpromised(&pf);
+	for (size_t i = 0; i < slots; i++)
+		spanmap_clear(&pf.maps[i]);
+	free(pf.maps);
+	free(pf.promised);
+	index_free(pf.by_src);
+	index_free(pf.by_dst);
+	index_free(pf.by_rank);
+	free(pf.reads.at);
+	free(pf.writes.at);
+	free(pf.pieces);
+	free(pf.inputs);
+	value_table_free(pf.vt);
 	*ret_fault = pf.fault;
 	return pf.fault.kind == CHECK_OK ? 0 : -EPROTO;
 }

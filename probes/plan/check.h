@@ -14,7 +14,7 @@
  *   - the user's buffers hold nothing beyond what is promised: sources are
  *     unchanged, results are not written past their ends.
  * A transfer is one row for both its ends, so they agree on what a row says;
- * the order in which they meet is that of the rows (view.h).
+ * the order in which they meet is that of the rows (rank_graph.h).
  *
  * Cost: ranges, not bytes. 2,048 ranks of an all-gather, 4.2 million
  * transfers, take a few seconds on one core.

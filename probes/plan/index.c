@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * index.c - row numbers by step, rank and place: two passes of counting, and
+ * short sorts of what one rank does in one step.
+ */
 #include "probes/plan/index.h"
 
 #include <stdlib.h>
@@ -43,8 +47,9 @@ place_compare_cb(const void *va, const void *vb, void *arg)
  * first place of every value and, behind the last, the count. */
 static void
 count_sort(const struct index *x, int by_step, const uint32_t *from,
-    uint32_t *to, size_t *starts, uint32_t values)
+    uint32_t *to, size_t *starts)
 {
+	uint32_t values = by_step ? x->p->steps : x->p->ranks;
 	size_t sum = 0;
 
 	memset(starts, 0, ((size_t)values + 1) * sizeof(*starts));
@@ -69,39 +74,6 @@ count_sort(const struct index *x, int by_step, const uint32_t *from,
 	starts[0] = 0;
 }
 
-/* Sort what one rank does in one step, unless it is sorted already. */
-static void
-group_sort(struct index *x, size_t lo, size_t hi)
-{
-	for (size_t i = lo + 1; i < hi; i++)
-		if (place_compare_cb(&x->order[i - 1], &x->order[i], x) > 0) {
-			qsort_r(x->order + lo, hi - lo, sizeof(*x->order),
-			    place_compare_cb, x);
-			return;
-		}
-}
-
-static void
-groups_sort(struct index *x)
-{
-	size_t lo = 0;
-
-	while (lo < x->count) {
-		struct key first = key_of(x, x->order[lo]);
-		size_t hi = lo + 1;
-
-		while (hi < x->count) {
-			struct key k = key_of(x, x->order[hi]);
-
-			if (k.rank != first.rank || k.step != first.step)
-				break;
-			hi++;
-		}
-		group_sort(x, lo, hi);
-		lo = hi;
-	}
-}
-
 struct index *
 index_new(const struct plan *p, enum index_of of)
 {
@@ -118,11 +90,27 @@ index_new(const struct plan *p, enum index_of of)
 	ranks = xcalloc((size_t)p->ranks + 1, sizeof(*ranks));
 	for (size_t i = 0; i < x->count; i++)
 		x->order[i] = (uint32_t)i;
-	count_sort(x, 0, x->order, other, ranks, p->ranks);
-	count_sort(x, 1, other, x->order, x->steps, p->steps);
-	groups_sort(x);
+	count_sort(x, 0, x->order, other, ranks);
+	count_sort(x, 1, other, x->order, x->steps);
 	free(other);
 	free(ranks);
+	/* what one rank does in one step, unless it is sorted already */
+	for (size_t lo = 0, hi; lo < x->count; lo = hi) {
+		struct key first = key_of(x, x->order[lo]);
+		int sorted = 1;
+
+		for (hi = lo + 1; hi < x->count; hi++) {
+			struct key k = key_of(x, x->order[hi]);
+
+			if (k.rank != first.rank || k.step != first.step)
+				break;
+			sorted &= place_compare_cb(&x->order[hi - 1],
+				      &x->order[hi], x) <= 0;
+		}
+		if (!sorted)
+			qsort_r(x->order + lo, hi - lo, sizeof(*x->order),
+			    place_compare_cb, x);
+	}
 	return x;
 }
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/plan/pack.h"
+/*
+ * pack.c - a plan as bytes: one walk over its members writes and reads them, so
+ * that both ways agree.
+ */
+#include "probes/plan/plan.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -54,26 +58,6 @@ move_text(struct cursor *c, char **text)
 	move_list(c, text, &bytes, 1);
 }
 
-static void
-move_bufs(struct cursor *c, struct plan *p)
-{
-	size_t count = p->bufs_count;
-
-	move(c, &count, sizeof(count));
-	if (c->in != NULL) {
-		p->bufs = xcalloc(count + 1, sizeof(*p->bufs));
-		p->bufs_count = (uint32_t)count;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct plan_buf *b = &p->bufs[i];
-		size_t ranks = p->ranks;
-
-		move_text(c, &b->name);
-		move(c, &b->role, sizeof(b->role));
-		move_list(c, &b->bytes, &ranks, sizeof(*b->bytes));
-	}
-}
-
 /* Names of notes are constants of the program; another process of it may have
  * them elsewhere. Notes are for rank 0, which built them: they stay there. */
 static void
@@ -83,7 +67,17 @@ move_plan(struct cursor *c, struct plan *p)
 	move(c, &p->steps, sizeof(p->steps));
 	move(c, &p->piece_bytes, sizeof(p->piece_bytes));
 	move_text(c, &p->title);
-	move_bufs(c, p);
+	move(c, &p->bufs_count, sizeof(p->bufs_count));
+	if (c->in != NULL)
+		p->bufs = xcalloc(p->bufs_count + (size_t)1, sizeof(*p->bufs));
+	for (uint32_t i = 0; i < p->bufs_count; i++) {
+		struct plan_buf *b = &p->bufs[i];
+		size_t ranks = p->ranks;
+
+		move_text(c, &b->name);
+		move(c, &b->role, sizeof(b->role));
+		move_list(c, &b->bytes, &ranks, sizeof(*b->bytes));
+	}
 	move_list(c, &p->transfers, &p->transfers_count, sizeof(*p->transfers));
 	move_list(c, &p->locals, &p->locals_count, sizeof(*p->locals));
 	move_list(c, &p->inputs, &p->inputs_count, sizeof(*p->inputs));
@@ -93,50 +87,26 @@ move_plan(struct cursor *c, struct plan *p)
 }
 
 /* What is packed: the length of all, and what is left of it. */
-static void *
-deflated(const char *raw, size_t raw_bytes, size_t *ret_bytes)
-{
-	uLongf bytes = compressBound(raw_bytes);
-	char *out = xcalloc(sizeof(raw_bytes) + bytes, 1);
-
-	memcpy(out, &raw_bytes, sizeof(raw_bytes));
-	if (compress2((Bytef *)out + sizeof(raw_bytes), &bytes,
-		(const Bytef *)raw, raw_bytes, LEVEL) != Z_OK)
-		fatalx("a plan of %zu bytes cannot be packed", raw_bytes);
-	*ret_bytes = sizeof(raw_bytes) + bytes;
-	return out;
-}
-
-static char *
-inflated(const char *packed, size_t bytes, size_t *ret_raw_bytes)
-{
-	uLongf raw_bytes;
-	char *raw;
-
-	memcpy(ret_raw_bytes, packed, sizeof(*ret_raw_bytes));
-	raw_bytes = *ret_raw_bytes;
-	raw = xcalloc(raw_bytes + 1, 1);
-	if (uncompress((Bytef *)raw, &raw_bytes,
-		(const Bytef *)packed + sizeof(*ret_raw_bytes),
-		bytes - sizeof(*ret_raw_bytes)) != Z_OK ||
-	    raw_bytes != *ret_raw_bytes)
-		fatalx("a plan of %zu bytes came damaged", *ret_raw_bytes);
-	return raw;
-}
-
 void *
 plan_pack(const struct plan *p, size_t *ret_bytes)
 {
 	struct plan copy = *p; /* lists are only read */
 	struct cursor c = { 0 };
-	void *ret;
+	uLongf bytes;
+	char *ret;
 
 	move_plan(&c, &copy);
 	c.out = xcalloc(c.at, 1);
 	c.at = 0;
 	move_plan(&c, &copy);
-	ret = deflated(c.out, c.at, ret_bytes);
+	bytes = compressBound(c.at);
+	ret = xcalloc(sizeof(c.at) + bytes, 1);
+	memcpy(ret, &c.at, sizeof(c.at));
+	if (compress2((Bytef *)ret + sizeof(c.at), &bytes, (Bytef *)c.out, c.at,
+		LEVEL) != Z_OK)
+		fatalx("a plan of %zu bytes cannot be packed", c.at);
 	free(c.out);
+	*ret_bytes = sizeof(c.at) + bytes;
 	return ret;
 }
 
@@ -145,8 +115,17 @@ plan_unpack(const void *packed, size_t bytes)
 {
 	struct plan *p = xcalloc(1, sizeof(*p));
 	struct cursor c = { 0 };
-	char *raw = inflated(packed, bytes, &c.cap);
+	uLongf raw_bytes;
+	char *raw;
 
+	memcpy(&c.cap, packed, sizeof(c.cap));
+	raw_bytes = c.cap;
+	raw = xcalloc(c.cap + 1, 1);
+	if (uncompress((Bytef *)raw, &raw_bytes,
+		(const Bytef *)packed + sizeof(c.cap),
+		bytes - sizeof(c.cap)) != Z_OK ||
+	    raw_bytes != c.cap)
+		fatalx("a plan of %zu bytes came damaged", c.cap);
 	c.in = raw;
 	move_plan(&c, p);
 	assert(c.at == c.cap);

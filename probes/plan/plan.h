@@ -13,8 +13,8 @@
  *
  * Channels are pipelines: a rank need not finish a step of one before it
  * starts a later step of another, except where buffer ranges overlap and one
- * of the two writes. Those dependencies are found (view.h), never stated, and
- * two that overlap at the same time are an error (check.h), so that what a
+ * of the two writes. Those dependencies are found (rank_graph.h), never stated,
+ * and two that overlap at the same time are an error (check.h), so that what a
  * plan computes does not depend on how an executor overlaps its channels.
  *
  * Offsets and sizes are bytes, 64 bits wide. The struct is open for readers;
@@ -206,6 +206,15 @@ void plan_remark(struct plan *p, const char *fmt, ...)
 /* Into the order of a listing: step, src, dst, name of to, to_off; local
  * operations by step, rank, name of to, to_off. */
 void plan_sort(struct plan *p);
+
+/* A plan as bytes, from the rank that built it to all others, so that a
+ * pattern's file is read once and all have the same plan. Compressed: plans
+ * repeat themselves, and have to pass through the network under test. For
+ * processes of one program: layout and byte order are the machine's. The
+ * caller frees. */
+void *plan_pack(const struct plan *p, size_t *ret_bytes);
+/* What plan_pack gave; the caller ends it with plan_free. */
+struct plan *plan_unpack(const void *packed, size_t bytes);
 
 /* Bytes that all transfers carry, those to oneself included. */
 uint64_t plan_volume(const struct plan *p);

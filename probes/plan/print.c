@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * print.c - one plan as list, matrix and JSON; svg.c draws it.
+ */
 #include "probes/plan/print.h"
 
 #include <inttypes.h>
@@ -7,26 +10,7 @@
 
 #include "common/xalloc.h"
 
-static void
-list_local(const struct plan *p, const struct plan_local *l, FILE *to)
-{
-	fprintf(to, "%u %s %u ", l->step,
-	    l->op == PLAN_COPY ? "copy" : "reduce", l->rank);
-	for (uint32_t i = 0; i < l->inputs; i++) {
-		const struct plan_place *in = &p->inputs[l->input + i];
-
-		fprintf(to, "%s%s+%" PRIu64, i == 0 ? "" : ",",
-		    p->bufs[in->buf].name, in->off);
-	}
-	fprintf(to, " %s+%" PRIu64 " %" PRIu64, p->bufs[l->to].name, l->to_off,
-	    l->bytes);
-	if (l->op != PLAN_COPY)
-		fprintf(to, " %s %s", plan_ops[l->op],
-		    plan_types[l->type].name);
-	fputc('\n', to);
-}
-
-void
+static int
 print_list(const struct plan *p, FILE *to)
 {
 	size_t t = 0, l = 0;
@@ -43,9 +27,24 @@ print_list(const struct plan *p, FILE *to)
 			    x->from_off, p->bufs[x->to].name, x->to_off,
 			    x->bytes, plan_vias[x->via]);
 		}
-		for (; l < p->locals_count && p->locals[l].step == step; l++)
-			list_local(p, &p->locals[l], to);
+		for (; l < p->locals_count && p->locals[l].step == step; l++) {
+			const struct plan_local *x = &p->locals[l];
+			const struct plan_place *in = &p->inputs[x->input];
+
+			fprintf(to, "%u %s %u ", x->step,
+			    x->op == PLAN_COPY ? "copy" : "reduce", x->rank);
+			for (uint32_t i = 0; i < x->inputs; i++)
+				fprintf(to, "%s%s+%" PRIu64, i == 0 ? "" : ",",
+				    p->bufs[in[i].buf].name, in[i].off);
+			fprintf(to, " %s+%" PRIu64 " %" PRIu64,
+			    p->bufs[x->to].name, x->to_off, x->bytes);
+			if (x->op != PLAN_COPY)
+				fprintf(to, " %s %s", plan_ops[x->op],
+				    plan_types[x->type].name);
+			fputc('\n', to);
+		}
 	}
+	return 0;
 }
 
 static int
@@ -58,45 +57,12 @@ digits(uint64_t x)
 	return n;
 }
 
-/* Add the transfers of a sender in [lo, hi), sorted by src, from *at on. */
-static void
-row_sum(const struct plan *p, uint32_t src, size_t *at, size_t hi,
-    uint64_t *row)
-{
-	for (; *at < hi && p->transfers[*at].src == src; (*at)++)
-		row[p->transfers[*at].dst] += p->transfers[*at].bytes;
-}
-
 static void
 print_row_of(const uint64_t *row, uint32_t ranks, int width, FILE *to)
 {
 	for (uint32_t i = 0; i < ranks; i++)
 		fprintf(to, "%s%*" PRIu64, i == 0 ? "" : " ", width, row[i]);
 	fputc('\n', to);
-}
-
-/* One block: transfers [lo, hi) of one step. sum gets them too. */
-static void
-matrix_step(const struct plan *p, size_t lo, size_t hi, uint64_t *row,
-    uint64_t *sum, FILE *to)
-{
-	uint64_t bytes = 0, most = 0;
-	size_t at = lo;
-
-	for (size_t i = lo; i < hi; i++) {
-		const struct plan_transfer *t = &p->transfers[i];
-
-		bytes += t->bytes;
-		sum[(size_t)t->src * p->ranks + t->dst] += t->bytes;
-		most = t->bytes > most ? t->bytes : most;
-	}
-	fprintf(to, "# step %u: %zu transfers, %" PRIu64 " bytes\n",
-	    p->transfers[lo].step, hi - lo, bytes);
-	for (uint32_t src = 0; src < p->ranks; src++) {
-		memset(row, 0, p->ranks * sizeof(*row));
-		row_sum(p, src, &at, hi, row);
-		print_row_of(row, p->ranks, digits(most), to);
-	}
 }
 
 static void
@@ -108,24 +74,41 @@ note_value(const struct plan_note *n, FILE *to)
 		fprintf(to, "%" PRIu64, n->value);
 }
 
-void
+static int
 print_matrix(const struct plan *p, FILE *to)
 {
+	size_t cells = (size_t)p->ranks * p->ranks, lo = 0, hi;
 	uint64_t *row = xcalloc(p->ranks, sizeof(*row));
-	uint64_t *sum = xcalloc((size_t)p->ranks * p->ranks, sizeof(*sum));
-	uint64_t most = 0;
-	size_t lo = 0, hi;
+	uint64_t *sum = xcalloc(cells, sizeof(*sum));
+	uint64_t most;
 
 	fprintf(to, "# %s: bytes, senders are rows, receivers columns\n",
 	    p->title);
 	for (; lo < p->transfers_count; lo = hi) {
-		for (hi = lo; hi < p->transfers_count &&
-		     p->transfers[hi].step == p->transfers[lo].step;
-		     hi++)
-			continue;
-		matrix_step(p, lo, hi, row, sum, to);
+		const struct plan_transfer *t = p->transfers;
+		uint64_t bytes = 0;
+
+		most = 0;
+		for (hi = lo;
+		     hi < p->transfers_count && t[hi].step == t[lo].step;
+		     hi++) {
+			bytes += t[hi].bytes;
+			sum[(size_t)t[hi].src * p->ranks + t[hi].dst] +=
+			    t[hi].bytes;
+			most = t[hi].bytes > most ? t[hi].bytes : most;
+		}
+		fprintf(to, "# step %u: %zu transfers, %" PRIu64 " bytes\n",
+		    t[lo].step, hi - lo, bytes);
+		/* transfers are sorted by sender within their step */
+		for (uint32_t src = 0, at = 0; src < p->ranks; src++) {
+			memset(row, 0, p->ranks * sizeof(*row));
+			for (; lo + at < hi && t[lo + at].src == src; at++)
+				row[t[lo + at].dst] += t[lo + at].bytes;
+			print_row_of(row, p->ranks, digits(most), to);
+		}
 	}
-	for (size_t i = 0; i < (size_t)p->ranks * p->ranks; i++)
+	most = 0;
+	for (size_t i = 0; i < cells; i++)
 		most = sum[i] > most ? sum[i] : most;
 	fprintf(to, "# sum: %zu transfers, %" PRIu64 " bytes\n",
 	    p->transfers_count, plan_volume(p));
@@ -141,6 +124,7 @@ print_matrix(const struct plan *p, FILE *to)
 	}
 	free(row);
 	free(sum);
+	return 0;
 }
 
 /* Titles hold what a user typed; names and words are ours. */
@@ -165,8 +149,9 @@ static const char *const roles[] = {
 	[PLAN_TEMP] = "temp",
 };
 
+/* Buffers, transfers and local operations. */
 static void
-json_bufs(const struct plan *p, FILE *to)
+json_rows(const struct plan *p, FILE *to)
 {
 	fputs(",\n\"buffers\":[", to);
 	for (uint32_t i = 0; i < p->bufs_count; i++) {
@@ -179,13 +164,7 @@ json_bufs(const struct plan *p, FILE *to)
 			    p->bufs[i].bytes[r]);
 		fputs("]}", to);
 	}
-	fputc(']', to);
-}
-
-static void
-json_transfers(const struct plan *p, FILE *to)
-{
-	fputs(",\n\"transfers\":[", to);
+	fputs("],\n\"transfers\":[", to);
 	for (size_t i = 0; i < p->transfers_count; i++) {
 		const struct plan_transfer *t = &p->transfers[i];
 
@@ -198,13 +177,7 @@ json_transfers(const struct plan *p, FILE *to)
 		    p->bufs[t->from].name, t->from_off, p->bufs[t->to].name,
 		    t->to_off, t->bytes, plan_vias[t->via]);
 	}
-	fputc(']', to);
-}
-
-static void
-json_locals(const struct plan *p, FILE *to)
-{
-	fputs(",\n\"locals\":[", to);
+	fputs("],\n\"locals\":[", to);
 	for (size_t i = 0; i < p->locals_count; i++) {
 		const struct plan_local *l = &p->locals[i];
 
@@ -259,15 +232,13 @@ json_promises(const struct plan *p, FILE *to)
 	fputc(']', to);
 }
 
-void
+static int
 print_json(const struct plan *p, FILE *to)
 {
 	fputs("{\"title\":", to);
 	json_text(p->title, to);
 	fprintf(to, ",\"ranks\":%u,\"steps\":%u", p->ranks, p->steps);
-	json_bufs(p, to);
-	json_transfers(p, to);
-	json_locals(p, to);
+	json_rows(p, to);
 	json_promises(p, to);
 	if (p->remark != NULL) {
 		fputs(",\n\"remark\":", to);
@@ -281,33 +252,13 @@ print_json(const struct plan *p, FILE *to)
 		fprintf(to, ",\"unit\":\"%s\"}", p->notes[i].unit);
 	}
 	fputs("}}\n", to);
-}
-
-static int
-list_cb(const struct plan *p, FILE *to)
-{
-	print_list(p, to);
-	return 0;
-}
-
-static int
-matrix_cb(const struct plan *p, FILE *to)
-{
-	print_matrix(p, to);
-	return 0;
-}
-
-static int
-json_cb(const struct plan *p, FILE *to)
-{
-	print_json(p, to);
 	return 0;
 }
 
 const struct print_row print_formats[] = {
-	{ "list", list_cb },
-	{ "matrix", matrix_cb },
-	{ "json", json_cb },
+	{ "list", print_list },
+	{ "matrix", print_matrix },
+	{ "json", print_json },
 	{ "svg", print_svg },
 	{ NULL, NULL },
 };

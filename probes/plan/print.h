@@ -9,23 +9,17 @@
 
 #include "probes/plan/plan.h"
 
-/* One transfer a line, "step src dst from+offset to+offset bytes via", in the
- * plan's order; after the transfers of a step its local operations, "step copy
- * rank from+offset to+offset bytes" and "step reduce rank
- * from+offset,from+offset... to+offset bytes op type". */
-void print_list(const struct plan *p, FILE *to);
-
-/* Bytes, senders as rows, receivers as columns: one block a step, then the
- * sum; headings start with '#', so that a block is a file for sparse. */
-void print_matrix(const struct plan *p, FILE *to);
-
-/* One object: title ranks steps buffers transfers locals promises notes. */
-void print_json(const struct plan *p, FILE *to);
-
-/* A picture: a line a rank, a column a step, an arrow a transfer. -E2BIG
- * above PRINT_SVG_MAX transfers, which no one could read. */
+/* list    one transfer a line, "step src dst from+offset to+offset bytes via",
+ *         in the plan's order; after the transfers of a step its local
+ *         operations, "step copy rank from+offset to+offset bytes" and "step
+ *         reduce rank from+offset,from+offset... to+offset bytes op type"
+ * matrix  bytes, senders as rows, receivers as columns: one block a step, then
+ *         the sum; headings start with '#', so that a block is a file for
+ *         sparse
+ * json    one object: title ranks steps buffers transfers locals promises notes
+ * svg     a picture: a line a rank, a column a step, an arrow a transfer.
+ *         -E2BIG above PRINT_SVG_MAX transfers, which no one could read */
 #define PRINT_SVG_MAX 20000
-int print_svg(const struct plan *p, FILE *to);
 
 struct print_row {
 	const char *name;
@@ -33,5 +27,8 @@ struct print_row {
 };
 extern const struct print_row print_formats[]; /* ends with a NULL name */
 const struct print_row *print_find(const char *name); /* NULL: none */
+
+/* svg.c, for the table. */
+int print_svg(const struct plan *p, FILE *to);
 
 #endif

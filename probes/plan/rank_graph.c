@@ -47,18 +47,6 @@ wait_add(struct finder *f, uint32_t event, uint32_t for_event)
 	v->events[event].waits++;
 }
 
-static uint32_t
-reader_add(struct finder *f, uint32_t event, uint32_t next)
-{
-	if (f->readers_count == f->readers_cap) {
-		f->readers_cap = f->readers_cap * 2 + 64;
-		f->readers = xreallocarray(f->readers, f->readers_cap,
-		    sizeof(*f->readers));
-	}
-	f->readers[f->readers_count++] = (struct reader){ event, next };
-	return f->readers_count;
-}
-
 static void
 find_read(struct finder *f, uint32_t event, uint16_t buf, uint64_t lo,
     uint64_t bytes)
@@ -75,7 +63,14 @@ find_read(struct finder *f, uint32_t event, uint16_t buf, uint64_t lo,
 			hi = end;
 		if (item.tag > 0)
 			wait_add(f, event, item.tag - 1);
-		item.base = reader_add(f, event, (uint32_t)item.base);
+		if (f->readers_count == f->readers_cap) {
+			f->readers_cap = f->readers_cap * 2 + 64;
+			f->readers = xreallocarray(f->readers, f->readers_cap,
+			    sizeof(*f->readers));
+		}
+		f->readers[f->readers_count++] = (struct reader){ event,
+			(uint32_t)item.base };
+		item.base = f->readers_count;
 		spanmap_set(m, lo, hi, item);
 		lo = hi;
 	}
@@ -102,29 +97,6 @@ find_write(struct finder *f, uint32_t event, uint16_t buf, uint64_t lo,
 	    (struct spanmap_item){ .base = 0, .tag = event + 1 });
 }
 
-static void
-find_waits(struct finder *f, uint32_t at)
-{
-	struct rank_graph_event *e = &f->v->events[at];
-	const struct plan_transfer *t;
-	const struct plan_local *l;
-
-	e->wait = (uint32_t)f->v->waits_count;
-	if (e->kind == RANK_GRAPH_LOCAL) {
-		l = &f->p->locals[e->row];
-		for (uint32_t i = 0; i < l->inputs; i++)
-			find_read(f, at, f->p->inputs[l->input + i].buf,
-			    f->p->inputs[l->input + i].off, l->bytes);
-		find_write(f, at, l->to, l->to_off, l->bytes);
-		return;
-	}
-	t = &f->p->transfers[e->row];
-	if (e->kind != RANK_GRAPH_RECV)
-		find_read(f, at, t->from, t->from_off, t->bytes);
-	if (e->kind != RANK_GRAPH_SEND)
-		find_write(f, at, t->to, t->to_off, t->bytes);
-}
-
 static int
 event_compare_cb(const void *va, const void *vb)
 {
@@ -139,11 +111,21 @@ event_compare_cb(const void *va, const void *vb)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
+/* All events of the rank, in their order. */
 static void
-collect_transfers(const struct plan *p, struct rank_graph *v, uint32_t *tags)
+collect(const struct plan *p, struct rank_graph *v)
 {
-	uint32_t rank = v->rank, *from = tags + p->ranks;
+	uint32_t *to = xcalloc(p->ranks, sizeof(*to)); /* next tag, by peer */
+	uint32_t *from = xcalloc(p->ranks, sizeof(*from));
+	uint32_t rank = v->rank;
+	size_t count = 1;
 
+	for (size_t i = 0; i < p->transfers_count; i++)
+		count += p->transfers[i].src == rank ||
+		    p->transfers[i].dst == rank;
+	for (size_t i = 0; i < p->locals_count; i++)
+		count += p->locals[i].rank == rank;
+	v->events = xcalloc(count, sizeof(*v->events));
 	for (size_t i = 0; i < p->transfers_count; i++) {
 		const struct plan_transfer *t = &p->transfers[i];
 		struct rank_graph_event *e = &v->events[v->events_count];
@@ -155,32 +137,18 @@ collect_transfers(const struct plan *p, struct rank_graph *v, uint32_t *tags)
 		e->kind = t->src != rank ? RANK_GRAPH_RECV
 		    : t->dst != rank     ? RANK_GRAPH_SEND
 					 : RANK_GRAPH_SELF;
-		e->tag = t->src == rank ? tags[t->dst]++ : from[t->src]++;
+		e->tag = t->src == rank ? to[t->dst]++ : from[t->src]++;
 		v->events_count++;
 	}
-}
-
-static void
-collect(const struct plan *p, struct rank_graph *v)
-{
-	uint32_t *tags = xcalloc(2 * (size_t)p->ranks, sizeof(*tags));
-	size_t count = 1;
-
-	for (size_t i = 0; i < p->transfers_count; i++)
-		count += p->transfers[i].src == v->rank ||
-		    p->transfers[i].dst == v->rank;
 	for (size_t i = 0; i < p->locals_count; i++)
-		count += p->locals[i].rank == v->rank;
-	v->events = xcalloc(count, sizeof(*v->events));
-	collect_transfers(p, v, tags);
-	for (size_t i = 0; i < p->locals_count; i++)
-		if (p->locals[i].rank == v->rank)
+		if (p->locals[i].rank == rank)
 			v->events[v->events_count++] =
 			    (struct rank_graph_event){ .kind = RANK_GRAPH_LOCAL,
 				    .step = p->locals[i].step,
 				    .row = (uint32_t)i };
 	qsort(v->events, v->events_count, sizeof(*v->events), event_compare_cb);
-	free(tags);
+	free(to);
+	free(from);
 }
 
 void
@@ -196,8 +164,26 @@ rank_graph_make(const struct plan *p, uint32_t rank, struct rank_graph *ret)
 	for (uint32_t b = 0; b < p->bufs_count; b++)
 		spanmap_init(&f.maps[b], p->bufs[b].bytes[rank],
 		    (struct spanmap_item){ 0 });
-	for (uint32_t i = 0; i < ret->events_count; i++)
-		find_waits(&f, i);
+	for (uint32_t i = 0; i < ret->events_count; i++) {
+		struct rank_graph_event *e = &ret->events[i];
+		const struct plan_transfer *t;
+		const struct plan_local *l;
+
+		e->wait = (uint32_t)ret->waits_count;
+		if (e->kind == RANK_GRAPH_LOCAL) {
+			l = &p->locals[e->row];
+			for (uint32_t k = 0; k < l->inputs; k++)
+				find_read(&f, i, p->inputs[l->input + k].buf,
+				    p->inputs[l->input + k].off, l->bytes);
+			find_write(&f, i, l->to, l->to_off, l->bytes);
+			continue;
+		}
+		t = &p->transfers[e->row];
+		if (e->kind != RANK_GRAPH_RECV)
+			find_read(&f, i, t->from, t->from_off, t->bytes);
+		if (e->kind != RANK_GRAPH_SEND)
+			find_write(&f, i, t->to, t->to_off, t->bytes);
+	}
 	for (uint32_t b = 0; b < p->bufs_count; b++)
 		spanmap_clear(&f.maps[b]);
 	free(f.maps);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spanmap.c - ranges of a buffer in an array with a gap, which moves to where
+ * is written.
+ */
 #include "probes/plan/spanmap.h"
 
 #include <assert.h>
@@ -70,32 +74,6 @@ spanmap_find(const struct spanmap *m, uint64_t at)
 	return lo;
 }
 
-static void
-make_room(struct spanmap *m)
-{
-	uint32_t tail = m->cap - m->gap_end;
-	uint32_t cap;
-
-	if (m->gap_end - m->gap >= ROOM)
-		return;
-	cap = m->cap + m->cap / 2 + 4;
-	m->ranges = xreallocarray(m->ranges, cap, sizeof(*m->ranges));
-	memmove(m->ranges + cap - tail, m->ranges + m->gap_end,
-	    tail * sizeof(*m->ranges));
-	m->gap_end = cap - tail;
-	m->cap = cap;
-}
-
-/* Put the gap before the first range that starts at or above at. */
-static void
-move_gap(struct spanmap *m, uint64_t at)
-{
-	while (m->gap > 0 && m->ranges[m->gap - 1].lo >= at)
-		m->ranges[--m->gap_end] = m->ranges[--m->gap];
-	while (m->gap_end < m->cap && m->ranges[m->gap_end].lo < at)
-		m->ranges[m->gap++] = m->ranges[m->gap_end++];
-}
-
 void
 spanmap_set(struct spanmap *m, uint64_t lo, uint64_t hi,
     struct spanmap_item item)
@@ -104,8 +82,21 @@ spanmap_set(struct spanmap *m, uint64_t lo, uint64_t hi,
 	int covered = 0;
 
 	assert(lo < hi && hi <= m->bytes);
-	make_room(m);
-	move_gap(m, lo);
+	if (m->gap_end - m->gap < ROOM) {
+		uint32_t tail = m->cap - m->gap_end;
+		uint32_t cap = m->cap + m->cap / 2 + 4;
+
+		m->ranges = xreallocarray(m->ranges, cap, sizeof(*m->ranges));
+		memmove(m->ranges + cap - tail, m->ranges + m->gap_end,
+		    tail * sizeof(*m->ranges));
+		m->gap_end = cap - tail;
+		m->cap = cap;
+	}
+	/* the gap goes before the first range that starts at or above lo */
+	while (m->gap > 0 && m->ranges[m->gap - 1].lo >= lo)
+		m->ranges[--m->gap_end] = m->ranges[--m->gap];
+	while (m->gap_end < m->cap && m->ranges[m->gap_end].lo < lo)
+		m->ranges[m->gap++] = m->ranges[m->gap_end++];
 	if (m->gap > 0) {
 		old = m->ranges[m->gap - 1].item;
 		covered = 1;

@@ -43,49 +43,6 @@ step_x(uint32_t step)
 }
 
 static void
-put_escaped(const char *text, FILE *to)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '<')
-			fputs("&lt;", to);
-		else if (*text == '&')
-			fputs("&amp;", to);
-		else if ((unsigned char)*text >= 0x20)
-			fputc(*text, to);
-	}
-}
-
-static void
-put_frame(const struct plan *p, FILE *to)
-{
-	double right = LEFT_PX + STEP_PX * p->steps;
-	double bottom = TOP_PX + LANE_PX * p->ranks;
-
-	for (uint32_t s = 0; s < p->steps; s++) {
-		double x = LEFT_PX + STEP_PX * s;
-
-		fprintf(to,
-		    "<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" "
-		    "height=\"%.0f\" fill=\"%s\"/>\n",
-		    x, TOP_PX, STEP_PX, bottom - TOP_PX,
-		    s % 2 == 0 ? "#f4f5f7" : "#ffffff");
-		fprintf(to,
-		    "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">"
-		    "step %u</text>\n",
-		    x + STEP_PX / 2, TOP_PX - 8, s);
-	}
-	for (uint32_t r = 0; r < p->ranks; r++) {
-		fprintf(to,
-		    "<path d=\"M%.0f %.1fH%.0f\" stroke=\"#c8ccd2\"/>\n",
-		    LEFT_PX, lane_y(r), right);
-		fprintf(to,
-		    "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">"
-		    "%u</text>\n",
-		    LEFT_PX - 8, lane_y(r) + 4, r);
-	}
-}
-
-static void
 put_tip(const struct plan *p, const struct plan_transfer *t, FILE *to)
 {
 	fprintf(to,
@@ -212,10 +169,38 @@ print_svg(const struct plan *p, FILE *to)
 	    "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
 	    "<text x=\"%.0f\" y=\"22\" font-size=\"14\">",
 	    width, height, width, height, 12.0);
-	put_escaped(p->title, to);
+	for (const char *c = p->title; *c != '\0'; c++) {
+		if (*c == '<')
+			fputs("&lt;", to);
+		else if (*c == '&')
+			fputs("&amp;", to);
+		else if ((unsigned char)*c >= 0x20)
+			fputc(*c, to);
+	}
 	fprintf(to, "</text>\n<text x=\"12\" y=\"%.0f\">rank</text>\n",
 	    TOP_PX - 8);
-	put_frame(p, to);
+	for (uint32_t s = 0; s < p->steps; s++) {
+		double x = LEFT_PX + STEP_PX * s;
+
+		fprintf(to,
+		    "<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" "
+		    "height=\"%.0f\" fill=\"%s\"/>\n",
+		    x, TOP_PX, STEP_PX, LANE_PX * p->ranks,
+		    s % 2 == 0 ? "#f4f5f7" : "#ffffff");
+		fprintf(to,
+		    "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">"
+		    "step %u</text>\n",
+		    x + STEP_PX / 2, TOP_PX - 8, s);
+	}
+	for (uint32_t r = 0; r < p->ranks; r++) {
+		fprintf(to,
+		    "<path d=\"M%.0f %.1fH%.0f\" stroke=\"#c8ccd2\"/>\n",
+		    LEFT_PX, lane_y(r), LEFT_PX + STEP_PX * p->steps);
+		fprintf(to,
+		    "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">"
+		    "%u</text>\n",
+		    LEFT_PX - 8, lane_y(r) + 4, r);
+	}
 	for (size_t i = 0; i < p->transfers_count; i++)
 		put_transfer(p, &p->transfers[i], most, to);
 	for (size_t i = 0; i < p->locals_count; i++)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * value.c - equal reductions get one class, however they were made: their
+ * inputs as sorted disjoint runs are looked up in a hash table.
+ */
 #include "probes/plan/value.h"
 
 #include <assert.h>
@@ -86,42 +90,6 @@ runlist_add(struct runlist *rl, struct run r)
 	rl->at[rl->count++] = r;
 }
 
-/* Append the runs that item stands for when op is applied to it. */
-static void
-expand(struct value_table *vt, enum plan_op op, enum plan_type type,
-    struct spanmap_item item)
-{
-	const struct set *s;
-	uint32_t single = item.tag - 1;
-
-	assert(item.tag != VALUE_UNWRITTEN);
-	if (item.tag < vt->first_set) {
-		runlist_add(&vt->work,
-		    (struct run){ .delta = item.base,
-			.buf = single % vt->bufs,
-			.lo = single / vt->bufs,
-			.hi = single / vt->bufs + 1,
-			.times = 1 });
-		return;
-	}
-	s = &vt->sets[item.tag - vt->first_set];
-	if (s->op != op || s->type != type) {
-		runlist_add(&vt->work,
-		    (struct run){ .delta = item.base,
-			.buf = OF_CLASSES,
-			.lo = item.tag,
-			.hi = item.tag + 1,
-			.times = 1 });
-		return;
-	}
-	for (uint32_t i = 0; i < s->runs; i++) {
-		struct run r = vt->runs.at[s->run + i];
-
-		r.delta += item.base;
-		runlist_add(&vt->work, r);
-	}
-}
-
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int
@@ -144,56 +112,53 @@ run_kin(const struct run *a, const struct run *b)
 	return a->buf == b->buf && a->delta == b->delta;
 }
 
-/* Sorted runs into disjoint ones. What overlaps is cut at the borders and its
- * times are added; rest is what of the last one is not yet settled. */
-static void
+/* Sorted runs into disjoint ones; 0 where some overlap. */
+static int
 merge(struct value_table *vt)
 {
-	struct runlist *work = &vt->work, *to = &vt->merged;
+	struct runlist *to = &vt->merged;
 
 	to->count = 0;
-	for (size_t i = 0; i < work->count; i++) {
-		struct run r = work->at[i];
+	for (size_t i = 0; i < vt->work.count; i++) {
+		struct run r = vt->work.at[i];
 		struct run *last = to->count > 0 ? &to->at[to->count - 1]
 						 : NULL;
 
 		if (last == NULL || !run_kin(last, &r) || last->hi < r.lo ||
-		    (last->hi == r.lo && last->times != r.times)) {
+		    (last->hi == r.lo && last->times != r.times))
 			runlist_add(to, r);
-		} else if (last->hi == r.lo) {
+		else if (last->hi == r.lo)
 			last->hi = r.hi;
-		} else {
-			/* an overlap: back to single ranks, which is rare */
-			to->count = 0;
-			return;
-		}
+		else
+			return 0;
 	}
+	return 1;
 }
 
-/* The slow way: one run a rank, so that equal ones lie side by side. */
+/* The slow way, for runs that overlap, which is rare: one run a rank, so that
+ * equal ones lie side by side, and neighbours put together again. */
 static void
 merge_singly(struct value_table *vt)
 {
-	struct runlist *to = &vt->merged;
-	size_t count = vt->work.count;
+	struct runlist *work = &vt->work, *to = &vt->merged;
+	size_t count = work->count, n = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct run r = vt->work.at[i];
+		struct run r = work->at[i];
 
-		vt->work.at[i].hi = r.lo + 1;
+		work->at[i].hi = r.lo + 1;
 		for (uint32_t k = r.lo + 1; k < r.hi; k++) {
 			struct run one = r;
 
 			one.lo = k;
 			one.hi = k + 1;
-			runlist_add(&vt->work, one);
+			runlist_add(work, one);
 		}
 	}
-	qsort(vt->work.at, vt->work.count, sizeof(*vt->work.at),
-	    run_compare_cb);
+	qsort(work->at, work->count, sizeof(*work->at), run_compare_cb);
 	to->count = 0;
-	for (size_t i = 0; i < vt->work.count; i++) {
-		struct run *r = &vt->work.at[i];
+	for (size_t i = 0; i < work->count; i++) {
+		struct run *r = &work->at[i];
 		struct run *last = to->count > 0 ? &to->at[to->count - 1]
 						 : NULL;
 
@@ -202,45 +167,19 @@ merge_singly(struct value_table *vt)
 		else
 			runlist_add(to, *r);
 	}
-}
-
-/* Put neighbours that merge_singly left apart together again. */
-static void
-join(struct runlist *rl)
-{
-	size_t n = 0;
-
-	for (size_t i = 1; i < rl->count; i++) {
-		struct run *last = &rl->at[n], *r = &rl->at[i];
+	for (size_t i = 1; i < to->count; i++) {
+		struct run *last = &to->at[n], *r = &to->at[i];
 
 		if (run_kin(last, r) && last->hi == r->lo &&
 		    last->times == r->times)
 			last->hi = r->hi;
 		else
-			rl->at[++n] = *r;
+			to->at[++n] = *r;
 	}
-	rl->count = n + 1;
+	to->count = n + 1;
 }
 
-/* FNV-1a by words. */
-static uint64_t
-hash_runs(const struct runlist *rl, enum plan_op op, enum plan_type type)
-{
-	uint64_t h = 0xcbf29ce484222325ULL ^ (uint64_t)op << 8 ^ type;
-
-	for (size_t i = 0; i < rl->count; i++) {
-		const struct run *r = &rl->at[i];
-		uint64_t words[] = { (uint64_t)r->delta,
-			(uint64_t)r->buf << 32 | r->times,
-			(uint64_t)r->lo << 32 | r->hi };
-
-		for (size_t k = 0; k < 3; k++)
-			h = (h ^ words[k]) * 0x100000001b3ULL;
-		h ^= h >> 29;
-	}
-	return h;
-}
-
+/* Twice as many chains. */
 static void
 rehash(struct value_table *vt)
 {
@@ -256,27 +195,33 @@ rehash(struct value_table *vt)
 	}
 }
 
-static int
-set_is(const struct value_table *vt, const struct set *s, uint64_t hash,
-    enum plan_op op, enum plan_type type)
-{
-	return s->hash == hash && s->op == op && s->type == type &&
-	    s->runs == vt->merged.count &&
-	    memcmp(vt->runs.at + s->run, vt->merged.at,
-		s->runs * sizeof(struct run)) == 0;
-}
-
-/* The class of vt->merged, made on first sight. */
+/* The class of vt->merged, made on first sight; found by FNV-1a of words. */
 static uint32_t
 intern(struct value_table *vt, enum plan_op op, enum plan_type type)
 {
-	uint64_t hash = hash_runs(&vt->merged, op, type);
-	uint32_t *head = &vt->chains[hash & (vt->chains_count - 1)];
+	const struct runlist *rl = &vt->merged;
+	uint64_t h = 0xcbf29ce484222325ULL ^ (uint64_t)op << 8 ^ type;
+	uint32_t *head;
 	struct set *s;
 
-	for (uint32_t i = *head; i != 0; i = vt->sets[i - 1].next)
-		if (set_is(vt, &vt->sets[i - 1], hash, op, type))
+	for (size_t i = 0; i < rl->count; i++) {
+		const struct run *r = &rl->at[i];
+
+		h = (h ^ (uint64_t)r->delta) * 0x100000001b3ULL;
+		h = (h ^ ((uint64_t)r->buf << 32 | r->times)) *
+		    0x100000001b3ULL;
+		h = (h ^ ((uint64_t)r->lo << 32 | r->hi)) * 0x100000001b3ULL;
+		h ^= h >> 29;
+	}
+	head = &vt->chains[h & (vt->chains_count - 1)];
+	for (uint32_t i = *head; i != 0; i = vt->sets[i - 1].next) {
+		s = &vt->sets[i - 1];
+		if (s->hash == h && s->op == op && s->type == type &&
+		    s->runs == rl->count &&
+		    memcmp(vt->runs.at + s->run, rl->at,
+			s->runs * sizeof(struct run)) == 0)
 			return vt->first_set + i - 1;
+	}
 	if (vt->sets_count == vt->sets_cap) {
 		vt->sets_cap = vt->sets_cap * 2 + 64;
 		vt->sets = xreallocarray(vt->sets, vt->sets_cap,
@@ -284,14 +229,14 @@ intern(struct value_table *vt, enum plan_op op, enum plan_type type)
 	}
 	s = &vt->sets[vt->sets_count++];
 	*s = (struct set){ .run = vt->runs.count,
-		.runs = (uint32_t)vt->merged.count,
+		.runs = (uint32_t)rl->count,
 		.next = *head,
-		.hash = hash,
+		.hash = h,
 		.op = (uint8_t)op,
 		.type = (uint8_t)type };
 	*head = vt->sets_count;
-	for (size_t i = 0; i < vt->merged.count; i++)
-		runlist_add(&vt->runs, vt->merged.at[i]);
+	for (size_t i = 0; i < rl->count; i++)
+		runlist_add(&vt->runs, rl->at[i]);
 	if (vt->sets_count > vt->chains_count)
 		rehash(vt);
 	return vt->first_set + vt->sets_count - 1;
@@ -306,14 +251,32 @@ value_reduce(struct value_table *vt, enum plan_op op, enum plan_type type,
 	if (count == 1)
 		return inputs[0];
 	vt->work.count = 0;
-	for (size_t i = 0; i < count; i++)
-		expand(vt, op, type, inputs[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct spanmap_item item = inputs[i];
+		uint32_t single = item.tag - 1;
+		struct run r = { .delta = item.base, .times = 1 };
+		const struct set *s = NULL;
+
+		assert(item.tag != VALUE_UNWRITTEN);
+		if (item.tag >= vt->first_set)
+			s = &vt->sets[item.tag - vt->first_set];
+		if (s != NULL && s->op == op && s->type == type) {
+			for (uint32_t k = 0; k < s->runs; k++) {
+				r = vt->runs.at[s->run + k];
+				r.delta += item.base;
+				runlist_add(&vt->work, r);
+			}
+			continue;
+		}
+		r.buf = s != NULL ? OF_CLASSES : single % vt->bufs;
+		r.lo = s != NULL ? item.tag : single / vt->bufs;
+		r.hi = r.lo + 1;
+		runlist_add(&vt->work, r);
+	}
 	qsort(vt->work.at, vt->work.count, sizeof(*vt->work.at),
 	    run_compare_cb);
-	merge(vt);
-	if (vt->merged.count == 0)
+	if (!merge(vt))
 		merge_singly(vt);
-	join(&vt->merged);
 	base = vt->merged.at[0].delta;
 	for (size_t i = 0; i < vt->merged.count; i++)
 		vt->merged.at[i].delta -= base;
@@ -343,13 +306,26 @@ value_promised(struct value_table *vt, const struct plan_promise *m,
 	return ret;
 }
 
-static void
-format_set(const struct value_table *vt, const struct set *s, char *ret,
-    size_t cap_bytes)
+void
+value_format(const struct value_table *vt, const struct plan *p,
+    struct spanmap_item item, char *ret, size_t cap_bytes)
 {
+	uint32_t single = item.tag - 1;
+	const struct set *s;
 	uint64_t inputs = 0;
 	size_t len;
 
+	if (item.tag == VALUE_UNWRITTEN) {
+		snprintf(ret, cap_bytes, "nothing");
+		return;
+	}
+	if (item.tag < vt->first_set) {
+		snprintf(ret, cap_bytes, "%s+%lld of rank %u",
+		    p->bufs[single % vt->bufs].name, (long long)item.base,
+		    single / vt->bufs);
+		return;
+	}
+	s = &vt->sets[item.tag - vt->first_set];
 	for (uint32_t i = 0; i < s->runs; i++) {
 		const struct run *r = &vt->runs.at[s->run + i];
 
@@ -368,21 +344,4 @@ format_set(const struct value_table *vt, const struct set *s, char *ret,
 	}
 	if (s->runs > 4 && len < cap_bytes)
 		snprintf(ret + len, cap_bytes - len, " ...");
-}
-
-void
-value_format(const struct value_table *vt, const struct plan *p,
-    struct spanmap_item item, uint64_t x, char *ret, size_t cap_bytes)
-{
-	uint32_t single = item.tag - 1;
-
-	if (item.tag == VALUE_UNWRITTEN)
-		snprintf(ret, cap_bytes, "nothing");
-	else if (item.tag < vt->first_set)
-		snprintf(ret, cap_bytes, "%s+%lld of rank %u",
-		    p->bufs[single % vt->bufs].name,
-		    (long long)((int64_t)x + item.base), single / vt->bufs);
-	else
-		format_set(vt, &vt->sets[item.tag - vt->first_set], ret,
-		    cap_bytes);
 }

@@ -41,9 +41,9 @@ struct spanmap_item value_reduce(struct value_table *vt, enum plan_op op,
 struct spanmap_item value_promised(struct value_table *vt,
     const struct plan_promise *m, const struct plan_source *sources);
 
-/* "send of rank 3 at +16", "sum of 12 inputs (ranks 0-11)"; x is the offset
- * asked about. */
+/* "send+16 of rank 3", "sum of 12 inputs, ranks 0-11"; base is as seen from
+ * offset 0: the offset asked about is added. */
 void value_format(const struct value_table *vt, const struct plan *p,
-    struct spanmap_item item, uint64_t x, char *ret, size_t cap_bytes);
+    struct spanmap_item item, char *ret, size_t cap_bytes);
 
 #endif

@@ -21,7 +21,7 @@ rows(const struct plan *p)
 	FILE *fp = fmemopen(text, sizeof(text), "w");
 
 	assert_non_null(fp);
-	print_list(p, fp);
+	print_find("list")->print(p, fp);
 	assert_int_equal(fclose(fp), 0);
 	return text;
 }

@@ -38,7 +38,7 @@ listed(const struct plan *p)
 	FILE *fp = open_memstream(&text, &len);
 
 	assert_non_null(fp);
-	print_list(p, fp);
+	print_find("list")->print(p, fp);
 	assert_int_equal(fclose(fp), 0);
 	return text;
 }

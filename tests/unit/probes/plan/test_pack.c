@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/plan/pack.h"
+#include "probes/plan/plan.h"
 
 #define RANKS 24
 
