@@ -3,7 +3,7 @@
 #
 # paths.sh [TREE] - what must be in every file and what in none: the licence
 # line first (after #! or a document type), no path of one machine or person,
-# nothing left to do.
+# nothing left to do, and in the documents no path of a file that is not there.
 . "$(dirname "$0")/lib.sh"
 bad=0
 
@@ -39,4 +39,19 @@ echo "$text" | xargs grep -nIE \
 echo "$text" | xargs grep -nIwE 'T[O]DO|F[I]XME|X[X]X' /dev/null && bad=1
 echo "$text" | grep -v '\.md$' | xargs grep -nI '[[:blank:]]$' /dev/null |
     grep -v '\.[ch]:' && bad=1
+
+# `folder/name` in what people read first, with * as the shell has it. Names
+# with capitals as FOLDER stand for any.
+for f in $(files README.md CONTRIBUTING.md CHANGES.md launch.md statistics.md \
+    'algorithms-*.md' | grep -E '^[^/]*$|^docs/'); do
+	for path in $(grep -oE '`[a-z.]+/[^` ]*' "$f" | tr -d '`' |
+	    grep -E '^(agents|common|ctl|daemon|docs|etc|lab|probes|schema|systemd|tests)/' |
+	    grep -vE '/[A-Z]+/' | LC_ALL=C sort -u); do
+		# shellcheck disable=SC2086
+		set -- $path
+		[ -e "$1" ] && continue
+		echo "$f:1: names $path, which is not there"
+		bad=1
+	done
+done
 exit $bad

@@ -107,6 +107,8 @@ spoil paths 'common/one.c:9' 'echo "/* see /w""ork/x */" >>common/one.c'
 spoil paths 'common/one.c:9' 'echo "/* T""ODO */" >>common/one.c'
 spoil paths 'etc/x.sh:2' \
     'printf "# SPDX-License-Identifier: Apache-2.0\necho \n" >etc/x.sh'
+spoil paths 'README.md:1: names common/two*.c, which is not there' \
+    'printf "See \`common/one.c\` and \`common/two*.c\`.\n" >README.md'
 spoil man 'etc/bad.5' 'printf ".Dd x\n.Sh\n" >etc/bad.5'
 spoil man 'says nothing of coalmined agents_max' \
     'sed -i /agents_max/d etc/coalmine.conf.5'
