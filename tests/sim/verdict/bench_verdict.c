@@ -158,29 +158,30 @@ main(int argc, char **argv)
 	uint64_t rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : MONTH_ROUNDS;
 
 	printf("A round is one random ring: two pairs a node, noise 5 %%, one "
-	       "sample in 20 much slower;\nsecond pass: 6 nodes, each pair "
-	       "%d times. Suspect after %d votes in %d rounds, clear after %d\n"
-	       "rounds without.\n\n",
+	       "sample in 20 much slower;\nconfirmation run: 6 nodes, each "
+	       "pair %d times. Outlier after %d slow rounds of %d, clear after "
+	       "%d\nnormal ones.\n\n",
 	    TRIAL_CONFIRM, judge_defaults.votes, judge_defaults.window,
 	    judge_defaults.clean);
 	printf("| fault | trials | all named within 3 rounds | within %d | "
-	       "second pass | rounds to clear | wrong suspects | wrong "
+	       "confirmation run | rounds to clear | false outliers | false "
 	       "alarms |\n|---|---:|---:|---:|---|---:|---:|---:|\n",
 	    TRIAL_ROUNDS);
 	for (const struct trial_fault *f = trial_faults; f->name != NULL; f++)
 		row(f, f->nodes * f->rails > 2000 ? trials / 5 : trials);
 	printf("\nNo fault at all; a month is %d rounds of 5 minutes:\n\n"
-	       "| nodes | rounds | suspects a month | alarms a month | CUSUM "
+	       "| nodes | rounds | outliers a month | alarms a month | CUSUM "
 	       "alarms a month | upper limit were there none | ns a node and "
 	       "round |\n|---:|---:|---:|---:|---:|---:|---:|\n",
 	    MONTH_ROUNDS);
 	quiet(256, rounds);
 	quiet(10000, rounds);
-	printf("\nOne node gets slower by a share each round, up to a limit, "
-	       "after a day of its own past;\nmedians:\n\n"
-	       "| nodes | a round | up to | trials | rounds until peers tell | "
-	       "until CUSUM tells | wrong |\n"
-	       "|---:|---:|---:|---:|---:|---:|---:|\n");
+	printf(
+	    "\nOne node gets slower by a share each round, up to a limit, "
+	    "after a day of its own past;\nmedians:\n\n"
+	    "| nodes | a round | up to | trials | rounds until seen by peers "
+	    "| by CUSUM | false |\n"
+	    "|---:|---:|---:|---:|---:|---:|---:|\n");
 	drift(256, 0.01, 1, DRIFT_TRIALS);
 	drift(256, 0.003, 1, DRIFT_TRIALS);
 	drift(256, 0.001, 1, DRIFT_TRIALS);
@@ -191,8 +192,8 @@ main(int argc, char **argv)
 	       "pairs a node within leaves and\nfour between them, 120 "
 	       "echoes each:\n\n"
 	       "| fault | nodes | trials | epochs | named within 3 | "
-	       "confirmed within all | wrongly warned of | wrongly "
-	       "confirmed |\n|---|---:|---:|---:|---:|---:|---:|---:|\n");
+	       "confirmed within all | false warnings | false "
+	       "confirmations |\n|---|---:|---:|---:|---:|---:|---:|---:|\n");
 	echoes("1 node loses 2 %", 256, 0.02, 0, trials, 12);
 	echoes("1 node loses 5 %", 256, 0.05, 0, trials, 12);
 	echoes("1 uplink of 8 loses 5 %", 256, 0.05, 1, trials, 12);
