@@ -9,7 +9,7 @@
 
 #include "agents/mesh/mesh_echo.h"
 #include "agents/mesh/mesh_probe.h"
-#include "agents/sensor/psi.h"
+#include "agents/sensor/host.h"
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/member.h"

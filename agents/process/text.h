@@ -19,4 +19,22 @@ void text_clean(struct strbuf *sb, const char *bytes, size_t len_bytes);
  * within a character, and jansson refuses such. */
 json_t *text_json(const char *text);
 
+/* The last bytes a child wrote. Launchers print harmless warnings at the end of
+ * every run; lines known as noise are left out, so that the tail shows what
+ * went wrong. */
+#define STDERR_TAIL_MAX 4096 /* bytes kept: a screen of text */
+
+struct stderr_tail {
+	char bytes[STDERR_TAIL_MAX];
+	size_t start; /* index of the oldest byte */
+	size_t len_bytes;
+};
+
+void stderr_tail_add(struct stderr_tail *t, const char *bytes,
+    size_t len_bytes);
+/* Valid UTF-8 without control characters but newline and tab; the caller
+ * frees. A first line that was cut is left out when others follow.
+ * Only the lines that contain mark; NULL: all. */
+char *stderr_tail_lines(const struct stderr_tail *t, const char *mark);
+
 #endif

@@ -20,4 +20,12 @@ struct host_look {
  * tell is left out. root: "" for the machine's own. */
 json_t *host_read(const char *root, struct host_look *last);
 
+/* How much slower background work should go: 1 not at all, 2, 4, 8. From the
+ * kernel's pressure stall information below root ("" for the machine's own)
+ * where there is any, else from load (below 0: unknown) per core. */
+double psi_stretch(const char *root, double load_per_core);
+/* Share of time in which some task waited for a processor, over 10 s; NAN
+ * where the kernel does not say. */
+double psi_cpu_some(const char *root);
+
 #endif

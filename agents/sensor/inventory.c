@@ -7,6 +7,10 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +19,13 @@
 
 #include "agents/launch/mpi_impl.h"
 #include "agents/sensor/sensor.h"
-#include "agents/sensor/version.h"
+#include "common/clk.h"
 #include "common/str.h"
 
-#define PATH_BYTES 1024
-#define MBIT       1000000LL
-#define GPU_MAX    64
+#define PATH_BYTES       1024
+#define MBIT             1000000LL
+#define GPU_MAX          64
+#define VERSION_LIMIT_MS 3000
 /* A node of containers has a device for each; ours come first or have an
  * address. */
 #define NIC_MAX 256
@@ -271,6 +276,63 @@ addr_add(json_t *nics, const struct ifaddrs *ifa)
 		json_array_append_new(nics, o);
 	}
 	json_array_append_new(json_object_get(o, "addrs"), json_string(text));
+}
+
+/* Run "path --version" as argv0, for at most three seconds, and copy what
+ * follows mark up to the next blank; "" when it does not say. */
+static void
+version_ask(const char *path, const char *argv0, const char *mark, char *ret,
+    size_t cap_bytes)
+{
+	char *argv[] = { (char *)argv0, (char *)"--version", NULL };
+	char *env[] = { (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C",
+		(char *)"HOME=/nonexistent", NULL };
+	uint64_t end_ns = clk_ns() + VERSION_LIMIT_MS * CLK_NS_PER_MS;
+	posix_spawn_file_actions_t fa;
+	char text[2048], *at;
+	size_t len = 0;
+	int fds[2], rc;
+	ssize_t n = 1;
+	pid_t pid;
+
+	ret[0] = '\0';
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return;
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&fa, fds[1], 1);
+	posix_spawn_file_actions_adddup2(&fa, fds[1], 2);
+	rc = posix_spawn(&pid, path, &fa, NULL, argv, env);
+	posix_spawn_file_actions_destroy(&fa);
+	close(fds[1]);
+	/* Up to the end of file or of the time. */
+	while (
+	    rc == 0 && n > 0 && len < sizeof(text) - 1 && clk_ns() < end_ns) {
+		struct pollfd p = { fds[0], POLLIN, 0 };
+		int ms = (int)((end_ns - clk_ns()) / CLK_NS_PER_MS);
+
+		if (poll(&p, 1, ms) <= 0)
+			break;
+		n = read(fds[0], text + len, sizeof(text) - 1 - len);
+		if (n > 0)
+			len += (size_t)n;
+	}
+	close(fds[0]);
+	if (rc != 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	text[len] = '\0';
+	at = strstr(text, mark);
+	if (at == NULL)
+		return;
+	at += strlen(mark);
+	at += strspn(at, " \t");
+	len = strcspn(at, " \t\n");
+	if (len < cap_bytes) {
+		memcpy(ret, at, len);
+		ret[len] = '\0';
+	}
 }
 
 static void

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "agents/mesh/mesh_echo.h"
-#include "agents/sensor/psi.h"
+#include "agents/sensor/host.h"
 #include "tests/unit/agents/tree.h"
 
 #define MANY 1000

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/process/stderr_tail.c"
 #include "agents/process/text.c"
 
 #include <setjmp.h>
