@@ -111,27 +111,70 @@ numbers_check(const json_t *record, struct err *err)
 	return 0;
 }
 
-static int
-head_read(const json_t *record, struct record_head *ret,
-    const struct record_kind **ret_kind, struct err *err)
+/* The least bytes that the text of v takes, or -1 when it is nested deeper
+ * than depth_max. */
+static long
+text_bytes_least(const json_t *v, int depth_max)
 {
+	long bytes = 2, part;
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	if (json_is_string(v))
+		return bytes + (long)json_string_length(v);
+	if (!json_is_array(v) && !json_is_object(v))
+		return 1;
+	if (depth_max == 0)
+		return -1;
+	json_array_foreach (v, i, member) {
+		part = text_bytes_least(member, depth_max - 1);
+		if (part < 0)
+			return part;
+		bytes += part + (i > 0);
+	}
+	json_object_foreach ((json_t *)(uintptr_t)v, key, member) {
+		part = text_bytes_least(member, depth_max - 1);
+		if (part < 0)
+			return part;
+		bytes += part + 3 + (long)strlen(key);
+	}
+	return bytes;
+}
+
+int
+record_check(const json_t *record, struct record_head *ret, struct err *err)
+{
+	long bytes = text_bytes_least(record, DEPTH_MAX);
 	const json_t *seq = json_object_get(record, "seq");
+	const struct record_kind *kind;
 	struct record_head h = { 0 };
 
+	if (!json_is_object(record))
+		return refuse(err, "not a JSON object");
+	if (bytes < 0)
+		return refuse(err, "nested deeper than %d", DEPTH_MAX);
+	if (bytes > RECORD_LINE_MAX)
+		return refuse(err, "longer than %d bytes", RECORD_LINE_MAX);
 	h.probe = json_string_value(json_object_get(record, "probe"));
-	*ret_kind = h.probe == NULL ? NULL : record_kind_find(h.probe);
-	if (*ret_kind == NULL)
+	kind = h.probe == NULL ? NULL : record_kind_find(h.probe);
+	if (kind == NULL)
 		return refuse(err, "unknown probe %.32s",
 		    h.probe == NULL ? "(none)" : h.probe);
 	h.run = json_string_value(json_object_get(record, "run"));
-	if (!json_object_get(record, "run") && !(*ret_kind)->numbered)
+	if (!json_object_get(record, "run") && !kind->numbered)
 		h.run = "";
 	else if (h.run == NULL || record_run_check(h.run) < 0)
 		return refuse(err, "run is missing or malformed");
-	if (!(*ret_kind)->numbered && seq != NULL)
+	if (!kind->numbered && seq != NULL)
 		return refuse(err, "%s has no seq", h.probe);
-	if ((*ret_kind)->numbered && json_integer_value(seq) < 1)
+	if (kind->numbered && json_integer_value(seq) < 1)
 		return refuse(err, "seq is missing or below 1");
+	if (fields_check(kind->fields, record, err) < 0)
+		return -EPROTO;
+	if (json_object_get(record, "hist") != NULL &&
+	    numbers_check(record, err) < 0)
+		return -EPROTO;
 	h.seq = (uint64_t)json_integer_value(seq);
 	h.test = json_string_value(json_object_get(record, "test"));
 	h.phase = json_string_value(json_object_get(record, "phase"));
@@ -144,8 +187,6 @@ int
 record_parse(const char *line, size_t len_bytes, json_t **ret,
     struct record_head *ret_head, struct err *err)
 {
-	const struct record_kind *kind;
-	struct record_head head;
 	json_t *record;
 	int rc;
 
@@ -154,18 +195,11 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 	rc = strict_object(line, len_bytes, DEPTH_MAX, &record, err);
 	if (rc < 0)
 		return rc;
-	rc = head_read(record, &head, &kind, err);
-	if (rc == 0)
-		rc = fields_check(kind->fields, record, err);
-	if (rc == 0 && json_object_get(record, "hist") != NULL)
-		rc = numbers_check(record, err);
+	rc = record_check(record, ret_head, err);
 	if (rc < 0)
-		goto out;
-	*ret_head = head;
-	*ret = record;
-	record = NULL; /* handed over */
-out:
-	json_decref(record);
+		json_decref(record);
+	else
+		*ret = record; /* handed over */
 	return rc;
 }
 

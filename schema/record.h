@@ -79,6 +79,11 @@ struct record_head {
 int record_parse(const char *line, size_t len_bytes, json_t **ret,
     struct record_head *ret_head, struct err *err);
 
+/* The same for values that have been read already. The strings of *ret_head
+ * live as long as the record. */
+int record_check(const json_t *record, struct record_head *ret_head,
+    struct err *err);
+
 /* hist <-> [[index, count], ...]; sum, min and max travel as mean, min, max.
  */
 json_t *record_hist_json(const struct hist *h);

@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "common/frame.h"
 #include "common/xalloc.h"
+#include "schema/record.h"
 #include "schema/strict.h"
 
 /* A record inside records inside a message is 6 deep; an inventory has room.
@@ -363,4 +364,29 @@ wire_build(enum wire_type type, json_t *msg, char **ret_frame)
 	json_decref(msg);
 	*ret_frame = frame; /* handed over */
 	return FRAME_HEAD_BYTES + len;
+}
+
+size_t
+wire_build_lines(enum wire_type type, const char *run,
+    const struct strbuf *lines, char **ret_frame)
+{
+	const char *tail = type == WIRE_RECORDS ? "]}" : "}";
+	struct strbuf all = { 0 };
+	size_t body_bytes;
+
+	assert(type == WIRE_RECORDS || type == WIRE_PROGRESS);
+	assert(record_run_check(run) == 0);
+	strbuf_addf(&all,
+	    "%*s{\"type\":\"%s\",\"run\":\"%s\",\"%s\":", FRAME_HEAD_BYTES, "",
+	    wire_messages[type].name, run,
+	    type == WIRE_RECORDS ? "records" : "record");
+	if (type == WIRE_RECORDS)
+		strbuf_add(&all, "[", 1);
+	strbuf_add(&all, lines->text, lines->len_bytes);
+	strbuf_add(&all, tail, strlen(tail));
+	body_bytes = all.len_bytes - FRAME_HEAD_BYTES;
+	assert(body_bytes <= FRAME_BODY_MAX);
+	frame_head_put((uint8_t *)all.text, (uint32_t)body_bytes);
+	*ret_frame = all.text; /* handed over */
+	return all.len_bytes;
 }

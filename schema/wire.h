@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "common/err.h"
+#include "common/str.h"
 
 #define WIRE_VERSION 1
 
@@ -80,5 +81,9 @@ int wire_parse(const char *body, size_t len_bytes, enum wire_from from,
 /* Frame a message that we built (takes msg): malloc'd head and body in
  * *ret_frame. A message that breaks its row is a bug of ours (assert). */
 size_t wire_build(enum wire_type type, json_t *msg, char **ret_frame);
+/* The same for WIRE_RECORDS and WIRE_PROGRESS of lines that record_parse has
+ * taken: they travel as they are, several of them with commas between. */
+size_t wire_build_lines(enum wire_type type, const char *run,
+    const struct strbuf *lines, char **ret_frame);
 
 #endif

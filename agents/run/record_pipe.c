@@ -59,7 +59,7 @@ line_take(struct record_pipe *r, const char *line, size_t len)
 	} else {
 		if (head.seq != 0)
 			r->last_seq = head.seq;
-		r->ops->record(&head, record, line, len, r->arg);
+		r->ops->record(&head, line, len, r->arg);
 	}
 	json_decref(record);
 }

@@ -16,9 +16,9 @@
 struct record_pipe;
 
 struct record_pipe_ops {
-	/* A good line, without newline; record and head die with the call. */
-	void (*record)(const struct record_head *head, json_t *record,
-	    const char *line, size_t len_bytes, void *arg);
+	/* A good line, without newline; all of it dies with the call. */
+	void (*record)(const struct record_head *head, const char *line,
+	    size_t len_bytes, void *arg);
 	void (*bad)(const char *why, void *arg); /* no more calls after it */
 };
 

@@ -426,17 +426,12 @@ run_spawn(struct run *run, int64_t id, char **argv)
 }
 
 static void
-record_cb(const struct record_head *head, json_t *record, const char *line,
-    size_t len_bytes, void *arg)
+record_cb(const struct record_head *head, const char *line, size_t len_bytes,
+    void *arg)
 {
 	struct run *run = arg;
 
-	(void)line;
-	(void)len_bytes;
-	if (head->seq == 0)
-		dispatch_progress(run->ag, run->id, record);
-	else
-		dispatch_spool(run->ag, run->id, head, record);
+	dispatch_record(run->ag, run->id, head, line, len_bytes);
 }
 
 /* An engine that talks nonsense is ended; exited then says why. */

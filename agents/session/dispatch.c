@@ -32,8 +32,6 @@
 #define ADDRS_MAX 256
 /* Records of one message; a single one may be larger (RECORD_LINE_MAX). */
 #define BATCH_BYTES (128 * 1024)
-/* With this the rest of a message still fits a frame. */
-#define RECORD_SEND_MAX (900 * 1024)
 /* Runs of a hello, about 100 bytes each. */
 #define SPOOL_RUNS_MAX  2000
 #define DEADLINE_MAX_MS (7 * 86400 * 1000LL)
@@ -379,27 +377,18 @@ message(enum wire_type type, const json_t *msg, void *arg)
 }
 
 void
-dispatch_progress(struct agent *ag, const char *run, json_t *record)
+dispatch_record(struct agent *ag, const char *run,
+    const struct record_head *head, const char *line, size_t len_bytes)
 {
-	if (json_dumpb(record, NULL, 0, JSON_COMPACT) <= RECORD_SEND_MAX)
-		session_send(ag->session, WIRE_PROGRESS,
-		    json_pack("{s:s, s:O}", "run", run, "record", record));
-}
+	if (head->seq == 0) {
+		struct strbuf one = { 0 };
 
-void
-dispatch_spool(struct agent *ag, const char *run,
-    const struct record_head *head, const json_t *record)
-{
-	/* the form that is sent, so that its size is known */
-	char *line = json_dumps(record, JSON_COMPACT);
-	size_t len = line != NULL ? strlen(line) : 0;
-
-	if (len == 0 || len > RECORD_SEND_MAX)
-		log_warnx("run %s: record %llu cannot be sent", run,
-		    (unsigned long long)head->seq);
-	else
-		spool_append(ag->spool, run, head->seq, head->raw, line, len);
-	free(line);
+		strbuf_add(&one, line, len_bytes);
+		session_send_lines(ag->session, WIRE_PROGRESS, run, &one);
+		strbuf_clear(&one);
+		return;
+	}
+	spool_append(ag->spool, run, head->seq, head->raw, line, len_bytes);
 	dispatch_pump(ag);
 }
 
@@ -407,26 +396,23 @@ dispatch_spool(struct agent *ag, const char *run,
 static int
 pump_batch(struct agent *ag, const char *run)
 {
-	json_t *records = json_array();
+	struct strbuf lines = { 0 };
+	size_t room = SIZE_MAX; /* the first may be longer than a batch */
 	struct spool_entry e;
-	size_t bytes = 0;
 
-	for (;;) {
-		bytes += spool_next_bytes(ag->spool, run);
-		if (json_array_size(records) > 0 && bytes > BATCH_BYTES)
-			break;
-		if (!spool_next(ag->spool, run, &e))
-			break;
-		json_array_append_new(records,
-		    json_loadb(e.line, e.len_bytes, 0, NULL));
+	while (spool_next(ag->spool, run, room, &e)) {
+		if (lines.len_bytes > 0)
+			strbuf_add(&lines, ",", 1);
+		strbuf_add(&lines, e.line, e.len_bytes);
 		free(e.line);
+		room = lines.len_bytes < BATCH_BYTES
+		    ? BATCH_BYTES - lines.len_bytes
+		    : 0;
 	}
-	if (json_array_size(records) == 0) {
-		json_decref(records);
+	if (lines.len_bytes == 0)
 		return 0;
-	}
-	session_send(ag->session, WIRE_RECORDS,
-	    json_pack("{s:s, s:o}", "run", run, "records", records));
+	session_send_lines(ag->session, WIRE_RECORDS, run, &lines);
+	strbuf_clear(&lines);
 	return 1;
 }
 

@@ -11,11 +11,11 @@
 /* For session_new, with the agent as arg. */
 extern const struct session_ops orders_session_ops;
 
-/* Show an unnumbered record, when somebody is there to see it. */
-void dispatch_progress(struct agent *ag, const char *run, json_t *record);
-/* Keep a numbered record and send it when there is room. */
-void dispatch_spool(struct agent *ag, const char *run,
-    const struct record_head *head, const json_t *record);
+/* A line that record_parse has taken, which travels as it is: a numbered one
+ * is kept and sent when there is room, another shown when somebody is there to
+ * see it. */
+void dispatch_record(struct agent *ag, const char *run,
+    const struct record_head *head, const char *line, size_t len_bytes);
 /* Send of the spool what the session has room for. */
 void dispatch_pump(struct agent *ag);
 /* A run has closed; an agent that is stopping may be done. */

@@ -502,6 +502,20 @@ session_send(struct session *s, enum wire_type type, json_t *msg)
 	return 0;
 }
 
+void
+session_send_lines(struct session *s, enum wire_type type, const char *run,
+    const struct strbuf *lines)
+{
+	char *frame;
+	size_t len;
+
+	if (!session_is_up(s))
+		return;
+	len = wire_build_lines(type, run, lines, &frame);
+	bufferevent_write(s->bev, frame, len);
+	free(frame);
+}
+
 int
 session_is_up(const struct session *s)
 {

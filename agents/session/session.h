@@ -43,6 +43,9 @@ void session_free(struct session *s); /* NULL is allowed */
 
 /* Takes msg. -ENOTCONN while the session is not up. */
 int session_send(struct session *s, enum wire_type type, json_t *msg);
+/* Record lines as they are, see wire_build_lines. Nothing while down. */
+void session_send_lines(struct session *s, enum wire_type type, const char *run,
+    const struct strbuf *lines);
 int session_is_up(const struct session *s);
 /* Bytes that bulk data may still add before what is queued is sent; 0 when
  * down. Small messages need not ask. */

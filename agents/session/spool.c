@@ -585,37 +585,9 @@ spool_rewind(struct spool *sp)
 	}
 }
 
-/* The first that is held and not sent. */
-static struct held *
-held_next(const struct file *f)
-{
-	struct held *h;
-
-	TAILQ_FOREACH (h, &f->held, next)
-		if (h->entry.seq > f->sent_seq)
-			return h;
-	return NULL;
-}
-
-size_t
-spool_next_bytes(struct spool *sp, const char *run)
-{
-	struct file *f = file_find(sp, run);
-	struct spool_entry e;
-	struct held *h;
-
-	if (f == NULL)
-		return 0;
-	if (f->sent_at < f->bytes && entry_read(f->fd, f->sent_at, &e) > 0) {
-		free(e.line);
-		return e.len_bytes;
-	}
-	h = held_next(f);
-	return h != NULL ? h->entry.len_bytes : 0;
-}
-
 int
-spool_next(struct spool *sp, const char *run, struct spool_entry *ret)
+spool_next(struct spool *sp, const char *run, size_t max_bytes,
+    struct spool_entry *ret)
 {
 	struct file *f = file_find(sp, run);
 	struct held *h;
@@ -623,12 +595,18 @@ spool_next(struct spool *sp, const char *run, struct spool_entry *ret)
 	if (f == NULL)
 		return 0;
 	if (f->sent_at < f->bytes && entry_read(f->fd, f->sent_at, ret) > 0) {
+		if (ret->len_bytes > max_bytes) {
+			free(ret->line);
+			return 0;
+		}
 		f->sent_at += entry_bytes(ret);
 		f->sent_seq = ret->seq;
 		return 1;
 	}
-	h = held_next(f);
-	if (h == NULL)
+	TAILQ_FOREACH (h, &f->held, next)
+		if (h->entry.seq > f->sent_seq)
+			break;
+	if (h == NULL || h->entry.len_bytes > max_bytes)
 		return 0;
 	*ret = h->entry;
 	ret->line = xstrndup(h->entry.line, h->entry.len_bytes);

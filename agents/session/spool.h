@@ -46,10 +46,10 @@ void spool_finish(struct spool *sp, const char *run);
 
 /* Everything that is not acknowledged is to be sent (again). */
 void spool_rewind(struct spool *sp);
-/* The next record of run to send: 1, or 0 when there is none. */
-int spool_next(struct spool *sp, const char *run, struct spool_entry *ret);
-/* Bytes of its line; 0 when there is none. */
-size_t spool_next_bytes(struct spool *sp, const char *run);
+/* The next record of run to send: 1, or 0 when there is none or its line is
+ * longer than max_bytes. */
+int spool_next(struct spool *sp, const char *run, size_t max_bytes,
+    struct spool_entry *ret);
 /* Every run with records here; run may be used with the calls above. */
 void spool_walk(struct spool *sp,
     void (*each)(const struct spool_run *sr, void *arg), void *arg);

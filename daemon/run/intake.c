@@ -118,43 +118,22 @@ intake_store(struct intake *it)
 
 /* The agent's check again, for an agent is not trusted either. */
 static int
-record_check(const json_t *record, const char *run, uint64_t after_seq,
-    struct err *err)
-{
-	struct record_head head;
-	struct err reason;
-	json_t *copy;
-	char *line;
-	int rc;
-
-	line = json_dumps(record, JSON_COMPACT);
-	if (line == NULL)
-		return err_set(err, -EPROTO, "a record that is no object");
-	rc = record_parse(line, strlen(line), &copy, &head, &reason);
-	if (rc < 0) {
-		err_say(err, "bad record: %s", reason.text);
-	} else {
-		if (strcmp(head.run, run) != 0 || head.seq <= after_seq) {
-			err_say(err, "record of another run or out of order");
-			rc = -EPROTO;
-		}
-		json_decref(copy);
-	}
-	free(line);
-	return rc;
-}
-
-static int
 records_check(const json_t *records, const char *run, struct err *err)
 {
+	struct record_head head;
 	uint64_t seq = 0;
 	json_t *record;
 	size_t i;
 
 	json_array_foreach (records, i, record) {
-		if (record_check(record, run, seq, err) < 0)
+		if (record_check(record, &head, err) < 0) {
+			err_say(err, "bad record: %s", err->text);
 			return -EPROTO;
-		seq = member_unsigned(record, "seq");
+		}
+		if (strcmp(head.run, run) != 0 || head.seq <= seq)
+			return err_set(err, -EPROTO,
+			    "record of another run or out of order");
+		seq = head.seq;
 	}
 	return 0;
 }

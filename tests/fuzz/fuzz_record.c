@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "schema/record.h"
+#include "schema/strict.h"
 
 /* The histogram of a record that was taken may still be refused. */
 static void
@@ -21,6 +22,22 @@ read_hist(const json_t *record)
 		    json_number_value(json_object_get(record, "max")), &h);
 }
 
+/* The reader of ours sees what jansson's does, or refuses as it does. */
+static void
+read_twice(const char *text, size_t len_bytes)
+{
+	json_t *want = json_loadb(text, len_bytes, JSON_REJECT_DUPLICATES,
+	    NULL);
+	json_t *got = NULL;
+
+	if (strict_object(text, len_bytes, 2048, &got, NULL) == 0)
+		assert(json_equal(got, want));
+	else
+		assert(!json_is_object(want));
+	json_decref(got);
+	json_decref(want);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
@@ -29,6 +46,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	struct record_head head, head2;
 	json_t *record, *back;
 
+	read_twice(line, len_bytes);
 	if (record_parse(line, len_bytes, &record, &head, &err) < 0) {
 		assert(err.text[0] != '\0');
 		free(line);

@@ -23,7 +23,7 @@ from collector import Collector  # noqa: E402
 
 RECORDS = int(sys.argv[1]) if len(sys.argv) > 1 else 40000
 BATCH_BYTES = 64 * 1024
-WINDOW = 8000
+WINDOW = 2000
 
 
 def record():

@@ -5,6 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -52,12 +54,149 @@ test_brackets_in_strings_do_not_count(void **state)
 	json_decref(got);
 }
 
+/* One text by this reader and by jansson's: the same values or two refusals. */
+static int
+same_as_jansson(const char *text, size_t len)
+{
+	json_t *want = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	json_t *got = NULL;
+	int rc = strict_object(text, len, 100, &got, NULL);
+	int same = json_is_object(want) ? rc == 0 && json_equal(got, want)
+					: rc < 0;
+
+	if (!same)
+		print_error("%.*s\n", (int)len, text);
+	json_decref(want);
+	json_decref(got);
+	return same;
+}
+
+static void
+test_same_values_as_jansson(void **state)
+{
+	static const char *const texts[] = {
+		"{}",
+		" { } ",
+		"{\"a\" : [ ] , \"b\":[1 ,2]}",
+		"{\"a\":[1,]}",
+		"{\"a\":1,}",
+		"{,}",
+		"{\"a\"}",
+		"{\"a\":}",
+		"{\"a\":1",
+		"{\"a",
+		"{\"a\":\"\\",
+		"{\"a\":0}",
+		"{\"a\":-0}",
+		"{\"a\":00}",
+		"{\"a\":01}",
+		"{\"a\":-}",
+		"{\"a\":+1}",
+		"{\"a\":.5}",
+		"{\"a\":5.}",
+		"{\"a\":5.e1}",
+		"{\"a\":5e}",
+		"{\"a\":5e+}",
+		"{\"a\":5E+2}",
+		"{\"a\":-5e-2}",
+		"{\"a\":-0.0}",
+		"{\"a\":9223372036854775807}",
+		"{\"a\":9223372036854775808}",
+		"{\"a\":-9223372036854775808}",
+		"{\"a\":-9223372036854775809}",
+		"{\"a\":99999999999999999999}",
+		"{\"a\":1e308}",
+		"{\"a\":1e309}",
+		"{\"a\":-1e309}",
+		"{\"a\":1e-400}",
+		"{\"a\":1e99999999999999999999}",
+		"{\"a\":0.000000000000000000000000000000000000001}",
+		"{\"a\":2.2250738585072011e-308}",
+		"{\"a\":123456789012345678901234567890.5}",
+		"{\"a\":true,\"b\":false,\"c\":null}",
+		"{\"a\":tru}",
+		"{\"a\":truee}",
+		"{\"a\":nul",
+		"{\"a\":\"\\u00e9\\u20ac\"}",
+		"{\"a\":\"\\ud83d\\ude00\"}",
+		"{\"a\":\"\\ud83d\"}",
+		"{\"a\":\"\\ude00\"}",
+		"{\"a\":\"\\ud83dx\"}",
+		"{\"a\":\"\\u00g0\"}",
+		"{\"a\":\"\\u12",
+		"{\"\\u0061\":1}",
+		"{\"a\":1,\"\\u0061\":2}",
+		"{\"\\u0000\":1}",
+		"{\"a\":\"\\b\\f\\n\\r\\t\\/\\\\\\\"\"}",
+		"{\"a\":\"\\x\"}",
+		"{\"a\":\"\n\"}",
+		"{\"\":1}",
+		"{\"a\":\"\xc3\xa9\"}",
+		"{\"\xc3\xa9\":1}",
+		"{\"\xc3\":1}",
+		"{\"a\":\"\xed\xa0\x80\"}",
+		"{\"a\":\"\xc0\x80\"}",
+		"{\"a\":\"\xf4\x90\x80\x80\"}",
+		"[{}]",
+		"1",
+		"\"a\"",
+		"{}{}",
+		"{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaa"
+		"aaaaaaaaaaaaaaaa\":{\"b\":[[],[{}],\"\"]}}",
+	};
+	static const char seed[] =
+	    "{\"a\":[1,-2.5e-3,\"x\\u00e9\\n\"],\"b\":{\"c\":null,\"d\":true}}";
+	static const char marks[] = "{}[]\",:0e.-\\ut \x80\xc3";
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		assert_true(same_as_jansson(texts[i], strlen(texts[i])));
+	assert_true(same_as_jansson("{}\0", 3));
+	assert_true(same_as_jansson("{\"a\":\"\0\"}", 9));
+	srand(1);
+	for (int i = 0; i < 100000; i++) {
+		char text[sizeof(seed)];
+
+		memcpy(text, seed, sizeof(seed));
+		for (int n = rand() % 4; n >= 0; n--)
+			text[(size_t)rand() % (sizeof(seed) - 1)] =
+			    marks[(size_t)rand() % (sizeof(marks) - 1)];
+		assert_true(same_as_jansson(text, sizeof(seed) - 1));
+	}
+}
+
+/* Every way in which a double is written, back as it was. */
+static void
+test_reals_are_the_nearest(void **state)
+{
+	(void)state;
+	srand(2);
+	for (int i = 0; i < 400000; i++) {
+		double x = (double)rand() / RAND_MAX + (double)rand() * 1e-19;
+		char text[400];
+
+		for (int n = rand() % 12; n > 0; n--)
+			x = rand() % 4 == 0 ? x * 10 : x / 10;
+		if (i % 3 == 0)
+			snprintf(text, sizeof(text), "{\"a\":%.17g}", x);
+		else if (i % 3 == 1)
+			snprintf(text, sizeof(text), "{\"a\":%.*e}", i % 21, x);
+		else
+			snprintf(text, sizeof(text), "{\"a\":%.*f}", i % 12, x);
+		if (strpbrk(text, ".e") != NULL)
+			assert_true(same_as_jansson(text, strlen(text)));
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_brackets_in_strings_do_not_count),
+		cmocka_unit_test(test_same_values_as_jansson),
+		cmocka_unit_test(test_reals_are_the_nearest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

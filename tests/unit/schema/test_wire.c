@@ -77,6 +77,34 @@ test_all_rows(void **state)
 	}
 }
 
+/* Lines travel as they are, and are read as what json_dumps would say. */
+static void
+test_lines(void **state)
+{
+	static const char two[] = "{\"seq\": 1},{\"seq\":2,\"x\":0.10}";
+	static const char one[] = "{\"share\":0.5}";
+	struct strbuf lines = { 0 };
+	char *frame;
+	struct err err;
+	size_t n;
+
+	(void)state;
+	strbuf_add(&lines, two, strlen(two));
+	n = wire_build_lines(WIRE_RECORDS, "r-1", &lines, &frame);
+	assert_int_equal(read_back(frame, n, WIRE_AGENT, &err), WIRE_RECORDS);
+	assert_memory_equal(frame + FRAME_HEAD_BYTES,
+	    "{\"type\":\"records\",\"run\":\"r-1\",\"records\":"
+	    "[{\"seq\": 1},{\"seq\":2,\"x\":0.10}]}",
+	    n - FRAME_HEAD_BYTES);
+	free(frame);
+	strbuf_clear(&lines);
+	strbuf_add(&lines, one, strlen(one));
+	n = wire_build_lines(WIRE_PROGRESS, "r-1", &lines, &frame);
+	assert_int_equal(read_back(frame, n, WIRE_AGENT, &err), WIRE_PROGRESS);
+	free(frame);
+	strbuf_clear(&lines);
+}
+
 static int
 parse(const char *text, struct err *err)
 {
@@ -122,6 +150,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_rows),
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_breaches),
 	};
 

@@ -64,7 +64,7 @@ take(struct spool *sp, const char *run, uint64_t *ret_last)
 	uint64_t last = 0;
 	int count = 0;
 
-	while (spool_next(sp, run, &e)) {
+	while (spool_next(sp, run, SIZE_MAX, &e)) {
 		assert_true(e.seq > last);
 		assert_int_equal(e.line[0], 'a' + (int)(e.seq % 26));
 		last = e.seq;
@@ -93,11 +93,13 @@ static void
 test_order_and_ack(void **state)
 {
 	struct spool *sp = open_max(1 << 20);
+	struct spool_entry e;
 	uint64_t last;
 
 	(void)state;
 	for (uint64_t seq = 1; seq <= 10; seq++)
 		put(sp, "r", seq, 0, 100);
+	assert_int_equal(spool_next(sp, "r", 99, &e), 0); /* too long */
 	assert_int_equal(take(sp, "r", &last), 10);
 	assert_int_equal(take(sp, "r", NULL), 0);
 	spool_ack(sp, "r", 4);
@@ -217,7 +219,7 @@ test_limit_raw(void **state)
 	for (seq = 0; got > 0; got--) { /* every tenth is still there */
 		struct spool_entry e;
 
-		assert_int_equal(spool_next(sp, "r", &e), 1);
+		assert_int_equal(spool_next(sp, "r", SIZE_MAX, &e), 1);
 		seq += !e.raw;
 		free(e.line);
 	}
