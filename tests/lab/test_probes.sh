@@ -17,6 +17,17 @@ made=(-o neighbor.matrix="$matrices/ccc.mtx"
 	-o measure.vary="matrix $matrices/ccc.mtx $matrices/debruijn.mtx \
 $matrices/delaunay.mtx")
 
+# An application that agents may start.
+before_start()
+{
+	in_host collector sh -eu -c 'printf "#!/bin/sh\nsleep 0.1\n" >"$0"
+		chmod 755 "$0"
+		for conf; do
+			sed -i "s,^\[children\],&\nprograms = $0," "$conf"
+		done' "$cluster/application" \
+		$(seq -f "$cluster/node%g/conf" "$nodes")
+}
+
 # ordered CAMPAIGN [options of coalctl campaign run]
 ordered()
 {
@@ -149,8 +160,6 @@ cut_short()
 	ordered collectives -o campaign.nodes_max=3 -o measure.sizes=16K \
 		-o campaign.ranks_per_node=1 -o measure.iterations=3
 	check_collectives
-	in_host collector sh -c 'printf "#!/bin/sh\nsleep 0.1\n" >$0 &&
-		chmod 755 $0' "$cluster/application"
 	ordered application -o canary.time=500ms -o command.repetitions=1 \
 		-o command.interval=0s -o command.run="$cluster/application"
 	check_application
