@@ -32,7 +32,7 @@ before_start()
 ordered()
 {
 	say "$1"
-	order "$@" --wait 2>/dev/null
+	order "$@" --wait
 	expect_finished 5
 	check_exactly_once
 	records >/tmp/records-$$
