@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * expectation.c - which closed models apply to a probe, beside its simulation
+ * and the links that are busiest in it.
+ */
 #include "probes/predict/expectation.h"
 
 #include <stdarg.h>
@@ -21,63 +25,58 @@ struct frame {
 	uint32_t channels;
 };
 
-static void __attribute__((format(printf, 6, 7)))
-model_add(struct expectation *ol, const char *name, int is_time, double value,
-    double predicted, const char *fmt, ...)
+/* A model's number beside the simulation's; one that is 0 does not apply. */
+static void __attribute__((format(printf, 3, 4)))
+model_add(struct expectation *ol, struct expectation_model om, const char *fmt,
+    ...)
 {
-	struct expectation_model *om = &ol->models[ol->models_count];
 	va_list ap;
 
-	if (value <= 0 || ol->models_count == EXPECTATION_MODELS_MAX)
+	if (om.value <= 0 || ol->models_count == EXPECTATION_MODELS_MAX)
 		return;
-	om->name = name;
-	om->is_time = is_time;
-	om->value = value;
-	om->predicted = predicted;
 	va_start(ap, fmt);
-	vsnprintf(om->text, sizeof(om->text), fmt, ap);
+	vsnprintf(om.text, sizeof(om.text), fmt, ap);
 	va_end(ap);
-	ol->models_count++;
-}
-
-/* Latency between the first ranks of two nodes, with all that comes to it. */
-static double
-alpha_s(const struct machine *m, uint32_t nodes)
-{
-	struct machine_path path;
-
-	if (machine_path(m, nodes, 0, 0, m->ranks, 0, MACHINES_MPI, &path) < 0)
-		return 0;
-	return (double)(path.latency_ps + path.overhead_ps + m->step_ps) /
-	    PS_PER_S;
+	ol->models[ol->models_count++] = om;
 }
 
 static void
 collective_models(const struct frame *f)
 {
 	struct expectation *ol = f->ol;
+	const struct machine *m = f->m;
 	const char *name = conf_string(f->c, "collective", "name");
 	struct model_cast mc = { .bytes = ol->data_bytes,
-		.node_per_s = f->m->out_per_s * f->m->nics,
+		.node_per_s = m->out_per_s * m->nics,
 		.nodes = ol->nodes,
 		.depth = f->channels };
-	int rooted = strcmp(name, "broadcast") == 0 ||
-	    strcmp(name, "reduce") == 0;
+	struct machine_ends ends = { .nodes = ol->nodes, .dst = m->ranks };
+	struct expectation_model om = { .predicted = ol->time_s, .is_time = 1 };
+	struct machine_path path;
 
 	if (ol->nodes < 2 || mc.node_per_s <= 0)
 		return;
-	mc.alpha_s = alpha_s(f->m, ol->nodes);
-	if (rooted)
-		model_add(ol, "hiccl-ring", 1, model_ring_s(&mc), ol->time_s,
-		    "HiCCL eq. 1: ring, %u nodes, depth %u", mc.nodes,
-		    mc.depth);
-	if (rooted)
-		model_add(ol, "hiccl-tree", 1, model_tree_s(&mc), ol->time_s,
-		    "HiCCL eq. 2: tree, %u nodes, depth %u", mc.nodes,
-		    mc.depth);
-	model_add(ol, "hiccl-bound", 0,
-	    model_bound_per_s(name, ol->ranks, f->m->ranks, mc.node_per_s),
-	    ol->data_bytes / ol->time_s, "HiCCL Table III: bound of %s", name);
+	/* from the first rank of a node to that of the next, with all that
+	 * comes to it */
+	if (machine_path(m, &ends, MACHINES_MPI, &path) == 0)
+		mc.alpha_s = (double)(path.latency_ps + path.overhead_ps +
+				 m->step_ps) /
+		    PS_PER_S;
+	if (strcmp(name, "broadcast") == 0 || strcmp(name, "reduce") == 0) {
+		om.name = "hiccl-ring";
+		om.value = model_ring_s(&mc);
+		model_add(ol, om, "HiCCL eq. 1: ring, %u nodes, depth %u",
+		    mc.nodes, mc.depth);
+		om.name = "hiccl-tree";
+		om.value = model_tree_s(&mc);
+		model_add(ol, om, "HiCCL eq. 2: tree, %u nodes, depth %u",
+		    mc.nodes, mc.depth);
+	}
+	om = (struct expectation_model){ .name = "hiccl-bound",
+		.value = model_bound_per_s(name, ol->ranks, m->ranks,
+		    mc.node_per_s),
+		.predicted = ol->data_bytes / ol->time_s };
+	model_add(ol, om, "HiCCL Table III: bound of %s", name);
 }
 
 /* The bandwidth of one direction, where groups are nodes. */
@@ -86,7 +85,8 @@ group_models(const struct frame *f)
 {
 	const struct machine *m = f->m;
 	const char *direction = conf_string(f->c, "group", "direction");
-	double each = f->ol->data_bytes / f->ol->time_s;
+	struct expectation_model om = { .predicted = f->ol->data_bytes /
+		    f->ol->time_s };
 	uint32_t k = (uint32_t)conf_int(f->c, "group", "k");
 	uint32_t per_nic;
 
@@ -95,25 +95,20 @@ group_models(const struct frame *f)
 	    strcmp(direction, "omni") == 0)
 		return;
 	if (strcmp(direction, "bi") == 0)
-		each /= 2;
+		om.predicted /= 2;
 	per_nic = (m->devices + m->nics - 1) / m->nics;
-	if (m->binding == BINDING_PACKED)
-		model_add(f->ol, "commbench-packed", 0,
-		    model_packed_per_s(m->out_per_s, per_nic, k), each,
-		    "CommBench eq. 1: packed, p = %u, k = %u", per_nic, k);
-	else
-		model_add(f->ol, "commbench-round-robin", 0,
-		    model_round_robin_per_s(m->out_per_s, m->nics, k), each,
-		    "CommBench eq. 2: round-robin, r = %u, k = %u", m->nics, k);
+	if (m->binding == BINDING_PACKED) {
+		om.name = "commbench-packed";
+		om.value = model_packed_per_s(m->out_per_s, per_nic, k);
+		model_add(f->ol, om, "CommBench eq. 1: packed, p = %u, k = %u",
+		    per_nic, k);
+		return;
+	}
+	om.name = "commbench-round-robin";
+	om.value = model_round_robin_per_s(m->out_per_s, m->nics, k);
+	model_add(f->ol, om, "CommBench eq. 2: round-robin, r = %u, k = %u",
+	    m->nics, k);
 }
-
-static const struct {
-	const char *pattern;
-	void (*models)(const struct frame *f);
-} modelled[] = {
-	{ "collective", collective_models },
-	{ "group", group_models },
-};
 
 double
 expectation_data(const struct plan *p, const char **ret_name)
@@ -175,21 +170,20 @@ links_make(const struct machine *m, const struct predict *pr, uint32_t max,
 }
 
 int
-expectation_make(const struct pattern *pt, const struct conf *c,
-    const struct plan *p, const struct machine *m,
-    const struct predict_options *o, uint32_t links_max,
-    struct expectation *ret, struct err *err)
+expectation_make(const struct expectation_ask *ask, struct expectation *ret,
+    struct err *err)
 {
-	struct machine fit = machine_fit(m, p->ranks);
-	struct frame f = { c, &fit, ret, 1 };
+	const struct plan *p = ask->p;
+	struct machine fit = machine_fit(ask->m, p->ranks);
+	struct frame f = { ask->c, &fit, ret, 1 };
 	struct predict pr;
-	int rc = predict_plan(p, m, o, &pr, err);
+	int rc = predict_plan(p, ask->m, &ask->options, &pr, err);
 
 	if (rc < 0)
 		return rc;
 	memset(ret, 0, sizeof(*ret));
 	ret->title = xstrdup(p->title);
-	ret->machine = xstrdup(m->name);
+	ret->machine = xstrdup(ask->m->name);
 	ret->ranks = p->ranks;
 	ret->nodes = pr.nodes;
 	ret->transfers = p->transfers_count;
@@ -199,10 +193,11 @@ expectation_make(const struct pattern *pt, const struct conf *c,
 	for (size_t i = 0; i < p->transfers_count; i++)
 		if (p->transfers[i].channel >= f.channels)
 			f.channels = p->transfers[i].channel + 1u;
-	links_make(&fit, &pr, links_max, ret);
-	for (size_t i = 0; i < ARRAY_LEN(modelled); i++)
-		if (strcmp(pt->name, modelled[i].pattern) == 0)
-			modelled[i].models(&f);
+	links_make(&fit, &pr, ask->links_max, ret);
+	if (strcmp(ask->pt->name, "collective") == 0)
+		collective_models(&f);
+	else if (strcmp(ask->pt->name, "group") == 0)
+		group_models(&f);
 	predict_clear(&pr);
 	return 0;
 }

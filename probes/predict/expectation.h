@@ -41,13 +41,19 @@ struct expectation {
 	uint32_t links_count;
 };
 
-/* c holds the options of which pt built p. links_max 0: all that were used.
- * -EINVAL with why as predict_plan. The caller ends *ret with
- * expectation_clear.
- */
-int expectation_make(const struct pattern *pt, const struct conf *c,
-    const struct plan *p, const struct machine *m,
-    const struct predict_options *o, uint32_t links_max,
+/* A plan, the options c of which pt built it, and the machine it is for. */
+struct expectation_ask {
+	const struct pattern *pt;
+	const struct conf *c;
+	const struct plan *p;
+	const struct machine *m;
+	struct predict_options options;
+	uint32_t links_max; /* 0: all that were used */
+};
+
+/* -EINVAL with why as predict_plan. The caller ends *ret with
+ * expectation_clear. */
+int expectation_make(const struct expectation_ask *ask,
     struct expectation *ret, struct err *err);
 void expectation_clear(struct expectation *ol); /* frees */
 

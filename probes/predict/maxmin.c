@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * maxmin.c - progressive filling: when flows start or end, what they reach
+ * through shared resources is filled again, limit by limit.
+ */
 #include "probes/predict/maxmin.h"
 
 #include <assert.h>
@@ -114,19 +118,6 @@ maxmin_free(struct maxmin *f)
 	free(f);
 }
 
-static void
-hop_add(struct maxmin *f, uint32_t resource, uint32_t pipe)
-{
-	if (f->hops_count == f->hops_cap) {
-		f->hops_cap = f->hops_cap * 2 + 256;
-		f->hops = xreallocarray(f->hops, f->hops_cap, sizeof(*f->hops));
-		f->owner = xreallocarray(f->owner, f->hops_cap,
-		    sizeof(*f->owner));
-	}
-	f->owner[f->hops_count] = pipe;
-	f->hops[f->hops_count++] = (struct hop){ resource, NONE };
-}
-
 uint32_t
 maxmin_pipe_add(struct maxmin *f, const uint32_t *resources, uint32_t count,
     double rate_max_per_s)
@@ -145,7 +136,15 @@ maxmin_pipe_add(struct maxmin *f, const uint32_t *resources, uint32_t count,
 		.heap = NONE };
 	for (uint32_t i = 0; i < count; i++) {
 		assert(resources[i] < f->resources_count);
-		hop_add(f, resources[i], f->pipes_count);
+		if (f->hops_count == f->hops_cap) {
+			f->hops_cap = f->hops_cap * 2 + 256;
+			f->hops = xreallocarray(f->hops, f->hops_cap,
+			    sizeof(*f->hops));
+			f->owner = xreallocarray(f->owner, f->hops_cap,
+			    sizeof(*f->owner));
+		}
+		f->owner[f->hops_count] = f->pipes_count;
+		f->hops[f->hops_count++] = (struct hop){ resources[i], NONE };
 	}
 	return f->pipes_count++;
 }
@@ -200,52 +199,12 @@ ends_down(struct maxmin *f, uint32_t at)
 }
 
 static void
-ends_remove(struct maxmin *f, uint32_t pipe)
-{
-	uint32_t at = f->pipes[pipe].heap;
-	uint32_t last = f->ends.at[--f->ends.count];
-
-	f->pipes[pipe].heap = NONE;
-	if (last == pipe)
-		return;
-	ends_put(f, at, last);
-	ends_up(f, at);
-	ends_down(f, f->pipes[last].heap);
-}
-
-static void
 resource_touch(struct maxmin *f, uint32_t resource)
 {
 	if (f->resources[resource].dirty)
 		return;
 	f->resources[resource].dirty = 1;
 	list_add(&f->dirty, resource);
-}
-
-static void
-hop_enter(struct maxmin *f, uint32_t hop)
-{
-	struct resource *r = &f->resources[f->hops[hop].resource];
-
-	if (r->count == r->cap) {
-		r->cap = r->cap * 2 + 8;
-		r->hops = xreallocarray(r->hops, r->cap, sizeof(*r->hops));
-	}
-	f->hops[hop].place = r->count;
-	r->hops[r->count++] = hop;
-	resource_touch(f, f->hops[hop].resource);
-}
-
-static void
-hop_leave(struct maxmin *f, uint32_t hop)
-{
-	struct resource *r = &f->resources[f->hops[hop].resource];
-	uint32_t last = r->hops[--r->count];
-
-	r->hops[f->hops[hop].place] = last;
-	f->hops[last].place = f->hops[hop].place;
-	f->hops[hop].place = NONE;
-	resource_touch(f, f->hops[hop].resource);
 }
 
 void
@@ -260,9 +219,18 @@ maxmin_start(struct maxmin *f, uint32_t pipe, double bytes, uint64_t now_ps)
 	p->end_ps = MAXMIN_NEVER;
 	list_add(&f->ends, pipe);
 	p->heap = f->ends.count - 1;
-	for (uint32_t i = 0; i < p->count; i++) {
-		f->resources[f->hops[p->first + i].resource].bytes += bytes;
-		hop_enter(f, p->first + i);
+	for (uint32_t i = p->first; i < p->first + p->count; i++) {
+		struct resource *r = &f->resources[f->hops[i].resource];
+
+		if (r->count == r->cap) {
+			r->cap = r->cap * 2 + 8;
+			r->hops = xreallocarray(r->hops, r->cap,
+			    sizeof(*r->hops));
+		}
+		r->bytes += bytes;
+		f->hops[i].place = r->count;
+		r->hops[r->count++] = i;
+		resource_touch(f, f->hops[i].resource);
 	}
 	if (p->count == 0)
 		list_add(&f->lone, pipe);
@@ -271,16 +239,28 @@ maxmin_start(struct maxmin *f, uint32_t pipe, double bytes, uint64_t now_ps)
 int64_t
 maxmin_end(struct maxmin *f, uint64_t now_ps)
 {
-	uint32_t pipe;
+	uint32_t pipe, last;
 	struct pipe *p;
 
 	if (f->ends.count == 0 || f->pipes[f->ends.at[0]].end_ps > now_ps)
 		return -1;
 	pipe = f->ends.at[0];
+	last = f->ends.at[--f->ends.count];
 	p = &f->pipes[pipe];
-	ends_remove(f, pipe);
-	for (uint32_t i = 0; i < p->count; i++)
-		hop_leave(f, p->first + i);
+	p->heap = NONE;
+	if (last != pipe) {
+		ends_put(f, 0, last);
+		ends_down(f, 0);
+	}
+	for (uint32_t i = p->first; i < p->first + p->count; i++) {
+		struct resource *r = &f->resources[f->hops[i].resource];
+		uint32_t moved = r->hops[--r->count];
+
+		r->hops[f->hops[i].place] = moved;
+		f->hops[moved].place = f->hops[i].place;
+		f->hops[i].place = NONE;
+		resource_touch(f, f->hops[i].resource);
+	}
 	p->rate_per_s = 0;
 	return pipe;
 }
@@ -302,27 +282,6 @@ double
 maxmin_bytes(const struct maxmin *f, uint32_t resource)
 {
 	return f->resources[resource].bytes;
-}
-
-/* Let a flow go on at another rate. */
-static void
-pipe_rate(struct maxmin *f, uint32_t pipe, double rate_per_s, uint64_t now_ps)
-{
-	struct pipe *p = &f->pipes[pipe];
-	double s = (double)(now_ps - p->since_ps) / PS_PER_S, ps;
-
-	if (p->end_ps != MAXMIN_NEVER &&
-	    fabs(p->rate_per_s - rate_per_s) <= SAME * rate_per_s)
-		return;
-	p->left_bytes -= p->rate_per_s * s;
-	if (p->left_bytes < 0)
-		p->left_bytes = 0;
-	p->since_ps = now_ps;
-	p->rate_per_s = rate_per_s;
-	ps = ceil(p->left_bytes / rate_per_s * PS_PER_S);
-	p->end_ps = now_ps + (ps > 1e18 ? (uint64_t)1e18 : (uint64_t)ps);
-	ends_up(f, p->heap);
-	ends_down(f, p->heap);
 }
 
 static void
@@ -410,29 +369,6 @@ share_of(const struct resource *r)
 	return share > 0 ? share : 0;
 }
 
-static void
-levels_make(struct maxmin *f)
-{
-	f->levels_count = 0;
-	if (f->levels_cap < f->reached.count) {
-		f->levels_cap = f->reached.count * 2;
-		f->levels = xreallocarray(f->levels, f->levels_cap,
-		    sizeof(*f->levels));
-	}
-	for (uint32_t i = 0; i < f->reached.count; i++) {
-		struct resource *r = &f->resources[f->reached.at[i]];
-
-		r->room_per_s = r->capacity_per_s;
-		r->open = r->count;
-		if (r->count > 0)
-			f->levels[f->levels_count++] = (struct level){
-				share_of(r), f->reached.at[i]
-			};
-	}
-	for (uint32_t i = f->levels_count / 2; i-- > 0;)
-		levels_down(f, i);
-}
-
 /* The lowest level, brought up to date: 0 when none is left. */
 static int
 levels_first(struct maxmin *f)
@@ -453,10 +389,12 @@ levels_first(struct maxmin *f)
 	return 0;
 }
 
+/* A flow goes on at this rate, which its resources can give no other now. */
 static void
 freeze(struct maxmin *f, uint32_t pipe, double rate_per_s, uint64_t now_ps)
 {
 	struct pipe *p = &f->pipes[pipe];
+	double s = (double)(now_ps - p->since_ps) / PS_PER_S, ps;
 
 	if (p->frozen)
 		return;
@@ -468,10 +406,20 @@ freeze(struct maxmin *f, uint32_t pipe, double rate_per_s, uint64_t now_ps)
 		r->room_per_s -= rate_per_s;
 		r->open--;
 	}
-	pipe_rate(f, pipe, rate_per_s, now_ps);
+	if (p->end_ps != MAXMIN_NEVER &&
+	    fabs(p->rate_per_s - rate_per_s) <= SAME * rate_per_s)
+		return;
+	p->left_bytes -= p->rate_per_s * s;
+	if (p->left_bytes < 0)
+		p->left_bytes = 0;
+	p->since_ps = now_ps;
+	p->rate_per_s = rate_per_s;
+	ps = ceil(p->left_bytes / rate_per_s * PS_PER_S);
+	p->end_ps = now_ps + (ps > 1e18 ? (uint64_t)1e18 : (uint64_t)ps);
+	ends_up(f, p->heap);
+	ends_down(f, p->heap);
 }
 
-/* Limits of their own, lowest first. */
 static int
 limits_compare_cb(const void *va, const void *vb)
 {
@@ -482,9 +430,29 @@ limits_compare_cb(const void *va, const void *vb)
 	return (a->of > b->of) - (a->of < b->of);
 }
 
+/* The levels of all reached resources as a heap, and the limits that flows have
+ * of their own, lowest first. */
 static void
 limits_make(struct maxmin *f)
 {
+	f->levels_count = 0;
+	if (f->levels_cap < f->reached.count) {
+		f->levels_cap = f->reached.count * 2;
+		f->levels = xreallocarray(f->levels, f->levels_cap,
+		    sizeof(*f->levels));
+	}
+	for (uint32_t i = 0; i < f->reached.count; i++) {
+		struct resource *r = &f->resources[f->reached.at[i]];
+
+		r->room_per_s = r->capacity_per_s;
+		r->open = r->count;
+		if (r->count > 0)
+			f->levels[f->levels_count++] = (struct level){
+				share_of(r), f->reached.at[i]
+			};
+	}
+	for (uint32_t i = f->levels_count / 2; i-- > 0;)
+		levels_down(f, i);
 	if (f->limits_cap < f->capped.count) {
 		f->limits_cap = f->capped.count * 2;
 		f->limits = xreallocarray(f->limits, f->limits_cap,
@@ -500,54 +468,40 @@ limits_make(struct maxmin *f)
 		    limits_compare_cb);
 }
 
-/* The flows of the fullest resource get their share of it. */
-static void
-fill_resource(struct maxmin *f, uint64_t now_ps)
-{
-	struct level l = f->levels[0];
-	struct resource *r = &f->resources[l.of];
-
-	/* sums of many rates are not exact, and levels never fall */
-	if (l.share_per_s > f->level_per_s)
-		f->level_per_s = l.share_per_s;
-	for (uint32_t k = 0; k < r->count; k++)
-		freeze(f, f->owner[r->hops[k]], f->level_per_s, now_ps);
-}
-
 /* Let rates grow together from 0, limit by limit. */
-static void
-fill(struct maxmin *f, uint64_t now_ps)
-{
-	uint32_t next = 0;
-
-	f->level_per_s = 0;
-	for (;;) {
-		int more = levels_first(f);
-
-		if (next < f->capped.count &&
-		    (!more ||
-			f->limits[next].share_per_s <=
-			    f->levels[0].share_per_s)) {
-			freeze(f, f->limits[next].of,
-			    f->limits[next].share_per_s, now_ps);
-			next++;
-		} else if (more) {
-			fill_resource(f, now_ps);
-		} else {
-			break;
-		}
-	}
-}
-
 void
 maxmin_settle(struct maxmin *f, uint64_t now_ps)
 {
+	uint32_t next = 0;
+
 	if (f->dirty.count == 0 && f->lone.count == 0)
 		return;
 	reach(f);
-	levels_make(f);
 	limits_make(f);
-	fill(f, now_ps);
+	f->level_per_s = 0;
+	for (;;) {
+		int more = levels_first(f);
+		struct level l = { 0 }, *limit;
+		const struct resource *r;
+
+		if (more)
+			l = f->levels[0];
+		limit = next < f->capped.count ? &f->limits[next] : NULL;
+		if (limit != NULL && (!more || limit->share_per_s <= l.share_per_s)) {
+			freeze(f, limit->of, limit->share_per_s, now_ps);
+			next++;
+			continue;
+		}
+		if (!more)
+			break;
+		/* the flows of the fullest resource get their share of it;
+		 * sums of many rates are not exact, and levels never fall */
+		r = &f->resources[l.of];
+		if (l.share_per_s > f->level_per_s)
+			f->level_per_s = l.share_per_s;
+		for (uint32_t k = 0; k < r->count; k++)
+			freeze(f, f->owner[r->hops[k]], f->level_per_s, now_ps);
+	}
 	for (uint32_t i = 0; i < f->flows.count; i++)
 		if (!f->pipes[f->flows.at[i]].frozen)
 			freeze(f, f->flows.at[i], HUGE_VAL, now_ps);

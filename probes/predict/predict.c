@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict.c - the simulation: what starts when, and until when the bytes of all
+ * flows have moved.
+ */
 #include "probes/predict/predict.h"
 
 #include <assert.h>
@@ -8,10 +12,25 @@
 
 #include "common/err.h"
 #include "common/xalloc.h"
-#include "probes/predict/predict_part.h"
+#include "probes/predict/predict_work.h"
 
 /* Events so close together are one: what rounding parts, symmetry does not. */
 #define TOGETHER_SHIFT 30 /* of the time, 1e-9 */
+
+const char *const predict_paces[PREDICT_PACES] = {
+	[PREDICT_CHANNELS] = "channels",
+	[PREDICT_STEPS] = "steps",
+	[PREDICT_DATA] = "data",
+};
+
+enum predict_pace
+predict_pace_for(const struct plan *p)
+{
+	uint64_t rows = p->transfers_count + p->locals_count;
+
+	return rows <= PREDICT_DATA_MAX / p->ranks ? PREDICT_DATA
+						   : PREDICT_CHANNELS;
+}
 
 enum what { CELL_OPENS, FLOW_STARTS, TASK_ARRIVES };
 
@@ -91,8 +110,6 @@ timer_take(struct sim *s)
 	return first;
 }
 
-static void cell_look(struct sim *s, uint32_t cell);
-
 /* The rank's processor starts the step when it is free. */
 static void
 cell_ask(struct sim *s, uint32_t cell)
@@ -134,19 +151,6 @@ pace_on(struct sim *s, uint32_t rank)
 			return;
 		pc->at[rank] = at;
 	}
-}
-
-/* A cell whose channel has come to it. */
-static void
-cell_ready(struct sim *s, uint32_t cell)
-{
-	struct cell *c = &s->w.cells[cell];
-
-	c->ready = 1;
-	if (s->pace.cells == NULL ||
-	    s->pace.at[c->rank] == s->pace.end[c->rank] ||
-	    s->w.cells[s->pace.cells[s->pace.at[c->rank]]].step >= c->step)
-		cell_ask(s, cell);
 }
 
 static void
@@ -195,29 +199,6 @@ task_free(struct sim *s, uint32_t task)
 	cell_ask(s, t->src_cell);
 }
 
-/* The first that waited starts first. */
-static void
-data_open(struct sim *s, uint32_t cell)
-{
-	struct cell *c = &s->w.cells[cell];
-	uint32_t list = NONE;
-
-	while (c->waiting != NONE) {
-		uint32_t task = c->waiting;
-
-		c->waiting = s->w.tasks[task].next;
-		s->w.tasks[task].next = list;
-		list = task;
-	}
-	while (list != NONE) {
-		uint32_t task = list;
-
-		list = s->w.tasks[task].next;
-		s->w.tasks[task].next = NONE;
-		task_start(s, task);
-	}
-}
-
 /* An end of a task is complete on a rank. */
 static void
 data_done(struct sim *s, uint32_t end, uint32_t rank)
@@ -231,18 +212,6 @@ data_done(struct sim *s, uint32_t end, uint32_t rank)
 			task_free(s, w->after[i]);
 }
 
-static void
-cell_done(struct sim *s, uint32_t cell)
-{
-	struct cell *c = &s->w.cells[cell];
-
-	s->cells_left--;
-	if (s->r->rank_ps[c->rank] < s->now_ps)
-		s->r->rank_ps[c->rank] = s->now_ps;
-	if (!c->last)
-		cell_ready(s, cell + 1);
-}
-
 /* Goes on with a cell when something in it has completed. */
 static void
 cell_look(struct sim *s, uint32_t cell)
@@ -251,28 +220,51 @@ cell_look(struct sim *s, uint32_t cell)
 
 	if (!c->open || c->transfers_left > 0)
 		return;
-	if (c->locals_left == 0) {
-		cell_done(s, cell);
+	if (c->locals_left > 0) {
+		for (uint32_t i = 0; i < c->locals; i++)
+			task_start(s, s->w.tasks_by_cell[c->first_local + i]);
+		c->locals = 0;
 		return;
 	}
-	for (uint32_t i = 0; c->locals > 0 && i < c->locals; i++)
-		task_start(s, s->w.tasks_by_cell[c->first_local + i]);
-	c->locals = 0;
+	s->cells_left--;
+	if (s->r->rank_ps[c->rank] < s->now_ps)
+		s->r->rank_ps[c->rank] = s->now_ps;
+	if (c->last)
+		return;
+	/* its channel has come to the next cell */
+	c++;
+	c->ready = 1;
+	if (s->pace.cells == NULL ||
+	    s->pace.at[c->rank] == s->pace.end[c->rank] ||
+	    s->w.cells[s->pace.cells[s->pace.at[c->rank]]].step >= c->step)
+		cell_ask(s, cell + 1);
 }
 
 static void
 cell_open(struct sim *s, uint32_t cell)
 {
 	struct cell *c = &s->w.cells[cell];
+	uint32_t list = NONE, next;
 
 	c->open = 1;
-	if (s->w.waits != NULL) {
-		data_open(s, cell);
+	if (s->w.waits == NULL) {
+		for (uint32_t i = 0; i < c->sends; i++)
+			task_start(s, s->w.tasks_by_cell[c->first_send + i]);
+		cell_look(s, cell);
 		return;
 	}
-	for (uint32_t i = 0; i < c->sends; i++)
-		task_start(s, s->w.tasks_by_cell[c->first_send + i]);
-	cell_look(s, cell);
+	/* the first that waited starts first */
+	for (uint32_t task = c->waiting; task != NONE; task = next) {
+		next = s->w.tasks[task].next;
+		s->w.tasks[task].next = list;
+		list = task;
+	}
+	c->waiting = NONE;
+	for (uint32_t task = list; task != NONE; task = next) {
+		next = s->w.tasks[task].next;
+		s->w.tasks[task].next = NONE;
+		task_start(s, task);
+	}
 }
 
 static void
@@ -329,51 +321,44 @@ queue_moved(struct sim *s, uint32_t queue)
 		task_arrived(s, task);
 }
 
-static void
-timer_runs(struct sim *s, const struct timer *t)
-{
-	if (t->what == CELL_OPENS)
-		cell_open(s, t->of);
-	else if (t->what == FLOW_STARTS)
-		maxmin_start(s->w.fair, t->of,
-		    s->w.tasks[s->w.queues[t->of].head].bytes, s->now_ps);
-	else
-		task_arrived(s, t->of);
-}
-
-/* Everything that happens by the time given, then the rates after it. */
-static void
-run_until(struct sim *s, uint64_t until_ps)
-{
-	int64_t pipe;
-
-	for (;;) {
-		if (s->timers_count > 0 && s->timers[0].at_ps <= until_ps) {
-			struct timer t = timer_take(s);
-
-			timer_runs(s, &t);
-			continue;
-		}
-		pipe = maxmin_end(s->w.fair, until_ps);
-		if (pipe < 0)
-			break;
-		queue_moved(s, (uint32_t)pipe);
-	}
-	maxmin_settle(s->w.fair, s->now_ps);
-}
-
+/* What happens at one time, timers first, then the rates after it. */
 static void
 run(struct sim *s)
 {
-	for (;;) {
-		uint64_t next_ps = maxmin_next_ps(s->w.fair);
+	struct maxmin *fair = s->w.fair;
 
-		if (s->timers_count > 0 && s->timers[0].at_ps < next_ps)
-			next_ps = s->timers[0].at_ps;
-		if (next_ps == MAXMIN_NEVER)
+	for (;;) {
+		uint64_t until_ps;
+
+		s->now_ps = maxmin_next_ps(fair);
+		if (s->timers_count > 0 && s->timers[0].at_ps < s->now_ps)
+			s->now_ps = s->timers[0].at_ps;
+		if (s->now_ps == MAXMIN_NEVER)
 			break;
-		s->now_ps = next_ps;
-		run_until(s, next_ps + (next_ps >> TOGETHER_SHIFT));
+		until_ps = s->now_ps + (s->now_ps >> TOGETHER_SHIFT);
+		for (;;) {
+			int64_t pipe;
+			struct timer t;
+
+			if (s->timers_count == 0 ||
+			    s->timers[0].at_ps > until_ps) {
+				pipe = maxmin_end(fair, until_ps);
+				if (pipe < 0)
+					break;
+				queue_moved(s, (uint32_t)pipe);
+				continue;
+			}
+			t = timer_take(s);
+			if (t.what == CELL_OPENS)
+				cell_open(s, t.of);
+			else if (t.what == FLOW_STARTS)
+				maxmin_start(fair, t.of,
+				    s->w.tasks[s->w.queues[t.of].head].bytes,
+				    s->now_ps);
+			else
+				task_arrived(s, t.of);
+		}
+		maxmin_settle(fair, s->now_ps);
 	}
 	assert(s->w.waits != NULL ? s->tasks_left == 0 : s->cells_left == 0);
 }
@@ -392,12 +377,24 @@ pace_compare_cb(const void *va, const void *vb, void *arg)
 	return (a > b) - (a < b);
 }
 
+/* All that waits for nothing starts. */
 static void
-pace_make(struct sim *s)
+begin(struct sim *s)
 {
 	struct pace *pc = &s->pace;
 	uint32_t ranks = s->w.p->ranks, count = s->w.cells_count;
 
+	for (uint32_t i = 0; s->w.waits != NULL && i < s->w.tasks_count; i++)
+		if (s->w.waits[i] == 0)
+			task_free(s, i);
+	if (s->w.waits != NULL)
+		return;
+	if (s->w.o->pace != PREDICT_STEPS) {
+		for (uint32_t i = 0; i < count; i++)
+			if (s->w.cells[i].ready)
+				cell_ask(s, i);
+		return;
+	}
 	pc->cells = xcalloc(count + (size_t)1, sizeof(*pc->cells));
 	pc->at = xcalloc(ranks, sizeof(*pc->at));
 	pc->end = xcalloc(ranks, sizeof(*pc->end));
@@ -412,23 +409,8 @@ pace_make(struct sim *s)
 		if (pc->end[rank] == 0)
 			pc->end[rank] = i + 1;
 	}
-}
-
-static void
-begin(struct sim *s)
-{
-	if (s->w.o->pace == PREDICT_STEPS) {
-		pace_make(s);
-		for (uint32_t r = 0; r < s->w.p->ranks; r++)
-			pace_on(s, r);
-		return;
-	}
-	for (uint32_t i = 0; s->w.waits != NULL && i < s->w.tasks_count; i++)
-		if (s->w.waits[i] == 0)
-			task_free(s, i);
-	for (uint32_t i = 0; s->w.waits == NULL && i < s->w.cells_count; i++)
-		if (s->w.cells[i].ready)
-			cell_ask(s, i);
+	for (uint32_t r = 0; r < ranks; r++)
+		pace_on(s, r);
 }
 
 static struct predict_span *

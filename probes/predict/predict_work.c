@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict_work.c - a plan as the simulation has it: rows that go together are
+ * tasks, these stand in cells and queues, and wait for each other.
+ */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +12,8 @@
 
 #include "common/err.h"
 #include "common/xalloc.h"
-#include "probes/predict/predict_part.h"
+#include "probes/plan/rank_graph.h"
+#include "probes/predict/predict_work.h"
 
 static uint32_t
 vertex(const struct work *w, uint32_t rank, uint16_t buf)
@@ -22,24 +27,20 @@ vertex(const struct work *w, uint32_t rank, uint16_t buf)
 	return v == MACHINE_NONE ? machine_rank_vertex(w->m, rank) : v;
 }
 
-static int
-same_task(const struct task *a, const struct task *b)
-{
-	return a->src == b->src && a->dst == b->dst && a->step == b->step &&
-	    a->channel == b->channel && a->kind == b->kind &&
-	    a->from == b->from && a->to == b->to;
-}
-
 /* To a task since first, or as a new one; its number. Rows of one step and
  * pair of ranks stand together, so the search is short. */
 static uint32_t
 task_add(struct work *w, const struct task *t, uint32_t first)
 {
 	for (uint32_t i = w->tasks_count; i-- > first;) {
-		if (!same_task(&w->tasks[i], t))
+		struct task *a = &w->tasks[i];
+
+		if (a->src != t->src || a->dst != t->dst ||
+		    a->step != t->step || a->channel != t->channel ||
+		    a->kind != t->kind || a->from != t->from || a->to != t->to)
 			continue;
-		w->tasks[i].bytes += t->bytes;
-		w->tasks[i].rows++;
+		a->bytes += t->bytes;
+		a->rows++;
 		return i;
 	}
 	if (w->tasks_count == w->tasks_cap) {
@@ -53,7 +54,7 @@ task_add(struct work *w, const struct task *t, uint32_t first)
 
 /* Memory counts what is read and what is written: copies twice. */
 static void
-transfers_add(struct work *w)
+tasks_make(struct work *w)
 {
 	const struct plan *p = w->p;
 	uint32_t first = 0;
@@ -83,14 +84,7 @@ transfers_add(struct work *w)
 		if (w->transfer_task != NULL)
 			w->transfer_task[i] = at;
 	}
-}
-
-static void
-locals_add(struct work *w)
-{
-	const struct plan *p = w->p;
-	uint32_t first = w->tasks_count;
-
+	first = w->tasks_count;
 	for (size_t i = 0; i < p->locals_count; i++) {
 		const struct plan_local *l = &p->locals[i];
 		uint32_t at;
@@ -143,13 +137,14 @@ key_find(const uint64_t *keys, uint32_t count, uint64_t key)
 	return lo;
 }
 
-/* The cells of all tasks, once each: their keys in order. */
-static uint64_t *
-keys_make(const struct work *w, uint32_t *ret_count)
+/* The cells of all tasks, once each and by their keys, and which task is in
+ * which. */
+static void
+cells_make(struct work *w)
 {
-	size_t n = 0;
 	uint64_t *keys = xcalloc(2 * (size_t)w->tasks_count + 1, sizeof(*keys));
 	uint32_t count = 0;
+	size_t n = 0;
 
 	for (uint32_t i = 0; i < w->tasks_count; i++) {
 		const struct task *t = &w->tasks[i];
@@ -162,43 +157,37 @@ keys_make(const struct work *w, uint32_t *ret_count)
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || keys[i] != keys[i - 1])
 			keys[count++] = keys[i];
-	*ret_count = count;
-	return keys;
-}
-
-static void
-cells_make(struct work *w)
-{
-	uint64_t *keys = keys_make(w, &w->cells_count);
-
-	w->cells = xcalloc(w->cells_count + (size_t)1, sizeof(*w->cells));
-	for (uint32_t i = 0; i < w->cells_count; i++) {
+	w->cells_count = count;
+	w->cells = xcalloc(count + (size_t)1, sizeof(*w->cells));
+	for (uint32_t i = 0; i < count; i++) {
 		struct cell *c = &w->cells[i];
 
 		c->rank = (uint32_t)(keys[i] >> 47);
 		c->channel = (uint16_t)(keys[i] >> 31);
 		c->step = (uint32_t)keys[i] & 0x7fffffff;
-		c->last = i + 1 == w->cells_count ||
-		    keys[i + 1] >> 31 != keys[i] >> 31;
+		c->last = i + 1 == count || keys[i + 1] >> 31 != keys[i] >> 31;
 		c->waiting = NONE;
 		c->ready = i == 0 || keys[i - 1] >> 31 != keys[i] >> 31;
 	}
 	for (uint32_t i = 0; i < w->tasks_count; i++) {
 		struct task *t = &w->tasks[i];
 
-		t->src_cell = key_find(keys, w->cells_count,
+		t->src_cell = key_find(keys, count,
 		    cell_key(t->src, t->channel, t->step));
 		t->dst_cell = t->dst == t->src
 		    ? t->src_cell
-		    : key_find(keys, w->cells_count,
+		    : key_find(keys, count,
 			  cell_key(t->dst, t->channel, t->step));
 	}
 	free(keys);
 }
 
+/* Each cell's sends, then its local operations, in the order of tasks. */
 static void
-cells_count(struct work *w)
+cells_fill(struct work *w)
 {
+	uint32_t at = 0;
+
 	for (uint32_t i = 0; i < w->tasks_count; i++) {
 		const struct task *t = &w->tasks[i];
 		struct cell *c = &w->cells[t->src_cell];
@@ -213,14 +202,6 @@ cells_count(struct work *w)
 		if (t->dst_cell != t->src_cell)
 			w->cells[t->dst_cell].transfers_left++;
 	}
-}
-
-/* Each cell's sends, then its local operations, in the order of tasks. */
-static void
-cells_fill(struct work *w)
-{
-	uint32_t at = 0;
-
 	for (uint32_t i = 0; i < w->cells_count; i++) {
 		struct cell *c = &w->cells[i];
 
@@ -249,22 +230,6 @@ static const enum machines_via vias[PLAN_VIA_MAX] = {
 	[PLAN_VIA_IPC_GET] = MACHINES_IPC,
 	[PLAN_VIA_XCCL] = MACHINES_XCCL,
 };
-
-static int
-queue_path(struct work *w, const struct task *t, struct machine_path *ret)
-{
-	if (t->kind >= TASK_COPY) {
-		machine_local(w->m, w->nodes, t->src, t->kind == TASK_REDUCE,
-		    ret);
-		return 0;
-	}
-	if (machine_path(w->m, w->nodes, t->src, t->from, t->dst, t->to,
-		vias[t->kind], ret) == 0)
-		return 0;
-	return err_set(w->err, -EINVAL,
-	    "step %u, %u > %u: transport %s does not reach that far on %.80s",
-	    t->step, t->src, t->dst, plan_vias[t->kind], w->m->name);
-}
 
 static uint32_t
 queue_slot(const struct task *t)
@@ -298,13 +263,37 @@ hash_grow(struct work *w)
 	}
 }
 
+/* The queue of a task is that of its places and transport: found, or made. */
 static int
-queue_add(struct work *w, const struct task *t, uint32_t *ret)
+queue_find(struct work *w, const struct task *t, uint32_t *ret)
 {
 	struct machine_path path;
+	uint32_t *slot, at = queue_slot(t);
+	struct machine_ends ends = { w->nodes, t->src, t->dst, t->from, t->to };
 
-	if (queue_path(w, t, &path) < 0)
-		return -EINVAL;
+	if (2 * w->queues_count >= w->hash_size)
+		hash_grow(w);
+	for (;; at++) {
+		const struct queue *q;
+
+		slot = &w->hash[at & (w->hash_size - 1)];
+		if (*slot == 0)
+			break;
+		q = &w->queues[*slot - 1];
+		if (q->src == t->src && q->dst == t->dst &&
+		    q->kind == t->kind && q->from == t->from &&
+		    q->to == t->to) {
+			*ret = *slot - 1;
+			return 0;
+		}
+	}
+	if (t->kind >= TASK_COPY)
+		machine_local(w->m, t->src, t->kind == TASK_REDUCE, &path);
+	else if (machine_path(w->m, &ends, vias[t->kind], &path) < 0)
+		return err_set(w->err, -EINVAL,
+		    "step %u, %u > %u: transport %s does not reach that far on "
+		    "%.80s",
+		    t->step, t->src, t->dst, plan_vias[t->kind], w->m->name);
 	if (w->queues_count == w->queues_cap) {
 		w->queues_cap = w->queues_cap * 2 + 256;
 		w->queues = xreallocarray(w->queues, w->queues_cap,
@@ -324,69 +313,104 @@ queue_add(struct work *w, const struct task *t, uint32_t *ret)
 		.to = t->to,
 		.kind = t->kind
 	};
+	*slot = *ret + 1;
 	return 0;
 }
 
-static int
-queue_find(struct work *w, const struct task *t, uint32_t *ret)
+/* Task waits for an end. */
+struct edge {
+	uint32_t end, task;
+};
+
+struct edges {
+	struct edge *at;
+	size_t count, cap;
+};
+
+static uint32_t
+task_of(const struct work *w, const struct rank_graph_event *e)
 {
-	uint32_t at = queue_slot(t);
-	int rc;
-
-	if (2 * w->queues_count >= w->hash_size)
-		hash_grow(w);
-	for (;; at++) {
-		uint32_t *slot = &w->hash[at & (w->hash_size - 1)];
-		const struct queue *q;
-
-		if (*slot == 0) {
-			rc = queue_add(w, t, ret);
-			*slot = rc < 0 ? 0 : *ret + 1;
-			return rc;
-		}
-		q = &w->queues[*slot - 1];
-		if (q->src == t->src && q->dst == t->dst &&
-		    q->kind == t->kind && q->from == t->from &&
-		    q->to == t->to) {
-			*ret = *slot - 1;
-			return 0;
-		}
-	}
+	return e->kind == RANK_GRAPH_LOCAL ? w->local_task[e->row]
+					   : w->transfer_task[e->row];
 }
 
-static int
-fits(struct work *w)
+static void
+edges_of_rank(const struct work *w, uint32_t rank, struct edges *es)
 {
-	const struct machine *m = &w->fit;
+	struct rank_graph v;
 
-	w->m = m;
-	w->nodes = machine_nodes(m, w->p->ranks);
-	if (m->nodes_max == 0 || w->nodes <= m->nodes_max)
-		return 0;
-	return err_set(w->err, -EINVAL,
-	    "%u ranks: %.80s has %u nodes of %u ranks: allowed are up to "
-	    "%" PRIu64 " ranks",
-	    w->p->ranks, m->name, m->nodes_max, m->ranks,
-	    (uint64_t)m->nodes_max * m->ranks);
+	rank_graph_make(w->p, rank, &v);
+	for (uint32_t i = 0; i < v.events_count; i++) {
+		const struct rank_graph_event *e = &v.events[i];
+
+		for (uint32_t k = 0; k < e->waits; k++) {
+			const struct rank_graph_event *on =
+			    &v.events[v.waits[e->wait + k]];
+			uint32_t end = 2 * task_of(w, on) +
+			    (on->kind == RANK_GRAPH_RECV);
+
+			if (es->count > 0 && es->at[es->count - 1].end == end &&
+			    es->at[es->count - 1].task == task_of(w, e))
+				continue;
+			if (es->count == es->cap) {
+				es->cap = es->cap * 2 + 1024;
+				es->at = xreallocarray(es->at, es->cap,
+				    sizeof(*es->at));
+			}
+			es->at[es->count++] = (struct edge){ end,
+				task_of(w, e) };
+		}
+	}
+	rank_graph_clear(&v);
+}
+
+/* Which tasks wait for which ends of others, from the bytes that they touch:
+ * fills after, first and waits. */
+static void
+waits_make(struct work *w)
+{
+	size_t ends = 2 * (size_t)w->tasks_count, *at;
+	struct edges es = { 0 };
+
+	for (uint32_t r = 0; r < w->p->ranks; r++)
+		edges_of_rank(w, r, &es);
+	w->first = xcalloc(ends + 2, sizeof(*w->first));
+	w->after = xcalloc(es.count + 1, sizeof(*w->after));
+	w->waits = xcalloc(w->tasks_count + (size_t)1, sizeof(*w->waits));
+	at = w->first + 1; /* moves to first while it is filled */
+	for (size_t i = 0; i < es.count; i++) {
+		at[es.at[i].end + 1]++;
+		w->waits[es.at[i].task]++;
+	}
+	for (size_t i = 1; i <= ends; i++)
+		at[i] += at[i - 1];
+	for (size_t i = 0; i < es.count; i++)
+		w->after[at[es.at[i].end]++] = es.at[i].task;
+	free(es.at);
 }
 
 int
 work_make(struct work *w)
 {
+	const struct machine *m = &w->fit;
 	double *capacities;
 
-	if (fits(w) < 0)
-		return -EINVAL;
+	w->m = m;
+	w->nodes = machine_nodes(m, w->p->ranks);
+	if (m->nodes_max != 0 && w->nodes > m->nodes_max)
+		return err_set(w->err, -EINVAL,
+		    "%u ranks: %.80s has %u nodes of %u ranks: allowed are up "
+		    "to %" PRIu64 " ranks",
+		    w->p->ranks, m->name, m->nodes_max, m->ranks,
+		    (uint64_t)m->nodes_max * m->ranks);
 	if (w->o->times || w->o->pace == PREDICT_DATA) {
 		w->transfer_task = xcalloc(w->p->transfers_count + 1,
 		    sizeof(uint32_t));
 		w->local_task = xcalloc(w->p->locals_count + 1,
 		    sizeof(uint32_t));
 	}
-	transfers_add(w);
-	locals_add(w);
+	tasks_make(w);
 	cells_make(w);
-	cells_count(w);
 	cells_fill(w);
 	capacities = machine_capacities(w->m, w->nodes);
 	w->fair = maxmin_new(capacities, machine_resources(w->m, w->nodes));
@@ -395,7 +419,7 @@ work_make(struct work *w)
 		if (queue_find(w, &w->tasks[i], &w->tasks[i].queue) < 0)
 			return -EINVAL;
 	if (w->o->pace == PREDICT_DATA)
-		work_data(w);
+		waits_make(w);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/topology/machine_part.h"
+#include "probes/topology/machine.h"
 
 #define GB_PER_S    1e9
 #define PS_PER_NS   1000

@@ -121,13 +121,21 @@ double *machine_capacities(const struct machine *m, uint32_t nodes);
 void machine_resource_name(const struct machine *m, uint32_t nodes,
     uint32_t resource, char *ret, size_t ret_bytes);
 
-/* From a vertex of one rank's node to one of another's; -EOPNOTSUPP when the
- * transport is not usable there. */
-int machine_path(const struct machine *m, uint32_t nodes, uint32_t src,
-    uint32_t from, uint32_t dst, uint32_t to, enum machines_via via,
-    struct machine_path *ret);
+/* Two ranks of a machine of so many nodes, and a vertex of each one's node. */
+struct machine_ends {
+	uint32_t nodes;
+	uint32_t src, dst;
+	uint32_t from, to;
+};
+
+/* -EOPNOTSUPP when the transport is not usable there. */
+int machine_path(const struct machine *m, const struct machine_ends *ends,
+    enum machines_via via, struct machine_path *ret);
 /* Memory that a local operation of a rank goes through. */
-void machine_local(const struct machine *m, uint32_t nodes, uint32_t rank,
-    int reduces, struct machine_path *ret);
+void machine_local(const struct machine *m, uint32_t rank, int reduces,
+    struct machine_path *ret);
+
+/* Find the ways between all parts of a node: m->next. machine_parse does. */
+void machine_route(struct machine *m);
 
 #endif

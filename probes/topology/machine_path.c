@@ -10,7 +10,7 @@
 
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/topology/machine_part.h"
+#include "probes/topology/machine.h"
 
 /* The resources of one node, in this order; then those of leaves. */
 struct layout {
@@ -63,22 +63,6 @@ relax(struct machine *m, uint32_t link, int back, uint32_t to, struct search *s)
 	s->changed = 1;
 }
 
-static void
-route_to(struct machine *m, uint32_t to, struct search *s)
-{
-	for (uint32_t v = 0; v < m->vertices; v++) {
-		s->hops[v] = v == to ? 0 : MACHINE_NONE;
-		s->width[v] = v == to ? 1e30 : 0;
-	}
-	do {
-		s->changed = 0;
-		for (uint32_t i = 0; i < m->links_count; i++) {
-			relax(m, i, 0, to, s);
-			relax(m, i, 1, to, s);
-		}
-	} while (s->changed);
-}
-
 void
 machine_route(struct machine *m)
 {
@@ -91,8 +75,19 @@ machine_route(struct machine *m)
 	m->next = xcalloc(count, sizeof(*m->next));
 	for (size_t i = 0; i < count; i++)
 		m->next[i] = MACHINE_NONE;
-	for (uint32_t to = 0; m->links_count > 0 && to < m->vertices; to++)
-		route_to(m, to, &s);
+	for (uint32_t to = 0; m->links_count > 0 && to < m->vertices; to++) {
+		for (uint32_t v = 0; v < m->vertices; v++) {
+			s.hops[v] = v == to ? 0 : MACHINE_NONE;
+			s.width[v] = v == to ? 1e30 : 0;
+		}
+		do {
+			s.changed = 0;
+			for (uint32_t i = 0; i < m->links_count; i++) {
+				relax(m, i, 0, to, &s);
+				relax(m, i, 1, to, &s);
+			}
+		} while (s.changed);
+	}
 	free(s.hops);
 	free(s.width);
 }
@@ -202,52 +197,45 @@ machine_nearness(const struct machine *m, uint32_t a, uint32_t b)
 	return width * pow(1e-16, hops);
 }
 
-static uint32_t
-leaves_of(const struct machine *m, uint32_t nodes)
-{
-	return m->leaf_nodes == 0 ? 0
-				  : (nodes + m->leaf_nodes - 1) / m->leaf_nodes;
-}
-
 uint32_t
 machine_resources(const struct machine *m, uint32_t nodes)
 {
-	return layout_of(m).node * nodes + 2 * leaves_of(m, nodes);
-}
+	uint32_t leaves = m->leaf_nodes == 0
+	    ? 0
+	    : (nodes + m->leaf_nodes - 1) / m->leaf_nodes;
 
-static void
-node_capacities(const struct machine *m, double *c)
-{
-	struct layout lay = layout_of(m);
-
-	for (uint32_t i = 0; i < m->links_count; i++) {
-		c[2 * i] = m->links[i].rate_per_s;
-		c[2 * i + 1] = m->links[i].back_per_s;
-	}
-	for (uint32_t i = 0; i < m->nics; i++) {
-		c[lay.nics + 3 * i] = m->out_per_s;
-		c[lay.nics + 3 * i + 1] = m->in_per_s;
-		c[lay.nics + 3 * i + 2] = m->both_per_s;
-	}
-	for (uint32_t i = 0; i < m->devices; i++) {
-		c[lay.memory + i] = m->memory_per_s;
-		c[lay.reduce + i] = m->reduce_per_s;
-	}
-	for (uint32_t i = 0; i < m->hosts; i++)
-		c[lay.hosts + i] = m->host_per_s;
+	return layout_of(m).node * nodes + 2 * leaves;
 }
 
 double *
 machine_capacities(const struct machine *m, uint32_t nodes)
 {
-	uint32_t count = machine_resources(m, nodes), node = layout_of(m).node;
-	double *c = xcalloc(count + (size_t)1, sizeof(*c));
+	struct layout lay = layout_of(m);
+	uint32_t count = machine_resources(m, nodes);
+	double *all = xcalloc(count + (size_t)1, sizeof(*all));
 
-	for (uint32_t n = 0; n < nodes; n++)
-		node_capacities(m, c + (size_t)n * node);
-	for (uint32_t i = node * nodes; i < count; i++)
-		c[i] = m->uplink_per_s;
-	return c;
+	for (uint32_t n = 0; n < nodes; n++) {
+		double *c = all + (size_t)n * lay.node;
+
+		for (uint32_t i = 0; i < m->links_count; i++) {
+			c[2 * i] = m->links[i].rate_per_s;
+			c[2 * i + 1] = m->links[i].back_per_s;
+		}
+		for (uint32_t i = 0; i < m->nics; i++) {
+			c[lay.nics + 3 * i] = m->out_per_s;
+			c[lay.nics + 3 * i + 1] = m->in_per_s;
+			c[lay.nics + 3 * i + 2] = m->both_per_s;
+		}
+		for (uint32_t i = 0; i < m->devices; i++) {
+			c[lay.memory + i] = m->memory_per_s;
+			c[lay.reduce + i] = m->reduce_per_s;
+		}
+		for (uint32_t i = 0; i < m->hosts; i++)
+			c[lay.hosts + i] = m->host_per_s;
+	}
+	for (uint32_t i = lay.node * nodes; i < count; i++)
+		all[i] = m->uplink_per_s;
+	return all;
 }
 
 static void
@@ -265,17 +253,6 @@ vertex_name(const struct machine *m, uint32_t v, char *ret, size_t ret_bytes)
 	}
 }
 
-static void
-link_name(const struct machine *m, uint32_t i, char *ret, size_t ret_bytes)
-{
-	const struct machine_link *l = &m->links[i / 2];
-	char a[16], b[16];
-
-	vertex_name(m, i % 2 == 0 ? l->a : l->b, a, sizeof(a));
-	vertex_name(m, i % 2 == 0 ? l->b : l->a, b, sizeof(b));
-	snprintf(ret, ret_bytes, "%s>%s %s", a, b, machines_kinds[l->kind]);
-}
-
 void
 machine_resource_name(const struct machine *m, uint32_t nodes,
     uint32_t resource, char *ret, size_t ret_bytes)
@@ -283,7 +260,7 @@ machine_resource_name(const struct machine *m, uint32_t nodes,
 	static const char *const sides[] = { "out", "in", "both" };
 	struct layout lay = layout_of(m);
 	uint32_t i = resource % lay.node;
-	char part[64];
+	char part[64], a[16], b[16];
 
 	if (resource >= lay.node * nodes) {
 		i = resource - lay.node * nodes;
@@ -291,17 +268,23 @@ machine_resource_name(const struct machine *m, uint32_t nodes,
 		    i % 2 == 0 ? "up" : "down");
 		return;
 	}
-	if (i < lay.nics)
-		link_name(m, i, part, sizeof(part));
-	else if (i < lay.memory)
+	if (i < lay.nics) {
+		const struct machine_link *l = &m->links[i / 2];
+
+		vertex_name(m, i % 2 == 0 ? l->a : l->b, a, sizeof(a));
+		vertex_name(m, i % 2 == 0 ? l->b : l->a, b, sizeof(b));
+		snprintf(part, sizeof(part), "%s>%s %s", a, b,
+		    machines_kinds[l->kind]);
+	} else if (i < lay.memory) {
 		snprintf(part, sizeof(part), "n%u %s", (i - lay.nics) / 3,
 		    sides[(i - lay.nics) % 3]);
-	else if (i < lay.hosts)
+	} else if (i < lay.hosts) {
 		snprintf(part, sizeof(part), "d%u %s",
 		    (i - lay.memory) % m->devices,
 		    i < lay.reduce ? "memory" : "reduce");
-	else
+	} else {
 		snprintf(part, sizeof(part), "h%u memory", i - lay.hosts);
+	}
 	snprintf(ret, ret_bytes, "node%u %s", resource / lay.node, part);
 }
 
@@ -357,51 +340,6 @@ host_end(struct way *w, uint32_t node, uint32_t vertex)
 		    m->host_per_s);
 }
 
-/* Parts of a node that no link joins exchange through a socket's memory. */
-static void
-inside(struct way *w, uint32_t node, uint32_t from, uint32_t to)
-{
-	const struct machine *m = w->m;
-	struct layout lay = layout_of(m);
-
-	if (!along(w, node, from, to)) {
-		pass(w, node * lay.node + lay.hosts, m->host_per_s);
-		return;
-	}
-	host_end(w, node, from);
-	host_end(w, node, to);
-}
-
-/* A copy within one memory. */
-static void
-own(struct way *w, uint32_t node, uint32_t vertex)
-{
-	const struct machine *m = w->m;
-	struct layout lay = layout_of(m);
-	uint32_t base = node * lay.node;
-
-	if (vertex < m->devices)
-		pass(w, base + lay.memory + vertex, m->memory_per_s);
-	else
-		pass(w, base + lay.hosts + vertex - m->devices, m->host_per_s);
-}
-
-static void
-between(struct way *w, uint32_t nodes, uint32_t src, uint32_t dst)
-{
-	const struct machine *m = w->m;
-	uint32_t leaf_src, leaf_dst, base = layout_of(m).node * nodes;
-
-	w->path->latency_ps += m->network_ps;
-	if (m->leaf_nodes == 0 || src / m->leaf_nodes == dst / m->leaf_nodes)
-		return;
-	leaf_src = src / m->leaf_nodes;
-	leaf_dst = dst / m->leaf_nodes;
-	w->path->latency_ps += m->hop_ps;
-	pass(w, base + 2 * leaf_src, m->uplink_per_s);
-	pass(w, base + 2 * leaf_dst + 1, m->uplink_per_s);
-}
-
 static void
 nic_side(struct way *w, uint32_t node, uint32_t nic, int in)
 {
@@ -429,12 +367,14 @@ door(struct way *w, uint32_t node, uint32_t vertex, int in)
 }
 
 int
-machine_path(const struct machine *m, uint32_t nodes, uint32_t src,
-    uint32_t from, uint32_t dst, uint32_t to, enum machines_via via,
-    struct machine_path *ret)
+machine_path(const struct machine *m, const struct machine_ends *ends,
+    enum machines_via via, struct machine_path *ret)
 {
 	const struct machine_via *v = &m->vias[via];
-	uint32_t a = src / m->ranks, b = dst / m->ranks;
+	uint32_t a = ends->src / m->ranks, b = ends->dst / m->ranks;
+	uint32_t from = ends->from, to = ends->to;
+	struct layout lay = layout_of(m);
+	uint32_t base = a * lay.node, leaves = lay.node * ends->nodes;
 	struct way w = { m, ret, 0 };
 	double share = a != b ? v->across : from == to ? v->self : v->within;
 
@@ -444,12 +384,25 @@ machine_path(const struct machine *m, uint32_t nodes, uint32_t src,
 		return -EOPNOTSUPP;
 	if (a != b) {
 		door(&w, a, from, 0);
-		between(&w, nodes, a, b);
+		ret->latency_ps += m->network_ps;
+		if (m->leaf_nodes != 0 &&
+		    a / m->leaf_nodes != b / m->leaf_nodes) {
+			ret->latency_ps += m->hop_ps;
+			pass(&w, leaves + 2 * (a / m->leaf_nodes),
+			    m->uplink_per_s);
+			pass(&w, leaves + 2 * (b / m->leaf_nodes) + 1,
+			    m->uplink_per_s);
+		}
 		door(&w, b, to, 1);
+	} else if (from == to && from < m->devices) {
+		pass(&w, base + lay.memory + from, m->memory_per_s);
 	} else if (from == to) {
-		own(&w, a, from);
-	} else {
-		inside(&w, a, from, to);
+		pass(&w, base + lay.hosts + from - m->devices, m->host_per_s);
+	} else if (along(&w, a, from, to)) {
+		host_end(&w, a, from);
+		host_end(&w, a, to);
+	} else { /* what no link joins exchanges through a socket's memory */
+		pass(&w, base + lay.hosts, m->host_per_s);
 	}
 	if (share < 1)
 		ret->rate_max_per_s = share * w.narrowest_per_s;
@@ -457,15 +410,14 @@ machine_path(const struct machine *m, uint32_t nodes, uint32_t src,
 }
 
 void
-machine_local(const struct machine *m, uint32_t nodes, uint32_t rank,
-    int reduces, struct machine_path *ret)
+machine_local(const struct machine *m, uint32_t rank, int reduces,
+    struct machine_path *ret)
 {
 	struct layout lay = layout_of(m);
 	uint32_t base = rank / m->ranks * lay.node;
 	uint32_t device = machine_rank_vertex(m, rank);
 	struct way w = { m, ret, 0 };
 
-	(void)nodes;
 	*ret = (struct machine_path){ .overhead_ps = m->launch_ps };
 	pass(&w, base + lay.memory + device, m->memory_per_s);
 	if (reduces)

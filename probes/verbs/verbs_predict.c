@@ -330,16 +330,16 @@ predict_cb(const struct request *rq, const struct verbs_subject *of)
 {
 	const struct ask *a = rq->arg;
 	struct err err;
-	struct predict_options o = a->options;
+	struct expectation_ask ask = { of->pt, of->c, of->p, a->m, a->options,
+		a->links };
 	struct expectation ol;
 	struct tune t;
 
 	if (!a->paced)
-		o.pace = predict_pace_for(of->p);
+		ask.options.pace = predict_pace_for(of->p);
 	if (choices_make(of, &t, &err) < 0)
 		return verbs_complain(err.text);
-	if (expectation_make(of->pt, of->c, of->p, a->m, &o, a->links, &ol,
-		&err) < 0) {
+	if (expectation_make(&ask, &ol, &err) < 0) {
 		tune_clear(&t);
 		return verbs_complain(err.text);
 	}

@@ -39,9 +39,11 @@ way(const struct machine *m, uint32_t ranks, uint32_t src, uint32_t dst,
 	struct machine_path path;
 	char name[80];
 
-	assert_int_equal(machine_path(m, nodes, src,
-			     machine_rank_vertex(m, src), dst,
-			     machine_rank_vertex(m, dst), MACHINES_MPI, &path),
+	assert_int_equal(machine_path(m,
+			     &(struct machine_ends){ nodes, src, dst,
+				 machine_rank_vertex(m, src),
+				 machine_rank_vertex(m, dst) },
+			     MACHINES_MPI, &path),
 	    0);
 	for (uint32_t i = 0; i < path.count; i++) {
 		machine_resource_name(m, nodes, path.resources[i], name,
@@ -134,7 +136,7 @@ test_leaves_share_uplinks(void **state)
 	way(m, 24, 0, 8,
 	    "node0 n0 out, node0 n0 both, leaf0 up, leaf1 down, node4 n0 in, "
 	    "node4 n0 both");
-	assert_int_equal(machine_path(m, 12, 0, 0, 8, 0, MACHINES_MPI, &path),
+	assert_int_equal(machine_path(m, &(struct machine_ends){ 12, 0, 8, 0, 0 }, MACHINES_MPI, &path),
 	    0);
 	assert_int_equal(path.latency_ps, 3000000000);
 	/* ranks of one host meet in its memory, which has no limit here */
@@ -151,11 +153,11 @@ test_transports_have_their_reach(void **state)
 	struct machine_path path;
 
 	(void)state;
-	assert_int_equal(machine_path(m, 2, 0, 0, 2, 0, MACHINES_IPC, &path),
+	assert_int_equal(machine_path(m, &(struct machine_ends){ 2, 0, 2, 0, 0 }, MACHINES_IPC, &path),
 	    -EOPNOTSUPP);
-	assert_int_equal(machine_path(m, 2, 0, 0, 1, 1, MACHINES_XCCL, &path),
+	assert_int_equal(machine_path(m, &(struct machine_ends){ 2, 0, 1, 0, 1 }, MACHINES_XCCL, &path),
 	    -EOPNOTSUPP);
-	assert_int_equal(machine_path(m, 2, 0, 0, 1, 1, MACHINES_IPC, &path),
+	assert_int_equal(machine_path(m, &(struct machine_ends){ 2, 0, 1, 0, 1 }, MACHINES_IPC, &path),
 	    0);
 	assert_true(path.rate_max_per_s == 10e9);
 	assert_int_equal(path.latency_ps, 3000000);

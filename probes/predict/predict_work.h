@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_part.h - a plan as what the simulation moves: tasks, the cells that
+ * predict_work.h - a plan as what the simulation moves: tasks, the cells that
  * they belong to, and the queues that they stand in.
  */
-#ifndef PROBES_PREDICT_PREDICT_PART_H
-#define PROBES_PREDICT_PREDICT_PART_H
+#ifndef PROBES_PREDICT_PREDICT_WORK_H
+#define PROBES_PREDICT_PREDICT_WORK_H
 
 #include "common/err.h"
 #include "probes/predict/maxmin.h"
@@ -79,7 +79,5 @@ struct work {
 /* -EINVAL with why when the plan does not fit the machine. */
 int work_make(struct work *w);
 void work_clear(struct work *w);
-/* Fill after, first and waits; needs the maps of rows to tasks. */
-void work_data(struct work *w);
 
 #endif
