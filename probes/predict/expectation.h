@@ -53,8 +53,8 @@ struct expectation_ask {
 
 /* -EINVAL with why as predict_plan. The caller ends *ret with
  * expectation_clear. */
-int expectation_make(const struct expectation_ask *ask,
-    struct expectation *ret, struct err *err);
+int expectation_make(const struct expectation_ask *ask, struct expectation *ret,
+    struct err *err);
 void expectation_clear(struct expectation *ol); /* frees */
 
 /* The bytes that a plan's throughput counts (p d of a collective, the message

@@ -487,7 +487,8 @@ maxmin_settle(struct maxmin *f, uint64_t now_ps)
 		if (more)
 			l = f->levels[0];
 		limit = next < f->capped.count ? &f->limits[next] : NULL;
-		if (limit != NULL && (!more || limit->share_per_s <= l.share_per_s)) {
+		if (limit != NULL &&
+		    (!more || limit->share_per_s <= l.share_per_s)) {
 			freeze(f, limit->of, limit->share_per_s, now_ps);
 			next++;
 			continue;

@@ -18,21 +18,6 @@
 
 #define SOCKETS_MAX 16
 
-static int
-read_number(const char *path, int64_t *ret)
-{
-	char text[32] = "";
-	FILE *f = fopen(path, "r");
-
-	if (f == NULL)
-		return -errno;
-	if (fgets(text, sizeof(text), f) == NULL)
-		text[0] = '\0';
-	fclose(f);
-	text[strcspn(text, "\n")] = '\0';
-	return str_to_int(text, 0, SOCKETS_MAX - 1, ret);
-}
-
 /* Sockets that have processors, 1 when the kernel says nothing. */
 static uint32_t
 sockets_count(const char *root)
@@ -45,7 +30,9 @@ sockets_count(const char *root)
 	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu", root);
 	dir = opendir(path);
 	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		char text[32] = "";
 		int64_t socket;
+		FILE *f;
 
 		if (strncmp(entry->d_name, "cpu", 3) != 0)
 			continue;
@@ -53,7 +40,14 @@ sockets_count(const char *root)
 		    "%s/sys/devices/system/cpu/%.40s/topology/"
 		    "physical_package_id",
 		    root, entry->d_name);
-		if (read_number(path, &socket) == 0)
+		f = fopen(path, "r");
+		if (f == NULL)
+			continue;
+		if (fgets(text, sizeof(text), f) == NULL)
+			text[0] = '\0';
+		fclose(f);
+		text[strcspn(text, "\n")] = '\0';
+		if (str_to_int(text, 0, SOCKETS_MAX - 1, &socket) == 0)
 			seen |= 1U << socket;
 	}
 	if (dir != NULL)
@@ -79,59 +73,42 @@ link_add(struct strbuf *to, const char *kind, int rate, struct strbuf *pairs)
 	strbuf_clear(pairs);
 }
 
-/* Ranks are dealt to sockets in blocks. */
-static void
-sockets_add(struct strbuf *to, uint32_t ranks, uint32_t sockets)
-{
-	uint32_t each = ranks % sockets == 0 ? ranks / sockets : ranks;
-	struct strbuf pairs = { 0 };
-
-	strbuf_addf(to, "hosts = %u\n", each == ranks ? 1 : sockets);
-	for (uint32_t a = 0; each < ranks && a < ranks; a++)
-		for (uint32_t b = a + 1; b / each == a / each; b++)
-			pair_add(&pairs, a, b);
-	link_add(to, "bus", 1, &pairs);
-}
-
-/* Rank i has the i-th GPU: those of one PCI switch are nearest, then those of
- * one socket. Their rates only say which is nearer. */
-static void
-gpus_add(struct strbuf *to, uint32_t ranks, const struct local *l)
-{
-	struct strbuf switches = { 0 }, sockets = { 0 };
-
-	strbuf_addf(to, "hosts = 1\n");
-	for (uint32_t a = 0; a < ranks; a++)
-		for (uint32_t b = a + 1; b < ranks; b++) {
-			enum local_near near = local_near(&l->gpus[a].at,
-			    &l->gpus[b].at);
-
-			if (near <= LOCAL_SWITCHES)
-				pair_add(&switches, a, b);
-			else if (near <= LOCAL_NUMA)
-				pair_add(&sockets, a, b);
-		}
-	link_add(to, "pcie", 2, &switches);
-	link_add(to, "bus", 1, &sockets);
-}
-
+/* Ranks are dealt to sockets in blocks. Where rank i has the i-th GPU, those of
+ * one PCI switch are nearest, then those of one socket; their rates only say
+ * which is nearer. */
 int
 machine_discover(const char *root, uint32_t ranks, int gpus,
     struct machine **ret)
 {
 	struct local *l = xcalloc(1, sizeof(*l));
 	struct err err;
-	struct strbuf sb = { 0 };
+	struct strbuf sb = { 0 }, near = { 0 }, far = { 0 };
+	uint32_t sockets, each;
 	int rc = -ERANGE;
 
 	local_read(root, l);
 	if (ranks < 1 || ranks > 256)
 		goto out;
 	strbuf_addf(&sb, "[node]\ndevices = %u\n", ranks);
-	if (gpus && l->gpus_count >= (int)ranks)
-		gpus_add(&sb, ranks, l);
-	else
-		sockets_add(&sb, ranks, sockets_count(root));
+	gpus = gpus && l->gpus_count >= (int)ranks;
+	sockets = gpus ? 1 : sockets_count(root);
+	each = ranks % sockets == 0 ? ranks / sockets : ranks;
+	strbuf_addf(&sb, "hosts = %u\n", each == ranks ? 1 : sockets);
+	for (uint32_t a = 0; a < ranks; a++)
+		for (uint32_t b = a + 1; b < ranks; b++) {
+			enum local_near how = gpus
+			    ? local_near(&l->gpus[a].at, &l->gpus[b].at)
+			    : each < ranks && b / each == a / each
+			    ? LOCAL_NUMA
+			    : LOCAL_SYSTEM;
+
+			if (how <= LOCAL_SWITCHES)
+				pair_add(&near, a, b);
+			else if (how <= LOCAL_NUMA)
+				pair_add(&far, a, b);
+		}
+	link_add(&sb, "pcie", 2, &near);
+	link_add(&sb, "bus", 1, &far);
 	rc = machine_parse("this machine", sb.text, ret, &err);
 	if (rc == 0)
 		(*ret)->unrated = 1;

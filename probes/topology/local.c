@@ -79,18 +79,6 @@ each_name(const char *folder,
 
 /* ---- places ---- */
 
-/* Bytes that one lane carries, after its coding: 8 of 10 bits below 8 GT/s,
- * 128 of 130 from there, and all but some flits' ends from 64. */
-static double
-lane_bytes_per_s(double gt_per_s)
-{
-	if (gt_per_s < 8)
-		return gt_per_s * 1e9 / 10;
-	if (gt_per_s < 64)
-		return gt_per_s * 1e9 * 128 / 130 / 8;
-	return gt_per_s * 1e9 * 242 / 256 / 8;
-}
-
 static int
 is_pci_address(const char *text)
 {
@@ -137,8 +125,14 @@ place_read(const char *dir, struct local_place *ret)
 	if (sscanf(line, "%lf GT/s", &gt_per_s) != 1)
 		return;
 	line_read(real, "max_link_width", line, sizeof(line));
-	if (sscanf(line, "%d", &lanes) == 1 && lanes > 0 && lanes <= 32)
-		ret->link_bytes_per_s = lanes * lane_bytes_per_s(gt_per_s);
+	if (sscanf(line, "%d", &lanes) != 1 || lanes <= 0 || lanes > 32)
+		return;
+	/* after coding: 8 of 10 bits below 8 GT/s, 128 of 130 from there, and
+	 * all but some flits' ends from 64 */
+	ret->link_bytes_per_s = lanes * gt_per_s * 1e9 / 8 *
+	    (gt_per_s < 8           ? 0.8
+		    : gt_per_s < 64 ? 128.0 / 130
+				    : 242.0 / 256);
 }
 
 /* Parts of a path from the host bridge down. */
@@ -152,32 +146,22 @@ parts(const char *path)
 	return count;
 }
 
-/* How many of the parts of both are the same, from the first. */
-static int
-parts_shared(const char *a, const char *b)
-{
-	int count = 0;
-
-	for (;;) {
-		size_t n = strcspn(a, "/");
-
-		if (n == 0 || n != strcspn(b, "/") || memcmp(a, b, n) != 0)
-			return count;
-		count++;
-		if (a[n] == '\0' || b[n] == '\0')
-			return count;
-		a += n + 1;
-		b += n + 1;
-	}
-}
-
 enum local_near
 local_near(const struct local_place *a, const struct local_place *b)
 {
-	int shared = parts_shared(a->path, b->path);
-	int below_a = parts(a->path) - shared,
-	    below_b = parts(b->path) - shared;
+	const char *x = a->path, *y = b->path;
+	int shared = 0, below_a, below_b;
 
+	/* parts that are the same, from the first */
+	for (size_t n = strcspn(x, "/");
+	     n > 0 && n == strcspn(y, "/") && memcmp(x, y, n) == 0;
+	     n = strcspn(x, "/")) {
+		shared++;
+		x += n + (x[n] == '/');
+		y += n + (y[n] == '/');
+	}
+	below_a = parts(a->path) - shared;
+	below_b = parts(b->path) - shared;
 	if (a->pci[0] == '\0' || b->pci[0] == '\0')
 		return LOCAL_SYSTEM;
 	if (below_a == 0 && below_b == 0)
@@ -204,14 +188,18 @@ static const struct {
 
 /* 3D and display controllers and accelerators of who makes GPUs that compute;
  * a plain display controller not where it may be part of the processor. */
-static const char *
-gpu_vendor(const char *dir)
+static void
+gpu_add(struct local *l, const char *folder, const char *name)
 {
 	static const char *const classes[] = { "0x0302", "0x0380", "0x1200",
 		"0x0300" };
-	char class[16], vendor[16];
+	char dir[PATH_MAX], class[16], vendor[16];
+	struct local_gpu *g = &l->gpus[l->gpus_count];
 	size_t c = 0, v = 0;
 
+	if (l->gpus_count == LOCAL_MAX ||
+	    str_format(dir, sizeof(dir), "%s/%s", folder, name) < 0)
+		return;
 	line_read(dir, "class", class, sizeof(class));
 	line_read(dir, "vendor", vendor, sizeof(vendor));
 	while (c < ARRAY_LEN(classes) && strncmp(class, classes[c], 6) != 0)
@@ -220,28 +208,12 @@ gpu_vendor(const char *dir)
 		v++;
 	if (c == ARRAY_LEN(classes) || v == ARRAY_LEN(vendors) ||
 	    (c == 3 && strcmp(vendors[v].name, "intel") == 0))
-		return NULL;
-	return vendors[v].name;
-}
-
-static void
-gpu_add(struct local *l, const char *folder, const char *name)
-{
-	char dir[PATH_MAX];
-	struct local_gpu *g = &l->gpus[l->gpus_count];
-	const char *vendor;
-
-	if (l->gpus_count == LOCAL_MAX ||
-	    str_format(dir, sizeof(dir), "%s/%s", folder, name) < 0)
-		return;
-	vendor = gpu_vendor(dir);
-	if (vendor == NULL)
 		return;
 	memset(g, 0, sizeof(*g));
 	place_read(dir, &g->at);
 	if (g->at.pci[0] == '\0')
 		return;
-	str_format(g->vendor, sizeof(g->vendor), "%s", vendor);
+	str_format(g->vendor, sizeof(g->vendor), "%s", vendors[v].name);
 	line_read(dir, "product_name", g->name, sizeof(g->name));
 	g->kfd = g->nic = -1;
 	l->gpus_count++;
@@ -312,23 +284,13 @@ ib_rate(struct local *l, const char *ports, const char *port)
 		n->bytes_per_s += gbit_per_s * 1e9 / 8;
 }
 
-static void
-net_rate(const char *dir, struct local_nic *n)
-{
-	char line[64];
-	int64_t mbit_per_s;
-
-	line_read(dir, "speed", line, sizeof(line));
-	if (str_to_int(line, 1, INT_MAX, &mbit_per_s) == 0)
-		n->bytes_per_s = (double)mbit_per_s * 1e6 / 8;
-}
-
 /* The kernel shows one NIC as several devices: the first kind counts. */
 static void
 nic_add(struct local *l, const char *folder, const char *name, const char *kind)
 {
 	struct local_nic *n = &l->nics[l->nics_count];
-	char dir[PATH_MAX], device[PATH_MAX], ports[PATH_MAX];
+	char dir[PATH_MAX], device[PATH_MAX], ports[PATH_MAX], line[64];
+	int64_t mbit_per_s;
 
 	if (l->nics_count == LOCAL_MAX ||
 	    str_format(dir, sizeof(dir), "%s/%s", folder, name) < 0 ||
@@ -344,10 +306,13 @@ nic_add(struct local *l, const char *folder, const char *name, const char *kind)
 			return;
 	str_format(n->name, sizeof(n->name), "%s", name);
 	str_format(n->kind, sizeof(n->kind), "%s", kind);
-	if (strcmp(kind, "net") == 0)
-		net_rate(dir, n);
-	else
+	if (strcmp(kind, "net") != 0) {
 		each_name(ports, ib_rate, l);
+	} else {
+		line_read(dir, "speed", line, sizeof(line));
+		if (str_to_int(line, 1, INT_MAX, &mbit_per_s) == 0)
+			n->bytes_per_s = (double)mbit_per_s * 1e6 / 8;
+	}
 	l->nics_count++;
 }
 

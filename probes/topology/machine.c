@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine.c - a file becomes a machine: where it is looked for, and what each
+ * of its values means.
+ */
 #include "probes/topology/machine.h"
 
 #include <errno.h>
@@ -12,7 +16,6 @@
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/topology/machine.h"
 
 #define GB_PER_S    1e9
 #define PS_PER_NS   1000
@@ -98,9 +101,7 @@ pair_read(const struct machine *m, const char *word, struct machine_link *l)
 	    &extra);
 	char name[20];
 
-	if (n != 2 && n != 3)
-		return -EINVAL;
-	if (n == 2 && strchr(word, '*') != NULL)
+	if ((n != 2 && n != 3) || (n == 2 && strchr(word, '*') != NULL))
 		return -EINVAL;
 	snprintf(name, sizeof(name), "%s%s", a[0] <= '9' ? "d" : "", a);
 	l->a = machine_vertex(m, name);
@@ -113,18 +114,32 @@ pair_read(const struct machine *m, const char *word, struct machine_link *l)
 	    : 0;
 }
 
+/* All links of one kind. */
 static int
-pairs_read(const struct reading *rd, const char *section, struct machine_link l)
+links_read(const struct reading *rd, int kind)
 {
-	const char *text = conf_string(rd->c, section, "pairs");
+	const struct conf *c = rd->c;
+	const char *section = machines_kinds[kind];
+	const char *text = conf_string(c, section, "pairs");
 	struct machine *m = rd->m;
-	double each = l.rate_per_s, back = l.back_per_s;
+	struct machine_link l = { .kind = (uint8_t)kind,
+		.latency_ps = span_ps(c, section, "latency") };
+	double each = rate(c, section, "rate"), back = rate(c, section, "back");
 	size_t count = 0;
 	char **words;
 	int rc = 0;
 
+	if (text[0] == '\0')
+		return 0;
+	if (each <= 0)
+		return refuse(rd, section, "rate",
+		    "more than 0 where there are pairs");
+	if (back <= 0)
+		back = each;
 	if (strcmp(text, "all") == 0) {
 		l.count = 1;
+		l.rate_per_s = each;
+		l.back_per_s = back;
 		for (l.a = 0; l.a < m->devices; l.a++)
 			for (l.b = l.a + 1; l.b < m->devices; l.b++)
 				link_add(m, &l);
@@ -149,47 +164,9 @@ pairs_read(const struct reading *rd, const char *section, struct machine_link l)
 	return 0;
 }
 
-static int
-links_read(const struct reading *rd)
-{
-	for (int k = 0; k < MACHINES_KIND_MAX; k++) {
-		const char *section = machines_kinds[k];
-		struct machine_link l = { .kind = (uint8_t)k,
-			.rate_per_s = rate(rd->c, section, "rate"),
-			.back_per_s = rate(rd->c, section, "back"),
-			.latency_ps = span_ps(rd->c, section, "latency") };
-
-		if (conf_string(rd->c, section, "pairs")[0] == '\0')
-			continue;
-		if (l.rate_per_s <= 0)
-			return refuse(rd, section, "rate",
-			    "more than 0 where there are pairs");
-		if (l.back_per_s <= 0)
-			l.back_per_s = l.rate_per_s;
-		if (pairs_read(rd, section, l) < 0)
-			return -EINVAL;
-	}
-	return 0;
-}
-
+/* All but the links. */
 static void
-vias_read(const struct conf *c, struct machine *m)
-{
-	for (int i = 0; i < MACHINES_VIA_MAX; i++) {
-		const char *section = machines_vias[i];
-		struct machine_via *v = &m->vias[i];
-
-		v->usable = conf_bool(c, section, "usable");
-		v->latency_ps = span_ps(c, section, "latency");
-		v->overhead_ps = span_ps(c, section, "overhead");
-		v->across = conf_real(c, section, "across");
-		v->within = conf_real(c, section, "within");
-		v->self = conf_real(c, section, "self");
-	}
-}
-
-static void
-node_read(const struct conf *c, struct machine *m)
+values_read(const struct conf *c, struct machine *m)
 {
 	m->about = xstrdup(conf_string(c, "machine", "about"));
 	m->nodes_max = number(c, "node", "nodes");
@@ -205,14 +182,17 @@ node_read(const struct conf *c, struct machine *m)
 	m->host_per_s = rate(c, "memory", "host");
 	m->launch_ps = span_ps(c, "memory", "launch");
 	m->step_ps = span_ps(c, "step", "overhead");
-}
+	for (int i = 0; i < MACHINES_VIA_MAX; i++) {
+		const char *section = machines_vias[i];
+		struct machine_via *v = &m->vias[i];
 
-static int
-network_read(const struct reading *rd)
-{
-	const struct conf *c = rd->c;
-	struct machine *m = rd->m;
-
+		v->usable = conf_bool(c, section, "usable");
+		v->latency_ps = span_ps(c, section, "latency");
+		v->overhead_ps = span_ps(c, section, "overhead");
+		v->across = conf_real(c, section, "across");
+		v->within = conf_real(c, section, "within");
+		v->self = conf_real(c, section, "self");
+	}
 	m->nics = number(c, "nic", "count");
 	m->binding = (enum machine_binding)conf_choice(c, "nic", "binding");
 	m->out_per_s = rate(c, "nic", "out");
@@ -224,12 +204,7 @@ network_read(const struct reading *rd)
 	m->hop_ps = span_ps(c, "network", "hop");
 	m->leaf_nodes = number(c, "network", "leaf");
 	m->uplink_per_s = rate(c, "network", "uplink");
-	if (m->binding == BINDING_ONE && m->nics != m->devices)
-		return refuse(rd, "nic", "binding",
-		    "one-to-one only for as many NICs as devices; there are %u "
-		    "and %u",
-		    m->nics, m->devices);
-	return 0;
+	m->vertices = m->devices + m->hosts + m->switches + m->nics;
 }
 
 static int
@@ -241,17 +216,19 @@ machine_read(const struct conf *c, const char *path, struct machine **ret,
 	const char *slash = strrchr(path, '/');
 	const char *base = slash == NULL ? path : slash + 1;
 	size_t n = strlen(base);
-	int rc;
+	int rc = 0;
 
 	if (n > 5 && strcmp(base + n - 5, ".conf") == 0)
 		n -= 5;
 	m->name = xstrndup(base, n);
-	node_read(c, m);
-	vias_read(c, m);
-	rc = network_read(&rd);
-	m->vertices = m->devices + m->hosts + m->switches + m->nics;
-	if (rc == 0)
-		rc = links_read(&rd);
+	values_read(c, m);
+	if (m->binding == BINDING_ONE && m->nics != m->devices)
+		rc = refuse(&rd, "nic", "binding",
+		    "one-to-one only for as many NICs as devices; there are %u "
+		    "and %u",
+		    m->nics, m->devices);
+	for (int k = 0; rc == 0 && k < MACHINES_KIND_MAX; k++)
+		rc = links_read(&rd, k);
 	if (rc < 0) {
 		machine_free(m);
 		return rc;
@@ -273,44 +250,36 @@ look(const char *folder, const char *name, char *ret, size_t ret_bytes)
 	    access(ret, R_OK) == 0;
 }
 
-/* Beside the program: from PREFIX/libexec up to PREFIX/etc/coalmine, and from
- * a build tree up to the source's etc. */
-static int
-look_beside(const char *name, char *ret, size_t ret_bytes)
-{
-	static const char *const tails[] = { "etc/coalmine/machines",
-		"etc/machines" };
-	char at[PATH_MAX], folder[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", at, sizeof(at) - 1);
-
-	if (n < 0)
-		return 0;
-	at[n] = '\0';
-	for (int up = 0; up < FOLDERS_UP; up++) {
-		char *slash = strrchr(at, '/');
-
-		if (slash == NULL)
-			return 0;
-		*slash = '\0';
-		for (size_t i = 0; i < ARRAY_LEN(tails); i++)
-			if (str_format(folder, sizeof(folder), "%s/%s", at,
-				tails[i]) >= 0 &&
-			    look(folder, name, ret, ret_bytes))
-				return 1;
-	}
-	return 0;
-}
-
+/* The file of a machine: a path, or a name in the folder of $COALMINE_MACHINES,
+ * in the installed one, or beside the program: from PREFIX/libexec up to
+ * PREFIX/etc/coalmine, and from a build tree up to the source's etc. */
 static void
 find_file(const char *name, char *ret, size_t ret_bytes)
 {
-	const char *folder = getenv("COALMINE_MACHINES");
+	static const char *const tails[] = { "etc/coalmine/machines",
+		"etc/machines" };
+	const char *given = getenv("COALMINE_MACHINES");
+	char at[PATH_MAX], folder[PATH_MAX], *slash = at;
+	ssize_t n;
 
-	if (strchr(name, '/') == NULL &&
-	    ((folder != NULL && look(folder, name, ret, ret_bytes)) ||
-		look(COALMINE_MACHINES_DIR, name, ret, ret_bytes) ||
-		look_beside(name, ret, ret_bytes)))
-		return;
+	if (strchr(name, '/') == NULL) {
+		if ((given != NULL && look(given, name, ret, ret_bytes)) ||
+		    look(COALMINE_MACHINES_DIR, name, ret, ret_bytes))
+			return;
+		n = readlink("/proc/self/exe", at, sizeof(at) - 1);
+		at[n < 0 ? 0 : n] = '\0';
+		for (int up = 0; up < FOLDERS_UP && slash != NULL; up++) {
+			slash = strrchr(at, '/');
+			if (slash != NULL)
+				*slash = '\0';
+			for (size_t i = 0;
+			     slash != NULL && i < ARRAY_LEN(tails); i++)
+				if (str_format(folder, sizeof(folder), "%s/%s",
+					at, tails[i]) >= 0 &&
+				    look(folder, name, ret, ret_bytes))
+					return;
+		}
+	}
 	snprintf(ret, ret_bytes, "%s", name);
 }
 

@@ -136,7 +136,9 @@ test_leaves_share_uplinks(void **state)
 	way(m, 24, 0, 8,
 	    "node0 n0 out, node0 n0 both, leaf0 up, leaf1 down, node4 n0 in, "
 	    "node4 n0 both");
-	assert_int_equal(machine_path(m, &(struct machine_ends){ 12, 0, 8, 0, 0 }, MACHINES_MPI, &path),
+	assert_int_equal(machine_path(m,
+			     &(struct machine_ends){ 12, 0, 8, 0, 0 },
+			     MACHINES_MPI, &path),
 	    0);
 	assert_int_equal(path.latency_ps, 3000000000);
 	/* ranks of one host meet in its memory, which has no limit here */
@@ -153,11 +155,17 @@ test_transports_have_their_reach(void **state)
 	struct machine_path path;
 
 	(void)state;
-	assert_int_equal(machine_path(m, &(struct machine_ends){ 2, 0, 2, 0, 0 }, MACHINES_IPC, &path),
+	assert_int_equal(machine_path(m,
+			     &(struct machine_ends){ 2, 0, 2, 0, 0 },
+			     MACHINES_IPC, &path),
 	    -EOPNOTSUPP);
-	assert_int_equal(machine_path(m, &(struct machine_ends){ 2, 0, 1, 0, 1 }, MACHINES_XCCL, &path),
+	assert_int_equal(machine_path(m,
+			     &(struct machine_ends){ 2, 0, 1, 0, 1 },
+			     MACHINES_XCCL, &path),
 	    -EOPNOTSUPP);
-	assert_int_equal(machine_path(m, &(struct machine_ends){ 2, 0, 1, 0, 1 }, MACHINES_IPC, &path),
+	assert_int_equal(machine_path(m,
+			     &(struct machine_ends){ 2, 0, 1, 0, 1 },
+			     MACHINES_IPC, &path),
 	    0);
 	assert_true(path.rate_max_per_s == 10e9);
 	assert_int_equal(path.latency_ps, 3000000);
