@@ -6,28 +6,11 @@
 
 #include "common/clk.h"
 #include "common/xalloc.h"
-#include "probes/execute/team_barrier.h"
 #include "probes/sampling/stop.h"
 #include "probes/job/world.h"
 #include "probes/transport/backoff.h"
 
 #define TURNS_MAX 10000
-
-/* The slowest rank's time, on all. */
-static struct timing_sample
-slowest(const struct transport_team *team, uint64_t spent_ns)
-{
-	struct {
-		double s;
-		int rank;
-	} pair = { (double)spent_ns / (double)CLK_NS_PER_S, team->rank };
-	MPI_Request req;
-
-	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, &pair, 1, MPI_DOUBLE_INT,
-	    MPI_MAXLOC, team->comm, &req));
-	MPI_DO(backoff_request(&req));
-	return (struct timing_sample){ pair.s, pair.rank };
-}
 
 /* Whatever is still acknowledged after a turn counts for it, since the next
  * one starts after a reading. */
@@ -51,13 +34,15 @@ wire_add(struct ab_timing *v, struct ab_timing_side *side,
 static struct timing_sample
 turn(const struct transport_team *team, struct ab_timing_side *side)
 {
-	uint64_t start_ns, spent_ns;
+	struct timing_sample one;
+	uint64_t start_ns;
 
-	team_barrier_to_start(team);
+	trial_meet_to_start(team);
 	start_ns = clk_ns();
 	side->run(side->arg);
-	spent_ns = clk_ns() - start_ns;
-	return slowest(team, spent_ns);
+	one.s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
+	trial_slowest(team, &one, 1);
+	return one;
 }
 
 static void
@@ -67,7 +52,7 @@ turn_counted(const struct transport_team *team, struct ab_timing *v, int which)
 	struct trial *t = &side->trial;
 	struct nic_bytes before = { 0 };
 
-	meet(team); /* nobody is still at the last turn */
+	trial_meet(team); /* nobody is still at the last turn */
 	if (nic_bytes_read(&before) < 0)
 		v->wire_rc = -ENODATA;
 	t->samples = xreallocarray(t->samples, t->count + 1,

@@ -456,7 +456,7 @@ plans_run(struct plans *ps, const char *probe, struct plan *p,
 	r.setup_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
 	r.team = ps->team;
 	r.staging = exec_staging(e);
-	r.memory_bytes_per_s = trial_memory_ranks(ps->team, plans_largest(p),
+	r.memory_bytes_per_s = trial_memory(ps->team, plans_largest(p),
 	    &memory);
 	r.memory_rank_per_s = memory;
 	name_group(ps, &r);

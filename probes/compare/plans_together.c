@@ -70,7 +70,7 @@ plans_run_together(struct plans *ps, const struct order *o)
 	for (size_t i = 0; i < ps->kept_count; i++)
 		list[i] = ps->kept[i].exec;
 	r.plan = all;
-	r.memory_bytes_per_s = trial_memory(ps->team, plans_largest(all));
+	r.memory_bytes_per_s = trial_memory(ps->team, plans_largest(all), NULL);
 	plans_volume(&r);
 	rc = prove_together(ps, list, PLANS_FIRST_DATA);
 	if (rc == 0) {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "probes/pattern/stripe.h"
-#include "probes/execute/team_barrier.h"
 #include "probes/compare/rail_stats.h"
 #include "schema/record.h"
 
@@ -21,7 +20,7 @@ synchronous_cb(void *arg)
 
 	for (uint32_t i = 0; i < s->plan->steps; i++) {
 		if (i > 0)
-			meet(exec_team(s->exec));
+			trial_meet(exec_team(s->exec));
 		exec_start(s->exec, i, i + 1);
 		exec_wait(s->exec);
 	}

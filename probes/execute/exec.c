@@ -1,31 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.c - the replay: an event that completes sets those free that wait for
- * it; what is free starts, receives before sends; then everything under way is
- * asked, and who has nothing to report is asked again after a pause. Where
- * nothing waits for anything all is started at once.
+ * exec.c - in which order a replay starts what is ready, and when it pauses.
  *
- * What fails here, fails in the middle of a job whose other ranks wait: there
- * is nothing to go back to, and the job ends with the reason.
+ * An event that completes releases those that wait for it. What is ready
+ * starts, receives before sends; then everything in flight is polled, and a
+ * poll that finds nothing backs off. Where no event waits for another, all
+ * start at once.
+ *
+ * Copies between processes of a host, and reductions by this thread, take
+ * cores from the ranks that serve the network, and could all start early: at
+ * the start of a pipeline they would hold up its first pieces at every hop. So
+ * they wait until the oldest open receive through MPI is near. A GPU's own
+ * work never waits. This cannot deadlock: of all ranks' events that are not
+ * complete, none of the lowest step is beyond any open receive.
+ *
+ * A failure in here happens in the middle of a job whose other ranks wait, so
+ * it ends the job with the reason.
  */
 #include "probes/execute/exec.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
-#include "common/xalloc.h"
 #include "probes/execute/exec_part.h"
 #include "probes/transport/backoff.h"
+
+/* Steps that local work may be ahead: they cover the time that another rank of
+ * the node takes to wake up. */
+#define AHEAD_STEPS 8
 
 static void
 queue_ready(struct exec *e, uint32_t event)
 {
-	if (e->events[event].lane == EXEC_NONE)
+	uint32_t lane = e->events[event].lane;
+
+	if (lane == EXEC_NONE)
 		heap_push(&e->locals.free, event);
-	else if (exec_is_copy(e, event))
+	else if (e->team->ops->host_access && e->lanes[lane].ops->copies_here)
 		heap_push(&e->copies, event);
 	else if (e->view.events[event].kind == RANK_GRAPH_RECV)
 		exec_push(&e->receives, event);
@@ -33,111 +44,7 @@ queue_ready(struct exec *e, uint32_t event)
 		exec_push(&e->sends, event);
 }
 
-/* ---- transfers ---- */
-
 static void
-lane_check(const struct exec_lane *lane, int rc, const char *what)
-{
-	if (rc < 0)
-		fatalx("%s: %s: %s", lane->ops->name, what,
-		    lane->ops->error(lane->transport));
-}
-
-static void
-start_batch(struct exec_lane *lane, uint32_t batch, uint32_t ends)
-{
-	lane->running += ends;
-	lane_check(lane, lane->ops->start(lane->transport, batch), "start");
-}
-
-/* Batches of a step start in the order of steps, whole ones only. */
-static void
-start_whole(struct exec_lane *lane)
-{
-	while (
-	    lane->batch < lane->batch_end && lane->waiting[lane->batch] == 0) {
-		uint32_t at = lane->batch++;
-
-		start_batch(lane, at, lane->first[at + 1] - lane->first[at]);
-	}
-}
-
-/* Those of a window that may start. */
-static void
-start_turns(struct exec *e, struct exec_lane *lane)
-{
-	for (int i = 0; i < 2; i++) {
-		struct exec_turns *t = &lane->turns[i];
-		uint32_t turn;
-
-		while ((turn = inflight_take(&t->window)) != INFLIGHT_NONE)
-			start_batch(lane,
-			    lane->ends[e->events[t->events[turn]].end].batch,
-			    1);
-	}
-}
-
-/* Transfers to oneself have no turn: they take nothing from any link. */
-static struct inflight *
-window_of(const struct exec *e, struct exec_lane *lane, uint32_t event)
-{
-	enum rank_graph_kind kind = e->view.events[event].kind;
-
-	if (lane->ops->window_bytes == 0 || kind == RANK_GRAPH_SELF)
-		return NULL;
-	return &lane->turns[kind == RANK_GRAPH_RECV].window;
-}
-
-static void
-start_transfer(struct exec *e, uint32_t event)
-{
-	const struct exec_event *ev = &e->events[event];
-	struct exec_lane *lane = &e->lanes[ev->lane];
-	struct inflight *w;
-
-	if (lane->ops->by_step) {
-		lane->waiting[lane->ends[ev->end].batch]--;
-		start_whole(lane);
-		return;
-	}
-	w = window_of(e, lane, event);
-	if (w != NULL) {
-		inflight_hold(w, ev->turn);
-		start_turns(e, lane);
-		return;
-	}
-	for (uint32_t i = 0; i < ev->ends; i++)
-		start_batch(lane, lane->ends[ev->end + i].batch, 1);
-}
-
-static void
-poll_lane(struct exec *e, struct exec_lane *lane, int *ret_moved)
-{
-	int n;
-
-	if (lane->running == 0)
-		return;
-	n = lane->ops->test(lane->transport, lane->done,
-	    lane->share.ends_count);
-	lane_check(lane, n, "transfer");
-	for (int i = 0; i < n; i++) {
-		uint32_t event = lane->events[lane->done[i]];
-		struct inflight *w = window_of(e, lane, event);
-
-		lane->running--;
-		if (w != NULL)
-			inflight_land(w, e->events[event].turn);
-		if (--e->events[event].parts == 0)
-			exec_complete(e, event);
-	}
-	if (n > 0)
-		*ret_moved = 1;
-	start_turns(e, lane);
-}
-
-/* ---- the whole ---- */
-
-void
 exec_complete(struct exec *e, uint32_t event)
 {
 	const struct exec_event *ev = &e->events[event];
@@ -151,10 +58,187 @@ exec_complete(struct exec *e, uint32_t event)
 	}
 }
 
-/* Start the transfers that are free; a receive that is posted late costs a
+/* ---- how far ahead of the network ---- */
+
+static int
+exec_is_due(struct exec *e, uint32_t event)
+{
+	const struct rank_graph_event *v = e->view.events;
+
+	if (!e->team->ops->host_access)
+		return 1;
+	for (; e->awaited < e->hi; e->awaited++) {
+		const struct exec_event *ev = &e->events[e->awaited];
+
+		if (v[e->awaited].kind == RANK_GRAPH_RECV && ev->parts > 0 &&
+		    e->lanes[ev->lane].ops->at_mpi)
+			return v[event].step <=
+			    v[e->awaited].step + AHEAD_STEPS;
+	}
+	return 1;
+}
+
+/* ---- local operations ---- */
+
+/* Bytes that it writes. */
+static uint64_t
+local_start(struct exec *e, uint32_t event)
+{
+	const struct rank_graph_event *ve = &e->view.events[event];
+	const struct device_ops *ops = e->team->ops;
+	uint64_t bytes;
+
+	if (ve->kind == RANK_GRAPH_SELF) {
+		const struct plan_transfer *t = &e->plan->transfers[ve->row];
+
+		bytes = t->bytes;
+		exec_device_check(e,
+		    ops->copy(e->stream, exec_at(e, t->to, t->to_off),
+			exec_at(e, t->from, t->from_off), bytes),
+		    "copy");
+	} else {
+		const struct plan_local *l = &e->plan->locals[ve->row];
+		const struct plan_place *in = &e->plan->inputs[l->input];
+		const void **inputs = e->locals.inputs;
+		void *to = exec_at(e, l->to, l->to_off);
+		int rc;
+
+		bytes = l->bytes;
+		for (uint32_t i = 0; i < l->inputs; i++)
+			inputs[i] = exec_at(e, in[i].buf, in[i].off);
+		if (l->op == PLAN_COPY || l->inputs == 1)
+			rc = ops->copy(e->stream, to, inputs[0], bytes);
+		else
+			rc = ops->reduce(e->stream, (enum plan_op)l->op,
+			    (enum plan_type)l->type, to, inputs, l->inputs,
+			    bytes / plan_types[l->type].bytes);
+		exec_device_check(e, rc, "local operation");
+	}
+	exec_device_check(e,
+	    ops->event_record(e->locals.marks[event], e->stream), "event");
+	exec_push(&e->locals.started, event);
+	return bytes;
+}
+
+static int
+locals_poll_started(struct exec *e)
+{
+	struct exec_queue *q = &e->locals.started;
+	int n = 0, rc;
+
+	for (; q->head < q->tail; n++) {
+		rc = e->team->ops->event_query(
+		    e->locals.marks[q->items[q->head]]);
+		exec_device_check(e, rc, "local operation");
+		if (rc == 0)
+			break;
+		exec_complete(e, q->items[q->head++]);
+	}
+	return n;
+}
+
+/* What the plan has first goes first, not what was ready first: in a ring, the
+ * rank that adds up all of its own pieces before it adds to the one that has
+ * just come holds up everybody behind it. On a device that works by itself
+ * all that is ready starts. What is complete as soon as it was started was
+ * done by this thread, which looks at its transfers in between. */
+static void
+locals_poll(struct exec *e, int *ret_moved)
+{
+	struct exec_locals *l = &e->locals;
+	uint64_t own_bytes = 0;
+
+	*ret_moved |= locals_poll_started(e) > 0;
+	while (l->free.count > 0 && own_bytes < BACKOFF_WORK_BYTES &&
+	    exec_is_due(e, l->free.items[0])) {
+		uint64_t bytes = local_start(e, heap_pop(&l->free));
+
+		if (locals_poll_started(e) == 0)
+			continue;
+		*ret_moved = 1;
+		own_bytes += bytes;
+	}
+	if (own_bytes > 0)
+		backoff_give_way();
+}
+
+/* ---- transfers ---- */
+
+static void
+lane_check(const struct exec_lane *lane, int rc, const char *what)
+{
+	if (rc < 0)
+		fatalx("%s: %s: %s", lane->ops->name, what,
+		    lane->ops->error(lane->transport));
+}
+
+static void
+lane_start_batch(struct exec_lane *lane, uint32_t batch, uint32_t ends)
+{
+	lane->running += ends;
+	lane_check(lane, lane->ops->start(lane->transport, batch), "start");
+}
+
+/* Those of a window that may start. */
+static void
+lane_start_turns(struct exec *e, struct exec_lane *lane)
+{
+	for (int i = 0; i < 2; i++) {
+		struct exec_turns *t = &lane->turns[i];
+		uint32_t turn;
+
+		while ((turn = inflight_take(&t->window)) != INFLIGHT_NONE)
+			lane_start_batch(lane,
+			    lane->ends[e->events[t->events[turn]].end].batch,
+			    1);
+	}
+}
+
+/* Transfers to oneself have no turn: they take nothing from any link. */
+static struct inflight *
+lane_window(const struct exec *e, struct exec_lane *lane, uint32_t event)
+{
+	enum rank_graph_kind kind = e->view.events[event].kind;
+
+	if (lane->ops->window_bytes == 0 || kind == RANK_GRAPH_SELF)
+		return NULL;
+	return &lane->turns[kind == RANK_GRAPH_RECV].window;
+}
+
+static void
+transfer_start(struct exec *e, uint32_t event)
+{
+	const struct exec_event *ev = &e->events[event];
+	struct exec_lane *lane = &e->lanes[ev->lane];
+	struct inflight *w;
+
+	if (lane->ops->by_step) {
+		/* Batches of a step start in the order of steps, and only
+		 * once all of their members are ready. */
+		lane->waiting[lane->ends[ev->end].batch]--;
+		while (lane->batch < lane->batch_end &&
+		    lane->waiting[lane->batch] == 0) {
+			uint32_t at = lane->batch++;
+
+			lane_start_batch(lane, at,
+			    lane->first[at + 1] - lane->first[at]);
+		}
+		return;
+	}
+	w = lane_window(e, lane, event);
+	if (w != NULL) {
+		inflight_hold(w, ev->turn);
+		lane_start_turns(e, lane);
+		return;
+	}
+	for (uint32_t i = 0; i < ev->ends; i++)
+		lane_start_batch(lane, lane->ends[ev->end + i].batch, 1);
+}
+
+/* Start the transfers that are ready; a receive that is posted late costs a
  * copy. */
 static void
-drain(struct exec *e)
+transfers_start_ready(struct exec *e)
 {
 	for (;;) {
 		struct exec_queue *q = &e->receives;
@@ -163,93 +247,35 @@ drain(struct exec *e)
 			q = &e->sends;
 		if (q->head == q->tail)
 			break;
-		start_transfer(e, q->items[q->head++]);
+		transfer_start(e, q->items[q->head++]);
 	}
 	while (e->copies.count > 0 && exec_is_due(e, e->copies.items[0]))
-		start_transfer(e, heap_pop(&e->copies));
-}
-
-/* Counters as at the start of events lo to hi - 1; what is before them counts
- * as done. */
-static void
-rewind_events(struct exec *e)
-{
-	for (uint32_t i = e->lo; i < e->hi; i++) {
-		const struct rank_graph_event *ve = &e->view.events[i];
-		struct exec_event *ev = &e->events[i];
-
-		ev->parts = ev->ends;
-		ev->waits = 0;
-		for (uint32_t k = 0; k < ve->waits; k++)
-			ev->waits += e->view.waits[ve->wait + k] >= e->lo;
-	}
-	e->receives.head = e->receives.tail = 0;
-	e->sends.head = e->sends.tail = 0;
-	exec_locals_rewind(&e->locals);
-	e->copies.count = 0;
-	e->awaited = e->lo;
-	e->done = 0;
+		transfer_start(e, heap_pop(&e->copies));
 }
 
 static void
-rewind_lane(struct exec_lane *lane, uint32_t lo_step, uint32_t hi_step)
+lane_poll(struct exec *e, struct exec_lane *lane, int *ret_moved)
 {
-	uint32_t count = lane->share.batches_count;
-
-	lane_check(lane, lane->ops->begin(lane->transport), "begin");
-	if (!lane->ops->by_step)
-		return;
-	memcpy(lane->waiting, lane->members, count * sizeof(*lane->waiting));
-	lane->batch = 0;
-	while (lane->batch < count && lane->steps[lane->batch] < lo_step)
-		lane->batch++;
-	lane->batch_end = lane->batch;
-	while (
-	    lane->batch_end < count && lane->steps[lane->batch_end] < hi_step)
-		lane->batch_end++;
-}
-
-/* ---- what needs none of this ---- */
-
-static int
-takes_turns(const struct exec_turns *t)
-{
-	return t->count > 0 && t->turns[t->count - 1].hi > 0;
-}
-
-static int
-may_go_at_once(const struct exec *e, uint32_t lo, uint32_t hi)
-{
-	return e->simple && lo == 0 && hi > 0 &&
-	    !takes_turns(&e->lanes[0].turns[0]) &&
-	    !takes_turns(&e->lanes[0].turns[1]);
-}
-
-static void
-start_at_once(struct exec *e)
-{
-	struct exec_lane *lane = &e->lanes[0];
-
-	lane->running = lane->share.ends_count;
-	lane_check(lane, lane->ops->begin(lane->transport), "begin");
-	lane_check(lane, lane->ops->start_all(lane->transport), "start");
-}
-
-static int
-poll_at_once(struct exec *e, int *ret_moved)
-{
-	struct exec_lane *lane = &e->lanes[0];
-	int done;
+	int n;
 
 	if (lane->running == 0)
-		return 1;
-	done = lane->ops->test_all(lane->transport);
-	lane_check(lane, done, "transfer");
-	if (done == 0)
-		return 0;
-	lane->running = 0;
-	*ret_moved = 1;
-	return 1;
+		return;
+	n = lane->ops->test(lane->transport, lane->done,
+	    lane->share.ends_count);
+	lane_check(lane, n, "transfer");
+	for (int i = 0; i < n; i++) {
+		uint32_t event = lane->events[lane->done[i]];
+		struct inflight *w = lane_window(e, lane, event);
+
+		lane->running--;
+		if (w != NULL)
+			inflight_land(w, e->events[event].turn);
+		if (--e->events[event].parts == 0)
+			exec_complete(e, event);
+	}
+	if (n > 0)
+		*ret_moved = 1;
+	lane_start_turns(e, lane);
 }
 
 /* ---- a replay ---- */
@@ -271,6 +297,53 @@ first_event(const struct rank_graph *v, uint32_t step)
 	return lo;
 }
 
+/* Counters as at the start of events lo to hi - 1; what is before them counts
+ * as done. */
+static void
+events_rewind(struct exec *e)
+{
+	for (uint32_t i = e->lo; i < e->hi; i++) {
+		const struct rank_graph_event *ve = &e->view.events[i];
+		struct exec_event *ev = &e->events[i];
+
+		ev->parts = ev->ends;
+		ev->waits = 0;
+		for (uint32_t k = 0; k < ve->waits; k++)
+			ev->waits += e->view.waits[ve->wait + k] >= e->lo;
+	}
+	e->receives.head = e->receives.tail = 0;
+	e->sends.head = e->sends.tail = 0;
+	e->locals.free.count = 0;
+	e->locals.started.head = e->locals.started.tail = 0;
+	e->copies.count = 0;
+	e->awaited = e->lo;
+	e->done = 0;
+}
+
+static void
+lane_rewind(struct exec_lane *lane, uint32_t lo_step, uint32_t hi_step)
+{
+	uint32_t count = lane->share.batches_count;
+
+	lane_check(lane, lane->ops->begin(lane->transport), "begin");
+	if (!lane->ops->by_step)
+		return;
+	memcpy(lane->waiting, lane->members, count * sizeof(*lane->waiting));
+	lane->batch = 0;
+	while (lane->batch < count && lane->steps[lane->batch] < lo_step)
+		lane->batch++;
+	lane->batch_end = lane->batch;
+	while (
+	    lane->batch_end < count && lane->steps[lane->batch_end] < hi_step)
+		lane->batch_end++;
+}
+
+static int
+takes_turns(const struct exec_turns *t)
+{
+	return t->count > 0 && t->turns[t->count - 1].hi > 0;
+}
+
 const struct transport_team *
 exec_team(const struct exec *e)
 {
@@ -280,58 +353,63 @@ exec_team(const struct exec *e)
 void
 exec_start(struct exec *e, uint32_t lo, uint32_t hi)
 {
-	e->at_once = may_go_at_once(e, lo, hi);
+	struct exec_lane *first = &e->lanes[0];
+
+	e->at_once = e->simple && lo == 0 && hi > 0 &&
+	    !takes_turns(&first->turns[0]) && !takes_turns(&first->turns[1]);
 	if (e->at_once) {
-		start_at_once(e);
+		first->running = first->share.ends_count;
+		lane_check(first, first->ops->begin(first->transport), "begin");
+		lane_check(first, first->ops->start_all(first->transport),
+		    "start");
 		return;
 	}
 	e->lo = first_event(&e->view, lo);
 	e->hi = first_event(&e->view, hi);
-	rewind_events(e);
+	events_rewind(e);
 	for (uint32_t i = 0; i < e->lanes_count; i++)
-		rewind_lane(&e->lanes[i], lo, hi);
+		lane_rewind(&e->lanes[i], lo, hi);
 	for (uint32_t i = e->lo; i < e->hi; i++)
 		if (e->events[i].waits == 0)
 			queue_ready(e, i);
-	drain(e);
+	transfers_start_ready(e);
 }
 
 int
 exec_poll(struct exec *e, int *ret_moved)
 {
-	if (e->at_once)
-		return poll_at_once(e, ret_moved);
+	if (e->at_once) {
+		struct exec_lane *lane = &e->lanes[0];
+		int done;
+
+		if (lane->running == 0)
+			return 1;
+		done = lane->ops->test_all(lane->transport);
+		lane_check(lane, done, "transfer");
+		if (done == 0)
+			return 0;
+		lane->running = 0;
+		*ret_moved = 1;
+		return 1;
+	}
 	for (uint32_t i = 0; i < e->lanes_count; i++)
-		poll_lane(e, &e->lanes[i], ret_moved);
-	exec_locals_poll(e, ret_moved);
-	drain(e);
+		lane_poll(e, &e->lanes[i], ret_moved);
+	locals_poll(e, ret_moved);
+	transfers_start_ready(e);
 	return e->done == e->hi - e->lo;
 }
 
-/* All that was started at once, as far as its transport waits for that. */
-static int
-wait_at_once(struct exec *e)
-{
-	struct exec_lane *lane = &e->lanes[0];
-	int rc;
-
-	if (!e->at_once || lane->running == 0 || lane->ops->wait_all == NULL)
-		return 0;
-	rc = lane->ops->wait_all(lane->transport);
-	lane_check(lane, rc, "transfer");
-	if (rc > 0)
-		lane->running = 0;
-	return rc;
-}
-
-/* Some of the only lane that has anything under way, likewise. */
+/* Wait in the transport for some of the only lane that has anything in flight:
+ * 1 if it could. */
 static int
 wait_in_lane(struct exec *e)
 {
+	const struct exec_locals *l = &e->locals;
 	struct exec_lane *only = NULL;
 	int rc;
 
-	if (e->at_once || !exec_locals_idle(&e->locals))
+	if (e->at_once || l->free.count > 0 ||
+	    l->started.head < l->started.tail)
 		return 0;
 	for (uint32_t i = 0; i < e->lanes_count; i++)
 		if (e->lanes[i].running > 0) {
@@ -358,11 +436,19 @@ is_at_mpi(const struct exec *e)
 void
 exec_wait(struct exec *e)
 {
+	struct exec_lane *first = &e->lanes[0];
 	struct backoff p = { 0 };
 	int moved = 0;
 
-	if (wait_at_once(e))
-		return;
+	if (e->at_once && first->running > 0 && first->ops->wait_all != NULL) {
+		int rc = first->ops->wait_all(first->transport);
+
+		lane_check(first, rc, "transfer");
+		if (rc > 0) {
+			first->running = 0;
+			return;
+		}
+	}
 	while (!exec_poll(e, &moved)) {
 		p.at_mpi = is_at_mpi(e);
 		if (moved)
@@ -371,6 +457,13 @@ exec_wait(struct exec *e)
 			backoff_wait(&p);
 		moved = 0;
 	}
+}
+
+void
+exec_run(void *exec)
+{
+	exec_start(exec, 0, UINT32_MAX);
+	exec_wait(exec);
 }
 
 void
@@ -414,10 +507,4 @@ exec_staging(const struct exec *e)
 			return text;
 	}
 	return "";
-}
-
-uint64_t
-exec_memory_bytes(const struct exec *e)
-{
-	return e->memory_bytes;
 }

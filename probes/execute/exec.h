@@ -47,6 +47,8 @@ void exec_start(struct exec *e, uint32_t lo, uint32_t hi);
  * to 1 if anything was, else left. */
 int exec_poll(struct exec *e, int *ret_moved);
 void exec_wait(struct exec *e);
+/* Start all of it and wait; exec is a struct exec. */
+void exec_run(void *exec);
 /* Start all, then wait for all: plans that have nothing to do with each other.
  */
 void exec_run_all(struct exec *const *list, size_t count);
@@ -72,6 +74,5 @@ void *exec_place(const struct exec *e, uint16_t buf, uint64_t off);
 
 /* What goes through memory of the host although it is the device's, or "". */
 const char *exec_staging(const struct exec *e);
-uint64_t exec_memory_bytes(const struct exec *e); /* of this rank */
 
 #endif

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_make.c - from a plan to what is replayed.
+ * exec_make.c - from a plan to what is replayed: lanes with their ends, the
+ * order in which transfers take turns, events, memory, tags.
  *
- * Ranks meet twice, for a meeting is what costs time where there are more of
- * them than cores: before anything is made by transports, and after. The
- * reason of the first rank that cannot go on is everyone's.
+ * A meeting of all ranks is what costs time where there are more of them than
+ * cores, so there are two: before anything is made by transports, and after.
+ * The reason of the first rank that cannot go on is everyone's.
  */
-#include <assert.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/err.h"
-#include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/execute/ipc_side.h"
 #include "probes/execute/exec.h"
 #include "probes/execute/exec_part.h"
+#include "probes/execute/ipc_side.h"
 #include "probes/transport/backoff.h"
 
 /* Tags of MPI in use by plans that are alive. Plans are made and ended by all
@@ -52,30 +50,6 @@ lane_of(struct exec *e, enum plan_via via)
 	return e->lanes_count++;
 }
 
-/* From all rows: a rank without a transfer has the lane too. */
-static void
-find_lanes(struct exec *e)
-{
-	int used[PLAN_VIA_MAX] = { 0 };
-
-	for (size_t i = 0; i < e->plan->transfers_count; i++)
-		used[e->plan->transfers[i].via] |= !by_device(
-		    &e->plan->transfers[i]);
-	for (int via = 0; via < PLAN_VIA_MAX; via++)
-		if (used[via])
-			lane_of(e, (enum plan_via)via);
-}
-
-static uint8_t
-end_via(const struct exec *e, uint32_t row)
-{
-	uint8_t via = e->plan->transfers[row].via;
-
-	if (via != PLAN_VIA_IPC)
-		return via;
-	return e->gets[row] ? PLAN_VIA_IPC_GET : PLAN_VIA_IPC_PUT;
-}
-
 static void
 add_end(struct exec *e, uint32_t event, int receive)
 {
@@ -84,7 +58,10 @@ add_end(struct exec *e, uint32_t event, int receive)
 	struct exec_event *ev = &e->events[event];
 	struct exec_lane *lane = &e->lanes[ev->lane];
 	uint32_t at = lane->share.ends_count++;
+	uint8_t via = t->via;
 
+	if (via == PLAN_VIA_IPC)
+		via = e->gets[ve->row] ? PLAN_VIA_IPC_GET : PLAN_VIA_IPC_PUT;
 	lane->ends[at] = (struct transport_end){
 		.off = e->places[receive ? t->to : t->from] +
 		    (receive ? t->to_off : t->from_off),
@@ -94,7 +71,7 @@ add_end(struct exec *e, uint32_t event, int receive)
 		.step = t->step,
 		.batch = lane->share.batches_count++,
 		.receive = receive != 0,
-		.via = end_via(e, ve->row),
+		.via = via,
 	};
 	lane->events[at] = event;
 	if (ev->ends++ == 0)
@@ -186,12 +163,107 @@ index_batches(struct exec *e, struct exec_lane *lane)
 			lane->members[lane->ends[e->events[i].end].batch]++;
 }
 
+/* ---- turns ----
+ *
+ * In which order transfers go where not all may go at once. Steps come first.
+ * Within a step ranks that are near to each other by number meet first, all at
+ * the same distance, so that at any time each sends to one and receives from
+ * one. Both ends of a transfer have the same place in this order, which
+ * inflight.h asks for. */
+
+static int
+compare_turns_cb(const void *va, const void *vb, void *arg)
+{
+	const struct exec *e = arg;
+	const struct rank_graph_event *a =
+	    &e->view.events[*(const uint32_t *)va];
+	const struct rank_graph_event *b =
+	    &e->view.events[*(const uint32_t *)vb];
+	const struct plan_transfer *s = &e->plan->transfers[a->row];
+	const struct plan_transfer *t = &e->plan->transfers[b->row];
+	uint32_t n = e->plan->ranks;
+	uint32_t x = (s->dst + n - s->src) % n, y = (t->dst + n - t->src) % n;
+
+	if (a->step != b->step)
+		return a->step < b->step ? -1 : 1;
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+/* Sends wait for those of earlier steps, receives for nobody, unless they take
+ * turns within a step as well. */
+static void
+choose_limits(const struct exec *e, struct exec_turns *t, int receive,
+    int in_turn)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		struct inflight_turn *turn = &t->turns[i];
+		uint32_t step = e->view.events[t->events[i]].step;
+
+		if (step != e->view.events[t->events[first]].step)
+			first = i;
+		turn->lo = receive ? first : 0;
+		turn->hi = in_turn ? i : first;
+	}
+}
+
+static void
+make_turns(struct exec *e, uint32_t lane)
+{
+	static const enum rank_graph_kind kinds[] = { RANK_GRAPH_SEND,
+		RANK_GRAPH_RECV };
+	size_t n = e->view.events_count + (size_t)1;
+
+	for (int receive = 0; receive < 2; receive++) {
+		struct exec_turns *t = &e->lanes[lane].turns[receive];
+
+		t->events = xcalloc(n, sizeof(*t->events));
+		for (uint32_t i = 0; i < e->view.events_count; i++)
+			if (e->events[i].lane == lane &&
+			    e->view.events[i].kind == kinds[receive])
+				t->events[t->count++] = i;
+		qsort_r(t->events, t->count, sizeof(*t->events),
+		    compare_turns_cb, e);
+		t->turns = xcalloc(t->count + (size_t)1, sizeof(*t->turns));
+		for (uint32_t i = 0; i < t->count; i++) {
+			struct exec_event *ev = &e->events[t->events[i]];
+
+			ev->turn = i;
+			t->turns[i].bytes = e->lanes[lane].ends[ev->end].bytes;
+		}
+		choose_limits(e, t, receive, 0);
+		inflight_init(&t->window, t->turns, t->count,
+		    e->lanes[lane].ops->window_bytes);
+	}
+}
+
+void
+exec_take_turns(struct exec *e)
+{
+	for (uint32_t i = 0; i < e->lanes_count; i++)
+		for (int receive = 0; receive < 2; receive++)
+			choose_limits(e, &e->lanes[i].turns[receive], receive,
+			    1);
+}
+
+/* ---- all lanes ---- */
+
 static void
 make_lanes(struct exec *e)
 {
 	size_t cap = 2 * (size_t)e->view.events_count + 1;
+	int used[PLAN_VIA_MAX] = { 0 };
 
-	find_lanes(e);
+	/* From all rows: a rank without a transfer has the lane too. */
+	for (size_t i = 0; i < e->plan->transfers_count; i++)
+		used[e->plan->transfers[i].via] |= !by_device(
+		    &e->plan->transfers[i]);
+	for (int via = 0; via < PLAN_VIA_MAX; via++)
+		if (used[via])
+			lane_of(e, (enum plan_via)via);
 	e->gets = ipc_side_choose(e->plan,
 	    backoff_cores_are_shared(e->team->mates));
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
@@ -207,20 +279,10 @@ make_lanes(struct exec *e)
 			batch_by_step(e, lane);
 		index_batches(e, lane);
 		if (lane->ops->window_bytes > 0)
-			exec_turns_make(e, i);
+			make_turns(e, i);
 		lane->share.ends = lane->ends;
 		lane->share.piece_bytes = e->plan->piece_bytes;
 	}
-}
-
-static int
-lanes_usable(struct exec *e, struct err *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++)
-		rc = e->lanes[i].ops->usable(e->team, &e->lanes[i].share, err);
-	return rc;
 }
 
 static int
@@ -245,13 +307,17 @@ lanes_prepare(struct exec *e, struct err *err)
 
 /* ---- events ---- */
 
-/* Who waits for whom, turned round. */
+/* Which events wait for one: the other direction of the graph's lists. */
 static void
-make_nexts(struct exec *e)
+make_events(struct exec *e)
 {
 	const struct rank_graph *v = &e->view;
+	size_t n = v->events_count + (size_t)1;
 	uint32_t at = 0;
 
+	e->receives.items = xcalloc(n, sizeof(uint32_t));
+	e->sends.items = xcalloc(n, sizeof(uint32_t));
+	e->copies.items = xcalloc(n, sizeof(uint32_t));
 	e->nexts = xcalloc(v->waits_count + 1, sizeof(*e->nexts));
 	for (size_t i = 0; i < v->waits_count; i++)
 		e->events[v->waits[i]].nexts++;
@@ -267,26 +333,13 @@ make_nexts(struct exec *e)
 
 			e->nexts[ev->next + ev->nexts++] = i;
 		}
-}
+	for (uint32_t i = 0; i < e->lanes_count; i++) {
+		struct exec_lane *lane = &e->lanes[i];
 
-static void
-mark_leaves(struct exec *e, struct exec_lane *lane)
-{
-	for (uint32_t i = 0; i < lane->share.ends_count; i++)
-		lane->ends[i].leaf = e->events[lane->events[i]].nexts == 0;
-}
-
-static void
-make_events(struct exec *e)
-{
-	size_t n = e->view.events_count + (size_t)1;
-
-	e->receives.items = xcalloc(n, sizeof(uint32_t));
-	e->sends.items = xcalloc(n, sizeof(uint32_t));
-	e->copies.items = xcalloc(n, sizeof(uint32_t));
-	make_nexts(e);
-	for (uint32_t i = 0; i < e->lanes_count; i++)
-		mark_leaves(e, &e->lanes[i]);
+		for (uint32_t k = 0; k < lane->share.ends_count; k++)
+			lane->ends[k].leaf = e->events[lane->events[k]].nexts ==
+			    0;
+	}
 }
 
 /* May the transport be left alone with it? */
@@ -321,34 +374,24 @@ place_buffers(struct exec *e)
 	e->memory_bytes = at;
 }
 
-/* What the plan takes of the memory that this rank's is part of: of the whole
- * node, or of its own device. */
-static double
-memory_needed(const struct exec *e)
-{
-	const struct transport_team *tm = e->team;
-	const struct plan *p = e->plan;
-	double need = 0;
-
-	if (!tm->ops->host_access)
-		return (double)e->memory_bytes;
-	for (uint32_t rank = 0; rank < p->ranks; rank++)
-		for (uint32_t i = 0; i < p->bufs_count; i++)
-			if (tm->nodes[rank] == tm->nodes[tm->rank])
-				need += (double)p->bufs[i].bytes[rank];
-	return need;
-}
-
 /* A test of one huge size must not push the machine into swapping, or worse.
  */
 static int
 memory_fits(struct exec *e, struct err *err)
 {
 	const struct transport_team *tm = e->team;
-	double need = memory_needed(e);
+	const struct plan *p = e->plan;
 	struct device_facts facts;
+	double need = 0;
 	int rc;
 
+	if (!tm->ops->host_access)
+		need = (double)e->memory_bytes; /* of this rank's own device */
+	else
+		for (uint32_t rank = 0; rank < p->ranks; rank++)
+			for (uint32_t i = 0; i < p->bufs_count; i++)
+				if (tm->nodes[rank] == tm->nodes[tm->rank])
+					need += (double)p->bufs[i].bytes[rank];
 	rc = tm->ops->facts(tm->device, &facts);
 	if (rc < 0) {
 		err_say(err, "%s: %s", tm->ops->name,
@@ -365,6 +408,31 @@ memory_fits(struct exec *e, struct err *err)
 }
 
 static int
+make_locals(struct exec *e)
+{
+	size_t n = e->view.events_count + (size_t)1;
+	struct exec_locals *l = &e->locals;
+	uint32_t inputs = 1;
+	int rc = 0;
+
+	l->free.items = xcalloc(n, sizeof(*l->free.items));
+	l->started.items = xcalloc(n, sizeof(*l->started.items));
+	l->marks = xcalloc(n, sizeof(struct device_event *));
+	for (uint32_t i = 0; rc == 0 && i < e->view.events_count; i++) {
+		const struct rank_graph_event *ve = &e->view.events[i];
+
+		if (e->events[i].lane != EXEC_NONE)
+			continue;
+		if (ve->kind == RANK_GRAPH_LOCAL &&
+		    e->plan->locals[ve->row].inputs > inputs)
+			inputs = e->plan->locals[ve->row].inputs;
+		rc = e->team->ops->event_new(e->team->device, &l->marks[i]);
+	}
+	l->inputs = xcalloc(inputs, sizeof(*l->inputs));
+	return rc;
+}
+
+static int
 make_memory(struct exec *e, struct err *err)
 {
 	const struct device_ops *ops = e->team->ops;
@@ -377,7 +445,7 @@ make_memory(struct exec *e, struct err *err)
 	if (rc == 0)
 		rc = ops->stream_new(d, &e->stream);
 	if (rc == 0)
-		rc = exec_locals_make(e);
+		rc = make_locals(e);
 	if (rc < 0)
 		err_say(err, "%s: %s", ops->name, ops->error(d));
 	if (rc == 0) {
@@ -391,30 +459,7 @@ make_memory(struct exec *e, struct err *err)
 	return rc;
 }
 
-static void
-free_memory(struct exec *e)
-{
-	const struct device_ops *ops = e->team->ops;
-
-	exec_data_close(e);
-	exec_locals_free(e);
-	ops->stream_free(e->stream);
-	ops->free(e->team->device, e->memory);
-}
-
 /* ---- all of it ---- */
-
-static uint32_t
-tags_needed(const struct exec *e)
-{
-	uint32_t tags = 0;
-
-	for (uint32_t i = 0; i < e->view.events_count; i++)
-		if (e->view.events[i].kind != RANK_GRAPH_LOCAL &&
-		    e->view.events[i].tag >= tags)
-			tags = e->view.events[i].tag + 1;
-	return tags;
-}
 
 /* Once their number is agreed on, tags are given out without asking. */
 static void
@@ -442,17 +487,34 @@ release_lane(struct exec_lane *lane)
 	free(lane->first);
 	free(lane->steps);
 	free(lane->done);
-	exec_turns_free(lane);
+	for (int i = 0; i < 2; i++) {
+		inflight_clear(&lane->turns[i].window);
+		free(lane->turns[i].turns);
+		free(lane->turns[i].events);
+	}
 }
 
 void
 exec_free(struct exec *e)
 {
+	const struct device_ops *ops;
+	struct exec_locals *l;
+
 	if (e == NULL)
 		return;
+	ops = e->team->ops;
+	l = &e->locals;
 	for (uint32_t i = e->lanes_count; i-- > 0;)
 		release_lane(&e->lanes[i]);
-	free_memory(e);
+	exec_data_close(e);
+	for (uint32_t i = 0; l->marks != NULL && i < e->view.events_count; i++)
+		ops->event_free(l->marks[i]);
+	free(l->marks);
+	free(l->inputs);
+	free(l->free.items);
+	free(l->started.items);
+	ops->stream_free(e->stream);
+	ops->free(e->team->device, e->memory);
 	if (tags_next > (uint64_t)e->tag_base)
 		tags_next = (uint64_t)e->tag_base;
 	rank_graph_clear(&e->view);
@@ -471,8 +533,8 @@ exec_new(const struct transport_team *team, const struct plan *p,
     struct exec **ret, struct err *err)
 {
 	struct exec *e = xcalloc(1, sizeof(*e));
-	uint32_t tags;
-	int rc;
+	uint32_t tags = 0;
+	int rc = 0;
 
 	e->team = team;
 	e->plan = p;
@@ -485,12 +547,16 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	make_lanes(e);
 	make_events(e);
 	e->simple = is_simple(e);
-	rc = lanes_usable(e, err);
+	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++)
+		rc = e->lanes[i].ops->usable(team, &e->lanes[i].share, err);
 	if (rc == 0)
 		rc = memory_fits(e, err);
 	if (rc == 0)
 		rc = make_memory(e, err);
-	tags = tags_needed(e);
+	for (uint32_t i = 0; i < e->view.events_count; i++)
+		if (e->view.events[i].kind != RANK_GRAPH_LOCAL &&
+		    e->view.events[i].tag >= tags)
+			tags = e->view.events[i].tag + 1;
 	rc = transport_agree_why(team, rc, &tags, err);
 	if (rc == 0) {
 		take_tags(e, tags);

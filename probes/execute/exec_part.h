@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_part.h - inside of exec.h, for its own files: exec.c, exec_locals.c and
- * exec_ahead.c replay, exec_make.c and exec_turns.c make, exec_data.c fills and
- * verifies.
+ * exec_part.h - inside of exec.h, for its own files: exec_make.c makes, exec.c
+ * replays, exec_data.c fills and verifies.
  */
 #ifndef PROBES_EXECUTE_EXEC_PART_H
 #define PROBES_EXECUTE_EXEC_PART_H
@@ -108,26 +107,6 @@ exec_at(const struct exec *e, uint16_t buf, uint64_t off)
 {
 	return e->memory + e->places[buf] + off;
 }
-
-/* exec.c: sets those free that wait for it. */
-void exec_complete(struct exec *e, uint32_t event);
-
-/* exec_ahead.c: is it one that takes this host's cores, and is it time for it?
- */
-int exec_is_copy(const struct exec *e, uint32_t event);
-int exec_is_due(struct exec *e, uint32_t event);
-
-/* exec_locals.c. Polling starts what is free, as much as leaves the transfers
- * no time to wait. */
-int exec_locals_make(struct exec *e);
-void exec_locals_free(struct exec *e);
-void exec_locals_rewind(struct exec_locals *l);
-void exec_locals_poll(struct exec *e, int *ret_moved);
-int exec_locals_idle(const struct exec_locals *l);
-
-/* exec_turns.c: those of one lane that has a window. */
-void exec_turns_make(struct exec *e, uint32_t lane);
-void exec_turns_free(struct exec_lane *lane);
 
 /* exec_data.c: -ENOTSUP where the data of a plan cannot be proven. */
 int exec_data_open(struct exec *e);

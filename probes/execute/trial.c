@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trial.c - how a plan is proven and how long it takes: which rank's clock
+ * counts, when to stop, and how fast memory itself is.
+ */
 #include "probes/execute/trial.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +16,6 @@
 #include "common/log.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
-#include "probes/execute/team_barrier.h"
 #include "probes/sampling/stop.h"
 #include "probes/job/world.h"
 #include "probes/transport/backoff.h"
@@ -22,31 +26,36 @@
 #define MEMORY_MAX     (64ULL << 20)
 #define MEMORY_ROUNDS  5
 
-struct together {
-	struct exec *const *list;
-	size_t count;
-	uint32_t lo, hi; /* where count is 1 */
-};
+/* ---- where ranks wait for each other ---- */
 
-static double
-once(const struct transport_team *team, const struct together *to)
+void
+trial_meet(const struct transport_team *team)
 {
-	uint64_t start_ns;
+	MPI_Request req;
 
-	team_barrier_to_start(team);
-	start_ns = clk_ns();
-	if (to->count == 1) {
-		exec_start(to->list[0], to->lo, to->hi);
-		exec_wait(to->list[0]);
-	} else {
-		exec_run_all(to->list, to->count);
-	}
-	return (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
+	MPI_DO(MPI_Ibarrier(team->comm, &req));
+	MPI_DO(backoff_request(&req));
 }
 
-/* Times of this rank to times of the slowest. */
-static void
-slowest(const struct transport_team *team, struct timing_sample *samples,
+/* In the second barrier nobody sleeps: all are on their way to it. */
+void
+trial_meet_to_start(const struct transport_team *team)
+{
+	MPI_Request req;
+	int done = 0;
+
+	trial_meet(team);
+	MPI_DO(MPI_Ibarrier(team->comm, &req));
+	for (;;) {
+		MPI_DO(MPI_Test(&req, &done, MPI_STATUS_IGNORE));
+		if (done)
+			return;
+		sched_yield();
+	}
+}
+
+void
+trial_slowest(const struct transport_team *team, struct timing_sample *samples,
     size_t n)
 {
 	struct {
@@ -67,6 +76,30 @@ slowest(const struct transport_team *team, struct timing_sample *samples,
 		samples[i].rank = pairs[i].rank;
 	}
 	free(pairs);
+}
+
+/* ---- time ---- */
+
+struct together {
+	struct exec *const *list;
+	size_t count;
+	uint32_t lo, hi; /* where count is 1 */
+};
+
+static double
+once(const struct transport_team *team, const struct together *to)
+{
+	uint64_t start_ns;
+
+	trial_meet_to_start(team);
+	start_ns = clk_ns();
+	if (to->count == 1) {
+		exec_start(to->list[0], to->lo, to->hi);
+		exec_wait(to->list[0]);
+	} else {
+		exec_run_all(to->list, to->count);
+	}
+	return (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
 }
 
 /* Rank 0's clock decides for all. */
@@ -111,21 +144,6 @@ batch_size(const struct trial_ask *ask, const struct trial *t)
 	return n > ITERATIONS_MAX / 2 ? ITERATIONS_MAX / 2 : n;
 }
 
-static void
-run_batch(const struct transport_team *team, const struct together *to,
-    size_t n, struct trial *t)
-{
-	t->samples = xreallocarray(t->samples, t->count + n,
-	    sizeof(*t->samples));
-	t->own_s = xreallocarray(t->own_s, t->count + n, sizeof(*t->own_s));
-	for (size_t i = 0; i < n; i++) {
-		t->own_s[t->count + i] = once(team, to);
-		t->samples[t->count + i].s = t->own_s[t->count + i];
-	}
-	slowest(team, t->samples + t->count, n);
-	t->count += n;
-}
-
 /* One number of each rank, to rank 0. */
 static void
 gather(const struct transport_team *team, double mine, double **ret)
@@ -139,23 +157,11 @@ gather(const struct transport_team *team, double mine, double **ret)
 	MPI_DO(backoff_request(&req));
 }
 
-/* When each rank was done with its own part: who waits for nobody else in a
- * plan can be judged by it. */
-static void
-gather_own(const struct transport_team *team, struct trial *t)
-{
-	double best_s = INFINITY;
-
-	for (size_t i = 0; i < t->count; i++)
-		best_s = fmin(best_s, t->own_s[i]);
-	gather(team, best_s, &t->rank_best_s);
-	gather(team, robust_median(t->own_s, t->count), &t->rank_s);
-}
-
 static void
 time_together(const struct transport_team *team, const struct together *to,
     const struct trial_ask *ask, struct trial *ret)
 {
+	double best_s = INFINITY;
 	uint64_t start_ns;
 	int decision;
 
@@ -164,13 +170,27 @@ time_together(const struct transport_team *team, const struct together *to,
 		once(team, to);
 	start_ns = clk_ns();
 	do {
-		run_batch(team, to, batch_size(ask, ret), ret);
+		size_t at = ret->count, n = batch_size(ask, ret);
+
+		ret->samples = xreallocarray(ret->samples, at + n,
+		    sizeof(*ret->samples));
+		ret->own_s = xreallocarray(ret->own_s, at + n,
+		    sizeof(*ret->own_s));
+		for (size_t i = at; i < at + n; i++)
+			ret->samples[i].s = ret->own_s[i] = once(team, to);
+		trial_slowest(team, ret->samples + at, n);
+		ret->count += n;
 		decision = ask->iterations > 0
 		    ? STOP_COUNT
 		    : decide(team, ask, ret, start_ns);
 	} while (decision == STOP_GO_ON);
 	ret->stopped_by = (enum stop)decision;
-	gather_own(team, ret);
+	/* When each rank was done with its own part: a rank that waits for
+	 * nobody else in a plan can be judged by it. */
+	for (size_t i = 0; i < ret->count; i++)
+		best_s = fmin(best_s, ret->own_s[i]);
+	gather(team, best_s, &ret->rank_best_s);
+	gather(team, robust_median(ret->own_s, ret->count), &ret->rank_s);
 }
 
 void
@@ -227,10 +247,9 @@ trial_prove(const struct transport_team *team, struct exec *e,
     uint64_t iteration, struct exec_fault *ret)
 {
 	exec_fill(e, iteration);
-	meet(team); /* nobody writes into what is being filled */
-	exec_start(e, 0, UINT32_MAX);
-	exec_wait(e);
-	meet(team); /* nor reads what is being compared */
+	trial_meet(team); /* nobody writes into what is being filled */
+	exec_run(e);
+	trial_meet(team); /* nor reads what is being compared */
 	return trial_compare(team, e, iteration, ret);
 }
 
@@ -248,7 +267,7 @@ copy_speed(const struct transport_team *team, struct device_stream *s,
 	double at_s[2], speed;
 	MPI_Request req;
 
-	team_barrier_to_start(team);
+	trial_meet_to_start(team);
 	at_s[0] = -(double)clk_ns() / (double)CLK_NS_PER_S;
 	for (int i = 0; i < times; i++)
 		if (ops->copy(s, base + bytes, base, bytes) < 0 ||
@@ -266,16 +285,7 @@ copy_speed(const struct transport_team *team, struct device_stream *s,
 }
 
 double
-trial_memory(const struct transport_team *team, uint64_t bytes)
-{
-	double *ranks = NULL, best = trial_memory_ranks(team, bytes, &ranks);
-
-	free(ranks);
-	return best;
-}
-
-double
-trial_memory_ranks(const struct transport_team *team, uint64_t bytes,
+trial_memory(const struct transport_team *team, uint64_t bytes,
     double **ret_rank_per_s)
 {
 	const struct device_ops *ops = team->ops;
@@ -303,7 +313,8 @@ trial_memory_ranks(const struct transport_team *team, uint64_t bytes,
 			best_own = own;
 		}
 	}
-	gather(team, best_own, ret_rank_per_s);
+	if (ret_rank_per_s != NULL)
+		gather(team, best_own, ret_rank_per_s);
 	ops->stream_free(s);
 	ops->free(team->device, base);
 	return best;

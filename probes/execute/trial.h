@@ -46,11 +46,18 @@ int trial_compare(const struct transport_team *team, struct exec *e,
 
 /* Bytes per second at which all ranks of this node together copy memory, and
  * of all nodes together, in pieces of `bytes`: what no transfer within nodes
- * can exceed. */
-double trial_memory(const struct transport_team *team, uint64_t bytes);
-/* The same, and at rank 0 the part of each rank in the best round, which the
- * caller frees. */
-double trial_memory_ranks(const struct transport_team *team, uint64_t bytes,
+ * can exceed. Unless NULL, on all ranks: *ret_rank_per_s becomes, at rank 0,
+ * the part of each rank in the best round, which the caller frees. */
+double trial_memory(const struct transport_team *team, uint64_t bytes,
     double **ret_rank_per_s);
+
+/* All are here. A rank that waits long sleeps, and goes on late. */
+void trial_meet(const struct transport_team *team);
+/* Likewise, and all go on together: a sleeping rank would be waited for in the
+ * timed part. */
+void trial_meet_to_start(const struct transport_team *team);
+/* Times of this rank become, on every rank, those of the slowest. */
+void trial_slowest(const struct transport_team *team,
+    struct timing_sample *samples, size_t n);
 
 #endif

@@ -27,13 +27,6 @@ static struct transport_team *team;
 
 typedef void run_fn(void *arg);
 
-static void
-exec_run(void *arg)
-{
-	exec_start(arg, 0, UINT32_MAX);
-	exec_wait(arg);
-}
-
 /* A plain loop: receives, sends, wait. It moves the same memory, or its own:
  * memory that other processes map is not as fast as a heap's. */
 struct plain {
@@ -210,7 +203,7 @@ beside_ipc(const char *count, int iterations)
 		struct exec *e = make(ip);
 		struct beside b = alternate(exec_run, e, exec_run, m,
 		    iterations);
-		double limit = trial_memory(team, mp->transfers[0].bytes);
+		double limit = trial_memory(team, mp->transfers[0].bytes, NULL);
 
 		if (team->rank == 0)
 			printf("| %llu | %s | %.2f | %.2f | %.2f | %.2f |\n",
