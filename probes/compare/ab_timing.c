@@ -1,38 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ab_timing.c - in which order two ways take turns, what counts as one turn's
+ * time, and when there were enough of them.
+ */
 #include "probes/compare/ab_timing.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/clk.h"
 #include "common/xalloc.h"
-#include "probes/sampling/stop.h"
 #include "probes/job/world.h"
+#include "probes/sampling/stop.h"
 #include "probes/transport/backoff.h"
 
 #define TURNS_MAX 10000
 
-/* Whatever is still acknowledged after a turn counts for it, since the next
- * one starts after a reading. */
-static void
-wire_add(struct ab_timing *v, struct ab_timing_side *side,
-    const struct nic_bytes *before)
-{
-	struct nic_bytes now = { 0 };
-	int rc = nic_bytes_read(&now);
-
-	if (rc < 0)
-		v->wire_rc = rc;
-	side->wire.out_bytes += now.out_bytes - before->out_bytes;
-	side->wire.in_bytes += now.in_bytes - before->in_bytes;
-	/* less when a connection has ended meanwhile */
-	if (now.resent_bytes > before->resent_bytes)
-		side->wire.resent_bytes += now.resent_bytes -
-		    before->resent_bytes;
-}
-
 static struct timing_sample
-turn(const struct transport_team *team, struct ab_timing_side *side)
+turn(const struct transport_team *team, const struct ab_timing_side *side)
 {
 	struct timing_sample one;
 	uint64_t start_ns;
@@ -45,12 +31,15 @@ turn(const struct transport_team *team, struct ab_timing_side *side)
 	return one;
 }
 
+/* Whatever is still acknowledged after a turn counts for it, since the next
+ * one starts after a reading. */
 static void
 turn_counted(const struct transport_team *team, struct ab_timing *v, int which)
 {
 	struct ab_timing_side *side = &v->side[which];
 	struct trial *t = &side->trial;
-	struct nic_bytes before = { 0 };
+	struct nic_bytes before = { 0 }, now = { 0 };
+	int rc;
 
 	trial_meet(team); /* nobody is still at the last turn */
 	if (nic_bytes_read(&before) < 0)
@@ -58,7 +47,15 @@ turn_counted(const struct transport_team *team, struct ab_timing *v, int which)
 	t->samples = xreallocarray(t->samples, t->count + 1,
 	    sizeof(*t->samples));
 	t->samples[t->count++] = turn(team, side);
-	wire_add(v, side, &before);
+	rc = nic_bytes_read(&now);
+	if (rc < 0)
+		v->wire_rc = rc;
+	side->wire.out_bytes += now.out_bytes - before.out_bytes;
+	side->wire.in_bytes += now.in_bytes - before.in_bytes;
+	/* less when a connection has ended meanwhile */
+	if (now.resent_bytes > before.resent_bytes)
+		side->wire.resent_bytes += now.resent_bytes -
+		    before.resent_bytes;
 }
 
 /* Rank 0's clock decides for all. */
@@ -113,13 +110,6 @@ ab_timing_time(const struct transport_team *team, const struct trial_ask *ask,
 }
 
 void
-ab_timing_exec_cb(void *exec)
-{
-	exec_start(exec, 0, UINT32_MAX);
-	exec_wait(exec);
-}
-
-void
 ab_timing_clear(struct ab_timing *v)
 {
 	for (int i = 0; i < AB_TIMING_SIDES; i++)
@@ -139,4 +129,10 @@ ab_timing_ratio(const struct ab_timing *v, struct timing *ret)
 	rc = timing_of(ratios, n, ret);
 	free(ratios);
 	return rc;
+}
+
+double
+ab_timing_median_s(const struct ab_timing *v, int side)
+{
+	return trial_median_s(&v->side[side].trial);
 }

@@ -33,10 +33,9 @@ void ab_timing_time(const struct transport_team *team,
     const struct trial_ask *ask, struct ab_timing *v);
 void ab_timing_clear(struct ab_timing *v); /* frees */
 
-/* A side that is a plan: arg is its struct exec. */
-void ab_timing_exec_cb(void *exec);
-
 /* Of the turns, pair by pair: time of side 1 over time of side 0. */
 int ab_timing_ratio(const struct ab_timing *v, struct timing *ret);
+/* Of one side; NAN: it was not measured. */
+double ab_timing_median_s(const struct ab_timing *v, int side);
 
 #endif

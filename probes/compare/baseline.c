@@ -1,228 +1,250 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * baseline.c - how any baseline is opened, proven and closed, and those that
+ * are small: of stripes and of bindings.
+ */
 #include "probes/compare/baseline.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clk.h"
-#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/execute/fill.h"
 #include "probes/job/world.h"
+#include "probes/pattern/stripe.h"
 
-#define SEND_BUF 0 /* any number: fill_make tells buffers apart */
+#define PROVE_DATA        1 /* "iteration" of fill: any number */
+#define SEND_BUF          0
+#define SYNCHRONOUS_STEPS 3 /* of a stripe that takes a detour */
 
-/* Edges that end or begin here; bytes are those of the source. */
-struct rival_edges {
-	int *peers, *counts, *places; /* bytes, and offset in recv */
-	int count;
-};
-
-struct baseline {
-	const struct transport_team *team;
-	MPI_Comm graph;
-	struct rival_edges in, out;
-	int equal; /* all blocks have the same size */
-	int send_bytes;
-	uint64_t recv_bytes;
-	char *send, *recv;
-	double setup_s;
-	struct fill fill;
-};
-
-/* Room for one edge: MPI wants lists of no edges too. */
-static void
-edges_open(struct rival_edges *e)
+void
+baseline_open(const struct baseline_row *row, struct exec *e,
+    const struct plan *p, struct beside *ret)
 {
-	e->peers = xcalloc(1, sizeof(*e->peers));
-	e->counts = xcalloc(1, sizeof(*e->counts));
-	e->places = xcalloc(1, sizeof(*e->places));
-}
+	struct baseline *b = xcalloc(1, row->bytes);
 
-static void
-edges_add(struct rival_edges *e, uint32_t peer, uint64_t bytes)
-{
-	size_t n = (size_t)e->count + 1;
-
-	e->peers = xreallocarray(e->peers, n, sizeof(*e->peers));
-	e->counts = xreallocarray(e->counts, n, sizeof(*e->counts));
-	e->places = xreallocarray(e->places, n, sizeof(*e->places));
-	e->peers[e->count] = (int)peer;
-	e->counts[e->count] = (int)bytes;
-	e->places[e->count++] = 0;
-}
-
-/* A promise is an edge: that of a block, from its source to its one rank. */
-static void
-edges_read(struct baseline *r, const struct plan *p)
-{
-	uint32_t rank = (uint32_t)r->team->rank;
-
-	for (size_t i = 0; i < p->promises_count; i++) {
-		const struct plan_promise *m = &p->promises[i];
-		uint32_t src = p->sources[m->source].lo;
-		uint32_t dst = p->spans[m->span].lo;
-
-		r->equal &= m->bytes == p->promises[0].bytes;
-		if (src == rank) {
-			edges_add(&r->out, dst, m->bytes);
-			r->send_bytes = (int)m->bytes;
+	memset(ret, 0, sizeof(*ret));
+	b->row = row;
+	b->exec = e;
+	b->team = exec_team(e);
+	b->plan = p;
+	b->name = ret->name = row->name;
+	ret->rc = row->open(b, &ret->err);
+	if (ret->rc == 0) {
+		ret->rc = row->prove(b);
+		if (ret->rc == 0) {
+			ret->baseline = b;
+			ret->name = b->name;
+			return;
 		}
-		if (dst == rank)
-			edges_add(&r->in, src, m->bytes);
+		err_say(&ret->err, "%s gave other data", b->name);
+		row->close(b);
 	}
-	if (r->equal && p->promises_count > 0)
-		r->send_bytes = (int)p->promises[0].bytes;
+	free(b);
 }
 
-/* Every rank sees the same plan, so every rank finds the same. */
-static int
-lengths_check(const struct plan *p, uint32_t ranks, struct err *err)
+void
+baseline_close(struct beside *x)
 {
-	uint64_t *received = xcalloc(ranks, sizeof(*received)), most = 0;
+	if (x->baseline != NULL)
+		x->baseline->row->close(x->baseline);
+	free(x->baseline);
+	ab_timing_clear(&x->turns);
+	memset(x, 0, sizeof(*x));
+}
 
-	for (size_t i = 0; i < p->promises_count; i++) {
-		uint64_t *to = &received[p->spans[p->promises[i].span].lo];
+/* ---- a striped message in one piece, and with barriers ---- */
 
-		*to += p->promises[i].bytes;
-		most = *to > most ? *to : most;
-	}
-	free(received);
-	if (most <= INT_MAX)
-		return 0;
-	return err_set(err, -ENOTSUP,
-	    "MPI counts with int: a rank would receive %llu bytes",
-	    (unsigned long long)most);
+struct direct {
+	struct baseline base;
+	struct plan *plan;
+	struct exec *exec;
+};
+
+static int
+direct_open(struct baseline *b, struct err *err)
+{
+	struct direct *d = (struct direct *)b;
+	int rc;
+
+	d->plan = stripe_direct(b->plan);
+	rc = exec_new(b->team, d->plan, &d->exec, err);
+	if (rc < 0)
+		plan_free(d->plan);
+	return rc;
+}
+
+static int
+direct_prove(struct baseline *b)
+{
+	struct exec_fault fault;
+
+	return trial_prove(b->team, ((struct direct *)b)->exec, PROVE_DATA,
+	    &fault);
 }
 
 static void
-places_make(struct baseline *r)
+direct_run_cb(void *b)
 {
-	for (int i = 0; i < r->in.count; i++) {
-		r->in.places[i] = (int)r->recv_bytes;
-		r->recv_bytes += (uint64_t)r->in.counts[i];
-	}
-	r->send = xcalloc((size_t)r->send_bytes + 1, 1);
-	r->recv = xcalloc(r->recv_bytes + 1, 1);
+	exec_run(((struct direct *)b)->exec);
 }
 
-int
-baseline_open(const struct transport_team *team, const struct plan *p,
-    struct baseline **ret, struct err *err)
+static void
+direct_close(struct baseline *b)
 {
-	struct baseline *r;
-	uint64_t start_ns;
-	int rc = lengths_check(p, (uint32_t)team->ranks, err);
+	exec_free(((struct direct *)b)->exec);
+	plan_free(((struct direct *)b)->plan);
+}
 
-	if (rc < 0)
-		return rc;
-	r = xcalloc(1, sizeof(*r));
-	r->team = team;
-	r->equal = 1;
-	r->fill.op = PLAN_COPY;
-	edges_open(&r->in);
-	edges_open(&r->out);
-	edges_read(r, p);
-	places_make(r);
-	MPI_DO(MPI_Barrier(team->comm));
-	start_ns = clk_ns();
-	MPI_DO(MPI_Dist_graph_create_adjacent(team->comm, r->in.count,
-	    r->in.peers, MPI_UNWEIGHTED, r->out.count, r->out.peers,
-	    MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &r->graph));
-	r->setup_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
-	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &r->setup_s, 1, MPI_DOUBLE, MPI_MAX,
-	    team->comm));
-	*ret = r; /* handed over */
+const struct baseline_row baseline_direct = { "direct", sizeof(struct direct),
+	direct_open, direct_prove, direct_run_cb, direct_close };
+
+/* It runs the plan itself, so there is nothing to prove or to close. */
+static int
+synchronous_open(struct baseline *b, struct err *err)
+{
+	if (b->plan->steps == SYNCHRONOUS_STEPS)
+		return 0;
+	return err_set(err, -ENOTSUP, "the plan has %u steps", b->plan->steps);
+}
+
+static int
+synchronous_prove(struct baseline *b)
+{
+	(void)b;
+	return 0;
+}
+
+/* All ranks end a step before any begins the next. */
+static void
+synchronous_run_cb(void *arg)
+{
+	struct baseline *b = arg;
+
+	for (uint32_t i = 0; i < b->plan->steps; i++) {
+		if (i > 0)
+			trial_meet(b->team);
+		exec_start(b->exec, i, i + 1);
+		exec_wait(b->exec);
+	}
+}
+
+static void
+synchronous_close(struct baseline *b)
+{
+	(void)b;
+}
+
+const struct baseline_row baseline_synchronous = { "synchronous",
+	sizeof(struct baseline), synchronous_open, synchronous_prove,
+	synchronous_run_cb, synchronous_close };
+
+/* ---- blocks for the 2g ranks of a binding ---- */
+
+struct blocks {
+	struct baseline base;
+	MPI_Comm
+	    comm; /* of the ranks that take part; MPI_COMM_NULL at others */
+	uint32_t ranks;
+	int block_bytes;
+	char *send, *recv;
+};
+
+static int
+blocks_open(struct baseline *b, struct err *err)
+{
+	struct blocks *k = (struct blocks *)b;
+	uint32_t g = b->plan->steps / 3;
+	uint64_t bytes = b->plan->transfers[0].bytes;
+
+	if (strcmp(b->team->ops->name, "host") != 0)
+		return err_set(err, -ENOTSUP,
+		    "buffers are not in the processor's reach");
+	if (bytes / g > INT_MAX)
+		return err_set(err, -ENOTSUP, "MPI counts with int");
+	if (bytes < g)
+		return err_set(err, -ENOTSUP,
+		    "less than a byte for each device");
+	k->ranks = 2 * g;
+	k->block_bytes = (int)(bytes / g);
+	MPI_DO(MPI_Comm_split(b->team->comm,
+	    (uint32_t)b->team->rank < k->ranks ? 0 : MPI_UNDEFINED,
+	    b->team->rank, &k->comm));
+	if (k->comm == MPI_COMM_NULL)
+		return 0;
+	k->send = xcalloc((size_t)k->ranks * (size_t)k->block_bytes + 1, 1);
+	k->recv = xcalloc((size_t)k->ranks * (size_t)k->block_bytes + 1, 1);
 	return 0;
 }
 
 static void
-edges_free(struct rival_edges *e)
+blocks_close(struct baseline *b)
 {
-	free(e->peers);
-	free(e->counts);
-	free(e->places);
+	struct blocks *k = (struct blocks *)b;
+
+	if (k->comm != MPI_COMM_NULL)
+		MPI_Comm_free(&k->comm);
+	free(k->send);
+	free(k->recv);
 }
 
-void
-baseline_close(struct baseline *r)
+static void
+scatter_run_cb(void *b)
 {
-	if (r == NULL)
-		return;
-	MPI_Comm_free(&r->graph);
-	edges_free(&r->in);
-	edges_free(&r->out);
-	free(r->send);
-	free(r->recv);
-	free(r);
+	struct blocks *k = b;
+
+	if (k->comm != MPI_COMM_NULL)
+		MPI_DO(MPI_Scatter(k->send, k->block_bytes, MPI_BYTE, k->recv,
+		    k->block_bytes, MPI_BYTE, 0, k->comm));
 }
 
-const char *
-baseline_name(const struct baseline *r)
+static void
+alltoall_run_cb(void *b)
 {
-	return r->equal ? "MPI_Neighbor_allgather" : "MPI_Neighbor_allgatherv";
+	struct blocks *k = b;
+
+	if (k->comm != MPI_COMM_NULL)
+		MPI_DO(MPI_Alltoall(k->send, k->block_bytes, MPI_BYTE, k->recv,
+		    k->block_bytes, MPI_BYTE, k->comm));
 }
 
-double
-baseline_setup_s(const struct baseline *r)
+static void
+block_fill(const struct blocks *k, uint32_t from, uint32_t to, char *at)
 {
-	return r->setup_s;
+	struct fill f = { .op = PLAN_COPY };
+
+	fill_make(&f, PROVE_DATA, from, SEND_BUF,
+	    (uint64_t)to * (uint64_t)k->block_bytes, at,
+	    (size_t)k->block_bytes);
 }
 
-void
-baseline_run(struct baseline *r)
-{
-	if (r->equal)
-		MPI_DO(MPI_Neighbor_allgather(r->send, r->send_bytes, MPI_BYTE,
-		    r->recv, r->send_bytes, MPI_BYTE, r->graph));
-	else
-		MPI_DO(MPI_Neighbor_allgatherv(r->send, r->send_bytes, MPI_BYTE,
-		    r->recv, r->in.counts, r->in.places, MPI_BYTE, r->graph));
-}
-
-/* Whether every block holds what its source was filled with. */
 static int
-blocks_check(const struct baseline *r, uint64_t iteration)
+blocks_prove(struct baseline *b)
 {
+	struct blocks *k = (struct blocks *)b;
+	uint32_t rank = (uint32_t)b->team->rank, senders;
+	size_t block = (size_t)k->block_bytes;
+	char *want = xcalloc(block + 1, 1);
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && i < r->in.count; i++) {
-		size_t bytes = (size_t)r->in.counts[i];
-		char *want = xcalloc(bytes + 1, 1);
-
-		fill_make(&r->fill, iteration, (uint32_t)r->in.peers[i],
-		    SEND_BUF, 0, want, bytes);
-		if (memcmp(r->recv + r->in.places[i], want, bytes) != 0)
+	senders = b->row == &baseline_scatter ? 1 : k->ranks;
+	for (uint32_t i = 0; k->comm != MPI_COMM_NULL && i < k->ranks; i++)
+		block_fill(k, rank, i, k->send + i * block);
+	b->row->run(b);
+	for (uint32_t i = 0; k->comm != MPI_COMM_NULL && i < senders; i++) {
+		block_fill(k, i, rank, want);
+		if (memcmp(k->recv + i * block, want, block) != 0)
 			rc = -EBADMSG;
-		free(want);
 	}
-	return rc;
+	free(want);
+	return transport_agree(b->team, rc);
 }
 
-int
-baseline_prove(struct baseline *r, uint64_t iteration)
-{
-	fill_make(&r->fill, iteration, (uint32_t)r->team->rank, SEND_BUF, 0,
-	    r->send, (size_t)r->send_bytes);
-	memset(r->recv, 0, r->recv_bytes);
-	baseline_run(r);
-	return transport_agree(r->team, blocks_check(r, iteration));
-}
-
-void *
-baseline_send(struct baseline *r)
-{
-	return r->send;
-}
-
-const void *
-baseline_block(const struct baseline *r, uint32_t src)
-{
-	for (int i = 0; i < r->in.count; i++)
-		if (r->in.peers[i] == (int)src)
-			return r->recv + r->in.places[i];
-	return NULL;
-}
+const struct baseline_row baseline_scatter = { "MPI_Scatter",
+	sizeof(struct blocks), blocks_open, blocks_prove, scatter_run_cb,
+	blocks_close };
+const struct baseline_row baseline_alltoall = { "MPI_Alltoall",
+	sizeof(struct blocks), blocks_open, blocks_prove, alltoall_run_cb,
+	blocks_close };

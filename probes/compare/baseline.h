@@ -1,37 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baseline.h - the installed MPI's own way to do what a neighbor plan does:
- * MPI_Neighbor_allgather, or MPI_Neighbor_allgatherv where sizes differ.
+ * baseline.h - another way to do what a plan does: the installed MPI's own, a
+ * vendor's library, or the same bytes moved plainly.
  *
- * Who its neighbours are is read from what the plan promises, so both do the
- * same by construction. Buffers are its own, in memory of the host.
+ * Each kind is a row. What a baseline does is read from what the plan
+ * promises, or from its title, so both do the same by construction and every
+ * rank knows it. Its buffers are its own unless its row says otherwise.
  */
 #ifndef PROBES_COMPARE_BASELINE_H
 #define PROBES_COMPARE_BASELINE_H
 
 #include "common/err.h"
-#include "probes/plan/plan.h"
-#include "probes/transport/transport.h"
+#include "probes/compare/ab_timing.h"
+#include "probes/execute/exec.h"
 
-struct baseline;
+/* The head of each kind's own struct. */
+struct baseline {
+	const struct baseline_row *row;
+	struct exec *exec;
+	const struct transport_team *team; /* of exec */
+	const struct plan *plan;
+	const char *name; /* "MPI_Bcast" */
+	const char *impl; /* "mpi", "nccl"; NULL: there is only one */
+	double setup_s;   /* of the communicator, where it needs one */
+};
 
-/* Collective. p: made by the builder neighbor, the same on all ranks, and
- * outlives the rival. -ENOTSUP and the same why on every rank: a message is
- * too long for an int. The caller ends *ret with baseline_close. */
-int baseline_open(const struct transport_team *team, const struct plan *p,
-    struct baseline **ret, struct err *err);
-void baseline_close(struct baseline *r); /* collective; NULL is allowed */
+struct baseline_row {
+	const char *name; /* known before it is open; or NULL */
+	size_t bytes;     /* of its struct */
+	/* Collective, with the head filled in, the rest zero. -ENOTSUP and the
+	 * same reason on every rank, and nothing is left to close. */
+	int (*open)(struct baseline *b, struct err *err);
+	/* The plan has been proven and its results are still there: does this
+	 * bring the same? 0 or -EBADMSG, on every rank alike. */
+	int (*prove)(struct baseline *b);
+	void (*run)(void *b); /* once; collective */
+	void (*close)(struct baseline *b);
+};
 
-const char *baseline_name(const struct baseline *r); /* of the MPI function */
-double baseline_setup_s(const struct baseline *r);   /* of the communicator */
+extern const struct baseline_row baseline_collective; /* MPI_Bcast, NCCL ... */
+extern const struct baseline_row baseline_neighbor; /* MPI_Neighbor_allgather */
+extern const struct baseline_row baseline_alltoallv;
+extern const struct baseline_row baseline_direct; /* a stripe's, in one piece */
+extern const struct baseline_row baseline_synchronous; /* barriers in between */
+extern const struct baseline_row baseline_scatter;     /* of a binding */
+extern const struct baseline_row baseline_alltoall;    /* likewise */
 
-/* Once; collective among neighbours. */
-void baseline_run(struct baseline *r);
-/* Fill, run, compare: 0 or -EBADMSG, on every rank the same. */
-int baseline_prove(struct baseline *r, uint64_t iteration);
+/* A plan beside a baseline. */
+struct beside {
+	struct baseline *baseline; /* NULL: rc and err */
+	const char *name;          /* "" while unknown */
+	int rc;
+	struct err err;
+	struct ab_timing turns; /* side 0 is the plan */
+};
 
-/* What this rank gives, and the first block that src gave it; NULL: none. */
-void *baseline_send(struct baseline *r);
-const void *baseline_block(const struct baseline *r, uint32_t src);
+/* Collective; exec has run p, and its results are there. A baseline that gives
+ * other data is closed again. */
+void baseline_open(const struct baseline_row *row, struct exec *e,
+    const struct plan *p, struct beside *ret);
+void baseline_close(struct beside *x); /* collective */
+
+/* Of baseline_neighbor: what this rank gives, and the first block that src
+ * gave it; NULL: none. */
+void *baseline_neighbor_send(struct baseline *b);
+void *baseline_neighbor_block(struct baseline *b, uint32_t src);
 
 #endif

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/compare/baseline_collective.h"
-
+/*
+ * baseline_collective.c - which collective of MPI, or on memory of GPUs of
+ * their vendor's library, does what a plan of the builders collective or
+ * allreduce does.
+ */
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/pattern/pattern.h"
+#include "probes/compare/baseline.h"
 #include "probes/job/world.h"
+#include "probes/pattern/pattern.h"
 #include "probes/transport/xccl_coll.h"
 
 #define WORDS_MAX 32
 
-struct baseline_collective {
-	const struct transport_team *team;
-	const struct rival_row *row;
-	struct xccl_coll *xccl; /* in the place of row; or NULL */
-	const struct exec *exec;
+struct collective {
+	struct baseline base;
+	const struct collective_row *row;
+	struct xccl_coll *xccl;      /* in the place of row; or NULL */
 	uint16_t send_buf, recv_buf; /* of the plan */
 	uint64_t send_bytes, recv_bytes;
 	char *send, *recv;
@@ -30,71 +32,71 @@ struct baseline_collective {
 	MPI_Op op;
 };
 
-struct rival_row {
+struct collective_row {
 	const char *of, *name;
 	int reduces;
 	int root_keeps; /* the root's recv is not written */
-	int (*run)(struct baseline_collective *r);
+	int (*run)(struct collective *r);
 };
 
 static int
-bcast(struct baseline_collective *r)
+bcast(struct collective *r)
 {
-	return MPI_Bcast(r->team->rank == r->root ? r->send : r->recv, r->all,
-	    r->type, r->root, r->team->comm);
+	return MPI_Bcast(r->base.team->rank == r->root ? r->send : r->recv,
+	    r->all, r->type, r->root, r->base.team->comm);
 }
 
 static int
-reduce(struct baseline_collective *r)
+reduce(struct collective *r)
 {
 	return MPI_Reduce(r->send, r->recv, r->all, r->type, r->op, r->root,
-	    r->team->comm);
+	    r->base.team->comm);
 }
 
 static int
-gather(struct baseline_collective *r)
+gather(struct collective *r)
 {
 	return MPI_Gather(r->send, r->count, r->type, r->recv, r->count,
-	    r->type, r->root, r->team->comm);
+	    r->type, r->root, r->base.team->comm);
 }
 
 static int
-scatter(struct baseline_collective *r)
+scatter(struct collective *r)
 {
 	return MPI_Scatter(r->send, r->count, r->type, r->recv, r->count,
-	    r->type, r->root, r->team->comm);
+	    r->type, r->root, r->base.team->comm);
 }
 
 static int
-allgather(struct baseline_collective *r)
+allgather(struct collective *r)
 {
 	return MPI_Allgather(r->send, r->count, r->type, r->recv, r->count,
-	    r->type, r->team->comm);
+	    r->type, r->base.team->comm);
 }
 
 static int
-reduce_scatter(struct baseline_collective *r)
+reduce_scatter(struct collective *r)
 {
 	return MPI_Reduce_scatter_block(r->send, r->recv, r->count, r->type,
-	    r->op, r->team->comm);
+	    r->op, r->base.team->comm);
 }
 
 static int
-allreduce(struct baseline_collective *r)
+allreduce(struct collective *r)
 {
 	return MPI_Allreduce(r->send, r->recv, r->all, r->type, r->op,
-	    r->team->comm);
+	    r->base.team->comm);
 }
 
 static int
-alltoall(struct baseline_collective *r)
+alltoall(struct collective *r)
 {
 	return MPI_Alltoall(r->send, r->count, r->type, r->recv, r->count,
-	    r->type, r->team->comm);
+	    r->type, r->base.team->comm);
 }
 
 /* Builders of what MPI has too. */
-static const struct subject {
+static const struct subject_row {
 	const char *section;
 	const char *name; /* of the collective; NULL: an option says it */
 	int blocks;       /* count is of a block, of which every rank has one */
@@ -103,7 +105,7 @@ static const struct subject {
 	{ "allreduce", "allreduce", 0 },
 };
 
-static const struct rival_row rows[] = {
+static const struct collective_row rows[] = {
 	{ "broadcast", "MPI_Bcast", 0, 1, bcast },
 	{ "reduce", "MPI_Reduce", 1, 0, reduce },
 	{ "gather", "MPI_Gather", 0, 0, gather },
@@ -118,7 +120,7 @@ static const struct rival_row rows[] = {
 
 /* The title as options again. */
 static struct conf *
-options_of(const struct plan *p, const struct subject **ret_subject)
+options_of(const struct plan *p, const struct subject_row **ret_subject)
 {
 	char *copy = xstrdup(p->title), *words[WORDS_MAX], *save = NULL;
 	struct conf *c = NULL;
@@ -177,39 +179,50 @@ op_of(enum plan_op op)
 	}
 }
 
+/* Of options: which row, and its arguments. */
 static int
-refuse(struct err *err, const char *text)
-{
-	return err_set(err, -ENOTSUP, "%s", text);
-}
-
-static int
-read_options(struct baseline_collective *r, const struct conf *c,
-    const struct subject *s, struct err *err)
+collective_read(struct collective *r, const struct conf *c,
+    const struct subject_row *s, struct err *err)
 {
 	const char *name = s->name != NULL ? s->name
 					   : conf_string(c, s->section, "name");
 	int64_t count = conf_int(c, s->section, "count");
-	int64_t blocks = s->blocks ? r->team->ranks : 1;
+	int64_t blocks = s->blocks ? r->base.team->ranks : 1;
 	enum plan_type type = (enum plan_type)plan_type_find(
 	    conf_string(c, s->section, "type"));
+	enum plan_op op = (enum plan_op)plan_op_find(
+	    conf_string(c, s->section, "op"));
 
+	r->root = s->blocks ? (int)conf_int(c, s->section, "root") : 0;
+	if (!r->base.team->ops->host_access) {
+		const struct xccl_coll_ask ask = {
+			.of = name,
+			.type = type,
+			.op = op,
+			.count = (uint64_t)count,
+			.all = (uint64_t)(count * blocks),
+			.root = r->root,
+			.send_bytes = r->send_bytes,
+			.recv_bytes = r->recv_bytes,
+		};
+
+		return xccl_coll_open(r->base.team, &ask, &r->xccl, err);
+	}
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (strcmp(rows[i].of, name) == 0)
 			r->row = &rows[i];
 	if (r->row == NULL)
-		return refuse(err, "MPI has no such collective");
+		return err_set(err, -ENOTSUP, "MPI has no such collective");
 	r->type = type_of(type, r->row->reduces);
 	if (r->type == MPI_DATATYPE_NULL)
-		return refuse(err,
+		return err_set(err, -ENOTSUP,
 		    "MPI reduces int32, int64, float and double only");
 	if (count > INT_MAX / blocks)
-		return refuse(err, "MPI counts with int: too many elements");
+		return err_set(err, -ENOTSUP,
+		    "MPI counts with int: too many elements");
 	r->count = (int)count;
 	r->all = (int)(count * blocks);
-	r->op = op_of(
-	    (enum plan_op)plan_op_find(conf_string(c, s->section, "op")));
-	r->root = s->blocks ? (int)conf_int(c, s->section, "root") : 0;
+	r->op = op_of(op);
 	return 0;
 }
 
@@ -223,128 +236,81 @@ buffer_of(const struct plan *p, const char *name)
 	return b;
 }
 
-static void
-buffers_find(struct baseline_collective *r, const struct plan *p)
+static int
+collective_open(struct baseline *b, struct err *err)
 {
+	struct collective *r = (struct collective *)b;
+	const struct subject_row *s = NULL;
+	const struct plan *p = b->plan;
+	struct conf *c = options_of(p, &s);
+	int rc, rank = b->team->rank;
+
 	r->send_buf = buffer_of(p, "send");
 	r->recv_buf = buffer_of(p, "recv");
-	r->send_bytes = p->bufs[r->send_buf].bytes[r->team->rank];
-	r->recv_bytes = p->bufs[r->recv_buf].bytes[r->team->rank];
-}
-
-static int
-ranks_idle(const struct baseline_collective *r, const struct conf *c,
-    const struct subject *s)
-{
-	int64_t ranks = conf_int(c, s->section, "ranks");
-
-	return ranks > 0 && ranks != r->team->ranks;
-}
-
-/* On memory of GPUs their vendor's library is the rival. */
-static int
-open_xccl(struct baseline_collective *r, const struct conf *c,
-    const struct subject *s, struct err *err)
-{
-	const char *section = s->section;
-	uint64_t count = (uint64_t)conf_int(c, section, "count");
-	const struct xccl_coll_ask ask = {
-		.of = s->name != NULL ? s->name
-				      : conf_string(c, section, "name"),
-		.type = (enum plan_type)plan_type_find(
-		    conf_string(c, section, "type")),
-		.op = (enum plan_op)plan_op_find(conf_string(c, section, "op")),
-		.count = count,
-		.all = s->blocks ? count * (uint64_t)r->team->ranks : count,
-		.root = s->blocks ? (int)conf_int(c, section, "root") : 0,
-		.send_bytes = r->send_bytes,
-		.recv_bytes = r->recv_bytes,
-	};
-
-	return xccl_coll_open(r->team, &ask, &r->xccl, err);
-}
-
-int
-baseline_collective_open(struct exec *e, const struct plan *p,
-    struct baseline_collective **ret, struct err *err)
-{
-	struct baseline_collective *r = xcalloc(1, sizeof(*r));
-	const struct subject *s = NULL;
-	struct conf *c = options_of(p, &s);
-	int rc;
-
-	r->team = exec_team(e);
-	r->exec = e;
-	buffers_find(r, p);
+	r->send_bytes = p->bufs[r->send_buf].bytes[rank];
+	r->recv_bytes = p->bufs[r->recv_buf].bytes[rank];
 	if (c == NULL)
-		rc = refuse(err, "the plan is no collective");
-	else if (ranks_idle(r, c, s))
-		rc = refuse(err,
+		return err_set(err, -ENOTSUP, "the plan is no collective");
+	if (conf_int(c, s->section, "ranks") > 0 &&
+	    conf_int(c, s->section, "ranks") != b->team->ranks)
+		rc = err_set(err, -ENOTSUP,
 		    "it takes all ranks, and the plan leaves some idle");
-	else if (!r->team->ops->host_access)
-		rc = open_xccl(r, c, s, err);
 	else
-		rc = read_options(r, c, s, err);
+		rc = collective_read(r, c, s, err);
 	conf_free(c);
-	if (rc < 0) {
-		free(r);
+	if (rc < 0)
 		return rc;
-	}
+	b->name = r->xccl != NULL ? xccl_coll_name(r->xccl) : r->row->name;
+	b->impl = r->xccl != NULL ? xccl_coll_impl(r->xccl) : "mpi";
 	if (r->xccl == NULL) {
 		r->send = xcalloc(r->send_bytes + 1, 1);
 		r->recv = xcalloc(r->recv_bytes + 1, 1);
 	}
-	*ret = r; /* handed over */
 	return 0;
 }
 
-void
-baseline_collective_close(struct baseline_collective *r)
+static void
+collective_close(struct baseline *b)
 {
-	if (r == NULL)
-		return;
+	struct collective *r = (struct collective *)b;
+
 	xccl_coll_close(r->xccl);
 	free(r->send);
 	free(r->recv);
-	free(r);
 }
 
-const char *
-baseline_collective_name(const struct baseline_collective *r)
+static void
+collective_run_cb(void *b)
 {
-	return r->xccl != NULL ? xccl_coll_name(r->xccl) : r->row->name;
-}
+	struct collective *r = b;
 
-const char *
-baseline_collective_impl(const struct baseline_collective *r)
-{
-	return r->xccl != NULL ? xccl_coll_impl(r->xccl) : "mpi";
-}
-
-void
-baseline_collective_run(struct baseline_collective *r)
-{
 	if (r->xccl != NULL)
 		xccl_coll_run(r->xccl);
 	else
 		MPI_DO(r->row->run(r));
 }
 
-int
-baseline_collective_prove(struct baseline_collective *r)
+/* With the sources of the plan, whose results have been proven. */
+static int
+collective_prove(struct baseline *b)
 {
-	const char *want = exec_place(r->exec, r->recv_buf, 0);
-	int rc = 0, skip;
+	struct collective *r = (struct collective *)b;
+	const char *from = exec_place(b->exec, r->send_buf, 0);
+	const char *want = exec_place(b->exec, r->recv_buf, 0);
+	int rc = 0;
 
 	if (r->xccl != NULL)
-		return transport_agree(r->team,
-		    xccl_coll_prove(r->xccl,
-			exec_place(r->exec, r->send_buf, 0), want));
-	skip = r->row->root_keeps && r->team->rank == r->root;
-	memcpy(r->send, exec_place(r->exec, r->send_buf, 0), r->send_bytes);
+		return transport_agree(b->team,
+		    xccl_coll_prove(r->xccl, from, want));
+	memcpy(r->send, from, r->send_bytes);
 	memset(r->recv, 0, r->recv_bytes);
-	baseline_collective_run(r);
-	if (!skip && memcmp(r->recv, want, r->recv_bytes) != 0)
+	collective_run_cb(r);
+	if (!(r->row->root_keeps && b->team->rank == r->root) &&
+	    memcmp(r->recv, want, r->recv_bytes) != 0)
 		rc = -EBADMSG;
-	return transport_agree(r->team, rc);
+	return transport_agree(b->team, rc);
 }
+
+const struct baseline_row baseline_collective = { NULL,
+	sizeof(struct collective), collective_open, collective_prove,
+	collective_run_cb, collective_close };

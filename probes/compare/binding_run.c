@@ -1,61 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/compare/binding_run.h"
-
+/*
+ * binding_run.c - what the steps of a binding plan say together: which model of
+ * predict/binding_fit.h they fit, which rails are weak, and how MPI's own
+ * scatter and all-to-all do beside them (CommBench, section 5.2.2).
+ *
+ * Bandwidths are those of the fastest iteration: whatever disturbs one makes it
+ * slower.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/xalloc.h"
+#include "probes/compare/probe.h"
 #include "probes/compare/rail_stats.h"
+#include "probes/pattern/binding.h"
+#include "probes/pattern/builders.h"
+#include "probes/predict/binding_fit.h"
 
-/* ---- the steps ---- */
-
-void
-binding_run_open(const struct plan *p, struct binding_run *ret)
+static void
+binding_describe_step(uint32_t step, struct subject *r)
 {
-	memset(ret, 0, sizeof(*ret));
-	ret->g = p->steps / 3;
-	ret->bytes = p->transfers[0].bytes;
-	ret->best_s = xcalloc(p->steps, sizeof(*ret->best_s));
+	uint32_t k, steps = r->plan->steps;
+
+	r->pattern = binding_parts[binding_step(steps / 3, step, &k)];
+	r->direction = step + 1 < steps ? "out" : "bi";
+	r->k = (int)k;
 }
 
-void
-binding_run_close(struct binding_run *b)
-{
-	for (int i = 0; i < BINDING_RIVALS; i++)
-		trial_clear(&b->rivals[i].trial);
-	free(b->best_s);
-	memset(b, 0, sizeof(*b));
-}
-
-void
-binding_run_step(struct binding_run *b, uint32_t step, const struct trial *t)
-{
-	struct timing tm;
-
-	if (timing_of(t->samples, t->count, &tm) == 0)
-		b->best_s[step] = tm.min_s;
-}
-
-static double
-step_per_s(const struct binding_run *b, enum binding_part part, uint32_t k)
-{
-	uint32_t devices = part == BINDING_ALONE ? 1 : k;
-
-	if (part == BINDING_BOTH)
-		devices *= 2;
-	return (double)b->bytes * devices /
-	    b->best_s[binding_step_of(b->g, part, k)];
-}
-
-/* ---- rank 0: what it means ---- */
+/* An MPI collective beside the step that moves as much between the nodes. */
+struct collective {
+	const struct baseline_row *row;
+	enum binding_part part;
+	int all; /* with k of g, else of 1 */
+};
+static const struct collective collectives[] = {
+	{ &baseline_scatter, BINDING_ASYMMETRIC, 0 },
+	{ &baseline_alltoall, BINDING_BOTH, 1 },
+};
 
 /* The numbers of one profile; weights of all. */
 struct finding {
-	const struct binding_run *run;
-	const struct plan_report *report;
-	const struct binding_limits *limits;
+	const struct comparison *c;
+	const struct subject *subject;
+	uint32_t g;
+	double tolerance, weak_ratio; /* as options */
 	double alone_per_s[BINDING_FIT_DEVICES_MAX],
 	    weights[BINDING_FIT_DEVICES_MAX];
 	double sound_per_s;
@@ -67,25 +56,25 @@ struct finding {
 	struct binding_fit fit;
 };
 
-static void
-find_weights(struct finding *f)
+/* Best seconds of a step, and what passes in it; 0 where it has no samples. */
+static double
+step_s(const struct finding *f, enum binding_part part, uint32_t k)
 {
-	for (uint32_t i = 0; i < f->run->g; i++)
-		f->alone_per_s[i] = step_per_s(f->run, BINDING_ALONE, i + 1);
-	f->sound_per_s = binding_fit_sound_per_s(f->alone_per_s, f->run->g);
-	f->weak = binding_fit_weights(f->alone_per_s, f->run->g,
-	    f->limits->weak, f->weights);
+	const struct trial *t = &f->c->parts[binding_step_of(f->g, part, k)];
+	struct timing tm;
+
+	return timing_of(t->samples, t->count, &tm) == 0 ? tm.min_s : 0;
 }
 
-static void
-find_fit(struct finding *f, enum binding_part part)
+static double
+step_per_s(const struct finding *f, enum binding_part part, uint32_t k)
 {
-	f->part = part;
-	for (uint32_t k = 1; k <= f->run->g; k++)
-		f->per_s[k - 1] = step_per_s(f->run, part, k);
-	f->profile = (struct binding_fit_profile){ f->run->g, f->per_s,
-		f->weights };
-	binding_fit_binding(&f->profile, f->limits->tolerance, &f->fit);
+	uint32_t devices = part == BINDING_ALONE ? 1 : k;
+
+	if (part == BINDING_BOTH)
+		devices *= 2;
+	return (double)f->subject->plan->transfers[0].bytes * devices /
+	    step_s(f, part, k);
 }
 
 /* The model nearer to what was measured, whether it is believed or not. */
@@ -116,7 +105,7 @@ profile_json(const struct finding *f)
 	enum binding_fit_kind kind = nearer(&f->fit);
 	json_t *list = json_array();
 
-	for (uint32_t k = 1; k <= f->run->g; k++)
+	for (uint32_t k = 1; k <= f->g; k++)
 		json_array_append_new(list,
 		    json_pack("{s:i, s:f, s:f}", "k", (int)k, "bandwidth",
 			f->per_s[k - 1], "model",
@@ -130,8 +119,8 @@ profile_json(const struct finding *f)
 static json_t *
 ends_json(const struct finding *f, uint32_t i, double ratio)
 {
-	const struct plan_report *r = f->report;
-	const uint32_t ranks[] = { i, f->run->g + i };
+	const struct subject *r = f->subject;
+	const uint32_t ranks[] = { i, f->g + i };
 	json_t *list = json_array();
 
 	for (size_t e = 0; e < ARRAY_LEN(ranks); e++)
@@ -147,12 +136,12 @@ rails_json(const struct finding *f)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < f->run->g; i++) {
+	for (uint32_t i = 0; i < f->g; i++) {
 		const char *nic = rail_stats_nic((int)i);
 		double ratio = f->alone_per_s[i] / f->sound_per_s;
 		json_t *one = json_pack("{s:i, s:f, s:f, s:b, s:o}", "rail",
 		    (int)i, "bandwidth", f->alone_per_s[i], "ratio", ratio,
-		    "weak", ratio < f->limits->weak, "nodes",
+		    "weak", ratio < f->weak_ratio, "nodes",
 		    ends_json(f, i, ratio));
 
 		if (nic != NULL)
@@ -190,8 +179,8 @@ say_model(const struct finding *f, enum binding_fit_kind kind,
 	else if (m->per == 1)
 		strbuf_addf(sb,
 		    "packed, each of %u devices on a NIC of its own of %s",
-		    f->run->g, nic);
-	else if (m->per == f->run->g)
+		    f->g, nic);
+	else if (m->per == f->g)
 		strbuf_addf(sb, "packed, all %u devices on one NIC of %s",
 		    m->per, nic);
 	else
@@ -217,21 +206,21 @@ say_fit(const struct finding *f, struct strbuf *sb)
 static void
 say_weak(const struct finding *f, struct strbuf *sb)
 {
-	const struct plan_report *r = f->report;
+	const struct subject *r = f->subject;
 	const int *node = r->team->nodes;
 
-	for (uint32_t i = 0; i < f->run->g; i++) {
+	for (uint32_t i = 0; i < f->g; i++) {
 		double ratio = f->alone_per_s[i] / f->sound_per_s;
 		const char *nic = rail_stats_nic((int)i);
 
-		if (!(ratio < f->limits->weak))
+		if (!(ratio < f->weak_ratio))
 			continue;
 		strbuf_addf(sb,
 		    "; rail %u%s%s%s between %s and %s gives %.2f of what "
 		    "others give",
 		    i, nic != NULL ? " (" : "", nic != NULL ? nic : "",
 		    nic != NULL ? ")" : "", r->world->names[node[i]],
-		    r->world->names[node[f->run->g + i]], ratio);
+		    r->world->names[node[f->g + i]], ratio);
 	}
 }
 
@@ -241,10 +230,10 @@ fit_record(const struct finding *f, const char *text)
 	const struct binding_fit *fit = &f->fit;
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:f, s:o, s:o, "
 			      "s:o, s:o, s:s, s:s}",
-	    "probe", "fit", "of", f->report->probe, "plan",
-	    f->report->plan->title, "pattern", binding_parts[f->part], "g",
-	    (int)f->run->g, "binding", fit_kinds[fit->kind], "tolerance",
-	    f->limits->tolerance, "packed", model_json(fit, BINDING_FIT_PACKED),
+	    "probe", "fit", "of", f->subject->probe, "plan",
+	    f->subject->plan->title, "pattern", binding_parts[f->part], "g",
+	    (int)f->g, "binding", fit_kinds[fit->kind], "tolerance",
+	    f->tolerance, "packed", model_json(fit, BINDING_FIT_PACKED),
 	    "round_robin", model_json(fit, BINDING_FIT_ROUND_ROBIN), "profile",
 	    profile_json(f), "rails", rails_json(f), "verdict",
 	    f->weak > 0 ? "warn" : "ok", "text", text);
@@ -262,79 +251,107 @@ fit_record(const struct finding *f, const char *text)
 }
 
 /* What of a collective passes between the nodes, in the time of all of it. */
-static json_t *
-rival_record(const struct finding *f, const struct binding_rival *rv)
+static void
+report_collective(const struct finding *f, const struct collective *cl,
+    const struct beside *x)
 {
-	double per_s = step_per_s(f->run, rv->part, rv->k);
-	double s = f->run->best_s[binding_step_of(f->run->g, rv->part, rv->k)];
-	double bytes = per_s * s;
+	uint32_t k = cl->all ? f->g : 1;
+	double per_s = step_per_s(f, cl->part, k), s = step_s(f, cl->part, k);
+	const struct trial *t = &x->turns.side[0].trial;
+	struct strbuf *lines = &f->c->report->remarks;
+	char plan[64], own[32], group[32];
 	struct timing tm;
-	char plan[64];
 	json_t *o;
 
-	snprintf(plan, sizeof(plan), "%s k=%u", binding_parts[rv->part], rv->k);
+	snprintf(plan, sizeof(plan), "%s k=%u", binding_parts[cl->part], k);
 	o = json_pack("{s:s, s:s, s:s, s:s, s:i, s:n, s:n, s:f, s:f}", "probe",
-	    "speedup", "of", f->report->probe, "plan", plan, "baseline",
-	    rv->name, "n", (int)rv->trial.count, "value", "interval", "seconds",
-	    s, "throughput", per_s);
-	if (timing_of(rv->trial.samples, rv->trial.count, &tm) < 0) {
+	    "speedup", "of", f->subject->probe, "plan", plan, "baseline",
+	    x->name, "n", (int)t->count, "value", "interval", "seconds", s,
+	    "throughput", per_s);
+	if (timing_of(t->samples, t->count, &tm) < 0) {
 		json_object_set_new(o, "cause",
 		    json_string(names_causes[CAUSE_UNSUPPORTED].name));
-		json_object_set_new(o, "text", json_string(rv->err.text));
-		return o;
+		json_object_set_new(o, "text", json_string(x->err.text));
+		strbuf_addf(lines, "%s: not measured: %s\n", x->name,
+		    x->err.text);
+	} else {
+		json_object_set_new(o, "value", json_real(tm.min_s / s));
+		json_object_set_new(o, "baseline_seconds", json_real(tm.min_s));
+		json_object_set_new(o, "baseline_throughput",
+		    json_real(per_s * s / tm.min_s));
+		strbuf_addf(lines,
+		    "%s: %s between the nodes, %s with k=%u: %s\n", x->name,
+		    rate(per_s * s / tm.min_s, own), binding_parts[cl->part], k,
+		    rate(per_s, group));
 	}
-	json_object_set_new(o, "value", json_real(tm.min_s / s));
-	json_object_set_new(o, "baseline_seconds", json_real(tm.min_s));
-	json_object_set_new(o, "baseline_throughput",
-	    json_real(bytes / tm.min_s));
-	return o;
+	emit_put(f->c->report->emit, o);
 }
 
 static void
-say_rival(const struct finding *f, const struct binding_rival *rv,
-    struct strbuf *lines)
-{
-	double per_s = step_per_s(f->run, rv->part, rv->k);
-	double s = f->run->best_s[binding_step_of(f->run->g, rv->part, rv->k)];
-	struct timing tm;
-	char own[32], group[32];
-
-	if (timing_of(rv->trial.samples, rv->trial.count, &tm) < 0)
-		strbuf_addf(lines, "%s: not measured: %s\n", rv->name,
-		    rv->err.text);
-	else
-		strbuf_addf(lines,
-		    "%s: %s between the nodes, %s with k=%u: %s\n", rv->name,
-		    rate(per_s * s / tm.min_s, own), binding_parts[rv->part],
-		    rv->k, rate(per_s, group));
-}
-
-void
-binding_run_report(const struct binding_run *b, const struct plan_report *r,
-    const struct binding_limits *limits, binding_put *put, void *arg,
-    struct strbuf *lines)
+report_fits(struct finding *f)
 {
 	static const enum binding_part parts[] = { BINDING_RAIL,
 		BINDING_ASYMMETRIC };
-	struct finding *f = xcalloc(1, sizeof(*f));
+	struct plan_report *pr = f->c->report;
 
-	f->run = b;
-	f->report = r;
-	f->limits = limits;
-	find_weights(f);
+	for (uint32_t i = 0; i < f->g; i++)
+		f->alone_per_s[i] = step_per_s(f, BINDING_ALONE, i + 1);
+	f->sound_per_s = binding_fit_sound_per_s(f->alone_per_s, f->g);
+	f->weak = binding_fit_weights(f->alone_per_s, f->g, f->weak_ratio,
+	    f->weights);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		struct strbuf text = { 0 };
 
-		find_fit(f, parts[i]);
+		f->part = parts[i];
+		for (uint32_t k = 1; k <= f->g; k++)
+			f->per_s[k - 1] = step_per_s(f, f->part, k);
+		f->profile = (struct binding_fit_profile){ f->g, f->per_s,
+			f->weights };
+		binding_fit_binding(&f->profile, f->tolerance, &f->fit);
 		say_fit(f, &text);
 		say_weak(f, &text);
-		put(arg, fit_record(f, text.text));
-		strbuf_addf(lines, "%s\n", text.text);
+		emit_put(pr->emit, fit_record(f, text.text));
+		strbuf_addf(&pr->remarks, "%s\n", text.text);
 		strbuf_clear(&text);
 	}
-	for (int i = 0; i < BINDING_RIVALS; i++) {
-		put(arg, rival_record(f, &b->rivals[i]));
-		say_rival(f, &b->rivals[i], lines);
+}
+
+/* The collectives are timed alone: their messages are not the plan's. */
+static void
+binding_more(struct comparison *c)
+{
+	struct finding *f = xcalloc(1, sizeof(*f));
+	struct beside besides[ARRAY_LEN(collectives)];
+
+	f->c = c;
+	f->subject = &c->subject;
+	f->g = c->subject.plan->steps / 3;
+	for (size_t i = 0; i < ARRAY_LEN(collectives); i++) {
+		struct beside *x = &besides[i];
+
+		baseline_open(collectives[i].row, c->exec, c->subject.plan, x);
+		if (x->baseline == NULL)
+			continue;
+		x->turns.sides = 1;
+		x->turns.side[0].run = x->baseline->row->run;
+		x->turns.side[0].arg = x->baseline;
+		ab_timing_time(c->subject.team, &c->ask, &x->turns);
 	}
+	if (c->report != NULL) {
+		const char *section = c->subject.probe;
+
+		f->tolerance = conf_real(c->conf, section, "tolerance");
+		f->weak_ratio = conf_real(c->conf, section, "weak");
+		report_fits(f);
+		for (size_t i = 0; i < ARRAY_LEN(collectives); i++)
+			report_collective(f, &collectives[i], &besides[i]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(collectives); i++)
+		baseline_close(&besides[i]);
 	free(f);
 }
+
+const struct probe probe_binding = { .pattern = &pattern_binding,
+	.steps = PROBE_STEPS_ONLY,
+	.describe_step = binding_describe_step,
+	.more = binding_more };

@@ -1,95 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/compare/neighbor_run.h"
-
-#include <math.h>
-#include <stdio.h>
+/*
+ * neighbor_run.c - what a neighborhood allgather and MPI's own put on the
+ * wire, beside what was to be expected from where ranks really are.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/xalloc.h"
-#include "probes/compare/speedup.h"
-#include "probes/job/world.h"
+#include "probes/compare/probe.h"
+#include "probes/pattern/builders.h"
 
-#define FIRST_DATA 1    /* of fill: any number */
-#define WIRES_MAX  1000 /* nodes in a record */
-
-void
-neighbor_run_plan_cb(void *arg)
-{
-	struct neighbor_run *n = arg;
-
-	if (!n->phased) {
-		ab_timing_exec_cb(n->exec);
-		return;
-	}
-	for (uint32_t i = 0; i < n->plan->steps; i++) {
-		exec_start(n->exec, i, i + 1);
-		exec_wait(n->exec);
-	}
-}
-
-void
-neighbor_run_rival_cb(void *arg)
-{
-	struct neighbor_run *n = arg;
-
-	baseline_run(n->rival);
-}
-
-static int
-one_channel(const struct plan *p)
-{
-	for (size_t i = 0; i < p->transfers_count; i++)
-		if (p->transfers[i].channel != 0)
-			return 0;
-	return 1;
-}
-
-void
-neighbor_run_open(struct exec *e, const struct plan *p,
-    struct neighbor_run *ret)
-{
-	memset(ret, 0, sizeof(*ret));
-	ret->plan = p;
-	ret->exec = e;
-	ret->phased = one_channel(p);
-	ret->rc = baseline_open(exec_team(e), p, &ret->rival, &ret->err);
-	if (ret->rc < 0)
-		return;
-	ret->rc = baseline_prove(ret->rival, FIRST_DATA);
-	if (ret->rc < 0) {
-		err_say(&ret->err, "%s gave wrong data",
-		    baseline_name(ret->rival));
-		baseline_close(ret->rival);
-		ret->rival = NULL;
-	}
-}
-
-void
-neighbor_run_close(struct neighbor_run *n)
-{
-	baseline_close(n->rival);
-	ab_timing_clear(&n->versus);
-	free(n->wires);
-	memset(n, 0, sizeof(*n));
-}
-
-/* The node's bytes by its first rank, and what all its ranks sent again. */
-static void
-wires_add(struct nic_bytes *of_node, const struct nic_bytes *of_rank,
-    int speaks)
-{
-	of_node->resent_bytes += of_rank->resent_bytes;
-	if (!speaks)
-		return;
-	of_node->out_bytes = of_rank->out_bytes;
-	of_node->in_bytes = of_rank->in_bytes;
-}
+#define WIRES_MAX 1000 /* nodes in a record */
 
 /* What each node carried, at rank 0. */
 static void
-wires_gather(const struct world *w, struct neighbor_run *n)
+neighbor_gather(struct comparison *c)
 {
+	const struct world *w = c->subject.world;
 	struct told {
 		int node, speaks;
 		struct nic_bytes wire[AB_TIMING_SIDES];
@@ -97,34 +24,27 @@ wires_gather(const struct world *w, struct neighbor_run *n)
 	struct told *all = NULL;
 
 	for (int i = 0; i < AB_TIMING_SIDES; i++)
-		mine.wire[i] = n->versus.side[i].wire;
+		mine.wire[i] = c->besides[0].turns.side[i].wire;
 	if (w->rank == 0)
 		all = xcalloc((size_t)w->size, sizeof(*all));
 	MPI_DO(MPI_Gather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine),
 	    MPI_BYTE, 0, w->control));
 	if (w->rank != 0)
 		return;
-	n->wires = xcalloc((size_t)w->nodes, sizeof(*n->wires));
+	c->wires = xcalloc((size_t)w->nodes, sizeof(*c->wires));
 	for (int i = 0; i < w->size; i++)
-		for (int k = 0; k < AB_TIMING_SIDES; k++)
-			wires_add(&n->wires[all[i].node][k], &all[i].wire[k],
-			    all[i].speaks);
+		for (int k = 0; k < AB_TIMING_SIDES; k++) {
+			struct nic_bytes *of = &c->wires[all[i].node][k];
+
+			/* The node's bytes by its first rank, and what all
+			 * its ranks sent again. */
+			of->resent_bytes += all[i].wire[k].resent_bytes;
+			if (!all[i].speaks)
+				continue;
+			of->out_bytes = all[i].wire[k].out_bytes;
+			of->in_bytes = all[i].wire[k].in_bytes;
+		}
 	free(all);
-}
-
-void
-neighbor_run_time(const struct world *w, struct neighbor_run *n,
-    const struct trial_ask *ask, struct trial *ret)
-{
-	struct ab_timing *v = &n->versus;
-
-	v->sides = n->rival != NULL ? AB_TIMING_SIDES : 1;
-	v->side[0].run = neighbor_run_plan_cb;
-	v->side[1].run = neighbor_run_rival_cb;
-	v->side[0].arg = v->side[1].arg = n;
-	ab_timing_time(exec_team(n->exec), ask, v);
-	wires_gather(w, n);
-	*ret = v->side[0].trial;
 }
 
 /* ---- what was to be expected, from where ranks really are ---- */
@@ -138,108 +58,91 @@ expect(struct nic_bytes *list, int from, int to, uint64_t bytes)
 	list[to].in_bytes += bytes;
 }
 
-static void
-expect_plan(const struct plan_report *r, struct nic_bytes *list)
-{
-	for (size_t i = 0; i < r->plan->transfers_count; i++) {
-		const struct plan_transfer *t = &r->plan->transfers[i];
-
-		expect(list, r->team->nodes[t->src], r->team->nodes[t->dst],
-		    t->bytes);
-	}
-}
-
-/* Every promise is an edge, which MPI sends by itself. */
-static void
-expect_rival(const struct plan_report *r, struct nic_bytes *list)
-{
-	const struct plan *p = r->plan;
-
-	for (size_t i = 0; i < p->promises_count; i++) {
-		const struct plan_promise *m = &p->promises[i];
-
-		expect(list, r->team->nodes[p->sources[m->source].lo],
-		    r->team->nodes[p->spans[m->span].lo], m->bytes);
-	}
-}
-
-static uint64_t
-fullest(const struct nic_bytes *list, int nodes)
-{
-	uint64_t most = 0;
-
-	for (int i = 0; i < nodes; i++) {
-		most = list[i].out_bytes > most ? list[i].out_bytes : most;
-		most = list[i].in_bytes > most ? list[i].in_bytes : most;
-	}
-	return most;
-}
-
 static json_t *
 ratio(double over, double under)
 {
 	return under > 0 ? json_real(over / under) : json_null();
 }
 
+/* All that leaves nodes, and the fullest direction of one. */
 static uint64_t
-sum_out(const struct nic_bytes *list, int nodes)
+sum_out(const struct nic_bytes *list, int nodes, uint64_t *ret_fullest)
 {
-	uint64_t sum = 0;
+	uint64_t sum = 0, most = 0;
 
-	for (int i = 0; i < nodes; i++)
+	for (int i = 0; i < nodes; i++) {
 		sum += list[i].out_bytes;
+		most = list[i].out_bytes > most ? list[i].out_bytes : most;
+		most = list[i].in_bytes > most ? list[i].in_bytes : most;
+	}
+	*ret_fullest = most;
 	return sum;
 }
 
 /* A turn's bytes, or null where the kernel says nothing. */
 static json_t *
-measured(const struct neighbor_run *n, uint64_t bytes)
+measured(const struct comparison *c, uint64_t bytes)
 {
-	double turns = (double)n->versus.side[0].trial.count;
+	const struct ab_timing *v = &c->besides[0].turns;
+	double turns = (double)v->side[0].trial.count;
 
-	if (n->versus.wire_rc < 0 || turns == 0)
+	if (v->wire_rc < 0 || turns == 0)
 		return json_null();
 	return json_real((double)bytes / turns);
 }
 
+/* The plan sends its transfers; MPI sends every promise, which is an edge, by
+ * itself. */
 static void
-wires_put(json_t *array, const struct plan_report *r,
-    const struct neighbor_run *n, int side, const struct nic_bytes *want)
+put_wires(json_t *o, const struct comparison *c)
 {
 	static const char *const designs[AB_TIMING_SIDES] = { "leader",
 		"direct" };
-
-	for (int i = 0; i < r->world->nodes && i < WIRES_MAX; i++)
-		json_array_append_new(array,
-		    json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:I}", "node",
-			r->world->names[i], "design", designs[side],
-			"out_bytes", measured(n, n->wires[i][side].out_bytes),
-			"in_bytes", measured(n, n->wires[i][side].in_bytes),
-			"resent_bytes",
-			measured(n, n->wires[i][side].resent_bytes),
-			"expected_out_bytes", (json_int_t)want[i].out_bytes,
-			"expected_in_bytes", (json_int_t)want[i].in_bytes));
-}
-
-static void
-put_wires(json_t *o, const struct plan_report *r, const struct neighbor_run *n)
-{
+	const struct subject *r = &c->subject;
+	const struct plan *p = r->plan;
+	const int *node = r->team->nodes;
 	int nodes = r->world->nodes;
-	struct nic_bytes *own = xcalloc((size_t)nodes, sizeof(*own));
-	struct nic_bytes *other = xcalloc((size_t)nodes, sizeof(*other));
+	struct nic_bytes *want[AB_TIMING_SIDES];
+	uint64_t sum[AB_TIMING_SIDES], fullest[AB_TIMING_SIDES];
 	json_t *array = json_array();
 
-	expect_plan(r, own);
-	expect_rival(r, other);
-	wires_put(array, r, n, 0, own);
-	wires_put(array, r, n, 1, other);
+	for (int side = 0; side < AB_TIMING_SIDES; side++)
+		want[side] = xcalloc((size_t)nodes, sizeof(*want[side]));
+	for (size_t i = 0; i < p->transfers_count; i++) {
+		const struct plan_transfer *t = &p->transfers[i];
+
+		expect(want[0], node[t->src], node[t->dst], t->bytes);
+	}
+	for (size_t i = 0; i < p->promises_count; i++) {
+		const struct plan_promise *m = &p->promises[i];
+
+		expect(want[1], node[p->sources[m->source].lo],
+		    node[p->spans[m->span].lo], m->bytes);
+	}
+	for (int side = 0; side < AB_TIMING_SIDES; side++) {
+		sum[side] = sum_out(want[side], nodes, &fullest[side]);
+		for (int i = 0; i < nodes && i < WIRES_MAX; i++) {
+			const struct nic_bytes *got = &c->wires[i][side];
+			const struct nic_bytes *due = &want[side][i];
+
+			json_array_append_new(array,
+			    json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:I}",
+				"node", r->world->names[i], "design",
+				designs[side], "out_bytes",
+				measured(c, got->out_bytes), "in_bytes",
+				measured(c, got->in_bytes), "resent_bytes",
+				measured(c, got->resent_bytes),
+				"expected_out_bytes",
+				(json_int_t)due->out_bytes, "expected_in_bytes",
+				(json_int_t)due->in_bytes));
+		}
+		free(want[side]);
+	}
 	json_object_set_new(o, "wire", array);
 	json_object_set_new(o, "byte_ratio",
-	    ratio((double)sum_out(other, nodes), (double)sum_out(own, nodes)));
+	    ratio((double)sum[1], (double)sum[0]));
 	json_object_set_new(o, "load_bound",
-	    ratio((double)fullest(other, nodes), (double)fullest(own, nodes)));
-	free(own);
-	free(other);
+	    ratio((double)fullest[1], (double)fullest[0]));
 }
 
 /* ---- the record ---- */
@@ -264,45 +167,33 @@ put_graph(json_t *o, const struct plan *p)
 	json_object_set_new(o, "density", ratio((double)distinct, pairs));
 }
 
-/* A random graph's builder says what bytes may be expected to be saved. */
 static void
-put_expected(json_t *o, const struct plan *p)
+neighbor_report(const struct comparison *c)
 {
+	const struct plan *p = c->subject.plan;
+	const struct beside *x = &c->besides[0];
+	json_t *o = plan_report_speedup(&c->subject, x);
+
+	json_object_set_new(o, "order",
+	    json_string(c->phased ? "phased" : "dataflow"));
+	put_graph(o, p);
+	put_wires(o, c);
+	/* A random graph's builder says what bytes may be expected to be
+	 * saved. */
 	for (size_t i = 0; i < p->notes_count; i++)
 		if (strcmp(p->notes[i].name, "byte_ratio_expected") == 0)
 			json_object_set_new(o, p->notes[i].name,
 			    json_real(p->notes[i].real));
-}
-
-static struct speedup
-speedup_of(const struct neighbor_run *n)
-{
-	return (struct speedup){ &n->versus,
-		n->rival != NULL ? baseline_name(n->rival) : NULL, n->rc,
-		n->err.text };
-}
-
-json_t *
-neighbor_run_report(const struct plan_report *r, const struct neighbor_run *n)
-{
-	struct speedup s = speedup_of(n);
-	json_t *o = speedup_report(r, &s);
-
-	json_object_set_new(o, "order",
-	    json_string(n->phased ? "phased" : "dataflow"));
-	put_graph(o, r->plan);
-	put_wires(o, r, n);
-	put_expected(o, r->plan);
-	if (n->rival != NULL)
+	if (x->baseline != NULL)
 		json_object_set_new(o, "baseline_setup_s",
-		    json_real(baseline_setup_s(n->rival)));
-	return o;
+		    json_real(x->baseline->setup_s));
+	emit_put(c->report->emit, o);
+	plan_report_speedup_text(x, &c->report->remarks);
 }
 
-void
-neighbor_run_text(const struct neighbor_run *n, char *ret, size_t cap_bytes)
-{
-	struct speedup s = speedup_of(n);
-
-	speedup_text(&s, ret, cap_bytes);
-}
+const struct probe probe_neighbor = { .pattern = &pattern_neighbor,
+	.baselines = { &baseline_neighbor },
+	.in_phases = 1,
+	.gather = neighbor_gather,
+	.report = neighbor_report,
+	.more = spmm_measure };

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan_report.c - what a record, a row and a sentence say of a plan that was
+ * proven and timed, was not, or moved wrong data.
+ */
 #include "probes/compare/plan_report.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +13,9 @@
 
 #include "common/clk.h"
 #include "common/hist.h"
-#include "common/str.h"
+#include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/compare/rail_stats.h"
-#include "probes/compare/nic_capacity.h"
 #include "probes/congestion/report.h"
 #include "schema/patterns.h"
 #include "schema/record.h"
@@ -66,7 +70,7 @@ footprint(const struct plan *p, int step, uint64_t *ret_bytes,
 
 /* A step alone moves what it moves; the whole is judged by what it is for. */
 static uint64_t
-volume(const struct plan_report *r, int step)
+volume(const struct subject *r, int step)
 {
 	uint64_t bytes, messages;
 
@@ -76,22 +80,8 @@ volume(const struct plan_report *r, int step)
 	return bytes;
 }
 
-static json_t *
-samples(const struct trial *t)
-{
-	json_t *list = json_array();
-	size_t n = t->count;
-
-	if (n > PLAN_REPORT_SAMPLES_MAX)
-		n = PLAN_REPORT_SAMPLES_MAX;
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(list,
-		    json_pack("[f,i]", t->samples[i].s, t->samples[i].rank));
-	return list;
-}
-
-static json_t *
-interval(const struct timing *t)
+json_t *
+plan_report_interval(const struct timing *t)
 {
 	if (!isfinite(t->lo_s))
 		return json_null();
@@ -111,19 +101,11 @@ bandwidth(const struct timing *t, uint64_t bytes)
 	    record_number(b / t->mean_s), "min", record_number(b / t->max_s));
 }
 
-static int
-above_memory(const struct plan_report *r, const struct timing *t, int step)
-{
-	uint64_t bytes, messages;
-
-	footprint(r->plan, step, &bytes, &messages);
-	return timing_above_memory(t, bytes, r->memory_bytes_per_s);
-}
-
 static void
 put_times(json_t *o, const struct trial *t, const struct timing *tm)
 {
 	struct hist *h = xcalloc(1, sizeof(*h));
+	json_t *samples = json_array();
 
 	hist_clear(h);
 	for (size_t i = 0; i < t->count; i++)
@@ -137,30 +119,72 @@ put_times(json_t *o, const struct trial *t, const struct timing *tm)
 	    record_number(tm->median_upper_s));
 	json_object_set_new(o, "median_middle",
 	    record_number(tm->median_middle_s));
-	json_object_set_new(o, "interval", interval(tm));
+	json_object_set_new(o, "interval", plan_report_interval(tm));
 	json_object_set_new(o, "stopped_by",
 	    json_string(names_stops[t->stopped_by]));
-	json_object_set_new(o, "samples", samples(t));
+	for (size_t i = 0; i < t->count && i < PLAN_REPORT_SAMPLES_MAX; i++)
+		json_array_append_new(samples,
+		    json_pack("[f,i]", t->samples[i].s, t->samples[i].rank));
+	json_object_set_new(o, "samples", samples);
 }
 
-static void
-put_places(json_t *o, const struct plan_report *r, const struct trial *t,
-    double median_s, int step)
+static json_t *
+trial_record(const struct subject *r, const struct trial *t, int step)
 {
+	const struct plan *p = r->plan;
+	const char *of = step < 0 ? "whole" : "step";
+	char *via = vias(p, step);
+	json_t *notes = json_object(), *o;
+	uint64_t bytes, messages;
 	struct rail_stats places;
+	struct timing tm;
 
+	timing_of(t->samples, t->count, &tm);
+	footprint(p, step, &bytes, &messages);
+	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:s}",
+	    "probe", r->probe, "plan", p->title, "of",
+	    step == SUBJECT_CONCURRENT ? "concurrent" : of, "device",
+	    r->team->ops->name, "via", via, "ranks", r->team->ranks, "messages",
+	    (json_int_t)messages, "footprint_bytes", (json_int_t)bytes, "bytes",
+	    (json_int_t)volume(r, step), "unit", "s");
+	free(via);
+	if (step >= 0)
+		json_object_set_new(o, "step", json_integer(step));
+	else
+		json_object_set_new(o, "bytes_of", json_string(r->of));
+	if (r->pattern != NULL) {
+		json_object_set_new(o, "pattern", json_string(r->pattern));
+		json_object_set_new(o, "direction", json_string(r->direction));
+		json_object_set_new(o, "k", json_integer(r->k));
+		if (r->groups > 0)
+			json_object_set_new(o, "groups",
+			    json_integer(r->groups));
+	}
+	put_times(o, t, &tm);
+	json_object_set_new(o, "bandwidth", bandwidth(&tm, volume(r, step)));
+	json_object_set_new(o, "memory_bytes_per_s",
+	    record_number(r->memory_bytes_per_s));
+	json_object_set_new(o, "above_memory",
+	    json_boolean(
+		timing_above_memory(&tm, bytes, r->memory_bytes_per_s)));
+	if (r->machine != NULL && step == SUBJECT_WHOLE) {
+		json_object_set_new(o, "machine", json_string(r->machine));
+		json_object_set_new(o, "predicted",
+		    record_number(r->predicted_s));
+		json_object_set_new(o, "model",
+		    record_number((double)r->bytes / r->predicted_s));
+		json_object_set_new(o, "ratio",
+		    record_number(r->predicted_s / tm.median_middle_s));
+	}
+	json_object_set_new(o, "setup_s", record_number(r->setup_s));
+	json_object_set_new(o, "verified", json_true());
+	if (r->staging[0] != '\0')
+		json_object_set_new(o, "staging", json_string(r->staging));
 	rail_stats_count(r, t, step, &places);
 	rail_stats_put(&places, o);
-	if (r->groups > 0 && step == PLAN_REPORT_WHOLE)
-		nic_capacity_put(&places, median_s, r->rated_per_s, o);
+	if (r->groups > 0 && step == SUBJECT_WHOLE)
+		rail_stats_put_capacity(&places, tm.median_middle_s, o);
 	rail_stats_clear(&places);
-}
-
-static void
-put_notes(json_t *o, const struct plan *p)
-{
-	json_t *notes = json_object();
-
 	for (size_t i = 0; i < p->notes_count; i++)
 		json_object_set_new(notes, p->notes[i].name,
 		    p->notes[i].is_real
@@ -169,155 +193,25 @@ put_notes(json_t *o, const struct plan *p)
 	json_object_set_new(o, "notes", notes);
 	if (p->remark != NULL)
 		json_object_set_new(o, "remark", json_string(p->remark));
-}
-
-static void
-put_predicted(json_t *o, const struct plan_report *r, const struct timing *tm)
-{
-	json_object_set_new(o, "machine", json_string(r->machine));
-	json_object_set_new(o, "predicted", record_number(r->predicted_s));
-	json_object_set_new(o, "model",
-	    record_number((double)r->bytes / r->predicted_s));
-	json_object_set_new(o, "ratio",
-	    record_number(r->predicted_s / tm->median_middle_s));
-}
-
-static void
-put_shape(json_t *o, const struct plan_report *r)
-{
-	if (r->pattern == NULL)
-		return;
-	json_object_set_new(o, "pattern", json_string(r->pattern));
-	json_object_set_new(o, "direction", json_string(r->direction));
-	json_object_set_new(o, "k", json_integer(r->k));
-	if (r->groups > 0)
-		json_object_set_new(o, "groups", json_integer(r->groups));
-}
-
-static const char *
-part_of(int step)
-{
-	if (step == PLAN_REPORT_CONCURRENT)
-		return "concurrent";
-	return step < 0 ? "whole" : "step";
-}
-
-json_t *
-plan_report_trial(const struct plan_report *r, const struct trial *t, int step)
-{
-	uint64_t bytes, messages;
-	struct timing tm;
-	char *via = vias(r->plan, step);
-	json_t *o;
-
-	timing_of(t->samples, t->count, &tm);
-	footprint(r->plan, step, &bytes, &messages);
-	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:s}",
-	    "probe", r->probe, "plan", r->plan->title, "of", part_of(step),
-	    "device", r->team->ops->name, "via", via, "ranks", r->team->ranks,
-	    "messages", (json_int_t)messages, "footprint_bytes",
-	    (json_int_t)bytes, "bytes", (json_int_t)volume(r, step), "unit",
-	    "s");
-	free(via);
-	if (step >= 0)
-		json_object_set_new(o, "step", json_integer(step));
-	else
-		json_object_set_new(o, "bytes_of", json_string(r->of));
-	put_shape(o, r);
-	put_times(o, t, &tm);
-	json_object_set_new(o, "bandwidth", bandwidth(&tm, volume(r, step)));
-	json_object_set_new(o, "memory_bytes_per_s",
-	    record_number(r->memory_bytes_per_s));
-	json_object_set_new(o, "above_memory",
-	    json_boolean(above_memory(r, &tm, step)));
-	if (r->machine != NULL && step == PLAN_REPORT_WHOLE)
-		put_predicted(o, r, &tm);
-	json_object_set_new(o, "setup_s", record_number(r->setup_s));
-	json_object_set_new(o, "verified", json_true());
-	if (r->staging[0] != '\0')
-		json_object_set_new(o, "staging", json_string(r->staging));
-	put_places(o, r, t, tm.median_middle_s, step);
-	put_notes(o, r->plan);
 	return o;
 }
 
-/* Where a fault is, for people: guards are before or behind a buffer. */
-void
-plan_report_fault_text(const struct plan_report *r, const struct exec_fault *f,
-    const char *when, char *ret, size_t cap_bytes)
+static void
+trial_row(struct table *table, const struct subject *r, const struct trial *t,
+    int step)
 {
-	const struct plan_buf *b = &r->plan->bufs[f->buf];
-	int64_t past = f->off - (int64_t)b->bytes[f->rank];
-
-	if (f->off >= 0 && past < 0)
-		snprintf(ret, cap_bytes,
-		    "%s: wrong data %s: rank %u, %s+%lld: 0x%02x instead of "
-		    "0x%02x",
-		    r->plan->title, when, f->rank, b->name, (long long)f->off,
-		    f->got, f->want);
-	else
-		snprintf(ret, cap_bytes,
-		    "%s: written outside of buffers %s: rank %u, %lld bytes "
-		    "%s %s",
-		    r->plan->title, when, f->rank,
-		    (long long)(f->off < 0 ? -f->off : past),
-		    f->off < 0 ? "before" : "behind the end of", b->name);
-}
-
-json_t *
-plan_report_fault(const struct plan_report *r, const struct exec_fault *f,
-    const char *when)
-{
-	char text[1024];
-
-	plan_report_fault_text(r, f, when, text, sizeof(text));
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:I, "
-			 "s:i, s:i, s:s}",
-	    "probe", "bad", "of", r->probe, "plan", r->plan->title, "verdict",
-	    "bad", "cause", names_causes[CAUSE_WRONG_DATA].name, "when", when,
-	    "rank", (int)f->rank, "node",
-	    r->world->names[r->team->nodes[f->rank]], "buffer",
-	    r->plan->bufs[f->buf].name, "offset", (json_int_t)f->off, "want",
-	    f->want, "got", f->got, "text", text);
-}
-
-json_t *
-plan_report_refusal(const char *probe, const char *title, enum cause cause,
-    const char *why)
-{
-	struct hist *none = xcalloc(1, sizeof(*none));
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "probe", probe,
-	    "plan", title, "of", "whole", "unit", "s", "cause",
-	    names_causes[cause].name, "text", why);
-
-	hist_clear(none);
-	record_put_hist(o, none);
-	free(none);
-	return o;
-}
-
-struct table *
-plan_report_table(void)
-{
-	return table_new("plan|step|via|>bytes|>n|>min|>median (n/2)|"
-			 ">median (middle)|>mean|>max|>GB/s|");
-}
-
-void
-plan_report_row(struct table *table, const struct plan_report *r,
-    const struct trial *t, int step)
-{
-	uint64_t bytes = volume(r, step);
-	const double *times[5];
-	struct timing tm;
+	uint64_t bytes = volume(r, step), moved, messages;
 	char *via = vias(r->plan, step), span[32];
+	double times[5];
+	struct timing tm;
 
 	timing_of(t->samples, t->count, &tm);
-	times[0] = &tm.min_s;
-	times[1] = &tm.median_upper_s;
-	times[2] = &tm.median_middle_s;
-	times[3] = &tm.mean_s;
-	times[4] = &tm.max_s;
+	times[0] = tm.min_s;
+	times[1] = tm.median_upper_s;
+	times[2] = tm.median_middle_s;
+	times[3] = tm.mean_s;
+	times[4] = tm.max_s;
+	footprint(r->plan, step, &moved, &messages);
 	table_cell(table, "%s", step <= 0 ? r->plan->title : "");
 	if (step < 0)
 		table_cell(table, "all");
@@ -329,12 +223,163 @@ plan_report_row(struct table *table, const struct plan_report *r,
 	table_cell(table, "%llu", (unsigned long long)bytes);
 	table_cell(table, "%zu", tm.n);
 	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
-		clk_span_format((uint64_t)(*times[i] * 1e9 + 0.5), span,
+		clk_span_format((uint64_t)(times[i] * 1e9 + 0.5), span,
 		    sizeof(span));
 		table_cell(table, "%s", span);
 	}
 	table_cell(table, "%.3f", (double)bytes / tm.median_middle_s / 1e9);
 	table_cell(table, "%s",
-	    above_memory(r, &tm, step) ? "above the memory's own speed" : "");
+	    timing_above_memory(&tm, moved, r->memory_bytes_per_s)
+		? "above the memory's own speed"
+		: "");
 	free(via);
+}
+
+void
+plan_report_trial(struct plan_report *pr, const struct subject *r,
+    const struct trial *t, int step)
+{
+	if (pr == NULL)
+		return;
+	emit_put(pr->emit, trial_record(r, t, step));
+	trial_row(pr->table, r, t, step);
+	pr->rows++;
+}
+
+/* ---- what went wrong ---- */
+
+void
+plan_report_note(struct plan_report *pr, int status, enum cause cause,
+    const char *why)
+{
+	if (pr == NULL)
+		return;
+	log_warnx("%s", why);
+	if (status > pr->status)
+		pr->status = status;
+	if (pr->cause != CAUSE_NONE)
+		return;
+	pr->cause = cause;
+	err_say(&pr->why, "%s", why);
+}
+
+/* Guards are before and behind a buffer. */
+void
+plan_report_fault(struct plan_report *pr, const struct subject *r,
+    const struct exec_fault *f, const char *when)
+{
+	const struct plan_buf *b = &r->plan->bufs[f->buf];
+	int64_t past = f->off - (int64_t)b->bytes[f->rank];
+	struct err text;
+
+	if (pr == NULL)
+		return;
+	if (f->off >= 0 && past < 0)
+		err_say(&text,
+		    "%s: wrong data %s: rank %u, %s+%lld: 0x%02x instead of "
+		    "0x%02x",
+		    r->plan->title, when, f->rank, b->name, (long long)f->off,
+		    f->got, f->want);
+	else
+		err_say(&text,
+		    "%s: written outside of buffers %s: rank %u, %lld bytes "
+		    "%s %s",
+		    r->plan->title, when, f->rank,
+		    (long long)(f->off < 0 ? -f->off : past),
+		    f->off < 0 ? "before" : "behind the end of", b->name);
+	emit_put(pr->emit,
+	    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:I, "
+		      "s:i, s:i, s:s}",
+		"probe", "bad", "of", r->probe, "plan", r->plan->title,
+		"verdict", "bad", "cause", names_causes[CAUSE_WRONG_DATA].name,
+		"when", when, "rank", (int)f->rank, "node",
+		r->world->names[r->team->nodes[f->rank]], "buffer", b->name,
+		"offset", (json_int_t)f->off, "want", f->want, "got", f->got,
+		"text", text.text));
+	plan_report_note(pr, PLAN_REPORT_BAD, CAUSE_WRONG_DATA, text.text);
+}
+
+void
+plan_report_refusal(struct plan_report *pr, const char *probe,
+    const char *title, enum cause cause, const char *why)
+{
+	struct hist *none = xcalloc(1, sizeof(*none));
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "probe", probe,
+	    "plan", title, "of", "whole", "unit", "s", "cause",
+	    names_causes[cause].name, "text", why);
+
+	hist_clear(none);
+	record_put_hist(o, none);
+	free(none);
+	emit_put(pr->emit, o);
+}
+
+/* ---- beside a baseline ---- */
+
+json_t *
+plan_report_speedup(const struct subject *r, const struct beside *x)
+{
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:i, s:f}", "probe",
+	    "speedup", "of", r->probe, "plan", r->plan->title, "baseline",
+	    x->name != NULL ? x->name : "", "ranks", r->team->ranks, "setup_s",
+	    r->setup_s);
+	enum cause cause = x->rc == -EBADMSG ? CAUSE_WRONG_DATA
+					     : CAUSE_UNSUPPORTED;
+	struct timing t;
+
+	if (x->baseline == NULL) {
+		json_object_set_new(o, "n", json_integer(0));
+		json_object_set_new(o, "value", json_null());
+		json_object_set_new(o, "interval", json_null());
+		json_object_set_new(o, "cause",
+		    json_string(names_causes[cause].name));
+		json_object_set_new(o, "text", json_string(x->err.text));
+		return o;
+	}
+	ab_timing_ratio(&x->turns, &t);
+	json_object_set_new(o, "n", json_integer((json_int_t)t.n));
+	json_object_set_new(o, "value", record_number(t.median_middle_s));
+	json_object_set_new(o, "interval", plan_report_interval(&t));
+	json_object_set_new(o, "seconds",
+	    record_number(ab_timing_median_s(&x->turns, 0)));
+	json_object_set_new(o, "baseline_seconds",
+	    record_number(ab_timing_median_s(&x->turns, 1)));
+	return o;
+}
+
+void
+plan_report_speedup_text(const struct beside *x, struct strbuf *lines)
+{
+	struct timing t;
+
+	if (x->baseline == NULL) {
+		strbuf_addf(lines, "no speed-up: %s\n", x->err.text);
+		return;
+	}
+	ab_timing_ratio(&x->turns, &t);
+	strbuf_addf(lines, "speed-up over %s: %.2f", x->name,
+	    t.median_middle_s);
+	if (isfinite(t.lo_s))
+		strbuf_addf(lines, " (%.2f to %.2f)", t.lo_s, t.hi_s);
+	strbuf_addf(lines, ", %.3g ms against %.3g ms, %zu turns each\n",
+	    ab_timing_median_s(&x->turns, 0) * 1e3,
+	    ab_timing_median_s(&x->turns, 1) * 1e3, t.n);
+}
+
+/* ---- all of a run ---- */
+
+void
+plan_report_open(struct plan_report *pr, struct emit *emit)
+{
+	memset(pr, 0, sizeof(*pr));
+	pr->emit = emit;
+	pr->table = table_new("plan|step|via|>bytes|>n|>min|>median (n/2)|"
+			      ">median (middle)|>mean|>max|>GB/s|");
+}
+
+void
+plan_report_close(struct plan_report *pr)
+{
+	table_free(pr->table);
+	strbuf_clear(&pr->remarks);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan_report.h - what running a plan gave, as records and as a table. Rank 0.
+ * plan_report.h - what running a plan gave, as records, as rows of a table and
+ * as lines below it. Rank 0.
  */
 #ifndef PROBES_COMPARE_PLAN_REPORT_H
 #define PROBES_COMPARE_PLAN_REPORT_H
@@ -8,50 +9,57 @@
 #include <jansson.h>
 
 #include "common/conf.h"
+#include "common/str.h"
 #include "common/table.h"
+#include "probes/compare/baseline.h"
+#include "probes/compare/subject.h"
 #include "probes/execute/trial.h"
-#include "probes/job/world.h"
+#include "probes/job/emit.h"
+#include "schema/names.h"
 
 #define PLAN_REPORT_SAMPLES_MAX 4096 /* raw ones in a record */
 
+/* Exit codes: the worst of a run counts. */
+#define PLAN_REPORT_BAD   2 /* wrong data, or a plan that check refuses */
+#define PLAN_REPORT_WRONG 3 /* not measured because of what was asked for */
+
+/* Where all of a run goes. A function that takes one does nothing with NULL,
+ * which is that of all ranks but 0. */
 struct plan_report {
-	const struct world *world;
-	const struct transport_team *team;
-	const char *probe;
-	const struct plan *plan;
-	uint64_t bytes; /* what bandwidth is made of; of: its name */
-	const char *of;
-	double setup_s;                  /* exec_new */
-	double memory_bytes_per_s;       /* of all ranks together */
-	const double *memory_rank_per_s; /* of each; or NULL */
-	/* Of a group: what it is; pattern NULL for others. */
-	const char *pattern, *direction;
-	int k, groups;
-	double rated_per_s; /* see rated.h */
-	const char *staging;
-	const char *machine; /* of the prediction; NULL: there is none */
-	double predicted_s;
-	const double *predicted_rank_s; /* until each rank is done; or NULL */
+	struct emit *emit;
+	struct table *table;
+	int rows;              /* in it */
+	struct strbuf remarks; /* lines below it */
+	int status;            /* the worst */
+	enum cause cause;      /* the first, and why */
+	struct err why;
 };
 
-/* step: a number, or one of these. */
-#define PLAN_REPORT_WHOLE      (-1)
-#define PLAN_REPORT_CONCURRENT (-2) /* several plans, joined in one */
+void plan_report_open(struct plan_report *pr, struct emit *emit);
+void plan_report_close(struct plan_report *pr);
+
+/* Record and row of one trial, of a step or as subject.h says. */
+void plan_report_trial(struct plan_report *pr, const struct subject *r,
+    const struct trial *t, int step);
+/* The plan moved wrong data. */
+void plan_report_fault(struct plan_report *pr, const struct subject *r,
+    const struct exec_fault *f, const char *when);
+/* Nothing was measured: a record of it. The caller notes why. */
+void plan_report_refusal(struct plan_report *pr, const char *probe,
+    const char *title, enum cause cause, const char *why);
+/* For the log and the end of the run. */
+void plan_report_note(struct plan_report *pr, int status, enum cause cause,
+    const char *why);
+
+/* A plan beside its baseline. Members: probe of plan baseline ranks setup_s n
+ * value interval, and seconds with baseline_seconds or cause with text. The
+ * caller adds what it knows more. */
+json_t *plan_report_speedup(const struct subject *r, const struct beside *x);
+/* The same as a line. */
+void plan_report_speedup_text(const struct beside *x, struct strbuf *lines);
+/* Of a median; null where there are too few samples for one. */
+json_t *plan_report_interval(const struct timing *t);
 
 json_t *plan_report_begin(const struct world *w, const struct conf *c);
-json_t *plan_report_trial(const struct plan_report *r, const struct trial *t,
-    int step);
-json_t *plan_report_fault(const struct plan_report *r,
-    const struct exec_fault *f, const char *when);
-/* The same as a sentence. */
-void plan_report_fault_text(const struct plan_report *r,
-    const struct exec_fault *f, const char *when, char *ret, size_t cap_bytes);
-/* Nothing was measured. */
-json_t *plan_report_refusal(const char *probe, const char *title,
-    enum cause cause, const char *why);
-
-struct table *plan_report_table(void);
-void plan_report_row(struct table *table, const struct plan_report *r,
-    const struct trial *t, int step);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rail_stats.c - which node and which rail carried a transfer, how long each
+ * took, and what of a node's capacity that is.
+ */
 #include "probes/compare/rail_stats.h"
 
 #include <math.h>
@@ -6,11 +10,12 @@
 
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/job/nic.h"
 #include "probes/congestion/report.h"
+#include "probes/job/nic.h"
+#include "probes/topology/local.h"
 
 static void
-meet(struct place *node, int with)
+place_meet(struct place *node, int with)
 {
 	node->partner = node->partner == RAIL_STATS_NOBODY ||
 		node->partner == with
@@ -21,7 +26,7 @@ meet(struct place *node, int with)
 static void
 count_transfer(struct rail_stats *p, const struct plan_transfer *t)
 {
-	const int *node = p->report->team->nodes;
+	const int *node = p->subject->team->nodes;
 	struct place *of_src[] = { &p->nodes[node[t->src]],
 		&p->rails[p->rail[t->src]], &p->lanes[t->src] };
 	struct place *of_dst[] = { &p->nodes[node[t->dst]],
@@ -31,8 +36,8 @@ count_transfer(struct rail_stats *p, const struct plan_transfer *t)
 		p->nodes[node[t->src]].own += t->bytes;
 	if (node[t->src] == node[t->dst])
 		return;
-	meet(of_src[0], node[t->dst]);
-	meet(of_dst[0], node[t->src]);
+	place_meet(of_src[0], node[t->dst]);
+	place_meet(of_dst[0], node[t->src]);
 	for (size_t i = 0; i < ARRAY_LEN(of_src); i++) {
 		of_src[i]->sent += t->bytes;
 		of_dst[i]->received += t->bytes;
@@ -50,7 +55,7 @@ static void
 time_transfer(struct rail_stats *p, const double *best_s,
     const struct plan_transfer *tr)
 {
-	const int *node = p->report->team->nodes;
+	const int *node = p->subject->team->nodes;
 	double s = fmax(best_s[tr->src], best_s[tr->dst]);
 
 	if (node[tr->src] == node[tr->dst])
@@ -63,7 +68,7 @@ time_transfer(struct rail_stats *p, const double *best_s,
 static void
 time_nodes(struct rail_stats *p, const double *rank_s)
 {
-	const struct plan_report *r = p->report;
+	const struct subject *r = p->subject;
 
 	for (int i = 0; i < r->team->ranks; i++) {
 		struct place *n = &p->nodes[r->team->nodes[i]];
@@ -98,7 +103,7 @@ compare_cb(const void *va, const void *vb)
 static double
 sound_per_s(const struct rail_stats *p)
 {
-	size_t ranks = (size_t)p->report->team->ranks, n = 0;
+	size_t ranks = (size_t)p->subject->team->ranks, n = 0;
 	double *sorted = xcalloc(ranks, sizeof(*sorted)), sound = NAN;
 
 	for (size_t i = 0; i < ranks; i++)
@@ -111,24 +116,21 @@ sound_per_s(const struct rail_stats *p)
 	return sound;
 }
 
-static void
-place_rate(struct place *pl)
-{
-	uint64_t most = pl->sent > pl->received ? pl->sent : pl->received;
-
-	if (most > 0 && pl->s > 0)
-		pl->per_s = (double)most / pl->s;
-}
-
 /* A rail is as good as at its worst node. */
 static void
 rate_lanes(struct rail_stats *p)
 {
-	int ranks = p->report->team->ranks;
+	int ranks = p->subject->team->ranks;
 	double sound;
 
-	for (int i = 0; i < ranks; i++)
-		place_rate(&p->lanes[i]);
+	for (int i = 0; i < ranks; i++) {
+		struct place *lane = &p->lanes[i];
+		uint64_t most = lane->sent > lane->received ? lane->sent
+							    : lane->received;
+
+		if (most > 0 && lane->s > 0)
+			lane->per_s = (double)most / lane->s;
+	}
 	sound = sound_per_s(p);
 	for (int i = 0; i < ranks; i++) {
 		struct place *lane = &p->lanes[i], *rail;
@@ -158,33 +160,25 @@ places_new(size_t count)
 	return list;
 }
 
-static void
-number_rails(struct rail_stats *p)
-{
-	const struct plan_report *r = p->report;
-	int *seen = xcalloc((size_t)r->world->nodes, sizeof(*seen));
-
-	for (int i = 0; i < r->team->ranks; i++) {
-		p->rail[i] = seen[r->team->nodes[i]]++;
-		if (p->rail[i] >= p->rails_count)
-			p->rails_count = p->rail[i] + 1;
-	}
-	free(seen);
-}
-
 void
-rail_stats_count(const struct plan_report *r, const struct trial *t, int step,
+rail_stats_count(const struct subject *r, const struct trial *t, int step,
     struct rail_stats *ret)
 {
 	size_t ranks = (size_t)r->team->ranks;
 	const struct plan *plan = r->plan;
+	int *seen = xcalloc((size_t)r->world->nodes, sizeof(*seen));
 
-	*ret = (struct rail_stats){ .report = r,
+	*ret = (struct rail_stats){ .subject = r,
 		.nodes = places_new((size_t)r->world->nodes),
 		.rails = places_new(ranks),
 		.lanes = places_new(ranks),
 		.rail = xcalloc(ranks, sizeof(int)) };
-	number_rails(ret);
+	for (size_t i = 0; i < ranks; i++) {
+		ret->rail[i] = seen[r->team->nodes[i]]++;
+		if (ret->rail[i] >= ret->rails_count)
+			ret->rails_count = ret->rail[i] + 1;
+	}
+	free(seen);
 	for (size_t i = 0; i < plan->transfers_count; i++) {
 		const struct plan_transfer *tr = &plan->transfers[i];
 
@@ -201,7 +195,7 @@ rail_stats_count(const struct plan_report *r, const struct trial *t, int step,
 		ret->rails[ret->rail[rank]].slowest++;
 	}
 	rate_lanes(ret);
-	if (t->rank_s != NULL && step == PLAN_REPORT_WHOLE)
+	if (t->rank_s != NULL && step == SUBJECT_WHOLE)
 		time_nodes(ret, t->rank_s);
 }
 
@@ -251,7 +245,7 @@ place_json(const struct place *pl)
 static json_t *
 lanes_json(const struct rail_stats *p, int rail)
 {
-	const struct plan_report *r = p->report;
+	const struct subject *r = p->subject;
 	json_t *list = json_array();
 
 	for (int i = 0; i < r->team->ranks; i++) {
@@ -288,28 +282,21 @@ rails_json(const struct rail_stats *p)
 	return list;
 }
 
-/* Two nodes that met each other and nobody else. */
-static int
-is_pair(const struct rail_stats *p, int node)
-{
-	int with = p->nodes[node].partner;
-
-	return with >= 0 && p->nodes[with].partner == node;
-}
-
 void
 rail_stats_put(const struct rail_stats *p, json_t *record)
 {
-	const struct world *w = p->report->world;
+	const struct world *w = p->subject->world;
 	json_t *list = json_array();
 
 	for (int i = 0; i < w->nodes && i < REPORT_NODES_MAX; i++) {
 		json_t *one = place_json(&p->nodes[i]);
+		int with = p->nodes[i].partner;
 
 		json_object_set_new(one, "node", json_string(w->names[i]));
-		if (is_pair(p, i))
+		/* Two nodes that met each other and nobody else. */
+		if (with >= 0 && p->nodes[with].partner == i)
 			json_object_set_new(one, "partner",
-			    json_string(w->names[p->nodes[i].partner]));
+			    json_string(w->names[with]));
 		json_array_append_new(list, one);
 	}
 	json_object_set_new(record, "nodes", list);
@@ -334,4 +321,61 @@ rail_stats_weak(const struct rail_stats *p, double share, struct strbuf *text)
 		    p->rails[i].ratio);
 	}
 	return count;
+}
+
+/* ---- what a node could carry ---- */
+
+double
+rail_stats_capacity_per_s(const struct machine *m, const char *root)
+{
+	double best = 0, sum = 0;
+	struct local *l;
+
+	if (m != NULL) {
+		double one = m->out_per_s;
+
+		if (one == 0 || (m->in_per_s > 0 && m->in_per_s < one))
+			one = m->in_per_s;
+		return one > 0 && m->nics > 0 && !m->unrated ? one * m->nics
+							     : NAN;
+	}
+	/* All that are as fast as the fastest. */
+	l = xcalloc(1, sizeof(*l));
+	local_read(root, l);
+	for (int i = 0; i < l->nics_count; i++) {
+		double per_s = l->nics[i].bytes_per_s;
+
+		if (per_s > best) {
+			best = per_s;
+			sum = 0;
+		}
+		if (per_s == best)
+			sum += best;
+	}
+	free(l);
+	return sum > 0 ? sum : NAN;
+}
+
+void
+rail_stats_put_capacity(const struct rail_stats *p, double seconds,
+    json_t *record)
+{
+	double capacity_per_s = p->subject->capacity_per_s;
+	uint64_t most = 0;
+
+	for (int i = 0; i < p->subject->world->nodes; i++) {
+		const struct place *n = &p->nodes[i];
+
+		most = n->sent > most ? n->sent : most;
+		most = n->received > most ? n->received : most;
+	}
+	if (most == 0 || !(seconds > 0))
+		return;
+	json_object_set_new(record, "node_bandwidth",
+	    json_real((double)most / seconds));
+	if (!isfinite(capacity_per_s))
+		return;
+	json_object_set_new(record, "rated", json_real(capacity_per_s));
+	json_object_set_new(record, "rated_ratio",
+	    json_real((double)most / seconds / capacity_per_s));
 }

@@ -16,8 +16,12 @@
 #ifndef PROBES_COMPARE_RAIL_STATS_H
 #define PROBES_COMPARE_RAIL_STATS_H
 
+#include <jansson.h>
+
 #include "common/str.h"
-#include "probes/compare/plan_report.h"
+#include "probes/compare/subject.h"
+#include "probes/execute/trial.h"
+#include "probes/topology/machine.h"
 
 #define RAIL_STATS_WEAK                                                        \
 	0.5 /* a rail of less is named where all carry the same */
@@ -37,7 +41,7 @@ struct place {
 };
 
 struct rail_stats {
-	const struct plan_report *report;
+	const struct subject *subject;
 	struct place *nodes, *rails;
 	struct place *lanes; /* by rank: that rail of that node */
 	int *rail;           /* of each rank */
@@ -46,8 +50,8 @@ struct rail_stats {
 
 /* Of one step, or of all (step < 0). The caller ends it with rail_stats_clear.
  */
-void rail_stats_count(const struct plan_report *r, const struct trial *t,
-    int step, struct rail_stats *ret);
+void rail_stats_count(const struct subject *r, const struct trial *t, int step,
+    struct rail_stats *ret);
 void rail_stats_clear(struct rail_stats *p);
 
 /* nodes and rails into a record; what is unknown is left out. */
@@ -56,6 +60,17 @@ void rail_stats_put(const struct rail_stats *p, json_t *record);
  * give"; their number. */
 int rail_stats_weak(const struct rail_stats *p, double share,
     struct strbuf *text);
+/* Bytes per second each way of all interfaces of a node: of the machine that
+ * is described, else (NULL) of those below root, "" for this node's own, as
+ * the kernel rates them, without the slower ones that nodes are managed by.
+ * NAN: not known. */
+double rail_stats_capacity_per_s(const struct machine *m, const char *root);
+/* Into a record of a group: what the busiest node sent, or received if that
+ * is more, in seconds, and its share of the capacity. Nothing where no bytes
+ * passed between nodes. */
+void rail_stats_put_capacity(const struct rail_stats *p, double seconds,
+    json_t *record);
+
 /* The NIC of a rail where somebody has said it, or NULL. */
 const char *rail_stats_nic(int rail);
 

@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/compare/spmm.h"
-
+/*
+ * spmm.c - how fast a product C = A B of a sparse and a dense matrix is, by the
+ * plan or by MPI: both matrices lie in blocks of rows (csr.h), and each rank
+ * gets the rows of B that it needs from its neighbours, and multiplies.
+ *
+ * B holds small whole numbers that follow from row and column, so that any
+ * rank can tell any element of C: where A holds whole numbers too, exactly
+ * and in whatever order it is summed.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
+#include "common/clk.h"
+#include "common/log.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
-#include "probes/job/world.h"
+#include "probes/compare/probe.h"
+#include "probes/job/control.h"
+#include "probes/neighbor/neighbor.h"
 #include "schema/record.h"
 
 #define SHARE_PIECE (1 << 28) /* bytes of one broadcast */
 
-/* Where the rows of each rank's block of B lie, for one side. */
-struct blocks {
-	double **at; /* by rank; NULL: not needed here */
-};
-
 struct spmm {
-	struct neighbor_run *n;
+	struct comparison *c;
+	const struct transport_team *team;
+	struct baseline *baseline;
 	struct csr m;
 	uint32_t columns;
 	uint32_t lo, hi; /* rows of this rank */
 	uint64_t seed;   /* of B */
-	double *c;       /* (hi - lo) rows */
-	struct blocks blocks[AB_TIMING_SIDES];
-	struct ab_timing versus;
+	double *product; /* (hi - lo) rows */
+	/* By side: where the rows of each rank's block of B lie; NULL: not
+	 * needed here. */
+	double **blocks[AB_TIMING_SIDES];
+	struct beside beside;
 };
-
-static const struct transport_team *
-team_of(const struct spmm *s)
-{
-	return exec_team(s->n->exec);
-}
 
 static void
 share(const struct transport_team *team, void *data, size_t bytes)
@@ -52,21 +55,20 @@ share(const struct transport_team *team, void *data, size_t bytes)
 static void
 share_matrix(struct spmm *s, const struct csr *from)
 {
-	const struct transport_team *team = team_of(s);
 	struct csr *m = &s->m;
 	uint64_t size[2] = { 0 };
 
-	if (team->rank == 0) {
+	if (s->team->rank == 0) {
 		size[0] = from->rows;
 		size[1] = from->nonzeros;
 	}
-	share(team, size, sizeof(size));
+	share(s->team, size, sizeof(size));
 	m->rows = (uint32_t)size[0];
 	m->nonzeros = (size_t)size[1];
 	m->starts = xcalloc((size_t)m->rows + 1, sizeof(*m->starts));
 	m->columns = xcalloc(m->nonzeros + 1, sizeof(*m->columns));
 	m->values = xcalloc(m->nonzeros + 1, sizeof(*m->values));
-	if (team->rank == 0) {
+	if (s->team->rank == 0) {
 		memcpy(m->starts, from->starts,
 		    ((size_t)m->rows + 1) * sizeof(*m->starts));
 		memcpy(m->columns, from->columns,
@@ -74,21 +76,28 @@ share_matrix(struct spmm *s, const struct csr *from)
 		memcpy(m->values, from->values,
 		    m->nonzeros * sizeof(*m->values));
 	}
-	share(team, m->starts, ((size_t)m->rows + 1) * sizeof(*m->starts));
-	share(team, m->columns, m->nonzeros * sizeof(*m->columns));
-	share(team, m->values, m->nonzeros * sizeof(*m->values));
+	share(s->team, m->starts, ((size_t)m->rows + 1) * sizeof(*m->starts));
+	share(s->team, m->columns, m->nonzeros * sizeof(*m->columns));
+	share(s->team, m->values, m->nonzeros * sizeof(*m->values));
+}
+
+/* A rank that gives nothing has no buffer for its own rows. */
+static int
+gives_nothing(const struct spmm *s)
+{
+	return s->c->subject.plan->bufs[0].bytes[s->team->rank] == 0;
 }
 
 /* Blocks are where the exchange leaves them. */
 static void
 blocks_find(struct spmm *s)
 {
-	const struct plan *p = s->n->plan;
-	uint32_t ranks = (uint32_t)team_of(s)->ranks;
-	uint32_t rank = (uint32_t)team_of(s)->rank;
+	const struct plan *p = s->c->subject.plan;
+	uint32_t ranks = (uint32_t)s->team->ranks;
+	uint32_t rank = (uint32_t)s->team->rank;
 
 	for (int i = 0; i < AB_TIMING_SIDES; i++)
-		s->blocks[i].at = xcalloc(ranks, sizeof(*s->blocks[i].at));
+		s->blocks[i] = xcalloc(ranks, sizeof(*s->blocks[i]));
 	for (uint32_t b = 0; b < p->bufs_count; b++) {
 		unsigned src;
 
@@ -96,31 +105,15 @@ blocks_find(struct spmm *s)
 			continue;
 		if (sscanf(p->bufs[b].name, "recv.%u", &src) != 1)
 			src = rank;
-		s->blocks[0].at[src] = exec_place(s->n->exec, (uint16_t)b, 0);
+		s->blocks[0][src] = exec_place(s->c->exec, (uint16_t)b, 0);
 	}
 	for (uint32_t src = 0; src < ranks; src++)
-		s->blocks[1].at[src] = (double *)(uintptr_t)
-		    baseline_block(s->n->rival, src);
-	s->blocks[1].at[rank] = baseline_send(s->n->rival);
-}
-
-/* A rank that gives nothing has no buffer for its own rows. */
-static void
-own_blocks_make(struct spmm *s)
-{
-	uint32_t rank = (uint32_t)team_of(s)->rank;
-	size_t count = (size_t)(s->hi - s->lo) * s->columns + 1;
-
-	if (s->blocks[0].at[rank] != NULL)
-		return;
-	s->blocks[0].at[rank] = xcalloc(count, sizeof(double));
-	s->blocks[1].at[rank] = xcalloc(count, sizeof(double));
-}
-
-static int
-gives_nothing(const struct spmm *s)
-{
-	return s->n->plan->bufs[0].bytes[team_of(s)->rank] == 0;
+		s->blocks[1][src] = baseline_neighbor_block(s->baseline, src);
+	s->blocks[1][rank] = baseline_neighbor_send(s->baseline);
+	for (int i = 0; gives_nothing(s) && i < AB_TIMING_SIDES; i++)
+		s->blocks[i][rank] =
+		    xcalloc((size_t)(s->hi - s->lo) * s->columns + 1,
+			sizeof(double));
 }
 
 static double
@@ -134,7 +127,7 @@ b_at(const struct spmm *s, uint32_t row, uint32_t column)
 static void
 fill(struct spmm *s, int side)
 {
-	double *b = s->blocks[side].at[team_of(s)->rank];
+	double *b = s->blocks[side][s->team->rank];
 
 	for (uint32_t row = s->lo; row < s->hi; row++)
 		for (uint32_t k = 0; k < s->columns; k++)
@@ -144,17 +137,18 @@ fill(struct spmm *s, int side)
 static void
 multiply(struct spmm *s, int side)
 {
-	uint32_t ranks = (uint32_t)team_of(s)->ranks, width = s->columns;
+	uint32_t ranks = (uint32_t)s->team->ranks, width = s->columns;
 
-	memset(s->c, 0, (size_t)(s->hi - s->lo) * width * sizeof(*s->c));
+	memset(s->product, 0,
+	    (size_t)(s->hi - s->lo) * width * sizeof(*s->product));
 	for (uint32_t row = s->lo; row < s->hi; row++) {
-		double *c = s->c + (size_t)(row - s->lo) * width;
+		double *c = s->product + (size_t)(row - s->lo) * width;
 
 		for (size_t i = s->m.starts[row]; i < s->m.starts[row + 1];
 		     i++) {
 			uint32_t j = s->m.columns[i];
 			uint32_t owner = csr_owner(&s->m, ranks, j);
-			const double *b = s->blocks[side].at[owner] +
+			const double *b = s->blocks[side][owner] +
 			    (size_t)(j - csr_block(&s->m, ranks, owner)) *
 				width;
 
@@ -168,7 +162,7 @@ multiply(struct spmm *s, int side)
 static int
 compare(const struct spmm *s)
 {
-	const double *c = s->c;
+	const double *c = s->product;
 
 	for (uint32_t row = s->lo; row < s->hi; row++)
 		for (uint32_t k = 0; k < s->columns; k++) {
@@ -189,74 +183,21 @@ plan_cb(void *arg)
 {
 	struct spmm *s = arg;
 
-	neighbor_run_plan_cb(s->n);
+	compare_run_plan_cb(s->c);
 	multiply(s, 0);
 }
 
 static void
-rival_cb(void *arg)
+baseline_cb(void *arg)
 {
 	struct spmm *s = arg;
 
-	neighbor_run_rival_cb(s->n);
+	s->baseline->row->run(s->baseline);
 	multiply(s, 1);
 }
 
-static int
-usable(const struct neighbor_run *n, struct err *err)
-{
-	if (n->rival == NULL)
-		return err_set(err, -ENOTSUP, "nothing to compare with: %.200s",
-		    n->err.text);
-	if (exec_team(n->exec)->ops->host_access)
-		return 0;
-	return err_set(err, -ENOTSUP,
-	    "the processor multiplies, and device %s keeps its memory to "
-	    "itself",
-	    exec_team(n->exec)->ops->name);
-}
-
-int
-spmm_open(struct neighbor_run *n, const struct csr *m, uint32_t columns,
-    struct spmm **ret, struct err *err)
-{
-	const struct transport_team *team = exec_team(n->exec);
-	struct spmm *s;
-	int rc = usable(n, err);
-
-	if (rc < 0)
-		return rc;
-	s = xcalloc(1, sizeof(*s));
-	s->n = n;
-	s->columns = columns;
-	share_matrix(s, m);
-	s->lo = csr_block(&s->m, (uint32_t)team->ranks, (uint32_t)team->rank);
-	s->hi = csr_block(&s->m, (uint32_t)team->ranks,
-	    (uint32_t)team->rank + 1);
-	s->c = xcalloc((size_t)(s->hi - s->lo) * columns + 1, sizeof(*s->c));
-	blocks_find(s);
-	own_blocks_make(s);
-	*ret = s; /* handed over */
-	return 0;
-}
-
-void
-spmm_close(struct spmm *s)
-{
-	if (s == NULL)
-		return;
-	for (int i = 0; i < AB_TIMING_SIDES; i++) {
-		if (gives_nothing(s))
-			free(s->blocks[i].at[team_of(s)->rank]);
-		free(s->blocks[i].at);
-	}
-	ab_timing_clear(&s->versus);
-	csr_clear(&s->m);
-	free(s->c);
-	free(s);
-}
-
-/* One product of each side with numbers that it has not had before. */
+/* One product of each side with numbers that it has not had before: 0, or
+ * -EBADMSG on every rank and which side it was in. */
 static int
 prove(struct spmm *s, uint64_t seed, struct err *err)
 {
@@ -265,114 +206,181 @@ prove(struct spmm *s, uint64_t seed, struct err *err)
 	s->seed = seed;
 	for (int i = 0; rc == 0 && i < AB_TIMING_SIDES; i++) {
 		fill(s, i);
-		MPI_DO(MPI_Barrier(team_of(s)->comm));
-		s->versus.side[i].run(s);
-		rc = transport_agree(team_of(s), compare(s));
+		MPI_DO(MPI_Barrier(s->team->comm));
+		(i == 0 ? plan_cb : baseline_cb)(s);
+		rc = transport_agree(s->team, compare(s));
 		if (rc < 0)
 			err_say(err, "wrong product by %s",
-			    i == 0 ? "the plan" : baseline_name(s->n->rival));
-		MPI_DO(MPI_Barrier(team_of(s)->comm));
+			    i == 0 ? "the plan" : s->baseline->name);
+		MPI_DO(MPI_Barrier(s->team->comm));
 	}
 	return rc;
 }
 
-int
-spmm_time(struct spmm *s, const struct trial_ask *ask, struct err *err)
+static int
+is_usable(const struct comparison *c, struct err *err)
 {
-	int rc;
+	const struct device_ops *ops = c->subject.team->ops;
 
-	s->versus.sides = AB_TIMING_SIDES;
-	s->versus.side[0].run = plan_cb;
-	s->versus.side[1].run = rival_cb;
-	s->versus.side[0].arg = s->versus.side[1].arg = s;
-	rc = prove(s, 1, err);
-	if (rc < 0)
-		return rc;
-	ab_timing_time(team_of(s), ask, &s->versus);
-	return prove(s, 2, err);
+	if (c->besides[0].baseline == NULL)
+		return err_set(err, -ENOTSUP, "nothing to compare with: %.200s",
+		    c->besides[0].err.text);
+	if (ops->host_access)
+		return 0;
+	return err_set(err, -ENOTSUP,
+	    "the processor multiplies, and device %s keeps its memory to "
+	    "itself",
+	    ops->name);
+}
+
+static void
+spmm_open(struct spmm *s, const struct csr *m)
+{
+	uint32_t ranks = (uint32_t)s->team->ranks;
+	uint32_t rank = (uint32_t)s->team->rank;
+
+	share_matrix(s, m);
+	s->lo = csr_block(&s->m, ranks, rank);
+	s->hi = csr_block(&s->m, ranks, rank + 1);
+	s->product = xcalloc((size_t)(s->hi - s->lo) * s->columns + 1,
+	    sizeof(*s->product));
+	blocks_find(s);
+	s->beside.baseline = s->baseline; /* stays the comparison's */
+}
+
+static void
+spmm_close(struct spmm *s)
+{
+	for (int i = 0; i < AB_TIMING_SIDES; i++) {
+		if (gives_nothing(s))
+			free(s->blocks[i][s->team->rank]);
+		free(s->blocks[i]);
+	}
+	ab_timing_clear(&s->beside.turns);
+	csr_clear(&s->m);
+	free(s->product);
 }
 
 /* ---- the record ---- */
 
-struct result {
-	struct timing ratio, own, other;
-	double setup_s, other_setup_s;
-	double value; /* with set-up, for as many products as were measured */
-	double repay; /* products; NAN: never */
-};
-
-static struct result
-result_of(const struct plan_report *r, const struct spmm *s, double plan_s)
+/* plan_s: what it took to plan; the rest of set-up is in the subject. value is
+ * with set-up, for as many products as were measured; repay the products until
+ * set-up has paid, NAN: never. */
+static void
+report(const struct spmm *s, double plan_s)
 {
-	const struct ab_timing *v = &s->versus;
-	struct result x = { .setup_s = plan_s + r->setup_s,
-		.other_setup_s = baseline_setup_s(s->n->rival) };
-	double n = (double)v->side[0].trial.count, dearer, saved;
+	const struct subject *r = &s->c->subject;
+	const struct ab_timing *v = &s->beside.turns;
+	double own_s = ab_timing_median_s(v, 0);
+	double other_s = ab_timing_median_s(v, 1);
+	double setup_s = plan_s + r->setup_s;
+	double other_setup_s = s->baseline->setup_s;
+	size_t n = v->side[0].trial.count;
+	double value = (other_setup_s + (double)n * other_s) /
+	    (setup_s + (double)n * own_s);
+	double dearer_s = setup_s - other_setup_s, saved_s = other_s - own_s;
+	double repay = NAN;
+	struct timing t;
+	json_t *o;
 
-	ab_timing_ratio(v, &x.ratio);
-	timing_of(v->side[0].trial.samples, v->side[0].trial.count, &x.own);
-	timing_of(v->side[1].trial.samples, v->side[1].trial.count, &x.other);
-	x.value = (x.other_setup_s + n * x.other.median_middle_s) /
-	    (x.setup_s + n * x.own.median_middle_s);
-	dearer = x.setup_s - x.other_setup_s;
-	saved = x.other.median_middle_s - x.own.median_middle_s;
-	x.repay = dearer <= 0 ? 0 : saved > 0 ? ceil(dearer / saved) : NAN;
-	return x;
-}
-
-static json_t *
-interval(const struct timing *t)
-{
-	if (!isfinite(t->lo_s))
-		return json_null();
-	return json_pack("{s:s, s:f, s:f, s:f}", "of", "median", "level", 0.95,
-	    "lo", t->lo_s, "hi", t->hi_s);
-}
-
-json_t *
-spmm_report(const struct plan_report *r, const struct spmm *s, double plan_s)
-{
-	struct result x = result_of(r, s, plan_s);
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:i, s:i}",
-	    "probe", "spmm", "plan", r->plan->title, "order",
-	    s->n->phased ? "phased" : "dataflow", "baseline",
-	    baseline_name(s->n->rival), "rows", (int)s->m.rows, "nonzeros",
-	    (json_int_t)s->m.nonzeros, "columns", (int)s->columns, "n",
-	    (int)x.own.n);
-
-	json_object_set_new(o, "value", record_number(x.value));
+	ab_timing_ratio(v, &t);
+	if (dearer_s <= 0)
+		repay = 0;
+	else if (saved_s > 0)
+		repay = ceil(dearer_s / saved_s);
+	o = json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:i, s:i}", "probe",
+	    "spmm", "plan", r->plan->title, "order",
+	    s->c->phased ? "phased" : "dataflow", "baseline", s->baseline->name,
+	    "rows", (int)s->m.rows, "nonzeros", (json_int_t)s->m.nonzeros,
+	    "columns", (int)s->columns, "n", (int)n);
+	json_object_set_new(o, "value", record_number(value));
 	json_object_set_new(o, "steady_value",
-	    record_number(x.ratio.median_middle_s));
-	json_object_set_new(o, "interval", interval(&x.ratio));
-	json_object_set_new(o, "seconds", record_number(x.own.median_middle_s));
-	json_object_set_new(o, "baseline_seconds",
-	    record_number(x.other.median_middle_s));
-	json_object_set_new(o, "setup_s", record_number(x.setup_s));
+	    record_number(t.median_middle_s));
+	json_object_set_new(o, "interval", plan_report_interval(&t));
+	json_object_set_new(o, "seconds", record_number(own_s));
+	json_object_set_new(o, "baseline_seconds", record_number(other_s));
+	json_object_set_new(o, "setup_s", record_number(setup_s));
 	json_object_set_new(o, "baseline_setup_s",
-	    record_number(x.other_setup_s));
-	json_object_set_new(o, "repay", record_number(x.repay));
+	    record_number(other_setup_s));
+	json_object_set_new(o, "repay", record_number(repay));
 	json_object_set_new(o, "verified", json_true());
-	return o;
+	emit_put(s->c->report->emit, o);
+	strbuf_addf(&s->c->report->remarks,
+	    "product of %u rows, %zu nonzeros and %u columns: speed-up %.2f, "
+	    "with set-up %.2f over %zu products\n",
+	    s->m.rows, s->m.nonzeros, s->columns, t.median_middle_s, value, n);
 }
 
-json_t *
-spmm_refusal(const struct plan_report *r, enum cause cause, const char *why)
+static void
+report_refusal(const struct comparison *c, int rc, const char *why)
 {
-	return json_pack("{s:s, s:s, s:s, s:i, s:n, s:n, s:n, s:s, s:s}",
-	    "probe", "spmm", "plan", r->plan->title, "baseline", "", "n", 0,
-	    "value", "steady_value", "interval", "cause",
-	    names_causes[cause].name, "text", why);
+	enum cause cause = rc == -EBADMSG ? CAUSE_WRONG_DATA
+					  : CAUSE_UNSUPPORTED;
+
+	emit_put(c->report->emit,
+	    json_pack("{s:s, s:s, s:s, s:i, s:n, s:n, s:n, s:s, s:s}", "probe",
+		"spmm", "plan", c->subject.plan->title, "baseline", "", "n", 0,
+		"value", "steady_value", "interval", "cause",
+		names_causes[cause].name, "text", why));
+	if (rc == -EBADMSG)
+		plan_report_note(c->report, PLAN_REPORT_BAD, cause, why);
+}
+
+/* Rank 0: the matrix, and what it takes to plan for it, seconds. Reading files
+ * is no part of a product's set-up, so planning is done once more. */
+static double
+read_matrix(const struct comparison *c, struct neighbor *ret)
+{
+	uint32_t ranks = (uint32_t)c->subject.team->ranks;
+	struct err err;
+	uint64_t start_ns;
+
+	if (neighbor_read(c->conf, ranks, ret, &err) < 0)
+		fatalx("%s", err.text); /* it was read a moment ago */
+	start_ns = clk_ns();
+	plan_free(neighbor_plan(ret, ranks, ""));
+	return (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
 }
 
 void
-spmm_text(const struct plan_report *r, const struct spmm *s, double plan_s,
-    char *ret, size_t cap_bytes)
+spmm_measure(struct comparison *c)
 {
-	struct result x = result_of(r, s, plan_s);
+	struct spmm s = { .c = c,
+		.team = c->subject.team,
+		.baseline = c->besides[0].baseline };
+	struct neighbor nb = { 0 };
+	struct err err = { 0 };
+	double plan_s = 0;
+	MPI_Request req;
+	int rc;
 
-	snprintf(ret, cap_bytes,
-	    "product of %u rows, %zu nonzeros and %u columns: speed-up %.2f, "
-	    "with set-up %.2f over %zu products",
-	    s->m.rows, s->m.nonzeros, s->columns, x.ratio.median_middle_s,
-	    x.value, x.own.n);
+	if (c->report != NULL) {
+		plan_s = read_matrix(c, &nb);
+		s.columns = nb.matrix.rows > 0 ? nb.columns : 0;
+	}
+	MPI_DO(MPI_Ibcast(&s.columns, 1, MPI_UINT32_T, 0,
+	    c->subject.world->control, &req));
+	control_wait(&req);
+	if (s.columns == 0)
+		goto out; /* the plan was made for no matrix */
+	rc = is_usable(c, &err);
+	if (rc == 0) {
+		spmm_open(&s, &nb.matrix);
+		rc = prove(&s, 1, &err);
+		if (rc == 0) {
+			compare_time(c, &s.beside,
+			    (struct ab_timing_side[AB_TIMING_SIDES]){
+				{ .run = plan_cb, .arg = &s },
+				{ .run = baseline_cb, .arg = &s } });
+			rc = prove(&s, 2, &err);
+		}
+		if (rc == 0 && c->report != NULL)
+			report(&s, plan_s);
+		spmm_close(&s);
+	}
+	if (rc < 0 && c->report != NULL)
+		report_refusal(c, rc, err.text);
+out:
+	if (c->report != NULL)
+		neighbor_clear(&nb);
 }

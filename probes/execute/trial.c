@@ -221,6 +221,15 @@ trial_clear(struct trial *t)
 	memset(t, 0, sizeof(*t));
 }
 
+double
+trial_median_s(const struct trial *t)
+{
+	struct timing tm;
+
+	return timing_of(t->samples, t->count, &tm) < 0 ? NAN
+							: tm.median_middle_s;
+}
+
 int
 trial_compare(const struct transport_team *team, struct exec *e,
     uint64_t iteration, struct exec_fault *ret)

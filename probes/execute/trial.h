@@ -27,6 +27,8 @@ struct trial {
 	enum stop stopped_by;
 };
 void trial_clear(struct trial *t);
+/* NAN: there are no samples. */
+double trial_median_s(const struct trial *t);
 
 /* Steps lo to hi - 1, over and over. */
 void trial_time(struct exec *e, uint32_t lo, uint32_t hi,

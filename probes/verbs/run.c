@@ -98,7 +98,7 @@ fail_with(struct run *r, int status, enum cause cause, const char *why)
 	if (r->end.cause != CAUSE_NONE)
 		return;
 	r->end.cause = cause;
-	snprintf(r->end.why, sizeof(r->end.why), "%s", why);
+	err_say(&r->end.why, "%s", why);
 }
 
 static void
@@ -260,16 +260,15 @@ run_canaries(struct run *r)
 static void
 run_plans(struct run *r)
 {
-	struct plans *ps = plans_new(&r->world, r->emit);
+	const struct plans_ask ask = { .emit = r->emit,
+		.conf = r->conf,
+		.only = r->only,
+		.steps = r->args->steps,
+		.table = !r->args->quiet };
 	struct plans_result res;
 
-	if (r->world.rank == 0)
-		plans_lead(ps, r->conf, r->only, r->args->steps,
-		    !r->args->quiet, &res);
-	else
-		plans_follow(ps, &res);
-	fail_with(r, res.status, res.cause, res.why);
-	plans_free(ps);
+	plans_run(&r->world, r->world.rank == 0 ? &ask : NULL, &res);
+	fail_with(r, res.status, res.cause, res.why.text);
 }
 
 /* What the campaign asks for, so that all ranks do the same. */
@@ -290,7 +289,7 @@ run_parts(struct run *r, const struct parts *parts)
 	if (parts->plans && r->end.status == 0)
 		run_plans(r);
 	if (first)
-		end_with(r, r->end.cause, r->end.why);
+		end_with(r, r->end.cause, r->end.why.text);
 	fflush(stdout);
 }
 

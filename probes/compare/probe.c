@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * probe.c - every probe's row, and what the record of a collective, of a sparse
+ * pattern and of a group says more.
+ */
+#include "probes/compare/probe.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "probes/compare/rail_stats.h"
+#include "probes/pattern/builders.h"
+#include "probes/predict/expectation.h"
+#include "probes/topology/machine.h"
+
+/* ---- groups ---- */
+
+static void
+group_describe(const struct comparison *c, struct subject *r)
+{
+	const char *section = pattern_group.name;
+
+	r->pattern = conf_string(c->conf, section, "pattern");
+	r->direction = conf_string(c->conf, section, "direction");
+	r->k = (int)conf_int(c->conf, section, "k");
+	r->groups = (int)conf_int(c->conf, section, "n");
+	r->capacity_per_s = rail_stats_capacity_per_s(c->machine, "");
+}
+
+static const struct probe probe_group = { .pattern = &pattern_group,
+	.describe = group_describe };
+
+/* ---- collectives ---- */
+
+static void
+put_number(json_t *o, const char *name, double x)
+{
+	json_object_set_new(o, name,
+	    isfinite(x) && x > 0 ? json_real(x) : json_null());
+}
+
+/* Throughput is d / t with d the bytes of a block for every rank (HiCCL
+ * section 6: p times the count, divided by the time), and of an all-reduce the
+ * bytes of a vector, which are the same. Also where there is nothing to
+ * compare with. */
+static void
+collective_report(const struct comparison *c)
+{
+	const struct beside *x = &c->besides[0];
+	const char *name = c->subject.probe, *of;
+	double bytes = expectation_data(c->subject.plan, &of), bound, own;
+	json_t *o = plan_report_speedup(&c->subject, x);
+
+	if (c->probe->is_tuned)
+		name = conf_string(c->conf, name, "name");
+	bound = bounds_per_s(c->bounds, name);
+	own = bytes / ab_timing_median_s(&x->turns, 0);
+	json_object_set_new(o, "collective", json_string(name));
+	if (x->baseline != NULL)
+		json_object_set_new(o, "baseline_impl",
+		    json_string(x->baseline->impl));
+	json_object_set_new(o, "bytes", json_integer((json_int_t)bytes));
+	put_number(o, "seconds", ab_timing_median_s(&x->turns, 0));
+	put_number(o, "throughput", own);
+	if (x->baseline != NULL)
+		put_number(o, "baseline_throughput",
+		    bytes / ab_timing_median_s(&x->turns, 1));
+	if (bound > 0) {
+		put_number(o, "bound", bound);
+		put_number(o, "bound_ratio", own / bound);
+	}
+	emit_put(c->report->emit, o);
+	plan_report_speedup_text(x, &c->report->remarks);
+}
+
+static const struct probe probe_collective = { .pattern = &pattern_collective,
+	.baselines = { &baseline_collective },
+	.take_turns = 1,
+	.is_tuned = 1,
+	.report = collective_report };
+
+static const struct probe probe_allreduce = { .pattern = &pattern_allreduce,
+	.baselines = { &baseline_collective },
+	.report = collective_report };
+
+/* ---- sparse patterns ---- */
+
+/* What tells one pattern from another; of the file only its own name. */
+static void
+sparse_report(const struct comparison *c)
+{
+	const char *section = pattern_sparse.name;
+	const struct beside *x = &c->besides[0];
+	const char *file = conf_string(c->conf, section, "file");
+	const char *slash = strrchr(file, '/');
+	double own_s = ab_timing_median_s(&x->turns, 0);
+	double other_s = ab_timing_median_s(&x->turns, 1);
+	double bytes = (double)c->subject.bytes;
+	json_t *o = plan_report_speedup(&c->subject, x);
+
+	json_object_set_new(o, "pattern",
+	    json_string(slash != NULL ? slash + 1 : file));
+	json_object_set_new(o, "scope",
+	    json_string(conf_string(c->conf, section, "scope")));
+	json_object_set_new(o, "stripes",
+	    json_integer(conf_int(c->conf, section, "stripes")));
+	json_object_set_new(o, "bytes",
+	    json_integer((json_int_t)c->subject.bytes));
+	if (own_s > 0)
+		json_object_set_new(o, "throughput", json_real(bytes / own_s));
+	if (other_s > 0)
+		json_object_set_new(o, "baseline_throughput",
+		    json_real(bytes / other_s));
+	emit_put(c->report->emit, o);
+	plan_report_speedup_text(x, &c->report->remarks);
+}
+
+static const struct probe probe_sparse = { .pattern = &pattern_sparse,
+	.baselines = { &baseline_alltoallv },
+	.report = sparse_report };
+
+/* ---- those with nothing of their own ---- */
+
+static const struct probe probe_self = { .pattern = &pattern_self };
+static const struct probe probe_pairs = { .pattern = &pattern_pairs };
+static const struct probe probe_multipath = { .pattern = &pattern_multipath };
+static const struct probe probe_compose = { .pattern = &pattern_compose,
+	.take_turns = 1 };
+
+const struct probe *const probes[] = { &probe_group, &probe_stripe, &probe_self,
+	&probe_pairs, &probe_binding, &probe_sparse, &probe_collective,
+	&probe_compose, &probe_neighbor, &probe_multipath, &probe_allreduce,
+	NULL };
+
+const struct probe *
+probe_of(const struct pattern *pt)
+{
+	size_t i = 0;
+
+	while (probes[i]->pattern != pt)
+		i++;
+	return probes[i];
+}

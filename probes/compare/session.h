@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - all ranks measure plans together: rank 0 says which, the others
+ * follow until it is over. Rank 0 alone calls what is not marked as all ranks'.
+ */
+#ifndef PROBES_COMPARE_SESSION_H
+#define PROBES_COMPARE_SESSION_H
+
+#include "common/conf.h"
+#include "probes/compare/probe.h"
+#include "probes/execute/exec.h"
+#include "probes/job/world.h"
+#include "probes/topology/machine.h"
+
+/* A plan that stays, to be run with others. */
+struct session_kept {
+	struct plan *plan;
+	struct exec *exec;
+};
+
+struct session {
+	struct world *world;
+	struct transport_team *team; /* NULL before the first plan */
+	char device[16];             /* of team */
+	struct session_kept *kept;
+	size_t kept_count;
+	/* rank 0: */
+	struct plan_report report;
+	struct conf *conf;
+	int steps;               /* of each plan, by themselves as well */
+	struct machine *machine; /* that predictions are for; NULL: none */
+	struct machine *seen;    /* in its place for collectives, as measured */
+	struct bounds bounds;    /* of collectives, as measured */
+};
+
+/* What came of a plan. */
+struct session_outcome {
+	double median_s;     /* NAN: it was not timed */
+	double fastest_s;    /* until both ends of one of its transfers were
+				done; 0 where ranks have no times of their own */
+	double memory_per_s; /* see trial_memory */
+};
+
+/* Does check_plan accept it? 0, or -EPROTO once it is reported. */
+int session_check(struct session *s, const char *probe, const struct plan *p);
+/* Takes p. */
+void session_measure(struct session *s, const struct probe *pb, struct plan *p,
+    struct session_outcome *ret);
+
+/* A plan of which only the time is wanted: nothing is told, and it is proven
+ * once. turns: whether its probe's take_turns holds. */
+struct session_brief {
+	const struct probe *probe;
+	int turns, times;
+};
+void session_measure_briefly(struct session *s, const struct session_brief *b,
+    struct plan *p, struct session_outcome *ret);
+/* All plans that were kept at once, if there are two. */
+void session_measure_together(struct session *s);
+
+/* The others return from following with this status. */
+void session_end(struct session *s, int status);
+/* The others: the status of rank 0. */
+int session_follow(struct session *s);
+/* All ranks. */
+void session_close(struct session *s);
+
+/* Nothing was measured, for rc and this reason. */
+void session_refuse(struct session *s, const char *probe, const struct plan *p,
+    int rc, const char *why);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tuning.c - which small plans are measured before a collective, and what
+ * follows from them.
+ *
+ * Bounds are those of two nodes and of pairs of them. Where no machine is
+ * named, the one that we are on is taken: its wiring is discovered; what it
+ * takes from one rank to another, within a node and between nodes, is
+ * measured. With tune = auto what is good by prediction and what is near it is
+ * measured (tune_search.h), the fastest is taken, and remembered with the
+ * evidence.
+ */
+#include "probes/compare/tuning.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "probes/collective/tune.h"
+#include "probes/pattern/builders.h"
+#include "probes/pattern/sizes.h"
+#include "probes/tune/measured_machine.h"
+#include "probes/tune/tune_cache.h"
+#include "probes/tune/tune_search.h"
+#include "schema/record.h"
+
+#define SECTION     "collective"
+#define WORDS_MAX   16
+#define TEXT_BYTES  240
+#define BYTES_FIRST (256ULL << 10)
+#define BYTES_MAX   (32ULL << 20)
+#define LONG_ENOUGH 5e-3 /* seconds: what a message costs is little of it */
+#define PIECES      64
+#define RATE_TIMES  9  /* a plan for the machine's rates is measured */
+#define SHAPE_TIMES 3  /* a shape is */
+#define KEPT_MAX    16 /* shapes in the record that were only predicted */
+
+/* Do consecutive ranks share a node? Else two groups are not two nodes. */
+static int
+is_in_blocks(const struct session *s, uint32_t g)
+{
+	const struct transport_team *tm = s->team;
+
+	for (int i = 0; i < tm->ranks; i++)
+		if (tm->nodes[i] != tm->nodes[i - i % (int)g])
+			return 0;
+	return 1;
+}
+
+/* ---- bounds ---- */
+
+/* Bytes of a block, of the largest size that is asked for. */
+static uint64_t
+largest_block(const struct session *s)
+{
+	const char *type = conf_string(s->conf, SECTION, "type");
+	uint64_t sizes[SIZES_MAX], block;
+	struct err err;
+	int count;
+
+	block = (uint64_t)conf_int(s->conf, SECTION, "count") *
+	    plan_types[plan_type_find(type)].bytes;
+	if (sizes_parse(conf_string(s->conf, "measure", "sizes"), sizes, &count,
+		&err) == 0)
+		for (int i = 0; i < count; i++)
+			block = i == 0 || sizes[i] > block ? sizes[i] : block;
+	return block;
+}
+
+static void
+measure_bound(struct session *s, enum bounds_probe which)
+{
+	const char *vias = conf_string(s->conf, SECTION, "via");
+	char *words[WORDS_MAX], *save = NULL, *via, *text;
+	uint64_t bytes = bounds_bytes(&s->bounds, largest_block(s));
+	struct session_outcome outcome = { 0 };
+	const struct pattern *pt;
+	struct err err;
+	struct plan *p;
+	int n = 0;
+
+	/* Moved as the outermost level moves it. */
+	via = xstrndup(vias, strcspn(vias, ","));
+	text = bounds_words(&s->bounds, which, bytes, via);
+	pt = pattern_find(strtok_r(text, " ", &save));
+	while (n < WORDS_MAX && (words[n] = strtok_r(NULL, " ", &save)) != NULL)
+		n++;
+	/* Too few nodes for the other neighbour is no fault. */
+	if (pattern_plan(pt->name, words, n, (uint32_t)s->world->size, &p,
+		&err) == 0) {
+		if (session_check(s, pt->name, p) == 0)
+			session_measure(s, probe_of(pt), p, &outcome);
+		else
+			plan_free(p);
+	}
+	if (outcome.fastest_s > 0 && is_in_blocks(s, s->bounds.per_node))
+		bounds_learn(&s->bounds, which, bytes, outcome.fastest_s);
+	free(via);
+	free(text);
+}
+
+void
+tuning_bounds(struct session *s)
+{
+	struct world *w = s->world;
+
+	if (!conf_bool(s->conf, "measure", "bounds") || w->nodes < 2 ||
+	    w->size % w->nodes != 0)
+		return;
+	s->bounds.ranks = (uint32_t)w->size;
+	s->bounds.per_node = (uint32_t)(w->size / w->nodes);
+	for (int i = 0; i < BOUNDS_PROBES; i++)
+		measure_bound(s, (enum bounds_probe)i);
+	if (s->bounds.each_way_per_s == 0)
+		log_warnx("no bounds: ranks are not in blocks on their nodes");
+}
+
+/* ---- the machine that we are on ---- */
+
+/* Median seconds of a probe, its options with ';' between them; NAN where it
+ * cannot run here. */
+static double __attribute__((format(printf, 3, 4)))
+time_of(struct session *s, const struct pattern *pt, const char *fmt, ...)
+{
+	const struct session_brief brief = { probe_of(pt), 0, RATE_TIMES };
+	struct session_outcome outcome = { .median_s = NAN };
+	char text[TEXT_BYTES], *words[WORDS_MAX], *save = NULL;
+	struct err err;
+	struct plan *p;
+	va_list ap;
+	int n = 0;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (char *w = strtok_r(text, ";", &save); w != NULL && n < WORDS_MAX;
+	     w = strtok_r(NULL, ";", &save))
+		words[n++] = w;
+	if (pattern_plan(pt->name, words, n, (uint32_t)s->world->size, &p,
+		&err) == 0)
+		session_measure_briefly(s, &brief, p, &outcome);
+	return outcome.median_s;
+}
+
+/* From k ranks to those that come g later, so many bytes each. */
+static double
+rail_s(struct session *s, uint32_t g, uint32_t k, uint64_t bytes,
+    const char *via)
+{
+	return time_of(s, &pattern_group,
+	    "pattern=rail;n=2;g=%u;k=%u;count=%llu;type=byte;via=%s", g, k,
+	    (unsigned long long)bytes, via);
+}
+
+/* A few bytes from rank 0 to another and back, half of that: ranks do not
+ * start at the same moment, so one way would seem too short. In so many pieces
+ * that follow each other. */
+static double
+there_s(struct session *s, uint32_t to, unsigned pieces, const char *via)
+{
+	return time_of(s, &pattern_compose,
+		   "buffers=send:in:1,there:temp:1,recv:out:1;count=%u;"
+		   "depth=%u;via=%s;steps=multicast send of 0 to there of %u | "
+		   "fence | multicast there of %u to recv of 0",
+		   PIECES, pieces, via, to, to) /
+	    2;
+}
+
+/* Bytes per second of all k together; short_s: of a few bytes. */
+static double
+rail_per_s(struct session *s, uint32_t g, uint32_t k, double short_s,
+    const char *via)
+{
+	uint64_t bytes = BYTES_FIRST;
+	double seconds = rail_s(s, g, k, bytes, via);
+
+	while (seconds < LONG_ENOUGH && bytes < BYTES_MAX) {
+		bytes *= 8;
+		seconds = rail_s(s, g, k, bytes, via);
+	}
+	return measured_machine_per_s((double)bytes * k, seconds, short_s);
+}
+
+/* One pair of ranks that are g apart, and k of them. */
+static void
+measure_ways(struct session *s, uint32_t one_g, uint32_t g, uint32_t k,
+    struct measured_machine_way ways[MACHINES_VIA_MAX])
+{
+	for (int i = 0; i < MACHINES_VIA_MAX; i++) {
+		const char *via = machines_vias[i];
+		struct measured_machine_way *w = &ways[i];
+
+		w->s = there_s(s, one_g, 1, via);
+		if (!isfinite(w->s))
+			continue;
+		w->one_per_s = rail_per_s(s, one_g, 1, w->s, via);
+		w->many_per_s = k == 1 ? w->one_per_s
+				       : rail_per_s(s, g, k, w->s, via);
+	}
+}
+
+/* Consecutive ranks of a node; 1 where they are dealt in another way. */
+static uint32_t
+ranks_of_node(const struct session *s)
+{
+	uint32_t size = (uint32_t)s->world->size;
+	uint32_t nodes = (uint32_t)s->world->nodes;
+
+	if (size % nodes != 0 || !is_in_blocks(s, size / nodes))
+		return 1;
+	return size / nodes;
+}
+
+/* The first rank on another node than rank 0's; 0: there is none. */
+static uint32_t
+first_far(const struct session *s)
+{
+	const struct transport_team *tm = s->team;
+
+	for (int i = 1; i < tm->ranks; i++)
+		if (tm->nodes[i] != tm->nodes[0])
+			return (uint32_t)i;
+	return 0;
+}
+
+static void
+measure_rates(struct session *s, struct measured_machine *r)
+{
+	uint32_t far = first_far(s), half = r->per_node / 2;
+	const struct measured_machine_way *way = far > 0 ? r->far : r->near;
+
+	for (int i = 0; i < MACHINES_VIA_MAX; i++)
+		r->near[i].s = r->far[i].s = NAN;
+	if (half > 0)
+		measure_ways(s, 1, half, half, r->near);
+	if (far > 0)
+		measure_ways(s, far, far, far == r->per_node ? far : 1, r->far);
+	if (isfinite(way[MACHINES_MPI].s))
+		r->step_s = measured_machine_step_s(way[MACHINES_MPI].s,
+		    there_s(s, far > 0 ? far : 1, PIECES,
+			machines_vias[MACHINES_MPI]),
+		    PIECES);
+}
+
+/* Once, s->seen for tuning and to predict collectives; it stays NULL where its
+ * rates cannot be taken, or a machine is named. */
+static void
+measure_machine(struct session *s)
+{
+	struct measured_machine r = { .ranks = (uint32_t)s->world->size,
+		.nodes = (uint32_t)s->world->nodes };
+	const struct session_brief brief = { probe_of(&pattern_self), 0,
+		RATE_TIMES };
+	int gpus = strcmp(conf_string(s->conf, "measure", "device"), "host");
+	struct session_outcome outcome;
+	char bytes[] = "bytes=1M", *words[] = { bytes }, *text;
+	struct plan *p;
+	struct err err;
+
+	if (s->machine != NULL || s->seen != NULL ||
+	    conf_given(s->conf, SECTION, "machine"))
+		return;
+	if (pattern_plan(pattern_self.name, words, 1, r.ranks, &p, &err) < 0)
+		return;
+	/* This opens the device too. */
+	session_measure_briefly(s, &brief, p, &outcome);
+	if (!isfinite(outcome.median_s))
+		return;
+	r.memory_per_s = outcome.memory_per_s / s->world->size;
+	r.per_node = ranks_of_node(s);
+	if (machine_discover("", r.per_node, gpus, &s->seen) < 0)
+		return;
+	measure_rates(s, &r);
+	measured_machine_set(&r, s->seen);
+	text = measured_machine_text(&r);
+	strbuf_addf(&s->report.remarks, "%s\n", text);
+	free(text);
+	emit_put(s->report.emit, measured_machine_record(&r, s->seen->name));
+	tune_set_machine(s->seen);
+}
+
+/* ---- the shape ---- */
+
+/* Bytes of a block for every rank. */
+static double
+data_of(const struct session *s)
+{
+	const struct conf *c = s->conf;
+
+	return (double)conf_int(c, SECTION, "count") *
+	    plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes *
+	    s->world->size;
+}
+
+/* Seconds of a shape, NAN when it cannot run here; its length is given all the
+ * same. */
+static double
+measure_shape(struct session *s, const char *words, uint64_t *ret_bytes)
+{
+	const struct session_brief brief = { probe_of(&pattern_collective), 1,
+		SHAPE_TIMES };
+	struct session_outcome outcome = { .median_s = NAN };
+	struct err err;
+	struct plan *p;
+
+	*ret_bytes = 0;
+	if (tune_plan(s->conf, words, (uint32_t)s->world->size, &p, &err) < 0)
+		return NAN;
+	*ret_bytes = compare_largest(p);
+	if (session_check(s, SECTION, p) == 0)
+		session_measure_briefly(s, &brief, p, &outcome);
+	else
+		plan_free(p);
+	return outcome.median_s;
+}
+
+static void
+keep(json_t *tried, const char *words, double predicted_s, double seconds)
+{
+	json_array_append_new(tried,
+	    json_pack("{s:s, s:o, s:o}", "words", words, "predicted",
+		record_number(predicted_s), "seconds", record_number(seconds)));
+}
+
+/* All that was measured, in its order, and the best that were not. */
+static void
+keep_all(const struct tune_search *c, const struct tune *t, json_t *tried)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		keep(tried, c->tries[i].words, c->tries[i].predicted_s,
+		    c->tries[i].seconds);
+	for (uint32_t i = 0; i < t->count && i < KEPT_MAX; i++) {
+		uint32_t k = 0;
+
+		while (k < c->count &&
+		    strcmp(c->tries[k].words, t->rows[i].words) != 0)
+			k++;
+		if (k == c->count)
+			keep(tried, t->rows[i].words, t->rows[i].time_s, NAN);
+	}
+}
+
+/* What is fastest, into the record; 0 where none could run. */
+static int
+measure_all(struct session *s, const struct tune *t, json_t *record)
+{
+	struct tune_search c;
+	const char *words;
+	int ran;
+
+	tune_search_open(&c, t, !conf_given(s->conf, SECTION, "piece"));
+	while ((words = tune_search_next(&c)) != NULL) {
+		uint64_t bytes;
+		double seconds = measure_shape(s, words, &bytes);
+
+		tune_search_tell(&c, seconds, bytes);
+	}
+	keep_all(&c, t, json_object_get(record, "tried"));
+	ran = c.best != NULL;
+	json_object_set_new(record, "choice",
+	    json_string(ran ? c.best->words : t->rows[0].words));
+	tune_search_close(&c);
+	return ran;
+}
+
+static int
+choose(struct session *s, const struct tune_cache_key *key, const char *path,
+    json_t **ret, struct err *err)
+{
+	json_t *record;
+	struct tune t;
+	int rc = tune_choose(s->conf, key->ranks, &t, err);
+
+	if (rc < 0)
+		return rc;
+	record = tune_cache_record(key, data_of(s));
+	if (!measure_all(s, &t, record))
+		json_object_set_new(record, "why", json_string("predicted"));
+	else if (path[0] != '\0')
+		rc = tune_cache_keep(path, record, err);
+	tune_clear(&t);
+	if (rc < 0)
+		json_decref(record);
+	else
+		*ret = record; /* handed over */
+	return rc;
+}
+
+int
+tuning_choose(struct session *s, struct plan **ret, struct err *err)
+{
+	const char *path = conf_string(s->conf, SECTION, "table");
+	char *asked = tune_asked(s->conf);
+	struct tune_cache_key key = { conf_string(s->conf, SECTION, "machine"),
+		asked, (uint32_t)s->world->size, tune_cache_class(data_of(s)) };
+	json_t *record = NULL;
+	int rc = 0;
+
+	measure_machine(s);
+	if (key.machine[0] == '\0')
+		key.machine = s->machine != NULL ? s->machine->name
+						 : "this machine";
+	if (path[0] != '\0')
+		rc = tune_cache_find(path, &key, &record, err);
+	if (record != NULL)
+		json_object_set_new(record, "why", json_string("remembered"));
+	else if (rc == 0)
+		rc = choose(s, &key, path, &record, err);
+	if (rc == 0)
+		rc = tune_plan(s->conf,
+		    json_string_value(json_object_get(record, "choice")),
+		    key.ranks, ret, err);
+	free(asked);
+	if (rc < 0) {
+		json_decref(record);
+		return rc;
+	}
+	json_object_del(record, "run"); /* of the table */
+	json_object_del(record, "seq");
+	emit_put(s->report.emit, record);
+	return 0;
+}
