@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/verbs/list.h"
-
+/*
+ * list.c - every canary test, congestor and option of them, from the tables of
+ * schema/.
+ */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/table.h"
+#include "probes/verbs/verbs.h"
 #include "schema/names.h"
 #include "schema/options.h"
 
-static void
-print_tests(FILE *to)
+int
+list_main(int argc, char **argv)
 {
-	struct table *t = table_new("canary test|unit|>bytes|>window|what");
+	struct table *t;
 
+	(void)argv;
+	if (argc != 1)
+		return verbs_wrong_usage("list: takes no arguments");
+	t = table_new("canary test|unit|>bytes|>window|what");
 	for (int i = 0; i < CANARY_MAX; i++) {
 		const struct test_row *row = &names_tests[i];
 
@@ -21,55 +29,32 @@ print_tests(FILE *to)
 		table_cell(t, "%d", row->window);
 		table_cell(t, "%s", row->text);
 	}
-	table_print(t, to);
+	table_print(t, stdout);
 	table_free(t);
-}
-
-static void
-print_congestors(FILE *to)
-{
-	struct table *t = table_new("congestor|what");
-
+	putchar('\n');
+	t = table_new("congestor|what");
 	for (int i = 0; i < CONGESTOR_MAX; i++) {
 		table_cell(t, "%s", names_congestors[i].name);
 		table_cell(t, "%s", names_congestors[i].text);
 	}
-	table_print(t, to);
+	table_print(t, stdout);
 	table_free(t);
-}
-
-/* Sections that the engine reads; the others are the collector's. */
-static int
-is_ours(const char *section)
-{
-	return strcmp(section, "canary") == 0 ||
-	    strcmp(section, "congestor") == 0 || strcmp(section, "phases") == 0;
-}
-
-static void
-print_options(FILE *to)
-{
-	struct table *t = table_new("option|default|unit|what");
-
+	putchar('\n');
+	t = table_new("option|default|unit|what");
 	for (const struct conf_row *row = options_campaign; row->key != NULL;
 	     row++) {
-		if (!is_ours(row->section) && strcmp(row->key, "seed") != 0)
+		/* The engine reads these; others are the collector's. */
+		if (strcmp(row->section, "canary") != 0 &&
+		    strcmp(row->section, "congestor") != 0 &&
+		    strcmp(row->section, "phases") != 0 &&
+		    strcmp(row->key, "seed") != 0)
 			continue;
 		table_cell(t, "%s.%s", row->section, row->key);
 		table_cell(t, "%s", row->fallback);
 		table_cell(t, "%s", row->unit);
 		table_cell(t, "%s", row->text);
 	}
-	table_print(t, to);
+	table_print(t, stdout);
 	table_free(t);
-}
-
-void
-list_print(FILE *to)
-{
-	print_tests(to);
-	fputc('\n', to);
-	print_congestors(to);
-	fputc('\n', to);
-	print_options(to);
+	return 0;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - rank 0 reads and writes files; all other ranks get the campaign from
- * it as text and hand their results back to it.
+ * run.c - the verbs run and measure: rank 0 reads and writes files; all other
+ * ranks get the campaign from it as text and hand their results back to it.
  */
-#include "probes/verbs/run.h"
-
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +25,22 @@
 #include "probes/job/roles.h"
 #include "probes/job/rank_watch.h"
 #include "schema/options.h"
+#include "probes/verbs/verbs.h"
 #include "schema/record.h"
 
-#define EXIT_WRONG 3
-#define WHY_BYTES  512
-#define SEED_MASK  ((1ULL << 53) - 1) /* a double holds it */
+#define SEED_MASK ((1ULL << 53) - 1) /* a double holds it */
+
+struct run_args {
+	const char *campaign; /* path; NULL: words */
+	char *const *words;   /* PROBE option=value ... */
+	int words_count;
+	int steps;        /* of plans: each by itself as well */
+	const char *json; /* NULL: no records; "-": standard output */
+	const char *run;  /* id; NULL: one is made up */
+	char **overrides; /* section.key=value */
+	int override_count;
+	int quiet; /* no tables */
+};
 
 struct run {
 	const struct run_args *args;
@@ -107,7 +117,7 @@ end_with(struct run *r, enum cause cause, const char *text)
 	emit_put(r->emit, report_end(emit_count(r->emit) + 1, cause, text));
 }
 
-/* 0, or EXIT_WRONG once the reason is logged and recorded. */
+/* 0, or VERBS_USAGE once the reason is logged and recorded. */
 static int
 begin_alone(struct run *r)
 {
@@ -122,14 +132,14 @@ begin_alone(struct run *r)
 	if (record_run_check(run) < 0) {
 		log_warnx("--run %s: letters, digits and '-', at most %d", run,
 		    RECORD_RUN_MAX);
-		return EXIT_WRONG;
+		return VERBS_USAGE;
 	}
 	if (emit_open(r->args->json, run, &r->emit) < 0)
-		return EXIT_WRONG;
+		return VERBS_USAGE;
 	if (read_campaign(r, &err) < 0) {
 		log_warnx("%s", err.text);
 		end_with(r, CAUSE_CONFIG, err.text);
-		return EXIT_WRONG;
+		return VERBS_USAGE;
 	}
 	return 0;
 }
@@ -182,7 +192,7 @@ too_few(struct run *r, int needed)
 	    r->settings.kind_count);
 	if (r->world.rank == 0)
 		log_warnx("%s", err.text);
-	fail_with(r, EXIT_WRONG, CAUSE_TOO_FEW_NODES, err.text);
+	fail_with(r, VERBS_USAGE, CAUSE_TOO_FEW_NODES, err.text);
 }
 
 /* Records of all ranks come through here, at rank 0. */
@@ -303,7 +313,7 @@ finish(struct run *r)
 	rank_watch_bye();
 }
 
-int
+static int
 run_campaign(const struct run_args *args, int *argc, char ***argv)
 {
 	struct run *r = xcalloc(1, sizeof(*r));
@@ -329,5 +339,62 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 	status = r->end.status;
 	world_close(&r->world, status);
 	free(r);
+	return status;
+}
+
+/* ---- the command line ---- */
+
+int
+run_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", required_argument, NULL, 'j' },
+		{ "run", required_argument, NULL, 'r' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct run_args args = { 0 };
+	int c, status;
+
+	args.overrides = xcalloc((size_t)argc, sizeof(*args.overrides));
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+		switch (c) {
+		case 'j':
+			args.json = optarg;
+			break;
+		case 'r':
+			args.run = optarg;
+			break;
+		case 'q':
+			args.quiet = 1;
+			break;
+		case 'o':
+			args.overrides[args.override_count++] = optarg;
+			break;
+		default:
+			return verbs_wrong_usage("run: unknown option, or one "
+						 "without its value");
+		}
+	}
+	if (optind < argc && pattern_find(argv[optind]) != NULL) {
+		args.words = argv + optind;
+		args.words_count = argc - optind;
+		if (args.override_count > 0)
+			return verbs_wrong_usage(
+			    "-o is for campaign files: write "
+			    "option=value behind the probe");
+	} else if (optind + 1 == argc) {
+		args.campaign = argv[optind];
+	} else {
+		return verbs_wrong_usage("run: one campaign file is needed, "
+					 "or a probe and its options");
+	}
+	args.steps = strcmp(argv[0], "measure") == 0;
+	/* Records and tables would mix. */
+	if (args.json != NULL && strcmp(args.json, "-") == 0)
+		args.quiet = 1;
+	status = run_campaign(&args, &argc, &argv);
+	free(args.overrides);
 	return status;
 }

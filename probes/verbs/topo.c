@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/verbs/topo.h"
-
+/*
+ * topo.c - what this machine is, as far as kernel, drivers and libraries tell
+ * it. No MPI is started.
+ */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +16,9 @@
 #include "probes/neighbor/links.h"
 #include "probes/topology/local.h"
 #include "probes/transport/xccl_lib.h"
+#include "probes/verbs/verbs.h"
 
-#define EXIT_USAGE 3
-#define WHY_BYTES  320
-
-struct rank_graph {
+struct machine_view {
 	struct local local;
 	struct nvml_gpu nvml[LOCAL_MAX]; /* by GPU */
 	struct links links;              /* by number of AMD's driver */
@@ -28,7 +28,7 @@ _Static_assert(LOCAL_MAX <= NVML_GPUS_MAX, "all GPUs in one question");
 
 /* root: "" for this machine. Of another only its files are known. */
 static void
-view_read(const char *root, struct rank_graph *v)
+view_read(const char *root, struct machine_view *v)
 {
 	const char *pci[LOCAL_MAX];
 	char sys[4096];
@@ -64,7 +64,7 @@ number_cell(struct table *t, int number)
 }
 
 static void
-gpus_print(const struct rank_graph *v)
+gpus_print(const struct machine_view *v)
 {
 	struct table *t = table_new(
 	    "gpu|pci|vendor|name|>numa|>slot GB/s|nic|nic is near by");
@@ -94,7 +94,7 @@ gpus_print(const struct rank_graph *v)
 }
 
 static void
-nics_print(const struct rank_graph *v)
+nics_print(const struct machine_view *v)
 {
 	struct table *t = table_new("nic|kind|pci|>numa|>GB/s");
 
@@ -113,7 +113,7 @@ nics_print(const struct rank_graph *v)
 
 /* Links of the vendor between two GPUs, or how near they are on PCI. */
 static void
-pair_cell(struct table *t, const struct rank_graph *v, int a, int b)
+pair_cell(struct table *t, const struct machine_view *v, int a, int b)
 {
 	const struct local_gpu *x = &v->local.gpus[a], *y = &v->local.gpus[b];
 
@@ -129,7 +129,7 @@ pair_cell(struct table *t, const struct rank_graph *v, int a, int b)
 }
 
 static void
-pairs_print(const struct rank_graph *v)
+pairs_print(const struct machine_view *v)
 {
 	struct strbuf heads = { 0 };
 	struct table *t;
@@ -179,7 +179,7 @@ devices_print(void)
 }
 
 static void
-view_print(const struct rank_graph *v, int here)
+view_print(const struct machine_view *v, int here)
 {
 	printf("%d NUMA nodes, %d GPUs, %d NICs\n", v->local.numa_nodes,
 	    v->local.gpus_count, v->local.nics_count);
@@ -212,20 +212,20 @@ topo_main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	const char *root = "";
-	struct rank_graph v;
+	struct machine_view v;
 	int c;
 
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (c != 'r') {
 			log_warnx("topo: the only option is --root FOLDER");
-			return EXIT_USAGE;
+			return VERBS_USAGE;
 		}
 		root = optarg;
 	}
 	if (optind != argc) {
 		log_warnx("topo: takes no arguments, only --root FOLDER");
-		return EXIT_USAGE;
+		return VERBS_USAGE;
 	}
 	view_read(root, &v);
 	view_print(&v, root[0] == '\0');

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verbs.c - which plans a request names, a probe's or all of a campaign, and
+ * the verbs plan and check, which use each.
+ */
 #include "probes/verbs/verbs.h"
 
 #include <errno.h>
