@@ -112,48 +112,10 @@ number(const char **text, uint64_t *ret_whole, const char **ret_fraction,
 	return 0;
 }
 
-/* The unit at *text, of row first or later; its length is that of the letters
- * there, so that "m" is not found in "ms". */
-static const struct unit *
-unit_at(const char **text, size_t first)
-{
-	size_t len = 0;
-
-	while (isalpha((unsigned char)(*text)[len]))
-		len++;
-	for (size_t i = first; i < ARRAY_LEN(units); i++) {
-		if (strlen(units[i].name) != len ||
-		    memcmp(units[i].name, *text, len) != 0)
-			continue;
-		*text += len;
-		return &units[i];
-	}
-	return NULL;
-}
-
-static int
-add_part(uint64_t *total_ns, uint64_t whole, const char *fraction,
-    size_t digits, uint64_t unit_ns)
-{
-	uint64_t part = 0, worth = unit_ns;
-
-	for (size_t i = 0; i < digits; i++) {
-		worth /= 10;
-		part += worth * (uint64_t)(fraction[i] - '0');
-	}
-	if (whole > (SPAN_MAX_NS - part) / unit_ns)
-		return -ERANGE;
-	part += whole * unit_ns;
-	if (*total_ns > SPAN_MAX_NS - part)
-		return -ERANGE;
-	*total_ns += part;
-	return 0;
-}
-
 int
 clk_span_parse(const char *text, uint64_t *ret_ns)
 {
-	uint64_t total_ns = 0, whole;
+	uint64_t total_ns = 0, whole, part_ns;
 	const char *p = text, *fraction;
 	const struct unit *u;
 	size_t digits, next = 0;
@@ -166,14 +128,33 @@ clk_span_parse(const char *text, uint64_t *ret_ns)
 		if (*p == '\0' && next == 0) {
 			u = &units[3]; /* a bare number: seconds */
 		} else {
-			u = unit_at(&p, next);
-			if (u == NULL)
+			/* As long as the letters there, so that "m" is not
+			 * found in "ms"; units come in falling order. */
+			size_t len = 0;
+
+			while (isalpha((unsigned char)p[len]))
+				len++;
+			while (next < ARRAY_LEN(units) &&
+			    (strlen(units[next].name) != len ||
+				memcmp(units[next].name, p, len) != 0))
+				next++;
+			if (next == ARRAY_LEN(units))
 				return -EINVAL;
+			u = &units[next];
+			p += len;
 		}
 		next = (size_t)(u - units) + 1;
-		rc = add_part(&total_ns, whole, fraction, digits, u->ns);
-		if (rc < 0)
-			return rc;
+		part_ns = 0;
+		for (size_t i = 0, worth = u->ns; i < digits; i++) {
+			worth /= 10;
+			part_ns += worth * (uint64_t)(fraction[i] - '0');
+		}
+		if (whole > (SPAN_MAX_NS - part_ns) / u->ns)
+			return -ERANGE;
+		part_ns += whole * u->ns;
+		if (total_ns > SPAN_MAX_NS - part_ns)
+			return -ERANGE;
+		total_ns += part_ns;
 	} while (*p != '\0');
 	*ret_ns = total_ns;
 	return 0;

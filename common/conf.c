@@ -52,16 +52,6 @@ struct parse {
 	int failed;
 };
 
-static size_t
-rows_count(const struct conf_row *rows)
-{
-	size_t n = 0;
-
-	while (rows[n].key != NULL)
-		n++;
-	return n;
-}
-
 /* Index of a row or -ENOENT. */
 static long
 row_find(const struct conf_row *rows, const char *section, const char *key)
@@ -73,18 +63,6 @@ row_find(const struct conf_row *rows, const char *section, const char *key)
 	return -ENOENT;
 }
 
-/* What a file could not hold on one line would not survive conf_render: there
- * a blank and a ';' begin a comment, and every value follows a blank. */
-static int
-text_check(const char *raw)
-{
-	for (const char *p = raw; *p != '\0'; p++)
-		if (iscntrl((unsigned char)*p) ||
-		    (*p == ';' && (p == raw || isspace((unsigned char)p[-1]))))
-			return -EINVAL;
-	return 0;
-}
-
 static int
 value_set(struct conf *c, size_t at, const char *raw, const char *where,
     struct err *err)
@@ -94,13 +72,16 @@ value_set(struct conf *c, size_t at, const char *raw, const char *where,
 	union conf_number as = v->as;
 	char want[CONF_WANT_BYTES];
 
-	if (text_check(raw) < 0) {
-		err_say(err,
-		    "%s: %s.%s holds a control character or begins a "
-		    "comment with ';'",
-		    where, row->section, row->key);
-		return -EINVAL;
-	}
+	/* What a file could not hold on one line would not survive
+	 * conf_render: there a blank and a ';' begin a comment, and every value
+	 * follows a blank. */
+	for (const char *p = raw; *p != '\0'; p++)
+		if (iscntrl((unsigned char)*p) ||
+		    (*p == ';' && (p == raw || isspace((unsigned char)p[-1]))))
+			return err_set(err, -EINVAL,
+			    "%s: %s.%s holds a control character or begins a "
+			    "comment with ';'",
+			    where, row->section, row->key);
 	if (conf_type_read(row, raw, &as, want) < 0) {
 		err_say(err, "%s: %s.%s = %.80s: allowed is %s", where,
 		    row->section, row->key, raw[0] == '\0' ? "(empty)" : raw,
@@ -122,7 +103,8 @@ conf_new(const struct conf_row *rows)
 	struct err err;
 
 	c->rows = rows;
-	c->count = rows_count(rows);
+	while (rows[c->count].key != NULL)
+		c->count++;
 	c->values = xcalloc(c->count + 1, sizeof(*c->values));
 	for (size_t i = 0; i < c->count; i++) {
 		int rc = 0;
@@ -169,23 +151,17 @@ names_list(const struct conf_row *rows, const char *section, char *ret,
 	}
 }
 
-static int
-section_known(const struct conf_row *rows, const char *section)
-{
-	for (; rows->key != NULL; rows++)
-		if (strcmp(rows->section, section) == 0)
-			return 1;
-	return 0;
-}
-
 /* Say why a section, or a key of it, is not one of ours. */
 static void
 unknown(const struct conf_row *rows, const char *where, const char *section,
     const char *key, struct err *err)
 {
 	char names[512];
+	int known = 0;
 
-	if (section_known(rows, section)) {
+	for (const struct conf_row *r = rows; r->key != NULL; r++)
+		known |= strcmp(r->section, section) == 0;
+	if (known) {
 		names_list(rows, section, names, sizeof(names));
 		err_say(err, "%s: unknown key %.80s in [%s]: allowed are %s",
 		    where, key, section, names);
@@ -277,19 +253,6 @@ reader_cb(char *line, int cap, void *arg)
 	return line;
 }
 
-static int
-check_missing(const struct conf *c, const char *path, struct err *err)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		if (c->values[i].raw != NULL)
-			continue;
-		err_say(err, "%s: %s.%s is missing: %s", path,
-		    c->rows[i].section, c->rows[i].key, c->rows[i].text);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 int
 conf_parse(const struct conf_row *rows, const char *path, const char *text,
     struct conf **ret, struct err *err)
@@ -319,24 +282,17 @@ conf_parse(const struct conf_row *rows, const char *path, const char *text,
 		err_say(err, "%s: out of memory", path);
 		p.failed = 1;
 	}
-	rc = p.failed ? -EINVAL : check_missing(p.c, path, err);
+	rc = p.failed ? -EINVAL : 0;
+	for (size_t i = 0; rc == 0 && i < p.c->count; i++)
+		if (p.c->values[i].raw == NULL)
+			rc = err_set(err, -EINVAL, "%s: %s.%s is missing: %s",
+			    path, rows[i].section, rows[i].key, rows[i].text);
 	if (rc < 0) {
 		conf_free(p.c);
 		return rc;
 	}
 	*ret = p.c; /* handed over */
 	return 0;
-}
-
-/* Where text ends. */
-static int
-last_line(const char *text)
-{
-	int line = 1;
-
-	for (; *text != '\0'; text++)
-		line += *text == '\n';
-	return line;
 }
 
 int
@@ -350,8 +306,12 @@ conf_load(const struct conf_row *rows, const char *path, struct conf **ret,
 	if (rc < 0)
 		return rc;
 	if (strlen(text) < len) {
+		int line = 1;
+
+		for (const char *p = text; *p != '\0'; p++)
+			line += *p == '\n';
 		err_say(err, "%s:%d: a byte of value 0: allowed is text", path,
-		    last_line(text));
+		    line);
 		free(text);
 		return -EILSEQ;
 	}

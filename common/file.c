@@ -26,33 +26,26 @@ complain(const char *path, int rc, struct err *err)
 	return rc;
 }
 
-static int
-check_kind(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	return S_ISREG(st.st_mode) ||
-		(S_ISCHR(st.st_mode) && st.st_rdev == NULL_DEVICE)
-	    ? 0
-	    : -ENOTSUP;
-}
-
 int
 file_open(const char *path, FILE **ret, struct err *err)
 {
 	/* To a plain file O_NONBLOCK means nothing. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int rc = fd < 0 ? -errno : check_kind(fd);
-	FILE *fp = rc == 0 ? fdopen(fd, "r") : NULL;
+	FILE *fp = NULL;
+	struct stat st;
+	int rc = 0;
 
+	if (fd < 0 || fstat(fd, &st) < 0)
+		rc = -errno;
+	else if (S_ISDIR(st.st_mode))
+		rc = -EISDIR;
+	else if (!S_ISREG(st.st_mode) &&
+	    !(S_ISCHR(st.st_mode) && st.st_rdev == NULL_DEVICE))
+		rc = -ENOTSUP;
+	else if ((fp = fdopen(fd, "r")) == NULL)
+		rc = -errno;
 	if (rc == -ENXIO) /* what open says of a socket */
 		rc = -ENOTSUP;
-	if (rc == 0 && fp == NULL)
-		rc = -errno;
 	if (rc < 0) {
 		if (fd >= 0)
 			close(fd);
@@ -73,42 +66,35 @@ file_check(const char *path, struct err *err)
 	return rc;
 }
 
-/* Up to one byte more than allowed, which tells. */
-static int
-slurp(FILE *fp, size_t most_bytes, char **ret, size_t *ret_bytes)
+int
+file_read(const char *path, size_t most_bytes, char **ret, size_t *ret_bytes,
+    struct err *err)
 {
 	size_t len = 0, cap = READ_BYTES, n;
-	char *text = xcalloc(cap, 1);
+	FILE *fp;
+	int rc = file_open(path, &fp, err);
+	char *text;
 
-	while ((n = fread(text + len, 1, cap - len - 1, fp)) > 0) {
+	if (rc < 0)
+		return rc;
+	text = xcalloc(cap, 1);
+	/* Up to one byte more than allowed, which tells. */
+	while (len <= most_bytes &&
+	    (n = fread(text + len, 1, cap - len - 1, fp)) > 0) {
 		len += n;
-		if (len > most_bytes)
-			break;
 		if (len + 1 < cap)
 			continue;
 		cap *= 2;
 		text = xreallocarray(text, cap, 1);
 	}
 	if (len > most_bytes || ferror(fp)) {
+		rc = len > most_bytes ? -EFBIG : -EIO;
 		free(text);
-		return len > most_bytes ? -EFBIG : -EIO;
+	} else {
+		text[len] = '\0';
+		*ret = text; /* handed over */
+		*ret_bytes = len;
 	}
-	text[len] = '\0';
-	*ret = text;
-	*ret_bytes = len;
-	return 0;
-}
-
-int
-file_read(const char *path, size_t most_bytes, char **ret, size_t *ret_bytes,
-    struct err *err)
-{
-	FILE *fp;
-	int rc = file_open(path, &fp, err);
-
-	if (rc < 0)
-		return rc;
-	rc = slurp(fp, most_bytes, ret, ret_bytes);
 	fclose(fp);
 	return rc < 0 ? complain(path, rc, err) : 0;
 }

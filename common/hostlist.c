@@ -44,23 +44,17 @@ refuse(struct build *b, int rc, const char *at, const char *fmt, ...)
 	return rc;
 }
 
-/* FNV-1a: short names, and no one gains by colliding them. */
-static size_t
-name_hash(const char *name)
-{
-	uint64_t h = 14695981039346656037ULL;
-
-	for (; *name != '\0'; name++)
-		h = (h ^ (unsigned char)*name) * 1099511628211ULL;
-	return (size_t)h;
-}
-
 /* The slot where a name is, or would go. */
 static uint32_t *
 set_slot(struct build *b, const char *name)
 {
-	size_t at = name_hash(name) & (b->set_slots - 1);
+	/* FNV-1a: short names, and no one gains by colliding them. */
+	uint64_t hash = 14695981039346656037ULL;
+	size_t at;
 
+	for (const char *p = name; *p != '\0'; p++)
+		hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
+	at = (size_t)hash & (b->set_slots - 1);
 	while (
 	    b->set[at] != 0 && strcmp(b->hl.names[b->set[at] - 1], name) != 0)
 		at = (at + 1) & (b->set_slots - 1);
@@ -206,52 +200,32 @@ expand(struct build *b, const char *head, const char *item, const char *end,
 	return expand_bracket(b, name, open, end, depth);
 }
 
-/* The comma that ends an item, or the end of the text. */
-static const char *
-item_end(const char *p)
-{
-	int inside = 0;
-
-	for (; *p != '\0' && (inside || *p != ','); p++) {
-		if (*p == '[')
-			inside = 1;
-		else if (*p == ']')
-			inside = 0;
-	}
-	return p;
-}
-
-static int
-parse_items(struct build *b)
-{
-	const char *p = b->text;
-
-	for (;;) {
-		const char *next = item_end(p);
-		const char *end = next;
-		int rc;
-
-		p += strspn(p, " \t");
-		while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
-			end--;
-		if (p >= end)
-			return refuse(b, -EINVAL, next,
-			    "a host name is missing");
-		rc = expand(b, "", p, end, 0);
-		if (rc < 0 || *next == '\0')
-			return rc;
-		p = next + 1;
-	}
-}
-
 int
 hostlist_parse(const char *text, struct hostlist *ret, struct err *err)
 {
 	struct build b = { .text = text, .err = err };
-	int rc;
+	const char *p = text, *next, *end;
+	int rc = 0;
 
 	set_grow(&b);
-	rc = parse_items(&b);
+	do {
+		int inside = 0;
+
+		/* The comma that ends an item, or the end of the text. */
+		for (next = p; *next != '\0' && (inside || *next != ',');
+		     next++)
+			inside = *next == '[' || (inside && *next != ']');
+		p += strspn(p, " \t");
+		end = next;
+		while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
+			end--;
+		if (p >= end)
+			rc = refuse(&b, -EINVAL, next,
+			    "a host name is missing");
+		else
+			rc = expand(&b, "", p, end, 0);
+		p = next + 1;
+	} while (rc == 0 && *next != '\0');
 	free(b.set);
 	if (rc < 0) {
 		hostlist_clear(&b.hl);
@@ -315,15 +289,6 @@ fold_pair(const char *a, const char *b, struct fold *ret)
 	return 1;
 }
 
-static int
-fold_fits(const struct fold *f, const char *first, const char *name)
-{
-	struct fold other;
-
-	return fold_pair(first, name, &other) &&
-	    other.prefix_bytes == f->prefix_bytes;
-}
-
 /* names[0..n) share a fold: print them as one bracket. */
 static void
 format_fold(struct strbuf *sb, const char *const *names, size_t n,
@@ -358,14 +323,15 @@ hostlist_format(const char *const *names, size_t count)
 
 	strbuf_add(&sb, "", 0);
 	for (size_t i = 0; i < count;) {
-		struct fold f;
+		struct fold f, other;
 		size_t n = 1;
 
 		if (i > 0)
 			strbuf_add(&sb, ",", 1);
 		if (i + 1 < count && fold_pair(names[i], names[i + 1], &f))
 			for (n = 2; i + n < count &&
-			     fold_fits(&f, names[i], names[i + n]);)
+			     fold_pair(names[i], names[i + n], &other) &&
+			     other.prefix_bytes == f.prefix_bytes;)
 				n++;
 		if (n == 1)
 			strbuf_addf(&sb, "%s", names[i]);

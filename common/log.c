@@ -36,28 +36,21 @@ static const struct {
 	[LOG_LEVEL_TRACE] = { "trace", 7 },
 };
 
-/* JOURNAL_STREAM is "device:inode" of the stream that systemd connected; it is
- * inherited by children whose stderr may lead elsewhere. */
-static int
-stderr_is_journal(void)
+void
+log_init(const char *name, enum log_level level)
 {
+	/* JOURNAL_STREAM is "device:inode" of the stream that systemd
+	 * connected; it is inherited by children whose stderr may lead
+	 * elsewhere. */
 	const char *stream = getenv("JOURNAL_STREAM");
 	unsigned long long device, inode;
 	struct stat st;
 
-	if (stream == NULL || fstat(STDERR_FILENO, &st) < 0)
-		return 0;
-	if (sscanf(stream, "%llu:%llu", &device, &inode) != 2)
-		return 0;
-	return st.st_dev == (dev_t)device && st.st_ino == (ino_t)inode;
-}
-
-void
-log_init(const char *name, enum log_level level)
-{
 	lg.name = name;
 	lg.level = level;
-	lg.to_journal = stderr_is_journal();
+	lg.to_journal = stream != NULL && fstat(STDERR_FILENO, &st) == 0 &&
+	    sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	    st.st_dev == (dev_t)device && st.st_ino == (ino_t)inode;
 }
 
 void

@@ -88,27 +88,6 @@ text_width(const char *text)
 	return n;
 }
 
-static size_t
-column_width(const struct table *t, size_t column)
-{
-	size_t width = 0;
-
-	for (size_t i = column; i < t->count; i += t->columns) {
-		size_t n = text_width(t->cells[i]);
-
-		if (n > width)
-			width = n;
-	}
-	return width;
-}
-
-static void
-print_blanks(size_t n, FILE *to)
-{
-	while (n-- > 0)
-		fputc(' ', to);
-}
-
 void
 table_print(struct table *t, FILE *to)
 {
@@ -116,8 +95,12 @@ table_print(struct table *t, FILE *to)
 	size_t owed = 0; /* blanks held back, so that no line ends in one */
 
 	assert(t->count % t->columns == 0);
-	for (size_t c = 0; c < t->columns; c++)
-		width[c] = column_width(t, c);
+	memset(width, 0, sizeof(width));
+	for (size_t i = 0; i < t->count; i++) {
+		size_t n = text_width(t->cells[i]), c = i % t->columns;
+
+		width[c] = n > width[c] ? n : width[c];
+	}
 	for (size_t i = 0; i < t->count; i++) {
 		size_t c = i % t->columns;
 		size_t pad = width[c] - text_width(t->cells[i]);
@@ -125,41 +108,14 @@ table_print(struct table *t, FILE *to)
 		if (t->right[c])
 			owed += pad;
 		if (t->cells[i][0] != '\0') {
-			print_blanks(owed, to);
+			fprintf(to, "%*s%s", (int)owed, "", t->cells[i]);
 			owed = 0;
-			fputs(t->cells[i], to);
 		}
 		owed += (t->right[c] ? 0 : pad) + 2;
 		if (c + 1 == t->columns) {
 			fputc('\n', to);
 			owed = 0;
 		}
-	}
-}
-
-static void
-print_csv_cell(const char *text, FILE *to)
-{
-	if (strpbrk(text, ",\"\r\n") == NULL) {
-		fputs(text, to);
-		return;
-	}
-	fputc('"', to);
-	for (; *text != '\0'; text++) {
-		if (*text == '"')
-			fputc('"', to);
-		fputc(*text, to);
-	}
-	fputc('"', to);
-}
-
-void
-table_print_csv(struct table *t, FILE *to)
-{
-	assert(t->count % t->columns == 0);
-	for (size_t i = 0; i < t->count; i++) {
-		print_csv_cell(t->cells[i], to);
-		fputc((i + 1) % t->columns == 0 ? '\n' : ',', to);
 	}
 }
 

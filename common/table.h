@@ -17,7 +17,6 @@ void table_cell(struct table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Width counts characters, not bytes. */
 void table_print(struct table *t, FILE *to);
-void table_print_csv(struct table *t, FILE *to);
 void table_free(struct table *t); /* NULL is allowed */
 
 /* A bar of share (0..1) in width cells: eighth blocks, or '#' when ascii. */

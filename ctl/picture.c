@@ -294,35 +294,6 @@ picture_points(struct picture *p, const char *title,
 
 /* Bars --------------------------------------------------------------------- */
 
-static void
-bar_add(struct picture *p, const struct picture_bar *b, const char *unit,
-    double full)
-{
-	double room = WIDTH - LABEL - VALUE, y = p->height;
-	char value[PRINT_BYTES], model[PRINT_BYTES], text[160];
-
-	text_add(p, 0, y + 15, "start", INK, b->label);
-	if (!isfinite(b->value)) {
-		text_add(p, WIDTH, y + 15, "end", SOFT, "-");
-		p->height += ROW;
-		return;
-	}
-	box_add(p, LABEL, y + 4, room, ROW - 8, "#eeece6");
-	box_add(p, LABEL, y + 4, b->value / full * room, ROW - 8, LEFT_C);
-	print_quantity(b->value, unit, value);
-	snprintf(text, sizeof(text), "%s", value);
-	if (isfinite(b->model) && b->model > 0) {
-		double x = LABEL + b->model / full * room;
-
-		line_add(p, x, y + 1, x, y + ROW - 1, INK, 2);
-		print_quantity(b->model, unit, model);
-		snprintf(text, sizeof(text), "%s of %s, %.0f %%", value, model,
-		    b->value / b->model * 100);
-	}
-	text_add(p, WIDTH, y + 15, "end", INK, text);
-	p->height += ROW;
-}
-
 void
 picture_bars(struct picture *p, const char *title, const char *unit,
     const struct picture_bar *bars, size_t count)
@@ -338,27 +309,39 @@ picture_bars(struct picture *p, const char *title, const char *unit,
 	if (count == 0)
 		return;
 	title_add(p, title);
-	for (size_t i = 0; i < count; i++)
-		bar_add(p, &bars[i], unit, full > 0 ? full : 1);
+	if (full <= 0)
+		full = 1;
+	for (const struct picture_bar *b = bars; b < bars + count; b++) {
+		double room = WIDTH - LABEL - VALUE, y = p->height;
+		char value[PRINT_BYTES], model[PRINT_BYTES], text[160];
+
+		p->height += ROW;
+		text_add(p, 0, y + 15, "start", INK, b->label);
+		if (!isfinite(b->value)) {
+			text_add(p, WIDTH, y + 15, "end", SOFT, "-");
+			continue;
+		}
+		box_add(p, LABEL, y + 4, room, ROW - 8, "#eeece6");
+		box_add(p, LABEL, y + 4, b->value / full * room, ROW - 8,
+		    LEFT_C);
+		print_quantity(b->value, unit, value);
+		snprintf(text, sizeof(text), "%s", value);
+		if (isfinite(b->model) && b->model > 0) {
+			double x = LABEL + b->model / full * room;
+
+			line_add(p, x, y + 1, x, y + ROW - 1, INK, 2);
+			print_quantity(b->model, unit, model);
+			snprintf(text, sizeof(text), "%s of %s, %.0f %%", value,
+			    model, b->value / b->model * 100);
+		}
+		text_add(p, WIDTH, y + 15, "end", INK, text);
+	}
 	p->height += GAP;
 }
 
 /* Groups of bars ----------------------------------------------------------- */
 
 static const char *const side_colours[PICTURE_SIDES] = { LEFT_C, RIGHT_C };
-
-static double
-group_top(const struct picture_group *groups, size_t count)
-{
-	double top = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		top = fmax(top, groups[i].bound); /* fmax passes NAN over */
-		for (int k = 0; k < PICTURE_SIDES; k++)
-			top = fmax(top, groups[i].value[k]);
-	}
-	return top;
-}
 
 /* Lines at values that are round as they are printed: 200 KiB/s, 1 MiB/s. */
 static void
@@ -426,11 +409,31 @@ group_add(struct picture *p, const struct picture_group *g, double x,
 	text_add(p, x + room * 0.4, floor_y + 15, "middle", INK, g->label);
 }
 
-static void
-group_legend(struct picture *p, const char *const names[PICTURE_SIDES + 1])
+void
+picture_groups(struct picture *p, const char *title, const char *unit,
+    const char *const names[PICTURE_SIDES + 1],
+    const struct picture_group *groups, size_t count)
 {
+	struct plot all = { .room = (WIDTH - AXIS_W) /
+		    (double)(count > 0 ? count : 1),
+		.sides = names[1] != NULL ? PICTURE_SIDES : 1 };
+
 	double x = AXIS_W;
 
+	for (size_t i = 0; i < count; i++) {
+		/* fmax passes NAN over */
+		all.top = fmax(all.top, groups[i].bound);
+		for (int k = 0; k < PICTURE_SIDES; k++)
+			all.top = fmax(all.top, groups[i].value[k]);
+	}
+	if (count == 0 || all.top <= 0)
+		return;
+	title_add(p, title);
+	p->height += AXIS / 2; /* for what stands above a full frame */
+	group_axis(p, all.top, unit);
+	for (size_t i = 0; i < count; i++)
+		group_add(p, &groups[i], AXIS_W + (double)i * all.room, &all);
+	p->height += PLOT + AXIS;
 	for (int k = 0; k <= PICTURE_SIDES; k++) {
 		if (names[k] == NULL)
 			continue;
@@ -441,29 +444,7 @@ group_legend(struct picture *p, const char *const names[PICTURE_SIDES + 1])
 		text_add(p, x + 15, p->height + 9, "start", SOFT, names[k]);
 		x += WIDTH / 4;
 	}
-	p->height += 10;
-}
-
-void
-picture_groups(struct picture *p, const char *title, const char *unit,
-    const char *const names[PICTURE_SIDES + 1],
-    const struct picture_group *groups, size_t count)
-{
-	struct plot all = { .room = (WIDTH - AXIS_W) /
-		    (double)(count > 0 ? count : 1),
-		.top = group_top(groups, count),
-		.sides = names[1] != NULL ? PICTURE_SIDES : 1 };
-
-	if (count == 0 || all.top <= 0)
-		return;
-	title_add(p, title);
-	p->height += AXIS / 2; /* for what stands above a full frame */
-	group_axis(p, all.top, unit);
-	for (size_t i = 0; i < count; i++)
-		group_add(p, &groups[i], AXIS_W + (double)i * all.room, &all);
-	p->height += PLOT + AXIS;
-	group_legend(p, names);
-	p->height += GAP;
+	p->height += 10 + GAP;
 }
 
 void

@@ -43,23 +43,6 @@ pki_verb_init(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
-static int
-role_get(struct ctl *c, enum role *ret)
-{
-	const char *text = opts_value(&c->opts, OPT_ROLE);
-	int role = text == NULL ? -1 : names_role_find(text);
-
-	if (text == NULL)
-		return ctl_fail("pki issue needs --role: allowed are agent, "
-				"collector, reader and operator");
-	if (role < 0)
-		return ctl_fail("--role %.30s: allowed are agent, collector, "
-				"reader and operator",
-		    text);
-	*ret = (enum role)role;
-	return 0;
-}
-
 /* One word on each name of the hostlist in the second argument. */
 static int
 each_name(struct ctl *c,
@@ -95,10 +78,18 @@ pki_verb_issue(struct ctl *c)
 {
 	struct pki_order o = { .sans = c->opts.of[OPT_SAN].values,
 		.san_count = c->opts.of[OPT_SAN].count };
-	int rc = role_get(c, &o.role);
+	const char *text = opts_value(&c->opts, OPT_ROLE);
+	int role = text == NULL ? -1 : names_role_find(text), rc;
 
-	if (rc == 0)
-		rc = days_get(c, CERT_DAYS, &o.days);
+	if (text == NULL)
+		return ctl_fail("pki issue needs --role: allowed are agent, "
+				"collector, reader and operator");
+	if (role < 0)
+		return ctl_fail("--role %.30s: allowed are agent, collector, "
+				"reader and operator",
+		    text);
+	o.role = (enum role)role;
+	rc = days_get(c, CERT_DAYS, &o.days);
 	return rc != 0 ? rc : each_name(c, issue_one, &o, "issued");
 }
 

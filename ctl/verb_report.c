@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_report.c - a run as tables for people, as JSON or CSV for scripts, or as
+ * one file with plots.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +11,6 @@
 #include "common/table.h"
 #include "ctl/ctl.h"
 #include "ctl/delivered.h"
-#include "ctl/print.h"
 #include "ctl/print.h"
 #include "ctl/progress.h"
 #include "ctl/records.h"
@@ -83,24 +86,6 @@ static const struct form {
 		{ "p01", 0.01 }, { "p001", 0.001 }, { "min", 0 } } },
 };
 
-static void
-row_print(struct table *t, const struct form *form, const json_t *r)
-{
-	struct estimate e = records_estimate(r);
-
-	table_cell(t, "%s", print_member(r, "test", "?"));
-	table_cell(t, "%.0f", print_number(r, "n"));
-	for (size_t i = 0; i < ARRAY_LEN(form->statistics); i++)
-		quantity_cell(t,
-		    records_statistic(r, form->statistics[i].name,
-			form->statistics[i].q),
-		    form->unit);
-	table_cell(t, "%s", e.of);
-	interval_cell(t, &e);
-	table_cell(t, "%s",
-	    print_member(r, "cause", print_member(r, "stopped_by", "-")));
-}
-
 /* The records of one probe, phase and unit, in the order of the names. */
 static void
 print_form(const struct form *form, const json_t *records, const char *probe,
@@ -108,6 +93,7 @@ print_form(const struct form *form, const json_t *records, const char *probe,
 {
 	struct table *t = table_new(form->heads);
 	int canary = strcmp(probe, "canary") == 0;
+	struct estimate e;
 	int rows = 0;
 
 	for (int i = 0; i < (canary ? (int)CANARY_MAX : (int)CONGESTOR_MAX);
@@ -119,7 +105,19 @@ print_form(const struct form *form, const json_t *records, const char *probe,
 		if (r == NULL ||
 		    strcmp(print_member(r, "unit", ""), form->unit) != 0)
 			continue;
-		row_print(t, form, r);
+		e = records_estimate(r);
+		table_cell(t, "%s", print_member(r, "test", "?"));
+		table_cell(t, "%.0f", print_number(r, "n"));
+		for (size_t k = 0; k < ARRAY_LEN(form->statistics); k++)
+			quantity_cell(t,
+			    records_statistic(r, form->statistics[k].name,
+				form->statistics[k].q),
+			    form->unit);
+		table_cell(t, "%s", e.of);
+		interval_cell(t, &e);
+		table_cell(t, "%s",
+		    print_member(r, "cause",
+			print_member(r, "stopped_by", "-")));
 		rows++;
 	}
 	if (rows > 0) {
@@ -220,23 +218,6 @@ print_nodes_of(struct table *t, const json_t *r)
 	free(rows);
 }
 
-static void
-print_pairs_of(struct table *t, const json_t *r)
-{
-	const json_t *pairs = json_object_get(r, "pairs");
-
-	for (size_t i = 0; i < json_array_size(pairs) && i < PAIRS_SHOWN; i++) {
-		const json_t *p = json_array_get(pairs, i);
-
-		table_cell(t, "%s", print_member(r, "test", "?"));
-		table_cell(t, "%s", print_member(p, "a", "?"));
-		table_cell(t, "%s", print_member(p, "b", "?"));
-		table_cell(t, "%.0f", print_number(p, "n"));
-		quantity_cell(t, print_number(p, "p50"),
-		    print_member(r, "unit", "s"));
-	}
-}
-
 /* Nodes and pairs are judged without congestors: the quiet phase. */
 static void
 print_worst(const json_t *records, const char *phase)
@@ -244,6 +225,7 @@ print_worst(const json_t *records, const char *phase)
 	struct table *nodes = table_new("test|node|>n|>p50|>p99|>q25|>q75");
 	struct table *pairs = table_new("test|node|with|>n|>p50");
 	int some_nodes = 0, some_pairs = 0;
+	const json_t *list;
 
 	for (int i = 0; i < CANARY_MAX; i++) {
 		const json_t *r = records_find(records, "canary",
@@ -252,9 +234,20 @@ print_worst(const json_t *records, const char *phase)
 		if (r == NULL)
 			continue;
 		print_nodes_of(nodes, r);
-		print_pairs_of(pairs, r);
 		some_nodes |= json_array_size(json_object_get(r, "nodes")) > 0;
-		some_pairs |= json_array_size(json_object_get(r, "pairs")) > 0;
+		list = json_object_get(r, "pairs");
+		some_pairs |= json_array_size(list) > 0;
+		for (size_t k = 0; k < json_array_size(list) && k < PAIRS_SHOWN;
+		     k++) {
+			const json_t *p = json_array_get(list, k);
+
+			table_cell(pairs, "%s", print_member(r, "test", "?"));
+			table_cell(pairs, "%s", print_member(p, "a", "?"));
+			table_cell(pairs, "%s", print_member(p, "b", "?"));
+			table_cell(pairs, "%.0f", print_number(p, "n"));
+			quantity_cell(pairs, print_number(p, "p50"),
+			    print_member(r, "unit", "s"));
+		}
 	}
 	if (some_nodes) {
 		printf("\nworst nodes, %s (q25, q75: quartiles of the medians "
@@ -359,20 +352,7 @@ print_csv(const json_t *records)
 	}
 }
 
-static int
-get(struct ctl *c, json_t **ret_run, json_t **ret_records)
-{
-	char *id = NULL;
-	int rc = runs_find(c, c->args[0], &id);
-
-	if (rc == 0)
-		rc = runs_get(c, id, ret_run);
-	if (rc == 0)
-		rc = records_get(c, id, ret_records);
-	free(id);
-	return rc;
-}
-
+/* One file, as HTML or as plots alone. */
 static int
 write_sheet(const json_t *run, const json_t *records, const char *html,
     const char *svg)
@@ -396,31 +376,15 @@ write_sheet(const json_t *run, const json_t *records, const char *html,
 	return rc < 0 ? ctl_fail("%s: cannot be written", path) : 0;
 }
 
-/* In the form that was asked for; 0 or an exit code. */
-static int
-write_form(struct ctl *c, const json_t *run, const json_t *records)
-{
-	const char *html = opts_value(&c->opts, OPT_HTML);
-	const char *svg = opts_value(&c->opts, OPT_SVG);
-	int ascii = opts_given(&c->opts, OPT_ASCII) || !progress_utf8();
-
-	if (html != NULL || svg != NULL)
-		return write_sheet(run, records, html, svg);
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(records);
-	else if (opts_given(&c->opts, OPT_CSV))
-		print_csv(records);
-	else
-		print_tables(run, records, ascii);
-	return 0;
-}
-
 static int
 report(struct ctl *c)
 {
+	const char *html = opts_value(&c->opts, OPT_HTML);
+	const char *svg = opts_value(&c->opts, OPT_SVG);
 	static const enum opt forms_of[] = { OPT_JSON, OPT_CSV, OPT_TABLE,
 		OPT_HTML, OPT_SVG };
 	json_t *run = NULL, *records = NULL;
+	char *id = NULL;
 	int asked = 0;
 	int rc;
 
@@ -429,9 +393,21 @@ report(struct ctl *c)
 	if (asked > 1)
 		return ctl_fail("allowed is one of --json, --csv, --table, "
 				"--html and --svg");
-	rc = get(c, &run, &records);
+	rc = runs_find(c, c->args[0], &id);
 	if (rc == 0)
-		rc = write_form(c, run, records);
+		rc = runs_get(c, id, &run);
+	if (rc == 0)
+		rc = records_get(c, id, &records);
+	free(id);
+	if (rc == 0 && (html != NULL || svg != NULL))
+		rc = write_sheet(run, records, html, svg);
+	else if (rc == 0 && opts_given(&c->opts, OPT_JSON))
+		print_json(records);
+	else if (rc == 0 && opts_given(&c->opts, OPT_CSV))
+		print_csv(records);
+	else if (rc == 0)
+		print_tables(run, records,
+		    opts_given(&c->opts, OPT_ASCII) || !progress_utf8());
 	if (rc == 0) {
 		rc = runs_exit_code(run);
 		if (!runs_final(run) || rc != EXIT_CODE_OK) {
