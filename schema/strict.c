@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/decimal.h"
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -187,36 +188,13 @@ string_value(struct reader *r)
 	return v;
 }
 
-/* A decimal as the nearest double. Where a mantissa and a power of ten are
- * exact, one division or multiplication rounds once and so is right. With the
- * 64 bits of a long double it rounds twice, which is wrong only when the first
- * result lies half way between two doubles. */
+/* What decimal_read leaves to strtod, which wants an end. */
 static double
-real_value(const char *from, size_t len, uint64_t mantissa, int exact,
-    int power)
+real_value(const char *from, size_t len)
 {
-	static const double tens[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
-		1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-		1e19, 1e20, 1e21, 1e22 };
 	char digits[64], *copy = digits;
 	double x;
 
-	if (exact && power >= -22 && power <= 22) {
-#if LDBL_MANT_DIG == 64
-		long double t = tens[abs(power)];
-		uint64_t bits;
-
-		t = power < 0 ? (long double)mantissa / t
-			      : (long double)mantissa * t;
-		memcpy(&bits, &t, sizeof(bits));
-		if ((bits & 0x7ff) != 0x400)
-			return (double)t;
-#else
-		if (mantissa <= 1ULL << DBL_MANT_DIG)
-			return power < 0 ? (double)mantissa / tens[-power]
-					 : (double)mantissa * tens[power];
-#endif
-	}
 	if (len >= sizeof(digits))
 		copy = xcalloc(1, len + 1);
 	memcpy(copy, from, len);
@@ -299,8 +277,9 @@ number_value(struct reader *r)
 	}
 	if (fraction_read(r, &mantissa, &exact, &power) < 0)
 		return NULL;
-	x = real_value(from + minus, (size_t)(r->at - from) - (size_t)minus,
-	    mantissa, exact, power);
+	if (!exact || decimal_read(mantissa, power, &x) < 0)
+		x = real_value(from + minus,
+		    (size_t)(r->at - from) - (size_t)minus);
 	if (x > DBL_MAX) {
 		wrong(r, "real number overflow");
 		return NULL;

@@ -41,7 +41,6 @@ static const char *const sql[STMT_MAX] = {
 	[STMT_RUN_STUB] =
 	    "INSERT INTO run (run, campaign, state, final, created_unix_ns,"
 	    " body) VALUES (?1, '', 'failed', 1, ?2, ?3)",
-	[STMT_RECORD] = STORE_RECORD_INSERT,
 	[STMT_RUN_COUNT] = "UPDATE run SET records = records + 1 WHERE id = ?1",
 	[STMT_RUN] =
 	    "INSERT INTO run (run, campaign, state, final, created_unix_ns,"
@@ -79,11 +78,14 @@ int
 store_put_new(sqlite3 *db, struct store_put_db **ret)
 {
 	struct store_put_db *p = xcalloc(1, sizeof(*p));
+	char *insert = store_record_insert();
 	int rc = 0;
 
 	p->db = db;
 	for (int i = 0; rc == 0 && i < STMT_MAX; i++)
-		rc = store_db_stmt(db, sql[i], &p->stmts[i]);
+		rc = store_db_stmt(db, i == STMT_RECORD ? insert : sql[i],
+		    &p->stmts[i]);
+	free(insert);
 	if (rc < 0) {
 		store_put_free(p);
 		return rc;

@@ -131,73 +131,116 @@ store_pack_column(sqlite3_stmt *q, int column)
 	return copy;
 }
 
-/* The BLOB of a record's histogram; NULL when it must stay in the body. The
- * caller frees. */
+/* The BLOB of a record's histogram; NULL when it must stay in the body, for
+ * example because its smallest value is not in its first bucket. The caller
+ * frees. */
 static uint8_t *
 pack_hist(struct hist *h, const json_t *record, long *ret_bytes)
 {
 	const json_t *given = json_object_get(record, "hist");
-	json_t *back;
 	uint8_t *blob;
-	int same;
 
-	if (!json_is_array(given) || json_array_size(given) == 0)
-		return NULL;
-	if (record_hist_parse(given,
+	if (json_array_size(given) == 0 ||
+	    record_hist_parse(given,
 		json_number_value(json_object_get(record, "mean")),
 		json_number_value(json_object_get(record, "min")),
 		json_number_value(json_object_get(record, "max")), h) < 0)
 		return NULL;
-	back = record_hist_json(h);
-	same = json_equal(back, given);
-	json_decref(back);
-	if (!same)
-		return NULL;
 	blob = malloc(HIST_BLOB_MAX);
 	*ret_bytes = blob != NULL ? hist_pack(h, blob, HIST_BLOB_MAX) : -1;
-	if (*ret_bytes > 0)
+	if (*ret_bytes > 0 && hist_unpack(blob, (size_t)*ret_bytes, h) == 0)
 		return blob;
 	free(blob);
 	return NULL;
 }
 
-/* What is not a number is NULL: unknown is never 0. */
-static void
-bind_number(sqlite3_stmt *q, int at, const json_t *v)
+/* The columns behind run_id or id, seq and at_unix_ns. A new one is a row here
+ * and one in a migration. */
+static const struct column {
+	const char *name;
+	enum {
+		COLUMN_RAW,
+		COLUMN_TEXT,
+		COLUMN_NUMBER,
+		COLUMN_HIST,
+		COLUMN_BODY
+	} what;
+	const char *in, *key; /* a member of the record or of one in it */
+} columns[] = {
+	{ "raw", COLUMN_RAW, NULL, NULL },
+	{ "probe", COLUMN_TEXT, NULL, "probe" },
+	{ "test", COLUMN_TEXT, NULL, "test" },
+	{ "phase", COLUMN_TEXT, NULL, "phase" },
+	{ "unit", COLUMN_TEXT, NULL, "unit" },
+	{ "n", COLUMN_NUMBER, NULL, "n" },
+	{ "mean", COLUMN_NUMBER, NULL, "mean" },
+	{ "min", COLUMN_NUMBER, NULL, "min" },
+	{ "p50", COLUMN_NUMBER, NULL, "p50" },
+	{ "p90", COLUMN_NUMBER, NULL, "p90" },
+	{ "p99", COLUMN_NUMBER, NULL, "p99" },
+	{ "p999", COLUMN_NUMBER, NULL, "p999" },
+	{ "max", COLUMN_NUMBER, NULL, "max" },
+	{ "of", COLUMN_TEXT, NULL, "of" },
+	{ "value", COLUMN_NUMBER, NULL, "value" },
+	{ "lo", COLUMN_NUMBER, "interval", "lo" },
+	{ "hi", COLUMN_NUMBER, "interval", "hi" },
+	{ "hist", COLUMN_HIST, NULL, "hist" },
+	{ "body", COLUMN_BODY, NULL, NULL },
+};
+#define COLUMN_FIRST 4 /* of the parameters */
+
+char *
+store_record_insert(void)
 {
-	if (json_is_integer(v))
-		sqlite3_bind_int64(q, at, json_integer_value(v));
+	struct strbuf sql = { 0 };
+
+	strbuf_addf(&sql,
+	    "INSERT OR IGNORE INTO record (run_id, seq, at_unix_ns");
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		strbuf_addf(&sql, ", %s", columns[i].name);
+	strbuf_addf(&sql, ") VALUES (?1, ?2, ?3");
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		strbuf_addf(&sql, ", ?%zu", COLUMN_FIRST + i);
+	strbuf_addf(&sql, ")");
+	return sql.text;
+}
+
+/* A record that loses its lists moves behind all others: where a row shrinks in
+ * place SQLite leaves its page as empty as it becomes, and never joins it with
+ * the next. Nothing refers to an id. */
+char *
+store_record_update(void)
+{
+	struct strbuf sql = { 0 };
+
+	strbuf_addf(&sql,
+	    "UPDATE record SET id = CASE raw WHEN 0 THEN id ELSE"
+	    " (SELECT max(id) + 1 FROM record) END");
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		strbuf_addf(&sql, ", %s = ?%zu", columns[i].name,
+		    COLUMN_FIRST + i);
+	strbuf_addf(&sql, " WHERE id = ?1");
+	return sql.text;
+}
+
+/* What is of another kind stays NULL: unknown is never 0. */
+static void
+bind_member(sqlite3_stmt *q, int at, const struct column *c,
+    const json_t *record)
+{
+	const json_t *in = c->in == NULL ? record
+					 : json_object_get(record, c->in);
+	const json_t *v = json_object_get(in, c->key);
+	int rc = SQLITE_OK;
+
+	if (c->what == COLUMN_TEXT)
+		rc = sqlite3_bind_text(q, at, json_string_value(v), -1,
+		    SQLITE_STATIC);
+	else if (json_is_integer(v))
+		rc = sqlite3_bind_int64(q, at, json_integer_value(v));
 	else if (json_is_real(v))
-		sqlite3_bind_double(q, at, json_real_value(v));
-}
-
-static void
-bind_text(sqlite3_stmt *q, int at, const json_t *record, const char *key)
-{
-	const char *text = json_string_value(json_object_get(record, key));
-	int rc = sqlite3_bind_text(q, at, text, -1, SQLITE_STATIC);
-
+		rc = sqlite3_bind_double(q, at, json_real_value(v));
 	assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG || rc == SQLITE_NOMEM);
-}
-
-/* Columns that are members of the same name. */
-static void
-bind_members(sqlite3_stmt *q, const json_t *record)
-{
-	static const char *const texts[] = { "probe", "test", "phase",
-		"unit" }; /* from ?5 */
-	static const char *const numbers[] = { "n", "mean", "min", "p50", "p90",
-		"p99", "p999", "max" }; /* from ?9 */
-	const json_t *interval = json_object_get(record, "interval");
-
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		bind_text(q, 5 + (int)i, record, texts[i]);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		bind_number(q, 9 + (int)i, json_object_get(record, numbers[i]));
-	bind_text(q, 17, record, "of");
-	bind_number(q, 18, json_object_get(record, "value"));
-	bind_number(q, 19, json_object_get(interval, "lo"));
-	bind_number(q, 20, json_object_get(interval, "hi"));
 }
 
 void
@@ -207,12 +250,26 @@ store_record_bind(sqlite3_stmt *q, const json_t *record, int raw,
 	long blob_bytes = 0;
 	uint8_t *blob = pack_hist(scratch, record, &blob_bytes);
 
-	sqlite3_bind_int64(q, 4, raw);
-	bind_members(q, record);
-	if (blob != NULL)
-		sqlite3_bind_blob(q, 21, blob, (int)blob_bytes, free);
-	store_pack_bind(q, 22,
-	    store_text(record, blob != NULL ? "hist" : NULL));
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+		int at = COLUMN_FIRST + (int)i;
+
+		switch (columns[i].what) {
+		case COLUMN_RAW:
+			sqlite3_bind_int64(q, at, raw);
+			break;
+		case COLUMN_HIST:
+			if (blob != NULL)
+				sqlite3_bind_blob(q, at, blob, (int)blob_bytes,
+				    free);
+			break;
+		case COLUMN_BODY:
+			store_pack_bind(q, at,
+			    store_text(record, blob != NULL ? "hist" : NULL));
+			break;
+		default:
+			bind_member(q, at, &columns[i], record);
+		}
+	}
 }
 
 static void

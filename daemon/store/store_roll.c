@@ -214,8 +214,10 @@ update(sqlite3 *db, int64_t id, const json_t *record)
 {
 	struct hist *scratch = xcalloc(1, sizeof(*scratch));
 	sqlite3_stmt *q = NULL;
-	int rc = store_db_stmt(db, STORE_RECORD_UPDATE, &q);
+	char *sql = store_record_update();
+	int rc = store_db_stmt(db, sql, &q);
 
+	free(sql);
 	if (rc == 0) {
 		sqlite3_bind_int64(q, 1, id);
 		store_record_bind(q, record, 0, scratch);

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/decimal.h"
 #include "common/xalloc.h"
 
-#define BILLION    1e9
-#define EXACT_MAX  9e15 /* whole numbers below are exact as a double */
-#define NUMBER_MAX 40   /* bytes of the longest number */
-#define PLAIN_LOW  (-4) /* below, powers of ten have an exponent */
+#define NUMBER_MAX 40 /* bytes of the longest number */
+/* Beyond these, powers of ten have an exponent. */
+#define PLAIN_LOW  (-4)
+#define PLAIN_HIGH 16
 
 struct text {
 	char *at;
@@ -100,23 +101,6 @@ write_plain(char *p, const char *digits, int n, int first)
 	return p;
 }
 
-/* A whole number of billionths, not 0. The nearest double to it is what this
- * division gives, and so it is what a reader makes of its digits. */
-static char *
-write_billionths(char *p, double x, double billionths)
-{
-	char digits[20];
-	int n = digits_of((uint64_t)fabs(billionths), digits);
-	int first = n - 10; /* a billionth is 10^-9 */
-
-	while (digits[n - 1] == '0')
-		n--;
-	if (x < 0)
-		*p++ = '-';
-	return first < PLAIN_LOW ? write_scientific(p, digits, n, first)
-				 : write_plain(p, digits, n, first);
-}
-
 /* 17 digits say any double; a mark says that it is none of the integers. */
 static char *
 write_any(char *p, double x)
@@ -133,15 +117,22 @@ write_any(char *p, double x)
 static void
 put_real(struct text *t, double x)
 {
-	double billionths = nearbyint(x * BILLION);
-	char *to = need(t, NUMBER_MAX), *end;
+	char digits[20] = "", *to = need(t, NUMBER_MAX), *p = to;
+	uint64_t mantissa;
+	int n, power;
 
-	if (billionths != 0 && fabs(billionths) < EXACT_MAX &&
-	    billionths / BILLION == x)
-		end = write_billionths(to, x, billionths);
-	else
-		end = write_any(to, x);
-	t->len_bytes += (size_t)(end - to);
+	if (x == 0 || decimal_write(fabs(x), &mantissa, &power) < 0) {
+		t->len_bytes += (size_t)(write_any(p, x) - to);
+		return;
+	}
+	if (x < 0)
+		*p++ = '-';
+	n = digits_of(mantissa, digits);
+	power += n - 1; /* of the first digit */
+	p = power < PLAIN_LOW || power > PLAIN_HIGH
+	    ? write_scientific(p, digits, n, power)
+	    : write_plain(p, digits, n, power);
+	t->len_bytes += (size_t)(p - to);
 }
 
 static int

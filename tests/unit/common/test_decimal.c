@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Digits are read as strtod reads them, and what is written is read again. */
+#include "common/decimal.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "common/rng.h"
+
+#define TRIES 300000
+
+static double
+by_strtod(uint64_t mantissa, int power)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llue%d", (unsigned long long)mantissa,
+	    power);
+	return strtod(text, NULL);
+}
+
+static void
+test_read(void **state)
+{
+	struct rng rng;
+	int known = 0;
+
+	(void)state;
+	rng_seed(&rng, 1);
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t mantissa = rng_next(&rng) >> rng_below(&rng, 64);
+		int power = (int)rng_below(&rng, 61) - 30;
+		double x;
+
+		if (decimal_read(mantissa, power, &x) < 0)
+			continue;
+		known++;
+		assert_true(x == by_strtod(mantissa, power));
+	}
+	assert_true(known > TRIES / 3);
+}
+
+/* Half way between two doubles, and just beside it. */
+static void
+test_ties(void **state)
+{
+	(void)state;
+	for (uint64_t odd = 1; odd < 2000; odd += 2)
+		for (int beside = -1; beside <= 1; beside++) {
+			uint64_t m = ((1ULL << 53) + odd) * 1000 / 2 +
+			    (uint64_t)beside;
+			double x;
+
+			if (decimal_read(m, -3, &x) == 0)
+				assert_true(x == by_strtod(m, -3));
+			m = (1ULL << 54) + odd * 2 + 1 + (uint64_t)beside;
+			if (decimal_read(m, 0, &x) == 0)
+				assert_true(x == by_strtod(m, 0));
+		}
+}
+
+static void
+test_write(void **state)
+{
+	static const double some[] = { 1, 0.1, 1e-9, 1.9e-5, 123456789, 1e22,
+		5e-324, 1.7976931348623157e308, 0.30000000000000004, 1e16,
+		9007199254740993, 2.5e10 };
+	struct rng rng;
+	uint64_t mantissa;
+	int power, known = 0;
+
+	(void)state;
+	rng_seed(&rng, 2);
+	for (int i = 0; i < TRIES; i++) {
+		double x = ldexp(1 + (double)(rng_next(&rng) >> 11) * 0x1p-53,
+		    (int)rng_below(&rng, 80) - 40);
+
+		if (i < (int)(sizeof(some) / sizeof(some[0])))
+			x = some[i];
+		if (decimal_write(x, &mantissa, &power) < 0)
+			continue;
+		known++;
+		assert_true(mantissa % 10 != 0);
+		assert_true(by_strtod(mantissa, power) == x);
+	}
+#if LDBL_MANT_DIG == 64
+	assert_true(known > TRIES / 2);
+#endif
+	assert_int_equal(decimal_write(1.9e-5, &mantissa, &power), 0);
+	assert_int_equal(mantissa, 19);
+	assert_int_equal(power, -6);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_ties),
+		cmocka_unit_test(test_write),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
