@@ -165,7 +165,16 @@ compare_cb(const void *a, const void *b)
 	return (x->score < y->score) - (x->score > y->score);
 }
 
-/* The highest scores, and a bar for each: 4.5 is slow without doubt. */
+static int
+is_outlier(const json_t *node)
+{
+	const char *verdict = print_member(node, "verdict", "");
+
+	return strcmp(verdict, "warn") == 0 || strcmp(verdict, "bad") == 0;
+}
+
+/* The highest scores, and a bar for each. Which are slow is what the
+ * collector's verdict says: a score is of one round only. */
 static void
 put_scores(struct screen *s, const json_t *nodes)
 {
@@ -193,7 +202,7 @@ put_scores(struct screen *s, const json_t *nodes)
 		    print_member(rows[i].node, "leaf", "-"),
 		    print_member(rows[i].node, "state", "?"), rows[i].score,
 		    bar, "####################",
-		    rows[i].score >= 4.5 ? " slow" : "");
+		    is_outlier(rows[i].node) ? " slow" : "");
 		line(s, text);
 	}
 	free(rows);

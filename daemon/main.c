@@ -28,7 +28,7 @@
 #include "daemon/http/http.h"
 #include "daemon/net/hub.h"
 #include "daemon/net/socket_activation.h"
-#include "daemon/series/latest.h"
+#include "daemon/series/series.h"
 #include "daemon/net/listen.h"
 #include "daemon/react/react.h"
 #include "daemon/cluster/roster.h"
@@ -38,7 +38,7 @@
 #include "daemon/store/store.h"
 #include "daemon/net/tls.h"
 #include "daemon/view/view_int.h"
-#include "daemon/series/warm.h"
+#include "daemon/series/series_warm.h"
 
 #define EXIT_CONFIG 3
 #define SETS_MAX    64
@@ -52,7 +52,7 @@ struct app {
 	struct settings settings;
 	struct event_base *base;
 	struct store *store;
-	struct latest *latest;
+	struct series *series;
 	struct hub *hub;
 	struct costs *costs;
 	struct react *react;
@@ -260,6 +260,15 @@ recent_cb(int status, json_t *result, void *arg)
 }
 
 static void
+warm_cb(void *arg, const char *class, const json_t *record)
+{
+	struct app *a = arg;
+
+	series_record_old(a->series, class, record);
+	diagnosis_score_old(hub_diagnosis(a->hub), record);
+}
+
+static void
 load_heard(struct app *a)
 {
 	uint64_t now_unix_ns = clk_unix_ns();
@@ -297,7 +306,7 @@ load(struct app *a)
 	json_decref(learned);
 	json_decref(pinned);
 	load_heard(a);
-	warm_latest(a->store, a->latest);
+	series_warm(a->store, warm_cb, a);
 }
 
 static void
@@ -334,7 +343,7 @@ http_make(struct app *a)
 	rc = tls_make(a, &o.tls);
 	if (rc < 0)
 		return rc;
-	rc = http_open(&o, a->base, a->view, a->store, a->latest, &a->http);
+	rc = http_open(&o, a->base, a->view, a->store, &a->http);
 	if (rc == 0)
 		sessions_set_tls(hub_sessions(a->hub), o.tls);
 	else
@@ -378,9 +387,9 @@ parts_make(struct app *a)
 		s->diagnosis, s->topo, s->mesh, NULL, changed, a };
 	struct view_parts p;
 
-	a->latest = latest_new();
+	a->series = series_new();
 	o.react = a->react = react_new(a->base, a->store, &s->react);
-	a->hub = hub_new(a->base, a->store, a->latest, &o);
+	a->hub = hub_new(a->base, a->store, a->series, &o);
 	if (a->hub == NULL)
 		return -EINVAL;
 	a->costs = costs_new(a->store, &s->costs);
@@ -395,7 +404,7 @@ parts_make(struct app *a)
 	p.agenda = a->agenda;
 	p.store = a->store;
 	p.costs = a->costs;
-	p.latest = a->latest;
+	p.series = a->series;
 	a->view = view_new(&p);
 	return 0;
 }
@@ -490,7 +499,7 @@ app_close(struct app *a)
 	costs_free(a->costs);
 	react_free(a->react);
 	slurm_free(a->slurm);
-	latest_free(a->latest);
+	series_free(a->series);
 	if (a->base != NULL)
 		event_base_free(a->base);
 	settings_clear(&a->settings);

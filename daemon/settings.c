@@ -96,19 +96,12 @@ blackout_read(struct settings *s, struct err *err)
 }
 
 static void
-fill_court(struct settings *s)
+fill_diagnosis(struct settings *s)
 {
 	struct diagnosis_options *o = &s->diagnosis;
 	const struct conf *c = s->conf;
 
-	o->judge = judge_defaults;
-	o->judge.confirm_min *= conf_real(c, "verdict", "effect") /
-	    judge_defaults.effect_min;
-	o->judge.effect_min = conf_real(c, "verdict", "effect");
-	o->judge.fdr = conf_real(c, "verdict", "fdr");
-	o->judge.votes = (int)conf_int(c, "verdict", "votes");
-	o->judge.window = (int)conf_int(c, "verdict", "window");
-	o->judge.clean = (int)conf_int(c, "verdict", "clean");
+	judge_options_read(c, &o->judge);
 	o->stale_ns = conf_span_ns(c, "verdict", "stale");
 	o->second_pass = conf_bool(c, "verdict", "second_pass");
 	o->baseline = conf_string(c, "verdict", "baseline");
@@ -146,7 +139,7 @@ fill(struct settings *s)
 	s->slurm.site = s->react.slurm;
 	s->slurm.idle = conf_bool(c, "slurm", "idle");
 	s->free_min_bytes = conf_bytes(c, "store", "free_min");
-	fill_court(s);
+	fill_diagnosis(s);
 }
 
 int

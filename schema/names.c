@@ -45,6 +45,9 @@ const struct congestor_row names_congestors[CONGESTOR_MAX] = {
 	    "large allreduce" },
 };
 
+const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
+	"undetermined", "drift", "prediction" };
+
 const char *const names_phases[PHASE_MAX] = { "isolated", "congested", "wild" };
 
 const char *const names_collectives[NAMES_COLLECTIVES_MAX] = { "broadcast",

@@ -99,6 +99,19 @@ struct run_state_row {
 extern const struct run_state_row names_run_states[RUN_STATE_MAX];
 int names_run_state_find(const char *name); /* index or -ENOENT */
 
+/* What an outlier is, in one word: member "what" of a verdict. */
+enum what {
+	WHAT_NODE,
+	WHAT_LEAF,
+	WHAT_LINK,
+	WHAT_HOST,         /* host contention */
+	WHAT_UNDETERMINED, /* node or path */
+	WHAT_DRIFT,        /* against its own past */
+	WHAT_PREDICTION,   /* against a described machine */
+	WHAT_MAX
+};
+extern const char *const names_whats[WHAT_MAX];
+
 /* Why a measurement has no number, or a run no success. */
 enum cause {
 	CAUSE_NONE,

@@ -215,9 +215,8 @@ is_due(const struct diagnosis *c, const struct incident *k)
 
 	if (series_kind(k->series->sort).is_loss)
 		return 0; /* see diagnosis_mesh.c */
-	return !answered && k->what != VERDICT_TEXT_HOST &&
-	    k->what < VERDICT_TEXT_DRIFT && k->tries < TRIES_MAX &&
-	    clk_ns() >= k->next_ns &&
+	return !answered && k->what != WHAT_HOST && k->what < WHAT_DRIFT &&
+	    k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
 	    c->pass.in_window < c->o.second_pass_per_hour;
 }
 
@@ -309,7 +308,7 @@ conclude(struct diagnosis *c, struct incident *k)
 		again_later(k);
 	judge_confirm(k->series->judge, k->kind, k->index, 1);
 	if (k->kind == JUDGE_NODE &&
-	    (k->what == VERDICT_TEXT_LEAF || k->what == VERDICT_TEXT_LINK)) {
+	    (k->what == WHAT_LEAF || k->what == WHAT_LINK)) {
 		pass_to_leaf(c, k);
 		return;
 	}

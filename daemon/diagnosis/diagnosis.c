@@ -72,10 +72,13 @@ diagnosis_node(struct diagnosis *c, const struct node *n)
 		size_t want = n->id + n->id / 2 + 16;
 
 		c->nodes = xreallocarray(c->nodes, want, sizeof(*c->nodes));
-		for (; c->node_count < want; c->node_count++)
-			c->nodes[c->node_count] = (struct diagnosis_node){
-				.wait_ratio = NAN
-			};
+		for (; c->node_count < want; c->node_count++) {
+			struct diagnosis_node *fresh = &c->nodes[c->node_count];
+
+			*fresh = (struct diagnosis_node){ .wait_ratio = NAN };
+			for (int i = 0; i < CANARY_MAX; i++)
+				fresh->z[i] = NAN;
+		}
 	}
 	return &c->nodes[n->id];
 }
@@ -354,6 +357,62 @@ look_at_hosts(struct diagnosis *c, size_t count)
 	free(all);
 }
 
+/* The judge's z of every node of a round, for those who look. */
+static void
+note_scores(struct diagnosis *c, const char *run, int test, size_t count)
+{
+	c->round_nodes = count;
+	for (size_t i = 0; i < count; i++) {
+		struct diagnosis_node *cn = diagnosis_node(c,
+		    roster_by_id(c->roster, c->obs[i].place));
+
+		if (isnan(c->obs[i].z))
+			continue;
+		if (strcmp(cn->score_run, run) != 0)
+			for (int t = 0; t < CANARY_MAX; t++)
+				cn->z[t] = NAN;
+		snprintf(cn->score_run, sizeof(cn->score_run), "%s", run);
+		cn->z[test] = (float)c->obs[i].z;
+	}
+}
+
+void
+diagnosis_score_old(struct diagnosis *c, const json_t *record)
+{
+	int test = names_test_find(member_text(record, "test"));
+	const struct score_leaf *leaves;
+	size_t count;
+
+	if (strcmp(member_text(record, "probe"), "canary") != 0 || test < 0 ||
+	    strcmp(member_text(record, "phase"),
+		names_phases[PHASE_CONGESTED]) == 0)
+		return;
+	count = diagnosis_observe(c, record, test, 0);
+	if (c->score == NULL)
+		c->score = score_new();
+	score_round(c->score, c->obs, count, c->o.judge.effect_min, &leaves);
+	note_scores(c, member_text(record, "run"), test, count);
+}
+
+double
+diagnosis_score(const struct diagnosis *c, const struct node *n)
+{
+	double worst = NAN;
+
+	for (int i = 0; n->id < c->node_count && i < CANARY_MAX; i++)
+		worst = fmax(worst, (double)c->nodes[n->id].z[i]);
+	return worst; /* fmax passes NAN over */
+}
+
+double
+diagnosis_threshold(const struct diagnosis *c)
+{
+	size_t count = c->round_nodes > 0 ? c->round_nodes
+					  : roster_count(c->roster);
+
+	return count > 0 ? judge_threshold(&c->o.judge, count) : NAN;
+}
+
 void
 diagnosis_hear(struct diagnosis *c, const struct diagnosis_source *from,
     const json_t *record, int sort)
@@ -370,6 +429,8 @@ diagnosis_hear(struct diagnosis *c, const struct diagnosis_source *from,
 		return;
 	look_at_hosts(c, count);
 	n = judge_round(s->judge, c->obs, count, c->busy, &changes);
+	if (sort < CANARY_MAX)
+		note_scores(c, from->run, sort, count);
 	for (size_t i = 0; i < n; i++)
 		if (changes[i].to == JUDGE_SUSPECT)
 			incident_suspect(c, s, changes[i].kind,

@@ -105,14 +105,23 @@ void diagnosis_tick(struct diagnosis *c);
  * those that are ok or unknown, with nothing but kind, subject and verdict. */
 json_t *diagnosis_json(const struct diagnosis *c, int all);
 enum verdict diagnosis_of_node(const struct diagnosis *c, const struct node *n);
+/* The judge's z of a node against its peers in its newest round, worst test;
+ * positive is worse, NAN is not known. It is evidence, not the decision, which
+ * is the verdict. */
+double diagnosis_score(const struct diagnosis *c, const struct node *n);
+/* The z that the rounds of a node combined must reach for it to be an outlier
+ * among the nodes of the newest round; NAN: no node is known. */
+double diagnosis_threshold(const struct diagnosis *c);
+/* A canary's record of before this start: only for diagnosis_score. */
+void diagnosis_score_old(struct diagnosis *c, const json_t *record);
 /* The open case of a node, or NULL. New reference. */
 json_t *diagnosis_node_json(const struct diagnosis *c, const struct node *n);
 
 /* For metrics: open cases. */
 struct diagnosis_open {
 	const char *kind;    /* "node" or "leaf" */
-	const char *what;    /* of words_whats (judge/words.h) */
-	const char *subject; /* lives as long as the case */
+	const char *subject; /* lives as long as the incident */
+	enum what what;
 	enum verdict verdict;
 };
 size_t diagnosis_open_cases(const struct diagnosis *c,

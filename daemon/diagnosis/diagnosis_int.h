@@ -58,8 +58,10 @@ struct diagnosis_node {
 	char nic[16];      /* the one with the most traffic; "": none */
 	int64_t drops, drops_first;
 	uint32_t partners, slow_partners; /* of its last round */
-	double wait_ratio; /* of its ranks, likewise; NAN: not known */
-	char *trouble;     /* of its host, when it last had any, or NULL */
+	double wait_ratio;   /* of its ranks, likewise; NAN: not known */
+	char *trouble;       /* of its host, when it last had any, or NULL */
+	char score_run[64];  /* the newest canaries that measured it */
+	float z[CANARY_MAX]; /* of that run; NAN: not measured */
 };
 
 /* How near a node or link came to what a described machine would do. */
@@ -75,7 +77,7 @@ struct incident {
 	uint32_t index; /* node id, or leaf number */
 	char *subject;
 	struct diagnosis_series *series; /* where it was seen worst */
-	enum verdict_text_what what;
+	enum what what;
 	enum verdict verdict;
 	int passed;
 	enum confirm_finding finding;
@@ -86,12 +88,11 @@ struct incident {
 	char run[64];                     /* that made it suspect */
 	char pass_run[64];
 	char *mpi, *launcher, *class;
-	json_t *slurm;    /* as of diagnosis_source */
-	unsigned tries;   /* of the second pass */
-	uint64_t next_ns; /* of the next try; 0: now */
-	struct shortfall_expected
-	    promised; /* where what is VERDICT_TEXT_PROMISE */
-	int over;     /* ended; goes when nobody looks at it */
+	json_t *slurm;                      /* as of diagnosis_source */
+	unsigned tries;                     /* of the second pass */
+	uint64_t next_ns;                   /* of the next try; 0: now */
+	struct shortfall_expected promised; /* where what is WHAT_PREDICTION */
+	int over; /* ended; goes when nobody looks at it */
 };
 TAILQ_HEAD(court_cases, incident);
 TAILQ_HEAD(court_promises, court_promise); /* court_promise.c */
@@ -131,6 +132,7 @@ struct diagnosis {
 	struct score *score; /* for its records */
 	uint64_t kept_ns;    /* when the recent weeks were last stored */
 	int learned;         /* something since */
+	size_t round_nodes;  /* that the newest canary has measured */
 	struct rng rng;
 	/* How the newest canary was launched; "": there was none. */
 	char mpi[32], launcher[32];

@@ -50,7 +50,7 @@ case_new(struct diagnosis *c, enum judge_kind kind, uint32_t index)
 	k->subject = xstrdup(kind == JUDGE_NODE
 		? roster_by_id(c->roster, index)->name
 		: c->leaves[index]);
-	k->what = kind == JUDGE_NODE ? VERDICT_TEXT_NODE : VERDICT_TEXT_LEAF;
+	k->what = kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
 	k->verdict = VERDICT_WARN;
 	k->since_unix_ns = clk_unix_ns();
 	TAILQ_INSERT_TAIL(&c->cases, k, link);
@@ -65,7 +65,7 @@ incident_tell(struct diagnosis *c, struct incident *k)
 
 	k->at_unix_ns = clk_unix_ns();
 	snprintf(text, sizeof(text), "%s (%s): %s", names_verdicts[k->verdict],
-	    words_whats[k->what], k->text);
+	    names_whats[k->what], k->text);
 	log_info("verdict %s", text);
 	o = incident_json(c, k);
 	/* As the case says, whatever its node's session does meanwhile. */
@@ -108,16 +108,16 @@ incident_suspect(struct diagnosis *c, struct diagnosis_series *s,
 {
 	struct incident *k = incident_find(c, kind, index);
 
-	if (k != NULL && k->what < VERDICT_TEXT_DRIFT)
+	if (k != NULL && k->what < WHAT_DRIFT)
 		return; /* another test shows it too */
 	if (k == NULL)
 		k = case_new(c, kind, index);
-	k->what = kind == JUDGE_NODE ? VERDICT_TEXT_NODE : VERDICT_TEXT_LEAF;
+	k->what = kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
 	k->series = s;
 	source_set(k, from);
 	if (kind == JUDGE_NODE &&
 	    judge_is_host(s->judge, judge_track(s->judge, kind, index))) {
-		k->what = VERDICT_TEXT_HOST;
+		k->what = WHAT_HOST;
 		write_host(c, k);
 	}
 	incident_write(c, k);
@@ -133,7 +133,7 @@ incident_drift(struct diagnosis *c, struct diagnosis_series *s, uint32_t node,
 	if (k != NULL)
 		return; /* its peers tell more */
 	k = case_new(c, JUDGE_NODE, node);
-	k->what = VERDICT_TEXT_DRIFT;
+	k->what = WHAT_DRIFT;
 	k->series = s;
 	source_set(k, from);
 	incident_write(c, k);
@@ -148,11 +148,11 @@ incident_promise(struct diagnosis *c, enum judge_kind kind, uint32_t index,
 	struct diagnosis_series *s = diagnosis_series_of(c, from->class,
 	    SHORTFALL_EXPECTED, PARTNERS_PAIR);
 
-	if (s == NULL || (k != NULL && k->what != VERDICT_TEXT_PROMISE))
+	if (s == NULL || (k != NULL && k->what != WHAT_PREDICTION))
 		return; /* its peers tell more */
 	if (k == NULL)
 		k = case_new(c, kind, index);
-	k->what = VERDICT_TEXT_PROMISE;
+	k->what = WHAT_PREDICTION;
 	k->series = s;
 	k->promised = *seen;
 	source_set(k, from);
@@ -165,7 +165,7 @@ incident_kept(struct diagnosis *c, enum judge_kind kind, uint32_t index)
 {
 	struct incident *k = incident_find(c, kind, index);
 
-	if (k != NULL && k->what == VERDICT_TEXT_PROMISE)
+	if (k != NULL && k->what == WHAT_PREDICTION)
 		incident_end(c, k, VERDICT_OK, "as predicted");
 }
 
@@ -222,7 +222,7 @@ review(struct diagnosis *c, struct incident *k)
 	struct diagnosis_series *s;
 	struct err err;
 
-	if (k->what == VERDICT_TEXT_DRIFT) {
+	if (k->what == WHAT_DRIFT) {
 		review_drift(c, k);
 		return;
 	}
@@ -269,8 +269,8 @@ series_find(struct diagnosis *c, const json_t *o)
 static int
 what_find(const char *name)
 {
-	for (int i = 0; i < VERDICT_TEXT_WHAT_MAX; i++)
-		if (strcmp(words_whats[i], name) == 0)
+	for (int i = 0; i < WHAT_MAX; i++)
+		if (strcmp(names_whats[i], name) == 0)
 			return i;
 	return -1;
 }
@@ -296,12 +296,12 @@ load_one(struct diagnosis *c, const json_t *o)
 		return;
 	index = is_leaf ? diagnosis_leaf(c, member_text(o, "subject"))
 			: (uint32_t)n->id;
-	if (what < VERDICT_TEXT_DRIFT)
+	if (what < WHAT_DRIFT)
 		judge_restore(s->judge, kind, index,
 		    bad ? JUDGE_BAD : JUDGE_SUSPECT);
 	k = case_new(c, kind, index);
 	k->series = s;
-	k->what = (enum verdict_text_what)what;
+	k->what = (enum what)what;
 	k->verdict = bad ? VERDICT_BAD : VERDICT_WARN;
 	k->since_unix_ns = (uint64_t)json_integer_value(
 	    json_object_get(o, "since_unix_ns"));

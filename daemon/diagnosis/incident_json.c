@@ -111,9 +111,9 @@ write_judged(const struct diagnosis *c, struct incident *k)
 void
 incident_write(const struct diagnosis *c, struct incident *k)
 {
-	if (k->what == VERDICT_TEXT_DRIFT)
+	if (k->what == WHAT_DRIFT)
 		write_drift(c, k);
-	else if (k->what == VERDICT_TEXT_PROMISE)
+	else if (k->what == WHAT_PREDICTION)
 		write_promise(k);
 	else
 		write_judged(c, k);
@@ -171,7 +171,7 @@ incident_json(const struct diagnosis *c, const struct incident *k)
 	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:s, "
 		      "s:s}",
 	    "kind", kind_name(k->kind), "subject", k->subject, "verdict",
-	    names_verdicts[verdict], "what", words_whats[k->what],
+	    names_verdicts[verdict], "what", names_whats[k->what],
 	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
 	    (json_int_t)k->at_unix_ns, "text", k->text, "test",
 	    series_kind(k->series->sort).name, "class", k->series->class, "run",
@@ -183,9 +183,9 @@ incident_json(const struct diagnosis *c, const struct incident *k)
 		json_object_set_new(o, "node", json_string(k->subject));
 	json_object_set_new(o, "partners",
 	    json_string(names_partners[k->series->partners]));
-	if (k->what == VERDICT_TEXT_DRIFT)
+	if (k->what == WHAT_DRIFT)
 		put_drift(o, k);
-	else if (k->what == VERDICT_TEXT_PROMISE)
+	else if (k->what == WHAT_PREDICTION)
 		put_promise(o, k);
 	else
 		put_track(o, k);
@@ -240,7 +240,7 @@ diagnosis_open_cases(const struct diagnosis *c, struct diagnosis_open *ret,
 		if (n == cap)
 			break;
 		ret[n].kind = kind_name(k->kind);
-		ret[n].what = words_whats[k->what];
+		ret[n].what = k->what;
 		ret[n].subject = k->subject;
 		ret[n++].verdict = k->verdict;
 	}

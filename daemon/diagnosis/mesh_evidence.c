@@ -101,6 +101,6 @@ mesh_evidence_conclude(struct diagnosis *c)
 
 	TAILQ_FOREACH (k, &c->cases, link)
 		if (series_kind(k->series->sort).is_loss &&
-		    k->what != VERDICT_TEXT_HOST)
+		    k->what != WHAT_HOST)
 			conclude(c, k);
 }

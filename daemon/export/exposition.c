@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FIRST_OCTAVE -20 /* seconds: 2^-20 is about 1 us */
+
 void
 exposition_family(struct strbuf *to, const char *name, const char *type,
     const char *help)
@@ -100,6 +102,43 @@ exposition_sample(struct strbuf *to, const char *name,
 	add(to, *open == ',' ? "} " : " ");
 	exposition_value(to, value);
 	add(to, "\n");
+}
+
+void
+exposition_labelled(struct strbuf *to, const char *name, const char *labels,
+    double value)
+{
+	add(to, name);
+	add(to, labels);
+	add(to, " ");
+	exposition_value(to, value);
+	add(to, "\n");
+}
+
+void
+exposition_histogram(struct strbuf *to, const char *name, const char *labels,
+    const struct hist *h, int last_octave)
+{
+	int inner = (int)strlen(labels) - 1; /* without the last brace */
+	char family[128];
+	uint64_t sum = 0;
+	int i = HIST_FIRST;
+
+	for (int octave = FIRST_OCTAVE; octave <= last_octave; octave++) {
+		for (; i <= octave * HIST_PER_OCTAVE; i++)
+			sum += h->bucket[i - HIST_FIRST];
+		strbuf_addf(to, "%s_bucket%.*s,le=\"%.17g\"} ", name, inner,
+		    labels, ldexp(1, octave));
+		exposition_value(to, (double)sum);
+		add(to, "\n");
+	}
+	strbuf_addf(to, "%s_bucket%.*s,le=\"+Inf\"} ", name, inner, labels);
+	exposition_value(to, (double)h->count);
+	add(to, "\n");
+	snprintf(family, sizeof(family), "%s_sum", name);
+	exposition_labelled(to, family, labels, h->sum);
+	snprintf(family, sizeof(family), "%s_count", name);
+	exposition_labelled(to, family, labels, (double)h->count);
 }
 
 void

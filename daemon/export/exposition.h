@@ -9,6 +9,7 @@
 #ifndef DAEMON_EXPORT_EXPOSITION_H
 #define DAEMON_EXPORT_EXPOSITION_H
 
+#include "common/hist.h"
 #include "common/str.h"
 
 struct exposition_label {
@@ -25,6 +26,13 @@ void exposition_family(struct strbuf *to, const char *name, const char *type,
 /* labels: NULL for none. */
 void exposition_sample(struct strbuf *to, const char *name,
     const struct exposition_label *labels, double value);
+/* labels: as text, {name="value"}, escaped already. */
+void exposition_labelled(struct strbuf *to, const char *name,
+    const char *labels, double value);
+/* Buckets from about 1 us to 2^last_octave seconds, sum and count. Powers of
+ * two are bounds of our own buckets, so the export is exact. */
+void exposition_histogram(struct strbuf *to, const char *name,
+    const char *labels, const struct hist *h, int last_octave);
 /* A family of one sample without labels. */
 void exposition_single(struct strbuf *to, const char *name, const char *type,
     const char *help, double value);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.c - the page's parts in their order, and the small ones of them. One
- * function makes a family, so every family stands in one piece.
+ * metrics.c - the page's parts in their order, the numbers of records, and the
+ * collector's own. One function makes a family, so every family stands in one
+ * piece.
  *
  * The page is made of the present state at every scrape: what is gone from
  * the state is gone from the page, and nothing shows its last good value for
@@ -9,10 +10,20 @@
  */
 #include "daemon/export/metrics.h"
 
+#include <dirent.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "daemon/export/metrics_int.h"
+#include "daemon/series/series.h"
+
+/* Canaries that take longer than 8 s are in +Inf alone. */
+#define LE_LAST 3
 
 void
 metrics_http_count(struct metrics_http *m, const char *name, int status)
@@ -89,18 +100,108 @@ render_http(const struct metrics_in *in, struct strbuf *to)
 	}
 }
 
-static void (*const parts[])(const struct metrics_in *, struct strbuf *) = {
+/* Families of records: every row of the table, in its order. */
+static void
+render_series(const struct metrics_in *in, struct strbuf *to)
+{
+	const struct series *series = view_series(in->view);
+	const struct series_sample *list;
+	const char *last = "";
+
+	for (size_t r = 0; series_rows[r].family != NULL; r++) {
+		const struct series_row *row = &series_rows[r];
+		size_t count;
+
+		if (strcmp(row->family, last) == 0)
+			continue;
+		last = row->family;
+		exposition_family(to, row->family, row->type, row->help);
+		count = series_samples(series, r, &list);
+		for (size_t i = 0; i < count; i++)
+			if (row->keep != SERIES_MERGED && !isnan(list[i].value))
+				exposition_labelled(to, row->family,
+				    list[i].labels, list[i].value);
+			else if (list[i].hist != NULL)
+				exposition_histogram(to, row->family,
+				    list[i].labels, list[i].hist, LE_LAST);
+	}
+}
+
+/* ---- the collector as a process, under the names that client libraries use
+ * ---- */
+
+static int
+count_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int count = 0;
+
+	if (d == NULL)
+		return 0;
+	while (readdir(d) != NULL)
+		count++;
+	closedir(d);
+	return count - 3; /* ".", ".." and the folder's own */
+}
+
+/* Field n of /proc/self/stat, counted from 1, after the name in brackets. */
+static unsigned long long
+stat_field(const char *stat, int n)
+{
+	const char *at = strrchr(stat, ')');
+
+	for (int i = 2; at != NULL && i < n; i++)
+		at = strchr(at + 1, ' ');
+	return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+static double
+boot_unix_s(void)
+{
+	struct timespec now, up;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	return (double)(now.tv_sec - up.tv_sec) +
+	    (double)(now.tv_nsec - up.tv_nsec) / 1e9;
+}
+
+static void
+render_process(const struct metrics_in *in, struct strbuf *to)
+{
+	double tick = (double)sysconf(_SC_CLK_TCK);
+	struct rlimit files = { 0 };
+	char stat[1024] = "";
+	FILE *fp = fopen("/proc/self/stat", "re");
+	size_t len = fp != NULL ? fread(stat, 1, sizeof(stat) - 1, fp) : 0;
+
+	(void)in;
+	stat[len] = '\0';
+	if (fp != NULL)
+		fclose(fp);
+	getrlimit(RLIMIT_NOFILE, &files);
+	exposition_single(to, "process_cpu_seconds_total", "counter",
+	    "Processor time, user and system.",
+	    (double)(stat_field(stat, 14) + stat_field(stat, 15)) / tick);
+	exposition_single(to, "process_resident_memory_bytes", "gauge",
+	    "Memory that is resident.",
+	    (double)stat_field(stat, 24) * (double)sysconf(_SC_PAGESIZE));
+	exposition_single(to, "process_virtual_memory_bytes", "gauge",
+	    "Memory that is mapped.", (double)stat_field(stat, 23));
+	exposition_single(to, "process_open_fds", "gauge",
+	    "Open file descriptors.", count_fds());
+	exposition_single(to, "process_max_fds", "gauge",
+	    "Limit of open file descriptors.", (double)files.rlim_cur);
+	exposition_single(to, "process_start_time_seconds", "gauge",
+	    "When the process started.",
+	    boot_unix_s() + (double)stat_field(stat, 22) / tick);
+}
+
+static metrics_part *const parts[] = {
 	render_build,
 	metrics_nodes,
 	metrics_verdicts,
-	metrics_canaries,
-	metrics_canary_counts,
-	metrics_histograms,
-	metrics_impacts,
-	metrics_speedups,
-	metrics_multipaths,
-	metrics_collectives,
-	metrics_deliver,
+	render_series,
 	metrics_run_counts,
 	metrics_live_runs,
 	metrics_schedule,
@@ -110,7 +211,7 @@ static void (*const parts[])(const struct metrics_in *, struct strbuf *) = {
 	metrics_budget,
 	render_db,
 	render_http,
-	metrics_process,
+	render_process,
 };
 
 void

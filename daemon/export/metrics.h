@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "common/str.h"
-#include "daemon/series/latest.h"
 #include "daemon/store/store.h"
 #include "daemon/view/view.h"
 
@@ -31,7 +30,6 @@ void metrics_http_count(struct metrics_http *m, const char *name, int status);
 
 struct metrics_in {
 	struct view *view;
-	const struct latest *latest;
 	const struct store_health *health;
 	const struct metrics_http *http;
 	int http_connections;

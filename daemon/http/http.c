@@ -24,7 +24,7 @@
 #define PART_MAX 512 /* bytes of a name in a path, escaped */
 
 /* coalmine-output(7) tells the same. */
-const struct http_route http_routes[] = {
+static const struct http_route http_routes[] = {
 	{ "page", HTTP_GET, "/", HTTP_MAY_READ, http_get_page },
 	{ "page", HTTP_GET, "/page/*", HTTP_MAY_READ, http_get_asset },
 	{ "metrics", HTTP_GET, "/metrics", HTTP_MAY_READ, http_get_metrics },
@@ -286,8 +286,7 @@ open_doors(struct http *h, const struct http_options *o)
 
 int
 http_open(const struct http_options *o, struct event_base *base,
-    struct view *view, struct store *store, struct latest *latest,
-    struct http **ret)
+    struct view *view, struct store *store, struct http **ret)
 {
 	struct http *h = xcalloc(1, sizeof(*h));
 	int rc;
@@ -295,7 +294,6 @@ http_open(const struct http_options *o, struct event_base *base,
 	h->base = base;
 	h->view = view;
 	h->store = store;
-	h->latest = latest;
 	h->conns = http_conns_new(base, o->connections_max, request_cb,
 	    answered_cb, h);
 	http_conns_set_tls(h->conns, o->tls);

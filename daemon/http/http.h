@@ -10,7 +10,6 @@
 #include <openssl/ssl.h>
 #include <stdint.h>
 
-#include "daemon/series/latest.h"
 #include "daemon/store/store.h"
 #include "daemon/view/view.h"
 
@@ -28,8 +27,7 @@ struct http_options {
 
 /* What is wrong has been logged. Everything given must outlive *ret. */
 int http_open(const struct http_options *o, struct event_base *base,
-    struct view *view, struct store *store, struct latest *latest,
-    struct http **ret);
+    struct view *view, struct store *store, struct http **ret);
 void http_close(struct http *h); /* NULL is allowed; before the store's end */
 /* New certificates for connections to come. */
 void http_set_tls(struct http *h, SSL_CTX *tls);

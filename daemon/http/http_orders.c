@@ -4,19 +4,24 @@
  * log by the part that carries it out, with who gave it.
  */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/member.h"
+#include "common/xalloc.h"
 #include "daemon/http/http_route.h"
 #include "schema/strict.h"
 
 #define BODY_DEPTH_MAX  8
 #define BACKUP_LIMIT_NS (600 * CLK_NS_PER_S)
 
-json_t *
-http_body(struct http_request *req)
+/* The body as an object, an empty one when there is none; NULL after a refusal
+ * was sent. */
+static json_t *
+body_read(struct http_request *req)
 {
 	size_t len = evbuffer_get_length(req->body);
 	json_t *body = NULL;
@@ -74,7 +79,7 @@ submit(struct http *h, struct http_request *req, const char *campaign,
 void
 http_post_run(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = http_body(req);
+	json_t *body = body_read(req);
 
 	if (body == NULL)
 		return;
@@ -85,7 +90,7 @@ http_post_run(struct http *h, struct http_request *req, const char *part)
 void
 http_post_validate(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = http_body(req);
+	json_t *body = body_read(req);
 	const char *name, *text;
 
 	(void)part;
@@ -155,7 +160,7 @@ http_post_stop(struct http *h, struct http_request *req, const char *part)
 void
 http_post_backup(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = http_body(req);
+	json_t *body = body_read(req);
 	const char *path;
 
 	(void)part;
@@ -171,4 +176,103 @@ http_post_backup(struct http *h, struct http_request *req, const char *part)
 		    json_pack("{s:s}", "path", path));
 	}
 	json_decref(body);
+}
+
+/* ---- baselines: the canary records of a run under a name, which stay when the
+ * run's own are deleted ---- */
+
+/* 0 after a refusal was sent. */
+static int
+may_pin(struct http_request *req, const char *name)
+{
+	int rc = view_pin_check(name);
+
+	if (rc == -EBUSY)
+		http_fail(req, 409, "state",
+		    VIEW_RECENT " is what the collector learns by itself");
+	else if (rc < 0)
+		http_fail(req, 400, "config",
+		    "a baseline takes a name as a campaign's, and a run");
+	return rc == 0;
+}
+
+struct pin {
+	struct http *h;
+	struct http_request *req;
+	char *name;
+	char run[64];
+};
+
+static void
+pin_cb(int status, json_t *result, void *arg)
+{
+	struct pin *p = arg;
+
+	if (http_gone(p->req)) { /* the interface may be, too */
+		http_drop(p->req);
+	} else if (status < 0) {
+		http_fail_errno(p->req, status, NULL);
+	} else if (json_array_size(result) == 0) {
+		http_fail(p->req, 409, "state",
+		    "the run has no canary records to pin");
+	} else {
+		json_t *body = json_pack("{s:s, s:O}", "run", p->run, "records",
+		    result);
+
+		view_pin(p->h->view, p->name, body);
+		json_decref(body);
+		http_reply_json(p->req, 200,
+		    json_pack("{s:s, s:s, s:I}", "name", p->name, "run", p->run,
+			"records", (json_int_t)json_array_size(result)));
+	}
+	json_decref(result);
+	free(p->name);
+	free(p);
+}
+
+void
+http_post_baseline(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *body = body_read(req), *args;
+	const char *run = json_string_value(json_object_get(body, "run"));
+	struct pin *p;
+
+	if (body == NULL)
+		return;
+	if (run == NULL || strlen(run) >= sizeof(p->run)) {
+		http_fail(req, 400, "config",
+		    "a baseline takes a name as a campaign's, and a run");
+		json_decref(body);
+		return;
+	}
+	if (!may_pin(req, part)) {
+		json_decref(body);
+		return;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->h = h;
+	p->req = req;
+	p->name = xstrdup(part);
+	snprintf(p->run, sizeof(p->run), "%s", run);
+	if (strcmp(run, VIEW_RECENT) == 0) {
+		json_t *recent = view_recent(h->view);
+
+		pin_cb(0, json_incref(json_object_get(recent, "records")), p);
+		json_decref(recent);
+		json_decref(body);
+		return;
+	}
+	args = json_pack("{s:s, s:s}", "run", run, "probe", "canary");
+	store_ask(h->store, STORE_RECORDS, args, pin_cb, p);
+	json_decref(args);
+	json_decref(body);
+}
+
+void
+http_post_unpin(struct http *h, struct http_request *req, const char *part)
+{
+	if (strcmp(part, VIEW_RECENT) == 0 && !may_pin(req, part))
+		return;
+	view_pin(h->view, part, NULL);
+	http_reply_json(req, 200, json_pack("{s:s}", "name", part));
 }

@@ -5,16 +5,18 @@
 #ifndef DAEMON_HTTP_HTTP_ROUTE_H
 #define DAEMON_HTTP_HTTP_ROUTE_H
 
-#include "daemon/http/http.h"
-#include "daemon/http/http_conn.h"
+#include <jansson.h>
+
 #include "daemon/export/metrics.h"
+#include "daemon/http/http_conn.h"
+#include "daemon/store/store.h"
+#include "daemon/view/view.h"
 
 struct http {
 	struct event_base *base;
 	struct http_conns *conns;
 	struct view *view;
 	struct store *store;
-	struct latest *latest;
 	struct metrics_http counts;
 	char *socket; /* path to remove at the end, or NULL */
 };
@@ -31,28 +33,22 @@ struct http_route {
 	http_handler *handle;
 };
 
-extern const struct http_route http_routes[]; /* ends with a NULL name */
-
-/* http_api.c: reading */
-http_handler http_get_page, http_get_asset, http_get_metrics, http_get_health,
-    http_get_version, http_get_campaigns, http_get_campaign, http_get_runs,
-    http_get_run, http_get_records, http_get_counters, http_get_events,
-    http_get_schedule, http_get_diags, http_get_impacts, http_get_check;
-/* http_nodes.c */
-http_handler http_get_nodes, http_get_node, http_get_targets;
-/* http_always.c */
-http_handler http_get_forecast, http_get_budget, http_get_coverage;
-/* http_baselines.c: canaries over time, and what they once were */
-http_handler http_get_canaries, http_get_baselines, http_get_baseline,
-    http_post_baseline, http_post_unpin;
-/* The body as an object, an empty one when there is none; NULL after a refusal
- * was sent. */
-json_t *http_body(struct http_request *req);
-/* http_verdicts.c: who is guilty */
-http_handler http_get_verdicts, http_get_verdict_history;
+/* http_read.c: state, and what was stored */
+http_handler http_get_metrics, http_get_health, http_get_version,
+    http_get_campaigns, http_get_campaign, http_get_runs, http_get_run,
+    http_get_counters, http_get_events, http_get_schedule, http_get_diags,
+    http_get_impacts, http_get_check, http_get_nodes, http_get_node,
+    http_get_targets, http_get_forecast, http_get_budget, http_get_coverage,
+    http_get_canaries, http_get_baselines, http_get_baseline, http_get_verdicts,
+    http_get_verdict_history;
+/* http_records.c: all records of a run, in pieces */
+http_handler http_get_records;
+/* http_page.c: the page's files */
+http_handler http_get_page, http_get_asset;
 /* http_orders.c: doing */
 http_handler http_post_run, http_post_validate, http_post_cancel,
-    http_post_enable, http_post_disable, http_post_stop, http_post_backup;
+    http_post_enable, http_post_disable, http_post_stop, http_post_backup,
+    http_post_baseline, http_post_unpin;
 
 /* Takes value; NULL is an error of our own. */
 void http_reply_json(struct http_request *req, int status, json_t *value);

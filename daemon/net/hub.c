@@ -12,7 +12,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/schedule/campaign.h"
-#include "daemon/series/latest.h"
+#include "daemon/series/series.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
 #include "daemon/net/session.h"
@@ -28,7 +28,7 @@
 
 struct hub {
 	struct store *store;
-	struct latest *latest;
+	struct series *series;
 	struct hub_options o;
 	uint64_t late_ns;
 	uint64_t roster_ns; /* of the last roster_tick */
@@ -235,7 +235,7 @@ committed(void *ctx, const struct run *r, const json_t *record)
 
 	/* Six nodes, one of them slow, are not how the cluster is. */
 	if (strcmp(run_campaign(r), NAMES_PASS_CAMPAIGN) != 0)
-		latest_record(h->latest, run_campaign(r), run_class(r), record);
+		series_record(h->series, run_class(r), record);
 	diagnosis_record(h->diagnosis, &from, record);
 	json_decref(slurm);
 }
@@ -302,7 +302,7 @@ mesh_record(void *ctx, const json_t *record)
 {
 	struct hub *h = ctx;
 
-	latest_record(h->latest, "mesh", "background", record);
+	series_record(h->series, "background", record);
 	diagnosis_mesh(h->diagnosis, record);
 }
 
@@ -339,7 +339,7 @@ lost_cb(struct node *n, void *arg)
 }
 
 struct hub *
-hub_new(struct event_base *base, struct store *store, struct latest *latest,
+hub_new(struct event_base *base, struct store *store, struct series *series,
     const struct hub_options *o)
 {
 	struct session_limits sl = { o->heartbeat_ns, o->silence_ns,
@@ -349,7 +349,7 @@ hub_new(struct event_base *base, struct store *store, struct latest *latest,
 	struct err err;
 
 	h->store = store;
-	h->latest = latest;
+	h->series = series;
 	h->o = *o;
 	/* Two and a half heartbeats: one may be lost to a busy machine. */
 	h->late_ns = o->heartbeat_ns * 5 / 2;

@@ -14,7 +14,7 @@
 
 struct event_base;
 struct hub;
-struct latest;
+struct series;
 struct react;
 struct roster;
 struct run;
@@ -36,10 +36,10 @@ struct hub_options {
 	void *arg;
 };
 
-/* store, latest and o's text outlive the hub. NULL, after a line in the log,
+/* store, series and o's text outlive the hub. NULL, after a line in the log,
  * when an option cannot be followed. */
 struct hub *hub_new(struct event_base *base, struct store *store,
-    struct latest *latest, const struct hub_options *o);
+    struct series *series, const struct hub_options *o);
 void hub_free(struct hub *h); /* NULL is allowed */
 struct roster *hub_roster(struct hub *h);
 struct runs *hub_runs(struct hub *h);

@@ -6,7 +6,7 @@
  */
 import { colour, h } from "./dom.js";
 import { digits, href, known, list, plural } from "./words.js";
-import { nodeTone, OUTLIER_Z, TONES } from "./status.js";
+import { nodeTone, TONES } from "./status.js";
 
 const TILES_MAX = 400; /* more nodes than this are painted */
 const SIZES = [24, 18, 14, 11, 9, 7]; /* of a painted cell, pixels */
@@ -191,8 +191,8 @@ export function gridCard(nodes, verdicts) {
 		"many" : null }, h("h2", null, "Nodes ", h("small",
 		null, plural(shown.length, "node") + (groups.length > 1 ? ", " +
 		groups.length + " leaves" : "") + (shown.some(n =>
-		known(n.score)) ? "; z: how far from its peers, above " +
-			OUTLIER_Z + " is an outlier" : ""))),
+		known(n.score)) ? "; z: how far from its peers in its " +
+			"newest round" : ""))),
 		shown.length > TILES_MAX ? painted(groups) : tiles(groups),
 		h("p", { class: "legend" }, Object.entries(TONES).filter(
 			([tone]) => count(tone) > 0).map(([tone, text]) =>

@@ -6,7 +6,7 @@
 import { get, maybe } from "./api.js";
 import { card, facts, h, section, table } from "./dom.js";
 import { historyPlot } from "./plot.js";
-import { nodeTone, OUTLIER_Z, TONES, verdictRows } from "./status.js";
+import { nodeTone, TONES, verdictRows } from "./status.js";
 import { ago, bytes, digits, known, list, nodeLink, pill, value } from
 	"./words.js";
 import { runsCard } from "./runs.js";
@@ -89,7 +89,7 @@ function inventoryCard(inventory) {
 
 /* The page ----------------------------------------------------------------- */
 
-const RANK = { ok: "ok", watch: "warn", outlier: "warn", late: "warn",
+const RANK = { ok: "ok", outlier: "warn", late: "warn",
 	bad: "bad", lost: "bad", unknown: "unknown" };
 
 function headCard(node, verdict) {
@@ -100,7 +100,9 @@ function headCard(node, verdict) {
 			" since ", ago(node.since_unix_ns)]],
 			["Last heard", ago(node.last_seen_unix_ns)],
 			["Score", known(node.score) ? digits(node.score) +
-				" (robust z; above " + OUTLIER_Z + " is an outlier)" :
+				" (robust z of its newest round; rounds " +
+				"combined, an outlier has " +
+				digits(node.outlier_threshold) + " or more)" :
 				"not known yet"], ["Leaf", node.leaf],
 			["Address", node.addr], ["Software", node.software],
 			["Runs now", node.run && h("a", { href: "#/run/" +

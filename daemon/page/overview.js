@@ -59,7 +59,7 @@ export async function overview(parameters, go) {
 	const newest = newestImpacts(d.impacts);
 	newest.sort((a, b) => a.test + (a.of === "p99" ? 0 : 1) <
 		b.test + (b.of === "p99" ? 0 : 1) ? -1 : 1);
-	const slow = outliers(d.nodes, verdicts);
+	const slow = outliers(verdicts);
 	const few = d.runs.slice(0, 12);
 	return [card("verdict", [d.nodes.map(briefNode), few, newest, d.diags,
 		verdicts], () => verdictCard(d)),

@@ -4,23 +4,13 @@
  * know, and the one line above everything. No data is never green.
  */
 import { h } from "./dom.js";
-import { ago, at, digits, isLive, known, nodeLink, now, pill, plural, runLink,
+import { ago, at, digits, isLive, known, list, nodeLink, now, pill, plural, runLink,
 	RUN_TONE, span, times } from "./words.js";
 
-export const OUTLIER_Z = 4.5; /* robust z from which a node is an outlier */
-const WATCH_Z = 2.5; /* worth a look */
-
 /* What a node is like, in one word: a key of TONES. */
-export const TONES = { ok: "like its peers", watch: "a little slow",
-	outlier: "outlier", bad: "bad", late: "late", lost: "lost",
+export const TONES = { ok: "like its peers", outlier: "outlier",
+	 bad: "bad", late: "late", lost: "lost",
 	unknown: "not measured" };
-
-function scoreTone(score) {
-	if (!known(score))
-		return "unknown";
-	return score >= OUTLIER_Z ? "outlier" : score >= WATCH_Z ? "watch" :
-		"ok";
-}
 
 const VERDICT_TONE = { bad: "bad", warn: "outlier", ok: "ok",
 	unknown: "unknown" };
@@ -31,22 +21,15 @@ export function nodeTone(node, verdicts) {
 	const word = given ? given.verdict : node.verdict;
 	if (node.state === "lost" || node.state === "late")
 		return node.state;
-	return VERDICT_TONE[word] || scoreTone(node.score);
+	return VERDICT_TONE[word] || "unknown";
 }
 
 
 /* The verdicts of what is slow; bad ones first. */
-export function outliers(nodes, verdicts) {
-	const rows = verdicts !== null ? verdicts.filter(v =>
-		v.verdict === "bad" || v.verdict === "warn") :
-		nodes.filter(n => n.state !== "lost" && known(n.score) &&
-			n.score >= OUTLIER_Z).map(n => ({ kind: "node",
-			subject: n.node, verdict: "warn", score: n.score, text: "slower than " +
-				"its peers in the newest round: robust z " +
-				digits(n.score) }));
-	return rows.sort((a, b) => (a.verdict === "bad" ? 0 : 1) -
-			(b.verdict === "bad" ? 0 : 1) ||
-			(b.score || 0) - (a.score || 0));
+export function outliers(verdicts) {
+	return list(verdicts).filter(v => v.verdict === "bad" ||
+		v.verdict === "warn").sort((a, b) =>
+		(a.verdict === "bad" ? 0 : 1) - (b.verdict === "bad" ? 0 : 1));
 }
 
 /* The newest of each test and kind; the list begins with the newest. */
@@ -121,7 +104,7 @@ const WORDS = { ok: "OK", warn: "Warning", bad: "Bad",
 	unknown: "Not known" };
 
 export function verdictCard(d) {
-	const slow = outliers(d.nodes, d.verdicts);
+	const slow = outliers(d.verdicts);
 	const done = d.runs.find(r => r.state === "finished");
 	const found = findings(d, slow);
 	const rank = ["bad", "warn"].find(r => found.some(f => f[0] === r)) ||

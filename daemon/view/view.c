@@ -11,10 +11,10 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "daemon/diagnosis/diagnosis.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/net/hub.h"
-#include "daemon/series/latest.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
@@ -137,7 +137,7 @@ node_json(struct view *v, const struct node *n)
 {
 	json_t *o = roster_json(n);
 	const char *run = runs_on_node(hub_runs(v->p.hub), n);
-	double score = latest_node_score(v->p.latest, n->name);
+	double score = diagnosis_score(hub_diagnosis(v->p.hub), n);
 
 	if (run != NULL)
 		json_object_set_new(o, "run", json_string(run));
@@ -173,6 +173,9 @@ view_node(struct view *v, const char *node)
 	evidence = diagnosis_node_json(hub_diagnosis(v->p.hub), n);
 	if (evidence != NULL)
 		json_object_set_new(o, "evidence", evidence);
+	if (isfinite(view_outlier_threshold(v)))
+		json_object_set_new(o, "outlier_threshold",
+		    json_real(view_outlier_threshold(v)));
 	return o;
 }
 
@@ -188,16 +191,46 @@ view_recent(struct view *v)
 	return diagnosis_recent(hub_diagnosis(v->p.hub));
 }
 
+int
+view_pin_check(const char *name)
+{
+	if (campaign_name_check(name) < 0)
+		return -EINVAL;
+	return strcmp(name, VIEW_RECENT) == 0 ? -EBUSY : 0;
+}
+
 void
 view_pin(struct view *v, const char *name, const json_t *body)
 {
+	store_put_baseline(v->p.store, name, body);
+	store_put_event(v->p.store, "order", name,
+	    body != NULL ? "baseline pinned" : "baseline dropped");
 	diagnosis_pin(hub_diagnosis(v->p.hub), name, body);
 }
 
 size_t
-view_open_cases(struct view *v, struct diagnosis_open *ret, size_t cap)
+view_incidents(struct view *v, struct view_incident *ret, size_t cap)
 {
-	return diagnosis_open_cases(hub_diagnosis(v->p.hub), ret, cap);
+	struct diagnosis_open *list = xcalloc(cap, sizeof(*list));
+	size_t count = diagnosis_open_cases(hub_diagnosis(v->p.hub), list, cap);
+
+	for (size_t i = 0; i < count; i++)
+		ret[i] = (struct view_incident){ list[i].kind, list[i].subject,
+			list[i].what, list[i].verdict };
+	free(list);
+	return count;
+}
+
+double
+view_outlier_threshold(struct view *v)
+{
+	return diagnosis_threshold(hub_diagnosis(v->p.hub));
+}
+
+const struct series *
+view_series(struct view *v)
+{
+	return v->p.series;
 }
 
 void
@@ -226,7 +259,7 @@ view_node_list(struct view *v, const struct view_node **ret)
 			.since_unix_ns = n->since_unix_ns,
 			.last_seen_unix_ns = n->last_seen_unix_ns,
 			.spool_bytes = n->spool_bytes,
-			.score = latest_node_score(v->p.latest, n->name),
+			.score = diagnosis_score(hub_diagnosis(v->p.hub), n),
 			.verdict = diagnosis_of_node(hub_diagnosis(v->p.hub),
 			    n) };
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view.h - what the collector's parts show and take: the seam between the
- * HTTP interface (http*.c, metrics.c) and the cluster's state (roster, runs,
- * campaigns, schedule). http never reaches deeper than this.
+ * HTTP interface, metrics and alerts, and the cluster's state (roster, runs,
+ * campaigns, schedule, diagnosis). They never reach deeper than this.
  *
  * Everything runs on the loop's thread and answers from memory; what is in the
  * store is asked through store.h. New json_t references belong to the caller.
@@ -15,10 +15,11 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "daemon/diagnosis/diagnosis.h"
+#include "common/hist.h"
 #include "schema/mesh.h"
 #include "schema/names.h"
 
+struct series;
 struct view; /* made by main from roster, runs, campaigns, schedule, store */
 
 /* Nodes: [{node state since_unix_ns last_seen_unix_ns addr software boot
@@ -74,7 +75,6 @@ json_t *view_coverage(struct view *v);
 /* The same in few words, for metrics. */
 #define VIEW_SHARES  4
 #define VIEW_BUDGETS 2
-struct mesh_sum;
 struct view_always {
 	struct view_share {
 		const char *of; /* pairs leaves links uplinks */
@@ -87,19 +87,40 @@ struct view_always {
 	double link_share, link_share_limit;
 	uint64_t refused;
 	size_t mesh_nodes; /* that take part now */
-	const struct mesh_sum *mesh[MESH_CLASS_MAX];
+	struct view_mesh {
+		uint64_t answered, lost, unknown; /* datagrams since start */
+		const struct hist *rtt_s;         /* NULL: no such class */
+	} mesh[MESH_CLASS_MAX];
 	/* Runs that became missed, overdue or nonstart, by cause. */
 	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX];
 };
 void view_always(struct view *v, struct view_always *ret);
-/* The recent weeks as a baseline's body (diagnosis.h); a baseline was pinned
- * or, with NULL, dropped. */
+/* The baseline that the diagnosis keeps by itself, and nobody pins. */
+#define VIEW_RECENT "recent"
+/* The recent weeks as a baseline's body: {run records}. */
 json_t *view_recent(struct view *v);
+/* A baseline was pinned or, with NULL, dropped: it is stored, told to the event
+ * log, and compared with from now on. -EINVAL: a name as a campaign's is
+ * needed; -EBUSY: VIEW_RECENT. */
+int view_pin_check(const char *name);
 void view_pin(struct view *v, const char *name, const json_t *body);
-/* Verdicts, the worst first (diagnosis.h); all: those of good nodes too. */
+
+/* Verdicts, the worst first: {kind subject verdict what since_unix_ns
+ * at_unix_ns text test class effect rounds ...}; all: those of normal nodes
+ * too. */
 json_t *view_verdicts(struct view *v, int all);
-size_t view_open_cases(struct view *v, struct diagnosis_open *ret, size_t cap);
+/* Open incidents in few words; kind: "node" or "leaf". */
+struct view_incident {
+	const char *kind, *subject; /* live until the loop turns */
+	enum what what;
+	enum verdict verdict;
+};
+size_t view_incidents(struct view *v, struct view_incident *ret, size_t cap);
 void view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX]);
+/* The combined z from which the judge takes a node for an outlier; NAN. */
+double view_outlier_threshold(struct view *v);
+/* The newest numbers of records. */
+const struct series *view_series(struct view *v);
 
 /* Orders. by: who gave it, for the event log. 0, or -errno and why.
  * overrides: {"section.key": "value"}, or NULL. text: a campaign's INI text

@@ -111,9 +111,14 @@ view_always(struct view *v, struct view_always *ret)
 	ret->link_share_limit = limits->link_share;
 	ret->refused = use.refused;
 	ret->mesh_nodes = mesh_ready_count(hub_mesh(v->p.hub));
-	for (int c = 0; c < MESH_CLASS_MAX; c++)
-		ret->mesh[c] = mesh_sums(hub_mesh(v->p.hub),
+	for (int c = 0; c < MESH_CLASS_MAX; c++) {
+		const struct mesh_sum *sum = mesh_sums(hub_mesh(v->p.hub),
 		    (enum mesh_class)c);
+
+		if (sum != NULL)
+			ret->mesh[c] = (struct view_mesh){ sum->answered,
+				sum->lost, sum->unknown, &sum->rtt_s };
+	}
 	memcpy(ret->silence, v->silence, sizeof(ret->silence));
 }
 

@@ -11,7 +11,7 @@ struct scheduler;
 struct campaigns;
 struct costs;
 struct hub;
-struct latest;
+struct series;
 struct run;
 struct store;
 
@@ -22,7 +22,7 @@ struct view_parts {
 	struct scheduler *agenda;
 	struct store *store;
 	struct costs *costs;
-	const struct latest *latest;
+	const struct series *series;
 };
 
 struct view {

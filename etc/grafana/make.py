@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make.py DIR - write the dashboards, one JSON file each, into DIR.
+"""make.py DIR TABLES - write the dashboards, one JSON file each, into DIR.
+
+TABLES is the program coalmine-tables of the build (tests/lint): it prints the
+metrics that are made from records. A family of it that no panel below asks for
+gets a panel of its own on the dashboard that its row names.
 
 The classic model, schemaVersion 39: Grafana 10.3 and later take it as it is.
 The datasource is a variable, so that a file is provisioned without inputs.
 """
 import json
 import os
+import subprocess
 import sys
 
 WIDE, HALF, THIRD, QUARTER = 24, 12, 8, 6
@@ -136,8 +141,9 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
     graph("Nodes by verdict", "Unknown: without data, which is never green.",
           [("sum by (verdict) (coalmine_nodes{%s})", "{{verdict}}")]),
     graph("Scores of the worst nodes", "Robust z against peers of the same "
-          "round; above 4.5 is an outlier.",
-          [("topk(10, coalmine_node_score{%s})", "{{node}}")]),
+          "round; the line is what rounds combined must reach.",
+          [("topk(10, coalmine_node_score{%s})", "{{node}}"),
+           ("coalmine_outlier_threshold{%s}", "threshold")]),
     graph("Congestion impact at p99", "By canary, newest run.",
           [('max by (test) (coalmine_congestion_impact{%s, of="p99"})',
             "{{test}}")], "none", log=True),
@@ -201,9 +207,10 @@ NODE = dashboard("node", "node", "One node against its peers.", [
     stat("Outlier", "1: it is one. Empty: it is like its peers.",
          [('max(coalmine_node_verdict{%s, node=~"$node"})', "")],
          colours=GOOD_BAD),
-    stat("Score", "Robust z, worst test.",
+    stat("Score", "Robust z of its newest round, worst test. Whether it is an "
+         "outlier is the verdict's to say.",
          [('max(coalmine_node_score{%s, node=~"$node"})', "")], "none",
-         steps((None, "green"), (2.5, "yellow"), (4.5, "red"))),
+         steps((None, "blue"))),
     stat("Agent", "1: it reports.",
          [('min(coalmine_agent_up{%s, node=~"$node"})', "")],
          colours=steps((None, "red"), (1, "green"))),
@@ -212,7 +219,8 @@ NODE = dashboard("node", "node", "One node against its peers.", [
            '{%s, node=~"$node"})', "")], "s"),
     graph("Score", "Robust z against the peers of its rounds.",
           [('coalmine_node_score{%s, node=~"$node"}', "{{node}}"),
-           ("quantile(0.5, coalmine_node_score{%s})", "median of all")],
+           ("quantile(0.5, coalmine_node_score{%s})", "median of all"),
+           ("coalmine_outlier_threshold{%s}", "threshold")],
           width=WIDE),
     graph("Agent", "1 while it reports.",
           [('coalmine_agent_up{%s, node=~"$node"}', "{{node}}")]),
@@ -298,8 +306,32 @@ CAMPAIGN = dashboard("campaign", "campaigns", "What ran, and what did not.", [
             .replace("%s", JOB)))
 
 
+UNITS = {"seconds": "s", "second": "Bps"}
+
+
+def fill(board, families):
+    """Panels of the families of a board that it does not show yet."""
+    shown = json.dumps(board)
+    for family, kind, name, labels, about in families:
+        if "coalmine-" + name != board["uid"] or family + "{" in shown or \
+                kind == "histogram":
+            continue
+        title = family.removeprefix("coalmine_").replace("_", " ")
+        expr = family + "{%s}" if kind != "counter" else \
+            "increase(" + family + "{%s}[1h])"
+        board["panels"].append(graph(
+            title[0].upper() + title[1:], about, [(expr, " ".join(
+                "{{" + label + "}}" for label in labels.split(",")))],
+            UNITS.get(family.rsplit("_", 1)[-1], "none")))
+    place(board["panels"])
+
+
 def main():
+    rows = subprocess.run([sys.argv[2], "series"], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout.splitlines()
+    families = [row.split("\t") for row in rows]
     for board in (OVERVIEW, CONGESTION, NODE, STRIPING, COLLECTIVES, CAMPAIGN):
+        fill(board, families)
         path = os.path.join(sys.argv[1], board["uid"] + ".json")
         with open(path, "w", encoding="utf-8") as to:
             json.dump(board, to, indent=1, ensure_ascii=False)

@@ -132,7 +132,10 @@ expect report-unwritable 3 "$coalctl" report 20261118-gq-aaaa \
 check "top lacks the nodes" grep -q '4 nodes: 3 ok, 0 busy, 0 late, 1 lost' \
     "$work/top"
 check "top lacks the slow node" sh -c \
-    "grep -A 1 'SLOWEST' '$work/top' | grep -q 'node2 .* 4.7 #### slow'"
+    "grep -A 2 'SLOWEST' '$work/top' | grep -q 'node2 .* 4.7 #### slow$'"
+# One round's score is no verdict: top says what the collector says.
+check "top calls a node slow that the verdict does not" sh -c \
+    "grep -A 1 'SLOWEST' '$work/top' | grep -q 'node10 .* 6.0 ######$'"
 check "top lacks the newest impact" grep -q 'lat  *27.50  (23.10 to 33.20)' \
     "$work/top"
 expect top-every 3 "$coalctl" top --every 0

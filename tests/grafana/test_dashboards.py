@@ -36,14 +36,15 @@ def boards():
 def check_made():
     with tempfile.TemporaryDirectory() as made:
         subprocess.run([sys.executable,
-                        os.path.join(SOURCE, "etc/grafana/make.py"), made],
+                        os.path.join(SOURCE, "etc/grafana/make.py"), made,
+                        sys.argv[1]],
                        check=True)
         for name in sorted(set(os.listdir(made)) | set(os.listdir(BOARDS))):
             pair = [os.path.join(d, name) for d in (made, BOARDS)]
             if not all(map(os.path.exists, pair)) or \
                     open(pair[0]).read() != open(pair[1]).read():
                 tell(name, "differs: etc/grafana/make.py etc/grafana/"
-                     "dashboards")
+                     "dashboards", sys.argv[1])
 
 
 def check_schema():

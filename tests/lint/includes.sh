@@ -26,10 +26,15 @@ daemon/mesh/          cluster,run,store                 jansson,event2,openssl
 daemon/react/         cluster,slurm,store               jansson,event2
 daemon/series/        store                             jansson
 daemon/net/           cluster,diagnosis,mesh,react,run,schedule,series,store event2,openssl,jansson
-daemon/view/          cluster,diagnosis,mesh,net,run,schedule,series,store   jansson,event2
+daemon/view/          cluster,diagnosis,mesh,net,run,schedule,store   jansson,event2
+# What looks from outside sees the view, and besides it only what it is made of:
+# /metrics the rows of series and the health of the store; the API answers of
+# the store, the metrics page, roles of certificates (net/tls.h) and the
+# embedded page (embed.h).
 daemon/export/webhook view                              curl,jansson
-daemon/export/        diagnosis/judge,mesh,series,store,view jansson,event2,zlib
-daemon/http/          .,diagnosis,export,net,schedule,series,store,view event2,openssl,jansson,zlib
+daemon/export/        series,store,view                 jansson,zlib
+daemon/http/http_conn .,net                             event2,openssl,jansson,zlib
+daemon/http/          .,export,store,view               event2,openssl,jansson,zlib
 daemon/               any                               event2,openssl,jansson,zlib
 
 agents/process/       -                                 event2,jansson

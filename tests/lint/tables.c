@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.c - the tables of schema/ as text.
+ * tables.c - the tables of schema/ and of daemon/series as text.
  *
  *   coalmine-tables rows           "table name" of every row, for man.sh
  *   coalmine-tables mdoc TABLE     the rows as an mdoc list, for a manual page
+ *   coalmine-tables series         metrics of records, for the dashboards
  *   coalmine-tables defaults KIND  a configuration file equal to the defaults
  *   coalmine-tables check KIND FILE...   complain as the programs would
  */
@@ -12,6 +13,7 @@
 
 #include "common/err.h"
 #include "common/str.h"
+#include "daemon/series/series.h"
 #include "schema/names.h"
 #include "schema/options.h"
 #include "schema/patterns.h"
@@ -58,6 +60,70 @@ message_at(size_t i, struct word *ret)
 	ret->text = wire_messages[i].text;
 }
 
+/* Rows of series_rows[] that begin a family. */
+static const struct series_row *
+family_at(size_t i)
+{
+	const struct series_row *row = series_rows;
+
+	for (; i > 0; i--)
+		for (row++; row->family != NULL &&
+		     strcmp(row[-1].family, row->family) == 0;)
+			row++;
+	return row;
+}
+
+static size_t
+family_count(void)
+{
+	size_t count = 0;
+
+	while (family_at(count)->family != NULL)
+		count++;
+	return count;
+}
+
+static void
+metric_at(size_t i, struct word *ret)
+{
+	static char text[256];
+
+	/* The help's last full stop is the page's. */
+	snprintf(text, sizeof(text), "%.*s",
+	    (int)strlen(family_at(i)->help) - 1, family_at(i)->help);
+	ret->name = family_at(i)->family;
+	ret->text = text;
+}
+
+static void
+print_labels(size_t i, FILE *to)
+{
+	const struct series_row *row = family_at(i);
+
+	fprintf(to, "Of records of %s%s%s; labels\n.Va", row->probe,
+	    row->of != NULL ? ", " : "", row->of != NULL ? row->of : "");
+	for (size_t k = 0; k < SERIES_LABELS_MAX && row->labels[k].name != NULL;
+	     k++)
+		fprintf(to, "%s %s", k > 0 ? " ," : "", row->labels[k].name);
+	fprintf(to, " .\n");
+}
+
+/* For etc/grafana/make.py: family, type, dashboard, labels, help. */
+static int
+print_series(void)
+{
+	for (size_t i = 0; family_at(i)->family != NULL; i++) {
+		const struct series_row *row = family_at(i);
+
+		printf("%s\t%s\t%s\t", row->family, row->type, row->board);
+		for (size_t k = 0;
+		     k < SERIES_LABELS_MAX && row->labels[k].name != NULL; k++)
+			printf("%s%s", k > 0 ? "," : "", row->labels[k].name);
+		printf("\t%s\n", row->help);
+	}
+	return 0;
+}
+
 static void
 print_fields(size_t i, FILE *to)
 {
@@ -84,7 +150,7 @@ print_fields(size_t i, FILE *to)
 
 static const struct words {
 	const char *name;
-	size_t count;
+	size_t count; /* 0: as family_count() says */
 	void (*at)(size_t i, struct word *ret);
 	void (*more)(size_t i, FILE *to); /* NULL: nothing */
 } words[] = {
@@ -93,7 +159,14 @@ static const struct words {
 	{ "state", RUN_STATE_MAX, state_at, NULL },
 	{ "cause", CAUSE_MAX, cause_at, NULL },
 	{ "message", WIRE_TYPE_MAX, message_at, print_fields },
+	{ "metric", 0, metric_at, print_labels },
 };
+
+static size_t
+words_count(const struct words *w)
+{
+	return w->count > 0 ? w->count : family_count();
+}
 
 /* A campaign's rows without those of its probes, which are a kind of their
  * own. */
@@ -125,7 +198,7 @@ print_rows(void)
 			printf("%s %s\n", kinds[k], row->key);
 	}
 	for (size_t t = 0; t < ARRAY_LEN(words); t++) {
-		for (size_t i = 0; i < words[t].count; i++) {
+		for (size_t i = 0; i < words_count(&words[t]); i++) {
 			words[t].at(i, &word);
 			printf("%s %s\n", words[t].name, word.name);
 		}
@@ -154,7 +227,7 @@ print_mdoc(const char *table)
 		if (strcmp(table, words[t].name) != 0)
 			continue;
 		printf(".Bl -tag -width Ds\n");
-		for (size_t i = 0; i < words[t].count; i++) {
+		for (size_t i = 0; i < words_count(&words[t]); i++) {
 			words[t].at(i, &word);
 			printf(".It Li %s\n", word.name);
 			print_text(word.text);
@@ -223,6 +296,8 @@ main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "rows") == 0)
 		rc = print_rows();
+	else if (argc == 2 && strcmp(argv[1], "series") == 0)
+		rc = print_series();
 	else if (argc == 3 && strcmp(argv[1], "mdoc") == 0)
 		rc = print_mdoc(argv[2]);
 	else if (argc == 3 && strcmp(argv[1], "defaults") == 0)
@@ -231,7 +306,7 @@ main(int argc, char **argv)
 		rc = check_all(argv[2], argv + 3);
 	if (rc == 3)
 		fprintf(stderr,
-		    "usage: coalmine-tables rows | mdoc TABLE | "
+		    "usage: coalmine-tables rows | series | mdoc TABLE | "
 		    "defaults KIND | check KIND FILE...\n");
 	return rc;
 }

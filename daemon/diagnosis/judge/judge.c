@@ -17,6 +17,12 @@
 	0.5 /* of effect_min; the votes' median must reach it all              \
 	     */
 
+/* What a confirmation run must find: this many times effect_min, for nodes that
+ * are a little slower for good are named by chance more often, and this share
+ * of the effect that made the node an outlier. */
+#define CONFIRM_TIMES 1.5
+#define CONFIRM_SHARE 0.6
+
 struct tracks {
 	struct judge_track *list;
 	uint32_t count;
@@ -33,10 +39,15 @@ struct judge {
 	size_t change_count, change_cap;
 };
 
-/* 3 of 5 at q = 1 %: a place 20 % slow is named in its third round, and chance
- * alone names one in a hundred rounds at most, for the second pass to
- * dismiss. 5 clean rounds are more than the window forgets by itself. */
-const struct judge_options judge_defaults = { 0.05, 0.01, 3, 5, 5, 0.075, 0.6 };
+void
+judge_options_read(const struct conf *c, struct judge_options *ret)
+{
+	ret->effect_min = conf_real(c, "verdict", "effect");
+	ret->fdr = conf_real(c, "verdict", "fdr");
+	ret->votes = (int)conf_int(c, "verdict", "votes");
+	ret->window = (int)conf_int(c, "verdict", "window");
+	ret->clean = (int)conf_int(c, "verdict", "clean");
+}
 
 struct judge *
 judge_new(const struct judge_options *o)
@@ -121,6 +132,12 @@ bits(uint32_t x)
 	return n;
 }
 
+double
+judge_threshold(const struct judge_options *o, size_t tests)
+{
+	return robust_normal_quantile(1 - o->fdr / (double)tests);
+}
+
 /* Where a z is cut, for the places of a round. Odd delays are large, and no
  * k - 1 rounds may convict alone: (k - 1) cut / sqrt(k) stays below the z that
  * the first rejection needs; k of them must be able to, without all being at
@@ -128,8 +145,7 @@ bits(uint32_t x)
 static double
 cut_of(const struct judge *j, size_t tests)
 {
-	double k = j->o.votes;
-	double need = robust_normal_quantile(1 - j->o.fdr / (double)tests);
+	double k = j->o.votes, need = judge_threshold(&j->o, tests);
 
 	return k < 2 ? 2 * need
 		     : need * (0.1 / sqrt(k) + 0.9 * sqrt(k) / (k - 1));
@@ -345,7 +361,8 @@ judge_effect(const struct judge *j, const struct judge_track *t)
 double
 judge_slow_min(const struct judge *j, const struct judge_track *t)
 {
-	return fmax(j->o.confirm_min, j->o.confirm_share * judge_effect(j, t));
+	return fmax(CONFIRM_TIMES * j->o.effect_min,
+	    CONFIRM_SHARE * judge_effect(j, t));
 }
 
 int

@@ -24,22 +24,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/conf.h"
 #include "daemon/diagnosis/judge/score.h"
 
 #define JUDGE_WINDOW_MAX 16
 
+/* Section verdict of coalmine.conf(5), where the defaults are. With them a node
+ * 20 % slow is named in its third round, and chance alone names one in a
+ * hundred rounds at most, for the confirmation run to dismiss. 5 clean rounds
+ * are more than the window forgets by itself. */
 struct judge_options {
-	double effect_min; /* share, of the logarithm: 0.05 */
-	double fdr;        /* 0.01 */
-	int votes, window; /* 3 of 5; window <= JUDGE_WINDOW_MAX */
+	double effect_min; /* share, of the logarithm */
+	double fdr;
+	int votes, window; /* window <= JUDGE_WINDOW_MAX */
 	int clean;         /* rounds */
-	/* What a second pass must find: this, and this share of the effect
-	 * that made the suspicion. More than effect_min, for those who are
-	 * a little slower for good are suspected by chance more often. */
-	double confirm_min;   /* 0.075 */
-	double confirm_share; /* 0.6 */
 };
-extern const struct judge_options judge_defaults;
+void judge_options_read(const struct conf *c, struct judge_options *ret);
+/* The z that the rounds of a node combined must reach for it to be the first
+ * outlier among so many nodes. */
+double judge_threshold(const struct judge_options *o, size_t tests);
 
 enum judge_state {
 	JUDGE_UNKNOWN, /* too little of it was seen */

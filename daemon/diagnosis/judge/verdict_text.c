@@ -12,24 +12,14 @@
 /* Twice as slow and more is told as a factor. */
 #define FACTOR_FROM 0.6931471805599453
 
-const char *const words_whats[VERDICT_TEXT_WHAT_MAX] = {
-	[VERDICT_TEXT_NODE] = "node",
-	[VERDICT_TEXT_LEAF] = "leaf",
-	[VERDICT_TEXT_LINK] = "link",
-	[VERDICT_TEXT_HOST] = "host",
-	[VERDICT_TEXT_MAYBE] = "undetermined",
-	[VERDICT_TEXT_DRIFT] = "drift",
-	[VERDICT_TEXT_PROMISE] = "prediction",
-};
-
-enum verdict_text_what
+enum what
 verdict_text_what_found(enum confirm_finding finding)
 {
-	static const enum verdict_text_what what[CONFIRM_MAX] = {
-		[CONFIRM_NODE] = VERDICT_TEXT_NODE,
-		[CONFIRM_LEAF] = VERDICT_TEXT_LEAF,
-		[CONFIRM_LINK] = VERDICT_TEXT_LINK,
-		[CONFIRM_UNCLEAR] = VERDICT_TEXT_MAYBE,
+	static const enum what what[CONFIRM_MAX] = {
+		[CONFIRM_NODE] = WHAT_NODE,
+		[CONFIRM_LEAF] = WHAT_LEAF,
+		[CONFIRM_LINK] = WHAT_LINK,
+		[CONFIRM_UNCLEAR] = WHAT_UNDETERMINED,
 	};
 
 	return what[finding];
@@ -59,7 +49,7 @@ add(char *text, const char *fmt, ...)
 static void
 add_whom(const struct verdict_text_case *c, char *text)
 {
-	if (c->what == VERDICT_TEXT_LEAF || c->what == VERDICT_TEXT_LINK)
+	if (c->what == WHAT_LEAF || c->what == WHAT_LINK)
 		add(text, " than other leaves");
 	else if (c->partners > 0)
 		add(text, " than %zu of %zu partners", c->slow_partners,
@@ -111,7 +101,7 @@ write_loss(const struct verdict_text_case *c, char *text)
 	else
 		add(text, " with its better partners too");
 	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
-	if (c->what == VERDICT_TEXT_HOST)
+	if (c->what == WHAT_HOST)
 		add(text, "; host contention: %s", c->host);
 	else
 		add(text, "; %s",
@@ -155,11 +145,11 @@ verdict_text_write(const struct verdict_text_case *c,
 
 	verdict_text_slower(c->effect, c->is_rate, slower);
 	ret[0] = '\0';
-	if (c->what == VERDICT_TEXT_DRIFT) {
+	if (c->what == WHAT_DRIFT) {
 		write_drift(c, slower, ret);
 		return;
 	}
-	if (c->what == VERDICT_TEXT_PROMISE) {
+	if (c->what == WHAT_PREDICTION) {
 		write_promise(c, ret);
 		return;
 	}
@@ -168,15 +158,12 @@ verdict_text_write(const struct verdict_text_case *c,
 		return;
 	}
 	add(ret, "%s%s: %s slower",
-	    c->what == VERDICT_TEXT_LEAF || c->what == VERDICT_TEXT_LINK
-		? "leaf "
-		: "",
+	    c->what == WHAT_LEAF || c->what == WHAT_LINK ? "leaf " : "",
 	    c->subject, slower);
 	add_whom(c, ret);
-	if (c->partners_normal && c->what != VERDICT_TEXT_LEAF &&
-	    c->what != VERDICT_TEXT_LINK)
+	if (c->partners_normal && c->what != WHAT_LEAF && c->what != WHAT_LINK)
 		add(ret, "; its partners are normal elsewhere");
-	if (c->what == VERDICT_TEXT_HOST)
+	if (c->what == WHAT_HOST)
 		add(ret, "; host contention, not the network: %s", c->host);
 	else
 		add_pass(c, ret);

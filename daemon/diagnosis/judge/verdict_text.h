@@ -9,25 +9,12 @@
 #include <stdint.h>
 
 #include "daemon/diagnosis/judge/confirm.h"
+#include "schema/names.h"
 
 #define VERDICT_TEXT_MAX 400
 
-/* What a case is of. */
-enum verdict_text_what {
-	VERDICT_TEXT_NODE,
-	VERDICT_TEXT_LEAF,
-	VERDICT_TEXT_LINK,
-	VERDICT_TEXT_HOST,
-	VERDICT_TEXT_MAYBE,
-	VERDICT_TEXT_DRIFT,   /* against its own past */
-	VERDICT_TEXT_PROMISE, /* against a described machine */
-	VERDICT_TEXT_WHAT_MAX
-};
-/* In one word or two, as the member what of a verdict. */
-extern const char *const words_whats[VERDICT_TEXT_WHAT_MAX];
-
 struct verdict_text_case {
-	enum verdict_text_what what;
+	enum what what;
 	const char *subject; /* "node5", "leaf2" */
 	double effect;       /* logarithm, larger is worse */
 	int is_rate;         /* 1: effect is of bytes per second */
@@ -49,7 +36,7 @@ struct verdict_text_case {
 void verdict_text_write(const struct verdict_text_case *c,
     char ret[VERDICT_TEXT_MAX]);
 /* What a second pass has found, as what of a case. */
-enum verdict_text_what verdict_text_what_found(enum confirm_finding finding);
+enum what verdict_text_what_found(enum confirm_finding finding);
 /* "28 %" slower, or "9.8 times". */
 void verdict_text_slower(double effect, int is_rate, char ret[24]);
 

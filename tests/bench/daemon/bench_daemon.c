@@ -17,14 +17,12 @@
 #include "common/hist.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "daemon/series/latest.h"
 #include "daemon/store/store.h"
 #include "schema/record.h"
 
 #define RECORDS          20000
 #define AT_ONCE          5000 /* unacknowledged; agents wait for acks */
 #define RATE_MIN         1000 /* records/s; 10,000 agents need about as many */
-#define NODES            10000
 #define RECORD_BYTES_MIN 100
 
 struct ingest {
@@ -104,53 +102,7 @@ bench_ingest(struct store *store, struct event_base *base)
 	return in.failed > 0 || rate < RATE_MIN;
 }
 
-/* A record of a whole cluster is judged on the loop. */
-static void
-bench_score(void)
-{
-	struct latest *latest = latest_new();
-	json_t *record = record_new(1), *nodes = json_array();
-	uint64_t at_ns;
-	char name[32];
-
-	for (int i = 0; i < NODES; i++) {
-		snprintf(name, sizeof(name), "node%d", i + 1);
-		json_array_append_new(nodes,
-		    json_pack("{s:s,s:f}", "node", name, "q25",
-			1e-5 * (1 + i % 7 * 0.001)));
-	}
-	json_object_set_new(record, "nodes", nodes);
-	at_ns = clk_ns();
-	latest_record(latest, "bench", "exclusive", record);
-	printf("score     a record of %d nodes: %.1f ms\n", NODES,
-	    (double)(clk_ns() - at_ns) / 1e6);
-	json_decref(record);
-	latest_free(latest);
-}
-
 static double files_bytes;
-
-static int
-size_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)path;
-	(void)ftw;
-	if (type == FTW_F)
-		files_bytes += (double)st->st_size;
-	return 0;
-}
-
-/* The files of a store that has been closed: while it is open, its writer
- * looks at their size now and then only. 1 when they cannot be right: no
- * record fits in fewer bytes than its packed histogram and node medians. */
-static int
-bench_bytes(const char *dir)
-{
-	files_bytes = 0;
-	nftw(dir, size_cb, 8, FTW_PHYS);
-	printf(", %.0f bytes each\n", files_bytes / RECORDS);
-	return files_bytes / RECORDS < RECORD_BYTES_MIN;
-}
 
 static int
 unlink_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -174,8 +126,6 @@ main(void)
 		fatalx("no store in %s", dir);
 	bad |= bench_ingest(store, base);
 	store_close(store);
-	bad |= bench_bytes(dir);
-	bench_score();
 	event_base_free(base);
 	nftw(dir, unlink_cb, 8, FTW_DEPTH | FTW_PHYS);
 	return bad;

@@ -128,14 +128,14 @@ canary(const char *run, int *seq, const char *test, const char *phase,
 
 struct target {
 	struct store *store;
-	struct latest *latest;
+	struct series *series;
 };
 
 static void
 put(struct target *t, json_t *record)
 {
 	store_put_record(t->store, record, NULL, NULL);
-	latest_record(t->latest, "gpcnet-quick", "exclusive", record);
+	series_record(t->series, "exclusive", record);
 	json_decref(record);
 }
 
@@ -309,7 +309,7 @@ serve(struct event_base *base, int port, const char *dir, const char *plans)
 		.socket = "",
 		.tls_listen = "",
 		.connections_max = 64 };
-	struct target t = { .latest = latest_new() };
+	struct target t = { .series = series_new() };
 	uint64_t now_unix_ns = clk_unix_ns();
 	struct http *http;
 
@@ -322,16 +322,17 @@ serve(struct event_base *base, int port, const char *dir, const char *plans)
 		put_plans(&t, plans, now_unix_ns);
 	fake.runs = live_run(now_unix_ns);
 	fake.verdicts = verdicts_of(now_unix_ns);
-	fake.latest = t.latest;
+	fake.series = t.series;
+	fake.scored = 1;
 	o.listen_fd = listen_on(&port);
-	if (http_open(&o, base, NULL, t.store, t.latest, &http) < 0)
+	if (http_open(&o, base, NULL, t.store, &http) < 0)
 		exit(1);
 	printf("http://127.0.0.1:%d/\n", port);
 	fflush(stdout);
 	event_base_dispatch(base);
 	http_close(http);
 	store_close(t.store);
-	latest_free(t.latest);
+	series_free(t.series);
 	json_decref(fake.runs);
 	json_decref(fake.verdicts);
 }

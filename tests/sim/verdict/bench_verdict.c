@@ -9,6 +9,7 @@
 #include "common/clk.h"
 #include "tests/sim/verdict/echoes.h"
 #include "tests/sim/verdict/trial.h"
+#include "tests/sim/verdict/defaults.h"
 
 #define SEED         20261121
 #define MONTH_ROUNDS 8640 /* of 5 minutes */
@@ -161,8 +162,8 @@ main(int argc, char **argv)
 	       "sample in 20 much slower;\nconfirmation run: 6 nodes, each "
 	       "pair %d times. Outlier after %d slow rounds of %d, clear after "
 	       "%d\nnormal ones.\n\n",
-	    TRIAL_CONFIRM, judge_defaults.votes, judge_defaults.window,
-	    judge_defaults.clean);
+	    TRIAL_CONFIRM, judge_defaults()->votes, judge_defaults()->window,
+	    judge_defaults()->clean);
 	printf("| fault | trials | all named within 3 rounds | within %d | "
 	       "confirmation run | rounds to clear | false outliers | false "
 	       "alarms |\n|---|---:|---:|---:|---|---:|---:|---:|\n",

@@ -8,6 +8,7 @@
 #include "common/rng.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/judge/loss.h"
+#include "tests/sim/verdict/defaults.h"
 
 #define LEAF_NODES 32
 #define RINGS      2 /* of a class: four pairs a node */
@@ -125,7 +126,7 @@ suspects(const struct judge *j, enum judge_kind kind, uint32_t index)
 {
 	const struct judge_track *t = judge_track(j, kind, index);
 
-	if (t == NULL || t->known < judge_defaults.votes)
+	if (t == NULL || t->known < judge_defaults()->votes)
 		return -1;
 	return t->state >= JUDGE_SUSPECT;
 }
@@ -188,7 +189,7 @@ echoes_run(const struct echoes_fault *f, int epochs, uint64_t seed,
 	e.obs = xcalloc(f->nodes, sizeof(*e.obs));
 	e.order = xcalloc(f->nodes, sizeof(*e.order));
 	for (int class = 0; class < CLASSES; class ++)
-		e.judges[class] = judge_new(&judge_defaults);
+		e.judges[class] = judge_new(judge_defaults());
 	for (e.epoch = 1; e.epoch <= epochs; e.epoch++)
 		epoch(&e);
 	for (int class = 0; class < CLASSES; class ++)

@@ -15,6 +15,7 @@
 #include "common/str.h"
 #include "tests/sim/verdict/echoes.h"
 #include "tests/sim/verdict/trial.h"
+#include "tests/sim/verdict/defaults.h"
 
 #define SEED 1
 
@@ -50,7 +51,7 @@ run(const char *name, int trials)
 		s.suspects += r.wrong_suspects;
 		s.alarms += r.wrong_alarms;
 		s.cleared += r.cleared_round > 0 &&
-		    r.cleared_round <= 4 * judge_defaults.clean;
+		    r.cleared_round <= 4 * judge_defaults()->clean;
 	}
 	print_message("%s: %d of %d within 3 rounds, %d at last; second pass "
 		      "right on %d of %d; %d innocent suspects, %d alarms\n",

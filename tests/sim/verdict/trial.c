@@ -8,6 +8,7 @@
 #include "common/clk.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/judge/drift.h"
+#include "tests/sim/verdict/defaults.h"
 
 #define LOG_20 0.1823215567939546 /* log(1.2): 20 % slower */
 
@@ -98,7 +99,7 @@ diagnosis_open(struct diagnosis *c, const struct world_options *o,
     uint64_t seed)
 {
 	c->w = world_new(o, seed);
-	c->j = judge_new(&judge_defaults);
+	c->j = judge_new(judge_defaults());
 	c->obs = xcalloc(c->w->places, sizeof(*c->obs));
 }
 
@@ -277,7 +278,7 @@ trial_run(const struct trial_fault *f, uint64_t seed, struct trial_result *ret)
 		hear(&t, &c, r);
 	}
 	world_heal(c.w);
-	for (int r = 1; r <= 4 * judge_defaults.clean; r++) {
+	for (int r = 1; r <= 4 * judge_defaults()->clean; r++) {
 		hear(&t, &c, TRIAL_ROUNDS + r);
 		if (ret->cleared_round == 0 && all_clear(&t, &c))
 			ret->cleared_round = r;
@@ -312,7 +313,7 @@ pasts_hear(struct drift *past, const struct diagnosis *c, double limit)
 		if (!isnan(c->obs[i].effect))
 			news += drift_add(&past[i], c->obs[i].effect,
 				    c->obs[i].x, limit,
-				    judge_defaults.effect_min) &&
+				    judge_defaults()->effect_min) &&
 			    past[i].from != DRIFT_NONE;
 	return news;
 }

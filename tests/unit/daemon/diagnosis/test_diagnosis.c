@@ -4,6 +4,7 @@
 
 #include "common/clk.h"
 
+#include <math.h>
 #include <string.h>
 
 static void
@@ -36,6 +37,43 @@ test_node(void **state)
 	assert_non_null(strstr(told.last, "normal for 3 rounds"));
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
+}
+
+/* A score is the judge's own z; what counts is its verdict. One slow round has
+ * a z above the threshold and is no outlier, and a node whose leaf is slow is
+ * like its peers. */
+static void
+test_score_and_verdict(void **state)
+{
+	struct fix *f = *state;
+	const struct node *n = roster_find(f->roster, "node5");
+	struct diagnosis *d = f->diagnosis;
+	json_t *record = made_round(1.4);
+
+	assert_true(isnan(diagnosis_score(d, n)));
+	json_object_set_new(record, "phase", json_string("congested"));
+	diagnosis_score_old(d, record); /* it tells of congestors */
+	assert_true(isnan(diagnosis_score(d, n)));
+	json_object_set_new(record, "phase", json_string("isolated"));
+	diagnosis_score_old(d, record);
+	assert_true(diagnosis_score(d, n) > diagnosis_threshold(d));
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
+	json_decref(record);
+	hear_round(f, 1 << 4);
+	assert_true(diagnosis_threshold(d) > 3 && diagnosis_threshold(d) < 4);
+	assert_true(diagnosis_score(d, n) > diagnosis_threshold(d));
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	assert_int_equal(open_cases(f), 0);
+	for (int i = 0; i < 2; i++)
+		hear_round(f, 1 << 4);
+	assert_true(diagnosis_score(d, n) > diagnosis_threshold(d));
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	for (int i = 0; i < 5; i++)
+		hear_round(f, 0xf0);
+	assert_true(diagnosis_score(d, n) < diagnosis_threshold(d));
+	n = roster_find(f->roster, "node6");
+	assert_true(diagnosis_score(d, n) < diagnosis_threshold(d));
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
 }
 
 /* The pass finds nothing: no alarm. */
@@ -86,7 +124,7 @@ test_spine(void **state)
 		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
 		    1);
 		assert_string_equal(list[0].kind, leaf ? "leaf" : "node");
-		assert_string_equal(list[0].what, "undetermined");
+		assert_string_equal(names_whats[list[0].what], "undetermined");
 		assert_int_equal(list[0].verdict, VERDICT_WARN);
 		expect_text(f, "confirmation run: undetermined, node or path");
 		for (int i = 0; i < 5; i++)
@@ -108,7 +146,7 @@ test_node_is_leaf(void **state)
 	hear_pass(f, "nobody", PASS_UPLINK);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
 	assert_string_equal(list[0].kind, "leaf");
-	assert_string_equal(list[0].what, "link");
+	assert_string_equal(names_whats[list[0].what], "link");
 	expect_text(f, "leaf 10.78.2.0/24: 41 % slower than other leaves");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	/* What was clean before it was accused does not count. */
@@ -438,6 +476,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		COURT_TEST(test_node),
+		COURT_TEST(test_score_and_verdict),
 		COURT_TEST(test_cleared_by_pass),
 		COURT_TEST(test_uplink),
 		COURT_TEST(test_spine),

@@ -8,7 +8,7 @@ what_of(struct fix *f)
 	struct diagnosis_open list[8];
 
 	return diagnosis_open_cases(f->diagnosis, list, 8) == 1
-	    ? list[0].what
+	    ? names_whats[list[0].what]
 	    : "not one case";
 }
 

@@ -16,12 +16,14 @@
 #include <stdlib.h>
 
 #include "daemon/export/exposition.c"
-#include "daemon/export/metrics_canary.c"
-#include "daemon/export/metrics_nodes.c"
+#include "daemon/export/metrics_cluster.c"
 
 #include "common/xalloc.h"
+#include "daemon/series/series.h"
 #include "tests/unit/daemon/http/fake_view.h"
 #include "schema/record.h"
+
+#define LATENCY_HISTOGRAM "coalmine_canary_latency_distribution_seconds"
 
 static json_t *
 canary(const char *test, const char *phase, double scale, int nodes)
@@ -51,9 +53,9 @@ canary(const char *test, const char *phase, double scale, int nodes)
 }
 
 static void
-take_new(struct latest *l, json_t *record)
+take_new(struct series *l, json_t *record)
 {
-	latest_record(l, "quick", "exclusive", record);
+	series_record(l, "exclusive", record);
 	json_decref(record);
 }
 
@@ -103,7 +105,7 @@ sparse(const char *run, const char *pattern, double speedup)
 }
 
 static void
-take_delivered(struct latest *l)
+take_delivered(struct series *l)
 {
 	take_new(l, group("r-1", "rail", 2, 4e6, 9e6));
 	take_new(l, group("r-2", "rail", 2, 4e6, 22e6));
@@ -125,18 +127,17 @@ take_delivered(struct latest *l)
 }
 
 static struct strbuf
-render(const struct latest *l)
+render(const struct series *l)
 {
 	static struct metrics_http http;
 	struct store_health health = { .writable = 1,
 		.rows_total = 1 << 30,
 		.write_s_max = 0.012 };
-	struct metrics_in in = { .latest = l,
-		.health = &health,
-		.http = &http };
+	struct metrics_in in = { .health = &health, .http = &http };
 	struct strbuf page = { 0 };
 
-	fake.latest = (struct latest *)(uintptr_t)l;
+	fake.series = (struct series *)(uintptr_t)l;
+	fake.scored = 1;
 	memset(&http, 0, sizeof(http));
 	metrics_http_count(&http, "metrics", 200);
 	metrics_http_count(&http, "metrics", 200);
@@ -145,10 +146,10 @@ render(const struct latest *l)
 	return page;
 }
 
-static struct latest *
-full_latest(void)
+static struct series *
+full_series(void)
 {
-	struct latest *l = latest_new();
+	struct series *l = series_new();
 
 	for (int t = 0; t < CANARY_MAX; t++)
 		for (int p = 0; p < 2; p++)
@@ -228,6 +229,8 @@ test_promised_names(void **state)
 		"coalmine_rail_bandwidth_ratio{node=\"node3\",rail=\"1\"} "
 		"0.1",
 		"coalmine_self_bandwidth_ratio{node=\"node3\"} 0.95",
+		"coalmine_node_score{node=\"node3\"} 9.5",
+		"coalmine_outlier_threshold 3.5",
 		"coalmine_db_writable 1",
 		"coalmine_db_rows_total 1073741824",
 	};
@@ -239,14 +242,13 @@ test_promised_names(void **state)
 		"coalmine_canary_latency_distribution_seconds_bucket{"
 		"test=\"lat\",phase=\"isolated\",class=\"exclusive\","
 		"le=\"9.5367431640625e-07\"} 0",
-		"coalmine_node_score{node=\"node3\"} ",
 		"coalmine_campaign_next_start_timestamp_seconds"
 		"{campaign=\"quick\"} ",
 		"coalmine_runs{state=\"running\"} 0",
 		"process_resident_memory_bytes ",
 		"process_start_time_seconds ",
 	};
-	struct latest *l = full_latest();
+	struct series *l = full_series();
 	struct strbuf page = render(l);
 
 	(void)state;
@@ -258,7 +260,7 @@ test_promised_names(void **state)
 	assert_null(strstr(page.text, "sideways"));
 	assert_null(strstr(page.text, "order=\"dataflow\""));
 	strbuf_clear(&page);
-	latest_free(l);
+	series_free(l);
 }
 
 static int
@@ -290,7 +292,7 @@ series_of(const char *page, char ***ret)
 static void
 test_no_series_twice(void **state)
 {
-	struct latest *l = full_latest();
+	struct series *l = full_series();
 	struct strbuf page;
 	char **series;
 	size_t count;
@@ -307,7 +309,7 @@ test_no_series_twice(void **state)
 		free(series[i]);
 	free(series);
 	strbuf_clear(&page);
-	latest_free(l);
+	series_free(l);
 }
 
 /* The family a series belongs to: its name without a histogram's endings. */
@@ -332,7 +334,7 @@ family_of(const char *line, char ret[128])
 static void
 test_families_in_one_piece(void **state)
 {
-	struct latest *l = full_latest();
+	struct series *l = full_series();
 	struct strbuf page = render(l);
 	char *rest = page.text, *line, family_now[128] = "", got[128];
 	json_t *seen = json_object();
@@ -352,13 +354,13 @@ test_families_in_one_piece(void **state)
 	}
 	json_decref(seen);
 	strbuf_clear(&page);
-	latest_free(l);
+	series_free(l);
 }
 
 static void
 test_histograms_add_up(void **state)
 {
-	struct latest *l = full_latest();
+	struct series *l = full_series();
 	struct strbuf page = render(l);
 	char *rest = page.text, *line;
 	unsigned long long last = 0, infs = 0, counts = 0;
@@ -384,13 +386,13 @@ test_histograms_add_up(void **state)
 	assert_int_equal(infs, 8); /* four tests in seconds, two phases */
 	assert_int_equal(counts, infs);
 	strbuf_clear(&page);
-	latest_free(l);
+	series_free(l);
 }
 
 static void
 test_labels_are_escaped(void **state)
 {
-	struct latest *l = latest_new();
+	struct series *l = series_new();
 	struct strbuf page;
 
 	(void)state;
@@ -399,7 +401,7 @@ test_labels_are_escaped(void **state)
 	fake.first_node = NULL;
 	assert_line(page.text, "coalmine_agent_up{node=\"a\\\"b\\\\c\\nd\"} 1");
 	strbuf_clear(&page);
-	latest_free(l);
+	series_free(l);
 }
 
 static void
@@ -431,32 +433,9 @@ test_values(void **state)
 }
 
 static void
-test_scores(void **state)
-{
-	struct latest *l = latest_new();
-	json_t *record;
-
-	(void)state;
-	assert_true(isnan(latest_node_score(l, "node1")));
-	take_new(l, canary("lat", "isolated", 1e-5, 3)); /* too few peers */
-	assert_true(isnan(latest_node_score(l, "node1")));
-	take_new(l, canary("lat", "congested", 1e-5, 12)); /* not judged */
-	assert_true(isnan(latest_node_score(l, "node1")));
-	take_new(l, canary("lat", "isolated", 1e-5, 12));
-	assert_true(latest_node_score(l, "node3") > 4.5);
-	assert_true(fabs(latest_node_score(l, "node1")) < 0.01);
-	/* The same numbers as bandwidth: 30 % more is not worse. */
-	record = canary("bw-sync", "isolated", 1e9, 12);
-	json_object_set_new(record, "run", json_string("r-2"));
-	take_new(l, record);
-	assert_true(latest_node_score(l, "node3") < -4.5); /* r-1 is over */
-	latest_free(l);
-}
-
-static void
 test_no_number_is_no_number(void **state)
 {
-	struct latest *l = latest_new();
+	struct series *l = series_new();
 	json_t *record = canary("lat", "isolated", 1e-5, 12);
 	struct strbuf page;
 
@@ -472,7 +451,7 @@ test_no_number_is_no_number(void **state)
 	    "coalmine_canary_test_failures_total{test="
 	    "\"lat\",phase=\"isolated\",class=\"exclusive\"} 1");
 	strbuf_clear(&page);
-	latest_free(l);
+	series_free(l);
 }
 
 static void
@@ -483,16 +462,15 @@ test_strange_records_change_nothing(void **state)
 		"{\"probe\":\"canary\",\"test\":\"lat\",\"phase\":7}",
 		"{\"probe\":\"impact\",\"test\":\"lat\",\"of\":\"p98\"}",
 		"{\"probe\":\"impact\",\"test\":5}", "{\"probe\":\"end\"}" };
-	struct latest *l = latest_new();
-	const struct latest_test *tests;
-	const struct latest_impact *impacts;
+	struct series *l = series_new();
+	const struct series_sample *samples;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		take_new(l, json_loads(rows[i], 0, NULL));
-	assert_int_equal(latest_tests(l, &tests), 0);
-	assert_int_equal(latest_impacts(l, &impacts), 0);
-	latest_free(l);
+	for (size_t r = 0; series_rows[r].family != NULL; r++)
+		assert_int_equal(series_samples(l, r, &samples), 0);
+	series_free(l);
 }
 
 static void
@@ -512,7 +490,7 @@ test_lost_nodes_expire(void **state)
 static void
 test_promtool(void **state)
 {
-	struct latest *l = full_latest();
+	struct series *l = full_series();
 	struct strbuf page = render(l);
 	FILE *fp;
 
@@ -527,7 +505,7 @@ test_promtool(void **state)
 	    page.len_bytes);
 	assert_int_equal(pclose(fp), 0);
 	strbuf_clear(&page);
-	latest_free(l);
+	series_free(l);
 }
 
 /* Shares of nothing and limits that are none are left out, not 0. */
@@ -535,7 +513,7 @@ test_promtool(void **state)
 static void
 test_verdicts(void **state)
 {
-	struct latest *l = latest_new();
+	struct series *l = series_new();
 	struct strbuf page = render(l);
 
 	(void)state;
@@ -554,7 +532,7 @@ test_verdicts(void **state)
 	assert_non_null(
 	    strstr(page.text, "coalmine_outliers{what=\"prediction\"} 0"));
 	strbuf_clear(&page);
-	latest_free(l);
+	series_free(l);
 }
 
 static void
@@ -581,7 +559,7 @@ test_always(void **state)
 		  " 3\n",
 		    1 },
 	};
-	struct latest *l = full_latest();
+	struct series *l = full_series();
 	struct strbuf page = render(l);
 
 	(void)state;
@@ -589,7 +567,7 @@ test_always(void **state)
 		if ((strstr(page.text, rows[i].line) != NULL) != rows[i].there)
 			fail_msg("%s", rows[i].line);
 	strbuf_clear(&page);
-	latest_free(l);
+	series_free(l);
 }
 
 int
@@ -604,7 +582,6 @@ main(void)
 		cmocka_unit_test(test_histograms_add_up),
 		cmocka_unit_test(test_labels_are_escaped),
 		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_scores),
 		cmocka_unit_test(test_no_number_is_no_number),
 		cmocka_unit_test(test_strange_records_change_nothing),
 		cmocka_unit_test(test_lost_nodes_expire),

@@ -3,7 +3,6 @@
  * fake_view.c - a cluster made up in memory behind view.h, for tests of what
  * stands before it. fake_nodes_count and the fake_ answers may be set first.
  */
-#include "daemon/mesh/mesh.h"
 #include "tests/unit/daemon/http/fake_view.h"
 
 #include <assert.h>
@@ -52,9 +51,8 @@ fake_node(int i)
 	    now - (json_int_t)(i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1), "addr",
 	    "10.0.0.1", "software", "0.1.0", "inventory", "cores", 64,
 	    "spool_bytes", 100 * i, "load", 0.1, "leaf", leaf);
-	if (fake.latest != NULL && !isnan(latest_node_score(fake.latest, name)))
-		json_object_set_new(node, "score",
-		    json_real(latest_node_score(fake.latest, name)));
+	if (fake.scored)
+		json_object_set_new(node, "score", json_real(i == 2 ? 9.5 : 0));
 	return node;
 }
 
@@ -92,9 +90,9 @@ view_node_list(struct view *v, const struct view_node **ret)
 			.last_seen_unix_ns = now -
 			    (i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1),
 			.spool_bytes = 100 * (uint64_t)i,
-			.score = fake.latest == NULL
-			    ? NAN
-			    : latest_node_score(fake.latest, texts[i].name) };
+			.score = !fake.scored ? NAN
+			    : i == 2          ? 9.5
+					      : 0 };
 	}
 	if (fake.first_node != NULL && fake.nodes > 0)
 		nodes[0].name = fake.first_node;
@@ -150,12 +148,38 @@ view_pin(struct view *v, const char *name, const json_t *body)
 	(void)body;
 }
 
-size_t
-view_open_cases(struct view *v, struct diagnosis_open *ret, size_t cap)
+int
+view_pin_check(const char *name)
 {
-	static const struct diagnosis_open cases[] = {
-		{ "node", "node", "node3", VERDICT_BAD },
-		{ "leaf", "link", "leaf2", VERDICT_WARN },
+	if (strchr(name, '/') != NULL || name[0] == '\0' || name[0] == '-')
+		return -EINVAL;
+	return strcmp(name, VIEW_RECENT) == 0 ? -EBUSY : 0;
+}
+
+double
+view_outlier_threshold(struct view *v)
+{
+	(void)v;
+	return 3.5;
+}
+
+const struct series *
+view_series(struct view *v)
+{
+	static struct series *empty;
+
+	(void)v;
+	if (empty == NULL)
+		empty = series_new();
+	return fake.series != NULL ? fake.series : empty;
+}
+
+size_t
+view_incidents(struct view *v, struct view_incident *ret, size_t cap)
+{
+	static const struct view_incident cases[] = {
+		{ "node", "node3", WHAT_NODE, VERDICT_BAD },
+		{ "leaf", "leaf2", WHAT_LINK, VERDICT_WARN },
 	};
 
 	(void)v;
@@ -328,7 +352,7 @@ view_coverage(struct view *v)
 void
 view_always(struct view *v, struct view_always *ret)
 {
-	static struct mesh_sum sums;
+	static struct hist rtt_s;
 
 	(void)v;
 	memset(ret, 0, sizeof(*ret));
@@ -339,12 +363,8 @@ view_always(struct view *v, struct view_always *ret)
 	ret->budget[0] = (struct view_budget){ "bytes", 1e9, 5e8, 0, 7e8 };
 	ret->budget[1] = (struct view_budget){ "node_seconds", 0, 60, 0, 60 };
 	ret->mesh_nodes = 4;
-	if (sums.answered == 0) {
-		hist_clear(&sums.rtt_s);
-		hist_add_many(&sums.rtt_s, 16e-6, 10);
-		sums.answered = 10;
-		sums.lost = 2;
-	}
-	ret->mesh[MESH_SPINE] = &sums;
+	hist_clear(&rtt_s);
+	hist_add_many(&rtt_s, 16e-6, 10);
+	ret->mesh[MESH_SPINE] = (struct view_mesh){ 10, 2, 0, &rtt_s };
 	ret->silence[RUN_MISSED][CAUSE_BUSY] = 3;
 }

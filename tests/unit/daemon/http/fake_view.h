@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "daemon/series/latest.h"
+#include "daemon/series/series.h"
 #include "daemon/view/view.h"
 
 struct fake {
@@ -13,7 +13,8 @@ struct fake {
 	json_t *runs;           /* borrowed, or NULL */
 	json_t *diags;          /* likewise */
 	json_t *verdicts;       /* likewise */
-	struct latest *latest;  /* where scores come from, or NULL */
+	struct series *series;  /* NULL: none yet */
+	int scored;             /* node3 is far from its peers */
 	char last_by[160];
 	int stopped;
 	int enabled;

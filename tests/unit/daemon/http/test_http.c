@@ -23,7 +23,6 @@
 
 struct env {
 	struct fix f;
-	struct latest *latest;
 	struct http *http;
 	uint16_t port;
 	char socket[128];
@@ -59,10 +58,7 @@ setup(void **state)
 	fix_open(&e.f);
 	snprintf(e.socket, sizeof(e.socket), "%s/sock", e.f.dir);
 	o.listen_fd = listening(&e.port);
-	e.latest = latest_new();
-	assert_int_equal(http_open(&o, e.f.base, NULL, e.f.st, e.latest,
-			     &e.http),
-	    0);
+	assert_int_equal(http_open(&o, e.f.base, NULL, e.f.st, &e.http), 0);
 	*state = &e;
 	return 0;
 }
@@ -74,7 +70,6 @@ teardown(void **state)
 
 	http_close(e->http);
 	fix_close(&e->f);
-	latest_free(e->latest);
 	return 0;
 }
 
@@ -745,14 +740,12 @@ test_socket_of_another(void **state)
 		.connections_max = 4 };
 	struct http *second = NULL;
 
-	assert_int_equal(http_open(&o, e->f.base, NULL, e->f.st, e->latest,
-			     &second),
+	assert_int_equal(http_open(&o, e->f.base, NULL, e->f.st, &second),
 	    -EADDRINUSE);
 	assert_int_equal(access(e->socket, F_OK), 0);
 	o.socket = "";
 	o.listen = "127.0.0.1";
-	assert_int_equal(http_open(&o, e->f.base, NULL, e->f.st, e->latest,
-			     &second),
+	assert_int_equal(http_open(&o, e->f.base, NULL, e->f.st, &second),
 	    -EINVAL);
 	assert_null(second);
 }

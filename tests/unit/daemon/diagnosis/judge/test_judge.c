@@ -20,6 +20,7 @@
 #define swap    score_swap
 #define grow    score_grow
 #include "daemon/diagnosis/judge/score.c"
+#include "tests/sim/verdict/defaults.h"
 
 static void
 near(double got, double want, double off)
@@ -133,7 +134,7 @@ test_round_leaf(void **state)
 	score_free(s);
 }
 
-static const struct judge_options options = { 0.05, 0.01, 3, 5, 4, 0.075, 0.6 };
+static const struct judge_options options = { 0.05, 0.01, 3, 5, 4 };
 
 static enum judge_state
 state_of(const struct judge *j, enum judge_kind kind, uint32_t index)
@@ -367,9 +368,9 @@ test_loss(void **state)
 	near(loss_number(0), 0, 0);
 	near(loss_of_number(loss_number(0.03)), 0.03, 1e-12);
 	/* 1 % is slow, one datagram of 240 is not. */
-	assert_true(loss_number(0.01) > judge_defaults.effect_min);
+	assert_true(loss_number(0.01) > judge_defaults()->effect_min);
 	assert_true(
-	    loss_number(loss_share(1, 240)) < judge_defaults.effect_min);
+	    loss_number(loss_share(1, 240)) < judge_defaults()->effect_min);
 }
 
 int

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_api.c - what is read: from memory through view.h, from the store
- * through its reader thread. Lists are arrays, things are objects.
+ * http_read.c - what is read: the cluster's state from memory through view.h,
+ * what was stored through the store's reader thread. Lists are arrays, things
+ * are objects.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +14,14 @@
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/export/metrics.h"
 #include "daemon/http/http_route.h"
 #include "schema/names.h"
 
 #define CHECK_LIMIT_NS (600 * CLK_NS_PER_S)
+#define PORT_MAX       65535
+#define PORT_DEFAULT   "9100" /* node_exporter's: what every node has */
+#define HOURS_MAX      336    /* a fortnight */
 
 static const struct errno_row {
 	int rc;
@@ -130,11 +136,13 @@ http_args(struct http_request *req, json_t *args, const char *const *names)
 	return 0;
 }
 
-/* Questions that the store alone answers. */
+/* Questions that the store alone answers, with what the query names. */
 static void
 ask_with(struct http *h, struct http_request *req, enum store_question what,
-    json_t *args, const char *const *names)
+    const char *const *names)
 {
+	json_t *args = json_object();
+
 	if (http_args(req, args, names) < 0)
 		json_decref(args);
 	else
@@ -154,7 +162,7 @@ http_get_events(struct http *h, struct http_request *req, const char *part)
 		NULL };
 
 	(void)part;
-	ask_with(h, req, STORE_EVENTS, json_object(), names);
+	ask_with(h, req, STORE_EVENTS, names);
 }
 
 void
@@ -164,7 +172,7 @@ http_get_impacts(struct http *h, struct http_request *req, const char *part)
 		"#from_unix_ns", "#limit", NULL };
 
 	(void)part;
-	ask_with(h, req, STORE_IMPACTS, json_object(), names);
+	ask_with(h, req, STORE_IMPACTS, names);
 }
 
 void
@@ -364,7 +372,6 @@ http_get_metrics(struct http *h, struct http_request *req, const char *part)
 {
 	struct store_health health;
 	struct metrics_in in = { .view = h->view,
-		.latest = h->latest,
 		.health = &health,
 		.http = &h->counts,
 		.http_connections = http_conns_count(h->conns) };
@@ -394,4 +401,202 @@ http_get_health(struct http *h, struct http_request *req, const char *part)
 	    &(struct http_answer){ .status = health.writable ? 200 : 503,
 		.type = "text/plain; charset=utf-8" },
 	    body);
+}
+
+/* ---- nodes ---- */
+
+/* Ten thousand of these are a megabyte, of the whole ones sixteen. */
+static json_t *
+brief(const struct view_node *n)
+{
+	json_t *o = json_pack("{s:s,s:s,s:I,s:s}", "node", n->name, "state",
+	    names_agent_states[n->state], "since_unix_ns",
+	    (json_int_t)n->since_unix_ns, "verdict",
+	    names_verdicts[n->verdict]);
+
+	if (o == NULL)
+		return NULL;
+	if (n->leaf[0] != '\0')
+		json_object_set_new(o, "leaf", json_string(n->leaf));
+	if (!isnan(n->score))
+		json_object_set_new(o, "score", json_real(n->score));
+	return o;
+}
+
+void
+http_get_nodes(struct http *h, struct http_request *req, const char *part)
+{
+	const char *text = http_param(&req->head, "brief");
+	const struct view_node *nodes;
+	int is_brief = 0;
+	json_t *list;
+
+	(void)part;
+	if (text != NULL && str_to_bool(text, &is_brief) < 0) {
+		http_fail(req, 400, "config", "brief must be yes or no");
+		return;
+	}
+	if (is_brief) {
+		size_t count = view_node_list(h->view, &nodes);
+
+		list = json_array();
+		for (size_t i = 0; i < count; i++)
+			json_array_append_new(list, brief(&nodes[i]));
+	} else {
+		list = view_nodes(h->view);
+	}
+	http_reply_json(req, 200, list);
+}
+
+void
+http_get_node(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *node = view_node(h->view, part);
+
+	if (node == NULL)
+		http_fail(req, 404, "not-found",
+		    "no agent of that name was ever seen");
+	else
+		http_reply_json(req, 200, node);
+}
+
+/* Agents listen on no port: the targets are what a site runs on its nodes
+ * beside them, so that all of it is known by the same names. Lost nodes stay
+ * in the list: that they do not answer is for Prometheus to find. */
+void
+http_get_targets(struct http *h, struct http_request *req, const char *part)
+{
+	const char *text = http_param(&req->head, "port");
+	json_t *list = json_array();
+	const struct view_node *nodes;
+	size_t count = view_node_list(h->view, &nodes);
+	int64_t port;
+
+	(void)part;
+	if (str_to_int(text != NULL ? text : PORT_DEFAULT, 1, PORT_MAX, &port) <
+	    0) {
+		json_decref(list);
+		http_fail(req, 400, "config", "port must be 1 to 65535");
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct view_node *n = &nodes[i];
+		char at[300];
+
+		snprintf(at, sizeof(at), "%s:%lld", n->name, (long long)port);
+		json_array_append_new(list,
+		    json_pack("{s:[s],s:{s:s,s:s,s:s}}", "targets", at,
+			"labels", "__meta_coalmine_node", n->name,
+			"__meta_coalmine_leaf", n->leaf,
+			"__meta_coalmine_state", names_agent_states[n->state]));
+	}
+	http_reply_json(req, 200, list);
+}
+
+/* ---- forecast, budget, coverage ---- */
+
+void
+http_get_forecast(struct http *h, struct http_request *req, const char *part)
+{
+	const char *text = http_param(&req->head, "hours");
+	int64_t hours = 24;
+
+	(void)part;
+	if (text != NULL && str_to_int(text, 1, HOURS_MAX, &hours) < 0) {
+		http_fail(req, 400, "config", "hours must be 1 to 336");
+		return;
+	}
+	http_reply_json(req, 200,
+	    view_forecast(h->view, (uint64_t)hours * 3600 * CLK_NS_PER_S));
+}
+
+void
+http_get_budget(struct http *h, struct http_request *req, const char *part)
+{
+	(void)part;
+	http_reply_json(req, 200, view_budget_json(h->view));
+}
+
+void
+http_get_coverage(struct http *h, struct http_request *req, const char *part)
+{
+	(void)part;
+	http_reply_json(req, 200, view_coverage(h->view));
+}
+
+/* ---- canaries over time, and what they once were ---- */
+
+void
+http_get_canaries(struct http *h, struct http_request *req, const char *part)
+{
+	static const char *const names[] = { "campaign", "test", "phase",
+		"#from_unix_ns", "#to_unix_ns", "#limit", NULL };
+
+	(void)part;
+	ask_with(h, req, STORE_CANARIES, names);
+}
+
+void
+http_get_baselines(struct http *h, struct http_request *req, const char *part)
+{
+	(void)part;
+	http_ask(h, req, STORE_BASELINES, json_object());
+}
+
+static void
+baseline_cb(int status, json_t *result, void *arg)
+{
+	struct http_request *req = arg;
+
+	if (status < 0)
+		http_fail_errno(req, status, NULL);
+	else if (json_array_size(result) == 0)
+		http_fail(req, 404, "not-found", "no baseline of that name");
+	else
+		http_reply_json(req, 200,
+		    json_incref(json_array_get(result, 0)));
+	json_decref(result);
+}
+
+void
+http_get_baseline(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *args;
+
+	if (strcmp(part, VIEW_RECENT) == 0) {
+		http_reply_json(req, 200,
+		    json_pack("{s:s, s:I, s:o}", "name", part, "at_unix_ns",
+			(json_int_t)clk_unix_ns(), "body",
+			view_recent(h->view)));
+		return;
+	}
+	args = json_pack("{s:s}", "name", part);
+	store_ask(h->store, STORE_BASELINES, args, baseline_cb, req);
+	json_decref(args);
+}
+
+/* ---- verdicts, now and before ---- */
+
+void
+http_get_verdicts(struct http *h, struct http_request *req, const char *part)
+{
+	const char *text = http_param(&req->head, "all");
+	int all = 0;
+
+	(void)part;
+	if (text != NULL && str_to_bool(text, &all) < 0)
+		http_fail(req, 400, "config", "all must be yes or no");
+	else
+		http_reply_json(req, 200, view_verdicts(h->view, all));
+}
+
+void
+http_get_verdict_history(struct http *h, struct http_request *req,
+    const char *part)
+{
+	static const char *const names[] = { "kind", "subject", "#limit",
+		NULL };
+
+	(void)part;
+	ask_with(h, req, STORE_VERDICTS, names);
 }

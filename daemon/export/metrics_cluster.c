@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics_cluster.c - metrics of the cluster's present state, as the view has
+ * it: nodes, verdicts, runs and their schedule, the mesh, coverage, budget.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/member.h"
+#include "common/xalloc.h"
+#include "daemon/export/metrics_int.h"
+
+/* ---- nodes: a line for each in every family, most of the page. A node's
+ * labels are written once and used in every family, since 10,000 nodes must
+ * not hold the loop and every scraper asks for all of them. ---- */
+
+#define NODE_EXPIRY_S 86400 /* a node silent for longer is not shown */
+
+static int
+is_fresh(const struct view_node *n, double now_s)
+{
+	return n->state != AGENT_LOST ||
+	    now_s - (double)n->last_seen_unix_ns / 1e9 < NODE_EXPIRY_S;
+}
+
+static void
+render_states(const struct view_node *nodes, size_t count, double now_s,
+    struct strbuf *to)
+{
+	uint64_t by_state[AGENT_STATE_MAX] = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		by_state[nodes[i].state] += is_fresh(&nodes[i], now_s) != 0;
+	exposition_family(to, "coalmine_agents", "gauge", "Agents by state.");
+	for (int s = 0; s < AGENT_STATE_MAX; s++)
+		exposition_sample(to, "coalmine_agents",
+		    EXPOSITION_LABELS({ "state", names_agent_states[s] }),
+		    (double)by_state[s]);
+}
+
+static double
+value_up(const struct view_node *n)
+{
+	return n->state != AGENT_LOST;
+}
+
+static double
+value_last_seen(const struct view_node *n)
+{
+	return n->last_seen_unix_ns > 0 ? (double)n->last_seen_unix_ns / 1e9
+					: NAN;
+}
+
+/* A lost node has no score: it is not measured. */
+static double
+value_score(const struct view_node *n)
+{
+	return n->state != AGENT_LOST ? n->score : NAN;
+}
+
+static double
+value_spool(const struct view_node *n)
+{
+	return n->state != AGENT_LOST ? (double)n->spool_bytes : NAN;
+}
+
+/* NAN leaves a sample out. */
+static const struct node_family {
+	const char *name;
+	const char *help;
+	double (*value)(const struct view_node *);
+} families[] = {
+	{ "coalmine_agent_up",
+	    "1 while the node's agent is heard of, 0 when it is lost.",
+	    value_up },
+	{ "coalmine_agent_last_seen_timestamp_seconds",
+	    "When the node's agent was last heard of.", value_last_seen },
+	{ "coalmine_agent_spool_bytes",
+	    "Records that wait on the node for the collector.", value_spool },
+	{ "coalmine_node_score",
+	    "Robust z of the node against its peers, worst test; positive "
+	    "is worse.",
+	    value_score },
+};
+
+/* One text of all labels; node i's runs from ends[i] to ends[i + 1]. */
+struct node_labels {
+	struct strbuf text;
+	size_t *ends;
+};
+
+static struct node_labels
+labels_new(const struct view_node *nodes, size_t count, double now_s)
+{
+	struct node_labels l = { .ends = xcalloc(count + 1, sizeof(*l.ends)) };
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_fresh(&nodes[i], now_s)) {
+			strbuf_add(&l.text, "{node=\"", 7);
+			exposition_escape(&l.text, nodes[i].name);
+			strbuf_add(&l.text, "\"} ", 3);
+		}
+		l.ends[i + 1] = l.text.len_bytes;
+	}
+	return l;
+}
+
+static void
+render_family(const struct node_family *f, const struct view_node *nodes,
+    size_t count, const struct node_labels *l, struct strbuf *to)
+{
+	size_t name_bytes = strlen(f->name);
+
+	exposition_family(to, f->name, "gauge", f->help);
+	for (size_t i = 0; i < count; i++) {
+		size_t from = l->ends[i], len = l->ends[i + 1] - from;
+		double value = len > 0 ? f->value(&nodes[i]) : NAN;
+
+		if (isnan(value))
+			continue;
+		strbuf_add(to, f->name, name_bytes);
+		strbuf_add(to, l->text.text + from, len);
+		exposition_value(to, value);
+		strbuf_add(to, "\n", 1);
+	}
+}
+
+void
+metrics_nodes(const struct metrics_in *in, struct strbuf *to)
+{
+	const struct view_node *nodes;
+	size_t count = view_node_list(in->view, &nodes);
+	double now_s = (double)clk_unix_ns() / 1e9;
+	struct node_labels l = labels_new(nodes, count, now_s);
+
+	render_states(nodes, count, now_s, to);
+	for (size_t i = 0; i < ARRAY_LEN(families); i++)
+		render_family(&families[i], nodes, count, &l, to);
+	strbuf_clear(&l.text);
+	free(l.ends);
+	exposition_family(to, "coalmine_outlier_threshold", "gauge",
+	    "Combined z of its rounds from which a node may be an outlier, "
+	    "among the nodes of the newest round.");
+	if (isfinite(view_outlier_threshold(in->view)))
+		exposition_sample(to, "coalmine_outlier_threshold", NULL,
+		    view_outlier_threshold(in->view));
+}
+
+/* ---- verdicts ---- */
+
+#define CASES_MAX 512 /* of more, the counts tell */
+
+static void
+incident_family(const struct view_incident *list, size_t count,
+    const char *kind, struct strbuf *to)
+{
+	char family[40];
+
+	snprintf(family, sizeof(family), "coalmine_%s_verdict", kind);
+	exposition_family(to, family, "gauge",
+	    "1 for every outlier; bad: a confirmation run agrees.");
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i].kind, kind) == 0)
+			exposition_sample(to, family,
+			    EXPOSITION_LABELS({ kind, list[i].subject },
+				{ "verdict", names_verdicts[list[i].verdict] },
+				{ "what", names_whats[list[i].what] }),
+			    1);
+}
+
+/* A series for every open incident, of which there are few, and one number for
+ * each verdict of all nodes: a cluster in which all is well adds four series,
+ * however large it is. */
+void
+metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
+{
+	static struct view_incident list[CASES_MAX];
+	size_t count = view_incidents(in->view, list, CASES_MAX);
+	size_t nodes[VERDICT_MAX], outliers[WHAT_MAX] = { 0 };
+
+	view_verdict_counts(in->view, nodes);
+	exposition_family(to, "coalmine_nodes", "gauge",
+	    "Nodes by verdict; unknown is without data.");
+	for (int i = 0; i < VERDICT_MAX; i++)
+		exposition_sample(to, "coalmine_nodes",
+		    EXPOSITION_LABELS({ "verdict", names_verdicts[i] }),
+		    (double)nodes[i]);
+	for (size_t i = 0; i < count; i++)
+		outliers[list[i].what]++;
+	exposition_family(to, "coalmine_outliers", "gauge",
+	    "Outliers that are not cleared yet, by what is slow.");
+	for (int i = 0; i < WHAT_MAX; i++)
+		exposition_sample(to, "coalmine_outliers",
+		    EXPOSITION_LABELS({ "what", names_whats[i] }),
+		    (double)outliers[i]);
+	incident_family(list, count, "node", to);
+	incident_family(list, count, "leaf", to);
+}
+
+/* ---- runs and schedule, by campaign: names of campaigns are few, ids of runs
+ * are without bound and no label ---- */
+
+static double
+seconds_of(const json_t *object, const char *key)
+{
+	return member_number(object, key) / 1e9;
+}
+
+void
+metrics_run_counts(const struct metrics_in *in, struct strbuf *to)
+{
+	const struct view_run_count *rows;
+	size_t count = view_run_counts(in->view, &rows);
+
+	exposition_family(to, "coalmine_runs_total", "counter",
+	    "Runs that ended, by campaign and state.");
+	for (size_t i = 0; i < count; i++)
+		exposition_sample(to, "coalmine_runs_total",
+		    EXPOSITION_LABELS({ "campaign", rows[i].campaign },
+			{ "state", names_run_states[rows[i].state].name }),
+		    (double)rows[i].count);
+	exposition_family(to,
+	    "coalmine_campaign_last_success_timestamp_seconds", "gauge",
+	    "When the newest finished run of the campaign ended.");
+	for (size_t i = 0; i < count; i++) {
+		double newest = rows[i].last_success_unix_s;
+		size_t first = 0;
+
+		while (strcmp(rows[first].campaign, rows[i].campaign) != 0)
+			first++;
+		for (size_t j = i; j < count; j++)
+			if (strcmp(rows[j].campaign, rows[i].campaign) == 0 &&
+			    rows[j].last_success_unix_s > newest)
+				newest = rows[j].last_success_unix_s;
+		if (first == i && newest > 0)
+			exposition_sample(to,
+			    "coalmine_campaign_last_success_timestamp_seconds",
+			    EXPOSITION_LABELS({ "campaign", rows[i].campaign }),
+			    newest);
+	}
+}
+
+void
+metrics_live_runs(const struct metrics_in *in, struct strbuf *to)
+{
+	uint64_t by_state[RUN_STATE_MAX] = { 0 };
+	json_t *runs = view_runs(in->view), *run;
+	size_t i;
+
+	json_array_foreach (runs, i, run) {
+		int state = names_run_state_find(member_text(run, "state"));
+
+		if (state >= 0)
+			by_state[state]++;
+	}
+	json_decref(runs);
+	exposition_family(to, "coalmine_runs", "gauge",
+	    "Runs that live now, by state.");
+	for (int s = 0; s < RUN_STATE_MAX; s++)
+		if (!names_run_states[s].final)
+			exposition_sample(to, "coalmine_runs",
+			    EXPOSITION_LABELS(
+				{ "state", names_run_states[s].name }),
+			    (double)by_state[s]);
+}
+
+void
+metrics_schedule(const struct metrics_in *in, struct strbuf *to)
+{
+	json_t *schedule = view_schedule(in->view), *row;
+	size_t i;
+
+	exposition_family(to, "coalmine_campaign_next_start_timestamp_seconds",
+	    "gauge", "When the campaign is due next.");
+	json_array_foreach (schedule, i, row) {
+		double next_s = seconds_of(row, "next_unix_ns");
+
+		if (next_s > 0 && member_text(row, "campaign")[0] != '\0')
+			exposition_sample(to,
+			    "coalmine_campaign_next_start_timestamp_seconds",
+			    EXPOSITION_LABELS(
+				{ "campaign", member_text(row, "campaign") }),
+			    next_s);
+	}
+	exposition_family(to, "coalmine_campaign_schedule_enabled", "gauge",
+	    "1 while the campaign's schedule is followed.");
+	json_array_foreach (schedule, i, row)
+		if (member_text(row, "campaign")[0] != '\0')
+			exposition_sample(to,
+			    "coalmine_campaign_schedule_enabled",
+			    EXPOSITION_LABELS(
+				{ "campaign", member_text(row, "campaign") }),
+			    member_bool(row, "enabled"));
+	json_decref(schedule);
+}
+
+/* ---- mesh, coverage, budget, what did not run ---- */
+
+void
+metrics_mesh(const struct metrics_in *in, struct strbuf *to)
+{
+	static const char *const names[][2] = {
+		{ "coalmine_mesh_probes_total",
+		    "Datagrams of the mesh that were answered or lost." },
+		{ "coalmine_mesh_probes_lost_total",
+		    "Of them, those that were lost." },
+		{ "coalmine_mesh_probes_unknown_total",
+		    "Datagrams not counted: a host or an agent may have been "
+		    "the reason." },
+	};
+	struct view_always a;
+
+	view_always(in->view, &a);
+	exposition_single(to, "coalmine_mesh_nodes", "gauge",
+	    "Nodes that take part in the mesh now.", (double)a.mesh_nodes);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		exposition_family(to, names[i][0], "counter", names[i][1]);
+		for (int c = 0; c < MESH_CLASS_MAX; c++) {
+			const struct view_mesh *m = &a.mesh[c];
+			const uint64_t values[] = { m->answered + m->lost,
+				m->lost, m->unknown };
+
+			if (m->rtt_s != NULL)
+				exposition_sample(to, names[i][0],
+				    EXPOSITION_LABELS(
+					{ "class", mesh_classes[c] }),
+				    (double)values[i]);
+		}
+	}
+	exposition_family(to, "coalmine_mesh_rtt_seconds", "histogram",
+	    "Round trips of the mesh since start, without the hosts' time.");
+	for (int c = 0; c < MESH_CLASS_MAX; c++) {
+		char labels[64];
+
+		snprintf(labels, sizeof(labels), "{class=\"%s\"}",
+		    mesh_classes[c]);
+		if (a.mesh[c].rtt_s != NULL)
+			exposition_histogram(to, "coalmine_mesh_rtt_seconds",
+			    labels, a.mesh[c].rtt_s, 1);
+	}
+}
+
+/* A share of nothing is left out: it is not 0 and not 1. */
+void
+metrics_coverage(const struct metrics_in *in, struct strbuf *to)
+{
+	struct view_always a;
+
+	view_always(in->view, &a);
+	exposition_family(to, "coalmine_coverage_ratio", "gauge",
+	    "Share of pairs of nodes, pairs of leaves, links and uplinks that "
+	    "were exercised in the last 24 hours.");
+	for (int i = 0; i < VIEW_SHARES; i++)
+		if (a.coverage[i].all > 0)
+			exposition_sample(to, "coalmine_coverage_ratio",
+			    EXPOSITION_LABELS({ "of", a.coverage[i].of }),
+			    fmin(1,
+				(double)a.coverage[i].part /
+				    (double)a.coverage[i].all));
+}
+
+static void
+budget_family(struct strbuf *to, const struct view_budget *b, const char *part,
+    const char *type, const char *help, double value)
+{
+	char name[80], text[160];
+
+	snprintf(name, sizeof(name), "coalmine_budget_%s_%s", b->of, part);
+	snprintf(text, sizeof(text), "%s that %s",
+	    strcmp(b->of, "bytes") == 0 ? "Bytes" : "Node-seconds", help);
+	exposition_single(to, name, type, text, value);
+}
+
+void
+metrics_budget(const struct metrics_in *in, struct strbuf *to)
+{
+	struct view_always a;
+
+	view_always(in->view, &a);
+	for (int i = 0; i < VIEW_BUDGETS; i++) {
+		const struct view_budget *b = &a.budget[i];
+
+		if (b->limit > 0)
+			budget_family(to, b, "limit", "gauge",
+			    "runs may take in an hour.", b->limit);
+		budget_family(to, b, "used", "gauge",
+		    "runs took in the last hour.", b->used);
+		budget_family(to, b, "reserved", "gauge",
+		    "live runs are expected to take.", b->reserved);
+		budget_family(to, b, "total", "counter",
+		    "runs took since start.", b->total);
+	}
+	if (a.link_share_limit > 0)
+		exposition_single(to, "coalmine_budget_link_ratio_limit",
+		    "gauge",
+		    "Share of a node's link that runs may use in an hour.",
+		    a.link_share_limit);
+	exposition_single(to, "coalmine_budget_link_ratio_used", "gauge",
+	    "Share of its link that runs used in the last hour, of the node "
+	    "that was used most.",
+	    a.link_share);
+	exposition_single(to, "coalmine_budget_refused_total", "counter",
+	    "Runs that were missed because of the budget or a blackout.",
+	    (double)a.refused);
+}
+
+void
+metrics_silence(const struct metrics_in *in, struct strbuf *to)
+{
+	struct view_always a;
+
+	view_always(in->view, &a);
+	exposition_family(to, "coalmine_runs_silent_total", "counter",
+	    "Runs that did not happen when they were due, by state and "
+	    "cause.");
+	for (int s = 0; s < RUN_STATE_MAX; s++)
+		for (int c = 0; c < CAUSE_MAX; c++)
+			if (a.silence[s][c] > 0)
+				exposition_sample(to,
+				    "coalmine_runs_silent_total",
+				    EXPOSITION_LABELS({ "state",
+							  names_run_states[s]
+							      .name },
+					{ "cause", names_causes[c].name }),
+				    (double)a.silence[s][c]);
+}

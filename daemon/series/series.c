@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * series.c - how a row of series_rows picks its number out of a record: which
+ * records fit, which labels it has, and whether the number is newer or larger
+ * than the one that is kept.
+ */
+#include "daemon/series/series.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/member.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "schema/names.h"
+#include "schema/record.h"
+
+#define SAMPLES_MAX  256   /* of a family */
+#define NODES_MAX    65536 /* of one whose labels are nodes */
+#define LABELS_BYTES 512
+#define WORD_MAX     63
+#define INT_MAX_     65535
+#define DEPTH_MAX    3 /* a record, an array in it, and one in that */
+
+struct family {
+	struct series_sample *list;
+	size_t count, cap;
+	json_t *index; /* labels: place in list */
+};
+
+struct series {
+	size_t rows;
+	struct family *families; /* by the first row of each */
+};
+
+/* A place in a record: the record, and what it was reached through. */
+struct place {
+	const json_t *at[DEPTH_MAX]; /* the record first */
+	size_t depth;
+	const char *class;
+	int is_new;
+};
+
+struct series *
+series_new(void)
+{
+	struct series *s = xcalloc(1, sizeof(*s));
+
+	while (series_rows[s->rows].family != NULL)
+		s->rows++;
+	s->families = xcalloc(s->rows, sizeof(*s->families));
+	return s;
+}
+
+void
+series_free(struct series *s)
+{
+	if (s == NULL)
+		return;
+	for (size_t i = 0; i < s->rows; i++) {
+		struct family *f = &s->families[i];
+
+		for (size_t k = 0; k < f->count; k++) {
+			free(f->list[k].labels);
+			free(f->list[k].run);
+			free(f->list[k].hist);
+		}
+		free(f->list);
+		json_decref(f->index);
+	}
+	free(s->families);
+	free(s);
+}
+
+static struct family *
+family_of(const struct series *s, size_t row)
+{
+	while (row > 0 &&
+	    strcmp(series_rows[row - 1].family, series_rows[row].family) == 0)
+		row--;
+	return &s->families[row];
+}
+
+size_t
+series_samples(const struct series *s, size_t row,
+    const struct series_sample **ret)
+{
+	const struct family *f = family_of(s, row);
+
+	*ret = f->list;
+	return f->count;
+}
+
+/* The number of a member of o, or of a member of that: "interval.lo". */
+static double
+number_at(const json_t *o, const char *path)
+{
+	const char *dot = strchr(path, '.');
+	char outer[WORD_MAX + 1];
+
+	if (dot == NULL)
+		return member_number(o, path);
+	snprintf(outer, sizeof(outer), "%.*s", (int)(dot - path), path);
+	return member_number(json_object_get(o, outer), dot + 1);
+}
+
+/* Are all of these members, with blanks between, there and above 0? */
+static int
+has_all(const json_t *o, const char *paths)
+{
+	char path[WORD_MAX + 1];
+
+	while (paths != NULL && *paths != '\0') {
+		size_t len = strcspn(paths, " ");
+
+		snprintf(path, sizeof(path), "%.*s", (int)len, paths);
+		if (!(number_at(o, path) > 0))
+			return 0;
+		paths += len + strspn(paths + len, " ");
+	}
+	return 1;
+}
+
+static int
+is_plain(const char *word)
+{
+	return word[0] != '\0' && strlen(word) <= WORD_MAX &&
+	    word[strspn(word,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789._+-")] == '\0';
+}
+
+static int
+is_one_of(const struct series_label *l, const char *word)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (strcmp(l->words[i], word) == 0)
+			return 1;
+	return 0;
+}
+
+/* The label's value; NULL when the record has none that may be shown. */
+static const char *
+label_value(const struct series_row *row, const struct series_label *l,
+    const struct place *p, char scratch[24])
+{
+	const json_t *v = NULL;
+	const char *word;
+	double number;
+	int test;
+
+	for (size_t i = p->depth; v == NULL && i-- > 0;)
+		v = json_object_get(p->at[i], l->from);
+	word = json_is_string(v) ? json_string_value(v) : "";
+	switch (l->kind) {
+	case SERIES_FIXED:
+		return l->from;
+	case SERIES_CLASS:
+		return is_plain(p->class) ? p->class : NULL;
+	case SERIES_TEST:
+		test = names_test_find(word);
+		return test >= 0 &&
+			(row->unit == NULL ||
+			    strcmp(names_tests[test].unit, row->unit) == 0)
+		    ? names_tests[test].name
+		    : NULL;
+	case SERIES_WORD:
+		return is_one_of(l, word) ? word : NULL;
+	case SERIES_NAME:
+		return is_plain(word) ? word : NULL;
+	case SERIES_NODE:
+		return hostlist_name_check(word) >= 0 ? word : NULL;
+	case SERIES_INT:
+		number = json_is_number(v) ? json_number_value(v) : -1;
+		if (!(number >= (double)l->count && number <= INT_MAX_))
+			return NULL;
+		snprintf(scratch, 24, "%d", (int)number);
+		return scratch;
+	}
+	return NULL;
+}
+
+/* {test="lat",phase="isolated"}; 0 when the record has no such labels. */
+static int
+labels_write(const struct series_row *row, const struct place *p,
+    char ret[LABELS_BYTES])
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < SERIES_LABELS_MAX && row->labels[i].name != NULL;
+	     i++) {
+		char scratch[24];
+		const char *value = label_value(row, &row->labels[i], p,
+		    scratch);
+
+		if (value == NULL)
+			return 0;
+		len += (size_t)snprintf(ret + len, LABELS_BYTES - len,
+		    "%c%s=\"%s\"", i == 0 ? '{' : ',', row->labels[i].name,
+		    value);
+		if (len + 2 > LABELS_BYTES)
+			return 0;
+	}
+	memcpy(ret + len, "}", 2);
+	return 1;
+}
+
+static struct series_sample *
+sample_of(struct family *f, const char *labels, size_t max)
+{
+	const json_t *at;
+
+	if (f->index == NULL)
+		f->index = json_object();
+	at = json_object_get(f->index, labels);
+	if (at != NULL)
+		return &f->list[json_integer_value(at)];
+	if (f->count == max)
+		return NULL;
+	if (f->count == f->cap) {
+		f->cap = f->cap * 2 + 16;
+		f->list = xreallocarray(f->list, f->cap, sizeof(*f->list));
+	}
+	json_object_set_new(f->index, labels,
+	    json_integer((json_int_t)f->count));
+	f->list[f->count] = (struct series_sample){ .labels = xstrdup(labels) };
+	return &f->list[f->count++];
+}
+
+/* Is it the number of another run, or of a message as large as the kept one's?
+ * A sweep is one run, of which the largest message counts. */
+static int
+supersedes(const json_t *record, struct series_sample *sample)
+{
+	const char *run = member_text(record, "run");
+	double bytes = member_number(record, "bytes");
+
+	if (sample->run != NULL && strcmp(sample->run, run) == 0 &&
+	    !(bytes >= sample->bytes))
+		return 0;
+	free(sample->run);
+	sample->run = xstrdup(run);
+	sample->bytes = bytes;
+	return 1;
+}
+
+static void
+merge_hist(struct series_sample *sample, const json_t *record)
+{
+	struct hist *h = xcalloc(1, sizeof(*h));
+
+	hist_clear(h);
+	if (record_hist_parse(json_object_get(record, "hist"),
+		member_number(record, "mean"), member_number(record, "min"),
+		member_number(record, "max"), h) < 0) {
+		free(h);
+	} else if (sample->hist == NULL) {
+		sample->hist = h; /* handed over */
+	} else {
+		hist_merge(sample->hist, h);
+		free(h);
+	}
+}
+
+static void
+take_number(struct series *s, size_t index, const struct place *p)
+{
+	const struct series_row *row = &series_rows[index];
+	const json_t *record = p->at[0], *inner = p->at[p->depth - 1];
+	int has = has_all(inner, row->needs);
+	double value = row->value != NULL && has ? number_at(inner, row->value)
+						 : NAN;
+	char labels[LABELS_BYTES];
+	struct series_sample *sample;
+
+	if (row->over != NULL)
+		value /= number_at(inner, row->over);
+	if ((row->keep == SERIES_LAST && !isfinite(value)) ||
+	    ((row->keep == SERIES_LARGEST || row->keep == SERIES_MERGED) &&
+		!has) ||
+	    !labels_write(row, p, labels))
+		return;
+	sample = sample_of(family_of(s, index), labels,
+	    row->each != NULL ? NODES_MAX : SAMPLES_MAX);
+	if (sample == NULL)
+		return;
+	switch (row->keep) {
+	case SERIES_LARGEST:
+		if (supersedes(record, sample))
+			sample->value = value;
+		break;
+	case SERIES_NEWEST:
+	case SERIES_LAST:
+		sample->value = value;
+		break;
+	case SERIES_COUNT:
+		sample->value += p->is_new;
+		break;
+	case SERIES_LACKING:
+		sample->value += p->is_new && !has;
+		break;
+	case SERIES_MERGED:
+		if (p->is_new)
+			merge_hist(sample, record);
+		break;
+	}
+}
+
+/* The elements of an array of the place, and of arrays in them: "rails.nodes".
+ */
+static void
+take_each(struct series *s, size_t index, const struct place *p,
+    const char *path)
+{
+	size_t len = strcspn(path, "."), i;
+	const char *rest = path[len] == '.' ? path + len + 1 : NULL;
+	struct place inner = *p;
+	char name[WORD_MAX + 1];
+	const json_t *v;
+
+	assert(p->depth < DEPTH_MAX);
+	snprintf(name, sizeof(name), "%.*s", (int)len, path);
+	inner.depth++;
+	json_array_foreach (json_object_get(p->at[p->depth - 1], name), i, v) {
+		inner.at[p->depth] = v;
+		if (rest != NULL)
+			take_each(s, index, &inner, rest);
+		else
+			take_number(s, index, &inner);
+	}
+}
+
+static int
+fits(const json_t *record, const char *member, const char *want)
+{
+	return want == NULL || strcmp(member_text(record, member), want) == 0;
+}
+
+static void
+take(struct series *s, const char *class, const json_t *record, int is_new)
+{
+	struct place p = { .at = { record },
+		.depth = 1,
+		.class = class,
+		.is_new = is_new };
+
+	for (size_t i = 0; i < s->rows; i++) {
+		const struct series_row *row = &series_rows[i];
+
+		if (!fits(record, "probe", row->probe) ||
+		    !fits(record, "of", row->of) ||
+		    !fits(record, "baseline", row->baseline))
+			continue;
+		if (row->each != NULL)
+			take_each(s, i, &p, row->each);
+		else
+			take_number(s, i, &p);
+	}
+}
+
+void
+series_record(struct series *s, const char *class, const json_t *record)
+{
+	take(s, class, record, 1);
+}
+
+void
+series_record_old(struct series *s, const char *class, const json_t *record)
+{
+	take(s, class, record, 0);
+}
