@@ -105,6 +105,28 @@ bench_ingest(struct store *store, struct event_base *base)
 static double files_bytes;
 
 static int
+size_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)path;
+	(void)ftw;
+	if (type == FTW_F)
+		files_bytes += (double)st->st_size;
+	return 0;
+}
+
+/* The files of a store that has been closed: while it is open, its writer
+ * looks at their size now and then only. 1 when they cannot be right: no
+ * record fits in fewer bytes than its packed histogram and node medians. */
+static int
+bench_bytes(const char *dir)
+{
+	files_bytes = 0;
+	nftw(dir, size_cb, 8, FTW_PHYS);
+	printf(", %.0f bytes each\n", files_bytes / RECORDS);
+	return files_bytes / RECORDS < RECORD_BYTES_MIN;
+}
+
+static int
 unlink_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
@@ -126,6 +148,7 @@ main(void)
 		fatalx("no store in %s", dir);
 	bad |= bench_ingest(store, base);
 	store_close(store);
+	bad |= bench_bytes(dir);
 	event_base_free(base);
 	nftw(dir, unlink_cb, 8, FTW_DEPTH | FTW_PHYS);
 	return bad;
