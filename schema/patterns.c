@@ -17,7 +17,7 @@
 #define BINDING_DEVICES_MAX  256
 #define RATE_MAX             1e6 /* GB/s */
 #define ALLREDUCE_RANKS_MAX  1024
-#define WAYS_CHUNKS_MAX      4096
+#define PATHS_CHUNKS_MAX     4096
 #define VIAS                 "mpi|rma|ipc|ipc-put|ipc-get|xccl"
 
 /* Beside every via. */
@@ -214,9 +214,9 @@ const struct conf_row options_campaign[] = {
 	{ "multipath", "share", CONF_STRING, 1, 800, NULL, "auto", "",
 	    "Shares beside the direct path, with commas: of the host, then of "
 	    "each relay; auto: by the model." },
-	{ "multipath", "chunks", CONF_INT, 0, WAYS_CHUNKS_MAX, NULL, "0",
+	{ "multipath", "chunks", CONF_INT, 0, PATHS_CHUNKS_MAX, NULL, "0",
 	    "chunks", "Chunks of each staged path; 0: by the model." },
-	{ "multipath", "chunks_max", CONF_INT, 1, WAYS_CHUNKS_MAX, NULL, "64",
+	{ "multipath", "chunks_max", CONF_INT, 1, PATHS_CHUNKS_MAX, NULL, "64",
 	    "chunks", "Most chunks that the model may choose." },
 	{ "multipath", "streams", CONF_INT, 1, 64, NULL, "8", "streams",
 	    "Chunks of a path in flight at once, each with a staging buffer of "
@@ -245,7 +245,10 @@ const struct conf_row options_campaign[] = {
 	    "Cost of a chunk on each of its two stages." },
 	{ "multipath", "emulate", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Run on links that are not there, of the rates and costs above, in "
-	    "real time: one way against several over sizes, tuned." },
+	    "real time: one path against several over sizes, tuned." },
+	{ "multipath", "tune", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Run on streams of measure.device within one rank: one path "
+	    "against several over sizes, tuned." },
 	{ "multipath", "emulate_host", CONF_REAL, 0.001, 1, NULL, "1", "1",
 	    "Share of their rates that the emulated links of the host reach." },
 	{ "multipath", "table", CONF_STRING, 0, 4000, NULL, "", "",

@@ -71,7 +71,14 @@ allreduce_send(struct allreduce *ar, uint32_t src, struct plan_place from,
     int several)
 {
 	uint16_t channel = (uint16_t)(ar->chunk * CHANNELS_A_CHUNK);
-	struct chunks_message m = { .src = src,
+	struct paths_stage staged = { .owner = src,
+		.buf = ar->host,
+		.off = ar->hosted[src],
+		.chunks = STAGED_CHUNKS,
+		.slots = STAGED_SLOTS,
+		.channel = (uint16_t)(channel + 1),
+		.share = paths_share_of(ar->share) };
+	struct paths_message m = { .src = src,
 		.dst = dst,
 		.from = from.buf,
 		.from_off = from.off,
@@ -80,20 +87,14 @@ allreduce_send(struct allreduce *ar, uint32_t src, struct plan_place from,
 		.bytes = (piece.hi - piece.lo) * ar->size,
 		.unit = ar->size,
 		.step = ar->chunk,
-		.vias = { ar->vias[0], ar->vias[1], ar->vias[1] } };
-	struct chunks_staged w = { .owner = src,
-		.buf = ar->host,
-		.off = ar->hosted[src],
-		.chunks = STAGED_CHUNKS,
-		.slots = STAGED_SLOTS,
-		.channel = (uint16_t)(channel + 1),
-		.share = chunks_share(ar->share) };
-	uint64_t direct;
+		.channel = channel,
+		.vias = { ar->vias[0], ar->vias[1], ar->vias[1] },
+		.stages = &staged,
+		.stages_count = several && ar->share > 0 };
 
-	several = several && ar->share > 0;
-	if (several)
-		ar->hosted[src] += chunks_memory(&m, &w, 1, 0);
-	chunks_add(ar->p, ar->o, &m, channel, &w, several ? 1 : 0, &direct);
+	if (m.stages_count > 0)
+		ar->hosted[src] += paths_memory(&m, 0);
+	paths_add(ar->p, ar->o, &m);
 }
 
 void

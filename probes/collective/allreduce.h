@@ -10,7 +10,7 @@
 #ifndef PROBES_COLLECTIVE_ALLREDUCE_H
 #define PROBES_COLLECTIVE_ALLREDUCE_H
 
-#include "probes/multipath/chunks.h"
+#include "probes/multipath/paths.h"
 #include "probes/plan/order.h"
 #include "probes/plan/plan.h"
 

@@ -12,7 +12,7 @@
 #include "probes/collective/tune.h"
 #include "probes/compare/session.h"
 #include "probes/compare/tuning.h"
-#include "probes/multipath/curve_run.h"
+#include "probes/multipath/curve.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/sweep.h"
 
@@ -23,7 +23,7 @@ note_config(struct session *s, const struct err *err)
 	    err->text);
 }
 
-/* ---- emulated links: all within this rank; the others wait asleep ---- */
+/* ---- tuned paths: all within this rank; the others wait asleep ---- */
 
 static void
 curve_record_cb(void *arg, json_t *record)
@@ -38,14 +38,13 @@ curve_line_cb(void *arg, const char *text)
 }
 
 static int
-is_emulated(const struct session *s, const struct pattern *pt)
+is_curve(const struct session *s, const struct pattern *pt)
 {
-	return pt == &pattern_multipath &&
-	    conf_bool(s->conf, pt->name, "emulate");
+	return pt == &pattern_multipath && curve_wanted(s->conf);
 }
 
 static void
-run_emulated(struct session *s)
+run_curve(struct session *s)
 {
 	struct curve_out out = { curve_record_cb, curve_line_cb, s };
 	struct err err = { 0 };
@@ -99,8 +98,8 @@ run_one_cb(const struct pattern *pt, void *arg)
 	struct err err;
 	int rc;
 
-	if (is_emulated(s, pt)) {
-		run_emulated(s);
+	if (is_curve(s, pt)) {
+		run_curve(s);
 		return;
 	}
 	ranks = (uint32_t)s->world->size;
@@ -131,7 +130,7 @@ try_one_cb(const struct pattern *pt, void *arg)
 	struct err err;
 	struct plan *p;
 
-	if (is_emulated(s, pt) || is_tuned(s, pt))
+	if (is_curve(s, pt) || is_tuned(s, pt))
 		return; /* each has its own way to a plan */
 	if (pattern_build(pt, s->conf, (uint32_t)s->world->size, &p, &err) < 0)
 		note_config(s, &err);

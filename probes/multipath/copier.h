@@ -1,60 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copier.h - send one message over several ways at once.
+ * copier.h - send one message over several paths at once, by streams of a
+ * device.
  *
- * A staged way stores chunks in slots of its own memory: chunk i is brought
- * into slot i mod slots as soon as that is empty, and brought out as soon as it
- * is there. How bytes move is a table of calls (wires): links of an emulated
- * node in virtual or in real time (wires_emul.h), or streams of a device.
+ * Path 0, the direct one, is a stream. A staged path is two, in and out, and
+ * slots in a store: chunk i is brought into slot i mod slots once that is
+ * empty, and out once it is there. The whole pipeline is enqueued at once and
+ * ordered by events, so nobody stands between two chunks.
  *
- * Cuts are those of the plan of the same shares and chunks (pattern/ways.h).
+ * Any device of device.h does: the host's streams, a GPU's, or those of
+ * emulated links (emulated_links.h), which are streams that are slow. Cuts are
+ * those of the plan of the same shares and chunks (paths.h).
  */
 #ifndef PROBES_MULTIPATH_COPIER_H
 #define PROBES_MULTIPATH_COPIER_H
 
 #include <stdint.h>
 
+#include "probes/device/device.h"
 #include "probes/multipath/tuner.h"
 
-/* One copy of one range. */
-struct wires_move {
-	uint32_t id;    /* of this move in its message */
-	uint32_t way;   /* 0 direct */
-	uint32_t stage; /* 0: in, or direct; 1: out */
-	uint32_t slot;
-	int first; /* of its way: what starting it costs is due */
-	void *to;
-	const void *from;
-	uint64_t bytes;
+/* Between two looks at events; NULL in struct copier: real time. */
+struct copier_clock {
+	double (*now_s)(struct device *d);
+	void (*nap)(struct device *d); /* until something may have ended */
 };
 
-struct wires_ops {
-	const char *name;
-	/* Start a move; those of one way and stage end in this order. */
-	int (*start)(void *wires, const struct wires_move *mv);
-	/* Wait for any of them: its id and when it ended. */
-	int (*wait)(void *wires, uint32_t *ret_id, double *ret_s);
-	double (*now_s)(void *wires);
-};
-
-/* Memory of a staged way. */
+/* Memory of a staged path. */
 struct copier_store {
 	void *base;
 	uint64_t bytes;
-	uint32_t slots;
+	uint32_t slots; /* 1 to PATHS_SLOTS_MAX */
+};
+
+struct copier_streams {
+	struct device_stream *in, *out; /* the direct path has in only */
+	struct device_event *filled[PATHS_SLOTS_MAX];
+	struct device_event *emptied[PATHS_SLOTS_MAX];
+	struct device_event *done;
 };
 
 struct copier {
-	const struct wires_ops *ops;
-	void *wires;
-	uint64_t unit; /* bytes; cuts lie at multiples */
-	uint32_t count;
-	struct copier_store stores[TUNER_WAYS_MAX]; /* [1] to [count] */
+	const struct device_ops *ops;
+	struct device *device;
+	const struct copier_clock *clock;
+	uint64_t unit;  /* bytes; cuts lie at multiples */
+	uint32_t count; /* of staged paths */
+	struct copier_store stores[TUNER_PATHS_MAX];    /* [1] to [count] */
+	struct copier_streams streams[TUNER_PATHS_MAX]; /* copier_open */
 };
 
-/* from and to do not overlap. Chunks that would not fit their slots are made
- * smaller. 0, or -errno of the wires: *ret_way is the way that broke. */
-int copier_send(struct copier *cp, void *to, const void *from, uint64_t bytes,
-    const struct tuner_choice *c, struct tuner_seen *ret, uint32_t *ret_way);
+struct copier_message {
+	void *to;
+	const void *from; /* does not overlap with to */
+	uint64_t bytes;
+};
+
+/* Makes the streams, path after path, in before out. 0, or -errno of the
+ * device; copier_close in either case. */
+int copier_open(struct copier *cp);
+void copier_close(struct copier *cp);
+
+/* Chunks that would not fit their slots are made smaller. 0, or -errno of the
+ * device: *ret_path is the path that broke, and nothing is under way. */
+int copier_send(struct copier *cp, const struct copier_message *m,
+    const struct tuner_choice *c, struct tuner_seen *ret, uint32_t *ret_path);
+
+/* What is known of every path from copies on one stream at a time, for
+ * messages up to this one. -EINVAL when times make no sense. */
+int copier_fits(struct copier *cp, const struct copier_message *m,
+    struct paths_links *ret);
 
 #endif

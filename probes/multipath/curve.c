@@ -1,105 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * curve.c - what is measured of one size, and the probe that does so over
+ * sizes, on whichever streams it is given.
+ */
 #include "probes/multipath/curve.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/multipath/emulated_links.h"
 #include "probes/sampling/timing.h"
 
-#define FIT_SIZES    4   /* each a quarter of the next */
-#define FIT_TIMES    3   /* the least of as many */
-#define SLOW_SHARE   0.7 /* of what a way should carry: less is a finding */
+#define SLOW_SHARE   0.7 /* of what a path should carry: less is a finding */
 #define JUDGED_SHARE 0.1 /* where less is expected, noise decides */
 
-/* One move alone on one link; the least of some times. */
-static int
-alone(struct copier *cp, const struct wires_move *mv, double *ret_s)
-{
-	*ret_s = INFINITY;
-	for (int i = 0; i < FIT_TIMES; i++) {
-		double start_s = cp->ops->now_s(cp->wires), end_s;
-		uint32_t id;
-		int rc = cp->ops->start(cp->wires, mv);
-
-		if (rc == 0)
-			rc = cp->ops->wait(cp->wires, &id, &end_s);
-		if (rc < 0)
-			return rc;
-		*ret_s = fmin(*ret_s, end_s - start_s);
-	}
-	return 0;
-}
-
-static int
-link_fit(struct copier *cp, const struct wires_move *like,
-    struct paths_direct *ret)
-{
-	double x[FIT_SIZES], s[FIT_SIZES];
-	struct wires_move mv = *like;
-
-	for (int i = 0; i < FIT_SIZES; i++) {
-		int rc = alone(cp, &mv, &s[i]);
-
-		if (rc < 0)
-			return rc;
-		x[i] = (double)mv.bytes;
-		mv.bytes = mv.bytes / 4 + 1;
-	}
-	return tuner_fit(x, s, FIT_SIZES, ret);
-}
-
-/* Both stages of a way, and what starting it costs beside them. */
-static int
-way_fit(struct copier *cp, char *from, char *to, uint64_t bytes, uint32_t way,
-    struct paths_staged *ret)
-{
-	uint64_t room = cp->stores[way].bytes;
-	struct wires_move in = { .way = way,
-		.to = cp->stores[way].base,
-		.from = from,
-		.bytes = bytes < room ? bytes : room };
-	struct wires_move out = in;
-	struct paths_direct a, b;
-	double first_s, later_s;
-	int rc;
-
-	out.stage = 1;
-	out.to = to;
-	out.from = in.to;
-	rc = link_fit(cp, &in, &a);
-	if (rc == 0)
-		rc = link_fit(cp, &out, &b);
-	in.bytes = 1;
-	if (rc == 0)
-		rc = alone(cp, &in, &later_s);
-	in.first = 1;
-	if (rc == 0)
-		rc = alone(cp, &in, &first_s);
-	if (rc < 0)
-		return rc;
-	*ret = (struct paths_staged){ fmax(0, first_s - later_s),
-		(a.setup_s + b.setup_s) / 2, a.bytes_per_s, b.bytes_per_s };
-	return 0;
-}
-
-int
-curve_fits(struct copier *cp, char *from, char *to, uint64_t bytes,
-    uint32_t count, struct tuner_fits *ret)
-{
-	struct wires_move direct = { .first = 1,
-		.to = to,
-		.from = from,
-		.bytes = bytes };
-	int rc = link_fit(cp, &direct, &ret->direct);
-
-	ret->count = count;
-	for (uint32_t i = 1; rc == 0 && i <= count; i++)
-		rc = way_fit(cp, from, to, bytes, i, &ret->staged[i - 1]);
-	return rc;
-}
+#define SECTION     "multipath"
+#define SIZE_FIRST  65536
+#define SIZE_STEP   4
+#define SETTLE      5
+#define TURNS       9
+#define BYTES_MAX   (1ULL << 30)
+#define EMULATED    "emulated"
+#define DEVICES_MAX (TUNER_PATHS_MAX + 1) /* two ends and relays */
 
 static int
 compare_cb(const void *a, const void *b)
@@ -118,11 +46,9 @@ median(double *x, uint32_t n)
 
 static int
 transfer(const struct curve_ask *ask, const struct tuner_choice *c,
-    struct tuner_seen *seen, double *ret_s)
+    struct tuner_seen *seen, uint32_t *ret_path, double *ret_s)
 {
-	uint32_t way = 0;
-	int rc = copier_send(ask->copier, ask->to, ask->from, ask->bytes, c,
-	    seen, &way);
+	int rc = copier_send(ask->copier, &ask->m, c, seen, ret_path);
 
 	*ret_s = 0;
 	for (uint32_t i = 0; i <= ask->copier->count; i++)
@@ -130,62 +56,79 @@ transfer(const struct curve_ask *ask, const struct tuner_choice *c,
 	return rc;
 }
 
-static uint64_t
-first_wrong(const struct curve_ask *ask)
+/* 1 + the first byte that is not what was sent. */
+static int
+first_wrong(const struct curve_ask *ask, uint64_t *ret)
 {
-	if (ask->to == NULL || memcmp(ask->from, ask->to, ask->bytes) == 0)
-		return 0;
-	for (uint64_t i = 0; i < ask->bytes; i++)
-		if (ask->from[i] != ask->to[i])
-			return i + 1;
+	const struct device_ops *ops = ask->copier->ops;
+	struct device_stream *s = ask->copier->streams[0].in;
+	const char *got = ask->got == NULL ? ask->m.to : ask->got;
+	int rc = 0;
+
+	if (ask->got != NULL) {
+		rc = ops->copy(s, ask->got, ask->m.to, ask->m.bytes);
+		if (rc == 0)
+			rc = ops->stream_sync(s);
+	}
+	*ret = 0;
+	if (rc < 0 || memcmp(ask->want, got, ask->m.bytes) == 0)
+		return rc;
+	while (ask->want[*ret] == got[*ret])
+		++*ret;
+	++*ret;
 	return 0;
 }
 
-/* As the tuner wants it; what came is compared. */
+/* As the tuner wants it; what came is compared. A staged path that breaks is
+ * done without. */
 static int
 tuned(const struct curve_ask *ask, struct curve_point *pt, double *ret_s)
 {
+	const struct device_ops *ops = ask->copier->ops;
+	struct device_stream *s = ask->copier->streams[0].in;
 	struct tuner_seen seen;
-	int rc;
+	uint32_t path = 0;
+	int rc = 0;
 
-	if (ask->to != NULL)
-		memset(ask->to, 0, ask->bytes);
-	tuner_choose(ask->tuner, ask->bytes, &pt->choice);
-	rc = transfer(ask, &pt->choice, &seen, ret_s);
+	if (ask->m.to != NULL) {
+		rc = ops->fill(s, ask->m.to, 0, ask->m.bytes);
+		if (rc == 0)
+			rc = ops->stream_sync(s);
+		if (rc < 0)
+			return rc;
+	}
+	do {
+		if (path > 0)
+			tuner_lose(ask->tuner, ask->m.bytes, path);
+		path = 0;
+		tuner_choose(ask->tuner, ask->m.bytes, &pt->choice);
+		rc = transfer(ask, &pt->choice, &seen, &path, ret_s);
+	} while (rc < 0 && path > 0 &&
+	    ask->tuner->rows[tuner_class(ask->m.bytes)].chunks[path] > 0);
 	if (rc < 0)
 		return rc;
-	tuner_learn(ask->tuner, ask->bytes, &pt->choice, &seen);
+	tuner_learn(ask->tuner, ask->m.bytes, &pt->choice, &seen);
 	for (uint32_t i = 0; i <= ask->copier->count; i++)
 		pt->carried[i] += (double)seen.bytes[i];
-	if (pt->wrong == 0)
-		pt->wrong = first_wrong(ask);
-	return 0;
+	return ask->m.to == NULL || pt->wrong > 0
+	    ? 0
+	    : first_wrong(ask, &pt->wrong);
 }
 
-static int
-single(const struct curve_ask *ask, double *ret_s)
-{
-	struct tuner_choice c = { .share = { 1 } };
-	struct tuner_seen seen;
-
-	return transfer(ask, &c, &seen, ret_s);
-}
-
-/* What stated links would carry, and which way falls short the most. */
+/* What stated links would carry, and which path falls short the most. */
 static void
 judge(const struct curve_ask *ask, struct curve_point *pt)
 {
-	const struct tuner_fits *f = ask->stated;
+	const struct paths_links *l = ask->stated;
 	double worst = SLOW_SHARE, sum = 0;
 	struct paths_split s;
 
-	paths_split_many(&f->direct, f->staged, f->count, (double)ask->bytes,
-	    ask->tuner->chunks_max, &s);
+	paths_split(l, (double)ask->m.bytes, ask->tuner->chunks_max, &s);
 	pt->stated_ratio = s.direct_s / s.time_s;
 	pt->expected[0] = 1 - s.share;
-	for (uint32_t i = 0; i <= f->count; i++)
+	for (uint32_t i = 0; i <= l->count; i++)
 		sum += pt->carried[i];
-	for (uint32_t i = 0; i <= f->count; i++) {
+	for (uint32_t i = 0; i <= l->count; i++) {
 		if (i > 0)
 			pt->expected[i] = s.staged[i - 1];
 		pt->carried[i] /= sum;
@@ -217,22 +160,24 @@ curve_measure(const struct curve_ask *ask, struct curve_point *ret)
 {
 	double one[CURVE_TURNS_MAX], many[CURVE_TURNS_MAX];
 	struct timing_sample ratios[CURVE_TURNS_MAX] = { { 0, 0 } };
+	const struct tuner_choice direct = { .share = { 1 } };
+	struct tuner_seen seen;
 	struct timing both;
 	struct paths_split s;
+	uint32_t path;
 	int rc = 0;
 
 	assert(ask->turns >= 1 && ask->turns <= CURVE_TURNS_MAX);
 	memset(ret, 0, sizeof(*ret));
-	ret->bytes = ask->bytes;
-	paths_split_many(&ask->tuner->fits.direct, ask->tuner->fits.staged,
-	    ask->tuner->fits.count, (double)ask->bytes, ask->tuner->chunks_max,
-	    &s);
+	ret->bytes = ask->m.bytes;
+	paths_split(&ask->tuner->fits, (double)ask->m.bytes,
+	    ask->tuner->chunks_max, &s);
 	ret->model_ratio = s.direct_s / s.time_s;
 	for (uint32_t i = 0; rc == 0 && i < ask->settle; i++)
 		rc = tuned(ask, ret, &many[0]);
 	memset(ret->carried, 0, sizeof(ret->carried));
 	for (uint32_t i = 0; rc == 0 && i < ask->turns; i++) {
-		rc = single(ask, &one[i]);
+		rc = transfer(ask, &direct, &seen, &path, &one[i]);
 		if (rc == 0)
 			rc = tuned(ask, ret, &many[i]);
 	}
@@ -248,4 +193,363 @@ curve_measure(const struct curve_ask *ask, struct curve_point *ret)
 	ret->hi = both.hi_s;
 	judge(ask, ret);
 	return 0;
+}
+
+/* ---- the probe ---- */
+
+struct bench {
+	const struct conf *c;
+	struct emulated_links links;
+	struct copier copier;
+	struct device *devices[DEVICES_MAX]; /* from, to, relays */
+	int devices_count;
+	struct paths_links stated;
+	struct tuner_table table;
+	struct curve_watch watch; /* over all sizes */
+	char *from, *to;          /* on the first and the second device */
+	char *want, *got;         /* of struct curve_ask */
+	uint64_t bytes;
+	const char *joins; /* emulated, or the device's name */
+	int rated;         /* what links should give was stated */
+};
+
+/* Links that do what is stated, but for what the host's are slowed down. */
+static void
+emulated_make(struct bench *b)
+{
+	double slowed = conf_real(b->c, SECTION, "emulate_host");
+
+	emulated_state(&b->links, &b->stated);
+	for (uint32_t k = 1; b->stated.host && k <= 2; k++)
+		b->links.links[k].bytes_per_s *= slowed;
+	b->links.real = 1;
+	b->copier.ops = &emulated_ops;
+	b->copier.clock = &emulated_clock;
+	b->devices[0] = emulated_open(&b->links);
+	b->devices_count = 1;
+	b->joins = EMULATED;
+	snprintf(b->table.machine, sizeof(b->table.machine), "%s", EMULATED);
+}
+
+/* As many of the machine's as there are ends and relays. */
+static int
+devices_open(struct bench *b, struct err *err)
+{
+	struct device_facts facts;
+	int wanted = 2 + (int)(b->stated.count - b->stated.host), count, rc;
+
+	b->joins = conf_string(b->c, "measure", "device");
+	rc = device_find(b->joins, &b->copier.ops, err);
+	if (rc == 0)
+		rc = b->copier.ops->probe(&count, err);
+	for (; rc == 0 && b->devices_count < count && b->devices_count < wanted;
+	     b->devices_count += rc == 0)
+		rc = b->copier.ops->open(b->devices_count,
+		    &b->devices[b->devices_count], err);
+	if (rc == 0)
+		rc = b->copier.ops->facts(b->devices[0], &facts);
+	if (rc == 0)
+		snprintf(b->table.machine, sizeof(b->table.machine), "%s: %s",
+		    b->joins, facts.name);
+	return rc;
+}
+
+static struct device *
+device_at(const struct bench *b, uint32_t k)
+{
+	return b->devices[k % (uint32_t)b->devices_count];
+}
+
+/* Memory of the two ends, and of the stage of every staged path. */
+static int
+memory_open(struct bench *b)
+{
+	const struct device_ops *ops = b->copier.ops;
+	struct device *d = b->devices[0];
+	int rc = ops->alloc(d, b->bytes, (void **)&b->from);
+
+	if (rc == 0)
+		rc = ops->alloc(device_at(b, 1), b->bytes, (void **)&b->to);
+	b->want = b->from;
+	if (rc == 0 && !ops->host_access) {
+		rc = ops->host_alloc(d, b->bytes, (void **)&b->want);
+		if (rc == 0)
+			rc = ops->host_alloc(d, b->bytes, (void **)&b->got);
+	}
+	for (uint32_t i = 1; rc == 0 && i <= b->copier.count; i++) {
+		struct copier_store *st = &b->copier.stores[i];
+
+		st->bytes = b->bytes;
+		st->slots = (uint32_t)conf_int(b->c, SECTION, "streams");
+		rc = i <= b->stated.host
+		    ? ops->host_alloc(d, st->bytes, &st->base)
+		    : ops->alloc(device_at(b, 1 + i - b->stated.host),
+			  st->bytes, &st->base);
+	}
+	if (rc < 0)
+		return rc;
+	for (uint64_t i = 0; i < b->bytes; i++)
+		b->want[i] = (char)(i * 2654435761u >> 13);
+	rc = copier_open(&b->copier);
+	if (rc == 0 && b->want != b->from)
+		rc = ops->copy(b->copier.streams[0].in, b->from, b->want,
+		    b->bytes);
+	return rc < 0 ? rc : ops->stream_sync(b->copier.streams[0].in);
+}
+
+static int
+bench_open(struct bench *b, struct err *err)
+{
+	int rc = 0;
+
+	paths_read(b->c, SECTION, &b->stated);
+	if (b->stated.count >= TUNER_PATHS_MAX)
+		return err_set(err, -EINVAL,
+		    "%s: multipath.relays = %s: a tuner has at most %d paths "
+		    "beside the direct one",
+		    conf_where(b->c, SECTION, "relays"),
+		    conf_string(b->c, SECTION, "relays"), TUNER_PATHS_MAX - 1);
+	if (conf_bool(b->c, SECTION, "emulate"))
+		emulated_make(b);
+	else
+		rc = devices_open(b, err);
+	if (rc < 0)
+		return rc;
+	b->copier.device = b->devices[0];
+	b->copier.unit = conf_bytes(b->c, SECTION, "unit");
+	b->copier.count = b->stated.count;
+	rc = memory_open(b);
+	if (rc < 0)
+		err_say(err, "device %s: %s", b->joins,
+		    b->copier.ops->error(b->devices[0]));
+	return rc;
+}
+
+static void
+bench_close(struct bench *b)
+{
+	const struct device_ops *ops = b->copier.ops;
+
+	if (b->devices_count > 0) {
+		struct device *d = b->devices[0];
+
+		if (b->copier.clock != NULL) /* it was opened */
+			copier_close(&b->copier);
+		for (uint32_t i = 1; i <= b->copier.count; i++)
+			if (i <= b->stated.host)
+				ops->host_free(d, b->copier.stores[i].base);
+			else
+				ops->free(device_at(b, 1 + i - b->stated.host),
+				    b->copier.stores[i].base);
+		if (b->want != b->from)
+			ops->host_free(d, b->want);
+		ops->host_free(d, b->got);
+		ops->free(device_at(b, 1), b->to);
+		ops->free(d, b->from);
+	}
+	for (int i = 0; i < b->devices_count; i++)
+		ops->close(b->devices[i]);
+	tuner_table_clear(&b->table);
+	free(b);
+}
+
+/* What was learnt before, or fits of the paths as they are now. Where no rate
+ * is given for a device these stand for it, and no path is said to be slow. */
+static int
+tuner_open(struct bench *b, struct err *err)
+{
+	const char *file = conf_string(b->c, SECTION, "table");
+	struct copier_message m = { b->to, b->from, b->bytes };
+	struct paths_links fits = { .count = 0 };
+	struct tuner *t;
+	int rc = -ENOENT;
+
+	if (file[0] != '\0')
+		rc = tuner_load(&b->table, file, err);
+	if (rc < 0 && rc != -ENOENT)
+		return rc;
+	t = tuner_table_get(&b->table, 0, 1);
+	if (t->chunks_max == 0 || t->fits.count != b->copier.count) {
+		rc = copier_fits(&b->copier, &m, &fits);
+		if (rc < 0)
+			return err_set(err, rc, "the links give no fit: %s",
+			    strerror(-rc));
+		tuner_init(t, &fits,
+		    (uint32_t)conf_int(b->c, SECTION, "chunks_max"));
+	}
+	t->frozen = conf_bool(b->c, SECTION, "frozen");
+	b->rated = conf_bool(b->c, SECTION, "emulate") ||
+	    conf_given(b->c, SECTION, "direct_rate");
+	if (!b->rated) {
+		uint32_t host = b->stated.host;
+
+		b->stated = t->fits;
+		b->stated.host = host;
+	}
+	return 0;
+}
+
+/* Path i >= 1. */
+static const char *
+path_name(const struct bench *b, uint32_t i, char *ret, size_t cap_bytes)
+{
+	if (i <= b->stated.host)
+		snprintf(ret, cap_bytes, "host");
+	else
+		snprintf(ret, cap_bytes, "relay%u", i - b->stated.host + 1);
+	return ret;
+}
+
+static void
+slow_text(const struct bench *b, const struct curve_point *pt, char *ret,
+    size_t cap_bytes)
+{
+	char name[32], text[48];
+
+	path_name(b, pt->slow, name, sizeof(name));
+	snprintf(text, sizeof(text), "%s%s",
+	    pt->slow <= b->stated.host ? "the " : "", name);
+	snprintf(ret, cap_bytes,
+	    "the way through %s carries %.1f %% where %.1f %% is "
+	    "expected: a link of it is idle, shared or broken",
+	    text, pt->carried[pt->slow] * 100, pt->expected[pt->slow] * 100);
+}
+
+static json_t *
+point_json(const struct bench *b, const struct curve_point *pt,
+    const char *title)
+{
+	json_t *paths = json_array(), *interval = json_null(), *o;
+	char text[200], name[32] = "direct";
+
+	if (isfinite(pt->lo))
+		interval = json_pack("{s:s, s:f, s:f, s:f}", "of", "median",
+		    "level", 0.95, "lo", pt->lo, "hi", pt->hi);
+	for (uint32_t i = 0; i <= b->copier.count; i++) {
+		if (i > 0)
+			path_name(b, i, name, sizeof(name));
+		json_array_append_new(paths,
+		    json_pack("{s:s, s:f, s:f, s:i}", "way", name, "share",
+			pt->carried[i], "expected_share", pt->expected[i],
+			"chunks", (int)pt->choice.chunks[i]));
+	}
+	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:f, s:o}", "probe",
+	    "speedup", "of", SECTION, "plan", title, "baseline", "direct",
+	    "pair_class", b->joins, "bytes", (json_int_t)pt->bytes, "n", TURNS,
+	    "value", pt->ratio, "interval", interval);
+	json_object_set_new(o, "seconds", json_real(pt->several_s));
+	json_object_set_new(o, "baseline_seconds", json_real(pt->single_s));
+	json_object_set_new(o, "model_ratio", json_real(pt->model_ratio));
+	json_object_set_new(o, "stated_ratio", json_real(pt->stated_ratio));
+	json_object_set_new(o, "choice",
+	    json_string(tuner_whys[pt->choice.why]));
+	json_object_set_new(o, "ways", paths);
+	json_object_set_new(o, "verdict",
+	    json_string(pt->slow > 0 ? "warn" : "ok"));
+	if (pt->slow > 0) {
+		slow_text(b, pt, text, sizeof(text));
+		json_object_set_new(o, "text", json_string(text));
+	}
+	return o;
+}
+
+static void
+point_line(const struct bench *b, const struct curve_point *pt,
+    const struct curve_out *out)
+{
+	struct strbuf text = { NULL, 0, 0 };
+	char slow[200], name[32];
+
+	strbuf_addf(&text,
+	    "%12llu bytes  single %9.3f ms  several %9.3f ms  x %.3f  model "
+	    "x %.3f",
+	    (unsigned long long)pt->bytes, pt->single_s * 1e3,
+	    pt->several_s * 1e3, pt->ratio, pt->model_ratio);
+	for (uint32_t i = 1; i <= b->copier.count; i++)
+		strbuf_addf(&text, "  %s %4.1f %%  %u chunks",
+		    path_name(b, i, name, sizeof(name)), pt->carried[i] * 100,
+		    pt->choice.chunks[i]);
+	strbuf_addf(&text, "  %s", tuner_whys[pt->choice.why]);
+	out->line(out->arg, text.text);
+	strbuf_clear(&text);
+	if (pt->slow == 0)
+		return;
+	slow_text(b, pt, slow, sizeof(slow));
+	out->line(out->arg, slow);
+}
+
+/* Once more where one measurement says something else than was said. */
+static int
+size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
+    const char *title, struct err *err)
+{
+	struct curve_ask ask = { .copier = &b->copier,
+		.tuner = tuner_table_get(&b->table, 0, 1),
+		.stated = &b->stated,
+		.m = { b->to, b->from, bytes },
+		.want = b->want,
+		.got = b->got,
+		.settle = SETTLE,
+		.turns = TURNS };
+	struct curve_point pt;
+	int again = 1, rc;
+
+	do {
+		rc = curve_measure(&ask, &pt);
+		if (rc < 0)
+			return err_set(err, rc, "%llu bytes: %s",
+			    (unsigned long long)bytes, strerror(-rc));
+		if (pt.wrong > 0)
+			return err_set(err, -EBADMSG,
+			    "%llu bytes: byte %llu is not what was sent",
+			    (unsigned long long)bytes,
+			    (unsigned long long)(pt.wrong - 1));
+		pt.slow = curve_watch_take(&b->watch, b->rated ? pt.slow : 0);
+	} while (curve_watch_open(&b->watch) && again-- > 0);
+	out->record(out->arg, point_json(b, &pt, title));
+	point_line(b, &pt, out);
+	return 0;
+}
+
+int
+curve_wanted(const struct conf *c)
+{
+	return conf_bool(c, SECTION, "emulate") ||
+	    conf_bool(c, SECTION, "tune");
+}
+
+int
+curve_run(const struct conf *c, const struct curve_out *out, struct err *err)
+{
+	const char *file = conf_string(c, SECTION, "table");
+	int emulate = conf_bool(c, SECTION, "emulate"), rc;
+	struct bench *b;
+	char *title;
+	uint64_t n;
+
+	if (conf_bytes(c, SECTION, "bytes") > BYTES_MAX)
+		return err_set(err, -EINVAL,
+		    "%s: multipath.bytes = %s: allowed is at most 1G on %s",
+		    conf_where(c, SECTION, "bytes"),
+		    conf_string(c, SECTION, "bytes"),
+		    emulate ? "emulated links" : "paths that are tuned");
+	b = xcalloc(1, sizeof(*b));
+	b->c = c;
+	b->bytes = conf_bytes(c, SECTION, "bytes");
+	title = xasprintf("%s bytes=%s %s=yes", SECTION,
+	    conf_string(c, SECTION, "bytes"), emulate ? "emulate" : "tune");
+	rc = bench_open(b, err);
+	if (rc == 0)
+		rc = tuner_open(b, err);
+	for (n = b->bytes < SIZE_FIRST ? b->bytes : SIZE_FIRST; rc == 0;
+	     n = n > b->bytes / SIZE_STEP ? b->bytes : n * SIZE_STEP) {
+		rc = size_run(b, n, out, title, err);
+		if (n == b->bytes)
+			break;
+	}
+	if (rc == 0 && file[0] != '\0')
+		rc = tuner_save(&b->table, file, err);
+	free(title);
+	bench_close(b);
+	return rc;
 }

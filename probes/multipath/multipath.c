@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * multipath.c - one message from rank 0 to rank 1, over the direct way, through
- * pinned memory of the sender's host, and through any number of relay devices,
- * ranks 2 and up (Temucin and others, "Accelerating Deep Learning using
- * Interconnect-Aware UCX Communication").
+ * multipath.c - the plan of one message from rank 0 to rank 1, over the direct
+ * path, through pinned memory of the sender's host, and through any number of
+ * relay devices, ranks 2 and up (Temucin and others, "Accelerating Deep
+ * Learning using Interconnect-Aware UCX Communication").
  *
  * Shares and chunks are those that are asked for, or what the closed form
- * (plan/paths.h) finds best for the rates that are given.
+ * (paths.h) finds best for the rates that are given.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,66 +14,26 @@
 
 #include "common/err.h"
 #include "common/str.h"
+#include "probes/multipath/paths.h"
 #include "probes/pattern/builders.h"
-#include "probes/multipath/chunks.h"
 
 #define SECTION "multipath"
-#define GB      1e9
 
 struct multipath {
-	struct chunks_message m;
-	struct paths_direct direct;
-	struct paths_staged staged[PATHS_STAGED_MAX];
+	struct paths_message m;
+	struct paths_links links;
 	struct paths_split split;
-	uint32_t host;  /* 1: the first staged way is the host's */
-	uint32_t count; /* of staged ways */
 	uint32_t chunks, chunks_max, slots;
 };
 
-struct ask {
-	const struct conf *c;
-	struct err *err;
-};
-
-static double
-rate(const struct conf *c, const char *key)
-{
-	return conf_real(c, SECTION, key) * GB;
-}
-
-static double
-span_s(const struct conf *c, const char *key)
-{
-	return (double)conf_span_ns(c, SECTION, key) / 1e9;
-}
-
-static void
-ways_read(const struct conf *c, struct multipath *mp)
-{
-	struct paths_staged host = { span_s(c, "host_setup"),
-		span_s(c, "chunk_setup"), rate(c, "host_in"),
-		rate(c, "host_out") };
-	struct paths_staged relay = { span_s(c, "relay_setup"),
-		span_s(c, "chunk_setup"), rate(c, "relay_in"),
-		rate(c, "relay_out") };
-
-	mp->direct.setup_s = span_s(c, "direct_setup");
-	mp->direct.bytes_per_s = rate(c, "direct_rate");
-	mp->host = (uint32_t)conf_bool(c, SECTION, "host");
-	mp->count = mp->host + (uint32_t)conf_int(c, SECTION, "relays");
-	for (uint32_t i = 0; i < mp->count; i++)
-		mp->staged[i] = i < mp->host ? host : relay;
-}
-
-/* "0.3,0.1": as many as there are staged ways. */
+/* "0.3,0.1": as many as there are staged paths. */
 static int
-shares_read(const struct ask *a, struct multipath *mp)
+shares_read(const struct conf *c, struct multipath *mp, struct err *err)
 {
 	size_t count = 0;
-	char **words = str_list_parse(conf_string(a->c, SECTION, "share"),
-	    &count);
+	char **words = str_list_parse(conf_string(c, SECTION, "share"), &count);
 	double sum = 0, x = 0;
-	int good = words != NULL && count == mp->count;
+	int good = words != NULL && count == mp->links.count;
 
 	for (size_t i = 0; good && i < count; i++) {
 		char *end;
@@ -88,17 +48,17 @@ shares_read(const struct ask *a, struct multipath *mp)
 		mp->split.share = sum;
 		return 0;
 	}
-	return pattern_refuse(a->c, SECTION, "share", a->err,
+	return pattern_refuse(c, SECTION, "share", err,
 	    "auto, or %u numbers with commas, each 0 to 1, whose sum is at "
 	    "most 1: one for each staged way",
-	    mp->count);
+	    mp->links.count);
 }
 
-/* Chunks of each staged way; 0 where it carries nothing. */
+/* Chunks of each staged path; 0 where it carries nothing. */
 static void
 chunks_choose(struct multipath *mp)
 {
-	for (uint32_t i = 0; i < mp->count; i++) {
+	for (uint32_t i = 0; i < mp->links.count; i++) {
 		double bytes = mp->split.staged[i] * (double)mp->m.bytes;
 
 		if (bytes <= 0)
@@ -106,7 +66,7 @@ chunks_choose(struct multipath *mp)
 		else if (mp->chunks > 0)
 			mp->split.chunks[i] = mp->chunks;
 		else
-			mp->split.chunks[i] = paths_chunks(&mp->staged[i],
+			mp->split.chunks[i] = paths_chunks(&mp->links.staged[i],
 			    bytes, mp->chunks_max);
 	}
 }
@@ -116,18 +76,17 @@ static void
 split_auto(struct multipath *mp)
 {
 	double bytes = (double)mp->m.bytes;
-	struct paths_direct ways[PATHS_STAGED_MAX + 1] = { mp->direct };
+	struct paths_direct lines[PATHS_STAGED_MAX + 1] = { mp->links.direct };
 	double carried[PATHS_STAGED_MAX + 1];
 
-	paths_split_many(&mp->direct, mp->staged, mp->count, bytes,
-	    mp->chunks_max, &mp->split);
+	paths_split(&mp->links, bytes, mp->chunks_max, &mp->split);
 	if (mp->chunks == 0 || mp->split.share <= 0)
 		return;
-	for (uint32_t i = 0; i < mp->count; i++)
-		ways[i + 1] = paths_line(&mp->staged[i], mp->chunks);
-	paths_fill(ways, mp->count + 1, bytes, carried);
+	for (uint32_t i = 0; i < mp->links.count; i++)
+		lines[i + 1] = paths_line(&mp->links.staged[i], mp->chunks);
+	paths_fill(lines, mp->links.count + 1, bytes, carried);
 	mp->split.share = 0;
-	for (uint32_t i = 0; i < mp->count; i++) {
+	for (uint32_t i = 0; i < mp->links.count; i++) {
 		mp->split.staged[i] = carried[i + 1] / bytes;
 		mp->split.share += mp->split.staged[i];
 	}
@@ -135,38 +94,33 @@ split_auto(struct multipath *mp)
 }
 
 static int
-split_read(const struct ask *a, struct multipath *mp)
+options(const struct conf *c, struct multipath *mp, struct err *err)
 {
 	int rc = 0;
 
-	if (strcmp(conf_string(a->c, SECTION, "share"), "auto") == 0) {
+	mp->m.dst = 1;
+	mp->m.bytes = conf_bytes(c, SECTION, "bytes");
+	mp->m.unit = conf_bytes(c, SECTION, "unit");
+	mp->chunks = (uint32_t)conf_int(c, SECTION, "chunks");
+	mp->chunks_max = (uint32_t)conf_int(c, SECTION, "chunks_max");
+	mp->slots = (uint32_t)conf_int(c, SECTION, "streams");
+	paths_read(c, SECTION, &mp->links);
+	if (pattern_vias(c, SECTION, 3, mp->m.vias, err) < 0)
+		return -1;
+	if (strcmp(conf_string(c, SECTION, "share"), "auto") == 0) {
 		split_auto(mp);
 	} else {
-		rc = shares_read(a, mp);
+		rc = shares_read(c, mp, err);
 		chunks_choose(mp);
 	}
-	mp->split.direct_s = paths_direct_s(&mp->direct, (double)mp->m.bytes);
-	mp->split.time_s = paths_time_s(&mp->direct, mp->staged, mp->count,
-	    (double)mp->m.bytes, &mp->split);
+	mp->split.direct_s = paths_direct_s(&mp->links.direct,
+	    (double)mp->m.bytes);
+	mp->split.time_s = paths_time_s(&mp->links, (double)mp->m.bytes,
+	    &mp->split);
 	return rc;
 }
 
-static int
-options(const struct ask *a, struct multipath *mp)
-{
-	mp->m.dst = 1;
-	mp->m.bytes = conf_bytes(a->c, SECTION, "bytes");
-	mp->m.unit = conf_bytes(a->c, SECTION, "unit");
-	mp->chunks = (uint32_t)conf_int(a->c, SECTION, "chunks");
-	mp->chunks_max = (uint32_t)conf_int(a->c, SECTION, "chunks_max");
-	mp->slots = (uint32_t)conf_int(a->c, SECTION, "streams");
-	ways_read(a->c, mp);
-	if (pattern_vias(a->c, SECTION, 3, mp->m.vias, a->err) < 0)
-		return -1;
-	return split_read(a, mp);
-}
-
-/* Bytes by the kind of way, and what the model says of them. */
+/* Bytes by the kind of path, and what the model says of them. */
 static void
 notes(struct plan *p, const struct multipath *mp, uint64_t direct)
 {
@@ -185,12 +139,12 @@ notes(struct plan *p, const struct multipath *mp, uint64_t direct)
 	plan_note_add(p, "relay", "bytes", relay);
 	plan_note_real(p, "share", "1",
 	    (double)(host + relay) / (double)mp->m.bytes);
-	for (uint32_t i = 0; i < mp->count; i++) {
+	for (uint32_t i = 0; i < mp->links.count; i++) {
 		char name[32] = "host_chunks";
 
-		if (i >= mp->host)
+		if (i >= mp->links.host)
 			snprintf(name, sizeof(name), "relay%u_chunks",
-			    i - mp->host + 2);
+			    i - mp->links.host + 2);
 		plan_note_add(p, name, "1", s->chunks[i]);
 	}
 	plan_note_real(p, "model_time", "s", s->time_s);
@@ -201,8 +155,8 @@ static struct plan *
 plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 {
 	struct plan *p = plan_new(ranks, title);
-	struct chunks_staged ways[PATHS_STAGED_MAX];
-	struct chunks_message m = mp->m;
+	struct paths_stage stages[PATHS_STAGED_MAX];
+	struct paths_message m = mp->m;
 	uint16_t host, relay, channel = 1;
 	uint32_t used = 0;
 	uint64_t direct;
@@ -214,20 +168,23 @@ plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 	plan_buf_on_host(p, host);
 	plan_buf_need(p, m.from, 0, m.bytes);
 	plan_buf_need(p, m.to, 1, m.bytes);
-	for (uint32_t i = 0; i < mp->count; i++) {
+	for (uint32_t i = 0; i < mp->links.count; i++) {
 		if (mp->split.chunks[i] == 0)
 			continue;
-		ways[used++] = (struct chunks_staged){
-			.owner = i < mp->host ? 0 : i - mp->host + 2,
-			.buf = i < mp->host ? host : relay,
+		stages[used++] = (struct paths_stage){
+			.owner = i < mp->links.host ? 0
+						    : i - mp->links.host + 2,
+			.buf = i < mp->links.host ? host : relay,
 			.chunks = mp->split.chunks[i],
 			.slots = mp->slots,
 			.channel = channel,
-			.share = chunks_share(mp->split.staged[i]),
+			.share = paths_share_of(mp->split.staged[i]),
 		};
 		channel = (uint16_t)(channel + mp->slots);
 	}
-	chunks_add(p, NULL, &m, 0, ways, used, &direct);
+	m.stages = stages;
+	m.stages_count = used;
+	direct = paths_add(p, NULL, &m);
 	plan_promise_copy(p,
 	    &(struct plan_transfer){ .dst = 1,
 		.from = m.from,
@@ -240,15 +197,14 @@ plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 static int
 build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 {
-	struct ask a = { c, err };
-	struct multipath mp = { .host = 0 };
+	struct multipath mp = { .chunks = 0 };
 	char *title;
 	int rc;
 
-	rc = options(&a, &mp);
+	rc = options(c, &mp, err);
 	if (rc == 0)
-		rc = pattern_ranks(c, SECTION, "relays", 2 + mp.count - mp.host,
-		    &ranks, err);
+		rc = pattern_ranks(c, SECTION, "relays",
+		    2 + mp.links.count - mp.links.host, &ranks, err);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);

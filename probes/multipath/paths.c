@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * paths.c - the closed form of how paths share a message, and how it is cut
+ * into chunks and rows.
+ */
 #include "probes/multipath/paths.h"
 
 #include <assert.h>
@@ -7,6 +11,38 @@
 
 /* Bytes are whole: less is what is left of subtracting shares from 1. */
 #define NOTHING 0.5
+
+static double
+rate(const struct conf *c, const char *section, const char *key)
+{
+	return conf_real(c, section, key) * 1e9;
+}
+
+static double
+span_s(const struct conf *c, const char *section, const char *key)
+{
+	return (double)conf_span_ns(c, section, key) / 1e9;
+}
+
+void
+paths_read(const struct conf *c, const char *section, struct paths_links *ret)
+{
+	double chunk_s = span_s(c, section, "chunk_setup");
+	struct paths_staged host = { span_s(c, section, "host_setup"), chunk_s,
+		rate(c, section, "host_in"), rate(c, section, "host_out") };
+	struct paths_staged relay = { span_s(c, section, "relay_setup"),
+		chunk_s, rate(c, section, "relay_in"),
+		rate(c, section, "relay_out") };
+
+	ret->direct.setup_s = span_s(c, section, "direct_setup");
+	ret->direct.bytes_per_s = rate(c, section, "direct_rate");
+	ret->host = (uint32_t)conf_bool(c, section, "host");
+	ret->count = ret->host + (uint32_t)conf_int(c, section, "relays");
+	for (uint32_t i = 0; i < ret->count; i++)
+		ret->staged[i] = i < ret->host ? host : relay;
+}
+
+/* ---- the model ---- */
 
 /* Time of a byte on the slower and on the faster stage. */
 static double
@@ -50,90 +86,35 @@ paths_chunks(const struct paths_staged *h, double bytes, uint32_t chunks_max)
 }
 
 double
-paths_share(const struct paths_direct *d, const struct paths_staged *h,
-    double bytes, uint32_t chunks)
+paths_time_s(const struct paths_links *l, double bytes,
+    const struct paths_split *s)
 {
-	double per_byte = 1 / d->bytes_per_s + slow_s(h) + fast_s(h) / chunks;
-	double ahead = bytes / d->bytes_per_s + d->setup_s - h->setup_s -
-	    (chunks + 1.0) * h->chunk_s;
+	double worst = paths_direct_s(&l->direct, (1 - s->share) * bytes);
 
-	return fmax(0, fmin(1, ahead / (bytes * per_byte)));
-}
-
-double
-paths_time_s(const struct paths_direct *d, const struct paths_staged *h,
-    uint32_t count, double bytes, const struct paths_split *s)
-{
-	double worst = paths_direct_s(d, (1 - s->share) * bytes);
-
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < l->count; i++)
 		if (s->chunks[i] > 0)
 			worst = fmax(worst,
-			    paths_staged_s(&h[i], s->staged[i] * bytes,
+			    paths_staged_s(&l->staged[i], s->staged[i] * bytes,
 				s->chunks[i]));
 	return worst;
 }
 
-/* All of it directly. */
-static void
-only_direct(const struct paths_direct *d, double bytes, struct paths_split *ret)
-{
-	memset(ret, 0, sizeof(*ret));
-	ret->direct_s = ret->time_s = paths_direct_s(d, bytes);
-}
-
-/* What was found, unless the direct way alone is as fast. */
-static void
-settle(const struct paths_direct *d, const struct paths_staged *h,
-    uint32_t count, double bytes, struct paths_split *ret)
-{
-	ret->share = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (ret->staged[i] <= 0)
-			ret->chunks[i] = 0;
-		ret->share += ret->staged[i];
-	}
-	ret->share = fmin(ret->share, 1);
-	ret->time_s = paths_time_s(d, h, count, bytes, ret);
-	if (ret->share <= 0 || ret->time_s >= ret->direct_s)
-		only_direct(d, bytes, ret);
-}
-
-void
-paths_split_one(const struct paths_direct *d, const struct paths_staged *h,
-    double bytes, uint32_t chunks_max, struct paths_split *ret)
-{
-	/* (1 - f) n / B_D + a_D = T(f n, c*) in u = sqrt(f n): quadratic */
-	double a = 1 / d->bytes_per_s + slow_s(h);
-	double k = bytes / d->bytes_per_s + d->setup_s - h->setup_s -
-	    h->chunk_s;
-	double b = sqrt(h->chunk_s * fast_s(h)), u;
-
-	only_direct(d, bytes, ret);
-	if (bytes <= 0 || k <= 0)
-		return;
-	u = (-b + sqrt(b * b + a * k)) / a;
-	ret->chunks[0] = paths_chunks(h, fmin(u * u, bytes), chunks_max);
-	ret->staged[0] = paths_share(d, h, bytes, ret->chunks[0]);
-	settle(d, h, 1, bytes, ret);
-}
-
-/* The time at which the first `active` ways of order end together. */
+/* The time at which the first `active` paths of order end together. */
 static double
-level_s(const struct paths_direct *ways, const uint32_t *order, uint32_t active,
-    double bytes)
+level_s(const struct paths_direct *lines, const uint32_t *order,
+    uint32_t active, double bytes)
 {
 	double sum = bytes, rate = 0;
 
 	for (uint32_t i = 0; i < active; i++) {
-		sum += ways[order[i]].setup_s * ways[order[i]].bytes_per_s;
-		rate += ways[order[i]].bytes_per_s;
+		sum += lines[order[i]].setup_s * lines[order[i]].bytes_per_s;
+		rate += lines[order[i]].bytes_per_s;
 	}
 	return sum / rate;
 }
 
 double
-paths_fill(const struct paths_direct *ways, uint32_t count, double bytes,
+paths_fill(const struct paths_direct *lines, uint32_t count, double bytes,
     double *ret_bytes)
 {
 	uint32_t order[PATHS_STAGED_MAX + 1] = { 0 }, active = 1;
@@ -143,22 +124,23 @@ paths_fill(const struct paths_direct *ways, uint32_t count, double bytes,
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = i;
 
-		for (; at > 0 && ways[order[at - 1]].setup_s > ways[i].setup_s;
+		for (;
+		     at > 0 && lines[order[at - 1]].setup_s > lines[i].setup_s;
 		     at--)
 			order[at] = order[at - 1];
 		order[at] = i;
 		ret_bytes[i] = 0;
 	}
-	t = level_s(ways, order, active, bytes);
-	while (active < count && t > ways[order[active]].setup_s)
-		t = level_s(ways, order, ++active, bytes);
+	t = level_s(lines, order, active, bytes);
+	while (active < count && t > lines[order[active]].setup_s)
+		t = level_s(lines, order, ++active, bytes);
 	for (uint32_t i = 0; i < active; i++)
-		ret_bytes[order[i]] = ways[order[i]].bytes_per_s *
-		    (t - ways[order[i]].setup_s);
+		ret_bytes[order[i]] = lines[order[i]].bytes_per_s *
+		    (t - lines[order[i]].setup_s);
 	return t;
 }
 
-/* Bytes that a staged way with its best chunks passes on in time t: T = a_H +
+/* Bytes that a staged path with its best chunks passes on in time t: T = a_H +
  * a + x bmax + 2 sqrt(a x bmin), solved for sqrt(x). */
 static double
 staged_bytes(const struct paths_staged *h, double t)
@@ -172,28 +154,21 @@ staged_bytes(const struct paths_staged *h, double t)
 	return u * u;
 }
 
+/* By halving, the time at which all paths with their best chunks have passed
+ * on all bytes: what they pass on grows with time. */
 static double
-all_bytes(const struct paths_direct *d, const struct paths_staged *h,
-    uint32_t count, double t)
+meeting_s(const struct paths_links *l, double bytes)
 {
-	double sum = fmax(0, t - d->setup_s) * d->bytes_per_s;
+	double lo = 0, hi = paths_direct_s(&l->direct, bytes);
 
-	for (uint32_t i = 0; i < count; i++)
-		sum += staged_bytes(&h[i], t);
-	return sum;
-}
-
-/* By halving: what all ways together pass on grows with time. */
-static double
-meeting_s(const struct paths_direct *d, const struct paths_staged *h,
-    uint32_t count, double bytes)
-{
-	double lo = 0, hi = paths_direct_s(d, bytes);
-
-	for (int i = 0; i < 100; i++) {
+	for (int k = 0; k < 100; k++) {
 		double t = (lo + hi) / 2;
+		double sum = fmax(0, t - l->direct.setup_s) *
+		    l->direct.bytes_per_s;
 
-		if (all_bytes(d, h, count, t) < bytes)
+		for (uint32_t i = 0; i < l->count; i++)
+			sum += staged_bytes(&l->staged[i], t);
+		if (sum < bytes)
 			lo = t;
 		else
 			hi = t;
@@ -211,33 +186,183 @@ paths_line(const struct paths_staged *h, uint32_t chunks)
 }
 
 void
-paths_split_many(const struct paths_direct *d, const struct paths_staged *h,
-    uint32_t count, double bytes, uint32_t chunks_max, struct paths_split *ret)
+paths_split(const struct paths_links *l, double bytes, uint32_t chunks_max,
+    struct paths_split *ret)
 {
-	struct paths_direct ways[PATHS_STAGED_MAX + 1];
-	double carried[PATHS_STAGED_MAX + 1], t;
+	struct paths_direct lines[PATHS_STAGED_MAX + 1] = { l->direct };
+	double carried[PATHS_STAGED_MAX + 1], t, direct_s;
 
-	assert(count <= PATHS_STAGED_MAX);
-	only_direct(d, bytes, ret);
+	assert(l->count <= PATHS_STAGED_MAX);
+	memset(ret, 0, sizeof(*ret));
+	direct_s = ret->direct_s = ret->time_s = paths_direct_s(&l->direct,
+	    bytes);
 	if (bytes <= 0)
 		return;
-	t = meeting_s(d, h, count, bytes);
-	ways[0] = *d;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t c = paths_chunks(&h[i],
-		    fmin(staged_bytes(&h[i], t), bytes), chunks_max);
+	t = meeting_s(l, bytes);
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct paths_staged *h = &l->staged[i];
 
-		ret->chunks[i] = c;
-		ways[i + 1] = paths_line(&h[i], c);
+		ret->chunks[i] = paths_chunks(h,
+		    fmin(staged_bytes(h, t), bytes), chunks_max);
+		lines[i + 1] = paths_line(h, ret->chunks[i]);
 	}
-	paths_fill(ways, count + 1, bytes, carried);
-	for (uint32_t i = 0; i < count; i++)
+	paths_fill(lines, l->count + 1, bytes, carried);
+	for (uint32_t i = 0; i < l->count; i++) {
 		ret->staged[i] = carried[i + 1] / bytes;
-	settle(d, h, count, bytes, ret);
+		if (ret->staged[i] <= 0)
+			ret->chunks[i] = 0;
+		ret->share += ret->staged[i];
+	}
+	ret->share = fmin(ret->share, 1);
+	ret->time_s = paths_time_s(l, bytes, ret);
+	if (ret->share > 0 && ret->time_s < direct_s)
+		return;
+	memset(ret, 0, sizeof(*ret)); /* all of it directly */
+	ret->direct_s = ret->time_s = direct_s;
 }
 
-double
-paths_ceiling(double share)
+/* ---- cuts ---- */
+
+uint64_t
+paths_share_of(double share)
 {
-	return share >= 1 ? INFINITY : 1 / (1 - share);
+	return (uint64_t)(share * (double)PATHS_SHARES + 0.5);
+}
+
+struct paths_range
+paths_range(uint64_t bytes, uint64_t unit, const uint64_t *shares,
+    uint32_t count, uint32_t i)
+{
+	struct paths_range r;
+	uint64_t acc = 0;
+
+	for (uint32_t k = 0; k < i; k++)
+		acc += shares[k];
+	r.lo = plan_cut_share(bytes, unit, acc, PATHS_SHARES);
+	r.hi = bytes;
+	if (i < count)
+		r.hi = plan_cut_share(bytes, unit, acc + shares[i],
+		    PATHS_SHARES);
+	return r;
+}
+
+struct paths_range
+paths_chunk(struct paths_range r, uint64_t unit, uint32_t chunks, uint32_t i)
+{
+	uint64_t bytes = r.hi - r.lo;
+
+	return (struct paths_range){
+		r.lo + plan_cut_share(bytes, unit, i, chunks),
+		r.lo + plan_cut_share(bytes, unit, i + 1, chunks),
+	};
+}
+
+uint64_t
+paths_slot_bytes(struct paths_range r, uint64_t unit, uint32_t chunks)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < chunks; i++) {
+		struct paths_range c = paths_chunk(r, unit, chunks, i);
+
+		if (c.hi - c.lo > most)
+			most = c.hi - c.lo;
+	}
+	return most;
+}
+
+/* ---- rows of a plan ---- */
+
+/* What staged path i carries; the direct one after the last. */
+static struct paths_range
+range_of(const struct paths_message *m, uint32_t i)
+{
+	uint64_t shares[PATHS_STAGED_MAX];
+
+	for (uint32_t k = 0; k < m->stages_count; k++)
+		shares[k] = m->stages[k].share;
+	return paths_range(m->bytes, m->unit, shares, m->stages_count, i);
+}
+
+static uint32_t
+slots_of(const struct paths_stage *s)
+{
+	return s->slots < s->chunks ? s->slots : s->chunks;
+}
+
+uint64_t
+paths_memory(const struct paths_message *m, uint32_t i)
+{
+	return slots_of(&m->stages[i]) *
+	    paths_slot_bytes(range_of(m, i), m->unit, m->stages[i].chunks);
+}
+
+static uint32_t
+row_add(struct plan *p, struct order *o, struct plan_transfer *t)
+{
+	if (o != NULL)
+		order_transfer(o, t);
+	plan_transfer_add(p, t);
+	return t->step;
+}
+
+/* Every chunk into its slot, and out of it. */
+static void
+stage_add(struct plan *p, struct order *o, const struct paths_message *m,
+    uint32_t k)
+{
+	const struct paths_stage *s = &m->stages[k];
+	struct paths_range r = range_of(m, k);
+	uint64_t slot_bytes = paths_slot_bytes(r, m->unit, s->chunks);
+	uint32_t slots = slots_of(s);
+
+	plan_buf_need(p, s->buf, s->owner, s->off + slots * slot_bytes);
+	for (uint32_t i = 0; i < s->chunks; i++) {
+		struct paths_range c = paths_chunk(r, m->unit, s->chunks, i);
+		struct plan_transfer t = { .src = m->src,
+			.dst = s->owner,
+			.from = m->from,
+			.from_off = m->from_off + c.lo,
+			.to = s->buf,
+			.to_off = s->off + i % slots * slot_bytes,
+			.bytes = c.hi - c.lo,
+			.channel = (uint16_t)(s->channel + i % slots),
+			.via = m->vias[1] };
+
+		if (t.bytes == 0)
+			continue;
+		/* the only slot is empty again a step later */
+		t.step = m->step + (slots == 1 ? 2 * i : i);
+		t.step = row_add(p, o, &t) + 1;
+		t.src = s->owner;
+		t.dst = m->dst;
+		t.from = s->buf;
+		t.from_off = t.to_off;
+		t.to = m->to;
+		t.to_off = m->to_off + c.lo;
+		t.via = m->vias[2];
+		row_add(p, o, &t);
+	}
+}
+
+uint64_t
+paths_add(struct plan *p, struct order *o, const struct paths_message *m)
+{
+	struct paths_range r = range_of(m, m->stages_count);
+	struct plan_transfer t = { .src = m->src,
+		.dst = m->dst,
+		.from = m->from,
+		.from_off = m->from_off + r.lo,
+		.to = m->to,
+		.to_off = m->to_off + r.lo,
+		.bytes = r.hi - r.lo,
+		.step = m->step,
+		.channel = m->channel,
+		.via = m->vias[0] };
+
+	for (uint32_t i = 0; i < m->stages_count; i++)
+		stage_add(p, o, m, i);
+	if (t.bytes > 0)
+		row_add(p, o, &t);
+	return r.hi - r.lo;
 }

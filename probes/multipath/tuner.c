@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tuner.c - what a transfer teaches about its size class, what follows for the
+ * next, and the table that keeps it.
+ */
 #include "probes/multipath/tuner.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/err.h"
+#include "common/file.h"
+#include "common/str.h"
+#include "common/xalloc.h"
 
 /* Why each: docs/algorithms-neighbor-multipath.md, section 4.4, where they were
  * tried under noise. */
@@ -16,10 +31,18 @@
 #define EXPLORE_TIMES 3
 #define EXPLORE_GAIN  0.03
 #define REPROBE_EVERY 256
-#define WORTH_A_LOOK  0.7 /* of what a staged way costs */
+#define DOUBTS        3    /* slower in a row than the direct path alone, */
+#define DOUBT         1.02 /* by as much */
+#define WORTH_A_LOOK  0.7  /* of what a staged way costs */
 /* Several ways must save as much. The document has 3 %; with 2 % what the gate
  * gives away stays below what is promised, 3 % of the optimum. */
 #define GATE 0.98
+
+#define FORMAT     "coalmine-tuning"
+#define VERSION    1
+#define BYTES_MAX  (16u << 20)
+#define COUNT_MAX  9007199254740992.0 /* 2^53: exact in JSON */
+#define NUMBER_MAX 1e18
 
 const char *const tuner_whys[TUNER_WHY_MAX] = {
 	[TUNER_MODEL] = "model",
@@ -31,9 +54,9 @@ const char *const tuner_whys[TUNER_WHY_MAX] = {
 };
 
 void
-tuner_init(struct tuner *t, const struct tuner_fits *fits, uint32_t chunks_max)
+tuner_init(struct tuner *t, const struct paths_links *fits, uint32_t chunks_max)
 {
-	assert(fits->count < TUNER_WAYS_MAX && chunks_max >= 1);
+	assert(fits->count < TUNER_PATHS_MAX && chunks_max >= 1);
 	memset(t, 0, sizeof(*t));
 	t->fits = *fits;
 	t->chunks_max = chunks_max;
@@ -49,40 +72,23 @@ tuner_class(uint64_t bytes)
 	return k;
 }
 
-static void
-all_direct(struct tuner_choice *c)
-{
-	memset(c->share, 0, sizeof(c->share));
-	memset(c->chunks, 0, sizeof(c->chunks));
-	c->share[0] = 1;
-}
-
-/* The ways that a row uses, as paths_fill wants them; their number. */
-static uint32_t
-ways_used(const struct tuner *t, const struct tuner_row *row,
-    struct paths_direct *ret_ways, uint32_t *ret_which)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i <= t->fits.count; i++)
-		if (i == 0 || row->chunks[i] > 0) {
-			ret_which[n] = i;
-			ret_ways[n++] = row->line[i];
-		}
-	return n;
-}
-
-/* What to expect of so many bytes, and how to share them. */
+/* What to expect of so many bytes, and how to share them among the paths that
+ * the row uses. */
 static double
 fill(const struct tuner *t, const struct tuner_row *row, uint64_t bytes,
     double *ret_share)
 {
-	struct paths_direct ways[TUNER_WAYS_MAX];
-	uint32_t which[TUNER_WAYS_MAX], n = ways_used(t, row, ways, which);
-	double carried[TUNER_WAYS_MAX];
-	double s = paths_fill(ways, n, (double)bytes, carried);
+	struct paths_direct lines[TUNER_PATHS_MAX];
+	uint32_t which[TUNER_PATHS_MAX], n = 0;
+	double carried[TUNER_PATHS_MAX], s;
 
-	memset(ret_share, 0, TUNER_WAYS_MAX * sizeof(*ret_share));
+	for (uint32_t i = 0; i <= t->fits.count; i++)
+		if (i == 0 || row->chunks[i] > 0) {
+			which[n] = i;
+			lines[n++] = row->line[i];
+		}
+	s = paths_fill(lines, n, (double)bytes, carried);
+	memset(ret_share, 0, TUNER_PATHS_MAX * sizeof(*ret_share));
 	for (uint32_t k = 0; k < n; k++)
 		ret_share[which[k]] = carried[k] / (double)bytes;
 	return s;
@@ -91,7 +97,7 @@ fill(const struct tuner *t, const struct tuner_row *row, uint64_t bytes,
 static void
 expect(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
 {
-	double share[TUNER_WAYS_MAX];
+	double share[TUNER_PATHS_MAX];
 
 	row->last_bytes = bytes;
 	row->direct_s = paths_direct_s(&row->line[0], (double)bytes);
@@ -104,13 +110,12 @@ expect(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
 static void
 start_row(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
 {
-	const struct tuner_fits *f = &t->fits;
+	const struct paths_links *f = &t->fits;
 	struct paths_split s;
 
-	paths_split_many(&f->direct, f->staged, f->count, (double)bytes,
-	    t->chunks_max, &s);
+	paths_split(f, (double)bytes, t->chunks_max, &s);
 	memset(row, 0, sizeof(*row));
-	row->line[0] = f->direct;
+	row->line[0] = row->alone = f->direct;
 	row->direct = s.share <= 0;
 	for (uint32_t i = 0; i < f->count; i++) {
 		uint32_t c = s.chunks[i] > 0 ? s.chunks[i] : 1;
@@ -124,7 +129,7 @@ start_row(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
 	expect(t, row, bytes);
 }
 
-/* As the lines say, within bounds: what a way carries is also how it is
+/* As the lines say, within bounds: what a path carries is also how it is
  * watched. */
 static void
 shares_follow(const struct tuner *t, const struct tuner_row *row,
@@ -146,16 +151,16 @@ shares_follow(const struct tuner *t, const struct tuner_row *row,
 	c->share[0] = 1 - fmin(staged, SHARE_MAX);
 }
 
-/* Something for every way, to see what it does now: half of the closed form.
+/* Something for every path, to see what it does now: half of the closed form.
  */
 static void
 shares_probe(const struct tuner *t, uint64_t bytes, struct tuner_choice *c)
 {
-	const struct tuner_fits *f = &t->fits;
+	const struct paths_links *f = &t->fits;
 	double n = (double)bytes, left = 1;
 	struct paths_split s;
 
-	paths_split_many(&f->direct, f->staged, f->count, n, t->chunks_max, &s);
+	paths_split(f, n, t->chunks_max, &s);
 	for (uint32_t i = 1; i <= f->count; i++) {
 		c->share[i] = fmax(s.staged[i - 1] / 2, SHARE_MIN);
 		c->chunks[i] = paths_chunks(&f->staged[i - 1], c->share[i] * n,
@@ -163,15 +168,6 @@ shares_probe(const struct tuner *t, uint64_t bytes, struct tuner_choice *c)
 		left -= c->share[i];
 	}
 	c->share[0] = left;
-}
-
-static void
-explore(struct tuner_row *row, struct tuner_choice *c)
-{
-	if (row->trying == 0 || c->share[row->trying] <= 0)
-		return;
-	c->why = TUNER_EXPLORE;
-	c->chunks[row->trying] = row->tried;
 }
 
 void
@@ -184,11 +180,16 @@ tuner_choose(struct tuner *t, uint64_t bytes, struct tuner_choice *ret)
 	ret->why = row->transfers > 0 ? TUNER_FOLLOW : TUNER_MODEL;
 	if (row->transfers == 0)
 		start_row(t, row, bytes);
-	all_direct(ret);
-	if (!row->direct) {
+	ret->share[0] = 1;
+	if (!t->frozen && !row->direct && row->doubts >= DOUBTS) {
+		ret->why = TUNER_EXPLORE;
+	} else if (!row->direct) {
 		shares_follow(t, row, bytes, ret);
-		if (!t->frozen)
-			explore(row, ret);
+		if (!t->frozen && row->trying != 0 &&
+		    ret->share[row->trying] > 0) {
+			ret->why = TUNER_EXPLORE;
+			ret->chunks[row->trying] = row->tried;
+		}
 	} else if (!t->frozen && t->fits.count > 0 &&
 	    row->since >= REPROBE_EVERY) {
 		ret->why = TUNER_REPROBE;
@@ -215,7 +216,7 @@ approach(double *value, double x)
 	return 0;
 }
 
-/* One more transfer of a way: what it cost, or how fast it was, whichever took
+/* One more transfer of a path: what it cost, or how fast it was, whichever took
  * longer; 1 if that is a change of the link. */
 static int
 line_learn(struct paths_direct *l, uint64_t bytes, double s)
@@ -231,20 +232,20 @@ line_learn(struct paths_direct *l, uint64_t bytes, double s)
 	return approach(&l->bytes_per_s, (double)bytes / (s - l->setup_s));
 }
 
-/* Start to try twice or half the chunks of one way after the other. */
+/* Start to try twice or half the chunks of one path after the other. */
 static void
 explore_start(const struct tuner *t, struct tuner_row *row)
 {
 	uint32_t turn = (uint32_t)(row->transfers / EXPLORE_EVERY);
-	uint32_t way = 1 + turn / 2 % t->fits.count;
-	uint32_t c = row->chunks[way];
+	uint32_t path = 1 + turn / 2 % t->fits.count;
+	uint32_t c = row->chunks[path];
 	uint32_t other = turn % 2 == 0 ? 2 * c : c / 2;
 
 	if (other > t->chunks_max)
 		other = t->chunks_max;
 	if (c == 0 || other == 0 || other == c)
 		return;
-	row->trying = way;
+	row->trying = path;
 	row->tried = other;
 	row->looks = 0;
 	row->best_s = INFINITY;
@@ -252,62 +253,34 @@ explore_start(const struct tuner *t, struct tuner_row *row)
 
 /* With as many chunks the line is another. */
 static void
-chunks_change(const struct tuner *t, struct tuner_row *row, uint32_t way,
+chunks_change(const struct tuner *t, struct tuner_row *row, uint32_t path,
     uint32_t chunks)
 {
-	const struct paths_staged *h = &t->fits.staged[way - 1];
+	const struct paths_staged *h = &t->fits.staged[path - 1];
 	struct paths_direct was, is = paths_line(h, chunks);
-	struct paths_direct *l = &row->line[way];
+	struct paths_direct *l = &row->line[path];
 
-	if (row->chunks[way] == 0) {
+	if (row->chunks[path] == 0) {
 		*l = is;
 	} else {
-		was = paths_line(h, row->chunks[way]);
+		was = paths_line(h, row->chunks[path]);
 		l->setup_s = fmax(0, l->setup_s + is.setup_s - was.setup_s);
 		l->bytes_per_s *= is.bytes_per_s / was.bytes_per_s;
 	}
-	row->chunks[way] = chunks;
+	row->chunks[path] = chunks;
 }
 
-/* Its own time counts, against what its line says of as many bytes, since all
- * ways end together as long as the shares are those of the old chunks. The
- * least of three: noise only ever adds time. */
-static void
-explore_learn(const struct tuner *t, struct tuner_row *row,
-    const struct tuner_seen *seen)
-{
-	uint32_t way = row->trying;
-	double usual_s = paths_direct_s(&row->line[way],
-	    (double)seen->bytes[way]);
-
-	row->best_s = fmin(row->best_s, seen->s[way] / usual_s);
-	if (++row->looks < EXPLORE_TIMES)
-		return;
-	if (row->best_s < 1 - EXPLORE_GAIN)
-		chunks_change(t, row, way, row->tried);
-	row->trying = 0;
-}
-
-static void
-decide(const struct tuner *t, struct tuner_row *row)
-{
-	int was = (int)row->direct;
-
-	row->direct = row->several_s > GATE * row->direct_s;
-	if (was != (int)row->direct)
-		row->since = 0;
-	if (!row->direct && row->trying == 0 && t->fits.count > 0 &&
-	    row->transfers % EXPLORE_EVERY == 0)
-		explore_start(t, row);
-}
-
-/* All ways that carried something. A change of a link ends an exploration:
- * what was usual is no more. */
+/* All paths that carried something. A change of a link ends an exploration:
+ * what was usual is no more. What is explored is judged by its own time against
+ * what its line says of as many bytes, since all paths end together as long as
+ * the shares are those of the old chunks. The least of three: noise only ever
+ * adds time. */
 static void
 lines_learn(const struct tuner *t, struct tuner_row *row,
     const struct tuner_choice *c, const struct tuner_seen *seen)
 {
 	uint32_t trying = c->why == TUNER_EXPLORE ? row->trying : 0;
+	double usual_s;
 	int changed = 0;
 
 	for (uint32_t i = 0; i <= t->fits.count; i++) {
@@ -322,8 +295,49 @@ lines_learn(const struct tuner *t, struct tuner_row *row,
 	}
 	if (changed)
 		row->trying = 0;
-	else if (trying > 0 && seen->bytes[trying] > 0)
-		explore_learn(t, row, seen);
+	if (changed || trying == 0 || seen->bytes[trying] == 0)
+		return;
+	usual_s = paths_direct_s(&row->line[trying],
+	    (double)seen->bytes[trying]);
+	row->best_s = fmin(row->best_s, seen->s[trying] / usual_s);
+	if (++row->looks < EXPLORE_TIMES)
+		return;
+	if (row->best_s < 1 - EXPLORE_GAIN)
+		chunks_change(t, row, trying, row->tried);
+	row->trying = 0;
+}
+
+/* Are several paths faster than the direct one alone, as both were seen? */
+static void
+alone_learn(const struct tuner *t, struct tuner_row *row, uint64_t bytes,
+    const struct tuner_seen *seen, enum tuner_why why)
+{
+	double s = 0;
+	int several = 0;
+
+	for (uint32_t i = 0; i <= t->fits.count; i++) {
+		s = fmax(s, seen->s[i]);
+		several |= i > 0 && seen->bytes[i] > 0;
+	}
+	if (row->alone.bytes_per_s <= 0) /* from a table */
+		row->alone = t->fits.direct;
+	if (several && why == TUNER_EXPLORE)
+		return;
+	if (several) {
+		row->doubted_s = s / (double)bytes;
+		row->doubts = s >
+			DOUBT * paths_direct_s(&row->alone, (double)bytes)
+		    ? row->doubts + 1
+		    : 0;
+		return;
+	}
+	line_learn(&row->alone, bytes, s);
+	if (row->doubts >= DOUBTS &&
+	    s < GATE * row->doubted_s * (double)bytes) {
+		row->direct = 1;
+		row->since = 0;
+	}
+	row->doubts = 0;
 }
 
 void
@@ -332,6 +346,7 @@ tuner_learn(struct tuner *t, uint64_t bytes, const struct tuner_choice *c,
 {
 	struct tuner_row *row = &t->rows[tuner_class(bytes)];
 	uint64_t staged = 0;
+	uint32_t was_direct;
 
 	for (uint32_t i = 0; i <= t->fits.count; i++) {
 		row->carried[i] += seen->bytes[i];
@@ -343,18 +358,26 @@ tuner_learn(struct tuner *t, uint64_t bytes, const struct tuner_choice *c,
 	row->since = c->why == TUNER_REPROBE ? 0 : row->since + 1;
 	lines_learn(t, row, c, seen);
 	expect(t, row, bytes);
-	if (staged > 0)
-		decide(t, row);
+	alone_learn(t, row, bytes, seen, c->why);
+	if (staged == 0)
+		return;
+	was_direct = row->direct;
+	row->direct = row->several_s > GATE * row->direct_s;
+	if (was_direct != row->direct)
+		row->since = 0;
+	if (!row->direct && row->trying == 0 && t->fits.count > 0 &&
+	    row->transfers % EXPLORE_EVERY == 0)
+		explore_start(t, row);
 }
 
 void
-tuner_lose(struct tuner *t, uint64_t bytes, uint32_t way)
+tuner_lose(struct tuner *t, uint64_t bytes, uint32_t path)
 {
 	struct tuner_row *row = &t->rows[tuner_class(bytes)];
 	uint32_t left = 0;
 
-	assert(way >= 1 && way <= t->fits.count);
-	row->chunks[way] = 0;
+	assert(path >= 1 && path <= t->fits.count);
+	row->chunks[path] = 0;
 	row->trying = 0;
 	for (uint32_t i = 1; i <= t->fits.count; i++)
 		left += row->chunks[i];
@@ -394,4 +417,305 @@ tuner_fit(const double *bytes, const double *seconds, uint32_t count,
 		return -EINVAL;
 	*ret = (struct paths_direct){ setup, 1 / slope };
 	return 0;
+}
+
+/* ---- the table ---- */
+
+struct tuner *
+tuner_table_get(struct tuner_table *tt, uint32_t src, uint32_t dst)
+{
+	for (size_t i = 0; i < tt->count; i++)
+		if (tt->pairs[i].src == src && tt->pairs[i].dst == dst)
+			return &tt->pairs[i].tuner;
+	tt->pairs = xreallocarray(tt->pairs, tt->count + 1, sizeof(*tt->pairs));
+	memset(&tt->pairs[tt->count], 0, sizeof(*tt->pairs));
+	tt->pairs[tt->count].src = src;
+	tt->pairs[tt->count].dst = dst;
+	return &tt->pairs[tt->count++].tuner;
+}
+
+void
+tuner_table_clear(struct tuner_table *tt)
+{
+	free(tt->pairs);
+	tt->pairs = NULL;
+	tt->count = 0;
+}
+
+/* ---- writing ---- */
+
+static json_t *
+fits_json(const struct paths_links *f)
+{
+	json_t *staged = json_array();
+
+	for (uint32_t i = 0; i < f->count; i++)
+		json_array_append_new(staged,
+		    json_pack("{s:f, s:f, s:f, s:f}", "setup_s",
+			f->staged[i].setup_s, "chunk_s", f->staged[i].chunk_s,
+			"in_bytes_per_s", f->staged[i].in_per_s,
+			"out_bytes_per_s", f->staged[i].out_per_s));
+	return json_pack("{s:{s:f, s:f}, s:o}", "direct", "setup_s",
+	    f->direct.setup_s, "bytes_per_s", f->direct.bytes_per_s, "staged",
+	    staged);
+}
+
+static json_t *
+row_json(const struct tuner *t, uint32_t k)
+{
+	const struct tuner_row *r = &t->rows[k];
+	json_t *ways = json_array();
+
+	for (uint32_t i = 0; i <= t->fits.count; i++)
+		json_array_append_new(ways,
+		    json_pack("{s:f, s:f, s:I, s:I}", "setup_s",
+			r->line[i].setup_s, "bytes_per_s",
+			r->line[i].bytes_per_s, "chunks",
+			(json_int_t)r->chunks[i], "carried_bytes",
+			(json_int_t)r->carried[i]));
+	return json_pack("{s:I, s:I, s:I, s:b, s:I, s:f, s:f, s:o}", "class",
+	    (json_int_t)k, "transfers", (json_int_t)r->transfers, "last_bytes",
+	    (json_int_t)r->last_bytes, "direct", (int)r->direct, "since",
+	    (json_int_t)r->since, "direct_s", r->direct_s, "several_s",
+	    r->several_s, "ways", ways);
+}
+
+static json_t *
+pair_json(const struct tuner_pair *p)
+{
+	json_t *rows = json_array();
+
+	for (uint32_t k = 0; k < TUNER_CLASSES; k++)
+		if (p->tuner.rows[k].transfers > 0)
+			json_array_append_new(rows, row_json(&p->tuner, k));
+	return json_pack("{s:I, s:I, s:I, s:o, s:o}", "src", (json_int_t)p->src,
+	    "dst", (json_int_t)p->dst, "chunks_max",
+	    (json_int_t)p->tuner.chunks_max, "fits", fits_json(&p->tuner.fits),
+	    "rows", rows);
+}
+
+static json_t *
+table_json(const struct tuner_table *tt)
+{
+	json_t *pairs = json_array();
+
+	for (size_t i = 0; i < tt->count; i++)
+		json_array_append_new(pairs, pair_json(&tt->pairs[i]));
+	return json_pack("{s:s, s:i, s:s, s:I, s:o}", "format", FORMAT,
+	    "version", VERSION, "machine", tt->machine, "written_unix_s",
+	    (json_int_t)(clk_unix_ns() / CLK_NS_PER_S), "pairs", pairs);
+}
+
+/* Beside the file, on disk, then in its place. */
+static int
+replace(const char *path, const char *text)
+{
+	char *next = xasprintf("%s.new", path);
+	size_t len = strlen(text), at = 0;
+	int fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int rc = fd < 0 ? -errno : 0;
+
+	while (rc == 0 && at < len) {
+		ssize_t n = write(fd, text + at, len - at);
+
+		if (n < 0 && errno != EINTR)
+			rc = -errno;
+		at += n > 0 ? (size_t)n : 0;
+	}
+	if (rc == 0 && fsync(fd) < 0)
+		rc = -errno;
+	if (fd >= 0 && close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && rename(next, path) < 0)
+		rc = -errno;
+	if (rc < 0)
+		unlink(next);
+	free(next);
+	return rc;
+}
+
+int
+tuner_save(const struct tuner_table *tt, const char *path, struct err *err)
+{
+	json_t *j = table_json(tt);
+	char *text = json_dumps(j, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	int rc = text == NULL ? -ENOMEM : replace(path, text);
+
+	if (rc < 0)
+		err_say(err, "%.200s: %s", path, strerror(-rc));
+	free(text);
+	json_decref(j);
+	return rc;
+}
+
+/* ---- reading ---- */
+
+struct reading {
+	const char *path;
+	struct err *err;
+	int rc; /* of the first that is wrong */
+};
+
+static void
+complain(struct reading *rd, const char *key, const char *what)
+{
+	if (rd->rc < 0)
+		return;
+	err_say(rd->err, "%.160s: %s: %s", rd->path, key, what);
+	rd->rc = -EPROTO;
+}
+
+static double
+number(struct reading *rd, const json_t *j, const char *key, double min,
+    double max)
+{
+	const json_t *v = json_object_get(j, key);
+	double x = json_number_value(v);
+
+	if (!json_is_number(v) || !isfinite(x) || x < min || x > max) {
+		complain(rd, key, "not a number in its range");
+		return min;
+	}
+	return x;
+}
+
+static uint64_t
+count(struct reading *rd, const json_t *j, const char *key, double max)
+{
+	if (!json_is_integer(json_object_get(j, key)))
+		complain(rd, key, "not a whole number");
+	return (uint64_t)number(rd, j, key, 0, max);
+}
+
+static const json_t *
+list(struct reading *rd, const json_t *j, const char *key, size_t max)
+{
+	const json_t *v = json_object_get(j, key);
+
+	if (!json_is_array(v) || json_array_size(v) > max)
+		complain(rd, key, "not a list, or too long");
+	return v;
+}
+
+static void
+fits_parse(struct reading *rd, const json_t *j, struct paths_links *f)
+{
+	const json_t *d = json_object_get(j, "direct");
+	const json_t *staged = list(rd, j, "staged", TUNER_PATHS_MAX - 1);
+
+	f->direct.setup_s = number(rd, d, "setup_s", 0, NUMBER_MAX);
+	f->direct.bytes_per_s = number(rd, d, "bytes_per_s", 1, NUMBER_MAX);
+	for (size_t i = 0; rd->rc == 0 && i < json_array_size(staged); i++) {
+		const json_t *s = json_array_get(staged, i);
+		struct paths_staged *h = &f->staged[f->count++];
+
+		h->setup_s = number(rd, s, "setup_s", 0, NUMBER_MAX);
+		h->chunk_s = number(rd, s, "chunk_s", 0, NUMBER_MAX);
+		h->in_per_s = number(rd, s, "in_bytes_per_s", 1, NUMBER_MAX);
+		h->out_per_s = number(rd, s, "out_bytes_per_s", 1, NUMBER_MAX);
+	}
+}
+
+static void
+row_parse(struct reading *rd, const json_t *j, struct tuner *t)
+{
+	const json_t *ways = list(rd, j, "ways", t->fits.count + 1);
+	uint64_t k = count(rd, j, "class", TUNER_CLASSES - 1);
+	struct tuner_row *r = &t->rows[k];
+
+	r->transfers = count(rd, j, "transfers", COUNT_MAX);
+	r->last_bytes = count(rd, j, "last_bytes", COUNT_MAX);
+	r->direct = json_is_true(json_object_get(j, "direct"));
+	r->since = (uint32_t)count(rd, j, "since", UINT32_MAX);
+	r->direct_s = number(rd, j, "direct_s", 0, NUMBER_MAX);
+	r->several_s = number(rd, j, "several_s", 0, NUMBER_MAX);
+	if (rd->rc == 0 &&
+	    (r->last_bytes == 0 || tuner_class(r->last_bytes) != k))
+		complain(rd, "last_bytes", "not of its class");
+	for (uint32_t i = 0; rd->rc == 0 && i <= t->fits.count; i++) {
+		const json_t *w = json_array_get(ways, i);
+
+		r->line[i].setup_s = number(rd, w, "setup_s", 0, NUMBER_MAX);
+		r->line[i].bytes_per_s = number(rd, w, "bytes_per_s", 1e-9,
+		    NUMBER_MAX);
+		r->chunks[i] = (uint32_t)count(rd, w, "chunks", t->chunks_max);
+		r->carried[i] = count(rd, w, "carried_bytes", COUNT_MAX);
+	}
+}
+
+static void
+pair_parse(struct reading *rd, const json_t *j, struct tuner_table *tt)
+{
+	uint32_t src = (uint32_t)count(rd, j, "src", UINT32_MAX);
+	uint32_t dst = (uint32_t)count(rd, j, "dst", UINT32_MAX);
+	const json_t *rows = list(rd, j, "rows", TUNER_CLASSES);
+	struct tuner *t = tuner_table_get(tt, src, dst);
+
+	memset(t, 0, sizeof(*t));
+	t->chunks_max = (uint32_t)number(rd, j, "chunks_max", 1,
+	    PATHS_CHUNKS_MAX);
+	fits_parse(rd, json_object_get(j, "fits"), &t->fits);
+	for (size_t i = 0; rd->rc == 0 && i < json_array_size(rows); i++)
+		row_parse(rd, json_array_get(rows, i), t);
+}
+
+static void
+table_parse(struct reading *rd, const json_t *j, struct tuner_table *tt)
+{
+	const char *format = json_string_value(json_object_get(j, "format"));
+	const char *of = json_string_value(json_object_get(j, "machine"));
+	const json_t *pairs = list(rd, j, "pairs", TUNER_PAIRS_MAX);
+
+	if (format == NULL || strcmp(format, FORMAT) != 0)
+		complain(rd, "format", "is not " FORMAT);
+	if (count(rd, j, "version", 1e6) != VERSION)
+		complain(rd, "version", "is not 1");
+	if (of == NULL)
+		complain(rd, "machine", "is missing");
+	if (rd->rc == 0 && strcmp(of, tt->machine) != 0) {
+		err_say(rd->err, "%.160s: is of %.60s, and this is %.60s",
+		    rd->path, of, tt->machine);
+		rd->rc = -ESTALE;
+	}
+	for (size_t i = 0; rd->rc == 0 && i < json_array_size(pairs); i++)
+		pair_parse(rd, json_array_get(pairs, i), tt);
+}
+
+int
+tuner_parse(struct tuner_table *tt, const char *path, const char *text,
+    size_t text_bytes, struct err *err)
+{
+	struct reading rd = { path, err, 0 };
+	struct tuner_table got = { .count = 0 };
+	json_error_t error;
+	json_t *j = json_loadb(text, text_bytes, JSON_REJECT_DUPLICATES,
+	    &error);
+
+	snprintf(got.machine, sizeof(got.machine), "%s", tt->machine);
+	if (j == NULL)
+		return err_set(err, -EPROTO, "%.160s:%d: %s", path, error.line,
+		    error.text);
+	table_parse(&rd, j, &got);
+	json_decref(j);
+	if (rd.rc < 0) {
+		tuner_table_clear(&got);
+		return rd.rc;
+	}
+	tuner_table_clear(tt);
+	*tt = got; /* handed over */
+	return 0;
+}
+
+int
+tuner_load(struct tuner_table *tt, const char *path, struct err *err)
+{
+	char *text;
+	size_t n;
+	int rc = file_read(path, BYTES_MAX, &text, &n, err);
+
+	if (rc < 0)
+		return rc;
+	rc = tuner_parse(tt, path, text, n, err);
+	free(text);
+	return rc;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "probes/multipath/tuner_file.h"
+#include "probes/multipath/tuner.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Choices of every class of a pair are shares and chunks. */

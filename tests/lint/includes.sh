@@ -48,7 +48,7 @@ agents/               any                               event2,jansson
 probes/plan/pack\.c   -                                 zlib
 probes/plan/          -                                 jansson
 probes/topology/      -                                 jansson
-probes/multipath/     pattern,plan,sampling             jansson
+probes/multipath/     device,pattern,plan,sampling      jansson
 probes/predict/       pattern,plan,topology             jansson
 probes/pattern/       plan                              jansson
 probes/neighbor/      pattern,plan                      jansson

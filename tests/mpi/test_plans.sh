@@ -439,6 +439,10 @@ case_ways() {
 	[ "$(count '.bytes==4194304 and .verdict=="warn" and
 		(.text|startswith("the way through the host carries"))')" = 1 ] ||
 		fail "a slow way is not named"
+	engine 2 run multipath tune=yes bytes=4M relays=1 \
+		--json "$work/records" || fail "tuned streams: exit $?"
+	[ "$(count '.probe=="speedup" and .pair_class=="host" and
+		(.ways|length)==3')" = 4 ] || fail "tuned streams: records"
 	echo '{"format":"coalmine-tuning","version":1,"machine":"x","pairs":[]}' \
 		>"$work/table"
 	refused 'is of x, and this is emulated' 1 "${ways[@]}"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The closed form of a message over several ways: the worked table, a search
+ * The closed form of a message over several paths: the worked table, a search
  * over all chunks and shares that must not find better, and that nothing ever
  * beats 1/(1 - f).
  */
@@ -59,6 +59,45 @@ near(double got, double want, double within, const char *what)
 		fail_msg("%s: %.4f, not %.4f", what, got, want);
 }
 
+static struct paths_links
+links_of(const struct setting *s)
+{
+	return (struct paths_links){ s->d, { s->h }, 1, 1 };
+}
+
+/* One staged path by the formula alone: (1 - f) n / B_D + a_D = T(f n, c*) is
+ * quadratic in u = sqrt(f n). */
+static void
+split_one(const struct setting *s, double bytes, uint32_t chunks_max,
+    struct paths_split *ret)
+{
+	const struct paths_direct *d = &s->d;
+	const struct paths_staged *h = &s->h;
+	double a = 1 / d->bytes_per_s + slow_s(h);
+	double k = bytes / d->bytes_per_s + d->setup_s - h->setup_s -
+	    h->chunk_s;
+	double b = sqrt(h->chunk_s * fast_s(h)), u, ahead;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->direct_s = ret->time_s = paths_direct_s(d, bytes);
+	if (bytes <= 0 || k <= 0)
+		return;
+	u = (-b + sqrt(b * b + a * k)) / a;
+	ret->chunks[0] = paths_chunks(h, fmin(u * u, bytes), chunks_max);
+	ahead = k - ret->chunks[0] * h->chunk_s;
+	ret->share = ret->staged[0] = fmax(0,
+	    fmin(1,
+		ahead /
+		    (bytes *
+			(1 / d->bytes_per_s + slow_s(h) +
+			    fast_s(h) / ret->chunks[0]))));
+	ret->time_s = paths_staged_s(h, ret->share * bytes, ret->chunks[0]);
+	if (ret->share > 0 && ret->time_s < ret->direct_s)
+		return;
+	memset(ret, 0, sizeof(*ret));
+	ret->direct_s = ret->time_s = paths_direct_s(d, bytes);
+}
+
 static void
 test_worked(void **state)
 {
@@ -70,8 +109,7 @@ test_worked(void **state)
 			double fine = s->limit_share < .1 ? .1 : 1;
 			struct paths_split got;
 
-			paths_split_one(&s->d, &s->h, n,
-			    k == 3 ? 8 : PATHS_CHUNKS_MAX, &got);
+			split_one(s, n, k == 3 ? 8 : PATHS_CHUNKS_MAX, &got);
 			near(got.share, s->at[k].share, .0051 * fine, s->name);
 			near(got.direct_s / got.time_s, s->at[k].ratio,
 			    .0051 * fine, s->name);
@@ -87,7 +125,7 @@ test_limits(void **state)
 		const struct setting *s = &settings[i];
 		struct paths_split got;
 
-		paths_split_one(&s->d, &s->h, 1e18, 1 << 30, &got);
+		split_one(s, 1e18, 1 << 30, &got);
 		near(got.share, s->limit_share, .0006, s->name);
 		near(got.direct_s / got.time_s, s->limit_ratio, .0051, s->name);
 	}
@@ -99,6 +137,7 @@ static void
 test_threshold(void **state)
 {
 	struct paths_split got;
+	struct paths_links l;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
@@ -106,13 +145,15 @@ test_threshold(void **state)
 		double n = s->d.bytes_per_s *
 		    (s->h.setup_s + 2 * s->h.chunk_s - s->d.setup_s);
 
-		paths_split_one(&s->d, &s->h, n * 0.999, 64, &got);
+		l = links_of(s);
+		paths_split(&l, n * 0.999, 64, &got);
 		assert_true(got.share == 0 && got.chunks[0] == 0);
 		assert_true(got.time_s == got.direct_s);
-		paths_split_one(&s->d, &s->h, n * 1.001, 64, &got);
+		paths_split(&l, n * 1.001, 64, &got);
 		assert_true(got.share > 0 && got.time_s < got.direct_s);
 	}
-	paths_split_one(&settings[0].d, &settings[0].h, 0, 64, &got);
+	l = links_of(&settings[0]);
+	paths_split(&l, 0, 64, &got);
 	assert_true(got.share == 0 && got.time_s == 0);
 }
 
@@ -165,39 +206,41 @@ test_best(void **state)
 	for (int i = 0; i < 60; i++) {
 		struct setting s = { .name = "random" };
 		struct paths_split one, many;
+		struct paths_links l;
 		double n = uniform(&r, 1e4, 1e10), best;
 
 		setting_random(&r, &s);
-		paths_split_one(&s.d, &s.h, n, 64, &one);
-		paths_split_many(&s.d, &s.h, 1, n, 64, &many);
+		l = links_of(&s);
+		split_one(&s, n, 64, &one);
+		paths_split(&l, n, 64, &many);
 		best = search(&s, n);
 		/* rounding chunks costs little where they are few */
 		if (one.time_s > best * 1.005)
 			fail_msg("%g B: %g s, searched %g", n, one.time_s,
 			    best);
 		near(many.time_s, one.time_s, one.time_s * 1e-9, "many");
-		assert_true(one.direct_s / one.time_s <=
-		    paths_ceiling(one.share) * (1 + 1e-12));
+		assert_true(
+		    one.direct_s / one.time_s * (1 - one.share) <= 1 + 1e-12);
 	}
 }
 
-/* Ways in order of their setup, as many as are worth it. */
+/* Paths in order of their setup, as many as are worth it. */
 static void
 test_fill(void **state)
 {
-	static const struct paths_direct ways[] = { { 3, 10 }, { 1, 20 },
+	static const struct paths_direct lines[] = { { 3, 10 }, { 1, 20 },
 		{ 9, 100 } };
 	double x[3], t;
 
 	(void)state;
-	t = paths_fill(ways, 3, 30, x); /* second alone: 1 + 30/20 = 2.5 */
+	t = paths_fill(lines, 3, 30, x); /* second alone: 1 + 30/20 = 2.5 */
 	near(t, 2.5, 1e-12, "one way");
 	assert_true(x[0] == 0 && x[1] == 30 && x[2] == 0);
-	t = paths_fill(ways, 3, 100, x); /* (100 + 20 + 30) / 30 */
+	t = paths_fill(lines, 3, 100, x); /* (100 + 20 + 30) / 30 */
 	near(t, 5, 1e-12, "two ways");
 	near(x[0], 20, 1e-12, "first");
 	near(x[1], 80, 1e-12, "second");
-	t = paths_fill(ways, 3, 1000, x); /* (1000 + 20 + 30 + 900) / 130 */
+	t = paths_fill(lines, 3, 1000, x); /* (1000 + 20 + 30 + 900) / 130 */
 	near(t, 15, 1e-12, "three ways");
 	near(x[0] + x[1] + x[2], 1000, 1e-9, "sum");
 	near(x[2], 600, 1e-12, "third");
@@ -212,28 +255,31 @@ test_many(void **state)
 	rng_seed(&r, 6);
 	for (int i = 0; i < 2000; i++) {
 		struct setting s[8] = { { .name = "" } };
-		struct paths_staged h[8];
+		struct paths_links l = { .count = 0 };
 		struct paths_split got, less;
 		uint32_t count = 1 + (uint32_t)rng_below(&r, 8);
 		double n = uniform(&r, 1e3, 1e11);
 
 		for (uint32_t k = 0; k < count; k++) {
 			setting_random(&r, &s[k]);
-			h[k] = s[k].h;
+			l.staged[k] = s[k].h;
 		}
-		paths_split_many(&s[0].d, h, count, n, 4096, &got);
-		paths_split_many(&s[0].d, h, count - 1, n, 4096, &less);
+		l.direct = s[0].d;
+		l.count = count;
+		paths_split(&l, n, 4096, &got);
+		l.count = count - 1;
+		paths_split(&l, n, 4096, &less);
 		assert_true(got.share >= 0 && got.share < 1 + 1e-12);
 		assert_true(got.time_s <= got.direct_s);
 		/* another way never harms, but for the rounding of chunks */
 		assert_true(got.time_s <= less.time_s * 1.02);
-		assert_true(got.direct_s / got.time_s <=
-		    paths_ceiling(got.share) * (1 + 1e-9));
+		assert_true(
+		    got.direct_s / got.time_s * (1 - got.share) <= 1 + 1e-9);
 		/* all that carry end together */
 		for (uint32_t k = 0; k < count; k++)
 			if (got.chunks[k] > 0)
-				near(paths_staged_s(&h[k], got.staged[k] * n,
-					 got.chunks[k]),
+				near(paths_staged_s(&l.staged[k],
+					 got.staged[k] * n, got.chunks[k]),
 				    got.time_s, got.time_s * 1e-6, "together");
 	}
 }
