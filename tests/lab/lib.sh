@@ -63,13 +63,15 @@ engines="coalmine-(probe|keeper|arsh)|orted|hydra_pmi_proxy|$launchers"
 
 # cluster_up COUNT: a collector and the first COUNT nodes' agents, and the
 # campaigns of these tests. before_start, where a test has it, is called when
-# all files are there.
+# all files are there. Ranks may take long to start, but not longer than a run.
 cluster_up()
 {
 	local n
 	nodes=$1
 	cluster_prepare "$build_dir" "$source_dir" "$nodes" ||
 		fail "cannot set up the cluster"
+	in_host collector sh -c 'sed -i "s,^\[campaign\],&\nstart_limit = 4m," \
+		$(grep -L "^deadline = [1-4]m" "$0"/*.conf)' $cluster/campaigns
 	write_campaigns
 	! declare -F before_start >/dev/null || before_start
 	cluster_start collector coalmined
@@ -102,8 +104,8 @@ write_campaign() # NAME TESTS TIME
 	[campaign]
 	about = of the tests in the lab
 	nodes_min = $nodes
-	deadline = 5m
-	start_limit = 2m
+	deadline = 10m
+	start_limit = 5m
 	[canary]
 	tests = $2
 	share = 0.34

@@ -40,8 +40,8 @@ before_start()
 	about = of the test of verdicts
 	class = background
 	nodes_min = 4
-	deadline = 5m
-	start_limit = 2m
+	deadline = 10m
+	start_limit = 5m
 	[schedule]
 	every = $every
 	[canary]

@@ -33,8 +33,8 @@ before_start()
 	launcher = slurm
 	nodes_min = 2
 	nodes_max = 3
-	deadline = 60s
-	start_limit = 30s
+	deadline = 10m
+	start_limit = 5m
 	[canary]
 	tests = lat
 	share = 1

@@ -19,8 +19,8 @@ before_start()
 		about = the network as it is
 		class = background
 		nodes_min = $nodes
-		deadline = 60s
-		start_limit = 30s
+		deadline = 10m
+		start_limit = 5m
 		[canary]
 		tests = lat
 		share = 1
@@ -46,7 +46,7 @@ measure() # CAMPAIGN COUNT
 	local n
 	for n in $(seq "$2"); do
 		order "$1"
-		expect_finished 60
+		expect_finished 100
 	done
 }
 
@@ -60,8 +60,6 @@ series_us()
 # node1 sends all its link takes to node5, which is on the other leaf.
 load_start()
 {
-	in_host node5 "$netload" serve 9000 &
-	sleep 0.5
 	in_host node1 "$netload" bulk node5 9000 600 >/dev/null &
 }
 
@@ -70,24 +68,36 @@ load_stop()
 	in_host node1 kill $(pids_in node1 netload)
 }
 
+# Somebody else may begin or end to use this machine meanwhile, so that one of
+# four looks is enough; of a load that is never seen none would do.
+load_is_seen()
+{
+	local before during worse after
+	measure wild $rounds_each
+	before=$(series_us)
+	load_start
+	measure wild $rounds_each
+	during=$(series_us)
+	# Worse than quiet; whether beyond chance too depends on this machine.
+	worse=$(ctl baseline diff quiet "$run" --json | jq 'any(.[];
+		.test == "lat" and .phase == "wild" and .ratio > 1)')
+	load_stop || fail "the load is over already"
+	measure wild $rounds_each
+	after=$(series_us)
+	say "mean latency, us: $before before, $during under load, $after after"
+	[ "$worse" = true ] && [ "$during" -gt $((before * 3 / 2)) ] &&
+		[ "$after" -lt $(((before + during) / 2)) ]
+}
+
 lab_up --leaves 2
 cluster_up 8
+in_host node5 "$netload" serve 9000 &
 measure isolated 1
 ctl baseline pin quiet "$run" >/dev/null || fail "cannot pin $run"
-measure wild $rounds_each
-before=$(series_us)
-load_start
-measure wild $rounds_each
-during=$(series_us)
-# Worse than quiet; whether beyond chance too depends on this machine.
-ctl baseline diff quiet "$run" --json | jq -e 'any(.[];
-	.test == "lat" and .phase == "wild" and .ratio > 1)' >/dev/null ||
-	fail "baseline diff: $(ctl baseline diff quiet "$run")"
-load_stop || fail "the load is over already"
-measure wild $rounds_each
-after=$(series_us)
-say "mean latency, us: $before before, $during under load, $after after"
-[ "$during" -gt $((before * 3 / 2)) ] || fail "the load is not seen"
-[ "$after" -lt $(((before + during) / 2)) ] || fail "it does not fall again"
+tries=0
+until load_is_seen; do
+	[ $((tries += 1)) -lt 4 ] || fail "the load is not seen, or stays"
+done
 ctl_api "canaries?campaign=wild&phase=wild" | jq -e \
-	"length == 3 * $rounds_each" >/dev/null || fail "the series has gaps"
+	"length == 3 * $rounds_each * ($tries + 1)" >/dev/null ||
+	fail "the series has gaps"
