@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confirm_run.c - the second pass: the suspect and at most five good nodes, one
- * pair at a time, in the class of the run that made it suspect. A class's
- * limits hold for it as for any run: admission is not asked to look away.
+ * confirm_run.c - the confirmation run: the outlier and at most five good
+ * nodes, one pair at a time, in the class of the run that made it an outlier. A
+ * class's limits hold for it as for any run: admission is not asked to look
+ * away.
  */
 #include "daemon/diagnosis/diagnosis_int.h"
 
@@ -51,7 +52,8 @@ again_later(struct incident *k)
 	k->next_ns = clk_ns() + wait_ns;
 }
 
-/* The second pass is of the class of what made it suspect; a mesh is light. */
+/* The confirmation run is of the class of what made it an outlier; a mesh is
+ * light. */
 static const char *
 class_of(const struct incident *k)
 {
@@ -62,59 +64,59 @@ class_of(const struct incident *k)
 /* Slurm may keep nodes from a run, by its partition or reservation. 1, 0, or
  * -EAGAIN: it is being asked. */
 static int
-may_have(const struct diagnosis *c, const struct incident *k,
+may_have(const struct diagnosis *d, const struct incident *k,
     const struct node *n)
 {
-	if (c->ops->may_have == NULL)
+	if (d->ops->may_have == NULL)
 		return 1;
-	return c->ops->may_have(c->ctx, class_of(k), k->launcher, k->slurm, n);
+	return d->ops->may_have(d->ctx, class_of(k), k->launcher, k->slurm, n);
 }
 
 /* Every node of the roster as a candidate. */
 static struct confirm_node *
-candidates(struct diagnosis *c, const struct incident *k, size_t *ret_suspect)
+candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 {
-	size_t count = roster_count(c->roster);
+	size_t count = roster_count(d->roster);
 	struct confirm_node *list = xcalloc(count + 1, sizeof(*list));
-	size_t suspect = SIZE_MAX;
+	size_t outlier = SIZE_MAX;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct node *n = roster_by_id(c->roster, i);
-		uint32_t leaf = diagnosis_leaf(c, n->leaf);
+		const struct node *n = roster_by_id(d->roster, i);
+		uint32_t leaf = diagnosis_leaf(d, n->leaf);
 		int home = k->kind == JUDGE_LEAF && leaf == k->index;
 		int fine = roster_is_up(n) &&
-		    diagnosis_of_node(c, n) == VERDICT_OK && may_have(c, k, n);
+		    diagnosis_of_node(d, n) == VERDICT_OK && may_have(d, k, n);
 
 		list[i].id = (uint32_t)i;
 		list[i].leaf = leaf;
 		list[i].good = fine && !home &&
 		    (leaf == SCORE_NO_LEAF ||
-			incident_find(c, JUDGE_LEAF, leaf) == NULL);
+			incident_find(d, JUDGE_LEAF, leaf) == NULL);
 		list[i].mate = fine && home;
-		if (home && fine && suspect == SIZE_MAX)
-			suspect = i;
+		if (home && fine && outlier == SIZE_MAX)
+			outlier = i;
 	}
-	*ret_suspect = k->kind == JUDGE_NODE ? k->index : suspect;
+	*ret_outlier = k->kind == JUDGE_NODE ? k->index : outlier;
 	return list;
 }
 
 /* Names and leaves of those chosen; fewer than three compare nothing. */
 static int
-choose(struct diagnosis *c, const struct incident *k)
+choose(struct diagnosis *d, const struct incident *k)
 {
-	struct confirm_run *p = &c->pass;
-	size_t suspect, chosen[CONFIRM_NODES], n;
-	struct confirm_node *list = candidates(c, k, &suspect);
+	struct confirm_run *p = &d->pass;
+	size_t outlier, chosen[CONFIRM_NODES], n;
+	struct confirm_node *list = candidates(d, k, &outlier);
 
-	if (suspect == SIZE_MAX ||
-	    !roster_is_up(roster_by_id(c->roster, suspect))) {
+	if (outlier == SIZE_MAX ||
+	    !roster_is_up(roster_by_id(d->roster, outlier))) {
 		free(list);
 		return 0;
 	}
-	n = confirm_choose(list, roster_count(c->roster), suspect, &c->rng,
+	n = confirm_choose(list, roster_count(d->roster), outlier, &d->rng,
 	    chosen);
 	for (size_t i = 0; n >= 3 && i < n; i++) {
-		p->names[i] = xstrdup(roster_by_id(c->roster, chosen[i])->name);
+		p->names[i] = xstrdup(roster_by_id(d->roster, chosen[i])->name);
 		p->leaves[i] = list[chosen[i]].leaf;
 	}
 	p->count = n >= 3 ? n : 0;
@@ -123,7 +125,7 @@ choose(struct diagnosis *c, const struct incident *k)
 }
 
 /* The account that pays and where it may run, as of the run that made the
- * suspicion: what a stored case lacks or has no text for is left out. */
+ * outlier: what a stored incident lacks or has no text for is left out. */
 static void
 write_slurm(const json_t *slurm, struct strbuf *ret)
 {
@@ -141,10 +143,10 @@ write_slurm(const json_t *slurm, struct strbuf *ret)
 
 /* The campaign, as anyone could write it. */
 static void
-write_campaign(const struct diagnosis *c, const struct incident *k,
+write_campaign(const struct diagnosis *d, const struct incident *k,
     struct strbuf *ret)
 {
-	const struct confirm_run *p = &c->pass;
+	const struct confirm_run *p = &d->pass;
 	size_t pairs = p->count * (p->count - 1) / 2;
 
 	strbuf_addf(ret,
@@ -170,32 +172,32 @@ write_campaign(const struct diagnosis *c, const struct incident *k,
 
 /* What may be had is being asked for. */
 static int
-is_asking(const struct diagnosis *c, const struct incident *k)
+is_asking(const struct diagnosis *d, const struct incident *k)
 {
 	uint32_t id = k->kind == JUDGE_NODE ? k->index : 0;
 
-	return roster_count(c->roster) > 0 &&
-	    may_have(c, k, roster_by_id(c->roster, id)) == -EAGAIN;
+	return roster_count(d->roster) > 0 &&
+	    may_have(d, k, roster_by_id(d->roster, id)) == -EAGAIN;
 }
 
 static void
-start(struct diagnosis *c, struct incident *k)
+start(struct diagnosis *d, struct incident *k)
 {
-	struct confirm_run *p = &c->pass;
+	struct confirm_run *p = &d->pass;
 	struct strbuf text = { 0 };
 	struct err err;
 	int rc;
 
 	confirm_run_clear(p);
 	p->is_rate = series_kind(k->series->sort).is_rate;
-	if (is_asking(c, k))
+	if (is_asking(d, k))
 		return; /* at the next tick */
-	if (!choose(c, k)) {
+	if (!choose(d, k)) {
 		again_later(k);
 		return;
 	}
-	write_campaign(c, k, &text);
-	rc = c->ops->order(c->ctx, NAMES_PASS_CAMPAIGN, text.text,
+	write_campaign(d, k, &text);
+	rc = d->ops->order(d->ctx, NAMES_PASS_CAMPAIGN, text.text,
 	    "confirmation run", p->run, &err);
 	strbuf_clear(&text);
 	if (rc < 0) {
@@ -209,7 +211,7 @@ start(struct diagnosis *c, struct incident *k)
 }
 
 static int
-is_due(const struct diagnosis *c, const struct incident *k)
+is_due(const struct diagnosis *d, const struct incident *k)
 {
 	int answered = k->passed && k->finding != CONFIRM_UNCLEAR;
 
@@ -217,26 +219,26 @@ is_due(const struct diagnosis *c, const struct incident *k)
 		return 0; /* see diagnosis_mesh.c */
 	return !answered && k->what != WHAT_HOST && k->what < WHAT_DRIFT &&
 	    k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
-	    c->pass.in_window < c->o.second_pass_per_hour;
+	    d->pass.in_window < d->o.second_pass_per_hour;
 }
 
 void
-confirm_run_tick(struct diagnosis *c)
+confirm_run_tick(struct diagnosis *d)
 {
 	uint64_t now_ns = clk_ns();
 	struct incident *k;
 
-	if (now_ns - c->pass.window_ns >= HOUR_NS) {
-		c->pass.window_ns = now_ns;
-		c->pass.in_window = 0;
+	if (now_ns - d->pass.window_ns >= HOUR_NS) {
+		d->pass.window_ns = now_ns;
+		d->pass.in_window = 0;
 	}
-	if (!c->o.second_pass || c->pass.run[0] != '\0')
+	if (!d->o.second_pass || d->pass.run[0] != '\0')
 		return;
 	/* Leaves first: one answer for all of their nodes. */
 	for (int leaf = 1; leaf >= 0; leaf--)
-		TAILQ_FOREACH (k, &c->cases, link)
-			if ((k->kind == JUDGE_LEAF) == leaf && is_due(c, k)) {
-				start(c, k);
+		TAILQ_FOREACH (k, &d->incidents, link)
+			if ((k->kind == JUDGE_LEAF) == leaf && is_due(d, k)) {
+				start(d, k);
 				return;
 			}
 }
@@ -273,31 +275,31 @@ read_pairs(const struct confirm_run *p, const json_t *record,
 	return n;
 }
 
-/* The trouble is a leaf's, and it was a node that was accused. */
+/* The trouble is a leaf's, and it was a node that was named. */
 static void
-pass_to_leaf(struct diagnosis *c, struct incident *k)
+pass_to_leaf(struct diagnosis *d, struct incident *k)
 {
-	uint32_t leaf = diagnosis_leaf(c,
-	    roster_by_id(c->roster, k->index)->leaf);
+	uint32_t leaf = diagnosis_leaf(d,
+	    roster_by_id(d->roster, k->index)->leaf);
 
-	if (incident_find(c, JUDGE_LEAF, leaf) != NULL) {
+	if (incident_find(d, JUDGE_LEAF, leaf) != NULL) {
 		judge_confirm(k->series->judge, JUDGE_NODE, k->index, 0);
-		incident_end(c, k, VERDICT_OK,
+		incident_end(d, k, VERDICT_OK,
 		    "its leaf is slow, not the node");
 		return;
 	}
 	free(k->subject);
-	k->subject = xstrdup(c->leaves[leaf]);
-	incident_write(c, k); /* with the numbers that its node showed */
+	k->subject = xstrdup(d->leaves[leaf]);
+	incident_write(d, k); /* with the numbers that its node showed */
 	judge_confirm(k->series->judge, JUDGE_NODE, k->index, 0);
 	k->kind = JUDGE_LEAF;
 	k->index = leaf;
 	judge_restore(k->series->judge, JUDGE_LEAF, leaf, JUDGE_BAD);
-	incident_tell(c, k);
+	incident_tell(d, k);
 }
 
 static void
-conclude(struct diagnosis *c, struct incident *k)
+conclude(struct diagnosis *d, struct incident *k)
 {
 	int clear = k->finding == CONFIRM_UNCLEAR ||
 	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE);
@@ -309,18 +311,18 @@ conclude(struct diagnosis *c, struct incident *k)
 	judge_confirm(k->series->judge, k->kind, k->index, 1);
 	if (k->kind == JUDGE_NODE &&
 	    (k->what == WHAT_LEAF || k->what == WHAT_LINK)) {
-		pass_to_leaf(c, k);
+		pass_to_leaf(d, k);
 		return;
 	}
-	incident_write(c, k);
-	incident_tell(c, k);
+	incident_write(d, k);
+	incident_tell(d, k);
 }
 
 void
-confirm_run_record(struct diagnosis *c, const char *run, const json_t *record)
+confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 {
 	struct confirm_pair pairs[CONFIRM_NODES * CONFIRM_NODES];
-	struct confirm_run *p = &c->pass;
+	struct confirm_run *p = &d->pass;
 	struct incident *k = p->of;
 	size_t n;
 
@@ -338,18 +340,18 @@ confirm_run_record(struct diagnosis *c, const char *run, const json_t *record)
 	    &k->report);
 	k->finding = k->report.finding;
 	if (k->finding != CONFIRM_CLEARED) {
-		conclude(c, k);
+		conclude(d, k);
 		return;
 	}
 	judge_confirm(k->series->judge, k->kind, k->index, 0);
-	incident_end(c, k, VERDICT_OK,
+	incident_end(d, k, VERDICT_OK,
 	    "a confirmation run found it as fast as the others");
 }
 
 void
-confirm_run_over(struct diagnosis *c, const char *run)
+confirm_run_over(struct diagnosis *d, const char *run)
 {
-	struct confirm_run *p = &c->pass;
+	struct confirm_run *p = &d->pass;
 
 	if (strcmp(run, p->run) != 0)
 		return;

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis.h - verdicts: rounds go to the judges, suspects to a second pass,
- * and what comes of it to the store, the event log and whoever looks.
+ * diagnosis.h - verdicts: rounds go to the judges, outliers to a confirmation
+ * run, and what comes of it to the store, the event log and whoever looks.
  *
- *   diagnosis.c       records are rounds of a judge, one for each class and
- * test incident.c  a suspect's case from its opening to its end court_show.c in
- * words, as JSON, in lists confirm_run.c  the second pass: one run of six nodes
- * at a time diagnosis_mesh.c  the agents' mesh: echoes that are slow, or lost
- *   court_drift.c every node against its own recent weeks, and a baseline
- *
- * A node is ok, warn (suspect), bad (the second pass agrees) or unknown: not
- * measured since its agent started, not reachable, or not measured for
- * stale_ns. Everything runs on the loop's thread.
+ * A node is ok, warn (an outlier), bad (the confirmation run agrees) or
+ * unknown: not measured since its agent started, not reachable, or not measured
+ * for stale_ns. Everything runs on the loop's thread.
  */
 #ifndef DAEMON_DIAGNOSIS_DIAGNOSIS_H
 #define DAEMON_DIAGNOSIS_DIAGNOSIS_H
@@ -57,28 +51,28 @@ struct diagnosis_ops {
 struct diagnosis *diagnosis_new(struct roster *roster, struct store *store,
     const struct diagnosis_options *o, const struct diagnosis_ops *ops,
     void *ctx);
-void diagnosis_free(struct diagnosis *c); /* NULL is allowed */
+void diagnosis_free(struct diagnosis *d); /* NULL is allowed */
 /* What STORE_VERDICTS answered: cases that an earlier collector left open. */
-void diagnosis_load(struct diagnosis *c, const json_t *verdicts);
+void diagnosis_load(struct diagnosis *d, const json_t *verdicts);
 
 /* What STORE_HEARD answered: whoever an earlier collector heard, not longer
  * than stale_ns ago and of the agent's process that is known now, keeps the
  * verdict that it had. After the roster's nodes; agents may be back already. */
-void diagnosis_load_heard(struct diagnosis *c, const json_t *heard);
+void diagnosis_load_heard(struct diagnosis *d, const json_t *heard);
 
 /* A baseline as STORE_BASELINES gives it, [{name body}]: the recent weeks of
  * an earlier collector, or the pinned one. Before diagnosis_load. */
-void diagnosis_load_baselines(struct diagnosis *c, const json_t *rows);
+void diagnosis_load_baselines(struct diagnosis *d, const json_t *rows);
 /* A baseline was pinned, or dropped (NULL). */
-void diagnosis_pin(struct diagnosis *c, const char *name, const json_t *body);
+void diagnosis_pin(struct diagnosis *d, const char *name, const json_t *body);
 /* The recent weeks as the body of a baseline: {run records}, each record of
  * one class and test {probe test phase class unit n p50 nodes}, its nodes
  * {node, q25 or q75, rounds, distance sigma sums}. New reference. */
-json_t *diagnosis_recent(const struct diagnosis *c);
+json_t *diagnosis_recent(const struct diagnosis *d);
 /* Store them; the diagnosis does so each hour by itself. Before the end. */
-void diagnosis_keep(struct diagnosis *c);
+void diagnosis_keep(struct diagnosis *d);
 
-/* How a run was made, for the second pass on what it has shown. */
+/* How a run was made, for the confirmation run on what it has shown. */
 struct diagnosis_source {
 	const char *run;
 	const char *campaign;
@@ -88,34 +82,34 @@ struct diagnosis_source {
 	json_t *slurm; /* what its [slurm] sets; NULL: nothing. Borrowed */
 };
 /* A numbered record that is in the store, once. */
-void diagnosis_record(struct diagnosis *c, const struct diagnosis_source *from,
+void diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record);
 /* A record of the mesh. */
-void diagnosis_mesh(struct diagnosis *c, const json_t *record);
+void diagnosis_mesh(struct diagnosis *d, const json_t *record);
 /* A counters message of a node. */
-void diagnosis_counters(struct diagnosis *c, const char *run,
+void diagnosis_counters(struct diagnosis *d, const char *run,
     const struct node *n, const json_t *nics);
 /* A run has ended. */
-void diagnosis_run_over(struct diagnosis *c, const char *run);
+void diagnosis_run_over(struct diagnosis *d, const char *run);
 /* About once a second. */
-void diagnosis_tick(struct diagnosis *c);
+void diagnosis_tick(struct diagnosis *d);
 
 /* {kind subject verdict what since_unix_ns at_unix_ns text test class effect
  * rounds partners slow_partners second_pass run}, the worst first. all: also
  * those that are ok or unknown, with nothing but kind, subject and verdict. */
-json_t *diagnosis_json(const struct diagnosis *c, int all);
-enum verdict diagnosis_of_node(const struct diagnosis *c, const struct node *n);
+json_t *diagnosis_json(const struct diagnosis *d, int all);
+enum verdict diagnosis_of_node(const struct diagnosis *d, const struct node *n);
 /* The judge's z of a node against its peers in its newest round, worst test;
  * positive is worse, NAN is not known. It is evidence, not the decision, which
  * is the verdict. */
-double diagnosis_score(const struct diagnosis *c, const struct node *n);
+double diagnosis_score(const struct diagnosis *d, const struct node *n);
 /* The z that the rounds of a node combined must reach for it to be an outlier
  * among the nodes of the newest round; NAN: no node is known. */
-double diagnosis_threshold(const struct diagnosis *c);
+double diagnosis_threshold(const struct diagnosis *d);
 /* A canary's record of before this start: only for diagnosis_score. */
-void diagnosis_score_old(struct diagnosis *c, const json_t *record);
-/* The open case of a node, or NULL. New reference. */
-json_t *diagnosis_node_json(const struct diagnosis *c, const struct node *n);
+void diagnosis_score_old(struct diagnosis *d, const json_t *record);
+/* The open incident of a node, or NULL. New reference. */
+json_t *diagnosis_node_json(const struct diagnosis *d, const struct node *n);
 
 /* For metrics: open cases. */
 struct diagnosis_open {
@@ -124,8 +118,8 @@ struct diagnosis_open {
 	enum what what;
 	enum verdict verdict;
 };
-size_t diagnosis_open_cases(const struct diagnosis *c,
+size_t diagnosis_open_cases(const struct diagnosis *d,
     struct diagnosis_open *ret, size_t cap);
-void diagnosis_counts(const struct diagnosis *c, size_t ret[VERDICT_MAX]);
+void diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX]);
 
 #endif

@@ -43,6 +43,7 @@ struct diagnosis_series {
 	int partners; /* enum partners */
 	struct judge *judge;
 	struct drift *drifts; /* by node id */
+	int drift_begun;      /* with what is pinned of it */
 	size_t drift_count;
 	double level; /* mean logarithm of the rounds' medians */
 	uint32_t level_n;
@@ -85,22 +86,22 @@ struct incident {
 	uint64_t since_unix_ns, at_unix_ns;
 	char text[VERDICT_TEXT_MAX];
 	char host[HOST_TROUBLE_TEXT_MAX]; /* what troubled the host */
-	char run[64];                     /* that made it suspect */
+	char run[64];                     /* that made it an outlier */
 	char pass_run[64];
 	char *mpi, *launcher, *class;
 	json_t *slurm;                      /* as of diagnosis_source */
-	unsigned tries;                     /* of the second pass */
+	unsigned tries;                     /* of the confirmation run */
 	uint64_t next_ns;                   /* of the next try; 0: now */
-	struct shortfall_expected promised; /* where what is WHAT_PREDICTION */
+	struct shortfall_expected expected; /* where what is WHAT_PREDICTION */
 	int over; /* ended; goes when nobody looks at it */
 };
-TAILQ_HEAD(court_cases, incident);
-TAILQ_HEAD(court_promises, court_promise); /* court_promise.c */
+TAILQ_HEAD(incidents, incident);
+TAILQ_HEAD(shortfall_runs, shortfall_run); /* shortfall.c */
 
 struct confirm_run {
 	struct incident *of; /* NULL: none is running */
 	char run[64];
-	char *names[CONFIRM_NODES]; /* the suspect first */
+	char *names[CONFIRM_NODES]; /* the outlier first */
 	uint32_t leaves[CONFIRM_NODES];
 	size_t count;
 	int is_rate;
@@ -125,8 +126,8 @@ struct diagnosis {
 	struct score_obs *obs; /* scratch */
 	uint8_t *busy;
 	size_t obs_cap;
-	struct court_cases cases;
-	struct court_promises promises; /* of live runs */
+	struct incidents incidents;
+	struct shortfall_runs shortfalls; /* of live runs */
 	struct confirm_run pass;
 	json_t *pinned;      /* body of the baseline, or NULL */
 	struct score *score; /* for its records */
@@ -139,81 +140,85 @@ struct diagnosis {
 	json_t *slurm;
 };
 
-/* diagnosis.c */
-struct diagnosis_node *diagnosis_node(struct diagnosis *c,
-    const struct node *n);
-uint32_t diagnosis_leaf(struct diagnosis *c, const char *leaf);
-struct diagnosis_series *diagnosis_series_of(struct diagnosis *c,
-    const char *class, int sort, int partners);
-/* Of a record or a stored case; those that do not say met in rings. */
-int diagnosis_partners(const json_t *object);
-/* A node was measured now. */
-void diagnosis_heard(struct diagnosis *c, const struct node *n);
-/* The good quartile of every node of a record into c->obs; the count. heard:
- * the nodes were measured now. */
-size_t diagnosis_observe(struct diagnosis *c, const json_t *record, int sort,
-    int heard);
-/* A round: to its judge, and what comes of it. */
-void diagnosis_hear(struct diagnosis *c, const struct diagnosis_source *from,
-    const json_t *record, int sort);
+/*
+ * The files call each other one way only, from the last here to the first:
+ *
+ *   rounds.c        a record as a round of a series
+ *   incident.c      one incident for a node or leaf
+ *   series_drift.c  every node against its own past, and a baseline
+ *   shortfall.c     nodes and links far below a prediction
+ *   confirm_run.c   confirmation runs
+ *   diagnosis.c     what others see (diagnosis.h)
+ */
 
-/* diagnosis_mesh.c */
+/* rounds.c */
 struct series_kind series_kind(int sort);
 int series_kind_find(const char *name); /* or -ENOENT */
-/* Losses that both classes tell of are confirmed. */
-void mesh_evidence_conclude(struct diagnosis *c);
-
-/* incident.c */
-struct incident *incident_find(const struct diagnosis *c, enum judge_kind kind,
-    uint32_t index);
-/* A judge names it: open its case, or look at it again. */
-void incident_suspect(struct diagnosis *c, struct diagnosis_series *s,
-    enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
-/* Its own past names it: open a case, if there is none. */
-void incident_drift(struct diagnosis *c, struct diagnosis_series *s,
-    uint32_t node, const struct diagnosis_source *from);
-/* It is below what was promised, or is not any more. */
-void incident_promise(struct diagnosis *c, enum judge_kind kind, uint32_t index,
-    const struct diagnosis_source *from, const struct shortfall_expected *seen);
-void incident_kept(struct diagnosis *c, enum judge_kind kind, uint32_t index);
-/* Once a round: its numbers are new, and it may be over. */
-void incidents_review(struct diagnosis *c, struct diagnosis_series *s,
-    const char *run);
-void incident_end(struct diagnosis *c, struct incident *k, enum verdict verdict,
-    const char *why);
-/* Store, event, log. */
-void incident_tell(struct diagnosis *c, struct incident *k);
-void incident_free(struct incident *k);
-
-/* court_show.c */
-/* Its words, new. */
-void incident_write(const struct diagnosis *c, struct incident *k);
-/* As diagnosis_json has it. New reference. */
-json_t *incident_json(const struct diagnosis *c, const struct incident *k);
-
-/* court_drift.c */
-/* A round that the judge has heard; its distances are in c->obs. */
-void series_drift_hear(struct diagnosis *c, struct diagnosis_series *s,
-    size_t count, const struct diagnosis_source *from, const json_t *record);
-/* A new series: what is pinned of its test. */
-void series_drift_begin(struct diagnosis *c, struct diagnosis_series *s);
+struct diagnosis_node *diagnosis_node(struct diagnosis *d,
+    const struct node *n);
+uint32_t diagnosis_leaf(struct diagnosis *d, const char *leaf);
+struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
+    const char *class, int sort, int partners);
 /* NULL: nothing is known of the node there. */
 const struct drift *series_drift_of(const struct diagnosis_series *s,
     uint32_t node);
-void series_drift_tick(struct diagnosis *c);
-void series_drift_free(struct diagnosis *c);
+/* Of a record or a stored incident; those that do not say met in rings. */
+int diagnosis_partners(const json_t *object);
+/* Its agent is another process than the one that was measured. */
+int diagnosis_is_new_boot(const struct node *n,
+    const struct diagnosis_node *cn);
+/* A node was measured now. */
+void diagnosis_heard(struct diagnosis *d, const struct node *n);
+/* The good quartile of every node of a record into d->obs; the count. heard:
+ * the nodes were measured now. */
+size_t diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
+    int heard);
 
-/* court_promise.c */
-void shortfall_record(struct diagnosis *c, const struct diagnosis_source *from,
+/* incident.c */
+struct incident *incident_find(const struct diagnosis *d, enum judge_kind kind,
+    uint32_t index);
+/* A judge names it: open its incident, or look at it again. */
+void incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
+    enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
+/* Its own past names it: open an incident, if there is none. */
+void incident_drift(struct diagnosis *d, struct diagnosis_series *s,
+    uint32_t node, const struct diagnosis_source *from);
+/* It is far below a prediction, or is not any more. */
+void incident_shortfall(struct diagnosis *d, enum judge_kind kind,
+    uint32_t index, const struct diagnosis_source *from,
+    const struct shortfall_expected *seen);
+void incident_as_predicted(struct diagnosis *d, enum judge_kind kind,
+    uint32_t index);
+/* Once a round: its numbers are new, and it may be over. */
+void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
+void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
+    const char *why);
+/* Its words, new. */
+void incident_write(const struct diagnosis *d, struct incident *k);
+/* Store, event, log. */
+void incident_tell(struct diagnosis *d, struct incident *k);
+void incident_free(struct incident *k);
+
+/* series_drift.c */
+/* Before the first round of a series: what is pinned of its test. */
+void series_drift_begin(struct diagnosis *d, struct diagnosis_series *s);
+/* A round that the judge has heard; its distances are in d->obs. */
+void series_drift_hear(struct diagnosis *d, struct diagnosis_series *s,
+    size_t count, const struct diagnosis_source *from, const json_t *record);
+void series_drift_tick(struct diagnosis *d);
+void series_drift_free(struct diagnosis *d);
+
+/* shortfall.c */
+void shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record);
-void shortfall_over(struct diagnosis *c, const char *run);
-void shortfall_free(struct diagnosis *c);
+void shortfall_over(struct diagnosis *d, const char *run);
+void shortfall_free(struct diagnosis *d);
 
 /* confirm_run.c */
-void confirm_run_tick(struct diagnosis *c);
-void confirm_run_record(struct diagnosis *c, const char *run,
+void confirm_run_tick(struct diagnosis *d);
+void confirm_run_record(struct diagnosis *d, const char *run,
     const json_t *record);
-void confirm_run_over(struct diagnosis *c, const char *run);
+void confirm_run_over(struct diagnosis *d, const char *run);
 void confirm_run_clear(struct confirm_run *p);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * incident.c - one case for a node or leaf, whichever test shows it: opened
- * when a judge suspects it, told when its verdict changes, ended when no judge
- * suspects it any more.
+ * incident.c - one incident for a node or leaf, whichever test shows it: opened
+ * when a judge names it, told when its verdict changes, ended when no judge
+ * names it any more; and how others see it, in words and as JSON.
  */
 #include "daemon/diagnosis/diagnosis_int.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,230 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
 
+struct incident *
+incident_find(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
+{
+	struct incident *k;
+
+	TAILQ_FOREACH (k, &d->incidents, link)
+		if (k->kind == kind && k->index == index && !k->over)
+			return k;
+	return NULL;
+}
+
+enum verdict
+diagnosis_of_node(const struct diagnosis *d, const struct node *n)
+{
+	const struct incident *k = incident_find(d, JUDGE_NODE,
+	    (uint32_t)n->id);
+	const struct diagnosis_node *cn = n->id < d->node_count
+	    ? &d->nodes[n->id]
+	    : NULL;
+
+	/* A new boot at once, not only from the next tick on. */
+	if (!roster_is_up(n) || cn == NULL || cn->heard_ns == 0 ||
+	    diagnosis_is_new_boot(n, cn) ||
+	    clk_ns() - cn->heard_ns > d->o.stale_ns)
+		return VERDICT_UNKNOWN;
+	return k != NULL ? k->verdict : VERDICT_OK;
+}
+
+void
+diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX])
+{
+	memset(ret, 0, VERDICT_MAX * sizeof(*ret));
+	for (size_t i = 0; i < roster_count(d->roster); i++)
+		ret[diagnosis_of_node(d, roster_by_id(d->roster, i))]++;
+}
+
+/* ---- in words and as JSON ---- */
+
+static const char *
+kind_name(enum judge_kind kind)
+{
+	return kind == JUDGE_NODE ? "node" : "leaf";
+}
+
+static const struct judge_track *
+track_of(const struct incident *k)
+{
+	return judge_track(k->series->judge, k->kind, k->index);
+}
+
+static const struct drift *
+drift_of(const struct incident *k)
+{
+	return series_drift_of(k->series, k->index);
+}
+
+static void
+put_partners(const struct diagnosis *d, const struct incident *k,
+    struct verdict_evidence *w)
+{
+	const struct diagnosis_node *cn;
+
+	if (k->passed && k->report.partners > 0) {
+		w->partners = k->report.partners;
+		w->slow_partners = k->report.slow_partners;
+		w->partners_normal = k->report.pairs_fine;
+		return;
+	}
+	if (k->index >= d->node_count)
+		return;
+	cn = &d->nodes[k->index];
+	w->partners = cn->partners;
+	w->slow_partners = cn->slow_partners;
+	/* The only one: all others are within their peers' scatter. */
+	w->partners_normal = TAILQ_FIRST(&d->incidents) == k &&
+	    TAILQ_NEXT(k, link) == NULL;
+}
+
+static void
+write_drift(const struct diagnosis *d, struct incident *k)
+{
+	const struct drift *drift = drift_of(k);
+	struct series_kind sort = series_kind(k->series->sort);
+	struct verdict_evidence w = { .what = k->what,
+		.subject = k->subject,
+		.effect = drift_shift(drift),
+		.is_rate = sort.is_rate,
+		.test = sort.name,
+		.rounds = drift_rounds(drift),
+		.past = drift->from == DRIFT_PINNED ? d->o.baseline : "" };
+
+	verdict_text_write(&w, k->text);
+}
+
+static void
+write_shortfall(struct incident *k)
+{
+	struct verdict_evidence w = { .what = k->what,
+		.subject = k->subject,
+		.effect = -log(k->expected.ratio),
+		.partners = k->expected.met,
+		.places = k->kind == JUDGE_LEAF,
+		.past = k->expected.machine };
+
+	verdict_text_write(&w, k->text);
+}
+
+static void
+write_judged(const struct diagnosis *d, struct incident *k)
+{
+	const struct judge_track *t = track_of(k);
+	struct series_kind sort = series_kind(k->series->sort);
+	struct verdict_evidence w = { .what = k->what,
+		.subject = k->subject,
+		.effect = judge_effect(k->series->judge, t),
+		.is_rate = sort.is_rate,
+		.test = sort.name,
+		.rounds = t->rounds,
+		.nic = "",
+		.host = k->host,
+		.is_loss = sort.is_loss,
+		.passed = k->passed,
+		.finding = k->finding };
+
+	if (k->kind == JUDGE_LEAF) {
+		w.places = t->places;
+		w.slow_places = t->slow_places;
+	} else {
+		put_partners(d, k, &w);
+		if (k->index < d->node_count) {
+			w.nic = d->nodes[k->index].nic;
+			w.nic_drops = d->nodes[k->index].drops -
+			    d->nodes[k->index].drops_first;
+		}
+	}
+	verdict_text_write(&w, k->text);
+}
+
+void
+incident_write(const struct diagnosis *d, struct incident *k)
+{
+	if (k->what == WHAT_DRIFT)
+		write_drift(d, k);
+	else if (k->what == WHAT_PREDICTION)
+		write_shortfall(k);
+	else
+		write_judged(d, k);
+}
+
+static void
+put_shortfall(json_t *o, const struct incident *k)
+{
+	json_object_set_new(o, "effect", json_real(-log(k->expected.ratio)));
+	json_object_set_new(o, "ratio", json_real(k->expected.ratio));
+	json_object_set_new(o, "met",
+	    json_integer((json_int_t)k->expected.met));
+	json_object_set_new(o, "machine", json_string(k->expected.machine));
+}
+
+static void
+put_drift(json_t *o, const struct incident *k)
+{
+	const struct drift *drift = drift_of(k);
+
+	json_object_set_new(o, "effect",
+	    json_real(drift == NULL ? 0 : drift_shift(drift)));
+	json_object_set_new(o, "rounds",
+	    json_integer(drift == NULL ? 0 : drift_rounds(drift)));
+}
+
+static void
+put_track(json_t *o, const struct incident *k)
+{
+	const struct judge_track *t = track_of(k);
+
+	json_object_set_new(o, "effect",
+	    json_real(judge_effect(k->series->judge, t)));
+	json_object_set_new(o, "rounds", json_integer(t->rounds));
+	json_object_set_new(o, "clean_rounds", json_integer(t->clean));
+	if (!k->passed)
+		return;
+	json_object_set_new(o, "confirmation",
+	    json_pack("{s:s, s:s, s:f, s:I, s:I}", "finding",
+		confirm_findings[k->finding], "run", k->pass_run, "effect",
+		isfinite(k->report.effect) ? k->report.effect : 0.0, "partners",
+		(json_int_t)k->report.partners, "slow_partners",
+		(json_int_t)k->report.slow_partners));
+}
+
+static json_t *
+incident_json(const struct diagnosis *d, const struct incident *k)
+{
+	enum verdict verdict = k->verdict;
+	json_t *o;
+
+	if (k->kind == JUDGE_NODE && !k->over)
+		verdict = diagnosis_of_node(d,
+		    roster_by_id(d->roster, k->index));
+	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:s, "
+		      "s:s}",
+	    "kind", kind_name(k->kind), "subject", k->subject, "verdict",
+	    names_verdicts[verdict], "what", names_whats[k->what],
+	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
+	    (json_int_t)k->at_unix_ns, "text", k->text, "test",
+	    series_kind(k->series->sort).name, "class", k->series->class, "run",
+	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
+	    k->launcher != NULL ? k->launcher : "");
+	if (k->slurm != NULL)
+		json_object_set(o, "slurm", k->slurm);
+	if (k->kind == JUDGE_NODE)
+		json_object_set_new(o, "node", json_string(k->subject));
+	json_object_set_new(o, "partners",
+	    json_string(names_partners[k->series->partners]));
+	if (k->what == WHAT_DRIFT)
+		put_drift(o, k);
+	else if (k->what == WHAT_PREDICTION)
+		put_shortfall(o, k);
+	else
+		put_track(o, k);
+	return o;
+}
+
+/* ---- from its opening to its end ---- */
+
 void
 incident_free(struct incident *k)
 {
@@ -29,36 +254,25 @@ incident_free(struct incident *k)
 	free(k);
 }
 
-struct incident *
-incident_find(const struct diagnosis *c, enum judge_kind kind, uint32_t index)
-{
-	struct incident *k;
-
-	TAILQ_FOREACH (k, &c->cases, link)
-		if (k->kind == kind && k->index == index && !k->over)
-			return k;
-	return NULL;
-}
-
 static struct incident *
-case_new(struct diagnosis *c, enum judge_kind kind, uint32_t index)
+incident_new(struct diagnosis *d, enum judge_kind kind, uint32_t index)
 {
 	struct incident *k = xcalloc(1, sizeof(*k));
 
 	k->kind = kind;
 	k->index = index;
 	k->subject = xstrdup(kind == JUDGE_NODE
-		? roster_by_id(c->roster, index)->name
-		: c->leaves[index]);
+		? roster_by_id(d->roster, index)->name
+		: d->leaves[index]);
 	k->what = kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
 	k->verdict = VERDICT_WARN;
 	k->since_unix_ns = clk_unix_ns();
-	TAILQ_INSERT_TAIL(&c->cases, k, link);
+	TAILQ_INSERT_TAIL(&d->incidents, k, link);
 	return k;
 }
 
 void
-incident_tell(struct diagnosis *c, struct incident *k)
+incident_tell(struct diagnosis *d, struct incident *k)
 {
 	char text[VERDICT_TEXT_MAX + 64];
 	json_t *o;
@@ -67,20 +281,20 @@ incident_tell(struct diagnosis *c, struct incident *k)
 	snprintf(text, sizeof(text), "%s (%s): %s", names_verdicts[k->verdict],
 	    names_whats[k->what], k->text);
 	log_info("verdict %s", text);
-	o = incident_json(c, k);
-	/* As the case says, whatever its node's session does meanwhile. */
+	o = incident_json(d, k);
+	/* As the incident says, whatever its node's session does meanwhile. */
 	json_object_set_new(o, "verdict",
 	    json_string(names_verdicts[k->verdict]));
-	store_put_verdict(c->store, o);
-	store_put_event(c->store, "verdict", k->subject, text);
+	store_put_verdict(d->store, o);
+	store_put_event(d->store, "verdict", k->subject, text);
 	json_decref(o);
 }
 
 /* What troubled the host, in numbers. */
 static void
-write_host(const struct diagnosis *c, struct incident *k)
+write_host(const struct diagnosis *d, struct incident *k)
 {
-	const char *trouble = c->nodes[k->index].trouble;
+	const char *trouble = d->nodes[k->index].trouble;
 
 	snprintf(k->host, sizeof(k->host), "%s",
 	    trouble != NULL ? trouble : "");
@@ -103,74 +317,74 @@ source_set(struct incident *k, const struct diagnosis_source *from)
 }
 
 void
-incident_suspect(struct diagnosis *c, struct diagnosis_series *s,
+incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from)
 {
-	struct incident *k = incident_find(c, kind, index);
+	struct incident *k = incident_find(d, kind, index);
 
 	if (k != NULL && k->what < WHAT_DRIFT)
 		return; /* another test shows it too */
 	if (k == NULL)
-		k = case_new(c, kind, index);
+		k = incident_new(d, kind, index);
 	k->what = kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
 	k->series = s;
 	source_set(k, from);
 	if (kind == JUDGE_NODE &&
 	    judge_is_host(s->judge, judge_track(s->judge, kind, index))) {
 		k->what = WHAT_HOST;
-		write_host(c, k);
+		write_host(d, k);
 	}
-	incident_write(c, k);
-	incident_tell(c, k);
+	incident_write(d, k);
+	incident_tell(d, k);
 }
 
 void
-incident_drift(struct diagnosis *c, struct diagnosis_series *s, uint32_t node,
+incident_drift(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
     const struct diagnosis_source *from)
 {
-	struct incident *k = incident_find(c, JUDGE_NODE, node);
+	struct incident *k = incident_find(d, JUDGE_NODE, node);
 
 	if (k != NULL)
 		return; /* its peers tell more */
-	k = case_new(c, JUDGE_NODE, node);
+	k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_DRIFT;
 	k->series = s;
 	source_set(k, from);
-	incident_write(c, k);
-	incident_tell(c, k);
+	incident_write(d, k);
+	incident_tell(d, k);
 }
 
 void
-incident_promise(struct diagnosis *c, enum judge_kind kind, uint32_t index,
+incident_shortfall(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct diagnosis_source *from, const struct shortfall_expected *seen)
 {
-	struct incident *k = incident_find(c, kind, index);
-	struct diagnosis_series *s = diagnosis_series_of(c, from->class,
+	struct incident *k = incident_find(d, kind, index);
+	struct diagnosis_series *s = diagnosis_series_of(d, from->class,
 	    SHORTFALL_EXPECTED, PARTNERS_PAIR);
 
 	if (s == NULL || (k != NULL && k->what != WHAT_PREDICTION))
 		return; /* its peers tell more */
 	if (k == NULL)
-		k = case_new(c, kind, index);
+		k = incident_new(d, kind, index);
 	k->what = WHAT_PREDICTION;
 	k->series = s;
-	k->promised = *seen;
+	k->expected = *seen;
 	source_set(k, from);
-	incident_write(c, k);
-	incident_tell(c, k);
+	incident_write(d, k);
+	incident_tell(d, k);
 }
 
 void
-incident_kept(struct diagnosis *c, enum judge_kind kind, uint32_t index)
+incident_as_predicted(struct diagnosis *d, enum judge_kind kind, uint32_t index)
 {
-	struct incident *k = incident_find(c, kind, index);
+	struct incident *k = incident_find(d, kind, index);
 
 	if (k != NULL && k->what == WHAT_PREDICTION)
-		incident_end(c, k, VERDICT_OK, "as predicted");
+		incident_end(d, k, VERDICT_OK, "as predicted");
 }
 
 void
-incident_end(struct diagnosis *c, struct incident *k, enum verdict verdict,
+incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
     const char *why)
 {
 	char span[32];
@@ -180,90 +394,145 @@ incident_end(struct diagnosis *c, struct incident *k, enum verdict verdict,
 	    why, names_verdicts[k->verdict], span);
 	k->verdict = verdict;
 	k->over = 1;
-	incident_tell(c, k);
-	TAILQ_REMOVE(&c->cases, k, link);
-	if (c->pass.of == k)
-		c->pass.of = NULL;
+	incident_tell(d, k);
+	TAILQ_REMOVE(&d->incidents, k, link);
+	if (d->pass.of == k)
+		d->pass.of = NULL;
 	incident_free(k);
 }
 
-/* A judge that still suspects it: the case's own, or any other. */
+/* A judge that still names it: the incident's own, or any other. */
 static struct diagnosis_series *
-suspecting(struct diagnosis *c, const struct incident *k)
+naming(struct diagnosis *d, const struct incident *k)
 {
 	const struct judge_track *t = judge_track(k->series->judge, k->kind,
 	    k->index);
 
-	if (t != NULL && t->state >= JUDGE_SUSPECT)
+	if (t != NULL && t->state >= JUDGE_OUTLIER)
 		return k->series;
-	for (size_t i = 0; i < c->series_count; i++) {
-		t = judge_track(c->series[i].judge, k->kind, k->index);
-		if (t != NULL && t->state >= JUDGE_SUSPECT)
-			return &c->series[i];
+	for (size_t i = 0; i < d->series_count; i++) {
+		t = judge_track(d->series[i].judge, k->kind, k->index);
+		if (t != NULL && t->state >= JUDGE_OUTLIER)
+			return &d->series[i];
 	}
 	return NULL;
 }
 
-/* A judge that suspects it now has made another case of it. */
+/* A judge that names it now has made another incident of it. */
 static void
-review_drift(struct diagnosis *c, struct incident *k)
+review_drift(struct diagnosis *d, struct incident *k)
 {
-	const struct drift *d = series_drift_of(k->series, k->index);
+	const struct drift *drift = series_drift_of(k->series, k->index);
 
-	if (d == NULL || d->from == DRIFT_NONE)
-		incident_end(c, k, VERDICT_OK, "as it was");
+	if (drift == NULL || drift->from == DRIFT_NONE)
+		incident_end(d, k, VERDICT_OK, "as it was");
 	else
-		incident_write(c, k);
+		incident_write(d, k);
 }
 
 static void
-review(struct diagnosis *c, struct incident *k)
+review(struct diagnosis *d, struct incident *k)
 {
 	struct diagnosis_series *s;
 	struct err err;
 
 	if (k->what == WHAT_DRIFT) {
-		review_drift(c, k);
+		review_drift(d, k);
 		return;
 	}
-	s = suspecting(c, k);
+	s = naming(d, k);
 	if (s == NULL) {
-		err_say(&err, "normal for %d rounds", c->o.judge.clean);
-		incident_end(c, k, VERDICT_OK, err.text);
+		err_say(&err, "normal for %d rounds", d->o.judge.clean);
+		incident_end(d, k, VERDICT_OK, err.text);
 		return;
 	}
 	k->series = s;
-	/* Nothing new was seen: what it was accused of still holds. */
+	/* Nothing new was seen: what was said of it still holds. */
 	if (judge_effect(s->judge, judge_track(s->judge, k->kind, k->index)) >
 	    0)
-		incident_write(c, k);
+		incident_write(d, k);
 }
 
 void
-incidents_review(struct diagnosis *c, struct diagnosis_series *s,
-    const char *run)
+incidents_review(struct diagnosis *d, struct diagnosis_series *s)
 {
 	struct incident *k, *next;
 
-	(void)run;
-	for (k = TAILQ_FIRST(&c->cases); k != NULL; k = next) {
+	for (k = TAILQ_FIRST(&d->incidents); k != NULL; k = next) {
 		next = TAILQ_NEXT(k, link);
 		if (k->series == s)
-			review(c, k);
+			review(d, k);
 	}
+}
+
+/* ---- lists of them ---- */
+
+static json_t *
+plain_json(const char *subject, enum verdict verdict)
+{
+	return json_pack("{s:s, s:s, s:s, s:s}", "kind", "node", "subject",
+	    subject, "node", subject, "verdict", names_verdicts[verdict]);
+}
+
+json_t *
+diagnosis_json(const struct diagnosis *d, int all)
+{
+	json_t *list = json_array();
+	const struct incident *k;
+
+	for (int bad = 1; bad >= 0; bad--)
+		TAILQ_FOREACH (k, &d->incidents, link)
+			if ((k->verdict == VERDICT_BAD) == bad)
+				json_array_append_new(list,
+				    incident_json(d, k));
+	for (size_t i = 0; all && i < roster_count(d->roster); i++) {
+		const struct node *n = roster_at(d->roster, i);
+
+		if (incident_find(d, JUDGE_NODE, (uint32_t)n->id) == NULL)
+			json_array_append_new(list,
+			    plain_json(n->name, diagnosis_of_node(d, n)));
+	}
+	return list;
+}
+
+json_t *
+diagnosis_node_json(const struct diagnosis *d, const struct node *n)
+{
+	const struct incident *k = incident_find(d, JUDGE_NODE,
+	    (uint32_t)n->id);
+
+	return k == NULL ? NULL : incident_json(d, k);
+}
+
+size_t
+diagnosis_open_cases(const struct diagnosis *d, struct diagnosis_open *ret,
+    size_t cap)
+{
+	const struct incident *k;
+	size_t n = 0;
+
+	TAILQ_FOREACH (k, &d->incidents, link) {
+		if (n == cap)
+			break;
+		ret[n].kind = kind_name(k->kind);
+		ret[n].what = k->what;
+		ret[n].subject = k->subject;
+		ret[n++].verdict = k->verdict;
+	}
+	return n;
 }
 
 /* ---- what an earlier collector left ---- */
 
 static struct diagnosis_series *
-series_find(struct diagnosis *c, const json_t *o)
+series_find(struct diagnosis *d, const json_t *o)
 {
 	const char *class = member_text(o, "class");
 	int sort = series_kind_find(member_text(o, "test"));
 
 	return sort < 0
 	    ? NULL
-	    : diagnosis_series_of(c, class, sort, diagnosis_partners(o));
+	    : diagnosis_series_of(d, class, sort, diagnosis_partners(o));
 }
 
 static int
@@ -276,10 +545,10 @@ what_find(const char *name)
 }
 
 static void
-load_one(struct diagnosis *c, const json_t *o)
+load_one(struct diagnosis *d, const json_t *o)
 {
-	struct diagnosis_series *s = series_find(c, o);
-	const struct node *n = roster_find(c->roster,
+	struct diagnosis_series *s = series_find(d, o);
+	const struct node *n = roster_find(d->roster,
 	    member_text(o, "subject"));
 	int is_leaf = strcmp(member_text(o, "kind"), "leaf") == 0;
 	int bad = strcmp(member_text(o, "verdict"), "bad") == 0;
@@ -294,32 +563,32 @@ load_one(struct diagnosis *c, const json_t *o)
 	if (s == NULL || what < 0 || (!is_leaf && n == NULL) ||
 	    (!bad && strcmp(member_text(o, "verdict"), "warn") != 0))
 		return;
-	index = is_leaf ? diagnosis_leaf(c, member_text(o, "subject"))
+	index = is_leaf ? diagnosis_leaf(d, member_text(o, "subject"))
 			: (uint32_t)n->id;
 	if (what < WHAT_DRIFT)
 		judge_restore(s->judge, kind, index,
-		    bad ? JUDGE_BAD : JUDGE_SUSPECT);
-	k = case_new(c, kind, index);
+		    bad ? JUDGE_BAD : JUDGE_OUTLIER);
+	k = incident_new(d, kind, index);
 	k->series = s;
 	k->what = (enum what)what;
 	k->verdict = bad ? VERDICT_BAD : VERDICT_WARN;
 	k->since_unix_ns = (uint64_t)json_integer_value(
 	    json_object_get(o, "since_unix_ns"));
 	snprintf(k->text, sizeof(k->text), "%s", member_text(o, "text"));
-	k->promised.ratio = member_number(o, "ratio");
-	k->promised.met = (uint32_t)json_integer_value(
+	k->expected.ratio = member_number(o, "ratio");
+	k->expected.met = (uint32_t)json_integer_value(
 	    json_object_get(o, "met"));
-	snprintf(k->promised.machine, sizeof(k->promised.machine), "%s",
+	snprintf(k->expected.machine, sizeof(k->expected.machine), "%s",
 	    member_text(o, "machine"));
 	source_set(k, &from);
 }
 
 void
-diagnosis_load(struct diagnosis *c, const json_t *verdicts)
+diagnosis_load(struct diagnosis *d, const json_t *verdicts)
 {
 	json_t *o;
 	size_t i;
 
 	json_array_foreach (verdicts, i, o)
-		load_one(c, o);
+		load_one(d, o);
 }

@@ -32,12 +32,6 @@ drift_need(struct diagnosis_series *s, uint32_t node)
 	return &s->drifts[node];
 }
 
-const struct drift *
-series_drift_of(const struct diagnosis_series *s, uint32_t node)
-{
-	return node < s->drift_count ? &s->drifts[node] : NULL;
-}
-
 static void
 level_add(struct diagnosis_series *s, const json_t *record)
 {
@@ -51,7 +45,7 @@ level_add(struct diagnosis_series *s, const json_t *record)
 }
 
 void
-series_drift_hear(struct diagnosis *c, struct diagnosis_series *s, size_t count,
+series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct diagnosis_source *from, const json_t *record)
 {
 	if (count != s->limit_nodes) {
@@ -59,17 +53,17 @@ series_drift_hear(struct diagnosis *c, struct diagnosis_series *s, size_t count,
 		s->limit = cusum_limit(LIMIT_ROUNDS * (double)count);
 	}
 	level_add(s, record);
-	c->learned = 1;
+	d->learned = 1;
 	for (size_t i = 0; i < count; i++) {
-		const struct score_obs *o = &c->obs[i];
-		struct drift *d = drift_need(s, o->place);
+		const struct score_obs *o = &d->obs[i];
+		struct drift *drift = drift_need(s, o->place);
 
-		if (isnan(o->effect) || c->busy[i])
+		if (isnan(o->effect) || d->busy[i])
 			continue; /* no peers; or its host says why */
-		if (drift_add(d, o->effect, o->x, s->limit,
-			c->o.judge.effect_min) &&
-		    d->from != DRIFT_NONE)
-			incident_drift(c, s, o->place, from);
+		if (drift_add(drift, o->effect, o->x, s->limit,
+			d->o.judge.effect_min) &&
+		    drift->from != DRIFT_NONE)
+			incident_drift(d, s, o->place, from);
 	}
 }
 
@@ -98,47 +92,51 @@ rounds_of(const json_t *record, const char *node)
 }
 
 static void
-pin_record(struct diagnosis *c, struct diagnosis_series *s,
+pin_record(struct diagnosis *d, struct diagnosis_series *s,
     const json_t *record)
 {
-	size_t count = diagnosis_observe(c, record, s->sort, 0);
+	size_t count = diagnosis_observe(d, record, s->sort, 0);
 	const struct score_leaf *leaves;
 
-	if (c->score == NULL)
-		c->score = score_new();
-	score_round(c->score, c->obs, count, c->o.judge.effect_min, &leaves);
+	if (d->score == NULL)
+		d->score = score_new();
+	score_round(d->score, d->obs, count, d->o.judge.effect_min, &leaves);
 	for (size_t i = 0; i < count; i++)
-		if (!isnan(c->obs[i].effect))
-			drift_pin(drift_need(s, c->obs[i].place),
-			    c->obs[i].effect,
+		if (!isnan(d->obs[i].effect))
+			drift_pin(drift_need(s, d->obs[i].place),
+			    d->obs[i].effect,
 			    rounds_of(record,
-				roster_by_id(c->roster, c->obs[i].place)
+				roster_by_id(d->roster, d->obs[i].place)
 				    ->name));
 }
 
 void
-series_drift_begin(struct diagnosis *c, struct diagnosis_series *s)
+series_drift_begin(struct diagnosis *d, struct diagnosis_series *s)
 {
 	const json_t *r;
 	size_t i;
 
-	json_array_foreach (json_object_get(c->pinned, "records"), i, r)
+	if (s->drift_begun)
+		return;
+	s->drift_begun = 1;
+	json_array_foreach (json_object_get(d->pinned, "records"), i, r)
 		if (series_kind_find(member_text(r, "test")) == s->sort &&
 		    strcmp(member_text(r, "phase"),
 			names_phases[PHASE_CONGESTED]) != 0)
-			pin_record(c, s, r);
+			pin_record(d, s, r);
 }
 
 void
-diagnosis_pin(struct diagnosis *c, const char *name, const json_t *body)
+diagnosis_pin(struct diagnosis *d, const char *name, const json_t *body)
 {
-	if (strcmp(name, c->o.baseline) != 0)
+	if (strcmp(name, d->o.baseline) != 0)
 		return;
-	json_decref(c->pinned);
-	c->pinned = json_deep_copy(body);
-	for (size_t i = 0; i < c->series_count; i++) {
-		unpin(&c->series[i]);
-		series_drift_begin(c, &c->series[i]);
+	json_decref(d->pinned);
+	d->pinned = json_deep_copy(body);
+	for (size_t i = 0; i < d->series_count; i++) {
+		unpin(&d->series[i]);
+		d->series[i].drift_begun = 0;
+		series_drift_begin(d, &d->series[i]);
 	}
 }
 
@@ -161,18 +159,19 @@ sums_read(const json_t *a, struct cusum *ret)
 }
 
 static json_t *
-row_json(const struct drift *d, const char *node, int is_rate)
+row_json(const struct drift *drift, const char *node, int is_rate)
 {
 	return json_pack("{s:s, s:f, s:I, s:f, s:f, s:f, s:o, s:o, s:i}",
 	    "node", node, is_rate ? "q75" : "q25",
-	    exp(is_rate ? -d->level : d->level), "rounds", (json_int_t)d->n,
-	    "distance", d->mean, "now", d->now, "sigma", sqrt(d->var), "sums",
-	    sums_json(&d->sums), "pinned_sums", sums_json(&d->pinned_sums),
-	    "from", (int)d->from);
+	    exp(is_rate ? -drift->level : drift->level), "rounds",
+	    (json_int_t)drift->n, "distance", drift->mean, "now", drift->now,
+	    "sigma", sqrt(drift->var), "sums", sums_json(&drift->sums),
+	    "pinned_sums", sums_json(&drift->pinned_sums), "from",
+	    (int)drift->from);
 }
 
 static json_t *
-series_json(const struct diagnosis *c, const struct diagnosis_series *s)
+series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 {
 	struct series_kind sort = series_kind(s->sort);
 	json_t *nodes = json_array();
@@ -181,7 +180,7 @@ series_json(const struct diagnosis *c, const struct diagnosis_series *s)
 		if (s->drifts[i].n > 0)
 			json_array_append_new(nodes,
 			    row_json(&s->drifts[i],
-				roster_by_id(c->roster, i)->name,
+				roster_by_id(d->roster, i)->name,
 				sort.is_rate));
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:o}",
 	    "probe", s->sort < CANARY_MAX ? "canary" : "mesh", "test",
@@ -191,46 +190,46 @@ series_json(const struct diagnosis *c, const struct diagnosis_series *s)
 }
 
 json_t *
-diagnosis_recent(const struct diagnosis *c)
+diagnosis_recent(const struct diagnosis *d)
 {
 	json_t *records = json_array();
 
-	for (size_t i = 0; i < c->series_count; i++)
-		if (c->series[i].level_n > 0)
+	for (size_t i = 0; i < d->series_count; i++)
+		if (d->series[i].level_n > 0)
 			json_array_append_new(records,
-			    series_json(c, &c->series[i]));
+			    series_json(d, &d->series[i]));
 	return json_pack("{s:s, s:o}", "run", "", "records", records);
 }
 
 static void
-row_load(const struct diagnosis *c, struct diagnosis_series *s, const json_t *o)
+row_load(const struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
 {
-	const struct node *n = roster_find(c->roster, member_text(o, "node"));
+	const struct node *n = roster_find(d->roster, member_text(o, "node"));
 	double q = member_number(o,
 	    series_kind(s->sort).is_rate ? "q75" : "q25");
 	double mean = member_number(o, "distance"), sigma;
 	json_int_t rounds = json_integer_value(json_object_get(o, "rounds"));
-	struct drift *d;
+	struct drift *drift;
 
 	sigma = member_number(o, "sigma");
 	if (n == NULL || !(q > 0) || !isfinite(mean) || !(sigma >= 0) ||
 	    rounds < 1 || rounds > DRIFT_MEMORY)
 		return;
-	d = drift_need(s, (uint32_t)n->id);
-	d->mean = mean;
-	d->var = sigma * sigma;
-	d->now = member_number(o, "now");
-	if (!isfinite(d->now))
-		d->now = mean;
-	d->n = (uint32_t)rounds;
-	d->level = series_kind(s->sort).is_rate ? -log(q) : log(q);
-	sums_read(json_object_get(o, "sums"), &d->sums);
-	sums_read(json_object_get(o, "pinned_sums"), &d->pinned_sums);
-	d->from = (uint8_t)json_integer_value(json_object_get(o, "from"));
+	drift = drift_need(s, (uint32_t)n->id);
+	drift->mean = mean;
+	drift->var = sigma * sigma;
+	drift->now = member_number(o, "now");
+	if (!isfinite(drift->now))
+		drift->now = mean;
+	drift->n = (uint32_t)rounds;
+	drift->level = series_kind(s->sort).is_rate ? -log(q) : log(q);
+	sums_read(json_object_get(o, "sums"), &drift->sums);
+	sums_read(json_object_get(o, "pinned_sums"), &drift->pinned_sums);
+	drift->from = (uint8_t)json_integer_value(json_object_get(o, "from"));
 }
 
 static void
-recent_load(struct diagnosis *c, const json_t *body)
+recent_load(struct diagnosis *d, const json_t *body)
 {
 	const json_t *r, *o;
 	size_t i, k;
@@ -240,21 +239,22 @@ recent_load(struct diagnosis *c, const json_t *body)
 		double p50 = member_number(r, "p50");
 		struct diagnosis_series *s = sort < 0
 		    ? NULL
-		    : diagnosis_series_of(c, member_text(r, "class"), sort,
+		    : diagnosis_series_of(d, member_text(r, "class"), sort,
 			  diagnosis_partners(r));
 
 		if (s == NULL || !(p50 > 0))
 			continue;
+		series_drift_begin(d, s);
 		s->level = log(p50);
 		s->level_n = (uint32_t)json_integer_value(
 		    json_object_get(r, "n"));
 		json_array_foreach (json_object_get(r, "nodes"), k, o)
-			row_load(c, s, o);
+			row_load(d, s, o);
 	}
 }
 
 void
-diagnosis_load_baselines(struct diagnosis *c, const json_t *rows)
+diagnosis_load_baselines(struct diagnosis *d, const json_t *rows)
 {
 	const json_t *row;
 	size_t i;
@@ -264,38 +264,38 @@ diagnosis_load_baselines(struct diagnosis *c, const json_t *rows)
 		const char *name = member_text(row, "name");
 
 		if (strcmp(name, DIAGNOSIS_RECENT) == 0)
-			recent_load(c, body);
+			recent_load(d, body);
 		else
-			diagnosis_pin(c, name, body);
+			diagnosis_pin(d, name, body);
 	}
 }
 
 void
-diagnosis_keep(struct diagnosis *c)
+diagnosis_keep(struct diagnosis *d)
 {
 	json_t *body;
 
-	if (!c->learned)
+	if (!d->learned)
 		return;
-	body = diagnosis_recent(c);
-	store_put_baseline(c->store, DIAGNOSIS_RECENT, body);
+	body = diagnosis_recent(d);
+	store_put_baseline(d->store, DIAGNOSIS_RECENT, body);
 	json_decref(body);
-	c->learned = 0;
-	c->kept_ns = clk_ns();
+	d->learned = 0;
+	d->kept_ns = clk_ns();
 }
 
 void
-series_drift_tick(struct diagnosis *c)
+series_drift_tick(struct diagnosis *d)
 {
-	if (c->kept_ns == 0 || clk_ns() - c->kept_ns >= KEEP_NS)
-		diagnosis_keep(c);
+	if (d->kept_ns == 0 || clk_ns() - d->kept_ns >= KEEP_NS)
+		diagnosis_keep(d);
 }
 
 void
-series_drift_free(struct diagnosis *c)
+series_drift_free(struct diagnosis *d)
 {
-	json_decref(c->pinned);
-	score_free(c->score);
-	for (size_t i = 0; i < c->series_count; i++)
-		free(c->series[i].drifts);
+	json_decref(d->pinned);
+	score_free(d->score);
+	for (size_t i = 0; i < d->series_count; i++)
+		free(d->series[i].drifts);
 }

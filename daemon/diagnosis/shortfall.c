@@ -6,8 +6,8 @@
  * whose probes move bytes between two nodes at a time, and whose machine is
  * described, every node with its one partner has a ratio: what was predicted
  * over what it took. A node's best partner speaks for it, as with quartiles: a
- * slow partner must not accuse it. When most nodes are below, the description
- * is what is wrong, and nobody is accused.
+ * slow partner must not count against it. When most nodes are below, the
+ * description is what is wrong, and nothing is reported.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +31,8 @@ struct meeting {
 	double ratio;
 };
 
-struct court_promise {
-	TAILQ_ENTRY(court_promise) link;
+struct shortfall_run {
+	TAILQ_ENTRY(shortfall_run) link;
 	char run[64], class[DIAGNOSIS_CLASS_MAX], mpi[32], launcher[32];
 	json_t *slurm;
 	char machine[40];
@@ -47,12 +47,12 @@ struct best {
 	uint32_t count, seen, below;
 };
 
-static struct court_promise *
-promise_of(struct diagnosis *c, const struct diagnosis_source *from)
+static struct shortfall_run *
+run_of(struct diagnosis *d, const struct diagnosis_source *from)
 {
-	struct court_promise *p;
+	struct shortfall_run *p;
 
-	TAILQ_FOREACH (p, &c->promises, link)
+	TAILQ_FOREACH (p, &d->shortfalls, link)
 		if (strcmp(p->run, from->run) == 0)
 			return p;
 	p = xcalloc(1, sizeof(*p));
@@ -61,33 +61,33 @@ promise_of(struct diagnosis *c, const struct diagnosis_source *from)
 	snprintf(p->mpi, sizeof(p->mpi), "%s", from->mpi);
 	snprintf(p->launcher, sizeof(p->launcher), "%s", from->launcher);
 	p->slurm = json_incref(from->slurm);
-	TAILQ_INSERT_TAIL(&c->promises, p, link);
+	TAILQ_INSERT_TAIL(&d->shortfalls, p, link);
 	return p;
 }
 
 static void
-promise_free(struct diagnosis *c, struct court_promise *p)
+run_free(struct diagnosis *d, struct shortfall_run *p)
 {
-	TAILQ_REMOVE(&c->promises, p, link);
+	TAILQ_REMOVE(&d->shortfalls, p, link);
 	free(p->list);
 	json_decref(p->slurm);
 	free(p);
 }
 
 void
-shortfall_free(struct diagnosis *c)
+shortfall_free(struct diagnosis *d)
 {
-	struct court_promise *p;
+	struct shortfall_run *p;
 
-	while ((p = TAILQ_FIRST(&c->promises)) != NULL)
-		promise_free(c, p);
+	while ((p = TAILQ_FIRST(&d->shortfalls)) != NULL)
+		run_free(d, p);
 }
 
 static void
-meeting_add(struct diagnosis *c, struct court_promise *p, const json_t *o)
+meeting_add(struct diagnosis *d, struct shortfall_run *p, const json_t *o)
 {
-	const struct node *n = roster_find(c->roster, member_text(o, "node"));
-	const struct node *with = roster_find(c->roster,
+	const struct node *n = roster_find(d->roster, member_text(o, "node"));
+	const struct node *with = roster_find(d->roster,
 	    member_text(o, "partner"));
 	double ratio = member_number(o, "ratio");
 
@@ -98,27 +98,27 @@ meeting_add(struct diagnosis *c, struct court_promise *p, const json_t *o)
 		p->cap = 2 * p->cap + 64;
 		p->list = xreallocarray(p->list, p->cap, sizeof(*p->list));
 	}
-	diagnosis_heard(c, n);
+	diagnosis_heard(d, n);
 	p->list[p->count++] = (struct meeting){ (uint32_t)n->id,
 		(uint32_t)with->id, ratio };
 }
 
 void
-shortfall_record(struct diagnosis *c, const struct diagnosis_source *from,
+shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record)
 {
 	const char *machine = member_text(record, "machine");
-	struct court_promise *p;
+	struct shortfall_run *p;
 	const json_t *o;
 	size_t i;
 
 	if (machine[0] == '\0' ||
 	    strcmp(member_text(record, "of"), "whole") != 0)
 		return;
-	p = promise_of(c, from);
+	p = run_of(d, from);
 	snprintf(p->machine, sizeof(p->machine), "%s", machine);
 	json_array_foreach (json_object_get(record, "nodes"), i, o)
-		meeting_add(c, p, o);
+		meeting_add(d, p, o);
 }
 
 /* ---- when the run is over ---- */
@@ -157,19 +157,19 @@ best_count(struct best *b)
 }
 
 static uint32_t
-leaf_of(struct diagnosis *c, uint32_t node)
+leaf_of(struct diagnosis *d, uint32_t node)
 {
-	return diagnosis_leaf(c, roster_by_id(c->roster, node)->leaf);
+	return diagnosis_leaf(d, roster_by_id(d->roster, node)->leaf);
 }
 
 /* Between leaves, of nodes that are not to blame themselves. */
 static void
-take_crossings(struct diagnosis *c, const struct court_promise *p,
+take_crossings(struct diagnosis *d, const struct shortfall_run *p,
     const struct best *nodes, struct best *ret)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		const struct meeting *m = &p->list[i];
-		uint32_t a = leaf_of(c, m->node), b = leaf_of(c, m->partner);
+		uint32_t a = leaf_of(d, m->node), b = leaf_of(d, m->partner);
 
 		if (a == b || a == SCORE_NO_LEAF || b == SCORE_NO_LEAF ||
 		    nodes->ratio[m->node] < SHORT_RATIO ||
@@ -180,7 +180,7 @@ take_crossings(struct diagnosis *c, const struct court_promise *p,
 }
 
 static void
-tell(struct diagnosis *c, const struct court_promise *p, enum judge_kind kind,
+tell(struct diagnosis *d, const struct shortfall_run *p, enum judge_kind kind,
     const struct best *b)
 {
 	struct diagnosis_source from = { p->run, "", p->class, p->mpi,
@@ -191,14 +191,14 @@ tell(struct diagnosis *c, const struct court_promise *p, enum judge_kind kind,
 
 		snprintf(seen.machine, sizeof(seen.machine), "%s", p->machine);
 		if (b->ratio[i] < SHORT_RATIO)
-			incident_promise(c, kind, i, &from, &seen);
+			incident_shortfall(d, kind, i, &from, &seen);
 		else if (!isnan(b->ratio[i]))
-			incident_kept(c, kind, i);
+			incident_as_predicted(d, kind, i);
 	}
 }
 
 static void
-doubt(struct diagnosis *c, const struct court_promise *p, const struct best *b)
+doubt(struct diagnosis *d, const struct shortfall_run *p, const struct best *b)
 {
 	char text[200];
 
@@ -207,44 +207,44 @@ doubt(struct diagnosis *c, const struct court_promise *p, const struct best *b)
 	    "its description right?",
 	    b->below, b->seen, p->machine);
 	log_warnx("run %s: %s", p->run, text);
-	store_put_event(c->store, "alarm", p->run, text);
+	store_put_event(d->store, "alarm", p->run, text);
 }
 
 static void
-judge_promise(struct diagnosis *c, const struct court_promise *p)
+judge_run(struct diagnosis *d, const struct shortfall_run *p)
 {
 	struct best nodes = { 0 }, leaves = { 0 };
 
-	best_make(&nodes, roster_count(c->roster));
+	best_make(&nodes, roster_count(d->roster));
 	for (size_t i = 0; i < p->count; i++)
 		best_take(&nodes, p->list[i].node, p->list[i].ratio);
 	best_count(&nodes);
 	if (nodes.seen >= PEERS_MIN && 2 * nodes.below > nodes.seen) {
-		doubt(c, p, &nodes);
+		doubt(d, p, &nodes);
 		best_clear(&nodes);
 		return;
 	}
 	/* leaf_of() may be the first to number a leaf */
 	for (size_t i = 0; i < p->count; i++)
-		(void)leaf_of(c, p->list[i].node);
-	best_make(&leaves, c->leaf_count);
-	take_crossings(c, p, &nodes, &leaves);
-	tell(c, p, JUDGE_NODE, &nodes);
-	tell(c, p, JUDGE_LEAF, &leaves);
+		(void)leaf_of(d, p->list[i].node);
+	best_make(&leaves, d->leaf_count);
+	take_crossings(d, p, &nodes, &leaves);
+	tell(d, p, JUDGE_NODE, &nodes);
+	tell(d, p, JUDGE_LEAF, &leaves);
 	best_clear(&nodes);
 	best_clear(&leaves);
 }
 
 void
-shortfall_over(struct diagnosis *c, const char *run)
+shortfall_over(struct diagnosis *d, const char *run)
 {
-	struct court_promise *p;
+	struct shortfall_run *p;
 
-	TAILQ_FOREACH (p, &c->promises, link)
+	TAILQ_FOREACH (p, &d->shortfalls, link)
 		if (strcmp(p->run, run) == 0)
 			break;
 	if (p == NULL)
 		return;
-	judge_promise(c, p);
-	promise_free(c, p);
+	judge_run(d, p);
+	run_free(d, p);
 }

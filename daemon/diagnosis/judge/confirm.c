@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confirm.c - what a confirmation run, or the mesh itself for losses, says of
+ * an outlier: the node, its leaf, its uplink, or none of them.
+ */
 #include "daemon/diagnosis/judge/confirm.h"
 
 #include <assert.h>
@@ -53,7 +57,7 @@ fits_far(const struct choice *c, const struct confirm_node *n)
 	return n->good && (n->leaf != c->leaf || c->leaf == SCORE_NO_LEAF);
 }
 
-/* The same leaf as the last one chosen, off the suspect's. */
+/* The same leaf as the last one chosen, off the outlier's. */
 static int
 fits_beside(const struct choice *c, const struct confirm_node *n)
 {
@@ -90,12 +94,12 @@ add(struct choice *c, fits *rule)
 }
 
 size_t
-confirm_choose(const struct confirm_node *nodes, size_t count, size_t suspect,
+confirm_choose(const struct confirm_node *nodes, size_t count, size_t outlier,
     struct rng *rng, size_t ret[CONFIRM_NODES])
 {
-	struct choice c = { nodes, count, rng, ret, 1, nodes[suspect].leaf };
+	struct choice c = { nodes, count, rng, ret, 1, nodes[outlier].leaf };
 
-	ret[0] = suspect;
+	ret[0] = outlier;
 	while (c.n <= MATES && add(&c, fits_mate))
 		continue;
 	if (add(&c, fits_far)) {
@@ -112,7 +116,7 @@ enum sort { NEAR, FAR, MATE, UPLINK, INSIDE, OUTSIDE, SORT_MAX };
 
 struct sorted {
 	double x[SORT_MAX][PAIRS_MAX];
-	uint32_t to[SORT_MAX][PAIRS_MAX]; /* the end off the suspect's leaf */
+	uint32_t to[SORT_MAX][PAIRS_MAX]; /* the end off the outlier's leaf */
 	size_t n[SORT_MAX];
 };
 
@@ -141,7 +145,7 @@ middle(struct sorted *s, enum sort sort, double q)
 }
 
 /* The typical pair inside a leaf and between leaves, as far as pairs show it
- * that have nothing to do with the suspect's leaf. Where one sort is missing
+ * that have nothing to do with the outlier's leaf. Where one sort is missing
  * the other stands for it. */
 static void
 find_base(struct sorted *s, double *ret_in, double *ret_out)
@@ -168,7 +172,7 @@ count_partners(const struct sorted *s, double in, double out, double slow_min,
 		ret->slow_partners += s->x[FAR][i] - out >= slow_min;
 }
 
-/* near, far: is the suspect slow that way? mates, uplink: are the others of
+/* near, far: is the outlier slow that way? mates, uplink: are the others of
  * its leaf? -1: nobody knows. */
 static enum confirm_finding
 decide(int known, int near, int far, int mates, int uplink)
@@ -194,7 +198,7 @@ is_slow(struct sorted *s, enum sort sort, double base, double slow_min)
 	return middle(s, sort, 0.5) - base >= slow_min;
 }
 
-/* The same for pairs that leave the suspect's leaf: slow to some of the other
+/* The same for pairs that leave the outlier's leaf: slow to some of the other
  * leaves is a path, not an end of it. */
 static int
 is_slow_out(const struct sorted *s, enum sort sort, double base,
@@ -248,4 +252,45 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 				   : middle(&s, NEAR, 0.5) - in;
 	ret->pairs_fine = mates != 1 && uplink != 1;
 	count_partners(&s, in, out, slow_min, ret);
+}
+
+/* ---- lost datagrams ---- */
+
+#define Z_95 1.6448536269514722 /* 95 % on one side */
+
+/* (p + z^2 / 2n - z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n) */
+double
+loss_share(uint64_t lost, uint64_t sent)
+{
+	double n = (double)sent, p, c = Z_95 * Z_95 / n;
+
+	if (sent == 0 || lost == 0)
+		return 0;
+	p = (double)lost / n;
+	return (p + c / 2 - Z_95 * sqrt(p * (1 - p) / n + c / (4 * n))) /
+	    (1 + c);
+}
+
+double
+loss_number(double share)
+{
+	return -LOSS_WEIGHT * log1p(-fmin(share, 0.99));
+}
+
+/* A node whose uplink loses is one of many; a leaf that loses inside is more
+ * than its uplink. */
+enum confirm_finding
+loss_finding(enum judge_kind kind, int near, int far)
+{
+	if (kind == JUDGE_LEAF)
+		return near == 1            ? CONFIRM_LEAF
+		    : far == 1 && near == 0 ? CONFIRM_LINK
+					    : CONFIRM_UNCLEAR;
+	return near == 1 && far == 1 ? CONFIRM_NODE : CONFIRM_UNCLEAR;
+}
+
+double
+loss_of_number(double x)
+{
+	return -expm1(-x / LOSS_WEIGHT);
 }

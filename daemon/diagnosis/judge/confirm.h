@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confirm.h - the second pass: a suspect among nodes that are known to be
+ * confirm.h - the confirmation run: an outlier among nodes that are known to be
  * good. Pure.
  *
- * Six nodes are enough: the suspect, two of its leaf, and three of others, two
+ * Six nodes are enough: the outlier, two of its leaf, and three of others, two
  * of them on one leaf. They have 15 pairs, which a record names all, and the
  * pairs differ in what they cross:
  *
- *            near       suspect and a node of its leaf
- *            far        suspect and a node of another leaf
+ *            near       outlier and a node of its leaf
+ *            far        outlier and a node of another leaf
  *            mates      the others of the leaf among each other
  *            uplink     the others of the leaf and other leaves
  *            inside     two good nodes of one other leaf
@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "common/rng.h"
+#include "daemon/diagnosis/judge/judge.h"
 
 #define CONFIRM_NODES 6
 
@@ -41,13 +42,13 @@ extern const char *const confirm_findings[CONFIRM_MAX]; /* "node", ... */
 struct confirm_node {
 	uint32_t id;
 	uint32_t leaf; /* SCORE_NO_LEAF: unknown */
-	int good;      /* up, of the suspect's kind, and not suspect itself */
-	int mate;      /* good but for its leaf, which is suspect too */
+	int good;      /* up, of the outlier's kind, and not outlier itself */
+	int mate;      /* good but for its leaf, which is an outlier too */
 };
-/* Indices of at most CONFIRM_NODES of nodes, the suspect first; fewer than
+/* Indices of at most CONFIRM_NODES of nodes, the outlier first; fewer than
  * three: nobody is left to compare with. */
 size_t confirm_choose(const struct confirm_node *nodes, size_t count,
-    size_t suspect, struct rng *rng, size_t ret[CONFIRM_NODES]);
+    size_t outlier, struct rng *rng, size_t ret[CONFIRM_NODES]);
 
 /* a, b: indices into leaves; x: logarithm, larger is worse. */
 struct confirm_pair {
@@ -56,15 +57,31 @@ struct confirm_pair {
 };
 struct confirm_report {
 	enum confirm_finding finding;
-	double effect;        /* of the suspect's pairs over good ones */
-	size_t partners;      /* the suspect's */
+	double effect;        /* of the outlier's pairs over good ones */
+	size_t partners;      /* the outlier's */
 	size_t slow_partners; /* of them */
 	int pairs_fine;       /* the others' pairs are normal */
 };
-/* leaves[0] is the suspect's. slow_min: what a pair must be slower by;
+/* leaves[0] is the outlier's. slow_min: what a pair must be slower by;
  * see judge_slow_min(). */
 void confirm_judge(const uint32_t *leaves, size_t nodes,
     const struct confirm_pair *pairs, size_t count, double slow_min,
     struct confirm_report *ret);
+
+/* Lost datagrams as a number that a judge understands.
+ */
+/* One per cent of loss weighs as 10 % of time: a stream that loses it runs at
+ * a fraction of its rate. */
+#define LOSS_WEIGHT 10.0
+
+/* The share that is surely lost: the lower end of a one-sided 95 % interval
+ * (Wilson 1927), so that a few datagrams make no outlier. 0 of 0 is 0. */
+double loss_share(uint64_t lost, uint64_t sent);
+/* A logarithm that grows with trouble, as score.h wants it, and back. */
+double loss_number(double share);
+double loss_of_number(double x);
+/* What the mesh itself tells of a place or leaf that loses: near, within its
+ * leaf; far, between leaves: outlier 1, not 0, too little is known -1. */
+enum confirm_finding loss_finding(enum judge_kind kind, int near, int far);
 
 #endif

@@ -1,10 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drift.c - one number against its own past: cumulative sums of its deviates,
+ * with a limit that chance alone passes once in so many rounds.
+ */
 #include "daemon/diagnosis/judge/drift.h"
 
 #include <math.h>
 #include <string.h>
 
 #define PINNED_ERRORS 5.0
+
+/* ---- cumulative sums ---- */
+
+static void
+step(double *sum, unsigned *rounds, double x)
+{
+	const double most = CUSUM_X_MAX - CUSUM_K;
+
+	*sum = fmax(0, *sum + fmax(-most, fmin(most, x)));
+	*rounds = *sum > 0 ? *rounds + 1 : 0;
+}
+
+int
+cusum_add(struct cusum *c, double x, double k, double h)
+{
+	step(&c->up, &c->up_rounds, x - k);
+	step(&c->down, &c->down_rounds, -x - k);
+	return c->up > h ? 1 : c->down > h ? -1 : 0;
+}
+
+static double
+rounds_at(double h)
+{
+	double y = 2 * CUSUM_K * (h + 1.166);
+
+	return (exp(y) - y - 1) / (2 * CUSUM_K * CUSUM_K);
+}
+
+double
+cusum_limit(double rounds)
+{
+	double lo = 0, hi = 60;
+
+	/* Two sides: each may alarm half as often. */
+	while (hi - lo > 1e-6) {
+		double mid = (lo + hi) / 2;
+
+		if (rounds_at(mid) < 2 * rounds)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return hi;
+}
+
+/* ---- a node ---- */
 
 void
 drift_clear(struct drift *d)
@@ -22,7 +72,7 @@ drift_pin(struct drift *d, double distance, double rounds)
 }
 
 static double
-sigma_of(const struct drift *d)
+drift_sigma(const struct drift *d)
 {
 	return fmax(sqrt(d->var), DRIFT_SIGMA_MIN);
 }
@@ -48,7 +98,7 @@ learn(struct drift *d, double distance, double level)
 	weight = 1 / (double)(d->from == DRIFT_NONE ? d->n : DRIFT_MEMORY);
 	off = distance - d->mean;
 	if (d->n > DRIFT_LEARN) { /* one odd round is not what it is like */
-		double most = CUSUM_X_MAX * sigma_of(d);
+		double most = CUSUM_X_MAX * drift_sigma(d);
 
 		off = fmax(-most, fmin(most, off));
 	}
@@ -69,7 +119,7 @@ pinned_k(const struct drift *d)
 static void
 count(struct drift *d, double distance, double limit)
 {
-	double n = d->n, sigma = sigma_of(d);
+	double n = d->n, sigma = drift_sigma(d);
 	double t = (distance - d->mean) / sigma * sqrt(n / (n + 1));
 
 	cusum_add(&d->sums, normal_of(t, n - 1), CUSUM_K, limit);

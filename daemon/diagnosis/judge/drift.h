@@ -4,7 +4,7 @@
  * and against a pinned baseline. Pure.
  *
  * What a node was is a mean and a scatter that every round moves a little and
- * DRIFT_MEMORY rounds ago is forgotten. A round enters the sums of cusum.h as
+ * DRIFT_MEMORY rounds ago is forgotten. A round enters the cumulative sums as
  * the normal deviate of its Student's t against all before it (the
  * self-starting sums of Hawkins 1987), so the false-alarm rate is that of
  * known mean and scatter from the first rounds on.
@@ -20,7 +20,30 @@
 
 #include <stdint.h>
 
-#include "daemon/diagnosis/judge/cusum.h"
+/*
+ * Slow drift of one number against its own past (Page 1954):
+ *
+ *   up   = max(0, up   + x - k)      x in standard deviations of a round
+ *   down = max(0, down - x - k)      k: half of the shift looked for
+ *
+ * and an alarm when either passes h. x - k is cut at CUSUM_X_MAX - CUSUM_K, so
+ * that no single round raises one.
+ */
+#define CUSUM_K     0.5 /* of a shift of one sigma */
+#define CUSUM_X_MAX 4.0
+
+struct cusum {
+	double up, down;
+	unsigned up_rounds, down_rounds; /* since it left 0 */
+};
+
+/* 1: too high, -1: too low, 0: neither. */
+int cusum_add(struct cusum *c, double x, double k, double h);
+/* The h at which chance alone raises one alarm in `rounds` numbers of a normal
+ * distribution, by the approximation of Siegmund (1985) for one side:
+ * rounds = (exp(2 k b) - 2 k b - 1) / (2 k^2), b = h + 1.166, with
+ * CUSUM_K. */
+double cusum_limit(double rounds);
 
 #define DRIFT_MEMORY 4032 /* two weeks of rounds of 5 minutes */
 #define DRIFT_LEARN  48   /* before that nothing is said */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_trouble.h - is a host in trouble of its own, so that its network may be
- * innocent? Pure.
+ * host_trouble.h - is a host in trouble of its own, so that its network may
+ * be normal? Pure.
  *
  * A host is in trouble where a sign of it is above a bound, and far above the
  * typical host of the same round: a cluster of busy hosts is no news.

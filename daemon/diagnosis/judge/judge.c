@@ -10,7 +10,7 @@
 #include "common/xalloc.h"
 
 /* A vote is cheap, for one that is missing delays the verdict: a node 20 % slow
- * must not escape by one lucky pair. What convicts is the sum of them. */
+ * must not be missed by one lucky pair. What decides is the sum of them. */
 #define DIRTY_Z 1.5 /* and effect_min: a round that is not clean */
 #define VOTE_Z  0.5
 #define VOTE_SHARE                                                             \
@@ -139,7 +139,7 @@ judge_threshold(const struct judge_options *o, size_t tests)
 }
 
 /* Where a z is cut, for the places of a round. Odd delays are large, and no
- * k - 1 rounds may convict alone: (k - 1) cut / sqrt(k) stays below the z that
+ * k - 1 rounds may decide alone: (k - 1) cut / sqrt(k) stays below the z that
  * the first rejection needs; k of them must be able to, without all being at
  * the cut. Nearer to the first, for that costs less power. */
 static double
@@ -190,7 +190,7 @@ remember(const struct judge *j, struct judge_track *t, double effect, double z,
 	t->host_votes = (t->host_votes << 1 | (uint32_t)(vote && busy)) & mask;
 	dirty = effect >= j->o.effect_min && z >= DIRTY_Z;
 	t->clean = dirty ? 0 : (uint16_t)(t->clean + (t->clean < UINT16_MAX));
-	if (t->state >= JUDGE_SUSPECT)
+	if (t->state >= JUDGE_OUTLIER)
 		t->rounds += (uint32_t)vote;
 	else
 		t->rounds = (uint32_t)bits(t->votes);
@@ -203,11 +203,11 @@ settle(struct judge *j, enum judge_kind kind, uint32_t index, double p_max)
 {
 	const struct judge_track *t = &j->tracks[kind].list[index];
 
-	if (t->state >= JUDGE_SUSPECT) {
+	if (t->state >= JUDGE_OUTLIER) {
 		if (t->clean >= j->o.clean)
 			change(j, kind, index, JUDGE_OK);
 	} else if (t->p <= p_max) {
-		change(j, kind, index, JUDGE_SUSPECT);
+		change(j, kind, index, JUDGE_OUTLIER);
 	} else if (t->known >= 1) {
 		change(j, kind, index, JUDGE_OK);
 	}
@@ -300,13 +300,14 @@ find(struct judge *j, enum judge_kind kind, uint32_t index)
 }
 
 void
-judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index, int guilty)
+judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
+    int confirmed)
 {
 	struct judge_track *t = find(j, kind, index);
 
 	if (t == NULL)
 		return;
-	if (guilty) {
+	if (confirmed) {
 		t->state = JUDGE_BAD;
 		return;
 	}
@@ -321,7 +322,7 @@ judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
 	struct judge_track *t = need(&j->tracks[kind], index);
 
 	t->state = (uint8_t)state;
-	t->clean = 0; /* rounds before it was accused clear nobody */
+	t->clean = 0; /* rounds before it was named clear nobody */
 }
 
 void

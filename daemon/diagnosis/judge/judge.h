@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.h - who is guilty, from round to round. Pure: no clock, no names.
+ * judge.h - which nodes and leaves are outliers, from round to round. Pure: no
+ * clock, no names.
  *
  * One judge hears one kind of rounds: one test in one class of campaigns. Of
  * every place and leaf it remembers the last rounds in which it took part. In
  * each a place is voted against that is slower than its peers by effect_min
- * and by more than scatter explains. It becomes suspect
+ * and by more than scatter explains. It becomes an outlier
  *
  *   - after `votes` votes in its last `window` rounds, if
  *   - the sum of its last z, over the square root of their number (Stouffer),
@@ -13,10 +14,10 @@
  *     places of the round,
  *
  * stays so until `clean` rounds in a row brought no vote, and becomes bad
- * only when a second pass (confirm.h) has confirmed it. No data is no
+ * only when a confirmation run (confirm.h) has confirmed it. No data is no
  * evidence, and is said: JUDGE_UNKNOWN. With fdr the share q of rounds in
- * which chance alone makes a suspect is at most q, and one that a second pass
- * lets through is an alarm: tests/bench measures both.
+ * which chance alone makes an outlier is at most q, and one that a confirmation
+ * run lets through is an alarm: tests/bench measures both.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
 #define DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
@@ -47,8 +48,8 @@ double judge_threshold(const struct judge_options *o, size_t tests);
 enum judge_state {
 	JUDGE_UNKNOWN, /* too little of it was seen */
 	JUDGE_OK,
-	JUDGE_SUSPECT,
-	JUDGE_BAD /* suspect, and a second pass agrees */
+	JUDGE_OUTLIER,
+	JUDGE_BAD /* an outlier, and a confirmation run agrees */
 };
 
 enum judge_kind { JUDGE_NODE, JUDGE_LEAF };
@@ -62,7 +63,7 @@ struct judge_track {
 	uint16_t at;         /* where the next goes */
 	uint16_t clean;      /* rounds since the last vote */
 	uint8_t state;       /* enum judge_state */
-	uint32_t rounds;     /* with votes since it became suspect, or before
+	uint32_t rounds;     /* with votes since it became an outlier, or before
 				that in the window */
 	uint16_t places, slow_places; /* of a leaf, when it was last slow */
 	double p;                     /* of its last round; 1: not tested */
@@ -83,11 +84,11 @@ void judge_free(struct judge *j); /* NULL is allowed */
  * the next call. */
 size_t judge_round(struct judge *j, struct score_obs *obs, size_t count,
     const uint8_t *busy, const struct judge_change **ret_changes);
-/* What a second pass said: bad, or innocent, and then it must be caught
+/* What a confirmation run said: bad, or cleared, and then it must be named
  * again from nothing. */
 void judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
-    int guilty);
-/* As an earlier life left it, or as a second pass on another found it. */
+    int confirmed);
+/* As an earlier life left it, or as a confirmation run on another found it. */
 void judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state state);
 /* It was away, or another took its name: what was known of it is void. */

@@ -6,7 +6,7 @@
  * is the quartile of its pairs on the good side, as a logarithm that grows
  * with trouble (seconds as they are, rates negated), so that a share counts
  * the same for fast and slow tests, and a place with good partners is
- * innocent. It is compared with the places of the same peers number only.
+ * no outlier. It is compared with the places of the same peers number only.
  *
  * Where two thirds of a leaf are slow together, the leaf is named and its
  * places are compared with each other: a slow uplink is not a rack of slow

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/diagnosis/judge/verdict_text.h"
 
-#include "daemon/diagnosis/judge/loss.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -47,7 +45,7 @@ add(char *text, const char *fmt, ...)
 }
 
 static void
-add_whom(const struct verdict_text_case *c, char *text)
+add_whom(const struct verdict_evidence *c, char *text)
 {
 	if (c->what == WHAT_LEAF || c->what == WHAT_LINK)
 		add(text, " than other leaves");
@@ -65,7 +63,7 @@ add_whom(const struct verdict_text_case *c, char *text)
 
 /* What the confirmation run said, where that is not in the first words. */
 static void
-add_pass(const struct verdict_text_case *c, char *text)
+add_pass(const struct verdict_evidence *c, char *text)
 {
 	static const char *const said[CONFIRM_MAX] = {
 		[CONFIRM_CLEARED] =
@@ -84,7 +82,7 @@ add_pass(const struct verdict_text_case *c, char *text)
 }
 
 static void
-write_loss(const struct verdict_text_case *c, char *text)
+write_loss(const struct verdict_evidence *c, char *text)
 {
 	static const char *const said[CONFIRM_MAX] = {
 		[CONFIRM_NODE] = "within its leaf and to others, while its "
@@ -112,7 +110,7 @@ write_loss(const struct verdict_text_case *c, char *text)
 
 /* It may be as fast as its peers still. */
 static void
-write_drift(const struct verdict_text_case *c, const char *slower, char *text)
+write_drift(const struct verdict_evidence *c, const char *slower, char *text)
 {
 	add(text, "%s: %s slower than in ", c->subject, slower);
 	if (c->past[0] != '\0')
@@ -124,7 +122,7 @@ write_drift(const struct verdict_text_case *c, const char *slower, char *text)
 }
 
 static void
-write_promise(const struct verdict_text_case *c, char *text)
+write_shortfall(const struct verdict_evidence *c, char *text)
 {
 	add(text, "%s%s: %.0f %% of the prediction for machine %s",
 	    c->places > 0 ? "link of leaf " : "", c->subject,
@@ -138,8 +136,7 @@ write_promise(const struct verdict_text_case *c, char *text)
 }
 
 void
-verdict_text_write(const struct verdict_text_case *c,
-    char ret[VERDICT_TEXT_MAX])
+verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 {
 	char slower[24];
 
@@ -150,7 +147,7 @@ verdict_text_write(const struct verdict_text_case *c,
 		return;
 	}
 	if (c->what == WHAT_PREDICTION) {
-		write_promise(c, ret);
+		write_shortfall(c, ret);
 		return;
 	}
 	if (c->is_loss) {

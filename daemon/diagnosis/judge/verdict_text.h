@@ -13,7 +13,7 @@
 
 #define VERDICT_TEXT_MAX 400
 
-struct verdict_text_case {
+struct verdict_evidence {
 	enum what what;
 	const char *subject; /* "node5", "leaf2" */
 	double effect;       /* logarithm, larger is worse */
@@ -27,15 +27,15 @@ struct verdict_text_case {
 	const char *nic;     /* "": no counters */
 	int64_t nic_drops;
 	const char *host; /* what troubles the host, or "" */
-	/* A pinned baseline, or "": its own recent weeks; of a promise the
+	/* A pinned baseline, or "": its own recent weeks; of a prediction the
 	 * machine. */
 	const char *past;
-	int passed; /* 1: finding is of a second pass */
+	int passed; /* 1: finding is of a confirmation run */
 	enum confirm_finding finding;
 };
-void verdict_text_write(const struct verdict_text_case *c,
+void verdict_text_write(const struct verdict_evidence *c,
     char ret[VERDICT_TEXT_MAX]);
-/* What a second pass has found, as what of a case. */
+/* What a confirmation run has found, as what of a verdict. */
 enum what verdict_text_what_found(enum confirm_finding finding);
 /* "28 %" slower, or "9.8 times". */
 void verdict_text_slower(double effect, int is_rate, char ret[24]);

@@ -7,7 +7,7 @@
 
 #include "common/rng.h"
 #include "common/xalloc.h"
-#include "daemon/diagnosis/judge/loss.h"
+#include "daemon/diagnosis/judge/confirm.h"
 #include "tests/sim/verdict/defaults.h"
 
 #define LEAF_NODES 32
@@ -128,7 +128,7 @@ suspects(const struct judge *j, enum judge_kind kind, uint32_t index)
 
 	if (t == NULL || t->known < judge_defaults()->votes)
 		return -1;
-	return t->state >= JUDGE_SUSPECT;
+	return t->state >= JUDGE_OUTLIER;
 }
 
 static void
@@ -166,7 +166,7 @@ epoch(struct echoes *e)
 		n = judge_round(e->judges[class], e->obs, e->f->nodes, NULL,
 		    &changes);
 		for (size_t i = 0; i < n; i++)
-			if (changes[i].to == JUDGE_SUSPECT)
+			if (changes[i].to == JUDGE_OUTLIER)
 				look(e, changes[i].kind, changes[i].index);
 	}
 	/* The guilty one's other class may come a round later. */

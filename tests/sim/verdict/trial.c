@@ -138,9 +138,9 @@ candidates(const struct diagnosis *c, uint32_t rail, uint32_t leaf,
 	for (uint32_t i = 0; i < w->o.nodes; i++) {
 		uint32_t place = i * w->o.rails + rail;
 		uint32_t home = world_leaf(w, place);
-		int fine = state_of(c, JUDGE_NODE, place) < JUDGE_SUSPECT;
+		int fine = state_of(c, JUDGE_NODE, place) < JUDGE_OUTLIER;
 		int leaf_fine = home == SCORE_NO_LEAF ||
-		    state_of(c, JUDGE_LEAF, home) < JUDGE_SUSPECT;
+		    state_of(c, JUDGE_LEAF, home) < JUDGE_OUTLIER;
 
 		list[i].id = place;
 		list[i].leaf = home;
@@ -246,7 +246,7 @@ hear(struct trial *t, struct diagnosis *c, int round)
 {
 	court_round(c);
 	for (size_t i = 0; i < c->change_count; i++)
-		if (c->changes[i].to == JUDGE_SUSPECT)
+		if (c->changes[i].to == JUDGE_OUTLIER)
 			suspect(t, c, &c->changes[i], round);
 }
 
@@ -254,7 +254,7 @@ static int
 all_clear(const struct trial *t, const struct diagnosis *c)
 {
 	for (uint32_t i = 0; i < t->f->guilty; i++)
-		if (state_of(c, t->f->kind, t->guilty[i]) >= JUDGE_SUSPECT)
+		if (state_of(c, t->f->kind, t->guilty[i]) >= JUDGE_OUTLIER)
 			return 0;
 	return 1;
 }
@@ -336,7 +336,7 @@ trial_quiet(const struct world_options *o, uint64_t rounds, uint64_t seed,
 		for (size_t i = 0; i < c.change_count; i++) {
 			const struct judge_change *ch = &c.changes[i];
 
-			if (ch->to != JUDGE_SUSPECT)
+			if (ch->to != JUDGE_OUTLIER)
 				continue;
 			ret->suspects++;
 			f = court_confirm(&c, ch->kind, ch->index);
@@ -381,7 +381,7 @@ trial_drift(const struct trial_slow *how, uint64_t seed,
 		}
 		ret->wrong_cusum += (int)news;
 		if (ret->peers_round == 0 &&
-		    state_of(&c, JUDGE_NODE, guilty) >= JUDGE_SUSPECT)
+		    state_of(&c, JUDGE_NODE, guilty) >= JUDGE_OUTLIER)
 			ret->peers_round = r;
 		if (ret->peers_round != 0 && ret->cusum_round != 0)
 			break;

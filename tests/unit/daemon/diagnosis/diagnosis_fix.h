@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * court_fix.h - the diagnosis over a made-up roster: 12 nodes on 3 leaves, a
- * store that keeps what it is told, and a second pass whose run the test plays.
+ * diagnosis_fix.h - the diagnosis over a made-up roster: 12 nodes on 3 leaves,
+ * a store that keeps what it is told, and a second pass whose run the test
+ * plays.
  */
-#ifndef TESTS_COURT_FIX_H
-#define TESTS_COURT_FIX_H
+#ifndef TESTS_DIAGNOSIS_FIX_H
+#define TESTS_DIAGNOSIS_FIX_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +43,7 @@ struct fix {
 
 int fix_setup(void **state);
 int fix_teardown(void **state);
-#define COURT_TEST(t)                                                          \
+#define DIAGNOSIS_TEST(t)                                                      \
 	cmocka_unit_test_setup_teardown(t, fix_setup, fix_teardown)
 
 /* A roster of nobody. */

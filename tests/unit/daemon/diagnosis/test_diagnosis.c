@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds and second passes: who is accused, cleared and named. */
+/* Rounds and second passes: which nodes become outliers, are cleared and named.
+ */
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include "common/clk.h"
@@ -242,7 +243,7 @@ test_try_again(void **state)
 	diagnosis_run_over(f->diagnosis, "pass-1");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
-	TAILQ_FIRST(&f->diagnosis->cases)->next_ns = 0;
+	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 2);
 }
@@ -475,26 +476,26 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		COURT_TEST(test_node),
-		COURT_TEST(test_score_and_verdict),
-		COURT_TEST(test_cleared_by_pass),
-		COURT_TEST(test_uplink),
-		COURT_TEST(test_spine),
-		COURT_TEST(test_node_is_leaf),
-		COURT_TEST(test_host),
-		COURT_TEST(test_host_of_ranks),
-		COURT_TEST(test_host_was),
-		COURT_TEST(test_reboot),
-		COURT_TEST(test_try_again),
-		COURT_TEST(test_load),
-		COURT_TEST(test_load_heard),
-		COURT_TEST(test_boot_time),
-		COURT_TEST(test_partners),
-		COURT_TEST(test_slurm),
-		COURT_TEST(test_no_slurm),
-		COURT_TEST(test_scores),
-		COURT_TEST(test_drops),
-		COURT_TEST(test_rings_apart),
+		DIAGNOSIS_TEST(test_node),
+		DIAGNOSIS_TEST(test_score_and_verdict),
+		DIAGNOSIS_TEST(test_cleared_by_pass),
+		DIAGNOSIS_TEST(test_uplink),
+		DIAGNOSIS_TEST(test_spine),
+		DIAGNOSIS_TEST(test_node_is_leaf),
+		DIAGNOSIS_TEST(test_host),
+		DIAGNOSIS_TEST(test_host_of_ranks),
+		DIAGNOSIS_TEST(test_host_was),
+		DIAGNOSIS_TEST(test_reboot),
+		DIAGNOSIS_TEST(test_try_again),
+		DIAGNOSIS_TEST(test_load),
+		DIAGNOSIS_TEST(test_load_heard),
+		DIAGNOSIS_TEST(test_boot_time),
+		DIAGNOSIS_TEST(test_partners),
+		DIAGNOSIS_TEST(test_slurm),
+		DIAGNOSIS_TEST(test_no_slurm),
+		DIAGNOSIS_TEST(test_scores),
+		DIAGNOSIS_TEST(test_drops),
+		DIAGNOSIS_TEST(test_rings_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,9 +107,9 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		COURT_TEST(test_mesh_slow),
-		COURT_TEST(test_mesh_loss),
-		COURT_TEST(test_mesh_uplink),
+		DIAGNOSIS_TEST(test_mesh_slow),
+		DIAGNOSIS_TEST(test_mesh_loss),
+		DIAGNOSIS_TEST(test_mesh_uplink),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,8 +72,8 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		COURT_TEST(test_drift),
-		COURT_TEST(test_pinned),
+		DIAGNOSIS_TEST(test_drift),
+		DIAGNOSIS_TEST(test_pinned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,9 +111,9 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		COURT_TEST(test_promise),
-		COURT_TEST(test_promise_of_links),
-		COURT_TEST(test_promise_of_all),
+		DIAGNOSIS_TEST(test_promise),
+		DIAGNOSIS_TEST(test_promise_of_links),
+		DIAGNOSIS_TEST(test_promise_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

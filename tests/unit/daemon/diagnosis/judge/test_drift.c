@@ -13,7 +13,6 @@
 #include "common/rng.h"
 #include "common/robust.h"
 #include "common/str.h"
-#include "daemon/diagnosis/judge/cusum.c"
 #include "daemon/diagnosis/judge/drift.c"
 
 #define SIGMA 0.03

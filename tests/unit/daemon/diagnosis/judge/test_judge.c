@@ -8,10 +8,7 @@
 
 #include "daemon/diagnosis/judge/confirm.c"
 #undef PAIRS_MAX
-#include "daemon/diagnosis/judge/cusum.c"
-#undef Z
-#include "daemon/diagnosis/judge/loss.c"
-#undef Z
+#include "daemon/diagnosis/judge/drift.c"
 #define clear  judge_clear
 #define change judge_change_add
 #include "daemon/diagnosis/judge/judge.c"
@@ -165,7 +162,7 @@ test_hysteresis(void **state)
 	hear(j, 0.2, 0);
 	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OK);
 	hear(j, 0.2, 1);
-	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_SUSPECT);
+	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OUTLIER);
 	near(judge_effect(j, judge_track(j, JUDGE_NODE, 5)), 0.2, 0.04);
 	judge_confirm(j, JUDGE_NODE, 5, 1);
 	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_BAD);
@@ -232,7 +229,7 @@ test_host(void **state)
 		busy[5] = i > 0;
 		judge_round(j, obs, NODES, busy, &changes);
 	}
-	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_SUSPECT);
+	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OUTLIER);
 	assert_true(judge_is_host(j, judge_track(j, JUDGE_NODE, 5)));
 	judge_free(j);
 }

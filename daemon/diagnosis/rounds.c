@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rounds.c - a record as a round of a series: which series it belongs to, which
+ * nodes it measured, who their peers are, and what number each has.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/member.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+#include "schema/scores.h"
+
+/* ---- series ---- */
+
+static const struct series_kind mesh_sorts[] = {
+	{ "echo-leaf", "s", 0, 0 },
+	{ "echo-spine", "s", 0, 0 },
+	{ "loss-leaf", "s", 0, 1 },
+	{ "loss-spine", "s", 0, 1 },
+	{ "predicted", "1", 1, 0 },
+};
+
+struct series_kind
+series_kind(int sort)
+{
+	struct series_kind row;
+
+	if (sort >= CANARY_MAX)
+		return mesh_sorts[sort - CANARY_MAX];
+	row.name = names_tests[sort].name;
+	row.unit = names_tests[sort].unit;
+	row.is_rate = strcmp(row.unit, "s") != 0;
+	row.is_loss = 0;
+	return row;
+}
+
+int
+series_kind_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(mesh_sorts); i++)
+		if (strcmp(mesh_sorts[i].name, name) == 0)
+			return CANARY_MAX + (int)i;
+	return names_test_find(name);
+}
+
+struct diagnosis_node *
+diagnosis_node(struct diagnosis *d, const struct node *n)
+{
+	if (n->id >= d->node_count) {
+		size_t want = n->id + n->id / 2 + 16;
+
+		d->nodes = xreallocarray(d->nodes, want, sizeof(*d->nodes));
+		for (; d->node_count < want; d->node_count++) {
+			struct diagnosis_node *fresh = &d->nodes[d->node_count];
+
+			*fresh = (struct diagnosis_node){ .wait_ratio = NAN };
+			for (int i = 0; i < CANARY_MAX; i++)
+				fresh->z[i] = NAN;
+		}
+	}
+	return &d->nodes[n->id];
+}
+
+uint32_t
+diagnosis_leaf(struct diagnosis *d, const char *leaf)
+{
+	const json_t *at = json_object_get(d->leaf_index, leaf);
+
+	if (leaf[0] == '\0')
+		return SCORE_NO_LEAF;
+	if (at != NULL)
+		return (uint32_t)json_integer_value(at);
+	d->leaves = xreallocarray(d->leaves, d->leaf_count + (size_t)1,
+	    sizeof(*d->leaves));
+	snprintf(d->leaves[d->leaf_count], sizeof(*d->leaves), "%s", leaf);
+	json_object_set_new(d->leaf_index, leaf,
+	    json_integer((json_int_t)d->leaf_count));
+	return d->leaf_count++;
+}
+
+int
+diagnosis_partners(const json_t *object)
+{
+	for (int i = 0; i < PARTNERS_MAX; i++)
+		if (strcmp(names_partners[i],
+			member_text(object, "partners")) == 0)
+			return i;
+	return PARTNERS_RING;
+}
+
+struct diagnosis_series *
+diagnosis_series_of(struct diagnosis *d, const char *class, int sort,
+    int partners)
+{
+	struct diagnosis_series *s;
+
+	for (size_t i = 0; i < d->series_count; i++) {
+		s = &d->series[i];
+		if (s->sort == sort && s->partners == partners &&
+		    strcmp(s->class, class) == 0)
+			return s;
+	}
+	if (d->series_count == ARRAY_LEN(d->series) ||
+	    strlen(class) >= sizeof(s->class))
+		return NULL;
+	s = &d->series[d->series_count++];
+	snprintf(s->class, sizeof(s->class), "%s", class);
+	s->sort = sort;
+	s->partners = partners;
+	s->judge = judge_new(&d->o.judge);
+	return s;
+}
+
+const struct drift *
+series_drift_of(const struct diagnosis_series *s, uint32_t node)
+{
+	return node < s->drift_count ? &s->drifts[node] : NULL;
+}
+
+/* ---- what a record says of its nodes ---- */
+
+/* Its agent is another process than the one that was measured. */
+int
+diagnosis_is_new_boot(const struct node *n, const struct diagnosis_node *cn)
+{
+	return n->boot != NULL && cn->boot != NULL &&
+	    strcmp(n->boot, cn->boot) != 0;
+}
+
+static void
+make_room(struct diagnosis *d, size_t count)
+{
+	if (count <= d->obs_cap)
+		return;
+	d->obs_cap = count + count / 2;
+	d->obs = xreallocarray(d->obs, d->obs_cap, sizeof(*d->obs));
+	d->busy = xreallocarray(d->busy, d->obs_cap, 1);
+}
+
+/* Nodes of one kind are peers: those whose fastest NIC is as fast. */
+static uint32_t
+peers_of(const struct node *n)
+{
+	const json_t *nic;
+	double fastest = 0;
+	size_t i;
+
+	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
+		fastest = fmax(fastest,
+		    json_number_value(json_object_get(nic, "speed_bps")));
+	/* Half octaves: 25, 40, 100, 200 and 400 Gbit/s are all apart. */
+	return fastest <= 1e6 ? 0 : (uint32_t)lrint(2 * log2(fastest / 1e6));
+}
+
+static void
+observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
+{
+	d->obs[n].place = (uint32_t)node->id;
+	d->obs[n].peers = peers_of(node);
+	d->obs[n].leaf = diagnosis_leaf(d, node->leaf);
+	d->obs[n].x = x;
+}
+
+/* The better half of a node's pairs counts: a node with good
+ * partners is no outlier. */
+static size_t
+observe_losses(struct diagnosis *d, const json_t *record)
+{
+	const json_t *rows = json_object_get(record, "nodes"), *o;
+	size_t n = 0, i;
+
+	make_room(d, json_array_size(rows));
+	json_array_foreach (rows, i, o) {
+		const struct node *node = roster_find(d->roster,
+		    member_text(o, "node"));
+		double lost = member_number(o, "good_lost");
+		double sent = member_number(o, "good_sent");
+
+		if (node != NULL && lost >= 0 && sent >= 1)
+			observe_one(d, n++, node,
+			    loss_number(
+				loss_share((uint64_t)lost, (uint64_t)sent)));
+	}
+	return n;
+}
+
+/* Who met how many, and how its host was: of those that have a row. */
+static void
+hear_rows(struct diagnosis *d, const json_t *record)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(record, "nodes"), i, o) {
+		const struct node *n = roster_find(d->roster,
+		    member_text(o, "node"));
+		struct diagnosis_node *cn;
+
+		if (n == NULL)
+			continue;
+		cn = diagnosis_node(d, n);
+		cn->wait_ratio = member_number(o, "wait_ratio");
+		cn->partners = (uint32_t)json_integer_value(
+		    json_object_get(o, "partners"));
+		cn->slow_partners = (uint32_t)json_integer_value(
+		    json_object_get(o, "slow_partners"));
+	}
+}
+
+void
+diagnosis_heard(struct diagnosis *d, const struct node *n)
+{
+	struct diagnosis_node *cn = diagnosis_node(d, n);
+
+	cn->heard_ns = clk_ns();
+	cn->partners = cn->slow_partners = 0; /* until a row says so */
+	cn->wait_ratio = NAN;
+	if (cn->boot == NULL && n->boot != NULL)
+		cn->boot = xstrdup(n->boot);
+}
+
+size_t
+diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
+    int heard)
+{
+	struct series_kind kind = series_kind(sort);
+	struct record_scores all;
+	size_t n = 0;
+
+	if (kind.is_loss)
+		return observe_losses(d, record);
+	record_scores_read(record, kind.is_rate ? "q75" : "q25", &all);
+	make_room(d, all.count);
+	for (size_t i = 0; i < all.count; i++) {
+		const struct node *node = roster_find(d->roster,
+		    all.list[i].node);
+		double x = log(all.list[i].q);
+
+		if (node == NULL)
+			continue;
+		if (heard)
+			diagnosis_heard(d, node);
+		observe_one(d, n++, node, kind.is_rate ? -x : x);
+	}
+	record_scores_clear(&all);
+	if (heard)
+		hear_rows(d, record);
+	return n;
+}
