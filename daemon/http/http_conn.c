@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_conn.c - accepting, reading, ending.
+ * http_conn.c - a connection: accepting, reading, answering, ending.
  *
  * A deadline belongs to a state and is not moved by bytes that trickle in, so
  * a slow sender holds its place for seconds, not for ever. When all places are
@@ -11,7 +11,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
+#include <event2/event.h>
 #include <event2/listener.h>
 #include <netdb.h>
 #include <openssl/err.h>
@@ -24,8 +26,8 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
+#include "common/queue.h"
 #include "common/xalloc.h"
-#include "daemon/http/http_int.h"
 #include "daemon/net/tls.h"
 
 #define FIRST_NS     (10 * CLK_NS_PER_S) /* handshake and first byte */
@@ -37,9 +39,63 @@
 #define UNIX_RESERVE 16 /* places for orders when all others are taken */
 #define BACKLOG      1024
 #define PAUSE_US     100000 /* before accepting again without descriptors */
+#define PIECE_LOW    65536  /* a stream's next piece is asked for below this */
+#define STREAM_NS    (15 * CLK_NS_PER_S)
 
-void
-http_request_free(struct http_request *req)
+enum conn_state {
+	CONN_IDLE,   /* no byte of a request yet: may be closed for others */
+	CONN_READ,   /* a request is coming in */
+	CONN_BUSY,   /* somebody works at the answer */
+	CONN_STREAM, /* the answer goes out in pieces */
+	CONN_WRITE,  /* the answer is complete and goes out */
+	CONN_LINGER, /* all is said; what still comes in is thrown away */
+	CONN_STATE_MAX
+};
+
+struct http_conn {
+	TAILQ_ENTRY(http_conn) link;      /* in all */
+	TAILQ_ENTRY(http_conn) idle_link; /* in idle, while CONN_IDLE */
+	struct http_conns *all;
+	enum conn_state state;
+	enum http_door door;
+	enum http_right right;
+	char who[160];
+	struct bufferevent *bev;
+	struct event *timer;      /* the deadline of the state */
+	struct http_request *req; /* from CONN_READ to CONN_STREAM */
+	long head_bytes;          /* 0 until the head is complete */
+	int keep_alive;
+	int chunked;
+	int head_only; /* HEAD: no body goes out */
+	int served;    /* requests answered */
+	int want_more; /* the stream waits for the peer */
+	http_request_cb *more;
+	void *more_arg;
+};
+
+struct http_listener {
+	TAILQ_ENTRY(http_listener) link;
+	struct http_conns *all;
+	struct evconnlistener *lev;
+	struct event *again; /* after a pause for want of descriptors */
+	enum http_door door;
+};
+
+struct http_conns {
+	struct event_base *base;
+	SSL_CTX *tls;
+	int max;
+	int count;
+	http_request_cb *request;
+	http_answered_cb *answered;
+	void *arg;
+	TAILQ_HEAD(, http_conn) conns;
+	TAILQ_HEAD(, http_conn) idle; /* the longest idle first */
+	TAILQ_HEAD(, http_listener) listeners;
+};
+
+static void
+request_free(struct http_request *req)
 {
 	if (req == NULL)
 		return;
@@ -47,9 +103,8 @@ http_request_free(struct http_request *req)
 	free(req);
 }
 
-void
-http_conn_set_state(struct http_conn *c, enum conn_state state,
-    uint64_t limit_ns)
+static void
+conn_set_state(struct http_conn *c, enum conn_state state, uint64_t limit_ns)
 {
 	struct timeval tv = { .tv_sec = (time_t)(limit_ns / CLK_NS_PER_S),
 		.tv_usec = (suseconds_t)(limit_ns % CLK_NS_PER_S / 1000) };
@@ -62,8 +117,8 @@ http_conn_set_state(struct http_conn *c, enum conn_state state,
 	evtimer_add(c->timer, &tv);
 }
 
-void
-http_conn_close(struct http_conn *c)
+static void
+conn_close(struct http_conn *c)
 {
 	struct http_request *req = c->req;
 
@@ -78,10 +133,184 @@ http_conn_close(struct http_conn *c)
 		if (c->want_more)
 			c->more(req, c->more_arg);
 	} else {
-		http_request_free(req);
+		request_free(req);
 	}
 	free(c);
 }
+
+/* The answer is complete: wait until it is out. */
+static void
+conn_flush(struct http_conn *c)
+{
+	conn_set_state(c, CONN_WRITE, 120 * CLK_NS_PER_S);
+	if (evbuffer_get_length(bufferevent_get_output(c->bev)) == 0)
+		bufferevent_trigger(c->bev, EV_WRITE,
+		    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+/* ---- answers ---- */
+
+static void
+send_answer(struct http_conn *c, const struct http_answer *a,
+    struct evbuffer *body)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+
+	http_answer_head(out, a, c->keep_alive);
+	if (a->status != 304)
+		evbuffer_add_printf(out, "Content-Length: %zu\r\n",
+		    evbuffer_get_length(body));
+	evbuffer_add_printf(out, "\r\n");
+	if (!c->head_only)
+		evbuffer_add_buffer(out, body);
+	conn_flush(c);
+}
+
+void
+http_reply(struct http_request *req, const struct http_answer *a,
+    struct evbuffer *body)
+{
+	struct http_answer answer = *a;
+	struct http_conn *c = req->conn;
+	struct evbuffer *small;
+
+	if (body == NULL)
+		body = evbuffer_new();
+	if (c != NULL) {
+		assert(c->state == CONN_BUSY);
+		small = answer.gzipped || !req->head.accepts_gzip
+		    ? NULL
+		    : http_answer_gzip(body);
+		if (small != NULL) {
+			answer.gzipped = 1;
+			evbuffer_free(body);
+			body = small;
+		}
+		c->all->answered(req->name, a->status, c->all->arg);
+		c->req = NULL;
+		send_answer(c, &answer, body);
+	}
+	evbuffer_free(body);
+	request_free(req);
+}
+
+void
+http_fail(struct http_request *req, int status, const char *cause,
+    const char *message)
+{
+	http_reply(req, &(struct http_answer){ .status = status },
+	    http_answer_error(cause, message));
+}
+
+/* Answer what could not be parsed, or was not answered in time. */
+static void
+conn_fail(struct http_conn *c, int status, const char *cause,
+    const char *message)
+{
+	struct evbuffer *body = http_answer_error(cause, message);
+
+	request_free(c->req);
+	c->req = NULL;
+	c->keep_alive = 0; /* where the next request begins is unknown */
+	c->head_only = 0;
+	c->all->answered("none", status, c->all->arg);
+	send_answer(c, &(struct http_answer){ .status = status }, body);
+	evbuffer_free(body);
+}
+
+void
+http_allow(struct http_request *req, uint64_t limit_ns)
+{
+	if (req->conn != NULL)
+		conn_set_state(req->conn, req->conn->state, limit_ns);
+}
+
+int
+http_gone(const struct http_request *req)
+{
+	return req->conn == NULL;
+}
+
+void
+http_drop(struct http_request *req)
+{
+	struct http_conn *c = req->conn;
+
+	if (c != NULL) {
+		c->req = NULL;
+		c->want_more = 0;
+		conn_close(c);
+	}
+	request_free(req);
+}
+
+static void
+want_more(struct http_conn *c)
+{
+	c->want_more = 1;
+	conn_set_state(c, CONN_STREAM, STREAM_NS);
+	if (evbuffer_get_length(bufferevent_get_output(c->bev)) <= PIECE_LOW)
+		bufferevent_trigger(c->bev, EV_WRITE,
+		    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+void
+http_stream_begin(struct http_request *req, const struct http_answer *a,
+    http_request_cb *more, void *arg)
+{
+	struct http_conn *c = req->conn;
+
+	assert(c != NULL && c->state == CONN_BUSY);
+	c->more = more;
+	c->more_arg = arg;
+	c->chunked = req->head.minor >= 1;
+	if (!c->chunked)
+		c->keep_alive = 0; /* the end of the stream is the end */
+	c->all->answered(req->name, a->status, c->all->arg);
+	http_answer_head(bufferevent_get_output(c->bev), a, c->keep_alive);
+	evbuffer_add_printf(bufferevent_get_output(c->bev), "%s\r\n",
+	    c->chunked ? "Transfer-Encoding: chunked\r\n" : "");
+	bufferevent_setwatermark(c->bev, EV_WRITE, PIECE_LOW, 0);
+	want_more(c);
+}
+
+void
+http_stream_add(struct http_request *req, struct evbuffer *piece)
+{
+	struct http_conn *c = req->conn;
+	size_t len = evbuffer_get_length(piece);
+	struct evbuffer *out;
+
+	assert(c != NULL && c->state == CONN_STREAM);
+	out = bufferevent_get_output(c->bev);
+	if (len > 0 && !c->head_only) {
+		if (c->chunked)
+			evbuffer_add_printf(out, "%zx\r\n", len);
+		evbuffer_add_buffer(out, piece);
+		if (c->chunked)
+			evbuffer_add(out, "\r\n", 2);
+	}
+	want_more(c);
+}
+
+void
+http_stream_end(struct http_request *req)
+{
+	struct http_conn *c = req->conn;
+
+	if (c != NULL) {
+		c->req = NULL;
+		c->want_more = 0;
+		bufferevent_setwatermark(c->bev, EV_WRITE, 0, 0);
+		if (c->chunked && !c->head_only)
+			evbuffer_add(bufferevent_get_output(c->bev),
+			    "0\r\n\r\n", 5);
+		conn_flush(c);
+	}
+	request_free(req);
+}
+
+/* ---- reading ---- */
 
 static struct http_request *
 request_new(struct http_conn *c)
@@ -111,7 +340,7 @@ read_head(struct http_conn *c, struct evbuffer *in)
 					    (ev_ssize_t)len),
 	    len, &c->req->head, &status, &why);
 	if (c->head_bytes < 0) {
-		http_conn_fail(c, status, "config", why);
+		conn_fail(c, status, "config", why);
 		return -1;
 	}
 	if (c->head_bytes == 0)
@@ -136,7 +365,7 @@ conn_read(struct http_conn *c)
 	if (c->state == CONN_IDLE && evbuffer_get_length(in) > 0) {
 		c->req = request_new(c);
 		c->head_bytes = 0;
-		http_conn_set_state(c, CONN_READ, READ_NS);
+		conn_set_state(c, CONN_READ, READ_NS);
 	}
 	if (c->state != CONN_READ)
 		return;
@@ -148,7 +377,7 @@ conn_read(struct http_conn *c)
 	if (evbuffer_get_length(in) < c->req->head.body_bytes)
 		return;
 	evbuffer_remove_buffer(in, c->req->body, c->req->head.body_bytes);
-	http_conn_set_state(c, CONN_BUSY, BUSY_NS);
+	conn_set_state(c, CONN_BUSY, BUSY_NS);
 	c->all->request(c->req, c->all->arg); /* may free c */
 }
 
@@ -167,7 +396,7 @@ write_cb(struct bufferevent *bev, void *arg)
 
 	if (c->state == CONN_STREAM && c->want_more) {
 		c->want_more = 0;
-		http_conn_set_state(c, CONN_STREAM, BUSY_NS);
+		conn_set_state(c, CONN_STREAM, BUSY_NS);
 		c->more(c->req, c->more_arg);
 		return;
 	}
@@ -176,7 +405,7 @@ write_cb(struct bufferevent *bev, void *arg)
 		return;
 	c->served++;
 	if (c->keep_alive) {
-		http_conn_set_state(c, CONN_IDLE, KEEP_NS);
+		conn_set_state(c, CONN_IDLE, KEEP_NS);
 		conn_read(c); /* the next one may be here already */
 		return;
 	}
@@ -184,17 +413,8 @@ write_cb(struct bufferevent *bev, void *arg)
 	if (c->door == HTTP_DOOR_TLS)
 		SSL_shutdown(bufferevent_openssl_get_ssl(bev));
 	shutdown(bufferevent_getfd(bev), SHUT_WR);
-	http_conn_set_state(c, CONN_LINGER, LINGER_NS);
+	conn_set_state(c, CONN_LINGER, LINGER_NS);
 	conn_read(c);
-}
-
-void
-http_conn_flush(struct http_conn *c)
-{
-	http_conn_set_state(c, CONN_WRITE, 120 * CLK_NS_PER_S);
-	if (evbuffer_get_length(bufferevent_get_output(c->bev)) == 0)
-		bufferevent_trigger(c->bev, EV_WRITE,
-		    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 }
 
 static void
@@ -232,7 +452,7 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 		c->keep_alive = 0;
 		return;
 	}
-	http_conn_close(c);
+	conn_close(c);
 }
 
 static void
@@ -247,13 +467,13 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 		req->conn = NULL; /* its holder ends it, whenever */
 		c->req = NULL;
 		c->keep_alive = 0;
-		http_conn_fail(c, 503, "timeout",
+		conn_fail(c, 503, "timeout",
 		    "there was no answer in time: try again");
 	} else if (c->state == CONN_READ) {
-		http_conn_fail(c, 408, "timeout",
+		conn_fail(c, 408, "timeout",
 		    "the request did not arrive in time");
 	} else {
-		http_conn_close(c);
+		conn_close(c);
 	}
 }
 
@@ -300,7 +520,7 @@ conn_start(struct http_conn *c)
 	TAILQ_INSERT_TAIL(&c->all->conns, c, link);
 	TAILQ_INSERT_TAIL(&c->all->idle, c, idle_link);
 	c->all->count++;
-	http_conn_set_state(c, CONN_IDLE, FIRST_NS);
+	conn_set_state(c, CONN_IDLE, FIRST_NS);
 	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
 }
 
@@ -330,7 +550,7 @@ make_room(struct http_conns *cs, enum http_door door)
 	int max = cs->max + (door == HTTP_DOOR_UNIX ? UNIX_RESERVE : 0);
 
 	if (cs->count >= max && !TAILQ_EMPTY(&cs->idle))
-		http_conn_close(TAILQ_FIRST(&cs->idle));
+		conn_close(TAILQ_FIRST(&cs->idle));
 	return cs->count < max;
 }
 
@@ -384,7 +604,7 @@ error_cb(struct evconnlistener *lev, void *arg)
 
 	log_debug("http: accept: %s", strerror(errno));
 	if (!TAILQ_EMPTY(&l->all->idle))
-		http_conn_close(TAILQ_FIRST(&l->all->idle));
+		conn_close(TAILQ_FIRST(&l->all->idle));
 	evconnlistener_disable(lev);
 	evtimer_add(l->again, &pause);
 }
@@ -442,7 +662,7 @@ http_conns_free(struct http_conns *cs)
 		free(l);
 	}
 	while ((c = TAILQ_FIRST(&cs->conns)) != NULL)
-		http_conn_close(c);
+		conn_close(c);
 	SSL_CTX_free(cs->tls);
 	free(cs);
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/http/http_answer.h"
 #include "daemon/http/http_parse.h"
 
 /* What a peer may do. */
@@ -49,13 +50,6 @@ int http_conns_listen(struct http_conns *cs, enum http_door door, int fd);
 /* For connections to come; takes a reference. */
 void http_conns_set_tls(struct http_conns *cs, SSL_CTX *ctx);
 int http_conns_count(const struct http_conns *cs);
-
-struct http_answer {
-	int status;
-	const char *type;    /* NULL: application/json */
-	const char *headers; /* more of them, each ended by CRLF; may be NULL */
-	int gzipped;         /* the body is already */
-};
 
 /* Takes body, which may be NULL. */
 void http_reply(struct http_request *req, const struct http_answer *a,

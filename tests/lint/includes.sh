@@ -33,7 +33,7 @@ daemon/view/          cluster,diagnosis,mesh,net,run,schedule,store   jansson,ev
 # embedded page (embed.h).
 daemon/export/webhook view                              curl,jansson
 daemon/export/        series,store,view                 jansson,zlib
-daemon/http/http_conn .,net                             event2,openssl,jansson,zlib
+daemon/http/http_conn net                               event2,openssl,jansson,zlib
 daemon/http/          .,export,store,view               event2,openssl,jansson,zlib
 daemon/               any                               event2,openssl,jansson,zlib
 

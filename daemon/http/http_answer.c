@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_answer.c - an answer as bytes. It knows no connection.
+ */
+#include "daemon/http/http_answer.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zlib.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+
+#define GZIP_MIN  1024 /* bytes; below, the head costs more than it saves */
+#define GZIP_BITS (15 + 16) /* 16: gzip instead of zlib */
+
+static const struct status_row {
+	int status;
+	const char *text;
+} status_rows[] = {
+	{ 200, "OK" },
+	{ 202, "Accepted" },
+	{ 304, "Not Modified" },
+	{ 400, "Bad Request" },
+	{ 403, "Forbidden" },
+	{ 404, "Not Found" },
+	{ 405, "Method Not Allowed" },
+	{ 408, "Request Timeout" },
+	{ 409, "Conflict" },
+	{ 413, "Content Too Large" },
+	{ 414, "URI Too Long" },
+	{ 422, "Unprocessable Content" },
+	{ 431, "Request Header Fields Too Large" },
+	{ 500, "Internal Server Error" },
+	{ 501, "Not Implemented" },
+	{ 503, "Service Unavailable" },
+	{ 505, "HTTP Version Not Supported" },
+	{ 507, "Insufficient Storage" },
+};
+
+static const char *
+status_text(int status)
+{
+	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
+		if (status_rows[i].status == status)
+			return status_rows[i].text;
+	return "Unknown";
+}
+
+/* Everything a browser could be talked into is forbidden: the page needs its
+ * own script, style and API and nothing else. */
+static const char safety[] =
+    "Content-Security-Policy: default-src 'none'; script-src 'self';"
+    " style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "X-Frame-Options: DENY\r\n"
+    "Referrer-Policy: no-referrer\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n";
+
+/* Days and months in English whatever the locale. */
+static void
+put_date(struct evbuffer *out)
+{
+	static const char days[] = "SunMonTueWedThuFriSat";
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	time_t now = (time_t)(clk_unix_ns() / CLK_NS_PER_S);
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	evbuffer_add_printf(out,
+	    "Date: %.3s, %02d %.3s %d %02d:%02d:%02d GMT\r\n",
+	    days + (size_t)tm.tm_wday * 3, tm.tm_mday,
+	    months + (size_t)tm.tm_mon * 3, tm.tm_year + 1900, tm.tm_hour,
+	    tm.tm_min, tm.tm_sec);
+}
+
+void
+http_answer_head(struct evbuffer *out, const struct http_answer *a,
+    int keep_alive)
+{
+	evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\n", a->status,
+	    status_text(a->status));
+	put_date(out);
+	evbuffer_add_printf(out, "Content-Type: %s\r\n",
+	    a->type != NULL ? a->type : "application/json");
+	evbuffer_add(out, safety, sizeof(safety) - 1);
+	if (a->headers != NULL)
+		evbuffer_add_printf(out, "%s", a->headers);
+	else
+		evbuffer_add_printf(out, "Cache-Control: no-store\r\n");
+	if (a->gzipped)
+		evbuffer_add_printf(out,
+		    "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n");
+	/* Said either way: HTTP/1.0 and 1.1 differ in what goes unsaid. */
+	evbuffer_add_printf(out, "Connection: %s\r\n",
+	    keep_alive ? "keep-alive" : "close");
+}
+
+struct evbuffer *
+http_answer_gzip(struct evbuffer *body)
+{
+	size_t len = evbuffer_get_length(body);
+	z_stream z = { .next_in = evbuffer_pullup(body, -1),
+		.avail_in = (uInt)len };
+	struct evbuffer_iovec space;
+	struct evbuffer *out;
+	uLong bound;
+	int rc;
+
+	if (len < GZIP_MIN || len > UINT32_MAX / 2 ||
+	    deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, GZIP_BITS, 8,
+		Z_DEFAULT_STRATEGY) != Z_OK)
+		return NULL;
+	out = evbuffer_new();
+	bound = deflateBound(&z, (uLong)len);
+	if (evbuffer_reserve_space(out, (ev_ssize_t)bound, &space, 1) < 1) {
+		deflateEnd(&z);
+		evbuffer_free(out);
+		return NULL;
+	}
+	z.next_out = space.iov_base;
+	z.avail_out = (uInt)space.iov_len;
+	rc = deflate(&z, Z_FINISH);
+	space.iov_len = z.total_out;
+	deflateEnd(&z);
+	if (rc == Z_STREAM_END && evbuffer_commit_space(out, &space, 1) == 0)
+		return out;
+	evbuffer_free(out);
+	return NULL;
+}
+
+struct evbuffer *
+http_answer_error(const char *cause, const char *message)
+{
+	struct evbuffer *body = evbuffer_new();
+	json_t *text = json_string(message);
+	json_t *error = json_pack("{s:{s:s,s:o}}", "error", "cause", cause,
+	    "message", text != NULL ? text : json_string("(not UTF-8)"));
+	char *dump = json_dumps(error, JSON_COMPACT);
+
+	evbuffer_add_printf(body, "%s\n", dump);
+	free(dump);
+	json_decref(error);
+	return body;
+}
