@@ -170,16 +170,6 @@ write_campaign(const struct diagnosis *d, const struct incident *k,
 	    (p->is_rate ? BW_ROUNDS : LAT_ROUNDS) * pairs);
 }
 
-/* What may be had is being asked for. */
-static int
-is_asking(const struct diagnosis *d, const struct incident *k)
-{
-	uint32_t id = k->kind == JUDGE_NODE ? k->index : 0;
-
-	return roster_count(d->roster) > 0 &&
-	    may_have(d, k, roster_by_id(d->roster, id)) == -EAGAIN;
-}
-
 static void
 start(struct diagnosis *d, struct incident *k)
 {
@@ -190,8 +180,11 @@ start(struct diagnosis *d, struct incident *k)
 
 	confirm_run_clear(p);
 	p->is_rate = series_kind(k->series->sort).is_rate;
-	if (is_asking(d, k))
-		return; /* at the next tick */
+	if (roster_count(d->roster) > 0 &&
+	    may_have(d, k,
+		roster_by_id(d->roster,
+		    k->kind == JUDGE_NODE ? k->index : 0)) == -EAGAIN)
+		return; /* it is being asked for: at the next tick */
 	if (!choose(d, k)) {
 		again_later(k);
 		return;

@@ -72,29 +72,21 @@ diagnosis_free(struct diagnosis *d)
 /* The agent is another process than the one that was heard, or gone. What is
  * known of the node is void: it is not green until it is measured again. */
 static void
-forget_node(struct diagnosis *d, const struct node *n, const char *why)
-{
-	struct diagnosis_node *cn = diagnosis_node(d, n);
-	struct incident *k = incident_find(d, JUDGE_NODE, (uint32_t)n->id);
-
-	cn->heard_ns = 0;
-	for (size_t i = 0; i < d->series_count; i++)
-		judge_forget(d->series[i].judge, JUDGE_NODE, (uint32_t)n->id);
-	if (k != NULL)
-		incident_end(d, k, VERDICT_UNKNOWN, why);
-}
-
-static void
 node_tick(struct diagnosis *d, const struct node *n)
 {
 	struct diagnosis_node *cn = diagnosis_node(d, n);
+	struct incident *k = incident_find(d, JUDGE_NODE, (uint32_t)n->id);
 
 	if (!diagnosis_is_new_boot(n, cn))
 		return;
 	free(cn->boot);
 	cn->boot = xstrdup(n->boot);
-	forget_node(d, n,
-	    "its agent has started anew: unknown until it is measured");
+	cn->heard_ns = 0;
+	for (size_t i = 0; i < d->series_count; i++)
+		judge_forget(d->series[i].judge, JUDGE_NODE, (uint32_t)n->id);
+	if (k != NULL)
+		incident_end(d, k, VERDICT_UNKNOWN,
+		    "its agent has started anew: unknown until it is measured");
 }
 
 void
@@ -132,23 +124,20 @@ diagnosis_load_heard(struct diagnosis *d, const json_t *heard)
 }
 
 static void
-signs_of(struct diagnosis *d, const struct node *n,
-    struct host_trouble_signs *ret)
-{
-	ret->of[HOST_TROUBLE_PRESSURE] = n->host.cpu;
-	ret->of[HOST_TROUBLE_STEAL] = n->host.steal;
-	ret->of[HOST_TROUBLE_DELAY] = n->host.wait_s;
-	ret->of[HOST_TROUBLE_RANKS] = diagnosis_node(d, n)->wait_ratio;
-}
-
-static void
 look_at_hosts(struct diagnosis *d, size_t count)
 {
 	struct host_trouble_signs *all = xcalloc(count, sizeof(*all)), typical;
 	char text[HOST_TROUBLE_TEXT_MAX];
 
-	for (size_t i = 0; i < count; i++)
-		signs_of(d, roster_by_id(d->roster, d->obs[i].place), &all[i]);
+	for (size_t i = 0; i < count; i++) {
+		const struct node *n = roster_by_id(d->roster, d->obs[i].place);
+
+		all[i].of[HOST_TROUBLE_PRESSURE] = n->host.cpu;
+		all[i].of[HOST_TROUBLE_STEAL] = n->host.steal;
+		all[i].of[HOST_TROUBLE_DELAY] = n->host.wait_s;
+		all[i].of[HOST_TROUBLE_RANKS] =
+		    diagnosis_node(d, n)->wait_ratio;
+	}
 	host_trouble_typical(all, count, &typical);
 	for (size_t i = 0; i < count; i++) {
 		struct diagnosis_node *cn = &d->nodes[d->obs[i].place];

@@ -76,142 +76,74 @@ drift_of(const struct incident *k)
 }
 
 static void
-put_partners(const struct diagnosis *d, const struct incident *k,
+put_node(const struct diagnosis *d, const struct incident *k,
     struct verdict_evidence *w)
 {
-	const struct diagnosis_node *cn;
+	const struct diagnosis_node *cn = k->index < d->node_count
+	    ? &d->nodes[k->index]
+	    : NULL;
 
+	if (cn != NULL) {
+		w->nic = cn->nic;
+		w->nic_drops = cn->drops - cn->drops_first;
+	}
 	if (k->passed && k->report.partners > 0) {
 		w->partners = k->report.partners;
 		w->slow_partners = k->report.slow_partners;
 		w->partners_normal = k->report.pairs_fine;
-		return;
+	} else if (cn != NULL) {
+		w->partners = cn->partners;
+		w->slow_partners = cn->slow_partners;
+		/* The only one: all others are within their peers' scatter. */
+		w->partners_normal = TAILQ_FIRST(&d->incidents) == k &&
+		    TAILQ_NEXT(k, link) == NULL;
 	}
-	if (k->index >= d->node_count)
-		return;
-	cn = &d->nodes[k->index];
-	w->partners = cn->partners;
-	w->slow_partners = cn->slow_partners;
-	/* The only one: all others are within their peers' scatter. */
-	w->partners_normal = TAILQ_FIRST(&d->incidents) == k &&
-	    TAILQ_NEXT(k, link) == NULL;
-}
-
-static void
-write_drift(const struct diagnosis *d, struct incident *k)
-{
-	const struct drift *drift = drift_of(k);
-	struct series_kind sort = series_kind(k->series->sort);
-	struct verdict_evidence w = { .what = k->what,
-		.subject = k->subject,
-		.effect = drift_shift(drift),
-		.is_rate = sort.is_rate,
-		.test = sort.name,
-		.rounds = drift_rounds(drift),
-		.past = drift->from == DRIFT_PINNED ? d->o.baseline : "" };
-
-	verdict_text_write(&w, k->text);
-}
-
-static void
-write_shortfall(struct incident *k)
-{
-	struct verdict_evidence w = { .what = k->what,
-		.subject = k->subject,
-		.effect = -log(k->expected.ratio),
-		.partners = k->expected.met,
-		.places = k->kind == JUDGE_LEAF,
-		.past = k->expected.machine };
-
-	verdict_text_write(&w, k->text);
-}
-
-static void
-write_judged(const struct diagnosis *d, struct incident *k)
-{
-	const struct judge_track *t = track_of(k);
-	struct series_kind sort = series_kind(k->series->sort);
-	struct verdict_evidence w = { .what = k->what,
-		.subject = k->subject,
-		.effect = judge_effect(k->series->judge, t),
-		.is_rate = sort.is_rate,
-		.test = sort.name,
-		.rounds = t->rounds,
-		.nic = "",
-		.host = k->host,
-		.is_loss = sort.is_loss,
-		.passed = k->passed,
-		.finding = k->finding };
-
-	if (k->kind == JUDGE_LEAF) {
-		w.places = t->places;
-		w.slow_places = t->slow_places;
-	} else {
-		put_partners(d, k, &w);
-		if (k->index < d->node_count) {
-			w.nic = d->nodes[k->index].nic;
-			w.nic_drops = d->nodes[k->index].drops -
-			    d->nodes[k->index].drops_first;
-		}
-	}
-	verdict_text_write(&w, k->text);
 }
 
 void
 incident_write(const struct diagnosis *d, struct incident *k)
 {
-	if (k->what == WHAT_DRIFT)
-		write_drift(d, k);
-	else if (k->what == WHAT_PREDICTION)
-		write_shortfall(k);
-	else
-		write_judged(d, k);
-}
-
-static void
-put_shortfall(json_t *o, const struct incident *k)
-{
-	json_object_set_new(o, "effect", json_real(-log(k->expected.ratio)));
-	json_object_set_new(o, "ratio", json_real(k->expected.ratio));
-	json_object_set_new(o, "met",
-	    json_integer((json_int_t)k->expected.met));
-	json_object_set_new(o, "machine", json_string(k->expected.machine));
-}
-
-static void
-put_drift(json_t *o, const struct incident *k)
-{
-	const struct drift *drift = drift_of(k);
-
-	json_object_set_new(o, "effect",
-	    json_real(drift == NULL ? 0 : drift_shift(drift)));
-	json_object_set_new(o, "rounds",
-	    json_integer(drift == NULL ? 0 : drift_rounds(drift)));
-}
-
-static void
-put_track(json_t *o, const struct incident *k)
-{
+	struct series_kind sort = series_kind(k->series->sort);
+	struct verdict_evidence w = { .what = k->what,
+		.subject = k->subject,
+		.is_rate = sort.is_rate,
+		.test = sort.name,
+		.nic = "" };
 	const struct judge_track *t = track_of(k);
 
-	json_object_set_new(o, "effect",
-	    json_real(judge_effect(k->series->judge, t)));
-	json_object_set_new(o, "rounds", json_integer(t->rounds));
-	json_object_set_new(o, "clean_rounds", json_integer(t->clean));
-	if (!k->passed)
-		return;
-	json_object_set_new(o, "confirmation",
-	    json_pack("{s:s, s:s, s:f, s:I, s:I}", "finding",
-		confirm_findings[k->finding], "run", k->pass_run, "effect",
-		isfinite(k->report.effect) ? k->report.effect : 0.0, "partners",
-		(json_int_t)k->report.partners, "slow_partners",
-		(json_int_t)k->report.slow_partners));
+	if (k->what == WHAT_DRIFT) {
+		w.effect = drift_shift(drift_of(k));
+		w.rounds = drift_rounds(drift_of(k));
+		w.past = drift_of(k)->from == DRIFT_PINNED ? d->o.baseline : "";
+	} else if (k->what == WHAT_PREDICTION) {
+		w.effect = -log(k->expected.ratio);
+		w.partners = k->expected.met;
+		w.places = k->kind == JUDGE_LEAF;
+		w.past = k->expected.machine;
+	} else {
+		w.effect = judge_effect(k->series->judge, t);
+		w.rounds = t->rounds;
+		w.host = k->host;
+		w.is_loss = sort.is_loss;
+		w.passed = k->passed;
+		w.finding = k->finding;
+		if (k->kind == JUDGE_LEAF) {
+			w.places = t->places;
+			w.slow_places = t->slow_places;
+		} else {
+			put_node(d, k, &w);
+		}
+	}
+	verdict_text_write(&w, k->text);
 }
 
 static json_t *
 incident_json(const struct diagnosis *d, const struct incident *k)
 {
+	const struct judge_track *t = track_of(k);
+	const struct drift *drift = drift_of(k);
 	enum verdict verdict = k->verdict;
+	double effect;
 	json_t *o;
 
 	if (k->kind == JUDGE_NODE && !k->over)
@@ -232,12 +164,34 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		json_object_set_new(o, "node", json_string(k->subject));
 	json_object_set_new(o, "partners",
 	    json_string(names_partners[k->series->partners]));
-	if (k->what == WHAT_DRIFT)
-		put_drift(o, k);
-	else if (k->what == WHAT_PREDICTION)
-		put_shortfall(o, k);
-	else
-		put_track(o, k);
+	effect = k->what == WHAT_PREDICTION ? -log(k->expected.ratio)
+	    : k->what != WHAT_DRIFT         ? judge_effect(k->series->judge, t)
+	    : drift == NULL                 ? 0
+					    : drift_shift(drift);
+	json_object_set_new(o, "effect", json_real(effect));
+	if (k->what == WHAT_PREDICTION) {
+		json_object_set_new(o, "ratio", json_real(k->expected.ratio));
+		json_object_set_new(o, "met",
+		    json_integer((json_int_t)k->expected.met));
+		json_object_set_new(o, "machine",
+		    json_string(k->expected.machine));
+	} else if (k->what == WHAT_DRIFT) {
+		json_object_set_new(o, "rounds",
+		    json_integer(drift == NULL ? 0 : drift_rounds(drift)));
+	} else {
+		json_object_set_new(o, "rounds", json_integer(t->rounds));
+		json_object_set_new(o, "clean_rounds", json_integer(t->clean));
+		if (k->passed)
+			json_object_set_new(o, "confirmation",
+			    json_pack("{s:s, s:s, s:f, s:I, s:I}", "finding",
+				confirm_findings[k->finding], "run",
+				k->pass_run, "effect",
+				isfinite(k->report.effect) ? k->report.effect
+							   : 0.0,
+				"partners", (json_int_t)k->report.partners,
+				"slow_partners",
+				(json_int_t)k->report.slow_partners));
+	}
 	return o;
 }
 
@@ -290,16 +244,6 @@ incident_tell(struct diagnosis *d, struct incident *k)
 	json_decref(o);
 }
 
-/* What troubled the host, in numbers. */
-static void
-write_host(const struct diagnosis *d, struct incident *k)
-{
-	const char *trouble = d->nodes[k->index].trouble;
-
-	snprintf(k->host, sizeof(k->host), "%s",
-	    trouble != NULL ? trouble : "");
-}
-
 static void
 source_set(struct incident *k, const struct diagnosis_source *from)
 {
@@ -331,8 +275,11 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 	source_set(k, from);
 	if (kind == JUDGE_NODE &&
 	    judge_is_host(s->judge, judge_track(s->judge, kind, index))) {
+		const char *trouble = d->nodes[index].trouble;
+
 		k->what = WHAT_HOST;
-		write_host(d, k);
+		snprintf(k->host, sizeof(k->host), "%s",
+		    trouble != NULL ? trouble : "");
 	}
 	incident_write(d, k);
 	incident_tell(d, k);
@@ -418,18 +365,6 @@ naming(struct diagnosis *d, const struct incident *k)
 	return NULL;
 }
 
-/* A judge that names it now has made another incident of it. */
-static void
-review_drift(struct diagnosis *d, struct incident *k)
-{
-	const struct drift *drift = series_drift_of(k->series, k->index);
-
-	if (drift == NULL || drift->from == DRIFT_NONE)
-		incident_end(d, k, VERDICT_OK, "as it was");
-	else
-		incident_write(d, k);
-}
-
 static void
 review(struct diagnosis *d, struct incident *k)
 {
@@ -437,7 +372,13 @@ review(struct diagnosis *d, struct incident *k)
 	struct err err;
 
 	if (k->what == WHAT_DRIFT) {
-		review_drift(d, k);
+		const struct drift *drift = drift_of(k);
+
+		/* A judge that names it now has made another incident. */
+		if (drift == NULL || drift->from == DRIFT_NONE)
+			incident_end(d, k, VERDICT_OK, "as it was");
+		else
+			incident_write(d, k);
 		return;
 	}
 	s = naming(d, k);
@@ -467,13 +408,6 @@ incidents_review(struct diagnosis *d, struct diagnosis_series *s)
 
 /* ---- lists of them ---- */
 
-static json_t *
-plain_json(const char *subject, enum verdict verdict)
-{
-	return json_pack("{s:s, s:s, s:s, s:s}", "kind", "node", "subject",
-	    subject, "node", subject, "verdict", names_verdicts[verdict]);
-}
-
 json_t *
 diagnosis_json(const struct diagnosis *d, int all)
 {
@@ -490,7 +424,9 @@ diagnosis_json(const struct diagnosis *d, int all)
 
 		if (incident_find(d, JUDGE_NODE, (uint32_t)n->id) == NULL)
 			json_array_append_new(list,
-			    plain_json(n->name, diagnosis_of_node(d, n)));
+			    json_pack("{s:s, s:s, s:s, s:s}", "kind", "node",
+				"subject", n->name, "node", n->name, "verdict",
+				names_verdicts[diagnosis_of_node(d, n)]));
 	}
 	return list;
 }
@@ -524,35 +460,19 @@ diagnosis_open_cases(const struct diagnosis *d, struct diagnosis_open *ret,
 
 /* ---- what an earlier collector left ---- */
 
-static struct diagnosis_series *
-series_find(struct diagnosis *d, const json_t *o)
-{
-	const char *class = member_text(o, "class");
-	int sort = series_kind_find(member_text(o, "test"));
-
-	return sort < 0
-	    ? NULL
-	    : diagnosis_series_of(d, class, sort, diagnosis_partners(o));
-}
-
-static int
-what_find(const char *name)
-{
-	for (int i = 0; i < WHAT_MAX; i++)
-		if (strcmp(names_whats[i], name) == 0)
-			return i;
-	return -1;
-}
-
 static void
 load_one(struct diagnosis *d, const json_t *o)
 {
-	struct diagnosis_series *s = series_find(d, o);
+	int sort = series_kind_find(member_text(o, "test"));
+	struct diagnosis_series *s = sort < 0
+	    ? NULL
+	    : diagnosis_series_of(d, member_text(o, "class"), sort,
+		  diagnosis_partners(o));
 	const struct node *n = roster_find(d->roster,
 	    member_text(o, "subject"));
 	int is_leaf = strcmp(member_text(o, "kind"), "leaf") == 0;
 	int bad = strcmp(member_text(o, "verdict"), "bad") == 0;
-	int what = what_find(member_text(o, "what"));
+	int what = 0;
 	enum judge_kind kind = is_leaf ? JUDGE_LEAF : JUDGE_NODE;
 	struct diagnosis_source from = { member_text(o, "run"), "",
 		member_text(o, "class"), member_text(o, "mpi"),
@@ -560,7 +480,10 @@ load_one(struct diagnosis *d, const json_t *o)
 	struct incident *k;
 	uint32_t index;
 
-	if (s == NULL || what < 0 || (!is_leaf && n == NULL) ||
+	while (what < WHAT_MAX &&
+	    strcmp(names_whats[what], member_text(o, "what")) != 0)
+		what++;
+	if (s == NULL || what == WHAT_MAX || (!is_leaf && n == NULL) ||
 	    (!bad && strcmp(member_text(o, "verdict"), "warn") != 0))
 		return;
 	index = is_leaf ? diagnosis_leaf(d, member_text(o, "subject"))

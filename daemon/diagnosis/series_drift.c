@@ -32,27 +32,20 @@ drift_need(struct diagnosis_series *s, uint32_t node)
 	return &s->drifts[node];
 }
 
-static void
-level_add(struct diagnosis_series *s, const json_t *record)
-{
-	double x = member_number(record, "p50");
-
-	if (!(x > 0))
-		return;
-	if (s->level_n < DRIFT_MEMORY)
-		s->level_n++;
-	s->level += (log(x) - s->level) / s->level_n;
-}
-
 void
 series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct diagnosis_source *from, const json_t *record)
 {
+	double p50 = member_number(record, "p50");
+
 	if (count != s->limit_nodes) {
 		s->limit_nodes = count;
 		s->limit = cusum_limit(LIMIT_ROUNDS * (double)count);
 	}
-	level_add(s, record);
+	if (p50 > 0) {
+		s->level_n += s->level_n < DRIFT_MEMORY;
+		s->level += (log(p50) - s->level) / s->level_n;
+	}
 	d->learned = 1;
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
@@ -68,13 +61,6 @@ series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 }
 
 /* ---- the pinned baseline ---- */
-
-static void
-unpin(struct diagnosis_series *s)
-{
-	for (size_t i = 0; i < s->drift_count; i++)
-		drift_pin(&s->drifts[i], NAN, 1);
-}
 
 /* In how many rounds a node's number was found. */
 static double
@@ -134,7 +120,8 @@ diagnosis_pin(struct diagnosis *d, const char *name, const json_t *body)
 	json_decref(d->pinned);
 	d->pinned = json_deep_copy(body);
 	for (size_t i = 0; i < d->series_count; i++) {
-		unpin(&d->series[i]);
+		for (size_t k = 0; k < d->series[i].drift_count; k++)
+			drift_pin(&d->series[i].drifts[k], NAN, 1);
 		d->series[i].drift_begun = 0;
 		series_drift_begin(d, &d->series[i]);
 	}

@@ -147,15 +147,6 @@ best_take(struct best *b, uint32_t at, double ratio)
 	b->met[at]++;
 }
 
-static void
-best_count(struct best *b)
-{
-	for (uint32_t i = 0; i < b->count; i++) {
-		b->seen += !isnan(b->ratio[i]);
-		b->below += b->ratio[i] < SHORT_RATIO;
-	}
-}
-
 static uint32_t
 leaf_of(struct diagnosis *d, uint32_t node)
 {
@@ -198,29 +189,25 @@ tell(struct diagnosis *d, const struct shortfall_run *p, enum judge_kind kind,
 }
 
 static void
-doubt(struct diagnosis *d, const struct shortfall_run *p, const struct best *b)
-{
-	char text[200];
-
-	snprintf(text, sizeof(text),
-	    "%u of %u nodes are far below the prediction for machine %s: is "
-	    "its description right?",
-	    b->below, b->seen, p->machine);
-	log_warnx("run %s: %s", p->run, text);
-	store_put_event(d->store, "alarm", p->run, text);
-}
-
-static void
 judge_run(struct diagnosis *d, const struct shortfall_run *p)
 {
 	struct best nodes = { 0 }, leaves = { 0 };
+	char text[200];
 
 	best_make(&nodes, roster_count(d->roster));
 	for (size_t i = 0; i < p->count; i++)
 		best_take(&nodes, p->list[i].node, p->list[i].ratio);
-	best_count(&nodes);
+	for (uint32_t i = 0; i < nodes.count; i++) {
+		nodes.seen += !isnan(nodes.ratio[i]);
+		nodes.below += nodes.ratio[i] < SHORT_RATIO;
+	}
 	if (nodes.seen >= PEERS_MIN && 2 * nodes.below > nodes.seen) {
-		doubt(d, p, &nodes);
+		snprintf(text, sizeof(text),
+		    "%u of %u nodes are far below the prediction for machine "
+		    "%s: is its description right?",
+		    nodes.below, nodes.seen, p->machine);
+		log_warnx("run %s: %s", p->run, text);
+		store_put_event(d->store, "alarm", p->run, text);
 		best_clear(&nodes);
 		return;
 	}
