@@ -27,7 +27,8 @@ enum probe_steps {
 /* A probe: how its plan is built, what it is timed beside, and what its
  * records say more. Hooks may be NULL. */
 struct probe {
-	const struct pattern *pattern; /* name, options, builder */
+	const struct pattern
+	    *pattern; /* name, options, builder; see probe_of */
 	/* Of the same; the first that is NULL ends them. */
 	const struct baseline_row *baselines[COMPARE_BASELINES];
 	enum probe_steps steps;

@@ -116,7 +116,7 @@ run_one_cb(const struct pattern *pt, void *arg)
 	    refuse_staged(s, pt->name, p) < 0)
 		plan_free(p);
 	else
-		session_measure(s, probe_of(pt), p, &outcome);
+		session_measure(s, pt, p, &outcome);
 }
 
 /* ---- all of a campaign ---- */

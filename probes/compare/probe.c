@@ -119,25 +119,21 @@ static const struct probe probe_sparse = { .pattern = &pattern_sparse,
 	.baselines = { &baseline_alltoallv },
 	.report = sparse_report };
 
-/* ---- those with nothing of their own ---- */
+/* ---- the table ---- */
 
-static const struct probe probe_self = { .pattern = &pattern_self };
-static const struct probe probe_pairs = { .pattern = &pattern_pairs };
-static const struct probe probe_multipath = { .pattern = &pattern_multipath };
 static const struct probe probe_compose = { .pattern = &pattern_compose,
 	.take_turns = 1 };
-
-const struct probe *const probes[] = { &probe_group, &probe_stripe, &probe_self,
-	&probe_pairs, &probe_binding, &probe_sparse, &probe_collective,
-	&probe_compose, &probe_neighbor, &probe_multipath, &probe_allreduce,
-	NULL };
 
 const struct probe *
 probe_of(const struct pattern *pt)
 {
-	size_t i = 0;
+	static const struct probe alone = { 0 };
+	static const struct probe *const rows[] = { &probe_group, &probe_stripe,
+		&probe_binding, &probe_sparse, &probe_collective,
+		&probe_compose, &probe_neighbor, &probe_allreduce };
 
-	while (probes[i]->pattern != pt)
-		i++;
-	return probes[i];
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i]->pattern == pt)
+			return rows[i];
+	return &alone;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.h - the table of probes, one row each. A new one is its options
- * (schema/patterns.c), its builder, a row here, and, where its records say
- * more than the others', a file of its own beside this.
+ * probe.h - the table of probes that are more than a plan to time, one row
+ * each. A new probe is its options (schema/patterns.c) and its builder with a
+ * line in probes/pattern/builders.h; if it has a baseline, or its records say
+ * more than the others', a row here.
  */
 #ifndef PROBES_COMPARE_PROBE_H
 #define PROBES_COMPARE_PROBE_H
 
 #include "probes/compare/compare.h"
 
-extern const struct probe *const probes[]; /* as patterns; ends with NULL */
-
+/* Never NULL: a probe without a row is proven and timed alone. */
 const struct probe *probe_of(const struct pattern *pt);
 
 /* Rows with files of their own. */

@@ -31,7 +31,7 @@ struct order {
 	int keep;   /* the plan, for later */
 	int brief;  /* see struct session_brief */
 	int take_turns;
-	uint32_t probe; /* of the table */
+	uint32_t pattern; /* of the table patterns */
 	uint64_t plan_bytes;
 	struct trial_ask ask;
 	char device[16];
@@ -162,7 +162,7 @@ static void
 run_plan(struct session *s, const struct order *o, struct plan *p,
     struct session_outcome *ret)
 {
-	struct comparison c = { .probe = probes[o->probe],
+	struct comparison c = { .probe = probe_of(patterns[o->pattern]),
 		.ask = o->ask,
 		.steps = o->steps,
 		.brief = o->brief };
@@ -172,7 +172,7 @@ run_plan(struct session *s, const struct order *o, struct plan *p,
 	int rc, first = s->world->rank == 0;
 
 	r->world = s->world;
-	r->probe = c.probe->pattern->name;
+	r->probe = patterns[o->pattern]->name;
 	r->plan = p;
 	rc = exec_open(s, o, &c, &err);
 	if (rc < 0) {
@@ -305,7 +305,7 @@ session_check(struct session *s, const char *probe, const struct plan *p)
 /* To all, and run it; takes p. Notes of the plan stay with rank 0, which
  * reports them. */
 static void
-send_plan(struct session *s, struct order *o, const struct probe *pb,
+send_plan(struct session *s, struct order *o, const struct pattern *pt,
     struct plan *p, struct session_outcome *ret)
 {
 	size_t bytes;
@@ -314,8 +314,8 @@ send_plan(struct session *s, struct order *o, const struct probe *pb,
 	*ret = (struct session_outcome){ .median_s = NAN };
 	o->what = ORDER_PLAN;
 	o->plan_bytes = bytes;
-	while (probes[o->probe] != pb)
-		o->probe++;
+	while (patterns[o->pattern] != pt)
+		o->pattern++;
 	share(s, o, sizeof(*o));
 	share(s, packed, bytes);
 	free(packed);
@@ -323,14 +323,14 @@ send_plan(struct session *s, struct order *o, const struct probe *pb,
 }
 
 void
-session_measure(struct session *s, const struct probe *pb, struct plan *p,
+session_measure(struct session *s, const struct pattern *pt, struct plan *p,
     struct session_outcome *ret)
 {
 	struct order o;
 
 	order_fill(s, &o);
-	o.take_turns = pb->take_turns;
-	send_plan(s, &o, pb, p, ret);
+	o.take_turns = probe_of(pt)->take_turns;
+	send_plan(s, &o, pt, p, ret);
 }
 
 void
@@ -342,10 +342,10 @@ session_measure_briefly(struct session *s, const struct session_brief *b,
 	order_fill(s, &o);
 	o.brief = 1;
 	o.steps = o.keep = 0;
-	o.take_turns = b->turns && b->probe->take_turns;
+	o.take_turns = b->turns;
 	o.ask.warmup = 0; /* the proof was one */
 	o.ask.iterations = b->times;
-	send_plan(s, &o, b->probe, p, ret);
+	send_plan(s, &o, b->pattern, p, ret);
 }
 
 void

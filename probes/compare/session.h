@@ -44,13 +44,13 @@ struct session_outcome {
 /* Does check_plan accept it? 0, or -EPROTO once it is reported. */
 int session_check(struct session *s, const char *probe, const struct plan *p);
 /* Takes p. */
-void session_measure(struct session *s, const struct probe *pb, struct plan *p,
-    struct session_outcome *ret);
+void session_measure(struct session *s, const struct pattern *pt,
+    struct plan *p, struct session_outcome *ret);
 
 /* A plan of which only the time is wanted: nothing is told, and it is proven
- * once. turns: whether its probe's take_turns holds. */
+ * once. turns: see exec_take_turns. */
 struct session_brief {
-	const struct probe *probe;
+	const struct pattern *pattern;
 	int turns, times;
 };
 void session_measure_briefly(struct session *s, const struct session_brief *b,

@@ -94,7 +94,7 @@ measure_bound(struct session *s, enum bounds_probe which)
 	if (pattern_plan(pt->name, words, n, (uint32_t)s->world->size, &p,
 		&err) == 0) {
 		if (session_check(s, pt->name, p) == 0)
-			session_measure(s, probe_of(pt), p, &outcome);
+			session_measure(s, pt, p, &outcome);
 		else
 			plan_free(p);
 	}
@@ -127,7 +127,7 @@ tuning_bounds(struct session *s)
 static double __attribute__((format(printf, 3, 4)))
 time_of(struct session *s, const struct pattern *pt, const char *fmt, ...)
 {
-	const struct session_brief brief = { probe_of(pt), 0, RATE_TIMES };
+	const struct session_brief brief = { pt, 0, RATE_TIMES };
 	struct session_outcome outcome = { .median_s = NAN };
 	char text[TEXT_BYTES], *words[WORDS_MAX], *save = NULL;
 	struct err err;
@@ -254,8 +254,7 @@ measure_machine(struct session *s)
 {
 	struct measured_machine r = { .ranks = (uint32_t)s->world->size,
 		.nodes = (uint32_t)s->world->nodes };
-	const struct session_brief brief = { probe_of(&pattern_self), 0,
-		RATE_TIMES };
+	const struct session_brief brief = { &pattern_self, 0, RATE_TIMES };
 	int gpus = strcmp(conf_string(s->conf, "measure", "device"), "host");
 	struct session_outcome outcome;
 	char bytes[] = "bytes=1M", *words[] = { bytes }, *text;
@@ -302,7 +301,7 @@ data_of(const struct session *s)
 static double
 measure_shape(struct session *s, const char *words, uint64_t *ret_bytes)
 {
-	const struct session_brief brief = { probe_of(&pattern_collective), 1,
+	const struct session_brief brief = { &pattern_collective, 1,
 		SHAPE_TIMES };
 	struct session_outcome outcome = { .median_s = NAN };
 	struct err err;

@@ -59,29 +59,11 @@ exec_data_close(struct exec *e)
 /* ---- to memory and back, at most a block ---- */
 
 static void
-put(struct exec *e, uint64_t at, const void *from, size_t bytes)
+staged(struct exec *e, void *to, const void *from, size_t bytes)
 {
-	if (e->staging == NULL) {
-		memcpy(e->memory + at, from, bytes);
-		return;
-	}
-	memcpy(e->staging, from, bytes);
-	exec_device_check(e,
-	    e->team->ops->copy(e->stream, e->memory + at, e->staging, bytes),
+	exec_device_check(e, e->team->ops->copy(e->stream, to, from, bytes),
 	    "copy");
 	exec_device_check(e, e->team->ops->stream_sync(e->stream), "copy");
-}
-
-static const void *
-get(struct exec *e, uint64_t at, size_t bytes)
-{
-	if (e->staging == NULL)
-		return e->memory + at;
-	exec_device_check(e,
-	    e->team->ops->copy(e->stream, e->staging, e->memory + at, bytes),
-	    "copy");
-	exec_device_check(e, e->team->ops->stream_sync(e->stream), "copy");
-	return e->staging;
 }
 
 static size_t
@@ -146,7 +128,11 @@ exec_fill(struct exec *e, uint64_t iteration)
 			n = block_of(bytes - off);
 			fill_make(&e->fill, iteration, e->view.rank,
 			    (uint16_t)i, off, block, n);
-			put(e, e->places[i] + off, block, n);
+			if (e->staging == NULL)
+				memcpy(exec_at(e, (uint16_t)i, off), block, n);
+			else
+				staged(e, exec_at(e, (uint16_t)i, off),
+				    memcpy(e->staging, block, n), n);
 		}
 	}
 	free(block);
@@ -170,36 +156,32 @@ struct piece {
 	uint16_t buf;
 };
 
-static void
-note_fault(struct verify *v, uint16_t buf, int64_t off, int want, int got)
-{
-	struct exec_fault *f = &v->fault;
-
-	if (v->bad && (f->buf < buf || (f->buf == buf && f->off <= off)))
-		return;
-	v->bad = 1;
-	*f = (struct exec_fault){ .rank = v->e->view.rank,
-		.buf = buf,
-		.off = off,
-		.want = (uint8_t)want,
-		.got = (uint8_t)got };
-}
-
 /* Memory at off of buf against v->want. */
 static void
 compare(struct verify *v, uint16_t buf, int64_t off, size_t bytes)
 {
-	const char *got = get(v->e,
-	    (uint64_t)((int64_t)v->e->places[buf] + off), bytes);
+	struct exec_fault *f = &v->fault;
+	size_t i = 0;
+	const char *got = v->e->memory +
+	    (uint64_t)((int64_t)v->e->places[buf] + off);
 
+	if (v->e->staging != NULL) {
+		staged(v->e, v->e->staging, got, bytes);
+		got = v->e->staging;
+	}
 	if (memcmp(got, v->want, bytes) == 0)
 		return;
-	for (size_t i = 0; i < bytes; i++)
-		if (got[i] != v->want[i]) {
-			note_fault(v, buf, off + (int64_t)i,
-			    (unsigned char)v->want[i], (unsigned char)got[i]);
-			return;
-		}
+	while (got[i] == v->want[i])
+		i++;
+	if (v->bad &&
+	    (f->buf < buf || (f->buf == buf && f->off <= off + (int64_t)i)))
+		return;
+	v->bad = 1;
+	*f = (struct exec_fault){ .rank = v->e->view.rank,
+		.buf = buf,
+		.off = off + (int64_t)i,
+		.want = (uint8_t)v->want[i],
+		.got = (uint8_t)got[i] };
 }
 
 static void
@@ -213,20 +195,6 @@ compare_same(struct verify *v, uint16_t buf, int64_t off, uint64_t bytes,
 		compare(v, buf, off, n);
 		off += (int64_t)n;
 		bytes -= n;
-	}
-}
-
-/* A source's range [lo, hi) as it was filled, against what is there. */
-static void
-compare_source(struct verify *v, uint16_t buf, uint64_t lo, uint64_t hi)
-{
-	while (lo < hi) {
-		size_t n = block_of(hi - lo);
-
-		fill_make(&v->e->fill, v->iteration, v->e->view.rank, buf, lo,
-		    v->want, n);
-		compare(v, buf, (int64_t)lo, n);
-		lo += n;
 	}
 }
 
@@ -254,17 +222,6 @@ promised(struct verify *v, const struct plan_promise *m, uint64_t off, size_t n)
 	}
 }
 
-static uint64_t
-inputs_of(const struct plan *p, const struct plan_promise *m)
-{
-	uint64_t n = 0;
-
-	for (uint32_t k = 0; k < m->sources; k++)
-		n += p->sources[m->source + k].hi -
-		    p->sources[m->source + k].lo;
-	return n;
-}
-
 static void
 compare_piece(struct verify *v, const struct piece *pc)
 {
@@ -272,8 +229,14 @@ compare_piece(struct verify *v, const struct piece *pc)
 	uint64_t bytes = pc->hi - pc->lo, cost = bytes;
 	uint64_t step = BLOCK_BYTES, off = 0;
 
-	if (m->op != PLAN_COPY)
-		cost *= inputs_of(v->e->plan, m);
+	if (m->op != PLAN_COPY) {
+		const struct plan_source *s = &v->e->plan->sources[m->source];
+		uint64_t inputs = 0;
+
+		for (uint32_t k = 0; k < m->sources; k++)
+			inputs += s[k].hi - s[k].lo;
+		cost *= inputs;
+	}
 	if (m->op != PLAN_COPY && cost > INPUTS_MAX)
 		step *= (cost + INPUTS_MAX - 1) / INPUTS_MAX;
 	for (;;) {
@@ -299,16 +262,6 @@ compare_pieces_cb(const void *va, const void *vb)
 	return (a->lo > b->lo) - (a->lo < b->lo);
 }
 
-static int
-is_for(const struct plan *p, const struct plan_promise *m, uint32_t rank)
-{
-	for (uint32_t i = 0; i < m->spans; i++)
-		if (p->spans[m->span + i].lo <= rank &&
-		    rank < p->spans[m->span + i].hi)
-			return 1;
-	return 0;
-}
-
 static size_t
 collect_pieces(const struct exec *e, struct piece **ret)
 {
@@ -319,7 +272,13 @@ collect_pieces(const struct exec *e, struct piece **ret)
 	for (size_t i = 0; i < p->promises_count; i++) {
 		const struct plan_promise *m = &p->promises[i];
 
-		if (is_for(p, m, e->view.rank))
+		const struct plan_span *s = &p->spans[m->span];
+		uint32_t k = 0;
+
+		while (k < m->spans &&
+		    !(s[k].lo <= e->view.rank && e->view.rank < s[k].hi))
+			k++;
+		if (k < m->spans)
 			list[n++] = (struct piece){ m->to_off,
 				m->to_off + m->bytes, m, m->to };
 	}
@@ -334,10 +293,17 @@ compare_gap(struct verify *v, uint16_t buf, uint64_t lo, uint64_t hi)
 {
 	if (lo >= hi || v->e->plan->bufs[buf].role == PLAN_TEMP)
 		return;
-	if (v->e->plan->bufs[buf].role == PLAN_IN)
-		compare_source(v, buf, lo, hi);
-	else
+	if (v->e->plan->bufs[buf].role != PLAN_IN) {
 		compare_same(v, buf, (int64_t)lo, hi - lo, BLANK);
+		return;
+	}
+	/* A source is as it was filled. */
+	for (size_t n; lo < hi; lo += n) {
+		n = block_of(hi - lo);
+		fill_make(&v->e->fill, v->iteration, v->e->view.rank, buf, lo,
+		    v->want, n);
+		compare(v, buf, (int64_t)lo, n);
+	}
 }
 
 static const struct piece *

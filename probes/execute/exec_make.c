@@ -78,27 +78,6 @@ add_end(struct exec *e, uint32_t event, int receive)
 		ev->end = at;
 }
 
-static void
-collect_ends(struct exec *e)
-{
-	for (uint32_t i = 0; i < e->view.events_count; i++) {
-		const struct rank_graph_event *ve = &e->view.events[i];
-		const struct plan_transfer *t;
-
-		e->events[i].lane = EXEC_NONE;
-		if (ve->kind == RANK_GRAPH_LOCAL)
-			continue;
-		t = &e->plan->transfers[ve->row];
-		if (by_device(t))
-			continue;
-		e->events[i].lane = lane_of(e, (enum plan_via)t->via);
-		if (ve->kind != RANK_GRAPH_SEND)
-			add_end(e, i, 1);
-		if (ve->kind != RANK_GRAPH_RECV)
-			add_end(e, i, 0);
-	}
-}
-
 static int
 compare_ends_cb(const void *va, const void *vb, void *arg)
 {
@@ -271,7 +250,19 @@ make_lanes(struct exec *e)
 		e->lanes[i].events = xcalloc(cap, sizeof(*e->lanes[i].events));
 		e->lanes[i].done = xcalloc(cap, sizeof(*e->lanes[i].done));
 	}
-	collect_ends(e);
+	for (uint32_t i = 0; i < e->view.events_count; i++) {
+		const struct rank_graph_event *ve = &e->view.events[i];
+		const struct plan_transfer *t = &e->plan->transfers[ve->row];
+
+		e->events[i].lane = EXEC_NONE;
+		if (ve->kind == RANK_GRAPH_LOCAL || by_device(t))
+			continue;
+		e->events[i].lane = lane_of(e, (enum plan_via)t->via);
+		if (ve->kind != RANK_GRAPH_SEND)
+			add_end(e, i, 1);
+		if (ve->kind != RANK_GRAPH_RECV)
+			add_end(e, i, 0);
+	}
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
 		struct exec_lane *lane = &e->lanes[i];
 
@@ -283,26 +274,6 @@ make_lanes(struct exec *e)
 		lane->share.ends = lane->ends;
 		lane->share.piece_bytes = e->plan->piece_bytes;
 	}
-}
-
-static int
-lanes_prepare(struct exec *e, struct err *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++) {
-		struct exec_lane *lane = &e->lanes[i];
-
-		err->text[0] = '\0';
-		lane->share.memory = e->memory;
-		lane->share.memory_bytes = e->memory_bytes;
-		rc = lane->ops->prepare(e->team, &lane->share, &lane->transport,
-		    err);
-		/* Failure is common, so is this second meeting. */
-		if (rc < 0)
-			transport_agree_why(e->team, rc, NULL, err);
-	}
-	return rc;
 }
 
 /* ---- events ---- */
@@ -342,37 +313,7 @@ make_events(struct exec *e)
 	}
 }
 
-/* May the transport be left alone with it? */
-static int
-is_simple(const struct exec *e)
-{
-	if (e->lanes_count != 1 || e->lanes[0].ops->start_all == NULL ||
-	    e->plan->steps != 1 || e->view.waits_count > 0)
-		return 0;
-	for (uint32_t i = 0; i < e->view.events_count; i++)
-		if (e->events[i].lane == EXEC_NONE)
-			return 0;
-	return 1;
-}
-
 /* ---- memory ---- */
-
-static void
-place_buffers(struct exec *e)
-{
-	uint64_t at = EXEC_GUARD_BYTES;
-
-	e->places = xcalloc(e->plan->bufs_count + (size_t)1,
-	    sizeof(*e->places));
-	for (uint32_t i = 0; i < e->plan->bufs_count; i++) {
-		uint64_t bytes = e->plan->bufs[i].bytes[e->view.rank];
-
-		e->places[i] = at;
-		at += (bytes + EXEC_GUARD_BYTES - 1) & ~(EXEC_GUARD_BYTES - 1);
-		at += EXEC_GUARD_BYTES;
-	}
-	e->memory_bytes = at;
-}
 
 /* A test of one huge size must not push the machine into swapping, or worse.
  */
@@ -408,13 +349,20 @@ memory_fits(struct exec *e, struct err *err)
 }
 
 static int
-make_locals(struct exec *e)
+make_memory(struct exec *e, struct err *err)
 {
+	const struct device_ops *ops = e->team->ops;
 	size_t n = e->view.events_count + (size_t)1;
+	struct device *d = e->team->device;
 	struct exec_locals *l = &e->locals;
 	uint32_t inputs = 1;
-	int rc = 0;
+	void *base = NULL;
+	int rc;
 
+	rc = ops->alloc(d, e->memory_bytes, &base);
+	e->memory = base;
+	if (rc == 0)
+		rc = ops->stream_new(d, &e->stream);
 	l->free.items = xcalloc(n, sizeof(*l->free.items));
 	l->started.items = xcalloc(n, sizeof(*l->started.items));
 	l->marks = xcalloc(n, sizeof(struct device_event *));
@@ -426,26 +374,9 @@ make_locals(struct exec *e)
 		if (ve->kind == RANK_GRAPH_LOCAL &&
 		    e->plan->locals[ve->row].inputs > inputs)
 			inputs = e->plan->locals[ve->row].inputs;
-		rc = e->team->ops->event_new(e->team->device, &l->marks[i]);
+		rc = ops->event_new(d, &l->marks[i]);
 	}
 	l->inputs = xcalloc(inputs, sizeof(*l->inputs));
-	return rc;
-}
-
-static int
-make_memory(struct exec *e, struct err *err)
-{
-	const struct device_ops *ops = e->team->ops;
-	struct device *d = e->team->device;
-	void *base = NULL;
-	int rc;
-
-	rc = ops->alloc(d, e->memory_bytes, &base);
-	e->memory = base;
-	if (rc == 0)
-		rc = ops->stream_new(d, &e->stream);
-	if (rc == 0)
-		rc = make_locals(e);
 	if (rc < 0)
 		err_say(err, "%s: %s", ops->name, ops->error(d));
 	if (rc == 0) {
@@ -461,39 +392,6 @@ make_memory(struct exec *e, struct err *err)
 
 /* ---- all of it ---- */
 
-/* Once their number is agreed on, tags are given out without asking. */
-static void
-take_tags(struct exec *e, uint32_t tags)
-{
-	if (tags_next + tags > INT_MAX)
-		tags_next = 0; /* refused by the transport if it matters */
-	e->tag_base = (int)tags_next;
-	tags_next += tags;
-	for (uint32_t i = 0; i < e->lanes_count; i++) {
-		e->lanes[i].share.tags = tags;
-		e->lanes[i].share.tag_base = e->tag_base;
-	}
-}
-
-static void
-release_lane(struct exec_lane *lane)
-{
-	if (lane->transport != NULL)
-		lane->ops->release(lane->transport);
-	free(lane->ends);
-	free(lane->events);
-	free(lane->waiting);
-	free(lane->members);
-	free(lane->first);
-	free(lane->steps);
-	free(lane->done);
-	for (int i = 0; i < 2; i++) {
-		inflight_clear(&lane->turns[i].window);
-		free(lane->turns[i].turns);
-		free(lane->turns[i].events);
-	}
-}
-
 void
 exec_free(struct exec *e)
 {
@@ -504,8 +402,24 @@ exec_free(struct exec *e)
 		return;
 	ops = e->team->ops;
 	l = &e->locals;
-	for (uint32_t i = e->lanes_count; i-- > 0;)
-		release_lane(&e->lanes[i]);
+	for (uint32_t i = e->lanes_count; i-- > 0;) {
+		struct exec_lane *lane = &e->lanes[i];
+
+		if (lane->transport != NULL)
+			lane->ops->release(lane->transport);
+		free(lane->ends);
+		free(lane->events);
+		free(lane->waiting);
+		free(lane->members);
+		free(lane->first);
+		free(lane->steps);
+		free(lane->done);
+		for (int k = 0; k < 2; k++) {
+			inflight_clear(&lane->turns[k].window);
+			free(lane->turns[k].turns);
+			free(lane->turns[k].events);
+		}
+	}
 	exec_data_close(e);
 	for (uint32_t i = 0; l->marks != NULL && i < e->view.events_count; i++)
 		ops->event_free(l->marks[i]);
@@ -528,6 +442,52 @@ exec_free(struct exec *e)
 	free(e);
 }
 
+/* Where each buffer lies, and between them guards. */
+static uint64_t
+place_buffers(struct exec *e)
+{
+	uint64_t at = EXEC_GUARD_BYTES;
+
+	e->places = xcalloc(e->plan->bufs_count + (size_t)1,
+	    sizeof(*e->places));
+	for (uint32_t i = 0; i < e->plan->bufs_count; i++) {
+		uint64_t bytes = e->plan->bufs[i].bytes[e->view.rank];
+
+		e->places[i] = at;
+		at += (bytes + EXEC_GUARD_BYTES - 1) & ~(EXEC_GUARD_BYTES - 1);
+		at += EXEC_GUARD_BYTES;
+	}
+	return at;
+}
+
+/* All ranks have agreed, also on the number of tags: from here on these are
+ * given out without asking. */
+static int
+lanes_prepare(struct exec *e, uint32_t tags, struct err *err)
+{
+	int rc = 0;
+
+	if (tags_next + tags > INT_MAX)
+		tags_next = 0; /* refused by the transport if it matters */
+	e->tag_base = (int)tags_next;
+	tags_next += tags;
+	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++) {
+		struct exec_lane *lane = &e->lanes[i];
+
+		err->text[0] = '\0';
+		lane->share.tags = tags;
+		lane->share.tag_base = e->tag_base;
+		lane->share.memory = e->memory;
+		lane->share.memory_bytes = e->memory_bytes;
+		rc = lane->ops->prepare(e->team, &lane->share, &lane->transport,
+		    err);
+		/* Failure is common, so is this second meeting. */
+		if (rc < 0)
+			transport_agree_why(e->team, rc, NULL, err);
+	}
+	return rc;
+}
+
 int
 exec_new(const struct transport_team *team, const struct plan *p,
     struct exec **ret, struct err *err)
@@ -543,10 +503,9 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	rank_graph_make(p, (uint32_t)team->rank, &e->view);
 	e->events = xcalloc(e->view.events_count + (size_t)1,
 	    sizeof(*e->events));
-	place_buffers(e);
+	e->memory_bytes = place_buffers(e);
 	make_lanes(e);
 	make_events(e);
-	e->simple = is_simple(e);
 	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++)
 		rc = e->lanes[i].ops->usable(team, &e->lanes[i].share, err);
 	if (rc == 0)
@@ -558,10 +517,8 @@ exec_new(const struct transport_team *team, const struct plan *p,
 		    e->view.events[i].tag >= tags)
 			tags = e->view.events[i].tag + 1;
 	rc = transport_agree_why(team, rc, &tags, err);
-	if (rc == 0) {
-		take_tags(e, tags);
-		rc = lanes_prepare(e, err);
-	}
+	if (rc == 0)
+		rc = lanes_prepare(e, tags, err);
 	if (rc < 0) {
 		exec_free(e);
 		return rc;

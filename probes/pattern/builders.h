@@ -7,16 +7,21 @@
 
 #include "probes/pattern/pattern.h"
 
-extern const struct pattern pattern_group;
-extern const struct pattern pattern_stripe;
-extern const struct pattern pattern_self;
-extern const struct pattern pattern_pairs;
-extern const struct pattern pattern_binding;
-extern const struct pattern pattern_sparse;
-extern const struct pattern pattern_collective;
-extern const struct pattern pattern_compose;
-extern const struct pattern pattern_neighbor;
-extern const struct pattern pattern_multipath;
-extern const struct pattern pattern_allreduce;
+/* Every builder, in the order in which a campaign runs them. */
+#define PATTERN_ROWS(X)                                                        \
+	X(group)                                                               \
+	X(stripe)                                                              \
+	X(self)                                                                \
+	X(pairs)                                                               \
+	X(binding)                                                             \
+	X(sparse)                                                              \
+	X(collective)                                                          \
+	X(compose)                                                             \
+	X(neighbor)                                                            \
+	X(multipath)                                                           \
+	X(allreduce)
+
+#define PATTERN_EXTERN(name) extern const struct pattern pattern_##name;
+PATTERN_ROWS(PATTERN_EXTERN)
 
 #endif

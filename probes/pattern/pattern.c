@@ -13,20 +13,8 @@
 #include "probes/pattern/builders.h"
 #include "schema/patterns.h"
 
-const struct pattern *const patterns[] = {
-	&pattern_group,
-	&pattern_stripe,
-	&pattern_self,
-	&pattern_pairs,
-	&pattern_binding,
-	&pattern_sparse,
-	&pattern_collective,
-	&pattern_compose,
-	&pattern_neighbor,
-	&pattern_multipath,
-	&pattern_allreduce,
-	NULL,
-};
+#define PATTERN_ROW(name) &pattern_##name,
+const struct pattern *const patterns[] = { PATTERN_ROWS(PATTERN_ROW) NULL };
 
 const struct pattern *
 pattern_find(const char *name)

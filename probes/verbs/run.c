@@ -55,50 +55,6 @@ struct run {
 
 /* ---- rank 0: what is asked for ---- */
 
-static int
-draw_seed(struct conf *c, struct err *err)
-{
-	char text[32];
-
-	if (conf_int(c, "campaign", "seed") != 0)
-		return 0;
-	snprintf(text, sizeof(text), "%llu",
-	    (unsigned long long)((rng_entropy() & SEED_MASK) | 1));
-	return conf_set(c, "campaign", "seed", text, "drawn", err);
-}
-
-static int
-read_words(struct run *r, struct err *err)
-{
-	const struct run_args *a = r->args;
-
-	r->only = pattern_find(a->words[0]);
-	if (r->only == NULL)
-		return err_set(err, -EINVAL, "%.300s: no such probe",
-		    a->words[0]);
-	return pattern_options(r->only, a->words + 1, a->words_count - 1,
-	    &r->conf, err);
-}
-
-static int
-read_campaign(struct run *r, struct err *err)
-{
-	const struct run_args *a = r->args;
-	int rc;
-
-	if (a->campaign == NULL)
-		return read_words(r, err);
-
-	rc = conf_load(options_campaign, a->campaign, &r->conf, err);
-	for (int i = 0; rc == 0 && i < a->override_count; i++)
-		rc = conf_override(r->conf, a->overrides[i], "-o", err);
-	if (rc == 0)
-		rc = options_campaign_check(r->conf, err);
-	if (rc == 0)
-		rc = draw_seed(r->conf, err);
-	return rc;
-}
-
 /* The first failure is the run's. */
 static void
 fail_with(struct run *r, int status, enum cause cause, const char *why)
@@ -115,6 +71,30 @@ static void
 end_with(struct run *r, enum cause cause, const char *text)
 {
 	emit_put(r->emit, report_end(emit_count(r->emit) + 1, cause, text));
+}
+
+static int
+read_campaign(struct run *r, struct err *err)
+{
+	const struct run_args *a = r->args;
+	char seed[32];
+	int rc;
+
+	if (a->campaign == NULL) {
+		r->only = pattern_find(a->words[0]);
+		return pattern_options(r->only, a->words + 1,
+		    a->words_count - 1, &r->conf, err);
+	}
+	rc = conf_load(options_campaign, a->campaign, &r->conf, err);
+	for (int i = 0; rc == 0 && i < a->override_count; i++)
+		rc = conf_override(r->conf, a->overrides[i], "-o", err);
+	if (rc == 0)
+		rc = options_campaign_check(r->conf, err);
+	if (rc < 0 || conf_int(r->conf, "campaign", "seed") != 0)
+		return rc;
+	snprintf(seed, sizeof(seed), "%llu",
+	    (unsigned long long)((rng_entropy() & SEED_MASK) | 1));
+	return conf_set(r->conf, "campaign", "seed", seed, "drawn", err);
 }
 
 /* 0, or VERBS_USAGE once the reason is logged and recorded. */
@@ -180,21 +160,6 @@ share_campaign(struct run *r)
 	free(text);
 }
 
-static void
-too_few(struct run *r, int needed)
-{
-	struct err err;
-
-	err_say(&err,
-	    "%d nodes are too few: this campaign needs at least %d (%d for "
-	    "canaries, %d for each of %d kinds of congestors)",
-	    r->world.nodes, needed, ROLES_CANARY_MIN, ROLES_PER_KIND,
-	    r->settings.kind_count);
-	if (r->world.rank == 0)
-		log_warnx("%s", err.text);
-	fail_with(r, VERBS_USAGE, CAUSE_TOO_FEW_NODES, err.text);
-}
-
 /* Records of all ranks come through here, at rank 0. */
 static void
 sink(void *arg, json_t *record)
@@ -231,54 +196,40 @@ measure_all(struct run *r)
 }
 
 static void
-fill_table(struct run *r)
-{
-	const struct world *w = &r->world;
-	struct gpcnet_table *t = &r->table;
-
-	gpcnet_table_init(t);
-	t->ranks = w->size;
-	t->nodes = w->nodes;
-	t->kinds = r->settings.kind_count;
-	t->congested = settings_congested(&r->settings);
-	for (int i = 0; i < w->nodes; i++)
-		t->canaries += w->node_roles[i] == ROLES_CANARY;
-}
-
-static void
 run_canaries(struct run *r)
 {
-	int first = r->world.rank == 0, needed;
+	struct gpcnet_table *t = &r->table;
+	struct world *w = &r->world;
+	int first = w->rank == 0, needed;
+	struct err err;
 
 	share_campaign(r);
-	if (world_split(&r->world, &r->settings, &needed) < 0) {
-		too_few(r, needed);
+	if (world_split(w, &r->settings, &needed) < 0) {
+		err_say(&err,
+		    "%d nodes are too few: this campaign needs at least %d (%d "
+		    "for canaries, %d for each of %d kinds of congestors)",
+		    w->nodes, needed, ROLES_CANARY_MIN, ROLES_PER_KIND,
+		    r->settings.kind_count);
+		if (first)
+			log_warnx("%s", err.text);
+		fail_with(r, VERBS_USAGE, CAUSE_TOO_FEW_NODES, err.text);
 		return;
 	}
 	if (first) {
-		fill_table(r);
-		emit_put(r->emit,
-		    report_begin(&r->world, &r->settings, r->conf));
+		gpcnet_table_init(t);
+		t->ranks = w->size;
+		t->nodes = w->nodes;
+		t->kinds = r->settings.kind_count;
+		t->congested = settings_congested(&r->settings);
+		for (int i = 0; i < w->nodes; i++)
+			t->canaries += w->node_roles[i] == ROLES_CANARY;
+		emit_put(r->emit, report_begin(w, &r->settings, r->conf));
 	}
-	relay_open(&r->world, sink, r);
+	relay_open(w, sink, r);
 	measure_all(r);
 	relay_close();
 	if (first && !r->args->quiet)
-		gpcnet_table_print(&r->table, stdout);
-}
-
-static void
-run_plans(struct run *r)
-{
-	const struct plans_ask ask = { .emit = r->emit,
-		.conf = r->conf,
-		.only = r->only,
-		.steps = r->args->steps,
-		.table = !r->args->quiet };
-	struct plans_result res;
-
-	plans_run(&r->world, r->world.rank == 0 ? &ask : NULL, &res);
-	fail_with(r, res.status, res.cause, res.why.text);
+		gpcnet_table_print(t, stdout);
 }
 
 /* What the campaign asks for, so that all ranks do the same. */
@@ -290,27 +241,25 @@ struct parts {
 static void
 run_parts(struct run *r, const struct parts *parts)
 {
+	const struct plans_ask ask = { .emit = r->emit,
+		.conf = r->conf,
+		.only = r->only,
+		.steps = r->args->steps,
+		.table = !r->args->quiet };
 	int first = r->world.rank == 0;
+	struct plans_result res;
 
 	if (first && !parts->canaries)
 		emit_put(r->emit, plan_report_begin(&r->world, r->conf));
 	if (parts->canaries)
 		run_canaries(r);
-	if (parts->plans && r->end.status == 0)
-		run_plans(r);
+	if (parts->plans && r->end.status == 0) {
+		plans_run(&r->world, first ? &ask : NULL, &res);
+		fail_with(r, res.status, res.cause, res.why.text);
+	}
 	if (first)
 		end_with(r, r->end.cause, r->end.why.text);
 	fflush(stdout);
-}
-
-/* Records are out and the pipe is closed before anyone may say goodbye. */
-static void
-finish(struct run *r)
-{
-	emit_close(r->emit);
-	conf_free(r->conf);
-	control_barrier(r->world.control);
-	rank_watch_bye();
 }
 
 static int
@@ -335,7 +284,12 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 		run_parts(r, &parts);
 	else
 		r->end.status = parts.status;
-	finish(r);
+	/* Records are out and the pipe is closed before anyone may say
+	 * goodbye. */
+	emit_close(r->emit);
+	conf_free(r->conf);
+	control_barrier(r->world.control);
+	rank_watch_bye();
 	status = r->end.status;
 	world_close(&r->world, status);
 	free(r);

@@ -17,6 +17,7 @@
 #include "common/xalloc.h"
 #include "probes/predict/expectation.h"
 #include "probes/collective/tune.h"
+#include "probes/pattern/builders.h"
 #include "probes/verbs/verbs_part.h"
 
 #define LINKS_MAX 1000000
@@ -52,49 +53,10 @@ usage(void)
 }
 
 static int
-option_pace(const char *text, struct ask *a)
-{
-	for (int i = 0; i < PREDICT_PACES; i++)
-		if (strcmp(text, predict_paces[i]) == 0) {
-			a->options.pace = (enum predict_pace)i;
-			a->paced = 1;
-			return 0;
-		}
-	return verbs_complain("--pace: allowed is data, channels or steps");
-}
-
-static int
-option_format(const char *text, struct ask *a)
-{
-	a->json = strcmp(text, "json") == 0;
-	if (!a->json && strcmp(text, "table") != 0)
-		return verbs_complain("--format: allowed is table or json");
-	return 0;
-}
-
-static int
-option_links(const char *text, struct ask *a)
+option(int o, char *text, struct ask *a, struct request *rq)
 {
 	int64_t n;
 
-	if (str_to_int(text, 0, LINKS_MAX, &n) < 0)
-		return verbs_complain("--links: allowed is a number; 0 is all");
-	a->links = (uint32_t)n;
-	return 0;
-}
-
-static int
-option_set(char *text, struct ask *a)
-{
-	a->sets = xreallocarray(a->sets, (size_t)a->sets_count + 1,
-	    sizeof(*a->sets));
-	a->sets[a->sets_count++] = text;
-	return 0;
-}
-
-static int
-option(int o, char *text, struct ask *a, struct request *rq)
-{
 	switch (o) {
 	case 'r':
 		return verbs_ranks(text, rq);
@@ -102,13 +64,31 @@ option(int o, char *text, struct ask *a, struct request *rq)
 		a->name = text;
 		return 0;
 	case 'o':
-		return option_set(text, a);
+		a->sets = xreallocarray(a->sets, (size_t)a->sets_count + 1,
+		    sizeof(*a->sets));
+		a->sets[a->sets_count++] = text;
+		return 0;
 	case 'p':
-		return option_pace(text, a);
+		for (int i = 0; i < PREDICT_PACES; i++)
+			if (strcmp(text, predict_paces[i]) == 0) {
+				a->options.pace = (enum predict_pace)i;
+				a->paced = 1;
+				return 0;
+			}
+		return verbs_complain(
+		    "--pace: allowed is data, channels or steps");
 	case 'l':
-		return option_links(text, a);
+		if (str_to_int(text, 0, LINKS_MAX, &n) < 0)
+			return verbs_complain(
+			    "--links: allowed is a number; 0 is all");
+		a->links = (uint32_t)n;
+		return 0;
 	case 'f':
-		return option_format(text, a);
+		a->json = strcmp(text, "json") == 0;
+		if (!a->json && strcmp(text, "table") != 0)
+			return verbs_complain(
+			    "--format: allowed is table or json");
+		return 0;
 	default:
 		return usage();
 	}
@@ -174,155 +154,101 @@ format_model(const struct expectation_model *om, double value, char *ret,
 		snprintf(ret, ret_bytes, "%.4g GB/s", value / 1e9);
 }
 
+/* After an empty line, unless it is empty itself. */
 static void
-print_models(const struct expectation *ol)
+print_table(struct table *t, uint32_t rows)
 {
-	struct table *t = table_new("model|>value|>predicted|>ratio");
-
-	for (uint32_t i = 0; i < ol->models_count; i++) {
-		const struct expectation_model *om = &ol->models[i];
-		char text[40];
-
-		table_cell(t, "%s", om->text);
-		format_model(om, om->value, text, sizeof(text));
-		table_cell(t, "%s", text);
-		format_model(om, om->predicted, text, sizeof(text));
-		table_cell(t, "%s", text);
-		table_cell(t, "%.3f", om->predicted / om->value);
+	if (rows > 0) {
+		putchar('\n');
+		table_print(t, stdout);
 	}
-	putchar('\n');
-	table_print(t, stdout);
 	table_free(t);
-}
-
-static void
-print_links(const struct expectation *ol)
-{
-	struct table *t = table_new("link|>busy|>bytes|>GB/s");
-
-	for (uint32_t i = 0; i < ol->links_count; i++) {
-		const struct expectation_link *l = &ol->links[i];
-
-		table_cell(t, "%s", l->name);
-		table_cell(t, "%.1f %%", 100 * l->busy);
-		table_cell(t, "%.0f", l->bytes);
-		table_cell(t, "%.4g", l->capacity_per_s / 1e9);
-	}
-	putchar('\n');
-	table_print(t, stdout);
-	table_free(t);
-}
-
-/* What tune = auto looked at, the choice first. */
-static void
-print_choices(const struct tune *t)
-{
-	struct table *table = table_new("tried|>predicted");
-	char text[40];
-
-	for (uint32_t i = 0; i < t->count; i++) {
-		format_s(t->rows[i].time_s, text, sizeof(text));
-		table_cell(table, "%s", t->rows[i].words);
-		table_cell(table, "%s", text);
-	}
-	putchar('\n');
-	table_print(table, stdout);
-	table_free(table);
-}
-
-static json_t *
-json_choices(const struct tune *t)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < t->count; i++)
-		json_array_append_new(list,
-		    json_pack("{s:s, s:f}", "options", t->rows[i].words,
-			"time_s", t->rows[i].time_s));
-	return list;
 }
 
 static void
 show_table(const struct expectation *ol, const struct tune *t)
 {
-	char time[40];
+	struct table *table;
+	char text[40];
 
-	format_s(ol->time_s, time, sizeof(time));
+	format_s(ol->time_s, text, sizeof(text));
 	printf("%s on %s: %u ranks on %u nodes, %zu transfers, %" PRIu64
 	       " flows\n\ntime        %s\n%-11s %.0f bytes\n"
 	       "throughput  %.4g GB/s\n",
 	    ol->title, ol->machine, ol->ranks, ol->nodes, ol->transfers,
-	    ol->flows, time, ol->data_name, ol->data_bytes,
+	    ol->flows, text, ol->data_name, ol->data_bytes,
 	    ol->data_bytes / ol->time_s / 1e9);
-	if (ol->models_count > 0)
-		print_models(ol);
-	if (ol->links_count > 0)
-		print_links(ol);
-	if (t->count > 0)
-		print_choices(t);
-}
-
-static json_t *
-json_models(const struct expectation *ol)
-{
-	json_t *list = json_array();
-
+	table = table_new("model|>value|>predicted|>ratio");
 	for (uint32_t i = 0; i < ol->models_count; i++) {
 		const struct expectation_model *om = &ol->models[i];
-		const char *key = om->is_time ? "time_s"
-					      : "throughput_bytes_per_s";
 
-		json_array_append_new(list,
-		    json_pack("{s:s, s:s, s:f, s:f}", "model", om->name, "text",
-			om->text, key, om->value, "ratio",
-			om->predicted / om->value));
+		table_cell(table, "%s", om->text);
+		format_model(om, om->value, text, sizeof(text));
+		table_cell(table, "%s", text);
+		format_model(om, om->predicted, text, sizeof(text));
+		table_cell(table, "%s", text);
+		table_cell(table, "%.3f", om->predicted / om->value);
 	}
-	return list;
-}
-
-static json_t *
-json_links(const struct expectation *ol)
-{
-	json_t *list = json_array();
-
+	print_table(table, ol->models_count);
+	table = table_new("link|>busy|>bytes|>GB/s");
 	for (uint32_t i = 0; i < ol->links_count; i++) {
 		const struct expectation_link *l = &ol->links[i];
 
-		json_array_append_new(list,
-		    json_pack("{s:s, s:f, s:f, s:f}", "link", l->name, "busy",
-			l->busy, "bytes", l->bytes, "rate_bytes_per_s",
-			l->capacity_per_s));
+		table_cell(table, "%s", l->name);
+		table_cell(table, "%.1f %%", 100 * l->busy);
+		table_cell(table, "%.0f", l->bytes);
+		table_cell(table, "%.4g", l->capacity_per_s / 1e9);
 	}
-	return list;
+	print_table(table, ol->links_count);
+	/* What tune = auto looked at, the choice first. */
+	table = table_new("tried|>predicted");
+	for (uint32_t i = 0; i < t->count; i++) {
+		format_s(t->rows[i].time_s, text, sizeof(text));
+		table_cell(table, "%s", t->rows[i].words);
+		table_cell(table, "%s", text);
+	}
+	print_table(table, t->count);
 }
 
 static void
 show_json(const struct expectation *ol, const struct tune *t)
 {
-	json_t *o =
-	    json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:f, s:f, s:f, s:o, s:o}",
-		"probe", ol->title, "machine", ol->machine, "ranks",
-		(int)ol->ranks, "nodes", (int)ol->nodes, "transfers",
-		(json_int_t)ol->transfers, "flows", (json_int_t)ol->flows,
-		"time_s", ol->time_s, "data_bytes", ol->data_bytes,
-		"throughput_bytes_per_s", ol->data_bytes / ol->time_s, "models",
-		json_models(ol), "links", json_links(ol));
+	json_t *models = json_array(), *links = json_array();
+	json_t *tried = json_array(), *o;
 
+	for (uint32_t i = 0; i < ol->models_count; i++) {
+		const struct expectation_model *om = &ol->models[i];
+
+		json_array_append_new(models,
+		    json_pack("{s:s, s:s, s:f, s:f}", "model", om->name, "text",
+			om->text,
+			om->is_time ? "time_s" : "throughput_bytes_per_s",
+			om->value, "ratio", om->predicted / om->value));
+	}
+	for (uint32_t i = 0; i < ol->links_count; i++) {
+		const struct expectation_link *l = &ol->links[i];
+
+		json_array_append_new(links,
+		    json_pack("{s:s, s:f, s:f, s:f}", "link", l->name, "busy",
+			l->busy, "bytes", l->bytes, "rate_bytes_per_s",
+			l->capacity_per_s));
+	}
+	for (uint32_t i = 0; i < t->count; i++)
+		json_array_append_new(tried,
+		    json_pack("{s:s, s:f}", "options", t->rows[i].words,
+			"time_s", t->rows[i].time_s));
+	o = json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:f, s:f, s:f, s:o, s:o}",
+	    "probe", ol->title, "machine", ol->machine, "ranks", (int)ol->ranks,
+	    "nodes", (int)ol->nodes, "transfers", (json_int_t)ol->transfers,
+	    "flows", (json_int_t)ol->flows, "time_s", ol->time_s, "data_bytes",
+	    ol->data_bytes, "throughput_bytes_per_s",
+	    ol->data_bytes / ol->time_s, "models", models, "links", links);
 	if (t->count > 0)
-		json_object_set_new(o, "tried", json_choices(t));
+		json_object_set(o, "tried", tried);
+	json_decref(tried);
 	json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
 	putchar('\n');
 	json_decref(o);
-}
-
-static int
-choices_make(const struct verbs_subject *of, struct tune *ret, struct err *err)
-{
-	memset(ret, 0, sizeof(*ret));
-	if (strcmp(of->pt->name, "collective") != 0 ||
-	    strcmp(conf_string(of->c, "collective", "tune"), "auto") != 0)
-		return 0;
-	return tune_choose(of->c, of->p->ranks, ret, err);
 }
 
 static int
@@ -333,11 +259,13 @@ predict_cb(const struct request *rq, const struct verbs_subject *of)
 	struct expectation_ask ask = { of->pt, of->c, of->p, a->m, a->options,
 		a->links };
 	struct expectation ol;
-	struct tune t;
+	struct tune t = { 0 };
 
 	if (!a->paced)
 		ask.options.pace = predict_pace_for(of->p);
-	if (choices_make(of, &t, &err) < 0)
+	if (of->pt == &pattern_collective &&
+	    strcmp(conf_string(of->c, of->pt->name, "tune"), "auto") == 0 &&
+	    tune_choose(of->c, of->p->ranks, &t, &err) < 0)
 		return verbs_complain(err.text);
 	if (expectation_make(&ask, &ol, &err) < 0) {
 		tune_clear(&t);
