@@ -100,49 +100,28 @@ model_json(const struct binding_fit *fit, enum binding_fit_kind kind)
 }
 
 static json_t *
-profile_json(const struct finding *f)
-{
-	enum binding_fit_kind kind = nearer(&f->fit);
-	json_t *list = json_array();
-
-	for (uint32_t k = 1; k <= f->g; k++)
-		json_array_append_new(list,
-		    json_pack("{s:i, s:f, s:f}", "k", (int)k, "bandwidth",
-			f->per_s[k - 1], "model",
-			binding_fit_per_s(&f->profile, kind,
-			    &f->fit.models[kind], k)));
-	return list;
-}
-
-/* The two nodes between which rail i runs: the plan's groups are ranks, the
- * nodes are where these are. */
-static json_t *
-ends_json(const struct finding *f, uint32_t i, double ratio)
-{
-	const struct subject *r = f->subject;
-	const uint32_t ranks[] = { i, f->g + i };
-	json_t *list = json_array();
-
-	for (size_t e = 0; e < ARRAY_LEN(ranks); e++)
-		json_array_append_new(list,
-		    json_pack("{s:s, s:f, s:f}", "node",
-			r->world->names[r->team->nodes[ranks[e]]], "bandwidth",
-			f->alone_per_s[i], "ratio", ratio));
-	return list;
-}
-
-static json_t *
 rails_json(const struct finding *f)
 {
+	const struct subject *r = f->subject;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < f->g; i++) {
+		/* The two nodes between which the rail runs: the plan's groups
+		 * are ranks, the nodes are where these are. */
+		const uint32_t ranks[] = { i, f->g + i };
 		const char *nic = rail_stats_nic((int)i);
 		double ratio = f->alone_per_s[i] / f->sound_per_s;
-		json_t *one = json_pack("{s:i, s:f, s:f, s:b, s:o}", "rail",
-		    (int)i, "bandwidth", f->alone_per_s[i], "ratio", ratio,
-		    "weak", ratio < f->weak_ratio, "nodes",
-		    ends_json(f, i, ratio));
+		json_t *ends = json_array(), *one;
+
+		for (size_t e = 0; e < ARRAY_LEN(ranks); e++)
+			json_array_append_new(ends,
+			    json_pack("{s:s, s:f, s:f}", "node",
+				r->world->names[r->team->nodes[ranks[e]]],
+				"bandwidth", f->alone_per_s[i], "ratio",
+				ratio));
+		one = json_pack("{s:i, s:f, s:f, s:b, s:o}", "rail", (int)i,
+		    "bandwidth", f->alone_per_s[i], "ratio", ratio, "weak",
+		    ratio < f->weak_ratio, "nodes", ends);
 
 		if (nic != NULL)
 			json_object_set_new(one, "nic", json_string(nic));
@@ -228,17 +207,24 @@ static json_t *
 fit_record(const struct finding *f, const char *text)
 {
 	const struct binding_fit *fit = &f->fit;
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:f, s:o, s:o, "
-			      "s:o, s:o, s:s, s:s}",
+	enum binding_fit_kind kind = nearer(fit);
+	const struct binding_fit_model *m = &fit->models[kind];
+	json_t *profile = json_array(), *o;
+
+	for (uint32_t k = 1; k <= f->g; k++)
+		json_array_append_new(profile,
+		    json_pack("{s:i, s:f, s:f}", "k", (int)k, "bandwidth",
+			f->per_s[k - 1], "model",
+			binding_fit_per_s(&f->profile, kind, m, k)));
+	o = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:f, s:o, s:o, "
+		      "s:o, s:o, s:s, s:s}",
 	    "probe", "fit", "of", f->subject->probe, "plan",
 	    f->subject->plan->title, "pattern", binding_parts[f->part], "g",
 	    (int)f->g, "binding", fit_kinds[fit->kind], "tolerance",
 	    f->tolerance, "packed", model_json(fit, BINDING_FIT_PACKED),
 	    "round_robin", model_json(fit, BINDING_FIT_ROUND_ROBIN), "profile",
-	    profile_json(f), "rails", rails_json(f), "verdict",
+	    profile, "rails", rails_json(f), "verdict",
 	    f->weak > 0 ? "warn" : "ok", "text", text);
-	const struct binding_fit_model *m = &fit->models[nearer(fit)];
-
 	json_object_set_new(o, "residual", json_real(m->residual));
 	json_object_set_new(o, "nic_bytes_per_s",
 	    fit->kind == BINDING_FIT_DYNAMIC ? json_null()

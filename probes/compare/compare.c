@@ -63,17 +63,6 @@ prove(const struct comparison *c, uint64_t data, const char *when)
 	return fault(c, rc, &f, when);
 }
 
-/* Can what repetitions leave be compared? Not where a result is written over
- * its own source: turns would go on with what the last one left. */
-static int
-repeats(const struct plan *p)
-{
-	for (size_t i = 0; i < p->promises_count; i++)
-		if (p->bufs[p->promises[i].to].role == PLAN_IN)
-			return 0;
-	return 1;
-}
-
 /* ---- time ---- */
 
 void
@@ -183,9 +172,14 @@ compare_run(struct comparison *c)
 {
 	const struct plan *p = c->subject.plan;
 	const struct probe *pb = c->probe;
-	int rc, again = repeats(p);
+	int rc, again = 1;
 	struct exec_fault f;
 
+	/* Can what repetitions leave be compared? Not where a result is written
+	 * over its own source: turns would go on with what the last one left.
+	 */
+	for (size_t i = 0; i < p->promises_count; i++)
+		again &= p->bufs[p->promises[i].to].role != PLAN_IN;
 	c->phased = pb->in_phases;
 	for (size_t i = 0; i < p->transfers_count; i++)
 		c->phased &= p->transfers[i].channel == 0;

@@ -64,21 +64,6 @@ ratio(double over, double under)
 	return under > 0 ? json_real(over / under) : json_null();
 }
 
-/* All that leaves nodes, and the fullest direction of one. */
-static uint64_t
-sum_out(const struct nic_bytes *list, int nodes, uint64_t *ret_fullest)
-{
-	uint64_t sum = 0, most = 0;
-
-	for (int i = 0; i < nodes; i++) {
-		sum += list[i].out_bytes;
-		most = list[i].out_bytes > most ? list[i].out_bytes : most;
-		most = list[i].in_bytes > most ? list[i].in_bytes : most;
-	}
-	*ret_fullest = most;
-	return sum;
-}
-
 /* A turn's bytes, or null where the kernel says nothing. */
 static json_t *
 measured(const struct comparison *c, uint64_t bytes)
@@ -103,7 +88,7 @@ put_wires(json_t *o, const struct comparison *c)
 	const int *node = r->team->nodes;
 	int nodes = r->world->nodes;
 	struct nic_bytes *want[AB_TIMING_SIDES];
-	uint64_t sum[AB_TIMING_SIDES], fullest[AB_TIMING_SIDES];
+	uint64_t sum[AB_TIMING_SIDES] = { 0 }, fullest[AB_TIMING_SIDES] = { 0 };
 	json_t *array = json_array();
 
 	for (int side = 0; side < AB_TIMING_SIDES; side++)
@@ -120,7 +105,16 @@ put_wires(json_t *o, const struct comparison *c)
 		    node[p->spans[m->span].lo], m->bytes);
 	}
 	for (int side = 0; side < AB_TIMING_SIDES; side++) {
-		sum[side] = sum_out(want[side], nodes, &fullest[side]);
+		/* All that leaves nodes, and the fullest direction of one. */
+		for (int i = 0; i < nodes; i++) {
+			uint64_t out = want[side][i].out_bytes;
+			uint64_t in = want[side][i].in_bytes;
+			uint64_t most = out > in ? out : in;
+
+			sum[side] += out;
+			if (most > fullest[side])
+				fullest[side] = most;
+		}
 		for (int i = 0; i < nodes && i < WIRES_MAX; i++) {
 			const struct nic_bytes *got = &c->wires[i][side];
 			const struct nic_bytes *due = &want[side][i];

@@ -154,30 +154,21 @@ is_wanted(const struct session *s, const struct pattern *pt,
 	return only == NULL ? conf_has_section(s->conf, pt->name) : pt == only;
 }
 
-/* That of the campaign, once, if it names one. */
-static void
-load_machine(struct session *s)
-{
-	const char *name = conf_string(s->conf, "measure", "machine");
-	struct err err;
-
-	if (name[0] == '\0')
-		return;
-	if (machine_load(name, NULL, 0, &s->machine, &err) < 0)
-		note_config(s, &err);
-	else
-		tune_set_machine(s->machine);
-}
-
 static void
 lead(struct session *s, const struct plans_ask *ask)
 {
+	const char *name = conf_string(s->conf, "measure", "machine");
+	struct err err;
 	/* One plan alone says by itself what is wrong with it. */
 	int try_first = ask->only == NULL ||
 	    conf_string(s->conf, "measure", "vary")[0] != '\0' ||
 	    conf_string(s->conf, "measure", "sizes")[0] != '\0';
 
-	load_machine(s);
+	if (name[0] != '\0' &&
+	    machine_load(name, NULL, 0, &s->machine, &err) < 0)
+		note_config(s, &err);
+	else if (name[0] != '\0')
+		tune_set_machine(s->machine);
 	tune_set_nodes((uint32_t)s->world->nodes);
 	for (size_t i = 0; s->report.status == 0 && patterns[i] != NULL; i++)
 		if (try_first && is_wanted(s, patterns[i], ask->only))

@@ -51,19 +51,6 @@ longer(double *s, double other_s)
 		*s = other_s;
 }
 
-static void
-time_transfer(struct rail_stats *p, const double *best_s,
-    const struct plan_transfer *tr)
-{
-	const int *node = p->subject->team->nodes;
-	double s = fmax(best_s[tr->src], best_s[tr->dst]);
-
-	if (node[tr->src] == node[tr->dst])
-		return;
-	longer(&p->lanes[tr->src].s, s);
-	longer(&p->lanes[tr->dst].s, s);
-}
-
 /* Nodes that take part, each by its own clock. */
 static void
 time_nodes(struct rail_stats *p, const double *rank_s)
@@ -99,29 +86,13 @@ compare_cb(const void *va, const void *vb)
 	return (a > b) - (a < b);
 }
 
-/* The upper quartile of the lanes; NAN where none carried anything. */
-static double
-sound_per_s(const struct rail_stats *p)
-{
-	size_t ranks = (size_t)p->subject->team->ranks, n = 0;
-	double *sorted = xcalloc(ranks, sizeof(*sorted)), sound = NAN;
-
-	for (size_t i = 0; i < ranks; i++)
-		if (isfinite(p->lanes[i].per_s))
-			sorted[n++] = p->lanes[i].per_s;
-	qsort(sorted, n, sizeof(*sorted), compare_cb);
-	if (n > 0)
-		sound = sorted[n - 1 - (n - 1) / 4];
-	free(sorted);
-	return sound;
-}
-
 /* A rail is as good as at its worst node. */
 static void
 rate_lanes(struct rail_stats *p)
 {
 	int ranks = p->subject->team->ranks;
-	double sound;
+	double *sorted = xcalloc((size_t)ranks, sizeof(*sorted)), sound;
+	size_t n = 0;
 
 	for (int i = 0; i < ranks; i++) {
 		struct place *lane = &p->lanes[i];
@@ -130,8 +101,13 @@ rate_lanes(struct rail_stats *p)
 
 		if (most > 0 && lane->s > 0)
 			lane->per_s = (double)most / lane->s;
+		if (isfinite(lane->per_s))
+			sorted[n++] = lane->per_s;
 	}
-	sound = sound_per_s(p);
+	/* The upper quartile; NAN where no lane carried anything. */
+	qsort(sorted, n, sizeof(*sorted), compare_cb);
+	sound = n > 0 ? sorted[n - 1 - (n - 1) / 4] : NAN;
+	free(sorted);
 	for (int i = 0; i < ranks; i++) {
 		struct place *lane = &p->lanes[i], *rail;
 
@@ -185,8 +161,14 @@ rail_stats_count(const struct subject *r, const struct trial *t, int step,
 		if (step >= 0 && tr->step != (uint32_t)step)
 			continue;
 		count_transfer(ret, tr);
-		if (t->rank_best_s != NULL)
-			time_transfer(ret, t->rank_best_s, tr);
+		if (t->rank_best_s != NULL &&
+		    r->team->nodes[tr->src] != r->team->nodes[tr->dst]) {
+			double s = fmax(t->rank_best_s[tr->src],
+			    t->rank_best_s[tr->dst]);
+
+			longer(&ret->lanes[tr->src].s, s);
+			longer(&ret->lanes[tr->dst].s, s);
+		}
 	}
 	for (size_t i = 0; i < t->count; i++) {
 		int rank = t->samples[i].rank;
@@ -241,34 +223,15 @@ place_json(const struct place *pl)
 	return o;
 }
 
-/* A rail at each node that carried something on it. */
 static json_t *
-lanes_json(const struct rail_stats *p, int rail)
+rails_json(const struct rail_stats *p)
 {
 	const struct subject *r = p->subject;
 	json_t *list = json_array();
 
-	for (int i = 0; i < r->team->ranks; i++) {
-		const struct place *lane = &p->lanes[i];
-
-		if (p->rail[i] == rail && isfinite(lane->ratio) &&
-		    json_array_size(list) < REPORT_NODES_MAX)
-			json_array_append_new(list,
-			    json_pack("{s:s, s:f, s:f}", "node",
-				r->world->names[r->team->nodes[i]], "bandwidth",
-				lane->per_s, "ratio", lane->ratio));
-	}
-	return list;
-}
-
-static json_t *
-rails_json(const struct rail_stats *p)
-{
-	json_t *list = json_array();
-
 	for (int i = 0; i < p->rails_count; i++) {
 		const char *nic = rail_stats_nic(i);
-		json_t *one;
+		json_t *lanes, *one;
 
 		if (p->rails[i].sent + p->rails[i].received == 0)
 			continue;
@@ -276,7 +239,20 @@ rails_json(const struct rail_stats *p)
 		json_object_set_new(one, "rail", json_integer(i));
 		if (nic != NULL)
 			json_object_set_new(one, "nic", json_string(nic));
-		json_object_set_new(one, "nodes", lanes_json(p, i));
+		/* At each node that carried something on it. */
+		lanes = json_array();
+		for (int k = 0; k < r->team->ranks; k++) {
+			const struct place *lane = &p->lanes[k];
+
+			if (p->rail[k] == i && isfinite(lane->ratio) &&
+			    json_array_size(lanes) < REPORT_NODES_MAX)
+				json_array_append_new(lanes,
+				    json_pack("{s:s, s:f, s:f}", "node",
+					r->world->names[r->team->nodes[k]],
+					"bandwidth", lane->per_s, "ratio",
+					lane->ratio));
+		}
+		json_object_set_new(one, "nodes", lanes);
 		json_array_append_new(list, one);
 	}
 	return list;

@@ -143,20 +143,6 @@ predict(const struct session *s, const struct comparison *c, struct subject *r,
 	predict_clear(&pr);
 }
 
-static double
-fastest(const struct plan *p, const struct trial *t)
-{
-	double best = 0;
-
-	for (size_t i = 0; t->rank_s != NULL && i < p->transfers_count; i++) {
-		const struct plan_transfer *tr = &p->transfers[i];
-		double s = fmax(t->rank_s[tr->src], t->rank_s[tr->dst]);
-
-		best = i == 0 ? s : fmin(best, s);
-	}
-	return best;
-}
-
 /* Takes p. */
 static void
 run_plan(struct session *s, const struct order *o, struct plan *p,
@@ -200,8 +186,17 @@ run_plan(struct session *s, const struct order *o, struct plan *p,
 		exec_take_turns(c.exec);
 	rc = compare_run(&c);
 	if (ret != NULL && rc == 0) {
+		const double *rank_own_s = c.whole.rank_s;
+
 		ret->median_s = trial_median_s(&c.whole);
-		ret->fastest_s = fastest(p, &c.whole);
+		for (size_t i = 0; rank_own_s != NULL && i < p->transfers_count;
+		     i++) {
+			double both_s = fmax(rank_own_s[p->transfers[i].src],
+			    rank_own_s[p->transfers[i].dst]);
+
+			ret->fastest_s = i == 0 ? both_s
+						: fmin(ret->fastest_s, both_s);
+		}
 		ret->memory_per_s = r->memory_bytes_per_s;
 	}
 	compare_clear(&c);

@@ -125,16 +125,6 @@ b_at(const struct spmm *s, uint32_t row, uint32_t column)
 }
 
 static void
-fill(struct spmm *s, int side)
-{
-	double *b = s->blocks[side][s->team->rank];
-
-	for (uint32_t row = s->lo; row < s->hi; row++)
-		for (uint32_t k = 0; k < s->columns; k++)
-			*b++ = b_at(s, row, k);
-}
-
-static void
 multiply(struct spmm *s, int side)
 {
 	uint32_t ranks = (uint32_t)s->team->ranks, width = s->columns;
@@ -205,7 +195,11 @@ prove(struct spmm *s, uint64_t seed, struct err *err)
 
 	s->seed = seed;
 	for (int i = 0; rc == 0 && i < AB_TIMING_SIDES; i++) {
-		fill(s, i);
+		double *b = s->blocks[i][s->team->rank];
+
+		for (uint32_t row = s->lo; row < s->hi; row++)
+			for (uint32_t k = 0; k < s->columns; k++)
+				*b++ = b_at(s, row, k);
 		MPI_DO(MPI_Barrier(s->team->comm));
 		(i == 0 ? plan_cb : baseline_cb)(s);
 		rc = transport_agree(s->team, compare(s));
@@ -231,34 +225,6 @@ is_usable(const struct comparison *c, struct err *err)
 	    "the processor multiplies, and device %s keeps its memory to "
 	    "itself",
 	    ops->name);
-}
-
-static void
-spmm_open(struct spmm *s, const struct csr *m)
-{
-	uint32_t ranks = (uint32_t)s->team->ranks;
-	uint32_t rank = (uint32_t)s->team->rank;
-
-	share_matrix(s, m);
-	s->lo = csr_block(&s->m, ranks, rank);
-	s->hi = csr_block(&s->m, ranks, rank + 1);
-	s->product = xcalloc((size_t)(s->hi - s->lo) * s->columns + 1,
-	    sizeof(*s->product));
-	blocks_find(s);
-	s->beside.baseline = s->baseline; /* stays the comparison's */
-}
-
-static void
-spmm_close(struct spmm *s)
-{
-	for (int i = 0; i < AB_TIMING_SIDES; i++) {
-		if (gives_nothing(s))
-			free(s->blocks[i][s->team->rank]);
-		free(s->blocks[i]);
-	}
-	ab_timing_clear(&s->beside.turns);
-	csr_clear(&s->m);
-	free(s->product);
 }
 
 /* ---- the record ---- */
@@ -311,19 +277,37 @@ report(const struct spmm *s, double plan_s)
 	    s->m.rows, s->m.nonzeros, s->columns, t.median_middle_s, value, n);
 }
 
-static void
-report_refusal(const struct comparison *c, int rc, const char *why)
+/* All ranks: both sides turn by turn, proven before and after. m is wanted at
+ * rank 0 only. */
+static int
+multiply_in_turns(struct spmm *s, const struct csr *m, struct err *err)
 {
-	enum cause cause = rc == -EBADMSG ? CAUSE_WRONG_DATA
-					  : CAUSE_UNSUPPORTED;
+	uint32_t ranks = (uint32_t)s->team->ranks;
+	uint32_t rank = (uint32_t)s->team->rank;
+	int rc;
 
-	emit_put(c->report->emit,
-	    json_pack("{s:s, s:s, s:s, s:i, s:n, s:n, s:n, s:s, s:s}", "probe",
-		"spmm", "plan", c->subject.plan->title, "baseline", "", "n", 0,
-		"value", "steady_value", "interval", "cause",
-		names_causes[cause].name, "text", why));
-	if (rc == -EBADMSG)
-		plan_report_note(c->report, PLAN_REPORT_BAD, cause, why);
+	share_matrix(s, m);
+	s->lo = csr_block(&s->m, ranks, rank);
+	s->hi = csr_block(&s->m, ranks, rank + 1);
+	s->product = xcalloc((size_t)(s->hi - s->lo) * s->columns + 1,
+	    sizeof(*s->product));
+	blocks_find(s);
+	s->beside.baseline = s->baseline; /* stays the comparison's */
+	rc = prove(s, 1, err);
+	if (rc == 0) {
+		compare_time(s->c, &s->beside,
+		    (struct ab_timing_side[AB_TIMING_SIDES]){
+			{ .run = plan_cb, .arg = s },
+			{ .run = baseline_cb, .arg = s } });
+		rc = prove(s, 2, err);
+	}
+	for (int i = 0; i < AB_TIMING_SIDES; i++) {
+		if (gives_nothing(s))
+			free(s->blocks[i][rank]);
+		free(s->blocks[i]);
+	}
+	free(s->product);
+	return rc;
 }
 
 /* Rank 0: the matrix, and what it takes to plan for it, seconds. Reading files
@@ -365,21 +349,26 @@ spmm_measure(struct comparison *c)
 		goto out; /* the plan was made for no matrix */
 	rc = is_usable(c, &err);
 	if (rc == 0) {
-		spmm_open(&s, &nb.matrix);
-		rc = prove(&s, 1, &err);
-		if (rc == 0) {
-			compare_time(c, &s.beside,
-			    (struct ab_timing_side[AB_TIMING_SIDES]){
-				{ .run = plan_cb, .arg = &s },
-				{ .run = baseline_cb, .arg = &s } });
-			rc = prove(&s, 2, &err);
-		}
+		rc = multiply_in_turns(&s, &nb.matrix, &err);
 		if (rc == 0 && c->report != NULL)
 			report(&s, plan_s);
-		spmm_close(&s);
+		ab_timing_clear(&s.beside.turns);
+		csr_clear(&s.m);
 	}
-	if (rc < 0 && c->report != NULL)
-		report_refusal(c, rc, err.text);
+	if (rc < 0 && c->report != NULL) {
+		enum cause cause = rc == -EBADMSG ? CAUSE_WRONG_DATA
+						  : CAUSE_UNSUPPORTED;
+
+		emit_put(c->report->emit,
+		    json_pack("{s:s, s:s, s:s, s:i, s:n, s:n, s:n, s:s, s:s}",
+			"probe", "spmm", "plan", c->subject.plan->title,
+			"baseline", "", "n", 0, "value", "steady_value",
+			"interval", "cause", names_causes[cause].name, "text",
+			err.text));
+		if (rc == -EBADMSG)
+			plan_report_note(c->report, PLAN_REPORT_BAD, cause,
+			    err.text);
+	}
 out:
 	if (c->report != NULL)
 		neighbor_clear(&nb);

@@ -54,37 +54,28 @@ is_in_blocks(const struct session *s, uint32_t g)
 
 /* ---- bounds ---- */
 
-/* Bytes of a block, of the largest size that is asked for. */
-static uint64_t
-largest_block(const struct session *s)
+static void
+measure_bound(struct session *s, enum bounds_probe which)
 {
+	const char *vias = conf_string(s->conf, SECTION, "via");
+	char *words[WORDS_MAX], *save = NULL, *via, *text;
 	const char *type = conf_string(s->conf, SECTION, "type");
-	uint64_t sizes[SIZES_MAX], block;
+	uint64_t sizes[SIZES_MAX], bytes, block;
+	struct session_outcome outcome = { 0 };
+	const struct pattern *pt;
 	struct err err;
-	int count;
+	struct plan *p;
+	int n = 0, count;
 
+	/* Blocks of the largest size that is asked for, moved as the outermost
+	 * level moves them. */
 	block = (uint64_t)conf_int(s->conf, SECTION, "count") *
 	    plan_types[plan_type_find(type)].bytes;
 	if (sizes_parse(conf_string(s->conf, "measure", "sizes"), sizes, &count,
 		&err) == 0)
 		for (int i = 0; i < count; i++)
 			block = i == 0 || sizes[i] > block ? sizes[i] : block;
-	return block;
-}
-
-static void
-measure_bound(struct session *s, enum bounds_probe which)
-{
-	const char *vias = conf_string(s->conf, SECTION, "via");
-	char *words[WORDS_MAX], *save = NULL, *via, *text;
-	uint64_t bytes = bounds_bytes(&s->bounds, largest_block(s));
-	struct session_outcome outcome = { 0 };
-	const struct pattern *pt;
-	struct err err;
-	struct plan *p;
-	int n = 0;
-
-	/* Moved as the outermost level moves it. */
+	bytes = bounds_bytes(&s->bounds, block);
 	via = xstrndup(vias, strcspn(vias, ","));
 	text = bounds_words(&s->bounds, which, bytes, via);
 	pt = pattern_find(strtok_r(text, " ", &save));
@@ -204,35 +195,17 @@ measure_ways(struct session *s, uint32_t one_g, uint32_t g, uint32_t k,
 	}
 }
 
-/* Consecutive ranks of a node; 1 where they are dealt in another way. */
-static uint32_t
-ranks_of_node(const struct session *s)
-{
-	uint32_t size = (uint32_t)s->world->size;
-	uint32_t nodes = (uint32_t)s->world->nodes;
-
-	if (size % nodes != 0 || !is_in_blocks(s, size / nodes))
-		return 1;
-	return size / nodes;
-}
-
-/* The first rank on another node than rank 0's; 0: there is none. */
-static uint32_t
-first_far(const struct session *s)
-{
-	const struct transport_team *tm = s->team;
-
-	for (int i = 1; i < tm->ranks; i++)
-		if (tm->nodes[i] != tm->nodes[0])
-			return (uint32_t)i;
-	return 0;
-}
-
 static void
 measure_rates(struct session *s, struct measured_machine *r)
 {
-	uint32_t far = first_far(s), half = r->per_node / 2;
-	const struct measured_machine_way *way = far > 0 ? r->far : r->near;
+	const struct measured_machine_way *way;
+	uint32_t far = 0, half = r->per_node / 2;
+
+	/* The first rank on another node than rank 0's; 0: there is none. */
+	for (int i = s->team->ranks - 1; i > 0; i--)
+		if (s->team->nodes[i] != s->team->nodes[0])
+			far = (uint32_t)i;
+	way = far > 0 ? r->far : r->near;
 
 	for (int i = 0; i < MACHINES_VIA_MAX; i++)
 		r->near[i].s = r->far[i].s = NAN;
@@ -271,7 +244,11 @@ measure_machine(struct session *s)
 	if (!isfinite(outcome.median_s))
 		return;
 	r.memory_per_s = outcome.memory_per_s / s->world->size;
-	r.per_node = ranks_of_node(s);
+	/* Consecutive ranks of a node; 1 where they are dealt in another way.
+	 */
+	r.per_node = r.ranks / r.nodes;
+	if (r.ranks % r.nodes != 0 || !is_in_blocks(s, r.per_node))
+		r.per_node = 1;
 	if (machine_discover("", r.per_node, gpus, &s->seen) < 0)
 		return;
 	measure_rates(s, &r);
@@ -326,28 +303,11 @@ keep(json_t *tried, const char *words, double predicted_s, double seconds)
 		record_number(predicted_s), "seconds", record_number(seconds)));
 }
 
-/* All that was measured, in its order, and the best that were not. */
-static void
-keep_all(const struct tune_search *c, const struct tune *t, json_t *tried)
-{
-	for (uint32_t i = 0; i < c->count; i++)
-		keep(tried, c->tries[i].words, c->tries[i].predicted_s,
-		    c->tries[i].seconds);
-	for (uint32_t i = 0; i < t->count && i < KEPT_MAX; i++) {
-		uint32_t k = 0;
-
-		while (k < c->count &&
-		    strcmp(c->tries[k].words, t->rows[i].words) != 0)
-			k++;
-		if (k == c->count)
-			keep(tried, t->rows[i].words, t->rows[i].time_s, NAN);
-	}
-}
-
 /* What is fastest, into the record; 0 where none could run. */
 static int
 measure_all(struct session *s, const struct tune *t, json_t *record)
 {
+	json_t *tried = json_object_get(record, "tried");
 	struct tune_search c;
 	const char *words;
 	int ran;
@@ -359,7 +319,19 @@ measure_all(struct session *s, const struct tune *t, json_t *record)
 
 		tune_search_tell(&c, seconds, bytes);
 	}
-	keep_all(&c, t, json_object_get(record, "tried"));
+	/* All that was measured, in its order, and the best that were not. */
+	for (uint32_t i = 0; i < c.count; i++)
+		keep(tried, c.tries[i].words, c.tries[i].predicted_s,
+		    c.tries[i].seconds);
+	for (uint32_t i = 0; i < t->count && i < KEPT_MAX; i++) {
+		uint32_t k = 0;
+
+		while (k < c.count &&
+		    strcmp(c.tries[k].words, t->rows[i].words) != 0)
+			k++;
+		if (k == c.count)
+			keep(tried, t->rows[i].words, t->rows[i].time_s, NAN);
+	}
 	ran = c.best != NULL;
 	json_object_set_new(record, "choice",
 	    json_string(ran ? c.best->words : t->rows[0].words));
