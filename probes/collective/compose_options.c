@@ -7,7 +7,7 @@
 
 #include "common/err.h"
 #include "common/str.h"
-#include "probes/pattern/pattern.h"
+#include "probes/pattern/builders.h"
 #include "probes/collective/tune.h"
 
 /* "2,2,3" into factors; *ret_product is what they make, 0 if they make no

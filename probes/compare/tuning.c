@@ -23,7 +23,7 @@
 #include "common/xalloc.h"
 #include "probes/collective/tune.h"
 #include "probes/pattern/builders.h"
-#include "probes/pattern/sizes.h"
+#include "probes/pattern/sweep.h"
 #include "probes/tune/measured_machine.h"
 #include "probes/tune/tune_cache.h"
 #include "probes/tune/tune_search.h"

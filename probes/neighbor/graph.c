@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph.c - graphs from files, by chance, and around each rank of a torus.
+ */
 #include "probes/neighbor/graph.h"
 
 #include <errno.h>
@@ -9,7 +12,6 @@
 #include "common/file.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
-#include "probes/pattern/numbers.h"
 
 void
 graph_clear(struct graph *g)
@@ -45,62 +47,48 @@ graph_sort(struct graph *g)
 		qsort(g->edges, g->count, sizeof(*g->edges), edge_compare_cb);
 }
 
-static int
-edge_read(const struct numbers *n, size_t i, uint64_t limit, struct graph *g)
+/* A graph without edges is one too. */
+int
+graph_parse(const struct numbers_text *from, uint32_t ranks, struct graph *ret,
+    struct err *err)
 {
-	const uint64_t *row = &n->all[n->rows[i]];
-
-	if (numbers_columns(n, i) != 2)
-		return numbers_refuse(n, n->lines[i],
-		    "%zu numbers: allowed is src dst", numbers_columns(n, i));
-	for (int k = 0; k < 2; k++) {
-		if (row[k] >= limit)
-			return numbers_refuse(n, n->lines[i],
-			    "rank %llu: allowed is 0 to %llu",
-			    (unsigned long long)row[k],
-			    (unsigned long long)limit - 1);
-		if (row[k] >= g->ranks)
-			g->ranks = (uint32_t)row[k] + 1;
-	}
-	if (g->count == GRAPH_EDGES_MAX)
-		return numbers_refuse(n, n->lines[i],
-		    "allowed are at most %u edges", GRAPH_EDGES_MAX);
-	graph_add(g, (uint32_t)row[0], (uint32_t)row[1]);
-	return 0;
-}
-
-/* The rows read into a graph; a graph without edges is one too. */
-static int
-edges_read(const struct numbers *n, uint32_t ranks, struct graph *ret)
-{
+	struct numbers n = { .name = from->name,
+		.max = INT64_MAX,
+		.most = 2 * ((size_t)GRAPH_EDGES_MAX + 1),
+		.err = err };
 	uint64_t limit = ranks > 0 ? ranks : GRAPH_RANKS_MAX;
 	struct graph g = { .ranks = ranks > 0 ? ranks : 1 };
-	int rc = 0;
+	int rc = numbers_read(&n, from->text, from->len_bytes);
 
-	for (size_t i = 0; rc == 0 && i < n->rows_count; i++)
-		rc = edge_read(n, i, limit, &g);
+	for (size_t i = 0; rc == 0 && i < n.rows_count; i++) {
+		const uint64_t *row = &n.all[n.rows[i]];
+
+		if (numbers_columns(&n, i) != 2)
+			rc = numbers_refuse(&n, n.lines[i],
+			    "%zu numbers: allowed is src dst",
+			    numbers_columns(&n, i));
+		for (int k = 0; rc == 0 && k < 2; k++) {
+			if (row[k] >= limit)
+				rc = numbers_refuse(&n, n.lines[i],
+				    "rank %llu: allowed is 0 to %llu",
+				    (unsigned long long)row[k],
+				    (unsigned long long)limit - 1);
+			else if (row[k] >= g.ranks)
+				g.ranks = (uint32_t)row[k] + 1;
+		}
+		if (rc == 0 && g.count == GRAPH_EDGES_MAX)
+			rc = numbers_refuse(&n, n.lines[i],
+			    "allowed are at most %u edges", GRAPH_EDGES_MAX);
+		if (rc == 0)
+			graph_add(&g, (uint32_t)row[0], (uint32_t)row[1]);
+	}
+	numbers_clear(&n);
 	if (rc < 0) {
 		graph_clear(&g);
 		return rc;
 	}
 	*ret = g; /* handed over */
 	return 0;
-}
-
-int
-graph_parse(const char *name, const char *text, size_t len_bytes,
-    uint32_t ranks, struct graph *ret, struct err *err)
-{
-	struct numbers n = { .name = name,
-		.max = INT64_MAX,
-		.most = 2 * ((size_t)GRAPH_EDGES_MAX + 1),
-		.err = err };
-	int rc = numbers_read(&n, text, len_bytes);
-
-	if (rc == 0)
-		rc = edges_read(&n, ranks, ret);
-	numbers_clear(&n);
-	return rc;
 }
 
 int
@@ -112,7 +100,8 @@ graph_load(const char *path, uint32_t ranks, struct graph *ret, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	rc = graph_parse(path, text, len, ranks, ret, err);
+	rc = graph_parse(&(struct numbers_text){ path, text, len }, ranks, ret,
+	    err);
 	free(text);
 	return rc;
 }
@@ -194,35 +183,36 @@ graph_moore_degree(const struct graph_dims *d, uint32_t radius)
 	return all - 1;
 }
 
-/* Neighbours of src along dimension at and those behind it; dst is the rank of
- * the coordinates chosen so far. */
-static void
-moore_add(const struct graph_dims *d, uint32_t radius, uint32_t at,
-    uint32_t below, uint32_t src, uint32_t dst, struct graph *g)
-{
-	uint32_t extent, wide, x;
-
-	if (at == d->count) {
-		if (src != dst)
-			graph_add(g, src, dst);
-		return;
-	}
-	extent = d->extent[at];
-	below /= extent;
-	x = src / below % extent;
-	wide = window(extent, radius);
-	for (uint32_t i = 0; i < wide; i++)
-		moore_add(d, radius, at + 1, below, src,
-		    dst + (x + extent - wide / 2 + i) % extent * below, g);
-}
-
 void
 graph_moore(const struct graph_dims *d, uint32_t radius, struct graph *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->ranks = dims_ranks(d);
-	for (uint32_t src = 0; src < ret->ranks; src++)
-		moore_add(d, radius, 0, ret->ranks, src, 0, ret);
+	for (uint32_t src = 0; src < ret->ranks; src++) {
+		uint32_t step[GRAPH_DIMS_MAX] = { 0 }, i;
+
+		/* every step of the window, the last dimension fastest */
+		do {
+			uint32_t below = ret->ranks, dst = 0;
+
+			for (i = 0; i < d->count; i++) {
+				uint32_t n = d->extent[i];
+				uint32_t wide = window(n, radius);
+
+				below /= n;
+				dst += (src / below % n + n - wide / 2 +
+					   step[i]) %
+				    n * below;
+			}
+			if (dst != src)
+				graph_add(ret, src, dst);
+			for (i = d->count; i-- > 0;) {
+				if (++step[i] < window(d->extent[i], radius))
+					break;
+				step[i] = 0;
+			}
+		} while (i < d->count);
+	}
 }
 
 void

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "probes/pattern/numbers.h"
 
 #define GRAPH_RANKS_MAX 4096
 #define GRAPH_EDGES_MAX (1U << 23)
@@ -40,8 +41,8 @@ void graph_sort(struct graph *g);
 /* Lines "src dst"; ranks 0: one more than the highest. -EINVAL and
  * "name:line: ...", -errno and "path: ...". The caller ends *ret with
  * graph_clear. */
-int graph_parse(const char *name, const char *text, size_t len_bytes,
-    uint32_t ranks, struct graph *ret, struct err *err);
+int graph_parse(const struct numbers_text *from, uint32_t ranks,
+    struct graph *ret, struct err *err);
 int graph_load(const char *path, uint32_t ranks, struct graph *ret,
     struct err *err);
 

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * links.c - the wiring of a node from a file, a shipped one, or the kernel, and
+ * which devices share a package by it.
+ */
 #include "probes/neighbor/links.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/file.h"
+#include "common/str.h"
 #include "probes/pattern/numbers.h"
 #include "probes/pattern/shipped.h"
 
@@ -37,18 +44,6 @@ links_hops(struct links *l)
 	}
 }
 
-static uint16_t
-links_most(const struct links *l)
-{
-	uint16_t most = 1;
-
-	for (uint32_t i = 0; i < l->devices; i++)
-		for (uint32_t k = 0; k < l->devices; k++)
-			if (l->links[i][k] > most)
-				most = l->links[i][k];
-	return most;
-}
-
 /* The device that at has that many links to, both ways; at where there is
  * none, LINKS_DEVICES_MAX where there are several. */
 static uint32_t
@@ -73,9 +68,13 @@ partner(const struct links *l, uint32_t at, uint16_t count)
 void
 links_mates(struct links *l)
 {
-	uint16_t most = links_most(l);
+	uint16_t most = 1;
 	uint32_t pairs = 0, unclear = 0;
 
+	for (uint32_t i = 0; i < l->devices; i++)
+		for (uint32_t k = 0; k < l->devices; k++)
+			if (l->links[i][k] > most)
+				most = l->links[i][k];
 	for (uint32_t i = 0; i < l->devices; i++) {
 		l->mate[i] = partner(l, i, most);
 		unclear |= l->mate[i] == LINKS_DEVICES_MAX;
@@ -116,24 +115,6 @@ rows_check(const struct numbers *n)
 	return 0;
 }
 
-static void
-rows_take(const struct numbers *n, struct links *ret)
-{
-	uint32_t devices = (uint32_t)numbers_columns(n, 0);
-
-	memset(ret, 0, sizeof(*ret));
-	ret->devices = devices;
-	for (size_t i = 0; i < devices; i++)
-		for (size_t k = 0; k < devices; k++)
-			ret->links[i][k] = (uint16_t)n->all[i * devices + k];
-	links_hops(ret);
-	for (size_t i = devices; i < n->rows_count; i++)
-		for (size_t k = 0; k < devices; k++)
-			ret->hops[i - devices][k] = (uint16_t)
-							n->all[i * devices + k];
-	links_mates(ret);
-}
-
 int
 links_parse(const char *name, const char *text, size_t len_bytes,
     struct links *ret, struct err *err)
@@ -146,10 +127,24 @@ links_parse(const char *name, const char *text, size_t len_bytes,
 
 	if (rc == 0)
 		rc = rows_check(&n);
-	if (rc == 0)
-		rows_take(&n, ret);
+	if (rc < 0) {
+		numbers_clear(&n);
+		return rc;
+	}
+	memset(ret, 0, sizeof(*ret));
+	ret->devices = (uint32_t)numbers_columns(&n, 0);
+	for (size_t i = 0; i < ret->devices; i++)
+		for (size_t k = 0; k < ret->devices; k++)
+			ret->links[i][k] = (uint16_t)
+					       n.all[i * ret->devices + k];
+	links_hops(ret);
+	for (size_t i = ret->devices; i < n.rows_count; i++)
+		for (size_t k = 0; k < ret->devices; k++)
+			ret->hops[i - ret->devices][k] =
+			    (uint16_t)n.all[i * ret->devices + k];
+	links_mates(ret);
 	numbers_clear(&n);
-	return rc;
+	return 0;
 }
 
 int
@@ -185,4 +180,116 @@ links_none(uint32_t devices, struct links *ret)
 	ret->devices = devices;
 	links_hops(ret);
 	links_mates(ret);
+}
+
+/*
+ * What the Linux driver of AMD devices tells, in
+ * class/kfd/kfd/topology/nodes/N/{properties,io_links/M/properties}. The weight
+ * of a way is no use: it is the same for all ways over XGMI. Its bandwidths
+ * are: the minimal one is that of a single link, the maximal one that of all
+ * links side by side.
+ */
+#define NODES_MAX 256
+#define XGMI      11 /* HSA_IOLINK_TYPE_XGMI */
+#define KFD       "class/kfd/kfd/topology/nodes"
+#define NO_DEVICE UINT32_MAX
+
+struct kfd {
+	char root[PATH_MAX / 4];
+	uint32_t device[NODES_MAX]; /* by node, or NO_DEVICE */
+	struct links *links;
+};
+
+/* The number behind key in a file of lines "key number"; -1: none. */
+static int64_t
+property(const char *path, const char *key)
+{
+	FILE *fp = fopen(path, "re");
+	char line[200], name[100];
+	int64_t found = -1;
+	long long x;
+
+	if (fp == NULL)
+		return -1;
+	while (found < 0 && fgets(line, sizeof(line), fp) != NULL)
+		if (sscanf(line, "%99s %lld", name, &x) == 2 &&
+		    strcmp(name, key) == 0)
+			found = x;
+	fclose(fp);
+	return found;
+}
+
+static int
+node_path(const struct kfd *k, uint32_t node, const char *rest, char *ret,
+    size_t cap_bytes)
+{
+	return str_format(ret, cap_bytes, "%s/" KFD "/%u/%s", k->root, node,
+	    rest);
+}
+
+static void
+link_read(struct kfd *k, const char *path)
+{
+	int64_t from = property(path, "node_from");
+	int64_t to = property(path, "node_to");
+	int64_t least = property(path, "min_bandwidth");
+	int64_t most = property(path, "max_bandwidth");
+
+	if (property(path, "type") != XGMI || from < 0 || from >= NODES_MAX ||
+	    to < 0 || to >= NODES_MAX || from == to || least <= 0 ||
+	    most < least || most / least > LINKS_NUMBER_MAX ||
+	    k->device[from] == NO_DEVICE || k->device[to] == NO_DEVICE)
+		return;
+	k->links->links[k->device[from]][k->device[to]] = (uint16_t)(most /
+	    least);
+}
+
+static void
+node_links_read(struct kfd *k, uint32_t node)
+{
+	char folder[PATH_MAX], path[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (node_path(k, node, "io_links", folder, sizeof(folder)) < 0)
+		return;
+	dir = opendir(folder);
+	if (dir == NULL)
+		return;
+	for (entry = readdir(dir); entry != NULL; entry = readdir(dir))
+		if (entry->d_name[0] != '.' &&
+		    str_format(path, sizeof(path), "%s/%s/properties", folder,
+			entry->d_name) >= 0)
+			link_read(k, path);
+	closedir(dir);
+}
+
+int
+links_machine(const char *root, struct links *ret, struct err *err)
+{
+	struct links l = { 0 };
+	struct kfd k = { .links = &l };
+	char path[PATH_MAX];
+
+	snprintf(k.root, sizeof(k.root), "%s", root);
+	/* devices are nodes that compute on SIMDs, numbered as they come */
+	for (uint32_t i = 0; i < NODES_MAX; i++) {
+		k.device[i] = NO_DEVICE;
+		if (l.devices < LINKS_DEVICES_MAX &&
+		    node_path(&k, i, "properties", path, sizeof(path)) >= 0 &&
+		    property(path, "simd_count") > 0)
+			k.device[i] = l.devices++;
+	}
+	if (l.devices == 0)
+		return err_set(err, -ENODEV,
+		    "%.200s/" KFD ": no AMD device here says how it is "
+		    "linked",
+		    root);
+	for (uint32_t i = 0; i < NODES_MAX; i++)
+		if (k.device[i] != NO_DEVICE)
+			node_links_read(&k, i);
+	links_hops(&l);
+	links_mates(&l);
+	*ret = l;
+	return 0;
 }

@@ -18,11 +18,11 @@
  * of that, and so both ends of each transfer come to the same rows by
  * themselves. The threshold is no exception, since all know the size.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
@@ -55,22 +55,39 @@ channel(const struct message *m)
 }
 
 /* Bytes [lo, hi) of the message from one rank to the place where they belong
- * at another; whoever is not the source has them at that place. */
+ * at another, the later steps from one who has them at that place. */
 static void
-transfer(const struct message *m, uint32_t step, uint32_t src, uint32_t dst,
-    uint64_t lo, uint64_t hi)
+transfer(const struct message *m, struct plan_transfer t, uint64_t lo,
+    uint64_t hi)
 {
-	plan_transfer_add(m->p,
-	    &(struct plan_transfer){ .step = step,
+	t.from = t.step == STEP_SCATTER ? m->send : m->recv;
+	t.to = m->recv;
+	t.from_off = t.to_off = lo;
+	t.bytes = hi - lo;
+	t.channel = channel(m);
+	t.via = m->nb->vias[t.step];
+	plan_transfer_add(m->p, &t);
+}
+
+static void
+scatter(const struct message *m, uint32_t dst, uint64_t lo, uint64_t hi)
+{
+	transfer(m,
+	    (struct plan_transfer){ .step = STEP_SCATTER,
+		.src = m->src,
+		.dst = dst },
+	    lo, hi);
+}
+
+static void
+exchange(const struct message *m, uint32_t src, uint32_t dst, uint64_t lo,
+    uint64_t hi)
+{
+	transfer(m,
+	    (struct plan_transfer){ .step = STEP_EXCHANGE,
 		.src = src,
-		.dst = dst,
-		.from = step == STEP_SCATTER ? m->send : m->recv,
-		.to = m->recv,
-		.from_off = lo,
-		.to_off = lo,
-		.bytes = hi - lo,
-		.channel = channel(m),
-		.via = m->nb->vias[step] });
+		.dst = dst },
+	    lo, hi);
 }
 
 /* Receive blocks of rank for this source, one for each edge: the first is
@@ -111,7 +128,7 @@ blocks(const struct message *m, uint32_t rank, uint32_t times, uint32_t step)
 static void
 whole(const struct message *m, const struct receivers *r, uint32_t device)
 {
-	transfer(m, STEP_SCATTER, m->src, r->first + device, 0, m->bytes);
+	scatter(m, r->first + device, 0, m->bytes);
 	blocks(m, r->first + device, r->times[device], STEP_SCATTER);
 }
 
@@ -133,10 +150,10 @@ split(const struct message *m, const struct receivers *r, uint32_t a,
 	if (wa + wb == 0)
 		wa = wb = 1;
 	at = plan_cut_share(m->bytes, m->nb->unit, wa, wa + wb);
-	transfer(m, STEP_SCATTER, m->src, r->first + a, 0, at);
-	transfer(m, STEP_SCATTER, m->src, r->first + b, at, m->bytes);
-	transfer(m, STEP_EXCHANGE, r->first + a, r->first + b, 0, at);
-	transfer(m, STEP_EXCHANGE, r->first + b, r->first + a, at, m->bytes);
+	scatter(m, r->first + a, 0, at);
+	scatter(m, r->first + b, at, m->bytes);
+	exchange(m, r->first + a, r->first + b, 0, at);
+	exchange(m, r->first + b, r->first + a, at, m->bytes);
 	blocks(m, r->first + a, r->times[a],
 	    at < m->bytes ? STEP_EXCHANGE : STEP_SCATTER);
 	blocks(m, r->first + b, r->times[b],
@@ -161,12 +178,12 @@ own_node(const struct message *m, const struct receivers *r)
 	}
 }
 
-/* The first receiver of each package, in the order of devices. */
-static uint32_t
-leaders_find(const struct message *m, const struct receivers *r,
-    uint32_t leaders[LINKS_DEVICES_MAX])
+/* The first receiver of each package, its leader, gets a piece, passes it on to
+ * the other leaders, and the whole to the other device of its package. */
+static void
+other_node(const struct message *m, const struct receivers *r)
 {
-	uint32_t count = 0;
+	uint32_t leaders[LINKS_DEVICES_MAX], count = 0;
 
 	for (uint32_t a = 0; a < m->nb->per_node; a++) {
 		uint32_t b = m->nb->links.mate[a];
@@ -174,47 +191,28 @@ leaders_find(const struct message *m, const struct receivers *r,
 		if (r->times[a] > 0 && (b >= a || r->times[b] == 0))
 			leaders[count++] = a;
 	}
-	return count;
-}
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t a = leaders[i], b = m->nb->links.mate[a];
+		uint64_t lo = plan_cut_share(m->bytes, m->nb->unit, i, count);
+		uint64_t hi = plan_cut_share(m->bytes, m->nb->unit, i + 1,
+		    count);
 
-/* Leader i of count gets piece i and passes it on to all others. */
-static void
-lead(const struct message *m, const struct receivers *r,
-    const uint32_t *leaders, uint32_t count, uint32_t i)
-{
-	uint32_t a = leaders[i], b = m->nb->links.mate[a];
-	uint64_t lo = plan_cut_share(m->bytes, m->nb->unit, i, count);
-	uint64_t hi = plan_cut_share(m->bytes, m->nb->unit, i + 1, count);
-
-	transfer(m, STEP_SCATTER, m->src, r->first + a, lo, hi);
-	for (uint32_t k = 0; k < count; k++)
-		if (k != i)
-			transfer(m, STEP_EXCHANGE, r->first + a,
-			    r->first + leaders[k], lo, hi);
-	blocks(m, r->first + a, r->times[a],
-	    hi - lo < m->bytes ? STEP_EXCHANGE : STEP_SCATTER);
-	if (b == a || b >= m->nb->per_node || r->times[b] == 0)
-		return;
-	transfer(m, STEP_PEER, r->first + a, r->first + b, 0, m->bytes);
-	blocks(m, r->first + b, r->times[b], STEP_PEER);
-}
-
-static void
-other_node(const struct message *m, const struct receivers *r)
-{
-	uint32_t leaders[LINKS_DEVICES_MAX];
-	uint32_t count = leaders_find(m, r, leaders);
-
-	for (uint32_t i = 0; i < count; i++)
-		lead(m, r, leaders, count, i);
-}
-
-static void
-directly(const struct message *m, const struct receivers *r)
-{
-	for (uint32_t a = 0; a < m->nb->per_node; a++)
-		if (r->times[a] > 0)
-			whole(m, r, a);
+		scatter(m, r->first + a, lo, hi);
+		for (uint32_t k = 0; k < count; k++)
+			if (k != i)
+				exchange(m, r->first + a, r->first + leaders[k],
+				    lo, hi);
+		blocks(m, r->first + a, r->times[a],
+		    hi - lo < m->bytes ? STEP_EXCHANGE : STEP_SCATTER);
+		if (b == a || b >= m->nb->per_node || r->times[b] == 0)
+			continue;
+		transfer(m,
+		    (struct plan_transfer){ .step = STEP_PEER,
+			.src = r->first + a,
+			.dst = r->first + b },
+		    0, m->bytes);
+		blocks(m, r->first + b, r->times[b], STEP_PEER);
+	}
 }
 
 /* The edges of one source to one node, from at on; where the next begin. */
@@ -236,35 +234,16 @@ node_add(const struct message *m, size_t at)
 	}
 	if (own > 0)
 		blocks(m, m->src, own, STEP_SCATTER);
-	if (m->bytes < m->nb->threshold)
-		directly(m, &r);
-	else if (node == m->src / per_node)
+	if (m->bytes < m->nb->threshold) {
+		for (uint32_t a = 0; a < per_node; a++)
+			if (r.times[a] > 0)
+				whole(m, &r, a);
+	} else if (node == m->src / per_node) {
 		own_node(m, &r);
-	else
+	} else {
 		other_node(m, &r);
-	return at;
-}
-
-static void
-messages(const struct neighbor *nb, struct plan *p, uint16_t send)
-{
-	const struct graph *g = &nb->graph;
-	size_t at = 0;
-	char name[32];
-
-	while (at < g->count) {
-		struct message m = { .nb = nb,
-			.p = p,
-			.send = send,
-			.src = g->edges[at].src };
-
-		m.bytes = nb->sizes[m.src];
-		snprintf(name, sizeof(name), "recv.%u", m.src);
-		m.recv = plan_buf_add(p, name, PLAN_OUT);
-		plan_buf_need(p, send, m.src, m.bytes);
-		while (at < g->count && g->edges[at].src == m.src)
-			at = node_add(&m, at);
 	}
+	return at;
 }
 
 static void
@@ -281,14 +260,95 @@ node_notes(struct plan *p, const char *what, const struct neighbor_load *loads,
 	}
 }
 
-static uint64_t
-delivered(const struct neighbor *nb)
+uint32_t
+neighbor_nodes(const struct neighbor *nb)
 {
-	uint64_t bytes = 0;
+	return (nb->ranks + nb->per_node - 1) / nb->per_node;
+}
 
-	for (size_t i = 0; i < nb->graph.count; i++)
-		bytes += nb->sizes[nb->graph.edges[i].src];
+/* A message between two nodes; its bytes. */
+static uint64_t
+load_add(struct neighbor_load *loads, uint32_t from, uint32_t to,
+    uint64_t bytes)
+{
+	if (from == to)
+		return 0;
+	loads[from].out_bytes += bytes;
+	loads[to].in_bytes += bytes;
 	return bytes;
+}
+
+void
+neighbor_loads_make(const struct neighbor *nb, struct neighbor_loads *ret)
+{
+	const struct graph_edge *e = nb->graph.edges;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->nodes = neighbor_nodes(nb);
+	ret->direct = xcalloc(ret->nodes, sizeof(*ret->direct));
+	ret->leader = xcalloc(ret->nodes, sizeof(*ret->leader));
+	for (size_t i = 0; i < nb->graph.count; i++) {
+		uint32_t from = e[i].src / nb->per_node;
+		uint32_t to = e[i].dst / nb->per_node;
+		uint64_t bytes = nb->sizes[e[i].src];
+		int again = i > 0 && e[i - 1].src == e[i].src;
+		int copied = again && e[i - 1].dst == e[i].dst;
+		int there = again && e[i - 1].dst / nb->per_node == to;
+
+		ret->direct_bytes += load_add(ret->direct, from, to, bytes);
+		/* below the threshold a copy still costs nothing */
+		if (bytes < nb->threshold ? copied : there)
+			continue;
+		ret->leader_bytes += load_add(ret->leader, from, to, bytes);
+	}
+}
+
+void
+neighbor_loads_clear(struct neighbor_loads *nl)
+{
+	free(nl->direct);
+	free(nl->leader);
+	memset(nl, 0, sizeof(*nl));
+}
+
+static uint64_t
+fullest(const struct neighbor_load *loads, uint32_t nodes)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		if (loads[i].out_bytes > most)
+			most = loads[i].out_bytes;
+		if (loads[i].in_bytes > most)
+			most = loads[i].in_bytes;
+	}
+	return most;
+}
+
+double
+neighbor_loads_bound(const struct neighbor_loads *nl)
+{
+	uint64_t leader = fullest(nl->leader, nl->nodes);
+
+	if (leader == 0)
+		return 1;
+	return (double)fullest(nl->direct, nl->nodes) / (double)leader;
+}
+
+double
+neighbor_loads_ratio(const struct neighbor_loads *nl)
+{
+	if (nl->leader_bytes == 0)
+		return 1;
+	return (double)nl->direct_bytes / (double)nl->leader_bytes;
+}
+
+double
+neighbor_ratio_expected(double density, uint32_t per_node)
+{
+	if (density <= 0)
+		return 1;
+	return density * per_node / (1 - pow(1 - density, per_node));
 }
 
 /* What passes between nodes, and what it would without leaders. */
@@ -296,10 +356,13 @@ static void
 notes(const struct neighbor *nb, struct plan *p)
 {
 	struct neighbor_loads nl;
+	uint64_t delivered = 0;
 
+	for (size_t i = 0; i < nb->graph.count; i++)
+		delivered += nb->sizes[nb->graph.edges[i].src];
 	neighbor_loads_make(nb, &nl);
 	plan_note_add(p, "edges", "1", nb->graph.count);
-	plan_note_add(p, "delivered", "bytes", delivered(nb));
+	plan_note_add(p, "delivered", "bytes", delivered);
 	plan_note_add(p, "footprint", "bytes", plan_volume(p));
 	plan_note_add(p, "wire", "bytes", nl.leader_bytes);
 	plan_note_add(p, "wire_direct", "bytes", nl.direct_bytes);
@@ -317,15 +380,30 @@ struct plan *
 neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 {
 	struct plan *p = plan_new(ranks > nb->ranks ? ranks : nb->ranks, title);
+	const struct graph *g = &nb->graph;
+	struct message m = { .nb = nb,
+		.p = p,
+		.send = plan_buf_add(p, "send", PLAN_IN) };
+	size_t at = 0;
+	char name[32];
 
-	messages(nb, p, plan_buf_add(p, "send", PLAN_IN));
+	while (at < g->count) {
+		m.src = g->edges[at].src;
+		m.bytes = nb->sizes[m.src];
+		snprintf(name, sizeof(name), "recv.%u", m.src);
+		m.recv = plan_buf_add(p, name, PLAN_OUT);
+		plan_buf_need(p, m.send, m.src, m.bytes);
+		while (at < g->count && g->edges[at].src == m.src)
+			at = node_add(&m, at);
+	}
 	notes(nb, p);
 	plan_sort(p);
 	return p;
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
+neighbor_build(const struct conf *c, uint32_t ranks, struct plan **ret,
+    struct err *err)
 {
 	struct neighbor nb;
 	char *title;
@@ -343,5 +421,5 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 const struct pattern pattern_neighbor = {
 	.name = SECTION,
 	.text = "Neighborhood allgather(v) on any graph, through leaders.",
-	.build = build,
+	.build = neighbor_build,
 };

@@ -50,11 +50,10 @@ struct plan *neighbor_plan(const struct neighbor *nb, uint32_t ranks,
 
 uint32_t neighbor_nodes(const struct neighbor *nb);
 
-/* Numbers of bytes, least to most of them; -EINVAL and "name:line: ...". The
- * caller frees *ret. */
-int neighbor_sizes_parse(const char *name, const char *text, size_t len_bytes,
-    uint32_t least, uint32_t most, uint64_t **ret, uint32_t *ret_count,
-    struct err *err);
+/* Numbers of bytes, least to most of them, as sizes and ranks of nb; -EINVAL
+ * and "name:line: ...". */
+int neighbor_sizes_parse(const struct numbers_text *from, uint32_t least,
+    uint32_t most, struct neighbor *nb, struct err *err);
 
 /* Bytes that pass between nodes. Direct: every edge by itself, as MPI's own
  * neighborhood collectives send them; leader: one message for all receivers

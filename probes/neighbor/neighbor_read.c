@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * neighbor_read.c - options become a graph, sizes and wiring: which source of a
+ * graph was asked for, and whether all of it fits.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/neighbor/mtx.h"
 #include "probes/neighbor/neighbor.h"
-#include "probes/pattern/numbers.h"
-#include "probes/pattern/pattern.h"
+#include "probes/pattern/builders.h"
 
 #define SECTION NEIGHBOR_SECTION
 
@@ -60,36 +61,28 @@ source_random(struct ask *a)
 	return 0;
 }
 
-/* "2,1": dimensions and radius. */
-static int
-moore_parse(const char *text, int64_t *ret_count, int64_t *ret_radius)
-{
-	size_t given = 0;
-	char **words = str_list_parse(text, &given);
-	int rc = -EINVAL;
-
-	if (words != NULL && given == 2 &&
-	    str_to_int(words[0], 1, GRAPH_DIMS_MAX, ret_count) == 0 &&
-	    str_to_int(words[1], 1, GRAPH_RANKS_MAX, ret_radius) == 0)
-		rc = 0;
-	str_list_free(words);
-	return rc;
-}
-
+/* moore = "2,1": dimensions and radius. */
 static int
 source_moore(struct ask *a)
 {
 	struct graph_dims dims;
 	int64_t count, radius;
+	size_t given = 0;
+	char **words;
 	int rc = ranks_need(a);
 
 	if (rc < 0)
 		return rc;
-	if (moore_parse(conf_string(a->c, SECTION, "moore"), &count, &radius) <
-	    0)
-		return REFUSE(a, "moore",
+	words = str_list_parse(conf_string(a->c, SECTION, "moore"), &given);
+	if (words == NULL || given != 2 ||
+	    str_to_int(words[0], 1, GRAPH_DIMS_MAX, &count) < 0 ||
+	    str_to_int(words[1], 1, GRAPH_RANKS_MAX, &radius) < 0)
+		rc = REFUSE(a, "moore",
 		    "dimensions,radius: 1 to %d and 1 to %d", GRAPH_DIMS_MAX,
 		    GRAPH_RANKS_MAX);
+	str_list_free(words);
+	if (rc < 0)
+		return rc;
 	graph_dims_make(a->ranks, (uint32_t)count, &dims);
 	if (graph_moore_degree(&dims, (uint32_t)radius) * a->ranks >
 	    GRAPH_EDGES_MAX)
@@ -172,15 +165,14 @@ graph_read(struct ask *a)
 }
 
 int
-neighbor_sizes_parse(const char *name, const char *text, size_t len_bytes,
-    uint32_t least, uint32_t most, uint64_t **ret, uint32_t *ret_count,
-    struct err *err)
+neighbor_sizes_parse(const struct numbers_text *from, uint32_t least,
+    uint32_t most, struct neighbor *nb, struct err *err)
 {
-	struct numbers n = { .name = name,
+	struct numbers n = { .name = from->name,
 		.max = 1ULL << 50,
 		.most = (size_t)most + 1,
 		.err = err };
-	int rc = numbers_read(&n, text, len_bytes);
+	int rc = numbers_read(&n, from->text, from->len_bytes);
 
 	if (rc == 0 && (n.count < least || n.count > most))
 		rc = numbers_refuse(&n, n.line > 0 ? n.line : 1,
@@ -188,8 +180,8 @@ neighbor_sizes_parse(const char *name, const char *text, size_t len_bytes,
 		    n.count < least && least < most ? "at least " : "",
 		    n.count < least ? least : most);
 	if (rc == 0) {
-		*ret_count = (uint32_t)n.count;
-		*ret = n.all; /* handed over */
+		nb->ranks = (uint32_t)n.count;
+		nb->sizes = n.all; /* handed over */
 		n.all = NULL;
 	}
 	numbers_clear(&n);
@@ -200,39 +192,30 @@ neighbor_sizes_parse(const char *name, const char *text, size_t len_bytes,
 static int
 sizes_load(struct ask *a)
 {
-	struct neighbor *nb = a->nb;
 	const char *path = conf_string(a->c, SECTION, "sizes");
-	uint32_t least = a->ranks > 0 ? a->ranks : nb->ranks;
+	uint32_t least = a->ranks > 0 ? a->ranks : a->nb->ranks;
 	size_t len = 0;
 	char *text = NULL;
 	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, a->err);
 
 	if (rc < 0)
 		return rc;
-	rc = neighbor_sizes_parse(path, text, len, least,
-	    a->ranks > 0 ? least : GRAPH_RANKS_MAX, &nb->sizes, &nb->ranks,
-	    a->err);
+	rc = neighbor_sizes_parse(&(struct numbers_text){ path, text, len },
+	    least, a->ranks > 0 ? least : GRAPH_RANKS_MAX, a->nb, a->err);
 	free(text);
 	return rc;
 }
 
-/* What a rank has of the dense matrix: its rows. */
-static void
-sizes_of_blocks(struct neighbor *nb)
-{
-	for (uint32_t i = 0; i < nb->ranks; i++)
-		nb->sizes[i] = (uint64_t)(csr_block(&nb->matrix, nb->ranks,
-					      i + 1) -
-				   csr_block(&nb->matrix, nb->ranks, i)) *
-		    nb->columns * sizeof(double);
-}
-
+/* What each rank gives: bytes, a file's, or its rows of the dense matrix. Every
+ * sum that is made of this graph's messages must fit. */
 static int
 sizes_read(struct ask *a)
 {
 	struct neighbor *nb = a->nb;
 	const char *const keys[] = { "bytes", "sizes", "matrix" };
-	const char *given = NULL;
+	const char *given = NULL, *key = "bytes";
+	double sum = 0;
+	int rc = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		if (!conf_given(a->c, SECTION, keys[i]))
@@ -241,108 +224,81 @@ sizes_read(struct ask *a)
 			return REFUSE(a, given, "either this or %s", keys[i]);
 		given = keys[i];
 	}
-	if (conf_given(a->c, SECTION, "sizes"))
-		return sizes_load(a);
-	nb->sizes = xcalloc(nb->ranks, sizeof(*nb->sizes));
-	if (nb->matrix.rows > 0) {
-		sizes_of_blocks(nb);
-		return 0;
+	if (conf_given(a->c, SECTION, "sizes")) {
+		key = "sizes";
+		rc = sizes_load(a);
+	} else {
+		nb->sizes = xcalloc(nb->ranks, sizeof(*nb->sizes));
+		for (uint32_t i = 0; i < nb->ranks; i++)
+			nb->sizes[i] = conf_bytes(a->c, SECTION, "bytes");
 	}
-	for (uint32_t i = 0; i < nb->ranks; i++)
-		nb->sizes[i] = conf_bytes(a->c, SECTION, "bytes");
-	return 0;
-}
+	if (nb->matrix.rows > 0) {
+		const struct csr *m = &nb->matrix;
 
-/* Every sum that is made of this graph's messages fits. */
-static int
-sizes_check(struct ask *a)
-{
-	const struct neighbor *nb = a->nb;
-	const char *key = nb->matrix.rows > 0    ? "columns"
-	    : conf_given(a->c, SECTION, "sizes") ? "sizes"
-						 : "bytes";
-	double sum = 0;
-
-	for (size_t i = 0; i < nb->graph.count; i++)
+		key = "columns";
+		for (uint32_t i = 0; i < nb->ranks; i++)
+			nb->sizes[i] = (uint64_t)(csr_block(m, nb->ranks,
+						      i + 1) -
+					   csr_block(m, nb->ranks, i)) *
+			    nb->columns * sizeof(double);
+	}
+	for (size_t i = 0; rc == 0 && i < nb->graph.count; i++)
 		sum += (double)nb->sizes[nb->graph.edges[i].src];
 	if (sum > BYTES_MAX)
 		return REFUSE(a, key, "at most 2 EiB over all edges");
-	return 0;
-}
-
-static int
-topology_find(struct ask *a, const char *name)
-{
-	struct links *l = &a->nb->links;
-
-	if (name[0] == '\0')
-		return REFUSE(a, "topology",
-		    "mi250, mi250x, none, machine or the path of a matrix");
-	if (strcmp(name, "none") == 0) {
-		links_none(a->nb->per_node, l);
-		return 0;
-	}
-	if (strcmp(name, "machine") == 0)
-		return links_machine("/sys", l, a->err);
-	if (links_shipped(name, l) == 0)
-		return 0;
-	return links_load(name, l, a->err);
+	return rc;
 }
 
 static int
 topology_read(struct ask *a)
 {
+	const char *name = conf_string(a->c, SECTION, "topology");
 	struct neighbor *nb = a->nb;
-	int rc;
+	struct links *l = &nb->links;
+	int rc = 0;
 
 	nb->per_node = (uint32_t)conf_int(a->c, SECTION, "per_node");
-	rc = topology_find(a, conf_string(a->c, SECTION, "topology"));
-	if (rc < 0)
-		return rc;
-	if (nb->links.devices < nb->per_node)
+	if (name[0] == '\0')
 		return REFUSE(a, "topology",
+		    "mi250, mi250x, none, machine or the path of a matrix");
+	if (strcmp(name, "none") == 0)
+		links_none(nb->per_node, l);
+	else if (strcmp(name, "machine") == 0)
+		rc = links_machine("/sys", l, a->err);
+	else if (links_shipped(name, l) < 0)
+		rc = links_load(name, l, a->err);
+	if (rc == 0 && l->devices < nb->per_node)
+		rc = REFUSE(a, "topology",
 		    "one of at least per_node devices, which are %u; this has "
 		    "%u",
-		    nb->per_node, nb->links.devices);
-	return 0;
-}
-
-static int
-ranks_read(struct ask *a, uint32_t ranks)
-{
-	uint32_t own = (uint32_t)conf_int(a->c, SECTION, "ranks");
-
-	a->ranks = own > 0 ? own : ranks;
-	if (own > 0 && ranks > 0 && own > ranks)
-		return REFUSE(a, "ranks", "at most %u, which there are", ranks);
-	if (own == 0 && ranks > GRAPH_RANKS_MAX)
-		return REFUSE(a, "ranks", "1 to %d of the %u that there are",
-		    GRAPH_RANKS_MAX, ranks);
-	return 0;
+		    nb->per_node, l->devices);
+	return rc;
 }
 
 int
 neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
     struct err *err)
 {
+	uint32_t own = (uint32_t)conf_int(c, SECTION, "ranks");
 	struct neighbor nb = { .density = -1 };
-	struct ask a = { c, &nb, 0, err };
+	struct ask a = { c, &nb, own > 0 ? own : ranks, err };
 	int rc;
 
 	nb.unit = conf_bytes(c, SECTION, "unit");
 	nb.threshold = conf_bytes(c, SECTION, "threshold");
 	nb.dataflow = conf_choice(c, SECTION, "order");
 	rc = pattern_vias(c, SECTION, 3, nb.vias, err);
-	if (rc == 0)
-		rc = ranks_read(&a, ranks);
+	if (rc == 0 && own > 0 && ranks > 0 && own > ranks)
+		rc = REFUSE(&a, "ranks", "at most %u, which there are", ranks);
+	if (rc == 0 && own == 0 && ranks > GRAPH_RANKS_MAX)
+		rc = REFUSE(&a, "ranks", "1 to %d of the %u that there are",
+		    GRAPH_RANKS_MAX, ranks);
 	if (rc == 0)
 		rc = topology_read(&a);
 	if (rc == 0)
 		rc = graph_read(&a);
 	if (rc == 0)
 		rc = sizes_read(&a);
-	if (rc == 0)
-		rc = sizes_check(&a);
 	if (rc < 0) {
 		neighbor_clear(&nb);
 		return rc;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * binding.c - steps that are measurements: which devices send at once in each.
+ */
 #include "probes/pattern/binding.h"
-
-#include "common/err.h"
-
-#include <stdlib.h>
 
 #include "probes/pattern/builders.h"
 
@@ -86,40 +85,33 @@ spread(struct binding *b, uint32_t from, uint32_t to, uint32_t i)
 	}
 }
 
-static void
-step_add(struct binding *b)
-{
-	uint32_t k;
-	enum binding_part part = binding_step(b->g, b->step, &k);
-
-	if (part == BINDING_ALONE)
-		message(b, k - 1, b->g + k - 1, 0, b->bytes);
-	for (uint32_t i = 0; part == BINDING_RAIL && i < k; i++)
-		message(b, i, b->g + i, 0, b->bytes);
-	for (uint32_t i = 0; part >= BINDING_ASYMMETRIC && i < k; i++)
-		spread(b, 0, b->g, i);
-	for (uint32_t i = 0; part == BINDING_BOTH && i < k; i++)
-		spread(b, b->g, 0, i);
-}
-
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
+binding_build(const struct conf *c, uint32_t ranks, struct plan **ret,
+    struct err *err)
 {
 	struct binding b = { .g = (uint32_t)conf_int(c, SECTION, "g"),
 		.bytes = conf_bytes(c, SECTION, "bytes") };
-	char *title;
 	int rc = pattern_ranks(c, SECTION, "g", 2 * (uint64_t)b.g, &ranks, err);
 
 	if (rc < 0)
 		return rc;
 	b.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
-	title = pattern_title(c, SECTION);
-	b.p = plan_new(ranks, title);
-	free(title);
+	b.p = pattern_begin(c, SECTION, ranks);
 	b.send = plan_buf_add(b.p, "send", PLAN_IN);
 	b.recv = plan_buf_add(b.p, "recv", PLAN_OUT);
-	for (; b.step < 3 * b.g; b.step++)
-		step_add(&b);
+	for (; b.step < 3 * b.g; b.step++) {
+		uint32_t k;
+		enum binding_part part = binding_step(b.g, b.step, &k);
+
+		if (part == BINDING_ALONE)
+			message(&b, k - 1, b.g + k - 1, 0, b.bytes);
+		for (uint32_t i = 0; part == BINDING_RAIL && i < k; i++)
+			message(&b, i, b.g + i, 0, b.bytes);
+		for (uint32_t i = 0; part >= BINDING_ASYMMETRIC && i < k; i++)
+			spread(&b, 0, b.g, i);
+		for (uint32_t i = 0; part == BINDING_BOTH && i < k; i++)
+			spread(&b, b.g, 0, i);
+	}
 	plan_note_add(b.p, "g", "1", b.g);
 	plan_note_add(b.p, "message", "bytes", b.bytes);
 	plan_note_add(b.p, "footprint", "bytes", plan_volume(b.p));
@@ -131,5 +123,5 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 const struct pattern pattern_binding = {
 	.name = SECTION,
 	.text = "Which NIC serves which device: rail and asymmetric over k.",
-	.build = build,
+	.build = binding_build,
 };

@@ -91,41 +91,8 @@ device(struct group *gr, uint64_t a, uint64_t i, int inward)
 	}
 }
 
-static void
-messages(struct group *gr)
-{
-	uint64_t groups = gr->direction == OMNI ? gr->n : 1;
-
-	for (uint64_t a = 0; a < groups; a++)
-		for (uint64_t i = 0; i < gr->k; i++) {
-			if (gr->direction != IN)
-				device(gr, a, i, 0);
-			if (gr->direction == IN || gr->direction == BI)
-				device(gr, a, i, 1);
-		}
-}
-
-/* Both volumes that papers speak of: everything, and what one group sends and
- * receives. They differ when every group sends. */
-static void
-volumes(struct group *gr)
-{
-	uint64_t footprint = 0, own = 0;
-
-	for (size_t i = 0; i < gr->p->transfers_count; i++) {
-		const struct plan_transfer *t = &gr->p->transfers[i];
-
-		footprint += t->bytes;
-		if (t->src < gr->g || t->dst < gr->g)
-			own += t->bytes;
-	}
-	plan_note_add(gr->p, "footprint", "bytes", footprint);
-	plan_note_add(gr->p, "per_group", "bytes", own);
-	plan_note_add(gr->p, "messages", "1", gr->p->transfers_count);
-}
-
 static int
-options(const struct conf *c, struct group *gr, struct err *err)
+group_options(const struct conf *c, struct group *gr, struct err *err)
 {
 	double rows;
 
@@ -158,29 +125,44 @@ options(const struct conf *c, struct group *gr, struct err *err)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
+group_build(const struct conf *c, uint32_t ranks, struct plan **ret,
+    struct err *err)
 {
 	struct group gr = { 0 };
-	char *title;
-	int rc;
+	uint64_t footprint = 0, own = 0;
+	int rc = group_options(c, &gr, err);
 
-	rc = options(c, &gr, err);
 	if (rc == 0)
 		rc = pattern_ranks(c, SECTION, "n", gr.n * gr.g, &ranks, err);
 	if (rc < 0)
 		return rc;
-	title = pattern_title(c, SECTION);
-	gr.p = plan_new(ranks, title);
+	gr.p = pattern_begin(c, SECTION, ranks);
 	gr.send = plan_buf_add(gr.p, "send", PLAN_IN);
 	gr.recv = plan_buf_add(gr.p, "recv", PLAN_OUT);
 	gr.sent = xcalloc(ranks, sizeof(*gr.sent));
 	gr.received = xcalloc(ranks, sizeof(*gr.received));
-	messages(&gr);
-	volumes(&gr);
-	plan_sort(gr.p);
+	for (uint64_t a = 0; a < (gr.direction == OMNI ? gr.n : 1); a++)
+		for (uint64_t i = 0; i < gr.k; i++) {
+			if (gr.direction != IN)
+				device(&gr, a, i, 0);
+			if (gr.direction == IN || gr.direction == BI)
+				device(&gr, a, i, 1);
+		}
 	free(gr.sent);
 	free(gr.received);
-	free(title);
+	/* Both volumes that papers speak of: everything, and what one group
+	 * sends and receives. They differ when every group sends. */
+	for (size_t i = 0; i < gr.p->transfers_count; i++) {
+		const struct plan_transfer *t = &gr.p->transfers[i];
+
+		footprint += t->bytes;
+		if (t->src < gr.g || t->dst < gr.g)
+			own += t->bytes;
+	}
+	plan_note_add(gr.p, "footprint", "bytes", footprint);
+	plan_note_add(gr.p, "per_group", "bytes", own);
+	plan_note_add(gr.p, "messages", "1", gr.p->transfers_count);
+	plan_sort(gr.p);
 	*ret = gr.p;
 	return 0;
 }
@@ -188,5 +170,5 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 const struct pattern pattern_group = {
 	.name = SECTION,
 	.text = "Group to group: rail, asymmetric or symmetric.",
-	.build = build,
+	.build = group_build,
 };

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * matrix.c - what a file of numbers is, a matrix or a list, and who sends how
+ * much to whom by it.
+ */
 #include "probes/pattern/matrix.h"
 
 #include <errno.h>
@@ -8,27 +12,11 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/xalloc.h"
-#include "probes/pattern/numbers.h"
 #include "probes/pattern/shipped.h"
 
 /* Where every list of a list file may start from. */
 #define LIST_COLUMNS   3
 #define AUTO_RANKS_MAX 1024 /* of a list, when nobody said how many */
-
-/* A first line of words is the heading of a list: its length, or 0. */
-static size_t
-heading_bytes(const char *text, size_t len_bytes)
-{
-	static const char heading[] = "src dst bytes";
-	size_t n = sizeof(heading) - 1;
-	const char *stop;
-
-	if (len_bytes < n || memcmp(text, heading, n) != 0 ||
-	    (len_bytes > n && text[n] != '\n' && text[n] != '\r'))
-		return 0;
-	stop = memchr(text, '\n', len_bytes);
-	return stop == NULL ? len_bytes : (size_t)(stop - text) + 1;
-}
 
 static int
 same_pair(const struct numbers *r, size_t a, size_t b)
@@ -50,6 +38,8 @@ tell_three(const struct numbers *r, uint32_t ranks)
 	for (size_t i = 0; i < LIST_COLUMNS; i++) {
 		const uint64_t *row = &r->all[r->rows[i]];
 
+		if (numbers_columns(r, i) != LIST_COLUMNS)
+			return MATRIX_MATRIX;
 		for (int k = 0; k < 2; k++)
 			rank = row[k] > rank ? row[k] : rank;
 		bytes = row[2] < bytes ? row[2] : bytes;
@@ -61,27 +51,6 @@ tell_three(const struct numbers *r, uint32_t ranks)
 	if (ranks > LIST_COLUMNS || (bytes > rank && !to_self && !again))
 		return MATRIX_LIST;
 	return MATRIX_AUTO;
-}
-
-/* *ret_format is set to what the file is; it may say so by itself. */
-static int
-tell_format(const struct numbers *r, uint32_t ranks,
-    enum matrix_format *ret_format)
-{
-	if (*ret_format != MATRIX_AUTO)
-		return 0;
-	*ret_format = MATRIX_MATRIX;
-	for (size_t i = 0; i < r->rows_count; i++)
-		if (numbers_columns(r, i) != LIST_COLUMNS)
-			return 0;
-	*ret_format = MATRIX_LIST;
-	if (r->rows_count == LIST_COLUMNS)
-		*ret_format = tell_three(r, ranks);
-	if (*ret_format != MATRIX_AUTO)
-		return 0;
-	return numbers_refuse(r, r->lines[0],
-	    "3 lines of 3 numbers are a matrix or a list: say format=matrix "
-	    "or format=list");
 }
 
 static int
@@ -146,54 +115,69 @@ list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 	return 0;
 }
 
-/* Sums of rows and columns stay far from 2^64 whatever the elements are. */
+/* Is the first line the heading of a list? */
 static int
-sums_check(const struct numbers *r, const struct matrix *m)
+has_heading(const struct numbers_text *from)
 {
-	for (uint32_t i = 0; i < m->ranks; i++) {
+	static const char heading[] = "src dst bytes";
+	size_t n = sizeof(heading) - 1;
+
+	return from->len_bytes >= n && memcmp(from->text, heading, n) == 0 &&
+	    (from->len_bytes == n || from->text[n] == '\n' ||
+		from->text[n] == '\r');
+}
+
+int
+matrix_parse(const struct numbers_text *from, enum matrix_format format,
+    uint32_t ranks, struct matrix *ret, struct err *err)
+{
+	struct numbers r = { .name = from->name,
+		.max = MATRIX_CELL_MAX,
+		.err = err };
+	const char *text = from->text, *end = text + from->len_bytes, *stop;
+	struct matrix m = { 0 };
+	int rc;
+
+	if (format != MATRIX_MATRIX && has_heading(from)) {
+		format = MATRIX_LIST;
+		stop = memchr(text, '\n', from->len_bytes);
+		text = stop == NULL ? end : stop + 1;
+		r.line = 1;
+	}
+	rc = numbers_read(&r, text, (size_t)(end - text));
+	if (rc == 0 && r.rows_count == 0)
+		rc = numbers_refuse(&r, r.line > 0 ? r.line : 1,
+		    "no numbers: allowed is a matrix, or lines src dst bytes");
+	/* a list has three columns; so may a matrix */
+	if (rc == 0 && format == MATRIX_AUTO) {
+		format = r.rows_count == LIST_COLUMNS ? tell_three(&r, ranks)
+						      : MATRIX_LIST;
+		for (size_t i = 0; i < r.rows_count; i++)
+			if (numbers_columns(&r, i) != LIST_COLUMNS)
+				format = MATRIX_MATRIX;
+		if (format == MATRIX_AUTO)
+			rc = numbers_refuse(&r, r.lines[0],
+			    "3 lines of 3 numbers are a matrix or a list: say "
+			    "format=matrix or format=list");
+	}
+	if (rc == 0)
+		rc = format == MATRIX_LIST ? list_fill(&r, ranks, &m)
+					   : matrix_fill(&r, ranks, &m);
+	/* sums of rows and columns stay far from 2^64 whatever elements are */
+	for (uint32_t i = 0; rc == 0 && i < m.ranks; i++) {
 		double sent = 0, received = 0;
 
-		for (uint32_t k = 0; k < m->ranks; k++) {
-			sent += (double)m->cells[(size_t)i * m->ranks + k];
-			received += (double)m->cells[(size_t)k * m->ranks + i];
+		for (uint32_t k = 0; k < m.ranks; k++) {
+			sent += (double)m.cells[(size_t)i * m.ranks + k];
+			received += (double)m.cells[(size_t)k * m.ranks + i];
 		}
 		if (sent > (double)MATRIX_CELL_MAX ||
 		    received > (double)MATRIX_CELL_MAX)
-			return numbers_refuse(r, r->line,
+			rc = numbers_refuse(&r, r.line,
 			    "rank %u sends or receives more: allowed is at "
 			    "most %llu",
 			    i, MATRIX_CELL_MAX);
 	}
-	return 0;
-}
-
-int
-matrix_parse(const char *name, const char *text, size_t len_bytes,
-    enum matrix_format format, uint32_t ranks, struct matrix *ret,
-    struct err *err)
-{
-	struct numbers r = { .name = name, .max = MATRIX_CELL_MAX, .err = err };
-	size_t heading = heading_bytes(text, len_bytes);
-	struct matrix m = { 0 };
-	int rc;
-
-	if (format != MATRIX_MATRIX && heading > 0) {
-		format = MATRIX_LIST;
-		text += heading;
-		len_bytes -= heading;
-		r.line = 1;
-	}
-	rc = numbers_read(&r, text, len_bytes);
-	if (rc == 0 && r.rows_count == 0)
-		rc = numbers_refuse(&r, r.line > 0 ? r.line : 1,
-		    "no numbers: allowed is a matrix, or lines src dst bytes");
-	if (rc == 0)
-		rc = tell_format(&r, ranks, &format);
-	if (rc == 0)
-		rc = format == MATRIX_LIST ? list_fill(&r, ranks, &m)
-					   : matrix_fill(&r, ranks, &m);
-	if (rc == 0)
-		rc = sums_check(&r, &m);
 	numbers_clear(&r);
 	if (rc < 0) {
 		matrix_clear(&m);
@@ -215,13 +199,15 @@ matrix_load(const char *path, enum matrix_format format, uint32_t ranks,
 	while (f->name != NULL && strcmp(f->name, path) != 0)
 		f++;
 	if (f->name != NULL)
-		return matrix_parse(path, f->text, strlen(f->text), format,
-		    ranks, ret, err);
+		return matrix_parse(&(struct numbers_text){ path, f->text,
+					strlen(f->text) },
+		    format, ranks, ret, err);
 	rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, err);
 
 	if (rc < 0)
 		return rc;
-	rc = matrix_parse(path, text, len, format, ranks, ret, err);
+	rc = matrix_parse(&(struct numbers_text){ path, text, len }, format,
+	    ranks, ret, err);
 	free(text);
 	return rc;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "probes/pattern/numbers.h"
 
 #define MATRIX_RANKS_MAX 4096
 #define MATRIX_CELL_MAX  (1ULL << 50)
@@ -28,9 +29,8 @@ struct matrix {
 
 /* ranks: how many there are, 0 if the file says. -EINVAL and "name:line: what
  * is wrong and what is allowed". The caller ends *ret with matrix_clear. */
-int matrix_parse(const char *name, const char *text, size_t len_bytes,
-    enum matrix_format format, uint32_t ranks, struct matrix *ret,
-    struct err *err);
+int matrix_parse(const struct numbers_text *from, enum matrix_format format,
+    uint32_t ranks, struct matrix *ret, struct err *err);
 /* A file, or by its name what is shipped (etc/patterns). -errno where it cannot
  * be read. */
 int matrix_load(const char *path, enum matrix_format format, uint32_t ranks,

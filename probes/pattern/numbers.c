@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * numbers.c - rows of whole numbers from text that is not trusted.
+ */
 #include "probes/pattern/numbers.h"
 
 #include <errno.h>
@@ -30,18 +33,10 @@ numbers_columns(const struct numbers *n, size_t row)
 	return n->rows[row + 1] - n->rows[row];
 }
 
-static void
-row_open(struct numbers *n)
+static int
+is_blank(char c)
 {
-	if (n->rows_count + 2 > n->rows_cap) {
-		n->rows_cap = n->rows_cap * 2 + 64;
-		n->rows = xreallocarray(n->rows, n->rows_cap, sizeof(*n->rows));
-		n->lines = xreallocarray(n->lines, n->rows_cap,
-		    sizeof(*n->lines));
-	}
-	n->rows[n->rows_count] = n->count;
-	n->lines[n->rows_count++] = n->line;
-	n->rows[n->rows_count] = n->count;
+	return c == ' ' || c == '\t' || c == '\r';
 }
 
 static int
@@ -72,18 +67,18 @@ number_add(struct numbers *n, const char *word, size_t len_bytes)
 	return 0;
 }
 
-static int
-is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
 /* One line, which ends before stop, into a row unless it is empty. */
 static int
 line_read(struct numbers *n, const char *at, const char *stop)
 {
 	int rc = 0, opened = 0;
 
+	/* bytes that no text has would end words early, or reach terminals in
+	 * what is said of them */
+	for (const char *c = at; c < stop; c++)
+		if (((unsigned char)*c < ' ' && !is_blank(*c)) || *c == 127)
+			return numbers_refuse(n, n->line,
+			    "this is no text: allowed are whole numbers");
 	while (rc == 0) {
 		const char *word;
 
@@ -94,23 +89,22 @@ line_read(struct numbers *n, const char *at, const char *stop)
 		word = at;
 		while (at < stop && !is_blank(*at) && *at != '#')
 			at++;
-		if (!opened)
-			row_open(n);
+		if (!opened && n->rows_count + 2 > n->rows_cap) {
+			n->rows_cap = n->rows_cap * 2 + 64;
+			n->rows = xreallocarray(n->rows, n->rows_cap,
+			    sizeof(*n->rows));
+			n->lines = xreallocarray(n->lines, n->rows_cap,
+			    sizeof(*n->lines));
+		}
+		if (!opened) {
+			n->rows[n->rows_count] = n->count;
+			n->lines[n->rows_count++] = n->line;
+			n->rows[n->rows_count] = n->count;
+		}
 		opened = 1;
 		rc = number_add(n, word, (size_t)(at - word));
 	}
 	return rc;
-}
-
-/* Bytes that no text has would end words early, or reach terminals in what is
- * said of them. */
-static int
-is_text(const char *at, const char *stop)
-{
-	for (; at < stop; at++)
-		if (((unsigned char)*at < ' ' && !is_blank(*at)) || *at == 127)
-			return 0;
-	return 1;
 }
 
 int
@@ -125,10 +119,7 @@ numbers_read(struct numbers *n, const char *text, size_t len_bytes)
 		if (stop == NULL)
 			stop = end;
 		n->line++;
-		rc = is_text(at, stop)
-		    ? line_read(n, at, stop)
-		    : numbers_refuse(n, n->line,
-			  "this is no text: allowed are whole numbers");
+		rc = line_read(n, at, stop);
 		at = stop < end ? stop + 1 : end;
 	}
 	return rc;

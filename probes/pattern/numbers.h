@@ -16,7 +16,14 @@
 
 #define NUMBERS_FILE_MAX (256UL * 1024 * 1024) /* bytes, for file_read */
 
-/* Set name, max, why and why_bytes, most where it is known, and line where the
+/* The text of a file; name in messages. */
+struct numbers_text {
+	const char *name;
+	const char *text;
+	size_t len_bytes;
+};
+
+/* Set name, max and err, most where it is known, and line where the
  * text does not begin at line 1; the rest starts as 0. */
 struct numbers {
 	const char *name; /* of the file, in messages */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.h - builders: pure functions from a few options to a plan.
+ * pattern.h - builders by their names: pure functions from a few options to a
+ * plan.
  *
  * Each is a row with a name; its options are the rows of that section in
  * schema/patterns.h. What no row can say (k at most g, divisors) the builder
@@ -38,19 +39,5 @@ int pattern_build(const struct pattern *pt, const struct conf *c,
 /* Words to a plan in one go. */
 int pattern_plan(const char *name, char *const *words, int count,
     uint32_t ranks, struct plan **ret, struct err *err);
-
-/* For builders. Complain about one option; -EINVAL. fmt says what is
- * allowed. */
-int pattern_refuse(const struct conf *c, const char *section, const char *key,
-    struct err *err, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
-/* need ranks of those that there are: ranks, or need where that is 0. */
-int pattern_ranks(const struct conf *c, const char *section, const char *key,
-    uint64_t need, uint32_t *ranks, struct err *err);
-/* Transports of count steps: one word for all of them, or one for each. */
-int pattern_vias(const struct conf *c, const char *section, uint32_t count,
-    uint8_t *ret, struct err *err);
-/* The options of a section as a plan's title; the caller frees. */
-char *pattern_title(const struct conf *c, const char *section);
 
 #endif

@@ -2,29 +2,23 @@
 /*
  * self.c - every rank copies to itself: the memory's own bandwidth.
  */
-#include <errno.h>
-#include <stdlib.h>
-
-#include "common/err.h"
 #include "probes/pattern/builders.h"
 
 #define SECTION "self"
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
+self_build(const struct conf *c, uint32_t ranks, struct plan **ret,
+    struct err *err)
 {
 	struct plan_transfer t = { .bytes = conf_bytes(c, SECTION, "bytes") };
 	struct plan *p;
-	char *title;
 	int rc;
 
 	t.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
 	rc = pattern_ranks(c, SECTION, "bytes", 1, &ranks, err);
 	if (rc < 0)
 		return rc;
-	title = pattern_title(c, SECTION);
-	p = plan_new(ranks, title);
-	free(title);
+	p = pattern_begin(c, SECTION, ranks);
 	t.from = plan_buf_add(p, "send", PLAN_IN);
 	t.to = plan_buf_add(p, "recv", PLAN_OUT);
 	for (uint32_t r = 0; r < ranks; r++) {
@@ -43,5 +37,5 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 const struct pattern pattern_self = {
 	.name = SECTION,
 	.text = "Copies within each device.",
-	.build = build,
+	.build = self_build,
 };

@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/matrix.h"
@@ -69,46 +68,37 @@ piece(const struct sparse *sp, uint32_t src, uint32_t dst, uint32_t k)
 	    sp->size;
 }
 
-/* The entry as one transfer from and to the next free bytes; it is left out
- * when move is 0, its place is not. */
+/* Entries as transfers from and to the next free bytes: within nodes only when
+ * the rest is striped, everything otherwise. One that is not in scope is left
+ * out; its place is not. */
 static void
-direct_add(struct sparse *sp, uint32_t src, uint32_t dst, int move)
+direct_add(struct sparse *sp)
 {
-	struct plan_transfer t = { .src = src,
-		.dst = dst,
-		.from = sp->send,
-		.to = sp->recv,
-		.from_off = sp->sent[src],
-		.to_off = sp->received[dst],
-		.bytes = cell(sp, src, dst) * sp->size,
-		.via = sp->vias[0] };
+	size_t ranks = sp->m.ranks;
 
-	if (t.bytes == 0)
-		return;
-	sp->sent[src] += t.bytes;
-	sp->received[dst] += t.bytes;
-	plan_buf_need(sp->p, sp->send, src, sp->sent[src]);
-	plan_buf_need(sp->p, sp->recv, dst, sp->received[dst]);
-	if (!move)
-		return;
-	plan_transfer_add(sp->p, &t);
-	plan_promise_copy(sp->p, &t);
-}
+	for (size_t i = 0; i < ranks * ranks; i++) {
+		struct plan_transfer t = { .src = (uint32_t)(i / ranks),
+			.dst = (uint32_t)(i % ranks),
+			.from = sp->send,
+			.to = sp->recv,
+			.bytes = sp->m.cells[i] * sp->size,
+			.via = sp->vias[0] };
+		int inter = is_inter(sp, t.src, t.dst);
 
-/* Within nodes only when the rest is striped; everything otherwise. */
-static void
-direct(struct sparse *sp)
-{
-	for (uint32_t src = 0; src < sp->m.ranks; src++)
-		for (uint32_t dst = 0; dst < sp->m.ranks; dst++) {
-			int inter = is_inter(sp, src, dst);
-
-			if (inter && sp->stripes > 0)
-				continue;
-			direct_add(sp, src, dst,
-			    sp->scope == SCOPE_ALL ||
-				inter == (sp->scope == SCOPE_INTER));
-		}
+		if (t.bytes == 0 || (inter && sp->stripes > 0))
+			continue;
+		t.from_off = sp->sent[t.src];
+		t.to_off = sp->received[t.dst];
+		sp->sent[t.src] += t.bytes;
+		sp->received[t.dst] += t.bytes;
+		plan_buf_need(sp->p, sp->send, t.src, sp->sent[t.src]);
+		plan_buf_need(sp->p, sp->recv, t.dst, sp->received[t.dst]);
+		if (sp->scope != SCOPE_ALL &&
+		    inter != (sp->scope == SCOPE_INTER))
+			continue;
+		plan_transfer_add(sp->p, &t);
+		plan_promise_copy(sp->p, &t);
+	}
 }
 
 /* Split: everything of src for owner k of its node, as one message. */
@@ -168,18 +158,7 @@ sort_out(struct sparse *sp, uint32_t node, uint32_t k)
 	free(at);
 }
 
-/* Bytes that owners k of two nodes exchange. */
-static uint64_t
-between(const struct sparse *sp, uint32_t from, uint32_t to, uint32_t k)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < sp->g; i++)
-		for (uint32_t j = 0; j < sp->g; j++)
-			bytes += piece(sp, from * sp->g + i, to * sp->g + j, k);
-	return bytes;
-}
-
+/* What owners k of two nodes exchange. */
 static void
 translate(struct sparse *sp, uint32_t k)
 {
@@ -195,7 +174,11 @@ translate(struct sparse *sp, uint32_t k)
 
 		for (uint32_t to = 0; to < nodes; to++) {
 			t.dst = to * sp->g + k;
-			t.bytes = between(sp, from, to, k);
+			t.bytes = 0;
+			for (uint32_t i = 0; i < sp->g; i++)
+				for (uint32_t j = 0; j < sp->g; j++)
+					t.bytes += piece(sp, from * sp->g + i,
+					    to * sp->g + j, k);
 			t.to_off = in[to];
 			plan_transfer_add(sp->p, &t);
 			t.from_off += t.bytes;
@@ -304,24 +287,23 @@ striped(struct sparse *sp)
 	}
 }
 
+/* The options, and the matrix. */
 static int
-options(const struct conf *c, struct sparse *sp, struct err *err)
+sparse_read(const struct conf *c, uint32_t ranks, struct sparse *sp,
+    struct err *err)
 {
+	const char *path = conf_string(c, SECTION, "file");
+	int rc;
+
 	sp->g = (uint32_t)conf_int(c, SECTION, "g");
 	sp->stripes = (uint32_t)conf_int(c, SECTION, "stripes");
 	sp->scope = conf_choice(c, SECTION, "scope");
 	if (sp->stripes > sp->g)
 		return pattern_refuse(c, SECTION, "stripes", err,
 		    "0 to g, which is %u", sp->g);
-	return pattern_vias(c, SECTION, 3, sp->vias, err);
-}
-
-static int
-load(const struct conf *c, struct sparse *sp, uint32_t ranks, struct err *err)
-{
-	const char *path = conf_string(c, SECTION, "file");
-	int rc;
-
+	rc = pattern_vias(c, SECTION, 3, sp->vias, err);
+	if (rc < 0)
+		return rc;
 	if (path[0] == '\0')
 		return pattern_refuse(c, SECTION, "file", err,
 		    "the path of a matrix or list, or halo8");
@@ -370,27 +352,23 @@ notes(struct sparse *sp)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
+sparse_build(const struct conf *c, uint32_t ranks, struct plan **ret,
+    struct err *err)
 {
 	struct sparse sp = { 0 };
-	char *title;
-	int rc;
+	int rc = sparse_read(c, ranks, &sp, err);
 
-	rc = options(c, &sp, err);
-	if (rc == 0)
-		rc = load(c, &sp, ranks, err);
 	if (rc < 0) {
 		matrix_clear(&sp.m);
 		return rc;
 	}
-	title = pattern_title(c, SECTION);
-	sp.p = plan_new(ranks > 0 ? ranks : sp.m.ranks, title);
+	sp.p = pattern_begin(c, SECTION, ranks > 0 ? ranks : sp.m.ranks);
 	sp.send = plan_buf_add(sp.p, "send", PLAN_IN);
 	sp.recv = plan_buf_add(sp.p, "recv", PLAN_OUT);
 	sp.sent = xcalloc(sp.m.ranks, sizeof(*sp.sent));
 	sp.received = xcalloc(sp.m.ranks, sizeof(*sp.received));
 	sp.next = xcalloc(sp.m.ranks, sizeof(*sp.next));
-	direct(&sp);
+	direct_add(&sp);
 	if (sp.stripes > 0 && sp.scope != SCOPE_INTRA)
 		striped(&sp);
 	notes(&sp);
@@ -398,7 +376,6 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 	free(sp.sent);
 	free(sp.received);
 	free(sp.next);
-	free(title);
 	matrix_clear(&sp.m);
 	if (sp.p->transfers_count == 0) {
 		plan_free(sp.p);
@@ -413,5 +390,5 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 const struct pattern pattern_sparse = {
 	.name = SECTION,
 	.text = "An application's matrix of messages, direct or striped.",
-	.build = build,
+	.build = sparse_build,
 };

@@ -1,13 +1,171 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sweep.c - one option in several values, the message size in several sizes,
+ * and a probe for each of them.
+ */
 #include "probes/pattern/sweep.h"
-
-#include "common/err.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "probes/pattern/sizes.h"
-#include "probes/pattern/vary.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+static int
+size_of(const char *text, uint64_t *ret)
+{
+	return str_to_bytes(text, ret) < 0 || *ret == 0 ? -EINVAL : 0;
+}
+
+/* "4K..64M x4", cut into its three parts; without a factor it is 2. */
+static int
+sizes_sweep(char *text, uint64_t ret[SIZES_MAX], int *ret_count)
+{
+	char *dots = strstr(text, ".."), *x = strchr(dots, 'x');
+	uint64_t lo, hi;
+	int64_t factor = 2;
+
+	*dots = '\0';
+	if (x != NULL) {
+		if (str_to_int(x + 1, 2, 1024, &factor) < 0)
+			return -EINVAL;
+		while (x > dots + 2 && x[-1] == ' ')
+			x--;
+		*x = '\0';
+	}
+	if (size_of(text, &lo) < 0 || size_of(dots + 2, &hi) < 0 || lo > hi)
+		return -EINVAL;
+	for (*ret_count = 0; lo <= hi; lo *= (uint64_t)factor) {
+		if (*ret_count == SIZES_MAX)
+			return -EINVAL;
+		ret[(*ret_count)++] = lo;
+	}
+	return 0;
+}
+
+int
+sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
+    struct err *err)
+{
+	char *copy = xstrdup(text), **words;
+	size_t count = 0;
+	int rc = 0;
+
+	*ret_count = 0;
+	if (strstr(copy, "..") != NULL) {
+		rc = sizes_sweep(copy, ret, ret_count);
+	} else if (text[strspn(text, " ")] != '\0') {
+		words = str_list_parse(copy, &count);
+		rc = words == NULL || count > SIZES_MAX ? -EINVAL : 0;
+		for (size_t i = 0; rc == 0 && i < count; i++)
+			rc = size_of(words[i], &ret[i]);
+		str_list_free(words);
+		*ret_count = (int)count;
+	}
+	free(copy);
+	if (rc < 0)
+		return err_set(err, -EINVAL,
+		    "measure.sizes = %.80s: allowed is a list as 4,64K or a "
+		    "sweep as 4K..64M x4",
+		    text);
+	return 0;
+}
+
+/* The option that is a probe's message size; the others have none. */
+static const struct {
+	const char *section, *key;
+} size_keys[] = {
+	{ "group", "count" },
+	{ "stripe", "bytes" },
+	{ "self", "bytes" },
+	{ "binding", "bytes" },
+	{ "pairs", "bytes" },
+	{ "collective", "count" },
+	{ "neighbor", "bytes" },
+	{ "multipath", "bytes" },
+};
+
+int
+sizes_set(struct conf *c, const char *section, uint64_t bytes, struct err *err)
+{
+	const char *key = NULL, *type = "byte";
+	unsigned element = 1;
+	char text[32];
+
+	for (size_t i = 0; i < ARRAY_LEN(size_keys); i++)
+		if (strcmp(size_keys[i].section, section) == 0)
+			key = size_keys[i].key;
+	if (strcmp(section, "stripe") == 0 && conf_int(c, section, "count") > 0)
+		key = "count";
+	if (key == NULL)
+		return err_set(err, -EINVAL,
+		    "%s: measure.sizes: %s has no message size: allowed is "
+		    "measure.sizes without it",
+		    conf_where(c, "measure", "sizes"), section);
+	if (strcmp(key, "count") == 0) {
+		type = conf_string(c, section, "type");
+		element = plan_types[plan_type_find(type)].bytes;
+	}
+	if (bytes % element != 0)
+		return err_set(err, -EINVAL,
+		    "%s: measure.sizes: %llu bytes: allowed are whole elements "
+		    "of %s, %u bytes each",
+		    conf_where(c, "measure", "sizes"),
+		    (unsigned long long)bytes, type, element);
+	snprintf(text, sizeof(text), "%llu",
+	    (unsigned long long)(bytes / element));
+	return conf_set(c, section, key, text, "measure.sizes", err);
+}
+
+int
+vary_parse(const char *text, struct vary *ret, struct err *err)
+{
+	struct vary v = { .text = xstrdup(text) };
+	char *save = NULL, *word = strtok_r(v.text, " \t", &save);
+	char *dot = word != NULL ? strchr(word, '.') : NULL;
+	int rc = 0;
+
+	v.key = word;
+	if (dot != NULL) { /* "section.key" in two */
+		*dot = '\0';
+		v.section = word;
+		v.key = dot + 1;
+	}
+	while (rc == 0 && word != NULL) {
+		word = strtok_r(NULL, " \t", &save);
+		if (word != NULL && v.count == VARY_MAX)
+			rc = -EINVAL;
+		else if (word != NULL)
+			v.values[v.count++] = word;
+	}
+	if (rc < 0 || (v.key != NULL && v.count == 0)) {
+		err_say(err,
+		    "measure.vary = %.80s: allowed is an option and 1 to %d "
+		    "values, with blanks between, as rsg 0.05 0.2 or "
+		    "allreduce.form flat hierarchical",
+		    text, VARY_MAX);
+		vary_clear(&v);
+		rc = -EINVAL;
+	}
+	*ret = v; /* handed over */
+	return rc;
+}
+
+int
+vary_is_of(const struct vary *v, const char *section)
+{
+	return v->count > 0 &&
+	    (v->section == NULL || strcmp(v->section, section) == 0);
+}
+
+void
+vary_clear(struct vary *v)
+{
+	free(v->text);
+	memset(v, 0, sizeof(*v));
+}
 
 /* In its own size, or in each of a sweep. */
 static int

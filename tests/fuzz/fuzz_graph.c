@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-#include "probes/neighbor/mtx.h"
+#include "probes/neighbor/csr.h"
 #include "probes/neighbor/neighbor.h"
 
 static struct err err;
@@ -15,7 +15,8 @@ static int
 fuzz_edges(const char *text, size_t len_bytes, uint32_t ranks)
 {
 	struct graph g;
-	int rc = graph_parse("fuzz", text, len_bytes, ranks, &g, &err);
+	int rc = graph_parse(&(struct numbers_text){ "fuzz", text, len_bytes },
+	    ranks, &g, &err);
 
 	if (rc < 0)
 		return rc;
@@ -31,17 +32,17 @@ fuzz_edges(const char *text, size_t len_bytes, uint32_t ranks)
 static int
 fuzz_sizes(const char *text, size_t len_bytes, uint32_t ranks)
 {
-	uint64_t *sizes;
-	uint32_t count = 0;
-	int rc = neighbor_sizes_parse("fuzz", text, len_bytes, ranks,
-	    GRAPH_RANKS_MAX, &sizes, &count, &err);
+	static struct neighbor nb;
+	int rc = neighbor_sizes_parse(&(struct numbers_text){ "fuzz", text,
+					  len_bytes },
+	    ranks, GRAPH_RANKS_MAX, &nb, &err);
 
 	if (rc < 0)
 		return rc;
-	assert(count >= ranks && count <= GRAPH_RANKS_MAX);
-	for (uint32_t i = 0; i < count; i++)
-		assert(sizes[i] <= 1ULL << 50);
-	free(sizes);
+	assert(nb.ranks >= ranks && nb.ranks <= GRAPH_RANKS_MAX);
+	for (uint32_t i = 0; i < nb.ranks; i++)
+		assert(nb.sizes[i] <= 1ULL << 50);
+	free(nb.sizes);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 		return 0;
 	text = fuzz_text(data + 1, len_bytes - 1);
 	ranks = data[0] & 4 ? 4 : 0;
-	if (matrix_parse("fuzz", text, len_bytes - 1,
+	if (matrix_parse(&(struct numbers_text){ "fuzz", text, len_bytes - 1 },
 		(enum matrix_format)(data[0] % 3), ranks, &m, &err) == 0) {
 		assert(m.ranks >= 1 && m.ranks <= MATRIX_RANKS_MAX);
 		assert(ranks == 0 || m.ranks <= ranks);

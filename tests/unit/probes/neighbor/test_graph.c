@@ -28,7 +28,10 @@ test_parse(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(graph_parse("g", text, strlen(text), 0, &g, &err), 0);
+	assert_int_equal(graph_parse(&(struct numbers_text){ "g", text,
+					 strlen(text) },
+			     0, &g, &err),
+	    0);
 	assert_int_equal(g.ranks, 4);
 	assert_int_equal(g.count, 3);
 	assert_int_equal(times(&g, 3, 1), 2);
@@ -36,11 +39,16 @@ test_parse(void **state)
 	graph_sort(&g);
 	assert_int_equal(g.edges[0].src, 0);
 	graph_clear(&g);
-	assert_int_equal(graph_parse("g", text, strlen(text), 9, &g, &err), 0);
+	assert_int_equal(graph_parse(&(struct numbers_text){ "g", text,
+					 strlen(text) },
+			     9, &g, &err),
+	    0);
 	assert_int_equal(g.ranks, 9);
 	graph_clear(&g);
 	/* nobody has neighbours */
-	assert_int_equal(graph_parse("g", "", 0, 0, &g, &err), 0);
+	assert_int_equal(graph_parse(&(struct numbers_text){ "g", "", 0 }, 0,
+			     &g, &err),
+	    0);
 	assert_int_equal(g.ranks, 1);
 	assert_int_equal(g.count, 0);
 	graph_clear(&g);

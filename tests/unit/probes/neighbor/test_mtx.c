@@ -3,7 +3,7 @@
  * Matrix Market files: what is read, and what is said of bad ones.
  */
 #include "common/err.h"
-#include "probes/neighbor/mtx.c"
+#include "probes/neighbor/csr.c"
 
 #include <setjmp.h>
 #include <cmocka.h>

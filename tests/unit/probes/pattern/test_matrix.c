@@ -15,8 +15,9 @@ static int
 parse(const char *text, enum matrix_format format, uint32_t ranks,
     struct matrix *ret, struct err *err)
 {
-	return matrix_parse("m.txt", text, strlen(text), format, ranks, ret,
-	    err);
+	return matrix_parse(&(struct numbers_text){ "m.txt", text,
+				strlen(text) },
+	    format, ranks, ret, err);
 }
 
 static void

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/err.h"
-#include "probes/pattern/sizes.c"
+#include "probes/pattern/sweep.c"
 
 #include "schema/patterns.h"
 

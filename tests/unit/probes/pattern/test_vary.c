@@ -3,7 +3,7 @@
  * An option in several values, as text.
  */
 #include "common/err.h"
-#include "probes/pattern/vary.c"
+#include "probes/pattern/sweep.c"
 
 #include <stdarg.h>
 #include <setjmp.h>
