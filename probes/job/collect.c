@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect.c - histograms of ranks become one, and one of each node.
+ */
 #include "probes/job/collect.h"
 
 #include <math.h>
@@ -40,40 +43,23 @@ compare_nodes(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Entries of the nodes' first ranks to the front, in order. */
-static int
-pick(struct collect_node *all, int count)
-{
-	int kept = 0;
-
-	for (int i = 0; i < count; i++)
-		if (all[i].node >= 0)
-			all[kept++] = all[i];
-	qsort(all, (size_t)kept, sizeof(*all), compare_nodes);
-	return kept;
-}
-
-static void
-node_cores(const struct world *w, const struct cores *mine,
-    struct collect_node *ret)
-{
-	uint64_t ns[2] = { mine->run_ns, mine->wait_ns }, sum[2] = { 0, 0 };
-
-	MPI_DO(MPI_Reduce(ns, sum, 2, MPI_UINT64_T, MPI_SUM, 0, w->mates));
-	ret->run_s = (double)sum[0] / (double)CLK_NS_PER_S;
-	ret->wait_s = (double)sum[1] / (double)CLK_NS_PER_S;
-}
-
 int
 collect_nodes(const struct world *w, const struct hist *mine,
     const struct cores *cores, struct collect_node **ret)
 {
 	struct collect_node me = { -1, 0, NAN, NAN, 0, 0 }, *all = NULL;
 	struct hist *node = xcalloc(1, sizeof(*node));
-	int mate;
+	uint64_t ns[2] = { 0, 0 }, sum[2] = { 0, 0 };
+	int mate, kept = 0;
 
-	if (cores != NULL)
-		node_cores(w, cores, &me);
+	if (cores != NULL) {
+		ns[0] = cores->run_ns;
+		ns[1] = cores->wait_ns;
+		MPI_DO(
+		    MPI_Reduce(ns, sum, 2, MPI_UINT64_T, MPI_SUM, 0, w->mates));
+		me.run_s = (double)sum[0] / (double)CLK_NS_PER_S;
+		me.wait_s = (double)sum[1] / (double)CLK_NS_PER_S;
+	}
 	MPI_DO(MPI_Comm_rank(w->mates, &mate));
 	collect_sum(w->mates, mine, node);
 	if (mate == 0) {
@@ -88,5 +74,12 @@ collect_nodes(const struct world *w, const struct hist *mine,
 	MPI_DO(MPI_Gather(&me, NODE_DOUBLES, MPI_DOUBLE, all, NODE_DOUBLES,
 	    MPI_DOUBLE, 0, w->group));
 	*ret = all;
-	return all == NULL ? 0 : pick(all, w->group_size);
+	if (all == NULL)
+		return 0;
+	/* entries of the nodes' first ranks to the front, in order */
+	for (int i = 0; i < w->group_size; i++)
+		if (all[i].node >= 0)
+			all[kept++] = all[i];
+	qsort(all, (size_t)kept, sizeof(*all), compare_nodes);
+	return kept;
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command.c - a program of the site is started without our MPI's words in its
+ * environment, timed, and ended with all that it left.
+ */
 #include "probes/job/command.h"
 
 #include <errno.h>
@@ -40,26 +44,6 @@ is_ours(const char *entry)
 	return 0;
 }
 
-/* Its strings are those of environ and more: only the list is the caller's. */
-static char **
-env_make(char *const *more)
-{
-	size_t count = 0, n = 0;
-	char **list;
-
-	while (environ[count] != NULL)
-		count++;
-	for (size_t i = 0; more[i] != NULL; i++)
-		count++;
-	list = xcalloc(count + 1, sizeof(list[0]));
-	for (size_t i = 0; environ[i] != NULL; i++)
-		if (!is_ours(environ[i]))
-			list[n++] = environ[i];
-	for (size_t i = 0; more[i] != NULL; i++)
-		list[n++] = more[i];
-	return list;
-}
-
 /* Until it has ended, or its time has: then all of it is killed. */
 static void
 wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
@@ -85,30 +69,14 @@ wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
 		close(end.fd);
 }
 
-/* The end of the file in one line: what is no letter becomes a blank. */
-static void
-tail_read(int fd, char ret[COMMAND_TAIL_BYTES])
-{
-	off_t size = lseek(fd, 0, SEEK_END);
-	off_t from = size < COMMAND_TAIL_BYTES ? 0
-					       : size - COMMAND_TAIL_BYTES + 1;
-	ssize_t n = pread(fd, ret, COMMAND_TAIL_BYTES - 1, from);
-
-	if (n < 0)
-		n = 0;
-	for (ssize_t i = 0; i < n; i++)
-		if ((unsigned char)ret[i] < ' ' || (unsigned char)ret[i] > '~')
-			ret[i] = ' ';
-	while (n > 0 && ret[n - 1] == ' ')
-		n--;
-	ret[n] = '\0';
-}
-
 void
 command_run(const struct command_ask *ask, struct command_result *ret)
 {
 	FILE *err = tmpfile();
+	size_t count = 1, n = 0;
 	uint64_t start_ns;
+	ssize_t len;
+	off_t size;
 	char **env;
 	pid_t pid;
 	int rc;
@@ -120,18 +88,39 @@ command_run(const struct command_ask *ask, struct command_result *ret)
 		    strerror(errno));
 		return;
 	}
+	/* only the list is ours; its strings are those of environ and ask */
+	for (size_t i = 0; environ[i] != NULL; i++)
+		count++;
+	for (size_t i = 0; ask->env[i] != NULL; i++)
+		count++;
+	env = xcalloc(count, sizeof(env[0]));
+	for (size_t i = 0; environ[i] != NULL; i++)
+		if (!is_ours(environ[i]))
+			env[n++] = environ[i];
+	for (size_t i = 0; ask->env[i] != NULL; i++)
+		env[n++] = ask->env[i];
 	start_ns = clk_ns();
-	env = env_make(ask->env);
 	rc = program_start(ask->argv, env, -1, fileno(err), &pid);
 	free(env);
-	if (rc == 0) {
-		wait_for(ask, pid, start_ns, ret);
-		tail_read(fileno(err), ret->tail);
-	} else {
+	if (rc < 0) {
 		ret->status = 127;
 		snprintf(ret->tail, sizeof(ret->tail), "%.200s: %s",
 		    ask->argv[0], strerror(-rc));
+		fclose(err);
+		return;
 	}
+	wait_for(ask, pid, start_ns, ret);
+	/* the end of the file in one line: no letter becomes a blank */
+	size = lseek(fileno(err), 0, SEEK_END);
+	len = pread(fileno(err), ret->tail, sizeof(ret->tail) - 1,
+	    size < COMMAND_TAIL_BYTES ? 0 : size - COMMAND_TAIL_BYTES + 1);
+	for (ssize_t i = 0; i < len; i++)
+		if ((unsigned char)ret->tail[i] < ' ' ||
+		    (unsigned char)ret->tail[i] > '~')
+			ret->tail[i] = ' ';
+	while (len > 0 && ret->tail[len - 1] == ' ')
+		len--;
+	ret->tail[len < 0 ? 0 : len] = '\0';
 	fclose(err);
 }
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * control.c - waits of a rank that others measure beside: poll, idle hook,
+ * sleep.
+ */
 #include "probes/job/control.h"
 
 #include "common/clk.h"

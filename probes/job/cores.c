@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cores.c - what /proc says of the time this thread was kept from a core.
+ */
 #include "probes/job/cores.h"
 
 #include <errno.h>

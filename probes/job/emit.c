@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * emit.c - records become numbered lines of a file.
+ */
 #include "probes/job/emit.h"
 
 #include <assert.h>
@@ -44,27 +47,13 @@ emit_open(const char *path, const char *run, struct emit **ret)
 	return 0;
 }
 
-static void
-write_all(int fd, const char *text, size_t len_bytes)
-{
-	while (len_bytes > 0) {
-		ssize_t n = write(fd, text, len_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			fatal("records cannot be written");
-		text += n;
-		len_bytes -= (size_t)n;
-	}
-}
-
 void
 emit_put(struct emit *e, json_t *record)
 {
 	const char *probe = json_string_value(json_object_get(record, "probe"));
 	json_t *line = json_object();
 	char *text;
+	ssize_t n;
 
 	json_object_set_new(line, "run", json_string(e->run));
 	if (strcmp(probe, "progress") != 0)
@@ -79,7 +68,13 @@ emit_put(struct emit *e, json_t *record)
 		strcat(text, "\n");
 		if (strlen(text) > RECORD_LINE_MAX)
 			fatalx("record %s is too long for a line", probe);
-		write_all(e->fd, text, strlen(text));
+		for (const char *at = text; *at != '\0'; at += n) {
+			n = write(e->fd, at, strlen(at));
+			if (n < 0 && errno != EINTR)
+				fatal("records cannot be written");
+			if (n < 0)
+				n = 0;
+		}
 		free(text);
 	}
 	json_decref(line);

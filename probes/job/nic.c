@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nic.c - the interface that COALMINE_NICS gives this rank, said to every MPI.
+ */
 #include "probes/job/nic.h"
 
 #include <errno.h>
@@ -26,15 +29,6 @@ static const char *const settings[] = {
 	"NCCL_SOCKET_IFNAME",
 };
 
-static int
-name_copy(const char *name, char ret[NIC_NAME_BYTES])
-{
-	if (strlen(name) >= NIC_NAME_BYTES)
-		return -EINVAL;
-	memcpy(ret, name, strlen(name) + 1);
-	return 0;
-}
-
 int
 nic_choose(const char *list, int local, char ret[NIC_NAME_BYTES])
 {
@@ -47,25 +41,12 @@ nic_choose(const char *list, int local, char ret[NIC_NAME_BYTES])
 	else if (count == 0)
 		rc = -ENOENT;
 	else
-		rc = name_copy(names[(size_t)local % count], ret);
+		rc = str_format(ret, NIC_NAME_BYTES, "%s",
+			 names[(size_t)local % count]) < 0
+		    ? -EINVAL
+		    : 0;
 	str_list_free(names);
 	return rc;
-}
-
-static int
-local_rank(int *ret)
-{
-	int64_t local;
-
-	for (size_t i = 0; i < ARRAY_LEN(locals); i++) {
-		const char *text = getenv(locals[i]);
-
-		if (text == NULL || str_to_int(text, 0, LOCAL_MAX, &local) < 0)
-			continue;
-		*ret = (int)local;
-		return 0;
-	}
-	return -ENOENT;
 }
 
 int
@@ -73,15 +54,20 @@ nic_set(struct err *err)
 {
 	const char *list = getenv("COALMINE_NICS");
 	char name[NIC_NAME_BYTES];
-	int local = 0, rc;
+	int64_t local = -1;
+	int rc;
 
 	if (list == NULL)
 		return 0;
-	if (local_rank(&local) < 0)
+	for (size_t i = 0; local < 0 && i < ARRAY_LEN(locals); i++)
+		if (getenv(locals[i]) != NULL)
+			(void)str_to_int(getenv(locals[i]), 0, LOCAL_MAX,
+			    &local);
+	if (local < 0)
 		return err_set(err, -EINVAL,
 		    "COALMINE_NICS is set, but no launcher says which rank of "
 		    "its node this is");
-	rc = nic_choose(list, local, name);
+	rc = nic_choose(list, (int)local, name);
 	if (rc == -ENOENT)
 		return 0;
 	if (rc < 0) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nic_bytes.c - the kernel's counters of this node's interfaces, and what TCP
+ * sent again.
+ */
 #include "probes/job/nic_bytes.h"
 
 #include <dirent.h>
@@ -26,63 +30,43 @@ payload(uint64_t bytes, uint64_t packets)
 
 /* "  eth0: 1 2 3 ...": bytes and packets received are the first two numbers,
  * sent the ninth and tenth. */
-static int
-line_add(const char *line, struct nic_bytes *to)
-{
-	unsigned long long in, in_packets, out, out_packets;
-	const char *colon = strchr(line, ':');
-
-	if (colon == NULL ||
-	    sscanf(colon + 1, "%llu %llu %*u %*u %*u %*u %*u %*u %llu %llu",
-		&in, &in_packets, &out, &out_packets) != 4)
-		return -EPROTO;
-	while (*line == ' ')
-		line++;
-	if (strncmp(line, "lo:", 3) == 0)
-		return 0;
-	to->in_bytes += payload(in, in_packets);
-	to->out_bytes += payload(out, out_packets);
-	return 0;
-}
-
 int
 nic_bytes_parse(const char *text, struct nic_bytes *ret)
 {
 	struct nic_bytes sum = { 0 };
-	int line = 0, rc = 0;
+	int line = 0;
 
-	for (const char *at = text; rc == 0 && *at != '\0'; line++) {
+	for (const char *at = text; *at != '\0'; line++) {
+		unsigned long long in, in_packets, out, out_packets;
 		size_t n = strcspn(at, "\n");
 		char copy[512];
+		const char *colon;
 
 		if (n >= sizeof(copy))
 			return -EPROTO;
 		memcpy(copy, at, n);
 		copy[n] = '\0';
-		if (line >= HEADING_LINES)
-			rc = line_add(copy, &sum);
 		at += n + (at[n] == '\n');
+		if (line < HEADING_LINES)
+			continue;
+		colon = strchr(copy, ':');
+		if (colon == NULL ||
+		    sscanf(colon + 1,
+			"%llu %llu %*u %*u %*u %*u %*u %*u %llu %llu", &in,
+			&in_packets, &out, &out_packets) != 4)
+			return -EPROTO;
+		if (strncmp(copy + strspn(copy, " "), "lo:", 3) == 0)
+			continue;
+		sum.in_bytes += payload(in, in_packets);
+		sum.out_bytes += payload(out, out_packets);
 	}
-	if (rc == 0 && line < HEADING_LINES)
-		rc = -EPROTO;
-	if (rc == 0)
-		*ret = sum;
-	return rc;
+	if (line < HEADING_LINES)
+		return -EPROTO;
+	*ret = sum;
+	return 0;
 }
 
-/* 0 for what is no connection of TCP, and where the kernel is too old to say.
- */
-static uint64_t
-resent_by(int fd)
-{
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
-		return 0;
-	return info.tcpi_bytes_retrans;
-}
-
+/* Of all connections of TCP; the kernel may be too old to say. */
 static uint64_t
 resent_read(void)
 {
@@ -92,9 +76,15 @@ resent_read(void)
 
 	if (d == NULL)
 		return 0;
-	while ((e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.')
-			sum += resent_by(atoi(e->d_name));
+	while ((e = readdir(d)) != NULL) {
+		struct tcp_info info = { 0 };
+		socklen_t len = sizeof(info);
+
+		if (e->d_name[0] != '.' &&
+		    getsockopt(atoi(e->d_name), IPPROTO_TCP, TCP_INFO, &info,
+			&len) == 0)
+			sum += info.tcpi_bytes_retrans;
+	}
 	closedir(d);
 	return sum;
 }

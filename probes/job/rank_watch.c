@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rank_watch.c - one socket, held open while this rank lives.
+ */
 #include "probes/job/rank_watch.h"
 
 #include <errno.h>
@@ -14,26 +17,6 @@
 static int tether = -1;
 static int said_bye;
 
-static int
-dial(const char *path)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd, err;
-
-	if (strlen(path) >= sizeof(addr.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(addr.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
-		err = errno;
-		close(fd);
-		return -err;
-	}
-	return fd;
-}
-
 /* Not said by one that a signal kills: so the rank that died first can be told
  * from those whose MPI ends them for it. */
 static void
@@ -47,18 +30,26 @@ void
 rank_watch_open(int rank)
 {
 	const char *path = getenv("COALMINE_TETHER");
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	char line[64];
-	int len;
+	int fd = -1, len;
 
 	if (path == NULL || path[0] == '\0')
 		return;
-	tether = dial(path);
-	if (tether < 0) {
+	errno = ENAMETOOLONG;
+	if (strlen(path) < sizeof(addr.sun_path)) {
+		strcpy(addr.sun_path, path);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	}
+	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
 		/* The measurement is as good without it. */
 		log_warnx("%s: %s: nobody watches this rank", path,
-		    strerror(-tether));
+		    strerror(errno));
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
+	tether = fd;
 	len = snprintf(line, sizeof(line), "rank %d pid %ld\n", rank,
 	    (long)getpid());
 	if (send(tether, line, (size_t)len, MSG_NOSIGNAL) != len)

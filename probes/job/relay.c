@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relay.c - records travel to rank 0, which takes them while it waits.
+ */
 #include "probes/job/relay.h"
 
 #include <stdlib.h>

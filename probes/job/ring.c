@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ring.c - the order of a ring from the seed and the round alone.
+ */
 #include "probes/job/ring.h"
 
 #include <assert.h>

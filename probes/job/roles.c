@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roles.c - nodes, shuffled by the seed, dealt to canaries and congestors.
+ */
 #include "probes/job/roles.h"
 
 #include <errno.h>
@@ -42,29 +45,12 @@ roles_needed(const struct roles_ask *ask)
 	return try.nodes;
 }
 
-/* Even parts in the order of the shuffle; the first kinds take what is left
- * over. */
-static void
-deal(const struct roles_ask *ask, const int *order, int *ret_role)
-{
-	int canaries = roles_canaries(ask), rest = ask->nodes - canaries;
-	int at = 0;
-
-	while (at < canaries)
-		ret_role[order[at++]] = ROLES_CANARY;
-	for (int kind = 0; kind < ask->kinds; kind++) {
-		int part = rest / ask->kinds + (kind < rest % ask->kinds);
-
-		while (part-- > 0)
-			ret_role[order[at++]] = kind;
-	}
-}
-
 int
 roles_assign(const struct roles_ask *ask, int *ret_role)
 {
+	int canaries = roles_canaries(ask), rest = ask->nodes - canaries;
 	struct rng r;
-	int *order;
+	int *order, at = 0;
 
 	if (!enough(ask))
 		return -ERANGE;
@@ -73,7 +59,15 @@ roles_assign(const struct roles_ask *ask, int *ret_role)
 		order[i] = i;
 	rng_seed3(&r, ask->seed, STREAM_ROLES, 0);
 	rng_shuffle(&r, order, (size_t)ask->nodes);
-	deal(ask, order, ret_role);
+	while (at < canaries)
+		ret_role[order[at++]] = ROLES_CANARY;
+	/* even parts; the first kinds take what is left over */
+	for (int kind = 0; kind < ask->kinds; kind++) {
+		int part = rest / ask->kinds + (kind < rest % ask->kinds);
+
+		while (part-- > 0)
+			ret_role[order[at++]] = kind;
+	}
 	free(order);
 	return 0;
 }

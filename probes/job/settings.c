@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * settings.c - a campaign's words as the numbers the engine works with.
+ */
 #include "probes/job/settings.h"
 
 #include <assert.h>
@@ -7,40 +10,20 @@
 
 #include "common/str.h"
 
-static void
-read_tests(const char *text, struct settings *ret)
+void
+settings_read(const struct conf *c, struct settings *ret)
 {
-	size_t count;
-	char **names = str_list_parse(text, &count);
+	size_t count = 0;
+	char **names;
 
-	assert(
-	    names != NULL && count <= CANARY_MAX); /* conf checked the list */
+	memset(ret, 0, sizeof(*ret));
+	ret->seed = (uint64_t)conf_int(c, "campaign", "seed");
+	names = str_list_parse(conf_string(c, "canary", "tests"), &count);
+	assert(names != NULL && count <= CANARY_MAX); /* conf checked it */
 	for (size_t i = 0; i < count; i++)
 		ret->tests[i] = (enum canary_test)names_test_find(names[i]);
 	ret->test_count = (int)count;
 	str_list_free(names);
-}
-
-static void
-read_kinds(const char *text, struct settings *ret)
-{
-	size_t count;
-	char **names = str_list_parse(text, &count);
-
-	assert(names != NULL && count <= CONGESTOR_MAX);
-	for (size_t i = 0; i < count; i++) {
-		int kind = names_congestor_find(names[i]);
-
-		if (kind != CONGESTOR_NONE)
-			ret->kinds[ret->kind_count++] = (enum congestor)kind;
-	}
-	str_list_free(names);
-}
-
-static void
-read_canary(const struct conf *c, struct settings *ret)
-{
-	read_tests(conf_string(c, "canary", "tests"), ret);
 	ret->share = conf_real(c, "canary", "share");
 	ret->precision = conf_real(c, "canary", "precision");
 	ret->level = conf_real(c, "canary", "level");
@@ -52,36 +35,32 @@ read_canary(const struct conf *c, struct settings *ret)
 	ret->raw = conf_bool(c, "canary", "raw");
 	ret->partners = (enum partners)conf_choice(c, "canary", "partners");
 	ret->exact = strcmp(conf_string(c, "canary", "exact"), "gpcnet") == 0;
-}
 
-static void
-read_command(const struct conf *c, struct settings *ret)
-{
 	snprintf(ret->command, sizeof(ret->command), "%s",
 	    conf_string(c, "command", "run"));
 	ret->command_on = (enum command_on)conf_choice(c, "command", "on");
 	ret->command_repetitions = (int)conf_int(c, "command", "repetitions");
 	ret->command_interval_ns = conf_span_ns(c, "command", "interval");
 	ret->command_timeout_ns = conf_span_ns(c, "command", "timeout");
-}
 
-void
-settings_read(const struct conf *c, struct settings *ret)
-{
-	memset(ret, 0, sizeof(*ret));
-	ret->seed = (uint64_t)conf_int(c, "campaign", "seed");
-	read_canary(c, ret);
-	read_command(c, ret);
-	read_kinds(conf_string(c, "congestor", "mix"), ret);
+	names = str_list_parse(conf_string(c, "congestor", "mix"), &count);
+	assert(names != NULL && count <= CONGESTOR_MAX);
+	for (size_t i = 0; i < count; i++) {
+		int kind = names_congestor_find(names[i]);
+
+		if (kind != CONGESTOR_NONE)
+			ret->kinds[ret->kind_count++] = (enum congestor)kind;
+	}
+	str_list_free(names);
 	ret->congestor_bytes = conf_bytes(c, "congestor", "bytes");
 	ret->allreduce_bytes = conf_bytes(c, "congestor", "allreduce_bytes");
 	ret->rates = conf_bool(c, "congestor", "rates");
 	ret->load_warmup_ns = conf_span_ns(c, "congestor", "warmup");
 	/* The reference goes once through each phase, A then B. */
 	ret->visits = ret->exact ? 1 : (int)conf_int(c, "phases", "visits");
-	ret->quiet = PHASE_ISOLATED;
-	if (strcmp(conf_string(c, "phases", "quiet"), "wild") == 0)
-		ret->quiet = PHASE_WILD;
+	ret->quiet = strcmp(conf_string(c, "phases", "quiet"), "wild") == 0
+	    ? PHASE_WILD
+	    : PHASE_ISOLATED;
 }
 
 int

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * team.c - all ranks of the job with one device each, or none.
+ */
 #include "probes/job/team.h"
 
 #include <errno.h>
@@ -7,27 +10,12 @@
 #include "common/err.h"
 #include "common/xalloc.h"
 
-static int
-open_device(struct transport_team *tm, const struct world *w, const char *name,
-    struct err *err)
-{
-	int count = 0, rc;
-
-	rc = device_find(name, &tm->ops, err);
-	if (rc == 0)
-		rc = tm->ops->probe(&count, err);
-	if (rc < 0)
-		return rc;
-	tm->device_index = w->local % count;
-	return tm->ops->open(tm->device_index, &tm->device, err);
-}
-
 int
 team_open(const struct world *w, const char *device,
     struct transport_team **ret, struct err *err)
 {
 	struct transport_team *tm = xcalloc(1, sizeof(*tm));
-	int *nodes = xcalloc((size_t)w->size, sizeof(*nodes)), rc;
+	int *nodes = xcalloc((size_t)w->size, sizeof(*nodes)), count = 0, rc;
 
 	tm->rank = w->rank;
 	tm->ranks = w->size;
@@ -37,7 +25,13 @@ team_open(const struct world *w, const char *device,
 	MPI_DO(MPI_Comm_dup(w->control, &tm->comm));
 	MPI_DO(MPI_Comm_split(w->control, w->node, w->rank, &tm->mates));
 	err->text[0] = '\0';
-	rc = open_device(tm, w, device, err);
+	rc = device_find(device, &tm->ops, err);
+	if (rc == 0)
+		rc = tm->ops->probe(&count, err);
+	if (rc == 0) {
+		tm->device_index = w->local % count;
+		rc = tm->ops->open(tm->device_index, &tm->device, err);
+	}
 	rc = transport_agree_why(tm, rc, NULL, err);
 	if (rc < 0) {
 		team_close(tm);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * world.c - MPI begins and ends here; ranks find their nodes, roles and
+ * communicators.
+ */
 #include "probes/job/world.h"
 
 #include <signal.h>
@@ -69,31 +73,27 @@ compare_names(const void *a, const void *b)
 	return hostlist_compare(a, b);
 }
 
-/* At rank 0: all names to the sorted list of different ones in place; their
- * number. */
-static int
-distinct(char (*names)[WORLD_NAME_BYTES], int count)
-{
-	int kept = 0;
-
-	qsort(names, (size_t)count, sizeof(*names), compare_names);
-	for (int i = 0; i < count; i++) {
-		if (kept > 0 && strcmp(names[kept - 1], names[i]) == 0)
-			continue;
-		if (kept != i)
-			memcpy(names[kept], names[i], sizeof(*names));
-		kept++;
-	}
-	return kept;
-}
-
-/* Which node each rank is on, and which of its ranks it is. */
+/* At rank 0: the sorted list of different names, and for each rank its node and
+ * which of the node's ranks it is. */
 static void
-place(const struct world *w, char (*all)[WORLD_NAME_BYTES], int (*ret)[2])
+place(struct world *w, char (*all)[WORLD_NAME_BYTES], int (*ret)[2])
 {
-	int *seen = xcalloc((size_t)w->nodes, sizeof(*seen));
+	int *seen = xcalloc((size_t)w->size, sizeof(*seen));
+	size_t count = (size_t)w->size;
 
-	for (int i = 0; i < w->size; i++) {
+	w->names = xcalloc(count, sizeof(*w->names));
+	memcpy(w->names, all, count * sizeof(*all));
+	qsort(w->names, count, sizeof(*w->names), compare_names);
+	for (size_t i = 0; i < count; i++) {
+		if (w->nodes > 0 &&
+		    strcmp(w->names[w->nodes - 1], w->names[i]) == 0)
+			continue;
+		if (w->nodes != (int)i)
+			memcpy(w->names[w->nodes], w->names[i],
+			    sizeof(*w->names));
+		w->nodes++;
+	}
+	for (size_t i = 0; i < count; i++) {
 		char(*at)[WORLD_NAME_BYTES] = bsearch(all[i], w->names,
 		    (size_t)w->nodes, sizeof(*w->names), compare_names);
 
@@ -110,21 +110,16 @@ find_nodes(struct world *w)
 {
 	char mine[WORLD_NAME_BYTES] = "", (*all)[WORLD_NAME_BYTES] = NULL;
 	int(*places)[2] = NULL, at[2];
-	size_t ranks = (size_t)w->size;
 
 	node_name(w, mine);
 	if (w->rank == 0) {
-		all = xcalloc(ranks, sizeof(*all));
-		places = xcalloc(ranks, sizeof(*places));
+		all = xcalloc((size_t)w->size, sizeof(*all));
+		places = xcalloc((size_t)w->size, sizeof(*places));
 	}
 	MPI_DO(MPI_Gather(mine, WORLD_NAME_BYTES, MPI_CHAR, all,
 	    WORLD_NAME_BYTES, MPI_CHAR, 0, w->control));
-	if (w->rank == 0) {
-		w->names = xcalloc(ranks, sizeof(*w->names));
-		memcpy(w->names, all, ranks * sizeof(*all));
-		w->nodes = distinct(w->names, w->size);
+	if (w->rank == 0)
 		place(w, all, places);
-	}
 	MPI_DO(MPI_Scatter(places, 2, MPI_INT, at, 2, MPI_INT, 0, w->control));
 	MPI_DO(MPI_Bcast(&w->nodes, 1, MPI_INT, 0, w->control));
 	if (w->rank != 0)
@@ -156,39 +151,11 @@ world_open(struct world *w, int *argc, char ***argv)
 	find_nodes(w);
 }
 
-/* The rank in control of the first rank of every role. */
-static void
-find_roots(struct world *w, const struct settings *s)
-{
-	int first[CONGESTOR_MAX + 1];
-
-	for (int i = 0; i <= s->kind_count; i++)
-		first[i] = w->size;
-	first[w->role + 1] = w->rank; /* ROLES_CANARY is -1 */
-	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, first, s->kind_count + 1, MPI_INT,
-	    MPI_MIN, w->control));
-	w->canary_root = first[0];
-	memcpy(w->kind_root, first + 1, (size_t)s->kind_count * sizeof(*first));
-}
-
-static void
-split(struct world *w)
-{
-	MPI_DO(MPI_Comm_split(w->control, w->role + 1, w->rank, &w->group));
-	MPI_DO(MPI_Comm_split(w->group, w->local, w->rank, &w->slice));
-	MPI_DO(MPI_Comm_split(w->group, w->node, w->rank, &w->mates));
-	MPI_DO(MPI_Comm_set_errhandler(w->slice, MPI_ERRORS_RETURN));
-	MPI_DO(MPI_Comm_rank(w->group, &w->group_rank));
-	MPI_DO(MPI_Comm_size(w->group, &w->group_size));
-	MPI_DO(MPI_Comm_rank(w->slice, &w->slice_rank));
-	MPI_DO(MPI_Comm_size(w->slice, &w->slice_size));
-}
-
 int
 world_split(struct world *w, const struct settings *s, int *ret_needed)
 {
 	struct roles_ask ask = { w->nodes, s->kind_count, s->share, s->seed };
-	int rc;
+	int first[CONGESTOR_MAX + 1], rc;
 
 	w->node_roles = xcalloc((size_t)w->nodes, sizeof(*w->node_roles));
 	rc = roles_assign(&ask, w->node_roles);
@@ -200,8 +167,22 @@ world_split(struct world *w, const struct settings *s, int *ret_needed)
 	    w->rank, w->names[w->node]);
 	log_init(log_name, LOG_LEVEL_INFO);
 	w->role = w->node_roles[w->node];
-	find_roots(w, s);
-	split(w);
+	/* the rank in control of the first rank of every role */
+	for (int i = 0; i <= s->kind_count; i++)
+		first[i] = w->size;
+	first[w->role + 1] = w->rank; /* ROLES_CANARY is -1 */
+	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, first, s->kind_count + 1, MPI_INT,
+	    MPI_MIN, w->control));
+	w->canary_root = first[0];
+	memcpy(w->kind_root, first + 1, (size_t)s->kind_count * sizeof(*first));
+	MPI_DO(MPI_Comm_split(w->control, w->role + 1, w->rank, &w->group));
+	MPI_DO(MPI_Comm_split(w->group, w->local, w->rank, &w->slice));
+	MPI_DO(MPI_Comm_split(w->group, w->node, w->rank, &w->mates));
+	MPI_DO(MPI_Comm_set_errhandler(w->slice, MPI_ERRORS_RETURN));
+	MPI_DO(MPI_Comm_rank(w->group, &w->group_rank));
+	MPI_DO(MPI_Comm_size(w->group, &w->group_size));
+	MPI_DO(MPI_Comm_rank(w->slice, &w->slice_rank));
+	MPI_DO(MPI_Comm_size(w->slice, &w->slice_size));
 	return 0;
 }
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * impact.c - the ratio of two phases, and its interval from blocks and rounds
+ * drawn anew.
+ */
 #include "probes/sampling/impact.h"
 
 #include <errno.h>
@@ -46,22 +50,6 @@ visit_span(const struct tally *t, int visit)
 	return s;
 }
 
-/* Visits that both phases have; a timed-out test may lack some. */
-static int
-blocks_list(const struct impact_ask *ask, struct block *ret)
-{
-	int count = 0;
-
-	for (int v = 0; v < ask->visits; v++) {
-		struct block b = { visit_span(ask->quiet, v),
-			visit_span(ask->loaded, v) };
-
-		if (b.quiet.count > 0 && b.loaded.count > 0)
-			ret[count++] = b;
-	}
-	return count;
-}
-
 static double
 statistic(const struct draw *d, enum impact_of of, int low_is_bad)
 {
@@ -105,50 +93,6 @@ struct resample {
 	struct draw loaded;
 };
 
-static double
-resample_once(const struct impact_ask *ask, enum impact_of of,
-    struct resample *rs)
-{
-	memset(&rs->quiet, 0, sizeof(rs->quiet));
-	memset(&rs->loaded, 0, sizeof(rs->loaded));
-	for (int i = 0; i < rs->count; i++) {
-		const struct block *b =
-		    &rs->blocks[rng_below(&rs->rng, (uint64_t)rs->count)];
-
-		draw_rounds(&rs->rng, ask->quiet, &b->quiet, &rs->quiet);
-		draw_rounds(&rs->rng, ask->loaded, &b->loaded, &rs->loaded);
-	}
-	return log_ratio(ask, of, &rs->quiet, &rs->loaded);
-}
-
-/* The middle of all draws: what lies between, with as much left out on each
- * side as the level asks for. */
-static void
-draw_all(const struct impact_ask *ask, enum impact_of of, struct resample *rs,
-    double *ret_lo, double *ret_hi)
-{
-	double x[IMPACT_DRAWS], out = (1 - ask->level) / 2;
-
-	rng_seed3(&rs->rng, ask->seed, STREAM_IMPACT, (uint64_t)of);
-	for (int i = 0; i < IMPACT_DRAWS; i++)
-		x[i] = resample_once(ask, of, rs);
-	*ret_lo = robust_quantile(x, IMPACT_DRAWS, out);
-	*ret_hi = robust_quantile(x, IMPACT_DRAWS, 1 - out);
-}
-
-/* Units that were drawn: blocks, or with one block the rounds of the side that
- * has fewer. */
-static int
-units(const struct resample *rs)
-{
-	const struct block *b = rs->blocks;
-
-	if (rs->count != 1)
-		return rs->count;
-	return b->quiet.count < b->loaded.count ? b->quiet.count
-						: b->loaded.count;
-}
-
 /* How far an end of the interval is from the estimate, given how far the draws
  * reach on that side. A quantile is known to a bucket only, evenly within it:
  * that is 1/12 of the square of its width as variance, once for each phase. */
@@ -163,19 +107,39 @@ reach(const struct impact_ask *ask, enum impact_of of, double k, double drawn)
 	return hypot(wide * (drawn > 0 ? drawn : 0), grain);
 }
 
-/* The interval of the logarithm around at; NAN where there is but one unit. */
+/* The interval of the logarithm around at: the middle of all draws, with as
+ * much left out on each side as the level asks for. NAN where there is but one
+ * unit to draw: a block, or with one block a round of the side with fewer. */
 static void
 bracket(const struct impact_ask *ask, enum impact_of of, struct resample *rs,
-    double at, double *ret_lo, double *ret_hi)
+    double at, struct impact *ret)
 {
-	double k = units(rs), lo, hi;
+	double x[IMPACT_DRAWS], out = (1 - ask->level) / 2, k = rs->count;
 
-	*ret_lo = *ret_hi = NAN;
+	ret->lo = ret->hi = NAN;
+	if (rs->count == 1)
+		k = fmin(rs->blocks->quiet.count, rs->blocks->loaded.count);
 	if (k < 2)
 		return;
-	draw_all(ask, of, rs, &lo, &hi);
-	*ret_lo = at - reach(ask, of, k, at - lo);
-	*ret_hi = at + reach(ask, of, k, hi - at);
+	rng_seed3(&rs->rng, ask->seed, STREAM_IMPACT, (uint64_t)of);
+	for (int n = 0; n < IMPACT_DRAWS; n++) {
+		memset(&rs->quiet, 0, sizeof(rs->quiet));
+		memset(&rs->loaded, 0, sizeof(rs->loaded));
+		for (int i = 0; i < rs->count; i++) {
+			const struct block *b = &rs->blocks[rng_below(&rs->rng,
+			    (uint64_t)rs->count)];
+
+			draw_rounds(&rs->rng, ask->quiet, &b->quiet,
+			    &rs->quiet);
+			draw_rounds(&rs->rng, ask->loaded, &b->loaded,
+			    &rs->loaded);
+		}
+		x[n] = log_ratio(ask, of, &rs->quiet, &rs->loaded);
+	}
+	ret->lo = at -
+	    reach(ask, of, k, at - robust_quantile(x, IMPACT_DRAWS, out));
+	ret->hi = at +
+	    reach(ask, of, k, robust_quantile(x, IMPACT_DRAWS, 1 - out) - at);
 }
 
 static void
@@ -190,20 +154,27 @@ int
 impact_take(const struct impact_ask *ask, enum impact_of of, struct impact *ret)
 {
 	struct resample *rs;
-	double at, lo, hi;
+	double at;
 
 	if (ask->quiet->total.count == 0 || ask->loaded->total.count == 0)
 		return -ENODATA;
 	rs = xcalloc(1, sizeof(*rs));
 	rs->blocks = xcalloc((size_t)ask->visits, sizeof(*rs->blocks));
-	rs->count = blocks_list(ask, rs->blocks);
+	/* visits that both phases have; a timed-out test may lack some */
+	for (int v = 0; v < ask->visits; v++) {
+		struct block b = { visit_span(ask->quiet, v),
+			visit_span(ask->loaded, v) };
+
+		if (b.quiet.count > 0 && b.loaded.count > 0)
+			rs->blocks[rs->count++] = b;
+	}
 	take_all(ask->quiet, &rs->quiet);
 	take_all(ask->loaded, &rs->loaded);
 	at = log_ratio(ask, of, &rs->quiet, &rs->loaded);
-	bracket(ask, of, rs, at, &lo, &hi);
+	bracket(ask, of, rs, at, ret);
 	ret->value = exp(at);
-	ret->lo = exp(lo);
-	ret->hi = exp(hi);
+	ret->lo = exp(ret->lo);
+	ret->hi = exp(ret->hi);
 	free(rs->blocks);
 	free(rs);
 	return 0;

@@ -63,36 +63,12 @@ find(const struct pair_medians *p, int a, int b)
 	return &p->slots[i];
 }
 
-static void
-grow(struct pair_medians *p)
-{
-	struct slot *old = p->slots;
-	uint32_t size = p->size;
-
-	p->size *= 2;
-	p->slots = xcalloc(p->size, sizeof(*p->slots));
-	for (uint32_t i = 0; i < size; i++)
-		if (old[i].n > 0)
-			*find(p, old[i].a, old[i].b) = old[i];
-	free(old);
-}
-
-/* Every median seen has the same chance to be among those kept. */
-static void
-keep(struct pair_medians *p, struct slot *s, double median)
-{
-	uint64_t at = s->n++;
-
-	if (at >= PAIR_MEDIANS_KEPT)
-		at = rng_below(&p->rng, s->n);
-	if (at < PAIR_MEDIANS_KEPT)
-		s->kept[at] = (float)median;
-}
-
 void
 pair_medians_add(struct pair_medians *p, int a, int b, double median)
 {
-	struct slot *s;
+	struct slot *s, *old = p->slots;
+	uint32_t size = p->size;
+	uint64_t at;
 
 	if (a == b)
 		return;
@@ -102,7 +78,12 @@ pair_medians_add(struct pair_medians *p, int a, int b, double median)
 		return;
 	}
 	if (s->n == 0 && 4 * (p->used + 1) > 3 * p->size) {
-		grow(p);
+		p->size *= 2;
+		p->slots = xcalloc(p->size, sizeof(*p->slots));
+		for (uint32_t i = 0; i < size; i++)
+			if (old[i].n > 0)
+				*find(p, old[i].a, old[i].b) = old[i];
+		free(old);
 		s = find(p, a < b ? a : b, a < b ? b : a);
 	}
 	if (s->n == 0) {
@@ -110,7 +91,12 @@ pair_medians_add(struct pair_medians *p, int a, int b, double median)
 		s->b = a < b ? b : a;
 		p->used++;
 	}
-	keep(p, s, median);
+	/* every median seen has the same chance to be among those kept */
+	at = s->n++;
+	if (at >= PAIR_MEDIANS_KEPT)
+		at = rng_below(&p->rng, s->n);
+	if (at < PAIR_MEDIANS_KEPT)
+		s->kept[at] = (float)median;
 }
 
 uint64_t

@@ -3,9 +3,9 @@
  * pair_medians.h - who was slow with whom: medians by pair of nodes. Pure.
  *
  * A rank's time covers the exchange with both of its neighbours, so it is
- * evidence on both pairs. A node with good partners is innocent and a guilty
- * node is bad with everyone: what speaks against a node is the quartile of its
- * pairs on the good side. The table is bounded: PAIR_MEDIANS_MAX pairs,
+ * evidence on both pairs. A normal node is slow with slow partners only, a slow
+ * node with everyone: what speaks against a node is the quartile of its pairs
+ * on the good side. The table is bounded: PAIR_MEDIANS_MAX pairs,
  * PAIR_MEDIANS_KEPT medians of each; of more, an unbiased sample.
  */
 #ifndef PROBES_SAMPLING_PAIR_MEDIANS_H

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stop.c - has a test measured enough: by GPCNeT's counts, or once the interval
+ * of its headline is narrow enough.
+ */
 #include "probes/sampling/stop.h"
 
 /* Section 3.1 of the paper; get-lat, put-bw, natural-bw and alltoall as the
@@ -14,43 +18,27 @@ const struct stop_exact stop_exact[CANARY_MAX] = {
 	[CANARY_ALLTOALL] = { 1, 64, 1, 10000 },
 };
 
-/* The reference looks at its clock between measurements only. */
-static enum stop
-decide_exact(const struct stop_ask *ask, const struct stop_exact *e)
-{
-	if (ask->rounds % e->rings != 0)
-		return STOP_GO_ON;
-	if (ask->rounds / e->rings >= e->measurements)
-		return STOP_COUNT;
-	if (ask->visit_ns >= ask->settings->time_ns)
-		return STOP_TIME;
-	return STOP_GO_ON;
-}
-
-static int
-precise(const struct stop_ask *ask)
-{
-	const struct settings *s = ask->settings;
-	double lo, hi, x;
-
-	if (tally_interval(ask->tally, ask->q, s->level, &lo, &hi) < 0)
-		return 0;
-	x = tally_quantile(ask->tally, ask->q);
-	return (hi - lo) / 2 <= s->precision * x;
-}
-
 enum stop
 stop_decide(const struct stop_ask *ask)
 {
 	const struct settings *s = ask->settings;
+	const struct stop_exact *e = ask->exact;
+	double lo, hi;
 
 	if (ask->timed_out)
 		return STOP_TIMEOUT;
-	if (ask->exact != NULL)
-		return decide_exact(ask, ask->exact);
+	if (e != NULL) {
+		/* the reference looks at its clock between measurements only */
+		if (ask->rounds % e->rings != 0)
+			return STOP_GO_ON;
+		if (ask->rounds / e->rings >= e->measurements)
+			return STOP_COUNT;
+		return ask->visit_ns >= s->time_ns ? STOP_TIME : STOP_GO_ON;
+	}
 	if (ask->rounds < s->rounds_min)
 		return STOP_GO_ON;
-	if (precise(ask))
+	if (tally_interval(ask->tally, ask->q, s->level, &lo, &hi) == 0 &&
+	    (hi - lo) / 2 <= s->precision * tally_quantile(ask->tally, ask->q))
 		return STOP_PRECISION;
 	if (ask->visit_ns >= s->time_ns / (uint64_t)s->visits)
 		return STOP_TIME;

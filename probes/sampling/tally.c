@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tally.c - rounds of a test as sparse histograms, merged where they become too
+ * many, and quantiles of all with rounds as clusters.
+ */
 #include "probes/sampling/tally.h"
 
 #include <assert.h>
@@ -26,26 +30,6 @@ tally_clear(struct tally *t)
 		free(t->rounds[i].bucket);
 	free(t->rounds);
 	memset(t, 0, sizeof(*t));
-}
-
-static struct tally_round
-sparse(const struct hist *h, int visit)
-{
-	struct tally_round r = { .visit = visit, .merged = 1 };
-	int lo = 0, hi = HIST_BUCKETS - 1;
-
-	while (h->bucket[lo] == 0)
-		lo++;
-	while (h->bucket[hi] == 0)
-		hi--;
-	r.lo = lo;
-	r.len = hi - lo + 1;
-	r.n = h->count;
-	r.sum = h->sum;
-	r.bucket = xcalloc((size_t)r.len, sizeof(*r.bucket));
-	for (int i = 0; i < r.len; i++)
-		r.bucket[i] = (uint32_t)h->bucket[lo + i];
-	return r;
 }
 
 /* Add from to into; from is emptied. */
@@ -84,27 +68,15 @@ first_of_visit(const struct tally *t)
 	return i;
 }
 
-/* Merge neighbours of the current visit two by two. */
-static void
-halve(struct tally *t)
-{
-	int first = first_of_visit(t), to = first;
-
-	for (int i = first; i < t->count; i += 2) {
-		struct tally_round r = t->rounds[i];
-
-		if (i + 1 < t->count)
-			merge(&r, &t->rounds[i + 1]);
-		t->rounds[to++] = r;
-	}
-	t->count = to;
-	t->stride *= 2;
-}
-
 void
 tally_add(struct tally *t, int visit, const struct hist *round)
 {
-	struct tally_round r;
+	struct tally_round r = { .visit = visit,
+		.merged = 1,
+		.len = HIST_BUCKETS,
+		.n = round->count,
+		.sum = round->sum };
+	int first, to;
 
 	if (round->count == 0)
 		return;
@@ -114,14 +86,31 @@ tally_add(struct tally *t, int visit, const struct hist *round)
 	t->visit = visit;
 	t->measured++;
 	hist_merge(&t->total, round);
-	r = sparse(round, visit);
-	if (t->count > first_of_visit(t) &&
-	    t->rounds[t->count - 1].merged < t->stride) {
+	while (round->bucket[r.lo] == 0)
+		r.lo++;
+	while (round->bucket[r.len - 1] == 0)
+		r.len--;
+	r.len -= r.lo;
+	r.bucket = xcalloc((size_t)r.len, sizeof(*r.bucket));
+	for (int i = 0; i < r.len; i++)
+		r.bucket[i] = (uint32_t)round->bucket[r.lo + i];
+	first = to = first_of_visit(t);
+	if (t->count > first && t->rounds[t->count - 1].merged < t->stride) {
 		merge(&t->rounds[t->count - 1], &r);
 		return;
 	}
-	if (t->count - first_of_visit(t) == t->per_visit)
-		halve(t);
+	if (t->count - first == t->per_visit) {
+		/* merge neighbours of this visit two by two */
+		for (int i = first; i < t->count; i += 2) {
+			struct tally_round both = t->rounds[i];
+
+			if (i + 1 < t->count)
+				merge(&both, &t->rounds[i + 1]);
+			t->rounds[to++] = both;
+		}
+		t->count = to;
+		t->stride *= 2;
+	}
 	t->rounds = xreallocarray(t->rounds, (size_t)t->count + 1,
 	    sizeof(*t->rounds));
 	t->rounds[t->count++] = r;
@@ -148,32 +137,24 @@ tally_quantile(const struct tally *t, double q)
 	return tally_quantile_of(t->total.bucket, t->total.count, q);
 }
 
-/* Share of a round's samples that are not above the point that lies at part
- * (0..1) of bucket at. */
-static double
-share_below(const struct tally_round *r, int at, double part)
-{
-	double below = 0;
-
-	for (int i = 0; i < r->len && r->lo + i <= at; i++)
-		below += r->lo + i < at ? r->bucket[i] : part * r->bucket[i];
-	return below / (double)r->n;
-}
-
 /* Variance of the share of all samples below the quantile x, which is a ratio
- * of sums over rounds: linearised, with the usual R / (R - 1). */
+ * of sums over rounds: linearised, with the usual R / (R - 1). x lies at part
+ * (0..1) of its bucket. */
 static double
 share_variance(const struct tally *t, double x, double q)
 {
 	double n = (double)t->total.count, sum = 0, part, rounds = t->count;
-	int i = hist_index(x);
+	int i = hist_index(x), at = i - HIST_FIRST;
 
 	part = 1 + HIST_PER_OCTAVE * log2(x / hist_bound(i));
 	for (int k = 0; k < t->count; k++) {
 		const struct tally_round *r = &t->rounds[k];
-		double share = share_below(r, i - HIST_FIRST, part);
-		double off = (double)r->n / n * (share - q);
+		double below = 0, off;
 
+		for (int b = 0; b < r->len && r->lo + b <= at; b++)
+			below += r->lo + b < at ? r->bucket[b]
+						: part * r->bucket[b];
+		off = (double)r->n / n * (below / (double)r->n - q);
 		sum += off * off;
 	}
 	return sum * rounds / (rounds - 1);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timing.c - medians of repetitions, and the interval that holds them.
+ */
 #include "probes/sampling/timing.h"
 
 #include <errno.h>
@@ -19,27 +22,12 @@ compare_cb(const void *va, const void *vb)
 	return (a > b) - (a < b);
 }
 
-/* Ranks of the order statistics that hold the median with 95 %: binomial with
- * p = 1/2, by its normal approximation (Conover, Practical Nonparametric
- * Statistics, 3.2). Below 6 samples not even the extremes do. */
-static void
-interval(const double *sorted, size_t n, struct timing *t)
-{
-	double half = 0.98 * sqrt((double)n);
-	double lo = floor((double)n / 2 - half);
-	double hi = ceil((double)n / 2 + half);
-
-	t->lo_s = t->hi_s = NAN;
-	if (n < 6)
-		return;
-	t->lo_s = sorted[lo < 0 ? 0 : (size_t)lo];
-	t->hi_s = sorted[hi > (double)n - 1 ? n - 1 : (size_t)hi];
-}
-
 int
 timing_of(const struct timing_sample *samples, size_t n, struct timing *ret)
 {
-	double *sorted, sum = 0;
+	double *sorted, sum = 0, half = 0.98 * sqrt((double)n);
+	double lo = floor((double)n / 2 - half);
+	double hi = ceil((double)n / 2 + half);
 
 	if (n == 0)
 		return -EINVAL;
@@ -55,7 +43,15 @@ timing_of(const struct timing_sample *samples, size_t n, struct timing *ret)
 	ret->mean_s = sum / (double)n;
 	ret->median_upper_s = sorted[n / 2];
 	ret->median_middle_s = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-	interval(sorted, n, ret);
+	/* Ranks of the order statistics that hold the median with 95 %:
+	 * binomial with p = 1/2, by its normal approximation (Conover,
+	 * Practical Nonparametric Statistics, 3.2). Below 6 samples not even
+	 * the extremes do. */
+	ret->lo_s = ret->hi_s = NAN;
+	if (n >= 6) {
+		ret->lo_s = sorted[lo < 0 ? 0 : (size_t)lo];
+		ret->hi_s = sorted[hi > (double)n - 1 ? n - 1 : (size_t)hi];
+	}
 	free(sorted);
 	return 0;
 }
