@@ -40,11 +40,10 @@ nic_choose(const char *list, int local, char ret[NIC_NAME_BYTES])
 		rc = -EINVAL;
 	else if (count == 0)
 		rc = -ENOENT;
+	else if (strlen(names[(size_t)local % count]) >= NIC_NAME_BYTES)
+		rc = -EINVAL;
 	else
-		rc = str_format(ret, NIC_NAME_BYTES, "%s",
-			 names[(size_t)local % count]) < 0
-		    ? -EINVAL
-		    : 0;
+		strcpy(ret, names[(size_t)local % count]);
 	str_list_free(names);
 	return rc;
 }
