@@ -20,7 +20,7 @@
 
 /* Irecv, Isend with both neighbours, window messages each; Waitall. */
 static void
-exchange(struct canary *c)
+op_exchange(struct canary *c)
 {
 	int n = (int)c->bytes, count = 0;
 	char *from_left = c->recv;
@@ -42,15 +42,15 @@ exchange(struct canary *c)
 }
 
 static void
-exchange_sync(struct canary *c)
+op_exchange_sync(struct canary *c)
 {
-	exchange(c);
+	op_exchange(c);
 	MPI_DO(MPI_Barrier(c->comm));
 }
 
 /* What the left neighbour has for its right, and the other way round. */
 static void
-get(struct canary *c)
+op_get(struct canary *c)
 {
 	int n = (int)c->bytes;
 
@@ -65,7 +65,7 @@ get(struct canary *c)
 /* Into the neighbours' windows, behind what they have to send: as it came from
  * their right or their left. All messages of a side land in one place. */
 static void
-put(struct canary *c)
+op_put(struct canary *c)
 {
 	int n = (int)c->bytes;
 
@@ -80,14 +80,14 @@ put(struct canary *c)
 }
 
 static void
-allreduce(struct canary *c)
+op_allreduce(struct canary *c)
 {
 	MPI_DO(
 	    MPI_Allreduce(c->send, c->recv, 1, MPI_DOUBLE, MPI_SUM, c->comm));
 }
 
 static void
-alltoall(struct canary *c)
+op_alltoall(struct canary *c)
 {
 	MPI_DO(MPI_Alltoall(c->send, (int)c->bytes, MPI_BYTE, c->recv,
 	    (int)c->bytes, MPI_BYTE, c->comm));
@@ -106,32 +106,21 @@ alltoall_bytes(const struct canary *c)
 }
 
 const struct canary_ops canary_ops[CANARY_MAX] = {
-	[CANARY_LAT] = { 1, 0, 1, 0, exchange, ring_bytes },
-	[CANARY_GET_LAT] = { 1, 0, 1, 1, get, ring_bytes },
-	[CANARY_BW] = { 1, 0, 0, 0, exchange, ring_bytes },
-	[CANARY_PUT_BW] = { 1, 0, 0, 1, put, ring_bytes },
-	[CANARY_BW_SYNC] = { 1, 0, 0, 0, exchange_sync, ring_bytes },
-	[CANARY_NATURAL_BW] = { 1, 1, 0, 0, exchange, ring_bytes },
-	[CANARY_ALLREDUCE] = { 0, 0, 0, 0, allreduce, ring_bytes },
-	[CANARY_ALLTOALL] = { 0, 0, 0, 0, alltoall, alltoall_bytes },
+	[CANARY_LAT] = { 1, 0, 1, 0, op_exchange, ring_bytes },
+	[CANARY_GET_LAT] = { 1, 0, 1, 1, op_get, ring_bytes },
+	[CANARY_BW] = { 1, 0, 0, 0, op_exchange, ring_bytes },
+	[CANARY_PUT_BW] = { 1, 0, 0, 1, op_put, ring_bytes },
+	[CANARY_BW_SYNC] = { 1, 0, 0, 0, op_exchange_sync, ring_bytes },
+	[CANARY_NATURAL_BW] = { 1, 1, 0, 0, op_exchange, ring_bytes },
+	[CANARY_ALLREDUCE] = { 0, 0, 0, 0, op_allreduce, ring_bytes },
+	[CANARY_ALLTOALL] = { 0, 0, 0, 0, op_alltoall, alltoall_bytes },
 };
-
-/* Bytes of one side of the buffer: what is sent, what is received. */
-static void
-buffer_sizes(const struct canary *c, size_t *ret_send, size_t *ret_recv)
-{
-	*ret_send = 2 * c->bytes;
-	*ret_recv = 2 * c->bytes * (size_t)c->window;
-	if (!canary_ops[c->test].ring)
-		*ret_send = *ret_recv = c->bytes * (size_t)c->size;
-	if (canary_ops[c->test].onesided)
-		*ret_recv = 2 * c->bytes;
-}
 
 int
 canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
     struct err *err)
 {
+	const struct canary_ops *ops = &canary_ops[test];
 	size_t send, recv;
 
 	memset(c, 0, sizeof(*c));
@@ -143,8 +132,11 @@ canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
 	assert(4 * c->window <= CANARY_REQS_MAX);
 	MPI_DO(MPI_Comm_rank(slice, &c->rank));
 	MPI_DO(MPI_Comm_size(slice, &c->size));
-	buffer_sizes(c, &send, &recv);
-	if (canary_ops[test].onesided) {
+	send = 2 * c->bytes;
+	recv = 2 * c->bytes * (size_t)(ops->onesided ? 1 : c->window);
+	if (!ops->ring)
+		send = recv = c->bytes * (size_t)c->size;
+	if (ops->onesided) {
 		int rc = rma_window_open(slice, send + recv, &c->window_base,
 		    &c->win, err);
 
@@ -173,6 +165,18 @@ canary_close(struct canary *c)
 	c->send = c->recv = NULL;
 }
 
+int
+canary_low_is_bad(enum canary_test test)
+{
+	return names_tests[test].unit[0] != 's';
+}
+
+double
+canary_tail(enum canary_test test)
+{
+	return canary_low_is_bad(test) ? 0.01 : 0.99;
+}
+
 double
 canary_value(const struct canary *c, double elapsed_s)
 {
@@ -180,7 +184,7 @@ canary_value(const struct canary *c, double elapsed_s)
 
 	if (elapsed_s <= 0) /* below the clock's step */
 		elapsed_s = 1e-9;
-	if (names_tests[c->test].unit[0] == 's')
+	if (!canary_low_is_bad(c->test))
 		return ops->halved ? elapsed_s / 2 : elapsed_s;
 	return ops->sent_bytes(c) / elapsed_s;
 }
@@ -245,11 +249,21 @@ check_ring(struct canary *c)
 	return -1;
 }
 
-static long
-check_alltoall(struct canary *c)
+long
+canary_check(struct canary *c)
 {
+	double mine = c->rank + 1, sum = 0;
+	double want = 0.5 * c->size * (c->size + 1.0);
 	long bad;
 
+	if (canary_ops[c->test].ring)
+		return check_ring(c);
+	if (c->test == CANARY_ALLREDUCE) {
+		memcpy(c->send, &mine, sizeof(mine));
+		canary_ops[c->test].once(c);
+		memcpy(&sum, c->recv, sizeof(sum));
+		return sum == want ? -1 : 0;
+	}
 	for (int i = 0; i < c->size; i++)
 		fill(c->send + c->bytes * (size_t)i, c->bytes, c->rank, i);
 	canary_ops[c->test].once(c);
@@ -260,25 +274,4 @@ check_alltoall(struct canary *c)
 			return bad + (long)c->bytes * i;
 	}
 	return -1;
-}
-
-static long
-check_allreduce(struct canary *c)
-{
-	double mine = c->rank + 1, sum = 0;
-	double want = 0.5 * c->size * (c->size + 1.0);
-
-	memcpy(c->send, &mine, sizeof(mine));
-	canary_ops[c->test].once(c);
-	memcpy(&sum, c->recv, sizeof(sum));
-	return sum == want ? -1 : 0;
-}
-
-long
-canary_check(struct canary *c)
-{
-	if (canary_ops[c->test].ring)
-		return check_ring(c);
-	return c->test == CANARY_ALLTOALL ? check_alltoall(c)
-					  : check_allreduce(c);
 }

@@ -54,6 +54,10 @@ void canary_close(struct canary *c);
 /* One operation with known data. The offset of the first wrong byte received,
  * or -1. */
 long canary_check(struct canary *c);
+/* 1 for a bandwidth; and the quantile that is a test's headline: the bad tail
+ * of its values. */
+int canary_low_is_bad(enum canary_test test);
+double canary_tail(enum canary_test test);
 /* Value of one operation in the unit of the test. */
 double canary_value(const struct canary *c, double elapsed_s);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * canary_loop.c - visits of tests: rounds until the root says that a test has
+ * measured enough.
+ */
 #include "probes/congestion/canary_loop.h"
 
 #include <errno.h>
@@ -15,18 +19,6 @@
 #define PROGRESS_GAP_NS   (500 * CLK_NS_PER_MS)
 #define ROUNDS_IN_A_VISIT 1000000 /* rings of two visits never meet */
 #define STREAM_PAIRS      3       /* of the seed */
-
-int
-canary_loop_low_is_bad(enum canary_test test)
-{
-	return names_tests[test].unit[0] != 's';
-}
-
-double
-canary_loop_tail(enum canary_test test)
-{
-	return canary_loop_low_is_bad(test) ? 0.01 : 0.99;
-}
 
 /* All canaries alike: what one slice cannot do is not measured at all. */
 static void
@@ -52,27 +44,6 @@ open_test(struct canary_loop *m, int i)
 		    names_tests[m->settings->tests[i]].name, t->err.text);
 }
 
-static void
-open_cells(struct canary_loop *m, int i)
-{
-	const struct settings *s = m->settings;
-	enum canary_test test = s->tests[i];
-
-	for (int k = 0; k < PHASE_MAX; k++) {
-		struct canary_loop_cell *cell = &m->tests[i].cells[k];
-
-		hist_clear(&cell->mine);
-		cell->stopped_by = STOP_TIME;
-		if (m->world->group_rank != 0)
-			continue;
-		tally_init(&cell->tally, s->visits);
-		if (canary_ops[test].ring)
-			cell->pairs = pair_medians_new(canary_loop_low_is_bad(
-							   test),
-			    s->seed + STREAM_PAIRS);
-	}
-}
-
 struct canary_loop *
 canary_loop_new(const struct world *w, const struct settings *s)
 {
@@ -83,7 +54,21 @@ canary_loop_new(const struct world *w, const struct settings *s)
 	m->rounds = rounds_new(w, s);
 	m->tests = xcalloc((size_t)s->test_count, sizeof(*m->tests));
 	for (int i = 0; i < s->test_count; i++) {
-		open_cells(m, i);
+		enum canary_test test = s->tests[i];
+
+		for (int k = 0; k < PHASE_MAX; k++) {
+			struct canary_loop_cell *cell = &m->tests[i].cells[k];
+
+			hist_clear(&cell->mine);
+			cell->stopped_by = STOP_TIME;
+			if (w->group_rank != 0)
+				continue;
+			tally_init(&cell->tally, s->visits);
+			if (canary_ops[test].ring)
+				cell->pairs =
+				    pair_medians_new(canary_low_is_bad(test),
+					s->seed + STREAM_PAIRS);
+		}
 		open_test(m, i);
 	}
 	m->started_ns = clk_ns();
@@ -108,26 +93,6 @@ canary_loop_free(struct canary_loop *m)
 	rounds_free(m->rounds);
 	free(m->tests);
 	free(m);
-}
-
-/* A rank's median is evidence on the pairs with both of its neighbours. */
-static void
-add_pairs(const struct canary_loop *m, struct canary_loop_cell *cell,
-    const struct rounds_result *res)
-{
-	if (cell->pairs == NULL || res->ranks == NULL)
-		return;
-	for (int i = 0; i < m->world->group_size; i++) {
-		const struct rounds_rank *r = &res->ranks[i];
-
-		if (r->n == 0)
-			continue;
-		pair_medians_add(cell->pairs, (int)r->node, (int)r->left,
-		    r->p50);
-		if (r->right != r->left)
-			pair_medians_add(cell->pairs, (int)r->node,
-			    (int)r->right, r->p50);
-	}
 }
 
 /* Where a visit stands, for decisions and for the progress shown. */
@@ -162,27 +127,40 @@ tell_progress(struct canary_loop *m, const struct visit *v)
 
 /* At the root: keep the round, and say whether another is wanted. */
 static enum stop
-judge(struct canary_loop *m, const struct visit *v,
+keep_round(struct canary_loop *m, const struct visit *v,
     const struct rounds_result *res)
 {
 	const struct settings *s = m->settings;
 	struct canary_loop_cell *cell = &m->tests[v->test].cells[v->phase];
 	enum canary_test test = s->tests[v->test];
+	struct report_stretch at = { v->phase, v->number, s->visits };
 	struct stop_ask ask = {
 		.settings = s,
 		.tally = &cell->tally,
 		.exact = s->exact ? &stop_exact[test] : NULL,
-		.q = canary_loop_tail(test),
+		.q = canary_tail(test),
 		.rounds = v->rounds,
 		.visit_ns = clk_ns() - v->started_ns,
 		.timed_out = res->timed_out,
 	};
 
 	tally_add(&cell->tally, v->number, &res->all);
-	add_pairs(m, cell, res);
+	/* a rank's median is evidence on the pairs with both neighbours */
+	for (int i = 0; cell->pairs != NULL && res->ranks != NULL &&
+	     i < m->world->group_size;
+	     i++) {
+		const struct rounds_rank *r = &res->ranks[i];
+
+		if (r->n == 0)
+			continue;
+		pair_medians_add(cell->pairs, (int)r->node, (int)r->left,
+		    r->p50);
+		if (r->right != r->left)
+			pair_medians_add(cell->pairs, (int)r->node,
+			    (int)r->right, r->p50);
+	}
 	if (s->raw)
-		relay_put(report_round(m, v->test, v->phase, v->number,
-		    v->rounds - 1, &res->all));
+		relay_put(report_round(test, &at, v->rounds - 1, &res->all));
 	tell_progress(m, v);
 	return stop_decide(&ask);
 }
@@ -266,7 +244,7 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		cell->cores.wait_ns += res->cores.wait_ns;
 		count_speed(m, m->settings->tests[v->test], cell, res);
 		if (m->world->group_rank == 0)
-			decision = judge(m, v, res);
+			decision = keep_round(m, v, res);
 		MPI_DO(MPI_Bcast(&decision, 1, MPI_INT, 0, m->world->group));
 		relay_poll();
 	}

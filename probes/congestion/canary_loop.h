@@ -54,8 +54,5 @@ void canary_loop_free(struct canary_loop *m); /* collective; NULL is allowed */
  * phases, for the progress shown. */
 void canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
     int stretch);
-/* Quantile that is a test's headline: the bad tail of its values. */
-double canary_loop_tail(enum canary_test test);
-int canary_loop_low_is_bad(enum canary_test test);
 
 #endif

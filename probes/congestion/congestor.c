@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * congestor.c - what each kind of congestor sends, as GPCNeT does, and the room
+ * it needs.
+ */
 #include "probes/congestion/congestor.h"
 
 #include <stdlib.h>
@@ -14,7 +18,7 @@
 /* Pairwise exchange: with 2^n ranks the partner is rank ^ i, else the next
  * i'th to send to and the previous i'th to hear from. */
 static void
-alltoall(struct congestor_state *c)
+load_alltoall(struct congestor_state *c)
 {
 	int n = (int)c->bytes, even = (c->size & (c->size - 1)) == 0;
 
@@ -30,7 +34,7 @@ alltoall(struct congestor_state *c)
 }
 
 static void
-incast(struct congestor_state *c)
+load_incast(struct congestor_state *c)
 {
 	int n = (int)c->bytes;
 
@@ -45,7 +49,7 @@ incast(struct congestor_state *c)
 }
 
 static void
-bcast(struct congestor_state *c)
+load_bcast(struct congestor_state *c)
 {
 	int n = (int)c->bytes;
 
@@ -62,7 +66,7 @@ bcast(struct congestor_state *c)
 
 /* Each rank has a place of its own in the root's window. */
 static void
-put_incast(struct congestor_state *c)
+load_put_incast(struct congestor_state *c)
 {
 	int n = (int)c->bytes;
 
@@ -74,7 +78,7 @@ put_incast(struct congestor_state *c)
 }
 
 static void
-get_bcast(struct congestor_state *c)
+load_get_bcast(struct congestor_state *c)
 {
 	int n = (int)c->bytes;
 
@@ -85,7 +89,7 @@ get_bcast(struct congestor_state *c)
 }
 
 static void
-allreduce(struct congestor_state *c)
+load_allreduce(struct congestor_state *c)
 {
 	MPI_DO(MPI_Allreduce(c->send, c->recv, (int)(c->bytes / 8), MPI_DOUBLE,
 	    MPI_SUM, c->comm));
@@ -116,12 +120,16 @@ moved_to_all(const struct congestor_state *c)
 }
 
 const struct congestor_ops congestor_ops[CONGESTOR_MAX] = {
-	[CONGESTOR_ALLTOALL] = { 0, 0, one_message, alltoall, moved_to_all },
-	[CONGESTOR_INCAST] = { 0, 1, one_of_each, incast, moved_one },
-	[CONGESTOR_PUT_INCAST] = { 1, 1, one_of_each, put_incast, moved_one },
-	[CONGESTOR_GET_BCAST] = { 1, 1, one_message, get_bcast, moved_one },
-	[CONGESTOR_BCAST] = { 0, 1, one_message, bcast, moved_one },
-	[CONGESTOR_ALLREDUCE] = { 0, 0, one_message, allreduce, moved_one },
+	[CONGESTOR_ALLTOALL] = { 0, 0, one_message, load_alltoall,
+	    moved_to_all },
+	[CONGESTOR_INCAST] = { 0, 1, one_of_each, load_incast, moved_one },
+	[CONGESTOR_PUT_INCAST] = { 1, 1, one_of_each, load_put_incast,
+	    moved_one },
+	[CONGESTOR_GET_BCAST] = { 1, 1, one_message, load_get_bcast,
+	    moved_one },
+	[CONGESTOR_BCAST] = { 0, 1, one_message, load_bcast, moved_one },
+	[CONGESTOR_ALLREDUCE] = { 0, 0, one_message, load_allreduce,
+	    moved_one },
 };
 
 int

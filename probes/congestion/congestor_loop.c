@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * congestor_loop.c - batches of operations, agreed on one behind, until the
+ * canaries are done.
+ */
 #include "probes/congestion/congestor_loop.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +20,6 @@
 /* Senders of an incast run ahead of its root by up to two batches, in the
  * MPI's memory at the root. */
 #define AHEAD_BYTES_MAX (2.0 * 1024 * 1024)
-
-static int
-batch_limit(const struct congestor_loop *l)
-{
-	const struct congestor_state *c = &l->state;
-	double ahead = AHEAD_BYTES_MAX / (double)(c->bytes * (size_t)c->size);
-
-	if (ahead < 1)
-		return 1;
-	return ahead > BATCH_MAX ? BATCH_MAX : (int)ahead;
-}
 
 struct congestor_loop *
 congestor_loop_new(const struct world *w, const struct settings *s)
@@ -81,14 +75,6 @@ struct shift {
 	double agree_in[2], agree_out[2]; /* stop?, ns of that batch */
 };
 
-/* Does this rank know that it is over? */
-static int
-over(struct shift *sh)
-{
-	return sh->until_ns > 0 ? clk_ns() >= sh->until_ns
-				: sh->warm && control_done(&sh->stop_req);
-}
-
 /* Tell the canaries when warm, and hear from them. */
 static void
 meet_canaries(struct shift *sh)
@@ -112,51 +98,17 @@ meet_canaries(struct shift *sh)
 
 /* The next batch lasts BATCH_TARGET_NS at the speed of the slowest rank in the
  * agreed one, and is at most twice as large. */
-static void
-resize(struct congestor_loop *l, int operations, double batch_ns)
-{
-	double want = operations * (double)BATCH_TARGET_NS / (batch_ns + 1);
-	int limit = batch_limit(l);
-
-	if (want > 2.0 * operations)
-		want = 2.0 * operations;
-	if (want > limit)
-		want = limit;
-	l->batch = want < 1 ? 1 : (int)want;
-}
-
-/* The batch before the last is agreed on by now, or soon. 1: stop. */
 static int
-agreed_to_stop(struct shift *sh)
-{
-	if (sh->batches++ == 0)
-		return 0;
-	MPI_DO(MPI_Wait(&sh->agree_req, MPI_STATUS_IGNORE));
-	resize(sh->load, sh->agree_operations, sh->agree_out[1]);
-	return sh->agree_out[0] > 0;
-}
-
-static void
-agree(struct shift *sh, int operations, uint64_t batch_ns)
-{
-	sh->agree_operations = operations;
-	sh->agree_in[0] = over(sh);
-	sh->agree_in[1] = (double)batch_ns;
-	MPI_DO(MPI_Iallreduce(sh->agree_in, sh->agree_out, 2, MPI_DOUBLE,
-	    MPI_MAX, sh->load->state.comm, &sh->agree_req));
-}
-
-static void
-count_rate(struct shift *sh, int operations, uint64_t span_ns)
+next_batch(const struct shift *sh)
 {
 	const struct congestor_state *c = &sh->load->state;
-	const struct congestor_ops *ops = &congestor_ops[sh->load->kind];
+	double want = sh->agree_operations * (double)BATCH_TARGET_NS /
+	    (sh->agree_out[1] + 1);
+	double ahead = AHEAD_BYTES_MAX / (double)(c->bytes * (size_t)c->size);
 
-	if (!sh->warm || (ops->rooted && c->rank == 0))
-		return;
-	hist_add(sh->rates,
-	    ops->moved_bytes(c) * operations * (double)CLK_NS_PER_S /
-		(double)(span_ns + 1));
+	want = fmin(want, 2.0 * sh->agree_operations);
+	want = fmin(want, floor(fmin(fmax(ahead, 1), BATCH_MAX)));
+	return want < 1 ? 1 : (int)want;
 }
 
 /* A rate covers a batch and the wait for the agreement before it, so that a
@@ -165,6 +117,7 @@ static void
 work(struct shift *sh)
 {
 	struct congestor_loop *l = sh->load;
+	const struct congestor_state *c = &l->state;
 	const struct congestor_ops *ops = &congestor_ops[l->kind];
 
 	for (;;) {
@@ -174,16 +127,32 @@ work(struct shift *sh)
 		for (int i = 0; i < operations; i++)
 			ops->once(&l->state);
 		batch_ns = clk_ns() - start_ns;
-		if (agreed_to_stop(sh))
-			break;
-		count_rate(sh, operations, clk_ns() - start_ns);
+		if (sh->batches++ > 0) {
+			/* the batch before is agreed on by now, or soon */
+			MPI_DO(MPI_Wait(&sh->agree_req, MPI_STATUS_IGNORE));
+			l->batch = next_batch(sh);
+			if (sh->agree_out[0] > 0)
+				break;
+		}
+		if (sh->warm && !(ops->rooted && c->rank == 0))
+			hist_add(sh->rates,
+			    ops->moved_bytes(c) * operations *
+				(double)CLK_NS_PER_S /
+				(double)(clk_ns() - start_ns + 1));
 		meet_canaries(sh);
-		agree(sh, operations, batch_ns);
+		/* does this rank know that it is over? */
+		sh->agree_in[0] = sh->until_ns > 0
+		    ? clk_ns() >= sh->until_ns
+		    : sh->warm && control_done(&sh->stop_req);
+		sh->agree_in[1] = (double)batch_ns;
+		sh->agree_operations = operations;
+		MPI_DO(MPI_Iallreduce(sh->agree_in, sh->agree_out, 2,
+		    MPI_DOUBLE, MPI_MAX, c->comm, &sh->agree_req));
 		relay_poll();
 	}
 	/* The root of a one-sided kind has nothing to do but must not sleep
 	 * while others still need its progress. */
-	MPI_DO(MPI_Barrier(l->state.comm));
+	MPI_DO(MPI_Barrier(c->comm));
 }
 
 static struct shift

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpcnet_table.c - records become the cells of GPCNeT's tables, and these text.
+ */
 #include "probes/congestion/gpcnet_table.h"
 
 #include <math.h>
@@ -35,21 +38,11 @@ is_time(int test)
 	return strcmp(names_tests[test].unit, "s") == 0;
 }
 
-static enum phase
-phase_find(const char *name)
-{
-	int i = 0;
-
-	while (i < PHASE_MAX - 1 && strcmp(names_phases[i], name) != 0)
-		i++;
-	return (enum phase)i;
-}
-
 void
 gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
 {
 	const char *probe, *name, *phase, *of;
-	int test;
+	int test, p = 0;
 
 	probe = json_string_value(json_object_get(record, "probe"));
 	name = json_string_value(json_object_get(record, "test"));
@@ -58,8 +51,8 @@ gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
 		return;
 	if (strcmp(probe, "canary") == 0) {
 		phase = json_string_value(json_object_get(record, "phase"));
-		int p = phase_find(phase);
-
+		while (p < PHASE_MAX - 1 && strcmp(names_phases[p], phase) != 0)
+			p++;
 		t->cells[test][p].known = 1;
 		t->cells[test][p].mean = number(record, "mean");
 		t->cells[test][p].tail = number(record,
@@ -103,21 +96,15 @@ print_number(FILE *to, int width, double x, const char *behind)
 		fprintf(to, " %*s |", width, "-");
 }
 
-static int
-has_phase(const struct gpcnet_table *t, enum phase phase)
+static void
+print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
+    const char *title)
 {
 	int count = 0;
 
 	for (int i = 0; i < CANARY_MAX; i++)
 		count += t->cells[i][phase].known;
-	return count > 0;
-}
-
-static void
-print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
-    const char *title)
-{
-	if (!has_phase(t, phase))
+	if (count == 0)
 		return;
 	fprintf(to, "\n%s", outer);
 	print_title(to, title);
@@ -136,27 +123,8 @@ print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
 	}
 }
 
-static void
-print_impact(const struct gpcnet_table *t, FILE *to)
-{
-	fprintf(to, "\n%s", outer);
-	print_title(to,
-	    "Network Tests running with Congestion Tests - Key Results");
-	fprintf(to, "%s| %31s | %42s |\n%s| %31s | %20s | %19s |\n%s", halves,
-	    "Name", "Congestion Impact Factor", halves, "", "Avg", "99%",
-	    halves);
-	for (int i = 0; i < CANARY_MAX; i++) {
-		if (!t->cells[i][PHASE_CONGESTED].known)
-			continue;
-		print_name(to, i);
-		print_number(to, 20, t->impact[i][0], "X");
-		print_number(to, 19, t->impact[i][1], "X");
-		fprintf(to, "\n%s", halves);
-	}
-}
-
-static void
-print_head(const struct gpcnet_table *t, FILE *to)
+void
+gpcnet_table_print(const struct gpcnet_table *t, FILE *to)
 {
 	fprintf(to,
 	    "NetworkLoad Tests, by coalmine-probe " COALMINE_VERSION
@@ -175,17 +143,24 @@ print_head(const struct gpcnet_table *t, FILE *to)
 	    "   Nat = natural ring communication pattern\n"
 	    "   Lat = latency\n   BW = bandwidth\n"
 	    "   BW+Sync = bandwidth with barrier\n");
-}
-
-void
-gpcnet_table_print(const struct gpcnet_table *t, FILE *to)
-{
-	print_head(t, to);
 	print_phase(t, to, PHASE_ISOLATED, "Isolated Network Tests");
 	print_phase(t, to, PHASE_WILD, "Network Tests beside other work");
 	if (!t->congested)
 		return;
 	print_phase(t, to, PHASE_CONGESTED,
 	    "Network Tests running with Congestion Tests");
-	print_impact(t, to);
+	fprintf(to, "\n%s", outer);
+	print_title(to,
+	    "Network Tests running with Congestion Tests - Key Results");
+	fprintf(to, "%s| %31s | %42s |\n%s| %31s | %20s | %19s |\n%s", halves,
+	    "Name", "Congestion Impact Factor", halves, "", "Avg", "99%",
+	    halves);
+	for (int i = 0; i < CANARY_MAX; i++) {
+		if (!t->cells[i][PHASE_CONGESTED].known)
+			continue;
+		print_name(to, i);
+		print_number(to, 20, t->impact[i][0], "X");
+		print_number(to, 19, t->impact[i][1], "X");
+		fprintf(to, "\n%s", halves);
+	}
 }

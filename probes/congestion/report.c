@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report.c - what was measured becomes records: phases, rounds, canaries,
+ * impacts and congestors.
+ */
 #include "probes/congestion/report.h"
 
 #include <math.h>
@@ -35,18 +39,6 @@ role_nodes(const struct world *w, int role)
 	return list;
 }
 
-static json_t *
-roles(const struct world *w, const struct settings *s)
-{
-	json_t *all = json_object();
-
-	json_object_set_new(all, "canary", role_nodes(w, ROLES_CANARY));
-	for (int k = 0; k < s->kind_count; k++)
-		json_object_set_new(all, names_congestors[s->kinds[k]].name,
-		    role_nodes(w, k));
-	return all;
-}
-
 json_t *
 report_options(const struct conf *c, const struct conf_row *rows)
 {
@@ -63,39 +55,35 @@ report_options(const struct conf *c, const struct conf_row *rows)
 	return all;
 }
 
-static json_t *
-mpi_version(void)
-{
-	char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	int len;
-
-	MPI_DO(MPI_Get_library_version(text, &len));
-	text[strcspn(text, "\r\n")] = '\0';
-	return json_stringn(text, strnlen(text, 100));
-}
-
 json_t *
 report_begin(const struct world *w, const struct settings *s,
     const struct conf *c)
 {
-	json_t *nodes = json_array();
+	char mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+	json_t *nodes = json_array(), *roles = json_object();
+	int len;
 
 	for (int i = 0; i < w->nodes; i++)
 		json_array_append_new(nodes, json_string(w->names[i]));
+	json_object_set_new(roles, "canary", role_nodes(w, ROLES_CANARY));
+	for (int k = 0; k < s->kind_count; k++)
+		json_object_set_new(roles, names_congestors[s->kinds[k]].name,
+		    role_nodes(w, k));
+	MPI_DO(MPI_Get_library_version(mpi, &len));
+	mpi[strcspn(mpi, "\r\n")] = '\0';
 	return json_pack("{s:s, s:s, s:o, s:i, s:o, s:o, s:I, s:o}", "probe",
-	    "begin", "version", COALMINE_VERSION, "mpi", mpi_version(), "ranks",
-	    w->size, "nodes", nodes, "roles", roles(w, s), "seed",
-	    (json_int_t)s->seed, "options",
+	    "begin", "version", COALMINE_VERSION, "mpi",
+	    json_stringn(mpi, strnlen(mpi, 100)), "ranks", w->size, "nodes",
+	    nodes, "roles", roles, "seed", (json_int_t)s->seed, "options",
 	    report_options(c, options_campaign));
 }
 
 json_t *
-report_phase(const char *event, enum phase phase, int visit, int visits,
-    double stop_s)
+report_phase(const char *event, const struct report_stretch *at, double stop_s)
 {
 	json_t *r = json_pack("{s:s, s:s, s:s, s:i, s:i}", "probe", "phase",
-	    "event", event, "phase", names_phases[phase], "visit", visit + 1,
-	    "visits", visits);
+	    "event", event, "phase", names_phases[at->phase], "visit",
+	    at->visit + 1, "visits", at->visits);
 
 	if (stop_s >= 0)
 		json_object_set_new(r, "stop_s", json_real(stop_s));
@@ -125,23 +113,14 @@ report_end(uint64_t records, enum cause cause, const char *text)
 	return r;
 }
 
-/* The lower tail too: that is the bad one of a bandwidth. */
-static void
-put_tail(json_t *r, const struct hist *h)
-{
-	json_object_set_new(r, "p01", record_number(hist_quantile(h, 0.01)));
-	json_object_set_new(r, "p10", record_number(hist_quantile(h, 0.1)));
-}
-
 json_t *
-report_round(const struct canary_loop *m, int test, enum phase phase, int visit,
-    int number_, const struct hist *h)
+report_round(enum canary_test test, const struct report_stretch *at, int number,
+    const struct hist *h)
 {
-	enum canary_test t = m->settings->tests[test];
 	json_t *r = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i}", "probe",
-	    "round", "test", names_tests[t].name, "phase", names_phases[phase],
-	    "unit", names_tests[t].unit, "visit", visit + 1, "round",
-	    number_ + 1);
+	    "round", "test", names_tests[test].name, "phase",
+	    names_phases[at->phase], "unit", names_tests[test].unit, "visit",
+	    at->visit + 1, "round", number + 1);
 
 	record_put_hist(r, h);
 	if (h->count == 0)
@@ -159,21 +138,12 @@ interval(double level, double lo, double hi)
 	return json_pack("{s:f, s:f, s:f}", "level", level, "lo", lo, "hi", hi);
 }
 
-static json_t *
-headline(const struct canary_loop *m, const struct canary_loop_cell *cell,
-    enum canary_test test)
-{
-	double lo, hi;
-	json_t *r;
-
-	if (tally_interval(&cell->tally, canary_loop_tail(test),
-		m->settings->level, &lo, &hi) < 0)
-		return json_null();
-	r = json_pack("{s:s}", "of",
-	    canary_loop_low_is_bad(test) ? "p01" : "p99");
-	json_object_update_new(r, interval(m->settings->level, lo, hi));
-	return r;
-}
+/* What the ranks of each node measured, together. */
+struct nodes {
+	struct collect_node *all;
+	int count;
+	int low_is_bad;
+};
 
 static json_t *
 quartile(const struct canary_loop_cell *cell, const struct collect_node *n,
@@ -184,55 +154,45 @@ quartile(const struct canary_loop_cell *cell, const struct collect_node *n,
 		: pair_medians_quantile(cell->pairs, (int)n->node, q));
 }
 
-/* The value below which, or for bandwidths above which, a node is left out of
- * a list that would be too long. */
-static double
-cut_off(const struct collect_node *nodes, int count, int low_is_bad)
-{
-	double *x, at;
-
-	if (count <= REPORT_NODES_MAX)
-		return NAN;
-	x = xcalloc((size_t)count, sizeof(*x));
-	for (int i = 0; i < count; i++)
-		x[i] = nodes[i].p50;
-	at = (double)RECORD_ROWS_WORST / count;
-	at = robust_quantile(x, (size_t)count, low_is_bad ? at : 1 - at);
-	free(x);
-	return at;
-}
-
-static void
-put_partners(json_t *o, const struct pair_medians *p, int node, double typical)
-{
-	int slow, count = pair_medians_partners(p, node, typical, &slow);
-
-	json_object_set_new(o, "partners", json_integer(count));
-	json_object_set_new(o, "slow_partners", json_integer(slow));
-}
-
+/* Every node's numbers; where that would be too long a list, the worst. */
 static json_t *
 node_list(const struct world *w, const struct canary_loop_cell *cell,
-    const struct collect_node *nodes, int count, int low_is_bad)
+    const struct nodes *nodes)
 {
-	double at = cut_off(nodes, count, low_is_bad);
-	double typical = cell == NULL || cell->pairs == NULL
-	    ? NAN
-	    : pair_medians_typical(cell->pairs);
+	const struct pair_medians *pairs = cell == NULL ? NULL : cell->pairs;
+	double typical = pairs == NULL ? NAN : pair_medians_typical(pairs);
+	double at = NAN, *x;
 	json_t *list = json_array();
 
-	for (int i = 0; i < count; i++) {
-		const struct collect_node *n = &nodes[i];
+	if (nodes->count > REPORT_NODES_MAX) {
+		x = xcalloc((size_t)nodes->count, sizeof(*x));
+		for (int i = 0; i < nodes->count; i++)
+			x[i] = nodes->all[i].p50;
+		at = (double)RECORD_ROWS_WORST / nodes->count;
+		at = robust_quantile(x, (size_t)nodes->count,
+		    nodes->low_is_bad ? at : 1 - at);
+		free(x);
+	}
+	for (int i = 0; i < nodes->count; i++) {
+		const struct collect_node *n = &nodes->all[i];
 		json_t *o;
 
-		if (n->n == 0 || (low_is_bad ? n->p50 > at : n->p50 < at) ||
+		if (n->n == 0 ||
+		    (nodes->low_is_bad ? n->p50 > at : n->p50 < at) ||
 		    json_array_size(list) == REPORT_NODES_MAX)
 			continue;
 		o = json_pack("{s:s, s:I, s:o, s:o}", "node",
 		    w->names[(int)n->node], "n", (json_int_t)n->n, "p50",
 		    record_number(n->p50), "p99", record_number(n->p99));
-		if (cell != NULL && cell->pairs != NULL)
-			put_partners(o, cell->pairs, (int)n->node, typical);
+		if (pairs != NULL) {
+			int slow,
+			    count = pair_medians_partners(pairs, (int)n->node,
+				typical, &slow);
+
+			json_object_set_new(o, "partners", json_integer(count));
+			json_object_set_new(o, "slow_partners",
+			    json_integer(slow));
+		}
 		if (cell != NULL) {
 			json_object_set_new(o, "q25", quartile(cell, n, 0.25));
 			json_object_set_new(o, "q75", quartile(cell, n, 0.75));
@@ -246,74 +206,50 @@ node_list(const struct world *w, const struct canary_loop_cell *cell,
 }
 
 /* Of more nodes than there are rows: the good quartile of each. */
-static void
-put_scores(json_t *r, const struct world *w,
-    const struct canary_loop_cell *cell, const struct collect_node *nodes,
-    int count, int low_is_bad)
+static json_t *
+score_list(const struct world *w, const struct pair_medians *p,
+    const struct nodes *nodes)
 {
-	const char **names;
-	double *q;
+	const char **names = xcalloc((size_t)nodes->count, sizeof(*names));
+	double *q = xcalloc((size_t)nodes->count, sizeof(*q));
+	json_t *list;
 
-	if (count <= REPORT_NODES_MAX || cell->pairs == NULL)
-		return;
-	names = xcalloc((size_t)count, sizeof(*names));
-	q = xcalloc((size_t)count, sizeof(*q));
-	for (int i = 0; i < count; i++) {
-		names[i] = w->names[(int)nodes[i].node];
-		q[i] = pair_medians_quantile(cell->pairs, (int)nodes[i].node,
-		    low_is_bad ? 0.75 : 0.25);
+	for (int i = 0; i < nodes->count; i++) {
+		names[i] = w->names[(int)nodes->all[i].node];
+		q[i] = pair_medians_quantile(p, (int)nodes->all[i].node,
+		    nodes->low_is_bad ? 0.75 : 0.25);
 	}
-	json_object_set_new(r, "scores",
-	    record_scores_make(names, q, (size_t)count,
-		low_is_bad ? "q75" : "q25"));
+	list = record_scores_make(names, q, (size_t)nodes->count,
+	    nodes->low_is_bad ? "q75" : "q25");
 	free(names);
 	free(q);
-}
-
-static json_t *
-pair_list(const struct world *w, const struct pair_medians *p)
-{
-	struct pair_medians_row rows[RECORD_PAIRS_MAX];
-	json_t *list = json_array();
-	int count = p == NULL ? 0
-			      : pair_medians_worst(p, rows, RECORD_PAIRS_MAX);
-
-	for (int i = 0; i < count; i++)
-		json_array_append_new(list,
-		    json_pack("{s:s, s:s, s:I, s:f}", "a", w->names[rows[i].a],
-			"b", w->names[rows[i].b], "n", (json_int_t)rows[i].n,
-			"p50", rows[i].p50));
 	return list;
-}
-
-/* Three digits are finer than the medians are. */
-static json_t *
-short_number(double x)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.3g", x);
-	return record_number(isfinite(x) ? strtod(text, NULL) : NAN);
 }
 
 /* Every pair of those that were measured, when they are few. */
 static void
 put_grid(json_t *r, const struct world *w, const struct pair_medians *p,
-    const struct collect_node *nodes, int count)
+    const struct nodes *nodes)
 {
 	int ids[RECORD_GRID_MAX], n = 0;
 	json_t *names = json_array(), *rows = json_array();
 
-	for (int i = 0; i < count && n <= RECORD_GRID_MAX; i++)
-		if (nodes[i].n > 0 && n++ < RECORD_GRID_MAX)
-			ids[n - 1] = (int)nodes[i].node;
+	for (int i = 0; i < nodes->count && n <= RECORD_GRID_MAX; i++)
+		if (nodes->all[i].n > 0 && n++ < RECORD_GRID_MAX)
+			ids[n - 1] = (int)nodes->all[i].node;
 	for (int i = 0; i < n && n <= RECORD_GRID_MAX; i++) {
 		json_t *row = json_array();
 
-		for (int j = 0; j < i; j++)
+		for (int j = 0; j < i; j++) {
+			double x = pair_medians_median(p, ids[i], ids[j]);
+			char text[32];
+
+			/* three digits are finer than the medians are */
+			snprintf(text, sizeof(text), "%.3g", x);
 			json_array_append_new(row,
-			    short_number(
-				pair_medians_median(p, ids[i], ids[j])));
+			    record_number(
+				isfinite(x) ? strtod(text, NULL) : NAN));
+		}
 		json_array_append_new(rows, row);
 		json_array_append_new(names, json_string(w->names[ids[i]]));
 	}
@@ -334,29 +270,54 @@ put_cause(json_t *r, enum cause cause, const char *text)
 		json_object_set_new(r, "text", json_string(text));
 }
 
+/* One test in one phase. */
 static json_t *
 canary_record(const struct canary_loop *m, int i, enum phase phase,
-    const struct collect_node *nodes, int count)
+    const struct nodes *nodes)
 {
+	struct pair_medians_row rows[RECORD_PAIRS_MAX];
 	const struct settings *s = m->settings;
 	const struct canary_loop_cell *cell = &m->tests[i].cells[phase];
+	const struct hist *all = &cell->tally.total;
 	enum canary_test test = s->tests[i];
+	json_t *headline = json_null(), *pairs = json_array();
 	json_t *r = json_pack("{s:s, s:s, s:s, s:s}", "probe", "canary", "test",
 	    names_tests[test].name, "phase", names_phases[phase], "unit",
 	    names_tests[test].unit);
+	double lo, hi;
+	int count;
 
-	record_put_hist(r, &cell->tally.total);
-	if (canary_loop_low_is_bad(test))
-		put_tail(r, &cell->tally.total);
-	json_object_set_new(r, "interval", headline(m, cell, test));
-	json_object_set_new(r, "nodes",
-	    node_list(m->world, cell, nodes, count,
-		canary_loop_low_is_bad(test)));
-	put_scores(r, m->world, cell, nodes, count,
-	    canary_loop_low_is_bad(test));
-	json_object_set_new(r, "pairs", pair_list(m->world, cell->pairs));
+	record_put_hist(r, all);
+	if (nodes->low_is_bad) {
+		/* the lower tail too: that is the bad one of a bandwidth */
+		json_object_set_new(r, "p01",
+		    record_number(hist_quantile(all, 0.01)));
+		json_object_set_new(r, "p10",
+		    record_number(hist_quantile(all, 0.1)));
+	}
+	if (tally_interval(&cell->tally, canary_tail(test), s->level, &lo,
+		&hi) == 0) {
+		headline = json_pack("{s:s}", "of",
+		    nodes->low_is_bad ? "p01" : "p99");
+		json_object_update_new(headline, interval(s->level, lo, hi));
+	}
+	json_object_set_new(r, "interval", headline);
+	json_object_set_new(r, "nodes", node_list(m->world, cell, nodes));
+	if (nodes->count > REPORT_NODES_MAX && cell->pairs != NULL)
+		json_object_set_new(r, "scores",
+		    score_list(m->world, cell->pairs, nodes));
+	count = cell->pairs == NULL
+	    ? 0
+	    : pair_medians_worst(cell->pairs, rows, RECORD_PAIRS_MAX);
+	for (int k = 0; k < count; k++)
+		json_array_append_new(pairs,
+		    json_pack("{s:s, s:s, s:I, s:f}", "a",
+			m->world->names[rows[k].a], "b",
+			m->world->names[rows[k].b], "n", (json_int_t)rows[k].n,
+			"p50", rows[k].p50));
+	json_object_set_new(r, "pairs", pairs);
 	if (cell->pairs != NULL)
-		put_grid(r, m->world, cell->pairs, nodes, count);
+		put_grid(r, m->world, cell->pairs, nodes);
 	json_object_set_new(r, "stopped_by",
 	    json_string(names_stops[cell->stopped_by]));
 	json_object_set_new(r, "rounds", json_integer(cell->rounds));
@@ -372,12 +333,14 @@ static void
 report_canary(struct canary_loop *m, int i, enum phase phase)
 {
 	const struct canary_loop_cell *cell = &m->tests[i].cells[phase];
-	struct collect_node *nodes;
-	int count = collect_nodes(m->world, &cell->mine, &cell->cores, &nodes);
+	struct nodes nodes = { .low_is_bad = canary_low_is_bad(
+				   m->settings->tests[i]) };
 
+	nodes.count = collect_nodes(m->world, &cell->mine, &cell->cores,
+	    &nodes.all);
 	if (m->world->group_rank == 0)
-		relay_put(canary_record(m, i, phase, nodes, count));
-	free(nodes);
+		relay_put(canary_record(m, i, phase, &nodes));
+	free(nodes.all);
 }
 
 static void
@@ -388,8 +351,7 @@ report_impact(struct canary_loop *m, int i, enum impact_of of)
 	const struct canary_loop_cell *loaded =
 	    &m->tests[i].cells[PHASE_CONGESTED];
 	struct impact_ask ask = { &quiet->tally, &loaded->tally,
-		canary_loop_low_is_bad(s->tests[i]), s->visits, s->level,
-		s->seed };
+		canary_low_is_bad(s->tests[i]), s->visits, s->level, s->seed };
 	struct impact im = { NAN, NAN, NAN };
 	enum cause cause = quiet->cause;
 	json_t *r;
@@ -430,11 +392,11 @@ report_rates(struct congestor_loop *l, enum phase phase)
 {
 	const struct world *w = l->world;
 	struct hist *all = xcalloc(1, sizeof(*all));
-	struct collect_node *nodes;
-	int count = collect_nodes(w, &l->rates[phase], NULL, &nodes);
+	struct nodes nodes = { .low_is_bad = 1 };
 	enum cause cause = l->cause;
 	json_t *r;
 
+	nodes.count = collect_nodes(w, &l->rates[phase], NULL, &nodes.all);
 	collect_sum(w->group, &l->rates[phase], all);
 	if (cause == CAUSE_NONE && all->count == 0)
 		cause = CAUSE_TIMEOUT; /* not one batch in all its time */
@@ -444,13 +406,12 @@ report_rates(struct congestor_loop *l, enum phase phase)
 		    names_phases[phase], "unit", "B/s");
 		record_put_hist(r, all);
 		json_object_set_new(r, "interval", json_null());
-		json_object_set_new(r, "nodes",
-		    node_list(w, NULL, nodes, count, 1));
+		json_object_set_new(r, "nodes", node_list(w, NULL, &nodes));
 		json_object_set_new(r, "pairs", json_array());
 		put_cause(r, cause, l->err.text);
 		relay_put(r);
 	}
-	free(nodes);
+	free(nodes.all);
 	free(all);
 }
 

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rma_window.c - a window of MPI, or the words in which it refuses one.
+ */
 #include "probes/congestion/rma_window.h"
 
-#include "common/err.h"
-
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "probes/job/world.h"
-
-static void
-words(int rc, struct err *err)
-{
-	char text[MPI_MAX_ERROR_STRING] = "another rank failed";
-	int len;
-
-	if (rc != MPI_SUCCESS)
-		MPI_Error_string(rc, text, &len);
-	err_say(err, "MPI_Win_allocate: %s", text);
-}
 
 int
 rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
@@ -26,7 +15,8 @@ rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
 {
 	MPI_Win win = MPI_WIN_NULL;
 	char *base = NULL;
-	int rc, failed;
+	char text[MPI_MAX_ERROR_STRING] = "another rank failed";
+	int rc, failed, len;
 
 	rc = MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, comm, &base,
 	    &win);
@@ -34,8 +24,9 @@ rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm));
 	if (failed) {
 		/* A window that only some have cannot be freed together. */
-		words(rc, err);
-		return -ENOTSUP;
+		if (rc != MPI_SUCCESS)
+			MPI_Error_string(rc, text, &len);
+		return err_set(err, -ENOTSUP, "MPI_Win_allocate: %s", text);
 	}
 	MPI_DO(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
 	memset(base, 0, bytes);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rounds.c - one round from barrier to sum: rings, chunks between looks at the
+ * clock, and what the root hears of each rank.
+ */
 #include "probes/congestion/rounds.h"
 
 #include <math.h>
@@ -60,23 +64,6 @@ rounds_free(struct rounds *r)
 	free(r);
 }
 
-/* whole: the ring, whatever the campaign says. */
-static void
-choose_neighbours(const struct rounds *r, const struct rounds_ask *ask,
-    int whole)
-{
-	struct canary *c = ask->canary;
-	struct ring ring = { r->settings->seed, (int)c->test, ask->number,
-		r->world->local, c->size, canary_ops[c->test].natural };
-
-	if (r->settings->partners == PARTNERS_RING || whole)
-		ring_neighbours(&ring, c->rank, &c->left, &c->right);
-	else if (r->settings->partners == PARTNERS_MATCH)
-		c->left = c->right = ring_match(&ring, c->rank);
-	else
-		c->left = c->right = ring_pair(ask->number, c->size, c->rank);
-}
-
 /* Nothing to do in this round but to be there when it is collected. */
 static int
 is_aside(const struct rounds *r, const struct canary *c)
@@ -99,40 +86,26 @@ operate(struct rounds *r, struct canary *c, int from, int to)
 	}
 }
 
-static uint64_t
-slowest(const struct rounds *r, uint64_t mine_ns)
-{
-	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &mine_ns, 1, MPI_UINT64_T, MPI_MAX,
-	    r->world->group));
-	return mine_ns;
-}
+/* How many operations in how long. */
+struct chunks {
+	int count;
+	int first;          /* before the first look at the clock */
+	uint64_t enough_ns; /* stop past it; 0: never */
+};
 
-/* How far to go before the next look at the clock, having done that many in
- * elapsed_ns: at the speed so far, not beyond the limit. */
-static int
-next_look(const struct rounds *r, int done, int end, uint64_t elapsed_ns)
-{
-	double limit = (double)r->settings->timeout_ns;
-	double reach = ceil(done * limit / ((double)elapsed_ns + 1));
-	int next = done > end / CHUNK_GROW ? end : done * CHUNK_GROW;
-
-	if (next > reach)
-		next = (int)reach;
-	return next > done ? next : done + 1;
-}
-
-/* Up to count operations in growing chunks; stops early past the time limit,
- * or once enough_ns (0: never) have passed. All ranks see the same clock, so
- * all stop at the same operation. */
+/* Operations in growing chunks; stops early past the time limit, or once enough
+ * time has passed. All ranks see the same clock, so all stop at the same
+ * operation. */
 static void
-run_chunks(struct rounds *r, struct canary *c, int count, int first,
-    uint64_t enough_ns, struct rounds_result *ret)
+run_chunks(struct rounds *r, struct canary *c, const struct chunks *ch,
+    struct rounds_result *ret)
 {
+	double limit_ns = (double)r->settings->timeout_ns, reach;
 	uint64_t start_ns = clk_ns();
-	int done = 0, next = count < first ? count : first;
+	int done = 0, next = ch->count < ch->first ? ch->count : ch->first;
 	int active = !is_aside(r, c);
 
-	while (done < count) {
+	while (done < ch->count) {
 		/* A chunk begins as the round did: a barrier, and an operation
 		 * that is not counted. Ranks come from a look at different
 		 * times, and where ranks share cores the order in which they
@@ -144,62 +117,57 @@ run_chunks(struct rounds *r, struct canary *c, int count, int first,
 		if (active)
 			operate(r, c, done, next);
 		done = next;
-		ret->elapsed_ns = slowest(r, clk_ns() - start_ns);
+		ret->elapsed_ns = clk_ns() - start_ns; /* of the slowest */
+		MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &ret->elapsed_ns, 1,
+		    MPI_UINT64_T, MPI_MAX, r->world->group));
 		if (ret->elapsed_ns > r->settings->timeout_ns) {
 			ret->timed_out = 1;
 			break;
 		}
-		if (enough_ns > 0 && ret->elapsed_ns >= enough_ns)
+		if (ch->enough_ns > 0 && ret->elapsed_ns >= ch->enough_ns)
 			break;
-		next = next_look(r, done, count, ret->elapsed_ns);
+		/* the next look: at the speed so far, not beyond the limit */
+		reach = ceil(done * limit_ns / ((double)ret->elapsed_ns + 1));
+		next = done > ch->count / CHUNK_GROW ? ch->count
+						     : done * CHUNK_GROW;
+		if (next > reach)
+			next = (int)reach;
+		if (next <= done)
+			next = done + 1;
 	}
 	ret->operations = done;
 }
 
+/* whole: the ring, whatever the campaign says. */
 static void
 begin(struct rounds *r, const struct rounds_ask *ask, int whole,
     struct rounds_result *ret)
 {
+	struct canary *c = ask->canary;
+	struct ring ring = { r->settings->seed, (int)c->test, ask->number,
+		r->world->local, c->size, canary_ops[c->test].natural };
+
 	memset(ret, 0, sizeof(*ret));
 	ret->wrong_at = -1;
-	if (!world_alone(r->world))
-		choose_neighbours(r, ask, whole);
+	if (!world_alone(r->world)) {
+		if (r->settings->partners == PARTNERS_RING || whole)
+			ring_neighbours(&ring, c->rank, &c->left, &c->right);
+		else if (r->settings->partners == PARTNERS_MATCH)
+			c->left = c->right = ring_match(&ring, c->rank);
+		else
+			c->left = c->right = ring_pair(ask->number, c->size,
+			    c->rank);
+	}
 	MPI_DO(MPI_Barrier(r->world->group));
 }
 
-/* No more than are counted after them: where one operation fills a round, four
- * before it would take most of the time. GPCNeT's own counts are kept. */
-static void
-warm_up(struct rounds *r, const struct rounds_ask *ask)
-{
-	int count = ask->warmup;
-
-	if (is_aside(r, ask->canary))
-		return;
-	if (count > ask->iterations && !r->settings->exact)
-		count = ask->iterations;
-	for (int i = 0; i < count; i++)
-		canary_ops[ask->canary->test].once(ask->canary);
-}
-
-static void
-count_samples(struct rounds *r, const struct canary *c, int n, struct hist *ret)
-{
-	hist_clear(ret);
-	for (int i = 0; i < n; i++)
-		hist_add(ret,
-		    canary_value(c,
-			(double)r->samples_ns[i] / (double)CLK_NS_PER_S));
-}
-
+/* What this rank tells the root. */
 static struct rounds_rank
-summary(const struct rounds *r, const struct rounds_ask *ask,
-    const struct hist *mine)
+summary(const struct rounds *r, const struct canary *c, const struct hist *mine)
 {
 	struct rounds_rank s = { .node = r->world->node,
 		.left = -1,
 		.right = -1 };
-	const struct canary *c = ask->canary;
 
 	s.n = (double)mine->count;
 	if (mine->count == 0)
@@ -215,103 +183,97 @@ summary(const struct rounds *r, const struct rounds_ask *ask,
 	return s;
 }
 
-/* First and last bucket that any rank has used. */
+/* Every rank's summary and the sum of their buckets, at the root. */
 static void
-used_range(const struct rounds *r, const struct hist *mine, int *ret_lo,
-    int *ret_hi)
+collect(struct rounds *r, const struct canary *c, struct rounds_result *ret)
 {
-	int edge[2] = { -HIST_BUCKETS, -1 }; /* minus the first, the last */
+	const struct world *w = r->world;
+	const struct hist *mine = &ret->mine;
+	struct rounds_rank own = summary(r, c, mine);
+	struct hist *all = &ret->all;
+	int edge[2] = { -HIST_BUCKETS, -1 }, lo, hi;
 
+	MPI_DO(MPI_Gather(&own, ROUNDS_RANK_DOUBLES, MPI_DOUBLE, r->ranks,
+	    ROUNDS_RANK_DOUBLES, MPI_DOUBLE, 0, w->group));
+	/* minus the first bucket that any rank has used, and the last */
 	if (mine->count > 0) {
 		edge[0] = -(hist_index(mine->min) - HIST_FIRST);
 		edge[1] = hist_index(mine->max) - HIST_FIRST;
 	}
-	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, edge, 2, MPI_INT, MPI_MAX,
-	    r->world->group));
-	*ret_lo = -edge[0];
-	*ret_hi = edge[1];
-}
-
-static void
-sum_up(const struct rounds *r, int lo, int hi, struct hist *ret)
-{
-	hist_clear(ret);
-	for (int i = 0; i < r->world->group_size; i++) {
+	MPI_DO(
+	    MPI_Allreduce(MPI_IN_PLACE, edge, 2, MPI_INT, MPI_MAX, w->group));
+	lo = -edge[0];
+	hi = edge[1];
+	if (lo > hi)
+		return; /* nobody has a sample */
+	MPI_DO(MPI_Reduce(&mine->bucket[lo], &r->reduced[lo], hi - lo + 1,
+	    MPI_UINT64_T, MPI_SUM, 0, w->group));
+	ret->ranks = r->ranks;
+	if (w->group_rank != 0)
+		return;
+	hist_clear(all);
+	for (int i = 0; i < w->group_size; i++) {
 		const struct rounds_rank *k = &r->ranks[i];
 
 		if (k->n == 0)
 			continue;
-		if (ret->count == 0 || k->min < ret->min)
-			ret->min = k->min;
-		if (ret->count == 0 || k->max > ret->max)
-			ret->max = k->max;
-		ret->count += (uint64_t)k->n;
-		ret->sum += k->sum;
+		if (all->count == 0 || k->min < all->min)
+			all->min = k->min;
+		if (all->count == 0 || k->max > all->max)
+			all->max = k->max;
+		all->count += (uint64_t)k->n;
+		all->sum += k->sum;
 	}
-	memcpy(&ret->bucket[lo], &r->reduced[lo],
-	    (size_t)(hi - lo + 1) * sizeof(*ret->bucket));
-}
-
-static void
-collect(struct rounds *r, const struct rounds_ask *ask,
-    struct rounds_result *ret)
-{
-	const struct world *w = r->world;
-	struct rounds_rank mine = summary(r, ask, &ret->mine);
-	int lo, hi;
-
-	MPI_DO(MPI_Gather(&mine, ROUNDS_RANK_DOUBLES, MPI_DOUBLE, r->ranks,
-	    ROUNDS_RANK_DOUBLES, MPI_DOUBLE, 0, w->group));
-	used_range(r, &ret->mine, &lo, &hi);
-	if (lo > hi)
-		return; /* nobody has a sample */
-	MPI_DO(MPI_Reduce(&ret->mine.bucket[lo], &r->reduced[lo], hi - lo + 1,
-	    MPI_UINT64_T, MPI_SUM, 0, w->group));
-	if (w->group_rank == 0)
-		sum_up(r, lo, hi, &ret->all);
-	ret->ranks = r->ranks;
+	memcpy(&all->bucket[lo], &r->reduced[lo],
+	    (size_t)(hi - lo + 1) * sizeof(*all->bucket));
 }
 
 void
 rounds_run(struct rounds *r, const struct rounds_ask *ask,
     struct rounds_result *ret)
 {
+	struct canary *c = ask->canary;
+	struct chunks chunks = { ask->iterations, CHUNK_FIRST, 0 };
 	struct cores before;
+	int warmup = ask->warmup;
 
 	/* Reading the kernel's file takes longer than some operations. */
 	cores_look(&before);
 	begin(r, ask, 0, ret);
-	warm_up(r, ask);
-	run_chunks(r, ask->canary, ask->iterations, CHUNK_FIRST, 0, ret);
+	/* No more than are counted after them: where one operation fills a
+	 * round, four before it would take most of the time. GPCNeT's own
+	 * counts are kept. */
+	if (warmup > ask->iterations && !r->settings->exact)
+		warmup = ask->iterations;
+	for (int i = 0; !is_aside(r, c) && i < warmup; i++)
+		canary_ops[c->test].once(c);
+	run_chunks(r, c, &chunks, ret);
 	hist_clear(&ret->mine);
-	if (!is_aside(r, ask->canary)) {
+	if (!is_aside(r, c)) {
 		cores_add_since(&ret->cores, &before);
-		count_samples(r, ask->canary, ret->operations, &ret->mine);
+		for (int i = 0; i < ret->operations; i++)
+			hist_add(&ret->mine,
+			    canary_value(c,
+				(double)r->samples_ns[i] /
+				    (double)CLK_NS_PER_S));
 	}
-	collect(r, ask, ret);
-}
-
-/* Any rank's wrong byte is everyone's: the largest offset is as good as any. */
-static long
-check(struct rounds *r, const struct rounds_ask *ask)
-{
-	long wrong_at = -1;
-
-	if (!world_alone(r->world))
-		wrong_at = canary_check(ask->canary);
-	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &wrong_at, 1, MPI_LONG, MPI_MAX,
-	    r->world->group));
-	return wrong_at;
+	collect(r, c, ret);
 }
 
 void
 rounds_calibrate(struct rounds *r, const struct rounds_ask *ask,
     struct rounds_result *ret)
 {
+	struct chunks chunks = { ROUNDS_OPERATIONS_MAX, 1,
+		ROUNDS_TARGET_NS / 2 };
+
 	begin(r, ask, 1, ret);
-	ret->wrong_at = check(r, ask);
-	run_chunks(r, ask->canary, ROUNDS_OPERATIONS_MAX, 1,
-	    ROUNDS_TARGET_NS / 2, ret);
+	if (!world_alone(r->world))
+		ret->wrong_at = canary_check(ask->canary);
+	/* any rank's wrong byte is everyone's: the largest is as good as any */
+	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &ret->wrong_at, 1, MPI_LONG, MPI_MAX,
+	    r->world->group));
+	run_chunks(r, ask->canary, &chunks, ret);
 }
 
 int
