@@ -10,7 +10,7 @@
 #define PROBES_COMPARE_AB_TIMING_H
 
 #include "probes/execute/trial.h"
-#include "probes/job/nic_bytes.h"
+#include "probes/job/nic.h"
 
 #define AB_TIMING_SIDES 2
 

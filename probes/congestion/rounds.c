@@ -11,7 +11,7 @@
 
 #include "common/clk.h"
 #include "common/xalloc.h"
-#include "probes/job/ring.h"
+#include "probes/job/roles.h"
 #include "probes/sampling/tally.h"
 
 /* Ranks look at the clock together after so many operations, then after four

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nic.c - the interface that COALMINE_NICS gives this rank, said to every MPI.
+ * nic.c - the interface that COALMINE_NICS gives this rank, and the kernel's
+ * counters of this node's interfaces.
  */
 #include "probes/job/nic.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/str.h"
@@ -79,4 +86,99 @@ nic_set(struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
 		setenv(settings[i], name, 1);
 	return 0;
+}
+
+#define HEADING_LINES 2
+#define TEXT_BYTES    65536
+
+/* A counter may be read between its two halves. */
+static uint64_t
+payload(uint64_t bytes, uint64_t packets)
+{
+	uint64_t headers = packets * NIC_BYTES_HEADER_BYTES;
+
+	return bytes > headers ? bytes - headers : 0;
+}
+
+/* "  eth0: 1 2 3 ...": bytes and packets received are the first two numbers,
+ * sent the ninth and tenth. */
+int
+nic_bytes_parse(const char *text, struct nic_bytes *ret)
+{
+	struct nic_bytes sum = { 0 };
+	int line = 0;
+
+	for (const char *at = text; *at != '\0'; line++) {
+		unsigned long long in, in_packets, out, out_packets;
+		size_t n = strcspn(at, "\n");
+		char copy[512];
+		const char *colon;
+
+		if (n >= sizeof(copy))
+			return -EPROTO;
+		memcpy(copy, at, n);
+		copy[n] = '\0';
+		at += n + (at[n] == '\n');
+		if (line < HEADING_LINES)
+			continue;
+		colon = strchr(copy, ':');
+		if (colon == NULL ||
+		    sscanf(colon + 1,
+			"%llu %llu %*u %*u %*u %*u %*u %*u %llu %llu", &in,
+			&in_packets, &out, &out_packets) != 4)
+			return -EPROTO;
+		if (strncmp(copy + strspn(copy, " "), "lo:", 3) == 0)
+			continue;
+		sum.in_bytes += payload(in, in_packets);
+		sum.out_bytes += payload(out, out_packets);
+	}
+	if (line < HEADING_LINES)
+		return -EPROTO;
+	*ret = sum;
+	return 0;
+}
+
+/* Of all connections of TCP; the kernel may be too old to say. */
+static uint64_t
+resent_read(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	const struct dirent *e;
+	uint64_t sum = 0;
+
+	if (d == NULL)
+		return 0;
+	while ((e = readdir(d)) != NULL) {
+		struct tcp_info info = { 0 };
+		socklen_t len = sizeof(info);
+
+		if (e->d_name[0] != '.' &&
+		    getsockopt(atoi(e->d_name), IPPROTO_TCP, TCP_INFO, &info,
+			&len) == 0)
+			sum += info.tcpi_bytes_retrans;
+	}
+	closedir(d);
+	return sum;
+}
+
+int
+nic_bytes_read(struct nic_bytes *ret)
+{
+	char text[TEXT_BYTES];
+	size_t len = 0;
+	ssize_t n;
+	int fd = open("/proc/self/net/dev", O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -errno;
+	while ((n = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
+		len += (size_t)n;
+	rc = n < 0 ? -errno : 0;
+	close(fd);
+	text[len] = '\0';
+	if (rc == 0)
+		rc = nic_bytes_parse(text, ret);
+	if (rc == 0)
+		ret->resent_bytes = resent_read();
+	return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nic.h - which network interface a rank uses, where somebody says so.
+ * nic.h - which network interface a rank uses, where somebody says so, and what
+ * those of its node have carried.
  *
  * COALMINE_NICS names those of a node in the order of its ranks, from the
  * front again behind the last: with "a,a,b,b" two ranks share each of two
@@ -11,6 +12,7 @@
 #define PROBES_JOB_NIC_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/err.h"
 
@@ -23,5 +25,25 @@ int nic_choose(const char *list, int local, char ret[NIC_NAME_BYTES]);
 /* Before MPI_Init: what COALMINE_NICS says, in the words of every
  * implementation. 0 where it is not set; -EINVAL and why. */
 int nic_set(struct err *err);
+
+/* Bytes that this node's network interfaces have carried, all but the
+ * loopback's, as the kernel counts them: of each packet what is behind its
+ * headers of Ethernet, IPv4 and TCP with time stamps, so acknowledgements count
+ * nothing. Traffic of others is in it; what an adapter carries past the kernel
+ * is not.
+ *
+ * What a queue on the way drops, TCP sends again: that leaves this node twice.
+ * Every process can ask for it, of its own connections. */
+#define NIC_BYTES_HEADER_BYTES (14 + 20 + 32)
+
+struct nic_bytes {
+	uint64_t out_bytes, in_bytes; /* of the node */
+	uint64_t resent_bytes;        /* of out_bytes, by this process */
+};
+
+/* -errno where the kernel does not say. */
+int nic_bytes_read(struct nic_bytes *ret);
+/* The same from the text of /proc/net/dev; -EPROTO. */
+int nic_bytes_parse(const char *text, struct nic_bytes *ret);
 
 #endif

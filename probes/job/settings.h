@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "common/conf.h"
-#include "probes/job/ring.h"
+#include "probes/job/roles.h"
 #include "schema/names.h"
 
 #define COMMAND_LINE_BYTES 2001

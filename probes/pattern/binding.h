@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * binding.h - a plan whose steps are measurements: what shows which NIC serves
- * which device (plan/fit.h), each step timed by itself.
+ * which device (predict/binding_fit.h), each step timed by itself.
  *
  * Two groups of g ranks. First every device of the first group sends to its
  * partner alone; then the first 2, 3, ... g at once (rail); then the first 1,

@@ -4,7 +4,7 @@
  *
  * A flow-level simulation. What one rank sends another in one step of a
  * channel, over one transport, is a flow; flows share links and NICs max-min
- * fairly (fair.h). On every rank, and without any global barrier:
+ * fairly (maxmin.h). On every rank, and without any global barrier:
  *
  *   - a step of a channel starts when the rank has completed its last step of
  *     that channel, and costs the rank's processor the step overhead; ranks
@@ -18,7 +18,7 @@
  *     operations run, one step's after another's;
  *   - then the step is complete.
  *
- * With pace PREDICT_DATA, which is what the executor does (run/exec.h), a
+ * With pace PREDICT_DATA, which is what the executor does (execute/exec.h), a
  * transfer waits instead for all that was before it on its two ranks and
  * touches the same bytes, and a local operation for the same on its own; a
  * rank pays the step overhead with the first that it starts in a step of a
@@ -40,8 +40,6 @@
 #include "common/err.h"
 #include "probes/plan/plan.h"
 #include "probes/topology/machine.h"
-
-#define PREDICT_WHY_BYTES 512
 
 enum predict_pace {
 	PREDICT_CHANNELS,
@@ -85,7 +83,7 @@ struct predict {
 
 /* The plan must be sorted and have passed check_plan. o may be NULL: the pace
  * is then predict_pace_for. -EINVAL
- * with why (PREDICT_WHY_BYTES) when the plan does not fit the machine: too
+ * and why when the plan does not fit the machine: too
  * many ranks, or a transport that does not reach. The caller ends *ret with
  * predict_clear. */
 int predict_plan(const struct plan *p, const struct machine *m,

@@ -25,9 +25,8 @@
 #include "common/err.h"
 #include "schema/machines.h"
 
-#define MACHINE_PATH_MAX  32 /* resources on the way of one transfer */
-#define MACHINE_WHY_BYTES 512
-#define MACHINE_NONE      UINT32_MAX
+#define MACHINE_PATH_MAX 32 /* resources on the way of one transfer */
+#define MACHINE_NONE     UINT32_MAX
 
 enum machine_binding { BINDING_PACKED, BINDING_ROUND_ROBIN, BINDING_ONE };
 
@@ -81,7 +80,7 @@ struct machine_path {
  * $COALMINE_MACHINES, else the installed one, else etc/machines beside the
  * program; else a file of that name. sets are count words
  * "section.key=value", in place of the file's. -EINVAL or -errno, with
- * "file:line: ..." in why (MACHINE_WHY_BYTES). */
+ * "file:line: ...". */
 int machine_load(const char *name, char *const *sets, int count,
     struct machine **ret, struct err *err);
 /* From text; path is its name in messages. */

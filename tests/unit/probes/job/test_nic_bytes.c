@@ -2,7 +2,7 @@
 /*
  * What interfaces carried, from the kernel's text.
  */
-#include "probes/job/nic_bytes.c"
+#include "probes/job/nic.c"
 
 #include <stdarg.h>
 #include <setjmp.h>

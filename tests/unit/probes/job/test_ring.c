@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "probes/job/ring.c"
+#include "probes/job/roles.c"
 
 /* Going right from any rank passes every rank once, and left undoes right. */
 static void
