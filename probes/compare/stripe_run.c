@@ -22,12 +22,16 @@
 static json_t *
 stripe_speedup(const struct subject *r, const struct beside *x)
 {
-	json_t *o = plan_report_speedup(r, x);
+	json_t *all = plan_report_speedup(r, x), *o;
 
-	json_object_del(o, "setup_s");
+	json_object_del(all, "setup_s");
 	if (x->baseline == NULL)
-		return o;
-	json_object_set_new(o, "bytes", json_integer((json_int_t)r->bytes));
+		return all;
+	o = json_pack("{s:s, s:s, s:s, s:s, s:i, s:I}", "probe", "speedup",
+	    "of", r->probe, "plan", r->plan->title, "baseline", x->name,
+	    "ranks", r->team->ranks, "bytes", (json_int_t)r->bytes);
+	json_object_update_missing(o, all);
+	json_decref(all);
 	for (int i = 0; i < AB_TIMING_SIDES; i++)
 		json_object_set_new(o,
 		    i == 0 ? "throughput" : "baseline_throughput",
