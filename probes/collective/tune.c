@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tune.c - which shapes of a composition are predicted, in which order, and
+ * the one text that a shape has.
+ */
 #include "probes/collective/tune.h"
 
 #include <errno.h>
@@ -157,21 +161,133 @@ tune_auto(const struct conf *c, const char *section, uint32_t ranks,
 	return 0;
 }
 
+/* ---- shapes ---- */
+
+static void
+word_add(struct strbuf *sb, const char *key)
+{
+	strbuf_addf(sb, "%s%s=", sb->len_bytes > 0 ? " " : "", key);
+}
+
+char *
+shape_print(const struct shape *s)
+{
+	const struct {
+		const char *key;
+		uint32_t value;
+	} numbers[] = { { "stripe", s->stripe }, { "ring", s->ring },
+		{ "depth", s->depth } };
+	struct strbuf sb = { 0 };
+
+	if (s->levels > 0)
+		word_add(&sb, "hierarchy");
+	for (uint32_t i = 0; i < s->levels; i++)
+		strbuf_addf(&sb, "%s%u", i > 0 ? "," : "", s->factors[i]);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (numbers[i].value > 0) {
+			word_add(&sb, numbers[i].key);
+			strbuf_addf(&sb, "%u", numbers[i].value);
+		}
+	if (s->vias_count > 0)
+		word_add(&sb, "via");
+	for (uint32_t i = 0; i < s->vias_count; i++)
+		strbuf_addf(&sb, "%s%s", i > 0 ? "," : "",
+		    plan_vias[s->vias[i]]);
+	if (s->piece_bytes > 0) {
+		int whole = s->piece_bytes % 1024 == 0;
+
+		word_add(&sb, "piece");
+		strbuf_addf(&sb, "%llu%s",
+		    (unsigned long long)s->piece_bytes / (whole ? 1024 : 1),
+		    whole ? "K" : "");
+	}
+	return sb.text != NULL ? sb.text : xstrdup("");
+}
+
+/* One word, which may be spoilt. */
+static int
+shape_word(char *word, struct shape *s)
+{
+	char *value = strchr(word, '='), *save = NULL;
+	int64_t n = 0;
+
+	if (value == NULL)
+		return -EINVAL;
+	*value++ = '\0';
+	if (strcmp(word, "hierarchy") == 0 || strcmp(word, "via") == 0) {
+		uint32_t *count = word[0] == 'h' ? &s->levels : &s->vias_count;
+
+		for (char *item = strtok_r(value, ",", &save); item != NULL;
+		     item = strtok_r(NULL, ",", &save)) {
+			int via;
+
+			if (*count == COMPOSE_LEVELS_MAX)
+				return -EINVAL;
+			if (word[0] == 'h') {
+				if (str_to_int(item, 1, UINT32_MAX, &n) < 0)
+					return -EINVAL;
+				s->factors[(*count)++] = (uint32_t)n;
+				continue;
+			}
+			via = plan_via_find(item);
+			if (via < 0)
+				return -EINVAL;
+			s->vias[(*count)++] = (enum plan_via)via;
+		}
+		return 0;
+	}
+	if (strcmp(word, "piece") == 0) {
+		size_t len = strlen(value);
+		int kib = len > 0 && value[len - 1] == 'K';
+
+		if (kib)
+			value[len - 1] = '\0';
+		if (str_to_int(value, 1, INT64_MAX / 1024, &n) < 0)
+			return -EINVAL;
+		s->piece_bytes = (uint64_t)n * (kib ? 1024 : 1);
+		return 0;
+	}
+	if (str_to_int(value, 1, UINT32_MAX, &n) < 0)
+		return -EINVAL;
+	if (strcmp(word, "stripe") == 0)
+		s->stripe = (uint32_t)n;
+	else if (strcmp(word, "ring") == 0)
+		s->ring = (uint32_t)n;
+	else if (strcmp(word, "depth") == 0)
+		s->depth = (uint32_t)n;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+int
+shape_parse(const char *words, struct shape *ret)
+{
+	char *copy = xstrdup(words), *save = NULL;
+	int rc = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	for (char *w = strtok_r(copy, " ", &save); rc == 0 && w != NULL;
+	     w = strtok_r(NULL, " ", &save))
+		rc = shape_word(w, ret);
+	free(copy);
+	return rc;
+}
+
 /* ---- tune ---- */
 
-/* What is tried. */
-struct shape {
-	uint32_t factors[COMPOSE_LEVELS_MAX];
-	uint32_t levels;
-	uint32_t stripe, ring, depth;
+/* What is tried: levels that lie across nodes, and those within one, each by
+ * a transport. */
+struct candidate {
+	struct shape shape;
 	enum plan_via across, within;
 };
 
 struct tuning {
 	const struct conf *c;
 	struct machine fit;
-	uint32_t ranks, node; /* all, and of a node */
-	struct shape *shapes; /* as the rows */
+	uint32_t ranks, node;    /* all, and of a node */
+	struct candidate *tried; /* as the rows */
 	struct tune *t;
 	double messages; /* of the plans so far */
 	double channel;  /* of the last one's channel */
@@ -198,47 +314,27 @@ words_given(const struct conf *c, char **words)
 	return n;
 }
 
-static void
-word_add(const struct conf *c, struct strbuf *sb, const char *key,
-    const char *value)
-{
-	if (!conf_given(c, SECTION, key))
-		strbuf_addf(sb, "%s%s=%s", sb->len_bytes > 0 ? " " : "", key,
-		    value);
-}
-
-static void
-word_add_number(const struct conf *c, struct strbuf *sb, const char *key,
-    uint32_t value)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%u", value);
-	word_add(c, sb, key, text);
-}
-
 /* The shape as words, but for what was given. */
 static char *
-shape_words(const struct tuning *tg, const struct shape *s)
+candidate_words(const struct tuning *tg, const struct candidate *cd)
 {
-	struct strbuf sb = { 0 }, factors = { 0 }, vias = { 0 };
+	struct shape s = cd->shape;
 	uint32_t size = tg->ranks;
 
-	for (uint32_t i = 0; i < s->levels; i++) {
-		strbuf_addf(&factors, "%s%u", i > 0 ? "," : "", s->factors[i]);
-		strbuf_addf(&vias, "%s%s", i > 0 ? "," : "",
-		    plan_vias[size > tg->node ? s->across : s->within]);
-		size /= s->factors[i];
+	for (uint32_t i = 0; i < s.levels; i++) {
+		s.vias[i] = size > tg->node ? cd->across : cd->within;
+		size /= s.factors[i];
 	}
-	word_add(tg->c, &sb, "hierarchy", factors.text);
-	word_add_number(tg->c, &sb, "stripe", s->stripe);
-	word_add_number(tg->c, &sb, "ring", s->ring);
-	word_add_number(tg->c, &sb, "depth", s->depth);
-	if (!conf_given(tg->c, SECTION, "hierarchy"))
-		word_add(tg->c, &sb, "via", vias.text);
-	strbuf_clear(&factors);
-	strbuf_clear(&vias);
-	return sb.text != NULL ? sb.text : xstrdup("");
+	s.vias_count = conf_given(tg->c, SECTION, "via") ? 0 : s.levels;
+	if (conf_given(tg->c, SECTION, "hierarchy"))
+		s.levels = s.vias_count = 0;
+	if (conf_given(tg->c, SECTION, "stripe"))
+		s.stripe = 0;
+	if (conf_given(tg->c, SECTION, "ring"))
+		s.ring = 0;
+	if (conf_given(tg->c, SECTION, "depth"))
+		s.depth = 0;
+	return shape_print(&s);
 }
 
 char *
@@ -277,7 +373,7 @@ tune_plan(const struct conf *c, const char *text, uint32_t ranks,
 
 /* Twice the same words, or more than there is time for. */
 static int
-is_idle(const struct tuning *tg, const struct shape *s, const char *words)
+is_idle(const struct tuning *tg, uint32_t depth, const char *words)
 {
 	const struct tune *t = tg->t;
 
@@ -285,27 +381,28 @@ is_idle(const struct tuning *tg, const struct shape *s, const char *words)
 		if (strcmp(t->rows[i].words, words) == 0)
 			return 1;
 	return t->count > 0 &&
-	    tg->messages + tg->channel * s->depth > MESSAGES_MAX;
+	    tg->messages + tg->channel * depth > MESSAGES_MAX;
 }
 
 /* Predict a shape and keep it. */
 static int
-attempt(struct tuning *tg, const struct shape *s)
+attempt(struct tuning *tg, const struct candidate *cd)
 {
 	struct tune *t = tg->t;
-	char *words = shape_words(tg, s);
+	char *words = candidate_words(tg, cd);
+	uint32_t depth = cd->shape.depth;
 	struct predict pr;
 	struct plan *p;
 	int rc;
 
-	if (is_idle(tg, s, words)) {
+	if (is_idle(tg, depth, words)) {
 		free(words);
 		return 0;
 	}
 	rc = tune_plan(tg->c, words, tg->ranks, &p, tg->err);
 	if (rc == 0) {
 		tg->messages += (double)p->transfers_count;
-		tg->channel = (double)p->transfers_count / s->depth;
+		tg->channel = (double)p->transfers_count / depth;
 		rc = predict_plan(p, &tg->fit, NULL, &pr, tg->err);
 		plan_free(p);
 	}
@@ -314,9 +411,8 @@ attempt(struct tuning *tg, const struct shape *s)
 		return rc;
 	}
 	t->rows = xreallocarray(t->rows, t->count + 1u, sizeof(*t->rows));
-	tg->shapes = xreallocarray(tg->shapes, t->count + 1u,
-	    sizeof(*tg->shapes));
-	tg->shapes[t->count] = *s;
+	tg->tried = xreallocarray(tg->tried, t->count + 1u, sizeof(*tg->tried));
+	tg->tried[t->count] = *cd;
 	t->rows[t->count++] = (struct tune_row){ words,
 		(double)pr.total_ps / 1e12 };
 	predict_clear(&pr);
@@ -333,12 +429,12 @@ rank_rows(struct tuning *tg)
 		for (uint32_t k = i;
 		     k > 0 && t->rows[k].time_s < t->rows[k - 1].time_s; k--) {
 			struct tune_row row = t->rows[k];
-			struct shape s = tg->shapes[k];
+			struct candidate cd = tg->tried[k];
 
 			t->rows[k] = t->rows[k - 1];
-			tg->shapes[k] = tg->shapes[k - 1];
+			tg->tried[k] = tg->tried[k - 1];
 			t->rows[k - 1] = row;
-			tg->shapes[k - 1] = s;
+			tg->tried[k - 1] = cd;
 		}
 }
 
@@ -385,29 +481,32 @@ join_nodes(const struct tuning *tg, const struct shape *from, struct shape *to)
 
 /* The shapes to begin with; how many. */
 static uint32_t
-shapes_make(const struct tuning *tg, struct shape *s)
+shapes_make(const struct tuning *tg, struct candidate *cd)
 {
 	const struct machine_via *ipc = &tg->fit.vias[MACHINES_IPC];
 	uint32_t nodes = tg->ranks / tg->node, n = 0;
-	struct shape own = { .stripe = 1,
-		.ring = 1,
-		.depth = 1,
+	struct candidate own = {
+		.shape = { .stripe = 1, .ring = 1, .depth = 1 },
 		.across = PLAN_VIA_MPI,
-		.within = ipc->usable ? PLAN_VIA_IPC : PLAN_VIA_MPI };
+		.within = ipc->usable ? PLAN_VIA_IPC : PLAN_VIA_MPI
+	};
 
-	tune_hierarchy(&tg->fit, tg->ranks, own.factors, &own.levels);
-	s[n++] = own;
-	split_nodes(tg, &own, &s[n++]);
-	join_nodes(tg, &own, &s[n++]);
+	tune_hierarchy(&tg->fit, tg->ranks, own.shape.factors,
+	    &own.shape.levels);
+	cd[n++] = own;
+	cd[n] = own;
+	split_nodes(tg, &own.shape, &cd[n++].shape);
+	cd[n] = own;
+	join_nodes(tg, &own.shape, &cd[n++].shape);
 	if (nodes > 1) {
-		s[n] = own;
-		s[n++].ring = nodes;
+		cd[n] = own;
+		cd[n++].shape.ring = nodes;
 	}
-	s[n] = own;
-	s[n].levels = 1;
-	s[n].factors[0] = tg->ranks;
+	cd[n] = own;
+	cd[n].shape.levels = 1;
+	cd[n].shape.factors[0] = tg->ranks;
 	if (nodes > 1)
-		s[n].within = PLAN_VIA_MPI;
+		cd[n].within = PLAN_VIA_MPI;
 	return n + 1;
 }
 
@@ -415,14 +514,14 @@ static int
 attempt_shapes(struct tuning *tg)
 {
 	static const uint32_t depths[] = { 1, 8 };
-	struct shape shapes[SHAPES_MAX];
+	struct candidate shapes[SHAPES_MAX];
 	uint32_t count = shapes_make(tg, shapes);
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		for (uint32_t k = 0; rc == 0 && k < 4; k++) {
-			shapes[i].stripe = k / 2 ? tg->node : 1;
-			shapes[i].depth = depths[k % 2];
+			shapes[i].shape.stripe = k / 2 ? tg->node : 1;
+			shapes[i].shape.depth = depths[k % 2];
 			rc = attempt(tg, &shapes[i]);
 		}
 	return rc;
@@ -438,60 +537,52 @@ attempt_vias(struct tuning *tg)
 	} vias[VIAS_MAX] = { { PLAN_VIA_MPI, MACHINES_MPI, 1 },
 		{ PLAN_VIA_XCCL, MACHINES_XCCL, 1 },
 		{ PLAN_VIA_IPC, MACHINES_IPC, 0 } };
-	struct shape first[FIRST];
+	struct candidate first[FIRST];
 	uint32_t count = tg->t->count < FIRST ? tg->t->count : FIRST;
 	int rc = 0;
 
-	memcpy(first, tg->shapes, count * sizeof(*first));
+	memcpy(first, tg->tried, count * sizeof(*first));
 	for (uint32_t i = 0; i < count * VIAS_MAX * VIAS_MAX; i++) {
-		struct shape s = first[i / (VIAS_MAX * VIAS_MAX)];
+		struct candidate cd = first[i / (VIAS_MAX * VIAS_MAX)];
 		uint32_t a = i / VIAS_MAX % VIAS_MAX, w = i % VIAS_MAX;
 
 		if (!vias[a].across || !tg->fit.vias[vias[a].of].usable ||
-		    !tg->fit.vias[vias[w].of].usable || s.levels == 1)
+		    !tg->fit.vias[vias[w].of].usable || cd.shape.levels == 1)
 			continue;
-		s.across = vias[a].via;
-		s.within = vias[w].via;
-		rc = attempt(tg, &s);
+		cd.across = vias[a].via;
+		cd.within = vias[w].via;
+		rc = attempt(tg, &cd);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
-static int
-is_lighter(const struct shape *a, const struct shape *b)
-{
-	int am = a->within == PLAN_VIA_MPI, bm = b->within == PLAN_VIA_MPI;
-
-	return am != bm ? am < bm : a->stripe < b->stripe;
-}
-
-/* Of those that links hold for equal to the best the one with the fewest
- * processes at the network: of what these cost a host prediction knows little.
- */
-static struct shape
-best_shape(const struct tuning *tg)
-{
-	const struct tune_row *rows = tg->t->rows;
-	struct shape best = tg->shapes[0];
-
-	for (uint32_t i = 1;
-	     i < tg->t->count && rows[i].time_s <= EVEN_MAX * rows[0].time_s;
-	     i++)
-		if (tg->shapes[i].ring == best.ring &&
-		    is_lighter(&tg->shapes[i], &best))
-			best = tg->shapes[i];
-	return best;
-}
-
+/* All depths, of those that links hold for equal to the best the one with the
+ * fewest processes at the network: of what these cost a host prediction knows
+ * little. */
 static int
 attempt_depths(struct tuning *tg)
 {
-	struct shape best = best_shape(tg);
+	const struct tune_row *rows = tg->t->rows;
+	struct candidate best = tg->tried[0];
 	int rc = 0;
 
-	for (best.depth = 1; rc == 0 && best.depth <= DEEPEST; best.depth *= 2)
+	for (uint32_t i = 1;
+	     i < tg->t->count && rows[i].time_s <= EVEN_MAX * rows[0].time_s;
+	     i++) {
+		const struct candidate *cd = &tg->tried[i];
+		int by_mpi = cd->within == PLAN_VIA_MPI;
+		int best_by_mpi = best.within == PLAN_VIA_MPI;
+
+		if (cd->shape.ring == best.shape.ring &&
+		    (by_mpi != best_by_mpi
+			    ? by_mpi < best_by_mpi
+			    : cd->shape.stripe < best.shape.stripe))
+			best = *cd;
+	}
+	for (best.shape.depth = 1; rc == 0 && best.shape.depth <= DEEPEST;
+	     best.shape.depth *= 2)
 		rc = attempt(tg, &best);
 	return rc;
 }
@@ -542,7 +633,7 @@ tune_choose(const struct conf *c, uint32_t ranks, struct tune *ret,
 	ret->machine = xstrdup(m->name);
 	if (rc == 0)
 		rc = tune_search(&tg);
-	free(tg.shapes);
+	free(tg.tried);
 	machine_free(own);
 	if (rc < 0)
 		tune_clear(ret);

@@ -33,8 +33,23 @@ int tune_auto(const struct conf *c, const char *section, uint32_t ranks,
     uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels,
     struct err *err);
 
+/* What is chosen of a composition. 0: not chosen here, since it was given. */
+struct shape {
+	uint32_t factors[COMPOSE_LEVELS_MAX]; /* outermost first */
+	uint32_t levels;
+	uint32_t stripe, ring, depth;
+	enum plan_via vias[COMPOSE_LEVELS_MAX];
+	uint32_t vias_count;
+	uint64_t piece_bytes;
+};
+/* "hierarchy=4,4 stripe=4 ring=1 depth=8 via=mpi,ipc piece=60K", which the
+ * caller frees; words of options, as tables keep them. */
+char *shape_print(const struct shape *s);
+/* -EINVAL for any other word. */
+int shape_parse(const char *words, struct shape *ret);
+
 struct tune_row {
-	char *words; /* "hierarchy=4,4 stripe=4 ring=1 depth=8 via=mpi,ipc" */
+	char *words; /* of its shape */
 	double time_s;
 };
 struct tune {

@@ -23,13 +23,15 @@
 #define TUNE_SEARCH_TRIES_MAX 16
 
 struct tune_search_try {
-	char *words;
+	struct shape shape;
+	char *words;        /* of it */
 	double predicted_s; /* NAN: it was not among the rows */
 	double seconds;     /* NAN: it could not run */
 };
 
 struct tune_search {
 	const struct tune *rows; /* by reference */
+	struct shape *shapes;    /* of the rows */
 	int may_cut;             /* messages: nobody asked for a piece */
 	uint64_t message_bytes;  /* the longest of the fastest shape */
 	struct tune_search_try tries[TUNE_SEARCH_TRIES_MAX];

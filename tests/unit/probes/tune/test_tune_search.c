@@ -284,6 +284,38 @@ test_ends(void **state)
 	tune_search_close(&c);
 }
 
+/* Printed as it was read, and nothing else is read. */
+static void
+test_shape_text(void **state)
+{
+	static const char *const good[] = { "", "stripe=4",
+		"hierarchy=3,4,2 stripe=2 ring=12 depth=1024 "
+		"via=mpi,xccl,ipc piece=60K",
+		"ring=1 piece=1000" };
+	static const char *const bad[] = { "depth", "depth=", "depth=0",
+		"depth=x", "via=pigeon", "hierarchy=4,0", "width=3", "piece=K",
+		"hierarchy=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1" };
+	struct shape s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		char *words;
+
+		assert_int_equal(shape_parse(good[i], &s), 0);
+		words = shape_print(&s);
+		assert_string_equal(words, good[i]);
+		free(words);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (shape_parse(bad[i], &s) == 0)
+			fail_msg("%s was read", bad[i]);
+	assert_int_equal(shape_parse(good[2], &s), 0);
+	assert_int_equal(s.levels, 3);
+	assert_int_equal(s.factors[1], 4);
+	assert_int_equal(s.vias[2], PLAN_VIA_IPC);
+	assert_int_equal(s.piece_bytes, 60 << 10);
+}
+
 int
 main(void)
 {
@@ -297,6 +329,7 @@ main(void)
 		cmocka_unit_test(test_leaves_what_was_given),
 		cmocka_unit_test(test_what_cannot_run),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_shape_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
