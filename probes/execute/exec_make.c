@@ -244,7 +244,7 @@ make_lanes(struct exec *e)
 		if (used[via])
 			lane_of(e, (enum plan_via)via);
 	e->gets = ipc_side_choose(e->plan,
-	    backoff_cores_are_shared(e->team->mates));
+	    backoff_cores_are_shared(e->team->node_comm));
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
 		e->lanes[i].ends = xcalloc(cap, sizeof(*e->lanes[i].ends));
 		e->lanes[i].events = xcalloc(cap, sizeof(*e->lanes[i].events));
@@ -308,8 +308,8 @@ make_events(struct exec *e)
 		struct exec_lane *lane = &e->lanes[i];
 
 		for (uint32_t k = 0; k < lane->share.ends_count; k++)
-			lane->ends[k].leaf = e->events[lane->events[k]].nexts ==
-			    0;
+			lane->ends[k].terminal =
+			    e->events[lane->events[k]].nexts == 0;
 	}
 }
 

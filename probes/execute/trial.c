@@ -284,7 +284,7 @@ copy_speed(const struct transport_team *team, struct device_stream *s,
 			fatalx("%s: %s", ops->name, ops->error(team->device));
 	at_s[1] = (double)clk_ns() / (double)CLK_NS_PER_S;
 	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, at_s, 2, MPI_DOUBLE, MPI_MAX,
-	    team->mates, &req));
+	    team->node_comm, &req));
 	MPI_DO(backoff_request(&req));
 	*ret_own = speed = (double)bytes * times / (at_s[0] + at_s[1]);
 	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, &speed, 1, MPI_DOUBLE, MPI_SUM,

@@ -50,19 +50,19 @@ collect_nodes(const struct world *w, const struct hist *mine,
 	struct collect_node me = { -1, 0, NAN, NAN, 0, 0 }, *all = NULL;
 	struct hist *node = xcalloc(1, sizeof(*node));
 	uint64_t ns[2] = { 0, 0 }, sum[2] = { 0, 0 };
-	int mate, kept = 0;
+	int node_rank, kept = 0;
 
 	if (cores != NULL) {
 		ns[0] = cores->run_ns;
 		ns[1] = cores->wait_ns;
-		MPI_DO(
-		    MPI_Reduce(ns, sum, 2, MPI_UINT64_T, MPI_SUM, 0, w->mates));
+		MPI_DO(MPI_Reduce(ns, sum, 2, MPI_UINT64_T, MPI_SUM, 0,
+		    w->node_comm));
 		me.run_s = (double)sum[0] / (double)CLK_NS_PER_S;
 		me.wait_s = (double)sum[1] / (double)CLK_NS_PER_S;
 	}
-	MPI_DO(MPI_Comm_rank(w->mates, &mate));
-	collect_sum(w->mates, mine, node);
-	if (mate == 0) {
+	MPI_DO(MPI_Comm_rank(w->node_comm, &node_rank));
+	collect_sum(w->node_comm, mine, node);
+	if (node_rank == 0) {
 		me.node = w->node;
 		me.n = (double)node->count;
 		me.p50 = hist_quantile(node, 0.5);

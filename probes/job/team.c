@@ -23,7 +23,7 @@ team_open(const struct world *w, const char *device,
 	    MPI_Allgather(&w->node, 1, MPI_INT, nodes, 1, MPI_INT, w->control));
 	tm->nodes = nodes;
 	MPI_DO(MPI_Comm_dup(w->control, &tm->comm));
-	MPI_DO(MPI_Comm_split(w->control, w->node, w->rank, &tm->mates));
+	MPI_DO(MPI_Comm_split(w->control, w->node, w->rank, &tm->node_comm));
 	err->text[0] = '\0';
 	rc = device_find(device, &tm->ops, err);
 	if (rc == 0)
@@ -48,7 +48,7 @@ team_close(struct transport_team *tm)
 		return;
 	if (tm->device != NULL)
 		tm->ops->close(tm->device);
-	MPI_Comm_free(&tm->mates);
+	MPI_Comm_free(&tm->node_comm);
 	MPI_Comm_free(&tm->comm);
 	free((int *)tm->nodes);
 	free(tm);

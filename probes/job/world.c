@@ -147,7 +147,7 @@ world_open(struct world *w, int *argc, char ***argv)
 	MPI_DO(MPI_Comm_dup(MPI_COMM_WORLD, &w->control));
 	MPI_DO(MPI_Comm_rank(w->control, &w->rank));
 	MPI_DO(MPI_Comm_size(w->control, &w->size));
-	w->group = w->slice = w->mates = MPI_COMM_NULL;
+	w->group = w->slice = w->node_comm = MPI_COMM_NULL;
 	find_nodes(w);
 }
 
@@ -177,7 +177,7 @@ world_split(struct world *w, const struct settings *s, int *ret_needed)
 	memcpy(w->kind_root, first + 1, (size_t)s->kind_count * sizeof(*first));
 	MPI_DO(MPI_Comm_split(w->control, w->role + 1, w->rank, &w->group));
 	MPI_DO(MPI_Comm_split(w->group, w->local, w->rank, &w->slice));
-	MPI_DO(MPI_Comm_split(w->group, w->node, w->rank, &w->mates));
+	MPI_DO(MPI_Comm_split(w->group, w->node, w->rank, &w->node_comm));
 	MPI_DO(MPI_Comm_set_errhandler(w->slice, MPI_ERRORS_RETURN));
 	MPI_DO(MPI_Comm_rank(w->group, &w->group_rank));
 	MPI_DO(MPI_Comm_size(w->group, &w->group_size));
@@ -207,7 +207,7 @@ world_close(struct world *w, int status)
 	alarm(FINALIZE_LIMIT_S);
 	log_set_fatal_hook(NULL);
 	if (w->group != MPI_COMM_NULL) {
-		MPI_Comm_free(&w->mates);
+		MPI_Comm_free(&w->node_comm);
 		MPI_Comm_free(&w->slice);
 		MPI_Comm_free(&w->group);
 	}

@@ -30,7 +30,7 @@ struct world {
 	MPI_Comm control; /* all ranks; for sleeping waits and relayed lines */
 	MPI_Comm group;   /* all ranks of this role */
 	MPI_Comm slice;   /* those with this local number */
-	MPI_Comm mates;   /* those on this node */
+	MPI_Comm node_comm; /* those on this node */
 	int group_rank, group_size;
 	int slice_rank, slice_size;
 	int canary_root;              /* rank in control */

@@ -58,11 +58,11 @@ backoff_mpi_gives_way(void)
 }
 
 int
-backoff_cores_are_shared(MPI_Comm mates)
+backoff_cores_are_shared(MPI_Comm node_comm)
 {
 	int ranks;
 
-	MPI_Comm_size(mates, &ranks);
+	MPI_Comm_size(node_comm, &ranks);
 	return backoff_mpi_gives_way() || ranks > sysconf(_SC_NPROCESSORS_ONLN);
 }
 

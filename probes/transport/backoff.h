@@ -41,9 +41,9 @@ void backoff_give_way(void);
 /* Does the MPI itself give up the core in a look that finds nothing? */
 int backoff_mpi_gives_way(void);
 
-/* Are there more ranks in mates, which are those of this node, than cores, or
+/* Are there more ranks in node_comm, those of this node, than cores, or
  * was the MPI told so? */
-int backoff_cores_are_shared(MPI_Comm mates);
+int backoff_cores_are_shared(MPI_Comm node_comm);
 
 /* Until the request is complete; the MPI error class, as from MPI_Test. */
 int backoff_request(MPI_Request *req);

@@ -2,8 +2,8 @@
 /*
  * doorbell.h - sleep until another process of this host has written a word.
  *
- * A bell lies in memory that all of them map. Who writes rings afterwards. Who
- * waits reads how often it has rung, looks at the words, and sleeps unless it
+ * A doorbell lies in memory that all of them map. A writer rings afterwards. A
+ * waiter reads how often it has rung, looks at the words, and sleeps unless it
  * has rung since: no ring is lost between the look and the sleep. Where nobody
  * sleeps a ring costs no system call.
  */
@@ -25,7 +25,7 @@ unsigned int doorbell_rings(struct doorbell *b);
 /* Until it has rung more often than that, or for some milliseconds: whoever
  * should ring may have died. 0: it has not rung. */
 int doorbell_sleep(struct doorbell *b, unsigned int rings);
-/* Likewise until it has rung `more` times more often. For a bell at which
+/* Likewise until it has rung `more` times more often. For a doorbell at which
  * nobody else sleeps. */
 int doorbell_sleep_many(struct doorbell *b, unsigned int rings,
     unsigned int more);

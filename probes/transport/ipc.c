@@ -193,9 +193,9 @@ ipc_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 
 /* ---- sleep ---- */
 
-/* The bell that all workers wait for; NULL: there are several. */
+/* The doorbell that all workers wait for; NULL: there are several. */
 static struct doorbell *
-only_bell(const struct transport *t)
+only_doorbell(const struct transport *t)
 {
 	struct doorbell *only = NULL;
 
@@ -224,7 +224,7 @@ is_ready(const struct transport *t)
 static int
 sleep_until_ready(struct transport *t)
 {
-	struct doorbell *b = only_bell(t);
+	struct doorbell *b = only_doorbell(t);
 	unsigned int rings;
 
 	if (b == NULL)
@@ -241,20 +241,20 @@ static uint32_t
 ends_awaited(const struct transport *t)
 {
 	uint32_t open = 0;
-	int leaves = 1;
+	int all_terminal = 1;
 
 	for (uint32_t i = 0; i < t->passive_count; i++) {
 		uint32_t end = t->passive[i];
 		const struct work *w = &t->works[end];
-		int leaf = t->share->ends[end].leaf;
+		int terminal = t->share->ends[end].terminal;
 		int done = atomic_load(&w->slot->done) == w->count;
 
-		if (done && !leaf)
+		if (done && !terminal)
 			return 0;
-		leaves &= leaf;
+		all_terminal &= terminal;
 		open += !done;
 	}
-	return leaves || open == 0 ? open : 1;
+	return all_terminal || open == 0 ? open : 1;
 }
 
 /* Every end rings once, so that a ring that is heard early only costs another
@@ -279,7 +279,8 @@ sleep_until_bell(struct transport *t)
 }
 
 /* On the host a look takes the core from who copies: this rank's thread, or a
- * mate where cores are shared. A GPU needs no core, and is asked. */
+ * rank of the node where cores are shared. A GPU needs no core, and is asked.
+ */
 static int
 ipc_wait_some(struct transport *t)
 {

@@ -4,7 +4,7 @@
  *
  * A board lies in memory of the host that they map. It lists the ends that wait
  * for a worker, each with two words that count iterations: the owner says that
- * it is ready, the worker that it is done. Each word has a bell.
+ * it is ready, the worker that it is done. Each word has a doorbell.
  */
 #ifndef PROBES_TRANSPORT_IPC_BOARD_H
 #define PROBES_TRANSPORT_IPC_BOARD_H

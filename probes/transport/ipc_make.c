@@ -208,17 +208,17 @@ ipc_release(struct transport *t)
 	free(t);
 }
 
-/* Cards of all mates. */
+/* Cards of all ranks of the node. */
 static struct card *
 exchange(const struct transport_team *team, struct card *mine, int *ret_count)
 {
 	struct card *cards;
 	MPI_Request req;
 
-	MPI_Comm_size(team->mates, ret_count);
+	MPI_Comm_size(team->node_comm, ret_count);
 	cards = xcalloc((size_t)*ret_count, sizeof(*cards));
 	MPI_Iallgather(mine, sizeof(*mine), MPI_CHAR, cards, sizeof(*mine),
-	    MPI_CHAR, team->mates, &req);
+	    MPI_CHAR, team->node_comm, &req);
 	backoff_request(&req);
 	return cards;
 }
@@ -239,7 +239,7 @@ ipc_prepare(const struct transport_team *team,
 	t->blocked = xcalloc(n, sizeof(*t->blocked));
 	t->copying = xcalloc(n, sizeof(*t->copying));
 	t->passive = xcalloc(n, sizeof(*t->passive));
-	t->sleeps = backoff_cores_are_shared(team->mates);
+	t->sleeps = backoff_cores_are_shared(team->node_comm);
 	err->text[0] = '\0';
 	rc = card_make(t, &mine, err);
 	mine.rc = rc;

@@ -55,9 +55,9 @@
  * of the plan. */
 struct transport_team {
 	int rank, ranks;
-	const int *nodes; /* node number of each rank */
-	MPI_Comm comm;    /* all ranks, for making things ready */
-	MPI_Comm mates;   /* those on this node, in the order of comm */
+	const int *nodes;   /* node number of each rank */
+	MPI_Comm comm;      /* all ranks, for making things ready */
+	MPI_Comm node_comm; /* those on this node, in the order of comm */
 	const struct device_ops *ops;
 	struct device *device;
 	int device_index; /* as device was opened */
@@ -69,10 +69,10 @@ struct transport_end {
 	uint32_t peer; /* the rank at the other end */
 	uint32_t tag;
 	uint32_t step;
-	uint32_t batch;  /* to which it belongs; batches ascend */
-	uint8_t receive; /* 0: this rank sends, 1: it receives */
-	uint8_t via;     /* enum plan_via: which of a family, put or get */
-	uint8_t leaf;    /* nothing that this rank does waits for it */
+	uint32_t batch;   /* to which it belongs; batches ascend */
+	uint8_t receive;  /* 0: this rank sends, 1: it receives */
+	uint8_t via;      /* enum plan_via: which of a family, put or get */
+	uint8_t terminal; /* nothing that this rank does waits for it */
 };
 
 /* This rank's share. Ends are sorted by batch, receives before sends; it stays

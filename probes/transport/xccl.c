@@ -79,13 +79,13 @@ shares_gpu(const struct transport_team *team, struct err *err)
 	MPI_Request req;
 	char *all;
 
-	MPI_Comm_size(team->mates, &ranks);
-	MPI_Comm_rank(team->mates, &me);
+	MPI_Comm_size(team->node_comm, &ranks);
+	MPI_Comm_rank(team->node_comm, &me);
 	all = xcalloc((size_t)ranks, PCI_BYTES);
 	if (!team->ops->host_access)
 		team->ops->facts(team->device, &facts);
 	MPI_Iallgather(facts.pci, PCI_BYTES, MPI_CHAR, all, PCI_BYTES, MPI_CHAR,
-	    team->mates, &req);
+	    team->node_comm, &req);
 	backoff_request(&req);
 	for (int i = 0; rc == 0 && i < ranks; i++)
 		if (i != me && facts.pci[0] != '\0' &&
