@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * alarm.c - what is worth an alert: outliers, lost agents, what stops the
+ * collector from measuring.
+ */
 #include "daemon/export/alarm.h"
 
 #include <errno.h>

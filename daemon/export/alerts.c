@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * alerts.c - when an alert is told: at once, again after a while, and when it
+ * is over.
+ */
 #include "daemon/export/alerts.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exposition.c - Prometheus text format: escapes, numbers, histograms.
+ */
 #include "daemon/export/exposition.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_parse.c - what of HTTP/1.x is taken, and with which status the rest is
+ * refused.
+ */
 #include "daemon/http/http_parse.h"
 
 #include <errno.h>

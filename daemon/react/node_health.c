@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_health.c - which nodes are told of their health, and when again.
+ */
 #include "daemon/react/node_health.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * react.c - whether a reaction to a bad node may begin: limits of an hour and
+ * of nodes at once, waiting, and undoing.
+ */
 #include "daemon/react/react.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view.c - nodes, campaigns, runs and orders as JSON: what each answer is put
+ * together from.
+ */
 #include "daemon/view/view.h"
 
 #include <errno.h>

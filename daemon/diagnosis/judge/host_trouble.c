@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host_trouble.c - which signs of a host are far above the typical host, and so
+ * explain slow rounds without the network.
+ */
 #include "daemon/diagnosis/judge/host_trouble.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * judge.c - from rounds to outliers: which rounds count against a node or leaf,
+ * and when those that do are significant among all of the round.
+ */
 #include "daemon/diagnosis/judge/judge.h"
 
 #include <assert.h>

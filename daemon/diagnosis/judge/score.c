@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * score.c - one round as distances: the typical node of each kind, leaves whose
+ * nodes are slow together, and how far everyone is from what remains.
+ */
 #include "daemon/diagnosis/judge/score.h"
 
 #include <math.h>

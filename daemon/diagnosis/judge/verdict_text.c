@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verdict_text.c - the sentence of a verdict: who is slower than whom, by how
+ * much, over how many rounds, and what a confirmation run said.
+ */
 #include "daemon/diagnosis/judge/verdict_text.h"
 
 #include <inttypes.h>
