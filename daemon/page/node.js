@@ -100,9 +100,11 @@ function headCard(node, verdict) {
 			" since ", ago(node.since_unix_ns)]],
 			["Last heard", ago(node.last_seen_unix_ns)],
 			["Score", known(node.score) ? digits(node.score) +
-				" (robust z of its newest round; rounds " +
-				"combined, an outlier has " +
-				digits(node.outlier_threshold) + " or more)" :
+				" (robust z of its newest round" +
+				(known(node.outlier_threshold) ?
+				"; rounds combined, an outlier has " +
+				digits(node.outlier_threshold) +
+				" or more" : "") + ")" :
 				"not known yet"], ["Leaf", node.leaf],
 			["Address", node.addr], ["Software", node.software],
 			["Runs now", node.run && h("a", { href: "#/run/" +

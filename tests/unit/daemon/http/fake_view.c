@@ -44,13 +44,14 @@ fake_node(int i)
 
 	snprintf(name, sizeof(name), "node%d", i + 1);
 	fake_leaf(i, leaf);
-	node = json_pack("{s:s,s:s,s:I,s:I,s:s,s:s,s:{s:i},s:i,s:f,s:s}",
+	node = json_pack("{s:s,s:s,s:I,s:I,s:s,s:s,s:{s:i},s:i,s:f,s:s,s:s}",
 	    "node", fake.first_node != NULL && i == 0 ? fake.first_node : name,
 	    "state", names_agent_states[fake_state(i)], "since_unix_ns",
 	    now - (json_int_t)(3600 * CLK_NS_PER_S), "last_seen_unix_ns",
 	    now - (json_int_t)(i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1), "addr",
 	    "10.0.0.1", "software", "0.1.0", "inventory", "cores", 64,
-	    "spool_bytes", 100 * i, "load", 0.1, "leaf", leaf);
+	    "spool_bytes", 100 * i, "load", 0.1, "leaf", leaf, "verdict",
+	    names_verdicts[VERDICT_OK]);
 	if (fake.scored)
 		json_object_set_new(node, "score", json_real(i == 2 ? 9.5 : 0));
 	return node;
@@ -108,8 +109,13 @@ view_node(struct view *v, const char *node)
 		char name[32];
 
 		snprintf(name, sizeof(name), "node%d", i + 1);
-		if (strcmp(node, name) == 0)
-			return fake_node(i);
+		if (strcmp(node, name) == 0) {
+			json_t *one = fake_node(i);
+
+			json_object_set_new(one, "outlier_threshold",
+			    json_real(view_outlier_threshold(v)));
+			return one;
+		}
 	}
 	return NULL;
 }
