@@ -92,48 +92,40 @@ device(struct group *gr, uint64_t a, uint64_t i, int inward)
 }
 
 static int
-group_options(const struct conf *c, struct group *gr, struct err *err)
-{
-	double rows;
-
-	gr->shape = conf_choice(c, SECTION, "pattern");
-	gr->direction = conf_choice(c, SECTION, "direction");
-	gr->n = (uint64_t)conf_int(c, SECTION, "n");
-	gr->g = (uint64_t)conf_int(c, SECTION, "g");
-	gr->k = (uint64_t)conf_int(c, SECTION, "k");
-	gr->count = (uint64_t)conf_int(c, SECTION, "count");
-	gr->size =
-	    plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes;
-	gr->via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
-	if (gr->k > gr->g)
-		return pattern_refuse(c, SECTION, "k", err,
-		    "1 to g, which is %llu", (unsigned long long)gr->g);
-	if (gr->shape == ASYMMETRIC && gr->direction == OMNI)
-		return pattern_refuse(c, SECTION, "direction", err,
-		    "out, in or bi with pattern = asymmetric");
-	rows = (double)gr->k * (double)partners(gr) * (double)(gr->n - 1) *
-	    (gr->direction == OMNI ? (double)gr->n : 2);
-	if (rows > (double)PLAN_TRANSFERS_MAX)
-		return pattern_refuse(c, SECTION, "n", err,
-		    "at most %llu messages, here are %.0f",
-		    (unsigned long long)PLAN_TRANSFERS_MAX, rows);
-	if ((double)gr->count * gr->size * (double)gr->n * (double)gr->k >
-	    (double)PLAN_BYTES_MAX)
-		return pattern_refuse(c, SECTION, "count", err,
-		    "what a buffer of 4 EiB can hold");
-	return 0;
-}
-
-static int
 group_build(const struct conf *c, uint32_t ranks, struct plan **ret,
     struct err *err)
 {
 	struct group gr = { 0 };
 	uint64_t footprint = 0, own = 0;
-	int rc = group_options(c, &gr, err);
+	double rows;
+	int rc;
 
-	if (rc == 0)
-		rc = pattern_ranks(c, SECTION, "n", gr.n * gr.g, &ranks, err);
+	gr.shape = conf_choice(c, SECTION, "pattern");
+	gr.direction = conf_choice(c, SECTION, "direction");
+	gr.n = (uint64_t)conf_int(c, SECTION, "n");
+	gr.g = (uint64_t)conf_int(c, SECTION, "g");
+	gr.k = (uint64_t)conf_int(c, SECTION, "k");
+	gr.count = (uint64_t)conf_int(c, SECTION, "count");
+	gr.size =
+	    plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes;
+	gr.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
+	if (gr.k > gr.g)
+		return pattern_refuse(c, SECTION, "k", err,
+		    "1 to g, which is %llu", (unsigned long long)gr.g);
+	if (gr.shape == ASYMMETRIC && gr.direction == OMNI)
+		return pattern_refuse(c, SECTION, "direction", err,
+		    "out, in or bi with pattern = asymmetric");
+	rows = (double)gr.k * (double)partners(&gr) * (double)(gr.n - 1) *
+	    (gr.direction == OMNI ? (double)gr.n : 2);
+	if (rows > (double)PLAN_TRANSFERS_MAX)
+		return pattern_refuse(c, SECTION, "n", err,
+		    "at most %llu messages, here are %.0f",
+		    (unsigned long long)PLAN_TRANSFERS_MAX, rows);
+	if ((double)gr.count * gr.size * (double)gr.n * (double)gr.k >
+	    (double)PLAN_BYTES_MAX)
+		return pattern_refuse(c, SECTION, "count", err,
+		    "what a buffer of 4 EiB can hold");
+	rc = pattern_ranks(c, SECTION, "n", gr.n * gr.g, &ranks, err);
 	if (rc < 0)
 		return rc;
 	gr.p = pattern_begin(c, SECTION, ranks);

@@ -115,18 +115,6 @@ list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 	return 0;
 }
 
-/* Is the first line the heading of a list? */
-static int
-has_heading(const struct numbers_text *from)
-{
-	static const char heading[] = "src dst bytes";
-	size_t n = sizeof(heading) - 1;
-
-	return from->len_bytes >= n && memcmp(from->text, heading, n) == 0 &&
-	    (from->len_bytes == n || from->text[n] == '\n' ||
-		from->text[n] == '\r');
-}
-
 int
 matrix_parse(const struct numbers_text *from, enum matrix_format format,
     uint32_t ranks, struct matrix *ret, struct err *err)
@@ -135,10 +123,15 @@ matrix_parse(const struct numbers_text *from, enum matrix_format format,
 		.max = MATRIX_CELL_MAX,
 		.err = err };
 	const char *text = from->text, *end = text + from->len_bytes, *stop;
+	static const char heading[] = "src dst bytes";
+	size_t n = sizeof(heading) - 1;
 	struct matrix m = { 0 };
 	int rc;
 
-	if (format != MATRIX_MATRIX && has_heading(from)) {
+	/* the first line of a list may be its heading */
+	if (format != MATRIX_MATRIX && from->len_bytes >= n &&
+	    memcmp(text, heading, n) == 0 &&
+	    (from->len_bytes == n || text[n] == '\n' || text[n] == '\r')) {
 		format = MATRIX_LIST;
 		stop = memchr(text, '\n', from->len_bytes);
 		text = stop == NULL ? end : stop + 1;
