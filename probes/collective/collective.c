@@ -17,7 +17,6 @@
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/collective/compose.h"
-#include "probes/collective/compose_options.h"
 #include "probes/collective/tune.h"
 
 #define SECTION "collective"

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/conf.h"
+#include "common/err.h"
 #include "probes/plan/plan.h"
 
 #define COMPOSE_LEVELS_MAX 16
@@ -57,5 +59,13 @@ void compose_fence(struct compose *c);
 
 /* Add to the plan the rows for all that was registered. */
 void compose_build(struct compose *c);
+
+/* The options that say how a composition is factorised: ranks hierarchy stripe
+ * ring depth lean type op via, of whatever section.
+ * *ranks: as many as there are, or 0; becomes as many as take part: as the
+ * option says, else all, else the product of the factors. 0, or -EINVAL and
+ * why. */
+int compose_options(const struct conf *c, const char *section, uint32_t *ranks,
+    struct compose_shape *ret, struct err *err);
 
 #endif

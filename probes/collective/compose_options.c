@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/collective/compose_options.h"
+#include "probes/collective/compose.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -17,7 +17,6 @@
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/collective/compose.h"
-#include "probes/collective/compose_options.h"
 #include "probes/collective/semantics.h"
 #include "probes/pattern/numbers.h"
 #include "probes/collective/script.h"
