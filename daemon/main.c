@@ -27,7 +27,6 @@
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/http/http.h"
 #include "daemon/net/hub.h"
-#include "daemon/net/socket_activation.h"
 #include "daemon/series/series.h"
 #include "daemon/net/listen.h"
 #include "daemon/react/react.h"

@@ -15,10 +15,7 @@
 #include <string.h>
 
 #include "schema/record_fields.h"
-#include "schema/record_value.h"
 #include "schema/strict.h"
-
-#define DEPTH_MAX 8
 
 static int __attribute__((format(printf, 2, 3)))
 refuse(struct err *err, const char *fmt, ...)
@@ -111,51 +108,15 @@ numbers_check(const json_t *record, struct err *err)
 	return 0;
 }
 
-/* The least bytes that the text of v takes, or -1 when it is nested deeper
- * than depth_max. */
-static long
-text_bytes_least(const json_t *v, int depth_max)
-{
-	long bytes = 2, part;
-	const char *key;
-	json_t *member;
-	size_t i;
-
-	if (json_is_string(v))
-		return bytes + (long)json_string_length(v);
-	if (!json_is_array(v) && !json_is_object(v))
-		return 1;
-	if (depth_max == 0)
-		return -1;
-	json_array_foreach (v, i, member) {
-		part = text_bytes_least(member, depth_max - 1);
-		if (part < 0)
-			return part;
-		bytes += part + (i > 0);
-	}
-	json_object_foreach ((json_t *)(uintptr_t)v, key, member) {
-		part = text_bytes_least(member, depth_max - 1);
-		if (part < 0)
-			return part;
-		bytes += part + 3 + (long)strlen(key);
-	}
-	return bytes;
-}
-
 int
 record_check(const json_t *record, struct record_head *ret, struct err *err)
 {
-	long bytes = text_bytes_least(record, DEPTH_MAX);
 	const json_t *seq = json_object_get(record, "seq");
 	const struct record_kind *kind;
 	struct record_head h = { 0 };
 
 	if (!json_is_object(record))
 		return refuse(err, "not a JSON object");
-	if (bytes < 0)
-		return refuse(err, "nested deeper than %d", DEPTH_MAX);
-	if (bytes > RECORD_LINE_MAX)
-		return refuse(err, "longer than %d bytes", RECORD_LINE_MAX);
 	h.probe = json_string_value(json_object_get(record, "probe"));
 	kind = h.probe == NULL ? NULL : record_kind_find(h.probe);
 	if (kind == NULL)
@@ -192,7 +153,7 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 
 	if (len_bytes > RECORD_LINE_MAX)
 		return refuse(err, "longer than %d bytes", RECORD_LINE_MAX);
-	rc = strict_object(line, len_bytes, DEPTH_MAX, &record, err);
+	rc = strict_object(line, len_bytes, RECORD_DEPTH_MAX, &record, err);
 	if (rc < 0)
 		return rc;
 	rc = record_check(record, ret_head, err);

@@ -56,7 +56,8 @@
 #include "common/hist.h"
 
 #define RECORD_LINE_MAX  (512 * 1024) /* bytes of one line */
-#define RECORD_RUN_MAX   63           /* bytes of a run id */
+#define RECORD_DEPTH_MAX 8
+#define RECORD_RUN_MAX   63 /* bytes of a run id */
 #define RECORD_PAIRS_MAX 16
 #define RECORD_GRID_MAX  64 /* nodes of which every pair is in a record */
 
@@ -79,8 +80,9 @@ struct record_head {
 int record_parse(const char *line, size_t len_bytes, json_t **ret,
     struct record_head *ret_head, struct err *err);
 
-/* The same for values that have been read already. The strings of *ret_head
- * live as long as the record. */
+/* The same for values: whoever read them has limited length, depth and keys
+ * that are given twice, as wire_parse does. The strings of *ret_head live as
+ * long as the record. */
 int record_check(const json_t *record, struct record_head *ret_head,
     struct err *err);
 

@@ -6,7 +6,10 @@
 #ifndef SCHEMA_RECORD_FIELDS_H
 #define SCHEMA_RECORD_FIELDS_H
 
-#include "schema/record_value.h"
+#include <jansson.h>
+
+/* Is a value one that the member may have? 1 or 0. */
+typedef int record_value_check(const json_t *v);
 
 /* kind: s string, i integer not negative, N number or null, a array,
  * o object, O object or null, '*' anything. */
@@ -25,5 +28,8 @@ struct record_kind {
 
 /* NULL where there is no such probe. */
 const struct record_kind *record_kind_find(const char *probe);
+
+/* [[index, count], ...] with indices that ascend and counts above 0. */
+record_value_check record_is_hist;
 
 #endif

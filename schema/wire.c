@@ -16,7 +16,10 @@
 
 /* A record inside records inside a message is 6 deep; an inventory has room.
  */
-#define DEPTH_MAX 16
+/* A record stands in an array in a message. No other message is so deep. */
+#define DEPTH_MAX (RECORD_DEPTH_MAX + 2)
+/* A batch is shorter than the longest record. */
+#define LINES_BYTES_MAX (RECORD_LINE_MAX + 256)
 
 /* One field a line, its meaning beside it. */
 /* clang-format off */
@@ -335,6 +338,10 @@ wire_parse(const char *body, size_t len_bytes, enum wire_from from,
 	type = type_of(msg, from, err);
 	if (type >= 0 && fields_check(&wire_messages[type], msg, err) < 0)
 		type = -EPROTO;
+	if ((type == WIRE_RECORDS || type == WIRE_PROGRESS) &&
+	    len_bytes > LINES_BYTES_MAX)
+		type = err_set(err, -EPROTO, "%s longer than %d bytes",
+		    wire_messages[type].name, LINES_BYTES_MAX);
 	if (type < 0)
 		json_decref(msg);
 	else
@@ -385,7 +392,7 @@ wire_build_lines(enum wire_type type, const char *run,
 	strbuf_add(&all, lines->text, lines->len_bytes);
 	strbuf_add(&all, tail, strlen(tail));
 	body_bytes = all.len_bytes - FRAME_HEAD_BYTES;
-	assert(body_bytes <= FRAME_BODY_MAX);
+	assert(body_bytes <= LINES_BYTES_MAX);
 	frame_head_put((uint8_t *)all.text, (uint32_t)body_bytes);
 	*ret_frame = all.text; /* handed over */
 	return all.len_bytes;

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/slurm/slurm_call.h"
+#include "daemon/slurm/spawn.h"
 
 #define REACT_MARK "coalmine:"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admit.c - which nodes a run gets, and when.
+ * admit.c - which nodes a run gets, and when; and what it costs.
  *
  * An exclusive run shares its nodes with no other run, in either direction;
  * background runs share with each other. A run does not start on a remnant
  * while others hold what it wants: it waits, and takes what is free only when
- * its patience ends.
+ * its time to wait ends.
  */
 #include "daemon/run/run_int.h"
 
@@ -52,6 +52,112 @@ runs_may_have(struct runs *rs, const char *class, const char *launcher,
 	return slurm_node_look(rs->slurm, n->name,
 		   member_text(slurm, "partition"),
 		   member_text(slurm, "reservation"), &err) != SLURM_OUT;
+}
+
+/* The slowest that is known among the nodes of a run. */
+static double
+link_least(const struct run *r)
+{
+	double least = 0;
+
+	for (size_t i = 0; i < r->node_count; i++) {
+		double link = costs_link(r->nodes[i].node);
+
+		if (link > 0 && (least == 0 || link < least))
+			least = link;
+	}
+	return least;
+}
+
+static enum budget_answer
+cost_ask(struct run *r, size_t nodes, struct err *err)
+{
+	struct costs *cs = r->all->costs;
+	struct budget_cost *c = &r->cost;
+	uint64_t end;
+
+	if (cs == NULL)
+		return BUDGET_FITS;
+	costs_expect(cs, r->campaign, r->conf, &c->duration_s,
+	    &c->bytes_per_node);
+	c->nodes = (double)nodes;
+	if (costs_black(cs, r->conf, clk_unix_ns(), c->duration_s, &end, err))
+		return BUDGET_LATER;
+	return budget_ask(costs_budget(cs), clk_ns(), c, err);
+}
+
+static void
+cost_begin(struct run *r)
+{
+	if (r->all->costs == NULL)
+		return;
+	r->cost.nodes = (double)r->node_count;
+	r->cost.link_bytes_per_s = link_least(r);
+	budget_reserve(costs_budget(r->all->costs), &r->cost);
+	r->cost_held = 1;
+}
+
+/* Bytes that left by any device of the machine: an upper bound, for a device
+ * may stand on another. */
+static double
+sent_bytes(const json_t *nics)
+{
+	double sum = 0;
+	json_t *nic;
+	size_t i;
+
+	json_array_foreach (nics, i, nic)
+		sum += json_number_value(
+		    json_object_get(json_object_get(nic, "counters"),
+			"tx_bytes"));
+	return sum;
+}
+
+void
+cost_counters(struct run *r, size_t index, const json_t *nics)
+{
+	struct run_node *rn = &r->nodes[index];
+	double bytes = sent_bytes(nics);
+
+	if (!rn->counted)
+		rn->first_bytes = bytes;
+	rn->counted = 1;
+	rn->last_bytes = bytes;
+}
+
+void
+cost_end(struct run *r)
+{
+	struct costs *cs = r->all->costs;
+	double bytes = 0, spent_s;
+	size_t counted = 0;
+
+	if (cs == NULL || !r->cost_held)
+		return;
+	r->cost_held = 0;
+	budget_release(costs_budget(cs), &r->cost);
+	spent_s = r->start_ns == 0 ? 0 : (double)(clk_ns() - r->start_ns) / 1e9;
+	for (size_t i = 0; i < r->node_count; i++) {
+		const struct run_node *rn = &r->nodes[i];
+		double sent = rn->counted ? rn->last_bytes - rn->first_bytes
+					  : 0;
+
+		if (!rn->counted || sent < 0)
+			continue; /* its counters began anew */
+		counted++;
+		bytes += sent;
+		budget_use_link(costs_budget(cs), clk_ns(), rn->node->id, sent,
+		    costs_link(rn->node));
+	}
+	/* Who did not count is taken for what was expected. */
+	if (r->start_ns != 0)
+		bytes += (double)(r->node_count - counted) *
+		    r->cost.bytes_per_node;
+	budget_use(costs_budget(cs), clk_ns(), bytes,
+	    spent_s * (double)r->node_count);
+	if (r->state == RUN_FINISHED && r->node_count > 0)
+		costs_learn(cs, r->campaign, spent_s,
+		    bytes / (double)r->node_count);
 }
 
 struct candidates {

@@ -19,7 +19,6 @@
 #include "daemon/run/budget.h"
 
 struct costs;
-struct run;
 struct node;
 struct store;
 
@@ -48,10 +47,8 @@ int costs_black(const struct costs *cs, const struct conf *conf,
 /* Bytes a second of the fastest link of a node; 0: unknown. */
 double costs_link(const struct node *n);
 
-/* Of a run (run_int.h): at its admission, at its counters, at its end. */
-enum budget_answer cost_ask(struct run *r, size_t nodes, struct err *err);
-void cost_begin(struct run *r);
-void cost_counters(struct run *r, size_t index, const json_t *nics);
-void cost_end(struct run *r);
+/* What a run of the campaign took, for the next one. */
+void costs_learn(struct costs *cs, const char *campaign, double duration_s,
+    double bytes_per_node);
 
 #endif

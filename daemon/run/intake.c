@@ -49,7 +49,7 @@ committed(struct run *r, const json_t *record)
 		rs->ops->committed(rs->ctx, r, record);
 	}
 	if (strcmp(member_text(record, "probe"), "end") == 0)
-		verdict_end(r, record);
+		outcome_end(r, record);
 }
 
 static void
@@ -332,7 +332,7 @@ end_cb(int status, json_t *result, void *arg)
 	const json_t *end = json_array_get(result, 0);
 
 	if (status == 0 && r != NULL && !run_is_final(r) && end != NULL)
-		verdict_end(r, end);
+		outcome_end(r, end);
 	json_decref(result);
 	free(re);
 }

@@ -6,8 +6,6 @@
  * An MPI launcher waits for its daemons without limit, so every step here has
  * one, and what fails names its node.
  */
-#include "daemon/run/run_int.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +14,80 @@
 #include "common/err.h"
 #include "common/frame.h"
 #include "common/log.h"
-#include "common/xalloc.h"
 #include "common/member.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/run/run_int.h"
+#include "daemon/slurm/slurm.h"
+
+static const char *
+slurm_waits(const struct run *r)
+{
+	if (r->all->slurm == NULL)
+		return "";
+	slurm_job_ask(r->all->slurm, r->id);
+	return slurm_job_text(r->all->slurm, r->id);
+}
+
+static void
+slurm_end(const struct run *r)
+{
+	if (r->all->slurm != NULL)
+		slurm_job_end(r->all->slurm, r->id);
+}
+
+/* A job that has failed has failed because the run has. */
+static const struct launcher_end slurm_ends[] = {
+	{ "CANCELLED", RUN_CANCELLED, CAUSE_CANCELLED },
+	{ "PREEMPTED", RUN_PREEMPTED, CAUSE_BUSY },
+	{ "TIMEOUT", RUN_TIMED_OUT, CAUSE_TIMEOUT },
+	{ "DEADLINE", RUN_TIMED_OUT, CAUSE_TIMEOUT },
+	{ "NODE_FAIL", RUN_FAILED, CAUSE_AGENT_LOST },
+};
+
+static int
+slurm_ended(const struct run *r, uint64_t since_ns,
+    const struct launcher_end **ret_end)
+{
+	const char *state;
+
+	*ret_end = NULL;
+	if (r->all->slurm == NULL)
+		return 1;
+	slurm_job_ask(r->all->slurm, r->id);
+	state = slurm_job_state(r->all->slurm, r->id, since_ns);
+	/* On its way out it is COMPLETING. */
+	if (state == NULL || strcmp(state, "RUNNING") == 0 ||
+	    strcmp(state, "COMPLETING") == 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(slurm_ends); i++)
+		if (strcmp(slurm_ends[i].word, state) == 0)
+			*ret_end = &slurm_ends[i];
+	return 1;
+}
+
+static const struct launcher launchers[] = {
+	/* The limit is what fits into one launch message. */
+	{ .name = "agents", .nodes_max = 12000, .relays = 1 },
+	{ .name = "local", .nodes_max = 1 },
+	{ .name = "slurm",
+	    .nodes_max = 12000,
+	    .idle = 1,
+	    .waits = slurm_waits,
+	    .ended = slurm_ended,
+	    .end = slurm_end },
+	/* its script may ask for daemons */
+	{ .name = "command", .nodes_max = 12000, .relays = 1 },
+};
+
+const struct launcher *
+launcher_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(launchers); i++)
+		if (strcmp(launchers[i].name, name) == 0)
+			return &launchers[i];
+	return NULL;
+}
 
 #define ARGV_MAX       256
 #define ARGV_BYTES_MAX (64 * 1024)
@@ -247,7 +317,7 @@ launch_launched(struct run *r, struct node *n, const json_t *msg)
 		run_step_set(r, STEP_FIRST);
 		return 0;
 	}
-	verdict_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
+	outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
 	    "launch on %s: %.300s", n->name, member_text(msg, "text"));
 	return 0;
 }
@@ -311,7 +381,7 @@ static void
 spawn_failed(struct run *r, const struct node *n, int64_t id, const char *what)
 {
 	spawn_state(r, id, "failed", -1, what);
-	verdict_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
+	outcome_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
 	    "launcher's daemon on %s: %.300s", n->name, what);
 }
 
@@ -390,7 +460,7 @@ daemon_exited(struct run *r, struct spawn *s, int64_t status, const char *tail)
 	spawn_state(r, s->id, "exited", status < 0 ? 255 : status, text);
 	spawn_free(r, s);
 	if (status != 0)
-		verdict_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH,
+		outcome_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(),
 		    "launcher's daemon on %s ended with status "
 		    "%lld%s%s",
@@ -411,7 +481,7 @@ launch_exited(struct run *r, struct node *n, const json_t *msg)
 		r->launcher_runs = 0;
 		text_keep(&r->stderr_tail,
 		    len > STDERR_MAX ? tail + len - STDERR_MAX : tail);
-		verdict_launcher_exited(r, status, tail);
+		outcome_launcher_exited(r, status, tail);
 	} else if (id != 0 && s != NULL && s->node == n) {
 		daemon_exited(r, s, status, tail);
 	}
@@ -461,7 +531,7 @@ first_tick(struct run *r, uint64_t now_ns)
 	if (!late)
 		return;
 	clk_span_format(r->start_limit_ns, span, sizeof(span));
-	verdict_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
+	outcome_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
 	    r->start_ns, "no record within %s; %s%s", span,
 	    waits[0] == '\0' ? "waited for " : "it waits: ",
 	    waits[0] == '\0' ? owing(r) : waits);
@@ -478,7 +548,7 @@ launch_tick(struct run *r)
 			prepare_done(r);
 	} else if (r->step == STEP_LAUNCH && r->resume_ns == 0) {
 		if (now_ns - r->step_ns >= RUN_LAUNCH_NS)
-			verdict_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED,
+			outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED,
 			    CAUSE_LAUNCH, r->step_ns,
 			    "head %s did not answer the launch",
 			    run_head(r)->name);

@@ -33,7 +33,7 @@ signs_max(enum symptom_weight weight)
 /* The onsets of signs that are known only by their effect, a run that is too
  * late, must not pose as the first: they count from now. */
 void
-verdict_sign(struct run *r, enum symptom_weight weight, enum run_state state,
+outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
     enum cause cause, uint64_t onset_ns, const char *fmt, ...)
 {
 	struct symptom *s = &r->signs[r->sign_count];
@@ -62,14 +62,14 @@ verdict_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 }
 
 int
-verdict_rank_lost(struct run *r, struct node *n, const json_t *msg)
+outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 {
 	json_int_t rank = json_integer_value(json_object_get(msg, "rank"));
 	int exited = json_is_true(json_object_get(msg, "exited"));
 	size_t before = r->sign_count;
 	struct symptom *s = &r->signs[before];
 
-	verdict_sign(r, exited ? SYMPTOM_EXITED : SYMPTOM_RANK, RUN_FAILED,
+	outcome_sign(r, exited ? SYMPTOM_EXITED : SYMPTOM_RANK, RUN_FAILED,
 	    CAUSE_RANK_LOST, clk_ns(), "rank %" JSON_INTEGER_FORMAT " on %s %s",
 	    rank, n->name, exited ? "ended itself" : "died");
 	if (r->sign_count > before) {
@@ -101,29 +101,29 @@ was_killed(const struct run *r, int64_t status, const char *text)
 
 /* The launcher is gone. That alone says nothing about success. */
 void
-verdict_launcher_exited(struct run *r, int64_t status, const char *tail)
+outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 {
 	const char *head = run_head(r)->name;
 	char text[300];
 
 	symptom_stderr(tail, text, sizeof(text));
 	if (status != 0 && strstr(text, NO_ALLOCATION) != NULL) {
-		verdict_sign(r, SYMPTOM_LAUNCHER, RUN_NONSTART, CAUSE_LAUNCH,
+		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_NONSTART, CAUSE_LAUNCH,
 		    clk_ns(), "%s", text);
 		return;
 	}
 	if (status == 0) {
-		verdict_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END,
+		outcome_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END,
 		    clk_ns(), "launcher on %s ended without an end record%s%s",
 		    head, text[0] == '\0' ? "" : ": ", text);
 		return;
 	}
 	if (was_killed(r, status, text))
-		verdict_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH,
+		outcome_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(), "launcher on %s was killed by signal %d", head,
 		    (int)(status - 128));
 	else
-		verdict_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
+		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(),
 		    "launcher on %s ended with status %" PRId64 "%s%s", head,
 		    status, text[0] == '\0' ? "" : ": ", text);
@@ -142,7 +142,7 @@ look_for_silence(struct run *r)
 		    (n->last_ns > now_ns ||
 			now_ns - n->last_ns < r->all->late_ns))
 			continue;
-		verdict_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
+		outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
 		    n->last_ns == 0 ? now_ns : n->last_ns, "agent of %s %s",
 		    n->name,
 		    n->session == NULL ? "lost its connection" : "went silent");
@@ -150,30 +150,21 @@ look_for_silence(struct run *r)
 }
 
 static void
-signal_add(const struct run *r, const struct symptom *s, char *text,
-    size_t text_bytes)
-{
-	long rank;
-	int signal;
-
-	snprintf(text, text_bytes, "%s", s->text);
-	if (s->weight != SYMPTOM_RANK || r->stderr_tail == NULL ||
-	    sscanf(s->text, "rank %ld ", &rank) != 1)
-		return;
-	signal = symptom_signal(r->stderr_tail, rank);
-	if (signal > 0)
-		snprintf(text, text_bytes, "%s of signal %d", s->text, signal);
-}
-
-static void
 decide(struct run *r)
 {
 	char text[SYMPTOM_TEXT_MAX + 32];
 	const struct symptom *s;
+	int signal = 0;
 
 	look_for_silence(r);
 	s = symptom_choose(r->signs, r->sign_count, r->stderr_tail);
-	signal_add(r, s, text, sizeof(text));
+	if (s->weight == SYMPTOM_RANK && r->stderr_tail != NULL)
+		signal = symptom_signal(r->stderr_tail, s->rank);
+	if (signal > 0)
+		snprintf(text, sizeof(text), "%s of signal %d", s->text,
+		    signal);
+	else
+		snprintf(text, sizeof(text), "%s", s->text);
 	run_finish(r, s->state, s->cause, text);
 }
 
@@ -204,7 +195,7 @@ deadline(struct run *r)
 
 	clk_span_format(r->deadline_ns, span, sizeof(span));
 	look_for_silence(r);
-	verdict_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
+	outcome_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
 	    clk_ns(), "not done within %s%s%s%s%s; its head is %s", span,
 	    r->phase == NULL ? "" : ", in phase ",
 	    r->phase == NULL ? "" : r->phase, r->test == NULL ? "" : ", test ",
@@ -213,7 +204,7 @@ deadline(struct run *r)
 }
 
 void
-verdict_tick(struct run *r)
+outcome_tick(struct run *r)
 {
 	uint64_t now_ns = clk_ns();
 
@@ -229,7 +220,7 @@ verdict_tick(struct run *r)
 		/* Signs wait for the head, which may bring an end record. */
 		if (now_ns < r->resume_ns)
 			return;
-		verdict_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_COLLECTOR_LOST,
+		outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_COLLECTOR_LOST,
 		    0, "head %s did not come back after the collector did",
 		    run_head(r) == NULL ? "?" : run_head(r)->name);
 		r->resume_ns = 0;
@@ -245,7 +236,7 @@ verdict_tick(struct run *r)
 }
 
 void
-verdict_end(struct run *r, const json_t *record)
+outcome_end(struct run *r, const json_t *record)
 {
 	const char *status = json_string_value(
 	    json_object_get(record, "status"));

@@ -289,7 +289,7 @@ run_tick(struct run *r)
 	case STEP_FIRST:
 	case STEP_RUN:
 		launch_tick(r);
-		verdict_tick(r);
+		outcome_tick(r);
 		break;
 	case STEP_LEAVE:
 		leave_tick(r);

@@ -30,7 +30,7 @@ message_for(struct run *r, struct node *n, enum wire_type type,
 	case WIRE_EXITED:
 		return launch_exited(r, n, msg);
 	case WIRE_RANK_LOST:
-		return verdict_rank_lost(r, n, msg);
+		return outcome_rank_lost(r, n, msg);
 	case WIRE_COUNTERS:
 		return intake_counters(r, n, msg);
 	case WIRE_SPOOL_LOST:
@@ -113,11 +113,11 @@ run_gone(struct run *r, struct node *n)
 	} else if (r->resume_ns != 0 && n == run_head(r)) {
 		/* The run may have ended while we were away: what is left of
 		 * it is in the spool and comes now. */
-		verdict_sign(r, SYMPTOM_NO_END, RUN_FAILED,
+		outcome_sign(r, SYMPTOM_NO_END, RUN_FAILED,
 		    CAUSE_COLLECTOR_LOST, clk_ns(),
 		    "ended on %s while the collector was away", n->name);
 	} else if (n == run_head(r) || r->launcher->relays) {
-		verdict_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
+		outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
 		    n->last_ns == 0 ? clk_ns() : n->last_ns,
 		    "agent of %s restarted or gave the run up", n->name);
 	}
@@ -154,7 +154,7 @@ runs_lost(struct runs *rs, struct node *n)
 		if (run_is_final(r) || r->step == STEP_WAIT ||
 		    run_node_index(r, n) < 0)
 			continue;
-		verdict_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
+		outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
 		    n->last_ns, "agent of %s went silent", n->name);
 	}
 }

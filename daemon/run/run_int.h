@@ -11,7 +11,6 @@
 #include "common/hostlist.h"
 #include "common/queue.h"
 #include "daemon/run/cost.h"
-#include "daemon/run/launcher.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
 #include "daemon/run/symptom.h"
@@ -49,6 +48,33 @@
 #define RUN_EXIT_SYMPTOMS_MAX 8   /* of them, ranks that ended themselves */
 #define RUN_RANK_SYMPTOMS_MAX 24  /* of them, at most, ranks and daemons */
 #define RUN_ENDED_MAX         128 /* remembered for lists */
+
+struct run;
+
+/* How a batch system's word for a job that has ended is understood. */
+struct launcher_end {
+	const char *word;
+	enum run_state state;
+	enum cause cause;
+};
+
+struct launcher {
+	const char *name; /* as campaign.launcher and launch.launcher */
+	size_t nodes_max; /* it cannot use more */
+	int relays;       /* daemons are started through the agents */
+	/* 1: nodes have to be idle in a batch system, too. */
+	int idle;
+	/* Of a run that has been launched and has said nothing yet: why, as
+	 * far as it is known, or "". NULL: there is nothing to ask. */
+	const char *(*waits)(const struct run *r);
+	/* A run with signs of failure since then: how its job has ended, if
+	 * that is why. 1: known, and *ret_end, or NULL when it says nothing.
+	 * 0: not yet known. NULL: there is nothing to ask. */
+	int (*ended)(const struct run *r, uint64_t since_ns,
+	    const struct launcher_end **ret_end);
+	/* What the head may have left behind. NULL: nothing. */
+	void (*end)(const struct run *r);
+};
 
 enum step {
 	STEP_WAIT,    /* pending */
@@ -176,10 +202,14 @@ json_t *run_json(const struct run *r);
 void admit_tick(struct run *r);
 void admit_hold(struct run *r, struct node *n);
 void admit_release(struct run *r);
+/* What a run costs: at its counters, and at its end. */
+void cost_counters(struct run *r, size_t index, const json_t *nics);
+void cost_end(struct run *r);
 /* Names in place of a selection that an earlier collector made. */
 void admit_restore(struct run *r, const json_t *names);
 
-/* launch.c */
+/* launch.c; by campaign.launcher, NULL if none */
+const struct launcher *launcher_find(const char *name);
 void launch_prepare(struct run *r);
 void launch_tick(struct run *r);
 int launch_prepared(struct run *r, struct node *n, const json_t *msg);
@@ -198,14 +228,14 @@ int intake_counters(struct run *r, struct node *n, const json_t *msg);
 void intake_resume(struct run *r);
 void intake_tick(struct runs *rs);
 
-/* verdict.c */
-void verdict_sign(struct run *r, enum symptom_weight weight,
+/* outcome.c */
+void outcome_sign(struct run *r, enum symptom_weight weight,
     enum run_state state, enum cause cause, uint64_t onset_ns, const char *fmt,
     ...) __attribute__((format(printf, 6, 7)));
-int verdict_rank_lost(struct run *r, struct node *n, const json_t *msg);
-void verdict_launcher_exited(struct run *r, int64_t status, const char *tail);
-void verdict_tick(struct run *r);
+int outcome_rank_lost(struct run *r, struct node *n, const json_t *msg);
+void outcome_launcher_exited(struct run *r, int64_t status, const char *tail);
+void outcome_tick(struct run *r);
 /* Its end record is committed. */
-void verdict_end(struct run *r, const json_t *record);
+void outcome_end(struct run *r, const json_t *record);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include "common/clk.h"
 #include "common/err.h"
-#include "daemon/slurm/slurm_call.h"
+#include "daemon/slurm/spawn.h"
 
 /* An answer is good for this long, and no sooner is it asked for again. */
 #define SLURM_FRESH_NS (5 * CLK_NS_PER_S)
@@ -68,5 +68,20 @@ void slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
     const char *squeue);
 /* Whatever is left of it goes. */
 void slurm_job_end(struct slurm *s, const char *run);
+
+/* Nodes as Slurm lists them: pure, for slurm.c and its test. */
+struct slurm_table;
+
+/* Options of sinfo for the lines that slurm_table_parse reads. The reason is
+ * the last, for it may have any character. */
+#define SLURM_SINFO_FORMAT "%T|%R|%N|%E"
+
+/* Lines of sinfo, and of scontrol -o show reservation. Nothing that is printed
+ * there is an error: what cannot be read is no idle node. */
+struct slurm_table *slurm_table_parse(const char *sinfo,
+    const char *reservations);
+void slurm_table_free(struct slurm_table *t); /* NULL is allowed */
+enum slurm_node slurm_table_look(const struct slurm_table *t, const char *node,
+    const char *partition, const char *reservation, struct err *err);
 
 #endif

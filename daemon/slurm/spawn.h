@@ -27,4 +27,19 @@ struct spawned *spawn_start(struct event_base *base, char *const *argv,
 /* Kills it; cb is not called. NULL is allowed. */
 void spawn_cancel(struct spawned *s);
 
+/* Slurm's programs are run, not linked: their library changes its binary
+ * interface with every release. */
+struct slurm_site {
+	const char *dir;  /* of the programs */
+	const char *conf; /* their slurm.conf; "": they find it */
+};
+
+#define SLURM_WORDS_MAX 12
+
+/* As spawn_start; words: the arguments, NULL-ended, at most
+ * SLURM_WORDS_MAX. */
+struct spawned *slurm_call(struct event_base *base,
+    const struct slurm_site *site, const char *program, char *const *words,
+    spawn_cb *cb, void *arg);
+
 #endif

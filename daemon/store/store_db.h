@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_db.h - one SQLite connection: opening, schema, checks. Every error
- * has been logged and mapped to -errno when a call returns.
+ * store_db.h - what the files that speak SQLite share: a connection, rows in
+ * and out. Every error has been logged and mapped to -errno when a call
+ * returns. Threads: the connection's, if nothing else is said.
  */
 #ifndef DAEMON_STORE_STORE_DB_H
 #define DAEMON_STORE_STORE_DB_H
 
+#include <jansson.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/hist.h"
+#include "common/str.h"
+#include "daemon/store/store_int.h"
 
 #define STORE_APPLICATION_ID 0x434d494e /* "CMIN" */
 
@@ -34,5 +40,100 @@ int store_db_stmt(sqlite3 *db, const char *sql, sqlite3_stmt **ret);
 int store_db_errno(int rc);
 /* Interrupt whatever runs on db at this monotonic time; 0: never. */
 void store_db_deadline(sqlite3 *db, const uint64_t *deadline_ns);
+
+/* store_put.c: rows into the tables. */
+
+struct store_put_db; /* the writer's statements */
+
+int store_put_new(sqlite3 *db, struct store_put_db **ret);
+void store_put_free(struct store_put_db *p); /* NULL is allowed */
+/* Inside a transaction. -EPROTO: this job's object is not fit, others may be;
+ * anything else ends the transaction. */
+int store_put_job(struct store_put_db *p, const struct store_job *job);
+
+/* store_record.c: bodies and records as columns, in both directions. ----
+ */
+
+/* Bind a text that malloc gave, which this takes, as it is or deflated,
+ * whatever is shorter. NULL binds NULL. */
+void store_pack_bind(sqlite3_stmt *q, int at, char *text);
+/* The text again, which the caller frees; NULL where there is none or where
+ * it cannot be read, which is logged. */
+char *store_pack_column(sqlite3_stmt *q, int column);
+
+/* The statements that put a record in and that write it anew, which the caller
+ * frees. ?1 is the run's id, ?2 seq and ?3 at_unix_ns; ?1 of the update is the
+ * record's own id, and it has neither of the others. */
+char *store_record_insert(void);
+char *store_record_update(void);
+/* Bind what follows in both. Scratch is for speed: 11 KiB are too much for a
+ * thread's stack frames. */
+void store_record_bind(sqlite3_stmt *q, const json_t *record, int raw,
+    struct hist *scratch);
+/* Append the record object of columns body and hist. */
+void store_record_text(struct strbuf *to, sqlite3_stmt *q, int body, int hist);
+
+/* store_text.c: values as compact JSON text. What json_dumps() does,
+ * several times faster: a record has tens of thousands of reals, and a printf
+ * of each was most of what the writer did. Threads: any. */
+
+/* An object or array. without: a member of the object itself that is left out,
+ * or NULL. Reals come back as they are, bit by bit: as few digits as say them
+ * where they are whole billionths, which clocks count, else 17. The caller
+ * frees; NULL of NULL. */
+char *store_text(const json_t *value, const char *without);
+
+/* store_keep.c: what a store needs to stay small and sound: retention,
+ * free pages given back, a short write-ahead log. The writer calls it between
+ * batches. */
+
+/* Delete or roll up a slice of what is older than its retention, in one
+ * transaction of at most a few hundred rows. 1: there is more; 0: nothing left;
+ * -errno. */
+int store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
+    uint64_t raw_retention_ns);
+/* Give some free pages back to the file system. */
+int store_keep_vacuum(sqlite3 *db);
+/* Empty the write-ahead log if nobody reads from it. */
+void store_keep_checkpoint(sqlite3 *db);
+
+/* store_roll.c: what is kept of a record when its time in full is over. */
+
+/* Roll up the oldest record that came before this and has not been, in a
+ * transaction. 1: done, there may be more; 0: nothing is left; -errno. */
+int store_roll_one(sqlite3 *db, uint64_t before_unix_ns);
+
+/* store_ask_*.c: the answers to the questions of store.h, one function
+ * each. 0 and a new *ret, or -errno; *ret is then untouched. */
+
+struct store_reading {
+	sqlite3 *db;
+	const atomic_int *stopping; /* a long answer gives up when it is set */
+};
+
+typedef int store_read(struct store_reading *r, const json_t *args,
+    json_t **ret);
+
+store_read store_read_runs, store_read_run, store_read_live_runs;
+/* store_ask_data.c */
+store_read store_read_records, store_read_counters, store_read_acks,
+    store_read_impacts, store_read_canaries;
+store_read store_read_verdicts, store_read_baselines, store_read_heard;
+/* store_ask_misc.c */
+store_read store_read_events, store_read_nodes, store_read_settings,
+    store_read_backup, store_read_check;
+
+/* For those files: a row's value as JSON. */
+json_t *store_read_text(sqlite3_stmt *q, int column); /* NULL: json null */
+json_t *store_read_json(sqlite3_stmt *q, int column); /* parsed */
+json_t *store_read_real(sqlite3_stmt *q, int column);
+/* Integer argument, fallback when it is missing, clamped to lo..hi. */
+int64_t store_read_arg(const json_t *args, const char *key, int64_t fallback,
+    int64_t lo, int64_t hi);
+const char *store_read_arg_text(const json_t *args, const char *key);
+/* Step q to its end, one() for each row; ends q. 0 or -errno. one: 0 goes on,
+ * 1 stops, -errno. */
+int store_read_rows(sqlite3_stmt *q, int (*one)(sqlite3_stmt *, void *),
+    void *arg);
 
 #endif

@@ -3,14 +3,12 @@
  * store_keep.c - deletes go by id in slices, so that no transaction is long
  * and records of new runs never wait behind the end of old ones.
  */
-#include "daemon/store/store_keep.h"
 
 #include <stdio.h>
 
 #include "common/log.h"
 #include "common/str.h"
 #include "daemon/store/store_db.h"
-#include "daemon/store/store_roll.h"
 
 #define SLICE_ROWS 500
 

@@ -2,7 +2,6 @@
 /*
  * store_put.c - one function per kind of row.
  */
-#include "daemon/store/store_put.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,8 +13,6 @@
 #include "common/member.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
-#include "daemon/store/store_record.h"
-#include "daemon/store/store_text.h"
 #include "schema/names.h"
 #include "schema/record.h"
 

@@ -4,7 +4,7 @@
  * its time limit: a reader that never ends would keep the write-ahead log from
  * ever being emptied.
  */
-#include "daemon/store/store_read.h"
+#include "daemon/store/store_db.h"
 
 #include <errno.h>
 #include <stdlib.h>

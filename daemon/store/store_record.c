@@ -7,7 +7,7 @@
  * What is long in a body are lists with a row for every node, of which a
  * quarter is left by the fastest deflate; short ones are not worth it.
  */
-#include "daemon/store/store_record.h"
+#include "daemon/store/store_db.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -17,7 +17,6 @@
 
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "daemon/store/store_text.h"
 #include "schema/record.h"
 
 #define PACK_MIN_BYTES 256

@@ -7,7 +7,6 @@
  * histograms are merged, which is exact, and quantiles are taken anew.
  * Exclusive runs are few and are what one compares with: they stay whole.
  */
-#include "daemon/store/store_roll.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 #include "common/xalloc.h"
 #include "common/member.h"
 #include "daemon/store/store_db.h"
-#include "daemon/store/store_record.h"
 #include "schema/record.h"
 
 #define HOUR_NS (3600 * (int64_t)CLK_NS_PER_S)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/store/store_text.h"
+#include "daemon/store/store_db.h"
 
 #include <math.h>
 #include <stdint.h>

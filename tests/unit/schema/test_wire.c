@@ -115,6 +115,42 @@ parse(const char *text, struct err *err)
 	return rc;
 }
 
+/* A record may nest as deep as record_parse lets its line, and be as long. */
+static void
+test_records_are_limited(void **state)
+{
+	struct strbuf text = { 0 };
+	struct err err;
+
+	(void)state;
+	for (int depth = RECORD_DEPTH_MAX; depth <= RECORD_DEPTH_MAX + 1;
+	     depth++) {
+		strbuf_addf(&text,
+		    "{\"type\":\"records\",\"run\":\"r\",\"records\":[{\"x\":");
+		for (int i = 1; i < depth; i++)
+			strbuf_add(&text, "[", 1);
+		for (int i = 1; i < depth; i++)
+			strbuf_add(&text, "]", 1);
+		strbuf_addf(&text, "}]}");
+		assert_int_equal(parse(text.text, &err),
+		    depth == RECORD_DEPTH_MAX ? WIRE_RECORDS : -EPROTO);
+		strbuf_clear(&text);
+	}
+	strbuf_addf(&text,
+	    "{\"type\":\"progress\",\"run\":\"r\",\"record\":"
+	    "{\"text\":\"%*s\"}}",
+	    RECORD_LINE_MAX, "");
+	assert_int_equal(parse(text.text, &err), WIRE_PROGRESS);
+	strbuf_clear(&text);
+	strbuf_addf(&text,
+	    "{\"type\":\"progress\",\"run\":\"r\",\"record\":"
+	    "{\"text\":\"%*s\"}}",
+	    LINES_BYTES_MAX, "");
+	assert_int_equal(parse(text.text, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "progress longer than"));
+	strbuf_clear(&text);
+}
+
 static void
 test_breaches(void **state)
 {
@@ -151,6 +187,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_rows),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_records_are_limited),
 		cmocka_unit_test(test_breaches),
 	};
 

@@ -12,7 +12,6 @@
 
 #include "common/err.h"
 #include "daemon/slurm/slurm.h"
-#include "daemon/slurm/slurm_int.h"
 #include "tests/unit/daemon/run/run_fix.h"
 
 #define SINFO                                                                  \

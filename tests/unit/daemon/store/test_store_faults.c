@@ -291,7 +291,7 @@ test_no_database_at_all(void **state)
 	assert_int_equal(count_corrupt(f), 1);
 }
 
-#include "daemon/store/store_keep.h"
+#include "daemon/store/store_db.h"
 
 /* Old means: records by when they came, runs by when they were made. */
 static void
