@@ -276,7 +276,7 @@ prepare_done(struct run *r)
 	drop_refused(r, &err);
 	if (r->node_count == 0 || (r->node_count < min && asked >= min)) {
 		snprintf(text, sizeof(text),
-		    "%zu of %zu nodes ready, %zu needed; %s", r->node_count,
+		    "%zu of %zu nodes ready, %zu needed; %.300s", r->node_count,
 		    asked, min, err.text);
 		run_finish(r, RUN_MISSED, CAUSE_BUSY, text);
 	} else if (run_head(r) != head) {
