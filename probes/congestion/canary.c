@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * canary.c - buffers and one-sided windows are laid out alike: what goes to
- * the left, what goes to the right, what came from the left, from the right.
+ * canary.c - which MPI calls an operation is. Buffers and one-sided windows are
+ * laid out alike: to the left, to the right, from the left, from the right.
  */
 #include "probes/congestion/canary.h"
 
@@ -11,7 +11,6 @@
 
 #include "common/err.h"
 #include "common/str.h"
-#include "probes/congestion/rma_window.h"
 #include "probes/job/world.h"
 
 /* A message that goes to the left arrives from the right. */
@@ -117,11 +116,47 @@ const struct canary_ops canary_ops[CANARY_MAX] = {
 };
 
 int
+rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
+    struct err *err)
+{
+	char text[MPI_MAX_ERROR_STRING] = "another rank failed";
+	MPI_Win win = MPI_WIN_NULL;
+	char *base = NULL;
+	int rc, failed, len;
+
+	rc = MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, comm, &base,
+	    &win);
+	failed = rc != MPI_SUCCESS;
+	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm));
+	if (failed) {
+		/* A window that only some have cannot be freed together. */
+		if (rc != MPI_SUCCESS)
+			MPI_Error_string(rc, text, &len);
+		return err_set(err, -ENOTSUP, "MPI_Win_allocate: %s", text);
+	}
+	MPI_DO(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+	memset(base, 0, bytes);
+	MPI_DO(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
+	MPI_DO(MPI_Barrier(comm));
+	*ret_base = base;
+	*ret = win;
+	return 0;
+}
+
+void
+rma_window_close(MPI_Win *win)
+{
+	MPI_DO(MPI_Win_unlock_all(*win));
+	MPI_DO(MPI_Win_free(win));
+}
+
+int
 canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
     struct err *err)
 {
 	const struct canary_ops *ops = &canary_ops[test];
 	size_t send, recv;
+	int rc;
 
 	memset(c, 0, sizeof(*c));
 	c->test = test;
@@ -132,17 +167,16 @@ canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
 	assert(4 * c->window <= CANARY_REQS_MAX);
 	MPI_DO(MPI_Comm_rank(slice, &c->rank));
 	MPI_DO(MPI_Comm_size(slice, &c->size));
+
 	send = 2 * c->bytes;
-	recv = 2 * c->bytes * (size_t)(ops->onesided ? 1 : c->window);
+	recv = send * (size_t)(ops->onesided ? 1 : c->window);
 	if (!ops->ring)
 		send = recv = c->bytes * (size_t)c->size;
 	if (ops->onesided) {
-		int rc = rma_window_open(slice, send + recv, &c->window_base,
-		    &c->win, err);
-
+		rc = rma_window_open(slice, send + recv, &c->send, &c->win,
+		    err);
 		if (rc < 0)
 			return rc;
-		c->send = c->window_base;
 		c->recv = c->send + send;
 	} else {
 		MPI_DO(MPI_Alloc_mem((MPI_Aint)send, MPI_INFO_NULL, &c->send));

@@ -30,7 +30,6 @@ struct canary {
 	char *send;      /* to the left, then to the right */
 	char *recv;      /* window messages from the left, then the right */
 	MPI_Win win;     /* one-sided tests only */
-	char *window_base;
 	MPI_Request reqs[CANARY_REQS_MAX];
 };
 
@@ -46,7 +45,7 @@ struct canary_ops {
 };
 extern const struct canary_ops canary_ops[CANARY_MAX];
 
-/* -ENOTSUP, on all ranks of the slice or none, when this MPI cannot do it; why
+/* -ENOTSUP, on all ranks of the slice or none, when this MPI cannot do it; err
  * then has the MPI's words. */
 int canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
     struct err *err);
@@ -54,11 +53,19 @@ void canary_close(struct canary *c);
 /* One operation with known data. The offset of the first wrong byte received,
  * or -1. */
 long canary_check(struct canary *c);
+/* Value of one operation in the unit of the test. */
+double canary_value(const struct canary *c, double elapsed_s);
 /* 1 for a bandwidth; and the quantile that is a test's headline: the bad tail
  * of its values. */
 int canary_low_is_bad(enum canary_test test);
 double canary_tail(enum canary_test test);
-/* Value of one operation in the unit of the test. */
-double canary_value(const struct canary *c, double elapsed_s);
+
+/* A window of bytes on every rank, under a shared lock of all; congestors have
+ * one too. Collective: all ranks get 0, or all get -ENOTSUP and the MPI's
+ * words. Debian's Open MPI has no one-sided component for TCP unless osc=pt2pt
+ * is set: the tests that need a window then say so, and the run goes on. */
+int rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
+    struct err *err);
+void rma_window_close(MPI_Win *win); /* collective; frees the memory too */
 
 #endif

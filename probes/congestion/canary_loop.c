@@ -1,47 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * canary_loop.c - visits of tests: rounds until the root says that a test has
- * measured enough.
+ * canary_loop.c - what a visit does for each test: rounds until the root has
+ * seen enough of them, or for the test `command` runs of a program.
  */
 #include "probes/congestion/canary_loop.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clk.h"
 #include "common/log.h"
+#include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/congestion/canary_command.h"
+#include "probes/job/command.h"
+#include "probes/job/control.h"
 #include "probes/job/relay.h"
-#include "probes/congestion/report.h"
+#include "probes/job/roles.h"
+#include "schema/record.h"
 
 #define PROGRESS_GAP_NS   (500 * CLK_NS_PER_MS)
 #define ROUNDS_IN_A_VISIT 1000000 /* rings of two visits never meet */
 #define STREAM_PAIRS      3       /* of the seed */
+#define ENV_COUNT         3       /* of the test command */
 
 /* All canaries alike: what one slice cannot do is not measured at all. */
 static void
 open_test(struct canary_loop *m, int i)
 {
 	struct canary_loop_test *t = &m->tests[i];
-	int rc = 0;
+	const struct settings *s = m->settings;
+	enum canary_test test = s->tests[i];
+	int root = m->world->group_rank == 0, rc = 0;
 
-	t->canary.test = m->settings->tests[i];
-	if (t->canary.test == CANARY_COMMAND)
+	for (int k = 0; k < PHASE_MAX; k++) {
+		struct canary_loop_cell *cell = &t->cells[k];
+
+		hist_clear(&cell->mine);
+		cell->stopped_by = STOP_TIME;
+		if (root)
+			tally_init(&cell->tally, s->visits);
+		if (root && canary_ops[test].ring)
+			cell->pairs = pair_medians_new(canary_low_is_bad(test),
+			    s->seed + STREAM_PAIRS);
+	}
+	t->canary.test = test;
+	if (test == CANARY_COMMAND)
 		return; /* moves no bytes of its own */
 	if (!world_alone(m->world))
-		rc = canary_open(&t->canary, m->settings->tests[i],
-		    m->world->slice, &t->err);
+		rc = canary_open(&t->canary, test, m->world->slice, &t->err);
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN,
 	    m->world->group));
 	if (rc == 0)
 		return;
 	for (int k = 0; k < PHASE_MAX; k++)
 		t->cells[k].cause = CAUSE_UNSUPPORTED;
-	if (m->world->group_rank == 0)
-		log_warnx("test %s: %s",
-		    names_tests[m->settings->tests[i]].name, t->err.text);
+	if (root)
+		log_warnx("test %s: %s", names_tests[test].name, t->err.text);
 }
 
 struct canary_loop *
@@ -53,24 +68,8 @@ canary_loop_new(const struct world *w, const struct settings *s)
 	m->settings = s;
 	m->rounds = rounds_new(w, s);
 	m->tests = xcalloc((size_t)s->test_count, sizeof(*m->tests));
-	for (int i = 0; i < s->test_count; i++) {
-		enum canary_test test = s->tests[i];
-
-		for (int k = 0; k < PHASE_MAX; k++) {
-			struct canary_loop_cell *cell = &m->tests[i].cells[k];
-
-			hist_clear(&cell->mine);
-			cell->stopped_by = STOP_TIME;
-			if (w->group_rank != 0)
-				continue;
-			tally_init(&cell->tally, s->visits);
-			if (canary_ops[test].ring)
-				cell->pairs =
-				    pair_medians_new(canary_low_is_bad(test),
-					s->seed + STREAM_PAIRS);
-		}
+	for (int i = 0; i < s->test_count; i++)
 		open_test(m, i);
-	}
 	m->started_ns = clk_ns();
 	return m;
 }
@@ -95,86 +94,43 @@ canary_loop_free(struct canary_loop *m)
 	free(m);
 }
 
-/* Where a visit stands, for decisions and for the progress shown. */
+/* One test in one visit. */
 struct visit {
 	int test; /* index */
 	enum phase phase;
 	int number;
 	int rounds;
-	uint64_t started_ns;
+	struct canary_loop_cell *cell;
 };
 
+/* part: how much of this test in this visit is done, 0 to 1. */
 static void
-tell_progress(struct canary_loop *m, const struct visit *v)
+put_progress(const struct canary_loop *m, const struct visit *v, double part)
 {
 	const struct settings *s = m->settings;
-	uint64_t now = clk_ns();
-	double part = (double)(now - v->started_ns) * s->visits /
-	    (double)s->time_ns;
-	double units = settings_stretches(s) * s->test_count, done, spent_s;
+	double units = settings_stretches(s) * s->test_count;
+	double done = (m->stretch * s->test_count + v->test + part) / units;
+	double spent_s = (double)(clk_ns() - m->started_ns) /
+	    (double)CLK_NS_PER_S;
 
-	if (now - m->told_ns < PROGRESS_GAP_NS)
-		return;
-	m->told_ns = now;
-	done = m->stretch * s->test_count + v->test + (part < 1 ? part : 1);
-	done /= units;
-	if (done <= 0)
-		return;
-	spent_s = (double)(now - m->started_ns) / (double)CLK_NS_PER_S;
-	relay_put_soon(report_progress(done, v->phase, s->tests[v->test],
-	    spent_s * (1 - done) / done));
+	if (done > 0)
+		relay_put_soon(json_pack("{s:s, s:f, s:s, s:s, s:f}", "probe",
+		    "progress", "share", done, "phase", names_phases[v->phase],
+		    "test", names_tests[s->tests[v->test]].name, "remaining_s",
+		    spent_s * (1 - done) / done));
 }
 
-/* At the root: keep the round, and say whether another is wanted. */
-static enum stop
-keep_round(struct canary_loop *m, const struct visit *v,
-    const struct rounds_result *res)
-{
-	const struct settings *s = m->settings;
-	struct canary_loop_cell *cell = &m->tests[v->test].cells[v->phase];
-	enum canary_test test = s->tests[v->test];
-	struct report_stretch at = { v->phase, v->number, s->visits };
-	struct stop_ask ask = {
-		.settings = s,
-		.tally = &cell->tally,
-		.exact = s->exact ? &stop_exact[test] : NULL,
-		.q = canary_tail(test),
-		.rounds = v->rounds,
-		.visit_ns = clk_ns() - v->started_ns,
-		.timed_out = res->timed_out,
-	};
-
-	tally_add(&cell->tally, v->number, &res->all);
-	/* a rank's median is evidence on the pairs with both neighbours */
-	for (int i = 0; cell->pairs != NULL && res->ranks != NULL &&
-	     i < m->world->group_size;
-	     i++) {
-		const struct rounds_rank *r = &res->ranks[i];
-
-		if (r->n == 0)
-			continue;
-		pair_medians_add(cell->pairs, (int)r->node, (int)r->left,
-		    r->p50);
-		if (r->right != r->left)
-			pair_medians_add(cell->pairs, (int)r->node,
-			    (int)r->right, r->p50);
-	}
-	if (s->raw)
-		relay_put(report_round(test, &at, v->rounds - 1, &res->all));
-	tell_progress(m, v);
-	return stop_decide(&ask);
-}
+/* ---- rounds ---- */
 
 static struct rounds_ask
 round_ask(const struct canary_loop *m, const struct visit *v)
 {
 	const struct settings *s = m->settings;
 	const struct stop_exact *exact = &stop_exact[s->tests[v->test]];
-	struct canary_loop_test *t = &m->tests[v->test];
 	struct rounds_ask ask = {
-		.canary = &t->canary,
+		.canary = &m->tests[v->test].canary,
 		.number = v->number * ROUNDS_IN_A_VISIT + v->rounds,
-		.iterations = t->cells[v->phase].iterations,
+		.iterations = v->cell->iterations,
 		.warmup = s->warmup,
 	};
 
@@ -189,14 +145,17 @@ round_ask(const struct canary_loop *m, const struct visit *v)
 /* All rounds so far tell how many operations the next shall have: the first
  * look at a congested network can be far off. Every rank sees the same sums. */
 static void
-count_speed(const struct canary_loop *m, enum canary_test test,
-    struct canary_loop_cell *cell, const struct rounds_result *res)
+count_speed(const struct canary_loop *m, const struct visit *v,
+    const struct rounds_result *res)
 {
+	struct canary_loop_cell *cell = v->cell;
+
 	cell->operations += (uint64_t)res->operations;
 	cell->elapsed_ns += res->elapsed_ns;
 	cell->iterations = m->settings->iterations;
 	if (m->settings->exact)
-		cell->iterations = stop_exact[test].iterations;
+		cell->iterations =
+		    stop_exact[m->settings->tests[v->test]].iterations;
 	if (cell->iterations == 0)
 		cell->iterations = rounds_fit(cell->operations,
 		    cell->elapsed_ns);
@@ -206,35 +165,76 @@ count_speed(const struct canary_loop *m, enum canary_test test,
 static void
 calibrate(struct canary_loop *m, const struct visit *v)
 {
-	struct canary_loop_cell *cell = &m->tests[v->test].cells[v->phase];
 	struct rounds_ask ask = round_ask(m, v);
 	struct rounds_result *res = xcalloc(1, sizeof(*res));
 
 	rounds_calibrate(m->rounds, &ask, res);
-	count_speed(m, m->settings->tests[v->test], cell, res);
+	count_speed(m, v, res);
 	if (res->timed_out) {
-		cell->cause = CAUSE_TIMEOUT;
-		cell->stopped_by = STOP_TIMEOUT;
+		v->cell->cause = CAUSE_TIMEOUT;
+		v->cell->stopped_by = STOP_TIMEOUT;
 	}
-	if (res->wrong_at >= 0)
-		cell->cause = CAUSE_WRONG_DATA;
-	if (res->wrong_at >= 0 && m->world->group_rank == 0)
-		log_warnx("test %s: wrong data at byte %ld",
-		    names_tests[m->settings->tests[v->test]].name,
-		    res->wrong_at);
+	if (res->wrong_at >= 0) {
+		v->cell->cause = CAUSE_WRONG_DATA;
+		if (m->world->group_rank == 0)
+			log_warnx("test %s: wrong data at byte %ld",
+			    names_tests[m->settings->tests[v->test]].name,
+			    res->wrong_at);
+	}
 	free(res);
 }
 
+/* At the root: into the statistics, and as a record where wanted. */
+static void
+keep_round(const struct canary_loop *m, const struct visit *v,
+    const struct rounds_result *res)
+{
+	enum canary_test test = m->settings->tests[v->test];
+	/* NULL too where no rank has a sample. */
+	struct pair_medians *pairs = res->ranks == NULL ? NULL : v->cell->pairs;
+	json_t *r;
+
+	tally_add(&v->cell->tally, v->number, &res->all);
+	/* A rank's median is evidence on the pairs with both neighbours. */
+	for (int i = 0; pairs != NULL && i < m->world->group_size; i++) {
+		const struct rounds_rank *k = &res->ranks[i];
+
+		if (k->n == 0)
+			continue;
+		pair_medians_add(pairs, (int)k->node, (int)k->left, k->p50);
+		if (k->right != k->left)
+			pair_medians_add(pairs, (int)k->node, (int)k->right,
+			    k->p50);
+	}
+	if (!m->settings->raw)
+		return;
+	r = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i}", "probe", "round",
+	    "test", names_tests[test].name, "phase", names_phases[v->phase],
+	    "unit", names_tests[test].unit, "visit", v->number + 1, "round",
+	    v->rounds);
+	record_put_hist(r, &res->all);
+	if (res->all.count == 0)
+		json_object_set_new(r, "cause", json_string("timeout"));
+	relay_put(r);
+}
+
+/* Rounds of one visit, until the root has seen enough. */
 static void
 run_rounds(struct canary_loop *m, struct visit *v)
 {
-	struct canary_loop_cell *cell = &m->tests[v->test].cells[v->phase];
+	const struct settings *s = m->settings;
+	enum canary_test test = s->tests[v->test];
+	struct canary_loop_cell *cell = v->cell;
 	struct rounds_result *res = xcalloc(1, sizeof(*res));
+	uint64_t started_ns = clk_ns(), now_ns;
 	int decision = STOP_GO_ON;
 
-	v->started_ns = clk_ns();
 	while (decision == STOP_GO_ON) {
 		struct rounds_ask ask = round_ask(m, v);
+		struct stop_ask stop = { .settings = s,
+			.tally = &cell->tally,
+			.exact = s->exact ? &stop_exact[test] : NULL,
+			.q = canary_tail(test) };
 
 		rounds_run(m->rounds, &ask, res);
 		v->rounds++;
@@ -242,9 +242,22 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		hist_merge(&cell->mine, &res->mine);
 		cell->cores.run_ns += res->cores.run_ns;
 		cell->cores.wait_ns += res->cores.wait_ns;
-		count_speed(m, m->settings->tests[v->test], cell, res);
-		if (m->world->group_rank == 0)
-			decision = keep_round(m, v, res);
+		count_speed(m, v, res);
+		if (m->world->group_rank == 0) {
+			keep_round(m, v, res);
+			now_ns = clk_ns();
+			stop.rounds = v->rounds;
+			stop.visit_ns = now_ns - started_ns;
+			stop.timed_out = res->timed_out;
+			decision = stop_decide(&stop);
+			if (now_ns - m->told_ns >= PROGRESS_GAP_NS) {
+				m->told_ns = now_ns;
+				put_progress(m, v,
+				    fmin(1,
+					(double)stop.visit_ns * s->visits /
+					    (double)s->time_ns));
+			}
+		}
 		MPI_DO(MPI_Bcast(&decision, 1, MPI_INT, 0, m->world->group));
 		relay_poll();
 	}
@@ -254,6 +267,159 @@ run_rounds(struct canary_loop *m, struct visit *v)
 	free(res);
 }
 
+/* ---- runs of a program ---- */
+
+/* What a rank tells the root of a run. */
+struct told {
+	double elapsed_s; /* < 0: it ran nothing */
+	int status;
+	int timed_out;
+	int node;
+	char tail[COMMAND_TAIL_BYTES];
+};
+
+static enum cause
+told_cause(const struct told *t)
+{
+	if (t->timed_out)
+		return CAUSE_TIMEOUT;
+	return t->status == 0 ? CAUSE_NONE : CAUSE_COMMAND;
+}
+
+/* The program gets its phase, its visit and the nodes of the canaries. */
+static void
+run_here(const struct canary_loop *m, const struct visit *v, struct told *ret)
+{
+	const struct world *w = m->world;
+	struct strbuf env[ENV_COUNT] = { 0 };
+	char *env_list[ENV_COUNT + 1] = { 0 };
+	char **argv = command_words(m->settings->command);
+	struct command_ask ask = { argv, env_list,
+		m->settings->command_timeout_ns, relay_poll };
+	struct command_result res;
+
+	strbuf_addf(&env[0], "COALMINE_HOSTS=");
+	for (int i = 0, n = 0; i < w->nodes; i++)
+		if (w->node_roles[i] == ROLES_CANARY)
+			strbuf_addf(&env[0], "%s%s", n++ > 0 ? "," : "",
+			    w->names[i]);
+	strbuf_addf(&env[1], "COALMINE_PHASE=%s", names_phases[v->phase]);
+	strbuf_addf(&env[2], "COALMINE_VISIT=%d", v->number + 1);
+	for (int i = 0; i < ENV_COUNT; i++)
+		env_list[i] = env[i].text;
+	command_run(&ask, &res);
+	ret->elapsed_s = res.elapsed_s;
+	ret->status = res.status;
+	ret->timed_out = res.timed_out;
+	memcpy(ret->tail, res.tail, sizeof(ret->tail));
+	for (int i = 0; i < ENV_COUNT; i++)
+		strbuf_clear(&env[i]);
+	command_words_free(argv);
+}
+
+/* At the root: all good times as one round, and a record of the run that
+ * counts, the slowest, or else one that failed. number: of the run. */
+static enum cause
+keep_run(struct canary_loop *m, const struct visit *v, int number,
+    const struct told *all)
+{
+	struct err *err = &m->tests[v->test].err;
+	const struct told *worst = NULL;
+	const char *node, *colon;
+	enum cause cause;
+	struct hist round;
+	json_t *r;
+
+	hist_clear(&round);
+	for (int i = 0; i < m->world->group_size; i++) {
+		const struct told *t = &all[i];
+
+		if (t->elapsed_s < 0)
+			continue;
+		if (told_cause(t) == CAUSE_NONE)
+			hist_add(&round, t->elapsed_s);
+		if (worst == NULL ||
+		    (told_cause(worst) == CAUSE_NONE &&
+			(told_cause(t) != CAUSE_NONE ||
+			    t->elapsed_s > worst->elapsed_s)))
+			worst = t;
+	}
+	cause = told_cause(worst);
+	node = m->world->names[worst->node];
+	colon = worst->tail[0] == '\0' ? "" : ": ";
+	r = json_pack("{s:s, s:s, s:i, s:i, s:s, s:o, s:s, s:i}", "probe",
+	    "command", "phase", names_phases[v->phase], "visit", v->number + 1,
+	    "run_number", number + 1, "node", node, "seconds",
+	    cause == CAUSE_NONE ? json_real(worst->elapsed_s) : json_null(),
+	    "verdict",
+	    names_verdicts[cause == CAUSE_NONE ? VERDICT_OK : VERDICT_BAD],
+	    "status", worst->status);
+	if (cause == CAUSE_NONE) {
+		tally_add(&v->cell->tally, v->number, &round);
+	} else {
+		if (worst->timed_out)
+			err_say(err, "on %.60s: not done in time%s%.150s", node,
+			    colon, worst->tail);
+		else
+			err_say(err, "on %.60s: exit %d%s%.150s", node,
+			    worst->status, colon, worst->tail);
+		json_object_set_new(r, "cause",
+		    json_string(names_causes[cause].name));
+		json_object_set_new(r, "text", json_string(err->text));
+	}
+	relay_put(r);
+	return cause;
+}
+
+/* Runs of the program on the first canary, or on every node, instead of rounds:
+ * every run is a record, and its time a sample. A run that fails ends the test
+ * in this phase, and its cell has the cause. */
+static void
+run_commands(struct canary_loop *m, const struct visit *v)
+{
+	const struct settings *s = m->settings;
+	const struct world *w = m->world;
+	struct canary_loop_cell *cell = v->cell;
+	int root = w->group_rank == 0, cause = CAUSE_NONE;
+	int runs = s->command_on == COMMAND_EACH ? w->local == 0 : root;
+	struct told *all = NULL;
+
+	if (root)
+		all = xcalloc((size_t)w->group_size, sizeof(all[0]));
+	cell->iterations = 1;
+	cell->stopped_by = STOP_COUNT;
+	for (int i = 0; i < s->command_repetitions; i++) {
+		struct told mine = { .elapsed_s = -1, .node = w->node };
+
+		if (cell->rounds > 0 && s->command_interval_ns > 0)
+			clk_sleep_ns(s->command_interval_ns);
+		/* Ranks without a program wait asleep. */
+		control_barrier(w->group);
+		if (runs)
+			run_here(m, v, &mine);
+		control_barrier(w->group);
+		MPI_DO(MPI_Gather(&mine, sizeof(mine), MPI_BYTE, all,
+		    sizeof(mine), MPI_BYTE, 0, w->group));
+		if (root)
+			cause = (int)keep_run(m, v, i, all);
+		MPI_DO(MPI_Bcast(&cause, 1, MPI_INT, 0, w->group));
+		cell->rounds++;
+		if (cause != CAUSE_NONE)
+			break;
+		if (runs)
+			hist_add(&cell->mine, mine.elapsed_s);
+		if (root)
+			put_progress(m, v, (i + 1.0) / s->command_repetitions);
+		relay_poll();
+	}
+	cell->cause = (enum cause)cause;
+	if (cause == CAUSE_TIMEOUT)
+		cell->stopped_by = STOP_TIMEOUT;
+	if (cause != CAUSE_NONE && root)
+		log_warnx("command %s", m->tests[v->test].err.text);
+	free(all);
+}
+
 void
 canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
     int stretch)
@@ -261,14 +427,18 @@ canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
 	m->stretch = stretch;
 	for (int i = 0; i < m->settings->test_count; i++) {
 		struct canary_loop_cell *cell = &m->tests[i].cells[phase];
-		struct visit v = { .test = i, .phase = phase, .number = visit };
+		struct visit v = { .test = i,
+			.phase = phase,
+			.number = visit,
+			.cell = cell };
 
+		if (cell->cause != CAUSE_NONE)
+			continue;
 		if (m->settings->tests[i] == CANARY_COMMAND) {
-			if (cell->cause == CAUSE_NONE)
-				measure_command(m, i, phase, visit);
+			run_commands(m, &v);
 			continue;
 		}
-		if (cell->cause == CAUSE_NONE && cell->iterations == 0)
+		if (cell->iterations == 0)
 			calibrate(m, &v);
 		if (cell->cause == CAUSE_NONE)
 			run_rounds(m, &v);

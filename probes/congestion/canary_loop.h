@@ -11,8 +11,9 @@
 #define PROBES_CONGESTION_CANARY_LOOP_H
 
 #include "common/err.h"
-#include "probes/sampling/pair_medians.h"
+#include "probes/congestion/canary.h"
 #include "probes/congestion/rounds.h"
+#include "probes/sampling/pair_medians.h"
 #include "probes/sampling/stop.h"
 #include "probes/sampling/tally.h"
 

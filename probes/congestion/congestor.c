@@ -1,125 +1,142 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * congestor.c - what each kind of congestor sends, as GPCNeT does, and the room
- * it needs.
+ * congestor.c - what loads the network, the operations of GPCNeT (section 3.2),
+ * and how many of them a rank starts before all agree to go on.
  */
 #include "probes/congestion/congestor.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/err.h"
+#include "common/clk.h"
+#include "common/log.h"
 #include "common/xalloc.h"
-#include "probes/congestion/rma_window.h"
-#include "probes/job/world.h"
+#include "probes/congestion/canary.h"
+#include "probes/job/control.h"
+#include "probes/job/relay.h"
 
-#define TAG_LOAD 987
+#define TAG_LOAD        987
+#define BATCH_TARGET_NS (10 * CLK_NS_PER_MS)
+#define BATCH_MAX       512 /* as in GPCNeT */
+/* Senders of an incast run ahead of its root by up to two batches, in the
+ * MPI's memory at the root. */
+#define AHEAD_BYTES_MAX (2.0 * 1024 * 1024)
 
 /* Pairwise exchange: with 2^n ranks the partner is rank ^ i, else the next
  * i'th to send to and the previous i'th to hear from. */
 static void
-load_alltoall(struct congestor_state *c)
+load_alltoall(struct congestor_load *l)
 {
-	int n = (int)c->bytes, even = (c->size & (c->size - 1)) == 0;
+	int n = (int)l->bytes, even = (l->size & (l->size - 1)) == 0;
 
-	for (int i = 1; i < c->size; i++) {
-		int to = (c->rank + i) % c->size;
-		int from = (c->rank - i + c->size) % c->size;
+	for (int i = 1; i < l->size; i++) {
+		int to = (l->rank + i) % l->size;
+		int from = (l->rank - i + l->size) % l->size;
 
 		if (even)
-			to = from = c->rank ^ i;
-		MPI_DO(MPI_Sendrecv(c->send, n, MPI_BYTE, to, TAG_LOAD, c->recv,
-		    n, MPI_BYTE, from, TAG_LOAD, c->comm, MPI_STATUS_IGNORE));
+			to = from = l->rank ^ i;
+		MPI_DO(MPI_Sendrecv(l->send, n, MPI_BYTE, to, TAG_LOAD, l->recv,
+		    n, MPI_BYTE, from, TAG_LOAD, l->comm, MPI_STATUS_IGNORE));
 	}
 }
 
 static void
-load_incast(struct congestor_state *c)
+load_incast(struct congestor_load *l)
 {
-	int n = (int)c->bytes;
+	int n = (int)l->bytes;
 
-	if (c->rank != 0) {
-		MPI_DO(MPI_Send(c->send, n, MPI_BYTE, 0, TAG_LOAD, c->comm));
+	if (l->rank != 0) {
+		MPI_DO(MPI_Send(l->send, n, MPI_BYTE, 0, TAG_LOAD, l->comm));
 		return;
 	}
-	for (int i = 1; i < c->size; i++)
-		MPI_DO(MPI_Irecv(c->recv + c->bytes * (size_t)i, n, MPI_BYTE, i,
-		    TAG_LOAD, c->comm, &c->reqs[i - 1]));
-	MPI_DO(MPI_Waitall(c->size - 1, c->reqs, MPI_STATUSES_IGNORE));
+	for (int i = 1; i < l->size; i++)
+		MPI_DO(MPI_Irecv(l->recv + l->bytes * (size_t)i, n, MPI_BYTE, i,
+		    TAG_LOAD, l->comm, &l->reqs[i - 1]));
+	MPI_DO(MPI_Waitall(l->size - 1, l->reqs, MPI_STATUSES_IGNORE));
 }
 
 static void
-load_bcast(struct congestor_state *c)
+load_bcast(struct congestor_load *l)
 {
-	int n = (int)c->bytes;
+	int n = (int)l->bytes;
 
-	if (c->rank != 0) {
-		MPI_DO(MPI_Recv(c->recv, n, MPI_BYTE, 0, TAG_LOAD, c->comm,
+	if (l->rank != 0) {
+		MPI_DO(MPI_Recv(l->recv, n, MPI_BYTE, 0, TAG_LOAD, l->comm,
 		    MPI_STATUS_IGNORE));
 		return;
 	}
-	for (int i = 1; i < c->size; i++)
-		MPI_DO(MPI_Isend(c->send, n, MPI_BYTE, i, TAG_LOAD, c->comm,
-		    &c->reqs[i - 1]));
-	MPI_DO(MPI_Waitall(c->size - 1, c->reqs, MPI_STATUSES_IGNORE));
+	for (int i = 1; i < l->size; i++)
+		MPI_DO(MPI_Isend(l->send, n, MPI_BYTE, i, TAG_LOAD, l->comm,
+		    &l->reqs[i - 1]));
+	MPI_DO(MPI_Waitall(l->size - 1, l->reqs, MPI_STATUSES_IGNORE));
 }
 
 /* Each rank has a place of its own in the root's window. */
 static void
-load_put_incast(struct congestor_state *c)
+load_put_incast(struct congestor_load *l)
 {
-	int n = (int)c->bytes;
+	int n = (int)l->bytes;
 
-	if (c->rank == 0)
+	if (l->rank == 0)
 		return;
-	MPI_DO(MPI_Put(c->send, n, MPI_BYTE, 0,
-	    (MPI_Aint)(c->bytes * (size_t)c->rank), n, MPI_BYTE, c->win));
-	MPI_DO(MPI_Win_flush(0, c->win));
+	MPI_DO(MPI_Put(l->send, n, MPI_BYTE, 0,
+	    (MPI_Aint)(l->bytes * (size_t)l->rank), n, MPI_BYTE, l->win));
+	MPI_DO(MPI_Win_flush(0, l->win));
 }
 
 static void
-load_get_bcast(struct congestor_state *c)
+load_get_bcast(struct congestor_load *l)
 {
-	int n = (int)c->bytes;
+	int n = (int)l->bytes;
 
-	if (c->rank == 0)
+	if (l->rank == 0)
 		return;
-	MPI_DO(MPI_Get(c->recv, n, MPI_BYTE, 0, 0, n, MPI_BYTE, c->win));
-	MPI_DO(MPI_Win_flush(0, c->win));
+	MPI_DO(MPI_Get(l->recv, n, MPI_BYTE, 0, 0, n, MPI_BYTE, l->win));
+	MPI_DO(MPI_Win_flush(0, l->win));
 }
 
 static void
-load_allreduce(struct congestor_state *c)
+load_allreduce(struct congestor_load *l)
 {
-	MPI_DO(MPI_Allreduce(c->send, c->recv, (int)(c->bytes / 8), MPI_DOUBLE,
-	    MPI_SUM, c->comm));
+	MPI_DO(MPI_Allreduce(l->send, l->recv, (int)(l->bytes / 8), MPI_DOUBLE,
+	    MPI_SUM, l->comm));
 }
 
 static size_t
-one_message(const struct congestor_state *c)
+one_message(const struct congestor_load *l)
 {
-	return c->bytes;
+	return l->bytes;
 }
 
 static size_t
-one_of_each(const struct congestor_state *c)
+one_of_each(const struct congestor_load *l)
 {
-	return c->rank == 0 ? c->bytes * (size_t)c->size : c->bytes;
+	return l->rank == 0 ? l->bytes * (size_t)l->size : l->bytes;
 }
 
 static double
-moved_one(const struct congestor_state *c)
+moved_one(const struct congestor_load *l)
 {
-	return (double)c->bytes;
+	return (double)l->bytes;
 }
 
 static double
-moved_to_all(const struct congestor_state *c)
+moved_to_all(const struct congestor_load *l)
 {
-	return (double)c->bytes * (c->size - 1);
+	return (double)l->bytes * (l->size - 1);
 }
 
-const struct congestor_ops congestor_ops[CONGESTOR_MAX] = {
+struct congestor_ops {
+	int onesided;
+	int rooted; /* 1: rank 0 serves, and its own rate is no number */
+	/* Bytes of room wanted by rank 0, or by any rank. */
+	size_t (*recv_bytes)(const struct congestor_load *l);
+	void (*once)(struct congestor_load *l);
+	/* Bytes that a rank moves in one operation. */
+	double (*moved_bytes)(const struct congestor_load *l);
+};
+
+static const struct congestor_ops congestor_ops[CONGESTOR_MAX] = {
 	[CONGESTOR_ALLTOALL] = { 0, 0, one_message, load_alltoall,
 	    moved_to_all },
 	[CONGESTOR_INCAST] = { 0, 1, one_of_each, load_incast, moved_one },
@@ -132,40 +149,190 @@ const struct congestor_ops congestor_ops[CONGESTOR_MAX] = {
 	    moved_one },
 };
 
-int
-congestor_open(struct congestor_state *c, enum congestor kind, MPI_Comm slice,
-    size_t bytes, struct err *err)
+struct congestor_load *
+congestor_new(const struct world *w, const struct settings *s)
 {
-	const struct congestor_ops *ops = &congestor_ops[kind];
-	size_t room;
+	struct congestor_load *l = xcalloc(1, sizeof(*l));
+	const struct congestor_ops *ops;
+	int rc = 0;
 
-	memset(c, 0, sizeof(*c));
-	c->comm = slice;
-	c->bytes = bytes;
-	c->win = MPI_WIN_NULL;
-	MPI_DO(MPI_Comm_rank(slice, &c->rank));
-	MPI_DO(MPI_Comm_size(slice, &c->size));
-	if (ops->once == NULL)
-		return 0; /* idle */
-	room = ops->recv_bytes(c);
-	c->reqs = xcalloc((size_t)c->size, sizeof(*c->reqs));
-	c->send = xcalloc(1, bytes);
-	if (!ops->onesided) {
-		c->recv = xcalloc(1, room);
-		return 0;
+	l->world = w;
+	l->settings = s;
+	l->kind = s->kinds[w->role];
+	l->batch = 1;
+	l->win = MPI_WIN_NULL;
+	l->bytes = l->kind == CONGESTOR_ALLREDUCE ? s->allreduce_bytes
+						  : s->congestor_bytes;
+	for (int i = 0; i < PHASE_MAX; i++)
+		hist_clear(&l->rates[i]);
+	ops = &congestor_ops[l->kind];
+	if (!world_alone(w) && l->kind != CONGESTOR_IDLE) {
+		l->comm = w->slice;
+		MPI_DO(MPI_Comm_rank(l->comm, &l->rank));
+		MPI_DO(MPI_Comm_size(l->comm, &l->size));
+		l->reqs = xcalloc((size_t)l->size, sizeof(*l->reqs));
+		l->send = xcalloc(1, l->bytes);
+		if (ops->onesided)
+			rc = rma_window_open(l->comm, ops->recv_bytes(l),
+			    &l->recv, &l->win, &l->err);
+		else
+			l->recv = xcalloc(1, ops->recv_bytes(l));
+		l->opened = 1;
 	}
-	return rma_window_open(slice, room, &c->recv, &c->win, err);
+	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN, w->group));
+	if (rc < 0) {
+		l->cause = CAUSE_UNSUPPORTED;
+		l->opened = 0;
+		if (w->group_rank == 0)
+			log_warnx("congestor %s: %s",
+			    names_congestors[l->kind].name, l->err.text);
+	}
+	return l;
 }
 
 void
-congestor_close(struct congestor_state *c)
+congestor_free(struct congestor_load *l)
 {
-	if (c->win != MPI_WIN_NULL)
-		rma_window_close(&c->win);
+	if (l == NULL)
+		return;
+	if (l->win != MPI_WIN_NULL)
+		rma_window_close(&l->win);
 	else
-		free(c->recv);
-	free(c->send);
-	free(c->reqs);
-	memset(c, 0, sizeof(*c));
-	c->win = MPI_WIN_NULL;
+		free(l->recv);
+	free(l->send);
+	free(l->reqs);
+	free(l);
+}
+
+/* One run of batches. */
+struct shift {
+	struct congestor_load *load;
+	struct hist *rates; /* where samples go */
+	uint64_t started_ns;
+	uint64_t until_ns; /* alone: when to stop; else 0 */
+	int warm;          /* 1: canaries may measure, rates count */
+	MPI_Request warm_req, stop_req; /* with the canaries */
+	MPI_Request agree_req;
+	int agree_operations; /* in the batch that is being agreed on; 0: none
+			       */
+	double agree_in[2], agree_out[2]; /* stop?, ns of that batch */
+};
+
+/* Tell the canaries when warm, then listen for their end. */
+static void
+meet_canaries(struct shift *sh)
+{
+	const struct congestor_load *l = sh->load;
+	uint64_t age_ns = clk_ns() - sh->started_ns;
+
+	if (sh->warm || age_ns < l->settings->load_warmup_ns)
+		return;
+	if (sh->until_ns > 0) {
+		sh->warm = 1;
+		return;
+	}
+	if (sh->warm_req == MPI_REQUEST_NULL)
+		MPI_DO(MPI_Ibarrier(l->world->control, &sh->warm_req));
+	if (!control_done(&sh->warm_req))
+		return;
+	sh->warm = 1;
+	MPI_DO(MPI_Ibarrier(l->world->control, &sh->stop_req));
+}
+
+/* Wait for the agreement on the batch before the last. It sizes the next one
+ * to BATCH_TARGET_NS at the speed of the slowest rank, at most twice as large.
+ * 1: all stop. */
+static int
+agreed_to_stop(struct shift *sh)
+{
+	struct congestor_load *l = sh->load;
+	double limit = AHEAD_BYTES_MAX / (double)(l->bytes * (size_t)l->size);
+	int operations = sh->agree_operations;
+	double want;
+
+	if (operations == 0)
+		return 0;
+	MPI_DO(MPI_Wait(&sh->agree_req, MPI_STATUS_IGNORE));
+	want = operations * (double)BATCH_TARGET_NS / (sh->agree_out[1] + 1);
+	want = fmin(want, fmin(2.0 * operations, fmin(limit, BATCH_MAX)));
+	l->batch = want < 1 ? 1 : (int)want;
+	return sh->agree_out[0] > 0;
+}
+
+/* A rate covers a batch and the wait for the agreement before it, so that a
+ * sender is not faster than what its root takes in. */
+static void
+work(struct shift *sh)
+{
+	struct congestor_load *l = sh->load;
+	const struct congestor_ops *ops = &congestor_ops[l->kind];
+
+	for (;;) {
+		uint64_t start_ns = clk_ns(), batch_ns, span_ns;
+		int operations = l->batch;
+
+		for (int i = 0; i < operations; i++)
+			ops->once(l);
+		batch_ns = clk_ns() - start_ns;
+		if (agreed_to_stop(sh))
+			break;
+		span_ns = clk_ns() - start_ns;
+		if (sh->warm && !(ops->rooted && l->rank == 0))
+			hist_add(sh->rates,
+			    ops->moved_bytes(l) * operations *
+				(double)CLK_NS_PER_S / (double)(span_ns + 1));
+		meet_canaries(sh);
+		sh->agree_operations = operations;
+		sh->agree_in[0] = sh->until_ns > 0
+		    ? clk_ns() >= sh->until_ns
+		    : sh->warm && control_done(&sh->stop_req);
+		sh->agree_in[1] = (double)batch_ns;
+		MPI_DO(MPI_Iallreduce(sh->agree_in, sh->agree_out, 2,
+		    MPI_DOUBLE, MPI_MAX, l->comm, &sh->agree_req));
+		relay_poll();
+	}
+	/* The root of a one-sided kind has nothing to do but must not sleep
+	 * while others still need its progress. */
+	MPI_DO(MPI_Barrier(l->comm));
+}
+
+static struct shift
+shift_new(struct congestor_load *l, enum phase phase)
+{
+	struct shift sh = { .load = l,
+		.rates = &l->rates[phase],
+		.started_ns = clk_ns(),
+		.warm_req = MPI_REQUEST_NULL,
+		.stop_req = MPI_REQUEST_NULL,
+		.agree_req = MPI_REQUEST_NULL };
+
+	return sh;
+}
+
+void
+congestor_run(struct congestor_load *l)
+{
+	struct shift sh = shift_new(l, PHASE_CONGESTED);
+
+	if (l->opened)
+		work(&sh);
+	/* A rank that stopped because its slice did may not have seen the
+	 * barrier end; one without a load takes part all the same. */
+	if (!sh.warm && sh.warm_req == MPI_REQUEST_NULL)
+		MPI_DO(MPI_Ibarrier(l->world->control, &sh.warm_req));
+	if (!sh.warm) {
+		control_wait(&sh.warm_req);
+		MPI_DO(MPI_Ibarrier(l->world->control, &sh.stop_req));
+	}
+	control_wait(&sh.stop_req);
+}
+
+void
+congestor_run_alone(struct congestor_load *l, uint64_t span_ns)
+{
+	struct shift sh = shift_new(l, PHASE_ISOLATED);
+
+	sh.until_ns = sh.started_ns + l->settings->load_warmup_ns + span_ns;
+	if (l->opened)
+		work(&sh);
 }

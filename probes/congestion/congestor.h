@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * congestor.h - the operations that load the network.
+ * congestor.h - congestors at work: warm up, load the network, stop when told.
  *
- * One row per kind of schema/names.h; an operation is that of GPCNeT (section
- * 3.2) on the slice communicator, whose rank 0 is the root of incasts and
- * broadcasts. Order of calls: open (collective), any number of once, close.
+ * Ranks of a slice work in batches of operations and agree, one batch behind,
+ * whether to go on: all stop after the same batch, and the agreement never
+ * holds up the traffic. A batch is sized to a few milliseconds under load, so
+ * a stop takes a few times that.
  */
 #ifndef PROBES_CONGESTION_CONGESTOR_H
 #define PROBES_CONGESTION_CONGESTOR_H
@@ -13,33 +14,39 @@
 #include <stddef.h>
 
 #include "common/err.h"
-#include "schema/names.h"
+#include "common/hist.h"
+#include "probes/job/settings.h"
+#include "probes/job/world.h"
 
-struct congestor_state {
-	MPI_Comm comm;
+struct congestor_load {
+	const struct world *world;
+	const struct settings *settings;
+	enum congestor kind;
+	int opened; /* 0: idle, alone, or this MPI cannot */
+	enum cause cause;
+	struct err err;
+	int batch; /* operations */
+	/* Rates of this rank by batch, B/s; only PHASE_ISOLATED (alone) and
+	 * PHASE_CONGESTED. */
+	struct hist rates[PHASE_MAX];
+
+	MPI_Comm comm; /* the slice; its rank 0 is the root */
 	int rank, size;
 	size_t bytes; /* of a message */
 	char *send;
 	char *recv;
 	MPI_Win win;
-	MPI_Request *reqs; /* size of them, where the kind needs them */
+	MPI_Request *reqs; /* size of them */
 };
 
-struct congestor_ops {
-	int onesided;
-	int rooted; /* 1: rank 0 serves, and its own rate is no number */
-	/* Messages' worth of room wanted by rank 0, or by any rank. */
-	size_t (*recv_bytes)(const struct congestor_state *c);
-	void (*once)(struct congestor_state *c);
-	/* Bytes that a rank moves in one operation. */
-	double (*moved_bytes)(const struct congestor_state *c);
-};
-extern const struct congestor_ops congestor_ops[CONGESTOR_MAX];
-
-/* bytes: of a message. -ENOTSUP, on all ranks of the slice, when this MPI
- * cannot do it. */
-int congestor_open(struct congestor_state *c, enum congestor kind,
-    MPI_Comm slice, size_t bytes, struct err *err);
-void congestor_close(struct congestor_state *c);
+struct congestor_load *congestor_new(const struct world *w,
+    const struct settings *s);
+/* Collective over the kind; NULL is allowed. */
+void congestor_free(struct congestor_load *l);
+/* One visit to the congested phase. Meets two barriers of the canaries on the
+ * control communicator: when the load is warm, and when they are done. */
+void congestor_run(struct congestor_load *l);
+/* Run alone for span_ns, for the kind's own rate. */
+void congestor_run_alone(struct congestor_load *l, uint64_t span_ns);
 
 #endif

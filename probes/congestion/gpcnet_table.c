@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpcnet_table.c - records become the cells of GPCNeT's tables, and these text.
+ * gpcnet_table.c - which numbers of the records the table has, and its columns,
+ * as GPCNeT prints them.
  */
 #include "probes/congestion/gpcnet_table.h"
 
@@ -100,11 +101,11 @@ static void
 print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
     const char *title)
 {
-	int count = 0;
+	int known = 0;
 
 	for (int i = 0; i < CANARY_MAX; i++)
-		count += t->cells[i][phase].known;
-	if (count == 0)
+		known += t->cells[i][phase].known;
+	if (known == 0)
 		return;
 	fprintf(to, "\n%s", outer);
 	print_title(to, title);
@@ -120,6 +121,25 @@ print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
 		print_number(to, 12, t->cells[i][phase].tail * scale, "");
 		fprintf(to, " %12s |\n%s", is_time(i) ? "usec" : "MiB/s/rank",
 		    inner);
+	}
+}
+
+static void
+print_impact(const struct gpcnet_table *t, FILE *to)
+{
+	fprintf(to, "\n%s", outer);
+	print_title(to,
+	    "Network Tests running with Congestion Tests - Key Results");
+	fprintf(to, "%s| %31s | %42s |\n%s| %31s | %20s | %19s |\n%s", halves,
+	    "Name", "Congestion Impact Factor", halves, "", "Avg", "99%",
+	    halves);
+	for (int i = 0; i < CANARY_MAX; i++) {
+		if (!t->cells[i][PHASE_CONGESTED].known)
+			continue;
+		print_name(to, i);
+		print_number(to, 20, t->impact[i][0], "X");
+		print_number(to, 19, t->impact[i][1], "X");
+		fprintf(to, "\n%s", halves);
 	}
 }
 
@@ -143,24 +163,12 @@ gpcnet_table_print(const struct gpcnet_table *t, FILE *to)
 	    "   Nat = natural ring communication pattern\n"
 	    "   Lat = latency\n   BW = bandwidth\n"
 	    "   BW+Sync = bandwidth with barrier\n");
+
 	print_phase(t, to, PHASE_ISOLATED, "Isolated Network Tests");
 	print_phase(t, to, PHASE_WILD, "Network Tests beside other work");
 	if (!t->congested)
 		return;
 	print_phase(t, to, PHASE_CONGESTED,
 	    "Network Tests running with Congestion Tests");
-	fprintf(to, "\n%s", outer);
-	print_title(to,
-	    "Network Tests running with Congestion Tests - Key Results");
-	fprintf(to, "%s| %31s | %42s |\n%s| %31s | %20s | %19s |\n%s", halves,
-	    "Name", "Congestion Impact Factor", halves, "", "Avg", "99%",
-	    halves);
-	for (int i = 0; i < CANARY_MAX; i++) {
-		if (!t->cells[i][PHASE_CONGESTED].known)
-			continue;
-		print_name(to, i);
-		print_number(to, 20, t->impact[i][0], "X");
-		print_number(to, 19, t->impact[i][1], "X");
-		fprintf(to, "\n%s", halves);
-	}
+	print_impact(t, to);
 }

@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 #include "common/conf.h"
-#include "probes/congestion/congestor_loop.h"
 #include "probes/congestion/canary_loop.h"
+#include "probes/congestion/congestor.h"
 #include "schema/scores.h"
 
 #define REPORT_NODES_MAX RECORD_ROWS_MAX /* of more, the worst */
@@ -18,24 +18,11 @@ json_t *report_begin(const struct world *w, const struct settings *s,
     const struct conf *c);
 /* Every option that the file gave, as section.key. */
 json_t *report_options(const struct conf *c, const struct conf_row *rows);
-/* Visit number visit of so many to a phase. */
-struct report_stretch {
-	enum phase phase;
-	int visit, visits;
-};
-/* stop_s: how long congestors took to stop, or < 0 where there were none. */
-json_t *report_phase(const char *event, const struct report_stretch *at,
-    double stop_s);
-json_t *report_progress(double share, enum phase phase, enum canary_test test,
-    double remaining_s);
-/* Round number of a visit. */
-json_t *report_round(enum canary_test test, const struct report_stretch *at,
-    int number, const struct hist *h);
 json_t *report_end(uint64_t records, enum cause cause, const char *text);
 
 /* Collective over the canaries; the root relays canary and impact records. */
 void report_canaries(struct canary_loop *m);
 /* Collective over one kind of congestor; its root relays its records. */
-void report_load(struct congestor_loop *l);
+void report_load(struct congestor_load *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rounds.c - one round from barrier to sum: rings, chunks between looks at the
- * clock, and what the root hears of each rank.
+ * rounds.c - how a round is timed: in growing chunks of operations, between
+ * which all ranks look at the clock together.
  */
 #include "probes/congestion/rounds.h"
 
@@ -66,79 +66,14 @@ rounds_free(struct rounds *r)
 
 /* Nothing to do in this round but to be there when it is collected. */
 static int
-is_aside(const struct rounds *r, const struct canary *c)
+is_idle(const struct rounds *r, const struct canary *c)
 {
 	return world_alone(r->world) ||
 	    (r->settings->partners != PARTNERS_RING && c->left == c->rank);
 }
 
-/* Operations from..to of the round. */
-static void
-operate(struct rounds *r, struct canary *c, int from, int to)
-{
-	void (*once)(struct canary *) = canary_ops[c->test].once;
-
-	for (int i = from; i < to; i++) {
-		uint64_t start_ns = clk_ns();
-
-		once(c);
-		r->samples_ns[i] = clk_ns() - start_ns;
-	}
-}
-
-/* How many operations in how long. */
-struct chunks {
-	int count;
-	int first;          /* before the first look at the clock */
-	uint64_t enough_ns; /* stop past it; 0: never */
-};
-
-/* Operations in growing chunks; stops early past the time limit, or once enough
- * time has passed. All ranks see the same clock, so all stop at the same
- * operation. */
-static void
-run_chunks(struct rounds *r, struct canary *c, const struct chunks *ch,
-    struct rounds_result *ret)
-{
-	double limit_ns = (double)r->settings->timeout_ns, reach;
-	uint64_t start_ns = clk_ns();
-	int done = 0, next = ch->count < ch->first ? ch->count : ch->first;
-	int active = !is_aside(r, c);
-
-	while (done < ch->count) {
-		/* A chunk begins as the round did: a barrier, and an operation
-		 * that is not counted. Ranks come from a look at different
-		 * times, and where ranks share cores the order in which they
-		 * then wait for each other lasts to the end of the chunk. */
-		if (done > 0)
-			MPI_DO(MPI_Barrier(r->world->group));
-		if (active && done > 0)
-			canary_ops[c->test].once(c);
-		if (active)
-			operate(r, c, done, next);
-		done = next;
-		ret->elapsed_ns = clk_ns() - start_ns; /* of the slowest */
-		MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &ret->elapsed_ns, 1,
-		    MPI_UINT64_T, MPI_MAX, r->world->group));
-		if (ret->elapsed_ns > r->settings->timeout_ns) {
-			ret->timed_out = 1;
-			break;
-		}
-		if (ch->enough_ns > 0 && ret->elapsed_ns >= ch->enough_ns)
-			break;
-		/* the next look: at the speed so far, not beyond the limit */
-		reach = ceil(done * limit_ns / ((double)ret->elapsed_ns + 1));
-		next = done > ch->count / CHUNK_GROW ? ch->count
-						     : done * CHUNK_GROW;
-		if (next > reach)
-			next = (int)reach;
-		if (next <= done)
-			next = done + 1;
-	}
-	ret->operations = done;
-}
-
-/* whole: the ring, whatever the campaign says. */
+/* Choose neighbours and start together. whole: all ranks in one ring, whatever
+ * the campaign says. */
 static void
 begin(struct rounds *r, const struct rounds_ask *ask, int whole,
     struct rounds_result *ret)
@@ -150,7 +85,7 @@ begin(struct rounds *r, const struct rounds_ask *ask, int whole,
 	memset(ret, 0, sizeof(*ret));
 	ret->wrong_at = -1;
 	if (!world_alone(r->world)) {
-		if (r->settings->partners == PARTNERS_RING || whole)
+		if (whole || r->settings->partners == PARTNERS_RING)
 			ring_neighbours(&ring, c->rank, &c->left, &c->right);
 		else if (r->settings->partners == PARTNERS_MATCH)
 			c->left = c->right = ring_match(&ring, c->rank);
@@ -161,45 +96,85 @@ begin(struct rounds *r, const struct rounds_ask *ask, int whole,
 	MPI_DO(MPI_Barrier(r->world->group));
 }
 
-/* What this rank tells the root. */
-static struct rounds_rank
-summary(const struct rounds *r, const struct canary *c, const struct hist *mine)
-{
-	struct rounds_rank s = { .node = r->world->node,
-		.left = -1,
-		.right = -1 };
+struct chunks {
+	int count;          /* operations in all */
+	int first;          /* operations of the first chunk */
+	uint64_t enough_ns; /* stop at the look after this; 0: never */
+};
 
-	s.n = (double)mine->count;
-	if (mine->count == 0)
-		return s;
-	s.sum = mine->sum;
-	s.min = mine->min;
-	s.max = mine->max;
-	s.p50 = tally_quantile_of(mine->bucket, mine->count, 0.5);
-	if (canary_ops[c->test].ring) {
-		s.left = r->slice_nodes[c->left];
-		s.right = r->slice_nodes[c->right];
+/* Up to count operations in growing chunks; stops early past the time limit.
+ * All ranks see the same clock, so all stop at the same operation. */
+static void
+run_chunks(struct rounds *r, struct canary *c, const struct chunks *chunks,
+    struct rounds_result *ret)
+{
+	void (*once)(struct canary *) = canary_ops[c->test].once;
+	double limit_ns = (double)r->settings->timeout_ns;
+	uint64_t begun_ns = clk_ns(), start_ns;
+	int count = chunks->count, done = 0, active = !is_idle(r, c);
+	int next = count < chunks->first ? count : chunks->first;
+
+	while (done < count) {
+		/* A chunk begins as the round did: a barrier, and an operation
+		 * that is not counted. Ranks come from a look at different
+		 * times, and where ranks share cores the order in which they
+		 * then wait for each other lasts to the end of the chunk. */
+		if (done > 0)
+			MPI_DO(MPI_Barrier(r->world->group));
+		if (active && done > 0)
+			once(c);
+		for (int i = active ? done : next; i < next; i++) {
+			start_ns = clk_ns();
+			once(c);
+			r->samples_ns[i] = clk_ns() - start_ns;
+		}
+		done = next;
+		ret->elapsed_ns = clk_ns() - begun_ns;
+		MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &ret->elapsed_ns, 1,
+		    MPI_UINT64_T, MPI_MAX, r->world->group));
+		ret->timed_out = ret->elapsed_ns > r->settings->timeout_ns;
+		if (ret->timed_out ||
+		    (chunks->enough_ns > 0 &&
+			ret->elapsed_ns >= chunks->enough_ns))
+			break;
+		/* At the speed so far, not beyond the limit. */
+		next = done > count / CHUNK_GROW ? count : done * CHUNK_GROW;
+		next = (int)fmin(next,
+		    ceil(done * limit_ns / ((double)ret->elapsed_ns + 1)));
+		if (next <= done)
+			next = done + 1;
 	}
-	return s;
+	ret->operations = done;
 }
 
-/* Every rank's summary and the sum of their buckets, at the root. */
+/* To the root: this rank's samples, which are summed up by bucket, and a
+ * summary of them. */
 static void
 collect(struct rounds *r, const struct canary *c, struct rounds_result *ret)
 {
 	const struct world *w = r->world;
 	const struct hist *mine = &ret->mine;
-	struct rounds_rank own = summary(r, c, mine);
-	struct hist *all = &ret->all;
-	int edge[2] = { -HIST_BUCKETS, -1 }, lo, hi;
+	struct rounds_rank summary = { .n = (double)mine->count,
+		.node = w->node,
+		.left = -1,
+		.right = -1 };
+	int edge[2] = { -HIST_BUCKETS, -1 }; /* minus the first, the last */
+	int lo, hi;
 
-	MPI_DO(MPI_Gather(&own, ROUNDS_RANK_DOUBLES, MPI_DOUBLE, r->ranks,
-	    ROUNDS_RANK_DOUBLES, MPI_DOUBLE, 0, w->group));
-	/* minus the first bucket that any rank has used, and the last */
 	if (mine->count > 0) {
 		edge[0] = -(hist_index(mine->min) - HIST_FIRST);
 		edge[1] = hist_index(mine->max) - HIST_FIRST;
+		summary.sum = mine->sum;
+		summary.min = mine->min;
+		summary.max = mine->max;
+		summary.p50 = tally_quantile_of(mine->bucket, mine->count, 0.5);
+		if (canary_ops[c->test].ring) {
+			summary.left = r->slice_nodes[c->left];
+			summary.right = r->slice_nodes[c->right];
+		}
 	}
+	MPI_DO(MPI_Gather(&summary, ROUNDS_RANK_DOUBLES, MPI_DOUBLE, r->ranks,
+	    ROUNDS_RANK_DOUBLES, MPI_DOUBLE, 0, w->group));
 	MPI_DO(
 	    MPI_Allreduce(MPI_IN_PLACE, edge, 2, MPI_INT, MPI_MAX, w->group));
 	lo = -edge[0];
@@ -208,48 +183,49 @@ collect(struct rounds *r, const struct canary *c, struct rounds_result *ret)
 		return; /* nobody has a sample */
 	MPI_DO(MPI_Reduce(&mine->bucket[lo], &r->reduced[lo], hi - lo + 1,
 	    MPI_UINT64_T, MPI_SUM, 0, w->group));
-	ret->ranks = r->ranks;
 	if (w->group_rank != 0)
 		return;
-	hist_clear(all);
+	ret->ranks = r->ranks;
+	hist_clear(&ret->all);
 	for (int i = 0; i < w->group_size; i++) {
 		const struct rounds_rank *k = &r->ranks[i];
 
 		if (k->n == 0)
 			continue;
-		if (all->count == 0 || k->min < all->min)
-			all->min = k->min;
-		if (all->count == 0 || k->max > all->max)
-			all->max = k->max;
-		all->count += (uint64_t)k->n;
-		all->sum += k->sum;
+		if (ret->all.count == 0 || k->min < ret->all.min)
+			ret->all.min = k->min;
+		if (ret->all.count == 0 || k->max > ret->all.max)
+			ret->all.max = k->max;
+		ret->all.count += (uint64_t)k->n;
+		ret->all.sum += k->sum;
 	}
-	memcpy(&all->bucket[lo], &r->reduced[lo],
-	    (size_t)(hi - lo + 1) * sizeof(*all->bucket));
+	memcpy(&ret->all.bucket[lo], &r->reduced[lo],
+	    (size_t)(hi - lo + 1) * sizeof(*ret->all.bucket));
 }
 
 void
 rounds_run(struct rounds *r, const struct rounds_ask *ask,
     struct rounds_result *ret)
 {
-	struct canary *c = ask->canary;
 	struct chunks chunks = { ask->iterations, CHUNK_FIRST, 0 };
+	struct canary *c = ask->canary;
 	struct cores before;
-	int warmup = ask->warmup;
+	int warmup = ask->warmup, active;
 
 	/* Reading the kernel's file takes longer than some operations. */
 	cores_look(&before);
 	begin(r, ask, 0, ret);
-	/* No more than are counted after them: where one operation fills a
+	active = !is_idle(r, c);
+	/* No more are left out than are counted: where one operation fills a
 	 * round, four before it would take most of the time. GPCNeT's own
 	 * counts are kept. */
 	if (warmup > ask->iterations && !r->settings->exact)
 		warmup = ask->iterations;
-	for (int i = 0; !is_aside(r, c) && i < warmup; i++)
+	for (int i = 0; active && i < warmup; i++)
 		canary_ops[c->test].once(c);
 	run_chunks(r, c, &chunks, ret);
 	hist_clear(&ret->mine);
-	if (!is_aside(r, c)) {
+	if (active) {
 		cores_add_since(&ret->cores, &before);
 		for (int i = 0; i < ret->operations; i++)
 			hist_add(&ret->mine,
@@ -268,9 +244,10 @@ rounds_calibrate(struct rounds *r, const struct rounds_ask *ask,
 		ROUNDS_TARGET_NS / 2 };
 
 	begin(r, ask, 1, ret);
+	/* Any rank's wrong byte is everyone's: the largest offset is as good as
+	 * any. */
 	if (!world_alone(r->world))
 		ret->wrong_at = canary_check(ask->canary);
-	/* any rank's wrong byte is everyone's: the largest is as good as any */
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &ret->wrong_at, 1, MPI_LONG, MPI_MAX,
 	    r->world->group));
 	run_chunks(r, ask->canary, &chunks, ret);

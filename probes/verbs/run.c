@@ -17,7 +17,6 @@
 #include "probes/job/control.h"
 #include "probes/job/emit.h"
 #include "probes/congestion/gpcnet_table.h"
-#include "probes/congestion/phases.h"
 #include "probes/compare/plan_report.h"
 #include "probes/compare/plans.h"
 #include "probes/job/relay.h"
@@ -29,6 +28,7 @@
 #include "schema/record.h"
 
 #define SEED_MASK ((1ULL << 53) - 1) /* a double holds it */
+#define ALONE_NS  CLK_NS_PER_S       /* for a congestor's own rate */
 
 struct run_args {
 	const char *campaign; /* path; NULL: words */
@@ -171,18 +171,81 @@ sink(void *arg, json_t *record)
 }
 
 static void
+put_phase(const struct world *w, const struct settings *s, int stretch,
+    const char *event, double stop_s)
+{
+	int visit;
+	enum phase phase = settings_phase(s, stretch, &visit);
+	json_t *r;
+
+	if (w->rank != 0)
+		return;
+	r = json_pack("{s:s, s:s, s:s, s:i, s:i}", "probe", "phase", "event",
+	    event, "phase", names_phases[phase], "visit", visit + 1, "visits",
+	    s->visits);
+	if (stop_s >= 0)
+		json_object_set_new(r, "stop_s", json_real(stop_s));
+	relay_put(r);
+}
+
+/* One visit to one phase; ranks without a part in it sleep. m is NULL for a
+ * congestor, l for a canary. */
+static void
+run_stretch(const struct world *w, const struct settings *s, int stretch,
+    struct canary_loop *m, struct congestor_load *l)
+{
+	int visit;
+	enum phase phase = settings_phase(s, stretch, &visit);
+	int loaded = phase == PHASE_CONGESTED;
+	uint64_t done_ns = 0;
+	double stop_s = loaded ? 0 : -1;
+
+	control_barrier(w->control);
+	put_phase(w, s, stretch, "begin", -1);
+	if (m != NULL) {
+		if (loaded)
+			control_barrier(w->control); /* congestors are warm */
+		canary_loop_visit(m, phase, visit, stretch);
+		done_ns = clk_ns();
+		if (loaded)
+			control_barrier(w->control); /* canaries are done */
+	} else if (loaded) {
+		congestor_run(l);
+	}
+	control_barrier(w->control); /* the last congestor has stopped */
+	/* By the clock of the root, which saw its own test end last. */
+	if (loaded && w->rank == w->canary_root)
+		stop_s = (double)(clk_ns() - done_ns) / (double)CLK_NS_PER_S;
+	if (loaded)
+		stop_s = control_max(w->control, stop_s);
+	put_phase(w, s, stretch, "end", stop_s);
+}
+
+/* Phases in the order A B B A, then the records of all roles in turn. */
+static void
 measure_all(struct run *r)
 {
 	struct world *w = &r->world;
 	const struct settings *s = &r->settings;
 	struct canary_loop *m = NULL;
-	struct congestor_loop *l = NULL;
+	struct congestor_load *l = NULL;
 
 	if (w->role == ROLES_CANARY)
 		m = canary_loop_new(w, s);
 	else
-		l = congestor_loop_new(w, s);
-	phases_run(w, s, m, l);
+		l = congestor_new(w, s);
+	if (s->rates) {
+		/* Each kind in its turn while all others sleep. */
+		for (int kind = 0; kind < s->kind_count; kind++) {
+			control_barrier(w->control);
+			if (w->role == kind)
+				congestor_run_alone(l, ALONE_NS);
+		}
+		control_barrier(w->control);
+	}
+	for (int i = 0; i < settings_stretches(s); i++)
+		run_stretch(w, s, i, m, l);
+
 	if (m != NULL)
 		report_canaries(m);
 	relay_turn(w->canary_root);
@@ -192,7 +255,7 @@ measure_all(struct run *r)
 		relay_turn(w->kind_root[kind]);
 	}
 	canary_loop_free(m);
-	congestor_loop_free(l);
+	congestor_free(l);
 }
 
 static void
