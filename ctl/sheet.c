@@ -30,8 +30,8 @@ static const char *
 quiet_phase(const json_t *records)
 {
 	return records_find(records, "canary", NULL,
-		   names_phases[PHASE_WILD]) != NULL
-	    ? names_phases[PHASE_WILD]
+		   names_phases[PHASE_PRODUCTION]) != NULL
+	    ? names_phases[PHASE_PRODUCTION]
 	    : names_phases[PHASE_ISOLATED];
 }
 

@@ -133,7 +133,7 @@ counterpart(const json_t *was, const json_t *r)
 	const char *phase = print_member(r, "phase", "");
 	const json_t *same = records_find(was, "canary", test, phase);
 
-	if (same == NULL && strcmp(phase, names_phases[PHASE_WILD]) == 0)
+	if (same == NULL && strcmp(phase, names_phases[PHASE_PRODUCTION]) == 0)
 		return records_find(was, "canary", test,
 		    names_phases[PHASE_ISOLATED]);
 	return same;
@@ -144,7 +144,7 @@ static const json_t *
 recent_of(const json_t *recent, const json_t *r)
 {
 	return records_find(recent, "canary", print_member(r, "test", ""),
-	    names_phases[PHASE_WILD]);
+	    names_phases[PHASE_PRODUCTION]);
 }
 
 struct node_row {

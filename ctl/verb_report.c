@@ -292,8 +292,8 @@ static void
 print_tables(const json_t *run, const json_t *records, int ascii)
 {
 	const char *quiet = records_find(records, "canary", NULL,
-				names_phases[PHASE_WILD]) != NULL
-	    ? names_phases[PHASE_WILD]
+				names_phases[PHASE_PRODUCTION]) != NULL
+	    ? names_phases[PHASE_PRODUCTION]
 	    : names_phases[PHASE_ISOLATED];
 
 	print_head(run);

@@ -61,7 +61,7 @@ struct congestor_row {
 extern const struct congestor_row names_congestors[CONGESTOR_MAX];
 int names_congestor_find(const char *name); /* index or -ENOENT */
 
-enum phase { PHASE_ISOLATED, PHASE_CONGESTED, PHASE_WILD, PHASE_MAX };
+enum phase { PHASE_ISOLATED, PHASE_CONGESTED, PHASE_PRODUCTION, PHASE_MAX };
 extern const char *const names_phases[PHASE_MAX];
 
 /* Collectives that are composed, in the order of option collective.name, and

@@ -171,9 +171,10 @@ series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 				sort.is_rate));
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:o}",
 	    "probe", s->sort < CANARY_MAX ? "canary" : "mesh", "test",
-	    sort.name, "phase", names_phases[PHASE_WILD], "class", s->class,
-	    "partners", names_partners[s->partners], "unit", sort.unit, "n",
-	    (json_int_t)s->level_n, "p50", exp(s->level), "nodes", nodes);
+	    sort.name, "phase", names_phases[PHASE_PRODUCTION], "class",
+	    s->class, "partners", names_partners[s->partners], "unit",
+	    sort.unit, "n", (json_int_t)s->level_n, "p50", exp(s->level),
+	    "nodes", nodes);
 }
 
 json_t *

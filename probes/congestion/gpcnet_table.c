@@ -165,7 +165,7 @@ gpcnet_table_print(const struct gpcnet_table *t, FILE *to)
 	    "   BW+Sync = bandwidth with barrier\n");
 
 	print_phase(t, to, PHASE_ISOLATED, "Isolated Network Tests");
-	print_phase(t, to, PHASE_WILD, "Network Tests beside other work");
+	print_phase(t, to, PHASE_PRODUCTION, "Network Tests beside other work");
 	if (!t->congested)
 		return;
 	print_phase(t, to, PHASE_CONGESTED,

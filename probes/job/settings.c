@@ -59,7 +59,7 @@ settings_read(const struct conf *c, struct settings *ret)
 	/* The reference goes once through each phase, A then B. */
 	ret->visits = ret->exact ? 1 : (int)conf_int(c, "phases", "visits");
 	ret->quiet = strcmp(conf_string(c, "phases", "quiet"), "wild") == 0
-	    ? PHASE_WILD
+	    ? PHASE_PRODUCTION
 	    : PHASE_ISOLATED;
 }
 

@@ -71,7 +71,7 @@ test_no_congestors(void **state)
 	    &s);
 	assert_int_equal(s.kind_count, 0);
 	assert_int_equal(settings_stretches(&s), 2);
-	assert_int_equal(settings_phase(&s, 1, &visit), PHASE_WILD);
+	assert_int_equal(settings_phase(&s, 1, &visit), PHASE_PRODUCTION);
 	assert_int_equal(visit, 1);
 }
 
