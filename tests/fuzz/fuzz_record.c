@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <jansson.h>
+#include <string.h>
 
 #include "schema/record.h"
 #include "schema/strict.h"
@@ -22,7 +23,8 @@ read_hist(const json_t *record)
 		    json_number_value(json_object_get(record, "max")), &h);
 }
 
-/* The reader of ours sees what jansson's does, or refuses as it does. */
+/* The reader of ours sees what jansson's does, or refuses as it does; but
+ * jansson skips a byte of value 0 behind a number. */
 static void
 read_twice(const char *text, size_t len_bytes)
 {
@@ -33,7 +35,8 @@ read_twice(const char *text, size_t len_bytes)
 	if (strict_object(text, len_bytes, 2048, &got, NULL) == 0)
 		assert(json_equal(got, want));
 	else
-		assert(!json_is_object(want));
+		assert(!json_is_object(want) ||
+		    memchr(text, '\0', len_bytes) != NULL);
 	json_decref(got);
 	json_decref(want);
 }

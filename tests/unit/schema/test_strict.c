@@ -152,6 +152,10 @@ test_same_values_as_jansson(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		assert_true(same_as_jansson(texts[i], strlen(texts[i])));
+	/* Behind a number jansson would skip it. */
+	assert_int_equal(strict_object("{\"a\":1\0}", 8, 3, &(json_t *){ 0 },
+			     NULL),
+	    -EPROTO);
 	assert_true(same_as_jansson("{}\0", 3));
 	assert_true(same_as_jansson("{\"a\":\"\0\"}", 9));
 	srand(1);
