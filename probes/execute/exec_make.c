@@ -488,6 +488,19 @@ lanes_prepare(struct exec *e, uint32_t tags, struct err *err)
 	return rc;
 }
 
+/* May the transport be left alone with all of it at once? */
+static int
+is_simple(const struct exec *e)
+{
+	if (e->lanes_count != 1 || e->lanes[0].ops->start_all == NULL ||
+	    e->plan->steps != 1 || e->view.waits_count > 0)
+		return 0;
+	for (uint32_t i = 0; i < e->view.events_count; i++)
+		if (e->events[i].lane == EXEC_NONE)
+			return 0;
+	return 1;
+}
+
 int
 exec_new(const struct transport_team *team, const struct plan *p,
     struct exec **ret, struct err *err)
@@ -506,6 +519,7 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	e->memory_bytes = place_buffers(e);
 	make_lanes(e);
 	make_events(e);
+	e->simple = is_simple(e);
 	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++)
 		rc = e->lanes[i].ops->usable(team, &e->lanes[i].share, err);
 	if (rc == 0)
