@@ -244,8 +244,8 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		cell->cores.wait_ns += res->cores.wait_ns;
 		count_speed(m, v, res);
 		if (m->world->group_rank == 0) {
-			keep_round(m, v, res);
 			now_ns = clk_ns();
+			keep_round(m, v, res);
 			stop.rounds = v->rounds;
 			stop.visit_ns = now_ns - started_ns;
 			stop.timed_out = res->timed_out;
