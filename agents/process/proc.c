@@ -180,7 +180,7 @@ proc_cgroup_home(char *ret, size_t cap_bytes)
 	/* unified, and the hybrid layout beside version 1 controllers */
 	static const char *const roots[] = { "/sys/fs/cgroup",
 		"/sys/fs/cgroup/unified" };
-	char text[2048], procs[4096], *self;
+	char text[4096], procs[8192], *self;
 
 	/* Our own place in the v2 hierarchy is the line "0::/path". */
 	if (slurp("/proc/self/cgroup", text, sizeof(text)) < 0)

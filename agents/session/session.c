@@ -64,7 +64,7 @@ struct session {
 	unsigned tries;      /* since then */
 	uint64_t heartbeat_ns, silence_ns; /* of welcome */
 	struct rng rng;
-	char last[200]; /* the last failure logged loudly */
+	char last[ERR_TEXT_BYTES]; /* the last failure logged loudly */
 };
 
 static void session_close(struct session *s, const char *why);

@@ -365,7 +365,7 @@ conclude_losses(struct diagnosis *d)
 void
 diagnosis_mesh(struct diagnosis *d, const json_t *record)
 {
-	/* Its confirmation runes are as the last canaries were. */
+	/* Its confirmation runs are as the last canaries were. */
 	struct diagnosis_source from = { member_text(record, "run"), "mesh",
 		DIAGNOSIS_MESH_CLASS, d->mpi, d->launcher, d->slurm };
 	int class = mesh_class_find(member_text(record, "test"));

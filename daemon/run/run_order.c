@@ -85,8 +85,15 @@ conf_copy(const struct run_order *o, struct conf **ret, struct err *err)
 	int rc = 0;
 
 	json_object_foreach ((json_t *)(uintptr_t)o->overrides, key, v) {
-		char *text = xasprintf("%s=%s", key,
-		    json_is_string(v) ? json_string_value(v) : "");
+		char *text;
+
+		if (!json_is_string(v) || strchr(key, '=') != NULL) {
+			rc = err_set(err, -EINVAL,
+			    "override %.60s: expected section.key and a text",
+			    key);
+			break;
+		}
+		text = xasprintf("%s=%s", key, json_string_value(v));
 
 		rc = conf_override(c, text, "override", err);
 		free(text);

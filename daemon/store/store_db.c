@@ -385,7 +385,7 @@ move_aside(const char *path, struct err *err)
 			return rc;
 	}
 	err_say(err,
-	    "the store was damaged (%s); it is kept as "
+	    "the store was damaged (%.127s); it is kept as "
 	    "%s.corrupt-%llu and a new one was begun",
 	    reason.text, path, at);
 	log_warnx("store: %s", err->text);

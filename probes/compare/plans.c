@@ -170,8 +170,9 @@ lead(struct session *s, const struct plans_ask *ask)
 	else if (name[0] != '\0')
 		tune_set_machine(s->machine);
 	tune_set_nodes((uint32_t)s->world->nodes);
-	for (size_t i = 0; s->report.status == 0 && patterns[i] != NULL; i++)
-		if (try_first && is_wanted(s, patterns[i], ask->only))
+	try_first &= s->report.status == 0;
+	for (size_t i = 0; try_first && patterns[i] != NULL; i++)
+		if (is_wanted(s, patterns[i], ask->only))
 			each_variant(s, patterns[i], try_one_cb);
 	if (s->report.status == 0)
 		for (size_t i = 0; patterns[i] != NULL; i++) {
