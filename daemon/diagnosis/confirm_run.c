@@ -209,7 +209,7 @@ is_due(const struct diagnosis *d, const struct incident *k)
 	int answered = k->passed && k->finding != CONFIRM_UNCLEAR;
 
 	if (series_kind(k->series->sort).is_loss)
-		return 0; /* see diagnosis_mesh.c */
+		return 0; /* see conclude_loss() in diagnosis.c */
 	return !answered && k->what != WHAT_HOST && k->what < WHAT_DRIFT &&
 	    k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
 	    d->pass.in_window < d->o.second_pass_per_hour;

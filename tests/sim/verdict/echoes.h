@@ -2,7 +2,7 @@
 /*
  * echoes.h - a made-up cluster whose links lose datagrams, and the mesh that
  * looks on: in an epoch every node asks two of its leaf and two of others, 120
- * echoes each, and losses are judged as diagnosis_mesh.c does.
+ * echoes each, and losses are judged as diagnosis.c does.
  */
 #ifndef TESTS_SIM_VERDICT_ECHOES_H
 #define TESTS_SIM_VERDICT_ECHOES_H
