@@ -14,11 +14,13 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/conf.h"
 #include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "schema/options.h"
 
 /* Measurements of each pair. A round of bandwidths is one operation where a
  * link is slow, and takes a second: there are fewer, and each says more. */
@@ -124,57 +126,75 @@ choose(struct diagnosis *d, const struct incident *k)
 	return p->count > 0;
 }
 
-/* The account that pays and where it may run, as of the run that made the
- * outlier: what a stored incident lacks or has no text for is left out. */
-static void
-write_slurm(const json_t *slurm, struct strbuf *ret)
-{
-	const char *key;
-	json_t *word;
-
-	if (slurm == NULL)
-		return;
-	strbuf_addf(ret, "[slurm]\n");
-	json_object_foreach ((json_t *)(uintptr_t)slurm, key, word)
-		if (json_is_string(word))
-			strbuf_addf(ret, "%s = %s\n", key,
-			    json_string_value(word));
-}
-
-/* The campaign, as anyone could write it. */
-static void
-write_campaign(const struct diagnosis *d, const struct incident *k,
-    struct strbuf *ret)
+/* The campaign, as anyone could write it; the caller ends *ret. -EINVAL: a
+ * stored incident has what no campaign takes. */
+static int
+campaign_make(const struct diagnosis *d, const struct incident *k,
+    struct conf **ret, struct err *err)
 {
 	const struct confirm_run *p = &d->pass;
 	size_t pairs = p->count * (p->count - 1) / 2;
+	char about[200], least[24], rounds[24];
+	struct strbuf nodes = { 0 };
+	struct conf *c;
+	const char *key;
+	json_t *word;
+	int rc;
 
-	strbuf_addf(ret,
-	    "[campaign]\nabout = confirmation run on %s\nclass = %s\n"
-	    "nodes_min = %zu\ndeadline = 5m\n",
-	    k->subject, class_of(k), p->count);
-	/* Where there was no canary yet, a campaign's defaults hold. */
-	if (k->launcher[0] != '\0')
-		strbuf_addf(ret, "launcher = %s\nmpi = %s\n", k->launcher,
-		    k->mpi);
-	strbuf_addf(ret, "nodes = ");
-	for (size_t i = 0; i < p->count; i++)
-		strbuf_addf(ret, "%s%s", i == 0 ? "" : ",", p->names[i]);
-	strbuf_addf(ret, "\n");
-	write_slurm(k->slurm, ret);
-	strbuf_addf(ret,
-	    "[canary]\ntests = %s\nshare = 1\npartners = pair\n"
-	    "rounds_min = %zu\nwarmup = 1\nprecision = 1\ntime = 1s\n"
-	    "[congestor]\nmix = none\n[phases]\nvisits = 1\n",
-	    p->is_rate ? "bw" : "lat",
+	snprintf(about, sizeof(about), "confirmation run on %.160s",
+	    k->subject);
+	snprintf(least, sizeof(least), "%zu", p->count);
+	snprintf(rounds, sizeof(rounds), "%zu",
 	    (p->is_rate ? BW_ROUNDS : LAT_ROUNDS) * pairs);
+	for (size_t i = 0; i < p->count; i++)
+		strbuf_addf(&nodes, "%s%s", i == 0 ? "" : ",", p->names[i]);
+
+	const struct {
+		const char *section, *key, *value;
+	} rows[] = {
+		{ "campaign", "about", about },
+		{ "campaign", "class", class_of(k) },
+		{ "campaign", "nodes", nodes.text },
+		{ "campaign", "nodes_min", least },
+		{ "campaign", "deadline", "5m" },
+		/* Where there was no canary yet, the defaults hold. */
+		{ "campaign", "launcher", k->launcher },
+		{ "campaign", "mpi", k->launcher[0] != '\0' ? k->mpi : "" },
+		{ "canary", "tests", p->is_rate ? "bw" : "lat" },
+		{ "canary", "share", "1" },
+		{ "canary", "partners", "pair" },
+		{ "canary", "rounds_min", rounds },
+		{ "canary", "warmup", "1" },
+		{ "canary", "precision", "1" },
+		{ "canary", "time", "1s" },
+		{ "congestor", "mix", "none" },
+		{ "phases", "visits", "1" },
+	};
+
+	rc = conf_parse(options_campaign, NAMES_PASS_CAMPAIGN, "", &c, err);
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(rows); i++)
+		if (rows[i].value[0] != '\0')
+			rc = conf_set(c, rows[i].section, rows[i].key,
+			    rows[i].value, NAMES_PASS_CAMPAIGN, err);
+	strbuf_clear(&nodes);
+	/* The account that pays and where it may run, as of the run that made
+	 * the outlier; a stored incident may lack a text. */
+	json_object_foreach (k->slurm, key, word)
+		if (rc == 0 && json_is_string(word))
+			rc = conf_set(c, "slurm", key, json_string_value(word),
+			    NAMES_PASS_CAMPAIGN, err);
+	if (rc == 0)
+		*ret = c;
+	else
+		conf_free(c);
+	return rc;
 }
 
 static void
 start(struct diagnosis *d, struct incident *k)
 {
 	struct confirm_run *p = &d->pass;
-	struct strbuf text = { 0 };
+	struct conf *conf;
 	struct err err;
 	int rc;
 
@@ -189,10 +209,11 @@ start(struct diagnosis *d, struct incident *k)
 		again_later(k);
 		return;
 	}
-	write_campaign(d, k, &text);
-	rc = d->ops->order(d->ctx, NAMES_PASS_CAMPAIGN, text.text,
-	    "confirmation run", p->run, &err);
-	strbuf_clear(&text);
+	rc = campaign_make(d, k, &conf, &err);
+	if (rc == 0) {
+		rc = d->ops->order(d->ctx, conf, p->run, &err);
+		conf_free(conf);
+	}
 	if (rc < 0) {
 		log_warnx("confirmation run on %s: %s", k->subject, err.text);
 		confirm_run_clear(p);

@@ -18,6 +18,7 @@
 #include "daemon/diagnosis/judge/judge.h"
 #include "schema/names.h"
 
+struct conf;
 struct diagnosis;
 struct node;
 struct roster;
@@ -37,9 +38,9 @@ struct diagnosis_options {
 };
 
 struct diagnosis_ops {
-	/* Order a run of that campaign text; ret_run its id. 0 or -errno. */
-	int (*order)(void *ctx, const char *campaign, const char *text,
-	    const char *by, char ret_run[64], struct err *err);
+	/* Order a confirmation run; ret_run its id. 0 or -errno. */
+	int (*order)(void *ctx, const struct conf *campaign, char ret_run[64],
+	    struct err *err);
 	/* May a run of that class with that launcher and section [slurm]
 	 * (NULL: none) be had on that node, now or later? 1, 0, or -EAGAIN:
 	 * nobody knows yet. NULL: any may. */

@@ -11,7 +11,6 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "daemon/schedule/campaign.h"
 #include "daemon/series/series.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
@@ -266,24 +265,15 @@ static const struct runs_ops runs_ops = { send_to, hang_up, committed, changed,
 
 /* A second pass waits for its nodes as a scheduled run does. */
 static int
-order(void *ctx, const char *campaign, const char *text, const char *by,
-    char ret_run[64], struct err *err)
+order(void *ctx, const struct conf *campaign, char ret_run[64], struct err *err)
 {
 	struct hub *h = ctx;
-	struct run_order o = { .campaign = campaign,
-		.by = by,
+	struct run_order o = { .campaign = NAMES_PASS_CAMPAIGN,
+		.conf = campaign,
+		.by = "confirmation run",
 		.margin_ns = ORDER_MARGIN_NS };
-	struct schedule schedule;
-	struct conf *conf;
-	int rc;
 
-	rc = campaign_parse(campaign, text, &conf, &schedule, err);
-	if (rc < 0)
-		return rc;
-	o.conf = conf;
-	rc = runs_submit(h->runs, &o, ret_run, err);
-	conf_free(conf);
-	return rc;
+	return runs_submit(h->runs, &o, ret_run, err);
 }
 
 static int

@@ -133,21 +133,21 @@ text_read(const char *path)
 	return xreallocarray(text, 1, len + 1);
 }
 
-/* Take the text in, or note why not. */
+/* Take a file's text in, or note why not. */
 static void
-content_set(struct campaign *c, char *text)
+content_read(struct campaign *c)
 {
-	const char *source = c->path != NULL ? c->path : c->name;
-	int saved = errno, rc = -EIO;
+	int rc = -EIO;
 	struct err err;
 
 	content_clear(c);
 	c->read_unix_ns = clk_unix_ns();
-	c->text = text; /* handed over */
-	if (text == NULL)
-		err_say(&err, "%.400s: %s", source, strerror(saved));
+	c->text = text_read(c->path);
+	if (c->text == NULL)
+		err_say(&err, "%.400s: %s", c->path, strerror(errno));
 	else
-		rc = campaign_parse(source, text, &c->conf, &c->schedule, &err);
+		rc = campaign_parse(c->path, c->text, &c->conf, &c->schedule,
+		    &err);
 	if (rc == 0)
 		return;
 	c->error = xstrdup(err.text);
@@ -203,7 +203,7 @@ file_look(struct campaigns *cs, const char *name, const char *path,
 	c->size_bytes = sb->st_size;
 	c->inode = sb->st_ino;
 	c->seen = 1;
-	content_set(c, text_read(path));
+	content_read(c);
 	log_info("campaign %s: %s", name,
 	    c->error == NULL ? "read" : "broken, not started");
 	return 1;
@@ -292,7 +292,8 @@ submitted_trim(struct campaigns *cs)
 }
 
 void
-campaigns_submit(struct campaigns *cs, const char *name, const char *text)
+campaigns_submit(struct campaigns *cs, const char *name, const char *text,
+    const struct conf *conf, const struct schedule *schedule)
 {
 	struct campaign *c = campaigns_find(cs, name);
 
@@ -302,7 +303,11 @@ campaigns_submit(struct campaigns *cs, const char *name, const char *text)
 		submitted_trim(cs);
 		c = campaign_add(cs, name);
 	}
-	content_set(c, xstrdup(text));
+	content_clear(c);
+	c->read_unix_ns = clk_unix_ns();
+	c->text = xstrdup(text);
+	c->conf = conf_dup(conf);
+	c->schedule = *schedule;
 }
 
 struct campaigns *

@@ -56,8 +56,10 @@ void campaigns_free(struct campaigns *cs); /* NULL is allowed */
 int campaigns_scan(struct campaigns *cs);
 const struct campaign_list *campaigns_list(const struct campaigns *cs);
 struct campaign *campaigns_find(const struct campaigns *cs, const char *name);
-/* Keep a text that came with an order, unless a file has that name. */
-void campaigns_submit(struct campaigns *cs, const char *name, const char *text);
+/* Keep a text that came with an order, and what campaign_parse has made of it,
+ * unless a file has that name. */
+void campaigns_submit(struct campaigns *cs, const char *name, const char *text,
+    const struct conf *conf, const struct schedule *schedule);
 /* Why the directory cannot be read, or "". */
 const char *campaigns_error(const struct campaigns *cs);
 

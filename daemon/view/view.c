@@ -406,46 +406,34 @@ event_put(struct view *v, const char *subject, const char *fmt, const char *by,
 	store_put_event(v->p.store, "order", subject, text);
 }
 
-/* A text of its own, or the one in the list. The caller ends *ret. */
-static int
-order_conf(struct view *v, const char *campaign, const char *text,
-    struct conf **ret, struct err *err)
-{
-	const struct campaign *c = campaigns_find(v->p.campaigns, campaign);
-	struct schedule schedule;
-	int rc;
-
-	if (text != NULL) {
-		rc = campaign_parse(campaign, text, ret, &schedule, err);
-		if (rc == 0)
-			campaigns_submit(v->p.campaigns, campaign, text);
-		return rc;
-	}
-	if (c == NULL)
-		return err_set(err, -ENOENT, "no campaign %s", campaign);
-	if (c->error != NULL)
-		return err_set(err, -EINVAL, "%s", c->error);
-	return campaign_parse(campaign, c->text, ret, &schedule, err);
-}
-
 int
 view_submit(struct view *v, const char *campaign, const char *text,
     const json_t *overrides, const char *by, char ret_run[64], struct err *err)
 {
+	const struct campaign *c = campaigns_find(v->p.campaigns, campaign);
 	struct run_order o = { .campaign = campaign,
 		.by = by,
 		.overrides = overrides };
-	struct conf *conf;
+	struct schedule schedule;
+	struct conf *own = NULL;
 	int rc;
 
 	if (campaign_name_check(campaign) < 0)
 		return err_set(err, -EINVAL, "not a name for a campaign");
-	rc = order_conf(v, campaign, text, &conf, err);
-	if (rc < 0)
-		return rc;
-	o.conf = conf;
+	if (text != NULL) {
+		rc = campaign_parse(campaign, text, &own, &schedule, err);
+		if (rc < 0)
+			return rc;
+		campaigns_submit(v->p.campaigns, campaign, text, own,
+		    &schedule);
+	} else if (c == NULL) {
+		return err_set(err, -ENOENT, "no campaign %s", campaign);
+	} else if (c->error != NULL) {
+		return err_set(err, -EINVAL, "%s", c->error);
+	}
+	o.conf = text != NULL ? own : c->conf;
 	rc = runs_submit(hub_runs(v->p.hub), &o, ret_run, err);
-	conf_free(conf);
+	conf_free(own);
 	if (rc == 0)
 		event_put(v, campaign, "run ordered", by, ret_run);
 	return rc;

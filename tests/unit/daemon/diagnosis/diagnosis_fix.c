@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/rng.h"
 #include "daemon/store/store.h"
+#include "schema/options.h"
 
 struct told told;
 
@@ -50,15 +51,15 @@ store_put_node(struct store *st, const json_t *node)
 }
 
 static int
-fix_order(void *ctx, const char *campaign, const char *text, const char *by,
-    char ret_run[64], struct err *err)
+fix_order(void *ctx, const struct conf *campaign, char ret_run[64],
+    struct err *err)
 {
 	struct fix *f = ctx;
 
-	(void)by;
-	(void)err;
-	assert_string_equal(campaign, NAMES_PASS_CAMPAIGN);
-	snprintf(f->campaign, sizeof(f->campaign), "%s", text);
+	if (options_campaign_check(campaign, err) < 0)
+		fail_msg("%s", err->text);
+	conf_free(f->campaign);
+	f->campaign = conf_dup(campaign);
 	f->orders++;
 	snprintf(ret_run, 64, "pass-%d", f->orders);
 	return 0;
@@ -70,7 +71,7 @@ fix_may_have(void *ctx, const char *class, const char *launcher,
 {
 	const struct fix *f = ctx;
 
-	assert_string_equal(class, "background");
+	assert_string_equal(class, f->exclusive ? "exclusive" : "background");
 	(void)launcher;
 	(void)slurm;
 	return f->asking ? -EAGAIN : !(f->not_had >> n->id & 1);
@@ -136,6 +137,7 @@ fix_teardown(void **state)
 	struct fix *f = *state;
 
 	diagnosis_free(f->diagnosis);
+	conf_free(f->campaign);
 	json_decref(told.recent);
 	told.recent = NULL;
 	roster_free(f->roster);
@@ -169,6 +171,13 @@ expect_text(struct fix *f, const char *part)
 	if (text == NULL || strstr(text, part) == NULL)
 		fail_msg("\"%s\" lacks \"%s\"", text, part);
 	json_decref(list);
+}
+
+const char *
+ordered(const struct fix *f, const char *key)
+{
+	assert_non_null(f->campaign);
+	return conf_string(f->campaign, "campaign", key);
 }
 
 size_t

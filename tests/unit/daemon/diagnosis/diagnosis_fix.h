@@ -16,6 +16,7 @@
 
 #include <jansson.h>
 
+#include "common/conf.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 #include "daemon/cluster/roster.h"
 
@@ -33,11 +34,12 @@ struct fix {
 	struct roster *roster;
 	struct topo *topo;
 	struct diagnosis *diagnosis;
-	char campaign[4000]; /* of the last order */
+	struct conf *campaign; /* of the last order */
 	int orders;
 	unsigned waits;   /* nodes whose ranks hardly have a core, a bit each */
 	unsigned not_had; /* a bit a node that no run may have */
 	int asking;       /* and nobody knows yet */
+	int exclusive;    /* runs are ordered as that */
 	int session;      /* its address stands for a session */
 };
 
@@ -68,5 +70,7 @@ void hear_made(struct fix *f, double factor, int rounds);
 enum verdict verdict_of(struct fix *f, const char *node);
 size_t open_cases(const struct fix *f);
 void expect_text(struct fix *f, const char *part); /* of the first case */
+/* A value of section [campaign] of the last order. */
+const char *ordered(const struct fix *f, const char *key);
 
 #endif

@@ -24,8 +24,8 @@ test_node(void **state)
 	    "rounds (lat); its partners are normal elsewhere");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
-	assert_non_null(strstr(f->campaign, "nodes = node5,"));
-	assert_non_null(strstr(f->campaign, "class = background"));
+	assert_memory_equal(ordered(f, "nodes"), "node5,", 6);
+	assert_string_equal(ordered(f, "class"), "background");
 	hear_pass(f, "node5", 0);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
 	expect_text(f, "5 of 5 partners");
@@ -344,13 +344,13 @@ test_partners(void **state)
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
 	/* node5's own leaf, without node6; and two of one other. */
-	assert_non_null(strstr(f->campaign, "nodes = node5,"));
-	assert_non_null(strstr(f->campaign, "node7"));
-	assert_non_null(strstr(f->campaign, "node8"));
-	assert_null(strstr(f->campaign, "node6"));
-	assert_null(strstr(f->campaign, "node1,"));
-	assert_null(strstr(f->campaign, "node2"));
-	assert_null(strstr(f->campaign, "node9"));
+	assert_memory_equal(ordered(f, "nodes"), "node5,", 6);
+	assert_non_null(strstr(ordered(f, "nodes"), "node7"));
+	assert_non_null(strstr(ordered(f, "nodes"), "node8"));
+	assert_null(strstr(ordered(f, "nodes"), "node6"));
+	assert_null(strstr(ordered(f, "nodes"), "node1,"));
+	assert_null(strstr(ordered(f, "nodes"), "node2"));
+	assert_null(strstr(ordered(f, "nodes"), "node9"));
 	assert_int_equal(f->diagnosis->pass.count, 6);
 }
 
@@ -362,10 +362,11 @@ test_slurm(void **state)
 	struct fix *f = *state;
 	json_t *slurm = json_pack("{s:s, s:s}", "partition", "net", "account",
 	    "ops");
-	struct diagnosis_source from = { "run-1", "watch", "background",
+	struct diagnosis_source from = { "run-1", "watch", "exclusive",
 		"openmpi", "slurm", slurm };
 	json_t *list;
 
+	f->exclusive = 1;
 	for (int i = 0; i < 3; i++)
 		hear_round_of(f, 1 << 4, &from);
 	json_decref(slurm);
@@ -373,9 +374,16 @@ test_slurm(void **state)
 	for (int again = 0; again < 2; again++) {
 		diagnosis_tick(f->diagnosis);
 		assert_int_equal(f->orders, again + 1);
-		assert_non_null(strstr(f->campaign, "launcher = slurm\n"));
-		assert_non_null(strstr(f->campaign,
-		    "\n[slurm]\npartition = net\naccount = ops\n[canary]\n"));
+		assert_string_equal(ordered(f, "launcher"), "slurm");
+		assert_string_equal(ordered(f, "class"), "exclusive");
+		assert_string_equal(conf_string(f->campaign, "slurm",
+					"partition"),
+		    "net");
+		assert_string_equal(conf_string(f->campaign, "slurm",
+					"account"),
+		    "ops");
+		assert_string_equal(conf_string(f->campaign, "slurm", "qos"),
+		    "");
 		fix_again(f);
 		diagnosis_load(f->diagnosis, list);
 		hear_round(f, 1 << 4); /* another way: no matter */
@@ -393,7 +401,8 @@ test_no_slurm(void **state)
 		hear_round(f, 1 << 4);
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
-	assert_null(strstr(f->campaign, "slurm"));
+	assert_false(conf_has_section(f->campaign, "slurm"));
+	assert_string_equal(ordered(f, "launcher"), "agents");
 }
 
 /* A record of too many nodes for rows: the short form names all nodes, and
