@@ -60,3 +60,12 @@ xasprintf(const char *fmt, ...)
 		fatalx("out of memory: a formatted text");
 	return text;
 }
+
+void
+xstrset(char **text, const char *to)
+{
+	char *copy = to == NULL ? NULL : xstrdup(to);
+
+	free(*text);
+	*text = copy;
+}

@@ -15,6 +15,8 @@ void *xcalloc(size_t count, size_t size_bytes);
 void *xreallocarray(void *old, size_t count, size_t size_bytes);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t len_bytes);
+/* A copy of to, or NULL, in the place of the old text. */
+void xstrset(char **text, const char *to);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -54,71 +54,20 @@ runs_may_have(struct runs *rs, const char *class, const char *launcher,
 		   member_text(slurm, "reservation"), &err) != SLURM_OUT;
 }
 
-/* The slowest that is known among the nodes of a run. */
-static double
-link_least(const struct run *r)
-{
-	double least = 0;
-
-	for (size_t i = 0; i < r->node_count; i++) {
-		double link = costs_link(r->nodes[i].node);
-
-		if (link > 0 && (least == 0 || link < least))
-			least = link;
-	}
-	return least;
-}
-
-static enum budget_answer
-cost_ask(struct run *r, size_t nodes, struct err *err)
-{
-	struct costs *cs = r->all->costs;
-	struct budget_cost *c = &r->cost;
-	uint64_t end;
-
-	if (cs == NULL)
-		return BUDGET_FITS;
-	costs_expect(cs, r->campaign, r->conf, &c->duration_s,
-	    &c->bytes_per_node);
-	c->nodes = (double)nodes;
-	if (costs_black(cs, r->conf, clk_unix_ns(), c->duration_s, &end, err))
-		return BUDGET_LATER;
-	return budget_ask(costs_budget(cs), clk_ns(), c, err);
-}
-
-static void
-cost_begin(struct run *r)
-{
-	if (r->all->costs == NULL)
-		return;
-	r->cost.nodes = (double)r->node_count;
-	r->cost.link_bytes_per_s = link_least(r);
-	budget_reserve(costs_budget(r->all->costs), &r->cost);
-	r->cost_held = 1;
-}
-
-/* Bytes that left by any device of the machine: an upper bound, for a device
- * may stand on another. */
-static double
-sent_bytes(const json_t *nics)
-{
-	double sum = 0;
-	json_t *nic;
-	size_t i;
-
-	json_array_foreach (nics, i, nic)
-		sum += json_number_value(
-		    json_object_get(json_object_get(nic, "counters"),
-			"tx_bytes"));
-	return sum;
-}
-
 void
 cost_counters(struct run *r, size_t index, const json_t *nics)
 {
 	struct run_node *rn = &r->nodes[index];
-	double bytes = sent_bytes(nics);
+	double bytes = 0;
+	json_t *nic;
+	size_t i;
 
+	/* What left by any device of the machine is an upper bound, for a
+	 * device may stand on another. */
+	json_array_foreach (nics, i, nic)
+		bytes += json_number_value(
+		    json_object_get(json_object_get(nic, "counters"),
+			"tx_bytes"));
 	if (!rn->counted)
 		rn->first_bytes = bytes;
 	rn->counted = 1;
@@ -180,18 +129,19 @@ admit_hold(struct run *r, struct node *n)
 }
 
 void
+admit_let_go(struct run *r, struct node *n)
+{
+	if (!r->exclusive && n->shared > 0)
+		n->shared--;
+	else if (n->exclusive == r)
+		n->exclusive = NULL;
+}
+
+void
 admit_release(struct run *r)
 {
-	if (r->step == STEP_WAIT)
-		return;
-	for (size_t i = 0; i < r->node_count; i++) {
-		struct node *n = r->nodes[i].node;
-
-		if (!r->exclusive && n->shared > 0)
-			n->shared--;
-		else if (n->exclusive == r)
-			n->exclusive = NULL;
-	}
+	for (size_t i = 0; r->step != STEP_WAIT && i < r->node_count; i++)
+		admit_let_go(r, r->nodes[i].node);
 }
 
 /* What Slurm says of a node, where the run wants to know. */
@@ -221,43 +171,39 @@ is_free(const struct run *r, const struct node *n)
 }
 
 static void
-held_why(const struct run *r, const struct node *n, struct err *err)
-{
-	if (n->exclusive == NULL && slurm_says(r, n, err) != SLURM_IDLE)
-		return;
-	if (n->exclusive != NULL)
-		err_say(err, "%s is held by run %s", n->name, n->exclusive->id);
-	else
-		err_say(err,
-		    n->shared > 0 ? "%s is held by run of class background"
-				  : "%s is wanted by a run of higher priority",
-		    n->name);
-}
-
-static void
 consider(const struct run *r, struct candidates *c, struct node *n,
     const char *name)
 {
 	struct err err = { 0 };
 
 	c->wanted++;
-	if (n != NULL && roster_is_up(n) &&
-	    (!r->exclusive || n->busy == NULL) &&
-	    slurm_says(r, n, &err) != SLURM_OUT) {
-		c->nodes[c->count++] = n;
-		if (is_free(r, n))
-			c->free_count++;
-		else if (c->held.text[0] == '\0')
-			held_why(r, n, &c->held);
+	if (n == NULL || !roster_is_up(n) ||
+	    (r->exclusive && n->busy != NULL) ||
+	    slurm_says(r, n, &err) == SLURM_OUT) {
+		if (c->err.text[0] != '\0')
+			return;
+		if (n == NULL)
+			err_say(&err, "%s was never seen", name);
+		else if (err.text[0] == '\0')
+			roster_why(n, &err);
+		c->err = err;
 		return;
 	}
-	if (c->err.text[0] != '\0')
+	c->nodes[c->count++] = n;
+	if (is_free(r, n)) {
+		c->free_count++;
 		return;
-	if (n == NULL)
-		err_say(&err, "%s was never seen", name);
-	else if (err.text[0] == '\0')
-		roster_why(n, &err);
-	c->err = err;
+	}
+	if (c->held.text[0] != '\0')
+		return;
+	if (n->exclusive != NULL)
+		err_say(&c->held, "%s is held by run %s", n->name,
+		    n->exclusive->id);
+	else if (slurm_says(r, n, &c->held) == SLURM_IDLE)
+		err_say(&c->held,
+		    n->shared > 0 ? "%s is held by run of class background"
+				  : "%s is wanted by a run of higher priority",
+		    n->name);
 }
 
 /* Every node that the campaign names and that could take part. */
@@ -312,33 +258,27 @@ place_compare(const void *a, const void *b)
 	    ((const struct drawn *)b)->place;
 }
 
-static void
-lots_draw(const struct run *r, struct drawn *list, size_t count)
-{
-	int *lots = xcalloc(count + 1, sizeof(lots[0]));
-	struct rng rng;
-
-	for (size_t i = 0; i < count; i++)
-		lots[i] = (int)i;
-	rng_seed(&rng, r->seed);
-	rng_shuffle(&rng, lots, count);
-	for (size_t i = 0; i < count; i++)
-		list[i].lot = lots[i];
-	free(lots);
-}
-
 /* count of the free candidates, those first that were not measured for the
  * longest time, in their old order. */
 static void
 take(struct run *r, const struct candidates *c, size_t count)
 {
 	struct drawn *list = xcalloc(c->free_count, sizeof(list[0]));
+	int *lots = xcalloc(c->free_count, sizeof(lots[0]));
+	double least = 0; /* the slowest link that is known */
+	struct rng rng;
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->count; i++)
-		if (is_free(r, c->nodes[i]))
+		if (is_free(r, c->nodes[i])) {
+			lots[n] = (int)n;
 			list[n++] = (struct drawn){ c->nodes[i], (int)i, 0 };
-	lots_draw(r, list, n);
+		}
+	rng_seed(&rng, r->seed);
+	rng_shuffle(&rng, lots, n);
+	for (size_t i = 0; i < n; i++)
+		list[i].lot = lots[i];
+	free(lots);
 	if (count < n) {
 		qsort(list, n, sizeof(list[0]), drawn_compare);
 		qsort(list, count, sizeof(list[0]), place_compare);
@@ -346,11 +286,20 @@ take(struct run *r, const struct candidates *c, size_t count)
 	r->nodes = xcalloc(count, sizeof(r->nodes[0]));
 	r->node_count = count;
 	for (size_t i = 0; i < count; i++) {
+		double link = costs_link(list[i].node);
+
 		r->nodes[i].node = list[i].node;
 		admit_hold(r, list[i].node);
+		if (link > 0 && (least == 0 || link < least))
+			least = link;
 	}
 	free(list);
-	cost_begin(r);
+	if (r->all->costs == NULL)
+		return;
+	r->cost.nodes = (double)count;
+	r->cost.link_bytes_per_s = least;
+	budget_reserve(costs_budget(r->all->costs), &r->cost);
+	r->cost_held = 1;
 }
 
 /* Could it end that run? */
@@ -403,21 +352,6 @@ preempt(struct run *r, const struct candidates *c, size_t want)
 	}
 }
 
-/* What it waits for is not for runs of lower priority to take. */
-static void
-claim(const struct run *r, const struct candidates *c)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		struct node *n = c->nodes[i];
-
-		if (n->claim_tick == r->all->tick &&
-		    n->claim_priority >= r->priority)
-			continue;
-		n->claim_tick = r->all->tick;
-		n->claim_priority = r->priority;
-	}
-}
-
 /* Waited long enough for what it lacks? */
 static int
 is_patient(const struct run *r, const struct candidates *c, size_t min)
@@ -431,50 +365,46 @@ is_patient(const struct run *r, const struct candidates *c, size_t min)
 	return now_ns - r->created_ns < r->margin_ns;
 }
 
+/* Its time to wait is over, or will never be enough. */
 static void
 give_up(struct run *r, const struct candidates *c, size_t min)
 {
 	char text[SYMPTOM_TEXT_MAX];
 	int lack = c->count < min;
+	enum cause cause = lack ? CAUSE_TOO_FEW_NODES : CAUSE_BUSY;
 
-	if (!lack && c->budget != BUDGET_FITS) {
-		budget_refused(costs_budget(r->all->costs));
-		run_finish(r, RUN_MISSED, CAUSE_BUDGET, c->held.text);
-		run_step_set(r, STEP_DONE);
-		return;
-	}
 	snprintf(text, sizeof(text),
 	    "%zu of %zu nodes usable, %zu needed%s%.240s",
 	    lack ? c->count : c->free_count, c->wanted, min,
 	    lack && c->err.text[0] == '\0' ? "" : "; ",
 	    lack ? c->err.text : c->held.text);
-	run_finish(r, RUN_MISSED, lack ? CAUSE_TOO_FEW_NODES : CAUSE_BUSY,
-	    text);
+	if (!lack && c->budget != BUDGET_FITS) {
+		budget_refused(costs_budget(r->all->costs));
+		cause = CAUSE_BUDGET;
+	}
+	run_finish(r, RUN_MISSED, cause,
+	    cause == CAUSE_BUDGET ? c->held.text : text);
 	run_step_set(r, STEP_DONE);
 }
 
-static void
-overdue(struct run *r, const struct candidates *c)
+/* Is there room for a run of so many nodes, now? Why not goes to c. */
+static int
+is_affordable(struct run *r, struct candidates *c, size_t count)
 {
-	if (r->state == RUN_PENDING &&
-	    clk_ns() - r->created_ns >= RUN_OVERDUE_NS)
-		run_state_set(r, RUN_OVERDUE,
-		    c->budget != BUDGET_FITS ? CAUSE_BUDGET : CAUSE_BUSY,
-		    c->held.text[0] != '\0' ? c->held.text : c->err.text);
-}
+	struct costs *cs = r->all->costs;
+	struct budget_cost *cost = &r->cost;
+	uint64_t end;
 
-/* How many nodes it can have now: want, less when it has waited for long, or
- * 0. */
-static size_t
-admissible(struct run *r, struct candidates *c, size_t min, size_t want)
-{
-	size_t count = c->free_count < want ? c->free_count : want;
-
-	if (c->count < min || want == 0 || count == 0 || count < min ||
-	    (count < want && is_patient(r, c, min)))
-		return 0;
-	c->budget = cost_ask(r, count, &c->held);
-	return c->budget == BUDGET_FITS ? count : 0;
+	if (cs == NULL)
+		return 1;
+	costs_expect(cs, r->campaign, r->conf, &cost->duration_s,
+	    &cost->bytes_per_node);
+	cost->nodes = (double)count;
+	c->budget = costs_black(cs, r->conf, clk_unix_ns(), cost->duration_s,
+			&end, &c->held)
+	    ? BUDGET_LATER
+	    : budget_ask(costs_budget(cs), clk_ns(), cost, &c->held);
+	return c->budget == BUDGET_FITS;
 }
 
 static void
@@ -484,10 +414,23 @@ wait_on(struct run *r, const struct candidates *c, size_t min, size_t want)
 		give_up(r, c, min);
 		return;
 	}
-	overdue(r, c);
+	if (r->state == RUN_PENDING &&
+	    clk_ns() - r->created_ns >= RUN_OVERDUE_NS)
+		run_state_set(r, RUN_OVERDUE,
+		    c->budget != BUDGET_FITS ? CAUSE_BUDGET : CAUSE_BUSY,
+		    c->held.text[0] != '\0' ? c->held.text : c->err.text);
 	if (c->count < min || c->budget != BUDGET_FITS)
 		return;
-	claim(r, c);
+	/* What it waits for is not for runs of lower priority to take. */
+	for (size_t i = 0; i < c->count; i++) {
+		struct node *n = c->nodes[i];
+
+		if (n->claim_tick == r->all->tick &&
+		    n->claim_priority >= r->priority)
+			continue;
+		n->claim_tick = r->all->tick;
+		n->claim_priority = r->priority;
+	}
 	if (r->preempts)
 		preempt(r, c, want);
 }
@@ -512,8 +455,11 @@ admit_tick(struct run *r)
 	if (min > max)
 		min = max;
 	want = c.count < max ? c.count : max;
-	count = admissible(r, &c, min, want);
-	if (count > 0) {
+	count = c.free_count < want ? c.free_count : want;
+	/* Less than it wants only when it has waited for long. */
+	if (c.count >= min && count > 0 && count >= min &&
+	    (count == want || !is_patient(r, &c, min)) &&
+	    is_affordable(r, &c, count)) {
 		take(r, &c, count);
 		launch_prepare(r);
 	} else {

@@ -52,28 +52,6 @@ minute_parse(const char *text, uint64_t *ret_ns)
 	return 0;
 }
 
-static int
-item_parse(const char *text, struct blackout_span *ret)
-{
-	struct blackout_span s = { .daily = strstr(text, "..") == NULL };
-
-	if (s.daily) {
-		if (strlen(text) != 11 || text[5] != '-' ||
-		    minute_parse(text, &s.from_ns) < 0 ||
-		    minute_parse(text + 6, &s.to_ns) < 0 ||
-		    s.from_ns == s.to_ns || s.from_ns == DAY_NS)
-			return -EINVAL;
-	} else {
-		if (strlen(text) != 22 || strncmp(text + 10, "..", 2) != 0 ||
-		    day_parse(text, &s.from_ns) < 0 ||
-		    day_parse(text + 12, &s.to_ns) < 0 || s.to_ns < s.from_ns)
-			return -EINVAL;
-		s.to_ns += DAY_NS;
-	}
-	*ret = s;
-	return 0;
-}
-
 int
 blackout_parse(const char *text, struct blackout *ret, struct err *err)
 {
@@ -82,19 +60,35 @@ blackout_parse(const char *text, struct blackout *ret, struct err *err)
 	struct blackout b = { .count = 0 };
 	size_t count = 0;
 	char **list = str_list_parse(text, &count);
-	int rc = list == NULL || count > BLACKOUT_MAX ? -EINVAL : 0;
+	int ok = list != NULL && count <= BLACKOUT_MAX;
 
-	if (rc < 0)
+	if (!ok)
 		err_say(err, "\"%.80s\": %s", text, allowed);
-	for (size_t i = 0; rc == 0 && i < count; i++) {
-		rc = item_parse(list[i], &b.span[b.count++]);
-		if (rc < 0)
-			err_say(err, "\"%.40s\": %s", list[i], allowed);
+	while (ok && b.count < count) {
+		struct blackout_span *s = &b.span[b.count];
+		const char *item = list[b.count++];
+
+		s->daily = strstr(item, "..") == NULL;
+		if (s->daily)
+			ok = strlen(item) == 11 && item[5] == '-' &&
+			    minute_parse(item, &s->from_ns) == 0 &&
+			    minute_parse(item + 6, &s->to_ns) == 0 &&
+			    s->from_ns != s->to_ns && s->from_ns != DAY_NS;
+		else
+			ok = strlen(item) == 22 &&
+			    strncmp(item + 10, "..", 2) == 0 &&
+			    day_parse(item, &s->from_ns) == 0 &&
+			    day_parse(item + 12, &s->to_ns) == 0 &&
+			    s->to_ns >= s->from_ns;
+		if (!s->daily)
+			s->to_ns += DAY_NS;
+		if (!ok)
+			err_say(err, "\"%.40s\": %s", item, allowed);
 	}
 	str_list_free(list);
-	if (rc == 0)
+	if (ok)
 		*ret = b;
-	return rc;
+	return ok ? 0 : -EINVAL;
 }
 
 /* The end of s where it overlaps [from, to), else 0. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/run/budget.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +22,13 @@ struct meter {
 	uint64_t at; /* number of the newest slice */
 };
 
-struct link {
-	float slice[SLICES]; /* share of an hour's bytes */
-	uint64_t at;
-};
-
 struct budget {
 	struct budget_limits limits;
 	struct meter bytes, node_s;
 	double bytes_reserved, node_s_reserved;
 	double bytes_total, node_s_total;
 	uint64_t refused;
-	struct link *links; /* by node */
+	struct meter *links; /* by node: shares of an hour's bytes */
 	size_t link_count;
 };
 
@@ -91,41 +87,20 @@ meter_add(struct meter *m, uint64_t now_ns, double x)
 }
 
 static double
-link_sum(const struct link *l, uint64_t now_ns)
-{
-	uint64_t at = now_ns / SLICE_NS;
-	double sum = 0;
-
-	for (uint64_t i = 0; i < SLICES && i <= l->at; i++)
-		if (at - (l->at - i) < SLICES)
-			sum += (double)l->slice[(l->at - i) % SLICES];
-	return sum;
-}
-
-static double
 share_of(double bytes, double link_bytes_per_s)
 {
 	return link_bytes_per_s > 0 ? bytes / (link_bytes_per_s * HOUR_S) : 0;
 }
 
 static double
-link_most(const struct budget *b, uint64_t now_ns)
+link_most(struct budget *b, uint64_t now_ns)
 {
 	double most = 0;
 
-	for (size_t i = 0; i < b->link_count; i++) {
-		double share = link_sum(&b->links[i], now_ns);
-
-		most = share > most ? share : most;
-	}
+	for (size_t i = 0; i < b->link_count; i++)
+		most = fmax(most, meter_sum(&b->links[i], now_ns));
 	return most;
 }
-
-struct want {
-	const char *what;
-	double need, taken, limit;
-	void (*format)(double x, char *ret, size_t cap_bytes);
-};
 
 static void
 node_s_format(double x, char *ret, size_t cap_bytes)
@@ -139,26 +114,15 @@ share_format(double x, char *ret, size_t cap_bytes)
 	snprintf(ret, cap_bytes, "%.3g %% of a link", 100 * x);
 }
 
-static enum budget_answer
-judge(const struct want *w, struct err *err)
-{
-	char need[40], taken[40], limit[40];
-
-	if (w->limit <= 0 || w->need + w->taken <= w->limit)
-		return BUDGET_FITS;
-	w->format(w->need, need, sizeof(need));
-	w->format(w->taken, taken, sizeof(taken));
-	w->format(w->limit, limit, sizeof(limit));
-	err_say(err, "budget.%s: needs %s, %s of %s an hour are taken", w->what,
-	    need, taken, limit);
-	return w->need > w->limit ? BUDGET_NEVER : BUDGET_LATER;
-}
-
 enum budget_answer
 budget_ask(struct budget *b, uint64_t now_ns, const struct budget_cost *c,
     struct err *err)
 {
-	const struct want wants[] = {
+	const struct {
+		const char *what;
+		double need, taken, limit;
+		void (*format)(double x, char *ret, size_t cap_bytes);
+	} wants[] = {
 		{ "bytes", c->bytes_per_node * c->nodes,
 		    meter_sum(&b->bytes, now_ns) + b->bytes_reserved,
 		    b->limits.bytes_per_h, str_bytes_format },
@@ -169,17 +133,22 @@ budget_ask(struct budget *b, uint64_t now_ns, const struct budget_cost *c,
 		    share_of(c->bytes_per_node, c->link_bytes_per_s),
 		    b->limits.link_share > 0 ? link_most(b, now_ns) : 0,
 		    b->limits.link_share, share_format },
-	};
-	enum budget_answer worst = BUDGET_FITS;
+	}, *w;
+	enum budget_answer worst = BUDGET_FITS, answer;
+	char need[40], taken[40], limit[40];
 
-	for (size_t i = 0; i < ARRAY_LEN(wants); i++) {
-		struct err text;
-		enum budget_answer a = judge(&wants[i], &text);
-
-		if (a <= worst)
+	for (w = wants; w < wants + ARRAY_LEN(wants); w++) {
+		if (w->limit <= 0 || w->need + w->taken <= w->limit)
 			continue;
-		worst = a;
-		err_say(err, "%s", text.text);
+		answer = w->need > w->limit ? BUDGET_NEVER : BUDGET_LATER;
+		if (answer <= worst)
+			continue;
+		worst = answer;
+		w->format(w->need, need, sizeof(need));
+		w->format(w->taken, taken, sizeof(taken));
+		w->format(w->limit, limit, sizeof(limit));
+		err_say(err, "budget.%s: needs %s, %s of %s an hour are taken",
+		    w->what, need, taken, limit);
 	}
 	return worst;
 }
@@ -191,18 +160,13 @@ budget_reserve(struct budget *b, const struct budget_cost *c)
 	b->node_s_reserved += c->duration_s * c->nodes;
 }
 
-static double
-less(double x, double by)
-{
-	return x > by ? x - by : 0;
-}
-
 void
 budget_release(struct budget *b, const struct budget_cost *c)
 {
-	b->bytes_reserved = less(b->bytes_reserved,
-	    c->bytes_per_node * c->nodes);
-	b->node_s_reserved = less(b->node_s_reserved, c->duration_s * c->nodes);
+	b->bytes_reserved = fmax(0,
+	    b->bytes_reserved - c->bytes_per_node * c->nodes);
+	b->node_s_reserved = fmax(0,
+	    b->node_s_reserved - c->duration_s * c->nodes);
 }
 
 void
@@ -218,9 +182,6 @@ void
 budget_use_link(struct budget *b, uint64_t now_ns, size_t node, double bytes,
     double link_bytes_per_s)
 {
-	uint64_t at = now_ns / SLICE_NS;
-	struct link *l;
-
 	if (node >= b->link_count) {
 		size_t count = node + node / 2 + 64;
 
@@ -229,13 +190,7 @@ budget_use_link(struct budget *b, uint64_t now_ns, size_t node, double bytes,
 		    (count - b->link_count) * sizeof(b->links[0]));
 		b->link_count = count;
 	}
-	l = &b->links[node];
-	if (at - l->at >= SLICES)
-		memset(l->slice, 0, sizeof(l->slice));
-	for (uint64_t i = l->at + 1; at - l->at < SLICES && i <= at; i++)
-		l->slice[i % SLICES] = 0;
-	l->at = at;
-	l->slice[at % SLICES] += (float)share_of(bytes, link_bytes_per_s);
+	meter_add(&b->links[node], now_ns, share_of(bytes, link_bytes_per_s));
 }
 
 void

@@ -17,6 +17,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
 
@@ -38,20 +39,6 @@ intake_free(struct intake *it)
 	free(it);
 }
 
-/* Numbers for the metrics, and the end of the run. */
-static void
-committed(struct run *r, const json_t *record)
-{
-	struct runs *rs = r->all;
-
-	if (member_unsigned(record, "seq") > r->fed_seq) {
-		r->fed_seq = member_unsigned(record, "seq");
-		rs->ops->committed(rs->ctx, r, record);
-	}
-	if (strcmp(member_text(record, "probe"), "end") == 0)
-		outcome_end(r, record);
-}
-
 static void
 ack(const struct intake *it)
 {
@@ -68,6 +55,7 @@ ack(const struct intake *it)
 static void
 intake_done(struct intake *it)
 {
+	struct runs *rs = it->rs;
 	struct run *r;
 	json_t *record;
 	size_t i;
@@ -75,18 +63,24 @@ intake_done(struct intake *it)
 	if (it->status < 0) {
 		/* Nothing behind this one may be acknowledged: the session is
 		 * ended when the store is well again. */
-		it->rs->intake_failed = 1;
+		rs->intake_failed = 1;
 		if (it->node->serial == it->serial)
 			it->node->resend = 1;
 		return;
 	}
 	if (!it->node->resend)
 		ack(it);
-	r = run_find_live(it->rs, it->run);
+	r = run_find_live(rs, it->run);
 	if (r == NULL || run_is_final(r))
 		return;
-	json_array_foreach (it->records, i, record)
-		committed(r, record);
+	json_array_foreach (it->records, i, record) {
+		if (member_unsigned(record, "seq") > r->fed_seq) {
+			r->fed_seq = member_unsigned(record, "seq");
+			rs->ops->committed(rs->ctx, r, record);
+		}
+		if (strcmp(member_text(record, "probe"), "end") == 0)
+			outcome_end(r, record);
+	}
 }
 
 static void
@@ -116,74 +110,34 @@ intake_store(struct intake *it)
 	json_decref(records); /* it may be gone already */
 }
 
-/* The agent's check again, for an agent is not trusted either. */
-static int
-records_check(const json_t *records, const char *run, struct err *err)
-{
-	struct record_head head;
-	uint64_t seq = 0;
-	json_t *record;
-	size_t i;
-
-	json_array_foreach (records, i, record) {
-		if (record_check(record, &head, err) < 0) {
-			err_say(err, "bad record: %s", err->text);
-			return -EPROTO;
-		}
-		if (strcmp(head.run, run) != 0 || head.seq <= seq)
-			return err_set(err, -EPROTO,
-			    "record of another run or out of order");
-		seq = head.seq;
-	}
-	return 0;
-}
-
+/* Records on their arrival: what must not wait for the disk. */
 static void
-text_set(char **text, const char *to)
-{
-	free(*text);
-	*text = to == NULL ? NULL : xstrdup(to);
-}
-
-/* The counters at a phase border: read on all nodes, now. */
-static void
-sample_all(struct run *r, const json_t *record)
-{
-	for (size_t i = 0; i < r->node_count; i++)
-		(void)run_send(r, r->nodes[i].node, WIRE_SAMPLE,
-		    json_pack("{s:s, s:I}", "run", r->id, "border",
-			member_int(record, "seq")));
-}
-
-/* A record on its arrival: what must not wait for the disk. */
-static void
-arrived(struct run *r, const json_t *record)
-{
-	const char *probe = member_text(record, "probe");
-
-	if (member_unsigned(record, "seq") <= r->last_seq)
-		return; /* sent again */
-	r->last_seq = member_unsigned(record, "seq");
-	r->records++;
-	if (strcmp(probe, "phase") == 0) {
-		text_set(&r->phase, member_text_or(record, "phase", NULL));
-		text_set(&r->test, member_text_or(record, "test", NULL));
-		sample_all(r, record);
-	}
-}
-
-static void
-arrived_all(struct run *r, const json_t *records)
+arrived(struct run *r, const json_t *records)
 {
 	json_t *record;
 	size_t i;
 
 	json_array_foreach (records, i, record) {
-		arrived(r, record);
-		if (strcmp(member_text(record, "probe"), "end") == 0) {
+		const char *probe = member_text(record, "probe");
+		uint64_t seq = member_unsigned(record, "seq");
+
+		if (strcmp(probe, "end") == 0) {
 			r->end_seen = 1;
 			r->end_seen_ns = clk_ns();
 		}
+		if (seq <= r->last_seq)
+			continue; /* sent again */
+		r->last_seq = seq;
+		r->records++;
+		if (strcmp(probe, "phase") != 0)
+			continue;
+		xstrset(&r->phase, member_text_or(record, "phase", NULL));
+		xstrset(&r->test, member_text_or(record, "test", NULL));
+		/* The counters at a phase border: read on all nodes, now. */
+		for (size_t k = 0; k < r->node_count; k++)
+			(void)run_send(r, r->nodes[k].node, WIRE_SAMPLE,
+			    json_pack("{s:s, s:I}", "run", r->id, "border",
+				(json_int_t)seq));
 	}
 	if (r->state == RUN_STARTING) {
 		run_step_set(r, STEP_RUN);
@@ -222,16 +176,28 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 	const char *id = member_text(msg, "run");
 	json_t *records = json_object_get(msg, "records");
 	struct run *r = run_find(rs, id);
+	struct record_head head;
 	struct intake *it;
-	json_t *args;
+	json_t *args, *record;
+	uint64_t seq = 0;
+	size_t i;
 
-	if (record_run_check(id) < 0 || records_check(records, id, err) < 0)
+	if (record_run_check(id) < 0)
 		return -EPROTO;
+	/* The agent's check again, for an agent is not trusted either. */
+	json_array_foreach (records, i, record) {
+		if (record_check(record, &head, err) < 0) {
+			err_say(err, "bad record: %s", err->text);
+			return -EPROTO;
+		}
+		if (strcmp(head.run, id) != 0 || head.seq <= seq)
+			return err_set(err, -EPROTO,
+			    "record of another run or out of order");
+		seq = head.seq;
+	}
 	if (r != NULL && n != run_head(r))
 		return err_set(err, -EPROTO,
-		    "records of run %s, whose head it "
-		    "is not",
-		    id);
+		    "records of run %s, whose head it is not", id);
 	if (json_array_size(records) == 0)
 		return 0;
 	it = xcalloc(1, sizeof(*it));
@@ -247,7 +213,7 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 		return 0;
 	}
 	if (!run_is_final(r))
-		arrived_all(r, records);
+		arrived(r, records);
 	intake_store(it);
 	return 0;
 }
@@ -263,16 +229,16 @@ intake_progress(struct run *r, const json_t *msg)
 		return 0;
 	json_decref(r->progress);
 	r->progress = json_object();
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		json_t *v = json_object_get(record, keys[i]);
 
 		if (json_is_number(v) || json_is_string(v))
 			json_object_set(r->progress, keys[i], v);
 	}
 	if (member_text_or(r->progress, "phase", NULL) != NULL)
-		text_set(&r->phase, member_text_or(r->progress, "phase", NULL));
+		xstrset(&r->phase, member_text(r->progress, "phase"));
 	if (member_text_or(r->progress, "test", NULL) != NULL)
-		text_set(&r->test, member_text_or(r->progress, "test", NULL));
+		xstrset(&r->test, member_text(r->progress, "test"));
 	return 0;
 }
 

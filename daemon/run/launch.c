@@ -94,39 +94,6 @@ launcher_find(const char *name)
 #define SPAWNS_MAX     16384
 #define STDERR_MAX     8192 /* of a launcher's last words */
 
-static void
-text_keep(char **text, const char *to)
-{
-	free(*text);
-	*text = xstrdup(to);
-}
-
-/* Strings anywhere under value that could be addresses: the inventory says
- * what the head's interfaces are called. */
-static void
-addrs_add(json_t *addrs, const json_t *inventory)
-{
-	const json_t *nics = json_object_get(inventory, "nics");
-	json_t *nic, *v;
-	size_t i, j;
-
-	json_array_foreach (nics, i, nic)
-		json_array_foreach (json_object_get(nic, "addrs"), j, v)
-			if (json_is_string(v) && json_array_size(addrs) < 64)
-				json_array_append(addrs, v);
-}
-
-static json_t *
-head_addrs(const struct node *head)
-{
-	json_t *addrs = json_array();
-
-	if (head->addr != NULL)
-		json_array_append_new(addrs, json_string(head->addr));
-	addrs_add(addrs, head->inventory);
-	return addrs;
-}
-
 static int64_t
 deadline_ms(const struct run *r)
 {
@@ -141,14 +108,23 @@ refused(struct run_node *rn, const char *cause, const char *text)
 	rn->ready = READY_NO;
 	snprintf(line, sizeof(line), "%.60s: %.20s%s%.140s", rn->node->name,
 	    cause, text[0] == '\0' ? "" : ": ", text);
-	text_keep(&rn->text, line);
+	xstrset(&rn->text, line);
 }
 
 void
 launch_prepare(struct run *r)
 {
-	json_t *addrs = head_addrs(run_head(r));
+	const struct node *head = run_head(r);
+	json_t *addrs = json_array(), *nic, *v;
+	size_t k, j;
 
+	if (head->addr != NULL)
+		json_array_append_new(addrs, json_string(head->addr));
+	/* Its inventory says what the head's interfaces are called. */
+	json_array_foreach (json_object_get(head->inventory, "nics"), k, nic)
+		json_array_foreach (json_object_get(nic, "addrs"), j, v)
+			if (json_is_string(v) && json_array_size(addrs) < 64)
+				json_array_append(addrs, v);
 	run_step_set(r, STEP_PREPARE);
 	if (r->state != RUN_STARTING)
 		run_state_set(r, RUN_STARTING, CAUSE_NONE, "");
@@ -159,8 +135,8 @@ launch_prepare(struct run *r)
 		rn->ready = READY_ASKED;
 		rc = run_send(r, rn->node, WIRE_PREPARE,
 		    json_pack("{s:s, s:s, s:s, s:s, s:O, s:I}", "run", r->id,
-			"class", r->class, "mpi", r->mpi, "head",
-			run_head(r)->name, "head_addrs", addrs, "deadline_ms",
+			"class", r->class, "mpi", r->mpi, "head", head->name,
+			"head_addrs", addrs, "deadline_ms",
 			(json_int_t)deadline_ms(r)));
 		if (rc < 0)
 			refused(rn, "agent-lost", "not connected");
@@ -168,54 +144,12 @@ launch_prepare(struct run *r)
 	json_decref(addrs);
 }
 
-static size_t
-count_ready(const struct run *r, enum ready ready)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < r->node_count; i++)
-		count += r->nodes[i].ready == ready;
-	return count;
-}
-
 static void
-node_unhold(struct run *r, struct node *n)
-{
-	if (!r->exclusive && n->shared > 0)
-		n->shared--;
-	else if (n->exclusive == r)
-		n->exclusive = NULL;
-}
-
-/* Leave those out that said no; returns why the first did. */
-static void
-drop_refused(struct run *r, struct err *err)
-{
-	size_t kept = 0;
-
-	err->text[0] = '\0';
-	for (size_t i = 0; i < r->node_count; i++) {
-		struct run_node *rn = &r->nodes[i];
-
-		if (rn->ready != READY_NO) {
-			r->nodes[kept++] = *rn;
-			continue;
-		}
-		log_info("run %s: without %s", r->id, rn->text);
-		if (err->text[0] == '\0')
-			err_say(err, "%s", rn->text);
-		run_end_send(r, rn->node, "left out");
-		node_unhold(r, rn->node);
-		free(rn->text);
-	}
-	r->node_count = kept;
-}
-
-static json_t *
-launch_message(const struct run *r)
+launch_head(struct run *r)
 {
 	json_t *nodes = json_array();
-	char *text = conf_render_given(r->conf);
+	char *campaign = conf_render_given(r->conf);
+	char text[RUN_WHY_MAX];
 	json_t *msg;
 
 	for (size_t i = 0; i < r->node_count; i++) {
@@ -229,17 +163,8 @@ launch_message(const struct run *r)
 	    "mpi", r->mpi, "launcher", r->launcher->name, "nodes", nodes,
 	    "ranks_per_node",
 	    (json_int_t)conf_int(r->conf, "campaign", "ranks_per_node"),
-	    "campaign", text, "deadline_ms", (json_int_t)deadline_ms(r));
-	free(text);
-	return msg;
-}
-
-static void
-launch_head(struct run *r)
-{
-	json_t *msg = launch_message(r);
-	char text[RUN_WHY_MAX];
-
+	    "campaign", campaign, "deadline_ms", (json_int_t)deadline_ms(r));
+	free(campaign);
 	if (json_dumpb(msg, NULL, 0, JSON_COMPACT) + 64 > FRAME_BODY_MAX) {
 		json_decref(msg);
 		run_finish(r, RUN_FAILED, CAUSE_CONFIG,
@@ -267,13 +192,26 @@ prepare_done(struct run *r)
 	size_t min = (size_t)conf_int(r->conf, "campaign", "nodes_min");
 	const struct node *head = run_head(r);
 	char text[SYMPTOM_TEXT_MAX];
-	struct err err;
-	size_t asked = r->node_count;
+	struct err err = { 0 }; /* why the first said no */
+	size_t asked = r->node_count, kept = 0;
 
-	for (size_t i = 0; i < r->node_count; i++)
-		if (r->nodes[i].ready == READY_ASKED)
-			refused(&r->nodes[i], "timeout", "no answer");
-	drop_refused(r, &err);
+	for (size_t i = 0; i < asked; i++) {
+		struct run_node *rn = &r->nodes[i];
+
+		if (rn->ready == READY_YES) {
+			r->nodes[kept++] = *rn;
+			continue;
+		}
+		if (rn->ready == READY_ASKED)
+			refused(rn, "timeout", "no answer");
+		log_info("run %s: without %s", r->id, rn->text);
+		if (err.text[0] == '\0')
+			err_say(&err, "%s", rn->text);
+		run_end_send(r, rn->node, "left out");
+		admit_let_go(r, rn->node);
+		free(rn->text);
+	}
+	r->node_count = kept;
 	if (r->node_count == 0 || (r->node_count < min && asked >= min)) {
 		snprintf(text, sizeof(text),
 		    "%zu of %zu nodes ready, %zu needed; %.300s", r->node_count,
@@ -302,8 +240,10 @@ launch_prepared(struct run *r, struct node *n, const json_t *msg)
 	else
 		refused(rn, member_text(msg, "cause"),
 		    member_text(msg, "text"));
-	if (count_ready(r, READY_ASKED) == 0)
-		prepare_done(r);
+	for (size_t i = 0; i < r->node_count; i++)
+		if (r->nodes[i].ready == READY_ASKED)
+			return 0;
+	prepare_done(r);
 	return 0;
 }
 
@@ -385,24 +325,6 @@ spawn_failed(struct run *r, const struct node *n, int64_t id, const char *what)
 	    "launcher's daemon on %s: %.300s", n->name, what);
 }
 
-static void
-spawn_relay(struct run *r, struct node *n, int64_t id, json_t *argv)
-{
-	struct spawn *s;
-
-	if (run_send(r, n, WIRE_SPAWN,
-		json_pack("{s:s, s:I, s:O}", "run", r->id, "id", (json_int_t)id,
-		    "argv", argv)) < 0) {
-		spawn_failed(r, n, id, "its agent is not connected");
-		return;
-	}
-	s = xcalloc(1, sizeof(*s));
-	s->id = id;
-	s->node = n;
-	s->asked_ns = clk_ns();
-	TAILQ_INSERT_TAIL(&r->spawns, s, link);
-}
-
 /* The launcher of the run's own head, for a node of the run: nothing else is
  * passed on. What may be in argv is for the node's agent to judge. */
 int
@@ -413,12 +335,11 @@ launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
 	int64_t id = json_integer_value(json_object_get(msg, "id"));
 	json_t *argv = json_object_get(msg, "argv");
 	struct node *to = roster_find(r->all->roster, name);
+	struct spawn *s;
 
 	if (n != run_head(r))
 		return err_set(err, -EPROTO,
-		    "spawn-ask for run %s, whose head "
-		    "it is not",
-		    r->id);
+		    "spawn-ask for run %s, whose head it is not", r->id);
 	if (id < 1 || id > SPAWNS_MAX || spawn_find(r, id) != NULL ||
 	    argv_check(argv) < 0)
 		return err_set(err, -EPROTO, "spawn-ask with a bad id or argv");
@@ -426,8 +347,17 @@ launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
 		spawn_state(r, id, "failed", -1, "the run is not live");
 	else if (to == NULL || to == n || run_node_index(r, to) < 0)
 		spawn_state(r, id, "failed", -1, "not a node of the run");
-	else
-		spawn_relay(r, to, id, argv);
+	else if (run_send(r, to, WIRE_SPAWN,
+		     json_pack("{s:s, s:I, s:O}", "run", r->id, "id",
+			 (json_int_t)id, "argv", argv)) < 0)
+		spawn_failed(r, to, id, "its agent is not connected");
+	else {
+		s = xcalloc(1, sizeof(*s));
+		s->id = id;
+		s->node = to;
+		s->asked_ns = clk_ns();
+		TAILQ_INSERT_TAIL(&r->spawns, s, link);
+	}
 	return 0;
 }
 
@@ -449,25 +379,6 @@ launch_spawned(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
-/* A daemon of the launcher has ended: the head's arsh ends likewise. */
-static void
-daemon_exited(struct run *r, struct spawn *s, int64_t status, const char *tail)
-{
-	char text[200];
-	const struct node *n = s->node;
-
-	symptom_stderr(tail, text, sizeof(text));
-	spawn_state(r, s->id, "exited", status < 0 ? 255 : status, text);
-	spawn_free(r, s);
-	if (status != 0)
-		outcome_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH,
-		    clk_ns(),
-		    "launcher's daemon on %s ended with status "
-		    "%lld%s%s",
-		    n->name, (long long)status, text[0] == '\0' ? "" : ": ",
-		    text);
-}
-
 int
 launch_exited(struct run *r, struct node *n, const json_t *msg)
 {
@@ -476,21 +387,60 @@ launch_exited(struct run *r, struct node *n, const json_t *msg)
 	const char *tail = member_text(msg, "stderr");
 	size_t len = strlen(tail);
 	struct spawn *s = spawn_find(r, id);
+	char text[200];
 
 	if (id == 0 && n == run_head(r) && r->start_ns != 0) {
 		r->launcher_runs = 0;
-		text_keep(&r->stderr_tail,
+		xstrset(&r->stderr_tail,
 		    len > STDERR_MAX ? tail + len - STDERR_MAX : tail);
 		outcome_launcher_exited(r, status, tail);
-	} else if (id != 0 && s != NULL && s->node == n) {
-		daemon_exited(r, s, status, tail);
 	}
+	if (id == 0 || s == NULL || s->node != n)
+		return 0;
+	/* A daemon of the launcher: the head's arsh ends likewise. */
+	symptom_stderr(tail, text, sizeof(text));
+	spawn_state(r, id, "exited", status < 0 ? 255 : status, text);
+	spawn_free(r, s);
+	if (status != 0)
+		outcome_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH,
+		    clk_ns(),
+		    "launcher's daemon on %s ended with status %lld%s%s",
+		    n->name, (long long)status, text[0] == '\0' ? "" : ": ",
+		    text);
 	return 0;
 }
 
+/* Launched, and no record yet: a batch system may know why. */
 static void
-spawns_tick(struct run *r, uint64_t now_ns)
+first_tick(struct run *r, uint64_t now_ns)
 {
+	const char *waits = r->launcher->waits == NULL ? ""
+						       : r->launcher->waits(r);
+	const char *owing = run_head(r)->name; /* an answer */
+	const struct spawn *s;
+	char span[24];
+
+	if (waits[0] != '\0' && strcmp(waits, r->text) != 0 &&
+	    r->resume_ns == 0 && r->decide_ns == 0)
+		run_state_set(r, RUN_STARTING, CAUSE_NONE, waits);
+	if (now_ns - r->start_ns < r->start_limit_ns)
+		return;
+	TAILQ_FOREACH (s, &r->spawns, link)
+		if (s->asked_ns != 0) {
+			owing = s->node->name;
+			break;
+		}
+	clk_span_format(r->start_limit_ns, span, sizeof(span));
+	outcome_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
+	    r->start_ns, "no record within %s; %s%s", span,
+	    waits[0] == '\0' ? "waited for " : "it waits: ",
+	    waits[0] == '\0' ? owing : waits);
+}
+
+void
+launch_tick(struct run *r)
+{
+	uint64_t now_ns = clk_ns();
 	struct spawn *s, *next;
 
 	TAILQ_FOREACH_SAFE (s, &r->spawns, link, next) {
@@ -502,57 +452,13 @@ spawns_tick(struct run *r, uint64_t now_ns)
 		spawn_free(r, s);
 		spawn_failed(r, n, id, "no answer from its agent");
 	}
-}
-
-/* Which nodes owe an answer, for the text of a nonstart. */
-static const char *
-owing(const struct run *r)
-{
-	const struct spawn *s;
-
-	TAILQ_FOREACH (s, &r->spawns, link)
-		if (s->asked_ns != 0)
-			return s->node->name;
-	return run_head(r)->name;
-}
-
-/* Launched, and no record yet: a batch system may know why. */
-static void
-first_tick(struct run *r, uint64_t now_ns)
-{
-	const char *waits = r->launcher->waits == NULL ? ""
-						       : r->launcher->waits(r);
-	int late = now_ns - r->start_ns >= r->start_limit_ns;
-	char span[24];
-
-	if (waits[0] != '\0' && strcmp(waits, r->text) != 0 &&
-	    r->resume_ns == 0 && r->decide_ns == 0)
-		run_state_set(r, RUN_STARTING, CAUSE_NONE, waits);
-	if (!late)
-		return;
-	clk_span_format(r->start_limit_ns, span, sizeof(span));
-	outcome_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
-	    r->start_ns, "no record within %s; %s%s", span,
-	    waits[0] == '\0' ? "waited for " : "it waits: ",
-	    waits[0] == '\0' ? owing(r) : waits);
-}
-
-void
-launch_tick(struct run *r)
-{
-	uint64_t now_ns = clk_ns();
-
-	spawns_tick(r, now_ns);
-	if (r->step == STEP_PREPARE) {
-		if (now_ns - r->step_ns >= RUN_PREPARE_NS)
-			prepare_done(r);
-	} else if (r->step == STEP_LAUNCH && r->resume_ns == 0) {
-		if (now_ns - r->step_ns >= RUN_LAUNCH_NS)
-			outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED,
-			    CAUSE_LAUNCH, r->step_ns,
-			    "head %s did not answer the launch",
-			    run_head(r)->name);
-	} else if (r->step == STEP_FIRST) {
+	if (r->step == STEP_PREPARE && now_ns - r->step_ns >= RUN_PREPARE_NS)
+		prepare_done(r);
+	else if (r->step == STEP_LAUNCH && r->resume_ns == 0 &&
+	    now_ns - r->step_ns >= RUN_LAUNCH_NS)
+		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
+		    r->step_ns, "head %s did not answer the launch",
+		    run_head(r)->name);
+	else if (r->step == STEP_FIRST)
 		first_tick(r, now_ns);
-	}
 }

@@ -12,23 +12,10 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/member.h"
 
 /* As srun says it, whatever the reason that follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
-
-static size_t
-signs_max(enum symptom_weight weight)
-{
-	switch (weight) {
-	case SYMPTOM_EXITED:
-		return RUN_EXIT_SYMPTOMS_MAX;
-	case SYMPTOM_RANK:
-	case SYMPTOM_DAEMON:
-		return RUN_RANK_SYMPTOMS_MAX;
-	default:
-		return RUN_SYMPTOMS_MAX;
-	}
-}
 
 /* The onsets of signs that are known only by their effect, a run that is too
  * late, must not pose as the first: they count from now. */
@@ -38,6 +25,7 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 {
 	struct symptom *s = &r->signs[r->sign_count];
 	uint64_t now_ns = clk_ns();
+	size_t max = RUN_SYMPTOMS_MAX;
 	va_list ap;
 
 	/* A run whose end record is on its way has succeeded or has said
@@ -46,7 +34,11 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 		return;
 	/* A job of 10,000 ranks dies in 10,000 signs: the first count, and
 	 * leave room for what tells more. */
-	if (r->sign_count >= signs_max(weight))
+	if (weight == SYMPTOM_EXITED)
+		max = RUN_EXIT_SYMPTOMS_MAX;
+	else if (weight == SYMPTOM_RANK || weight == SYMPTOM_DAEMON)
+		max = RUN_RANK_SYMPTOMS_MAX;
+	if (r->sign_count >= max)
 		return;
 	s->weight = weight;
 	s->state = state;
@@ -188,25 +180,11 @@ batch_asked(struct run *r, uint64_t now_ns)
 	return 0;
 }
 
-static void
-deadline(struct run *r)
-{
-	char span[24];
-
-	clk_span_format(r->deadline_ns, span, sizeof(span));
-	look_for_silence(r);
-	outcome_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
-	    clk_ns(), "not done within %s%s%s%s%s; its head is %s", span,
-	    r->phase == NULL ? "" : ", in phase ",
-	    r->phase == NULL ? "" : r->phase, r->test == NULL ? "" : ", test ",
-	    r->test == NULL ? "" : r->test, run_head(r)->name);
-	decide(r);
-}
-
 void
 outcome_tick(struct run *r)
 {
 	uint64_t now_ns = clk_ns();
+	char span[24];
 
 	if (run_is_final(r))
 		return;
@@ -231,24 +209,27 @@ outcome_tick(struct run *r)
 		if (batch_asked(r, now_ns))
 			decide(r);
 	} else if (r->start_ns != 0 && now_ns - r->start_ns >= r->deadline_ns) {
-		deadline(r);
+		clk_span_format(r->deadline_ns, span, sizeof(span));
+		look_for_silence(r);
+		outcome_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
+		    now_ns, "not done within %s%s%s%s%s; its head is %s", span,
+		    r->phase == NULL ? "" : ", in phase ",
+		    r->phase == NULL ? "" : r->phase,
+		    r->test == NULL ? "" : ", test ",
+		    r->test == NULL ? "" : r->test, run_head(r)->name);
+		decide(r);
 	}
 }
 
 void
 outcome_end(struct run *r, const json_t *record)
 {
-	const char *status = json_string_value(
-	    json_object_get(record, "status"));
-	const char *cause = json_string_value(json_object_get(record, "cause"));
-	const char *text = json_string_value(json_object_get(record, "text"));
-	int c = cause == NULL ? -1 : names_cause_find(cause);
+	const char *text = member_text(record, "text");
+	int cause = names_cause_find(member_text(record, "cause"));
 
-	if (text == NULL)
-		text = "";
-	if (status != NULL && strcmp(status, "ok") == 0)
+	if (strcmp(member_text(record, "status"), "ok") == 0)
 		run_finish(r, RUN_FINISHED, CAUSE_NONE, text);
 	else
 		run_finish(r, RUN_FAILED,
-		    c > 0 ? (enum cause)c : CAUSE_INTERNAL, text);
+		    cause > 0 ? (enum cause)cause : CAUSE_INTERNAL, text);
 }

@@ -13,7 +13,6 @@
 #include "daemon/run/cost.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
-#include "daemon/run/symptom.h"
 #include "daemon/store/store.h"
 
 /* The answer to prepare: an idle check may run a command. */
@@ -48,6 +47,42 @@
 #define RUN_EXIT_SYMPTOMS_MAX 8   /* of them, ranks that ended themselves */
 #define RUN_RANK_SYMPTOMS_MAX 24  /* of them, at most, ranks and daemons */
 #define RUN_ENDED_MAX         128 /* remembered for lists */
+
+/*
+ * symptom.c: out of several signs that a run has failed, the one that caused
+ * the others. Pure.
+ *
+ * A dead node takes ranks of other nodes with it, a dead rank takes the
+ * launcher: so the earliest sign counts, and among those that began at the
+ * same time, as well as that can be told, the most specific. When an agent
+ * went silent is known only to a heartbeat, hence SYMPTOM_TOGETHER_NS.
+ */
+#define SYMPTOM_TOGETHER_NS (2 * 1000000000ULL)
+#define SYMPTOM_TEXT_MAX    400
+#define SYMPTOM_NODE_MAX    256
+
+/* Ascending: what tells more about the guilty part. */
+enum symptom_weight {
+	SYMPTOM_DEADLINE, /* it took too long */
+	SYMPTOM_NO_END,   /* the launcher is content, but no end record came */
+	SYMPTOM_LAUNCHER, /* the launcher failed */
+	SYMPTOM_DAEMON,   /* a daemon of the launcher ended, on a known node */
+	SYMPTOM_EXITED,   /* a rank ended itself: often, for another's death */
+	SYMPTOM_RANK,     /* a rank died */
+	SYMPTOM_KILLED,   /* the launcher was killed, and its ranks with it */
+	SYMPTOM_AGENT     /* a node's agent went away */
+};
+
+struct symptom {
+	enum symptom_weight weight;
+	enum run_state state; /* what the run becomes */
+	enum cause cause;
+	uint64_t onset_ns;
+	char text[SYMPTOM_TEXT_MAX]; /* names the node */
+	/* of SYMPTOM_RANK and SYMPTOM_EXITED */
+	int64_t rank, pid;
+	char node[SYMPTOM_NODE_MAX];
+};
 
 struct run;
 
@@ -201,7 +236,8 @@ json_t *run_json(const struct run *r);
 /* admit.c */
 void admit_tick(struct run *r);
 void admit_hold(struct run *r, struct node *n);
-void admit_release(struct run *r);
+void admit_let_go(struct run *r, struct node *n);
+void admit_release(struct run *r); /* of all nodes */
 /* What a run costs: at its counters, and at its end. */
 void cost_counters(struct run *r, size_t index, const json_t *nics);
 void cost_end(struct run *r);
@@ -237,5 +273,18 @@ void outcome_launcher_exited(struct run *r, int64_t status, const char *tail);
 void outcome_tick(struct run *r);
 /* Its end record is committed. */
 void outcome_end(struct run *r, const json_t *record);
+
+/* symptom.c */
+/* NULL when count is 0. tail: what the launcher said, or NULL. Ranks that died
+ * of one death are told in any order: of these its word counts, where it names
+ * the first, by its rank (Open MPI) or by its host and pid (Hydra). */
+const struct symptom *symptom_choose(const struct symptom *signs, size_t count,
+    const char *tail);
+
+/* What a launcher printed, without noise, as one line: the last lines that
+ * say something, at most cap_bytes. "" when there is none. */
+void symptom_stderr(const char *tail, char *ret, size_t cap_bytes);
+/* The signal that the launcher says killed rank, or 0. */
+int symptom_signal(const char *tail, long rank);
 
 #endif

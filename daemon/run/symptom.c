@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/run/symptom.h"
+/*
+ * symptom.c - which sign of failure is the cause, and what the launcher's last
+ * words say about it.
+ */
+#include "daemon/run/run_int.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -47,31 +51,33 @@ is_named(const struct symptom *s, const char *tail)
 	return at != NULL && !isalnum((unsigned char)at[strlen(words)]);
 }
 
-static int
-is_better(const struct symptom *s, const struct symptom *best, const char *tail)
-{
-	int named, was;
-
-	if (best == NULL || s->weight != best->weight)
-		return best == NULL || s->weight > best->weight;
-	named = is_named(s, tail);
-	was = is_named(best, tail);
-	return named != was ? named : s->onset_ns < best->onset_ns;
-}
-
 const struct symptom *
 symptom_choose(const struct symptom *signs, size_t count, const char *tail)
 {
 	const struct symptom *best = NULL;
 	uint64_t first_ns = UINT64_MAX;
+	int best_named = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (signs[i].onset_ns < first_ns)
 			first_ns = signs[i].onset_ns;
-	for (size_t i = 0; i < count; i++)
-		if (signs[i].onset_ns - first_ns <= SYMPTOM_TOGETHER_NS &&
-		    is_better(&signs[i], best, tail != NULL ? tail : ""))
-			best = &signs[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct symptom *s = &signs[i];
+		int named = tail != NULL && is_named(s, tail), better;
+
+		if (s->onset_ns - first_ns > SYMPTOM_TOGETHER_NS)
+			continue;
+		if (best == NULL || s->weight != best->weight)
+			better = best == NULL || s->weight > best->weight;
+		else if (named != best_named)
+			better = named;
+		else
+			better = s->onset_ns < best->onset_ns;
+		if (!better)
+			continue;
+		best = s;
+		best_named = named;
+	}
 	return best;
 }
 
@@ -90,47 +96,34 @@ is_noise(const char *line, size_t len)
 	return 0;
 }
 
-/* Append the words of a line, one blank between them; 0 when it does not
- * fit. */
-static int
-append(char *ret, size_t cap, size_t *len, const char *line, size_t n)
-{
-	if (*len + n + 2 >= cap)
-		return 0;
-	if (*len > 0)
-		ret[(*len)++] = ' ';
-	for (size_t i = 0; i < n; i++) {
-		unsigned char ch = (unsigned char)line[i];
-		int blank = ch < 0x20 || ch == ' ' || ch == 0x7f;
-
-		if (!blank)
-			ret[(*len)++] = (char)ch;
-		else if (*len > 0 && ret[*len - 1] != ' ')
-			ret[(*len)++] = ' ';
-	}
-	while (*len > 0 && ret[*len - 1] == ' ')
-		--*len;
-	ret[*len] = '\0';
-	return 1;
-}
-
 void
 symptom_stderr(const char *tail, char *ret, size_t cap_bytes)
 {
-	size_t len = 0;
+	size_t len = 0, n;
 
-	ret[0] = '\0';
-	/* The first complaint is the cause, what follows are consequences. */
-	while (*tail != '\0') {
-		size_t n = strcspn(tail, "\n");
+	/* The first complaint is the cause, what follows are consequences; a
+	 * line that does not fit is left out, and all behind it. One blank
+	 * stands between words. */
+	for (; *tail != '\0'; tail += n + (tail[n] == '\n')) {
+		n = strcspn(tail, "\n");
+		if (is_noise(tail, n))
+			continue;
+		if (len + n + 2 >= cap_bytes)
+			break;
+		if (len > 0)
+			ret[len++] = ' ';
+		for (size_t i = 0; i < n; i++) {
+			unsigned char ch = (unsigned char)tail[i];
 
-		if (!is_noise(tail, n) &&
-		    !append(ret, cap_bytes, &len, tail, n))
-			return;
-		tail += n;
-		if (*tail == '\n')
-			tail++;
+			if (ch > 0x20 && ch != 0x7f)
+				ret[len++] = (char)ch;
+			else if (len > 0 && ret[len - 1] != ' ')
+				ret[len++] = ' ';
+		}
+		while (len > 0 && ret[len - 1] == ' ')
+			len--;
 	}
+	ret[len] = '\0';
 }
 
 int
