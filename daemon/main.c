@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - coalmined from start to end: app_open is the list of its parts,
- * app_close the same list in reverse.
+ * main.c - coalmined from start to end: its configuration as the options of
+ * its parts, app_open, which is the list of them, and app_close, the same list
+ * in reverse.
  *
  * What the store remembers is asked for before the first agent is let in, so
  * nobody is greeted by a collector that does not know its own runs.
@@ -15,11 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
 #include "common/notify.h"
+#include "common/str.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/export/alarm.h"
 #include "daemon/schedule/campaign.h"
@@ -31,21 +34,38 @@
 #include "daemon/net/listen.h"
 #include "daemon/react/react.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/cluster/topo.h"
+#include "daemon/mesh/mesh.h"
+#include "daemon/slurm/slurm.h"
 #include "daemon/run/run.h"
 #include "daemon/net/session.h"
-#include "daemon/settings.h"
 #include "daemon/store/store.h"
 #include "daemon/net/tls.h"
 #include "daemon/view/view_int.h"
 #include "daemon/series/series_warm.h"
+#include "schema/options.h"
 
-#define EXIT_CONFIG 3
-#define SETS_MAX    64
+#define DEFAULT_PATH "/etc/coalmine/coalmined.conf"
+#define EXIT_CONFIG  3
+#define SETS_MAX     64
 /* Limits of a run are seconds; a quarter is soon enough. */
 #define TICK_US     (250 * 1000)
 #define TICKS_PER_S 4
 /* In which the last run and success of every campaign is looked for. */
 #define RECENT_RUNS 500
+#define LOADS_MAX   8 /* questions to the store at the start */
+
+/* coalmined.conf and -o, as what the parts take. Texts live as long as conf. */
+struct settings {
+	struct conf *conf;
+	struct topo *topo;
+	struct store_options store;
+	struct hub_options hub;
+	struct http_options http;
+	struct cost_rules costs;
+	struct react_options react;
+	struct slurm_options slurm;
+};
 
 struct app {
 	struct settings settings;
@@ -66,39 +86,119 @@ struct app {
 	struct event *watchdog;
 	struct event *signals[3];
 	unsigned ticks;
+	struct load {
+		struct app *app;
+		enum store_question what;
+	} loads[LOADS_MAX];
 	unsigned loading; /* answers that are waited for */
 	int ready;
 };
 
+static void
+settings_fill(struct settings *s)
+{
+	const struct conf *c = s->conf;
+	struct mesh_options *m = &s->hub.mesh;
+	struct diagnosis_options *d = &s->hub.diagnosis;
+
+	s->store = (struct store_options){ conf_string(c, "collector",
+					       "state_dir"),
+		conf_span_ns(c, "store", "retention"),
+		conf_span_ns(c, "store", "raw_retention"),
+		conf_bytes(c, "store", "free_min") };
+	s->hub.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
+	s->hub.silence_ns = conf_span_ns(c, "collector", "silence");
+	s->hub.agents_max = (size_t)conf_int(c, "collector", "agents_max");
+	m->enabled = conf_bool(c, "mesh", "enabled");
+	m->interval_ns = conf_span_ns(c, "mesh", "interval");
+	m->round_ns = conf_span_ns(c, "mesh", "round");
+	m->timeout_ns = conf_span_ns(c, "mesh", "timeout");
+	m->port = (uint16_t)conf_int(c, "mesh", "port");
+	m->burst = (int)conf_int(c, "mesh", "burst");
+	m->leaf_targets = (size_t)conf_int(c, "mesh", "leaf_targets");
+	m->spine_targets = (size_t)conf_int(c, "mesh", "spine_targets");
+	m->rate = conf_real(c, "mesh", "rate");
+	m->target_rate = conf_real(c, "mesh", "target_rate");
+	m->net = conf_string(c, "mesh", "net");
+	judge_options_read(c, &d->judge);
+	d->stale_ns = conf_span_ns(c, "verdict", "stale");
+	d->second_pass = conf_bool(c, "verdict", "second_pass");
+	d->baseline = conf_string(c, "verdict", "baseline");
+	d->second_pass_per_hour = (int)conf_int(c, "verdict",
+	    "second_pass_per_hour");
+	s->http.listen = conf_string(c, "http", "listen");
+	s->http.socket = conf_string(c, "http", "socket");
+	s->http.tls_listen = conf_string(c, "http", "tls_listen");
+	s->http.connections_max = (int)conf_int(c, "http", "connections_max");
+	s->costs.limits.bytes_per_h = (double)conf_bytes(c, "budget", "bytes");
+	s->costs.limits.node_s_per_h = conf_real(c, "budget", "node_seconds");
+	s->costs.limits.link_share = conf_real(c, "budget", "link_share");
+	s->slurm.site.dir = conf_string(c, "slurm", "dir");
+	s->slurm.site.conf = conf_string(c, "slurm", "conf");
+	s->slurm.idle = conf_bool(c, "slurm", "idle");
+	s->react = (struct react_options){
+		.action = (enum react_action)conf_choice(c, "reaction",
+		    "action"),
+		.dry_run = conf_bool(c, "reaction", "dry_run"),
+		.undo = conf_bool(c, "reaction", "undo"),
+		.command = conf_string(c, "reaction", "command"),
+		.slurm = s->slurm.site,
+		.nodes_per_hour = (int)conf_int(c, "reaction",
+		    "nodes_per_hour"),
+		.share_per_hour = conf_real(c, "reaction", "share_per_hour")
+	};
+}
+
+/* What single rows cannot say. */
+static int
+settings_check(struct settings *s, struct err *err)
+{
+	const struct conf *c = s->conf;
+	struct err reason;
+
+	if (s->hub.silence_ns < 2 * s->hub.heartbeat_ns)
+		return err_set(err, -EINVAL,
+		    "%s: collector.silence is shorter than two heartbeats",
+		    conf_where(c, "collector", "silence"));
+	if (s->hub.diagnosis.judge.votes > s->hub.diagnosis.judge.window)
+		return err_set(err, -EINVAL,
+		    "%s: verdict.votes is more than verdict.window",
+		    conf_where(c, "verdict", "votes"));
+	if (mesh_net_check(s->hub.mesh.net, &reason) < 0)
+		return err_set(err, -EINVAL, "%s: %s",
+		    conf_where(c, "mesh", "net"), reason.text);
+	if (s->react.action == REACT_COMMAND && s->react.command[0] == '\0')
+		return err_set(err, -EINVAL,
+		    "%s: reaction.action = command needs reaction.command",
+		    conf_where(c, "reaction", "action"));
+	if (blackout_parse(conf_string(c, "budget", "blackout"),
+		&s->costs.blackout, &reason) < 0)
+		return err_set(err, -EINVAL, "%s: budget.blackout %s",
+		    conf_where(c, "budget", "blackout"), reason.text);
+	return topo_load(conf_string(c, "topology", "leaves"),
+	    (unsigned)conf_int(c, "topology", "leaf_prefix"), &s->topo, err);
+}
+
 static int
 tls_make(struct app *a, SSL_CTX **ret)
 {
-	const struct settings *s = &a->settings;
+	const struct conf *c = a->settings.conf;
 	struct err err;
 	int rc;
 
-	rc = tls_server_new(s->tls_ca, s->tls_cert, s->tls_key, ret, &err);
+	rc = tls_server_new(conf_string(c, "tls", "ca"),
+	    conf_string(c, "tls", "cert"), conf_string(c, "tls", "key"), ret,
+	    &err);
 	if (rc < 0)
 		log_warnx("%s", err.text);
 	return rc;
 }
 
 static void
-status_notify(struct app *a)
-{
-	struct roster *r = hub_roster(a->hub);
-
-	notify_status("%zu agents ok, %zu busy, %zu late, %zu lost; %zu runs "
-		      "live",
-	    roster_count_state(r, AGENT_OK), roster_count_state(r, AGENT_BUSY),
-	    roster_count_state(r, AGENT_LATE),
-	    roster_count_state(r, AGENT_LOST), runs_live(hub_runs(a->hub)));
-}
-
-static void
 tick_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct app *a = arg;
+	struct roster *r = hub_roster(a->hub);
 
 	(void)fd;
 	(void)what;
@@ -110,7 +210,13 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 	if (a->ticks % (5 * TICKS_PER_S) == 2)
 		alarm_tick(a->alarm);
 	if (a->ticks % (15 * TICKS_PER_S) == 1)
-		status_notify(a);
+		notify_status("%zu agents ok, %zu busy, %zu late, %zu lost; "
+			      "%zu runs live",
+		    roster_count_state(r, AGENT_OK),
+		    roster_count_state(r, AGENT_BUSY),
+		    roster_count_state(r, AGENT_LATE),
+		    roster_count_state(r, AGENT_LOST),
+		    runs_live(hub_runs(a->hub)));
 }
 
 /* The store has answered and so have we: both live. */
@@ -134,10 +240,19 @@ watchdog_cb(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-reload(struct app *a)
+signal_cb(evutil_socket_t sig, short what, void *arg)
 {
+	struct app *a = arg;
 	SSL_CTX *tls;
 
+	(void)what;
+	if (sig != SIGHUP) {
+		log_info("ending on %s; %zu live runs are left to the next "
+			 "collector",
+		    strsignal((int)sig), runs_live(hub_runs(a->hub)));
+		event_base_loopbreak(a->base);
+		return;
+	}
 	notify_reloading();
 	scheduler_reload(a->agenda);
 	/* With broken files the old certificates go on being used. */
@@ -149,113 +264,53 @@ reload(struct app *a)
 	notify_ready();
 }
 
+/* What the store remembers goes to its part. After the last answer agents and
+ * people are let in. */
 static void
-signal_cb(evutil_socket_t sig, short what, void *arg)
+load_cb(int status, json_t *result, void *arg)
 {
-	struct app *a = arg;
+	const struct load *l = arg;
+	struct app *a = l->app;
 
-	(void)what;
-	if (sig == SIGHUP) {
-		reload(a);
-		return;
+	switch (status == 0 ? l->what : STORE_QUESTION_MAX) {
+	case STORE_NODES:
+		roster_load(hub_roster(a->hub), result);
+		break;
+	case STORE_BASELINES:
+		diagnosis_load_baselines(hub_diagnosis(a->hub), result);
+		break;
+	case STORE_VERDICTS:
+		diagnosis_load(hub_diagnosis(a->hub), result);
+		break;
+	case STORE_SETTINGS:
+		scheduler_load(a->agenda, result);
+		costs_load(a->costs, result);
+		react_load(a->react, result);
+		break;
+	case STORE_RUNS:
+		view_load(a->view, result);
+		break;
+	case STORE_LIVE_RUNS:
+		runs_resume(hub_runs(a->hub), result);
+		break;
+	case STORE_HEARD:
+		diagnosis_load_heard(hub_diagnosis(a->hub), result);
+		break;
+	default:
+		break;
 	}
-	log_info("ending on %s; %zu live runs are left to the next collector",
-	    strsignal((int)sig), runs_live(hub_runs(a->hub)));
-	event_base_loopbreak(a->base);
-}
-
-/* Agents and people are let in. */
-static void
-loaded(struct app *a)
-{
-	if (--a->loading > 0)
+	json_decref(result);
+	/* Nothing waits for who was heard: whoever is not known to have been
+	 * is unknown for a moment. */
+	if (l->what == STORE_HEARD || --a->loading > 0)
 		return;
 	a->ready = 1;
 	listen_start(a->listen);
 	scheduler_tick(a->agenda, clk_unix_ns());
-	log_info("ready: agents on %s, state in %s", a->settings.listen,
-	    a->settings.state_dir);
+	log_info("ready: agents on %s, state in %s",
+	    conf_string(a->settings.conf, "collector", "listen"),
+	    a->settings.store.dir);
 	notify_ready();
-}
-
-static void
-nodes_cb(int status, json_t *result, void *arg)
-{
-	struct app *a = arg;
-
-	if (status == 0)
-		roster_load(hub_roster(a->hub), result);
-	json_decref(result);
-	loaded(a);
-}
-
-static void
-settings_cb(int status, json_t *result, void *arg)
-{
-	struct app *a = arg;
-
-	if (status == 0) {
-		scheduler_load(a->agenda, result);
-		costs_load(a->costs, result);
-		react_load(a->react, result);
-	}
-	json_decref(result);
-	loaded(a);
-}
-
-static void
-live_cb(int status, json_t *result, void *arg)
-{
-	struct app *a = arg;
-
-	if (status == 0)
-		runs_resume(hub_runs(a->hub), result);
-	json_decref(result);
-	loaded(a);
-}
-
-static void
-verdicts_cb(int status, json_t *result, void *arg)
-{
-	struct app *a = arg;
-
-	if (status == 0)
-		diagnosis_load(hub_diagnosis(a->hub), result);
-	json_decref(result);
-	loaded(a);
-}
-
-/* Nothing waits for it: whoever is not in it is unknown for a moment. */
-static void
-heard_cb(int status, json_t *result, void *arg)
-{
-	struct app *a = arg;
-
-	if (status == 0)
-		diagnosis_load_heard(hub_diagnosis(a->hub), result);
-	json_decref(result);
-}
-
-static void
-baselines_cb(int status, json_t *result, void *arg)
-{
-	struct app *a = arg;
-
-	if (status == 0)
-		diagnosis_load_baselines(hub_diagnosis(a->hub), result);
-	json_decref(result);
-	loaded(a);
-}
-
-static void
-recent_cb(int status, json_t *result, void *arg)
-{
-	struct app *a = arg;
-
-	if (status == 0)
-		view_load(a->view, result);
-	json_decref(result);
-	loaded(a);
 }
 
 static void
@@ -268,43 +323,38 @@ warm_cb(void *arg, const char *class, const json_t *record)
 }
 
 static void
-load_heard(struct app *a)
-{
-	uint64_t now_unix_ns = clk_unix_ns();
-	uint64_t stale_ns = a->settings.diagnosis.stale_ns;
-	json_t *args = json_pack("{s:I}", "since_unix_ns",
-	    (json_int_t)(now_unix_ns > stale_ns ? now_unix_ns - stale_ns : 0));
-
-	store_ask(a->store, STORE_HEARD, args, heard_cb, a);
-	json_decref(args);
-}
-
-static void
 load(struct app *a)
 {
-	json_t *none = json_object();
-	json_t *recent = json_pack("{s:i}", "limit", RECENT_RUNS);
-
-	json_t *open = json_pack("{s:b}", "open", 1);
-	json_t *learned = json_pack("{s:s}", "name", DIAGNOSIS_RECENT);
-	json_t *pinned = json_pack("{s:s}", "name",
-	    a->settings.diagnosis.baseline);
-
-	a->loading = 7;
+	const struct diagnosis_options *o = &a->settings.hub.diagnosis;
+	uint64_t now_unix_ns = clk_unix_ns();
 	/* Nodes before runs, which name them: the reader keeps the order. */
-	store_ask(a->store, STORE_NODES, none, nodes_cb, a);
-	store_ask(a->store, STORE_BASELINES, pinned, baselines_cb, a);
-	store_ask(a->store, STORE_BASELINES, learned, baselines_cb, a);
-	store_ask(a->store, STORE_VERDICTS, open, verdicts_cb, a);
-	store_ask(a->store, STORE_SETTINGS, none, settings_cb, a);
-	store_ask(a->store, STORE_RUNS, recent, recent_cb, a);
-	store_ask(a->store, STORE_LIVE_RUNS, none, live_cb, a);
-	json_decref(none);
-	json_decref(recent);
-	json_decref(open);
-	json_decref(learned);
-	json_decref(pinned);
-	load_heard(a);
+	const struct {
+		enum store_question what;
+		json_t *args;
+	} asked[] = {
+		{ STORE_NODES, NULL },
+		{ STORE_BASELINES, json_pack("{s:s}", "name", o->baseline) },
+		{ STORE_BASELINES,
+		    json_pack("{s:s}", "name", DIAGNOSIS_RECENT) },
+		{ STORE_VERDICTS, json_pack("{s:b}", "open", 1) },
+		{ STORE_SETTINGS, NULL },
+		{ STORE_RUNS, json_pack("{s:i}", "limit", RECENT_RUNS) },
+		{ STORE_LIVE_RUNS, NULL },
+		{ STORE_HEARD,
+		    json_pack("{s:I}", "since_unix_ns",
+			(json_int_t)(now_unix_ns > o->stale_ns
+				? now_unix_ns - o->stale_ns
+				: 0)) },
+	};
+
+	_Static_assert(ARRAY_LEN(asked) == LOADS_MAX, "one load each");
+	a->loading = LOADS_MAX - 1; /* but for STORE_HEARD */
+	for (size_t i = 0; i < LOADS_MAX; i++) {
+		a->loads[i] = (struct load){ a, asked[i].what };
+		store_ask(a->store, asked[i].what, asked[i].args, load_cb,
+		    &a->loads[i]);
+		json_decref(asked[i].args);
+	}
 	series_warm(a->store, warm_cb, a);
 }
 
@@ -316,96 +366,37 @@ changed(void *arg, const struct run *r)
 	view_run_changed(a->view, r);
 }
 
+/* Where people, alerts and agents come in. */
 static int
-store_make(struct app *a)
+doors_open(struct app *a)
 {
-	const struct settings *s = &a->settings;
-	struct store_options o = { s->state_dir, s->retention_ns,
-		s->raw_retention_ns, s->free_min_bytes };
-
-	return store_open(&o, a->base, &a->store);
-}
-
-static int
-http_make(struct app *a)
-{
-	const struct settings *s = &a->settings;
-	struct http_options o = { .listen = s->http_listen,
-		.listen_fd = socket_activation_socket("http"),
-		.socket = s->http_socket,
-		.tls_listen = s->http_tls_listen,
-		.connections_max = (int)s->http_connections_max };
+	const struct conf *c = a->settings.conf;
+	struct http_options *o = &a->settings.http;
+	struct err err;
 	int rc;
 
-	if (o.listen_fd < 0)
-		o.listen_fd = -1;
-	rc = tls_make(a, &o.tls);
+	o->listen_fd = socket_activation_socket("http");
+	rc = tls_make(a, &o->tls);
 	if (rc < 0)
 		return rc;
-	rc = http_open(&o, a->base, a->view, a->store, &a->http);
-	if (rc == 0)
-		sessions_set_tls(hub_sessions(a->hub), o.tls);
-	else
-		SSL_CTX_free(o.tls);
-	return rc;
-}
-
-static int
-alarm_make(struct app *a)
-{
-	struct err err;
-	int rc;
-
-	rc = alarm_open(a->settings.alerts_webhook, a->settings.alerts_page,
-	    a->view, &a->alarm, &err);
-	if (rc < 0)
+	rc = http_open(o, a->base, a->view, a->store, &a->http);
+	if (rc < 0) {
+		SSL_CTX_free(o->tls);
+		return rc;
+	}
+	sessions_set_tls(hub_sessions(a->hub), o->tls);
+	rc = alarm_open(conf_string(c, "alerts", "webhook"),
+	    conf_string(c, "alerts", "page"), a->view, &a->alarm, &err);
+	if (rc < 0) {
 		log_warnx("%s: alerts.webhook %s",
-		    conf_where(a->settings.conf, "alerts", "webhook"),
-		    err.text);
-	return rc;
-}
-
-static int
-listen_make(struct app *a)
-{
-	struct err err;
-	int rc;
-
-	rc = listen_open(a->settings.listen, a->base, hub_sessions(a->hub),
-	    &a->listen, &err);
+		    conf_where(c, "alerts", "webhook"), err.text);
+		return rc;
+	}
+	rc = listen_open(conf_string(c, "collector", "listen"), a->base,
+	    hub_sessions(a->hub), &a->listen, &err);
 	if (rc < 0)
 		log_warnx("%s", err.text);
 	return rc;
-}
-
-static int
-parts_make(struct app *a)
-{
-	const struct settings *s = &a->settings;
-	struct hub_options o = { s->heartbeat_ns, s->silence_ns, s->agents_max,
-		s->diagnosis, s->topo, s->mesh, NULL, changed, a };
-	struct view_parts p;
-
-	a->series = series_new();
-	o.react = a->react = react_new(a->base, a->store, &s->react);
-	a->hub = hub_new(a->base, a->store, a->series, &o);
-	if (a->hub == NULL)
-		return -EINVAL;
-	a->costs = costs_new(a->store, &s->costs);
-	runs_set_costs(hub_runs(a->hub), a->costs);
-	a->slurm = slurm_new(a->base, &s->slurm);
-	runs_set_slurm(hub_runs(a->hub), a->slurm);
-	a->campaigns = campaigns_new(s->campaign_dir);
-	campaigns_scan(a->campaigns);
-	a->agenda = scheduler_new(a->campaigns, hub_runs(a->hub), a->store);
-	p.hub = a->hub;
-	p.campaigns = a->campaigns;
-	p.agenda = a->agenda;
-	p.store = a->store;
-	p.costs = a->costs;
-	p.series = a->series;
-	a->view = view_new(&p);
-	return 0;
 }
 
 static void
@@ -433,7 +424,8 @@ events_make(struct app *a)
 static void
 limits_raise(const struct settings *s)
 {
-	size_t want = s->agents_max + s->http_connections_max + 2048;
+	size_t want = s->hub.agents_max + (size_t)s->http.connections_max +
+	    2048;
 	struct rlimit rl;
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
@@ -449,23 +441,39 @@ limits_raise(const struct settings *s)
 static int
 app_open(struct app *a)
 {
+	struct settings *s = &a->settings;
+	struct view_parts p;
 	int rc;
 
-	limits_raise(&a->settings);
+	limits_raise(s);
 	signal(SIGPIPE, SIG_IGN);
 	a->base = event_base_new();
 	if (a->base == NULL)
 		return -ENOMEM;
-	rc = store_make(a);
+	rc = store_open(&s->store, a->base, &a->store);
 	if (rc < 0)
 		return rc;
-	rc = parts_make(a);
-	if (rc == 0)
-		rc = http_make(a);
-	if (rc == 0)
-		rc = alarm_make(a);
-	if (rc == 0)
-		rc = listen_make(a);
+	a->series = series_new();
+	a->react = react_new(a->base, a->store, &s->react);
+	s->hub.topo = s->topo;
+	s->hub.react = a->react;
+	s->hub.changed = changed;
+	s->hub.arg = a;
+	a->hub = hub_new(a->base, a->store, a->series, &s->hub);
+	if (a->hub == NULL)
+		return -EINVAL;
+	a->costs = costs_new(a->store, &s->costs);
+	runs_set_costs(hub_runs(a->hub), a->costs);
+	a->slurm = slurm_new(a->base, &s->slurm);
+	runs_set_slurm(hub_runs(a->hub), a->slurm);
+	a->campaigns = campaigns_new(
+	    conf_string(s->conf, "collector", "campaign_dir"));
+	campaigns_scan(a->campaigns);
+	a->agenda = scheduler_new(a->campaigns, hub_runs(a->hub), a->store);
+	p = (struct view_parts){ a->hub, a->campaigns, a->agenda, a->store,
+		a->costs, a->series };
+	a->view = view_new(&p);
+	rc = doors_open(a);
 	if (rc < 0)
 		return rc;
 	events_make(a);
@@ -501,7 +509,8 @@ app_close(struct app *a)
 	series_free(a->series);
 	if (a->base != NULL)
 		event_base_free(a->base);
-	settings_clear(&a->settings);
+	topo_free(a->settings.topo);
+	conf_free(a->settings.conf);
 	libevent_global_shutdown();
 }
 
@@ -572,13 +581,24 @@ args_read(int argc, char **argv, struct args *ret)
 	}
 }
 
-static void
-config_print(const struct settings *s)
+/* The default file may be absent. */
+static int
+settings_load(const struct args *args, struct settings *s, struct err *err)
 {
-	char *text = conf_render(s->conf);
+	const char *path = args->config;
+	int rc;
 
-	fputs(text, stdout);
-	free(text);
+	if (path == NULL && access(DEFAULT_PATH, F_OK) < 0)
+		rc = conf_parse(options_daemon, "default", "", &s->conf, err);
+	else
+		rc = conf_load(options_daemon,
+		    path != NULL ? path : DEFAULT_PATH, &s->conf, err);
+	for (size_t i = 0; rc == 0 && i < args->set_count; i++)
+		rc = conf_override(s->conf, args->sets[i], "-o", err);
+	if (rc < 0)
+		return rc;
+	settings_fill(s);
+	return settings_check(s, err);
 }
 
 int
@@ -586,23 +606,28 @@ main(int argc, char **argv)
 {
 	struct args args = { .act = ACT_RUN };
 	struct app app = { .ready = 0 };
+	struct settings *s = &app.settings;
 	struct err err;
+	char *text;
 	int rc;
 
 	log_init("coalmined", LOG_LEVEL_INFO);
 	/* One arena: three threads need no more, and memory stays small. */
 	mallopt(M_ARENA_MAX, 1);
 	args_read(argc, argv, &args);
-	if (settings_load(args.config, args.sets, args.set_count, &app.settings,
-		&err) < 0)
+	if (settings_load(&args, s, &err) < 0)
 		fatalx("%s", err.text);
 	if (args.act != ACT_RUN) {
-		if (args.act == ACT_PRINT)
-			config_print(&app.settings);
-		settings_clear(&app.settings);
+		if (args.act == ACT_PRINT) {
+			text = conf_render(s->conf);
+			fputs(text, stdout);
+			free(text);
+		}
+		topo_free(s->topo);
+		conf_free(s->conf);
 		return 0;
 	}
-	log_set_level(app.settings.log);
+	log_set_level((enum log_level)conf_choice(s->conf, "collector", "log"));
 	notify_init();
 	rc = app_open(&app);
 	if (rc == 0)
