@@ -2,7 +2,7 @@
 /*
  * http.c - the doors, and which request goes where.
  */
-#include "daemon/http/http.h"
+#include "daemon/http/http_int.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -19,75 +19,92 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/http/http_route.h"
 
 #define PART_MAX 512 /* bytes of a name in a path, escaped */
 
 /* coalmine-output(7) tells the same. */
 static const struct http_route http_routes[] = {
-	{ "page", HTTP_GET, "/", HTTP_MAY_READ, http_get_page },
-	{ "page", HTTP_GET, "/page/*", HTTP_MAY_READ, http_get_asset },
-	{ "metrics", HTTP_GET, "/metrics", HTTP_MAY_READ, http_get_metrics },
-	{ "healthz", HTTP_GET, "/healthz", HTTP_MAY_READ, http_get_health },
+	{ "page", HTTP_GET, "/", HTTP_MAY_READ, .handle = http_get_page },
+	{ "page", HTTP_GET, "/page/*", HTTP_MAY_READ,
+	    .handle = http_get_asset },
+	{ "metrics", HTTP_GET, "/metrics", HTTP_MAY_READ,
+	    .handle = http_get_metrics },
+	{ "healthz", HTTP_GET, "/healthz", HTTP_MAY_READ,
+	    .handle = http_get_health },
 	{ "version", HTTP_GET, "/api/v1/version", HTTP_MAY_READ,
-	    http_get_version },
-	{ "nodes", HTTP_GET, "/api/v1/nodes", HTTP_MAY_READ, http_get_nodes },
-	{ "node", HTTP_GET, "/api/v1/nodes/*", HTTP_MAY_READ, http_get_node },
+	    .handle = http_get_version },
+	{ "nodes", HTTP_GET, "/api/v1/nodes", HTTP_MAY_READ,
+	    .handle = http_get_nodes },
+	{ "node", HTTP_GET, "/api/v1/nodes/*", HTTP_MAY_READ, .one = view_node,
+	    .missing = "no agent of that name was ever seen" },
 	{ "targets", HTTP_GET, "/api/v1/sd/prometheus", HTTP_MAY_READ,
-	    http_get_targets },
+	    .handle = http_get_targets },
 	{ "campaigns", HTTP_GET, "/api/v1/campaigns", HTTP_MAY_READ,
-	    http_get_campaigns },
+	    .list = view_campaigns },
 	{ "validate", HTTP_POST, "/api/v1/campaigns/validate", HTTP_MAY_READ,
-	    http_post_validate },
+	    .handle = http_post_validate },
 	{ "campaign", HTTP_GET, "/api/v1/campaigns/*", HTTP_MAY_READ,
-	    http_get_campaign },
+	    .one = view_campaign,
+	    .missing = "there is no campaign of that name" },
 	{ "run-campaign", HTTP_POST, "/api/v1/campaigns/*/run", HTTP_MAY_ORDER,
-	    http_post_run },
-	{ "runs", HTTP_GET, "/api/v1/runs", HTTP_MAY_READ, http_get_runs },
-	{ "run", HTTP_GET, "/api/v1/runs/*", HTTP_MAY_READ, http_get_run },
+	    .handle = http_post_run },
+	{ "runs", HTTP_GET, "/api/v1/runs", HTTP_MAY_READ,
+	    .handle = http_get_runs },
+	{ "run", HTTP_GET, "/api/v1/runs/*", HTTP_MAY_READ,
+	    .handle = http_get_run },
 	{ "records", HTTP_GET, "/api/v1/runs/*/records", HTTP_MAY_READ,
-	    http_get_records },
+	    .handle = http_get_records },
 	{ "counters", HTTP_GET, "/api/v1/runs/*/counters", HTTP_MAY_READ,
-	    http_get_counters },
+	    .handle = http_get_counters },
 	{ "cancel", HTTP_POST, "/api/v1/runs/*/cancel", HTTP_MAY_ORDER,
-	    http_post_cancel },
+	    .handle = http_post_cancel },
 	{ "events", HTTP_GET, "/api/v1/events", HTTP_MAY_READ,
-	    http_get_events },
+	    .ask = STORE_EVENTS,
+	    .args = (const char *const[]){ "#after_id", "#limit", "kind",
+		NULL } },
 	{ "schedule", HTTP_GET, "/api/v1/schedule", HTTP_MAY_READ,
-	    http_get_schedule },
+	    .list = view_schedule },
 	{ "forecast", HTTP_GET, "/api/v1/forecast", HTTP_MAY_READ,
-	    http_get_forecast },
+	    .handle = http_get_forecast },
 	{ "budget", HTTP_GET, "/api/v1/budget", HTTP_MAY_READ,
-	    http_get_budget },
+	    .list = view_budget_json },
 	{ "coverage", HTTP_GET, "/api/v1/coverage", HTTP_MAY_READ,
-	    http_get_coverage },
+	    .list = view_coverage },
 	{ "enable", HTTP_POST, "/api/v1/schedule/*/enable", HTTP_MAY_ORDER,
-	    http_post_enable },
+	    .handle = http_post_enable },
 	{ "disable", HTTP_POST, "/api/v1/schedule/*/disable", HTTP_MAY_ORDER,
-	    http_post_disable },
-	{ "diags", HTTP_GET, "/api/v1/diags", HTTP_MAY_READ, http_get_diags },
+	    .handle = http_post_disable },
+	{ "diags", HTTP_GET, "/api/v1/diags", HTTP_MAY_READ,
+	    .handle = http_get_diags },
 	{ "impacts", HTTP_GET, "/api/v1/impacts", HTTP_MAY_READ,
-	    http_get_impacts },
+	    .ask = STORE_IMPACTS,
+	    .args = (const char *const[]){ "campaign", "test", "#from_unix_ns",
+		"#limit", NULL } },
 	{ "canaries", HTTP_GET, "/api/v1/canaries", HTTP_MAY_READ,
-	    http_get_canaries },
+	    .ask = STORE_CANARIES,
+	    .args = (const char *const[]){ "campaign", "test", "phase",
+		"#from_unix_ns", "#to_unix_ns", "#limit", NULL } },
 	{ "baselines", HTTP_GET, "/api/v1/baselines", HTTP_MAY_READ,
-	    http_get_baselines },
+	    .ask = STORE_BASELINES, .args = (const char *const[]){ NULL } },
 	{ "baseline", HTTP_GET, "/api/v1/baselines/*", HTTP_MAY_READ,
-	    http_get_baseline },
+	    .handle = http_get_baseline },
 	{ "pin", HTTP_POST, "/api/v1/baselines/*", HTTP_MAY_ORDER,
-	    http_post_baseline },
+	    .handle = http_post_baseline },
 	{ "unpin", HTTP_POST, "/api/v1/baselines/*/drop", HTTP_MAY_ORDER,
-	    http_post_unpin },
+	    .handle = http_post_unpin },
 	{ "verdicts", HTTP_GET, "/api/v1/verdicts", HTTP_MAY_READ,
-	    http_get_verdicts },
+	    .handle = http_get_verdicts },
 	{ "verdict-history", HTTP_GET, "/api/v1/verdicts/history",
-	    HTTP_MAY_READ, http_get_verdict_history },
+	    HTTP_MAY_READ, .ask = STORE_VERDICTS,
+	    .args = (const char *const[]){ "kind", "subject", "#limit",
+		NULL } },
 	{ "check", HTTP_GET, "/api/v1/db/check", HTTP_MAY_ORDER,
-	    http_get_check },
+	    .handle = http_get_check },
 	{ "backup", HTTP_POST, "/api/v1/db/backup", HTTP_MAY_ORDER,
-	    http_post_backup },
-	{ "stop", HTTP_POST, "/api/v1/stop", HTTP_MAY_ORDER, http_post_stop },
-	{ NULL, HTTP_GET, NULL, HTTP_MAY_NOTHING, NULL },
+	    .handle = http_post_backup },
+	{ "stop", HTTP_POST, "/api/v1/stop", HTTP_MAY_ORDER,
+	    .handle = http_post_stop },
+	{ NULL, HTTP_GET, NULL, HTTP_MAY_NOTHING, .handle = NULL },
 };
 
 /* 1 when path fits pattern; the segment that stood for '*' goes to part, still
@@ -114,27 +131,46 @@ route_fits(const char *pattern, const char *path, char part[PART_MAX])
 	return *path == '\0';
 }
 
-static enum http_method
-method_for_route(const struct http_request *req)
-{
-	return req->head.method == HTTP_HEAD ? HTTP_GET : req->head.method;
-}
-
 static void
-take_route(struct http *h, struct http_request *req,
-    const struct http_route *route, char *part)
+request_cb(struct http_request *req, void *arg)
 {
-	req->name = route->name;
-	if (req->right < route->right) {
+	enum http_method method = req->head.method == HTTP_HEAD
+	    ? HTTP_GET
+	    : req->head.method;
+	const struct http_route *r;
+	struct http *h = arg;
+	char part[PART_MAX];
+	json_t *value;
+	int known = 0;
+
+	for (r = http_routes; r->name != NULL; r++) {
+		if (!route_fits(r->pattern, req->head.path, part))
+			continue;
+		known = 1;
+		if (r->method == method)
+			break;
+	}
+	if (r->name == NULL && known) {
+		http_fail(req, 405, "unsupported",
+		    "this address does not take that method");
+		return;
+	}
+	if (r->name == NULL) {
+		http_fail(req, 404, "not-found",
+		    "there is nothing at this address");
+		return;
+	}
+	req->name = r->name;
+	if (req->right < r->right) {
 		http_fail(req, 403, "forbidden",
-		    route->right == HTTP_MAY_ORDER
+		    r->right == HTTP_MAY_ORDER
 			? "orders need the unix socket as root or the "
 			  "collector's user, or an operator's certificate"
 			: "this certificate's role may not read");
 		return;
 	}
 	/* No page of ours posts: whoever does from a browser was led here. */
-	if (route->method == HTTP_POST && req->head.has_origin) {
+	if (r->method == HTTP_POST && req->head.has_origin) {
 		http_fail(req, 403, "forbidden",
 		    "orders are not taken from web pages");
 		return;
@@ -143,31 +179,22 @@ take_route(struct http *h, struct http_request *req,
 		http_fail(req, 400, "config", "bad escape in path");
 		return;
 	}
-	route->handle(h, req, part[0] != '\0' ? part : NULL);
-}
-
-static void
-request_cb(struct http_request *req, void *arg)
-{
-	struct http *h = arg;
-	char part[PART_MAX];
-	int known = 0;
-
-	for (const struct http_route *r = http_routes; r->name != NULL; r++) {
-		if (!route_fits(r->pattern, req->head.path, part))
-			continue;
-		known = 1;
-		if (r->method != method_for_route(req))
-			continue;
-		take_route(h, req, r, part);
-		return;
+	if (r->handle != NULL) {
+		r->handle(h, req, part[0] != '\0' ? part : NULL);
+	} else if (r->args != NULL) {
+		value = json_object();
+		if (http_args(req, value, r->args) == 0)
+			http_ask(h, req, r->ask, value);
+		else
+			json_decref(value);
+	} else {
+		value = r->list != NULL ? r->list(h->view)
+					: r->one(h->view, part);
+		if (value == NULL && r->one != NULL)
+			http_fail(req, 404, "not-found", r->missing);
+		else
+			http_reply_json(req, 200, value);
 	}
-	if (known)
-		http_fail(req, 405, "unsupported",
-		    "this address does not take that method");
-	else
-		http_fail(req, 404, "not-found",
-		    "there is nothing at this address");
 }
 
 static void
@@ -221,41 +248,32 @@ open_tcp(struct http *h, enum http_door door, const char *where)
 	return rc;
 }
 
-/* 1 when somebody answers at the socket: then it is not ours to replace. */
-static int
-socket_lives(const struct sockaddr_un *at)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int lives = fd >= 0 &&
-	    connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return lives;
-}
-
 /* Everybody may connect: rights follow from who the peer is. */
 static int
 open_unix(struct http *h, const char *path)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct stat st;
-	int fd, rc;
+	int fd, rc, taken;
 
 	if (strlen(path) >= sizeof(at.sun_path)) {
 		log_warnx("http: %s: the path is too long for a socket", path);
 		return -ENAMETOOLONG;
 	}
 	memcpy(at.sun_path, path, strlen(path) + 1);
-	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
-		if (socket_lives(&at)) {
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && lstat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
+		/* Whoever answers there keeps it. */
+		taken = connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0;
+		close(fd);
+		if (taken) {
 			log_warnx("http: %s: another collector answers there",
 			    path);
 			return -EADDRINUSE;
 		}
 		unlink(path);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	}
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
 	    chmod(path, 0666) < 0 || listen(fd, SOMAXCONN) < 0) {
 		rc = -errno;
@@ -268,11 +286,19 @@ open_unix(struct http *h, const char *path)
 	return http_conns_listen(h->conns, HTTP_DOOR_UNIX, fd);
 }
 
-static int
-open_doors(struct http *h, const struct http_options *o)
+int
+http_open(const struct http_options *o, struct event_base *base,
+    struct view *view, struct store *store, struct http **ret)
 {
+	struct http *h = xcalloc(1, sizeof(*h));
 	int rc = 0;
 
+	h->base = base;
+	h->view = view;
+	h->store = store;
+	h->conns = http_conns_new(base, o->connections_max, request_cb,
+	    answered_cb, h);
+	http_conns_set_tls(h->conns, o->tls);
 	if (o->listen_fd >= 0)
 		rc = http_conns_listen(h->conns, HTTP_DOOR_TCP, o->listen_fd);
 	else if (o->listen[0] != '\0')
@@ -281,23 +307,6 @@ open_doors(struct http *h, const struct http_options *o)
 		rc = open_unix(h, o->socket);
 	if (rc == 0 && o->tls_listen[0] != '\0')
 		rc = open_tcp(h, HTTP_DOOR_TLS, o->tls_listen);
-	return rc;
-}
-
-int
-http_open(const struct http_options *o, struct event_base *base,
-    struct view *view, struct store *store, struct http **ret)
-{
-	struct http *h = xcalloc(1, sizeof(*h));
-	int rc;
-
-	h->base = base;
-	h->view = view;
-	h->store = store;
-	h->conns = http_conns_new(base, o->connections_max, request_cb,
-	    answered_cb, h);
-	http_conns_set_tls(h->conns, o->tls);
-	rc = open_doors(h, o);
 	if (rc < 0) {
 		http_close(h);
 		return rc;

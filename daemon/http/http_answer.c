@@ -2,7 +2,7 @@
 /*
  * http_answer.c - an answer as bytes. It knows no connection.
  */
-#include "daemon/http/http_answer.h"
+#include "daemon/http/http_int.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -41,15 +41,6 @@ static const struct status_row {
 	{ 507, "Insufficient Storage" },
 };
 
-static const char *
-status_text(int status)
-{
-	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
-		if (status_rows[i].status == status)
-			return status_rows[i].text;
-	return "Unknown";
-}
-
 /* Everything a browser could be talked into is forbidden: the page needs its
  * own script, style and API and nothing else. */
 static const char safety[] =
@@ -61,30 +52,27 @@ static const char safety[] =
     "Referrer-Policy: no-referrer\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n";
 
-/* Days and months in English whatever the locale. */
-static void
-put_date(struct evbuffer *out)
+void
+http_answer_head(struct evbuffer *out, const struct http_answer *a,
+    int keep_alive)
 {
+	/* In English whatever the locale. */
 	static const char days[] = "SunMonTueWedThuFriSat";
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	time_t now = (time_t)(clk_unix_ns() / CLK_NS_PER_S);
+	const char *text = "Unknown";
 	struct tm tm;
 
+	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
+		if (status_rows[i].status == a->status)
+			text = status_rows[i].text;
+	evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\n", a->status, text);
 	gmtime_r(&now, &tm);
 	evbuffer_add_printf(out,
 	    "Date: %.3s, %02d %.3s %d %02d:%02d:%02d GMT\r\n",
 	    days + (size_t)tm.tm_wday * 3, tm.tm_mday,
 	    months + (size_t)tm.tm_mon * 3, tm.tm_year + 1900, tm.tm_hour,
 	    tm.tm_min, tm.tm_sec);
-}
-
-void
-http_answer_head(struct evbuffer *out, const struct http_answer *a,
-    int keep_alive)
-{
-	evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\n", a->status,
-	    status_text(a->status));
-	put_date(out);
 	evbuffer_add_printf(out, "Content-Type: %s\r\n",
 	    a->type != NULL ? a->type : "application/json");
 	evbuffer_add(out, safety, sizeof(safety) - 1);

@@ -7,7 +7,7 @@
  * taken, the connection that has been idle the longest gives up its own: ten
  * thousand open and silent ones do not keep a scrape out.
  */
-#include "daemon/http/http_conn.h"
+#include "daemon/http/http_int.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -312,73 +312,53 @@ http_stream_end(struct http_request *req)
 
 /* ---- reading ---- */
 
-static struct http_request *
-request_new(struct http_conn *c)
-{
-	struct http_request *req = xcalloc(1, sizeof(*req));
-
-	req->body = evbuffer_new();
-	req->right = c->right;
-	req->name = "none";
-	req->conn = c;
-	memcpy(req->who, c->who, sizeof(req->who));
-	return req;
-}
-
-/* The head of the next request: 1 when it is complete; 0 when more must come;
- * -1 when it was refused. */
-static int
-read_head(struct http_conn *c, struct evbuffer *in)
-{
-	size_t len = evbuffer_get_length(in);
-	int status = 0;
-	const char *why = NULL;
-
-	if (len > HTTP_HEAD_MAX)
-		len = HTTP_HEAD_MAX;
-	c->head_bytes = http_parse_head((const char *)evbuffer_pullup(in,
-					    (ev_ssize_t)len),
-	    len, &c->req->head, &status, &why);
-	if (c->head_bytes < 0) {
-		conn_fail(c, status, "config", why);
-		return -1;
-	}
-	if (c->head_bytes == 0)
-		return 0;
-	evbuffer_drain(in, (size_t)c->head_bytes);
-	c->keep_alive = c->req->head.keep_alive;
-	c->head_only = c->req->head.method == HTTP_HEAD;
-	if (c->req->head.expects_continue && c->req->head.body_bytes > 0)
-		evbuffer_add_printf(bufferevent_get_output(c->bev),
-		    "HTTP/1.1 100 Continue\r\n\r\n");
-	return 1;
-}
-
+/* What there is of the next request; the whole one is handed on. */
 static void
 conn_read(struct http_conn *c)
 {
 	struct evbuffer *in = bufferevent_get_input(c->bev);
-	int rc;
+	size_t len = evbuffer_get_length(in);
+	struct http_request *req = c->req;
+	const char *why = NULL;
+	int status = 0;
 
 	if (c->state == CONN_LINGER)
-		evbuffer_drain(in, evbuffer_get_length(in));
-	if (c->state == CONN_IDLE && evbuffer_get_length(in) > 0) {
-		c->req = request_new(c);
+		evbuffer_drain(in, len);
+	if (c->state == CONN_IDLE && len > 0) {
+		c->req = req = xcalloc(1, sizeof(*req));
+		req->body = evbuffer_new();
+		req->right = c->right;
+		req->name = "none";
+		req->conn = c;
+		memcpy(req->who, c->who, sizeof(req->who));
 		c->head_bytes = 0;
 		conn_set_state(c, CONN_READ, READ_NS);
 	}
 	if (c->state != CONN_READ)
 		return;
 	if (c->head_bytes == 0) {
-		rc = read_head(c, in);
-		if (rc <= 0)
+		if (len > HTTP_HEAD_MAX)
+			len = HTTP_HEAD_MAX;
+		c->head_bytes =
+		    http_parse_head((const char *)evbuffer_pullup(in,
+					(ev_ssize_t)len),
+			len, &req->head, &status, &why);
+		if (c->head_bytes < 0)
+			conn_fail(c, status, "config", why);
+		if (c->head_bytes <= 0)
 			return;
+		evbuffer_drain(in, (size_t)c->head_bytes);
+		c->keep_alive = req->head.keep_alive;
+		c->head_only = req->head.method == HTTP_HEAD;
+		if (req->head.expects_continue && req->head.body_bytes > 0)
+			evbuffer_add_printf(bufferevent_get_output(c->bev),
+			    "HTTP/1.1 100 Continue\r\n\r\n");
 	}
-	if (evbuffer_get_length(in) < c->req->head.body_bytes)
+	if (evbuffer_get_length(in) < req->head.body_bytes)
 		return;
-	evbuffer_remove_buffer(in, c->req->body, c->req->head.body_bytes);
+	evbuffer_remove_buffer(in, req->body, req->head.body_bytes);
 	conn_set_state(c, CONN_BUSY, BUSY_NS);
-	c->all->request(c->req, c->all->arg); /* may free c */
+	c->all->request(req, c->all->arg); /* may free c */
 }
 
 static void
@@ -418,31 +398,23 @@ write_cb(struct bufferevent *bev, void *arg)
 }
 
 static void
-tls_ready(struct http_conn *c)
-{
-	struct tls_peer peer;
-	struct err err;
-
-	if (tls_peer_get(bufferevent_openssl_get_ssl(c->bev), &peer, &err) <
-	    0) {
-		log_info("http: tls peer refused: %s", err.text);
-		return;
-	}
-	snprintf(c->who, sizeof(c->who), "%.128s", peer.name);
-	if (peer.role == ROLE_OPERATOR)
-		c->right = HTTP_MAY_ORDER;
-	else if (peer.role == ROLE_READER)
-		c->right = HTTP_MAY_READ;
-}
-
-static void
 event_cb(struct bufferevent *bev, short what, void *arg)
 {
 	struct http_conn *c = arg;
+	struct tls_peer peer;
+	struct err err;
 
-	(void)bev;
 	if (what & BEV_EVENT_CONNECTED) {
-		tls_ready(c);
+		if (tls_peer_get(bufferevent_openssl_get_ssl(bev), &peer,
+			&err) < 0) {
+			log_info("http: tls peer refused: %s", err.text);
+			return;
+		}
+		snprintf(c->who, sizeof(c->who), "%.128s", peer.name);
+		if (peer.role == ROLE_OPERATOR)
+			c->right = HTTP_MAY_ORDER;
+		else if (peer.role == ROLE_READER)
+			c->right = HTTP_MAY_READ;
 		return;
 	}
 	/* A peer that has only closed its sending side still reads. */
@@ -477,53 +449,6 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-static void
-set_unix_peer(struct http_conn *c, int fd)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-		return;
-	snprintf(c->who, sizeof(c->who), "uid %u", (unsigned)peer.uid);
-	if (peer.uid == 0 || peer.uid == geteuid())
-		c->right = HTTP_MAY_ORDER;
-}
-
-static struct bufferevent *
-bev_new(struct http_conns *cs, enum http_door door, int fd)
-{
-	SSL *ssl;
-
-	if (door != HTTP_DOOR_TLS)
-		return bufferevent_socket_new(cs->base, fd,
-		    BEV_OPT_CLOSE_ON_FREE);
-	ssl = cs->tls != NULL ? SSL_new(cs->tls) : NULL;
-	if (ssl == NULL)
-		return NULL;
-	return bufferevent_openssl_socket_new(cs->base, fd, ssl,
-	    BUFFEREVENT_SSL_ACCEPTING,
-	    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-}
-
-static void
-conn_start(struct http_conn *c)
-{
-	struct timeval stall = { .tv_sec = STALL_S };
-
-	c->timer = evtimer_new(c->all->base, timer_cb, c);
-	bufferevent_setcb(c->bev, read_cb, write_cb, event_cb, c);
-	bufferevent_setwatermark(c->bev, EV_READ, 0,
-	    HTTP_HEAD_MAX + HTTP_BODY_MAX);
-	bufferevent_set_timeouts(c->bev, NULL, &stall);
-	c->state = CONN_IDLE;
-	TAILQ_INSERT_TAIL(&c->all->conns, c, link);
-	TAILQ_INSERT_TAIL(&c->all->idle, c, idle_link);
-	c->all->count++;
-	conn_set_state(c, CONN_IDLE, FIRST_NS);
-	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
-}
-
 /* No place for this one: say so where that needs no handshake. */
 static void
 turn_away(enum http_door door, int fd)
@@ -544,45 +469,66 @@ turn_away(enum http_door door, int fd)
 	close(fd);
 }
 
-static int
-make_room(struct http_conns *cs, enum http_door door)
-{
-	int max = cs->max + (door == HTTP_DOOR_UNIX ? UNIX_RESERVE : 0);
-
-	if (cs->count >= max && !TAILQ_EMPTY(&cs->idle))
-		conn_close(TAILQ_FIRST(&cs->idle));
-	return cs->count < max;
-}
-
 static void
 accept_cb(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *from,
     int from_bytes, void *arg)
 {
-	struct http_listener *l = arg;
+	struct timeval stall = { .tv_sec = STALL_S };
+	const struct http_listener *l = arg;
+	struct http_conns *cs = l->all;
+	int max = cs->max + (l->door == HTTP_DOOR_UNIX ? UNIX_RESERVE : 0);
+	struct bufferevent *bev = NULL;
 	struct http_conn *c;
-	struct bufferevent *bev;
+	struct ucred peer;
+	socklen_t peer_bytes = sizeof(peer);
+	SSL *ssl;
 
 	(void)lev;
-	if (!make_room(l->all, l->door)) {
+	if (cs->count >= max && !TAILQ_EMPTY(&cs->idle))
+		conn_close(TAILQ_FIRST(&cs->idle));
+	if (cs->count >= max) {
 		turn_away(l->door, fd);
 		return;
 	}
-	bev = bev_new(l->all, l->door, fd);
+	if (l->door != HTTP_DOOR_TLS)
+		bev = bufferevent_socket_new(cs->base, fd,
+		    BEV_OPT_CLOSE_ON_FREE);
+	else if (cs->tls != NULL && (ssl = SSL_new(cs->tls)) != NULL)
+		bev = bufferevent_openssl_socket_new(cs->base, fd, ssl,
+		    BUFFEREVENT_SSL_ACCEPTING,
+		    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 	if (bev == NULL) {
 		close(fd);
 		return;
 	}
 	c = xcalloc(1, sizeof(*c));
-	c->all = l->all;
+	c->all = cs;
 	c->bev = bev;
 	c->door = l->door;
 	c->right = l->door == HTTP_DOOR_TLS ? HTTP_MAY_NOTHING : HTTP_MAY_READ;
-	if (l->door == HTTP_DOOR_UNIX)
-		set_unix_peer(c, fd);
-	else if (getnameinfo(from, (socklen_t)from_bytes, c->who,
-		     sizeof(c->who), NULL, 0, NI_NUMERICHOST) != 0)
+	if (l->door == HTTP_DOOR_UNIX) {
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer,
+			&peer_bytes) == 0) {
+			snprintf(c->who, sizeof(c->who), "uid %u",
+			    (unsigned)peer.uid);
+			if (peer.uid == 0 || peer.uid == geteuid())
+				c->right = HTTP_MAY_ORDER;
+		}
+	} else if (getnameinfo(from, (socklen_t)from_bytes, c->who,
+		       sizeof(c->who), NULL, 0, NI_NUMERICHOST) != 0) {
 		snprintf(c->who, sizeof(c->who), "unknown");
-	conn_start(c);
+	}
+	c->timer = evtimer_new(cs->base, timer_cb, c);
+	bufferevent_setcb(bev, read_cb, write_cb, event_cb, c);
+	bufferevent_setwatermark(bev, EV_READ, 0,
+	    HTTP_HEAD_MAX + HTTP_BODY_MAX);
+	bufferevent_set_timeouts(bev, NULL, &stall);
+	c->state = CONN_IDLE;
+	TAILQ_INSERT_TAIL(&cs->conns, c, link);
+	TAILQ_INSERT_TAIL(&cs->idle, c, idle_link);
+	cs->count++;
+	conn_set_state(c, CONN_IDLE, FIRST_NS);
+	bufferevent_enable(bev, EV_READ | EV_WRITE);
 }
 
 static void

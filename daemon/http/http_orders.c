@@ -12,7 +12,7 @@
 #include "common/err.h"
 #include "common/member.h"
 #include "common/xalloc.h"
-#include "daemon/http/http_route.h"
+#include "daemon/http/http_int.h"
 #include "schema/strict.h"
 
 #define BODY_DEPTH_MAX  8
@@ -37,54 +37,36 @@ body_read(struct http_request *req)
 	return NULL;
 }
 
-static int
-overrides_fit(const json_t *overrides)
+void
+http_post_run(struct http *h, struct http_request *req, const char *part)
 {
-	const char *key;
-	json_t *value;
-
-	if (overrides == NULL)
-		return 1;
-	if (!json_is_object(overrides))
-		return 0;
-	json_object_foreach ((json_t *)(uintptr_t)overrides, key, value)
-		if (!json_is_string(value) || strchr(key, '.') == NULL)
-			return 0;
-	return 1;
-}
-
-static void
-submit(struct http *h, struct http_request *req, const char *campaign,
-    const json_t *body)
-{
-	const json_t *overrides = json_object_get(body, "overrides");
-	char run[64] = "";
+	json_t *body = body_read(req), *overrides, *value;
 	struct err err = { 0 };
-	int rc;
+	char run[64] = "";
+	const char *key;
+	int rc, fits;
 
-	if (!overrides_fit(overrides)) {
+	if (body == NULL)
+		return;
+	overrides = json_object_get(body, "overrides");
+	fits = overrides == NULL || json_is_object(overrides);
+	json_object_foreach (overrides, key, value)
+		fits = fits && json_is_string(value) &&
+		    strchr(key, '.') != NULL;
+	if (!fits) {
 		http_fail(req, 400, "config",
-		    "overrides must be an object "
-		    "of \"section.key\": \"value\"");
+		    "overrides must be an object of "
+		    "\"section.key\": \"value\"");
+		json_decref(body);
 		return;
 	}
-	rc = view_submit(h->view, campaign, member_text_or(body, "text", NULL),
+	rc = view_submit(h->view, part, member_text_or(body, "text", NULL),
 	    overrides, req->who, run, &err);
+	json_decref(body);
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
 		http_reply_json(req, 200, json_pack("{s:s}", "run", run));
-}
-
-void
-http_post_run(struct http *h, struct http_request *req, const char *part)
-{
-	json_t *body = body_read(req);
-
-	if (body == NULL)
-		return;
-	submit(h, req, part, body);
-	json_decref(body);
 }
 
 void

@@ -9,7 +9,7 @@
 
 #include "common/str.h"
 #include "daemon/embed.h"
-#include "daemon/http/http_route.h"
+#include "daemon/http/http_int.h"
 
 #define GZIP_BITS (15 + 16)
 #define ASSET_MAX (1024 * 1024) /* bytes, unpacked: they are our own */
@@ -24,17 +24,6 @@ static const struct type_row {
 	{ ".txt", "text/plain; charset=utf-8" },
 	{ ".svg", "image/svg+xml" },
 };
-
-static const char *
-type_of(const char *name)
-{
-	const char *end = strrchr(name, '.');
-
-	for (size_t i = 0; end != NULL && i < ARRAY_LEN(type_rows); i++)
-		if (strcmp(end, type_rows[i].end) == 0)
-			return type_rows[i].type;
-	return "application/octet-stream";
-}
 
 /* For the few clients that do not take gzip. */
 static struct evbuffer *
@@ -56,46 +45,45 @@ unpack(const struct embed *file)
 	return body;
 }
 
-static void
-reply_file(struct http_request *req, const struct embed *file)
+void
+http_get_asset(struct http *h, struct http_request *req, const char *part)
 {
 	struct http_answer a = { .status = 200,
-		.type = type_of(file->name),
+		.type = "application/octet-stream",
 		.gzipped = req->head.accepts_gzip };
+	const struct embed *f = embed_page;
+	const char *end = strrchr(part, '.');
 	struct evbuffer *body;
 	char etag[32], headers[128];
 
+	(void)h;
+	while (f->name != NULL && strcmp(f->name, part) != 0)
+		f++;
+	if (f->name == NULL) {
+		http_fail(req, 404, "not-found",
+		    "there is nothing at this address");
+		return;
+	}
+	for (size_t i = 0; end != NULL && i < ARRAY_LEN(type_rows); i++)
+		if (strcmp(end, type_rows[i].end) == 0)
+			a.type = type_rows[i].type;
 	snprintf(etag, sizeof(etag), "\"%08lx\"",
-	    crc32(0, file->bytes, (uInt)file->size_bytes));
+	    crc32(0, f->bytes, (uInt)f->size_bytes));
 	snprintf(headers, sizeof(headers),
 	    "Cache-Control: no-cache\r\nETag: %s\r\n", etag);
 	a.headers = headers;
 	if (strcmp(req->head.etag, etag) == 0) {
 		a.status = 304;
 		a.gzipped = 0;
-		http_reply(req, &a, NULL);
-		return;
-	}
-	if (a.gzipped) {
+		body = NULL;
+	} else if (a.gzipped) {
 		body = evbuffer_new();
-		evbuffer_add_reference(body, file->bytes, file->size_bytes,
-		    NULL, NULL);
+		evbuffer_add_reference(body, f->bytes, f->size_bytes, NULL,
+		    NULL);
 	} else {
-		body = unpack(file);
+		body = unpack(f);
 	}
 	http_reply(req, &a, body);
-}
-
-void
-http_get_asset(struct http *h, struct http_request *req, const char *part)
-{
-	(void)h;
-	for (const struct embed *f = embed_page; f->name != NULL; f++)
-		if (strcmp(f->name, part) == 0) {
-			reply_file(req, f);
-			return;
-		}
-	http_fail(req, 404, "not-found", "there is nothing at this address");
 }
 
 void

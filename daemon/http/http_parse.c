@@ -2,8 +2,13 @@
 /*
  * http_parse.c - what of HTTP/1.x is taken, and with which status the rest is
  * refused.
+ *
+ * Strict, because every liberty is somebody's smuggling: CRLF only, no folded
+ * lines, no transfer coding, one Content-Length. evhttp is not used: it can
+ * neither count nor refuse connections, and its time limits start anew with
+ * every byte (see http_conn.c).
  */
-#include "daemon/http/http_parse.h"
+#include "daemon/http/http_int.h"
 
 #include <errno.h>
 #include <string.h>
@@ -86,10 +91,29 @@ parse_query(struct http_head *h, char *query)
 }
 
 static struct fault
-parse_target(struct http_head *h, char *target)
+parse_request_line(struct http_head *h, char *line)
 {
+	static const char *const names[] = { "GET", "HEAD", "POST" };
+	char *target = strchr(line, ' ');
+	char *version = target != NULL ? strchr(target + 1, ' ') : NULL;
 	char *query;
 
+	if (version == NULL || target == line)
+		return (struct fault){ 400, "this is not HTTP" };
+	*target++ = '\0';
+	*version++ = '\0';
+	for (const char *c = line; *c != '\0'; c++)
+		if (!is_token(*c))
+			return (struct fault){ 400, "this is not HTTP" };
+	h->method = HTTP_METHOD_OTHER;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(line, names[i]) == 0)
+			h->method = (enum http_method)i;
+	if (strcmp(version, "HTTP/1.1") == 0)
+		h->minor = 1;
+	else if (strcmp(version, "HTTP/1.0") != 0)
+		return (struct fault){ 505, "only HTTP/1.0 and 1.1" };
+	h->keep_alive = h->minor == 1;
 	if (strlen(target) > HTTP_TARGET_MAX)
 		return (struct fault){ 414, "the address is too long" };
 	if (target[0] != '/')
@@ -102,39 +126,6 @@ parse_target(struct http_head *h, char *target)
 		*query++ = '\0';
 	h->path = target;
 	return query != NULL ? parse_query(h, query) : no_fault;
-}
-
-static enum http_method
-method_of(const char *name)
-{
-	static const char *const names[] = { "GET", "HEAD", "POST" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return (enum http_method)i;
-	return HTTP_METHOD_OTHER;
-}
-
-static struct fault
-parse_request_line(struct http_head *h, char *line)
-{
-	char *target = strchr(line, ' ');
-	char *version = target != NULL ? strchr(target + 1, ' ') : NULL;
-
-	if (version == NULL || target == line)
-		return (struct fault){ 400, "this is not HTTP" };
-	*target++ = '\0';
-	*version++ = '\0';
-	for (const char *c = line; *c != '\0'; c++)
-		if (!is_token(*c))
-			return (struct fault){ 400, "this is not HTTP" };
-	h->method = method_of(line);
-	if (strcmp(version, "HTTP/1.1") == 0)
-		h->minor = 1;
-	else if (strcmp(version, "HTTP/1.0") != 0)
-		return (struct fault){ 505, "only HTTP/1.0 and 1.1" };
-	h->keep_alive = h->minor == 1;
-	return parse_target(h, target);
 }
 
 /* 1 when a comma-separated list names token; parameters (";q=0") count only
@@ -284,14 +275,6 @@ parse_lines(struct http_head *h, char *text)
 	return fault;
 }
 
-static long
-refuse(struct fault fault, int *ret_status, const char **ret_why)
-{
-	*ret_status = fault.status;
-	*ret_why = fault.why;
-	return -EPROTO;
-}
-
 long
 http_parse_head(const char *bytes, size_t len_bytes, struct http_head *ret,
     int *ret_status, const char **ret_why)
@@ -302,22 +285,24 @@ http_parse_head(const char *bytes, size_t len_bytes, struct http_head *ret,
 
 	if (end == NULL && len_bytes < HTTP_HEAD_MAX)
 		return 0;
-	if (end == NULL || head_bytes >= HTTP_HEAD_MAX)
-		return refuse((struct fault){ 431, "the head is too large" },
-		    ret_status, ret_why);
-	if (memchr(bytes, '\0', head_bytes) != NULL)
-		return refuse((struct fault){ 400, "a NUL byte" }, ret_status,
-		    ret_why);
-	memset(ret, 0, offsetof(struct http_head, text));
-	memcpy(ret->text, bytes, head_bytes);
-	ret->text[head_bytes] = '\0';
-	ret->body_bytes = UINT64_MAX;
-	fault = parse_lines(ret, ret->text);
-	if (fault.status != 0)
-		return refuse(fault, ret_status, ret_why);
-	if (ret->body_bytes == UINT64_MAX)
-		ret->body_bytes = 0;
-	return (long)head_bytes;
+	if (end == NULL || head_bytes >= HTTP_HEAD_MAX) {
+		fault = (struct fault){ 431, "the head is too large" };
+	} else if (memchr(bytes, '\0', head_bytes) != NULL) {
+		fault = (struct fault){ 400, "a NUL byte" };
+	} else {
+		memset(ret, 0, offsetof(struct http_head, text));
+		memcpy(ret->text, bytes, head_bytes);
+		ret->text[head_bytes] = '\0';
+		ret->body_bytes = UINT64_MAX;
+		fault = parse_lines(ret, ret->text);
+		if (ret->body_bytes == UINT64_MAX)
+			ret->body_bytes = 0;
+	}
+	if (fault.status == 0)
+		return (long)head_bytes;
+	*ret_status = fault.status;
+	*ret_why = fault.why;
+	return -EPROTO;
 }
 
 const char *

@@ -12,10 +12,10 @@
 
 #include "common/clk.h"
 #include "common/err.h"
+#include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/export/metrics.h"
-#include "daemon/http/http_route.h"
+#include "daemon/http/http_int.h"
 #include "schema/names.h"
 
 #define CHECK_LIMIT_NS (600 * CLK_NS_PER_S)
@@ -105,74 +105,40 @@ http_ask(struct http *h, struct http_request *req, enum store_question what,
 	json_decref(args);
 }
 
-static int
-add_arg(json_t *args, const char *name, const char *value)
-{
-	int64_t number;
-
-	if (name[0] != '#')
-		return json_object_set_new(args, name, json_string(value));
-	if (str_to_int(value, 0, INT64_MAX, &number) < 0)
-		return -EINVAL;
-	return json_object_set_new(args, name + 1, json_integer(number));
-}
-
 int
 http_args(struct http_request *req, json_t *args, const char *const *names)
 {
 	struct err err;
 
 	for (; *names != NULL; names++) {
-		const char *name = *names + (**names == '#');
+		int is_number = **names == '#', rc = 0;
+		const char *name = *names + is_number;
 		const char *value = http_param(&req->head, name);
+		int64_t number;
 
-		if (value == NULL || add_arg(args, *names, value) == 0)
+		if (value == NULL)
+			continue;
+		if (!is_number)
+			rc = json_object_set_new(args, name,
+			    json_string(value));
+		else if (str_to_int(value, 0, INT64_MAX, &number) == 0)
+			json_object_set_new(args, name, json_integer(number));
+		else
+			rc = -EINVAL;
+		if (rc == 0)
 			continue;
 		err_say(&err, "%s must be %s", name,
-		    **names == '#' ? "a whole number" : "UTF-8");
+		    is_number ? "a whole number" : "UTF-8");
 		http_fail(req, 400, "config", err.text);
 		return -EINVAL;
 	}
 	return 0;
 }
 
-/* Questions that the store alone answers, with what the query names. */
-static void
-ask_with(struct http *h, struct http_request *req, enum store_question what,
-    const char *const *names)
-{
-	json_t *args = json_object();
-
-	if (http_args(req, args, names) < 0)
-		json_decref(args);
-	else
-		http_ask(h, req, what, args);
-}
-
 void
 http_get_counters(struct http *h, struct http_request *req, const char *part)
 {
 	http_ask(h, req, STORE_COUNTERS, json_pack("{s:s}", "run", part));
-}
-
-void
-http_get_events(struct http *h, struct http_request *req, const char *part)
-{
-	static const char *const names[] = { "#after_id", "#limit", "kind",
-		NULL };
-
-	(void)part;
-	ask_with(h, req, STORE_EVENTS, names);
-}
-
-void
-http_get_impacts(struct http *h, struct http_request *req, const char *part)
-{
-	static const char *const names[] = { "campaign", "test",
-		"#from_unix_ns", "#limit", NULL };
-
-	(void)part;
-	ask_with(h, req, STORE_IMPACTS, names);
 }
 
 void
@@ -191,32 +157,6 @@ http_get_version(struct http *h, struct http_request *req, const char *part)
 	http_reply_json(req, 200,
 	    json_pack("{s:s,s:s,s:i}", "name", "coalmine", "version",
 		COALMINE_VERSION, "api", 1));
-}
-
-void
-http_get_campaigns(struct http *h, struct http_request *req, const char *part)
-{
-	(void)part;
-	http_reply_json(req, 200, view_campaigns(h->view));
-}
-
-void
-http_get_campaign(struct http *h, struct http_request *req, const char *part)
-{
-	json_t *campaign = view_campaign(h->view, part);
-
-	if (campaign == NULL)
-		http_fail(req, 404, "not-found",
-		    "there is no campaign of that name");
-	else
-		http_reply_json(req, 200, campaign);
-}
-
-void
-http_get_schedule(struct http *h, struct http_request *req, const char *part)
-{
-	(void)part;
-	http_reply_json(req, 200, view_schedule(h->view));
 }
 
 /* The store's alarm is a diagnosis like any other. */
@@ -257,11 +197,12 @@ text_fits(const json_t *run, const char *key, const json_t *args)
 	return want == NULL || (have != NULL && strcmp(want, have) == 0);
 }
 
-/* A run in memory is newer than its row: it carries progress. */
+/* A run in memory is newer than its row: it carries progress. What lives and
+ * has none began after the store was asked. */
 static void
-renew_runs(json_t *list, json_t *live, const json_t *args)
+merge_live(const struct runs_question *q, json_t *list)
 {
-	json_t *run = NULL, *stored;
+	json_t *live = view_runs(q->h->view), *run = NULL, *stored;
 	size_t i, j;
 
 	json_array_foreach (list, i, stored) {
@@ -272,55 +213,31 @@ renew_runs(json_t *list, json_t *live, const json_t *args)
 				break;
 		if (j == json_array_size(live))
 			continue;
-		if (text_fits(run, "state", args))
+		if (text_fits(run, "state", q->args))
 			json_array_set(list, i, run);
 		else
 			json_array_remove(list, i--);
 		json_array_remove(live, j);
 	}
-}
+	json_array_foreach (live, i, run) {
+		int state = names_run_state_find(member_text(run, "state"));
 
-static int
-is_over(const json_t *run)
-{
-	const char *name = json_string_value(json_object_get(run, "state"));
-	int state = name != NULL ? names_run_state_find(name) : -1;
-
-	return state < 0 || names_run_states[state].final;
-}
-
-/* After renewal, what lives and is not in list began after it was asked. */
-static void
-merge_live(const struct runs_question *q, json_t *list)
-{
-	json_t *live = view_runs(q->h->view), *run;
-	size_t i;
-
-	renew_runs(list, live, q->args);
-	json_array_foreach (live, i, run)
-		if (json_object_get(q->args, "before") == NULL &&
-		    json_object_get(q->args, "node") == NULL && !is_over(run) &&
+		if (state >= 0 && !names_run_states[state].final &&
+		    json_object_get(q->args, "before") == NULL &&
+		    json_object_get(q->args, "node") == NULL &&
 		    text_fits(run, "state", q->args) &&
 		    text_fits(run, "campaign", q->args))
 			json_array_insert(list, 0, run);
+	}
 	json_decref(live);
-}
-
-/* The whole text of a campaign is for the page of one run. */
-static void
-drop_texts(json_t *list)
-{
-	json_t *run;
-	size_t i;
-
-	json_array_foreach (list, i, run)
-		json_object_del(run, "campaign_text");
 }
 
 static void
 runs_cb(int status, json_t *result, void *arg)
 {
 	struct runs_question *q = arg;
+	json_t *run;
+	size_t i;
 
 	if (http_gone(q->req)) { /* the interface may be, too */
 		json_decref(result);
@@ -329,7 +246,9 @@ runs_cb(int status, json_t *result, void *arg)
 		http_fail_errno(q->req, status, NULL);
 	} else {
 		merge_live(q, result);
-		drop_texts(result);
+		/* A campaign's whole text is for the page of one run. */
+		json_array_foreach (result, i, run)
+			json_object_del(run, "campaign_text");
 		http_reply_json(q->req, 200, result);
 	}
 	json_decref(q->args);
@@ -405,59 +324,38 @@ http_get_health(struct http *h, struct http_request *req, const char *part)
 
 /* ---- nodes ---- */
 
-/* Ten thousand of these are a megabyte, of the whole ones sixteen. */
-static json_t *
-brief(const struct view_node *n)
-{
-	json_t *o = json_pack("{s:s,s:s,s:I,s:s}", "node", n->name, "state",
-	    names_agent_states[n->state], "since_unix_ns",
-	    (json_int_t)n->since_unix_ns, "verdict",
-	    names_verdicts[n->verdict]);
-
-	if (o == NULL)
-		return NULL;
-	if (n->leaf[0] != '\0')
-		json_object_set_new(o, "leaf", json_string(n->leaf));
-	if (!isnan(n->score))
-		json_object_set_new(o, "score", json_real(n->score));
-	return o;
-}
-
 void
 http_get_nodes(struct http *h, struct http_request *req, const char *part)
 {
 	const char *text = http_param(&req->head, "brief");
-	const struct view_node *nodes;
+	const struct view_node *n;
 	int is_brief = 0;
-	json_t *list;
+	json_t *list, *o;
+	size_t count;
 
 	(void)part;
 	if (text != NULL && str_to_bool(text, &is_brief) < 0) {
 		http_fail(req, 400, "config", "brief must be yes or no");
 		return;
 	}
-	if (is_brief) {
-		size_t count = view_node_list(h->view, &nodes);
-
-		list = json_array();
-		for (size_t i = 0; i < count; i++)
-			json_array_append_new(list, brief(&nodes[i]));
-	} else {
-		list = view_nodes(h->view);
+	if (!is_brief) {
+		http_reply_json(req, 200, view_nodes(h->view));
+		return;
+	}
+	/* Ten thousand of these are a megabyte, of the whole ones sixteen. */
+	list = json_array();
+	for (count = view_node_list(h->view, &n); count > 0; count--, n++) {
+		o = json_pack("{s:s,s:s,s:I,s:s}", "node", n->name, "state",
+		    names_agent_states[n->state], "since_unix_ns",
+		    (json_int_t)n->since_unix_ns, "verdict",
+		    names_verdicts[n->verdict]);
+		if (n->leaf[0] != '\0')
+			json_object_set_new(o, "leaf", json_string(n->leaf));
+		if (!isnan(n->score))
+			json_object_set_new(o, "score", json_real(n->score));
+		json_array_append_new(list, o);
 	}
 	http_reply_json(req, 200, list);
-}
-
-void
-http_get_node(struct http *h, struct http_request *req, const char *part)
-{
-	json_t *node = view_node(h->view, part);
-
-	if (node == NULL)
-		http_fail(req, 404, "not-found",
-		    "no agent of that name was ever seen");
-	else
-		http_reply_json(req, 200, node);
 }
 
 /* Agents listen on no port: the targets are what a site runs on its nodes
@@ -493,8 +391,6 @@ http_get_targets(struct http *h, struct http_request *req, const char *part)
 	http_reply_json(req, 200, list);
 }
 
-/* ---- forecast, budget, coverage ---- */
-
 void
 http_get_forecast(struct http *h, struct http_request *req, const char *part)
 {
@@ -510,38 +406,7 @@ http_get_forecast(struct http *h, struct http_request *req, const char *part)
 	    view_forecast(h->view, (uint64_t)hours * 3600 * CLK_NS_PER_S));
 }
 
-void
-http_get_budget(struct http *h, struct http_request *req, const char *part)
-{
-	(void)part;
-	http_reply_json(req, 200, view_budget_json(h->view));
-}
-
-void
-http_get_coverage(struct http *h, struct http_request *req, const char *part)
-{
-	(void)part;
-	http_reply_json(req, 200, view_coverage(h->view));
-}
-
-/* ---- canaries over time, and what they once were ---- */
-
-void
-http_get_canaries(struct http *h, struct http_request *req, const char *part)
-{
-	static const char *const names[] = { "campaign", "test", "phase",
-		"#from_unix_ns", "#to_unix_ns", "#limit", NULL };
-
-	(void)part;
-	ask_with(h, req, STORE_CANARIES, names);
-}
-
-void
-http_get_baselines(struct http *h, struct http_request *req, const char *part)
-{
-	(void)part;
-	http_ask(h, req, STORE_BASELINES, json_object());
-}
+/* ---- what canaries once were ---- */
 
 static void
 baseline_cb(int status, json_t *result, void *arg)
@@ -575,8 +440,6 @@ http_get_baseline(struct http *h, struct http_request *req, const char *part)
 	json_decref(args);
 }
 
-/* ---- verdicts, now and before ---- */
-
 void
 http_get_verdicts(struct http *h, struct http_request *req, const char *part)
 {
@@ -588,15 +451,4 @@ http_get_verdicts(struct http *h, struct http_request *req, const char *part)
 		http_fail(req, 400, "config", "all must be yes or no");
 	else
 		http_reply_json(req, 200, view_verdicts(h->view, all));
-}
-
-void
-http_get_verdict_history(struct http *h, struct http_request *req,
-    const char *part)
-{
-	static const char *const names[] = { "kind", "subject", "#limit",
-		NULL };
-
-	(void)part;
-	ask_with(h, req, STORE_VERDICTS, names);
 }

@@ -8,15 +8,14 @@
 #include <string.h>
 
 #include "common/xalloc.h"
-#include "daemon/http/http_route.h"
+#include "daemon/http/http_int.h"
 
 struct walk {
 	struct http *h;
 	struct http_request *req;
 	json_t *args;
-	int begun; /* the stream is */
-	int more;  /* the store has another page */
-	int pages;
+	int begun;    /* the stream is */
+	int more;     /* the store has another page */
 	int64_t left; /* records that may still be sent */
 };
 
@@ -44,35 +43,6 @@ free_page(const void *data, size_t len, void *arg)
 	json_decref(arg);
 }
 
-/* The page's text between brackets or commas; takes result. */
-static struct evbuffer *
-page_body(struct walk *w, json_t *result)
-{
-	const json_t *text = json_object_get(result, "text");
-	size_t len = json_string_length(text);
-	struct evbuffer *body = evbuffer_new();
-
-	evbuffer_add(body, w->pages == 0 ? "[" : ",", len > 0 || w->pages == 0);
-	if (len > 0)
-		evbuffer_add_reference(body, json_string_value(text), len,
-		    free_page, result);
-	else
-		json_decref(result);
-	if (!w->more)
-		evbuffer_add(body, "]\n", 2);
-	w->pages++;
-	return body;
-}
-
-static void
-take_page(struct walk *w, const json_t *result)
-{
-	w->left -= json_integer_value(json_object_get(result, "count"));
-	w->more = w->left > 0 && json_is_true(json_object_get(result, "more"));
-	json_object_set(w->args, "after_seq",
-	    json_object_get(result, "last_seq"));
-}
-
 static void
 more_cb(struct http_request *req, void *arg)
 {
@@ -88,48 +58,46 @@ more_cb(struct http_request *req, void *arg)
 
 /* The first page decides: an error and a short answer are ordinary ones. */
 static void
-first_page(struct walk *w, int status, json_t *result)
+page_cb(int status, json_t *result, void *arg)
 {
+	const json_t *text = json_object_get(result, "text");
+	size_t len = json_string_length(text);
 	struct http_answer ok = { .status = 200 };
+	struct walk *w = arg;
 	struct evbuffer *body;
 
-	if (status < 0) {
-		http_fail_errno(w->req, status, NULL);
+	if (status < 0 || (w->begun && http_gone(w->req))) {
+		/* Cut off in the middle: the peer sees that it is not all. */
+		if (w->begun)
+			http_drop(w->req);
+		else
+			http_fail_errno(w->req, status, NULL);
+		json_decref(result);
 		walk_free(w);
 		return;
 	}
-	take_page(w, result);
-	body = page_body(w, result);
-	if (!w->more || http_gone(w->req)) {
+	w->left -= json_integer_value(json_object_get(result, "count"));
+	w->more = w->left > 0 && json_is_true(json_object_get(result, "more"));
+	json_object_set(w->args, "after_seq",
+	    json_object_get(result, "last_seq"));
+	/* The text between brackets or commas. */
+	body = evbuffer_new();
+	evbuffer_add(body, w->begun ? "," : "[", len > 0 || !w->begun);
+	if (len > 0)
+		evbuffer_add_reference(body, json_string_value(text), len,
+		    free_page, result);
+	else
+		json_decref(result);
+	if (!w->more)
+		evbuffer_add(body, "]\n", 2);
+	if (!w->begun && (!w->more || http_gone(w->req))) {
 		http_reply(w->req, &ok, body);
 		walk_free(w);
 		return;
 	}
+	if (!w->begun)
+		http_stream_begin(w->req, &ok, more_cb, w);
 	w->begun = 1;
-	http_stream_begin(w->req, &ok, more_cb, w);
-	http_stream_add(w->req, body);
-	evbuffer_free(body);
-}
-
-static void
-page_cb(int status, json_t *result, void *arg)
-{
-	struct walk *w = arg;
-	struct evbuffer *body;
-
-	if (!w->begun) {
-		first_page(w, status, result);
-		return;
-	}
-	if (status < 0 || http_gone(w->req)) {
-		/* Cut off in the middle: the peer sees that it is not all. */
-		json_decref(result);
-		http_drop(w->req);
-		walk_free(w);
-		return;
-	}
-	take_page(w, result);
-	body = page_body(w, result);
 	http_stream_add(w->req, body);
 	evbuffer_free(body);
 }

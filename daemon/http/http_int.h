@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_int.h - what the files of the HTTP interface share; nobody else includes
+ * it. Bytes to requests and back: http_parse.c, http_answer.c, http_conn.c;
+ * what is behind the routes: the others.
+ */
+#ifndef DAEMON_HTTP_HTTP_INT_H
+#define DAEMON_HTTP_HTTP_INT_H
+
+#include <event2/buffer.h>
+#include <jansson.h>
+#include <openssl/ssl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/export/metrics.h"
+#include "daemon/http/http.h"
+#include "daemon/store/store.h"
+#include "daemon/view/view.h"
+
+/* ---- http_parse.c: the head of an HTTP/1.x request. Pure. ---- */
+
+#define HTTP_HEAD_MAX   8192          /* bytes, with the empty line */
+#define HTTP_BODY_MAX   (1024 * 1024) /* bytes */
+#define HTTP_TARGET_MAX 2048
+#define HTTP_PARAMS_MAX 16
+
+enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_METHOD_OTHER };
+
+struct http_param {
+	const char *name; /* decoded */
+	const char *value;
+};
+
+struct http_head {
+	enum http_method method;
+	const char *path; /* as sent, without query; starts with '/' */
+	struct http_param params[HTTP_PARAMS_MAX];
+	size_t param_count;
+	uint64_t body_bytes;
+	int keep_alive;
+	int minor; /* HTTP/1.minor */
+	int accepts_gzip;
+	int expects_continue;
+	int has_origin;           /* a browser's page sent it */
+	char etag[48];            /* If-None-Match, when short enough */
+	char text[HTTP_HEAD_MAX]; /* what path and params point into */
+};
+
+/* 0: the head is not complete; > 0: its length; -EPROTO: *ret_status is the
+ * answer (400, 413, 414, 431, 501 or 505) and *ret_why a constant sentence. */
+long http_parse_head(const char *bytes, size_t len_bytes, struct http_head *ret,
+    int *ret_status, const char **ret_why);
+/* Value of a query parameter, or NULL. */
+const char *http_param(const struct http_head *head, const char *name);
+/* Decode %XX (and '+' as blank in a query) in place. -EINVAL for a bad escape
+ * or a NUL. */
+int http_unescape(char *text, int plus_is_blank);
+
+/* ---- http_answer.c: an answer as bytes: its head, its body gzipped, an
+ * error ---- */
+
+struct http_answer {
+	int status;
+	const char *type;    /* NULL: application/json */
+	const char *headers; /* more of them, each ended by CRLF; may be NULL */
+	int gzipped;         /* the body is already */
+};
+
+/* Status line and fields, but for the body's length and the empty line. */
+void http_answer_head(struct evbuffer *out, const struct http_answer *a,
+    int keep_alive);
+/* The gzipped body, which replaces the one given; NULL when it would not be
+ * smaller or that did not work. */
+struct evbuffer *http_answer_gzip(struct evbuffer *body);
+/* {"error": {cause, message}} */
+struct evbuffer *http_answer_error(const char *cause, const char *message);
+
+/* ---- http_conn.c: connections ----
+ *
+ * Every connection is counted and bounded in memory and in time. A request is
+ * answered exactly once, at once or later; whoever holds it ends it with
+ * http_reply, http_stream_end or http_drop, also when its connection is gone.
+ */
+
+/* What a peer may do. */
+enum http_right { HTTP_MAY_NOTHING, HTTP_MAY_READ, HTTP_MAY_ORDER };
+
+/* Where it came from: TCP may read; a unix socket's peer may order when it is
+ * root or our own user, others read; TLS by the role of the certificate. */
+enum http_door { HTTP_DOOR_TCP, HTTP_DOOR_UNIX, HTTP_DOOR_TLS };
+
+struct http_conn;
+struct http_conns;
+
+struct http_request {
+	struct http_head head;
+	struct evbuffer *body; /* head.body_bytes of it */
+	enum http_right right;
+	char who[160];          /* for the event log: "uid 0", "alice", ... */
+	const char *name;       /* of the route, for counts */
+	struct http_conn *conn; /* NULL: gone */
+};
+
+/* A request is the callee's from here on. */
+typedef void http_request_cb(struct http_request *req, void *arg);
+/* Told once for every answer; name "none" when there was no route. */
+typedef void http_answered_cb(const char *name, int status, void *arg);
+
+struct http_conns *http_conns_new(struct event_base *base, int max,
+    http_request_cb *request, http_answered_cb *answered, void *arg);
+void http_conns_free(struct http_conns *cs); /* NULL is allowed */
+/* Takes the listening fd. */
+int http_conns_listen(struct http_conns *cs, enum http_door door, int fd);
+/* For connections to come; takes a reference. */
+void http_conns_set_tls(struct http_conns *cs, SSL_CTX *ctx);
+int http_conns_count(const struct http_conns *cs);
+
+/* Takes body, which may be NULL. */
+void http_reply(struct http_request *req, const struct http_answer *a,
+    struct evbuffer *body);
+/* {"error": {cause, message}} */
+void http_fail(struct http_request *req, int status, const char *cause,
+    const char *message);
+/* More time than usual for an answer. */
+void http_allow(struct http_request *req, uint64_t limit_ns);
+/* 1 when nobody waits any more. */
+int http_gone(const struct http_request *req);
+void http_drop(struct http_request *req); /* frees; closes if not gone */
+
+/* An answer in pieces. After begin and every add, more is called when the
+ * peer has taken what there was, or is gone. */
+void http_stream_begin(struct http_request *req, const struct http_answer *a,
+    http_request_cb *more, void *arg);
+void http_stream_add(struct http_request *req, struct evbuffer *piece);
+void http_stream_end(struct http_request *req);
+
+/* ---- routes ---- */
+
+struct http {
+	struct event_base *base;
+	struct http_conns *conns;
+	struct view *view;
+	struct store *store;
+	struct metrics_http counts;
+	char *socket; /* path to remove at the end, or NULL */
+};
+
+/* part: what stood for '*' in the pattern, decoded, or NULL. */
+typedef void http_handler(struct http *h, struct http_request *req,
+    const char *part);
+
+/* One way to answer, of four. */
+struct http_route {
+	const char *name; /* in metrics; short and stable */
+	enum http_method method;
+	const char *pattern; /* '*' is one segment */
+	enum http_right right;
+	http_handler *handle;
+	json_t *(*list)(struct view *v); /* the view's answer */
+	json_t *(*one)(struct view *v, const char *part);
+	const char *missing; /* what to say when one is NULL */
+	enum store_question ask;
+	const char *const *args; /* as of http_args; the store's answer */
+};
+
+/* http_read.c: state, and what was stored */
+http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
+    http_get_run, http_get_counters, http_get_diags, http_get_check,
+    http_get_nodes, http_get_targets, http_get_forecast, http_get_baseline,
+    http_get_verdicts;
+/* http_records.c: all records of a run, in pieces */
+http_handler http_get_records;
+/* http_page.c: the page's files */
+http_handler http_get_page, http_get_asset;
+/* http_orders.c: doing */
+http_handler http_post_run, http_post_validate, http_post_cancel,
+    http_post_enable, http_post_disable, http_post_stop, http_post_backup,
+    http_post_baseline, http_post_unpin;
+
+/* Takes value; NULL is an error of our own. */
+void http_reply_json(struct http_request *req, int status, json_t *value);
+/* Answer an -errno with the status and cause that belong to it. */
+void http_fail_errno(struct http_request *req, int rc, const char *message);
+/* Ask the store and answer with what it says, at once or later. Takes args. */
+void http_ask(struct http *h, struct http_request *req,
+    enum store_question what, json_t *args);
+/* Members of args from the query: names end with NULL; a '#' before one means
+ * a whole number. 0, or -EINVAL after answering. */
+int http_args(struct http_request *req, json_t *args, const char *const *names);
+
+#endif
