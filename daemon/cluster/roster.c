@@ -30,37 +30,19 @@ struct roster {
 	size_t state_count[AGENT_STATE_MAX];
 };
 
-static size_t
-name_hash(const char *name)
-{
-	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
-
-	for (; *name != '\0'; name++)
-		h = (h ^ (unsigned char)*name) * 0x100000001b3ULL;
-	return (size_t)(h ^ h >> 32);
-}
-
 /* The slot that holds name, or the free one where it belongs. */
 static size_t
 slot_of(const struct roster *r, const char *name)
 {
-	size_t i = name_hash(name) & (r->bucket_count - 1);
+	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
+	size_t i;
 
+	for (const char *c = name; *c != '\0'; c++)
+		h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
+	i = (size_t)(h ^ h >> 32) & (r->bucket_count - 1);
 	while (r->bucket[i] != NULL && strcmp(r->bucket[i]->name, name) != 0)
 		i = (i + 1) & (r->bucket_count - 1);
 	return i;
-}
-
-static void
-grow(struct roster *r)
-{
-	size_t count = r->bucket_count * 2;
-
-	free(r->bucket);
-	r->bucket = xcalloc(count, sizeof(struct node *));
-	r->bucket_count = count;
-	for (size_t i = 0; i < r->count; i++)
-		r->bucket[slot_of(r, r->all[i]->name)] = r->all[i];
 }
 
 static struct node *
@@ -68,8 +50,13 @@ node_add(struct roster *r, const char *name)
 {
 	struct node *n = xcalloc(1, sizeof(*n));
 
-	if ((r->count + 1) * 2 > r->bucket_count)
-		grow(r);
+	if ((r->count + 1) * 2 > r->bucket_count) {
+		free(r->bucket);
+		r->bucket_count *= 2;
+		r->bucket = xcalloc(r->bucket_count, sizeof(struct node *));
+		for (size_t i = 0; i < r->count; i++)
+			r->bucket[slot_of(r, r->all[i]->name)] = r->all[i];
+	}
 	if (r->count == r->cap) {
 		r->cap = r->cap == 0 ? 64 : r->cap * 2;
 		r->all = xreallocarray(r->all, r->cap, sizeof(r->all[0]));
@@ -86,28 +73,6 @@ node_add(struct roster *r, const char *name)
 	r->sorted = 0;
 	r->state_count[AGENT_LOST]++;
 	return n;
-}
-
-static void
-text_set(char **text, const char *to)
-{
-	if (to != NULL && *text != NULL && strcmp(*text, to) == 0)
-		return;
-	free(*text);
-	*text = to == NULL ? NULL : xstrdup(to);
-}
-
-static void
-node_free(struct node *n)
-{
-	free(n->name);
-	free(n->software);
-	free(n->boot);
-	free(n->addr);
-	free(n->busy);
-	free(n->alarm);
-	json_decref(n->inventory);
-	free(n);
 }
 
 struct roster *
@@ -130,8 +95,18 @@ roster_free(struct roster *r)
 {
 	if (r == NULL)
 		return;
-	for (size_t i = 0; i < r->count; i++)
-		node_free(r->all[i]);
+	for (size_t i = 0; i < r->count; i++) {
+		struct node *n = r->all[i];
+
+		free(n->name);
+		free(n->software);
+		free(n->boot);
+		free(n->addr);
+		free(n->busy);
+		free(n->alarm);
+		json_decref(n->inventory);
+		free(n);
+	}
 	free(r->all);
 	free(r->by_id);
 	free(r->bucket);
@@ -267,9 +242,9 @@ roster_load(struct roster *r, const json_t *nodes)
 			continue;
 		n = node_add(r, name);
 		n->known = 1;
-		text_set(&n->software, member_text_or(o, "software", NULL));
-		text_set(&n->boot, member_text_or(o, "boot", NULL));
-		text_set(&n->addr, member_text_or(o, "addr", NULL));
+		xstrset(&n->software, member_text_or(o, "software", NULL));
+		xstrset(&n->boot, member_text_or(o, "boot", NULL));
+		xstrset(&n->addr, member_text_or(o, "addr", NULL));
 		leaf_set(r, n);
 		n->boot_unix_ns = member_unsigned(o, "boot_unix_ns");
 		n->first_seen_unix_ns = member_unsigned(o,
@@ -280,30 +255,26 @@ roster_load(struct roster *r, const json_t *nodes)
 	}
 }
 
-/* Another process than the last one: what was measured before is void. */
-static void
-boot_set(struct node *n, const char *boot)
-{
-	if (n->boot_unix_ns == 0 || n->boot == NULL || boot == NULL ||
-	    strcmp(n->boot, boot) != 0)
-		n->boot_unix_ns = clk_unix_ns();
-	text_set(&n->boot, boot);
-}
-
 struct node *
 roster_hello(struct roster *r, const json_t *hello, const char *addr,
     struct session *s, uint64_t now_ns)
 {
 	const char *name = member_text(hello, "node");
+	const char *boot = member_text_or(hello, "boot", NULL);
 	struct node *n = roster_find(r, name);
 
 	if (n == NULL)
 		n = node_add(r, name);
-	text_set(&n->software, member_text_or(hello, "software", NULL));
-	boot_set(n, member_text_or(hello, "boot", NULL));
-	text_set(&n->addr, addr);
+	xstrset(&n->software, member_text_or(hello, "software", NULL));
+	/* Another process than the last one: what was measured before is
+	 * void. */
+	if (n->boot_unix_ns == 0 || n->boot == NULL || boot == NULL ||
+	    strcmp(n->boot, boot) != 0)
+		n->boot_unix_ns = clk_unix_ns();
+	xstrset(&n->boot, boot);
+	xstrset(&n->addr, addr);
 	leaf_set(r, n);
-	text_set(&n->busy, NULL);
+	xstrset(&n->busy, NULL);
 	json_decref(n->inventory);
 	n->inventory = json_incref(json_object_get(hello, "inventory"));
 	n->session = s;
@@ -327,30 +298,24 @@ fade(double *have, const json_t *host, const char *key, double age_s)
 	*have = now > old ? now : old;
 }
 
-static void
-host_take(struct node *n, const json_t *host)
-{
-	uint64_t now_ns = clk_ns();
-	double age_s = (double)(now_ns - n->host_ns) / (double)CLK_NS_PER_S;
-
-	n->host_ns = now_ns;
-	fade(&n->host.cpu, host, "cpu", age_s);
-	fade(&n->host.steal, host, "steal", age_s);
-	fade(&n->host.wait_s, host, "wait_s", age_s);
-}
-
 void
 roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 {
 	const json_t *load = json_object_get(msg, "load");
+	const json_t *host = json_object_get(msg, "host");
 	uint64_t at_unix_ns = member_unsigned(msg, "at_unix_ns");
+	uint64_t now_ns = clk_ns();
+	double age_s = (double)(now_ns - n->host_ns) / (double)CLK_NS_PER_S;
 
 	n->skew_ns = (int64_t)(at_unix_ns - clk_unix_ns());
-	host_take(n, json_object_get(msg, "host"));
+	n->host_ns = now_ns;
+	fade(&n->host.cpu, host, "cpu", age_s);
+	fade(&n->host.steal, host, "steal", age_s);
+	fade(&n->host.wait_s, host, "wait_s", age_s);
 	n->load = load == NULL ? -1 : json_number_value(load);
 	n->spool_bytes = member_unsigned(msg, "spool_bytes");
-	text_set(&n->busy, member_text_or(msg, "busy", NULL));
-	text_set(&n->alarm, member_text_or(msg, "alarm", NULL));
+	xstrset(&n->busy, member_text_or(msg, "busy", NULL));
+	xstrset(&n->alarm, member_text_or(msg, "alarm", NULL));
 	state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY,
 	    n->busy == NULL ? "" : n->busy);
 }
@@ -373,26 +338,22 @@ roster_gone(struct roster *r, struct node *n, const char *why)
 		state_set(r, n, AGENT_LATE, why);
 }
 
-static void
-node_tick(struct roster *r, struct node *n, uint64_t now_ns)
-{
-	uint64_t silent_ns = now_ns - n->last_ns;
-
-	if (n->state == AGENT_LOST)
-		return;
-	if (silent_ns >= r->limits.lost_ns) {
-		state_set(r, n, AGENT_LOST, "silent");
-		r->lost_cb(n, r->arg);
-	} else if (silent_ns >= r->limits.late_ns) {
-		state_set(r, n, AGENT_LATE, "silent");
-	}
-}
-
 void
 roster_tick(struct roster *r, uint64_t now_ns)
 {
-	for (size_t i = 0; i < r->count; i++)
-		node_tick(r, r->all[i], now_ns);
+	for (size_t i = 0; i < r->count; i++) {
+		struct node *n = r->all[i];
+		uint64_t silent_ns = now_ns - n->last_ns;
+
+		if (n->state == AGENT_LOST)
+			continue;
+		if (silent_ns >= r->limits.lost_ns) {
+			state_set(r, n, AGENT_LOST, "silent");
+			r->lost_cb(n, r->arg);
+		} else if (silent_ns >= r->limits.late_ns) {
+			state_set(r, n, AGENT_LATE, "silent");
+		}
+	}
 }
 
 int

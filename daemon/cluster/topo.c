@@ -21,33 +21,13 @@ struct topo {
 	json_t *leaf_of; /* node: leaf */
 };
 
-static int
-nodes_add(struct topo *t, const char *leaf, const char *text, struct err *err)
-{
-	struct hostlist hl;
-	int rc = hostlist_parse(text, &hl, err);
-
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; rc == 0 && i < hl.count; i++) {
-		const json_t *old = json_object_get(t->leaf_of, hl.names[i]);
-
-		if (old != NULL) {
-			err_say(err, "%.64s is on leaf %.64s too", hl.names[i],
-			    json_string_value(old));
-			rc = -EINVAL;
-		}
-		json_object_set_new(t->leaf_of, hl.names[i], json_string(leaf));
-	}
-	hostlist_clear(&hl);
-	return rc;
-}
-
 /* "leaf1 n[001-040]"; '#' begins a comment. Changes line. */
 static int
 line_read(struct topo *t, char *line, struct err *err)
 {
 	char *save, *leaf, *nodes;
+	struct hostlist hl;
+	int rc;
 
 	line[strcspn(line, "#\r\n")] = '\0';
 	leaf = strtok_r(line, " \t", &save);
@@ -57,31 +37,19 @@ line_read(struct topo *t, char *line, struct err *err)
 	if (nodes == NULL || strtok_r(NULL, " \t", &save) != NULL ||
 	    strlen(leaf) >= TOPO_LEAF_MAX || hostlist_name_check(leaf) < 0)
 		return err_set(err, -EINVAL,
-		    "expected LEAF NODES, as "
-		    "\"leaf1 n[001-040]\"");
-	return nodes_add(t, leaf, nodes, err);
-}
-
-static int
-lines_read(struct topo *t, const char *path, struct err *err)
-{
-	char *line = NULL;
-	struct err reason;
-	size_t cap = 0;
-	int lineno = 0, rc;
-	FILE *fp;
-
-	rc = file_open(path, &fp, err);
+		    "expected LEAF NODES, as \"leaf1 n[001-040]\"");
+	rc = hostlist_parse(nodes, &hl, err);
 	if (rc < 0)
 		return rc;
-	while (rc == 0 && getline(&line, &cap, fp) != -1) {
-		lineno++;
-		rc = line_read(t, line, &reason);
+	for (size_t i = 0; rc == 0 && i < hl.count; i++) {
+		const json_t *old = json_object_get(t->leaf_of, hl.names[i]);
+
+		if (old != NULL)
+			rc = err_set(err, -EINVAL, "%.64s is on leaf %.64s too",
+			    hl.names[i], json_string_value(old));
+		json_object_set_new(t->leaf_of, hl.names[i], json_string(leaf));
 	}
-	if (rc < 0)
-		err_say(err, "%s:%d: %s", path, lineno, reason.text);
-	free(line);
-	fclose(fp);
+	hostlist_clear(&hl);
 	return rc;
 }
 
@@ -90,12 +58,25 @@ topo_load(const char *path, unsigned prefix_bits, struct topo **ret,
     struct err *err)
 {
 	struct topo *t = xcalloc(1, sizeof(*t));
-	int rc = 0;
+	char *line = NULL;
+	struct err reason;
+	size_t cap = 0;
+	int lineno = 0, rc = 0;
+	FILE *fp = NULL;
 
 	t->prefix_bits = prefix_bits;
 	t->leaf_of = json_object();
 	if (path[0] != '\0')
-		rc = lines_read(t, path, err);
+		rc = file_open(path, &fp, err);
+	while (rc == 0 && fp != NULL && getline(&line, &cap, fp) != -1) {
+		lineno++;
+		rc = line_read(t, line, &reason);
+		if (rc < 0)
+			err_say(err, "%s:%d: %s", path, lineno, reason.text);
+	}
+	free(line);
+	if (fp != NULL)
+		fclose(fp);
 	if (rc < 0)
 		topo_free(t);
 	else
@@ -110,17 +91,6 @@ topo_free(struct topo *t)
 		return;
 	json_decref(t->leaf_of);
 	free(t);
-}
-
-static void
-bits_keep(uint8_t *addr, size_t bytes, unsigned bits)
-{
-	for (size_t i = 0; i < bytes; i++) {
-		unsigned kept = bits > 8 * i ? bits - 8 * (unsigned)i : 0;
-
-		if (kept < 8)
-			addr[i] &= (uint8_t)(0xff00u >> kept);
-	}
 }
 
 void
@@ -146,7 +116,10 @@ topo_leaf(const struct topo *t, const char *node, const char *addr,
 		family = AF_INET6;
 		bits = 4 * bits < V6_BITS_MAX ? 4 * bits : V6_BITS_MAX;
 	}
-	bits_keep(raw, sizeof(raw), bits);
+	for (unsigned i = 0; i < sizeof(raw); i++)
+		if (bits < 8 * (i + 1))
+			raw[i] &= (uint8_t)(0xff00u >>
+			    (bits > 8 * i ? bits - 8 * i : 0));
 	inet_ntop(family, raw, text, sizeof(text));
 	snprintf(ret, TOPO_LEAF_MAX, "%s/%u", text, bits);
 }

@@ -85,30 +85,25 @@ nodes_mark(const struct forecast *h, struct start *s)
 	hostlist_clear(&hl);
 }
 
-static void
-start_add(struct forecast *h, const struct campaign *c, uint64_t due_unix_ns)
-{
-	struct start *s = &h->list[h->count++];
-	double most = (double)conf_int(c->conf, "campaign", "nodes_max");
-
-	s->c = c;
-	s->due_unix_ns = s->at_unix_ns = due_unix_ns;
-	s->exclusive = conf_choice(c->conf, "campaign", "class") == 1;
-	nodes_mark(h, s);
-	costs_expect(h->v->p.costs, c->name, c->conf, &s->cost.duration_s,
-	    &s->cost.bytes_per_node);
-	s->cost.nodes = fmin((double)s->usable, most);
-}
-
+/* Every start of a campaign until a time. */
 static void
 campaign_add(struct forecast *h, const struct campaign *c, uint64_t until_ns)
 {
+	double most = (double)conf_int(c->conf, "campaign", "nodes_max");
 	uint64_t base = c->base_unix_ns, at = c->next_unix_ns;
 
 	for (int i = 0;
 	     i < EACH_MAX && at != 0 && at < until_ns && h->count < STARTS_MAX;
 	     i++) {
-		start_add(h, c, at);
+		struct start *s = &h->list[h->count++];
+
+		s->c = c;
+		s->due_unix_ns = s->at_unix_ns = at;
+		s->exclusive = conf_choice(c->conf, "campaign", "class") == 1;
+		nodes_mark(h, s);
+		costs_expect(h->v->p.costs, c->name, c->conf,
+		    &s->cost.duration_s, &s->cost.bytes_per_node);
+		s->cost.nodes = fmin((double)s->usable, most);
 		/* half of the jitter, for nobody knows */
 		if (!schedule_next(&c->schedule, base, 0.5, &base, &at))
 			return;

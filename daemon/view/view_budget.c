@@ -62,44 +62,33 @@ leaves_clear(struct leaves *l)
 	free(l->name);
 }
 
-/* What there is to exercise: all pairs, leaves that have two nodes with
- * themselves and every two leaves, links, and uplinks where there are two
- * leaves. */
-static void
-coverage_all(struct view *v, struct coverage_counts *ret)
-{
-	size_t nodes = roster_count(hub_roster(v->p.hub)), used = 0;
-	struct leaves l;
-
-	memset(ret, 0, sizeof(*ret));
-	leaves_find(v, &l);
-	for (size_t i = 0; i < l.count; i++) {
-		used += l.nodes[i] > 0;
-		ret->leaves += l.nodes[i] > 1;
-	}
-	leaves_clear(&l);
-	ret->pairs = nodes < 2 ? 0 : nodes * (nodes - 1) / 2;
-	ret->leaves += used < 2 ? 0 : used * (used - 1) / 2;
-	ret->links = nodes;
-	ret->uplinks = used < 2 ? 0 : used;
-}
-
 void
 view_always(struct view *v, struct view_always *ret)
 {
-	struct coverage_counts did, all;
-	struct budget_use use;
+	size_t nodes = roster_count(hub_roster(v->p.hub)), used = 0, inner = 0;
 	const struct budget_limits *limits;
+	struct coverage_counts did;
+	struct budget_use use;
+	struct leaves l;
 
 	memset(ret, 0, sizeof(*ret));
 	coverage_count(mesh_coverage(hub_mesh(v->p.hub)), hour_now(), &did);
-	coverage_all(v, &all);
-	ret->coverage[0] = (struct view_share){ "pairs", did.pairs, all.pairs };
+	leaves_find(v, &l);
+	for (size_t i = 0; i < l.count; i++) {
+		used += l.nodes[i] > 0;
+		inner += l.nodes[i] > 1;
+	}
+	leaves_clear(&l);
+	/* What there is to exercise: all pairs, leaves that have two nodes with
+	 * themselves and every two leaves, links, and uplinks where there are
+	 * two leaves. */
+	ret->coverage[0] = (struct view_share){ "pairs", did.pairs,
+		nodes < 2 ? 0 : nodes * (nodes - 1) / 2 };
 	ret->coverage[1] = (struct view_share){ "leaves", did.leaves,
-		all.leaves };
-	ret->coverage[2] = (struct view_share){ "links", did.links, all.links };
+		inner + (used < 2 ? 0 : used * (used - 1) / 2) };
+	ret->coverage[2] = (struct view_share){ "links", did.links, nodes };
 	ret->coverage[3] = (struct view_share){ "uplinks", did.uplinks,
-		all.uplinks };
+		used < 2 ? 0 : used };
 	limits = budget_limits(costs_budget(v->p.costs));
 	budget_look(costs_budget(v->p.costs), clk_ns(), &use);
 	ret->budget[0] = (struct view_budget){ "bytes", limits->bytes_per_h,
@@ -145,61 +134,46 @@ view_budget_json(struct view *v)
 	return o;
 }
 
-static void
-missing_links(struct view *v, json_t *o)
+json_t *
+view_coverage(struct view *v)
 {
 	const struct coverage *c = mesh_coverage(hub_mesh(v->p.hub));
+	json_t *links = json_array(), *pairs = json_array(),
+	       *uplinks = json_array();
+	json_t *o = json_pack("{s:i, s:o, s:o, s:o}", "hours", COVERAGE_HOURS,
+	    "links_missing", links, "leaves_missing", pairs, "uplinks_missing",
+	    uplinks);
 	struct roster *r = hub_roster(v->p.hub);
-	json_t *list = json_array();
-
-	for (size_t i = 0;
-	     i < roster_count(r) && json_array_size(list) < MISSING_MAX; i++) {
-		const struct node *n = roster_at(r, i);
-
-		if (!coverage_has_link(c, hour_now(), n->id))
-			json_array_append_new(list, json_string(n->name));
-	}
-	json_object_set_new(o, "links_missing", list);
-}
-
-static void
-missing_leaves(struct view *v, json_t *o)
-{
-	const struct coverage *c = mesh_coverage(hub_mesh(v->p.hub));
-	json_t *list = json_array(), *up = json_array();
+	uint64_t hour = hour_now();
+	struct view_always all;
 	struct leaves l;
 
+	view_always(v, &all);
+	for (int i = 0; i < VIEW_SHARES; i++)
+		json_object_set_new(o, all.coverage[i].of,
+		    json_pack("{s:I, s:I}", "exercised",
+			(json_int_t)all.coverage[i].part, "all",
+			(json_int_t)all.coverage[i].all));
+	for (size_t i = 0;
+	     i < roster_count(r) && json_array_size(links) < MISSING_MAX; i++) {
+		const struct node *n = roster_at(r, i);
+
+		if (!coverage_has_link(c, hour, n->id))
+			json_array_append_new(links, json_string(n->name));
+	}
 	leaves_find(v, &l);
 	for (size_t a = 0; a < l.count; a++) {
 		if (l.nodes[a] == 0)
 			continue;
-		if (!coverage_has_uplink(c, hour_now(), a) && l.count > 1)
-			json_array_append_new(up, json_string(l.name[a]));
+		if (!coverage_has_uplink(c, hour, a) && l.count > 1)
+			json_array_append_new(uplinks, json_string(l.name[a]));
 		for (size_t b = 0; b <= a; b++)
-			if (json_array_size(list) < MISSING_MAX &&
+			if (json_array_size(pairs) < MISSING_MAX &&
 			    l.nodes[b] > 0 && (a != b || l.nodes[a] > 1) &&
-			    !coverage_has_leaves(c, hour_now(), a, b))
-				json_array_append_new(list,
+			    !coverage_has_leaves(c, hour, a, b))
+				json_array_append_new(pairs,
 				    json_pack("[s, s]", l.name[b], l.name[a]));
 	}
 	leaves_clear(&l);
-	json_object_set_new(o, "leaves_missing", list);
-	json_object_set_new(o, "uplinks_missing", up);
-}
-
-json_t *
-view_coverage(struct view *v)
-{
-	json_t *o = json_pack("{s:i}", "hours", COVERAGE_HOURS);
-	struct view_always a;
-
-	view_always(v, &a);
-	for (int i = 0; i < VIEW_SHARES; i++)
-		json_object_set_new(o, a.coverage[i].of,
-		    json_pack("{s:I, s:I}", "exercised",
-			(json_int_t)a.coverage[i].part, "all",
-			(json_int_t)a.coverage[i].all));
-	missing_links(v, o);
-	missing_leaves(v, o);
 	return o;
 }
