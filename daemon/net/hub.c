@@ -229,12 +229,13 @@ committed(void *ctx, const struct run *r, const json_t *record)
 {
 	struct hub *h = ctx;
 	json_t *slurm = run_slurm(r);
-	struct diagnosis_source from = { run_id(r), run_campaign(r),
-		run_class(r), run_mpi(r), run_launcher(r), slurm };
+	struct run_facts f = run_facts(r);
+	struct diagnosis_source from = { f.run, f.campaign, f.class, f.mpi,
+		f.launcher, slurm };
 
 	/* Six nodes, one of them slow, are not how the cluster is. */
-	if (strcmp(run_campaign(r), NAMES_PASS_CAMPAIGN) != 0)
-		series_record(h->series, run_class(r), record);
+	if (strcmp(f.campaign, NAMES_PASS_CAMPAIGN) != 0)
+		series_record(h->series, f.class, record);
 	diagnosis_record(h->diagnosis, &from, record);
 	json_decref(slurm);
 }
@@ -245,19 +246,20 @@ counters(void *ctx, const struct run *r, const struct node *n,
 {
 	struct hub *h = ctx;
 
-	diagnosis_counters(h->diagnosis, run_id(r), n, nics);
+	diagnosis_counters(h->diagnosis, run_facts(r).run, n, nics);
 }
 
 static void
 changed(void *ctx, const struct run *r)
 {
 	struct hub *h = ctx;
+	struct run_facts f = run_facts(r);
 
-	if (run_state_of(r) == RUN_FINISHED)
+	if (f.state == RUN_FINISHED)
 		mesh_cover_run(h->mesh, r);
 	h->o.changed(h->o.arg, r);
-	if (names_run_states[run_state_of(r)].final)
-		diagnosis_run_over(h->diagnosis, run_id(r));
+	if (names_run_states[f.state].final)
+		diagnosis_run_over(h->diagnosis, f.run);
 }
 
 static const struct runs_ops runs_ops = { send_to, hang_up, committed, changed,

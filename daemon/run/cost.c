@@ -65,12 +65,6 @@ costs_budget(struct costs *cs)
 	return cs->budget;
 }
 
-const struct cost_rules *
-costs_rules(const struct costs *cs)
-{
-	return &cs->rules;
-}
-
 void
 costs_expect(const struct costs *cs, const char *campaign,
     const struct conf *conf, double *ret_duration_s, double *ret_bytes_per_node)

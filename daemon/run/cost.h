@@ -32,7 +32,6 @@ void costs_free(struct costs *cs); /* NULL is allowed */
 /* What STORE_SETTINGS answered. */
 void costs_load(struct costs *cs, const json_t *settings);
 struct budget *costs_budget(struct costs *cs);
-const struct cost_rules *costs_rules(const struct costs *cs);
 
 /* How long a run of the campaign takes and what a node of it sends. What was
  * never measured: the deadline, and campaign.bytes. */

@@ -245,41 +245,14 @@ run_finish(struct run *r, enum run_state state, enum cause cause,
 		end_all(r);
 }
 
-/* Final, but its nodes are held until its processes are gone. */
-static void
-leave_tick(struct run *r)
-{
-	uint64_t since_ns = clk_ns() - r->step_ns;
-	int gone = !r->launcher_runs && TAILQ_EMPTY(&r->spawns);
-
-	if (!r->ended && (gone || since_ns >= RUN_LEAVE_NS))
-		end_all(r);
-	if (r->ended && (gone || since_ns >= RUN_RELEASE_NS))
-		run_step_set(r, STEP_DONE);
-}
-
-/* Off the live list; the oldest ended one is forgotten. */
-static void
-retire(struct run *r)
-{
-	struct runs *rs = r->all;
-	struct run *last;
-
-	admit_release(r);
-	launch_spawns_clear(r);
-	TAILQ_REMOVE(&rs->live, r, link);
-	TAILQ_INSERT_HEAD(&rs->ended, r, link);
-	if (++rs->ended_count <= RUN_ENDED_MAX)
-		return;
-	last = TAILQ_LAST(&rs->ended, run_list);
-	TAILQ_REMOVE(&rs->ended, last, link);
-	rs->ended_count--;
-	run_free(last);
-}
-
 static void
 run_tick(struct run *r)
 {
+	uint64_t since_ns = clk_ns() - r->step_ns;
+	int gone = !r->launcher_runs && TAILQ_EMPTY(&r->spawns);
+	struct runs *rs = r->all;
+	struct run *last;
+
 	switch (r->step) {
 	case STEP_WAIT:
 		admit_tick(r);
@@ -292,13 +265,27 @@ run_tick(struct run *r)
 		outcome_tick(r);
 		break;
 	case STEP_LEAVE:
-		leave_tick(r);
+		/* Its nodes are held until its processes are gone. */
+		if (!r->ended && (gone || since_ns >= RUN_LEAVE_NS))
+			end_all(r);
+		if (r->ended && (gone || since_ns >= RUN_RELEASE_NS))
+			run_step_set(r, STEP_DONE);
 		break;
 	case STEP_DONE:
 		break;
 	}
-	if (r->step == STEP_DONE)
-		retire(r);
+	if (r->step != STEP_DONE)
+		return;
+	admit_release(r);
+	launch_spawns_clear(r);
+	TAILQ_REMOVE(&rs->live, r, link);
+	TAILQ_INSERT_HEAD(&rs->ended, r, link);
+	if (++rs->ended_count <= RUN_ENDED_MAX)
+		return;
+	last = TAILQ_LAST(&rs->ended, run_list);
+	TAILQ_REMOVE(&rs->ended, last, link);
+	rs->ended_count--;
+	run_free(last);
 }
 
 /* The highest priority below a bound, of runs that live; INT64_MIN: none. */

@@ -106,17 +106,17 @@ const char *runs_find_campaign(const struct runs *rs, const char *campaign);
 /* Recent run on a node, or NULL; for the list of nodes. */
 const char *runs_on_node(const struct runs *rs, const struct node *n);
 
-const char *run_id(const struct run *r);
-const char *run_campaign(const struct run *r);
-const char *run_class(const struct run *r);
-const char *run_mpi(const struct run *r);
-const char *run_launcher(const struct run *r);
+/* Texts live as long as the run. */
+struct run_facts {
+	const char *run, *campaign, *class, *mpi, *launcher;
+	enum run_state state;
+	enum cause cause;
+	double ended_unix_s; /* 0: not yet */
+};
+struct run_facts run_facts(const struct run *r);
 /* What its section [slurm] sets, by key; NULL: nothing. New reference. */
 json_t *run_slurm(const struct run *r);
-enum run_state run_state_of(const struct run *r);
-enum cause run_cause_of(const struct run *r);
 size_t run_node_count(const struct run *r);
 struct node *run_node_at(const struct run *r, size_t i);
-double run_ended_unix_s(const struct run *r);
 
 #endif

@@ -11,36 +11,6 @@
 #include "common/log.h"
 #include "daemon/run/run_int.h"
 
-/* What a node says about a run that it takes part in. */
-static int
-message_for(struct run *r, struct node *n, enum wire_type type,
-    const json_t *msg, struct err *err)
-{
-	switch (type) {
-	case WIRE_PROGRESS:
-		return intake_progress(r, msg);
-	case WIRE_PREPARED:
-		return launch_prepared(r, n, msg);
-	case WIRE_LAUNCHED:
-		return launch_launched(r, n, msg);
-	case WIRE_SPAWN_ASK:
-		return launch_spawn_ask(r, n, msg, err);
-	case WIRE_SPAWNED:
-		return launch_spawned(r, n, msg);
-	case WIRE_EXITED:
-		return launch_exited(r, n, msg);
-	case WIRE_RANK_LOST:
-		return outcome_rank_lost(r, n, msg);
-	case WIRE_COUNTERS:
-		return intake_counters(r, n, msg);
-	case WIRE_SPOOL_LOST:
-		return 0;
-	default:
-		return err_set(err, -EPROTO, "%s is not expected here",
-		    wire_messages[type].name);
-	}
-}
-
 static void
 spool_lost(struct runs *rs, const struct node *n, const json_t *msg)
 {
@@ -75,7 +45,29 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 		    n->name, wire_messages[type].name, id);
 		return 0;
 	}
-	return message_for(r, n, type, msg, err);
+	switch (type) {
+	case WIRE_PROGRESS:
+		return intake_progress(r, msg);
+	case WIRE_PREPARED:
+		return launch_prepared(r, n, msg);
+	case WIRE_LAUNCHED:
+		return launch_launched(r, n, msg);
+	case WIRE_SPAWN_ASK:
+		return launch_spawn_ask(r, n, msg, err);
+	case WIRE_SPAWNED:
+		return launch_spawned(r, n, msg);
+	case WIRE_EXITED:
+		return launch_exited(r, n, msg);
+	case WIRE_RANK_LOST:
+		return outcome_rank_lost(r, n, msg);
+	case WIRE_COUNTERS:
+		return intake_counters(r, n, msg);
+	case WIRE_SPOOL_LOST:
+		return 0;
+	default:
+		return err_set(err, -EPROTO, "%s is not expected here",
+		    wire_messages[type].name);
+	}
 }
 
 static int

@@ -75,12 +75,13 @@ run_conf_read(struct run *r, struct err *err)
 	return rc;
 }
 
-/* A copy of conf that the overrides have changed. */
-static int
-conf_copy(const struct run_order *o, struct conf **ret, struct err *err)
+int
+runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
+    struct err *err)
 {
 	struct conf *c = conf_dup(o->conf);
 	const char *key;
+	struct run *r;
 	json_t *v;
 	int rc = 0;
 
@@ -94,7 +95,6 @@ conf_copy(const struct run_order *o, struct conf **ret, struct err *err)
 			break;
 		}
 		text = xasprintf("%s=%s", key, json_string_value(v));
-
 		rc = conf_override(c, text, "override", err);
 		free(text);
 		if (rc < 0)
@@ -102,24 +102,10 @@ conf_copy(const struct run_order *o, struct conf **ret, struct err *err)
 	}
 	if (rc == 0)
 		rc = options_campaign_check(c, err);
-	if (rc == 0)
-		*ret = c;
-	else
+	if (rc < 0) {
 		conf_free(c);
-	return rc;
-}
-
-int
-runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
-    struct err *err)
-{
-	struct conf *c;
-	struct run *r;
-	int rc;
-
-	rc = conf_copy(o, &c, err);
-	if (rc < 0)
 		return rc;
+	}
 	r = run_new(rs, o->campaign, o->by, c);
 	rc = run_conf_read(r, err);
 	if (rc < 0) {
@@ -141,15 +127,10 @@ void
 runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
     enum cause cause, const char *text, const char *by)
 {
-	struct run_order o = { .campaign = campaign, .conf = conf, .by = by };
+	struct run *r = run_new(rs, campaign, by, conf_dup(conf));
 	struct err err;
-	struct conf *c;
-	struct run *r;
 
-	if (conf_copy(&o, &c, &err) < 0)
-		return; /* it was checked when it was read */
-	r = run_new(rs, campaign, by, c);
-	(void)run_conf_read(r, &err);
+	(void)run_conf_read(r, &err); /* it was checked when it was read */
 	id_make(rs, r->id);
 	run_state_set(r, RUN_MISSED, cause, text);
 	run_step_set(r, STEP_DONE);
@@ -200,22 +181,6 @@ monotonic_of(uint64_t unix_ns)
 }
 
 static void
-step_restore(struct run *r, const json_t *o, enum run_state state)
-{
-	if (state == RUN_PENDING || state == RUN_OVERDUE) {
-		r->step = STEP_WAIT;
-		return;
-	}
-	r->step = state == RUN_RUNNING ? STEP_RUN : STEP_FIRST;
-	r->resume_ns = clk_ns() + RUN_RESUME_NS;
-	if (r->started_unix_ns != 0)
-		r->start_ns = monotonic_of(r->started_unix_ns);
-	r->launcher_runs = 1;
-	admit_restore(r, json_object_get(o, "nodes")); /* the head first */
-	intake_resume(r);
-}
-
-static void
 resume_one(struct runs *rs, const json_t *o)
 {
 	int state = names_run_state_find(member_text(o, "state"));
@@ -244,7 +209,17 @@ resume_one(struct runs *rs, const json_t *o)
 	/* What is stored is sent again unless the old collector said so. */
 	r->records = r->last_seq = member_unsigned(o, "records");
 	r->state = (enum run_state)state;
-	step_restore(r, o, (enum run_state)state);
+	r->step = STEP_WAIT;
+	if (state != RUN_PENDING && state != RUN_OVERDUE) {
+		r->step = state == RUN_RUNNING ? STEP_RUN : STEP_FIRST;
+		r->resume_ns = clk_ns() + RUN_RESUME_NS;
+		if (r->started_unix_ns != 0)
+			r->start_ns = monotonic_of(r->started_unix_ns);
+		r->launcher_runs = 1;
+		/* the head first */
+		admit_restore(r, json_object_get(o, "nodes"));
+		intake_resume(r);
+	}
 	log_info("run %s: campaign %s taken up again, was %s", r->id,
 	    r->campaign, names_run_states[state].name);
 	if (r->step != STEP_WAIT && r->node_count == 0)

@@ -113,34 +113,17 @@ runs_on_node(const struct runs *rs, const struct node *n)
 	return NULL;
 }
 
-const char *
-run_id(const struct run *r)
+struct run_facts
+run_facts(const struct run *r)
 {
-	return r->id;
-}
-
-const char *
-run_campaign(const struct run *r)
-{
-	return r->campaign;
-}
-
-const char *
-run_class(const struct run *r)
-{
-	return r->class;
-}
-
-const char *
-run_mpi(const struct run *r)
-{
-	return r->mpi;
-}
-
-const char *
-run_launcher(const struct run *r)
-{
-	return conf_string(r->conf, "campaign", "launcher");
+	return (struct run_facts){ .run = r->id,
+		.campaign = r->campaign,
+		.class = r->class,
+		.mpi = r->mpi,
+		.launcher = conf_string(r->conf, "campaign", "launcher"),
+		.state = r->state,
+		.cause = r->cause,
+		.ended_unix_s = (double)r->ended_unix_ns / 1e9 };
 }
 
 json_t *
@@ -161,18 +144,6 @@ run_slurm(const struct run *r)
 	return set;
 }
 
-enum run_state
-run_state_of(const struct run *r)
-{
-	return r->state;
-}
-
-enum cause
-run_cause_of(const struct run *r)
-{
-	return r->cause;
-}
-
 size_t
 run_node_count(const struct run *r)
 {
@@ -183,10 +154,4 @@ struct node *
 run_node_at(const struct run *r, size_t i)
 {
 	return r->nodes[i].node;
-}
-
-double
-run_ended_unix_s(const struct run *r)
-{
-	return (double)r->ended_unix_ns / (double)CLK_NS_PER_S;
 }

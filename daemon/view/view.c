@@ -14,6 +14,7 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/schedule/scheduler.h"
@@ -91,17 +92,17 @@ last_set(struct view *v, const char *campaign, const char *run,
 void
 view_run_changed(struct view *v, const struct run *r)
 {
-	enum run_state state = run_state_of(r);
+	struct run_facts f = run_facts(r);
 
-	last_set(v, run_campaign(r), run_id(r), state);
-	if (state == RUN_MISSED || state == RUN_OVERDUE ||
-	    state == RUN_NONSTART)
-		v->silence[state][run_cause_of(r)]++;
-	if (!names_run_states[state].final)
+	last_set(v, f.campaign, f.run, f.state);
+	if (f.state == RUN_MISSED || f.state == RUN_OVERDUE ||
+	    f.state == RUN_NONSTART)
+		v->silence[f.state][f.cause]++;
+	if (!names_run_states[f.state].final)
 		return;
-	count_of(v, run_campaign(r), (int)state)->count++;
-	if (state == RUN_FINISHED)
-		success_set(v, run_campaign(r), run_ended_unix_s(r));
+	count_of(v, f.campaign, (int)f.state)->count++;
+	if (f.state == RUN_FINISHED)
+		success_set(v, f.campaign, f.ended_unix_s);
 }
 
 void
@@ -112,20 +113,16 @@ view_load(struct view *v, const json_t *runs)
 	/* The oldest first, so that the newest stays. */
 	while (i-- > 0) {
 		const json_t *o = json_array_get(runs, i);
-		const char *campaign = json_string_value(
-		    json_object_get(o, "campaign"));
-		const char *run = json_string_value(json_object_get(o, "run"));
-		const char *word = json_string_value(
-		    json_object_get(o, "state"));
-		int state = word == NULL ? -1 : names_run_state_find(word);
-		json_int_t ended = json_integer_value(
-		    json_object_get(o, "ended_unix_ns"));
+		const char *campaign = member_text(o, "campaign");
+		const char *run = member_text(o, "run");
+		int state = names_run_state_find(member_text(o, "state"));
 
-		if (campaign == NULL || run == NULL || state < 0)
+		if (campaign[0] == '\0' || run[0] == '\0' || state < 0)
 			continue;
 		last_set(v, campaign, run, (enum run_state)state);
 		if (state == RUN_FINISHED)
-			success_set(v, campaign, (double)ended / 1e9);
+			success_set(v, campaign,
+			    (double)member_int(o, "ended_unix_ns") / 1e9);
 	}
 }
 
