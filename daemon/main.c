@@ -31,7 +31,6 @@
 #include "daemon/http/http.h"
 #include "daemon/net/hub.h"
 #include "daemon/series/series.h"
-#include "daemon/net/listen.h"
 #include "daemon/react/react.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"

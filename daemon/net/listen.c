@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/net/listen.h"
+/*
+ * listen.c - the port that agents connect to, and ports that were opened for
+ * us.
+ */
+#include "daemon/net/session.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -16,7 +20,6 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/net/session.h"
 
 #define BACKLOG 1024
 
@@ -65,38 +68,29 @@ again_cb(evutil_socket_t fd, short what, void *arg)
 	evconnlistener_enable(l->listener);
 }
 
-/* "host:port" with a v6 host in brackets. The caller ends *ret with
- * freeaddrinfo. */
-static int
-resolve(const char *where, struct addrinfo **ret)
-{
-	struct addrinfo hint = { .ai_flags = AI_PASSIVE,
-		.ai_socktype = SOCK_STREAM };
-	const char *colon = strrchr(where, ':');
-	size_t len = colon == NULL ? 0 : (size_t)(colon - where);
-	char *host;
-	int rc;
-
-	if (colon == NULL)
-		return EAI_NONAME;
-	if (len >= 2 && where[0] == '[' && where[len - 1] == ']')
-		host = xstrndup(where + 1, len - 2);
-	else
-		host = xstrndup(where, len);
-	rc = getaddrinfo(host[0] == '\0' ? NULL : host, colon + 1, &hint, ret);
-	free(host);
-	return rc;
-}
-
 int
 listen_open(const char *where, struct event_base *base, struct sessions *to,
     struct listen **ret, struct err *err)
 {
+	struct addrinfo hint = { .ai_flags = AI_PASSIVE,
+		.ai_socktype = SOCK_STREAM };
+	const char *colon = strrchr(where, ':');
+	struct addrinfo *ai = NULL;
 	struct listen *l;
-	struct addrinfo *ai;
-	int rc;
+	char *host;
+	size_t len;
+	int rc = EAI_NONAME;
 
-	rc = resolve(where, &ai);
+	if (colon != NULL) {
+		len = (size_t)(colon - where);
+		if (len >= 2 && where[0] == '[' && where[len - 1] == ']')
+			host = xstrndup(where + 1, len - 2);
+		else
+			host = xstrndup(where, len);
+		rc = getaddrinfo(host[0] == '\0' ? NULL : host, colon + 1,
+		    &hint, &ai);
+		free(host);
+	}
 	if (rc != 0)
 		return err_set(err, -EINVAL, "collector.listen %s: %s", where,
 		    gai_strerror(rc));
@@ -156,16 +150,6 @@ name_find(const char *names, const char *name)
 	return -ENOENT;
 }
 
-static int
-choose(const char *name, int count)
-{
-	int i = name_find(getenv("LISTEN_FDNAMES"), name);
-
-	if (i < 0 && count == 1)
-		i = 0;
-	return i >= count ? -ENOENT : i;
-}
-
 int
 socket_activation_socket(const char *name)
 {
@@ -177,9 +161,13 @@ socket_activation_socket(const char *name)
 	if (pid_text != NULL && count_text != NULL &&
 	    str_to_int(pid_text, 1, INT32_MAX, &pid) == 0 &&
 	    str_to_int(count_text, 1, FDS_MAX, &count) == 0 && pid == getpid())
-		chosen = choose(name, (int)count);
+		chosen = name_find(getenv("LISTEN_FDNAMES"), name);
 	else
 		count = 0;
+	if (chosen < 0 && count == 1)
+		chosen = 0;
+	if (chosen >= count)
+		chosen = -ENOENT;
 	for (int i = 0; i < (int)count; i++) {
 		if (i == chosen)
 			(void)fcntl(FIRST_FD + i, F_SETFD, FD_CLOEXEC);

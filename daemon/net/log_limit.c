@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/net/log_limit.h"
+/* log_limit.c - which line about a peer is told, and which only counted. */
+#include "daemon/net/session.h"
 
 #define MINUTE_NS (60 * 1000000000ULL)
 
@@ -12,17 +13,6 @@ hash(uint64_t h, const char *text)
 	return h;
 }
 
-/* A full minute of lines is enough, whoever they are about. */
-static int
-minute_is_full(struct log_limit *o, uint64_t now_ns)
-{
-	if (now_ns - o->minute_ns >= MINUTE_NS) {
-		o->minute_ns = now_ns;
-		o->lines = 0;
-	}
-	return o->lines >= LOG_LIMIT_LINES_MINUTE;
-}
-
 int
 log_limit_tell(struct log_limit *o, const char *who, const char *what,
     uint64_t now_ns, uint64_t *ret_hidden)
@@ -30,9 +20,14 @@ log_limit_tell(struct log_limit *o, const char *who, const char *what,
 	uint64_t h = hash(hash(0xcbf29ce484222325ULL, who) ^ '|', what);
 	size_t i = h % LOG_LIMIT_SLOTS;
 
+	if (now_ns - o->minute_ns >= MINUTE_NS) {
+		o->minute_ns = now_ns;
+		o->lines = 0;
+	}
+	/* A full minute of lines is enough, whoever they are about. */
 	if ((o->slot[i].hash == h && o->slot[i].told_ns != 0 &&
 		now_ns - o->slot[i].told_ns < LOG_LIMIT_AGAIN_NS) ||
-	    minute_is_full(o, now_ns)) {
+	    o->lines >= LOG_LIMIT_LINES_MINUTE) {
 		o->hidden++;
 		return 0;
 	}

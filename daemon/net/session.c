@@ -22,7 +22,6 @@
 #include "common/queue.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
-#include "daemon/net/log_limit.h"
 #include "daemon/net/tls.h"
 
 /* From the first byte to the end of the hello: two round trips and a

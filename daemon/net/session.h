@@ -64,4 +64,45 @@ uint64_t session_last_ns(const struct session *s); /* its last byte */
 void session_set_arg(struct session *s, void *arg);
 void *session_arg(const struct session *s);
 
+/* ---- listen.c: the port that agents connect to, and ports that were opened
+ * for us ---- */
+
+struct listen;
+
+/* Bound and shut: connections wait until listen_start.
+ * where: "host:port", "[v6]:port" or ":port"; numeric hosts only need no
+ * resolver. -errno with why. */
+int listen_open(const char *where, struct event_base *base, struct sessions *to,
+    struct listen **ret, struct err *err);
+void listen_start(struct listen *l);
+void listen_close(struct listen *l); /* NULL is allowed */
+
+/* A socket that a service manager has opened for us (sd_listen_fds(3)): the
+ * descriptor of that name (LISTEN_FDNAMES), or the only one; -ENOENT if there
+ * is none. Once: the environment is cleared, others are closed. */
+int socket_activation_socket(const char *name);
+
+/* ---- log_limit.c: the same failure of the same peer is told once. A table of
+ * fixed size, so a scan from many addresses costs no memory; it also caps the
+ * lines a minute, whoever they are about. Pure. ---- */
+
+#define LOG_LIMIT_SLOTS        256
+#define LOG_LIMIT_AGAIN_NS     (10 * 60 * 1000000000ULL)
+#define LOG_LIMIT_LINES_MINUTE 30
+
+struct log_limit {
+	struct {
+		uint64_t hash;
+		uint64_t told_ns; /* 0: free */
+	} slot[LOG_LIMIT_SLOTS];
+	uint64_t minute_ns; /* start of the minute that lines counts */
+	unsigned lines;
+	uint64_t hidden; /* since the last line that was told */
+};
+
+/* 1 when it should be told now; *ret_hidden is then how many were not told
+ * since the last one. */
+int log_limit_tell(struct log_limit *o, const char *who, const char *what,
+    uint64_t now_ns, uint64_t *ret_hidden);
+
 #endif
