@@ -100,11 +100,10 @@ settings_fill(struct settings *s)
 	struct mesh_options *m = &s->hub.mesh;
 	struct diagnosis_options *d = &s->hub.diagnosis;
 
-	s->store = (struct store_options){ conf_string(c, "collector",
-					       "state_dir"),
-		conf_span_ns(c, "store", "retention"),
-		conf_span_ns(c, "store", "raw_retention"),
-		conf_bytes(c, "store", "free_min") };
+	s->store.dir = conf_string(c, "collector", "state_dir");
+	s->store.retention_ns = conf_span_ns(c, "store", "retention");
+	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
+	s->store.free_min_bytes = conf_bytes(c, "store", "free_min");
 	s->hub.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
 	s->hub.silence_ns = conf_span_ns(c, "collector", "silence");
 	s->hub.agents_max = (size_t)conf_int(c, "collector", "agents_max");
