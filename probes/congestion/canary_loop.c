@@ -42,7 +42,7 @@ open_test(struct canary_loop *m, int i)
 			tally_init(&cell->tally, s->visits);
 		if (root && canary_ops[test].ring)
 			cell->pairs = pair_medians_new(canary_low_is_bad(test),
-			    s->seed + STREAM_PAIRS);
+			    m->world->nodes, s->seed + STREAM_PAIRS);
 	}
 	t->canary.test = test;
 	if (test == CANARY_COMMAND)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "common/hostlist.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
@@ -99,7 +100,7 @@ report_end(uint64_t records, enum cause cause, const char *text)
 struct measured {
 	const struct world *world;
 	const struct canary_loop_cell *cell; /* NULL: congestors */
-	const struct pair_medians *pairs;    /* NULL: none */
+	struct pair_medians *pairs;          /* NULL: none */
 	struct collect_node *nodes;
 	int count;
 	int low_is_bad;
@@ -192,6 +193,9 @@ put_pairs(json_t *r, const struct measured *x)
 	json_object_set_new(r, "pairs", list);
 	if (x->pairs == NULL)
 		return;
+	if (pair_medians_dropped(x->pairs) > 0)
+		log_warnx("%llu medians are of more pairs than are kept",
+		    (unsigned long long)pair_medians_dropped(x->pairs));
 	worst = pair_medians_worst(x->pairs, rows, RECORD_PAIRS_MAX);
 	for (int i = 0; i < worst; i++)
 		json_array_append_new(list,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pair_medians.c - an open hash table that doubles up to its bound.
+ * pair_medians.c - an open hash table that doubles up to its bound, and the
+ * medians of its pairs by node, which are made when somebody asks for them.
  */
 #include "probes/sampling/pair_medians.h"
 
@@ -24,17 +25,26 @@ struct pair_medians {
 	struct slot *slots;
 	uint32_t size; /* slots */
 	uint32_t used;
+	uint32_t max;
 	uint64_t dropped;
 	int low_is_bad;
 	struct rng rng;
+	/* Medians by node: of[start[i]] up to of[start[i + 1]] are node i's. */
+	int nodes; /* 0: not made since the last median came */
+	uint32_t *start;
+	double *of;
 };
 
 struct pair_medians *
-pair_medians_new(int low_is_bad, uint64_t seed)
+pair_medians_new(int low_is_bad, int nodes, uint64_t seed)
 {
 	struct pair_medians *p = xcalloc(1, sizeof(*p));
+	int64_t max = (int64_t)nodes * PAIR_MEDIANS_PARTNERS / 2;
 
 	p->low_is_bad = low_is_bad;
+	p->max = max < PAIR_MEDIANS_LEAST ? PAIR_MEDIANS_LEAST
+	    : max > PAIR_MEDIANS_MOST     ? PAIR_MEDIANS_MOST
+					  : (uint32_t)max;
 	p->size = SLOTS_FIRST;
 	p->slots = xcalloc(p->size, sizeof(*p->slots));
 	rng_seed(&p->rng, seed);
@@ -47,6 +57,8 @@ pair_medians_free(struct pair_medians *p)
 	if (p == NULL)
 		return;
 	free(p->slots);
+	free(p->start);
+	free(p->of);
 	free(p);
 }
 
@@ -72,8 +84,9 @@ pair_medians_add(struct pair_medians *p, int a, int b, double median)
 
 	if (a == b)
 		return;
+	p->nodes = 0;
 	s = find(p, a < b ? a : b, a < b ? b : a);
-	if (s->n == 0 && p->used == PAIR_MEDIANS_MAX) {
+	if (s->n == 0 && p->used == p->max) {
 		p->dropped++;
 		return;
 	}
@@ -162,18 +175,55 @@ pair_medians_median(const struct pair_medians *p, int a, int b)
 	return s->n > 0 ? median_of(s) : NAN;
 }
 
-double
-pair_medians_quantile(const struct pair_medians *p, int node, double q)
+/* A node's are asked for one after the other: to look at all pairs for each of
+ * 10,000 nodes would take longer than the round did. */
+static size_t
+of_node(struct pair_medians *p, int node, const double **ret)
 {
-	double *x = xcalloc(p->used + 1, sizeof(*x)), at;
-	size_t n = 0;
+	uint32_t *at;
 
-	for (uint32_t i = 0; i < p->size; i++) {
-		const struct slot *s = &p->slots[i];
+	if (p->nodes == 0) {
+		for (uint32_t i = 0; i < p->size; i++)
+			if (p->slots[i].n > 0 && p->slots[i].b >= p->nodes)
+				p->nodes = p->slots[i].b + 1;
+		free(p->start);
+		free(p->of);
+		p->start = xcalloc((size_t)p->nodes + 2, sizeof(*p->start));
+		p->of = xcalloc(2 * (size_t)p->used + 1, sizeof(*p->of));
+		at = p->start + 1; /* a step ahead, until all are in place */
+		for (uint32_t i = 0; i < p->size; i++) {
+			if (p->slots[i].n == 0)
+				continue;
+			at[p->slots[i].a + 1]++;
+			at[p->slots[i].b + 1]++;
+		}
+		for (int i = 0; i < p->nodes; i++)
+			at[i + 1] += at[i];
+		for (uint32_t i = 0; i < p->size; i++) {
+			const struct slot *s = &p->slots[i];
 
-		if (s->n > 0 && (s->a == node || s->b == node))
-			x[n++] = median_of(s);
+			if (s->n == 0)
+				continue;
+			p->of[at[s->a]] = p->of[at[s->b]] = median_of(s);
+			at[s->a]++;
+			at[s->b]++;
+		}
 	}
+	if (node >= p->nodes)
+		return 0;
+	*ret = &p->of[p->start[node]];
+	return p->start[node + 1] - p->start[node];
+}
+
+double
+pair_medians_quantile(struct pair_medians *p, int node, double q)
+{
+	const double *of = NULL;
+	size_t n = of_node(p, node, &of);
+	double *x = xcalloc(n + 1, sizeof(*x)), at;
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = of[i];
 	at = robust_quantile(x, n, q);
 	free(x);
 	return at;
@@ -194,22 +244,16 @@ pair_medians_typical(const struct pair_medians *p)
 }
 
 int
-pair_medians_partners(const struct pair_medians *p, int node, double typical,
+pair_medians_partners(struct pair_medians *p, int node, double typical,
     int *ret_slow)
 {
 	double bound = p->low_is_bad ? typical / (1 + PAIR_MEDIANS_SLOW)
 				     : typical * (1 + PAIR_MEDIANS_SLOW);
-	int count = 0, slow = 0;
+	const double *of = NULL;
+	size_t n = of_node(p, node, &of);
 
-	for (uint32_t i = 0; i < p->size; i++) {
-		const struct slot *s = &p->slots[i];
-
-		if (s->n == 0 || (s->a != node && s->b != node))
-			continue;
-		count++;
-		slow += p->low_is_bad ? median_of(s) < bound
-				      : median_of(s) > bound;
-	}
-	*ret_slow = slow;
-	return count;
+	*ret_slow = 0;
+	for (size_t i = 0; i < n; i++)
+		*ret_slow += p->low_is_bad ? of[i] < bound : of[i] > bound;
+	return (int)n;
 }

@@ -5,16 +5,19 @@
  * A rank's time covers the exchange with both of its neighbours, so it is
  * evidence on both pairs. A normal node is slow with slow partners only, a slow
  * node with everyone: what speaks against a node is the quartile of its pairs
- * on the good side. The table is bounded: PAIR_MEDIANS_MAX pairs,
- * PAIR_MEDIANS_KEPT medians of each; of more, an unbiased sample.
+ * on the good side. The table is bounded: so many pairs that every node can
+ * have met PAIR_MEDIANS_PARTNERS others, and PAIR_MEDIANS_KEPT medians of each;
+ * of more, an unbiased sample.
  */
 #ifndef PROBES_SAMPLING_PAIR_MEDIANS_H
 #define PROBES_SAMPLING_PAIR_MEDIANS_H
 
 #include <stdint.h>
 
-#define PAIR_MEDIANS_MAX  16384 /* pairs of one table: 1 MiB */
-#define PAIR_MEDIANS_KEPT 12    /* medians of a pair */
+#define PAIR_MEDIANS_PARTNERS 32
+#define PAIR_MEDIANS_LEAST    16384   /* pairs of one table: 1 MiB, */
+#define PAIR_MEDIANS_MOST     1000000 /* and 64 MiB */
+#define PAIR_MEDIANS_KEPT     12      /* medians of a pair */
 
 struct pair_medians;
 
@@ -24,8 +27,8 @@ struct pair_medians_row {
 	double p50; /* of those kept */
 };
 
-/* low_is_bad: 1 for bandwidths, 0 for times. */
-struct pair_medians *pair_medians_new(int low_is_bad, uint64_t seed);
+/* low_is_bad: 1 for bandwidths, 0 for times. nodes: how many there are. */
+struct pair_medians *pair_medians_new(int low_is_bad, int nodes, uint64_t seed);
 void pair_medians_free(struct pair_medians *p); /* NULL is allowed */
 /* One round's median of a rank on node a that had node b as neighbour. Equal
  * nodes are no pair and are left out. */
@@ -38,14 +41,14 @@ int pair_medians_worst(const struct pair_medians *p,
 /* Of one pair, in either order; NAN: it never met. */
 double pair_medians_median(const struct pair_medians *p, int a, int b);
 /* A quantile of the medians of the node's pairs; NAN without pairs. */
-double pair_medians_quantile(const struct pair_medians *p, int node, double q);
+double pair_medians_quantile(struct pair_medians *p, int node, double q);
 
 /* The median of all pairs' medians; NAN without pairs. */
 double pair_medians_typical(const struct pair_medians *p);
 /* The node's pairs, and how many of them are worse than typical by more than
  * PAIR_MEDIANS_SLOW of it. */
 #define PAIR_MEDIANS_SLOW 0.05
-int pair_medians_partners(const struct pair_medians *p, int node,
-    double typical, int *ret_slow);
+int pair_medians_partners(struct pair_medians *p, int node, double typical,
+    int *ret_slow);
 
 #endif

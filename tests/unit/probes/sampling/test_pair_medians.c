@@ -11,7 +11,7 @@
 static void
 test_worst_first(void **state)
 {
-	struct pair_medians *p = pair_medians_new(0, 1);
+	struct pair_medians *p = pair_medians_new(0, 16, 1);
 	struct pair_medians_row rows[3];
 
 	(void)state;
@@ -37,7 +37,7 @@ test_worst_first(void **state)
 static void
 test_low_is_bad(void **state)
 {
-	struct pair_medians *p = pair_medians_new(1, 1);
+	struct pair_medians *p = pair_medians_new(1, 16, 1);
 	struct pair_medians_row row;
 
 	(void)state;
@@ -52,7 +52,7 @@ test_low_is_bad(void **state)
 static void
 test_guilty(void **state)
 {
-	struct pair_medians *p = pair_medians_new(0, 1);
+	struct pair_medians *p = pair_medians_new(0, 16, 1);
 	double guilty;
 
 	(void)state;
@@ -72,11 +72,11 @@ test_guilty(void **state)
 static void
 test_bounded(void **state)
 {
-	struct pair_medians *p = pair_medians_new(0, 1);
+	struct pair_medians *p = pair_medians_new(0, 16, 1);
 	struct pair_medians_row row;
 
 	(void)state;
-	for (int i = 0; i < PAIR_MEDIANS_MAX + 100; i++)
+	for (int i = 0; i < PAIR_MEDIANS_LEAST + 100; i++)
 		pair_medians_add(p, 0, i + 1, i);
 	assert_int_equal(pair_medians_dropped(p), 100);
 	for (int i = 0; i < 1000; i++)
@@ -91,7 +91,7 @@ test_bounded(void **state)
 static void
 test_partners(void **state)
 {
-	struct pair_medians *p = pair_medians_new(0, 1);
+	struct pair_medians *p = pair_medians_new(0, 16, 1);
 	int slow;
 
 	(void)state;
@@ -116,10 +116,33 @@ test_partners(void **state)
 	pair_medians_free(p);
 }
 
+/* Every node of a large cluster keeps all of 16 partners. */
+static void
+test_large(void **state)
+{
+	enum { NODES = 10000, ROUNDS = 16 };
+	struct pair_medians *p = pair_medians_new(0, NODES, 1);
+	int slow;
+
+	(void)state;
+	for (int r = 1; r <= ROUNDS / 2; r++)
+		for (int i = 0; i < NODES; i++)
+			pair_medians_add(p, i, (i + r) % NODES, 1.0 + i % 2);
+	assert_int_equal(pair_medians_dropped(p), 0);
+	for (int i = 0; i < NODES; i++)
+		assert_int_equal(pair_medians_partners(p, i, 1, &slow), ROUNDS);
+	pair_medians_add(p, 0, 1, 9.0); /* what was counted is old */
+	pair_medians_add(p, 0, NODES - 1, 0.25);
+	pair_medians_add(p, 0, NODES - 1, 0.25);
+	assert_true(pair_medians_quantile(p, 0, 0) == 0.25);
+	pair_medians_free(p);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_partners),
 		cmocka_unit_test(test_worst_first),
 		cmocka_unit_test(test_low_is_bad),
