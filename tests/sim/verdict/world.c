@@ -1,76 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * world.c - who is where, who is busy, what is broken, and how slow a pair is
+ * for it.
+ */
 #include "tests/sim/verdict/world.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/robust.h"
+#include "common/clk.h"
 #include "common/xalloc.h"
 
-#define PAIRS_MAX 64 /* of a place in a round */
+#define JOB_SD   0.3 /* of a job's effect between rounds, as a share, */
+#define JOB_KEEP 0.8 /* which lasts so far */
 
-const struct world_options world_defaults = { 256, 32, 1, 1, 0.05, 0.05, 0.5,
-	0.01 };
+static int
+is_of_leaf(enum fault_kind kind)
+{
+	return kind == FAULT_LEAF || kind == FAULT_UPLINK ||
+	    kind == FAULT_UPLINK_LOSS;
+}
 
 struct world *
-world_new(const struct world_options *o, uint64_t seed)
+world_new(const struct scenario *s, uint64_t seed)
 {
 	struct world *w = xcalloc(1, sizeof(*w));
+	uint32_t n = s->cluster.nodes, at = 0;
 
-	assert(2 * o->rings <= PAIRS_MAX);
-	w->o = *o;
+	w->s = s;
+	w->nodes = n;
 	rng_seed(&w->rng, seed);
 	w->spare = NAN;
-	w->places = o->nodes * o->rails;
-	w->leaves = o->leaf_nodes == 0
-	    ? 0
-	    : (o->nodes + o->leaf_nodes - 1) / o->leaf_nodes;
-	w->own = xcalloc(w->places, sizeof(*w->own));
-	w->slow = xcalloc(w->places, sizeof(*w->slow));
-	w->busy = xcalloc(w->places, 1);
-	w->leaf_slow = xcalloc(w->leaves + 1, sizeof(*w->leaf_slow));
-	w->uplink_slow = xcalloc(w->leaves + 1, sizeof(*w->uplink_slow));
-	w->order = xcalloc(o->nodes, sizeof(*w->order));
-	w->pair = xcalloc((size_t)w->places * 2 * o->rings, sizeof(*w->pair));
-	w->pair_count = xcalloc(w->places, 1);
-	for (uint32_t i = 0; i < w->places; i++)
-		w->own[i] = o->spread * world_normal(w);
+	w->leaf = xcalloc(n, sizeof(*w->leaf));
+	w->own = xcalloc(n, sizeof(*w->own));
+	w->job = xcalloc(n, sizeof(*w->job));
+	w->job_at = xcalloc(n, sizeof(*w->job_at));
+	w->job_end_ns = xcalloc(n, sizeof(*w->job_end_ns));
+	w->leaf_own = xcalloc(n, sizeof(*w->leaf_own));
+	for (uint32_t i = 0; i < n; i++)
+		w->own[i] = s->cluster.node_sd * world_normal(w);
+	while (at < n) { /* small leaves are as many as large ones */
+		double range = log(
+		    (double)s->cluster.leaf_max / s->cluster.leaf_min);
+		uint32_t size = (uint32_t)lrint(
+		    s->cluster.leaf_min * exp(range * rng_unit(&w->rng)));
+
+		for (uint32_t i = 0; i < size && at < n; i++)
+			w->leaf[at++] = w->leaves;
+		w->leaf_own[w->leaves++] = s->cluster.leaf_sd * world_normal(w);
+	}
+	for (int i = 0; i < SCENARIO_FAULTS; i++) {
+		struct world_fault *x = &w->faults[i];
+		uint32_t of, left;
+
+		x->f = &s->faults[i];
+		x->is_leaf = is_of_leaf(x->f->kind);
+		of = x->is_leaf ? w->leaves : n;
+		x->hit = xcalloc(n, 1);
+		if (x->f->kind == FAULT_NONE)
+			continue;
+		left = x->f->count < of ? x->f->count : of;
+		while (left > 0) {
+			uint32_t k = (uint32_t)rng_below(&w->rng, of);
+
+			left -= !x->hit[k];
+			x->hit[k] = (uint8_t)(1 + rng_below(&w->rng, 2));
+		}
+		x->member = (uint32_t)rng_below(&w->rng,
+		    (uint64_t)(x->f->kind == FAULT_SPINE ? s->cluster.spines
+							 : s->cluster.uplinks));
+		if (x->f->every_ns > 0)
+			x->phase_ns = rng_below(&w->rng, x->f->every_ns);
+	}
 	return w;
 }
 
 void
 world_free(struct world *w)
 {
-	if (w == NULL)
-		return;
+	for (int i = 0; i < SCENARIO_FAULTS; i++)
+		free(w->faults[i].hit);
+	free(w->leaf);
 	free(w->own);
-	free(w->slow);
-	free(w->busy);
-	free(w->leaf_slow);
-	free(w->uplink_slow);
-	free(w->order);
-	free(w->pair);
-	free(w->pair_count);
+	free(w->leaf_own);
+	free(w->job);
+	free(w->job_at);
+	free(w->job_end_ns);
 	free(w);
-}
-
-void
-world_heal(struct world *w)
-{
-	memset(w->slow, 0, w->places * sizeof(*w->slow));
-	memset(w->busy, 0, w->places);
-	memset(w->leaf_slow, 0, w->leaves * sizeof(*w->leaf_slow));
-	memset(w->uplink_slow, 0, w->leaves * sizeof(*w->uplink_slow));
-	w->spine_slow = 0;
-}
-
-uint32_t
-world_leaf(const struct world *w, uint32_t place)
-{
-	return w->o.leaf_nodes == 0 ? SCORE_NO_LEAF
-				    : place / w->o.rails / w->o.leaf_nodes;
 }
 
 /* Marsaglia's polar method. */
@@ -94,93 +111,169 @@ world_normal(struct world *w)
 	return y * r;
 }
 
-static double
-measure(struct world *w, uint32_t a, uint32_t b)
+/* A job takes nodes until its end, side by side or anywhere. */
+static uint32_t
+job_start(struct world *w, uint32_t most)
 {
-	uint32_t la = world_leaf(w, a), lb = world_leaf(w, b);
-	double x = fmax(w->own[a] + w->slow[a], w->own[b] + w->slow[b]);
+	uint32_t size = (uint32_t)(2 + rng_below(&w->rng, 30)), taken = 0;
+	uint32_t first = (uint32_t)rng_below(&w->rng, w->nodes);
+	double hours = -w->s->jobs.hours * log1p(-rng_unit(&w->rng));
+	double effect = w->s->jobs.effect * (0.5 + rng_unit(&w->rng));
 
-	if (la != SCORE_NO_LEAF) {
-		x += fmax(w->leaf_slow[la], w->leaf_slow[lb]);
-		if (la != lb)
-			x += fmax(w->uplink_slow[la], w->uplink_slow[lb]);
-		/* A pair of leaves keeps to one spine. */
-		if (la != lb && w->spine_slow > 0 &&
-		    (la * 7 + lb * 7 + la * lb) % w->spines == 0)
-			x += w->spine_slow;
+	for (uint32_t i = 0; i < size && taken < most; i++) {
+		uint32_t k = w->s->jobs.fill
+		    ? (first + i) % w->nodes
+		    : (uint32_t)rng_below(&w->rng, w->nodes);
+
+		if (w->job_end_ns[k] != 0)
+			continue;
+		w->job_end_ns[k] = w->now_ns +
+		    (uint64_t)(hours * 3600 * (double)CLK_NS_PER_S) + 1;
+		w->job[k] = effect;
+		taken++;
 	}
-	x += w->o.noise * world_normal(w);
-	if (rng_unit(&w->rng) < w->o.odd_share)
-		x -= w->o.odd_mean * log1p(-rng_unit(&w->rng));
-	return x;
-}
-
-static void
-keep(struct world *w, uint32_t place, double x)
-{
-	w->pair[(size_t)place * 2 * w->o.rings + w->pair_count[place]++] = x;
-}
-
-static void
-ring(struct world *w, uint32_t rail)
-{
-	uint32_t n = w->o.nodes, rails = w->o.rails;
-
-	for (uint32_t i = 0; i < n; i++)
-		w->order[i] = (int)i;
-	rng_shuffle(&w->rng, w->order, n);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t a = (uint32_t)w->order[i] * rails + rail;
-		uint32_t b = (uint32_t)w->order[(i + 1) % n] * rails + rail;
-		double x = measure(w, a, b);
-
-		keep(w, a, x);
-		keep(w, b, x);
-	}
-}
-
-/* Larger is worse here, so the quartile on the good side is the lower; of two
- * pairs it is the better one, which a large delay of the other must not
- * reach. */
-static double
-good_quartile(double *x, size_t n)
-{
-	if (n == 2)
-		return fmin(x[0], x[1]);
-	return robust_quantile(x, n, 0.25);
+	return taken;
 }
 
 void
-world_round(struct world *w, struct score_obs *obs)
+world_step(struct world *w, uint64_t now_ns)
 {
-	memset(w->pair_count, 0, w->places);
-	for (uint32_t k = 0; k < w->o.rings; k++)
-		for (uint32_t rail = 0; rail < w->o.rails; rail++)
-			ring(w, rail);
-	for (uint32_t i = 0; i < w->places; i++) {
-		obs[i].place = i;
-		obs[i].peers = i % w->o.rails;
-		obs[i].leaf = world_leaf(w, i);
-		obs[i].x = good_quartile(&w->pair[(size_t)i * 2 * w->o.rings],
-		    w->pair_count[i]);
+	uint32_t busy = 0, want = (uint32_t)(w->s->jobs.share * w->nodes);
+
+	w->now_ns = now_ns;
+	w->round++;
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		if (w->job_end_ns[i] != 0 && w->job_end_ns[i] <= now_ns)
+			w->job_end_ns[i] = 0;
+		busy += w->job_end_ns[i] != 0;
+	}
+	for (int tries = 0; busy < want && tries < 1000; tries++)
+		busy += job_start(w, want - busy);
+	for (uint32_t i = 0; want > 0 && i < w->nodes; i++) {
+		double off = w->job_at[i] - w->job[i];
+
+		w->job_at[i] = w->job_end_ns[i] == 0
+		    ? 0
+		    : fmax(0,
+			  w->job[i] + JOB_KEEP * off +
+			      sqrt(1 - JOB_KEEP * JOB_KEEP) * JOB_SD *
+				  w->job[i] * world_normal(w));
+	}
+	for (int i = 0; i < SCENARIO_FAULTS; i++) {
+		struct world_fault *x = &w->faults[i];
+		double age = (double)(now_ns - w->begin_ns) / SCENARIO_ROUND;
+
+		x->now = w->begin_ns == 0 ? 0 : x->f->effect;
+		if (x->f->ramp > 0)
+			x->now *= fmin(1, age / x->f->ramp);
+		if (x->f->every_ns > 0 &&
+		    (now_ns + x->phase_ns) % x->f->every_ns >= x->f->on_ns)
+			x->now = 0;
 	}
 }
 
-size_t
-world_pairs(struct world *w, const uint32_t *places, size_t count, int rounds,
-    struct confirm_pair *ret)
+/* A number from 0 to below of the connection between two nodes. */
+static uint64_t
+hash_of(const struct world *w, uint32_t a, uint32_t b, uint64_t salt)
 {
-	double x[PAIRS_MAX];
-	size_t n = 0;
+	uint64_t lo = a < b ? a : b, hi = a < b ? b : a;
 
-	assert(rounds <= PAIRS_MAX);
-	for (size_t a = 0; a < count; a++)
-		for (size_t b = a + 1; b < count; b++) {
-			for (int k = 0; k < rounds; k++)
-				x[k] = measure(w, places[a], places[b]);
-			ret[n].a = a;
-			ret[n].b = b;
-			ret[n++].x = robust_median(x, (size_t)rounds);
-		}
-	return n;
+	return rng_mix(rng_mix(w->round << 8 | salt) ^ (lo << 32 | hi)) >> 11;
+}
+
+static int
+meets(const struct world *w, const struct world_fault *x, uint32_t a,
+    uint32_t b)
+{
+	uint32_t la = w->leaf[a], lb = w->leaf[b];
+	uint64_t hash = hash_of(w, a, b, (uint64_t)x->f->kind);
+	int between = la != lb;
+
+	switch (x->f->kind) {
+	case FAULT_FLEET:
+		return 1;
+	case FAULT_LEAF:
+		return x->hit[la] || x->hit[lb];
+	case FAULT_UPLINK:
+	case FAULT_UPLINK_LOSS: /* each end hashes by itself */
+		return between &&
+		    ((x->hit[la] &&
+			 hash % (uint64_t)w->s->cluster.uplinks == x->member) ||
+			(x->hit[lb] &&
+			    (hash >> 20) % (uint64_t)w->s->cluster.uplinks ==
+				x->member));
+	case FAULT_SPINE:
+		return between &&
+		    hash % (uint64_t)w->s->cluster.spines == x->member;
+	case FAULT_PORT:
+	case FAULT_NONE:
+	case FAULT_MAX:
+		return 0;
+	case FAULT_NODE:
+	case FAULT_ONE_WAY:
+	case FAULT_HOST:
+	case FAULT_LOSS:
+		break;
+	}
+	return x->hit[a] || x->hit[b];
+}
+
+double
+world_pair(struct world *w, uint32_t a, uint32_t b, enum world_test test)
+{
+	uint32_t la = w->leaf[a], lb = w->leaf[b];
+	double x = fmax(w->own[a], w->own[b]) +
+	    fmax(w->job_at[a], w->job_at[b]);
+
+	if (la != lb)
+		x += fmax(w->leaf_own[la], w->leaf_own[lb]);
+	else
+		x += log1p(-w->s->cluster.inside);
+	for (int i = 0; i < SCENARIO_FAULTS; i++) {
+		const struct world_fault *f = &w->faults[i];
+		double share = (double)(hash_of(w, a, b, 77) % 10000) / 10000;
+
+		if (f->now == 0 || f->f->kind == FAULT_LOSS ||
+		    f->f->kind == FAULT_UPLINK_LOSS ||
+		    !(test == WORLD_BW ? f->f->bw : f->f->lat) ||
+		    share >= f->f->flows || !meets(w, f, a, b))
+			continue;
+		/* An exchange takes the mean of both ways. */
+		x += f->f->kind == FAULT_ONE_WAY ? log1p(expm1(f->now) / 2)
+						 : f->now;
+	}
+	x += w->s->cluster.noise * world_normal(w);
+	if (rng_unit(&w->rng) < w->s->cluster.odd_share)
+		x -= w->s->cluster.odd_mean * log1p(-rng_unit(&w->rng));
+	return x;
+}
+
+double
+world_loss(const struct world *w, uint32_t a, uint32_t b)
+{
+	double share = w->s->cluster.loss;
+
+	for (int i = 0; i < SCENARIO_FAULTS; i++) {
+		const struct world_fault *f = &w->faults[i];
+
+		if ((f->f->kind == FAULT_LOSS ||
+			f->f->kind == FAULT_UPLINK_LOSS) &&
+		    f->now > 0 && meets(w, f, a, b))
+			share += f->now;
+	}
+	return share;
+}
+
+const struct fault *
+world_guilt(const struct world *w, int is_leaf, uint32_t index)
+{
+	for (int i = 0; i < SCENARIO_FAULTS; i++) {
+		const struct world_fault *x = &w->faults[i];
+
+		if (x->f->kind != FAULT_NONE && x->f->kind != FAULT_SPINE &&
+		    x->f->kind != FAULT_FLEET && x->is_leaf == is_leaf &&
+		    x->hit[index])
+			return x->f;
+	}
+	return NULL;
 }

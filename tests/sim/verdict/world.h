@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * world.h - a made-up cluster that has faults and runs rounds.
+ * world.h - the cluster of a scenario, from round to round: healthy
+ * differences, jobs, faults, and what a measurement between two nodes gives.
  *
- * A round is one random ring (or several), as the engine draws it: a node has
- * two pairs in it. The number of a pair, a logarithm that grows with trouble,
- * is
+ * The number of a pair, a logarithm that grows with trouble, is
  *
- *     max(node a, node b) + max(leaf a, leaf b) + uplinks, spine between leaves
- *         + noise of 5 %, and in one of twenty samples a large delay more
+ *     max(node a, node b) + max(job a, job b) + max(leaf a, leaf b) between
+ *         leaves, or less inside one + what the faults on its path add
+ *         + noise, and in some pairs a large delay
  *
- * as in docs/statistics.md: the slower end decides. Nodes differ by
- * 1 % among each other for good. Everything repeats from the seed.
+ * for the slower end decides. Everything repeats from the seed.
  */
 #ifndef TESTS_SIM_VERDICT_WORLD_H
 #define TESTS_SIM_VERDICT_WORLD_H
@@ -19,48 +18,44 @@
 #include <stdint.h>
 
 #include "common/rng.h"
-#include "daemon/diagnosis/judge/confirm.h"
-#include "daemon/diagnosis/judge/score.h"
+#include "tests/sim/verdict/scenario.h"
 
-struct world_options {
-	uint32_t nodes;
-	uint32_t leaf_nodes; /* on a leaf; 0: leaves are not known */
-	uint32_t rails;      /* of a node; each has a ring of its own */
-	uint32_t rings;      /* in a round */
-	double noise;        /* sigma of a pair */
-	double odd_share;    /* samples with a large delay */
-	double odd_mean;     /* of that delay, exponential */
-	double spread;       /* sigma of nodes among each other */
+struct world_fault {
+	const struct fault *f;
+	uint8_t *hit;      /* by node or leaf: 1, or 2 where it sends */
+	int is_leaf;       /* of what */
+	double now;        /* its effect in this round */
+	uint32_t member;   /* which uplink or spine */
+	uint64_t phase_ns; /* where in its period it begins */
 };
-extern const struct world_options world_defaults; /* 256 nodes of 8 leaves */
 
 struct world {
-	struct world_options o;
+	const struct scenario *s;
 	struct rng rng;
-	uint32_t places, leaves;
-	double spare; /* of the normal generator; NAN: none */
-	double *own;  /* of every place, for good */
-	double *slow; /* faults: places */
-	uint8_t *busy;
-	double *leaf_slow, *uplink_slow;
-	double spine_slow; /* pairs of leaves whose paths share a bad spine */
-	uint32_t spines;
-	/* scratch */
-	int *order;
-	double *pair; /* up to 2 * rings of a place */
-	uint8_t *pair_count;
+	uint32_t nodes, leaves;
+	uint32_t *leaf;         /* by node */
+	double *own, *leaf_own; /* for good */
+	double *job, *job_at;   /* by node: its mean effect, and this round's */
+	uint64_t *job_end_ns;   /* 0: idle */
+	double spare;           /* of the normal generator; NAN: none */
+	uint64_t now_ns, begin_ns; /* of the faults; 0: they are not there */
+	struct world_fault faults[SCENARIO_FAULTS];
+	uint64_t round; /* connections are new in each */
 };
 
-struct world *world_new(const struct world_options *o, uint64_t seed);
-void world_free(struct world *w); /* NULL is allowed */
-void world_heal(struct world *w); /* no faults */
-uint32_t world_leaf(const struct world *w, uint32_t place);
-/* Fill one observation of every place; obs has room for places. */
-void world_round(struct world *w, struct score_obs *obs);
-/* Medians of `rounds` measurements of every pair of those places, as a second
- * pass brings them; the count of pairs. */
-size_t world_pairs(struct world *w, const uint32_t *places, size_t count,
-    int rounds, struct confirm_pair *ret);
+enum world_test { WORLD_LAT, WORLD_BW };
+
+struct world *world_new(const struct scenario *s, uint64_t seed);
+void world_free(struct world *w);
+/* A round is at that time: jobs come and go, faults too. */
+void world_step(struct world *w, uint64_t now_ns);
+double world_pair(struct world *w, uint32_t a, uint32_t b,
+    enum world_test test);
+/* The share of echoes that get lost between them. */
+double world_loss(const struct world *w, uint32_t a, uint32_t b);
 double world_normal(struct world *w);
+/* The fault that is to be told of a node or leaf, or NULL. */
+const struct fault *world_guilt(const struct world *w, int is_leaf,
+    uint32_t index);
 
 #endif

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * play.c - the world's measurements as records, confirmation runs as the
+ * diagnosis orders them, and its verdicts held against what is broken. The
+ * clock is made up as well.
+ */
+#include "tests/sim/verdict/play.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/member.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/diagnosis.h"
+#include "daemon/store/store.h"
+#include "probes/sampling/pair_medians.h"
+#include "schema/options.h"
+#include "schema/scores.h"
+#include "tests/sim/verdict/world.h"
+
+#define START_NS   1000000000000000ULL
+#define RUN_NS     (45 * CLK_NS_PER_S) /* of a confirmation run */
+#define PASS_NODES 16
+#define ECHOES     120 /* of a pair in an epoch */
+#define RINGS      2
+
+struct play {
+	struct world *w;
+	struct topo *topo;
+	struct roster *roster;
+	struct diagnosis *d;
+	int *order;
+	char names[20000][8];
+	/* by node, then by leaf: what was last told, and what ever */
+	uint8_t *state[2], *detected[2], *named[2];
+	int fleet_told;
+	char pass[PASS_NODES][8];
+	size_t pass_count;
+	int pass_bw, runs, verbose;
+	struct play_result *ret;
+};
+static struct play *on; /* the store's, and the clock's */
+static uint64_t now_ns;
+
+static uint64_t
+clock_ns(void)
+{
+	return now_ns;
+}
+
+/* ---- what is told ---- */
+
+static int
+is_named(const struct fault *f, const char *what, const char *verdict)
+{
+	static const char *const whats[FAULT_MAX] = { "", "node", "node",
+		"leaf", "link", "", "fleet", "host", "port", "node", "link" };
+	int bad = strcmp(verdict, "bad") == 0;
+
+	if (f->every_ns > 0 && strcmp(what, "intermittent") == 0)
+		return 1;
+	return strcmp(what, whats[f->kind]) == 0 &&
+	    (bad || f->kind == FAULT_HOST || f->kind == FAULT_PORT ||
+		f->kind == FAULT_FLEET || strcmp(what, "drift") == 0);
+}
+
+void
+store_put_verdict(struct store *st, const json_t *o)
+{
+	const char *kind = member_text(o, "kind");
+	const char *subject = member_text(o, "subject");
+	const char *verdict = member_text(o, "verdict");
+	const char *what = member_text(o, "what");
+	int is_leaf = strcmp(kind, "leaf") == 0;
+	int is_open = strcmp(verdict, "warn") == 0 ||
+	    strcmp(verdict, "bad") == 0;
+	const struct fault *f;
+	unsigned a, b, index;
+	uint8_t *state;
+
+	(void)st;
+	if (on->verbose)
+		printf("  %8.2f h %s %s: %s\n",
+		    (double)(now_ns - START_NS) / 3.6e12, verdict, what,
+		    member_text(o, "text"));
+	if (strcmp(kind, "fleet") == 0) {
+		on->fleet_told = is_open;
+		for (int i = 0; i < SCENARIO_FAULTS; i++)
+			if (on->w->s->faults[i].kind == FAULT_FLEET)
+				return;
+		on->ret->alarms += is_open;
+		return;
+	}
+	if (is_leaf ? sscanf(subject, "10.%u.%u.", &a, &b) != 2
+		    : sscanf(subject, "n%u", &index) != 1)
+		return;
+	if (is_leaf)
+		index = (a - 78) * 256 + b;
+	f = world_guilt(on->w, is_leaf, index);
+	state = &on->state[is_leaf][index];
+	if (f == NULL || on->w->begin_ns == 0) {
+		on->ret->warned += is_open && *state == 0;
+		on->ret->alarms += strcmp(verdict, "bad") == 0 && *state < 2;
+	} else {
+		on->detected[is_leaf][index] |= (uint8_t)is_open;
+		on->named[is_leaf][index] |= (uint8_t)is_named(f, what,
+		    verdict);
+	}
+	*state = !is_open ? 0 : strcmp(verdict, "bad") == 0 ? 2 : 1;
+}
+
+void
+store_put_event(struct store *st, const char *kind, const char *subject,
+    const char *text)
+{
+	(void)st;
+	(void)kind;
+	(void)subject;
+	(void)text;
+}
+
+void
+store_put_node(struct store *st, const json_t *node)
+{
+	(void)st;
+	(void)node;
+}
+
+void
+store_put_baseline(struct store *st, const char *name, const json_t *body)
+{
+	(void)st;
+	(void)name;
+	(void)body;
+}
+
+/* ---- measurements ---- */
+
+static double
+unit_of(double x, enum world_test test)
+{
+	return test == WORLD_BW ? 1e10 * exp(-x) : 1e-5 * exp(x);
+}
+
+static void
+hear_canary(struct play *p, enum world_test test)
+{
+	struct diagnosis_source from = { "watch-1", "watch", "background",
+		"openmpi", "agents", NULL };
+	const struct scenario *s = p->w->s;
+	uint32_t n = p->w->nodes;
+	struct pair_medians *pairs = pair_medians_new(test == WORLD_BW, (int)n,
+	    1);
+	const char *key = test == WORLD_BW ? "q75" : "q25";
+	const char **names = xcalloc(n, sizeof(*names));
+	double *q = xcalloc(n, sizeof(*q));
+	json_t *rows = json_array(), *record;
+	double typical;
+
+	for (int k = 0; k < s->cluster.partners; k++) {
+		rng_shuffle(&p->w->rng, p->order, n);
+		for (uint32_t i = 0; i + 1 < n; i += 2) {
+			int a = p->order[i], b = p->order[i + 1];
+
+			pair_medians_add(pairs, a, b,
+			    unit_of(world_pair(p->w, (uint32_t)a, (uint32_t)b,
+					test),
+				test));
+		}
+	}
+	typical = pair_medians_typical(pairs);
+	for (uint32_t i = 0; i < n; i++) {
+		int slow, partners;
+
+		names[i] = p->names[i];
+		q[i] = pair_medians_quantile(pairs, (int)i,
+		    test == WORLD_BW ? 0.75 : 0.25);
+		if (n > RECORD_ROWS_MAX || isnan(q[i]))
+			continue;
+		partners = pair_medians_partners(pairs, (int)i, typical, &slow);
+		json_array_append_new(rows,
+		    json_pack("{s:s, s:f, s:i, s:i}", "node", names[i], key,
+			q[i], "partners", partners, "slow_partners", slow));
+	}
+	record = json_pack("{s:s, s:s, s:s, s:s, s:f, s:o}", "probe", "canary",
+	    "test", test == WORLD_BW ? "bw" : "lat", "phase", "wild",
+	    "partners", "match", "p50", typical, "nodes", rows);
+	if (n > RECORD_ROWS_MAX)
+		json_object_set_new(record, "scores",
+		    record_scores_make(names, q, n, key));
+	diagnosis_record(p->d, &from, record);
+	json_decref(record);
+	pair_medians_free(pairs);
+	free(names);
+	free(q);
+}
+
+/* Binomial, by the gaps between losses: they are rare. */
+static int
+lost_of(struct rng *r, double share)
+{
+	double rest = log1p(-share), at = 0;
+	int count = 0;
+
+	for (;;) {
+		at += 1 + floor(log(1 - rng_unit(r)) / rest);
+		if (!(at <= ECHOES))
+			return count;
+		count++;
+	}
+}
+
+struct mesh_ends {
+	int lost[2 * RINGS], count;
+	double x[2 * RINGS];
+};
+
+static int
+int_order(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* An epoch of a class: two rings within each leaf, or of all. */
+static void
+hear_mesh(struct play *p, int far)
+{
+	struct world *w = p->w;
+	struct mesh_ends *ends = xcalloc(w->nodes, sizeof(*ends));
+	json_t *rows = json_array(), *record;
+
+	for (int k = 0; k < RINGS; k++)
+		for (uint32_t at = 0, end; at < w->nodes; at = end) {
+			for (end = at; end < w->nodes &&
+			     (far || w->leaf[end] == w->leaf[at]);
+			     end++)
+				p->order[end] = (int)end;
+			rng_shuffle(&w->rng, &p->order[at], end - at);
+			for (uint32_t i = at; end - at > 1 && i < end; i++) {
+				int a = p->order[i];
+				int b = p->order[i + 1 < end ? i + 1 : at];
+				double x = world_pair(w, (uint32_t)a,
+				    (uint32_t)b, WORLD_LAT);
+				int lost = lost_of(&w->rng,
+				    world_loss(w, (uint32_t)a, (uint32_t)b));
+
+				ends[a].x[ends[a].count] = x;
+				ends[b].x[ends[b].count] = x;
+				ends[a].lost[ends[a].count++] = lost;
+				ends[b].lost[ends[b].count++] = lost;
+			}
+		}
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		struct mesh_ends *e = &ends[i];
+		int lost = 0;
+
+		if (e->count == 0)
+			continue;
+		/* the better half, as mesh_gather.c says */
+		qsort(e->lost, (size_t)e->count, sizeof(int), int_order);
+		for (int k = 0; k < e->count / 2; k++)
+			lost += e->lost[k];
+		json_array_append_new(rows,
+		    json_pack("{s:s, s:f, s:i, s:i}", "node", p->names[i],
+			"q25",
+			5e-5 *
+			    exp(robust_quantile(e->x, (size_t)e->count, 0.25)),
+			"good_lost", lost, "good_sent", e->count / 2 * ECHOES));
+	}
+	record = json_pack("{s:s, s:s, s:s, s:s, s:o}", "probe", "mesh", "test",
+	    far ? "spine" : "leaf", "run", "mesh-1", "phase", "wild", "nodes",
+	    rows);
+	diagnosis_mesh(p->d, record);
+	json_decref(record);
+	free(ends);
+	for (uint32_t i = 0; i < w->nodes; i++)
+		p->order[i] = (int)i;
+}
+
+/* ---- confirmation runs ---- */
+
+/* What follows "key = " in a campaign; "" where it is not there. */
+static const char *
+value_of(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at == NULL ? "" : at + strlen(key);
+}
+
+static int
+order(void *ctx, const char *campaign, const char *text, const char *by,
+    char ret_run[64], struct err *err)
+{
+	struct play *p = ctx;
+	const char *at = value_of(text, "\nnodes = ");
+
+	(void)campaign;
+	(void)by;
+	(void)err;
+	p->pass_count = 0;
+	while (p->pass_count < PASS_NODES && at[0] == 'n') {
+		snprintf(p->pass[p->pass_count++], sizeof(p->pass[0]), "%.6s",
+		    at);
+		at += 6;
+		at += at[0] == ',';
+	}
+	p->pass_bw = strncmp(value_of(text, "\ntests = "), "bw", 2) == 0;
+	snprintf(ret_run, 64, "pass-%d", ++p->runs);
+	return 0;
+}
+
+static void
+run_pass(struct play *p)
+{
+	struct diagnosis_source from = { "", NAMES_PASS_CAMPAIGN, "background",
+		"openmpi", "agents", NULL };
+	enum world_test test = p->pass_bw ? WORLD_BW : WORLD_LAT;
+	int times = p->pass_bw ? 3 : 16;
+	json_t *pairs = json_array(), *record;
+	size_t count = p->pass_count;
+	char run[64];
+
+	snprintf(run, sizeof(run), "pass-%d", p->runs);
+	from.run = run;
+	now_ns += RUN_NS;
+	world_step(p->w, now_ns);
+	for (size_t a = 0; a < count; a++)
+		for (size_t b = a + 1; b < count; b++) {
+			double x[16];
+
+			for (int k = 0; k < times; k++)
+				x[k] = world_pair(p->w,
+				    (uint32_t)atoi(p->pass[a] + 1),
+				    (uint32_t)atoi(p->pass[b] + 1), test);
+			json_array_append_new(pairs,
+			    json_pack("{s:s, s:s, s:f}", "a", p->pass[a], "b",
+				p->pass[b], "p50",
+				unit_of(robust_median(x, (size_t)times),
+				    test)));
+		}
+	p->pass_count = 0;
+	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
+	    p->pass_bw ? "bw" : "lat", "phase", "isolated", "pairs", pairs);
+	diagnosis_record(p->d, &from, record);
+	diagnosis_run_over(p->d, run);
+	json_decref(record);
+}
+
+/* ---- a round ---- */
+
+/* What agents tell of their nodes: how busy they are, what their ports do. */
+static void
+tell_nodes(struct play *p)
+{
+	for (uint32_t i = 0; i < p->w->nodes; i++) {
+		struct node *n = roster_by_id(p->roster, i);
+
+		n->host.cpu = 0.02 + 0.05 * rng_unit(&p->w->rng);
+		n->host.wait_s = 0;
+		for (int k = 0; k < SCENARIO_FAULTS; k++) {
+			const struct world_fault *x = &p->w->faults[k];
+
+			if (x->f->kind == FAULT_HOST && x->hit[i] && x->now > 0)
+				n->host.cpu = 0.7;
+		}
+	}
+}
+
+static void
+hear_round(struct play *p, uint64_t round_ns)
+{
+	struct world *w = p->w;
+
+	now_ns = round_ns + rng_below(&w->rng, 60 * CLK_NS_PER_S);
+	world_step(w, now_ns);
+	tell_nodes(p);
+	hear_canary(p, WORLD_LAT);
+	if (w->s->cluster.bw)
+		hear_canary(p, WORLD_BW);
+	for (int far = 0; w->s->cluster.mesh && far < 2; far++)
+		hear_mesh(p, far);
+	/* Ticks and the runs that they order, until the next round. */
+	while (now_ns < round_ns + SCENARIO_ROUND - RUN_NS) {
+		diagnosis_tick(p->d);
+		if (p->pass_count > 0)
+			run_pass(p);
+		else
+			now_ns += RUN_NS;
+	}
+}
+
+/* All guilty ones are in that list. */
+static int
+all_in(const struct play *p, uint8_t *const list[2])
+{
+	int guilty = 0;
+
+	for (int leaf = 0; leaf < 2; leaf++)
+		for (uint32_t i = 0; i < (leaf ? p->w->leaves : p->w->nodes);
+		     i++) {
+			if (world_guilt(p->w, leaf, i) == NULL)
+				continue;
+			if (!list[leaf][i])
+				return 0;
+			guilty++;
+		}
+	for (int i = 0; i < SCENARIO_FAULTS; i++)
+		if (p->w->s->faults[i].kind == FAULT_FLEET) {
+			if (!p->fleet_told)
+				return 0;
+			guilty++;
+		}
+	return guilty > 0;
+}
+
+static void
+cluster_new(struct play *p, const struct diagnosis_options *o)
+{
+	static int session;
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	static const struct diagnosis_ops ops = { order, NULL };
+	uint32_t in_leaf = 0;
+	struct err err;
+
+	if (topo_load("", 24, &p->topo, &err) < 0)
+		fatalx("%s", err.text);
+	if (p->w->s->cluster.leaves_known)
+		limits.topo = p->topo;
+	p->roster = roster_new(&limits, NULL, NULL, NULL);
+	for (uint32_t i = 0; i < p->w->nodes; i++) {
+		uint32_t l = p->w->leaf[i];
+		char addr[32];
+		json_t *hello;
+		struct node *n;
+
+		in_leaf = i > 0 && p->w->leaf[i - 1] == l ? in_leaf + 1 : 1;
+		snprintf(p->names[i], sizeof(p->names[i]), "n%05u", i % 100000);
+		snprintf(addr, sizeof(addr), "10.%u.%u.%u", 78 + l / 256,
+		    l % 256, in_leaf);
+		hello = json_pack("{s:s, s:s, s:s, s:{s:[{s:s, s:I}]}}", "node",
+		    p->names[i], "boot", "one", "software", "0", "inventory",
+		    "nics", "name", "ib0", "speed_bps",
+		    (json_int_t)100000000000);
+		n = roster_hello(p->roster, hello, addr,
+		    (struct session *)(void *)&session, now_ns);
+		n->greeted = 1;
+		json_decref(hello);
+	}
+	p->d = diagnosis_new(p->roster, NULL, o, &ops, p);
+}
+
+static void
+options_default(struct diagnosis_options *ret)
+{
+	struct conf *c;
+	struct err err;
+
+	if (conf_parse(options_find("coalmined"), "defaults", "", &c, &err) < 0)
+		fatalx("%s", err.text);
+	memset(ret, 0, sizeof(*ret));
+	judge_options_read(c, &ret->judge);
+	ret->stale_ns = conf_span_ns(c, "verdict", "stale");
+	ret->second_pass = conf_bool(c, "verdict", "second_pass");
+	ret->second_pass_per_hour = (int)conf_int(c, "verdict",
+	    "second_pass_per_hour");
+	ret->baseline = "commissioning";
+	conf_free(c);
+}
+
+void
+play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
+    struct play_result *ret)
+{
+	struct play *p = xcalloc(1, sizeof(*p));
+	struct diagnosis_options o;
+	uint64_t round_ns = START_NS;
+	int begin = s->calm, end = s->calm + rounds;
+
+	memset(ret, 0, sizeof(*ret));
+	log_set_level(LOG_LEVEL_ERROR);
+	now_ns = START_NS;
+	clk_set_source(clock_ns, clock_ns);
+	options_default(&o);
+	on = p;
+	p->ret = ret;
+	p->verbose = verbose;
+	p->w = world_new(s, seed);
+	p->order = xcalloc(p->w->nodes, sizeof(*p->order));
+	for (uint32_t i = 0; i < p->w->nodes; i++)
+		p->order[i] = (int)i;
+	for (int k = 0; k < 2; k++) {
+		p->state[k] = xcalloc(p->w->nodes, 1);
+		p->detected[k] = xcalloc(p->w->nodes, 1);
+		p->named[k] = xcalloc(p->w->nodes, 1);
+	}
+	cluster_new(p, &o);
+	for (int r = 0; r < end + s->heal; r++, round_ns += SCENARIO_ROUND) {
+		p->w->begin_ns = r < begin ? 0
+		    : r == begin           ? round_ns
+		    : r < end              ? p->w->begin_ns
+					   : 0;
+		if (r == end) /* from now on guilty ones are innocent */
+			ret->cleared = 0;
+		hear_round(p, round_ns);
+		if (r >= begin && r < end && ret->detected == 0 &&
+		    all_in(p, p->detected))
+			ret->detected = r - begin + 1;
+		if (r >= begin && r < end && ret->named == 0 &&
+		    all_in(p, p->named))
+			ret->named = r - begin + 1;
+	}
+	ret->cleared = !p->fleet_told;
+	for (int k = 0; k < 2; k++)
+		for (uint32_t i = 0; i < p->w->nodes; i++)
+			ret->cleared &= !p->state[k][i] ||
+			    world_guilt(p->w, k, i) == NULL;
+	ret->runs = p->runs;
+	ret->hours = (double)(end + s->heal) * SCENARIO_ROUND / 3.6e12;
+	diagnosis_free(p->d);
+	roster_free(p->roster);
+	topo_free(p->topo);
+	world_free(p->w);
+	for (int k = 0; k < 2; k++) {
+		free(p->state[k]);
+		free(p->detected[k]);
+		free(p->named[k]);
+	}
+	free(p->order);
+	free(p);
+	clk_set_source(NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario.c - the keys of a scenario, in words of whoever knows the fault and
+ * not the code: README.md says how they are used.
+ */
+#include "tests/sim/verdict/scenario.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+
+#define KINDS                                                                  \
+	"none|node|one-way|leaf|uplink|spine|fleet|host|port|loss|uplink-loss"
+
+#define FAULT(s, none)                                                         \
+	{ s, "kind", CONF_CHOICE, 0, 0, KINDS, none, "", "What breaks." },     \
+	    { s, "count", CONF_INT, 0, 1e6, NULL, "1", "1",                    \
+		    "How many nodes or leaves." },                             \
+	    { s, "share", CONF_REAL, 0, 1, NULL, "0", "1",                     \
+		    "Or which share of them." },                               \
+	    { s, "effect", CONF_REAL, 0, 100, NULL, "20%", "1",                \
+		    "How much slower; of a loss the share that is lost, of a " \
+		    "port the share of its rate that is gone." },              \
+	    { s, "flows", CONF_REAL, 0, 1, NULL, "1", "1",                     \
+		    "Share of the connections that meet it." },                \
+	    { s, "ramp", CONF_INT, 0, 1e6, NULL, "0", "rounds",                \
+		    "Until all of it is there." },                             \
+	    { s, "on", CONF_SPAN, 0, 1e6, NULL, "0", "s",                      \
+		    "It is there for so long" },                               \
+	    { s, "every", CONF_SPAN, 0, 1e7, NULL, "0", "s",                   \
+		    "of every such time; 0: always." },                        \
+	{                                                                      \
+		s, "tests", CONF_CHOICES, 0, 0, "lat|bw", "lat,bw", "",        \
+		    "Which tests feel it."                                     \
+	}
+
+static const struct conf_row rows[] = {
+	{ "scenario", "about", CONF_STRING, 1, 200, NULL, NULL, "",
+	    "One line for the table." },
+	{ "scenario", "trials", CONF_INT, 1, 1e6, NULL, "200", "1",
+	    "Clusters, each with its own seed." },
+	{ "scenario", "quick_trials", CONF_INT, 0, 1e6, NULL, "10", "1",
+	    "Of them in the quick test." },
+	{ "scenario", "rounds", CONF_INT, 1, 1e6, NULL, "12", "1",
+	    "Rounds of 5 minutes with the fault." },
+	{ "scenario", "quick_rounds", CONF_INT, 0, 1e6, NULL, "0", "1",
+	    "In the quick test; 0: as many." },
+	{ "scenario", "calm", CONF_INT, 0, 1e6, NULL, "8", "1",
+	    "Rounds before it." },
+	{ "scenario", "heal", CONF_INT, 0, 1e6, NULL, "12", "1",
+	    "Rounds after it." },
+	{ "cluster", "nodes", CONF_INT, 4, 20000, NULL, "256", "1", "Nodes." },
+	{ "cluster", "leaf", CONF_INT, 2, 250, NULL, "32", "nodes",
+	    "Nodes on a leaf." },
+	{ "cluster", "leaf_max", CONF_INT, 0, 250, NULL, "0", "nodes",
+	    "Leaves have from leaf to so many; 0: all alike." },
+	{ "cluster", "leaves_known", CONF_BOOL, 0, 0, NULL, "yes", "",
+	    "Does the collector know them?" },
+	{ "cluster", "uplinks", CONF_INT, 1, 64, NULL, "1", "1",
+	    "Of a leaf; each connection takes one by a hash." },
+	{ "cluster", "spines", CONF_INT, 1, 64, NULL, "4", "1", "Spines." },
+	{ "cluster", "partners", CONF_INT, 1, 32, NULL, "16", "1",
+	    "Of a node in a round." },
+	{ "cluster", "mesh", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "With epochs of echoes." },
+	{ "cluster", "bw", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "With rounds of large messages too." },
+	{ "cluster", "noise", CONF_REAL, 0, 1, NULL, "5%", "1",
+	    "Of a pair in a round." },
+	{ "cluster", "odd_share", CONF_REAL, 0, 1, NULL, "5%", "1",
+	    "Pairs of a round that are delayed by much more," },
+	{ "cluster", "odd_mean", CONF_REAL, 0, 100, NULL, "50%", "1",
+	    "exponentially, with this mean." },
+	{ "cluster", "node_sd", CONF_REAL, 0, 1, NULL, "1%", "1",
+	    "Healthy nodes differ by so much," },
+	{ "cluster", "leaf_sd", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "leaves by so much," },
+	{ "cluster", "inside", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "and pairs inside a leaf are faster by so much." },
+	{ "cluster", "loss", CONF_REAL, 0, 1, NULL, "0.0001", "1",
+	    "Share of echoes that is always lost." },
+	{ "jobs", "share", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "Nodes whose links are busy with jobs." },
+	{ "jobs", "effect", CONF_REAL, 0, 100, NULL, "50%", "1",
+	    "How much slower their pairs are." },
+	{ "jobs", "hours", CONF_REAL, 0.1, 1000, NULL, "3", "h",
+	    "How long a job takes, on the average." },
+	{ "jobs", "fill", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Jobs take the nodes of a leaf together." },
+	FAULT("fault1", "none"),
+	FAULT("fault2", "none"),
+	{ "expect", "detected", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "Share of trials in which something is said of all guilty ones" },
+	{ "expect", "detected_within", CONF_INT, 0, 1e6, NULL, "0", "rounds",
+	    "within so many rounds; 0: while it lasts." },
+	{ "expect", "named", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "Share of trials in which all are named rightly" },
+	{ "expect", "named_within", CONF_INT, 0, 1e6, NULL, "0", "rounds",
+	    "within so many rounds; 0: while it lasts." },
+	{ "expect", "alarms", CONF_REAL, 0, 1e6, NULL, "0", "1",
+	    "Innocents that are bad, in a trial, at most." },
+	{ "expect", "warned", CONF_REAL, 0, 1e6, NULL, "1000000", "1",
+	    "Innocents that are warned of, in a trial, at most." },
+	{ "expect", "runs", CONF_REAL, 0, 1e6, NULL, "1000000", "1",
+	    "Confirmation runs an hour at most." },
+	{ "expect", "cleared", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "Share of trials in which nothing is said any more at the end." },
+	{ NULL, NULL, CONF_STRING, 0, 0, NULL, NULL, NULL, NULL },
+};
+
+static void
+fault_read(const struct scenario *s, const char *section, struct fault *ret)
+{
+	const struct conf *c = s->conf;
+	const char *tests = conf_string(c, section, "tests");
+	double share = conf_real(c, section, "share");
+	double effect = conf_real(c, section, "effect");
+	uint32_t leaves = s->cluster.nodes / s->cluster.leaf_min;
+
+	ret->kind = (enum fault_kind)conf_choice(c, section, "kind");
+	ret->count = (uint32_t)conf_int(c, section, "count");
+	if (share > 0)
+		ret->count = (uint32_t)(share *
+		    (ret->kind == FAULT_LEAF || ret->kind == FAULT_UPLINK
+			    ? leaves
+			    : s->cluster.nodes));
+	ret->effect = ret->kind == FAULT_LOSS ||
+		ret->kind == FAULT_UPLINK_LOSS || ret->kind == FAULT_PORT
+	    ? effect
+	    : log1p(effect);
+	ret->flows = conf_real(c, section, "flows");
+	ret->ramp = (double)conf_int(c, section, "ramp");
+	ret->on_ns = conf_span_ns(c, section, "on");
+	ret->every_ns = conf_span_ns(c, section, "every");
+	ret->lat = strstr(tests, "lat") != NULL;
+	ret->bw = strstr(tests, "bw") != NULL;
+}
+
+void
+scenario_load(const char *path, struct scenario *ret)
+{
+	const char *slash = strrchr(path, '/');
+	struct conf *c;
+	struct err err;
+
+	memset(ret, 0, sizeof(*ret));
+	if (conf_load(rows, path, &c, &err) < 0)
+		fatalx("%s", err.text);
+	ret->conf = c;
+	ret->name = slash == NULL ? path : slash + 1;
+	ret->about = conf_string(c, "scenario", "about");
+	ret->trials = (int)conf_int(c, "scenario", "trials");
+	ret->quick_trials = (int)conf_int(c, "scenario", "quick_trials");
+	ret->rounds = (int)conf_int(c, "scenario", "rounds");
+	ret->quick_rounds = (int)conf_int(c, "scenario", "quick_rounds");
+	ret->calm = (int)conf_int(c, "scenario", "calm");
+	ret->heal = (int)conf_int(c, "scenario", "heal");
+	ret->cluster.nodes = (uint32_t)conf_int(c, "cluster", "nodes");
+	ret->cluster.leaf_min = (uint32_t)conf_int(c, "cluster", "leaf");
+	ret->cluster.leaf_max = (uint32_t)conf_int(c, "cluster", "leaf_max");
+	if (ret->cluster.leaf_max < ret->cluster.leaf_min)
+		ret->cluster.leaf_max = ret->cluster.leaf_min;
+	ret->cluster.leaves_known = conf_bool(c, "cluster", "leaves_known");
+	ret->cluster.uplinks = (int)conf_int(c, "cluster", "uplinks");
+	ret->cluster.spines = (int)conf_int(c, "cluster", "spines");
+	ret->cluster.partners = (int)conf_int(c, "cluster", "partners");
+	ret->cluster.mesh = conf_bool(c, "cluster", "mesh");
+	ret->cluster.bw = conf_bool(c, "cluster", "bw");
+	ret->cluster.noise = conf_real(c, "cluster", "noise");
+	ret->cluster.odd_share = conf_real(c, "cluster", "odd_share");
+	ret->cluster.odd_mean = conf_real(c, "cluster", "odd_mean");
+	ret->cluster.node_sd = conf_real(c, "cluster", "node_sd");
+	ret->cluster.leaf_sd = conf_real(c, "cluster", "leaf_sd");
+	ret->cluster.inside = conf_real(c, "cluster", "inside");
+	ret->cluster.loss = conf_real(c, "cluster", "loss");
+	ret->jobs.share = conf_real(c, "jobs", "share");
+	ret->jobs.effect = log1p(conf_real(c, "jobs", "effect"));
+	ret->jobs.hours = conf_real(c, "jobs", "hours");
+	ret->jobs.fill = conf_bool(c, "jobs", "fill");
+	fault_read(ret, "fault1", &ret->faults[0]);
+	fault_read(ret, "fault2", &ret->faults[1]);
+	ret->expect.detected = conf_real(c, "expect", "detected");
+	ret->expect.detected_within = (int)conf_int(c, "expect",
+	    "detected_within");
+	ret->expect.named = conf_real(c, "expect", "named");
+	ret->expect.named_within = (int)conf_int(c, "expect", "named_within");
+	ret->expect.alarms = conf_real(c, "expect", "alarms");
+	ret->expect.warned = conf_real(c, "expect", "warned");
+	ret->expect.runs = conf_real(c, "expect", "runs");
+	ret->expect.cleared = conf_real(c, "expect", "cleared");
+}
+
+void
+scenario_free(struct scenario *s)
+{
+	conf_free(s->conf);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scenario.h - a made-up cluster, what is normal in it, and what breaks: read
+ * from a file of tests/sim/verdict/scenarios.
+ */
+#ifndef TESTS_SIM_VERDICT_SCENARIO_H
+#define TESTS_SIM_VERDICT_SCENARIO_H
+
+#include <stdint.h>
+
+#include "common/conf.h"
+
+#define SCENARIO_FAULTS 2
+#define SCENARIO_ROUND  (300ULL * 1000000000ULL) /* ns */
+
+/* What breaks, in the order of "kind" in scenario.c. */
+enum fault_kind {
+	FAULT_NONE,
+	FAULT_NODE,    /* a node, with everyone */
+	FAULT_ONE_WAY, /* what a node sends, or receives */
+	FAULT_LEAF,    /* all pairs of a leaf */
+	FAULT_UPLINK,  /* one of cluster.uplinks of a leaf */
+	FAULT_SPINE,   /* one of cluster.spines */
+	FAULT_FLEET,   /* everything */
+	FAULT_HOST,    /* a node whose CPU is taken, and it shows */
+	FAULT_PORT,    /* a port that has trained to a lower rate */
+	FAULT_LOSS,    /* a node loses datagrams */
+	FAULT_UPLINK_LOSS,
+	FAULT_MAX
+};
+
+struct fault {
+	enum fault_kind kind;
+	uint32_t count; /* nodes or leaves */
+	double effect;  /* logarithm; of a loss the share, of a port its rate */
+	double flows;   /* share of a pair's connections that meet it */
+	double ramp;    /* rounds until all of the effect is there */
+	uint64_t on_ns, every_ns; /* there for on of every; 0: always */
+	int lat, bw;              /* which tests feel it */
+};
+
+struct scenario {
+	const char *name; /* of the file */
+	const char *about;
+	int trials, quick_trials, rounds, quick_rounds, calm, heal;
+	struct { /* what is normal */
+		uint32_t nodes, leaf_min, leaf_max;
+		int leaves_known, uplinks, spines, partners, mesh, bw;
+		double noise, odd_share, odd_mean; /* of a pair, a round */
+		double node_sd, leaf_sd, inside, loss;
+	} cluster;
+	struct {
+		double share, effect, hours;
+		int fill; /* whole leaves */
+	} jobs;
+	struct fault faults[SCENARIO_FAULTS];
+	struct {                        /* bounds */
+		double detected, named; /* shares of trials */
+		int detected_within, named_within;
+		double alarms, warned, runs; /* a trial, a trial, an hour */
+		double cleared;
+	} expect;
+	struct conf *conf;
+};
+
+/* Ends the program with a message where the file is wrong. */
+void scenario_load(const char *path, struct scenario *ret);
+void scenario_free(struct scenario *s);
+
+#endif
