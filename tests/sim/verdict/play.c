@@ -24,6 +24,7 @@
 #include "probes/sampling/pair_medians.h"
 #include "schema/options.h"
 #include "schema/scores.h"
+#include "tests/sim/verdict/defaults.h"
 #include "tests/sim/verdict/world.h"
 
 #define START_NS   1000000000000000ULL
@@ -467,7 +468,7 @@ options_default(struct diagnosis_options *ret)
 	if (conf_parse(options_find("coalmined"), "defaults", "", &c, &err) < 0)
 		fatalx("%s", err.text);
 	memset(ret, 0, sizeof(*ret));
-	judge_options_read(c, &ret->judge);
+	ret->judge = *judge_defaults();
 	ret->stale_ns = conf_span_ns(c, "verdict", "stale");
 	ret->second_pass = conf_bool(c, "verdict", "second_pass");
 	ret->second_pass_per_hour = (int)conf_int(c, "verdict",
