@@ -288,24 +288,12 @@ hear_mesh(struct play *p, int far)
 
 /* ---- confirmation runs ---- */
 
-/* What follows "key = " in a campaign; "" where it is not there. */
-static const char *
-value_of(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-
-	return at == NULL ? "" : at + strlen(key);
-}
-
 static int
-order(void *ctx, const char *campaign, const char *text, const char *by,
-    char ret_run[64], struct err *err)
+order(void *ctx, const struct conf *campaign, char ret_run[64], struct err *err)
 {
 	struct play *p = ctx;
-	const char *at = value_of(text, "\nnodes = ");
+	const char *at = conf_string(campaign, "campaign", "nodes");
 
-	(void)campaign;
-	(void)by;
 	(void)err;
 	p->pass_count = 0;
 	while (p->pass_count < PASS_NODES && at[0] == 'n') {
@@ -314,7 +302,8 @@ order(void *ctx, const char *campaign, const char *text, const char *by,
 		at += 6;
 		at += at[0] == ',';
 	}
-	p->pass_bw = strncmp(value_of(text, "\ntests = "), "bw", 2) == 0;
+	p->pass_bw = strcmp(conf_string(campaign, "canary", "tests"), "bw") ==
+	    0;
 	snprintf(ret_run, 64, "pass-%d", ++p->runs);
 	return 0;
 }
