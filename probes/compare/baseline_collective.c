@@ -15,7 +15,7 @@
 #include "probes/compare/baseline.h"
 #include "probes/job/world.h"
 #include "probes/pattern/pattern.h"
-#include "probes/transport/xccl_coll.h"
+#include "probes/transport/xccl.h"
 
 #define WORDS_MAX 32
 

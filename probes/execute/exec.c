@@ -19,10 +19,12 @@
  */
 #include "probes/execute/exec.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "common/log.h"
 #include "probes/execute/exec_part.h"
+#include "probes/execute/inflight.h"
 #include "probes/transport/backoff.h"
 
 /* Steps that local work may be ahead: they cover the time that another rank of
@@ -159,7 +161,7 @@ locals_poll(struct exec *e, int *ret_moved)
 		own_bytes += bytes;
 	}
 	if (own_bytes > 0)
-		backoff_give_way();
+		sched_yield();
 }
 
 /* ---- transfers ---- */
@@ -168,8 +170,7 @@ static void
 lane_check(const struct exec_lane *lane, int rc, const char *what)
 {
 	if (rc < 0)
-		fatalx("%s: %s: %s", lane->ops->name, what,
-		    lane->ops->error(lane->transport));
+		fatalx("%s: %s: %s", lane->ops->name, what, lane->err.text);
 }
 
 static void
@@ -253,31 +254,6 @@ transfers_start_ready(struct exec *e)
 		transfer_start(e, heap_pop(&e->copies));
 }
 
-static void
-lane_poll(struct exec *e, struct exec_lane *lane, int *ret_moved)
-{
-	int n;
-
-	if (lane->running == 0)
-		return;
-	n = lane->ops->test(lane->transport, lane->done,
-	    lane->share.ends_count);
-	lane_check(lane, n, "transfer");
-	for (int i = 0; i < n; i++) {
-		uint32_t event = lane->events[lane->done[i]];
-		struct inflight *w = lane_window(e, lane, event);
-
-		lane->running--;
-		if (w != NULL)
-			inflight_land(w, e->events[event].turn);
-		if (--e->events[event].parts == 0)
-			exec_complete(e, event);
-	}
-	if (n > 0)
-		*ret_moved = 1;
-	lane_start_turns(e, lane);
-}
-
 /* ---- a replay ---- */
 
 /* First event of a step. */
@@ -297,47 +273,6 @@ first_event(const struct rank_graph *v, uint32_t step)
 	return lo;
 }
 
-/* Counters as at the start of events lo to hi - 1; what is before them counts
- * as done. */
-static void
-events_rewind(struct exec *e)
-{
-	for (uint32_t i = e->lo; i < e->hi; i++) {
-		const struct rank_graph_event *ve = &e->view.events[i];
-		struct exec_event *ev = &e->events[i];
-
-		ev->parts = ev->ends;
-		ev->waits = 0;
-		for (uint32_t k = 0; k < ve->waits; k++)
-			ev->waits += e->view.waits[ve->wait + k] >= e->lo;
-	}
-	e->receives.head = e->receives.tail = 0;
-	e->sends.head = e->sends.tail = 0;
-	e->locals.free.count = 0;
-	e->locals.started.head = e->locals.started.tail = 0;
-	e->copies.count = 0;
-	e->awaited = e->lo;
-	e->done = 0;
-}
-
-static void
-lane_rewind(struct exec_lane *lane, uint32_t lo_step, uint32_t hi_step)
-{
-	uint32_t count = lane->share.batches_count;
-
-	lane_check(lane, lane->ops->begin(lane->transport), "begin");
-	if (!lane->ops->by_step)
-		return;
-	memcpy(lane->waiting, lane->members, count * sizeof(*lane->waiting));
-	lane->batch = 0;
-	while (lane->batch < count && lane->steps[lane->batch] < lo_step)
-		lane->batch++;
-	lane->batch_end = lane->batch;
-	while (
-	    lane->batch_end < count && lane->steps[lane->batch_end] < hi_step)
-		lane->batch_end++;
-}
-
 static int
 takes_turns(const struct exec_turns *t)
 {
@@ -355,23 +290,55 @@ exec_start(struct exec *e, uint32_t lo, uint32_t hi)
 {
 	struct exec_lane *first = &e->lanes[0];
 
+	for (uint32_t i = 0; i < e->lanes_count; i++)
+		if (e->lanes[i].ops->begin != NULL)
+			lane_check(&e->lanes[i],
+			    e->lanes[i].ops->begin(e->lanes[i].transport),
+			    "begin");
 	e->at_once = e->simple && lo == 0 && hi > 0 &&
 	    !takes_turns(&first->turns[0]) && !takes_turns(&first->turns[1]);
 	if (e->at_once) {
 		first->running = first->share.ends_count;
-		lane_check(first, first->ops->begin(first->transport), "begin");
 		lane_check(first, first->ops->start_all(first->transport),
 		    "start");
 		return;
 	}
 	e->lo = first_event(&e->view, lo);
 	e->hi = first_event(&e->view, hi);
-	events_rewind(e);
-	for (uint32_t i = 0; i < e->lanes_count; i++)
-		lane_rewind(&e->lanes[i], lo, hi);
-	for (uint32_t i = e->lo; i < e->hi; i++)
-		if (e->events[i].waits == 0)
+	e->receives.head = e->receives.tail = 0;
+	e->sends.head = e->sends.tail = 0;
+	e->locals.free.count = 0;
+	e->locals.started.head = e->locals.started.tail = 0;
+	e->copies.count = 0;
+	e->awaited = e->lo;
+	e->done = 0;
+	for (uint32_t i = 0; i < e->lanes_count; i++) {
+		struct exec_lane *lane = &e->lanes[i];
+		uint32_t count = lane->share.batches_count, at = 0;
+
+		if (!lane->ops->by_step)
+			continue;
+		memcpy(lane->waiting, lane->members,
+		    count * sizeof(*lane->waiting));
+		while (at < count && lane->steps[at] < lo)
+			at++;
+		lane->batch = at;
+		while (at < count && lane->steps[at] < hi)
+			at++;
+		lane->batch_end = at;
+	}
+	/* What is before the first step counts as done. */
+	for (uint32_t i = e->lo; i < e->hi; i++) {
+		const struct rank_graph_event *ve = &e->view.events[i];
+		struct exec_event *ev = &e->events[i];
+
+		ev->parts = ev->ends;
+		ev->waits = 0;
+		for (uint32_t k = 0; k < ve->waits; k++)
+			ev->waits += e->view.waits[ve->wait + k] >= e->lo;
+		if (ev->waits == 0)
 			queue_ready(e, i);
+	}
 	transfers_start_ready(e);
 }
 
@@ -392,8 +359,28 @@ exec_poll(struct exec *e, int *ret_moved)
 		*ret_moved = 1;
 		return 1;
 	}
-	for (uint32_t i = 0; i < e->lanes_count; i++)
-		lane_poll(e, &e->lanes[i], ret_moved);
+	for (uint32_t i = 0; i < e->lanes_count; i++) {
+		struct exec_lane *lane = &e->lanes[i];
+		int n;
+
+		if (lane->running == 0)
+			continue;
+		n = lane->ops->test(lane->transport, lane->done,
+		    lane->share.ends_count);
+		lane_check(lane, n, "transfer");
+		for (int k = 0; k < n; k++) {
+			uint32_t event = lane->events[lane->done[k]];
+			struct inflight *w = lane_window(e, lane, event);
+
+			lane->running--;
+			if (w != NULL)
+				inflight_land(w, e->events[event].turn);
+			if (--e->events[event].parts == 0)
+				exec_complete(e, event);
+		}
+		*ret_moved |= n > 0;
+		lane_start_turns(e, lane);
+	}
 	locals_poll(e, ret_moved);
 	transfers_start_ready(e);
 	return e->done == e->hi - e->lo;
@@ -501,10 +488,9 @@ exec_staging(const struct exec *e)
 {
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
 		const struct exec_lane *lane = &e->lanes[i];
-		const char *text = lane->ops->staging(lane->transport);
 
-		if (text[0] != '\0')
-			return text;
+		if (lane->ops->staging != NULL)
+			return lane->ops->staging(lane->transport);
 	}
 	return "";
 }

@@ -262,31 +262,6 @@ compare_pieces_cb(const void *va, const void *vb)
 	return (a->lo > b->lo) - (a->lo < b->lo);
 }
 
-static size_t
-collect_pieces(const struct exec *e, struct piece **ret)
-{
-	const struct plan *p = e->plan;
-	struct piece *list = xcalloc(p->promises_count + 1, sizeof(*list));
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->promises_count; i++) {
-		const struct plan_promise *m = &p->promises[i];
-
-		const struct plan_span *s = &p->spans[m->span];
-		uint32_t k = 0;
-
-		while (k < m->spans &&
-		    !(s[k].lo <= e->view.rank && e->view.rank < s[k].hi))
-			k++;
-		if (k < m->spans)
-			list[n++] = (struct piece){ m->to_off,
-				m->to_off + m->bytes, m, m->to };
-	}
-	qsort(list, n, sizeof(*list), compare_pieces_cb);
-	*ret = list;
-	return n;
-}
-
 /* Between promises: [lo, hi) of buf. */
 static void
 compare_gap(struct verify *v, uint16_t buf, uint64_t lo, uint64_t hi)
@@ -306,38 +281,44 @@ compare_gap(struct verify *v, uint16_t buf, uint64_t lo, uint64_t hi)
 	}
 }
 
-static const struct piece *
-compare_buffer(struct verify *v, uint16_t buf, const struct piece *pc,
-    const struct piece *end)
-{
-	uint64_t at = 0, bytes = bytes_of(v->e, buf);
-
-	for (; pc < end && pc->buf == buf; pc++) {
-		compare_gap(v, buf, at, pc->lo);
-		compare_piece(v, pc);
-		if (pc->hi > at)
-			at = pc->hi;
-	}
-	compare_gap(v, buf, at, bytes);
-	compare_same(v, buf, (int64_t)bytes, guard_bytes(v->e, buf), GUARD);
-	return pc;
-}
-
 int
 exec_verify(struct exec *e, uint64_t iteration, struct exec_fault *ret)
 {
 	struct verify v = { .e = e, .iteration = iteration };
-	struct piece *list;
-	size_t n = collect_pieces(e, &list);
-	const struct piece *pc = list;
+	const struct plan *p = e->plan;
+	struct piece *list = xcalloc(p->promises_count + 1, sizeof(*list));
+	struct piece *pc = list, *end = list;
 
+	for (size_t i = 0; i < p->promises_count; i++) {
+		const struct plan_promise *m = &p->promises[i];
+		const struct plan_span *s = &p->spans[m->span];
+		uint32_t k = 0;
+
+		while (k < m->spans &&
+		    !(s[k].lo <= e->view.rank && e->view.rank < s[k].hi))
+			k++;
+		if (k < m->spans)
+			*end++ = (struct piece){ m->to_off,
+				m->to_off + m->bytes, m, m->to };
+	}
+	qsort(list, (size_t)(end - list), sizeof(*list), compare_pieces_cb);
 	v.want = xcalloc(1, BLOCK_BYTES);
 	v.one = xcalloc(1, BLOCK_BYTES);
-	if (e->plan->bufs_count > 0)
+	if (p->bufs_count > 0)
 		compare_same(&v, 0, -(int64_t)EXEC_GUARD_BYTES,
 		    EXEC_GUARD_BYTES, GUARD);
-	for (uint32_t i = 0; i < e->plan->bufs_count; i++)
-		pc = compare_buffer(&v, (uint16_t)i, pc, list + n);
+	for (uint16_t i = 0; i < p->bufs_count; i++) {
+		uint64_t at = 0, bytes = bytes_of(e, i);
+
+		for (; pc < end && pc->buf == i; pc++) {
+			compare_gap(&v, i, at, pc->lo);
+			compare_piece(&v, pc);
+			if (pc->hi > at)
+				at = pc->hi;
+		}
+		compare_gap(&v, i, at, bytes);
+		compare_same(&v, i, (int64_t)bytes, guard_bytes(e, i), GUARD);
+	}
 	free(v.want);
 	free(v.one);
 	free(list);

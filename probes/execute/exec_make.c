@@ -16,7 +16,7 @@
 #include "common/xalloc.h"
 #include "probes/execute/exec.h"
 #include "probes/execute/exec_part.h"
-#include "probes/execute/ipc_side.h"
+#include "probes/execute/inflight.h"
 #include "probes/transport/backoff.h"
 
 /* Tags of MPI in use by plans that are alive. Plans are made and ended by all
@@ -121,27 +121,6 @@ batch_by_step(struct exec *e, struct exec_lane *lane)
 	free(events);
 }
 
-static void
-index_batches(struct exec *e, struct exec_lane *lane)
-{
-	uint32_t n = lane->share.ends_count, count = lane->share.batches_count;
-
-	lane->waiting = xcalloc(count + (size_t)1, sizeof(*lane->waiting));
-	lane->members = xcalloc(count + (size_t)1, sizeof(*lane->members));
-	lane->first = xcalloc(count + (size_t)1, sizeof(*lane->first));
-	lane->steps = xcalloc(count + (size_t)1, sizeof(*lane->steps));
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t batch = lane->ends[i].batch;
-
-		lane->steps[batch] = lane->ends[i].step;
-		lane->first[batch + 1] = i + 1;
-	}
-	for (uint32_t i = 0; i < e->view.events_count; i++)
-		if (e->events[i].lane != EXEC_NONE &&
-		    &e->lanes[e->events[i].lane] == lane)
-			lane->members[lane->ends[e->events[i].end].batch]++;
-}
-
 /* ---- turns ----
  *
  * In which order transfers go where not all may go at once. Steps come first.
@@ -243,7 +222,7 @@ make_lanes(struct exec *e)
 	for (int via = 0; via < PLAN_VIA_MAX; via++)
 		if (used[via])
 			lane_of(e, (enum plan_via)via);
-	e->gets = ipc_side_choose(e->plan,
+	e->gets = inflight_gets(e->plan,
 	    backoff_cores_are_shared(e->team->node_comm));
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
 		e->lanes[i].ends = xcalloc(cap, sizeof(*e->lanes[i].ends));
@@ -265,14 +244,33 @@ make_lanes(struct exec *e)
 	}
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
 		struct exec_lane *lane = &e->lanes[i];
+		size_t n;
 
 		if (lane->ops->by_step)
 			batch_by_step(e, lane);
-		index_batches(e, lane);
+		n = lane->share.batches_count + (size_t)1;
+		lane->waiting = xcalloc(n, sizeof(*lane->waiting));
+		lane->members = xcalloc(n, sizeof(*lane->members));
+		lane->first = xcalloc(n, sizeof(*lane->first));
+		lane->steps = xcalloc(n, sizeof(*lane->steps));
+		for (uint32_t k = 0; k < lane->share.ends_count; k++) {
+			lane->steps[lane->ends[k].batch] = lane->ends[k].step;
+			lane->first[lane->ends[k].batch + 1] = k + 1;
+		}
 		if (lane->ops->window_bytes > 0)
 			make_turns(e, i);
 		lane->share.ends = lane->ends;
 		lane->share.piece_bytes = e->plan->piece_bytes;
+		lane->share.err = &lane->err;
+	}
+	for (uint32_t i = 0; i < e->view.events_count; i++) {
+		const struct exec_event *ev = &e->events[i];
+		struct exec_lane *lane;
+
+		if (ev->lane == EXEC_NONE)
+			continue;
+		lane = &e->lanes[ev->lane];
+		lane->members[lane->ends[ev->end].batch]++;
 	}
 }
 
@@ -315,50 +313,38 @@ make_events(struct exec *e)
 
 /* ---- memory ---- */
 
-/* A test of one huge size must not push the machine into swapping, or worse.
- */
 static int
-memory_fits(struct exec *e, struct err *err)
+make_memory(struct exec *e, struct err *err)
 {
 	const struct transport_team *tm = e->team;
+	const struct device_ops *ops = tm->ops;
 	const struct plan *p = e->plan;
+	size_t n = e->view.events_count + (size_t)1;
+	struct exec_locals *l = &e->locals;
+	struct device *d = tm->device;
 	struct device_facts facts;
 	double need = 0;
-	int rc;
+	uint32_t inputs = 1;
+	void *base = NULL;
+	int rc = ops->facts(d, &facts);
 
-	if (!tm->ops->host_access)
+	if (rc < 0)
+		return err_set(err, rc, "%s: %s", ops->name, ops->error(d));
+	/* A test of one huge size must not push the machine into swapping, or
+	 * worse. */
+	if (!ops->host_access)
 		need = (double)e->memory_bytes; /* of this rank's own device */
 	else
 		for (uint32_t rank = 0; rank < p->ranks; rank++)
 			for (uint32_t i = 0; i < p->bufs_count; i++)
 				if (tm->nodes[rank] == tm->nodes[tm->rank])
 					need += (double)p->bufs[i].bytes[rank];
-	rc = tm->ops->facts(tm->device, &facts);
-	if (rc < 0) {
-		err_say(err, "%s: %s", tm->ops->name,
-		    tm->ops->error(tm->device));
-		return rc;
-	}
-	if (need <= 0.9 * (double)facts.free_bytes)
-		return 0;
-	return err_set(err, -ENOMEM,
-	    "%.200s: needs %.3g GiB on the node of rank %d, and %s has %.3g "
-	    "GiB free: allowed is 90 %% of that",
-	    e->plan->title, need / (1 << 30), tm->rank, tm->ops->name,
-	    (double)facts.free_bytes / (1 << 30));
-}
-
-static int
-make_memory(struct exec *e, struct err *err)
-{
-	const struct device_ops *ops = e->team->ops;
-	size_t n = e->view.events_count + (size_t)1;
-	struct device *d = e->team->device;
-	struct exec_locals *l = &e->locals;
-	uint32_t inputs = 1;
-	void *base = NULL;
-	int rc;
-
+	if (need > 0.9 * (double)facts.free_bytes)
+		return err_set(err, -ENOMEM,
+		    "%.200s: needs %.3g GiB on the node of rank %d, and %s has "
+		    "%.3g GiB free: allowed is 90 %% of that",
+		    p->title, need / (1 << 30), tm->rank, ops->name,
+		    (double)facts.free_bytes / (1 << 30));
 	rc = ops->alloc(d, e->memory_bytes, &base);
 	e->memory = base;
 	if (rc == 0)
@@ -372,21 +358,19 @@ make_memory(struct exec *e, struct err *err)
 		if (e->events[i].lane != EXEC_NONE)
 			continue;
 		if (ve->kind == RANK_GRAPH_LOCAL &&
-		    e->plan->locals[ve->row].inputs > inputs)
-			inputs = e->plan->locals[ve->row].inputs;
+		    p->locals[ve->row].inputs > inputs)
+			inputs = p->locals[ve->row].inputs;
 		rc = ops->event_new(d, &l->marks[i]);
 	}
 	l->inputs = xcalloc(inputs, sizeof(*l->inputs));
 	if (rc < 0)
-		err_say(err, "%s: %s", ops->name, ops->error(d));
-	if (rc == 0) {
-		rc = exec_data_open(e);
-		if (rc < 0)
-			err_say(err,
-			    "%.200s: reduces in more than one way, and cannot "
-			    "be proven",
-			    e->plan->title);
-	}
+		return err_set(err, rc, "%s: %s", ops->name, ops->error(d));
+	rc = exec_data_open(e);
+	if (rc < 0)
+		err_say(err,
+		    "%.200s: reduces in more than one way, and cannot be "
+		    "proven",
+		    p->title);
 	return rc;
 }
 
@@ -442,24 +426,6 @@ exec_free(struct exec *e)
 	free(e);
 }
 
-/* Where each buffer lies, and between them guards. */
-static uint64_t
-place_buffers(struct exec *e)
-{
-	uint64_t at = EXEC_GUARD_BYTES;
-
-	e->places = xcalloc(e->plan->bufs_count + (size_t)1,
-	    sizeof(*e->places));
-	for (uint32_t i = 0; i < e->plan->bufs_count; i++) {
-		uint64_t bytes = e->plan->bufs[i].bytes[e->view.rank];
-
-		e->places[i] = at;
-		at += (bytes + EXEC_GUARD_BYTES - 1) & ~(EXEC_GUARD_BYTES - 1);
-		at += EXEC_GUARD_BYTES;
-	}
-	return at;
-}
-
 /* All ranks have agreed, also on the number of tags: from here on these are
  * given out without asking. */
 static int
@@ -488,24 +454,12 @@ lanes_prepare(struct exec *e, uint32_t tags, struct err *err)
 	return rc;
 }
 
-/* May the transport be left alone with all of it at once? */
-static int
-is_simple(const struct exec *e)
-{
-	if (e->lanes_count != 1 || e->lanes[0].ops->start_all == NULL ||
-	    e->plan->steps != 1 || e->view.waits_count > 0)
-		return 0;
-	for (uint32_t i = 0; i < e->view.events_count; i++)
-		if (e->events[i].lane == EXEC_NONE)
-			return 0;
-	return 1;
-}
-
 int
 exec_new(const struct transport_team *team, const struct plan *p,
     struct exec **ret, struct err *err)
 {
 	struct exec *e = xcalloc(1, sizeof(*e));
+	uint64_t at = EXEC_GUARD_BYTES;
 	uint32_t tags = 0;
 	int rc = 0;
 
@@ -516,14 +470,25 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	rank_graph_make(p, (uint32_t)team->rank, &e->view);
 	e->events = xcalloc(e->view.events_count + (size_t)1,
 	    sizeof(*e->events));
-	e->memory_bytes = place_buffers(e);
+	/* Where each buffer lies, and between them guards. */
+	e->places = xcalloc(p->bufs_count + (size_t)1, sizeof(*e->places));
+	for (uint32_t i = 0; i < p->bufs_count; i++) {
+		uint64_t bytes = p->bufs[i].bytes[e->view.rank];
+
+		e->places[i] = at;
+		at += (bytes + EXEC_GUARD_BYTES - 1) & ~(EXEC_GUARD_BYTES - 1);
+		at += EXEC_GUARD_BYTES;
+	}
+	e->memory_bytes = at;
 	make_lanes(e);
 	make_events(e);
-	e->simple = is_simple(e);
+	/* May the transport be left alone with all of it at once? */
+	e->simple = e->lanes_count == 1 && e->lanes[0].ops->start_all != NULL &&
+	    p->steps == 1 && e->view.waits_count == 0;
+	for (uint32_t i = 0; i < e->view.events_count; i++)
+		e->simple &= e->events[i].lane != EXEC_NONE;
 	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++)
 		rc = e->lanes[i].ops->usable(team, &e->lanes[i].share, err);
-	if (rc == 0)
-		rc = memory_fits(e, err);
 	if (rc == 0)
 		rc = make_memory(e, err);
 	for (uint32_t i = 0; i < e->view.events_count; i++)

@@ -27,6 +27,7 @@ struct exec_turns {
 struct exec_lane {
 	const struct transport_ops *ops;
 	struct transport *transport; /* NULL: not prepared */
+	struct err err;              /* of its share */
 	struct transport_share share;
 	struct transport_end *ends;
 	uint32_t *events;  /* by end: event of the view */

@@ -69,24 +69,6 @@ small(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise)
 	}
 }
 
-/* Bits of a small whole number as half and bfloat16: few enough to need no
- * rounding. */
-static uint16_t
-half_bits(int x, enum plan_type type)
-{
-	unsigned size = (unsigned)(x < 0 ? -x : x), exp = 0;
-	uint16_t sign = x < 0 ? 0x8000 : 0;
-
-	if (size == 0)
-		return 0;
-	while (size >> (exp + 1) != 0)
-		exp++;
-	if (type == PLAN_HALF)
-		return (uint16_t)(sign | (exp + 15) << 10 |
-		    (size << 10 >> exp & 0x3ff));
-	return (uint16_t)(sign | (exp + 127) << 7 | (size << 7 >> exp & 0x7f));
-}
-
 static void
 element(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise,
     char *to)
@@ -99,7 +81,8 @@ element(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise,
 	int64_t i64 = logical ? x : (int64_t)whole;
 	float f32 = (float)x;
 	double f64 = x;
-	uint16_t f16;
+	unsigned size = (unsigned)(x < 0 ? -x : x), exp = 0;
+	uint16_t f16 = 0;
 
 	switch (f->type) {
 	case PLAN_INT32:
@@ -115,27 +98,19 @@ element(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise,
 		memcpy(to, &f64, sizeof(f64));
 		break;
 	default:
-		f16 = half_bits(x, f->type);
+		/* A small whole number has few enough bits to need no rounding.
+		 */
+		while (size >> exp > 1)
+			exp++;
+		if (size > 0 && f->type == PLAN_HALF)
+			f16 = (uint16_t)((exp + 15) << 10 |
+			    (size << 10 >> exp & 0x3ff));
+		else if (size > 0)
+			f16 = (uint16_t)((exp + 127) << 7 |
+			    (size << 7 >> exp & 0x7f));
+		f16 |= x < 0 ? 0x8000 : 0;
 		memcpy(to, &f16, sizeof(f16));
 	}
-}
-
-/* Block number `at` of the buffer. */
-static void
-block(const struct fill *f, uint64_t seed, uint32_t rank, uint64_t at,
-    uint64_t ret[BLOCK_WORDS])
-{
-	unsigned size = plan_types[f->type].bytes;
-	uint64_t n = BLOCK_BYTES / size;
-
-	if (f->op == PLAN_COPY) {
-		for (uint64_t i = 0; i < BLOCK_WORDS; i++)
-			ret[i] = mix(seed + at * BLOCK_WORDS + i);
-		return;
-	}
-	for (uint64_t i = 0; i < n; i++)
-		element(f, rank, at * n + i, mix(seed + at * n + i),
-		    (char *)ret + i * size);
 }
 
 void
@@ -144,15 +119,25 @@ fill_make(const struct fill *f, uint64_t iteration, uint32_t rank, uint16_t buf,
 {
 	uint64_t seed = mix(mix(iteration << 16 | buf) + rank);
 	uint64_t words[BLOCK_WORDS];
+	unsigned size = f->op == PLAN_COPY ? sizeof(*words)
+					   : plan_types[f->type].bytes;
 	char *at = to;
 
 	while (bytes > 0) {
 		uint64_t skip = off % BLOCK_BYTES;
+		uint64_t first = (off - skip) / size; /* of this block */
 		size_t n = BLOCK_BYTES - skip;
 
 		if (n > bytes)
 			n = bytes;
-		block(f, seed, rank, off / BLOCK_BYTES, words);
+		if (f->op == PLAN_COPY)
+			for (uint64_t i = 0; i < BLOCK_WORDS; i++)
+				words[i] = mix(seed + first + i);
+		else
+			for (uint64_t i = 0; i < BLOCK_BYTES / size; i++)
+				element(f, rank, first + i,
+				    mix(seed + first + i),
+				    (char *)words + i * size);
 		memcpy(at, (char *)words + skip, n);
 		at += n;
 		off += n;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inflight.c - what may start is decided from sums over turns, kept in a tree;
+ * who copies, from what each rank has to do in a step.
+ */
 #include "probes/execute/inflight.h"
 
 #include <assert.h>
@@ -8,6 +12,10 @@
 #include "common/xalloc.h"
 
 #define AT_LEAST 2
+
+/* What is longer is worth a wake-up, which with its share of the copy took 23
+ * us of a core for 16 KiB, with 48 ranks on two cores. */
+#define SHORT_BYTES (64ULL << 10)
 
 void
 inflight_init(struct inflight *w, const struct inflight_turn *turns,
@@ -55,16 +63,6 @@ below(const struct inflight *w, uint32_t hi)
 	return s;
 }
 
-static int
-may_start(const struct inflight *w, uint32_t turn)
-{
-	const struct inflight_turn *t = &w->turns[turn];
-	struct inflight_sum hi = below(w, t->hi), lo = below(w, t->lo);
-
-	return hi.count - lo.count < AT_LEAST ||
-	    hi.bytes - lo.bytes < w->limit_bytes;
-}
-
 /* ---- what is held ---- */
 
 void
@@ -77,9 +75,15 @@ inflight_hold(struct inflight *w, uint32_t turn)
 uint32_t
 inflight_take(struct inflight *w)
 {
+	struct inflight_sum hi, lo;
 	uint32_t turn;
 
-	if (w->held.count == 0 || !may_start(w, w->held.items[0]))
+	if (w->held.count == 0)
+		return INFLIGHT_NONE;
+	hi = below(w, w->turns[w->held.items[0]].hi);
+	lo = below(w, w->turns[w->held.items[0]].lo);
+	if (hi.count - lo.count >= AT_LEAST &&
+	    hi.bytes - lo.bytes >= w->limit_bytes)
 		return INFLIGHT_NONE;
 	turn = heap_pop(&w->held);
 	mark(w, turn, 1);
@@ -90,4 +94,33 @@ void
 inflight_land(struct inflight *w, uint32_t turn)
 {
 	mark(w, turn, -1);
+}
+
+/* ---- who copies ---- */
+
+uint8_t *
+inflight_gets(const struct plan *p, int cores_are_shared)
+{
+	uint8_t *gets = xcalloc(p->transfers_count + 1, sizeof(*gets));
+	uint32_t *out = xcalloc(2 * (size_t)p->ranks, sizeof(*out));
+	uint32_t *in = out + p->ranks;
+	const struct plan_transfer *t = p->transfers;
+
+	/* What each rank sends and receives in a step. */
+	for (size_t lo = 0, hi; lo < p->transfers_count; lo = hi) {
+		for (hi = lo;
+		     hi < p->transfers_count && t[hi].step == t[lo].step;
+		     hi++) {
+			out[t[hi].src]++;
+			in[t[hi].dst]++;
+		}
+		for (size_t i = lo; i < hi; i++)
+			gets[i] = cores_are_shared && t[i].bytes <= SHORT_BYTES
+			    ? in[t[i].dst] > out[t[i].src]
+			    : out[t[i].src] > in[t[i].dst];
+		for (size_t i = lo; i < hi; i++)
+			out[t[i].src] = in[t[i].dst] = 0;
+	}
+	free(out);
+	return gets;
 }

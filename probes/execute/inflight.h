@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inflight.h - which of the transfers that could start may do so.
+ * inflight.h - which of the transfers that could start may do so, and which of
+ * two ranks of a node copies what passes between them.
  *
  * Whoever shares a link among all that he has under way ends all of it
  * together, late: a pipeline of pieces is none then, and many senders that
@@ -14,6 +15,13 @@
  * of all transfers that are not complete is held by nobody, and so nobody can
  * wait in a circle.
  *
+ * A transfer by ipc alone leaves open who copies. Where each rank has a core
+ * the work is best spread: of a rank that sends to many in one step the
+ * receivers fetch, and many put what one rank is to receive. Where ranks share
+ * cores, short pieces are copied by the one instead, which is awake anyway: to
+ * wake up one of the many for a piece takes longer than to copy it, and takes
+ * its core from those who serve the network.
+ *
  * Pure; no locking. Holding, taking and landing cost O(log turns).
  */
 #ifndef PROBES_EXECUTE_INFLIGHT_H
@@ -22,6 +30,7 @@
 #include <stdint.h>
 
 #include "common/heap.h"
+#include "probes/plan/plan.h"
 
 #define INFLIGHT_NONE UINT32_MAX
 
@@ -54,5 +63,10 @@ void inflight_hold(struct inflight *w, uint32_t turn);
 uint32_t inflight_take(struct inflight *w);
 /* One that was taken is over. */
 void inflight_land(struct inflight *w, uint32_t turn);
+
+/* By row of the plan, whatever its transport: 1 if the receiver gets, 0 if the
+ * sender puts. Made from all rows, so that both ends decide alike. The caller
+ * frees it. */
+uint8_t *inflight_gets(const struct plan *p, int cores_are_shared);
 
 #endif

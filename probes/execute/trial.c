@@ -123,27 +123,6 @@ decide(const struct transport_team *team, const struct trial_ask *ask,
 	return decision;
 }
 
-/* Iterations of one batch: as many as there were, so that looks are rare, but
- * none goes far past the time limit. */
-static size_t
-batch_size(const struct trial_ask *ask, const struct trial *t)
-{
-	double spent_s = 0, limit_s = (double)ask->time_ns / CLK_NS_PER_S;
-	size_t n = t->count;
-
-	if (ask->iterations > 0)
-		return (size_t)ask->iterations;
-	if (n == 0)
-		return BATCH_FIRST;
-	for (size_t i = 0; i < n; i++)
-		spent_s += t->samples[i].s;
-	if (spent_s * 2 > limit_s)
-		n = (size_t)((limit_s - spent_s) * (double)n / spent_s);
-	if (n < 1)
-		n = 1;
-	return n > ITERATIONS_MAX / 2 ? ITERATIONS_MAX / 2 : n;
-}
-
 /* One number of each rank, to rank 0. */
 static void
 gather(const struct transport_team *team, double mine, double **ret)
@@ -161,6 +140,7 @@ static void
 time_together(const struct transport_team *team, const struct together *to,
     const struct trial_ask *ask, struct trial *ret)
 {
+	double limit_s = (double)ask->time_ns / CLK_NS_PER_S, spent_s = 0;
 	double best_s = INFINITY;
 	uint64_t start_ns;
 	int decision;
@@ -170,8 +150,18 @@ time_together(const struct transport_team *team, const struct together *to,
 		once(team, to);
 	start_ns = clk_ns();
 	do {
-		size_t at = ret->count, n = batch_size(ask, ret);
+		/* As many as there were, so that looks are rare, but none
+		 * goes far past the time limit. */
+		size_t at = ret->count, n = at > 0 ? at : BATCH_FIRST;
 
+		if (spent_s * 2 > limit_s)
+			n = (size_t)(fmax(0, limit_s - spent_s) * (double)n /
+			    spent_s);
+		if (n > ITERATIONS_MAX / 2)
+			n = ITERATIONS_MAX / 2;
+		if (ask->iterations > 0)
+			n = (size_t)ask->iterations;
+		n += n == 0;
 		ret->samples = xreallocarray(ret->samples, at + n,
 		    sizeof(*ret->samples));
 		ret->own_s = xreallocarray(ret->own_s, at + n,
@@ -180,6 +170,8 @@ time_together(const struct transport_team *team, const struct together *to,
 			ret->samples[i].s = ret->own_s[i] = once(team, to);
 		trial_slowest(team, ret->samples + at, n);
 		ret->count += n;
+		for (size_t i = at; i < at + n; i++)
+			spent_s += ret->samples[i].s;
 		decision = ask->iterations > 0
 		    ? STOP_COUNT
 		    : decide(team, ask, ret, start_ns);

@@ -20,17 +20,6 @@ backoff_reset(struct backoff *p)
 	p->looks = 0;
 }
 
-/* The kernel's slack of 50 us would make every nap that much longer. */
-static void
-exact_naps(void)
-{
-	static int done;
-
-	if (!done)
-		prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
-	done = 1;
-}
-
 /* Open MPI says so in a variable, which is of one byte; nobody else has it. */
 int
 backoff_mpi_gives_way(void)
@@ -69,6 +58,7 @@ backoff_cores_are_shared(MPI_Comm node_comm)
 void
 backoff_wait(struct backoff *p)
 {
+	static int exact;
 	uint64_t now, nap_ns;
 
 	if (p->looks < LOOKS) {
@@ -78,7 +68,11 @@ backoff_wait(struct backoff *p)
 	now = clk_ns();
 	if (p->since_ns == 0) {
 		p->since_ns = now;
-		exact_naps();
+		/* The kernel's slack of 50 us would make every nap that much
+		 * longer. */
+		if (!exact)
+			prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+		exact = 1;
 	}
 	if (now - p->since_ns < YIELD_NS) {
 		if (now - p->since_ns >= SPIN_NS &&
@@ -88,12 +82,6 @@ backoff_wait(struct backoff *p)
 	}
 	nap_ns = (now - p->since_ns) / NAP_PART;
 	clk_sleep_ns(nap_ns < NAP_MAX_NS ? nap_ns : NAP_MAX_NS);
-}
-
-void
-backoff_give_way(void)
-{
-	sched_yield();
 }
 
 int

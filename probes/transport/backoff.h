@@ -35,9 +35,6 @@ void backoff_reset(struct backoff *p);
 /* Call after a poll that moved nothing. */
 void backoff_wait(struct backoff *p);
 
-/* Between pieces of one's own work. */
-void backoff_give_way(void);
-
 /* Does the MPI itself give up the core in a look that finds nothing? */
 int backoff_mpi_gives_way(void);
 

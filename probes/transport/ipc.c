@@ -4,10 +4,10 @@
  *
  * One end of a transfer does the work: put is done by the sender, get by the
  * receiver. The other says when it may begin, and is told when it is over,
- * through two words on its own board: memory of the host that its neighbours
- * map. They count iterations, so nothing is ever reset. Events of a device do
- * not cross processes (device.h), so the worker asks for its own event and
- * then writes the word.
+ * through two words on its own board: memory of the host that the other
+ * ranks of the node map. They count iterations, so nothing is ever reset.
+ * Events of a device do not cross processes (device.h), so the worker asks for
+ * its own event and then writes the word.
  *
  *   waiter   writes ready = n            ...            sees done = n
  *   worker         sees ready = n, copies, writes done = n
@@ -17,11 +17,12 @@
  * share cores, who has nothing else to wait for sleeps until a word is written.
  */
 #include <errno.h>
-#include <stdio.h>
+#include <sched.h>
 
 #include "common/err.h"
-#include "probes/transport/ipc_part.h"
 #include "probes/transport/backoff.h"
+#include "probes/transport/doorbell.h"
+#include "probes/transport/ipc_part.h"
 
 /* At words that nobody has written yet; then to sleep, where that pays. */
 #define LOOKS 32
@@ -45,40 +46,6 @@ ipc_usable(const struct transport_team *team,
 /* ---- replay ---- */
 
 static int
-ipc_begin(struct transport *t)
-{
-	(void)t;
-	return 0;
-}
-
-static int
-fail(struct transport *t, int rc)
-{
-	snprintf(t->error, sizeof(t->error), "%.300s",
-	    t->team->ops->error(t->team->device));
-	return rc;
-}
-
-static int
-copy(struct transport *t, uint32_t end)
-{
-	const struct transport_end *e = &t->share->ends[end];
-	const struct device_ops *ops = t->team->ops;
-	struct work *w = &t->works[end];
-	struct device_stream *s = t->streams[t->turn++ % t->streams_count];
-	char *mine = (char *)t->share->memory + e->off;
-	int rc;
-
-	if (e->receive)
-		rc = ops->copy(s, mine, w->theirs, e->bytes);
-	else
-		rc = ops->copy(s, w->theirs, mine, e->bytes);
-	if (rc == 0)
-		rc = ops->event_record(w->event, s);
-	return rc < 0 ? fail(t, rc) : 0;
-}
-
-static int
 ipc_start(struct transport *t, uint32_t batch)
 {
 	struct work *w = &t->works[batch];
@@ -100,13 +67,17 @@ ipc_start(struct transport *t, uint32_t batch)
 static int
 test_blocked(struct transport *t)
 {
+	const struct device_ops *ops = t->team->ops;
 	uint64_t own_bytes = 0;
 	uint32_t left = 0;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < t->blocked_count; i++) {
 		uint32_t end = t->blocked[i];
+		const struct transport_end *e = &t->share->ends[end];
+		char *mine = (char *)t->share->memory + e->off;
 		struct work *w = &t->works[end];
+		struct device_stream *s;
 
 		if (rc < 0 || own_bytes >= BACKOFF_WORK_BYTES ||
 		    atomic_load_explicit(&w->slot->ready,
@@ -114,15 +85,21 @@ test_blocked(struct transport *t)
 			t->blocked[left++] = end;
 			continue;
 		}
-		rc = copy(t, end);
+		s = t->streams[t->turn++ % t->streams_count];
+		if (e->receive)
+			rc = ops->copy(s, mine, w->theirs, e->bytes);
+		else
+			rc = ops->copy(s, w->theirs, mine, e->bytes);
+		if (rc == 0)
+			rc = ops->event_record(w->event, s);
 		t->copying[t->copying_count++] = end;
-		if (rc == 0 && t->team->ops->event_query(w->event) == 1)
-			own_bytes += t->share->ends[end].bytes;
+		if (rc == 0 && ops->event_query(w->event) == 1)
+			own_bytes += e->bytes;
 	}
 	t->blocked_count = left;
 	if (own_bytes > 0)
-		backoff_give_way();
-	return rc;
+		sched_yield();
+	return rc < 0 ? transport_fail(t->team, t->share, rc) : 0;
 }
 
 static int
@@ -137,7 +114,7 @@ test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 					 : 0;
 
 		if (rc < 0)
-			return fail(t, rc);
+			return transport_fail(t->team, t->share, rc);
 		if (rc == 0) {
 			t->copying[left++] = end;
 			continue;
@@ -193,54 +170,33 @@ ipc_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 
 /* ---- sleep ---- */
 
-/* The doorbell that all workers wait for; NULL: there are several. */
-static struct doorbell *
-only_doorbell(const struct transport *t)
-{
-	struct doorbell *only = NULL;
-
-	for (uint32_t i = 0; i < t->blocked_count; i++) {
-		struct doorbell *b = &t->works[t->blocked[i]].board->ready;
-
-		if (only != NULL && only != b)
-			return NULL;
-		only = b;
-	}
-	return only;
-}
-
+/* Where all workers wait for the same doorbell: 1. */
 static int
-is_ready(const struct transport *t)
+sleep_until_ready(struct transport *t)
 {
+	struct doorbell *only = &t->works[t->blocked[0]].board->ready;
+	unsigned int rings = doorbell_rings(only);
+
+	for (uint32_t i = 0; i < t->blocked_count; i++)
+		if (&t->works[t->blocked[i]].board->ready != only)
+			return 0;
 	for (uint32_t i = 0; i < t->blocked_count; i++) {
 		const struct work *w = &t->works[t->blocked[i]];
 
 		if (atomic_load(&w->slot->ready) == w->count)
 			return 1;
 	}
-	return 0;
-}
-
-static int
-sleep_until_ready(struct transport *t)
-{
-	struct doorbell *b = only_doorbell(t);
-	unsigned int rings;
-
-	if (b == NULL)
-		return 0;
-	rings = doorbell_rings(b);
-	if (!is_ready(t))
-		doorbell_sleep(b, rings);
+	doorbell_sleep(only, rings);
 	return 1;
 }
 
-/* How many ends have to be done before there is anything to do: all of them if
- * nothing waits for any. 0: do it. */
-static uint32_t
-ends_awaited(const struct transport *t)
+/* Until as many ends are done as there have to be before there is anything to
+ * do: all of them if nothing waits for any. Every end rings once, so that a
+ * ring that is heard early only costs another look. */
+static int
+sleep_until_done(struct transport *t)
 {
-	uint32_t open = 0;
+	unsigned int rings = doorbell_rings(&t->board->done), open = 0;
 	int all_terminal = 1;
 
 	for (uint32_t i = 0; i < t->passive_count; i++) {
@@ -250,32 +206,14 @@ ends_awaited(const struct transport *t)
 		int done = atomic_load(&w->slot->done) == w->count;
 
 		if (done && !terminal)
-			return 0;
+			return 1;
 		all_terminal &= terminal;
 		open += !done;
 	}
-	return all_terminal || open == 0 ? open : 1;
-}
-
-/* Every end rings once, so that a ring that is heard early only costs another
- * look. */
-static int
-sleep_until_done(struct transport *t)
-{
-	struct doorbell *b = &t->board->done;
-	unsigned int rings = doorbell_rings(b), more = ends_awaited(t);
-
-	if (more > 0)
-		doorbell_sleep_many(b, rings, more);
+	if (open > 0)
+		doorbell_sleep_many(&t->board->done, rings,
+		    all_terminal ? open : 1);
 	return 1;
-}
-
-static int
-sleep_until_bell(struct transport *t)
-{
-	if (t->blocked_count == 0)
-		return sleep_until_done(t);
-	return t->passive_count == 0 && sleep_until_ready(t);
 }
 
 /* On the host a look takes the core from who copies: this rank's thread, or a
@@ -289,29 +227,24 @@ ipc_wait_some(struct transport *t)
 
 	if (!ops->host_access)
 		return 0;
-	if (t->copying_count == 0)
-		return t->sleeps && ++t->looks > LOOKS && sleep_until_bell(t);
-	rc = ops->event_wait(t->works[t->copying[0]].event);
-	return rc < 0 ? fail(t, rc) : 1;
-}
-
-static const char *
-ipc_error(const struct transport *t)
-{
-	return t->error;
+	if (t->copying_count > 0) {
+		rc = ops->event_wait(t->works[t->copying[0]].event);
+		return rc < 0 ? transport_fail(t->team, t->share, rc) : 1;
+	}
+	if (!t->sleeps || ++t->looks <= LOOKS)
+		return 0;
+	if (t->blocked_count == 0)
+		return sleep_until_done(t);
+	return t->passive_count == 0 && sleep_until_ready(t);
 }
 
 const struct transport_ops transport_ipc = {
 	.name = "ipc",
-	.by_step = 0,
 	.copies_here = 1,
 	.usable = ipc_usable,
 	.prepare = ipc_prepare,
-	.begin = ipc_begin,
 	.start = ipc_start,
 	.test = ipc_test,
 	.wait_some = ipc_wait_some,
-	.error = ipc_error,
-	.staging = transport_staging_none,
 	.release = ipc_release,
 };

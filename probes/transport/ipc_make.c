@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ipc_make.c - what a plan takes of ipc: boards, the memory of neighbours, and
- * who does what at which end.
+ * ipc_make.c - what a plan takes of ipc: boards, the memory of the other ranks
+ * of the node, and who does what at which end.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +19,73 @@ struct card {
 	int rank, device_index;
 	int rc; /* whether there is anything to open */
 };
+
+/* ---- boards ---- */
+
+/* Who copies: put is done by the sender, get by the receiver. */
+static int
+is_worker(const struct transport_end *e)
+{
+	return (e->via == PLAN_VIA_IPC_GET) == (e->receive != 0);
+}
+
+static int
+compare_slots_cb(const void *va, const void *vb)
+{
+	const struct board_slot *a = va, *b = vb;
+
+	if (a->peer != b->peer)
+		return a->peer < b->peer ? -1 : 1;
+	if (a->receive != b->receive)
+		return a->receive < b->receive ? -1 : 1;
+	return (a->tag > b->tag) - (a->tag < b->tag);
+}
+
+static struct board_slot
+slot_of(const struct transport_end *e)
+{
+	return (struct board_slot){ .peer = e->peer,
+		.tag = e->tag,
+		.receive = e->receive,
+		.off = e->off,
+		.bytes = e->bytes };
+}
+
+/* Of these ends those that wait, in memory of this device of the host; freed by
+ * its free. */
+static int
+board_new(struct device *host, const struct transport_share *share,
+    struct board **ret)
+{
+	uint64_t slots = share->ends_count + 1ULL;
+	struct board *b;
+	uint32_t n = 0;
+	void *base;
+	int rc;
+
+	rc = device_host.alloc(host,
+	    sizeof(*b) + slots * sizeof(struct board_slot), &base);
+	if (rc < 0)
+		return rc;
+	b = base;
+	for (uint32_t i = 0; i < share->ends_count; i++)
+		if (!is_worker(&share->ends[i]))
+			b->slots[n++] = slot_of(&share->ends[i]);
+	b->slots_count = n;
+	qsort(b->slots, n, sizeof(*b->slots), compare_slots_cb);
+	*ret = b;
+	return 0;
+}
+
+/* The slot of an end as its owner has it; NULL: there is none. */
+static struct board_slot *
+board_find(struct board *b, const struct transport_end *e)
+{
+	struct board_slot key = slot_of(e);
+
+	return bsearch(&key, b->slots, b->slots_count, sizeof(*b->slots),
+	    compare_slots_cb);
+}
 
 /* ---- cards ---- */
 
@@ -55,16 +121,6 @@ card_make(struct transport *t, struct card *ret, struct err *err)
 /* ---- peers ---- */
 
 static int
-peer_needed(const struct transport *t, int rank)
-{
-	for (uint32_t i = 0; i < t->share->ends_count; i++)
-		if (board_is_worker(&t->share->ends[i]) &&
-		    t->share->ends[i].peer == (uint32_t)rank)
-			return 1;
-	return 0;
-}
-
-static int
 peer_open(struct transport *t, const struct card *c, struct err *err)
 {
 	const struct transport_team *tm = t->team;
@@ -97,28 +153,6 @@ peer_open(struct transport *t, const struct card *c, struct err *err)
 	return 0;
 }
 
-static struct peer *
-peer_find(struct transport *t, uint32_t rank)
-{
-	for (uint32_t i = 0; i < t->peers_count; i++)
-		if (t->peers[i].rank == (int)rank)
-			return &t->peers[i];
-	return NULL;
-}
-
-static int
-peers_open(struct transport *t, const struct card *cards, int count,
-    struct err *err)
-{
-	int rc = 0;
-
-	t->peers = xcalloc((size_t)count + 1, sizeof(*t->peers));
-	for (int i = 0; rc == 0 && i < count; i++)
-		if (cards[i].rc == 0 && peer_needed(t, cards[i].rank))
-			rc = peer_open(t, &cards[i], err);
-	return rc;
-}
-
 /* The other end's slot has the roles turned round. */
 static int
 work_make(struct transport *t, uint32_t i, struct err *err)
@@ -126,10 +160,10 @@ work_make(struct transport *t, uint32_t i, struct err *err)
 	const struct transport_end *e = &t->share->ends[i];
 	struct transport_end other = *e;
 	struct work *w = &t->works[i];
-	struct peer *p;
+	struct peer *p = t->peers;
 	int rc;
 
-	w->worker = board_is_worker(e);
+	w->worker = is_worker(e);
 	if (!w->worker) {
 		w->board = t->board;
 		w->slot = board_find(t->board, e);
@@ -137,9 +171,12 @@ work_make(struct transport *t, uint32_t i, struct err *err)
 	}
 	other.peer = (uint32_t)t->team->rank;
 	other.receive = !e->receive;
-	p = peer_find(t, e->peer);
-	w->board = p == NULL ? NULL : p->board;
-	w->slot = p == NULL ? NULL : board_find(p->board, &other);
+	while (p < t->peers + t->peers_count && p->rank != (int)e->peer)
+		p++;
+	if (p < t->peers + t->peers_count) {
+		w->board = p->board;
+		w->slot = board_find(p->board, &other);
+	}
 	if (w->slot == NULL || w->slot->bytes != e->bytes)
 		return err_set(err, -EPROTO,
 		    "ipc: rank %u does not know of transfer %u with rank %d",
@@ -148,33 +185,6 @@ work_make(struct transport *t, uint32_t i, struct err *err)
 	rc = t->team->ops->event_new(t->team->device, &w->event);
 	if (rc < 0)
 		err_say(err, "ipc: %s", t->team->ops->error(t->team->device));
-	return rc;
-}
-
-static int
-works_make(struct transport *t, struct err *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < t->share->ends_count; i++)
-		rc = work_make(t, i, err);
-	return rc;
-}
-
-/* A GPU copies to several peers at once; on the host more threads would only
- * fight for cores. */
-static int
-streams_make(struct transport *t)
-{
-	const struct device_ops *ops = t->team->ops;
-	uint32_t want = ops->host_access ? 1 : IPC_STREAMS_MAX;
-	int rc = 0;
-
-	while (rc == 0 && t->streams_count < want) {
-		rc = ops->stream_new(t->team->device,
-		    &t->streams[t->streams_count]);
-		t->streams_count += rc == 0;
-	}
 	return rc;
 }
 
@@ -188,7 +198,7 @@ ipc_release(struct transport *t)
 	ops = t->team->ops;
 	for (uint32_t i = 0; i < t->streams_count; i++)
 		ops->stream_free(t->streams[i]);
-	for (uint32_t i = 0; t->works != NULL && i < t->share->ends_count; i++)
+	for (uint32_t i = 0; i < t->share->ends_count; i++)
 		ops->event_free(t->works[i].event);
 	for (uint32_t i = 0; i < t->peers_count; i++) {
 		device_host.ipc_close(t->host, t->peers[i].board);
@@ -208,30 +218,21 @@ ipc_release(struct transport *t)
 	free(t);
 }
 
-/* Cards of all ranks of the node. */
-static struct card *
-exchange(const struct transport_team *team, struct card *mine, int *ret_count)
-{
-	struct card *cards;
-	MPI_Request req;
-
-	MPI_Comm_size(team->node_comm, ret_count);
-	cards = xcalloc((size_t)*ret_count, sizeof(*cards));
-	MPI_Iallgather(mine, sizeof(*mine), MPI_CHAR, cards, sizeof(*mine),
-	    MPI_CHAR, team->node_comm, &req);
-	backoff_request(&req);
-	return cards;
-}
-
 int
 ipc_prepare(const struct transport_team *team,
     const struct transport_share *share, struct transport **ret,
     struct err *err)
 {
 	struct transport *t = xcalloc(1, sizeof(*t));
+	const struct device_ops *ops = team->ops;
+	/* A GPU copies to several peers at once; on the host more threads
+	 * would only fight for cores. */
+	uint32_t streams = ops->host_access ? 1 : IPC_STREAMS_MAX;
 	size_t n = share->ends_count + (size_t)1;
 	struct card mine, *cards;
 	int count, rc, all;
+	MPI_Request req;
+	char *needed; /* by rank: its memory */
 
 	t->team = team;
 	t->share = share;
@@ -243,13 +244,25 @@ ipc_prepare(const struct transport_team *team,
 	err->text[0] = '\0';
 	rc = card_make(t, &mine, err);
 	mine.rc = rc;
-	cards = exchange(team, &mine, &count);
-	if (rc == 0)
-		rc = peers_open(t, cards, count, err);
-	if (rc == 0)
-		rc = streams_make(t);
-	if (rc == 0)
-		rc = works_make(t, err);
+	MPI_Comm_size(team->node_comm, &count);
+	cards = xcalloc((size_t)count, sizeof(*cards));
+	MPI_Iallgather(&mine, sizeof(mine), MPI_CHAR, cards, sizeof(mine),
+	    MPI_CHAR, team->node_comm, &req);
+	backoff_request(&req);
+	needed = xcalloc((size_t)team->ranks, 1);
+	for (uint32_t i = 0; i < share->ends_count; i++)
+		needed[share->ends[i].peer] |= (char)is_worker(&share->ends[i]);
+	t->peers = xcalloc((size_t)count, sizeof(*t->peers));
+	for (int i = 0; rc == 0 && i < count; i++)
+		if (cards[i].rc == 0 && needed[cards[i].rank])
+			rc = peer_open(t, &cards[i], err);
+	for (; rc == 0 && t->streams_count < streams;
+	     t->streams_count += rc == 0)
+		rc = ops->stream_new(team->device,
+		    &t->streams[t->streams_count]);
+	for (uint32_t i = 0; rc == 0 && i < share->ends_count; i++)
+		rc = work_make(t, i, err);
+	free(needed);
 	free(cards);
 	all = transport_agree(team, rc);
 	if (all < 0) {

@@ -6,9 +6,32 @@
 #define PROBES_TRANSPORT_IPC_PART_H
 
 #include "common/err.h"
-#include "probes/transport/ipc_board.h"
+#include "probes/transport/doorbell.h"
+#include "probes/transport/transport.h"
 
 #define IPC_STREAMS_MAX 4
+#define IPC_LINE_BYTES  64
+
+/* An end that waits for a worker, with two words that count iterations: its
+ * owner says that it is ready, the worker that it is done. One cache line for
+ * each writer. */
+struct board_slot {
+	uint32_t peer, tag;
+	uint64_t off, bytes;
+	uint32_t receive;
+	_Alignas(IPC_LINE_BYTES) atomic_uint ready; /* by its owner */
+	_Alignas(IPC_LINE_BYTES) atomic_uint done;  /* by the worker */
+};
+
+/* What a rank shows the others of its node, in memory of the host that they
+ * map. */
+struct board {
+	uint32_t slots_count;
+	struct doorbell ready; /* workers sleep */
+	struct doorbell done;  /* its owner sleeps */
+	_Alignas(IPC_LINE_BYTES) struct board_slot
+	    slots[]; /* by peer, receive, tag */
+};
 
 struct peer {
 	int rank;
@@ -42,7 +65,6 @@ struct transport {
 	int sleeps;         /* ranks share cores */
 	uint32_t looks;     /* since one found something */
 	unsigned int rings; /* of the own board, when its ends were looked at */
-	char error[TRANSPORT_WHY_BYTES];
 };
 
 /* As in transport_ops. */

@@ -8,7 +8,6 @@
  * has received is copied in, and reported when it is there. The two ways have
  * a stream each, so that neither waits for the other.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,43 +34,8 @@ struct transport {
 	struct device_event **events; /* by end */
 	struct copies out, in;
 	uint32_t *done; /* room for inner's test */
-	char error[TRANSPORT_WHY_BYTES], staging[TRANSPORT_WHY_BYTES];
+	char staging[160];
 };
-
-static int
-fail(struct transport *t, int rc)
-{
-	snprintf(t->error, sizeof(t->error), "%.300s",
-	    t->team->ops->error(t->team->device));
-	return rc;
-}
-
-static int
-staged_usable(const struct transport_team *team,
-    const struct transport_share *share, struct err *err)
-{
-	return transport_mpi.usable(team, share, err);
-}
-
-/* The same ends, each in a place of its own. */
-static uint64_t
-place_ends(struct transport *t)
-{
-	const struct transport_share *s = t->share;
-	uint64_t at = 0;
-
-	t->inner_ends = xcalloc(s->ends_count + (size_t)1,
-	    sizeof(*t->inner_ends));
-	for (uint32_t i = 0; i < s->ends_count; i++) {
-		t->inner_ends[i] = s->ends[i];
-		t->inner_ends[i].off = at;
-		at += (s->ends[i].bytes + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
-	}
-	t->inner_share = *s;
-	t->inner_share.ends = t->inner_ends;
-	t->inner_share.memory_bytes = at;
-	return at;
-}
 
 static int
 copies_open(struct transport *t, struct copies *c)
@@ -80,15 +44,27 @@ copies_open(struct transport *t, struct copies *c)
 	return t->team->ops->stream_new(t->team->device, &c->stream);
 }
 
+/* The same ends, each in a place of its own. */
 static int
 stage_make(struct transport *t, struct err *err)
 {
 	const struct device_ops *ops = t->team->ops;
-	uint32_t n = t->share->ends_count;
-	uint64_t bytes = place_ends(t);
+	const struct transport_share *s = t->share;
+	uint32_t n = s->ends_count;
+	uint64_t bytes = 0;
 	void *area = NULL;
 	int rc;
 
+	t->inner_ends = xcalloc(n + (size_t)1, sizeof(*t->inner_ends));
+	for (uint32_t i = 0; i < n; i++) {
+		t->inner_ends[i] = s->ends[i];
+		t->inner_ends[i].off = bytes;
+		bytes += (s->ends[i].bytes + ALIGN_BYTES - 1) &
+		    ~(ALIGN_BYTES - 1);
+	}
+	t->inner_share = *s;
+	t->inner_share.ends = t->inner_ends;
+	t->inner_share.memory_bytes = bytes;
 	t->done = xcalloc(n + (size_t)1, sizeof(*t->done));
 	t->events = xcalloc(n + (size_t)1, sizeof(struct device_event *));
 	rc = ops->host_alloc(t->team->device, bytes + (bytes == 0), &area);
@@ -164,7 +140,7 @@ static int
 staged_begin(struct transport *t)
 {
 	t->out.head = t->out.tail = t->in.head = t->in.tail = 0;
-	return transport_mpi.begin(t->inner);
+	return 0;
 }
 
 /* Behind what its stream holds. */
@@ -184,7 +160,7 @@ copy_start(struct transport *t, struct copies *c, uint32_t end)
 	if (rc == 0)
 		rc = ops->event_record(t->events[end], c->stream);
 	if (rc < 0)
-		return fail(t, rc);
+		return transport_fail(t->team, t->share, rc);
 	c->ends[c->tail++] = end;
 	return 0;
 }
@@ -207,17 +183,9 @@ copy_done(struct transport *t, struct copies *c, uint32_t *ret_end)
 		return 0;
 	rc = t->team->ops->event_query(t->events[c->ends[c->head]]);
 	if (rc < 0)
-		return fail(t, rc);
+		return transport_fail(t->team, t->share, rc);
 	if (rc > 0)
 		*ret_end = c->ends[c->head++];
-	return rc;
-}
-
-static int
-inner_failed(struct transport *t, int rc)
-{
-	snprintf(t->error, sizeof(t->error), "%s",
-	    transport_mpi.error(t->inner));
 	return rc;
 }
 
@@ -228,13 +196,13 @@ staged_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 	int rc, n;
 
 	while ((rc = copy_done(t, &t->out, &end)) > 0)
-		if (transport_mpi.start(t->inner, end) < 0)
-			return inner_failed(t, -EIO);
+		if ((rc = transport_mpi.start(t->inner, end)) < 0)
+			return rc;
 	if (rc < 0)
 		return rc;
 	n = transport_mpi.test(t->inner, t->done, cap);
 	if (n < 0)
-		return inner_failed(t, n);
+		return n;
 	for (int i = 0; i < n; i++) {
 		if (!t->share->ends[t->done[i]].receive)
 			ret_ends[ends++] = t->done[i];
@@ -247,12 +215,6 @@ staged_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 }
 
 static const char *
-staged_error(const struct transport *t)
-{
-	return t->error;
-}
-
-static const char *
 staged_staging(const struct transport *t)
 {
 	return t->staging;
@@ -260,14 +222,12 @@ staged_staging(const struct transport *t)
 
 const struct transport_ops transport_mpi_staged = {
 	.name = "mpi",
-	.by_step = 0,
 	.at_mpi = 1,
-	.usable = staged_usable,
+	.usable = transport_pieces_fit,
 	.prepare = staged_prepare,
 	.begin = staged_begin,
 	.start = staged_start,
 	.test = staged_test,
-	.error = staged_error,
 	.staging = staged_staging,
 	.release = staged_release,
 };

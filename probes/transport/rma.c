@@ -12,10 +12,7 @@
  * to meet anybody.
  */
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/err.h"
 #include "common/xalloc.h"
@@ -42,27 +39,9 @@ struct transport {
 	MPI_Comm comm; /* for tokens */
 	MPI_Win win;
 	int locked;
-	struct work *works;   /* by end */
-	MPI_Request *active;  /* requests under way */
-	uint32_t *active_end; /* whose */
-	int *done;
-	int active_count, active_cap;
-	char error[TRANSPORT_WHY_BYTES];
+	struct work *works; /* by end */
+	struct transport_requests active;
 };
-
-static int
-check(struct transport *t, int rc, const char *what)
-{
-	char text[MPI_MAX_ERROR_STRING] = "";
-	int len;
-
-	if (rc == MPI_SUCCESS)
-		return 0;
-	MPI_Error_string(rc, text, &len);
-	snprintf(t->error, sizeof(t->error), "%s: %.160s%s", what, text,
-	    strncmp(what, "MPI_Win", 7) == 0 ? HINT : "");
-	return -EIO;
-}
 
 static uint32_t
 pieces(const struct transport *t, const struct transport_end *e)
@@ -75,7 +54,7 @@ rma_usable(const struct transport_team *team,
     const struct transport_share *share, struct err *err)
 {
 	if (team->ops->host_access)
-		return transport_pieces_fit(&transport_rma, team, share, err);
+		return transport_pieces_fit(team, share, err);
 	return err_set(err, -ENOTSUP,
 	    "rma: windows lie in memory of the host, and here it is that of %s",
 	    team->ops->name);
@@ -103,27 +82,7 @@ make_work(struct transport *t, uint32_t i)
 	else if (rc == MPI_SUCCESS)
 		rc = MPI_Recv_init(NULL, 0, MPI_BYTE, peer, tag + 1, t->comm,
 		    &w->answer);
-	return check(t, rc, "MPI_Send_init");
-}
-
-static int
-make_window(struct transport *t)
-{
-	int rc;
-
-	rc = check(t,
-	    MPI_Win_create(t->share->memory, (MPI_Aint)t->share->memory_bytes,
-		1, MPI_INFO_NULL, t->comm, &t->win),
-	    "MPI_Win_create");
-	if (rc < 0) {
-		t->win = MPI_WIN_NULL;
-		return rc;
-	}
-	MPI_Win_set_errhandler(t->win, MPI_ERRORS_RETURN);
-	rc = check(t, MPI_Win_lock_all(MPI_MODE_NOCHECK, t->win),
-	    "MPI_Win_lock_all");
-	t->locked = rc == 0;
-	return rc;
+	return transport_check(t->share, rc, "MPI_Send_init");
 }
 
 static void
@@ -142,32 +101,9 @@ rma_release(struct transport *t)
 	if (t->win != MPI_WIN_NULL)
 		MPI_Win_free(&t->win);
 	MPI_Comm_free(&t->comm);
+	transport_requests_close(&t->active);
 	free(t->works);
-	free(t->active);
-	free(t->active_end);
-	free(t->done);
 	free(t);
-}
-
-static struct transport *new (const struct transport_team *team,
-    const struct transport_share *share)
-{
-	struct transport *t = xcalloc(1, sizeof(*t));
-	size_t n = 1;
-
-	t->team = team;
-	t->share = share;
-	t->piece_bytes = transport_piece_bytes(share);
-	t->win = MPI_WIN_NULL;
-	t->works = xcalloc(share->ends_count + (size_t)1, sizeof(*t->works));
-	for (uint32_t i = 0; i < share->ends_count; i++) {
-		t->works[i].token = t->works[i].answer = MPI_REQUEST_NULL;
-		n += pieces(t, &share->ends[i]) + 1;
-	}
-	t->active = xcalloc(n, sizeof(*t->active));
-	t->active_end = xcalloc(n, sizeof(*t->active_end));
-	t->done = xcalloc(n, sizeof(*t->done));
-	return t;
 }
 
 static int
@@ -175,17 +111,40 @@ rma_prepare(const struct transport_team *team,
     const struct transport_share *share, struct transport **ret,
     struct err *err)
 {
-	struct transport *t = new (team, share);
-	int rc = 0, all;
+	struct transport *t = xcalloc(1, sizeof(*t));
+	size_t n = 0;
+	int rc, all;
 
+	t->team = team;
+	t->share = share;
+	t->piece_bytes = transport_piece_bytes(share);
+	t->works = xcalloc(share->ends_count + (size_t)1, sizeof(*t->works));
+	for (uint32_t i = 0; i < share->ends_count; i++) {
+		t->works[i].token = t->works[i].answer = MPI_REQUEST_NULL;
+		n += pieces(t, &share->ends[i]) + 1;
+	}
+	transport_requests_open(&t->active, n);
 	err->text[0] = '\0';
 	MPI_Comm_dup(team->comm, &t->comm);
 	MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
-	rc = make_window(t);
+	rc = transport_check(share,
+	    MPI_Win_create(share->memory, (MPI_Aint)share->memory_bytes, 1,
+		MPI_INFO_NULL, t->comm, &t->win),
+	    "MPI_Win_create");
+	if (rc == 0) {
+		MPI_Win_set_errhandler(t->win, MPI_ERRORS_RETURN);
+		rc = transport_check(share,
+		    MPI_Win_lock_all(MPI_MODE_NOCHECK, t->win),
+		    "MPI_Win_lock_all");
+		t->locked = rc == 0;
+	} else {
+		t->win = MPI_WIN_NULL;
+	}
 	for (uint32_t i = 0; rc == 0 && i < share->ends_count; i++)
 		rc = make_work(t, i);
 	if (rc < 0)
-		err_say(err, "rma: %s", t->error);
+		err_say(err, "rma: %s%s", share->err->text,
+		    t->locked ? "" : HINT);
 	all = transport_agree(team, rc);
 	if (all < 0) {
 		rma_release(t);
@@ -197,24 +156,17 @@ rma_prepare(const struct transport_team *team,
 
 /* ---- replay ---- */
 
-static int
-rma_begin(struct transport *t)
-{
-	(void)t;
-	return 0;
-}
-
 static void
 watch(struct transport *t, MPI_Request req, uint32_t end)
 {
-	t->active[t->active_count] = req;
-	t->active_end[t->active_count++] = end;
+	t->active.list[t->active.count] = req;
+	t->active.ends[t->active.count++] = end;
 }
 
 static int
 start_request(struct transport *t, MPI_Request *req, uint32_t end)
 {
-	int rc = check(t, MPI_Start(req), "MPI_Start");
+	int rc = transport_check(t->share, MPI_Start(req), "MPI_Start");
 
 	if (rc == 0)
 		watch(t, *req, end);
@@ -247,7 +199,7 @@ fetch(struct transport *t, uint32_t end)
 
 		if (n > t->piece_bytes)
 			n = t->piece_bytes;
-		rc = check(t,
+		rc = transport_check(t->share,
 		    MPI_Rget(to + off, (int)n, MPI_BYTE, (int)e->peer,
 			(MPI_Aint)(w->off + off), (int)n, MPI_BYTE, t->win,
 			&req),
@@ -258,86 +210,36 @@ fetch(struct transport *t, uint32_t end)
 	return rc;
 }
 
-static int
-answer(struct transport *t, uint32_t end)
-{
-	t->works[end].stage = STAGE_ANSWER;
-	return start_request(t, &t->works[end].answer, end);
-}
-
-/* A request of the end is complete: 1 when that was its last, 0 to go on. */
-static int
-advance(struct transport *t, uint32_t end)
-{
-	struct work *w = &t->works[end];
-
-	switch (w->stage) {
-	case STAGE_TOKEN:
-		return t->share->ends[end].receive ? fetch(t, end)
-						   : answer(t, end);
-	case STAGE_FETCH:
-		return --w->left > 0 ? 0 : answer(t, end);
-	default:
-		return 1;
-	}
-}
-
-static int
-compare_falling_cb(const void *a, const void *b)
-{
-	return *(const int *)b - *(const int *)a;
-}
-
+/* Each request that is complete moves its end on. */
 static int
 rma_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 {
-	int count = t->active_count < (int)cap ? t->active_count : (int)cap;
-	int n = 0, ends = 0, rc;
+	int n = transport_requests_test(&t->active, t->share, ret_ends, cap);
+	int ends = 0, rc = 0;
 
-	if (count == 0)
-		return 0;
-	rc = check(t,
-	    MPI_Testsome(count, t->active, &n, t->done, MPI_STATUSES_IGNORE),
-	    "MPI_Testsome");
-	if (rc < 0 || n == MPI_UNDEFINED)
-		return rc;
-	/* From the back: what fills a gap is none of those still to go. */
-	qsort(t->done, (size_t)n, sizeof(*t->done), compare_falling_cb);
-	for (int i = 0; i < n; i++) {
-		int at = t->done[i];
-		uint32_t end = t->active_end[at];
+	for (int i = 0; rc == 0 && i < n; i++) {
+		uint32_t end = ret_ends[i];
+		struct work *w = &t->works[end];
 
-		t->active_count--;
-		t->active[at] = t->active[t->active_count];
-		t->active_end[at] = t->active_end[t->active_count];
-		t->done[i] = (int)end; /* which it was */
+		if (w->stage == STAGE_ANSWER) {
+			ret_ends[ends++] = end;
+		} else if (w->stage == STAGE_TOKEN &&
+		    t->share->ends[end].receive) {
+			rc = fetch(t, end);
+		} else if (w->stage == STAGE_TOKEN || --w->left == 0) {
+			w->stage = STAGE_ANSWER;
+			rc = start_request(t, &w->answer, end);
+		}
 	}
-	for (int i = 0; i < n; i++) {
-		rc = advance(t, (uint32_t)t->done[i]);
-		if (rc < 0)
-			return rc;
-		if (rc == 1)
-			ret_ends[ends++] = (uint32_t)t->done[i];
-	}
-	return ends;
-}
-
-static const char *
-rma_error(const struct transport *t)
-{
-	return t->error;
+	return n < 0 ? n : rc < 0 ? rc : ends;
 }
 
 const struct transport_ops transport_rma = {
 	.name = "rma",
-	.by_step = 0,
 	.at_mpi = 1,
 	.usable = rma_usable,
 	.prepare = rma_prepare,
-	.begin = rma_begin,
 	.start = rma_start,
 	.test = rma_test,
-	.error = rma_error,
-	.staging = transport_staging_none,
 	.release = rma_release,
 };

@@ -4,11 +4,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/err.h"
 #include "common/log.h"
+#include "common/xalloc.h"
 #include "probes/transport/backoff.h"
 
 /* Well below the 2 GiB that an int counts, and a multiple of every page. */
@@ -30,13 +31,6 @@ transport_find(enum plan_via via)
 	return transports[via];
 }
 
-const char *
-transport_staging_none(const struct transport *t)
-{
-	(void)t;
-	return "";
-}
-
 uint64_t
 transport_piece_bytes(const struct transport_share *share)
 {
@@ -46,9 +40,8 @@ transport_piece_bytes(const struct transport_share *share)
 }
 
 int
-transport_pieces_fit(const struct transport_ops *ops,
-    const struct transport_team *team, const struct transport_share *share,
-    struct err *err)
+transport_pieces_fit(const struct transport_team *team,
+    const struct transport_share *share, struct err *err)
 {
 	uint64_t piece = transport_piece_bytes(share), pieces = 0;
 
@@ -57,9 +50,83 @@ transport_pieces_fit(const struct transport_ops *ops,
 	if (pieces <= INT_MAX)
 		return 0;
 	return err_set(err, -ENOTSUP,
-	    "%s: %llu messages of rank %d are too many", ops->name,
+	    "mpi: %llu messages of rank %d are too many",
 	    (unsigned long long)pieces, team->rank);
 }
+
+int
+transport_check(const struct transport_share *share, int rc, const char *what)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	int len;
+
+	if (rc == MPI_SUCCESS)
+		return 0;
+	text[0] = '\0';
+	MPI_Error_string(rc, text, &len);
+	return err_set(share->err, -EIO, "%s: %.200s", what, text);
+}
+
+int
+transport_fail(const struct transport_team *team,
+    const struct transport_share *share, int rc)
+{
+	return err_set(share->err, rc, "%s", team->ops->error(team->device));
+}
+
+/* ---- requests under way ---- */
+
+void
+transport_requests_open(struct transport_requests *r, size_t cap)
+{
+	r->list = xcalloc(cap + 1, sizeof(*r->list));
+	r->ends = xcalloc(cap + 1, sizeof(*r->ends));
+	r->done = xcalloc(cap + 1, sizeof(*r->done));
+}
+
+void
+transport_requests_close(struct transport_requests *r)
+{
+	free(r->list);
+	free(r->ends);
+	free(r->done);
+}
+
+static int
+compare_falling_cb(const void *a, const void *b)
+{
+	return *(const int *)b - *(const int *)a;
+}
+
+int
+transport_requests_test(struct transport_requests *r,
+    const struct transport_share *share, uint32_t *ret_ends, uint32_t cap)
+{
+	int count = r->count < (int)cap ? r->count : (int)cap;
+	int n = 0, rc;
+
+	if (count == 0)
+		return 0;
+	rc = MPI_Testsome(count, r->list, &n, r->done, MPI_STATUSES_IGNORE);
+	if (rc != MPI_SUCCESS)
+		return transport_check(share, rc, "MPI_Testsome");
+	if (n == MPI_UNDEFINED)
+		return 0;
+	/* From the back, so that the last one, which fills the gap, is none
+	 * of those still to be taken out. */
+	qsort(r->done, (size_t)n, sizeof(*r->done), compare_falling_cb);
+	for (int i = 0; i < n; i++) {
+		int at = r->done[i];
+
+		ret_ends[i] = r->ends[at];
+		r->count--;
+		r->list[at] = r->list[r->count];
+		r->ends[at] = r->ends[r->count];
+	}
+	return n;
+}
+
+/* ---- agreeing ---- */
 
 static void
 finish(MPI_Request *req)

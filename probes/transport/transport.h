@@ -49,8 +49,6 @@
 #include "probes/device/device.h"
 #include "probes/plan/plan.h"
 
-#define TRANSPORT_WHY_BYTES 320
-
 /* Who takes part: the same for all plans of a process. Rank numbers are those
  * of the plan. */
 struct transport_team {
@@ -87,6 +85,8 @@ struct transport_share {
 	uint64_t piece_bytes; /* of the plan */
 	uint32_t tags; /* above every tag of the plan, on all ranks the same */
 	int tag_base;  /* for MPI: tags of this plan start here */
+	/* Where every call but usable and prepare says why it failed. */
+	struct err *err;
 };
 
 struct transport; /* every transport has its own */
@@ -115,12 +115,12 @@ struct transport_ops {
 	int (*prepare)(const struct transport_team *team,
 	    const struct transport_share *share, struct transport **ret,
 	    struct err *err);
-	/* A new iteration: every end of the last one was reported. */
+	/* A new iteration: every end of the last one was reported. NULL:
+	 * there is nothing to do then. */
 	int (*begin)(struct transport *t);
 	int (*start)(struct transport *t, uint32_t batch);
 	/* Move things on, without waiting: numbers of ends that are done by
-	 * now, at most cap of them, and how many that are. -EIO: broken, with
-	 * its text in error. */
+	 * now, at most cap of them, and how many that are. -EIO: broken. */
 	int (*test)(struct transport *t, uint32_t *ret_ends, uint32_t cap);
 	/* Both or neither: all ends of this rank at once, in place of start
 	 * and test for an iteration in which none waits for another. 1 once
@@ -133,9 +133,8 @@ struct transport_ops {
 	 * there is nothing that would wake it up. Both may be NULL. */
 	int (*wait_all)(struct transport *t);
 	int (*wait_some)(struct transport *t);
-	const char *(*error)(const struct transport *t);
 	/* Which bytes it cannot move directly and takes through memory of
-	 * the host, as a sentence for the record; "" if none. */
+	 * the host, as a sentence for the record. NULL: none. */
 	const char *(*staging)(const struct transport *t);
 	void (*release)(struct transport *t);
 };
@@ -147,17 +146,34 @@ extern const struct transport_ops transport_rma;
 extern const struct transport_ops transport_ipc; /* put and get */
 extern const struct transport_ops transport_xccl;
 
-/* staging of those that need none. */
-const char *transport_staging_none(const struct transport *t);
-
 /* MPI counts a message's bytes with an int, so what is longer is cut: bytes of
  * a piece, 1 GiB or what the plan asks for if that is less. */
 uint64_t transport_piece_bytes(const struct transport_share *share);
 /* For usable: 0, or -ENOTSUP and why when this rank's pieces are more than an
  * int counts. */
-int transport_pieces_fit(const struct transport_ops *ops,
-    const struct transport_team *team, const struct transport_share *share,
-    struct err *err);
+int transport_pieces_fit(const struct transport_team *team,
+    const struct transport_share *share, struct err *err);
+
+/* 0 for MPI_SUCCESS, else -EIO and "what: MPI's text". */
+int transport_check(const struct transport_share *share, int rc,
+    const char *what);
+/* rc, with the text of team's device. */
+int transport_fail(const struct transport_team *team,
+    const struct transport_share *share, int rc);
+
+/* Requests of MPI under way, and of which end each is. They stand together, so
+ * that a look at them costs nothing for all the others. */
+struct transport_requests {
+	MPI_Request *list;
+	uint32_t *ends;
+	int *done; /* indices, for MPI_Testsome */
+	int count;
+};
+void transport_requests_open(struct transport_requests *r, size_t cap);
+void transport_requests_close(struct transport_requests *r);
+/* The end of each that is complete by now, at most cap; how many, or -EIO. */
+int transport_requests_test(struct transport_requests *r,
+    const struct transport_share *share, uint32_t *ret_ends, uint32_t cap);
 
 /* The lowest rc of all ranks; collective. */
 int transport_agree(const struct transport_team *team, int rc);

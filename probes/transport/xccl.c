@@ -10,7 +10,6 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@
 #include "common/xalloc.h"
 #include "probes/transport/backoff.h"
 #include "probes/transport/transport.h"
-#include "probes/transport/xccl_lib.h"
+#include "probes/transport/xccl.h"
 
 #define JOIN_S    60
 #define PCI_BYTES 16
@@ -40,7 +39,6 @@ struct transport {
 	uint32_t told; /* of the batch that is being reported */
 	int begun;     /* the first batch of this iteration is known */
 	int broken;
-	char error[TRANSPORT_WHY_BYTES];
 };
 
 static int
@@ -51,31 +49,29 @@ fail(struct transport *t, int result, const char *what)
 	    : NULL;
 
 	t->broken = 1;
-	snprintf(t->error, sizeof(t->error), "xccl: %s: %s%s%.120s", what,
+	return err_set(t->share->err, -EIO, "xccl: %s: %s%s%.120s", what,
 	    t->lib->error_string(result),
 	    more != NULL && more[0] != '\0' ? ": " : "",
 	    more != NULL ? more : "");
-	return -EIO;
 }
 
 static int
 fail_device(struct transport *t, int rc)
 {
 	t->broken = 1;
-	snprintf(t->error, sizeof(t->error), "xccl: %.200s",
+	return err_set(t->share->err, rc, "xccl: %.200s",
 	    t->team->ops->error(t->team->device));
-	return rc;
 }
 
-/* ---- usable ---- */
-
-/* Two ranks of a node with one GPU: NCCL refuses them, as "duplicate GPU",
- * unless it is told that they are on different hosts. */
+/* Collective. Two ranks of a node with one GPU: NCCL refuses them, as
+ * "duplicate GPU", unless it is told that they are on different hosts. */
 static int
-shares_gpu(const struct transport_team *team, struct err *err)
+xccl_usable(const struct transport_team *team,
+    const struct transport_share *share, struct err *err)
 {
 	struct device_facts facts = { 0 };
-	int ranks, me, rc = 0;
+	const struct xccl_lib *lib;
+	int ranks, me, shared = 0;
 	MPI_Request req;
 	char *all;
 
@@ -87,44 +83,29 @@ shares_gpu(const struct transport_team *team, struct err *err)
 	MPI_Iallgather(facts.pci, PCI_BYTES, MPI_CHAR, all, PCI_BYTES, MPI_CHAR,
 	    team->node_comm, &req);
 	backoff_request(&req);
-	for (int i = 0; rc == 0 && i < ranks; i++)
-		if (i != me && facts.pci[0] != '\0' &&
-		    memcmp(all + i * PCI_BYTES, facts.pci, PCI_BYTES) == 0)
-			rc = -ENOTSUP;
+	for (int i = 0; i < ranks; i++)
+		shared |= i != me && facts.pci[0] != '\0' &&
+		    memcmp(all + i * PCI_BYTES, facts.pci, PCI_BYTES) == 0;
 	free(all);
-	if (rc == 0 || getenv("NCCL_HOSTID") != NULL ||
-	    getenv("NCCL_MULTI_RANK_GPU_ENABLE") != NULL)
-		return 0;
-	err_say(err,
-	    "xccl: ranks of one node share GPU %s: one rank a GPU, or an "
-	    "NCCL_HOSTID of its own for each",
-	    facts.pci);
-	return rc;
-}
-
-static int
-xccl_usable(const struct transport_team *team,
-    const struct transport_share *share, struct err *err)
-{
-	int shared = shares_gpu(team, err); /* collective */
-	const struct xccl_lib *lib;
-
 	if (share->ends_count == 0)
 		return 0;
-	if (shared < 0)
-		return shared;
+	if (shared && getenv("NCCL_HOSTID") == NULL &&
+	    getenv("NCCL_MULTI_RANK_GPU_ENABLE") == NULL)
+		return err_set(err, -ENOTSUP,
+		    "xccl: ranks of one node share GPU %s: one rank a GPU, or "
+		    "an NCCL_HOSTID of its own for each",
+		    facts.pci);
 	return xccl_lib_open(team->ops->name, &lib, err);
 }
 
 /* ---- prepare ---- */
 
-static const struct transport_end *sorting; /* qsort has no argument for it */
-
 static int
-compare_cb(const void *a, const void *b)
+compare_cb(const void *a, const void *b, void *arg)
 {
-	const struct transport_end *x = &sorting[*(const uint32_t *)a];
-	const struct transport_end *y = &sorting[*(const uint32_t *)b];
+	const struct transport_end *ends = arg;
+	const struct transport_end *x = &ends[*(const uint32_t *)a];
+	const struct transport_end *y = &ends[*(const uint32_t *)b];
 
 	if (x->batch != y->batch)
 		return x->batch < y->batch ? -1 : 1;
@@ -142,8 +123,8 @@ make_order(struct transport *t)
 	t->first = xcalloc(s->batches_count + (size_t)1, sizeof(*t->first));
 	for (uint32_t i = 0; i < s->ends_count; i++)
 		t->order[i] = i;
-	sorting = s->ends;
-	qsort(t->order, s->ends_count, sizeof(*t->order), compare_cb);
+	qsort_r(t->order, s->ends_count, sizeof(*t->order), compare_cb,
+	    (void *)s->ends);
 	for (uint32_t i = 0, b = 0; b <= s->batches_count; b++) {
 		while (i < s->ends_count && s->ends[t->order[i]].batch < b)
 			i++;
@@ -151,31 +132,9 @@ make_order(struct transport *t)
 	}
 }
 
-/* Who takes part, and the communicator's number of each; how many there are,
- * and in *ret_root the first of them. */
-static int
-count_members(struct transport *t, int *ret_root)
-{
-	int mine = t->share->ends_count > 0, members = 0;
-	MPI_Request req;
-
-	t->numbers = xcalloc((size_t)t->team->ranks, sizeof(*t->numbers));
-	MPI_Iallgather(&mine, 1, MPI_INT, t->numbers, 1, MPI_INT, t->team->comm,
-	    &req);
-	backoff_request(&req);
-	for (int r = 0; r < t->team->ranks; r++) {
-		if (t->numbers[r] == 0)
-			continue;
-		if (members == 0)
-			*ret_root = r;
-		t->numbers[r] = members++;
-	}
-	return members;
-}
-
-/* The id that the root makes; its error on all ranks if it cannot. */
-static int
-share_id(struct transport *t, int root, struct xccl_id *ret)
+int
+xccl_share_id(const struct transport_team *team, const struct xccl_lib *lib,
+    int root, struct xccl_id *ret)
 {
 	struct {
 		int result;
@@ -183,14 +142,12 @@ share_id(struct transport *t, int root, struct xccl_id *ret)
 	} news = { 0 };
 	MPI_Request req;
 
-	if (t->team->rank == root && t->lib != NULL)
-		news.result = t->lib->get_unique_id(&news.id);
-	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, root, t->team->comm, &req);
+	if (team->rank == root && lib != NULL)
+		news.result = lib->get_unique_id(&news.id);
+	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, root, team->comm, &req);
 	backoff_request(&req);
 	*ret = news.id;
-	if (news.result != XCCL_SUCCESS && t->lib != NULL)
-		return fail(t, news.result, "making an id");
-	return news.result == XCCL_SUCCESS ? 0 : -EIO;
+	return news.result;
 }
 
 /* Until the library is done with what it was asked. */
@@ -208,9 +165,8 @@ settle(struct transport *t, int result, const char *what)
 			break;
 		if (clk_ns() > end_ns) {
 			t->broken = 1;
-			snprintf(t->error, sizeof(t->error),
+			return err_set(t->share->err, -ETIMEDOUT,
 			    "xccl: %s: not done after %d s", what, JOIN_S);
-			return -ETIMEDOUT;
 		}
 		clk_sleep_ns(CLK_NS_PER_MS);
 	}
@@ -240,19 +196,6 @@ join(struct transport *t, int members, struct xccl_id id)
 	return settle(t, result, "joining");
 }
 
-static int
-make_events(struct transport *t)
-{
-	const struct device_ops *ops = t->team->ops;
-	int rc = ops->stream_new(t->team->device, &t->stream);
-
-	t->done = xcalloc(t->share->batches_count + (size_t)1,
-	    sizeof(*t->done));
-	for (uint32_t b = 0; rc == 0 && b < t->share->batches_count; b++)
-		rc = ops->event_new(t->team->device, &t->done[b]);
-	return rc < 0 ? fail_device(t, rc) : 0;
-}
-
 static void
 xccl_release(struct transport *t)
 {
@@ -269,8 +212,7 @@ xccl_release(struct transport *t)
 		t->lib->comm_abort(t->comm);
 	else if (t->comm != NULL)
 		t->lib->comm_destroy(t->comm);
-	for (uint32_t b = 0; t->done != NULL && b < t->share->batches_count;
-	     b++)
+	for (uint32_t b = 0; b < t->share->batches_count; b++)
 		ops->event_free(t->done[b]);
 	ops->stream_free(t->stream);
 	free(t->done);
@@ -285,29 +227,50 @@ xccl_prepare(const struct transport_team *team,
     const struct transport_share *share, struct transport **ret,
     struct err *err)
 {
+	const struct device_ops *ops = team->ops;
 	struct transport *t = xcalloc(1, sizeof(*t));
-	int root = 0, members, rc = 0, all;
+	int mine = share->ends_count > 0, members = 0, root = 0, rc = 0, all;
+	MPI_Request req;
 	struct xccl_id id;
 
 	t->team = team;
 	t->share = share;
 	err->text[0] = '\0';
 	make_order(t);
-	members = count_members(t, &root);
-	if (share->ends_count > 0)
-		rc = xccl_lib_open(team->ops->name, &t->lib, err);
-	if (rc == 0 && share->ends_count > 0)
-		rc = make_events(t); /* this also makes the device current */
+	/* Who takes part, and the communicator's number of each. */
+	t->numbers = xcalloc((size_t)team->ranks, sizeof(*t->numbers));
+	MPI_Iallgather(&mine, 1, MPI_INT, t->numbers, 1, MPI_INT, team->comm,
+	    &req);
+	backoff_request(&req);
+	for (int r = team->ranks - 1; r >= 0; r--)
+		root = t->numbers[r] != 0 ? r : root;
+	for (int r = 0; r < team->ranks; r++)
+		if (t->numbers[r] != 0)
+			t->numbers[r] = members++;
+	t->done = xcalloc(share->batches_count + (size_t)1, sizeof(*t->done));
+	if (mine)
+		rc = xccl_lib_open(ops->name, &t->lib, err);
+	if (rc == 0 && mine) {
+		/* This also makes the device current. */
+		rc = ops->stream_new(team->device, &t->stream);
+		for (uint32_t b = 0; rc == 0 && b < share->batches_count; b++)
+			rc = ops->event_new(team->device, &t->done[b]);
+		if (rc < 0)
+			fail_device(t, rc);
+	}
 	all = transport_agree(team, rc);
 	if (all == 0 && members > 0) {
-		rc = share_id(t, root, &id);
-		if (rc == 0 && share->ends_count > 0)
+		int result = xccl_share_id(team, t->lib, root, &id);
+
+		if (result != XCCL_SUCCESS)
+			rc = mine ? fail(t, result, "making an id") : -EIO;
+		else if (mine)
 			rc = join(t, members, id);
 		all = transport_agree(team, rc);
 	}
 	if (all < 0) {
 		if (err->text[0] == '\0')
-			err_say(err, "%s", t->error);
+			err_say(err, "%s", share->err->text);
 		t->broken = 1; /* the others are not there to leave with */
 		xccl_release(t);
 		return all;
@@ -392,24 +355,11 @@ xccl_start(struct transport *t, uint32_t batch)
 	return push(t);
 }
 
-/* A peer that died shows here, or the event would never come. */
-static int
-look_after(struct transport *t)
-{
-	int result, rc = t->lib->comm_get_async_error(t->comm, &result);
-
-	if (rc == XCCL_SUCCESS)
-		rc = result;
-	return rc == XCCL_SUCCESS || rc == XCCL_IN_PROGRESS
-	    ? 0
-	    : fail(t, rc, "a transfer");
-}
-
 static int
 xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 {
 	uint32_t n = 0;
-	int rc = push(t);
+	int rc = push(t), result;
 
 	while (rc == 0 && n < cap && t->reported < t->enqueued) {
 		uint32_t first = t->first[t->reported];
@@ -419,8 +369,14 @@ xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 		if (done < 0)
 			return fail_device(t, done);
 		if (done == 0) {
-			rc = look_after(t);
-			break;
+			/* A peer that died shows here, or the event would
+			 * never come. */
+			rc = t->lib->comm_get_async_error(t->comm, &result);
+			if (rc == XCCL_SUCCESS)
+				rc = result;
+			if (rc != XCCL_SUCCESS && rc != XCCL_IN_PROGRESS)
+				return fail(t, rc, "a transfer");
+			return (int)n;
 		}
 		while (n < cap && t->told < ends)
 			ret_ends[n++] = t->order[first + t->told++];
@@ -432,12 +388,6 @@ xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 	return rc < 0 ? rc : (int)n;
 }
 
-static const char *
-xccl_error(const struct transport *t)
-{
-	return t->error;
-}
-
 const struct transport_ops transport_xccl = {
 	.name = "xccl",
 	.by_step = 1,
@@ -446,7 +396,5 @@ const struct transport_ops transport_xccl = {
 	.begin = xccl_begin,
 	.start = xccl_start,
 	.test = xccl_test,
-	.error = xccl_error,
-	.staging = transport_staging_none,
 	.release = xccl_release,
 };

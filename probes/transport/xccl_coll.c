@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/transport/xccl_coll.h"
+/*
+ * xccl_coll.c - which call of the library is a collective, and how a group of
+ * sends and receives stands for one that it lacks.
+ */
+#include "probes/transport/xccl.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +14,6 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/transport/backoff.h"
-#include "probes/transport/xccl_lib.h"
 
 #define NAP_NS (50ULL * 1000)
 
@@ -25,7 +25,7 @@ struct xccl_coll {
 	int type, op; /* the library's */
 	void *comm, *native;
 	struct device_stream *stream;
-	char *send, *recv;
+	void *send, *recv;
 };
 
 /* ncclDataType_t and ncclRedOp_t, -1 where there is none. */
@@ -48,144 +48,111 @@ static const int ops[PLAN_OP_MAX] = {
 	[PLAN_LOR] = -1,
 };
 
-/* ---- one call each ---- */
+enum kind {
+	BROADCAST,
+	REDUCE,
+	GATHER,
+	SCATTER,
+	ALLGATHER,
+	REDUCE_SCATTER,
+	ALLREDUCE,
+	ALLTOALL
+};
 
-static int
-broadcast(struct xccl_coll *c)
-{
-	return c->lib->broadcast(c->send, c->recv, c->ask.all, c->type,
-	    c->ask.root, c->comm, c->native);
-}
-
-static int
-reduce(struct xccl_coll *c)
-{
-	return c->lib->reduce(c->send, c->recv, c->ask.all, c->type, c->op,
-	    c->ask.root, c->comm, c->native);
-}
-
-static int
-allgather(struct xccl_coll *c)
-{
-	return c->lib->all_gather(c->send, c->recv, c->ask.count, c->type,
-	    c->comm, c->native);
-}
-
-static int
-reduce_scatter(struct xccl_coll *c)
-{
-	return c->lib->reduce_scatter(c->send, c->recv, c->ask.count, c->type,
-	    c->op, c->comm, c->native);
-}
-
-static int
-allreduce(struct xccl_coll *c)
-{
-	return c->lib->all_reduce(c->send, c->recv, c->ask.all, c->type, c->op,
-	    c->comm, c->native);
-}
-
-/* ---- groups: sent and got are block numbers times peer ---- */
-
-static int
-exchange(struct xccl_coll *c, int peer, int sent, int got)
-{
-	uint64_t bytes = c->ask.count * plan_types[c->ask.type].bytes;
-	int result = XCCL_SUCCESS;
-
-	if (sent >= 0)
-		result = c->lib->send(c->send + (uint64_t)sent * bytes, bytes,
-		    XCCL_UINT8, peer, c->comm, c->native);
-	if (got >= 0 && result == XCCL_SUCCESS)
-		result = c->lib->recv(c->recv + (uint64_t)got * bytes, bytes,
-		    XCCL_UINT8, peer, c->comm, c->native);
-	return result;
-}
-
-static int
-gather_one(struct xccl_coll *c, int peer)
-{
-	return exchange(c, peer, peer == c->ask.root ? 0 : -1,
-	    c->team->rank == c->ask.root ? peer : -1);
-}
-
-static int
-scatter_one(struct xccl_coll *c, int peer)
-{
-	return exchange(c, peer, c->team->rank == c->ask.root ? peer : -1,
-	    peer == c->ask.root ? 0 : -1);
-}
-
-static int
-alltoall_one(struct xccl_coll *c, int peer)
-{
-	return exchange(c, peer, peer, peer);
-}
-
-#define GROUP "ncclSend and ncclRecv"
+#define LIB(member) offsetof(struct xccl_lib, member)
+#define GROUP       "ncclSend and ncclRecv"
 
 static const struct row {
 	const char *of, *name;
 	int reduces;
 	size_t call; /* of the library; it may be too old */
-	int (*run)(struct xccl_coll *c);
-	int (*each)(struct xccl_coll *c, int peer); /* in a group */
 } rows[] = {
-	{ "broadcast", "ncclBroadcast", 0, offsetof(struct xccl_lib, broadcast),
-	    broadcast, NULL },
-	{ "reduce", "ncclReduce", 1, offsetof(struct xccl_lib, reduce), reduce,
-	    NULL },
-	{ "gather", GROUP, 0, offsetof(struct xccl_lib, send), NULL,
-	    gather_one },
-	{ "scatter", GROUP, 0, offsetof(struct xccl_lib, send), NULL,
-	    scatter_one },
-	{ "allgather", "ncclAllGather", 0,
-	    offsetof(struct xccl_lib, all_gather), allgather, NULL },
-	{ "reduce-scatter", "ncclReduceScatter", 1,
-	    offsetof(struct xccl_lib, reduce_scatter), reduce_scatter, NULL },
-	{ "allreduce", "ncclAllReduce", 1,
-	    offsetof(struct xccl_lib, all_reduce), allreduce, NULL },
-	{ "alltoall", GROUP, 0, offsetof(struct xccl_lib, send), NULL,
-	    alltoall_one },
+	[BROADCAST] = { "broadcast", "ncclBroadcast", 0, LIB(broadcast) },
+	[REDUCE] = { "reduce", "ncclReduce", 1, LIB(reduce) },
+	[GATHER] = { "gather", GROUP, 0, LIB(send) },
+	[SCATTER] = { "scatter", GROUP, 0, LIB(send) },
+	[ALLGATHER] = { "allgather", "ncclAllGather", 0, LIB(all_gather) },
+	[REDUCE_SCATTER] = { "reduce-scatter", "ncclReduceScatter", 1,
+	    LIB(reduce_scatter) },
+	[ALLREDUCE] = { "allreduce", "ncclAllReduce", 1, LIB(all_reduce) },
+	[ALLTOALL] = { "alltoall", GROUP, 0, LIB(send) },
 };
 
+/* Which blocks go to and come from whom: -1, none. */
 static int
-enqueue(struct xccl_coll *c)
+run_group(struct xccl_coll *c, enum kind kind)
 {
-	int result, end;
+	uint64_t bytes = c->ask.count * plan_types[c->ask.type].bytes;
+	int me = c->team->rank, root = c->ask.root;
+	int result = c->lib->group_start(), end;
 
-	if (c->row->run != NULL)
-		return c->row->run(c);
-	result = c->lib->group_start();
-	for (int i = 0; result == XCCL_SUCCESS && i < c->team->ranks; i++)
-		result = c->row->each(c, i);
+	for (int i = 0; result == XCCL_SUCCESS && i < c->team->ranks; i++) {
+		int sent = i, got = i;
+
+		if (kind == GATHER) {
+			sent = i == root ? 0 : -1;
+			got = me == root ? i : -1;
+		} else if (kind == SCATTER) {
+			sent = me == root ? i : -1;
+			got = i == root ? 0 : -1;
+		}
+		if (sent >= 0)
+			result = c->lib->send((char *)c->send +
+				(uint64_t)sent * bytes,
+			    bytes, XCCL_UINT8, i, c->comm, c->native);
+		if (got >= 0 && result == XCCL_SUCCESS)
+			result = c->lib->recv((char *)c->recv +
+				(uint64_t)got * bytes,
+			    bytes, XCCL_UINT8, i, c->comm, c->native);
+	}
 	end = c->lib->group_end();
 	return result == XCCL_SUCCESS ? end : result;
 }
 
-/* Until the library has enqueued it. */
 static int
-settle(struct xccl_coll *c, int result)
+enqueue(struct xccl_coll *c)
 {
-	while (result == XCCL_SUCCESS || result == XCCL_IN_PROGRESS) {
-		int rc = c->lib->comm_get_async_error(c->comm, &result);
+	const struct xccl_coll_ask *a = &c->ask;
+	enum kind kind = (enum kind)(c->row - rows);
 
-		if (rc != XCCL_SUCCESS)
-			return rc;
-		if (result == XCCL_SUCCESS)
-			return result;
-		if (result == XCCL_IN_PROGRESS)
-			clk_sleep_ns(NAP_NS);
+	switch (kind) {
+	case BROADCAST:
+		return c->lib->broadcast(c->send, c->recv, a->all, c->type,
+		    a->root, c->comm, c->native);
+	case REDUCE:
+		return c->lib->reduce(c->send, c->recv, a->all, c->type, c->op,
+		    a->root, c->comm, c->native);
+	case ALLGATHER:
+		return c->lib->all_gather(c->send, c->recv, a->count, c->type,
+		    c->comm, c->native);
+	case REDUCE_SCATTER:
+		return c->lib->reduce_scatter(c->send, c->recv, a->count,
+		    c->type, c->op, c->comm, c->native);
+	case ALLREDUCE:
+		return c->lib->all_reduce(c->send, c->recv, a->all, c->type,
+		    c->op, c->comm, c->native);
+	default:
+		return run_group(c, kind);
 	}
-	return result;
 }
 
 void
 xccl_coll_run(struct xccl_coll *c)
 {
 	const struct device_ops *dev = c->team->ops;
-	int result = settle(c, enqueue(c));
+	int result = enqueue(c);
 
+	/* Until the library has enqueued it. */
+	while (result == XCCL_SUCCESS || result == XCCL_IN_PROGRESS) {
+		int rc = c->lib->comm_get_async_error(c->comm, &result);
+
+		if (rc != XCCL_SUCCESS)
+			result = rc;
+		else if (result == XCCL_SUCCESS)
+			break;
+		else if (result == XCCL_IN_PROGRESS)
+			clk_sleep_ns(NAP_NS);
+	}
 	if (result != XCCL_SUCCESS)
 		fatalx("xccl: %s: %s", c->row->name,
 		    c->lib->error_string(result));
@@ -194,17 +161,26 @@ xccl_coll_run(struct xccl_coll *c)
 		    dev->error(c->team->device));
 }
 
-/* Of the device to memory of the host that it copies to. */
-static int
-same(struct xccl_coll *c, const void *want)
+int
+xccl_coll_prove(struct xccl_coll *c, const void *send, const void *want)
 {
 	const struct device_ops *dev = c->team->ops;
 	uint64_t bytes = c->ask.recv_bytes;
 	void *host = NULL;
-	int rc = -EBADMSG;
+	int rc = dev->copy(c->stream, c->send, send, c->ask.send_bytes);
 
+	if (rc == 0)
+		rc = dev->fill(c->stream, c->recv, 0, bytes);
+	if (rc == 0)
+		rc = dev->stream_sync(c->stream);
+	if (rc < 0)
+		fatalx("xccl: %s: %s", c->row->name,
+		    dev->error(c->team->device));
+	xccl_coll_run(c);
 	if (bytes == 0)
 		return 0;
+	/* Of the device to memory of the host that it copies to. */
+	rc = -EBADMSG;
 	if (dev->host_alloc(c->team->device, 2 * bytes, &host) == 0 &&
 	    dev->copy(c->stream, host, c->recv, bytes) == 0 &&
 	    dev->copy(c->stream, (char *)host + bytes, want, bytes) == 0 &&
@@ -215,35 +191,7 @@ same(struct xccl_coll *c, const void *want)
 	return rc;
 }
 
-int
-xccl_coll_prove(struct xccl_coll *c, const void *send, const void *want)
-{
-	const struct device_ops *dev = c->team->ops;
-	int rc = dev->copy(c->stream, c->send, send, c->ask.send_bytes);
-
-	if (rc == 0)
-		rc = dev->fill(c->stream, c->recv, 0, c->ask.recv_bytes);
-	if (rc == 0)
-		rc = dev->stream_sync(c->stream);
-	if (rc < 0)
-		fatalx("xccl: %s: %s", c->row->name,
-		    dev->error(c->team->device));
-	xccl_coll_run(c);
-	return same(c, want);
-}
-
 /* ---- making it ---- */
-
-static int __attribute__((format(printf, 2, 3)))
-refuse(struct err *err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	err_vsay(err, fmt, ap);
-	va_end(ap);
-	return -ENOTSUP;
-}
 
 /* What to do, and whether the library can. */
 static int
@@ -258,61 +206,18 @@ choose(struct xccl_coll *c, struct err *err)
 		if (strcmp(rows[i].of, c->ask.of) == 0)
 			c->row = &rows[i];
 	if (c->row == NULL)
-		return refuse(err, "%s has no such collective", c->lib->name);
+		return err_set(err, -ENOTSUP, "%s has no such collective",
+		    c->lib->name);
 	memcpy(&call, (const char *)c->lib + c->row->call, sizeof(call));
 	if (call == NULL)
-		return refuse(err, "%s has no %s", c->lib->name, c->row->name);
+		return err_set(err, -ENOTSUP, "%s has no %s", c->lib->name,
+		    c->row->name);
 	c->type = types[c->ask.type];
 	c->op = ops[c->ask.op];
 	if (c->row->reduces && c->op < 0)
-		return refuse(err, "%s reduces sum, prod, min and max only",
-		    c->lib->name);
+		return err_set(err, -ENOTSUP,
+		    "%s reduces sum, prod, min and max only", c->lib->name);
 	return 0;
-}
-
-/* One of rank 0's to all; blocking: all are on their way here. */
-static int
-join(struct xccl_coll *c, struct err *err)
-{
-	const struct transport_team *team = c->team;
-	struct {
-		int result;
-		struct xccl_id id;
-	} news = { 0 };
-	MPI_Request req;
-
-	if (team->rank == 0)
-		news.result = c->lib->get_unique_id(&news.id);
-	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, 0, team->comm, &req);
-	backoff_request(&req);
-	if (news.result == XCCL_SUCCESS)
-		news.result = c->lib->comm_init_rank(&c->comm, team->ranks,
-		    news.id, team->rank);
-	if (news.result == XCCL_SUCCESS)
-		return 0;
-	return refuse(err, "%s: joining: %s", c->lib->name,
-	    c->lib->error_string(news.result));
-}
-
-static int
-buffers_open(struct xccl_coll *c, struct err *err)
-{
-	const struct device_ops *dev = c->team->ops;
-	struct device *d = c->team->device;
-	void *send = NULL, *recv = NULL;
-	int rc = dev->stream_new(d, &c->stream);
-
-	if (rc == 0)
-		rc = dev->alloc(d, c->ask.send_bytes + 1, &send);
-	if (rc == 0)
-		rc = dev->alloc(d, c->ask.recv_bytes + 1, &recv);
-	c->send = send;
-	c->recv = recv;
-	if (rc < 0)
-		err_say(err, "%s: %.200s", dev->name, dev->error(d));
-	else
-		c->native = dev->stream_native(c->stream);
-	return rc;
 }
 
 int
@@ -320,16 +225,34 @@ xccl_coll_open(const struct transport_team *team,
     const struct xccl_coll_ask *ask, struct xccl_coll **ret, struct err *err)
 {
 	struct xccl_coll *c = xcalloc(1, sizeof(*c));
-	int rc;
+	const struct device_ops *dev = team->ops;
+	struct device *d = team->device;
+	struct xccl_id id;
+	int rc, result;
 
 	c->team = team;
 	c->ask = *ask;
 	rc = choose(c, err);
-	if (rc == 0) /* this makes the device current too */
-		rc = buffers_open(c, err);
+	if (rc == 0) { /* this makes the device current too */
+		rc = dev->stream_new(d, &c->stream);
+		if (rc == 0)
+			rc = dev->alloc(d, ask->send_bytes + 1, &c->send);
+		if (rc == 0)
+			rc = dev->alloc(d, ask->recv_bytes + 1, &c->recv);
+		if (rc < 0)
+			err_say(err, "%s: %.200s", dev->name, dev->error(d));
+		else
+			c->native = dev->stream_native(c->stream);
+	}
 	rc = transport_agree_why(team, rc, NULL, err);
-	if (rc == 0) {
-		rc = join(c, err);
+	if (rc == 0) { /* blocking: all are on their way here */
+		result = xccl_share_id(team, c->lib, 0, &id);
+		if (result == XCCL_SUCCESS)
+			result = c->lib->comm_init_rank(&c->comm, team->ranks,
+			    id, team->rank);
+		if (result != XCCL_SUCCESS)
+			rc = err_set(err, -ENOTSUP, "%s: joining: %s",
+			    c->lib->name, c->lib->error_string(result));
 		rc = transport_agree_why(team, rc, NULL, err);
 	}
 	if (rc < 0) {

@@ -353,13 +353,6 @@ step_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 	return transport_mpi.test(((struct stepped *)t)->inner, ret_ends, cap);
 }
 
-static const char *
-step_text(const struct transport *t)
-{
-	(void)t;
-	return "";
-}
-
 static void
 step_release(struct transport *t)
 {
@@ -377,8 +370,6 @@ static struct transport_ops transport_step = {
 	.begin = step_begin,
 	.start = step_start,
 	.test = step_test,
-	.error = step_text,
-	.staging = step_text,
 	.release = step_release,
 };
 

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xccl_coll.h - a collective of NCCL's or RCCL's own, on memory of GPUs.
+ * xccl.h - NCCL and RCCL among the ranks of an MPI job: how these meet, and a
+ * collective of the library's own, on memory of GPUs.
  *
- * What the library has is one call; gather, scatter and all-to-all are a group
- * of sends and receives, as its manual has them. Buffers and communicator are
- * its own, made once and used again.
+ * A collective that the library has is one call; gather, scatter and all-to-all
+ * are a group of sends and receives, as its manual has them. Buffers and
+ * communicator are its own, made once and used again.
  */
-#ifndef PROBES_TRANSPORT_XCCL_COLL_H
-#define PROBES_TRANSPORT_XCCL_COLL_H
+#ifndef PROBES_TRANSPORT_XCCL_H
+#define PROBES_TRANSPORT_XCCL_H
 
 #include "common/err.h"
 #include "probes/transport/transport.h"
+#include "probes/transport/xccl_lib.h"
+
+/* From the root to all, to make a communicator with; collective over team. The
+ * root's result on all ranks. lib may be NULL but at the root. */
+int xccl_share_id(const struct transport_team *team, const struct xccl_lib *lib,
+    int root, struct xccl_id *ret);
+
+/* ---- a collective: xccl_coll.c ---- */
 
 struct xccl_coll;
 
