@@ -23,6 +23,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 
 #define FILE_BYTES_MAX (4 * 1024 * 1024)
@@ -74,7 +75,10 @@ value_set(struct conf *c, size_t at, const char *raw, const char *where,
 
 	/* What a file could not hold on one line would not survive
 	 * conf_render: there a blank and a ';' begin a comment, and every value
-	 * follows a blank. */
+	 * follows a blank. What is no UTF-8 fits into no message. */
+	if (raw[utf8_check(raw, strlen(raw))] != '\0')
+		return err_set(err, -EILSEQ, "%s: %s.%s is not UTF-8", where,
+		    row->section, row->key);
 	for (const char *p = raw; *p != '\0'; p++)
 		if (iscntrl((unsigned char)*p) ||
 		    (*p == ';' && (p == raw || isspace((unsigned char)p[-1]))))
@@ -253,18 +257,40 @@ reader_cb(char *line, int cap, void *arg)
 	return line;
 }
 
+/* Comments too: the whole text is stored, and sent to a head. */
+static int
+encoding_check(const char *path, const char *text, struct err *err)
+{
+	const char *bad = text + utf8_check(text, strlen(text)), *begin = text;
+	int line = 1, column = 1;
+
+	if (*bad == '\0')
+		return 0;
+	for (const char *p = text; p < bad; p++)
+		if (*p == '\n') {
+			line++;
+			begin = p + 1;
+		}
+	for (const char *p = begin; p < bad; p++)
+		column += ((unsigned char)*p & 0xc0) != 0x80;
+	return err_set(err, -EILSEQ,
+	    "%s:%d:%d: byte 0x%02x is not UTF-8: save the file in that "
+	    "encoding",
+	    path, line, column, (unsigned char)*bad);
+}
+
 int
 conf_parse(const struct conf_row *rows, const char *path, const char *text,
     struct conf **ret, struct err *err)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* inih skips it too */
 	size_t skip = strncmp(text, mark, 3) == 0 ? 3 : 0;
-	struct parse p = { .c = conf_new(rows),
-		.path = path,
-		.next = text + skip,
-		.err = err };
-	int rc;
+	struct parse p = { .path = path, .next = text + skip, .err = err };
+	int rc = encoding_check(path, text + skip, err);
 
+	if (rc < 0)
+		return rc;
+	p.c = conf_new(rows);
 	/* inih's settings are globals; every caller sets the same ones. */
 	ini_use_stack = false;
 	ini_max_line = LINE_BYTES_MAX;

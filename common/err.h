@@ -9,7 +9,8 @@
 
 #include <stdarg.h>
 
-/* What is longer is cut, within a character never. */
+/* What is longer is cut, within a character never; what is no UTF-8 or a
+ * control character becomes '?'. */
 #define ERR_TEXT_BYTES 512
 
 struct err {

@@ -14,8 +14,6 @@
 #include "schema/record.h"
 #include "schema/strict.h"
 
-/* A record inside records inside a message is 6 deep; an inventory has room.
- */
 /* A record stands in an array in a message. No other message is so deep. */
 #define DEPTH_MAX (RECORD_DEPTH_MAX + 2)
 /* A batch is shorter than the longest record. */
@@ -349,31 +347,34 @@ wire_parse(const char *body, size_t len_bytes, enum wire_from from,
 	return type;
 }
 
-size_t
+long
 wire_build(enum wire_type type, json_t *msg, char **ret_frame)
 {
 	const struct wire_message *m = &wire_messages[type];
+	long len = -EINVAL;
 	char *frame;
 	struct err err;
-	size_t len;
-	int rc;
 
-	assert(json_is_object(msg));
-	rc = json_object_set_new(msg, "type", json_string(m->name));
-	assert(rc == 0);
-	rc = fields_check(m, msg, &err);
-	assert(rc == 0);
-	len = json_dumpb(msg, NULL, 0, JSON_COMPACT);
-	assert(len > 0 && len <= FRAME_BODY_MAX);
-	frame = xcalloc(1, FRAME_HEAD_BYTES + len);
+	if (!json_is_object(msg) ||
+	    json_object_set_new(msg, "type", json_string(m->name)) < 0 ||
+	    fields_check(m, msg, &err) < 0)
+		goto out;
+	len = (long)json_dumpb(msg, NULL, 0, JSON_COMPACT);
+	if (len == 0 || len > FRAME_BODY_MAX) {
+		len = len == 0 ? -EINVAL : -EMSGSIZE;
+		goto out;
+	}
+	frame = xcalloc(1, FRAME_HEAD_BYTES + (size_t)len);
 	frame_head_put((uint8_t *)frame, (uint32_t)len);
-	json_dumpb(msg, frame + FRAME_HEAD_BYTES, len, JSON_COMPACT);
-	json_decref(msg);
+	json_dumpb(msg, frame + FRAME_HEAD_BYTES, (size_t)len, JSON_COMPACT);
+	len += FRAME_HEAD_BYTES;
 	*ret_frame = frame; /* handed over */
-	return FRAME_HEAD_BYTES + len;
+out:
+	json_decref(msg);
+	return len;
 }
 
-size_t
+long
 wire_build_lines(enum wire_type type, const char *run,
     const struct strbuf *lines, char **ret_frame)
 {
@@ -392,8 +393,11 @@ wire_build_lines(enum wire_type type, const char *run,
 	strbuf_add(&all, lines->text, lines->len_bytes);
 	strbuf_add(&all, tail, strlen(tail));
 	body_bytes = all.len_bytes - FRAME_HEAD_BYTES;
-	assert(body_bytes <= LINES_BYTES_MAX);
+	if (body_bytes > LINES_BYTES_MAX) {
+		strbuf_clear(&all);
+		return -EMSGSIZE;
+	}
 	frame_head_put((uint8_t *)all.text, (uint32_t)body_bytes);
 	*ret_frame = all.text; /* handed over */
-	return all.len_bytes;
+	return (long)all.len_bytes;
 }

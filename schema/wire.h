@@ -78,12 +78,14 @@ extern const struct wire_message wire_messages[WIRE_TYPE_MAX];
  * decrefs *ret. */
 int wire_parse(const char *body, size_t len_bytes, enum wire_from from,
     json_t **ret, struct err *err);
-/* Frame a message that we built (takes msg): malloc'd head and body in
- * *ret_frame. A message that breaks its row is a bug of ours (assert). */
-size_t wire_build(enum wire_type type, json_t *msg, char **ret_frame);
+/* Frame a message that we built (takes msg): the length of a malloc'd head and
+ * body in *ret_frame. -EINVAL: it is NULL or breaks its row, as with a text
+ * that is no UTF-8; -EMSGSIZE: it is longer than a frame. What it quotes may
+ * come from outside, so neither is an assert. */
+long wire_build(enum wire_type type, json_t *msg, char **ret_frame);
 /* The same for WIRE_RECORDS and WIRE_PROGRESS of lines that record_parse has
  * taken: they travel as they are, several of them with commas between. */
-size_t wire_build_lines(enum wire_type type, const char *run,
+long wire_build_lines(enum wire_type type, const char *run,
     const struct strbuf *lines, char **ret_frame);
 
 #endif

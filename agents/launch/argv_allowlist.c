@@ -121,7 +121,8 @@ digits(const char *text)
 }
 
 /* Leading blanks and one pair of quotes go: they were meant for a shell. What
- * a shell would act on may not be left. NULL: refused. */
+ * a shell would act on may not be left, nor what is no ASCII: answers quote
+ * words, cut. NULL: refused. */
 static char *
 strip(const char *word)
 {
@@ -134,7 +135,8 @@ strip(const char *word)
 		len -= 2;
 	}
 	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)word[i] < ' ' || word[i] == 0x7f ||
+		if ((unsigned char)word[i] < ' ' ||
+		    (unsigned char)word[i] >= 0x7f ||
 		    strchr("\"'\\$`", word[i]) != NULL)
 			return NULL;
 	return xstrndup(word, len);

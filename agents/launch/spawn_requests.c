@@ -13,6 +13,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/queue.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 
 /* JSON escapes a byte with up to six. */
@@ -61,7 +62,9 @@ ask_say(struct ask *k, json_t *msg)
 static void
 ask_fail(struct ask *k, const char *text)
 {
-	ask_say(k, json_pack("{s:s, s:s}", "state", "failed", "text", text));
+	ask_say(k,
+	    json_pack("{s:s, s:o}", "state", "failed", "text",
+		text_json(text)));
 	k->closing = 1;
 }
 

@@ -15,6 +15,7 @@
 #include "common/member.h"
 #include "common/hostlist.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
 
@@ -232,7 +233,7 @@ say_ready(struct mesh *m, const char *why)
 	json_t *msg = json_pack("{s:b}", "ok", why == NULL);
 
 	if (why != NULL)
-		json_object_set_new(msg, "text", json_string(why));
+		json_object_set_new(msg, "text", text_json(why));
 	session_send(m->ag->session, WIRE_MESH_READY, msg);
 }
 

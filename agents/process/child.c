@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agents/process/text.h"
+#include "agents/process/stderr_tail.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"

@@ -13,12 +13,12 @@
 #include "agents/process/privileges.h"
 #include "agents/run/idle.h"
 #include "agents/session/dispatch.h"
-#include "agents/process/text.h"
 #include "agents/run/cleanup.h"
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "schema/options.h"
 
@@ -331,8 +331,9 @@ exited_cb(struct child *c, int status, const char *tail, void *arg)
 		record_pipe_drain(run->records);
 	dispatch_pump(run->ag); /* its last records go first */
 	run_send(run, WIRE_EXITED,
-	    json_pack("{s:s, s:I, s:i, s:s}", "run", run->id, "id",
-		(json_int_t)rc->id, "status", status, "stderr", tail),
+	    json_pack("{s:s, s:I, s:i, s:o}", "run", run->id, "id",
+		(json_int_t)rc->id, "status", status, "stderr",
+		text_json(tail)),
 	    1);
 	child_gone(rc);
 }

@@ -21,6 +21,7 @@
 #include "agents/sensor/sensor.h"
 #include "common/clk.h"
 #include "common/str.h"
+#include "common/text.h"
 
 #define PATH_BYTES       1024
 #define MBIT             1000000LL
@@ -52,7 +53,7 @@ static void
 put_text(json_t *o, const char *key, const char *text)
 {
 	if (text[0] != '\0')
-		json_object_set_new(o, key, json_string(text));
+		json_object_set_new(o, key, text_json(text));
 }
 
 static void
@@ -275,7 +276,7 @@ addr_add(json_t *nics, const struct ifaddrs *ifa)
 		    "kind", "virtual", "state", "down", "addrs");
 		json_array_append_new(nics, o);
 	}
-	json_array_append_new(json_object_get(o, "addrs"), json_string(text));
+	json_array_append_new(json_object_get(o, "addrs"), text_json(text));
 }
 
 /* Run "path --version" as argv0, for at most three seconds, and copy what

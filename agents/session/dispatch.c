@@ -16,7 +16,6 @@
 
 #include "agents/launch/argv_allowlist.h"
 #include "agents/mesh/mesh.h"
-#include "agents/process/text.h"
 #include "agents/run/idle.h"
 #include "agents/run/run.h"
 #include "agents/sensor/inventory.h"
@@ -28,6 +27,7 @@
 #include "common/member.h"
 #include "common/notify.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "schema/names.h"
 
@@ -218,8 +218,7 @@ do_prepare(struct agent *ag, const json_t *msg)
 	struct err err;
 	enum cause cause;
 
-	if (record_run_check(id) < 0 || deadline_ms < 1 ||
-	    deadline_ms > DEADLINE_MAX_MS ||
+	if (deadline_ms < 1 || deadline_ms > DEADLINE_MAX_MS ||
 	    !is_strings(json_object_get(msg, "head_addrs"), 0, ADDRS_MAX))
 		return -EPROTO;
 	if (run != NULL && run->ending) {
@@ -319,8 +318,8 @@ say_not_spawned(struct agent *ag, const char *run, int64_t id, const char *text)
 {
 	log_warnx("run %s: daemon %lld refused: %s", run, (long long)id, text);
 	session_send(ag->session, WIRE_SPAWNED,
-	    json_pack("{s:s, s:I, s:b, s:s}", "run", run, "id", (json_int_t)id,
-		"ok", 0, "text", text));
+	    json_pack("{s:s, s:I, s:b, s:o}", "run", run, "id", (json_int_t)id,
+		"ok", 0, "text", text_json(text)));
 }
 
 static int
@@ -435,6 +434,10 @@ message(enum wire_type type, const json_t *msg, void *arg)
 	};
 
 	if (handlers[type] == NULL)
+		return -EPROTO;
+	/* Answers repeat it, and folders are named by it. */
+	if (json_object_get(msg, "run") != NULL &&
+	    record_run_check(member_text(msg, "run")) < 0)
 		return -EPROTO;
 	return handlers[type](arg, msg);
 }

@@ -95,14 +95,20 @@ retry_ms(struct session *s)
 	return ms < RETRY_MIN_MS ? RETRY_MIN_MS : ms;
 }
 
-static void
+static int
 put(struct session *s, enum wire_type type, json_t *msg)
 {
 	char *frame;
-	size_t len = wire_build(type, msg, &frame);
+	long len = wire_build(type, msg, &frame);
 
-	bufferevent_write(s->bev, frame, len);
+	if (len < 0) {
+		log_warnx("session: %s not sent: %s", wire_messages[type].name,
+		    strerror((int)-len));
+		return (int)len;
+	}
+	bufferevent_write(s->bev, frame, (size_t)len);
 	free(frame);
+	return 0;
 }
 
 static void
@@ -115,8 +121,10 @@ send_hello(struct session *s)
 	json_object_set_new(msg, "boot", json_string(s->boot));
 	json_object_set_new(msg, "software", json_string(COALMINE_VERSION));
 	s->ops->hello(msg, s->arg);
-	put(s, WIRE_HELLO, msg);
-	s->state = SESSION_GREETING;
+	if (put(s, WIRE_HELLO, msg) < 0)
+		session_close(s, "no hello can be made of what is known here");
+	else
+		s->state = SESSION_GREETING;
 }
 
 static void
@@ -127,7 +135,7 @@ send_heartbeat(struct session *s)
 	json_object_set_new(msg, "at_unix_ns",
 	    json_integer((json_int_t)clk_unix_ns()));
 	s->ops->heartbeat(msg, s->arg);
-	put(s, WIRE_HEARTBEAT, msg);
+	(void)put(s, WIRE_HEARTBEAT, msg);
 }
 
 static int
@@ -498,8 +506,7 @@ session_send(struct session *s, enum wire_type type, json_t *msg)
 		json_decref(msg);
 		return -ENOTCONN;
 	}
-	put(s, type, msg);
-	return 0;
+	return put(s, type, msg);
 }
 
 void
@@ -507,12 +514,17 @@ session_send_lines(struct session *s, enum wire_type type, const char *run,
     const struct strbuf *lines)
 {
 	char *frame;
-	size_t len;
+	long len;
 
 	if (!session_is_up(s))
 		return;
 	len = wire_build_lines(type, run, lines, &frame);
-	bufferevent_write(s->bev, frame, len);
+	if (len < 0) {
+		log_warnx("run %s: %s not sent: %s", run,
+		    wire_messages[type].name, strerror((int)-len));
+		return;
+	}
+	bufferevent_write(s->bev, frame, (size_t)len);
 	free(frame);
 }
 

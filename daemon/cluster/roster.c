@@ -10,6 +10,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/store/store.h"
 
@@ -165,15 +166,16 @@ json_t *
 roster_json(const struct node *n)
 {
 	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*, s:s*, s:s*, "
-			      "s:O*, s:s*, s:s*, s:I}",
+			      "s:O*, s:s*, s:I}",
 	    "node", n->name, "state", names_agent_states[n->state],
 	    "since_unix_ns", (json_int_t)n->since_unix_ns, "first_seen_unix_ns",
 	    (json_int_t)n->first_seen_unix_ns, "last_seen_unix_ns",
 	    (json_int_t)n->last_seen_unix_ns, "addr", n->addr, "software",
 	    n->software, "boot", n->boot, "inventory", n->inventory, "busy",
-	    n->busy, "alarm", n->alarm, "spool_bytes",
-	    (json_int_t)n->spool_bytes);
+	    n->busy, "spool_bytes", (json_int_t)n->spool_bytes);
 
+	if (n->alarm != NULL)
+		json_object_set_new(o, "alarm", text_json(n->alarm));
 	if (n->boot_unix_ns != 0)
 		json_object_set_new(o, "boot_unix_ns",
 		    json_integer((json_int_t)n->boot_unix_ns));

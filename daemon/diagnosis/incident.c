@@ -14,6 +14,7 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "common/member.h"
 #include "daemon/cluster/roster.h"
@@ -149,12 +150,12 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	if (k->kind == JUDGE_NODE && !k->over)
 		verdict = diagnosis_of_node(d,
 		    roster_by_id(d->roster, k->index));
-	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:s, "
+	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s, s:s, s:s, s:s, "
 		      "s:s}",
 	    "kind", kind_name(k->kind), "subject", k->subject, "verdict",
 	    names_verdicts[verdict], "what", names_whats[k->what],
 	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
-	    (json_int_t)k->at_unix_ns, "text", k->text, "test",
+	    (json_int_t)k->at_unix_ns, "text", text_json(k->text), "test",
 	    series_kind(k->series->sort).name, "class", k->series->class, "run",
 	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
 	    k->launcher != NULL ? k->launcher : "");

@@ -13,6 +13,7 @@
 
 #include "common/clk.h"
 #include "common/queue.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 
 #define FIRING_MAX 1000 /* more are an outage, and one of them says so */
@@ -111,16 +112,17 @@ told_json(const struct alerts *a, const struct alert_seen *s,
 	json_t *labels = json_pack("{s:s, s:s}", "alertname", s->name,
 	    "severity", s->severity);
 
-	if (s->kind[0] != '\0' && labels != NULL)
-		json_object_set_new(labels, s->kind, json_string(s->subject));
+	if (s->kind[0] != '\0')
+		json_object_set_new(labels, s->kind, text_json(s->subject));
 	time_text(al->since_unix_ns, starts);
 	snprintf(print, sizeof(print), "%016lx",
 	    crc32(0, (const Bytef *)al->key, (uInt)strlen(al->key)));
 	if (a->page[0] != '\0')
 		snprintf(url, sizeof(url), "%s#/%s", a->page, s->place);
-	return json_pack("{s:o, s:{s:s, s:s}, s:s, s:s, s:s}", "labels", labels,
-	    "annotations", "summary", s->summary, "description", s->text,
-	    "startsAt", starts, "generatorURL", url, "fingerprint", print);
+	return json_pack("{s:o, s:{s:o, s:o}, s:s, s:o, s:s}", "labels", labels,
+	    "annotations", "summary", text_json(s->summary), "description",
+	    text_json(s->text), "startsAt", starts, "generatorURL",
+	    text_json(url), "fingerprint", print);
 }
 
 void
@@ -142,8 +144,6 @@ tell(json_t *list, const struct alert *al, const char *status, const char *ends)
 {
 	json_t *one = json_deep_copy(al->told);
 
-	if (one == NULL)
-		return; /* its words are no UTF-8: somebody else's log says */
 	json_object_set_new(one, "status", json_string(status));
 	json_object_set_new(one, "endsAt", json_string(ends));
 	json_array_append_new(list, one);

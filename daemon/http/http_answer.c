@@ -13,6 +13,7 @@
 
 #include "common/clk.h"
 #include "common/str.h"
+#include "common/text.h"
 
 #define GZIP_MIN  1024 /* bytes; below, the head costs more than it saves */
 #define GZIP_BITS (15 + 16) /* 16: gzip instead of zlib */
@@ -125,9 +126,8 @@ struct evbuffer *
 http_answer_error(const char *cause, const char *message)
 {
 	struct evbuffer *body = evbuffer_new();
-	json_t *text = json_string(message);
 	json_t *error = json_pack("{s:{s:s,s:o}}", "error", "cause", cause,
-	    "message", text != NULL ? text : json_string("(not UTF-8)"));
+	    "message", text_json(message));
 	char *dump = json_dumps(error, JSON_COMPACT);
 
 	evbuffer_add_printf(body, "%s\n", dump);

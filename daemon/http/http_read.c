@@ -14,6 +14,7 @@
 #include "common/err.h"
 #include "common/member.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/http/http_int.h"
 #include "schema/names.h"
@@ -170,9 +171,9 @@ http_get_diags(struct http *h, struct http_request *req, const char *part)
 	store_health(h->store, &health);
 	if (health.alarm[0] != '\0')
 		json_array_append_new(diags,
-		    json_pack("{s:s,s:s,s:s}", "severity",
-			health.writable ? "warn" : "bad", "text", health.alarm,
-			"remedy",
+		    json_pack("{s:s,s:o,s:s}", "severity",
+			health.writable ? "warn" : "bad", "text",
+			text_json(health.alarm), "remedy",
 			health.writable
 			    ? "look at the file that was moved aside, then "
 			      "restart "
@@ -435,7 +436,7 @@ http_get_baseline(struct http *h, struct http_request *req, const char *part)
 			view_recent(h->view)));
 		return;
 	}
-	args = json_pack("{s:s}", "name", part);
+	args = json_pack("{s:o}", "name", text_json(part));
 	store_ask(h->store, STORE_BASELINES, args, baseline_cb, req);
 	json_decref(args);
 }

@@ -58,7 +58,7 @@ greet(struct greeting *g, json_t *acks)
 	if (n->serial != g->serial || n->session == NULL)
 		return; /* gone meanwhile */
 	n->greeted = 1;
-	session_send(n->session, WIRE_WELCOME,
+	(void)session_send(n->session, WIRE_WELCOME,
 	    json_pack("{s:I, s:I, s:O, s:o}", "heartbeat_ms",
 		(json_int_t)(h->o.heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
 		(json_int_t)(h->o.silence_ns / CLK_NS_PER_MS), "acks", acks,
@@ -212,8 +212,7 @@ send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 		json_decref(msg);
 		return -ENOTCONN;
 	}
-	session_send(n->session, type, msg);
-	return 0;
+	return session_send(n->session, type, msg);
 }
 
 static void

@@ -21,6 +21,7 @@
 #include "common/log.h"
 #include "common/queue.h"
 #include "common/rng.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/net/tls.h"
 
@@ -165,20 +166,26 @@ drop(struct session *s, const char *why)
 	session_close(s, why);
 }
 
-void
+int
 session_send(struct session *s, enum wire_type type, json_t *msg)
 {
 	char *frame;
-	size_t len = wire_build(type, msg, &frame);
+	long len = wire_build(type, msg, &frame);
 
+	if (len < 0) {
+		log_warnx("session %s: %s not sent: %s", s->node,
+		    wire_messages[type].name, strerror((int)-len));
+		return (int)len;
+	}
 	if (s->bev == NULL || s->dead) {
 		free(frame);
-		return;
+		return -ENOTCONN;
 	}
-	bufferevent_write(s->bev, frame, len);
+	bufferevent_write(s->bev, frame, (size_t)len);
 	free(frame);
 	if (evbuffer_get_length(bufferevent_get_output(s->bev)) > OUT_BYTES_MAX)
 		drop(s, "does not read what it is sent");
+	return 0;
 }
 
 static void event_cb(struct bufferevent *bev, short what, void *arg);
@@ -211,11 +218,16 @@ session_refuse(struct session *s, enum cause cause, const char *text)
 	if (s->dead || s->step == STEP_CLOSING)
 		return;
 	sessions_complain(s->all, s->addr, s->node, text);
-	session_send(s, WIRE_REFUSE,
-	    json_pack("{s:s, s:s}", "cause", names_causes[cause].name, "text",
-		text));
-	if (s->dead)
+	s->in_call++; /* else a full output would free it */
+	(void)session_send(s, WIRE_REFUSE,
+	    json_pack("{s:s, s:o}", "cause", names_causes[cause].name, "text",
+		text_json(text)));
+	s->in_call--;
+	if (s->dead) {
+		if (!s->in_call)
+			session_free(s);
 		return;
+	}
 	step_set(s, STEP_CLOSING);
 	if (was_up)
 		s->all->ops->closed(s->all->ctx, s, text);
@@ -232,7 +244,7 @@ heartbeat_send(struct session *s)
 	struct timeval tv = timeval_of(s->all->limits.heartbeat_ns);
 
 	event_add(s->timer, &tv);
-	session_send(s, WIRE_HEARTBEAT,
+	(void)session_send(s, WIRE_HEARTBEAT,
 	    json_pack("{s:I}", "at_unix_ns", (json_int_t)clk_unix_ns()));
 }
 

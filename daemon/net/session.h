@@ -55,8 +55,9 @@ size_t sessions_count(const struct sessions *ss); /* with a taken hello */
 void sessions_complain(struct sessions *ss, const char *addr, const char *name,
     const char *what);
 
-/* Takes msg. A peer that does not read loses its session. */
-void session_send(struct session *s, enum wire_type type, json_t *msg);
+/* Takes msg. A peer that does not read loses its session. -ENOTCONN: it has
+ * none any more; -EINVAL and -EMSGSIZE of wire_build: nothing was sent. */
+int session_send(struct session *s, enum wire_type type, json_t *msg);
 void session_refuse(struct session *s, enum cause cause, const char *text);
 const char *session_node(const struct session *s);
 const char *session_addr(const struct session *s);

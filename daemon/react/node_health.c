@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/react/react.h"
 #include "daemon/cluster/roster.h"
@@ -72,12 +73,10 @@ static void
 tell(struct standings *s, struct node *n, struct told *t,
     const struct node_health *st)
 {
-	json_t *text = json_string(st->text);
-
 	if (s->ops->send(s->ctx, n, WIRE_STANDING,
 		json_pack("{s:s, s:o, s:I}", "verdict",
-		    names_verdicts[st->code], "text",
-		    text != NULL ? text : json_string(""), "fresh_ms",
+		    names_verdicts[st->code], "text", text_json(st->text),
+		    "fresh_ms",
 		    (json_int_t)(NODE_HEALTH_FRESH_NS / CLK_NS_PER_MS))) < 0)
 		return;
 	t->code = st->code;

@@ -6,6 +6,7 @@
  * An MPI launcher waits for its daemons without limit, so every step here has
  * one, and what fails names its node.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
 #include "daemon/slurm/slurm.h"
@@ -106,7 +108,7 @@ refused(struct run_node *rn, const char *cause, const char *text)
 	char line[RUN_WHY_MAX];
 
 	rn->ready = READY_NO;
-	snprintf(line, sizeof(line), "%.60s: %.20s%s%.140s", rn->node->name,
+	utf8_format(line, sizeof(line), "%.60s: %.20s%s%.140s", rn->node->name,
 	    cause, text[0] == '\0' ? "" : ": ", text);
 	xstrset(&rn->text, line);
 }
@@ -116,14 +118,18 @@ launch_prepare(struct run *r)
 {
 	const struct node *head = run_head(r);
 	json_t *addrs = json_array(), *nic, *v;
+	struct in6_addr ip;
 	size_t k, j;
 
 	if (head->addr != NULL)
 		json_array_append_new(addrs, json_string(head->addr));
-	/* Its inventory says what the head's interfaces are called. */
+	/* Its inventory says what the head's interfaces are called. Addresses
+	 * go to every node, so nothing else of it does. */
 	json_array_foreach (json_object_get(head->inventory, "nics"), k, nic)
 		json_array_foreach (json_object_get(nic, "addrs"), j, v)
-			if (json_is_string(v) && json_array_size(addrs) < 64)
+			if (json_is_string(v) && json_array_size(addrs) < 64 &&
+			    (inet_pton(AF_INET, json_string_value(v), &ip) ||
+				inet_pton(AF_INET6, json_string_value(v), &ip)))
 				json_array_append(addrs, v);
 	run_step_set(r, STEP_PREPARE);
 	if (r->state != RUN_STARTING)
@@ -159,11 +165,12 @@ launch_head(struct run *r)
 		    json_pack("{s:s, s:s}", "node", n->name, "addr",
 			n->addr == NULL ? "" : n->addr));
 	}
-	msg = json_pack("{s:s, s:s, s:s, s:o, s:I, s:s, s:I}", "run", r->id,
+	msg = json_pack("{s:s, s:s, s:s, s:o, s:I, s:o, s:I}", "run", r->id,
 	    "mpi", r->mpi, "launcher", r->launcher->name, "nodes", nodes,
 	    "ranks_per_node",
 	    (json_int_t)conf_int(r->conf, "campaign", "ranks_per_node"),
-	    "campaign", campaign, "deadline_ms", (json_int_t)deadline_ms(r));
+	    "campaign", text_json(campaign), "deadline_ms",
+	    (json_int_t)deadline_ms(r));
 	free(campaign);
 	if (json_dumpb(msg, NULL, 0, JSON_COMPACT) + 64 > FRAME_BODY_MAX) {
 		json_decref(msg);
@@ -213,7 +220,7 @@ prepare_done(struct run *r)
 	}
 	r->node_count = kept;
 	if (r->node_count == 0 || (r->node_count < min && asked >= min)) {
-		snprintf(text, sizeof(text),
+		utf8_format(text, sizeof(text),
 		    "%zu of %zu nodes ready, %zu needed; %.300s", r->node_count,
 		    asked, min, err.text);
 		run_finish(r, RUN_MISSED, CAUSE_BUSY, text);
@@ -292,14 +299,21 @@ static void
 spawn_state(struct run *r, int64_t id, const char *state, int64_t status,
     const char *text)
 {
-	json_t *msg = json_pack("{s:s, s:I, s:s, s:s}", "run", r->id, "id",
-	    (json_int_t)id, "state", state, "text", text);
+	char line[SYMPTOM_TEXT_MAX];
+	json_t *msg;
+
+	/* A text of an agent may fill a frame that is shorter than this one. */
+	utf8_format(line, sizeof(line), "%s", text);
+	msg = json_pack("{s:s, s:I, s:s, s:o}", "run", r->id, "id",
+	    (json_int_t)id, "state", state, "text", text_json(line));
 
 	if (status >= 0)
 		json_object_set_new(msg, "status", json_integer(status));
 	(void)run_send(r, run_head(r), WIRE_SPAWN_STATE, msg);
 }
 
+/* Words for the node's agent, which judges them: no more and no longer than it
+ * takes, and plain ASCII. */
 static int
 argv_check(const json_t *argv)
 {
@@ -312,6 +326,9 @@ argv_check(const json_t *argv)
 		if (!json_is_string(v))
 			return -EPROTO;
 		bytes += json_string_length(v) + 1;
+		for (const char *c = json_string_value(v); *c != '\0'; c++)
+			if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+				return -EILSEQ;
 	}
 	return bytes > ARGV_BYTES_MAX ? -EPROTO : 0;
 }
@@ -336,15 +353,18 @@ launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
 	json_t *argv = json_object_get(msg, "argv");
 	struct node *to = roster_find(r->all->roster, name);
 	struct spawn *s;
+	int rc = argv_check(argv);
 
 	if (n != run_head(r))
 		return err_set(err, -EPROTO,
 		    "spawn-ask for run %s, whose head it is not", r->id);
 	if (id < 1 || id > SPAWNS_MAX || spawn_find(r, id) != NULL ||
-	    argv_check(argv) < 0)
+	    rc == -EPROTO)
 		return err_set(err, -EPROTO, "spawn-ask with a bad id or argv");
 	if (run_is_final(r) || r->start_ns == 0 || !r->launcher->relays)
 		spawn_state(r, id, "failed", -1, "the run is not live");
+	else if (rc < 0)
+		spawn_state(r, id, "failed", -1, "a word is not plain ASCII");
 	else if (to == NULL || to == n || run_node_index(r, to) < 0)
 		spawn_state(r, id, "failed", -1, "not a node of the run");
 	else if (run_send(r, to, WIRE_SPAWN,

@@ -13,6 +13,7 @@
 
 #include "common/log.h"
 #include "common/member.h"
+#include "common/utf8.h"
 
 /* As srun says it, whatever the reason that follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
@@ -47,6 +48,7 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 	va_start(ap, fmt);
 	vsnprintf(s->text, sizeof(s->text), fmt, ap);
 	va_end(ap);
+	utf8_clean(s->text);
 	r->sign_count++;
 	log_debug("run %s: sign: %s", r->id, s->text);
 	if (r->decide_ns == 0)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/text.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -172,7 +173,7 @@ run_put(const struct run *r)
 	char *text = conf_render_given(r->conf);
 
 	json_object_del(o, "progress");
-	json_object_set_new(o, "campaign_text", json_string(text));
+	json_object_set_new(o, "campaign_text", text_json(text));
 	store_put_run(r->all->store, o, NULL, NULL);
 	json_decref(o);
 	free(text);
@@ -197,7 +198,7 @@ run_state_set(struct run *r, enum run_state state, enum cause cause,
 		strncat(line, span, sizeof(line) - strlen(line) - 1);
 	r->state = state;
 	r->cause = cause;
-	snprintf(r->text, sizeof(r->text), "%s", text);
+	utf8_format(r->text, sizeof(r->text), "%s", text);
 	if (run_is_final(r))
 		r->ended_unix_ns = clk_unix_ns();
 	log_info("run %s: %s", r->id, line);
@@ -212,8 +213,9 @@ run_end_send(struct run *r, struct node *n, const char *text)
 	/* A node without a session ends the run by itself after its grace, or
 	 * is told in welcome. */
 	(void)run_send(r, n, WIRE_END,
-	    json_pack("{s:s, s:I, s:s}", "run", r->id, "grace_ms",
-		(json_int_t)(RUN_GRACE_NS / CLK_NS_PER_MS), "text", text));
+	    json_pack("{s:s, s:I, s:o}", "run", r->id, "grace_ms",
+		(json_int_t)(RUN_GRACE_NS / CLK_NS_PER_MS), "text",
+		text_json(text)));
 }
 
 static void

@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "common/log.h"
+#include "common/utf8.h"
 #include "daemon/run/run_int.h"
 
 static void
@@ -16,7 +17,7 @@ spool_lost(struct runs *rs, const struct node *n, const json_t *msg)
 {
 	char text[RUN_WHY_MAX];
 
-	snprintf(text, sizeof(text),
+	utf8_format(text, sizeof(text),
 	    "spool full: %lld records of run %.64s dropped (%lld bytes)",
 	    (long long)json_integer_value(json_object_get(msg, "records")),
 	    json_string_value(json_object_get(msg, "run")),

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "daemon/run/run_int.h"
 #include "schema/options.h"
 
@@ -28,14 +29,14 @@ json_t *
 run_json(const struct run *r)
 {
 	int64_t per_node = conf_int(r->conf, "campaign", "ranks_per_node");
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I, "
-			      "s:I, s:s, s:I}",
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:I, "
+			      "s:I, s:o, s:I}",
 	    "run", r->id, "campaign", r->campaign, "class", r->class, "mpi",
 	    r->mpi, "state", names_run_states[r->state].name, "cause",
-	    names_causes[r->cause].name, "text", r->text, "nodes",
+	    names_causes[r->cause].name, "text", text_json(r->text), "nodes",
 	    nodes_json(r), "ranks",
 	    (json_int_t)((int64_t)r->node_count * per_node), "seed",
-	    (json_int_t)r->seed, "by", r->by, "records",
+	    (json_int_t)r->seed, "by", text_json(r->by), "records",
 	    (json_int_t)r->records);
 
 	json_object_set_new(o, "head",
@@ -73,7 +74,7 @@ runs_json_one(struct runs *rs, const char *run)
 		return NULL;
 	o = run_json(r);
 	text = conf_render_given(r->conf);
-	json_object_set_new(o, "campaign_text", json_string(text));
+	json_object_set_new(o, "campaign_text", text_json(text));
 	free(text);
 	return o;
 }

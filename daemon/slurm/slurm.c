@@ -12,6 +12,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "schema/wire.h"
 
@@ -423,8 +424,9 @@ slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
 		    rest == NULL || strcmp(rest, "None") == 0 ? "" : ", ",
 		    rest == NULL || strcmp(rest, "None") == 0 ? "" : rest);
 	json_object_set_new(s->jobs, run,
-	    json_pack("{s:s, s:s, s:I}", "text", text, "state",
-		state == NULL ? "" : state, "asked_ns", (json_int_t)asked_ns));
+	    json_pack("{s:o, s:o, s:I}", "text", text_json(text), "state",
+		text_json(state == NULL ? "" : state), "asked_ns",
+		(json_int_t)asked_ns));
 }
 
 static void

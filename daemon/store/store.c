@@ -20,6 +20,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
 #include "daemon/store/store_int.h"
@@ -274,15 +275,6 @@ void
 store_put_node(struct store *st, const json_t *node)
 {
 	put(st, PUT_NODE, json_deep_copy(node), NULL, NULL);
-}
-
-/* Texts come from anywhere; what is not UTF-8 is dropped, never the event. */
-static json_t *
-text_json(const char *text)
-{
-	json_t *v = json_string(text);
-
-	return v != NULL ? v : json_string("(not UTF-8)");
 }
 
 void

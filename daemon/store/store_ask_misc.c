@@ -13,6 +13,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
 #include "schema/names.h"
@@ -26,9 +27,9 @@
 json_t *
 store_read_text(sqlite3_stmt *q, int column)
 {
-	const char *text = (const char *)sqlite3_column_text(q, column);
+	const char *value = (const char *)sqlite3_column_text(q, column);
 
-	return text != NULL ? json_string(text) : json_null();
+	return value != NULL ? json_string(value) : json_null();
 }
 
 json_t *
@@ -282,9 +283,9 @@ store_read_check(struct store_reading *r, const json_t *args, json_t **ret)
 		rc = store_read_rows(q, check_row, &text);
 	/* A store too broken to be checked has been checked. */
 	if (rc == 0 || rc == -EBADMSG) {
-		*ret = json_pack("{s:b,s:s}", "ok",
+		*ret = json_pack("{s:b,s:o}", "ok",
 		    rc == 0 && strcmp(text, "ok") == 0, "text",
-		    rc == 0 ? text : "the file is damaged");
+		    text_json(rc == 0 ? text : "the file is damaged"));
 		rc = 0;
 	}
 	free(text);

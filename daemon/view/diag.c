@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/text.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/mesh/coverage.h"
@@ -39,8 +40,8 @@ static void __attribute__((format(printf, 4, 5))) diag(json_t *list,
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	json_array_append_new(list,
-	    json_pack("{s:s, s:s, s:s}", "severity", severity, "text", text,
-		"remedy", remedy));
+	    json_pack("{s:s, s:o, s:s}", "severity", severity, "text",
+		text_json(text), "remedy", remedy));
 }
 
 /* Nodes that a question is true of, as "n1, n2 and 7 more". */

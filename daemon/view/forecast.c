@@ -14,6 +14,7 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/hostlist.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/run/budget.h"
@@ -224,12 +225,12 @@ static json_t *
 start_json(const struct start *s)
 {
 	double bytes = s->cost.bytes_per_node * s->cost.nodes;
-	json_t *o = json_pack("{s:s, s:I, s:I, s:f, s:I, s:f, s:s, s:s}",
+	json_t *o = json_pack("{s:s, s:I, s:I, s:f, s:I, s:f, s:s, s:o}",
 	    "campaign", s->c->name, "due_unix_ns", (json_int_t)s->due_unix_ns,
 	    "at_unix_ns", (json_int_t)s->at_unix_ns, "duration_s",
 	    s->cost.duration_s, "nodes", (json_int_t)s->cost.nodes,
 	    "node_seconds", s->cost.duration_s * s->cost.nodes, "answer",
-	    answers[s->answer], "why", s->err.text);
+	    answers[s->answer], "why", text_json(s->err.text));
 
 	/* never measured and never said */
 	json_object_set_new(o, "bytes",

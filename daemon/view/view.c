@@ -15,6 +15,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/schedule/scheduler.h"
@@ -303,7 +304,7 @@ campaign_json(struct view *v, const struct campaign *c)
 	    c->conf != NULL, "source", c->path == NULL ? "order" : c->path);
 
 	if (c->error != NULL)
-		json_object_set_new(o, "error", json_string(c->error));
+		json_object_set_new(o, "error", text_json(c->error));
 	if (c->conf != NULL) {
 		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 			json_object_set_new(o, keys[i],
@@ -336,7 +337,7 @@ view_campaign(struct view *v, const char *name)
 		return NULL;
 	o = campaign_json(v, c);
 	if (c->text != NULL)
-		json_object_set_new(o, "text", json_string(c->text));
+		json_object_set_new(o, "text", text_json(c->text));
 	return o;
 }
 
@@ -351,9 +352,10 @@ view_campaign_validate(struct view *v, const char *name, const char *text)
 
 	(void)v;
 	if (campaign_parse(name, text, &c, &schedule, &err) < 0)
-		return json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
+		return json_pack("{s:b, s:o}", "ok", 0, "error",
+		    text_json(err.text));
 	rendered = conf_render_given(c);
-	o = json_pack("{s:b, s:s}", "ok", 1, "rendered", rendered);
+	o = json_pack("{s:b, s:o}", "ok", 1, "rendered", text_json(rendered));
 	free(rendered);
 	conf_free(c);
 	return o;

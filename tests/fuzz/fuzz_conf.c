@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Configuration files; the first byte chooses the kind. */
 #include "common/err.h"
+#include "common/utf8.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>
@@ -29,6 +30,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	}
 	/* What was accepted can be written out and means the same again. */
 	once = conf_render(c);
+	assert(once[utf8_check(once, strlen(once))] == '\0');
 	assert(conf_parse(rows, "again", once, &back, &err) == 0);
 	twice = conf_render(back);
 	assert(strcmp(once, twice) == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a child wrote to stderr must fit into a message. */
-#include "agents/process/text.c"
+#include "agents/process/stderr_tail.c"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/frame.h"
+#include "common/text.h"
 #include "schema/wire.h"
 
 /* What was taken can be sent on and is taken again. */
@@ -17,14 +18,28 @@ send_on(enum wire_type type, json_t *msg, enum wire_from from)
 	struct err err;
 	const char *head_why;
 	json_t *back;
-	size_t len = wire_build(type, json_incref(msg), &frame);
+	long len = wire_build(type, json_incref(msg), &frame);
 	long body = frame_head_get((const uint8_t *)frame, &head_why);
 
-	assert(body > 0 && (size_t)body + FRAME_HEAD_BYTES == len);
+	assert(body > 0 && body + FRAME_HEAD_BYTES == len);
 	assert(wire_parse(frame + FRAME_HEAD_BYTES, (size_t)body, from, &back,
 		   &err) == (int)type);
 	assert(json_equal(msg, back));
 	json_decref(back);
+	free(frame);
+}
+
+/* What was refused is answered with the reason, which quotes it. */
+static void
+refuse(const struct err *err)
+{
+	json_t *why = json_pack("{s:s, s:o}", "cause", "internal", "text",
+	    text_json(err->text));
+	char *frame;
+
+	assert(err->text[0] != '\0' &&
+	    err->text[utf8_check(err->text, strlen(err->text))] == '\0');
+	assert(wire_build(WIRE_REFUSE, why, &frame) > 0);
 	free(frame);
 }
 
@@ -47,7 +62,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	body = fuzz_text(data + 1 + FRAME_HEAD_BYTES, len_bytes);
 	type = wire_parse(body, len_bytes, from, &msg, &err);
 	if (type < 0) {
-		assert(err.text[0] != '\0');
+		refuse(&err);
 	} else {
 		send_on((enum wire_type)type, msg, from);
 		json_decref(msg);

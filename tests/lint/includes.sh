@@ -11,7 +11,8 @@
 
 table='
 common/conf\.c        -                                 ini
-common/member\.h        -                                 jansson
+common/member\.h      -                                 jansson
+common/text\.h        -                                 jansson
 common/               -                                 -
 schema/               -                                 jansson
 

@@ -65,7 +65,7 @@ body() {
 }
 
 fresh
-for l in includes headers format functions paths man generated units; do
+for l in includes headers format functions paths texts man generated units; do
 	out=$(run $l)
 	rc=$?
 	[ $rc = 0 ] || [ $rc = 77 ] && continue
@@ -101,6 +101,12 @@ spoil format 'daemon/d.c:' 'sed -i "s/\treturn/return/" daemon/d.c'
 spoil functions 'long_one has 101 lines' 'body 101 >common/long.c'
 spoil functions '1201 lines in one file' \
     'yes "" | head -n 1201 >common/long.c'
+spoil texts 'daemon/d.c: json_pack of "text" as why' \
+    'printf "x = json_pack(\"{s:I, s:s}\",\n  \"id\", f(a, b), \"text\", why);\n" >>daemon/d.c'
+spoil texts 'daemon/d.c: json_pack of "name" as err.text' \
+    'echo "x = json_pack(\"{s:s}\", \"name\", err.text);" >>daemon/d.c'
+spoil texts 'daemon/d.c: json_string of err->text' \
+    'echo "x = json_string(err->text);" >>daemon/d.c'
 spoil paths 'common/one.c:1: no SPDX line' 'sed -i 1d common/one.c'
 spoil paths 'etc/new:1: no SPDX line' 'echo "#!/bin/sh" >etc/new'
 spoil paths 'common/one.c:9' 'echo "/* see /w""ork/x */" >>common/one.c'

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Peers that mean harm, or nothing: they lose their connection, nobody else
 notices, and memory stays flat."""
+import json
 import os
 import resource
 import socket
@@ -113,6 +114,27 @@ def test_frames(c):
     expect_refused(a, "internal", "hello is too long")
 
 
+def test_cut(c):
+    """Reasons quote the peer, and are cut within a character of two bytes."""
+    e = "\u00e9"
+    welcome = [{"type": "a" * 31 + e},
+               {"type": "heartbeat", "at_unix_ns": 1, "a" * 63 + e: 1},
+               {"type": "refuse", "cause": "x", "text": "a" * 199 + e},
+               {"type": "records", "run": "r",
+                "records": [{"run": "r", "seq": 1, "probe": "a" * 31 + e}]}]
+    first = welcome[:2] + [dict(
+        type="hello", version=1, node="a" * 79 + e, boot="b", software="s",
+        inventory={}, runs=[], spool=[])]
+    for hello, frames in ((True, welcome), (False, first)):
+        for msg in frames:
+            a = Agent(c.pki, "node2", c.port, hello=hello, beat=False)
+            if hello:
+                a.wait("welcome")
+            a.send_raw(frame(json.dumps(msg, ensure_ascii=False).encode()))
+            a.wait("refuse")
+            a.wait_closed()
+
+
 def test_second(c):
     """One name, two processes: the first stays."""
     first = Agent(c.pki, "node2", c.port, boot="x")
@@ -220,7 +242,7 @@ def main():
         good = Agent(c.pki, "node1", c.port)
         good.wait("welcome")
         for test in (test_strangers, test_roles, test_talkers, test_names,
-                     test_frames, test_second, test_silent, test_lies,
+                     test_frames, test_cut, test_second, test_silent, test_lies,
                      test_scan, test_idle):
             start = time.time()
             test(c)

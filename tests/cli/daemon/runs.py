@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs through a real coalmined: success, restarts in the middle, schedule,
 wrong configuration. The agents are played by the test."""
+import json
 import os
 import signal
 import subprocess
@@ -8,8 +9,11 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from agent import Agent, begin, end, phase  # noqa: E402
+from agent import Agent, begin, end, frame, phase  # noqa: E402
 from collector import Collector, poll  # noqa: E402
+
+
+FRAME_MAX = 1 << 20  # of a frame's body
 
 
 def agents(c, **more):
@@ -145,6 +149,55 @@ def test_schedule(c):
     assert [d for d in c.get("diags") if "broken" in d["text"]]
 
 
+def test_foreign_texts(c):
+    """What agents say about a run is cut on characters, and never fills a
+    frame that is passed on."""
+    a = agents(c)
+    run = to_running(c, a)
+    a[1].on_spawn = lambda m: None
+    a[0].send("spawn-ask", run=run, id=1, node="node2", argv=["orted"])
+    a[1].wait("spawn")
+    said = dict(run=run, id=1, ok=False, type="spawned", text="")
+    said["text"] = "x" * (FRAME_MAX - len(json.dumps(said)))
+    a[1].send_raw(frame(json.dumps(said).encode()))
+    told = a[0].wait("spawn-state")
+    assert told["state"] == "failed" and len(told["text"]) < 500, told
+    a[0].send("spawn-ask", run=run, id=2, node="node2",
+              argv=["orted", "a" * 59 + "\u00e9"])
+    told = a[0].wait("spawn-state", match=lambda m: m["id"] == 2)
+    assert "ASCII" in told["text"], told
+    c.wait_state(run, ["failed"])
+    close(a)
+    # A final state is stored, whatever was said: the next life knows it.
+    a = agents(c)
+    a[0].on_launch = lambda m: a[0].send(
+        "launched", run=m["run"], ok=False, text="a" * 299 + "\u00e9")
+    run = c.run("quick")
+    assert "aaa" in c.wait_state(run, ["failed"])["text"]
+    close(a)
+    c.stop()
+    c.start()
+    r = c.get("runs/" + run)
+    assert r["state"] == "failed" and "aaa" in r["text"], r
+
+
+def test_latin(c):
+    """A file that an editor wrote in another encoding is listed as broken."""
+    with open(c.campaigns + "/latin.conf", "wb") as f:
+        f.write(b"[campaign]\nabout = Netz pr\xfcfen\nnodes_min = 1\n"
+                b"[schedule]\nevery = 1s\n")
+    said = poll("latin listed", 10, lambda: [
+        x for x in c.get("campaigns") if x["campaign"] == "latin"])[0]
+    assert not said["ok"] and "latin.conf:2:16" in said["error"], said
+    a = agents(c)
+    status, o = c.request("POST", "campaigns/latin/run", {})
+    assert status == 422 or status == 400, (status, o)
+    status, o = c.request("GET", "campaigns/latin")
+    assert status == 200 and "pr?fen" in o["text"], o
+    close(a)
+    os.unlink(c.campaigns + "/latin.conf")
+
+
 def test_reload(c):
     """New certificates, without a pause."""
     c.ctl("pki", "renew", c.pki, "collector")
@@ -190,7 +243,8 @@ def main():
         c.campaign("quick")
         c.start()
         for test in (test_success, test_restart, test_restart_over_end,
-                     test_restart_without_head, test_cancel, test_schedule,
+                     test_restart_without_head, test_cancel,
+                     test_foreign_texts, test_latin, test_schedule,
                      test_reload, test_config):
             start = time.time()
             test(c)

@@ -114,6 +114,9 @@ def garbage(site):
                 dict(type="launch", run="r", mpi="openmpi", launcher="agents",
                      nodes=[{"node": "a b", "addr": ""}], ranks_per_node=1,
                      campaign="", deadline_ms=1),
+                dict(type="sample", run="x" * ((1 << 20) - 100), border=1),
+                dict(type="spawn", run="x" * ((1 << 20) - 100), id=1,
+                     argv=["orted"]),
                 dict(type="prepare", run="../x", mpi="openmpi", head="head",
                      head_addrs=[], deadline_ms=1000,
                      **{"class": "exclusive"})]
@@ -138,6 +141,12 @@ def unknown_runs(site):
     assert c.wait("spawned", id=1)["text"] == "not prepared"
     fake.launch(c, ["head"], "r1")
     assert c.wait("launched", run="r1")["text"] == "not prepared"
+    fake.prepare(c, ["head"], "r2")
+    cut = "a" * 59 + "\u00e9"  # answers quote 60 bytes
+    for i, argv in enumerate(([cut], ["orted", cut, "x"]), 2):
+        c.send("head", type="spawn", run="r2", id=i, argv=argv)
+        assert not c.wait("spawned", id=i)["ok"]
+    fake.end(c, ["head"], "r2")
     c.send("head", type="sample", run="r1", border=3)
     got = c.wait("counters", border=3)
     assert got["at_unix_ns"] > 0

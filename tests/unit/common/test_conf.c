@@ -295,6 +295,43 @@ test_long_lines(void **state)
 	free(text);
 }
 
+/* Half a message would be refused, so the file is: with where it is wrong. */
+static void
+test_encoding(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} bad[] = {
+		{ "[one]\nname = x\nabout = Netz pr\xfc"
+		  "fen\n",
+		    "f:3:16: byte 0xfc is not UTF-8: save the file in that "
+		    "encoding" },
+		{ "# \xc3\xa9t\xe9\n",
+		    "f:1:5: byte 0xe9 is not UTF-8: save "
+		    "the file in that encoding" },
+		{ "[one]\nname = cut\xc3",
+		    "f:2:11: byte 0xc3 is not UTF-8: "
+		    "save the file in that encoding" },
+	};
+	struct conf *c = parse_ok("[one]\nname = Pr\xc3\xbc"
+				  "fen\n");
+	struct err err;
+
+	(void)state;
+	assert_int_equal(conf_set(c, "one", "name", "\xfc", "-o", &err),
+	    -EILSEQ);
+	assert_string_equal(err.text, "-o: one.name is not UTF-8");
+	assert_string_equal(conf_string(c, "one", "name"),
+	    "Pr\xc3\xbc"
+	    "fen");
+	conf_free(c);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(conf_parse(rows, "f", bad[i].text, &c, &err),
+		    -EILSEQ);
+		assert_string_equal(err.text, bad[i].want);
+	}
+}
+
 static void
 test_files(void **state)
 {
@@ -332,6 +369,7 @@ main(void)
 		cmocka_unit_test(test_render_given),
 		cmocka_unit_test(test_printers),
 		cmocka_unit_test(test_long_lines),
+		cmocka_unit_test(test_encoding),
 		cmocka_unit_test(test_files),
 	};
 

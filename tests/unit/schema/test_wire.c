@@ -62,13 +62,14 @@ test_all_rows(void **state)
 		enum wire_from wrong = m->from == WIRE_AGENT ? WIRE_COLLECTOR
 							     : WIRE_AGENT;
 		char *frame;
-		size_t n;
+		long n;
 
 		assert_non_null(m->name);
 		n = wire_build(t, full_message(m), &frame);
-		assert_int_equal(read_back(frame, n, m->from, &err), t);
+		assert_int_equal(read_back(frame, (size_t)n, m->from, &err), t);
 		if (m->from != WIRE_BOTH) {
-			assert_int_equal(read_back(frame, n, wrong, &err),
+			assert_int_equal(read_back(frame, (size_t)n, wrong,
+					     &err),
 			    -EPROTO);
 			assert_non_null(
 			    strstr(err.text, "is not for this peer to send"));
@@ -86,21 +87,23 @@ test_lines(void **state)
 	struct strbuf lines = { 0 };
 	char *frame;
 	struct err err;
-	size_t n;
+	long n;
 
 	(void)state;
 	strbuf_add(&lines, two, strlen(two));
 	n = wire_build_lines(WIRE_RECORDS, "r-1", &lines, &frame);
-	assert_int_equal(read_back(frame, n, WIRE_AGENT, &err), WIRE_RECORDS);
+	assert_int_equal(read_back(frame, (size_t)n, WIRE_AGENT, &err),
+	    WIRE_RECORDS);
 	assert_memory_equal(frame + FRAME_HEAD_BYTES,
 	    "{\"type\":\"records\",\"run\":\"r-1\",\"records\":"
 	    "[{\"seq\": 1},{\"seq\":2,\"x\":0.10}]}",
-	    n - FRAME_HEAD_BYTES);
+	    (size_t)n - FRAME_HEAD_BYTES);
 	free(frame);
 	strbuf_clear(&lines);
 	strbuf_add(&lines, one, strlen(one));
 	n = wire_build_lines(WIRE_PROGRESS, "r-1", &lines, &frame);
-	assert_int_equal(read_back(frame, n, WIRE_AGENT, &err), WIRE_PROGRESS);
+	assert_int_equal(read_back(frame, (size_t)n, WIRE_AGENT, &err),
+	    WIRE_PROGRESS);
 	free(frame);
 	strbuf_clear(&lines);
 }
@@ -181,6 +184,56 @@ test_breaches(void **state)
 	    WIRE_HEARTBEAT);
 }
 
+/* What cannot be framed is said to be so: its parts may come from outside. */
+static void
+test_not_built(void **state)
+{
+	struct strbuf lines = { 0 };
+	char *long_text, *frame;
+	json_t *msg;
+
+	(void)state;
+	msg = json_pack("{s:s, s:s}", "cause", "x", "text", "cut \xc3");
+	assert_null(msg); /* what jansson makes of it */
+	assert_int_equal(wire_build(WIRE_REFUSE, msg, &frame), -EINVAL);
+	msg = json_pack("{s:s}", "cause", "x");
+	assert_int_equal(json_object_set_new(msg, "text", json_string("\xfc")),
+	    -1);
+	assert_int_equal(wire_build(WIRE_REFUSE, msg, &frame), -EINVAL);
+	long_text = xcalloc(1, FRAME_BODY_MAX + 1);
+	memset(long_text, 'a', FRAME_BODY_MAX);
+	msg = json_pack("{s:s, s:s}", "cause", "x", "text", long_text);
+	assert_int_equal(wire_build(WIRE_REFUSE, msg, &frame), -EMSGSIZE);
+	strbuf_add(&lines, long_text, LINES_BYTES_MAX);
+	assert_int_equal(wire_build_lines(WIRE_RECORDS, "r", &lines, &frame),
+	    -EMSGSIZE);
+	strbuf_clear(&lines);
+	free(long_text);
+}
+
+/* A reason that quotes the peer, cut within a character, is a JSON string. */
+static void
+test_reasons(void **state)
+{
+	static const char *const bad[] = {
+		"{\"type\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\xc3\xa9\"}",
+		"{\"type\":\"heartbeat\",\"at_unix_ns\":1,\""
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"a"
+		"\xc3\xa9\":1}",
+	};
+	struct err err;
+	json_t *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(parse(bad[i], &err), -EPROTO);
+		text = json_string(err.text);
+		assert_non_null(text);
+		json_decref(text);
+	}
+}
+
 int
 main(void)
 {
@@ -189,6 +242,8 @@ main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_records_are_limited),
 		cmocka_unit_test(test_breaches),
+		cmocka_unit_test(test_not_built),
+		cmocka_unit_test(test_reasons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/process/text.c"
+#include "agents/process/stderr_tail.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,20 +64,6 @@ test_lines(void **state)
 	free(t);
 }
 
-/* A sentence cut within a character is still a JSON string. */
-static void
-test_json(void **state)
-{
-	json_t *value = text_json("cut \xe2\x82");
-
-	(void)state;
-	assert_string_equal(json_string_value(value), "cut ??");
-	json_decref(value);
-	value = text_json("");
-	assert_string_equal(json_string_value(value), "");
-	json_decref(value);
-}
-
 static void
 test_noise(void **state)
 {
@@ -123,7 +109,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_utf8),
 		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_long),
 	};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * utf8.h - foreign bytes as text that JSON can carry. Pure. A sentence that
+ * quotes a peer, a file or a child may be cut within a character, and may hold
+ * what paints a terminal.
+ */
+#ifndef COMMON_UTF8_H
+#define COMMON_UTF8_H
+
+#include <stddef.h>
+
+/* Length of the valid character at bytes, 1..4; 0: none starts there. */
+size_t utf8_len(const char *bytes, size_t len_bytes);
+/* Offset of the first byte that belongs to no character; len_bytes: none. */
+size_t utf8_check(const char *bytes, size_t len_bytes);
+/* '?' for each byte that belongs to no character or is not printable, but
+ * newlines and tabs. */
+void utf8_clean_bytes(char *bytes, size_t len_bytes);
+/* The same; half a character at the end is left out. */
+void utf8_clean(char *text);
+/* snprintf, then utf8_clean: what is longer than ret is cut, within a
+ * character never. */
+void utf8_format(char *ret, size_t cap_bytes, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
