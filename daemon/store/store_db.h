@@ -103,30 +103,25 @@ void store_keep_checkpoint(sqlite3 *db);
  * transaction. 1: done, there may be more; 0: nothing is left; -errno. */
 int store_roll_one(sqlite3 *db, uint64_t before_unix_ns);
 
-/* store_ask_*.c: the answers to the questions of store.h, one function
- * each. 0 and a new *ret, or -errno; *ret is then untouched. */
+/* store_ask.c: the answers to the questions of store.h. */
 
 struct store_reading {
 	sqlite3 *db;
 	const atomic_int *stopping; /* a long answer gives up when it is set */
 };
 
+/* 0 and a new *ret, or -errno; *ret is then untouched. */
 typedef int store_read(struct store_reading *r, const json_t *args,
     json_t **ret);
-
-store_read store_read_runs, store_read_run, store_read_live_runs;
+int store_answer(struct store_reading *r, enum store_question what,
+    const json_t *args, json_t **ret);
 /* store_ask_data.c */
-store_read store_read_records, store_read_counters, store_read_acks,
-    store_read_impacts, store_read_canaries;
-store_read store_read_verdicts, store_read_baselines, store_read_heard;
-/* store_ask_misc.c */
-store_read store_read_events, store_read_nodes, store_read_settings,
-    store_read_backup, store_read_check;
+store_read store_read_records, store_read_acks, store_read_heard;
 
-/* For those files: a row's value as JSON. */
-json_t *store_read_text(sqlite3_stmt *q, int column); /* NULL: json null */
-json_t *store_read_json(sqlite3_stmt *q, int column); /* parsed */
-json_t *store_read_real(sqlite3_stmt *q, int column);
+/* For those files. -EINVAL for a run that is no text, -ENOENT for one that is
+ * not here. */
+int store_read_run_id(sqlite3 *db, const json_t *run, int64_t *ret_id);
+json_t *store_read_json(sqlite3_stmt *q, int column); /* parsed, or null */
 /* Integer argument, fallback when it is missing, clamped to lo..hi. */
 int64_t store_read_arg(const json_t *args, const char *key, int64_t fallback,
     int64_t lo, int64_t hi);

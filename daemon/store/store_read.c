@@ -32,25 +32,6 @@ struct store_reader {
 	uint64_t deadline_ns;
 };
 
-static store_read *const answers[STORE_QUESTION_MAX] = {
-	[STORE_RUNS] = store_read_runs,
-	[STORE_RUN] = store_read_run,
-	[STORE_RECORDS] = store_read_records,
-	[STORE_COUNTERS] = store_read_counters,
-	[STORE_EVENTS] = store_read_events,
-	[STORE_NODES] = store_read_nodes,
-	[STORE_SETTINGS] = store_read_settings,
-	[STORE_ACKS] = store_read_acks,
-	[STORE_LIVE_RUNS] = store_read_live_runs,
-	[STORE_IMPACTS] = store_read_impacts,
-	[STORE_CANARIES] = store_read_canaries,
-	[STORE_VERDICTS] = store_read_verdicts,
-	[STORE_BASELINES] = store_read_baselines,
-	[STORE_HEARD] = store_read_heard,
-	[STORE_BACKUP] = store_read_backup,
-	[STORE_CHECK] = store_read_check,
-};
-
 int
 store_reader_add(struct store_reader *r, struct store_job *job)
 {
@@ -85,26 +66,21 @@ next_job(struct store_reader *r)
 	return job;
 }
 
-static void
-answer(struct store_reader *r, struct store_job *job)
-{
-	struct store_jobs one = TAILQ_HEAD_INITIALIZER(one);
-
-	r->deadline_ns = r->limit_ns != 0 ? clk_ns() + r->limit_ns : 0;
-	job->status = answers[job->what](&r->reading, job->object,
-	    &job->result);
-	TAILQ_INSERT_TAIL(&one, job, link);
-	store_done_post(r->done, &one);
-}
-
 static void *
 reader_main(void *arg)
 {
 	struct store_reader *r = arg;
 	struct store_job *job;
 
-	for (job = next_job(r); job != NULL; job = next_job(r))
-		answer(r, job);
+	while ((job = next_job(r)) != NULL) {
+		struct store_jobs one = TAILQ_HEAD_INITIALIZER(one);
+
+		r->deadline_ns = r->limit_ns != 0 ? clk_ns() + r->limit_ns : 0;
+		job->status = store_answer(&r->reading,
+		    (enum store_question)job->what, job->object, &job->result);
+		TAILQ_INSERT_TAIL(&one, job, link);
+		store_done_post(r->done, &one);
+	}
 	return NULL;
 }
 

@@ -447,14 +447,19 @@ test_full_queue_says_so(void **state)
 	struct fix *f = *state;
 	struct tally t = { 0 };
 	struct store_health h;
+	json_t *list = json_array();
 
+	/* Long to write and quick to put, so that the writer cannot keep up. */
+	for (int i = 0; i < 400; i++)
+		json_array_append_new(list, json_integer(i));
 	for (int seq = 1; seq <= 60000; seq++) {
-		json_t *record = json_pack("{s:s,s:i,s:s}", "run", "q", "seq",
-		    seq, "probe", "phase");
+		json_t *record = json_pack("{s:s,s:i,s:s,s:O}", "run", "q",
+		    "seq", seq, "probe", "phase", "nodes", list);
 
 		store_put_record(f->st, record, tally_cb, &t);
 		json_decref(record);
 	}
+	json_decref(list);
 	fix_wait(f, &t.got, 60000);
 	assert_int_equal(t.other, 0);
 	assert_true(t.refused > 0);

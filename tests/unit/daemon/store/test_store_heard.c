@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/store/store_ask_misc.c"
+#include "daemon/store/store_ask_data.c"
 
 #include "tests/unit/daemon/store/store_fix.h"
 

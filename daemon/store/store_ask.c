@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_ask.c - the questions. Most are a statement whose rows become objects:
+ * those are rows of a table. The others are functions: backup and integrity
+ * here, records in store_ask_data.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "daemon/store/store_db.h"
+#include "schema/names.h"
+
+#define RUNS_MAX 1000
+/* Rows looked at for one answer: nodes are in the body, where no index helps.
+ */
+#define SCAN_MAX        20000
+#define BACKUP_PAGES    200 /* of one step; the writer may go on between */
+#define BACKUP_PAUSE_NS (5 * CLK_NS_PER_MS)
+
+static json_t *
+read_text(sqlite3_stmt *q, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(q, column);
+
+	return text != NULL ? json_string(text) : json_null();
+}
+
+static json_t *
+read_int(sqlite3_stmt *q, int column)
+{
+	return json_integer(sqlite3_column_int64(q, column));
+}
+
+json_t *
+store_read_json(sqlite3_stmt *q, int column)
+{
+	char *text = store_pack_column(q, column);
+	json_t *v = text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL)
+				 : NULL;
+
+	free(text);
+	return v != NULL ? v : json_null();
+}
+
+static json_t *
+read_real(sqlite3_stmt *q, int column)
+{
+	return sqlite3_column_type(q, column) == SQLITE_NULL
+	    ? json_null()
+	    : json_real(sqlite3_column_double(q, column));
+}
+
+/* NULL, which is left out, where the column has none. */
+static json_t *
+read_json_if(sqlite3_stmt *q, int column)
+{
+	return sqlite3_column_type(q, column) == SQLITE_NULL
+	    ? NULL
+	    : store_read_json(q, column);
+}
+
+/* Of two columns. */
+static json_t *
+read_interval(sqlite3_stmt *q, int column)
+{
+	return json_pack("{s:o,s:o}", "lo", read_real(q, column), "hi",
+	    read_real(q, column + 1));
+}
+
+int64_t
+store_read_arg(const json_t *args, const char *key, int64_t fallback,
+    int64_t lo, int64_t hi)
+{
+	const json_t *v = json_object_get(args, key);
+	int64_t value = json_is_integer(v) ? json_integer_value(v) : fallback;
+
+	return value < lo ? lo : value > hi ? hi : value;
+}
+
+const char *
+store_read_arg_text(const json_t *args, const char *key)
+{
+	return json_string_value(json_object_get(args, key));
+}
+
+int
+store_read_rows(sqlite3_stmt *q, int (*one)(sqlite3_stmt *, void *), void *arg)
+{
+	int rc = 0, step;
+
+	for (step = sqlite3_step(q); step == SQLITE_ROW && rc == 0;
+	     step = rc == 0 ? sqlite3_step(q) : SQLITE_DONE)
+		rc = one(q, arg);
+	if (rc >= 0)
+		rc = store_db_errno(step);
+	if (rc < 0)
+		log_warnx("store: read: %s",
+		    step == SQLITE_DONE ? strerror(-rc)
+					: sqlite3_errmsg(sqlite3_db_handle(q)));
+	sqlite3_finalize(q);
+	return rc;
+}
+
+/* Not over what is there, and never half of it: a temporary gets its name
+ * when it is whole. */
+static int
+backup_to(struct store_reading *r, const char *path, const char *temporary)
+{
+	sqlite3_backup *b;
+	sqlite3 *to = NULL;
+	int rc, fd;
+
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	rc = sqlite3_open_v2(temporary, &to,
+	    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", r->db, "main")
+			    : NULL;
+	if (b == NULL)
+		rc = sqlite3_errcode(to);
+	while (b != NULL &&
+	    (rc == SQLITE_OK || rc == SQLITE_BUSY || rc == SQLITE_LOCKED)) {
+		rc = sqlite3_backup_step(b, BACKUP_PAGES);
+		if (atomic_load(r->stopping))
+			rc = SQLITE_INTERRUPT;
+		else if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
+			clk_sleep_ns(BACKUP_PAUSE_NS);
+	}
+	sqlite3_backup_finish(b);
+	rc = store_db_errno(rc);
+	/* A copy that needs no -wal and -shm beside it. */
+	if (rc == 0)
+		rc = store_db_exec(to, "PRAGMA journal_mode=DELETE");
+	sqlite3_close(to);
+	if (rc == 0 && link(temporary, path) < 0)
+		rc = -errno;
+	unlink(temporary);
+	return rc;
+}
+
+static int
+read_backup(struct store_reading *r, const json_t *args, json_t **ret)
+{
+	const char *path = store_read_arg_text(args, "path");
+	uint64_t began_ns = clk_ns();
+	char *temporary;
+	int rc;
+
+	if (path == NULL || path[0] != '/')
+		return -EINVAL;
+	temporary = xasprintf("%s.part-%d", path, (int)getpid());
+	rc = backup_to(r, path, temporary);
+	free(temporary);
+	if (rc < 0) {
+		log_warnx("store: backup to %s: %s", path, strerror(-rc));
+		return rc;
+	}
+	*ret = json_pack("{s:b,s:s,s:f}", "ok", 1, "path", path, "seconds",
+	    (double)(clk_ns() - began_ns) / 1e9);
+	return 0;
+}
+
+static int
+check_row(sqlite3_stmt *q, void *arg)
+{
+	char **text = arg, *more;
+	const char *line = (const char *)sqlite3_column_text(q, 0);
+
+	more = xasprintf("%s%s%s", *text, **text != '\0' ? "; " : "",
+	    line != NULL ? line : "?");
+	free(*text);
+	*text = more;
+	return 0;
+}
+
+static int
+read_check(struct store_reading *r, const json_t *args, json_t **ret)
+{
+	char *text = xstrdup("");
+	sqlite3_stmt *q = NULL;
+	int rc;
+
+	(void)args;
+	rc = store_db_stmt(r->db, "PRAGMA integrity_check(10)", &q);
+	if (rc == 0)
+		rc = store_read_rows(q, check_row, &text);
+	/* A store too broken to be checked has been checked. */
+	if (rc == 0 || rc == -EBADMSG) {
+		*ret = json_pack("{s:b,s:o}", "ok",
+		    rc == 0 && strcmp(text, "ok") == 0, "text",
+		    text_json(rc == 0 ? text : "the file is damaged"));
+		rc = 0;
+	}
+	free(text);
+	return rc;
+}
+
+/* A member of a row's object. "": the object begins as that one. */
+struct column {
+	const char *name;
+	json_t *(*read)(sqlite3_stmt *q, int column); /* NULL: left out */
+};
+
+#define EVENTS                                                                 \
+	"SELECT id, at_unix_ns, kind, subject, text FROM event"                \
+	" WHERE id > ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY id"
+#define RUNS "SELECT body, records FROM run "
+/* One by one, until enough are of the node. */
+#define RUNS_WHERE                                                             \
+	" AND created_unix_ns < ?2 AND (?3 IS NULL OR state = ?3)"             \
+	" ORDER BY created_unix_ns DESC, id DESC"
+
+static const struct question {
+	store_read *read; /* NULL: a statement */
+	const char *sql;
+	/* Run instead where args have that member, and it is not false. */
+	const char *with, *sql_with;
+	int pairs;   /* an object: names of members and their texts */
+	int of_node; /* only the newest, and those of a node, that args want */
+	int of_run;  /* ?1 is the run's id; -ENOENT for one that is not here */
+	int one;     /* the answer is the only row; -ENOENT without */
+	struct {
+		const char *arg;
+		int64_t fallback, least, most; /* none: a text */
+	} params[7];
+	struct column columns[13];
+} questions[STORE_QUESTION_MAX] = {
+	/* Newest first; before is the created_unix_ns of the last one seen. */
+	[STORE_RUNS] = { .params = { { "campaign" },
+			     { "before", INT64_MAX, 0, INT64_MAX },
+			     { "state" } },
+	    .of_node = 1,
+	    .with = "campaign",
+	    .sql_with = RUNS "WHERE campaign = ?1" RUNS_WHERE,
+	    .sql = RUNS "WHERE ?1 IS NULL" RUNS_WHERE,
+	    .columns = { { "", store_read_json }, { "records", read_int } } },
+	[STORE_RUN] = { .one = 1,
+	    .params = { { "run" } },
+	    .sql = RUNS "WHERE run = ?1",
+	    .columns = { { "", store_read_json }, { "records", read_int } } },
+	[STORE_LIVE_RUNS] = { .columns = { { "", store_read_json },
+				  { "records", read_int } },
+	    .sql = RUNS "WHERE final = 0 ORDER BY id LIMIT 20000" },
+	[STORE_RECORDS] = { .read = store_read_records },
+	[STORE_ACKS] = { .read = store_read_acks },
+	[STORE_COUNTERS] = { .of_run = 1,
+	    .sql = "SELECT border, node, at_unix_ns, nics FROM counters"
+		   " WHERE run_id = ?1 ORDER BY border, node LIMIT 100000",
+	    .columns = { { "border", read_int }, { "node", read_text },
+		{ "at_unix_ns", read_int }, { "nics", store_read_json } } },
+	/* Ascending. Without after_id the newest ones, so that "events" alone
+	 * shows what just happened. */
+	[STORE_EVENTS] = { .params = { { "after_id", 0, 0, INT64_MAX },
+			       { "kind" }, { "limit", 100, 1, 1000 } },
+	    .with = "after_id",
+	    .sql_with = EVENTS " LIMIT ?3",
+	    .sql = "SELECT * FROM (" EVENTS " DESC LIMIT ?3) ORDER BY id",
+	    .columns = { { "id", read_int }, { "at_unix_ns", read_int },
+		{ "kind", read_text }, { "subject", read_text },
+		{ "text", read_text } } },
+	[STORE_NODES] = { .columns = { { "", store_read_json } },
+	    .sql = "SELECT body FROM node ORDER BY node" },
+	[STORE_SETTINGS] = { .pairs = 1,
+	    .sql = "SELECT key, value FROM setting ORDER BY key" },
+	/* Newest first. */
+	[STORE_IMPACTS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
+				{ "campaign" }, { "test" },
+				{ "limit", 200, 1, 10000 } },
+	    .sql = "SELECT d.at_unix_ns, run.run, run.created_unix_ns,"
+		   " run.campaign, d.test, d.of, d.value, d.lo, d.hi"
+		   " FROM record AS d JOIN run ON run.id = d.run_id"
+		   " WHERE d.probe = 'impact' AND d.at_unix_ns >= ?1"
+		   " AND (?2 IS NULL OR run.campaign = ?2)"
+		   " AND (?3 IS NULL OR d.test = ?3)"
+		   " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?4",
+	    .columns = { { "at_unix_ns", read_int }, { "run", read_text },
+		{ "created_unix_ns", read_int }, { "campaign", read_text },
+		{ "test", read_text }, { "of", read_text },
+		{ "value", read_real }, { "interval", read_interval } } },
+	/* Newest first. The headline's interval is lo and hi. Second passes
+	 * are of six nodes, one of them slow: asked for by name only. */
+	[STORE_CANARIES] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
+				 { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
+				 { "campaign" }, { "test" }, { "phase" },
+				 { "limit", 1000, 1, 10000 } },
+	    .sql = "SELECT d.at_unix_ns, d.n, run.run, run.campaign, d.test,"
+		   " d.phase, d.unit, d.mean, d.p50, d.p99, d.lo, d.hi"
+		   " FROM record AS d JOIN run ON run.id = d.run_id"
+		   " WHERE d.probe = 'canary'"
+		   " AND d.at_unix_ns >= ?1 AND d.at_unix_ns < ?2 AND (?3 IS"
+		   " NULL AND run.campaign <> '" NAMES_PASS_CAMPAIGN "' OR"
+		   " run.campaign = ?3) AND (?4 IS NULL OR d.test = ?4)"
+		   " AND (?5 IS NULL OR d.phase = ?5)"
+		   " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?6",
+	    .columns = { { "at_unix_ns", read_int }, { "n", read_int },
+		{ "run", read_text }, { "campaign", read_text },
+		{ "test", read_text }, { "phase", read_text },
+		{ "unit", read_text }, { "mean", read_real },
+		{ "p50", read_real }, { "p99", read_real }, { "lo", read_real },
+		{ "hi", read_real } } },
+	[STORE_VERDICTS] = { .params = { { "kind" }, { "subject" },
+				 { "limit", 100, 1, 10000 } },
+	    .with = "open",
+	    .sql_with = "SELECT body, max(id), at_unix_ns FROM verdict"
+			" GROUP BY kind, subject"
+			" HAVING verdict IN ('warn', 'bad') LIMIT 10000",
+	    .sql = "SELECT body, id, at_unix_ns FROM verdict"
+		   " WHERE (?1 IS NULL OR kind = ?1)"
+		   " AND (?2 IS NULL OR subject = ?2)"
+		   " ORDER BY id DESC LIMIT ?3",
+	    .columns = { { "", store_read_json }, { "id", read_int },
+		{ "at_unix_ns", read_int } } },
+	[STORE_BASELINES] = { .params = { { "name" } },
+	    .sql = "SELECT name, at_unix_ns, CASE WHEN ?1 IS NULL THEN NULL"
+		   " ELSE body END FROM baseline"
+		   " WHERE ?1 IS NULL OR name = ?1 ORDER BY name LIMIT 1000",
+	    .columns = { { "name", read_text }, { "at_unix_ns", read_int },
+		{ "body", read_json_if } } },
+	[STORE_HEARD] = { .read = store_read_heard },
+	[STORE_BACKUP] = { .read = read_backup },
+	[STORE_CHECK] = { .read = read_check },
+};
+
+/* A run's nodes are an array of names, or a host list. */
+static int
+has_node(const json_t *run, const char *node)
+{
+	const json_t *nodes = json_object_get(run, "nodes"), *one;
+	const char *text = json_string_value(nodes);
+	struct hostlist hl;
+	size_t i;
+	int has;
+
+	json_array_foreach (nodes, i, one)
+		if (json_is_string(one) &&
+		    strcmp(json_string_value(one), node) == 0)
+			return 1;
+	if (text == NULL || hostlist_parse(text, &hl, NULL) < 0)
+		return 0;
+	has = hostlist_has(&hl, node);
+	hostlist_clear(&hl);
+	return has;
+}
+
+struct rows {
+	const struct question *question;
+	json_t *list;
+	const char *node; /* NULL: any */
+	int64_t limit, scanned;
+};
+
+static int
+row_append(sqlite3_stmt *q, void *arg)
+{
+	struct rows *rows = arg;
+	const struct column *c = rows->question->columns;
+	json_t *o;
+
+	if (rows->question->pairs)
+		return json_object_set_new(rows->list,
+			   (const char *)sqlite3_column_text(q, 0),
+			   read_text(q, 1)) < 0
+		    ? -ENOMEM
+		    : 0;
+	o = json_object();
+	for (int i = 0; c[i].name != NULL; i++) {
+		json_t *v = c[i].read(q, i);
+
+		if (c[i].name[0] != '\0') {
+			json_object_set_new(o, c[i].name, v);
+			continue;
+		}
+		json_object_update(o, v);
+		json_decref(v);
+	}
+	if (rows->node != NULL && !has_node(o, rows->node))
+		json_decref(o);
+	else if (json_array_append_new(rows->list, o) < 0)
+		return -ENOMEM;
+	return rows->question->of_node &&
+	    (++rows->scanned >= SCAN_MAX ||
+		(int64_t)json_array_size(rows->list) >= rows->limit);
+}
+
+int
+store_answer(struct store_reading *r, enum store_question what,
+    const json_t *args, json_t **ret)
+{
+	const struct question *qn = &questions[what];
+	const json_t *with = qn->with != NULL ? json_object_get(args, qn->with)
+					      : NULL;
+	struct rows rows = { qn, NULL, NULL, INT64_MAX, 0 };
+	sqlite3_stmt *q = NULL;
+	int64_t run_id;
+	int rc = 0, at = 1;
+
+	if (qn->read != NULL)
+		return qn->read(r, args, ret);
+	if (qn->of_run)
+		rc = store_read_run_id(r->db, json_object_get(args, "run"),
+		    &run_id);
+	if (rc == 0)
+		rc = store_db_stmt(r->db,
+		    with != NULL && !json_is_false(with) ? qn->sql_with
+							 : qn->sql,
+		    &q);
+	if (rc < 0)
+		return rc;
+	if (qn->of_run)
+		sqlite3_bind_int64(q, at++, run_id);
+	for (size_t i = 0; qn->params[i].arg != NULL; i++, at++)
+		if (qn->params[i].most == 0)
+			sqlite3_bind_text(q, at,
+			    store_read_arg_text(args, qn->params[i].arg), -1,
+			    SQLITE_STATIC);
+		else
+			sqlite3_bind_int64(q, at,
+			    store_read_arg(args, qn->params[i].arg,
+				qn->params[i].fallback, qn->params[i].least,
+				qn->params[i].most));
+	if (qn->of_node) {
+		rows.node = store_read_arg_text(args, "node");
+		rows.limit = store_read_arg(args, "limit", 100, 1, RUNS_MAX);
+	}
+	rows.list = qn->pairs ? json_object() : json_array();
+	rc = store_read_rows(q, row_append, &rows);
+	if (rc >= 0 && qn->one && json_array_size(rows.list) == 0)
+		rc = -ENOENT;
+	if (rc >= 0)
+		*ret = json_incref(
+		    qn->one ? json_array_get(rows.list, 0) : rows.list);
+	json_decref(rows.list);
+	return rc < 0 ? rc : 0;
+}
