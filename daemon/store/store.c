@@ -113,72 +113,41 @@ done_cb(evutil_socket_t fd, short what, void *arg)
 	deliver(d);
 }
 
-static int
-done_open(struct store_done *d, struct event_base *base)
-{
-	TAILQ_INIT(&d->jobs);
-	pthread_mutex_init(&d->lock, NULL);
-	d->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (d->fd < 0) {
-		int rc = -errno;
-
-		log_warn("store: eventfd");
-		return rc;
-	}
-	d->event = event_new(base, d->fd, EV_READ | EV_PERSIST, done_cb, d);
-	return event_add(d->event, NULL) < 0 ? -EIO : 0;
-}
-
-static void
-done_close(struct store_done *d)
-{
-	/* A callback may ask again; nobody answers any more, so that ends. */
-	while (!TAILQ_EMPTY(&d->jobs))
-		deliver(d);
-	if (d->event != NULL)
-		event_free(d->event);
-	if (d->fd >= 0)
-		close(d->fd);
-	pthread_mutex_destroy(&d->lock);
-}
-
-static int
-open_files(struct store *st, const struct store_options *o, const char *path)
-{
-	int rc;
-
-	if (mkdir(o->dir, 0750) < 0 && errno != EEXIST) {
-		rc = -errno;
-		log_warn("store: %s", o->dir);
-		return rc;
-	}
-	rc = store_db_check_fs(o->dir);
-	if (rc == 0)
-		rc = store_db_lock(o->dir, &st->lock_fd);
-	if (rc == 0)
-		rc = store_writer_start(o, path, &st->done, &st->writer);
-	if (rc == 0)
-		rc = store_reader_start(path, QUICK_LIMIT_NS, &st->done,
-		    &st->readers[READER_QUICK]);
-	if (rc == 0)
-		rc = store_reader_start(path, 0, &st->done,
-		    &st->readers[READER_LONG]);
-	return rc;
-}
-
 int
 store_open(const struct store_options *o, struct event_base *base,
     struct store **ret)
 {
 	struct store *st = xcalloc(1, sizeof(*st));
+	struct store_done *d = &st->done;
 	char *path = xasprintf("%s/coalmine.db", o->dir);
-	int rc;
+	int rc = 0;
 
 	json_object_seed(0); /* before threads could race for it */
 	st->lock_fd = -1;
-	rc = done_open(&st->done, base);
+	TAILQ_INIT(&d->jobs);
+	pthread_mutex_init(&d->lock, NULL);
+	d->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (d->fd < 0) {
+		rc = -errno;
+		log_warn("store: eventfd");
+	} else {
+		d->event = event_new(base, d->fd, EV_READ | EV_PERSIST, done_cb,
+		    d);
+		rc = event_add(d->event, NULL) < 0 ? -EIO : 0;
+	}
+	if (rc == 0 && mkdir(o->dir, 0750) < 0 && errno != EEXIST) {
+		rc = -errno;
+		log_warn("store: %s", o->dir);
+	}
 	if (rc == 0)
-		rc = open_files(st, o, path);
+		rc = store_db_check_fs(o->dir);
+	if (rc == 0)
+		rc = store_db_lock(o->dir, &st->lock_fd);
+	if (rc == 0)
+		rc = store_writer_start(o, path, d, &st->writer);
+	for (int i = 0; rc == 0 && i < READER_MAX; i++)
+		rc = store_reader_start(path,
+		    i == READER_QUICK ? QUICK_LIMIT_NS : 0, d, &st->readers[i]);
 	free(path);
 	if (rc < 0) {
 		store_close(st);
@@ -200,7 +169,14 @@ store_close(struct store *st)
 	if (st->writer != NULL)
 		store_writer_stop(st->writer);
 	st->writer = NULL;
-	done_close(&st->done);
+	/* A callback may ask again; nobody answers any more, so that ends. */
+	while (!TAILQ_EMPTY(&st->done.jobs))
+		deliver(&st->done);
+	if (st->done.event != NULL)
+		event_free(st->done.event);
+	if (st->done.fd >= 0)
+		close(st->done.fd);
+	pthread_mutex_destroy(&st->done.lock);
 	if (st->lock_fd >= 0)
 		close(st->lock_fd);
 	free(st);
@@ -235,23 +211,17 @@ put(struct store *st, int what, json_t *object, store_cb *cb, void *arg)
 		refuse(st, job, rc);
 }
 
-/* Records do not change, so they are shared with the writer's thread; without
- * atomic reference counts in jansson that would be a race. */
-static json_t *
-share(const json_t *object)
-{
-#if JSON_HAVE_ATOMIC_BUILTINS || JSON_HAVE_SYNC_BUILTINS
-	return json_incref((json_t *)(uintptr_t)object);
-#else
-	return json_deep_copy(object);
-#endif
-}
-
 void
 store_put_record(struct store *st, const json_t *record, store_cb *cb,
     void *arg)
 {
-	put(st, PUT_RECORD, share(record), cb, arg);
+	/* Records do not change, so they are shared with the writer's thread;
+	 * without atomic reference counts in jansson that would be a race. */
+#if JSON_HAVE_ATOMIC_BUILTINS || JSON_HAVE_SYNC_BUILTINS
+	put(st, PUT_RECORD, json_incref((json_t *)(uintptr_t)record), cb, arg);
+#else
+	put(st, PUT_RECORD, json_deep_copy(record), cb, arg);
+#endif
 }
 
 void

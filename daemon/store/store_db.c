@@ -47,33 +47,27 @@ static const struct fs_row fs_rows[] = {
 	{ 0x65735546, "FUSE", 0 }, /* may be local: a warning */
 };
 
-static const struct fs_row *
-fs_find(uint32_t type)
-{
-	for (size_t i = 0; i < ARRAY_LEN(fs_rows); i++)
-		if (fs_rows[i].type == type)
-			return &fs_rows[i];
-	return NULL;
-}
-
 /* The decision, apart from the system call so that it can be tested. */
 static int
 fs_judge(const char *dir, uint32_t type)
 {
-	const struct fs_row *fs = fs_find(type);
+	for (size_t i = 0; i < ARRAY_LEN(fs_rows); i++) {
+		const struct fs_row *fs = &fs_rows[i];
 
-	if (fs == NULL)
-		return 0;
-	if (!fs->refused) {
+		if (fs->type != type)
+			continue;
+		if (fs->refused) {
+			log_warnx("store: %s is on %s, a network file system, "
+				  "where the store would be damaged: set "
+				  "collector.state_dir to a local disk",
+			    dir, fs->name);
+			return -EINVAL;
+		}
 		log_warnx("store: %s is on %s; the store needs a file system "
 			  "that only this host writes",
 		    dir, fs->name);
-		return 0;
 	}
-	log_warnx("store: %s is on %s, a network file system, where the store "
-		  "would be damaged: set collector.state_dir to a local disk",
-	    dir, fs->name);
-	return -EINVAL;
+	return 0;
 }
 
 int
@@ -276,25 +270,6 @@ migrate_step(sqlite3 *db, const struct embed *step, int number)
 	return rc;
 }
 
-/* Old data is copied aside before it is changed: a step that was wrong can be
- * taken back by hand. */
-static int
-migrate_keep_old(sqlite3 *db, const char *path, int version)
-{
-	char *sql = sqlite3_mprintf("VACUUM INTO '%q.v%d'", path, version);
-	char *copy = xasprintf("%s.v%d", path, version);
-	int rc;
-
-	unlink(copy); /* of an attempt that did not end */
-	rc = store_db_exec(db, sql);
-	if (rc == 0)
-		log_info("store: kept a copy of version %d as %s", version,
-		    copy);
-	sqlite3_free(sql);
-	free(copy);
-	return rc;
-}
-
 static int
 migrate(sqlite3 *db, const char *path, const struct embed *steps)
 {
@@ -310,8 +285,20 @@ migrate(sqlite3 *db, const char *path, const struct embed *steps)
 		    path, version, newest);
 		return -ENOTSUP;
 	}
-	if (version > 0 && version < newest)
-		rc = migrate_keep_old(db, path, version);
+	if (version > 0 && version < newest) {
+		/* Old data is copied aside before it is changed: a step that
+		 * was wrong can be taken back by hand. */
+		char *copy = xasprintf("%s.v%d", path, version);
+		char *sql = sqlite3_mprintf("VACUUM INTO '%q'", copy);
+
+		unlink(copy); /* of an attempt that did not end */
+		rc = store_db_exec(db, sql);
+		if (rc == 0)
+			log_info("store: kept a copy of version %d as %s",
+			    version, copy);
+		sqlite3_free(sql);
+		free(copy);
+	}
 	for (int i = version; rc == 0 && i < newest; i++)
 		rc = migrate_step(db, &steps[i], i + 1);
 	if (rc < 0)
@@ -319,22 +306,6 @@ migrate(sqlite3 *db, const char *path, const struct embed *steps)
 	snprintf(set, sizeof(set), "PRAGMA application_id=%d",
 	    STORE_APPLICATION_ID);
 	return version == newest ? 0 : store_db_exec(db, set);
-}
-
-/* A file of another program is never touched: -EEXIST. */
-static int
-check_owner(sqlite3 *db, const char *path)
-{
-	int64_t id = store_db_int(db, "PRAGMA application_id", -1);
-	int64_t tables = store_db_int(db, "SELECT count(*) FROM sqlite_master",
-	    -1);
-
-	if (id < 0 || tables < 0)
-		return -EBADMSG;
-	if (id == STORE_APPLICATION_ID || tables == 0)
-		return 0;
-	log_warnx("store: %s is the database of another program", path);
-	return -EEXIST;
 }
 
 /* 0 when sound, or when there was no time to look at everything. */
@@ -365,34 +336,8 @@ quick_check(sqlite3 *db, struct err *err)
 	return rc;
 }
 
-static int
-move_aside(const char *path, struct err *err)
-{
-	static const char *const ends[] = { "", "-wal", "-shm" };
-	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
-	struct err reason = *err;
-
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		char *from = xasprintf("%s%s", path, ends[i]);
-		char *to = xasprintf("%s.corrupt-%llu%s", path, at, ends[i]);
-		int rc = rename(from, to) < 0 ? -errno : 0;
-
-		if (rc < 0 && i == 0)
-			log_warnx("store: %s: %s", from, strerror(-rc));
-		free(from);
-		free(to);
-		if (rc < 0 && i == 0)
-			return rc;
-	}
-	err_say(err,
-	    "the store was damaged (%.127s); it is kept as "
-	    "%s.corrupt-%llu and a new one was begun",
-	    reason.text, path, at);
-	log_warnx("store: %s", err->text);
-	return 0;
-}
-
-/* Open, judge, migrate. -EBADMSG: damaged. */
+/* Open, judge, migrate. -EBADMSG: damaged; -EEXIST: a file of another program
+ * is never touched. */
 static int
 prepare_once(const char *path, struct err *err)
 {
@@ -400,8 +345,20 @@ prepare_once(const char *path, struct err *err)
 	int rc;
 
 	rc = store_db_open(path, STORE_DB_WRITER, &db);
-	if (rc == 0)
-		rc = check_owner(db, path);
+	if (rc == 0) {
+		int64_t id = store_db_int(db, "PRAGMA application_id", -1);
+		int64_t tables = store_db_int(db,
+		    "SELECT count(*) FROM sqlite_master", -1);
+
+		if (id < 0 || tables < 0) {
+			rc = -EBADMSG;
+		} else if (id != STORE_APPLICATION_ID && tables != 0) {
+			log_warnx("store: %s is the database of another "
+				  "program",
+			    path);
+			rc = -EEXIST;
+		}
+	}
 	if (rc == 0)
 		rc = quick_check(db, err);
 	if (rc == 0)
@@ -415,6 +372,8 @@ prepare_once(const char *path, struct err *err)
 int
 store_db_prepare(const char *path, struct err *err)
 {
+	static const char *const ends[] = { "", "-wal", "-shm" };
+	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
 	struct err ignored = { 0 };
 	int rc;
 
@@ -422,8 +381,22 @@ store_db_prepare(const char *path, struct err *err)
 	rc = prepare_once(path, err);
 	if (rc != -EBADMSG)
 		return rc;
-	rc = move_aside(path, err);
-	if (rc < 0)
-		return rc;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		char *from = xasprintf("%s%s", path, ends[i]);
+		char *to = xasprintf("%s.corrupt-%llu%s", path, at, ends[i]);
+
+		rc = rename(from, to) < 0 && i == 0 ? -errno : 0;
+		if (rc < 0)
+			log_warnx("store: %s: %s", from, strerror(-rc));
+		free(from);
+		free(to);
+		if (rc < 0)
+			return rc;
+	}
+	err_say(err,
+	    "the store was damaged (%.127s); it is kept as "
+	    "%s.corrupt-%llu and a new one was begun",
+	    err->text, path, at);
+	log_warnx("store: %s", err->text);
 	return prepare_once(path, &ignored);
 }

@@ -58,30 +58,6 @@ static const struct keep_row keep_rows[] = {
 	    " WHERE last_seen_unix_ns < ?1 LIMIT ?2)" },
 };
 
-static int
-delete_old(sqlite3 *db, const char *sql, int64_t before_unix_ns)
-{
-	sqlite3_stmt *q = NULL;
-	int rc;
-
-	rc = store_db_stmt(db, sql, &q);
-	if (rc < 0)
-		return rc;
-	sqlite3_bind_int64(q, 1, before_unix_ns);
-	sqlite3_bind_int64(q, 2, SLICE_ROWS);
-	rc = store_db_errno(sqlite3_step(q));
-	sqlite3_finalize(q);
-	return rc < 0 ? rc : sqlite3_changes(db);
-}
-
-static int
-roll_old(sqlite3 *db, uint64_t now_unix_ns, uint64_t age_ns)
-{
-	if (age_ns == 0 || age_ns >= now_unix_ns)
-		return 0;
-	return store_roll_one(db, now_unix_ns - age_ns);
-}
-
 int
 store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
     uint64_t raw_retention_ns)
@@ -89,16 +65,26 @@ store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
 	for (size_t i = 0; i < ARRAY_LEN(keep_rows); i++) {
 		uint64_t age_ns = keep_rows[i].raw ? raw_retention_ns
 						   : retention_ns;
+		sqlite3_stmt *q = NULL;
 		int rc;
 
 		if (age_ns == 0 || age_ns >= now_unix_ns)
 			continue;
-		rc = delete_old(db, keep_rows[i].sql,
-		    (int64_t)(now_unix_ns - age_ns));
-		if (rc != 0)
-			return rc < 0 ? rc : 1;
+		rc = store_db_stmt(db, keep_rows[i].sql, &q);
+		if (rc < 0)
+			return rc;
+		sqlite3_bind_int64(q, 1, (int64_t)(now_unix_ns - age_ns));
+		sqlite3_bind_int64(q, 2, SLICE_ROWS);
+		rc = store_db_errno(sqlite3_step(q));
+		sqlite3_finalize(q);
+		if (rc < 0)
+			return rc;
+		if (sqlite3_changes(db) > 0)
+			return 1;
 	}
-	return roll_old(db, now_unix_ns, raw_retention_ns);
+	if (raw_retention_ns == 0 || raw_retention_ns >= now_unix_ns)
+		return 0;
+	return store_roll_one(db, now_unix_ns - raw_retention_ns);
 }
 
 int

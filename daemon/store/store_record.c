@@ -24,46 +24,38 @@
 #define PACK_MAX_BYTES (256U << 20) /* of a text; SQLite takes no more */
 #define HEAD_BYTES     4            /* its length, the lowest byte first */
 
-/* Into ret of cap_bytes; 0 when it does not fit, which is no gain. The small
- * window of a short text takes microseconds less to set up. */
-static size_t
-deflate_text(const char *text, size_t len_bytes, uint8_t *ret, size_t cap_bytes)
-{
-	int bits = len_bytes <= SMALL_BYTES ? 12 : MAX_WBITS;
-	z_stream z = { .next_in = (Bytef *)(uintptr_t)text,
-		.avail_in = (uInt)len_bytes,
-		.next_out = ret,
-		.avail_out = (uInt)cap_bytes };
-	int rc;
-
-	if (deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, bits, bits - 7,
-		Z_DEFAULT_STRATEGY) != Z_OK)
-		return 0;
-	rc = deflate(&z, Z_FINISH);
-	deflateEnd(&z);
-	return rc == Z_STREAM_END ? cap_bytes - z.avail_out : 0;
-}
-
-/* A new BLOB, or NULL when there is nothing to gain. */
+/* A new BLOB of no more than three quarters, or NULL when there is less to
+ * gain. The small window of a short text takes microseconds less to set up. */
 static uint8_t *
 pack(const char *text, size_t len_bytes, int *ret_bytes)
 {
-	size_t cap_bytes = len_bytes / 4 * 3, bytes = 0;
+	int bits = len_bytes <= SMALL_BYTES ? 12 : MAX_WBITS;
+	size_t cap_bytes = len_bytes / 4 * 3;
+	z_stream z = { .next_in = (Bytef *)(uintptr_t)text };
 	uint8_t *blob;
+	int rc;
 
 	if (len_bytes < PACK_MIN_BYTES || len_bytes > PACK_MAX_BYTES)
 		return NULL;
 	blob = malloc(cap_bytes);
-	if (blob != NULL)
-		bytes = deflate_text(text, len_bytes, blob + HEAD_BYTES,
-		    cap_bytes - HEAD_BYTES);
-	if (bytes == 0) {
+	if (blob == NULL ||
+	    deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, bits, bits - 7,
+		Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(blob);
+		return NULL;
+	}
+	z.avail_in = (uInt)len_bytes;
+	z.next_out = blob + HEAD_BYTES;
+	z.avail_out = (uInt)(cap_bytes - HEAD_BYTES);
+	rc = deflate(&z, Z_FINISH);
+	deflateEnd(&z);
+	if (rc != Z_STREAM_END) {
 		free(blob);
 		return NULL;
 	}
 	for (int i = 0; i < HEAD_BYTES; i++)
 		blob[i] = (uint8_t)(len_bytes >> (8 * i));
-	*ret_bytes = (int)(HEAD_BYTES + bytes);
+	*ret_bytes = (int)(cap_bytes - z.avail_out);
 	return blob;
 }
 
@@ -222,69 +214,42 @@ store_record_update(void)
 	return sql.text;
 }
 
-/* What is of another kind stays NULL: unknown is never 0. */
-static void
-bind_member(sqlite3_stmt *q, int at, const struct column *c,
-    const json_t *record)
-{
-	const json_t *in = c->in == NULL ? record
-					 : json_object_get(record, c->in);
-	const json_t *v = json_object_get(in, c->key);
-	int rc = SQLITE_OK;
-
-	if (c->what == COLUMN_TEXT)
-		rc = sqlite3_bind_text(q, at, json_string_value(v), -1,
-		    SQLITE_STATIC);
-	else if (json_is_integer(v))
-		rc = sqlite3_bind_int64(q, at, json_integer_value(v));
-	else if (json_is_real(v))
-		rc = sqlite3_bind_double(q, at, json_real_value(v));
-	assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG || rc == SQLITE_NOMEM);
-}
-
 void
 store_record_bind(sqlite3_stmt *q, const json_t *record, int raw,
     struct hist *scratch)
 {
 	long blob_bytes = 0;
 	uint8_t *blob = pack_hist(scratch, record, &blob_bytes);
+	int rc = SQLITE_OK;
 
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+		const struct column *c = &columns[i];
+		const json_t *in = c->in == NULL
+		    ? record
+		    : json_object_get(record, c->in);
+		const json_t *v = c->key == NULL ? NULL
+						 : json_object_get(in, c->key);
 		int at = COLUMN_FIRST + (int)i;
 
-		switch (columns[i].what) {
-		case COLUMN_RAW:
-			sqlite3_bind_int64(q, at, raw);
-			break;
-		case COLUMN_HIST:
-			if (blob != NULL)
-				sqlite3_bind_blob(q, at, blob, (int)blob_bytes,
-				    free);
-			break;
-		case COLUMN_BODY:
+		if (c->what == COLUMN_RAW)
+			rc = sqlite3_bind_int64(q, at, raw);
+		else if (c->what == COLUMN_HIST && blob != NULL)
+			rc = sqlite3_bind_blob(q, at, blob, (int)blob_bytes,
+			    free);
+		else if (c->what == COLUMN_BODY)
 			store_pack_bind(q, at,
 			    store_text(record, blob != NULL ? "hist" : NULL));
-			break;
-		default:
-			bind_member(q, at, &columns[i], record);
-		}
+		else if (c->what == COLUMN_TEXT)
+			rc = sqlite3_bind_text(q, at, json_string_value(v), -1,
+			    SQLITE_STATIC);
+		/* What is of another kind stays NULL: unknown is never 0. */
+		else if (c->what == COLUMN_NUMBER && json_is_integer(v))
+			rc = sqlite3_bind_int64(q, at, json_integer_value(v));
+		else if (c->what == COLUMN_NUMBER && json_is_real(v))
+			rc = sqlite3_bind_double(q, at, json_real_value(v));
+		assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG ||
+		    rc == SQLITE_NOMEM);
 	}
-}
-
-static void
-hist_text(struct strbuf *to, const struct hist *h)
-{
-	const char *comma = "";
-
-	strbuf_addf(to, ",\"hist\":[");
-	for (int i = 0; i < HIST_BUCKETS; i++) {
-		if (h->bucket[i] == 0)
-			continue;
-		strbuf_addf(to, "%s[%d,%llu]", comma, i + HIST_FIRST,
-		    (unsigned long long)h->bucket[i]);
-		comma = ",";
-	}
-	strbuf_add(to, "]", 1);
 }
 
 void
@@ -302,10 +267,21 @@ store_record_text(struct strbuf *to, sqlite3_stmt *q, int body, int hist)
 	}
 	h = xcalloc(1, sizeof(*h));
 	strbuf_add(to, text, len - 1);
-	if (hist_unpack(blob, (size_t)sqlite3_column_bytes(q, hist), h) == 0)
-		hist_text(to, h);
-	else
+	if (hist_unpack(blob, (size_t)sqlite3_column_bytes(q, hist), h) == 0) {
+		const char *comma = "";
+
+		strbuf_addf(to, ",\"hist\":[");
+		for (int i = 0; i < HIST_BUCKETS; i++) {
+			if (h->bucket[i] == 0)
+				continue;
+			strbuf_addf(to, "%s[%d,%llu]", comma, i + HIST_FIRST,
+			    (unsigned long long)h->bucket[i]);
+			comma = ",";
+		}
+		strbuf_add(to, "]", 1);
+	} else {
 		log_warnx("store: a histogram cannot be read");
+	}
 	strbuf_add(to, "}", 1);
 	free(h);
 	free(text);

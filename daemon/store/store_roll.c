@@ -26,7 +26,6 @@ struct row {
 	int64_t run_id;
 	int64_t at_unix_ns;
 	json_t *record; /* without its lists; NULL: it stays whole */
-	char class[16]; /* of its run */
 };
 
 /* Behind a string, a list or an object, or a plain word. The text is one that
@@ -55,34 +54,27 @@ value_end(char *p)
 	return p;
 }
 
-static int
-is_gone(const char *key, size_t len)
-{
-	static const char *const gone[] = { "nodes", "pairs", "grid", "reports",
-		"seed" };
-
-	for (size_t i = 0; i < ARRAY_LEN(gone); i++)
-		if (strlen(gone[i]) == len && memcmp(gone[i], key, len) == 0)
-			return 1;
-	return 0;
-}
-
 /* Cut what goes out of the text: to parse megabytes of lists only to drop them
  * would keep the writer for a tenth of a second. */
 static void
 cut(char *text)
 {
+	static const char *const gone[] = { "nodes", "pairs", "grid", "reports",
+		"seed" };
 	char *from = text, *to = text;
 
 	if (*from == '{')
 		*to++ = *from++;
 	while (*from == '"') {
-		char *key_end = strchr(from + 1, '"');
+		size_t key_len = strcspn(from + 1, "\"");
 		char *end = value_end(from);
 		size_t len = (size_t)(end - from);
+		int goes = 0;
 
-		if (key_end == NULL ||
-		    !is_gone(from + 1, (size_t)(key_end - from - 1))) {
+		for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+			goes |= strlen(gone[i]) == key_len &&
+			    memcmp(gone[i], from + 1, key_len) == 0;
+		if (!goes) {
 			if (to > text + 1)
 				*to++ = ',';
 			memmove(to, from, len);
@@ -107,17 +99,6 @@ record_of(sqlite3_stmt *q, int body, int hist)
 	return record != NULL ? record : json_object();
 }
 
-static void
-class_of(sqlite3_stmt *q, int body, char *ret, size_t cap_bytes)
-{
-	char *text = store_pack_column(q, body);
-	json_t *run = text != NULL ? json_loads(text, 0, NULL) : NULL;
-
-	snprintf(ret, cap_bytes, "%s", member_text(run, "class"));
-	json_decref(run);
-	free(text);
-}
-
 static int
 oldest_get(sqlite3 *db, int64_t before_unix_ns, struct row *ret)
 {
@@ -134,12 +115,14 @@ oldest_get(sqlite3 *db, int64_t before_unix_ns, struct row *ret)
 	sqlite3_bind_int64(q, 1, before_unix_ns);
 	rc = sqlite3_step(q);
 	if (rc == SQLITE_ROW) {
+		json_t *run = store_read_json(q, 5);
+
 		ret->id = sqlite3_column_int64(q, 0);
 		ret->run_id = sqlite3_column_int64(q, 1);
 		ret->at_unix_ns = sqlite3_column_int64(q, 2);
-		class_of(q, 5, ret->class, sizeof(ret->class));
-		if (strcmp(ret->class, "background") == 0)
+		if (strcmp(member_text(run, "class"), "background") == 0)
 			ret->record = record_of(q, 3, 4);
+		json_decref(run);
 	}
 	sqlite3_finalize(q);
 	return store_db_errno(rc);
@@ -176,12 +159,10 @@ hour_get(sqlite3 *db, const struct row *of, struct row *ret)
 static void
 hist_of(const json_t *record, struct hist *ret)
 {
-	double mean = json_number_value(json_object_get(record, "mean"));
-	double min = json_number_value(json_object_get(record, "min"));
-	double max = json_number_value(json_object_get(record, "max"));
-
-	if (record_hist_parse(json_object_get(record, "hist"), mean, min, max,
-		ret) < 0)
+	if (record_hist_parse(json_object_get(record, "hist"),
+		json_number_value(json_object_get(record, "mean")),
+		json_number_value(json_object_get(record, "min")),
+		json_number_value(json_object_get(record, "max")), ret) < 0)
 		hist_clear(ret);
 }
 
@@ -195,9 +176,8 @@ mesh_merge(json_t *into, const json_t *from)
 
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		json_object_set_new(into, counts[i],
-		    json_integer(
-			json_integer_value(json_object_get(into, counts[i])) +
-			json_integer_value(json_object_get(from, counts[i]))));
+		    json_integer(member_int(into, counts[i]) +
+			member_int(from, counts[i])));
 	hist_of(into, &h[0]);
 	hist_of(from, &h[1]);
 	hist_merge(&h[0], &h[1]);
@@ -226,56 +206,28 @@ update(sqlite3 *db, int64_t id, const json_t *record)
 	return rc;
 }
 
-static int
-drop(sqlite3 *db, const struct row *row)
-{
-	char sql[160];
-
-	snprintf(sql, sizeof(sql),
-	    "DELETE FROM record WHERE id = %lld;"
-	    "UPDATE run SET records = records - 1 WHERE id = %lld",
-	    (long long)row->id, (long long)row->run_id);
-	return store_db_exec(db, sql);
-}
-
 /* Into its hour, or it is the first of it. */
 static int
 mesh_roll(sqlite3 *db, const struct row *row)
 {
 	struct row hour = { 0 };
 	int rc = hour_get(db, row, &hour);
+	char sql[160];
 
 	if (rc == 0 && hour.id == 0) {
 		rc = update(db, row->id, row->record);
 	} else if (rc == 0) {
 		mesh_merge(hour.record, row->record);
 		rc = update(db, hour.id, hour.record);
+		snprintf(sql, sizeof(sql),
+		    "DELETE FROM record WHERE id = %lld;"
+		    "UPDATE run SET records = records - 1 WHERE id = %lld",
+		    (long long)row->id, (long long)row->run_id);
 		if (rc == 0)
-			rc = drop(db, row);
+			rc = store_db_exec(db, sql);
 	}
 	json_decref(hour.record);
 	return rc;
-}
-
-static int
-keep_whole(sqlite3 *db, const struct row *row)
-{
-	char sql[80];
-
-	snprintf(sql, sizeof(sql), "UPDATE record SET raw = 0 WHERE id = %lld",
-	    (long long)row->id);
-	return store_db_exec(db, sql);
-}
-
-static int
-roll(sqlite3 *db, const struct row *row)
-{
-	if (row->record == NULL)
-		return keep_whole(db, row);
-	json_object_set_new(row->record, "rolled", json_integer(1));
-	if (strcmp(member_text(row->record, "probe"), "mesh") == 0)
-		return mesh_roll(db, row);
-	return update(db, row->id, row->record);
 }
 
 int
@@ -283,12 +235,21 @@ store_roll_one(sqlite3 *db, uint64_t before_unix_ns)
 {
 	struct row row = { 0 };
 	int rc = oldest_get(db, (int64_t)before_unix_ns, &row);
+	char keep[80];
 
 	if (rc < 0 || row.id == 0)
 		return rc;
+	snprintf(keep, sizeof(keep),
+	    "UPDATE record SET raw = 0 WHERE id = %lld", (long long)row.id);
+	json_object_set_new(row.record, "rolled", json_integer(1));
 	rc = store_db_exec(db, "BEGIN IMMEDIATE");
 	if (rc == 0) {
-		rc = roll(db, &row);
+		if (row.record == NULL)
+			rc = store_db_exec(db, keep);
+		else if (strcmp(member_text(row.record, "probe"), "mesh") == 0)
+			rc = mesh_roll(db, &row);
+		else
+			rc = update(db, row.id, row.record);
 		if (rc == 0)
 			rc = store_db_exec(db, "COMMIT");
 		if (rc < 0)

@@ -59,86 +59,45 @@ digits_of(uint64_t v, char ret[20])
 	return n;
 }
 
-static void
-put_integer(struct text *t, json_int_t value)
-{
-	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	char *to = need(t, NUMBER_MAX), *p = to;
-
-	if (value < 0)
-		*p++ = '-';
-	if (v == 0)
-		*p++ = '0';
-	t->len_bytes += (size_t)(p - to + digits_of(v, p));
-}
-
-/* n digits, of which the first counts so many powers of ten. */
-static char *
-write_scientific(char *p, const char *digits, int n, int first)
-{
-	*p++ = digits[0];
-	if (n > 1) {
-		*p++ = '.';
-		memcpy(p, digits + 1, (size_t)n - 1);
-		p += n - 1;
-	}
-	return p + snprintf(p, NUMBER_MAX / 4, "e%d", first);
-}
-
-/* The same without an exponent; at least one digit on each side. */
-static char *
-write_plain(char *p, const char *digits, int n, int first)
-{
-	int last = first - n + 1 < -1 ? first - n + 1 : -1;
-
-	for (int power = first > 0 ? first : 0; power >= last; power--) {
-		int i = first - power;
-
-		if (power == -1)
-			*p++ = '.';
-		*p++ = i >= 0 && i < n ? digits[i] : '0';
-	}
-	return p;
-}
-
-/* 17 digits say any double; a mark says that it is none of the integers. */
-static char *
-write_any(char *p, double x)
-{
-	int n = snprintf(p, NUMBER_MAX - 2, "%.17g", x);
-
-	if (strpbrk(p, ".e") == NULL) {
-		memcpy(p + n, ".0", 2);
-		n += 2;
-	}
-	return p + n;
-}
-
+/* As few digits as say it, and at least one on each side of the point, so that
+ * it is none of the integers. */
 static void
 put_real(struct text *t, double x)
 {
 	char digits[20] = "", *to = need(t, NUMBER_MAX), *p = to;
 	uint64_t mantissa;
-	int n, power;
+	int n, power, last;
 
 	if (x == 0 || decimal_write(fabs(x), &mantissa, &power) < 0) {
-		t->len_bytes += (size_t)(write_any(p, x) - to);
+		/* 17 digits say any double. */
+		p += snprintf(p, NUMBER_MAX - 2, "%.17g", x);
+		if (strpbrk(to, ".e") == NULL)
+			p = stpcpy(p, ".0");
+		t->len_bytes += (size_t)(p - to);
 		return;
 	}
 	if (x < 0)
 		*p++ = '-';
 	n = digits_of(mantissa, digits);
 	power += n - 1; /* of the first digit */
-	p = power < PLAIN_LOW || power > PLAIN_HIGH
-	    ? write_scientific(p, digits, n, power)
-	    : write_plain(p, digits, n, power);
-	t->len_bytes += (size_t)(p - to);
-}
+	if (power < PLAIN_LOW || power > PLAIN_HIGH) {
+		*p++ = digits[0];
+		if (n > 1)
+			*p++ = '.';
+		memcpy(p, digits + 1, (size_t)n - 1);
+		p += n - 1;
+		p += snprintf(p, NUMBER_MAX / 4, "e%d", power);
+	} else {
+		last = power - n + 1 < -1 ? power - n + 1 : -1;
+		for (int at = power > 0 ? power : 0; at >= last; at--) {
+			int i = power - at;
 
-static int
-is_plain(unsigned char c)
-{
-	return c >= 0x20 && c != '"' && c != '\\';
+			if (at == -1)
+				*p++ = '.';
+			*p++ = i >= 0 && i < n ? digits[i] : '0';
+		}
+	}
+	t->len_bytes += (size_t)(p - to);
 }
 
 static void
@@ -148,7 +107,8 @@ put_string(struct text *t, const char *s, size_t len)
 	for (size_t from = 0, to; from < len; from = to) {
 		char escape[8];
 
-		for (to = from; to < len && is_plain((unsigned char)s[to]);)
+		for (to = from; to < len && (unsigned char)s[to] >= 0x20 &&
+		     s[to] != '"' && s[to] != '\\';)
 			to++;
 		put(t, s + from, to - from);
 		if (to == len)
@@ -181,54 +141,53 @@ put_object(struct text *t, const json_t *o, const char *without)
 	put_char(t, '}');
 }
 
-static void
-put_array(struct text *t, const json_t *list)
-{
-	const json_t *value;
-	size_t i;
-
-	put_char(t, '[');
-	json_array_foreach (list, i, value) {
-		if (i > 0)
-			put_char(t, ',');
-		put_value(t, value);
-	}
-	put_char(t, ']');
-}
-
-static void
-put_word(struct text *t, const json_t *v)
-{
-	const char *word = json_is_true(v) ? "true"
-	    : json_is_false(v)             ? "false"
-					   : "null";
-
-	put(t, word, strlen(word));
-}
-
 /* Depth: of what was parsed, which jansson limits. */
 static void
 put_value(struct text *t, const json_t *v)
 {
+	json_int_t number = json_integer_value(v);
+	const json_t *inner;
+	const char *word = "null";
+	size_t i;
+
 	switch (json_typeof(v)) {
 	case JSON_OBJECT:
 		put_object(t, v, NULL);
-		break;
+		return;
 	case JSON_ARRAY:
-		put_array(t, v);
-		break;
+		put_char(t, '[');
+		json_array_foreach (v, i, inner) {
+			if (i > 0)
+				put_char(t, ',');
+			put_value(t, inner);
+		}
+		put_char(t, ']');
+		return;
 	case JSON_STRING:
 		put_string(t, json_string_value(v), json_string_length(v));
-		break;
+		return;
 	case JSON_INTEGER:
-		put_integer(t, json_integer_value(v));
-		break;
+		if (number < 0)
+			put_char(t, '-');
+		if (number == 0)
+			put_char(t, '0');
+		t->len_bytes += (size_t)digits_of(number < 0 ? -(uint64_t)number
+							     : (uint64_t)number,
+		    need(t, NUMBER_MAX));
+		return;
 	case JSON_REAL:
 		put_real(t, json_real_value(v));
+		return;
+	case JSON_TRUE:
+		word = "true";
+		break;
+	case JSON_FALSE:
+		word = "false";
 		break;
 	default:
-		put_word(t, v);
+		break;
 	}
+	put(t, word, strlen(word));
 }
 
 char *

@@ -125,30 +125,14 @@ wait_until(struct store_writer *w, uint64_t until_ns)
 	pthread_cond_timedwait(&w->wake, &w->lock, &ts);
 }
 
-/* The lock is held. */
-static void
-take_rows(struct store_writer *w, struct store_jobs *batch)
-{
-	struct store_job *job;
-	int rows = 0;
-
-	while (rows++ < BATCH_ROWS && (job = TAILQ_FIRST(&w->queue)) != NULL) {
-		TAILQ_REMOVE(&w->queue, job, link);
-		TAILQ_INSERT_TAIL(batch, job, link);
-		w->queue_rows--;
-		w->queue_cost -= job_cost(job);
-	}
-	if (TAILQ_EMPTY(&w->queue))
-		w->urgent = 0;
-}
-
 /* 0 when the thread must end. An empty batch is time for other work. */
 static int
 next_batch(struct store_writer *w, int more_to_do, struct store_jobs *batch)
 {
 	uint64_t now_ns = clk_ns();
 	uint64_t idle_until_ns = now_ns + (more_to_do ? 0 : TICK_NS);
-	int going;
+	struct store_job *job;
+	int going, rows = 0;
 
 	pthread_mutex_lock(&w->lock);
 	while (w->queue_rows == 0 && !w->stopping && now_ns < idle_until_ns) {
@@ -161,7 +145,14 @@ next_batch(struct store_writer *w, int more_to_do, struct store_jobs *batch)
 		wait_until(w, idle_until_ns);
 		now_ns = clk_ns();
 	}
-	take_rows(w, batch);
+	while (rows++ < BATCH_ROWS && (job = TAILQ_FIRST(&w->queue)) != NULL) {
+		TAILQ_REMOVE(&w->queue, job, link);
+		TAILQ_INSERT_TAIL(batch, job, link);
+		w->queue_rows--;
+		w->queue_cost -= job_cost(job);
+	}
+	if (TAILQ_EMPTY(&w->queue))
+		w->urgent = 0;
 	going = !w->stopping || !TAILQ_EMPTY(batch);
 	pthread_mutex_unlock(&w->lock);
 	return going;
@@ -178,35 +169,29 @@ file_bytes(const char *path, const char *end)
 	return bytes;
 }
 
-static void
-alarm_text(const struct store_writer *w, char *ret, size_t cap_bytes)
-{
-	if (w->broken != 0)
-		snprintf(ret, cap_bytes, "the store cannot be written: %s",
-		    w->broken_why);
-	else if (w->low)
-		snprintf(ret, cap_bytes,
-		    "less than %llu MiB are free in %s: "
-		    "records are left with the agents",
-		    (unsigned long long)(w->options.free_min_bytes >> 20),
-		    w->options.dir);
-	else
-		snprintf(ret, cap_bytes, "%.255s", w->notice.text);
-}
-
 /* Publish what the thread knows; say so when it is news. */
 static void
 update_health(struct store_writer *w)
 {
 	uint64_t db_bytes = file_bytes(w->path, "");
 	uint64_t wal_bytes = file_bytes(w->path, "-wal");
-	struct statvfs fs;
 	char text[sizeof(w->health.alarm)];
+	struct statvfs fs;
 	int news;
 
 	if (statvfs(w->options.dir, &fs) < 0)
 		fs.f_bavail = fs.f_frsize = 0;
-	alarm_text(w, text, sizeof(text));
+	if (w->broken != 0)
+		snprintf(text, sizeof(text), "the store cannot be written: %s",
+		    w->broken_why);
+	else if (w->low)
+		snprintf(text, sizeof(text),
+		    "less than %llu MiB are free in %s: "
+		    "records are left with the agents",
+		    (unsigned long long)(w->options.free_min_bytes >> 20),
+		    w->options.dir);
+	else
+		snprintf(text, sizeof(text), "%.255s", w->notice.text);
 	pthread_mutex_lock(&w->lock);
 	news = strcmp(text, w->health.alarm) != 0;
 	memcpy(w->health.alarm, text, sizeof(text));
@@ -236,28 +221,6 @@ look_at_space(struct store_writer *w)
 	w->low = free_bytes < min_bytes;
 }
 
-static void
-set_sync(struct store_writer *w, int full)
-{
-	if (w->sync_full == full)
-		return;
-	if (store_db_exec(w->db,
-		full ? "PRAGMA synchronous=FULL"
-		     : "PRAGMA synchronous=NORMAL") == 0)
-		w->sync_full = full;
-}
-
-static int
-any_urgent(const struct store_jobs *jobs)
-{
-	const struct store_job *job;
-
-	TAILQ_FOREACH (job, jobs, link)
-		if (put_kinds[job->what].urgent)
-			return 1;
-	return 0;
-}
-
 /* One transaction over kept rows and batch. Statuses are set only for rows
  * that are themselves not fit. */
 static int
@@ -283,10 +246,17 @@ put_all(struct store_writer *w, struct store_jobs *jobs, uint64_t *rows)
 static int
 commit(struct store_writer *w, struct store_jobs *batch, uint64_t *ret_rows)
 {
+	const struct store_job *job;
 	uint64_t rows = 0;
-	int rc;
+	int rc, full = w->kept_rows > 0;
 
-	set_sync(w, any_urgent(batch) || w->kept_rows > 0);
+	TAILQ_FOREACH (job, batch, link)
+		full |= put_kinds[job->what].urgent;
+	if (w->sync_full != full &&
+	    store_db_exec(w->db,
+		full ? "PRAGMA synchronous=FULL"
+		     : "PRAGMA synchronous=NORMAL") == 0)
+		w->sync_full = full;
 	rc = store_db_errno(
 	    sqlite3_exec(w->db, "BEGIN IMMEDIATE", NULL, NULL, NULL));
 	if (rc == 0)
@@ -318,54 +288,32 @@ drop_jobs(struct store_jobs *jobs)
 	}
 }
 
-/* A copy without callback: its owner has been told already. */
+/* Rows that must survive are kept, as copies without a callback: their owner is
+ * told. */
 static void
-keep_row(struct store_writer *w, const struct store_job *job)
+fail_rows(struct store_writer *w, struct store_jobs *jobs)
 {
-	struct store_job *copy;
-
-	if (w->kept_rows >= KEPT_ROWS_MAX)
-		return;
-	copy = store_job_new(job->what, json_incref(job->object), NULL, NULL);
-	copy->at_unix_ns = job->at_unix_ns;
-	TAILQ_INSERT_TAIL(&w->kept, copy, link);
-	w->kept_rows++;
-}
-
-static void
-fail_rows(struct store_writer *w, struct store_jobs *jobs, int status)
-{
-	struct store_job *job;
+	struct store_job *job, *copy;
 
 	TAILQ_FOREACH (job, jobs, link) {
-		job->status = status;
-		if (put_kinds[job->what].urgent)
-			keep_row(w, job);
-	}
-}
-
-/* While space is low only rows of the reserve go on; the others are told. */
-static void
-refuse_rows(struct store_writer *w, struct store_jobs *batch)
-{
-	struct store_job *job, *next;
-	struct store_jobs refused = TAILQ_HEAD_INITIALIZER(refused);
-
-	if (!w->low)
-		return;
-	TAILQ_FOREACH_SAFE (job, batch, link, next) {
-		if (put_kinds[job->what].reserve)
+		job->status = w->broken == -ENOSPC ? -ENOSPC : -EIO;
+		if (!put_kinds[job->what].urgent ||
+		    w->kept_rows >= KEPT_ROWS_MAX)
 			continue;
-		TAILQ_REMOVE(batch, job, link);
-		job->status = -ENOSPC;
-		TAILQ_INSERT_TAIL(&refused, job, link);
+		copy = store_job_new(job->what, json_incref(job->object), NULL,
+		    NULL);
+		copy->at_unix_ns = job->at_unix_ns;
+		TAILQ_INSERT_TAIL(&w->kept, copy, link);
+		w->kept_rows++;
 	}
-	store_done_post(w->done, &refused);
 }
 
+/* Everything is written. */
 static void
-count_commit(struct store_writer *w, uint64_t rows, double seconds)
+committed(struct store_writer *w, uint64_t rows, double seconds)
 {
+	drop_jobs(&w->kept);
+	w->kept_rows = 0;
 	pthread_mutex_lock(&w->lock);
 	w->health.rows_total += rows;
 	if (seconds > w->health.write_s_max)
@@ -374,45 +322,36 @@ count_commit(struct store_writer *w, uint64_t rows, double seconds)
 }
 
 static void
-commit_failed(struct store_writer *w, struct store_jobs *batch, int rc)
-{
-	w->broken = rc;
-	fail_rows(w, batch, rc == -ENOSPC ? -ENOSPC : -EIO);
-	pthread_mutex_lock(&w->lock);
-	w->health.errors_total++;
-	pthread_mutex_unlock(&w->lock);
-	update_health(w);
-}
-
-static void
 write_batch(struct store_writer *w, struct store_jobs *batch)
 {
+	struct store_jobs refused = TAILQ_HEAD_INITIALIZER(refused);
 	uint64_t began_ns = clk_ns(), rows = 0;
-	int was_broken = w->broken, rc;
+	struct store_job *job, *next;
 
-	refuse_rows(w, batch);
-	if (TAILQ_EMPTY(batch) && (w->kept_rows == 0 || was_broken))
+	/* While space is low only rows of the reserve go on. */
+	TAILQ_FOREACH_SAFE (job, batch, link, next) {
+		if (!w->low || put_kinds[job->what].reserve)
+			continue;
+		TAILQ_REMOVE(batch, job, link);
+		job->status = -ENOSPC;
+		TAILQ_INSERT_TAIL(&refused, job, link);
+	}
+	store_done_post(w->done, &refused);
+	if (TAILQ_EMPTY(batch) && (w->kept_rows == 0 || w->broken != 0))
 		return;
 	/* The tick, not every batch, tries a broken disk again. */
-	if (was_broken)
-		fail_rows(w, batch, was_broken == -ENOSPC ? -ENOSPC : -EIO);
-	else if ((rc = commit(w, batch, &rows)) < 0)
-		commit_failed(w, batch, rc);
-	else {
-		drop_jobs(&w->kept);
-		w->kept_rows = 0;
-		count_commit(w, rows, (double)(clk_ns() - began_ns) / 1e9);
+	if (w->broken != 0) {
+		fail_rows(w, batch);
+	} else if ((w->broken = commit(w, batch, &rows)) == 0) {
+		committed(w, rows, (double)(clk_ns() - began_ns) / 1e9);
+	} else {
+		fail_rows(w, batch);
+		pthread_mutex_lock(&w->lock);
+		w->health.errors_total++;
+		pthread_mutex_unlock(&w->lock);
+		update_health(w);
 	}
 	store_done_post(w->done, batch);
-}
-
-static struct store_job *
-retry_row(void)
-{
-	return store_job_new(PUT_SETTING,
-	    json_pack("{s:s,s:s}", "key", "store.retry", "value",
-		"written when the disk took writes again"),
-	    NULL, NULL);
 }
 
 /* Does the disk take writes again? The rows that were kept tell, or one of our
@@ -422,95 +361,53 @@ try_again(struct store_writer *w)
 {
 	struct store_jobs none = TAILQ_HEAD_INITIALIZER(none);
 	uint64_t rows = 0;
-	int rc;
 
 	store_keep_checkpoint(w->db); /* may be what makes room */
 	if (w->kept_rows == 0) {
-		struct store_job *row = retry_row();
+		struct store_job *row = store_job_new(PUT_SETTING,
+		    json_pack("{s:s,s:s}", "key", "store.retry", "value",
+			"written when the disk took writes again"),
+		    NULL, NULL);
 
 		/* The macro names its argument more than once. */
 		TAILQ_INSERT_TAIL(&w->kept, row, link);
 		w->kept_rows++;
 	}
-	rc = commit(w, &none, &rows);
-	if (rc < 0) {
-		w->broken = rc;
-		return;
-	}
-	w->broken = 0;
-	drop_jobs(&w->kept);
-	w->kept_rows = 0;
-	count_commit(w, rows, 0);
-}
-
-/* 1 while free pages were given back. A store from before that was possible
- * keeps them, and must not be asked for ever. */
-static int
-give_back(struct store_writer *w)
-{
-	int64_t had, left;
-
-	if (!w->keep_worked)
-		return 0;
-	had = store_db_int(w->db, "PRAGMA freelist_count", 0);
-	if (had > 0 && store_keep_vacuum(w->db) == 0) {
-		left = store_db_int(w->db, "PRAGMA freelist_count", 0);
-		if (left > 0 && left < had)
-			return 1;
-	}
-	w->keep_worked = 0;
-	store_keep_checkpoint(w->db); /* only now does the file shrink */
-	return 0;
+	w->broken = commit(w, &none, &rows);
+	if (w->broken == 0)
+		committed(w, rows, 0);
 }
 
 /* One slice of the work. 1 when there is more to do. */
 static int
 keep_small(struct store_writer *w, uint64_t now_ns)
 {
-	int rc;
+	int64_t had, left;
 
 	if (now_ns >= w->keep_ns) {
-		rc = store_keep_slice(w->db, clk_unix_ns(),
-		    w->options.retention_ns, w->options.raw_retention_ns);
-		if (rc > 0) {
+		if (store_keep_slice(w->db, clk_unix_ns(),
+			w->options.retention_ns,
+			w->options.raw_retention_ns) > 0) {
 			w->keep_worked = 1;
 			return 1;
 		}
 		w->keep_ns = now_ns + KEEP_NS;
 	}
-	if (give_back(w))
-		return 1;
+	if (w->keep_worked) {
+		/* A store from before pages could be given back keeps them,
+		 * and must not be asked for ever. */
+		had = store_db_int(w->db, "PRAGMA freelist_count", 0);
+		if (had > 0 && store_keep_vacuum(w->db) == 0) {
+			left = store_db_int(w->db, "PRAGMA freelist_count", 0);
+			if (left > 0 && left < had)
+				return 1;
+		}
+		w->keep_worked = 0;
+		store_keep_checkpoint(w->db); /* only now does it shrink */
+	}
 	if (w->health.wal_bytes > WAL_IDLE_BYTES)
 		store_keep_checkpoint(w->db);
 	return 0;
-}
-
-/* 1 when there is work that need not wait for a tick. behind: full batches
- * wait, so housekeeping does too. */
-static int
-tick(struct store_writer *w, int behind)
-{
-	uint64_t now_ns = clk_ns();
-
-	if (now_ns - w->ticked_ns >= TICK_NS) {
-		w->ticked_ns = now_ns;
-		look_at_space(w);
-		if (w->broken != 0)
-			try_again(w);
-		update_health(w);
-	}
-	return !behind && w->broken == 0 ? keep_small(w, now_ns) : 0;
-}
-
-static int
-is_behind(struct store_writer *w)
-{
-	int behind;
-
-	pthread_mutex_lock(&w->lock);
-	behind = w->queue_rows >= BATCH_ROWS;
-	pthread_mutex_unlock(&w->lock);
-	return behind;
 }
 
 static void *
@@ -518,29 +415,30 @@ writer_main(void *arg)
 {
 	struct store_writer *w = arg;
 	struct store_jobs batch = TAILQ_HEAD_INITIALIZER(batch);
-	int more = 0;
+	int more = 0, behind;
 
 	while (next_batch(w, more, &batch)) {
+		uint64_t now_ns;
+
 		write_batch(w, &batch);
-		more = tick(w, is_behind(w));
+		now_ns = clk_ns();
+		if (now_ns - w->ticked_ns >= TICK_NS) {
+			w->ticked_ns = now_ns;
+			look_at_space(w);
+			if (w->broken != 0)
+				try_again(w);
+			update_health(w);
+		}
+		/* Housekeeping waits while full batches do. */
+		pthread_mutex_lock(&w->lock);
+		behind = w->queue_rows >= BATCH_ROWS;
+		pthread_mutex_unlock(&w->lock);
+		more = !behind && w->broken == 0 && keep_small(w, now_ns);
 	}
 	if (w->kept_rows > 0)
 		try_again(w);
 	store_keep_checkpoint(w->db);
 	return NULL;
-}
-
-static int
-writer_open(struct store_writer *w)
-{
-	int rc;
-
-	rc = store_db_prepare(w->path, &w->notice);
-	if (rc == 0)
-		rc = store_db_open(w->path, STORE_DB_WRITER, &w->db);
-	if (rc == 0)
-		rc = store_put_new(w->db, &w->put);
-	return rc;
 }
 
 static void
@@ -556,12 +454,13 @@ writer_free(struct store_writer *w)
 	free(w);
 }
 
-static struct store_writer *
-writer_new(const struct store_options *o, const char *path,
-    struct store_done *done)
+int
+store_writer_start(const struct store_options *o, const char *path,
+    struct store_done *done, struct store_writer **ret)
 {
 	struct store_writer *w = xcalloc(1, sizeof(*w));
 	pthread_condattr_t attr;
+	int rc;
 
 	w->options = *o;
 	w->options.dir = xstrdup(o->dir);
@@ -574,17 +473,11 @@ writer_new(const struct store_options *o, const char *path,
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	return w;
-}
-
-int
-store_writer_start(const struct store_options *o, const char *path,
-    struct store_done *done, struct store_writer **ret)
-{
-	struct store_writer *w = writer_new(o, path, done);
-	int rc;
-
-	rc = writer_open(w);
+	rc = store_db_prepare(w->path, &w->notice);
+	if (rc == 0)
+		rc = store_db_open(w->path, STORE_DB_WRITER, &w->db);
+	if (rc == 0)
+		rc = store_put_new(w->db, &w->put);
 	if (rc == 0) {
 		w->ticked_ns = clk_ns();
 		w->keep_ns = w->ticked_ns + TICK_NS;
