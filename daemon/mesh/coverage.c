@@ -47,12 +47,6 @@ pair_at(size_t a, size_t b)
 	return a < b ? b * (b + 1) / 2 + a : a * (a + 1) / 2 + b;
 }
 
-static uint8_t
-stamp_of(uint64_t hour)
-{
-	return (uint8_t)(hour % STAMPS + 1);
-}
-
 static int
 is_recent(uint8_t stamp, uint64_t hour)
 {
@@ -71,37 +65,26 @@ has(const struct coverage *c, enum kind kind, uint64_t hour, size_t at)
 }
 
 static void
-cells_sweep(struct cells *cells, uint64_t hour)
-{
-	for (size_t i = 0; i < cells->count; i++) {
-		uint8_t stamp = cells->stamp[i];
-
-		if (stamp == 0 || is_recent(stamp, hour))
-			continue;
-		cells->by_stamp[stamp]--;
-		cells->stamp[i] = 0;
-	}
-}
-
-/* After a jump beyond what stamps tell apart, nothing is recent. */
-static void
-cells_clear(struct cells *cells)
-{
-	memset(cells->by_stamp, 0, sizeof(cells->by_stamp));
-	if (cells->count > 0)
-		memset(cells->stamp, 0, cells->count);
-}
-
-static void
 sweep(struct coverage *c, uint64_t hour)
 {
+	int clear;
+
 	if (hour <= c->swept_hour)
 		return;
-	for (int k = 0; k < KINDS; k++)
-		if (hour - c->swept_hour >= STAMPS - COVERAGE_HOURS)
-			cells_clear(&c->cells[k]);
-		else
-			cells_sweep(&c->cells[k], hour);
+	/* After a jump beyond what stamps tell apart, nothing is recent. */
+	clear = hour - c->swept_hour >= STAMPS - COVERAGE_HOURS;
+	for (int k = 0; k < KINDS; k++) {
+		struct cells *cells = &c->cells[k];
+
+		for (size_t i = 0; i < cells->count; i++) {
+			uint8_t stamp = cells->stamp[i];
+
+			if (stamp == 0 || (!clear && is_recent(stamp, hour)))
+				continue;
+			cells->by_stamp[stamp]--;
+			cells->stamp[i] = 0;
+		}
+	}
 	c->swept_hour = hour;
 }
 
@@ -109,7 +92,7 @@ static void
 set(struct coverage *c, enum kind kind, uint64_t hour, size_t at)
 {
 	struct cells *cells = &c->cells[kind];
-	uint8_t stamp = stamp_of(hour);
+	uint8_t stamp = (uint8_t)(hour % STAMPS + 1);
 
 	if (at >= cells->count) {
 		size_t count = at + at / 2 + 64;

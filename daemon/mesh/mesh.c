@@ -14,12 +14,12 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/rng.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/mesh/coverage.h"
-#include "daemon/mesh/mesh_gather.h"
-#include "daemon/mesh/mesh_ring.h"
+#include "daemon/mesh/mesh_int.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
@@ -95,16 +95,6 @@ net_read(struct mesh *m, const char *text, struct err *err)
 bad:
 	return err_set(err, -EINVAL,
 	    "mesh.net = %.80s: expected a network as 10.1.0.0/16", text);
-}
-
-static int
-is_in_net(const struct mesh *m, const struct in6_addr *a)
-{
-	for (unsigned i = 0; i < m->net_bits; i++)
-		if ((a->s6_addr[i / 8] ^ m->net.s6_addr[i / 8]) &
-		    (0x80 >> i % 8))
-			return 0;
-	return 1;
 }
 
 int
@@ -217,63 +207,15 @@ addr_try(const struct mesh *m, struct mesh_node *mn, const char *text)
 	struct in6_addr addr;
 
 	if (text == NULL || strlen(text) >= sizeof(mn->addr_text) ||
-	    mesh_addr_parse(text, &addr) < 0 || !is_in_net(m, &addr))
+	    mesh_addr_parse(text, &addr) < 0)
 		return 0;
+	for (unsigned i = 0; i < m->net_bits; i++)
+		if ((addr.s6_addr[i / 8] ^ m->net.s6_addr[i / 8]) &
+		    (0x80 >> i % 8))
+			return 0;
 	mn->addr = addr;
 	snprintf(mn->addr_text, sizeof(mn->addr_text), "%s", text);
 	return 1;
-}
-
-/* Where others reach the node: its session's address, or the first of its
- * interfaces in the net. */
-static int
-addr_find(const struct mesh *m, const struct node *n, struct mesh_node *mn)
-{
-	json_t *nic, *addr;
-	size_t i, j;
-
-	if (addr_try(m, mn, n->addr))
-		return 1;
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
-		json_array_foreach (json_object_get(nic, "addrs"), j, addr)
-			if (m->net_bits > 0 &&
-			    addr_try(m, mn, json_string_value(addr)))
-				return 1;
-	return 0;
-}
-
-static void
-token_make(const struct mesh_node *asked, const struct in6_addr *asker,
-    char ret[MESH_HEX_BYTES])
-{
-	uint8_t input[MESH_TOKEN_INPUT], token[EVP_MAX_MD_SIZE];
-	unsigned len = 0;
-
-	mesh_token_input(asker, input);
-	HMAC(EVP_sha256(), asked->key, MESH_KEY_BYTES, input, sizeof(input),
-	    token, &len);
-	mesh_hex_put(token, ret);
-	explicit_bzero(token, sizeof(token));
-}
-
-static void
-targets_add(struct mesh *m, json_t *list, size_t site, enum mesh_class class)
-{
-	const struct mesh_aims *a = &m->aims[class][site];
-	const struct mesh_node *own = &m->nodes[m->sites[site].id];
-	char token[MESH_HEX_BYTES];
-
-	for (size_t i = 0; i < a->count; i++) {
-		size_t id = m->sites[a->site[i]].id;
-
-		token_make(&m->nodes[id], &own->addr, token);
-		json_array_append_new(list,
-		    json_pack("{s:s, s:s, s:s, s:i, s:s}", "node",
-			roster_by_id(m->roster, id)->name, "class",
-			mesh_classes[class], "addr", m->nodes[id].addr_text,
-			"port", (int)m->o.port, "token", token));
-	}
-	explicit_bzero(token, sizeof(token));
 }
 
 /* targets is taken; NULL: answer only. */
@@ -310,6 +252,9 @@ void
 mesh_greeted(struct mesh *m, struct node *n)
 {
 	struct mesh_node *mn = node_of(m, n);
+	json_t *nic, *addr;
+	size_t i, j;
+	int found;
 
 	mn->ready = 0;
 	mn->serial = n->serial;
@@ -318,7 +263,15 @@ mesh_greeted(struct mesh *m, struct node *n)
 		    json_pack("{s:b}", "on", 0));
 		return;
 	}
-	if (!addr_find(m, n, mn)) {
+	/* Where others reach it: its session's address, or the first of its
+	 * interfaces in the net. */
+	found = addr_try(m, mn, n->addr);
+	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
+		json_array_foreach (json_object_get(nic, "addrs"), j, addr)
+			found = found ||
+			    (m->net_bits > 0 &&
+				addr_try(m, mn, json_string_value(addr)));
+	if (!found) {
 		trouble_set(m, n, "no address in mesh.net");
 		return;
 	}
@@ -348,41 +301,6 @@ is_covered(void *arg, size_t a, size_t b)
 	    clk_unix_ns() / (3600 * CLK_NS_PER_S), a, b);
 }
 
-static void
-sites_find(struct mesh *m)
-{
-	size_t count = roster_count(m->roster);
-
-	m->sites = xcalloc(count + 1, sizeof(m->sites[0]));
-	for (size_t id = 0; id < count; id++) {
-		const struct node *n = roster_by_id(m->roster, id);
-
-		if (!is_site(m, n))
-			continue;
-		m->sites[m->site_count].id = id;
-		m->sites[m->site_count++].leaf = mesh_leaf_id(m, n->leaf);
-	}
-}
-
-static struct gathering *
-gathering_of(struct mesh *m, uint64_t epoch)
-{
-	struct gathering *oldest = NULL;
-
-	for (int i = 0; i < GATHERS_MAX; i++) {
-		struct gathering *ga = &m->gathering[i];
-
-		if (ga->g != NULL && mesh_gather_epoch(ga->g) == epoch)
-			return ga;
-		if (oldest == NULL || ga->g == NULL ||
-		    (oldest->g != NULL &&
-			mesh_gather_epoch(ga->g) <
-			    mesh_gather_epoch(oldest->g)))
-			oldest = ga;
-	}
-	return oldest->g == NULL ? oldest : NULL;
-}
-
 static long
 id_find(void *arg, const char *node)
 {
@@ -405,33 +323,25 @@ id_name(void *arg, size_t id)
 static struct gathering *
 gathering_need(struct mesh *m, uint64_t epoch)
 {
-	struct gathering *ga = gathering_of(m, epoch);
 	struct mesh_names names = { id_find, id_name, m };
 	uint64_t limit_ns = m->o.interval_ns / 2;
+	struct gathering *free_one = NULL;
 
-	if (ga == NULL || ga->g != NULL)
-		return ga;
-	ga->g = mesh_gather_new(epoch, m->seed, &names);
-	ga->until_ns = clk_ns() + (limit_ns < GATHER_NS ? limit_ns : GATHER_NS);
-	ga->expected = 0;
-	return ga;
-}
+	for (int i = 0; i < GATHERS_MAX; i++) {
+		struct gathering *ga = &m->gathering[i];
 
-/* Reports of the epoch that ends will come, one from each that had an order
- * of it and is there. */
-static void
-gathering_expect(struct mesh *m, uint64_t epoch)
-{
-	struct gathering *ga;
-	size_t expected = 0;
-
-	for (size_t i = 0; i < m->site_count; i++)
-		expected += m->nodes[m->sites[i].id].order_epoch == epoch;
-	if (expected == 0)
-		return;
-	ga = gathering_need(m, epoch);
-	if (ga != NULL)
-		ga->expected = expected;
+		if (ga->g == NULL)
+			free_one = ga;
+		else if (mesh_gather_epoch(ga->g) == epoch)
+			return ga;
+	}
+	if (free_one == NULL)
+		return NULL;
+	free_one->g = mesh_gather_new(epoch, m->seed, &names);
+	free_one->until_ns = clk_ns() +
+	    (limit_ns < GATHER_NS ? limit_ns : GATHER_NS);
+	free_one->expected = 0;
+	return free_one;
 }
 
 static void
@@ -439,37 +349,68 @@ epoch_begin(struct mesh *m, uint64_t epoch)
 {
 	size_t targets[MESH_CLASS_MAX] = { m->o.leaf_targets,
 		m->o.spine_targets };
+	size_t count = roster_count(m->roster), expected = 0;
+	struct gathering *ga = NULL;
 	uint64_t before = m->epoch;
 	struct mesh_rings r;
 
 	epoch_clear(m);
 	m->epoch = epoch;
 	m->seed = rng_entropy() & SEED_MAX;
-	sites_find(m);
+	m->sites = xcalloc(count + 1, sizeof(m->sites[0]));
+	for (size_t id = 0; id < count; id++) {
+		const struct node *n = roster_by_id(m->roster, id);
+
+		if (!is_site(m, n))
+			continue;
+		m->sites[m->site_count].id = id;
+		m->sites[m->site_count++].leaf = mesh_leaf_id(m, n->leaf);
+		expected += m->nodes[id].order_epoch == before;
+	}
 	r = (struct mesh_rings){ m->sites, m->site_count, m->order_seed,
 		m->seed, is_covered, m };
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
 		m->aims[c] = xcalloc(m->site_count + 1, sizeof(m->aims[c][0]));
 		mesh_rings_draw(&r, (enum mesh_class)c, targets[c], m->aims[c]);
 	}
-	gathering_expect(m, before);
+	/* Reports of the epoch that ends will come, one from each that had an
+	 * order of it and is there. */
+	if (expected > 0)
+		ga = gathering_need(m, before);
+	if (ga != NULL)
+		ga->expected = expected;
 }
 
-static void
-orders_send(struct mesh *m)
+/* Whom a site asks, with the token by which each knows it. */
+static json_t *
+targets_of(struct mesh *m, size_t site)
 {
-	for (int i = 0; i < SLICE && m->cursor < m->site_count; i++) {
-		size_t site = m->cursor++;
-		struct node *n = roster_by_id(m->roster, m->sites[site].id);
-		json_t *targets;
+	uint8_t input[MESH_TOKEN_INPUT], digest[EVP_MAX_MD_SIZE];
+	char token[MESH_HEX_BYTES];
+	json_t *list = json_array();
+	unsigned len = 0;
 
-		if (!is_site(m, n))
-			continue;
-		targets = json_array();
-		for (int c = 0; c < MESH_CLASS_MAX; c++)
-			targets_add(m, targets, site, (enum mesh_class)c);
-		order_send(m, n, targets);
+	mesh_token_input(&m->nodes[m->sites[site].id].addr, input);
+	for (int c = 0; c < MESH_CLASS_MAX; c++) {
+		const struct mesh_aims *a = &m->aims[c][site];
+
+		for (size_t i = 0; i < a->count; i++) {
+			size_t id = m->sites[a->site[i]].id;
+			const struct mesh_node *asked = &m->nodes[id];
+
+			HMAC(EVP_sha256(), asked->key, MESH_KEY_BYTES, input,
+			    sizeof(input), digest, &len);
+			mesh_hex_put(digest, token);
+			json_array_append_new(list,
+			    json_pack("{s:s, s:s, s:s, s:i, s:s}", "node",
+				roster_by_id(m->roster, id)->name, "class",
+				mesh_classes[c], "addr", asked->addr_text,
+				"port", (int)m->o.port, "token", token));
+		}
 	}
+	explicit_bzero(digest, sizeof(digest));
+	explicit_bzero(token, sizeof(token));
+	return list;
 }
 
 /* Its records belong to a run like any others; it is over from its start, so
@@ -504,41 +445,25 @@ run_need(struct mesh *m)
 }
 
 static void
-record_put(struct mesh *m, json_t *record)
-{
-	run_need(m);
-	json_object_set_new(record, "run", json_string(m->run));
-	json_object_set_new(record, "seq", json_integer((json_int_t)++m->seq));
-	store_put_record(m->store, record, NULL, NULL);
-	m->ops->record(m->ctx, record);
-	json_decref(record);
-}
-
-static void
-cover(struct mesh *m, const struct mesh_gather *g)
-{
-	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
-	const struct mesh_pair *p;
-	size_t count = mesh_gather_pairs(g, &p);
-
-	for (size_t i = 0; i < count; i++)
-		if (p[i].answered + p[i].lost > 0)
-			coverage_pair(m->coverage, hour, p[i].a,
-			    mesh_leaf_id(m,
-				roster_by_id(m->roster, p[i].a)->leaf),
-			    p[i].b,
-			    mesh_leaf_id(m,
-				roster_by_id(m->roster, p[i].b)->leaf));
-}
-
-static void
 flush(struct mesh *m, struct gathering *ga)
 {
+	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
 	struct mesh_gather *g = ga->g;
+	const struct mesh_pair *p;
+	size_t count;
 
 	ga->g = NULL;
 	mesh_gather_close(g);
-	cover(m, g);
+	count = mesh_gather_pairs(g, &p);
+	for (size_t i = 0; i < count; i++) {
+		const struct node *a = roster_by_id(m->roster, p[i].a);
+		const struct node *b = roster_by_id(m->roster, p[i].b);
+
+		if (p[i].answered + p[i].lost > 0)
+			coverage_pair(m->coverage, hour, p[i].a,
+			    mesh_leaf_id(m, a->leaf), p[i].b,
+			    mesh_leaf_id(m, b->leaf));
+	}
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
 		const struct mesh_totals *t = mesh_gather_totals(g,
 		    (enum mesh_class)c);
@@ -548,8 +473,15 @@ flush(struct mesh *m, struct gathering *ga)
 		m->sums[c].lost += t->lost;
 		m->sums[c].unknown += t->unknown;
 		hist_merge(&m->sums[c].rtt_s, &t->rtt_s);
-		if (record != NULL)
-			record_put(m, record);
+		if (record == NULL)
+			continue;
+		run_need(m);
+		json_object_set_new(record, "run", json_string(m->run));
+		json_object_set_new(record, "seq",
+		    json_integer((json_int_t)++m->seq));
+		store_put_record(m->store, record, NULL, NULL);
+		m->ops->record(m->ctx, record);
+		json_decref(record);
 	}
 	if (mesh_gather_epoch(g) > m->flushed_epoch)
 		m->flushed_epoch = mesh_gather_epoch(g);
@@ -565,7 +497,13 @@ mesh_tick(struct mesh *m)
 		return;
 	if (epoch_now(m) > m->epoch)
 		epoch_begin(m, epoch_now(m));
-	orders_send(m);
+	for (int i = 0; i < SLICE && m->cursor < m->site_count; i++) {
+		size_t site = m->cursor++;
+		struct node *n = roster_by_id(m->roster, m->sites[site].id);
+
+		if (is_site(m, n))
+			order_send(m, n, targets_of(m, site));
+	}
 	for (int i = 0; i < GATHERS_MAX; i++) {
 		struct gathering *ga = &m->gathering[i];
 
@@ -577,42 +515,31 @@ mesh_tick(struct mesh *m)
 	}
 }
 
-static int
-ready(struct mesh *m, struct node *n, const json_t *msg)
+int
+mesh_message(struct mesh *m, struct node *n, enum wire_type type,
+    const json_t *msg, struct err *err)
 {
-	const char *text = json_string_value(json_object_get(msg, "text"));
+	json_int_t epoch = member_int(msg, "epoch");
 	struct mesh_node *mn = node_of(m, n);
-
-	mn->ready = json_is_true(json_object_get(msg, "ok"));
-	trouble_set(m, n,
-	    mn->ready ? NULL : (text != NULL ? text : "it does not say why"));
-	return 0;
-}
-
-/* What is too late is dropped: its pairs stand in a record already. */
-static int
-report(struct mesh *m, const struct node *n, const json_t *msg, struct err *err)
-{
-	json_int_t epoch = json_integer_value(json_object_get(msg, "epoch"));
 	struct gathering *ga;
 
+	if (type == WIRE_MESH_READY) {
+		mn->ready = member_bool(msg, "ok");
+		trouble_set(m, n,
+		    mn->ready
+			? NULL
+			: member_text_or(msg, "text", "it does not say why"));
+		return 0;
+	}
 	if (epoch < 1 || (uint64_t)epoch > m->epoch + 1)
 		return err_set(err, -EPROTO, "mesh-report of no epoch of ours");
+	/* What is too late is dropped: its pairs stand in a record already. */
 	if ((uint64_t)epoch <= m->flushed_epoch)
 		return 0;
 	ga = gathering_need(m, (uint64_t)epoch);
 	if (ga == NULL)
 		return 0;
 	return mesh_gather_add(ga->g, n->id, msg, err) == -EPROTO ? -EPROTO : 0;
-}
-
-int
-mesh_message(struct mesh *m, struct node *n, enum wire_type type,
-    const json_t *msg, struct err *err)
-{
-	if (type == WIRE_MESH_READY)
-		return ready(m, n, msg);
-	return report(m, n, msg, err);
 }
 
 void

@@ -57,7 +57,7 @@ void mesh_free(struct mesh *m); /* NULL is allowed */
 int mesh_net_check(const char *text, struct err *err);
 /* Its welcome is out. */
 void mesh_greeted(struct mesh *m, struct node *n);
-/* mesh-ready or mesh-report; -EPROTO and why (240 bytes) for one that no
+/* mesh-ready or mesh-report; -EPROTO and why for one that no
  * honest agent sends. */
 int mesh_message(struct mesh *m, struct node *n, enum wire_type type,
     const json_t *msg, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/mesh/mesh_gather.h"
+#include "daemon/mesh/mesh_int.h"
 
 #include <errno.h>
 #include <math.h>
@@ -85,17 +85,6 @@ host_of(struct mesh_gather *g, size_t node)
 	return &g->hosts[node];
 }
 
-static int __attribute__((format(printf, 2, 3)))
-refuse(struct err *err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err->text, MESH_WHY_MAX, fmt, ap);
-	va_end(ap);
-	return -EPROTO;
-}
-
 /* 0 and a count, or -EPROTO. */
 static int
 count_get(const json_t *o, const char *key, uint64_t *ret)
@@ -117,120 +106,77 @@ class_get(const json_t *o)
 	return name == NULL ? -ENOENT : mesh_class_find(name);
 }
 
-/* Everything of one class, into *ret, whose histogram is the gather's
- * scratch. */
-static int
-class_read(struct mesh_gather *g, const json_t *o, struct mesh_totals *ret)
-{
-	double mean = member_number(o, "mean");
-
-	if (count_get(o, "answered", &ret->answered) < 0 ||
-	    count_get(o, "lost", &ret->lost) < 0 ||
-	    count_get(o, "unknown", &ret->unknown) < 0 ||
-	    count_get(o, "unsent", &ret->unsent) < 0 ||
-	    record_hist_parse(json_object_get(o, "hist"),
-		isnan(mean) ? 0 : mean, member_number(o, "min"),
-		member_number(o, "max"), &g->scratch) < 0 ||
-	    g->scratch.count != ret->answered ||
-	    (ret->answered > 0 && !(g->scratch.min > 0)))
-		return -EPROTO;
-	return 0;
-}
-
 static int
 classes_add(struct mesh_gather *g, const json_t *list, struct err *err)
 {
-	struct mesh_totals *t = xcalloc(1, sizeof(*t));
 	size_t i;
 	json_t *o;
-	int rc = 0;
 
 	json_array_foreach (list, i, o) {
+		uint64_t answered, lost, unknown, unsent;
+		double mean = member_number(o, "mean");
+		struct hist *h = &g->scratch;
+		struct mesh_totals *to;
 		int class = class_get(o);
-		struct mesh_totals *to = &g->totals[class < 0 ? 0 : class];
 
 		if (class < 0 || i >= MESH_CLASS_MAX ||
-		    class_read(g, o, t) < 0) {
-			rc = refuse(err, "mesh-report with a bad class");
-			break;
-		}
-		to->answered += t->answered;
-		to->lost += t->lost;
-		to->unknown += t->unknown;
-		to->unsent += t->unsent;
-		hist_merge(&to->rtt_s, &g->scratch);
+		    count_get(o, "answered", &answered) < 0 ||
+		    count_get(o, "lost", &lost) < 0 ||
+		    count_get(o, "unknown", &unknown) < 0 ||
+		    count_get(o, "unsent", &unsent) < 0 ||
+		    record_hist_parse(json_object_get(o, "hist"),
+			isnan(mean) ? 0 : mean, member_number(o, "min"),
+			member_number(o, "max"), h) < 0 ||
+		    h->count != answered || (answered > 0 && !(h->min > 0)))
+			return err_set(err, -EPROTO,
+			    "mesh-report with a bad class");
+		to = &g->totals[class];
+		to->answered += answered;
+		to->lost += lost;
+		to->unknown += unknown;
+		to->unsent += unsent;
+		hist_merge(&to->rtt_s, h);
 	}
-	free(t);
-	return rc;
-}
-
-static struct mesh_pair *
-pair_new(struct mesh_gather *g)
-{
-	if (g->pair_count == g->pair_cap) {
-		g->pair_cap = g->pair_cap * 2 + 64;
-		g->pairs = xreallocarray(g->pairs, g->pair_cap,
-		    sizeof(g->pairs[0]));
-	}
-	return &g->pairs[g->pair_count++];
-}
-
-static int
-target_read(struct mesh_gather *g, size_t node, const json_t *o,
-    struct mesh_pair *ret)
-{
-	const char *name = json_string_value(json_object_get(o, "node"));
-	long other = name == NULL ? -ENOENT : g->names.find(g->names.arg, name);
-	int class = class_get(o);
-	uint64_t n[3];
-
-	if (other < 0 || class < 0 || (size_t)other == node ||
-	    count_get(o, "answered", &n[0]) < 0 ||
-	    count_get(o, "lost", &n[1]) < 0 ||
-	    count_get(o, "unknown", &n[2]) < 0)
-		return -EPROTO;
-	ret->a = (uint32_t)node;
-	ret->b = (uint32_t)other;
-	ret->class = (enum mesh_class) class;
-	ret->answered = (uint32_t)n[0];
-	ret->lost = (uint32_t)n[1];
-	ret->unknown = (uint32_t)n[2];
-	ret->p50_s = member_number(o, "p50");
-	return (ret->answered > 0) == (ret->p50_s > 0) ? 0 : -EPROTO;
+	return 0;
 }
 
 static int
 targets_add(struct mesh_gather *g, size_t node, const json_t *list,
     struct err *err)
 {
-	struct mesh_pair pair;
 	size_t i;
 	json_t *o;
 
 	if (json_array_size(list) > MESH_TARGETS_MAX)
-		return refuse(err, "mesh-report with too many targets");
+		return err_set(err, -EPROTO,
+		    "mesh-report with too many targets");
 	json_array_foreach (list, i, o) {
-		if (target_read(g, node, o, &pair) < 0)
-			return refuse(err, "mesh-report with a bad target");
-		if (pair.answered + pair.lost + pair.unknown > 0)
-			*pair_new(g) = pair;
+		const char *name = member_text_or(o, "node", NULL);
+		long other = name == NULL ? -ENOENT
+					  : g->names.find(g->names.arg, name);
+		double p50_s = member_number(o, "p50");
+		uint64_t answered, lost, unknown;
+		int class = class_get(o);
+
+		if (other < 0 || class < 0 || (size_t)other == node ||
+		    count_get(o, "answered", &answered) < 0 ||
+		    count_get(o, "lost", &lost) < 0 ||
+		    count_get(o, "unknown", &unknown) < 0 ||
+		    (answered > 0) != (p50_s > 0))
+			return err_set(err, -EPROTO,
+			    "mesh-report with a bad target");
+		if (answered + lost + unknown == 0)
+			continue;
+		if (g->pair_count == g->pair_cap) {
+			g->pair_cap = g->pair_cap * 2 + 64;
+			g->pairs = xreallocarray(g->pairs, g->pair_cap,
+			    sizeof(g->pairs[0]));
+		}
+		g->pairs[g->pair_count++] = (struct mesh_pair){ (uint32_t)node,
+			(uint32_t)other, (enum mesh_class) class,
+			(uint32_t)answered, (uint32_t)lost, (uint32_t)unknown,
+			p50_s };
 	}
-	return 0;
-}
-
-static int
-host_add(struct mesh_gather *g, size_t node, const json_t *o, struct err *err)
-{
-	struct host *h = host_of(g, node);
-	uint64_t limited, drops;
-
-	if (count_get(o, "limited", &limited) < 0 ||
-	    count_get(o, "drops", &drops) < 0)
-		return refuse(err, "mesh-report with a bad host");
-	h->deaf = limited + drops > 0;
-	h->turn_p99_s = member_number(json_object_get(o, "turn"), "p99");
-	h->wait_p99_s = member_number(json_object_get(o, "wait"), "p99");
-	h->stretch = member_number(o, "stretch");
 	return 0;
 }
 
@@ -238,26 +184,26 @@ int
 mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
     struct err *err)
 {
+	const json_t *o = json_object_get(report, "host");
+	struct host *h = host_of(g, node);
+	uint64_t limited, drops;
 	int rc;
 
-	if (host_of(g, node)->reported)
+	if (h->reported)
 		return -EALREADY;
-	host_of(g, node)->reported = 1;
+	h->reported = 1;
 	g->reports++;
-	rc = host_add(g, node, json_object_get(report, "host"), err);
-	if (rc == 0)
-		rc = targets_add(g, node, json_object_get(report, "targets"),
-		    err);
+	if (count_get(o, "limited", &limited) < 0 ||
+	    count_get(o, "drops", &drops) < 0)
+		return err_set(err, -EPROTO, "mesh-report with a bad host");
+	h->deaf = limited + drops > 0;
+	h->turn_p99_s = member_number(json_object_get(o, "turn"), "p99");
+	h->wait_p99_s = member_number(json_object_get(o, "wait"), "p99");
+	h->stretch = member_number(o, "stretch");
+	rc = targets_add(g, node, json_object_get(report, "targets"), err);
 	if (rc == 0)
 		rc = classes_add(g, json_object_get(report, "classes"), err);
 	return rc;
-}
-
-static int
-is_witness(const struct mesh_gather *g, size_t node)
-{
-	return node < g->host_count && g->hosts[node].reported &&
-	    !g->hosts[node].deaf;
 }
 
 void
@@ -267,7 +213,10 @@ mesh_gather_close(struct mesh_gather *g)
 		struct mesh_pair *p = &g->pairs[i];
 		struct mesh_totals *t = &g->totals[p->class];
 
-		if (p->lost == 0 || is_witness(g, p->b))
+		/* One that reported, and was not deaf, is a witness. */
+		if (p->lost == 0 ||
+		    (p->b < g->host_count && g->hosts[p->b].reported &&
+			!g->hosts[p->b].deaf))
 			continue;
 		p->unknown += p->lost;
 		t->unknown += p->lost;
@@ -303,25 +252,6 @@ end_compare(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-static struct end *
-ends_of(const struct mesh_gather *g, enum mesh_class class, size_t *ret_count)
-{
-	struct end *ends = xcalloc(2 * g->pair_count + 1, sizeof(ends[0]));
-	size_t n = 0;
-
-	for (size_t i = 0; i < g->pair_count; i++) {
-		const struct mesh_pair *p = &g->pairs[i];
-
-		if (p->class != class)
-			continue;
-		ends[n++] = (struct end){ p->a, p };
-		ends[n++] = (struct end){ p->b, p };
-	}
-	qsort(ends, n, sizeof(ends[0]), end_compare);
-	*ret_count = n;
-	return ends;
-}
-
 static void
 put_known(json_t *o, const char *key, double value)
 {
@@ -336,52 +266,46 @@ put_quartile(json_t *o, const char *key, double *x, size_t n, double q)
 	    n == 0 ? json_null() : json_real(robust_quantile(x, n, q)));
 }
 
+static double
+loss_of(const struct mesh_pair *p)
+{
+	return p->lost / (double)(p->answered + p->lost + 1);
+}
+
 static int
 loss_compare(const void *a, const void *b)
 {
-	const struct mesh_pair *x = ((const struct end *)a)->pair;
-	const struct mesh_pair *y = ((const struct end *)b)->pair;
-	double lx = x->lost / (double)(x->answered + x->lost + 1);
-	double ly = y->lost / (double)(y->answered + y->lost + 1);
+	double x = loss_of(((const struct end *)a)->pair);
+	double y = loss_of(((const struct end *)b)->pair);
 
-	return (lx > ly) - (lx < ly);
+	return (x > y) - (x < y);
 }
 
-/* The better half of its pairs: the others may have met a bad partner, whom it
- * may both ask and answer. A node with one pair has none. */
-static void
-put_good(json_t *o, const struct end *ends, size_t count)
-{
-	struct end *sorted = xcalloc(count + 1, sizeof(sorted[0]));
-	uint64_t lost = 0, sent = 0;
-	size_t good = count / 2;
-
-	memcpy(sorted, ends, count * sizeof(sorted[0]));
-	qsort(sorted, count, sizeof(sorted[0]), loss_compare);
-	for (size_t i = 0; i < good; i++) {
-		lost += sorted[i].pair->lost;
-		sent += sorted[i].pair->lost + sorted[i].pair->answered;
-	}
-	json_object_set_new(o, "good_lost", json_integer((json_int_t)lost));
-	json_object_set_new(o, "good_sent", json_integer((json_int_t)sent));
-	free(sorted);
-}
-
-/* The row of the node whose ends are ends[0..count). */
+/* The row of the node whose ends are ends[0..count), which are sorted anew. */
 static json_t *
-node_row(const struct mesh_gather *g, const struct end *ends, size_t count)
+node_row(const struct mesh_gather *g, struct end *ends, size_t count)
 {
 	double *x = xcalloc(count + 1, sizeof(x[0]));
 	uint64_t answered = 0, lost = 0, unknown = 0;
+	uint64_t good_lost = 0, good_sent = 0;
 	size_t node = ends[0].node, n = 0;
 	json_t *o;
 
+	/* The better half of its pairs: the others may have met a bad partner,
+	 * whom it may both ask and answer. A node with one pair has none. */
+	qsort(ends, count, sizeof(ends[0]), loss_compare);
 	for (size_t i = 0; i < count; i++) {
-		answered += ends[i].pair->answered;
-		lost += ends[i].pair->lost;
-		unknown += ends[i].pair->unknown;
-		if (ends[i].pair->answered > 0)
-			x[n++] = ends[i].pair->p50_s;
+		const struct mesh_pair *p = ends[i].pair;
+
+		answered += p->answered;
+		lost += p->lost;
+		unknown += p->unknown;
+		if (p->answered > 0)
+			x[n++] = p->p50_s;
+		if (i < count / 2) {
+			good_lost += p->lost;
+			good_sent += p->lost + p->answered;
+		}
 	}
 	o = json_pack("{s:s, s:I, s:I, s:I, s:I}", "node",
 	    g->names.name(g->names.arg, node), "n", (json_int_t)answered,
@@ -390,7 +314,10 @@ node_row(const struct mesh_gather *g, const struct end *ends, size_t count)
 	put_quartile(o, "p50", x, n, 0.5);
 	put_quartile(o, "q25", x, n, 0.25);
 	put_quartile(o, "q75", x, n, 0.75);
-	put_good(o, ends, count);
+	json_object_set_new(o, "good_lost",
+	    json_integer((json_int_t)good_lost));
+	json_object_set_new(o, "good_sent",
+	    json_integer((json_int_t)good_sent));
 	if (node < g->host_count && g->hosts[node].reported) {
 		put_known(o, "host_turn_p99", g->hosts[node].turn_p99_s);
 		put_known(o, "host_wait_p99", g->hosts[node].wait_p99_s);
@@ -403,10 +330,19 @@ node_row(const struct mesh_gather *g, const struct end *ends, size_t count)
 static json_t *
 nodes_json(const struct mesh_gather *g, enum mesh_class class)
 {
-	size_t count, to;
-	struct end *ends = ends_of(g, class, &count);
+	struct end *ends = xcalloc(2 * g->pair_count + 1, sizeof(ends[0]));
 	json_t *list = json_array();
+	size_t count = 0, to;
 
+	for (size_t i = 0; i < g->pair_count; i++) {
+		const struct mesh_pair *p = &g->pairs[i];
+
+		if (p->class != class)
+			continue;
+		ends[count++] = (struct end){ p->a, p };
+		ends[count++] = (struct end){ p->b, p };
+	}
+	qsort(ends, count, sizeof(ends[0]), end_compare);
 	for (size_t from = 0; from < count; from = to) {
 		to = from;
 		while (to < count && ends[to].node == ends[from].node)
@@ -424,8 +360,7 @@ pair_compare(const void *a, const void *b)
 {
 	const struct mesh_pair *x = *(const struct mesh_pair *const *)a;
 	const struct mesh_pair *y = *(const struct mesh_pair *const *)b;
-	double lx = x->lost / (double)(x->answered + x->lost + 1);
-	double ly = y->lost / (double)(y->answered + y->lost + 1);
+	double lx = loss_of(x), ly = loss_of(y);
 	double px = isnan(x->p50_s) ? 0 : x->p50_s;
 	double py = isnan(y->p50_s) ? 0 : y->p50_s;
 

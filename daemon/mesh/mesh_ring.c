@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/mesh/mesh_ring.h"
+#include "daemon/mesh/mesh_int.h"
 
 #include <stdlib.h>
 
@@ -25,35 +25,20 @@ struct circle {
 	uint8_t *used; /* strides of this epoch, and their mirror images */
 };
 
+/* The site that the i-th of the circle asks. */
+static int
+partner(const struct circle *c, size_t i, size_t stride)
+{
+	return c->member[(i + stride) % c->count];
+}
+
 static int
 is_wanted(const struct circle *c, size_t i, size_t stride)
 {
 	const struct mesh_site *s = c->r->sites;
-	size_t j = (i + stride) % c->count;
-	int same = s[c->member[i]].leaf == s[c->member[j]].leaf;
+	int same = s[c->member[i]].leaf == s[partner(c, i, stride)].leaf;
 
 	return c->class == MESH_LEAF ? same : !same;
-}
-
-static unsigned
-judge(const struct circle *c, size_t stride)
-{
-	const struct mesh_site *s = c->r->sites;
-	size_t step = c->count > JUDGED_PAIRS ? c->count / JUDGED_PAIRS : 1;
-	unsigned weight = 0;
-
-	for (size_t i = 0, n = 0; i < c->count && n < JUDGED_PAIRS;
-	     i += step, n++) {
-		size_t j = (i + stride) % c->count;
-
-		if (!is_wanted(c, i, stride))
-			continue;
-		weight += c->r->covered(c->r->arg, s[c->member[i]].id,
-			      s[c->member[j]].id)
-		    ? 1
-		    : WEIGHT_NEW;
-	}
-	return weight;
 }
 
 /* The best stride that is not used yet, 0 when none is worth a ring. Looked at
@@ -61,17 +46,26 @@ judge(const struct circle *c, size_t stride)
 static size_t
 stride_draw(const struct circle *c)
 {
+	const struct mesh_site *s = c->r->sites;
 	size_t all = c->count - 1, best = 0;
 	size_t from = (size_t)rng_below(c->rng, all);
+	size_t step = c->count > JUDGED_PAIRS ? c->count / JUDGED_PAIRS : 1;
 	unsigned best_weight = 0;
 
 	for (size_t n = 0; n < all && n < JUDGED_STRIDES; n++) {
 		size_t stride = (from + n) % all + 1;
-		unsigned weight;
+		unsigned weight = 0;
 
 		if (c->used[stride])
 			continue;
-		weight = judge(c, stride);
+		for (size_t i = 0, k = 0; i < c->count && k < JUDGED_PAIRS;
+		     i += step, k++)
+			if (is_wanted(c, i, stride))
+				weight += c->r->covered(c->r->arg,
+					      s[c->member[i]].id,
+					      s[partner(c, i, stride)].id)
+				    ? 1
+				    : WEIGHT_NEW;
 		if (weight > best_weight) {
 			best_weight = weight;
 			best = stride;
@@ -83,32 +77,22 @@ stride_draw(const struct circle *c)
 }
 
 static void
-ring_add(const struct circle *c, size_t stride, size_t targets,
-    struct mesh_aims *aims)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		struct mesh_aims *a = &aims[c->member[i]];
-		size_t j = (i + stride) % c->count;
-
-		if (is_wanted(c, i, stride) && a->count < targets)
-			a->site[a->count++] = (uint32_t)c->member[j];
-	}
-}
-
-static void
 circle_draw(struct circle *c, size_t targets, size_t rings,
     struct mesh_aims *aims)
 {
+	size_t stride;
+
 	if (c->count < 2)
 		return;
 	c->used = xcalloc(c->count + 1, 1);
-	while (rings-- > 0) {
-		size_t stride = stride_draw(c);
+	while (rings-- > 0 && (stride = stride_draw(c)) != 0)
+		for (size_t i = 0; i < c->count; i++) {
+			struct mesh_aims *a = &aims[c->member[i]];
 
-		if (stride == 0)
-			break;
-		ring_add(c, stride, targets, aims);
-	}
+			if (is_wanted(c, i, stride) && a->count < targets)
+				a->site[a->count++] = (uint32_t)partner(c, i,
+				    stride);
+		}
 	free(c->used);
 }
 
@@ -127,43 +111,21 @@ placed_compare(const void *a, const void *b)
 	return x->site - y->site;
 }
 
-/* Sites of one leaf stand together, in the order of first sight. */
-static int *
-by_leaf(const struct mesh_rings *r)
-{
-	struct placed *p = xcalloc(r->count + 1, sizeof(p[0]));
-	int *list = xcalloc(r->count + 1, sizeof(list[0]));
-
-	for (size_t i = 0; i < r->count; i++) {
-		p[i].leaf = r->sites[i].leaf;
-		p[i].site = (int)i;
-	}
-	qsort(p, r->count, sizeof(p[0]), placed_compare);
-	for (size_t i = 0; i < r->count; i++)
-		list[i] = p[i].site;
-	free(p);
-	return list;
-}
-
-static size_t
-leaf_end(const struct mesh_rings *r, const int *list, size_t from)
-{
-	size_t to = from;
-
-	while (to < r->count &&
-	    r->sites[list[to]].leaf == r->sites[list[from]].leaf)
-		to++;
-	return to;
-}
-
 void
 mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
     size_t targets, struct mesh_aims *aims)
 {
 	struct rng order, rng;
 	struct circle c = { .r = r, .class = class, .rng = &rng };
-	int *list = by_leaf(r);
+	struct placed *p = xcalloc(r->count + 1, sizeof(p[0]));
+	int *list = xcalloc(r->count + 1, sizeof(list[0]));
 
+	/* Sites of one leaf stand together, in the order of first sight. */
+	for (size_t i = 0; i < r->count; i++)
+		p[i] = (struct placed){ r->sites[i].leaf, (int)i };
+	qsort(p, r->count, sizeof(p[0]), placed_compare);
+	for (size_t i = 0; i < r->count; i++)
+		list[i] = p[i].site;
 	if (targets > MESH_RING_MAX)
 		targets = MESH_RING_MAX;
 	rng_seed3(&order, r->order_seed, 0, 0);
@@ -175,11 +137,14 @@ mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
 		circle_draw(&c, targets, targets * SPINE_TRIES, aims);
 	} else {
 		for (size_t i = 0, end; i < r->count; i = end) {
-			end = leaf_end(r, list, i);
+			for (end = i;
+			     end < r->count && p[end].leaf == p[i].leaf;)
+				end++;
 			c.member = list + i;
 			c.count = end - i;
 			circle_draw(&c, targets, targets, aims);
 		}
 	}
 	free(list);
+	free(p);
 }
