@@ -24,7 +24,7 @@
 #include "common/notify.h"
 #include "common/str.h"
 #include "daemon/schedule/scheduler.h"
-#include "daemon/export/alarm.h"
+#include "daemon/export/export.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/run/cost.h"
 #include "daemon/diagnosis/diagnosis.h"

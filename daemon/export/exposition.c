@@ -2,7 +2,7 @@
 /*
  * exposition.c - Prometheus text format: escapes, numbers, histograms.
  */
-#include "daemon/export/exposition.h"
+#include "daemon/export/metrics_int.h"
 
 #include <assert.h>
 #include <math.h>
@@ -42,49 +42,33 @@ exposition_escape(struct strbuf *to, const char *value)
 	}
 }
 
-/* Most of what there is, ten thousand times a page: printf takes longer. */
-static void
-add_whole(struct strbuf *to, long long value)
-{
-	unsigned long long rest = value < 0 ? -(unsigned long long)value
-					    : (unsigned long long)value;
-	char text[24], *at = text + sizeof(text);
-
-	do {
-		*--at = (char)('0' + rest % 10);
-		rest /= 10;
-	} while (rest > 0);
-	if (value < 0)
-		*--at = '-';
-	strbuf_add(to, at, (size_t)(text + sizeof(text) - at));
-}
-
-/* The locale may write commas. */
-static void
-add_fraction(struct strbuf *to, double value)
-{
-	char text[40], *comma;
-
-	/* Nine digits of a time stamp would be tens of seconds. */
-	snprintf(text, sizeof(text), fabs(value) < 1e6 ? "%.9g" : "%.3f",
-	    value);
-	comma = strchr(text, ',');
-	if (comma != NULL)
-		*comma = '.';
-	add(to, text);
-}
-
 void
 exposition_value(struct strbuf *to, double value)
 {
-	if (isnan(value))
-		add(to, "NaN");
-	else if (isinf(value))
-		add(to, value > 0 ? "+Inf" : "-Inf");
-	else if (value == floor(value) && fabs(value) < 9007199254740992.0)
-		add_whole(to, (long long)value);
-	else
-		add_fraction(to, value);
+	char text[40], *at = text + sizeof(text), *comma;
+	uint64_t rest = fabs(value) < 0x1p53 ? (uint64_t)fabs(value) : 0;
+
+	if (isnan(value) || isinf(value)) {
+		add(to, isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+	} else if (value == floor(value) && fabs(value) < 0x1p53) {
+		/* Most of what there is, ten thousand times a page: printf
+		 * takes longer. */
+		do {
+			*--at = (char)('0' + rest % 10);
+			rest /= 10;
+		} while (rest > 0);
+		if (value < 0)
+			*--at = '-';
+		strbuf_add(to, at, (size_t)(text + sizeof(text) - at));
+	} else {
+		/* Nine digits of a time stamp would be tens of seconds. */
+		snprintf(text, sizeof(text),
+		    fabs(value) < 1e6 ? "%.9g" : "%.3f", value);
+		comma = strchr(text, ','); /* of the locale */
+		if (comma != NULL)
+			*comma = '.';
+		add(to, text);
+	}
 }
 
 void

@@ -8,7 +8,7 @@
  * the state is gone from the page, and nothing shows its last good value for
  * ever. Samples carry no time stamps (they would outlive their series).
  */
-#include "daemon/export/metrics.h"
+#include "daemon/export/export.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -130,20 +130,6 @@ render_series(const struct metrics_in *in, struct strbuf *to)
 /* ---- the collector as a process, under the names that client libraries use
  * ---- */
 
-static int
-count_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int count = 0;
-
-	if (d == NULL)
-		return 0;
-	while (readdir(d) != NULL)
-		count++;
-	closedir(d);
-	return count - 3; /* ".", ".." and the folder's own */
-}
-
 /* Field n of /proc/self/stat, counted from 1, after the name in brackets. */
 static unsigned long long
 stat_field(const char *stat, int n)
@@ -155,30 +141,30 @@ stat_field(const char *stat, int n)
 	return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-static double
-boot_unix_s(void)
-{
-	struct timespec now, up;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	clock_gettime(CLOCK_BOOTTIME, &up);
-	return (double)(now.tv_sec - up.tv_sec) +
-	    (double)(now.tv_nsec - up.tv_nsec) / 1e9;
-}
-
 static void
 render_process(const struct metrics_in *in, struct strbuf *to)
 {
-	double tick = (double)sysconf(_SC_CLK_TCK);
+	double tick = (double)sysconf(_SC_CLK_TCK), boot_unix_s;
+	struct timespec now, up;
 	struct rlimit files = { 0 };
 	char stat[1024] = "";
 	FILE *fp = fopen("/proc/self/stat", "re");
 	size_t len = fp != NULL ? fread(stat, 1, sizeof(stat) - 1, fp) : 0;
+	DIR *d = opendir("/proc/self/fd");
+	int fds = d != NULL ? -3 : 0; /* ".", ".." and the folder's own */
 
 	(void)in;
 	stat[len] = '\0';
 	if (fp != NULL)
 		fclose(fp);
+	while (d != NULL && readdir(d) != NULL)
+		fds++;
+	if (d != NULL)
+		closedir(d);
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	boot_unix_s = (double)(now.tv_sec - up.tv_sec) +
+	    (double)(now.tv_nsec - up.tv_nsec) / 1e9;
 	getrlimit(RLIMIT_NOFILE, &files);
 	exposition_single(to, "process_cpu_seconds_total", "counter",
 	    "Processor time, user and system.",
@@ -189,12 +175,12 @@ render_process(const struct metrics_in *in, struct strbuf *to)
 	exposition_single(to, "process_virtual_memory_bytes", "gauge",
 	    "Memory that is mapped.", (double)stat_field(stat, 23));
 	exposition_single(to, "process_open_fds", "gauge",
-	    "Open file descriptors.", count_fds());
+	    "Open file descriptors.", fds);
 	exposition_single(to, "process_max_fds", "gauge",
 	    "Limit of open file descriptors.", (double)files.rlim_cur);
 	exposition_single(to, "process_start_time_seconds", "gauge",
 	    "When the process started.",
-	    boot_unix_s() + (double)stat_field(stat, 22) / tick);
+	    boot_unix_s + (double)stat_field(stat, 22) / tick);
 }
 
 static metrics_part *const parts[] = {

@@ -26,106 +26,37 @@ is_fresh(const struct view_node *n, double now_s)
 	    now_s - (double)n->last_seen_unix_ns / 1e9 < NODE_EXPIRY_S;
 }
 
-static void
-render_states(const struct view_node *nodes, size_t count, double now_s,
-    struct strbuf *to)
-{
-	uint64_t by_state[AGENT_STATE_MAX] = { 0 };
+enum node_value { NODE_UP, NODE_SEEN, NODE_SPOOL, NODE_SCORE, NODE_VALUES };
 
-	for (size_t i = 0; i < count; i++)
-		by_state[nodes[i].state] += is_fresh(&nodes[i], now_s) != 0;
-	exposition_family(to, "coalmine_agents", "gauge", "Agents by state.");
-	for (int s = 0; s < AGENT_STATE_MAX; s++)
-		exposition_sample(to, "coalmine_agents",
-		    EXPOSITION_LABELS({ "state", names_agent_states[s] }),
-		    (double)by_state[s]);
-}
-
-static double
-value_up(const struct view_node *n)
-{
-	return n->state != AGENT_LOST;
-}
-
-static double
-value_last_seen(const struct view_node *n)
-{
-	return n->last_seen_unix_ns > 0 ? (double)n->last_seen_unix_ns / 1e9
-					: NAN;
-}
-
-/* A lost node has no score: it is not measured. */
-static double
-value_score(const struct view_node *n)
-{
-	return n->state != AGENT_LOST ? n->score : NAN;
-}
-
-static double
-value_spool(const struct view_node *n)
-{
-	return n->state != AGENT_LOST ? (double)n->spool_bytes : NAN;
-}
-
-/* NAN leaves a sample out. */
-static const struct node_family {
-	const char *name;
-	const char *help;
-	double (*value)(const struct view_node *);
-} families[] = {
-	{ "coalmine_agent_up",
-	    "1 while the node's agent is heard of, 0 when it is lost.",
-	    value_up },
-	{ "coalmine_agent_last_seen_timestamp_seconds",
-	    "When the node's agent was last heard of.", value_last_seen },
-	{ "coalmine_agent_spool_bytes",
-	    "Records that wait on the node for the collector.", value_spool },
-	{ "coalmine_node_score",
+static const struct {
+	const char *name, *help;
+} node_families[NODE_VALUES] = {
+	[NODE_UP] = { "coalmine_agent_up",
+	    "1 while the node's agent is heard of, 0 when it is lost." },
+	[NODE_SEEN] = { "coalmine_agent_last_seen_timestamp_seconds",
+	    "When the node's agent was last heard of." },
+	[NODE_SPOOL] = { "coalmine_agent_spool_bytes",
+	    "Records that wait on the node for the collector." },
+	[NODE_SCORE] = { "coalmine_node_score",
 	    "Robust z of the node against its peers, worst test; positive "
-	    "is worse.",
-	    value_score },
+	    "is worse." },
 };
 
-/* One text of all labels; node i's runs from ends[i] to ends[i + 1]. */
-struct node_labels {
-	struct strbuf text;
-	size_t *ends;
-};
-
-static struct node_labels
-labels_new(const struct view_node *nodes, size_t count, double now_s)
+/* NAN leaves a sample out: a lost node has no score, it is not measured. */
+static double
+node_value(const struct view_node *n, enum node_value what)
 {
-	struct node_labels l = { .ends = xcalloc(count + 1, sizeof(*l.ends)) };
+	int up = n->state != AGENT_LOST;
 
-	for (size_t i = 0; i < count; i++) {
-		if (is_fresh(&nodes[i], now_s)) {
-			strbuf_add(&l.text, "{node=\"", 7);
-			exposition_escape(&l.text, nodes[i].name);
-			strbuf_add(&l.text, "\"} ", 3);
-		}
-		l.ends[i + 1] = l.text.len_bytes;
-	}
-	return l;
-}
-
-static void
-render_family(const struct node_family *f, const struct view_node *nodes,
-    size_t count, const struct node_labels *l, struct strbuf *to)
-{
-	size_t name_bytes = strlen(f->name);
-
-	exposition_family(to, f->name, "gauge", f->help);
-	for (size_t i = 0; i < count; i++) {
-		size_t from = l->ends[i], len = l->ends[i + 1] - from;
-		double value = len > 0 ? f->value(&nodes[i]) : NAN;
-
-		if (isnan(value))
-			continue;
-		strbuf_add(to, f->name, name_bytes);
-		strbuf_add(to, l->text.text + from, len);
-		exposition_value(to, value);
-		strbuf_add(to, "\n", 1);
-	}
+	if (what == NODE_UP)
+		return up;
+	if (what == NODE_SEEN)
+		return n->last_seen_unix_ns > 0
+		    ? (double)n->last_seen_unix_ns / 1e9
+		    : NAN;
+	if (!up)
+		return NAN;
+	return what == NODE_SPOOL ? (double)n->spool_bytes : n->score;
 }
 
 void
@@ -134,13 +65,45 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 	const struct view_node *nodes;
 	size_t count = view_node_list(in->view, &nodes);
 	double now_s = (double)clk_unix_ns() / 1e9;
-	struct node_labels l = labels_new(nodes, count, now_s);
+	uint64_t by_state[AGENT_STATE_MAX] = { 0 };
+	/* Of all nodes; node i's are from ends[i] to ends[i + 1]. */
+	size_t *ends = xcalloc(count + 1, sizeof(*ends));
+	struct strbuf labels = { 0 };
 
-	render_states(nodes, count, now_s, to);
-	for (size_t i = 0; i < ARRAY_LEN(families); i++)
-		render_family(&families[i], nodes, count, &l, to);
-	strbuf_clear(&l.text);
-	free(l.ends);
+	for (size_t i = 0; i < count; i++) {
+		if (is_fresh(&nodes[i], now_s)) {
+			by_state[nodes[i].state]++;
+			strbuf_add(&labels, "{node=\"", 7);
+			exposition_escape(&labels, nodes[i].name);
+			strbuf_add(&labels, "\"} ", 3);
+		}
+		ends[i + 1] = labels.len_bytes;
+	}
+	exposition_family(to, "coalmine_agents", "gauge", "Agents by state.");
+	for (int s = 0; s < AGENT_STATE_MAX; s++)
+		exposition_sample(to, "coalmine_agents",
+		    EXPOSITION_LABELS({ "state", names_agent_states[s] }),
+		    (double)by_state[s]);
+	for (int f = 0; f < NODE_VALUES; f++) {
+		const char *name = node_families[f].name;
+		size_t name_bytes = strlen(name);
+
+		exposition_family(to, name, "gauge", node_families[f].help);
+		for (size_t i = 0; i < count; i++) {
+			size_t len = ends[i + 1] - ends[i];
+			double value = node_value(&nodes[i],
+			    (enum node_value)f);
+
+			if (len == 0 || isnan(value))
+				continue;
+			strbuf_add(to, name, name_bytes);
+			strbuf_add(to, labels.text + ends[i], len);
+			exposition_value(to, value);
+			strbuf_add(to, "\n", 1);
+		}
+	}
+	strbuf_clear(&labels);
+	free(ends);
 	exposition_family(to, "coalmine_outlier_threshold", "gauge",
 	    "Combined z of its rounds from which a node may be an outlier, "
 	    "among the nodes of the newest round.");
@@ -202,12 +165,6 @@ metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 
 /* ---- runs and schedule, by campaign: names of campaigns are few, ids of runs
  * are without bound and no label ---- */
-
-static double
-seconds_of(const json_t *object, const char *key)
-{
-	return member_number(object, key) / 1e9;
-}
 
 void
 metrics_run_counts(const struct metrics_in *in, struct strbuf *to)
@@ -276,7 +233,7 @@ metrics_schedule(const struct metrics_in *in, struct strbuf *to)
 	exposition_family(to, "coalmine_campaign_next_start_timestamp_seconds",
 	    "gauge", "When the campaign is due next.");
 	json_array_foreach (schedule, i, row) {
-		double next_s = seconds_of(row, "next_unix_ns");
+		double next_s = member_number(row, "next_unix_ns") / 1e9;
 
 		if (next_s > 0 && member_text(row, "campaign")[0] != '\0')
 			exposition_sample(to,

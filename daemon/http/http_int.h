@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/export/metrics.h"
+#include "daemon/export/export.h"
 #include "daemon/http/http.h"
 #include "daemon/store/store.h"
 #include "daemon/view/view.h"

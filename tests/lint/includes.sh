@@ -32,7 +32,7 @@ daemon/view/          cluster,diagnosis,mesh,net,run,schedule,store   jansson,ev
 # /metrics the rows of series and the health of the store; the API answers of
 # the store, the metrics page, roles of certificates (net/tls.h) and the
 # embedded page (embed.h).
-daemon/export/webhook view                              curl,jansson
+daemon/export/alarm   view                              curl,jansson,zlib
 daemon/export/        series,store,view                 jansson,zlib
 daemon/http/http_conn net                               event2,openssl,jansson,zlib
 daemon/http/          .,export,store,view               event2,openssl,jansson,zlib

@@ -19,7 +19,7 @@
 #include "daemon/net/hub.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/series/series.h"
-#include "daemon/export/metrics.h"
+#include "daemon/export/export.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
 #include "daemon/view/view_int.h"

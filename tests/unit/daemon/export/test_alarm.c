@@ -19,8 +19,6 @@
 
 #include "common/err.h"
 #include "daemon/export/alarm.c"
-#include "daemon/export/alerts.c"
-#include "daemon/export/webhook.c"
 
 #include "tests/unit/daemon/http/fake_view.h"
 
@@ -42,7 +40,6 @@ node5(const char *text)
 static json_t *
 turn(struct alerts *a, const struct alert_seen *seen, uint64_t now_unix_ns)
 {
-	alerts_begin(a);
 	if (seen != NULL)
 		alerts_see(a, seen, now_unix_ns);
 	return alerts_end(a, now_unix_ns);
@@ -60,8 +57,10 @@ alert_text(const json_t *message, const char *key)
 static void
 test_told_when_it_changes(void **state)
 {
-	struct alerts *a = alerts_new("http://c:17701/",
-	    4 * 3600 * CLK_NS_PER_S);
+	char page[] = "http://c:17701/";
+	struct alerts all = { TAILQ_HEAD_INITIALIZER(all.firing), 0, page,
+		4 * 3600 * CLK_NS_PER_S };
+	struct alerts *a = &all;
 	struct alert_seen s = node5("28 % slower");
 	json_t *m = turn(a, &s, T0);
 
@@ -86,19 +85,22 @@ test_told_when_it_changes(void **state)
 	assert_string_equal(alert_text(m, "endsAt"), "2026-09-21T19:13:20Z");
 	json_decref(m);
 	assert_null(turn(a, NULL, T0 + 6 * 3600 * CLK_NS_PER_S));
-	alerts_free(a);
+	while (a->count > 0)
+		alert_free(a, TAILQ_FIRST(&a->firing));
 }
 
 static void
 test_no_more_than_can_be_told(void **state)
 {
-	struct alerts *a = alerts_new("", CLK_NS_PER_S);
+	char page[] = "";
+	struct alerts all = { TAILQ_HEAD_INITIALIZER(all.firing), 0, page,
+		CLK_NS_PER_S };
+	struct alerts *a = &all;
 	struct alert_seen s = node5("slow");
 	char name[32];
 	json_t *m;
 
 	(void)state;
-	alerts_begin(a);
 	for (int i = 0; i < 2 * FIRING_MAX; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
 		s.subject = name;
@@ -108,7 +110,8 @@ test_no_more_than_can_be_told(void **state)
 	assert_int_equal(json_array_size(json_object_get(m, "alerts")),
 	    FIRING_MAX);
 	json_decref(m);
-	alerts_free(a);
+	while (a->count > 0)
+		alert_free(a, TAILQ_FIRST(&a->firing));
 }
 
 static int

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - Prometheus' text format 0.0.4, written from memory.
+ * export.h - what others are told: the page for Prometheus, and alerts.
  *
+ * metrics.c: the text format 0.0.4, written from memory.
  * No labels without bound: no run ids, no pairs of nodes; histograms by class
  * of campaign, never by node.
  */
-#ifndef DAEMON_EXPORT_METRICS_H
-#define DAEMON_EXPORT_METRICS_H
+#ifndef DAEMON_EXPORT_EXPORT_H
+#define DAEMON_EXPORT_EXPORT_H
 
 #include <stdint.h>
 
+#include "common/err.h"
 #include "common/str.h"
 #include "daemon/store/store.h"
 #include "daemon/view/view.h"
@@ -36,5 +38,19 @@ struct metrics_in {
 };
 /* Appends the whole page. */
 void metrics_render(const struct metrics_in *in, struct strbuf *to);
+
+/*
+ * alarm.c: tells webhooks what Prometheus' alerts would say, for sites without
+ * Prometheus: suspects, agents lost, what the collector complains of.
+ */
+struct alarm;
+
+/* urls: with commas between; "" is none, and *ret NULL. page: address of the
+ * page for links, or "". -EINVAL and why. view outlives it. */
+int alarm_open(const char *urls, const char *page, struct view *view,
+    struct alarm **ret, struct err *err);
+/* Now and then: look, and tell what has changed. NULL is allowed. */
+void alarm_tick(struct alarm *a);
+void alarm_close(struct alarm *a); /* NULL is allowed */
 
 #endif
