@@ -41,7 +41,6 @@
 #include "daemon/store/store.h"
 #include "daemon/net/tls.h"
 #include "daemon/view/view_int.h"
-#include "daemon/series/series_warm.h"
 #include "schema/options.h"
 
 #define DEFAULT_PATH "/etc/coalmine/coalmined.conf"

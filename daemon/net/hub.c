@@ -15,7 +15,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
 #include "daemon/net/session.h"
-#include "daemon/react/node_health.h"
+#include "daemon/react/react.h"
 #include "daemon/store/store.h"
 #include "schema/record.h"
 

@@ -2,7 +2,7 @@
 /*
  * node_health.c - which nodes are told of their health, and when again.
  */
-#include "daemon/react/node_health.h"
+#include "daemon/react/react.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "daemon/react/react.h"
 #include "daemon/cluster/roster.h"
 
 #define REFRESH_NS (60 * CLK_NS_PER_S)
@@ -53,72 +52,48 @@ standings_free(struct standings *s)
 	free(s);
 }
 
-static struct told *
-told_of(struct standings *s, const struct node *n)
-{
-	if (n->id >= s->cap) {
-		size_t cap = n->id + n->id / 2 + 64;
-
-		s->told = xreallocarray(s->told, cap, sizeof(s->told[0]));
-		memset(s->told + s->cap, 0,
-		    (cap - s->cap) * sizeof(s->told[0]));
-		for (size_t i = s->cap; i < cap; i++)
-			s->told[i].reacted = EXIT_CODE_UNKNOWN;
-		s->cap = cap;
-	}
-	return &s->told[n->id];
-}
-
-static void
-tell(struct standings *s, struct node *n, struct told *t,
-    const struct node_health *st)
-{
-	if (s->ops->send(s->ctx, n, WIRE_STANDING,
-		json_pack("{s:s, s:o, s:I}", "verdict",
-		    names_verdicts[st->code], "text", text_json(st->text),
-		    "fresh_ms",
-		    (json_int_t)(NODE_HEALTH_FRESH_NS / CLK_NS_PER_MS))) < 0)
-		return;
-	t->code = st->code;
-	t->serial = n->serial;
-	t->at_ns = clk_ns();
-}
-
-/* Suspects and unknowns change nothing: an action waits for certainty, and so
- * does taking it back. */
-static void
-pass_on(struct standings *s, const struct node *n, struct told *t,
-    const struct node_health *st)
-{
-	if (st->code == t->reacted ||
-	    (st->code != EXIT_CODE_BAD && st->code != EXIT_CODE_OK))
-		return;
-	if (st->code == EXIT_CODE_BAD)
-		react_bad(s->react, n->name, st->text);
-	else
-		react_well(s->react, n->name);
-	t->reacted = st->code;
-}
-
-static void
-node_tick(struct standings *s, struct node *n)
-{
-	struct told *t = told_of(s, n);
-	struct node_health st = { EXIT_CODE_UNKNOWN, "" };
-
-	if (!roster_is_up(n))
-		return;
-	s->ops->judge(s->ctx, n, &st);
-	pass_on(s, n, t, &st);
-	if (t->serial != n->serial || t->code != st.code ||
-	    clk_ns() - t->at_ns >= REFRESH_NS)
-		tell(s, n, t, &st);
-}
-
 void
 standings_tick(struct standings *s)
 {
-	for (size_t id = 0; id < roster_count(s->roster); id++)
-		node_tick(s, roster_by_id(s->roster, id));
-	react_tick(s->react, roster_count(s->roster));
+	size_t count = roster_count(s->roster), cap = count + count / 2;
+
+	if (count > s->cap) {
+		s->told = xreallocarray(s->told, cap, sizeof(s->told[0]));
+		for (size_t i = s->cap; i < cap; i++)
+			s->told[i] = (struct told){
+				.reacted = EXIT_CODE_UNKNOWN
+			};
+		s->cap = cap;
+	}
+	for (size_t id = 0; id < count; id++) {
+		struct node_health st = { EXIT_CODE_UNKNOWN, "" };
+		struct node *n = roster_by_id(s->roster, id);
+		struct told *t = &s->told[id];
+
+		if (!roster_is_up(n))
+			continue;
+		s->ops->judge(s->ctx, n, &st);
+		/* Suspects and unknowns change nothing: an action waits for
+		 * certainty, and so does taking it back. */
+		if (st.code != t->reacted && st.code == EXIT_CODE_BAD)
+			react_bad(s->react, n->name, st.text);
+		if (st.code != t->reacted && st.code == EXIT_CODE_OK)
+			react_well(s->react, n->name);
+		if (st.code == EXIT_CODE_BAD || st.code == EXIT_CODE_OK)
+			t->reacted = st.code;
+		if (t->serial == n->serial && t->code == st.code &&
+		    clk_ns() - t->at_ns < REFRESH_NS)
+			continue;
+		if (s->ops->send(s->ctx, n, WIRE_STANDING,
+			json_pack("{s:s, s:o, s:I}", "verdict",
+			    names_verdicts[st.code], "text", text_json(st.text),
+			    "fresh_ms",
+			    (json_int_t)(NODE_HEALTH_FRESH_NS /
+				CLK_NS_PER_MS))) < 0)
+			continue;
+		t->code = st.code;
+		t->serial = n->serial;
+		t->at_ns = clk_ns();
+	}
+	react_tick(s->react, count);
 }

@@ -192,35 +192,20 @@ react_finish(struct react *r, enum react_result result, const char *text)
 	task_free(r, t);
 }
 
-/* How many were begun in the last hour. */
-static int
-begun_count(const struct react *r)
-{
-	uint64_t now_ns = clk_ns();
-	int count = 0;
-
-	for (size_t i = 0; i < REACT_BEGUN; i++)
-		count += r->begun_ns[i] != 0 &&
-		    now_ns - r->begun_ns[i] < HOUR_NS;
-	return count;
-}
-
-static int
-limit_of(const struct react *r, size_t nodes)
-{
-	int share = (int)ceil(r->o.share_per_hour * (double)nodes);
-
-	return share < r->o.nodes_per_hour ? share : r->o.nodes_per_hour;
-}
-
 /* 1 when another node may be taken; says so once when not. */
 static int
 may_begin(struct react *r, struct react_task *t, size_t nodes)
 {
+	int share = (int)ceil(r->o.share_per_hour * (double)nodes);
+	int limit = share < r->o.nodes_per_hour ? share : r->o.nodes_per_hour;
+	uint64_t now_ns = clk_ns();
 	char text[200];
-	int limit = limit_of(r, nodes);
+	int begun = 0;
 
-	if (begun_count(r) < limit)
+	for (size_t i = 0; i < REACT_BEGUN; i++)
+		begun += r->begun_ns[i] != 0 &&
+		    now_ns - r->begun_ns[i] < HOUR_NS;
+	if (begun < limit)
 		return 1;
 	if (!t->told) {
 		snprintf(text, sizeof(text),
@@ -230,17 +215,6 @@ may_begin(struct react *r, struct react_task *t, size_t nodes)
 	}
 	t->told = 1;
 	return 0;
-}
-
-static void
-begun_note(struct react *r)
-{
-	size_t oldest = 0;
-
-	for (size_t i = 1; i < REACT_BEGUN; i++)
-		if (r->begun_ns[i] < r->begun_ns[oldest])
-			oldest = i;
-	r->begun_ns[oldest] = clk_ns();
 }
 
 static struct react_task *
@@ -260,14 +234,18 @@ void
 react_tick(struct react *r, size_t nodes)
 {
 	struct react_task *t;
+	size_t oldest = 0;
 
 	if (r->way == NULL || r->now != NULL)
 		return;
 	t = task_next(r, nodes);
 	if (t == NULL)
 		return;
+	for (size_t i = 1; i < REACT_BEGUN; i++)
+		if (r->begun_ns[i] < r->begun_ns[oldest])
+			oldest = i;
 	if (!t->undo)
-		begun_note(r);
+		r->begun_ns[oldest] = clk_ns();
 	if (r->o.dry_run) {
 		react_say(r, t,
 		    t->undo ? "dry run, would undo" : "dry run, would act",

@@ -21,9 +21,10 @@ first_line(const char *out, char ret[TEXT_MAX])
 }
 
 static void
-ended(struct react *r, int status, const char *out)
+ended_cb(int status, const char *out, void *arg)
 {
 	char line[TEXT_MAX], text[TEXT_MAX + 32];
+	struct react *r = arg;
 
 	first_line(out, line);
 	if (status == 0) {
@@ -32,12 +33,6 @@ ended(struct react *r, int status, const char *out)
 	}
 	snprintf(text, sizeof(text), "exit %d: %s", status, line);
 	react_finish(r, REACT_FAILED, text);
-}
-
-static void
-command_cb(int status, const char *out, void *arg)
-{
-	ended(arg, status, out);
 }
 
 static void
@@ -53,7 +48,7 @@ command_begin(struct react *r, const struct react_task *t)
 	snprintf(text, sizeof(text), "COALMINE_TEXT=%s", t->text);
 	snprintf(what, sizeof(what), "COALMINE_VERDICT=%s",
 	    t->undo ? "ok" : "bad");
-	react_spawn(r, argv, env, command_cb);
+	react_spawn(r, argv, env, ended_cb);
 }
 
 const struct react_way react_command = { "command run", "command run",
@@ -64,12 +59,6 @@ slurm_run(struct react *r, const char *program, char *const *more, spawn_cb *cb)
 {
 	react_spawned(r,
 	    slurm_call(r->base, &r->o.slurm, program, more, cb, r));
-}
-
-static void
-updated_cb(int status, const char *out, void *arg)
-{
-	ended(arg, status, out);
 }
 
 /* "bad" first and shortly what: sinfo -R shows 20 characters. */
@@ -90,7 +79,7 @@ update(struct react *r)
 			*c = ' ';
 	if (t->undo)
 		more[3] = NULL;
-	slurm_run(r, "scontrol", more, updated_cb);
+	slurm_run(r, "scontrol", more, ended_cb);
 }
 
 static int

@@ -4,15 +4,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/clk.h"
 #include "common/err.h"
+#include "common/file.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/str.h"
@@ -45,25 +44,13 @@ campaign_name_check(const char *name)
 	return 0;
 }
 
-static int
-blackout_check(const struct conf *c, struct err *err)
-{
-	struct blackout b;
-	struct err reason;
-	int rc = blackout_parse(conf_string(c, "schedule", "blackout"), &b,
-	    &reason);
-
-	if (rc < 0)
-		err_say(err, "%s: schedule.blackout %s",
-		    conf_where(c, "schedule", "blackout"), reason.text);
-	return rc;
-}
-
 int
 campaign_parse(const char *path, const char *text, struct conf **ret,
     struct schedule *ret_schedule, struct err *err)
 {
 	struct conf *c = NULL;
+	struct blackout b;
+	struct err reason;
 	int rc;
 
 	if (strlen(text) > CAMPAIGN_TEXT_MAX)
@@ -74,8 +61,13 @@ campaign_parse(const char *path, const char *text, struct conf **ret,
 		rc = options_campaign_check(c, err);
 	if (rc == 0)
 		rc = schedule_read(c, ret_schedule, err);
-	if (rc == 0)
-		rc = blackout_check(c, err);
+	if (rc == 0) {
+		rc = blackout_parse(conf_string(c, "schedule", "blackout"), &b,
+		    &reason);
+		if (rc < 0)
+			err_say(err, "%s: schedule.blackout %s",
+			    conf_where(c, "schedule", "blackout"), reason.text);
+	}
 	if (rc == 0)
 		*ret = c;
 	else
@@ -104,48 +96,20 @@ campaign_free(struct campaign *c)
 	free(c);
 }
 
-/* Whole file, at most CAMPAIGN_TEXT_MAX; the caller frees. NULL with errno. */
-static char *
-text_read(const char *path)
-{
-	char *text = xcalloc(1, CAMPAIGN_TEXT_MAX + 2);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	size_t len = 0;
-	ssize_t n = fd < 0 ? -1 : 1;
-
-	while (n > 0 && len <= CAMPAIGN_TEXT_MAX) {
-		n = read(fd, text + len, CAMPAIGN_TEXT_MAX + 1 - len);
-		if (n > 0)
-			len += (size_t)n;
-	}
-	if (fd >= 0) {
-		int saved = errno;
-
-		close(fd);
-		errno = saved;
-	}
-	if (n < 0) {
-		free(text);
-		return NULL;
-	}
-	if (memchr(text, '\0', len) != NULL)
-		text[0] = '\1'; /* binary: let the parser refuse it */
-	return xreallocarray(text, 1, len + 1);
-}
-
 /* Take a file's text in, or note why not. */
 static void
 content_read(struct campaign *c)
 {
-	int rc = -EIO;
 	struct err err;
+	size_t len;
+	int rc;
 
 	content_clear(c);
 	c->read_unix_ns = clk_unix_ns();
-	c->text = text_read(c->path);
-	if (c->text == NULL)
-		err_say(&err, "%.400s: %s", c->path, strerror(errno));
-	else
+	rc = file_read(c->path, CAMPAIGN_TEXT_MAX, &c->text, &len, &err);
+	if (rc == 0 && memchr(c->text, '\0', len) != NULL)
+		c->text[0] = '\1'; /* binary: let the parser refuse it */
+	if (rc == 0)
 		rc = campaign_parse(c->path, c->text, &c->conf, &c->schedule,
 		    &err);
 	if (rc == 0)
@@ -183,37 +147,12 @@ campaign_add(struct campaigns *cs, const char *name)
 
 /* One file of the directory: 1 when it is new or has changed. */
 static int
-file_look(struct campaigns *cs, const char *name, const char *path,
-    const struct stat *sb)
-{
-	int64_t mtime_ns = (int64_t)sb->st_mtim.tv_sec * 1000000000 +
-	    sb->st_mtim.tv_nsec;
-	struct campaign *c = campaigns_find(cs, name);
-
-	if (c != NULL && c->path != NULL && c->mtime_ns == mtime_ns &&
-	    c->size_bytes == sb->st_size && c->inode == sb->st_ino) {
-		c->seen = 1;
-		return 0;
-	}
-	if (c == NULL)
-		c = campaign_add(cs, name);
-	free(c->path);
-	c->path = xstrdup(path);
-	c->mtime_ns = mtime_ns;
-	c->size_bytes = sb->st_size;
-	c->inode = sb->st_ino;
-	c->seen = 1;
-	content_read(c);
-	log_info("campaign %s: %s", name,
-	    c->error == NULL ? "read" : "broken, not started");
-	return 1;
-}
-
-static int
 entry_look(struct campaigns *cs, const char *entry)
 {
 	size_t len = strlen(entry), suffix = strlen(SUFFIX);
 	char name[CAMPAIGN_NAME_MAX + 1], path[4352];
+	struct campaign *c;
+	int64_t mtime_ns;
 	struct stat sb;
 
 	if (len <= suffix || len - suffix > CAMPAIGN_NAME_MAX ||
@@ -224,32 +163,30 @@ entry_look(struct campaigns *cs, const char *entry)
 	    str_format(path, sizeof(path), "%s/%s", cs->dir, entry) < 0 ||
 	    stat(path, &sb) < 0 || !S_ISREG(sb.st_mode))
 		return 0;
-	return file_look(cs, name, path, &sb);
-}
-
-/* Files that are no longer there. */
-static int
-forget(struct campaigns *cs)
-{
-	struct campaign *c, *next;
-	int count = 0;
-
-	TAILQ_FOREACH_SAFE (c, &cs->list, link, next) {
-		if (c->path == NULL || c->seen)
-			continue;
-		log_info("campaign %s: its file is gone", c->name);
-		TAILQ_REMOVE(&cs->list, c, link);
-		campaign_free(c);
-		count++;
-	}
-	return count;
+	mtime_ns = (int64_t)sb.st_mtim.tv_sec * 1000000000 + sb.st_mtim.tv_nsec;
+	c = campaigns_find(cs, name);
+	if (c == NULL)
+		c = campaign_add(cs, name);
+	c->seen = 1;
+	if (c->path != NULL && c->mtime_ns == mtime_ns &&
+	    c->size_bytes == sb.st_size && c->inode == sb.st_ino)
+		return 0;
+	free(c->path);
+	c->path = xstrdup(path);
+	c->mtime_ns = mtime_ns;
+	c->size_bytes = sb.st_size;
+	c->inode = sb.st_ino;
+	content_read(c);
+	log_info("campaign %s: %s", name,
+	    c->error == NULL ? "read" : "broken, not started");
+	return 1;
 }
 
 int
 campaigns_scan(struct campaigns *cs)
 {
 	char error[sizeof(cs->error)] = "";
-	struct campaign *c;
+	struct campaign *c, *next;
 	struct dirent *de;
 	int count = 0;
 	DIR *d = opendir(cs->dir);
@@ -268,41 +205,39 @@ campaigns_scan(struct campaigns *cs)
 	while ((de = readdir(d)) != NULL)
 		count += entry_look(cs, de->d_name);
 	closedir(d);
-	return count + forget(cs);
-}
-
-/* Room for one more text from an order. */
-static void
-submitted_trim(struct campaigns *cs)
-{
-	struct campaign *c, *oldest = NULL;
-	size_t count = 0;
-
-	TAILQ_FOREACH (c, &cs->list, link) {
-		if (c->path != NULL)
+	TAILQ_FOREACH_SAFE (c, &cs->list, link, next) {
+		if (c->path == NULL || c->seen)
 			continue;
+		log_info("campaign %s: its file is gone", c->name);
+		TAILQ_REMOVE(&cs->list, c, link);
+		campaign_free(c);
 		count++;
-		if (oldest == NULL || c->read_unix_ns < oldest->read_unix_ns)
-			oldest = c;
 	}
-	if (count < SUBMITTED_MAX)
-		return;
-	TAILQ_REMOVE(&cs->list, oldest, link);
-	campaign_free(oldest);
+	return count;
 }
 
 void
 campaigns_submit(struct campaigns *cs, const char *name, const char *text,
     const struct conf *conf, const struct schedule *schedule)
 {
-	struct campaign *c = campaigns_find(cs, name);
+	struct campaign *c = campaigns_find(cs, name), *at, *oldest = NULL;
+	size_t count = 0;
 
 	if (c != NULL && c->path != NULL)
 		return;
-	if (c == NULL) {
-		submitted_trim(cs);
-		c = campaign_add(cs, name);
+	TAILQ_FOREACH (at, &cs->list, link) {
+		if (at->path != NULL)
+			continue;
+		count++;
+		if (oldest == NULL || at->read_unix_ns < oldest->read_unix_ns)
+			oldest = at;
 	}
+	if (c == NULL && count >= SUBMITTED_MAX) {
+		TAILQ_REMOVE(&cs->list, oldest, link);
+		campaign_free(oldest);
+	}
+	if (c == NULL)
+		c = campaign_add(cs, name);
 	content_clear(c);
 	c->read_unix_ns = clk_unix_ns();
 	c->text = xstrdup(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/schedule/schedule.h"
+#include "daemon/schedule/campaign.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,69 +49,44 @@ minute_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int
-at_read(const struct conf *c, struct schedule *s)
-{
-	size_t count;
-	char **list = str_list_parse(conf_string(c, "schedule", "at"), &count);
-	int rc = list == NULL || count > SCHEDULE_TIMES_MAX ? -EINVAL : 0;
-
-	for (size_t i = 0; rc == 0 && i < count; i++) {
-		rc = minute_parse(list[i], &s->at_min[i]);
-		if (rc == 0 && s->at_min[i] == DAY_MIN)
-			rc = -EINVAL;
-	}
-	if (rc == 0) {
-		s->at_count = count;
-		qsort(s->at_min, count, sizeof(s->at_min[0]), minute_compare);
-	}
-	str_list_free(list);
-	return rc;
-}
-
-static int
-window_parse(char *text, uint32_t *ret_from, uint32_t *ret_to)
-{
-	char *dash = strchr(text, '-');
-
-	if (dash == NULL)
-		return -EINVAL;
-	*dash = '\0';
-	if (minute_parse(text, ret_from) < 0 ||
-	    minute_parse(dash + 1, ret_to) < 0 || *ret_from == *ret_to ||
-	    *ret_from == DAY_MIN)
-		return -EINVAL;
-	return 0;
-}
-
-static int
-windows_read(const struct conf *c, struct schedule *s)
-{
-	size_t count;
-	char **list = str_list_parse(conf_string(c, "schedule", "window"),
-	    &count);
-	int rc = list == NULL || count > SCHEDULE_TIMES_MAX ? -EINVAL : 0;
-
-	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = window_parse(list[i], &s->window[i].from_min,
-		    &s->window[i].to_min);
-	if (rc == 0)
-		s->window_count = count;
-	str_list_free(list);
-	return rc;
-}
-
 int
 schedule_read(const struct conf *c, struct schedule *ret, struct err *err)
 {
 	struct schedule s = { 0 };
+	char **list;
+	int rc;
 
 	s.every_ns = conf_span_ns(c, "schedule", "every");
 	s.offset_ns = conf_span_ns(c, "schedule", "offset");
 	s.jitter_ns = conf_span_ns(c, "schedule", "jitter");
-	if (at_read(c, &s) < 0)
+	list = str_list_parse(conf_string(c, "schedule", "at"), &s.at_count);
+	rc = list == NULL || s.at_count > SCHEDULE_TIMES_MAX ? -EINVAL : 0;
+	for (size_t i = 0; rc == 0 && i < s.at_count; i++) {
+		rc = minute_parse(list[i], &s.at_min[i]);
+		if (s.at_min[i] == DAY_MIN)
+			rc = -EINVAL;
+	}
+	str_list_free(list);
+	if (rc < 0)
 		return complain(c, "at", "times of day as 02:00,14:30", err);
-	if (windows_read(c, &s) < 0)
+	qsort(s.at_min, s.at_count, sizeof(s.at_min[0]), minute_compare);
+	list = str_list_parse(conf_string(c, "schedule", "window"),
+	    &s.window_count);
+	rc = list == NULL || s.window_count > SCHEDULE_TIMES_MAX ? -EINVAL : 0;
+	for (size_t i = 0; rc == 0 && i < s.window_count; i++) {
+		uint32_t *from = &s.window[i].from_min;
+		uint32_t *to = &s.window[i].to_min;
+		char *dash = strchr(list[i], '-');
+
+		if (dash != NULL)
+			*dash = '\0';
+		if (dash == NULL || minute_parse(list[i], from) < 0 ||
+		    minute_parse(dash + 1, to) < 0 || *from == *to ||
+		    *from == DAY_MIN)
+			rc = -EINVAL;
+	}
+	str_list_free(list);
+	if (rc < 0)
 		return complain(c, "window", "times of day as 22:00-06:00",
 		    err);
 	if (s.every_ns != 0 && s.at_count != 0)
@@ -132,31 +107,21 @@ schedule_has(const struct schedule *s)
 	return s->every_ns != 0 || s->at_count != 0;
 }
 
-/* How long window i stays open from a time of the day on; 0: it is shut. */
-static uint64_t
-open_for_ns(const struct schedule *s, size_t i, uint64_t day_ns)
-{
-	uint64_t from = s->window[i].from_min * MINUTE_NS;
-	uint64_t to = s->window[i].to_min * MINUTE_NS;
-
-	if (to > from)
-		return day_ns >= from && day_ns < to ? to - day_ns : 0;
-	if (day_ns >= from)
-		return DAY_NS - day_ns + to;
-	return day_ns < to ? to - day_ns : 0;
-}
-
 /* The longest that any window is still open; 0: all are shut. */
 static uint64_t
 window_left_ns(const struct schedule *s, uint64_t at_unix_ns)
 {
-	uint64_t best = 0;
+	uint64_t day_ns = at_unix_ns % DAY_NS, best = 0;
 
 	for (size_t i = 0; i < s->window_count; i++) {
-		uint64_t left = open_for_ns(s, i, at_unix_ns % DAY_NS);
+		uint64_t from = s->window[i].from_min * MINUTE_NS;
+		uint64_t to = s->window[i].to_min * MINUTE_NS;
+		uint64_t now = day_ns < from ? day_ns + DAY_NS : day_ns;
 
-		if (left > best)
-			best = left;
+		if (to <= from)
+			to += DAY_NS;
+		if (now < to && to - now > best)
+			best = to - now;
 	}
 	return s->window_count == 0 ? UINT64_MAX : best;
 }
@@ -184,31 +149,28 @@ window_opens_ns(const struct schedule *s, uint64_t at_unix_ns)
 	return at_unix_ns + best;
 }
 
-/* base = k * every + offset, the first after a time. */
+/* The first base after a time: k * every + offset, or a time of day that is
+ * shifted by offset. */
 static uint64_t
-every_after(const struct schedule *s, uint64_t after)
-{
-	uint64_t phase = s->offset_ns % s->every_ns;
-	uint64_t k = after < phase ? 0 : (after - phase) / s->every_ns + 1;
-
-	return k * s->every_ns + phase;
-}
-
-/* The first time of day, shifted by offset, after a time. */
-static uint64_t
-at_after(const struct schedule *s, uint64_t after)
+base_after(const struct schedule *s, uint64_t after)
 {
 	uint64_t shifted = after > s->offset_ns ? after - s->offset_ns : 0;
-	uint64_t day = shifted / DAY_NS;
+	uint64_t day = shifted / DAY_NS * DAY_NS;
 
+	if (s->every_ns != 0) {
+		uint64_t phase = s->offset_ns % s->every_ns;
+		uint64_t k = after < phase ? 0
+					   : (after - phase) / s->every_ns + 1;
+
+		return k * s->every_ns + phase;
+	}
 	for (size_t i = 0; i < s->at_count; i++) {
-		uint64_t base = day * DAY_NS + s->at_min[i] * MINUTE_NS +
-		    s->offset_ns;
+		uint64_t base = day + s->at_min[i] * MINUTE_NS + s->offset_ns;
 
 		if (base > after)
 			return base;
 	}
-	return (day + 1) * DAY_NS + s->at_min[0] * MINUTE_NS + s->offset_ns;
+	return day + DAY_NS + s->at_min[0] * MINUTE_NS + s->offset_ns;
 }
 
 int
@@ -220,8 +182,7 @@ schedule_next(const struct schedule *s, uint64_t after_unix_ns, double chance,
 	if (!schedule_has(s))
 		return 0;
 	for (int i = 0; i < TRIES_MAX; i++) {
-		uint64_t base = s->every_ns != 0 ? every_after(s, after)
-						 : at_after(s, after);
+		uint64_t base = base_after(s, after);
 		uint64_t left = window_left_ns(s, base);
 		uint64_t jitter = s->jitter_ns;
 

@@ -149,20 +149,14 @@ plan_first(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 	plan(a, c, now_unix_ns);
 }
 
-/* How long a scheduled start may wait: the next one makes it pointless. */
-static uint64_t
-margin_ns(const struct campaign *c)
-{
-	return c->schedule.every_ns; /* 0: the machine's own limit */
-}
-
 static void
 start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 {
 	struct run_order o = { .campaign = c->name,
 		.conf = c->conf,
 		.by = "schedule",
-		.margin_ns = margin_ns(c) };
+		/* The next start makes it pointless; 0: the machine's limit. */
+		.margin_ns = c->schedule.every_ns };
 	const char *live = runs_find_campaign(a->runs, c->name);
 	char run[64], when[40];
 	struct err err;
@@ -182,25 +176,6 @@ start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 	}
 }
 
-static void
-campaign_tick(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
-{
-	if (!scheduler_is_enabled(a, c)) {
-		c->base_unix_ns = c->next_unix_ns = 0;
-		return;
-	}
-	if (c->next_unix_ns == 0)
-		plan_first(a, c, now_unix_ns);
-	if (c->next_unix_ns == 0 || now_unix_ns < c->next_unix_ns)
-		return;
-	start(a, c, now_unix_ns);
-	/* Not one missed run for every interval of a long absence. */
-	plan(a, c,
-	    now_unix_ns - c->base_unix_ns > LATE_NS + c->schedule.jitter_ns
-		? now_unix_ns
-		: c->base_unix_ns);
-}
-
 void
 scheduler_tick(struct scheduler *a, uint64_t now_unix_ns)
 {
@@ -208,6 +183,21 @@ scheduler_tick(struct scheduler *a, uint64_t now_unix_ns)
 
 	if (a->scan_ns == 0 || clk_ns() - a->scan_ns >= SCAN_NS)
 		scheduler_reload(a);
-	TAILQ_FOREACH (c, campaigns_list(a->campaigns), link)
-		campaign_tick(a, c, now_unix_ns);
+	TAILQ_FOREACH (c, campaigns_list(a->campaigns), link) {
+		if (!scheduler_is_enabled(a, c)) {
+			c->base_unix_ns = c->next_unix_ns = 0;
+			continue;
+		}
+		if (c->next_unix_ns == 0)
+			plan_first(a, c, now_unix_ns);
+		if (c->next_unix_ns == 0 || now_unix_ns < c->next_unix_ns)
+			continue;
+		start(a, c, now_unix_ns);
+		/* Not one missed run for every interval of a long absence. */
+		plan(a, c,
+		    now_unix_ns - c->base_unix_ns >
+			    LATE_NS + c->schedule.jitter_ns
+			? now_unix_ns
+			: c->base_unix_ns);
+	}
 }

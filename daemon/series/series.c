@@ -2,7 +2,7 @@
 /*
  * series.c - how a row of series_rows picks its number out of a record: which
  * records fit, which labels it has, and whether the number is newer or larger
- * than the one that is kept.
+ * than the one that is kept; and the records of before a start.
  */
 #include "daemon/series/series.h"
 
@@ -13,9 +13,11 @@
 #include <string.h>
 
 #include "common/hostlist.h"
+#include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/store/store.h"
 #include "schema/names.h"
 #include "schema/record.h"
 
@@ -134,15 +136,6 @@ is_plain(const char *word)
 		"0123456789._+-")] == '\0';
 }
 
-static int
-is_one_of(const struct series_label *l, const char *word)
-{
-	for (size_t i = 0; i < l->count; i++)
-		if (strcmp(l->words[i], word) == 0)
-			return 1;
-	return 0;
-}
-
 /* The label's value; NULL when the record has none that may be shown. */
 static const char *
 label_value(const struct series_row *row, const struct series_label *l,
@@ -169,7 +162,10 @@ label_value(const struct series_row *row, const struct series_label *l,
 		    ? names_tests[test].name
 		    : NULL;
 	case SERIES_WORD:
-		return is_one_of(l, word) ? word : NULL;
+		for (size_t i = 0; i < l->count; i++)
+			if (strcmp(l->words[i], word) == 0)
+				return word;
+		return NULL;
 	case SERIES_NAME:
 		return is_plain(word) ? word : NULL;
 	case SERIES_NODE:
@@ -231,41 +227,6 @@ sample_of(struct family *f, const char *labels, size_t max)
 	return &f->list[f->count++];
 }
 
-/* Is it the number of another run, or of a message as large as the kept one's?
- * A sweep is one run, of which the largest message counts. */
-static int
-supersedes(const json_t *record, struct series_sample *sample)
-{
-	const char *run = member_text(record, "run");
-	double bytes = member_number(record, "bytes");
-
-	if (sample->run != NULL && strcmp(sample->run, run) == 0 &&
-	    !(bytes >= sample->bytes))
-		return 0;
-	free(sample->run);
-	sample->run = xstrdup(run);
-	sample->bytes = bytes;
-	return 1;
-}
-
-static void
-merge_hist(struct series_sample *sample, const json_t *record)
-{
-	struct hist *h = xcalloc(1, sizeof(*h));
-
-	hist_clear(h);
-	if (record_hist_parse(json_object_get(record, "hist"),
-		member_number(record, "mean"), member_number(record, "min"),
-		member_number(record, "max"), h) < 0) {
-		free(h);
-	} else if (sample->hist == NULL) {
-		sample->hist = h; /* handed over */
-	} else {
-		hist_merge(sample->hist, h);
-		free(h);
-	}
-}
-
 static void
 take_number(struct series *s, size_t index, const struct place *p)
 {
@@ -276,6 +237,9 @@ take_number(struct series *s, size_t index, const struct place *p)
 						 : NAN;
 	char labels[LABELS_BYTES];
 	struct series_sample *sample;
+	struct hist *h;
+	const char *run;
+	double bytes;
 
 	if (row->over != NULL)
 		value /= number_at(inner, row->over);
@@ -290,8 +254,16 @@ take_number(struct series *s, size_t index, const struct place *p)
 		return;
 	switch (row->keep) {
 	case SERIES_LARGEST:
-		if (supersedes(record, sample))
-			sample->value = value;
+		/* A sweep is one run, of which the largest message counts. */
+		run = member_text(record, "run");
+		bytes = member_number(record, "bytes");
+		if (sample->run != NULL && strcmp(sample->run, run) == 0 &&
+		    !(bytes >= sample->bytes))
+			break;
+		free(sample->run);
+		sample->run = xstrdup(run);
+		sample->bytes = bytes;
+		sample->value = value;
 		break;
 	case SERIES_NEWEST:
 	case SERIES_LAST:
@@ -304,8 +276,21 @@ take_number(struct series *s, size_t index, const struct place *p)
 		sample->value += p->is_new && !has;
 		break;
 	case SERIES_MERGED:
-		if (p->is_new)
-			merge_hist(sample, record);
+		if (!p->is_new)
+			break;
+		h = xcalloc(1, sizeof(*h));
+		hist_clear(h);
+		if (record_hist_parse(json_object_get(record, "hist"),
+			member_number(record, "mean"),
+			member_number(record, "min"),
+			member_number(record, "max"), h) == 0) {
+			if (sample->hist == NULL) {
+				sample->hist = xcalloc(1, sizeof(*h));
+				hist_clear(sample->hist);
+			}
+			hist_merge(sample->hist, h);
+		}
+		free(h);
 		break;
 	}
 }
@@ -341,7 +326,8 @@ fits(const json_t *record, const char *member, const char *want)
 }
 
 static void
-take(struct series *s, const char *class, const json_t *record, int is_new)
+record_take(struct series *s, const char *class, const json_t *record,
+    int is_new)
 {
 	struct place p = { .at = { record },
 		.depth = 1,
@@ -365,11 +351,91 @@ take(struct series *s, const char *class, const json_t *record, int is_new)
 void
 series_record(struct series *s, const char *class, const json_t *record)
 {
-	take(s, class, record, 1);
+	record_take(s, class, record, 1);
 }
 
 void
 series_record_old(struct series *s, const char *class, const json_t *record)
 {
-	take(s, class, record, 0);
+	record_take(s, class, record, 0);
+}
+
+#define WARM_RUNS 20 /* enough to have every campaign of a busy site */
+
+/* The oldest first, so the newest wins; one run at a time, because the store's
+ * answers are whole runs in memory. */
+struct warm {
+	struct store *store;
+	series_warm_cb *take;
+	void *arg;
+	json_t *runs; /* newest first; the last is taken next */
+	json_t *run;  /* whose records were asked for */
+};
+
+static void next_run(struct warm *w);
+
+static void
+records_cb(int status, json_t *result, void *arg)
+{
+	struct warm *w = arg;
+	const json_t *record;
+	size_t i;
+
+	if (status == 0)
+		json_array_foreach (result, i, record)
+			w->take(w->arg, member_text(w->run, "class"), record);
+	json_decref(result);
+	next_run(w);
+}
+
+static void
+next_run(struct warm *w)
+{
+	size_t left;
+	json_t *args;
+
+	do {
+		left = json_array_size(w->runs);
+		json_decref(w->run);
+		w->run = NULL;
+		if (left == 0) {
+			json_decref(w->runs);
+			free(w);
+			return;
+		}
+		w->run = json_incref(json_array_get(w->runs, left - 1));
+		json_array_remove(w->runs, left - 1);
+		/* The mesh's records are many, large and soon renewed; the six
+		 * nodes of a confirmation run, one of them slow, are not how
+		 * the cluster is. */
+	} while (strcmp(member_text(w->run, "campaign"), "mesh") == 0 ||
+	    strcmp(member_text(w->run, "campaign"), NAMES_PASS_CAMPAIGN) == 0);
+	args = json_pack("{s:O,s:i}", "run", json_object_get(w->run, "run"),
+	    "limit", 1000);
+	store_ask(w->store, STORE_RECORDS, args, records_cb, w);
+	json_decref(args);
+}
+
+static void
+runs_cb(int status, json_t *result, void *arg)
+{
+	struct warm *w = arg;
+
+	w->runs = status == 0 ? result : json_array();
+	log_debug("series: %zu runs of before", json_array_size(w->runs));
+	next_run(w);
+}
+
+void
+series_warm(struct store *store, series_warm_cb *take, void *arg)
+{
+	struct warm *w = xcalloc(1, sizeof(*w));
+	json_t *args = json_pack("{s:s,s:i}", "state", "finished", "limit",
+	    WARM_RUNS);
+
+	w->store = store;
+	w->take = take;
+	w->arg = arg;
+	store_ask(store, STORE_RUNS, args, runs_cb, w);
+	json_decref(args);
 }

@@ -7,7 +7,7 @@
  * records carry already is one more row.
  *
  * Pure memory; filled from committed records, on start from the store's last
- * finished runs (series_warm.h).
+ * finished runs (series_warm).
  */
 #ifndef DAEMON_SERIES_SERIES_H
 #define DAEMON_SERIES_SERIES_H
@@ -72,6 +72,7 @@ struct series_row {
 extern const struct series_row series_rows[]; /* ends with a NULL family */
 
 struct series;
+struct store;
 
 struct series *series_new(void);
 void series_free(struct series *s); /* NULL is allowed */
@@ -93,5 +94,13 @@ struct series_sample {
  * the next record. Rows of one family stand together and share them. */
 size_t series_samples(const struct series *s, size_t row,
     const struct series_sample **ret);
+
+/* A record, of a run of a campaign of that class; the oldest run first. */
+typedef void series_warm_cb(void *arg, const char *class, const json_t *record);
+
+/* Records of the last finished runs after a start, so that /metrics and the
+ * page do not begin empty: asks the store, whose records come on later turns
+ * of the loop. */
+void series_warm(struct store *store, series_warm_cb *take, void *arg);
 
 #endif

@@ -36,18 +36,6 @@ struct slurm_table {
 	size_t place_count, place_cap;
 };
 
-static void
-place_add(struct slurm_table *t, const char *name, size_t row)
-{
-	if (t->place_count == t->place_cap) {
-		t->place_cap = t->place_cap == 0 ? 64 : 2 * t->place_cap;
-		t->places = xreallocarray(t->places, t->place_cap,
-		    sizeof(t->places[0]));
-	}
-	t->places[t->place_count].name = xstrdup(name);
-	t->places[t->place_count++].row = row;
-}
-
 /* Takes the texts of row. */
 static void
 row_add(struct slurm_table *t, struct row row, const char *nodes)
@@ -57,26 +45,18 @@ row_add(struct slurm_table *t, struct row row, const char *nodes)
 	t->rows = xreallocarray(t->rows, t->row_count + 1, sizeof(t->rows[0]));
 	t->rows[t->row_count] = row;
 	if (hostlist_parse(nodes, &hl, NULL) == 0)
-		for (size_t i = 0; i < hl.count; i++)
-			place_add(t, hl.names[i], t->row_count);
+		for (size_t i = 0; i < hl.count; i++) {
+			if (t->place_count == t->place_cap) {
+				t->place_cap = 2 * t->place_cap + 64;
+				t->places = xreallocarray(t->places,
+				    t->place_cap, sizeof(t->places[0]));
+			}
+			t->places[t->place_count++] = (struct place){
+				xstrdup(hl.names[i]), t->row_count
+			};
+		}
 	hostlist_clear(&hl);
 	t->row_count++;
-}
-
-/* STATE|PARTITION|NODES|REASON */
-static void
-sinfo_line(struct slurm_table *t, char *line)
-{
-	char *state = strsep(&line, "|"), *partition = strsep(&line, "|");
-	char *nodes = strsep(&line, "|");
-	struct row row;
-
-	if (nodes == NULL)
-		return;
-	row.state = xstrdup(state);
-	row.partition = xstrdup(partition);
-	row.reason = xstrdup(line == NULL ? "" : line);
-	row_add(t, row, nodes);
 }
 
 /* The value of " NAME=" in a line of scontrol; the caller frees. */
@@ -95,21 +75,6 @@ value_of(const char *line, const char *name)
 	return xstrdup("");
 }
 
-static void
-reservation_line(struct slurm_table *t, const char *line)
-{
-	struct row row = { NULL, value_of(line, "ReservationName"), NULL };
-	char *nodes = value_of(line, "Nodes");
-	char *state = value_of(line, "State");
-
-	if (row.partition[0] != '\0' && strcmp(state, "ACTIVE") == 0)
-		row_add(t, row, nodes);
-	else
-		free(row.partition);
-	free(nodes);
-	free(state);
-}
-
 static int
 place_compare(const void *a, const void *b)
 {
@@ -123,12 +88,33 @@ slurm_table_parse(const char *sinfo, const char *reservations)
 	struct slurm_table *t = xcalloc(1, sizeof(*t));
 	char *text = xstrdup(sinfo), *rest = text, *line;
 
-	while ((line = strsep(&rest, "\n")) != NULL)
-		sinfo_line(t, line);
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		/* STATE|PARTITION|NODES|REASON */
+		char *state = strsep(&line, "|");
+		char *partition = strsep(&line, "|");
+		char *nodes = strsep(&line, "|");
+
+		if (nodes != NULL)
+			row_add(t,
+			    (struct row){ xstrdup(state), xstrdup(partition),
+				xstrdup(line == NULL ? "" : line) },
+			    nodes);
+	}
 	free(text);
 	text = rest = xstrdup(reservations);
-	while ((line = strsep(&rest, "\n")) != NULL)
-		reservation_line(t, line);
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		struct row row = { .partition = value_of(line,
+				       "ReservationName") };
+		char *nodes = value_of(line, "Nodes");
+		char *state = value_of(line, "State");
+
+		if (row.partition[0] != '\0' && strcmp(state, "ACTIVE") == 0)
+			row_add(t, row, nodes);
+		else
+			free(row.partition);
+		free(nodes);
+		free(state);
+	}
 	free(text);
 	if (t->place_count > 0)
 		qsort(t->places, t->place_count, sizeof(t->places[0]),
@@ -151,23 +137,6 @@ slurm_table_free(struct slurm_table *t)
 	free(t->rows);
 	free(t->places);
 	free(t);
-}
-
-/* The first place of a node, or place_count. */
-static size_t
-place_find(const struct slurm_table *t, const char *node)
-{
-	size_t lo = 0, hi = t->place_count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (strcmp(t->places[mid].name, node) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
 }
 
 /* Flags stand behind the word: * no answer, ~ # % ! power, $ maintenance,
@@ -207,37 +176,34 @@ state_judge(const char *state, int in_reservation)
 	return SLURM_OUT;
 }
 
-/* What its rows say, as far as partition and reservation go. */
-static const struct row *
-row_of(const struct slurm_table *t, const char *node, const char *partition,
-    const char *reservation, int *ret_reserved)
-{
-	const struct row *found = NULL;
-
-	*ret_reserved = 0;
-	for (size_t i = place_find(t, node);
-	     i < t->place_count && strcmp(t->places[i].name, node) == 0; i++) {
-		const struct row *row = &t->rows[t->places[i].row];
-
-		if (row->state == NULL)
-			*ret_reserved |= strcmp(row->partition, reservation) ==
-			    0;
-		else if (partition[0] == '\0' ||
-		    strcmp(row->partition, partition) == 0)
-			found = row;
-	}
-	return found;
-}
-
 enum slurm_node
 slurm_table_look(const struct slurm_table *t, const char *node,
     const char *partition, const char *reservation, struct err *err)
 {
+	size_t lo = 0, hi = t->place_count;
+	const struct row *row = NULL;
 	enum slurm_node is;
-	int reserved;
-	const struct row *row = row_of(t, node, partition, reservation,
-	    &reserved);
+	int reserved = 0;
 
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strcmp(t->places[mid].name, node) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* What its rows say, as far as partition and reservation go. */
+	for (; lo < t->place_count && strcmp(t->places[lo].name, node) == 0;
+	     lo++) {
+		const struct row *at = &t->rows[t->places[lo].row];
+
+		if (at->state == NULL)
+			reserved |= strcmp(at->partition, reservation) == 0;
+		else if (partition[0] == '\0' ||
+		    strcmp(at->partition, partition) == 0)
+			row = at;
+	}
 	if (row == NULL) {
 		err_say(err, "%.60s is not in Slurm%s%.60s", node,
 		    partition[0] == '\0' ? "" : "'s partition ", partition);
