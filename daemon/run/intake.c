@@ -245,17 +245,15 @@ intake_progress(struct run *r, const json_t *msg)
 int
 intake_counters(struct run *r, struct node *n, const json_t *msg)
 {
+	const json_t *nics = json_object_get(msg, "nics");
 	long index = run_node_index(r, n);
 
 	if (index >= 0)
-		cost_counters(r, (size_t)index, json_object_get(msg, "nics"));
+		cost_counters(r, (size_t)index, nics);
 	store_put_counters(r->all->store, r->id, n->name,
-	    json_integer_value(json_object_get(msg, "border")),
-	    json_integer_value(json_object_get(msg, "at_unix_ns")),
-	    json_object_get(msg, "nics"));
+	    member_int(msg, "border"), member_int(msg, "at_unix_ns"), nics);
 	if (r->all->ops->counters != NULL)
-		r->all->ops->counters(r->all->ctx, r, n,
-		    json_object_get(msg, "nics"));
+		r->all->ops->counters(r->all->ctx, r, n, nics);
 	return 0;
 }
 

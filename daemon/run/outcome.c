@@ -58,8 +58,8 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 int
 outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 {
-	json_int_t rank = json_integer_value(json_object_get(msg, "rank"));
-	int exited = json_is_true(json_object_get(msg, "exited"));
+	json_int_t rank = member_int(msg, "rank");
+	int exited = member_bool(msg, "exited");
 	size_t before = r->sign_count;
 	struct symptom *s = &r->signs[before];
 
@@ -68,7 +68,7 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 	    rank, n->name, exited ? "ended itself" : "died");
 	if (r->sign_count > before) {
 		s->rank = rank;
-		s->pid = json_integer_value(json_object_get(msg, "pid"));
+		s->pid = member_int(msg, "pid");
 		snprintf(s->node, sizeof(s->node), "%s", n->name);
 	}
 	return 0;

@@ -7,7 +7,7 @@
  *             agents                         (launch.c)
  *   running   since its first record         (intake.c)
  *   final     finished once its end record is committed; otherwise what the
- *             signs say                      (verdict.c)
+ *             signs say                      (outcome.c)
  *
  * After its end a run holds its nodes until what it started there is gone.
  * Nothing here knows of sessions: messages leave through ops, and time is

@@ -68,7 +68,7 @@ struct campaign {
 	off_t size_bytes;
 	ino_t inode;
 	int seen; /* in the scan that is going on */
-	/* Of the schedule; set by agenda.c, only for files. */
+	/* Of the schedule; set by scheduler.c, only for files. */
 	uint64_t base_unix_ns; /* of the next start; 0: none */
 	uint64_t next_unix_ns;
 	uint64_t read_unix_ns;
