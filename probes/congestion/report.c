@@ -307,7 +307,7 @@ report_impact(struct canary_loop *m, int i, enum impact_of of)
 	const struct canary_loop_cell *loaded =
 	    &m->tests[i].cells[PHASE_CONGESTED];
 	struct impact_ask ask = { &quiet->tally, &loaded->tally,
-		canary_low_is_bad(s->tests[i]), s->visits, s->level, s->seed };
+		canary_low_is_bad(s->tests[i]), s->level };
 	struct impact im = { NAN, NAN, NAN };
 	enum cause cause = quiet->cause;
 	json_t *r;

@@ -1,181 +1,200 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * impact.c - the ratio of two phases, and its interval from blocks and rounds
- * drawn anew.
+ * impact.c - the ratio of two phases, and its interval from how it differs
+ * between pairs of visits.
  */
 #include "probes/sampling/impact.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/rng.h"
 #include "common/robust.h"
-#include "common/xalloc.h"
 
-#define STREAM_IMPACT 2 /* of the seed */
+#define ALTERNATES_MIN 6 /* pairs from which their alternation is taken out */
 
 const char *const impact_names[IMPACT_OF_MAX] = { "mean", "p99" };
 
-/* Sums over the rounds drawn for one side. */
-struct draw {
-	uint64_t n;
-	double sum;
-	uint64_t bucket[HIST_BUCKETS];
-};
-
-/* The rounds of a visit: first and how many. */
+/* Rounds first .. end - 1: a visit. */
 struct span {
-	int first;
-	int count;
+	int first, end;
 };
 
-struct block {
-	struct span quiet;
-	struct span loaded;
+/* What is asked, and which visits both phases have: a test that timed out may
+ * lack some. */
+struct pairs {
+	const struct impact_ask *ask;
+	enum impact_of of;
+	int count;
+	struct span quiet[TALLY_ROUNDS_MAX];
+	struct span loaded[TALLY_ROUNDS_MAX];
 };
 
 static struct span
-visit_span(const struct tally *t, int visit)
+next_visit(const struct tally *t, int first)
 {
-	struct span s = { 0, 0 };
+	struct span s = { first, first };
 
-	for (int i = 0; i < t->count; i++) {
-		if (t->rounds[i].visit != visit)
-			continue;
-		if (s.count++ == 0)
-			s.first = i;
-	}
+	while (s.end < t->count &&
+	    t->rounds[s.end].visit == t->rounds[first].visit)
+		s.end++;
 	return s;
 }
 
-static double
-statistic(const struct draw *d, enum impact_of of, int low_is_bad)
-{
-	if (of == IMPACT_MEAN)
-		return d->sum / (double)d->n;
-	return tally_quantile_of(d->bucket, d->n, low_is_bad ? 0.01 : 0.99);
-}
-
-/* log of the impact of what was drawn. */
-static double
-log_ratio(const struct impact_ask *ask, enum impact_of of,
-    const struct draw *quiet, const struct draw *loaded)
-{
-	double a = statistic(quiet, of, ask->low_is_bad);
-	double b = statistic(loaded, of, ask->low_is_bad);
-
-	return ask->low_is_bad ? log(a / b) : log(b / a);
-}
-
 static void
-draw_rounds(struct rng *r, const struct tally *t, const struct span *from,
-    struct draw *into)
+find_pairs(struct pairs *p)
 {
-	for (int i = 0; i < from->count; i++) {
-		int pick = from->first +
-		    (int)rng_below(r, (uint64_t)from->count);
-		const struct tally_round *round = &t->rounds[pick];
+	const struct tally *quiet = p->ask->quiet, *loaded = p->ask->loaded;
+	struct span a = next_visit(quiet, 0), b = next_visit(loaded, 0);
 
-		into->n += round->n;
-		into->sum += round->sum;
-		for (int k = 0; k < round->len; k++)
-			into->bucket[round->lo + k] += round->bucket[k];
-	}
-}
+	while (a.first < quiet->count && b.first < loaded->count) {
+		int off = quiet->rounds[a.first].visit -
+		    loaded->rounds[b.first].visit;
 
-struct resample {
-	struct rng rng;
-	struct block *blocks;
-	int count;
-	struct draw quiet;
-	struct draw loaded;
-};
-
-/* How far an end of the interval is from the estimate, given how far the draws
- * reach on that side. A quantile is known to a bucket only, evenly within it:
- * that is 1/12 of the square of its width as variance, once for each phase. */
-static double
-reach(const struct impact_ask *ask, enum impact_of of, double k, double drawn)
-{
-	const double bucket = log(2) / HIST_PER_OCTAVE;
-	double p = (1 + ask->level) / 2, z = robust_normal_quantile(p);
-	double wide = robust_t_quantile(p, k - 1) / z * sqrt(k / (k - 1));
-	double grain = of == IMPACT_P99 ? z * bucket * sqrt(2.0 / 12) : 0;
-
-	return hypot(wide * (drawn > 0 ? drawn : 0), grain);
-}
-
-/* The interval of the logarithm around at: the middle of all draws, with as
- * much left out on each side as the level asks for. NAN where there is but one
- * unit to draw: a block, or with one block a round of the side with fewer. */
-static void
-bracket(const struct impact_ask *ask, enum impact_of of, struct resample *rs,
-    double at, struct impact *ret)
-{
-	double x[IMPACT_DRAWS], out = (1 - ask->level) / 2, k = rs->count;
-
-	ret->lo = ret->hi = NAN;
-	if (rs->count == 1)
-		k = fmin(rs->blocks->quiet.count, rs->blocks->loaded.count);
-	if (k < 2)
-		return;
-	rng_seed3(&rs->rng, ask->seed, STREAM_IMPACT, (uint64_t)of);
-	for (int n = 0; n < IMPACT_DRAWS; n++) {
-		memset(&rs->quiet, 0, sizeof(rs->quiet));
-		memset(&rs->loaded, 0, sizeof(rs->loaded));
-		for (int i = 0; i < rs->count; i++) {
-			const struct block *b = &rs->blocks[rng_below(&rs->rng,
-			    (uint64_t)rs->count)];
-
-			draw_rounds(&rs->rng, ask->quiet, &b->quiet,
-			    &rs->quiet);
-			draw_rounds(&rs->rng, ask->loaded, &b->loaded,
-			    &rs->loaded);
+		if (off == 0) {
+			p->quiet[p->count] = a;
+			p->loaded[p->count++] = b;
 		}
-		x[n] = log_ratio(ask, of, &rs->quiet, &rs->loaded);
+		if (off <= 0)
+			a = next_visit(quiet, a.end);
+		if (off >= 0)
+			b = next_visit(loaded, b.end);
 	}
-	ret->lo = at -
-	    reach(ask, of, k, at - robust_quantile(x, IMPACT_DRAWS, out));
-	ret->hi = at +
-	    reach(ask, of, k, robust_quantile(x, IMPACT_DRAWS, 1 - out) - at);
 }
 
-static void
-take_all(const struct tally *t, struct draw *ret)
+/* Log of the statistic of one side, the worse the larger: of the rounds in
+ * only, or of all rounds but those in without. NULL: no such condition. */
+static double
+log_of(const struct pairs *p, const struct tally *t, const struct span *only,
+    const struct span *without)
 {
-	ret->n = t->total.count;
-	ret->sum = t->total.sum;
-	memcpy(ret->bucket, t->total.bucket, sizeof(ret->bucket));
+	uint64_t bucket[HIST_BUCKETS] = { 0 }, n = 0;
+	int low = p->ask->low_is_bad;
+	double sum = 0, value;
+
+	for (int i = 0; i < t->count; i++) {
+		const struct tally_round *r = &t->rounds[i];
+
+		if ((only != NULL && (i < only->first || i >= only->end)) ||
+		    (without != NULL && i >= without->first &&
+			i < without->end))
+			continue;
+		n += r->n;
+		sum += r->sum;
+		for (int k = 0; k < r->len; k++)
+			bucket[r->lo + k] += r->bucket[k];
+	}
+	value = p->of == IMPACT_MEAN
+	    ? sum / (double)n
+	    : tally_quantile_of(bucket, n, low ? 0.01 : 0.99);
+	return low ? -log(value) : log(value);
+}
+
+/* Sum of squared distances from the mean, which is left in ret_mean. */
+static double
+scatter(const double *x, int n, double *ret_mean)
+{
+	double mean = 0, sum = 0;
+
+	for (int i = 0; i < n; i++)
+		mean += x[i] / n;
+	for (int i = 0; i < n; i++)
+		sum += (x[i] - mean) * (x[i] - mean);
+	*ret_mean = mean;
+	return sum;
+}
+
+/* The mean of the pairs' log ratios; returns its standard error. */
+static double
+of_each(const struct pairs *p, double *ret_at, int *ret_degrees)
+{
+	double x[TALLY_ROUNDS_MAX], sum, swing = 0;
+	int k = p->count, degrees = k - 1;
+
+	for (int i = 0; i < k; i++) {
+		x[i] = log_of(p, p->ask->loaded, &p->loaded[i], NULL) -
+		    log_of(p, p->ask->quiet, &p->quiet[i], NULL);
+		swing += (i % 2 == 0 ? x[i] : -x[i]) / k;
+	}
+	sum = scatter(x, k, ret_at);
+	if (k >= ALTERNATES_MIN && k % 2 == 0) {
+		sum -= k * swing * swing;
+		degrees--;
+	}
+	*ret_degrees = degrees;
+	return sum <= 0 ? 0 : sqrt(sum / degrees / k);
+}
+
+/* Variance of the statistic of one side by leaving out a round at a time. */
+static double
+jackknife_rounds(const struct pairs *p, const struct tally *t)
+{
+	double x[TALLY_ROUNDS_MAX], mean;
+
+	for (int i = 0; i < t->count; i++) {
+		struct span without = { i, i + 1 };
+
+		x[i] = log_of(p, t, NULL, &without);
+	}
+	return scatter(x, t->count, &mean) * (t->count - 1) / t->count;
+}
+
+/* The log ratio of all samples; returns its standard error, from leaving out a
+ * pair at a time, or of a single pair a round. */
+static double
+of_all(const struct pairs *p, double *ret_at, int *ret_degrees)
+{
+	const struct tally *quiet = p->ask->quiet, *loaded = p->ask->loaded;
+	double x[TALLY_ROUNDS_MAX], mean;
+	int k = p->count;
+
+	*ret_at = log_of(p, loaded, NULL, NULL) - log_of(p, quiet, NULL, NULL);
+	*ret_degrees = k - 1;
+	if (k >= 2) {
+		for (int i = 0; i < k; i++)
+			x[i] = log_of(p, loaded, NULL, &p->loaded[i]) -
+			    log_of(p, quiet, NULL, &p->quiet[i]);
+		return sqrt(scatter(x, k, &mean) * (k - 1) / k);
+	}
+	*ret_degrees = (quiet->count < loaded->count ? quiet : loaded)->count -
+	    1;
+	if (*ret_degrees < 1)
+		return 0;
+	return sqrt(jackknife_rounds(p, quiet) + jackknife_rounds(p, loaded));
+}
+
+static int
+is_thin(const struct tally *t, const struct span *visit)
+{
+	uint64_t n = 0;
+
+	for (int i = visit->first; i < visit->end; i++)
+		n += t->rounds[i].n;
+	return (double)n * 0.01 < IMPACT_TAIL_MIN;
 }
 
 int
 impact_take(const struct impact_ask *ask, enum impact_of of, struct impact *ret)
 {
-	struct resample *rs;
-	double at;
+	struct pairs p = { .ask = ask, .of = of };
+	double at, error = 0, reach = NAN;
+	int degrees, thin = 0;
 
 	if (ask->quiet->total.count == 0 || ask->loaded->total.count == 0)
 		return -ENODATA;
-	rs = xcalloc(1, sizeof(*rs));
-	rs->blocks = xcalloc((size_t)ask->visits, sizeof(*rs->blocks));
-	/* visits that both phases have; a timed-out test may lack some */
-	for (int v = 0; v < ask->visits; v++) {
-		struct block b = { visit_span(ask->quiet, v),
-			visit_span(ask->loaded, v) };
-
-		if (b.quiet.count > 0 && b.loaded.count > 0)
-			rs->blocks[rs->count++] = b;
-	}
-	take_all(ask->quiet, &rs->quiet);
-	take_all(ask->loaded, &rs->loaded);
-	at = log_ratio(ask, of, &rs->quiet, &rs->loaded);
-	bracket(ask, of, rs, at, ret);
+	find_pairs(&p);
+	for (int i = 0; i < p.count && of == IMPACT_P99; i++)
+		thin |= is_thin(ask->quiet, &p.quiet[i]) ||
+		    is_thin(ask->loaded, &p.loaded[i]);
+	if (p.count >= 2)
+		error = of_each(&p, &at, &degrees);
+	if (p.count < 2 || thin)
+		error = fmax(error, of_all(&p, &at, &degrees));
+	if (degrees >= 1)
+		reach = error *
+		    robust_t_quantile((1 + ask->level) / 2, degrees);
 	ret->value = exp(at);
-	ret->lo = exp(ret->lo);
-	ret->hi = exp(ret->hi);
-	free(rs->blocks);
-	free(rs);
+	ret->lo = exp(at - reach);
+	ret->hi = exp(at + reach);
 	return 0;
 }
