@@ -432,7 +432,7 @@ canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
 			.number = visit,
 			.cell = cell };
 
-		if (cell->cause != CAUSE_NONE)
+		if (cell->cause != CAUSE_NONE || m->tests[i].known)
 			continue;
 		if (m->settings->tests[i] == CANARY_COMMAND) {
 			run_commands(m, &v);
@@ -443,4 +443,43 @@ canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
 		if (cell->cause == CAUSE_NONE)
 			run_rounds(m, &v);
 	}
+}
+
+struct impact_ask
+canary_loop_impact(const struct canary_loop *m, int test)
+{
+	const struct canary_loop_cell *cells = m->tests[test].cells;
+	struct impact_ask ask = { &cells[m->settings->quiet].tally,
+		&cells[PHASE_CONGESTED].tally,
+		canary_low_is_bad(m->settings->tests[test]),
+		m->settings->level };
+
+	return ask;
+}
+
+/* Runs of a program are few, and their number was asked for. */
+int
+canary_loop_pair(struct canary_loop *m, int pairs)
+{
+	const struct settings *s = m->settings;
+	int left = 0;
+
+	for (int i = 0; i < s->test_count; i++) {
+		struct canary_loop_test *t = &m->tests[i];
+		struct canary_loop_cell *quiet = &t->cells[s->quiet];
+		struct canary_loop_cell *loaded = &t->cells[PHASE_CONGESTED];
+		struct impact_ask ask = canary_loop_impact(m, i);
+
+		if (m->world->group_rank == 0 &&
+		    s->tests[i] != CANARY_COMMAND &&
+		    quiet->cause == CAUSE_NONE && loaded->cause == CAUSE_NONE)
+			t->known = stop_pairs(&ask, s, pairs);
+		MPI_DO(MPI_Bcast(&t->known, 1, MPI_INT, 0, m->world->group));
+		if (t->known)
+			quiet->stopped_by = loaded->stopped_by = STOP_PRECISION;
+		else if (quiet->cause == CAUSE_NONE ||
+		    loaded->cause == CAUSE_NONE)
+			left++;
+	}
+	return left;
 }

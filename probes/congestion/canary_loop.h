@@ -35,6 +35,7 @@ struct canary_loop_cell {
 struct canary_loop_test {
 	struct canary canary;
 	struct err err; /* where the MPI cannot do it */
+	int known;      /* its impacts, as precisely as asked for */
 	struct canary_loop_cell cells[PHASE_MAX];
 };
 
@@ -55,5 +56,10 @@ void canary_loop_free(struct canary_loop *m); /* collective; NULL is allowed */
  * phases, for the progress shown. */
 void canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
     int stretch);
+/* The two sides of a test's impact. At the root. */
+struct impact_ask canary_loop_impact(const struct canary_loop *m, int test);
+/* After a visit to each phase; pairs: of visits so far. Returns how many tests
+ * still have something to measure. Collective. */
+int canary_loop_pair(struct canary_loop *m, int pairs);
 
 #endif

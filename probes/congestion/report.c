@@ -303,18 +303,14 @@ static void
 report_impact(struct canary_loop *m, int i, enum impact_of of)
 {
 	const struct settings *s = m->settings;
-	const struct canary_loop_cell *quiet = &m->tests[i].cells[s->quiet];
-	const struct canary_loop_cell *loaded =
-	    &m->tests[i].cells[PHASE_CONGESTED];
-	struct impact_ask ask = { &quiet->tally, &loaded->tally,
-		canary_low_is_bad(s->tests[i]), s->level };
+	struct impact_ask ask = canary_loop_impact(m, i);
 	struct impact im = { NAN, NAN, NAN };
-	enum cause cause = quiet->cause;
+	enum cause cause = m->tests[i].cells[s->quiet].cause;
 	json_t *r;
 
 	impact_take(&ask, of, &im); /* without samples im stays as it is */
 	if (cause == CAUSE_NONE)
-		cause = loaded->cause;
+		cause = m->tests[i].cells[PHASE_CONGESTED].cause;
 	r = json_pack("{s:s, s:s, s:s, s:o, s:o}", "probe", "impact", "test",
 	    names_tests[s->tests[i]].name, "of", impact_names[of], "value",
 	    record_number(im.value), "interval",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stop.c - has a test measured enough: by GPCNeT's counts, or once the interval
- * of its headline is narrow enough.
+ * that it reports is narrow enough.
  */
 #include "probes/sampling/stop.h"
 
@@ -23,6 +23,7 @@ stop_decide(const struct stop_ask *ask)
 {
 	const struct settings *s = ask->settings;
 	const struct stop_exact *e = ask->exact;
+	int by_pairs = settings_congested(s) && s->visits >= STOP_PAIRS_MIN;
 	double lo, hi;
 
 	if (ask->timed_out)
@@ -37,10 +38,25 @@ stop_decide(const struct stop_ask *ask)
 	}
 	if (ask->rounds < s->rounds_min)
 		return STOP_GO_ON;
-	if (tally_interval(ask->tally, ask->q, s->level, &lo, &hi) == 0 &&
+	if (!by_pairs &&
+	    tally_interval(ask->tally, ask->q, s->level, &lo, &hi) == 0 &&
 	    (hi - lo) / 2 <= s->precision * tally_quantile(ask->tally, ask->q))
 		return STOP_PRECISION;
 	if (ask->visit_ns >= s->time_ns / (uint64_t)s->visits)
 		return STOP_TIME;
 	return STOP_GO_ON;
+}
+
+int
+stop_pairs(const struct impact_ask *ask, const struct settings *s, int pairs)
+{
+	struct impact im;
+
+	if (pairs < STOP_PAIRS_MIN || pairs % 2 != 0 || s->exact)
+		return 0;
+	for (int of = 0; of < IMPACT_OF_MAX; of++)
+		if (impact_take(ask, (enum impact_of)of, &im) < 0 ||
+		    !((im.hi - im.lo) / 2 <= s->precision * im.value))
+			return 0;
+	return 1;
 }

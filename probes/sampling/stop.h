@@ -2,9 +2,12 @@
 /*
  * stop.h - when a test has measured enough. Pure.
  *
- * A test stops in a visit once its headline is known well enough, or when the
- * visit's share of its time is used; never before its minimum of rounds, which
- * keeps every visit a full member of the statistics.
+ * With congestors a visit lasts its share of the time, so that all are equal
+ * members of the statistics; after an even number of pairs of visits, at least
+ * STOP_PAIRS_MIN, a test ends once the intervals of its impacts are as narrow
+ * as asked for: what is asked for is what is reported. Without congestors, or
+ * with fewer visits, a visit ends once the interval of the phase's headline is
+ * narrow enough. Never before the minimum of rounds.
  */
 #ifndef PROBES_SAMPLING_STOP_H
 #define PROBES_SAMPLING_STOP_H
@@ -12,9 +15,11 @@
 #include <stdint.h>
 
 #include "probes/job/settings.h"
+#include "probes/sampling/impact.h"
 #include "probes/sampling/tally.h"
 
-#define STOP_GO_ON STOP_MAX /* not yet */
+#define STOP_GO_ON     STOP_MAX /* not yet */
+#define STOP_PAIRS_MIN 6        /* fewer hardly know their spread */
 
 /* GPCNeT's counts for one test: rings in a measurement, operations on a ring
  * and before it, measurements. */
@@ -38,5 +43,8 @@ struct stop_ask {
 
 /* STOP_GO_ON or what ends the visit. */
 enum stop stop_decide(const struct stop_ask *ask);
+/* 1: after so many pairs both impacts are known to the precision. */
+int stop_pairs(const struct impact_ask *ask, const struct settings *s,
+    int pairs);
 
 #endif

@@ -137,43 +137,52 @@ tally_quantile(const struct tally *t, double q)
 	return tally_quantile_of(t->total.bucket, t->total.count, q);
 }
 
-/* Variance of the share of all samples below the quantile x, which is a ratio
- * of sums over rounds: linearised, with the usual R / (R - 1). x lies at part
- * (0..1) of its bucket. */
+/* How far an interval reaches on the logit of the share of all samples below
+ * the quantile x, which is a ratio of sums over clusters: rounds, or visits.
+ * Its variance is linearised, with the usual R / (R - 1), and not less than the
+ * binomial one. x lies at part (0..1) of its bucket. 0 with fewer clusters than
+ * least. */
 static double
-share_variance(const struct tally *t, double x, double q)
+share_reach(const struct tally *t, double x, double q, double level,
+    int by_visit, int least)
 {
-	double n = (double)t->total.count, sum = 0, part, rounds = t->count;
-	int i = hist_index(x), at = i - HIST_FIRST;
+	double n = (double)t->total.count, sum = 0, cluster = 0, variance;
+	int i = hist_index(x), at = i - HIST_FIRST, clusters = 0;
+	double part = 1 + HIST_PER_OCTAVE * log2(x / hist_bound(i));
 
-	part = 1 + HIST_PER_OCTAVE * log2(x / hist_bound(i));
 	for (int k = 0; k < t->count; k++) {
 		const struct tally_round *r = &t->rounds[k];
-		double below = 0, off;
+		double below = 0;
 
 		for (int b = 0; b < r->len && r->lo + b <= at; b++)
 			below += r->lo + b < at ? r->bucket[b]
 						: part * r->bucket[b];
-		off = (double)r->n / n * (below / (double)r->n - q);
-		sum += off * off;
+		cluster += (below - q * (double)r->n) / n;
+		if (by_visit && k + 1 < t->count && r[1].visit == r->visit)
+			continue;
+		sum += cluster * cluster;
+		cluster = 0;
+		clusters++;
 	}
-	return sum * rounds / (rounds - 1);
+	if (clusters < least)
+		return 0;
+	variance = fmax(sum * clusters / (clusters - 1), q * (1 - q) / n);
+	return robust_t_quantile((1 + level) / 2, clusters - 1) *
+	    sqrt(variance) / (q * (1 - q));
 }
 
 int
 tally_interval(const struct tally *t, double q, double level, double *ret_lo,
     double *ret_hi)
 {
-	double n = (double)t->total.count, variance, reach, lo, hi;
+	double n = (double)t->total.count, x, reach, lo, hi;
 
 	if (t->count < 2)
 		return -ENODATA;
-	variance = share_variance(t, tally_quantile(t, q), q);
-	if (variance < q * (1 - q) / n)
-		variance = q * (1 - q) / n;
-	/* On the logit of the share, which has no end to run into. */
-	reach = robust_t_quantile((1 + level) / 2, t->count - 1) *
-	    sqrt(variance) / (q * (1 - q));
+	x = tally_quantile(t, q);
+	reach = fmax(share_reach(t, x, q, level, 0, 2),
+	    share_reach(t, x, q, level, 1, TALLY_VISITS_MIN));
+	/* The logit of a share has no end to run into. */
 	lo = 1 / (1 + exp(-(log(q / (1 - q)) - reach)));
 	hi = 1 / (1 + exp(-(log(q / (1 - q)) + reach)));
 	if (lo * n < 1 || (1 - hi) * n < 1)

@@ -16,6 +16,7 @@
 #include "common/hist.h"
 
 #define TALLY_ROUNDS_MAX 256 /* kept, over all visits */
+#define TALLY_VISITS_MIN 3
 
 /* A histogram of the buckets lo .. lo + len - 1 only. */
 struct tally_round {
@@ -48,9 +49,9 @@ double tally_quantile_of(const uint64_t *bucket, uint64_t n, double q);
 double tally_quantile(const struct tally *t, double q);
 /* Interval of a quantile with rounds as clusters, since samples of one round
  * are alike: Woodruff's interval with the variance of the share below the
- * quantile taken between rounds, on its logit, and never less than the
- * binomial one. -ENODATA with fewer than 2 rounds or too few samples in the
- * tail. */
+ * quantile taken between rounds, on its logit. From TALLY_VISITS_MIN visits on,
+ * whose rounds are alike too, it is not narrower than with visits as clusters.
+ * -ENODATA with fewer than 2 rounds or too few samples in the tail. */
 int tally_interval(const struct tally *t, double q, double level,
     double *ret_lo, double *ret_hi);
 

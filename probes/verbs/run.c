@@ -221,7 +221,8 @@ run_stretch(const struct world *w, const struct settings *s, int stretch,
 	put_phase(w, s, stretch, "end", stop_s);
 }
 
-/* Phases in the order A B B A, then the records of all roles in turn. */
+/* Phases in the order A B B A until all tests know enough, then the records of
+ * all roles in turn. */
 static void
 measure_all(struct run *r)
 {
@@ -229,6 +230,7 @@ measure_all(struct run *r)
 	const struct settings *s = &r->settings;
 	struct canary_loop *m = NULL;
 	struct congestor_load *l = NULL;
+	int left = 1;
 
 	if (w->role == ROLES_CANARY)
 		m = canary_loop_new(w, s);
@@ -243,8 +245,13 @@ measure_all(struct run *r)
 		}
 		control_barrier(w->control);
 	}
-	for (int i = 0; i < settings_stretches(s); i++)
+	for (int i = 0; i < settings_stretches(s) && left > 0; i++) {
 		run_stretch(w, s, i, m, l);
+		if (!settings_congested(s) || i % 2 == 0)
+			continue;
+		left = m == NULL ? 0 : canary_loop_pair(m, (i + 1) / 2);
+		left = (int)control_max(w->control, left);
+	}
 
 	if (m != NULL)
 		report_canaries(m);

@@ -89,6 +89,51 @@ test_exact(void **state)
 	tally_clear(&t);
 }
 
+/* With congestors a visit has its share of the time, whatever is known; the
+ * test ends after an even number of pairs whose impacts are known. */
+static void
+test_pairs(void **state)
+{
+	struct settings loaded = settings;
+	struct impact_ask impact;
+	struct tally a, b;
+	struct stop_ask ask;
+
+	(void)state;
+	loaded.kind_count = 1;
+	loaded.visits = 8;
+	fill(&a, 8, 0);
+	ask = ask_of(&a, 8, 10);
+	ask.settings = &loaded;
+	assert_int_equal(stop_decide(&ask), STOP_GO_ON);
+	ask.visit_ns = 500 * CLK_NS_PER_MS;
+	assert_int_equal(stop_decide(&ask), STOP_TIME);
+	tally_clear(&a);
+
+	for (int wild = 0; wild < 2; wild++) {
+		tally_init(&a, 8);
+		tally_init(&b, 8);
+		impact = (struct impact_ask){ &a, &b, 0, 0.95 };
+		for (int v = 0; v < 8; v++) {
+			struct hist h;
+
+			hist_clear(&h);
+			hist_add_many(&h, 1.0, 1000);
+			tally_add(&a, v, &h);
+			hist_clear(&h);
+			hist_add_many(&h, wild ? 1.0 + v * v : 2.0, 1000);
+			tally_add(&b, v, &h);
+			assert_int_equal(stop_pairs(&impact, &loaded, v + 1),
+			    !wild && (v + 1 == 6 || v + 1 == 8));
+		}
+		loaded.exact = 1;
+		assert_int_equal(stop_pairs(&impact, &loaded, 8), 0);
+		loaded.exact = 0;
+		tally_clear(&a);
+		tally_clear(&b);
+	}
+}
+
 static void
 test_counts(void **state)
 {
@@ -110,6 +155,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rule),
 		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_counts),
 	};
 

@@ -122,11 +122,13 @@ normal(struct rng *r)
 }
 
 /* How often the interval of the 99th percentile holds the true one, when the
- * samples of a round share a level. */
+ * samples of a round share a level, and the rounds of a visit. */
 static int
-held(double shared)
+held(int visits, double shared, double wander)
 {
-	const double truth = exp(2.3263479 * sqrt(shared * shared + 0.09));
+	const double truth = exp(
+	    2.3263479 * sqrt(shared * shared + wander * wander + 0.09));
+	double visit = 0;
 	struct hist *h = xcalloc(1, sizeof(*h));
 	struct rng r;
 	int count = 0;
@@ -136,14 +138,18 @@ held(double shared)
 		struct tally t;
 		double lo, hi;
 
-		tally_init(&t, 1);
+		tally_init(&t, visits);
 		for (int i = 0; i < 40; i++) {
 			double level = shared * normal(&r);
 
+			if (i * visits % 40 == 0)
+				visit = wander * normal(&r);
+
 			hist_clear(h);
 			for (int k = 0; k < 250; k++)
-				hist_add(h, exp(level + 0.3 * normal(&r)));
-			tally_add(&t, 0, h);
+				hist_add(h,
+				    exp(visit + level + 0.3 * normal(&r)));
+			tally_add(&t, i * visits / 40, h);
 		}
 		assert_int_equal(tally_interval(&t, 0.99, 0.95, &lo, &hi), 0);
 		count += lo <= truth && truth <= hi;
@@ -159,9 +165,14 @@ static void
 test_interval_holds(void **state)
 {
 	(void)state;
-	assert_in_range(held(0), 276, 300);
-	assert_in_range(held(0.1), 270, 300);
-	assert_in_range(held(0.3), 255, 300);
+	/* Visits that differ are the clusters; rounds alone would hold in 120.
+	 */
+	assert_in_range(held(8, 0.1, 0), 270, 300);
+	assert_in_range(held(8, 0, 0.15), 252, 294);
+	assert_in_range(held(4, 0.1, 0.15), 260, 296);
+	assert_in_range(held(1, 0, 0), 276, 300);
+	assert_in_range(held(1, 0.1, 0), 270, 300);
+	assert_in_range(held(1, 0.3, 0), 255, 300);
 }
 
 int
