@@ -377,7 +377,8 @@ build_on(struct ask *a, uint32_t ranks, struct plan **ret)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
+build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
+    struct err *err)
 {
 	struct ask a = { .c = c, .err = err };
 	const char *name = conf_string(c, SECTION, "machine");
@@ -387,7 +388,7 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 	if (name[0] != '\0' && machine_load(name, NULL, 0, &a.m, &text) < 0)
 		return pattern_refuse(c, SECTION, "machine", err,
 		    "a machine file or its name: %.300s", text.text);
-	rc = build_on(&a, ranks, ret);
+	rc = build_on(&a, site->ranks, ret);
 	machine_free(a.m);
 	return rc;
 }

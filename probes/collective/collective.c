@@ -359,14 +359,14 @@ check_rows(const struct conf *c, const struct form_row *form,
 }
 
 static int
-options(const struct conf *c, uint32_t *ranks, struct collective_build *cb,
-    struct err *err)
+options(const struct conf *c, const struct pattern_site *site,
+    struct collective_build *cb, struct err *err)
 {
-	int rc = compose_options(c, SECTION, ranks, &cb->shape, err);
+	int rc = compose_options(c, SECTION, site, &cb->shape, err);
 
 	if (rc < 0)
 		return rc;
-	cb->ranks = *ranks;
+	cb->ranks = cb->shape.ranks;
 	cb->root = (uint32_t)conf_int(c, SECTION, "root");
 	cb->count = (uint64_t)conf_int(c, SECTION, "count");
 	cb->block = cb->count * plan_types[cb->shape.type].bytes;
@@ -381,7 +381,8 @@ options(const struct conf *c, uint32_t *ranks, struct collective_build *cb,
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
+build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
+    struct err *err)
 {
 	enum collective of = (enum collective)conf_choice(c, SECTION, "name");
 	const struct form_row *form = form_find(of,
@@ -393,14 +394,14 @@ build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
 	if (form == NULL)
 		return refuse_form(c, of, err);
 	if (conf_choice(c, SECTION, "tune") == 1)
-		return tune_build(c, ranks, ret, err);
-	rc = options(c, &ranks, &cb, err);
+		return tune_build(c, site, ret, err);
+	rc = options(c, site, &cb, err);
 	if (rc == 0)
 		rc = check_rows(c, form, &cb, err);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);
-	cb.p = plan_new(ranks, title);
+	cb.p = plan_new(cb.ranks, title);
 	free(title);
 	buffers(&cb, of);
 	cb.all = xcalloc(cb.ranks, sizeof(*cb.all));

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compose.c - what is composed and how it is factorised: the options, the
+ * primitives as they are registered, and the pieces that a channel gets.
+ */
 #include "probes/collective/compose.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/collective/compose_part.h"
+#include "probes/collective/tune.h"
+#include "probes/pattern/builders.h"
 
 enum prim_kind { MULTICAST, REDUCTION, FENCE };
 
@@ -385,4 +393,100 @@ compose_build(struct compose *c)
 	}
 	order_free(b.order);
 	free(stages);
+}
+
+/* ---- options ---- */
+
+/* "2,2,3": the product must be the number of ranks, or gives it when nobody
+ * else did. */
+static int
+hierarchy(const struct conf *c, const char *section, struct compose_shape *ret,
+    struct err *err)
+{
+	size_t count = 0;
+	char **words = str_list_parse(conf_string(c, section, "hierarchy"),
+	    &count);
+	uint64_t product = words != NULL && count > 0 &&
+	    count <= COMPOSE_LEVELS_MAX;
+	int64_t x;
+
+	for (uint32_t i = 0; product > 0 && i < count; i++) {
+		int rc = str_to_int(words[i], 1, PLAN_RANKS_MAX, &x);
+
+		product = rc < 0 ? 0 : product * (uint64_t)x;
+		if (product == 0 || product > PLAN_RANKS_MAX)
+			product = 0;
+		else
+			ret->factors[i] = (uint32_t)x;
+	}
+	ret->levels = (uint32_t)count;
+	str_list_free(words);
+	if (ret->ranks == 0)
+		ret->ranks = (uint32_t)product;
+	if (product == 0 || product != ret->ranks)
+		return pattern_refuse(c, section, "hierarchy", err,
+		    "flat, auto, or up to %d factors with commas whose product "
+		    "is "
+		    "the number of ranks%s%.0u",
+		    COMPOSE_LEVELS_MAX, ret->ranks > 0 ? ", " : "", ret->ranks);
+	return 0;
+}
+
+/* "1, 2, 3, 4, 6 or 12": what divides n. */
+static int
+refuse_divisor(const struct conf *c, const char *section, const char *key,
+    uint32_t n, struct err *err)
+{
+	char text[200] = "";
+	size_t len = 0;
+
+	for (uint32_t d = 1; d <= n && len < sizeof(text) - 12; d++)
+		if (n % d == 0)
+			len += (size_t)snprintf(text + len, sizeof(text) - len,
+			    " %u", d);
+	return pattern_refuse(c, section, key, err,
+	    "a divisor of %u, the ranks:%s", n, text);
+}
+
+int
+compose_options(const struct conf *c, const char *section,
+    const struct pattern_site *site, struct compose_shape *ret, struct err *err)
+{
+	const char *text = conf_string(c, section, "hierarchy");
+	struct pattern_site at = *site;
+	int rc = 0;
+
+	at.ranks = (uint32_t)conf_int(c, section, "ranks");
+	if (at.ranks != 0 && site->ranks != 0 && at.ranks != site->ranks)
+		return pattern_refuse(c, section, "ranks", err,
+		    "0 or %u, as many as there are", site->ranks);
+	if (at.ranks == 0)
+		at.ranks = site->ranks;
+	ret->ranks = at.ranks;
+	if (strcmp(text, "auto") == 0) {
+		rc = tune_auto(c, section, &at, ret, err);
+	} else if (strcmp(text, "flat") == 0) {
+		if (ret->ranks == 0)
+			ret->ranks = 2;
+		ret->levels = 1;
+		ret->factors[0] = ret->ranks;
+	} else {
+		rc = hierarchy(c, section, ret, err);
+	}
+	if (rc == 0)
+		rc = pattern_vias(c, section, ret->levels, ret->vias, err);
+	if (rc < 0)
+		return rc;
+	ret->stripe = (uint32_t)conf_int(c, section, "stripe");
+	ret->ring = (uint32_t)conf_int(c, section, "ring");
+	ret->depth = (uint32_t)conf_int(c, section, "depth");
+	ret->lean = conf_bool(c, section, "lean");
+	ret->type = (enum plan_type)plan_type_find(
+	    conf_string(c, section, "type"));
+	ret->op = (enum plan_op)plan_op_find(conf_string(c, section, "op"));
+	if (ret->ranks % ret->stripe != 0)
+		return refuse_divisor(c, section, "stripe", ret->ranks, err);
+	if (ret->ranks % ret->ring != 0)
+		return refuse_divisor(c, section, "ring", ret->ranks, err);
+	return 0;
 }

@@ -24,15 +24,16 @@
 
 #include "common/conf.h"
 #include "common/err.h"
-#include "probes/plan/plan.h"
+#include "probes/pattern/pattern.h"
 
 #define COMPOSE_LEVELS_MAX 16
 
 struct compose_shape {
+	uint32_t ranks;
 	uint32_t factors[COMPOSE_LEVELS_MAX]; /* outermost first */
 	uint8_t vias[COMPOSE_LEVELS_MAX];     /* one a factor */
 	uint32_t levels;
-	uint32_t stripe; /* consecutive ranks; divides the ranks */
+	uint32_t stripe; /* consecutive ranks; divides all */
 	uint32_t ring;   /* nodes; divides the ranks; 1: none */
 	uint32_t depth;  /* channels */
 	int lean;
@@ -61,11 +62,11 @@ void compose_fence(struct compose *c);
 void compose_build(struct compose *c);
 
 /* The options that say how a composition is factorised: ranks hierarchy stripe
- * ring depth lean type op via, of whatever section.
- * *ranks: as many as there are, or 0; becomes as many as take part: as the
- * option says, else all, else the product of the factors. 0, or -EINVAL and
+ * ring depth lean type op via, of whatever section. As many ranks take part as
+ * the option says, else all, else the product of the factors. 0, or -EINVAL and
  * why. */
-int compose_options(const struct conf *c, const char *section, uint32_t *ranks,
-    struct compose_shape *ret, struct err *err);
+int compose_options(const struct conf *c, const char *section,
+    const struct pattern_site *site, struct compose_shape *ret,
+    struct err *err);
 
 #endif

@@ -179,7 +179,7 @@ take(void *arg, const struct script_prim *s, struct err *err)
 /* ---- the builder ---- */
 
 static int
-options(struct text *t, struct err *err)
+options(struct text *t, const struct pattern_site *site, struct err *err)
 {
 	const char *path = conf_string(t->c, SECTION, "file");
 	const char *steps = conf_string(t->c, SECTION, "steps");
@@ -189,9 +189,10 @@ options(struct text *t, struct err *err)
 	if ((path[0] != '\0') == (steps[0] != '\0'))
 		return pattern_refuse(t->c, SECTION, "steps", err,
 		    "primitives here, or compose.file, not both");
-	rc = compose_options(t->c, SECTION, &t->ranks, &t->shape, err);
+	rc = compose_options(t->c, SECTION, site, &t->shape, err);
 	if (rc < 0)
 		return rc;
+	t->ranks = t->shape.ranks;
 	t->root = (uint32_t)conf_int(t->c, SECTION, "root");
 	if (t->root >= t->ranks)
 		return pattern_refuse(t->c, SECTION, "root", err, "0 to %u",
@@ -241,10 +242,11 @@ finish(struct text *t)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
+build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
+    struct err *err)
 {
-	struct text t = { .c = c, .ranks = ranks };
-	int rc = options(&t, err);
+	struct text t = { .c = c };
+	int rc = options(&t, site, err);
 	char *title;
 
 	if (rc < 0)

@@ -28,22 +28,6 @@
  * of ranks must not wait for minutes until it may run. */
 #define MESSAGES_MAX 4e6
 
-/* The process asks for one thing at a time. */
-static const struct machine *given;
-static uint32_t given_nodes = 1;
-
-void
-tune_set_machine(const struct machine *m)
-{
-	given = m;
-}
-
-void
-tune_set_nodes(uint32_t nodes)
-{
-	given_nodes = nodes > 0 ? nodes : 1;
-}
-
 /* ---- hierarchy ---- */
 
 /* Ranks of a node in groups of size: inside each, all are nearer to each
@@ -74,20 +58,6 @@ factor_add(uint32_t *factors, uint32_t *levels, uint32_t factor)
 		factors[(*levels)++] = factor;
 }
 
-static void
-factors_inside(const struct machine *m, uint32_t count, uint32_t *factors,
-    uint32_t *levels)
-{
-	uint32_t left = count;
-
-	for (uint32_t size = count / 2; size > 1; size--)
-		if (left % size == 0 && groups_near(m, count, size)) {
-			factor_add(factors, levels, left / size);
-			left = size;
-		}
-	factor_add(factors, levels, left);
-}
-
 void
 tune_hierarchy(const struct machine *m, uint32_t ranks,
     uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels)
@@ -95,7 +65,7 @@ tune_hierarchy(const struct machine *m, uint32_t ranks,
 	struct machine fit = machine_fit(m, ranks);
 	uint32_t nodes = machine_nodes(&fit, ranks), leaf = fit.leaf_nodes;
 	uint32_t inside = ranks < fit.ranks ? ranks : fit.ranks;
-	uint32_t levels = 0;
+	uint32_t levels = 0, left;
 
 	if (ranks % inside != 0) { /* the last node is not full */
 		inside = 1;
@@ -107,7 +77,13 @@ tune_hierarchy(const struct machine *m, uint32_t ranks,
 		nodes = leaf;
 	}
 	factor_add(factors, &levels, nodes);
-	factors_inside(&fit, inside, factors, &levels);
+	left = inside;
+	for (uint32_t size = inside / 2; size > 1; size--)
+		if (left % size == 0 && groups_near(&fit, inside, size)) {
+			factor_add(factors, &levels, left / size);
+			left = size;
+		}
+	factor_add(factors, &levels, left);
 	if (levels == 0)
 		factors[levels++] = 1;
 	*ret_levels = levels;
@@ -115,15 +91,16 @@ tune_hierarchy(const struct machine *m, uint32_t ranks,
 
 /* The machine for which a section chooses; *ret_own must be freed. */
 static int
-machine_for(const struct conf *c, uint32_t ranks, const struct machine **ret,
-    struct machine **ret_own, struct err *err)
+machine_for(const struct conf *c, const struct pattern_site *site,
+    const struct machine **ret, struct machine **ret_own, struct err *err)
 {
 	const char *name = conf_string(c, SECTION, "machine");
+	uint32_t nodes = site->nodes > 0 ? site->nodes : 1;
 	struct err text;
 
 	*ret_own = NULL;
-	if (name[0] == '\0' && given != NULL) {
-		*ret = given;
+	if (name[0] == '\0' && site->machine != NULL) {
+		*ret = site->machine;
 		return 0;
 	}
 	if (name[0] != '\0') {
@@ -131,7 +108,7 @@ machine_for(const struct conf *c, uint32_t ranks, const struct machine **ret,
 			return err_set(err, -EINVAL, "%s: %s.machine: %s",
 			    conf_where(c, SECTION, "machine"), SECTION,
 			    text.text);
-	} else if (machine_discover("", (ranks - 1) / given_nodes + 1,
+	} else if (machine_discover("", (site->ranks - 1) / nodes + 1,
 		       strcmp(conf_string(c, "measure", "device"), "host") != 0,
 		       ret_own) < 0) {
 		return pattern_refuse(c, SECTION, "machine", err,
@@ -143,20 +120,20 @@ machine_for(const struct conf *c, uint32_t ranks, const struct machine **ret,
 }
 
 int
-tune_auto(const struct conf *c, const char *section, uint32_t ranks,
-    uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels, struct err *err)
+tune_auto(const struct conf *c, const char *section,
+    const struct pattern_site *site, struct compose_shape *ret, struct err *err)
 {
 	const struct machine *m;
 	struct machine *own;
 	int rc;
 
-	if (ranks == 0)
+	if (site->ranks == 0)
 		return pattern_refuse(c, section, "hierarchy", err,
 		    "auto only for a known number of ranks");
-	rc = machine_for(c, ranks, &m, &own, err);
+	rc = machine_for(c, site, &m, &own, err);
 	if (rc < 0)
 		return rc;
-	tune_hierarchy(m, ranks, factors, ret_levels);
+	tune_hierarchy(m, site->ranks, ret->factors, &ret->levels);
 	machine_free(own);
 	return 0;
 }
@@ -204,95 +181,7 @@ shape_print(const struct shape *s)
 	return sb.text != NULL ? sb.text : xstrdup("");
 }
 
-/* One word, which may be spoilt. */
-static int
-shape_word(char *word, struct shape *s)
-{
-	char *value = strchr(word, '='), *save = NULL;
-	int64_t n = 0;
-
-	if (value == NULL)
-		return -EINVAL;
-	*value++ = '\0';
-	if (strcmp(word, "hierarchy") == 0 || strcmp(word, "via") == 0) {
-		uint32_t *count = word[0] == 'h' ? &s->levels : &s->vias_count;
-
-		for (char *item = strtok_r(value, ",", &save); item != NULL;
-		     item = strtok_r(NULL, ",", &save)) {
-			int via;
-
-			if (*count == COMPOSE_LEVELS_MAX)
-				return -EINVAL;
-			if (word[0] == 'h') {
-				if (str_to_int(item, 1, UINT32_MAX, &n) < 0)
-					return -EINVAL;
-				s->factors[(*count)++] = (uint32_t)n;
-				continue;
-			}
-			via = plan_via_find(item);
-			if (via < 0)
-				return -EINVAL;
-			s->vias[(*count)++] = (enum plan_via)via;
-		}
-		return 0;
-	}
-	if (strcmp(word, "piece") == 0) {
-		size_t len = strlen(value);
-		int kib = len > 0 && value[len - 1] == 'K';
-
-		if (kib)
-			value[len - 1] = '\0';
-		if (str_to_int(value, 1, INT64_MAX / 1024, &n) < 0)
-			return -EINVAL;
-		s->piece_bytes = (uint64_t)n * (kib ? 1024 : 1);
-		return 0;
-	}
-	if (str_to_int(value, 1, UINT32_MAX, &n) < 0)
-		return -EINVAL;
-	if (strcmp(word, "stripe") == 0)
-		s->stripe = (uint32_t)n;
-	else if (strcmp(word, "ring") == 0)
-		s->ring = (uint32_t)n;
-	else if (strcmp(word, "depth") == 0)
-		s->depth = (uint32_t)n;
-	else
-		return -EINVAL;
-	return 0;
-}
-
-int
-shape_parse(const char *words, struct shape *ret)
-{
-	char *copy = xstrdup(words), *save = NULL;
-	int rc = 0;
-
-	memset(ret, 0, sizeof(*ret));
-	for (char *w = strtok_r(copy, " ", &save); rc == 0 && w != NULL;
-	     w = strtok_r(NULL, " ", &save))
-		rc = shape_word(w, ret);
-	free(copy);
-	return rc;
-}
-
-/* ---- tune ---- */
-
-/* What is tried: levels that lie across nodes, and those within one, each by
- * a transport. */
-struct candidate {
-	struct shape shape;
-	enum plan_via across, within;
-};
-
-struct tuning {
-	const struct conf *c;
-	struct machine fit;
-	uint32_t ranks, node;    /* all, and of a node */
-	struct candidate *tried; /* as the rows */
-	struct tune *t;
-	double messages; /* of the plans so far */
-	double channel;  /* of the last one's channel */
-	struct err *err;
-};
+/* ---- plans of words ---- */
 
 /* Words of what c was given, but for what is chosen here. */
 static int
@@ -314,29 +203,6 @@ words_given(const struct conf *c, char **words)
 	return n;
 }
 
-/* The shape as words, but for what was given. */
-static char *
-candidate_words(const struct tuning *tg, const struct candidate *cd)
-{
-	struct shape s = cd->shape;
-	uint32_t size = tg->ranks;
-
-	for (uint32_t i = 0; i < s.levels; i++) {
-		s.vias[i] = size > tg->node ? cd->across : cd->within;
-		size /= s.factors[i];
-	}
-	s.vias_count = conf_given(tg->c, SECTION, "via") ? 0 : s.levels;
-	if (conf_given(tg->c, SECTION, "hierarchy"))
-		s.levels = s.vias_count = 0;
-	if (conf_given(tg->c, SECTION, "stripe"))
-		s.stripe = 0;
-	if (conf_given(tg->c, SECTION, "ring"))
-		s.ring = 0;
-	if (conf_given(tg->c, SECTION, "depth"))
-		s.depth = 0;
-	return shape_print(&s);
-}
-
 char *
 tune_asked(const struct conf *c)
 {
@@ -354,179 +220,196 @@ tune_asked(const struct conf *c)
 	return sb.text; /* handed over */
 }
 
+/* All ranks that there are, or as many as c asks for. */
+static struct pattern_site
+site_for(const struct conf *c, const struct pattern_site *site)
+{
+	struct pattern_site at = *site;
+
+	if (at.ranks == 0)
+		at.ranks = (uint32_t)conf_int(c, SECTION, "ranks");
+	return at;
+}
+
 int
-tune_plan(const struct conf *c, const char *text, uint32_t ranks,
-    struct plan **ret, struct err *err)
+tune_plan(const struct conf *c, const char *text,
+    const struct pattern_site *site, struct plan **ret, struct err *err)
 {
 	char *words[WORDS_MAX], *copy = xstrdup(text), *save = NULL;
 	int n = words_given(c, words), given_count = n, rc;
+	struct pattern_site at = site_for(c, site);
+	struct conf *all;
 
 	for (char *w = strtok_r(copy, " ", &save); w != NULL;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	rc = pattern_plan(SECTION, words, n, ranks, ret, err);
+	rc = pattern_options(&pattern_collective, words, n, &all, err);
+	if (rc == 0) {
+		rc = pattern_build(&pattern_collective, all, &at, ret, err);
+		conf_free(all);
+	}
 	for (int i = 0; i < given_count; i++)
 		free(words[i]);
 	free(copy);
 	return rc;
 }
 
-/* Twice the same words, or more than there is time for. */
-static int
-is_idle(const struct tuning *tg, uint32_t depth, const char *words)
-{
-	const struct tune *t = tg->t;
+/* ---- tune ---- */
 
-	for (uint32_t i = 0; i < t->count; i++)
-		if (strcmp(t->rows[i].words, words) == 0)
-			return 1;
-	return t->count > 0 &&
-	    tg->messages + tg->channel * depth > MESSAGES_MAX;
-}
+/* What was tried: levels that lie across nodes, and those within one, each by
+ * a transport. */
+struct candidate {
+	struct shape shape;
+	enum plan_via across, within;
+	struct tune_row row;
+};
 
-/* Predict a shape and keep it. */
+struct tuning {
+	const struct conf *c;
+	struct pattern_site site;
+	struct machine fit;
+	uint32_t node; /* ranks of one */
+	struct candidate *tried;
+	uint32_t count;
+	double messages; /* of the plans so far */
+	double channel;  /* of the last one's channel */
+	struct err *err;
+};
+
+/* Predict a shape and keep it, unless it comes to the same words as another,
+ * or there is no time for more. */
 static int
 attempt(struct tuning *tg, const struct candidate *cd)
 {
-	struct tune *t = tg->t;
-	char *words = candidate_words(tg, cd);
-	uint32_t depth = cd->shape.depth;
+	struct tune_row row = { .shape = cd->shape };
+	uint32_t size = tg->site.ranks, depth = cd->shape.depth;
+	struct shape *s = &row.shape;
 	struct predict pr;
 	struct plan *p;
-	int rc;
+	int idle, rc = 0;
 
-	if (is_idle(tg, depth, words)) {
-		free(words);
-		return 0;
+	for (uint32_t i = 0; i < s->levels; i++) {
+		s->vias[i] = size > tg->node ? cd->across : cd->within;
+		size /= s->factors[i];
 	}
-	rc = tune_plan(tg->c, words, tg->ranks, &p, tg->err);
-	if (rc == 0) {
+	/* what was given is not chosen here */
+	s->vias_count = conf_given(tg->c, SECTION, "via") ? 0 : s->levels;
+	if (conf_given(tg->c, SECTION, "hierarchy"))
+		s->levels = s->vias_count = 0;
+	if (conf_given(tg->c, SECTION, "stripe"))
+		s->stripe = 0;
+	if (conf_given(tg->c, SECTION, "ring"))
+		s->ring = 0;
+	if (conf_given(tg->c, SECTION, "depth"))
+		s->depth = 0;
+	row.words = shape_print(s);
+	idle = tg->count > 0 &&
+	    tg->messages + tg->channel * depth > MESSAGES_MAX;
+	for (uint32_t i = 0; i < tg->count; i++)
+		idle |= strcmp(tg->tried[i].row.words, row.words) == 0;
+	if (!idle)
+		rc = tune_plan(tg->c, row.words, &tg->site, &p, tg->err);
+	if (!idle && rc == 0) {
 		tg->messages += (double)p->transfers_count;
 		tg->channel = (double)p->transfers_count / depth;
 		rc = predict_plan(p, &tg->fit, NULL, &pr, tg->err);
 		plan_free(p);
 	}
-	if (rc < 0) {
-		free(words);
+	if (idle || rc < 0) {
+		free(row.words);
 		return rc;
 	}
-	t->rows = xreallocarray(t->rows, t->count + 1u, sizeof(*t->rows));
-	tg->tried = xreallocarray(tg->tried, t->count + 1u, sizeof(*tg->tried));
-	tg->tried[t->count] = *cd;
-	t->rows[t->count++] = (struct tune_row){ words,
-		(double)pr.total_ps / 1e12 };
+	row.time_s = (double)pr.total_ps / 1e12;
 	predict_clear(&pr);
+	tg->tried = xreallocarray(tg->tried, tg->count + 1u,
+	    sizeof(*tg->tried));
+	tg->tried[tg->count] = *cd;
+	tg->tried[tg->count++].row = row;
 	return 0;
 }
 
-/* The fastest rows to the front, those that were tried first among equals. */
+/* The fastest to the front, those that were tried first among equals. */
 static void
-rank_rows(struct tuning *tg)
+rank_tried(struct tuning *tg)
 {
-	struct tune *t = tg->t;
+	for (uint32_t i = 1; i < tg->count; i++) {
+		struct candidate cd = tg->tried[i];
+		uint32_t k = i;
 
-	for (uint32_t i = 1; i < t->count; i++)
-		for (uint32_t k = i;
-		     k > 0 && t->rows[k].time_s < t->rows[k - 1].time_s; k--) {
-			struct tune_row row = t->rows[k];
-			struct candidate cd = tg->tried[k];
-
-			t->rows[k] = t->rows[k - 1];
+		for (; k > 0 && cd.row.time_s < tg->tried[k - 1].row.time_s;
+		     k--)
 			tg->tried[k] = tg->tried[k - 1];
-			t->rows[k - 1] = row;
-			tg->tried[k - 1] = cd;
-		}
+		tg->tried[k] = cd;
+	}
 }
 
-/* Nodes as prime factors, the inside as it is. */
-static void
-split_nodes(const struct tuning *tg, const struct shape *from, struct shape *to)
+/* The inside of nodes as it is, all nodes as prime factors or as one. */
+static struct shape
+nodes_as(const struct tuning *tg, const struct shape *from, int primes)
 {
-	uint32_t size = tg->ranks;
+	uint32_t size = tg->site.ranks;
+	struct shape to = *from;
 
-	*to = *from;
-	to->levels = 0;
+	to.levels = 0;
+	if (!primes)
+		factor_add(to.factors, &to.levels, size / tg->node);
 	for (uint32_t i = 0; i < from->levels; i++) {
 		uint32_t left = from->factors[i];
+		int across = size > tg->node;
 
-		for (uint32_t x = 2; size > tg->node && x < left; x++)
+		for (uint32_t x = 2; across && primes && x < left; x++)
 			while (left % x == 0 && left > x) {
-				factor_add(to->factors, &to->levels, x);
+				factor_add(to.factors, &to.levels, x);
 				left /= x;
 			}
-		factor_add(to->factors, &to->levels, left);
+		if (!across || primes)
+			factor_add(to.factors, &to.levels, left);
 		size /= from->factors[i];
 	}
-	if (to->levels == 0)
-		*to = *from;
+	return to.levels > 0 ? to : *from;
 }
 
-/* All nodes as one factor, the inside as it is. */
-static void
-join_nodes(const struct tuning *tg, const struct shape *from, struct shape *to)
+/* The machine's own hierarchy and what is like it, with and without stripes,
+ * and a pipeline. */
+static int
+attempt_shapes(struct tuning *tg)
 {
-	uint32_t size = tg->ranks;
+	static const uint32_t depths[] = { 1, 8 };
+	uint32_t nodes = tg->site.ranks / tg->node, n = 0;
+	struct candidate cd[SHAPES_MAX],
+	    own = { .shape = { .stripe = 1, .ring = 1, .depth = 1 },
+		    .across = PLAN_VIA_MPI,
+		    .within = tg->fit.vias[MACHINES_IPC].usable
+			? PLAN_VIA_IPC
+			: PLAN_VIA_MPI };
+	int rc = 0;
 
-	*to = *from;
-	to->levels = 0;
-	factor_add(to->factors, &to->levels, tg->ranks / tg->node);
-	for (uint32_t i = 0; i < from->levels; i++) {
-		if (size <= tg->node)
-			factor_add(to->factors, &to->levels, from->factors[i]);
-		size /= from->factors[i];
-	}
-	if (to->levels == 0)
-		*to = *from;
-}
-
-/* The shapes to begin with; how many. */
-static uint32_t
-shapes_make(const struct tuning *tg, struct candidate *cd)
-{
-	const struct machine_via *ipc = &tg->fit.vias[MACHINES_IPC];
-	uint32_t nodes = tg->ranks / tg->node, n = 0;
-	struct candidate own = {
-		.shape = { .stripe = 1, .ring = 1, .depth = 1 },
-		.across = PLAN_VIA_MPI,
-		.within = ipc->usable ? PLAN_VIA_IPC : PLAN_VIA_MPI
-	};
-
-	tune_hierarchy(&tg->fit, tg->ranks, own.shape.factors,
+	tune_hierarchy(&tg->fit, tg->site.ranks, own.shape.factors,
 	    &own.shape.levels);
 	cd[n++] = own;
 	cd[n] = own;
-	split_nodes(tg, &own.shape, &cd[n++].shape);
+	cd[n++].shape = nodes_as(tg, &own.shape, 1);
 	cd[n] = own;
-	join_nodes(tg, &own.shape, &cd[n++].shape);
+	cd[n++].shape = nodes_as(tg, &own.shape, 0);
 	if (nodes > 1) {
 		cd[n] = own;
 		cd[n++].shape.ring = nodes;
 	}
 	cd[n] = own;
 	cd[n].shape.levels = 1;
-	cd[n].shape.factors[0] = tg->ranks;
+	cd[n].shape.factors[0] = tg->site.ranks;
 	if (nodes > 1)
 		cd[n].within = PLAN_VIA_MPI;
-	return n + 1;
-}
-
-static int
-attempt_shapes(struct tuning *tg)
-{
-	static const uint32_t depths[] = { 1, 8 };
-	struct candidate shapes[SHAPES_MAX];
-	uint32_t count = shapes_make(tg, shapes);
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < count; i++)
+	for (uint32_t i = 0; rc == 0 && i <= n; i++)
 		for (uint32_t k = 0; rc == 0 && k < 4; k++) {
-			shapes[i].shape.stripe = k / 2 ? tg->node : 1;
-			shapes[i].shape.depth = depths[k % 2];
-			rc = attempt(tg, &shapes[i]);
+			cd[i].shape.stripe = k / 2 ? tg->node : 1;
+			cd[i].shape.depth = depths[k % 2];
+			rc = attempt(tg, &cd[i]);
 		}
 	return rc;
 }
 
+/* Other transports of the first few. */
 static int
 attempt_vias(struct tuning *tg)
 {
@@ -538,11 +421,11 @@ attempt_vias(struct tuning *tg)
 		{ PLAN_VIA_XCCL, MACHINES_XCCL, 1 },
 		{ PLAN_VIA_IPC, MACHINES_IPC, 0 } };
 	struct candidate first[FIRST];
-	uint32_t count = tg->t->count < FIRST ? tg->t->count : FIRST;
+	uint32_t count = tg->count < FIRST ? tg->count : FIRST;
 	int rc = 0;
 
 	memcpy(first, tg->tried, count * sizeof(*first));
-	for (uint32_t i = 0; i < count * VIAS_MAX * VIAS_MAX; i++) {
+	for (uint32_t i = 0; rc == 0 && i < count * VIAS_MAX * VIAS_MAX; i++) {
 		struct candidate cd = first[i / (VIAS_MAX * VIAS_MAX)];
 		uint32_t a = i / VIAS_MAX % VIAS_MAX, w = i % VIAS_MAX;
 
@@ -552,10 +435,8 @@ attempt_vias(struct tuning *tg)
 		cd.across = vias[a].via;
 		cd.within = vias[w].via;
 		rc = attempt(tg, &cd);
-		if (rc < 0)
-			return rc;
 	}
-	return 0;
+	return rc;
 }
 
 /* All depths, of those that links hold for equal to the best the one with the
@@ -564,22 +445,21 @@ attempt_vias(struct tuning *tg)
 static int
 attempt_depths(struct tuning *tg)
 {
-	const struct tune_row *rows = tg->t->rows;
-	struct candidate best = tg->tried[0];
+	const struct candidate *cd = tg->tried;
+	struct candidate best = *cd;
 	int rc = 0;
 
 	for (uint32_t i = 1;
-	     i < tg->t->count && rows[i].time_s <= EVEN_MAX * rows[0].time_s;
+	     i < tg->count && cd[i].row.time_s <= EVEN_MAX * cd->row.time_s;
 	     i++) {
-		const struct candidate *cd = &tg->tried[i];
-		int by_mpi = cd->within == PLAN_VIA_MPI;
+		int by_mpi = cd[i].within == PLAN_VIA_MPI;
 		int best_by_mpi = best.within == PLAN_VIA_MPI;
 
-		if (cd->shape.ring == best.shape.ring &&
+		if (cd[i].shape.ring == best.shape.ring &&
 		    (by_mpi != best_by_mpi
 			    ? by_mpi < best_by_mpi
-			    : cd->shape.stripe < best.shape.stripe))
-			best = *cd;
+			    : cd[i].shape.stripe < best.shape.stripe))
+			best = cd[i];
 	}
 	for (best.shape.depth = 1; rc == 0 && best.shape.depth <= DEEPEST;
 	     best.shape.depth *= 2)
@@ -587,52 +467,41 @@ attempt_depths(struct tuning *tg)
 	return rc;
 }
 
-static int
-tune_search(struct tuning *tg)
-{
-	int rc = attempt_shapes(tg);
-
-	rank_rows(tg);
-	if (rc == 0)
-		rc = attempt_vias(tg);
-	rank_rows(tg);
-	if (rc == 0)
-		rc = attempt_depths(tg);
-	rank_rows(tg);
-	return rc;
-}
-
 int
-tune_choose(const struct conf *c, uint32_t ranks, struct tune *ret,
-    struct err *err)
+tune_choose(const struct conf *c, const struct pattern_site *site,
+    struct tune *ret, struct err *err)
 {
-	uint32_t asked = (uint32_t)conf_int(c, SECTION, "ranks");
-	struct tuning tg = { .c = c,
-		.ranks = ranks > 0 ? ranks : asked,
-		.t = ret,
-		.err = err };
+	static int (*const attempts[])(struct tuning * tg) = { attempt_shapes,
+		attempt_vias, attempt_depths };
+	struct tuning tg = { .c = c, .site = site_for(c, site), .err = err };
+	uint32_t ranks = tg.site.ranks;
 	const struct machine *m;
 	struct machine *own;
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
-	if (tg.ranks == 0)
+	if (ranks == 0)
 		return pattern_refuse(c, SECTION, "tune", err,
 		    "auto only for a known number of ranks");
-	rc = machine_for(c, tg.ranks, &m, &own, err);
+	rc = machine_for(c, &tg.site, &m, &own, err);
 	if (rc < 0)
 		return rc;
 	if (m->unrated)
 		rc = pattern_refuse(c, SECTION, "machine", err,
 		    "a described machine (coalmine-machine(5)), such as "
 		    "lab, where tune is auto and nothing is run");
-	tg.fit = machine_fit(m, tg.ranks);
-	tg.node = tg.ranks % tg.fit.ranks == 0 ? tg.fit.ranks : 1;
-	if (tg.ranks < tg.fit.ranks)
-		tg.node = tg.ranks;
+	tg.fit = machine_fit(m, ranks);
+	tg.node = ranks % tg.fit.ranks == 0 ? tg.fit.ranks : 1;
+	if (ranks < tg.fit.ranks)
+		tg.node = ranks;
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(attempts); i++) {
+		rc = attempts[i](&tg);
+		rank_tried(&tg);
+	}
 	ret->machine = xstrdup(m->name);
-	if (rc == 0)
-		rc = tune_search(&tg);
+	ret->rows = xcalloc(tg.count + 1u, sizeof(*ret->rows));
+	for (; ret->count < tg.count; ret->count++)
+		ret->rows[ret->count] = tg.tried[ret->count].row;
 	free(tg.tried);
 	machine_free(own);
 	if (rc < 0)
@@ -651,16 +520,15 @@ tune_clear(struct tune *t)
 }
 
 int
-tune_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    struct err *err)
+tune_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
-	uint32_t asked = (uint32_t)conf_int(c, SECTION, "ranks");
 	struct tune t;
-	int rc = tune_choose(c, ranks, &t, err);
+	int rc = tune_choose(c, site, &t, err);
 
 	if (rc < 0)
 		return rc;
-	rc = tune_plan(c, t.rows[0].words, ranks > 0 ? ranks : asked, ret, err);
+	rc = tune_plan(c, t.rows[0].words, site, ret, err);
 	tune_clear(&t);
 	return rc;
 }

@@ -17,20 +17,14 @@
 #include "probes/pattern/pattern.h"
 #include "probes/topology/machine.h"
 
-/* The machine of predict, for options that are auto; kept by reference until
- * it is set again. And how many nodes the ranks are on, 1 unless set, for the
- * wiring of the machine we are on. */
-void tune_set_machine(const struct machine *m); /* NULL: none */
-void tune_set_nodes(uint32_t nodes);
-
 /* The factors for so many ranks, outermost first: leaves, nodes of a leaf,
  * groups of devices that are nearer to each other than to all others. Their
  * product is ranks. */
 void tune_hierarchy(const struct machine *m, uint32_t ranks,
     uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels);
-/* hierarchy = auto of a section; *ranks as in compose_options. */
-int tune_auto(const struct conf *c, const char *section, uint32_t ranks,
-    uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels,
+/* hierarchy = auto of a section: the factors and levels of *ret. */
+int tune_auto(const struct conf *c, const char *section,
+    const struct pattern_site *site, struct compose_shape *ret,
     struct err *err);
 
 /* What is chosen of a composition. 0: not chosen here, since it was given. */
@@ -45,11 +39,10 @@ struct shape {
 /* "hierarchy=4,4 stripe=4 ring=1 depth=8 via=mpi,ipc piece=60K", which the
  * caller frees; words of options, as tables keep them. */
 char *shape_print(const struct shape *s);
-/* -EINVAL for any other word. */
-int shape_parse(const char *words, struct shape *ret);
 
 struct tune_row {
-	char *words; /* of its shape */
+	struct shape shape;
+	char *words; /* of it */
 	double time_s;
 };
 struct tune {
@@ -59,18 +52,18 @@ struct tune {
 };
 /* For a collective with tune = auto. -EINVAL and why. The caller ends *ret
  * with tune_clear. */
-int tune_choose(const struct conf *c, uint32_t ranks, struct tune *ret,
-    struct err *err);
+int tune_choose(const struct conf *c, const struct pattern_site *site,
+    struct tune *ret, struct err *err);
 void tune_clear(struct tune *t); /* frees */
 
 /* What c asks for but the size, "collective name=broadcast"; the caller
  * frees. */
 char *tune_asked(const struct conf *c);
 /* The plan of c with the words of a row. */
-int tune_plan(const struct conf *c, const char *words, uint32_t ranks,
-    struct plan **ret, struct err *err);
+int tune_plan(const struct conf *c, const char *words,
+    const struct pattern_site *site, struct plan **ret, struct err *err);
 /* The plan of the best row. */
-int tune_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    struct err *err);
+int tune_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probes/collective/tune.h"
 #include "probes/compare/session.h"
 #include "probes/compare/tuning.h"
 #include "probes/multipath/curve.h"
@@ -91,8 +90,8 @@ refuse_staged(struct session *s, const char *probe, const struct plan *p)
 static void
 run_one_cb(const struct pattern *pt, void *arg)
 {
-	uint32_t ranks;
 	struct session *s = arg;
+	struct pattern_site site = session_site(s);
 	struct session_outcome outcome;
 	struct plan *p;
 	struct err err;
@@ -102,12 +101,10 @@ run_one_cb(const struct pattern *pt, void *arg)
 		run_curve(s);
 		return;
 	}
-	ranks = (uint32_t)s->world->size;
-	tune_set_nodes((uint32_t)s->world->nodes);
 	if (is_tuned(s, pt))
 		rc = tuning_choose(s, &p, &err);
 	else
-		rc = pattern_build(pt, s->conf, ranks, &p, &err);
+		rc = pattern_build(pt, s->conf, &site, &p, &err);
 	if (rc < 0) {
 		note_config(s, &err);
 		return;
@@ -127,12 +124,13 @@ static void
 try_one_cb(const struct pattern *pt, void *arg)
 {
 	struct session *s = arg;
+	struct pattern_site site = session_site(s);
 	struct err err;
 	struct plan *p;
 
 	if (is_curve(s, pt) || is_tuned(s, pt))
 		return; /* each has its own way to a plan */
-	if (pattern_build(pt, s->conf, (uint32_t)s->world->size, &p, &err) < 0)
+	if (pattern_build(pt, s->conf, &site, &p, &err) < 0)
 		note_config(s, &err);
 	else
 		plan_free(p);
@@ -167,9 +165,6 @@ lead(struct session *s, const struct plans_ask *ask)
 	if (name[0] != '\0' &&
 	    machine_load(name, NULL, 0, &s->machine, &err) < 0)
 		note_config(s, &err);
-	else if (name[0] != '\0')
-		tune_set_machine(s->machine);
-	tune_set_nodes((uint32_t)s->world->nodes);
 	try_first &= s->report.status == 0;
 	for (size_t i = 0; try_first && patterns[i] != NULL; i++)
 		if (is_wanted(s, patterns[i], ask->only))
@@ -207,6 +202,5 @@ plans_run(struct world *w, const struct plans_ask *ask,
 	ret->status = s.report.status;
 	ret->cause = s.report.cause;
 	ret->why = s.report.why;
-	tune_set_machine(NULL);
 	session_close(&s);
 }

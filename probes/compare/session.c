@@ -116,6 +116,14 @@ exec_open(struct session *s, const struct order *o, struct comparison *c,
 	return rc;
 }
 
+struct pattern_site
+session_site(const struct session *s)
+{
+	return (struct pattern_site){ .ranks = (uint32_t)s->world->size,
+		.nodes = (uint32_t)s->world->nodes,
+		.machine = s->machine != NULL ? s->machine : s->seen };
+}
+
 /* Rank 0: beside what is measured; a plan that the machine could not run has
  * none. */
 static void

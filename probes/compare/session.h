@@ -33,6 +33,9 @@ struct session {
 	struct bounds bounds;    /* of collectives, as measured */
 };
 
+/* All ranks, on the machine that is named or, once it is, measured. */
+struct pattern_site session_site(const struct session *s);
+
 /* What came of a plan. */
 struct session_outcome {
 	double median_s;     /* NAN: it was not timed */

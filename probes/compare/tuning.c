@@ -257,7 +257,6 @@ measure_machine(struct session *s)
 	strbuf_addf(&s->report.remarks, "%s\n", text);
 	free(text);
 	emit_put(s->report.emit, measured_machine_record(&r, s->seen->name));
-	tune_set_machine(s->seen);
 }
 
 /* ---- the shape ---- */
@@ -281,11 +280,12 @@ measure_shape(struct session *s, const char *words, uint64_t *ret_bytes)
 	const struct session_brief brief = { &pattern_collective, 1,
 		SHAPE_TIMES };
 	struct session_outcome outcome = { .median_s = NAN };
+	struct pattern_site site = session_site(s);
 	struct err err;
 	struct plan *p;
 
 	*ret_bytes = 0;
-	if (tune_plan(s->conf, words, (uint32_t)s->world->size, &p, &err) < 0)
+	if (tune_plan(s->conf, words, &site, &p, &err) < 0)
 		return NAN;
 	*ret_bytes = compare_largest(p);
 	if (session_check(s, SECTION, p) == 0)
@@ -343,9 +343,10 @@ static int
 choose(struct session *s, const struct tune_cache_key *key, const char *path,
     json_t **ret, struct err *err)
 {
+	struct pattern_site site = session_site(s);
 	json_t *record;
 	struct tune t;
-	int rc = tune_choose(s->conf, key->ranks, &t, err);
+	int rc = tune_choose(s->conf, &site, &t, err);
 
 	if (rc < 0)
 		return rc;
@@ -369,10 +370,12 @@ tuning_choose(struct session *s, struct plan **ret, struct err *err)
 	char *asked = tune_asked(s->conf);
 	struct tune_cache_key key = { conf_string(s->conf, SECTION, "machine"),
 		asked, (uint32_t)s->world->size, tune_cache_class(data_of(s)) };
+	struct pattern_site site;
 	json_t *record = NULL;
 	int rc = 0;
 
 	measure_machine(s);
+	site = session_site(s);
 	if (key.machine[0] == '\0')
 		key.machine = s->machine != NULL ? s->machine->name
 						 : "this machine";
@@ -384,8 +387,8 @@ tuning_choose(struct session *s, struct plan **ret, struct err *err)
 		rc = choose(s, &key, path, &record, err);
 	if (rc == 0)
 		rc = tune_plan(s->conf,
-		    json_string_value(json_object_get(record, "choice")),
-		    key.ranks, ret, err);
+		    json_string_value(json_object_get(record, "choice")), &site,
+		    ret, err);
 	free(asked);
 	if (rc < 0) {
 		json_decref(record);

@@ -195,8 +195,10 @@ plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 }
 
 static int
-build(const struct conf *c, uint32_t ranks, struct plan **ret, struct err *err)
+build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
+    struct err *err)
 {
+	uint32_t ranks = site->ranks;
 	struct multipath mp = { .chunks = 0 };
 	char *title;
 	int rc;

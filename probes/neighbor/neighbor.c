@@ -402,9 +402,10 @@ neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 }
 
 static int
-neighbor_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    struct err *err)
+neighbor_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
+	uint32_t ranks = site->ranks;
 	struct neighbor nb;
 	char *title;
 	int rc = neighbor_read(c, ranks, &nb, err);

@@ -86,9 +86,10 @@ spread(struct binding *b, uint32_t from, uint32_t to, uint32_t i)
 }
 
 static int
-binding_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    struct err *err)
+binding_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
+	uint32_t ranks = site->ranks;
 	struct binding b = { .g = (uint32_t)conf_int(c, SECTION, "g"),
 		.bytes = conf_bytes(c, SECTION, "bytes") };
 	int rc = pattern_ranks(c, SECTION, "g", 2 * (uint64_t)b.g, &ranks, err);

@@ -92,9 +92,10 @@ device(struct group *gr, uint64_t a, uint64_t i, int inward)
 }
 
 static int
-group_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    struct err *err)
+group_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
+	uint32_t ranks = site->ranks;
 	struct group gr = { 0 };
 	uint64_t footprint = 0, own = 0;
 	double rows;

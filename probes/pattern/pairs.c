@@ -42,9 +42,10 @@ pairs_meet(struct pairs *ps, uint32_t a, uint32_t b)
 }
 
 static int
-pairs_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    struct err *err)
+pairs_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
+	uint32_t ranks = site->ranks;
 	uint32_t shift = (uint32_t)conf_int(c, SECTION, "shift"), nodes;
 	struct pairs ps = { .g = (uint32_t)conf_int(c, SECTION, "g"),
 		.pieces = (uint32_t)conf_int(c, SECTION, "pieces"),

@@ -105,12 +105,12 @@ size_option(const struct conf *c, const char *section)
 }
 
 int
-pattern_build(const struct pattern *pt, const struct conf *c, uint32_t ranks,
-    struct plan **ret, struct err *err)
+pattern_build(const struct pattern *pt, const struct conf *c,
+    const struct pattern_site *site, struct plan **ret, struct err *err)
 {
 	uint64_t left = INT64_MAX;
 	struct plan *p;
-	int rc = pt->build(c, ranks, &p, err);
+	int rc = pt->build(c, site, &p, err);
 
 	if (rc < 0)
 		return rc;
@@ -143,7 +143,8 @@ pattern_plan(const char *name, char *const *words, int count, uint32_t ranks,
 	rc = pattern_options(pt, words, count, &c, err);
 	if (rc < 0)
 		return rc;
-	rc = pattern_build(pt, c, ranks, ret, err);
+	rc = pattern_build(pt, c, &(struct pattern_site){ .ranks = ranks }, ret,
+	    err);
 	conf_free(c);
 	return rc;
 }

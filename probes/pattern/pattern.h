@@ -17,14 +17,25 @@
 #include "common/err.h"
 #include "probes/plan/plan.h"
 
+struct machine;
+
+/* For whom a plan is built. */
+struct pattern_site {
+	uint32_t ranks; /* 0: as many as the probe takes */
+	/* What options that are auto are chosen for. nodes: of the ranks, where
+	 * the machine is the one that we are on; 0 is 1. */
+	const struct machine *machine; /* NULL: none was named or measured */
+	uint32_t nodes;
+};
+
 struct pattern {
 	const char *name;
 	const char *text; /* one sentence */
-	/* Build from c; ranks 0: as many as it takes. -EINVAL and why for
-	 * options that are wrong, and nothing is built. The plan is sorted;
-	 * the caller ends it with plan_free. By pattern_build only. */
-	int (*build)(const struct conf *c, uint32_t ranks, struct plan **ret,
-	    struct err *err);
+	/* Build from c. -EINVAL and why for options that are wrong, and nothing
+	 * is built. The plan is sorted; the caller ends it with plan_free. By
+	 * pattern_build only. */
+	int (*build)(const struct conf *c, const struct pattern_site *site,
+	    struct plan **ret, struct err *err);
 };
 
 extern const struct pattern *const patterns[];        /* ends with NULL */
@@ -35,7 +46,7 @@ int pattern_options(const struct pattern *pt, char *const *words, int count,
     struct conf **ret, struct err *err);
 /* As pt builds it, with what all plans are given. */
 int pattern_build(const struct pattern *pt, const struct conf *c,
-    uint32_t ranks, struct plan **ret, struct err *err);
+    const struct pattern_site *site, struct plan **ret, struct err *err);
 /* Words to a plan in one go. */
 int pattern_plan(const char *name, char *const *words, int count,
     uint32_t ranks, struct plan **ret, struct err *err);

@@ -7,9 +7,10 @@
 #define SECTION "self"
 
 static int
-self_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    struct err *err)
+self_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
+	uint32_t ranks = site->ranks;
 	struct plan_transfer t = { .bytes = conf_bytes(c, SECTION, "bytes") };
 	struct plan *p;
 	int rc;

@@ -352,9 +352,10 @@ notes(struct sparse *sp)
 }
 
 static int
-sparse_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    struct err *err)
+sparse_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
+	uint32_t ranks = site->ranks;
 	struct sparse sp = { 0 };
 	int rc = sparse_read(c, ranks, &sp, err);
 

@@ -12,9 +12,10 @@
 #define SECTION STRIPE_SECTION
 
 static int
-stripe_build(const struct conf *c, uint32_t ranks, struct plan **ret,
-    struct err *err)
+stripe_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
+	uint32_t ranks = site->ranks;
 	uint64_t count = (uint64_t)conf_int(c, SECTION, "count"), bytes;
 	uint64_t units = count > 0 ? count : conf_bytes(c, SECTION, "bytes");
 	uint32_t g = (uint32_t)conf_int(c, SECTION, "g");

@@ -5,7 +5,6 @@
  */
 #include "probes/tune/tune_search.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +33,6 @@ tune_search_open(struct tune_search *c, const struct tune *rows, int may_cut)
 	memset(c, 0, sizeof(*c));
 	c->rows = rows;
 	c->may_cut = may_cut;
-	c->shapes = xcalloc(rows->count, sizeof(*c->shapes));
-	for (uint32_t i = 0; i < rows->count; i++) {
-		int rc = shape_parse(rows->rows[i].words, &c->shapes[i]);
-
-		assert(rc == 0); /* tune_choose printed them */
-	}
 }
 
 void
@@ -47,7 +40,6 @@ tune_search_close(struct tune_search *c)
 {
 	for (uint32_t i = 0; i < c->count; i++)
 		free(c->tries[i].words);
-	free(c->shapes);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -108,12 +100,12 @@ next_kind(struct tune_search *c)
 	uint32_t kinds = 0;
 
 	for (uint32_t i = 0; i < c->rows->count && kinds < KINDS_MAX; i++) {
-		const struct shape *best = &c->shapes[i];
+		const struct shape *best = &row[i].shape;
 		uint32_t k = 0;
 
 		if (row[i].time_s > NEAR_MAX * row[0].time_s)
 			break;
-		while (k < i && !same_kind(&c->shapes[k], best))
+		while (k < i && !same_kind(&row[k].shape, best))
 			k++;
 		if (k < i)
 			continue;
@@ -121,7 +113,7 @@ next_kind(struct tune_search *c)
 		for (k = i + 1; k < c->rows->count &&
 		     row[k].time_s <= EVEN_MAX * row[i].time_s;
 		     k++) {
-			const struct shape *s = &c->shapes[k];
+			const struct shape *s = &row[k].shape;
 			int weight = compare_weight(s, best);
 
 			if (same_kind(s, best) &&
@@ -171,9 +163,10 @@ next_stripe(struct tune_search *c)
 {
 	for (uint32_t i = 0; i < c->rows->count; i++) {
 		struct shape s = c->best->shape;
-		uint32_t stripe = c->shapes[i].stripe;
+		const struct shape *other = &c->rows->rows[i].shape;
+		uint32_t stripe = other->stripe;
 
-		if (stripe == 0 || !same_kind(&c->shapes[i], &s))
+		if (stripe == 0 || !same_kind(other, &s))
 			continue;
 		if (s.depth > 0) {
 			s.depth = s.depth * s.stripe / stripe;
@@ -193,13 +186,13 @@ static int
 next_via(struct tune_search *c)
 {
 	for (uint32_t i = 0; i < c->rows->count; i++) {
+		const struct shape *other = &c->rows->rows[i].shape;
 		struct shape s = c->best->shape;
 
-		if (c->shapes[i].vias_count == 0 ||
-		    !same_kind(&c->shapes[i], &s))
+		if (other->vias_count == 0 || !same_kind(other, &s))
 			continue;
-		memcpy(s.vias, c->shapes[i].vias, sizeof(s.vias));
-		s.vias_count = c->shapes[i].vias_count;
+		memcpy(s.vias, other->vias, sizeof(s.vias));
+		s.vias_count = other->vias_count;
 		if (propose(c, &s))
 			return 1;
 	}
@@ -230,25 +223,17 @@ tune_search_next(struct tune_search *c)
 	return t->words;
 }
 
-static int
-is_better(const struct tune_search *c, const struct tune_search_try *t)
-{
-	double gain = GAIN_MIN;
-
-	if (c->best == NULL)
-		return 1;
-	if (compare_weight(&c->best->shape, &t->shape) < 0)
-		gain = GAIN_HEAVY_MIN;
-	return t->seconds < (1 - gain) * c->best->seconds;
-}
-
 void
 tune_search_tell(struct tune_search *c, double seconds, uint64_t message_bytes)
 {
 	struct tune_search_try *t = &c->tries[c->count - 1];
+	double gain = GAIN_MIN;
 
 	t->seconds = seconds;
-	if (!isfinite(seconds) || !is_better(c, t))
+	if (c->best != NULL && compare_weight(&c->best->shape, &t->shape) < 0)
+		gain = GAIN_HEAVY_MIN;
+	if (!isfinite(seconds) ||
+	    (c->best != NULL && seconds >= (1 - gain) * c->best->seconds))
 		return;
 	c->best = t;
 	c->message_bytes = message_bytes;

@@ -31,7 +31,6 @@ struct tune_search_try {
 
 struct tune_search {
 	const struct tune *rows; /* by reference */
-	struct shape *shapes;    /* of the rows */
 	int may_cut;             /* messages: nobody asked for a piece */
 	uint64_t message_bytes;  /* the longest of the fastest shape */
 	struct tune_search_try tries[TUNE_SEARCH_TRIES_MAX];

@@ -86,7 +86,7 @@ verbs_ranks(const char *text, struct request *rq)
 		    PLAN_RANKS_MAX);
 		return verbs_complain(err.text);
 	}
-	rq->ranks = (uint32_t)ranks;
+	rq->site.ranks = (uint32_t)ranks;
 	return 0;
 }
 
@@ -133,7 +133,7 @@ use_probe(const struct request *rq, const struct pattern *pt,
 	struct plan *p;
 	int rc;
 
-	if (pattern_build(pt, c, rq->ranks, &p, &err) < 0)
+	if (pattern_build(pt, c, &rq->site, &p, &err) < 0)
 		return verbs_complain(err.text);
 	rc = use(rq, &(struct verbs_subject){ pt, c, p });
 	plan_free(p);

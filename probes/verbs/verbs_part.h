@@ -10,7 +10,7 @@
 #include "probes/plan/print.h"
 
 struct request {
-	uint32_t ranks; /* 0: as many as the probe takes */
+	struct pattern_site site;
 	const struct print_row *format;
 	char **words; /* PROBE option=value ..., or a campaign file */
 	int count;

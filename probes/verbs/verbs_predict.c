@@ -258,6 +258,7 @@ predict_cb(const struct request *rq, const struct verbs_subject *of)
 	struct err err;
 	struct expectation_ask ask = { of->pt, of->c, of->p, a->m, a->options,
 		a->links };
+	struct pattern_site site = { .ranks = of->p->ranks, .machine = a->m };
 	struct expectation ol;
 	struct tune t = { 0 };
 
@@ -265,7 +266,7 @@ predict_cb(const struct request *rq, const struct verbs_subject *of)
 		ask.options.pace = predict_pace_for(of->p);
 	if (of->pt == &pattern_collective &&
 	    strcmp(conf_string(of->c, of->pt->name, "tune"), "auto") == 0 &&
-	    tune_choose(of->c, of->p->ranks, &t, &err) < 0)
+	    tune_choose(of->c, &site, &t, &err) < 0)
 		return verbs_complain(err.text);
 	if (expectation_make(&ask, &ol, &err) < 0) {
 		tune_clear(&t);
@@ -295,9 +296,8 @@ predict_main(int argc, char **argv)
 		if (machine_load(a.name, a.sets, a.sets_count, &a.m, &err) < 0)
 			rc = verbs_complain(err.text);
 		else {
-			tune_set_machine(a.m);
+			rq.site.machine = a.m;
 			rc = verbs_use(&rq, predict_cb);
-			tune_set_machine(NULL);
 		}
 	}
 	machine_free(a.m);

@@ -65,14 +65,14 @@ test_hierarchies(void **state)
 }
 
 static double
-time_s(const char *probe, uint32_t ranks, const struct machine *m)
+time_s(const char *probe, const struct pattern_site *site)
 {
 	struct err err = { 0 };
-	struct plan *p = case_proven(probe, ranks);
+	struct plan *p = case_proven_on(probe, site);
 	struct predict pr;
 	double s;
 
-	if (predict_plan(p, m, NULL, &pr, &err) < 0)
+	if (predict_plan(p, site->machine, NULL, &pr, &err) < 0)
 		fail_msg("%s: %s", probe, err.text);
 	s = (double)pr.total_ps / 1e12;
 	predict_clear(&pr);
@@ -93,10 +93,10 @@ test_tuned_is_at_least_as_fast(void **state)
 		"hierarchy=2,2,4 depth=16 via=mpi,mpi,ipc" };
 	static const uint32_t counts[] = { 4, 65536, 4194304 };
 	struct machine *m = machine("perlmutter");
+	struct pattern_site site = { .ranks = 16, .machine = m };
 	char probe[200], hand[300];
 
 	(void)state;
-	tune_set_machine(m);
 	for (size_t i = 0; i < ARRAY_LEN(names) * ARRAY_LEN(counts); i++) {
 		double tuned;
 
@@ -104,19 +104,18 @@ test_tuned_is_at_least_as_fast(void **state)
 		    names[i / ARRAY_LEN(counts)],
 		    counts[i % ARRAY_LEN(counts)]);
 		snprintf(hand, sizeof(hand), "%s tune=auto", probe);
-		tuned = time_s(hand, 16, m);
+		tuned = time_s(hand, &site);
 		for (size_t k = 0; k < ARRAY_LEN(tries); k++) {
 			double s;
 
 			snprintf(hand, sizeof(hand), "%s %s", probe, tries[k]);
-			s = time_s(hand, 16, m);
+			s = time_s(hand, &site);
 			/* depths are powers of two: near is near enough */
 			if (tuned > 1.02 * s)
 				fail_msg("%s: %g s, but %s: %g s", probe, tuned,
 				    tries[k], s);
 		}
 	}
-	tune_set_machine(NULL);
 	machine_free(m);
 }
 
@@ -128,25 +127,25 @@ test_of_many_ranks_few(void **state)
 	char *words[] = { (char *)"name=allreduce", (char *)"count=683",
 		(char *)"tune=auto" };
 	struct machine *m = machine("perlmutter");
+	struct pattern_site site = { .ranks = 1024, .machine = m };
 	struct err err = { 0 };
 	struct conf *c;
 	struct tune t;
 
 	(void)state;
-	tune_set_machine(m);
 	assert_int_equal(pattern_options(pattern_find("collective"), words, 3,
 			     &c, &err),
 	    0);
-	assert_int_equal(tune_choose(c, 1024, &t, &err), 0);
+	assert_int_equal(tune_choose(c, &site, &t, &err), 0);
 	assert_in_range(t.count, 1, 8);
 	for (uint32_t i = 0; i < t.count; i++)
 		assert_non_null(strstr(t.rows[i].words, "hierarchy=256,4 "));
 	tune_clear(&t);
-	assert_int_equal(tune_choose(c, 8, &t, &err), 0);
+	site.ranks = 8;
+	assert_int_equal(tune_choose(c, &site, &t, &err), 0);
 	assert_true(t.count > 16);
 	tune_clear(&t);
 	conf_free(c);
-	tune_set_machine(NULL);
 	machine_free(m);
 }
 
@@ -157,6 +156,7 @@ test_given_options_stay(void **state)
 	char *words[] = { (char *)"name=broadcast", (char *)"count=1000000",
 		(char *)"tune=auto", (char *)"depth=2", (char *)"stripe=1" };
 	struct machine *m = machine("frontier");
+	struct pattern_site site = { .ranks = 32, .machine = m };
 	char *save = NULL;
 	struct err err = { 0 };
 	struct conf *c;
@@ -164,11 +164,10 @@ test_given_options_stay(void **state)
 	struct tune t;
 
 	(void)state;
-	tune_set_machine(m);
 	assert_int_equal(pattern_options(pattern_find("collective"), words, 5,
 			     &c, &err),
 	    0);
-	assert_int_equal(tune_choose(c, 32, &t, &err), 0);
+	assert_int_equal(tune_choose(c, &site, &t, &err), 0);
 	assert_string_equal(t.machine, "frontier");
 	assert_true(t.count > 5);
 	for (uint32_t i = 0; i < t.count; i++) {
@@ -178,7 +177,7 @@ test_given_options_stay(void **state)
 		if (i > 0)
 			assert_true(t.rows[i].time_s >= t.rows[i - 1].time_s);
 	}
-	assert_int_equal(tune_build(c, 32, &p, &err), 0);
+	assert_int_equal(tune_build(c, &site, &p, &err), 0);
 	for (char *w = strtok_r(t.rows[0].words, " ", &save); w != NULL;
 	     w = strtok_r(NULL, " ", &save))
 		assert_non_null(strstr(p->title, w));
@@ -186,7 +185,6 @@ test_given_options_stay(void **state)
 	plan_free(p);
 	tune_clear(&t);
 	conf_free(c);
-	tune_set_machine(NULL);
 	machine_free(m);
 }
 
@@ -209,14 +207,13 @@ test_auto_needs_what_it_needs(void **state)
 static void
 test_the_machine_we_are_on(void **state)
 {
+	struct pattern_site site = { .ranks = 6, .nodes = 3 };
 	struct plan *p;
 
 	(void)state;
-	tune_set_nodes(3);
-	p = case_proven("collective name=allgather hierarchy=auto", 6);
+	p = case_proven_on("collective name=allgather hierarchy=auto", &site);
 	assert_true(p->steps >= 2);
 	plan_free(p);
-	tune_set_nodes(1);
 }
 
 /* GPU i of 8: two below each switch, two switches on each socket. */

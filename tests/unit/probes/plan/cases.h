@@ -23,34 +23,55 @@
 
 /* "group pattern=rail n=2" to a plan, or NULL and why. */
 static inline struct plan *
-case_plan(const char *text, uint32_t ranks, struct err *err)
+case_plan_on(const char *text, const struct pattern_site *site, struct err *err)
 {
 	char *copy = xstrdup(text), *words[32], *save = NULL;
+	const struct pattern *pt;
 	struct plan *p = NULL;
+	struct conf *c;
 	int n = 0;
 
 	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < 32;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	if (pattern_plan(words[0], words + 1, n - 1, ranks, &p, err) < 0)
-		p = NULL;
+	pt = pattern_find(words[0]);
+	if (pt == NULL)
+		fail_msg("%s: no such probe", words[0]);
+	if (pattern_options(pt, words + 1, n - 1, &c, err) == 0) {
+		if (pattern_build(pt, c, site, &p, err) < 0)
+			p = NULL;
+		conf_free(c);
+	}
 	free(copy);
 	return p;
 }
 
+static inline struct plan *
+case_plan(const char *text, uint32_t ranks, struct err *err)
+{
+	return case_plan_on(text, &(struct pattern_site){ .ranks = ranks },
+	    err);
+}
+
 /* The same, which must work and be proven. */
 static inline struct plan *
-case_proven(const char *text, uint32_t ranks)
+case_proven_on(const char *text, const struct pattern_site *site)
 {
 	struct err err = { 0 };
 	struct check_fault fault;
-	struct plan *p = case_plan(text, ranks, &err);
+	struct plan *p = case_plan_on(text, site, &err);
 
 	if (p == NULL)
 		fail_msg("%s: %s", text, err.text);
 	if (check_plan(p, &fault) < 0)
 		fail_msg("%s: %s", text, fault.text);
 	return p;
+}
+
+static inline struct plan *
+case_proven(const char *text, uint32_t ranks)
+{
+	return case_proven_on(text, &(struct pattern_site){ .ranks = ranks });
 }
 
 /* What must be refused, with these words in the complaint. */
