@@ -30,6 +30,17 @@ xreallocarray(void *old, size_t count, size_t size_bytes)
 	return p;
 }
 
+void *
+xmore(void *old, size_t count, size_t size_bytes)
+{
+	if (count == 0)
+		return xreallocarray(old, 16, size_bytes);
+	/* what holds 16 or another power of two is full */
+	if (count >= 16 && (count & (count - 1)) == 0)
+		return xreallocarray(old, 2 * count, size_bytes);
+	return old;
+}
+
 char *
 xstrdup(const char *text)
 {

@@ -13,6 +13,9 @@
 void *xcalloc(size_t count, size_t size_bytes);
 /* Checks count * size_bytes for overflow. */
 void *xreallocarray(void *old, size_t count, size_t size_bytes);
+/* A list that grows by one at a time, from NULL: what holds count items, with
+ * room for another. */
+void *xmore(void *old, size_t count, size_t size_bytes);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t len_bytes);
 /* A copy of to, or NULL, in the place of the old text. */

@@ -60,16 +60,24 @@ cast(struct collective_build *cb, uint32_t i, struct plan_place from,
     struct plan_place to, uint64_t blocks, const uint32_t *leaves,
     uint32_t leaves_count)
 {
-	compose_multicast(cb->c, i, from, to, blocks * cb->count, leaves,
-	    leaves_count);
+	compose_add(cb->c,
+	    &(struct compose_prim){ COMPOSE_MULTICAST, i, leaves, leaves_count,
+		from, to, blocks * cb->count });
 }
 
 static void
 fold(struct collective_build *cb, uint32_t j, struct plan_place from,
     struct plan_place to, uint64_t blocks)
 {
-	compose_reduction(cb->c, cb->all, cb->ranks, from, j, to,
-	    blocks * cb->count);
+	compose_add(cb->c,
+	    &(struct compose_prim){ COMPOSE_REDUCTION, j, cb->all, cb->ranks,
+		from, to, blocks * cb->count });
+}
+
+static void
+fence(struct collective_build *cb)
+{
+	compose_add(cb->c, &(struct compose_prim){ .kind = COMPOSE_FENCE });
 }
 
 /* From one rank, as a reduction of one: the hop inside its node comes first.
@@ -78,8 +86,10 @@ static void
 hand_out(struct collective_build *cb, uint16_t from, uint16_t to, int spread)
 {
 	for (uint32_t j = 0; j < cb->ranks; j++)
-		compose_reduction(cb->c, &cb->root, 1, at(cb, from, j), j,
-		    at(cb, to, spread ? j : 0), cb->count);
+		compose_add(cb->c,
+		    &(struct compose_prim){ COMPOSE_REDUCTION, j, &cb->root, 1,
+			at(cb, from, j), at(cb, to, spread ? j : 0),
+			cb->count });
 }
 
 static void
@@ -102,7 +112,7 @@ static void
 broadcast_allgather_scatter(struct collective_build *cb)
 {
 	hand_out(cb, cb->send, cb->recv, 1);
-	compose_fence(cb->c);
+	fence(cb);
 	spread_recv(cb);
 }
 
@@ -118,7 +128,7 @@ reduce_gather_reduce_scatter(struct collective_build *cb)
 	for (uint32_t j = 0; j < cb->ranks; j++)
 		fold(cb, j, at(cb, cb->send, j),
 		    at(cb, j == cb->root ? cb->recv : cb->work, j), 1);
-	compose_fence(cb->c);
+	fence(cb);
 	for (uint32_t i = 0; i < cb->ranks; i++)
 		if (i != cb->root)
 			cast(cb, i, at(cb, cb->work, i), at(cb, cb->recv, i), 1,
@@ -159,7 +169,7 @@ static void
 allgather_broadcast_gather(struct collective_build *cb)
 {
 	gather_single(cb);
-	compose_fence(cb->c);
+	fence(cb);
 	broadcast_recv(cb);
 }
 
@@ -174,7 +184,7 @@ static void
 reduce_scatter_scatter_reduce(struct collective_build *cb)
 {
 	fold(cb, cb->root, at(cb, cb->send, 0), at(cb, cb->work, 0), cb->ranks);
-	compose_fence(cb->c);
+	fence(cb);
 	hand_out(cb, cb->work, cb->recv, 0);
 }
 
@@ -190,7 +200,7 @@ static void
 allreduce_broadcast_reduce(struct collective_build *cb)
 {
 	reduce_single(cb);
-	compose_fence(cb->c);
+	fence(cb);
 	broadcast_recv(cb);
 }
 
@@ -199,7 +209,7 @@ allreduce_allgather_reduce_scatter(struct collective_build *cb)
 {
 	for (uint32_t j = 0; j < cb->ranks; j++)
 		fold(cb, j, at(cb, cb->send, j), at(cb, cb->recv, j), 1);
-	compose_fence(cb->c);
+	fence(cb);
 	spread_recv(cb);
 }
 

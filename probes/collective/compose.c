@@ -12,28 +12,16 @@
 
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/collective/compose_part.h"
+#include "probes/collective/compose_int.h"
 #include "probes/collective/tune.h"
 #include "probes/pattern/builders.h"
-
-enum prim_kind { MULTICAST, REDUCTION, FENCE };
-
-struct prim {
-	enum prim_kind kind;
-	uint32_t root;
-	uint32_t *leaves;
-	uint32_t leaves_count;
-	struct plan_place from, to;
-	uint64_t count;
-	uint8_t copy; /* lean: the root copies for itself */
-};
 
 struct compose {
 	struct plan *p;
 	struct compose_shape shape;
 	struct prim *prims;
-	size_t prims_count, prims_cap;
-	uint32_t fences;
+	size_t prims_count;
+	int fences, reduces;
 	uint16_t temp;
 };
 
@@ -65,300 +53,67 @@ compose_free(struct compose *c)
 	free(c);
 }
 
-static struct prim *
-prim_add(struct compose *c, enum prim_kind kind, const uint32_t *leaves,
-    uint32_t leaves_count)
+void
+compose_add(struct compose *c, const struct compose_prim *prim)
 {
+	int in_place = prim->from.buf == prim->to.buf &&
+	    prim->from.off == prim->to.off;
 	struct prim *pr;
 
-	if (c->prims_count == c->prims_cap) {
-		c->prims_cap = c->prims_cap * 2 + 64;
-		c->prims = xreallocarray(c->prims, c->prims_cap,
-		    sizeof(*c->prims));
-	}
+	assert(prim->kind != COMPOSE_REDUCTION || prim->leaves_count >= 1);
+	c->fences |= prim->kind == COMPOSE_FENCE;
+	c->reduces |= prim->kind == COMPOSE_REDUCTION;
+	c->prims = xmore(c->prims, c->prims_count, sizeof(*c->prims));
 	pr = &c->prims[c->prims_count++];
-	memset(pr, 0, sizeof(*pr));
-	pr->kind = kind;
-	pr->leaves = xcalloc(leaves_count + 1u, sizeof(*pr->leaves));
-	pr->leaves_count = leaves_count;
-	for (uint32_t i = 0; i < leaves_count; i++) {
-		assert(leaves[i] < c->p->ranks);
-		assert(i == 0 || leaves[i] > leaves[i - 1]);
-		pr->leaves[i] = leaves[i];
-	}
-	return pr;
-}
+	*pr = (struct prim){ .is = *prim,
+		.leaves = xcalloc(prim->leaves_count + 1u,
+		    sizeof(*pr->leaves)) };
+	pr->is.leaves = pr->leaves;
+	pr->is.leaves_count = 0;
+	for (uint32_t i = 0; i < prim->leaves_count; i++) {
+		uint32_t leaf = prim->leaves[i];
 
-void
-compose_multicast(struct compose *c, uint32_t root, struct plan_place from,
-    struct plan_place to, uint64_t count, const uint32_t *leaves,
-    uint32_t leaves_count)
-{
-	struct prim *pr = prim_add(c, MULTICAST, leaves, leaves_count);
-	uint32_t at = leaves_find(pr->leaves, leaves_count, root);
-	int in_place = from.buf == to.buf && from.off == to.off;
-
-	pr->root = root;
-	pr->from = from;
-	pr->to = to;
-	pr->count = count;
-	if (!leaves_have(pr->leaves, leaves_count, root) ||
-	    (!c->shape.lean && !in_place))
-		return;
-	/* the root needs nothing from anyone */
-	memmove(pr->leaves + at, pr->leaves + at + 1,
-	    (leaves_count - at - 1) * sizeof(*pr->leaves));
-	pr->leaves_count--;
-	pr->copy = !in_place;
-}
-
-void
-compose_reduction(struct compose *c, const uint32_t *leaves,
-    uint32_t leaves_count, struct plan_place from, uint32_t root,
-    struct plan_place to, uint64_t count)
-{
-	struct prim *pr = prim_add(c, REDUCTION, leaves, leaves_count);
-
-	assert(leaves_count >= 1);
-	pr->root = root;
-	pr->from = from;
-	pr->to = to;
-	pr->count = count;
-}
-
-void
-compose_fence(struct compose *c)
-{
-	prim_add(c, FENCE, NULL, 0);
-	c->fences++;
-}
-
-uint32_t
-leaves_find(const uint32_t *leaves, uint32_t count, uint32_t rank)
-{
-	uint32_t lo = 0, hi = count;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (leaves[mid] < rank)
-			lo = mid + 1;
+		assert(leaf < c->p->ranks);
+		assert(i == 0 || leaf > prim->leaves[i - 1]);
+		/* the root of a multicast needs nothing from anyone */
+		if (prim->kind == COMPOSE_MULTICAST && leaf == prim->root &&
+		    (c->shape.lean || in_place))
+			pr->copy = !in_place;
 		else
-			hi = mid;
+			pr->leaves[pr->is.leaves_count++] = leaf;
 	}
-	return lo;
 }
 
-int
-leaves_have(const uint32_t *leaves, uint32_t count, uint32_t rank)
-{
-	uint32_t at = leaves_find(leaves, count, rank);
-
-	return at < count && leaves[at] == rank;
-}
-
-void
-casts_add(struct casts *list, struct cast c)
-{
-	if (list->count == list->cap) {
-		list->cap = list->cap * 2 + 64;
-		list->at = xreallocarray(list->at, list->cap,
-		    sizeof(*list->at));
-	}
-	list->at[list->count++] = c;
-}
-
-void
-folds_add(struct folds *list, struct fold f)
-{
-	if (list->count == list->cap) {
-		list->cap = list->cap * 2 + 64;
-		list->at = xreallocarray(list->at, list->cap,
-		    sizeof(*list->at));
-	}
-	list->at[list->count++] = f;
-}
-
-void
-build_stage_end(struct build *b)
-{
-	b->stage += b->busy != 0;
-	b->busy = 0;
-}
-
-struct plan_place
-build_temp(struct build *b, uint32_t rank, uint64_t count)
-{
-	uint64_t off = b->p->bufs[b->temp].bytes[rank];
-
-	plan_buf_need(b->p, b->temp, rank, off + count * b->element);
-	return (struct plan_place){ off, b->temp };
-}
-
-void
-build_send(struct build *b, uint32_t src, struct plan_place from, uint32_t dst,
-    struct plan_place to, uint64_t count, uint8_t via)
-{
-	struct plan_transfer t = { .src = src,
-		.dst = dst,
-		.from = from.buf,
-		.from_off = from.off,
-		.to = to.buf,
-		.to_off = to.off,
-		.bytes = count * b->element,
-		.step = b->channel + b->stage,
-		.channel = (uint16_t)b->channel,
-		.via = via };
-
-	if (b->order != NULL)
-		order_transfer(b->order, &t);
-	plan_transfer_add(b->p, &t);
-	b->busy = 1;
-}
-
-static void
-local_add(struct build *b, struct plan_local *l, const struct plan_place *in,
-    uint32_t inputs)
-{
-	l->step = b->channel + b->stage;
-	l->channel = (uint16_t)b->channel;
-	l->type = (uint8_t)b->shape->type;
-	if (b->order != NULL)
-		order_local(b->order, l, in, inputs);
-	plan_local_add(b->p, l, in, inputs);
-	b->busy = 1;
-}
-
-void
-build_copy(struct build *b, uint32_t rank, struct plan_place from,
-    struct plan_place to, uint64_t count)
-{
-	struct plan_local l = { .rank = rank,
-		.to = to.buf,
-		.to_off = to.off,
-		.bytes = count * b->element,
-		.op = PLAN_COPY };
-
-	local_add(b, &l, &from, 1);
-}
-
-void
-build_reduce(struct build *b, uint32_t rank, const struct plan_place *in,
-    uint32_t inputs, struct plan_place to, uint64_t count)
-{
-	struct plan_local l = { .rank = rank,
-		.to = to.buf,
-		.to_off = to.off,
-		.bytes = count * b->element,
-		.op = (uint8_t)b->shape->op };
-
-	local_add(b, &l, in, inputs);
-}
-
-/* The part of a primitive that belongs to the channel. */
-static uint64_t
-piece(const struct build *b, const struct prim *pr, struct plan_place *from,
-    struct plan_place *to)
-{
-	uint32_t depth = b->shape->depth;
-	uint64_t lo = plan_cut(pr->count, depth, b->channel);
-	uint64_t hi = plan_cut(pr->count, depth, b->channel + 1u);
-
-	*from = pr->from;
-	*to = pr->to;
-	from->off += lo * b->element;
-	to->off += lo * b->element;
-	return hi - lo;
-}
-
-/* Primitives [lo, hi), which no fence parts, in one channel. */
-static void
-build_epoch(struct build *b, const struct prim *prims, size_t count)
-{
-	struct casts casts = { 0 };
-	struct folds folds = { 0 };
-	uint32_t start = b->stage;
-	int copies = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct prim *pr = &prims[i];
-		struct plan_place from, to;
-		uint64_t n = piece(b, pr, &from, &to);
-
-		if (n == 0)
-			continue;
-		if (pr->copy) {
-			build_copy(b, pr->root, from, to, n);
-			copies = 1;
-		}
-		if (pr->kind == MULTICAST && pr->leaves_count > 0)
-			casts_add(&casts,
-			    (struct cast){ pr->leaves, pr->leaves_count,
-				pr->root, from, to, n, 1 });
-		if (pr->kind == REDUCTION)
-			folds_add(&folds,
-			    (struct fold){ .leaves = pr->leaves,
-				.inputs_count = pr->leaves_count,
-				.from = from,
-				.root = pr->root,
-				.out = to,
-				.has_out = 1,
-				.count = n });
-	}
-	b->busy = 0; /* copies share the first stage of the rest */
-	cast_all(b, &casts);
-	fold_all(b, &folds);
-	if (copies && b->stage == start)
-		b->stage++;
-	free(casts.at);
-	free(folds.at);
-}
-
-/* Where a range starts within blocks of so many bytes, and that all others of
- * its buffer start there: starts[buf] is that + 1, 0 before the first. */
-static int
-starts_alike(uint64_t *starts, struct plan_place at, uint64_t block)
-{
-	if (starts[at.buf] == 0)
-		starts[at.buf] = at.off % block + 1;
-	return starts[at.buf] == at.off % block + 1;
-}
-
-/* All primitives are equally long and lie in blocks of that length: then each
- * channel has bytes of its own in every buffer, in all epochs. */
+/* All primitives are equally long and each range starts within blocks of that
+ * length where all others of its buffer do: then each channel has bytes of its
+ * own in every buffer, in all epochs. */
 static int
 aligned(const struct compose *c)
 {
+	/* by buffer, + 1 */
 	uint64_t *starts = xcalloc(c->p->bufs_count + 1u, sizeof(*starts));
 	uint64_t count = 0;
 	int good = 1;
 
 	for (size_t i = 0; good && i < c->prims_count; i++) {
-		const struct prim *pr = &c->prims[i];
+		const struct compose_prim *pr = &c->prims[i].is;
 		uint64_t block = pr->count * plan_types[c->shape.type].bytes;
+		const struct plan_place *ends[] = { &pr->from, &pr->to };
 
-		if (pr->kind == FENCE || pr->count == 0)
+		if (pr->kind == COMPOSE_FENCE || pr->count == 0)
 			continue;
-		good = (count == 0 || count == pr->count) &&
-		    starts_alike(starts, pr->from, block) &&
-		    starts_alike(starts, pr->to, block);
+		good = count == 0 || count == pr->count;
 		count = pr->count;
+		for (size_t k = 0; k < ARRAY_LEN(ends); k++) {
+			uint64_t *start = &starts[ends[k]->buf];
+			uint64_t at = ends[k]->off % block + 1;
+
+			good &= *start == 0 || *start == at;
+			*start = at;
+		}
 	}
 	free(starts);
 	return good;
-}
-
-/* Reductions go round a ring towards lower nodes. Multicasts of other channels
- * that go the other way meanwhile meet them at every node, where two senders
- * share the link in: queues overflow. Lean ones go with them. */
-static int
-goes_back(const struct compose *c)
-{
-	int reduces = 0;
-
-	for (size_t i = 0; i < c->prims_count; i++)
-		reduces |= c->prims[i].kind == REDUCTION;
-	return c->shape.lean && reduces;
 }
 
 /* Without fences, or without channels that share bytes, stages alone keep
@@ -369,21 +124,27 @@ compose_build(struct compose *c)
 	struct build b = { .shape = &c->shape,
 		.p = c->p,
 		.element = plan_types[c->shape.type].bytes,
-		.ring_step = goes_back(c) ? c->shape.ring - 1 : 1,
+		.ring_step = 1,
 		.temp = c->temp };
 	uint32_t *stages = xcalloc(c->shape.depth, sizeof(*stages));
 	uint32_t size = 1;
 	size_t lo = 0, hi;
 
+	/* Reductions go round a ring towards lower nodes. Multicasts of other
+	 * channels that go the other way meanwhile meet them at every node,
+	 * where two senders share the link in: queues overflow. Lean ones go
+	 * with them. */
+	if (c->shape.lean && c->reduces)
+		b.ring_step = c->shape.ring - 1;
 	for (uint32_t i = c->shape.levels; i-- > 0;) {
 		size *= c->shape.factors[i];
 		b.sizes[i] = size;
 	}
-	if (c->fences > 0 && c->shape.depth > 1 && !aligned(c))
+	if (c->fences && c->shape.depth > 1 && !aligned(c))
 		b.order = order_new(c->p);
 	for (; lo < c->prims_count; lo = hi + 1) {
 		for (hi = lo; hi < c->prims_count; hi++)
-			if (c->prims[hi].kind == FENCE)
+			if (c->prims[hi].is.kind == COMPOSE_FENCE)
 				break;
 		for (b.channel = 0; b.channel < c->shape.depth; b.channel++) {
 			b.stage = stages[b.channel];

@@ -48,15 +48,18 @@ struct compose;
 struct compose *compose_new(struct plan *p, const struct compose_shape *shape);
 void compose_free(struct compose *c); /* NULL is allowed */
 
-/* Leaves are ascending and distinct; they are copied. The ranges must be in
- * their buffers already. count is in elements. */
-void compose_multicast(struct compose *c, uint32_t root, struct plan_place from,
-    struct plan_place to, uint64_t count, const uint32_t *leaves,
-    uint32_t leaves_count);
-void compose_reduction(struct compose *c, const uint32_t *leaves,
-    uint32_t leaves_count, struct plan_place from, uint32_t root,
-    struct plan_place to, uint64_t count);
-void compose_fence(struct compose *c);
+enum compose_kind { COMPOSE_MULTICAST, COMPOSE_REDUCTION, COMPOSE_FENCE };
+
+/* The ranges of count elements must be in their buffers already. */
+struct compose_prim {
+	enum compose_kind kind; /* a fence has nothing else */
+	uint32_t root;
+	const uint32_t *leaves; /* ascending and distinct */
+	uint32_t leaves_count;
+	struct plan_place from, to;
+	uint64_t count;
+};
+void compose_add(struct compose *c, const struct compose_prim *prim);
 
 /* Add to the plan the rows for all that was registered. */
 void compose_build(struct compose *c);

@@ -2,9 +2,10 @@
 /*
  * compose_text.c - a user's own composition, from text.
  *
- * The text is read twice: once for its meaning, which is what the plan then
- * has to promise, and at the same time into the composer, which factorises it.
- * That both agree is for check to prove.
+ * The text is read once, for two: into the composer, which factorises it, and
+ * into its meaning, which is what the plan then has to promise. That is found
+ * by carrying it out the simplest way: block by block, one primitive after the
+ * other, on symbols. That both agree is for check to prove.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,38 +16,62 @@
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/collective/compose_int.h"
 #include "probes/pattern/builders.h"
-#include "probes/collective/compose.h"
-#include "probes/collective/semantics.h"
 #include "probes/pattern/numbers.h"
-#include "probes/collective/script.h"
 
 #define SECTION     "compose"
 #define BUFFERS_MAX 64
+#define CELLS_MAX   (64ULL << 20)
+#define SOURCES_MAX (256ULL << 20) /* of all sums: 1 GiB */
+
+struct sum {
+	size_t first; /* in sources */
+	uint32_t count;
+};
+
+struct touch {
+	uint32_t epoch; /* in which it happened last, from 1 */
+	uint8_t wrote;
+};
+
+/* A block's value is one number: 0 nobody wrote it, then the initial blocks in
+ * the order of buffer, rank and block, then sums: lists of initial blocks.
+ * Between two fences all primitives are at once: none may write a block that
+ * another one of them reads or writes. */
+struct meaning {
+	size_t *first;   /* cell of block 0 of rank 0, by buffer */
+	uint64_t *depth; /* blocks of a rank, by buffer */
+	size_t cells;
+	uint32_t *value; /* by cell */
+	struct touch *touch;
+	uint32_t epoch;
+	struct sum *sums;
+	size_t sums_count;
+	uint32_t *sources; /* initial blocks, by cell */
+	size_t sources_count;
+};
 
 struct text {
 	const struct conf *c;
 	struct plan *p;
 	struct compose *composer;
-	struct semantics *meaning;
+	struct meaning meaning;
 	struct compose_shape shape;
-	uint32_t ranks, root;
+	uint32_t root;
 	uint64_t count;       /* elements of a block */
 	uint64_t block_bytes; /* of them */
 	char *steps;
 	uint32_t bufs; /* of the user; the composer's follow */
 };
 
-/* ---- buffers ---- */
+/* A block of a buffer. */
+struct block {
+	uint16_t buf;
+	uint64_t at;
+};
 
-static int
-refuse_buffers(const struct text *t, struct err *err)
-{
-	return pattern_refuse(t->c, SECTION, "buffers", err,
-	    "up to %d different name:role:blocks with commas, role in, out or "
-	    "temp, blocks 1 or more or ranks, not the name temp",
-	    BUFFERS_MAX);
-}
+/* ---- buffers ---- */
 
 static int
 buffer_known(const struct text *t, const char *name)
@@ -66,7 +91,8 @@ buffer_add(struct text *t, char *word)
 	char *save = NULL, *name = strtok_r(word, ":", &save);
 	char *role = strtok_r(NULL, ":", &save);
 	char *blocks = strtok_r(NULL, ":", &save);
-	int64_t n = t->ranks;
+	uint32_t ranks = t->shape.ranks;
+	int64_t n = ranks;
 	size_t at = 0;
 	uint16_t buf;
 
@@ -80,36 +106,210 @@ buffer_add(struct text *t, char *word)
 	if (strcmp(blocks, "ranks") != 0 &&
 	    str_to_int(blocks, 1, PLAN_RANKS_MAX * 16LL, &n) < 0)
 		return -EINVAL;
-	if ((double)n * (double)t->block_bytes * t->ranks >
-	    (double)PLAN_BYTES_MAX)
+	if ((double)n * (double)t->block_bytes * ranks > (double)PLAN_BYTES_MAX)
 		return -EINVAL;
 	buf = plan_buf_add(t->p, name, (enum plan_role)at);
-	for (uint32_t r = 0; r < t->ranks; r++)
+	for (uint32_t r = 0; r < ranks; r++)
 		plan_buf_need(t->p, buf, r, (uint64_t)n * t->block_bytes);
 	return 0;
 }
 
+/* And what they mean before the first step. */
 static int
 buffers(struct text *t, struct err *err)
 {
-	size_t count = 0;
+	struct meaning *m = &t->meaning;
+	size_t count = 0, cells = 0, i;
 	char **words = str_list_parse(conf_string(t->c, SECTION, "buffers"),
 	    &count);
 	int rc = words != NULL && count > 0 && count <= BUFFERS_MAX ? 0
 								    : -EINVAL;
 
-	for (size_t i = 0; rc == 0 && i < count; i++)
+	for (i = 0; rc == 0 && i < count; i++)
 		rc = buffer_add(t, words[i]);
 	str_list_free(words);
+	if (rc < 0)
+		return pattern_refuse(t->c, SECTION, "buffers", err,
+		    "up to %d different name:role:blocks with commas, role in, "
+		    "out or temp, blocks 1 or more or ranks, not the name temp",
+		    BUFFERS_MAX);
 	t->bufs = t->p->bufs_count;
-	return rc < 0 ? refuse_buffers(t, err) : 0;
+	m->first = xcalloc(t->bufs, sizeof(*m->first));
+	m->depth = xcalloc(t->bufs, sizeof(*m->depth));
+	for (uint32_t b = 0; b < t->bufs && cells <= CELLS_MAX; b++) {
+		m->first[b] = cells;
+		m->depth[b] = t->p->bufs[b].bytes[0] / t->block_bytes;
+		cells += m->depth[b] > CELLS_MAX ? CELLS_MAX + 1
+						 : m->depth[b] * t->p->ranks;
+	}
+	if (cells > CELLS_MAX)
+		return pattern_refuse(t->c, SECTION, "buffers", err,
+		    "what makes at most 64 Mi blocks on all ranks");
+	m->epoch = 1;
+	m->cells = cells;
+	m->value = xcalloc(cells, sizeof(*m->value));
+	m->touch = xcalloc(cells, sizeof(*m->touch));
+	for (uint32_t b = 0; b < t->bufs; b++)
+		for (i = m->first[b]; t->p->bufs[b].role == PLAN_IN &&
+		     i < m->first[b] + m->depth[b] * t->p->ranks;
+		     i++)
+			m->value[i] = (uint32_t)i + 1;
+	return 0;
+}
+
+/* ---- what primitives mean ---- */
+
+static size_t
+cell(const struct meaning *m, struct block at, uint32_t rank)
+{
+	return m->first[at.buf] + m->depth[at.buf] * rank + at.at;
+}
+
+static int
+clash(const struct text *t, struct block at, uint32_t rank, const char *what,
+    struct err *err)
+{
+	return err_set(err, -EINVAL,
+	    "%s[%llu] of rank %u %s: a fence is missing before this",
+	    t->p->bufs[at.buf].name, (unsigned long long)at.at, rank, what);
+}
+
+static int
+reads(struct text *t, struct block at, uint32_t rank, struct err *err)
+{
+	struct meaning *m = &t->meaning;
+	size_t i = cell(m, at, rank);
+	struct touch *to = &m->touch[i];
+
+	if (to->epoch == m->epoch && to->wrote)
+		return clash(t, at, rank, "was only now written", err);
+	if (m->value[i] == 0)
+		return err_set(err, -EINVAL,
+		    "%s[%llu] of rank %u is read, but nothing has written it",
+		    t->p->bufs[at.buf].name, (unsigned long long)at.at, rank);
+	*to = (struct touch){ m->epoch, 0 };
+	return 0;
+}
+
+static int
+writes(struct text *t, struct block at, uint32_t rank, uint32_t value,
+    struct err *err)
+{
+	struct meaning *m = &t->meaning;
+	size_t i = cell(m, at, rank);
+	struct touch *to = &m->touch[i];
+
+	if (to->epoch == m->epoch)
+		return clash(t, at, rank,
+		    to->wrote ? "is written twice" : "was only now read", err);
+	*to = (struct touch){ m->epoch, 1 };
+	m->value[i] = value;
+	return 0;
+}
+
+/* The initial blocks that a value stands for. */
+static uint32_t
+value_count(const struct meaning *m, uint32_t value)
+{
+	return value > m->cells ? m->sums[value - m->cells - 1].count : 1;
+}
+
+static uint32_t
+value_get(const struct meaning *m, uint32_t value, uint32_t i)
+{
+	if (value <= m->cells)
+		return value - 1;
+	return m->sources[m->sums[value - m->cells - 1].first + i];
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The sources from first on as one value; the same as another sum's where all
+ * roots reduce the same. */
+static uint32_t
+sum_close(struct meaning *m, size_t first)
+{
+	struct sum sum = { first, (uint32_t)(m->sources_count - first) };
+	uint32_t *from = m->sources + first;
+	const struct sum *last;
+
+	qsort(from, sum.count, sizeof(*from), by_number);
+	if (sum.count == 1) {
+		m->sources_count = first;
+		return *from + 1;
+	}
+	last = m->sums_count > 0 ? &m->sums[m->sums_count - 1] : NULL;
+	if (last != NULL && last->count == sum.count &&
+	    memcmp(m->sources + last->first, from, sum.count * sizeof(*from)) ==
+		0) {
+		m->sources_count = first;
+	} else {
+		m->sums = xmore(m->sums, m->sums_count, sizeof(*m->sums));
+		m->sums[m->sums_count++] = sum;
+	}
+	return (uint32_t)(m->cells + m->sums_count);
+}
+
+static int
+cast_block(struct text *t, const struct script_prim *s, struct block from,
+    struct block to, struct err *err)
+{
+	struct meaning *m = &t->meaning;
+	size_t own = cell(m, from, s->root);
+	int rc = reads(t, from, s->root, err);
+
+	for (uint32_t i = 0; i < s->leaves_count && rc == 0; i++)
+		if (cell(m, to, s->leaves[i]) != own)
+			rc = writes(t, to, s->leaves[i], m->value[own], err);
+	return rc;
+}
+
+/* The root may be a leaf in place: it reads before it writes. */
+static int
+reduce_block(struct text *t, const struct script_prim *s, struct block from,
+    struct block to, struct err *err)
+{
+	struct meaning *m = &t->meaning;
+	size_t first = m->sources_count, own = cell(m, to, s->root);
+	int rc = 0, in_place = 0;
+	uint32_t value;
+
+	for (uint32_t i = 0; i < s->leaves_count && rc == 0; i++) {
+		size_t at = cell(m, from, s->leaves[i]);
+
+		rc = reads(t, from, s->leaves[i], err);
+		value = m->value[at];
+		for (uint32_t k = 0; rc == 0 && k < value_count(m, value);
+		     k++) {
+			m->sources = xmore(m->sources, m->sources_count,
+			    sizeof(*m->sources));
+			m->sources[m->sources_count++] = value_get(m, value, k);
+		}
+		in_place |= at == own;
+	}
+	if (rc == 0 && m->sources_count > SOURCES_MAX)
+		rc = err_set(err, -EINVAL,
+		    "the sums have more than %llu inputs",
+		    (unsigned long long)SOURCES_MAX);
+	if (rc < 0)
+		return rc;
+	value = sum_close(m, first);
+	if (in_place)
+		m->touch[own].epoch = 0;
+	return writes(t, to, s->root, value, err);
 }
 
 /* ---- primitives ---- */
 
 static int
-find_place(const struct text *t, const struct script_place *from,
-    uint64_t blocks, struct semantics_place *ret, struct err *err)
+find_block(const struct text *t, const struct script_place *from,
+    uint64_t blocks, struct block *ret, struct err *err)
 {
 	int buf = buffer_known(t, from->buffer);
 	uint64_t have;
@@ -118,62 +318,89 @@ find_place(const struct text *t, const struct script_place *from,
 		return err_set(err, -EINVAL,
 		    "no buffer %s: compose.buffers is %s", from->buffer,
 		    conf_string(t->c, SECTION, "buffers"));
-	have = t->p->bufs[buf].bytes[0] / t->block_bytes;
+	have = t->meaning.depth[buf];
 	if (from->block < 0 || blocks > have ||
 	    (uint64_t)from->block > have - blocks)
 		return err_set(err, -EINVAL,
 		    "%s[%lld] with %llu blocks: the buffer has %llu",
 		    from->buffer, (long long)from->block,
 		    (unsigned long long)blocks, (unsigned long long)have);
-	*ret = (struct semantics_place){ (uint16_t)buf, (uint64_t)from->block };
+	*ret = (struct block){ (uint16_t)buf, (uint64_t)from->block };
 	return 0;
-}
-
-static struct plan_place
-bytes_of(const struct text *t, struct semantics_place at)
-{
-	return (struct plan_place){ at.block * t->block_bytes, at.buf };
-}
-
-static int
-take_multicast(struct text *t, const struct script_prim *s,
-    struct semantics_place from, struct semantics_place to, struct err *err)
-{
-	compose_multicast(t->composer, s->root, bytes_of(t, from),
-	    bytes_of(t, to), s->blocks * t->count, s->leaves, s->leaves_count);
-	return semantics_multicast(t->meaning, s->root, from, to, s->blocks,
-	    s->leaves, s->leaves_count, err);
-}
-
-static int
-take_reduce(struct text *t, const struct script_prim *s,
-    struct semantics_place from, struct semantics_place to, struct err *err)
-{
-	compose_reduction(t->composer, s->leaves, s->leaves_count,
-	    bytes_of(t, from), s->root, bytes_of(t, to), s->blocks * t->count);
-	return semantics_reduce(t->meaning, s->leaves, s->leaves_count, from,
-	    s->root, to, s->blocks, err);
 }
 
 static int
 take(void *arg, const struct script_prim *s, struct err *err)
 {
-	struct semantics_place from, to;
 	struct text *t = arg;
-	int rc;
+	struct compose_prim prim = { .kind = s->kind,
+		.root = s->root,
+		.leaves = s->leaves,
+		.leaves_count = s->leaves_count,
+		.count = s->blocks * t->count };
+	struct block from, to;
+	int rc = 0;
 
-	if (s->kind == SCRIPT_FENCE) {
-		compose_fence(t->composer);
-		semantics_fence(t->meaning);
+	if (s->kind == COMPOSE_FENCE) {
+		compose_add(t->composer, &prim);
+		t->meaning.epoch++;
 		return 0;
 	}
-	rc = find_place(t, &s->from, s->blocks, &from, err);
+	rc = find_block(t, &s->from, s->blocks, &from, err);
 	if (rc == 0)
-		rc = find_place(t, &s->to, s->blocks, &to, err);
+		rc = find_block(t, &s->to, s->blocks, &to, err);
 	if (rc < 0)
 		return rc;
-	return s->kind == SCRIPT_MULTICAST ? take_multicast(t, s, from, to, err)
-					   : take_reduce(t, s, from, to, err);
+	prim.from = (struct plan_place){ from.at * t->block_bytes, from.buf };
+	prim.to = (struct plan_place){ to.at * t->block_bytes, to.buf };
+	compose_add(t->composer, &prim);
+	for (uint64_t k = 0; k < s->blocks && rc == 0; k++, from.at++, to.at++)
+		rc = s->kind == COMPOSE_MULTICAST
+		    ? cast_block(t, s, from, to, err)
+		    : reduce_block(t, s, from, to, err);
+	return rc;
+}
+
+/* What a block holds at the end. Ranks in a row with the same value share a
+ * promise. */
+static void
+promise_block(struct text *t, struct block at)
+{
+	const struct meaning *m = &t->meaning;
+	uint32_t ranks = t->p->ranks, end;
+
+	for (uint32_t r = 0; r < ranks; r = end) {
+		size_t i = cell(m, at, r);
+		uint32_t value = m->value[i], n;
+		struct plan_promise pr = { .to = at.buf,
+			.to_off = at.at * t->block_bytes,
+			.bytes = t->block_bytes,
+			.type = (uint8_t)t->shape.type };
+		struct plan_source *from;
+
+		for (end = r + 1; end < ranks; end++)
+			if (m->value[cell(m, at, end)] != value)
+				break;
+		if (value == 0 || value == i + 1) /* its own: unchanged */
+			continue;
+		n = value_count(m, value);
+		pr.op = n == 1 ? PLAN_COPY : (uint8_t)t->shape.op;
+		from = xcalloc(n, sizeof(*from));
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t in = value_get(m, value, k), b = 0;
+
+			while (b + 1 < t->bufs && m->first[b + 1] <= in)
+				b++;
+			in -= (uint32_t)m->first[b];
+			from[k].buf = (uint16_t)b;
+			from[k].off = in % m->depth[b] * t->block_bytes;
+			from[k].lo = (uint32_t)(in / m->depth[b]);
+			from[k].hi = from[k].lo + 1;
+		}
+		plan_promise_add(t->p, &pr, &(struct plan_span){ r, end }, 1,
+		    from, n);
+		free(from);
+	}
 }
 
 /* ---- the builder ---- */
@@ -192,11 +419,10 @@ options(struct text *t, const struct pattern_site *site, struct err *err)
 	rc = compose_options(t->c, SECTION, site, &t->shape, err);
 	if (rc < 0)
 		return rc;
-	t->ranks = t->shape.ranks;
 	t->root = (uint32_t)conf_int(t->c, SECTION, "root");
-	if (t->root >= t->ranks)
+	if (t->root >= t->shape.ranks)
 		return pattern_refuse(t->c, SECTION, "root", err, "0 to %u",
-		    t->ranks - 1);
+		    t->shape.ranks - 1);
 	t->count = (uint64_t)conf_int(t->c, SECTION, "count");
 	t->block_bytes = t->count * plan_types[t->shape.type].bytes;
 	if (path[0] != '\0')
@@ -205,67 +431,58 @@ options(struct text *t, const struct pattern_site *site, struct err *err)
 	return 0;
 }
 
-/* Complaints of the text begin with where it stands. */
-static int
-run(struct text *t, struct err *err)
-{
-	const char *path = conf_string(t->c, SECTION, "file");
-	struct script_ask ask = { .text = t->steps,
-		.ranks = t->ranks,
-		.root = t->root,
-		.take = take,
-		.arg = t };
-	struct err text;
-	int rc;
-
-	t->meaning = semantics_new(t->p, t->block_bytes, t->shape.op,
-	    t->shape.type);
-	if (t->meaning == NULL)
-		return pattern_refuse(t->c, SECTION, "buffers", err,
-		    "what makes at most 64 Mi blocks on all ranks");
-	t->composer = compose_new(t->p, &t->shape);
-	rc = script_run(&ask, &text);
-	if (rc < 0)
-		err_say(err, "%s: %s",
-		    path[0] != '\0' ? path : conf_where(t->c, SECTION, "steps"),
-		    text.text);
-	return rc;
-}
-
-static void
-finish(struct text *t)
-{
-	compose_build(t->composer);
-	semantics_promise(t->meaning);
-	plan_note_add(t->p, "footprint", "bytes", plan_volume(t->p));
-	plan_sort(t->p);
-}
-
 static int
 build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
     struct err *err)
 {
+	const char *path = conf_string(c, SECTION, "file");
 	struct text t = { .c = c };
+	struct script_ask ask = { .take = take, .arg = &t };
 	int rc = options(&t, site, err);
+	struct err text;
 	char *title;
 
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);
-	t.p = plan_new(t.ranks, title);
+	t.p = plan_new(t.shape.ranks, title);
 	free(title);
 	rc = buffers(&t, err);
-	if (rc == 0)
-		rc = run(&t, err);
-	if (rc == 0)
-		finish(&t);
-	compose_free(t.composer);
-	semantics_free(t.meaning);
-	free(t.steps);
-	if (rc < 0)
-		plan_free(t.p);
-	else
+	if (rc == 0) {
+		t.composer = compose_new(t.p, &t.shape);
+		ask.text = t.steps;
+		ask.ranks = t.shape.ranks;
+		ask.root = t.root;
+		rc = script_run(&ask, &text);
+		/* complaints of the text begin with where it stands */
+		if (rc < 0)
+			err_say(err, "%s: %s",
+			    path[0] != '\0' ? path
+					    : conf_where(c, SECTION, "steps"),
+			    text.text);
+	}
+	if (rc == 0) {
+		compose_build(t.composer);
+		for (uint32_t b = 0; b < t.bufs; b++)
+			for (uint64_t k = 0; t.p->bufs[b].role != PLAN_TEMP &&
+			     k < t.meaning.depth[b];
+			     k++)
+				promise_block(&t,
+				    (struct block){ (uint16_t)b, k });
+		plan_note_add(t.p, "footprint", "bytes", plan_volume(t.p));
+		plan_sort(t.p);
 		*ret = t.p;
+	} else {
+		plan_free(t.p);
+	}
+	compose_free(t.composer);
+	free(t.meaning.first);
+	free(t.meaning.depth);
+	free(t.meaning.value);
+	free(t.meaning.touch);
+	free(t.meaning.sums);
+	free(t.meaning.sources);
+	free(t.steps);
 	return rc;
 }
 

@@ -3,7 +3,7 @@
  * script.c - reads and runs in one pass: a loop's body is read again for
  * every value of its variable.
  */
-#include "probes/collective/script.h"
+#include "probes/collective/compose_int.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -130,26 +130,36 @@ read_word(struct script *s, char ret[WORD_BYTES], const char *what)
 	return 0;
 }
 
-static int sum(struct script *s, int64_t *ret);
+static int value(struct script *s, int is_product, int64_t *ret);
 
 static int
-number(struct script *s, int64_t *ret)
+atom(struct script *s, int64_t *ret)
 {
-	for (*ret = 0; isdigit((unsigned char)*s->at); s->at++) {
-		*ret = *ret * 10 + (*s->at - '0');
-		if (*ret > NUMBER_MAX)
-			return complain(s, "the number is too large");
-	}
-	return 0;
-}
-
-static int
-named(struct script *s, int64_t *ret)
-{
-	const char *from = s->at;
 	char name[WORD_BYTES];
-	int rc = read_word(s, name, "a number, ranks, root or a variable");
+	const char *from;
+	int rc;
 
+	blanks(s);
+	from = s->at;
+	if (isdigit((unsigned char)*from)) {
+		for (*ret = 0; isdigit((unsigned char)*s->at); s->at++) {
+			*ret = *ret * 10 + (*s->at - '0');
+			if (*ret > NUMBER_MAX)
+				return complain(s, "the number is too large");
+		}
+		return 0;
+	}
+	if (accept_sign(s, "(")) {
+		if (++s->nesting > NESTING_MAX)
+			return complain(s, "at most %d brackets in one another",
+			    NESTING_MAX);
+		rc = value(s, 0, ret);
+		s->nesting--;
+		if (rc == 0 && !accept_sign(s, ")"))
+			rc = complain(s, "here comes \")\"");
+		return rc;
+	}
+	rc = read_word(s, name, "a number, ranks, root or a variable");
 	if (rc < 0)
 		return rc;
 	for (int i = s->variables_count - 1; i >= 0; i--)
@@ -166,83 +176,40 @@ named(struct script *s, int64_t *ret)
 	    "ranks, root and the variables of for");
 }
 
+/* A product of atoms, or a sum of products. All are at most NUMBER_MAX: none
+ * leaves 128 bits. */
 static int
-atom(struct script *s, int64_t *ret)
+value(struct script *s, int is_product, int64_t *ret)
 {
-	int rc;
+	const char *signs = is_product ? "*/%" : "+-";
+	int rc = is_product ? atom(s, ret) : value(s, 1, ret);
 
-	blanks(s);
-	if (isdigit((unsigned char)*s->at))
-		return number(s, ret);
-	if (!accept_sign(s, "("))
-		return named(s, ret);
-	if (++s->nesting > NESTING_MAX)
-		return complain(s, "at most %d brackets in one another",
-		    NESTING_MAX);
-	rc = sum(s, ret);
-	s->nesting--;
-	if (rc == 0 && !accept_sign(s, ")"))
-		rc = complain(s, "here comes \")\"");
+	while (rc == 0) {
+		int64_t b = 0;
+		__int128 x;
+		char sign;
+
+		blanks(s);
+		sign = *s->at;
+		if (sign == '\0' || strchr(signs, sign) == NULL)
+			return 0;
+		s->at++;
+		rc = is_product ? atom(s, &b) : value(s, 1, &b);
+		if (rc < 0)
+			return rc;
+		if (b == 0 && (sign == '/' || sign == '%'))
+			return complain(s, "a division by 0");
+		x = *ret;
+		x = sign == '+'   ? x + b
+		    : sign == '-' ? x - b
+		    : sign == '*' ? x * b
+		    : sign == '/' ? x / b
+				  : ((x % b) + b) % b; /* round the ring */
+		if (x > NUMBER_MAX || x < -NUMBER_MAX)
+			return complain(s, "the number is too large");
+		*ret = (int64_t)x;
+	}
 	return rc;
-}
-
-/* b is at most NUMBER_MAX and so is a: no product leaves 128 bits. */
-static int
-apply(struct script *s, char sign, int64_t b, int64_t *a)
-{
-	__int128 x = *a;
-
-	if (b == 0 && (sign == '/' || sign == '%'))
-		return complain(s, "a division by 0");
-	x = sign == '+'   ? x + b
-	    : sign == '-' ? x - b
-	    : sign == '*' ? x * b
-	    : sign == '/' ? x / b
-			  : ((x % b) + b) % b; /* round the ring */
-	if (x > NUMBER_MAX || x < -NUMBER_MAX)
-		return complain(s, "the number is too large");
-	*a = (int64_t)x;
-	return 0;
-}
-
-static int
-product(struct script *s, int64_t *ret)
-{
-	int rc = atom(s, ret);
-
-	for (;;) {
-		int64_t b = 0;
-		char sign;
-
-		blanks(s);
-		sign = *s->at;
-		if (rc < 0 || sign == '\0' || strchr("*/%", sign) == NULL)
-			return rc;
-		s->at++;
-		rc = atom(s, &b);
-		if (rc == 0)
-			rc = apply(s, sign, b, ret);
-	}
-}
-
-static int
-sum(struct script *s, int64_t *ret)
-{
-	int rc = product(s, ret);
-
-	for (;;) {
-		int64_t b = 0;
-		char sign;
-
-		blanks(s);
-		sign = *s->at;
-		if (rc < 0 || (sign != '+' && sign != '-'))
-			return rc;
-		s->at++;
-		rc = product(s, &b);
-		if (rc == 0)
-			rc = apply(s, sign, b, ret);
-	}
 }
 
 static int
@@ -253,7 +220,7 @@ rank(struct script *s, int64_t *ret)
 
 	blanks(s);
 	from = s->at;
-	rc = sum(s, ret);
+	rc = value(s, 0, ret);
 	if (rc < 0)
 		return rc;
 	if (*ret >= 0 && *ret < s->ask->ranks)
@@ -265,68 +232,52 @@ rank(struct script *s, int64_t *ret)
 
 /* ---- sets ---- */
 
-/* first, first..last or first..last by step */
-static int
-item(struct script *s, struct set *set)
-{
-	int64_t first = 0, last = 0, step = 1;
-	int rc = rank(s, &first);
-
-	last = first;
-	if (rc == 0 && accept_sign(s, "..")) {
-		rc = rank(s, &last);
-		if (rc == 0 && accept_word(s, "by"))
-			rc = sum(s, &step);
-	}
-	if (rc < 0)
-		return rc;
-	if (last < first || step < 1)
-		return complain(s, "a range ascends, by 1 or more");
-	for (int64_t r = first; r <= last; r += step)
-		set->in[r] = 1;
-	return 0;
-}
-
-/* Clears and fills set. */
+/* Clears and fills set: "others", "all", or what has commas between it of
+ * first, first..last or first..last by step. */
 static int
 read_set(struct script *s, struct set *set)
 {
-	int rc;
-
 	memset(set->in, 0, s->ask->ranks);
 	set->others = accept_word(s, "others");
 	if (set->others || accept_word(s, "all")) {
 		memset(set->in, 1, s->ask->ranks);
 		return 0;
 	}
-	do
-		rc = item(s, set);
-	while (rc == 0 && accept_sign(s, ","));
-	return rc;
+	do {
+		int64_t first = 0, last = 0, step = 1;
+		int rc = rank(s, &first);
+
+		last = first;
+		if (rc == 0 && accept_sign(s, "..")) {
+			rc = rank(s, &last);
+			if (rc == 0 && accept_word(s, "by"))
+				rc = value(s, 0, &step);
+		}
+		if (rc < 0)
+			return rc;
+		if (last < first || step < 1)
+			return complain(s, "a range ascends, by 1 or more");
+		for (int64_t r = first; r <= last; r += step)
+			set->in[r] = 1;
+	} while (accept_sign(s, ","));
+	return 0;
 }
 
 /* ---- statements ---- */
 
-static int
-place(struct script *s, struct script_place *ret)
-{
-	int rc = read_word(s, ret->buffer, "the name of a buffer");
-
-	ret->block = 0;
-	if (rc < 0 || !accept_sign(s, "["))
-		return rc;
-	rc = sum(s, &ret->block);
-	if (rc == 0 && !accept_sign(s, "]"))
-		rc = complain(s, "here comes \"]\"");
-	return rc;
-}
-
+/* buffer[block] of its root, or of the leaves */
 static int
 side(struct script *s, struct script_place *ret, int is_root, int64_t *root,
     struct set *leaves)
 {
-	int rc = place(s, ret);
+	int rc = read_word(s, ret->buffer, "the name of a buffer");
 
+	ret->block = 0;
+	if (rc == 0 && accept_sign(s, "[")) {
+		rc = value(s, 0, &ret->block);
+		if (rc == 0 && !accept_sign(s, "]"))
+			rc = complain(s, "here comes \"]\"");
+	}
 	if (rc == 0)
 		rc = need_word(s, "of");
 	if (rc == 0)
@@ -335,92 +286,58 @@ side(struct script *s, struct script_place *ret, int is_root, int64_t *root,
 }
 
 static int
-emit(struct script *s, struct script_prim *prim, int64_t root,
-    const struct set *set)
+primitive(struct script *s, enum compose_kind kind)
 {
-	struct err err = { 0 };
-
-	prim->root = (uint32_t)root;
-	prim->leaves = s->leaves;
-	for (uint32_t r = 0; r < s->ask->ranks; r++)
-		if (set->in[r] && !(set->others && r == prim->root))
-			s->leaves[prim->leaves_count++] = r;
-	if (prim->leaves_count == 0)
-		return complain(s, "no ranks are left");
-	if (++s->prims > PRIMS_MAX)
-		return complain(s, "more than %d primitives", PRIMS_MAX);
-	if (s->ask->take(s->ask->arg, prim, &err) < 0)
-		return err_set(s->err, -EINVAL, "statement %d: %s", s->line,
-		    err.text);
-	return 0;
-}
-
-static int
-primitive(struct script *s, enum script_kind kind)
-{
-	struct script_prim prim = { .kind = kind, .line = s->line };
+	struct script_prim prim = { .kind = kind, .leaves = s->leaves };
 	struct set set = { .in = xcalloc(s->ask->ranks, 1) };
 	int64_t root = 0, blocks = 1;
+	struct err err = { 0 };
 	int rc;
 
-	rc = side(s, &prim.from, kind == SCRIPT_MULTICAST, &root, &set);
+	rc = side(s, &prim.from, kind == COMPOSE_MULTICAST, &root, &set);
 	if (rc == 0)
 		rc = need_word(s, "to");
 	if (rc == 0)
-		rc = side(s, &prim.to, kind == SCRIPT_REDUCE, &root, &set);
+		rc = side(s, &prim.to, kind == COMPOSE_REDUCTION, &root, &set);
 	if (rc == 0 && accept_word(s, "x"))
-		rc = sum(s, &blocks);
+		rc = value(s, 0, &blocks);
 	if (rc == 0 && blocks < 1)
 		rc = complain(s, "x %lld: allowed is 1 block or more",
 		    (long long)blocks);
 	prim.blocks = (uint64_t)blocks;
-	if (rc == 0)
-		rc = emit(s, &prim, root, &set);
+	prim.root = (uint32_t)root;
+	for (uint32_t r = 0; rc == 0 && r < s->ask->ranks; r++)
+		if (set.in[r] && !(set.others && r == prim.root))
+			s->leaves[prim.leaves_count++] = r;
 	free(set.in);
-	return rc;
-}
-
-static int
-fence(struct script *s)
-{
-	struct script_prim prim = { .kind = SCRIPT_FENCE, .line = s->line };
-
-	return s->ask->take(s->ask->arg, &prim, s->err);
+	if (rc < 0)
+		return rc;
+	if (prim.leaves_count == 0)
+		return complain(s, "no ranks are left");
+	if (++s->prims > PRIMS_MAX)
+		return complain(s, "more than %d primitives", PRIMS_MAX);
+	if (s->ask->take(s->ask->arg, &prim, &err) < 0)
+		return err_set(s->err, -EINVAL, "statement %d: %s", s->line,
+		    err.text);
+	return 0;
 }
 
 static int statement(struct script *s);
 
 /* The body once for every member; it is read as often. */
 static int
-repeat(struct script *s, const struct set *set)
-{
-	struct variable *v = &s->variables[s->variables_count++];
-	const char *body = s->at;
-	int rc = 0;
-
-	for (uint32_t r = 0; r < s->ask->ranks && rc == 0; r++) {
-		if (!set->in[r])
-			continue;
-		v->value = r;
-		s->at = body;
-		rc = statement(s);
-	}
-	s->variables_count--;
-	return rc;
-}
-
-static int
 loop(struct script *s)
 {
 	struct set set = { .in = xcalloc(s->ask->ranks, 1) };
+	struct variable *v = &s->variables[s->variables_count];
+	const char *body;
 	int rc = 0;
 
 	if (s->variables_count == VARIABLES_MAX)
 		rc = complain(s, "at most %d loops in one another",
 		    VARIABLES_MAX);
 	if (rc == 0)
-		rc = read_word(s, s->variables[s->variables_count].name,
-		    "the name of a variable");
+		rc = read_word(s, v->name, "the name of a variable");
 	if (rc == 0)
 		rc = need_word(s, "in");
 	if (rc == 0)
@@ -429,8 +346,17 @@ loop(struct script *s)
 		rc = complain(s, "others is for leaves only");
 	if (rc == 0 && !accept_sign(s, ":"))
 		rc = complain(s, "here comes \":\"");
-	if (rc == 0)
-		rc = repeat(s, &set);
+	body = s->at;
+	s->variables_count += rc == 0;
+	for (uint32_t r = 0; r < s->ask->ranks && rc == 0; r++) {
+		if (!set.in[r])
+			continue;
+		v->value = r;
+		s->at = body;
+		rc = statement(s);
+	}
+	/* after a complaint nothing more is read */
+	s->variables_count -= rc == 0;
 	free(set.in);
 	return rc;
 }
@@ -438,14 +364,16 @@ loop(struct script *s)
 static int
 statement(struct script *s)
 {
+	const struct script_prim fence = { .kind = COMPOSE_FENCE };
+
 	if (accept_word(s, "for"))
 		return loop(s);
 	if (accept_word(s, "multicast"))
-		return primitive(s, SCRIPT_MULTICAST);
+		return primitive(s, COMPOSE_MULTICAST);
 	if (accept_word(s, "reduce"))
-		return primitive(s, SCRIPT_REDUCE);
+		return primitive(s, COMPOSE_REDUCTION);
 	if (accept_word(s, "fence"))
-		return fence(s);
+		return s->ask->take(s->ask->arg, &fence, s->err);
 	return complain(s, "allowed are multicast, reduce, fence and for");
 }
 

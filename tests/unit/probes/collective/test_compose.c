@@ -251,10 +251,10 @@ sparse_add(struct sparse_case *sc, int reduces, uint32_t root,
 			sc->send };
 		spans[i] = (struct plan_span){ d, d + 1 };
 	}
-	if (reduces)
-		compose_reduction(sc->c, leaves, n, from, root, to, count);
-	else
-		compose_multicast(sc->c, root, from, to, count, leaves, n);
+	compose_add(sc->c,
+	    &(struct compose_prim){ reduces ? COMPOSE_REDUCTION
+					    : COMPOSE_MULTICAST,
+		root, leaves, n, from, to, count });
 	plan_promise_add(sc->p,
 	    &(struct plan_promise){ .to = sc->recv,
 		.to_off = to.off,
