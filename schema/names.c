@@ -46,7 +46,8 @@ const struct congestor_row names_congestors[CONGESTOR_MAX] = {
 };
 
 const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
-	"undetermined", "drift", "prediction" };
+	"undetermined", "drift", "prediction", "port", "intermittent",
+	"fleet" };
 
 const char *const names_phases[PHASE_MAX] = { "isolated", "congested", "wild" };
 

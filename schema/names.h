@@ -108,6 +108,9 @@ enum what {
 	WHAT_UNDETERMINED, /* node or path */
 	WHAT_DRIFT,        /* against its own past */
 	WHAT_PREDICTION,   /* against a described machine */
+	WHAT_PORT,         /* a port below its rate */
+	WHAT_INTERMITTENT, /* slow again and again, and well when looked at */
+	WHAT_FLEET,        /* all are slower than they were */
 	WHAT_MAX
 };
 extern const char *const names_whats[WHAT_MAX];

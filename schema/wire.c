@@ -186,7 +186,7 @@ FIELDS(mesh) = {
 FIELDS(heartbeat) = {
 	{ "at_unix_ns", 'i', 0 },
 	{ "load", 'n', 1 },        /* 1-minute load average */
-	{ "host", 'o', 1 },        /* {cpu steal wait_s}: is it in trouble? */
+	{ "host", 'o', 1 },        /* {cpu steal wait_s net_bps net}: is it busy? */
 	{ "spool_bytes", 'i', 1 },
 	{ "busy", 's', 1 },        /* why not idle, where it is not */
 	{ "alarm", 's', 1 },       /* what a person should mend: disk full */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host.c - how this host does, from the kernel: pressure stall information,
- * stolen ticks, our own wait for a core.
+ * stolen ticks, our own wait for a core, and how busy its network devices are.
  */
 #include "agents/sensor/host.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agents/sensor/sensor.h"
+#include "common/clk.h"
 #include "common/str.h"
 
 /* A step for each doubling: at 60 % waiting, a fifth of a second is late. */
@@ -104,6 +107,122 @@ put_steal(const char *root, struct host_look *last, json_t *to)
 	last->steal_ticks = v[7];
 }
 
+/* ---- how busy its links are ---- */
+
+struct traffic {
+	struct host_look *last, now;
+	double seconds;
+	double bps, share; /* of the busiest, so far */
+	int is_hardware;   /* only devices that are count */
+};
+
+/* A device that has moved so much since boot; its rate, or 0: unknown. */
+static void
+device_take(struct traffic *t, const char *name, int64_t rx_bytes,
+    int64_t tx_bytes, double rate_bps)
+{
+	struct host_link *mine;
+	double bps;
+
+	if (t->now.link_count == HOST_LINKS_MAX ||
+	    strlen(name) >= sizeof(mine->name))
+		return;
+	mine = &t->now.links[t->now.link_count++];
+	snprintf(mine->name, sizeof(mine->name), "%s", name);
+	mine->rx_bytes = rx_bytes;
+	mine->tx_bytes = tx_bytes;
+	for (size_t i = 0; i < t->last->link_count; i++) {
+		const struct host_link *old = &t->last->links[i];
+
+		if (strcmp(old->name, name) != 0)
+			continue;
+		bps = 8 / t->seconds *
+		    (double)(rx_bytes - old->rx_bytes > tx_bytes - old->tx_bytes
+			    ? rx_bytes - old->rx_bytes
+			    : tx_bytes - old->tx_bytes);
+		t->bps = fmax(t->bps, bps);
+		if (rate_bps > 0)
+			t->share = fmax(t->share, fmin(1, bps / rate_bps));
+	}
+}
+
+/* Of dir/name, which is a device of the kernel or a port of an HCA. */
+static void
+net_take(struct traffic *t, const char *dir, const char *name)
+{
+	int64_t rx, tx, mbit = 0;
+	char path[700];
+	int hardware;
+
+	snprintf(path, sizeof(path), "%s/%s/device", dir, name);
+	hardware = access(path, F_OK) == 0;
+	if (strcmp(name, "lo") == 0 || hardware != t->is_hardware)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	/* What a device of software calls its speed means nothing. */
+	if (!hardware || sensor_file(path, "speed", &mbit) < 0)
+		mbit = 0;
+	if (sensor_file(path, "statistics/rx_bytes", &rx) == 0 &&
+	    sensor_file(path, "statistics/tx_bytes", &tx) == 0)
+		device_take(t, name, rx, tx, (double)mbit * 1e6);
+}
+
+static void
+port_take(struct traffic *t, const char *dir, const char *name)
+{
+	char path[700], full[710], rate[64] = "";
+	int64_t rx, tx;
+
+	snprintf(path, sizeof(path), "%s/%s/ports/1", dir, name);
+	snprintf(full, sizeof(full), "%s/rate", path);
+	(void)line_read("", full, rate, sizeof(rate)); /* "200 Gb/sec ..." */
+	if (sensor_file(path, "counters/port_rcv_data", &rx) == 0 &&
+	    sensor_file(path, "counters/port_xmit_data", &tx) == 0)
+		device_take(t, name, 4 * rx, 4 * tx, atof(rate) * 1e9);
+}
+
+static void
+each_device(struct traffic *t, const char *root, const char *class,
+    void (*take)(struct traffic *t, const char *dir, const char *name))
+{
+	char dir[400];
+	struct dirent *de;
+	DIR *d;
+
+	if (str_format(dir, sizeof(dir), "%s/sys/class/%s", root, class) < 0)
+		return;
+	d = opendir(dir);
+	while (d != NULL && (de = readdir(d)) != NULL)
+		if (de->d_name[0] != '.' && strlen(de->d_name) < 200)
+			take(t, dir, de->d_name);
+	if (d != NULL)
+		closedir(d);
+}
+
+/* Where there is no hardware, as in a container, other devices speak. */
+static void
+put_traffic(const char *root, struct host_look *last, json_t *to)
+{
+	uint64_t now_ns = clk_ns();
+	struct traffic t = { .last = last, .is_hardware = 1 };
+
+	t.seconds = fmax((double)(now_ns - last->at_ns) / 1e9, 1e-3);
+	each_device(&t, root, "net", net_take);
+	each_device(&t, root, "infiniband", port_take);
+	if (t.now.link_count == 0) {
+		t.is_hardware = 0;
+		each_device(&t, root, "net", net_take);
+	}
+	if (last->link_count > 0 && t.now.link_count > 0) {
+		json_object_set_new(to, "net_bps", json_real(t.bps));
+		if (t.is_hardware)
+			json_object_set_new(to, "net", json_real(t.share));
+	}
+	last->at_ns = now_ns;
+	last->link_count = t.now.link_count;
+	memcpy(last->links, t.now.links, sizeof(last->links));
+}
+
 json_t *
 host_read(const char *root, struct host_look *last)
 {
@@ -115,6 +234,7 @@ host_read(const char *root, struct host_look *last)
 	if (!isnan(cpu))
 		json_object_set_new(o, "cpu", json_real(cpu));
 	put_steal(root, last, o);
+	put_traffic(root, last, o);
 	/* Of this process: time on a core, time waiting for one, turns. */
 	if (!line_read(root, "/proc/self/schedstat", line, sizeof(line)) ||
 	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &run_ns, &wait_ns,

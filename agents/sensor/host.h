@@ -9,14 +9,24 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#define HOST_LINKS_MAX 32
+
 /* The last readings; zeroed before the first look. */
 struct host_look {
 	uint64_t ticks, steal_ticks; /* of /proc/stat */
 	uint64_t wait_ns, slices;    /* of our own /proc/self/schedstat */
+	uint64_t at_ns;              /* of links */
+	struct host_link {
+		char name[40];
+		int64_t rx_bytes, tx_bytes;
+	} links[HOST_LINKS_MAX];
+	size_t link_count;
 };
 
 /* {cpu, steal: shares of the time since the last look, wait_s: how long we
- * waited for a core before each turn since then}; what the kernel does not
+ * waited for a core before each turn since then, net_bps: what the busiest
+ * network device moved one way since then, net: the same as a share of its
+ * rate, where the device is hardware and tells one}; what the kernel does not
  * tell is left out. root: "" for the machine's own. */
 json_t *host_read(const char *root, struct host_look *last);
 

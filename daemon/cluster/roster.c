@@ -29,6 +29,7 @@ struct roster {
 	struct node **bucket; /* open addressing, a power of 2 */
 	size_t bucket_count;
 	size_t state_count[AGENT_STATE_MAX];
+	double net_most_bps; /* that a device of any node has moved */
 };
 
 /* The slot that holds name, or the free one where it belongs. */
@@ -300,6 +301,11 @@ fade(double *have, const json_t *host, const char *key, double age_s)
 	*have = now > old ? now : old;
 }
 
+/* A device that is no hardware has no rate to tell: the most that any node has
+ * moved stands for it, and something that is not nothing. */
+#define NET_LEAST_BPS 1e7
+#define NET_MOST_BPS  1e13
+
 void
 roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 {
@@ -308,12 +314,22 @@ roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 	uint64_t at_unix_ns = member_unsigned(msg, "at_unix_ns");
 	uint64_t now_ns = clk_ns();
 	double age_s = (double)(now_ns - n->host_ns) / (double)CLK_NS_PER_S;
+	double net;
 
 	n->skew_ns = (int64_t)(at_unix_ns - clk_unix_ns());
 	n->host_ns = now_ns;
 	fade(&n->host.cpu, host, "cpu", age_s);
 	fade(&n->host.steal, host, "steal", age_s);
 	fade(&n->host.wait_s, host, "wait_s", age_s);
+	/* fmin and fmax pass over what is not told, NAN */
+	r->net_most_bps = fmax(r->net_most_bps,
+	    fmin(NET_MOST_BPS,
+		fmax(NET_LEAST_BPS, member_number(host, "net_bps"))));
+	net = member_number(host, "net");
+	if (!(net >= 0))
+		net = member_number(host, "net_bps") / r->net_most_bps;
+	n->host.net = fmin(1,
+	    fmax(net, n->host.net * exp2(-age_s / HOST_FADE_S)));
 	n->load = load == NULL ? -1 : json_number_value(load);
 	n->spool_bytes = member_unsigned(msg, "spool_bytes");
 	xstrset(&n->busy, member_text_or(msg, "busy", NULL));

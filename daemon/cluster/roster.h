@@ -27,6 +27,7 @@ struct node_host {
 	double cpu;    /* share of time in which somebody waits for a core */
 	double steal;  /* share that the hypervisor took */
 	double wait_s; /* the agent's own wait for a core */
+	double net;    /* share of its link that is in use, one way */
 };
 
 struct node {

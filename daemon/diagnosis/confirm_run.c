@@ -31,6 +31,8 @@
 #define AGAIN_NS     (15 * CLK_NS_PER_S)
 #define AGAIN_MAX_NS (15 * 60 * CLK_NS_PER_S)
 #define TRIES_MAX    16
+/* So often it is not judged, for another run was on the network too. */
+#define DISTURBED_MAX 4
 
 void
 confirm_run_clear(struct confirm_run *p)
@@ -41,10 +43,11 @@ confirm_run_clear(struct confirm_run *p)
 	p->of = NULL;
 	p->run[0] = '\0';
 	p->heard = 0;
+	p->disturbed = 0;
 }
 
 static void
-again_later(struct incident *k)
+again_later(const struct diagnosis *d, struct incident *k)
 {
 	uint64_t wait_ns = AGAIN_NS << (k->tries < 8 ? k->tries : 8);
 
@@ -52,6 +55,7 @@ again_later(struct incident *k)
 		wait_ns = AGAIN_MAX_NS;
 	k->tries++;
 	k->next_ns = clk_ns() + wait_ns;
+	incident_write(d, k);
 }
 
 /* The confirmation run is of the class of what made it an outlier; a mesh is
@@ -87,7 +91,8 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 		uint32_t leaf = diagnosis_leaf(d, n->leaf);
 		int home = k->kind == JUDGE_LEAF && leaf == k->index;
 		int fine = roster_is_up(n) &&
-		    diagnosis_of_node(d, n) == VERDICT_OK && may_have(d, k, n);
+		    diagnosis_of_node(d, n) == VERDICT_OK &&
+		    !diagnosis_node(d, n)->link_busy && may_have(d, k, n);
 
 		list[i].id = (uint32_t)i;
 		list[i].leaf = leaf;
@@ -205,8 +210,10 @@ start(struct diagnosis *d, struct incident *k)
 		roster_by_id(d->roster,
 		    k->kind == JUDGE_NODE ? k->index : 0)) == -EAGAIN)
 		return; /* it is being asked for: at the next tick */
-	if (!choose(d, k)) {
-		again_later(k);
+	/* Busy with a job it would be slow for that. */
+	if ((k->kind == JUDGE_NODE && d->nodes[k->index].link_busy) ||
+	    !choose(d, k)) {
+		again_later(d, k);
 		return;
 	}
 	rc = campaign_make(d, k, &conf, &err);
@@ -217,11 +224,12 @@ start(struct diagnosis *d, struct incident *k)
 	if (rc < 0) {
 		log_warnx("confirmation run on %s: %s", k->subject, err.text);
 		confirm_run_clear(p);
-		again_later(k);
+		again_later(d, k);
 		return;
 	}
 	p->of = k;
 	p->in_window++;
+	incident_write(d, k);
 }
 
 static int
@@ -231,8 +239,11 @@ is_due(const struct diagnosis *d, const struct incident *k)
 
 	if (series_kind(k->series->sort).is_loss)
 		return 0; /* see conclude_loss() in diagnosis.c */
-	return !answered && k->what != WHAT_HOST && k->what < WHAT_DRIFT &&
-	    k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
+	if (k->what == WHAT_INTERMITTENT
+		? k->passed
+		: answered || k->what == WHAT_HOST || k->what >= WHAT_DRIFT)
+		return 0;
+	return k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
 	    d->pass.in_window < d->o.second_pass_per_hour;
 }
 
@@ -321,7 +332,7 @@ conclude(struct diagnosis *d, struct incident *k)
 	k->what = verdict_text_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
 	k->verdict = clear ? VERDICT_WARN : VERDICT_BAD;
 	if (clear)
-		again_later(k);
+		again_later(d, k);
 	judge_confirm(k->series->judge, k->kind, k->index, 1);
 	if (k->kind == JUDGE_NODE &&
 	    (k->what == WHAT_LEAF || k->what == WHAT_LINK)) {
@@ -346,6 +357,12 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 	if (n == 0)
 		return; /* a cause instead of numbers: tried again */
 	p->heard = 1;
+	/* What another run of ours loads is not what is looked for; where that
+	 * never ends it is better than nothing. */
+	if (p->disturbed && k->tries < DISTURBED_MAX) {
+		again_later(d, k);
+		return;
+	}
 	k->passed = 1;
 	snprintf(k->pass_run, sizeof(k->pass_run), "%s", run);
 	confirm_judge(p->leaves, p->count, pairs, n,
@@ -357,9 +374,7 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 		conclude(d, k);
 		return;
 	}
-	judge_confirm(k->series->judge, k->kind, k->index, 0);
-	incident_end(d, k, VERDICT_OK,
-	    "a confirmation run found it as fast as the others");
+	incident_dispel(d, k);
 }
 
 void
@@ -370,6 +385,6 @@ confirm_run_over(struct diagnosis *d, const char *run)
 	if (strcmp(run, p->run) != 0)
 		return;
 	if (p->of != NULL && !p->heard)
-		again_later(p->of);
+		again_later(d, p->of);
 	confirm_run_clear(p);
 }

@@ -34,6 +34,7 @@ diagnosis_new(struct roster *roster, struct store *store,
 	d->ops = ops;
 	d->ctx = ctx;
 	d->leaf_index = json_object();
+	d->canaries = json_object();
 	TAILQ_INIT(&d->incidents);
 	TAILQ_INIT(&d->shortfalls);
 	rng_seed(&d->rng, rng_entropy());
@@ -59,10 +60,12 @@ diagnosis_free(struct diagnosis *d)
 	for (size_t i = 0; i < d->node_count; i++) {
 		free(d->nodes[i].boot);
 		free(d->nodes[i].trouble);
+		json_decref(d->nodes[i].ports);
 	}
 	free(d->nodes);
 	json_decref(d->leaf_index);
 	json_decref(d->slurm);
+	json_decref(d->canaries);
 	free(d->leaves);
 	free(d->obs);
 	free(d->busy);
@@ -94,6 +97,7 @@ diagnosis_tick(struct diagnosis *d)
 {
 	for (size_t i = 0; i < roster_count(d->roster); i++)
 		node_tick(d, roster_by_id(d->roster, i));
+	ports_tick(d);
 	confirm_run_tick(d);
 	series_drift_tick(d);
 }
@@ -137,11 +141,14 @@ look_at_hosts(struct diagnosis *d, size_t count)
 		all[i].of[HOST_TROUBLE_DELAY] = n->host.wait_s;
 		all[i].of[HOST_TROUBLE_RANKS] =
 		    diagnosis_node(d, n)->wait_ratio;
+		all[i].of[HOST_TROUBLE_NET] = n->host.net;
 	}
 	host_trouble_typical(all, count, &typical);
 	for (size_t i = 0; i < count; i++) {
 		struct diagnosis_node *cn = &d->nodes[d->obs[i].place];
 
+		cn->link_busy = (uint8_t)host_trouble_link(&all[i], &typical);
+		d->obs[i].aside = cn->link_busy;
 		d->busy[i] = (uint8_t)host_trouble_trouble(&all[i], &typical,
 		    text);
 		if (!d->busy[i])
@@ -208,6 +215,34 @@ diagnosis_threshold(const struct diagnosis *d)
 	return count > 0 ? judge_threshold(&d->o.judge, count) : NAN;
 }
 
+/* Whom a judge names has an incident, whatever became of earlier ones: a
+ * confirmation run of one test does not speak for another. */
+static void
+open_incidents(struct diagnosis *d, struct diagnosis_series *s,
+    enum judge_kind kind, const struct diagnosis_source *from)
+{
+	for (uint32_t i = 0; i < judge_count(s->judge, kind); i++)
+		if (judge_track(s->judge, kind, i)->state >= JUDGE_OUTLIER)
+			incident_outlier(d, s, kind, i, from);
+}
+
+/* What is too little to be felt, as a share of the round's typical number. */
+static double
+least_of(const struct diagnosis *d, int sort, size_t count)
+{
+	double least_s = series_kind(sort).least_s, typical;
+	double *x;
+
+	if (least_s == 0)
+		return 0;
+	x = xcalloc(count + 1, sizeof(*x));
+	for (size_t i = 0; i < count; i++)
+		x[i] = d->obs[i].x;
+	typical = exp(robust_median(x, count));
+	free(x);
+	return log1p(least_s / typical);
+}
+
 static void
 diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record, int sort)
@@ -215,7 +250,7 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	struct diagnosis_series *s = diagnosis_series_of(d, from->class, sort,
 	    diagnosis_partners(record));
 	const struct judge_change *changes;
-	size_t count, n;
+	size_t count;
 
 	if (s == NULL)
 		return;
@@ -224,13 +259,12 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	if (count < SCORE_PEERS_MIN)
 		return;
 	look_at_hosts(d, count);
-	n = judge_round(s->judge, d->obs, count, d->busy, &changes);
+	judge_set_least(s->judge, least_of(d, sort, count));
+	judge_round(s->judge, d->obs, count, d->busy, &changes);
 	if (sort < CANARY_MAX)
 		note_scores(d, from->run, sort, count);
-	for (size_t i = 0; i < n; i++)
-		if (changes[i].to == JUDGE_OUTLIER)
-			incident_outlier(d, s, changes[i].kind,
-			    changes[i].index, from);
+	open_incidents(d, s, JUDGE_NODE, from);
+	open_incidents(d, s, JUDGE_LEAF, from);
 	if (!series_kind(sort).is_loss)
 		series_drift_hear(d, s, count, from, record);
 	incidents_review(d, s);
@@ -250,6 +284,8 @@ diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
 	json_incref(from->slurm);
 	json_decref(d->slurm);
 	d->slurm = from->slurm;
+	if (strcmp(from->campaign, NAMES_PASS_CAMPAIGN) != 0)
+		json_object_set_new(d->canaries, from->campaign, json_true());
 	if (strcmp(from->campaign, NAMES_PASS_CAMPAIGN) == 0)
 		confirm_run_record(d, from->run, record);
 	else if (strcmp(member_text(record, "phase"),
@@ -304,6 +340,25 @@ diagnosis_counters(struct diagnosis *d, const char *run, const struct node *n,
 		cn->drops_first = drops;
 	}
 	cn->drops = drops;
+}
+
+void
+diagnosis_run_begun(struct diagnosis *d, const char *run)
+{
+	if (d->pass.run[0] != '\0' && strcmp(run, d->pass.run) != 0)
+		d->pass.disturbed = 1;
+}
+
+void
+diagnosis_run_missed(struct diagnosis *d, const char *run, const char *campaign,
+    const struct node *n)
+{
+	struct diagnosis_node *cn = diagnosis_node(d, n);
+
+	if (strcmp(campaign, NAMES_PASS_CAMPAIGN) != 0 &&
+	    json_object_get(d->canaries, campaign) != NULL &&
+	    strcmp(cn->canary_run, run) != 0)
+		cn->missed++;
 }
 
 void

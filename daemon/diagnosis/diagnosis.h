@@ -90,6 +90,13 @@ void diagnosis_mesh(struct diagnosis *d, const json_t *record);
 /* A counters message of a node. */
 void diagnosis_counters(struct diagnosis *d, const char *run,
     const struct node *n, const json_t *nics);
+/* A run has got its nodes. */
+void diagnosis_run_begun(struct diagnosis *d, const char *run);
+/* A run that had that node has ended, however it did, before
+ * diagnosis_run_over: two in a row of a campaign of canaries that have not
+ * measured it, and nobody knows how the node is. */
+void diagnosis_run_missed(struct diagnosis *d, const char *run,
+    const char *campaign, const struct node *n);
 /* A run has ended. */
 void diagnosis_run_over(struct diagnosis *d, const char *run);
 /* About once a second. */

@@ -27,11 +27,14 @@ enum {
 	DIAGNOSIS_LOSS_LEAF,
 	DIAGNOSIS_LOSS_SPINE,
 	SHORTFALL_EXPECTED, /* what a described machine would do */
+	SERIES_PORT,        /* what ports run at */
 	SERIES_KIND_MAX
 };
 struct series_kind {
 	const char *name, *unit;
 	int is_rate, is_loss;
+	/* What nobody feels: a smaller difference is noted, not judged. */
+	double least_s;
 };
 
 /* A judge for rounds of one kind. */
@@ -49,7 +52,21 @@ struct diagnosis_series {
 	uint32_t level_n;
 	double limit; /* of the sums, for so many nodes */
 	size_t limit_nodes;
+	/* All nodes together, each against its own level, less what is usual
+	 * at that hour of the day. */
+	struct drift fleet;
+	double fleet_hour[24];
+	uint32_t fleet_hour_n[24];
+	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
 };
+
+/* So many in such a time are no chance: it comes and goes. */
+#define DISPELLED_MANY    4
+#define DISPELLED_SPAN_NS (7 * 86400 * CLK_NS_PER_S)
+/* Only what was so many times effect_min counts. */
+#define DISPELLED_TIMES 3
+/* Runs that did not measure a node make it unknown. */
+#define MISSED_MANY 2
 
 /* Of every node, by its id. */
 struct diagnosis_node {
@@ -59,6 +76,14 @@ struct diagnosis_node {
 	char nic[16];      /* the one with the most traffic; "": none */
 	int64_t drops, drops_first;
 	uint32_t partners, slow_partners; /* of its last round */
+	uint64_t serial;     /* of the session whose ports were looked at */
+	json_t *ports;       /* the highest rate ever seen, bit/s, by name */
+	double rated_bps;    /* of its fastest port */
+	char canary_run[64]; /* the newest run of MPI that measured it */
+	unsigned missed;     /* runs since that should have */
+	/* Suspicions that a confirmation run dispelled: the newest. */
+	uint64_t dispelled_ns[DISPELLED_MANY];
+	uint8_t link_busy;   /* with a job's traffic, in its last round */
 	double wait_ratio;   /* of its ranks, likewise; NAN: not known */
 	char *trouble;       /* of its host, when it last had any, or NULL */
 	char score_run[64];  /* the newest canaries that measured it */
@@ -70,6 +95,12 @@ struct shortfall_expected {
 	double ratio; /* of its best meeting */
 	uint32_t met;
 	char machine[40];
+};
+
+/* A port below the rate that it has shown, or that others of its leaf have. */
+struct port_shortfall {
+	char name[32];
+	double now_bps, rated_bps;
 };
 
 struct incident {
@@ -93,7 +124,9 @@ struct incident {
 	unsigned tries;                     /* of the confirmation run */
 	uint64_t next_ns;                   /* of the next try; 0: now */
 	struct shortfall_expected expected; /* where what is WHAT_PREDICTION */
-	int over; /* ended; goes when nobody looks at it */
+	struct port_shortfall port;         /* where what is WHAT_PORT */
+	double effect; /* of the worst suspicion, of WHAT_INTERMITTENT */
+	int over;      /* ended; goes when nobody looks at it */
 };
 TAILQ_HEAD(incidents, incident);
 TAILQ_HEAD(shortfall_runs, shortfall_run); /* shortfall.c */
@@ -106,6 +139,7 @@ struct confirm_run {
 	size_t count;
 	int is_rate;
 	int heard;
+	int disturbed;      /* another run of ours was on the network too */
 	uint64_t window_ns; /* the hour that is counted */
 	int in_window;
 };
@@ -138,6 +172,9 @@ struct diagnosis {
 	/* How the newest canary was launched; "": there was none. */
 	char mpi[32], launcher[32];
 	json_t *slurm;
+	json_t *canaries; /* campaigns that measure by MPI: a set */
+	int ports_new;    /* somebody has said hello since */
+	uint64_t ports_ns;
 };
 
 /*
@@ -147,6 +184,7 @@ struct diagnosis {
  *   incident.c      one incident for a node or leaf
  *   series_drift.c  every node against its own past, and a baseline
  *   shortfall.c     nodes and links far below a prediction
+ *   ports.c         ports below their rate
  *   confirm_run.c   confirmation runs
  *   diagnosis.c     what others see (diagnosis.h)
  */
@@ -189,6 +227,15 @@ void incident_shortfall(struct diagnosis *d, enum judge_kind kind,
     const struct shortfall_expected *seen);
 void incident_as_predicted(struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
+/* A port of it runs below its rate, or (NULL) all run as they should. */
+void incident_port(struct diagnosis *d, uint32_t node,
+    const struct port_shortfall *seen);
+/* All nodes are slower than they were in that series, or are not any more. */
+void incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
+    const struct diagnosis_source *from);
+/* A confirmation run has dispelled what its test showed: it ends, goes on with
+ * what another test shows, or is one that comes and goes. */
+void incident_dispel(struct diagnosis *d, struct incident *k);
 /* Once a round: its numbers are new, and it may be over. */
 void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
 void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
@@ -213,6 +260,9 @@ void shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record);
 void shortfall_over(struct diagnosis *d, const char *run);
 void shortfall_free(struct diagnosis *d);
+
+/* ports.c */
+void ports_tick(struct diagnosis *d);
 
 /* confirm_run.c */
 void confirm_run_tick(struct diagnosis *d);

@@ -45,6 +45,8 @@ diagnosis_of_node(const struct diagnosis *d, const struct node *n)
 	    diagnosis_is_new_boot(n, cn) ||
 	    clk_ns() - cn->heard_ns > d->o.stale_ns)
 		return VERDICT_UNKNOWN;
+	if (k == NULL && cn->missed >= MISSED_MANY)
+		return VERDICT_UNKNOWN;
 	return k != NULL ? k->verdict : VERDICT_OK;
 }
 
@@ -61,19 +63,24 @@ diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX])
 static const char *
 kind_name(enum judge_kind kind)
 {
-	return kind == JUDGE_NODE ? "node" : "leaf";
+	return kind == JUDGE_NODE ? "node"
+	    : kind == JUDGE_LEAF  ? "leaf"
+				  : "fleet";
 }
 
 static const struct judge_track *
 track_of(const struct incident *k)
 {
-	return judge_track(k->series->judge, k->kind, k->index);
+	return k->kind == JUDGE_FLEET
+	    ? NULL
+	    : judge_track(k->series->judge, k->kind, k->index);
 }
 
 static const struct drift *
 drift_of(const struct incident *k)
 {
-	return series_drift_of(k->series, k->index);
+	return k->kind == JUDGE_FLEET ? &k->series->fleet
+				      : series_drift_of(k->series, k->index);
 }
 
 static void
@@ -101,10 +108,40 @@ put_node(const struct diagnosis *d, const struct incident *k,
 	}
 }
 
+/* What comes next, and when. */
+static void
+next_write(const struct diagnosis *d, const struct incident *k,
+    char ret[VERDICT_NEXT_MAX])
+{
+	uint64_t now_ns = clk_ns();
+	char at[40];
+
+	ret[0] = '\0';
+	if (k->passed && k->finding != CONFIRM_UNCLEAR)
+		return;
+	if (!d->o.second_pass)
+		snprintf(ret, VERDICT_NEXT_MAX, "switched off");
+	else if (d->pass.of == k && !d->pass.heard)
+		snprintf(ret, VERDICT_NEXT_MAX, "under way in run %s",
+		    d->pass.run);
+	else if (k->kind == JUDGE_NODE && k->index < d->node_count &&
+	    d->nodes[k->index].link_busy)
+		snprintf(ret, VERDICT_NEXT_MAX, "when its link is free");
+	else if (k->next_ns > now_ns) {
+		clk_unix_format(clk_unix_ns() + (k->next_ns - now_ns), at,
+		    sizeof(at));
+		snprintf(ret, VERDICT_NEXT_MAX, "at %.5s UTC", at + 11);
+	} else if (d->pass.in_window >= d->o.second_pass_per_hour)
+		snprintf(ret, VERDICT_NEXT_MAX, "within the hour");
+	else
+		snprintf(ret, VERDICT_NEXT_MAX, "next");
+}
+
 void
 incident_write(const struct diagnosis *d, struct incident *k)
 {
 	struct series_kind sort = series_kind(k->series->sort);
+	char next[VERDICT_NEXT_MAX];
 	struct verdict_evidence w = { .what = k->what,
 		.subject = k->subject,
 		.is_rate = sort.is_rate,
@@ -112,7 +149,21 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		.nic = "" };
 	const struct judge_track *t = track_of(k);
 
-	if (k->what == WHAT_DRIFT) {
+	next_write(d, k, next);
+	w.next = next;
+	if (k->what == WHAT_PORT) {
+		w.nic = k->port.name;
+		w.now_bps = k->port.now_bps;
+		w.rated_bps = k->port.rated_bps;
+	} else if (k->what == WHAT_INTERMITTENT) {
+		w.effect = k->effect;
+		w.rounds = DISPELLED_MANY;
+	} else if (k->what == WHAT_FLEET) {
+		w.effect = drift_shift(drift_of(k));
+		w.rounds = drift_rounds(drift_of(k));
+		w.places = k->series->fleet_nodes;
+		w.slow_places = k->series->fleet_slow;
+	} else if (k->what == WHAT_DRIFT) {
 		w.effect = drift_shift(drift_of(k));
 		w.rounds = drift_rounds(drift_of(k));
 		w.past = drift_of(k)->from == DRIFT_PINNED ? d->o.baseline : "";
@@ -166,9 +217,12 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	json_object_set_new(o, "partners",
 	    json_string(names_partners[k->series->partners]));
 	effect = k->what == WHAT_PREDICTION ? -log(k->expected.ratio)
-	    : k->what != WHAT_DRIFT         ? judge_effect(k->series->judge, t)
-	    : drift == NULL                 ? 0
-					    : drift_shift(drift);
+	    : k->what == WHAT_PORT ? log(k->port.rated_bps / k->port.now_bps)
+	    : k->what == WHAT_INTERMITTENT ? k->effect
+	    : t != NULL && k->what != WHAT_DRIFT
+	    ? judge_effect(k->series->judge, t)
+	    : drift == NULL ? 0
+			    : drift_shift(drift);
 	json_object_set_new(o, "effect", json_real(effect));
 	if (k->what == WHAT_PREDICTION) {
 		json_object_set_new(o, "ratio", json_real(k->expected.ratio));
@@ -176,7 +230,12 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		    json_integer((json_int_t)k->expected.met));
 		json_object_set_new(o, "machine",
 		    json_string(k->expected.machine));
-	} else if (k->what == WHAT_DRIFT) {
+	} else if (k->what == WHAT_PORT) {
+		json_object_set_new(o, "port", json_string(k->port.name));
+		json_object_set_new(o, "now_bps", json_real(k->port.now_bps));
+		json_object_set_new(o, "rated_bps",
+		    json_real(k->port.rated_bps));
+	} else if (k->what == WHAT_DRIFT || t == NULL) {
 		json_object_set_new(o, "rounds",
 		    json_integer(drift == NULL ? 0 : drift_rounds(drift)));
 	} else {
@@ -218,7 +277,8 @@ incident_new(struct diagnosis *d, enum judge_kind kind, uint32_t index)
 	k->index = index;
 	k->subject = xstrdup(kind == JUDGE_NODE
 		? roster_by_id(d->roster, index)->name
-		: d->leaves[index]);
+		: kind == JUDGE_LEAF ? d->leaves[index]
+				     : "fleet");
 	k->what = kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
 	k->verdict = VERDICT_WARN;
 	k->since_unix_ns = clk_unix_ns();
@@ -267,8 +327,18 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 {
 	struct incident *k = incident_find(d, kind, index);
 
-	if (k != NULL && k->what < WHAT_DRIFT)
-		return; /* another test shows it too */
+	if (k != NULL && (k->what < WHAT_DRIFT || k->what == WHAT_PORT))
+		return; /* another test shows it too, or its port says why */
+	if (k != NULL && k->what == WHAT_INTERMITTENT) {
+		if (k->passed) { /* there it is again: is it now for good? */
+			k->passed = 0;
+			k->tries = 0;
+			k->next_ns = 0;
+			k->series = s;
+			source_set(k, from);
+		}
+		return;
+	}
 	if (k == NULL)
 		k = incident_new(d, kind, index);
 	k->what = kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
@@ -298,6 +368,62 @@ incident_drift(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
 	k->what = WHAT_DRIFT;
 	k->series = s;
 	source_set(k, from);
+	incident_write(d, k);
+	incident_tell(d, k);
+}
+
+void
+incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
+    const struct diagnosis_source *from)
+{
+	uint32_t index = (uint32_t)(s - d->series);
+	struct incident *k = incident_find(d, JUDGE_FLEET, index);
+
+	if (s->fleet.from != DRIFT_OWN) {
+		if (k != NULL)
+			incident_end(d, k, VERDICT_OK, "as it was");
+		return;
+	}
+	if (k != NULL) {
+		incident_write(d, k);
+		return;
+	}
+	k = incident_new(d, JUDGE_FLEET, index);
+	k->what = WHAT_FLEET;
+	k->series = s;
+	source_set(k, from);
+	incident_write(d, k);
+	incident_tell(d, k);
+}
+
+/* What is measured is certain: it is bad at once. */
+void
+incident_port(struct diagnosis *d, uint32_t node,
+    const struct port_shortfall *seen)
+{
+	struct incident *k = incident_find(d, JUDGE_NODE, node);
+	struct diagnosis_source from = { "", "", "", "", "", NULL };
+	struct diagnosis_series *s;
+
+	if (seen == NULL) {
+		if (k != NULL && k->what == WHAT_PORT)
+			incident_end(d, k, VERDICT_OK,
+			    "its ports run at their rate");
+		return;
+	}
+	s = diagnosis_series_of(d, "", SERIES_PORT, PARTNERS_PAIR);
+	if (s == NULL ||
+	    (k != NULL && k->what == WHAT_PORT &&
+		k->port.now_bps == seen->now_bps &&
+		strcmp(k->port.name, seen->name) == 0))
+		return;
+	if (k == NULL)
+		k = incident_new(d, JUDGE_NODE, node);
+	k->what = WHAT_PORT;
+	k->verdict = VERDICT_BAD;
+	k->series = s;
+	k->port = *seen;
+	source_set(k, &from);
 	incident_write(d, k);
 	incident_tell(d, k);
 }
@@ -353,8 +479,7 @@ incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 static struct diagnosis_series *
 naming(struct diagnosis *d, const struct incident *k)
 {
-	const struct judge_track *t = judge_track(k->series->judge, k->kind,
-	    k->index);
+	const struct judge_track *t = track_of(k);
 
 	if (t != NULL && t->state >= JUDGE_OUTLIER)
 		return k->series;
@@ -372,6 +497,15 @@ review(struct diagnosis *d, struct incident *k)
 	struct diagnosis_series *s;
 	struct err err;
 
+	if (k->kind == JUDGE_FLEET || k->what == WHAT_PORT)
+		return; /* they end by themselves */
+	if (k->what == WHAT_INTERMITTENT) {
+		if (clk_ns() - d->nodes[k->index].dispelled_ns[0] >
+		    DISPELLED_SPAN_NS)
+			incident_end(d, k, VERDICT_OK,
+			    "it has not come again for a week");
+		return;
+	}
 	if (k->what == WHAT_DRIFT) {
 		const struct drift *drift = drift_of(k);
 
@@ -389,6 +523,16 @@ review(struct diagnosis *d, struct incident *k)
 		return;
 	}
 	k->series = s;
+	if (k->what == WHAT_HOST &&
+	    !judge_is_host(s->judge,
+		judge_track(s->judge, k->kind, k->index))) {
+		/* Its host is well, and it is slow still. */
+		k->what = WHAT_NODE;
+		k->host[0] = '\0';
+		incident_write(d, k);
+		incident_tell(d, k);
+		return;
+	}
 	/* Nothing new was seen: what was said of it still holds. */
 	if (judge_effect(s->judge, judge_track(s->judge, k->kind, k->index)) >
 	    0)
@@ -405,6 +549,52 @@ incidents_review(struct diagnosis *d, struct diagnosis_series *s)
 		if (k->series == s)
 			review(d, k);
 	}
+}
+
+void
+incident_dispel(struct diagnosis *d, struct incident *k)
+{
+	double effect = judge_effect(k->series->judge, track_of(k));
+	struct diagnosis_series *other;
+	struct diagnosis_node *cn;
+
+	judge_confirm(k->series->judge, k->kind, k->index, 0);
+	if (k->kind == JUDGE_NODE &&
+	    effect >= DISPELLED_TIMES * d->o.judge.effect_min) {
+		cn = &d->nodes[k->index];
+		memmove(&cn->dispelled_ns[1], &cn->dispelled_ns[0],
+		    sizeof(cn->dispelled_ns) - sizeof(cn->dispelled_ns[0]));
+		cn->dispelled_ns[0] = clk_ns();
+		k->effect = fmax(k->effect, effect);
+		if (k->what == WHAT_INTERMITTENT)
+			return; /* as was said */
+		if (cn->dispelled_ns[DISPELLED_MANY - 1] != 0 &&
+		    cn->dispelled_ns[0] -
+			    cn->dispelled_ns[DISPELLED_MANY - 1] <=
+			DISPELLED_SPAN_NS) {
+			k->what = WHAT_INTERMITTENT;
+			k->verdict = VERDICT_WARN;
+			incident_write(d, k);
+			incident_tell(d, k);
+			return;
+		}
+	}
+	if (k->what == WHAT_INTERMITTENT)
+		return;
+	other = naming(d, k);
+	if (other == NULL) {
+		incident_end(d, k, VERDICT_OK,
+		    "a confirmation run found it as fast as the others");
+		return;
+	}
+	k->series = other;
+	k->what = k->kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
+	k->verdict = VERDICT_WARN;
+	k->passed = 0;
+	k->tries = 0;
+	k->next_ns = 0;
+	incident_write(d, k);
+	incident_tell(d, k);
 }
 
 /* ---- lists of them ---- */
@@ -485,6 +675,7 @@ load_one(struct diagnosis *d, const json_t *o)
 	    strcmp(names_whats[what], member_text(o, "what")) != 0)
 		what++;
 	if (s == NULL || what == WHAT_MAX || (!is_leaf && n == NULL) ||
+	    what == WHAT_FLEET || (is_leaf && what >= WHAT_PORT) ||
 	    (!bad && strcmp(member_text(o, "verdict"), "warn") != 0))
 		return;
 	index = is_leaf ? diagnosis_leaf(d, member_text(o, "subject"))
@@ -502,6 +693,26 @@ load_one(struct diagnosis *d, const json_t *o)
 	k->expected.ratio = member_number(o, "ratio");
 	k->expected.met = (uint32_t)json_integer_value(
 	    json_object_get(o, "met"));
+	snprintf(k->port.name, sizeof(k->port.name), "%.31s",
+	    member_text(o, "port"));
+	k->port.now_bps = member_number(o, "now_bps");
+	k->port.rated_bps = member_number(o, "rated_bps");
+	if (what == WHAT_PORT) { /* what it has shown before */
+		struct diagnosis_node *cn = diagnosis_node(d, n);
+
+		if (cn->ports == NULL)
+			cn->ports = json_object();
+		json_object_set_new(cn->ports, k->port.name,
+		    json_real(k->port.rated_bps));
+	}
+	if (what == WHAT_INTERMITTENT) {
+		struct diagnosis_node *cn = diagnosis_node(d, n);
+
+		k->passed = 1;
+		k->effect = member_number(o, "effect");
+		for (int i = 0; i < DISPELLED_MANY; i++)
+			cn->dispelled_ns[i] = clk_ns();
+	}
 	snprintf(k->expected.machine, sizeof(k->expected.machine), "%s",
 	    member_text(o, "machine"));
 	source_set(k, &from);

@@ -20,11 +20,13 @@
 /* ---- series ---- */
 
 static const struct series_kind mesh_sorts[] = {
-	{ "echo-leaf", "s", 0, 0 },
-	{ "echo-spine", "s", 0, 0 },
-	{ "loss-leaf", "s", 0, 1 },
-	{ "loss-spine", "s", 0, 1 },
-	{ "predicted", "1", 1, 0 },
+	/* An echo is no message of MPI, and waits for a core at both ends. */
+	{ "echo-leaf", "s", 0, 0, 100e-6 },
+	{ "echo-spine", "s", 0, 0, 100e-6 },
+	{ "loss-leaf", "s", 0, 1, 0 },
+	{ "loss-spine", "s", 0, 1, 0 },
+	{ "predicted", "1", 1, 0, 0 },
+	{ "port", "bit/s", 1, 0, 0 },
 };
 
 struct series_kind
@@ -38,6 +40,7 @@ series_kind(int sort)
 	row.unit = names_tests[sort].unit;
 	row.is_rate = strcmp(row.unit, "s") != 0;
 	row.is_loss = 0;
+	row.least_s = 0;
 	return row;
 }
 
@@ -115,6 +118,7 @@ diagnosis_series_of(struct diagnosis *d, const char *class, int sort,
 	s->sort = sort;
 	s->partners = partners;
 	s->judge = judge_new(&d->o.judge);
+	drift_clear(&s->fleet);
 	return s;
 }
 
@@ -144,12 +148,11 @@ make_room(struct diagnosis *d, size_t count)
 	d->busy = xreallocarray(d->busy, d->obs_cap, 1);
 }
 
-/* Nodes of one kind are peers: those whose fastest NIC is as fast. */
+/* Nodes of one kind are peers: those whose fastest NIC is rated as fast. */
 static uint32_t
-peers_of(const struct node *n)
+peers_of(const struct node *n, double fastest)
 {
 	const json_t *nic;
-	double fastest = 0;
 	size_t i;
 
 	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
@@ -163,9 +166,10 @@ static void
 observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 {
 	d->obs[n].place = (uint32_t)node->id;
-	d->obs[n].peers = peers_of(node);
+	d->obs[n].peers = peers_of(node, diagnosis_node(d, node)->rated_bps);
 	d->obs[n].leaf = diagnosis_leaf(d, node->leaf);
 	d->obs[n].x = x;
+	d->obs[n].aside = 0;
 }
 
 /* The better half of a node's pairs counts: a node with good
@@ -232,6 +236,7 @@ diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
 {
 	struct series_kind kind = series_kind(sort);
 	struct record_scores all;
+	int by_mpi = sort < CANARY_MAX;
 	size_t n = 0;
 
 	if (kind.is_loss)
@@ -247,6 +252,13 @@ diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
 			continue;
 		if (heard)
 			diagnosis_heard(d, node);
+		if (heard && by_mpi) {
+			struct diagnosis_node *cn = diagnosis_node(d, node);
+
+			cn->missed = 0;
+			snprintf(cn->canary_run, sizeof(cn->canary_run), "%s",
+			    member_text(record, "run"));
+		}
 		observe_one(d, n++, node, kind.is_rate ? -x : x);
 	}
 	record_scores_clear(&all);

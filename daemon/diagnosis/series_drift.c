@@ -18,6 +18,10 @@
 /* Chance alone names one node in so many rounds: a year of 5 minutes. */
 #define LIMIT_ROUNDS 105120.0
 #define KEEP_NS      (3600 * CLK_NS_PER_S)
+/* One node more slow than that counts as this. */
+#define FLEET_ONE_MAX  0.7
+#define FLEET_MIN      SCORE_PEERS_MIN
+#define FLEET_HOUR_MIN 36 /* rounds of an hour of the day: three days */
 
 static struct drift *
 drift_need(struct diagnosis_series *s, uint32_t node)
@@ -30,6 +34,46 @@ drift_need(struct diagnosis_series *s, uint32_t node)
 			drift_clear(&s->drifts[s->drift_count++]);
 	}
 	return &s->drifts[node];
+}
+
+/* All nodes together: what every node is off its own level, so that it does not
+ * matter who took part, less what is usual at that hour. Before its nodes'
+ * levels learn of the round. */
+static void
+fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
+    const struct diagnosis_source *from)
+{
+	size_t hour = (size_t)(clk_unix_ns() / (3600 * CLK_NS_PER_S) % 24);
+	double sum = 0, usual;
+	uint32_t n = 0, slow = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct drift *own = series_drift_of(s, d->obs[i].place);
+		double x;
+
+		if (own == NULL || own->n < DRIFT_LEARN || d->obs[i].aside ||
+		    d->busy[i])
+			continue;
+		x = d->obs[i].x - own->level;
+		slow += x >= d->o.judge.effect_min;
+		sum += fmax(-FLEET_ONE_MAX, fmin(FLEET_ONE_MAX, x));
+		n++;
+	}
+	if (n < FLEET_MIN)
+		return;
+	sum /= n;
+	s->fleet_nodes = n;
+	s->fleet_slow = slow;
+	usual = s->fleet_hour_n[hour] >= FLEET_HOUR_MIN ? s->fleet_hour[hour]
+							: 0;
+	if (s->fleet.from == DRIFT_NONE) {
+		s->fleet_hour_n[hour] += s->fleet_hour_n[hour] < DRIFT_MEMORY;
+		s->fleet_hour[hour] += (sum - s->fleet_hour[hour]) /
+		    s->fleet_hour_n[hour];
+	}
+	drift_add(&s->fleet, sum - usual, 0, cusum_limit(LIMIT_ROUNDS),
+	    d->o.judge.effect_min);
+	incident_fleet(d, s, from);
 }
 
 void
@@ -47,6 +91,7 @@ series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		s->level += (log(p50) - s->level) / s->level_n;
 	}
 	d->learned = 1;
+	fleet_hear(d, s, count, from);
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
 		struct drift *drift = drift_need(s, o->place);

@@ -257,8 +257,16 @@ changed(void *ctx, const struct run *r)
 	if (f.state == RUN_FINISHED)
 		mesh_cover_run(h->mesh, r);
 	h->o.changed(h->o.arg, r);
-	if (names_run_states[f.state].final)
-		diagnosis_run_over(h->diagnosis, f.run);
+	if (f.state == RUN_STARTING)
+		diagnosis_run_begun(h->diagnosis, f.run);
+	if (!names_run_states[f.state].final)
+		return;
+	for (size_t i = 0; f.cause != CAUSE_CANCELLED &&
+	     f.cause != CAUSE_BUSY && i < run_node_count(r);
+	     i++)
+		diagnosis_run_missed(h->diagnosis, f.run, f.campaign,
+		    run_node_at(r, i));
+	diagnosis_run_over(h->diagnosis, f.run);
 }
 
 static const struct runs_ops runs_ops = { send_to, hang_up, committed, changed,

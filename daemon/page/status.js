@@ -127,6 +127,8 @@ const WHATS = { node: "the node itself", leaf: "a leaf switch",
 	link: "a link between switches", rail: "one of its rails",
 	host: "host contention, not the network",
 	undetermined: "undetermined yet", drift: "slower than its own baseline",
+	port: "port below its rate", intermittent: "comes and goes",
+	fleet: "all nodes are slower than they were",
 	prediction: "slower than predicted" };
 
 export function outliersCard(rows) {

@@ -436,7 +436,7 @@ first_tick(struct run *r, uint64_t now_ns)
 {
 	const char *waits = r->launcher->waits == NULL ? ""
 						       : r->launcher->waits(r);
-	const char *owing = run_head(r)->name; /* an answer */
+	const char *owing = NULL; /* who has not answered */
 	const struct spawn *s;
 	char span[24];
 
@@ -451,10 +451,16 @@ first_tick(struct run *r, uint64_t now_ns)
 			break;
 		}
 	clk_span_format(r->start_limit_ns, span, sizeof(span));
+	/* Who has done all that was asked of him is not to blame. */
 	outcome_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
 	    r->start_ns, "no record within %s; %s%s", span,
-	    waits[0] == '\0' ? "waited for " : "it waits: ",
-	    waits[0] == '\0' ? owing : waits);
+	    waits[0] != '\0'    ? "it waits: "
+		: owing != NULL ? "no answer from "
+				: "all nodes have started it, and its ranks "
+				  "have not met",
+	    waits[0] != '\0'    ? waits
+		: owing != NULL ? owing
+				: "");
 }
 
 void

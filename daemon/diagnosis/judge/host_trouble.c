@@ -26,6 +26,7 @@ static const struct symptom {
 	[HOST_TROUBLE_DELAY] = { 0.010, 0, 1000, "own scheduling delay", "ms" },
 	[HOST_TROUBLE_RANKS] = { 0.25, 1, 100, "its ranks' wait for a core",
 	    "%" },
+	[HOST_TROUBLE_NET] = { 0.10, 1, 100, "link", "%" },
 };
 
 /* Nothing is three times 0.5 of 1: shares are compared as time without per
@@ -50,7 +51,8 @@ host_trouble_typical(const struct host_trouble_signs *hosts, size_t count,
 		for (size_t i = 0; i < count; i++)
 			if (isfinite(hosts[i].of[s]))
 				x[known++] = hosts[i].of[s];
-		ret->of[s] = robust_median(x, known);
+		ret->of[s] = robust_quantile(x, known,
+		    s == HOST_TROUBLE_NET ? 0.1 : 0.5);
 	}
 	free(x);
 }
@@ -66,13 +68,20 @@ stands_out(const struct host_trouble_signs *h,
 }
 
 int
+host_trouble_link(const struct host_trouble_signs *h,
+    const struct host_trouble_signs *typical)
+{
+	return stands_out(h, typical, HOST_TROUBLE_NET);
+}
+
+int
 host_trouble_trouble(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical, char ret[HOST_TROUBLE_TEXT_MAX])
 {
 	size_t len = 0;
 
 	ret[0] = '\0';
-	for (int s = 0; s < HOST_TROUBLE_SIGN_MAX; s++) {
+	for (int s = 0; s < HOST_TROUBLE_NET; s++) {
 		if (!stands_out(h, typical, (enum host_trouble_sign)s))
 			continue;
 		if (len < HOST_TROUBLE_TEXT_MAX)

@@ -20,6 +20,8 @@ enum host_trouble_sign {
 	HOST_TROUBLE_DELAY,    /* seconds that its agent waits for a core */
 	HOST_TROUBLE_RANKS, /* share that its ranks waited while they measured
 			     */
+	HOST_TROUBLE_NET,   /* share of its link that is in use: no trouble of
+			       the host, but of no other either */
 	HOST_TROUBLE_SIGN_MAX
 };
 
@@ -28,9 +30,13 @@ struct host_trouble_signs {
 	double of[HOST_TROUBLE_SIGN_MAX];
 };
 
-/* The typical host: each sign's median, of the hosts where it is known. */
+/* The typical host: each sign's median, of the hosts where it is known; of
+ * links the one that is less busy than nine of ten, for jobs may have most. */
 void host_trouble_typical(const struct host_trouble_signs *hosts, size_t count,
     struct host_trouble_signs *ret);
+/* 1: its link carries somebody's traffic, so that it is slow for that. */
+int host_trouble_link(const struct host_trouble_signs *h,
+    const struct host_trouble_signs *typical);
 /* The signs that are trouble, in words; "" and 0 for none, else 1. */
 int host_trouble_trouble(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical, char ret[HOST_TROUBLE_TEXT_MAX]);

@@ -27,6 +27,14 @@
 #define CONFIRM_TIMES 1.5
 #define CONFIRM_SHARE 0.6
 
+/* What a healthy leaf is farther than others, by its cables or its tier, is
+ * learned and taken out: not before so many rounds, and not more than this,
+ * which before then is all that is looked for in a leaf. */
+#define LEAF_LEARN  6
+#define LEAF_MEMORY 2016 /* rounds: a week of 5 minutes */
+#define LEAF_MOST   0.3
+#define LEAF_STEP   0.1 /* what one round can teach, once it is known */
+
 struct tracks {
 	struct judge_track *list;
 	uint32_t count;
@@ -35,6 +43,7 @@ struct tracks {
 
 struct judge {
 	struct judge_options o;
+	double least; /* effect_min, or more */
 	struct score *score;
 	struct tracks tracks[2]; /* by enum judge_kind */
 	double *p;               /* scratch */
@@ -61,6 +70,7 @@ judge_new(const struct judge_options *o)
 	assert(o->window <= JUDGE_WINDOW_MAX && o->votes <= o->window &&
 	    o->votes > 0);
 	j->o = *o;
+	j->least = o->effect_min;
 	j->score = score_new();
 	return j;
 }
@@ -78,10 +88,15 @@ judge_free(struct judge *j)
 	free(j);
 }
 
+/* What is known of its rounds goes; where a leaf lies stays. */
 static void
 clear(struct judge_track *t)
 {
+	struct judge_track old = *t;
+
 	memset(t, 0, sizeof(*t));
+	t->past = old.past;
+	t->past_n = old.past_n;
 	t->p = 1;
 }
 
@@ -92,8 +107,10 @@ need(struct tracks *ts, uint32_t index)
 		ts->cap = (size_t)index + index / 2 + 16;
 		ts->list = xreallocarray(ts->list, ts->cap, sizeof(*ts->list));
 	}
-	while (ts->count <= index)
+	while (ts->count <= index) {
+		memset(&ts->list[ts->count], 0, sizeof(*ts->list));
 		clear(&ts->list[ts->count++]);
+	}
 	return &ts->list[index];
 }
 
@@ -117,6 +134,38 @@ change(struct judge *j, enum judge_kind kind, uint32_t index,
 	c->from = (enum judge_state)t->state;
 	c->to = to;
 	t->state = (uint8_t)to;
+}
+
+/* How much farther a leaf is when it is well. */
+static double
+past_of(const struct judge *j, uint32_t leaf)
+{
+	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
+
+	return t == NULL || t->past_n < LEAF_LEARN
+	    ? 0
+	    : fmax(-LEAF_MOST, fmin(LEAF_MOST, t->past));
+}
+
+static void
+shift(const struct judge *j, struct score_obs *obs, size_t count, int sign)
+{
+	for (size_t i = 0; i < count; i++)
+		if (obs[i].leaf != SCORE_NO_LEAF)
+			obs[i].x += sign * past_of(j, obs[i].leaf);
+}
+
+static void
+past_learn(struct judge_track *t, double effect)
+{
+	double off = effect - t->past;
+
+	if (t->state >= JUDGE_OUTLIER)
+		return;
+	if (t->past_n >= LEAF_LEARN)
+		off = fmax(-LEAF_STEP, fmin(LEAF_STEP, off));
+	t->past_n = (uint16_t)(t->past_n + (t->past_n < LEAF_MEMORY));
+	t->past += (float)(off / t->past_n);
 }
 
 /* Where in the rings the round is that was m rounds ago. */
@@ -174,8 +223,7 @@ window_p(const struct judge *j, const struct judge_track *t, double cut)
 static int
 is_candidate(const struct judge *j, const struct judge_track *t)
 {
-	return bits(t->votes) >= j->o.votes &&
-	    judge_effect(j, t) >= j->o.effect_min;
+	return bits(t->votes) >= j->o.votes && judge_effect(j, t) >= j->least;
 }
 
 static void
@@ -183,7 +231,7 @@ remember(const struct judge *j, struct judge_track *t, double effect, double z,
     double cut, int busy)
 {
 	uint32_t mask = (1u << j->o.window) - 1;
-	int dirty, vote = effect >= VOTE_SHARE * j->o.effect_min && z >= VOTE_Z;
+	int dirty, vote = effect >= VOTE_SHARE * j->least && z >= VOTE_Z;
 
 	t->z[t->at] = (float)z;
 	t->effect[t->at] = (float)effect;
@@ -192,7 +240,7 @@ remember(const struct judge *j, struct judge_track *t, double effect, double z,
 		t->known++;
 	t->votes = (t->votes << 1 | (uint32_t)vote) & mask;
 	t->host_votes = (t->host_votes << 1 | (uint32_t)(vote && busy)) & mask;
-	dirty = effect >= j->o.effect_min && z >= DIRTY_Z;
+	dirty = effect >= j->least && z >= DIRTY_Z;
 	t->clean = dirty ? 0 : (uint16_t)(t->clean + (t->clean < UINT16_MAX));
 	if (t->state >= JUDGE_OUTLIER)
 		t->rounds += (uint32_t)vote;
@@ -259,21 +307,30 @@ hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		struct judge_track *t = need(ts, leaves[i].leaf);
+		double past = past_of(j, leaves[i].leaf);
+		int counts = leaves[i].apart &&
+		    (t->past_n >= LEAF_LEARN || leaves[i].effect >= LEAF_MOST);
 
+		past_learn(t, leaves[i].effect + past);
 		if (leaves[i].apart) {
 			t->places = (uint16_t)leaves[i].places;
 			t->slow_places = (uint16_t)leaves[i].slow;
 		}
 		/* Not apart: what is wrong there is its places' matter. */
 		remember(j, t, leaves[i].effect,
-		    leaves[i].apart ? leaves[i].z : fmin(leaves[i].z, 0), cut,
-		    0);
+		    counts ? leaves[i].z : fmin(leaves[i].z, 0), cut, 0);
 		if (t->p < 1)
 			j->p[n++] = t->p;
 	}
 	p_max = reject(j, n, count);
 	for (size_t i = 0; i < count; i++)
 		settle(j, JUDGE_LEAF, leaves[i].leaf, p_max);
+}
+
+void
+judge_set_least(struct judge *j, double effect)
+{
+	j->least = fmax(effect, j->o.effect_min);
 }
 
 size_t
@@ -284,8 +341,9 @@ judge_round(struct judge *j, struct score_obs *obs, size_t count,
 	size_t leaf_count;
 
 	j->change_count = 0;
-	leaf_count = score_round(j->score, obs, count, j->o.effect_min,
-	    &leaves);
+	shift(j, obs, count, -1);
+	leaf_count = score_round(j->score, obs, count, j->least, &leaves);
+	shift(j, obs, count, 1);
 	if (count > j->p_cap) {
 		j->p_cap = count + count / 2;
 		j->p = xreallocarray(j->p, j->p_cap, sizeof(*j->p));
@@ -366,7 +424,7 @@ judge_effect(const struct judge *j, const struct judge_track *t)
 double
 judge_slow_min(const struct judge *j, const struct judge_track *t)
 {
-	return fmax(CONFIRM_TIMES * j->o.effect_min,
+	return fmax(CONFIRM_TIMES * j->least,
 	    CONFIRM_SHARE * judge_effect(j, t));
 }
 

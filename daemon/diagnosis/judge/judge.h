@@ -52,7 +52,11 @@ enum judge_state {
 	JUDGE_BAD /* an outlier, and a confirmation run agrees */
 };
 
-enum judge_kind { JUDGE_NODE, JUDGE_LEAF };
+enum judge_kind {
+	JUDGE_NODE,
+	JUDGE_LEAF,
+	JUDGE_FLEET /* all together: of incidents, no judge names it */
+};
 
 /* What is known of one place or leaf. */
 struct judge_track {
@@ -66,6 +70,8 @@ struct judge_track {
 	uint32_t rounds;     /* with votes since it became an outlier, or before
 				that in the window */
 	uint16_t places, slow_places; /* of a leaf, when it was last slow */
+	float past;                   /* of a leaf: its usual distance, over */
+	uint16_t past_n;              /* so many rounds */
 	double p;                     /* of its last round; 1: not tested */
 };
 
@@ -79,6 +85,8 @@ struct judge;
 
 struct judge *judge_new(const struct judge_options *o);
 void judge_free(struct judge *j); /* NULL is allowed */
+/* What is slow at all in the rounds that follow, where effect_min is less. */
+void judge_set_least(struct judge *j, double effect);
 /* One round. obs is scored in place. busy: by observation, 1 where the host
  * itself was in trouble meanwhile; NULL: nobody. *ret_changes is good until
  * the next call. */

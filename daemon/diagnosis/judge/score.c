@@ -232,20 +232,41 @@ is_apart(const struct score *s, const struct score_obs *o)
 	return o->leaf != SCORE_NO_LEAF && s->apart[o->leaf];
 }
 
-/* Median and scatter of each kind of peers, without the leaves apart. */
+/* Where more than this share is aside, their partners are slow by chance, more
+ * than a few in every round: the scatter is that of the slow side. */
+#define ASIDE_MANY 0.25
+
+/* Median and scatter of each kind of peers, without the leaves apart and
+ * without those aside, where enough remain. */
 static void
 find_typical(struct score *s, const struct score_obs *obs, size_t count)
 {
 	for (size_t p = 0; p < s->peers_count; p++) {
 		struct peers *g = &s->peers[p];
+		size_t aside = 0;
+		double upper;
 
-		g->count = 0;
-		for (size_t i = 0; i < count; i++)
-			if (obs[i].peers == p && !is_apart(s, &obs[i]))
-				s->x[g->count++] = obs[i].x;
+		for (int all = 0; all < 2; all++) {
+			g->count = aside = 0;
+			for (size_t i = 0; i < count; i++) {
+				if (obs[i].peers != p || is_apart(s, &obs[i]))
+					continue;
+				aside += obs[i].aside;
+				if (all || !obs[i].aside)
+					s->x[g->count++] = obs[i].x;
+			}
+			if (g->count >= SCORE_PEERS_MIN)
+				break;
+		}
 		g->median = median_of(s->x, g->count);
-		if (g->count >= SCORE_PEERS_MIN)
-			g->sigma = sigma_of(s->x, g->count, g->median);
+		if (g->count < SCORE_PEERS_MIN)
+			continue;
+		/* 90 % of a normal lie below 1.28 sigma */
+		upper = (kth(s->x, g->count, g->count * 9 / 10) - g->median) /
+		    1.2815515655446004;
+		g->sigma = sigma_of(s->x, g->count, g->median);
+		if ((double)aside > ASIDE_MANY * (double)(aside + g->count))
+			g->sigma = fmax(g->sigma, upper);
 	}
 }
 
@@ -261,6 +282,8 @@ compare_all(const struct score *s, struct score_obs *obs, size_t count)
 			continue;
 		o->effect = o->x - g->median;
 		o->z = score_normal(o->effect / g->sigma, g->count);
+		if (o->aside && o->effect > 0)
+			o->effect = o->z = NAN;
 	}
 }
 

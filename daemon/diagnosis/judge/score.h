@@ -29,7 +29,10 @@ struct score_obs {
 	uint32_t peers; /* small numbers from 0 */
 	uint32_t leaf;  /* small numbers from 0, or SCORE_NO_LEAF */
 	double x;
-	/* filled by score_round; NAN: too few peers */
+	/* 1: its link carries a job's traffic. It is not typical, and slow it
+	 * says nothing: then it is not scored. */
+	uint8_t aside;
+	/* filled by score_round; NAN: too few peers, or aside and slow */
 	double effect; /* x over its peers' typical x; 0.18 is 20 % slower */
 	double z;      /* the same in standard deviations of a normal */
 };

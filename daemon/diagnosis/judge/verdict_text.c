@@ -83,6 +83,8 @@ add_pass(const struct verdict_evidence *c, char *text)
 
 	add(text, "; %s",
 	    c->passed ? said[c->finding] : "confirmation run pending");
+	if (c->next != NULL && c->next[0] != '\0')
+		add(text, c->passed ? ", again %s" : ": %s", c->next);
 }
 
 static void
@@ -150,6 +152,28 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		write_drift(c, slower, ret);
 		return;
 	}
+	if (c->what == WHAT_PORT) {
+		add(ret,
+		    "%s: port %s runs at %.3g Gbit/s instead of %.3g, which it "
+		    "or most of its leaf have shown",
+		    c->subject, c->nic, c->now_bps / 1e9, c->rated_bps / 1e9);
+		return;
+	}
+	if (c->what == WHAT_INTERMITTENT) {
+		add(ret,
+		    "%s: comes and goes: up to %s slower (%s), %" PRIu32
+		    " times or more within a week, and as fast as the others "
+		    "whenever it was measured again",
+		    c->subject, slower, c->test, c->rounds);
+		return;
+	}
+	if (c->what == WHAT_FLEET) {
+		add(ret,
+		    "the fleet is %s slower than in its own last weeks, %zu of "
+		    "%zu nodes are, over %" PRIu32 " rounds (%s)",
+		    slower, c->slow_places, c->places, c->rounds, c->test);
+		return;
+	}
 	if (c->what == WHAT_PREDICTION) {
 		write_shortfall(c, ret);
 		return;
@@ -168,6 +192,6 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		add(ret, "; host contention, not the network: %s", c->host);
 	else
 		add_pass(c, ret);
-	if (c->nic[0] != '\0')
+	if (c->nic[0] != '\0' && c->nic_drops > 0)
 		add(ret, "; NIC %s drops %" PRId64, c->nic, c->nic_drops);
 }

@@ -12,6 +12,7 @@
 #include "schema/names.h"
 
 #define VERDICT_TEXT_MAX 400
+#define VERDICT_NEXT_MAX 100
 
 struct verdict_evidence {
 	enum what what;
@@ -26,6 +27,8 @@ struct verdict_evidence {
 	int partners_normal; /* 1: the others are normal elsewhere */
 	const char *nic;     /* "": no counters */
 	int64_t nic_drops;
+	double now_bps, rated_bps; /* of nic, where what is WHAT_PORT */
+	const char *next; /* when the confirmation run is to come, or "" */
 	const char *host; /* what troubles the host, or "" */
 	/* A pinned baseline, or "": its own recent weeks; of a prediction the
 	 * machine. */

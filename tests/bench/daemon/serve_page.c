@@ -290,7 +290,7 @@ verdicts_of(uint64_t now_unix_ns)
 	    6, "text",
 	    "node7: 40 % slower than 5 of 5 partners over 6 rounds (lat); its "
 	    "partners are normal elsewhere; confirmation run: the node, not "
-	    "its leaf; NIC eth0 drops 0");
+	    "its leaf");
 }
 
 static void

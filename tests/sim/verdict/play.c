@@ -39,6 +39,7 @@ struct play {
 	struct roster *roster;
 	struct diagnosis *d;
 	int *order;
+	double *port; /* share of its rate, by node */
 	char names[20000][8];
 	/* by node, then by leaf: what was last told, and what ever */
 	uint8_t *state[2], *detected[2], *named[2];
@@ -73,6 +74,19 @@ is_named(const struct fault *f, const char *what, const char *verdict)
 		f->kind == FAULT_FLEET || strcmp(what, "drift") == 0);
 }
 
+/* What so many have is the fleet's. */
+#define FLEET_SHARE 0.25
+
+static int
+is_fleet(const struct scenario *s)
+{
+	const struct fault *f = &s->faults[0];
+
+	return f->kind == FAULT_FLEET ||
+	    (f->kind == FAULT_NODE &&
+		f->count >= FLEET_SHARE * s->cluster.nodes);
+}
+
 void
 store_put_verdict(struct store *st, const json_t *o)
 {
@@ -94,9 +108,8 @@ store_put_verdict(struct store *st, const json_t *o)
 		    member_text(o, "text"));
 	if (strcmp(kind, "fleet") == 0) {
 		on->fleet_told = is_open;
-		for (int i = 0; i < SCENARIO_FAULTS; i++)
-			if (on->w->s->faults[i].kind == FAULT_FLEET)
-				return;
+		if (is_fleet(on->w->s))
+			return;
 		on->ret->alarms += is_open;
 		return;
 	}
@@ -347,21 +360,49 @@ run_pass(struct play *p)
 
 /* ---- a round ---- */
 
+/* A node comes, or comes again, with a port of that rate. */
+static void
+hello(struct play *p, uint32_t i, const char *addr, double share)
+{
+	static int session;
+	json_t *msg = json_pack("{s:s, s:s, s:s, s:{s:[{s:s, s:I}]}}", "node",
+	    p->names[i], "boot", "one", "software", "0", "inventory", "nics",
+	    "name", "ib0", "speed_bps", (json_int_t)(1e11 * share));
+	struct node *n = roster_hello(p->roster, msg, addr,
+	    (struct session *)(void *)&session, now_ns);
+
+	n->greeted = 1;
+	p->port[i] = share;
+	json_decref(msg);
+}
+
 /* What agents tell of their nodes: how busy they are, what their ports do. */
 static void
 tell_nodes(struct play *p)
 {
 	for (uint32_t i = 0; i < p->w->nodes; i++) {
 		struct node *n = roster_by_id(p->roster, i);
+		double share = 1;
+		char addr[64];
 
 		n->host.cpu = 0.02 + 0.05 * rng_unit(&p->w->rng);
 		n->host.wait_s = 0;
+		n->host.net = p->w->job_end_ns[i] == 0
+		    ? 0.02 * rng_unit(&p->w->rng)
+		    : 0.2 + 0.7 * rng_unit(&p->w->rng);
 		for (int k = 0; k < SCENARIO_FAULTS; k++) {
 			const struct world_fault *x = &p->w->faults[k];
 
-			if (x->f->kind == FAULT_HOST && x->hit[i] && x->now > 0)
+			if (!x->hit[i] || x->is_leaf || x->now == 0)
+				continue;
+			if (x->f->kind == FAULT_HOST)
 				n->host.cpu = 0.7;
+			if (x->f->kind == FAULT_PORT)
+				share = 1 - x->now;
 		}
+		snprintf(addr, sizeof(addr), "%s", n->addr);
+		if (share != p->port[i])
+			hello(p, i, addr, share);
 	}
 }
 
@@ -394,6 +435,8 @@ all_in(const struct play *p, uint8_t *const list[2])
 {
 	int guilty = 0;
 
+	if (p->fleet_told && is_fleet(p->w->s))
+		return 1;
 	for (int leaf = 0; leaf < 2; leaf++)
 		for (uint32_t i = 0; i < (leaf ? p->w->leaves : p->w->nodes);
 		     i++) {
@@ -403,19 +446,12 @@ all_in(const struct play *p, uint8_t *const list[2])
 				return 0;
 			guilty++;
 		}
-	for (int i = 0; i < SCENARIO_FAULTS; i++)
-		if (p->w->s->faults[i].kind == FAULT_FLEET) {
-			if (!p->fleet_told)
-				return 0;
-			guilty++;
-		}
 	return guilty > 0;
 }
 
 static void
 cluster_new(struct play *p, const struct diagnosis_options *o)
 {
-	static int session;
 	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
 	static const struct diagnosis_ops ops = { order, NULL };
 	uint32_t in_leaf = 0;
@@ -429,21 +465,12 @@ cluster_new(struct play *p, const struct diagnosis_options *o)
 	for (uint32_t i = 0; i < p->w->nodes; i++) {
 		uint32_t l = p->w->leaf[i];
 		char addr[32];
-		json_t *hello;
-		struct node *n;
 
 		in_leaf = i > 0 && p->w->leaf[i - 1] == l ? in_leaf + 1 : 1;
 		snprintf(p->names[i], sizeof(p->names[i]), "n%05u", i % 100000);
 		snprintf(addr, sizeof(addr), "10.%u.%u.%u", 78 + l / 256,
 		    l % 256, in_leaf);
-		hello = json_pack("{s:s, s:s, s:s, s:{s:[{s:s, s:I}]}}", "node",
-		    p->names[i], "boot", "one", "software", "0", "inventory",
-		    "nics", "name", "ib0", "speed_bps",
-		    (json_int_t)100000000000);
-		n = roster_hello(p->roster, hello, addr,
-		    (struct session *)(void *)&session, now_ns);
-		n->greeted = 1;
-		json_decref(hello);
+		hello(p, i, addr, 1);
 	}
 	p->d = diagnosis_new(p->roster, NULL, o, &ops, p);
 }
@@ -485,6 +512,7 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 	p->verbose = verbose;
 	p->w = world_new(s, seed);
 	p->order = xcalloc(p->w->nodes, sizeof(*p->order));
+	p->port = xcalloc(p->w->nodes, sizeof(*p->port));
 	for (uint32_t i = 0; i < p->w->nodes; i++)
 		p->order[i] = (int)i;
 	for (int k = 0; k < 2; k++) {
@@ -525,6 +553,7 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 		free(p->named[k]);
 	}
 	free(p->order);
+	free(p->port);
 	free(p);
 	clk_set_source(NULL, NULL);
 }

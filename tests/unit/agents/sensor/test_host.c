@@ -41,6 +41,38 @@ test_shares(void **state)
 	json_decref(o);
 }
 
+/* A link of 100 Gbit/s that moves 5 GB in a second is 40 % busy; what a device
+ * of software says of its speed counts for nothing. */
+static void
+test_links(void **state)
+{
+	struct host_look last = { 0 };
+	json_t *o;
+
+	(void)state;
+	tree_put("sys/class/net/veth0/speed", "10000\n");
+	tree_put("sys/class/net/veth0/statistics/rx_bytes", "0\n");
+	tree_put("sys/class/net/veth0/statistics/tx_bytes", "0\n");
+	json_decref(host_read(tree, &last));
+	tree_put("sys/class/net/veth0/statistics/tx_bytes", "1000000000\n");
+	last.at_ns = clk_ns() - 1000 * CLK_NS_PER_S;
+	o = host_read(tree, &last);
+	assert_true(get(o, "net_bps") > 7.9e6 && get(o, "net_bps") < 8.01e6);
+	assert_true(isnan(get(o, "net")));
+	json_decref(o);
+
+	tree_put("sys/class/net/ib0/device", "\n");
+	tree_put("sys/class/net/ib0/speed", "100\n");
+	tree_put("sys/class/net/ib0/statistics/rx_bytes", "1000\n");
+	tree_put("sys/class/net/ib0/statistics/tx_bytes", "1000\n");
+	json_decref(host_read(tree, &last));
+	tree_put("sys/class/net/ib0/statistics/rx_bytes", "5000001000\n");
+	last.at_ns = clk_ns() - 1000 * CLK_NS_PER_S;
+	o = host_read(tree, &last);
+	assert_true(get(o, "net") > 0.39 && get(o, "net") < 0.401);
+	json_decref(o);
+}
+
 static void
 test_nothing_told(void **state)
 {
@@ -59,6 +91,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_shares, tree_setup,
+		    tree_teardown),
+		cmocka_unit_test_setup_teardown(test_links, tree_setup,
 		    tree_teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_told, tree_setup,
 		    tree_teardown),

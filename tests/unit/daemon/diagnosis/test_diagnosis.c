@@ -481,6 +481,198 @@ test_rings_apart(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 }
 
+/* A node whose link a job keeps busy is not accused, others are. */
+static void
+test_link_busy(void **state)
+{
+	struct fix *f = *state;
+
+	roster_find(f->roster, "node5")->host.net = 0.6;
+	for (int i = 0; i < 6; i++)
+		hear_round(f, 1 << 4 | 1 << 8);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	assert_int_equal(verdict_of(f, "node9"), VERDICT_WARN);
+	roster_find(f->roster, "node5")->host.net = 0;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4 | 1 << 8);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	/* the job comes back before the run: it waits */
+	roster_find(f->roster, "node5")->host.net = 0.6;
+	hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	assert_int_equal(strncmp(conf_string(f->campaign, "campaign", "nodes"),
+			     "node9,", 6),
+	    0);
+}
+
+/* As hear_round(), of bandwidths. */
+static void
+hear_bw(struct fix *f, unsigned slow)
+{
+	static const struct diagnosis_source from = { "run-2", "watch-bw",
+		"background", "openmpi", "agents", NULL };
+	json_t *nodes = json_array(), *record;
+	char name[16];
+
+	for (int i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "node%d", i + 1);
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:f}", "node", name, "q75",
+			1e9 * (1 + 0.002 * (i % 5)) /
+			    (slow >> i & 1 ? 2.5 : 1)));
+	}
+	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
+	    "bw", "phase", "wild", "nodes", nodes);
+	diagnosis_record(f->diagnosis, &from, record);
+	json_decref(record);
+}
+
+/* A run that clears one test says nothing of what another has shown. */
+static void
+test_suspicion_of_two_tests(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++) {
+		hear_round(f, 1 << 4);
+		hear_bw(f, 1 << 4);
+	}
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	hear_pass(f, "nobody", PASS_FINE);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f, "2.5 times slower");
+	expect_text(f, "(bw)");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 2);
+	hear_pass(f, "nobody", PASS_FINE);
+	assert_int_equal(open_cases(f), 0);
+	for (int i = 0; i < 3; i++)
+		hear_bw(f, 1 << 4);
+	assert_int_equal(open_cases(f), 1);
+}
+
+/* A backup job hid a bad link; it is over, and the link is looked at. */
+static void
+test_host_over(void **state)
+{
+	struct fix *f = *state;
+
+	roster_find(f->roster, "node5")->host.wait_s = 0.080;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f, "host contention");
+	roster_find(f->roster, "node5")->host.wait_s = 0;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+}
+
+/* What is gone whenever somebody looks is told after the fourth time. */
+static void
+test_intermittent(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[2];
+
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(open_cases(f), 0);
+		for (int k = 0; k < 3; k++)
+			hear_round(f, 1 << 4);
+		diagnosis_tick(f->diagnosis);
+		hear_pass(f, "nobody", PASS_FINE);
+	}
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 2), 1);
+	assert_string_equal(names_whats[list[0].what], "intermittent");
+	expect_text(f, "node5: comes and goes: up to 41 % slower (lat)");
+	/* and there for good it is confirmed */
+	for (int k = 0; k < 3; k++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "node5", PASS_FINE);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+}
+
+static void
+hello_port(struct fix *f, int i, double bps)
+{
+	struct node *n = roster_by_id(f->roster, (size_t)i);
+
+	json_decref(n->inventory);
+	n->inventory = json_pack("{s:[{s:s, s:f}]}", "nics", "name", "ib0",
+	    "speed_bps", bps);
+	n->serial++;
+}
+
+/* A port that has trained to less than it has shown, or than most of its leaf,
+ * is a case at once, and without a measurement. */
+static void
+test_port(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < NODES; i++)
+		hello_port(f, i, i == 6 ? 1e11 : 2e11);
+	diagnosis_tick(f->diagnosis);
+	hear_round(f, 0);
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node7"), VERDICT_BAD);
+	expect_text(f, "node7: port ib0 runs at 100 Gbit/s instead of 200");
+	hello_port(f, 6, 2e11);
+	hello_port(f, 4, 1e11);
+	f->diagnosis->ports_ns = 0;
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(verdict_of(f, "node7"), VERDICT_OK);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	assert_int_equal(f->orders, 0);
+	hello_port(f, 4, 2e11);
+	f->diagnosis->ports_ns = 0;
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(open_cases(f), 0);
+}
+
+/* Two rounds that did not measure a node leave it unknown. */
+static void
+test_missed(void **state)
+{
+	struct fix *f = *state;
+	const struct node *n = roster_find(f->roster, "node5");
+
+	hear_round(f, 0);
+	diagnosis_run_missed(f->diagnosis, "run-8", "stripe", n);
+	diagnosis_run_missed(f->diagnosis, "run-9", "stripe", n);
+	diagnosis_run_missed(f->diagnosis, "run-10", "watch", n);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	diagnosis_run_missed(f->diagnosis, "run-11", "watch", n);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
+	hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
+/* What was measured while another run loaded the network is not judged. */
+static void
+test_disturbed(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	expect_text(f, "confirmation run pending: under way in run pass-1");
+	diagnosis_run_begun(f->diagnosis, "run-7");
+	hear_pass(f, "nobody", PASS_FINE);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f, "confirmation run pending: at ");
+	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 2);
+	hear_pass(f, "nobody", PASS_FINE);
+	assert_int_equal(open_cases(f), 0);
+}
+
 int
 main(void)
 {
@@ -505,6 +697,13 @@ main(void)
 		DIAGNOSIS_TEST(test_scores),
 		DIAGNOSIS_TEST(test_drops),
 		DIAGNOSIS_TEST(test_rings_apart),
+		DIAGNOSIS_TEST(test_link_busy),
+		DIAGNOSIS_TEST(test_suspicion_of_two_tests),
+		DIAGNOSIS_TEST(test_host_over),
+		DIAGNOSIS_TEST(test_intermittent),
+		DIAGNOSIS_TEST(test_port),
+		DIAGNOSIS_TEST(test_missed),
+		DIAGNOSIS_TEST(test_disturbed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ hear_mesh(struct fix *f, const char *class, unsigned slow, unsigned lossy)
 	char name[16];
 
 	for (int i = 0; i < NODES; i++) {
-		double x = 1e-4 * (1 + 0.002 * ((i * 5) % 7));
+		double x = 1e-3 * (1 + 0.002 * ((i * 5) % 7));
 
 		snprintf(name, sizeof(name), "node%d", i + 1);
 		x *= slow >> i & 1 ? 1.4 : 1;

@@ -68,11 +68,41 @@ test_pinned(void **state)
 	json_decref(body);
 }
 
+/* What all nodes share, peers do not show. */
+static void
+test_fleet(void **state)
+{
+	static const struct diagnosis_source from = { "run-1", "watch",
+		"background", "openmpi", "agents", NULL };
+	struct fix *f = *state;
+
+	for (int round = 0; round < 320; round++) {
+		json_t *record = made_round(1), *o;
+		size_t i;
+
+		json_array_foreach (json_object_get(record, "nodes"), i, o)
+			json_object_set_new(o, "q25",
+			    json_real((round >= 150 && round < 180 ? 1.2 : 1) *
+				json_number_value(json_object_get(o, "q25"))));
+		diagnosis_record(f->diagnosis, &from, record);
+		json_decref(record);
+		if (round == 149 || round == 319)
+			assert_int_equal(open_cases(f), 0);
+		if (round != 179)
+			continue;
+		assert_string_equal(what_of(f), "fleet");
+		expect_text(f, "the fleet is 1");
+		expect_text(f, "12 of 12 nodes");
+		assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	}
+}
+
 int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_drift),
+		DIAGNOSIS_TEST(test_fleet),
 		DIAGNOSIS_TEST(test_pinned),
 	};
 

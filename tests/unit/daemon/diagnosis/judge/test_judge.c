@@ -81,6 +81,7 @@ fill(struct score_obs *obs)
 		obs[i].place = i;
 		obs[i].peers = 0;
 		obs[i].leaf = i / 8;
+		obs[i].aside = 0;
 		obs[i].x = -9 + 0.01 * ((i * 5) % 7 - 3.0);
 	}
 }
