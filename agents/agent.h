@@ -36,6 +36,7 @@ struct agent {
 	int cores;
 	struct json_t *inventory;
 	struct event *grace; /* the collector stays away */
+	struct event *sync;  /* the spool is to be synced */
 	int stopping;
 };
 

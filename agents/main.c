@@ -223,6 +223,16 @@ watchdog_cb(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
+sync_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct agent *ag = arg;
+
+	(void)fd;
+	(void)what;
+	spool_sync(ag->spool);
+}
+
+static void
 agent_run(struct agent *ag)
 {
 	static const int sigs[] = { SIGCHLD, SIGHUP, SIGTERM, SIGINT };
@@ -238,6 +248,7 @@ agent_run(struct agent *ag)
 		event_add(events[i], NULL);
 	}
 	ag->grace = evtimer_new(ag->base, grace_cb, ag);
+	ag->sync = evtimer_new(ag->base, sync_cb, ag);
 	watchdog = event_new(ag->base, -1, EV_PERSIST, watchdog_cb, ag);
 	if (ns > 0)
 		event_add(watchdog, &every);
@@ -251,6 +262,7 @@ agent_run(struct agent *ag)
 	event_base_dispatch(ag->base);
 	session_free(ag->session);
 	event_free(ag->grace);
+	event_free(ag->sync);
 	event_free(watchdog);
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++)
 		event_free(events[i]);

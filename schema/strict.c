@@ -184,7 +184,7 @@ string_value(struct reader *r)
 	v = s.ascii ? json_stringn_nocheck(s.at, s.len)
 		    : json_stringn(s.at, s.len);
 	if (v == NULL)
-		wrong(r, "not UTF-8");
+		wrong(r, s.ascii ? "out of memory" : "not UTF-8");
 	return v;
 }
 
@@ -315,6 +315,8 @@ array_value(struct reader *r)
 	json_t *array = json_array(), *v;
 	char c;
 
+	if (array == NULL)
+		goto no_memory;
 	r->at++;
 	if (next_char(r) == ']') {
 		r->at++;
@@ -324,7 +326,8 @@ array_value(struct reader *r)
 		v = value_read(r);
 		if (v == NULL)
 			goto fail;
-		json_array_append_new(array, v);
+		if (json_array_append_new(array, v) < 0)
+			goto no_memory;
 		c = next_char(r);
 		r->at += c != '\0';
 	} while (c == ',');
@@ -334,6 +337,9 @@ array_value(struct reader *r)
 fail:
 	json_decref(array);
 	return NULL;
+no_memory:
+	wrong(r, "out of memory");
+	goto fail;
 }
 
 /* "key": value into object. */
@@ -380,6 +386,10 @@ object_value(struct reader *r)
 	json_t *object = json_object();
 	char c;
 
+	if (object == NULL) {
+		wrong(r, "out of memory");
+		return NULL;
+	}
 	r->at++;
 	if (next_char(r) == '}') {
 		r->at++;

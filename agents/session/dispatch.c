@@ -446,6 +446,10 @@ void
 dispatch_record(struct agent *ag, const char *run,
     const struct record_head *head, const char *line, size_t len_bytes)
 {
+	/* Records of a second are synced at once: the disk may take longer
+	 * for each than the engine. */
+	static const struct timeval sync_after = { .tv_sec = 1 };
+
 	if (head->seq == 0) {
 		struct strbuf one = { 0 };
 
@@ -455,6 +459,8 @@ dispatch_record(struct agent *ag, const char *run,
 		return;
 	}
 	spool_append(ag->spool, run, head->seq, head->raw, line, len_bytes);
+	if (!event_pending(ag->sync, EV_TIMEOUT, NULL))
+		event_add(ag->sync, &sync_after);
 	dispatch_pump(ag);
 }
 

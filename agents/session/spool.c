@@ -3,7 +3,7 @@
  * spool.c - an entry is a head of HEAD_BYTES, "SEQ RAW LENGTH SUM\n" in fixed
  * columns, and the line with its newline. The sum (FNV-1a) tells a torn entry
  * from a whole one. A file is only rewritten, beside itself and renamed, to
- * make room.
+ * make room, and when a power cut has left holes in it.
  */
 #include "agents/session/spool.h"
 
@@ -22,11 +22,12 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
+#include "schema/strict.h"
 
-#define HEAD_BYTES     40
-#define HEAD_FORMAT    "%020llu %d %07zu %08x\n"
-#define LINE_MAX_BYTES 9999999 /* what the column holds */
-#define SUFFIX         ".spool"
+#define HEAD_BYTES  40
+#define HEAD_FORMAT "%020llu %d %07zu %08x\n"
+#define SEQ_DIGITS  20 /* of HEAD_FORMAT */
+#define SUFFIX      ".spool"
 /* While the disk is full: a few hundred canary records. */
 #define MEMORY_MAX (1024 * 1024)
 /* Room is made in steps of this share of the limit, not for each record. */
@@ -50,6 +51,7 @@ struct file {
 	uint64_t sent_seq;
 	uint64_t sent_at; /* offset of the first entry that is not sent */
 	int finished;
+	int dirty; /* written since it was synced */
 	uint64_t lost_records, lost_bytes;
 	TAILQ_HEAD(, held) held; /* later than all that is written */
 };
@@ -59,7 +61,9 @@ struct spool {
 	uint64_t max_bytes;
 	uint64_t bytes; /* of all files */
 	size_t held_bytes;
-	int full;                 /* the disk was, at the last write */
+	int dir_fd;
+	int dir_dirty;            /* a name in it is new */
+	int failed;               /* 0 or -errno of the last write or sync */
 	TAILQ_HEAD(, file) files; /* oldest first */
 };
 
@@ -97,7 +101,7 @@ entry_read(int fd, uint64_t at, struct spool_entry *ret)
 		return -EPROTO;
 	head[HEAD_BYTES] = '\0';
 	if (sscanf(head, "%llu %d %zu %x", &seq, &raw, &len, &sum) != 4 ||
-	    seq == 0 || len > LINE_MAX_BYTES)
+	    seq == 0 || len == 0 || len > RECORD_LINE_MAX)
 		return -EPROTO;
 	ret->line = xcalloc(1, len + 1);
 	n = pread(fd, ret->line, len + 1, (off_t)at + HEAD_BYTES);
@@ -111,6 +115,71 @@ entry_read(int fd, uint64_t at, struct spool_entry *ret)
 	ret->raw = raw != 0;
 	ret->len_bytes = len;
 	return 1;
+}
+
+/* A walk over the entries of a file; what is none is skipped. */
+struct walk {
+	int fd;
+	uint64_t at, end;
+	uint64_t seq;     /* of the last; they ascend */
+	uint64_t skipped; /* bytes before the entry that was found last */
+	int check;        /* lines have to be JSON, too */
+};
+
+/* The first offset from at on where a head may begin; end: none does. A line
+ * holds no newline, so none begins within one. */
+static uint64_t
+head_search(int fd, uint64_t at, uint64_t end)
+{
+	char block[4096];
+	ssize_t n;
+
+	for (; at < end; at += (uint64_t)n - HEAD_BYTES + 1) {
+		n = pread(fd, block, sizeof(block), (off_t)at);
+		if (n < HEAD_BYTES)
+			return end;
+		for (ssize_t i = 0; i + HEAD_BYTES <= n; i++)
+			if (block[i + HEAD_BYTES - 1] == '\n' &&
+			    block[i + SEQ_DIGITS] == ' ' && block[i] >= '0' &&
+			    block[i] <= '9')
+				return at + (uint64_t)i;
+	}
+	return end;
+}
+
+/* A line that no collector could read would be sent for ever. */
+static int
+is_json(const struct spool_entry *e)
+{
+	json_t *line;
+
+	if (strict_object(e->line, e->len_bytes, RECORD_DEPTH_MAX, &line,
+		NULL) < 0)
+		return 0;
+	json_decref(line);
+	return 1;
+}
+
+/* 1, or 0 at the end. */
+static int
+entry_next(struct walk *w, struct spool_entry *ret)
+{
+	uint64_t from = w->at;
+
+	while (w->at < w->end) {
+		if (entry_read(w->fd, w->at, ret) > 0) {
+			if (ret->seq > w->seq && (!w->check || is_json(ret))) {
+				w->skipped = w->at - from;
+				w->at += entry_bytes(ret);
+				w->seq = ret->seq;
+				return 1;
+			}
+			free(ret->line);
+		}
+		w->at = head_search(w->fd, w->at + 1, w->end);
+	}
+	w->skipped = w->end - from;
+	return 0;
 }
 
 /* All or nothing, at offset at. */
@@ -183,39 +252,168 @@ file_free(struct spool *sp, struct file *f)
 }
 
 static int
-file_open(struct file *f)
+file_open(struct spool *sp, struct file *f)
 {
+	if (f->fd >= 0)
+		return 0;
+	f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (f->fd < 0)
-		f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-		    0600);
-	return f->fd < 0 ? -errno : 0;
+		return -errno;
+	sp->dir_dirty = 1;
+	return 0;
 }
 
-/* After a restart: find the last whole entry, cut what follows. */
+/* Is there anything that the collector has not got? */
+static int
+file_waits(const struct file *f)
+{
+	return f->acked_seq < f->tail_seq &&
+	    (f->bytes > 0 || !TAILQ_EMPTY(&f->held));
+}
+
+static void
+lose(struct file *f, const struct spool_entry *e)
+{
+	f->lost_records++;
+	f->lost_bytes += e->len_bytes;
+}
+
+/* What a rewrite leaves out. */
+enum leave { LEAVE_BAD, LEAVE_ACKED, LEAVE_RAW, LEAVE_ANY };
+
+static int
+leaves(enum leave what, const struct file *f, const struct spool_entry *e)
+{
+	return e->seq <= f->acked_seq || what == LEAVE_ANY ||
+	    (what == LEAVE_RAW && e->raw);
+}
+
+/* Copy to fd what stays; leave out until want bytes are free. */
+static int
+rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
+    uint64_t *ret_bytes)
+{
+	struct walk w = { .fd = f->fd,
+		.end = f->bytes,
+		.check = what == LEAVE_BAD };
+	struct spool_entry e;
+	uint64_t to = 0, freed = 0;
+	int rc = 0;
+
+	while (rc == 0 && entry_next(&w, &e)) {
+		uint64_t size = entry_bytes(&e);
+		int acked = e.seq <= f->acked_seq;
+
+		if (acked || (freed < want && leaves(what, f, &e))) {
+			freed += size;
+			if (!acked)
+				lose(f, &e);
+		} else {
+			rc = entry_write(fd, to, &e);
+			to += size;
+		}
+		free(e.line);
+	}
+	*ret_bytes = to;
+	return rc;
+}
+
+/* Where sending goes on after offsets have changed. */
+static void
+sent_find(struct file *f)
+{
+	struct spool_entry e;
+
+	f->sent_at = 0;
+	while (entry_read(f->fd, f->sent_at, &e) > 0) {
+		free(e.line);
+		if (e.seq > f->sent_seq)
+			return;
+		f->sent_at += entry_bytes(&e);
+	}
+}
+
+/* 0 when the file shrank or stayed. On failure it is as it was. */
+static int
+rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
+{
+	uint64_t lost_records = f->lost_records, lost_bytes = f->lost_bytes;
+	char *tmp = xasprintf("%s.tmp", f->path);
+	uint64_t bytes = 0;
+	int fd, rc;
+
+	fd = open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	rc = fd < 0 ? -errno : rewrite_to(f, fd, what, want, &bytes);
+	if (rc == 0 && fdatasync(fd) < 0)
+		rc = -errno;
+	if (rc == 0 && rename(tmp, f->path) < 0)
+		rc = -errno;
+	if (rc < 0) {
+		f->lost_records = lost_records;
+		f->lost_bytes = lost_bytes;
+		if (fd >= 0)
+			close(fd);
+		unlink(tmp);
+	} else {
+		close(f->fd);
+		f->fd = fd;
+		f->dirty = 0;
+		/* Else the old file may be back after a power cut: no harm,
+		 * but for the room. */
+		if (fsync(sp->dir_fd) < 0)
+			log_warn("spool %s", sp->dir);
+		sp->bytes -= f->bytes - bytes;
+		f->bytes = bytes;
+		sent_find(f);
+	}
+	free(tmp);
+	return rc;
+}
+
+/* After a restart, or a power cut: a hole costs the entries in it and no other.
+ * It is counted, and the file made whole again. */
 static int
 file_recover(struct spool *sp, struct file *f)
 {
+	struct walk w = { .check = 1 };
+	uint64_t good = 0, holes = 0, before;
 	struct spool_entry e;
 	struct stat st;
-	int rc = file_open(f);
+	int rc = file_open(sp, f);
 
 	if (rc < 0 || fstat(f->fd, &st) < 0)
 		return rc < 0 ? rc : -errno;
-	while ((rc = entry_read(f->fd, f->bytes, &e)) > 0) {
-		f->bytes += entry_bytes(&e);
-		f->last_seq = f->tail_seq = e.seq;
-		free(e.line);
-	}
-	if ((uint64_t)st.st_size > f->bytes) {
-		log_warnx("spool %s: %llu bytes of a torn entry cut", f->run,
-		    (unsigned long long)st.st_size -
-			(unsigned long long)f->bytes);
-		if (ftruncate(f->fd, (off_t)f->bytes) < 0)
-			return -errno;
-	}
 	f->finished = 1; /* its run did not survive us */
+	w.fd = f->fd;
+	w.end = (uint64_t)st.st_size;
+	for (before = 0; entry_next(&w, &e); before = e.seq) {
+		free(e.line);
+		if (w.skipped > 0) {
+			holes++;
+			f->lost_bytes += w.skipped;
+			f->lost_records += before > 0 && e.seq - before > 1
+			    ? e.seq - before - 1
+			    : 1;
+		} else if (holes == 0) {
+			good = w.at;
+		}
+	}
+	f->last_seq = f->tail_seq = w.seq;
+	f->bytes = w.end;
 	sp->bytes += f->bytes;
-	return 0;
+	if (w.skipped > 0) { /* at the end: how many is not known */
+		f->lost_bytes += w.skipped;
+		f->lost_records++;
+	}
+	if (f->lost_bytes == 0)
+		return 0;
+	log_warnx("spool %s: %llu bytes damaged, left out", f->run,
+	    (unsigned long long)f->lost_bytes);
+	if (holes > 0)
+		return rewrite(sp, f, LEAVE_BAD, 0);
+	sp->bytes -= f->bytes - good;
+	f->bytes = good;
+	return ftruncate(f->fd, (off_t)good) < 0 ? -errno : 0;
 }
 
 /* Name and age of a file found at start. */
@@ -281,9 +479,11 @@ recover(struct spool *sp, DIR *dir)
 		struct file *f = file_new(sp, list[i].run);
 
 		rc = file_recover(sp, f);
-		if (rc < 0)
+		if (rc < 0) { /* the next start may have more luck */
 			log_warnx("spool %s: %s", f->path, strerror(-rc));
-		if (rc < 0 || f->last_seq == 0) {
+			sp->bytes -= f->bytes;
+			file_free(sp, f);
+		} else if (f->last_seq == 0 && f->lost_bytes == 0) {
 			unlink(f->path);
 			file_free(sp, f);
 		}
@@ -313,6 +513,7 @@ spool_open(const char *path, uint64_t max_bytes, struct spool **ret)
 	sp = xcalloc(1, sizeof(*sp));
 	sp->dir = xstrdup(path);
 	sp->max_bytes = max_bytes;
+	sp->dir_fd = dup(dirfd(dir));
 	TAILQ_INIT(&sp->files);
 	recover(sp, dir);
 	closedir(dir);
@@ -325,110 +526,12 @@ spool_free(struct spool *sp)
 {
 	if (sp == NULL)
 		return;
+	spool_sync(sp);
 	while (!TAILQ_EMPTY(&sp->files))
 		file_free(sp, TAILQ_FIRST(&sp->files));
+	close(sp->dir_fd);
 	free(sp->dir);
 	free(sp);
-}
-
-/* Is there anything that the collector has not got? */
-static int
-file_waits(const struct file *f)
-{
-	return f->acked_seq < f->tail_seq &&
-	    (f->bytes > 0 || !TAILQ_EMPTY(&f->held));
-}
-
-static void
-lose(struct file *f, const struct spool_entry *e)
-{
-	f->lost_records++;
-	f->lost_bytes += e->len_bytes;
-}
-
-/* What a rewrite leaves out. */
-enum leave { LEAVE_ACKED, LEAVE_RAW, LEAVE_ANY };
-
-static int
-leaves(enum leave what, const struct file *f, const struct spool_entry *e)
-{
-	return e->seq <= f->acked_seq || what == LEAVE_ANY ||
-	    (what == LEAVE_RAW && e->raw);
-}
-
-/* Copy to fd what stays; leave out until want bytes are free. */
-static int
-rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
-    uint64_t *ret_bytes)
-{
-	struct spool_entry e;
-	uint64_t at = 0, to = 0, freed = 0;
-	int rc;
-
-	while ((rc = entry_read(f->fd, at, &e)) > 0) {
-		uint64_t size = entry_bytes(&e);
-		int acked = e.seq <= f->acked_seq;
-
-		at += size;
-		if (acked || (freed < want && leaves(what, f, &e))) {
-			freed += size;
-			if (!acked)
-				lose(f, &e);
-		} else {
-			rc = entry_write(fd, to, &e);
-			to += size;
-		}
-		free(e.line);
-		if (rc < 0)
-			return rc;
-	}
-	*ret_bytes = to;
-	return rc;
-}
-
-/* Where sending goes on after offsets have changed. */
-static void
-sent_find(struct file *f)
-{
-	struct spool_entry e;
-
-	f->sent_at = 0;
-	while (entry_read(f->fd, f->sent_at, &e) > 0) {
-		free(e.line);
-		if (e.seq > f->sent_seq)
-			return;
-		f->sent_at += entry_bytes(&e);
-	}
-}
-
-/* 0 when the file shrank or stayed. On failure it is as it was. */
-static int
-rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
-{
-	uint64_t lost_records = f->lost_records, lost_bytes = f->lost_bytes;
-	char *tmp = xasprintf("%s.tmp", f->path);
-	uint64_t bytes = 0;
-	int fd, rc;
-
-	fd = open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	rc = fd < 0 ? -errno : rewrite_to(f, fd, what, want, &bytes);
-	if (rc == 0 && rename(tmp, f->path) < 0)
-		rc = -errno;
-	if (rc < 0) {
-		f->lost_records = lost_records;
-		f->lost_bytes = lost_bytes;
-		if (fd >= 0)
-			close(fd);
-		unlink(tmp);
-	} else {
-		close(f->fd);
-		f->fd = fd;
-		sp->bytes -= f->bytes - bytes;
-		f->bytes = bytes;
-		sent_find(f);
-	}
-	free(tmp);
-	return rc;
 }
 
 /* Bring the sum below the limit with need more bytes: oldest first, what
@@ -480,16 +583,14 @@ hold(struct spool *sp, struct file *f, const struct spool_entry *e)
 }
 
 static void
-set_full(struct spool *sp, int rc)
+result_set(struct spool *sp, int rc)
 {
-	int full = rc < 0;
-
-	if (full && !sp->full)
+	if (rc < 0 && sp->failed == 0)
 		log_warnx("spool %s: %s; records wait in memory", sp->dir,
 		    strerror(-rc));
-	if (!full && sp->full)
+	if (rc == 0 && sp->failed < 0)
 		log_info("spool %s: writes again", sp->dir);
-	sp->full = full;
+	sp->failed = rc;
 }
 
 void
@@ -503,17 +604,18 @@ spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 	if (f == NULL)
 		f = file_new(sp, run);
 	f->last_seq = seq;
-	if (len_bytes > LINE_MAX_BYTES || entry_bytes(&e) > sp->max_bytes / 2) {
+	if (len_bytes == 0 || len_bytes > RECORD_LINE_MAX ||
+	    entry_bytes(&e) > sp->max_bytes / 2) {
 		lose(f, &e);
 		return;
 	}
-	rc = file_open(f);
+	rc = file_open(sp, f);
 	if (rc == 0 && sp->bytes + entry_bytes(&e) > sp->max_bytes)
 		make_room(sp, entry_bytes(&e));
 	/* what is held is older, so it must go out before */
 	if (rc == 0 && TAILQ_EMPTY(&f->held)) {
 		rc = entry_write(f->fd, f->bytes, &e);
-		set_full(sp, rc);
+		result_set(sp, rc);
 	} else if (rc == 0) {
 		rc = -EAGAIN;
 	}
@@ -521,9 +623,27 @@ spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 		hold(sp, f, &e);
 		return;
 	}
+	f->dirty = 1;
 	f->tail_seq = seq;
 	f->bytes += entry_bytes(&e);
 	sp->bytes += entry_bytes(&e);
+}
+
+void
+spool_sync(struct spool *sp)
+{
+	struct file *f;
+
+	TAILQ_FOREACH (f, &sp->files, next) {
+		if (!f->dirty)
+			continue;
+		f->dirty = 0;
+		if (fdatasync(f->fd) < 0)
+			log_warn("spool %s", f->path);
+	}
+	if (sp->dir_dirty && fsync(sp->dir_fd) < 0)
+		log_warn("spool %s", sp->dir);
+	sp->dir_dirty = 0;
 }
 
 /* Nothing of the file waits any more. */
@@ -652,5 +772,9 @@ spool_bytes(const struct spool *sp)
 const char *
 spool_alarm(const struct spool *sp)
 {
-	return sp->full ? "spool: the disk is full" : NULL;
+	if (sp->failed == 0)
+		return NULL;
+	return sp->failed == -ENOSPC || sp->failed == -EDQUOT
+	    ? "spool: the disk is full"
+	    : "spool: cannot be written, see the agent's log";
 }

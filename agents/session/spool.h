@@ -3,8 +3,9 @@
  * spool.h - records on disk until the collector has committed them.
  *
  * One append-only file per run; a record is written before it may be sent, and
- * an agent that was killed finds all of it again: a torn last entry is cut
- * off, nothing else. The sum of all files is bounded. Over the limit, what is
+ * an agent that was killed finds all of it again, after a power cut what was
+ * synced: a torn entry or a hole is left out and counted as lost, nothing
+ * else. The sum of all files is bounded. Over the limit, what is
  * acknowledged goes first, then the oldest raw records, then the oldest of
  * all; what was not acknowledged is counted. When the disk is full, records
  * wait in a little memory instead and an alarm stands.
@@ -33,12 +34,15 @@ struct spool_run {
 /* Read what an earlier life left in dir, which is made when it is missing.
  * -errno after a line in the log. */
 int spool_open(const char *dir, uint64_t max_bytes, struct spool **ret);
-void spool_free(struct spool *sp); /* keeps the files; NULL is allowed */
+/* Syncs and keeps the files; NULL is allowed. */
+void spool_free(struct spool *sp);
 
 /* seq ascends within a run. Never fails: what finds no room is lost and
  * counted. */
 void spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
     const char *line, size_t len_bytes);
+/* What was appended survives a power cut from now on. */
+void spool_sync(struct spool *sp);
 /* Records up to seq are committed. */
 void spool_ack(struct spool *sp, const char *run, uint64_t seq);
 /* No more records of run will come: once all are committed, forget it. */

@@ -52,6 +52,8 @@ put(struct spool *sp, const char *run, uint64_t seq, int raw, size_t len)
 	char *line = xcalloc(1, len + 1);
 
 	memset(line, 'a' + (int)(seq % 26), len);
+	memcpy(line, "{\"\":\"", 5);
+	memcpy(line + len - 2, "\"}", 2);
 	spool_append(sp, run, seq, raw, line, len);
 	free(line);
 }
@@ -66,7 +68,7 @@ take(struct spool *sp, const char *run, uint64_t *ret_last)
 
 	while (spool_next(sp, run, SIZE_MAX, &e)) {
 		assert_true(e.seq > last);
-		assert_int_equal(e.line[0], 'a' + (int)(e.seq % 26));
+		assert_int_equal(e.line[5], 'a' + (int)(e.seq % 26));
 		last = e.seq;
 		count++;
 		free(e.line);
@@ -130,7 +132,7 @@ test_torn(void **state)
 	const uint64_t size = HEAD_BYTES + 50 + 1;
 	struct spool *sp;
 	char path[100];
-	uint64_t last;
+	uint64_t last, lost, bytes;
 
 	(void)state;
 	for (uint64_t cut = 0; cut <= size; cut++) {
@@ -144,30 +146,96 @@ test_torn(void **state)
 		assert_int_equal(take(sp, "run-1", &last), cut == 0 ? 3 : 2);
 		assert_int_equal(spool_bytes(sp), (cut == 0 ? 3 : 2) * size);
 		spool_ack(sp, "run-1", last);
+		assert_int_equal(spool_lost(sp, "run-1", &lost, &bytes),
+		    cut != 0 && cut != size);
 		assert_int_equal(files(), 0); /* its run is long over */
 		spool_free(sp);
 	}
 }
 
-/* A byte that changed on disk ends the file there. */
+/* What a power cut leaves in the middle, or a line that is not JSON, costs its
+ * own entries: they are counted, and the file is whole again. */
 static void
-test_changed(void **state)
+test_holes(void **state)
 {
 	const off_t size = HEAD_BYTES + 50 + 1;
-	struct spool *sp = open_max(1 << 20);
-	char path[100];
-	int fd;
+	static const struct {
+		int from, bytes; /* within the third of five entries */
+		char fill;
+		uint64_t lost;
+	} holes[] = {
+		{ HEAD_BYTES + 7, 1, '!', 1 }, /* a byte of a line */
+		{ 0, 91, '\0', 1 },            /* an entry */
+		{ -20, 60, '\0', 2 },          /* parts of two */
+		{ 0, 91 + 91, '\0', 2 },       /* two of them */
+		{ 5, 1, 'x', 1 },              /* a byte of a head */
+		{ 40, 0, '\0', 1 },            /* nothing but its JSON */
+	};
+	uint64_t lost, bytes, last;
+	char path[100], fill[200];
 
 	(void)state;
-	for (uint64_t seq = 1; seq <= 3; seq++)
-		put(sp, "r", seq, 0, 50);
-	spool_free(sp);
 	snprintf(path, sizeof(path), "%s/r.spool", dir);
-	fd = open(path, O_WRONLY);
-	assert_int_equal(pwrite(fd, "!", 1, size + HEAD_BYTES + 7), 1);
-	close(fd);
-	sp = open_max(1 << 20);
+	for (size_t i = 0; i < ARRAY_LEN(holes); i++) {
+		struct spool *sp = open_max(1 << 20);
+		int fd;
+
+		for (uint64_t seq = 1; seq <= 5; seq++)
+			put(sp, "r", seq, 0, 50);
+		if (holes[i].bytes == 0) {
+			struct spool_entry e = { 3, 0, xcalloc(1, 51), 50 };
+
+			memset(e.line, 'c', 50);
+			assert_int_equal(entry_write(TAILQ_FIRST(&sp->files)
+							 ->fd,
+					     2 * 91, &e),
+			    0);
+			free(e.line);
+		}
+		spool_free(sp);
+		memset(fill, holes[i].fill, sizeof(fill));
+		fd = open(path, O_WRONLY);
+		assert_int_equal(pwrite(fd, fill, (size_t)holes[i].bytes,
+				     2 * size + holes[i].from),
+		    holes[i].bytes);
+		close(fd);
+		sp = open_max(1 << 20);
+		assert_int_equal(take(sp, "r", &last), 5 - holes[i].lost);
+		assert_int_equal(last, 5);
+		assert_true(spool_lost(sp, "r", &lost, &bytes));
+		assert_int_equal(lost, holes[i].lost);
+		spool_free(sp);
+		sp = open_max(1 << 20); /* once */
+		assert_false(spool_lost(sp, "r", &lost, &bytes));
+		spool_ack(sp, "r", 5);
+		assert_int_equal(files(), 0);
+		spool_free(sp);
+	}
+}
+
+/* A line that no message could carry is lost when it comes, or found. */
+static void
+test_line_limits(void **state)
+{
+	struct spool *sp = open_max(1 << 24);
+	struct spool_entry e = { 2, 0, xcalloc(1, RECORD_LINE_MAX + 2),
+		RECORD_LINE_MAX + 1 };
+	uint64_t lost, bytes;
+
+	(void)state;
+	memset(e.line, ' ', e.len_bytes);
+	memcpy(e.line, "{}", 2);
+	put(sp, "r", 1, 0, 50);
+	spool_append(sp, "r", 2, 0, e.line, RECORD_LINE_MAX + 1);
+	spool_append(sp, "r", 3, 0, "", 0);
+	assert_true(spool_lost(sp, "r", &lost, &bytes));
+	assert_int_equal(lost, 2);
+	assert_int_equal(entry_write(TAILQ_FIRST(&sp->files)->fd, 91, &e), 0);
+	free(e.line);
+	spool_free(sp);
+	sp = open_max(1 << 24);
 	assert_int_equal(take(sp, "r", NULL), 1);
+	assert_true(spool_lost(sp, "r", &lost, &bytes));
 	spool_free(sp);
 }
 
@@ -314,7 +382,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_order_and_ack, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_changed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_holes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_line_limits, setup,
+		    teardown),
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limit_raw, setup,
 		    teardown),
