@@ -4,9 +4,10 @@
  *
  * Rows wait for company: a batch is committed when it has BATCH_ROWS, or when
  * its first row has waited BATCH_WAIT_NS. Runs and settings are orders and
- * states that must survive a power cut, so they are committed at once and with
- * a real sync; when the disk refuses them they are kept here and written
- * first once it takes writes again. Records are not kept: their agents do it.
+ * states, so they are committed at once; when the disk refuses them they are
+ * kept here and written first once it takes writes again. Records are not
+ * kept: their agents do it. A batch with a row that somebody waits for is
+ * synced before he is told.
  */
 #include "daemon/store/store_int.h"
 
@@ -67,7 +68,7 @@ struct store_writer {
 
 /* What a kind of row may ask of the writer. */
 static const struct put_kind {
-	int urgent;  /* commit at once, with a real sync */
+	int urgent;  /* commit at once */
 	int reserve; /* may use the last free_min bytes */
 } put_kinds[PUT_MAX] = {
 	[PUT_RECORD] = { 0, 0 },
@@ -250,8 +251,10 @@ commit(struct store_writer *w, struct store_jobs *batch, uint64_t *ret_rows)
 	uint64_t rows = 0;
 	int rc, full = w->kept_rows > 0;
 
+	/* Somebody acts on it: an agent deletes what was acknowledged. One sync
+	 * is for all rows of a batch. */
 	TAILQ_FOREACH (job, batch, link)
-		full |= put_kinds[job->what].urgent;
+		full |= put_kinds[job->what].urgent || job->cb != NULL;
 	if (w->sync_full != full &&
 	    store_db_exec(w->db,
 		full ? "PRAGMA synchronous=FULL"
