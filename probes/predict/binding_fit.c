@@ -9,25 +9,6 @@
 const char *const fit_kinds[BINDING_FIT_MAX] = { "packed", "round-robin",
 	"dynamic" };
 
-/* The NIC of a device. */
-static uint32_t
-packed_nic(uint32_t device, uint32_t per)
-{
-	return device / per;
-}
-
-static uint32_t
-round_robin_nic(uint32_t device, uint32_t per)
-{
-	return device % per;
-}
-
-static uint32_t (*const nics[BINDING_FIT_DYNAMIC])(uint32_t device,
-    uint32_t per) = {
-	packed_nic,
-	round_robin_nic,
-};
-
 /* Bandwidth of k devices that send the same at the same time, where a sound
  * NIC gives 1: the one with most to send for what it gives ends last. With all
  * sound that is k / p, at least 1, when packed, and k / ceil(k / r). */
@@ -39,7 +20,7 @@ shape(const struct binding_fit_profile *p, enum binding_fit_kind kind,
 	uint32_t load[BINDING_FIT_DEVICES_MAX] = { 0 };
 
 	for (uint32_t i = 0; i < k; i++) {
-		uint32_t nic = nics[kind](i, per);
+		uint32_t nic = kind == BINDING_FIT_PACKED ? i / per : i % per;
 		double w = p->weights != NULL ? p->weights[i] : 1;
 
 		gives[nic] = load[nic] == 0 ? w : fmin(gives[nic], w);

@@ -56,10 +56,10 @@ struct maxmin {
 	struct resource *resources;
 	uint32_t resources_count;
 	struct pipe *pipes;
-	uint32_t pipes_count, pipes_cap;
+	uint32_t pipes_count;
 	struct hop *hops;
 	uint32_t *owner; /* of each hop: its pipe */
-	uint32_t hops_count, hops_cap;
+	uint32_t hops_count;
 	struct list ends;    /* heap of pipes by end, then number */
 	struct list dirty;   /* resources whose flows changed */
 	struct list lone;    /* started pipes that pass nothing */
@@ -124,11 +124,7 @@ maxmin_pipe_add(struct maxmin *f, const uint32_t *resources, uint32_t count,
 {
 	struct pipe *p;
 
-	if (f->pipes_count == f->pipes_cap) {
-		f->pipes_cap = f->pipes_cap * 2 + 64;
-		f->pipes = xreallocarray(f->pipes, f->pipes_cap,
-		    sizeof(*f->pipes));
-	}
+	f->pipes = xmore(f->pipes, f->pipes_count, sizeof(*f->pipes));
 	p = &f->pipes[f->pipes_count];
 	*p = (struct pipe){ .rate_max_per_s = rate_max_per_s,
 		.first = f->hops_count,
@@ -136,13 +132,8 @@ maxmin_pipe_add(struct maxmin *f, const uint32_t *resources, uint32_t count,
 		.heap = NONE };
 	for (uint32_t i = 0; i < count; i++) {
 		assert(resources[i] < f->resources_count);
-		if (f->hops_count == f->hops_cap) {
-			f->hops_cap = f->hops_cap * 2 + 256;
-			f->hops = xreallocarray(f->hops, f->hops_cap,
-			    sizeof(*f->hops));
-			f->owner = xreallocarray(f->owner, f->hops_cap,
-			    sizeof(*f->owner));
-		}
+		f->hops = xmore(f->hops, f->hops_count, sizeof(*f->hops));
+		f->owner = xmore(f->owner, f->hops_count, sizeof(*f->owner));
 		f->owner[f->hops_count] = f->pipes_count;
 		f->hops[f->hops_count++] = (struct hop){ resources[i], NONE };
 	}

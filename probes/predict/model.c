@@ -37,44 +37,21 @@ model_tree_s(const struct model_cast *mc)
 	return (mc->alpha_s * mc->depth + all_s) * log2(mc->nodes);
 }
 
-static double
-once(double p, double g)
-{
-	(void)p;
-	(void)g;
-	return 1;
-}
-
-static double
-others(double p, double g)
-{
-	return p / (p - g);
-}
-
-static double
-others_twice(double p, double g)
-{
-	return p / (2 * (p - g));
-}
-
-static double
-others_each(double p, double g)
-{
-	return p / (g * (p - g));
-}
-
+/* A bound is what the NICs of a node give, times p over what passes them: so
+ * many times the p - g other ranks, for each rank of the node or once. */
 static const struct {
 	const char *name;
-	double (*factor)(double p, double g);
+	int others; /* 0: just what the NICs give */
+	int each;
 } bounds[] = {
-	{ "broadcast", once },
-	{ "reduce", once },
-	{ "gather", others },
-	{ "scatter", others },
-	{ "allgather", others },
-	{ "reduce-scatter", others },
-	{ "allreduce", others_twice },
-	{ "alltoall", others_each },
+	{ "broadcast", 0, 0 },
+	{ "reduce", 0, 0 },
+	{ "gather", 1, 0 },
+	{ "scatter", 1, 0 },
+	{ "allgather", 1, 0 },
+	{ "reduce-scatter", 1, 0 },
+	{ "allreduce", 2, 0 },
+	{ "alltoall", 1, 1 },
 };
 
 double
@@ -82,8 +59,15 @@ model_bound_per_s(const char *name, uint32_t p, uint32_t g, double node_per_s)
 {
 	if (p <= g)
 		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
-		if (strcmp(bounds[i].name, name) == 0)
-			return node_per_s * bounds[i].factor(p, g);
+	for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
+		double moved = bounds[i].others * (double)(p - g);
+
+		if (strcmp(bounds[i].name, name) != 0)
+			continue;
+		if (bounds[i].each)
+			moved *= g;
+		return bounds[i].others == 0 ? node_per_s
+					     : node_per_s * (p / moved);
+	}
 	return 0;
 }

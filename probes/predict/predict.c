@@ -423,28 +423,6 @@ rows_make(const struct sim *s, const uint32_t *task, size_t count)
 	return rows;
 }
 
-static void
-results(struct sim *s)
-{
-	const struct work *w = &s->w;
-	struct predict *r = s->r;
-
-	for (uint32_t i = 0; i < w->p->ranks; i++)
-		if (r->rank_ps[i] > r->total_ps)
-			r->total_ps = r->rank_ps[i];
-	r->nodes = w->nodes;
-	r->resources = machine_resources(w->m, w->nodes);
-	r->capacity_per_s = machine_capacities(w->m, w->nodes);
-	r->bytes = xcalloc(r->resources + (size_t)1, sizeof(*r->bytes));
-	for (uint32_t i = 0; i < r->resources; i++)
-		r->bytes[i] = maxmin_bytes(w->fair, i);
-	r->flows = w->tasks_count;
-	if (!w->o->times)
-		return;
-	r->transfers = rows_make(s, w->transfer_task, w->p->transfers_count);
-	r->locals = rows_make(s, w->local_task, w->p->locals_count);
-}
-
 int
 predict_plan(const struct plan *p, const struct machine *m,
     const struct predict_options *o, struct predict *ret, struct err *err)
@@ -455,22 +433,37 @@ predict_plan(const struct plan *p, const struct machine *m,
 			     .o = o == NULL ? &none : o,
 			     .err = err },
 		.r = ret };
+	struct work *w = &s.w;
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
-	rc = work_make(&s.w);
+	rc = work_make(w);
 	if (rc == 0) {
 		ret->rank_ps = xcalloc(p->ranks, sizeof(*ret->rank_ps));
 		s.free_ps = xcalloc(p->ranks, sizeof(*s.free_ps));
-		s.spans = xcalloc(s.w.tasks_count + (size_t)1,
-		    sizeof(*s.spans));
-		s.cells_left = s.w.cells_count;
-		s.tasks_left = s.w.tasks_count;
+		s.spans = xcalloc(w->tasks_count + (size_t)1, sizeof(*s.spans));
+		s.cells_left = w->cells_count;
+		s.tasks_left = w->tasks_count;
 		begin(&s);
 		run(&s);
-		results(&s);
+		for (uint32_t i = 0; i < p->ranks; i++)
+			if (ret->rank_ps[i] > ret->total_ps)
+				ret->total_ps = ret->rank_ps[i];
+		ret->nodes = w->nodes;
+		ret->resources = machine_resources(w->m, w->nodes);
+		ret->capacity_per_s = machine_capacities(w->m, w->nodes);
+		ret->bytes = xcalloc(ret->resources + (size_t)1,
+		    sizeof(*ret->bytes));
+		for (uint32_t i = 0; i < ret->resources; i++)
+			ret->bytes[i] = maxmin_bytes(w->fair, i);
+		ret->flows = w->tasks_count;
 	}
-	work_clear(&s.w);
+	if (rc == 0 && w->o->times) {
+		ret->transfers = rows_make(&s, w->transfer_task,
+		    p->transfers_count);
+		ret->locals = rows_make(&s, w->local_task, p->locals_count);
+	}
+	work_clear(w);
 	free(s.free_ps);
 	free(s.timers);
 	free(s.spans);

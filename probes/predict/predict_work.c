@@ -43,11 +43,7 @@ task_add(struct work *w, const struct task *t, uint32_t first)
 		a->rows++;
 		return i;
 	}
-	if (w->tasks_count == w->tasks_cap) {
-		w->tasks_cap = w->tasks_cap * 2 + 256;
-		w->tasks = xreallocarray(w->tasks, w->tasks_cap,
-		    sizeof(*w->tasks));
-	}
+	w->tasks = xmore(w->tasks, w->tasks_count, sizeof(*w->tasks));
 	w->tasks[w->tasks_count] = *t;
 	return w->tasks_count++;
 }
@@ -137,13 +133,13 @@ key_find(const uint64_t *keys, uint32_t count, uint64_t key)
 	return lo;
 }
 
-/* The cells of all tasks, once each and by their keys, and which task is in
+/* The cells of all tasks, once each and by their keys, and which tasks are in
  * which. */
 static void
 cells_make(struct work *w)
 {
 	uint64_t *keys = xcalloc(2 * (size_t)w->tasks_count + 1, sizeof(*keys));
-	uint32_t count = 0;
+	uint32_t count = 0, at = 0;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < w->tasks_count; i++) {
@@ -180,14 +176,8 @@ cells_make(struct work *w)
 			  cell_key(t->dst, t->channel, t->step));
 	}
 	free(keys);
-}
-
-/* Each cell's sends, then its local operations, in the order of tasks. */
-static void
-cells_fill(struct work *w)
-{
-	uint32_t at = 0;
-
+	/* each cell's sends, then its local operations, in the order of tasks
+	 */
 	for (uint32_t i = 0; i < w->tasks_count; i++) {
 		const struct task *t = &w->tasks[i];
 		struct cell *c = &w->cells[t->src_cell];
@@ -294,11 +284,7 @@ queue_find(struct work *w, const struct task *t, uint32_t *ret)
 		    "step %u, %u > %u: transport %s does not reach that far on "
 		    "%.80s",
 		    t->step, t->src, t->dst, plan_vias[t->kind], w->m->name);
-	if (w->queues_count == w->queues_cap) {
-		w->queues_cap = w->queues_cap * 2 + 256;
-		w->queues = xreallocarray(w->queues, w->queues_cap,
-		    sizeof(*w->queues));
-	}
+	w->queues = xmore(w->queues, w->queues_count, sizeof(*w->queues));
 	*ret = maxmin_pipe_add(w->fair, path.resources, path.count,
 	    path.rate_max_per_s);
 	assert(*ret == w->queues_count);
@@ -322,11 +308,6 @@ struct edge {
 	uint32_t end, task;
 };
 
-struct edges {
-	struct edge *at;
-	size_t count, cap;
-};
-
 static uint32_t
 task_of(const struct work *w, const struct rank_graph_event *e)
 {
@@ -334,59 +315,51 @@ task_of(const struct work *w, const struct rank_graph_event *e)
 					   : w->transfer_task[e->row];
 }
 
-static void
-edges_of_rank(const struct work *w, uint32_t rank, struct edges *es)
-{
-	struct rank_graph v;
-
-	rank_graph_make(w->p, rank, &v);
-	for (uint32_t i = 0; i < v.events_count; i++) {
-		const struct rank_graph_event *e = &v.events[i];
-
-		for (uint32_t k = 0; k < e->waits; k++) {
-			const struct rank_graph_event *on =
-			    &v.events[v.waits[e->wait + k]];
-			uint32_t end = 2 * task_of(w, on) +
-			    (on->kind == RANK_GRAPH_RECV);
-
-			if (es->count > 0 && es->at[es->count - 1].end == end &&
-			    es->at[es->count - 1].task == task_of(w, e))
-				continue;
-			if (es->count == es->cap) {
-				es->cap = es->cap * 2 + 1024;
-				es->at = xreallocarray(es->at, es->cap,
-				    sizeof(*es->at));
-			}
-			es->at[es->count++] = (struct edge){ end,
-				task_of(w, e) };
-		}
-	}
-	rank_graph_clear(&v);
-}
-
 /* Which tasks wait for which ends of others, from the bytes that they touch:
  * fills after, first and waits. */
 static void
 waits_make(struct work *w)
 {
-	size_t ends = 2 * (size_t)w->tasks_count, *at;
-	struct edges es = { 0 };
+	size_t ends = 2 * (size_t)w->tasks_count, count = 0, *at;
+	struct edge *es = NULL;
 
-	for (uint32_t r = 0; r < w->p->ranks; r++)
-		edges_of_rank(w, r, &es);
+	for (uint32_t r = 0; r < w->p->ranks; r++) {
+		struct rank_graph v;
+
+		rank_graph_make(w->p, r, &v);
+		for (uint32_t i = 0; i < v.events_count; i++) {
+			const struct rank_graph_event *e = &v.events[i];
+
+			for (uint32_t k = 0; k < e->waits; k++) {
+				const struct rank_graph_event *on =
+				    &v.events[v.waits[e->wait + k]];
+				struct edge edge = { 2 * task_of(w, on) +
+					    (on->kind == RANK_GRAPH_RECV),
+					task_of(w, e) };
+
+				if (count > 0 &&
+				    es[count - 1].end == edge.end &&
+				    es[count - 1].task == edge.task)
+					continue;
+				es = xmore(es, count, sizeof(*es));
+				es[count++] = edge;
+			}
+		}
+		rank_graph_clear(&v);
+	}
 	w->first = xcalloc(ends + 2, sizeof(*w->first));
-	w->after = xcalloc(es.count + 1, sizeof(*w->after));
+	w->after = xcalloc(count + 1, sizeof(*w->after));
 	w->waits = xcalloc(w->tasks_count + (size_t)1, sizeof(*w->waits));
 	at = w->first + 1; /* moves to first while it is filled */
-	for (size_t i = 0; i < es.count; i++) {
-		at[es.at[i].end + 1]++;
-		w->waits[es.at[i].task]++;
+	for (size_t i = 0; i < count; i++) {
+		at[es[i].end + 1]++;
+		w->waits[es[i].task]++;
 	}
 	for (size_t i = 1; i <= ends; i++)
 		at[i] += at[i - 1];
-	for (size_t i = 0; i < es.count; i++)
-		w->after[at[es.at[i].end]++] = es.at[i].task;
-	free(es.at);
+	for (size_t i = 0; i < count; i++)
+		w->after[at[es[i].end]++] = es[i].task;
+	free(es);
 }
 
 int
@@ -411,7 +384,6 @@ work_make(struct work *w)
 	}
 	tasks_make(w);
 	cells_make(w);
-	cells_fill(w);
 	capacities = machine_capacities(w->m, w->nodes);
 	w->fair = maxmin_new(capacities, machine_resources(w->m, w->nodes));
 	free(capacities);

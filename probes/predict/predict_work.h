@@ -57,12 +57,12 @@ struct work {
 	const struct predict_options *o;
 	uint32_t nodes;
 	struct task *tasks;
-	uint32_t tasks_count, tasks_cap;
+	uint32_t tasks_count;
 	struct cell *cells; /* by rank, channel, step */
 	uint32_t cells_count;
 	uint32_t *tasks_by_cell;
 	struct queue *queues; /* a queue has the number of its pipe */
-	uint32_t queues_count, queues_cap;
+	uint32_t queues_count;
 	uint32_t *hash; /* of queues, number + 1 */
 	uint32_t hash_size;
 	struct maxmin *fair;

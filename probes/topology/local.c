@@ -55,16 +55,20 @@ compare_cb(const void *a, const void *b)
 	return hostlist_compare(*(char *const *)a, *(char *const *)b);
 }
 
-/* Call each with every name in a folder, in the order of people. */
+/* What is done with a name of a folder; kind is a NIC's. */
+struct visit {
+	const char *folder, *kind;
+	void (*each)(struct local *l, const struct visit *v, const char *name);
+};
+
+/* Every name in a folder, in the order of people. */
 static void
-each_name(const char *folder,
-    void (*each)(struct local *l, const char *folder, const char *name),
-    struct local *l)
+each_name(const struct visit *v, struct local *l)
 {
 	char *names[1024];
 	size_t count = 0;
 	struct dirent *entry;
-	DIR *dir = opendir(folder);
+	DIR *dir = opendir(v->folder);
 
 	if (dir == NULL)
 		return;
@@ -75,7 +79,7 @@ each_name(const char *folder,
 	qsort(names, count, sizeof(*names), compare_cb);
 	for (size_t i = 0; i < count; i++) {
 		if (names[i] != NULL)
-			each(l, folder, names[i]);
+			v->each(l, v, names[i]);
 		free(names[i]);
 	}
 }
@@ -192,31 +196,31 @@ static const struct {
 /* 3D and display controllers and accelerators of who makes GPUs that compute;
  * a plain display controller not where it may be part of the processor. */
 static void
-gpu_add(struct local *l, const char *folder, const char *name)
+gpu_add(struct local *l, const struct visit *v, const char *name)
 {
 	static const char *const classes[] = { "0x0302", "0x0380", "0x1200",
 		"0x0300" };
 	char dir[PATH_MAX], class[16], vendor[16];
 	struct local_gpu *g = &l->gpus[l->gpus_count];
-	size_t c = 0, v = 0;
+	size_t c = 0, who = 0;
 
 	if (l->gpus_count == LOCAL_MAX ||
-	    str_format(dir, sizeof(dir), "%s/%s", folder, name) < 0)
+	    str_format(dir, sizeof(dir), "%s/%s", v->folder, name) < 0)
 		return;
 	line_read(dir, "class", class, sizeof(class));
 	line_read(dir, "vendor", vendor, sizeof(vendor));
 	while (c < ARRAY_LEN(classes) && strncmp(class, classes[c], 6) != 0)
 		c++;
-	while (v < ARRAY_LEN(vendors) && strcmp(vendor, vendors[v].id) != 0)
-		v++;
-	if (c == ARRAY_LEN(classes) || v == ARRAY_LEN(vendors) ||
-	    (c == 3 && strcmp(vendors[v].name, "intel") == 0))
+	while (who < ARRAY_LEN(vendors) && strcmp(vendor, vendors[who].id) != 0)
+		who++;
+	if (c == ARRAY_LEN(classes) || who == ARRAY_LEN(vendors) ||
+	    (c == 3 && strcmp(vendors[who].name, "intel") == 0))
 		return;
 	memset(g, 0, sizeof(*g));
 	place_read(dir, &g->at);
 	if (g->at.pci[0] == '\0')
 		return;
-	str_format(g->vendor, sizeof(g->vendor), "%s", vendors[v].name);
+	str_format(g->vendor, sizeof(g->vendor), "%s", vendors[who].name);
 	line_read(dir, "product_name", g->name, sizeof(g->name));
 	g->kfd = g->nic = -1;
 	l->gpus_count++;
@@ -271,13 +275,13 @@ kfd_read(const char *root, struct local *l)
 
 /* A port's own words: "200 Gb/sec (4X HDR)"; its state "4: ACTIVE". */
 static void
-ib_rate(struct local *l, const char *ports, const char *port)
+ib_rate(struct local *l, const struct visit *v, const char *port)
 {
 	struct local_nic *n = &l->nics[l->nics_count];
 	char dir[PATH_MAX], line[64];
 	double gbit_per_s;
 
-	if (str_format(dir, sizeof(dir), "%s/%s", ports, port) < 0)
+	if (str_format(dir, sizeof(dir), "%s/%s", v->folder, port) < 0)
 		return;
 	line_read(dir, "state", line, sizeof(line));
 	if (strncmp(line, "4:", 2) != 0)
@@ -289,14 +293,14 @@ ib_rate(struct local *l, const char *ports, const char *port)
 
 /* The kernel shows one NIC as several devices: the first kind counts. */
 static void
-nic_add(struct local *l, const char *folder, const char *name, const char *kind)
+nic_add(struct local *l, const struct visit *v, const char *name)
 {
 	struct local_nic *n = &l->nics[l->nics_count];
 	char dir[PATH_MAX], device[PATH_MAX], ports[PATH_MAX], line[64];
 	int64_t mbit_per_s;
 
 	if (l->nics_count == LOCAL_MAX ||
-	    str_format(dir, sizeof(dir), "%s/%s", folder, name) < 0 ||
+	    str_format(dir, sizeof(dir), "%s/%s", v->folder, name) < 0 ||
 	    str_format(device, sizeof(device), "%s/device", dir) < 0 ||
 	    str_format(ports, sizeof(ports), "%s/ports", dir) < 0)
 		return;
@@ -308,33 +312,15 @@ nic_add(struct local *l, const char *folder, const char *name, const char *kind)
 		if (strcmp(l->nics[i].at.pci, n->at.pci) == 0)
 			return;
 	str_format(n->name, sizeof(n->name), "%s", name);
-	str_format(n->kind, sizeof(n->kind), "%s", kind);
-	if (strcmp(kind, "net") != 0) {
-		each_name(ports, ib_rate, l);
+	str_format(n->kind, sizeof(n->kind), "%s", v->kind);
+	if (strcmp(v->kind, "net") != 0) {
+		each_name(&(struct visit){ ports, NULL, ib_rate }, l);
 	} else {
 		line_read(dir, "speed", line, sizeof(line));
 		if (str_to_int(line, 1, INT_MAX, &mbit_per_s) == 0)
 			n->bytes_per_s = (double)mbit_per_s * 1e6 / 8;
 	}
 	l->nics_count++;
-}
-
-static void
-ib_add(struct local *l, const char *folder, const char *name)
-{
-	nic_add(l, folder, name, "ib");
-}
-
-static void
-cxi_add(struct local *l, const char *folder, const char *name)
-{
-	nic_add(l, folder, name, "cxi");
-}
-
-static void
-net_add(struct local *l, const char *folder, const char *name)
-{
-	nic_add(l, folder, name, "net");
 }
 
 /* Every GPU takes the nearest NIC of the best kind there is; of those equally
@@ -367,9 +353,9 @@ bind_nics(struct local *l)
 }
 
 static void
-numa_count(struct local *l, const char *folder, const char *name)
+numa_count(struct local *l, const struct visit *v, const char *name)
 {
-	(void)folder;
+	(void)v;
 	if (strncmp(name, "node", 4) == 0 &&
 	    strspn(name + 4, "0123456789") == strlen(name + 4))
 		l->numa_nodes++;
@@ -378,24 +364,24 @@ numa_count(struct local *l, const char *folder, const char *name)
 void
 local_read(const char *root, struct local *ret)
 {
-	static const struct {
-		const char *folder;
-		void (*each)(struct local *l, const char *folder,
-		    const char *name);
-	} folders[] = {
-		{ "sys/devices/system/node", numa_count },
-		{ "sys/bus/pci/devices", gpu_add },
-		{ "sys/class/infiniband", ib_add },
-		{ "sys/class/cxi", cxi_add },
-		{ "sys/class/net", net_add },
+	static const struct visit folders[] = {
+		{ "sys/devices/system/node", NULL, numa_count },
+		{ "sys/bus/pci/devices", NULL, gpu_add },
+		{ "sys/class/infiniband", "ib", nic_add },
+		{ "sys/class/cxi", "cxi", nic_add },
+		{ "sys/class/net", "net", nic_add },
 	};
 	char folder[PATH_MAX];
 
 	memset(ret, 0, sizeof(*ret));
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		struct visit v = folders[i];
+
+		v.folder = folder;
 		if (str_format(folder, sizeof(folder), "%s/%s", root,
 			folders[i].folder) >= 0)
-			each_name(folder, folders[i].each, ret);
+			each_name(&v, ret);
+	}
 	kfd_read(root, ret);
 	bind_nics(ret);
 }
@@ -416,23 +402,15 @@ sockets_count(const char *root)
 	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu", root);
 	dir = opendir(path);
 	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		char text[32] = "";
+		char text[32];
 		int64_t socket;
-		FILE *f;
 
 		if (strncmp(entry->d_name, "cpu", 3) != 0)
 			continue;
 		snprintf(path, sizeof(path),
-		    "%s/sys/devices/system/cpu/%.40s/topology/"
-		    "physical_package_id",
-		    root, entry->d_name);
-		f = fopen(path, "r");
-		if (f == NULL)
-			continue;
-		if (fgets(text, sizeof(text), f) == NULL)
-			text[0] = '\0';
-		fclose(f);
-		text[strcspn(text, "\n")] = '\0';
+		    "%s/sys/devices/system/cpu/%.40s/topology", root,
+		    entry->d_name);
+		line_read(path, "physical_package_id", text, sizeof(text));
 		if (str_to_int(text, 0, SOCKETS_MAX - 1, &socket) == 0)
 			seen |= 1U << socket;
 	}

@@ -164,10 +164,20 @@ links_read(const struct reading *rd, int kind)
 	return 0;
 }
 
-/* All but the links. */
-static void
-values_read(const struct conf *c, struct machine *m)
+static int
+machine_read(const struct conf *c, const char *path, struct machine **ret,
+    struct err *err)
 {
+	struct machine *m = xcalloc(1, sizeof(*m));
+	struct reading rd = { c, m, err };
+	const char *slash = strrchr(path, '/');
+	const char *base = slash == NULL ? path : slash + 1;
+	size_t n = strlen(base);
+	int rc = 0;
+
+	if (n > 5 && strcmp(base + n - 5, ".conf") == 0)
+		n -= 5;
+	m->name = xstrndup(base, n);
 	m->about = xstrdup(conf_string(c, "machine", "about"));
 	m->nodes_max = number(c, "node", "nodes");
 	m->devices = number(c, "node", "devices");
@@ -183,15 +193,15 @@ values_read(const struct conf *c, struct machine *m)
 	m->launch_ps = span_ps(c, "memory", "launch");
 	m->step_ps = span_ps(c, "step", "overhead");
 	for (int i = 0; i < MACHINES_VIA_MAX; i++) {
-		const char *section = machines_vias[i];
-		struct machine_via *v = &m->vias[i];
+		const char *via = machines_vias[i];
 
-		v->usable = conf_bool(c, section, "usable");
-		v->latency_ps = span_ps(c, section, "latency");
-		v->overhead_ps = span_ps(c, section, "overhead");
-		v->across = conf_real(c, section, "across");
-		v->within = conf_real(c, section, "within");
-		v->self = conf_real(c, section, "self");
+		m->vias[i] = (struct machine_via){ .usable = conf_bool(c, via,
+						       "usable"),
+			.latency_ps = span_ps(c, via, "latency"),
+			.overhead_ps = span_ps(c, via, "overhead"),
+			.across = conf_real(c, via, "across"),
+			.within = conf_real(c, via, "within"),
+			.self = conf_real(c, via, "self") };
 	}
 	m->nics = number(c, "nic", "count");
 	m->binding = (enum machine_binding)conf_choice(c, "nic", "binding");
@@ -205,23 +215,6 @@ values_read(const struct conf *c, struct machine *m)
 	m->leaf_nodes = number(c, "network", "leaf");
 	m->uplink_per_s = rate(c, "network", "uplink");
 	m->vertices = m->devices + m->hosts + m->switches + m->nics;
-}
-
-static int
-machine_read(const struct conf *c, const char *path, struct machine **ret,
-    struct err *err)
-{
-	struct machine *m = xcalloc(1, sizeof(*m));
-	struct reading rd = { c, m, err };
-	const char *slash = strrchr(path, '/');
-	const char *base = slash == NULL ? path : slash + 1;
-	size_t n = strlen(base);
-	int rc = 0;
-
-	if (n > 5 && strcmp(base + n - 5, ".conf") == 0)
-		n -= 5;
-	m->name = xstrndup(base, n);
-	values_read(c, m);
 	if (m->binding == BINDING_ONE && m->nics != m->devices)
 		rc = refuse(&rd, "nic", "binding",
 		    "one-to-one only for as many NICs as devices; there are %u "

@@ -50,53 +50,39 @@ share(double part, double whole)
 	return fmax(part / whole, SHARE_MIN);
 }
 
-/* Links keep how they compare. */
-static void
-set_links(struct machine *m, double nearest_per_s)
+void
+measured_machine_set(const struct measured_machine *r, struct machine *m)
 {
-	double widest = 0;
+	const struct measured_machine_way *near = r->near, *far = r->far;
+	double nearest_per_s = best(near, 0), widest = 0, whole;
 
+	m->out_per_s = m->in_per_s = best(far, 1);
+	m->host_per_s = best(near, 1);
+	m->memory_per_s = 2 * r->memory_per_s; /* it is read and written */
+	m->step_ps = span_ps(r->step_s / 2);
+	if (isfinite(near[MACHINES_MPI].s) && isfinite(far[MACHINES_MPI].s))
+		m->network_ps = span_ps(
+		    far[MACHINES_MPI].s - near[MACHINES_MPI].s);
+	/* links keep how they compare */
 	for (uint32_t i = 0; i < m->links_count; i++)
 		widest = fmax(widest, m->links[i].rate_per_s);
 	for (uint32_t i = 0; nearest_per_s > 0 && i < m->links_count; i++) {
 		m->links[i].rate_per_s *= nearest_per_s / widest;
 		m->links[i].back_per_s *= nearest_per_s / widest;
 	}
-}
+	/* a short message takes its latency, what it costs both ends, and a
+	 * step */
+	whole = m->links_count > 0 ? nearest_per_s : m->host_per_s;
+	for (int i = 0; i < MACHINES_VIA_MAX; i++) {
+		struct machine_via *v = &m->vias[i];
+		double s = isfinite(near[i].s) ? near[i].s : far[i].s;
 
-/* A short message takes its latency, what it costs both ends, and a step. */
-static void
-set_via(const struct measured_machine *r, enum machines_via via,
-    struct machine *m)
-{
-	const struct measured_machine_way *near = &r->near[via],
-					  *far = &r->far[via];
-	struct machine_via *v = &m->vias[via];
-	double s = isfinite(near->s) ? near->s : far->s;
-	double whole = m->links_count > 0 ? best(r->near, 0) : m->host_per_s;
-
-	v->usable = isfinite(s);
-	v->overhead_ps = span_ps(r->step_s / 2);
-	v->latency_ps = span_ps(s - r->step_s);
-	v->within = share(near->one_per_s, whole);
-	v->across = share(far->one_per_s, m->out_per_s);
-}
-
-void
-measured_machine_set(const struct measured_machine *r, struct machine *m)
-{
-	const struct measured_machine_way *near = &r->near[MACHINES_MPI];
-	const struct measured_machine_way *far = &r->far[MACHINES_MPI];
-
-	m->out_per_s = m->in_per_s = best(r->far, 1);
-	m->host_per_s = best(r->near, 1);
-	m->memory_per_s = 2 * r->memory_per_s; /* it is read and written */
-	m->step_ps = span_ps(r->step_s / 2);
-	if (isfinite(near->s) && isfinite(far->s))
-		m->network_ps = span_ps(far->s - near->s);
-	set_links(m, best(r->near, 0));
-	for (int i = 0; i < MACHINES_VIA_MAX; i++)
-		set_via(r, (enum machines_via)i, m);
+		v->usable = isfinite(s);
+		v->overhead_ps = span_ps(r->step_s / 2);
+		v->latency_ps = span_ps(s - r->step_s);
+		v->within = share(near[i].one_per_s, whole);
+		v->across = share(far[i].one_per_s, m->out_per_s);
+	}
 	m->unrated = 0;
 }
 

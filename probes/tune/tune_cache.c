@@ -29,49 +29,16 @@ tune_cache_record(const struct tune_cache_key *key, double bytes)
 	    (json_int_t)(clk_unix_ns() / CLK_NS_PER_S), "tried");
 }
 
-static int
-is_of(const json_t *record, const struct tune_cache_key *key)
+int
+tune_cache_find(const char *path, const struct tune_cache_key *key,
+    json_t **ret, struct err *err)
 {
-	return strcmp(member_text(record, "probe"), "tuning") == 0 &&
-	    strcmp(member_text(record, "machine"), key->machine) == 0 &&
-	    strcmp(member_text(record, "asked"), key->asked) == 0 &&
-	    member_int(record, "ranks") == key->ranks &&
-	    member_int(record, "class") == key->size_class;
-}
-
-static int
-look(FILE *fp, const char *path, const struct tune_cache_key *key, json_t **ret,
-    struct err *err)
-{
+	json_t *found = NULL, *record;
 	struct record_head head;
 	char *line = NULL;
 	struct err text;
 	size_t cap = 0;
 	ssize_t n;
-	int rc = 0;
-
-	for (int at = 1; rc == 0 && (n = getline(&line, &cap, fp)) > 0; at++) {
-		json_t *record;
-
-		rc = record_parse(line, (size_t)n, &record, &head, &text);
-		if (rc < 0) {
-			err_say(err, "%.120s:%d: %s", path, at, text.text);
-		} else if (is_of(record, key)) {
-			json_decref(*ret);
-			*ret = record; /* handed over */
-		} else {
-			json_decref(record);
-		}
-	}
-	free(line);
-	return rc;
-}
-
-int
-tune_cache_find(const char *path, const struct tune_cache_key *key,
-    json_t **ret, struct err *err)
-{
-	json_t *found = NULL;
 	FILE *fp;
 	int rc = file_open(path, &fp, err);
 
@@ -80,7 +47,24 @@ tune_cache_find(const char *path, const struct tune_cache_key *key,
 		return 0;
 	if (rc < 0)
 		return rc;
-	rc = look(fp, path, key, &found, err);
+	for (int at = 1; rc == 0 && (n = getline(&line, &cap, fp)) > 0; at++) {
+		rc = record_parse(line, (size_t)n, &record, &head, &text);
+		if (rc < 0) {
+			err_say(err, "%.120s:%d: %s", path, at, text.text);
+			break;
+		}
+		if (strcmp(member_text(record, "probe"), "tuning") == 0 &&
+		    strcmp(member_text(record, "machine"), key->machine) == 0 &&
+		    strcmp(member_text(record, "asked"), key->asked) == 0 &&
+		    member_int(record, "ranks") == key->ranks &&
+		    member_int(record, "class") == key->size_class) {
+			json_decref(found);
+			found = record; /* handed over */
+		} else {
+			json_decref(record);
+		}
+	}
+	free(line);
 	fclose(fp);
 	if (rc < 0)
 		json_decref(found);
