@@ -11,7 +11,7 @@
 
 #include "probes/compare/session.h"
 #include "probes/compare/tuning.h"
-#include "probes/multipath/curve.h"
+#include "probes/multipath/copier.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/sweep.h"
 

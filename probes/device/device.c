@@ -62,13 +62,24 @@ plugin_path(const char *name, char *ret, size_t cap_bytes)
 	return -ENOENT;
 }
 
-static int
-plugin_open(const char *path, const struct device_ops **ret, struct err *err)
+int
+device_find(const char *name, const struct device_ops **ret, struct err *err)
 {
-	void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	const struct device_ops *ops = NULL;
 	device_entry_fn *entry = NULL;
+	char path[PATH_BYTES];
+	void *so;
 
+	if (strcmp(name, device_host.name) == 0) {
+		*ret = &device_host;
+		return 0;
+	}
+	if (strchr(name, '/') != NULL ||
+	    plugin_path(name, path, sizeof(path)) < 0)
+		return err_set(err, -ENODEV,
+		    "device %.40s: no plugin coalmine-device-%.40s.so", name,
+		    name);
+	so = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (so == NULL)
 		return err_set(err, -ENODEV, "%s", dlerror());
 	/* POSIX lets dlsym give a function; ISO C has no cast for it. */
@@ -81,23 +92,6 @@ plugin_open(const char *path, const struct device_ops **ret, struct err *err)
 		    "%s: made for another version of coalmine-probe", path);
 	*ret = ops;
 	return 0;
-}
-
-int
-device_find(const char *name, const struct device_ops **ret, struct err *err)
-{
-	char path[PATH_BYTES];
-
-	if (strcmp(name, device_host.name) == 0) {
-		*ret = &device_host;
-		return 0;
-	}
-	if (strchr(name, '/') != NULL ||
-	    plugin_path(name, path, sizeof(path)) < 0)
-		return err_set(err, -ENODEV,
-		    "device %.40s: no plugin coalmine-device-%.40s.so", name,
-		    name);
-	return plugin_open(path, ret, err);
 }
 
 int

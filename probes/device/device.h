@@ -160,4 +160,24 @@ int device_find(const char *name, const struct device_ops **ret,
  * links too: it does not. */
 int device_taken_by_mpi(const char *name);
 
+/* ---- NVLinks: nvml.c ----
+ *
+ * What NVIDIA's management library says. It is opened at run time, by
+ * prototypes of our own, and closed again. */
+
+#define NVML_GPUS_MAX 64
+
+struct nvml_gpu {
+	char name[96];
+	int links;               /* NVLinks that are up */
+	double link_bytes_per_s; /* of one, each way; 0: not known */
+	int to_switch;           /* how many of them lead to a switch */
+	int to[NVML_GPUS_MAX];   /* and to the GPUs of the question */
+};
+
+/* The GPUs at these PCI addresses, count of them at most NVML_GPUS_MAX; one
+ * that NVML does not know has an empty name. -ENODEV and one sentence why. */
+int nvml_read(const char *const *pci, int count, struct nvml_gpu *ret,
+    struct err *err);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.c - memory of the host as if it were a device's.
+ * host.c - memory of the host as if it were a device's, and threads as its
+ * streams.
  *
  * An allocation is an anonymous file in memory (memfd) of its own, mapped and
  * shared. A handle says whose it is and which descriptor of that process; who
@@ -10,6 +11,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +25,20 @@
 #include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/device/device.h"
-#include "probes/device/host_stream.h"
+#include "probes/device/host_reduce.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define PAST_BYTES (1UL << 20) /* of a copy: past the caches from here on */
+#define LINE_BYTES 64UL
+/* Where ranks share cores, a thread waits longer for its turn than shorter
+ * work takes: 24 ranks on two cores reduce 4 MiB in 219 ms, with 16 KiB here
+ * in 235. */
+#define INLINE_BYTES (256ULL << 10)
+#define RING_FIRST   16
+#define THREAD_STACK (256 * 1024)
 
 #define HANDLE_MAGIC 0x31766368 /* "hcv1" */
 
@@ -122,50 +138,37 @@ area_find(struct areas *list, const void *base)
 }
 
 static int
-area_make(struct area *a)
-{
-	struct stat st;
-	int fd = memfd_create("coalmine", MFD_CLOEXEC), rc;
-
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, (off_t)a->bytes) < 0 || fstat(fd, &st) < 0) {
-		rc = -errno;
-		close(fd);
-		return rc;
-	}
-	a->base = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-	    0);
-	if (a->base == MAP_FAILED) {
-		rc = -errno;
-		close(fd);
-		return rc;
-	}
-	a->handle = (struct handle){ .magic = HANDLE_MAGIC,
-		.pid = getpid(),
-		.fd = fd,
-		.ino = st.st_ino,
-		.bytes = a->bytes };
-	return 0;
-}
-
-static int
 host_alloc(struct device *d, uint64_t bytes, void **ret_base)
 {
 	struct area *a;
-	int rc;
+	struct stat st;
+	int fd, rc = 0;
 
 	if (bytes == 0 || bytes > PLAN_BYTES_MAX)
 		return fail(d, -EINVAL, "%llu bytes cannot be allocated",
 		    (unsigned long long)bytes);
 	a = xcalloc(1, sizeof(*a));
 	a->bytes = (bytes + DEVICE_GRAIN_BYTES - 1) & ~(DEVICE_GRAIN_BYTES - 1);
-	rc = area_make(a);
+	fd = memfd_create("coalmine", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, (off_t)a->bytes) < 0 || fstat(fd, &st) < 0)
+		rc = -errno;
+	if (rc == 0) {
+		a->base = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE,
+		    MAP_SHARED, fd, 0);
+		rc = a->base == MAP_FAILED ? -errno : 0;
+	}
 	if (rc < 0) {
+		if (fd >= 0)
+			close(fd);
 		free(a);
 		return fail(d, rc, "allocating %llu bytes: %s",
 		    (unsigned long long)bytes, strerror(-rc));
 	}
+	a->handle = (struct handle){ .magic = HANDLE_MAGIC,
+		.pid = getpid(),
+		.fd = fd,
+		.ino = st.st_ino,
+		.bytes = a->bytes };
 	SLIST_INSERT_HEAD(&d->own, a, next);
 	*ret_base = a->base;
 	return 0;
@@ -307,6 +310,334 @@ host_ipc_close(struct device *d, void *base)
 	munmap(a->base, a->bytes);
 	free(a);
 	return 0;
+}
+
+/* ---- streams ----
+ *
+ * A stream is a thread and a ring of jobs, which grows; the caller puts, the
+ * thread takes, and both hold the lock only to move an index. Number n of its
+ * operations is done when `done` has reached n; an event is a stream and such a
+ * number. What is small, and comes while the stream has nothing to do, the
+ * caller does at once: waking a thread would cost more than the work. */
+
+struct job {
+	void (*run)(const struct job *job);
+	void *to;
+	const void *from;    /* of a copy */
+	const void **inputs; /* of a reduction; owned */
+	uint64_t count;      /* bytes, elements, or an event's number */
+	uint32_t inputs_count;
+	int byte;
+	enum plan_op op;
+	enum plan_type type;
+	struct device_stream *other; /* of a wait */
+};
+
+struct device_stream {
+	pthread_mutex_t lock;
+	pthread_cond_t work;  /* something to do, or the end */
+	pthread_cond_t moved; /* done has grown */
+	pthread_t thread;
+	int threaded, ending;
+	struct job *ring;
+	size_t ring_cap;    /* a power of two */
+	uint64_t put, done; /* operations so far */
+};
+
+struct device_event {
+	struct device_stream *stream; /* NULL: never recorded */
+	uint64_t number;
+};
+
+/* memcpy, past the caches where what is copied exceeds them: a store fetches
+ * its line first, and throws others out, a third of the memory's traffic for
+ * nothing. The C library copies around that only from most of the last cache
+ * on, which a large server counts in hundreds of MiB although many processes
+ * share it. */
+static void
+run_copy(const struct job *j)
+{
+	char *to = j->to;
+	const char *from = j->from;
+	size_t bytes = j->count;
+
+#ifdef __SSE2__
+	if (bytes >= PAST_BYTES) {
+		size_t head = -(uintptr_t)to % LINE_BYTES;
+
+		memcpy(to, from, head);
+		to += head;
+		from += head;
+		bytes -= head;
+		for (; bytes >= LINE_BYTES; bytes -= LINE_BYTES) {
+			__m128i a = _mm_loadu_si128((const __m128i *)from);
+			__m128i b = _mm_loadu_si128(
+			    (const __m128i *)(from + 16));
+			__m128i c = _mm_loadu_si128(
+			    (const __m128i *)(from + 32));
+			__m128i d = _mm_loadu_si128(
+			    (const __m128i *)(from + 48));
+
+			_mm_stream_si128((__m128i *)to, a);
+			_mm_stream_si128((__m128i *)(to + 16), b);
+			_mm_stream_si128((__m128i *)(to + 32), c);
+			_mm_stream_si128((__m128i *)(to + 48), d);
+			to += LINE_BYTES;
+			from += LINE_BYTES;
+		}
+		/* Before anybody is told that the bytes are there. */
+		_mm_sfence();
+	}
+#endif
+	memcpy(to, from, bytes);
+}
+
+static void
+run_fill(const struct job *j)
+{
+	memset(j->to, j->byte, j->count);
+}
+
+static void
+run_reduce(const struct job *j)
+{
+	host_reduce(j->op, j->type, j->to, j->inputs, j->inputs_count,
+	    j->count);
+}
+
+static void
+wait_for(struct device_stream *s, uint64_t number)
+{
+	pthread_mutex_lock(&s->lock);
+	while (s->done < number)
+		pthread_cond_wait(&s->moved, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void
+run_wait(const struct job *j)
+{
+	wait_for(j->other, j->count);
+}
+
+static void *
+stream_thread(void *arg)
+{
+	struct device_stream *s = arg;
+	struct job j;
+
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		while (s->done == s->put && !s->ending)
+			pthread_cond_wait(&s->work, &s->lock);
+		if (s->done == s->put)
+			break;
+		j = s->ring[s->done & (s->ring_cap - 1)];
+		pthread_mutex_unlock(&s->lock);
+		j.run(&j);
+		free(j.inputs);
+		pthread_mutex_lock(&s->lock);
+		s->done++;
+		pthread_cond_broadcast(&s->moved);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* Takes j->inputs, also on failure. */
+static int
+put(struct device_stream *s, const struct job *j)
+{
+	size_t cap = s->ring_cap == 0 ? RING_FIRST : 2 * s->ring_cap;
+	sigset_t all, old;
+	pthread_attr_t attr;
+	struct job *ring;
+	int rc = 0;
+
+	pthread_mutex_lock(&s->lock);
+	if (!s->threaded) {
+		sigfillset(&all); /* signals are the main thread's */
+		pthread_attr_init(&attr);
+		pthread_attr_setstacksize(&attr, THREAD_STACK);
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		rc = -pthread_create(&s->thread, &attr, stream_thread, s);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		pthread_attr_destroy(&attr);
+		s->threaded = rc == 0;
+	}
+	if (rc == 0 && s->put - s->done == s->ring_cap) {
+		ring = xcalloc(cap, sizeof(*ring));
+		for (uint64_t i = s->done; i < s->put; i++)
+			ring[i & (cap - 1)] = s->ring[i & (s->ring_cap - 1)];
+		free(s->ring);
+		s->ring = ring;
+		s->ring_cap = cap;
+	}
+	if (rc == 0) {
+		s->ring[s->put++ & (s->ring_cap - 1)] = *j;
+		pthread_cond_signal(&s->work);
+	} else {
+		free(j->inputs);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+/* Only the caller puts, so a stream that is idle stays so until it does. */
+static int
+put_or_run(struct device_stream *s, const struct job *j, uint64_t bytes)
+{
+	int idle;
+
+	if (bytes > INLINE_BYTES)
+		return put(s, j);
+	pthread_mutex_lock(&s->lock);
+	idle = s->done == s->put;
+	pthread_mutex_unlock(&s->lock);
+	if (!idle)
+		return put(s, j);
+	j->run(j);
+	free(j->inputs);
+	return 0;
+}
+
+static int
+host_stream_new(struct device *d, struct device_stream **ret)
+{
+	struct device_stream *s = xcalloc(1, sizeof(*s));
+
+	(void)d;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->work, NULL);
+	pthread_cond_init(&s->moved, NULL);
+	*ret = s;
+	return 0;
+}
+
+static void
+host_stream_free(struct device_stream *s)
+{
+	if (s == NULL)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->ending = 1;
+	pthread_cond_signal(&s->work);
+	pthread_mutex_unlock(&s->lock);
+	if (s->threaded)
+		pthread_join(s->thread, NULL);
+	pthread_cond_destroy(&s->moved);
+	pthread_cond_destroy(&s->work);
+	pthread_mutex_destroy(&s->lock);
+	free(s->ring);
+	free(s);
+}
+
+static int
+host_stream_sync(struct device_stream *s)
+{
+	wait_for(s, s->put);
+	return 0;
+}
+
+static int
+host_stream_copy(struct device_stream *s, void *to, const void *from,
+    uint64_t bytes)
+{
+	struct job j = { .run = run_copy,
+		.to = to,
+		.from = from,
+		.count = bytes };
+
+	return put_or_run(s, &j, bytes);
+}
+
+static int
+host_stream_fill(struct device_stream *s, void *to, int byte, uint64_t bytes)
+{
+	struct job j = { .run = run_fill,
+		.to = to,
+		.byte = byte,
+		.count = bytes };
+
+	return put_or_run(s, &j, bytes);
+}
+
+static int
+host_stream_reduce(struct device_stream *s, enum plan_op op,
+    enum plan_type type, void *to, const void *const *inputs,
+    uint32_t inputs_count, uint64_t elements)
+{
+	struct job j = { .run = run_reduce,
+		.to = to,
+		.inputs_count = inputs_count,
+		.count = elements,
+		.op = op,
+		.type = type };
+
+	if (op == PLAN_COPY || op >= PLAN_OP_MAX || type >= PLAN_BYTE ||
+	    inputs_count == 0)
+		return -EINVAL;
+	j.inputs = xcalloc(inputs_count, sizeof(*j.inputs));
+	memcpy(j.inputs, inputs, inputs_count * sizeof(*inputs));
+	return put_or_run(s, &j,
+	    elements * plan_types[type].bytes * inputs_count);
+}
+
+/* ---- events ---- */
+
+static int
+host_event_new(struct device *d, struct device_event **ret)
+{
+	(void)d;
+	*ret = xcalloc(1, sizeof(**ret));
+	return 0;
+}
+
+static void
+host_event_free(struct device_event *e)
+{
+	free(e);
+}
+
+static int
+host_event_record(struct device_event *e, struct device_stream *s)
+{
+	e->stream = s;
+	e->number = s->put; /* only the caller changes it */
+	return 0;
+}
+
+static int
+host_event_query(struct device_event *e)
+{
+	int done;
+
+	if (e->stream == NULL)
+		return 1;
+	pthread_mutex_lock(&e->stream->lock);
+	done = e->stream->done >= e->number;
+	pthread_mutex_unlock(&e->stream->lock);
+	return done;
+}
+
+static int
+host_event_wait(struct device_event *e)
+{
+	if (e->stream != NULL)
+		wait_for(e->stream, e->number);
+	return 0;
+}
+
+static int
+host_stream_wait(struct device_stream *s, struct device_event *e)
+{
+	struct job j = { .run = run_wait,
+		.other = e->stream,
+		.count = e->number };
+
+	if (e->stream == NULL || e->stream == s || host_event_query(e))
+		return 0;
+	return put(s, &j);
 }
 
 static void *

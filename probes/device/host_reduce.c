@@ -157,26 +157,13 @@ static kernel_fn *const kernels[PLAN_TYPE_MAX][PLAN_OP_MAX] = {
 	[PLAN_BFLOAT16] = ROW(bfloat16),
 };
 
-/* A block is summed aside, since to may be the third input. */
-static void
-reduce_block(kernel_fn *kernel, char *to, const void *const *inputs,
-    uint32_t inputs_count, uint64_t off, uint64_t n, unsigned size)
-{
-	uint64_t aside[BLOCK_BYTES / sizeof(uint64_t)];
-
-	kernel(aside, (const char *)inputs[0] + off,
-	    (const char *)inputs[1] + off, n);
-	for (uint32_t i = 2; i < inputs_count; i++)
-		kernel(aside, aside, (const char *)inputs[i] + off, n);
-	memcpy(to + off, aside, n * size);
-}
-
 void
 host_reduce(enum plan_op op, enum plan_type type, void *to,
     const void *const *inputs, uint32_t inputs_count, uint64_t elements)
 {
 	unsigned size = plan_types[type].bytes;
 	kernel_fn *kernel = kernels[type][op];
+	uint64_t aside[BLOCK_BYTES / sizeof(uint64_t)];
 	uint64_t step = BLOCK_BYTES / size;
 
 	assert(kernel != NULL && inputs_count >= 1);
@@ -186,7 +173,15 @@ host_reduce(enum plan_op op, enum plan_type type, void *to,
 		kernel(to, inputs[0], inputs[1], elements);
 	if (inputs_count <= 2)
 		return;
-	for (uint64_t i = 0; i < elements; i += step)
-		reduce_block(kernel, to, inputs, inputs_count, i * size,
-		    elements - i < step ? elements - i : step, size);
+	/* A block is summed aside, since to may be the third input. */
+	for (uint64_t i = 0; i < elements; i += step) {
+		uint64_t n = elements - i < step ? elements - i : step;
+
+		kernel(aside, (const char *)inputs[0] + i * size,
+		    (const char *)inputs[1] + i * size, n);
+		for (uint32_t k = 2; k < inputs_count; k++)
+			kernel(aside, aside, (const char *)inputs[k] + i * size,
+			    n);
+		memcpy((char *)to + i * size, aside, n * size);
+	}
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/device/nvml.h"
+/*
+ * nvml.c - NVML's calls by their names, and what its links are.
+ */
+#include "probes/device/device.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -54,16 +57,6 @@ static const struct {
 	CALL(link_remote_type, "nvmlDeviceGetNvLinkRemoteDeviceType", 0),
 };
 
-/* Each way, by nvmlNvlinkVersion_t: 1.0, 2.0, 2.2, 3.0, 3.1, 4.0, 5.0. */
-static double
-link_bytes_per_s(unsigned version)
-{
-	static const double rates[] = { 0, 20e9, 25e9, 25e9, 25e9, 25e9, 25e9,
-		50e9 };
-
-	return version < ARRAY_LEN(rates) ? rates[version] : 0;
-}
-
 /* NVML writes a domain of eight digits, the kernel one of four. */
 static int
 is_address(const char *nvml, const char *kernel)
@@ -81,6 +74,10 @@ static void
 link_read(const struct calls *c, void *gpu, unsigned link,
     const char *const *pci, int count, struct nvml_gpu *ret)
 {
+	/* Each way, by nvmlNvlinkVersion_t: 1.0, 2.0, 2.2, 3.0, 3.1, 4.0,
+	 * 5.0. */
+	static const double rates[] = { 0, 20e9, 25e9, 25e9, 25e9, 25e9, 25e9,
+		50e9 };
 	struct pci_info remote;
 	unsigned version;
 	int type = -1, state;
@@ -90,7 +87,9 @@ link_read(const struct calls *c, void *gpu, unsigned link,
 	ret->links++;
 	if (c->link_version != NULL &&
 	    c->link_version(gpu, link, &version) == 0)
-		ret->link_bytes_per_s = link_bytes_per_s(version);
+		ret->link_bytes_per_s = version < ARRAY_LEN(rates)
+		    ? rates[version]
+		    : 0;
 	if (c->link_remote_type != NULL &&
 	    c->link_remote_type(gpu, link, &type) == 0 &&
 	    type == REMOTE_SWITCH) {
@@ -102,23 +101,6 @@ link_read(const struct calls *c, void *gpu, unsigned link,
 	for (int i = 0; i < count; i++)
 		if (is_address(remote.bus_id, pci[i]))
 			ret->to[i]++;
-}
-
-static void
-gpus_read(const struct calls *c, const char *const *pci, int count,
-    struct nvml_gpu *ret)
-{
-	for (int i = 0; i < count; i++) {
-		void *gpu;
-
-		if (c->get_by_pci(pci[i], &gpu) != 0)
-			continue;
-		if (c->get_name(gpu, ret[i].name, sizeof(ret[i].name)) != 0)
-			ret[i].name[0] = '\0';
-		for (unsigned l = 0; c->link_state != NULL && l < LINKS_MAX;
-		     l++)
-			link_read(c, gpu, l, pci, count, &ret[i]);
-	}
 }
 
 int
@@ -145,10 +127,18 @@ nvml_read(const char *const *pci, int count, struct nvml_gpu *ret,
 	code = c.init();
 	if (code != 0)
 		err_say(err, "NVML: %s", c.error_string(code));
-	else {
-		gpus_read(&c, pci, count, ret);
-		c.shutdown();
+	for (int i = 0; code == 0 && i < count; i++) {
+		void *gpu;
+
+		if (c.get_by_pci(pci[i], &gpu) != 0)
+			continue;
+		if (c.get_name(gpu, ret[i].name, sizeof(ret[i].name)) != 0)
+			ret[i].name[0] = '\0';
+		for (unsigned l = 0; c.link_state != NULL && l < LINKS_MAX; l++)
+			link_read(&c, gpu, l, pci, count, &ret[i]);
 	}
+	if (code == 0)
+		c.shutdown();
 	dlclose(so);
 	return code == 0 ? 0 : -ENODEV;
 }

@@ -81,25 +81,6 @@ struct flow {
 	uint32_t chunks, slots;
 };
 
-/* No more chunks than there are units; as many more as the slots ask for. */
-static struct flow
-flow_make(const struct copier *cp, uint32_t path, struct paths_range r,
-    uint32_t chunks)
-{
-	const struct copier_store *st = &cp->stores[path];
-	uint64_t units = (r.hi - r.lo + cp->unit - 1) / cp->unit;
-	struct flow f = { .range = r, .chunks = chunks };
-
-	for (;; f.chunks *= 2) {
-		if (f.chunks > units)
-			f.chunks = (uint32_t)units;
-		f.slots = st->slots < f.chunks ? st->slots : f.chunks;
-		f.slot_bytes = paths_slot_bytes(r, cp->unit, f.chunks);
-		if (f.slots * f.slot_bytes <= st->bytes || f.chunks >= units)
-			return f;
-	}
-}
-
 /* Chunk i into its slot, once the one before has left it, and out of it. */
 static int
 chunk_enqueue(const struct copier *cp, const struct copier_message *m,
@@ -140,6 +121,7 @@ enqueue(const struct copier *cp, const struct copier_message *m,
 	uint64_t shares[TUNER_PATHS_MAX];
 	struct flow flows[TUNER_PATHS_MAX] = { { .chunks = 0 } };
 	struct paths_range r;
+	uint64_t units;
 	uint32_t most = 0;
 	int rc = 0;
 
@@ -147,12 +129,30 @@ enqueue(const struct copier *cp, const struct copier_message *m,
 		shares[p - 1] = c->chunks[p] > 0 ? paths_share_of(c->share[p])
 						 : 0;
 	for (uint32_t p = 1; p <= cp->count; p++) {
+		const struct copier_store *st = &cp->stores[p];
+		struct flow *f = &flows[p];
+
 		r = paths_range(m->bytes, cp->unit, shares, cp->count, p - 1);
 		ret_bytes[p] = r.hi - r.lo;
-		if (ret_bytes[p] > 0)
-			flows[p] = flow_make(cp, p, r, c->chunks[p]);
-		if (flows[p].chunks > most)
-			most = flows[p].chunks;
+		if (ret_bytes[p] == 0)
+			continue;
+		/* No more chunks than there are units; as many more as the
+		 * slots ask for. */
+		f->range = r;
+		units = (r.hi - r.lo + cp->unit - 1) / cp->unit;
+		for (f->chunks = c->chunks[p];; f->chunks *= 2) {
+			if (f->chunks > units)
+				f->chunks = (uint32_t)units;
+			f->slots = st->slots < f->chunks ? st->slots
+							 : f->chunks;
+			f->slot_bytes = paths_slot_bytes(r, cp->unit,
+			    f->chunks);
+			if (f->slots * f->slot_bytes <= st->bytes ||
+			    f->chunks >= units)
+				break;
+		}
+		if (f->chunks > most)
+			most = f->chunks;
 	}
 	*ret_path = 0;
 	r = paths_range(m->bytes, cp->unit, shares, cp->count, cp->count);

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * curve.c - what is measured of one size, and the probe that does so over
- * sizes, on whichever streams it is given.
+ * curve.c - one path against several, over sizes, within one rank: on links
+ * that are not there, or on streams of a device.
+ *
+ * For each size the tuner first settles, starting from fits that were measured
+ * on these very streams; then single and tuned transfers take turns, so that
+ * drift meets both. Every tuned transfer is compared with what was sent. A path
+ * that carries clearly less than the stated links would give it is slow: a link
+ * that is idle or broken shows like this. One measurement may meet somebody
+ * else's work, so a path is said to be slow once two in a row agree, and no
+ * longer said to be once two in a row deny it.
  */
-#include "probes/multipath/curve.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -14,11 +20,14 @@
 
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/multipath/emulated_links.h"
+#include "probes/multipath/copier.h"
+#include "probes/multipath/tuner.h"
 #include "probes/sampling/timing.h"
 
 #define SLOW_SHARE   0.7 /* of what a path should carry: less is a finding */
 #define JUDGED_SHARE 0.1 /* where less is expected, noise decides */
+
+#define CURVE_TURNS_MAX 64
 
 #define SECTION     "multipath"
 #define SIZE_FIRST  65536
@@ -28,6 +37,39 @@
 #define BYTES_MAX   (1ULL << 30)
 #define EMULATED    "emulated"
 #define DEVICES_MAX (TUNER_PATHS_MAX + 1) /* two ends and relays */
+
+struct curve_ask {
+	struct copier *copier;
+	struct tuner *tuner;              /* started from copier_fits */
+	const struct paths_links *stated; /* what the links should be */
+	struct copier_message m;          /* pointers NULL in virtual time */
+	/* What was sent, and room for what came where the processor cannot
+	 * read the device's memory; else NULL. */
+	const char *want;
+	char *got;
+	uint32_t settle; /* transfers before those that count */
+	uint32_t turns;  /* that count, of each kind; 1 to CURVE_TURNS_MAX */
+};
+
+struct curve_point {
+	uint64_t bytes;
+	double single_s, several_s; /* medians */
+	double ratio;               /* median over turns of single / several */
+	double lo, hi;              /* holds it with 95 %; NAN for few turns */
+	double model_ratio;         /* of the measured fits, closed form */
+	double stated_ratio;        /* of what the links should be */
+	struct tuner_choice choice; /* the last one */
+	double carried[TUNER_PATHS_MAX];  /* shares of all tuned bytes */
+	double expected[TUNER_PATHS_MAX]; /* shares that stated links give */
+	uint32_t slow;  /* the path that lost most of its share; 0: none */
+	uint64_t wrong; /* 1 + the first wrong byte; 0: all was right */
+};
+
+/* All 0 at first. */
+struct curve_watch {
+	uint32_t said; /* the path that is slow; 0: none */
+	uint32_t last; /* what the last measurement found */
+};
 
 static int
 compare_cb(const void *a, const void *b)
@@ -56,29 +98,6 @@ transfer(const struct curve_ask *ask, const struct tuner_choice *c,
 	return rc;
 }
 
-/* 1 + the first byte that is not what was sent. */
-static int
-first_wrong(const struct curve_ask *ask, uint64_t *ret)
-{
-	const struct device_ops *ops = ask->copier->ops;
-	struct device_stream *s = ask->copier->streams[0].in;
-	const char *got = ask->got == NULL ? ask->m.to : ask->got;
-	int rc = 0;
-
-	if (ask->got != NULL) {
-		rc = ops->copy(s, ask->got, ask->m.to, ask->m.bytes);
-		if (rc == 0)
-			rc = ops->stream_sync(s);
-	}
-	*ret = 0;
-	if (rc < 0 || memcmp(ask->want, got, ask->m.bytes) == 0)
-		return rc;
-	while (ask->want[*ret] == got[*ret])
-		++*ret;
-	++*ret;
-	return 0;
-}
-
 /* As the tuner wants it; what came is compared. A staged path that breaks is
  * done without. */
 static int
@@ -86,6 +105,7 @@ tuned(const struct curve_ask *ask, struct curve_point *pt, double *ret_s)
 {
 	const struct device_ops *ops = ask->copier->ops;
 	struct device_stream *s = ask->copier->streams[0].in;
+	const char *got = ask->got == NULL ? ask->m.to : ask->got;
 	struct tuner_seen seen;
 	uint32_t path = 0;
 	int rc = 0;
@@ -110,37 +130,23 @@ tuned(const struct curve_ask *ask, struct curve_point *pt, double *ret_s)
 	tuner_learn(ask->tuner, ask->m.bytes, &pt->choice, &seen);
 	for (uint32_t i = 0; i <= ask->copier->count; i++)
 		pt->carried[i] += (double)seen.bytes[i];
-	return ask->m.to == NULL || pt->wrong > 0
-	    ? 0
-	    : first_wrong(ask, &pt->wrong);
-}
-
-/* What stated links would carry, and which path falls short the most. */
-static void
-judge(const struct curve_ask *ask, struct curve_point *pt)
-{
-	const struct paths_links *l = ask->stated;
-	double worst = SLOW_SHARE, sum = 0;
-	struct paths_split s;
-
-	paths_split(l, (double)ask->m.bytes, ask->tuner->chunks_max, &s);
-	pt->stated_ratio = s.direct_s / s.time_s;
-	pt->expected[0] = 1 - s.share;
-	for (uint32_t i = 0; i <= l->count; i++)
-		sum += pt->carried[i];
-	for (uint32_t i = 0; i <= l->count; i++) {
-		if (i > 0)
-			pt->expected[i] = s.staged[i - 1];
-		pt->carried[i] /= sum;
-		if (i > 0 && pt->expected[i] >= JUDGED_SHARE &&
-		    pt->carried[i] < worst * pt->expected[i]) {
-			worst = pt->carried[i] / pt->expected[i];
-			pt->slow = i;
-		}
+	if (ask->m.to == NULL || pt->wrong > 0)
+		return 0;
+	if (ask->got != NULL) {
+		rc = ops->copy(s, ask->got, ask->m.to, ask->m.bytes);
+		if (rc == 0)
+			rc = ops->stream_sync(s);
 	}
+	if (rc < 0 || memcmp(ask->want, got, ask->m.bytes) == 0)
+		return rc;
+	while (ask->want[pt->wrong] == got[pt->wrong])
+		pt->wrong++;
+	pt->wrong++;
+	return 0;
 }
 
-uint32_t
+/* After a measurement, with its curve_point.slow: what to say now. */
+static uint32_t
 curve_watch_take(struct curve_watch *w, uint32_t slow)
 {
 	if (slow == w->last)
@@ -149,18 +155,21 @@ curve_watch_take(struct curve_watch *w, uint32_t slow)
 	return w->said;
 }
 
-int
+/* Is another measurement needed to tell? */
+static int
 curve_watch_open(const struct curve_watch *w)
 {
 	return w->said != w->last;
 }
 
-int
+/* 0, or -errno of the device. */
+static int
 curve_measure(const struct curve_ask *ask, struct curve_point *ret)
 {
 	double one[CURVE_TURNS_MAX], many[CURVE_TURNS_MAX];
 	struct timing_sample ratios[CURVE_TURNS_MAX] = { { 0, 0 } };
 	const struct tuner_choice direct = { .share = { 1 } };
+	double bytes = (double)ask->m.bytes, worst = SLOW_SHARE, sum = 0;
 	struct tuner_seen seen;
 	struct timing both;
 	struct paths_split s;
@@ -170,8 +179,7 @@ curve_measure(const struct curve_ask *ask, struct curve_point *ret)
 	assert(ask->turns >= 1 && ask->turns <= CURVE_TURNS_MAX);
 	memset(ret, 0, sizeof(*ret));
 	ret->bytes = ask->m.bytes;
-	paths_split(&ask->tuner->fits, (double)ask->m.bytes,
-	    ask->tuner->chunks_max, &s);
+	paths_split(&ask->tuner->fits, bytes, ask->tuner->chunks_max, &s);
 	ret->model_ratio = s.direct_s / s.time_s;
 	for (uint32_t i = 0; rc == 0 && i < ask->settle; i++)
 		rc = tuned(ask, ret, &many[0]);
@@ -191,7 +199,23 @@ curve_measure(const struct curve_ask *ask, struct curve_point *ret)
 	ret->ratio = both.median_middle_s;
 	ret->lo = both.lo_s;
 	ret->hi = both.hi_s;
-	judge(ask, ret);
+	/* What stated links would carry, and which path falls short the most.
+	 */
+	paths_split(ask->stated, bytes, ask->tuner->chunks_max, &s);
+	ret->stated_ratio = s.direct_s / s.time_s;
+	ret->expected[0] = 1 - s.share;
+	for (uint32_t i = 0; i <= ask->stated->count; i++)
+		sum += ret->carried[i];
+	for (uint32_t i = 0; i <= ask->stated->count; i++) {
+		if (i > 0)
+			ret->expected[i] = s.staged[i - 1];
+		ret->carried[i] /= sum;
+		if (i > 0 && ret->expected[i] >= JUDGED_SHARE &&
+		    ret->carried[i] < worst * ret->expected[i]) {
+			worst = ret->carried[i] / ret->expected[i];
+			ret->slow = i;
+		}
+	}
 	return 0;
 }
 
@@ -212,24 +236,6 @@ struct bench {
 	const char *joins; /* emulated, or the device's name */
 	int rated;         /* what links should give was stated */
 };
-
-/* Links that do what is stated, but for what the host's are slowed down. */
-static void
-emulated_make(struct bench *b)
-{
-	double slowed = conf_real(b->c, SECTION, "emulate_host");
-
-	emulated_state(&b->links, &b->stated);
-	for (uint32_t k = 1; b->stated.host && k <= 2; k++)
-		b->links.links[k].bytes_per_s *= slowed;
-	b->links.real = 1;
-	b->copier.ops = &emulated_ops;
-	b->copier.clock = &emulated_clock;
-	b->devices[0] = emulated_open(&b->links);
-	b->devices_count = 1;
-	b->joins = EMULATED;
-	snprintf(b->table.machine, sizeof(b->table.machine), "%s", EMULATED);
-}
 
 /* As many of the machine's as there are ends and relays. */
 static int
@@ -309,10 +315,25 @@ bench_open(struct bench *b, struct err *err)
 		    "beside the direct one",
 		    conf_where(b->c, SECTION, "relays"),
 		    conf_string(b->c, SECTION, "relays"), TUNER_PATHS_MAX - 1);
-	if (conf_bool(b->c, SECTION, "emulate"))
-		emulated_make(b);
-	else
+	if (conf_bool(b->c, SECTION, "emulate")) {
+		double slowed = conf_real(b->c, SECTION, "emulate_host");
+
+		/* Links that do what is stated, but for what the host's are
+		 * slowed down. */
+		emulated_state(&b->links, &b->stated);
+		for (uint32_t k = 1; b->stated.host && k <= 2; k++)
+			b->links.links[k].bytes_per_s *= slowed;
+		b->links.real = 1;
+		b->copier.ops = &emulated_ops;
+		b->copier.clock = &emulated_clock;
+		b->devices[0] = emulated_open(&b->links);
+		b->devices_count = 1;
+		b->joins = EMULATED;
+		snprintf(b->table.machine, sizeof(b->table.machine), "%s",
+		    EMULATED);
+	} else {
 		rc = devices_open(b, err);
+	}
 	if (rc < 0)
 		return rc;
 	b->copier.device = b->devices[0];
@@ -453,31 +474,6 @@ point_json(const struct bench *b, const struct curve_point *pt,
 	return o;
 }
 
-static void
-point_line(const struct bench *b, const struct curve_point *pt,
-    const struct curve_out *out)
-{
-	struct strbuf text = { NULL, 0, 0 };
-	char slow[200], name[32];
-
-	strbuf_addf(&text,
-	    "%12llu bytes  single %9.3f ms  several %9.3f ms  x %.3f  model "
-	    "x %.3f",
-	    (unsigned long long)pt->bytes, pt->single_s * 1e3,
-	    pt->several_s * 1e3, pt->ratio, pt->model_ratio);
-	for (uint32_t i = 1; i <= b->copier.count; i++)
-		strbuf_addf(&text, "  %s %4.1f %%  %u chunks",
-		    path_name(b, i, name, sizeof(name)), pt->carried[i] * 100,
-		    pt->choice.chunks[i]);
-	strbuf_addf(&text, "  %s", tuner_whys[pt->choice.why]);
-	out->line(out->arg, text.text);
-	strbuf_clear(&text);
-	if (pt->slow == 0)
-		return;
-	slow_text(b, pt, slow, sizeof(slow));
-	out->line(out->arg, slow);
-}
-
 /* Once more where one measurement says something else than was said. */
 static int
 size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
@@ -491,7 +487,9 @@ size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
 		.got = b->got,
 		.settle = SETTLE,
 		.turns = TURNS };
+	struct strbuf text = { NULL, 0, 0 };
 	struct curve_point pt;
+	char slow[200], name[32];
 	int again = 1, rc;
 
 	do {
@@ -507,7 +505,22 @@ size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
 		pt.slow = curve_watch_take(&b->watch, b->rated ? pt.slow : 0);
 	} while (curve_watch_open(&b->watch) && again-- > 0);
 	out->record(out->arg, point_json(b, &pt, title));
-	point_line(b, &pt, out);
+	strbuf_addf(&text,
+	    "%12llu bytes  single %9.3f ms  several %9.3f ms  x %.3f  model "
+	    "x %.3f",
+	    (unsigned long long)pt.bytes, pt.single_s * 1e3, pt.several_s * 1e3,
+	    pt.ratio, pt.model_ratio);
+	for (uint32_t i = 1; i <= b->copier.count; i++)
+		strbuf_addf(&text, "  %s %4.1f %%  %u chunks",
+		    path_name(b, i, name, sizeof(name)), pt.carried[i] * 100,
+		    pt.choice.chunks[i]);
+	strbuf_addf(&text, "  %s", tuner_whys[pt.choice.why]);
+	out->line(out->arg, text.text);
+	strbuf_clear(&text);
+	if (pt.slow > 0) {
+		slow_text(b, &pt, slow, sizeof(slow));
+		out->line(out->arg, slow);
+	}
 	return 0;
 }
 

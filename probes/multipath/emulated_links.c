@@ -4,8 +4,6 @@
  * its link is free and what its stream waits for; its bytes are moved while
  * somebody naps. So nothing that is late makes anything else late.
  */
-#include "probes/multipath/emulated_links.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -16,6 +14,7 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/xalloc.h"
+#include "probes/multipath/copier.h"
 
 #define PS_PER_S    1e12
 #define PS_PER_NS   1000

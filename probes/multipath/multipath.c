@@ -26,6 +26,23 @@ struct multipath {
 	uint32_t chunks, chunks_max, slots;
 };
 
+/* Chunks of each staged path; 0 where it carries nothing. */
+static void
+chunks_choose(struct multipath *mp)
+{
+	for (uint32_t i = 0; i < mp->links.count; i++) {
+		double bytes = mp->split.staged[i] * (double)mp->m.bytes;
+
+		if (bytes <= 0)
+			mp->split.chunks[i] = 0;
+		else if (mp->chunks > 0)
+			mp->split.chunks[i] = mp->chunks;
+		else
+			mp->split.chunks[i] = paths_chunks(&mp->links.staged[i],
+			    bytes, mp->chunks_max);
+	}
+}
+
 /* "0.3,0.1": as many as there are staged paths. */
 static int
 shares_read(const struct conf *c, struct multipath *mp, struct err *err)
@@ -46,29 +63,13 @@ shares_read(const struct conf *c, struct multipath *mp, struct err *err)
 	str_list_free(words);
 	if (good && sum <= 1) {
 		mp->split.share = sum;
+		chunks_choose(mp);
 		return 0;
 	}
 	return pattern_refuse(c, SECTION, "share", err,
 	    "auto, or %u numbers with commas, each 0 to 1, whose sum is at "
 	    "most 1: one for each staged way",
 	    mp->links.count);
-}
-
-/* Chunks of each staged path; 0 where it carries nothing. */
-static void
-chunks_choose(struct multipath *mp)
-{
-	for (uint32_t i = 0; i < mp->links.count; i++) {
-		double bytes = mp->split.staged[i] * (double)mp->m.bytes;
-
-		if (bytes <= 0)
-			mp->split.chunks[i] = 0;
-		else if (mp->chunks > 0)
-			mp->split.chunks[i] = mp->chunks;
-		else
-			mp->split.chunks[i] = paths_chunks(&mp->links.staged[i],
-			    bytes, mp->chunks_max);
-	}
 }
 
 /* By the model, for as many chunks as are asked for. */
@@ -93,64 +94,6 @@ split_auto(struct multipath *mp)
 	chunks_choose(mp);
 }
 
-static int
-options(const struct conf *c, struct multipath *mp, struct err *err)
-{
-	int rc = 0;
-
-	mp->m.dst = 1;
-	mp->m.bytes = conf_bytes(c, SECTION, "bytes");
-	mp->m.unit = conf_bytes(c, SECTION, "unit");
-	mp->chunks = (uint32_t)conf_int(c, SECTION, "chunks");
-	mp->chunks_max = (uint32_t)conf_int(c, SECTION, "chunks_max");
-	mp->slots = (uint32_t)conf_int(c, SECTION, "streams");
-	paths_read(c, SECTION, &mp->links);
-	if (pattern_vias(c, SECTION, 3, mp->m.vias, err) < 0)
-		return -1;
-	if (strcmp(conf_string(c, SECTION, "share"), "auto") == 0) {
-		split_auto(mp);
-	} else {
-		rc = shares_read(c, mp, err);
-		chunks_choose(mp);
-	}
-	mp->split.direct_s = paths_direct_s(&mp->links.direct,
-	    (double)mp->m.bytes);
-	mp->split.time_s = paths_time_s(&mp->links, (double)mp->m.bytes,
-	    &mp->split);
-	return rc;
-}
-
-/* Bytes by the kind of path, and what the model says of them. */
-static void
-notes(struct plan *p, const struct multipath *mp, uint64_t direct)
-{
-	const struct paths_split *s = &mp->split;
-	uint64_t host = 0, relay = 0;
-
-	for (size_t i = 0; i < p->transfers_count; i++) {
-		const struct plan_transfer *t = &p->transfers[i];
-
-		if (t->dst == 1 && t->from != mp->m.from)
-			*(t->src == 0 ? &host : &relay) += t->bytes;
-	}
-	plan_note_add(p, "message", "bytes", mp->m.bytes);
-	plan_note_add(p, "direct", "bytes", direct);
-	plan_note_add(p, "host", "bytes", host);
-	plan_note_add(p, "relay", "bytes", relay);
-	plan_note_real(p, "share", "1",
-	    (double)(host + relay) / (double)mp->m.bytes);
-	for (uint32_t i = 0; i < mp->links.count; i++) {
-		char name[32] = "host_chunks";
-
-		if (i >= mp->links.host)
-			snprintf(name, sizeof(name), "relay%u_chunks",
-			    i - mp->links.host + 2);
-		plan_note_add(p, name, "1", s->chunks[i]);
-	}
-	plan_note_real(p, "model_time", "s", s->time_s);
-	plan_note_real(p, "model_speedup", "1", s->direct_s / s->time_s);
-}
-
 static struct plan *
 plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 {
@@ -158,8 +101,8 @@ plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 	struct paths_stage stages[PATHS_STAGED_MAX];
 	struct paths_message m = mp->m;
 	uint16_t host, relay, channel = 1;
+	uint64_t direct, hosted = 0, relayed = 0;
 	uint32_t used = 0;
-	uint64_t direct;
 
 	m.from = plan_buf_add(p, "send", PLAN_IN);
 	m.to = plan_buf_add(p, "recv", PLAN_OUT);
@@ -190,7 +133,30 @@ plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 		.from = m.from,
 		.to = m.to,
 		.bytes = m.bytes });
-	notes(p, mp, direct);
+	/* Bytes by the kind of path, and what the model says of them. */
+	for (size_t i = 0; i < p->transfers_count; i++) {
+		const struct plan_transfer *t = &p->transfers[i];
+
+		if (t->dst == 1 && t->from != mp->m.from)
+			*(t->src == 0 ? &hosted : &relayed) += t->bytes;
+	}
+	plan_note_add(p, "message", "bytes", m.bytes);
+	plan_note_add(p, "direct", "bytes", direct);
+	plan_note_add(p, "host", "bytes", hosted);
+	plan_note_add(p, "relay", "bytes", relayed);
+	plan_note_real(p, "share", "1",
+	    (double)(hosted + relayed) / (double)m.bytes);
+	for (uint32_t i = 0; i < mp->links.count; i++) {
+		char name[32] = "host_chunks";
+
+		if (i >= mp->links.host)
+			snprintf(name, sizeof(name), "relay%u_chunks",
+			    i - mp->links.host + 2);
+		plan_note_add(p, name, "1", mp->split.chunks[i]);
+	}
+	plan_note_real(p, "model_time", "s", mp->split.time_s);
+	plan_note_real(p, "model_speedup", "1",
+	    mp->split.direct_s / mp->split.time_s);
 	return p;
 }
 
@@ -200,15 +166,31 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 {
 	uint32_t ranks = site->ranks;
 	struct multipath mp = { .chunks = 0 };
+	double bytes;
 	char *title;
-	int rc;
+	int rc = 0;
 
-	rc = options(c, &mp, err);
+	mp.m.dst = 1;
+	mp.m.bytes = conf_bytes(c, SECTION, "bytes");
+	mp.m.unit = conf_bytes(c, SECTION, "unit");
+	mp.chunks = (uint32_t)conf_int(c, SECTION, "chunks");
+	mp.chunks_max = (uint32_t)conf_int(c, SECTION, "chunks_max");
+	mp.slots = (uint32_t)conf_int(c, SECTION, "streams");
+	paths_read(c, SECTION, &mp.links);
+	if (pattern_vias(c, SECTION, 3, mp.m.vias, err) < 0)
+		return -1;
+	if (strcmp(conf_string(c, SECTION, "share"), "auto") == 0)
+		split_auto(&mp);
+	else
+		rc = shares_read(c, &mp, err);
 	if (rc == 0)
 		rc = pattern_ranks(c, SECTION, "relays",
 		    2 + mp.links.count - mp.links.host, &ranks, err);
 	if (rc < 0)
 		return rc;
+	bytes = (double)mp.m.bytes;
+	mp.split.direct_s = paths_direct_s(&mp.links.direct, bytes);
+	mp.split.time_s = paths_time_s(&mp.links, bytes, &mp.split);
 	title = pattern_title(c, SECTION);
 	*ret = plan_of(&mp, title, ranks);
 	free(title);

@@ -154,28 +154,6 @@ staged_bytes(const struct paths_staged *h, double t)
 	return u * u;
 }
 
-/* By halving, the time at which all paths with their best chunks have passed
- * on all bytes: what they pass on grows with time. */
-static double
-meeting_s(const struct paths_links *l, double bytes)
-{
-	double lo = 0, hi = paths_direct_s(&l->direct, bytes);
-
-	for (int k = 0; k < 100; k++) {
-		double t = (lo + hi) / 2;
-		double sum = fmax(0, t - l->direct.setup_s) *
-		    l->direct.bytes_per_s;
-
-		for (uint32_t i = 0; i < l->count; i++)
-			sum += staged_bytes(&l->staged[i], t);
-		if (sum < bytes)
-			lo = t;
-		else
-			hi = t;
-	}
-	return hi;
-}
-
 struct paths_direct
 paths_line(const struct paths_staged *h, uint32_t chunks)
 {
@@ -190,7 +168,7 @@ paths_split(const struct paths_links *l, double bytes, uint32_t chunks_max,
     struct paths_split *ret)
 {
 	struct paths_direct lines[PATHS_STAGED_MAX + 1] = { l->direct };
-	double carried[PATHS_STAGED_MAX + 1], t, direct_s;
+	double carried[PATHS_STAGED_MAX + 1], direct_s, before = 0, t;
 
 	assert(l->count <= PATHS_STAGED_MAX);
 	memset(ret, 0, sizeof(*ret));
@@ -198,7 +176,18 @@ paths_split(const struct paths_links *l, double bytes, uint32_t chunks_max,
 	    bytes);
 	if (bytes <= 0)
 		return;
-	t = meeting_s(l, bytes);
+	/* By halving, the time at which all paths with their best chunks have
+	 * passed on all bytes: what they pass on grows with time. */
+	t = direct_s;
+	for (int k = 0; k < 100; k++) {
+		double at = (before + t) / 2;
+		double sum = fmax(0, at - l->direct.setup_s) *
+		    l->direct.bytes_per_s;
+
+		for (uint32_t i = 0; i < l->count; i++)
+			sum += staged_bytes(&l->staged[i], at);
+		*(sum < bytes ? &before : &t) = at;
+	}
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct paths_staged *h = &l->staged[i];
 

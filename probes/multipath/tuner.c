@@ -151,29 +151,13 @@ shares_follow(const struct tuner *t, const struct tuner_row *row,
 	c->share[0] = 1 - fmin(staged, SHARE_MAX);
 }
 
-/* Something for every path, to see what it does now: half of the closed form.
- */
-static void
-shares_probe(const struct tuner *t, uint64_t bytes, struct tuner_choice *c)
-{
-	const struct paths_links *f = &t->fits;
-	double n = (double)bytes, left = 1;
-	struct paths_split s;
-
-	paths_split(f, n, t->chunks_max, &s);
-	for (uint32_t i = 1; i <= f->count; i++) {
-		c->share[i] = fmax(s.staged[i - 1] / 2, SHARE_MIN);
-		c->chunks[i] = paths_chunks(&f->staged[i - 1], c->share[i] * n,
-		    t->chunks_max);
-		left -= c->share[i];
-	}
-	c->share[0] = left;
-}
-
 void
 tuner_choose(struct tuner *t, uint64_t bytes, struct tuner_choice *ret)
 {
 	struct tuner_row *row = &t->rows[tuner_class(bytes)];
+	const struct paths_links *f = &t->fits;
+	double n = (double)bytes;
+	struct paths_split s;
 
 	assert(bytes > 0);
 	memset(ret, 0, sizeof(*ret));
@@ -190,10 +174,17 @@ tuner_choose(struct tuner *t, uint64_t bytes, struct tuner_choice *ret)
 			ret->why = TUNER_EXPLORE;
 			ret->chunks[row->trying] = row->tried;
 		}
-	} else if (!t->frozen && t->fits.count > 0 &&
-	    row->since >= REPROBE_EVERY) {
+	} else if (!t->frozen && f->count > 0 && row->since >= REPROBE_EVERY) {
+		/* Something for every path, to see what it does now: half of
+		 * the closed form. */
 		ret->why = TUNER_REPROBE;
-		shares_probe(t, bytes, ret);
+		paths_split(f, n, t->chunks_max, &s);
+		for (uint32_t i = 1; i <= f->count; i++) {
+			ret->share[i] = fmax(s.staged[i - 1] / 2, SHARE_MIN);
+			ret->chunks[i] = paths_chunks(&f->staged[i - 1],
+			    ret->share[i] * n, t->chunks_max);
+			ret->share[0] -= ret->share[i];
+		}
 	} else {
 		ret->why = TUNER_DIRECT;
 	}
@@ -230,25 +221,6 @@ line_learn(struct paths_direct *l, uint64_t bytes, double s)
 	if (l->setup_s > s / 2) /* it never cost as much */
 		l->setup_s = s / 2;
 	return approach(&l->bytes_per_s, (double)bytes / (s - l->setup_s));
-}
-
-/* Start to try twice or half the chunks of one path after the other. */
-static void
-explore_start(const struct tuner *t, struct tuner_row *row)
-{
-	uint32_t turn = (uint32_t)(row->transfers / EXPLORE_EVERY);
-	uint32_t path = 1 + turn / 2 % t->fits.count;
-	uint32_t c = row->chunks[path];
-	uint32_t other = turn % 2 == 0 ? 2 * c : c / 2;
-
-	if (other > t->chunks_max)
-		other = t->chunks_max;
-	if (c == 0 || other == 0 || other == c)
-		return;
-	row->trying = path;
-	row->tried = other;
-	row->looks = 0;
-	row->best_s = INFINITY;
 }
 
 /* With as many chunks the line is another. */
@@ -346,7 +318,7 @@ tuner_learn(struct tuner *t, uint64_t bytes, const struct tuner_choice *c,
 {
 	struct tuner_row *row = &t->rows[tuner_class(bytes)];
 	uint64_t staged = 0;
-	uint32_t was_direct;
+	uint32_t was_direct, turn, path, chunks, other;
 
 	for (uint32_t i = 0; i <= t->fits.count; i++) {
 		row->carried[i] += seen->bytes[i];
@@ -365,9 +337,22 @@ tuner_learn(struct tuner *t, uint64_t bytes, const struct tuner_choice *c,
 	row->direct = row->several_s > GATE * row->direct_s;
 	if (was_direct != row->direct)
 		row->since = 0;
-	if (!row->direct && row->trying == 0 && t->fits.count > 0 &&
-	    row->transfers % EXPLORE_EVERY == 0)
-		explore_start(t, row);
+	if (row->direct || row->trying != 0 || t->fits.count == 0 ||
+	    row->transfers % EXPLORE_EVERY != 0)
+		return;
+	/* Start to try twice or half the chunks of one path after the other. */
+	turn = (uint32_t)(row->transfers / EXPLORE_EVERY);
+	path = 1 + turn / 2 % t->fits.count;
+	chunks = row->chunks[path];
+	other = turn % 2 == 0 ? 2 * chunks : chunks / 2;
+	if (other > t->chunks_max)
+		other = t->chunks_max;
+	if (chunks == 0 || other == 0 || other == chunks)
+		return;
+	row->trying = path;
+	row->tried = other;
+	row->looks = 0;
+	row->best_s = INFINITY;
 }
 
 void
@@ -445,22 +430,6 @@ tuner_table_clear(struct tuner_table *tt)
 /* ---- writing ---- */
 
 static json_t *
-fits_json(const struct paths_links *f)
-{
-	json_t *staged = json_array();
-
-	for (uint32_t i = 0; i < f->count; i++)
-		json_array_append_new(staged,
-		    json_pack("{s:f, s:f, s:f, s:f}", "setup_s",
-			f->staged[i].setup_s, "chunk_s", f->staged[i].chunk_s,
-			"in_bytes_per_s", f->staged[i].in_per_s,
-			"out_bytes_per_s", f->staged[i].out_per_s));
-	return json_pack("{s:{s:f, s:f}, s:o}", "direct", "setup_s",
-	    f->direct.setup_s, "bytes_per_s", f->direct.bytes_per_s, "staged",
-	    staged);
-}
-
-static json_t *
 row_json(const struct tuner *t, uint32_t k)
 {
 	const struct tuner_row *r = &t->rows[k];
@@ -481,40 +450,58 @@ row_json(const struct tuner *t, uint32_t k)
 }
 
 static json_t *
-pair_json(const struct tuner_pair *p)
-{
-	json_t *rows = json_array();
-
-	for (uint32_t k = 0; k < TUNER_CLASSES; k++)
-		if (p->tuner.rows[k].transfers > 0)
-			json_array_append_new(rows, row_json(&p->tuner, k));
-	return json_pack("{s:I, s:I, s:I, s:o, s:o}", "src", (json_int_t)p->src,
-	    "dst", (json_int_t)p->dst, "chunks_max",
-	    (json_int_t)p->tuner.chunks_max, "fits", fits_json(&p->tuner.fits),
-	    "rows", rows);
-}
-
-static json_t *
 table_json(const struct tuner_table *tt)
 {
 	json_t *pairs = json_array();
 
-	for (size_t i = 0; i < tt->count; i++)
-		json_array_append_new(pairs, pair_json(&tt->pairs[i]));
+	for (size_t i = 0; i < tt->count; i++) {
+		const struct tuner *t = &tt->pairs[i].tuner;
+		const struct paths_links *f = &t->fits;
+		json_t *staged = json_array(), *rows = json_array(), *fits;
+
+		for (uint32_t k = 0; k < f->count; k++)
+			json_array_append_new(staged,
+			    json_pack("{s:f, s:f, s:f, s:f}", "setup_s",
+				f->staged[k].setup_s, "chunk_s",
+				f->staged[k].chunk_s, "in_bytes_per_s",
+				f->staged[k].in_per_s, "out_bytes_per_s",
+				f->staged[k].out_per_s));
+		for (uint32_t k = 0; k < TUNER_CLASSES; k++)
+			if (t->rows[k].transfers > 0)
+				json_array_append_new(rows, row_json(t, k));
+		fits = json_pack("{s:{s:f, s:f}, s:o}", "direct", "setup_s",
+		    f->direct.setup_s, "bytes_per_s", f->direct.bytes_per_s,
+		    "staged", staged);
+		json_array_append_new(pairs,
+		    json_pack("{s:I, s:I, s:I, s:o, s:o}", "src",
+			(json_int_t)tt->pairs[i].src, "dst",
+			(json_int_t)tt->pairs[i].dst, "chunks_max",
+			(json_int_t)t->chunks_max, "fits", fits, "rows", rows));
+	}
 	return json_pack("{s:s, s:i, s:s, s:I, s:o}", "format", FORMAT,
 	    "version", VERSION, "machine", tt->machine, "written_unix_s",
 	    (json_int_t)(clk_unix_ns() / CLK_NS_PER_S), "pairs", pairs);
 }
 
-/* Beside the file, on disk, then in its place. */
-static int
-replace(const char *path, const char *text)
+int
+tuner_save(const struct tuner_table *tt, const char *path, struct err *err)
 {
+	json_t *j = table_json(tt);
+	char *text = json_dumps(j, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	char *next = xasprintf("%s.new", path);
-	size_t len = strlen(text), at = 0;
-	int fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	int rc = fd < 0 ? -errno : 0;
+	size_t len, at = 0;
+	int fd, rc;
 
+	json_decref(j);
+	if (text == NULL) {
+		free(next);
+		return err_set(err, -ENOMEM, "%.200s: %s", path,
+		    strerror(ENOMEM));
+	}
+	/* Beside the file, on disk, then in its place. */
+	len = strlen(text);
+	fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	rc = fd < 0 ? -errno : 0;
 	while (rc == 0 && at < len) {
 		ssize_t n = write(fd, text + at, len - at);
 
@@ -528,23 +515,12 @@ replace(const char *path, const char *text)
 		rc = -errno;
 	if (rc == 0 && rename(next, path) < 0)
 		rc = -errno;
-	if (rc < 0)
+	if (rc < 0) {
 		unlink(next);
-	free(next);
-	return rc;
-}
-
-int
-tuner_save(const struct tuner_table *tt, const char *path, struct err *err)
-{
-	json_t *j = table_json(tt);
-	char *text = json_dumps(j, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-	int rc = text == NULL ? -ENOMEM : replace(path, text);
-
-	if (rc < 0)
 		err_say(err, "%.200s: %s", path, strerror(-rc));
+	}
+	free(next);
 	free(text);
-	json_decref(j);
 	return rc;
 }
 
@@ -598,25 +574,6 @@ list(struct reading *rd, const json_t *j, const char *key, size_t max)
 }
 
 static void
-fits_parse(struct reading *rd, const json_t *j, struct paths_links *f)
-{
-	const json_t *d = json_object_get(j, "direct");
-	const json_t *staged = list(rd, j, "staged", TUNER_PATHS_MAX - 1);
-
-	f->direct.setup_s = number(rd, d, "setup_s", 0, NUMBER_MAX);
-	f->direct.bytes_per_s = number(rd, d, "bytes_per_s", 1, NUMBER_MAX);
-	for (size_t i = 0; rd->rc == 0 && i < json_array_size(staged); i++) {
-		const json_t *s = json_array_get(staged, i);
-		struct paths_staged *h = &f->staged[f->count++];
-
-		h->setup_s = number(rd, s, "setup_s", 0, NUMBER_MAX);
-		h->chunk_s = number(rd, s, "chunk_s", 0, NUMBER_MAX);
-		h->in_per_s = number(rd, s, "in_bytes_per_s", 1, NUMBER_MAX);
-		h->out_per_s = number(rd, s, "out_bytes_per_s", 1, NUMBER_MAX);
-	}
-}
-
-static void
 row_parse(struct reading *rd, const json_t *j, struct tuner *t)
 {
 	const json_t *ways = list(rd, j, "ways", t->fits.count + 1);
@@ -650,35 +607,27 @@ pair_parse(struct reading *rd, const json_t *j, struct tuner_table *tt)
 	uint32_t dst = (uint32_t)count(rd, j, "dst", UINT32_MAX);
 	const json_t *rows = list(rd, j, "rows", TUNER_CLASSES);
 	struct tuner *t = tuner_table_get(tt, src, dst);
+	const json_t *fits = json_object_get(j, "fits");
+	const json_t *d = json_object_get(fits, "direct");
+	const json_t *staged = list(rd, fits, "staged", TUNER_PATHS_MAX - 1);
+	struct paths_links *f = &t->fits;
 
 	memset(t, 0, sizeof(*t));
 	t->chunks_max = (uint32_t)number(rd, j, "chunks_max", 1,
 	    PATHS_CHUNKS_MAX);
-	fits_parse(rd, json_object_get(j, "fits"), &t->fits);
+	f->direct.setup_s = number(rd, d, "setup_s", 0, NUMBER_MAX);
+	f->direct.bytes_per_s = number(rd, d, "bytes_per_s", 1, NUMBER_MAX);
+	for (size_t i = 0; rd->rc == 0 && i < json_array_size(staged); i++) {
+		const json_t *s = json_array_get(staged, i);
+		struct paths_staged *h = &f->staged[f->count++];
+
+		h->setup_s = number(rd, s, "setup_s", 0, NUMBER_MAX);
+		h->chunk_s = number(rd, s, "chunk_s", 0, NUMBER_MAX);
+		h->in_per_s = number(rd, s, "in_bytes_per_s", 1, NUMBER_MAX);
+		h->out_per_s = number(rd, s, "out_bytes_per_s", 1, NUMBER_MAX);
+	}
 	for (size_t i = 0; rd->rc == 0 && i < json_array_size(rows); i++)
 		row_parse(rd, json_array_get(rows, i), t);
-}
-
-static void
-table_parse(struct reading *rd, const json_t *j, struct tuner_table *tt)
-{
-	const char *format = json_string_value(json_object_get(j, "format"));
-	const char *of = json_string_value(json_object_get(j, "machine"));
-	const json_t *pairs = list(rd, j, "pairs", TUNER_PAIRS_MAX);
-
-	if (format == NULL || strcmp(format, FORMAT) != 0)
-		complain(rd, "format", "is not " FORMAT);
-	if (count(rd, j, "version", 1e6) != VERSION)
-		complain(rd, "version", "is not 1");
-	if (of == NULL)
-		complain(rd, "machine", "is missing");
-	if (rd->rc == 0 && strcmp(of, tt->machine) != 0) {
-		err_say(rd->err, "%.160s: is of %.60s, and this is %.60s",
-		    rd->path, of, tt->machine);
-		rd->rc = -ESTALE;
-	}
-	for (size_t i = 0; rd->rc == 0 && i < json_array_size(pairs); i++)
-		pair_parse(rd, json_array_get(pairs, i), tt);
 }
 
 int
@@ -687,6 +636,8 @@ tuner_parse(struct tuner_table *tt, const char *path, const char *text,
 {
 	struct reading rd = { path, err, 0 };
 	struct tuner_table got = { .count = 0 };
+	const char *format, *of;
+	const json_t *pairs;
 	json_error_t error;
 	json_t *j = json_loadb(text, text_bytes, JSON_REJECT_DUPLICATES,
 	    &error);
@@ -695,7 +646,21 @@ tuner_parse(struct tuner_table *tt, const char *path, const char *text,
 	if (j == NULL)
 		return err_set(err, -EPROTO, "%.160s:%d: %s", path, error.line,
 		    error.text);
-	table_parse(&rd, j, &got);
+	format = json_string_value(json_object_get(j, "format"));
+	of = json_string_value(json_object_get(j, "machine"));
+	pairs = list(&rd, j, "pairs", TUNER_PAIRS_MAX);
+	if (format == NULL || strcmp(format, FORMAT) != 0)
+		complain(&rd, "format", "is not " FORMAT);
+	if (count(&rd, j, "version", 1e6) != VERSION)
+		complain(&rd, "version", "is not 1");
+	if (of == NULL)
+		complain(&rd, "machine", "is missing");
+	if (rd.rc == 0 && strcmp(of, got.machine) != 0)
+		rd.rc = err_set(err, -ESTALE,
+		    "%.160s: is of %.60s, and this is %.60s", path, of,
+		    got.machine);
+	for (size_t i = 0; rd.rc == 0 && i < json_array_size(pairs); i++)
+		pair_parse(&rd, json_array_get(pairs, i), &got);
 	json_decref(j);
 	if (rd.rc < 0) {
 		tuner_table_clear(&got);

@@ -50,12 +50,25 @@ static const struct {
 	CALL(reduce_scatter, "ncclReduceScatter", 0),
 };
 
-static int
-open_row(struct row *row, struct err *err)
+int
+xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 {
-	struct xccl_lib lib = row->lib;
+	struct xccl_lib lib;
+	struct row *row = rows;
 	void *so;
 
+	while (row < rows + ARRAY_LEN(rows) && strcmp(row->device, device) != 0)
+		row++;
+	if (row == rows + ARRAY_LEN(rows))
+		return err_set(err, -ENOTSUP,
+		    "xccl: NCCL and RCCL move memory of GPUs, and the device "
+		    "is %s; allowed: device=cuda, device=hip",
+		    device);
+	if (row->lib.version != 0) {
+		*ret = &row->lib;
+		return 0;
+	}
+	lib = row->lib;
 	/* Its messages would mix with records on standard output. */
 	setenv("NCCL_DEBUG_FILE", "/dev/stderr", 0);
 	so = dlopen(row->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -75,24 +88,6 @@ open_row(struct row *row, struct err *err)
 		return err_set(err, -ENOTSUP,
 		    "xccl: %s does not say its version", row->file);
 	row->lib = lib;
+	*ret = &row->lib;
 	return 0;
-}
-
-int
-xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
-{
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		int rc;
-
-		if (strcmp(rows[i].device, device) != 0)
-			continue;
-		rc = rows[i].lib.version != 0 ? 0 : open_row(&rows[i], err);
-		if (rc == 0)
-			*ret = &rows[i].lib;
-		return rc;
-	}
-	return err_set(err, -ENOTSUP,
-	    "xccl: NCCL and RCCL move memory of GPUs, and the device is %s; "
-	    "allowed: device=cuda, device=hip",
-	    device);
 }

@@ -12,7 +12,6 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "probes/device/device.h"
-#include "probes/device/nvml.h"
 #include "probes/neighbor/links.h"
 #include "probes/topology/local.h"
 #include "probes/transport/xccl_lib.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_kernels.c - in the place of gpu_kernels.cu where nothing compiles it. */
-#include "probes/device/gpu/gpu_kernels.h"
 #include "tests/fake/gpu_runtime.h"
 
 int

@@ -69,23 +69,6 @@ probe(int *ret_count, struct err *err)
 	return 0;
 }
 
-/* The runtime creates its context with the first call that needs one. */
-static int
-wake(struct device *d)
-{
-	int rc = gpu_use(d);
-
-	if (rc == 0)
-		rc = gpu_check(d, GPU(Free)(NULL), "waking the device");
-	if (rc == 0)
-		rc = gpu_check(d,
-		    GPU(DeviceGetPCIBusId)(d->pci, sizeof(d->pci), d->index),
-		    "asking for the PCI address");
-	for (char *c = d->pci; *c != '\0'; c++)
-		*c = (char)tolower((unsigned char)*c);
-	return rc;
-}
-
 static int
 open_device(int index, struct device **ret, struct err *err)
 {
@@ -103,7 +86,17 @@ open_device(int index, struct device **ret, struct err *err)
 	d->index = index;
 	SLIST_INIT(&d->own);
 	SLIST_INIT(&d->opened);
-	rc = wake(d);
+	/* The runtime creates its context with the first call that needs one.
+	 */
+	rc = gpu_use(d);
+	if (rc == 0)
+		rc = gpu_check(d, GPU(Free)(NULL), "waking the device");
+	if (rc == 0)
+		rc = gpu_check(d,
+		    GPU(DeviceGetPCIBusId)(d->pci, sizeof(d->pci), d->index),
+		    "asking for the PCI address");
+	for (char *c = d->pci; *c != '\0'; c++)
+		*c = (char)tolower((unsigned char)*c);
 	if (rc < 0) {
 		err_say(err, GPU_NAME " device %d: %s", index, d->error);
 		free(d);

@@ -12,8 +12,6 @@
  * rounded after each op, min and max give one of their arguments as it was, and
  * a NaN that arithmetic gives has the bits that host_reduce.c gives it.
  */
-#include "probes/device/gpu/gpu_kernels.h"
-
 #include "probes/device/gpu/gpu_port.h"
 
 #define THREADS 256

@@ -170,13 +170,6 @@ gpu_ipc_export(struct device *d, void *base, struct device_ipc *ret)
 }
 
 static int
-is_same(const struct handle *a, const struct handle *b)
-{
-	return a->pid == b->pid && a->process == b->process &&
-	    a->serial == b->serial;
-}
-
-static int
 map(struct device *d, struct gpu_area *a)
 {
 	int code, rc = gpu_use(d);
@@ -210,7 +203,8 @@ gpu_ipc_open(struct device *d, const struct device_ipc *handle, void **ret_base)
 		    "a handle cannot be opened by the "
 		    "process that made it");
 	SLIST_FOREACH (a, &d->opened, next)
-		if (is_same(&a->handle, &h))
+		if (a->handle.pid == h.pid && a->handle.process == h.process &&
+		    a->handle.serial == h.serial)
 			break;
 	if (a == NULL) {
 		a = calloc(1, sizeof(*a));

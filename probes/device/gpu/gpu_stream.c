@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "probes/device/gpu/gpu.h"
-#include "probes/device/gpu/gpu_kernels.h"
 
 /* ---- streams ---- */
 
@@ -103,28 +102,6 @@ gpu_fill(struct device_stream *s, void *to, int byte, uint64_t bytes)
 
 /* ---- reductions ---- */
 
-/* Grows only. What still uses the old one comes to its end first. */
-static int
-scratch(struct device_stream *s, uint64_t bytes)
-{
-	int rc;
-
-	if (s->scratch_bytes >= bytes)
-		return 0;
-	rc = gpu_stream_sync(s);
-	if (rc == 0 && s->scratch != NULL)
-		rc = gpu_check(s->d, GPU(Free)(s->scratch), "freeing");
-	if (rc < 0)
-		return rc;
-	s->scratch = NULL;
-	s->scratch_bytes = 0;
-	rc = gpu_check(s->d, GPU(Malloc)(&s->scratch, bytes),
-	    "allocating room for partial results");
-	if (rc == 0)
-		s->scratch_bytes = bytes;
-	return rc;
-}
-
 struct reduction {
 	enum plan_op op;
 	enum plan_type type;
@@ -153,8 +130,22 @@ launch_many(struct device_stream *s, const struct reduction *all)
 	const void *inputs[GPU_INPUTS_MAX];
 	struct reduction part = *all;
 	uint32_t done = 0;
-	int rc = scratch(s, bytes);
+	int rc = 0;
 
+	/* Grows only. What still uses the old one comes to its end first. */
+	if (s->scratch_bytes < bytes) {
+		rc = gpu_stream_sync(s);
+		if (rc == 0 && s->scratch != NULL)
+			rc = gpu_check(s->d, GPU(Free)(s->scratch), "freeing");
+		if (rc < 0)
+			return rc;
+		s->scratch = NULL;
+		s->scratch_bytes = 0;
+		rc = gpu_check(s->d, GPU(Malloc)(&s->scratch, bytes),
+		    "allocating room for partial results");
+		if (rc == 0)
+			s->scratch_bytes = bytes;
+	}
 	while (rc == 0 && done < all->inputs_count) {
 		uint32_t n = 0;
 

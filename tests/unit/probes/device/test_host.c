@@ -252,6 +252,59 @@ test_leaves_nothing(void **state)
 	assert_int_equal(descriptors(), before);
 }
 
+/* ---- every byte of a copy, and no other ---- */
+
+#define GUARD_BYTES 64
+#define LARGE       ((size_t)1 << 20) /* from there on past the caches */
+
+struct copies {
+	struct device_stream *stream;
+	char *from, *to, *want;
+};
+
+/* Wherever both ranges begin. */
+static void
+expect_copy(struct copies *c, size_t to_off, size_t from_off, size_t bytes)
+{
+	size_t all = bytes + 2 * GUARD_BYTES + to_off;
+
+	memset(c->to, 0x5c, all);
+	memset(c->want, 0x5c, all);
+	memcpy(c->want + GUARD_BYTES + to_off, c->from + from_off, bytes);
+	assert_int_equal(h->copy(c->stream, c->to + GUARD_BYTES + to_off,
+			     c->from + from_off, bytes),
+	    0);
+	assert_int_equal(h->stream_sync(c->stream), 0);
+	assert_memory_equal(c->to, c->want, all);
+}
+
+static void
+test_copy(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 63, 64, 4096, LARGE - 1, LARGE,
+		LARGE + 1, LARGE + 63, LARGE + 64, 3 * LARGE + 129 };
+	struct device *d = open_host();
+	size_t room = 4 * LARGE;
+	struct copies c = { NULL, malloc(room), malloc(room), malloc(room) };
+
+	(void)state;
+	assert_int_equal(h->stream_new(d, &c.stream), 0);
+	assert_true(c.from != NULL && c.to != NULL && c.want != NULL);
+	for (size_t i = 0; i < room; i++)
+		c.from[i] = (char)(i * 2654435761U >> 11);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (size_t off = 0; off < 64; off += 7) {
+			expect_copy(&c, off, 0, sizes[i]);
+			expect_copy(&c, 0, off, sizes[i]);
+			expect_copy(&c, off, off, sizes[i]);
+		}
+	h->stream_free(c.stream);
+	h->close(d);
+	free(c.from);
+	free(c.to);
+	free(c.want);
+}
+
 int
 main(void)
 {
@@ -259,6 +312,7 @@ main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_broken_plugin),
 		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_stream_reduce),
 		cmocka_unit_test(test_ipc_misuse),
 		cmocka_unit_test(test_ipc),

@@ -16,7 +16,6 @@
 
 #include "common/rng.h"
 #include "common/xalloc.h"
-#include "probes/multipath/emulated_links.h"
 #include "schema/options.h"
 
 #define MIB (1024.0 * 1024.0)

@@ -18,7 +18,7 @@
 #include "common/err.h"
 #include "common/rng.h"
 #include "common/str.h"
-#include "probes/multipath/emulated_links.h"
+#include "probes/multipath/copier.h"
 
 #define US  1e-6
 #define KIB 1024ULL
