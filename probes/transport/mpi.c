@@ -244,12 +244,19 @@ mpi_wait_all(struct transport *t)
 				 : transport_check(t->share, rc, "MPI_Waitall");
 }
 
+static int
+mpi_usable(const struct transport_team *team,
+    const struct transport_share *share, struct err *err)
+{
+	return transport_pieces_fit("mpi", team, share, err);
+}
+
 const struct transport_ops transport_mpi = {
 	.name = "mpi",
 	.at_mpi = 1,
 	.window_bytes = WINDOW_BYTES,
 	.instead = mpi_instead,
-	.usable = transport_pieces_fit,
+	.usable = mpi_usable,
 	.prepare = mpi_prepare,
 	.start = mpi_start,
 	.test = mpi_test,

@@ -220,10 +220,17 @@ staged_staging(const struct transport *t)
 	return t->staging;
 }
 
+static int
+staged_usable(const struct transport_team *team,
+    const struct transport_share *share, struct err *err)
+{
+	return transport_pieces_fit("mpi", team, share, err);
+}
+
 const struct transport_ops transport_mpi_staged = {
 	.name = "mpi",
 	.at_mpi = 1,
-	.usable = transport_pieces_fit,
+	.usable = staged_usable,
 	.prepare = staged_prepare,
 	.begin = staged_begin,
 	.start = staged_start,

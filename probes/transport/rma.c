@@ -54,7 +54,7 @@ rma_usable(const struct transport_team *team,
     const struct transport_share *share, struct err *err)
 {
 	if (team->ops->host_access)
-		return transport_pieces_fit(team, share, err);
+		return transport_pieces_fit("rma", team, share, err);
 	return err_set(err, -ENOTSUP,
 	    "rma: windows lie in memory of the host, and here it is that of %s",
 	    team->ops->name);

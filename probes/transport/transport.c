@@ -40,7 +40,7 @@ transport_piece_bytes(const struct transport_share *share)
 }
 
 int
-transport_pieces_fit(const struct transport_team *team,
+transport_pieces_fit(const char *name, const struct transport_team *team,
     const struct transport_share *share, struct err *err)
 {
 	uint64_t piece = transport_piece_bytes(share), pieces = 0;
@@ -50,7 +50,7 @@ transport_pieces_fit(const struct transport_team *team,
 	if (pieces <= INT_MAX)
 		return 0;
 	return err_set(err, -ENOTSUP,
-	    "mpi: %llu messages of rank %d are too many",
+	    "%s: %llu messages of rank %d are too many", name,
 	    (unsigned long long)pieces, team->rank);
 }
 

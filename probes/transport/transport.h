@@ -151,7 +151,7 @@ extern const struct transport_ops transport_xccl;
 uint64_t transport_piece_bytes(const struct transport_share *share);
 /* For usable: 0, or -ENOTSUP and why when this rank's pieces are more than an
  * int counts. */
-int transport_pieces_fit(const struct transport_team *team,
+int transport_pieces_fit(const char *name, const struct transport_team *team,
     const struct transport_share *share, struct err *err);
 
 /* 0 for MPI_SUCCESS, else -EIO and "what: MPI's text". */
