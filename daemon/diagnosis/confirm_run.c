@@ -149,8 +149,10 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 	snprintf(about, sizeof(about), "confirmation run on %.160s",
 	    k->subject);
 	snprintf(least, sizeof(least), "%zu", p->count);
+	/* What is a leaf's shows under the load of several pairs at once. */
 	snprintf(rounds, sizeof(rounds), "%zu",
-	    (p->is_rate ? BW_ROUNDS : LAT_ROUNDS) * pairs);
+	    (p->is_rate ? BW_ROUNDS : LAT_ROUNDS) * pairs /
+		(k->kind == JUDGE_LEAF ? p->count / 2 : 1));
 	for (size_t i = 0; i < p->count; i++)
 		strbuf_addf(&nodes, "%s%s", i == 0 ? "" : ",", p->names[i]);
 
@@ -167,7 +169,8 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		{ "campaign", "mpi", k->launcher[0] != '\0' ? k->mpi : "" },
 		{ "canary", "tests", p->is_rate ? "bw" : "lat" },
 		{ "canary", "share", "1" },
-		{ "canary", "partners", "pair" },
+		{ "canary", "partners",
+		    k->kind == JUDGE_LEAF ? "match" : "pair" },
 		{ "canary", "rounds_min", rounds },
 		{ "canary", "warmup", "1" },
 		{ "canary", "precision", "1" },
@@ -370,6 +373,10 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 		judge_track(k->series->judge, k->kind, k->index)),
 	    &k->report);
 	k->finding = k->report.finding;
+	/* Six nodes may not load an uplink as all of the leaf did. */
+	if (k->kind == JUDGE_LEAF && p->is_rate &&
+	    k->finding == CONFIRM_CLEARED)
+		k->finding = CONFIRM_UNCLEAR;
 	if (k->finding != CONFIRM_CLEARED) {
 		conclude(d, k);
 		return;

@@ -57,6 +57,9 @@ struct diagnosis_series {
 	struct drift fleet;
 	double fleet_hour[24];
 	uint32_t fleet_hour_n[24];
+	struct drift *paths; /* by leaf: the share of its slow pairs, over that
+				of all */
+	uint32_t paths_count;
 	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
 };
 
@@ -125,6 +128,7 @@ struct incident {
 	uint64_t next_ns;                   /* of the next try; 0: now */
 	struct shortfall_expected expected; /* where what is WHAT_PREDICTION */
 	struct port_shortfall port;         /* where what is WHAT_PORT */
+	int paths;     /* some paths of a leaf: the series' paths say so */
 	double effect; /* of the worst suspicion, of WHAT_INTERMITTENT */
 	int over;      /* ended; goes when nobody looks at it */
 };
@@ -230,6 +234,9 @@ void incident_as_predicted(struct diagnosis *d, enum judge_kind kind,
 /* A port of it runs below its rate, or (NULL) all run as they should. */
 void incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen);
+/* More of a leaf's pairs are slow than usual, or not any more. */
+void incident_paths(struct diagnosis *d, struct diagnosis_series *s,
+    uint32_t leaf, const struct diagnosis_source *from);
 /* All nodes are slower than they were in that series, or are not any more. */
 void incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
     const struct diagnosis_source *from);

@@ -151,7 +151,13 @@ incident_write(const struct diagnosis *d, struct incident *k)
 
 	next_write(d, k, next);
 	w.next = next;
-	if (k->what == WHAT_PORT) {
+	if (k->paths) {
+		const struct drift *now = &k->series->paths[k->index];
+
+		w.share = now->level;
+		w.effect = drift_shift(now);
+		w.rounds = drift_rounds(now);
+	} else if (k->what == WHAT_PORT) {
 		w.nic = k->port.name;
 		w.now_bps = k->port.now_bps;
 		w.rated_bps = k->port.rated_bps;
@@ -396,6 +402,35 @@ incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
 	incident_tell(d, k);
 }
 
+void
+incident_paths(struct diagnosis *d, struct diagnosis_series *s, uint32_t leaf,
+    const struct diagnosis_source *from)
+{
+	struct incident *k = incident_find(d, JUDGE_LEAF, leaf);
+
+	if (s->paths[leaf].from == DRIFT_NONE) {
+		if (k != NULL && k->paths && k->series == s)
+			incident_end(d, k, VERDICT_OK,
+			    "its paths are as they were");
+		return;
+	}
+	if (k != NULL) {
+		if (k->paths && k->series == s)
+			incident_write(d, k);
+		return;
+	}
+	k = incident_new(d, JUDGE_LEAF, leaf);
+	k->what = WHAT_LINK;
+	k->verdict = VERDICT_BAD;
+	k->paths = 1;
+	k->passed = 1; /* pairs one at a time would not meet it */
+	k->finding = CONFIRM_LINK;
+	k->series = s;
+	source_set(k, from);
+	incident_write(d, k);
+	incident_tell(d, k);
+}
+
 /* What is measured is certain: it is bad at once. */
 void
 incident_port(struct diagnosis *d, uint32_t node,
@@ -497,7 +532,7 @@ review(struct diagnosis *d, struct incident *k)
 	struct diagnosis_series *s;
 	struct err err;
 
-	if (k->kind == JUDGE_FLEET || k->what == WHAT_PORT)
+	if (k->kind == JUDGE_FLEET || k->what == WHAT_PORT || k->paths)
 		return; /* they end by themselves */
 	if (k->what == WHAT_INTERMITTENT) {
 		if (clk_ns() - d->nodes[k->index].dispelled_ns[0] >

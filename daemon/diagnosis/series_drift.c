@@ -21,7 +21,9 @@
 /* One node more slow than that counts as this. */
 #define FLEET_ONE_MAX  0.7
 #define FLEET_MIN      SCORE_PEERS_MIN
-#define FLEET_HOUR_MIN 36 /* rounds of an hour of the day: three days */
+#define PATHS_MIN      32   /* pairs of a leaf in a round */
+#define PATHS_LEAST    0.01 /* of them, more than usual */
+#define FLEET_HOUR_MIN 36   /* rounds of an hour of the day: three days */
 
 static struct drift *
 drift_need(struct diagnosis_series *s, uint32_t node)
@@ -76,6 +78,52 @@ fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	incident_fleet(d, s, from);
 }
 
+/* One of a leaf's uplinks slows some pairs of all of its nodes, and no node:
+ * the share of slow pairs of each leaf, over that of all leaves, against its
+ * own past. Nodes that are outliers, or busy, speak for themselves. */
+static void
+paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
+    const struct diagnosis_source *from)
+{
+	uint32_t leaves = d->leaf_count;
+	struct {
+		double pairs, slow;
+	} all = { 0, 0 }, *of = xcalloc(leaves + (size_t)1, sizeof(*of));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct score_obs *o = &d->obs[i];
+		const struct diagnosis_node *cn = &d->nodes[o->place];
+
+		const struct judge_track *t = judge_track(s->judge, JUDGE_NODE,
+		    o->place);
+
+		if (o->leaf == SCORE_NO_LEAF || o->aside || d->busy[i] ||
+		    t == NULL || t->votes != 0 || t->state >= JUDGE_OUTLIER)
+			continue;
+		of[o->leaf].pairs += cn->partners;
+		of[o->leaf].slow += cn->slow_partners;
+		all.pairs += cn->partners;
+		all.slow += cn->slow_partners;
+	}
+	if (s->paths_count < leaves) {
+		s->paths = xreallocarray(s->paths, leaves, sizeof(*s->paths));
+		while (s->paths_count < leaves)
+			drift_clear(&s->paths[s->paths_count++]);
+	}
+	for (uint32_t l = 0; l < leaves; l++) {
+		double rest = all.pairs - of[l].pairs;
+
+		if (of[l].pairs < PATHS_MIN || rest < PATHS_MIN)
+			continue;
+		drift_add(&s->paths[l],
+		    of[l].slow / of[l].pairs - (all.slow - of[l].slow) / rest,
+		    of[l].slow / of[l].pairs,
+		    cusum_limit(LIMIT_ROUNDS * leaves), PATHS_LEAST);
+		incident_paths(d, s, l, from);
+	}
+	free(of);
+}
+
 void
 series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct diagnosis_source *from, const json_t *record)
@@ -92,6 +140,7 @@ series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	}
 	d->learned = 1;
 	fleet_hear(d, s, count, from);
+	paths_hear(d, s, count, from);
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
 		struct drift *drift = drift_need(s, o->place);
@@ -329,6 +378,8 @@ series_drift_free(struct diagnosis *d)
 {
 	json_decref(d->pinned);
 	score_free(d->score);
-	for (size_t i = 0; i < d->series_count; i++)
+	for (size_t i = 0; i < d->series_count; i++) {
 		free(d->series[i].drifts);
+		free(d->series[i].paths);
+	}
 }

@@ -112,7 +112,7 @@ struct measured {
 static json_t *
 node_list(const struct measured *x)
 {
-	double typical = NAN, at = NAN, *p50, share;
+	double bound = NAN, at = NAN, *p50, share;
 	json_t *list = json_array();
 
 	if (x->count > REPORT_NODES_MAX) {
@@ -125,7 +125,7 @@ node_list(const struct measured *x)
 		free(p50);
 	}
 	if (x->pairs != NULL)
-		typical = pair_medians_typical(x->pairs);
+		bound = pair_medians_bound(x->pairs);
 	for (int i = 0; i < x->count; i++) {
 		const struct collect_node *n = &x->nodes[i];
 		double q25 = NAN, q75 = NAN;
@@ -140,8 +140,8 @@ node_list(const struct measured *x)
 		    record_number(n->p50), "p99", record_number(n->p99));
 		json_array_append_new(list, o);
 		if (x->pairs != NULL) {
-			partners = pair_medians_partners(x->pairs, node,
-			    typical, &slow);
+			partners = pair_medians_partners(x->pairs, node, bound,
+			    &slow);
 			json_object_set_new(o, "partners",
 			    json_integer(partners));
 			json_object_set_new(o, "slow_partners",

@@ -229,8 +229,9 @@ pair_medians_quantile(struct pair_medians *p, int node, double q)
 	return at;
 }
 
-double
-pair_medians_typical(const struct pair_medians *p)
+/* The median of all pairs' medians, and their scatter. */
+static double
+typical_of(const struct pair_medians *p, double *ret_sigma)
 {
 	double *x = xcalloc(p->used + 1, sizeof(*x)), at;
 	size_t n = 0;
@@ -239,16 +240,32 @@ pair_medians_typical(const struct pair_medians *p)
 		if (p->slots[i].n > 0)
 			x[n++] = median_of(&p->slots[i]);
 	at = robust_median(x, n);
+	*ret_sigma = robust_mad(x, n, at);
 	free(x);
 	return at;
 }
 
+double
+pair_medians_typical(const struct pair_medians *p)
+{
+	double sigma;
+
+	return typical_of(p, &sigma);
+}
+
+double
+pair_medians_bound(const struct pair_medians *p)
+{
+	double sigma, typical = typical_of(p, &sigma), off;
+
+	off = fmax(PAIR_MEDIANS_SLOW, PAIR_MEDIANS_SIGMAS * sigma / typical);
+	return p->low_is_bad ? typical / (1 + off) : typical * (1 + off);
+}
+
 int
-pair_medians_partners(struct pair_medians *p, int node, double typical,
+pair_medians_partners(struct pair_medians *p, int node, double bound,
     int *ret_slow)
 {
-	double bound = p->low_is_bad ? typical / (1 + PAIR_MEDIANS_SLOW)
-				     : typical * (1 + PAIR_MEDIANS_SLOW);
 	const double *of = NULL;
 	size_t n = of_node(p, node, &of);
 

@@ -45,10 +45,14 @@ double pair_medians_quantile(struct pair_medians *p, int node, double q);
 
 /* The median of all pairs' medians; NAN without pairs. */
 double pair_medians_typical(const struct pair_medians *p);
-/* The node's pairs, and how many of them are worse than typical by more than
- * PAIR_MEDIANS_SLOW of it. */
-#define PAIR_MEDIANS_SLOW 0.05
-int pair_medians_partners(struct pair_medians *p, int node, double typical,
+/* What a slow pair is beyond: worse than typical by PAIR_MEDIANS_SLOW of it,
+ * and by so many standard deviations of all pairs, which noise alone hardly is.
+ * NAN without pairs. */
+#define PAIR_MEDIANS_SLOW   0.05
+#define PAIR_MEDIANS_SIGMAS 2.5
+double pair_medians_bound(const struct pair_medians *p);
+/* The node's pairs, and how many of them are beyond bound. */
+int pair_medians_partners(struct pair_medians *p, int node, double bound,
     int *ret_slow);
 
 #endif

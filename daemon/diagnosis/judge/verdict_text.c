@@ -152,6 +152,16 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		write_drift(c, slower, ret);
 		return;
 	}
+	if (c->share > 0) {
+		add(ret,
+		    "leaf %s: %.0f %% of the pairs of its nodes are slow "
+		    "instead of %.0f %%, and none of its nodes: one of its "
+		    "uplinks, or what that leads to, over %" PRIu32
+		    " rounds (%s)",
+		    c->subject, 100 * (c->share + c->effect), 100 * c->share,
+		    c->rounds, c->test);
+		return;
+	}
 	if (c->what == WHAT_PORT) {
 		add(ret,
 		    "%s: port %s runs at %.3g Gbit/s instead of %.3g, which it "

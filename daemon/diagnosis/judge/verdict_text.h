@@ -28,6 +28,7 @@ struct verdict_evidence {
 	const char *nic;     /* "": no counters */
 	int64_t nic_drops;
 	double now_bps, rated_bps; /* of nic, where what is WHAT_PORT */
+	double share; /* of a leaf's pairs that is slow usually; 0: not so */
 	const char *next; /* when the confirmation run is to come, or "" */
 	const char *host; /* what troubles the host, or "" */
 	/* A pinned baseline, or "": its own recent weeks; of a prediction the

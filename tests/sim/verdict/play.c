@@ -177,7 +177,7 @@ hear_canary(struct play *p, enum world_test test)
 	const char **names = xcalloc(n, sizeof(*names));
 	double *q = xcalloc(n, sizeof(*q));
 	json_t *rows = json_array(), *record;
-	double typical;
+	double typical, bound;
 
 	for (int k = 0; k < s->cluster.partners; k++) {
 		rng_shuffle(&p->w->rng, p->order, n);
@@ -191,6 +191,7 @@ hear_canary(struct play *p, enum world_test test)
 		}
 	}
 	typical = pair_medians_typical(pairs);
+	bound = pair_medians_bound(pairs);
 	for (uint32_t i = 0; i < n; i++) {
 		int slow, partners;
 
@@ -199,7 +200,7 @@ hear_canary(struct play *p, enum world_test test)
 		    test == WORLD_BW ? 0.75 : 0.25);
 		if (n > RECORD_ROWS_MAX || isnan(q[i]))
 			continue;
-		partners = pair_medians_partners(pairs, (int)i, typical, &slow);
+		partners = pair_medians_partners(pairs, (int)i, bound, &slow);
 		json_array_append_new(rows,
 		    json_pack("{s:s, s:f, s:i, s:i}", "node", names[i], key,
 			q[i], "partners", partners, "slow_partners", slow));

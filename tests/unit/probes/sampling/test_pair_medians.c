@@ -102,15 +102,15 @@ test_partners(void **state)
 	pair_medians_add(p, 1, 3, 1.01);
 	pair_medians_add(p, 2, 3, 0.99);
 	assert_true(pair_medians_typical(p) < 1.02);
-	assert_int_equal(pair_medians_partners(p, 0, pair_medians_typical(p),
+	assert_int_equal(pair_medians_partners(p, 0, pair_medians_bound(p),
 			     &slow),
 	    3);
 	assert_int_equal(slow, 2);
-	assert_int_equal(pair_medians_partners(p, 3, pair_medians_typical(p),
+	assert_int_equal(pair_medians_partners(p, 3, pair_medians_bound(p),
 			     &slow),
 	    3);
 	assert_int_equal(slow, 0);
-	assert_int_equal(pair_medians_partners(p, 9, pair_medians_typical(p),
+	assert_int_equal(pair_medians_partners(p, 9, pair_medians_bound(p),
 			     &slow),
 	    0);
 	pair_medians_free(p);
