@@ -3,7 +3,7 @@
  * ab_timing.c - in which order two ways take turns, what counts as one turn's
  * time, and when there were enough of them.
  */
-#include "probes/compare/ab_timing.h"
+#include "probes/compare/baseline.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,33 +29,6 @@ turn(const struct transport_team *team, const struct ab_timing_side *side)
 	one.s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
 	trial_slowest(team, &one, 1);
 	return one;
-}
-
-/* Whatever is still acknowledged after a turn counts for it, since the next
- * one starts after a reading. */
-static void
-turn_counted(const struct transport_team *team, struct ab_timing *v, int which)
-{
-	struct ab_timing_side *side = &v->side[which];
-	struct trial *t = &side->trial;
-	struct nic_bytes before = { 0 }, now = { 0 };
-	int rc;
-
-	trial_meet(team); /* nobody is still at the last turn */
-	if (nic_bytes_read(&before) < 0)
-		v->wire_rc = -ENODATA;
-	t->samples = xreallocarray(t->samples, t->count + 1,
-	    sizeof(*t->samples));
-	t->samples[t->count++] = turn(team, side);
-	rc = nic_bytes_read(&now);
-	if (rc < 0)
-		v->wire_rc = rc;
-	side->wire.out_bytes += now.out_bytes - before.out_bytes;
-	side->wire.in_bytes += now.in_bytes - before.in_bytes;
-	/* less when a connection has ended meanwhile */
-	if (now.resent_bytes > before.resent_bytes)
-		side->wire.resent_bytes += now.resent_bytes -
-		    before.resent_bytes;
 }
 
 /* Rank 0's clock decides for all. */
@@ -100,8 +73,31 @@ ab_timing_time(const struct transport_team *team, const struct trial_ask *ask,
 			turn(team, &v->side[k]);
 	start_ns = clk_ns();
 	do {
-		for (int k = 0; k < v->sides; k++)
-			turn_counted(team, v, first ^ k);
+		/* Whatever is still acknowledged after a turn counts for it,
+		 * since the next one starts after a reading. */
+		for (int k = 0; k < v->sides; k++) {
+			struct ab_timing_side *side = &v->side[first ^ k];
+			struct nic_bytes before = { 0 }, now = { 0 };
+			struct trial *t = &side->trial;
+			int rc;
+
+			trial_meet(team); /* nobody is still at the last turn */
+			if (nic_bytes_read(&before) < 0)
+				v->wire_rc = -ENODATA;
+			t->samples = xreallocarray(t->samples, t->count + 1,
+			    sizeof(*t->samples));
+			t->samples[t->count++] = turn(team, side);
+			rc = nic_bytes_read(&now);
+			if (rc < 0)
+				v->wire_rc = rc;
+			side->wire.out_bytes += now.out_bytes -
+			    before.out_bytes;
+			side->wire.in_bytes += now.in_bytes - before.in_bytes;
+			/* less when a connection has ended meanwhile */
+			if (now.resent_bytes > before.resent_bytes)
+				side->wire.resent_bytes += now.resent_bytes -
+				    before.resent_bytes;
+		}
 		first = v->sides - 1 - first;
 		decision = decide(team, ask, v, start_ns);
 	} while (decision == STOP_GO_ON);

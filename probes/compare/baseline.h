@@ -11,8 +11,9 @@
 #define PROBES_COMPARE_BASELINE_H
 
 #include "common/err.h"
-#include "probes/compare/ab_timing.h"
 #include "probes/execute/exec.h"
+#include "probes/execute/trial.h"
+#include "probes/job/nic.h"
 
 /* The head of each kind's own struct. */
 struct baseline {
@@ -45,6 +46,37 @@ extern const struct baseline_row baseline_direct; /* a stripe's, in one piece */
 extern const struct baseline_row baseline_synchronous; /* barriers in between */
 extern const struct baseline_row baseline_scatter;     /* of a binding */
 extern const struct baseline_row baseline_alltoall;    /* likewise */
+
+/* ---- two ways to do the same thing, turn by turn: ab_timing.c ----
+ *
+ * Turns go A B B A A B B A, so that what drifts, drifts for both. Each turn
+ * follows a barrier, and the slowest rank's time counts. What the node's
+ * network carried in a turn is read outside of its time. */
+#define AB_TIMING_SIDES 2
+
+struct ab_timing_side {
+	void (*run)(void *arg); /* this rank's part, once */
+	void *arg;
+	struct trial trial;
+	struct nic_bytes wire; /* of all turns */
+};
+
+struct ab_timing {
+	int sides; /* 1: nothing to compare with */
+	struct ab_timing_side side[AB_TIMING_SIDES];
+	int wire_rc; /* 0, or why wire holds nothing */
+};
+
+/* Collective; as many turns of one as of the other. The stop rule holds when
+ * it does for both. */
+void ab_timing_time(const struct transport_team *team,
+    const struct trial_ask *ask, struct ab_timing *v);
+void ab_timing_clear(struct ab_timing *v); /* frees */
+
+/* Of the turns, pair by pair: time of side 1 over time of side 0. */
+int ab_timing_ratio(const struct ab_timing *v, struct timing *ret);
+/* Of one side; NAN: it was not measured. */
+double ab_timing_median_s(const struct ab_timing *v, int side);
 
 /* A plan beside a baseline. */
 struct beside {

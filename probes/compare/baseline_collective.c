@@ -95,6 +95,27 @@ alltoall(struct collective *r)
 	    r->type, r->base.team->comm);
 }
 
+static const MPI_Datatype types[PLAN_TYPE_MAX] = {
+	[PLAN_INT32] = MPI_INT32_T,
+	[PLAN_INT64] = MPI_INT64_T,
+	[PLAN_FLOAT] = MPI_FLOAT,
+	[PLAN_DOUBLE] = MPI_DOUBLE,
+	/* MPI moves the rest, and reduces none of it. */
+	[PLAN_HALF] = MPI_INT16_T,
+	[PLAN_BFLOAT16] = MPI_INT16_T,
+	[PLAN_BYTE] = MPI_BYTE,
+};
+
+static const MPI_Op ops[PLAN_OP_MAX] = {
+	[PLAN_COPY] = MPI_SUM,
+	[PLAN_SUM] = MPI_SUM,
+	[PLAN_PROD] = MPI_PROD,
+	[PLAN_MIN] = MPI_MIN,
+	[PLAN_MAX] = MPI_MAX,
+	[PLAN_LAND] = MPI_LAND,
+	[PLAN_LOR] = MPI_LOR,
+};
+
 /* Builders of what MPI has too. */
 static const struct subject_row {
 	const char *section;
@@ -117,67 +138,6 @@ static const struct collective_row rows[] = {
 };
 
 /* ---- what to do ---- */
-
-/* The title as options again. */
-static struct conf *
-options_of(const struct plan *p, const struct subject_row **ret_subject)
-{
-	char *copy = xstrdup(p->title), *words[WORDS_MAX], *save = NULL;
-	struct conf *c = NULL;
-	struct err err;
-	int n = 0;
-
-	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < WORDS_MAX;
-	     w = strtok_r(NULL, " ", &save))
-		words[n++] = w;
-	for (size_t i = 0; n > 0 && i < ARRAY_LEN(subjects); i++)
-		if (strcmp(words[0], subjects[i].section) == 0)
-			*ret_subject = &subjects[i];
-	if (*ret_subject == NULL ||
-	    pattern_options(pattern_find(words[0]), words + 1, n - 1, &c,
-		&err) < 0)
-		c = NULL;
-	free(copy);
-	return c;
-}
-
-static MPI_Datatype
-type_of(enum plan_type type, int reduces)
-{
-	switch (type) {
-	case PLAN_INT32:
-		return MPI_INT32_T;
-	case PLAN_INT64:
-		return MPI_INT64_T;
-	case PLAN_FLOAT:
-		return MPI_FLOAT;
-	case PLAN_DOUBLE:
-		return MPI_DOUBLE;
-	default:
-		if (reduces)
-			return MPI_DATATYPE_NULL;
-		return plan_types[type].bytes == 2 ? MPI_INT16_T : MPI_BYTE;
-	}
-}
-
-static MPI_Op
-op_of(enum plan_op op)
-{
-	switch (op) {
-	case PLAN_PROD:
-		return MPI_PROD;
-	case PLAN_MIN:
-		return MPI_MIN;
-	case PLAN_MAX:
-		return MPI_MAX;
-	case PLAN_LAND:
-		return MPI_LAND;
-	case PLAN_LOR:
-		return MPI_LOR;
-	default:
-		return MPI_SUM;
-	}
-}
 
 /* Of options: which row, and its arguments. */
 static int
@@ -213,8 +173,7 @@ collective_read(struct collective *r, const struct conf *c,
 			r->row = &rows[i];
 	if (r->row == NULL)
 		return err_set(err, -ENOTSUP, "MPI has no such collective");
-	r->type = type_of(type, r->row->reduces);
-	if (r->type == MPI_DATATYPE_NULL)
+	if (r->row->reduces && type > PLAN_DOUBLE)
 		return err_set(err, -ENOTSUP,
 		    "MPI reduces int32, int64, float and double only");
 	if (count > INT_MAX / blocks)
@@ -222,7 +181,8 @@ collective_read(struct collective *r, const struct conf *c,
 		    "MPI counts with int: too many elements");
 	r->count = (int)count;
 	r->all = (int)(count * blocks);
-	r->op = op_of(op);
+	r->type = types[type];
+	r->op = ops[op];
 	return 0;
 }
 
@@ -242,15 +202,27 @@ collective_open(struct baseline *b, struct err *err)
 	struct collective *r = (struct collective *)b;
 	const struct subject_row *s = NULL;
 	const struct plan *p = b->plan;
-	struct conf *c = options_of(p, &s);
-	int rc, rank = b->team->rank;
+	char *copy = xstrdup(p->title), *words[WORDS_MAX], *save = NULL;
+	int rc, n = 0, rank = b->team->rank;
+	struct conf *c = NULL;
 
+	/* The title as options again. */
+	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < WORDS_MAX;
+	     w = strtok_r(NULL, " ", &save))
+		words[n++] = w;
+	for (size_t i = 0; n > 0 && i < ARRAY_LEN(subjects); i++)
+		if (strcmp(words[0], subjects[i].section) == 0)
+			s = &subjects[i];
+	rc = s == NULL ? -EINVAL
+		       : pattern_options(pattern_find(words[0]), words + 1,
+			     n - 1, &c, err);
+	free(copy);
+	if (rc < 0)
+		return err_set(err, -ENOTSUP, "the plan is no collective");
 	r->send_buf = buffer_of(p, "send");
 	r->recv_buf = buffer_of(p, "recv");
 	r->send_bytes = p->bufs[r->send_buf].bytes[rank];
 	r->recv_bytes = p->bufs[r->recv_buf].bytes[rank];
-	if (c == NULL)
-		return err_set(err, -ENOTSUP, "the plan is no collective");
 	if (conf_int(c, s->section, "ranks") > 0 &&
 	    conf_int(c, s->section, "ranks") != b->team->ranks)
 		rc = err_set(err, -ENOTSUP,

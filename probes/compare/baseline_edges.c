@@ -89,13 +89,19 @@ edges_close(struct edges *e)
 	free(e->offs);
 }
 
-static void
-neighborhood_read(struct neighborhood *n)
+static int
+neighborhood_open(struct baseline *b, struct err *err)
 {
-	const struct plan *p = n->base.plan;
-	uint32_t rank = (uint32_t)n->base.team->rank;
+	struct neighborhood *n = (struct neighborhood *)b;
+	uint64_t start_ns, most = most_bytes(b->plan, edge_to);
+	uint32_t rank = (uint32_t)b->team->rank;
+	const struct plan *p = b->plan;
 	size_t in = 0, out = 0;
 
+	if (most > INT_MAX)
+		return err_set(err, -ENOTSUP,
+		    "MPI counts with int: a rank would receive %llu bytes",
+		    (unsigned long long)most);
 	for (size_t i = 0; i < p->promises_count; i++) {
 		out += edge_from(p, i) == rank;
 		in += edge_to(p, i) == rank;
@@ -122,20 +128,6 @@ neighborhood_read(struct neighborhood *n)
 	}
 	n->send = xcalloc((size_t)n->send_bytes + 1, 1);
 	n->recv = xcalloc(n->recv_bytes + 1, 1);
-}
-
-static int
-neighborhood_open(struct baseline *b, struct err *err)
-{
-	struct neighborhood *n = (struct neighborhood *)b;
-	uint64_t most = most_bytes(b->plan, edge_to);
-	uint64_t start_ns;
-
-	if (most > INT_MAX)
-		return err_set(err, -ENOTSUP,
-		    "MPI counts with int: a rank would receive %llu bytes",
-		    (unsigned long long)most);
-	neighborhood_read(n);
 	b->name = n->equal ? "MPI_Neighbor_allgather"
 			   : "MPI_Neighbor_allgatherv";
 	MPI_DO(MPI_Barrier(b->team->comm));

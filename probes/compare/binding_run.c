@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "common/xalloc.h"
-#include "probes/compare/probe.h"
+#include "probes/compare/compare.h"
 #include "probes/compare/rail_stats.h"
 #include "probes/pattern/binding.h"
 #include "probes/pattern/builders.h"
@@ -75,18 +75,6 @@ step_per_s(const struct finding *f, enum binding_part part, uint32_t k)
 		devices *= 2;
 	return (double)f->subject->plan->transfers[0].bytes * devices /
 	    step_s(f, part, k);
-}
-
-/* The model nearer to what was measured, whether it is believed or not. */
-static enum binding_fit_kind
-nearer(const struct binding_fit *fit)
-{
-	if (fit->kind != BINDING_FIT_DYNAMIC)
-		return fit->kind;
-	return fit->models[BINDING_FIT_ROUND_ROBIN].residual <
-		fit->models[BINDING_FIT_PACKED].residual
-	    ? BINDING_FIT_ROUND_ROBIN
-	    : BINDING_FIT_PACKED;
 }
 
 static json_t *
@@ -168,49 +156,21 @@ say_model(const struct finding *f, enum binding_fit_kind kind,
 	strbuf_addf(sb, " (residual %.1f %%)", m->residual * 100);
 }
 
-static void
-say_fit(const struct finding *f, struct strbuf *sb)
-{
-	strbuf_addf(sb, "%s: ", binding_parts[f->part]);
-	if (f->fit.kind != BINDING_FIT_DYNAMIC) {
-		say_model(f, f->fit.kind, sb);
-		return;
-	}
-	strbuf_addf(sb, "dynamic, neither ");
-	say_model(f, BINDING_FIT_PACKED, sb);
-	strbuf_addf(sb, " nor ");
-	say_model(f, BINDING_FIT_ROUND_ROBIN, sb);
-}
-
-static void
-say_weak(const struct finding *f, struct strbuf *sb)
-{
-	const struct subject *r = f->subject;
-	const int *node = r->team->nodes;
-
-	for (uint32_t i = 0; i < f->g; i++) {
-		double ratio = f->alone_per_s[i] / f->sound_per_s;
-		const char *nic = rail_stats_nic((int)i);
-
-		if (!(ratio < f->weak_ratio))
-			continue;
-		strbuf_addf(sb,
-		    "; rail %u%s%s%s between %s and %s gives %.2f of what "
-		    "others give",
-		    i, nic != NULL ? " (" : "", nic != NULL ? nic : "",
-		    nic != NULL ? ")" : "", r->world->names[node[i]],
-		    r->world->names[node[f->g + i]], ratio);
-	}
-}
-
 static json_t *
 fit_record(const struct finding *f, const char *text)
 {
 	const struct binding_fit *fit = &f->fit;
-	enum binding_fit_kind kind = nearer(fit);
-	const struct binding_fit_model *m = &fit->models[kind];
+	const struct binding_fit_model *m = fit->models;
+	enum binding_fit_kind kind = fit->kind;
 	json_t *profile = json_array(), *o;
 
+	/* The model nearer to what was measured, believed or not. */
+	if (kind == BINDING_FIT_DYNAMIC)
+		kind = m[BINDING_FIT_ROUND_ROBIN].residual <
+			m[BINDING_FIT_PACKED].residual
+		    ? BINDING_FIT_ROUND_ROBIN
+		    : BINDING_FIT_PACKED;
+	m = &fit->models[kind];
 	for (uint32_t k = 1; k <= f->g; k++)
 		json_array_append_new(profile,
 		    json_pack("{s:i, s:f, s:f}", "k", (int)k, "bandwidth",
@@ -279,6 +239,8 @@ report_fits(struct finding *f)
 	static const enum binding_part parts[] = { BINDING_RAIL,
 		BINDING_ASYMMETRIC };
 	struct plan_report *pr = f->c->report;
+	const int *node = f->subject->team->nodes;
+	const struct world *w = f->subject->world;
 
 	for (uint32_t i = 0; i < f->g; i++)
 		f->alone_per_s[i] = step_per_s(f, BINDING_ALONE, i + 1);
@@ -294,8 +256,28 @@ report_fits(struct finding *f)
 		f->profile = (struct binding_fit_profile){ f->g, f->per_s,
 			f->weights };
 		binding_fit_binding(&f->profile, f->tolerance, &f->fit);
-		say_fit(f, &text);
-		say_weak(f, &text);
+		strbuf_addf(&text, "%s: ", binding_parts[f->part]);
+		if (f->fit.kind != BINDING_FIT_DYNAMIC) {
+			say_model(f, f->fit.kind, &text);
+		} else {
+			strbuf_addf(&text, "dynamic, neither ");
+			say_model(f, BINDING_FIT_PACKED, &text);
+			strbuf_addf(&text, " nor ");
+			say_model(f, BINDING_FIT_ROUND_ROBIN, &text);
+		}
+		for (uint32_t k = 0; k < f->g; k++) {
+			double ratio = f->alone_per_s[k] / f->sound_per_s;
+			const char *nic = rail_stats_nic((int)k);
+
+			if (!(ratio < f->weak_ratio))
+				continue;
+			strbuf_addf(&text,
+			    "; rail %u%s%s%s between %s and %s gives %.2f of "
+			    "what others give",
+			    k, nic != NULL ? " (" : "", nic != NULL ? nic : "",
+			    nic != NULL ? ")" : "", w->names[node[k]],
+			    w->names[node[f->g + k]], ratio);
+		}
 		emit_put(pr->emit, fit_record(f, text.text));
 		strbuf_addf(&pr->remarks, "%s\n", text.text);
 		strbuf_clear(&text);

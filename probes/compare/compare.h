@@ -24,8 +24,11 @@ enum probe_steps {
 	PROBE_STEPS_ONLY /* they are the measurements; the whole only proves */
 };
 
-/* A probe: how its plan is built, what it is timed beside, and what its
- * records say more. Hooks may be NULL. */
+/* A row of the table of probes that are more than a plan to time (probe.c). A
+ * new probe is its options (schema/patterns.c) and its builder with a line in
+ * probes/pattern/builders.h; if it has a baseline, or its records say more than
+ * the others', a row here: how its plan is built, what it is timed beside, and
+ * what its records say more. Hooks may be NULL. */
 struct probe {
 	const struct pattern
 	    *pattern; /* name, options, builder; see probe_of */
@@ -87,5 +90,17 @@ void compare_time(const struct comparison *c, struct beside *x,
 void compare_volume(struct subject *r);
 /* Bytes of the largest transfer. */
 uint64_t compare_largest(const struct plan *p);
+
+/* Never NULL: a probe without a row is proven and timed alone. */
+const struct probe *probe_of(const struct pattern *pt);
+
+/* Rows with files of their own. */
+extern const struct probe probe_neighbor;
+extern const struct probe probe_stripe;
+extern const struct probe probe_binding;
+
+/* spmm.c: a product with a sparse matrix, of a neighbor plan that was made for
+ * one. All ranks, once the plan is reported. */
+void spmm_measure(struct comparison *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/xalloc.h"
-#include "probes/compare/probe.h"
+#include "probes/compare/compare.h"
 #include "probes/pattern/builders.h"
 
 #define WIRES_MAX 1000 /* nodes in a record */
@@ -139,15 +139,19 @@ put_wires(json_t *o, const struct comparison *c)
 	    ratio((double)fullest[1], (double)fullest[0]));
 }
 
-/* ---- the record ---- */
-
-/* Edges, the largest message, and which share of all pairs have an edge. */
 static void
-put_graph(json_t *o, const struct plan *p)
+neighbor_report(const struct comparison *c)
 {
+	const struct plan *p = c->subject.plan;
+	const struct beside *x = &c->besides[0];
+	json_t *o = plan_report_speedup(&c->subject, x);
 	double pairs = (double)p->ranks * (p->ranks - 1);
 	uint64_t most = 0, distinct = 0;
 
+	json_object_set_new(o, "order",
+	    json_string(c->phased ? "phased" : "dataflow"));
+	/* Edges, the largest message, and which share of all pairs have an
+	 * edge. */
 	for (size_t i = 0; i < p->promises_count; i++) {
 		const struct plan_promise *m = &p->promises[i];
 
@@ -159,18 +163,6 @@ put_graph(json_t *o, const struct plan *p)
 	json_object_set_new(o, "edges",
 	    json_integer((json_int_t)p->promises_count));
 	json_object_set_new(o, "density", ratio((double)distinct, pairs));
-}
-
-static void
-neighbor_report(const struct comparison *c)
-{
-	const struct plan *p = c->subject.plan;
-	const struct beside *x = &c->besides[0];
-	json_t *o = plan_report_speedup(&c->subject, x);
-
-	json_object_set_new(o, "order",
-	    json_string(c->phased ? "phased" : "dataflow"));
-	put_graph(o, p);
 	put_wires(o, c);
 	/* A random graph's builder says what bytes may be expected to be
 	 * saved. */

@@ -89,22 +89,12 @@ plan_report_interval(const struct timing *t)
 	    "lo", t->lo_s, "hi", t->hi_s);
 }
 
-static json_t *
-bandwidth(const struct timing *t, uint64_t bytes)
-{
-	double b = (double)bytes;
-
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "max",
-	    record_number(b / t->min_s), "median_upper",
-	    record_number(b / t->median_upper_s), "median_middle",
-	    record_number(b / t->median_middle_s), "mean",
-	    record_number(b / t->mean_s), "min", record_number(b / t->max_s));
-}
-
 static void
-put_times(json_t *o, const struct trial *t, const struct timing *tm)
+put_times(json_t *o, const struct trial *t, const struct timing *tm,
+    uint64_t bytes)
 {
 	struct hist *h = xcalloc(1, sizeof(*h));
+	double b = (double)bytes;
 	json_t *samples = json_array();
 
 	hist_clear(h);
@@ -126,6 +116,13 @@ put_times(json_t *o, const struct trial *t, const struct timing *tm)
 		json_array_append_new(samples,
 		    json_pack("[f,i]", t->samples[i].s, t->samples[i].rank));
 	json_object_set_new(o, "samples", samples);
+	json_object_set_new(o, "bandwidth",
+	    json_pack("{s:o, s:o, s:o, s:o, s:o}", "max",
+		record_number(b / tm->min_s), "median_upper",
+		record_number(b / tm->median_upper_s), "median_middle",
+		record_number(b / tm->median_middle_s), "mean",
+		record_number(b / tm->mean_s), "min",
+		record_number(b / tm->max_s)));
 }
 
 static json_t *
@@ -160,8 +157,7 @@ trial_record(const struct subject *r, const struct trial *t, int step)
 			json_object_set_new(o, "groups",
 			    json_integer(r->groups));
 	}
-	put_times(o, t, &tm);
-	json_object_set_new(o, "bandwidth", bandwidth(&tm, volume(r, step)));
+	put_times(o, t, &tm, volume(r, step));
 	json_object_set_new(o, "memory_bytes_per_s",
 	    record_number(r->memory_bytes_per_s));
 	json_object_set_new(o, "above_memory",
@@ -196,53 +192,45 @@ trial_record(const struct subject *r, const struct trial *t, int step)
 	return o;
 }
 
-static void
-trial_row(struct table *table, const struct subject *r, const struct trial *t,
-    int step)
-{
-	uint64_t bytes = volume(r, step), moved, messages;
-	char *via = vias(r->plan, step), span[32];
-	double times[5];
-	struct timing tm;
-
-	timing_of(t->samples, t->count, &tm);
-	times[0] = tm.min_s;
-	times[1] = tm.median_upper_s;
-	times[2] = tm.median_middle_s;
-	times[3] = tm.mean_s;
-	times[4] = tm.max_s;
-	footprint(r->plan, step, &moved, &messages);
-	table_cell(table, "%s", step <= 0 ? r->plan->title : "");
-	if (step < 0)
-		table_cell(table, "all");
-	else if (r->pattern != NULL)
-		table_cell(table, "%s k=%d", r->pattern, r->k);
-	else
-		table_cell(table, "%d", step);
-	table_cell(table, "%s", via);
-	table_cell(table, "%llu", (unsigned long long)bytes);
-	table_cell(table, "%zu", tm.n);
-	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
-		clk_span_format((uint64_t)(times[i] * 1e9 + 0.5), span,
-		    sizeof(span));
-		table_cell(table, "%s", span);
-	}
-	table_cell(table, "%.3f", (double)bytes / tm.median_middle_s / 1e9);
-	table_cell(table, "%s",
-	    timing_above_memory(&tm, moved, r->memory_bytes_per_s)
-		? "above the memory's own speed"
-		: "");
-	free(via);
-}
-
 void
 plan_report_trial(struct plan_report *pr, const struct subject *r,
     const struct trial *t, int step)
 {
+	uint64_t bytes = volume(r, step), moved, messages;
+	struct timing tm;
+	const double *const times[] = { &tm.min_s, &tm.median_upper_s,
+		&tm.median_middle_s, &tm.mean_s, &tm.max_s };
+	char *via;
+
 	if (pr == NULL)
 		return;
 	emit_put(pr->emit, trial_record(r, t, step));
-	trial_row(pr->table, r, t, step);
+	timing_of(t->samples, t->count, &tm);
+	footprint(r->plan, step, &moved, &messages);
+	table_cell(pr->table, "%s", step <= 0 ? r->plan->title : "");
+	if (step < 0)
+		table_cell(pr->table, "all");
+	else if (r->pattern != NULL)
+		table_cell(pr->table, "%s k=%d", r->pattern, r->k);
+	else
+		table_cell(pr->table, "%d", step);
+	via = vias(r->plan, step);
+	table_cell(pr->table, "%s", via);
+	free(via);
+	table_cell(pr->table, "%llu", (unsigned long long)bytes);
+	table_cell(pr->table, "%zu", tm.n);
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		char span[32];
+
+		clk_span_format((uint64_t)(*times[i] * 1e9 + 0.5), span,
+		    sizeof(span));
+		table_cell(pr->table, "%s", span);
+	}
+	table_cell(pr->table, "%.3f", (double)bytes / tm.median_middle_s / 1e9);
+	table_cell(pr->table, "%s",
+	    timing_above_memory(&tm, moved, r->memory_bytes_per_s)
+		? "above the memory's own speed"
+		: "");
 	pr->rows++;
 }
 

@@ -3,14 +3,12 @@
  * plans.c - in which order rank 0 has the plans of a campaign built, checked
  * and measured, and which of them go another way.
  */
-#include "probes/compare/plans.h"
+#include "probes/compare/session.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "probes/compare/session.h"
-#include "probes/compare/tuning.h"
 #include "probes/multipath/copier.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/sweep.h"
@@ -40,20 +38,6 @@ static int
 is_curve(const struct session *s, const struct pattern *pt)
 {
 	return pt == &pattern_multipath && curve_wanted(s->conf);
-}
-
-static void
-run_curve(struct session *s)
-{
-	struct curve_out out = { curve_record_cb, curve_line_cb, s };
-	struct err err = { 0 };
-	int rc = curve_run(s->conf, &out, &err);
-
-	if (rc == -EBADMSG)
-		plan_report_note(&s->report, PLAN_REPORT_BAD, CAUSE_WRONG_DATA,
-		    err.text);
-	else if (rc < 0)
-		note_config(s, &err);
 }
 
 /* ---- one plan ---- */
@@ -93,12 +77,19 @@ run_one_cb(const struct pattern *pt, void *arg)
 	struct session *s = arg;
 	struct pattern_site site = session_site(s);
 	struct session_outcome outcome;
+	struct err err = { 0 };
 	struct plan *p;
-	struct err err;
 	int rc;
 
 	if (is_curve(s, pt)) {
-		run_curve(s);
+		rc = curve_run(s->conf,
+		    &(struct curve_out){ curve_record_cb, curve_line_cb, s },
+		    &err);
+		if (rc == -EBADMSG)
+			plan_report_note(&s->report, PLAN_REPORT_BAD,
+			    CAUSE_WRONG_DATA, err.text);
+		else if (rc < 0)
+			note_config(s, &err);
 		return;
 	}
 	if (is_tuned(s, pt))
@@ -152,53 +143,49 @@ is_wanted(const struct session *s, const struct pattern *pt,
 	return only == NULL ? conf_has_section(s->conf, pt->name) : pt == only;
 }
 
-static void
-lead(struct session *s, const struct plans_ask *ask)
-{
-	const char *name = conf_string(s->conf, "measure", "machine");
-	struct err err;
-	/* One plan alone says by itself what is wrong with it. */
-	int try_first = ask->only == NULL ||
-	    conf_string(s->conf, "measure", "vary")[0] != '\0' ||
-	    conf_string(s->conf, "measure", "sizes")[0] != '\0';
-
-	if (name[0] != '\0' &&
-	    machine_load(name, NULL, 0, &s->machine, &err) < 0)
-		note_config(s, &err);
-	try_first &= s->report.status == 0;
-	for (size_t i = 0; try_first && patterns[i] != NULL; i++)
-		if (is_wanted(s, patterns[i], ask->only))
-			each_variant(s, patterns[i], try_one_cb);
-	if (s->report.status == 0)
-		for (size_t i = 0; patterns[i] != NULL; i++) {
-			if (!is_wanted(s, patterns[i], ask->only))
-				continue;
-			if (probe_of(patterns[i])->is_tuned)
-				tuning_bounds(s);
-			each_variant(s, patterns[i], run_one_cb);
-		}
-	session_measure_together(s);
-	if (ask->table && s->report.rows > 0)
-		table_print(s->report.table, stdout);
-	if (ask->table && s->report.remarks.text != NULL)
-		fputs(s->report.remarks.text, stdout);
-	session_end(s, s->report.status);
-}
-
 void
 plans_run(struct world *w, const struct plans_ask *ask,
     struct plans_result *ret)
 {
 	struct session s = { .world = w };
+	const char *name;
+	struct err err;
+	int try_first, fine;
 
-	if (ask != NULL) {
-		s.conf = ask->conf;
-		s.steps = ask->steps || conf_bool(s.conf, "measure", "steps");
-		plan_report_open(&s.report, ask->emit);
-		lead(&s, ask);
-	} else {
+	if (ask == NULL) {
 		s.report.status = session_follow(&s);
+		goto out;
 	}
+	s.conf = ask->conf;
+	s.steps = ask->steps || conf_bool(s.conf, "measure", "steps");
+	plan_report_open(&s.report, ask->emit);
+	name = conf_string(s.conf, "measure", "machine");
+	if (name[0] != '\0' &&
+	    machine_load(name, NULL, 0, &s.machine, &err) < 0)
+		note_config(&s, &err);
+	/* One plan alone says by itself what is wrong with it. */
+	try_first = s.report.status == 0 &&
+	    (ask->only == NULL ||
+		conf_string(s.conf, "measure", "vary")[0] != '\0' ||
+		conf_string(s.conf, "measure", "sizes")[0] != '\0');
+	for (size_t i = 0; try_first && patterns[i] != NULL; i++)
+		if (is_wanted(&s, patterns[i], ask->only))
+			each_variant(&s, patterns[i], try_one_cb);
+	fine = s.report.status == 0;
+	for (size_t i = 0; fine && patterns[i] != NULL; i++) {
+		if (!is_wanted(&s, patterns[i], ask->only))
+			continue;
+		if (probe_of(patterns[i])->is_tuned)
+			tuning_bounds(&s);
+		each_variant(&s, patterns[i], run_one_cb);
+	}
+	session_measure_together(&s);
+	if (ask->table && s.report.rows > 0)
+		table_print(s.report.table, stdout);
+	if (ask->table && s.report.remarks.text != NULL)
+		fputs(s.report.remarks.text, stdout);
+	session_end(&s, s.report.status);
+out:
 	ret->status = s.report.status;
 	ret->cause = s.report.cause;
 	ret->why = s.report.why;

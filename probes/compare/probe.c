@@ -3,7 +3,7 @@
  * probe.c - every probe's row, and what the record of a collective, of a sparse
  * pattern and of a group says more.
  */
-#include "probes/compare/probe.h"
+#include "probes/compare/compare.h"
 
 #include <math.h>
 #include <string.h>

@@ -24,27 +24,6 @@ place_meet(struct place *node, int with)
 }
 
 static void
-count_transfer(struct rail_stats *p, const struct plan_transfer *t)
-{
-	const int *node = p->subject->team->nodes;
-	struct place *of_src[] = { &p->nodes[node[t->src]],
-		&p->rails[p->rail[t->src]], &p->lanes[t->src] };
-	struct place *of_dst[] = { &p->nodes[node[t->dst]],
-		&p->rails[p->rail[t->dst]], &p->lanes[t->dst] };
-
-	if (t->src == t->dst)
-		p->nodes[node[t->src]].own += t->bytes;
-	if (node[t->src] == node[t->dst])
-		return;
-	place_meet(of_src[0], node[t->dst]);
-	place_meet(of_dst[0], node[t->src]);
-	for (size_t i = 0; i < ARRAY_LEN(of_src); i++) {
-		of_src[i]->sent += t->bytes;
-		of_dst[i]->received += t->bytes;
-	}
-}
-
-static void
 longer(double *s, double other_s)
 {
 	if (!(*s >= other_s))
@@ -141,6 +120,7 @@ rail_stats_count(const struct subject *r, const struct trial *t, int step,
     struct rail_stats *ret)
 {
 	size_t ranks = (size_t)r->team->ranks;
+	const int *node = r->team->nodes;
 	const struct plan *plan = r->plan;
 	int *seen = xcalloc((size_t)r->world->nodes, sizeof(*seen));
 
@@ -150,30 +130,42 @@ rail_stats_count(const struct subject *r, const struct trial *t, int step,
 		.lanes = places_new(ranks),
 		.rail = xcalloc(ranks, sizeof(int)) };
 	for (size_t i = 0; i < ranks; i++) {
-		ret->rail[i] = seen[r->team->nodes[i]]++;
+		ret->rail[i] = seen[node[i]]++;
 		if (ret->rail[i] >= ret->rails_count)
 			ret->rails_count = ret->rail[i] + 1;
 	}
 	free(seen);
 	for (size_t i = 0; i < plan->transfers_count; i++) {
 		const struct plan_transfer *tr = &plan->transfers[i];
+		int from, to;
+		double s;
 
 		if (step >= 0 && tr->step != (uint32_t)step)
 			continue;
-		count_transfer(ret, tr);
-		if (t->rank_best_s != NULL &&
-		    r->team->nodes[tr->src] != r->team->nodes[tr->dst]) {
-			double s = fmax(t->rank_best_s[tr->src],
-			    t->rank_best_s[tr->dst]);
-
-			longer(&ret->lanes[tr->src].s, s);
-			longer(&ret->lanes[tr->dst].s, s);
-		}
+		from = node[tr->src];
+		to = node[tr->dst];
+		if (tr->src == tr->dst)
+			ret->nodes[from].own += tr->bytes;
+		if (from == to)
+			continue;
+		place_meet(&ret->nodes[from], to);
+		place_meet(&ret->nodes[to], from);
+		ret->nodes[from].sent += tr->bytes;
+		ret->rails[ret->rail[tr->src]].sent += tr->bytes;
+		ret->lanes[tr->src].sent += tr->bytes;
+		ret->nodes[to].received += tr->bytes;
+		ret->rails[ret->rail[tr->dst]].received += tr->bytes;
+		ret->lanes[tr->dst].received += tr->bytes;
+		if (t->rank_best_s == NULL)
+			continue;
+		s = fmax(t->rank_best_s[tr->src], t->rank_best_s[tr->dst]);
+		longer(&ret->lanes[tr->src].s, s);
+		longer(&ret->lanes[tr->dst].s, s);
 	}
 	for (size_t i = 0; i < t->count; i++) {
 		int rank = t->samples[i].rank;
 
-		ret->nodes[r->team->nodes[rank]].slowest++;
+		ret->nodes[node[rank]].slowest++;
 		ret->rails[ret->rail[rank]].slowest++;
 	}
 	rate_lanes(ret);
@@ -223,12 +215,25 @@ place_json(const struct place *pl)
 	return o;
 }
 
-static json_t *
-rails_json(const struct rail_stats *p)
+void
+rail_stats_put(const struct rail_stats *p, json_t *record)
 {
 	const struct subject *r = p->subject;
-	json_t *list = json_array();
+	const struct world *w = r->world;
+	json_t *nodes = json_array(), *rails = json_array();
 
+	for (int i = 0; i < w->nodes && i < REPORT_NODES_MAX; i++) {
+		json_t *one = place_json(&p->nodes[i]);
+		int with = p->nodes[i].partner;
+
+		json_object_set_new(one, "node", json_string(w->names[i]));
+		/* Two nodes that met each other and nobody else. */
+		if (with >= 0 && p->nodes[with].partner == i)
+			json_object_set_new(one, "partner",
+			    json_string(w->names[with]));
+		json_array_append_new(nodes, one);
+	}
+	json_object_set_new(record, "nodes", nodes);
 	for (int i = 0; i < p->rails_count; i++) {
 		const char *nic = rail_stats_nic(i);
 		json_t *lanes, *one;
@@ -248,35 +253,14 @@ rails_json(const struct rail_stats *p)
 			    json_array_size(lanes) < REPORT_NODES_MAX)
 				json_array_append_new(lanes,
 				    json_pack("{s:s, s:f, s:f}", "node",
-					r->world->names[r->team->nodes[k]],
+					w->names[r->team->nodes[k]],
 					"bandwidth", lane->per_s, "ratio",
 					lane->ratio));
 		}
 		json_object_set_new(one, "nodes", lanes);
-		json_array_append_new(list, one);
+		json_array_append_new(rails, one);
 	}
-	return list;
-}
-
-void
-rail_stats_put(const struct rail_stats *p, json_t *record)
-{
-	const struct world *w = p->subject->world;
-	json_t *list = json_array();
-
-	for (int i = 0; i < w->nodes && i < REPORT_NODES_MAX; i++) {
-		json_t *one = place_json(&p->nodes[i]);
-		int with = p->nodes[i].partner;
-
-		json_object_set_new(one, "node", json_string(w->names[i]));
-		/* Two nodes that met each other and nobody else. */
-		if (with >= 0 && p->nodes[with].partner == i)
-			json_object_set_new(one, "partner",
-			    json_string(w->names[with]));
-		json_array_append_new(list, one);
-	}
-	json_object_set_new(record, "nodes", list);
-	json_object_set_new(record, "rails", rails_json(p));
+	json_object_set_new(record, "rails", rails);
 }
 
 int

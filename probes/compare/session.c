@@ -15,7 +15,6 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/job/control.h"
-#include "probes/job/team.h"
 #include "probes/plan/check.h"
 #include "probes/predict/predict.h"
 
@@ -187,7 +186,7 @@ run_plan(struct session *s, const struct order *o, struct plan *p,
 		c.machine = s->machine;
 		if (!o->brief)
 			predict(s, &c, r, &rank_s);
-		if (c.probe->describe != NULL)
+		if (!o->brief && c.probe->describe != NULL)
 			c.probe->describe(&c, r);
 	}
 	if (o->take_turns)

@@ -7,7 +7,7 @@
 #define PROBES_COMPARE_SESSION_H
 
 #include "common/conf.h"
-#include "probes/compare/probe.h"
+#include "probes/compare/compare.h"
 #include "probes/execute/exec.h"
 #include "probes/job/world.h"
 #include "probes/topology/machine.h"
@@ -71,5 +71,37 @@ void session_close(struct session *s);
 /* Nothing was measured, for rc and this reason. */
 void session_refuse(struct session *s, const char *probe, const struct plan *p,
     int rc, const char *why);
+
+/* ---- plans.c: the probes of a campaign that are plans ---- */
+
+/* What rank 0 is asked for. */
+struct plans_ask {
+	struct emit *emit;
+	struct conf *conf;
+	const struct pattern *only; /* one probe; NULL: every section that is */
+	int steps;                  /* each by itself too, whatever conf says */
+	int table;                  /* print one */
+};
+
+/* What came of it. status: 2 wrong data, or a plan that check refuses; 3
+ * something was not measured because of what was asked for. */
+struct plans_result {
+	int status;       /* the worst */
+	enum cause cause; /* the first; rank 0 */
+	struct err why;
+};
+
+/* Collective. ask: rank 0's, else NULL. */
+void plans_run(struct world *w, const struct plans_ask *ask,
+    struct plans_result *ret);
+
+/* ---- tuning.c: what is measured before a collective; rank 0 ---- */
+
+/* If they are asked for: what two nodes exchange and what each node's link
+ * gives, as probes of their own, into s->bounds. */
+void tuning_bounds(struct session *s);
+/* The fastest shape, remembered or measured, with a record of the choice.
+ * -EINVAL (or -errno) and why. The caller ends *ret with plan_free. */
+int tuning_choose(struct session *s, struct plan **ret, struct err *err);
 
 #endif

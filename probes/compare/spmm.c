@@ -18,7 +18,7 @@
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
-#include "probes/compare/probe.h"
+#include "probes/compare/compare.h"
 #include "probes/job/control.h"
 #include "probes/neighbor/neighbor.h"
 #include "schema/record.h"
@@ -51,34 +51,16 @@ share(const struct transport_team *team, void *data, size_t bytes)
 	}
 }
 
-/* The whole matrix to everyone: it is the dense one that is large. */
-static void
-share_matrix(struct spmm *s, const struct csr *from)
+/* At every rank what rank 0 has in from. */
+static void *
+share_copy(const struct transport_team *team, const void *from, size_t bytes)
 {
-	struct csr *m = &s->m;
-	uint64_t size[2] = { 0 };
+	void *copy = xcalloc(bytes + 1, 1);
 
-	if (s->team->rank == 0) {
-		size[0] = from->rows;
-		size[1] = from->nonzeros;
-	}
-	share(s->team, size, sizeof(size));
-	m->rows = (uint32_t)size[0];
-	m->nonzeros = (size_t)size[1];
-	m->starts = xcalloc((size_t)m->rows + 1, sizeof(*m->starts));
-	m->columns = xcalloc(m->nonzeros + 1, sizeof(*m->columns));
-	m->values = xcalloc(m->nonzeros + 1, sizeof(*m->values));
-	if (s->team->rank == 0) {
-		memcpy(m->starts, from->starts,
-		    ((size_t)m->rows + 1) * sizeof(*m->starts));
-		memcpy(m->columns, from->columns,
-		    m->nonzeros * sizeof(*m->columns));
-		memcpy(m->values, from->values,
-		    m->nonzeros * sizeof(*m->values));
-	}
-	share(s->team, m->starts, ((size_t)m->rows + 1) * sizeof(*m->starts));
-	share(s->team, m->columns, m->nonzeros * sizeof(*m->columns));
-	share(s->team, m->values, m->nonzeros * sizeof(*m->values));
+	if (team->rank == 0 && bytes > 0)
+		memcpy(copy, from, bytes);
+	share(team, copy, bytes);
+	return copy;
 }
 
 /* A rank that gives nothing has no buffer for its own rows. */
@@ -211,22 +193,6 @@ prove(struct spmm *s, uint64_t seed, struct err *err)
 	return rc;
 }
 
-static int
-is_usable(const struct comparison *c, struct err *err)
-{
-	const struct device_ops *ops = c->subject.team->ops;
-
-	if (c->besides[0].baseline == NULL)
-		return err_set(err, -ENOTSUP, "nothing to compare with: %.200s",
-		    c->besides[0].err.text);
-	if (ops->host_access)
-		return 0;
-	return err_set(err, -ENOTSUP,
-	    "the processor multiplies, and device %s keeps its memory to "
-	    "itself",
-	    ops->name);
-}
-
 /* ---- the record ---- */
 
 /* plan_s: what it took to plan; the rest of set-up is in the subject. value is
@@ -284,9 +250,23 @@ multiply_in_turns(struct spmm *s, const struct csr *m, struct err *err)
 {
 	uint32_t ranks = (uint32_t)s->team->ranks;
 	uint32_t rank = (uint32_t)s->team->rank;
+	uint64_t size[2] = { 0 };
 	int rc;
 
-	share_matrix(s, m);
+	/* The whole matrix to everyone: it is the dense one that is large. */
+	if (rank == 0) {
+		size[0] = m->rows;
+		size[1] = m->nonzeros;
+	}
+	share(s->team, size, sizeof(size));
+	s->m.rows = (uint32_t)size[0];
+	s->m.nonzeros = (size_t)size[1];
+	s->m.starts = share_copy(s->team, m->starts,
+	    (size_t)(size[0] + 1) * sizeof(*m->starts));
+	s->m.columns = share_copy(s->team, m->columns,
+	    (size_t)size[1] * sizeof(*m->columns));
+	s->m.values = share_copy(s->team, m->values,
+	    (size_t)size[1] * sizeof(*m->values));
 	s->lo = csr_block(&s->m, ranks, rank);
 	s->hi = csr_block(&s->m, ranks, rank + 1);
 	s->product = xcalloc((size_t)(s->hi - s->lo) * s->columns + 1,
@@ -310,22 +290,6 @@ multiply_in_turns(struct spmm *s, const struct csr *m, struct err *err)
 	return rc;
 }
 
-/* Rank 0: the matrix, and what it takes to plan for it, seconds. Reading files
- * is no part of a product's set-up, so planning is done once more. */
-static double
-read_matrix(const struct comparison *c, struct neighbor *ret)
-{
-	uint32_t ranks = (uint32_t)c->subject.team->ranks;
-	struct err err;
-	uint64_t start_ns;
-
-	if (neighbor_read(c->conf, ranks, ret, &err) < 0)
-		fatalx("%s", err.text); /* it was read a moment ago */
-	start_ns = clk_ns();
-	plan_free(neighbor_plan(ret, ranks, ""));
-	return (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
-}
-
 void
 spmm_measure(struct comparison *c)
 {
@@ -335,11 +299,19 @@ spmm_measure(struct comparison *c)
 	struct neighbor nb = { 0 };
 	struct err err = { 0 };
 	double plan_s = 0;
+	uint32_t ranks = (uint32_t)s.team->ranks;
+	uint64_t start_ns;
 	MPI_Request req;
-	int rc;
+	int rc = 0;
 
 	if (c->report != NULL) {
-		plan_s = read_matrix(c, &nb);
+		/* It was read a moment ago. Reading files is no part of a
+		 * product's set-up, so planning is done once more. */
+		if (neighbor_read(c->conf, ranks, &nb, &err) < 0)
+			fatalx("%s", err.text);
+		start_ns = clk_ns();
+		plan_free(neighbor_plan(&nb, ranks, ""));
+		plan_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
 		s.columns = nb.matrix.rows > 0 ? nb.columns : 0;
 	}
 	MPI_DO(MPI_Ibcast(&s.columns, 1, MPI_UINT32_T, 0,
@@ -347,7 +319,14 @@ spmm_measure(struct comparison *c)
 	control_wait(&req);
 	if (s.columns == 0)
 		goto out; /* the plan was made for no matrix */
-	rc = is_usable(c, &err);
+	if (s.baseline == NULL)
+		rc = err_set(&err, -ENOTSUP, "nothing to compare with: %.200s",
+		    c->besides[0].err.text);
+	else if (!s.team->ops->host_access)
+		rc = err_set(&err, -ENOTSUP,
+		    "the processor multiplies, and device %s keeps its memory "
+		    "to itself",
+		    s.team->ops->name);
 	if (rc == 0) {
 		rc = multiply_in_turns(&s, &nb.matrix, &err);
 		if (rc == 0 && c->report != NULL)

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "probes/compare/probe.h"
+#include "probes/compare/compare.h"
 #include "probes/compare/rail_stats.h"
 #include "probes/pattern/builders.h"
 #include "schema/record.h"
@@ -51,28 +51,6 @@ steps_s(const struct comparison *c)
 	return sum;
 }
 
-/* How many stripes there are, and how each step moves them: "ipc+mpi+ipc". */
-static uint32_t
-stripes(const struct plan *p, struct strbuf *ret_via)
-{
-	uint32_t count = 0;
-
-	for (size_t i = 0; i < p->transfers_count; i++)
-		count += p->transfers[i].step == TRANSLATE;
-	for (uint32_t step = 0; step < p->steps; step++)
-		for (size_t i = 0; i < p->transfers_count; i++) {
-			const struct plan_transfer *t = &p->transfers[i];
-
-			if (t->step != step)
-				continue;
-			strbuf_addf(ret_via, "%s%s",
-			    ret_via->len_bytes > 0 ? "+" : "",
-			    plan_vias[t->via]);
-			break;
-		}
-	return count;
-}
-
 /* Into the record of the speed-up over the direct transfer. */
 static void
 put_rails(json_t *o, const struct comparison *c, struct strbuf *ret_weak)
@@ -109,7 +87,8 @@ stripe_report(const struct comparison *c)
 	struct strbuf weak = { 0 }, via = { 0 };
 	struct timing over_direct, over_sync;
 	double efficiency;
-	uint32_t g;
+	const struct plan *p = c->subject.plan;
+	uint32_t g = 0;
 
 	if (sync->baseline != NULL)
 		ab_timing_ratio(&sync->turns, &over_sync);
@@ -119,7 +98,16 @@ stripe_report(const struct comparison *c)
 		    direct->err.text);
 	} else {
 		ab_timing_ratio(&direct->turns, &over_direct);
-		g = stripes(c->subject.plan, &via);
+		/* How many stripes there are, and how each step moves them:
+		 * "ipc+mpi+ipc". */
+		for (size_t i = 0; i < p->transfers_count; i++) {
+			const struct plan_transfer *t = &p->transfers[i];
+
+			g += t->step == TRANSLATE;
+			if (i == 0 || t->step != t[-1].step)
+				strbuf_addf(&via, "%s%s", i > 0 ? "+" : "",
+				    plan_vias[t->via]);
+		}
 		efficiency = over_direct.median_middle_s / g;
 		json_object_set_new(o, "g", json_integer(g));
 		json_object_set_new(o, "via", json_string(via.text));

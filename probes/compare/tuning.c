@@ -10,7 +10,7 @@
  * measured (tune_search.h), the fastest is taken, and remembered with the
  * evidence.
  */
-#include "probes/compare/tuning.h"
+#include "probes/compare/session.h"
 
 #include <errno.h>
 #include <math.h>
@@ -52,21 +52,40 @@ is_in_blocks(const struct session *s, uint32_t g)
 	return 1;
 }
 
+/* Of a probe's options with a gap between them; words is changed. */
+static int
+plan_of(const struct session *s, const struct pattern *pt, char *words,
+    const char *gap, struct plan **ret)
+{
+	char *list[WORDS_MAX], *save = NULL;
+	struct err err;
+	int n = 0;
+
+	for (char *w = strtok_r(words, gap, &save); w != NULL && n < WORDS_MAX;
+	     w = strtok_r(NULL, gap, &save))
+		list[n++] = w;
+	return pattern_plan(pt->name, list, n, (uint32_t)s->world->size, ret,
+	    &err);
+}
+
 /* ---- bounds ---- */
 
-static void
-measure_bound(struct session *s, enum bounds_probe which)
+void
+tuning_bounds(struct session *s)
 {
-	const char *vias = conf_string(s->conf, SECTION, "via");
-	char *words[WORDS_MAX], *save = NULL, *via, *text;
 	const char *type = conf_string(s->conf, SECTION, "type");
+	const char *vias = conf_string(s->conf, SECTION, "via");
 	uint64_t sizes[SIZES_MAX], bytes, block;
-	struct session_outcome outcome = { 0 };
-	const struct pattern *pt;
+	struct world *w = s->world;
 	struct err err;
-	struct plan *p;
-	int n = 0, count;
+	int count;
+	char *via;
 
+	if (!conf_bool(s->conf, "measure", "bounds") || w->nodes < 2 ||
+	    w->size % w->nodes != 0)
+		return;
+	s->bounds.ranks = (uint32_t)w->size;
+	s->bounds.per_node = (uint32_t)(w->size / w->nodes);
 	/* Blocks of the largest size that is asked for, moved as the outermost
 	 * level moves them. */
 	block = (uint64_t)conf_int(s->conf, SECTION, "count") *
@@ -77,36 +96,30 @@ measure_bound(struct session *s, enum bounds_probe which)
 			block = i == 0 || sizes[i] > block ? sizes[i] : block;
 	bytes = bounds_bytes(&s->bounds, block);
 	via = xstrndup(vias, strcspn(vias, ","));
-	text = bounds_words(&s->bounds, which, bytes, via);
-	pt = pattern_find(strtok_r(text, " ", &save));
-	while (n < WORDS_MAX && (words[n] = strtok_r(NULL, " ", &save)) != NULL)
-		n++;
-	/* Too few nodes for the other neighbour is no fault. */
-	if (pattern_plan(pt->name, words, n, (uint32_t)s->world->size, &p,
-		&err) == 0) {
-		if (session_check(s, pt->name, p) == 0)
-			session_measure(s, pt, p, &outcome);
-		else
-			plan_free(p);
+	for (int i = 0; i < BOUNDS_PROBES; i++) {
+		enum bounds_probe which = (enum bounds_probe)i;
+		char *text = bounds_words(&s->bounds, which, bytes, via);
+		char *words = strchr(text, ' ');
+		struct session_outcome outcome = { 0 };
+		const struct pattern *pt;
+		struct plan *p;
+
+		*words++ = '\0';
+		pt = pattern_find(text);
+		/* Too few nodes for the other neighbour is no fault. */
+		if (plan_of(s, pt, words, " ", &p) == 0) {
+			if (session_check(s, pt->name, p) == 0)
+				session_measure(s, pt, p, &outcome);
+			else
+				plan_free(p);
+		}
+		if (outcome.fastest_s > 0 &&
+		    is_in_blocks(s, s->bounds.per_node))
+			bounds_learn(&s->bounds, which, bytes,
+			    outcome.fastest_s);
+		free(text);
 	}
-	if (outcome.fastest_s > 0 && is_in_blocks(s, s->bounds.per_node))
-		bounds_learn(&s->bounds, which, bytes, outcome.fastest_s);
 	free(via);
-	free(text);
-}
-
-void
-tuning_bounds(struct session *s)
-{
-	struct world *w = s->world;
-
-	if (!conf_bool(s->conf, "measure", "bounds") || w->nodes < 2 ||
-	    w->size % w->nodes != 0)
-		return;
-	s->bounds.ranks = (uint32_t)w->size;
-	s->bounds.per_node = (uint32_t)(w->size / w->nodes);
-	for (int i = 0; i < BOUNDS_PROBES; i++)
-		measure_bound(s, (enum bounds_probe)i);
 	if (s->bounds.each_way_per_s == 0)
 		log_warnx("no bounds: ranks are not in blocks on their nodes");
 }
@@ -120,20 +133,14 @@ time_of(struct session *s, const struct pattern *pt, const char *fmt, ...)
 {
 	const struct session_brief brief = { pt, 0, RATE_TIMES };
 	struct session_outcome outcome = { .median_s = NAN };
-	char text[TEXT_BYTES], *words[WORDS_MAX], *save = NULL;
-	struct err err;
+	char text[TEXT_BYTES];
 	struct plan *p;
 	va_list ap;
-	int n = 0;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	for (char *w = strtok_r(text, ";", &save); w != NULL && n < WORDS_MAX;
-	     w = strtok_r(NULL, ";", &save))
-		words[n++] = w;
-	if (pattern_plan(pt->name, words, n, (uint32_t)s->world->size, &p,
-		&err) == 0)
+	if (plan_of(s, pt, text, ";", &p) == 0)
 		session_measure_briefly(s, &brief, p, &outcome);
 	return outcome.median_s;
 }
@@ -195,31 +202,6 @@ measure_ways(struct session *s, uint32_t one_g, uint32_t g, uint32_t k,
 	}
 }
 
-static void
-measure_rates(struct session *s, struct measured_machine *r)
-{
-	const struct measured_machine_way *way;
-	uint32_t far = 0, half = r->per_node / 2;
-
-	/* The first rank on another node than rank 0's; 0: there is none. */
-	for (int i = s->team->ranks - 1; i > 0; i--)
-		if (s->team->nodes[i] != s->team->nodes[0])
-			far = (uint32_t)i;
-	way = far > 0 ? r->far : r->near;
-
-	for (int i = 0; i < MACHINES_VIA_MAX; i++)
-		r->near[i].s = r->far[i].s = NAN;
-	if (half > 0)
-		measure_ways(s, 1, half, half, r->near);
-	if (far > 0)
-		measure_ways(s, far, far, far == r->per_node ? far : 1, r->far);
-	if (isfinite(way[MACHINES_MPI].s))
-		r->step_s = measured_machine_step_s(way[MACHINES_MPI].s,
-		    there_s(s, far > 0 ? far : 1, PIECES,
-			machines_vias[MACHINES_MPI]),
-		    PIECES);
-}
-
 /* Once, s->seen for tuning and to predict collectives; it stays NULL where its
  * rates cannot be taken, or a machine is named. */
 static void
@@ -230,14 +212,15 @@ measure_machine(struct session *s)
 	const struct session_brief brief = { &pattern_self, 0, RATE_TIMES };
 	int gpus = strcmp(conf_string(s->conf, "measure", "device"), "host");
 	struct session_outcome outcome;
-	char bytes[] = "bytes=1M", *words[] = { bytes }, *text;
+	char words[] = "bytes=1M", *text;
+	const struct measured_machine_way *way;
+	uint32_t far = 0, half;
 	struct plan *p;
-	struct err err;
 
 	if (s->machine != NULL || s->seen != NULL ||
 	    conf_given(s->conf, SECTION, "machine"))
 		return;
-	if (pattern_plan(pattern_self.name, words, 1, r.ranks, &p, &err) < 0)
+	if (plan_of(s, &pattern_self, words, ";", &p) < 0)
 		return;
 	/* This opens the device too. */
 	session_measure_briefly(s, &brief, p, &outcome);
@@ -251,7 +234,23 @@ measure_machine(struct session *s)
 		r.per_node = 1;
 	if (machine_discover("", r.per_node, gpus, &s->seen) < 0)
 		return;
-	measure_rates(s, &r);
+	/* The first rank on another node than rank 0's; 0: there is none. */
+	for (int i = s->team->ranks - 1; i > 0; i--)
+		if (s->team->nodes[i] != s->team->nodes[0])
+			far = (uint32_t)i;
+	way = far > 0 ? r.far : r.near;
+	half = r.per_node / 2;
+	for (int i = 0; i < MACHINES_VIA_MAX; i++)
+		r.near[i].s = r.far[i].s = NAN;
+	if (half > 0)
+		measure_ways(s, 1, half, half, r.near);
+	if (far > 0)
+		measure_ways(s, far, far, far == r.per_node ? far : 1, r.far);
+	if (isfinite(way[MACHINES_MPI].s))
+		r.step_s = measured_machine_step_s(way[MACHINES_MPI].s,
+		    there_s(s, far > 0 ? far : 1, PIECES,
+			machines_vias[MACHINES_MPI]),
+		    PIECES);
 	measured_machine_set(&r, s->seen);
 	text = measured_machine_text(&r);
 	strbuf_addf(&s->report.remarks, "%s\n", text);
@@ -272,29 +271,6 @@ data_of(const struct session *s)
 	    s->world->size;
 }
 
-/* Seconds of a shape, NAN when it cannot run here; its length is given all the
- * same. */
-static double
-measure_shape(struct session *s, const char *words, uint64_t *ret_bytes)
-{
-	const struct session_brief brief = { &pattern_collective, 1,
-		SHAPE_TIMES };
-	struct session_outcome outcome = { .median_s = NAN };
-	struct pattern_site site = session_site(s);
-	struct err err;
-	struct plan *p;
-
-	*ret_bytes = 0;
-	if (tune_plan(s->conf, words, &site, &p, &err) < 0)
-		return NAN;
-	*ret_bytes = compare_largest(p);
-	if (session_check(s, SECTION, p) == 0)
-		session_measure_briefly(s, &brief, p, &outcome);
-	else
-		plan_free(p);
-	return outcome.median_s;
-}
-
 static void
 keep(json_t *tried, const char *words, double predicted_s, double seconds)
 {
@@ -307,17 +283,31 @@ keep(json_t *tried, const char *words, double predicted_s, double seconds)
 static int
 measure_all(struct session *s, const struct tune *t, json_t *record)
 {
+	const struct session_brief brief = { &pattern_collective, 1,
+		SHAPE_TIMES };
 	json_t *tried = json_object_get(record, "tried");
+	struct pattern_site site = session_site(s);
 	struct tune_search c;
+	struct err err;
 	const char *words;
 	int ran;
 
 	tune_search_open(&c, t, !conf_given(s->conf, SECTION, "piece"));
 	while ((words = tune_search_next(&c)) != NULL) {
-		uint64_t bytes;
-		double seconds = measure_shape(s, words, &bytes);
+		/* NAN when it cannot run here; its length is given all the
+		 * same. */
+		struct session_outcome outcome = { .median_s = NAN };
+		uint64_t bytes = 0;
+		struct plan *p;
 
-		tune_search_tell(&c, seconds, bytes);
+		if (tune_plan(s->conf, words, &site, &p, &err) == 0) {
+			bytes = compare_largest(p);
+			if (session_check(s, SECTION, p) == 0)
+				session_measure_briefly(s, &brief, p, &outcome);
+			else
+				plan_free(p);
+		}
+		tune_search_tell(&c, outcome.median_s, bytes);
 	}
 	/* All that was measured, in its order, and the best that were not. */
 	for (uint32_t i = 0; i < c.count; i++)
@@ -339,30 +329,6 @@ measure_all(struct session *s, const struct tune *t, json_t *record)
 	return ran;
 }
 
-static int
-choose(struct session *s, const struct tune_cache_key *key, const char *path,
-    json_t **ret, struct err *err)
-{
-	struct pattern_site site = session_site(s);
-	json_t *record;
-	struct tune t;
-	int rc = tune_choose(s->conf, &site, &t, err);
-
-	if (rc < 0)
-		return rc;
-	record = tune_cache_record(key, data_of(s));
-	if (!measure_all(s, &t, record))
-		json_object_set_new(record, "why", json_string("predicted"));
-	else if (path[0] != '\0')
-		rc = tune_cache_keep(path, record, err);
-	tune_clear(&t);
-	if (rc < 0)
-		json_decref(record);
-	else
-		*ret = record; /* handed over */
-	return rc;
-}
-
 int
 tuning_choose(struct session *s, struct plan **ret, struct err *err)
 {
@@ -372,6 +338,7 @@ tuning_choose(struct session *s, struct plan **ret, struct err *err)
 		asked, (uint32_t)s->world->size, tune_cache_class(data_of(s)) };
 	struct pattern_site site;
 	json_t *record = NULL;
+	struct tune t;
 	int rc = 0;
 
 	measure_machine(s);
@@ -381,14 +348,25 @@ tuning_choose(struct session *s, struct plan **ret, struct err *err)
 						 : "this machine";
 	if (path[0] != '\0')
 		rc = tune_cache_find(path, &key, &record, err);
-	if (record != NULL)
+	if (record != NULL) {
 		json_object_set_new(record, "why", json_string("remembered"));
-	else if (rc == 0)
-		rc = choose(s, &key, path, &record, err);
+	} else if (rc == 0) {
+		rc = tune_choose(s->conf, &site, &t, err);
+		if (rc < 0)
+			goto out;
+		record = tune_cache_record(&key, data_of(s));
+		if (!measure_all(s, &t, record))
+			json_object_set_new(record, "why",
+			    json_string("predicted"));
+		else if (path[0] != '\0')
+			rc = tune_cache_keep(path, record, err);
+		tune_clear(&t);
+	}
 	if (rc == 0)
 		rc = tune_plan(s->conf,
 		    json_string_value(json_object_get(record, "choice")), &site,
 		    ret, err);
+out:
 	free(asked);
 	if (rc < 0) {
 		json_decref(record);

@@ -14,7 +14,9 @@
 
 #include <mpi.h>
 
+#include "common/err.h"
 #include "probes/job/settings.h"
+#include "probes/transport/transport.h"
 
 #define WORLD_NAME_BYTES 256
 
@@ -47,6 +49,14 @@ int world_split(struct world *w, const struct settings *s, int *ret_needed);
 void world_close(struct world *w, int status);
 /* 1 for a rank whose slice has nobody else: it measures nothing. */
 int world_alone(const struct world *w);
+
+/* All ranks of the job as a team that runs plans, with one device each, or
+ * none. Collective. device: a name for device_find; the nth rank of a node
+ * opens its device n modulo their number. -errno and the same why on every
+ * rank. The caller ends *ret with team_close. */
+int team_open(const struct world *w, const char *device,
+    struct transport_team **ret, struct err *err);
+void team_close(struct transport_team *team); /* NULL is allowed */
 
 /* Every MPI call goes through this. */
 #define MPI_DO(call) world_check((call), #call)

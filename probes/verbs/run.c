@@ -18,11 +18,10 @@
 #include "probes/job/emit.h"
 #include "probes/congestion/gpcnet_table.h"
 #include "probes/compare/plan_report.h"
-#include "probes/compare/plans.h"
+#include "probes/compare/session.h"
 #include "probes/job/relay.h"
 #include "probes/congestion/report.h"
 #include "probes/job/roles.h"
-#include "probes/job/rank_watch.h"
 #include "schema/options.h"
 #include "probes/verbs/verbs.h"
 #include "schema/record.h"
@@ -73,37 +72,15 @@ end_with(struct run *r, enum cause cause, const char *text)
 	emit_put(r->emit, report_end(emit_count(r->emit) + 1, cause, text));
 }
 
-static int
-read_campaign(struct run *r, struct err *err)
-{
-	const struct run_args *a = r->args;
-	char seed[32];
-	int rc;
-
-	if (a->campaign == NULL) {
-		r->only = pattern_find(a->words[0]);
-		return pattern_options(r->only, a->words + 1,
-		    a->words_count - 1, &r->conf, err);
-	}
-	rc = conf_load(options_campaign, a->campaign, &r->conf, err);
-	for (int i = 0; rc == 0 && i < a->override_count; i++)
-		rc = conf_override(r->conf, a->overrides[i], "-o", err);
-	if (rc == 0)
-		rc = options_campaign_check(r->conf, err);
-	if (rc < 0 || conf_int(r->conf, "campaign", "seed") != 0)
-		return rc;
-	snprintf(seed, sizeof(seed), "%llu",
-	    (unsigned long long)((rng_entropy() & SEED_MASK) | 1));
-	return conf_set(r->conf, "campaign", "seed", seed, "drawn", err);
-}
-
 /* 0, or VERBS_USAGE once the reason is logged and recorded. */
 static int
 begin_alone(struct run *r)
 {
-	char id[RECORD_RUN_MAX + 1];
+	const struct run_args *a = r->args;
+	char id[RECORD_RUN_MAX + 1], seed[32];
+	const char *run = a->run;
 	struct err err = { 0 };
-	const char *run = r->args->run;
+	int rc;
 
 	snprintf(id, sizeof(id), "local-%llu",
 	    (unsigned long long)(clk_unix_ns() / CLK_NS_PER_MS));
@@ -114,9 +91,26 @@ begin_alone(struct run *r)
 		    RECORD_RUN_MAX);
 		return VERBS_USAGE;
 	}
-	if (emit_open(r->args->json, run, &r->emit) < 0)
+	if (emit_open(a->json, run, &r->emit) < 0)
 		return VERBS_USAGE;
-	if (read_campaign(r, &err) < 0) {
+	if (a->campaign == NULL) {
+		r->only = pattern_find(a->words[0]);
+		rc = pattern_options(r->only, a->words + 1, a->words_count - 1,
+		    &r->conf, &err);
+	} else {
+		rc = conf_load(options_campaign, a->campaign, &r->conf, &err);
+		for (int i = 0; rc == 0 && i < a->override_count; i++)
+			rc = conf_override(r->conf, a->overrides[i], "-o",
+			    &err);
+		if (rc == 0)
+			rc = options_campaign_check(r->conf, &err);
+		snprintf(seed, sizeof(seed), "%llu",
+		    (unsigned long long)((rng_entropy() & SEED_MASK) | 1));
+		if (rc == 0 && conf_int(r->conf, "campaign", "seed") == 0)
+			rc = conf_set(r->conf, "campaign", "seed", seed,
+			    "drawn", &err);
+	}
+	if (rc < 0) {
 		log_warnx("%s", err.text);
 		end_with(r, CAUSE_CONFIG, err.text);
 		return VERBS_USAGE;
@@ -134,30 +128,6 @@ share(const struct run *r, void *data, int bytes)
 
 	MPI_DO(MPI_Ibcast(data, bytes, MPI_CHAR, 0, r->world.control, &req));
 	control_wait(&req);
-}
-
-/* The same text for everyone, so that every rank reads the same numbers. */
-static void
-share_campaign(struct run *r)
-{
-	char *text = NULL;
-	struct err err;
-	struct conf *c;
-	int bytes = 0;
-
-	if (r->world.rank == 0) {
-		text = conf_render_given(r->conf);
-		bytes = (int)strlen(text) + 1;
-	}
-	share(r, &bytes, sizeof(bytes));
-	if (r->world.rank != 0)
-		text = xcalloc((size_t)bytes, 1);
-	share(r, text, bytes);
-	if (conf_parse(options_campaign, "campaign", text, &c, &err) < 0)
-		fatalx("campaign from rank 0: %s", err.text);
-	settings_read(c, &r->settings);
-	conf_free(c);
-	free(text);
 }
 
 /* Records of all ranks come through here, at rank 0. */
@@ -270,10 +240,26 @@ run_canaries(struct run *r)
 {
 	struct gpcnet_table *t = &r->table;
 	struct world *w = &r->world;
-	int first = w->rank == 0, needed;
+	int first = w->rank == 0, needed, bytes = 0;
+	char *text = NULL;
+	struct conf *c;
 	struct err err;
 
-	share_campaign(r);
+	/* The same text for everyone, so that every rank reads the same
+	 * numbers. */
+	if (first) {
+		text = conf_render_given(r->conf);
+		bytes = (int)strlen(text) + 1;
+	}
+	share(r, &bytes, sizeof(bytes));
+	if (!first)
+		text = xcalloc((size_t)bytes, 1);
+	share(r, text, bytes);
+	if (conf_parse(options_campaign, "campaign", text, &c, &err) < 0)
+		fatalx("campaign from rank 0: %s", err.text);
+	settings_read(c, &r->settings);
+	conf_free(c);
+	free(text);
 	if (world_split(w, &r->settings, &needed) < 0) {
 		err_say(&err,
 		    "%d nodes are too few: this campaign needs at least %d (%d "
@@ -302,47 +288,24 @@ run_canaries(struct run *r)
 		gpcnet_table_print(t, stdout);
 }
 
-/* What the campaign asks for, so that all ranks do the same. */
-struct parts {
-	int status; /* not 0: nothing */
-	int canaries, plans;
-};
-
-static void
-run_parts(struct run *r, const struct parts *parts)
-{
-	const struct plans_ask ask = { .emit = r->emit,
-		.conf = r->conf,
-		.only = r->only,
-		.steps = r->args->steps,
-		.table = !r->args->quiet };
-	int first = r->world.rank == 0;
-	struct plans_result res;
-
-	if (first && !parts->canaries)
-		emit_put(r->emit, plan_report_begin(&r->world, r->conf));
-	if (parts->canaries)
-		run_canaries(r);
-	if (parts->plans && r->end.status == 0) {
-		plans_run(&r->world, first ? &ask : NULL, &res);
-		fail_with(r, res.status, res.cause, res.why.text);
-	}
-	if (first)
-		end_with(r, r->end.cause, r->end.why.text);
-	fflush(stdout);
-}
-
 static int
 run_campaign(const struct run_args *args, int *argc, char ***argv)
 {
 	struct run *r = xcalloc(1, sizeof(*r));
-	struct parts parts = { 0 };
-	int status;
+	/* What the campaign asks for, so that all ranks do the same. */
+	struct {
+		int status; /* not 0: nothing */
+		int canaries, plans;
+	} parts = { 0 };
+	struct plans_ask ask = { 0 };
+	struct plans_result res;
+	int first, status;
 
 	r->args = args;
 	world_open(&r->world, argc, argv);
 	rank_watch_open(r->world.rank);
-	if (r->world.rank == 0) {
+	first = r->world.rank == 0;
+	if (first) {
 		parts.status = begin_alone(r);
 		parts.canaries = parts.status == 0 && r->only == NULL &&
 		    options_runs_canaries(r->conf);
@@ -350,10 +313,20 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 		    (r->only != NULL || options_runs_plans(r->conf));
 	}
 	share(r, &parts, sizeof(parts));
-	if (parts.status == 0)
-		run_parts(r, &parts);
-	else
-		r->end.status = parts.status;
+	r->end.status = parts.status;
+	if (parts.canaries)
+		run_canaries(r);
+	else if (first && parts.status == 0)
+		emit_put(r->emit, plan_report_begin(&r->world, r->conf));
+	if (parts.plans && r->end.status == 0) {
+		ask = (struct plans_ask){ r->emit, r->conf, r->only,
+			args->steps, !args->quiet };
+		plans_run(&r->world, first ? &ask : NULL, &res);
+		fail_with(r, res.status, res.cause, res.why.text);
+	}
+	if (first && parts.status == 0)
+		end_with(r, r->end.cause, r->end.why.text);
+	fflush(stdout);
 	/* Records are out and the pipe is closed before anyone may say
 	 * goodbye. */
 	emit_close(r->emit);
@@ -377,12 +350,14 @@ run_main(int argc, char **argv)
 		{ "quiet", no_argument, NULL, 'q' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct run_args args = { 0 };
-	int c, status;
+	struct run_args args = { .steps = strcmp(argv[0], "measure") == 0 };
+	const char *wrong = NULL;
+	int c, status, is_probe;
 
 	args.overrides = xcalloc((size_t)argc, sizeof(*args.overrides));
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+	while (wrong == NULL &&
+	    (c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		switch (c) {
 		case 'j':
 			args.json = optarg;
@@ -397,28 +372,24 @@ run_main(int argc, char **argv)
 			args.overrides[args.override_count++] = optarg;
 			break;
 		default:
-			return verbs_wrong_usage("run: unknown option, or one "
-						 "without its value");
+			wrong = "run: unknown option, or one without its value";
 		}
 	}
-	if (optind < argc && pattern_find(argv[optind]) != NULL) {
-		args.words = argv + optind;
-		args.words_count = argc - optind;
-		if (args.override_count > 0)
-			return verbs_wrong_usage(
-			    "-o is for campaign files: write "
-			    "option=value behind the probe");
-	} else if (optind + 1 == argc) {
-		args.campaign = argv[optind];
-	} else {
-		return verbs_wrong_usage("run: one campaign file is needed, "
-					 "or a probe and its options");
-	}
-	args.steps = strcmp(argv[0], "measure") == 0;
+	args.words = argv + optind;
+	args.words_count = argc - optind;
+	is_probe = optind < argc && pattern_find(argv[optind]) != NULL;
+	args.campaign = is_probe ? NULL : argv[optind];
+	if (wrong == NULL && is_probe && args.override_count > 0)
+		wrong = "-o is for campaign files: write option=value behind "
+			"the probe";
+	else if (wrong == NULL && !is_probe && args.words_count != 1)
+		wrong = "run: one campaign file is needed, or a probe and its "
+			"options";
 	/* Records and tables would mix. */
 	if (args.json != NULL && strcmp(args.json, "-") == 0)
 		args.quiet = 1;
-	status = run_campaign(&args, &argc, &argv);
+	status = wrong != NULL ? verbs_wrong_usage(wrong)
+			       : run_campaign(&args, &argc, &argv);
 	free(args.overrides);
 	return status;
 }

@@ -25,24 +25,6 @@ struct machine_view {
 };
 _Static_assert(LOCAL_MAX <= NVML_GPUS_MAX, "all GPUs in one question");
 
-/* root: "" for this machine. Of another only its files are known. */
-static void
-view_read(const char *root, struct machine_view *v)
-{
-	const char *pci[LOCAL_MAX];
-	char sys[4096];
-	struct err err;
-
-	memset(v, 0, sizeof(*v));
-	local_read(root, &v->local);
-	for (int i = 0; i < v->local.gpus_count; i++)
-		pci[i] = v->local.gpus[i].at.pci;
-	if (root[0] == '\0')
-		nvml_read(pci, v->local.gpus_count, v->nvml, &v->nvml_err);
-	if (str_format(sys, sizeof(sys), "%s/sys", root) >= 0)
-		links_machine(sys, &v->links, &err);
-}
-
 /* A rate of bytes in GB/s, or nothing. */
 static void
 rate_cell(struct table *t, double bytes_per_s)
@@ -88,6 +70,7 @@ gpus_print(const struct machine_view *v)
 		table_cell(t, "%s",
 		    local_nears[local_near(&g->at, &v->local.nics[g->nic].at)]);
 	}
+	putchar('\n');
 	table_print(t, stdout);
 	table_free(t);
 }
@@ -106,27 +89,12 @@ nics_print(const struct machine_view *v)
 		number_cell(t, n->at.numa);
 		rate_cell(t, n->bytes_per_s);
 	}
+	putchar('\n');
 	table_print(t, stdout);
 	table_free(t);
 }
 
 /* Links of the vendor between two GPUs, or how near they are on PCI. */
-static void
-pair_cell(struct table *t, const struct machine_view *v, int a, int b)
-{
-	const struct local_gpu *x = &v->local.gpus[a], *y = &v->local.gpus[b];
-
-	if (a != b && v->nvml[a].to[b] > 0)
-		table_cell(t, "%d nvlink", v->nvml[a].to[b]);
-	else if (a != b && v->nvml[a].to_switch > 0 && v->nvml[b].to_switch > 0)
-		table_cell(t, "%d nvswitch", v->nvml[a].to_switch);
-	else if (a != b && x->kfd >= 0 && y->kfd >= 0 &&
-	    v->links.links[x->kfd][y->kfd] > 0)
-		table_cell(t, "%d xgmi", v->links.links[x->kfd][y->kfd]);
-	else
-		table_cell(t, "%s", local_nears[local_near(&x->at, &y->at)]);
-}
-
 static void
 pairs_print(const struct machine_view *v)
 {
@@ -139,10 +107,28 @@ pairs_print(const struct machine_view *v)
 	t = table_new(heads.text);
 	strbuf_clear(&heads);
 	for (int a = 0; a < v->local.gpus_count; a++) {
+		const struct local_gpu *x = &v->local.gpus[a];
+
 		table_cell(t, "%d", a);
-		for (int b = 0; b < v->local.gpus_count; b++)
-			pair_cell(t, v, a, b);
+		for (int b = 0; b < v->local.gpus_count; b++) {
+			const struct local_gpu *y = &v->local.gpus[b];
+			const struct nvml_gpu *n = v->nvml;
+
+			if (a != b && n[a].to[b] > 0)
+				table_cell(t, "%d nvlink", n[a].to[b]);
+			else if (a != b && n[a].to_switch > 0 &&
+			    n[b].to_switch > 0)
+				table_cell(t, "%d nvswitch", n[a].to_switch);
+			else if (a != b && x->kfd >= 0 && y->kfd >= 0 &&
+			    v->links.links[x->kfd][y->kfd] > 0)
+				table_cell(t, "%d xgmi",
+				    v->links.links[x->kfd][y->kfd]);
+			else
+				table_cell(t, "%s",
+				    local_nears[local_near(&x->at, &y->at)]);
+		}
 	}
+	putchar('\n');
 	table_print(t, stdout);
 	table_free(t);
 }
@@ -167,6 +153,7 @@ devices_print(void)
 		table_cell(t, "%d", count);
 		table_cell(t, "%s", err.text);
 	}
+	putchar('\n');
 	table_print(t, stdout);
 	table_free(t);
 	for (size_t i = 1; i < ARRAY_LEN(names); i++)
@@ -177,32 +164,6 @@ devices_print(void)
 			printf("%s\n", err.text);
 }
 
-static void
-view_print(const struct machine_view *v, int here)
-{
-	printf("%d NUMA nodes, %d GPUs, %d NICs\n", v->local.numa_nodes,
-	    v->local.gpus_count, v->local.nics_count);
-	if (v->local.gpus_count > 0) {
-		putchar('\n');
-		gpus_print(v);
-	}
-	if (v->local.nics_count > 0) {
-		putchar('\n');
-		nics_print(v);
-	}
-	if (v->local.gpus_count > 1) {
-		putchar('\n');
-		pairs_print(v);
-	}
-	if (v->nvml_err.text[0] != '\0' && v->local.gpus_count > 0)
-		printf("\nnames and NVLinks are not known: %s\n",
-		    v->nvml_err.text);
-	if (here) {
-		putchar('\n');
-		devices_print();
-	}
-}
-
 int
 topo_main(int argc, char **argv)
 {
@@ -210,9 +171,11 @@ topo_main(int argc, char **argv)
 		{ "root", required_argument, NULL, 'r' },
 		{ NULL, 0, NULL, 0 },
 	};
-	const char *root = "";
-	struct machine_view v;
-	int c;
+	const char *root = "", *pci[LOCAL_MAX]; /* "": this machine */
+	struct machine_view v = { 0 };
+	char sys[4096];
+	struct err err;
+	int c, gpus;
 
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -226,7 +189,27 @@ topo_main(int argc, char **argv)
 		log_warnx("topo: takes no arguments, only --root FOLDER");
 		return VERBS_USAGE;
 	}
-	view_read(root, &v);
-	view_print(&v, root[0] == '\0');
+	local_read(root, &v.local);
+	gpus = v.local.gpus_count;
+	for (int i = 0; i < gpus; i++)
+		pci[i] = v.local.gpus[i].at.pci;
+	/* Of another machine only its files are known. */
+	if (root[0] == '\0')
+		nvml_read(pci, gpus, v.nvml, &v.nvml_err);
+	if (str_format(sys, sizeof(sys), "%s/sys", root) >= 0)
+		links_machine(sys, &v.links, &err);
+	printf("%d NUMA nodes, %d GPUs, %d NICs\n", v.local.numa_nodes, gpus,
+	    v.local.nics_count);
+	if (gpus > 0)
+		gpus_print(&v);
+	if (v.local.nics_count > 0)
+		nics_print(&v);
+	if (gpus > 1)
+		pairs_print(&v);
+	if (v.nvml_err.text[0] != '\0' && gpus > 0)
+		printf("\nnames and NVLinks are not known: %s\n",
+		    v.nvml_err.text);
+	if (root[0] == '\0')
+		devices_print();
 	return 0;
 }

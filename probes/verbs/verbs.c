@@ -19,9 +19,7 @@
 #include "common/table.h"
 #include "common/xalloc.h"
 #include "probes/pattern/sweep.h"
-#include "probes/verbs/verbs_part.h"
 #include "probes/plan/check.h"
-#include "probes/plan/print.h"
 #include "schema/options.h"
 #include "schema/patterns.h"
 
@@ -55,26 +53,6 @@ usage(const char *verb)
 	return VERBS_USAGE;
 }
 
-/* Usage and every option. */
-static int
-help(const char *verb)
-{
-	struct table *t = table_new("option|default|unit|what");
-
-	usage_print(verb, stdout);
-	putchar('\n');
-	for (const struct conf_row *row = options_patterns; row->key != NULL;
-	     row++) {
-		table_cell(t, "%s.%s", row->section, row->key);
-		table_cell(t, "%s", row->fallback);
-		table_cell(t, "%s", row->unit);
-		table_cell(t, "%s", row->text);
-	}
-	table_print(t, stdout);
-	table_free(t);
-	return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
-}
-
 int
 verbs_ranks(const char *text, struct request *rq)
 {
@@ -100,14 +78,29 @@ arguments(int argc, char **argv, int formats, struct request *rq)
 		{ "format", required_argument, NULL, 'f' },
 		{ NULL, 0, NULL, 0 },
 	};
+	const struct conf_row *row;
+	struct table *table;
 	int o;
 
 	memset(rq, 0, sizeof(*rq));
 	rq->format = &print_formats[0];
 	optind = 0; /* glibc: start over */
 	while ((o = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (o == 'h')
-			return help(argv[0]);
+		if (o == 'h') { /* usage and every option */
+			table = table_new("option|default|unit|what");
+			usage_print(argv[0], stdout);
+			putchar('\n');
+			for (row = options_patterns; row->key != NULL; row++) {
+				table_cell(table, "%s.%s", row->section,
+				    row->key);
+				table_cell(table, "%s", row->fallback);
+				table_cell(table, "%s", row->unit);
+				table_cell(table, "%s", row->text);
+			}
+			table_print(table, stdout);
+			table_free(table);
+			return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
+		}
 		if (o == 'r' && verbs_ranks(optarg, rq) != 0)
 			return VERBS_USAGE;
 		if (o == 'f' && formats) {
@@ -171,57 +164,47 @@ use_all(const struct request *rq, const struct pattern *pt, struct conf *c,
 	return e.worst;
 }
 
-/* A campaign file may hold everything campaigns hold; each section that is a
- * plan is used. */
-static int
-use_campaign(const struct request *rq, verbs_use_cb use)
-{
-	struct err err;
-	struct conf *c = NULL;
-	int rc = 0, worst = 0, found = 0;
-
-	if (conf_load(options_campaign, rq->words[0], &c, &err) < 0)
-		worst = verbs_complain(err.text);
-	for (size_t i = 0; c != NULL && patterns[i] != NULL; i++) {
-		if (!conf_has_section(c, patterns[i]->name))
-			continue;
-		found = 1;
-		rc = use_all(rq, patterns[i], c, use);
-		worst = rc > worst ? rc : worst;
-	}
-	if (c != NULL && !found) {
-		err_say(&err,
-		    "%.300s: no section is a plan (see coalmine-probe plan "
-		    "--help)",
-		    rq->words[0]);
-		worst = verbs_complain(err.text);
-	}
-	conf_free(c);
-	return worst;
-}
-
 int
 verbs_use(const struct request *rq, verbs_use_cb use)
 {
 	const struct pattern *pt = pattern_find(rq->words[0]);
+	int rc, worst = 0, found = 0;
+	struct conf *c = NULL;
 	struct err err;
-	struct conf *c;
-	int rc;
 
-	if (pt == NULL && rq->count == 1 && access(rq->words[0], F_OK) == 0)
-		return use_campaign(rq, use);
-	if (pt == NULL) {
+	if (pt != NULL) {
+		if (pattern_options(pt, rq->words + 1, rq->count - 1, &c,
+			&err) < 0)
+			return verbs_complain(err.text);
+		worst = use_all(rq, pt, c, use);
+		conf_free(c);
+		return worst;
+	}
+	if (rq->count != 1 || access(rq->words[0], F_OK) != 0) {
 		err_say(&err,
 		    "%.300s: no such campaign file, and no such probe (see "
 		    "--help)",
 		    rq->words[0]);
 		return verbs_complain(err.text);
 	}
-	if (pattern_options(pt, rq->words + 1, rq->count - 1, &c, &err) < 0)
+	/* A campaign file may hold everything campaigns hold; each section that
+	 * is a plan is used. */
+	if (conf_load(options_campaign, rq->words[0], &c, &err) < 0)
 		return verbs_complain(err.text);
-	rc = use_all(rq, pt, c, use);
+	for (size_t i = 0; patterns[i] != NULL; i++) {
+		if (!conf_has_section(c, patterns[i]->name))
+			continue;
+		found = 1;
+		rc = use_all(rq, patterns[i], c, use);
+		worst = rc > worst ? rc : worst;
+	}
 	conf_free(c);
-	return rc;
+	if (found)
+		return worst;
+	err_say(&err,
+	    "%.300s: no section is a plan (see coalmine-probe plan --help)",
+	    rq->words[0]);
+	return verbs_complain(err.text);
 }
 
 static int

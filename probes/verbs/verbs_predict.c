@@ -18,7 +18,7 @@
 #include "probes/predict/expectation.h"
 #include "probes/collective/tune.h"
 #include "probes/pattern/builders.h"
-#include "probes/verbs/verbs_part.h"
+#include "probes/verbs/verbs.h"
 
 #define LINKS_MAX 1000000
 
@@ -92,40 +92,6 @@ option(int o, char *text, struct ask *a, struct request *rq)
 	default:
 		return usage();
 	}
-}
-
-/* -1 to go on, else an exit code. */
-static int
-arguments(int argc, char **argv, struct ask *a, struct request *rq)
-{
-	static const struct option longs[] = {
-		{ "ranks", required_argument, NULL, 'r' },
-		{ "machine", required_argument, NULL, 'm' },
-		{ "pace", required_argument, NULL, 'p' },
-		{ "links", required_argument, NULL, 'l' },
-		{ "format", required_argument, NULL, 'f' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int o;
-
-	optind = 0; /* glibc: start over */
-	while ((o = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
-		if (o == 'h') {
-			usage_print(stdout);
-			return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
-		}
-		if (option(o, optarg, a, rq) != 0)
-			return VERBS_USAGE;
-	}
-	rq->words = argv + optind;
-	rq->count = argc - optind;
-	if (rq->count == 0)
-		return usage();
-	if (a->name == NULL)
-		return verbs_complain("--machine is missing: allowed is a "
-				      "name, as perlmutter, or a file");
-	return -1;
 }
 
 /* "1.23 ms" of seconds. */
@@ -287,18 +253,43 @@ predict_cb(const struct request *rq, const struct verbs_subject *of)
 int
 predict_main(int argc, char **argv)
 {
+	static const struct option longs[] = {
+		{ "ranks", required_argument, NULL, 'r' },
+		{ "machine", required_argument, NULL, 'm' },
+		{ "pace", required_argument, NULL, 'p' },
+		{ "links", required_argument, NULL, 'l' },
+		{ "format", required_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
 	struct ask a = { .links = 10 };
 	struct request rq = { .arg = &a };
 	struct err err;
-	int rc = arguments(argc, argv, &a, &rq);
+	int o, rc = 0;
 
-	if (rc < 0) {
-		if (machine_load(a.name, a.sets, a.sets_count, &a.m, &err) < 0)
-			rc = verbs_complain(err.text);
-		else {
-			rq.site.machine = a.m;
-			rc = verbs_use(&rq, predict_cb);
+	optind = 0; /* glibc: start over */
+	while (
+	    rc == 0 && (o = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
+		if (o == 'h') {
+			usage_print(stdout);
+			free(a.sets);
+			return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
 		}
+		rc = option(o, optarg, &a, &rq);
+	}
+	rq.words = argv + optind;
+	rq.count = argc - optind;
+	if (rc == 0 && rq.count == 0)
+		rc = usage();
+	else if (rc == 0 && a.name == NULL)
+		rc = verbs_complain("--machine is missing: allowed is a name, "
+				    "as perlmutter, or a file");
+	else if (rc == 0 &&
+	    machine_load(a.name, a.sets, a.sets_count, &a.m, &err) < 0)
+		rc = verbs_complain(err.text);
+	if (rc == 0) {
+		rq.site.machine = a.m;
+		rc = verbs_use(&rq, predict_cb);
 	}
 	machine_free(a.m);
 	free(a.sets);

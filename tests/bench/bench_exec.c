@@ -15,7 +15,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
-#include "probes/job/team.h"
+#include "probes/job/world.h"
 #include "probes/execute/trial.h"
 
 #define TURNS 21

@@ -19,7 +19,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
 #include "probes/execute/exec_part.h"
-#include "probes/job/team.h"
+#include "probes/job/world.h"
 #include "probes/execute/trial.h"
 #include "probes/transport/backoff.h"
 

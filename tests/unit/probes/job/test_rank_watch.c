@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "probes/job/rank_watch.c"
+#include "probes/job/emit.c"
 
 static char path[64];
 
