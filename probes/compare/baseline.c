@@ -13,7 +13,7 @@
 #include "common/xalloc.h"
 #include "probes/execute/fill.h"
 #include "probes/job/world.h"
-#include "probes/pattern/stripe.h"
+#include "probes/pattern/builders.h"
 
 #define PROVE_DATA        1 /* "iteration" of fill: any number */
 #define SEND_BUF          0

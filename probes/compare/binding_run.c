@@ -14,7 +14,6 @@
 #include "common/xalloc.h"
 #include "probes/compare/compare.h"
 #include "probes/compare/rail_stats.h"
-#include "probes/pattern/binding.h"
 #include "probes/pattern/builders.h"
 #include "probes/predict/binding_fit.h"
 

@@ -138,35 +138,14 @@ nic_bytes_parse(const char *text, struct nic_bytes *ret)
 	return 0;
 }
 
-/* Of all connections of TCP; the kernel may be too old to say. */
-static uint64_t
-resent_read(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	const struct dirent *e;
-	uint64_t sum = 0;
-
-	if (d == NULL)
-		return 0;
-	while ((e = readdir(d)) != NULL) {
-		struct tcp_info info = { 0 };
-		socklen_t len = sizeof(info);
-
-		if (e->d_name[0] != '.' &&
-		    getsockopt(atoi(e->d_name), IPPROTO_TCP, TCP_INFO, &info,
-			&len) == 0)
-			sum += info.tcpi_bytes_retrans;
-	}
-	closedir(d);
-	return sum;
-}
-
 int
 nic_bytes_read(struct nic_bytes *ret)
 {
 	char text[TEXT_BYTES];
+	const struct dirent *e;
 	size_t len = 0;
 	ssize_t n;
+	DIR *d;
 	int fd = open("/proc/self/net/dev", O_RDONLY | O_CLOEXEC), rc;
 
 	if (fd < 0)
@@ -178,7 +157,18 @@ nic_bytes_read(struct nic_bytes *ret)
 	text[len] = '\0';
 	if (rc == 0)
 		rc = nic_bytes_parse(text, ret);
-	if (rc == 0)
-		ret->resent_bytes = resent_read();
+	/* Of all connections of TCP; the kernel may be too old to say. */
+	d = rc == 0 ? opendir("/proc/self/fd") : NULL;
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		struct tcp_info info = { 0 };
+		socklen_t info_bytes = sizeof(info);
+
+		if (e->d_name[0] != '.' &&
+		    getsockopt(atoi(e->d_name), IPPROTO_TCP, TCP_INFO, &info,
+			&info_bytes) == 0)
+			ret->resent_bytes += info.tcpi_bytes_retrans;
+	}
+	if (d != NULL)
+		closedir(d);
 	return rc;
 }

@@ -44,30 +44,6 @@ abort_job(void)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* For tests on one machine: COALMINE_FAKE_NODES=rank makes every rank a node
- * of its own, a number N deals the ranks to N nodes. */
-static void
-node_name(const struct world *w, char ret[WORLD_NAME_BYTES])
-{
-	const char *fake = getenv("COALMINE_FAKE_NODES");
-	char name[MPI_MAX_PROCESSOR_NAME] = "";
-	int64_t count = w->size;
-	int len;
-
-	if (fake != NULL && strcmp(fake, "rank") != 0 &&
-	    str_to_int(fake, 1, w->size, &count) < 0)
-		fatalx("COALMINE_FAKE_NODES=%s: rank, or a number from 1 to "
-		       "the number of ranks",
-		    fake);
-	if (fake != NULL) {
-		snprintf(ret, WORLD_NAME_BYTES, "fake%d",
-		    (int)(w->rank % count));
-		return;
-	}
-	MPI_DO(MPI_Get_processor_name(name, &len));
-	snprintf(ret, WORLD_NAME_BYTES, "%.*s", WORLD_NAME_BYTES - 1, name);
-}
-
 static int
 compare_names(const void *a, const void *b)
 {
@@ -110,9 +86,22 @@ static void
 find_nodes(struct world *w)
 {
 	char mine[WORLD_NAME_BYTES] = "", (*all)[WORLD_NAME_BYTES] = NULL;
-	int(*places)[2] = NULL, at[2];
+	const char *fake = getenv("COALMINE_FAKE_NODES");
+	char name[MPI_MAX_PROCESSOR_NAME] = "";
+	int(*places)[2] = NULL, at[2], len;
+	int64_t count = w->size;
 
-	node_name(w, mine);
+	/* For tests on one machine: COALMINE_FAKE_NODES=rank makes every rank a
+	 * node of its own, a number N deals the ranks to N nodes. */
+	if (fake != NULL && strcmp(fake, "rank") != 0 &&
+	    str_to_int(fake, 1, w->size, &count) < 0)
+		fatalx("COALMINE_FAKE_NODES=%s: rank, or a number from 1 to "
+		       "the number of ranks",
+		    fake);
+	MPI_DO(MPI_Get_processor_name(name, &len));
+	if (fake != NULL)
+		snprintf(name, sizeof(name), "fake%d", (int)(w->rank % count));
+	snprintf(mine, sizeof(mine), "%.*s", WORLD_NAME_BYTES - 1, name);
 	if (w->rank == 0) {
 		all = xcalloc((size_t)w->size, sizeof(*all));
 		places = xcalloc((size_t)w->size, sizeof(*places));

@@ -3,7 +3,7 @@
  * csr.c - a sparse matrix from a Matrix Market file, its rows in blocks over
  * ranks, and who needs rows of whom.
  */
-#include "probes/neighbor/csr.h"
+#include "probes/neighbor/neighbor.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -122,7 +122,6 @@ struct mtx_reader {
 	int pattern, whole;
 	int sign; /* of the mirrored entry; 0: none */
 	uint32_t rows;
-	size_t entries;
 	struct err *err;
 };
 
@@ -220,32 +219,6 @@ heading_read(struct mtx_reader *r)
 	    r->words[4]);
 }
 
-static int
-size_read(struct mtx_reader *r)
-{
-	int64_t rows, columns, entries;
-	int rc = data_read(r);
-
-	if (rc < 0)
-		return rc;
-	if (rc == 0 || r->words_count != 3 ||
-	    str_to_int(r->words[0], 1, CSR_ROWS_MAX, &rows) < 0 ||
-	    str_to_int(r->words[1], 1, CSR_ROWS_MAX, &columns) < 0 ||
-	    str_to_int(r->words[2], 0, CSR_NONZEROS_MAX, &entries) < 0)
-		return mtx_refuse(r,
-		    "allowed is rows columns entries: 1 to %u "
-		    "twice, 0 to %u",
-		    CSR_ROWS_MAX, CSR_NONZEROS_MAX);
-	if (rows != columns)
-		return mtx_refuse(r,
-		    "%lld rows and %lld columns: allowed are as "
-		    "many rows as columns",
-		    (long long)rows, (long long)columns);
-	r->rows = (uint32_t)rows;
-	r->entries = (size_t)entries;
-	return 0;
-}
-
 /* One line of an entry; the other half of a symmetric matrix comes from it. */
 static int
 entry_read(struct mtx_reader *r, struct csr_entries *list)
@@ -289,20 +262,37 @@ mtx_parse(const char *name, const char *text, size_t len_bytes, struct csr *ret,
 		.at = text,
 		.end = text + len_bytes,
 		.err = err };
+	int64_t rows = 0, columns = 0, entries = 0;
 	struct csr_entries list = { 0 };
-	size_t count = 0;
+	int64_t count = 0;
 	int rc = heading_read(&r);
 
 	if (rc == 0)
-		rc = size_read(&r);
-	while (rc == 0 && (rc = data_read(&r)) == 1) {
-		rc = count++ < r.entries
+		rc = data_read(&r);
+	if (rc < 0)
+		return rc;
+	if (rc == 0 || r.words_count != 3 ||
+	    str_to_int(r.words[0], 1, CSR_ROWS_MAX, &rows) < 0 ||
+	    str_to_int(r.words[1], 1, CSR_ROWS_MAX, &columns) < 0 ||
+	    str_to_int(r.words[2], 0, CSR_NONZEROS_MAX, &entries) < 0)
+		return mtx_refuse(&r,
+		    "allowed is rows columns entries: 1 to %u twice, 0 to %u",
+		    CSR_ROWS_MAX, CSR_NONZEROS_MAX);
+	if (rows != columns)
+		return mtx_refuse(&r,
+		    "%lld rows and %lld columns: allowed are as many rows as "
+		    "columns",
+		    (long long)rows, (long long)columns);
+	r.rows = (uint32_t)rows;
+	rc = 0;
+	while (rc == 0 && (rc = data_read(&r)) == 1)
+		rc = count++ < entries
 		    ? entry_read(&r, &list)
-		    : mtx_refuse(&r, "allowed are %zu entries", r.entries);
-	}
-	if (rc == 0 && count < r.entries)
-		rc = mtx_refuse(&r, "%zu entries: the heading says %zu", count,
-		    r.entries);
+		    : mtx_refuse(&r, "allowed are %lld entries",
+			  (long long)entries);
+	if (rc == 0 && count < entries)
+		rc = mtx_refuse(&r, "%lld entries: the heading says %lld",
+		    (long long)count, (long long)entries);
 	if (rc == 0)
 		csr_make(r.rows, &list, ret);
 	free(list.at);

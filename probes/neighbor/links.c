@@ -86,35 +86,6 @@ links_mates(struct links *l)
 		l->mate[i] = (i ^ 1) < l->devices ? i ^ 1 : i;
 }
 
-static int
-rows_check(const struct numbers *n)
-{
-	size_t columns = n->rows_count > 0 ? numbers_columns(n, 0) : 0;
-
-	if (columns == 0)
-		return numbers_refuse(n, n->line > 0 ? n->line : 1,
-		    "no numbers: allowed is a matrix of links");
-	if (columns > LINKS_DEVICES_MAX)
-		return numbers_refuse(n, n->lines[0],
-		    "%zu devices: allowed are at most %d", columns,
-		    LINKS_DEVICES_MAX);
-	for (size_t i = 1; i < n->rows_count; i++)
-		if (numbers_columns(n, i) != columns)
-			return numbers_refuse(n, n->lines[i],
-			    "%zu numbers: allowed is what line %ld has, %zu",
-			    numbers_columns(n, i), n->lines[0], columns);
-	if (n->rows_count != columns && n->rows_count != 2 * columns)
-		return numbers_refuse(n, n->lines[n->rows_count - 1],
-		    "%zu lines of %zu numbers: allowed is a square, or two "
-		    "of them",
-		    n->rows_count, columns);
-	for (size_t i = 0; i < n->rows_count; i++)
-		if (n->all[i * columns + i % columns] != 0)
-			return numbers_refuse(n, n->lines[i],
-			    "device %zu to itself: allowed is 0", i % columns);
-	return 0;
-}
-
 int
 links_parse(const char *name, const char *text, size_t len_bytes,
     struct links *ret, struct err *err)
@@ -123,28 +94,46 @@ links_parse(const char *name, const char *text, size_t len_bytes,
 		.max = LINKS_NUMBER_MAX,
 		.most = 2 * LINKS_DEVICES_MAX * LINKS_DEVICES_MAX,
 		.err = err };
+	size_t columns, rows;
 	int rc = numbers_read(&n, text, len_bytes);
 
-	if (rc == 0)
-		rc = rows_check(&n);
-	if (rc < 0) {
-		numbers_clear(&n);
-		return rc;
+	rows = n.rows_count;
+	columns = rows > 0 ? numbers_columns(&n, 0) : 0;
+	if (rc == 0 && columns == 0)
+		rc = numbers_refuse(&n, n.line > 0 ? n.line : 1,
+		    "no numbers: allowed is a matrix of links");
+	if (rc == 0 && columns > LINKS_DEVICES_MAX)
+		rc = numbers_refuse(&n, n.lines[0],
+		    "%zu devices: allowed are at most %d", columns,
+		    LINKS_DEVICES_MAX);
+	for (size_t i = 1; rc == 0 && i < rows; i++)
+		if (numbers_columns(&n, i) != columns)
+			rc = numbers_refuse(&n, n.lines[i],
+			    "%zu numbers: allowed is what line %ld has, %zu",
+			    numbers_columns(&n, i), n.lines[0], columns);
+	if (rc == 0 && rows != columns && rows != 2 * columns)
+		rc = numbers_refuse(&n, n.lines[rows - 1],
+		    "%zu lines of %zu numbers: allowed is a square, or two "
+		    "of them",
+		    rows, columns);
+	for (size_t i = 0; rc == 0 && i < rows; i++)
+		if (n.all[i * columns + i % columns] != 0)
+			rc = numbers_refuse(&n, n.lines[i],
+			    "device %zu to itself: allowed is 0", i % columns);
+	if (rc == 0) {
+		memset(ret, 0, sizeof(*ret));
+		ret->devices = (uint32_t)columns;
+		for (size_t i = 0; i < columns * columns; i++)
+			ret->links[i / columns][i % columns] = (uint16_t)
+								   n.all[i];
+		links_hops(ret);
+		for (size_t i = columns * columns; i < n.count; i++)
+			ret->hops[i / columns - columns][i % columns] =
+			    (uint16_t)n.all[i];
+		links_mates(ret);
 	}
-	memset(ret, 0, sizeof(*ret));
-	ret->devices = (uint32_t)numbers_columns(&n, 0);
-	for (size_t i = 0; i < ret->devices; i++)
-		for (size_t k = 0; k < ret->devices; k++)
-			ret->links[i][k] = (uint16_t)
-					       n.all[i * ret->devices + k];
-	links_hops(ret);
-	for (size_t i = ret->devices; i < n.rows_count; i++)
-		for (size_t k = 0; k < ret->devices; k++)
-			ret->hops[i - ret->devices][k] =
-			    (uint16_t)n.all[i * ret->devices + k];
-	links_mates(ret);
 	numbers_clear(&n);
-	return 0;
+	return rc;
 }
 
 int
@@ -228,23 +217,6 @@ node_path(const struct kfd *k, uint32_t node, const char *rest, char *ret,
 }
 
 static void
-link_read(struct kfd *k, const char *path)
-{
-	int64_t from = property(path, "node_from");
-	int64_t to = property(path, "node_to");
-	int64_t least = property(path, "min_bandwidth");
-	int64_t most = property(path, "max_bandwidth");
-
-	if (property(path, "type") != XGMI || from < 0 || from >= NODES_MAX ||
-	    to < 0 || to >= NODES_MAX || from == to || least <= 0 ||
-	    most < least || most / least > LINKS_NUMBER_MAX ||
-	    k->device[from] == NO_DEVICE || k->device[to] == NO_DEVICE)
-		return;
-	k->links->links[k->device[from]][k->device[to]] = (uint16_t)(most /
-	    least);
-}
-
-static void
 node_links_read(struct kfd *k, uint32_t node)
 {
 	char folder[PATH_MAX], path[PATH_MAX];
@@ -256,11 +228,26 @@ node_links_read(struct kfd *k, uint32_t node)
 	dir = opendir(folder);
 	if (dir == NULL)
 		return;
-	for (entry = readdir(dir); entry != NULL; entry = readdir(dir))
-		if (entry->d_name[0] != '.' &&
+	for (entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+		int64_t from, to, least, most;
+
+		if (entry->d_name[0] == '.' ||
 		    str_format(path, sizeof(path), "%s/%s/properties", folder,
-			entry->d_name) >= 0)
-			link_read(k, path);
+			entry->d_name) < 0)
+			continue;
+		from = property(path, "node_from");
+		to = property(path, "node_to");
+		least = property(path, "min_bandwidth");
+		most = property(path, "max_bandwidth");
+		if (property(path, "type") != XGMI || from < 0 ||
+		    from >= NODES_MAX || to < 0 || to >= NODES_MAX ||
+		    from == to || least <= 0 || most < least ||
+		    most / least > LINKS_NUMBER_MAX ||
+		    k->device[from] == NO_DEVICE || k->device[to] == NO_DEVICE)
+			continue;
+		k->links->links[k->device[from]][k->device[to]] =
+		    (uint16_t)(most / least);
+	}
 	closedir(dir);
 }
 

@@ -160,24 +160,6 @@ split(const struct message *m, const struct receivers *r, uint32_t a,
 	    at > 0 ? STEP_EXCHANGE : STEP_SCATTER);
 }
 
-static void
-own_node(const struct message *m, const struct receivers *r)
-{
-	const struct links *l = &m->nb->links;
-
-	for (uint32_t a = 0; a < m->nb->per_node; a++) {
-		uint32_t b = l->mate[a];
-		int both = b != a && b < m->nb->per_node && r->times[b] > 0;
-
-		if (r->times[a] == 0)
-			continue;
-		if (!both)
-			whole(m, r, a);
-		else if (a < b)
-			split(m, r, a, b);
-	}
-}
-
 /* The first receiver of each package, its leader, gets a piece, passes it on to
  * the other leaders, and the whole to the other device of its package. */
 static void
@@ -239,7 +221,16 @@ node_add(const struct message *m, size_t at)
 			if (r.times[a] > 0)
 				whole(m, &r, a);
 	} else if (node == m->src / per_node) {
-		own_node(m, &r);
+		for (uint32_t a = 0; a < per_node; a++) {
+			uint32_t b = m->nb->links.mate[a];
+
+			if (r.times[a] == 0)
+				continue;
+			if (b == a || b >= per_node || r.times[b] == 0)
+				whole(m, &r, a);
+			else if (a < b)
+				split(m, &r, a, b);
+		}
 	} else {
 		other_node(m, &r);
 	}
@@ -351,31 +342,6 @@ neighbor_ratio_expected(double density, uint32_t per_node)
 	return density * per_node / (1 - pow(1 - density, per_node));
 }
 
-/* What passes between nodes, and what it would without leaders. */
-static void
-notes(const struct neighbor *nb, struct plan *p)
-{
-	struct neighbor_loads nl;
-	uint64_t delivered = 0;
-
-	for (size_t i = 0; i < nb->graph.count; i++)
-		delivered += nb->sizes[nb->graph.edges[i].src];
-	neighbor_loads_make(nb, &nl);
-	plan_note_add(p, "edges", "1", nb->graph.count);
-	plan_note_add(p, "delivered", "bytes", delivered);
-	plan_note_add(p, "footprint", "bytes", plan_volume(p));
-	plan_note_add(p, "wire", "bytes", nl.leader_bytes);
-	plan_note_add(p, "wire_direct", "bytes", nl.direct_bytes);
-	node_notes(p, "wire", nl.leader, nl.nodes);
-	node_notes(p, "wire_direct", nl.direct, nl.nodes);
-	plan_note_real(p, "byte_ratio", "1", neighbor_loads_ratio(&nl));
-	if (nb->density >= 0)
-		plan_note_real(p, "byte_ratio_expected", "1",
-		    neighbor_ratio_expected(nb->density, nb->per_node));
-	plan_note_real(p, "load_bound", "1", neighbor_loads_bound(&nl));
-	neighbor_loads_clear(&nl);
-}
-
 struct plan *
 neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 {
@@ -384,6 +350,8 @@ neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 	struct message m = { .nb = nb,
 		.p = p,
 		.send = plan_buf_add(p, "send", PLAN_IN) };
+	struct neighbor_loads nl;
+	uint64_t delivered = 0;
 	size_t at = 0;
 	char name[32];
 
@@ -396,7 +364,23 @@ neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 		while (at < g->count && g->edges[at].src == m.src)
 			at = node_add(&m, at);
 	}
-	notes(nb, p);
+	/* What passes between nodes, and what it would without leaders. */
+	for (size_t i = 0; i < g->count; i++)
+		delivered += nb->sizes[g->edges[i].src];
+	neighbor_loads_make(nb, &nl);
+	plan_note_add(p, "edges", "1", g->count);
+	plan_note_add(p, "delivered", "bytes", delivered);
+	plan_note_add(p, "footprint", "bytes", plan_volume(p));
+	plan_note_add(p, "wire", "bytes", nl.leader_bytes);
+	plan_note_add(p, "wire_direct", "bytes", nl.direct_bytes);
+	node_notes(p, "wire", nl.leader, nl.nodes);
+	node_notes(p, "wire_direct", nl.direct, nl.nodes);
+	plan_note_real(p, "byte_ratio", "1", neighbor_loads_ratio(&nl));
+	if (nb->density >= 0)
+		plan_note_real(p, "byte_ratio_expected", "1",
+		    neighbor_ratio_expected(nb->density, nb->per_node));
+	plan_note_real(p, "load_bound", "1", neighbor_loads_bound(&nl));
+	neighbor_loads_clear(&nl);
 	plan_sort(p);
 	return p;
 }

@@ -188,24 +188,6 @@ neighbor_sizes_parse(const struct numbers_text *from, uint32_t least,
 	return rc;
 }
 
-/* The file may speak of more ranks than the graph does. */
-static int
-sizes_load(struct ask *a)
-{
-	const char *path = conf_string(a->c, SECTION, "sizes");
-	uint32_t least = a->ranks > 0 ? a->ranks : a->nb->ranks;
-	size_t len = 0;
-	char *text = NULL;
-	int rc = file_read(path, NUMBERS_FILE_MAX, &text, &len, a->err);
-
-	if (rc < 0)
-		return rc;
-	rc = neighbor_sizes_parse(&(struct numbers_text){ path, text, len },
-	    least, a->ranks > 0 ? least : GRAPH_RANKS_MAX, a->nb, a->err);
-	free(text);
-	return rc;
-}
-
 /* What each rank gives: bytes, a file's, or its rows of the dense matrix. Every
  * sum that is made of this graph's messages must fit. */
 static int
@@ -214,6 +196,9 @@ sizes_read(struct ask *a)
 	struct neighbor *nb = a->nb;
 	const char *const keys[] = { "bytes", "sizes", "matrix" };
 	const char *given = NULL, *key = "bytes";
+	struct numbers_text from = { 0 };
+	uint32_t least = a->ranks > 0 ? a->ranks : nb->ranks;
+	char *text = NULL;
 	double sum = 0;
 	int rc = 0;
 
@@ -225,8 +210,16 @@ sizes_read(struct ask *a)
 		given = keys[i];
 	}
 	if (conf_given(a->c, SECTION, "sizes")) {
+		/* The file may speak of more ranks than the graph does. */
 		key = "sizes";
-		rc = sizes_load(a);
+		from.name = conf_string(a->c, SECTION, key);
+		rc = file_read(from.name, NUMBERS_FILE_MAX, &text,
+		    &from.len_bytes, a->err);
+		from.text = text;
+		if (rc == 0)
+			rc = neighbor_sizes_parse(&from, least,
+			    a->ranks > 0 ? least : GRAPH_RANKS_MAX, nb, a->err);
+		free(text);
 	} else {
 		nb->sizes = xcalloc(nb->ranks, sizeof(*nb->sizes));
 		for (uint32_t i = 0; i < nb->ranks; i++)

@@ -2,11 +2,9 @@
 /*
  * binding.c - steps that are measurements: which devices send at once in each.
  */
-#include "probes/pattern/binding.h"
-
 #include "probes/pattern/builders.h"
 
-#define SECTION BINDING_SECTION
+#define SECTION "binding"
 
 const char *const binding_parts[BINDING_PART_MAX] = { "alone", "rail",
 	"asymmetric", "both" };

@@ -39,39 +39,14 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static int
-number_add(struct numbers *n, const char *word, size_t len_bytes)
-{
-	char text[32];
-	int64_t x;
-
-	if (len_bytes >= sizeof(text))
-		return numbers_refuse(n, n->line,
-		    "%.32s...: allowed is a whole number, 0 to %llu", word,
-		    (unsigned long long)n->max);
-	memcpy(text, word, len_bytes);
-	text[len_bytes] = '\0';
-	if (str_to_int(text, 0, (int64_t)n->max, &x) < 0)
-		return numbers_refuse(n, n->line,
-		    "%s: allowed is a whole number, 0 to %llu", text,
-		    (unsigned long long)n->max);
-	if (n->most > 0 && n->count == n->most)
-		return numbers_refuse(n, n->line,
-		    "allowed are at most %zu numbers", n->most);
-	if (n->count == n->cap) {
-		n->cap = n->cap * 2 + 1024;
-		n->all = xreallocarray(n->all, n->cap, sizeof(*n->all));
-	}
-	n->all[n->count++] = (uint64_t)x;
-	n->rows[n->rows_count] = n->count;
-	return 0;
-}
-
 /* One line, which ends before stop, into a row unless it is empty. */
 static int
 line_read(struct numbers *n, const char *at, const char *stop)
 {
-	int rc = 0, opened = 0;
+	const char *word;
+	char text[33];
+	int opened = 0;
+	int64_t x;
 
 	/* bytes that no text has would end words early, or reach terminals in
 	 * what is said of them */
@@ -79,9 +54,7 @@ line_read(struct numbers *n, const char *at, const char *stop)
 		if (((unsigned char)*c < ' ' && !is_blank(*c)) || *c == 127)
 			return numbers_refuse(n, n->line,
 			    "this is no text: allowed are whole numbers");
-	while (rc == 0) {
-		const char *word;
-
+	for (;; opened = 1) {
 		while (at < stop && is_blank(*at))
 			at++;
 		if (at == stop || *at == '#')
@@ -101,10 +74,24 @@ line_read(struct numbers *n, const char *at, const char *stop)
 			n->lines[n->rows_count++] = n->line;
 			n->rows[n->rows_count] = n->count;
 		}
-		opened = 1;
-		rc = number_add(n, word, (size_t)(at - word));
+		snprintf(text, sizeof(text), "%.*s",
+		    (int)(at - word < 32 ? at - word : 32), word);
+		if (at - word >= 32 ||
+		    str_to_int(text, 0, (int64_t)n->max, &x) < 0)
+			return numbers_refuse(n, n->line,
+			    "%s%s: allowed is a whole number, 0 to %llu", text,
+			    at - word >= 32 ? "..." : "",
+			    (unsigned long long)n->max);
+		if (n->most > 0 && n->count == n->most)
+			return numbers_refuse(n, n->line,
+			    "allowed are at most %zu numbers", n->most);
+		if (n->count == n->cap) {
+			n->cap = n->cap * 2 + 1024;
+			n->all = xreallocarray(n->all, n->cap, sizeof(*n->all));
+		}
+		n->all[n->count++] = (uint64_t)x;
+		n->rows[n->rows_count] = n->count;
 	}
-	return rc;
 }
 
 int

@@ -37,26 +37,6 @@ has_key(const char *section, const char *key)
 	return 0;
 }
 
-/* "pattern=rail" into c. Words are the probe's options, or what the engine is
- * asked to do with it. */
-static int
-word_set(struct conf *c, const char *section, const char *word, struct err *err)
-{
-	const char *eq = strchr(word, '=');
-	char *key;
-	int rc;
-
-	if (eq == NULL || eq == word)
-		return err_set(err, -EINVAL,
-		    "command line: %.80s: allowed is option=value", word);
-	key = xstrndup(word, (size_t)(eq - word));
-	if (!has_key(section, key) && has_key("measure", key))
-		section = "measure";
-	rc = conf_set(c, section, key, eq + 1, "command line", err);
-	free(key);
-	return rc;
-}
-
 int
 pattern_options(const struct pattern *pt, char *const *words, int count,
     struct conf **ret, struct err *err)
@@ -64,8 +44,12 @@ pattern_options(const struct pattern *pt, char *const *words, int count,
 	struct conf *c = NULL;
 	int rc = conf_parse(options_patterns, "command line", "", &c, err);
 
+	/* "pattern=rail": words are the probe's options, or what the engine is
+	 * asked to do with it. */
 	for (int i = 0; rc == 0 && i < count; i++) {
 		size_t n = strcspn(words[i], "=");
+		const char *section = pt->name;
+		char *key;
 
 		for (int k = 0; rc == 0 && k < i; k++)
 			if (strcspn(words[k], "=") == n &&
@@ -74,8 +58,18 @@ pattern_options(const struct pattern *pt, char *const *words, int count,
 				    "command line: %s.%.80s: an option is "
 				    "given once",
 				    pt->name, words[i]);
-		if (rc == 0)
-			rc = word_set(c, pt->name, words[i], err);
+		if (rc == 0 && (n == 0 || words[i][n] == '\0'))
+			rc = err_set(err, -EINVAL,
+			    "command line: %.80s: allowed is option=value",
+			    words[i]);
+		if (rc < 0)
+			break;
+		key = xstrndup(words[i], n);
+		if (!has_key(section, key) && has_key("measure", key))
+			section = "measure";
+		rc = conf_set(c, section, key, words[i] + n + 1, "command line",
+		    err);
+		free(key);
 	}
 	if (rc < 0) {
 		conf_free(c);

@@ -24,7 +24,7 @@
 
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
-#include "probes/pattern/matrix.h"
+#include "probes/pattern/numbers.h"
 
 #define SECTION "sparse"
 
@@ -328,34 +328,12 @@ sparse_read(const struct conf *c, uint32_t ranks, struct sparse *sp,
 	return 0;
 }
 
-static void
-notes(struct sparse *sp)
-{
-	uint64_t inter = 0, self = 0, all = 0;
-
-	for (uint32_t src = 0; src < sp->m.ranks; src++)
-		for (uint32_t dst = 0; dst < sp->m.ranks; dst++) {
-			uint64_t bytes = cell(sp, src, dst) * sp->size;
-
-			all += bytes;
-			inter += is_inter(sp, src, dst) ? bytes : 0;
-			self += src == dst ? bytes : 0;
-		}
-	plan_note_add(sp->p, "pattern", "bytes", all);
-	plan_note_add(sp->p, "inter", "bytes", inter);
-	plan_note_add(sp->p, "self", "bytes", self);
-	plan_note_add(sp->p, "footprint", "bytes", plan_volume(sp->p));
-	plan_note_add(sp->p, "delivered", "bytes",
-	    sp->scope == SCOPE_ALL         ? all
-		: sp->scope == SCOPE_INTER ? inter
-					   : all - inter);
-}
-
 static int
 sparse_build(const struct conf *c, const struct pattern_site *site,
     struct plan **ret, struct err *err)
 {
 	uint32_t ranks = site->ranks;
+	uint64_t inter = 0, self = 0, all = 0;
 	struct sparse sp = { 0 };
 	int rc = sparse_read(c, ranks, &sp, err);
 
@@ -372,7 +350,22 @@ sparse_build(const struct conf *c, const struct pattern_site *site,
 	direct_add(&sp);
 	if (sp.stripes > 0 && sp.scope != SCOPE_INTRA)
 		striped(&sp);
-	notes(&sp);
+	for (uint32_t src = 0; src < sp.m.ranks; src++)
+		for (uint32_t dst = 0; dst < sp.m.ranks; dst++) {
+			uint64_t bytes = cell(&sp, src, dst) * sp.size;
+
+			all += bytes;
+			inter += is_inter(&sp, src, dst) ? bytes : 0;
+			self += src == dst ? bytes : 0;
+		}
+	plan_note_add(sp.p, "pattern", "bytes", all);
+	plan_note_add(sp.p, "inter", "bytes", inter);
+	plan_note_add(sp.p, "self", "bytes", self);
+	plan_note_add(sp.p, "footprint", "bytes", plan_volume(sp.p));
+	plan_note_add(sp.p, "delivered", "bytes",
+	    sp.scope == SCOPE_ALL         ? all
+		: sp.scope == SCOPE_INTER ? inter
+					  : all - inter);
 	plan_sort(sp.p);
 	free(sp.sent);
 	free(sp.received);

@@ -5,11 +5,9 @@
  * The stripe of rank 0 crosses directly. Stripes are cut in bytes, or in whole
  * elements when count is given; what does not divide goes to the first ones.
  */
-#include "probes/pattern/stripe.h"
-
 #include "probes/pattern/builders.h"
 
-#define SECTION STRIPE_SECTION
+#define SECTION "stripe"
 
 static int
 stripe_build(const struct conf *c, const struct pattern_site *site,

@@ -19,50 +19,40 @@ size_of(const char *text, uint64_t *ret)
 	return str_to_bytes(text, ret) < 0 || *ret == 0 ? -EINVAL : 0;
 }
 
-/* "4K..64M x4", cut into its three parts; without a factor it is 2. */
-static int
-sizes_sweep(char *text, uint64_t ret[SIZES_MAX], int *ret_count)
-{
-	char *dots = strstr(text, ".."), *x = strchr(dots, 'x');
-	uint64_t lo, hi;
-	int64_t factor = 2;
-
-	*dots = '\0';
-	if (x != NULL) {
-		if (str_to_int(x + 1, 2, 1024, &factor) < 0)
-			return -EINVAL;
-		while (x > dots + 2 && x[-1] == ' ')
-			x--;
-		*x = '\0';
-	}
-	if (size_of(text, &lo) < 0 || size_of(dots + 2, &hi) < 0 || lo > hi)
-		return -EINVAL;
-	for (*ret_count = 0; lo <= hi; lo *= (uint64_t)factor) {
-		if (*ret_count == SIZES_MAX)
-			return -EINVAL;
-		ret[(*ret_count)++] = lo;
-	}
-	return 0;
-}
-
 int
 sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
     struct err *err)
 {
-	char *copy = xstrdup(text), **words;
+	char *copy = xstrdup(text), *dots = strstr(copy, ".."), *x, **words;
+	uint64_t lo = 0, hi = 0;
+	int64_t factor = 2;
 	size_t count = 0;
 	int rc = 0;
 
-	*ret_count = 0;
-	if (strstr(copy, "..") != NULL) {
-		rc = sizes_sweep(copy, ret, ret_count);
+	if (dots != NULL) { /* "4K..64M x4"; without a factor it is 2 */
+		*dots = '\0';
+		x = strchr(dots + 2, 'x');
+		if (x != NULL) {
+			rc = str_to_int(x + 1, 2, 1024, &factor);
+			while (x > dots + 2 && x[-1] == ' ')
+				x--;
+			*x = '\0';
+		}
+		if (rc < 0 || size_of(copy, &lo) < 0 ||
+		    size_of(dots + 2, &hi) < 0 || lo > hi)
+			rc = -EINVAL;
+		for (; rc == 0 && lo <= hi; lo *= (uint64_t)factor) {
+			if (count == SIZES_MAX)
+				rc = -EINVAL;
+			else
+				ret[count++] = lo;
+		}
 	} else if (text[strspn(text, " ")] != '\0') {
 		words = str_list_parse(copy, &count);
 		rc = words == NULL || count > SIZES_MAX ? -EINVAL : 0;
 		for (size_t i = 0; rc == 0 && i < count; i++)
 			rc = size_of(words[i], &ret[i]);
 		str_list_free(words);
-		*ret_count = (int)count;
 	}
 	free(copy);
 	if (rc < 0)
@@ -70,6 +60,7 @@ sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
 		    "measure.sizes = %.80s: allowed is a list as 4,64K or a "
 		    "sweep as 4K..64M x4",
 		    text);
+	*ret_count = (int)count;
 	return 0;
 }
 

@@ -15,9 +15,7 @@
 #include <stdlib.h>
 
 #include "common/xalloc.h"
-#include "probes/plan/index.h"
-#include "probes/plan/spanmap.h"
-#include "probes/plan/value.h"
+#include "probes/plan/check_int.h"
 
 const char *const check_kinds[CHECK_KIND_MAX] = {
 	[CHECK_OK] = "ok",

@@ -355,13 +355,23 @@ count_pass(const struct plan *p, enum sort_key key, const uint32_t *from,
 
 /* Millions of rows: three passes of counting (receiver, sender, step) bring the
  * rows of one pair in one step together; those few are then sorted by place. */
-static void
-sort_transfers(struct plan *p)
+void
+plan_sort(struct plan *p)
 {
 	struct plan_transfer *t = p->transfers;
-	size_t n = p->transfers_count;
-	uint32_t *a = xcalloc(n, sizeof(*a)), *from = xcalloc(n, sizeof(*from));
+	size_t n = p->transfers_count, sorted = 1;
+	uint32_t *a, *from;
 
+	if (p->locals_count > 0)
+		qsort_r(p->locals, p->locals_count, sizeof(*p->locals),
+		    local_compare_cb, p);
+	while (sorted < n &&
+	    transfer_compare_cb(&t[sorted - 1], &t[sorted], p) <= 0)
+		sorted++;
+	if (sorted >= n)
+		return;
+	a = xcalloc(n, sizeof(*a));
+	from = xcalloc(n, sizeof(*from));
 	for (size_t i = 0; i < n; i++)
 		a[i] = (uint32_t)i;
 	count_pass(p, KEY_DST, a, from);
@@ -394,18 +404,4 @@ sort_transfers(struct plan *p)
 			qsort_r(t + lo, hi - lo, sizeof(*t),
 			    transfer_compare_cb, p);
 	}
-}
-
-void
-plan_sort(struct plan *p)
-{
-	for (size_t i = 1; i < p->transfers_count; i++)
-		if (transfer_compare_cb(&p->transfers[i - 1], &p->transfers[i],
-			p) > 0) {
-			sort_transfers(p);
-			break;
-		}
-	if (p->locals_count > 0)
-		qsort_r(p->locals, p->locals_count, sizeof(*p->locals),
-		    local_compare_cb, p);
 }

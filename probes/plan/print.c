@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * print.c - one plan as list, matrix and JSON; svg.c draws it.
+ * print.c - one plan as list, matrix, JSON and picture.
  */
 #include "probes/plan/print.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,9 +202,13 @@ json_rows(const struct plan *p, FILE *to)
 	fputc(']', to);
 }
 
-static void
-json_promises(const struct plan *p, FILE *to)
+static int
+print_json(const struct plan *p, FILE *to)
 {
+	fputs("{\"title\":", to);
+	json_text(p->title, to);
+	fprintf(to, ",\"ranks\":%u,\"steps\":%u", p->ranks, p->steps);
+	json_rows(p, to);
 	fputs(",\n\"promises\":[", to);
 	for (size_t i = 0; i < p->promises_count; i++) {
 		const struct plan_promise *m = &p->promises[i];
@@ -230,16 +236,6 @@ json_promises(const struct plan *p, FILE *to)
 		fputs("]}", to);
 	}
 	fputc(']', to);
-}
-
-static int
-print_json(const struct plan *p, FILE *to)
-{
-	fputs("{\"title\":", to);
-	json_text(p->title, to);
-	fprintf(to, ",\"ranks\":%u,\"steps\":%u", p->ranks, p->steps);
-	json_rows(p, to);
-	json_promises(p, to);
 	if (p->remark != NULL) {
 		fputs(",\n\"remark\":", to);
 		json_text(p->remark, to);
@@ -252,6 +248,211 @@ print_json(const struct plan *p, FILE *to)
 		fprintf(to, ",\"unit\":\"%s\"}", p->notes[i].unit);
 	}
 	fputs("}}\n", to);
+	return 0;
+}
+
+/*
+ * A picture: time runs to the right, one line a rank.
+ *
+ * An arrow leaves the sender's line at the start of its step and reaches the
+ * receiver's before the end; the rest of the column belongs to the local
+ * operations. Width grows with the root of the bytes, colour tells the
+ * transport. Hovering names a transfer.
+ */
+#define LEFT_PX   64.0
+#define TOP_PX    58.0
+#define LANE_PX   24.0
+#define STEP_PX   150.0
+#define REACH     0.72 /* share of a column that arrows take */
+#define FOOT_PX   34.0
+#define LEGEND_PX 90.0
+
+static const char *const colours[PLAN_VIA_MAX] = {
+	[PLAN_VIA_MPI] = "#1f5fa8",
+	[PLAN_VIA_RMA] = "#7a3fa0",
+	[PLAN_VIA_IPC] = "#1b8a5a",
+	[PLAN_VIA_IPC_PUT] = "#2aa7a0",
+	[PLAN_VIA_IPC_GET] = "#8a9a1b",
+	[PLAN_VIA_XCCL] = "#c2571a",
+};
+
+static double
+lane_y(uint32_t rank)
+{
+	return TOP_PX + LANE_PX * (rank + 0.5);
+}
+
+static double
+step_x(uint32_t step)
+{
+	return LEFT_PX + STEP_PX * step + 14;
+}
+
+static void
+put_tip(const struct plan *p, const struct plan_transfer *t, FILE *to)
+{
+	fprintf(to,
+	    "<title>step %u: %u to %u, %s+%" PRIu64 " to %s+%" PRIu64
+	    ", %" PRIu64 " bytes by %s</title>",
+	    t->step, t->src, t->dst, p->bufs[t->from].name, t->from_off,
+	    p->bufs[t->to].name, t->to_off, t->bytes, plan_vias[t->via]);
+}
+
+static void
+put_transfer(const struct plan *p, const struct plan_transfer *t, uint64_t most,
+    FILE *to)
+{
+	double x0 = step_x(t->step), x1 = x0 + STEP_PX * REACH;
+	double y0 = lane_y(t->src), y1 = lane_y(t->dst);
+	double width = 1 + 2 * sqrt((double)t->bytes / (double)most);
+	double len, ux, uy;
+	const char *c = colours[t->via];
+
+	if (t->src == t->dst) {
+		fprintf(to,
+		    "<path d=\"M%.1f %.1fq%.1f -13 %.1f 0\" fill=\"none\" "
+		    "stroke=\"%s\" stroke-width=\"%.2f\">",
+		    x0, y0, 13.0, 26.0, c, width);
+		put_tip(p, t, to);
+		fputs("</path>\n", to);
+		return;
+	}
+	len = hypot(x1 - x0, y1 - y0);
+	ux = (x1 - x0) / len;
+	uy = (y1 - y0) / len;
+	fprintf(to, "<g stroke=\"%s\" fill=\"%s\">", c, c);
+	put_tip(p, t, to);
+	fprintf(to, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke-width=\"%.2f\"/>",
+	    x0, y0, x1 - 6 * ux, y1 - 6 * uy, width);
+	fprintf(to,
+	    "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fz\" "
+	    "stroke=\"none\"/></g>\n",
+	    x1, y1, x1 - 8 * ux - 3.5 * uy, y1 - 8 * uy + 3.5 * ux,
+	    x1 - 8 * ux + 3.5 * uy, y1 - 8 * uy - 3.5 * ux);
+}
+
+static void
+put_local(const struct plan *p, const struct plan_local *l, FILE *to)
+{
+	double x = step_x(l->step) + STEP_PX * REACH + 8;
+	double y = lane_y(l->rank);
+
+	if (l->op == PLAN_COPY)
+		fprintf(to,
+		    "<rect x=\"%.1f\" y=\"%.1f\" width=\"8\" height=\"8\" "
+		    "fill=\"#ffffff\" stroke=\"#444444\">",
+		    x, y - 4);
+	else
+		fprintf(to,
+		    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" "
+		    "fill=\"#b3202c\">",
+		    x + 4, y);
+	fprintf(to,
+	    "<title>step %u, rank %u: %s of %u to %s+%" PRIu64 ", %" PRIu64
+	    " bytes</title></%s>\n",
+	    l->step, l->rank, plan_ops[l->op], l->inputs, p->bufs[l->to].name,
+	    l->to_off, l->bytes, l->op == PLAN_COPY ? "rect" : "circle");
+}
+
+/* The transports and local operations that occur, under the picture. */
+static void
+put_legend(const struct plan *p, FILE *to)
+{
+	double x = LEFT_PX, y = TOP_PX + LANE_PX * p->ranks + 20;
+	int used[PLAN_VIA_MAX] = { 0 }, copies = 0, reduces = 0;
+
+	for (size_t i = 0; i < p->transfers_count; i++)
+		used[p->transfers[i].via] = 1;
+	for (size_t i = 0; i < p->locals_count; i++) {
+		copies |= p->locals[i].op == PLAN_COPY;
+		reduces |= p->locals[i].op != PLAN_COPY;
+	}
+	for (int v = 0; v < PLAN_VIA_MAX; v++) {
+		if (!used[v])
+			continue;
+		fprintf(to,
+		    "<path d=\"M%.0f %.0fh24\" stroke=\"%s\" "
+		    "stroke-width=\"3\"/><text x=\"%.0f\" y=\"%.0f\">%s"
+		    "</text>\n",
+		    x, y - 4, colours[v], x + 30, y, plan_vias[v]);
+		x += LEGEND_PX;
+	}
+	if (copies) {
+		fprintf(to,
+		    "<rect x=\"%.0f\" y=\"%.0f\" width=\"8\" height=\"8\" "
+		    "fill=\"#ffffff\" stroke=\"#444444\"/><text x=\"%.0f\" "
+		    "y=\"%.0f\">copy</text>\n",
+		    x, y - 8, x + 14, y);
+		x += LEGEND_PX;
+	}
+	if (reduces)
+		fprintf(to,
+		    "<circle cx=\"%.0f\" cy=\"%.0f\" r=\"5\" "
+		    "fill=\"#b3202c\"/><text x=\"%.0f\" y=\"%.0f\">reduce"
+		    "</text>\n",
+		    x + 4, y - 4, x + 14, y);
+}
+
+static int
+print_svg(const struct plan *p, FILE *to)
+{
+	double width = LEFT_PX + STEP_PX * p->steps + 16;
+	double height = TOP_PX + LANE_PX * p->ranks + FOOT_PX;
+	uint64_t most = 1;
+
+	if (p->transfers_count > PRINT_SVG_MAX ||
+	    p->locals_count > PRINT_SVG_MAX)
+		return -E2BIG;
+	if (width < 480)
+		width = 480;
+	for (size_t i = 0; i < p->transfers_count; i++)
+		if (p->transfers[i].bytes > most)
+			most = p->transfers[i].bytes;
+	fprintf(to,
+	    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+	    "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+	    "font-family=\"sans-serif\" font-size=\"12\" fill=\"#222222\">\n"
+	    "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
+	    "<text x=\"%.0f\" y=\"22\" font-size=\"14\">",
+	    width, height, width, height, 12.0);
+	for (const char *c = p->title; *c != '\0'; c++) {
+		if (*c == '<')
+			fputs("&lt;", to);
+		else if (*c == '&')
+			fputs("&amp;", to);
+		else if ((unsigned char)*c >= 0x20)
+			fputc(*c, to);
+	}
+	fprintf(to, "</text>\n<text x=\"12\" y=\"%.0f\">rank</text>\n",
+	    TOP_PX - 8);
+	for (uint32_t s = 0; s < p->steps; s++) {
+		double x = LEFT_PX + STEP_PX * s;
+
+		fprintf(to,
+		    "<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" "
+		    "height=\"%.0f\" fill=\"%s\"/>\n",
+		    x, TOP_PX, STEP_PX, LANE_PX * p->ranks,
+		    s % 2 == 0 ? "#f4f5f7" : "#ffffff");
+		fprintf(to,
+		    "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">"
+		    "step %u</text>\n",
+		    x + STEP_PX / 2, TOP_PX - 8, s);
+	}
+	for (uint32_t r = 0; r < p->ranks; r++) {
+		fprintf(to,
+		    "<path d=\"M%.0f %.1fH%.0f\" stroke=\"#c8ccd2\"/>\n",
+		    LEFT_PX, lane_y(r), LEFT_PX + STEP_PX * p->steps);
+		fprintf(to,
+		    "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">"
+		    "%u</text>\n",
+		    LEFT_PX - 8, lane_y(r) + 4, r);
+	}
+	for (size_t i = 0; i < p->transfers_count; i++)
+		put_transfer(p, &p->transfers[i], most, to);
+	for (size_t i = 0; i < p->locals_count; i++)
+		put_local(p, &p->locals[i], to);
+	put_legend(p, to);
+	fputs("</svg>\n", to);
 	return 0;
 }
 

@@ -28,7 +28,4 @@ struct print_row {
 extern const struct print_row print_formats[]; /* ends with a NULL name */
 const struct print_row *print_find(const char *name); /* NULL: none */
 
-/* svg.c, for the table. */
-int print_svg(const struct plan *p, FILE *to);
-
 #endif

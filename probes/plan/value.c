@@ -3,7 +3,7 @@
  * value.c - equal reductions get one class, however they were made: their
  * inputs as sorted disjoint runs are looked up in a hash table.
  */
-#include "probes/plan/value.h"
+#include "probes/plan/check_int.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -179,22 +179,6 @@ merge_singly(struct value_table *vt)
 	to->count = n + 1;
 }
 
-/* Twice as many chains. */
-static void
-rehash(struct value_table *vt)
-{
-	vt->chains_count *= 2;
-	free(vt->chains);
-	vt->chains = xcalloc(vt->chains_count, sizeof(*vt->chains));
-	for (uint32_t i = 0; i < vt->sets_count; i++) {
-		struct set *s = &vt->sets[i];
-		uint32_t *head = &vt->chains[s->hash & (vt->chains_count - 1)];
-
-		s->next = *head;
-		*head = i + 1;
-	}
-}
-
 /* The class of vt->merged, made on first sight; found by FNV-1a of words. */
 static uint32_t
 intern(struct value_table *vt, enum plan_op op, enum plan_type type)
@@ -237,8 +221,18 @@ intern(struct value_table *vt, enum plan_op op, enum plan_type type)
 	*head = vt->sets_count;
 	for (size_t i = 0; i < rl->count; i++)
 		runlist_add(&vt->runs, rl->at[i]);
-	if (vt->sets_count > vt->chains_count)
-		rehash(vt);
+	if (vt->sets_count <= vt->chains_count)
+		return vt->first_set + vt->sets_count - 1;
+	/* Twice as many chains. */
+	vt->chains_count *= 2;
+	free(vt->chains);
+	vt->chains = xcalloc(vt->chains_count, sizeof(*vt->chains));
+	for (uint32_t i = 0; i < vt->sets_count; i++) {
+		s = &vt->sets[i];
+		head = &vt->chains[s->hash & (vt->chains_count - 1)];
+		s->next = *head;
+		*head = i + 1;
+	}
 	return vt->first_set + vt->sets_count - 1;
 }
 

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 
-#include "probes/neighbor/csr.h"
 #include "probes/neighbor/neighbor.h"
 
 static struct err err;

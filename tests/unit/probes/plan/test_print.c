@@ -126,7 +126,7 @@ test_svg(void **state)
 	assert_non_null(strstr(text, "0 to 1, send+8 to temp+0, 8 bytes"));
 	plan_free(p);
 	p = case_proven("group pattern=symmetric n=2 g=200 k=200", 0);
-	assert_int_equal(print_svg(p, stdout), -E2BIG);
+	assert_int_equal(print_find("svg")->print(p, stdout), -E2BIG);
 	plan_free(p);
 }
 
