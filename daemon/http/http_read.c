@@ -175,9 +175,9 @@ http_get_diags(struct http *h, struct http_request *req, const char *part)
 			health.writable ? "warn" : "bad", "text",
 			text_json(health.alarm), "remedy",
 			health.writable
-			    ? "look at the file that was moved aside, then "
-			      "restart "
-			      "the collector to end this alarm"
+			    ? "mend what it names; where a file was moved "
+			      "aside, look at it, then restart the collector "
+			      "to end this alarm"
 			    : "make room on, or repair, the collector's disk; "
 			      "writing goes on by itself"));
 	http_reply_json(req, 200, diags);

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "common/clk.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "daemon/store/store_db.h"
@@ -85,6 +86,65 @@ store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
 	if (raw_retention_ns == 0 || raw_retention_ns >= now_unix_ns)
 		return 0;
 	return store_roll_one(db, now_unix_ns - raw_retention_ns);
+}
+
+#define AHEAD_MAX_NS  (24 * 3600 * CLK_NS_PER_S)
+#define BELIEVE_NS    (7 * AHEAD_MAX_NS)
+#define CLOCK_SAVE_NS (3600 * CLK_NS_PER_S)
+
+void
+store_clock_read(sqlite3 *db, struct store_clock *ret)
+{
+	int64_t saved = store_db_int(db,
+	    "SELECT CAST(value AS INTEGER) FROM setting"
+	    " WHERE key = 'store.clock'",
+	    0);
+
+	if (saved <= 0)
+		saved = store_db_int(db,
+		    "SELECT max(coalesce((SELECT max(created_unix_ns) FROM "
+		    "run),"
+		    " 0), coalesce((SELECT max(at_unix_ns) FROM event), 0))",
+		    0);
+	*ret = (struct store_clock){ .unix_ns = saved > 0 ? (uint64_t)saved
+							  : clk_unix_ns(),
+		.at_ns = clk_ns() };
+}
+
+int
+store_clock_now(sqlite3 *db, struct store_clock *c, uint64_t *ret_unix_ns)
+{
+	uint64_t now_ns = clk_ns(), wall_ns = clk_unix_ns();
+	uint64_t expected_ns = c->unix_ns + (now_ns - c->at_ns);
+	char sql[128];
+	int rc;
+
+	if (wall_ns <= expected_ns + AHEAD_MAX_NS) {
+		c->ahead_ns = 0;
+	} else if (c->ahead_ns == 0) {
+		c->ahead_ns = now_ns;
+		log_warnx("store: the clock is over a day ahead of the "
+			  "newest that is stored: nothing is deleted");
+	}
+	if (c->ahead_ns == 0 || now_ns - c->ahead_ns >= BELIEVE_NS) {
+		/* Backwards it is not followed: what was believed was so. */
+		if (wall_ns > expected_ns)
+			expected_ns = wall_ns;
+		c->ahead_ns = 0;
+	}
+	c->unix_ns = expected_ns;
+	c->at_ns = now_ns;
+	*ret_unix_ns = wall_ns < expected_ns ? wall_ns : expected_ns;
+	if (expected_ns - c->saved_unix_ns < CLOCK_SAVE_NS)
+		return 0;
+	snprintf(sql, sizeof(sql),
+	    "INSERT OR REPLACE INTO setting (key, value)"
+	    " VALUES ('store.clock', '%llu')",
+	    (unsigned long long)expected_ns);
+	rc = store_db_exec(db, sql);
+	if (rc == 0)
+		c->saved_unix_ns = expected_ns;
+	return rc;
 }
 
 int

@@ -63,7 +63,8 @@ struct store_writer {
 	struct err notice; /* of the start: a damaged file was moved */
 	uint64_t ticked_ns;
 	uint64_t keep_ns; /* when to look for old rows again */
-	int keep_worked;  /* something was deleted since the last vacuum */
+	struct store_clock clock;
+	int keep_worked; /* something was deleted since the last vacuum */
 };
 
 /* What a kind of row may ask of the writer. */
@@ -191,6 +192,11 @@ update_health(struct store_writer *w)
 		    "records are left with the agents",
 		    (unsigned long long)(w->options.free_min_bytes >> 20),
 		    w->options.dir);
+	else if (w->clock.ahead_ns != 0)
+		snprintf(text, sizeof(text),
+		    "the clock is over a day ahead of the newest that is "
+		    "stored: nothing old is deleted until it is set right, or "
+		    "has stood so for a week");
 	else
 		snprintf(text, sizeof(text), "%.255s", w->notice.text);
 	pthread_mutex_lock(&w->lock);
@@ -385,16 +391,22 @@ try_again(struct store_writer *w)
 static int
 keep_small(struct store_writer *w, uint64_t now_ns)
 {
+	uint64_t now_unix_ns;
 	int64_t had, left;
+	int rc;
 
 	if (now_ns >= w->keep_ns) {
-		if (store_keep_slice(w->db, clk_unix_ns(),
-			w->options.retention_ns,
-			w->options.raw_retention_ns) > 0) {
+		rc = store_clock_now(w->db, &w->clock, &now_unix_ns);
+		if (rc == 0 && w->clock.ahead_ns == 0)
+			rc = store_keep_slice(w->db, now_unix_ns,
+			    w->options.retention_ns,
+			    w->options.raw_retention_ns);
+		if (rc > 0) {
 			w->keep_worked = 1;
 			return 1;
 		}
-		w->keep_ns = now_ns + KEEP_NS;
+		w->keep_ns = now_ns +
+		    (w->clock.ahead_ns == 0 ? KEEP_NS : TICK_NS);
 	}
 	if (w->keep_worked) {
 		/* A store from before pages could be given back keeps them,
@@ -463,6 +475,7 @@ store_writer_start(const struct store_options *o, const char *path,
 {
 	struct store_writer *w = xcalloc(1, sizeof(*w));
 	pthread_condattr_t attr;
+	uint64_t now_unix_ns;
 	int rc;
 
 	w->options = *o;
@@ -482,6 +495,9 @@ store_writer_start(const struct store_options *o, const char *path,
 	if (rc == 0)
 		rc = store_put_new(w->db, &w->put);
 	if (rc == 0) {
+		/* Before this life writes a row. */
+		store_clock_read(w->db, &w->clock);
+		(void)store_clock_now(w->db, &w->clock, &now_unix_ns);
 		w->ticked_ns = clk_ns();
 		w->keep_ns = w->ticked_ns + TICK_NS;
 		look_at_space(w);

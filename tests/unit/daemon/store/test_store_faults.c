@@ -340,6 +340,117 @@ test_retention(void **state)
 	assert_int_equal(count_rows(f, "record WHERE raw = 1"), 0);
 }
 
+static _Atomic uint64_t fake_ns, fake_ahead_ns;
+
+static uint64_t
+fake_clock(void)
+{
+	return fake_ns;
+}
+
+static uint64_t
+fake_unix(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * CLK_NS_PER_S + fake_ahead_ns;
+}
+
+static int
+alarm_is(struct fix *f, const char *word)
+{
+	struct store_health h;
+
+	store_health(f->st, &h);
+	return word == NULL ? h.alarm[0] == '\0'
+			    : strstr(h.alarm, word) != NULL;
+}
+
+static void
+wait_alarm(struct fix *f, const char *word)
+{
+	uint64_t end_ns = clk_ns() + WAIT_NS;
+
+	while (!alarm_is(f, word) && clk_ns() < end_ns)
+		usleep(20000);
+	assert_true(alarm_is(f, word));
+}
+
+/* A clock that is two years ahead, while the store is open or at its start,
+ * deletes nothing and raises an alarm, which ends when the clock is right. */
+static void
+test_clock_ahead(void **state)
+{
+	struct fix *f = *state;
+	uint64_t now;
+
+	fake_ahead_ns = 0;
+	clk_set_source(NULL, fake_unix);
+	now = clk_unix_ns();
+	fix_open(f);
+	fix_put_run(f, fix_run("r", "x", "finished", now - 10 * DAY_NS));
+	fix_put_record(f, fix_canary("r", 1, "lat", "isolated", 1));
+	for (int life = 0; life < 2; life++) {
+		fake_ahead_ns = 730 * DAY_NS;
+		if (life == 1)
+			fix_reopen(f);
+		/* What is written now must not make it believed. */
+		fix_put_run(f, fix_run("n", "x", "finished", clk_unix_ns()));
+		store_put_event(f->st, "alarm", "x", "y");
+		if (life == 1)
+			wait_alarm(f, "the clock");
+		fake_ahead_ns = 0;
+		wait_alarm(f, NULL);
+	}
+	store_close(f->st);
+	f->st = NULL;
+	clk_set_source(NULL, NULL);
+	assert_int_equal(count_rows(f, "run"), 2);
+	assert_int_equal(count_rows(f, "record"), 1);
+}
+
+/* The clock that deletes go by: never ahead of the wall clock, a jump is
+ * believed after a week, a step back is no reason to believe a jump. */
+static void
+test_clock_believed(void **state)
+{
+	struct fix *f = *state;
+	struct store_clock c;
+	uint64_t start, at;
+	char path[256];
+	sqlite3 *db;
+
+	fix_open(f);
+	store_close(f->st);
+	f->st = NULL;
+	path_in(f, "coalmine.db", path);
+	assert_int_equal(store_db_open(path, STORE_DB_WRITER, &db), 0);
+	fake_ns = CLK_NS_PER_S;
+	fake_ahead_ns = 0;
+	clk_set_source(fake_clock, fake_unix);
+	store_clock_read(db, &c);
+	assert_int_equal(store_clock_now(db, &c, &start), 0);
+	fake_ahead_ns = 365 * DAY_NS;
+	assert_int_equal(store_clock_now(db, &c, &at), 0);
+	assert_true(c.ahead_ns != 0 && at - start < DAY_NS);
+	fake_ns += 6 * DAY_NS;
+	fake_ahead_ns += 6 * DAY_NS;
+	store_clock_now(db, &c, &at);
+	assert_true(c.ahead_ns != 0 && at - start < 7 * DAY_NS);
+	store_clock_read(db, &c); /* a restart: what was saved counts */
+	store_clock_now(db, &c, &at);
+	assert_true(c.ahead_ns != 0 && at - start < 7 * DAY_NS);
+	fake_ns += 7 * DAY_NS;
+	store_clock_now(db, &c, &at);
+	assert_true(c.ahead_ns == 0 && at - start > 365 * DAY_NS);
+	fake_ahead_ns = 0; /* back to now: less is old */
+	store_clock_now(db, &c, &at);
+	assert_true(c.ahead_ns == 0 && at - start < DAY_NS);
+	clk_set_source(NULL, NULL);
+	store_db_close(db);
+}
+
 /* The writer does it by itself, while others write all the time, and the file
  * shrinks. */
 static void
@@ -613,6 +724,8 @@ main(void)
 		T(test_damaged_file_is_moved_aside),
 		T(test_no_database_at_all),
 		T(test_retention),
+		T(test_clock_ahead),
+		T(test_clock_believed),
 		T(test_retention_goes_on_under_load),
 		T(test_low_disk_refuses_records_only),
 		T(test_kill_loses_nothing_acknowledged),
