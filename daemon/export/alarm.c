@@ -162,7 +162,7 @@ alerts_end(struct alerts *a, uint64_t now_unix_ns)
 
 		al->seen = 0;
 		if (fires && al->told_unix_ns != 0 &&
-		    now_unix_ns - al->told_unix_ns < a->repeat_ns)
+		    now_unix_ns < al->told_unix_ns + a->repeat_ns)
 			continue;
 		al->told_unix_ns = now_unix_ns;
 		one = json_deep_copy(al->told);
@@ -361,7 +361,7 @@ see_lost(struct alarm *a, uint64_t now_unix_ns)
 
 	for (size_t i = 0; i < count; i++)
 		lost += nodes[i].state == AGENT_LOST &&
-		    now_unix_ns - nodes[i].since_unix_ns > LOST_NS;
+		    now_unix_ns > nodes[i].since_unix_ns + LOST_NS;
 	if (lost == 0)
 		return;
 	snprintf(text, sizeof(text),

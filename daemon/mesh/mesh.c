@@ -483,7 +483,8 @@ flush(struct mesh *m, struct gathering *ga)
 		m->ops->record(m->ctx, record);
 		json_decref(record);
 	}
-	if (mesh_gather_epoch(g) > m->flushed_epoch)
+	if (mesh_gather_epoch(g) > m->flushed_epoch &&
+	    mesh_gather_epoch(g) <= m->epoch)
 		m->flushed_epoch = mesh_gather_epoch(g);
 	mesh_gather_free(g);
 }
@@ -495,7 +496,10 @@ mesh_tick(struct mesh *m)
 
 	if (!m->o.enabled)
 		return;
-	if (epoch_now(m) > m->epoch)
+	/* Far back: the clock was set; what was flushed lies ahead then. */
+	if (epoch_now(m) + 1 < m->epoch)
+		m->flushed_epoch = 0;
+	if (epoch_now(m) > m->epoch || epoch_now(m) + 1 < m->epoch)
 		epoch_begin(m, epoch_now(m));
 	for (int i = 0; i < SLICE && m->cursor < m->site_count; i++) {
 		size_t site = m->cursor++;

@@ -51,6 +51,10 @@ int schedule_in_window(const struct schedule *s, uint64_t at_unix_ns);
  * jitter. 0 and nothing written when there is none. */
 int schedule_next(const struct schedule *s, uint64_t after_unix_ns,
     double chance, uint64_t *ret_base_unix_ns, uint64_t *ret_start_unix_ns);
+/* 1 when a base lies further off than the second one from now: the clock has
+ * been set back since it was planned. A small step back repeats no start. */
+int schedule_is_far(const struct schedule *s, uint64_t base_unix_ns,
+    uint64_t now_unix_ns);
 
 #define CAMPAIGN_NAME_MAX 63
 #define CAMPAIGN_TEXT_MAX (256 * 1024) /* bytes of one file */

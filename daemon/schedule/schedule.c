@@ -200,3 +200,15 @@ schedule_next(const struct schedule *s, uint64_t after_unix_ns, double chance,
 	}
 	return 0;
 }
+
+int
+schedule_is_far(const struct schedule *s, uint64_t base_unix_ns,
+    uint64_t now_unix_ns)
+{
+	uint64_t base = now_unix_ns, start;
+
+	for (int i = 0; i < 2; i++)
+		if (!schedule_next(s, base, 0, &base, &start))
+			return 0;
+	return base_unix_ns > base;
+}

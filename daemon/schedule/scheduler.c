@@ -23,8 +23,9 @@ struct scheduler {
 	struct campaigns *campaigns;
 	struct runs *runs;
 	struct store *store;
-	json_t *settings; /* a copy of ours: schedule/... and due/... */
-	struct rng rng;   /* of the jitter */
+	json_t *settings;        /* a copy of ours: schedule/... and due/... */
+	uint64_t ticked_unix_ns; /* later than now: the clock was set back */
+	struct rng rng;          /* of the jitter */
 	uint64_t scan_ns; /* of the last look at the directory; 0: never */
 };
 
@@ -140,6 +141,7 @@ plan_first(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 	if (due != NULL)
 		(void)sscanf(due, "%" SCNu64 " %" SCNu64, &base, &start);
 	if (base != 0 && start >= base &&
+	    !schedule_is_far(&c->schedule, base, now_unix_ns) &&
 	    schedule_next(&c->schedule, base - 1, 0, &now_base, &now_start) &&
 	    now_base == base) {
 		c->base_unix_ns = base;
@@ -188,6 +190,9 @@ scheduler_tick(struct scheduler *a, uint64_t now_unix_ns)
 			c->base_unix_ns = c->next_unix_ns = 0;
 			continue;
 		}
+		if (now_unix_ns < a->ticked_unix_ns && c->next_unix_ns != 0 &&
+		    schedule_is_far(&c->schedule, c->base_unix_ns, now_unix_ns))
+			plan(a, c, now_unix_ns);
 		if (c->next_unix_ns == 0)
 			plan_first(a, c, now_unix_ns);
 		if (c->next_unix_ns == 0 || now_unix_ns < c->next_unix_ns)
@@ -200,4 +205,5 @@ scheduler_tick(struct scheduler *a, uint64_t now_unix_ns)
 			? now_unix_ns
 			: c->base_unix_ns);
 	}
+	a->ticked_unix_ns = now_unix_ns;
 }

@@ -176,6 +176,29 @@ test_properties(void **state)
 	}
 }
 
+/* A plan of before the clock was set back by a year is none; a step of a
+ * second over a start plans no second one. */
+static void
+test_set_back(void **state)
+{
+	struct schedule every = read_ok("[schedule]\nevery = 1h\n");
+	struct schedule days = read_ok("[schedule]\nat = 02:00\n"
+				       "window = 01:00-03:00\n");
+	const uint64_t hour = 3600 * CLK_NS_PER_S, year = 365 * 24 * hour;
+	uint64_t now = year + at(12, 0), base, start;
+
+	(void)state;
+	assert_int_equal(schedule_next(&every, now, 0, &base, &start), 1);
+	assert_false(schedule_is_far(&every, base, now));
+	assert_false(schedule_is_far(&every, base, now - CLK_NS_PER_S));
+	assert_true(schedule_is_far(&every, base, now - 3 * hour));
+	assert_true(schedule_is_far(&every, base, now - year));
+	assert_int_equal(schedule_next(&days, now, 0, &base, &start), 1);
+	assert_false(schedule_is_far(&days, base, now));
+	assert_false(schedule_is_far(&days, base, now - 11 * hour));
+	assert_true(schedule_is_far(&days, base, now - year));
+}
+
 int
 main(void)
 {
@@ -187,6 +210,7 @@ main(void)
 		cmocka_unit_test(test_never),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_properties),
+		cmocka_unit_test(test_set_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
