@@ -108,51 +108,73 @@ hist_merge(struct hist *into, const struct hist *from)
 		into->bucket[i] += from->bucket[i];
 }
 
-/* The sample of a rank, 1..count: the outer ones are known, the others as well
- * as their buckets tell. */
-static double
-at_rank(const struct hist *h, uint64_t rank)
+double
+hist_quantile_of(const uint64_t *bucket, uint64_t n, double q)
 {
-	uint64_t seen = 0;
-	double value;
+	/* n q is a whole number for many wanted q; its rounding error must
+	 * not lift it to the next bucket. */
+	double want = q * (double)n * (1 - 4 * DBL_EPSILON), seen = 0, part;
 	int i = 0;
 
-	if (rank <= 1 || rank >= h->count)
-		return rank <= 1 ? h->min : h->max;
-	for (;; i++) {
-		assert(i < HIST_BUCKETS);
-		seen += h->bucket[i];
-		if (seen >= rank)
-			break;
-	}
-	i += HIST_FIRST;
-	/* 2^((i - 1/2) / 16): the geometric middle of bounds i - 1 and i */
-	value = hist_bound(i) / 1.0218971486541166782;
-	if (i == HIST_FIRST)
-		value = h->min;
-	if (i == HIST_LAST)
-		value = h->max;
-	if (value < h->min)
-		return h->min;
-	return value > h->max ? h->max : value;
+	assert(n > 0);
+	while (i < HIST_BUCKETS - 1 && seen + (double)bucket[i] < want)
+		seen += (double)bucket[i++];
+	if (bucket[i] == 0) /* q is 0, or rounding left nothing to reach */
+		return hist_bound(i + HIST_FIRST);
+	part = (want - seen) / (double)bucket[i];
+	return hist_bound(i + HIST_FIRST) * exp2((part - 1) / HIST_PER_OCTAVE);
 }
 
 double
 hist_quantile(const struct hist *h, double q)
 {
-	double rank;
+	double n = (double)h->count, rank = n * q * (1 - 4 * DBL_EPSILON);
+	double value;
 
 	assert(q >= 0 && q <= 1);
 	if (h->count == 0)
 		return NAN;
-	/* n q is a whole number for many wanted q; its rounding error must
-	 * not lift it to the next rank. */
-	rank = ceil((double)h->count * q * (1 - 4 * DBL_EPSILON));
-	if (rank < 1)
-		rank = 1;
-	if (rank >= (double)h->count)
-		return at_rank(h, h->count);
-	return at_rank(h, (uint64_t)rank);
+	/* The outer samples are known, the edge buckets have no width. */
+	if (rank <= 1 || rank > n - 1)
+		return rank <= 1 ? h->min : h->max;
+	value = hist_quantile_of(h->bucket, h->count, q);
+	if (value <= hist_bound(HIST_FIRST))
+		return h->min;
+	return value > hist_bound(HIST_LAST - 1)
+	    ? h->max
+	    : fmin(fmax(value, h->min), h->max);
+}
+
+double
+hist_quantile_by_time(const struct hist *h, double q, int rate)
+{
+	double seen = 0, want = 0, weight, value = NAN;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (int k = 0; k < HIST_BUCKETS; k++) {
+			/* The slow end comes last: rates downwards. */
+			int i = rate ? HIST_BUCKETS - 1 - k : k;
+
+			if (h->bucket[i] == 0)
+				continue;
+			value = hist_bound(i + HIST_FIRST) *
+			    exp2(-0.5 / HIST_PER_OCTAVE);
+			value = fmin(fmax(value, h->min), h->max);
+			weight = (double)h->bucket[i] *
+			    (rate ? 1 / value : value);
+			if (pass == 0) {
+				want += q * weight;
+				continue;
+			}
+			seen += weight;
+			if (seen < want * (1 - 4 * DBL_EPSILON))
+				continue;
+			weight = (want - seen) / weight + 0.5; /* -0.5 .. 0.5 */
+			value *= exp2(
+			    (rate ? -weight : weight) / HIST_PER_OCTAVE);
+			return fmin(fmax(value, h->min), h->max);
+		}
+	return value;
 }
 
 double
@@ -176,8 +198,8 @@ hist_quantile_interval(const struct hist *h, double q, double level,
 	hi = ceil(n * q + spread);
 	if (lo < 1 || hi > n)
 		return -ENODATA;
-	*ret_lo = at_rank(h, (uint64_t)lo);
-	*ret_hi = at_rank(h, (uint64_t)hi);
+	*ret_lo = hist_quantile(h, lo / n);
+	*ret_hi = hist_quantile(h, hi / n);
 	return 0;
 }
 

@@ -3,11 +3,12 @@
  * hist.h - exponential histogram: constant memory, exact merge.
  *
  * Bucket i counts values in (2^((i-1)/16), 2^(i/16)], so a quantile is within
- * 2.2 % of the true one. Values are positive doubles in the unit of the record
- * (s or B/s); i runs from HIST_FIRST (2^-40, below a nanosecond) to HIST_LAST
- * (2^48, above any link); values outside are counted in the edge buckets,
- * while sum, min and max stay exact. The struct is plain memory: ranks may
- * add bucket arrays with MPI_SUM. Merge, then take quantiles: quantiles of
+ * 4.4 % of the true one; placed inside its bucket by rank it is within 0.2 %
+ * where samples spread by 2 % and more. Values are positive doubles in the unit
+ * of the record (s or B/s); i runs from HIST_FIRST (2^-40, below a nanosecond)
+ * to HIST_LAST (2^48, above any link); values outside are counted in the edge
+ * buckets, while sum, min and max stay exact. The struct is plain memory: ranks
+ * may add bucket arrays with MPI_SUM. Merge, then take quantiles: quantiles of
  * parts are never averaged.
  */
 #ifndef COMMON_HIST_H
@@ -38,10 +39,18 @@ int hist_index(double value);
 /* Upper bound of bucket i: 2^(i/16). */
 double hist_bound(int i);
 
-/* The value that a share q of the samples does not exceed: geometric middle of
- * its bucket, clamped to min and max; min and max themselves for the first and
- * the last sample. NAN while count is 0. */
+/* The value that a share q of the samples does not exceed, placed inside its
+ * bucket by rank, geometrically, and clamped to min and max; these themselves
+ * for the first and the last sample. NAN while count is 0. */
 double hist_quantile(const struct hist *h, double q);
+/* The same of bucket counts (index 0 is HIST_FIRST), which know no min and max:
+ * it moves smoothly with q. n: their sum, above 0. */
+double hist_quantile_of(const uint64_t *bucket, uint64_t n, double q);
+/* Each sample weighs as long as it took, a rate as its inverse: a share q of
+ * the time passes in samples that are not slower. What who comes at any moment
+ * meets, where a quantile of samples hides one long wait behind many short
+ * ones. NAN while count is 0. */
+double hist_quantile_by_time(const struct hist *h, double q, int rate);
 double hist_mean(const struct hist *h); /* NAN while count is 0 */
 /* Interval of a quantile by order statistics: ranks n*q -+ z*sqrt(n*q*(1-q)).
  * -ENODATA when n is too small for the level (a rank would lie beyond the

@@ -349,6 +349,8 @@ static const struct record_field canary_fields[] = {
 	{ "unit", 's', record_is_unit, 0 },
 	{ "n", 'i', NULL, 0 },
 	STATISTICS,
+	{ "p99_time", 'N', record_is_positive, 1 },
+	{ "p01_time", 'N', record_is_positive, 1 },
 	{ "interval", 'O', record_is_interval, 0 },
 	{ "hist", 'a', record_is_hist, 0 },
 	{ "nodes", 'a', record_is_node_list, 0 },

@@ -194,7 +194,7 @@ keep_round(const struct canary_loop *m, const struct visit *v,
 	struct pair_medians *pairs = res->ranks == NULL ? NULL : v->cell->pairs;
 	json_t *r;
 
-	tally_add(&v->cell->tally, v->number, &res->all);
+	tally_add(&v->cell->tally, v->number, &res->all, res->inverse);
 	/* A rank's median is evidence on the pairs with both neighbours. */
 	for (int i = 0; pairs != NULL && i < m->world->group_size; i++) {
 		const struct rounds_rank *k = &res->ranks[i];
@@ -355,7 +355,7 @@ keep_run(struct canary_loop *m, const struct visit *v, int number,
 	    names_verdicts[cause == CAUSE_NONE ? VERDICT_OK : VERDICT_BAD],
 	    "status", worst->status);
 	if (cause == CAUSE_NONE) {
-		tally_add(&v->cell->tally, v->number, &round);
+		tally_add(&v->cell->tally, v->number, &round, 0);
 	} else {
 		if (worst->timed_out)
 			err_say(err, "on %.60s: not done in time%s%.150s", node,

@@ -269,6 +269,9 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 	    names_tests[test].name, "phase", names_phases[phase], "unit",
 	    names_tests[test].unit);
 	record_put_hist(r, total);
+	json_object_set_new(r, "mean", record_number(tally_mean(&cell->tally)));
+	json_object_set_new(r, x.low_is_bad ? "p01_time" : "p99_time",
+	    record_number(hist_quantile_by_time(total, 0.99, x.low_is_bad)));
 	if (x.low_is_bad) {
 		/* The bad tail of a bandwidth is the lower one. */
 		json_object_set_new(r, "p01",

@@ -167,7 +167,8 @@ collect(struct rounds *r, const struct canary *c, struct rounds_result *ret)
 		summary.sum = mine->sum;
 		summary.min = mine->min;
 		summary.max = mine->max;
-		summary.p50 = tally_quantile_of(mine->bucket, mine->count, 0.5);
+		summary.inverse = ret->inverse;
+		summary.p50 = hist_quantile_of(mine->bucket, mine->count, 0.5);
 		if (canary_ops[c->test].ring) {
 			summary.left = r->slice_nodes[c->left];
 			summary.right = r->slice_nodes[c->right];
@@ -187,6 +188,7 @@ collect(struct rounds *r, const struct canary *c, struct rounds_result *ret)
 		return;
 	ret->ranks = r->ranks;
 	hist_clear(&ret->all);
+	ret->inverse = 0;
 	for (int i = 0; i < w->group_size; i++) {
 		const struct rounds_rank *k = &r->ranks[i];
 
@@ -198,6 +200,7 @@ collect(struct rounds *r, const struct canary *c, struct rounds_result *ret)
 			ret->all.max = k->max;
 		ret->all.count += (uint64_t)k->n;
 		ret->all.sum += k->sum;
+		ret->inverse += k->inverse;
 	}
 	memcpy(&ret->all.bucket[lo], &r->reduced[lo],
 	    (size_t)(hi - lo + 1) * sizeof(*ret->all.bucket));
@@ -210,7 +213,7 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	struct chunks chunks = { ask->iterations, CHUNK_FIRST, 0 };
 	struct canary *c = ask->canary;
 	struct cores before;
-	int warmup = ask->warmup, active;
+	int warmup = ask->warmup, rate = canary_low_is_bad(c->test), active;
 
 	/* Reading the kernel's file takes longer than some operations. */
 	cores_look(&before);
@@ -227,11 +230,13 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	hist_clear(&ret->mine);
 	if (active) {
 		cores_add_since(&ret->cores, &before);
-		for (int i = 0; i < ret->operations; i++)
-			hist_add(&ret->mine,
-			    canary_value(c,
-				(double)r->samples_ns[i] /
-				    (double)CLK_NS_PER_S));
+		for (int i = 0; i < ret->operations; i++) {
+			double value = canary_value(c,
+			    (double)r->samples_ns[i] / (double)CLK_NS_PER_S);
+
+			hist_add(&ret->mine, value);
+			ret->inverse += rate ? 1 / value : 0;
+		}
 	}
 	collect(r, c, ret);
 }

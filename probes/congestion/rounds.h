@@ -24,7 +24,7 @@
 
 /* What a rank tells the root about its round. Plain doubles for MPI_Gather. */
 struct rounds_rank {
-	double n, sum, min, max;
+	double n, sum, inverse, min, max;
 	double p50;
 	double node, left, right; /* nodes; left and right < 0: no ring */
 };
@@ -48,6 +48,7 @@ struct rounds_result {
 	int operations; /* done by every rank */
 	uint64_t elapsed_ns; /* of the slowest rank */
 	struct hist mine;    /* this rank's samples */
+	double inverse;      /* sum of 1 / rate: this rank's, at the root all */
 	struct cores cores;  /* what this rank had of a core in the round */
 	/* at the root only: */
 	struct hist all;

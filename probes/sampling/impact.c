@@ -70,7 +70,7 @@ log_of(const struct pairs *p, const struct tally *t, const struct span *only,
 {
 	uint64_t bucket[HIST_BUCKETS] = { 0 }, n = 0;
 	int low = p->ask->low_is_bad;
-	double sum = 0, value;
+	double sum = 0, inverse = 0, value;
 
 	for (int i = 0; i < t->count; i++) {
 		const struct tally_round *r = &t->rounds[i];
@@ -81,12 +81,14 @@ log_of(const struct pairs *p, const struct tally *t, const struct span *only,
 			continue;
 		n += r->n;
 		sum += r->sum;
+		inverse += r->inverse;
 		for (int k = 0; k < r->len; k++)
 			bucket[r->lo + k] += r->bucket[k];
 	}
-	value = p->of == IMPACT_MEAN
-	    ? sum / (double)n
-	    : tally_quantile_of(bucket, n, low ? 0.01 : 0.99);
+	if (p->of == IMPACT_MEAN)
+		value = inverse > 0 ? (double)n / inverse : sum / (double)n;
+	else
+		value = hist_quantile_of(bucket, n, low ? 0.01 : 0.99);
 	return low ? -log(value) : log(value);
 }
 

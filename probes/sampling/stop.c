@@ -40,7 +40,8 @@ stop_decide(const struct stop_ask *ask)
 		return STOP_GO_ON;
 	if (!by_pairs &&
 	    tally_interval(ask->tally, ask->q, s->level, &lo, &hi) == 0 &&
-	    (hi - lo) / 2 <= s->precision * tally_quantile(ask->tally, ask->q))
+	    (hi - lo) / 2 <=
+		s->precision * hist_quantile(&ask->tally->total, ask->q))
 		return STOP_PRECISION;
 	if (ask->visit_ns >= s->time_ns / (uint64_t)s->visits)
 		return STOP_TIME;

@@ -54,6 +54,7 @@ merge(struct tally_round *into, struct tally_round *from)
 	into->len = hi - lo;
 	into->n += from->n;
 	into->sum += from->sum;
+	into->inverse += from->inverse;
 	into->merged += from->merged;
 	from->bucket = NULL;
 }
@@ -69,13 +70,14 @@ first_of_visit(const struct tally *t)
 }
 
 void
-tally_add(struct tally *t, int visit, const struct hist *round)
+tally_add(struct tally *t, int visit, const struct hist *round, double inverse)
 {
 	struct tally_round r = { .visit = visit,
 		.merged = 1,
 		.len = HIST_BUCKETS,
 		.n = round->count,
-		.sum = round->sum };
+		.sum = round->sum,
+		.inverse = inverse };
 	int first, to;
 
 	if (round->count == 0)
@@ -86,6 +88,7 @@ tally_add(struct tally *t, int visit, const struct hist *round)
 	t->visit = visit;
 	t->measured++;
 	hist_merge(&t->total, round);
+	t->inverse += inverse;
 	while (round->bucket[r.lo] == 0)
 		r.lo++;
 	while (round->bucket[r.len - 1] == 0)
@@ -117,24 +120,10 @@ tally_add(struct tally *t, int visit, const struct hist *round)
 }
 
 double
-tally_quantile_of(const uint64_t *bucket, uint64_t n, double q)
+tally_mean(const struct tally *t)
 {
-	double want = q * (double)n, seen = 0, part;
-	int i = 0;
-
-	assert(n > 0);
-	while (i < HIST_BUCKETS - 1 && seen + (double)bucket[i] < want)
-		seen += (double)bucket[i++];
-	if (bucket[i] == 0) /* q is 0, or rounding left nothing to reach */
-		return hist_bound(i + HIST_FIRST);
-	part = (want - seen) / (double)bucket[i];
-	return hist_bound(i + HIST_FIRST) * exp2((part - 1) / HIST_PER_OCTAVE);
-}
-
-double
-tally_quantile(const struct tally *t, double q)
-{
-	return tally_quantile_of(t->total.bucket, t->total.count, q);
+	return t->inverse > 0 ? (double)t->total.count / t->inverse
+			      : hist_mean(&t->total);
 }
 
 /* How far an interval reaches on the logit of the share of all samples below
@@ -179,7 +168,7 @@ tally_interval(const struct tally *t, double q, double level, double *ret_lo,
 
 	if (t->count < 2)
 		return -ENODATA;
-	x = tally_quantile(t, q);
+	x = hist_quantile_of(t->total.bucket, t->total.count, q);
 	reach = fmax(share_reach(t, x, q, level, 0, 2),
 	    share_reach(t, x, q, level, 1, TALLY_VISITS_MIN));
 	/* The logit of a share has no end to run into. */
@@ -187,7 +176,7 @@ tally_interval(const struct tally *t, double q, double level, double *ret_lo,
 	hi = 1 / (1 + exp(-(log(q / (1 - q)) + reach)));
 	if (lo * n < 1 || (1 - hi) * n < 1)
 		return -ENODATA; /* beyond the outermost samples */
-	*ret_lo = tally_quantile(t, lo);
-	*ret_hi = tally_quantile(t, hi);
+	*ret_lo = hist_quantile(&t->total, lo);
+	*ret_hi = hist_quantile(&t->total, hi);
 	return 0;
 }

@@ -25,11 +25,13 @@ struct tally_round {
 	int lo, len;
 	uint64_t n;
 	double sum;
+	double inverse;
 	uint32_t *bucket;
 };
 
 struct tally {
 	struct hist total;
+	double inverse;             /* sum of 1 / sample: the time of rates */
 	struct tally_round *rounds; /* ascending by visit */
 	int count;
 	int per_visit; /* at most this many kept in a visit */
@@ -40,13 +42,13 @@ struct tally {
 
 void tally_init(struct tally *t, int visits);
 void tally_clear(struct tally *t);
-void tally_add(struct tally *t, int visit, const struct hist *round);
+/* inverse: the sum of 1 / sample; 0 for times, which do not need it. */
+void tally_add(struct tally *t, int visit, const struct hist *round,
+    double inverse);
+/* Of rates bytes over time, which is their harmonic mean: a mean of rates grows
+ * when they only vary. NAN without samples. */
+double tally_mean(const struct tally *t);
 
-/* Quantile of bucket counts (index 0 is HIST_FIRST), placed inside its bucket
- * by rank, geometrically: unlike a bucket's middle it moves smoothly, which
- * resampling needs. n: their sum, above 0. */
-double tally_quantile_of(const uint64_t *bucket, uint64_t n, double q);
-double tally_quantile(const struct tally *t, double q);
 /* Interval of a quantile with rounds as clusters, since samples of one round
  * are alike: Woodruff's interval with the variance of the share below the
  * quantile taken between rounds, on its logit. From TALLY_VISITS_MIN visits on,

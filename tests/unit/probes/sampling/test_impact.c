@@ -16,7 +16,7 @@ add(struct tally *t, int visit, double value)
 	hist_clear(&h);
 	hist_add_many(&h, value, 99);
 	hist_add_many(&h, value * 1.5, 1);
-	tally_add(t, visit, &h);
+	tally_add(t, visit, &h, 0);
 }
 
 /* Values of a phase by visit, two rounds each. */
@@ -102,6 +102,34 @@ test_alternation(void **state)
 	assert_true(width[6] < width[5] / 5 && width[6] < width[7] / 5);
 }
 
+/* Bytes over time: rates that only vary more are not faster. */
+static void
+test_rates(void **state)
+{
+	struct tally a, b;
+	struct impact_ask ask = { &a, &b, 1, 0.95 };
+	struct impact im;
+	struct hist h;
+
+	(void)state;
+	tally_init(&a, 2);
+	tally_init(&b, 2);
+	for (int v = 0; v < 2; v++) {
+		hist_clear(&h);
+		hist_add_many(&h, 100, 10);
+		tally_add(&a, v, &h, 0.1);
+		hist_clear(&h);
+		hist_add_many(&h, 400, 5); /* 225 on average */
+		hist_add_many(&h, 50, 5);
+		tally_add(&b, v, &h, 5 / 400.0 + 5 / 50.0);
+	}
+	assert_true(fabs(tally_mean(&b) - 20 / 0.225) < 1e-9);
+	assert_int_equal(impact_take(&ask, IMPACT_MEAN, &im), 0);
+	assert_true(fabs(im.value - 1.125) < 1e-9);
+	tally_clear(&a);
+	tally_clear(&b);
+}
+
 /* Visits too small for a tail: the ratio of all samples. */
 static void
 test_thin(void **state)
@@ -118,10 +146,10 @@ test_thin(void **state)
 	for (int v = 0; v < 4; v++) {
 		hist_clear(&h);
 		hist_add_many(&h, one[v], 10);
-		tally_add(&a, v, &h);
+		tally_add(&a, v, &h, 0);
 		hist_clear(&h);
 		hist_add_many(&h, two[v], 10);
-		tally_add(&b, v, &h);
+		tally_add(&b, v, &h, 0);
 	}
 	assert_int_equal(impact_take(&ask, IMPACT_P99, &im), 0);
 	assert_true(fabs(im.value - 8) < 0.2 && im.lo < 4);
@@ -186,6 +214,7 @@ main(void)
 		cmocka_unit_test(test_value),
 		cmocka_unit_test(test_shared_drift),
 		cmocka_unit_test(test_alternation),
+		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_thin),
 		cmocka_unit_test(test_missing_visit),
 		cmocka_unit_test(test_too_little),

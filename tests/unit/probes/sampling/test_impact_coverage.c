@@ -64,7 +64,7 @@ one_round(struct rng *r, const struct machine *m, double level, struct tally *t,
 			x = log(100 + 100 * rng_unit(r));
 		hist_add(h, 30e-6 * exp(x));
 	}
-	tally_add(t, visit, h);
+	tally_add(t, visit, h, 0);
 	free(h);
 }
 

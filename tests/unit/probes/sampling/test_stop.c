@@ -26,7 +26,7 @@ fill(struct tally *t, int rounds, int wild)
 		hist_clear(&h);
 		hist_add_many(&h, 1.0, 900);
 		hist_add_many(&h, wild ? 2.0 + i * i : 2.0, 100);
-		tally_add(t, 0, &h);
+		tally_add(t, 0, &h, 0);
 	}
 }
 
@@ -119,10 +119,10 @@ test_pairs(void **state)
 
 			hist_clear(&h);
 			hist_add_many(&h, 1.0, 1000);
-			tally_add(&a, v, &h);
+			tally_add(&a, v, &h, 0);
 			hist_clear(&h);
 			hist_add_many(&h, wild ? 1.0 + v * v : 2.0, 1000);
-			tally_add(&b, v, &h);
+			tally_add(&b, v, &h, 0);
 			assert_int_equal(stop_pairs(&impact, &loaded, v + 1),
 			    !wild && (v + 1 == 6 || v + 1 == 8));
 		}
