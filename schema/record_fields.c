@@ -349,6 +349,7 @@ static const struct record_field canary_fields[] = {
 	{ "unit", 's', record_is_unit, 0 },
 	{ "n", 'i', NULL, 0 },
 	STATISTICS,
+	{ "rings", 'o', NULL, 1 },
 	{ "p99_time", 'N', record_is_positive, 1 },
 	{ "p01_time", 'N', record_is_positive, 1 },
 	{ "interval", 'O', record_is_interval, 0 },

@@ -184,6 +184,32 @@ calibrate(struct canary_loop *m, const struct visit *v)
 	free(res);
 }
 
+static void
+count_ring(const struct canary_loop *m, const struct rounds_result *res,
+    int rate, struct canary_loop_rings *rings)
+{
+	double sum = 0, worst = NAN;
+	int n = 0;
+
+	for (int i = 0; i < m->world->group_size; i++) {
+		const struct rounds_rank *k = &res->ranks[i];
+		double x = rate ? k->n / k->inverse : k->sum / k->n;
+
+		if (k->n == 0)
+			continue;
+		n++;
+		sum += x;
+		worst = rate ? fmin(worst, x) : fmax(worst, x);
+		rings->min = rings->n + n == 1 ? x : fmin(rings->min, x);
+		rings->max = rings->n + n == 1 ? x : fmax(rings->max, x);
+	}
+	if (n == 0)
+		return;
+	rings->n++;
+	rings->sum_mean += sum / n;
+	rings->sum_worst += worst;
+}
+
 /* At the root: into the statistics, and as a record where wanted. */
 static void
 keep_round(const struct canary_loop *m, const struct visit *v,
@@ -195,6 +221,8 @@ keep_round(const struct canary_loop *m, const struct visit *v,
 	json_t *r;
 
 	tally_add(&v->cell->tally, v->number, &res->all, res->inverse);
+	if (res->ranks != NULL)
+		count_ring(m, res, canary_low_is_bad(test), &v->cell->rings);
 	/* A rank's median is evidence on the pairs with both neighbours. */
 	for (int i = 0; pairs != NULL && i < m->world->group_size; i++) {
 		const struct rounds_rank *k = &res->ranks[i];

@@ -17,6 +17,15 @@
 #include "probes/sampling/stop.h"
 #include "probes/sampling/tally.h"
 
+/* As GPCNeT counts with its loop counts: the value of a ring for a rank is that
+ * of all its operations there; the least and the largest of them, the means
+ * over rings of their mean and of their worst. */
+struct canary_loop_rings {
+	int n;
+	double min, max;
+	double sum_mean, sum_worst;
+};
+
 /* One test in one phase. */
 struct canary_loop_cell {
 	int iterations;      /* of a round; 0: not calibrated yet */
@@ -29,6 +38,7 @@ struct canary_loop_cell {
 	enum cause cause; /* CAUSE_NONE, or why the test ended early */
 	/* at the root only: */
 	struct tally tally;
+	struct canary_loop_rings rings;
 	struct pair_medians *pairs; /* NULL for collectives */
 };
 

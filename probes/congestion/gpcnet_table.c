@@ -10,10 +10,9 @@
 
 #define MIB (1024.0 * 1024)
 
-static const char outer[] = "+-----------------------------------------------"
-			    "-------------------------------+\n";
-static const char inner[] = "+---------------------------------+--------------"
-			    "+--------------+--------------+\n";
+#define LINE 80 /* of the impacts, and of a phase's two columns */
+#define WIDE 15 /* a column and what is between */
+
 static const char halves[] = "+---------------------------------+-------------"
 			     "---------+---------------------+\n";
 
@@ -21,8 +20,9 @@ void
 gpcnet_table_init(struct gpcnet_table *t)
 {
 	memset(t, 0, sizeof(*t));
-	for (int i = 0; i < CANARY_MAX; i++)
-		t->impact[i][0] = t->impact[i][1] = NAN;
+	for (int i = 0; i < 2 * CANARY_MAX; i++)
+		t->impact[i / 2][i % 2].value = t->impact[i / 2][i % 2].lo =
+		    t->impact[i / 2][i % 2].hi = NAN;
 }
 
 static double
@@ -38,6 +38,10 @@ is_time(int test)
 {
 	return strcmp(names_tests[test].unit, "s") == 0;
 }
+
+/* Of a record's rings; the last two are of all samples. */
+static const char *const ring_names[GPCNET_COLUMNS] = { "min", "max", "avg",
+	"avg_worst", "", "" };
 
 void
 gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
@@ -55,21 +59,49 @@ gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
 		while (p < PHASE_MAX - 1 && strcmp(names_phases[p], phase) != 0)
 			p++;
 		t->cells[test][p].known = 1;
-		t->cells[test][p].mean = number(record, "mean");
-		t->cells[test][p].tail = number(record,
+		for (int i = 0; i < GPCNET_COLUMNS; i++)
+			t->cells[test][p].column[i] =
+			    number(json_object_get(record, "rings"),
+				ring_names[i]);
+		if (!t->exact)
+			t->cells[test][p].column[GPCNET_AVG] = number(record,
+			    "mean");
+		t->cells[test][p].column[GPCNET_99] = number(record,
 		    is_time(test) ? "p99" : "p01");
+		t->cells[test][p].column[GPCNET_999] = is_time(test)
+		    ? number(record, "p999")
+		    : number(json_object_get(record, "rings"), "p001");
 	} else if (strcmp(probe, "impact") == 0) {
+		const json_t *interval = json_object_get(record, "interval");
+
 		of = json_string_value(json_object_get(record, "of"));
-		t->impact[test][strcmp(of, "p99") == 0] = number(record,
-		    "value");
+		p = strcmp(of, "p99") == 0;
+		t->impact[test][p].value = number(record, "value");
+		t->impact[test][p].lo = number(interval, "lo");
+		t->impact[test][p].hi = number(interval, "hi");
 	}
 }
 
-/* A title in the middle of 76 columns. */
 static void
-print_title(FILE *to, const char *title)
+print_bar(FILE *to, int width, int inner)
 {
-	int pad = 76 - (int)strlen(title);
+	for (int i = 0; i < width; i++)
+		fputc(i == 0 || i == width - 1 ||
+			    (inner && i >= 34 && (i - 34) % WIDE == 0)
+			? '+'
+			: '-',
+		    to);
+	fputc('\n', to);
+}
+
+/* A bar, and a title in the middle of the line. */
+static void
+print_title(FILE *to, int width, const char *title)
+{
+	int pad = width - 4 - (int)strlen(title);
+
+	fputc('\n', to);
+	print_bar(to, width, 0);
 
 	fprintf(to, "| %*s%s%*s |\n", pad / 2, "", title, pad - pad / 2, "");
 }
@@ -88,11 +120,10 @@ print_name(FILE *to, int test)
 
 /* One decimal as the reference, or a dash where there is no number. */
 static void
-print_number(FILE *to, int width, double x, const char *behind)
+print_number(FILE *to, int width, double x)
 {
 	if (isfinite(x))
-		fprintf(to, " %*.1f%s |", width - (int)strlen(behind), x,
-		    behind);
+		fprintf(to, " %*.1f |", width, x);
 	else
 		fprintf(to, " %*s |", width, "-");
 }
@@ -101,34 +132,42 @@ static void
 print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
     const char *title)
 {
-	int known = 0;
+	static const char *const heads[GPCNET_COLUMNS] = { "Min", "Max", "Avg",
+		"Avg(Worst)", "99%", "99.9%" };
+	int known = 0, width = LINE + (t->exact ? 4 * WIDE : 0);
 
 	for (int i = 0; i < CANARY_MAX; i++)
 		known += t->cells[i][phase].known;
 	if (known == 0)
 		return;
-	fprintf(to, "\n%s", outer);
-	print_title(to, title);
-	fprintf(to, "%s| %31s | %12s | %12s | %12s |\n%s", inner, "Name", "Avg",
-	    "99%", "Units", inner);
+	print_title(to, width, title);
+	print_bar(to, width, 1);
+	fprintf(to, "| %31s |", "Name");
+	for (int k = 0; k < GPCNET_COLUMNS; k++)
+		if (t->exact || k == GPCNET_AVG || k == GPCNET_99)
+			fprintf(to, " %12s |", heads[k]);
+	fprintf(to, " %12s |\n", "Units");
+	print_bar(to, width, 1);
 	for (int i = 0; i < CANARY_MAX; i++) {
 		double scale = is_time(i) ? 1e6 : 1 / MIB;
 
 		if (!t->cells[i][phase].known)
 			continue;
 		print_name(to, i);
-		print_number(to, 12, t->cells[i][phase].mean * scale, "");
-		print_number(to, 12, t->cells[i][phase].tail * scale, "");
-		fprintf(to, " %12s |\n%s", is_time(i) ? "usec" : "MiB/s/rank",
-		    inner);
+		for (int k = 0; k < GPCNET_COLUMNS; k++)
+			if (t->exact || k == GPCNET_AVG || k == GPCNET_99)
+				print_number(to, 12,
+				    t->cells[i][phase].column[k] * scale);
+		fprintf(to, " %12s |\n", is_time(i) ? "usec" : "MiB/s/rank");
+		print_bar(to, width, 1);
 	}
 }
 
+/* What the records have: 2.4X, or with its interval 2.4X [2.2, 2.7]. */
 static void
 print_impact(const struct gpcnet_table *t, FILE *to)
 {
-	fprintf(to, "\n%s", outer);
-	print_title(to,
+	print_title(to, LINE,
 	    "Network Tests running with Congestion Tests - Key Results");
 	fprintf(to, "%s| %31s | %42s |\n%s| %31s | %20s | %19s |\n%s", halves,
 	    "Name", "Congestion Impact Factor", halves, "", "Avg", "99%",
@@ -137,8 +176,20 @@ print_impact(const struct gpcnet_table *t, FILE *to)
 		if (!t->cells[i][PHASE_CONGESTED].known)
 			continue;
 		print_name(to, i);
-		print_number(to, 20, t->impact[i][0], "X");
-		print_number(to, 19, t->impact[i][1], "X");
+		for (int k = 0; k < 2; k++) {
+			double x = t->impact[i][k].value;
+			double lo = t->impact[i][k].lo, hi = t->impact[i][k].hi;
+			int digits = hi >= 100 ? 0 : 1;
+			char text[96] = "-";
+
+			if (isfinite(x) && isfinite(lo) && isfinite(hi))
+				snprintf(text, sizeof(text),
+				    "%.*fX [%.*f, %.*f]", digits, x, digits, lo,
+				    digits, hi);
+			else if (isfinite(x))
+				snprintf(text, sizeof(text), "%.1fX", x);
+			fprintf(to, " %*.*s |", 20 - k, 20 - k, text);
+		}
 		fprintf(to, "\n%s", halves);
 	}
 }

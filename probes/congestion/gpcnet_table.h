@@ -11,14 +11,30 @@
 
 #include "schema/names.h"
 
+/* Of each phase; all of them where the loop counts are GPCNeT's, as its build
+ * with -DVERBOSE prints them, else Avg and 99%. */
+enum gpcnet_column {
+	GPCNET_MIN,
+	GPCNET_MAX,
+	GPCNET_AVG,
+	GPCNET_WORST,
+	GPCNET_99,
+	GPCNET_999,
+	GPCNET_COLUMNS
+};
+
 struct gpcnet_table {
 	int ranks, nodes, canaries, kinds;
 	int congested; /* 1: the campaign has such a phase */
+	int exact;     /* 1: all columns */
 	struct {
 		int known;
-		double mean, tail; /* unit of the record; NAN: no number */
+		double column[GPCNET_COLUMNS]; /* unit of the record; or NAN */
 	} cells[CANARY_MAX][PHASE_MAX];
-	double impact[CANARY_MAX][2]; /* of the mean, of the tail; NAN */
+	/* Of the mean, of the tail; value and interval, NAN: none. */
+	struct {
+		double value, lo, hi;
+	} impact[CANARY_MAX][2];
 };
 
 void gpcnet_table_init(struct gpcnet_table *t);

@@ -279,6 +279,14 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 		json_object_set_new(r, "p10",
 		    record_number(hist_quantile(total, 0.1)));
 	}
+	if (s->exact && cell->rings.n > 0)
+		json_object_set_new(r, "rings",
+		    json_pack("{s:i, s:f, s:f, s:f, s:f, s:o}", "n",
+			cell->rings.n, "min", cell->rings.min, "max",
+			cell->rings.max, "avg",
+			cell->rings.sum_mean / cell->rings.n, "avg_worst",
+			cell->rings.sum_worst / cell->rings.n, "p001",
+			record_number(hist_quantile(total, 0.001))));
 	if (tally_interval(&cell->tally, canary_tail(test), s->level, &lo,
 		&hi) == 0) {
 		headline = json_pack("{s:s}", "of",

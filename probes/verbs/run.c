@@ -277,6 +277,7 @@ run_canaries(struct run *r)
 		t->nodes = w->nodes;
 		t->kinds = r->settings.kind_count;
 		t->congested = settings_congested(&r->settings);
+		t->exact = r->settings.exact;
 		for (int i = 0; i < w->nodes; i++)
 			t->canaries += w->node_roles[i] == ROLES_CANARY;
 		emit_put(r->emit, report_begin(w, &r->settings, r->conf));

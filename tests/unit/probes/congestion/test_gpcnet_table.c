@@ -58,6 +58,10 @@ test_lines(void **state)
 	take(&t,
 	    "{\"probe\":\"impact\",\"test\":\"lat\",\"of\":\"p99\","
 	    "\"value\":26.96}");
+	take(&t,
+	    "{\"probe\":\"impact\",\"test\":\"lat\",\"of\":\"mean\","
+	    "\"value\":2.4,\"interval\":{\"level\":0.95,\"lo\":2.16,"
+	    "\"hi\":2.71}}");
 	take(&t, "{\"probe\":\"congestor\",\"test\":\"incast\"}");
 	text = print(&t);
 	assert_non_null(strstr(text,
@@ -67,10 +71,34 @@ test_lines(void **state)
 	    "| RR Two-sided BW+Sync (131072 B) |         10.0 |          5.0 |"
 	    "   MiB/s/rank |\n"));
 	assert_non_null(strstr(text, "|            - |            - |"));
-	assert_non_null(strstr(text, "|               27.0X |"));
+	assert_non_null(
+	    strstr(text, "|      2.4X [2.2, 2.7] |               27.0X |"));
 	assert_non_null(strstr(text,
 	    "10 nodes running Congestion Tests (min "
 	    "2 nodes per congestor)"));
+	free(text);
+}
+
+/* With GPCNeT's counts, its columns of rings. */
+static void
+test_exact(void **state)
+{
+	struct gpcnet_table t;
+	char *text;
+
+	(void)state;
+	gpcnet_table_init(&t);
+	t.exact = 1;
+	take(&t,
+	    "{\"probe\":\"canary\",\"test\":\"lat\",\"phase\":"
+	    "\"isolated\",\"mean\":9e-6,\"p99\":5e-6,\"p999\":6e-6,"
+	    "\"rings\":{\"n\":3,\"min\":1e-6,\"max\":2e-6,\"avg\":3e-6,"
+	    "\"avg_worst\":4e-6}}");
+	text = print(&t);
+	assert_non_null(strstr(text,
+	    "|          1.0 |          2.0 |          3.0 |          4.0 |"
+	    "          5.0 |          6.0 |         usec |\n"));
+	assert_non_null(strstr(text, "|   Avg(Worst) |"));
 	free(text);
 }
 
@@ -99,6 +127,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_width),
 	};
 
