@@ -110,6 +110,14 @@ print_quantity(double value, const char *unit, char *ret)
 }
 
 void
+print_share(double share, char *ret)
+{
+	snprintf(ret, PRINT_BYTES, "-");
+	if (isfinite(share))
+		snprintf(ret, PRINT_BYTES, "%.0f %%", 100 * share);
+}
+
+void
 print_time(const json_t *object, const char *name, char *ret)
 {
 	json_int_t unix_ns = json_integer_value(json_object_get(object, name));
@@ -183,6 +191,24 @@ cell_text(const struct print_column *col, const json_t *row, char *scratch)
 		break;
 	case PRINT_NUMBER:
 		print_quantity(x, "", scratch);
+		break;
+	case PRINT_COUNT:
+		print_count(row, col->member, scratch);
+		break;
+	case PRINT_SECONDS:
+		print_quantity(x, "s", scratch);
+		break;
+	case PRINT_RATE:
+		print_quantity(x, "B/s", scratch);
+		break;
+	case PRINT_TIMES:
+		print_quantity(x, "x", scratch);
+		break;
+	case PRINT_RATIO:
+		snprintf(scratch, PRINT_BYTES, isfinite(x) ? "%.2f" : "-", x);
+		break;
+	case PRINT_SHARE:
+		print_share(x, scratch);
 		break;
 	case PRINT_BYTES_OF:
 		snprintf(scratch, PRINT_BYTES, "-");

@@ -26,6 +26,8 @@ double print_number(const json_t *object, const char *name);
 void print_count(const json_t *object, const char *name, char *ret);
 /* "34.1 us", "182.4 MiB/s", "2.40x", "1.5"; "-" for NAN. */
 void print_quantity(double value, const char *unit, char *ret);
+/* "40 %" of a share; "-" for NAN. */
+void print_share(double share, char *ret);
 /* "2026-11-20 19:12:00" in UTC; "-" for 0 or a missing member. */
 void print_time(const json_t *object, const char *name, char *ret);
 /* "41.2s", as clk_span_format, from seconds; "-" for NAN. */
@@ -45,6 +47,12 @@ struct print_column {
 		PRINT_TIME, /* *_unix_ns */
 		PRINT_SPAN, /* seconds */
 		PRINT_NUMBER,
+		PRINT_COUNT,
+		PRINT_SECONDS, /* "34.1 us" */
+		PRINT_RATE,    /* of bytes per second */
+		PRINT_TIMES,   /* "2.40x" */
+		PRINT_RATIO,   /* "2.40" */
+		PRINT_SHARE,   /* "40 %" */
 		PRINT_BYTES_OF,
 		PRINT_YES,   /* yes or no of a boolean */
 		PRINT_NODES, /* how many a hostlist has */

@@ -40,6 +40,48 @@ matches(const json_t *record, const char *name, const char *want)
 	    strcmp(print_member(record, name, ""), want) == 0;
 }
 
+int
+records_is(const json_t *record, const char *probe, const char *of)
+{
+	return matches(record, "probe", probe) && matches(record, "of", of);
+}
+
+int
+records_is_plan(const json_t *record)
+{
+	static const char *const probes[] = { "group", "stripe", "self",
+		"sparse", "binding", "concurrent", "pairs" };
+
+	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
+		if (records_is(record, probes[i], NULL))
+			return 1;
+	return 0;
+}
+
+int
+records_is_scale(const json_t *record)
+{
+	return records_is(record, "group", "whole") &&
+	    isfinite(print_number(record, "node_bandwidth"));
+}
+
+double
+records_rate(const json_t *record)
+{
+	return print_number(json_object_get(record, "bandwidth"),
+	    "median_middle");
+}
+
+const char *
+records_quiet_phase(const json_t *records)
+{
+	const char *production = names_phases[PHASE_PRODUCTION];
+
+	return records_find(records, "canary", NULL, production) != NULL
+	    ? production
+	    : names_phases[PHASE_ISOLATED];
+}
+
 json_t *
 records_find(const json_t *records, const char *probe, const char *test,
     const char *phase)

@@ -13,6 +13,16 @@
 
 /* All records of a run, an array, rounds only with --raw; 0 or an exit code. */
 int records_get(struct ctl *c, const char *run, json_t **ret);
+/* Is it of that probe, and of that part of it ("whole", "step")? NULL: any. */
+int records_is(const json_t *record, const char *probe, const char *of);
+/* A plan that has no table of its own. */
+int records_is_plan(const json_t *record);
+/* What a node got through with so many others. */
+int records_is_scale(const json_t *record);
+/* What a record says was moved, in bytes per second; NAN. */
+double records_rate(const json_t *record);
+/* The name of the phase without congestors. */
+const char *records_quiet_phase(const json_t *records);
 /* The record of that probe, test and phase (phase NULL: any), or NULL. */
 json_t *records_find(const json_t *records, const char *probe, const char *test,
     const char *phase);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/sheet.h"
+/*
+ * sheet.c - a run as one HTML file with plots, for mail and tickets.
+ */
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/xalloc.h"
-#include "ctl/delivered.h"
 #include "ctl/picture.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
-#include "ctl/speedups.h"
+#include "ctl/report.h"
 #include "schema/names.h"
 
 #define PAIRS_SHOWN 8
@@ -26,183 +26,12 @@ static const char style[] =
     "th:first-child,td:first-child{text-align:left}"
     "svg{max-width:100%;height:auto}.quiet{color:#5b636c}";
 
-static const char *
-quiet_phase(const json_t *records)
-{
-	return records_find(records, "canary", NULL,
-		   names_phases[PHASE_PRODUCTION]) != NULL
-	    ? names_phases[PHASE_PRODUCTION]
-	    : names_phases[PHASE_ISOLATED];
-}
-
-/* Pictures ----------------------------------------------------------------- */
-
-static void
-draw_impacts(const json_t *records, struct picture *p)
-{
-	struct picture_point points[2 * CANARY_MAX];
-	char labels[2 * CANARY_MAX][64];
-	size_t count = 0;
-
-	for (int i = 0; i < 2 * CANARY_MAX; i++) {
-		const char *of = i % 2 == 0 ? "p99" : "mean";
-		const json_t *r = records_impact(records,
-		    names_tests[i / 2].name, of);
-		struct estimate e = records_estimate(r);
-
-		if (r == NULL)
-			continue;
-		snprintf(labels[count], sizeof(labels[count]), "%s, %s",
-		    names_tests[i / 2].name, of);
-		points[count] = (struct picture_point){ labels[count], e.value,
-			e.lo, e.hi };
-		count++;
-	}
-	picture_points(p, "What congestion costs: times worse than isolated",
-	    points, count);
-}
-
-static void
-draw_histograms(const json_t *records, struct picture *p)
-{
-	static struct hist left, right;
-	const char *quiet = quiet_phase(records);
-	char title[160];
-
-	for (int i = 0; i < CANARY_MAX; i++) {
-		const struct test_row *t = &names_tests[i];
-
-		hist_clear(&left);
-		hist_clear(&right);
-		records_hist(records_find(records, "canary", t->name, quiet),
-		    &left);
-		records_hist(records_find(records, "canary", t->name,
-				 names_phases[PHASE_CONGESTED]),
-		    &right);
-		snprintf(title, sizeof(title), "%s: %s", t->name, t->text);
-		picture_histograms(p, title, t->unit, &left, quiet, &right,
-		    names_phases[PHASE_CONGESTED]);
-	}
-}
-
-static int
-is_collective(const json_t *r)
-{
-	return strcmp(print_member(r, "probe", ""), "speedup") == 0 &&
-	    strcmp(print_member(r, "of", ""), "collective") == 0;
-}
-
-/* What a record says was moved, in bytes per second; NAN. */
-static double
-rate_of(const json_t *r)
-{
-	const json_t *bandwidth = json_object_get(r, "bandwidth");
-
-	return json_is_object(bandwidth)
-	    ? print_number(bandwidth, "median_middle")
-	    : NAN;
-}
-
-/* Bars of whole plans, against what a model promises where one does. */
-static void
-draw_bars(const json_t *records, struct picture *p)
-{
-	size_t max = json_array_size(records), count = 0, i;
-	struct picture_bar *bars = xcalloc(max + 1, sizeof(*bars));
-	json_t *r;
-
-	json_array_foreach (records, i, r) {
-		double rate = rate_of(r);
-
-		/* Collectives have a picture of their own. */
-		if (!isfinite(rate) ||
-		    strcmp(print_member(r, "probe", ""), "collective") == 0 ||
-		    strcmp(print_member(r, "of", "whole"), "whole") != 0)
-			continue;
-		bars[count].label = print_member(r, "plan",
-		    print_member(r, "probe", "?"));
-		bars[count].value = rate;
-		bars[count++].model = print_number(r, "model");
-	}
-	picture_bars(p, "Bandwidth (bar) against the model (mark)", "B/s", bars,
-	    count);
-	free(bars);
-}
-
-/* Sizes whose collectives were measured, ascending; how many. */
-static size_t
-collective_sizes(const json_t *records, double *ret)
-{
-	size_t n = 0, i, k;
-	json_t *r;
-
-	json_array_foreach (records, i, r) {
-		double bytes = print_number(r, "bytes");
-
-		if (!is_collective(r) || !isfinite(bytes))
-			continue;
-		for (k = 0; k < n && ret[k] < bytes; k++)
-			continue;
-		if (k < n && ret[k] == bytes)
-			continue;
-		memmove(ret + k + 1, ret + k, (n - k) * sizeof(*ret));
-		ret[k] = bytes;
-		n++;
-	}
-	return n;
-}
-
-/* As Figure 8 of HiCCL: throughput by collective, framed by its bound. */
-static void
-draw_collectives_of(const json_t *records, double bytes, struct picture *p)
-{
-	struct picture_group groups[NAMES_COLLECTIVES_MAX];
-	const char *names[] = { "coalmine", "-",
-		"bound by what two nodes "
-		"exchange" };
-	char title[PRINT_BYTES + 64], size[PRINT_BYTES];
-	size_t count = 0, i;
-	json_t *r;
-
-	json_array_foreach (records, i, r)
-		if (is_collective(r) && print_number(r, "bytes") == bytes &&
-		    count < ARRAY_LEN(groups)) {
-			groups[count++] = (struct picture_group){
-				print_member(r, "collective", "?"),
-				{ print_number(r, "throughput"),
-				    print_number(r, "baseline_throughput") },
-				print_number(r, "bound")
-			};
-			names[1] = print_member(r, "baseline_impl", names[1]);
-		}
-	str_bytes_format(bytes, size, sizeof(size));
-	snprintf(title, sizeof(title), "Throughput of collectives, %s in all",
-	    size);
-	picture_groups(p, title, "B/s", names, groups, count);
-}
-
-static void
-draw_collectives(const json_t *records, struct picture *p)
-{
-	double *sizes = xcalloc(json_array_size(records) + 1, sizeof(*sizes));
-	size_t count = collective_sizes(records, sizes);
-
-	while (count > 0) /* the largest first */
-		draw_collectives_of(records, sizes[--count], p);
-	free(sizes);
-}
-
 int
-sheet_svg(const json_t *records, FILE *to)
+report_svg(const json_t *records, FILE *to)
 {
 	struct picture p = { 0 };
 
-	draw_impacts(records, &p);
-	draw_collectives(records, &p);
-	speedups_draw(records, &p);
-	delivered_draw(records, &p);
-	draw_bars(records, &p);
-	draw_histograms(records, &p);
+	report_draw(records, &p);
 	if (p.body.len_bytes == 0)
 		return -ENODATA;
 	picture_print(&p, to);
@@ -288,7 +117,7 @@ put_canaries(const json_t *records, FILE *to)
 		return;
 	heads(to, "Canaries", names);
 	json_array_foreach (records, i, r) {
-		if (strcmp(print_member(r, "probe", ""), "canary") != 0)
+		if (!records_is(r, "canary", NULL))
 			continue;
 		fputs("<tr>", to);
 		cell(to, print_member(r, "test", "?"));
@@ -330,45 +159,39 @@ put_causes(const json_t *records, FILE *to)
 }
 
 static void
-put_pairs_of(const json_t *r, FILE *to)
-{
-	const json_t *pairs = json_object_get(r, "pairs");
-
-	for (size_t i = 0; i < json_array_size(pairs) && i < PAIRS_SHOWN; i++) {
-		const json_t *p = json_array_get(pairs, i);
-
-		fputs("<tr>", to);
-		cell(to, print_member(r, "test", "?"));
-		cell(to, print_member(p, "a", "?"));
-		cell(to, print_member(p, "b", "?"));
-		fprintf(to, "<td>%.0f</td>", print_number(p, "n"));
-		quantity(to, print_number(p, "p50"),
-		    print_member(r, "unit", "s"));
-		fputs("</tr>\n", to);
-	}
-}
-
-static void
 put_pairs(const json_t *records, FILE *to)
 {
 	static const char *const names[] = { "test", "node", "with", "n",
 		"median", NULL };
-	const char *quiet = quiet_phase(records);
-	const json_t *r;
-	size_t i;
+	const char *quiet = records_quiet_phase(records);
+	const json_t *r, *pair;
+	size_t i, k;
 
 	if (records_find(records, "canary", NULL, quiet) == NULL)
 		return;
 	heads(to, "Worst pairs without congestors", names);
-	json_array_foreach (records, i, r)
-		if (strcmp(print_member(r, "probe", ""), "canary") == 0 &&
-		    strcmp(print_member(r, "phase", ""), quiet) == 0)
-			put_pairs_of(r, to);
+	json_array_foreach (records, i, r) {
+		if (!records_is(r, "canary", NULL) ||
+		    strcmp(print_member(r, "phase", ""), quiet) != 0)
+			continue;
+		json_array_foreach (json_object_get(r, "pairs"), k, pair) {
+			if (k == PAIRS_SHOWN)
+				break;
+			fputs("<tr>", to);
+			cell(to, print_member(r, "test", "?"));
+			cell(to, print_member(pair, "a", "?"));
+			cell(to, print_member(pair, "b", "?"));
+			fprintf(to, "<td>%.0f</td>", print_number(pair, "n"));
+			quantity(to, print_number(pair, "p50"),
+			    print_member(r, "unit", "s"));
+			fputs("</tr>\n", to);
+		}
+	}
 	fputs("</table>\n", to);
 }
 
 void
-sheet_html(const json_t *run, const json_t *records, FILE *to)
+report_html(const json_t *run, const json_t *records, FILE *to)
 {
 	fputs("<!doctype html>\n<html lang=\"en\"><head><meta "
 	      "charset=\"utf-8\">\n<meta name=\"viewport\" "
@@ -377,7 +200,7 @@ sheet_html(const json_t *run, const json_t *records, FILE *to)
 	put(to, print_member(run, "run", "run"));
 	fprintf(to, "</title>\n<style>%s</style></head>\n<body>\n", style);
 	put_head(run, to);
-	if (sheet_svg(records, to) < 0)
+	if (report_svg(records, to) < 0)
 		fputs("<p>Nothing was measured.</p>\n", to);
 	put_canaries(records, to);
 	put_causes(records, to);

@@ -10,13 +10,11 @@
 
 #include "common/table.h"
 #include "ctl/ctl.h"
-#include "ctl/delivered.h"
 #include "ctl/print.h"
 #include "ctl/progress.h"
 #include "ctl/records.h"
+#include "ctl/report.h"
 #include "ctl/runs.h"
-#include "ctl/sheet.h"
-#include "ctl/speedups.h"
 
 #define NODES_SHOWN 5
 #define PAIRS_SHOWN 5
@@ -291,13 +289,10 @@ print_histograms(const json_t *records, const char *quiet, int ascii)
 static void
 print_tables(const json_t *run, const json_t *records, int ascii)
 {
-	const char *quiet = records_find(records, "canary", NULL,
-				names_phases[PHASE_PRODUCTION]) != NULL
-	    ? names_phases[PHASE_PRODUCTION]
-	    : names_phases[PHASE_ISOLATED];
+	const char *quiet = records_quiet_phase(records);
 
 	print_head(run);
-	if (speedups_print(records) + delivered_print(records) == 0 &&
+	if (report_plans(records) == 0 &&
 	    records_find(records, "canary", NULL, NULL) == NULL)
 		puts("no canary has a result");
 	for (int i = 0; i < PHASE_MAX; i++)
@@ -364,9 +359,9 @@ write_sheet(const json_t *run, const json_t *records, const char *html,
 	if (to == NULL)
 		return ctl_fail("%s: %s", path, strerror(errno));
 	if (html != NULL)
-		sheet_html(run, records, to);
+		report_html(run, records, to);
 	else
-		rc = sheet_svg(records, to);
+		rc = report_svg(records, to);
 	if (fflush(to) != 0 || ferror(to))
 		rc = -EIO;
 	if (!to_stdout)

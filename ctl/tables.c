@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tables.c - what plans reached and gained, as tables of a report: a table is a
+ * row that says which records it shows, a column is a row within it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "ctl/print.h"
+#include "ctl/records.h"
+#include "ctl/report.h"
+
+/* ---- cells of more than one member ---- */
+
+static const char *
+step_text(const json_t *r, char *scratch)
+{
+	if (!records_is(r, NULL, "step"))
+		return print_member(r, "of", "-");
+	if (records_is(r, "binding", NULL))
+		snprintf(scratch, PRINT_BYTES, "%.30s k=%.0f",
+		    print_member(r, "pattern", "?"), print_number(r, "k"));
+	else
+		snprintf(scratch, PRINT_BYTES, "step %.0f",
+		    print_number(r, "step"));
+	return scratch;
+}
+
+static const char *
+bandwidth_text(const json_t *r, char *scratch)
+{
+	print_quantity(records_rate(r), "B/s", scratch);
+	return scratch;
+}
+
+static const char *
+model_share_text(const json_t *r, char *scratch)
+{
+	print_share(records_rate(r) / print_number(r, "model"), scratch);
+	return scratch;
+}
+
+static const char *
+profile_share_text(const json_t *point, char *scratch)
+{
+	print_share(print_number(point, "bandwidth") /
+		print_number(point, "model"),
+	    scratch);
+	return scratch;
+}
+
+static const char *
+interval_text(const json_t *r, char *scratch)
+{
+	const json_t *interval = json_object_get(r, "interval");
+
+	snprintf(scratch, PRINT_BYTES, "-");
+	if (json_is_object(interval))
+		snprintf(scratch, PRINT_BYTES, "%.2f .. %.2f",
+		    print_number(interval, "lo"), print_number(interval, "hi"));
+	return scratch;
+}
+
+static double
+worse(double a, double b)
+{
+	return isfinite(b) && !(fabs(a) >= fabs(b)) ? b : a;
+}
+
+/* Bytes of the worst node over those of the list of transfers, as a share: what
+ * was resent, since a queue dropped it, or what is beyond them either way,
+ * where resent bytes count once. "-" where nothing was to pass or nobody
+ * counted. */
+static const char *
+wire_text(const json_t *r, const char *design, int of_resent, char *scratch)
+{
+	double worst = NAN;
+	size_t i;
+	json_t *node;
+
+	json_array_foreach (json_object_get(r, "wire"), i, node) {
+		double again = print_number(node, "resent_bytes");
+		double once = print_number(node, "out_bytes") -
+		    (isfinite(again) ? again : 0);
+		double want = print_number(node, "expected_out_bytes");
+
+		if (strcmp(print_member(node, "design", ""), design) != 0)
+			continue;
+		if (of_resent) {
+			worst = worse(worst, again / want);
+			continue;
+		}
+		worst = worse(worst, once / want - 1);
+		worst = worse(worst,
+		    print_number(node, "in_bytes") /
+			    print_number(node, "expected_in_bytes") -
+			1);
+	}
+	snprintf(scratch, PRINT_BYTES, "-");
+	if (isfinite(worst))
+		snprintf(scratch, PRINT_BYTES, "%+.1f%%", 100 * worst);
+	return scratch;
+}
+
+static const char *
+wire_direct_text(const json_t *r, char *scratch)
+{
+	return wire_text(r, "direct", 0, scratch);
+}
+
+static const char *
+wire_leader_text(const json_t *r, char *scratch)
+{
+	return wire_text(r, "leader", 0, scratch);
+}
+
+static const char *
+resent_direct_text(const json_t *r, char *scratch)
+{
+	return wire_text(r, "direct", 1, scratch);
+}
+
+static const char *
+resent_leader_text(const json_t *r, char *scratch)
+{
+	return wire_text(r, "leader", 1, scratch);
+}
+
+/* ---- tables ---- */
+
+static int
+is_beside(const json_t *r)
+{
+	return records_is(r, NULL, "stripe") || records_is(r, NULL, "sparse") ||
+	    records_is(r, NULL, "binding");
+}
+
+static const struct print_column neighbor_columns[] = {
+	{ ">density", "density", NULL, PRINT_RATIO, NULL },
+	{ ">message", "bytes", NULL, PRINT_BYTES_OF, NULL },
+	{ "order", "order", "-", PRINT_TEXT, NULL },
+	{ ">MPI", "baseline_seconds", NULL, PRINT_SPAN, NULL },
+	{ ">leader", "seconds", NULL, PRINT_SPAN, NULL },
+	{ ">speed-up", "value", NULL, PRINT_RATIO, NULL },
+	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ ">bound", "load_bound", NULL, PRINT_RATIO, NULL },
+	{ ">byte ratio", "byte_ratio", NULL, PRINT_RATIO, NULL },
+	{ ">expected", "byte_ratio_expected", NULL, PRINT_RATIO, NULL },
+	{ ">wire MPI", "", NULL, PRINT_OF, wire_direct_text },
+	{ ">leader", "", NULL, PRINT_OF, wire_leader_text },
+	{ ">resent MPI", "", NULL, PRINT_OF, resent_direct_text },
+	{ ">leader", "", NULL, PRINT_OF, resent_leader_text },
+	{ "", "text", "", PRINT_TEXT, NULL },
+	{ 0 },
+};
+
+/* The forms of one all-reduce differ in what was asked for: their plan stands
+ * before what every collective has. */
+static const struct print_column allreduce_columns[] = {
+	{ "plan", "plan", "?", PRINT_TEXT, NULL },
+	{ "collective", "collective", "?", PRINT_TEXT, NULL },
+	{ ">all blocks", "bytes", NULL, PRINT_BYTES_OF, NULL },
+	{ ">here", "throughput", NULL, PRINT_RATE, NULL },
+	{ ">baseline", "baseline_throughput", NULL, PRINT_RATE, NULL },
+	{ ">bound", "bound", NULL, PRINT_RATE, NULL },
+	{ ">of it", "bound_ratio", NULL, PRINT_SHARE, NULL },
+	{ ">speed-up", "value", NULL, PRINT_RATIO, NULL },
+	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ "", "text", "", PRINT_TEXT, NULL },
+	{ 0 },
+};
+
+static const struct print_column spmm_columns[] = {
+	{ ">rows", "rows", NULL, PRINT_COUNT, NULL },
+	{ ">nonzeros", "nonzeros", NULL, PRINT_COUNT, NULL },
+	{ ">columns", "columns", NULL, PRINT_COUNT, NULL },
+	{ "order", "order", "-", PRINT_TEXT, NULL },
+	{ ">MPI", "baseline_seconds", NULL, PRINT_SPAN, NULL },
+	{ ">leader", "seconds", NULL, PRINT_SPAN, NULL },
+	{ ">speed-up", "steady_value", NULL, PRINT_RATIO, NULL },
+	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ ">set-up MPI", "baseline_setup_s", NULL, PRINT_SPAN, NULL },
+	{ ">leader", "setup_s", NULL, PRINT_SPAN, NULL },
+	{ ">with set-up", "value", NULL, PRINT_RATIO, NULL },
+	{ ">products", "n", NULL, PRINT_COUNT, NULL },
+	{ "", "text", "", PRINT_TEXT, NULL },
+	{ 0 },
+};
+
+static const struct print_column plan_columns[] = {
+	{ "plan", "plan", "", PRINT_TEXT, NULL },
+	{ "of", "", NULL, PRINT_OF, step_text },
+	{ "via", "via", "-", PRINT_TEXT, NULL },
+	{ ">bytes", "bytes", NULL, PRINT_BYTES_OF, NULL },
+	{ ">n", "n", NULL, PRINT_COUNT, NULL },
+	{ ">best", "min", NULL, PRINT_SECONDS, NULL },
+	{ ">median", "median_middle", NULL, PRINT_SECONDS, NULL },
+	{ ">bandwidth", "", NULL, PRINT_OF, bandwidth_text },
+	{ ">predicted", "model", NULL, PRINT_RATE, NULL },
+	{ ">of it", "", NULL, PRINT_OF, model_share_text },
+	{ "", "cause", "", PRINT_TEXT, NULL },
+	{ 0 },
+};
+
+static const struct print_column scale_columns[] = {
+	{ "pattern", "pattern", "?", PRINT_TEXT, NULL },
+	{ "direction", "direction", "?", PRINT_TEXT, NULL },
+	{ ">k", "k", NULL, PRINT_COUNT, NULL },
+	{ ">nodes", "groups", NULL, PRINT_COUNT, NULL },
+	{ ">bytes", "bytes", NULL, PRINT_BYTES_OF, NULL },
+	{ ">per node", "node_bandwidth", NULL, PRINT_RATE, NULL },
+	{ ">rated", "rated", NULL, PRINT_RATE, NULL },
+	{ ">of it", "rated_ratio", NULL, PRINT_SHARE, NULL },
+	{ ">of predicted", "ratio", NULL, PRINT_SHARE, NULL },
+	{ 0 },
+};
+
+static const struct print_column beside_columns[] = {
+	{ "plan", "plan", "?", PRINT_TEXT, NULL },
+	{ "against", "baseline", "?", PRINT_TEXT, NULL },
+	{ ">bandwidth", "throughput", NULL, PRINT_RATE, NULL },
+	{ ">its", "baseline_throughput", NULL, PRINT_RATE, NULL },
+	{ ">speed-up", "value", NULL, PRINT_TIMES, NULL },
+	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ ">efficiency", "efficiency", NULL, PRINT_SHARE, NULL },
+	{ "", "text", "", PRINT_TEXT, NULL },
+	{ 0 },
+};
+
+static const struct print_column fit_columns[] = {
+	{ ">k", "k", NULL, PRINT_COUNT, NULL },
+	{ ">bandwidth", "bandwidth", NULL, PRINT_RATE, NULL },
+	{ ">model", "model", NULL, PRINT_RATE, NULL },
+	{ ">of it", "", NULL, PRINT_OF, profile_share_text },
+	{ 0 },
+};
+
+static const struct print_column rail_columns[] = {
+	{ ">rail", "rail", NULL, PRINT_COUNT, NULL },
+	{ "NIC", "nic", "-", PRINT_TEXT, NULL },
+	{ "node", "node", "?", PRINT_TEXT, NULL },
+	{ ">bandwidth", "bandwidth", NULL, PRINT_RATE, NULL },
+	{ ">of a sound one", "ratio", NULL, PRINT_SHARE, NULL },
+	{ 0 },
+};
+
+static const struct print_column self_columns[] = {
+	{ "node", "node", "?", PRINT_TEXT, NULL },
+	{ ">bytes", "bytes", NULL, PRINT_BYTES_OF, NULL },
+	{ ">bandwidth", "bandwidth", NULL, PRINT_RATE, NULL },
+	{ ">of measured", "memory_ratio", NULL, PRINT_SHARE, NULL },
+	{ ">of rated", "ratio", NULL, PRINT_SHARE, NULL },
+	{ 0 },
+};
+
+/* Tables of one line a record, of a probe and what it is of, or of what shows
+ * says. Those with a baseline have it, the first record's, in the title. */
+static const struct record_table {
+	const char *title, *probe, *of;
+	int (*shows)(const json_t *r);
+	const struct print_column *columns;
+	int has_baseline;
+} record_tables[] = {
+	{ "neighborhood collectives", "speedup", "neighbor", NULL,
+	    neighbor_columns, 1 },
+	{ "collectives", "speedup", "collective", NULL, allreduce_columns + 1,
+	    1 },
+	{ "all-reduces for devices of nodes", "speedup", "allreduce", NULL,
+	    allreduce_columns, 1 },
+	{ "products of sparse matrices", "spmm", NULL, NULL, spmm_columns, 1 },
+	{ "plans", NULL, NULL, records_is_plan, plan_columns, 0 },
+	{ "each way through the busiest node", "group", "whole",
+	    records_is_scale, scale_columns, 0 },
+	{ "against other ways to do the same", "speedup", NULL, is_beside,
+	    beside_columns, 0 },
+};
+
+/* Prints rows under their title and lets go of them; how many. */
+static int
+print_titled(const char *title, json_t *rows,
+    const struct print_column *columns)
+{
+	int count = (int)json_array_size(rows);
+
+	if (count > 0) {
+		printf("\n%s:\n", title);
+		print_rows(rows, columns);
+	}
+	json_decref(rows);
+	return count;
+}
+
+static int
+print_records(const struct record_table *rt, const json_t *records)
+{
+	json_t *rows = json_array(), *r, *row;
+	const char *last = "", *plan;
+	char title[128];
+	size_t i;
+
+	json_array_foreach (records, i, r) {
+		if (!records_is(r, rt->probe, rt->of) ||
+		    (rt->shows != NULL && !rt->shows(r)))
+			continue;
+		row = json_copy(r);
+		plan = print_member(r, "plan", "?");
+		/* The steps of one plan stand below its name. */
+		if (rt->columns == plan_columns && strcmp(plan, last) == 0)
+			json_object_set_new(row, "plan", json_string(""));
+		last = plan;
+		json_array_append_new(rows, row);
+	}
+	/* "MPI_Bcast", or of many functions whose they are. */
+	r = json_array_get(rows, 0);
+	if (rt->has_baseline)
+		snprintf(title, sizeof(title), "%s, against %s", rt->title,
+		    print_member(r, "baseline_impl",
+			print_member(r, "baseline", "-")));
+	return print_titled(rt->has_baseline ? title : rt->title, rows,
+	    rt->columns);
+}
+
+/* Every k of a fit, under the sentence that it ends in. */
+static int
+print_fits(const json_t *records)
+{
+	int count = 0;
+	size_t i;
+	json_t *r;
+
+	json_array_foreach (records, i, r)
+		if (records_is(r, "fit", NULL)) {
+			printf("\n%s\n", print_member(r, "text", "?"));
+			print_rows(json_object_get(r, "profile"), fit_columns);
+			count++;
+		}
+	return count;
+}
+
+/* Of the newest record that measures rails: all of a sweep say the same. */
+static int
+print_rails(const json_t *records)
+{
+	json_t *rows = json_array(), *last = NULL, *r, *rail, *node, *row;
+	size_t i, k;
+
+	json_array_foreach (records, i, r)
+		if ((records_is(r, "fit", NULL) ||
+			records_is(r, "speedup", NULL)) &&
+		    json_array_size(json_object_get(r, "rails")) > 0)
+			last = r;
+	json_array_foreach (json_object_get(last, "rails"), i, rail)
+		json_array_foreach (json_object_get(rail, "nodes"), k, node) {
+			row = json_copy(rail);
+			json_object_update(row, node);
+			json_array_append_new(rows, row);
+		}
+	return print_titled("rails", rows, rail_columns);
+}
+
+static int
+print_selves(const json_t *records)
+{
+	json_t *rows = json_array(), *r, *node, *row;
+	size_t i, k;
+
+	json_array_foreach (records, i, r)
+		json_array_foreach (json_object_get(r, "nodes"), k, node) {
+			if (!isfinite(print_number(node, "memory_ratio")))
+				continue;
+			row = json_copy(node);
+			json_object_set(row, "bytes",
+			    json_object_get(r, "bytes"));
+			json_array_append_new(rows, row);
+		}
+	return print_titled("copies within nodes, against the memory's "
+			    "bandwidth",
+	    rows, self_columns);
+}
+
+int
+report_plans(const json_t *records)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(record_tables); i++)
+		count += print_records(&record_tables[i], records);
+	return count + print_fits(records) + print_rails(records) +
+	    print_selves(records);
+}
