@@ -105,32 +105,6 @@ line_read(int fd, char *ret, size_t cap_bytes, int64_t limit_ms)
 	return 0;
 }
 
-/* The request: one line of JSON with all our arguments. */
-static int
-argv_send(int fd, int argc, char **argv)
-{
-	json_t *list = json_array(), *msg;
-	size_t len, at = 0;
-	char *text;
-	ssize_t n = 0;
-
-	for (int i = 1; i < argc; i++)
-		json_array_append_new(list, json_string(argv[i]));
-	msg = json_pack("{s:o}", "argv", list);
-	text = json_dumps(msg, JSON_COMPACT);
-	json_decref(msg);
-	if (text == NULL)
-		return -EINVAL;
-	len = strlen(text);
-	text[len++] = '\n'; /* in place of the NUL */
-	while (n >= 0 && at < len) {
-		n = send(fd, text + at, len - at, MSG_NOSIGNAL);
-		at += n > 0 ? (size_t)n : 0;
-	}
-	free(text);
-	return n < 0 ? -errno : 0;
-}
-
 /* Until the daemon has ended: the exit code. */
 static int
 follow(int fd)
@@ -168,6 +142,10 @@ int
 main(int argc, char **argv)
 {
 	const char *path = getenv("COALMINE_ARSH_SOCKET");
+	json_t *list, *msg;
+	size_t len, at = 0;
+	ssize_t n = 0;
+	char *text;
 	int fd;
 
 	/* launchers forget their children */
@@ -179,7 +157,22 @@ main(int argc, char **argv)
 	fd = agent_connect(path);
 	if (fd < 0)
 		return fail(EXIT_CONNECT, "%s: %s", path, strerror(-fd));
-	if (argv_send(fd, argc, argv) < 0)
+	/* The request: one line of JSON with all our arguments. */
+	list = json_array();
+	for (int i = 1; i < argc; i++)
+		json_array_append_new(list, json_string(argv[i]));
+	msg = json_pack("{s:o}", "argv", list);
+	text = json_dumps(msg, JSON_COMPACT);
+	json_decref(msg);
+	len = text != NULL ? strlen(text) : 0;
+	if (text != NULL)
+		text[len++] = '\n'; /* in place of the NUL */
+	while (n >= 0 && at < len) {
+		n = send(fd, text + at, len - at, MSG_NOSIGNAL);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	free(text);
+	if (text == NULL || n < 0)
 		return fail(EXIT_LOST, "%s: cannot send", path);
 	return follow(fd);
 }

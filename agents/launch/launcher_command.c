@@ -154,35 +154,6 @@ place_at(const char *text)
 	return NULL;
 }
 
-/* The words of the line, with what stands in braces filled in. */
-static void
-line_split(const struct mpi_impl_job *job, char *line, struct strvec *argv)
-{
-	char *save, *word = strtok_r(line, " \t", &save);
-
-	for (; word != NULL; word = strtok_r(NULL, " \t", &save)) {
-		struct strbuf sb = { 0 };
-
-		if (strcmp(word, COMMAND_WORD) == 0) {
-			for (size_t i = 0; job->command[i] != NULL; i++)
-				strvec_add(argv, "%s", job->command[i]);
-			continue;
-		}
-		while (*word != '\0') {
-			const struct place *place = place_at(word);
-
-			if (place == NULL) {
-				strbuf_add(&sb, word++, 1);
-				continue;
-			}
-			place->add(job, &sb);
-			word += strlen(place->name);
-		}
-		strvec_add(argv, "%s", sb.text);
-		strbuf_clear(&sb);
-	}
-}
-
 int
 launcher_line_check(const char *line, struct err *err)
 {
@@ -215,8 +186,7 @@ command_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
     struct strvec *argv, struct strvec *env, struct err *err)
 {
 	const char *text = conf_string(job->conf, "children", "command");
-	char script[4300];
-	char *line;
+	char script[4300], *line, *save;
 	int rc;
 
 	if (text[0] == '\0')
@@ -227,8 +197,31 @@ command_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 		err_say(err, "%.200s: %s", script, strerror(-rc));
 		return rc;
 	}
+	/* The words of the line, with what stands in braces filled in. */
 	line = xstrdup(text);
-	line_split(job, line, argv);
+	for (char *word = strtok_r(line, " \t", &save); word != NULL;
+	     word = strtok_r(NULL, " \t", &save)) {
+		struct strbuf sb = { 0 };
+
+		for (size_t i = 0;
+		     strcmp(word, COMMAND_WORD) == 0 && job->command[i] != NULL;
+		     i++)
+			strvec_add(argv, "%s", job->command[i]);
+		if (strcmp(word, COMMAND_WORD) == 0)
+			continue;
+		while (*word != '\0') {
+			const struct place *place = place_at(word);
+
+			if (place == NULL) {
+				strbuf_add(&sb, word++, 1);
+				continue;
+			}
+			place->add(job, &sb);
+			word += strlen(place->name);
+		}
+		strvec_add(argv, "%s", sb.text);
+		strbuf_clear(&sb);
+	}
 	free(line);
 	rc = str_format(ret_path, cap_bytes, "%s", argv->list[0]);
 	if (rc >= 0 && access(ret_path, X_OK) == 0)

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/mesh/mesh_echo.h"
-#include "agents/mesh/mesh_probe.h"
+#include "agents/mesh/mesh_int.h"
 #include "agents/sensor/host.h"
 #include "common/clk.h"
 #include "common/err.h"
@@ -237,36 +236,12 @@ say_ready(struct mesh *m, const char *why)
 	session_send(m->ag->session, WIRE_MESH_READY, msg);
 }
 
-/* Sockets at the address and port of the order; those that are there and
- * right stay. 0, or -errno with what failed. */
-static int
-sockets_need(struct mesh *m, const struct order *o)
-{
-	int error = 0;
-
-	if (m->echo != NULL && m->port == o->port &&
-	    memcmp(&m->addr, &o->addr, sizeof(m->addr)) == 0)
-		return 0;
-	close_all(m);
-	m->echo = mesh_echo_open(m->ag->base, &o->addr, o->port, &error);
-	if (m->echo != NULL)
-		m->probe = mesh_probe_open(m->ag->base, &o->addr, pressure, m,
-		    &error);
-	if (m->probe == NULL) {
-		close_all(m);
-		return -error;
-	}
-	m->addr = o->addr;
-	m->port = o->port;
-	return 0;
-}
-
 int
 mesh_order(struct mesh *m, const json_t *msg)
 {
 	struct order o = { .epoch = 0 };
 	struct err err;
-	int rc;
+	int error = 0;
 
 	if (!json_is_true(json_object_get(msg, "on"))) {
 		close_all(m);
@@ -274,10 +249,23 @@ mesh_order(struct mesh *m, const json_t *msg)
 	}
 	if (order_read(msg, &o) < 0)
 		return -EPROTO;
-	rc = sockets_need(m, &o);
-	if (rc < 0) {
+	/* Sockets at the address and port of the order; those that are there
+	 * and right stay. */
+	if (m->echo == NULL || m->port != o.port ||
+	    memcmp(&m->addr, &o.addr, sizeof(m->addr)) != 0) {
+		close_all(m);
+		m->echo = mesh_echo_open(m->ag->base, &o.addr, o.port, &error);
+		if (m->echo != NULL)
+			m->probe = mesh_probe_open(m->ag->base, &o.addr,
+			    pressure, m, &error);
+		m->addr = o.addr;
+		m->port = o.port;
+	}
+	if (m->probe == NULL) {
+		close_all(m);
 		err_say(&err, "mesh: UDP %.60s port %u: %s",
-		    member_text(msg, "addr"), (unsigned)o.port, strerror(-rc));
+		    member_text(msg, "addr"), (unsigned)o.port,
+		    strerror(error));
 		log_warnx("%s", err.text);
 		say_ready(m, err.text);
 		mesh_targets_free(o.targets, o.count);

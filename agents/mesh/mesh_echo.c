@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/mesh/mesh_echo.h"
+#include "agents/mesh/mesh_int.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agents/mesh/mesh_sock.h"
 #include "common/clk.h"
 #include "common/xalloc.h"
 
@@ -27,32 +26,28 @@ struct mesh_echo {
 	struct hist turn_s;
 };
 
-/* The token that signed raw, made again from the sender's address. */
-static int
-token_find(const struct mesh_echo *e, const struct mesh_got *got,
-    uint8_t ret[MESH_KEY_BYTES])
-{
-	uint8_t input[MESH_TOKEN_INPUT];
-
-	mesh_token_input(&got->from.addr, input);
-	for (int i = 0; i < e->key_count; i++) {
-		mesh_mac(e->keys[i], input, sizeof(input), ret, MESH_KEY_BYTES);
-		if (mesh_signed(got->raw, ret))
-			return 1;
-	}
-	return 0;
-}
-
 static void
 answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
 {
 	uint8_t token[MESH_KEY_BYTES], raw[MESH_PACKET_BYTES];
+	uint8_t input[MESH_TOKEN_INPUT];
 	struct mesh_packet p;
 	uint64_t now_ns;
+	int is_good = 0;
 
+	/* The token that signed it, made again from the sender's address. */
+	mesh_token_input(&got->from.addr, input);
 	if (mesh_packet_get(got->raw, &p) < 0 || p.kind != MESH_REQUEST ||
-	    p.epoch + 1 < e->epoch || p.epoch > e->epoch + 1 ||
-	    !token_find(e, got, token)) {
+	    p.epoch + 1 < e->epoch || p.epoch > e->epoch + 1) {
+		e->counts.refused++;
+		return;
+	}
+	for (int i = 0; !is_good && i < e->key_count; i++) {
+		mesh_mac(e->keys[i], input, sizeof(input), token,
+		    sizeof(token));
+		is_good = mesh_signed(got->raw, token);
+	}
+	if (!is_good) {
 		e->counts.refused++;
 		return;
 	}

@@ -5,7 +5,7 @@
  * anything is called lost, so an agent that was not scheduled for a while
  * loses nothing: the kernel's time stamps tell when answers came.
  */
-#include "agents/mesh/mesh_probe.h"
+#include "agents/mesh/mesh_int.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,36 +82,26 @@ unknown(struct mesh_probe *p, struct slot *s)
 	s->state = SLOT_FREE;
 }
 
-/* The slot that an answer belongs to, or NULL: not ours, or settled. */
-static struct slot *
-match(struct mesh_probe *p, const struct mesh_got *got, struct mesh_packet *ret)
-{
-	const struct mesh_target *t;
-	struct slot *s;
-
-	if (mesh_packet_get(got->raw, ret) < 0 || ret->kind != MESH_ANSWER ||
-	    ret->seq < p->floor || ret->seq >= p->seq)
-		return NULL;
-	s = slot_of(p, ret->seq);
-	if (s->state == SLOT_FREE || s->seq != ret->seq)
-		return NULL;
-	t = &p->targets[s->target];
-	if (memcmp(&t->peer.addr, &got->from.addr, sizeof(t->peer.addr)) != 0 ||
-	    t->peer.port != got->from.port || !mesh_signed(got->raw, t->token))
-		return NULL;
-	return s;
-}
-
 static void
 take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 {
-	struct mesh_packet answer;
-	struct slot *s = match(p, got, &answer);
 	uint64_t total_ns, hosts_ns, at;
+	struct mesh_packet answer;
 	struct mesh_target *t;
+	struct slot *s;
 	double rtt_s;
 
-	if (s == NULL)
+	/* What is not ours, or settled, has no slot. */
+	if (mesh_packet_get(got->raw, &answer) < 0 ||
+	    answer.kind != MESH_ANSWER || answer.seq < p->floor ||
+	    answer.seq >= p->seq)
+		return;
+	s = slot_of(p, answer.seq);
+	if (s->state == SLOT_FREE || s->seq != answer.seq)
+		return;
+	t = &p->targets[s->target];
+	if (memcmp(&t->peer.addr, &got->from.addr, sizeof(t->peer.addr)) != 0 ||
+	    t->peer.port != got->from.port || !mesh_signed(got->raw, t->token))
 		return;
 	total_ns = now_ns - s->sent_ns;
 	if (got->waited_ns > total_ns || answer.turn_ns > total_ns) {
@@ -131,7 +121,6 @@ take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 	if (s->state != SLOT_SENT)
 		return;
 	s->state = SLOT_FREE;
-	t = &p->targets[s->target];
 	rtt_s = (double)(total_ns - hosts_ns) / 1e9;
 	hist_add(&p->tally[t->class].rtt_s, rtt_s);
 	p->tally[t->class].answered++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/mesh/mesh_sock.h"
+#include "agents/mesh/mesh_int.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>

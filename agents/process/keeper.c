@@ -87,20 +87,6 @@ child_fail(int pipe_fd, const char *what)
 	_exit(127);
 }
 
-static void
-child_become(const struct keeper *k, int pipe_fd)
-{
-	gid_t gid = (gid_t)k->gid;
-
-	if (k->uid < 0)
-		return;
-	if (setgroups(1, &gid) < 0 || setgid(gid) < 0 ||
-	    setuid((uid_t)k->uid) < 0)
-		child_fail(pipe_fd, "change user");
-	if (k->uid != 0 && setuid(0) == 0)
-		child_fail(pipe_fd, "still root after change of user");
-}
-
 /* From the fork to the program.
  *
  * It gets a group of its own, which signals to the agent's do not reach, but
@@ -113,6 +99,7 @@ child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 {
 	static const struct rlimit no_core = { 0, 0 };
 	struct rlimit files = { 4096, 4096 }, now;
+	gid_t gid = (gid_t)k->gid;
 	char procs[4096];
 	sigset_t none;
 	int fd;
@@ -132,7 +119,12 @@ child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 	    now.rlim_max < files.rlim_max)
 		files = now;
 	setrlimit(RLIMIT_NOFILE, &files);
-	child_become(k, pipe_fd);
+	if (k->uid >= 0 &&
+	    (setgroups(1, &gid) < 0 || setgid(gid) < 0 ||
+		setuid((uid_t)k->uid) < 0))
+		child_fail(pipe_fd, "change user");
+	if (k->uid > 0 && setuid(0) == 0)
+		child_fail(pipe_fd, "still root after change of user");
 	/* only now: a change of user clears it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -206,24 +198,6 @@ end_begin(struct keeper *k, int64_t grace_ms)
 		k->kill_ns = at_ns;
 }
 
-/* Reap; 1 when no child is left. */
-static int
-reap(struct keeper *k)
-{
-	int status;
-	pid_t pid;
-
-	for (;;) {
-		pid = waitpid(-1, &status, WNOHANG);
-		if (pid <= 0)
-			break;
-		if (pid != k->child)
-			continue;
-		k->status = program_exit(status);
-	}
-	return pid < 0 && errno == ECHILD;
-}
-
 /* "end GRACE_MS"; the end of file is the end of the agent. */
 static void
 control_read(struct keeper *k)
@@ -250,12 +224,19 @@ control_read(struct keeper *k)
 static void
 keep(struct keeper *k)
 {
-	while (!reap(k)) {
+	for (;;) {
 		struct pollfd fds[2] = { { k->signals, POLLIN, 0 },
 			{ k->control, POLLIN, 0 } };
 		struct signalfd_siginfo si;
 		uint64_t now_ns = clk_ns(), until_ns, ms;
+		int status;
+		pid_t pid;
 
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+			if (pid == k->child)
+				k->status = program_exit(status);
+		if (pid < 0 && errno == ECHILD)
+			return;
 		if (k->status >= 0 && k->kill_ns == 0)
 			end_begin(k, k->grace_ms); /* strays */
 		until_ns = k->kill_ns == 0 ? k->deadline_ns : k->kill_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/run/rank_watch.h"
+#include "agents/run/run.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>

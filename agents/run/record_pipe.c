@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/run/record_pipe.h"
+#include "agents/run/run.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

@@ -21,10 +21,52 @@
 #include "agents/process/child.h"
 #include "agents/launch/mpi_impl.h"
 #include "agents/launch/launcher.h"
-#include "agents/run/record_pipe.h"
-#include "agents/run/rank_watch.h"
 #include "schema/record.h"
 #include "schema/wire.h"
+
+/* ---- rank_watch.c: the lines that the ranks of a run hold here ----
+ *
+ * A rank connects, writes "rank R pid P", and "bye" once its results are out.
+ * A line that breaks without bye is a rank that died, whatever its launcher
+ * thinks of it; one that ended itself, as its MPI does when another rank is
+ * gone, could still say "exit".
+ */
+struct rank_watch;
+
+/* exited: it ended itself. */
+typedef void rank_watch_lost_cb(int64_t rank, int64_t pid, int exited,
+    void *arg);
+
+/* NULL after a line in the log. */
+struct rank_watch *rank_watch_open(struct event_base *base, const char *path,
+    int64_t gid, rank_watch_lost_cb *lost, void *arg);
+/* Closes all lines, without lost. NULL is allowed. */
+void rank_watch_close(struct rank_watch *t);
+unsigned rank_watch_count(const struct rank_watch *t); /* ranks seen so far */
+
+/* ---- record_pipe.c: the pipe that an engine writes its records into ----
+ *
+ * The engine is not trusted: a line that is no record of this run, or too
+ * long, or out of order is a reason to end the run.
+ */
+struct record_pipe;
+
+struct record_pipe_ops {
+	/* A good line, without newline; all of it dies with the call. */
+	void (*record)(const struct record_head *head, const char *line,
+	    size_t len_bytes, void *arg);
+	void (*bad)(const char *why, void *arg); /* no more calls after it */
+};
+
+/* Make the FIFO at path for group gid and read it. NULL after a line in the
+ * log. */
+struct record_pipe *record_pipe_open(struct event_base *base, const char *path,
+    const char *run, int64_t gid, const struct record_pipe_ops *ops, void *arg);
+/* Take what is in the pipe now: the writer has ended. */
+void record_pipe_drain(struct record_pipe *r);
+void record_pipe_close(struct record_pipe *r); /* NULL is allowed */
+
+/* ---- a run ---- */
 
 struct run_child;
 struct idle_wait;

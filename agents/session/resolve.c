@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/session/resolve.h"
+#include "agents/session/session_int.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -74,24 +74,12 @@ done_cb(evutil_socket_t fd, short what, void *arg)
 	resolve_free(r);
 }
 
-static int
-thread_start(struct resolve *r)
-{
-	pthread_attr_t attr;
-	int rc;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	rc = pthread_create(&r->thread, &attr, resolve_thread, r);
-	pthread_attr_destroy(&attr);
-	return -rc;
-}
-
 struct resolve *
 resolve_start(struct event_base *base, const char *host, const char *port,
     resolve_cb *cb, void *arg)
 {
 	struct resolve *r = xcalloc(1, sizeof(*r));
+	pthread_attr_t attr;
 	int rc;
 
 	r->host = xstrdup(host);
@@ -105,9 +93,12 @@ resolve_start(struct event_base *base, const char *host, const char *port,
 	}
 	r->done = event_new(base, r->fd, EV_READ, done_cb, r);
 	event_add(r->done, NULL);
-	rc = thread_start(r);
-	if (rc < 0) {
-		log_warnx("resolve %s: thread: %s", host, strerror(-rc));
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	rc = pthread_create(&r->thread, &attr, resolve_thread, r);
+	pthread_attr_destroy(&attr);
+	if (rc != 0) {
+		log_warnx("resolve %s: thread: %s", host, strerror(rc));
 		goto fail;
 	}
 	return r;

@@ -13,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/session/resolve.h"
-#include "agents/session/tls.h"
+#include "agents/session/session_int.h"
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/frame.h"

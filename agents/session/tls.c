@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/session/tls.h"
+#include "agents/session/session_int.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,27 +37,18 @@ load_failed(const char *path, struct err *err)
 	return err_set(err, -EINVAL, "%s: %s", path, text);
 }
 
-/* OpenSSL would wait for what a pipe has to say. */
-static int
-check_files(const char *ca, const char *cert, const char *key, struct err *err)
-{
-	const char *const files[] = { ca, cert, key };
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
-		rc = file_check(files[i], err);
-	return rc;
-}
-
 int
 tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
     struct err *err)
 {
+	const char *const files[] = { ca, cert, key };
 	const char *bad = NULL;
 	SSL_CTX *ctx;
 
-	if (check_files(ca, cert, key, err) < 0)
-		return -EINVAL;
+	/* OpenSSL would wait for what a pipe has to say. */
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (file_check(files[i], err) < 0)
+			return -EINVAL;
 	ctx = SSL_CTX_new(TLS_client_method());
 	ERR_clear_error();
 	if (ctx == NULL)
@@ -82,41 +73,26 @@ tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
 	return 0;
 }
 
-static int
-has_role(X509 *cert, const char *role)
-{
-	X509_NAME *subject = X509_get_subject_name(cert);
-	char ou[64];
-	int len;
-
-	len = X509_NAME_get_text_by_NID(subject, NID_organizationalUnitName, ou,
-	    sizeof(ou));
-	return len >= 0 && (size_t)len == strlen(role) && strcmp(ou, role) == 0;
-}
-
-static int
-has_name(X509 *cert, const char *host)
-{
-	struct in6_addr in;
-
-	if (inet_pton(AF_INET, host, &in) != 1 &&
-	    inet_pton(AF_INET6, host, &in) != 1)
-		return X509_check_host(cert, host, 0, 0, NULL) == 1;
-	return X509_check_ip_asc(cert, host, 0) == 1 ||
-	    X509_check_host(cert, ANY_COLLECTOR, 0, 0, NULL) == 1;
-}
-
 int
 tls_check_collector(SSL *ssl, const char *host, struct err *err)
 {
 	X509 *cert = SSL_get_peer_certificate(ssl);
-	const char *bad = NULL;
+	const char *role = names_roles[ROLE_COLLECTOR], *bad = NULL;
+	struct in6_addr in;
+	char ou[64];
+	int len, is_addr;
 
 	if (cert == NULL)
-		bad = "has no certificate";
-	else if (!has_role(cert, names_roles[ROLE_COLLECTOR]))
+		return err_set(err, -EACCES, "%s has no certificate", host);
+	len = X509_NAME_get_text_by_NID(X509_get_subject_name(cert),
+	    NID_organizationalUnitName, ou, sizeof(ou));
+	is_addr = inet_pton(AF_INET, host, &in) == 1 ||
+	    inet_pton(AF_INET6, host, &in) == 1;
+	if (len < 0 || (size_t)len != strlen(role) || strcmp(ou, role) != 0)
 		bad = "has a certificate without the role collector";
-	else if (!has_name(cert, host))
+	else if (X509_check_host(cert, is_addr ? ANY_COLLECTOR : host, 0, 0,
+		     NULL) != 1 &&
+	    !(is_addr && X509_check_ip_asc(cert, host, 0) == 1))
 		bad = "has a certificate for another name";
 	X509_free(cert);
 	if (bad == NULL)

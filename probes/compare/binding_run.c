@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * binding_run.c - what the steps of a binding plan say together: which model of
- * predict/binding_fit.h they fit, which rails are weak, and how MPI's own
+ * predict/model.h they fit, which rails are weak, and how MPI's own
  * scatter and all-to-all do beside them (CommBench, section 5.2.2).
  *
  * Bandwidths are those of the fastest iteration: whatever disturbs one makes it
@@ -15,7 +15,7 @@
 #include "probes/compare/compare.h"
 #include "probes/compare/rail_stats.h"
 #include "probes/pattern/builders.h"
-#include "probes/predict/binding_fit.h"
+#include "probes/predict/model.h"
 
 static void
 binding_describe_step(uint32_t step, struct subject *r)

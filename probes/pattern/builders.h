@@ -49,7 +49,7 @@ struct plan *pattern_begin(const struct conf *c, const char *section,
 struct plan *stripe_direct(const struct plan *p);
 
 /* The steps of binding are measurements, each timed by itself: what shows which
- * NIC serves which device (predict/binding_fit.h).
+ * NIC serves which device (predict/model.h).
  *
  * Two groups of g ranks. First every device of the first group sends to its
  * partner alone; then the first 2, 3, ... g at once (rail); then the first 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/predict/binding_fit.h"
+#include "probes/predict/model.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  *
  * A flow-level simulation. What one rank sends another in one step of a
  * channel, over one transport, is a flow; flows share links and NICs max-min
- * fairly (maxmin.h). On every rank, and without any global barrier:
+ * fairly (maxmin.c). On every rank, and without any global barrier:
  *
  *   - a step of a channel starts when the rank has completed its last step of
  *     that channel, and costs the rank's processor the step overhead; ranks
