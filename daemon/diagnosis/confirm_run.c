@@ -33,6 +33,7 @@
 #define TRIES_MAX    16
 /* So often it is not judged, for another run was on the network too. */
 #define DISTURBED_MAX 4
+#define BUSY_SHARE    0.10 /* of a link */
 
 void
 confirm_run_clear(struct confirm_run *p)
@@ -346,6 +347,22 @@ conclude(struct diagnosis *d, struct incident *k)
 	incident_tell(d, k);
 }
 
+/* A job has come to one of its nodes meanwhile. What bandwidths move
+ * themselves is no job's. */
+static int
+is_busy(const struct diagnosis *d)
+{
+	const struct confirm_run *p = &d->pass;
+	const struct node *n;
+
+	for (size_t i = 0; !p->is_rate && i < p->count; i++) {
+		n = roster_find(d->roster, p->names[i]);
+		if (n != NULL && n->host.net >= BUSY_SHARE)
+			return 1;
+	}
+	return 0;
+}
+
 void
 confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 {
@@ -362,7 +379,7 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 	p->heard = 1;
 	/* What another run of ours loads is not what is looked for; where that
 	 * never ends it is better than nothing. */
-	if (p->disturbed && k->tries < DISTURBED_MAX) {
+	if ((p->disturbed || is_busy(d)) && k->tries < DISTURBED_MAX) {
 		again_later(d, k);
 		return;
 	}

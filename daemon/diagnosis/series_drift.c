@@ -19,11 +19,14 @@
 #define LIMIT_ROUNDS 105120.0
 #define KEEP_NS      (3600 * CLK_NS_PER_S)
 /* One node more slow than that counts as this. */
-#define FLEET_ONE_MAX  0.7
-#define FLEET_MIN      SCORE_PEERS_MIN
-#define PATHS_MIN      32   /* pairs of a leaf in a round */
-#define PATHS_LEAST    0.01 /* of them, more than usual */
-#define FLEET_HOUR_MIN 36   /* rounds of an hour of the day: three days */
+#define FLEET_ONE_MAX 0.7
+#define FLEET_MIN     SCORE_PEERS_MIN
+/* Shares are no normal numbers: ten years instead of one. */
+#define PATHS_ROUNDS   (10 * LIMIT_ROUNDS)
+#define PATHS_BUSY_MAX 0.02  /* of all nodes */
+#define PATHS_MIN      32    /* pairs of a leaf in a round */
+#define PATHS_LEAST    0.015 /* of them, more than usual */
+#define FLEET_HOUR_MIN 36    /* rounds of an hour of the day: three days */
 
 static struct drift *
 drift_need(struct diagnosis_series *s, uint32_t node)
@@ -86,6 +89,7 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct diagnosis_source *from)
 {
 	uint32_t leaves = d->leaf_count;
+	size_t busy = 0;
 	struct {
 		double pairs, slow;
 	} all = { 0, 0 }, *of = xcalloc(leaves + (size_t)1, sizeof(*of));
@@ -97,6 +101,7 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		const struct judge_track *t = judge_track(s->judge, JUDGE_NODE,
 		    o->place);
 
+		busy += o->aside;
 		if (o->leaf == SCORE_NO_LEAF || o->aside || d->busy[i] ||
 		    t == NULL || t->votes != 0 || t->state >= JUDGE_OUTLIER)
 			continue;
@@ -104,6 +109,10 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		of[o->leaf].slow += cn->slow_partners;
 		all.pairs += cn->partners;
 		all.slow += cn->slow_partners;
+	}
+	if ((double)busy > PATHS_BUSY_MAX * (double)count) {
+		free(of);
+		return; /* slow pairs are those with jobs */
 	}
 	if (s->paths_count < leaves) {
 		s->paths = xreallocarray(s->paths, leaves, sizeof(*s->paths));
@@ -118,7 +127,7 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		drift_add(&s->paths[l],
 		    of[l].slow / of[l].pairs - (all.slow - of[l].slow) / rest,
 		    of[l].slow / of[l].pairs,
-		    cusum_limit(LIMIT_ROUNDS * leaves), PATHS_LEAST);
+		    cusum_limit(PATHS_ROUNDS * leaves), PATHS_LEAST);
 		incident_paths(d, s, l, from);
 	}
 	free(of);

@@ -115,6 +115,14 @@ shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
 	if (machine[0] == '\0' ||
 	    strcmp(member_text(record, "of"), "whole") != 0)
 		return;
+	/* A prediction of other nodes than those that were measured. */
+	if (json_is_false(json_object_get(record, "placed"))) {
+		log_info("run %s: no node is held against machine %s: its "
+			 "ranks "
+			 "lie otherwise there",
+		    from->run, machine);
+		return;
+	}
 	p = run_of(d, from);
 	snprintf(p->machine, sizeof(p->machine), "%s", machine);
 	json_array_foreach (json_object_get(record, "nodes"), i, o)

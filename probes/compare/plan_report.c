@@ -165,6 +165,7 @@ trial_record(const struct subject *r, const struct trial *t, int step)
 		timing_above_memory(&tm, bytes, r->memory_bytes_per_s)));
 	if (r->machine != NULL && step == SUBJECT_WHOLE) {
 		json_object_set_new(o, "machine", json_string(r->machine));
+		json_object_set_new(o, "placed", json_boolean(r->placed));
 		json_object_set_new(o, "predicted",
 		    record_number(r->predicted_s));
 		json_object_set_new(o, "model",

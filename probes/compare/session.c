@@ -123,13 +123,31 @@ session_site(const struct session *s)
 		.machine = s->machine != NULL ? s->machine : s->seen };
 }
 
+/* How many ranks a node has, where each has as many, side by side, as a machine
+ * numbers them; 0: they lie otherwise. */
+static uint32_t
+ranks_a_node(const struct transport_team *team)
+{
+	uint32_t a_node = 1, count = (uint32_t)team->ranks;
+
+	while (a_node < count && team->nodes[a_node] == team->nodes[0])
+		a_node++;
+	for (uint32_t i = a_node; i < count; i++)
+		if ((team->nodes[i] == team->nodes[i - 1]) != (i % a_node != 0))
+			return 0;
+	return a_node;
+}
+
 /* Rank 0: beside what is measured; a plan that the machine could not run has
- * none. */
+ * none. It is of the machine with the ranks where they are; where a machine
+ * cannot have them so, of the ranks as it numbers them, and accuses nobody. */
 static void
 predict(const struct session *s, const struct comparison *c, struct subject *r,
     double **ret_rank_s)
 {
 	const struct machine *m = s->machine;
+	uint32_t a_node = ranks_a_node(s->team);
+	struct machine as, fit;
 	struct predict pr;
 	struct err err;
 
@@ -137,7 +155,15 @@ predict(const struct session *s, const struct comparison *c, struct subject *r,
 		m = s->seen;
 	if (m == NULL)
 		return;
-	if (predict_plan(r->plan, m, NULL, &pr, &err) < 0) {
+	as = *m;
+	fit = machine_fit(m, r->plan->ranks);
+	if (a_node > 0 && s->world->nodes > 1 && m->ranks_fit) {
+		as.ranks = a_node;
+		as.ranks_fit = 0;
+		fit = as;
+	}
+	r->placed = a_node > 0 && fit.ranks == a_node;
+	if (predict_plan(r->plan, &as, NULL, &pr, &err) < 0) {
 		log_warnx("no prediction: %s", err.text);
 		return;
 	}

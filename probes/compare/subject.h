@@ -29,6 +29,7 @@ struct subject {
 	double capacity_per_s; /* of a node, see rail_stats_capacity_per_s */
 	const char *staging;
 	const char *machine; /* of the prediction; NULL: there is none */
+	int placed;          /* it knows on which node each rank is */
 	double predicted_s;
 	const double *predicted_rank_s; /* until each rank is done; or NULL */
 };

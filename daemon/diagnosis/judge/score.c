@@ -288,23 +288,26 @@ compare_all(const struct score *s, struct score_obs *obs, size_t count)
 }
 
 /* Median and z of one leaf; the z of a median of m is that of one place times
- * sqrt(2 m / pi). 0 when fewer than two of its places are scored. */
+ * sqrt(2 m / pi). 0 when fewer than two of its places are
+ * scored, or a quarter of them is aside. */
 static int
 leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
     double effect_min, struct score_leaf *ret)
 {
-	size_t n = 0, slow = 0;
+	size_t n = 0, slow = 0, aside = 0;
 	double z;
 
 	for (uint32_t k = s->start[leaf]; k < s->start[leaf + 1]; k++) {
 		const struct score_obs *o = &obs[s->order[k]];
 
+		aside += o->aside;
 		if (isnan(o->z))
 			continue;
 		slow += o->effect >= effect_min && o->z >= SLOW_Z;
 		s->x[n++] = o->z;
 	}
-	if (n < 2)
+	/* Of a leaf with many busy nodes the others met those. */
+	if (n < 2 || 4 * aside > s->start[leaf + 1] - s->start[leaf])
 		return 0;
 	z = median_of(s->x, n) * sqrt(2 * (double)n / acos(-1));
 	n = 0;

@@ -322,45 +322,6 @@ order(void *ctx, const struct conf *campaign, char ret_run[64], struct err *err)
 	return 0;
 }
 
-static void
-run_pass(struct play *p)
-{
-	struct diagnosis_source from = { "", NAMES_PASS_CAMPAIGN, "background",
-		"openmpi", "agents", NULL };
-	enum world_test test = p->pass_bw ? WORLD_BW : WORLD_LAT;
-	int times = p->pass_bw ? 3 : 16;
-	json_t *pairs = json_array(), *record;
-	size_t count = p->pass_count;
-	char run[64];
-
-	snprintf(run, sizeof(run), "pass-%d", p->runs);
-	from.run = run;
-	now_ns += RUN_NS;
-	world_step(p->w, now_ns);
-	for (size_t a = 0; a < count; a++)
-		for (size_t b = a + 1; b < count; b++) {
-			double x[16];
-
-			for (int k = 0; k < times; k++)
-				x[k] = world_pair(p->w,
-				    (uint32_t)atoi(p->pass[a] + 1),
-				    (uint32_t)atoi(p->pass[b] + 1), test);
-			json_array_append_new(pairs,
-			    json_pack("{s:s, s:s, s:f}", "a", p->pass[a], "b",
-				p->pass[b], "p50",
-				unit_of(robust_median(x, (size_t)times),
-				    test)));
-		}
-	p->pass_count = 0;
-	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
-	    p->pass_bw ? "bw" : "lat", "phase", "isolated", "pairs", pairs);
-	diagnosis_record(p->d, &from, record);
-	diagnosis_run_over(p->d, run);
-	json_decref(record);
-}
-
-/* ---- a round ---- */
-
 /* A node comes, or comes again, with a port of that rate. */
 static void
 hello(struct play *p, uint32_t i, const char *addr, double share)
@@ -406,6 +367,46 @@ tell_nodes(struct play *p)
 			hello(p, i, addr, share);
 	}
 }
+
+static void
+run_pass(struct play *p)
+{
+	struct diagnosis_source from = { "", NAMES_PASS_CAMPAIGN, "background",
+		"openmpi", "agents", NULL };
+	enum world_test test = p->pass_bw ? WORLD_BW : WORLD_LAT;
+	int times = p->pass_bw ? 3 : 16;
+	json_t *pairs = json_array(), *record;
+	size_t count = p->pass_count;
+	char run[64];
+
+	snprintf(run, sizeof(run), "pass-%d", p->runs);
+	from.run = run;
+	now_ns += RUN_NS;
+	world_step(p->w, now_ns);
+	tell_nodes(p);
+	for (size_t a = 0; a < count; a++)
+		for (size_t b = a + 1; b < count; b++) {
+			double x[16];
+
+			for (int k = 0; k < times; k++)
+				x[k] = world_pair(p->w,
+				    (uint32_t)atoi(p->pass[a] + 1),
+				    (uint32_t)atoi(p->pass[b] + 1), test);
+			json_array_append_new(pairs,
+			    json_pack("{s:s, s:s, s:f}", "a", p->pass[a], "b",
+				p->pass[b], "p50",
+				unit_of(robust_median(x, (size_t)times),
+				    test)));
+		}
+	p->pass_count = 0;
+	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
+	    p->pass_bw ? "bw" : "lat", "phase", "isolated", "pairs", pairs);
+	diagnosis_record(p->d, &from, record);
+	diagnosis_run_over(p->d, run);
+	json_decref(record);
+}
+
+/* ---- a round ---- */
 
 static void
 hear_round(struct play *p, uint64_t round_ns)

@@ -35,6 +35,28 @@ hear_pairs(struct fix *f, const char *run, int shift, unsigned slow,
 	json_decref(record);
 }
 
+/* A prediction for ranks that lie elsewhere accuses nobody. */
+static void
+test_placed(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_source from = { "run-1", "collectives", "exclusive",
+		"openmpi", "agents", NULL };
+
+	for (int placed = 0; placed < 2; placed++) {
+		json_t *record = json_pack("{s:s, s:s, s:s, s:b, s:[{s:s, s:s, "
+					   "s:f, s:f}]}",
+		    "probe", "group", "of", "whole", "machine", "lab", "placed",
+		    placed, "nodes", "node", "node5", "partner", "node6",
+		    "seconds", 1.0, "ratio", 0.4);
+
+		diagnosis_record(f->diagnosis, &from, record);
+		json_decref(record);
+		diagnosis_run_over(f->diagnosis, "run-1");
+		assert_int_equal(open_cases(f), placed);
+	}
+}
+
 static void
 hear_promise(struct fix *f, const char *run, unsigned slow, double ratio)
 {
@@ -112,6 +134,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_promise),
+		DIAGNOSIS_TEST(test_placed),
 		DIAGNOSIS_TEST(test_promise_of_links),
 		DIAGNOSIS_TEST(test_promise_of_all),
 	};
