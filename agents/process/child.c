@@ -94,13 +94,28 @@ err_cb(evutil_socket_t fd, short what, void *arg)
 		end_event(&c->err_ev);
 }
 
+/* What the owner is told: the end of stderr, and the one thing of stdout that
+ * matters, whom Hydra names as the first process that died. */
+static char *
+last_words(const struct child *c)
+{
+	char *err = stderr_tail_lines(&c->tail, NULL);
+	char *out = stderr_tail_lines(&c->said, HYDRA_DEATH);
+	size_t len = strlen(err);
+	/* A killed program may have been in the midst of a line. */
+	int cut = len > 0 && err[len - 1] != '\n' && out[0] != '\0';
+	char *text = xasprintf("%s%s%s", err, cut ? "\n" : "", out);
+
+	free(err);
+	free(out);
+	return text;
+}
+
 /* The last callback: the owner may free c in it. */
 static void
 finish(struct child *c, int status)
 {
-	char *err, *out, *text;
-	size_t len;
-	int cut;
+	char *text;
 
 	end_event(&c->control_ev);
 	c->told = 1;
@@ -108,16 +123,7 @@ finish(struct child *c, int status)
 		take_output(c, c->out, 0);
 	if (c->err >= 0)
 		take_output(c, c->err, 1);
-	/* What the owner is told: the end of stderr, and the one thing of
-	 * stdout that matters, whom Hydra names as the first process that died.
-	 * A killed program may have been in the midst of a line. */
-	err = stderr_tail_lines(&c->tail, NULL);
-	out = stderr_tail_lines(&c->said, HYDRA_DEATH);
-	len = strlen(err);
-	cut = len > 0 && err[len - 1] != '\n' && out[0] != '\0';
-	text = xasprintf("%s%s%s", err, cut ? "\n" : "", out);
-	free(err);
-	free(out);
+	text = last_words(c);
 	c->ops->exited(c, status, text, c->arg);
 	free(text);
 }
