@@ -50,7 +50,7 @@ int
 records_is_plan(const json_t *record)
 {
 	static const char *const probes[] = { "group", "stripe", "self",
-		"sparse", "binding", "concurrent", "pairs" };
+		"sparse", "binding", "concurrent", "pairs", "compose" };
 
 	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
 		if (records_is(record, probes[i], NULL))

@@ -49,10 +49,9 @@ const struct conf_row options_daemon[] = {
 	    "Address of the collector's page as people reach it, for links in "
 	    "alerts, as http://collector:17701/." },
 	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
-	    "Records older than this are deleted. While the clock is over a "
-	    "day "
-	    "ahead of the newest that is stored, nothing is, and an alarm is "
-	    "raised, for a week at most." },
+	    "Records older than this are deleted; none while the clock is over "
+	    "a day ahead of the newest that is stored, which raises an alarm "
+	    "for a week at most." },
 	{ "store", "raw_retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "7d",
 	    "s",
 	    "Older than this, round records and counters go, records of "

@@ -608,6 +608,7 @@ static const struct record_kind kinds[] = {
 	{ "pairs", plan_fields, 1 },
 	{ "sparse", plan_fields, 1 },
 	{ "collective", plan_fields, 1 },
+	{ "compose", plan_fields, 1 },
 	{ "neighbor", plan_fields, 1 },
 	{ "binding", plan_fields, 1 },
 	{ "fit", fit_fields, 1 },

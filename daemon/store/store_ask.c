@@ -32,7 +32,7 @@ read_text(sqlite3_stmt *q, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(q, column);
 
-	return text != NULL ? json_string(text) : json_null();
+	return text != NULL ? text_json(text) : json_null();
 }
 
 static json_t *
@@ -273,7 +273,8 @@ static const struct question {
 	[STORE_NODES] = { .columns = { { "", store_read_json } },
 	    .sql = "SELECT body FROM node ORDER BY node" },
 	[STORE_SETTINGS] = { .pairs = 1,
-	    .sql = "SELECT key, value FROM setting ORDER BY key" },
+	    .sql = "SELECT key, value FROM setting "
+		   "WHERE key NOT LIKE 'store.%' ORDER BY key" },
 	/* Newest first. */
 	[STORE_IMPACTS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 				{ "campaign" }, { "test" },

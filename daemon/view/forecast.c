@@ -27,7 +27,8 @@
 #define STARTS_MAX 1000 /* of the list */
 #define EACH_MAX   200  /* of one campaign */
 #define HOUR_NS    (3600 * CLK_NS_PER_S)
-/* How long a start waits: as in scheduler.c, the next one makes it pointless. */
+/* How long a start waits: as in scheduler.c, the next one makes it pointless.
+ */
 #define WAIT_NS (15 * 60 * CLK_NS_PER_S)
 
 enum answer { ANSWER_RUNS, ANSWER_WAITS, ANSWER_MISSED };

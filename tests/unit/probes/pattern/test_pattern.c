@@ -6,6 +6,7 @@
  */
 #include "probes/pattern/pattern.c"
 
+#include "schema/record_fields.h"
 #include "tests/unit/probes/plan/cases.h"
 
 static const char *const shapes[] = { "rail", "asymmetric", "symmetric" };
@@ -24,6 +25,15 @@ sends(int shape, int bi, uint32_t g, uint32_t k, uint32_t src, uint32_t dst)
 	if (bi == 3)
 		return a != b && i < k && fits;
 	return fits && ((out && bi != 1) || (in && bi >= 1));
+}
+
+/* A record of every probe is one that agents and the collector take. */
+static void
+test_records(void **state)
+{
+	(void)state;
+	for (size_t i = 0; patterns[i] != NULL; i++)
+		assert_non_null(record_kind_find(patterns[i]->name));
 }
 
 static void
@@ -425,6 +435,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_group_matrices),
 		cmocka_unit_test(test_group_cases),
 		cmocka_unit_test(test_group_volumes),
