@@ -297,6 +297,8 @@ load_cb(int status, json_t *result, void *arg)
 		break;
 	}
 	json_decref(result);
+	if (status == -ECANCELED)
+		return; /* a signal came first: the parts are gone */
 	/* Nothing waits for who was heard: whoever is not known to have been
 	 * is unknown for a moment. */
 	if (l->what == STORE_HEARD || --a->loading > 0)

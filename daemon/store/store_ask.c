@@ -409,6 +409,8 @@ store_answer(struct store_reading *r, enum store_question what,
 
 	if (qn->read != NULL)
 		return qn->read(r, args, ret);
+	if (qn->one && store_read_arg_text(args, qn->params[0].arg) == NULL)
+		return -EINVAL;
 	if (qn->of_run)
 		rc = store_read_run_id(r->db, json_object_get(args, "run"),
 		    &run_id);

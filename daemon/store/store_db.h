@@ -93,16 +93,18 @@ char *store_text(const json_t *value, const char *without);
 int store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
     uint64_t raw_retention_ns);
 /* The wall clock as far as it may be believed where rows are deleted by it: a
- * jump forward of over a day is believed once it has stood for a week. */
+ * jump forward of over a day is believed once collectors have seen it for a
+ * week in all, restarts or not. */
 struct store_clock {
 	uint64_t unix_ns, at_ns; /* believed, and when by clk_ns */
-	uint64_t ahead_ns;       /* clk_ns when the jump was seen; 0: none */
-	uint64_t saved_unix_ns;  /* in the store */
+	int is_ahead;
+	uint64_t ahead_ns;      /* for how long it has been ahead so far */
+	uint64_t saved_unix_ns; /* in the store */
 };
 /* What an earlier life believed, or else the newest row. */
 void store_clock_read(sqlite3 *db, struct store_clock *ret);
-/* What it is now, at most clk_unix_ns(). -errno: it could not be saved. */
-int store_clock_now(sqlite3 *db, struct store_clock *c, uint64_t *ret_unix_ns);
+/* What it is now, at most clk_unix_ns(); kept in the store once an hour. */
+uint64_t store_clock_now(sqlite3 *db, struct store_clock *c);
 /* Give some free pages back to the file system. */
 int store_keep_vacuum(sqlite3 *db);
 /* Empty the write-ahead log if nobody reads from it. */

@@ -108,43 +108,49 @@ store_clock_read(sqlite3 *db, struct store_clock *ret)
 		    0);
 	*ret = (struct store_clock){ .unix_ns = saved > 0 ? (uint64_t)saved
 							  : clk_unix_ns(),
+		.ahead_ns = (uint64_t)store_db_int(db,
+		    "SELECT CAST(value AS INTEGER) FROM setting"
+		    " WHERE key = 'store.clock_ahead'",
+		    0),
 		.at_ns = clk_ns() };
 }
 
-int
-store_clock_now(sqlite3 *db, struct store_clock *c, uint64_t *ret_unix_ns)
+uint64_t
+store_clock_now(sqlite3 *db, struct store_clock *c)
 {
 	uint64_t now_ns = clk_ns(), wall_ns = clk_unix_ns();
-	uint64_t expected_ns = c->unix_ns + (now_ns - c->at_ns);
-	char sql[128];
-	int rc;
+	uint64_t step_ns = now_ns - c->at_ns,
+		 expected_ns = c->unix_ns + step_ns;
+	char sql[200];
 
 	if (wall_ns <= expected_ns + AHEAD_MAX_NS) {
-		c->ahead_ns = 0;
-	} else if (c->ahead_ns == 0) {
-		c->ahead_ns = now_ns;
+		c->is_ahead = 0;
+	} else if (!c->is_ahead) {
+		c->is_ahead = 1;
 		log_warnx("store: the clock is over a day ahead of the "
 			  "newest that is stored: nothing is deleted");
+	} else {
+		c->ahead_ns += step_ns;
 	}
-	if (c->ahead_ns == 0 || now_ns - c->ahead_ns >= BELIEVE_NS) {
+	if (!c->is_ahead || c->ahead_ns >= BELIEVE_NS) {
 		/* Backwards it is not followed: what was believed was so. */
 		if (wall_ns > expected_ns)
 			expected_ns = wall_ns;
+		c->is_ahead = 0;
 		c->ahead_ns = 0;
 	}
 	c->unix_ns = expected_ns;
 	c->at_ns = now_ns;
-	*ret_unix_ns = wall_ns < expected_ns ? wall_ns : expected_ns;
-	if (expected_ns - c->saved_unix_ns < CLOCK_SAVE_NS)
-		return 0;
-	snprintf(sql, sizeof(sql),
-	    "INSERT OR REPLACE INTO setting (key, value)"
-	    " VALUES ('store.clock', '%llu')",
-	    (unsigned long long)expected_ns);
-	rc = store_db_exec(db, sql);
-	if (rc == 0)
-		c->saved_unix_ns = expected_ns;
-	return rc;
+	if (expected_ns - c->saved_unix_ns >= CLOCK_SAVE_NS) {
+		snprintf(sql, sizeof(sql),
+		    "INSERT OR REPLACE INTO setting (key, value) VALUES"
+		    " ('store.clock', '%llu'), ('store.clock_ahead', '%llu')",
+		    (unsigned long long)expected_ns,
+		    (unsigned long long)c->ahead_ns);
+		if (store_db_exec(db, sql) == 0)
+			c->saved_unix_ns = expected_ns;
+	}
+	return wall_ns < expected_ns ? wall_ns : expected_ns;
 }
 
 int

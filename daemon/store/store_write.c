@@ -192,7 +192,7 @@ update_health(struct store_writer *w)
 		    "records are left with the agents",
 		    (unsigned long long)(w->options.free_min_bytes >> 20),
 		    w->options.dir);
-	else if (w->clock.ahead_ns != 0)
+	else if (w->clock.is_ahead)
 		snprintf(text, sizeof(text),
 		    "the clock is over a day ahead of the newest that is "
 		    "stored: nothing old is deleted until it is set right, or "
@@ -210,7 +210,7 @@ update_health(struct store_writer *w)
 	if (news && text[0] != '\0')
 		log_warnx("store: alarm: %s", text);
 	else if (news)
-		log_info("store: writes again, the alarm is over");
+		log_info("store: the alarm is over");
 }
 
 /* Hysteresis of an eighth, so that a disk at the border does not flap. */
@@ -393,20 +393,17 @@ keep_small(struct store_writer *w, uint64_t now_ns)
 {
 	uint64_t now_unix_ns;
 	int64_t had, left;
-	int rc;
 
 	if (now_ns >= w->keep_ns) {
-		rc = store_clock_now(w->db, &w->clock, &now_unix_ns);
-		if (rc == 0 && w->clock.ahead_ns == 0)
-			rc = store_keep_slice(w->db, now_unix_ns,
-			    w->options.retention_ns,
-			    w->options.raw_retention_ns);
-		if (rc > 0) {
+		now_unix_ns = store_clock_now(w->db, &w->clock);
+		if (!w->clock.is_ahead &&
+		    store_keep_slice(w->db, now_unix_ns,
+			w->options.retention_ns,
+			w->options.raw_retention_ns) > 0) {
 			w->keep_worked = 1;
 			return 1;
 		}
-		w->keep_ns = now_ns +
-		    (w->clock.ahead_ns == 0 ? KEEP_NS : TICK_NS);
+		w->keep_ns = now_ns + (w->clock.is_ahead ? TICK_NS : KEEP_NS);
 	}
 	if (w->keep_worked) {
 		/* A store from before pages could be given back keeps them,
@@ -475,7 +472,6 @@ store_writer_start(const struct store_options *o, const char *path,
 {
 	struct store_writer *w = xcalloc(1, sizeof(*w));
 	pthread_condattr_t attr;
-	uint64_t now_unix_ns;
 	int rc;
 
 	w->options = *o;
@@ -497,7 +493,7 @@ store_writer_start(const struct store_options *o, const char *path,
 	if (rc == 0) {
 		/* Before this life writes a row. */
 		store_clock_read(w->db, &w->clock);
-		(void)store_clock_now(w->db, &w->clock, &now_unix_ns);
+		(void)store_clock_now(w->db, &w->clock);
 		w->ticked_ns = clk_ns();
 		w->keep_ns = w->ticked_ns + TICK_NS;
 		look_at_space(w);

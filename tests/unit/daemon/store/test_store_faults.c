@@ -430,23 +430,23 @@ test_clock_believed(void **state)
 	fake_ahead_ns = 0;
 	clk_set_source(fake_clock, fake_unix);
 	store_clock_read(db, &c);
-	assert_int_equal(store_clock_now(db, &c, &start), 0);
+	start = store_clock_now(db, &c);
 	fake_ahead_ns = 365 * DAY_NS;
-	assert_int_equal(store_clock_now(db, &c, &at), 0);
-	assert_true(c.ahead_ns != 0 && at - start < DAY_NS);
+	at = store_clock_now(db, &c);
+	assert_true(c.is_ahead && at - start < DAY_NS);
 	fake_ns += 6 * DAY_NS;
 	fake_ahead_ns += 6 * DAY_NS;
-	store_clock_now(db, &c, &at);
-	assert_true(c.ahead_ns != 0 && at - start < 7 * DAY_NS);
+	at = store_clock_now(db, &c);
+	assert_true(c.is_ahead && at - start < 7 * DAY_NS);
 	store_clock_read(db, &c); /* a restart: what was saved counts */
-	store_clock_now(db, &c, &at);
-	assert_true(c.ahead_ns != 0 && at - start < 7 * DAY_NS);
-	fake_ns += 7 * DAY_NS;
-	store_clock_now(db, &c, &at);
-	assert_true(c.ahead_ns == 0 && at - start > 365 * DAY_NS);
+	at = store_clock_now(db, &c);
+	assert_true(c.is_ahead && at - start < 7 * DAY_NS);
+	fake_ns += DAY_NS; /* six before the restart */
+	at = store_clock_now(db, &c);
+	assert_true(!c.is_ahead && at - start > 365 * DAY_NS);
 	fake_ahead_ns = 0; /* back to now: less is old */
-	store_clock_now(db, &c, &at);
-	assert_true(c.ahead_ns == 0 && at - start < DAY_NS);
+	at = store_clock_now(db, &c);
+	assert_true(!c.is_ahead && at - start < DAY_NS);
 	clk_set_source(NULL, NULL);
 	store_db_close(db);
 }
