@@ -197,7 +197,7 @@ void
 plan_report_trial(struct plan_report *pr, const struct subject *r,
     const struct trial *t, int step)
 {
-	uint64_t bytes = volume(r, step), moved, messages;
+	uint64_t bytes, moved, messages;
 	struct timing tm;
 	const double *const times[] = { &tm.min_s, &tm.median_upper_s,
 		&tm.median_middle_s, &tm.mean_s, &tm.max_s };
@@ -205,6 +205,7 @@ plan_report_trial(struct plan_report *pr, const struct subject *r,
 
 	if (pr == NULL)
 		return;
+	bytes = volume(r, step);
 	emit_put(pr->emit, trial_record(r, t, step));
 	timing_of(t->samples, t->count, &tm);
 	footprint(r->plan, step, &moved, &messages);

@@ -27,7 +27,6 @@ struct exec_turns {
 struct exec_lane {
 	const struct transport_ops *ops;
 	struct transport *transport; /* NULL: not prepared */
-	struct err err;              /* of its share */
 	struct transport_share share;
 	struct transport_end *ends;
 	uint32_t *events;  /* by end: event of the view */
@@ -41,6 +40,7 @@ struct exec_lane {
 	uint32_t *done;   /* room for test */
 	/* Where the transport has a window; sends, receives. */
 	struct exec_turns turns[2];
+	struct err err; /* of its share; last, it is large and rarely read */
 };
 
 struct exec_event {

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +45,7 @@ line_read(struct numbers *n, const char *at, const char *stop)
 	const char *word;
 	char text[33];
 	int opened = 0;
+	size_t len;
 	int64_t x;
 
 	/* bytes that no text has would end words early, or reach terminals in
@@ -74,8 +74,11 @@ line_read(struct numbers *n, const char *at, const char *stop)
 			n->lines[n->rows_count++] = n->line;
 			n->rows[n->rows_count] = n->count;
 		}
-		snprintf(text, sizeof(text), "%.*s",
-		    (int)(at - word < 32 ? at - word : 32), word);
+		len = (size_t)(at - word);
+		if (len >= sizeof(text))
+			len = sizeof(text) - 1;
+		memcpy(text, word, len);
+		text[len] = '\0';
 		if (at - word >= 32 ||
 		    str_to_int(text, 0, (int64_t)n->max, &x) < 0)
 			return numbers_refuse(n, n->line,

@@ -75,9 +75,9 @@ test_blocked(struct transport *t)
 	for (uint32_t i = 0; i < t->blocked_count; i++) {
 		uint32_t end = t->blocked[i];
 		const struct transport_end *e = &t->share->ends[end];
-		char *mine = (char *)t->share->memory + e->off;
 		struct work *w = &t->works[end];
 		struct device_stream *s;
+		char *mine;
 
 		if (rc < 0 || own_bytes >= BACKOFF_WORK_BYTES ||
 		    atomic_load_explicit(&w->slot->ready,
@@ -86,6 +86,7 @@ test_blocked(struct transport *t)
 			continue;
 		}
 		s = t->streams[t->turn++ % t->streams_count];
+		mine = (char *)t->share->memory + e->off;
 		if (e->receive)
 			rc = ops->copy(s, mine, w->theirs, e->bytes);
 		else

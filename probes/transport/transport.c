@@ -55,13 +55,12 @@ transport_pieces_fit(const char *name, const struct transport_team *team,
 }
 
 int
-transport_check(const struct transport_share *share, int rc, const char *what)
+transport_mpi_fail(const struct transport_share *share, int rc,
+    const char *what)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	int len;
 
-	if (rc == MPI_SUCCESS)
-		return 0;
 	text[0] = '\0';
 	MPI_Error_string(rc, text, &len);
 	return err_set(share->err, -EIO, "%s: %.200s", what, text);
@@ -109,7 +108,7 @@ transport_requests_test(struct transport_requests *r,
 		return 0;
 	rc = MPI_Testsome(count, r->list, &n, r->done, MPI_STATUSES_IGNORE);
 	if (rc != MPI_SUCCESS)
-		return transport_check(share, rc, "MPI_Testsome");
+		return transport_mpi_fail(share, rc, "MPI_Testsome");
 	if (n == MPI_UNDEFINED)
 		return 0;
 	/* From the back, so that the last one, which fills the gap, is none

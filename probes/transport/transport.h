@@ -154,9 +154,15 @@ uint64_t transport_piece_bytes(const struct transport_share *share);
 int transport_pieces_fit(const char *name, const struct transport_team *team,
     const struct transport_share *share, struct err *err);
 
-/* 0 for MPI_SUCCESS, else -EIO and "what: MPI's text". */
-int transport_check(const struct transport_share *share, int rc,
+/* -EIO and "what: MPI's text". */
+int transport_mpi_fail(const struct transport_share *share, int rc,
     const char *what);
+/* 0 for MPI_SUCCESS, else as above. Inline: it is asked for every message. */
+static inline int
+transport_check(const struct transport_share *share, int rc, const char *what)
+{
+	return rc == MPI_SUCCESS ? 0 : transport_mpi_fail(share, rc, what);
+}
 /* rc, with the text of team's device. */
 int transport_fail(const struct transport_team *team,
     const struct transport_share *share, int rc);
