@@ -63,7 +63,8 @@ struct spool {
 	size_t held_bytes;
 	int dir_fd;
 	int dir_dirty;            /* a name in it is new */
-	int failed;               /* 0 or -errno of the last write or sync */
+	int write_failed;         /* 0 or -errno of the last write */
+	int sync_failed;          /* and of the last spool_sync */
 	TAILQ_HEAD(, file) files; /* oldest first */
 };
 
@@ -358,10 +359,10 @@ rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
 		close(f->fd);
 		f->fd = fd;
 		f->dirty = 0;
-		/* Else the old file may be back after a power cut: no harm,
-		 * but for the room. */
+		/* Else the old file, with what was never synced of it, may be
+		 * back after a power cut. */
 		if (fsync(sp->dir_fd) < 0)
-			log_warn("spool %s", sp->dir);
+			sp->dir_dirty = 1;
 		sp->bytes -= f->bytes - bytes;
 		f->bytes = bytes;
 		sent_find(f);
@@ -583,14 +584,13 @@ hold(struct spool *sp, struct file *f, const struct spool_entry *e)
 }
 
 static void
-result_set(struct spool *sp, int rc)
+result_set(const struct spool *sp, int *result, int rc, const char *meaning)
 {
-	if (rc < 0 && sp->failed == 0)
-		log_warnx("spool %s: %s; records wait in memory", sp->dir,
-		    strerror(-rc));
-	if (rc == 0 && sp->failed < 0)
+	if (rc < 0 && *result == 0)
+		log_warnx("spool %s: %s; %s", sp->dir, strerror(-rc), meaning);
+	if (rc == 0 && *result < 0)
 		log_info("spool %s: writes again", sp->dir);
-	sp->failed = rc;
+	*result = rc;
 }
 
 void
@@ -615,7 +615,7 @@ spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 	/* what is held is older, so it must go out before */
 	if (rc == 0 && TAILQ_EMPTY(&f->held)) {
 		rc = entry_write(f->fd, f->bytes, &e);
-		result_set(sp, rc);
+		result_set(sp, &sp->write_failed, rc, "records wait in memory");
 	} else if (rc == 0) {
 		rc = -EAGAIN;
 	}
@@ -633,17 +633,22 @@ void
 spool_sync(struct spool *sp)
 {
 	struct file *f;
+	int rc = 0;
 
 	TAILQ_FOREACH (f, &sp->files, next) {
 		if (!f->dirty)
 			continue;
-		f->dirty = 0;
-		if (fdatasync(f->fd) < 0)
-			log_warn("spool %s", f->path);
+		f->dirty = fdatasync(f->fd) < 0;
+		if (f->dirty)
+			rc = -errno;
 	}
-	if (sp->dir_dirty && fsync(sp->dir_fd) < 0)
-		log_warn("spool %s", sp->dir);
-	sp->dir_dirty = 0;
+	if (sp->dir_dirty) {
+		sp->dir_dirty = fsync(sp->dir_fd) < 0;
+		if (sp->dir_dirty)
+			rc = -errno;
+	}
+	result_set(sp, &sp->sync_failed, rc,
+	    "a power cut would lose records, the next sync tries again");
 }
 
 /* Nothing of the file waits any more. */
@@ -772,9 +777,11 @@ spool_bytes(const struct spool *sp)
 const char *
 spool_alarm(const struct spool *sp)
 {
-	if (sp->failed == 0)
+	int rc = sp->write_failed < 0 ? sp->write_failed : sp->sync_failed;
+
+	if (rc == 0)
 		return NULL;
-	return sp->failed == -ENOSPC || sp->failed == -EDQUOT
+	return rc == -ENOSPC || rc == -EDQUOT
 	    ? "spool: the disk is full"
 	    : "spool: cannot be written, see the agent's log";
 }

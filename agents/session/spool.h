@@ -41,7 +41,8 @@ void spool_free(struct spool *sp);
  * counted. */
 void spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
     const char *line, size_t len_bytes);
-/* What was appended survives a power cut from now on. */
+/* What was appended survives a power cut from now on; what the disk refused is
+ * tried again by the next call, and an alarm stands until then. */
 void spool_sync(struct spool *sp);
 /* Records up to seq are committed. */
 void spool_ack(struct spool *sp, const char *run, uint64_t seq);

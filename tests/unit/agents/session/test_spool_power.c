@@ -52,6 +52,7 @@ static struct name {
 static size_t name_count;
 static int pins[INODES_MAX]; /* so that no number is used again */
 static size_t pin_count;
+static int refuses; /* the disk: -1 and EIO of every sync */
 static char top[] = "/tmp/coalmine-power-XXXXXX";
 static char dir[64];
 static struct rng rng;
@@ -78,6 +79,10 @@ power_fdatasync(int fd)
 	struct inode *in;
 	struct stat st;
 
+	if (refuses) {
+		errno = EIO;
+		return -1;
+	}
 	assert_int_equal(fstat(fd, &st), 0);
 	in = inode_of(st.st_ino);
 	if (in == NULL) {
@@ -93,10 +98,15 @@ power_fdatasync(int fd)
 static int
 power_fsync(int fd)
 {
-	DIR *d = opendir(dir);
 	struct dirent *de;
+	DIR *d;
 
 	(void)fd;
+	if (refuses) {
+		errno = EIO;
+		return -1;
+	}
+	d = opendir(dir);
 	name_count = 0;
 	while ((de = readdir(d)) != NULL) {
 		if (de->d_name[0] == '.')
@@ -321,12 +331,8 @@ expect_all(struct spool *sp)
 static void
 test_power(void **state)
 {
-	char cmd[100];
-
 	(void)state;
 	rng_seed(&rng, 11);
-	log_init("test", LOG_LEVEL_ERROR);
-	assert_non_null(mkdtemp(top));
 	for (int point = 0; point < POINTS; point++) {
 		size_t steps = 1 + rng_below(&rng, 400);
 		struct spool *sp;
@@ -350,14 +356,65 @@ test_power(void **state)
 		spool_free(sp);
 		disk_forget();
 	}
+}
+
+/* A sync that the disk refused stands as an alarm, whatever is written after
+ * it, until a sync has made up for it. */
+static void
+test_refused(void **state)
+{
+	struct spool *sp;
+	char line[256];
+
+	(void)state;
+	snprintf(dir, sizeof(dir), "%s/refused", top);
+	memset(runs, 0, sizeof(runs));
+	assert_int_equal(spool_open(dir, SPOOL_MAX, &sp), 0);
+	refuses = 1;
+	for (uint64_t seq = 1; seq <= 3; seq++) {
+		line_of(0, seq, line);
+		spool_append(sp, "a", seq, 0, line, strlen(line));
+		assert_int_equal(spool_alarm(sp) != NULL, seq > 1);
+		spool_sync(sp);
+		assert_non_null(spool_alarm(sp));
+	}
+	assert_int_equal(inode_count, 0);
+	refuses = 0;
+	spool_sync(sp);
+	assert_null(spool_alarm(sp));
+	assert_int_equal(name_count, 1);
+	runs[0].put = runs[0].synced = 3;
+	power_cut();
+	spool_free(sp);
+	assert_int_equal(spool_open(dir, SPOOL_MAX, &sp), 0);
+	expect_all(sp);
+	spool_free(sp);
+	disk_forget();
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	log_init("test", LOG_LEVEL_ERROR);
+	return mkdtemp(top) == NULL;
+}
+
+static int
+teardown(void **state)
+{
+	char cmd[100];
+
+	(void)state;
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", top);
-	assert_int_equal(system(cmd), 0);
+	return system(cmd);
 }
 
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_power) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_power),
+		cmocka_unit_test(test_refused) };
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }
