@@ -146,7 +146,7 @@ main(int argc, char **argv)
 	size_t len, at = 0;
 	ssize_t n = 0;
 	char *text;
-	int fd;
+	int fd, failed;
 
 	/* launchers forget their children */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -171,8 +171,9 @@ main(int argc, char **argv)
 		n = send(fd, text + at, len - at, MSG_NOSIGNAL);
 		at += n > 0 ? (size_t)n : 0;
 	}
+	failed = text == NULL || n < 0;
 	free(text);
-	if (text == NULL || n < 0)
+	if (failed)
 		return fail(EXIT_LOST, "%s: cannot send", path);
 	return follow(fd);
 }
