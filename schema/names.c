@@ -165,3 +165,27 @@ names_impl_find(const char *name)
 {
 	return find(names_impls, NAMES_IMPLS_MAX, sizeof(names_impls[0]), name);
 }
+
+const char *
+names_gpu_vendor(const char *pci_class, const char *pci_vendor)
+{
+	/* 3D and other display controllers, accelerators, and VGA: the latter
+	 * not of a vendor whose VGA is part of the processor. */
+	static const char *const classes[] = { "0x0302", "0x0380", "0x1200",
+		"0x0300" };
+	static const struct {
+		const char *id, *name;
+		size_t classes;
+	} vendors[] = {
+		{ "0x10de", "nvidia", 4 },
+		{ "0x1002", "amd", 4 },
+		{ "0x8086", "intel", 3 },
+	};
+
+	for (size_t v = 0; v < ARRAY_LEN(vendors); v++)
+		for (size_t c = 0; c < vendors[v].classes; c++)
+			if (strcmp(pci_vendor, vendors[v].id) == 0 &&
+			    strncmp(pci_class, classes[c], 6) == 0)
+				return vendors[v].name;
+	return NULL;
+}

@@ -190,4 +190,8 @@ enum exit_code {
 	EXIT_CODE_UNKNOWN
 };
 
+/* Who made the GPU for computing that PCI's files class and vendor ("0x030200",
+ * "0x10de") tell of; NULL: it is none. */
+const char *names_gpu_vendor(const char *pci_class, const char *pci_vendor);
+
 #endif

@@ -22,6 +22,7 @@
 #include "common/clk.h"
 #include "common/str.h"
 #include "common/text.h"
+#include "schema/names.h"
 
 #define PATH_BYTES       1024
 #define MBIT             1000000LL
@@ -204,40 +205,21 @@ ib_add(const char *top, const char *dev, json_t *list)
 		closedir(d);
 }
 
-/* Display and 3D controllers, and processing accelerators, of those who make
- * GPUs for computing. */
-static const struct {
-	const char *id, *name;
-} gpu_vendors[] = {
-	{ "0x10de", "nvidia" },
-	{ "0x1002", "amd" },
-	{ "0x8086", "intel" },
-};
-
 static void
 gpu_add(const char *top, const char *name, json_t *list)
 {
 	char dir[PATH_BYTES], class[16], vendor[16];
-	size_t v = 0;
+	const char *maker;
 	json_t *o;
 
 	if (str_format(dir, sizeof(dir), "%s/%s", top, name) < 0)
 		return;
 	line_read(dir, "class", class, sizeof(class));
 	line_read(dir, "vendor", vendor, sizeof(vendor));
-	while (v < ARRAY_LEN(gpu_vendors) &&
-	    strcmp(vendor, gpu_vendors[v].id) != 0)
-		v++;
-	if (v == ARRAY_LEN(gpu_vendors) || json_array_size(list) >= GPU_MAX)
+	maker = names_gpu_vendor(class, vendor);
+	if (maker == NULL || json_array_size(list) >= GPU_MAX)
 		return;
-	if (strncmp(class, "0x0302", 6) != 0 &&
-	    strncmp(class, "0x0380", 6) != 0 &&
-	    strncmp(class, "0x1200", 6) != 0 &&
-	    /* a plain display controller only where it is a card's */
-	    !(strncmp(class, "0x0300", 6) == 0 &&
-		strcmp(vendor, "0x8086") != 0))
-		return;
-	o = json_pack("{s:s, s:s}", "pci", name, "vendor", gpu_vendors[v].name);
+	o = json_pack("{s:s, s:s}", "pci", name, "vendor", maker);
 	put_file(o, "numa_node", dir, "numa_node", 0);
 	put_link(o, "driver", dir, "driver");
 	json_array_append_new(list, o);

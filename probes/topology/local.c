@@ -16,6 +16,7 @@
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "schema/names.h"
 #include "probes/topology/machine.h"
 
 #define KFD_NODES_MAX 256
@@ -185,42 +186,26 @@ local_near(const struct local_place *a, const struct local_place *b)
 
 /* ---- GPUs ---- */
 
-static const struct {
-	const char *id, *name;
-} vendors[] = {
-	{ "0x10de", "nvidia" },
-	{ "0x1002", "amd" },
-	{ "0x8086", "intel" },
-};
-
-/* 3D and display controllers and accelerators of who makes GPUs that compute;
- * a plain display controller not where it may be part of the processor. */
 static void
 gpu_add(struct local *l, const struct visit *v, const char *name)
 {
-	static const char *const classes[] = { "0x0302", "0x0380", "0x1200",
-		"0x0300" };
 	char dir[PATH_MAX], class[16], vendor[16];
 	struct local_gpu *g = &l->gpus[l->gpus_count];
-	size_t c = 0, who = 0;
+	const char *maker;
 
 	if (l->gpus_count == LOCAL_MAX ||
 	    str_format(dir, sizeof(dir), "%s/%s", v->folder, name) < 0)
 		return;
 	line_read(dir, "class", class, sizeof(class));
 	line_read(dir, "vendor", vendor, sizeof(vendor));
-	while (c < ARRAY_LEN(classes) && strncmp(class, classes[c], 6) != 0)
-		c++;
-	while (who < ARRAY_LEN(vendors) && strcmp(vendor, vendors[who].id) != 0)
-		who++;
-	if (c == ARRAY_LEN(classes) || who == ARRAY_LEN(vendors) ||
-	    (c == 3 && strcmp(vendors[who].name, "intel") == 0))
+	maker = names_gpu_vendor(class, vendor);
+	if (maker == NULL)
 		return;
 	memset(g, 0, sizeof(*g));
 	place_read(dir, &g->at);
 	if (g->at.pci[0] == '\0')
 		return;
-	str_format(g->vendor, sizeof(g->vendor), "%s", vendors[who].name);
+	str_format(g->vendor, sizeof(g->vendor), "%s", maker);
 	line_read(dir, "product_name", g->name, sizeof(g->name));
 	g->kfd = g->nic = -1;
 	l->gpus_count++;

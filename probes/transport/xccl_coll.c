@@ -288,5 +288,5 @@ xccl_coll_name(const struct xccl_coll *c)
 const char *
 xccl_coll_impl(const struct xccl_coll *c)
 {
-	return strcmp(c->lib->name, "RCCL") == 0 ? "rccl" : "nccl";
+	return c->lib->impl;
 }

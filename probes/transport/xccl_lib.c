@@ -15,8 +15,8 @@ static struct row {
 	const char *file;
 	struct xccl_lib lib; /* filled in when it was opened */
 } rows[] = {
-	{ "cuda", "libnccl.so.2", { .name = "NCCL" } },
-	{ "hip", "librccl.so.1", { .name = "RCCL" } },
+	{ "cuda", "libnccl.so.2", { .name = "NCCL", .impl = "nccl" } },
+	{ "hip", "librccl.so.1", { .name = "RCCL", .impl = "rccl" } },
 };
 
 #define CALL(member, symbol, must)                                             \

@@ -53,6 +53,7 @@ struct xccl_config {
 
 struct xccl_lib {
 	const char *name; /* "NCCL" */
+	const char *impl; /* in records: of names_impls */
 	int version;      /* 22809 is 2.28.9 */
 	int (*get_version)(int *ret);
 	const char *(*error_string)(int result);
