@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spmm.c - how fast a product C = A B of a sparse and a dense matrix is, by the
- * plan or by MPI: both matrices lie in blocks of rows (csr.h), and each rank
- * gets the rows of B that it needs from its neighbours, and multiplies.
+ * plan or by MPI: both matrices lie in blocks of rows (neighbor.h), and each
+ * rank gets the rows of B that it needs from its neighbours, and multiplies.
  *
  * B holds small whole numbers that follow from row and column, so that any
  * rank can tell any element of C: where A holds whole numbers too, exactly

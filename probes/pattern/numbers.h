@@ -3,8 +3,8 @@
  * numbers.h - lines of whole numbers from a file that is not trusted.
  *
  * Numbers are separated by blanks, '#' starts a comment, empty lines do not
- * count. What the rows mean is for the caller to say: matrix.h, graph.h and
- * links.h do.
+ * count. What the rows mean is for the caller to say: matrix.c, graph.c and
+ * links.c do.
  */
 #ifndef PROBES_PATTERN_NUMBERS_H
 #define PROBES_PATTERN_NUMBERS_H
