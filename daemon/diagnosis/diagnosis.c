@@ -37,7 +37,7 @@ diagnosis_new(struct roster *roster, struct store *store,
 	d->canaries = json_object();
 	TAILQ_INIT(&d->incidents);
 	TAILQ_INIT(&d->shortfalls);
-	rng_seed(&d->rng, rng_entropy());
+	rng_seed(&d->rng, o->seed != 0 ? o->seed : rng_entropy());
 	return d;
 }
 
@@ -349,15 +349,27 @@ diagnosis_run_begun(struct diagnosis *d, const char *run)
 		d->pass.disturbed = 1;
 }
 
+/* A run that ended so says nothing of its nodes: it was not let, or nobody was
+ * there to hear it. */
+static const uint8_t blameless[CAUSE_MAX] = { [CAUSE_BUDGET] = 1,
+	[CAUSE_BUSY] = 1,
+	[CAUSE_TOO_FEW_NODES] = 1,
+	[CAUSE_CANCELLED] = 1,
+	[CAUSE_COLLECTOR_LOST] = 1,
+	[CAUSE_CONFIG] = 1 };
+
 void
-diagnosis_run_missed(struct diagnosis *d, const char *run, const char *campaign,
+diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
     const struct node *n)
 {
 	struct diagnosis_node *cn = diagnosis_node(d, n);
 
-	if (strcmp(campaign, NAMES_PASS_CAMPAIGN) != 0 &&
-	    json_object_get(d->canaries, campaign) != NULL &&
-	    strcmp(cn->canary_run, run) != 0)
+	/* With canaries on a part only, others are never measured, and who was
+	 * chosen is known from records alone. */
+	if (e->measures_all && !blameless[e->cause] &&
+	    strcmp(e->campaign, NAMES_PASS_CAMPAIGN) != 0 &&
+	    json_object_get(d->canaries, e->campaign) != NULL &&
+	    strcmp(cn->canary_run, e->run) != 0)
 		cn->missed++;
 }
 

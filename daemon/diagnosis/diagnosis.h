@@ -35,6 +35,7 @@ struct diagnosis_options {
 	int second_pass; /* 0: never by itself */
 	int second_pass_per_hour;
 	const char *baseline; /* a name: nodes are held against it */
+	uint64_t seed;        /* of whom confirmation runs take; 0: by chance */
 };
 
 struct diagnosis_ops {
@@ -92,11 +93,18 @@ void diagnosis_counters(struct diagnosis *d, const char *run,
     const struct node *n, const json_t *nics);
 /* A run has got its nodes. */
 void diagnosis_run_begun(struct diagnosis *d, const char *run);
-/* A run that had that node has ended, however it did, before
- * diagnosis_run_over: two in a row of a campaign of canaries that have not
- * measured it, and nobody knows how the node is. */
-void diagnosis_run_missed(struct diagnosis *d, const char *run,
-    const char *campaign, const struct node *n);
+/* How a run has ended. */
+struct diagnosis_end {
+	const char *run;
+	const char *campaign;
+	enum cause cause;
+	int measures_all; /* its canaries are on all of its nodes */
+};
+/* A run that had that node has ended, before diagnosis_run_over: two in a row
+ * of a campaign of canaries that should have measured it and have not, and
+ * nobody knows how the node is. */
+void diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
+    const struct node *n);
 /* A run has ended. */
 void diagnosis_run_over(struct diagnosis *d, const char *run);
 /* About once a second. */

@@ -261,10 +261,10 @@ changed(void *ctx, const struct run *r)
 		diagnosis_run_begun(h->diagnosis, f.run);
 	if (!names_run_states[f.state].final)
 		return;
-	for (size_t i = 0; f.cause != CAUSE_CANCELLED &&
-	     f.cause != CAUSE_BUSY && i < run_node_count(r);
-	     i++)
-		diagnosis_run_missed(h->diagnosis, f.run, f.campaign,
+	for (size_t i = 0; i < run_node_count(r); i++)
+		diagnosis_run_missed(h->diagnosis,
+		    &(struct diagnosis_end){ f.run, f.campaign, f.cause,
+			f.measures_all },
 		    run_node_at(r, i));
 	diagnosis_run_over(h->diagnosis, f.run);
 }

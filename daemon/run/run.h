@@ -111,6 +111,7 @@ struct run_facts {
 	const char *run, *campaign, *class, *mpi, *launcher;
 	enum run_state state;
 	enum cause cause;
+	int measures_all;    /* its canaries are on all of its nodes */
 	double ended_unix_s; /* 0: not yet */
 };
 struct run_facts run_facts(const struct run *r);

@@ -124,6 +124,7 @@ run_facts(const struct run *r)
 		.launcher = conf_string(r->conf, "campaign", "launcher"),
 		.state = r->state,
 		.cause = r->cause,
+		.measures_all = conf_real(r->conf, "canary", "share") >= 1,
 		.ended_unix_s = (double)r->ended_unix_ns / 1e9 };
 }
 

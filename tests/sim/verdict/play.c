@@ -509,6 +509,7 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 	now_ns = START_NS;
 	clk_set_source(clock_ns, clock_ns);
 	options_default(&o);
+	o.seed = seed;
 	on = p;
 	p->ret = ret;
 	p->verbose = verbose;

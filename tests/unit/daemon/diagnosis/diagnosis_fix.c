@@ -79,7 +79,7 @@ fix_may_have(void *ctx, const char *class, const char *launcher,
 
 static const struct diagnosis_ops fix_ops = { fix_order, fix_may_have };
 static const struct diagnosis_options fix_options = { { 0.05, 0.01, 3, 5, 3 },
-	3600 * CLK_NS_PER_S, 1, 100, "commissioning" };
+	3600 * CLK_NS_PER_S, 1, 100, "commissioning", 1 };
 
 static void
 no_loss(struct node *n, void *arg)

@@ -4,6 +4,7 @@
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include "common/clk.h"
+#include "common/str.h"
 
 #include <math.h>
 #include <string.h>
@@ -633,19 +634,34 @@ test_port(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* Two rounds that did not measure a node leave it unknown. */
+static void
+miss(struct fix *f, const char *campaign, enum cause cause, int measures_all)
+{
+	struct diagnosis_end e = { "run-9", campaign, cause, measures_all };
+
+	diagnosis_run_missed(f->diagnosis, &e, roster_find(f->roster, "node5"));
+}
+
+/* Two rounds that did not measure a node leave it unknown, where they should
+ * have: not with canaries on a part of the nodes, nor when it was not let. */
 static void
 test_missed(void **state)
 {
+	static const enum cause blameless[] = { CAUSE_BUDGET, CAUSE_BUSY,
+		CAUSE_TOO_FEW_NODES, CAUSE_CANCELLED, CAUSE_COLLECTOR_LOST,
+		CAUSE_CONFIG };
 	struct fix *f = *state;
-	const struct node *n = roster_find(f->roster, "node5");
 
 	hear_round(f, 0);
-	diagnosis_run_missed(f->diagnosis, "run-8", "stripe", n);
-	diagnosis_run_missed(f->diagnosis, "run-9", "stripe", n);
-	diagnosis_run_missed(f->diagnosis, "run-10", "watch", n);
+	for (int i = 0; i < 2; i++) {
+		miss(f, "stripe", CAUSE_NONE, 1);
+		miss(f, "watch", CAUSE_NONE, 0);
+		for (size_t k = 0; k < ARRAY_LEN(blameless); k++)
+			miss(f, "watch", blameless[k], 1);
+	}
+	miss(f, "watch", CAUSE_RANK_LOST, 1);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
-	diagnosis_run_missed(f->diagnosis, "run-11", "watch", n);
+	miss(f, "watch", CAUSE_NONE, 1);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
 	hear_round(f, 0);
