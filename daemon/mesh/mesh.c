@@ -318,23 +318,31 @@ id_name(void *arg, size_t id)
 	return roster_by_id(m->roster, id)->name;
 }
 
-/* A free place, or the one of that epoch; NULL: more epochs at once than any
+/* The one of that epoch, or NULL. */
+static struct gathering *
+gathering_find(struct mesh *m, uint64_t epoch)
+{
+	for (int i = 0; i < GATHERS_MAX; i++)
+		if (m->gathering[i].g != NULL &&
+		    mesh_gather_epoch(m->gathering[i].g) == epoch)
+			return &m->gathering[i];
+	return NULL;
+}
+
+/* The one of that epoch, or a free place; NULL: more epochs at once than any
  * honest cluster has. */
 static struct gathering *
 gathering_need(struct mesh *m, uint64_t epoch)
 {
 	struct mesh_names names = { id_find, id_name, m };
 	uint64_t limit_ns = m->o.interval_ns / 2;
-	struct gathering *free_one = NULL;
+	struct gathering *free_one = gathering_find(m, epoch);
 
-	for (int i = 0; i < GATHERS_MAX; i++) {
-		struct gathering *ga = &m->gathering[i];
-
-		if (ga->g == NULL)
-			free_one = ga;
-		else if (mesh_gather_epoch(ga->g) == epoch)
-			return ga;
-	}
+	if (free_one != NULL)
+		return free_one;
+	for (int i = 0; i < GATHERS_MAX; i++)
+		if (m->gathering[i].g == NULL)
+			free_one = &m->gathering[i];
 	if (free_one == NULL)
 		return NULL;
 	free_one->g = mesh_gather_new(epoch, m->seed, &names);
@@ -535,12 +543,16 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 			: member_text_or(msg, "text", "it does not say why"));
 		return 0;
 	}
-	if (epoch < 1 || (uint64_t)epoch > m->epoch + 1)
-		return err_set(err, -EPROTO, "mesh-report of no epoch of ours");
-	/* What is too late is dropped: its pairs stand in a record already. */
+	if (epoch < 1)
+		return err_set(err, -EPROTO, "mesh-report of no epoch");
+	/* What is too late is dropped: its pairs stand in a record already. So
+	 * is what lies ahead, unless it is waited for: the clock was set back.
+	 */
 	if ((uint64_t)epoch <= m->flushed_epoch)
 		return 0;
-	ga = gathering_need(m, (uint64_t)epoch);
+	ga = (uint64_t)epoch > m->epoch + 1
+	    ? gathering_find(m, (uint64_t)epoch)
+	    : gathering_need(m, (uint64_t)epoch);
 	if (ga == NULL)
 		return 0;
 	return mesh_gather_add(ga->g, n->id, msg, err) == -EPROTO ? -EPROTO : 0;

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_mesh.c - the clock of the collector is set back: agents that then report
+ * the epoch that has just ended keep their sessions, and are heard.
+ */
+#include "daemon/mesh/mesh.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define NODES      2
+#define INTERVAL_S 300
+#define YEAR_S     (365 * 86400)
+
+static uint64_t now_s = 1790000000;
+
+static uint64_t
+now_ns(void)
+{
+	return now_s * CLK_NS_PER_S;
+}
+
+void
+store_put_run(struct store *st, const json_t *run, store_cb *cb, void *arg)
+{
+	(void)st;
+	(void)run;
+	(void)cb;
+	(void)arg;
+}
+
+void
+store_put_record(struct store *st, const json_t *record, store_cb *cb,
+    void *arg)
+{
+	(void)st;
+	(void)record;
+	(void)cb;
+	(void)arg;
+}
+
+void
+store_put_node(struct store *st, const json_t *node)
+{
+	(void)st;
+	(void)node;
+}
+
+void
+store_put_event(struct store *st, const char *kind, const char *subject,
+    const char *text)
+{
+	(void)st;
+	(void)kind;
+	(void)subject;
+	(void)text;
+}
+
+size_t
+run_node_count(const struct run *r)
+{
+	(void)r;
+	return 0;
+}
+
+struct node *
+run_node_at(const struct run *r, size_t i)
+{
+	(void)r;
+	(void)i;
+	return NULL;
+}
+
+static int
+sent(void *ctx, struct node *n, enum wire_type type, json_t *msg)
+{
+	(void)ctx;
+	(void)n;
+	(void)type;
+	json_decref(msg);
+	return 0;
+}
+
+static void
+no_loss(struct node *n, void *arg)
+{
+	(void)n;
+	(void)arg;
+}
+
+static void
+ready(struct mesh *m, struct roster *roster, int i)
+{
+	static int session;
+	json_t *msg = json_pack("{s:s, s:s, s:s, s:{}}", "node",
+	    i == 0 ? "n0" : "n1", "boot", "one", "software", "0", "inventory");
+	struct node *n = roster_hello(roster, msg,
+	    i == 0 ? "10.0.0.1" : "10.0.0.2",
+	    (struct session *)(void *)&session, clk_ns());
+	struct err err;
+
+	json_decref(msg);
+	n->greeted = 1;
+	mesh_greeted(m, n);
+	msg = json_pack("{s:b}", "ok", 1);
+	assert_int_equal(mesh_message(m, n, WIRE_MESH_READY, msg, &err), 0);
+	json_decref(msg);
+}
+
+static int
+report(struct mesh *m, struct node *n, uint64_t epoch)
+{
+	json_t *msg = json_pack("{s:I, s:i, s:[], s:[], s:{s:{}, s:{}, s:i, "
+				"s:i, s:f}}",
+	    "epoch", (json_int_t)epoch, "span_ms", 1000, "classes", "targets",
+	    "host", "turn", "wait", "limited", 0, "drops", 0, "stretch", 1.0);
+	struct err err = { 0 };
+	int rc = mesh_message(m, n, WIRE_MESH_REPORT, msg, &err);
+
+	json_decref(msg);
+	return rc;
+}
+
+static void
+test_clock_set_back(void **state)
+{
+	static const struct mesh_options o = { .enabled = 1,
+		.interval_ns = INTERVAL_S * CLK_NS_PER_S,
+		.round_ns = CLK_NS_PER_S,
+		.timeout_ns = CLK_NS_PER_S,
+		.port = 17703,
+		.burst = 1,
+		.leaf_targets = 1,
+		.spine_targets = 1,
+		.rate = 10,
+		.target_rate = 10,
+		.net = "" };
+	static const struct mesh_ops ops = { sent, NULL };
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster *roster;
+	const struct gathering *ga;
+	uint64_t before;
+	struct mesh *m;
+	struct err err;
+
+	(void)state;
+	clk_set_source(NULL, now_ns);
+	roster = roster_new(&limits, NULL, no_loss, NULL);
+	assert_int_equal(mesh_new(roster, NULL, &o, &ops, NULL, &m, &err), 0);
+	for (int i = 0; i < NODES; i++)
+		ready(m, roster, i);
+	now_s += INTERVAL_S;
+	mesh_tick(m);
+	before = m->epoch;
+	now_s -= YEAR_S;
+	mesh_tick(m);
+	assert_true(m->epoch < before - 1);
+	ga = gathering_find(m, before);
+	assert_non_null(ga);
+	assert_int_equal(ga->expected, NODES);
+	for (size_t i = 0; i < NODES; i++)
+		assert_int_equal(report(m, roster_by_id(roster, i), before), 0);
+	assert_int_equal(mesh_gather_reports(ga->g), NODES);
+	/* Nobody waits for that one: it is passed over. */
+	assert_int_equal(report(m, roster_by_id(roster, 0), before + 9), 0);
+	assert_null(gathering_find(m, before + 9));
+	assert_int_equal(report(m, roster_by_id(roster, 0), 0), -EPROTO);
+	mesh_free(m);
+	roster_free(roster);
+	clk_set_source(NULL, NULL);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_clock_set_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
