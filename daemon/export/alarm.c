@@ -161,7 +161,9 @@ alerts_end(struct alerts *a, uint64_t now_unix_ns)
 		int fires = al->seen;
 
 		al->seen = 0;
+		/* Told in the future: the clock was set back. */
 		if (fires && al->told_unix_ns != 0 &&
+		    now_unix_ns >= al->told_unix_ns &&
 		    now_unix_ns < al->told_unix_ns + a->repeat_ns)
 			continue;
 		al->told_unix_ns = now_unix_ns;
@@ -352,6 +354,14 @@ see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 	alerts_see(&a->alerts, &seen, now_unix_ns);
 }
 
+/* What lies far ahead was noted before the clock was set back. */
+static int
+is_long_ago(uint64_t since_unix_ns, uint64_t now_unix_ns)
+{
+	return now_unix_ns > since_unix_ns + LOST_NS ||
+	    since_unix_ns > now_unix_ns + LOST_NS;
+}
+
 static void
 see_lost(struct alarm *a, uint64_t now_unix_ns)
 {
@@ -361,7 +371,7 @@ see_lost(struct alarm *a, uint64_t now_unix_ns)
 
 	for (size_t i = 0; i < count; i++)
 		lost += nodes[i].state == AGENT_LOST &&
-		    now_unix_ns > nodes[i].since_unix_ns + LOST_NS;
+		    is_long_ago(nodes[i].since_unix_ns, now_unix_ns);
 	if (lost == 0)
 		return;
 	snprintf(text, sizeof(text),

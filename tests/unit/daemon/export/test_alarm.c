@@ -89,6 +89,29 @@ test_told_when_it_changes(void **state)
 		alert_free(a, TAILQ_FIRST(&a->firing));
 }
 
+#define HOUR_NS (3600 * CLK_NS_PER_S)
+#define YEAR_NS (365 * 24 * HOUR_NS)
+
+/* A clock that was a year ahead is set right: what fires is told again. */
+static void
+test_told_by_a_clock_ahead(void **state)
+{
+	char page[] = "";
+	struct alerts all = { TAILQ_HEAD_INITIALIZER(all.firing), 0, page,
+		4 * HOUR_NS };
+	struct alert_seen s = node5("28 % slower");
+	json_t *m;
+
+	(void)state;
+	json_decref(turn(&all, &s, T0 + YEAR_NS));
+	m = turn(&all, &s, T0);
+	assert_non_null(m);
+	assert_string_equal(alert_text(m, "status"), "firing");
+	json_decref(m);
+	assert_null(turn(&all, &s, T0 + HOUR_NS));
+	alert_free(&all, TAILQ_FIRST(&all.firing));
+}
+
 static void
 test_no_more_than_can_be_told(void **state)
 {
@@ -112,6 +135,40 @@ test_no_more_than_can_be_told(void **state)
 	json_decref(m);
 	while (a->count > 0)
 		alert_free(a, TAILQ_FIRST(&a->firing));
+}
+
+static uint64_t
+t0(void)
+{
+	return T0;
+}
+
+/* Since when an agent is lost was noted by a clock that was a year ahead. */
+static void
+test_lost_since_ahead(void **state)
+{
+	static const struct {
+		uint64_t since_unix_ns;
+		size_t alerts;
+	} rows[] = { { T0 + YEAR_NS, 1 }, { T0 + LOST_NS, 0 }, { T0, 0 },
+		{ T0 - LOST_NS, 0 }, { T0 - HOUR_NS, 1 } };
+
+	(void)state;
+	clk_set_source(NULL, t0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct alarm a = { 0 };
+		char page[] = "";
+
+		TAILQ_INIT(&a.alerts.firing);
+		a.alerts.page = page;
+		fake.since_unix_ns = rows[i].since_unix_ns;
+		see_lost(&a, clk_unix_ns());
+		assert_int_equal(a.alerts.count, rows[i].alerts);
+		if (a.alerts.count > 0)
+			alert_free(&a.alerts, TAILQ_FIRST(&a.alerts.firing));
+	}
+	fake.since_unix_ns = 0;
+	clk_set_source(NULL, NULL);
 }
 
 static int
@@ -213,6 +270,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_told_when_it_changes),
+		cmocka_unit_test(test_told_by_a_clock_ahead),
+		cmocka_unit_test(test_lost_since_ahead),
 		cmocka_unit_test(test_no_more_than_can_be_told),
 		cmocka_unit_test(test_posted),
 		cmocka_unit_test(test_addresses),

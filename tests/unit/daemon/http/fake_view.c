@@ -87,7 +87,9 @@ view_node_list(struct view *v, const struct view_node **ret)
 		nodes[i] = (struct view_node){ .name = texts[i].name,
 			.leaf = texts[i].leaf,
 			.state = fake_state(i),
-			.since_unix_ns = now - 3600 * CLK_NS_PER_S,
+			.since_unix_ns = fake.since_unix_ns != 0
+			    ? fake.since_unix_ns
+			    : now - 3600 * CLK_NS_PER_S,
 			.last_seen_unix_ns = now -
 			    (i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1),
 			.spool_bytes = 100 * (uint64_t)i,

@@ -14,6 +14,7 @@ struct fake {
 	json_t *diags;          /* likewise */
 	json_t *verdicts;       /* likewise */
 	struct series *series;  /* NULL: none yet */
+	uint64_t since_unix_ns; /* of the states; 0: an hour ago */
 	int scored;             /* node3 is far from its peers */
 	char last_by[160];
 	int stopped;
