@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What the collector's store and metrics cost; see daemon/.
+# What the collector's store and metrics cost, and records from an agent's
+# frame to its acknowledgement; see daemon/.
 set -eu -o pipefail
 for part in daemon metrics; do
 	"$COALMINE_BUILD/tests/bench/daemon/bench_$part" | sed 's/^/- /'
 done
+python3 "$COALMINE_SOURCE/tests/bench/daemon/records.py" | sed 's/^/- /'
