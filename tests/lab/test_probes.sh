@@ -117,7 +117,7 @@ check_application()
 {
 	expect_records "an application" '
 		([.[] | select(.probe == "command" and .verdict == "ok" and
-			.seconds >= 0.1)] | length) == 4 and
+			.seconds >= 0.1)] | length) == 10 and
 		any(.[]; .probe == "impact" and .test == "command" and
 			.value > 0)'
 }
