@@ -71,15 +71,17 @@ four_hosts()
 
 # carries LOW HIGH WHAT COMMAND...: COMMAND prints Mbit/s. A machine that is
 # busy only takes away, so one of twenty must reach LOW, which is far below the
-# rate and above that of the other case; none exceeds HIGH.
+# rate and above that of the other case; none exceeds HIGH, but for sums: where
+# hosts are late to start, each has the uplink to itself for a while.
 carries()
 {
 	local low=$1 high=$2 what="$3, Mbit/s" tries=20 rate
 	shift 3
 	while :; do
 		rate=$("$@")
-		between "$rate" 0 "$high" "$what"
-		awk -v r="$rate" -v l="$low" 'BEGIN { exit !(r >= l) }' && return
+		[ "$1" = four_hosts ] || between "$rate" 0 "$high" "$what"
+		awk -v r="$rate" -v l="$low" -v h="$high" \
+			'BEGIN { exit !(r >= l && r <= h) }' && return
 		((--tries)) || fail "$what: $rate is not in $low to $high"
 	done
 }
