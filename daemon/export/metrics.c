@@ -186,6 +186,7 @@ render_process(const struct metrics_in *in, struct strbuf *to)
 static metrics_part *const parts[] = {
 	render_build,
 	metrics_nodes,
+	metrics_certificates,
 	metrics_verdicts,
 	render_series,
 	metrics_run_counts,

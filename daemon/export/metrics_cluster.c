@@ -112,6 +112,24 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 		    view_outlier_threshold(in->view));
 }
 
+void
+metrics_certificates(const struct metrics_in *in, struct strbuf *to)
+{
+	struct view_expiry list[VIEW_EXPIRIES];
+	size_t count = view_expiries(in->view, list);
+
+	exposition_family(to, "coalmine_certificate_expiry_timestamp_seconds",
+	    "gauge",
+	    "When certificates end: the authority's, the collector's, and the "
+	    "connected agents' that ends first.");
+	for (size_t i = 0; i < count; i++)
+		exposition_sample(to,
+		    "coalmine_certificate_expiry_timestamp_seconds",
+		    EXPOSITION_LABELS({ "of", list[i].of },
+			{ "node", list[i].node }),
+		    (double)list[i].end_unix_s);
+}
+
 /* ---- verdicts ---- */
 
 #define CASES_MAX 512 /* of more, the counts tell */

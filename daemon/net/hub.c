@@ -424,6 +424,7 @@ hub_tick(struct hub *h)
 		h->roster_ns = now_ns;
 		roster_tick(h->roster, now_ns);
 	}
+	sessions_verify(h->sessions, now_ns);
 	runs_tick(h->runs);
 	mesh_tick(h->mesh);
 	if (now_ns - h->court_ns >= COURT_TICK_NS) {

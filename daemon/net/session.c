@@ -38,7 +38,11 @@
 #define HELLO_BYTES_MAX (128 * 1024)
 /* What may wait for a peer that reads slowly: a launch is under 1 MiB. */
 #define OUT_BYTES_MAX (4 * 1024 * 1024)
-#define WHY_CLOSED    "connection closed"
+/* A session outlives no certificate by more. 10,000 are verified in 40 s,
+ * which costs the loop 10 ms a time. */
+#define VERIFY_EVERY_NS (3600 * CLK_NS_PER_S)
+#define VERIFY_COUNT    64
+#define WHY_CLOSED      "connection closed"
 
 enum step {
 	STEP_SILENT,   /* no byte yet; no TLS state */
@@ -59,6 +63,9 @@ struct session {
 	struct event *timer; /* limit, later the heartbeat */
 	struct bufferevent *bev;
 	uint64_t last_ns;
+	uint64_t verified_ns;
+	unsigned verified_by; /* reading of the files, of tls_reads */
+	int64_t cert_end_unix_s;
 	void *arg;
 	char addr[INET6_ADDRSTRLEN];
 	char node[TLS_NAME_MAX + 1]; /* from the certificate */
@@ -71,6 +78,7 @@ struct sessions {
 	const struct session_ops *ops;
 	void *ctx;
 	SSL_CTX *tls;
+	unsigned tls_reads;
 	struct session_list list[STEP_MAX];
 	size_t count[STEP_MAX];
 	struct log_limit once;
@@ -269,6 +277,34 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
+static int
+session_verify(struct session *s, uint64_t now_ns, struct err *err)
+{
+	s->verified_ns = now_ns;
+	s->verified_by = s->all->tls_reads;
+	return tls_peer_check(bufferevent_openssl_get_ssl(s->bev), s->all->tls,
+	    err);
+}
+
+/* The list stands in the order in which its sessions were verified. */
+void
+sessions_verify(struct sessions *ss, uint64_t now_ns)
+{
+	struct session *s;
+	struct err err;
+
+	for (int i = 0; i < VERIFY_COUNT; i++) {
+		s = TAILQ_FIRST(&ss->list[STEP_UP]);
+		if (s == NULL ||
+		    (s->verified_by == ss->tls_reads &&
+			now_ns - s->verified_ns < VERIFY_EVERY_NS))
+			return;
+		step_set(s, STEP_UP);
+		if (session_verify(s, now_ns, &err) < 0)
+			session_refuse(s, CAUSE_CONFIG, err.text);
+	}
+}
+
 /* The hello against the certificate, then to whoever keeps the roster. */
 static int
 hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
@@ -308,6 +344,11 @@ hello_handle(struct session *s, enum wire_type type, json_t *msg,
 	if (type != WIRE_HELLO)
 		return err_set(err, -EPROTO, "%s before hello",
 		    wire_messages[type].name);
+	*ret_cause = CAUSE_CONFIG;
+	/* Files were read again in the middle of its handshake. */
+	if (s->verified_by != s->all->tls_reads &&
+	    session_verify(s, clk_ns(), err) < 0)
+		return -EACCES;
 	step_set(s, STEP_UP); /* so that whatever happens now, closed comes */
 	rc = hello_take(s, msg, ret_cause, err);
 	if (rc < 0 || s->dead)
@@ -410,6 +451,7 @@ handshake_done(struct session *s)
 		return;
 	}
 	memcpy(s->node, peer.name, sizeof(s->node));
+	s->cert_end_unix_s = peer.end_unix_s;
 	if (peer.role != ROLE_AGENT) {
 		err_say(&err, "role %s in the certificate; agents connect here",
 		    names_roles[peer.role]);
@@ -469,6 +511,8 @@ tls_start(struct session *s)
 		return;
 	}
 	s->fd = -1; /* handed over */
+	s->verified_ns = clk_ns();
+	s->verified_by = ss->tls_reads;
 	step_set(s, STEP_STRANGER);
 	bufferevent_setcb(s->bev, read_cb, NULL, event_cb, s);
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
@@ -577,6 +621,24 @@ sessions_set_tls(struct sessions *ss, SSL_CTX *tls)
 {
 	SSL_CTX_free(ss->tls);
 	ss->tls = tls; /* handed over */
+	ss->tls_reads++;
+}
+
+void
+sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret)
+{
+	struct session *s;
+
+	*ret = (struct sessions_expiry){ .agent = "",
+		.ca_unix_s = tls_ca_end_unix_s(ss->tls),
+		.collector_unix_s = tls_cert_end_unix_s(
+		    SSL_CTX_get0_certificate(ss->tls)) };
+	TAILQ_FOREACH (s, &ss->list[STEP_UP], link)
+		if (ret->agent[0] == '\0' ||
+		    s->cert_end_unix_s < ret->agent_unix_s) {
+			ret->agent_unix_s = s->cert_end_unix_s;
+			ret->agent = s->node;
+		}
 }
 
 size_t
@@ -589,6 +651,12 @@ const char *
 session_node(const struct session *s)
 {
 	return s->node;
+}
+
+int64_t
+session_cert_end_unix_s(const struct session *s)
+{
+	return s->cert_end_unix_s;
 }
 
 const char *

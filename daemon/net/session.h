@@ -44,12 +44,24 @@ struct sessions *sessions_new(struct event_base *base,
     const struct session_limits *limits, const struct session_ops *ops,
     void *ctx);
 void sessions_free(struct sessions *ss); /* NULL is allowed */
-/* Takes ctx; sessions that stand keep the old one. */
+/* Takes ctx. Sessions that stand keep the old one's keys, and are verified
+ * against the new one by sessions_verify. */
 void sessions_set_tls(struct sessions *ss, SSL_CTX *tls);
 /* A new connection; takes fd. addr: the peer's, as text. */
 void sessions_accept(struct sessions *ss, int fd, const char *addr);
 /* Out of descriptors: let some strangers go. */
 void sessions_shed(struct sessions *ss);
+/* Several times a second: some of the certificates that were not verified for
+ * an hour, or not since sessions_set_tls; who fails loses its session. */
+void sessions_verify(struct sessions *ss, uint64_t now_ns);
+/* When certificates end, 0: unknown. */
+struct sessions_expiry {
+	int64_t ca_unix_s; /* the first of tls.ca */
+	int64_t collector_unix_s;
+	int64_t agent_unix_s; /* the first of those connected */
+	const char *agent;    /* its node; "": none; lives as its session */
+};
+void sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret);
 size_t sessions_count(const struct sessions *ss); /* with a taken hello */
 /* A complaint about a peer, told once. */
 void sessions_complain(struct sessions *ss, const char *addr, const char *name,
@@ -60,6 +72,7 @@ void sessions_complain(struct sessions *ss, const char *addr, const char *name,
 int session_send(struct session *s, enum wire_type type, json_t *msg);
 void session_refuse(struct session *s, enum cause cause, const char *text);
 const char *session_node(const struct session *s);
+int64_t session_cert_end_unix_s(const struct session *s);
 const char *session_addr(const struct session *s);
 uint64_t session_last_ns(const struct session *s); /* its last byte */
 void session_set_arg(struct session *s, void *arg);

@@ -6,6 +6,7 @@
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/err.h"
 #include "common/file.h"
@@ -141,6 +142,7 @@ peer_read(X509 *cert, struct tls_peer *ret, struct err *err)
 		return err_set(err, -EACCES,
 		    "certificate with an unknown role");
 	ret->role = (enum role)role;
+	ret->end_unix_s = tls_cert_end_unix_s(cert);
 	return 0;
 }
 
@@ -161,4 +163,57 @@ tls_peer_get(const SSL *ssl, struct tls_peer *ret, struct err *err)
 		*ret = p;
 	X509_free(cert);
 	return rc;
+}
+
+int
+tls_peer_check(const SSL *ssl, SSL_CTX *ctx, struct err *err)
+{
+	X509_STORE_CTX *check = X509_STORE_CTX_new();
+	X509 *cert = SSL_get_peer_certificate(ssl);
+	int rc = 0;
+
+	ERR_clear_error();
+	if (check == NULL ||
+	    X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(ctx), cert,
+		SSL_get_peer_cert_chain(ssl)) != 1 ||
+	    X509_STORE_CTX_set_default(check, "ssl_client") != 1)
+		rc = err_set(err, -EACCES,
+		    "its certificate cannot be verified again");
+	else if (X509_verify_cert(check) != 1)
+		rc = err_set(err, -EACCES,
+		    "its certificate is no longer valid: %s",
+		    X509_verify_cert_error_string(
+			X509_STORE_CTX_get_error(check)));
+	ERR_clear_error();
+	X509_free(cert);
+	X509_STORE_CTX_free(check);
+	return rc;
+}
+
+int64_t
+tls_cert_end_unix_s(const X509 *cert)
+{
+	struct tm tm;
+
+	if (cert == NULL || ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) != 1)
+		return 0;
+	return (int64_t)timegm(&tm);
+}
+
+int64_t
+tls_ca_end_unix_s(SSL_CTX *ctx)
+{
+	STACK_OF(X509_OBJECT) *all = X509_STORE_get0_objects(
+	    SSL_CTX_get_cert_store(ctx));
+	int64_t first_unix_s = 0;
+
+	for (int i = 0; i < sk_X509_OBJECT_num(all); i++) {
+		int64_t end_unix_s = tls_cert_end_unix_s(
+		    X509_OBJECT_get0_X509(sk_X509_OBJECT_value(all, i)));
+
+		if (end_unix_s != 0 &&
+		    (first_unix_s == 0 || end_unix_s < first_unix_s))
+			first_unix_s = end_unix_s;
+	}
+	return first_unix_s;
 }

@@ -11,6 +11,7 @@
 
 #include <openssl/ssl.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/err.h"
 #include "schema/names.h"
@@ -25,11 +26,19 @@ int tls_server_new(const char *ca, const char *cert, const char *key,
 struct tls_peer {
 	char name[TLS_NAME_MAX + 1]; /* CN */
 	enum role role;
+	int64_t end_unix_s; /* of its validity */
 };
 
 /* After the handshake. -EACCES with the reason in why for a certificate whose
  * subject is not one of ours. */
 int tls_peer_get(const SSL *ssl, struct tls_peer *ret, struct err *err);
+/* Is the peer's certificate still one that ctx would let in, at this moment?
+ * -EACCES with the reason. */
+int tls_peer_check(const SSL *ssl, SSL_CTX *ctx, struct err *err);
+/* When a certificate ends; 0: there is none. */
+int64_t tls_cert_end_unix_s(const X509 *cert);
+/* Of the authorities of ctx, the one that ends first; 0: there is none. */
+int64_t tls_ca_end_unix_s(SSL_CTX *ctx);
 /* The newest reason in OpenSSL's queue, which is emptied. */
 void tls_error_text(char *ret, size_t cap_bytes);
 

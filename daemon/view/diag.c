@@ -15,6 +15,7 @@
 #include "daemon/schedule/campaign.h"
 #include "daemon/mesh/coverage.h"
 #include "daemon/net/hub.h"
+#include "daemon/net/session.h"
 #include "daemon/mesh/mesh.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
@@ -133,6 +134,50 @@ check_clocks(struct view *v, json_t *list)
 		diag(list, "warn", "Synchronise clocks: chronyc tracking.",
 		    "clocks differ from the collector's by over 1 s: %s",
 		    some_text(&skewed));
+}
+
+/* What ends unnoticed takes the whole fleet with it. */
+static void
+check_certificates(struct view *v, json_t *list)
+{
+	int64_t now_s = (int64_t)(clk_unix_ns() / CLK_NS_PER_S);
+	struct roster *r = hub_roster(v->p.hub);
+	struct view_expiry own[VIEW_EXPIRIES];
+	size_t count = view_expiries(v, own);
+	struct some soon = { .count = 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		double days = (double)(own[i].end_unix_s - now_s) / 86400;
+		int is_ca = strcmp(own[i].of, "ca") == 0;
+
+		if (own[i].node[0] != '\0' ||
+		    own[i].end_unix_s - now_s > VIEW_EXPIRY_SOON_S)
+			continue;
+		diag(list, days < 0 ? "bad" : "warn",
+		    is_ca ? "Make another with coalctl pki init, add it to "
+			    "tls.ca everywhere, then issue all certificates "
+			    "anew."
+			  : "coalctl pki renew DIR collector, then systemctl "
+			    "reload coalmined.",
+		    days < 0 ? "the certificate of the %s ended %.0f days ago"
+			     : "the certificate of the %s ends in %.0f days",
+		    is_ca ? "authority (tls.ca)" : "collector (tls.cert)",
+		    days < 0 ? -days : days);
+	}
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+
+		if (n->session != NULL &&
+		    session_cert_end_unix_s(n->session) - now_s <=
+			VIEW_EXPIRY_SOON_S)
+			some_add(&soon, n->name);
+	}
+	if (soon.count > 0)
+		diag(list, "warn",
+		    "coalctl pki renew DIR NODE for each, copy the file to the "
+		    "node, then systemctl reload coalmine-agent there.",
+		    "certificates of %zu agents end within 30 days: %s",
+		    soon.count, some_text(&soon));
 }
 
 static void
@@ -290,7 +335,8 @@ check_coverage(struct view *v, json_t *list)
 
 static void (*const checks[])(struct view *v, json_t *list) = { check_store,
 	check_agents, check_campaigns, check_versions, check_clocks,
-	check_alarms, check_mesh, check_silence, check_coverage };
+	check_certificates, check_alarms, check_mesh, check_silence,
+	check_coverage };
 
 json_t *
 view_diags(struct view *v)

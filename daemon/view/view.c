@@ -21,6 +21,7 @@
 #include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/net/hub.h"
+#include "daemon/net/session.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
@@ -227,6 +228,24 @@ double
 view_outlier_threshold(struct view *v)
 {
 	return diagnosis_threshold(hub_diagnosis(v->p.hub));
+}
+
+size_t
+view_expiries(struct view *v, struct view_expiry ret[VIEW_EXPIRIES])
+{
+	struct sessions_expiry e;
+	size_t count = 0;
+
+	sessions_expiry(hub_sessions(v->p.hub), &e);
+	const struct view_expiry all[VIEW_EXPIRIES] = {
+		{ "ca", "", e.ca_unix_s },
+		{ "collector", "", e.collector_unix_s },
+		{ "agent", e.agent, e.agent_unix_s },
+	};
+	for (size_t i = 0; i < VIEW_EXPIRIES; i++)
+		if (all[i].end_unix_s != 0)
+			ret[count++] = all[i];
+	return count;
 }
 
 const struct series *

@@ -119,6 +119,16 @@ size_t view_incidents(struct view *v, struct view_incident *ret, size_t cap);
 void view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX]);
 /* The combined z from which the judge takes a node for an outlier; NAN. */
 double view_outlier_threshold(struct view *v);
+/* When certificates end: the first of tls.ca, the collector's, and of the
+ * connected agents the first. Returns how many are known. */
+#define VIEW_EXPIRIES      3
+#define VIEW_EXPIRY_SOON_S (30 * 86400)
+struct view_expiry {
+	const char *of;   /* ca, collector, agent */
+	const char *node; /* of the agent; "" */
+	int64_t end_unix_s;
+};
+size_t view_expiries(struct view *v, struct view_expiry ret[VIEW_EXPIRIES]);
 /* The newest numbers of records. */
 const struct series *view_series(struct view *v);
 

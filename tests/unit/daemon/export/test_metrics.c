@@ -550,6 +550,13 @@ test_always(void **state)
 		{ "coalmine_budget_node_seconds_limit ", 0 },
 		{ "coalmine_budget_node_seconds_total 60\n", 1 },
 		{ "coalmine_budget_link_ratio_limit ", 0 },
+		{ "coalmine_certificate_expiry_timestamp_seconds"
+		  "{of=\"ca\",node=\"\"} 2000000000\n",
+		    1 },
+		{ "coalmine_certificate_expiry_timestamp_seconds"
+		  "{of=\"agent\",node=\"node7\"} 1900000000\n",
+		    1 },
+		{ "expiry_timestamp_seconds{of=\"collector\"", 0 },
 		{ "coalmine_mesh_nodes 4\n", 1 },
 		{ "coalmine_mesh_probes_total{class=\"spine\"} 12\n", 1 },
 		{ "coalmine_mesh_probes_lost_total{class=\"spine\"} 2\n", 1 },

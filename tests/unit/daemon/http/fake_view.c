@@ -171,6 +171,15 @@ view_outlier_threshold(struct view *v)
 	return 3.5;
 }
 
+size_t
+view_expiries(struct view *v, struct view_expiry ret[VIEW_EXPIRIES])
+{
+	(void)v;
+	ret[0] = (struct view_expiry){ "ca", "", 2000000000 };
+	ret[1] = (struct view_expiry){ "agent", "node7", 1900000000 };
+	return 2;
+}
+
 const struct series *
 view_series(struct view *v)
 {

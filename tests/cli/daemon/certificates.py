@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions do not outlive their certificates, and nobody is surprised: who has
+expired or lost his authority goes at SIGHUP, others stay; diags and metrics say
+so before."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from agent import Agent  # noqa: E402
+from collector import Collector, UnixConnection, poll  # noqa: E402
+
+METRIC = "coalmine_certificate_expiry_timestamp_seconds"
+CA_CONF = """[ca]
+default_ca = a
+[a]
+database = {0}/index
+serial = {0}/serial
+new_certs_dir = {0}
+default_md = sha256
+policy = any
+[any]
+OU = supplied
+CN = supplied
+"""
+
+
+def openssl(*args):
+    subprocess.run(["openssl", *args], check=True, stderr=subprocess.DEVNULL)
+
+
+def issue_until(c, name, end_unix_s):
+    """coalctl counts in days."""
+    own = c.dir + "/short"
+    os.mkdir(own)
+    for file, text in (("index", ""), ("serial", "77\n"),
+                       ("conf", CA_CONF.format(own))):
+        with open(f"{own}/{file}", "w") as f:
+            f.write(text)
+    openssl("req", "-new", "-newkey", "ec", "-pkeyopt",
+            "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+            f"{c.pki}/{name}.key", "-subj", f"/OU=agent/CN={name}",
+            "-out", own + "/csr")
+    openssl("ca", "-batch", "-notext", "-config", own + "/conf", "-cert",
+            c.pki + "/ca.pem", "-keyfile", c.pki + "/ca.key", "-in",
+            own + "/csr", "-startdate", "20200101000000Z", "-enddate",
+            time.strftime("%Y%m%d%H%M%SZ", time.gmtime(end_unix_s)),
+            "-out", f"{c.pki}/{name}.pem")
+
+
+def expiries(c):
+    conn = UnixConnection(c.socket)
+    conn.request("GET", "/metrics")
+    text = conn.getresponse().read().decode()
+    conn.close()
+    lines = [s.split(" ") for s in text.splitlines() if s.startswith(METRIC)]
+    return {s[0][len(METRIC):]: float(s[1]) for s in lines}
+
+
+def expect_gone(a, word):
+    m = a.wait("refuse")
+    assert m["cause"] == "config" and word in m["text"], m
+    a.wait_closed()
+
+
+def reload(c):
+    reads = c.read_log().count("read again")
+    c.proc.send_signal(signal.SIGHUP)
+    poll("reload", 10, lambda: c.read_log().count("read again") > reads)
+
+
+def diag_texts(c):
+    return [d["text"] + " " + d["remedy"] for d in c.get("diags")]
+
+
+def main():
+    if shutil.which("openssl") is None:
+        print("skip: no openssl to make a certificate that ends soon")
+        return 77
+    with Collector() as c:
+        other, both = c.dir + "/other", c.dir + "/both.pem"
+        c.issue("node1", "agent")
+        c.ctl("pki", "init", other)
+        c.issue("node2", "agent", pki=other)
+        for end in ("pem", "key"):
+            shutil.copy(f"{other}/node2.{end}", c.pki)
+        with open(both, "w") as f:
+            for pki in (c.pki, other):
+                with open(pki + "/ca.pem") as ca:
+                    f.write(ca.read())
+        c.options["tls.ca"] = both
+        c.start()
+        good = Agent(c.pki, "node1", c.port)
+        foreign = Agent(c.pki, "node2", c.port)
+        for a in (good, foreign):
+            a.wait("welcome")
+        assert not any("certificate" in t for t in diag_texts(c))
+        end_unix_s = int(time.time()) + 15
+        issue_until(c, "node3", end_unix_s)
+        short = Agent(c.pki, "node3", c.port)
+        short.wait("welcome")
+
+        assert any("node3" in t and "coalctl pki renew" in t
+                   for t in diag_texts(c)), diag_texts(c)
+        seen = expiries(c)
+        assert seen['{of="agent",node="node3"}'] == end_unix_s, seen
+        assert seen['{of="ca",node=""}'] > time.time() + 3000 * 86400, seen
+        assert seen['{of="collector",node=""}'] > end_unix_s, seen
+
+        reload(c)  # nothing has changed: all stay
+        while time.time() <= end_unix_s + 1:
+            time.sleep(0.1)
+        assert good.open and foreign.open and short.open
+        reload(c)
+        expect_gone(short, "certificate has expired")
+        shutil.copy(c.pki + "/ca.pem", both)
+        reload(c)
+        expect_gone(foreign, "no longer valid")
+        assert "node2: its certificate is no longer valid" in c.read_log()
+        beats = len(good.log)
+        poll("node1 goes on", 10, lambda: len(good.log) > beats)
+        assert good.open and c.get("nodes/node1")["state"] == "ok"
+        c.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
