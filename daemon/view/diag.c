@@ -158,7 +158,7 @@ check_certificates(struct view *v, json_t *list)
 			    "tls.ca everywhere, then issue all certificates "
 			    "anew."
 			  : "coalctl pki renew DIR collector, then systemctl "
-			    "reload coalmined.",
+			    "kill -s HUP --kill-who=main coalmined.",
 		    days < 0 ? "the certificate of the %s ended %.0f days ago"
 			     : "the certificate of the %s ends in %.0f days",
 		    is_ca ? "authority (tls.ca)" : "collector (tls.cert)",
@@ -175,7 +175,8 @@ check_certificates(struct view *v, json_t *list)
 	if (soon.count > 0)
 		diag(list, "warn",
 		    "coalctl pki renew DIR NODE for each, copy the file to the "
-		    "node, then systemctl reload coalmine-agent there.",
+		    "node, then systemctl kill -s HUP --kill-who=main "
+		    "coalmine-agent there: its next connection has it.",
 		    "certificates of %zu agents end within 30 days: %s",
 		    soon.count, some_text(&soon));
 }
