@@ -28,7 +28,7 @@ good() {
 refused() {
 	local text=$1 ranks=$2 rc=0
 	shift 2
-	limit_s=10 engine "$ranks" run "$@" --json "$work/records" || rc=$?
+	limit_s=60 engine "$ranks" run "$@" --json "$work/records" || rc=$?
 	[ $rc = 3 ] || fail "$*: exit $rc instead of 3"
 	[ "$(grep -c -- "$text" "$work/err")" = 1 ] || fail "$*: no $text"
 	[ ! -s "$work/out" ] || fail "$*: prints a result"
