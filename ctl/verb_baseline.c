@@ -19,7 +19,6 @@
 
 #define RECENT      "recent" /* the collector's own */
 #define NODES_SHOWN 20
-#define NODE_Z      3.0  /* beyond the scatter of its peers */
 #define SIGMA_MIN   0.02 /* the histograms' resolution */
 #define NODE_TITLES                                                            \
 	"node|test|>times baseline|>its peers|>times own weeks|>peers now"
@@ -158,6 +157,7 @@ struct node_row {
 struct column {
 	size_t at; /* in struct node_row */
 	double median, mad;
+	double z; /* from which on a node stands out */
 };
 
 static int
@@ -209,6 +209,9 @@ column_find(struct column *c, const struct node_row *rows, size_t count)
 	}
 	c->median = robust_median(x, n);
 	c->mad = robust_mad(x, n, c->median);
+	for (size_t i = 0; i < n; i++)
+		x[i] = robust_z(x[i], c->median, c->mad, SIGMA_MIN);
+	c->z = spread_z_limit(x, n);
 	free(x);
 }
 
@@ -216,7 +219,7 @@ static int
 is_worse(const struct column *c, double x, double margin)
 {
 	return x - c->median >= margin &&
-	    robust_z(x, c->median, c->mad, SIGMA_MIN) >= NODE_Z;
+	    robust_z(x, c->median, c->mad, SIGMA_MIN) >= c->z;
 }
 
 static int
@@ -270,9 +273,9 @@ baseline_nodes(struct table *t, const json_t *was, const json_t *recent,
 {
 	size_t count = json_array_size(json_object_get(is, "nodes")), shown = 0;
 	struct node_row *rows = xcalloc(count + 1, sizeof(*rows));
-	struct column now = { offsetof(struct node_row, now), 0, 0 };
-	struct column pinned = { offsetof(struct node_row, pinned), 0, 0 };
-	struct column weeks = { offsetof(struct node_row, recent), 0, 0 };
+	struct column now = { offsetof(struct node_row, now), 0, 0, 0 };
+	struct column pinned = { offsetof(struct node_row, pinned), 0, 0, 0 };
+	struct column weeks = { offsetof(struct node_row, recent), 0, 0, 0 };
 
 	count = rows_make(was, recent, is, rows);
 	column_find(&now, rows, count);
@@ -299,30 +302,28 @@ baseline_nodes(struct table *t, const json_t *was, const json_t *recent,
 
 static int
 diff(struct ctl *c, const json_t *was, const json_t *recent, const json_t *is,
-    double margin)
+    struct compare_out *o)
 {
 	struct table *nodes = table_new(NODE_TITLES);
-	struct compare_out o;
 	const json_t *r;
 	size_t i, shown = 0;
 	int rc;
 
-	compare_begin(&o, margin);
 	json_array_foreach (is, i, r) {
 		const json_t *old = counterpart(was, r);
 
 		if (strcmp(print_member(r, "probe", ""), "canary") != 0)
 			continue;
-		compare_add(&o, print_member(r, "test", "?"),
+		compare_add(o, print_member(r, "test", "?"),
 		    print_member(r, "phase", "?"), old, r);
 		shown += baseline_nodes(nodes, old,
 		    strcmp(print_member(r, "phase", ""),
 			names_phases[PHASE_CONGESTED]) == 0
 			? NULL
 			: recent_of(recent, r),
-		    r, margin);
+		    r, o->margin);
 	}
-	rc = compare_end(c, &o);
+	rc = compare_end(c, o);
 	if (!opts_given(&c->opts, OPT_JSON) && shown > 0) {
 		puts("\nNodes that changed more than their peers:");
 		table_print(nodes, stdout);
@@ -335,10 +336,12 @@ static int
 baseline_diff(struct ctl *c)
 {
 	json_t *baseline = NULL, *recent = NULL, *is = NULL;
+	struct compare_out o;
 	double margin;
 	char *run = NULL;
 	int rc = compare_margin(c, &margin);
 
+	compare_begin(&o, margin);
 	if (rc == 0)
 		rc = ctl_get(c, "baselines/*", c->args[0], &baseline);
 	if (rc == 0)
@@ -349,8 +352,9 @@ baseline_diff(struct ctl *c)
 	if (rc == 0)
 		rc = records_get(c, run, &is);
 	if (rc == 0)
-		rc = diff(c, records_of(baseline), records_of(recent), is,
-		    margin);
+		rc = compare_history(c, &o, &run, 1);
+	if (rc == 0)
+		rc = diff(c, records_of(baseline), records_of(recent), is, &o);
 	free(run);
 	json_decref(is);
 	json_decref(recent);
@@ -393,7 +397,8 @@ const struct verb verbs_baseline[] = {
 	    "baseline's isolated one where it has none of its own; then the "
 	    "nodes that got worse by the margin more than their peers did, "
 	    "against the baseline or against their own last weeks, with how "
-	    "they stand among their peers now.",
+	    "they stand among their peers now. About one in twenty of the "
+	    "nodes shown may be there by chance (Benjamini and Hochberg).",
 	    baseline_diff },
 	{ "baseline", "drop", "NAME", 1, 1, "", "", "Forget a baseline.", NULL,
 	    baseline_drop },

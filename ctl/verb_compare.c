@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "common/clk.h"
-#include "common/robust.h"
 #include "common/table.h"
+#include "common/xalloc.h"
 #include "ctl/compare.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -21,6 +21,7 @@
 
 #define MARGIN_ELSE 0.05
 #define LEVEL       0.95
+#define RUNS_LIMIT  "10000" /* rows of a list */
 
 static int
 has_interval(const struct estimate *e)
@@ -28,28 +29,112 @@ has_interval(const struct estimate *e)
 	return isfinite(e->lo) && isfinite(e->hi);
 }
 
-/* One line for two records, either may be NULL. */
+static void
+say(struct compare_row *r, const char *text)
+{
+	size_t n = strlen(r->text);
+
+	snprintf(r->text + n, sizeof(r->text) - n, "%s%s", n > 0 ? "; " : "",
+	    text);
+}
+
+static double
+logarithm_of(const json_t *run, const struct compare_row *r)
+{
+	const json_t *ends = json_object_get(run, "interval");
+
+	if (strcmp(r->phase, "impact") == 0)
+		return log(print_number(run, "value"));
+	if (strcmp(r->a.of, "mean") == 0 || strcmp(r->a.of, "p50") == 0)
+		return log(print_number(run, r->a.of));
+	/* Lists name no p01, but the ends of the headline's interval. */
+	ends = ends != NULL ? ends : run;
+	return log(print_number(ends, "lo") * print_number(ends, "hi")) / 2;
+}
+
+/* What the earlier runs of the row say of chance. */
+static void
+doubt_add(const struct compare_out *o, struct compare_row *r)
+{
+	int impact = strcmp(r->phase, "impact") == 0;
+	const json_t *list = impact ? o->impacts : o->runs;
+	double *logs = xcalloc(json_array_size(list) + 1, sizeof(*logs));
+	const json_t *run;
+	char text[40];
+	size_t n = 0, i;
+
+	json_array_foreach (list, i, run) {
+		double x = logarithm_of(run, r);
+
+		if (strcmp(print_member(run, "test", ""), r->test) == 0 &&
+		    (!impact ||
+			strcmp(print_member(run, "of", ""), r->a.of) == 0) &&
+		    (impact ||
+			strcmp(print_member(run, "phase", ""), r->phase) ==
+			    0) &&
+		    isfinite(x))
+			logs[n++] = x;
+	}
+	r->doubt = spread_of_runs(logs, n);
+	free(logs);
+	if (isfinite(r->doubt.se)) {
+		if (isfinite(r->ratio.value) && !isfinite(r->ratio.lo))
+			r->ratio.lo = r->ratio.hi = r->ratio.value;
+		return;
+	}
+	snprintf(text, sizeof(text), "%zu of %d earlier runs", n,
+	    SPREAD_RUNS_MIN);
+	say(r, text);
+}
+
+static void
+row_ratio(const struct compare_out *o, struct compare_row *r)
+{
+	r->ratio = ratio_take(&r->a, &r->b);
+	r->level = fmin(r->a.level, r->b.level);
+	if (!isfinite(r->level))
+		r->level = LEVEL;
+	if (o->runs != NULL)
+		doubt_add(o, r);
+	if (isfinite(r->ratio.lo) && isfinite(r->ratio.hi))
+		return;
+	r->ratio.lo = r->ratio.hi = NAN;
+	if (strcmp(r->a.of, "mean") != 0)
+		say(r, "too few rounds for an interval");
+}
+
 static struct compare_row
-row_make(const char *test, const char *phase, const json_t *a, const json_t *b,
-    double margin)
+row_empty(const char *test, const char *phase)
 {
 	struct compare_row r = { .test = test,
 		.phase = phase,
 		.ratio = { NAN, NAN, NAN },
-		.text = "" };
+		.level = LEVEL,
+		.doubt = { NAN, NAN } };
+
+	return r;
+}
+
+/* The headlines of two records, either may be NULL. */
+static struct compare_row
+row_make(const struct compare_out *o, const char *test, const char *phase,
+    const json_t *a, const json_t *b)
+{
+	struct compare_row r = row_empty(test, phase);
 
 	r.a = records_estimate(a);
 	r.b = records_estimate(b);
-	r.verdict = "unknown";
 	if (a == NULL || b == NULL) {
-		r.text = a == NULL ? "not in the first run"
-				   : "not in the second run";
+		say(&r,
+		    a == NULL ? "not in the first run"
+			      : "not in the second run");
 	} else if (strcmp(r.a.of, r.b.of) != 0 ||
 	    strcmp(r.a.unit, r.b.unit) != 0) {
-		r.text = "the headlines are of different kinds";
+		say(&r, "the headlines are of different kinds");
 	} else if (!isfinite(r.a.value) || !isfinite(r.b.value)) {
-		r.text = print_member(isfinite(r.a.value) ? b : a, "cause",
-		    "no number");
+		say(&r,
+		    print_member(isfinite(r.a.value) ? b : a, "cause",
+			"no number"));
 	} else {
 		/* Where a run was too short for an interval of its headline,
 		 * the medians are compared. Impacts have none. */
@@ -58,14 +143,20 @@ row_make(const char *test, const char *phase, const json_t *a, const json_t *b,
 		    json_object_get(b, "hist") != NULL) {
 			r.a = records_median(a);
 			r.b = records_median(b);
-			r.text = "the headline has no interval: medians";
+			say(&r, "the headline has no interval: medians");
 		}
-		r.ratio = ratio_take(&r.a, &r.b);
-		r.verdict = ratio_verdict(&r.ratio, r.a.unit, margin);
-		if (!isfinite(r.ratio.lo) || !isfinite(r.ratio.hi))
-			r.text = "too few rounds for an interval";
+		row_ratio(o, &r);
 	}
 	return r;
+}
+
+static struct estimate
+mean_of(const json_t *record)
+{
+	struct estimate e = { "mean", print_member(record, "unit", "s"),
+		print_number(record, "mean"), NAN, NAN, NAN };
+
+	return e;
 }
 
 static void
@@ -78,14 +169,14 @@ estimate_cell(struct table *t, const struct estimate *e)
 }
 
 static json_t *
-row_json(const struct compare_row *r)
+row_json(const struct compare_row *r, const struct ratio *w,
+    const char *verdict)
 {
 	json_t *interval = json_null();
 
-	if (isfinite(r->ratio.lo) && isfinite(r->ratio.hi))
+	if (isfinite(w->lo) && isfinite(w->hi))
 		interval = json_pack("{s:o, s:f, s:f}", "level",
-		    record_number(fmin(r->a.level, r->b.level)), "lo",
-		    r->ratio.lo, "hi", r->ratio.hi);
+		    record_number(r->level), "lo", w->lo, "hi", w->hi);
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s}",
 	    "test", r->test, "phase", r->phase, "of",
 	    r->a.of != NULL       ? r->a.of
@@ -93,33 +184,47 @@ row_json(const struct compare_row *r)
 				  : "",
 	    "unit", r->a.of != NULL ? r->a.unit : r->b.unit, "a",
 	    record_number(r->a.value), "b", record_number(r->b.value), "ratio",
-	    record_number(r->ratio.value), "interval", interval, "verdict",
-	    r->verdict, "text", r->text);
+	    record_number(w->value), "interval", interval, "verdict", verdict,
+	    "text", r->text);
 }
 
 void
 compare_put(struct compare_out *o, const struct compare_row *r)
 {
-	const char *of = r->a.of != NULL ? r->a.of : r->b.of;
-	struct table *t = o->table;
+	o->rows = xmore(o->rows, o->count, sizeof(*o->rows));
+	o->rows[o->count++] = *r;
+}
 
-	o->worse += strcmp(r->verdict, "worse") == 0;
-	json_array_append_new(o->json, row_json(r));
+/* A line of the table and of the array; 1 when it is worse. */
+static int
+row_print(struct compare_row *r, double margin, struct table *t, json_t *list)
+{
+	const char *of = r->a.of != NULL ? r->a.of : r->b.of;
+	const char *unit = r->a.of != NULL ? r->a.unit : r->b.unit;
+	struct ratio w = spread_widen(&r->ratio, r->level, &r->doubt, r->level);
+	const char *verdict = ratio_verdict(&w, unit, margin);
+
+	if ((w.lo > 1 + margin || w.hi < 1 / (1 + margin)) && !r->found) {
+		verdict = "unclear";
+		say(r, "not beyond chance in so many rows");
+	}
+	json_array_append_new(list, row_json(r, &w, verdict));
 	table_cell(t, "%s", r->test);
 	table_cell(t, "%s", r->phase);
 	table_cell(t, "%s", of != NULL ? of : "-");
 	estimate_cell(t, &r->a);
 	estimate_cell(t, &r->b);
-	if (isfinite(r->ratio.value))
-		table_cell(t, "%.3f", r->ratio.value);
+	if (isfinite(w.value))
+		table_cell(t, "%.3f", w.value);
 	else
 		table_cell(t, "-");
-	if (isfinite(r->ratio.lo) && isfinite(r->ratio.hi))
-		table_cell(t, "%.3f .. %.3f", r->ratio.lo, r->ratio.hi);
+	if (isfinite(w.lo) && isfinite(w.hi))
+		table_cell(t, "%.3f .. %.3f", w.lo, w.hi);
 	else
 		table_cell(t, "-");
-	table_cell(t, "%s", r->verdict);
+	table_cell(t, "%s", verdict);
 	table_cell(t, "%s", r->text);
+	return strcmp(verdict, "worse") == 0;
 }
 
 void
@@ -130,8 +235,75 @@ compare_add(struct compare_out *o, const char *test, const char *phase,
 
 	if (a == NULL && b == NULL)
 		return;
-	r = row_make(test, phase, a, b, o->margin);
+	r = row_make(o, test, phase, a, b);
 	compare_put(o, &r);
+	/* The mean has no interval but what equal runs differ by. */
+	if (a == NULL || b == NULL || !isfinite(r.ratio.value) ||
+	    strcmp(phase, "impact") == 0 || strcmp(r.a.of, "mean") == 0)
+		return;
+	r = row_empty(test, phase);
+	r.a = mean_of(a);
+	r.b = mean_of(b);
+	row_ratio(o, &r);
+	compare_put(o, &r);
+}
+
+/* Those stored before that. */
+static void
+keep_before(json_t *list, json_int_t unix_ns)
+{
+	for (size_t i = json_array_size(list); i-- > 0;)
+		if (json_integer_value(json_object_get(json_array_get(list, i),
+			"at_unix_ns")) >= unix_ns)
+			json_array_remove(list, i);
+}
+
+static int
+list_get(struct ctl *c, const char *name, const char *campaign, json_t **ret)
+{
+	struct strbuf path = { 0 };
+	int rc;
+
+	client_part(&path, name);
+	client_param(&path, "campaign", campaign);
+	client_param(&path, "limit", RUNS_LIMIT);
+	rc = client_get(ctl_client(c), path.text, ret);
+	strbuf_clear(&path);
+	return rc == 0 ? 0 : ctl_fail_client(c);
+}
+
+int
+compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
+    size_t count)
+{
+	json_t *about = NULL;
+	char *campaign = NULL;
+	json_int_t before = INT64_MAX, created;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		rc = runs_get(c, runs[i], &about);
+		if (rc != 0)
+			break;
+		created = json_integer_value(
+		    json_object_get(about, "created_unix_ns"));
+		before = created < before ? created : before;
+		xstrset(&campaign, print_member(about, "campaign", ""));
+		json_decref(about);
+	}
+	if (rc == 0)
+		rc = list_get(c, "canaries", campaign, &o->runs);
+	if (rc == 0)
+		rc = list_get(c, "impacts", campaign, &o->impacts);
+	free(campaign);
+	if (rc != 0) {
+		json_decref(o->runs);
+		o->runs = NULL;
+		return rc;
+	}
+	keep_before(o->runs, before);
+	keep_before(o->impacts, before);
+	return 0;
 }
 
 void
@@ -188,34 +360,38 @@ compare_margin(struct ctl *c, double *ret)
 void
 compare_begin(struct compare_out *o, double margin)
 {
-	o->table = table_new("test|phase|of|>first|>second|>ratio|interval|"
-			     "verdict|");
-	o->json = json_array();
+	memset(o, 0, sizeof(*o));
 	o->margin = margin;
-	o->worse = 0;
 }
 
 int
 compare_end(struct ctl *c, struct compare_out *o)
 {
+	struct table *t = table_new("test|phase|of|>first|>second|>ratio|"
+				    "interval|verdict|");
+	json_t *list = json_array();
+	int worse = 0;
+
+	spread_holm(o->rows, o->count, o->margin);
+	for (size_t i = 0; i < o->count; i++)
+		worse += row_print(&o->rows[i], o->margin, t, list);
 	if (opts_given(&c->opts, OPT_JSON))
-		print_json(o->json);
+		print_json(list);
 	else
-		table_print(o->table, stdout);
-	table_free(o->table);
-	json_decref(o->json);
-	return o->worse > 0 ? EXIT_CODE_WARN : EXIT_CODE_OK;
+		table_print(t, stdout);
+	table_free(t);
+	json_decref(list);
+	json_decref(o->runs);
+	json_decref(o->impacts);
+	free(o->rows);
+	return worse > 0 ? EXIT_CODE_WARN : EXIT_CODE_OK;
 }
 
 /* ---- periods ---- */
 
-struct sums {
-	double n, mean, square; /* Welford's */
-};
-
 struct period {
 	uint64_t from_unix_ns, to_unix_ns;
-	struct sums of[CANARY_MAX][PHASE_MAX];
+	struct blocks of[CANARY_MAX][PHASE_MAX];
 };
 
 /* A date, a date and time, an age, or now. */
@@ -270,7 +446,7 @@ period_get(struct ctl *c, const char *text, struct period *p)
 	client_param(&path, "from_unix_ns", from);
 	client_param(&path, "to_unix_ns", to);
 	client_param(&path, "campaign", opts_value(&c->opts, OPT_CAMPAIGN));
-	client_param(&path, "limit", "10000");
+	client_param(&path, "limit", RUNS_LIMIT);
 	rc = client_get(ctl_client(c), path.text, &list);
 	strbuf_clear(&path);
 	if (rc != 0)
@@ -278,85 +454,61 @@ period_get(struct ctl *c, const char *text, struct period *p)
 	json_array_foreach (list, i, row) {
 		int test = names_test_find(print_member(row, "test", ""));
 		const char *name = print_member(row, "phase", "");
-		double x = print_number(row, "p50"), d;
+		double x = print_number(row, "p50");
 		int phase = 0;
-		struct sums *s;
 
 		while (
 		    phase < PHASE_MAX && strcmp(names_phases[phase], name) != 0)
 			phase++;
 		if (test < 0 || phase == PHASE_MAX || !(x > 0))
 			continue;
-		s = &p->of[test][phase];
-		d = log(x) - s->mean;
-		s->n++;
-		s->mean += d / s->n;
-		s->square += d * (log(x) - s->mean);
+		blocks_add(&p->of[test][phase],
+		    (uint64_t)json_integer_value(
+			json_object_get(row, "at_unix_ns")),
+		    log(x));
 	}
 	json_decref(list);
+	for (int t = 0; t < CANARY_MAX; t++)
+		for (int ph = 0; ph < PHASE_MAX; ph++)
+			blocks_end(&p->of[t][ph]);
 	return 0;
 }
 
 static struct estimate
-estimate_of(const struct sums *s, const char *unit)
+estimate_of(const struct blocks *b, const char *unit)
 {
 	struct estimate e = { "p50", unit, NAN, NAN, NAN, LEVEL };
 
-	if (s->n > 0)
-		e.value = exp(s->mean);
+	if (b->n > 0)
+		e.value = exp(b->mean);
 	return e;
 }
 
-/* d -+ t(df) sqrt(v1/n1 + v2/n2)
- * df = (v1/n1 + v2/n2)^2 / ((v1/n1)^2/(n1-1) + (v2/n2)^2/(n2-1)) */
-static struct ratio
-welch(const struct sums *a, const struct sums *b)
-{
-	struct ratio r = { NAN, NAN, NAN };
-	double va, vb, df, reach;
-
-	r.value = exp(b->mean - a->mean);
-	if (a->n < 2 || b->n < 2)
-		return r;
-	va = a->square / (a->n - 1) / a->n;
-	vb = b->square / (b->n - 1) / b->n;
-	if (!(va + vb > 0))
-		return r;
-	df = (va + vb) * (va + vb) /
-	    (va * va / (a->n - 1) + vb * vb / (b->n - 1));
-	reach = robust_t_quantile(0.5 + LEVEL / 2, df) * sqrt(va + vb);
-	r.lo = r.value * exp(-reach);
-	r.hi = r.value * exp(reach);
-	return r;
-}
-
 static void
-put(struct compare_out *o, int test, int phase, const struct sums *a,
-    const struct sums *b)
+put(struct compare_out *o, int test, int phase, const struct blocks *a,
+    const struct blocks *b)
 {
 	const char *unit = names_tests[test].unit;
-	struct compare_row r = { .test = names_tests[test].name,
-		.phase = names_phases[phase],
-		.a = estimate_of(a, unit),
-		.b = estimate_of(b, unit),
-		.ratio = { NAN, NAN, NAN },
-		.verdict = "unknown",
-		.text = "" };
-	char text[80];
+	struct compare_row r = row_empty(names_tests[test].name,
+	    names_phases[phase]);
 
-	snprintf(text, sizeof(text), "%.0f and %.0f runs%s", a->n, b->n,
-	    a->n < 2 || b->n < 2 ? ": too few for an interval" : "");
-	r.text = text;
-	if (a->n > 0 && b->n > 0) {
-		r.ratio = welch(a, b);
-		r.verdict = ratio_verdict(&r.ratio, unit, o->margin);
-	}
+	r.a = estimate_of(a, unit);
+	r.b = estimate_of(b, unit);
+	r.doubt = spread_of_blocks(a, b);
+	r.ratio.value = r.b.value / r.a.value;
+	if (isfinite(r.doubt.se))
+		r.ratio.lo = r.ratio.hi = r.ratio.value;
+	snprintf(r.text, sizeof(r.text),
+	    "%.0f and %.0f runs in %.0f and %.0f blocks of 6 h%s", a->runs,
+	    b->runs, a->n, b->n,
+	    a->n < SPREAD_BLOCKS_MIN || b->n < SPREAD_BLOCKS_MIN
+		? ": not enough"
+		: "");
 	compare_put(o, &r);
 }
 
-/* Two stretches of time: the run is the sample. Logarithms of the runs'
- * medians have a mean and a variance in each period, and the difference of
- * means an interval by Welch (1947). */
+/* Two stretches of time. Runs in a row resemble each other: the sample is the
+ * mean of six hours, of the logarithms of the runs' medians. */
 static int
 periods_compare(struct ctl *c, double margin)
 {
@@ -372,38 +524,50 @@ periods_compare(struct ctl *c, double margin)
 	compare_begin(&o, margin);
 	for (int t = 0; t < CANARY_MAX; t++)
 		for (int ph = 0; ph < PHASE_MAX; ph++)
-			if (p[0].of[t][ph].n + p[1].of[t][ph].n > 0)
+			if (p[0].of[t][ph].runs + p[1].of[t][ph].runs > 0)
 				put(&o, t, ph, &p[0].of[t][ph],
 				    &p[1].of[t][ph]);
 	return compare_end(c, &o);
 }
 
+/* Of two runs the history is what was before both. */
+static int
+runs_compare(struct ctl *c, double margin, char *const *runs)
+{
+	json_t *records[2] = { NULL, NULL };
+	struct compare_out o;
+	int rc = 0;
+
+	compare_begin(&o, margin);
+	for (int i = 0; i < 2 && rc == 0; i++)
+		rc = records_get(c, runs[i], &records[i]);
+	if (rc == 0)
+		rc = compare_history(c, &o, runs, 2);
+	if (rc == 0) {
+		compare_records(&o, records[0], records[1]);
+		rc = compare_end(c, &o);
+	}
+	json_decref(records[0]);
+	json_decref(records[1]);
+	return rc;
+}
+
 static int
 compare(struct ctl *c)
 {
-	struct compare_out o = { 0 };
-	json_t *records[2] = { NULL, NULL };
+	char *runs[2] = { NULL, NULL };
 	double margin;
 	int rc = compare_margin(c, &margin);
 
 	if (rc == 0 && strstr(c->args[0], "..") != NULL &&
 	    strstr(c->args[1], "..") != NULL)
 		return periods_compare(c, margin);
-	for (int i = 0; i < 2 && rc == 0; i++) {
-		char *run = NULL;
-
-		rc = runs_find(c, c->args[i], &run);
-		if (rc == 0)
-			rc = records_get(c, run, &records[i]);
-		free(run);
-	}
-	if (rc == 0) {
-		compare_begin(&o, margin);
-		compare_records(&o, records[0], records[1]);
-		rc = compare_end(c, &o);
-	}
-	json_decref(records[0]);
-	json_decref(records[1]);
+	for (int i = 0; i < 2 && rc == 0; i++)
+		rc = runs_find(c, c->args[i], &runs[i]);
+	if (rc == 0)
+		rc = runs_compare(c, margin, runs);
+	free(runs[0]);
+	free(runs[1]);
 	return rc;
 }
 
@@ -418,16 +582,25 @@ const struct verb verbs_compare[] = {
 	    "not resampled, since operations of one round are not "
 	    "independent. Where a run was too short for an interval of its "
 	    "headline, the medians are compared, with an interval from the "
-	    "histogram that counts every round as one sample. The verdict is "
+	    "histogram that counts every round as one sample. Equal runs "
+	    "differ by more: of at least 8 runs of the campaign before both "
+	    "the variance is added, wider where runs in a row resemble each "
+	    "other; of fewer the text tells how many of them there are, and an "
+	    "interval is of the two runs alone. The mean has an interval only "
+	    "with them. The verdict is "
 	    "worse or better where the whole "
 	    "interval lies beyond the margin, same where all of it lies "
-	    "inside, unclear otherwise, and unknown without an interval. The "
-	    "exit code is 1 when anything is worse. Instead of runs two "
+	    "inside, unclear otherwise, and unknown without an interval. "
+	    "Worse and better hold for all rows at once (Holm's correction). "
+	    "The exit code is 1 when anything is worse beyond chance. Instead "
+	    "of runs two "
 	    "periods "
 	    "can be given, as FROM..TO: each a time in UTC "
 	    "(2026-11-20 or 2026-11-20T14:30), an age (2h, 7d) or now. Of each "
-	    "run of a period the logarithm of its median counts once; the "
-	    "ratio is of their means, with Welch's interval.",
+	    "run of a period the logarithm of its median is taken; the mean "
+	    "of each six hours counts once, and the ratio is of their means, "
+	    "with Welch's interval, from at least 3 such blocks in either "
+	    "period.",
 	    compare },
 	{ 0 },
 };

@@ -37,13 +37,14 @@ expect tuning 0 "$coalctl" tuning 20261121-co-abcd
 expect tuning-json 0 "$coalctl" tuning 20261118-gq-aaaa --json
 expect report-binding 0 "$coalctl" report 20261121-bd-ffff --ascii
 expect report-forms 3 "$coalctl" report last --csv --json
+# What the runs before them were is the last of GET_canaries.
+expect compare-periods 1 "$coalctl" compare 2026-11-01..2026-11-08 7d..now
 expect compare 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b
 expect compare-back 0 "$coalctl" compare 20261118-gq-b 20261118-gq-a
 expect compare-same 0 "$coalctl" compare 20261118-gq-a 20261118-gq-a \
     --margin 20%
 expect compare-json 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b -j
 expect compare-margin 3 "$coalctl" compare last last --margin 200%
-expect compare-periods 1 "$coalctl" compare 2026-11-01..2026-11-08 7d..now
 expect compare-period-bad 3 "$coalctl" compare 2026-11-31x..now 7d..now
 expect compare-period-back 3 "$coalctl" compare now..7d 7d..now
 expect matrix 0 "$coalctl" matrix matrix

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spread.c - what equal runs differ by, and what of many differences is beyond
+ * chance. Pure.
+ */
+#include "ctl/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/robust.h"
+
+#define ERROR_SHARE     0.05 /* of comparisons of equals, and of nodes named */
+#define CORRELATION_MAX 0.98
+
+/*
+ * Runs in a row resemble each other, so that their variance is less than that
+ * of runs far apart. With the lag-1 correlation r of n runs (Kendall's
+ * correction for short series) their mean is worth n (1 - r) / (1 + r)
+ * independent runs, their variance n (1 - r^2) / (1 + r^2).
+ */
+struct doubt
+spread_of_runs(const double *logs, size_t n)
+{
+	struct doubt none = { NAN, NAN }, d;
+	double mean = 0, squares = 0, lagged = 0, r, worth;
+
+	if (n < SPREAD_RUNS_MIN)
+		return none;
+	for (size_t i = 0; i < n; i++)
+		mean += logs[i] / (double)n;
+	for (size_t i = 0; i < n; i++) {
+		double x = logs[i] - mean;
+
+		squares += x * x;
+		lagged += i > 0 ? x * (logs[i - 1] - mean) : 0;
+	}
+	r = squares > 0 ? lagged / squares : 0;
+	r = fmin(fmax(r + (1 + 3 * r) / (double)n, 0), CORRELATION_MAX);
+	worth = fmax((double)n * (1 - r) / (1 + r), 1.5);
+	d.se = sqrt(2 * squares / (double)n / (1 - 1 / worth));
+	d.df = fmax((double)n * (1 - r * r) / (1 + r * r) - 1, 1);
+	return d;
+}
+
+/* d -+ t(df) sqrt(v1/n1 + v2/n2)
+ * df = (v1/n1 + v2/n2)^2 / ((v1/n1)^2/(n1-1) + (v2/n2)^2/(n2-1)) */
+struct doubt
+spread_of_blocks(const struct blocks *a, const struct blocks *b)
+{
+	struct doubt d = { NAN, NAN };
+	double va, vb;
+
+	if (a->n < SPREAD_BLOCKS_MIN || b->n < SPREAD_BLOCKS_MIN)
+		return d;
+	va = a->square / (a->n - 1) / a->n;
+	vb = b->square / (b->n - 1) / b->n;
+	if (!(va + vb > 0))
+		return d;
+	d.se = sqrt(va + vb);
+	d.df = d.se * d.se * d.se * d.se /
+	    (va * va / (a->n - 1) + vb * vb / (b->n - 1));
+	return d;
+}
+
+static void
+block_close(struct blocks *b)
+{
+	double x = b->open_sum / b->open_runs, off = x - b->mean;
+
+	b->n++;
+	b->mean += off / b->n;
+	b->square += off * (x - b->mean);
+	b->open_sum = b->open_runs = 0;
+}
+
+void
+blocks_add(struct blocks *b, uint64_t at_unix_ns, double x)
+{
+	uint64_t block = at_unix_ns / SPREAD_BLOCK_NS;
+
+	if (b->open_runs > 0 && block != b->block)
+		block_close(b);
+	b->block = block;
+	b->open_sum += x;
+	b->open_runs++;
+	b->runs++;
+}
+
+void
+blocks_end(struct blocks *b)
+{
+	if (b->open_runs > 0)
+		block_close(b);
+}
+
+struct ratio
+spread_widen(const struct ratio *r, double from_level, const struct doubt *d,
+    double level)
+{
+	double scale = robust_normal_quantile(0.5 + level / 2) /
+	    robust_normal_quantile(0.5 + from_level / 2);
+	struct ratio w = *r;
+	double reach = 0;
+
+	if (isfinite(d->se))
+		reach = robust_t_quantile(0.5 + level / 2, d->df) * d->se;
+	w.lo = r->value * exp(-hypot(log(r->value / r->lo) * scale, reach));
+	w.hi = r->value * exp(hypot(log(r->hi / r->value) * scale, reach));
+	return w;
+}
+
+static int
+is_beyond(const struct compare_row *r, double level, double margin)
+{
+	struct ratio w = spread_widen(&r->ratio, r->level, &r->doubt, level);
+
+	return w.lo > 1 + margin || w.hi < 1 / (1 + margin);
+}
+
+/*
+ * Holm (1979): of m rows one is told by its interval at 1 - 0.05 / m; each row
+ * found leaves one less for the others.
+ */
+void
+spread_holm(struct compare_row *rows, size_t n, double margin)
+{
+	size_t left = 0, before;
+
+	for (size_t i = 0; i < n; i++) {
+		rows[i].found = 0;
+		left += isfinite(rows[i].ratio.lo) &&
+		    isfinite(rows[i].ratio.hi);
+	}
+	do {
+		double level = 1 - ERROR_SHARE / (double)(left > 0 ? left : 1);
+
+		before = left;
+		for (size_t i = 0; i < n; i++)
+			if (!rows[i].found && isfinite(rows[i].ratio.lo) &&
+			    isfinite(rows[i].ratio.hi) &&
+			    is_beyond(&rows[i], level, margin)) {
+				rows[i].found = 1;
+				left--;
+			}
+	} while (left > 0 && left < before);
+}
+
+static int
+largest_first(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* Benjamini and Hochberg (1995): the largest k whose k-th largest z is beyond
+ * the quantile of 1 - 0.05 k / n. The scatter is the nodes' own, hence t. */
+double
+spread_z_limit(double *z, size_t n)
+{
+	double limit = INFINITY;
+
+	qsort(z, n, sizeof(*z), largest_first);
+	for (size_t k = n; k > 0 && n > 1 && isinf(limit); k--) {
+		double p = ERROR_SHARE * (double)k / (double)n;
+
+		/* None of a t is below the normal's. */
+		if (z[k - 1] >= robust_normal_quantile(1 - p) &&
+		    z[k - 1] >= robust_t_quantile(1 - p, (double)n - 1))
+			limit = z[k - 1];
+	}
+	return limit;
+}
