@@ -120,8 +120,12 @@ const struct conf_row options_daemon[] = {
 	    "A node that is slower than its peers by less than this is no "
 	    "outlier." },
 	{ "verdict", "fdr", CONF_REAL, 0.000001, 0.2, NULL, "0.01", "1",
-	    "False discovery rate: share of rounds in which chance may make a "
-	    "normal node an outlier, before the confirmation run." },
+	    "False discovery rate that the combined rounds of a node must "
+	    "pass. "
+	    "They are the fewest that hold its votes, a choice after the fact, "
+	    "so more rounds than this have a normal node as an outlier before "
+	    "the confirmation run: with defaults 3 % with 256 nodes, 15 % with "
+	    "10000." },
 	{ "verdict", "votes", CONF_INT, 1, 16, NULL, "3", "rounds",
 	    "A node that is slow in this many rounds is an outlier." },
 	{ "verdict", "window", CONF_INT, 1, 16, NULL, "5", "rounds",

@@ -15,9 +15,11 @@
  *
  * stays so until `clean` rounds in a row brought no vote, and becomes bad
  * only when a confirmation run (confirm.h) has confirmed it. No data is no
- * evidence, and is said: JUDGE_UNKNOWN. With fdr the share q of rounds in
- * which chance alone makes an outlier is at most q, and one that a confirmation
- * run lets through is an alarm: tests/bench measures both.
+ * evidence, and is said: JUDGE_UNKNOWN. The rounds summed are the fewest that
+ * hold the votes, which is a selection, so chance alone makes an outlier in
+ * more than a share fdr of the rounds: with 0.01 in 3 % with 256 nodes and in
+ * 15 % with 10,000. One that a confirmation run lets through is an alarm:
+ * tests/bench measures both.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
 #define DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
@@ -31,8 +33,8 @@
 #define JUDGE_WINDOW_MAX 16
 
 /* Section verdict of coalmine.conf(5), where the defaults are. With them a node
- * 20 % slow is named in its third round, and chance alone names one in a
- * hundred rounds at most, for the confirmation run to dismiss. 5 clean rounds
+ * 20 % slow is named in its third round; what chance alone names, the
+ * confirmation run dismisses. 5 clean rounds
  * are more than the window forgets by itself. */
 struct judge_options {
 	double effect_min; /* share, of the logarithm */
