@@ -19,6 +19,7 @@
 #include "common/member.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
+#include "schema/record.h"
 #include "schema/scores.h"
 
 struct diagnosis *
@@ -51,6 +52,7 @@ diagnosis_free(struct diagnosis *d)
 	series_drift_free(d);
 	confirm_run_clear(&d->pass);
 	shortfall_free(d);
+	loss_clear(&d->loss);
 	while ((k = TAILQ_FIRST(&d->incidents)) != NULL) {
 		TAILQ_REMOVE(&d->incidents, k, link);
 		incident_free(k);
@@ -85,6 +87,7 @@ node_tick(struct diagnosis *d, const struct node *n)
 	free(cn->boot);
 	cn->boot = xstrdup(n->boot);
 	cn->heard_ns = 0;
+	loss_forget(&d->loss, (uint32_t)n->id);
 	for (size_t i = 0; i < d->series_count; i++)
 		judge_forget(d->series[i].judge, JUDGE_NODE, (uint32_t)n->id);
 	if (k != NULL)
@@ -243,6 +246,64 @@ least_of(const struct diagnosis *d, int sort, size_t count)
 	return log1p(least_s / typical);
 }
 
+static int
+node_of(const struct diagnosis *d, const json_t *o, const char *key)
+{
+	const struct node *n = roster_find(d->roster, member_text(o, key));
+
+	return n == NULL ? -1 : (int)n->id;
+}
+
+/* The pairs that lost, for the sums of many epochs. What they raise is an
+ * outlier of both kinds of rounds, as often as they are heard. */
+static void
+hear_losses(struct diagnosis *d, const json_t *record, int far)
+{
+	const json_t *rows = json_object_get(record, "nodes"), *o;
+	struct loss_node *nodes = xcalloc(json_array_size(rows) + 1,
+	    sizeof(*nodes));
+	int *at = xcalloc(roster_count(d->roster) + 1, sizeof(*at));
+	struct loss_pair pairs[RECORD_PAIRS_MAX];
+	size_t count = 0, pair_count = 0, i;
+
+	json_array_foreach (rows, i, o) {
+		int id = node_of(d, o, "node");
+		double sent = member_number(o, "n") + member_number(o, "lost");
+
+		if (id < 0 || !(sent >= 1) || at[id] != 0)
+			continue;
+		nodes[count++] = (struct loss_node){ (uint32_t)id,
+			diagnosis_leaf(d,
+			    roster_by_id(d->roster, (size_t)id)->leaf),
+			(uint64_t)sent };
+		at[id] = (int)count;
+	}
+	json_array_foreach (json_object_get(record, "pairs"), i, o) {
+		int a = node_of(d, o, "a"), b = node_of(d, o, "b");
+		double lost = member_number(o, "lost");
+
+		if (pair_count < RECORD_PAIRS_MAX && a >= 0 && b >= 0 &&
+		    at[a] > 0 && at[b] > 0 && lost >= 1 && lost <= 1e9)
+			pairs[pair_count++] = (struct loss_pair){
+				(uint32_t)at[a] - 1, (uint32_t)at[b] - 1,
+				(uint32_t)lost
+			};
+	}
+	loss_round(&d->loss, far, nodes, count, pairs, pair_count);
+	for (i = 0; i < count; i++)
+		for (int sort = DIAGNOSIS_LOSS_LEAF;
+		     sort <= DIAGNOSIS_LOSS_SPINE &&
+		     loss_sum_of(&d->loss, nodes[i].place)->raised;
+		     sort++)
+			judge_restore(diagnosis_series_of(d,
+					  DIAGNOSIS_MESH_CLASS, sort,
+					  PARTNERS_RING)
+					  ->judge,
+			    JUDGE_NODE, nodes[i].place, JUDGE_OUTLIER);
+	free(nodes);
+	free(at);
+}
+
 static void
 diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record, int sort)
@@ -261,6 +322,8 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	look_at_hosts(d, count);
 	judge_set_least(s->judge, least_of(d, sort, count));
 	judge_round(s->judge, d->obs, count, d->busy, &changes);
+	if (series_kind(sort).is_loss)
+		hear_losses(d, record, sort == DIAGNOSIS_LOSS_SPINE);
 	if (sort < CANARY_MAX)
 		note_scores(d, from->run, sort, count);
 	open_incidents(d, s, JUDGE_NODE, from);

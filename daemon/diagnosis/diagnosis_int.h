@@ -12,6 +12,7 @@
 #include "daemon/diagnosis/judge/confirm.h"
 #include "daemon/diagnosis/judge/drift.h"
 #include "daemon/diagnosis/judge/host_trouble.h"
+#include "daemon/diagnosis/judge/loss.h"
 #include "daemon/diagnosis/judge/verdict_text.h"
 #include "daemon/cluster/topo.h"
 #include "schema/mesh.h"
@@ -166,6 +167,7 @@ struct diagnosis {
 	size_t obs_cap;
 	struct incidents incidents;
 	struct shortfall_runs shortfalls; /* of live runs */
+	struct loss_watch loss;
 	struct confirm_run pass;
 	json_t *pinned;      /* body of the baseline, or NULL */
 	struct score *score; /* for its records */

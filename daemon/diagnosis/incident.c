@@ -76,6 +76,22 @@ track_of(const struct incident *k)
 	    : judge_track(k->series->judge, k->kind, k->index);
 }
 
+/* By the rounds that voted against it, or by the sums of many. */
+static double
+effect_of(const struct diagnosis *d, const struct incident *k,
+    const struct judge_track *t)
+{
+	const struct loss_sum *s = k->kind == JUDGE_NODE &&
+		series_kind(k->series->sort).is_loss
+	    ? loss_sum_of(&d->loss, k->index)
+	    : NULL;
+	double effect = judge_effect(k->series->judge, t);
+
+	return s != NULL && s->raised
+	    ? fmax(effect, loss_number(loss_share(s->lost, s->sent)))
+	    : effect;
+}
+
 static const struct drift *
 drift_of(const struct incident *k)
 {
@@ -179,8 +195,11 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		w.places = k->kind == JUDGE_LEAF;
 		w.past = k->expected.machine;
 	} else {
-		w.effect = judge_effect(k->series->judge, t);
+		w.effect = effect_of(d, k, t);
 		w.rounds = t->rounds;
+		if (w.rounds == 0 && k->kind == JUDGE_NODE && sort.is_loss &&
+		    loss_sum_of(&d->loss, k->index) != NULL)
+			w.rounds = loss_sum_of(&d->loss, k->index)->epochs;
 		w.host = k->host;
 		w.is_loss = sort.is_loss;
 		w.passed = k->passed;
@@ -224,11 +243,10 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	    json_string(names_partners[k->series->partners]));
 	effect = k->what == WHAT_PREDICTION ? -log(k->expected.ratio)
 	    : k->what == WHAT_PORT ? log(k->port.rated_bps / k->port.now_bps)
-	    : k->what == WHAT_INTERMITTENT ? k->effect
-	    : t != NULL && k->what != WHAT_DRIFT
-	    ? judge_effect(k->series->judge, t)
-	    : drift == NULL ? 0
-			    : drift_shift(drift);
+	    : k->what == WHAT_INTERMITTENT       ? k->effect
+	    : t != NULL && k->what != WHAT_DRIFT ? effect_of(d, k, t)
+	    : drift == NULL                      ? 0
+						 : drift_shift(drift);
 	json_object_set_new(o, "effect", json_real(effect));
 	if (k->what == WHAT_PREDICTION) {
 		json_object_set_new(o, "ratio", json_real(k->expected.ratio));

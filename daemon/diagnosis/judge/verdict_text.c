@@ -97,9 +97,11 @@ write_loss(const struct verdict_evidence *c, char *text)
 		[CONFIRM_LINK] = "none inside the leaf, so its uplink",
 	};
 
-	add(text, "%s%s: %.1f %% or more of its echoes are lost",
-	    c->places > 0 ? "leaf " : "", c->subject,
-	    100 * loss_of_number(c->effect));
+	double share = loss_of_number(c->effect);
+
+	add(text, "%s%s: %.*f %% or more of its echoes are lost",
+	    c->places > 0 ? "leaf " : "", c->subject, share < 0.005 ? 2 : 1,
+	    100 * share);
 	if (c->places > 0)
 		add(text, ", %zu of its %zu nodes", c->slow_places, c->places);
 	else

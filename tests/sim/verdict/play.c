@@ -250,7 +250,7 @@ hear_mesh(struct play *p, int far)
 {
 	struct world *w = p->w;
 	struct mesh_ends *ends = xcalloc(w->nodes, sizeof(*ends));
-	json_t *rows = json_array(), *record;
+	json_t *rows = json_array(), *pairs = json_array(), *record;
 
 	for (int k = 0; k < RINGS; k++)
 		for (uint32_t at = 0, end; at < w->nodes; at = end) {
@@ -267,6 +267,11 @@ hear_mesh(struct play *p, int far)
 				int lost = lost_of(&w->rng,
 				    world_loss(w, (uint32_t)a, (uint32_t)b));
 
+				if (lost > 0)
+					json_array_append_new(pairs,
+					    json_pack("{s:s, s:s, s:i}", "a",
+						p->names[a], "b", p->names[b],
+						"lost", lost));
 				ends[a].x[ends[a].count] = x;
 				ends[b].x[ends[b].count] = x;
 				ends[a].lost[ends[a].count++] = lost;
@@ -275,24 +280,27 @@ hear_mesh(struct play *p, int far)
 		}
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		struct mesh_ends *e = &ends[i];
-		int lost = 0;
+		int lost = 0, all = 0;
 
 		if (e->count == 0)
 			continue;
+		for (int k = 0; k < e->count; k++)
+			all += e->lost[k];
 		/* the better half, as mesh_gather.c says */
 		qsort(e->lost, (size_t)e->count, sizeof(int), int_order);
 		for (int k = 0; k < e->count / 2; k++)
 			lost += e->lost[k];
 		json_array_append_new(rows,
-		    json_pack("{s:s, s:f, s:i, s:i}", "node", p->names[i],
+		    json_pack("{s:s, s:i, s:i, s:f, s:i, s:i}", "node",
+			p->names[i], "n", e->count * ECHOES - all, "lost", all,
 			"q25",
 			5e-5 *
 			    exp(robust_quantile(e->x, (size_t)e->count, 0.25)),
 			"good_lost", lost, "good_sent", e->count / 2 * ECHOES));
 	}
-	record = json_pack("{s:s, s:s, s:s, s:s, s:o}", "probe", "mesh", "test",
-	    far ? "spine" : "leaf", "run", "mesh-1", "phase", "wild", "nodes",
-	    rows);
+	record = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "probe", "mesh",
+	    "test", far ? "spine" : "leaf", "run", "mesh-1", "phase", "wild",
+	    "nodes", rows, "pairs", pairs);
 	diagnosis_mesh(p->d, record);
 	json_decref(record);
 	free(ends);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loss.h - nodes that lose a little, epoch after epoch: a Bernoulli CUSUM of
+ * the lost echoes (Page 1954), within the leaf and between leaves apart. Pure.
+ *
+ * Each lost echo adds log(p1 / p0), each one sent takes p1 - p0: p1 is what is
+ * looked for, p0 what all lose, learned from those that are not near an alarm.
+ * Of a pair LOSS_PAIR_MAX count in an epoch, and none where its other end is
+ * itself over the limit, in the same epoch already. A node is raised whose two
+ * sums together pass the limit and that lost on both sides lately; not where
+ * many of its leaf lose to others, for that is the leaf's uplink.
+ */
+#ifndef DAEMON_DIAGNOSIS_JUDGE_LOSS_H
+#define DAEMON_DIAGNOSIS_JUDGE_LOSS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOSS_P1        1e-3
+#define LOSS_P0_MIN    1e-5
+#define LOSS_PAIR_MAX  2
+#define LOSS_CLEAN     12 /* epochs without a loss: as if it never was */
+#define LOSS_LEAF_MANY 3  /* of its nodes that lose: its uplink */
+
+struct loss_sum {
+	double of[2];        /* within the leaf, between leaves */
+	uint64_t lost, sent; /* since both sums were 0 */
+	uint32_t epochs;     /* likewise */
+	uint32_t clean;      /* records since the last loss */
+	uint8_t raised;
+};
+struct loss_watch {
+	struct loss_sum *sums; /* by place */
+	size_t count;
+	double lost, sent; /* of all, the last day's */
+};
+
+/* Who took part in an epoch, and the pairs that lost. */
+struct loss_node {
+	uint32_t place, leaf;
+	uint64_t sent;
+};
+struct loss_pair {
+	uint32_t a, b; /* of the nodes' list */
+	uint32_t lost;
+};
+
+/* One epoch within leaves (far 0) or between them (1). */
+void loss_round(struct loss_watch *w, int far, const struct loss_node *nodes,
+    size_t count, const struct loss_pair *pairs, size_t pair_count);
+void loss_forget(struct loss_watch *w, uint32_t place);
+/* NULL: never seen. */
+const struct loss_sum *loss_sum_of(const struct loss_watch *w, uint32_t place);
+void loss_clear(struct loss_watch *w);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums of lost echoes: how soon a node that loses one in a thousand is raised,
+ * that none is by chance, beside a bad partner or below a bad uplink, and when
+ * it is over. Seeds are fixed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/rng.h"
+#include "common/str.h"
+#include "daemon/diagnosis/judge/loss.c"
+
+#define NODES   256
+#define IN_LEAF 32
+#define PAIRS   16
+#define ECHOES  120 /* of a pair; a node is in four */
+
+struct cluster {
+	struct loss_watch w;
+	struct rng rng;
+	double base;
+	double node[NODES]; /* what each loses besides */
+	double uplink;      /* what leaf 0 loses to others */
+};
+
+static uint32_t
+lost(struct rng *r, double share)
+{
+	double at = 0;
+
+	for (uint32_t n = 0;; n++) {
+		at += 1 + floor(log(1 - rng_unit(r)) / log1p(-share));
+		if (!(at <= ECHOES))
+			return n;
+	}
+}
+
+static void
+epoch(struct cluster *c, int far)
+{
+	struct loss_node nodes[NODES];
+	struct loss_pair pairs[PAIRS];
+	size_t count = 0;
+	int order[NODES];
+
+	for (int i = 0; i < NODES; i++) {
+		order[i] = i;
+		nodes[i] = (struct loss_node){ (uint32_t)i,
+			(uint32_t)(i / IN_LEAF), 4L * ECHOES };
+	}
+	for (int ring = 0; ring < 2; ring++) {
+		int size = far ? NODES : IN_LEAF;
+
+		for (int from = 0; from < NODES; from += size)
+			rng_shuffle(&c->rng, &order[from], (size_t)size);
+		for (int i = 0; i < NODES; i++) {
+			int first = i / size * size;
+			int a = order[i];
+			int b = order[first + (i + 1 - first) % size];
+			int out = (a < IN_LEAF) != (b < IN_LEAF);
+			uint32_t n = lost(&c->rng,
+			    c->base + c->node[a] + c->node[b] +
+				(out ? c->uplink : 0));
+
+			if (n > 0 && count < PAIRS)
+				pairs[count++] = (struct loss_pair){
+					(uint32_t)a, (uint32_t)b, n
+				};
+		}
+	}
+	loss_round(&c->w, far, nodes, NODES, pairs, count);
+}
+
+/* Plays so many epochs; how many others than node 7 were raised. *ret_at: when
+ * that was, or 0. */
+static int
+innocents(struct cluster *c, int epochs, int *ret_at)
+{
+	int others = 0;
+
+	*ret_at = 0;
+	for (int e = 1; e <= epochs; e++) {
+		epoch(c, 0);
+		epoch(c, 1);
+		if (*ret_at == 0 && loss_sum_of(&c->w, 7)->raised)
+			*ret_at = e;
+	}
+	for (uint32_t i = 0; i < NODES; i++)
+		others += i != 7 && loss_sum_of(&c->w, i)->raised;
+	return others;
+}
+
+static void
+begin(struct cluster *c, uint64_t seed, double base)
+{
+	memset(c, 0, sizeof(*c));
+	rng_seed(&c->rng, seed);
+	c->base = base;
+}
+
+/* Thirty days. */
+static void
+test_clean(void **state)
+{
+	static const double bases[] = { 1e-6, 1e-5, 1e-4 };
+	struct cluster c;
+	int at;
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(bases); k++) {
+		begin(&c, 1 + k, bases[k]);
+		for (int day = 0; day < 30; day++)
+			for (int hour = 0; hour < 24; hour++) {
+				assert_int_equal(innocents(&c, 12, &at), 0);
+				assert_int_equal(at, 0);
+			}
+		loss_clear(&c.w);
+	}
+}
+
+/* 0.1 % within an hour, and nobody else; well again, it is forgotten. */
+static void
+test_little(void **state)
+{
+	struct cluster c;
+	int in_time = 0, others = 0, at;
+
+	(void)state;
+	for (uint64_t trial = 0; trial < 200; trial++) {
+		begin(&c, 10 + trial, 1e-5);
+		others += innocents(&c, 24, &at);
+		c.node[7] = 1e-3;
+		others += innocents(&c, 24, &at);
+		in_time += at > 0 && at <= 12;
+		c.node[7] = 0;
+		innocents(&c, 60, &at);
+		assert_false(loss_sum_of(&c.w, 7)->raised);
+		loss_clear(&c.w);
+	}
+	assert_true(in_time >= 190);
+	assert_int_equal(others, 0);
+}
+
+/* A day beside a node that loses 5 %, and above a leaf whose uplink does. */
+static void
+test_innocent(void **state)
+{
+	struct cluster c;
+	int others = 0, at;
+
+	(void)state;
+	for (uint64_t trial = 0; trial < 40; trial++) {
+		begin(&c, 300 + trial, 1e-4);
+		innocents(&c, 24, &at);
+		c.node[7] = 0.05;
+		others += innocents(&c, 288, &at);
+		assert_in_range(at, 1, 3);
+		loss_clear(&c.w);
+	}
+	assert_in_range(others, 0, 1);
+	for (uint64_t trial = 0; trial < 40; trial++) {
+		begin(&c, 400 + trial, 1e-4);
+		innocents(&c, 24, &at);
+		c.uplink = 0.05;
+		others += innocents(&c, 24, &at) + (at > 0);
+		loss_clear(&c.w);
+	}
+	assert_in_range(others, 0, 2);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_little),
+		cmocka_unit_test(test_innocent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
