@@ -121,10 +121,9 @@ const struct conf_row options_daemon[] = {
 	    "outlier." },
 	{ "verdict", "fdr", CONF_REAL, 0.000001, 0.2, NULL, "0.01", "1",
 	    "False discovery rate that the combined rounds of a node must "
-	    "pass. "
-	    "They are the fewest that hold its votes, a choice after the fact, "
-	    "so more rounds than this have a normal node as an outlier before "
-	    "the confirmation run: with defaults 3 % with 256 nodes, 15 % with "
+	    "pass; they are the fewest that hold its votes, so more rounds "
+	    "than this have a normal node as an outlier before the "
+	    "confirmation run: with defaults 3 % with 256 nodes, 15 % with "
 	    "10000." },
 	{ "verdict", "votes", CONF_INT, 1, 16, NULL, "3", "rounds",
 	    "A node that is slow in this many rounds is an outlier." },
