@@ -95,7 +95,7 @@ fail_with_log() # HOST TEXT
 write_campaigns()
 {
 	write_campaign short lat,allreduce 750ms
-	write_campaign long lat 8s
+	write_campaign long lat 12s
 }
 
 write_campaign() # NAME TESTS TIME
