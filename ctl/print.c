@@ -210,6 +210,10 @@ cell_text(const struct print_column *col, const json_t *row, char *scratch)
 	case PRINT_SHARE:
 		print_share(x, scratch);
 		break;
+	case PRINT_BEYOND:
+		snprintf(scratch, PRINT_BYTES, isfinite(x) ? "%+.1f%%" : "-",
+		    100 * x);
+		break;
 	case PRINT_BYTES_OF:
 		snprintf(scratch, PRINT_BYTES, "-");
 		if (x > 0)

@@ -53,6 +53,7 @@ struct print_column {
 		PRINT_TIMES,   /* "2.40x" */
 		PRINT_RATIO,   /* "2.40" */
 		PRINT_SHARE,   /* "40 %" */
+		PRINT_BEYOND,  /* "+4.0%" */
 		PRINT_BYTES_OF,
 		PRINT_YES,   /* yes or no of a boolean */
 		PRINT_NODES, /* how many a hostlist has */

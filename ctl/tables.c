@@ -30,29 +30,6 @@ step_text(const json_t *r, char *scratch)
 }
 
 static const char *
-bandwidth_text(const json_t *r, char *scratch)
-{
-	print_quantity(records_rate(r), "B/s", scratch);
-	return scratch;
-}
-
-static const char *
-model_share_text(const json_t *r, char *scratch)
-{
-	print_share(records_rate(r) / print_number(r, "model"), scratch);
-	return scratch;
-}
-
-static const char *
-profile_share_text(const json_t *point, char *scratch)
-{
-	print_share(print_number(point, "bandwidth") /
-		print_number(point, "model"),
-	    scratch);
-	return scratch;
-}
-
-static const char *
 interval_text(const json_t *r, char *scratch)
 {
 	const json_t *interval = json_object_get(r, "interval");
@@ -70,63 +47,56 @@ worse(double a, double b)
 	return isfinite(b) && !(fabs(a) >= fabs(b)) ? b : a;
 }
 
-/* Bytes of the worst node over those of the list of transfers, as a share: what
- * was resent, since a queue dropped it, or what is beyond them either way,
- * where resent bytes count once. "-" where nothing was to pass or nobody
- * counted. */
-static const char *
-wire_text(const json_t *r, const char *design, int of_resent, char *scratch)
+/* Of each design the bytes of the worst node over those of the list of
+ * transfers, as shares: what was resent, since a queue dropped it, and what is
+ * beyond them either way, where resent bytes count once. Nothing where nothing
+ * was to pass or nobody counted. */
+static void
+wire_derive(json_t *row)
 {
-	double worst = NAN;
+	static const struct {
+		const char *design, *beyond, *resent;
+	} designs[] = { { "direct", "wire_direct", "resent_direct" },
+		{ "leader", "wire_leader", "resent_leader" } };
 	size_t i;
 	json_t *node;
 
-	json_array_foreach (json_object_get(r, "wire"), i, node) {
-		double again = print_number(node, "resent_bytes");
-		double once = print_number(node, "out_bytes") -
-		    (isfinite(again) ? again : 0);
-		double want = print_number(node, "expected_out_bytes");
+	for (size_t k = 0; k < ARRAY_LEN(designs); k++) {
+		double beyond = NAN, resent = NAN;
 
-		if (strcmp(print_member(node, "design", ""), design) != 0)
-			continue;
-		if (of_resent) {
-			worst = worse(worst, again / want);
-			continue;
+		json_array_foreach (json_object_get(row, "wire"), i, node) {
+			double again = print_number(node, "resent_bytes");
+			double once = print_number(node, "out_bytes") -
+			    (isfinite(again) ? again : 0);
+			double want = print_number(node, "expected_out_bytes");
+
+			if (strcmp(print_member(node, "design", ""),
+				designs[k].design) != 0)
+				continue;
+			resent = worse(resent, again / want);
+			beyond = worse(beyond, once / want - 1);
+			beyond = worse(beyond,
+			    print_number(node, "in_bytes") /
+				    print_number(node, "expected_in_bytes") -
+				1);
 		}
-		worst = worse(worst, once / want - 1);
-		worst = worse(worst,
-		    print_number(node, "in_bytes") /
-			    print_number(node, "expected_in_bytes") -
-			1);
+		json_object_set_new(row, designs[k].beyond, json_real(beyond));
+		json_object_set_new(row, designs[k].resent, json_real(resent));
 	}
-	snprintf(scratch, PRINT_BYTES, "-");
-	if (isfinite(worst))
-		snprintf(scratch, PRINT_BYTES, "%+.1f%%", 100 * worst);
-	return scratch;
 }
 
-static const char *
-wire_direct_text(const json_t *r, char *scratch)
+/* What was moved, of a plan or at a k of a fit, and its share of what was
+ * predicted. */
+static void
+rate_derive(json_t *row)
 {
-	return wire_text(r, "direct", 0, scratch);
-}
+	double rate = print_number(row, "bandwidth");
 
-static const char *
-wire_leader_text(const json_t *r, char *scratch)
-{
-	return wire_text(r, "leader", 0, scratch);
-}
-
-static const char *
-resent_direct_text(const json_t *r, char *scratch)
-{
-	return wire_text(r, "direct", 1, scratch);
-}
-
-static const char *
-resent_leader_text(const json_t *r, char *scratch)
-{
-	return wire_text(r, "leader", 1, scratch);
+	if (!isfinite(rate))
+		rate = records_rate(row);
+	json_object_set_new(row, "rate", json_real(rate));
+	json_object_set_new(row, "of_model",
+	    json_real(rate / print_number(row, "model")));
 }
 
 /* ---- tables ---- */
@@ -149,10 +119,10 @@ static const struct print_column neighbor_columns[] = {
 	{ ">bound", "load_bound", NULL, PRINT_RATIO, NULL },
 	{ ">byte ratio", "byte_ratio", NULL, PRINT_RATIO, NULL },
 	{ ">expected", "byte_ratio_expected", NULL, PRINT_RATIO, NULL },
-	{ ">wire MPI", "", NULL, PRINT_OF, wire_direct_text },
-	{ ">leader", "", NULL, PRINT_OF, wire_leader_text },
-	{ ">resent MPI", "", NULL, PRINT_OF, resent_direct_text },
-	{ ">leader", "", NULL, PRINT_OF, resent_leader_text },
+	{ ">wire MPI", "wire_direct", NULL, PRINT_BEYOND, NULL },
+	{ ">leader", "wire_leader", NULL, PRINT_BEYOND, NULL },
+	{ ">resent MPI", "resent_direct", NULL, PRINT_BEYOND, NULL },
+	{ ">leader", "resent_leader", NULL, PRINT_BEYOND, NULL },
 	{ "", "text", "", PRINT_TEXT, NULL },
 	{ 0 },
 };
@@ -198,9 +168,9 @@ static const struct print_column plan_columns[] = {
 	{ ">n", "n", NULL, PRINT_COUNT, NULL },
 	{ ">best", "min", NULL, PRINT_SECONDS, NULL },
 	{ ">median", "median_middle", NULL, PRINT_SECONDS, NULL },
-	{ ">bandwidth", "", NULL, PRINT_OF, bandwidth_text },
+	{ ">bandwidth", "rate", NULL, PRINT_RATE, NULL },
 	{ ">predicted", "model", NULL, PRINT_RATE, NULL },
-	{ ">of it", "", NULL, PRINT_OF, model_share_text },
+	{ ">of it", "of_model", NULL, PRINT_SHARE, NULL },
 	{ "", "cause", "", PRINT_TEXT, NULL },
 	{ 0 },
 };
@@ -232,9 +202,9 @@ static const struct print_column beside_columns[] = {
 
 static const struct print_column fit_columns[] = {
 	{ ">k", "k", NULL, PRINT_COUNT, NULL },
-	{ ">bandwidth", "bandwidth", NULL, PRINT_RATE, NULL },
+	{ ">bandwidth", "rate", NULL, PRINT_RATE, NULL },
 	{ ">model", "model", NULL, PRINT_RATE, NULL },
-	{ ">of it", "", NULL, PRINT_OF, profile_share_text },
+	{ ">of it", "of_model", NULL, PRINT_SHARE, NULL },
 	{ 0 },
 };
 
@@ -262,20 +232,22 @@ static const struct record_table {
 	const char *title, *probe, *of;
 	int (*shows)(const json_t *r);
 	const struct print_column *columns;
+	void (*derive)(json_t *row); /* members of a row that no record has */
 	int has_baseline;
 } record_tables[] = {
 	{ "neighborhood collectives", "speedup", "neighbor", NULL,
-	    neighbor_columns, 1 },
+	    neighbor_columns, wire_derive, 1 },
 	{ "collectives", "speedup", "collective", NULL, allreduce_columns + 1,
-	    1 },
+	    NULL, 1 },
 	{ "all-reduces for devices of nodes", "speedup", "allreduce", NULL,
-	    allreduce_columns, 1 },
-	{ "products of sparse matrices", "spmm", NULL, NULL, spmm_columns, 1 },
-	{ "plans", NULL, NULL, records_is_plan, plan_columns, 0 },
-	{ "each way through the busiest node", "group", "whole",
-	    records_is_scale, scale_columns, 0 },
+	    allreduce_columns, NULL, 1 },
+	{ "products of sparse matrices", "spmm", NULL, NULL, spmm_columns, NULL,
+	    1 },
+	{ "plans", NULL, NULL, records_is_plan, plan_columns, rate_derive, 0 },
+	{ "each way through the busiest node", NULL, NULL, records_is_scale,
+	    scale_columns, NULL, 0 },
 	{ "against other ways to do the same", "speedup", NULL, is_beside,
-	    beside_columns, 0 },
+	    beside_columns, NULL, 0 },
 };
 
 /* Prints rows under their title and lets go of them; how many. */
@@ -306,6 +278,8 @@ print_records(const struct record_table *rt, const json_t *records)
 		    (rt->shows != NULL && !rt->shows(r)))
 			continue;
 		row = json_copy(r);
+		if (rt->derive != NULL)
+			rt->derive(row);
 		plan = print_member(r, "plan", "?");
 		/* The steps of one plan stand below its name. */
 		if (rt->columns == plan_columns && strcmp(plan, last) == 0)
@@ -327,16 +301,21 @@ print_records(const struct record_table *rt, const json_t *records)
 static int
 print_fits(const json_t *records)
 {
+	json_t *r, *rows, *point;
 	int count = 0;
-	size_t i;
-	json_t *r;
+	size_t i, k;
 
-	json_array_foreach (records, i, r)
-		if (records_is(r, "fit", NULL)) {
-			printf("\n%s\n", print_member(r, "text", "?"));
-			print_rows(json_object_get(r, "profile"), fit_columns);
-			count++;
-		}
+	json_array_foreach (records, i, r) {
+		if (!records_is(r, "fit", NULL))
+			continue;
+		rows = json_deep_copy(json_object_get(r, "profile"));
+		json_array_foreach (rows, k, point)
+			rate_derive(point);
+		printf("\n%s\n", print_member(r, "text", "?"));
+		print_rows(rows, fit_columns);
+		json_decref(rows);
+		count++;
+	}
 	return count;
 }
 
