@@ -243,7 +243,7 @@ deliver(struct alarm *a, const char *url, const char *text)
 		}
 		if (i + 1 == TRIES)
 			break;
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec += PAUSE_S << i;
 		pthread_mutex_lock(&a->lock);
 		while (!a->ending &&
@@ -301,6 +301,7 @@ alarm_open(const char *urls, const char *page, struct view *view,
 {
 	size_t count;
 	char **list = str_list_parse(urls, &count);
+	pthread_condattr_t attr;
 	struct alarm *a;
 	int rc = 0;
 
@@ -324,7 +325,11 @@ alarm_open(const char *urls, const char *page, struct view *view,
 	a->urls = list;
 	TAILQ_INIT(&a->queue);
 	pthread_mutex_init(&a->lock, NULL);
-	pthread_cond_init(&a->changed, NULL);
+	/* A wall clock that is set back would stretch its pauses. */
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&a->changed, &attr);
+	pthread_condattr_destroy(&attr);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	rc = pthread_create(&a->thread, NULL, post_main, a);
 	if (rc != 0)
