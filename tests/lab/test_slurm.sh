@@ -161,8 +161,14 @@ does_not_start()
 long() # order one, and wait until it runs
 {
 	order job -o canary.time=60s
-	poll 30 run_is running || fail "$(describe)"
+	poll 30 running_or_ended && run_is running ||
+		fail_with_log node1 "$(describe)"
 	poll 10 job_runs || fail "no running job: $(slurm_jobs)"
+}
+
+running_or_ended()
+{
+	run_is running || run_ended
 }
 
 job_runs()
