@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * confirm_run.c - the confirmation run: the outlier and at most five good
- * nodes, one pair at a time, in the class of the run that made it an outlier. A
- * class's limits hold for it as for any run: admission is not asked to look
- * away.
+ * nodes, one pair at a time, in the class of the run that made it an outlier,
+ * with the network to itself. A class's limits hold for it as for any run:
+ * admission is not asked to look away.
  */
 #include "daemon/diagnosis/diagnosis_int.h"
 
@@ -164,6 +164,8 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		{ "campaign", "class", class_of(k) },
 		{ "campaign", "nodes", nodes.text },
 		{ "campaign", "nodes_min", least },
+		{ "campaign", "alone",
+		    k->tries < DISTURBED_MAX ? "yes" : "no" },
 		{ "campaign", "deadline", "5m" },
 		/* Where there was no canary yet, the defaults hold. */
 		{ "campaign", "launcher", k->launcher },

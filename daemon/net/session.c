@@ -629,6 +629,9 @@ sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret)
 {
 	struct session *s;
 
+	*ret = (struct sessions_expiry){ .agent = "" };
+	if (ss->tls == NULL)
+		return; /* agents are not served */
 	*ret = (struct sessions_expiry){ .agent = "",
 		.ca_unix_s = tls_ca_end_unix_s(ss->tls),
 		.collector_unix_s = tls_cert_end_unix_s(

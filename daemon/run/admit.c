@@ -5,7 +5,7 @@
  * An exclusive run shares its nodes with no other run, in either direction;
  * background runs share with each other. A run does not start on a remnant
  * while others hold what it wants: it waits, and takes what is free only when
- * its time to wait ends.
+ * its time to wait ends. A run that goes alone has the whole network.
  */
 #include "daemon/run/run_int.h"
 
@@ -407,6 +407,32 @@ is_affordable(struct run *r, struct candidates *c, size_t count)
 	return c->budget == BUDGET_FITS;
 }
 
+/* Nobody else is on the network where one of two is to have it alone. One that
+ * waits for that holds back what would start before it, for a while only: a
+ * long run may keep it waiting. Who holds r goes to c. */
+static int
+has_network(const struct run *r, struct candidates *c)
+{
+	const struct run *other;
+
+	TAILQ_FOREACH (other, &r->all->live, link) {
+		int goes = other->step != STEP_WAIT;
+		int holds = other->alone && other->priority >= r->priority &&
+		    clk_ns() - other->created_ns < RUN_ALONE_HOLD_NS;
+
+		if (other == r || run_is_final(other) ||
+		    !(goes ? r->alone || other->alone : !r->alone && holds))
+			continue;
+		err_say(&c->held, "the network is %s run %s",
+		    goes && other->alone ? "held by"
+			: goes           ? "to be its own, and there is"
+					 : "to be left to",
+		    other->id);
+		return 0;
+	}
+	return 1;
+}
+
 static void
 wait_on(struct run *r, const struct candidates *c, size_t min, size_t want)
 {
@@ -458,7 +484,7 @@ admit_tick(struct run *r)
 	count = c.free_count < want ? c.free_count : want;
 	/* Less than it wants only when it has waited for long. */
 	if (c.count >= min && count > 0 && count >= min &&
-	    (count == want || !is_patient(r, &c, min)) &&
+	    (count == want || !is_patient(r, &c, min)) && has_network(r, &c) &&
 	    is_affordable(r, &c, count)) {
 		take(r, &c, count);
 		launch_prepare(r);

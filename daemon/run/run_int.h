@@ -33,6 +33,8 @@
 /* Nodes held by others: then overdue, at last missed. */
 #define RUN_OVERDUE_NS (60 * CLK_NS_PER_S)
 #define RUN_GIVE_UP_NS (15 * 60 * CLK_NS_PER_S)
+/* A run that goes alone keeps others from starting for so long, to come in. */
+#define RUN_ALONE_HOLD_NS (60 * CLK_NS_PER_S)
 /* After a restart of the collector: agents back off up to some seconds. */
 #define RUN_RESUME_NS (20 * CLK_NS_PER_S)
 /* A finished launcher may go by itself: MPI_Finalize is usually fast. */
@@ -156,6 +158,7 @@ struct run {
 	uint64_t margin_ns;
 	int64_t priority;
 	int preempts;            /* it ends runs of lower priority */
+	int alone;               /* no other run goes beside it, on any node */
 	struct budget_cost cost; /* expected */
 	int cost_held;           /* and reserved */
 	enum run_state state;

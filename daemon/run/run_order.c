@@ -63,6 +63,7 @@ run_conf_read(struct run *r, struct err *err)
 	r->start_limit_ns = conf_span_ns(c, "campaign", "start_limit");
 	r->priority = conf_int(c, "campaign", "priority");
 	r->preempts = conf_bool(c, "campaign", "preempt");
+	r->alone = conf_bool(c, "campaign", "alone");
 	r->seed = (uint64_t)conf_int(c, "campaign", "seed");
 	if (r->seed != 0)
 		return 0;

@@ -122,6 +122,30 @@ def test_cancel(c):
     close(a)
 
 
+def test_alone(c):
+    """Neither beside others nor others beside it; who waits says for whom."""
+    a = agents(c)
+    first = to_running(c, a)
+    alone = c.run("quick", overrides={"campaign.alone": "yes"})
+    behind = c.run("quick")
+    time.sleep(2)
+    for run in (alone, behind):
+        assert c.get("runs/" + run)["state"] == "pending", run
+    finish(c, a, first)
+    a[0].wait("launch", 20, lambda m: m["run"] == alone)
+    time.sleep(2)
+    assert c.get("runs/" + behind)["state"] == "pending"
+    finish(c, a, alone, begin(alone), phase(alone, 2))
+    a[0].wait("launch", 20, lambda m: m["run"] == behind)
+    finish(c, a, behind, begin(behind), phase(behind, 2))
+    close(a)
+
+
+def finish(c, a, run, *before):
+    a[0].records(run, *before, end(run, 3))
+    c.wait_state(run, ["finished"])
+
+
 def test_schedule(c):
     """A due campaign without nodes is missed, with the reason; a new file is
     seen, a broken one is listed and never started."""
@@ -243,7 +267,7 @@ def main():
         c.campaign("quick")
         c.start()
         for test in (test_success, test_restart, test_restart_over_end,
-                     test_restart_without_head, test_cancel,
+                     test_restart_without_head, test_cancel, test_alone,
                      test_foreign_texts, test_latin, test_schedule,
                      test_reload, test_config):
             start = time.time()
