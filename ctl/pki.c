@@ -81,23 +81,50 @@ path_of(const char *dir, const char *name, const char *end)
 	return xasprintf("%s/%s.%s", dir, name, end);
 }
 
-/* Write one PEM file that is not there yet; what: a key or a certificate. */
+/* Names of issued certificates; the authority's own files are not. */
 static int
-write_new(const char *path, EVP_PKEY *key, X509 *cert, struct err *err)
+name_check(const char *name, struct err *err)
+{
+	if (hostlist_name_check(name) == 0 && strcmp(name, "ca") != 0 &&
+	    strcmp(name, "crl") != 0)
+		return 0;
+	return fail(err, -EINVAL,
+	    "%.100s: allowed is a name of letters, digits, . - _ other than "
+	    "ca and crl",
+	    name);
+}
+
+/* Any one of these. */
+struct pem {
+	EVP_PKEY *key;
+	X509 *cert;
+	X509_CRL *crl;
+};
+
+static int
+pem_write(FILE *to, const struct pem *what)
+{
+	if (what->key != NULL)
+		return PEM_write_PrivateKey(to, what->key, NULL, NULL, 0, NULL,
+		    NULL);
+	return what->crl != NULL ? PEM_write_X509_CRL(to, what->crl)
+				 : PEM_write_X509(to, what->cert);
+}
+
+/* Write one PEM file that is not there yet. */
+static int
+write_new(const char *path, const struct pem *what, struct err *err)
 {
 	int fd = open(path,
 	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-	    key != NULL ? 0600 : 0644);
+	    what->key != NULL ? 0600 : 0644);
 	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
 	int ok;
 
 	if (to == NULL)
 		return fail(err, -errno, "%s: %s%s", path, strerror(errno),
 		    errno == EEXIST ? "; it is not overwritten" : "");
-	ok = key != NULL
-	    ? PEM_write_PrivateKey(to, key, NULL, NULL, 0, NULL, NULL)
-	    : PEM_write_X509(to, cert);
-	ok = ok && fflush(to) == 0 && fsync(fd) == 0;
+	ok = pem_write(to, what) && fflush(to) == 0 && fsync(fd) == 0;
 	if (fclose(to) == 0 && ok)
 		return 0;
 	unlink(path);
@@ -117,9 +144,9 @@ write_pair(const char *dir, const char *name, EVP_PKEY *key, X509 *cert,
 		rc = fail(err, -EEXIST,
 		    "%s: File exists; it is not overwritten", cert_path);
 	else
-		rc = write_new(key_path, key, NULL, err);
+		rc = write_new(key_path, &(struct pem){ .key = key }, err);
 	if (rc == 0) {
-		rc = write_new(cert_path, NULL, cert, err);
+		rc = write_new(cert_path, &(struct pem){ .cert = cert }, err);
 		if (rc < 0)
 			unlink(key_path);
 	}
@@ -348,12 +375,9 @@ pki_issue(const char *dir, const struct pki_order *o, struct err *err)
 	X509 *cert = NULL;
 	int rc;
 
-	if (hostlist_name_check(o->name) < 0 || strcmp(o->name, "ca") == 0)
-		return fail(err, -EINVAL,
-		    "%.100s: allowed is a name of letters, digits, . - _ "
-		    "other than ca",
-		    o->name);
-	rc = authority_open(dir, &ca, err);
+	rc = name_check(o->name, err);
+	if (rc == 0)
+		rc = authority_open(dir, &ca, err);
 	if (rc < 0)
 		return rc;
 	key = key_new();
@@ -408,16 +432,17 @@ sans_of(X509 *cert)
 	return list;
 }
 
-/* The old certificate gives way in one step, so that a reader sees either. */
+/* The old file gives way in one step, so that a reader sees either. */
 static int
-replace(const char *dir, const char *name, X509 *cert, struct err *err)
+replace(const char *dir, const char *name, const struct pem *what,
+    struct err *err)
 {
 	char *temporary = path_of(dir, name, "pem.new");
 	char *path = path_of(dir, name, "pem");
 	int rc;
 
 	unlink(temporary);
-	rc = write_new(temporary, NULL, cert, err);
+	rc = write_new(temporary, what, err);
 	if (rc == 0 && rename(temporary, path) < 0) {
 		rc = fail(err, -errno, "%s: %s", path, strerror(errno));
 		unlink(temporary);
@@ -464,11 +489,9 @@ pki_renew(const char *dir, const char *name, int days, struct err *err)
 	char **sans = NULL;
 	int rc;
 
-	if (hostlist_name_check(name) < 0 || strcmp(name, "ca") == 0)
-		return fail(err, -EINVAL,
-		    "%.100s: allowed is the name of an issued certificate",
-		    name);
-	rc = authority_open(dir, &ca, err);
+	rc = name_check(name, err);
+	if (rc == 0)
+		rc = authority_open(dir, &ca, err);
 	if (rc == 0) {
 		old = cert_read(dir, name, err);
 		key = old == NULL ? NULL : key_read(dir, name, err);
@@ -477,12 +500,135 @@ pki_renew(const char *dir, const char *name, int days, struct err *err)
 	}
 	if (rc == 0) {
 		cert = cert_make(&ca, &o, key, err);
-		rc = cert == NULL ? -EIO : replace(dir, name, cert, err);
+		rc = cert == NULL
+		    ? -EIO
+		    : replace(dir, name, &(struct pem){ .cert = cert }, err);
 	}
 	str_list_free(sans);
 	X509_free(cert);
 	X509_free(old);
 	EVP_PKEY_free(key);
+	authority_close(&ca);
+	return rc;
+}
+
+/* Two authorities of one site may have one name: the list says by its key whose
+ * it is. */
+static int
+crl_extend(X509_CRL *crl, X509 *issuer)
+{
+	X509V3_CTX ctx;
+	X509_EXTENSION *ext;
+	int ok;
+
+	X509V3_set_ctx_nodb(&ctx);
+	X509V3_set_ctx(&ctx, issuer, NULL, NULL, crl, 0);
+	ext = X509V3_EXT_conf_nid(NULL, &ctx, NID_authority_key_identifier,
+	    "keyid:always");
+	ok = ext != NULL && X509_CRL_add_ext(crl, ext, -1);
+	X509_EXTENSION_free(ext);
+	return ok;
+}
+
+/* The list so far, or a new one, of this authority; NULL and why. */
+static X509_CRL *
+crl_open(const char *dir, const struct authority *ca, struct err *err)
+{
+	char *path = path_of(dir, "crl", "pem");
+	X509_CRL *crl = NULL;
+	FILE *from;
+
+	if (access(path, F_OK) < 0 && errno == ENOENT) {
+		crl = X509_CRL_new();
+		if (crl == NULL || !X509_CRL_set_version(crl, 1) ||
+		    !X509_CRL_set_issuer_name(crl,
+			X509_get_subject_name(ca->cert)) ||
+		    !crl_extend(crl, ca->cert)) {
+			fail_ssl(err, path);
+			X509_CRL_free(crl);
+			crl = NULL;
+		}
+	} else if (file_open(path, &from, err) == 0) {
+		crl = PEM_read_X509_CRL(from, NULL, NULL, NULL);
+		fclose(from);
+		if (crl == NULL || X509_CRL_verify(crl, ca->key) != 1) {
+			fail(err, 0, "%s: no list of this authority", path);
+			X509_CRL_free(crl);
+			crl = NULL;
+		}
+	}
+	ERR_clear_error();
+	free(path);
+	return crl;
+}
+
+/* It holds until the authority itself ends: an old list shall not lock the
+ * whole fleet out. */
+static int
+crl_add(X509_CRL *crl, const struct authority *ca, X509 *cert)
+{
+	ASN1_TIME *now = X509_gmtime_adj(NULL, -EARLY_S);
+	X509_REVOKED *one = X509_REVOKED_new(), *was;
+	int ok = now != NULL && one != NULL &&
+	    X509_CRL_set1_lastUpdate(crl, now) &&
+	    X509_CRL_set1_nextUpdate(crl, X509_get0_notAfter(ca->cert)) &&
+	    X509_REVOKED_set_serialNumber(one, X509_get_serialNumber(cert)) &&
+	    X509_REVOKED_set_revocationDate(one, now);
+
+	if (ok && X509_CRL_get0_by_cert(crl, &was, cert) == 0) {
+		ok = X509_CRL_add0_revoked(crl, one);
+		one = ok ? NULL : one; /* handed over */
+	}
+	ok = ok && X509_CRL_sort(crl) &&
+	    X509_CRL_sign(crl, ca->key, EVP_sha256()) != 0;
+	X509_REVOKED_free(one);
+	ASN1_TIME_free(now);
+	return ok;
+}
+
+/* The name is free again. */
+static int
+set_aside(const char *dir, const char *name, struct err *err)
+{
+	static const char *const ends[] = { "key", "pem" };
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(ends) && rc == 0; i++) {
+		char *path = path_of(dir, name, ends[i]);
+		char *to = xasprintf("%s.revoked", path);
+
+		/* A key may lie on its node only. */
+		if (rename(path, to) < 0 && errno != ENOENT)
+			rc = fail(err, -errno, "%s: %s", path, strerror(errno));
+		free(to);
+		free(path);
+	}
+	return rc;
+}
+
+int
+pki_revoke(const char *dir, const char *name, struct err *err)
+{
+	struct authority ca = { NULL, NULL };
+	X509_CRL *crl = NULL;
+	X509 *cert = NULL;
+	int rc = name_check(name, err);
+
+	if (rc == 0)
+		rc = authority_open(dir, &ca, err);
+	if (rc == 0) {
+		cert = cert_read(dir, name, err);
+		crl = cert == NULL ? NULL : crl_open(dir, &ca, err);
+		rc = crl == NULL ? -ENOENT : 0;
+	}
+	if (rc == 0 && !crl_add(crl, &ca, cert))
+		rc = fail_ssl(err, "signing the list");
+	if (rc == 0)
+		rc = replace(dir, "crl", &(struct pem){ .crl = crl }, err);
+	if (rc == 0)
+		rc = set_aside(dir, name, err);
+	X509_CRL_free(crl);
+	X509_free(cert);
 	authority_close(&ca);
 	return rc;
 }
@@ -518,13 +664,14 @@ cert_json(const char *name, X509 *cert)
 	return o;
 }
 
-/* For scandir: NAME.pem. */
+/* For scandir: NAME.pem of certificates. */
 static int
 pem_filter_cb(const struct dirent *e)
 {
 	size_t n = strlen(e->d_name);
 
-	return n > 4 && strcmp(e->d_name + n - 4, ".pem") == 0;
+	return n > 4 && strcmp(e->d_name, "crl.pem") != 0 &&
+	    strcmp(e->d_name + n - 4, ".pem") == 0;
 }
 
 /* The authority first, then in human order. */

@@ -108,6 +108,25 @@ pki_verb_renew(struct ctl *c)
 	return rc != 0 ? rc : each_name(c, renew_one, &o, "renewed");
 }
 
+static int
+revoke_one(struct ctl *c, const char *name, struct pki_order *o,
+    struct err *err)
+{
+	(void)o;
+	return pki_revoke(c->args[0], name, err);
+}
+
+static int
+pki_verb_revoke(struct ctl *c)
+{
+	int rc = each_name(c, revoke_one, NULL, "revoked");
+
+	if (rc == EXIT_CODE_OK)
+		printf("%s/crl.pem is for the collector: tls.crl, and SIGHUP\n",
+		    c->args[0]);
+	return rc;
+}
+
 /* Days until a certificate ends; negative once it has. */
 static double
 days_left(const json_t *cert)
@@ -194,6 +213,13 @@ const struct verb verbs_pki[] = {
 	    "Replace certificates by new ones with the same key, name, role "
 	    "and further names.",
 	    NULL, pki_verb_renew },
+	{ "pki", "revoke", "DIR NAMES", 2, 2, "", "file",
+	    "Put certificates on the authority's list of revoked ones, "
+	    "DIR/crl.pem.",
+	    "A collector whose tls.crl names that file drops their holders at "
+	    "SIGHUP and lets them in no more. NAME.pem and NAME.key become "
+	    "*.revoked; the name can be issued again, with a new key.",
+	    pki_verb_revoke },
 	{ "pki", "list", "DIR", 1, 1, "json", "file",
 	    "List the certificates of a directory and when they expire.",
 	    "The exit code is 1 when one expires within 30 days, 2 when one "

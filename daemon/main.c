@@ -180,12 +180,14 @@ static int
 tls_make(struct app *a, SSL_CTX **ret)
 {
 	const struct conf *c = a->settings.conf;
+	const struct tls_files files = { .ca = conf_string(c, "tls", "ca"),
+		.cert = conf_string(c, "tls", "cert"),
+		.key = conf_string(c, "tls", "key"),
+		.crl = conf_string(c, "tls", "crl") };
 	struct err err;
 	int rc;
 
-	rc = tls_server_new(conf_string(c, "tls", "ca"),
-	    conf_string(c, "tls", "cert"), conf_string(c, "tls", "key"), ret,
-	    &err);
+	rc = tls_server_new(&files, ret, &err);
 	if (rc < 0)
 		log_warnx("%s", err.text);
 	return rc;

@@ -32,6 +32,10 @@ const struct conf_row options_daemon[] = {
 	    "/etc/coalmine/pki/collector.pem", "", "Own certificate." },
 	{ "tls", "key", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/collector.key", "", "Own key." },
+	{ "tls", "crl", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Revoked certificates, one list (PEM) for each authority of "
+	    "tls.ca; empty: none is looked for; read again at SIGHUP, when "
+	    "agents whose certificate is on it are dropped." },
 	{ "http", "listen", CONF_STRING, 0, 200, NULL, "127.0.0.1:17701", "",
 	    "Read-only HTTP: page, metrics, API; empty: none." },
 	{ "http", "socket", CONF_STRING, 0, 100, NULL,

@@ -44,33 +44,48 @@ readable(const char *what, const char *path, struct err *err)
 	return err_set(err, -EINVAL, "%s %s", what, text.text);
 }
 
+/* From here on a peer's certificate must not be on its authority's list, and
+ * each authority has to have one. */
 static int
-load(SSL_CTX *ctx, const char *ca, const char *cert, const char *key,
-    struct err *err)
+load_crl(SSL_CTX *ctx, const char *path, struct err *err)
 {
-	STACK_OF(X509_NAME) * names;
+	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
+	X509_LOOKUP *lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
 
-	if (readable("tls.ca", ca, err) < 0 ||
-	    readable("tls.cert", cert, err) < 0 ||
-	    readable("tls.key", key, err) < 0)
+	if (readable("tls.crl", path, err) < 0)
 		return -EINVAL;
-	if (SSL_CTX_load_verify_locations(ctx, ca, NULL) != 1)
-		return refuse("tls.ca", ca, err);
-	if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
-		return refuse("tls.cert", cert, err);
-	if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1 ||
-	    SSL_CTX_check_private_key(ctx) != 1)
-		return refuse("tls.key", key, err);
-	names = SSL_load_client_CA_file(ca);
-	if (names == NULL)
-		return refuse("tls.ca", ca, err);
-	SSL_CTX_set_client_CA_list(ctx, names); /* handed over */
+	if (lookup == NULL ||
+	    X509_load_crl_file(lookup, path, X509_FILETYPE_PEM) < 1 ||
+	    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK) != 1)
+		return refuse("tls.crl", path, err);
 	return 0;
 }
 
+static int
+load(SSL_CTX *ctx, const struct tls_files *f, struct err *err)
+{
+	STACK_OF(X509_NAME) * names;
+
+	if (readable("tls.ca", f->ca, err) < 0 ||
+	    readable("tls.cert", f->cert, err) < 0 ||
+	    readable("tls.key", f->key, err) < 0)
+		return -EINVAL;
+	if (SSL_CTX_load_verify_locations(ctx, f->ca, NULL) != 1)
+		return refuse("tls.ca", f->ca, err);
+	if (SSL_CTX_use_certificate_chain_file(ctx, f->cert) != 1)
+		return refuse("tls.cert", f->cert, err);
+	if (SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) != 1 ||
+	    SSL_CTX_check_private_key(ctx) != 1)
+		return refuse("tls.key", f->key, err);
+	names = SSL_load_client_CA_file(f->ca);
+	if (names == NULL)
+		return refuse("tls.ca", f->ca, err);
+	SSL_CTX_set_client_CA_list(ctx, names); /* handed over */
+	return f->crl[0] == '\0' ? 0 : load_crl(ctx, f->crl, err);
+}
+
 int
-tls_server_new(const char *ca, const char *cert, const char *key, SSL_CTX **ret,
-    struct err *err)
+tls_server_new(const struct tls_files *files, SSL_CTX **ret, struct err *err)
 {
 	static const unsigned char id[] = "coalmined";
 	SSL_CTX *ctx;
@@ -91,7 +106,7 @@ tls_server_new(const char *ca, const char *cert, const char *key, SSL_CTX **ret,
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
 	SSL_CTX_set_verify(ctx,
 	    SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-	rc = load(ctx, ca, cert, key, err);
+	rc = load(ctx, files, err);
 	if (rc < 0)
 		SSL_CTX_free(ctx);
 	else

@@ -18,10 +18,15 @@
 
 #define TLS_NAME_MAX 255
 
+struct tls_files {
+	const char *ca, *cert, *key;
+	const char *crl; /* revocations of each authority; "" : none */
+};
+
 /* -EINVAL with the file and OpenSSL's reason in why. End with SSL_CTX_free;
  * sessions that stand keep their own reference. */
-int tls_server_new(const char *ca, const char *cert, const char *key,
-    SSL_CTX **ret, struct err *err);
+int tls_server_new(const struct tls_files *files, SSL_CTX **ret,
+    struct err *err);
 
 struct tls_peer {
 	char name[TLS_NAME_MAX + 1]; /* CN */

@@ -21,6 +21,9 @@ expect pki-san 3 "$coalctl" pki issue "$pki" bob --role reader --san 'a b'
 expect pki-name 3 "$coalctl" pki issue "$pki" ../bob --role reader
 expect pki-ca 3 "$coalctl" pki issue "$pki" ca --role reader
 expect pki-days 3 "$coalctl" pki issue "$pki" bob --role reader --days 0
+expect pki-revoke-none 3 "$coalctl" pki revoke "$pki" bob
+expect pki-revoke-ca 3 "$coalctl" pki revoke "$pki" ca
+expect pki-crl 3 "$coalctl" pki issue "$pki" crl --role reader
 expect pki-renew-none 3 "$coalctl" pki renew "$pki" bob
 check "a refused certificate left files" sh -c \
     "! ls $pki | grep -q 'bob\|new'"
@@ -69,6 +72,28 @@ expect pki-issue-short 0 "$coalctl" pki issue "$pki" soon --role reader \
 check "an end that is near gives no warning" [ $? -eq 1 ]
 check "the list is no JSON" jq -e 'length == 6 and .[0].role == "authority"' \
     "$work/list" >/dev/null
+
+# A revoked one is on the list, which holds as long as the authority, and its
+# name is free again. The others are not.
+cp "$pki/node1.pem" "$work/was.pem"
+expect pki-revoke 0 "$coalctl" pki revoke "$pki" node1
+expect pki-revoke-again 3 "$coalctl" pki revoke "$pki" node1
+expect pki-issue-anew 0 "$coalctl" pki issue "$pki" node1 --role agent
+expect pki-revoke-more 0 "$coalctl" pki revoke "$pki" 'node[1-2]'
+cat "$pki/ca.pem" "$pki/crl.pem" >"$work/list.pem"
+revoked() { openssl verify -crl_check -CAfile "$work/list.pem" "$1" 2>&1 |
+	grep -q "certificate revoked"; }
+check "it is not revoked" revoked "$work/was.pem"
+check "two at once" revoked "$pki/node2.pem.revoked"
+check "others are revoked" openssl verify -crl_check \
+    -CAfile "$work/list.pem" "$pki/alice.pem" >/dev/null
+check "two lists" [ "$(openssl crl -in "$pki/crl.pem" -noout -text |
+    grep -c "Serial Number")" = 3 ]
+check "the list ends before the authority" [ "$(openssl crl \
+    -in "$pki/crl.pem" -noout -nextupdate | cut -d= -f2)" = "$(openssl x509 \
+    -in "$pki/ca.pem" -noout -enddate | cut -d= -f2)" ]
+check "a list is no certificate" sh -c "! $coalctl pki list $pki |
+    grep -q crl"
 
 # No certificate outlives its authority.
 "$coalctl" pki init "$work/short-ca" --days 20 >/dev/null

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions do not outlive their certificates, and nobody is surprised: who has
-expired or lost his authority goes at SIGHUP, others stay; diags and metrics say
-so before."""
+expired, was revoked or lost his authority goes at SIGHUP, others stay; diags
+and metrics say so before."""
 import os
 import shutil
 import signal
@@ -76,6 +76,32 @@ def diag_texts(c):
     return [d["text"] + " " + d["remedy"] for d in c.get("diags")]
 
 
+def lists(c, *pkis):
+    """The lists of all authorities in one file, as tls.crl wants them."""
+    with open(c.dir + "/crl.pem", "w") as f:
+        for pki in pkis:
+            with open(pki + "/crl.pem") as crl:
+                f.write(crl.read())
+
+
+def revoked(c, other):
+    shutil.copytree(c.pki, c.dir + "/stolen")
+    a = Agent(c.pki, "node4", c.port)
+    a.wait("welcome")
+    c.ctl("pki", "revoke", c.pki, "node4")
+    lists(c, c.pki, other)
+    reload(c)
+    expect_gone(a, "certificate revoked")
+    try:
+        Agent(c.dir + "/stolen", "node4", c.port).wait("welcome")
+    except (OSError, AssertionError):
+        pass
+    else:
+        raise AssertionError("a revoked certificate was let in")
+    c.issue("node4", "agent")
+    Agent(c.pki, "node4", c.port).wait("welcome")
+
+
 def main():
     if shutil.which("openssl") is None:
         print("skip: no openssl to make a certificate that ends soon")
@@ -91,7 +117,12 @@ def main():
             for pki in (c.pki, other):
                 with open(pki + "/ca.pem") as ca:
                     f.write(ca.read())
-        c.options["tls.ca"] = both
+        c.issue("node4", "agent")
+        for pki in (c.pki, other):
+            c.issue("scrap", "agent", pki=pki)
+            c.ctl("pki", "revoke", pki, "scrap")
+        lists(c, c.pki, other)
+        c.options.update({"tls.ca": both, "tls.crl": c.dir + "/crl.pem"})
         c.start()
         good = Agent(c.pki, "node1", c.port)
         foreign = Agent(c.pki, "node2", c.port)
@@ -110,6 +141,7 @@ def main():
         assert seen['{of="ca",node=""}'] > time.time() + 3000 * 86400, seen
         assert seen['{of="collector",node=""}'] > end_unix_s, seen
 
+        revoked(c, other)
         reload(c)  # nothing has changed: all stay
         while time.time() <= end_unix_s + 1:
             time.sleep(0.1)
