@@ -38,8 +38,8 @@ struct start {
 	const struct campaign *c;
 	uint64_t due_unix_ns, at_unix_ns;
 	struct budget_cost cost;
-	size_t usable;   /* nodes that are up now */
-	uint8_t *wanted; /* by node id: of the campaign */
+	size_t usable;         /* nodes that are up now */
+	const uint8_t *wanted; /* by node id: of the campaign */
 	int exclusive;
 	enum answer answer;
 	struct err err;
@@ -50,6 +50,8 @@ struct forecast {
 	struct start *list;
 	size_t count;
 	size_t nodes; /* in the roster */
+	uint8_t **marks;
+	size_t mark_count;
 };
 
 static void __attribute__((format(printf, 3, 4)))
@@ -65,26 +67,39 @@ say(struct start *s, enum answer answer, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Which nodes a campaign names, and how many of them are up. */
-static void
-nodes_mark(const struct forecast *h, struct start *s)
+/* Which nodes a campaign names, by node id, and how many it could use now. Kept
+ * by h: the names may be as many as the nodes, and the starts hundreds. */
+static const uint8_t *
+nodes_mark(struct forecast *h, const struct campaign *c, size_t *ret_usable)
 {
-	const char *text = conf_string(s->c->conf, "campaign", "nodes");
+	const char *text = conf_string(c->conf, "campaign", "nodes");
+	int exclusive = conf_choice(c->conf, "campaign", "class") == 1;
 	struct roster *r = hub_roster(h->v->p.hub);
-	int all = strcmp(text, "all") == 0;
+	uint8_t *wanted = xcalloc(h->nodes + 1, 1);
 	struct hostlist hl = { 0 };
 
-	s->wanted = xcalloc(h->nodes + 1, 1);
-	if (!all && hostlist_parse(text, &hl, NULL) < 0)
-		return;
+	h->marks = xreallocarray(h->marks, h->mark_count + 1,
+	    sizeof(h->marks[0]));
+	h->marks[h->mark_count++] = wanted;
+	if (strcmp(text, "all") == 0)
+		memset(wanted, 1, h->nodes);
+	else
+		(void)hostlist_parse(text, &hl, NULL); /* it was checked */
+	for (size_t i = 0; i < hl.count; i++) {
+		const struct node *n = roster_find(r, hl.names[i]);
+
+		if (n != NULL)
+			wanted[n->id] = 1;
+	}
+	hostlist_clear(&hl);
+	*ret_usable = 0;
 	for (size_t id = 0; id < h->nodes; id++) {
 		const struct node *n = roster_by_id(r, id);
 
-		s->wanted[id] = all || hostlist_has(&hl, n->name);
-		s->usable += s->wanted[id] && roster_is_up(n) &&
-		    (!s->exclusive || n->busy == NULL);
+		*ret_usable += wanted[id] && roster_is_up(n) &&
+		    (!exclusive || n->busy == NULL);
 	}
-	hostlist_clear(&hl);
+	return wanted;
 }
 
 /* Every start of a campaign until a time. */
@@ -93,6 +108,8 @@ campaign_add(struct forecast *h, const struct campaign *c, uint64_t until_ns)
 {
 	double most = (double)conf_int(c->conf, "campaign", "nodes_max");
 	uint64_t base = c->base_unix_ns, at = c->next_unix_ns;
+	size_t usable;
+	const uint8_t *wanted = nodes_mark(h, c, &usable);
 
 	for (int i = 0;
 	     i < EACH_MAX && at != 0 && at < until_ns && h->count < STARTS_MAX;
@@ -102,7 +119,8 @@ campaign_add(struct forecast *h, const struct campaign *c, uint64_t until_ns)
 		s->c = c;
 		s->due_unix_ns = s->at_unix_ns = at;
 		s->exclusive = conf_choice(c->conf, "campaign", "class") == 1;
-		nodes_mark(h, s);
+		s->wanted = wanted;
+		s->usable = usable;
 		costs_expect(h->v->p.costs, c->name, c->conf,
 		    &s->cost.duration_s, &s->cost.bytes_per_node);
 		s->cost.nodes = fmin((double)s->usable, most);
@@ -260,8 +278,9 @@ view_forecast(struct view *v, uint64_t span_ns)
 			checks[k](&h, &h.list[i]);
 		json_array_append_new(list, start_json(&h.list[i]));
 	}
-	for (size_t i = 0; i < h.count; i++)
-		free(h.list[i].wanted);
+	for (size_t i = 0; i < h.mark_count; i++)
+		free(h.marks[i]);
+	free(h.marks);
 	free(h.list);
 	return list;
 }
