@@ -20,6 +20,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
+#include "schema/scores.h"
 
 /* One `records` message on its way through the store. */
 struct intake {
@@ -52,6 +53,68 @@ ack(const struct intake *it)
 		member_int(json_array_get(it->records, count - 1), "seq")));
 }
 
+/* Other nodes of ours than those that have run it: by id. */
+static int
+is_foreign(const struct run *r, const uint8_t *members, const char *name)
+{
+	const struct node *n = roster_find(r->all->roster, name);
+
+	return n != NULL && !members[n->id];
+}
+
+/* The first name of rows whose members key is a node that is not of the run. */
+static const char *
+foreign_in(const struct run *r, const uint8_t *members, const json_t *rows,
+    const char *key)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row)
+		if (is_foreign(r, members, member_text(row, key)))
+			return member_text(row, key);
+	return NULL;
+}
+
+/* A record speaks of the nodes of its run. One that names others is kept, as
+ * all are, but judges nobody: its head may be anyone who has a certificate. */
+static int
+is_of_run(struct run *r, const json_t *record)
+{
+	static const struct {
+		const char *rows, *key;
+	} places[] = { { "nodes", "node" }, { "nodes", "partner" },
+		{ "pairs", "a" }, { "pairs", "b" } };
+	uint8_t *members = xcalloc(roster_count(r->all->roster) + 1, 1);
+	const char *other = NULL;
+	struct record_scores scores;
+	char text[RUN_WHY_MAX];
+
+	for (size_t i = 0; i < r->node_count; i++)
+		members[r->nodes[i].node->id] = 1;
+	if (is_foreign(r, members, member_text(record, "node")))
+		other = member_text(record, "node");
+	for (size_t i = 0; i < ARRAY_LEN(places) && other == NULL; i++)
+		other = foreign_in(r, members,
+		    json_object_get(record, places[i].rows), places[i].key);
+	record_scores_read(record, "q25", &scores);
+	for (size_t i = 0; i < scores.hosts.count && other == NULL; i++)
+		if (is_foreign(r, members, scores.hosts.names[i]))
+			other = scores.hosts.names[i];
+	if (other != NULL && !r->named_others) {
+		r->named_others = 1;
+		snprintf(text, sizeof(text),
+		    "a record names %.80s, which is not of the run: it is "
+		    "kept, and judges nobody",
+		    other);
+		log_warnx("run %s: %s", r->id, text);
+		store_put_event(r->all->store, "alarm", r->id, text);
+	}
+	record_scores_clear(&scores);
+	free(members);
+	return other == NULL;
+}
+
 static void
 intake_done(struct intake *it)
 {
@@ -76,7 +139,8 @@ intake_done(struct intake *it)
 	json_array_foreach (it->records, i, record) {
 		if (member_unsigned(record, "seq") > r->fed_seq) {
 			r->fed_seq = member_unsigned(record, "seq");
-			rs->ops->committed(rs->ctx, r, record);
+			if (is_of_run(r, record))
+				rs->ops->committed(rs->ctx, r, record);
 		}
 		if (strcmp(member_text(record, "probe"), "end") == 0)
 			outcome_end(r, record);

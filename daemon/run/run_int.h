@@ -158,6 +158,7 @@ struct run {
 	uint64_t margin_ns;
 	int64_t priority;
 	int preempts;            /* it ends runs of lower priority */
+	int named_others;        /* a record of it spoke of other nodes */
 	int alone;               /* no other run goes beside it, on any node */
 	struct budget_cost cost; /* expected */
 	int cost_held;           /* and reserved */

@@ -120,6 +120,41 @@ test_disk_full(void **state)
 	fix_teardown();
 }
 
+/* A head that speaks of others: its record is kept, and judges nobody. */
+static void
+test_others(void **state)
+{
+	static const char *const named[] = {
+		"\"nodes\":[{\"node\":\"n4\",\"n\":5,\"p50\":1.0}]",
+		"\"pairs\":[{\"a\":\"n1\",\"b\":\"n4\",\"n\":5,\"p50\":1.0}]",
+		"\"pairs\":[{\"a\":\"n1\",\"b\":\"n2\",\"n\":5,\"p50\":1.0}]",
+	};
+	char run[64], text[512];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, CAMPAIGN);
+	fix_hello("n4");
+	fix.committed = fix.events = 0;
+	for (size_t i = 0; i < ARRAY_LEN(named); i++) {
+		snprintf(text, sizeof(text),
+		    "{\"run\":\"%s\",\"seq\":%zu,\"probe\":\"congestor\","
+		    "\"test\":\"incast\",\"phase\":\"congested\","
+		    "\"unit\":\"B/s\",\"n\":0,\"mean\":null,\"min\":null,"
+		    "\"p50\":null,\"p90\":null,\"p99\":null,\"p999\":null,"
+		    "\"max\":null,\"hist\":[],\"cause\":\"timeout\",%s}",
+		    run, 2 + i, named[i]);
+		assert_int_equal(fix_sends("n1", run,
+				     json_loads(text, 0, NULL)),
+		    0);
+		fix_commit(0);
+		assert_int_equal(fix_sent("n1", WIRE_ACK), 2 + i);
+	}
+	assert_int_equal(fix.committed, 1);
+	assert_int_equal(fix.events, 1); /* an alarm, once */
+	fix_teardown();
+}
+
 static void
 test_rank_lost(void **state)
 {
@@ -710,6 +745,7 @@ main(void)
 		cmocka_unit_test(test_success),
 		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_rank_lost),
 		cmocka_unit_test(test_launcher_killed),
 		cmocka_unit_test(test_no_end),
