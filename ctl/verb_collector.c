@@ -44,11 +44,10 @@ static int
 db_check(struct ctl *c)
 {
 	json_t *answer;
-	int rc = ctl_get(c, "db/check", NULL, &answer);
 	int ok;
 
-	if (rc != 0)
-		return rc;
+	if (client_post(ctl_client(c), "/db/check", NULL, &answer) < 0)
+		return ctl_fail_client(c);
 	ok = json_is_true(json_object_get(answer, "ok"));
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(answer);

@@ -126,6 +126,7 @@ settings_fill(struct settings *s)
 	s->http.listen = conf_string(c, "http", "listen");
 	s->http.socket = conf_string(c, "http", "socket");
 	s->http.tls_listen = conf_string(c, "http", "tls_listen");
+	s->http.hosts = conf_string(c, "http", "hosts");
 	s->http.connections_max = (int)conf_int(c, "http", "connections_max");
 	s->costs.limits.bytes_per_h = (double)conf_bytes(c, "budget", "bytes");
 	s->costs.limits.node_s_per_h = conf_real(c, "budget", "node_seconds");

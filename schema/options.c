@@ -43,6 +43,11 @@ const struct conf_row options_daemon[] = {
 	    "Unix socket for orders by root and the collector's own user." },
 	{ "http", "tls_listen", CONF_STRING, 0, 200, NULL, "", "",
 	    "HTTPS with client certificates for remote coalctl; empty: none." },
+	{ "http", "hosts", CONF_STRING, 0, 2000, NULL, "", "",
+	    "Names by which browsers and scrapers may reach http.listen, with "
+	    "commas between, beside addresses, localhost and the name of the "
+	    "host; others are refused, as a page elsewhere may have a name of "
+	    "its own point here." },
 	{ "http", "connections_max", CONF_INT, 1, 100000, NULL, "256", "1",
 	    "HTTP connections at one time." },
 	{ "alerts", "webhook", CONF_STRING, 0, 2000, NULL, "", "",

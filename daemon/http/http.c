@@ -4,6 +4,7 @@
  */
 #include "daemon/http/http_int.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <stddef.h>
@@ -21,6 +22,22 @@
 #include "common/xalloc.h"
 
 #define PART_MAX 512 /* bytes of a name in a path, escaped */
+/* What takes the loop longer to make is kept, for so many times as long: all
+ * who ask for the same cost it no more than a tenth. What differs by its
+ * parameters may cost it a fifth. */
+#define KEEP_MIN_NS (2 * CLK_NS_PER_MS)
+#define KEEP_TIMES  10
+#define KEPT_MAX    16
+#define SPENT_SHARE 5
+#define SPENT_MAX   CLK_NS_PER_S
+
+struct http_kept {
+	TAILQ_ENTRY(http_kept) link;
+	char *target;
+	struct evbuffer *body; /* gzipped where the target says so */
+	struct http_answer answer;
+	uint64_t until_ns;
+};
 
 /* coalmine-output(7) tells the same. */
 static const struct http_route http_routes[] = {
@@ -98,8 +115,8 @@ static const struct http_route http_routes[] = {
 	    HTTP_MAY_READ, .ask = STORE_VERDICTS,
 	    .args = (const char *const[]){ "kind", "subject", "#limit",
 		NULL } },
-	{ "check", HTTP_GET, "/api/v1/db/check", HTTP_MAY_ORDER,
-	    .handle = http_get_check },
+	{ "check", HTTP_POST, "/api/v1/db/check", HTTP_MAY_ORDER,
+	    .handle = http_post_check },
 	{ "backup", HTTP_POST, "/api/v1/db/backup", HTTP_MAY_ORDER,
 	    .handle = http_post_backup },
 	{ "stop", HTTP_POST, "/api/v1/stop", HTTP_MAY_ORDER,
@@ -131,6 +148,137 @@ route_fits(const char *pattern, const char *path, char part[PART_MAX])
 	return *path == '\0';
 }
 
+/* 1 when a browser that was led to us by a name of somebody else's would not
+ * have sent this. */
+static int
+host_fits(const struct http *h, const struct http_request *req)
+{
+	const char *host = req->head.host, *list = h->hosts;
+	size_t len = host != NULL ? strlen(host) : 0;
+	struct in_addr v4;
+
+	if (host == NULL || req->door != HTTP_DOOR_TCP || host[0] == '[' ||
+	    inet_pton(AF_INET, host, &v4) == 1 ||
+	    strcasecmp(host, "localhost") == 0 ||
+	    strcasecmp(host, h->own_name) == 0)
+		return 1;
+	while (*list != '\0') {
+		size_t n;
+
+		list += strspn(list, ", ");
+		n = strcspn(list, ", ");
+		if (n == len && n > 0 && strncasecmp(list, host, n) == 0)
+			return 1;
+		list += n;
+	}
+	return 0;
+}
+
+/* ---- answers that are kept ---- */
+
+static void
+kept_free(struct http *h, struct http_kept *k)
+{
+	TAILQ_REMOVE(&h->kept, k, link);
+	evbuffer_free(k->body);
+	free(k->target);
+	free(k);
+}
+
+static char *
+target_of(const struct http_request *req)
+{
+	struct strbuf s = { 0 };
+
+	strbuf_addf(&s, "%d %s", req->head.accepts_gzip, req->head.path);
+	for (size_t i = 0; i < req->head.param_count; i++)
+		strbuf_addf(&s, " %zu %s=%s", strlen(req->head.params[i].name),
+		    req->head.params[i].name, req->head.params[i].value);
+	return s.text;
+}
+
+/* Those whose time is over go. */
+static const struct http_kept *
+kept_find(struct http *h, const struct http_request *req)
+{
+	struct http_kept *k, *next, *found = NULL;
+	uint64_t now_ns = clk_ns();
+	char *target;
+
+	if (TAILQ_EMPTY(&h->kept))
+		return NULL;
+	target = target_of(req);
+	for (k = TAILQ_FIRST(&h->kept); k != NULL; k = next) {
+		next = TAILQ_NEXT(k, link);
+		if (now_ns > k->until_ns)
+			kept_free(h, k);
+		else if (strcmp(k->target, target) == 0)
+			found = k;
+	}
+	free(target);
+	return found;
+}
+
+/* Keep body, and leave what refers to it in its place. */
+static void
+kept_put(struct http *h, const struct http_request *req,
+    const struct http_answer *a, struct evbuffer *body, uint64_t took_ns)
+{
+	struct http_kept *k = xcalloc(1, sizeof(*k)), *old;
+	int count = 0;
+
+	k->target = target_of(req);
+	k->answer = *a;
+	k->until_ns = clk_ns() + KEEP_TIMES * took_ns;
+	k->body = evbuffer_new();
+	evbuffer_add_buffer(k->body, body);
+	evbuffer_add_buffer_reference(body, k->body);
+	TAILQ_INSERT_TAIL(&h->kept, k, link);
+	TAILQ_FOREACH (old, &h->kept, link)
+		count++;
+	if (count > KEPT_MAX)
+		kept_free(h, TAILQ_FIRST(&h->kept));
+}
+
+/* What parameters vary cannot be kept for all: 1 when those who ask have had
+ * their share of the loop. */
+static int
+has_spent(struct http *h, const struct http_request *req)
+{
+	uint64_t now_ns = clk_ns();
+	uint64_t back_ns = (now_ns - h->spent_at_ns) / SPENT_SHARE;
+
+	if (req->head.param_count == 0 || req->door == HTTP_DOOR_UNIX)
+		return 0;
+	h->spent_at_ns = now_ns;
+	h->spent_ns -= back_ns < h->spent_ns ? back_ns : h->spent_ns;
+	return h->spent_ns > SPENT_MAX;
+}
+
+static void
+route_answer(struct http *h, struct http_request *req,
+    const struct http_route *r, char *part)
+{
+	json_t *value;
+
+	if (r->handle != NULL) {
+		r->handle(h, req, part[0] != '\0' ? part : NULL);
+	} else if (r->args != NULL) {
+		value = json_object();
+		if (http_args(req, value, r->args) == 0)
+			http_ask(h, req, r->ask, value);
+		else
+			json_decref(value);
+	} else {
+		value = r->list != NULL ? r->list(h->view)
+					: r->one(h->view, part);
+		if (value == NULL && r->one != NULL)
+			http_fail(req, 404, "not-found", r->missing);
+		else
+			http_reply_json(req, 200, value);
+	}
+}
+
 static void
 request_cb(struct http_request *req, void *arg)
 {
@@ -138,11 +286,19 @@ request_cb(struct http_request *req, void *arg)
 	    ? HTTP_GET
 	    : req->head.method;
 	const struct http_route *r;
+	const struct http_kept *k;
 	struct http *h = arg;
-	char part[PART_MAX];
-	json_t *value;
-	int known = 0;
+	char part[PART_MAX], why[400];
+	int known = 0, has_params = req->head.param_count > 0;
 
+	if (!host_fits(h, req)) {
+		snprintf(why, sizeof(why),
+		    "this collector has another name than %.200s: http.hosts "
+		    "lists those that it answers to",
+		    req->head.host);
+		http_fail(req, 421, "forbidden", why);
+		return;
+	}
 	for (r = http_routes; r->name != NULL; r++) {
 		if (!route_fits(r->pattern, req->head.path, part))
 			continue;
@@ -179,31 +335,57 @@ request_cb(struct http_request *req, void *arg)
 		http_fail(req, 400, "config", "bad escape in path");
 		return;
 	}
-	if (r->handle != NULL) {
-		r->handle(h, req, part[0] != '\0' ? part : NULL);
-	} else if (r->args != NULL) {
-		value = json_object();
-		if (http_args(req, value, r->args) == 0)
-			http_ask(h, req, r->ask, value);
-		else
-			json_decref(value);
-	} else {
-		value = r->list != NULL ? r->list(h->view)
-					: r->one(h->view, part);
-		if (value == NULL && r->one != NULL)
-			http_fail(req, 404, "not-found", r->missing);
-		else
-			http_reply_json(req, 200, value);
+	k = method == HTTP_GET ? kept_find(h, req) : NULL;
+	if (k != NULL) {
+		struct evbuffer *body = evbuffer_new();
+
+		evbuffer_add_buffer_reference(body, k->body);
+		h->giving = 1;
+		http_reply(req, &k->answer, body);
+		h->giving = 0;
+		return;
 	}
+	if (has_spent(h, req)) {
+		http_fail(req, 503, "busy",
+		    "too much was asked for lately: try again in a second");
+		return;
+	}
+	h->making = method == HTTP_GET ? req : NULL;
+	h->making_ns = clk_ns();
+	route_answer(h, req, r, part);
+	h->making = NULL;
+	if (has_params)
+		h->spent_ns += clk_ns() - h->making_ns;
 }
 
 static void
-answered_cb(const char *name, int status, void *arg)
+answered_cb(const struct http_request *req, const struct http_answer *a,
+    struct evbuffer *body, int *ret_shared, void *arg)
+{
+	struct http *h = arg;
+	uint64_t took_ns = clk_ns() - h->making_ns;
+
+	metrics_http_count(&h->counts, req != NULL ? req->name : "none",
+	    a->status);
+	*ret_shared = h->giving;
+	if (req == NULL || req != h->making || body == NULL ||
+	    a->headers != NULL || a->status != 200 || took_ns < KEEP_MIN_NS)
+		return;
+	kept_put(h, req, a, body, took_ns);
+	*ret_shared = 1;
+}
+
+/* Nobody waits for what the store is asked. */
+static void
+gone_cb(struct http_request *req, void *arg)
 {
 	struct http *h = arg;
 
-	metrics_http_count(&h->counts, name, status);
+	store_abandon(h->store, req);
 }
+
+static const struct http_conns_ops conns_ops = { request_cb, gone_cb,
+	answered_cb };
 
 /* Listening sockets at where, "host:port" or "[v6]:port" or ":port". */
 static int
@@ -296,8 +478,10 @@ http_open(const struct http_options *o, struct event_base *base,
 	h->base = base;
 	h->view = view;
 	h->store = store;
-	h->conns = http_conns_new(base, o->connections_max, request_cb,
-	    answered_cb, h);
+	h->hosts = xstrdup(o->hosts != NULL ? o->hosts : "");
+	gethostname(h->own_name, sizeof(h->own_name) - 1);
+	TAILQ_INIT(&h->kept);
+	h->conns = http_conns_new(base, o->connections_max, &conns_ops, h);
 	http_conns_set_tls(h->conns, o->tls);
 	if (o->listen_fd >= 0)
 		rc = http_conns_listen(h->conns, HTTP_DOOR_TCP, o->listen_fd);
@@ -321,6 +505,9 @@ http_close(struct http *h)
 	if (h == NULL)
 		return;
 	http_conns_free(h->conns);
+	while (!TAILQ_EMPTY(&h->kept))
+		kept_free(h, TAILQ_FIRST(&h->kept));
+	free(h->hosts);
 	if (h->socket != NULL)
 		unlink(h->socket);
 	free(h->socket);

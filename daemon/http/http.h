@@ -22,6 +22,8 @@ struct http_options {
 	const char *socket;     /* path; "": none */
 	const char *tls_listen; /* "host:port"; "": none */
 	SSL_CTX *tls;           /* for tls_listen; a reference is taken */
+	const char *hosts; /* names that readers may call us by, with commas
+			      between, beside our own */
 	int connections_max;
 };
 

@@ -33,6 +33,7 @@ static const struct status_row {
 	{ 409, "Conflict" },
 	{ 413, "Content Too Large" },
 	{ 414, "URI Too Long" },
+	{ 421, "Misdirected Request" },
 	{ 422, "Unprocessable Content" },
 	{ 431, "Request Header Fields Too Large" },
 	{ 500, "Internal Server Error" },

@@ -41,6 +41,7 @@
 #define PAUSE_US     100000 /* before accepting again without descriptors */
 #define PIECE_LOW    65536  /* a stream's next piece is asked for below this */
 #define STREAM_NS    (15 * CLK_NS_PER_S)
+#define HELD_MAX     (64U << 20) /* bytes of all answers that wait for readers */
 
 enum conn_state {
 	CONN_IDLE,   /* no byte of a request yet: may be closed for others */
@@ -66,9 +67,10 @@ struct http_conn {
 	long head_bytes;          /* 0 until the head is complete */
 	int keep_alive;
 	int chunked;
-	int head_only; /* HEAD: no body goes out */
-	int served;    /* requests answered */
-	int want_more; /* the stream waits for the peer */
+	int head_only;     /* HEAD: no body goes out */
+	int served;        /* requests answered */
+	int want_more;     /* the stream waits for the peer */
+	size_t held_bytes; /* of the answer, unless others have it too */
 	http_request_cb *more;
 	void *more_arg;
 };
@@ -86,8 +88,8 @@ struct http_conns {
 	SSL_CTX *tls;
 	int max;
 	int count;
-	http_request_cb *request;
-	http_answered_cb *answered;
+	size_t held_bytes; /* of all */
+	const struct http_conns_ops *ops;
 	void *arg;
 	TAILQ_HEAD(, http_conn) conns;
 	TAILQ_HEAD(, http_conn) idle; /* the longest idle first */
@@ -118,6 +120,13 @@ conn_set_state(struct http_conn *c, enum conn_state state, uint64_t limit_ns)
 }
 
 static void
+conn_hold(struct http_conn *c, size_t bytes)
+{
+	c->all->held_bytes += bytes - c->held_bytes;
+	c->held_bytes = bytes;
+}
+
+static void
 conn_close(struct http_conn *c)
 {
 	struct http_request *req = c->req;
@@ -126,10 +135,12 @@ conn_close(struct http_conn *c)
 		TAILQ_REMOVE(&c->all->idle, c, idle_link);
 	TAILQ_REMOVE(&c->all->conns, c, link);
 	c->all->count--;
+	conn_hold(c, 0);
 	event_free(c->timer);
 	bufferevent_free(c->bev); /* closes its descriptor */
 	if (req != NULL && (c->state == CONN_BUSY || c->state == CONN_STREAM)) {
 		req->conn = NULL; /* its holder ends it */
+		c->all->ops->gone(req, c->all->arg);
 		if (c->want_more)
 			c->more(req, c->more_arg);
 	} else {
@@ -173,6 +184,7 @@ http_reply(struct http_request *req, const struct http_answer *a,
 	struct http_answer answer = *a;
 	struct http_conn *c = req->conn;
 	struct evbuffer *small;
+	int shared = 0;
 
 	if (body == NULL)
 		body = evbuffer_new();
@@ -186,7 +198,17 @@ http_reply(struct http_request *req, const struct http_answer *a,
 			evbuffer_free(body);
 			body = small;
 		}
-		c->all->answered(req->name, a->status, c->all->arg);
+		c->all->ops->answered(req, &answer, body, &shared, c->all->arg);
+		if (!shared)
+			conn_hold(c, evbuffer_get_length(body));
+		if (c->all->held_bytes > HELD_MAX && !shared &&
+		    c->door != HTTP_DOOR_UNIX) {
+			evbuffer_free(body);
+			body = http_answer_error("busy",
+			    "readers are slower than their answers: try again");
+			answer = (struct http_answer){ .status = 503 };
+			conn_hold(c, 0);
+		}
 		c->req = NULL;
 		send_answer(c, &answer, body);
 	}
@@ -208,13 +230,15 @@ conn_fail(struct http_conn *c, int status, const char *cause,
     const char *message)
 {
 	struct evbuffer *body = http_answer_error(cause, message);
+	struct http_answer answer = { .status = status };
+	int shared;
 
 	request_free(c->req);
 	c->req = NULL;
 	c->keep_alive = 0; /* where the next request begins is unknown */
 	c->head_only = 0;
-	c->all->answered("none", status, c->all->arg);
-	send_answer(c, &(struct http_answer){ .status = status }, body);
+	c->all->ops->answered(NULL, &answer, body, &shared, c->all->arg);
+	send_answer(c, &answer, body);
 	evbuffer_free(body);
 }
 
@@ -259,6 +283,7 @@ http_stream_begin(struct http_request *req, const struct http_answer *a,
     http_request_cb *more, void *arg)
 {
 	struct http_conn *c = req->conn;
+	int shared;
 
 	assert(c != NULL && c->state == CONN_BUSY);
 	c->more = more;
@@ -266,7 +291,7 @@ http_stream_begin(struct http_request *req, const struct http_answer *a,
 	c->chunked = req->head.minor >= 1;
 	if (!c->chunked)
 		c->keep_alive = 0; /* the end of the stream is the end */
-	c->all->answered(req->name, a->status, c->all->arg);
+	c->all->ops->answered(req, a, NULL, &shared, c->all->arg);
 	http_answer_head(bufferevent_get_output(c->bev), a, c->keep_alive);
 	evbuffer_add_printf(bufferevent_get_output(c->bev), "%s\r\n",
 	    c->chunked ? "Transfer-Encoding: chunked\r\n" : "");
@@ -328,6 +353,7 @@ conn_read(struct http_conn *c)
 		c->req = req = xcalloc(1, sizeof(*req));
 		req->body = evbuffer_new();
 		req->right = c->right;
+		req->door = c->door;
 		req->name = "none";
 		req->conn = c;
 		memcpy(req->who, c->who, sizeof(req->who));
@@ -358,7 +384,7 @@ conn_read(struct http_conn *c)
 		return;
 	evbuffer_remove_buffer(in, req->body, req->head.body_bytes);
 	conn_set_state(c, CONN_BUSY, BUSY_NS);
-	c->all->request(req, c->all->arg); /* may free c */
+	c->all->ops->request(req, c->all->arg); /* may free c */
 }
 
 static void
@@ -384,6 +410,7 @@ write_cb(struct bufferevent *bev, void *arg)
 	    evbuffer_get_length(bufferevent_get_output(bev)) > 0)
 		return;
 	c->served++;
+	conn_hold(c, 0);
 	if (c->keep_alive) {
 		conn_set_state(c, CONN_IDLE, KEEP_NS);
 		conn_read(c); /* the next one may be here already */
@@ -437,6 +464,7 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (c->state == CONN_BUSY) {
 		req->conn = NULL; /* its holder ends it, whenever */
+		c->all->ops->gone(req, c->all->arg);
 		c->req = NULL;
 		c->keep_alive = 0;
 		conn_fail(c, 503, "timeout",
@@ -577,15 +605,14 @@ http_conns_listen(struct http_conns *cs, enum http_door door, int fd)
 }
 
 struct http_conns *
-http_conns_new(struct event_base *base, int max, http_request_cb *request,
-    http_answered_cb *answered, void *arg)
+http_conns_new(struct event_base *base, int max,
+    const struct http_conns_ops *ops, void *arg)
 {
 	struct http_conns *cs = xcalloc(1, sizeof(*cs));
 
 	cs->base = base;
 	cs->max = max;
-	cs->request = request;
-	cs->answered = answered;
+	cs->ops = ops;
 	cs->arg = arg;
 	TAILQ_INIT(&cs->conns);
 	TAILQ_INIT(&cs->idle);

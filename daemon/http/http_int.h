@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/queue.h"
 #include "daemon/export/export.h"
 #include "daemon/http/http.h"
 #include "daemon/store/store.h"
@@ -44,6 +45,7 @@ struct http_head {
 	int expects_continue;
 	int has_origin;           /* a browser's page sent it */
 	char etag[48];            /* If-None-Match, when short enough */
+	const char *host;         /* as sent, without its port; or NULL */
 	char text[HTTP_HEAD_MAX]; /* what path and params point into */
 };
 
@@ -97,6 +99,7 @@ struct http_request {
 	struct http_head head;
 	struct evbuffer *body; /* head.body_bytes of it */
 	enum http_right right;
+	enum http_door door;
 	char who[160];          /* for the event log: "uid 0", "alice", ... */
 	const char *name;       /* of the route, for counts */
 	struct http_conn *conn; /* NULL: gone */
@@ -104,11 +107,21 @@ struct http_request {
 
 /* A request is the callee's from here on. */
 typedef void http_request_cb(struct http_request *req, void *arg);
-/* Told once for every answer; name "none" when there was no route. */
-typedef void http_answered_cb(const char *name, int status, void *arg);
+/* What connections tell. */
+struct http_conns_ops {
+	http_request_cb *request;
+	/* The request is held by somebody, and nobody waits for its answer. */
+	http_request_cb *gone;
+	/* Once for every answer; req is NULL when none was understood. Bytes
+	 * that it leaves in body and does not own itself are counted against
+	 * the memory of answers: *ret_shared is 1 else. */
+	void (*answered)(const struct http_request *req,
+	    const struct http_answer *a, struct evbuffer *body, int *ret_shared,
+	    void *arg);
+};
 
 struct http_conns *http_conns_new(struct event_base *base, int max,
-    http_request_cb *request, http_answered_cb *answered, void *arg);
+    const struct http_conns_ops *ops, void *arg);
 void http_conns_free(struct http_conns *cs); /* NULL is allowed */
 /* Takes the listening fd. */
 int http_conns_listen(struct http_conns *cs, enum http_door door, int fd);
@@ -143,7 +156,14 @@ struct http {
 	struct view *view;
 	struct store *store;
 	struct metrics_http counts;
-	char *socket; /* path to remove at the end, or NULL */
+	char *socket;       /* path to remove at the end, or NULL */
+	char *hosts;        /* names that requests may give as ours */
+	char own_name[256]; /* likewise: this host's */
+	TAILQ_HEAD(, http_kept) kept;
+	const struct http_request *making; /* while its handler runs */
+	uint64_t making_ns;                /* since when */
+	int giving;                        /* a kept answer goes out */
+	uint64_t spent_ns, spent_at_ns;    /* by questions with parameters */
 };
 
 /* part: what stood for '*' in the pattern, decoded, or NULL. */
@@ -166,9 +186,8 @@ struct http_route {
 
 /* http_read.c: state, and what was stored */
 http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
-    http_get_run, http_get_counters, http_get_diags, http_get_check,
-    http_get_nodes, http_get_targets, http_get_forecast, http_get_baseline,
-    http_get_verdicts;
+    http_get_run, http_get_counters, http_get_diags, http_get_nodes,
+    http_get_targets, http_get_forecast, http_get_baseline, http_get_verdicts;
 /* http_records.c: all records of a run, in pieces */
 http_handler http_get_records;
 /* http_page.c: the page's files */
@@ -176,7 +195,7 @@ http_handler http_get_page, http_get_asset;
 /* http_orders.c: doing */
 http_handler http_post_run, http_post_validate, http_post_cancel,
     http_post_enable, http_post_disable, http_post_stop, http_post_backup,
-    http_post_baseline, http_post_unpin;
+    http_post_baseline, http_post_check, http_post_unpin;
 
 /* Takes value; NULL is an error of our own. */
 void http_reply_json(struct http_request *req, int status, json_t *value);

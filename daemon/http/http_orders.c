@@ -245,7 +245,7 @@ http_post_baseline(struct http *h, struct http_request *req, const char *part)
 		return;
 	}
 	args = json_pack("{s:s, s:s}", "run", run, "probe", "canary");
-	store_ask(h->store, STORE_RECORDS, args, pin_cb, p);
+	store_ask_for(h->store, STORE_RECORDS, args, req, pin_cb, p);
 	json_decref(args);
 	json_decref(body);
 }

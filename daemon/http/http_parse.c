@@ -212,6 +212,19 @@ take_origin(struct http_head *h, const char *value)
 }
 
 static struct fault
+take_host(struct http_head *h, const char *value)
+{
+	char *port = strrchr(value, ':');
+
+	if (h->host != NULL)
+		return (struct fault){ 400, "two Hosts" };
+	if (port != NULL && strchr(port, ']') == NULL)
+		*port = '\0';
+	h->host = value;
+	return no_fault;
+}
+
+static struct fault
 take_etag(struct http_head *h, const char *value)
 {
 	if (strlen(value) < sizeof(h->etag))
@@ -226,6 +239,7 @@ static const struct header_row header_rows[] = {
 	{ "Accept-Encoding", take_accept_encoding },
 	{ "Expect", take_expect },
 	{ "Origin", take_origin },
+	{ "Host", take_host },
 	{ "If-None-Match", take_etag },
 };
 

@@ -102,7 +102,7 @@ void
 http_ask(struct http *h, struct http_request *req, enum store_question what,
     json_t *args)
 {
-	store_ask(h->store, what, args, store_answer_cb, req);
+	store_ask_for(h->store, what, args, req, store_answer_cb, req);
 	json_decref(args);
 }
 
@@ -139,11 +139,12 @@ http_args(struct http_request *req, json_t *args, const char *const *names)
 void
 http_get_counters(struct http *h, struct http_request *req, const char *part)
 {
-	http_ask(h, req, STORE_COUNTERS, json_pack("{s:s}", "run", part));
+	http_ask(h, req, STORE_COUNTERS,
+	    json_pack("{s:o}", "run", text_json(part)));
 }
 
 void
-http_get_check(struct http *h, struct http_request *req, const char *part)
+http_post_check(struct http *h, struct http_request *req, const char *part)
 {
 	(void)part;
 	http_allow(req, CHECK_LIMIT_NS);
@@ -273,7 +274,7 @@ http_get_runs(struct http *h, struct http_request *req, const char *part)
 	q->h = h;
 	q->req = req;
 	q->args = args;
-	store_ask(h->store, STORE_RUNS, args, runs_cb, q);
+	store_ask_for(h->store, STORE_RUNS, args, req, runs_cb, q);
 }
 
 void
@@ -284,7 +285,8 @@ http_get_run(struct http *h, struct http_request *req, const char *part)
 	if (run != NULL)
 		http_reply_json(req, 200, run);
 	else
-		http_ask(h, req, STORE_RUN, json_pack("{s:s}", "run", part));
+		http_ask(h, req, STORE_RUN,
+		    json_pack("{s:o}", "run", text_json(part)));
 }
 
 void
@@ -437,7 +439,7 @@ http_get_baseline(struct http *h, struct http_request *req, const char *part)
 		return;
 	}
 	args = json_pack("{s:o}", "name", text_json(part));
-	store_ask(h->store, STORE_BASELINES, args, baseline_cb, req);
+	store_ask_for(h->store, STORE_BASELINES, args, req, baseline_cb, req);
 	json_decref(args);
 }
 

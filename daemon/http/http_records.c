@@ -32,7 +32,7 @@ static void
 ask_page(struct walk *w)
 {
 	json_object_set_new(w->args, "limit", json_integer(w->left));
-	store_ask(w->h->store, STORE_RECORDS, w->args, page_cb, w);
+	store_ask_for(w->h->store, STORE_RECORDS, w->args, w->req, page_cb, w);
 }
 
 static void

@@ -3,8 +3,9 @@
  * store.c - the loop's side: jobs out to the threads, results back through an
  * eventfd. The only file of the store that knows libevent.
  *
- * Two readers: a backup or an integrity check of a large store takes minutes,
- * and nobody's page should wait behind it.
+ * Three readers: a backup or an integrity check of a large store takes minutes,
+ * and nobody's page should wait behind it; and what the collector itself asks
+ * waits behind nobody's page.
  */
 #include "daemon/store/store.h"
 
@@ -34,7 +35,7 @@ struct store_done {
 	struct event *event;
 };
 
-enum { READER_QUICK, READER_LONG, READER_MAX };
+enum { READER_OWN, READER_OUTSIDE, READER_LONG, READER_MAX };
 
 struct store {
 	struct store_done done;
@@ -147,7 +148,7 @@ store_open(const struct store_options *o, struct event_base *base,
 		rc = store_writer_start(o, path, d, &st->writer);
 	for (int i = 0; rc == 0 && i < READER_MAX; i++)
 		rc = store_reader_start(path,
-		    i == READER_QUICK ? QUICK_LIMIT_NS : 0, d, &st->readers[i]);
+		    i == READER_LONG ? 0 : QUICK_LIMIT_NS, d, &st->readers[i]);
 	free(path);
 	if (rc < 0) {
 		store_close(st);
@@ -284,19 +285,36 @@ store_put_setting(struct store *st, const char *key, const char *value)
 }
 
 void
-store_ask(struct store *st, enum store_question what, const json_t *args,
-    store_cb *cb, void *arg)
+store_ask_for(struct store *st, enum store_question what, const json_t *args,
+    const void *owner, store_cb *cb, void *arg)
 {
 	struct store_job *job = store_job_new(what,
 	    args != NULL ? json_deep_copy(args) : json_object(), cb, arg);
 	int reader = what == STORE_BACKUP || what == STORE_CHECK ? READER_LONG
-								 : READER_QUICK;
+	    : owner != NULL ? READER_OUTSIDE
+			    : READER_OWN;
 	int rc;
 
 	assert(what < STORE_QUESTION_MAX);
+	job->owner = owner;
 	rc = st->readers[reader] != NULL
 	    ? store_reader_add(st->readers[reader], job)
 	    : -ECANCELED;
 	if (rc < 0)
 		refuse(st, job, rc);
+}
+
+void
+store_ask(struct store *st, enum store_question what, const json_t *args,
+    store_cb *cb, void *arg)
+{
+	store_ask_for(st, what, args, NULL, cb, arg);
+}
+
+void
+store_abandon(struct store *st, const void *owner)
+{
+	for (int i = 0; i < READER_MAX; i++)
+		if (st->readers[i] != NULL)
+			store_reader_abandon(st->readers[i], owner);
 }

@@ -109,5 +109,11 @@ enum store_question {
 };
 void store_ask(struct store *st, enum store_question what, const json_t *args,
     store_cb *cb, void *arg);
+/* For somebody outside: questions with an owner wait apart from the
+ * collector's own, are refused with -EAGAIN when too many wait, and end with
+ * -ECANCELED, or an error of what was cut short, once they are abandoned. */
+void store_ask_for(struct store *st, enum store_question what,
+    const json_t *args, const void *owner, store_cb *cb, void *arg);
+void store_abandon(struct store *st, const void *owner);
 
 #endif

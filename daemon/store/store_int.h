@@ -35,8 +35,9 @@ struct store_job {
 	uint64_t at_unix_ns;
 	store_cb *cb; /* may be NULL */
 	void *arg;
-	int status;     /* of the done job */
-	json_t *result; /* likewise; may be NULL */
+	const void *owner; /* of a question that may be abandoned, or NULL */
+	int status;        /* of the done job */
+	json_t *result;    /* likewise; may be NULL */
 };
 TAILQ_HEAD(store_jobs, store_job);
 
@@ -64,6 +65,9 @@ struct store_reader;
 int store_reader_start(const char *path, uint64_t limit_ns,
     struct store_done *done, struct store_reader **ret);
 int store_reader_add(struct store_reader *r, struct store_job *job);
+/* The owner's questions that wait are done with -ECANCELED; the one that is
+ * being answered is cut short. */
+void store_reader_abandon(struct store_reader *r, const void *owner);
 /* What is still queued is handed to done with -ECANCELED. */
 void store_reader_stop(struct store_reader *r);
 

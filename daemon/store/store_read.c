@@ -15,7 +15,10 @@
 #include "common/xalloc.h"
 #include "daemon/store/store_int.h"
 
-#define QUEUE_MAX 1024 /* questions that wait; the next are refused */
+/* Questions that wait; the next are refused. Those of readers outside are
+ * fewer: each may take its whole time. */
+#define QUEUE_MAX   1024
+#define OUTSIDE_MAX 64
 
 struct store_reader {
 	struct store_done *done;
@@ -26,6 +29,7 @@ struct store_reader {
 	pthread_cond_t wake;
 	struct store_jobs queue;
 	size_t queue_rows;
+	const void *owner;   /* of the question that is being answered */
 	atomic_int stopping; /* also read without the lock */
 
 	struct store_reading reading; /* the thread's own, as all below */
@@ -38,7 +42,7 @@ store_reader_add(struct store_reader *r, struct store_job *job)
 	int rc = 0;
 
 	pthread_mutex_lock(&r->lock);
-	if (r->queue_rows >= QUEUE_MAX) {
+	if (r->queue_rows >= (job->owner != NULL ? OUTSIDE_MAX : QUEUE_MAX)) {
 		rc = -EAGAIN;
 	} else {
 		TAILQ_INSERT_TAIL(&r->queue, job, link);
@@ -49,18 +53,42 @@ store_reader_add(struct store_reader *r, struct store_job *job)
 	return rc;
 }
 
+void
+store_reader_abandon(struct store_reader *r, const void *owner)
+{
+	struct store_jobs gone = TAILQ_HEAD_INITIALIZER(gone);
+	struct store_job *job, *next;
+
+	pthread_mutex_lock(&r->lock);
+	for (job = TAILQ_FIRST(&r->queue); job != NULL; job = next) {
+		next = TAILQ_NEXT(job, link);
+		if (job->owner != owner)
+			continue;
+		TAILQ_REMOVE(&r->queue, job, link);
+		r->queue_rows--;
+		job->status = -ECANCELED;
+		TAILQ_INSERT_TAIL(&gone, job, link);
+	}
+	if (r->owner == owner)
+		sqlite3_interrupt(r->reading.db);
+	pthread_mutex_unlock(&r->lock);
+	store_done_post(r->done, &gone);
+}
+
 static struct store_job *
 next_job(struct store_reader *r)
 {
 	struct store_job *job = NULL;
 
 	pthread_mutex_lock(&r->lock);
+	r->owner = NULL;
 	while (!r->stopping && TAILQ_EMPTY(&r->queue))
 		pthread_cond_wait(&r->wake, &r->lock);
 	if (!r->stopping) {
 		job = TAILQ_FIRST(&r->queue);
 		TAILQ_REMOVE(&r->queue, job, link);
 		r->queue_rows--;
+		r->owner = job->owner;
 	}
 	pthread_mutex_unlock(&r->lock);
 	return job;

@@ -43,6 +43,7 @@ key = $tmp/pki/collector.key
 listen = 127.0.0.1:$tcp
 socket = $tmp/sock
 tls_listen = 127.0.0.1:$tls
+hosts = other.example, monitor.example
 END
 "$COALMINE_BUILD/daemon/coalmined" --config "$tmp/coalmined.conf" \
 	2>"$tmp/log" &
@@ -71,7 +72,16 @@ expect 200 "$http/metrics"
 expect 200 "$http/api/v1/nodes"
 expect 403 -X POST "$http/api/v1/stop"
 expect 200 -X POST ${unix}/api/v1/stop
-expect 200 ${unix}/api/v1/db/check
+expect 200 -X POST ${unix}/api/v1/db/check
+expect 405 ${unix}/api/v1/db/check
+# A page elsewhere whose name was made to point here.
+expect 421 -H 'Host: evil.example' "$http/api/v1/nodes"
+expect 421 -H 'Host: evil.example:17701' "$http/"
+expect 200 -H 'Host: Monitor.example:17701' "$http/api/v1/nodes"
+expect 200 -H 'Host: localhost' "$http/api/v1/nodes"
+expect 200 -H "Host: $(hostname)" "$http/api/v1/nodes"
+expect 200 -H 'Host: [::1]:17701' "$http/api/v1/nodes"
+expect 200 -H 'Host: evil.example' ${unix}/api/v1/nodes
 expect 200 $(as "$tmp/pki" a-reader) "$https/api/v1/nodes"
 expect 403 $(as "$tmp/pki" a-reader) -X POST "$https/api/v1/stop"
 expect 200 $(as "$tmp/pki" a-operator) -X POST "$https/api/v1/stop"

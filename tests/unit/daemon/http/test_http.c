@@ -164,7 +164,7 @@ status_of(const char *answer)
 static char *
 get(struct env *e, const char *path)
 {
-	char *text = xasprintf("GET %s HTTP/1.1\r\nHost: x\r\n"
+	char *text = xasprintf("GET %s HTTP/1.1\r\nHost: localhost\r\n"
 			       "Connection: close\r\n\r\n",
 	    path);
 	char *answer = talk(e, dial(e), text);
@@ -190,7 +190,7 @@ static char *
 post(struct env *e, int fd, const char *path, const char *body)
 {
 	char *text =
-	    xasprintf("POST %s HTTP/1.1\r\nHost: x\r\n"
+	    xasprintf("POST %s HTTP/1.1\r\nHost: localhost\r\n"
 		      "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
 		path, strlen(body), body);
 	char *answer = talk(e, fd, text);
@@ -281,7 +281,9 @@ test_refusals(void **state)
 		{ "DELETE /api/v1/runs/a HTTP/1.0\r\n\r\n", 405 },
 		{ "POST /metrics HTTP/1.0\r\n\r\n", 405 },
 		{ "POST /api/v1/stop HTTP/1.0\r\n\r\n", 403 },
-		{ "GET /api/v1/db/check HTTP/1.0\r\n\r\n", 403 },
+		{ "POST /api/v1/db/check HTTP/1.0\r\n\r\n", 403 },
+		{ "GET / HTTP/1.0\r\nHost: a.example\r\n\r\n", 421 },
+		{ "GET / HTTP/1.1\r\nHost: 10.0.0.1\r\nHost: a\r\n\r\n", 400 },
 		{ "GET / HTTP/2.0\r\n\r\n", 505 },
 		{ "GET / HTTP/1.1\n\n\r\n\r\n", 400 },
 		{ "GET /\r\n\r\n", 400 },
@@ -436,7 +438,7 @@ test_backup_and_check_over_http(void **state)
 	assert_int_equal(status_of(answer), 409);
 	free(answer);
 	free(body);
-	answer = talk(e, dial_unix(e), "GET /api/v1/db/check HTTP/1.0\r\n\r\n");
+	answer = post(e, dial_unix(e), "/api/v1/db/check", "{}");
 	assert_non_null(strstr(answer, "{\"ok\":true,\"text\":\"ok\"}"));
 	free(answer);
 }
@@ -750,6 +752,92 @@ test_socket_of_another(void **state)
 	assert_null(second);
 }
 
+/* ---- what many readers cost ---- */
+
+/* What is dear to make is made for all who ask, and anew after a while. */
+static void
+test_dear_answers_are_kept(void **state)
+{
+	struct env *e = *state;
+	uint64_t end_ns = clk_ns() + WAIT_NS;
+	char *first, *next;
+
+	fake.nodes = 20000;
+	first = get(e, "/api/v1/nodes");
+	fake.nodes = 3;
+	next = get(e, "/api/v1/nodes");
+	assert_int_equal(strlen(next), strlen(first));
+	do {
+		free(next);
+		next = get(e, "/api/v1/nodes");
+		assert_int_equal(status_of(next), 200);
+	} while (strlen(next) == strlen(first) && clk_ns() < end_ns);
+	assert_true(strlen(next) < strlen(first));
+	free(first);
+	free(next);
+}
+
+/* Parameters make every question another one: those who ask on and on are put
+ * off, but not who may give orders, nor a scrape. */
+static void
+test_askers_have_a_share(void **state)
+{
+	struct env *e = *state;
+	int status = 200, asked = 0;
+	char *answer, path[64];
+
+	fake.nodes = 20000;
+	for (; status == 200 && asked < 1000; asked++) {
+		snprintf(path, sizeof(path), "/api/v1/nodes?brief=no&x=%d",
+		    asked);
+		answer = get(e, path);
+		status = status_of(answer);
+		free(answer);
+	}
+	assert_int_equal(status, 503);
+	assert_in_range(asked, 3, 999);
+	answer = talk(e, dial_unix(e),
+	    "GET /api/v1/nodes?brief=yes HTTP/1.0\r\n\r\n");
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	answer = get(e, "/metrics");
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+}
+
+static uint64_t
+still_clock(void)
+{
+	return CLK_NS_PER_S;
+}
+
+/* Readers that do not read: their answers may take so much memory and no
+ * more. A clock that stands still keeps answers from being shared. */
+static void
+test_slow_readers_share_memory(void **state)
+{
+	static const char ask[] = "GET /api/v1/nodes HTTP/1.0\r\n\r\n";
+	struct env *e = *state;
+	char piece[256] = "";
+	int fds[5];
+
+	fake.nodes = 90000;
+	clk_set_source(still_clock, NULL);
+	for (int i = 0; i < 5; i++) {
+		fds[i] = dial(e);
+		while (send(fds[i], ask, strlen(ask), MSG_NOSIGNAL) < 0)
+			event_base_loop(e->f.base, EVLOOP_NONBLOCK);
+		while (recv(fds[i], piece, sizeof(piece) - 1, MSG_PEEK) < 0)
+			event_base_loop(e->f.base, EVLOOP_NONBLOCK);
+		if (i == 0)
+			assert_int_equal(status_of(piece), 200);
+	}
+	clk_set_source(NULL, NULL);
+	assert_int_equal(status_of(piece), 503);
+	for (int i = 0; i < 5; i++)
+		close(fds[i]);
+}
+
 int
 main(void)
 {
@@ -777,6 +865,9 @@ main(void)
 		T(test_peer_gone_before_the_answer),
 		T(test_half_closed_peer_gets_its_answer),
 		T(test_socket_of_another),
+		T(test_dear_answers_are_kept),
+		T(test_askers_have_a_share),
+		T(test_slow_readers_share_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -407,6 +407,41 @@ test_close_answers_everyone(void **state)
 	assert_int_equal(count_records(f, "r-1"), 50);
 }
 
+/* Those outside who ask much are refused, and what nobody waits for is let go;
+ * what the collector asks itself stands in no line with them. */
+static void
+test_askers_outside(void **state)
+{
+	struct fix *f = *state;
+	struct answer own = { 0 }, gone = { 0 }, left = { 0 };
+	int first = 0, second = 0; /* who ask */
+	const int each = 100;
+
+	for (int i = 0; i < each; i++) {
+		store_ask_for(f->st, STORE_RUNS, NULL, &first, answer_cb,
+		    &gone);
+		store_ask(f->st, STORE_SETTINGS, NULL, answer_cb, &own);
+	}
+	store_ask_for(f->st, STORE_RUNS, NULL, &second, answer_cb, &left);
+	fix_wait(f, &left.got, 1);
+	assert_int_equal(left.status, -EAGAIN);
+	fix_wait(f, &own.got, each);
+	assert_int_equal(own.status, 0);
+	fix_wait(f, &gone.got, each);
+	for (int i = 0; i < 10; i++)
+		store_ask_for(f->st, STORE_CHECK, NULL, &first, answer_cb,
+		    &gone);
+	store_ask_for(f->st, STORE_CHECK, NULL, &second, answer_cb, &left);
+	store_abandon(f->st, &first);
+	fix_wait(f, &left.got, 2);
+	assert_int_equal(left.status, 0);
+	assert_int_equal(gone.got, each + 10); /* and before the other one */
+	assert_true(gone.status < 0);
+	json_decref(own.result);
+	json_decref(gone.result);
+	json_decref(left.result);
+}
+
 static void
 test_health(void **state)
 {
@@ -487,6 +522,7 @@ main(void)
 		T(test_backup_and_check),
 		T(test_one_collector),
 		T(test_close_answers_everyone),
+		T(test_askers_outside),
 		T(test_health),
 		T(test_full_queue_says_so),
 	};
