@@ -36,6 +36,7 @@ struct hub {
 	struct diagnosis *diagnosis;
 	uint64_t court_ns; /* of the last diagnosis_tick */
 	struct sessions *sessions;
+	int held; /* agents are not listened to until the store has room */
 	struct mesh *mesh;
 	struct standings *standings;
 	uint64_t standings_ns; /* of their last tick */
@@ -171,6 +172,7 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 {
 	struct hub *h = ctx;
 	struct node *n = session_arg(s);
+	int rc;
 
 	if (n == NULL)
 		return 0; /* replaced */
@@ -188,8 +190,13 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 	case WIRE_MESH_REPORT:
 		return mesh_message(h->mesh, n, type, msg, err);
 	default:
-		return runs_message(h->runs, n, type, msg, err);
+		rc = runs_message(h->runs, n, type, msg, err);
 	}
+	if (type == WIRE_RECORDS && !h->held && store_is_behind(h->store)) {
+		h->held = 1;
+		sessions_hold(h->sessions, 1);
+	}
+	return rc;
 }
 
 static void
@@ -337,6 +344,25 @@ lost_cb(struct node *n, void *arg)
 		    "long");
 }
 
+/* Nobody was silent whom we did not listen to. */
+static void
+room_cb(void *arg)
+{
+	struct hub *h = arg;
+	uint64_t now_ns = clk_ns();
+
+	if (!h->held)
+		return;
+	h->held = 0;
+	for (size_t i = 0; i < roster_count(h->roster); i++) {
+		struct node *n = roster_at(h->roster, i);
+
+		if (n->session != NULL)
+			roster_alive(h->roster, n, now_ns);
+	}
+	sessions_hold(h->sessions, 0);
+}
+
 struct hub *
 hub_new(struct event_base *base, struct store *store, struct series *series,
     const struct hub_options *o)
@@ -362,6 +388,8 @@ hub_new(struct event_base *base, struct store *store, struct series *series,
 	h->diagnosis = diagnosis_new(h->roster, store, &o->diagnosis,
 	    &diagnosis_ops, h);
 	h->sessions = sessions_new(base, &sl, &session_ops, h);
+	if (store != NULL) /* benches have none */
+		store_set_room_cb(store, room_cb, h);
 	h->standings = standings_new(h->roster, o->react, &node_health_ops, h);
 	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh,
 		&err) == 0)
@@ -420,7 +448,7 @@ hub_tick(struct hub *h)
 {
 	uint64_t now_ns = clk_ns();
 
-	if (now_ns - h->roster_ns >= ROSTER_TICK_NS) {
+	if (!h->held && now_ns - h->roster_ns >= ROSTER_TICK_NS) {
 		h->roster_ns = now_ns;
 		roster_tick(h->roster, now_ns);
 	}

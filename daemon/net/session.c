@@ -81,6 +81,7 @@ struct sessions {
 	unsigned tls_reads;
 	struct session_list list[STEP_MAX];
 	size_t count[STEP_MAX];
+	int held;
 	struct log_limit once;
 };
 
@@ -428,9 +429,14 @@ read_cb(struct bufferevent *bev, void *arg)
 
 	s->last_ns = clk_ns();
 	s->in_call++;
-	do
+	do {
+		if (s->all->held && s->step == STEP_UP) {
+			bufferevent_disable(bev, EV_READ);
+			rc = 0;
+			break;
+		}
 		rc = frame_handle(s, in, &cause, &err);
-	while (rc > 0 && !s->dead && s->step != STEP_CLOSING);
+	} while (rc > 0 && !s->dead && s->step != STEP_CLOSING);
 	if (rc < 0)
 		session_refuse(s, cause, err.text);
 	s->in_call--;
@@ -642,6 +648,21 @@ sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret)
 			ret->agent_unix_s = s->cert_end_unix_s;
 			ret->agent = s->node;
 		}
+}
+
+void
+sessions_hold(struct sessions *ss, int held)
+{
+	struct session *s;
+
+	ss->held = held;
+	TAILQ_FOREACH (s, &ss->list[STEP_UP], link) {
+		if (held || (bufferevent_get_enabled(s->bev) & EV_READ))
+			continue;
+		bufferevent_enable(s->bev, EV_READ);
+		bufferevent_trigger(s->bev, EV_READ,
+		    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+	}
 }
 
 size_t

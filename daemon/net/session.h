@@ -62,6 +62,9 @@ struct sessions_expiry {
 	const char *agent;    /* its node; "": none; lives as its session */
 };
 void sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret);
+/* While held no message is read from whoever has said hello: what agents send
+ * waits with them. */
+void sessions_hold(struct sessions *ss, int held);
 size_t sessions_count(const struct sessions *ss); /* with a taken hello */
 /* A complaint about a peer, told once. */
 void sessions_complain(struct sessions *ss, const char *addr, const char *name,

@@ -15,12 +15,12 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
-#include "schema/scores.h"
 
 /* One `records` message on its way through the store. */
 struct intake {
@@ -53,25 +53,30 @@ ack(const struct intake *it)
 		member_int(json_array_get(it->records, count - 1), "seq")));
 }
 
-/* Other nodes of ours than those that have run it: by id. */
+/* A node of ours that is not of the run, whose nodes are known by now. */
 static int
-is_foreign(const struct run *r, const uint8_t *members, const char *name)
+is_foreign(struct run *r, const char *name)
 {
 	const struct node *n = roster_find(r->all->roster, name);
 
-	return n != NULL && !members[n->id];
+	if (r->members == NULL) {
+		r->member_count = roster_count(r->all->roster);
+		r->members = xcalloc(r->member_count + 1, 1);
+		for (size_t i = 0; i < r->node_count; i++)
+			r->members[r->nodes[i].node->id] = 1;
+	}
+	return n != NULL && (n->id >= r->member_count || !r->members[n->id]);
 }
 
 /* The first name of rows whose members key is a node that is not of the run. */
 static const char *
-foreign_in(const struct run *r, const uint8_t *members, const json_t *rows,
-    const char *key)
+foreign_in(struct run *r, const json_t *rows, const char *key)
 {
 	const json_t *row;
 	size_t i;
 
 	json_array_foreach (rows, i, row)
-		if (is_foreign(r, members, member_text(row, key)))
+		if (is_foreign(r, member_text(row, key)))
 			return member_text(row, key);
 	return NULL;
 }
@@ -85,22 +90,22 @@ is_of_run(struct run *r, const json_t *record)
 		const char *rows, *key;
 	} places[] = { { "nodes", "node" }, { "nodes", "partner" },
 		{ "pairs", "a" }, { "pairs", "b" } };
-	uint8_t *members = xcalloc(roster_count(r->all->roster) + 1, 1);
+	const char *hosts = member_text_or(json_object_get(record, "scores"),
+	    "hosts", NULL);
 	const char *other = NULL;
-	struct record_scores scores;
+	struct hostlist list = { 0 };
 	char text[RUN_WHY_MAX];
 
-	for (size_t i = 0; i < r->node_count; i++)
-		members[r->nodes[i].node->id] = 1;
-	if (is_foreign(r, members, member_text(record, "node")))
+	if (is_foreign(r, member_text(record, "node")))
 		other = member_text(record, "node");
 	for (size_t i = 0; i < ARRAY_LEN(places) && other == NULL; i++)
-		other = foreign_in(r, members,
-		    json_object_get(record, places[i].rows), places[i].key);
-	record_scores_read(record, "q25", &scores);
-	for (size_t i = 0; i < scores.hosts.count && other == NULL; i++)
-		if (is_foreign(r, members, scores.hosts.names[i]))
-			other = scores.hosts.names[i];
+		other = foreign_in(r, json_object_get(record, places[i].rows),
+		    places[i].key);
+	/* Of nodes that are not in rows. */
+	if (hosts != NULL && hostlist_parse(hosts, &list, NULL) == 0)
+		for (size_t i = 0; i < list.count && other == NULL; i++)
+			if (is_foreign(r, list.names[i]))
+				other = list.names[i];
 	if (other != NULL && !r->named_others) {
 		r->named_others = 1;
 		snprintf(text, sizeof(text),
@@ -110,8 +115,7 @@ is_of_run(struct run *r, const json_t *record)
 		log_warnx("run %s: %s", r->id, text);
 		store_put_event(r->all->store, "alarm", r->id, text);
 	}
-	record_scores_clear(&scores);
-	free(members);
+	hostlist_clear(&list);
 	return other == NULL;
 }
 

@@ -41,6 +41,7 @@ run_nodes_clear(struct run *r)
 	for (size_t i = 0; i < r->node_count; i++)
 		free(r->nodes[i].text);
 	free(r->nodes);
+	free(r->members);
 	r->nodes = NULL;
 	r->node_count = 0;
 }

@@ -157,7 +157,9 @@ struct run {
 	uint64_t start_limit_ns;
 	uint64_t margin_ns;
 	int64_t priority;
-	int preempts;            /* it ends runs of lower priority */
+	int preempts;     /* it ends runs of lower priority */
+	uint8_t *members; /* 1 for each node's id of it; or NULL */
+	size_t member_count;
 	int named_others;        /* a record of it spoke of other nodes */
 	int alone;               /* no other run goes beside it, on any node */
 	struct budget_cost cost; /* expected */

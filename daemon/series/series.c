@@ -320,9 +320,9 @@ take_each(struct series *s, size_t index, const struct place *p,
 }
 
 static int
-fits(const json_t *record, const char *member, const char *want)
+fits(const char *have, const char *want)
 {
-	return want == NULL || strcmp(member_text(record, member), want) == 0;
+	return want == NULL || strcmp(have, want) == 0;
 }
 
 static void
@@ -333,13 +333,15 @@ record_take(struct series *s, const char *class, const json_t *record,
 		.depth = 1,
 		.class = class,
 		.is_new = is_new };
+	const char *probe = member_text(record, "probe");
+	const char *of = member_text(record, "of");
+	const char *baseline = member_text(record, "baseline");
 
 	for (size_t i = 0; i < s->rows; i++) {
 		const struct series_row *row = &series_rows[i];
 
-		if (!fits(record, "probe", row->probe) ||
-		    !fits(record, "of", row->of) ||
-		    !fits(record, "baseline", row->baseline))
+		if (!fits(probe, row->probe) || !fits(of, row->of) ||
+		    !fits(baseline, row->baseline))
 			continue;
 		if (row->each != NULL)
 			take_each(s, i, &p, row->each);

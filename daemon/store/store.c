@@ -42,6 +42,9 @@ struct store {
 	struct store_writer *writer;
 	struct store_reader *readers[READER_MAX];
 	int lock_fd;
+	int behind; /* somebody was told so */
+	void (*room)(void *arg);
+	void *room_arg;
 };
 
 struct store_job *
@@ -105,13 +108,29 @@ deliver(struct store_done *d)
 static void
 done_cb(evutil_socket_t fd, short what, void *arg)
 {
-	struct store_done *d = arg;
+	struct store *st = arg;
 	uint64_t count;
 
 	(void)what;
 	if (read((int)fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		log_warn("store: eventfd");
-	deliver(d);
+	deliver(&st->done);
+	if (st->behind && !store_is_behind(st) && st->room != NULL)
+		st->room(st->room_arg);
+}
+
+int
+store_is_behind(struct store *st)
+{
+	st->behind = store_writer_is_behind(st->writer, st->behind);
+	return st->behind;
+}
+
+void
+store_set_room_cb(struct store *st, void (*room)(void *arg), void *arg)
+{
+	st->room = room;
+	st->room_arg = arg;
 }
 
 int
@@ -133,7 +152,7 @@ store_open(const struct store_options *o, struct event_base *base,
 		log_warn("store: eventfd");
 	} else {
 		d->event = event_new(base, d->fd, EV_READ | EV_PERSIST, done_cb,
-		    d);
+		    st);
 		rc = event_add(d->event, NULL) < 0 ? -EIO : 0;
 	}
 	if (rc == 0 && mkdir(o->dir, 0750) < 0 && errno != EEXIST) {

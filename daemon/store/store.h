@@ -109,6 +109,10 @@ enum store_question {
 };
 void store_ask(struct store *st, enum store_question what, const json_t *args,
     store_cb *cb, void *arg);
+/* 1 when half of what may wait to be written does: whoever puts more should
+ * have it wait elsewhere, until the store has room again and says so. */
+int store_is_behind(struct store *st);
+void store_set_room_cb(struct store *st, void (*room)(void *arg), void *arg);
 /* For somebody outside: questions with an owner wait apart from the
  * collector's own, are refused with -EAGAIN when too many wait, and end with
  * -ECANCELED, or an error of what was cut short, once they are abandoned. */

@@ -36,6 +36,7 @@ struct store_job {
 	store_cb *cb; /* may be NULL */
 	void *arg;
 	const void *owner; /* of a question that may be abandoned, or NULL */
+	size_t cost;       /* of the object while it waits, in values */
 	int status;        /* of the done job */
 	json_t *result;    /* likewise; may be NULL */
 };
@@ -56,6 +57,9 @@ int store_writer_start(const struct store_options *o, const char *path,
 /* Takes job. -EAGAIN when the queue is full; the job is then still the
  * caller's. */
 int store_writer_add(struct store_writer *w, struct store_job *job);
+/* 1 when half of the queue is taken; was: it was 1, which holds until no more
+ * than a quarter is. */
+int store_writer_is_behind(struct store_writer *w, int was);
 /* Commits what is queued, hands it to done and ends the thread. */
 void store_writer_stop(struct store_writer *w);
 void store_writer_health(struct store_writer *w, struct store_health *ret);

@@ -45,9 +45,10 @@ put_char(struct text *t, char c)
 	t->len_bytes++;
 }
 
-/* Decimal digits of v > 0 into ret, not terminated; their number. */
+/* Decimal digits of v > 0 into ret, at most 20, not terminated; their number.
+ */
 static int
-digits_of(uint64_t v, char ret[20])
+digits_of(uint64_t v, char *ret)
 {
 	char back[20];
 	int n = 0;
@@ -86,7 +87,10 @@ put_real(struct text *t, double x)
 			*p++ = '.';
 		memcpy(p, digits + 1, (size_t)n - 1);
 		p += n - 1;
-		p += snprintf(p, NUMBER_MAX / 4, "e%d", power);
+		*p++ = 'e';
+		if (power < 0)
+			*p++ = '-';
+		p += digits_of((uint64_t)(power < 0 ? -power : power), p);
 	} else {
 		last = power - n + 1 < -1 ? power - n + 1 : -1;
 		for (int at = power > 0 ? power : 0; at >= last; at--) {

@@ -29,7 +29,7 @@
 #define BATCH_ROWS     1000
 #define BATCH_WAIT_NS  (200 * CLK_NS_PER_MS)
 #define QUEUE_ROWS_MAX 20000
-#define QUEUE_COST_MAX 200000 /* about 100 MiB of parsed JSON */
+#define QUEUE_COST_MAX 1000000 /* values of JSON: about 100 MiB */
 #define KEPT_ROWS_MAX  4096
 #define TICK_NS        CLK_NS_PER_S /* space is looked at, retries are made */
 #define KEEP_NS        (60 * CLK_NS_PER_S) /* between looks for old rows */
@@ -82,33 +82,41 @@ static const struct put_kind {
 	[PUT_BASELINE] = { 1, 1 },
 };
 
-/* Memory that a waiting row holds, in array members. */
+/* Values in v, or what its text takes in memory as such. Depth: of what was
+ * parsed, which is limited. */
 static size_t
-job_cost(const struct store_job *job)
+cost_of(const json_t *v)
 {
-	static const char *const lists[] = { "nodes", "pairs", "hist", "nics" };
-	size_t cost = 8;
+	size_t cost = 1, i;
+	const char *key;
+	json_t *inner;
 
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		cost += json_array_size(json_object_get(job->object, lists[i]));
+	if (json_is_array(v))
+		json_array_foreach (v, i, inner)
+			cost += cost_of(inner);
+	else if (json_is_object(v))
+		json_object_foreach ((json_t *)(uintptr_t)v, key, inner)
+			cost += 1 + cost_of(inner);
+	else if (json_is_string(v))
+		cost += json_string_length(v) / 64;
 	return cost;
 }
 
 int
 store_writer_add(struct store_writer *w, struct store_job *job)
 {
-	size_t cost = job_cost(job);
 	int rc = 0;
 
+	job->cost = cost_of(job->object);
 	pthread_mutex_lock(&w->lock);
 	if (w->queue_rows >= QUEUE_ROWS_MAX ||
-	    w->queue_cost + cost > QUEUE_COST_MAX) {
+	    w->queue_cost + job->cost > QUEUE_COST_MAX) {
 		rc = -EAGAIN;
 		w->health.dropped_rows += job->cb == NULL;
 	} else {
 		TAILQ_INSERT_TAIL(&w->queue, job, link);
 		w->queue_rows++;
-		w->queue_cost += cost;
+		w->queue_cost += job->cost;
 		w->urgent |= put_kinds[job->what].urgent;
 		if (w->queue_rows == 1 || w->queue_rows == BATCH_ROWS ||
 		    w->urgent)
@@ -116,6 +124,19 @@ store_writer_add(struct store_writer *w, struct store_job *job)
 	}
 	pthread_mutex_unlock(&w->lock);
 	return rc;
+}
+
+int
+store_writer_is_behind(struct store_writer *w, int was)
+{
+	size_t share = was ? 4 : 2;
+	int behind;
+
+	pthread_mutex_lock(&w->lock);
+	behind = w->queue_cost > QUEUE_COST_MAX / share ||
+	    w->queue_rows > QUEUE_ROWS_MAX / share;
+	pthread_mutex_unlock(&w->lock);
+	return behind;
 }
 
 static void
@@ -151,7 +172,7 @@ next_batch(struct store_writer *w, int more_to_do, struct store_jobs *batch)
 		TAILQ_REMOVE(&w->queue, job, link);
 		TAILQ_INSERT_TAIL(batch, job, link);
 		w->queue_rows--;
-		w->queue_cost -= job_cost(job);
+		w->queue_cost -= job->cost;
 	}
 	if (TAILQ_EMPTY(&w->queue))
 		w->urgent = 0;

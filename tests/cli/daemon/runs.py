@@ -141,6 +141,26 @@ def test_alone(c):
     close(a)
 
 
+def test_flood(c):
+    """A spool of more than the store takes at once waits with its agent, whose
+    session and those of others stay, and all of it is stored."""
+    a = agents(c)
+    run = to_running(c, a)
+    count, each = 20000, 100
+    nics = ",".join(["1"] * 200)
+    for at in range(3, count + 3, each):
+        a[0].send_raw(frame(
+            f'{{"type":"records","run":"{run}","records":['.encode() +
+            ",".join(f'{{"run":"{run}","seq":{seq},"probe":"round","test":'
+                     f'"lat","phase":"isolated","nics":[{nics}]}}'
+                     for seq in range(at, at + each)).encode() + b"]}"))
+    a[0].wait("ack", 60, lambda m: m["seq"] == count + 2)
+    a[0].records(run, end(run, count + 3))
+    c.wait_state(run, ["finished"])
+    assert all(x.open for x in a)
+    close(a)
+
+
 def finish(c, a, run, *before):
     a[0].records(run, *before, end(run, 3))
     c.wait_state(run, ["finished"])
@@ -268,6 +288,7 @@ def main():
         c.start()
         for test in (test_success, test_restart, test_restart_over_end,
                      test_restart_without_head, test_cancel, test_alone,
+                     test_flood,
                      test_foreign_texts, test_latin, test_schedule,
                      test_reload, test_config):
             start = time.time()
