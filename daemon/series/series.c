@@ -97,6 +97,15 @@ series_samples(const struct series *s, size_t row,
 	return f->count;
 }
 
+/* The first len bytes of a path in our own table. */
+static void
+word_of(const char *path, size_t len, char ret[WORD_MAX + 1])
+{
+	assert(len <= WORD_MAX);
+	memcpy(ret, path, len);
+	ret[len] = '\0';
+}
+
 /* The number of a member of o, or of a member of that: "interval.lo". */
 static double
 number_at(const json_t *o, const char *path)
@@ -106,7 +115,7 @@ number_at(const json_t *o, const char *path)
 
 	if (dot == NULL)
 		return member_number(o, path);
-	snprintf(outer, sizeof(outer), "%.*s", (int)(dot - path), path);
+	word_of(path, (size_t)(dot - path), outer);
 	return member_number(json_object_get(o, outer), dot + 1);
 }
 
@@ -119,7 +128,7 @@ has_all(const json_t *o, const char *paths)
 	while (paths != NULL && *paths != '\0') {
 		size_t len = strcspn(paths, " ");
 
-		snprintf(path, sizeof(path), "%.*s", (int)len, paths);
+		word_of(paths, len, path);
 		if (!(number_at(o, path) > 0))
 			return 0;
 		paths += len + strspn(paths + len, " ");
@@ -308,7 +317,7 @@ take_each(struct series *s, size_t index, const struct place *p,
 	const json_t *v;
 
 	assert(p->depth < DEPTH_MAX);
-	snprintf(name, sizeof(name), "%.*s", (int)len, path);
+	word_of(path, len, name);
 	inner.depth++;
 	json_array_foreach (json_object_get(p->at[p->depth - 1], name), i, v) {
 		inner.at[p->depth] = v;
