@@ -48,6 +48,7 @@ enum opt {
 	OPT_RAW,
 	OPT_ROLE,
 	OPT_SAN,
+	OPT_SOFTWARE,
 	OPT_STATE,
 	OPT_SVG,
 	OPT_WAIT,

@@ -85,6 +85,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "operator." },
 	[OPT_SAN] = { "san", 0, "NAME", 0,
 	    "A further DNS name or IP address; may be given again." },
+	[OPT_SOFTWARE] = { "software", 0, NULL, 0,
+	    "One line a version of the agents, the nodes as a hostlist." },
 	[OPT_STATE] = { "state", 's', "STATE", 0, "Only those in this state." },
 	[OPT_WAIT] = { "wait", 'w', NULL, 0,
 	    "Wait for the end of the run, and show its progress." },

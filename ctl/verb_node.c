@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/hostlist.h"
 #include "common/table.h"
+#include "common/xalloc.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 
@@ -52,33 +53,35 @@ static const struct print_column columns[] = {
 	{ 0 },
 };
 
+/* A line for each value of a member, in the order of its first node. */
 static void
-print_folded(const json_t *nodes)
+print_folded(const json_t *nodes, const char *key)
 {
-	struct table *t = table_new("state|>nodes|hosts");
+	char *heads = xasprintf("%s|>nodes|hosts", key);
+	struct table *t = table_new(heads);
+	json_t *by = json_object(), *node, *names;
+	const char *value;
+	size_t i;
 
-	for (int s = 0; s < AGENT_STATE_MAX; s++) {
-		json_t *names = json_array();
-		size_t i;
-		json_t *node;
-		char *text;
+	json_array_foreach (nodes, i, node) {
+		value = print_member(node, key, "-");
+		if (json_object_get(by, value) == NULL)
+			json_object_set_new(by, value, json_array());
+		json_array_append(json_object_get(by, value),
+		    json_object_get(node, "node"));
+	}
+	json_object_foreach (by, value, names) {
+		char *text = print_hostlist(names, NULL);
 
-		json_array_foreach (nodes, i, node)
-			if (strcmp(print_member(node, "state", ""),
-				names_agent_states[s]) == 0)
-				json_array_append(names,
-				    json_object_get(node, "node"));
-		text = print_hostlist(names, NULL);
-		if (json_array_size(names) > 0) {
-			table_cell(t, "%s", names_agent_states[s]);
-			table_cell(t, "%zu", json_array_size(names));
-			table_cell(t, "%s", text);
-		}
+		table_cell(t, "%s", value);
+		table_cell(t, "%zu", json_array_size(names));
+		table_cell(t, "%s", text);
 		free(text);
-		json_decref(names);
 	}
 	table_print(t, stdout);
 	table_free(t);
+	json_decref(by);
+	free(heads);
 }
 
 static int
@@ -92,8 +95,10 @@ node_list(struct ctl *c)
 	rc = filter(c, nodes);
 	if (rc == 0 && opts_given(&c->opts, OPT_JSON))
 		print_json(nodes);
+	else if (rc == 0 && opts_given(&c->opts, OPT_SOFTWARE))
+		print_folded(nodes, "software");
 	else if (rc == 0 && opts_given(&c->opts, OPT_FOLD))
-		print_folded(nodes);
+		print_folded(nodes, "state");
 	else if (rc == 0)
 		print_rows(nodes, columns);
 	json_decref(nodes);
@@ -182,12 +187,86 @@ node_show(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
+/* Why the agent of a node should not be replaced now, or NULL. */
+static const char *
+upgrade_wait(const json_t *node, char scratch[ERR_TEXT_BYTES])
+{
+	const char *run = print_member(node, "run", NULL);
+
+	if (strcmp(print_member(node, "state", ""),
+		names_agent_states[AGENT_LOST]) == 0)
+		return "is lost: see what it has, its new agent cannot be seen "
+		       "to come back";
+	if (run == NULL)
+		return NULL;
+	snprintf(scratch, ERR_TEXT_BYTES, "is in run %.64s: wait, or cancel it",
+	    run);
+	return scratch;
+}
+
+/* A batch of a rollout: may it go now, and in which order goes what? */
+static int
+node_upgrade_check(struct ctl *c)
+{
+	json_t *nodes, *version, *ready = json_array(), *node;
+	char scratch[ERR_TEXT_BYTES], *text;
+	const char *own, *why;
+	int older = 0, rc = ctl_get(c, "nodes", NULL, &nodes);
+	size_t i;
+
+	if (rc != 0)
+		return rc;
+	if (ctl_get(c, "version", NULL, &version) != 0) {
+		json_decref(nodes);
+		return EXIT_CODE_UNKNOWN;
+	}
+	own = print_member(version, "version", "?");
+	rc = filter(c, nodes);
+	if (rc == 0) {
+		printf("collector: %s\n", own);
+		print_folded(nodes, "software");
+	}
+	json_array_foreach (nodes, i, node) {
+		why = upgrade_wait(node, scratch);
+		older |= strverscmp(print_member(node, "software", own), own) >
+		    0;
+		if (why == NULL)
+			json_array_append(ready, json_object_get(node, "node"));
+		else
+			printf("wait: %s %s\n", print_member(node, "node", "?"),
+			    why);
+	}
+	if (rc == 0 && older)
+		printf("wait: agents are newer than the collector, which "
+		       "should be upgraded first\n");
+	text = print_hostlist(ready, NULL);
+	if (rc == 0)
+		printf("ready: %zu of %zu nodes%s%s\n", json_array_size(ready),
+		    json_array_size(nodes), text[0] != '\0' ? ": " : "", text);
+	if (rc == 0 &&
+	    (older || json_array_size(ready) < json_array_size(nodes)))
+		rc = EXIT_CODE_WARN;
+	free(text);
+	json_decref(ready);
+	json_decref(nodes);
+	json_decref(version);
+	return rc;
+}
+
 const struct verb verbs_node[] = {
-	{ "node", "list", "[HOSTS]", 0, 1, "json state fold", "nodes",
+	{ "node", "list", "[HOSTS]", 0, 1, "json state fold software", "nodes",
 	    "List the nodes, or those of a hostlist, and how they are.", NULL,
 	    node_list },
 	{ "node", "show", "NODE", 1, 1, "json", "nodes",
 	    "Show all that is known of a node, its inventory included.", NULL,
 	    node_show },
+	{ "node", "upgrade-check", "[HOSTS]", 0, 1, "", "nodes",
+	    "Tell whether the agents of these nodes may be replaced now.",
+	    "The collector goes first; it speaks with agents of its own "
+	    "version "
+	    "and of the one before. A run takes nodes of one version. Exit "
+	    "code "
+	    "1: some should wait, and why.",
+	    node_upgrade_check },
 	{ 0 },
 };

@@ -28,7 +28,8 @@
 #define LAST         { NULL, 0, 0 }
 
 FIELDS(hello) = {
-	{ "version", 'i', 0 },   /* WIRE_VERSION */
+	{ "version", 'i', 0 },   /* the newest it speaks: WIRE_VERSION */
+	{ "version_min", 'i', 1 }, /* the oldest; absent: no other */
 	{ "node", 's', 0 },      /* must be the certificate's common name */
 	{ "boot", 's', 0 },      /* changes when the agent's process does */
 	{ "software", 's', 0 },
@@ -115,6 +116,7 @@ FIELDS(mesh_report) = {
 	LAST
 };
 FIELDS(welcome) = {
+	{ "version", 'i', 1 }, /* of this session, where hello had several */
 	{ "heartbeat_ms", 'i', 0 },
 	{ "silence_ms", 'i', 0 },
 	{ "acks", 'a', 0 }, /* [{run, seq}]: committed, for hello's spool */
@@ -276,19 +278,25 @@ field_find(const struct wire_message *m, const char *name)
 	return NULL;
 }
 
-/* Everything but type against the row: 0 or -EPROTO. */
+/* Everything but type against the row: 0 or -EPROTO. What we say ourselves has
+ * no other fields; what others say loses them. */
 static int
-fields_check(const struct wire_message *m, json_t *msg, struct err *err)
+fields_check(const struct wire_message *m, json_t *msg, int ours,
+    struct err *err)
 {
 	const char *key;
 	json_t *v;
+	void *next;
 
-	json_object_foreach (msg, key, v) {
+	json_object_foreach_safe(msg, next, key, v)
+	{
 		const struct wire_field *f = field_find(m, key);
 
 		if (strcmp(key, "type") == 0)
 			continue;
-		if (f == NULL || !kind_matches(f->kind, v))
+		if (f == NULL && !ours)
+			json_object_del(msg, key);
+		else if (f == NULL || !kind_matches(f->kind, v))
 			return err_set(err, -EPROTO, "%s.%.64s %s", m->name,
 			    key,
 			    f == NULL ? "is unknown" : "is of another kind");
@@ -334,7 +342,7 @@ wire_parse(const char *body, size_t len_bytes, enum wire_from from,
 	if (strict_object(body, len_bytes, DEPTH_MAX, &msg, err) < 0)
 		return -EPROTO;
 	type = type_of(msg, from, err);
-	if (type >= 0 && fields_check(&wire_messages[type], msg, err) < 0)
+	if (type >= 0 && fields_check(&wire_messages[type], msg, 0, err) < 0)
 		type = -EPROTO;
 	if ((type == WIRE_RECORDS || type == WIRE_PROGRESS) &&
 	    len_bytes > LINES_BYTES_MAX)
@@ -357,7 +365,7 @@ wire_build(enum wire_type type, json_t *msg, char **ret_frame)
 
 	if (!json_is_object(msg) ||
 	    json_object_set_new(msg, "type", json_string(m->name)) < 0 ||
-	    fields_check(m, msg, &err) < 0)
+	    fields_check(m, msg, 1, &err) < 0)
 		goto out;
 	len = (long)json_dumpb(msg, NULL, 0, JSON_COMPACT);
 	if (len == 0 || len > FRAME_BODY_MAX) {

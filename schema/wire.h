@@ -4,9 +4,10 @@
  *
  * A message is one JSON object in one frame (common/frame.h) over mutual TLS.
  * Its "type" selects a row of wire_messages; the row's fields are all that may
- * stand in it. A message that breaks its row ends the session that sent it.
- * Unknown fields are refused, so a version says what it speaks: WIRE_VERSION
- * travels in hello, and another version is refused by name.
+ * stand in it as we send it. A message that breaks its row ends the session
+ * that sent it, but fields that the row does not know are dropped: a newer peer
+ * may say more. What may change without a new version, and what a new one
+ * means: coalmine-wire(7).
  */
 #ifndef SCHEMA_WIRE_H
 #define SCHEMA_WIRE_H
@@ -17,7 +18,9 @@
 #include "common/err.h"
 #include "common/str.h"
 
-#define WIRE_VERSION 1
+/* Spoken are these and all between; hello has the agent's. */
+#define WIRE_VERSION     1
+#define WIRE_VERSION_MIN 1
 
 /* A batch system's jobs are called by this and the run: the agent makes them,
  * the collector asks after them and ends what is left. */

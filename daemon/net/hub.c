@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/xalloc.h"
 #include "daemon/series/series.h"
 #include "daemon/cluster/roster.h"
@@ -47,7 +48,8 @@ struct greeting {
 	struct hub *h;
 	struct node *node;
 	uint64_t serial;
-	json_t *runs; /* that live there */
+	json_int_t version; /* what is spoken, when hello gave a choice; or 0 */
+	json_t *runs;       /* that live there */
 };
 
 static void
@@ -55,15 +57,19 @@ greet(struct greeting *g, json_t *acks)
 {
 	struct node *n = g->node;
 	struct hub *h = g->h;
+	json_t *welcome;
 
 	if (n->serial != g->serial || n->session == NULL)
 		return; /* gone meanwhile */
 	n->greeted = 1;
-	(void)session_send(n->session, WIRE_WELCOME,
-	    json_pack("{s:I, s:I, s:O, s:o}", "heartbeat_ms",
-		(json_int_t)(h->o.heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
-		(json_int_t)(h->o.silence_ns / CLK_NS_PER_MS), "acks", acks,
-		"keep", runs_keep(h->runs, n, g->runs)));
+	welcome = json_pack("{s:I, s:I, s:O, s:o}", "heartbeat_ms",
+	    (json_int_t)(h->o.heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
+	    (json_int_t)(h->o.silence_ns / CLK_NS_PER_MS), "acks", acks, "keep",
+	    runs_keep(h->runs, n, g->runs));
+	if (g->version > 0) /* whoever gave a choice knows the answer */
+		json_object_set_new(welcome, "version",
+		    json_integer(g->version));
+	(void)session_send(n->session, WIRE_WELCOME, welcome);
 	runs_hello(h->runs, n, g->runs);
 	mesh_greeted(h->mesh, n);
 }
@@ -156,6 +162,10 @@ hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 	g->node = roster_hello(h->roster, msg, session_addr(s), s, clk_ns());
 	g->serial = g->node->serial;
 	g->runs = json_incref(json_object_get(msg, "runs"));
+	if (json_object_get(msg, "version_min") != NULL)
+		g->version = member_int(msg, "version") < WIRE_VERSION
+		    ? member_int(msg, "version")
+		    : WIRE_VERSION;
 	session_set_arg(s, g->node);
 	args = json_pack("{s:o}", "runs", runs);
 	if (json_array_size(runs) == 0)

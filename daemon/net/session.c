@@ -19,6 +19,7 @@
 #include "common/err.h"
 #include "common/frame.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/queue.h"
 #include "common/rng.h"
 #include "common/text.h"
@@ -313,14 +314,19 @@ hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
 {
 	struct sessions *ss = s->all;
 	const char *node = json_string_value(json_object_get(msg, "node"));
-	json_int_t version = json_integer_value(
-	    json_object_get(msg, "version"));
+	json_int_t newest = member_int(msg, "version");
+	const json_t *least = json_object_get(msg, "version_min");
+	json_int_t oldest = least != NULL ? json_integer_value(least) : newest;
 
 	*ret_cause = CAUSE_UNSUPPORTED;
-	if (version != WIRE_VERSION)
+	if (oldest > WIRE_VERSION || newest < WIRE_VERSION_MIN)
 		return err_set(err, -EPROTO,
-		    "agent speaks version %lld, this collector %d",
-		    (long long)version, WIRE_VERSION);
+		    "agent %.80s speaks versions %lld to %lld of the protocol, "
+		    "this collector (%s) %d to %d: upgrade %s",
+		    member_text(msg, "software"), (long long)oldest,
+		    (long long)newest, COALMINE_VERSION, WIRE_VERSION_MIN,
+		    WIRE_VERSION,
+		    oldest > WIRE_VERSION ? "the collector" : "the agent");
 	*ret_cause = CAUSE_CONFIG;
 	if (strcmp(node, s->node) != 0)
 		return err_set(err, -EACCES,

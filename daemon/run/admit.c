@@ -234,6 +234,53 @@ collect(struct run *r, struct candidates *c)
 	hostlist_clear(&hl);
 }
 
+static const char *
+software_of(const struct node *n)
+{
+	return n->software != NULL ? n->software : "";
+}
+
+/* Engines of two versions may not understand each other in the middle of a
+ * run. It takes nodes of one, that of which there are most: in a rollout the
+ * old ones first, and the new ones once half is done. */
+static void
+keep_one_version(const struct run *r, struct candidates *c)
+{
+	const char *most = "";
+	size_t best = 0, kept = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const char *own = software_of(c->nodes[i]);
+		size_t same = 0;
+
+		if (strcmp(own, most) == 0)
+			continue;
+		for (size_t k = i; k < c->count; k++)
+			same += strcmp(software_of(c->nodes[k]), own) == 0;
+		if (same > best) {
+			best = same;
+			most = own;
+		}
+	}
+	if (best == c->count)
+		return;
+	c->free_count = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		struct node *n = c->nodes[i];
+
+		if (strcmp(software_of(n), most) == 0) {
+			c->free_count += (size_t)is_free(r, n);
+			c->nodes[kept++] = n;
+		} else if (c->err.text[0] == '\0') {
+			err_say(&c->err,
+			    "%s has version %.60s, others have %.60s: a run "
+			    "takes nodes of one version",
+			    n->name, software_of(n), most);
+		}
+	}
+	c->count = kept;
+}
+
 struct drawn {
 	struct node *node;
 	int place; /* among the candidates */
@@ -476,6 +523,7 @@ admit_tick(struct run *r)
 	if (asks_slurm(r))
 		slurm_nodes_ask(r->all->slurm);
 	collect(r, &c);
+	keep_one_version(r, &c);
 	if (max > r->launcher->nodes_max)
 		max = r->launcher->nodes_max;
 	if (min > max)

@@ -423,6 +423,30 @@ test_new_head(void **state)
 	fix_teardown();
 }
 
+/* A run takes nodes of one version, that of which there are most, and says so
+ * where these are too few. */
+static void
+test_versions(void **state)
+{
+	static const char whole[] = "[campaign]\nnodes_min = 5\n";
+	char run[64];
+	struct err err;
+
+	(void)state;
+	fix_setup(5);
+	xstrset(&fix_node("n1")->software, "9.0");
+	xstrset(&fix_node("n4")->software, "9.0");
+	assert_int_equal(fix_submit(CAMPAIGN, run, &err), 0);
+	assert_int_equal(fix_sent(NULL, WIRE_PREPARE), 3);
+	assert_int_equal(fix_sent("n1", WIRE_PREPARE), 0);
+	assert_int_equal(fix_sent("n4", WIRE_PREPARE), 0);
+	assert_int_equal(fix_submit(whole, run, &err), 0);
+	fix_pass(40, NULL);
+	expect_failed(run, RUN_MISSED, CAUSE_TOO_FEW_NODES,
+	    "n1 has version 9.0, others have 0");
+	fix_teardown();
+}
+
 static void
 test_too_few(void **state)
 {
@@ -759,6 +783,7 @@ main(void)
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_new_head),
 		cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_exclusive),
 		cmocka_unit_test(test_draw),
 		cmocka_unit_test(test_bad_records),
