@@ -43,7 +43,7 @@ complete() {
 start_standin
 complete "node" no
 complete "report" rep
-complete "list show" node ""
+complete "list show upgrade-check" node ""
 complete "validate" campaign va
 complete "--fold" node list --fo
 complete "--ascii" report --as
