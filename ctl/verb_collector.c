@@ -58,12 +58,39 @@ db_check(struct ctl *c)
 	return ok ? EXIT_CODE_OK : EXIT_CODE_BAD;
 }
 
+/* The store is a file of the collector's host: coalmined puts it back. */
+static int
+db_restore(struct ctl *c)
+{
+	char self[4096], *beside;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *config = c->args_count > 1 ? c->args[1] : NULL;
+
+	self[n > 0 ? n : 0] = '\0';
+	if (strrchr(self, '/') != NULL)
+		*strrchr(self, '/') = '\0';
+	beside = xasprintf("%s/../sbin/coalmined", self);
+	execlp(access(beside, X_OK) == 0 ? beside : "coalmined", "coalmined",
+	    "--restore", c->args[0], config != NULL ? "--config" : NULL, config,
+	    (char *)NULL);
+	free(beside);
+	return ctl_fail("coalmined: %s: the store is restored on the "
+			"collector's host",
+	    strerror(errno));
+}
+
 const struct verb verbs_db[] = {
 	{ "db", "backup", "FILE", 1, 1, "", "file",
 	    "Copy the store into a file while the collector runs.",
 	    "The collector writes the file, on its own host and as its own "
 	    "user.",
 	    db_backup },
+	{ "db", "restore", "BACKUP [CONFIG]", 1, 2, "", "file",
+	    "Make a backup the store again, on the collector's host, while it "
+	    "is stopped.",
+	    "What was there is kept beside it. Records that agents still hold "
+	    "come again by themselves.",
+	    db_restore },
 	{ "db", "check", "", 0, 0, "json", "",
 	    "Check the store's integrity; exit code 2 when it is damaged.",
 	    NULL, db_check },

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -516,11 +515,12 @@ app_close(struct app *a)
 	libevent_global_shutdown();
 }
 
-enum act { ACT_RUN, ACT_CHECK, ACT_PRINT };
+enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE };
 
 struct args {
 	enum act act;
 	const char *config;
+	const char *backup; /* of ACT_RESTORE */
 	char *sets[SETS_MAX];
 	size_t set_count;
 };
@@ -530,8 +530,9 @@ usage(FILE *to)
 {
 	fprintf(to,
 	    "usage: coalmined [--config FILE] [-o SECTION.KEY=VALUE]...\n"
-	    "                 [--check-config | --print-config] "
-	    "[--foreground] [--version]\n");
+	    "                 [--check-config | --print-config | "
+	    "--restore BACKUP]\n"
+	    "                 [--foreground] [--version]\n");
 }
 
 static void
@@ -542,6 +543,7 @@ args_read(int argc, char **argv, struct args *ret)
 		{ "option", required_argument, NULL, 'o' },
 		{ "check-config", no_argument, NULL, 'n' },
 		{ "print-config", no_argument, NULL, 'p' },
+		{ "restore", required_argument, NULL, 'r' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -549,7 +551,8 @@ args_read(int argc, char **argv, struct args *ret)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "c:o:npfhV", options, NULL)) != -1)
+	while (
+	    (c = getopt_long(argc, argv, "c:o:npr:fhV", options, NULL)) != -1)
 		switch (c) {
 		case 'c':
 			ret->config = optarg;
@@ -564,6 +567,10 @@ args_read(int argc, char **argv, struct args *ret)
 			break;
 		case 'p':
 			ret->act = ACT_PRINT;
+			break;
+		case 'r':
+			ret->act = ACT_RESTORE;
+			ret->backup = optarg;
 			break;
 		case 'f':
 			break; /* it never does anything else */
@@ -614,20 +621,22 @@ main(int argc, char **argv)
 	int rc;
 
 	log_init("coalmined", LOG_LEVEL_INFO);
-	/* One arena: three threads need no more, and memory stays small. */
-	mallopt(M_ARENA_MAX, 1);
 	args_read(argc, argv, &args);
 	if (settings_load(&args, s, &err) < 0)
 		fatalx("%s", err.text);
 	if (args.act != ACT_RUN) {
+		rc = 0;
 		if (args.act == ACT_PRINT) {
 			text = conf_render(s->conf);
 			fputs(text, stdout);
 			free(text);
+		} else if (args.act == ACT_RESTORE) {
+			rc = store_restore(s->store.dir, args.backup, &err);
+			log_info("%s", err.text);
 		}
 		topo_free(s->topo);
 		conf_free(s->conf);
-		return 0;
+		return rc == 0 ? 0 : EXIT_CONFIG;
 	}
 	log_set_level((enum log_level)conf_choice(s->conf, "collector", "log"));
 	notify_init();

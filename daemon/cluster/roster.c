@@ -102,6 +102,7 @@ roster_free(struct roster *r)
 
 		free(n->name);
 		free(n->software);
+		free(n->adopted_run);
 		free(n->boot);
 		free(n->addr);
 		free(n->busy);

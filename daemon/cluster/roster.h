@@ -60,6 +60,8 @@ struct node {
 	uint64_t claim_tick;   /* when a run last waited for it */
 	int64_t claim_priority;
 	uint64_t used_unix_ns; /* when a run last measured it; 0: not yet */
+	int adopted;           /* unknown runs whose records were kept */
+	char *adopted_run;     /* the last of them */
 	int resend;            /* it holds records that were not committed */
 };
 

@@ -19,8 +19,11 @@
 #include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
+
+#define ADOPTED_MAX 1000 /* runs of a node that are not in the store */
 
 /* One `records` message on its way through the store. */
 struct intake {
@@ -213,9 +216,50 @@ arrived(struct run *r, const json_t *records)
 	}
 }
 
+/* A run that the store does not know: it was lost, or is an older copy, while
+ * the agent held these. They are kept under a run that says so; a store that
+ * knows a run from its start has no such agents, so a node may have so many
+ * of them and then keeps the rest itself. */
+static void
+adopt(struct intake *it)
+{
+	struct node *n = it->node;
+	char text[RUN_WHY_MAX];
+	json_t *run;
+
+	if (n->adopted_run != NULL && strcmp(n->adopted_run, it->run) == 0) {
+		intake_store(it); /* asked for before the first was stored */
+		return;
+	}
+	if (n->adopted == ADOPTED_MAX) {
+		log_warnx("node %s: records of more than %d unknown runs are "
+			  "left there: %s",
+		    n->name, ADOPTED_MAX, it->run);
+		intake_free(it);
+		return;
+	}
+	n->adopted++;
+	xstrset(&n->adopted_run, it->run);
+	snprintf(text, sizeof(text),
+	    "known only by the records that %.80s held: the store was begun "
+	    "anew, or restored, after it began",
+	    n->name);
+	log_warnx("run %s: %s", it->run, text);
+	store_put_event(it->rs->store, "alarm", it->run, text);
+	run = json_pack("{s:s, s:s, s:s, s:s, s:o, s:[s], s:s, s:I, s:s}",
+	    "run", it->run, "campaign", "", "state",
+	    names_run_states[RUN_FAILED].name, "cause",
+	    names_causes[CAUSE_INTERNAL].name, "text", text_json(text), "nodes",
+	    n->name, "head", n->name, "created_unix_ns",
+	    (json_int_t)clk_unix_ns(), "campaign_text", "");
+	store_put_run(it->rs->store, run, NULL, NULL);
+	json_decref(run);
+	intake_store(it);
+}
+
 /* Records of a run that is not in memory: late ones of a known run of that
- * head are kept; anything else is let go, or the agent would send it for
- * ever. */
+ * head are kept, those of another's are let go, or the agent would send them
+ * for ever. */
 static void
 late_cb(int status, json_t *result, void *arg)
 {
@@ -224,8 +268,11 @@ late_cb(int status, json_t *result, void *arg)
 
 	if (status == 0 && head != NULL && strcmp(head, it->node->name) == 0) {
 		intake_store(it);
-	} else if (status == 0 || status == -ENOENT) {
-		log_warnx("node %s: records of unknown run %s dropped",
+	} else if (status == -ENOENT) {
+		adopt(it);
+	} else if (status == 0) {
+		log_warnx("node %s: records of run %s, whose head it was not, "
+			  "dropped",
 		    it->node->name, it->run);
 		ack(it);
 		intake_free(it);

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 struct event_base;
 struct store;
 
@@ -46,6 +48,11 @@ struct store_health {
  * -ENOTSUP for a newer schema. What is wrong has been logged. */
 int store_open(const struct store_options *o, struct event_base *base,
     struct store **ret);
+/* A copy that STORE_BACKUP made becomes the store in dir; what was there is
+ * kept beside it. err says what was done, or why not: -EBUSY while a collector
+ * uses dir, -EEXIST for another program's file, -ENOTSUP for a newer one,
+ * -EBADMSG for a damaged one. */
+int store_restore(const char *dir, const char *name, struct err *err);
 /* Commits what is queued, then closes. */
 void store_close(struct store *st); /* NULL is allowed */
 void store_health(struct store *st, struct store_health *ret);

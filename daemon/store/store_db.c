@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -23,8 +24,9 @@
 #include "daemon/embed.h"
 
 #define CHECK_LIMIT_NS                                                         \
-	(20 * CLK_NS_PER_S) /* of start-up; then it is good                    \
-			       enough: a read finds the rest */
+	(20 * CLK_NS_PER_S)            /* of start-up; then it is good         \
+					  enough: a read finds the rest */
+#define COPY_KEPT_S    (7 * 24 * 3600) /* of an older version, once migrated */
 #define PROGRESS_STEPS 4000 /* about a millisecond of SQLite's machine */
 
 struct fs_row {
@@ -271,14 +273,41 @@ migrate_step(sqlite3 *db, const struct embed *step, int number)
 }
 
 static int
-migrate(sqlite3 *db, const char *path, const struct embed *steps)
+newest_version(const struct embed *steps)
 {
-	int version = (int)store_db_int(db, "PRAGMA user_version", -1);
-	int newest = 0, rc = 0;
-	char set[64];
+	int newest = 0;
 
 	while (steps[newest].name != NULL)
 		newest++;
+	return newest;
+}
+
+/* Nobody takes a step back after a week of work with the new file. */
+static void
+drop_copies(const char *path, int newest)
+{
+	struct stat st;
+
+	for (int v = 1; v < newest; v++) {
+		char *copy = xasprintf("%s.v%d", path, v);
+
+		if (stat(copy, &st) == 0 &&
+		    clk_unix_ns() / CLK_NS_PER_S >
+			(uint64_t)st.st_mtime + COPY_KEPT_S &&
+		    unlink(copy) == 0)
+			log_info("store: %s, a week old, removed", copy);
+		free(copy);
+	}
+}
+
+static int
+migrate(sqlite3 *db, const char *path, const struct embed *steps)
+{
+	int version = (int)store_db_int(db, "PRAGMA user_version", -1);
+	int newest = newest_version(steps), rc = 0;
+	char set[64];
+
+	drop_copies(path, newest);
 	if (version > newest) {
 		log_warnx("store: %s has schema version %d, this program knows "
 			  "up to %d: install the newer program",
@@ -369,10 +398,120 @@ prepare_once(const char *path, struct err *err)
 	return rc;
 }
 
+/* The file and what belongs to it become PATH.WORD-AT. */
+static int
+move_aside(const char *path, const char *word, unsigned long long at)
+{
+	static const char *const ends[] = { "", "-wal", "-shm" };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(ends); i++) {
+		char *from = xasprintf("%s%s", path, ends[i]);
+		char *to = xasprintf("%s.%s-%llu%s", path, word, at, ends[i]);
+
+		rc = rename(from, to) < 0 && i == 0 ? -errno : 0;
+		if (rc < 0)
+			log_warnx("store: %s: %s", from, strerror(-rc));
+		free(from);
+		free(to);
+	}
+	return rc;
+}
+
+/* A copy of from at to, synced, and owned by whoever owns the folder. */
+static int
+copy_out(sqlite3 *from, const char *dir, const char *to)
+{
+	char *sql = sqlite3_mprintf("VACUUM INTO '%q'", to);
+	struct stat st;
+	int fd, rc;
+
+	unlink(to); /* of an attempt that did not end */
+	rc = store_db_exec(from, sql);
+	sqlite3_free(sql);
+	if (rc < 0)
+		return rc;
+	fd = open(to, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || fsync(fd) < 0 || stat(dir, &st) < 0 ||
+	    (geteuid() == 0 && fchown(fd, st.st_uid, st.st_gid) < 0)) {
+		rc = -errno;
+		log_warn("store: %s", to);
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+/* Is it a whole store that this program can read? */
+static int
+backup_check(sqlite3 *db, const char *name, struct err *err)
+{
+	int version = (int)store_db_int(db, "PRAGMA user_version", -1);
+	int rc;
+
+	if (store_db_int(db, "PRAGMA application_id", -1) !=
+	    STORE_APPLICATION_ID)
+		return err_set(err, -EEXIST,
+		    "%.300s is no store of a collector", name);
+	if (version > newest_version(embed_steps))
+		return err_set(err, -ENOTSUP,
+		    "%.300s has schema version %d, this program knows up to %d",
+		    name, version, newest_version(embed_steps));
+	rc = quick_check(db, err);
+	if (rc < 0)
+		err_say(err, "%.300s is damaged", name);
+	return rc;
+}
+
+int
+store_restore(const char *dir, const char *name, struct err *err)
+{
+	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
+	char *path = xasprintf("%s/coalmine.db", dir);
+	char *fresh = xasprintf("%s.restore", path);
+	sqlite3 *from = NULL;
+	int lock_fd = -1, dir_fd = -1, rc;
+
+	err->text[0] = '\0';
+	rc = store_db_lock(dir, &lock_fd);
+	if (rc == -EBUSY)
+		err_say(err, "a collector uses %.300s: stop it first", dir);
+	if (rc == 0) {
+		rc = store_db_errno(
+		    sqlite3_open_v2(name, &from, SQLITE_OPEN_READONLY, NULL));
+		rc = rc < 0 ? err_set(err, rc, "%.300s cannot be read", name)
+			    : backup_check(from, name, err);
+	}
+	if (rc == 0)
+		rc = copy_out(from, dir, fresh);
+	if (rc == 0 && access(path, F_OK) == 0)
+		rc = move_aside(path, "before", at);
+	if (rc == 0 && rename(fresh, path) < 0)
+		rc = -errno;
+	if (rc == 0)
+		dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (rc == 0 && (dir_fd < 0 || fsync(dir_fd) < 0))
+		rc = -errno;
+	if (rc < 0 && err->text[0] == '\0')
+		err_say(err, "%.300s: %s", path, strerror(-rc));
+	if (rc == 0)
+		err_say(err,
+		    "%.200s is restored; what was there is %.200s."
+		    "before-%llu",
+		    path, path, at);
+	sqlite3_close(from);
+	if (dir_fd >= 0)
+		close(dir_fd);
+	if (lock_fd >= 0)
+		close(lock_fd);
+	free(fresh);
+	free(path);
+	return rc;
+}
+
 int
 store_db_prepare(const char *path, struct err *err)
 {
-	static const char *const ends[] = { "", "-wal", "-shm" };
 	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
 	struct err ignored = { 0 };
 	int rc;
@@ -381,18 +520,9 @@ store_db_prepare(const char *path, struct err *err)
 	rc = prepare_once(path, err);
 	if (rc != -EBADMSG)
 		return rc;
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		char *from = xasprintf("%s%s", path, ends[i]);
-		char *to = xasprintf("%s.corrupt-%llu%s", path, at, ends[i]);
-
-		rc = rename(from, to) < 0 && i == 0 ? -errno : 0;
-		if (rc < 0)
-			log_warnx("store: %s: %s", from, strerror(-rc));
-		free(from);
-		free(to);
-		if (rc < 0)
-			return rc;
-	}
+	rc = move_aside(path, "corrupt", at);
+	if (rc < 0)
+		return rc;
 	err_say(err,
 	    "the store was damaged (%.127s); it is kept as "
 	    "%s.corrupt-%llu and a new one was begun",

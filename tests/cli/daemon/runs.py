@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from agent import Agent, begin, end, frame, phase  # noqa: E402
-from collector import Collector, poll  # noqa: E402
+from collector import BUILD, Collector, poll  # noqa: E402
 
 
 FRAME_MAX = 1 << 20  # of a frame's body
@@ -161,6 +161,44 @@ def test_flood(c):
     close(a)
 
 
+def test_restored(c):
+    """The store is an older copy: what agents still hold is taken under a run
+    that says so, and not thrown away."""
+    def db(*args):
+        return subprocess.run(
+            [BUILD + "/ctl/coalctl", "--url", "unix:" + c.socket, "db", *args],
+            capture_output=True, text=True, check=False, timeout=60,
+            env=dict(os.environ, PATH=BUILD + "/daemon:" + os.environ["PATH"]))
+    copy = c.dir + "/copy.db"
+    a = agents(c)
+    finish(c, a, to_running(c, a))
+    said = db("backup", copy)
+    assert said.returncode == 0, said
+    run = to_running(c, a)
+    close(a)
+    config = c.dir + "/restore.conf"
+    with open(config, "w") as f:
+        f.write(f"[collector]\nstate_dir = {c.dir}/state\n")
+    said = db("restore", copy, config)
+    assert said.returncode != 0 and "stop it first" in said.stderr, said
+    c.stop()
+    said = db("restore", config, config)
+    assert said.returncode != 0 and "is no store" in said.stderr, said
+    said = db("restore", copy, config)
+    assert said.returncode == 0 and "is restored" in said.stderr, said
+    c.start()
+    a = agents(c, spool=[{"run": run, "seq": 3}])
+    acks = a[0].wait("welcome")["acks"]
+    assert acks in ([], [{"run": run, "seq": 0}]), acks
+    a[0].records(run, begin(run), phase(run, 2))
+    a[0].records(run, end(run, 3))
+    a[0].wait("ack", 20, lambda m: m["run"] == run and m["seq"] == 3)
+    assert seqs(c, run) == [1, 2, 3]
+    kept = c.get("runs/" + run)
+    assert kept["head"] == "node1" and "restored" in kept["text"], kept
+    close(a)
+
+
 def finish(c, a, run, *before):
     a[0].records(run, *before, end(run, 3))
     c.wait_state(run, ["finished"])
@@ -288,7 +326,7 @@ def main():
         c.start()
         for test in (test_success, test_restart, test_restart_over_end,
                      test_restart_without_head, test_cancel, test_alone,
-                     test_flood,
+                     test_flood, test_restored,
                      test_foreign_texts, test_latin, test_schedule,
                      test_reload, test_config):
             start = time.time()

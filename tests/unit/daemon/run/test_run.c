@@ -559,9 +559,14 @@ test_late_records(void **state)
 {
 	(void)state;
 	fix_setup(3);
+	/* Unknown: kept, under a run that says so. */
 	fix_sends("n1", "r-1", fix_record("r-1", 4, "phase"));
-	assert_int_equal(fix.put_count, 0); /* unknown: let go */
+	assert_int_equal(fix.put_count, 1);
+	assert_string_equal(fix.last_state, "failed");
+	assert_int_equal(fix_sent("n1", WIRE_ACK), 0);
+	fix_commit(0);
 	assert_int_equal(fix_sent("n1", WIRE_ACK), 1);
+	assert_int_equal(fix.events, 1);
 	fix.stored_run = json_pack("{s:s}", "head", "n1");
 	fix_sends("n1", "r-1", fix_record("r-1", 5, "phase"));
 	assert_int_equal(fix.put_count, 1);
@@ -571,6 +576,13 @@ test_late_records(void **state)
 	fix_sends("n2", "r-1", fix_record("r-1", 6, "phase"));
 	assert_int_equal(fix.put_count, 0);
 	json_decref(fix.stored_run);
+	fix.stored_run = NULL;
+	/* A node may have so many of them: the others stay with it. */
+	fix_node("n1")->adopted = 1000;
+	fix_forget();
+	fix_sends("n1", "r-2", fix_record("r-2", 1, "begin"));
+	fix_commit(0);
+	assert_int_equal(fix_sent("n1", WIRE_ACK), 0);
 	fix_teardown();
 }
 

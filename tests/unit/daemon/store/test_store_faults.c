@@ -18,6 +18,7 @@
 #include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
+#include <utime.h>
 
 #include "daemon/store/store_db.c"
 
@@ -194,6 +195,7 @@ test_migration_is_all_or_nothing(void **state)
 	struct fix *f = *state;
 	struct embed first[2] = { steps_ok[0], { NULL, NULL, 0 } };
 	char path[256], copy[256];
+	struct utimbuf long_ago = { .modtime = time(NULL) - 8 * 24 * 3600 };
 	sqlite3 *db;
 
 	path_in(f, "m.db", path);
@@ -209,6 +211,9 @@ test_migration_is_all_or_nothing(void **state)
 	    1);
 	assert_int_equal(migrate(db, path, steps_ok), 0);
 	assert_int_equal(access(copy, F_OK), 0); /* what was before */
+	assert_int_equal(utime(copy, &long_ago), 0);
+	assert_int_equal(migrate(db, path, steps_ok), 0);
+	assert_int_equal(access(copy, F_OK), -1); /* for a week */
 	store_db_close(db);
 }
 
