@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -30,11 +31,18 @@
  * signature, with room for a collector that serves 10,000 at once. */
 #define HELLO_LIMIT_NS  (10 * CLK_NS_PER_S)
 #define REFUSE_LIMIT_NS (1 * CLK_NS_PER_S) /* for the refuse to be read */
-/* Strangers before their first byte cost a descriptor and 0.5 KiB, those in
- * a handshake up to 60 KiB. */
-#define SILENT_MAX   1024
-#define STRANGER_MAX 256
-#define SHED_COUNT   64
+/* Strangers before a whole first record cost a descriptor and 0.5 KiB, and so
+ * do those that wait for their turn; those in a handshake up to 60 KiB. None
+ * of these is ended for another's sake, or all of a cluster that comes back at
+ * once would be ended half-way: only who makes others wait has less time. */
+#define SILENT_MAX     1024
+#define STRANGER_MAX   256
+#define SHED_COUNT     64
+#define TURN_LIMIT_NS  (60 * CLK_NS_PER_S) /* for a turn to come */
+#define CROWD_LIMIT_NS (3 * CLK_NS_PER_S)  /* of a turn while others wait */
+#define TURNS_MS       250 /* between looks at those who make others wait */
+#define RECORD_HEAD    5
+#define RECORD_MAX     16384 /* bytes of a TLS record */
 /* An inventory of 8 NICs and 8 GPUs is under 8 KiB. */
 #define HELLO_BYTES_MAX (128 * 1024)
 /* What may wait for a peer that reads slowly: a launch is under 1 MiB. */
@@ -46,7 +54,8 @@
 #define WHY_CLOSED      "connection closed"
 
 enum step {
-	STEP_SILENT,   /* no byte yet; no TLS state */
+	STEP_SILENT,   /* no whole record yet; no TLS state */
+	STEP_WAITING,  /* for its turn at a handshake; none either */
 	STEP_STRANGER, /* handshake, then hello */
 	STEP_UP,       /* its hello was taken */
 	STEP_CLOSING,  /* a refuse is on its way */
@@ -60,7 +69,8 @@ struct session {
 	int fd;              /* -1 once bev owns it */
 	int in_call;         /* ops or parser are on the stack */
 	int dead;            /* to be freed when they are not */
-	struct event *first; /* waits for the first byte */
+	struct event *first; /* waits for the first record */
+	int wants;           /* bytes of it that it waits for */
 	struct event *timer; /* limit, later the heartbeat */
 	struct bufferevent *bev;
 	uint64_t last_ns;
@@ -82,6 +92,7 @@ struct sessions {
 	unsigned tls_reads;
 	struct session_list list[STEP_MAX];
 	size_t count[STEP_MAX];
+	struct event *turns; /* somebody may have his turn */
 	int held;
 	struct log_limit once;
 };
@@ -95,6 +106,22 @@ timeval_of(uint64_t ns)
 	return tv;
 }
 
+/* Whoever waits has his turn once there is a place: on the next turn of the
+ * loop, for this may be the end of a session, or when it is time to see who
+ * keeps him from it. */
+static void
+turns_soon(struct sessions *ss)
+{
+	struct timeval tv = timeval_of(TURNS_MS * CLK_NS_PER_MS);
+
+	if (TAILQ_EMPTY(&ss->list[STEP_WAITING]))
+		return;
+	if (ss->count[STEP_STRANGER] < STRANGER_MAX)
+		event_active(ss->turns, EV_TIMEOUT, 0);
+	else if (!event_pending(ss->turns, EV_TIMEOUT, NULL))
+		event_add(ss->turns, &tv);
+}
+
 static void
 step_set(struct session *s, enum step step)
 {
@@ -105,6 +132,7 @@ step_set(struct session *s, enum step step)
 	s->step = step;
 	TAILQ_INSERT_TAIL(&ss->list[step], s, link);
 	ss->count[step]++;
+	turns_soon(ss);
 }
 
 static void
@@ -114,6 +142,7 @@ session_free(struct session *s)
 
 	TAILQ_REMOVE(&ss->list[s->step], s, link);
 	ss->count[s->step]--;
+	turns_soon(ss);
 	if (s->first != NULL)
 		event_free(s->first);
 	event_free(s->timer);
@@ -274,8 +303,9 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 		break;
 	default:
 		drop(s,
-		    s->step == STEP_SILENT ? "says nothing"
-					   : "no hello in time");
+		    s->step == STEP_SILENT        ? "says nothing"
+			: s->step == STEP_WAITING ? "no turn in time"
+						  : "no hello in time");
 	}
 }
 
@@ -511,8 +541,10 @@ static void
 tls_start(struct session *s)
 {
 	struct sessions *ss = s->all;
+	struct timeval tv = timeval_of(HELLO_LIMIT_NS);
 	SSL *ssl = SSL_new(ss->tls);
 
+	event_add(s->timer, &tv);
 	if (ssl != NULL)
 		s->bev = bufferevent_openssl_socket_new(ss->base, s->fd, ssl,
 		    BUFFEREVENT_SSL_ACCEPTING,
@@ -530,29 +562,66 @@ tls_start(struct session *s)
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
 	    FRAME_HEAD_BYTES + HELLO_BYTES_MAX);
 	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
-	if (ss->count[STEP_STRANGER] > STRANGER_MAX)
-		drop(TAILQ_FIRST(&ss->list[STEP_STRANGER]),
-		    "too many strangers");
 }
 
-/* A TLS record of a handshake starts with 22, 3: everything else is not worth
- * an SSL object. */
+/* Handshakes for those who have waited longest, as many as may go at once. */
+static void
+turns_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct sessions *ss = arg;
+	struct session *s;
+
+	(void)fd;
+	(void)what;
+	while ((s = TAILQ_FIRST(&ss->list[STEP_WAITING])) != NULL) {
+		if (ss->count[STEP_STRANGER] < STRANGER_MAX) {
+			tls_start(s);
+			continue;
+		}
+		s = TAILQ_FIRST(&ss->list[STEP_STRANGER]);
+		if (clk_ns() - s->verified_ns < CROWD_LIMIT_NS)
+			break;
+		drop(s, "slow while others wait for their turn");
+	}
+	turns_soon(ss);
+}
+
+/* A TLS record of a handshake starts with 22, 3, and its length: everything
+ * else, and a part of one, is not worth an SSL object. */
 static void
 first_cb(evutil_socket_t fd, short what, void *arg)
 {
+	struct timeval tv = timeval_of(TURN_LIMIT_NS);
 	struct session *s = arg;
-	unsigned char head[2] = { 0, 0 };
+	unsigned char head[RECORD_HEAD] = { 0 };
 	ssize_t n = recv(fd, head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
+	int wants = RECORD_HEAD, has = 0, low = 1;
 
 	(void)what;
-	event_free(s->first);
-	s->first = NULL;
-	if (n <= 0)
+	if (n <= 0) {
 		session_close(s, WHY_CLOSED); /* a port scan: not a word */
-	else if (head[0] != 22 || (n == 2 && head[1] != 3))
+		return;
+	}
+	if (n == RECORD_HEAD)
+		wants += head[3] << 8 | head[4];
+	if (head[0] != 22 || (n >= 2 && head[1] != 3) ||
+	    wants > RECORD_HEAD + RECORD_MAX) {
 		drop(s, "does not speak TLS");
-	else
-		tls_start(s);
+		return;
+	}
+	if (ioctl(fd, FIONREAD, &has) < 0 || (has < wants && wants == s->wants))
+		session_close(s, WHY_CLOSED); /* no more will come */
+	else if (has < wants) {
+		s->wants = wants;
+		setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &wants, sizeof(wants));
+		event_add(s->first, NULL);
+	} else {
+		setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+		event_free(s->first);
+		s->first = NULL;
+		event_add(s->timer, &tv);
+		step_set(s, STEP_WAITING);
+	}
 }
 
 void
@@ -592,6 +661,8 @@ sessions_shed(struct sessions *ss)
 	for (int i = 0; i < SHED_COUNT; i++) {
 		s = TAILQ_FIRST(&ss->list[STEP_SILENT]);
 		if (s == NULL)
+			s = TAILQ_LAST(&ss->list[STEP_WAITING], session_list);
+		if (s == NULL)
 			s = TAILQ_FIRST(&ss->list[STEP_STRANGER]);
 		if (s == NULL)
 			return;
@@ -611,6 +682,7 @@ sessions_new(struct event_base *base, const struct session_limits *limits,
 	ss->ctx = ctx;
 	for (int i = 0; i < STEP_MAX; i++)
 		TAILQ_INIT(&ss->list[i]);
+	ss->turns = evtimer_new(base, turns_cb, ss);
 	return ss;
 }
 
@@ -624,6 +696,7 @@ sessions_free(struct sessions *ss)
 	for (int i = 0; i < STEP_MAX; i++)
 		TAILQ_FOREACH_SAFE (s, &ss->list[i], link, next)
 			session_free(s);
+	event_free(ss->turns);
 	SSL_CTX_free(ss->tls);
 	free(ss);
 }

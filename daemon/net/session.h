@@ -2,9 +2,9 @@
 /*
  * session.h - connections from agents: TLS, frames, messages, limits.
  *
- * A stranger costs a descriptor until its first byte looks like TLS, then one
- * handshake, then one hello, each with a time limit; strangers are few at a
- * time and the oldest goes first. A peer that breaks a rule gets a refuse and
+ * A stranger costs a descriptor until its first record looks like TLS and its
+ * turn comes, then one handshake, then one hello, each with a time limit; few
+ * are in a handshake at a time. A peer that breaks a rule gets a refuse and
  * loses its session; nobody else notices.
  */
 #ifndef DAEMON_NET_SESSION_H

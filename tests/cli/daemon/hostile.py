@@ -14,6 +14,7 @@ from agent import Agent, begin, frame, tls_context  # noqa: E402
 from collector import Collector, poll  # noqa: E402
 
 IDLE = 10000
+CROWD = 400
 
 
 def connect(c):
@@ -188,8 +189,9 @@ def test_lies(c):
     a = Agent(c.pki, "node2", c.port)
     a.wait("welcome")
     a.records("no-such-run", begin("no-such-run"))
-    a.wait("ack")  # let go, not stored
-    assert c.request("GET", "runs/no-such-run")[0] == 404
+    a.wait("ack")  # kept, under a run that says so
+    kept = c.get("runs/no-such-run")
+    assert kept["state"] == "failed" and kept["nodes"] == ["node2"], kept
     a.send("exited", run="no-such-run", id=0, status=0, stderr="")
     a.records("no-such-run", {"run": "no-such-run", "seq": 1})
     expect_refused(a, "internal", "bad record")
@@ -247,6 +249,71 @@ def test_idle(c):
         a.close()
 
 
+class Handshake:
+    """TLS by hand, so that many of them can stop in the middle."""
+
+    def __init__(self, c, name):
+        self.name, self.heard, self.greeted = name, b"", False
+        self.sock = socket.create_connection(("127.0.0.1", c.port), 10)
+        self.sock.setblocking(False)
+        self.inp, self.out = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = tls_context(c.pki, name).wrap_bio(self.inp, self.out)
+        self.ended = False
+        self.go_on()
+
+    def go_on(self):
+        """As far as what has come allows: handshake, hello, welcome."""
+        try:
+            data = self.sock.recv(65536)
+            self.ended = not data
+            self.inp.write(data)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.ended = True
+        try:
+            self.tls.do_handshake()
+            if not self.greeted:
+                self.greeted = True
+                self.tls.write(frame(json.dumps(
+                    {"type": "hello", "version": 1, "node": self.name,
+                     "boot": "b", "software": "s", "inventory": {},
+                     "runs": [], "spool": []}).encode()))
+            self.heard += self.tls.read(65536)
+        except ssl.SSLWantReadError:
+            pass
+        if self.out.pending and not self.ended:
+            self.sock.sendall(self.out.read())
+
+
+def test_crowd(c):
+    """A cluster comes back at once: more handshakes begin than may go on beside
+    each other, before the first goes on. None is thrown away."""
+    all_ = [Handshake(c, f"node{i}") for i in range(101, 101 + CROWD)]
+    left, end = all_, time.time() + 60
+    while left and time.time() < end:
+        for h in left:
+            h.go_on()
+        left = [h for h in left if b"welcome" not in h.heard]
+        assert not any(h.ended for h in left), "thrown away"
+    assert not left, f"{len(left)} are left"
+    for h in all_:
+        h.sock.close()
+
+
+def test_half(c):
+    """Handshakes that are left alone in the middle, as many as may go on beside
+    each other, keep nobody out for long."""
+    held = []
+    for _ in range(300):
+        held.append(Handshake(c, None))
+    a = Agent(c.pki, "node3", c.port)
+    a.wait("welcome", 20)
+    a.close()
+    for h in held:
+        h.sock.close()
+
+
 def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if hard < IDLE + 200:
@@ -254,16 +321,17 @@ def main():
         return 77
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with Collector() as c:
-        c.issue("node[1-5]", "agent")
+        c.issue(f"node[1-5],node[101-{100 + CROWD}]", "agent")
         c.issue("bob", "operator")
         c.issue("eve", "reader")
         c.campaign("quick", 1)
         c.start()
         good = Agent(c.pki, "node1", c.port)
         good.wait("welcome")
-        for test in (test_strangers, test_roles, test_talkers, test_names, test_versions,
-                     test_frames, test_cut, test_second, test_silent, test_lies,
-                     test_scan, test_idle):
+        for test in (test_strangers, test_roles, test_talkers, test_names,
+                     test_versions, test_crowd, test_half, test_frames,
+                     test_cut, test_second, test_silent, test_lies, test_scan,
+                     test_idle):
             start = time.time()
             test(c)
             assert good.open, f"{test.__name__} has harmed another agent"
