@@ -21,6 +21,7 @@
 #define HIST_FIRST      (-40 * HIST_PER_OCTAVE)
 #define HIST_LAST       (48 * HIST_PER_OCTAVE)
 #define HIST_BUCKETS    (HIST_LAST - HIST_FIRST + 1)
+#define HIST_COUNT_MAX  (1LL << 53) /* of others' samples: exact as a double */
 
 struct hist {
 	uint64_t count;

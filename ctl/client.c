@@ -16,6 +16,7 @@
 
 #include "common/err.h"
 #include "common/file.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 
 #define CONNECT_LIMIT_S 10L
@@ -192,6 +193,28 @@ client_param(struct strbuf *path, const char *name, const char *value)
 	escape(path, value);
 }
 
+/* What nodes and campaigns call themselves reaches a terminal, or a file that
+ * somebody will look at on one: no control characters in it. */
+static void
+clean_texts(json_t *v)
+{
+	const char *key;
+	size_t i;
+	json_t *part;
+
+	if (json_is_string(v)) {
+		char *text = xstrdup(json_string_value(v));
+
+		utf8_clean(text);
+		json_string_set_nocheck(v, text);
+		free(text);
+	}
+	json_array_foreach (v, i, part)
+		clean_texts(part);
+	json_object_foreach (v, key, part)
+		clean_texts(part);
+}
+
 static int
 request(struct client *c, const char *path, json_t **ret)
 {
@@ -225,6 +248,7 @@ request(struct client *c, const char *path, json_t **ret)
 	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
 	answer = json_loadb(c->answer.len_bytes > 0 ? c->answer.text : "",
 	    c->answer.len_bytes, JSON_DECODE_ANY, &error);
+	clean_texts(answer);
 	if (status < 200 || status > 299) {
 		/* {"error": {"cause", "message"}}, as the server wrote it */
 		message = json_string_value(

@@ -117,11 +117,11 @@ record_is_interval(const json_t *v)
 	    level < 1;
 }
 
-/* [[index, count], ...], ascending. */
+/* [[index, count], ...], ascending; in all no more than a double counts. */
 int
 record_is_hist(const json_t *v)
 {
-	json_int_t last = HIST_FIRST - 1;
+	json_int_t last = HIST_FIRST - 1, left = HIST_COUNT_MAX;
 	size_t i;
 	json_t *pair;
 
@@ -133,9 +133,11 @@ record_is_hist(const json_t *v)
 		    !json_is_integer(count) ||
 		    json_integer_value(index) <= last ||
 		    json_integer_value(index) > HIST_LAST ||
-		    json_integer_value(count) <= 0)
+		    json_integer_value(count) <= 0 ||
+		    json_integer_value(count) > left)
 			return 0;
 		last = json_integer_value(index);
+		left -= json_integer_value(count);
 	}
 	return 1;
 }

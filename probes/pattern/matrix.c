@@ -109,8 +109,17 @@ list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 	    sizeof(*ret->cells));
 	for (size_t i = 0; i < r->rows_count; i++) {
 		const uint64_t *row = &r->all[r->rows[i]];
+		uint64_t *cell = &ret->cells[row[0] * ret->ranks + row[1]];
 
-		ret->cells[row[0] * ret->ranks + row[1]] += row[2];
+		if (row[2] > MATRIX_CELL_MAX - *cell) {
+			matrix_clear(ret);
+			return numbers_refuse(r, r->lines[i],
+			    "rank %llu sends rank %llu more: allowed is at "
+			    "most %llu",
+			    (unsigned long long)row[0],
+			    (unsigned long long)row[1], MATRIX_CELL_MAX);
+		}
+		*cell += row[2];
 	}
 	return 0;
 }

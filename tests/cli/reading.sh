@@ -10,6 +10,8 @@ expect node-list 0 "$coalctl" node list
 expect node-list-some 0 "$coalctl" node list 'node[1-2,77]' --json
 expect node-list-state 0 "$coalctl" node list --state lost
 expect node-list-fold 0 "$coalctl" node list --fold
+expect node-list-software 0 "$coalctl" node list --software
+expect node-upgrade 1 "$coalctl" node upgrade-check
 expect node-list-bad 3 "$coalctl" node list 'node[1-'
 expect node-show 0 "$coalctl" node show node1
 expect node-show-json 0 "$coalctl" node show node1 -j

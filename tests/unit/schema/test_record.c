@@ -229,6 +229,10 @@ test_histogram_round_trip(void **state)
 	assert_memory_equal(again.bucket, h.bucket, sizeof(h.bucket));
 	assert_true(fabs(again.sum - h.sum) < 1e-9);
 	assert_int_equal(record_hist_parse(record, 0, 0, 0, &again), -EPROTO);
+	/* Counts whose sum wraps. */
+	json_decref(record);
+	record = json_pack("[[iI][iI]]", 0, INT64_MAX, 1, INT64_MAX);
+	assert_int_equal(record_hist_parse(record, 0, 0, 0, &again), -EPROTO);
 	json_decref(record);
 }
 

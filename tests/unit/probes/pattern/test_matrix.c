@@ -148,6 +148,8 @@ test_refused(void **state)
 	    "m.txt:1: rank 9: allowed is 0 to 8");
 	refused("0 1 5 6\n", MATRIX_LIST, 0, "m.txt:1: 4 numbers: allowed");
 	refused("src dst bytes\n", MATRIX_AUTO, 0, "m.txt:1: no numbers");
+	refused("0 1 1125899906842624\n0 1 1\n", MATRIX_LIST, 0,
+	    "m.txt:2: rank 0 sends rank 1 more: allowed is at most");
 	refused("1125899906842624 1125899906842624\n0 0\n", MATRIX_AUTO, 0,
 	    "m.txt:2: rank 0 sends or receives more: allowed is at");
 }
