@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "agents/sensor/host.h"
+#include "agents/sensor/link.h"
 #include "agents/session/session.h"
 #include "agents/session/spool.h"
 #include "common/conf.h"
@@ -28,6 +29,7 @@ struct agent {
 	struct spool *spool;
 	struct mesh *mesh;
 	struct host_look host_look;
+	struct link_look link_look;
 	struct run_list runs;
 	int64_t child_uid, child_gid; /* -1: children are who we are */
 	char *child_user;             /* name of that user */

@@ -103,6 +103,7 @@ settings_fill(struct settings *s)
 	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
 	s->store.free_min_bytes = conf_bytes(c, "store", "free_min");
 	s->hub.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
+	s->hub.links_ns = conf_span_ns(c, "links", "interval");
 	s->hub.silence_ns = conf_span_ns(c, "collector", "silence");
 	s->hub.agents_max = (size_t)conf_int(c, "collector", "agents_max");
 	m->enabled = conf_bool(c, "mesh", "enabled");

@@ -46,8 +46,50 @@ const struct congestor_row names_congestors[CONGESTOR_MAX] = {
 };
 
 const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
-	"undetermined", "drift", "prediction", "port", "intermittent",
-	"fleet" };
+	"undetermined", "drift", "prediction", "port", "intermittent", "fleet",
+	"link-errors" };
+
+/* rx_dropped and its like are not here: they count what nobody had asked for
+ * and what the host was too slow for. Congestion (xmit_wait, CNPs, pauses) is
+ * no error either. */
+const struct link_counter names_link_counters[] = {
+	/* Ethernet, of the kernel */
+	{ "carrier_changes", LINK_FLAP },
+	{ "rx_crc_errors", LINK_CORRUPTION },
+	{ "rx_frame_errors", LINK_CORRUPTION },
+	{ "tx_carrier_errors", LINK_CORRUPTION },
+	/* ports/N/counters of InfiniBand and RoCE */
+	{ "symbol_error", LINK_CORRUPTION },
+	{ "port_rcv_errors", LINK_CORRUPTION },
+	{ "local_link_integrity_errors", LINK_CORRUPTION },
+	{ "link_error_recovery", LINK_FLAP },
+	{ "link_downed", LINK_FLAP },
+	{ "port_xmit_discards", LINK_DISCARD },
+	/* hw_counters of mlx5, bnxt_re and EFA */
+	{ "rx_icrc_encapsulated", LINK_CORRUPTION },
+	{ "local_ack_timeout_err", LINK_RETRANSMIT },
+	{ "packet_seq_err", LINK_RETRANSMIT },
+	{ "implied_nak_seq_err", LINK_RETRANSMIT },
+	{ "out_of_sequence", LINK_RETRANSMIT },
+	{ "roce_adp_retrans", LINK_RETRANSMIT },
+	{ "to_retransmits", LINK_RETRANSMIT },
+	{ "seq_err_naks_rcvd", LINK_RETRANSMIT },
+	{ "retrans_pkts", LINK_RETRANSMIT },
+	/* telemetry of Slingshot */
+	{ "hni_pcs_uncorrected_cw", LINK_CORRUPTION },
+	{ "hni_llr_tx_replay_event", LINK_RETRANSMIT },
+	{ NULL, LINK_ERROR_MAX },
+};
+
+const struct link_counter *
+names_link_counter_find(const char *name)
+{
+	const struct link_counter *c = names_link_counters;
+
+	while (c->name != NULL && strcmp(c->name, name) != 0)
+		c++;
+	return c->name != NULL ? c : NULL;
+}
 
 const char *const names_phases[PHASE_MAX] = { "isolated", "congested", "wild" };
 

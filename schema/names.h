@@ -111,9 +111,26 @@ enum what {
 	WHAT_PORT,         /* a port below its rate */
 	WHAT_INTERMITTENT, /* slow again and again, and well when looked at */
 	WHAT_FLEET,        /* all are slower than they were */
+	WHAT_LINK_ERRORS,  /* a port counts errors, look after look */
 	WHAT_MAX
 };
 extern const char *const names_whats[WHAT_MAX];
+
+/* What the counters of a port tell of its link. */
+enum link_error {
+	LINK_CORRUPTION, /* of bits: symbols, code words, checksums */
+	LINK_FLAP,       /* it went down, or came up */
+	LINK_RETRANSMIT, /* something was sent again, or came out of order */
+	LINK_DISCARD,    /* the port could not send what it had */
+	LINK_ERROR_MAX
+};
+/* Counters by their names in sysfs, ended by a NULL name. */
+struct link_counter {
+	const char *name;
+	enum link_error kind;
+};
+extern const struct link_counter names_link_counters[];
+const struct link_counter *names_link_counter_find(const char *name);
 
 /* Why a measurement has no number, or a run no success. */
 enum cause {

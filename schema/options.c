@@ -57,6 +57,9 @@ const struct conf_row options_daemon[] = {
 	{ "alerts", "page", CONF_STRING, 0, 400, NULL, "", "",
 	    "Address of the collector's page as people reach it, for links in "
 	    "alerts, as http://collector:17701/." },
+	{ "links", "interval", CONF_SPAN, 0, DAY_S, NULL, "5m", "s",
+	    "How often agents look at the error counters of all ports; 0: "
+	    "never." },
 	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
 	    "Records older than this are deleted; none while the clock is over "
 	    "a day ahead of the newest that is stored, which raises an alarm "

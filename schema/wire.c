@@ -119,6 +119,7 @@ FIELDS(welcome) = {
 	{ "version", 'i', 1 }, /* of this session, where hello had several */
 	{ "heartbeat_ms", 'i', 0 },
 	{ "silence_ms", 'i', 0 },
+	{ "links_ms", 'i', 1 },  /* how often heartbeats have links; 0: never */
 	{ "acks", 'a', 0 }, /* [{run, seq}]: committed, for hello's spool */
 	{ "keep", 'a', 0 }, /* of hello's runs, those that go on */
 	LAST
@@ -189,6 +190,9 @@ FIELDS(heartbeat) = {
 	{ "at_unix_ns", 'i', 0 },
 	{ "load", 'n', 1 },        /* 1-minute load average */
 	{ "host", 'o', 1 },        /* {cpu steal wait_s net_bps net}: is it busy? */
+	{ "links", 'o', 1 },       /* {span_s ports: [{port counters: {name:
+	                              more}}]}, every few minutes */
+	{ "nics", 'a', 1 },        /* with links: of the inventory, if changed */
 	{ "spool_bytes", 'i', 1 },
 	{ "busy", 's', 1 },        /* why not idle, where it is not */
 	{ "alarm", 's', 1 },       /* what a person should mend: disk full */

@@ -25,8 +25,9 @@
 /* Of the two dozen that the kernel keeps; absent ones are left out. */
 static const char *const names[] = { "rx_bytes", "tx_bytes", "rx_packets",
 	"tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors",
-	"rx_missed_errors", "rx_over_errors", "rx_crc_errors", "collisions",
-	"multicast", NULL };
+	"rx_missed_errors", "rx_over_errors", "rx_crc_errors",
+	"rx_frame_errors", "tx_carrier_errors", "collisions", "multicast",
+	NULL };
 
 static void
 device_read(const char *dir, const char *nic, json_t *nics)

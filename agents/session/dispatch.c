@@ -545,6 +545,24 @@ hello(json_t *msg, void *arg)
 	json_object_set_new(msg, "spool", spool);
 }
 
+/* Every few minutes: what the ports have counted, and what they are now, where
+ * that has changed since the hello. */
+static void
+look_at_links(struct agent *ag, json_t *msg)
+{
+	json_t *links = link_look(&ag->link_look, ""), *nics;
+
+	if (links == NULL)
+		return;
+	json_object_set_new(msg, "links", links);
+	nics = inventory_nics("");
+	if (!json_equal(nics, json_object_get(ag->inventory, "nics"))) {
+		json_object_set(msg, "nics", nics);
+		json_object_set(ag->inventory, "nics", nics);
+	}
+	json_decref(nics);
+}
+
 static void
 heartbeat(json_t *msg, void *arg)
 {
@@ -558,6 +576,7 @@ heartbeat(json_t *msg, void *arg)
 	json_object_set_new(msg, "spool_bytes",
 	    json_integer((json_int_t)spool_bytes(ag->spool)));
 	json_object_set_new(msg, "host", host_read("", &ag->host_look));
+	look_at_links(ag, msg);
 	if (alarm != NULL)
 		json_object_set_new(msg, "alarm", json_string(alarm));
 	if (TAILQ_EMPTY(&ag->runs) && idle_look(ag, &busy))
@@ -587,6 +606,8 @@ up(const json_t *welcome, void *arg)
 	size_t i;
 
 	event_del(ag->grace);
+	ag->link_look.every_ns = member_unsigned(welcome, "links_ms") *
+	    CLK_NS_PER_MS;
 	notify_status("connected to %s",
 	    conf_string(ag->conf, "agent", "collector"));
 	spool_rewind(ag->spool);

@@ -108,6 +108,7 @@ roster_free(struct roster *r)
 		free(n->busy);
 		free(n->alarm);
 		json_decref(n->inventory);
+		json_decref(n->links);
 		free(n);
 	}
 	free(r->all);
@@ -281,6 +282,7 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	xstrset(&n->busy, NULL);
 	json_decref(n->inventory);
 	n->inventory = json_incref(json_object_get(hello, "inventory"));
+	n->nics_serial++;
 	n->session = s;
 	n->greeted = 0;
 	n->serial++;
@@ -306,6 +308,26 @@ fade(double *have, const json_t *host, const char *key, double age_s)
  * moved stands for it, and something that is not nothing. */
 #define NET_LEAST_BPS 1e7
 #define NET_MOST_BPS  1e13
+
+static void
+take_links(struct node *n, const json_t *msg)
+{
+	json_t *nics = json_object_get(msg, "nics"), *inventory;
+	json_t *links = json_object_get(msg, "links");
+
+	if (links != NULL) {
+		json_decref(n->links);
+		n->links = json_incref(links);
+	}
+	if (nics != NULL && n->inventory != NULL) {
+		/* The old one may be somebody's answer. */
+		inventory = json_copy(n->inventory);
+		json_object_set(inventory, "nics", nics);
+		json_decref(n->inventory);
+		n->inventory = inventory;
+		n->nics_serial++;
+	}
+}
 
 void
 roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
@@ -333,6 +355,7 @@ roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 	    fmax(net, n->host.net * exp2(-age_s / HOST_FADE_S)));
 	n->load = load == NULL ? -1 : json_number_value(load);
 	n->spool_bytes = member_unsigned(msg, "spool_bytes");
+	take_links(n, msg);
 	xstrset(&n->busy, member_text_or(msg, "busy", NULL));
 	xstrset(&n->alarm, member_text_or(msg, "alarm", NULL));
 	state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY,

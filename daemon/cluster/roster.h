@@ -48,6 +48,8 @@ struct node {
 	char leaf[TOPO_LEAF_MAX]; /* "" unknown */
 	size_t id;                /* place in the order of first sight */
 	json_t *inventory;        /* may be NULL */
+	uint64_t nics_serial;     /* changes whenever its nics were told */
+	json_t *links;            /* told, and not looked at yet; or NULL */
 	char *busy;               /* why not idle; NULL: idle */
 	char *alarm;              /* what its agent complains about, or NULL */
 	struct node_host host;

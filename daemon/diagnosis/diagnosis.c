@@ -53,6 +53,7 @@ diagnosis_free(struct diagnosis *d)
 	confirm_run_clear(&d->pass);
 	shortfall_free(d);
 	loss_clear(&d->loss);
+	link_clear(&d->links);
 	while ((k = TAILQ_FIRST(&d->incidents)) != NULL) {
 		TAILQ_REMOVE(&d->incidents, k, link);
 		incident_free(k);

@@ -12,6 +12,7 @@
 #include "daemon/diagnosis/judge/confirm.h"
 #include "daemon/diagnosis/judge/drift.h"
 #include "daemon/diagnosis/judge/host_trouble.h"
+#include "daemon/diagnosis/judge/link_errors.h"
 #include "daemon/diagnosis/judge/loss.h"
 #include "daemon/diagnosis/judge/verdict_text.h"
 #include "daemon/cluster/topo.h"
@@ -29,6 +30,7 @@ enum {
 	DIAGNOSIS_LOSS_SPINE,
 	SHORTFALL_EXPECTED, /* what a described machine would do */
 	SERIES_PORT,        /* what ports run at */
+	SERIES_LINK_ERRORS, /* what they count */
 	SERIES_KIND_MAX
 };
 struct series_kind {
@@ -80,7 +82,7 @@ struct diagnosis_node {
 	char nic[16];      /* the one with the most traffic; "": none */
 	int64_t drops, drops_first;
 	uint32_t partners, slow_partners; /* of its last round */
-	uint64_t serial;     /* of the session whose ports were looked at */
+	uint64_t nics_serial;             /* of the ports that were looked at */
 	json_t *ports;       /* the highest rate ever seen, bit/s, by name */
 	double rated_bps;    /* of its fastest port */
 	char canary_run[64]; /* the newest run of MPI that measured it */
@@ -168,6 +170,7 @@ struct diagnosis {
 	struct incidents incidents;
 	struct shortfall_runs shortfalls; /* of live runs */
 	struct loss_watch loss;
+	struct link_watch links;
 	struct confirm_run pass;
 	json_t *pinned;      /* body of the baseline, or NULL */
 	struct score *score; /* for its records */
@@ -190,7 +193,7 @@ struct diagnosis {
  *   incident.c      one incident for a node or leaf
  *   series_drift.c  every node against its own past, and a baseline
  *   shortfall.c     nodes and links far below a prediction
- *   ports.c         ports below their rate
+ *   ports.c         ports below their rate, and with errors
  *   confirm_run.c   confirmation runs
  *   diagnosis.c     what others see (diagnosis.h)
  */
@@ -236,6 +239,8 @@ void incident_as_predicted(struct diagnosis *d, enum judge_kind kind,
 /* A port of it runs below its rate, or (NULL) all run as they should. */
 void incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen);
+/* A port of it counts errors, look after look, or none does any more. */
+void incident_links(struct diagnosis *d, uint32_t node);
 /* More of a leaf's pairs are slow than usual, or not any more. */
 void incident_paths(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t leaf, const struct diagnosis_source *from);

@@ -6,6 +6,7 @@
  */
 #include "daemon/diagnosis/diagnosis_int.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,7 @@ put_node(const struct diagnosis *d, const struct incident *k,
 	if (cn != NULL) {
 		w->nic = cn->nic;
 		w->nic_drops = cn->drops - cn->drops_first;
+		w->errors = link_worst(&d->links, k->index);
 	}
 	if (k->passed && k->report.partners > 0) {
 		w->partners = k->report.partners;
@@ -177,6 +179,9 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		w.nic = k->port.name;
 		w.now_bps = k->port.now_bps;
 		w.rated_bps = k->port.rated_bps;
+	} else if (k->what == WHAT_LINK_ERRORS) {
+		w.errors = link_worst(&d->links, k->index);
+		w.usual = link_usual_share(&d->links, w.errors);
 	} else if (k->what == WHAT_INTERMITTENT) {
 		w.effect = k->effect;
 		w.rounds = DISPELLED_MANY;
@@ -212,6 +217,19 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		}
 	}
 	verdict_text_write(&w, k->text);
+}
+
+static void
+put_errors(const struct link_sum *s, json_t *o)
+{
+	if (s == NULL)
+		return; /* it ends */
+	json_object_set_new(o, "port", text_json(s->port));
+	json_object_set_new(o, "counter", json_string(s->counter));
+	json_object_set_new(o, "errors", json_integer((json_int_t)s->errors));
+	json_object_set_new(o, "span_s", json_integer((json_int_t)s->span_s));
+	json_object_set_new(o, "looks", json_integer(s->looks));
+	json_object_set_new(o, "looks_with_errors", json_integer(s->with));
 }
 
 static json_t *
@@ -259,6 +277,8 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		json_object_set_new(o, "now_bps", json_real(k->port.now_bps));
 		json_object_set_new(o, "rated_bps",
 		    json_real(k->port.rated_bps));
+	} else if (k->what == WHAT_LINK_ERRORS) {
+		put_errors(link_worst(&d->links, k->index), o);
 	} else if (k->what == WHAT_DRIFT || t == NULL) {
 		json_object_set_new(o, "rounds",
 		    json_integer(drift == NULL ? 0 : drift_rounds(drift)));
@@ -481,6 +501,37 @@ incident_port(struct diagnosis *d, uint32_t node,
 	incident_tell(d, k);
 }
 
+/* Its port may be an idle one, and what it costs was not measured: a warning,
+ * which any test that shows more goes beyond. */
+void
+incident_links(struct diagnosis *d, uint32_t node)
+{
+	const struct link_sum *worst = link_worst(&d->links, node);
+	struct incident *k = incident_find(d, JUDGE_NODE, node);
+	struct diagnosis_source from = { "", "", "", "", "", NULL };
+	struct diagnosis_series *s;
+
+	if (worst == NULL) {
+		if (k != NULL && k->what == WHAT_LINK_ERRORS)
+			incident_end(d, k, VERDICT_OK,
+			    "its ports count no more errors than others");
+		return;
+	}
+	s = diagnosis_series_of(d, "", SERIES_LINK_ERRORS, PARTNERS_PAIR);
+	if (s == NULL || (k != NULL && k->what != WHAT_LINK_ERRORS))
+		return; /* what is measured tells more */
+	if (k != NULL) {
+		incident_write(d, k);
+		return;
+	}
+	k = incident_new(d, JUDGE_NODE, node);
+	k->what = WHAT_LINK_ERRORS;
+	k->series = s;
+	source_set(k, &from);
+	incident_write(d, k);
+	incident_tell(d, k);
+}
+
 void
 incident_shortfall(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct diagnosis_source *from, const struct shortfall_expected *seen)
@@ -550,7 +601,8 @@ review(struct diagnosis *d, struct incident *k)
 	struct diagnosis_series *s;
 	struct err err;
 
-	if (k->kind == JUDGE_FLEET || k->what == WHAT_PORT || k->paths)
+	if (k->kind == JUDGE_FLEET || k->what == WHAT_PORT ||
+	    k->what == WHAT_LINK_ERRORS || k->paths)
 		return; /* they end by themselves */
 	if (k->what == WHAT_INTERMITTENT) {
 		if (clk_ns() - d->nodes[k->index].dispelled_ns[0] >
@@ -704,6 +756,25 @@ diagnosis_open_cases(const struct diagnosis *d, struct diagnosis_open *ret,
 
 /* ---- what an earlier collector left ---- */
 
+static int
+load_errors(struct diagnosis *d, uint32_t node, const json_t *o)
+{
+	const struct link_counter *c = names_link_counter_find(
+	    member_text(o, "counter"));
+	struct link_sum s = { .errors = member_unsigned(o, "errors"),
+		.span_s = member_unsigned(o, "span_s"),
+		.looks = (uint32_t)member_unsigned(o, "looks"),
+		.with = (uint32_t)member_unsigned(o, "looks_with_errors") };
+
+	if (c == NULL)
+		return -EPROTO; /* of a later version */
+	s.kind = c->kind;
+	snprintf(s.counter, sizeof(s.counter), "%s", c->name);
+	snprintf(s.port, sizeof(s.port), "%s", member_text(o, "port"));
+	link_restore(&d->links, node, &s);
+	return 0;
+}
+
 static void
 load_one(struct diagnosis *d, const json_t *o)
 {
@@ -757,6 +828,12 @@ load_one(struct diagnosis *d, const json_t *o)
 			cn->ports = json_object();
 		json_object_set_new(cn->ports, k->port.name,
 		    json_real(k->port.rated_bps));
+	}
+	if (what == WHAT_LINK_ERRORS &&
+	    load_errors(d, (uint32_t)n->id, o) < 0) {
+		TAILQ_REMOVE(&d->incidents, k, link);
+		incident_free(k);
+		return;
 	}
 	if (what == WHAT_INTERMITTENT) {
 		struct diagnosis_node *cn = diagnosis_node(d, n);

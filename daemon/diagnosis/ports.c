@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ports.c - ports that have trained to less than their rate: less than they
- * have shown before, or than most of their leaf's ports of that name run at.
- * Nothing is measured for it.
+ * ports.c - what ports say of themselves, without a measurement: that they have
+ * trained to less than their rate, which is what they have shown before or what
+ * most of their leaf's ports of that name run at; and what errors they count.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +14,14 @@
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
+#include "schema/names.h"
 
 #define LOOK_NS  (5 * CLK_NS_PER_S) /* hellos come in crowds */
 #define MOST_MIN 4                  /* fewer ports have no usual rate */
 #define SAME     0.95
+/* Of one node's look; more is no machine. */
+#define PORTS_MAX  256
+#define ERRORS_MAX (1LL << 40)
 
 /* Ports of one name on one leaf: how many run at which rate. */
 static json_t *
@@ -107,6 +111,49 @@ look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 	incident_port(d, (uint32_t)n->id, worst.rated_bps > 0 ? &worst : NULL);
 }
 
+/* A port's largest counter of each kind. */
+static struct link_port
+read_port(const json_t *row)
+{
+	struct link_port port = { .name = member_text(row, "port") };
+	const struct link_counter *c;
+	const char *name;
+	json_t *more;
+
+	json_object_foreach (json_object_get(row, "counters"), name, more) {
+		json_int_t errors = json_integer_value(more);
+
+		c = names_link_counter_find(name);
+		if (c == NULL || errors <= 0 || errors > ERRORS_MAX ||
+		    (uint64_t)errors <= port.of[c->kind].errors)
+			continue; /* of another version, or of nothing sane */
+		port.of[c->kind].errors = (uint64_t)errors;
+		port.of[c->kind].counter = c->name;
+	}
+	return port;
+}
+
+static void
+take_links(struct diagnosis *d, struct node *n)
+{
+	const json_t *rows = json_object_get(n->links, "ports"), *row;
+	struct link_port *ports = xcalloc(PORTS_MAX, sizeof(*ports));
+	json_int_t span_s = member_int(n->links, "span_s");
+	size_t count = 0, i;
+
+	json_array_foreach (rows, i, row)
+		if (count < PORTS_MAX && member_text(row, "port")[0] != '\0')
+			ports[count++] = read_port(row);
+	if (span_s >= 0 && span_s <= UINT32_MAX) {
+		link_look(&d->links, (uint32_t)n->id, (uint64_t)span_s, ports,
+		    count);
+		incident_links(d, (uint32_t)n->id);
+	}
+	free(ports);
+	json_decref(n->links);
+	n->links = NULL;
+}
+
 void
 ports_tick(struct diagnosis *d)
 {
@@ -114,11 +161,13 @@ ports_tick(struct diagnosis *d)
 	json_t *leaves;
 
 	for (size_t i = 0; i < roster_count(d->roster); i++) {
-		const struct node *n = roster_by_id(d->roster, i);
+		struct node *n = roster_by_id(d->roster, i);
 		struct diagnosis_node *cn = diagnosis_node(d, n);
 
-		d->ports_new |= cn->serial != n->serial;
-		cn->serial = n->serial;
+		d->ports_new |= cn->nics_serial != n->nics_serial;
+		cn->nics_serial = n->nics_serial;
+		if (n->links != NULL)
+			take_links(d, n);
 	}
 	if (!d->ports_new || now_ns - d->ports_ns < LOOK_NS)
 		return;

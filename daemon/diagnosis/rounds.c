@@ -27,6 +27,7 @@ static const struct series_kind mesh_sorts[] = {
 	{ "loss-spine", "s", 0, 1, 0 },
 	{ "predicted", "1", 1, 0, 0 },
 	{ "port", "bit/s", 1, 0, 0 },
+	{ "link-errors", "1", 0, 0, 0 },
 };
 
 struct series_kind

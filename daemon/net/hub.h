@@ -24,7 +24,7 @@ struct store;
 struct topo;
 
 struct hub_options {
-	uint64_t heartbeat_ns;
+	uint64_t heartbeat_ns, links_ns;
 	uint64_t silence_ns;
 	size_t agents_max;
 	struct diagnosis_options diagnosis;

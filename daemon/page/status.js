@@ -129,6 +129,7 @@ const WHATS = { node: "the node itself", leaf: "a leaf switch",
 	undetermined: "undetermined yet", drift: "slower than its own baseline",
 	port: "port below its rate", intermittent: "comes and goes",
 	fleet: "all nodes are slower than they were",
+	"link-errors": "a port counts errors",
 	prediction: "slower than predicted" };
 
 export function outliersCard(rows) {

@@ -65,6 +65,8 @@ before_start()
 	second_pass_per_hour = 100
 	[mesh]
 	enabled = no
+	[links]
+	interval = 1s
 	[alerts]
 	webhook = http://127.0.0.1:19093/
 	END
@@ -291,6 +293,25 @@ reboot_test()
 	metric 'coalmine_nodes{verdict="unknown"} 1' || fail "no metric"
 	ctl schedule enable watch >/dev/null || fail "schedule enable"
 	poll 90 node7_is ok || fail "measured, and not ok"
+	flapping_port
+}
+
+# A port of node6 that nothing measures over loses its carrier now and then: it
+# is told by its counter, and nobody else is.
+flapping_port()
+{
+	in_host node6 sh -ec 'ip link add ib7 type veth peer name switch7
+		ip link set ib7 up
+		while sleep 0.5; do
+			ip link set switch7 up
+			ip link set switch7 down
+		done' &
+	poll 90 verdict_is '.subject == "node6" and .what == "link-errors" and
+		.verdict == "warn" and
+		(.text | contains("port ib7 has counted carrier_changes"))' ||
+		fail "no verdict on a flapping port: $(verdicts)"
+	verdicts | jq -e 'all(.[]; .subject == "node6")' >/dev/null ||
+		fail "others were named: $(verdicts)"
 }
 
 # No campaign at all: the echoes of the agents name it. They are few and small,

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clk.h"
+
 /* Twice as slow and more is told as a factor. */
 #define FACTOR_FROM 0.6931471805599453
 
@@ -143,6 +145,17 @@ write_shortfall(const struct verdict_evidence *c, char *text)
 		add(text, "; it met one partner, which may be the slow one");
 }
 
+/* In all the looks in which it counted some. */
+static void
+add_errors(const struct link_sum *s, char *text)
+{
+	char span[32];
+
+	clk_span_format(s->span_s * CLK_NS_PER_S, span, sizeof(span));
+	add(text, "port %s has counted %s %" PRIu64 " time%s in %s", s->port,
+	    s->counter, s->errors, s->errors == 1 ? "" : "s", span);
+}
+
 void
 verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 {
@@ -169,6 +182,15 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		    "%s: port %s runs at %.3g Gbit/s instead of %.3g, which it "
 		    "or most of its leaf have shown",
 		    c->subject, c->nic, c->now_bps / 1e9, c->rated_bps / 1e9);
+		return;
+	}
+	if (c->what == WHAT_LINK_ERRORS) {
+		add(ret, "%s: ", c->subject);
+		add_errors(c->errors, ret);
+		add(ret,
+		    ", in %" PRIu32 " of %" PRIu32
+		    " looks, where other ports do in %.2g %%",
+		    c->errors->with, c->errors->looks, 100 * c->usual);
 		return;
 	}
 	if (c->what == WHAT_INTERMITTENT) {
@@ -206,4 +228,8 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		add_pass(c, ret);
 	if (c->nic[0] != '\0' && c->nic_drops > 0)
 		add(ret, "; NIC %s drops %" PRId64, c->nic, c->nic_drops);
+	if (c->errors != NULL) {
+		add(ret, "; its ");
+		add_errors(c->errors, ret);
+	}
 }

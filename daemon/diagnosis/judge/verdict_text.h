@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "daemon/diagnosis/judge/confirm.h"
+#include "daemon/diagnosis/judge/link_errors.h"
 #include "schema/names.h"
 
 #define VERDICT_TEXT_MAX 400
@@ -29,6 +30,8 @@ struct verdict_evidence {
 	int64_t nic_drops;
 	double now_bps, rated_bps; /* of nic, where what is WHAT_PORT */
 	double share; /* of a leaf's pairs that is slow usually; 0: not so */
+	const struct link_sum *errors; /* that a port of it counts, or NULL */
+	double usual;                  /* share of looks with such errors */
 	const char *next; /* when the confirmation run is to come, or "" */
 	const char *host; /* what troubles the host, or "" */
 	/* A pinned baseline, or "": its own recent weeks; of a prediction the

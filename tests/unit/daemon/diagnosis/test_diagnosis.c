@@ -604,7 +604,7 @@ hello_port(struct fix *f, int i, double bps)
 	json_decref(n->inventory);
 	n->inventory = json_pack("{s:[{s:s, s:f}]}", "nics", "name", "ib0",
 	    "speed_bps", bps);
-	n->serial++;
+	n->nics_serial++;
 }
 
 /* A port that has trained to less than it has shown, or than most of its leaf,
@@ -632,6 +632,65 @@ test_port(void **state)
 	f->diagnosis->ports_ns = 0;
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(open_cases(f), 0);
+}
+
+/* What node i tells with a heartbeat; errors 0: none. */
+static void
+tell_links(struct fix *f, int i, int errors)
+{
+	json_t *port = json_pack("{s:s}", "port", "ib0/1");
+	json_t *msg = json_pack("{s:{s:i, s:[o]}}", "links", "span_s", 300,
+	    "ports", port);
+
+	if (errors > 0)
+		json_object_set_new(port, "counters",
+		    json_pack("{s:i, s:i}", "symbol_error", errors,
+			"of_another_version", 1));
+	roster_heartbeat(f->roster, roster_by_id(f->roster, (size_t)i), msg);
+	json_decref(msg);
+}
+
+/* Look after look: a warning, without a measurement, until what is measured
+ * tells more; over when it is clean. */
+static void
+test_link_errors(void **state)
+{
+	struct fix *f = *state;
+	json_t *list;
+
+	hear_round(f, 0);
+	for (int look = 0; look < 8; look++) {
+		for (int i = 0; i < NODES; i++)
+			tell_links(f, i, i == 4 ? 100 : 0);
+		diagnosis_tick(f->diagnosis);
+	}
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	expect_text(f,
+	    "node5: port ib0/1 has counted symbol_error 800 times in 40m, "
+	    "in 8 of 8 looks, where other ports do in 0.1 %");
+	assert_int_equal(f->orders, 0);
+	/* A collector that starts again goes on from there. */
+	list = diagnosis_json(f->diagnosis, 0);
+	fix_again(f);
+	diagnosis_load(f->diagnosis, list);
+	json_decref(list);
+	tell_links(f, 4, 100);
+	diagnosis_tick(f->diagnosis);
+	expect_text(f, "symbol_error 900 times in 45m, in 9 of 9 looks");
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f, "slower than");
+	expect_text(f, "its port ib0/1 has counted symbol_error 900 times");
+	for (int i = 0; i < 8; i++)
+		hear_round(f, 0);
+	assert_int_equal(open_cases(f), 0);
+	for (int look = 0; look < LINK_CLEAN; look++) {
+		tell_links(f, 4, 0);
+		diagnosis_tick(f->diagnosis);
+		assert_int_equal(open_cases(f), look < LINK_CLEAN - 1);
+	}
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
 static void
@@ -718,6 +777,7 @@ main(void)
 		DIAGNOSIS_TEST(test_host_over),
 		DIAGNOSIS_TEST(test_intermittent),
 		DIAGNOSIS_TEST(test_port),
+		DIAGNOSIS_TEST(test_link_errors),
 		DIAGNOSIS_TEST(test_missed),
 		DIAGNOSIS_TEST(test_disturbed),
 	};

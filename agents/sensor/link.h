@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link.h - what the error counters of all ports have counted since the last
+ * look: names_link_counters of schema/names.h, as a heartbeat carries it.
+ */
+#ifndef AGENTS_SENSOR_LINK_H
+#define AGENTS_SENSOR_LINK_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct link_look {
+	uint64_t every_ns; /* as the collector says; 0: never */
+	uint64_t at_ns;    /* of the last look; 0: none yet */
+	json_t *last;      /* {port: {counter: value}} */
+};
+
+/* {span_s, ports: [{port, counters: {name: more}}, ...]}: the ports that have
+ * such counters; counters only where one has counted something. NULL: no look
+ * is due, or it was the first, from which the next counts. A counter that has
+ * become smaller was reset, and counts from there. root: "" for the machine's
+ * own. */
+json_t *link_look(struct link_look *l, const char *root);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_errors.c - cumulative sums of looks that found errors; only ports that
+ * have some have a row.
+ */
+#include "daemon/diagnosis/judge/link_errors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+/* Before anything is learned so many looks have found none. */
+#define PRIOR_LOOKS 20.0
+/* What is learned halves at so many looks of each port: a day of 5 minutes. */
+#define DAY_LOOKS 288.0
+/* Looks between two ports that chance alone raises, by the bound of Lorden
+ * (1971): three years of all ports and kinds together. */
+#define LIMIT_LOOKS 3e5
+
+static int
+octave_of(uint64_t errors)
+{
+	return errors == 0 ? 0 : 64 - __builtin_clzll(errors);
+}
+
+/* Of the ports of that name; NULL: none was seen yet. */
+static struct link_class *
+class_find(const struct link_watch *w, const char *port)
+{
+	for (size_t i = 0; i < w->class_count; i++)
+		if (i == LINK_CLASSES || strcmp(w->classes[i].port, port) == 0)
+			return &w->classes[i];
+	return NULL;
+}
+
+static struct link_class *
+class_need(struct link_watch *w, const char *port)
+{
+	struct link_class *c = class_find(w, port);
+
+	if (c != NULL)
+		return c;
+	w->classes = xreallocarray(w->classes, w->class_count + 1,
+	    sizeof(*w->classes));
+	c = &w->classes[w->class_count++];
+	memset(c, 0, sizeof(*c));
+	snprintf(c->port, sizeof(c->port), "%s", port);
+	return c;
+}
+
+/* More errors than this are more than usual. */
+static uint64_t
+usual_most(const struct link_usual *u)
+{
+	double left = 0.5 * (u->looks + PRIOR_LOOKS);
+	int i = LINK_OCTAVES - 1;
+
+	while (i > 0 && (left -= u->octaves[i]) >= 0)
+		i--;
+	if (i == 0)
+		return 0;
+	return i >= 60 ? UINT64_MAX : LINK_TIMES * (1ULL << i);
+}
+
+double
+link_usual_share(const struct link_watch *w, const struct link_sum *s)
+{
+	const struct link_class *c = class_find(w, s->port);
+	const struct link_usual *u;
+
+	if (c == NULL)
+		return LINK_P0_MIN;
+	u = &c->usual[s->kind];
+	return fmin(fmax(fmax(0, u->with - s->told_with) /
+			    (fmax(0, u->looks - s->told) + PRIOR_LOOKS),
+			LINK_P0_MIN),
+	    LINK_P_MAX * LINK_P_MAX);
+}
+
+/* What a look adds to a sum. */
+static double
+step_of(double p0, int is_more)
+{
+	double p1 = fmin(fmax(LINK_P1, 4 * p0), LINK_P_MAX);
+
+	return is_more ? log(p1 / p0) : log((1 - p1) / (1 - p0));
+}
+
+static double
+limit_of(const struct link_watch *w)
+{
+	return log(
+	    LIMIT_LOOKS * (double)LINK_ERROR_MAX * fmax(1, (double)w->ports));
+}
+
+static void
+learn(struct link_usual *u, size_t ports, uint64_t errors, int is_more)
+{
+	if (u->looks > 2 * DAY_LOOKS * fmax(16, (double)ports)) {
+		u->looks /= 2;
+		u->with /= 2;
+		for (int i = 0; i < LINK_OCTAVES; i++)
+			u->octaves[i] /= 2;
+	}
+	u->looks++;
+	u->with += is_more;
+	u->octaves[octave_of(errors) % LINK_OCTAVES]++;
+}
+
+static struct link_place *
+place_need(struct link_watch *w, uint32_t place)
+{
+	if (place >= w->count) {
+		size_t want = place + place / 2 + (size_t)16;
+
+		w->places = xreallocarray(w->places, want, sizeof(*w->places));
+		memset(w->places + w->count, 0,
+		    (want - w->count) * sizeof(*w->places));
+		w->count = want;
+	}
+	return &w->places[place];
+}
+
+static struct link_sum *
+sum_find(const struct link_place *p, const char *port, enum link_error kind)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->sums[i].kind == kind &&
+		    strcmp(p->sums[i].port, port) == 0)
+			return &p->sums[i];
+	return NULL;
+}
+
+static struct link_sum *
+sum_need(struct link_place *p, const char *port, enum link_error kind)
+{
+	struct link_sum *s = sum_find(p, port, kind);
+
+	if (s != NULL)
+		return s;
+	p->sums = xreallocarray(p->sums, p->count + 1, sizeof(*p->sums));
+	s = &p->sums[p->count++];
+	memset(s, 0, sizeof(*s));
+	snprintf(s->port, sizeof(s->port), "%s", port);
+	s->kind = kind;
+	return s;
+}
+
+/* Clean for four times as long as there usually was between two looks with
+ * errors: it is mended. */
+static int
+is_mended(const struct link_sum *s)
+{
+	double between = s->with > 0 ? (double)(s->looks - s->clean) / s->with
+				     : 1;
+
+	return s->clean >= fmax(LINK_CLEAN, 4 * between);
+}
+
+static void
+add(struct link_watch *w, struct link_sum *s, uint64_t errors, int is_more,
+    uint64_t span_s)
+{
+	double limit = limit_of(w);
+
+	s->sum += step_of(link_usual_share(w, s), is_more);
+	s->sum = fmin(fmax(0, s->sum), 2 * limit);
+	s->looks++;
+	s->span_s += span_s;
+	s->with += (uint32_t)is_more;
+	s->errors += is_more ? errors : 0;
+	s->clean = is_more ? 0 : s->clean + 1;
+	s->raised |= s->sum > limit;
+	if (s->raised && is_mended(s)) {
+		s->raised = 0;
+		s->sum = 0;
+	}
+}
+
+static void
+look_at(struct link_watch *w, struct link_place *p,
+    const struct link_port *port, enum link_error kind, uint64_t span_s)
+{
+	struct link_usual *u = &class_need(w, port->name)->usual[kind];
+	uint64_t errors = port->of[kind].errors;
+	int is_more = errors > 0 && errors > usual_most(u);
+	struct link_sum *s = is_more ? sum_need(p, port->name, kind)
+				     : sum_find(p, port->name, kind);
+
+	if (s == NULL || s->sum < limit_of(w) / 2) {
+		learn(u, w->ports, errors, is_more);
+		if (s != NULL) {
+			s->told++;
+			s->told_with += (uint32_t)is_more;
+		}
+	}
+	if (s == NULL)
+		return;
+	if (is_more)
+		snprintf(s->counter, sizeof(s->counter), "%s",
+		    port->of[kind].counter);
+	add(w, s, errors, is_more, span_s);
+	s->seen = 1;
+}
+
+void
+link_look(struct link_watch *w, uint32_t place, uint64_t span_s,
+    const struct link_port *ports, size_t count)
+{
+	struct link_place *p = place_need(w, place);
+
+	w->ports += count - p->ports;
+	p->ports = count;
+	for (size_t i = 0; i < count; i++)
+		for (int k = 0; k < LINK_ERROR_MAX; k++)
+			look_at(w, p, &ports[i], (enum link_error)k, span_s);
+	for (size_t i = 0; i < p->count;) {
+		struct link_sum *s = &p->sums[i];
+
+		/* One that is gone keeps what it had, if that was bad. */
+		if (!s->raised && (s->sum <= 0 || !s->seen)) {
+			*s = p->sums[--p->count];
+			continue;
+		}
+		s->seen = 0;
+		i++;
+	}
+}
+
+const struct link_sum *
+link_worst(const struct link_watch *w, uint32_t place)
+{
+	const struct link_sum *worst = NULL;
+
+	if (place >= w->count)
+		return NULL;
+	for (size_t i = 0; i < w->places[place].count; i++) {
+		const struct link_sum *s = &w->places[place].sums[i];
+
+		if (s->raised && (worst == NULL || s->sum > worst->sum))
+			worst = s;
+	}
+	return worst;
+}
+
+void
+link_restore(struct link_watch *w, uint32_t place, const struct link_sum *as)
+{
+	struct link_sum *s = sum_need(place_need(w, place), as->port, as->kind);
+
+	*s = *as;
+	s->raised = 1;
+	s->sum = limit_of(w);
+}
+
+void
+link_clear(struct link_watch *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		free(w->places[i].sums);
+	free(w->places);
+	free(w->classes);
+	memset(w, 0, sizeof(*w));
+}
