@@ -140,6 +140,21 @@ numa_add(const char *top, const char *name, json_t *list)
 	json_array_append_new(list, o);
 }
 
+/* Transfers a second over all lanes of a card as it was trained: "16.0 GT/s
+ * PCIe" times "16". */
+static void
+put_pcie(json_t *o, const char *device)
+{
+	char speed[64];
+	int64_t lanes = 0;
+
+	line_read(device, "current_link_speed", speed, sizeof(speed));
+	if (sensor_file(device, "current_link_width", &lanes) == 0 &&
+	    lanes > 0 && lanes <= 64 && atof(speed) > 0)
+		json_object_set_new(o, "pcie_bps",
+		    json_integer((json_int_t)(atof(speed) * 1e9) * lanes));
+}
+
 static void
 nic_add(const char *top, const char *name, json_t *list)
 {
@@ -167,6 +182,7 @@ nic_add(const char *top, const char *name, json_t *list)
 		json_object_set_new(o, "speed_bps", json_integer(mbit * MBIT));
 	put_file(o, "numa_node", device, "numa_node", 0);
 	put_link(o, "driver", device, "driver");
+	put_pcie(o, device);
 	json_array_append_new(list, o);
 }
 
@@ -174,10 +190,12 @@ static void
 ib_add(const char *top, const char *dev, json_t *list)
 {
 	char ports[PATH_BYTES], dir[PATH_BYTES], rate[64], state[64];
+	char device[PATH_BYTES];
 	struct dirent *de;
 	DIR *d;
 
-	if (str_format(ports, sizeof(ports), "%s/%s/ports", top, dev) < 0)
+	if (str_format(ports, sizeof(ports), "%s/%s/ports", top, dev) < 0 ||
+	    str_format(device, sizeof(device), "%s/%s/device", top, dev) < 0)
 		return;
 	d = opendir(ports);
 	while (d != NULL && (de = readdir(d)) != NULL) {
@@ -196,6 +214,8 @@ ib_add(const char *top, const char *dev, json_t *list)
 		    "state", colon != NULL ? colon + 1 : state, "port",
 		    de->d_name, "addrs");
 		put_text(o, "name", dev);
+		put_file(o, "numa_node", device, "numa_node", 0);
+		put_pcie(o, device);
 		if (atof(rate) > 0)
 			json_object_set_new(o, "speed_bps",
 			    json_integer((json_int_t)(atof(rate) * 1e9)));

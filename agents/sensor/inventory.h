@@ -4,7 +4,8 @@
  *
  * {hostname kernel cores memory_bytes
  *  numa:  [{node cpus memory_bytes}, ...]
- *  nics:  [{name kind state mtu speed_bps numa_node driver addrs: [...]}, ...]
+ *  nics:  [{name kind state mtu speed_bps pcie_bps numa_node driver
+ *           addrs: [...]}, ...]
  *  gpus:  [{pci vendor driver numa_node}, ...]
  *  mpi:   [{name launcher version engine}, ...]}
  * Members that cannot be known are left out. kind is ethernet, infiniband or

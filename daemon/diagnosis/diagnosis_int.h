@@ -83,7 +83,7 @@ struct diagnosis_node {
 	int64_t drops, drops_first;
 	uint32_t partners, slow_partners; /* of its last round */
 	uint64_t nics_serial;             /* of the ports that were looked at */
-	json_t *ports;       /* the highest rate ever seen, bit/s, by name */
+	json_t *ports;       /* the most ever seen, by "NAME MEMBER" */
 	double rated_bps;    /* of its fastest port */
 	char canary_run[64]; /* the newest run of MPI that measured it */
 	unsigned missed;     /* runs since that should have */
@@ -103,10 +103,11 @@ struct shortfall_expected {
 	char machine[40];
 };
 
-/* A port below the rate that it has shown, or that others of its leaf have. */
+/* A port that has less than it has shown, or than others of its leaf have. */
 struct port_shortfall {
-	char name[32];
-	double now_bps, rated_bps;
+	char name[32]; /* "": none */
+	enum port_fact fact;
+	double now, usual;
 };
 
 struct incident {
@@ -181,9 +182,9 @@ struct diagnosis {
 	/* How the newest canary was launched; "": there was none. */
 	char mpi[32], launcher[32];
 	json_t *slurm;
-	json_t *canaries; /* campaigns that measure by MPI: a set */
-	int ports_new;    /* somebody has said hello since */
-	uint64_t ports_ns;
+	json_t *canaries;  /* campaigns that measure by MPI: a set */
+	int ports_new;     /* somebody has said hello since */
+	uint64_t ports_ns; /* of the next look at them, at the soonest */
 };
 
 /*
@@ -236,7 +237,10 @@ void incident_shortfall(struct diagnosis *d, enum judge_kind kind,
     const struct shortfall_expected *seen);
 void incident_as_predicted(struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
-/* A port of it runs below its rate, or (NULL) all run as they should. */
+/* How diagnosis_node.ports calls what a port has. */
+#define PORT_KEY_BYTES 64
+void port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES]);
+/* A port of it has less than it should, or (NULL) all are well. */
 void incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen);
 /* A port of it counts errors, look after look, or none does any more. */

@@ -61,6 +61,13 @@ diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX])
 
 /* ---- in words and as JSON ---- */
 
+void
+port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES])
+{
+	snprintf(ret, PORT_KEY_BYTES, "%.32s %s", name,
+	    verdict_text_ports[fact].member);
+}
+
 static const char *
 kind_name(enum judge_kind kind)
 {
@@ -177,8 +184,9 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		w.rounds = drift_rounds(now);
 	} else if (k->what == WHAT_PORT) {
 		w.nic = k->port.name;
-		w.now_bps = k->port.now_bps;
-		w.rated_bps = k->port.rated_bps;
+		w.fact = k->port.fact;
+		w.now = k->port.now;
+		w.usual = k->port.usual;
 	} else if (k->what == WHAT_LINK_ERRORS) {
 		w.errors = link_worst(&d->links, k->index);
 		w.usual = link_usual_share(&d->links, w.errors);
@@ -260,7 +268,8 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	json_object_set_new(o, "partners",
 	    json_string(names_partners[k->series->partners]));
 	effect = k->what == WHAT_PREDICTION ? -log(k->expected.ratio)
-	    : k->what == WHAT_PORT ? log(k->port.rated_bps / k->port.now_bps)
+	    : k->what == WHAT_PORT
+	    ? fabs(log(fmax(1, k->port.usual) / fmax(1, k->port.now)))
 	    : k->what == WHAT_INTERMITTENT       ? k->effect
 	    : t != NULL && k->what != WHAT_DRIFT ? effect_of(d, k, t)
 	    : drift == NULL                      ? 0
@@ -274,9 +283,10 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		    json_string(k->expected.machine));
 	} else if (k->what == WHAT_PORT) {
 		json_object_set_new(o, "port", json_string(k->port.name));
-		json_object_set_new(o, "now_bps", json_real(k->port.now_bps));
-		json_object_set_new(o, "rated_bps",
-		    json_real(k->port.rated_bps));
+		json_object_set_new(o, verdict_text_ports[k->port.fact].now,
+		    json_real(k->port.now));
+		json_object_set_new(o, verdict_text_ports[k->port.fact].usual,
+		    json_real(k->port.usual));
 	} else if (k->what == WHAT_LINK_ERRORS) {
 		put_errors(link_worst(&d->links, k->index), o);
 	} else if (k->what == WHAT_DRIFT || t == NULL) {
@@ -469,7 +479,7 @@ incident_paths(struct diagnosis *d, struct diagnosis_series *s, uint32_t leaf,
 	incident_tell(d, k);
 }
 
-/* What is measured is certain: it is bad at once. */
+/* What a port says is certain: it is bad at once. A setting costs less. */
 void
 incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen)
@@ -477,23 +487,27 @@ incident_port(struct diagnosis *d, uint32_t node,
 	struct incident *k = incident_find(d, JUDGE_NODE, node);
 	struct diagnosis_source from = { "", "", "", "", "", NULL };
 	struct diagnosis_series *s;
+	enum verdict verdict;
 
 	if (seen == NULL) {
 		if (k != NULL && k->what == WHAT_PORT)
 			incident_end(d, k, VERDICT_OK,
-			    "its ports run at their rate");
+			    "its ports are as they should be");
 		return;
 	}
+	verdict = verdict_text_ports[seen->fact].verdict;
 	s = diagnosis_series_of(d, "", SERIES_PORT, PARTNERS_PAIR);
 	if (s == NULL ||
-	    (k != NULL && k->what == WHAT_PORT &&
-		k->port.now_bps == seen->now_bps &&
+	    (k != NULL && k->what == WHAT_PORT && k->port.fact == seen->fact &&
+		k->port.now == seen->now &&
 		strcmp(k->port.name, seen->name) == 0))
 		return;
 	if (k == NULL)
 		k = incident_new(d, JUDGE_NODE, node);
+	else if (verdict != VERDICT_BAD && k->what != WHAT_PORT)
+		return; /* what is measured tells more */
 	k->what = WHAT_PORT;
-	k->verdict = VERDICT_BAD;
+	k->verdict = verdict;
 	k->series = s;
 	k->port = *seen;
 	source_set(k, &from);
@@ -756,6 +770,25 @@ diagnosis_open_cases(const struct diagnosis *d, struct diagnosis_open *ret,
 
 /* ---- what an earlier collector left ---- */
 
+/* What it says, and what it has shown before. */
+static void
+load_port(struct diagnosis_node *cn, const json_t *o,
+    struct port_shortfall *port)
+{
+	char key[PORT_KEY_BYTES];
+	int f = PORT_FACT_MAX - 1;
+
+	while (f > 0 && json_object_get(o, verdict_text_ports[f].now) == NULL)
+		f--;
+	port->fact = (enum port_fact)f;
+	port->now = member_number(o, verdict_text_ports[f].now);
+	port->usual = member_number(o, verdict_text_ports[f].usual);
+	if (cn->ports == NULL)
+		cn->ports = json_object();
+	port_key(port->name, port->fact, key);
+	json_object_set_new(cn->ports, key, json_real(port->usual));
+}
+
 static int
 load_errors(struct diagnosis *d, uint32_t node, const json_t *o)
 {
@@ -819,16 +852,8 @@ load_one(struct diagnosis *d, const json_t *o)
 	    json_object_get(o, "met"));
 	snprintf(k->port.name, sizeof(k->port.name), "%.31s",
 	    member_text(o, "port"));
-	k->port.now_bps = member_number(o, "now_bps");
-	k->port.rated_bps = member_number(o, "rated_bps");
-	if (what == WHAT_PORT) { /* what it has shown before */
-		struct diagnosis_node *cn = diagnosis_node(d, n);
-
-		if (cn->ports == NULL)
-			cn->ports = json_object();
-		json_object_set_new(cn->ports, k->port.name,
-		    json_real(k->port.rated_bps));
-	}
+	if (what == WHAT_PORT)
+		load_port(diagnosis_node(d, n), o, &k->port);
 	if (what == WHAT_LINK_ERRORS &&
 	    load_errors(d, (uint32_t)n->id, o) < 0) {
 		TAILQ_REMOVE(&d->incidents, k, link);

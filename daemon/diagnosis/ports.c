@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ports.c - what ports say of themselves, without a measurement: that they have
- * trained to less than their rate, which is what they have shown before or what
- * most of their leaf's ports of that name run at; and what errors they count.
+ * ports.c - what ports say of themselves, without a measurement: facts that are
+ * less than they have shown before, or than most of their leaf's ports of that
+ * name have, as the rate that they trained to; and what errors they count.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,99 +16,137 @@
 #include "daemon/diagnosis/diagnosis_int.h"
 #include "schema/names.h"
 
-#define LOOK_NS  (5 * CLK_NS_PER_S) /* hellos come in crowds */
-#define MOST_MIN 4                  /* fewer ports have no usual rate */
+/* Hellos come in crowds, and a look at all nodes takes a hundredth at most. */
+#define LOOK_NS  (5 * CLK_NS_PER_S)
+#define LOOK_OF  100
+#define MOST_MIN 4 /* fewer ports have no usual rate */
 #define SAME     0.95
 /* Of one node's look; more is no machine. */
 #define PORTS_MAX  256
 #define ERRORS_MAX (1LL << 40)
 
-/* Ports of one name on one leaf: how many run at which rate. */
-static json_t *
-count_leaves(const struct diagnosis *d)
+/* "PORT MEMBER LEAF": ports of one name on one leaf, and what they have. */
+#define KEY_BYTES (TOPO_LEAF_MAX + PORT_KEY_BYTES)
+
+static void
+leaf_key(const struct node *n, const json_t *nic, enum port_fact fact,
+    char ret[KEY_BYTES])
 {
-	json_t *all = json_object();
+	char key[PORT_KEY_BYTES];
 
-	for (size_t i = 0; i < roster_count(d->roster); i++) {
-		const struct node *n = roster_by_id(d->roster, i);
-		const json_t *nic;
-		size_t k;
-
-		json_array_foreach (json_object_get(n->inventory, "nics"), k,
-		    nic) {
-			char key[TOPO_LEAF_MAX + 40], rate[32];
-			double bps = member_number(nic, "speed_bps");
-			json_t *rates, *old;
-
-			if (!(bps > 0) || n->leaf[0] == '\0')
-				continue;
-			snprintf(key, sizeof(key), "%s %.32s", n->leaf,
-			    member_text(nic, "name"));
-			snprintf(rate, sizeof(rate), "%.0f", bps);
-			rates = json_object_get(all, key);
-			if (rates == NULL) {
-				rates = json_object();
-				json_object_set_new(all, key, rates);
-			}
-			old = json_object_get(rates, rate);
-			json_object_set_new(rates, rate,
-			    json_integer(json_integer_value(old) + 1));
-		}
-	}
-	return all;
+	port_key(member_text(nic, "name"), fact, key);
+	snprintf(ret, KEY_BYTES, "%s %s", key, n->leaf);
 }
 
-/* The rate of more than half of them; 0: there is none. */
+/* NAN: nothing that can be compared. A port that is down has no rate, and the
+ * MTU of a bridge or a tunnel is its own affair. */
 static double
-usual_rate(const json_t *leaves, const struct node *n, const char *name)
+have_of(const json_t *nic, enum port_fact fact)
 {
-	char key[TOPO_LEAF_MAX + 40];
+	if (fact == PORT_MTU &&
+	    (strcmp(member_text(nic, "kind"), "virtual") == 0 ||
+		strcmp(member_text(nic, "state"), "up") != 0))
+		return NAN;
+	return member_number(nic, verdict_text_ports[fact].member);
+}
+
+/* How many ports have what, by key and value. */
+static void
+count_leaves(const struct node *n, enum port_fact fact, json_t *all)
+{
+	char key[KEY_BYTES], value[32];
+	json_t *nic, *values;
+	size_t i;
+
+	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic) {
+		double x = have_of(nic, fact);
+
+		if (!(x >= 0) || n->leaf[0] == '\0')
+			continue;
+		leaf_key(n, nic, fact, key);
+		snprintf(value, sizeof(value), "%.0f", x);
+		values = json_object_get(all, key);
+		if (values == NULL) {
+			values = json_object();
+			json_object_set_new(all, key, values);
+		}
+		json_object_set_new(values, value,
+		    json_integer(member_int(values, value) + 1));
+	}
+}
+
+/* What more than half of them have; NAN: there is no such value. */
+static double
+usual_of(const json_t *leaves, const struct node *n, const json_t *nic,
+    enum port_fact fact)
+{
+	char key[KEY_BYTES];
 	json_int_t all = 0, most = 0;
-	const char *rate;
-	double bps = 0;
+	const char *value;
+	double x = NAN;
 	json_t *count;
 
-	snprintf(key, sizeof(key), "%s %.32s", n->leaf, name);
-	json_object_foreach (json_object_get(leaves, key), rate, count) {
+	leaf_key(n, nic, fact, key);
+	json_object_foreach (json_object_get(leaves, key), value, count) {
 		all += json_integer_value(count);
 		if (json_integer_value(count) > most) {
 			most = json_integer_value(count);
-			bps = atof(rate);
+			x = atof(value);
 		}
 	}
-	return all >= MOST_MIN && 2 * most > all ? bps : 0;
+	return all >= MOST_MIN && 2 * most > all ? x : NAN;
 }
 
+/* Of one port; 1: it is not as it should be. */
+static int
+look_at(struct diagnosis_node *cn, const struct node *n, const json_t *nic,
+    enum port_fact fact, const json_t *leaves, struct port_shortfall *ret)
+{
+	const struct port_fact_row *row = &verdict_text_ports[fact];
+	double now = have_of(nic, fact), usual;
+	char key[PORT_KEY_BYTES];
+
+	if (!(now >= 0))
+		return 0;
+	usual = usual_of(leaves, n, nic, fact);
+	if (row->is_kept) {
+		port_key(member_text(nic, "name"), fact, key);
+		json_object_set_new(cn->ports, key,
+		    json_real(fmax(now, member_number(cn->ports, key))));
+		usual = fmax(usual, member_number(cn->ports, key));
+	}
+	if (fact == PORT_RATE)
+		cn->rated_bps = fmax(cn->rated_bps, usual);
+	*ret = (struct port_shortfall){ "", fact, now, usual };
+	snprintf(ret->name, sizeof(ret->name), "%.31s",
+	    member_text(nic, "name"));
+	return row->differs ? !isnan(usual) && fabs(now - usual) > 0
+			    : now < SAME * usual;
+}
+
+/* The worst: of the facts the first, and of that the smallest share. */
 static void
 look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 {
 	struct diagnosis_node *cn = diagnosis_node(d, n);
-	struct port_shortfall worst = { "", 0, 0 };
+	struct port_shortfall worst = { .name = "" }, seen;
 	const json_t *nic;
 	size_t i;
 
 	if (cn->ports == NULL)
 		cn->ports = json_object();
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic) {
-		const char *name = member_text(nic, "name");
-		double now = member_number(nic, "speed_bps"), rated;
-
-		if (!(now > 0))
-			continue; /* down, or it does not say */
-		rated = fmax(now,
-		    json_number_value(json_object_get(cn->ports, name)));
-		json_object_set_new(cn->ports, name, json_real(rated));
-		rated = fmax(rated, usual_rate(leaves, n, name));
-		cn->rated_bps = fmax(cn->rated_bps, rated);
-		if (now >= SAME * rated ||
-		    (worst.rated_bps > 0 &&
-			now / rated >= worst.now_bps / worst.rated_bps))
-			continue;
-		snprintf(worst.name, sizeof(worst.name), "%s", name);
-		worst.now_bps = now;
-		worst.rated_bps = rated;
-	}
-	incident_port(d, (uint32_t)n->id, worst.rated_bps > 0 ? &worst : NULL);
+	for (int f = 0; f < PORT_FACT_MAX; f++)
+		json_array_foreach (json_object_get(n->inventory, "nics"), i,
+		    nic)
+			if (look_at(cn, n, nic, (enum port_fact)f, leaves,
+				&seen) &&
+			    (worst.name[0] == '\0' ||
+				(worst.fact == seen.fact &&
+				    seen.now * worst.usual <
+					worst.now * seen.usual)))
+				worst = seen;
+	incident_port(d, (uint32_t)n->id,
+	    worst.name[0] != '\0' ? &worst : NULL);
 }
 
 /* A port's largest counter of each kind. */
@@ -169,12 +207,17 @@ ports_tick(struct diagnosis *d)
 		if (n->links != NULL)
 			take_links(d, n);
 	}
-	if (!d->ports_new || now_ns - d->ports_ns < LOOK_NS)
+	if (!d->ports_new || now_ns < d->ports_ns)
 		return;
 	d->ports_new = 0;
-	d->ports_ns = now_ns;
-	leaves = count_leaves(d);
+	leaves = json_object();
+	for (size_t i = 0; i < roster_count(d->roster); i++)
+		for (int f = 0; f < PORT_FACT_MAX; f++)
+			count_leaves(roster_by_id(d->roster, i),
+			    (enum port_fact)f, leaves);
 	for (size_t i = 0; i < roster_count(d->roster); i++)
 		look(d, roster_by_id(d->roster, i), leaves);
 	json_decref(leaves);
+	d->ports_ns = now_ns +
+	    (uint64_t)fmax(LOOK_NS, LOOK_OF * (double)(clk_ns() - now_ns));
 }

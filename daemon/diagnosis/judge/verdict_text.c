@@ -16,6 +16,20 @@
 /* Twice as slow and more is told as a factor. */
 #define FACTOR_FROM 0.6931471805599453
 
+const struct port_fact_row verdict_text_ports[PORT_FACT_MAX] = {
+	[PORT_RATE] = { "speed_bps", "now_bps", "rated_bps", VERDICT_BAD, 1, 0,
+	    1e9, "runs at", " Gbit/s",
+	    "which it or most of its leaf have shown" },
+	[PORT_PCIE] = { "pcie_bps", "pcie_bps", "usual_pcie_bps", VERDICT_WARN,
+	    1, 0, 1e9, "has a PCIe link of", " Gbit/s",
+	    "which it or most of its leaf have shown" },
+	[PORT_MTU] = { "mtu", "mtu", "usual_mtu", VERDICT_WARN, 0, 0, 1,
+	    "has an MTU of", " bytes", "which most of its leaf have" },
+	[PORT_NUMA] = { "numa_node", "numa_node", "usual_numa_node",
+	    VERDICT_WARN, 0, 1, 1, "is at NUMA node", "",
+	    "where most of its leaf have it" },
+};
+
 enum what
 verdict_text_what_found(enum confirm_finding finding)
 {
@@ -159,6 +173,7 @@ add_errors(const struct link_sum *s, char *text)
 void
 verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 {
+	const struct port_fact_row *f;
 	char slower[24];
 
 	verdict_text_slower(c->effect, c->is_rate, slower);
@@ -178,10 +193,10 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		return;
 	}
 	if (c->what == WHAT_PORT) {
-		add(ret,
-		    "%s: port %s runs at %.3g Gbit/s instead of %.3g, which it "
-		    "or most of its leaf have shown",
-		    c->subject, c->nic, c->now_bps / 1e9, c->rated_bps / 1e9);
+		f = &verdict_text_ports[c->fact];
+		add(ret, "%s: port %s %s %.4g%s instead of %.4g, %s",
+		    c->subject, c->nic, f->is, c->now / f->unit, f->unit_name,
+		    c->usual / f->unit, f->as);
 		return;
 	}
 	if (c->what == WHAT_LINK_ERRORS) {

@@ -15,6 +15,19 @@
 #define VERDICT_TEXT_MAX 400
 #define VERDICT_NEXT_MAX 100
 
+/* What a port says of itself, and how less of it than usual is told. */
+enum port_fact { PORT_RATE, PORT_PCIE, PORT_MTU, PORT_NUMA, PORT_FACT_MAX };
+struct port_fact_row {
+	const char *member;      /* of an inventory's nics */
+	const char *now, *usual; /* members of the verdict */
+	enum verdict verdict;
+	int is_kept; /* it had been seen better: that is usual, too */
+	int differs; /* more is as odd as less */
+	double unit;
+	const char *is, *unit_name, *as;
+};
+extern const struct port_fact_row verdict_text_ports[PORT_FACT_MAX];
+
 struct verdict_evidence {
 	enum what what;
 	const char *subject; /* "node5", "leaf2" */
@@ -28,10 +41,11 @@ struct verdict_evidence {
 	int partners_normal; /* 1: the others are normal elsewhere */
 	const char *nic;     /* "": no counters */
 	int64_t nic_drops;
-	double now_bps, rated_bps; /* of nic, where what is WHAT_PORT */
+	enum port_fact fact; /* of nic, where what is WHAT_PORT */
+	double now;
 	double share; /* of a leaf's pairs that is slow usually; 0: not so */
 	const struct link_sum *errors; /* that a port of it counts, or NULL */
-	double usual;                  /* share of looks with such errors */
+	double usual;     /* likewise; or the share of looks with such errors */
 	const char *next; /* when the confirmation run is to come, or "" */
 	const char *host; /* what troubles the host, or "" */
 	/* A pinned baseline, or "": its own recent weeks; of a prediction the

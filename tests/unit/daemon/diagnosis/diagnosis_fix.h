@@ -40,7 +40,11 @@ struct fix {
 	unsigned not_had; /* a bit a node that no run may have */
 	int asking;       /* and nobody knows yet */
 	int exclusive;    /* runs are ordered as that */
-	int session;      /* its address stands for a session */
+	struct fix_port {
+		int mtu, numa_node;
+		double pcie_bps;
+	} port;      /* of node6 */
+	int session; /* its address stands for a session */
 };
 
 int fix_setup(void **state);

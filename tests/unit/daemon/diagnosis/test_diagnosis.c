@@ -602,9 +602,24 @@ hello_port(struct fix *f, int i, double bps)
 	struct node *n = roster_by_id(f->roster, (size_t)i);
 
 	json_decref(n->inventory);
-	n->inventory = json_pack("{s:[{s:s, s:f}]}", "nics", "name", "ib0",
-	    "speed_bps", bps);
+	n->inventory = json_pack("{s:[{s:s, s:s, s:s, s:f, s:i, s:i, s:f}, "
+				 "{s:s, s:s, s:s, s:i}]}",
+	    "nics", "name", "ib0", "kind", "infiniband", "state", "up",
+	    "speed_bps", bps, "mtu", i == 5 ? f->port.mtu : 4092, "numa_node",
+	    i == 5 ? f->port.numa_node : 0, "pcie_bps",
+	    i == 5 ? f->port.pcie_bps : 256e9, "name", "docker0", "kind",
+	    "virtual", "state", "up", "mtu", 1000 + i);
 	n->nics_serial++;
+}
+
+/* node6 says so of its port, and is looked at. */
+static void
+look_at_port(struct fix *f, int mtu, int numa_node, double pcie_bps)
+{
+	f->port = (struct fix_port){ mtu, numa_node, pcie_bps };
+	hello_port(f, 5, 2e11);
+	f->diagnosis->ports_ns = 0;
+	diagnosis_tick(f->diagnosis);
 }
 
 /* A port that has trained to less than it has shown, or than most of its leaf,
@@ -614,6 +629,7 @@ test_port(void **state)
 {
 	struct fix *f = *state;
 
+	f->port = (struct fix_port){ 4092, 0, 256e9 };
 	for (int i = 0; i < NODES; i++)
 		hello_port(f, i, i == 6 ? 1e11 : 2e11);
 	diagnosis_tick(f->diagnosis);
@@ -631,6 +647,19 @@ test_port(void **state)
 	hello_port(f, 4, 2e11);
 	f->diagnosis->ports_ns = 0;
 	diagnosis_tick(f->diagnosis);
+	assert_int_equal(open_cases(f), 0);
+	look_at_port(f, 2044, 0, 256e9);
+	assert_int_equal(verdict_of(f, "node6"), VERDICT_WARN);
+	expect_text(f,
+	    "node6: port ib0 has an MTU of 2044 bytes instead of "
+	    "4092, which most of its leaf have");
+	look_at_port(f, 4092, 1, 256e9);
+	expect_text(f, "node6: port ib0 is at NUMA node 1 instead of 0, where");
+	look_at_port(f, 4092, 1, 128e9);
+	expect_text(f,
+	    "node6: port ib0 has a PCIe link of 128 Gbit/s instead "
+	    "of 256, which it or most of its leaf have shown");
+	look_at_port(f, 4092, 0, 256e9);
 	assert_int_equal(open_cases(f), 0);
 }
 
