@@ -73,3 +73,19 @@ sensor_dir(const char *dir, const char *prefix, json_t *counters)
 	if (d != NULL)
 		closedir(d);
 }
+
+void
+sensor_bytes(json_t *counters, const char *rx, const char *tx, int unit_bytes)
+{
+	const char *const names[][2] = { { rx, "rx_bytes" },
+		{ tx, "tx_bytes" } };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		json_t *units = json_object_get(counters, names[i][0]);
+
+		if (units != NULL)
+			json_object_set_new(counters, names[i][1],
+			    json_integer(
+				json_integer_value(units) * unit_bytes));
+	}
+}

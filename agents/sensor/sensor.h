@@ -4,7 +4,10 @@
  *
  * A sensor is one .c file and alone knows its kind of device; what it needs of
  * a vendor it opens at run time. All counters are since boot; who wants a
- * rate takes two readings.
+ * rate takes two readings. Names are the device's own but for two that the
+ * collector reads of every device, for the budget and for the busiest one:
+ * rx_bytes and tx_bytes. A sensor whose device names them otherwise says
+ * which they are with sensor_bytes.
  */
 #ifndef AGENTS_SENSOR_SENSOR_H
 #define AGENTS_SENSOR_SENSOR_H
@@ -33,5 +36,9 @@ json_t *sensor_row(json_t *nics, const char *nic);
 /* Every number in dir becomes prefix + file name; files without one are left
  * out. */
 void sensor_dir(const char *dir, const char *prefix, json_t *counters);
+/* rx_bytes and tx_bytes from counters of those names, where they are there,
+ * that count units of so many bytes. */
+void sensor_bytes(json_t *counters, const char *rx, const char *tx,
+    int unit_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sensor_cxi.c - Slingshot: /sys/class/cxi/DEV/device/telemetry/NAME, each
- * "VALUE@SECONDS.NANOSECONDS". Names are the device's own.
+ * "VALUE@SECONDS.NANOSECONDS", the octets of good frames among them.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@ cxi_read(const char *root, json_t *nics)
 {
 	struct dirent *de;
 	char top[400], dir[800];
+	json_t *counters;
 	DIR *d;
 
 	snprintf(top, sizeof(top), "%s/sys/class/cxi", root);
@@ -22,7 +23,10 @@ cxi_read(const char *root, json_t *nics)
 			continue;
 		snprintf(dir, sizeof(dir), "%s/%s/device/telemetry", top,
 		    de->d_name);
-		sensor_dir(dir, "", sensor_row(nics, de->d_name));
+		counters = sensor_row(nics, de->d_name);
+		sensor_dir(dir, "", counters);
+		sensor_bytes(counters, "hni_sts_rx_ok_octets",
+		    "hni_sts_tx_ok_octets", 1);
 	}
 	if (d != NULL)
 		closedir(d);

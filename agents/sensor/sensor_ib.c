@@ -15,16 +15,6 @@
 #define WORD_BYTES 4
 
 static void
-bytes_of(json_t *counters, const char *words, const char *bytes)
-{
-	json_t *value = json_object_get(counters, words);
-
-	if (value != NULL)
-		json_object_set_new(counters, bytes,
-		    json_integer(json_integer_value(value) * WORD_BYTES));
-}
-
-static void
 device_read(const char *top, const char *dev, json_t *nics)
 {
 	char ports[600], dir[900], name[600];
@@ -45,8 +35,8 @@ device_read(const char *top, const char *dev, json_t *nics)
 		snprintf(dir, sizeof(dir), "%s/%s/hw_counters", ports,
 		    de->d_name);
 		sensor_dir(dir, "", counters);
-		bytes_of(counters, "port_rcv_data", "rx_bytes");
-		bytes_of(counters, "port_xmit_data", "tx_bytes");
+		sensor_bytes(counters, "port_rcv_data", "port_xmit_data",
+		    WORD_BYTES);
 	}
 	if (d != NULL)
 		closedir(d);

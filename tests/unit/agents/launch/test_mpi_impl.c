@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_launch.c - command lines and environments of the launchers. */
+/* test_mpi_impl.c - command lines and environments of the launchers. */
 #include "common/err.h"
 #include "agents/launch/mpi_mpich.c"
 #include "agents/process/strvec.c"

@@ -12,7 +12,8 @@
 #include "agents/sensor/link.h"
 #include "tests/unit/agents/tree.h"
 
-#define IB "sys/class/infiniband/mlx5_0/ports/1/"
+#define IB  "sys/class/infiniband/mlx5_0/ports/1/"
+#define CXI "sys/class/cxi/cxi0/device/telemetry/"
 
 static json_t *
 counters(json_t *nics, const char *nic)
@@ -51,8 +52,9 @@ test_devices(void **state)
 	tree_put(IB "counters/symbol_error", "0\n");
 	tree_put(IB "counters/broken", "N/A (no PMA)\n");
 	tree_put(IB "hw_counters/out_of_sequence", "5\n");
-	tree_put("sys/class/cxi/cxi0/device/telemetry/hni_tx_ok_64",
-	    "42@1700000000.000000001\n");
+	tree_put(CXI "hni_tx_ok_64", "42@1700000000.000000001\n");
+	tree_put(CXI "hni_sts_rx_ok_octets", "5000@1700000000.000000001\n");
+	tree_put(CXI "hni_sts_tx_ok_octets", "7000@1700000000.000000001\n");
 	nics = sensor_read(tree);
 	assert_int_equal(json_array_size(nics), 3);
 	want(nics, "eth0", "rx_bytes", 123);
@@ -66,6 +68,8 @@ test_devices(void **state)
 	assert_null(json_object_get(counters(nics, "mlx5_0/1"), "broken"));
 	assert_null(json_object_get(counters(nics, "mlx5_0/1"), "tx_bytes"));
 	want(nics, "cxi0", "hni_tx_ok_64", 42);
+	want(nics, "cxi0", "rx_bytes", 5000);
+	want(nics, "cxi0", "tx_bytes", 7000);
 	json_decref(nics);
 }
 
