@@ -183,6 +183,7 @@ struct http_route {
 	enum store_question ask;
 	const char *const *args; /* as of http_args; the store's answer */
 };
+extern const struct http_route http_routes[]; /* ends with a NULL name */
 
 /* http_read.c: state, and what was stored */
 http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
