@@ -8,6 +8,7 @@
 
 #include "common/robust.h"
 #include "ctl/print.h"
+#include "schema/options.h"
 #include "schema/record.h"
 
 #define LEVEL_ELSE 0.95 /* where a record does not say it */
@@ -46,16 +47,33 @@ records_is(const json_t *record, const char *probe, const char *of)
 	return matches(record, "probe", probe) && matches(record, "of", of);
 }
 
+/* Probes that have a table of their own in ctl/tables.c. */
+static int
+is_apart(const char *probe)
+{
+	static const char *const probes[] = { "neighbor", "collective",
+		"allreduce" };
+
+	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
+		if (strcmp(probe, probes[i]) == 0)
+			return 1;
+	return 0;
+}
+
 int
 records_is_plan(const json_t *record)
 {
-	static const char *const probes[] = { "group", "stripe", "self",
-		"sparse", "binding", "concurrent", "pairs", "compose" };
+	const char *probe = print_member(record, "probe", "");
 
-	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
-		if (records_is(record, probes[i], NULL))
-			return 1;
-	return 0;
+	return strcmp(probe, "concurrent") == 0 ||
+	    (options_is_plan(probe) && !is_apart(probe));
+}
+
+int
+records_is_beside(const json_t *record)
+{
+	return records_is(record, "speedup", NULL) &&
+	    !is_apart(print_member(record, "of", ""));
 }
 
 int

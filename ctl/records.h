@@ -17,6 +17,8 @@ int records_get(struct ctl *c, const char *run, json_t **ret);
 int records_is(const json_t *record, const char *probe, const char *of);
 /* A plan that has no table of its own. */
 int records_is_plan(const json_t *record);
+/* A speed-up over a baseline that has none. */
+int records_is_beside(const json_t *record);
 /* What a node got through with so many others. */
 int records_is_scale(const json_t *record);
 /* What a record says was moved, in bytes per second; NAN. */

@@ -101,13 +101,6 @@ rate_derive(json_t *row)
 
 /* ---- tables ---- */
 
-static int
-is_beside(const json_t *r)
-{
-	return records_is(r, NULL, "stripe") || records_is(r, NULL, "sparse") ||
-	    records_is(r, NULL, "binding");
-}
-
 static const struct print_column neighbor_columns[] = {
 	{ ">density", "density", NULL, PRINT_RATIO, NULL },
 	{ ">message", "bytes", NULL, PRINT_BYTES_OF, NULL },
@@ -246,7 +239,7 @@ static const struct record_table {
 	{ "plans", NULL, NULL, records_is_plan, plan_columns, rate_derive, 0 },
 	{ "each way through the busiest node", NULL, NULL, records_is_scale,
 	    scale_columns, NULL, 0 },
-	{ "against other ways to do the same", "speedup", NULL, is_beside,
+	{ "against other ways to do the same", NULL, NULL, records_is_beside,
 	    beside_columns, NULL, 0 },
 };
 

@@ -248,12 +248,22 @@ options_find(const char *kind)
 }
 
 int
+options_is_plan(const char *name)
+{
+	const struct conf_row *row = options_patterns;
+
+	while (row->key != NULL && strcmp(row->section, name) != 0)
+		row++;
+	return row->key != NULL && strcmp(name, "measure") != 0;
+}
+
+int
 options_runs_plans(const struct conf *c)
 {
 	for (const struct conf_row *row = options_patterns; row->key != NULL;
 	     row++)
-		if (strcmp(row->section, "measure") != 0 &&
-		    conf_has_section(c, row->section))
+		if (conf_has_section(c, row->section) &&
+		    options_is_plan(row->section))
 			return 1;
 	return 0;
 }

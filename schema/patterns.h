@@ -10,8 +10,8 @@
 
 #include "schema/options.h"
 
-/* group stripe self sparse collective neighbor multipath allreduce measure: the
- * tail of the rows of a campaign, which may hold them all. */
+/* The tail of the rows of a campaign, which may hold them all: a section for
+ * each probe that is a plan, and last [measure], which is for all of them. */
 extern const struct conf_row *const options_patterns;
 
 #endif

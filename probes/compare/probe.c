@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.c - every probe's row, and what the record of a collective, of a sparse
- * pattern and of a group says more.
+ * probe.c - the rows of probes that have a baseline or say more than their plan
+ * in a record; and what a collective, a sparse pattern and a group say more.
  */
 #include "probes/compare/compare.h"
 
