@@ -19,6 +19,7 @@
 #include "common/program.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/job/rank_env.h"
 
 #define POLL_MS 20
 
@@ -29,17 +30,15 @@ extern char **environ;
 static int
 is_ours(const char *entry)
 {
-	static const char *const ours[] = { "OMPI_", "PMIX_", "PMI_", "PMI2_",
-		"HYD", "MPIR_", "MPICH_", "MPI_LOCAL", "PRTE_", "SLURM_",
-		"UCX_", "COALMINE_" };
 	static const char *const kept[] = { "SLURM_CONF=", "SLURM_JOB_ID=",
 		"COALMINE_RUN=" };
 
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
 		if (strncmp(entry, kept[i], strlen(kept[i])) == 0)
 			return 0;
-	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
-		if (strncmp(entry, ours[i], strlen(ours[i])) == 0)
+	for (size_t i = 0; i < ARRAY_LEN(rank_envs); i++)
+		if (strncmp(entry, rank_envs[i].prefix,
+			strlen(rank_envs[i].prefix)) == 0)
 			return 1;
 	return 0;
 }

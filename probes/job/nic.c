@@ -18,15 +18,9 @@
 
 #include "common/err.h"
 #include "common/str.h"
+#include "probes/job/rank_env.h"
 
 #define LOCAL_MAX 65535
-
-/* Where launchers say which rank of its node a process is. */
-static const char *const locals[] = {
-	"OMPI_COMM_WORLD_LOCAL_RANK",
-	"MPI_LOCALRANKID",
-	"SLURM_LOCALID",
-};
 
 /* What implementations ask: Open MPI, UCX, libfabric, NCCL. */
 static const char *const settings[] = {
@@ -59,21 +53,23 @@ int
 nic_set(struct err *err)
 {
 	const char *list = getenv("COALMINE_NICS");
-	char name[NIC_NAME_BYTES];
+	char nic[NIC_NAME_BYTES];
 	int64_t local = -1;
 	int rc;
 
 	if (list == NULL)
 		return 0;
-	for (size_t i = 0; local < 0 && i < ARRAY_LEN(locals); i++)
-		if (getenv(locals[i]) != NULL)
-			(void)str_to_int(getenv(locals[i]), 0, LOCAL_MAX,
-			    &local);
+	for (size_t i = 0; local < 0 && i < ARRAY_LEN(rank_envs); i++) {
+		const char *name = rank_envs[i].local;
+
+		if (name != NULL && getenv(name) != NULL)
+			(void)str_to_int(getenv(name), 0, LOCAL_MAX, &local);
+	}
 	if (local < 0)
 		return err_set(err, -EINVAL,
 		    "COALMINE_NICS is set, but no launcher says which rank of "
 		    "its node this is");
-	rc = nic_choose(list, (int)local, name);
+	rc = nic_choose(list, (int)local, nic);
 	if (rc == -ENOENT)
 		return 0;
 	if (rc < 0) {
@@ -84,7 +80,7 @@ nic_set(struct err *err)
 		return rc;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-		setenv(settings[i], name, 1);
+		setenv(settings[i], nic, 1);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
+#include "probes/job/rank_env.h"
 #include "probes/pattern/sweep.h"
 #include "probes/plan/check.h"
 #include "schema/options.h"
@@ -248,14 +249,11 @@ check_cb(const struct request *rq, const struct verbs_subject *of)
 int
 verbs_first_rank(void)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-		"PMIX_RANK", "SLURM_PROCID" };
+	for (size_t i = 0; i < ARRAY_LEN(rank_envs); i++) {
+		const char *name = rank_envs[i].rank;
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const char *rank = getenv(names[i]);
-
-		if (rank != NULL)
-			return strcmp(rank, "0") == 0;
+		if (name != NULL && getenv(name) != NULL)
+			return strcmp(getenv(name), "0") == 0;
 	}
 	return 1;
 }

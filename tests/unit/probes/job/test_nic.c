@@ -46,8 +46,9 @@ test_set(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(locals); i++)
-		unsetenv(locals[i]);
+	for (size_t i = 0; i < ARRAY_LEN(rank_envs); i++)
+		if (rank_envs[i].local != NULL)
+			unsetenv(rank_envs[i].local);
 	unsetenv("COALMINE_NICS");
 	unsetenv("UCX_NET_DEVICES");
 	assert_int_equal(nic_set(&err), 0);
