@@ -4,27 +4,35 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/str.h"
-
+/* Counts are of section 3.1 of the paper; get-lat, put-bw, natural-bw and
+ * alltoall as the suite's network test. */
 const struct test_row names_tests[CANARY_MAX] = {
 	[CANARY_LAT] = { "lat", "RR Two-sided Lat", "s", 8, 1,
-	    "random ring, two-sided latency to both neighbours" },
+	    "random ring, two-sided latency to both neighbours",
+	    { 30, 200, 200, 10000 }, 1 },
 	[CANARY_GET_LAT] = { "get-lat", "RR Get Lat", "s", 8, 1,
-	    "random ring, one-sided Get latency from both neighbours" },
+	    "random ring, one-sided Get latency from both neighbours",
+	    { 30, 200, 200, 10000 }, 1 },
 	[CANARY_BW] = { "bw", "RR Two-sided BW", "B/s", 131072, 8,
-	    "random ring, two-sided bandwidth with both neighbours" },
+	    "random ring, two-sided bandwidth with both neighbours",
+	    { 30, 8, 1, 10000 }, 1 },
 	[CANARY_PUT_BW] = { "put-bw", "RR Put BW", "B/s", 131072, 8,
-	    "random ring, one-sided Put bandwidth to both neighbours" },
+	    "random ring, one-sided Put bandwidth to both neighbours",
+	    { 30, 8, 1, 10000 }, 1 },
 	[CANARY_BW_SYNC] = { "bw-sync", "RR Two-sided BW+Sync", "B/s", 131072,
-	    8, "random ring, two-sided bandwidth, then a barrier" },
+	    8, "random ring, two-sided bandwidth, then a barrier",
+	    { 30, 8, 1, 10000 }, 0 },
 	[CANARY_NATURAL_BW] = { "natural-bw", "Nat Two-sided BW", "B/s", 131072,
-	    8, "natural ring, two-sided bandwidth with both neighbours" },
+	    8, "natural ring, two-sided bandwidth with both neighbours",
+	    { 30, 8, 1, 10000 }, 0 },
 	[CANARY_ALLREDUCE] = { "allreduce", "Multiple Allreduce", "s", 8, 1,
-	    "small allreduce on every sub-communicator at once" },
+	    "small allreduce on every sub-communicator at once",
+	    { 1, 200, 1, 100000 }, 0 },
 	[CANARY_ALLTOALL] = { "alltoall", "Multiple Alltoall", "B/s", 4096, 1,
-	    "all-to-all on every sub-communicator at once" },
+	    "all-to-all on every sub-communicator at once", { 1, 64, 1, 10000 },
+	    0 },
 	[CANARY_COMMAND] = { "command", "Application", "s", 0, 0,
-	    "the run time of a program, of section [command]" },
+	    "the run time of a program, of section [command]", { 0 }, 0 },
 };
 
 const struct congestor_row names_congestors[CONGESTOR_MAX] = {
@@ -208,6 +216,12 @@ names_impl_find(const char *name)
 	return find(names_impls, NAMES_IMPLS_MAX, sizeof(names_impls[0]), name);
 }
 
+const struct gpu_row names_gpus[NAMES_GPUS] = {
+	{ "nvidia", "cuda", "0x10de", 4, { "cuda", NULL } },
+	{ "amd", "hip", "0x1002", 4, { "hip", "rocm" } },
+	{ "intel", NULL, "0x8086", 3, { NULL, NULL } },
+};
+
 const char *
 names_gpu_vendor(const char *pci_class, const char *pci_vendor)
 {
@@ -215,19 +229,12 @@ names_gpu_vendor(const char *pci_class, const char *pci_vendor)
 	 * not of a vendor whose VGA is part of the processor. */
 	static const char *const classes[] = { "0x0302", "0x0380", "0x1200",
 		"0x0300" };
-	static const struct {
-		const char *id, *name;
-		size_t classes;
-	} vendors[] = {
-		{ "0x10de", "nvidia", 4 },
-		{ "0x1002", "amd", 4 },
-		{ "0x8086", "intel", 3 },
-	};
 
-	for (size_t v = 0; v < ARRAY_LEN(vendors); v++)
-		for (size_t c = 0; c < vendors[v].classes; c++)
-			if (strcmp(pci_vendor, vendors[v].id) == 0 &&
+	for (const struct gpu_row *g = names_gpus; g < names_gpus + NAMES_GPUS;
+	     g++)
+		for (size_t c = 0; c < g->pci_classes; c++)
+			if (strcmp(pci_vendor, g->pci_vendor) == 0 &&
 			    strncmp(pci_class, classes[c], 6) == 0)
-				return vendors[v].name;
+				return g->maker;
 	return NULL;
 }

@@ -36,6 +36,12 @@ struct test_row {
 	size_t bytes;      /* message size */
 	int window;        /* messages in flight to a neighbour */
 	const char *text;
+	/* GPCNeT's counts: rings in a measurement, operations on a ring and
+	 * before it, measurements. */
+	struct test_counts {
+		int rings, iterations, warmup, measurements;
+	} gpcnet;
+	int may_stand_aside; /* a rank may: for partners match and pair */
 };
 extern const struct test_row names_tests[CANARY_MAX];
 int names_test_find(const char *name); /* index or -ENOENT */
@@ -206,6 +212,19 @@ enum exit_code {
 	EXIT_CODE_BAD,
 	EXIT_CODE_UNKNOWN
 };
+
+/* Makers of GPUs, and the devices that are the memory of theirs. */
+#define NAMES_DEVICES "host|cuda|hip"
+#define NAMES_GPUS    3
+struct gpu_row {
+	const char *maker;        /* "nvidia" */
+	const char *device;       /* "cuda"; NULL: there is no plugin */
+	const char *pci_vendor;   /* "0x10de" */
+	size_t pci_classes;       /* of those in names.c, from the first on */
+	const char *mpi_words[2]; /* MPIX_Query_WORD_support says whether MPI
+				     takes pointers to it */
+};
+extern const struct gpu_row names_gpus[NAMES_GPUS];
 
 /* Who made the GPU for computing that PCI's files class and vendor ("0x030200",
  * "0x10de") tell of; NULL: it is none. */

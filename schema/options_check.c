@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/hostlist.h"
 #include "common/str.h"
+#include "schema/names.h"
 
 /* A rule over several values; the value that it names says where. */
 struct rule {
@@ -79,22 +80,6 @@ background_congestors(const struct conf *c)
 {
 	return conf_choice(c, "campaign", "class") == 0 &&
 	    options_runs_canaries(c) && !mix_is(c, "none");
-}
-
-/* Tests in which somebody can stand aside. */
-static int
-pair_without_pairs(const struct conf *c)
-{
-	static const char *const tests[] = { "lat", "get-lat", "bw", "put-bw" };
-	size_t count, fit = 0;
-	char **list = str_list_parse(conf_string(c, "canary", "tests"), &count);
-
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < ARRAY_LEN(tests); k++)
-			fit += strcmp(list[i], tests[k]) == 0;
-	str_list_free(list);
-	return conf_choice(c, "canary", "partners") != 0 &&
-	    (fit < count || conf_choice(c, "canary", "exact") == 1);
 }
 
 static int
@@ -298,9 +283,6 @@ static const struct rule rules[] = {
 	    "nobody runs it: canary.tests has to have command" },
 	{ "canary", "exact", command_exact,
 	    "the paper has no counts for the test command: allowed is no" },
-	{ "canary", "partners", pair_without_pairs,
-	    "allowed are match and pair with the tests lat, get-lat, bw and "
-	    "put-bw only, and without exact = gpcnet" },
 	{ "congestor", "mix", mix_none_and_more,
 	    "none stands beside other kinds: allowed is none alone" },
 	{ "congestor", "mix", mix_twice,
@@ -342,6 +324,36 @@ refuse(const struct conf *c, const char *section, const char *key,
 	    conf_string(c, section, key), text);
 }
 
+static int
+partners_check(const struct conf *c, struct err *err)
+{
+	size_t count, fit = 0;
+	struct strbuf sb = { 0 };
+	char **list;
+	int rc;
+
+	if (conf_choice(c, "canary", "partners") == PARTNERS_RING)
+		return 0;
+	list = str_list_parse(conf_string(c, "canary", "tests"), &count);
+	for (size_t i = 0; i < count; i++)
+		fit += (size_t)names_tests[names_test_find(list[i])]
+			   .may_stand_aside;
+	str_list_free(list);
+	if (fit == count && conf_choice(c, "canary", "exact") != 1)
+		return 0;
+	for (int i = 0; i < CANARY_MAX; i++)
+		if (names_tests[i].may_stand_aside)
+			strbuf_addf(&sb, "%s%s",
+			    sb.text == NULL
+				? "allowed are match and pair with the tests "
+				: ", ",
+			    names_tests[i].name);
+	strbuf_addf(&sb, " only, and without exact = gpcnet");
+	rc = refuse(c, "canary", "partners", sb.text, err);
+	strbuf_clear(&sb);
+	return rc;
+}
+
 int
 options_campaign_check(const struct conf *c, struct err *err)
 {
@@ -355,5 +367,5 @@ options_campaign_check(const struct conf *c, struct err *err)
 		if (slurm_word_bad(c, row->key))
 			return refuse(c, row->section, row->key,
 			    "allowed are letters, digits and -_.,:+@", err);
-	return 0;
+	return partners_check(c, err);
 }

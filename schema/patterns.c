@@ -297,7 +297,7 @@ const struct conf_row options_campaign[] = {
 	    "Transport of all transfers, or two: between devices, to and from "
 	    "the host." },
 	PIECE("allreduce"),
-	{ "measure", "device", CONF_CHOICE, 0, 0, "host|cuda|hip", "host", "",
+	{ "measure", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
 	    "Memory of the buffers." },
 	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",
 	    "Predict every plan on this machine, a name or file, beside the "

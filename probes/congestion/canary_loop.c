@@ -126,7 +126,8 @@ static struct rounds_ask
 round_ask(const struct canary_loop *m, const struct visit *v)
 {
 	const struct settings *s = m->settings;
-	const struct stop_exact *exact = &stop_exact[s->tests[v->test]];
+	const struct test_counts *exact =
+	    &names_tests[s->tests[v->test]].gpcnet;
 	struct rounds_ask ask = {
 		.canary = &m->tests[v->test].canary,
 		.number = v->number * ROUNDS_IN_A_VISIT + v->rounds,
@@ -155,7 +156,7 @@ count_speed(const struct canary_loop *m, const struct visit *v,
 	cell->iterations = m->settings->iterations;
 	if (m->settings->exact)
 		cell->iterations =
-		    stop_exact[m->settings->tests[v->test]].iterations;
+		    names_tests[m->settings->tests[v->test]].gpcnet.iterations;
 	if (cell->iterations == 0)
 		cell->iterations = rounds_fit(cell->operations,
 		    cell->elapsed_ns);
@@ -261,7 +262,7 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		struct rounds_ask ask = round_ask(m, v);
 		struct stop_ask stop = { .settings = s,
 			.tally = &cell->tally,
-			.exact = s->exact ? &stop_exact[test] : NULL,
+			.exact = s->exact ? &names_tests[test].gpcnet : NULL,
 			.q = canary_tail(test) };
 
 		rounds_run(m->rounds, &ask, res);

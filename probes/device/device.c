@@ -16,6 +16,7 @@
 
 #include "common/err.h"
 #include "common/str.h"
+#include "schema/names.h"
 
 #define PATH_BYTES 4096
 
@@ -97,23 +98,26 @@ device_find(const char *name, const struct device_ops **ret, struct err *err)
 int
 device_taken_by_mpi(const char *name)
 {
-	static const struct {
-		const char *device, *call;
-	} rows[] = {
-		{ "cuda", "MPIX_Query_cuda_support" },
-		{ "hip", "MPIX_Query_hip_support" },
-		{ "hip", "MPIX_Query_rocm_support" },
-	};
+	char call[64];
 	int taken = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		int (*query)(void) = NULL;
-		void *found = dlsym(RTLD_DEFAULT, rows[i].call);
+	for (size_t i = 0; i < NAMES_GPUS; i++) {
+		const struct gpu_row *g = &names_gpus[i];
 
-		if (found == NULL || strcmp(rows[i].device, name) != 0)
+		if (g->device == NULL || strcmp(g->device, name) != 0)
 			continue;
-		memcpy(&query, &found, sizeof(query));
-		taken |= query() == 1;
+		for (size_t k = 0; k < ARRAY_LEN(g->mpi_words); k++) {
+			int (*query)(void) = NULL;
+			void *found;
+
+			if (g->mpi_words[k] == NULL)
+				continue;
+			snprintf(call, sizeof(call), "MPIX_Query_%s_support",
+			    g->mpi_words[k]);
+			found = dlsym(RTLD_DEFAULT, call);
+			memcpy(&query, &found, sizeof(query));
+			taken |= found != NULL && query() == 1;
+		}
 	}
 	return taken;
 }

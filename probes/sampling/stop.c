@@ -5,24 +5,11 @@
  */
 #include "probes/sampling/stop.h"
 
-/* Section 3.1 of the paper; get-lat, put-bw, natural-bw and alltoall as the
- * suite's network test. */
-const struct stop_exact stop_exact[CANARY_MAX] = {
-	[CANARY_LAT] = { 30, 200, 200, 10000 },
-	[CANARY_GET_LAT] = { 30, 200, 200, 10000 },
-	[CANARY_BW] = { 30, 8, 1, 10000 },
-	[CANARY_PUT_BW] = { 30, 8, 1, 10000 },
-	[CANARY_BW_SYNC] = { 30, 8, 1, 10000 },
-	[CANARY_NATURAL_BW] = { 30, 8, 1, 10000 },
-	[CANARY_ALLREDUCE] = { 1, 200, 1, 100000 },
-	[CANARY_ALLTOALL] = { 1, 64, 1, 10000 },
-};
-
 enum stop
 stop_decide(const struct stop_ask *ask)
 {
 	const struct settings *s = ask->settings;
-	const struct stop_exact *e = ask->exact;
+	const struct test_counts *e = ask->exact;
 	int by_pairs = settings_congested(s) && s->visits >= STOP_PAIRS_MIN;
 	double lo, hi;
 

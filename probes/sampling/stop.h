@@ -21,23 +21,13 @@
 #define STOP_GO_ON     STOP_MAX /* not yet */
 #define STOP_PAIRS_MIN 6        /* fewer hardly know their spread */
 
-/* GPCNeT's counts for one test: rings in a measurement, operations on a ring
- * and before it, measurements. */
-struct stop_exact {
-	int rings;
-	int iterations;
-	int warmup;
-	int measurements;
-};
-extern const struct stop_exact stop_exact[CANARY_MAX];
-
 struct stop_ask {
 	const struct settings *settings;
 	const struct tally *tally;
-	const struct stop_exact *exact; /* NULL: by the rule */
-	double q;                       /* quantile of the headline */
-	int rounds;                     /* in this visit */
-	uint64_t visit_ns;              /* spent in this visit */
+	const struct test_counts *exact; /* NULL: by the rule */
+	double q;                        /* quantile of the headline */
+	int rounds;                      /* in this visit */
+	uint64_t visit_ns;               /* spent in this visit */
 	int timed_out;
 };
 

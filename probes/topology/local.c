@@ -205,7 +205,7 @@ gpu_add(struct local *l, const struct visit *v, const char *name)
 	place_read(dir, &g->at);
 	if (g->at.pci[0] == '\0')
 		return;
-	str_format(g->vendor, sizeof(g->vendor), "%s", maker);
+	g->vendor = maker;
 	line_read(dir, "product_name", g->name, sizeof(g->name));
 	g->kfd = g->nic = -1;
 	l->gpus_count++;

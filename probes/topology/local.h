@@ -25,7 +25,7 @@ struct local_place {
 
 struct local_gpu {
 	struct local_place at;
-	char vendor[8];              /* "nvidia", "amd", "intel" */
+	const char *vendor;          /* of names_gpus */
 	char name[LOCAL_NAME_BYTES]; /* where its driver tells the kernel */
 	int kfd; /* as AMD's driver numbers its GPUs, -1: it does not */
 	int nic; /* of local.nics, to send by; -1: there is none */

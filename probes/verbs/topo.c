@@ -16,6 +16,7 @@
 #include "probes/topology/local.h"
 #include "probes/transport/xccl_lib.h"
 #include "probes/verbs/verbs.h"
+#include "schema/names.h"
 
 struct machine_view {
 	struct local local;
@@ -137,26 +138,30 @@ pairs_print(const struct machine_view *v)
 static void
 devices_print(void)
 {
-	static const char *const names[] = { "host", "cuda", "hip" };
+	const char *names[1 + NAMES_GPUS] = { "host" };
 	struct table *t = table_new("device|>count|why not");
 	const struct xccl_lib *lib;
+	size_t count = 1;
 	struct err err;
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+	for (size_t i = 0; i < NAMES_GPUS; i++)
+		if (names_gpus[i].device != NULL)
+			names[count++] = names_gpus[i].device;
+	for (size_t i = 0; i < count; i++) {
 		const struct device_ops *ops;
-		int count = 0;
+		int devices = 0;
 
 		err.text[0] = '\0';
 		if (device_find(names[i], &ops, &err) == 0)
-			ops->probe(&count, &err);
+			ops->probe(&devices, &err);
 		table_cell(t, "%s", names[i]);
-		table_cell(t, "%d", count);
+		table_cell(t, "%d", devices);
 		table_cell(t, "%s", err.text);
 	}
 	putchar('\n');
 	table_print(t, stdout);
 	table_free(t);
-	for (size_t i = 1; i < ARRAY_LEN(names); i++)
+	for (size_t i = 1; i < count; i++)
 		if (xccl_lib_open(names[i], &lib, &err) == 0)
 			printf("xccl for %s: %s, version code %d\n", names[i],
 			    lib->name, lib->version);

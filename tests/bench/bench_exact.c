@@ -39,7 +39,7 @@ struct bench {
 
 /* The mean of the samples of a round, over all ranks. */
 static double
-engine_ring(struct bench *b, const struct stop_exact *e, int ring)
+engine_ring(struct bench *b, const struct test_counts *e, int ring)
 {
 	struct rounds_ask ask = { &b->canary, ring, e->iterations, e->warmup };
 	struct rounds_result *res = calloc(1, sizeof(*res));
@@ -59,7 +59,7 @@ engine_ring(struct bench *b, const struct stop_exact *e, int ring)
 }
 
 static double
-plain_ring(struct bench *b, const struct stop_exact *e)
+plain_ring(struct bench *b, const struct test_counts *e)
 {
 	double mean_s;
 
@@ -136,7 +136,7 @@ large(enum canary_test test)
 static int
 bench(struct world *w, const struct settings *s, enum canary_test test)
 {
-	const struct stop_exact *e = &stop_exact[test];
+	const struct test_counts *e = &names_tests[test].gpcnet;
 	struct bench *b = calloc(1, sizeof(*b));
 	struct err err;
 	int differ;

@@ -61,6 +61,12 @@ test_lists_agree(void **state)
 		sprintf(list + strlen(list), "%s%s", i == 0 ? "" : "|",
 		    names_collectives[i]);
 	assert_string_equal(list, NAMES_COLLECTIVES);
+	strcpy(list, "host");
+	for (int i = 0; i < NAMES_GPUS; i++)
+		if (names_gpus[i].device != NULL)
+			sprintf(list + strlen(list), "|%s",
+			    names_gpus[i].device);
+	assert_string_equal(list, NAMES_DEVICES);
 }
 
 int

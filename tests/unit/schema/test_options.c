@@ -127,6 +127,7 @@ test_good(void **state)
 		"[campaign]\nnodes = n[1-4]\nnodes_min = 4\n",
 		"[canary]\nshare = 1\n[congestor]\nmix = none\n",
 		"[campaign]\nclass = background\n[self]\nbytes = 1M\n",
+		"[canary]\npartners = pair\ntests = lat,put-bw\n",
 		"[slurm]\nqos = a-Z_0.,:+@\n" };
 
 	(void)state;
@@ -147,6 +148,11 @@ test_rules(void **state)
 		{ "[canary]\ntests = lat,bw,lat\n",
 		    "f:2: canary.tests = lat,bw,lat: a test stands in it "
 		    "twice" },
+		{ "[canary]\npartners = pair\ntests = lat,bw-sync\n",
+		    "f:2: canary.partners = pair: allowed are match and pair "
+		    "with the tests lat, get-lat, bw, put-bw only, and " },
+		{ "[canary]\npartners = match\ntests = lat\nexact = gpcnet\n",
+		    "f:2: canary.partners = match: allowed are" },
 		{ "[congestor]\nmix = none,incast\n",
 		    "f:2: congestor.mix = none,incast: none stands beside" },
 		{ "[congestor]\nmix = bcast,bcast\n",

@@ -78,7 +78,7 @@ test_exact(void **state)
 	(void)state;
 	fill(&t, 8, 0);
 	ask = ask_of(&t, 29, 60000);
-	ask.exact = &stop_exact[CANARY_LAT];
+	ask.exact = &names_tests[CANARY_LAT].gpcnet;
 	assert_int_equal(stop_decide(&ask), STOP_GO_ON);
 	ask.rounds = 30;
 	assert_int_equal(stop_decide(&ask), STOP_TIME);
@@ -141,12 +141,12 @@ test_counts(void **state)
 	for (int i = 0; i < CANARY_MAX; i++) {
 		if (i == CANARY_COMMAND)
 			continue; /* not of the paper */
-		assert_true(stop_exact[i].rings > 0);
-		assert_true(stop_exact[i].iterations > 0);
-		assert_true(stop_exact[i].measurements > 0);
+		assert_true(names_tests[i].gpcnet.rings > 0);
+		assert_true(names_tests[i].gpcnet.iterations > 0);
+		assert_true(names_tests[i].gpcnet.measurements > 0);
 	}
-	assert_int_equal(stop_exact[CANARY_LAT].warmup, 200);
-	assert_int_equal(stop_exact[CANARY_BW_SYNC].iterations, 8);
+	assert_int_equal(names_tests[CANARY_LAT].gpcnet.warmup, 200);
+	assert_int_equal(names_tests[CANARY_BW_SYNC].gpcnet.iterations, 8);
 }
 
 int
