@@ -3,7 +3,8 @@
 #
 # generated.sh [--write] [TREE TABLES] - what is made from the tables of schema/
 # is equal to them: the default files of etc/, and in manual pages what stands
-# between ".\" begin TABLE" and ".\" end". With --write it is made so.
+# between ".\" begin TABLE" and ".\" end". With --write it is made so, and the
+# dashboards as well, which tests/grafana compares.
 write=
 [ "${1-}" = --write ] && write=yes && shift
 if [ $# = 0 ]; then # by hand, in a tree whose dev build is there
@@ -47,4 +48,7 @@ for page in $(files '*.[1-8]' | grep -v '^tests/'); do
 	}' "$page" >"$new" || exit 3
 	compare "$page"
 done
+if [ -n "$write" ] && [ -f etc/grafana/make.py ]; then
+	python3 etc/grafana/make.py etc/grafana/dashboards "$tables" || exit 3
+fi
 exit $bad
