@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/robust.h"
-
 #define HIST_VERSION 1
 
 /* 2^(k/16) */
@@ -181,26 +179,6 @@ double
 hist_mean(const struct hist *h)
 {
 	return h->count == 0 ? NAN : h->sum / (double)h->count;
-}
-
-int
-hist_quantile_interval(const struct hist *h, double q, double level,
-    double *ret_lo, double *ret_hi)
-{
-	double n = (double)h->count, z, spread, lo, hi;
-
-	assert(q > 0 && q < 1 && level > 0 && level < 1);
-	if (h->count == 0)
-		return -ENODATA;
-	z = robust_normal_quantile((1 + level) / 2);
-	spread = z * sqrt(n * q * (1 - q));
-	lo = floor(n * q - spread);
-	hi = ceil(n * q + spread);
-	if (lo < 1 || hi > n)
-		return -ENODATA;
-	*ret_lo = hist_quantile(h, lo / n);
-	*ret_hi = hist_quantile(h, hi / n);
-	return 0;
 }
 
 /* ---- the BLOB ---- */

@@ -53,11 +53,6 @@ double hist_quantile_of(const uint64_t *bucket, uint64_t n, double q);
  * ones. NAN while count is 0. */
 double hist_quantile_by_time(const struct hist *h, double q, int rate);
 double hist_mean(const struct hist *h); /* NAN while count is 0 */
-/* Interval of a quantile by order statistics: ranks n*q -+ z*sqrt(n*q*(1-q)).
- * -ENODATA when n is too small for the level (a rank would lie beyond the
- * samples). */
-int hist_quantile_interval(const struct hist *h, double q, double level,
-    double *ret_lo, double *ret_hi);
 
 /*
  * The BLOB: version 1, then varint count, f64 sum, min, max (little endian),

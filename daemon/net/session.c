@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/net/session.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent_ssl.h>
@@ -744,18 +743,6 @@ sessions_hold(struct sessions *ss, int held)
 	}
 }
 
-size_t
-sessions_count(const struct sessions *ss)
-{
-	return ss->count[STEP_UP];
-}
-
-const char *
-session_node(const struct session *s)
-{
-	return s->node;
-}
-
 int64_t
 session_cert_end_unix_s(const struct session *s)
 {
@@ -766,12 +753,6 @@ const char *
 session_addr(const struct session *s)
 {
 	return s->addr;
-}
-
-uint64_t
-session_last_ns(const struct session *s)
-{
-	return s->last_ns;
 }
 
 void

@@ -65,7 +65,6 @@ void sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret);
 /* While held no message is read from whoever has said hello: what agents send
  * waits with them. */
 void sessions_hold(struct sessions *ss, int held);
-size_t sessions_count(const struct sessions *ss); /* with a taken hello */
 /* A complaint about a peer, told once. */
 void sessions_complain(struct sessions *ss, const char *addr, const char *name,
     const char *what);
@@ -74,10 +73,8 @@ void sessions_complain(struct sessions *ss, const char *addr, const char *name,
  * none any more; -EINVAL and -EMSGSIZE of wire_build: nothing was sent. */
 int session_send(struct session *s, enum wire_type type, json_t *msg);
 void session_refuse(struct session *s, enum cause cause, const char *text);
-const char *session_node(const struct session *s);
 int64_t session_cert_end_unix_s(const struct session *s);
 const char *session_addr(const struct session *s);
-uint64_t session_last_ns(const struct session *s); /* its last byte */
 void session_set_arg(struct session *s, void *arg);
 void *session_arg(const struct session *s);
 

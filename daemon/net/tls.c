@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/err.h"
 #include "common/file.h"
+#include "common/str.h"
 
 void
 tls_error_text(char *ret, size_t cap_bytes)
@@ -152,7 +152,7 @@ peer_read(X509 *cert, struct tls_peer *ret, struct err *err)
 	if (subject_get(subject, NID_organizationalUnitName, unit,
 		sizeof(unit)) < 0)
 		return err_set(err, -EACCES, "certificate without a role (OU)");
-	role = names_role_find(unit);
+	role = STR_FIND(names_roles, unit);
 	if (role < 0)
 		return err_set(err, -EACCES,
 		    "certificate with an unknown role");

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clk.h"
 #include "common/log.h"
 #include "common/queue.h"
 #include "common/xalloc.h"
@@ -75,12 +74,6 @@ react_load(struct react *r, const json_t *settings)
 	json_object_foreach ((json_t *)(uintptr_t)settings, key, v)
 		if (strncmp(key, KEY, strlen(KEY)) == 0 && json_is_string(v))
 			json_object_set(r->done, key + strlen(KEY), v);
-}
-
-size_t
-react_held(const struct react *r)
-{
-	return json_object_size(r->done);
 }
 
 void

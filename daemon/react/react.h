@@ -19,7 +19,6 @@
 
 #include <jansson.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/clk.h"
 #include "daemon/slurm/spawn.h"
@@ -56,8 +55,6 @@ void react_bad(struct react *r, const char *node, const char *text);
 void react_well(struct react *r, const char *node);
 /* Now and then; nodes: how many the cluster has. */
 void react_tick(struct react *r, size_t nodes);
-/* Nodes that something was done to and not undone. */
-size_t react_held(const struct react *r);
 
 /*
  * node_health.c: how each node stands, told to its agent and to the reactions.

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/file.h"
 #include "common/hostlist.h"
 #include "common/log.h"

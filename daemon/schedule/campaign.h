@@ -45,8 +45,6 @@ struct schedule {
 int schedule_read(const struct conf *c, struct schedule *ret, struct err *err);
 /* 1 when there is anything to wait for. */
 int schedule_has(const struct schedule *s);
-/* 1 when at lies in a window. */
-int schedule_in_window(const struct schedule *s, uint64_t at_unix_ns);
 /* The first base after after_unix_ns, and its start with chance (0..1) of the
  * jitter. 0 and nothing written when there is none. */
 int schedule_next(const struct schedule *s, uint64_t after_unix_ns,

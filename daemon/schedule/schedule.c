@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/str.h"
 
 #define DAY_MIN   1440u
@@ -124,12 +123,6 @@ window_left_ns(const struct schedule *s, uint64_t at_unix_ns)
 			best = to - now;
 	}
 	return s->window_count == 0 ? UINT64_MAX : best;
-}
-
-int
-schedule_in_window(const struct schedule *s, uint64_t at_unix_ns)
-{
-	return window_left_ns(s, at_unix_ns) > 0;
 }
 
 /* When the next window opens, after a time when all are shut. */

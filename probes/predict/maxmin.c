@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/xalloc.h"
 
@@ -261,12 +260,6 @@ maxmin_next_ps(const struct maxmin *f)
 {
 	return f->ends.count == 0 ? MAXMIN_NEVER
 				  : f->pipes[f->ends.at[0]].end_ps;
-}
-
-double
-maxmin_rate_per_s(const struct maxmin *f, uint32_t pipe)
-{
-	return f->pipes[pipe].rate_per_s;
 }
 
 double

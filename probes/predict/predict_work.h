@@ -46,8 +46,6 @@ uint64_t maxmin_next_ps(const struct maxmin *f);
 /* End the first flow that is due by now; its pipe, or -1 when none is. */
 int64_t maxmin_end(struct maxmin *f, uint64_t now_ps);
 
-/* Rate of a pipe's flow, 0 when idle; after maxmin_settle. */
-double maxmin_rate_per_s(const struct maxmin *f, uint32_t pipe);
 /* Bytes that started through a resource. */
 double maxmin_bytes(const struct maxmin *f, uint32_t resource);
 

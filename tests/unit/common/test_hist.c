@@ -174,49 +174,6 @@ test_merge(void **state)
 	assert_memory_equal(&merged, &whole, sizeof(whole));
 }
 
-/* The interval must hold the true p99 about as often as it says. */
-static void
-test_interval_coverage(void **state)
-{
-	static struct hist h;
-	double lo, hi;
-	int held = 0;
-	struct rng r;
-
-	(void)state;
-	rng_seed(&r, 13);
-	for (int trial = 0; trial < 400; trial++) {
-		hist_clear(&h);
-		for (int i = 0; i < 2000; i++)
-			hist_add(&h, 1 + 9 * rng_unit(&r));
-		assert_int_equal(hist_quantile_interval(&h, 0.5, 0.95, &lo,
-				     &hi),
-		    0);
-		assert_true(lo <= hi);
-		held += lo <= 5.5 * 1.022 && hi >= 5.5 / 1.022;
-	}
-	assert_true(held >= 375); /* 95 % of 400 is 380; sigma 4.4 */
-}
-
-static void
-test_interval_needs_samples(void **state)
-{
-	static struct hist h;
-	double lo = 7, hi = 7;
-
-	(void)state;
-	hist_clear(&h);
-	assert_int_equal(hist_quantile_interval(&h, 0.99, 0.95, &lo, &hi),
-	    -ENODATA);
-	hist_add_many(&h, 1, 380); /* 376.2 + 3.80 = 380.0, just beyond */
-	assert_int_equal(hist_quantile_interval(&h, 0.99, 0.95, &lo, &hi),
-	    -ENODATA);
-	assert_true(lo == 7 && hi == 7);
-	hist_add_many(&h, 2, 20);
-	assert_int_equal(hist_quantile_interval(&h, 0.99, 0.95, &lo, &hi), 0);
-	assert_true(lo >= 1.9 && hi == 2);
-}
-
 static void
 random_hist(struct rng *r, struct hist *h)
 {
@@ -336,8 +293,6 @@ main(void)
 		cmocka_unit_test(test_interpolates),
 		cmocka_unit_test(test_by_time),
 		cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_interval_coverage),
-		cmocka_unit_test(test_interval_needs_samples),
 		cmocka_unit_test(test_pack),
 		cmocka_unit_test(test_pack_largest),
 		cmocka_unit_test(test_unpack_trusts_nothing),

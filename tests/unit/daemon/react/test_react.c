@@ -156,11 +156,11 @@ test_drain_and_resume(void **state)
 	/* another life of the collector undoes what this one did */
 	r = react_new(base, NULL, &o);
 	react_load(r, settings);
-	assert_int_equal(react_held(r), 1);
+	assert_int_equal(json_object_size(r->done), 1);
 	react_well(r, "n5");
 	run(r, 100);
 	assert_non_null(strstr(get("log"), "update nodename=n5 state=resume"));
-	assert_int_equal(react_held(r), 0);
+	assert_int_equal(json_object_size(r->done), 0);
 	assert_int_equal(json_object_size(settings), 0);
 	react_well(r, "n5"); /* nothing to undo */
 	run(r, 100);
@@ -188,7 +188,7 @@ test_foreign(void **state)
 		run(r, 5000);
 		if (get("log")[0] != '\0')
 			fail_msg("touched: %s", lines[i]);
-		assert_int_equal(react_held(r), 0);
+		assert_int_equal(json_object_size(r->done), 0);
 		memset(r->begun_ns, 0, sizeof(r->begun_ns));
 	}
 	assert_non_null(
@@ -214,7 +214,7 @@ test_taken_over(void **state)
 	run(r, 100);
 	assert_null(strstr(get("log"), "resume"));
 	assert_string_equal(get("n1"), "drained|replacing the NIC\n");
-	assert_int_equal(react_held(r), 0);
+	assert_int_equal(json_object_size(r->done), 0);
 	react_free(r);
 	event_base_free(base);
 }
@@ -238,7 +238,7 @@ test_limits(void **state)
 		react_bad(r, name, "slow");
 	}
 	run(r, 100);
-	assert_int_equal(react_held(r), 2);
+	assert_int_equal(json_object_size(r->done), 2);
 	assert_string_equal(get("n3"), "idle|none\n");
 	assert_non_null(strstr(events, "n3 held back: 2 nodes in an hour"));
 	react_well(r, "n3"); /* before its turn came */
@@ -248,7 +248,7 @@ test_limits(void **state)
 		if (r->begun_ns[i] != 0)
 			r->begun_ns[i] -= HOUR_NS;
 	run(r, 100);
-	assert_int_equal(react_held(r), 3);
+	assert_int_equal(json_object_size(r->done), 3);
 	react_free(r);
 	event_base_free(base);
 }
@@ -292,7 +292,7 @@ test_failure(void **state)
 	run(r, 100);
 	assert_non_null(strstr(events,
 	    "n9 failed, and is tried again: sinfo: exit 1: invalid node n9"));
-	assert_int_equal(react_held(r), 0);
+	assert_int_equal(json_object_size(r->done), 0);
 	assert_false(TAILQ_EMPTY(&r->tasks));
 	snprintf(path, sizeof(path), "%s/sinfo", dir);
 	unlink(path);

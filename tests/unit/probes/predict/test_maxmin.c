@@ -37,20 +37,20 @@ test_shares(void **state)
 
 	(void)state;
 	maxmin_settle(f, 0);
-	near(maxmin_rate_per_s(f, limited), 1);
-	near(maxmin_rate_per_s(f, both), 3);
-	near(maxmin_rate_per_s(f, first), 7);
+	near(f->pipes[limited].rate_per_s, 1);
+	near(f->pipes[both].rate_per_s, 3);
+	near(f->pipes[first].rate_per_s, 7);
 	/* 100 bytes at 7 a second */
 	assert_int_equal(maxmin_next_ps(f), 14285714285715);
 	assert_int_equal(maxmin_end(f, 14285714285714), -1);
 	assert_int_equal(maxmin_end(f, 14285714285715), first);
 	maxmin_settle(f, 14285714285715);
-	near(maxmin_rate_per_s(f, both), 3);
+	near(f->pipes[both].rate_per_s, 3);
 	/* the other two end at 100 / 3 and 100 */
 	assert_int_equal(maxmin_next_ps(f) / 1000000, 33333333);
 	assert_int_equal(maxmin_end(f, maxmin_next_ps(f)), both);
 	maxmin_settle(f, 33333333333334);
-	near(maxmin_rate_per_s(f, limited), 1);
+	near(f->pipes[limited].rate_per_s, 1);
 	assert_int_equal(maxmin_next_ps(f), 100000000000000);
 	near(maxmin_bytes(f, 0), 200);
 	maxmin_free(f);
@@ -182,7 +182,7 @@ test_as_a_plain_filling(void **state)
 		maxmin_settle(f, (uint64_t)round);
 		plain(&n, rate);
 		for (uint32_t k = 0; k < FLOWS; k++)
-			near(maxmin_rate_per_s(f, k), n.on[k] ? rate[k] : 0);
+			near(f->pipes[k].rate_per_s, n.on[k] ? rate[k] : 0);
 	}
 	maxmin_free(f);
 }
