@@ -13,14 +13,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ini.h>
 
 #include "common/conf_type.h"
-#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "common/utf8.h"

@@ -10,7 +10,6 @@
 #ifndef COMMON_CONF_H
 #define COMMON_CONF_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -2,7 +2,6 @@
 #include "common/conf_type.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/clk.h"

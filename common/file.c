@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "common/err.h"
 #include "common/file.h"
 
 #include <errno.h>

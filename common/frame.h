@@ -8,7 +8,6 @@
 #ifndef COMMON_FRAME_H
 #define COMMON_FRAME_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define FRAME_VERSION    1

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "common/err.h"
 #include "common/hostlist.h"
 
 #include <ctype.h>

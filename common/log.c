@@ -62,13 +62,12 @@ log_set_level(enum log_level level)
 int
 log_level_parse(const char *text, enum log_level *ret_level)
 {
-	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
-		if (strcmp(text, levels[i].name) == 0) {
-			*ret_level = (enum log_level)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	int i = STR_FIND(levels, text);
+
+	if (i < 0)
+		return -EINVAL;
+	*ret_level = (enum log_level)i;
+	return 0;
 }
 
 void

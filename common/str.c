@@ -113,14 +113,25 @@ str_to_bool(const char *text, int *ret)
 {
 	static const char *const words[] = { "no", "yes", "false", "true",
 		"off", "on", "0", "1" };
+	int i = STR_FIND(words, text);
 
-	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-		if (strcmp(text, words[i]) == 0) {
-			*ret = (int)(i % 2);
-			return 0;
-		}
+	if (i < 0)
+		return -EINVAL;
+	*ret = i % 2;
+	return 0;
+}
+
+int
+str_find(const void *rows, size_t count, size_t row_bytes, const char *word)
+{
+	for (size_t i = 0; word != NULL && i < count; i++) {
+		const char *const *row = (const void *)((const char *)rows +
+		    i * row_bytes);
+
+		if (strcmp(*row, word) == 0)
+			return (int)i;
 	}
-	return -EINVAL;
+	return -ENOENT;
 }
 
 static int

@@ -19,6 +19,12 @@ int str_to_bytes(const char *text, uint64_t *ret_bytes);
 void str_bytes_format(double bytes, char *ret, size_t cap_bytes);
 /* yes no true false on off 1 0 */
 int str_to_bool(const char *text, int *ret);
+/* Where a word stands in a table of words or of rows that begin with theirs:
+ * its index; -ENOENT, for NULL too. */
+#define STR_FIND(rows, word)                                                   \
+	str_find(rows, ARRAY_LEN(rows), sizeof((rows)[0]), word)
+int str_find(const void *rows, size_t count, size_t row_bytes,
+    const char *word);
 /* Split at commas, blanks stripped, empty items refused; a blank text is an
  * empty list. Ends with NULL; free with str_list_free. NULL for a malformed
  * list. */

@@ -14,7 +14,6 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 
-#include "common/err.h"
 #include "common/file.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"

@@ -215,9 +215,10 @@ help_dump(const char *what)
 	} dumps[] = { { "bash", dump_bash }, { "verbs", dump_verbs },
 		{ "options", dump_options } };
 
-	for (size_t i = 0; i < ARRAY_LEN(dumps); i++)
-		if (strcmp(dumps[i].what, what) == 0)
-			return dumps[i].print();
+	int i = STR_FIND(dumps, what);
+
+	if (i >= 0)
+		return dumps[i].print();
 	return ctl_fail("--dump %.40s: allowed are bash, verbs and options",
 	    what);
 }

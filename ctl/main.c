@@ -13,7 +13,6 @@
 #include <curl/curl.h>
 
 #include "common/err.h"
-#include "common/xalloc.h"
 #include "ctl/ctl.h"
 
 int

@@ -18,7 +18,6 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
-#include "common/err.h"
 #include "common/file.h"
 #include "common/hostlist.h"
 #include "common/str.h"
@@ -464,7 +463,7 @@ order_of(X509 *cert, const char *name, int days, char ***ret_sans,
 
 	subject_text(cert, NID_organizationalUnitName, unit, sizeof(unit));
 	subject_text(cert, NID_commonName, cn, sizeof(cn));
-	role = names_role_find(unit);
+	role = STR_FIND(names_roles, unit);
 	if (role < 0 || strcmp(cn, name) != 0) {
 		json_decref(list);
 		return fail(err, -EINVAL,

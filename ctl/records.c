@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/robust.h"
@@ -48,17 +47,7 @@ records_is(const json_t *record, const char *probe, const char *of)
 }
 
 /* Probes that have a table of their own in ctl/tables.c. */
-static int
-is_apart(const char *probe)
-{
-	static const char *const probes[] = { "neighbor", "collective",
-		"allreduce" };
-
-	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
-		if (strcmp(probe, probes[i]) == 0)
-			return 1;
-	return 0;
-}
+static const char *const apart[] = { "neighbor", "collective", "allreduce" };
 
 int
 records_is_plan(const json_t *record)
@@ -66,14 +55,14 @@ records_is_plan(const json_t *record)
 	const char *probe = print_member(record, "probe", "");
 
 	return strcmp(probe, "concurrent") == 0 ||
-	    (options_is_plan(probe) && !is_apart(probe));
+	    (options_is_plan(probe) && STR_FIND(apart, probe) < 0);
 }
 
 int
 records_is_beside(const json_t *record)
 {
 	return records_is(record, "speedup", NULL) &&
-	    !is_apart(print_member(record, "of", ""));
+	    STR_FIND(apart, print_member(record, "of", "")) < 0;
 }
 
 int

@@ -2,11 +2,11 @@
 #include "ctl/runs.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "ctl/print.h"
 #include "ctl/progress.h"
@@ -107,7 +107,7 @@ runs_get(struct ctl *c, const char *run, json_t **ret)
 static int
 state_of(const json_t *run)
 {
-	return names_run_state_find(print_member(run, "state", ""));
+	return STR_FIND(names_run_states, print_member(run, "state", ""));
 }
 
 int

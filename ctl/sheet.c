@@ -4,7 +4,6 @@
  */
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,6 @@
 #include "ctl/print.h"
 #include "ctl/records.h"
 #include "ctl/report.h"
-#include "schema/names.h"
 
 #define PAIRS_SHOWN 8
 

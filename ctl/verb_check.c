@@ -3,10 +3,8 @@
  * verb_check.c - answer a health check. It runs on all nodes at once and
  * within a job's prolog, so it reads one file and asks nobody.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/clk.h"
 #include "common/err.h"
@@ -42,15 +40,6 @@ verdict_read(const char *path, struct err *err)
 	return o;
 }
 
-static int
-code_find(const char *verdict)
-{
-	for (int i = 0; i < VERDICT_MAX; i++)
-		if (strcmp(names_verdicts[i], verdict) == 0)
-			return i;
-	return EXIT_CODE_UNKNOWN;
-}
-
 /* The verdict with its text; what is older than it says it may be, or of the
  * future, is unknown. */
 static int
@@ -59,7 +48,7 @@ verdict_judge(const json_t *o, struct err *ret_text)
 	double age_s = (double)clk_unix_ns() / 1e9 -
 	    print_number(o, "at_unix_ns") / 1e9;
 	double fresh_s = print_number(o, "fresh_ms") / 1e3;
-	int code = code_find(print_member(o, "verdict", ""));
+	int code = STR_FIND(names_verdicts, print_member(o, "verdict", ""));
 
 	if (!(age_s <= fresh_s) || age_s < -60) {
 		err_say(ret_text,
@@ -68,7 +57,7 @@ verdict_judge(const json_t *o, struct err *ret_text)
 		return EXIT_CODE_UNKNOWN;
 	}
 	err_say(ret_text, "%s", print_member(o, "text", ""));
-	return code;
+	return code < 0 ? EXIT_CODE_UNKNOWN : code;
 }
 
 static int
@@ -87,14 +76,12 @@ check(struct ctl *c)
 	if (!opts_given(&c->opts, OPT_LOCAL))
 		return ctl_fail("check needs --local; the collector's own "
 				"troubles are told by coalctl diags");
-	if (word != NULL) {
-		fail_on = code_find(word);
-		if (strcmp(names_verdicts[fail_on], word) != 0 ||
-		    fail_on == EXIT_CODE_OK)
-			return ctl_fail("--fail-on %.40s: allowed are unknown, "
-					"warn, bad",
-			    word);
-	}
+	if (word != NULL)
+		fail_on = STR_FIND(names_verdicts, word);
+	if (fail_on <= EXIT_CODE_OK)
+		return ctl_fail("--fail-on %.40s: allowed are unknown, warn, "
+				"bad",
+		    word);
 	o = verdict_read(path != NULL ? path : VERDICT_FILE, &text);
 	if (o != NULL)
 		code = verdict_judge(o, &text);

@@ -107,12 +107,9 @@ severity_code(const json_t *item)
 	} codes[] = { { "info", EXIT_CODE_OK }, { "ok", EXIT_CODE_OK },
 		{ "warn", EXIT_CODE_WARN }, { "bad", EXIT_CODE_BAD },
 		{ "error", EXIT_CODE_BAD } };
-	const char *name = print_member(item, "severity", "warn");
+	int i = STR_FIND(codes, print_member(item, "severity", "warn"));
 
-	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
-		if (strcmp(codes[i].name, name) == 0)
-			return codes[i].code;
-	return EXIT_CODE_WARN;
+	return i < 0 ? EXIT_CODE_WARN : codes[i].code;
 }
 
 static int

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "common/clk.h"
+#include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
 #include "ctl/compare.h"
@@ -452,7 +453,7 @@ period_get(struct ctl *c, const char *text, struct period *p)
 	if (rc != 0)
 		return ctl_fail_client(c);
 	json_array_foreach (list, i, row) {
-		int test = names_test_find(print_member(row, "test", ""));
+		int test = STR_FIND(names_tests, print_member(row, "test", ""));
 		const char *name = print_member(row, "phase", "");
 		double x = print_number(row, "p50");
 		int phase = 0;

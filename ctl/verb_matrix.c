@@ -9,15 +9,12 @@
  * there, for only switches could tell.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/table.h"
-#include "common/xalloc.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
-#include "ctl/runs.h"
 
 #define MIXES_MAX 12
 

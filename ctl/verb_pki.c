@@ -4,6 +4,7 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/hostlist.h"
+#include "common/str.h"
 #include "common/table.h"
 #include "ctl/ctl.h"
 #include "ctl/pki.h"
@@ -79,7 +80,7 @@ pki_verb_issue(struct ctl *c)
 	struct pki_order o = { .sans = c->opts.of[OPT_SAN].values,
 		.san_count = c->opts.of[OPT_SAN].count };
 	const char *text = opts_value(&c->opts, OPT_ROLE);
-	int role = text == NULL ? -1 : names_role_find(text), rc;
+	int role = STR_FIND(names_roles, text), rc;
 
 	if (text == NULL)
 		return ctl_fail("pki issue needs --role: allowed are agent, "

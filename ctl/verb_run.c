@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/str.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/runs.h"
@@ -48,7 +49,7 @@ run_list(struct ctl *c)
 	int64_t n;
 	int rc;
 
-	if (state != NULL && names_run_state_find(state) < 0)
+	if (state != NULL && STR_FIND(names_run_states, state) < 0)
 		return ctl_fail("--state %s: allowed are the states of a run, "
 				"as running or failed; see coalctl(8)",
 		    state);

@@ -12,12 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clk.h"
-#include "common/robust.h"
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "ctl/runs.h"
 #include "schema/names.h"
 
 #define EVERY_MIN_S 1

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/names.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* Counts are of section 3.1 of the paper; get-lat, put-bw, natural-bw and
@@ -156,65 +155,6 @@ const char *const names_stops[STOP_MAX] = { "precision", "time", "count",
 	"timeout" };
 const char *const names_roles[ROLE_MAX] = { "agent", "collector", "reader",
 	"operator" };
-
-/* Rows start with their name, so one walk serves every table. */
-static int
-find(const void *rows, size_t count, size_t row_bytes, const char *name)
-{
-	for (size_t i = 0; i < count; i++) {
-		const char *const *row = (const void *)((const char *)rows +
-		    i * row_bytes);
-
-		if (strcmp(*row, name) == 0)
-			return (int)i;
-	}
-	return -ENOENT;
-}
-
-int
-names_test_find(const char *name)
-{
-	return find(names_tests, CANARY_MAX, sizeof(names_tests[0]), name);
-}
-
-int
-names_congestor_find(const char *name)
-{
-	return find(names_congestors, CONGESTOR_MAX,
-	    sizeof(names_congestors[0]), name);
-}
-
-int
-names_run_state_find(const char *name)
-{
-	return find(names_run_states, RUN_STATE_MAX,
-	    sizeof(names_run_states[0]), name);
-}
-
-int
-names_cause_find(const char *name)
-{
-	return find(names_causes, CAUSE_MAX, sizeof(names_causes[0]), name);
-}
-
-int
-names_role_find(const char *name)
-{
-	return find(names_roles, ROLE_MAX, sizeof(names_roles[0]), name);
-}
-
-int
-names_collective_find(const char *name)
-{
-	return find(names_collectives, NAMES_COLLECTIVES_MAX,
-	    sizeof(names_collectives[0]), name);
-}
-
-int
-names_impl_find(const char *name)
-{
-	return find(names_impls, NAMES_IMPLS_MAX, sizeof(names_impls[0]), name);
-}
 
 const struct gpu_row names_gpus[NAMES_GPUS] = {
 	{ "nvidia", "cuda", "0x10de", 4, { "cuda", NULL } },

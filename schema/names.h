@@ -2,7 +2,8 @@
 /*
  * names.h - the words that stand in records, states and tables, each once.
  *
- * Rows feed the parser, the wire, the store, the report and the manual.
+ * STR_FIND (common/str.h) finds a word in each of them. Rows feed the parser,
+ * the wire, the store, the report and the manual.
  */
 #ifndef SCHEMA_NAMES_H
 #define SCHEMA_NAMES_H
@@ -44,7 +45,6 @@ struct test_row {
 	int may_stand_aside; /* a rank may: for partners match and pair */
 };
 extern const struct test_row names_tests[CANARY_MAX];
-int names_test_find(const char *name); /* index or -ENOENT */
 
 /* Congestor kinds (GPCNeT section 3.2). idle is the null variant: it holds
  * its nodes and does nothing. */
@@ -65,7 +65,6 @@ struct congestor_row {
 	const char *text;
 };
 extern const struct congestor_row names_congestors[CONGESTOR_MAX];
-int names_congestor_find(const char *name); /* index or -ENOENT */
 
 enum phase { PHASE_ISOLATED, PHASE_CONGESTED, PHASE_PRODUCTION, PHASE_MAX };
 extern const char *const names_phases[PHASE_MAX];
@@ -79,8 +78,6 @@ extern const char *const names_phases[PHASE_MAX];
 #define NAMES_IMPLS_MAX       4
 extern const char *const names_collectives[NAMES_COLLECTIVES_MAX];
 extern const char *const names_impls[NAMES_IMPLS_MAX]; /* first: this one */
-int names_collective_find(const char *name);           /* index or -ENOENT */
-int names_impl_find(const char *name);                 /* likewise */
 
 /* States of a run, in the order of its life. */
 enum run_state {
@@ -103,7 +100,6 @@ struct run_state_row {
 	const char *text;
 };
 extern const struct run_state_row names_run_states[RUN_STATE_MAX];
-int names_run_state_find(const char *name); /* index or -ENOENT */
 
 /* What an outlier is, in one word: member "what" of a verdict. */
 enum what {
@@ -166,7 +162,6 @@ struct cause_row {
 	const char *text;
 };
 extern const struct cause_row names_causes[CAUSE_MAX];
-int names_cause_find(const char *name); /* index or -ENOENT */
 
 /* The campaign of confirmation runs: of six nodes, one of them slow, so that no
  * statistic of a cluster takes its runs in. */
@@ -203,7 +198,6 @@ extern const char *const names_partners[PARTNERS_MAX];
 /* Roles in certificates: the organizational unit (OU) of the subject. */
 enum role { ROLE_AGENT, ROLE_COLLECTOR, ROLE_READER, ROLE_OPERATOR, ROLE_MAX };
 extern const char *const names_roles[ROLE_MAX];
-int names_role_find(const char *name); /* index or -ENOENT */
 
 /* Exit codes of coalctl, as Nagios and NHC read them. */
 enum exit_code {

@@ -240,11 +240,9 @@ options_find(const char *kind)
 		{ "plan", options_patterns },
 		{ "machine", options_machine },
 	};
+	int i = STR_FIND(kinds, kind);
 
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (strcmp(kinds[i].kind, kind) == 0)
-			return kinds[i].rows;
-	return NULL;
+	return i < 0 ? NULL : kinds[i].rows;
 }
 
 int

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "schema/names.h"
@@ -336,7 +335,7 @@ partners_check(const struct conf *c, struct err *err)
 		return 0;
 	list = str_list_parse(conf_string(c, "canary", "tests"), &count);
 	for (size_t i = 0; i < count; i++)
-		fit += (size_t)names_tests[names_test_find(list[i])]
+		fit += (size_t)names_tests[STR_FIND(names_tests, list[i])]
 			   .may_stand_aside;
 	str_list_free(list);
 	if (fit == count && conf_choice(c, "canary", "exact") != 1)

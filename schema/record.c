@@ -5,8 +5,6 @@
  */
 #include "schema/record.h"
 
-#include "common/err.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

@@ -5,8 +5,6 @@
  */
 #include "schema/record_fields.h"
 
-#include <string.h>
-
 #include "common/hist.h"
 #include "common/hostlist.h"
 #include "common/str.h"
@@ -16,86 +14,34 @@
 #include "schema/record.h"
 #include "schema/scores.h"
 
-static int
-in_words(const char *const *words, size_t count, const json_t *v)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(words[i], json_string_value(v)) == 0)
-			return 1;
-	return 0;
-}
+/* A text that is a word of a table. */
+#define WORD_OF(name, rows)                                                    \
+	static int name(const json_t *v)                                       \
+	{                                                                      \
+		return STR_FIND(rows, json_string_value(v)) >= 0;              \
+	}
 
-static int
-record_is_test(const json_t *v)
-{
-	return names_test_find(json_string_value(v)) >= 0;
-}
-
-static int
-record_is_congestor(const json_t *v)
-{
-	return names_congestor_find(json_string_value(v)) >= 0;
-}
-
-static int
-record_is_mesh_class(const json_t *v)
-{
-	return mesh_class_find(json_string_value(v)) >= 0;
-}
-
-static int
-record_is_phase(const json_t *v)
-{
-	return in_words(names_phases, PHASE_MAX, v);
-}
-
-static int
-record_is_partners(const json_t *v)
-{
-	return in_words(names_partners, PARTNERS_MAX, v);
-}
-
-static int
-record_is_stop(const json_t *v)
-{
-	return in_words(names_stops, STOP_MAX, v);
-}
-
-static int
-record_is_cause(const json_t *v)
-{
-	return names_cause_find(json_string_value(v)) >= 0;
-}
-
-static int
-record_is_verdict(const json_t *v)
-{
-	return in_words(names_verdicts, VERDICT_MAX, v);
-}
-
-static int
-record_is_unit(const json_t *v)
-{
-	static const char *const units[] = { "s", "B/s" };
-
-	return in_words(units, ARRAY_LEN(units), v);
-}
-
-static int
-record_is_event(const json_t *v)
-{
-	static const char *const events[] = { "begin", "end" };
-
-	return in_words(events, ARRAY_LEN(events), v);
-}
-
-static int
-record_is_of(const json_t *v)
-{
-	static const char *const ofs[] = { "mean", "p99" };
-
-	return in_words(ofs, ARRAY_LEN(ofs), v);
-}
+static const char *const units[] = { "s", "B/s" };
+static const char *const events[] = { "begin", "end" };
+static const char *const ofs[] = { "mean", "p99" };
+static const char *const parts[] = { "whole", "step", "concurrent" };
+static const char *const bindings[] = { "packed", "round-robin", "dynamic" };
+static const char *const whys_tuned[] = { "measured", "remembered",
+	"predicted" };
+WORD_OF(record_is_test, names_tests)
+WORD_OF(record_is_congestor, names_congestors)
+WORD_OF(record_is_mesh_class, mesh_classes)
+WORD_OF(record_is_phase, names_phases)
+WORD_OF(record_is_partners, names_partners)
+WORD_OF(record_is_stop, names_stops)
+WORD_OF(record_is_cause, names_causes)
+WORD_OF(record_is_verdict, names_verdicts)
+WORD_OF(record_is_unit, units)
+WORD_OF(record_is_event, events)
+WORD_OF(record_is_of, ofs)
+WORD_OF(record_is_part, parts)
+WORD_OF(record_is_binding, bindings)
+WORD_OF(record_is_why_tuned, whys_tuned)
 
 static int
 record_is_positive(const json_t *v)
@@ -217,14 +163,6 @@ record_is_grid(const json_t *v)
 	return 1;
 }
 
-static int
-record_is_part(const json_t *v)
-{
-	static const char *const parts[] = { "whole", "step", "concurrent" };
-
-	return in_words(parts, ARRAY_LEN(parts), v);
-}
-
 /* Guards before a buffer have negative offsets. */
 static int
 record_is_offset(const json_t *v)
@@ -282,15 +220,6 @@ record_is_rails(const json_t *v)
 	return 1;
 }
 
-static int
-record_is_binding(const json_t *v)
-{
-	static const char *const words[] = { "packed", "round-robin",
-		"dynamic" };
-
-	return in_words(words, ARRAY_LEN(words), v);
-}
-
 /* [{words predicted seconds}, ...] */
 static int
 record_is_tried(const json_t *v)
@@ -304,15 +233,6 @@ record_is_tried(const json_t *v)
 		    !is_number_or_null(json_object_get(o, "seconds")))
 			return 0;
 	return 1;
-}
-
-static int
-record_is_why_tuned(const json_t *v)
-{
-	static const char *const words[] = { "measured", "remembered",
-		"predicted" };
-
-	return in_words(words, ARRAY_LEN(words), v);
 }
 
 /* clang-format off */
@@ -622,8 +542,9 @@ static const struct record_kind plan_kind = { "", plan_fields, 1 };
 const struct record_kind *
 record_kind_find(const char *probe)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (strcmp(kinds[i].probe, probe) == 0)
-			return &kinds[i];
+	int i = STR_FIND(kinds, probe);
+
+	if (i >= 0)
+		return &kinds[i];
 	return options_is_plan(probe) ? &plan_kind : NULL;
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "common/decimal.h"
-#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 

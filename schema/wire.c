@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/frame.h"
 #include "common/xalloc.h"
 #include "schema/record.h"

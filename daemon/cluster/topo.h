@@ -9,8 +9,6 @@
 #ifndef DAEMON_CLUSTER_TOPO_H
 #define DAEMON_CLUSTER_TOPO_H
 
-#include <stddef.h>
-
 #include "common/err.h"
 
 #define TOPO_LEAF_MAX 64 /* bytes of a leaf's name, with the NUL */

@@ -185,7 +185,7 @@ note_scores(struct diagnosis *d, const char *run, int test, size_t count)
 void
 diagnosis_score_old(struct diagnosis *d, const json_t *record)
 {
-	int test = names_test_find(member_text(record, "test"));
+	int test = STR_FIND(names_tests, member_text(record, "test"));
 	const struct score_leaf *leaves;
 	size_t count;
 
@@ -338,7 +338,7 @@ void
 diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record)
 {
-	int test = names_test_find(member_text(record, "test"));
+	int test = STR_FIND(names_tests, member_text(record, "test"));
 
 	shortfall_record(d, from, record);
 	if (strcmp(member_text(record, "probe"), "canary") != 0 || test < 0)

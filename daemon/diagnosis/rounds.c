@@ -51,7 +51,7 @@ series_kind_find(const char *name)
 	for (size_t i = 0; i < ARRAY_LEN(mesh_sorts); i++)
 		if (strcmp(mesh_sorts[i].name, name) == 0)
 			return CANARY_MAX + (int)i;
-	return names_test_find(name);
+	return STR_FIND(names_tests, name);
 }
 
 struct diagnosis_node *

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis_int.h"

@@ -4,7 +4,6 @@
  */
 #include "daemon/export/metrics_int.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 
 #include "common/clk.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/export/metrics_int.h"
 
@@ -226,7 +227,8 @@ metrics_live_runs(const struct metrics_in *in, struct strbuf *to)
 	size_t i;
 
 	json_array_foreach (runs, i, run) {
-		int state = names_run_state_find(member_text(run, "state"));
+		int state = STR_FIND(names_run_states,
+		    member_text(run, "state"));
 
 		if (state >= 0)
 			by_state[state]++;

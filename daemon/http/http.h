@@ -8,7 +8,6 @@
 #define DAEMON_HTTP_HTTP_H
 
 #include <openssl/ssl.h>
-#include <stdint.h>
 
 #include "daemon/store/store.h"
 #include "daemon/view/view.h"

@@ -4,10 +4,8 @@
  */
 #include "daemon/http/http_int.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <zlib.h>
 

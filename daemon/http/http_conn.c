@@ -26,7 +26,6 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
-#include "common/queue.h"
 #include "common/xalloc.h"
 #include "daemon/net/tls.h"
 

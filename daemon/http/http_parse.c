@@ -97,6 +97,7 @@ parse_request_line(struct http_head *h, char *line)
 	char *target = strchr(line, ' ');
 	char *version = target != NULL ? strchr(target + 1, ' ') : NULL;
 	char *query;
+	int i;
 
 	if (version == NULL || target == line)
 		return (struct fault){ 400, "this is not HTTP" };
@@ -105,10 +106,8 @@ parse_request_line(struct http_head *h, char *line)
 	for (const char *c = line; *c != '\0'; c++)
 		if (!is_token(*c))
 			return (struct fault){ 400, "this is not HTTP" };
-	h->method = HTTP_METHOD_OTHER;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(line, names[i]) == 0)
-			h->method = (enum http_method)i;
+	i = STR_FIND(names, line);
+	h->method = i < 0 ? HTTP_METHOD_OTHER : (enum http_method)i;
 	if (strcmp(version, "HTTP/1.1") == 0)
 		h->minor = 1;
 	else if (strcmp(version, "HTTP/1.0") != 0)

@@ -222,7 +222,8 @@ merge_live(const struct runs_question *q, json_t *list)
 		json_array_remove(live, j);
 	}
 	json_array_foreach (live, i, run) {
-		int state = names_run_state_find(member_text(run, "state"));
+		int state = STR_FIND(names_run_states,
+		    member_text(run, "state"));
 
 		if (state >= 0 && !names_run_states[state].final &&
 		    json_object_get(q->args, "before") == NULL &&

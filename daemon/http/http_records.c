@@ -5,7 +5,6 @@
  * wait in ours. The next page is asked for when the last one is on its way.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/xalloc.h"
 #include "daemon/http/http_int.h"

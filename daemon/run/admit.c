@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/xalloc.h"

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/str.h"
 
 #define DAY_NS    (86400 * CLK_NS_PER_S)

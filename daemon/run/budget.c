@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"

@@ -10,7 +10,6 @@
 #define DAEMON_RUN_COST_H
 
 #include <jansson.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/conf.h"

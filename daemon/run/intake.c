@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
-#include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"

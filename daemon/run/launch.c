@@ -52,6 +52,7 @@ slurm_ended(const struct run *r, uint64_t since_ns,
     const struct launcher_end **ret_end)
 {
 	const char *state;
+	int i;
 
 	*ret_end = NULL;
 	if (r->all->slurm == NULL)
@@ -62,9 +63,9 @@ slurm_ended(const struct run *r, uint64_t since_ns,
 	if (state == NULL || strcmp(state, "RUNNING") == 0 ||
 	    strcmp(state, "COMPLETING") == 0)
 		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(slurm_ends); i++)
-		if (strcmp(slurm_ends[i].word, state) == 0)
-			*ret_end = &slurm_ends[i];
+	i = STR_FIND(slurm_ends, state);
+	if (i >= 0)
+		*ret_end = &slurm_ends[i];
 	return 1;
 }
 
@@ -85,10 +86,9 @@ static const struct launcher launchers[] = {
 const struct launcher *
 launcher_find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(launchers); i++)
-		if (strcmp(launchers[i].name, name) == 0)
-			return &launchers[i];
-	return NULL;
+	int i = STR_FIND(launchers, name);
+
+	return i < 0 ? NULL : &launchers[i];
 }
 
 #define ARGV_MAX       256

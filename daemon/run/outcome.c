@@ -13,6 +13,7 @@
 
 #include "common/log.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/utf8.h"
 
 /* As srun says it, whatever the reason that follows. */
@@ -227,7 +228,7 @@ void
 outcome_end(struct run *r, const json_t *record)
 {
 	const char *text = member_text(record, "text");
-	int cause = names_cause_find(member_text(record, "cause"));
+	int cause = STR_FIND(names_causes, member_text(record, "cause"));
 
 	if (strcmp(member_text(record, "status"), "ok") == 0)
 		run_finish(r, RUN_FINISHED, CAUSE_NONE, text);

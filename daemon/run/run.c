@@ -14,7 +14,6 @@
 
 #include "common/log.h"
 #include "common/text.h"
-#include "common/str.h"
 #include "common/xalloc.h"
 
 struct run *

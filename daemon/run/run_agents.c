@@ -4,7 +4,6 @@
  * a node's session comes or goes.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/err.h"

@@ -184,7 +184,7 @@ monotonic_of(uint64_t unix_ns)
 static void
 resume_one(struct runs *rs, const json_t *o)
 {
-	int state = names_run_state_find(member_text(o, "state"));
+	int state = STR_FIND(names_run_states, member_text(o, "state"));
 	struct err err = { 0 };
 	struct conf *c = NULL;
 	struct run *r;

@@ -164,7 +164,7 @@ label_value(const struct series_row *row, const struct series_label *l,
 	case SERIES_CLASS:
 		return is_plain(p->class) ? p->class : NULL;
 	case SERIES_TEST:
-		test = names_test_find(word);
+		test = STR_FIND(names_tests, word);
 		return test >= 0 &&
 			(row->unit == NULL ||
 			    strcmp(names_tests[test].unit, row->unit) == 0)

@@ -14,7 +14,6 @@
 
 #include <jansson.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/hist.h"
 

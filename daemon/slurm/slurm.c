@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clk.h"
-#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/str.h"
@@ -169,11 +167,11 @@ state_judge(const char *state, int in_reservation)
 		{ "blocked", SLURM_HELD, SLURM_HELD },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (strcmp(state, words[i].state) == 0)
-			return in_reservation ? words[i].inside
-					      : words[i].means;
-	return SLURM_OUT;
+	int i = STR_FIND(words, state);
+
+	if (i < 0)
+		return SLURM_OUT;
+	return in_reservation ? words[i].inside : words[i].means;
 }
 
 enum slurm_node

@@ -11,7 +11,6 @@
 #ifndef DAEMON_SLURM_SLURM_H
 #define DAEMON_SLURM_SLURM_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/clk.h"

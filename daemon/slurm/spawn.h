@@ -6,8 +6,6 @@
 #ifndef DAEMON_SLURM_SPAWN_H
 #define DAEMON_SLURM_SPAWN_H
 
-#include <stddef.h>
-
 struct event_base;
 struct spawned;
 

@@ -20,7 +20,6 @@
 
 #include "common/clk.h"
 #include "common/log.h"
-#include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"

@@ -16,7 +16,6 @@
 #define DAEMON_STORE_STORE_H
 
 #include <jansson.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"

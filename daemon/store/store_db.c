@@ -17,9 +17,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/log.h"
-#include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/embed.h"
 

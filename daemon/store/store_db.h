@@ -10,7 +10,6 @@
 #include <jansson.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"

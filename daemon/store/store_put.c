@@ -11,6 +11,7 @@
 #include "common/hist.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
 #include "schema/names.h"
@@ -209,7 +210,7 @@ bind(struct store_put_db *p, const struct store_job *job,
 		sqlite3_bind_int64(q, at, number);
 		break;
 	case VALUE_FINAL:
-		state = text != NULL ? names_run_state_find(text) : -ENOENT;
+		state = STR_FIND(names_run_states, text);
 		if (state < 0)
 			return -EPROTO;
 		sqlite3_bind_int64(q, at, names_run_states[state].final);

@@ -13,7 +13,6 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "daemon/store/store_int.h"
 
 /* Questions that wait; the next are refused. Those of readers outside are
  * fewer: each may take its whole time. */

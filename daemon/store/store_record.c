@@ -10,7 +10,6 @@
 #include "daemon/store/store_db.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>

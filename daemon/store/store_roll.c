@@ -8,7 +8,6 @@
  * Exclusive runs are few and are what one compares with: they stay whole.
  */
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,7 @@
 #include "daemon/store/store_db.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/decimal.h"

@@ -11,7 +11,6 @@
  */
 #include "daemon/store/store_int.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,6 @@
 
 #include "common/clk.h"
 #include "common/log.h"
-#include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
 

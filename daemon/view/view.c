@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis.h"
@@ -117,7 +117,7 @@ view_load(struct view *v, const json_t *runs)
 		const json_t *o = json_array_get(runs, i);
 		const char *campaign = member_text(o, "campaign");
 		const char *run = member_text(o, "run");
-		int state = names_run_state_find(member_text(o, "state"));
+		int state = STR_FIND(names_run_states, member_text(o, "state"));
 
 		if (campaign[0] == '\0' || run[0] == '\0' || state < 0)
 			continue;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/topology/machine.h"
@@ -262,8 +263,9 @@ options(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 		rc = pattern_vias(c, SECTION, 2, ar->vias, a->err);
 	if (rc < 0)
 		return rc;
-	ar->type = (uint8_t)plan_type_find(conf_string(c, SECTION, "type"));
-	ar->op = (uint8_t)plan_op_find(conf_string(c, SECTION, "op"));
+	ar->type = (uint8_t)STR_FIND(plan_types,
+	    conf_string(c, SECTION, "type"));
+	ar->op = (uint8_t)STR_FIND(plan_ops, conf_string(c, SECTION, "op"));
 	ar->size = plan_types[ar->type].bytes;
 	ar->count = (uint64_t)conf_int(c, SECTION, "count");
 	ar->chunks = (uint32_t)conf_int(c, SECTION, "chunks");

@@ -7,7 +7,6 @@
  * which have one. Intermediate results that are not yet the result lie in
  * work, or in recv where they are at home.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

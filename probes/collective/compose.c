@@ -242,9 +242,10 @@ compose_options(const struct conf *c, const char *section,
 	ret->ring = (uint32_t)conf_int(c, section, "ring");
 	ret->depth = (uint32_t)conf_int(c, section, "depth");
 	ret->lean = conf_bool(c, section, "lean");
-	ret->type = (enum plan_type)plan_type_find(
+	ret->type = (enum plan_type)STR_FIND(plan_types,
 	    conf_string(c, section, "type"));
-	ret->op = (enum plan_op)plan_op_find(conf_string(c, section, "op"));
+	ret->op = (enum plan_op)STR_FIND(plan_ops,
+	    conf_string(c, section, "op"));
 	if (ret->ranks % ret->stripe != 0)
 		return refuse_divisor(c, section, "stripe", ret->ranks, err);
 	if (ret->ranks % ret->ring != 0)

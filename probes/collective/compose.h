@@ -19,7 +19,6 @@
 #ifndef PROBES_COLLECTIVE_COMPOSE_H
 #define PROBES_COLLECTIVE_COMPOSE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/conf.h"

@@ -5,7 +5,6 @@
  * combined in ascending order of rank; a ring adds (received, own).
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/xalloc.h"
 #include "probes/collective/compose_int.h"

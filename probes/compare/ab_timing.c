@@ -6,7 +6,6 @@
 #include "probes/compare/baseline.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "common/clk.h"

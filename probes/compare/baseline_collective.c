@@ -148,9 +148,9 @@ collective_read(struct collective *r, const struct conf *c,
 					   : conf_string(c, s->section, "name");
 	int64_t count = conf_int(c, s->section, "count");
 	int64_t blocks = s->blocks ? r->base.team->ranks : 1;
-	enum plan_type type = (enum plan_type)plan_type_find(
+	enum plan_type type = (enum plan_type)STR_FIND(plan_types,
 	    conf_string(c, s->section, "type"));
-	enum plan_op op = (enum plan_op)plan_op_find(
+	enum plan_op op = (enum plan_op)STR_FIND(plan_ops,
 	    conf_string(c, s->section, "op"));
 
 	r->root = s->blocks ? (int)conf_int(c, s->section, "root") : 0;

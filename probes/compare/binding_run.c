@@ -7,7 +7,6 @@
  * Bandwidths are those of the fastest iteration: whatever disturbs one makes it
  * slower.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -11,7 +11,6 @@
 #include "probes/compare/rail_stats.h"
 #include "probes/pattern/builders.h"
 #include "probes/predict/expectation.h"
-#include "probes/topology/machine.h"
 
 /* ---- groups ---- */
 

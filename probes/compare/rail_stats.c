@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/congestion/report.h"
 #include "probes/job/nic.h"

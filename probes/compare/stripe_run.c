@@ -8,7 +8,6 @@
  * rail is its bandwidth while all stripes cross, over that of the direct
  * transfer.
  */
-#include <math.h>
 #include <string.h>
 
 #include "probes/compare/compare.h"

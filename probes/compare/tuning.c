@@ -12,7 +12,6 @@
  */
 #include "probes/compare/session.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/collective/tune.h"
 #include "probes/pattern/builders.h"
@@ -89,7 +89,7 @@ tuning_bounds(struct session *s)
 	/* Blocks of the largest size that is asked for, moved as the outermost
 	 * level moves them. */
 	block = (uint64_t)conf_int(s->conf, SECTION, "count") *
-	    plan_types[plan_type_find(type)].bytes;
+	    plan_types[STR_FIND(plan_types, type)].bytes;
 	if (sizes_parse(conf_string(s->conf, "measure", "sizes"), sizes, &count,
 		&err) == 0)
 		for (int i = 0; i < count; i++)
@@ -267,7 +267,8 @@ data_of(const struct session *s)
 	const struct conf *c = s->conf;
 
 	return (double)conf_int(c, SECTION, "count") *
-	    plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes *
+	    plan_types[STR_FIND(plan_types, conf_string(c, SECTION, "type"))]
+		.bytes *
 	    s->world->size;
 }
 

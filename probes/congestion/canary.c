@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/err.h"
-#include "common/str.h"
 #include "probes/job/world.h"
 
 /* A message that goes to the left arrives from the right. */

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/str.h"
+
 #define MIB (1024.0 * 1024)
 
 #define LINE 80 /* of the impacts, and of a phase's two columns */
@@ -51,7 +53,7 @@ gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
 
 	probe = json_string_value(json_object_get(record, "probe"));
 	name = json_string_value(json_object_get(record, "test"));
-	test = name == NULL ? -1 : names_test_find(name);
+	test = STR_FIND(names_tests, name);
 	if (test < 0)
 		return;
 	if (strcmp(probe, "canary") == 0) {

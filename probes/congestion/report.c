@@ -21,7 +21,6 @@
 #include "probes/sampling/pair_medians.h"
 #include "schema/options.h"
 #include "schema/record.h"
-#include "schema/scores.h"
 
 /* The nodes of a role as a host list: ten thousand of them fit in a line. */
 static json_t *

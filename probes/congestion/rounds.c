@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clk.h"
 #include "common/xalloc.h"
 #include "probes/job/roles.h"
 #include "probes/sampling/tally.h"

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/err.h"
 #include "common/str.h"
 #include "schema/names.h"
 

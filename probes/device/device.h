@@ -33,7 +33,6 @@
 #ifndef PROBES_DEVICE_DEVICE_H
 #define PROBES_DEVICE_DEVICE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"

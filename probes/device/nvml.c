@@ -10,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/err.h"
 #include "common/str.h"
 
 #define LINKS_MAX     18 /* of one GPU */

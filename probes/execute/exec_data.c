@@ -10,7 +10,6 @@
  * long is looked at in blocks that lie about it, both its ends included, up to
  * INPUTS_MAX bytes of input; copies are compared whole.
  */
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

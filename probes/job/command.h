@@ -9,7 +9,6 @@
 #ifndef PROBES_JOB_COMMAND_H
 #define PROBES_JOB_COMMAND_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define COMMAND_TAIL_BYTES 400

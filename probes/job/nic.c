@@ -16,7 +16,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/err.h"
 #include "common/str.h"
 #include "probes/job/rank_env.h"
 

@@ -11,7 +11,6 @@
 #ifndef PROBES_JOB_NIC_H
 #define PROBES_JOB_NIC_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"

@@ -21,7 +21,8 @@ settings_read(const struct conf *c, struct settings *ret)
 	names = str_list_parse(conf_string(c, "canary", "tests"), &count);
 	assert(names != NULL && count <= CANARY_MAX); /* conf checked it */
 	for (size_t i = 0; i < count; i++)
-		ret->tests[i] = (enum canary_test)names_test_find(names[i]);
+		ret->tests[i] = (enum canary_test)STR_FIND(names_tests,
+		    names[i]);
 	ret->test_count = (int)count;
 	str_list_free(names);
 	ret->share = conf_real(c, "canary", "share");
@@ -46,7 +47,7 @@ settings_read(const struct conf *c, struct settings *ret)
 	names = str_list_parse(conf_string(c, "congestor", "mix"), &count);
 	assert(names != NULL && count <= CONGESTOR_MAX);
 	for (size_t i = 0; i < count; i++) {
-		int kind = names_congestor_find(names[i]);
+		int kind = STR_FIND(names_congestors, names[i]);
 
 		if (kind != CONGESTOR_NONE)
 			ret->kinds[ret->kind_count++] = (enum congestor)kind;

@@ -11,14 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/job/nic.h"
 #include "probes/job/roles.h"
-#include "probes/transport/transport.h"
 
 #define FINALIZE_LIMIT_S 5
 

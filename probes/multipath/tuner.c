@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"

@@ -4,11 +4,9 @@
  */
 #include "probes/neighbor/graph.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/file.h"
 #include "common/rng.h"
 #include "common/xalloc.h"

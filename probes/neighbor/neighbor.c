@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/neighbor/neighbor.h"

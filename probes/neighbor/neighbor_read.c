@@ -3,7 +3,6 @@
  * neighbor_read.c - options become a graph, sizes and wiring: which source of a
  * graph was asked for, and whether all of it fits.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

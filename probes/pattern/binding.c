@@ -2,6 +2,7 @@
 /*
  * binding.c - steps that are measurements: which devices send at once in each.
  */
+#include "common/str.h"
 #include "probes/pattern/builders.h"
 
 #define SECTION "binding"
@@ -94,7 +95,7 @@ binding_build(const struct conf *c, const struct pattern_site *site,
 
 	if (rc < 0)
 		return rc;
-	b.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
+	b.via = (uint8_t)STR_FIND(plan_vias, conf_string(c, SECTION, "via"));
 	b.p = pattern_begin(c, SECTION, ranks);
 	b.send = plan_buf_add(b.p, "send", PLAN_IN);
 	b.recv = plan_buf_add(b.p, "recv", PLAN_OUT);

@@ -58,7 +58,8 @@ pattern_vias(const struct conf *c, const char *section, uint32_t count,
 		    "one transport, or %u with commas", count);
 	}
 	for (uint32_t i = 0; i < count; i++)
-		ret[i] = (uint8_t)plan_via_find(words[given == 1 ? 0 : i]);
+		ret[i] = (uint8_t)STR_FIND(plan_vias,
+		    words[given == 1 ? 0 : i]);
 	str_list_free(words);
 	return 0;
 }

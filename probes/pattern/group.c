@@ -9,10 +9,10 @@
  * first partners, one element each, so the volume is exact. Inward is the
  * mirror image.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "common/err.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 
@@ -108,8 +108,9 @@ group_build(const struct conf *c, const struct pattern_site *site,
 	gr.k = (uint64_t)conf_int(c, SECTION, "k");
 	gr.count = (uint64_t)conf_int(c, SECTION, "count");
 	gr.size =
-	    plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes;
-	gr.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
+	    plan_types[STR_FIND(plan_types, conf_string(c, SECTION, "type"))]
+		.bytes;
+	gr.via = (uint8_t)STR_FIND(plan_vias, conf_string(c, SECTION, "via"));
 	if (gr.k > gr.g)
 		return pattern_refuse(c, SECTION, "k", err,
 		    "1 to g, which is %llu", (unsigned long long)gr.g);

@@ -4,6 +4,7 @@
  * own link gives. With shift 0 and then 1 every node meets two others, so that
  * one slow end can be told from the other.
  */
+#include "common/str.h"
 #include "probes/pattern/builders.h"
 
 #define SECTION "pairs"
@@ -52,7 +53,7 @@ pairs_build(const struct conf *c, const struct pattern_site *site,
 		.bytes = conf_bytes(c, SECTION, "bytes") };
 	int rc;
 
-	ps.t.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
+	ps.t.via = (uint8_t)STR_FIND(plan_vias, conf_string(c, SECTION, "via"));
 	rc = pattern_ranks(c, SECTION, "g", (2 + (uint64_t)shift) * ps.g,
 	    &ranks, err);
 	if (rc < 0)

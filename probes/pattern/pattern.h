@@ -10,7 +10,6 @@
 #ifndef PROBES_PATTERN_PATTERN_H
 #define PROBES_PATTERN_PATTERN_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/conf.h"

@@ -2,6 +2,7 @@
 /*
  * self.c - every rank copies to itself: the memory's own bandwidth.
  */
+#include "common/str.h"
 #include "probes/pattern/builders.h"
 
 #define SECTION "self"
@@ -15,7 +16,7 @@ self_build(const struct conf *c, const struct pattern_site *site,
 	struct plan *p;
 	int rc;
 
-	t.via = (uint8_t)plan_via_find(conf_string(c, SECTION, "via"));
+	t.via = (uint8_t)STR_FIND(plan_vias, conf_string(c, SECTION, "via"));
 	rc = pattern_ranks(c, SECTION, "bytes", 1, &ranks, err);
 	if (rc < 0)
 		return rc;

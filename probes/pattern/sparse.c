@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/numbers.h"
@@ -321,7 +322,8 @@ sparse_read(const struct conf *c, uint32_t ranks, struct sparse *sp,
 		return rc;
 	sp->size = sp->m.is_list
 	    ? 1
-	    : plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes;
+	    : plan_types[STR_FIND(plan_types, conf_string(c, SECTION, "type"))]
+		  .bytes;
 	if (sp->m.ranks % sp->g != 0)
 		return pattern_refuse(c, SECTION, "g", err,
 		    "a divisor of %u, the ranks in the file", sp->m.ranks);

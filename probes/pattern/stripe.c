@@ -5,6 +5,7 @@
  * The stripe of rank 0 crosses directly. Stripes are cut in bytes, or in whole
  * elements when count is given; what does not divide goes to the first ones.
  */
+#include "common/str.h"
 #include "probes/pattern/builders.h"
 
 #define SECTION "stripe"
@@ -19,7 +20,8 @@ stripe_build(const struct conf *c, const struct pattern_site *site,
 	uint32_t g = (uint32_t)conf_int(c, SECTION, "g");
 	unsigned size = count == 0
 	    ? 1
-	    : plan_types[plan_type_find(conf_string(c, SECTION, "type"))].bytes;
+	    : plan_types[STR_FIND(plan_types, conf_string(c, SECTION, "type"))]
+		  .bytes;
 	uint16_t send, recv, temp;
 	uint8_t vias[3];
 	struct plan *p;

@@ -97,7 +97,7 @@ sizes_set(struct conf *c, const char *section, uint64_t bytes, struct err *err)
 		    conf_where(c, "measure", "sizes"), section);
 	if (strcmp(key, "count") == 0) {
 		type = conf_string(c, section, "type");
-		element = plan_types[plan_type_find(type)].bytes;
+		element = plan_types[STR_FIND(plan_types, type)].bytes;
 	}
 	if (bytes % element != 0)
 		return err_set(err, -EINVAL,

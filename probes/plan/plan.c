@@ -6,13 +6,11 @@
 #include "probes/plan/plan.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
 #include "common/xalloc.h"
 
 const char *const plan_vias[PLAN_VIA_MAX] = {
@@ -43,36 +41,6 @@ const char *const plan_ops[PLAN_OP_MAX] = {
 	[PLAN_LAND] = "land",
 	[PLAN_LOR] = "lor",
 };
-
-static int
-word_find(const char *const *words, int count, const char *name)
-{
-	for (int i = 0; i < count; i++)
-		if (strcmp(words[i], name) == 0)
-			return i;
-	return -ENOENT;
-}
-
-int
-plan_via_find(const char *name)
-{
-	return word_find(plan_vias, PLAN_VIA_MAX, name);
-}
-
-int
-plan_op_find(const char *name)
-{
-	return word_find(plan_ops, PLAN_OP_MAX, name);
-}
-
-int
-plan_type_find(const char *name)
-{
-	for (int i = 0; i < PLAN_TYPE_MAX; i++)
-		if (strcmp(plan_types[i].name, name) == 0)
-			return i;
-	return -ENOENT;
-}
 
 /* Room for more items behind count, in steps of half. */
 static void *

@@ -42,7 +42,6 @@ enum plan_via {
 	PLAN_VIA_MAX
 };
 extern const char *const plan_vias[PLAN_VIA_MAX];
-int plan_via_find(const char *name); /* index or -ENOENT */
 
 enum plan_type {
 	PLAN_INT32,
@@ -59,7 +58,6 @@ struct plan_type_row {
 	unsigned bytes; /* of an element */
 };
 extern const struct plan_type_row plan_types[PLAN_TYPE_MAX];
-int plan_type_find(const char *name); /* index or -ENOENT */
 
 enum plan_op {
 	PLAN_COPY, /* one input */
@@ -72,7 +70,6 @@ enum plan_op {
 	PLAN_OP_MAX
 };
 extern const char *const plan_ops[PLAN_OP_MAX];
-int plan_op_find(const char *name); /* index or -ENOENT */
 
 /* What a buffer holds before the plan runs, and may hold after. */
 enum plan_role {

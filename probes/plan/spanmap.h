@@ -11,7 +11,6 @@
 #ifndef PROBES_PLAN_SPANMAP_H
 #define PROBES_PLAN_SPANMAP_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* For check.h: class of value and shift (check_int.h), and whether it was read.

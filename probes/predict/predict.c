@@ -6,11 +6,9 @@
 #include "probes/predict/predict.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/predict/predict_work.h"
 

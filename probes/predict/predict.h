@@ -34,7 +34,6 @@
 #ifndef PROBES_PREDICT_PREDICT_H
 #define PROBES_PREDICT_PREDICT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"

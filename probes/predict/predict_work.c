@@ -8,9 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/plan/rank_graph.h"
 #include "probes/predict/predict_work.h"

@@ -10,7 +10,6 @@
 #ifndef PROBES_SAMPLING_TALLY_H
 #define PROBES_SAMPLING_TALLY_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/hist.h"

@@ -9,8 +9,6 @@
 #ifndef PROBES_TOPOLOGY_LOCAL_H
 #define PROBES_TOPOLOGY_LOCAL_H
 
-#include <stddef.h>
-
 #define LOCAL_MAX        64 /* GPUs, and NICs */
 #define LOCAL_NAME_BYTES 64
 #define LOCAL_PATH_BYTES 256

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 

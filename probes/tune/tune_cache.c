@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/file.h"
 #include "common/member.h"
 #include "schema/record.h"

@@ -11,7 +11,6 @@
 #define PROBES_TUNE_TUNE_CACHE_H
 
 #include <jansson.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"

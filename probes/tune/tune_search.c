@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "common/str.h"
-#include "common/xalloc.h"
 
 #define KINDS_MAX   4
 #define NEAR_MAX    1.1  /* of the best prediction */

@@ -3,7 +3,6 @@
  * run.c - the verbs run and measure: rank 0 reads and writes files; all other
  * ranks get the campaign from it as text and hand their results back to it.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -56,6 +56,7 @@ static int
 option(int o, char *text, struct ask *a, struct request *rq)
 {
 	int64_t n;
+	int pace;
 
 	switch (o) {
 	case 'r':
@@ -69,12 +70,11 @@ option(int o, char *text, struct ask *a, struct request *rq)
 		a->sets[a->sets_count++] = text;
 		return 0;
 	case 'p':
-		for (int i = 0; i < PREDICT_PACES; i++)
-			if (strcmp(text, predict_paces[i]) == 0) {
-				a->options.pace = (enum predict_pace)i;
-				a->paced = 1;
-				return 0;
-			}
+		pace = STR_FIND(predict_paces, text);
+		a->paced = 1;
+		a->options.pace = (enum predict_pace)pace;
+		if (pace >= 0)
+			return 0;
 		return verbs_complain(
 		    "--pace: allowed is data, channels or steps");
 	case 'l':

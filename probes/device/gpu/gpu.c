@@ -4,8 +4,6 @@
  */
 #include "probes/device/gpu/gpu.h"
 
-#include "common/err.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

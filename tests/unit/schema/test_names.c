@@ -2,43 +2,39 @@
 /* No table of words has a hole, and the lists in options.c agree with them. */
 #include "schema/names.c"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
 
-#define STRIDE(t) ((const char *)(t) + i * sizeof((t)[0]))
+#include "common/str.h"
 
-/* name i of a table whose rows start with their name */
-#define NAME(t, i) (*(const char *const *)(const void *)STRIDE(t))
-
-#define CHECK_TABLE(table, max, find_one)                                      \
-	for (size_t i = 0; i < (max); i++) {                                   \
-		assert_non_null(NAME(table, i));                               \
-		if ((find_one) != NULL)                                        \
-			assert_int_equal((find_one)(NAME(table, i)), i);       \
+#define CHECK_TABLE(table)                                                     \
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {                        \
+		const char *const *row = (const void *)&(table)[i];            \
+                                                                               \
+		assert_non_null(*row);                                         \
+		assert_int_equal(STR_FIND(table, *row), i);                    \
 	}
 
 static void
 test_tables_are_full(void **state)
 {
-	int (*none)(const char *) = NULL;
-
 	(void)state;
-	CHECK_TABLE(names_tests, CANARY_MAX, names_test_find);
-	CHECK_TABLE(names_congestors, CONGESTOR_MAX, names_congestor_find);
-	CHECK_TABLE(names_run_states, RUN_STATE_MAX, names_run_state_find);
-	CHECK_TABLE(names_causes, CAUSE_MAX, names_cause_find);
-	CHECK_TABLE(names_roles, ROLE_MAX, names_role_find);
-	CHECK_TABLE(names_collectives, NAMES_COLLECTIVES_MAX,
-	    names_collective_find);
-	CHECK_TABLE(names_impls, NAMES_IMPLS_MAX, names_impl_find);
-	CHECK_TABLE(names_phases, PHASE_MAX, none);
-	CHECK_TABLE(names_agent_states, AGENT_STATE_MAX, none);
-	CHECK_TABLE(names_stops, STOP_MAX, none);
-	assert_int_equal(names_test_find("nope"), -ENOENT);
-	assert_int_equal(names_test_find(""), -ENOENT);
+	CHECK_TABLE(names_tests);
+	CHECK_TABLE(names_congestors);
+	CHECK_TABLE(names_run_states);
+	CHECK_TABLE(names_causes);
+	CHECK_TABLE(names_roles);
+	CHECK_TABLE(names_collectives);
+	CHECK_TABLE(names_impls);
+	CHECK_TABLE(names_phases);
+	CHECK_TABLE(names_agent_states);
+	CHECK_TABLE(names_stops);
+	assert_int_equal(STR_FIND(names_tests, "nope"), -ENOENT);
+	assert_int_equal(STR_FIND(names_tests, ""), -ENOENT);
 }
 
 static void

@@ -41,7 +41,7 @@ row_of(const char *words, double time_s)
 				s->factors[s->levels++] = n;
 			else if (w[0] == 'v')
 				s->vias[s->vias_count++] = (enum plan_via)
-				    plan_via_find(item);
+				    STR_FIND(plan_vias, item);
 			else if (w[0] == 's')
 				s->stripe = n;
 			else if (w[0] == 'r')
