@@ -118,8 +118,16 @@ struct client *ctl_client(struct ctl *c);
 int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The client's last error, as the server wrote it; EXIT_CODE_UNKNOWN. */
 int ctl_fail_client(struct ctl *c);
-/* GET part/arg (arg may be NULL): 0, or EXIT_CODE_UNKNOWN and it was said. */
+/* GET part, in which arg stands for "*": 0, or EXIT_CODE_UNKNOWN and it was
+ * said. */
 int ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret);
+/* The same of part with parameters: name and value of each, and NULL. One
+ * whose value is NULL is left out. */
+int ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
+    __attribute__((sentinel));
+/* POST to part, likewise; body may be NULL. */
+int ctl_post(struct ctl *c, const char *part, const char *arg,
+    const json_t *body, json_t **ret);
 
 /* ---- help.c: what the tables of verbs and options say ---- */
 

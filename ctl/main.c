@@ -69,20 +69,57 @@ ctl_client(struct ctl *c)
 	return c->client;
 }
 
+static void
+path_make(struct strbuf *path, const char *part, const char *arg)
+{
+	for (const char *p = part; *p != '\0';) {
+		char name[64];
+		size_t n = strcspn(p, "/");
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, p);
+		client_part(path, strcmp(name, "*") == 0 ? arg : name);
+		p += n + (p[n] == '/');
+	}
+}
+
+int
+ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
+{
+	struct strbuf path = { 0 };
+	const char *name;
+	va_list ap;
+	int rc;
+
+	path_make(&path, part, NULL);
+	va_start(ap, part);
+	while ((name = va_arg(ap, const char *)) != NULL)
+		client_param(&path, name, va_arg(ap, const char *));
+	va_end(ap);
+	rc = client_get(ctl_client(c), path.text, ret);
+	strbuf_clear(&path);
+	return rc == 0 ? 0 : ctl_fail_client(c);
+}
+
+int
+ctl_post(struct ctl *c, const char *part, const char *arg, const json_t *body,
+    json_t **ret)
+{
+	struct strbuf path = { 0 };
+	int rc;
+
+	path_make(&path, part, arg);
+	rc = client_post(ctl_client(c), path.text, body, ret);
+	strbuf_clear(&path);
+	return rc == 0 ? 0 : ctl_fail_client(c);
+}
+
 int
 ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret)
 {
 	struct strbuf path = { 0 };
 	int rc;
 
-	for (const char *p = part; *p != '\0';) {
-		char name[64];
-		size_t n = strcspn(p, "/");
-
-		snprintf(name, sizeof(name), "%.*s", (int)n, p);
-		client_part(&path, strcmp(name, "*") == 0 ? arg : name);
-		p += n + (p[n] == '/');
-	}
+	path_make(&path, part, arg);
 	rc = client_get(ctl_client(c), path.text, ret);
 	strbuf_clear(&path);
 	if (rc == -ENOENT && arg != NULL)

@@ -55,7 +55,6 @@ int
 runs_find(struct ctl *c, const char *text, char **ret_run)
 {
 	const char *campaign = NULL;
-	struct strbuf path = { 0 };
 	json_t *list = NULL, *run, *newest = NULL;
 	size_t i;
 	int rc, last;
@@ -66,13 +65,10 @@ runs_find(struct ctl *c, const char *text, char **ret_run)
 	if (text[0] == '\0')
 		return ctl_fail("an empty run: allowed are a run's id, a "
 				"unique beginning, last and last:CAMPAIGN");
-	client_part(&path, "runs");
-	client_param(&path, "campaign", campaign);
-	client_param(&path, "limit", FIND_LIMIT);
-	rc = client_get(ctl_client(c), path.text, &list);
-	strbuf_clear(&path);
-	if (rc < 0)
-		return ctl_fail_client(c);
+	rc = ctl_list(c, &list, "runs", "campaign", campaign, "limit",
+	    FIND_LIMIT, NULL);
+	if (rc != 0)
+		return rc;
 	if (!last) {
 		rc = find_prefix(list, text, ret_run);
 	} else {

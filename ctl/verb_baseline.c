@@ -32,7 +32,6 @@ records_of(const json_t *baseline)
 static int
 baseline_pin(struct ctl *c)
 {
-	struct strbuf path = { 0 };
 	const char *text = c->args[1] != NULL ? c->args[1] : "last";
 	json_t *body, *reply = NULL;
 	char *run = NULL;
@@ -47,13 +46,10 @@ baseline_pin(struct ctl *c)
 		return rc;
 	body = json_pack("{s:s}", "run", run);
 	free(run);
-	client_part(&path, "baselines");
-	client_part(&path, c->args[0]);
-	rc = client_post(ctl_client(c), path.text, body, &reply);
-	strbuf_clear(&path);
+	rc = ctl_post(c, "baselines/*", c->args[0], body, &reply);
 	json_decref(body);
 	if (rc != 0)
-		return ctl_fail_client(c);
+		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json_line(reply);
 	else
@@ -365,17 +361,11 @@ baseline_diff(struct ctl *c)
 static int
 baseline_drop(struct ctl *c)
 {
-	struct strbuf path = { 0 };
 	json_t *reply = NULL;
-	int rc;
+	int rc = ctl_post(c, "baselines/*/drop", c->args[0], NULL, &reply);
 
-	client_part(&path, "baselines");
-	client_part(&path, c->args[0]);
-	client_part(&path, "drop");
-	rc = client_post(ctl_client(c), path.text, NULL, &reply);
-	strbuf_clear(&path);
 	json_decref(reply);
-	return rc == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
+	return rc;
 }
 
 const struct verb verbs_baseline[] = {

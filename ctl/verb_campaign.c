@@ -216,20 +216,14 @@ order_make(struct ctl *c, json_t **ret)
 static int
 submit(struct ctl *c, const char *campaign, char **ret_run)
 {
-	struct strbuf path = { 0 };
 	json_t *order = NULL, *answer = NULL;
 	int rc = order_make(c, &order);
 
+	if (rc == 0)
+		rc = ctl_post(c, "campaigns/*/run", campaign, order, &answer);
+	json_decref(order);
 	if (rc != 0)
 		return rc;
-	client_part(&path, "campaigns");
-	client_part(&path, campaign);
-	client_part(&path, "run");
-	rc = client_post(ctl_client(c), path.text, order, &answer);
-	strbuf_clear(&path);
-	json_decref(order);
-	if (rc < 0)
-		return ctl_fail_client(c);
 	*ret_run = xstrdup(print_member(answer, "run", ""));
 	json_decref(answer);
 	if ((*ret_run)[0] != '\0')

@@ -44,10 +44,10 @@ static int
 db_check(struct ctl *c)
 {
 	json_t *answer;
-	int ok;
+	int ok, rc = ctl_post(c, "db/check", NULL, NULL, &answer);
 
-	if (client_post(ctl_client(c), "/db/check", NULL, &answer) < 0)
-		return ctl_fail_client(c);
+	if (rc != 0)
+		return rc;
 	ok = json_is_true(json_object_get(answer, "ok"));
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(answer);

@@ -259,20 +259,6 @@ keep_before(json_t *list, json_int_t unix_ns)
 			json_array_remove(list, i);
 }
 
-static int
-list_get(struct ctl *c, const char *name, const char *campaign, json_t **ret)
-{
-	struct strbuf path = { 0 };
-	int rc;
-
-	client_part(&path, name);
-	client_param(&path, "campaign", campaign);
-	client_param(&path, "limit", RUNS_LIMIT);
-	rc = client_get(ctl_client(c), path.text, ret);
-	strbuf_clear(&path);
-	return rc == 0 ? 0 : ctl_fail_client(c);
-}
-
 int
 compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
     size_t count)
@@ -293,9 +279,11 @@ compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
 		json_decref(about);
 	}
 	if (rc == 0)
-		rc = list_get(c, "canaries", campaign, &o->runs);
+		rc = ctl_list(c, &o->runs, "canaries", "campaign", campaign,
+		    "limit", RUNS_LIMIT, NULL);
 	if (rc == 0)
-		rc = list_get(c, "impacts", campaign, &o->impacts);
+		rc = ctl_list(c, &o->impacts, "impacts", "campaign", campaign,
+		    "limit", RUNS_LIMIT, NULL);
 	free(campaign);
 	if (rc != 0) {
 		json_decref(o->runs);
@@ -427,7 +415,6 @@ static int
 period_get(struct ctl *c, const char *text, struct period *p)
 {
 	const char *dots = strstr(text, "..");
-	struct strbuf path = { 0 };
 	char from[40] = "", to[32];
 	json_t *list, *row;
 	size_t i;
@@ -443,15 +430,11 @@ period_get(struct ctl *c, const char *text, struct period *p)
 		    text);
 	snprintf(from, sizeof(from), "%" PRIu64, p->from_unix_ns);
 	snprintf(to, sizeof(to), "%" PRIu64, p->to_unix_ns);
-	client_part(&path, "canaries");
-	client_param(&path, "from_unix_ns", from);
-	client_param(&path, "to_unix_ns", to);
-	client_param(&path, "campaign", opts_value(&c->opts, OPT_CAMPAIGN));
-	client_param(&path, "limit", RUNS_LIMIT);
-	rc = client_get(ctl_client(c), path.text, &list);
-	strbuf_clear(&path);
+	rc = ctl_list(c, &list, "canaries", "from_unix_ns", from, "to_unix_ns",
+	    to, "campaign", opts_value(&c->opts, OPT_CAMPAIGN), "limit",
+	    RUNS_LIMIT, NULL);
 	if (rc != 0)
-		return ctl_fail_client(c);
+		return rc;
 	json_array_foreach (list, i, row) {
 		int test = STR_FIND(names_tests, print_member(row, "test", ""));
 		const char *name = print_member(row, "phase", "");

@@ -12,19 +12,13 @@ static int
 fetch(struct ctl *c, const char *after, json_t **ret)
 {
 	const char *limit = opts_value(&c->opts, OPT_LIMIT);
-	struct strbuf path = { 0 };
 	int64_t n;
-	int rc;
 
 	if (limit != NULL && str_to_int(limit, 1, 10000, &n) < 0)
 		return ctl_fail("--limit %s: allowed is 1 to 10000", limit);
-	client_part(&path, "events");
-	client_param(&path, "kind", opts_value(&c->opts, OPT_KIND));
-	client_param(&path, "after_id", after);
-	client_param(&path, "limit", limit == NULL ? "50" : limit);
-	rc = client_get(ctl_client(c), path.text, ret);
-	strbuf_clear(&path);
-	return rc == 0 ? 0 : ctl_fail_client(c);
+	return ctl_list(c, ret, "events", "kind",
+	    opts_value(&c->opts, OPT_KIND), "after_id", after, "limit",
+	    limit == NULL ? "50" : limit, NULL);
 }
 
 /* Prints the list in the order of its ids; the highest id. */

@@ -82,19 +82,13 @@ column_add(struct ctl *c, struct matrix *m, const char *run)
 static int
 matrix_find(struct ctl *c, const char *campaign, struct matrix *ret)
 {
-	struct strbuf path = { 0 };
 	json_t *runs, *run;
 	size_t i;
-	int rc;
+	int rc = ctl_list(c, &runs, "runs", "campaign", campaign, "state",
+	    "finished", "limit", "100", NULL);
 
-	client_part(&path, "runs");
-	client_param(&path, "campaign", campaign);
-	client_param(&path, "state", "finished");
-	client_param(&path, "limit", "100");
-	rc = client_get(ctl_client(c), path.text, &runs);
-	strbuf_clear(&path);
 	if (rc != 0)
-		return ctl_fail_client(c);
+		return rc;
 	json_array_foreach (runs, i, run)
 		if (rc == 0 && ret->count < MIXES_MAX &&
 		    strcmp(print_member(run, "campaign", ""), campaign) == 0 &&

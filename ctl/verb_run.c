@@ -42,7 +42,6 @@ static const struct print_column columns[] = {
 static int
 run_list(struct ctl *c)
 {
-	struct strbuf path = { 0 };
 	const char *state = opts_value(&c->opts, OPT_STATE);
 	const char *limit = opts_value(&c->opts, OPT_LIMIT);
 	json_t *runs;
@@ -55,14 +54,11 @@ run_list(struct ctl *c)
 		    state);
 	if (limit != NULL && str_to_int(limit, 1, 10000, &n) < 0)
 		return ctl_fail("--limit %s: allowed is 1 to 10000", limit);
-	client_part(&path, "runs");
-	client_param(&path, "campaign", opts_value(&c->opts, OPT_CAMPAIGN));
-	client_param(&path, "state", state);
-	client_param(&path, "limit", limit == NULL ? "20" : limit);
-	rc = client_get(ctl_client(c), path.text, &runs);
-	strbuf_clear(&path);
-	if (rc < 0)
-		return ctl_fail_client(c);
+	rc = ctl_list(c, &runs, "runs", "campaign",
+	    opts_value(&c->opts, OPT_CAMPAIGN), "state", state, "limit",
+	    limit == NULL ? "20" : limit, NULL);
+	if (rc != 0)
+		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(runs);
 	else
@@ -149,24 +145,18 @@ run_watch(struct ctl *c)
 static int
 run_cancel(struct ctl *c)
 {
-	struct strbuf path = { 0 };
 	char *run = NULL;
 	json_t *answer;
 	int rc = runs_find(c, c->args[0], &run);
 
-	if (rc != 0)
-		return rc;
-	client_part(&path, "runs");
-	client_part(&path, run);
-	client_part(&path, "cancel");
-	rc = client_post(ctl_client(c), path.text, NULL, &answer);
-	strbuf_clear(&path);
+	if (rc == 0)
+		rc = ctl_post(c, "runs/*/cancel", run, NULL, &answer);
 	if (rc == 0) {
 		printf("run %s is being cancelled\n", run);
 		json_decref(answer);
 	}
 	free(run);
-	return rc == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
+	return rc;
 }
 
 const struct verb verbs_run[] = {

@@ -67,17 +67,13 @@ static const struct print_column forecast_columns[] = {
 static int
 schedule_forecast(struct ctl *c)
 {
-	struct strbuf path = { 0 };
 	json_t *rows, *row;
 	size_t i;
-	int rc;
+	int rc = ctl_list(c, &rows, "forecast", "hours",
+	    opts_value(&c->opts, OPT_HOURS), NULL);
 
-	client_part(&path, "forecast");
-	client_param(&path, "hours", opts_value(&c->opts, OPT_HOURS));
-	rc = client_get(ctl_client(c), path.text, &rows);
-	strbuf_clear(&path);
-	if (rc < 0)
-		return ctl_fail_client(c);
+	if (rc != 0)
+		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(rows);
 	else
@@ -91,34 +87,28 @@ schedule_forecast(struct ctl *c)
 }
 
 static int
-order(struct ctl *c, const char *word)
+order(struct ctl *c, const char *part, const char *done)
 {
-	struct strbuf path = { 0 };
 	json_t *answer;
-	int rc;
+	int rc = ctl_post(c, part, c->args[0], NULL, &answer);
 
-	client_part(&path, "schedule");
-	client_part(&path, c->args[0]);
-	client_part(&path, word);
-	rc = client_post(ctl_client(c), path.text, NULL, &answer);
-	strbuf_clear(&path);
-	if (rc < 0)
-		return ctl_fail_client(c);
+	if (rc != 0)
+		return rc;
 	json_decref(answer);
-	printf("schedule of %s %sd\n", c->args[0], word);
+	printf("schedule of %s %s\n", c->args[0], done);
 	return EXIT_CODE_OK;
 }
 
 static int
 schedule_enable(struct ctl *c)
 {
-	return order(c, "enable");
+	return order(c, "schedule/*/enable", "enabled");
 }
 
 static int
 schedule_disable(struct ctl *c)
 {
-	return order(c, "disable");
+	return order(c, "schedule/*/disable", "disabled");
 }
 
 const struct verb verbs_schedule[] = {

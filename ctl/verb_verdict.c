@@ -56,15 +56,14 @@ print_verdicts(const json_t *list, int all)
 		    count, count == 1 ? "" : "s", unknown);
 }
 
+/* Takes the list. */
 static int
-show(struct ctl *c, const char *path, int history)
+show(struct ctl *c, json_t *list, int history)
 {
 	int worst = EXIT_CODE_OK;
-	json_t *list, *v;
+	json_t *v;
 	size_t i;
 
-	if (client_get(ctl_client(c), path, &list) != 0)
-		return ctl_fail_client(c);
 	json_array_foreach (list, i, v)
 		if (!history && code_of(v) > worst)
 			worst = code_of(v);
@@ -84,32 +83,23 @@ show(struct ctl *c, const char *path, int history)
 static int
 verdict_list(struct ctl *c)
 {
-	struct strbuf path = { 0 };
-	int rc;
+	int all = opts_given(&c->opts, OPT_ALL) ||
+	    !opts_given(&c->opts, OPT_JSON);
+	json_t *list;
+	int rc = ctl_list(c, &list, "verdicts", "all", all ? "yes" : NULL,
+	    NULL);
 
-	client_part(&path, "verdicts");
-	client_param(&path, "all",
-	    opts_given(&c->opts, OPT_ALL) || !opts_given(&c->opts, OPT_JSON)
-		? "yes"
-		: NULL);
-	rc = show(c, path.text, 0);
-	strbuf_clear(&path);
-	return rc;
+	return rc == 0 ? show(c, list, 0) : rc;
 }
 
 static int
 verdict_history(struct ctl *c)
 {
-	struct strbuf path = { 0 };
-	int rc;
+	json_t *list;
+	int rc = ctl_list(c, &list, "verdicts/history", "subject", c->args[0],
+	    "limit", opts_value(&c->opts, OPT_LIMIT), NULL);
 
-	client_part(&path, "verdicts");
-	client_part(&path, "history");
-	client_param(&path, "subject", c->args[0]);
-	client_param(&path, "limit", opts_value(&c->opts, OPT_LIMIT));
-	rc = show(c, path.text, 1);
-	strbuf_clear(&path);
-	return rc;
+	return rc == 0 ? show(c, list, 1) : rc;
 }
 
 const struct verb verbs_verdict[] = {
