@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ctl.h - what every verb gets and gives.
+ * ctl.h - what every verb gets and gives, and what verbs share.
  *
  * A verb is a row; the rows feed the parser, the help, the completion and the
  * manual page. A verb's function returns an exit code (names.h) and has said
@@ -9,9 +9,12 @@
 #ifndef CTL_CTL_H
 #define CTL_CTL_H
 
+#include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 
-#include "ctl/client.h"
+#include "common/err.h"
+#include "common/str.h"
 #include "schema/names.h"
 
 /* ---- options: all of all verbs, as rows ---- */
@@ -139,5 +142,102 @@ void help_print(const char *noun, FILE *to);
 int help_dump(const char *what);
 /* Names for the shell, one a line; silent when there is no answer. */
 int help_complete(struct ctl *c, const char *kind);
+
+/* ---- client.c: requests to the collector's API, one at a time, blocking ----
+ *
+ * Every call gives 0, or -errno and a sentence in client_why: -ENOENT what
+ * the server does not know, -EHOSTUNREACH a server that could not be reached,
+ * -EREMOTEIO any other refusal, -EPROTO an answer that makes no sense.
+ */
+
+#define CLIENT_URL "unix:/run/coalmine/coalmined.sock"
+
+struct client_options {
+	const char *url; /* unix:PATH, http://... or https://... */
+	const char *ca;  /* files in PEM; NULL: none */
+	const char *cert;
+	const char *key;
+};
+
+struct client;
+
+/* NULL and a sentence in why when url has none of the three forms. */
+struct client *client_new(const struct client_options *o, struct err *err);
+void client_free(struct client *c); /* NULL is allowed */
+
+/* A path under /api/v1 grows in a strbuf: parts and parameters are escaped;
+ * a NULL value adds nothing. */
+void client_part(struct strbuf *path, const char *part);
+void client_param(struct strbuf *path, const char *name, const char *value);
+
+/* The caller decrefs *ret. */
+int client_get(struct client *c, const char *path, json_t **ret);
+/* body may be NULL. */
+int client_post(struct client *c, const char *path, const json_t *body,
+    json_t **ret);
+const char *client_why(const struct client *c);
+const char *client_url(const struct client *c);
+
+/* ---- runs.c: which run is meant, how it ends, and waiting for that ---- */
+
+/* The id of the run that text means: an id, the unique beginning of one,
+ * "last" or "last:CAMPAIGN". 0 and *ret_run for the caller to free, else an
+ * exit code, and it was said. */
+int runs_find(struct ctl *c, const char *text, char **ret_run);
+/* runs/RUN; the caller decrefs *ret. 0 or an exit code. */
+int runs_get(struct ctl *c, const char *run, json_t **ret);
+/* 1 when a run in this state never changes again. */
+int runs_final(const json_t *run);
+/* The exit code that a run's state stands for. */
+int runs_exit_code(const json_t *run);
+/* Wait until a run is final; progress on stderr. 0 and *ret, else an exit
+ * code. */
+int runs_wait(struct ctl *c, const char *run, json_t **ret);
+/* The last line about a run: its state and why. */
+void runs_print_end(const json_t *run, FILE *to);
+
+/* ---- progress.c: how far a run is, on stderr: a bar that is redrawn on a
+ * terminal, else one line for every change ---- */
+
+struct progress;
+
+struct progress *progress_new(const char *run);
+/* run: as GET runs/RUN answers. */
+void progress_show(struct progress *p, const json_t *run);
+/* The collector does not answer; said once until it does again. */
+void progress_away(struct progress *p);
+/* Clears the bar; NULL is allowed. */
+void progress_free(struct progress *p);
+
+/* 1 where UTF-8 can be drawn. */
+int progress_utf8(void);
+
+/* ---- pki.c: the site's own authority: one directory of PEM files ----
+ *
+ * ca.pem ca.key, crl.pem once one is revoked, and NAME.pem NAME.key for every
+ * certificate: P-256, the name as common name, the role as organizational unit.
+ * Keys are 0600. Nothing that is there is overwritten but by pki_renew.
+ */
+
+/* Every call gives 0, or -errno and a sentence in why. */
+int pki_init(const char *dir, const char *name, int days, struct err *err);
+
+struct pki_order {
+	const char *name;
+	enum role role;
+	char *const *sans; /* DNS names and IP addresses besides the name */
+	size_t san_count;
+	int days;
+};
+int pki_issue(const char *dir, const struct pki_order *o, struct err *err);
+/* A new certificate with the same key, name, role and further names. */
+int pki_renew(const char *dir, const char *name, int days, struct err *err);
+/* On the authority's list, DIR/crl.pem, which is made anew and valid as long as
+ * the authority; NAME.pem and NAME.key become *.revoked, so that the name can
+ * be issued again. */
+int pki_revoke(const char *dir, const char *name, struct err *err);
+/* [{name role serial not_before_unix_ns not_after_unix_ns sans[]}], the
+ * authority first. The caller decrefs. */
+int pki_list(const char *dir, json_t **ret, struct err *err);
 
 #endif

@@ -81,7 +81,7 @@ draw_bars(const json_t *records, struct picture *p)
 		bars[count].label = print_member(r, "plan",
 		    print_member(r, "probe", "?"));
 		bars[count].value = rate;
-		bars[count++].model = print_number(r, "model");
+		bars[count++].model = member_number(r, "model");
 	}
 	picture_bars(p, "Bandwidth (bar) against the model (mark)", "B/s", bars,
 	    count);
@@ -102,13 +102,13 @@ draw_collectives_of(const json_t *records, double bytes, struct picture *p)
 
 	json_array_foreach (records, i, r)
 		if (records_is(r, "speedup", "collective") &&
-		    print_number(r, "bytes") == bytes &&
+		    member_number(r, "bytes") == bytes &&
 		    count < ARRAY_LEN(groups)) {
 			groups[count++] = (struct picture_group){
 				print_member(r, "collective", "?"),
-				{ print_number(r, "throughput"),
-				    print_number(r, "baseline_throughput") },
-				print_number(r, "bound")
+				{ member_number(r, "throughput"),
+				    member_number(r, "baseline_throughput") },
+				member_number(r, "bound")
 			};
 			names[1] = print_member(r, "baseline_impl", names[1]);
 		}
@@ -129,7 +129,7 @@ draw_collectives(const json_t *records, struct picture *p)
 	do {
 		next = -INFINITY;
 		json_array_foreach (records, i, r) {
-			double bytes = print_number(r, "bytes");
+			double bytes = member_number(r, "bytes");
 
 			if (records_is(r, "speedup", "collective") &&
 			    bytes < last && bytes > next)
@@ -156,7 +156,7 @@ draw_fit(const json_t *records, const json_t *r, struct picture *p)
 
 	for (i = 0; i < count; i++) {
 		const json_t *point = json_array_get(profile, i);
-		double k = print_number(point, "k"), beside_per_s = NAN;
+		double k = member_number(point, "k"), beside_per_s = NAN;
 
 		/* The collective beside a group of k devices. */
 		snprintf(title, sizeof(title), "%s k=%.0f",
@@ -165,14 +165,14 @@ draw_fit(const json_t *records, const json_t *r, struct picture *p)
 			if (!isfinite(beside_per_s) &&
 			    records_is(o, "speedup", "binding") &&
 			    strcmp(print_member(o, "plan", ""), title) == 0)
-				beside_per_s = print_number(o,
+				beside_per_s = member_number(o,
 				    "baseline_throughput");
 		if (isfinite(beside_per_s))
 			names[1] = "MPI_Scatter";
 		snprintf(labels[i], sizeof(labels[i]), "k=%.0f", k);
 		groups[i] = (struct picture_group){ labels[i],
-			{ print_number(point, "bandwidth"), beside_per_s },
-			print_number(point, "model") };
+			{ member_number(point, "bandwidth"), beside_per_s },
+			member_number(point, "model") };
 	}
 	snprintf(title, sizeof(title), "%.*s", (int)strcspn(text, ";"), text);
 	picture_groups(p, title, "B/s", names, groups, count);
@@ -188,7 +188,7 @@ same_scale(const json_t *a, const json_t *b)
 		   print_member(b, "pattern", "")) == 0 &&
 	    strcmp(print_member(a, "direction", ""),
 		print_member(b, "direction", "")) == 0 &&
-	    print_number(a, "k") == print_number(b, "k");
+	    member_number(a, "k") == member_number(b, "k");
 }
 
 /* Of so many nodes the largest messages, the first of them. */
@@ -200,13 +200,13 @@ leads_scale(const json_t *records, const json_t *r)
 	json_t *o;
 
 	json_array_foreach (records, i, o) {
-		double more = print_number(o, "bytes") -
-		    print_number(r, "bytes");
+		double more = member_number(o, "bytes") -
+		    member_number(r, "bytes");
 
 		if (o == r)
 			before = 0;
 		else if (records_is_scale(o) && same_scale(o, r) &&
-		    print_number(o, "groups") == print_number(r, "groups") &&
+		    member_number(o, "groups") == member_number(r, "groups") &&
 		    (before ? more >= 0 : more > 0))
 			return 0;
 	}
@@ -228,16 +228,16 @@ draw_scale(const json_t *records, const json_t *first, struct picture *p)
 		    !leads_scale(records, r))
 			continue;
 		snprintf(labels[count], sizeof(labels[count]), "%.0f nodes",
-		    print_number(r, "groups"));
+		    member_number(r, "groups"));
 		groups[count] = (struct picture_group){ labels[count],
-			{ print_number(r, "node_bandwidth"), NAN },
-			print_number(r, "rated") };
+			{ member_number(r, "node_bandwidth"), NAN },
+			member_number(r, "rated") };
 		count++;
 	}
 	snprintf(title, sizeof(title),
 	    "Each way through a node: %s, direction %s, k=%.0f",
 	    print_member(first, "pattern", "?"),
-	    print_member(first, "direction", "?"), print_number(first, "k"));
+	    print_member(first, "direction", "?"), member_number(first, "k"));
 	if (count > 1)
 		picture_groups(p, title, "B/s", names, groups, count);
 	free(labels);
@@ -270,15 +270,15 @@ draw_latencies(const json_t *records, struct picture *p)
 	json_t *r;
 
 	json_array_foreach (records, i, r) {
-		double elements = print_number(r, "bytes") /
-		    print_number(r, "messages");
+		double elements = member_number(r, "bytes") /
+		    member_number(r, "messages");
 
 		if (!records_is_plan(r) || !records_is(r, NULL, "whole") ||
 		    !(elements <= 16))
 			continue;
 		bars[count].label = print_member(r, "plan", "?");
 		bars[count].model = NAN;
-		bars[count++].value = print_number(r, "median_middle");
+		bars[count++].value = member_number(r, "median_middle");
 	}
 	picture_bars(p, "Latency of small messages, median", "s", bars, count);
 	free(bars);
@@ -299,24 +299,24 @@ speedup_label(const json_t *r, char *ret, size_t cap_bytes)
 {
 	char size[PRINT_BYTES];
 
-	str_bytes_format(print_number(r, "bytes"), size, sizeof(size));
+	str_bytes_format(member_number(r, "bytes"), size, sizeof(size));
 	snprintf(ret, cap_bytes, "density %.2f, %s, %s",
-	    print_number(r, "density"), size, print_member(r, "order", "-"));
+	    member_number(r, "density"), size, print_member(r, "order", "-"));
 }
 
 static void
 graph_label(const json_t *r, char *ret, size_t cap_bytes)
 {
 	snprintf(ret, cap_bytes, "density %.2f, %.0f ranks, %.0f edges",
-	    print_number(r, "density"), print_number(r, "ranks"),
-	    print_number(r, "edges"));
+	    member_number(r, "density"), member_number(r, "ranks"),
+	    member_number(r, "edges"));
 }
 
 static void
 spmm_label(const json_t *r, char *ret, size_t cap_bytes)
 {
 	snprintf(ret, cap_bytes, "%.0f rows, %.0f nonzeros, %s",
-	    print_number(r, "rows"), print_number(r, "nonzeros"),
+	    member_number(r, "rows"), member_number(r, "nonzeros"),
 	    print_member(r, "order", "-"));
 }
 
@@ -352,8 +352,8 @@ draw(const struct drawing *d, const json_t *records, struct picture *p)
 		if (d->once && before < count)
 			continue;
 		bars[count] = (struct picture_bar){ labels[count],
-			print_number(r, d->value),
-			d->model != NULL ? print_number(r, d->model) : NAN };
+			member_number(r, d->value),
+			d->model != NULL ? member_number(r, d->model) : NAN };
 		count++;
 	}
 	picture_bars(p, d->title, "x", bars, count);

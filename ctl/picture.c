@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/picture.h"
+#include "ctl/report.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/pki.h"
+#include "ctl/ctl.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

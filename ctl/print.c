@@ -52,18 +52,10 @@ print_member(const json_t *object, const char *name, const char *fallback)
 	return text == NULL || text[0] == '\0' ? fallback : text;
 }
 
-double
-print_number(const json_t *object, const char *name)
-{
-	const json_t *v = json_object_get(object, name);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 void
 print_count(const json_t *object, const char *name, char *ret)
 {
-	double x = print_number(object, name);
+	double x = member_number(object, name);
 
 	if (isfinite(x))
 		snprintf(ret, PRINT_BYTES, "%.0f", x);
@@ -177,7 +169,7 @@ print_hostlist(const json_t *hosts, size_t *ret_count)
 static const char *
 cell_text(const struct print_column *col, const json_t *row, char *scratch)
 {
-	double x = print_number(row, col->member);
+	double x = member_number(row, col->member);
 	size_t count;
 
 	switch (col->as) {
@@ -235,7 +227,7 @@ cell_text(const struct print_column *col, const json_t *row, char *scratch)
 const char *
 print_every(const json_t *row, char *scratch)
 {
-	double every_s = print_number(row, "every_s");
+	double every_s = member_number(row, "every_s");
 
 	print_span(every_s > 0 ? every_s : -1, scratch);
 	return scratch;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "common/hist.h"
+#include "common/member.h"
 
 #define PRINT_BYTES 64 /* enough for every text below */
 
@@ -20,8 +21,6 @@ void print_json_line(const json_t *value);
 /* A member as text; fallback where it is missing or null. */
 const char *print_member(const json_t *object, const char *name,
     const char *fallback);
-/* A number of a member, NAN where there is none. */
-double print_number(const json_t *object, const char *name);
 /* A whole number of a member, in PRINT_BYTES; "-" where there is none. */
 void print_count(const json_t *object, const char *name, char *ret);
 /* "34.1 us", "182.4 MiB/s", "2.40x", "1.5"; "-" for NAN. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/progress.h"
+#include "ctl/ctl.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -83,8 +83,8 @@ static void
 rest_of(const json_t *run, char *ret, size_t cap_bytes)
 {
 	const json_t *progress = json_object_get(run, "progress");
-	double share = print_number(progress, "share");
-	double remaining_s = print_number(progress, "remaining_s");
+	double share = member_number(progress, "share");
+	double remaining_s = member_number(progress, "remaining_s");
 	char left[PRINT_BYTES];
 
 	ret[0] = '\0';
@@ -100,7 +100,7 @@ rest_of(const json_t *run, char *ret, size_t cap_bytes)
 void
 progress_show(struct progress *p, const json_t *run)
 {
-	double share = print_number(json_object_get(run, "progress"), "share");
+	double share = member_number(json_object_get(run, "progress"), "share");
 	char bar[BAR_CELLS * 3 + 1], words[200], rest[100];
 	int room = COLUMNS_ELSE - 1;
 	struct winsize w;

@@ -69,13 +69,13 @@ int
 records_is_scale(const json_t *record)
 {
 	return records_is(record, "group", "whole") &&
-	    isfinite(print_number(record, "node_bandwidth"));
+	    isfinite(member_number(record, "node_bandwidth"));
 }
 
 double
 records_rate(const json_t *record)
 {
-	return print_number(json_object_get(record, "bandwidth"),
+	return member_number(json_object_get(record, "bandwidth"),
 	    "median_middle");
 }
 
@@ -120,7 +120,7 @@ double
 records_statistic(const json_t *record, const char *name, double q)
 {
 	static struct hist h;
-	double value = print_number(record, name);
+	double value = member_number(record, name);
 
 	if (isfinite(value) || records_hist(record, &h) < 0)
 		return value;
@@ -141,11 +141,11 @@ records_estimate(const json_t *record)
 	rate = strcmp(e.unit, "B/s") == 0;
 	e.of = impact ? print_member(record, "of", "mean")
 		      : print_member(interval, "of", rate ? "p01" : "p99");
-	e.value = impact ? print_number(record, "value")
+	e.value = impact ? member_number(record, "value")
 			 : records_statistic(record, e.of, rate ? 0.01 : 0.99);
-	e.lo = print_number(interval, "lo");
-	e.hi = print_number(interval, "hi");
-	e.level = print_number(interval, "level");
+	e.lo = member_number(interval, "lo");
+	e.hi = member_number(interval, "hi");
+	e.level = member_number(interval, "level");
 	return e;
 }
 
@@ -154,8 +154,8 @@ records_hist(const json_t *record, struct hist *ret)
 {
 	if (record == NULL ||
 	    record_hist_parse(json_object_get(record, "hist"),
-		print_number(record, "mean"), print_number(record, "min"),
-		print_number(record, "max"), ret) < 0 ||
+		member_number(record, "mean"), member_number(record, "min"),
+		member_number(record, "max"), ret) < 0 ||
 	    ret->count == 0)
 		return -ENODATA;
 	return 0;
@@ -172,12 +172,12 @@ records_median(const json_t *record)
 {
 	static struct hist h;
 	const double half_bucket = exp2(0.5 / HIST_PER_OCTAVE);
-	double rounds = print_number(record, "rounds");
+	double rounds = member_number(record, "rounds");
 	struct estimate e = records_estimate(record);
 	double reach;
 
 	e.of = "p50";
-	e.value = print_number(record, "p50");
+	e.value = member_number(record, "p50");
 	e.lo = e.hi = NAN;
 	e.level = isfinite(e.level) ? e.level : LEVEL_ELSE;
 	if (records_hist(record, &h) < 0 || !(rounds > 0))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/runs.h"
+#include "ctl/ctl.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "ctl/print.h"
-#include "ctl/progress.h"
 
 #define POLL_NS (500 * CLK_NS_PER_MS)
 /* A collector that was killed comes back within this, or the wait ends. */
@@ -134,8 +133,8 @@ runs_exit_code(const json_t *run)
 void
 runs_print_end(const json_t *run, FILE *to)
 {
-	double from = print_number(run, "started_unix_ns");
-	double until = print_number(run, "ended_unix_ns");
+	double from = member_number(run, "started_unix_ns");
+	double until = member_number(run, "ended_unix_ns");
 	const char *cause = print_member(run, "cause", "none");
 	const char *text = print_member(run, "text", "");
 	char took[PRINT_BYTES];

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/picture.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
 #include "ctl/report.h"
@@ -120,9 +119,9 @@ put_canaries(const json_t *records, FILE *to)
 		fputs("<tr>", to);
 		cell(to, print_member(r, "test", "?"));
 		cell(to, print_member(r, "phase", "?"));
-		fprintf(to, "<td>%.0f</td>", print_number(r, "n"));
+		fprintf(to, "<td>%.0f</td>", member_number(r, "n"));
 		for (size_t k = 0; k < ARRAY_LEN(statistics); k++)
-			quantity(to, print_number(r, statistics[k]),
+			quantity(to, member_number(r, statistics[k]),
 			    print_member(r, "unit", "s"));
 		cell(to,
 		    print_member(r, "cause",
@@ -179,8 +178,8 @@ put_pairs(const json_t *records, FILE *to)
 			cell(to, print_member(r, "test", "?"));
 			cell(to, print_member(pair, "a", "?"));
 			cell(to, print_member(pair, "b", "?"));
-			fprintf(to, "<td>%.0f</td>", print_number(pair, "n"));
-			quantity(to, print_number(pair, "p50"),
+			fprintf(to, "<td>%.0f</td>", member_number(pair, "n"));
+			quantity(to, member_number(pair, "p50"),
 			    print_member(r, "unit", "s"));
 			fputs("</tr>\n", to);
 		}

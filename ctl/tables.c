@@ -21,10 +21,10 @@ step_text(const json_t *r, char *scratch)
 		return print_member(r, "of", "-");
 	if (records_is(r, "binding", NULL))
 		snprintf(scratch, PRINT_BYTES, "%.30s k=%.0f",
-		    print_member(r, "pattern", "?"), print_number(r, "k"));
+		    print_member(r, "pattern", "?"), member_number(r, "k"));
 	else
 		snprintf(scratch, PRINT_BYTES, "step %.0f",
-		    print_number(r, "step"));
+		    member_number(r, "step"));
 	return scratch;
 }
 
@@ -36,7 +36,8 @@ interval_text(const json_t *r, char *scratch)
 	snprintf(scratch, PRINT_BYTES, "-");
 	if (json_is_object(interval))
 		snprintf(scratch, PRINT_BYTES, "%.2f .. %.2f",
-		    print_number(interval, "lo"), print_number(interval, "hi"));
+		    member_number(interval, "lo"),
+		    member_number(interval, "hi"));
 	return scratch;
 }
 
@@ -64,10 +65,10 @@ wire_derive(json_t *row)
 		double beyond = NAN, resent = NAN;
 
 		json_array_foreach (json_object_get(row, "wire"), i, node) {
-			double again = print_number(node, "resent_bytes");
-			double once = print_number(node, "out_bytes") -
+			double again = member_number(node, "resent_bytes");
+			double once = member_number(node, "out_bytes") -
 			    (isfinite(again) ? again : 0);
-			double want = print_number(node, "expected_out_bytes");
+			double want = member_number(node, "expected_out_bytes");
 
 			if (strcmp(print_member(node, "design", ""),
 				designs[k].design) != 0)
@@ -75,8 +76,8 @@ wire_derive(json_t *row)
 			resent = worse(resent, again / want);
 			beyond = worse(beyond, once / want - 1);
 			beyond = worse(beyond,
-			    print_number(node, "in_bytes") /
-				    print_number(node, "expected_in_bytes") -
+			    member_number(node, "in_bytes") /
+				    member_number(node, "expected_in_bytes") -
 				1);
 		}
 		json_object_set_new(row, designs[k].beyond, json_real(beyond));
@@ -89,13 +90,13 @@ wire_derive(json_t *row)
 static void
 rate_derive(json_t *row)
 {
-	double rate = print_number(row, "bandwidth");
+	double rate = member_number(row, "bandwidth");
 
 	if (!isfinite(rate))
 		rate = records_rate(row);
 	json_object_set_new(row, "rate", json_real(rate));
 	json_object_set_new(row, "of_model",
-	    json_real(rate / print_number(row, "model")));
+	    json_real(rate / member_number(row, "model")));
 }
 
 /* ---- tables ---- */
@@ -340,7 +341,7 @@ print_selves(const json_t *records)
 
 	json_array_foreach (records, i, r)
 		json_array_foreach (json_object_get(r, "nodes"), k, node) {
-			if (!isfinite(print_number(node, "memory_ratio")))
+			if (!isfinite(member_number(node, "memory_ratio")))
 				continue;
 			row = json_copy(node);
 			json_object_set(row, "bytes",

@@ -15,7 +15,7 @@
 #include "ctl/compare.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
-#include "ctl/runs.h"
+#include "ctl/ctl.h"
 
 #define RECENT      "recent" /* the collector's own */
 #define NODES_SHOWN 20
@@ -73,7 +73,7 @@ print_record(struct table *t, const json_t *r)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		char text[PRINT_BYTES];
 
-		print_quantity(print_number(r, names[i]), unit, text);
+		print_quantity(member_number(r, names[i]), unit, text);
 		table_cell(t, "%s", text);
 	}
 	table_cell(t, "%zu", json_array_size(json_object_get(r, "nodes")));
@@ -171,7 +171,7 @@ numbers_of(const json_t *record)
 	size_t i;
 
 	json_array_foreach (json_object_get(record, "nodes"), i, o) {
-		double q = print_number(o, key);
+		double q = member_number(o, key);
 
 		if (q > 0)
 			json_object_set_new(by_node,

@@ -8,7 +8,6 @@
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "ctl/runs.h"
 #include "schema/options.h"
 
 #define FILE_BYTES_MAX (512 * 1024)

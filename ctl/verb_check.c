@@ -46,8 +46,8 @@ static int
 verdict_judge(const json_t *o, struct err *ret_text)
 {
 	double age_s = (double)clk_unix_ns() / 1e9 -
-	    print_number(o, "at_unix_ns") / 1e9;
-	double fresh_s = print_number(o, "fresh_ms") / 1e3;
+	    member_number(o, "at_unix_ns") / 1e9;
+	double fresh_s = member_number(o, "fresh_ms") / 1e3;
 	int code = STR_FIND(names_verdicts, print_member(o, "verdict", ""));
 
 	if (!(age_s <= fresh_s) || age_s < -60) {

@@ -193,7 +193,7 @@ stop(struct ctl *c)
 				"one run is ended by coalctl run cancel RUN");
 	if (client_post(ctl_client(c), "/stop", NULL, &answer) < 0)
 		return ctl_fail_client(c);
-	count = print_number(answer, "ended");
+	count = member_number(answer, "ended");
 	json_decref(answer);
 	printf("%.0f run%s ended\n", count, count == 1 ? "" : "s");
 	return EXIT_CODE_OK;

@@ -17,7 +17,6 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
-#include "ctl/runs.h"
 #include "schema/record.h"
 
 #define MARGIN_ELSE 0.05
@@ -45,12 +44,12 @@ logarithm_of(const json_t *run, const struct compare_row *r)
 	const json_t *ends = json_object_get(run, "interval");
 
 	if (strcmp(r->phase, "impact") == 0)
-		return log(print_number(run, "value"));
+		return log(member_number(run, "value"));
 	if (strcmp(r->a.of, "mean") == 0 || strcmp(r->a.of, "p50") == 0)
-		return log(print_number(run, r->a.of));
+		return log(member_number(run, r->a.of));
 	/* Lists name no p01, but the ends of the headline's interval. */
 	ends = ends != NULL ? ends : run;
-	return log(print_number(ends, "lo") * print_number(ends, "hi")) / 2;
+	return log(member_number(ends, "lo") * member_number(ends, "hi")) / 2;
 }
 
 /* What the earlier runs of the row say of chance. */
@@ -155,7 +154,7 @@ static struct estimate
 mean_of(const json_t *record)
 {
 	struct estimate e = { "mean", print_member(record, "unit", "s"),
-		print_number(record, "mean"), NAN, NAN, NAN };
+		member_number(record, "mean"), NAN, NAN, NAN };
 
 	return e;
 }
@@ -438,7 +437,7 @@ period_get(struct ctl *c, const char *text, struct period *p)
 	json_array_foreach (list, i, row) {
 		int test = STR_FIND(names_tests, print_member(row, "test", ""));
 		const char *name = print_member(row, "phase", "");
-		double x = print_number(row, "p50");
+		double x = member_number(row, "p50");
 		int phase = 0;
 
 		while (

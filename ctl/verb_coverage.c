@@ -35,8 +35,8 @@ print_coverage(const json_t *o)
 
 	for (size_t i = 0; i < ARRAY_LEN(ofs); i++) {
 		const json_t *row = json_object_get(o, ofs[i]);
-		double did = print_number(row, "exercised");
-		double all = print_number(row, "all");
+		double did = member_number(row, "exercised");
+		double all = member_number(row, "all");
 
 		table_cell(t, "%s", ofs[i]);
 		table_cell(t, "%.0f", did);

@@ -7,7 +7,6 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "ctl/ctl.h"
-#include "ctl/pki.h"
 #include "ctl/print.h"
 
 #define CA_DAYS   3650
@@ -132,7 +131,7 @@ pki_verb_revoke(struct ctl *c)
 static double
 days_left(const json_t *cert)
 {
-	return (print_number(cert, "not_after_unix_ns") -
+	return (member_number(cert, "not_after_unix_ns") -
 		   (double)clk_unix_ns()) /
 	    86400e9;
 }

@@ -11,10 +11,8 @@
 #include "common/table.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "ctl/progress.h"
 #include "ctl/records.h"
 #include "ctl/report.h"
-#include "ctl/runs.h"
 
 #define NODES_SHOWN 5
 #define PAIRS_SHOWN 5
@@ -105,7 +103,7 @@ print_form(const struct form *form, const json_t *records, const char *probe,
 			continue;
 		e = records_estimate(r);
 		table_cell(t, "%s", print_member(r, "test", "?"));
-		table_cell(t, "%.0f", print_number(r, "n"));
+		table_cell(t, "%.0f", member_number(r, "n"));
 		for (size_t k = 0; k < ARRAY_LEN(form->statistics); k++)
 			quantity_cell(t,
 			    records_statistic(r, form->statistics[k].name,
@@ -196,9 +194,9 @@ print_nodes_of(struct table *t, const json_t *r)
 		return;
 	json_array_foreach (nodes, i, n) {
 		rows[i] = (struct node_row){ print_member(n, "node", "?"),
-			print_number(n, "n"), print_number(n, "p50"),
-			print_number(n, "p99"), print_number(n, "q25"),
-			print_number(n, "q75"), 0 };
+			member_number(n, "n"), member_number(n, "p50"),
+			member_number(n, "p99"), member_number(n, "q25"),
+			member_number(n, "q75"), 0 };
 		rows[i].worse = sign > 0 ? rows[i].q25 : -rows[i].q75;
 		if (!isfinite(rows[i].worse))
 			rows[i].worse = -INFINITY;
@@ -242,8 +240,8 @@ print_worst(const json_t *records, const char *phase)
 			table_cell(pairs, "%s", print_member(r, "test", "?"));
 			table_cell(pairs, "%s", print_member(p, "a", "?"));
 			table_cell(pairs, "%s", print_member(p, "b", "?"));
-			table_cell(pairs, "%.0f", print_number(p, "n"));
-			quantity_cell(pairs, print_number(p, "p50"),
+			table_cell(pairs, "%.0f", member_number(p, "n"));
+			quantity_cell(pairs, member_number(p, "p50"),
 			    print_member(r, "unit", "s"));
 		}
 	}
@@ -307,7 +305,7 @@ print_tables(const json_t *run, const json_t *records, int ascii)
 static void
 csv_number(const json_t *r, const char *name)
 {
-	double x = print_number(r, name);
+	double x = member_number(r, name);
 
 	if (isfinite(x))
 		printf("%.15g", x);
@@ -333,7 +331,7 @@ print_csv(const json_t *records)
 		    strcmp(probe, "impact") != 0)
 			continue;
 		printf("%s,%.0f,%s,%s,%s,%s,", print_member(r, "run", ""),
-		    print_number(r, "seq"), probe, print_member(r, "test", ""),
+		    member_number(r, "seq"), probe, print_member(r, "test", ""),
 		    print_member(r, "phase", ""), print_member(r, "unit", ""));
 		for (size_t k = 0; k < ARRAY_LEN(numbers); k++)
 			csv_number(r, numbers[k]);

@@ -5,13 +5,12 @@
 #include "common/str.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "ctl/runs.h"
 
 static const char *
 took_of(const json_t *run, char *scratch)
 {
-	double from = print_number(run, "started_unix_ns");
-	double until = print_number(run, "ended_unix_ns");
+	double from = member_number(run, "started_unix_ns");
+	double until = member_number(run, "ended_unix_ns");
 
 	print_span(from > 0 && until >= from ? (until - from) / 1e9 : -1,
 	    scratch);
@@ -98,7 +97,7 @@ print_run(const json_t *run)
 		print_time(run, times[i].member, at);
 		printf("%-10s %s\n", times[i].title, at);
 	}
-	printf("%-10s %.0f\n", "records", print_number(run, "records"));
+	printf("%-10s %.0f\n", "records", member_number(run, "records"));
 }
 
 static int

@@ -48,7 +48,7 @@ start_of(const json_t *row, char *scratch)
 static const char *
 nodes_of(const json_t *row, char *scratch)
 {
-	snprintf(scratch, PRINT_BYTES, "%.0f", print_number(row, "nodes"));
+	snprintf(scratch, PRINT_BYTES, "%.0f", member_number(row, "nodes"));
 	return scratch;
 }
 

@@ -183,7 +183,7 @@ put_scores(struct screen *s, const json_t *nodes)
 
 	json_array_foreach (nodes, i, n) {
 		rows[count].node = n;
-		rows[count].score = print_number(n, "score");
+		rows[count].score = member_number(n, "score");
 		count += isfinite(rows[count].score) != 0;
 	}
 	qsort(rows, count, sizeof(*rows), compare_cb);
@@ -226,8 +226,8 @@ put_impacts(struct screen *s, const json_t *impacts)
 				continue;
 			snprintf(text, sizeof(text),
 			    "%-12s %8.2f  (%.2f to %.2f)  %s",
-			    names_tests[t].name, print_number(i, "value"),
-			    print_number(v, "lo"), print_number(v, "hi"),
+			    names_tests[t].name, member_number(i, "value"),
+			    member_number(v, "lo"), member_number(v, "hi"),
 			    print_member(i, "campaign", ""));
 			line(s, text);
 			break;
@@ -249,12 +249,12 @@ put_runs(struct screen *s, const json_t *runs)
 
 		print_time(r, "created_unix_ns", at);
 		if (p != NULL) {
-			print_span(print_number(p, "remaining_s"), left);
+			print_span(member_number(p, "remaining_s"), left);
 			snprintf(text, sizeof(text),
 			    "%-24s %-12s %s %3.0f %% %s, %s left",
 			    print_member(r, "run", "?"),
 			    print_member(r, "state", "?"), at,
-			    print_number(p, "share") * 100,
+			    member_number(p, "share") * 100,
 			    print_member(p, "phase", ""), left);
 		} else {
 			snprintf(text, sizeof(text), "%-24s %-12s %s %s",

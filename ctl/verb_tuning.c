@@ -7,14 +7,13 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
-#include "ctl/runs.h"
 
 static void
 span_cell(struct table *t, const json_t *o, const char *key)
 {
 	char text[PRINT_BYTES];
 
-	print_span(print_number(o, key), text);
+	print_span(member_number(o, key), text);
 	table_cell(t, "%s", text);
 }
 
@@ -28,9 +27,9 @@ print_tuning(const json_t *r)
 	json_t *o;
 	size_t i;
 
-	str_bytes_format(print_number(r, "bytes"), size, sizeof(size));
+	str_bytes_format(member_number(r, "bytes"), size, sizeof(size));
 	printf("\n%s, %s in all, %.0f ranks on %s: %s\n",
-	    print_member(r, "asked", "?"), size, print_number(r, "ranks"),
+	    print_member(r, "asked", "?"), size, member_number(r, "ranks"),
 	    print_member(r, "machine", "?"), print_member(r, "why", "?"));
 	json_array_foreach (json_object_get(r, "tried"), i, o) {
 		const char *words = print_member(o, "words", "?");

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "schema/record_fields.h"
 #include "schema/strict.h"
 
 static int __attribute__((format(printf, 2, 3)))

@@ -3,7 +3,6 @@
  * record_fields.c - which members each kind of record has, and what each may
  * say: a value gets here once its kind of JSON is right.
  */
-#include "schema/record_fields.h"
 
 #include "common/hist.h"
 #include "common/hostlist.h"

@@ -11,7 +11,7 @@
 #include "probes/compare/plan_report.h"
 #include "probes/pattern/pattern.h"
 #include "probes/topology/machine.h"
-#include "probes/tune/bounds.h"
+#include "probes/tune/tune.h"
 
 #define COMPARE_BASELINES 2
 

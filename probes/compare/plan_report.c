@@ -16,7 +16,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/compare/rail_stats.h"
-#include "probes/congestion/report.h"
+#include "probes/congestion/congestion.h"
 #include "schema/patterns.h"
 #include "schema/record.h"
 

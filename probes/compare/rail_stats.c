@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "common/xalloc.h"
-#include "probes/congestion/report.h"
+#include "probes/congestion/congestion.h"
 #include "probes/job/nic.h"
 #include "probes/topology/local.h"
 

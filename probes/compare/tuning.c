@@ -24,9 +24,7 @@
 #include "probes/collective/tune.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/sweep.h"
-#include "probes/tune/measured_machine.h"
-#include "probes/tune/tune_cache.h"
-#include "probes/tune/tune_search.h"
+#include "probes/tune/tune.h"
 #include "schema/record.h"
 
 #define SECTION     "collective"

@@ -3,7 +3,7 @@
  * canary.c - which MPI calls an operation is. Buffers and one-sided windows are
  * laid out alike: to the left, to the right, from the left, from the right.
  */
-#include "probes/congestion/canary.h"
+#include "probes/congestion/congestion.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * canary_loop.c - what a visit does for each test: rounds until the root has
  * seen enough of them, or for the test `command` runs of a program.
  */
-#include "probes/congestion/canary_loop.h"
+#include "probes/congestion/congestion.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * congestor.c - what loads the network, the operations of GPCNeT (section 3.2),
  * and how many of them a rank starts before all agree to go on.
  */
-#include "probes/congestion/congestor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "probes/congestion/canary.h"
+#include "probes/congestion/congestion.h"
 #include "probes/job/control.h"
 #include "probes/job/relay.h"
 

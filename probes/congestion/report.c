@@ -3,7 +3,7 @@
  * report.c - what the records of a campaign hold: its begin and end, canaries
  * with their nodes and pairs, impacts, rates of congestors.
  */
-#include "probes/congestion/report.h"
+#include "probes/congestion/congestion.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * rounds.c - how a round is timed: in growing chunks of operations, between
  * which all ranks look at the clock together.
  */
-#include "probes/congestion/rounds.h"
+#include "probes/congestion/congestion.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -26,6 +26,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define PLAN_RANKS_MAX     65536
 #define PLAN_TRANSFERS_MAX 100000000ULL /* 4.8 GB of list */
@@ -224,5 +225,26 @@ uint64_t plan_cut(uint64_t count, uint64_t parts, uint64_t i);
  * pieces may be any. */
 uint64_t plan_cut_share(uint64_t bytes, uint64_t unit, uint64_t acc,
     uint64_t sum);
+
+/* ---- print.c: any plan for people and programs. Plans must be sorted ---- */
+
+/* list    one transfer a line, "step src dst from+offset to+offset bytes via",
+ *         in the plan's order; after the transfers of a step its local
+ *         operations, "step copy rank from+offset to+offset bytes" and "step
+ *         reduce rank from+offset,from+offset... to+offset bytes op type"
+ * matrix  bytes, senders as rows, receivers as columns: one block a step, then
+ *         the sum; headings start with '#', so that a block is a file for
+ *         sparse
+ * json    one object: title ranks steps buffers transfers locals promises notes
+ * svg     a picture: a line a rank, a column a step, an arrow a transfer.
+ *         -E2BIG above PRINT_SVG_MAX transfers, which no one could read */
+#define PRINT_SVG_MAX 20000
+
+struct print_row {
+	const char *name;
+	int (*print)(const struct plan *p, FILE *to);
+};
+extern const struct print_row print_formats[]; /* ends with a NULL name */
+const struct print_row *print_find(const char *name); /* NULL: none */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/tune/bounds.h"
+#include "probes/tune/tune.h"
 
 #include <string.h>
 

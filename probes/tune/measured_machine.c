@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/tune/measured_machine.h"
+#include "probes/tune/tune.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probes/tune/tune_cache.h"
+#include "probes/tune/tune.h"
 
 #include <errno.h>
 #include <math.h>

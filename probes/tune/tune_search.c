@@ -3,7 +3,7 @@
  * tune_search.c - the climb from shape to shape: which kinds are near the best
  * by prediction, and which one change comes next.
  */
-#include "probes/tune/tune_search.h"
+#include "probes/tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

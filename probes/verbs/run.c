@@ -19,7 +19,7 @@
 #include "probes/compare/plan_report.h"
 #include "probes/compare/session.h"
 #include "probes/job/relay.h"
-#include "probes/congestion/report.h"
+#include "probes/congestion/congestion.h"
 #include "probes/job/roles.h"
 #include "schema/options.h"
 #include "probes/verbs/verbs.h"

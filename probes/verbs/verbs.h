@@ -12,7 +12,7 @@
 #define PROBES_VERBS_VERBS_H
 
 #include "probes/pattern/pattern.h"
-#include "probes/plan/print.h"
+#include "probes/plan/plan.h"
 
 #define VERBS_BAD   2
 #define VERBS_USAGE 3

@@ -6,7 +6,7 @@
  */
 #include "probes/pattern/pattern.c"
 
-#include "schema/record_fields.h"
+#include "schema/record.h"
 #include "tests/unit/probes/plan/cases.h"
 
 static const char *const shapes[] = { "rail", "asymmetric", "symmetric" };

@@ -19,7 +19,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
 #include "probes/plan/check.h"
-#include "probes/plan/print.h"
+#include "probes/plan/plan.h"
 
 /* "group pattern=rail n=2" to a plan, or NULL and why. */
 static inline struct plan *

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/str.h"
-#include "probes/tune/tune_search.h"
+#include "probes/tune/tune.h"
 
 #define FLAT  "hierarchy=24 stripe=1 ring=1 depth=1 via=mpi"
 #define PIPE  "hierarchy=24 stripe=1 ring=1 depth=8 via=mpi"
