@@ -17,23 +17,29 @@
 #include "common/xalloc.h"
 
 /* JSON escapes a byte with up to six. */
-#define LINE_MAX_BYTES     (6 * ARGV_ALLOWLIST_BYTES_MAX)
-#define SPAWN_REQUESTS_MAX HOSTLIST_MAX
+#define LINE_MAX_BYTES (6 * ARGV_ALLOWLIST_BYTES_MAX)
+/* A launcher asks once for each node: the rest is one that has gone wild. */
+#define ASKS_PER_NODE 4
+/* Of requests that have come in part, and of all that were made in a run. */
+#define PART_BYTES_MAX (8 * 1024 * 1024)
+#define ALL_BYTES_MAX  (64 * 1024 * 1024)
 
 struct ask {
 	TAILQ_ENTRY(ask) next;
 	struct spawn_requests *asks;
 	struct bufferevent *bev;
-	int64_t id; /* 0 until it has asked */
+	int64_t id;        /* 0 until it has asked */
+	size_t part_bytes; /* of a line that is not whole yet */
 	int closing;
 };
 
 struct spawn_requests {
 	struct event_base *base;
-	struct evconnlistener *listener;
+	struct sock *sock;
 	uid_t uid;
 	TAILQ_HEAD(, ask) list;
-	size_t open;
+	size_t left; /* connections that may still be made */
+	size_t part_bytes, all_bytes;
 	int64_t last_id;
 	spawn_requests_new_cb *cb;
 	void *arg;
@@ -43,7 +49,7 @@ static void
 ask_free(struct ask *k)
 {
 	TAILQ_REMOVE(&k->asks->list, k, next);
-	k->asks->open--;
+	k->asks->part_bytes -= k->part_bytes;
 	bufferevent_free(k->bev);
 	free(k);
 }
@@ -103,6 +109,11 @@ ask_take(struct ask *k, const char *line, size_t len)
 		ask_fail(k, "asked twice");
 		return;
 	}
+	a->all_bytes += len;
+	if (a->all_bytes > ALL_BYTES_MAX) {
+		ask_fail(k, "too much was asked for in this run");
+		return;
+	}
 	argv = argv_parse(line, len, &why);
 	if (argv == NULL) {
 		log_warnx("arsh: %s", why);
@@ -122,6 +133,7 @@ static void
 read_cb(struct bufferevent *bev, void *arg)
 {
 	struct ask *k = arg;
+	struct spawn_requests *a = k->asks;
 	struct evbuffer *in = bufferevent_get_input(bev);
 	size_t len;
 	char *line;
@@ -131,8 +143,15 @@ read_cb(struct bufferevent *bev, void *arg)
 		ask_take(k, line, len);
 		free(line);
 	}
-	if (!k->closing && evbuffer_get_length(in) >= LINE_MAX_BYTES)
+	a->part_bytes -= k->part_bytes;
+	k->part_bytes = k->closing ? 0 : evbuffer_get_length(in);
+	a->part_bytes += k->part_bytes;
+	if (k->part_bytes >= LINE_MAX_BYTES)
 		ask_fail(k, "line too long");
+	else if (k->part_bytes > 0 && a->part_bytes > PART_BYTES_MAX)
+		ask_fail(k, "too much is asked for at a time");
+	if (k->closing)
+		bufferevent_disable(bev, EV_READ);
 }
 
 /* All is written: a line that is to close, closes. */
@@ -166,8 +185,13 @@ accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
 	(void)listener;
 	(void)sa;
 	(void)len;
-	if (a->open >= SPAWN_REQUESTS_MAX ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &bytes) < 0 ||
+	a->left--;
+	if (a->left == 0) {
+		log_warnx("arsh: too many connections, no more are taken");
+		sock_close(a->sock);
+		a->sock = NULL;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &bytes) < 0 ||
 	    (cred.uid != a->uid && cred.uid != 0)) {
 		log_warnx("arsh: connection refused");
 		evutil_closesocket(fd);
@@ -177,7 +201,6 @@ accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
 	k->asks = a;
 	k->bev = bufferevent_socket_new(a->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	TAILQ_INSERT_TAIL(&a->list, k, next);
-	a->open++;
 	bufferevent_setcb(k->bev, read_cb, write_cb, event_cb, k);
 	bufferevent_setwatermark(k->bev, EV_READ, 0, LINE_MAX_BYTES);
 	bufferevent_enable(k->bev, EV_READ | EV_WRITE);
@@ -185,17 +208,18 @@ accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
 
 struct spawn_requests *
 spawn_requests_open(struct event_base *base, const char *path, uid_t uid,
-    int64_t gid, spawn_requests_new_cb *cb, void *arg)
+    int64_t gid, size_t node_count, spawn_requests_new_cb *cb, void *arg)
 {
 	struct spawn_requests *a = xcalloc(1, sizeof(*a));
 
 	a->base = base;
 	a->uid = uid;
+	a->left = node_count * ASKS_PER_NODE;
 	a->cb = cb;
 	a->arg = arg;
 	TAILQ_INIT(&a->list);
-	a->listener = sock_listen(base, path, gid, accept_cb, a);
-	if (a->listener == NULL) {
+	a->sock = sock_listen(base, path, gid, accept_cb, a);
+	if (a->sock == NULL) {
 		free(a);
 		return NULL;
 	}
@@ -209,7 +233,7 @@ spawn_requests_close(struct spawn_requests *a)
 		return;
 	while (!TAILQ_EMPTY(&a->list))
 		ask_free(TAILQ_FIRST(&a->list));
-	evconnlistener_free(a->listener);
+	sock_close(a->sock);
 	free(a);
 }
 

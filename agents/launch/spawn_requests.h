@@ -23,10 +23,11 @@ struct spawn_requests;
 typedef int spawn_requests_new_cb(int64_t id, const char *host, json_t *argv,
     void *arg);
 
-/* Only processes of user uid may ask. NULL after a line in the log. */
+/* Only processes of user uid may ask, a few times for each node of the run.
+ * NULL after a line in the log. */
 struct spawn_requests *spawn_requests_open(struct event_base *base,
-    const char *path, uid_t uid, int64_t gid, spawn_requests_new_cb *cb,
-    void *arg);
+    const char *path, uid_t uid, int64_t gid, size_t node_count,
+    spawn_requests_new_cb *cb, void *arg);
 void spawn_requests_close(struct spawn_requests *a); /* NULL is allowed */
 /* What became of a wish; ids that are gone are ignored. state as on the wire:
  * running, failed, exited. */

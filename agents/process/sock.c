@@ -2,6 +2,8 @@
 #include "agents/process/sock.h"
 
 #include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -9,46 +11,91 @@
 #include <unistd.h>
 
 #include "agents/process/privileges.h"
-#include "common/clk.h"
 #include "common/log.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 
 #define BACKLOG 256 /* every rank of a node at once */
 
-/* Out of descriptors: the pause keeps an emergency from becoming a busy
- * loop, and whoever waits has a time limit of its own. */
+struct sock {
+	struct evconnlistener *listener;
+	struct event *again;
+	evconnlistener_cb cb;
+	void *arg;
+	int told;
+};
+
+static void
+accept_cb(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa,
+    int len, void *arg)
+{
+	struct sock *s = arg;
+
+	s->cb(l, fd, sa, len, s->arg); /* s may be gone */
+}
+
+static void
+again_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct sock *s = arg;
+
+	(void)fd;
+	(void)what;
+	evconnlistener_enable(s->listener);
+}
+
+/* Out of descriptors, where the listener would spin: shut for a while.
+ * Whoever waits has a time limit of its own. */
 static void
 error_cb(struct evconnlistener *l, void *arg)
 {
-	(void)l;
-	(void)arg;
-	log_warn("listener: accept");
-	clk_sleep_ns(10 * CLK_NS_PER_MS);
+	static const struct timeval pause = { .tv_usec = 250 * 1000 };
+	struct sock *s = arg;
+
+	if (!s->told)
+		log_warn("listener: accept");
+	s->told = 1;
+	evconnlistener_disable(l);
+	event_add(s->again, &pause);
 }
 
-struct evconnlistener *
+struct sock *
 sock_listen(struct event_base *base, const char *path, int64_t gid,
     evconnlistener_cb cb, void *arg)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	struct evconnlistener *l;
+	struct sock *s;
 
 	if (str_format(sun.sun_path, sizeof(sun.sun_path), "%s", path) < 0) {
 		log_warnx("%s: longer than a socket's name may be", path);
 		return NULL;
 	}
 	unlink(path);
+	s = xcalloc(1, sizeof(*s));
+	s->cb = cb;
+	s->arg = arg;
+	s->again = evtimer_new(base, again_cb, s);
 	privileges_take(-1, gid);
-	l = evconnlistener_new_bind(base, cb, arg,
+	s->listener = evconnlistener_new_bind(base, accept_cb, s,
 	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
 	    (struct sockaddr *)&sun, (int)sizeof(sun));
 	privileges_back();
-	if (l == NULL || chmod(path, 0660) < 0) {
+	if (s->listener == NULL || chmod(path, 0660) < 0) {
 		log_warn("%s", path);
-		if (l != NULL)
-			evconnlistener_free(l);
+		sock_close(s);
 		return NULL;
 	}
-	evconnlistener_set_error_cb(l, error_cb);
-	return l;
+	evconnlistener_set_error_cb(s->listener, error_cb);
+	return s;
+}
+
+void
+sock_close(struct sock *s)
+{
+	if (s == NULL)
+		return;
+	if (s->listener != NULL)
+		evconnlistener_free(s->listener);
+	event_free(s->again);
+	free(s);
 }

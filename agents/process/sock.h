@@ -8,9 +8,12 @@
 #include <event2/listener.h>
 #include <stdint.h>
 
+struct sock;
+
 /* Listen at path, writable for group gid (-1: the owner alone). NULL after a
  * line in the log. */
-struct evconnlistener *sock_listen(struct event_base *base, const char *path,
-    int64_t gid, evconnlistener_cb cb, void *arg);
+struct sock *sock_listen(struct event_base *base, const char *path, int64_t gid,
+    evconnlistener_cb cb, void *arg);
+void sock_close(struct sock *s); /* also in cb; NULL is allowed */
 
 #endif

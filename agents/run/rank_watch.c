@@ -13,7 +13,10 @@
 #include "common/xalloc.h"
 
 #define LINE_MAX_BYTES 64
-#define LINES_MAX      4096 /* ranks of a node with room to spare */
+/* No node has more ranks. Each has one line in the life of a run, and is lost
+ * once: the rest is a rank that has gone wild. */
+#define RANKS_MAX 1024
+#define LINES_MAX (4 * RANKS_MAX)
 
 struct line {
 	TAILQ_ENTRY(line) next;
@@ -25,9 +28,11 @@ struct line {
 
 struct rank_watch {
 	struct event_base *base;
-	struct evconnlistener *listener;
+	struct sock *sock;
 	TAILQ_HEAD(, line) lines;
-	unsigned open, seen;
+	unsigned opened, seen;
+	int64_t told[RANKS_MAX]; /* ranks that are lost */
+	size_t told_count;
 	rank_watch_lost_cb *lost;
 	void *arg;
 };
@@ -36,9 +41,21 @@ static void
 line_free(struct line *l)
 {
 	TAILQ_REMOVE(&l->watch->lines, l, next);
-	l->watch->open--;
 	bufferevent_free(l->bev);
 	free(l);
+}
+
+/* Whether it is lost for the first time. */
+static int
+is_news(struct rank_watch *t, int64_t rank)
+{
+	for (size_t i = 0; i < t->told_count; i++)
+		if (t->told[i] == rank)
+			return 0;
+	if (t->told_count == RANKS_MAX)
+		return 0;
+	t->told[t->told_count++] = rank;
+	return 1;
 }
 
 /* The line broke: news unless it said bye, or never said who it is. */
@@ -50,7 +67,7 @@ line_end(struct line *l)
 	int lost = rank >= 0 && !l->bye, exited = l->exited;
 
 	line_free(l);
-	if (lost)
+	if (lost && is_news(t, rank))
 		t->lost(rank, pid, exited, t->arg);
 }
 
@@ -116,19 +133,19 @@ accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
 	(void)listener;
 	(void)sa;
 	(void)len;
-	if (t->open >= LINES_MAX) {
-		evutil_closesocket(fd);
-		return;
-	}
 	l = xcalloc(1, sizeof(*l));
 	l->watch = t;
 	l->rank = l->pid = -1;
 	l->bev = bufferevent_socket_new(t->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	TAILQ_INSERT_TAIL(&t->lines, l, next);
-	t->open++;
 	bufferevent_setcb(l->bev, read_cb, NULL, event_cb, l);
 	bufferevent_setwatermark(l->bev, EV_READ, 0, 4 * LINE_MAX_BYTES);
 	bufferevent_enable(l->bev, EV_READ);
+	if (++t->opened < LINES_MAX)
+		return;
+	log_warnx("tether: %d lines, no more are taken", LINES_MAX);
+	sock_close(t->sock);
+	t->sock = NULL;
 }
 
 struct rank_watch *
@@ -141,8 +158,8 @@ rank_watch_open(struct event_base *base, const char *path, int64_t gid,
 	t->lost = lost;
 	t->arg = arg;
 	TAILQ_INIT(&t->lines);
-	t->listener = sock_listen(base, path, gid, accept_cb, t);
-	if (t->listener == NULL) {
+	t->sock = sock_listen(base, path, gid, accept_cb, t);
+	if (t->sock == NULL) {
 		free(t);
 		return NULL;
 	}
@@ -156,7 +173,7 @@ rank_watch_close(struct rank_watch *t)
 		return;
 	while (!TAILQ_EMPTY(&t->lines))
 		line_free(TAILQ_FIRST(&t->lines));
-	evconnlistener_free(t->listener);
+	sock_close(t->sock);
 	free(t);
 }
 

@@ -26,6 +26,8 @@
  * that is lost. */
 #define OUTBOX_MAX 10000
 #define GRACE_MS   2000
+/* Of one run: a launcher starts one on each node. */
+#define DAEMONS_MAX 4
 /* The collector counts from the launch and acts first: this is for when it
  * cannot. */
 #define DEADLINE_SLACK_NS (15 * CLK_NS_PER_S)
@@ -415,7 +417,15 @@ run_spawn(struct run *run, int64_t id, char **argv)
 {
 	char path[AGENT_PATH_MAX], mark[AGENT_PATH_MAX];
 	struct strvec env = { 0 };
+	struct run_child *rc;
+	int count = 0;
 
+	TAILQ_FOREACH (rc, &run->children, next)
+		count += rc->id != 0;
+	if (count >= DAEMONS_MAX) {
+		send_not_started(run, id, "more daemons than a launcher needs");
+		return;
+	}
 	if (mpi_impl_daemon(run->mpi, run->ag->conf, path, sizeof(path)) < 0) {
 		send_not_started(run, id, "the daemon is not installed");
 		return;
@@ -497,8 +507,8 @@ ask_cb(int64_t id, const char *host, json_t *argv, void *arg)
  * the socket of the rank watch. A program that a campaign brings must be one
  * of the administrator's. */
 static int
-launch_ready(struct run *run, const char *text, struct conf **ret,
-    struct err *err)
+launch_ready(struct run *run, const char *text, size_t node_count,
+    struct conf **ret, struct err *err)
 {
 	struct agent *ag = run->ag;
 	uid_t uid = ag->child_uid >= 0 ? (uid_t)ag->child_uid : geteuid();
@@ -535,7 +545,7 @@ launch_ready(struct run *run, const char *text, struct conf **ret,
 	    &record_pipe_ops, run);
 	snprintf(path, sizeof(path), "%s/agent.sock", run->dir);
 	run->asks = spawn_requests_open(ag->base, path, uid, ag->child_gid,
-	    ask_cb, run);
+	    node_count, ask_cb, run);
 	if (run->records == NULL || run->asks == NULL)
 		return err_set(err, -EIO, "%.200s: %s", run->dir,
 		    strerror(EIO));
@@ -573,7 +583,7 @@ run_launch(struct run *run, const struct launcher *way,
 	snprintf(pipe_path, sizeof(pipe_path), "%s/records", run->dir);
 	if (mpi_impl_path(run->mpi, ag->conf, launcher, engine,
 		sizeof(launcher), &err) < 0 ||
-	    launch_ready(run, campaign, &c, &err) < 0) {
+	    launch_ready(run, campaign, node_count, &c, &err) < 0) {
 		send_not_started(run, 0, err.text);
 		conf_free(c);
 		return;

@@ -389,6 +389,18 @@ def spawn_refused(site):
     no = c.wait("spawned", "nodeb", id=9)
     assert not no["ok"] and "not the head's" in no["text"], no
     assert not b.marked()
+    silent = socket.create_server(("127.0.0.1", 0))
+    words[-1] = '"1.0;tcp://127.0.0.1:%d"' % silent.getsockname()[1]
+    for i in range(20, 30):
+        c.send("nodeb", type="spawn", run="r1", id=i, argv=words)
+    no = c.wait("spawned", "nodeb", id=29)
+    assert not no["ok"] and "more daemons" in no["text"], no
+    assert sum(m.get("ok", False) for _, m in c.messages
+               if m["type"] == "spawned") <= 4
+    silent.close()
+    fake.end(c, ["nodeb"], "r1")
+    b.wait_clean()
+    fake.prepare(c, ["nodeb"], "r1")
     c.relay = False
     fake.launch(c, ["head", "nodeb"], "r1", campaign="#x begin stay")
     ask = c.wait("spawn-ask", "head")
