@@ -108,6 +108,8 @@ conf_read(const struct arguments *a)
 		rc = err_set(&err, -EINVAL,
 		    "%s: idle check = command needs a command",
 		    conf_where(c, "idle", "check"));
+	if (rc == 0)
+		rc = mesh_conf_check(c, &err);
 	if (rc == 0) {
 		rc = launcher_line_check(conf_string(c, "children", "command"),
 		    &err);

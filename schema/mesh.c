@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/str.h"
+
 static const uint8_t magic[4] = { 'C', 'M', 'm', '1' };
 
 const char *const mesh_classes[MESH_CLASS_MAX] = { "leaf", "spine" };
@@ -86,6 +88,33 @@ mesh_addr_parse(const char *text, struct in6_addr *ret)
 		return -EINVAL;
 	*ret = addr;
 	return 0;
+}
+
+int
+mesh_net_parse(const char *text, struct mesh_net *ret)
+{
+	const char *slash = strchr(text, '/');
+	int v4 = strchr(text, ':') == NULL;
+	char addr[INET6_ADDRSTRLEN];
+	int64_t bits;
+
+	if (slash == NULL || (size_t)(slash - text) >= sizeof(addr) ||
+	    str_to_int(slash + 1, 1, v4 ? 32 : 128, &bits) < 0)
+		return -EINVAL;
+	memcpy(addr, text, (size_t)(slash - text));
+	addr[slash - text] = '\0';
+	ret->bits = (unsigned)bits + (v4 ? 96 : 0);
+	return mesh_addr_parse(addr, &ret->addr);
+}
+
+int
+mesh_net_has(const struct mesh_net *net, const struct in6_addr *addr)
+{
+	for (unsigned i = 0; i < net->bits; i++)
+		if ((addr->s6_addr[i / 8] ^ net->addr.s6_addr[i / 8]) &
+		    (0x80 >> i % 8))
+			return 0;
+	return 1;
 }
 
 void

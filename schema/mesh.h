@@ -54,6 +54,13 @@ void mesh_token_input(const struct in6_addr *asker,
     uint8_t ret[MESH_TOKEN_INPUT]);
 /* A numeric address of either family, mapped. -EINVAL */
 int mesh_addr_parse(const char *text, struct in6_addr *ret);
+/* "10.1.0.0/16"; bits count in the mapped form. -EINVAL */
+struct mesh_net {
+	struct in6_addr addr;
+	unsigned bits;
+};
+int mesh_net_parse(const char *text, struct mesh_net *ret);
+int mesh_net_has(const struct mesh_net *net, const struct in6_addr *addr);
 
 void mesh_hex_put(const uint8_t key[MESH_KEY_BYTES], char ret[MESH_HEX_BYTES]);
 int mesh_hex_get(const char *hex, uint8_t ret[MESH_KEY_BYTES]); /* -EINVAL */

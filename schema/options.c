@@ -217,6 +217,12 @@ const struct conf_row options_agent[] = {
 	    "choice." },
 	{ "mpi", "mca", CONF_STRING, 0, 1000, NULL, "", "",
 	    "More Open MPI parameters, as name=value,name=value." },
+	{ "mesh", "net", CONF_STRING, 0, 1000, NULL,
+	    "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,127.0.0.0/8,"
+	    "fc00::/7,fe80::/10",
+	    "",
+	    "Networks that echoes are sent to, with commas between, whatever "
+	    "the collector orders; empty: all." },
 	{ "idle", "check", CONF_CHOICE, 0, 0,
 	    "always|command|slurm-cgroup|load", "always", "",
 	    "How to tell that the node is idle before exclusive work." },

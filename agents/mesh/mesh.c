@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/mesh/mesh.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "common/member.h"
 #include "common/hostlist.h"
 #include "common/log.h"
+#include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
@@ -33,7 +35,9 @@ struct mesh {
 	uint64_t epoch;    /* 0: none yet */
 	uint64_t begun_ns; /* when it began here */
 	double stretch, stretch_most;
-	uint64_t pressure_ns; /* when stretch was found */
+	uint64_t pressure_ns;  /* when stretch was found */
+	struct mesh_net *nets; /* whom echoes may go to; none: to all */
+	size_t net_count;
 };
 
 /* An order as read; targets are handed over. */
@@ -47,11 +51,53 @@ struct order {
 	size_t count;
 };
 
+/* "10.0.0.0/8,fc00::/7"; the caller frees. */
+static int
+nets_read(const struct conf *c, struct mesh_net **ret, size_t *ret_count,
+    struct err *err)
+{
+	size_t count = 0, good = 0;
+	char **list = str_list_parse(conf_string(c, "mesh", "net"), &count);
+	struct mesh_net *nets = xcalloc(count + 1, sizeof(*nets));
+
+	while (good < count && mesh_net_parse(list[good], &nets[good]) == 0)
+		good++;
+	if (list == NULL || good < count) {
+		err_say(err,
+		    "%s: mesh.net: %.80s: expected networks as "
+		    "10.1.0.0/16,fd00::/8",
+		    conf_where(c, "mesh", "net"),
+		    list != NULL ? list[good] : "an empty one");
+		free(nets);
+		str_list_free(list);
+		return -EINVAL;
+	}
+	str_list_free(list);
+	*ret = nets;
+	*ret_count = count;
+	return 0;
+}
+
+int
+mesh_conf_check(const struct conf *c, struct err *err)
+{
+	struct mesh_net *nets;
+	size_t count;
+	int rc = nets_read(c, &nets, &count, err);
+
+	if (rc == 0)
+		free(nets);
+	return rc;
+}
+
 struct mesh *
 mesh_new(struct agent *ag)
 {
 	struct mesh *m = xcalloc(1, sizeof(*m));
+	struct err err;
 
+	if (nets_read(ag->conf, &m->nets, &m->net_count, &err) < 0)
+		fatalx("%s", err.text);
 	m->ag = ag;
 	m->stretch = 1;
 	return m;
@@ -73,6 +119,7 @@ mesh_free(struct mesh *m)
 	if (m == NULL)
 		return;
 	close_all(m);
+	free(m->nets);
 	free(m);
 }
 
@@ -130,6 +177,22 @@ targets_read(const json_t *array, struct order *o)
 		o->count++;
 	}
 	return 0;
+}
+
+/* A target that is in none of mesh.net; NULL when there is none. */
+static const struct mesh_target *
+stranger(const struct mesh *m, const struct order *o)
+{
+	for (size_t i = 0; i < o->count; i++) {
+		int in = m->net_count == 0;
+
+		for (size_t k = 0; k < m->net_count && !in; k++)
+			in = mesh_net_has(&m->nets[k],
+			    &o->targets[i].peer.addr);
+		if (!in)
+			return &o->targets[i];
+	}
+	return NULL;
 }
 
 /* Who we are in this epoch, whom to probe and how fast; all of it checked. */
@@ -240,6 +303,8 @@ int
 mesh_order(struct mesh *m, const json_t *msg)
 {
 	struct order o = { .epoch = 0 };
+	const struct mesh_target *far;
+	char addr[INET6_ADDRSTRLEN];
 	struct err err;
 	int error = 0;
 
@@ -249,6 +314,19 @@ mesh_order(struct mesh *m, const json_t *msg)
 	}
 	if (order_read(msg, &o) < 0)
 		return -EPROTO;
+	far = stranger(m, &o);
+	if (far != NULL) {
+		inet_ntop(AF_INET6, &far->peer.addr, addr, sizeof(addr));
+		err_say(&err,
+		    "mesh: %.60s has address %s, which is in none of "
+		    "this agent's mesh.net",
+		    far->node, addr);
+		log_warnx("%s", err.text);
+		say_ready(m, err.text);
+		mesh_targets_free(o.targets, o.count);
+		explicit_bzero(o.key, sizeof(o.key));
+		return 0;
+	}
 	/* Sockets at the address and port of the order; those that are there
 	 * and right stay. */
 	if (m->echo == NULL || m->port != o.port ||

@@ -54,8 +54,7 @@ struct mesh {
 	struct mesh_options o;
 	const struct mesh_ops *ops;
 	void *ctx;
-	struct in6_addr net;
-	unsigned net_bits; /* 0: none */
+	struct mesh_net net; /* bits 0: none */
 	struct coverage *coverage;
 	json_t *leaf_ids;        /* name: number */
 	struct mesh_node *nodes; /* by id */
@@ -73,38 +72,15 @@ struct mesh {
 	struct mesh_sum sums[MESH_CLASS_MAX];
 };
 
-/* "10.1.0.0/16"; the bits count in the mapped form. */
-static int
-net_read(struct mesh *m, const char *text, struct err *err)
-{
-	char addr[64];
-	const char *slash = strchr(text, '/');
-	int64_t bits;
-	int v4 = strchr(text, ':') == NULL;
-
-	if (text[0] == '\0')
-		return 0;
-	if (slash == NULL || (size_t)(slash - text) >= sizeof(addr) ||
-	    str_to_int(slash + 1, 1, v4 ? 32 : 128, &bits) < 0)
-		goto bad;
-	snprintf(addr, sizeof(addr), "%.*s", (int)(slash - text), text);
-	if (mesh_addr_parse(addr, &m->net) < 0)
-		goto bad;
-	m->net_bits = (unsigned)bits + (v4 ? 96 : 0);
-	return 0;
-bad:
-	return err_set(err, -EINVAL,
-	    "mesh.net = %.80s: expected a network as 10.1.0.0/16", text);
-}
-
 int
 mesh_net_check(const char *text, struct err *err)
 {
-	struct mesh *m = xcalloc(1, sizeof(*m)); /* too large for a stack */
-	int rc = net_read(m, text, err);
+	struct mesh_net net;
 
-	free(m);
-	return rc;
+	if (text[0] == '\0' || mesh_net_parse(text, &net) == 0)
+		return 0;
+	return err_set(err, -EINVAL,
+	    "mesh.net = %.80s: expected a network as 10.1.0.0/16", text);
 }
 
 int
@@ -124,10 +100,12 @@ mesh_new(struct roster *roster, struct store *store,
 	m->order_seed = rng_entropy();
 	for (int c = 0; c < MESH_CLASS_MAX; c++)
 		hist_clear(&m->sums[c].rtt_s);
-	if (net_read(m, o->net, err) < 0) {
+	if (mesh_net_check(o->net, err) < 0) {
 		mesh_free(m);
 		return -EINVAL;
 	}
+	if (o->net[0] != '\0')
+		(void)mesh_net_parse(o->net, &m->net);
 	*ret = m;
 	return 0;
 }
@@ -207,12 +185,8 @@ addr_try(const struct mesh *m, struct mesh_node *mn, const char *text)
 	struct in6_addr addr;
 
 	if (text == NULL || strlen(text) >= sizeof(mn->addr_text) ||
-	    mesh_addr_parse(text, &addr) < 0)
+	    mesh_addr_parse(text, &addr) < 0 || !mesh_net_has(&m->net, &addr))
 		return 0;
-	for (unsigned i = 0; i < m->net_bits; i++)
-		if ((addr.s6_addr[i / 8] ^ m->net.s6_addr[i / 8]) &
-		    (0x80 >> i % 8))
-			return 0;
 	mn->addr = addr;
 	snprintf(mn->addr_text, sizeof(mn->addr_text), "%s", text);
 	return 1;
@@ -269,7 +243,7 @@ mesh_greeted(struct mesh *m, struct node *n)
 	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
 		json_array_foreach (json_object_get(nic, "addrs"), j, addr)
 			found = found ||
-			    (m->net_bits > 0 &&
+			    (m->net.bits > 0 &&
 				addr_try(m, mn, json_string_value(addr)));
 	if (!found) {
 		trouble_set(m, n, "no address in mesh.net");

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import time
@@ -160,6 +161,30 @@ def unknown_runs(site):
         assert n["counters"]["rx_bytes"] >= 0
 
 
+def mesh_strangers(site):
+    """Echoes go to no network but the agent's own, whoever orders them."""
+    c, a = up(site)
+    sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sink.bind(("127.0.0.2", 0))
+    sink.settimeout(5)
+    order = dict(type="mesh", on=True, epoch=1, seed=1, addr="127.0.0.1",
+                 port=17702, key="ab" * 32, round_ms=100, timeout_ms=100,
+                 burst=1, rate=100, target_rate=100)
+
+    def aim(addr):
+        c.send("head", targets=[{
+            "node": "n2", "addr": addr, "port": sink.getsockname()[1],
+            "class": "leaf", "token": "cd" * 32}], **order)
+        return c.wait("mesh-ready", since=since)
+    for addr in ("203.0.113.7", "2001:db8::1"):
+        since = len(c.messages)
+        no = aim(addr)
+        assert not no["ok"] and "mesh.net" in no["text"], no
+    since = len(c.messages)
+    assert aim("127.0.0.2")["ok"]
+    assert len(sink.recv(1000)) == 64
+
+
 def reload(site):
     """SIGHUP: new certificates count from the next connection on."""
     c, a = up(site)
@@ -180,7 +205,8 @@ def bad_start(site):
     prog = os.path.join(fake.BUILD, "agents", "coalmine-agent")
     cases = [["-o", "agent.nonsense=1"], ["-o", "nonsense"],
              ["-o", "agent.spool_max=1"], ["--config", "/nonexistent"],
-             ["-o", "idle.check=command"], ["extra"], ["--what"]]
+             ["-o", "idle.check=command"], ["-o", "mesh.net=10.0.0.0/8,"],
+             ["-o", "mesh.net=10.0.0.0"], ["extra"], ["--what"]]
     for args in cases:
         p = subprocess.run([prog, "--config", "/dev/null"] + args,
                            capture_output=True, text=True, timeout=10)
@@ -198,4 +224,4 @@ def bad_start(site):
 
 if __name__ == "__main__":
     fake.main(hello, not_believed, by_name, collector_restarts, silence,
-              garbage, unknown_runs, reload, bad_start)
+              garbage, unknown_runs, mesh_strangers, reload, bad_start)
