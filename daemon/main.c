@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,13 +178,29 @@ settings_check(struct settings *s, struct err *err)
 	    (unsigned)conf_int(c, "topology", "leaf_prefix"), &s->topo, err);
 }
 
+/* A key that is root's alone comes as a credential: what systemd has read for
+ * us at the start. */
+static const char *
+key_path(const char *path, char *ret, size_t cap_bytes)
+{
+	const char *dir = getenv("CREDENTIALS_DIRECTORY");
+	const char *name = strrchr(path, '/');
+
+	if (access(path, R_OK) == 0 || dir == NULL || name == NULL ||
+	    str_format(ret, cap_bytes, "%s%s", dir, name) < 0 ||
+	    access(ret, R_OK) < 0)
+		return path;
+	return ret;
+}
+
 static int
 tls_make(struct app *a, SSL_CTX **ret)
 {
 	const struct conf *c = a->settings.conf;
+	char key[PATH_MAX];
 	const struct tls_files files = { .ca = conf_string(c, "tls", "ca"),
 		.cert = conf_string(c, "tls", "cert"),
-		.key = conf_string(c, "tls", "key"),
+		.key = key_path(conf_string(c, "tls", "key"), key, sizeof(key)),
 		.crl = conf_string(c, "tls", "crl") };
 	struct err err;
 	int rc;

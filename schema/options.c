@@ -31,7 +31,9 @@ const struct conf_row options_daemon[] = {
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/collector.pem", "", "Own certificate." },
 	{ "tls", "key", CONF_STRING, 1, 4000, NULL,
-	    "/etc/coalmine/pki/collector.key", "", "Own key." },
+	    "/etc/coalmine/pki/collector.key", "",
+	    "Own key; where the collector may not read it, a credential of "
+	    "systemd with the name of that file." },
 	{ "tls", "crl", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Revoked certificates, one list (PEM) for each authority of "
 	    "tls.ca; empty: none is looked for; read again at SIGHUP, when "
@@ -183,8 +185,9 @@ const struct conf_row options_agent[] = {
 	    "/etc/coalmine/pki/agent.pem", "", "Own certificate." },
 	{ "tls", "key", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/agent.key", "", "Own key." },
-	{ "children", "user", CONF_STRING, 0, 64, NULL, "coalmine", "",
-	    "User that probes run as when the agent is root." },
+	{ "children", "user", CONF_STRING, 0, 64, NULL, "coalmine-probe", "",
+	    "User that probes run as when the agent is root; not the "
+	    "collector's." },
 	{ "children", "libexec", CONF_STRING, 1, 4000, NULL,
 	    "/usr/libexec/coalmine", "", "Where the engines and helpers are." },
 	{ "children", "openmpi", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",

@@ -180,6 +180,16 @@ mpi_find(struct agent *ag, const char *name, struct err *err)
 	return mpi;
 }
 
+/* Who may give the collector orders, if it runs on this host. */
+static int
+is_collectors_user(int64_t uid)
+{
+	struct stat st;
+
+	return stat("/run/coalmine/coalmined.sock", &st) == 0 &&
+	    (int64_t)st.st_uid == uid;
+}
+
 /* Reserve the node: 0, or the cause with why. */
 static enum cause
 prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
@@ -195,6 +205,13 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 	if (exclusive && other != NULL) {
 		err_say(err, "run %s holds the node", other->id);
 		return CAUSE_BUSY;
+	}
+	if (is_collectors_user(ag->child_uid)) {
+		err_say(err,
+		    "children.user %s is the collector's on this host,"
+		    " to which probes could give orders",
+		    ag->child_user);
+		return CAUSE_CONFIG;
 	}
 	mpi = mpi_find(ag, member_text(msg, "mpi"), err);
 	if (mpi == NULL)

@@ -123,6 +123,10 @@ def main():
             c.ctl("pki", "revoke", pki, "scrap")
         lists(c, c.pki, other)
         c.options.update({"tls.ca": both, "tls.crl": c.dir + "/crl.pem"})
+        os.mkdir(c.dir + "/credentials")  # the key is root's, as by systemd
+        os.rename(c.pki + "/collector.key",
+                  c.dir + "/credentials/collector.key")
+        os.environ["CREDENTIALS_DIRECTORY"] = c.dir + "/credentials"
         c.start()
         good = Agent(c.pki, "node1", c.port)
         foreign = Agent(c.pki, "node2", c.port)

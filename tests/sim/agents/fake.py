@@ -247,7 +247,7 @@ class Collector:
 
 class Agent:
     def __init__(self, site, name, port, libexec, user="", confined=False,
-                 **options):
+                 mounts="", **options):
         self.site = site
         self.name = name
         self.state = os.path.join(site.top, name + ".state")
@@ -277,6 +277,9 @@ class Agent:
                     "mount -t proc -o hidepid=invisible proc /proc && "
                     "exec setpriv --no-new-privs --bounding-set "
                     '-all,+setuid,+setgid,+kill "$@"', "sh"] + args
+        if mounts:  # a line of shell, for the agent alone
+            args = ["unshare", "--mount", "sh", "-c",
+                    mounts + ' && exec "$@"', "sh"] + args
         self.args = args
         self.log = os.path.join(site.top, name + ".log")
         self.start()

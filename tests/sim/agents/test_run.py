@@ -163,6 +163,17 @@ def rank_lost(site):
     assert not c.find("rank-lost", run="r3")
 
 
+def collectors_user(site):
+    """Probes are never whom the collector on this host obeys."""
+    c, a = setup(site, mounts=(
+        "mount -t tmpfs none /run && mkdir /run/coalmine && "
+        "touch /run/coalmine/coalmined.sock && "
+        "chown nobody /run/coalmine/coalmined.sock"))
+    no = fake.prepare(c, ["head"], "r1", ok=False)[0]
+    assert no["cause"] == "config" and "collector's" in no["text"], no
+    a.wait_clean()
+
+
 def programs(site):
     """A campaign's program is started only where its path is allowed."""
     c, a = setup(site, children__programs="/bin/true,/bin/false")
@@ -485,7 +496,7 @@ def arsh_alone(site):
 
 if __name__ == "__main__":
     fake.main(reserve, idle_command, idle_slow, idle_load, rank_lost,
-              programs, bad_records, output, strays, agent_killed, all_killed,
+              collectors_user, programs, bad_records, output, strays, agent_killed, all_killed,
               keeper_killed, confined, agent_stops, deadline, collector_away,
               said_while_away, dropped, spawn_refused, disk_full, memory,
               arsh_alone)
