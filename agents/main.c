@@ -87,6 +87,29 @@ arguments_read(struct arguments *a, int argc, char **argv)
 	}
 }
 
+/* A name without a folder would be looked up in the folders of the run. */
+static int
+programs_check(const struct conf *c, struct err *err)
+{
+	size_t count = 0;
+	char **list = str_list_parse(conf_string(c, "children", "programs"),
+	    &count);
+	int rc = 0;
+
+	if (list == NULL)
+		rc = err_set(err, -EINVAL,
+		    "%s: children.programs: an empty one",
+		    conf_where(c, "children", "programs"));
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		if (list[i][0] != '/')
+			rc = err_set(err, -EINVAL,
+			    "%s: children.programs: %.80s: expected a path "
+			    "from / on",
+			    conf_where(c, "children", "programs"), list[i]);
+	str_list_free(list);
+	return rc;
+}
+
 static struct conf *
 conf_read(const struct arguments *a)
 {
@@ -110,6 +133,8 @@ conf_read(const struct arguments *a)
 		    conf_where(c, "idle", "check"));
 	if (rc == 0)
 		rc = mesh_conf_check(c, &err);
+	if (rc == 0)
+		rc = programs_check(c, &err);
 	if (rc == 0) {
 		rc = launcher_line_check(conf_string(c, "children", "command"),
 		    &err);

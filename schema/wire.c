@@ -130,6 +130,7 @@ FIELDS(prepare) = {
 	{ "head", 's', 0 },
 	{ "head_addrs", 'a', 0 }, /* where a daemon's control may come from */
 	{ "deadline_ms", 'i', 0 },
+	{ "program", 's', 1 }, /* that command.run may start here */
 	LAST
 };
 FIELDS(launch) = {

@@ -503,6 +503,25 @@ ask_cb(int64_t id, const char *host, json_t *argv, void *arg)
 		(json_int_t)id, "node", host, "argv", argv));
 }
 
+int
+run_program_check(const struct agent *ag, const char *line, struct err *err)
+{
+	const char *allowed = conf_string(ag->conf, "children", "programs");
+	size_t count = 0, len = strcspn(line, " \t");
+	char **list = str_list_parse(allowed, &count);
+	int found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found |= strlen(list[i]) == len &&
+		    memcmp(list[i], line, len) == 0;
+	str_list_free(list);
+	if (found)
+		return 0;
+	return err_set(err, -EACCES,
+	    "command.run: %.*s is not in children.programs",
+	    len < 150 ? (int)len : 150, line);
+}
+
 /* What the campaign says, and the files that launcher and rank 0 need beside
  * the socket of the rank watch. A program that a campaign brings must be one
  * of the administrator's. */
@@ -512,31 +531,15 @@ launch_ready(struct run *run, const char *text, size_t node_count,
 {
 	struct agent *ag = run->ag;
 	uid_t uid = ag->child_uid >= 0 ? (uid_t)ag->child_uid : geteuid();
-	const char *allowed = conf_string(ag->conf, "children", "programs");
 	int rc = conf_parse(options_campaign, "campaign", text, ret, err);
 	char path[AGENT_PATH_MAX + 32];
 	const char *line;
-	char **list = NULL;
-	size_t count = 0, len;
 
 	if (rc < 0)
 		return rc;
 	line = conf_string(*ret, "command", "run");
-	len = strcspn(line, " \t");
-	if (line[0] != '\0') {
-		int found = 0;
-
-		if (allowed[0] != '\0')
-			list = str_list_parse(allowed, &count);
-		for (size_t i = 0; list != NULL && i < count; i++)
-			found |= strlen(list[i]) == len &&
-			    memcmp(list[i], line, len) == 0;
-		str_list_free(list);
-		if (!found)
-			return err_set(err, -EACCES,
-			    "command.run: %.*s is not in children.programs",
-			    len < 150 ? (int)len : 150, line);
-	}
+	if (line[0] != '\0' && run_program_check(ag, line, err) < 0)
+		return -EACCES;
 	rc = campaign_write(run, text);
 	if (rc < 0)
 		return err_set(err, rc, "%.200s: %s", run->dir, strerror(-rc));

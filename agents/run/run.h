@@ -97,6 +97,9 @@ struct run *run_exclusive(struct agent *ag, const struct run *except);
 /* Make the directory and the tether. -errno and why; id is valid and new. */
 int run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
     struct run **ret, struct err *err);
+/* Whether children.programs has the first word of line. -EACCES with why. */
+int run_program_check(const struct agent *ag, const char *line,
+    struct err *err);
 /* End everything of it; run_close follows by itself when nothing is left, at
  * once when nothing runs: do not touch run after this call. */
 void run_end(struct run *run, uint64_t grace_ms, const char *text);

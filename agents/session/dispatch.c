@@ -196,6 +196,7 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 {
 	int exclusive = strcmp(member_text(msg, "class"), "exclusive") == 0;
 	struct run *other = run_exclusive(ag, NULL);
+	const char *program = member_text_or(msg, "program", NULL);
 	const struct mpi_impl_mpi *mpi;
 
 	if (ag->stopping) {
@@ -214,7 +215,8 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 		return CAUSE_CONFIG;
 	}
 	mpi = mpi_find(ag, member_text(msg, "mpi"), err);
-	if (mpi == NULL)
+	if (mpi == NULL ||
+	    (program != NULL && run_program_check(ag, program, err) < 0))
 		return CAUSE_UNSUPPORTED;
 	if (run_open(ag, member_text(msg, "run"),
 		(uint64_t)member_int(msg, "deadline_ms"), ret, err) < 0)

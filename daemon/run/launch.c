@@ -118,6 +118,7 @@ launch_prepare(struct run *r)
 {
 	const struct node *head = run_head(r);
 	json_t *addrs = json_array(), *nic, *v;
+	const char *program = conf_string(r->conf, "command", "run");
 	struct in6_addr ip;
 	size_t k, j;
 
@@ -136,15 +137,17 @@ launch_prepare(struct run *r)
 		run_state_set(r, RUN_STARTING, CAUSE_NONE, "");
 	for (size_t i = 0; i < r->node_count; i++) {
 		struct run_node *rn = &r->nodes[i];
-		int rc;
+		json_t *msg = json_pack("{s:s, s:s, s:s, s:s, s:O, s:I}", "run",
+		    r->id, "class", r->class, "mpi", r->mpi, "head", head->name,
+		    "head_addrs", addrs, "deadline_ms",
+		    (json_int_t)deadline_ms(r));
 
+		/* Any of them may have to start it. */
+		if (program[0] != '\0')
+			json_object_set_new(msg, "program",
+			    json_stringn(program, strcspn(program, " \t")));
 		rn->ready = READY_ASKED;
-		rc = run_send(r, rn->node, WIRE_PREPARE,
-		    json_pack("{s:s, s:s, s:s, s:s, s:O, s:I}", "run", r->id,
-			"class", r->class, "mpi", r->mpi, "head", head->name,
-			"head_addrs", addrs, "deadline_ms",
-			(json_int_t)deadline_ms(r)));
-		if (rc < 0)
+		if (run_send(r, rn->node, WIRE_PREPARE, msg) < 0)
 			refused(rn, "agent-lost", "not connected");
 	}
 	json_decref(addrs);

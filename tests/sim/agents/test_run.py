@@ -190,6 +190,15 @@ def programs(site):
         assert ok or path + " is not in children.programs" in said["text"]
         fake.end(c, ["head"], run)
         a.wait_clean()
+        since = len(c.messages)  # and where any other rank may start it
+        c.send("head", type="prepare", run=run, mpi="openmpi", head="other",
+               head_addrs=[], deadline_ms=9000, program=path,
+               **{"class": "exclusive"})
+        said = c.wait("prepared", since=since)
+        assert said["ok"] == ok, said
+        assert ok or path + " is not in children.programs" in said["text"]
+        fake.end(c, ["head"], run)
+        a.wait_clean()
 
 
 def bad_records(site):

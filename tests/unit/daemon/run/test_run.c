@@ -399,6 +399,27 @@ test_busy(void **state)
 	fix_teardown();
 }
 
+/* Every node is told what it may have to start, and says whether it does. */
+static void
+test_program(void **state)
+{
+	char run[64];
+	struct err err;
+
+	(void)state;
+	fix_setup(3);
+	assert_int_equal(fix_submit(CAMPAIGN "[canary]\ntests = command\n"
+					     "[command]\nrun = /opt/app -n 1\n",
+			     run, &err),
+	    0);
+	assert_int_equal(fix_sent(NULL, WIRE_PREPARE), 3);
+	assert_string_equal(json_string_value(
+				json_object_get(fix_last(WIRE_PREPARE),
+				    "program")),
+	    "/opt/app");
+	fix_teardown();
+}
+
 /* The head says no: the others are asked again, for the new head. */
 static void
 test_new_head(void **state)
@@ -793,6 +814,7 @@ main(void)
 		cmocka_unit_test(test_launch_refused),
 		cmocka_unit_test(test_spawn),
 		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_program),
 		cmocka_unit_test(test_new_head),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_versions),
