@@ -23,6 +23,7 @@
 #include "agents/launch/launcher.h"
 #include "agents/mesh/mesh.h"
 #include "agents/session/dispatch.h"
+#include "agents/process/child.h"
 #include "agents/process/proc.h"
 #include "agents/run/run.h"
 #include "agents/run/cleanup.h"
@@ -157,18 +158,23 @@ child_user_find(struct agent *ag)
 	ag->child_uid = ag->child_gid = -1;
 	if (geteuid() != 0 || user[0] == '\0') {
 		pw = getpwuid(geteuid());
-		ag->child_user = xstrdup(pw != NULL ? pw->pw_name : "nobody");
-		return;
+		user = pw != NULL ? pw->pw_name : "nobody";
+	} else {
+		pw = getpwnam(user);
+		if (pw == NULL)
+			fatalx("%s: user %s does not exist",
+			    conf_where(ag->conf, "children", "user"), user);
+		if (pw->pw_uid != 0) {
+			ag->child_uid = pw->pw_uid;
+			ag->child_gid = pw->pw_gid;
+		}
 	}
-	pw = getpwnam(user);
-	if (pw == NULL)
-		fatalx("%s: user %s does not exist",
-		    conf_where(ag->conf, "children", "user"), user);
 	ag->child_user = xstrdup(user);
-	if (pw->pw_uid != 0) {
-		ag->child_uid = pw->pw_uid;
-		ag->child_gid = pw->pw_gid;
-	}
+	if (geteuid() == 0 && ag->child_uid < 0)
+		log_warnx("children.user is root: %s",
+		    conf_bool(ag->conf, "children", "allow_root")
+			? "probes run as root, as children.allow_root says"
+			: "runs are refused, as children.allow_root is no");
 }
 
 /* What this node is called and where its helpers lie. */
@@ -325,7 +331,10 @@ main(int argc, char **argv)
 	names_find(&ag);
 	child_user_find(&ag);
 	state_open(&ag);
-	ag.inventory = inventory_read("", ag.conf);
+	ag.inventory = inventory_read("", ag.conf,
+	    &(struct child_spec){ .keeper = ag.keeper,
+		.uid = ag.child_uid,
+		.gid = ag.child_gid });
 	ag.base = event_base_new();
 	if (ag.base == NULL)
 		fatalx("libevent: no event base");

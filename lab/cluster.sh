@@ -91,6 +91,7 @@ write_agent() # NODE
 		write_tls "$1"
 		printf '[children]\nuser = %s\nlibexec = %s\n' \
 			"$(cluster_user)" $cluster/stage/libexec/coalmine
+		[ -n "$(cluster_user)" ] || echo "allow_root = yes"
 		printf '[mpi]\nnet = %s\nucx_tls = tcp,self\n' $cluster_net
 		printf 'nics = %s\n' "$cluster_nics"
 		# All hosts share the machine's cores, which no rank can see:

@@ -188,6 +188,9 @@ const struct conf_row options_agent[] = {
 	{ "children", "user", CONF_STRING, 0, 64, NULL, "coalmine-probe", "",
 	    "User that probes run as when the agent is root; not the "
 	    "collector's." },
+	{ "children", "allow_root", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Whether probes may run as root, where user is root or empty; runs "
+	    "are refused otherwise." },
 	{ "children", "libexec", CONF_STRING, 1, 4000, NULL,
 	    "/usr/libexec/coalmine", "", "Where the engines and helpers are." },
 	{ "children", "openmpi", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",

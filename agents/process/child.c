@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agents/process/stderr_tail.h"
+#include "agents/process/strvec.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -24,6 +26,8 @@
 /* "=   PID 123 RUNNING AT n4", of MPICH's launcher */
 #define HYDRA_DEATH " RUNNING AT "
 #define CONTROL_FD  3   /* in the keeper */
+#define ENV_FD      4   /* likewise */
+#define FAR_FD      10  /* above those */
 #define ARGS_MAX    320 /* of the keeper with its program's 256 */
 
 struct child {
@@ -207,6 +211,7 @@ args_make(struct args *a, const struct child_spec *spec)
 {
 	args_add(a, "coalmine-keeper");
 	args_add(a, "--control=%d", CONTROL_FD);
+	args_add(a, "--env=%d", ENV_FD);
 	args_add(a, "--agent=%d", (int)getpid());
 	args_add(a, "--deadline-ms=%llu",
 	    (unsigned long long)spec->deadline_ms);
@@ -223,24 +228,45 @@ args_make(struct args *a, const struct child_spec *spec)
 	return a->count + 1 < ARGS_MAX ? 0 : -E2BIG;
 }
 
+/* The program's environment as a file without a name, far from the keeper's
+ * descriptors. The keeper, which may be root, gets of it only what is ours and
+ * says whose it is. */
+static int
+env_make(const struct child_spec *spec, struct strvec *keeper_env)
+{
+	struct strbuf text = { 0 };
+	int fd = memfd_create("env", MFD_CLOEXEC), far = -1, rc = 0;
+
+	for (char **e = spec->env; *e != NULL; e++) {
+		strbuf_add(&text, *e, strlen(*e) + 1);
+		if (strncmp(*e, "COALMINE_", strlen("COALMINE_")) == 0)
+			strvec_add(keeper_env, "%s", *e);
+	}
+	if (fd < 0 ||
+	    write(fd, text.text, text.len_bytes) != (ssize_t)text.len_bytes ||
+	    (far = fcntl(fd, F_DUPFD_CLOEXEC, FAR_FD)) < 0)
+		rc = -errno;
+	strbuf_clear(&text);
+	close_fd(&fd);
+	return rc < 0 ? rc : far;
+}
+
 /* After fork: only calls that are safe there. */
 static void
-keeper_exec(const struct child_spec *spec, struct args *a, int control, int out,
-    int err)
+keeper_exec(const struct child_spec *spec, struct args *a,
+    char *const *keeper_env, const int fds[4])
 {
 	sigset_t none;
 
-	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ||
-	    dup2(control, CONTROL_FD) < 0)
-		_exit(126);
-	if (control == CONTROL_FD)
-		fcntl(CONTROL_FD, F_SETFD, 0);
-	syscall(SYS_close_range, CONTROL_FD + 1u, ~0u, CLOSE_RANGE_CLOEXEC);
+	for (int i = 0; i < 4; i++)
+		if (dup2(fds[i], STDOUT_FILENO + i) < 0)
+			_exit(126);
+	syscall(SYS_close_range, ENV_FD + 1u, ~0u, CLOSE_RANGE_CLOEXEC);
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(spec->keeper, a->list, spec->env);
+	execve(spec->keeper, a->list, keeper_env);
 	(void)!write(CONTROL_FD, "failed no keeper\n", 17);
 	_exit(126);
 }
@@ -261,7 +287,8 @@ child_start(struct event_base *base, const struct child_spec *spec,
 	int sv[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
 	struct child *c = xcalloc(1, sizeof(*c));
 	struct args args = { .count = 0 };
-	int rc;
+	struct strvec keeper_env = { 0 };
+	int rc, env = -1;
 
 	c->ops = ops;
 	c->arg = arg;
@@ -272,21 +299,27 @@ child_start(struct event_base *base, const struct child_spec *spec,
 	    (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0 ||
 		pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0))
 		rc = -errno;
+	if (rc == 0)
+		rc = env = env_make(spec, &keeper_env);
 	c->control = sv[0];
 	c->out = out[0];
 	c->err = err[0];
-	if (rc == 0) {
+	if (rc >= 0) {
+		const int fds[] = { out[1], err[1], sv[1], env };
+
 		fcntl(out[0], F_SETFL, O_NONBLOCK);
 		fcntl(err[0], F_SETFL, O_NONBLOCK);
 		fcntl(sv[0], F_SETFL, O_NONBLOCK);
 		c->keeper = fork();
 		if (c->keeper == 0)
-			keeper_exec(spec, &args, sv[1], out[1], err[1]);
+			keeper_exec(spec, &args, keeper_env.list, fds);
 		rc = c->keeper < 0 ? -errno : 0;
 	}
 	close_fd(&sv[1]);
 	close_fd(&out[1]);
 	close_fd(&err[1]);
+	close_fd(&env);
+	strvec_clear(&keeper_env);
 	while (args.count > 0)
 		free(args.list[--args.count]);
 	if (rc < 0) {

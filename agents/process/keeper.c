@@ -34,6 +34,7 @@
 #include "common/clk.h"
 #include "common/program.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 
 #define GRACE_MS 2000
 /* KILL again this often, for what was forked in between. */
@@ -54,6 +55,7 @@ struct keeper {
 	const char *cgroup; /* leaf to make; NULL: none */
 	int leaf;           /* it was made */
 	char **argv;        /* program, then its argv from [0] */
+	char **env;         /* of the program */
 };
 
 static void
@@ -142,7 +144,7 @@ child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(k->argv[0], k->argv + 1, environ);
+	execve(k->argv[0], k->argv + 1, k->env);
 	child_fail(pipe_fd, k->argv[0]);
 }
 
@@ -282,9 +284,35 @@ guard(struct keeper *k)
 	return 0;
 }
 
+/* "NAME=value", each with its NUL: what is meant for the program may have a
+ * loader run other code, which is not for us. */
+static int
+env_read(struct keeper *k, int fd)
+{
+	struct stat st;
+	size_t count = 0, len;
+	char *text;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	len = (size_t)st.st_size;
+	text = xcalloc(1, len + 1);
+	if (pread(fd, text, len, 0) != (ssize_t)len)
+		return -EIO;
+	close(fd);
+	for (size_t i = 0; i < len; i++)
+		count += text[i] == '\0';
+	k->env = xcalloc(count + 1, sizeof(*k->env));
+	for (size_t i = 0; i < count; i++) {
+		k->env[i] = text;
+		text += strlen(text) + 1;
+	}
+	return 0;
+}
+
 static const char usage[] =
     "usage: coalmine-keeper --control=FD [--agent=PID] [--uid=N --gid=N]\n"
-    "           [--deadline-ms=N] [--grace-ms=N] [--cgroup=DIR]\n"
+    "           [--deadline-ms=N] [--grace-ms=N] [--cgroup=DIR] [--env=FD]\n"
     "           PROGRAM ARGV0 [ARG...]\n";
 
 static int
@@ -298,15 +326,17 @@ options(struct keeper *k, int argc, char **argv)
 		{ "deadline-ms", required_argument, NULL, 'd' },
 		{ "grace-ms", required_argument, NULL, 'k' },
 		{ "cgroup", required_argument, NULL, 'c' },
+		{ "env", required_argument, NULL, 'e' },
 		{ NULL, 0, NULL, 0 },
 	};
-	int64_t control = -1, agent = 0, deadline_ms = 3600000;
+	int64_t control = -1, agent = 0, deadline_ms = 3600000, env = -1;
 	int64_t *const into[128] = { ['f'] = &control,
 		['a'] = &agent,
 		['u'] = &k->uid,
 		['g'] = &k->gid,
 		['d'] = &deadline_ms,
-		['k'] = &k->grace_ms };
+		['k'] = &k->grace_ms,
+		['e'] = &env };
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
@@ -322,13 +352,14 @@ options(struct keeper *k, int argc, char **argv)
 	k->agent = (pid_t)agent;
 	k->deadline_ns = clk_ns() + (uint64_t)deadline_ms * CLK_NS_PER_MS;
 	k->argv = argv + optind;
-	return 0;
+	return env < 0 ? 0 : env_read(k, (int)env);
 }
 
 int
 main(int argc, char **argv)
 {
 	struct keeper k = { .status = -1,
+		.env = environ,
 		.uid = -1,
 		.gid = -1,
 		.grace_ms = GRACE_MS };

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 #include "agents/launch/mpi_impl.h"
+#include "agents/process/child.h"
+#include "agents/process/strvec.h"
 #include "agents/sensor/sensor.h"
 #include "common/clk.h"
 #include "common/str.h"
@@ -281,33 +284,51 @@ addr_add(json_t *nics, const struct ifaddrs *ifa)
 	json_array_append_new(json_object_get(o, "addrs"), text_json(text));
 }
 
-/* Run "path --version" as argv0, for at most three seconds, and copy what
- * follows mark up to the next blank; "" when it does not say. */
+/* Run "path --version" as argv0, by the keeper and as the user that launchers
+ * have, for at most three seconds, and copy what follows mark up to the next
+ * blank; "" when it does not say. */
 static void
-version_ask(const char *path, const char *argv0, const char *mark, char *ret,
-    size_t cap_bytes)
+version_ask(const struct child_spec *as, const char *path, const char *argv0,
+    const char *mark, char *ret, size_t cap_bytes)
 {
-	char *argv[] = { (char *)argv0, (char *)"--version", NULL };
+	struct strvec argv = { 0 };
 	char *env[] = { (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C",
 		(char *)"HOME=/nonexistent", NULL };
 	uint64_t end_ns = clk_ns() + VERSION_LIMIT_MS * CLK_NS_PER_MS;
 	posix_spawn_file_actions_t fa;
 	char text[2048], *at;
 	size_t len = 0;
-	int fds[2], rc;
+	int fds[2], control[2], rc;
 	ssize_t n = 1;
 	pid_t pid;
 
 	ret[0] = '\0';
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0) {
+		close(fds[0]);
+		close(fds[1]);
+		return;
+	}
+	strvec_add(&argv, "coalmine-keeper");
+	strvec_add(&argv, "--control=0");
+	strvec_add(&argv, "--deadline-ms=%d", VERSION_LIMIT_MS);
+	if (as->uid >= 0) {
+		strvec_add(&argv, "--uid=%lld", (long long)as->uid);
+		strvec_add(&argv, "--gid=%lld", (long long)as->gid);
+	}
+	strvec_add(&argv, "%s", path);
+	strvec_add(&argv, "%s", argv0);
+	strvec_add(&argv, "--version");
 	posix_spawn_file_actions_init(&fa);
-	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&fa, control[1], 0);
 	posix_spawn_file_actions_adddup2(&fa, fds[1], 1);
 	posix_spawn_file_actions_adddup2(&fa, fds[1], 2);
-	rc = posix_spawn(&pid, path, &fa, NULL, argv, env);
+	rc = posix_spawn(&pid, as->keeper, &fa, NULL, argv.list, env);
 	posix_spawn_file_actions_destroy(&fa);
+	strvec_clear(&argv);
 	close(fds[1]);
+	close(control[1]);
 	/* Up to the end of file or of the time. */
 	while (
 	    rc == 0 && n > 0 && len < sizeof(text) - 1 && clk_ns() < end_ns) {
@@ -321,6 +342,7 @@ version_ask(const char *path, const char *argv0, const char *mark, char *ret,
 			len += (size_t)n;
 	}
 	close(fds[0]);
+	close(control[0]);
 	if (rc != 0)
 		return;
 	kill(pid, SIGKILL);
@@ -339,7 +361,8 @@ version_ask(const char *path, const char *argv0, const char *mark, char *ret,
 }
 
 static void
-mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c, json_t *list)
+mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c,
+    const struct child_spec *as, json_t *list)
 {
 	char launcher[4096], engine[4096], version[32];
 	struct err err;
@@ -349,7 +372,7 @@ mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c, json_t *list)
 		return;
 	o = json_pack("{s:s, s:s, s:s}", "name", mpi->name, "launcher",
 	    launcher, "engine", engine);
-	version_ask(launcher, mpi->argv0, mpi->version_mark, version,
+	version_ask(as, launcher, mpi->argv0, mpi->version_mark, version,
 	    sizeof(version));
 	put_text(o, "version", version);
 	json_array_append_new(list, o);
@@ -397,7 +420,8 @@ inventory_nics(const char *root)
 }
 
 json_t *
-inventory_read(const char *root, const struct conf *c)
+inventory_read(const char *root, const struct conf *c,
+    const struct child_spec *as)
 {
 	json_t *o = json_object();
 	json_t *mpis = json_array();
@@ -415,7 +439,7 @@ inventory_read(const char *root, const struct conf *c)
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
 	put_memory(o, path);
 	for (size_t i = 0; root[0] == '\0' && launch_mpis[i] != NULL; i++)
-		mpi_add(launch_mpis[i], c, mpis);
+		mpi_add(launch_mpis[i], c, as, mpis);
 	json_object_set_new(o, "numa",
 	    list_of(root, "sys/devices/system/node", "node", numa_add));
 	json_object_set_new(o, "nics", inventory_nics(root));

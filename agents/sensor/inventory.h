@@ -18,10 +18,13 @@
 
 #include "common/conf.h"
 
+struct child_spec;
+
 /* The machine below root, "" for the one we run on. Addresses and MPI builds
- * are only looked for there. Versions are asked of the launchers, so this
- * takes a moment: before the loop. */
-json_t *inventory_read(const char *root, const struct conf *c);
+ * are only looked for there. Versions are asked of the launchers, by the
+ * keeper and the user of as, so this takes a moment: before the loop. */
+json_t *inventory_read(const char *root, const struct conf *c,
+    const struct child_spec *as);
 
 /* Its "nics" alone, which may change while we run. */
 json_t *inventory_nics(const char *root);

@@ -207,6 +207,13 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 		err_say(err, "run %s holds the node", other->id);
 		return CAUSE_BUSY;
 	}
+	if (geteuid() == 0 && ag->child_uid < 0 &&
+	    !conf_bool(ag->conf, "children", "allow_root")) {
+		err_say(err,
+		    "children.user is root, and children.allow_root "
+		    "is not yes");
+		return CAUSE_CONFIG;
+	}
 	if (is_collectors_user(ag->child_uid)) {
 		err_say(err,
 		    "children.user %s is the collector's on this host,"

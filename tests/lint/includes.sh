@@ -40,7 +40,7 @@ daemon/               any                               event2,openssl,jansson,z
 
 agents/process/       -                                 event2,jansson
 agents/launch/        process                           event2,jansson
-agents/sensor/        launch                            event2,jansson,vendor
+agents/sensor/        launch,process                    event2,jansson,vendor
 agents/mesh/          .,sensor                          event2,openssl,jansson
 agents/run/           .,launch,process,session          event2,jansson
 agents/session/       .,launch,mesh,process,run,sensor  event2,openssl,jansson

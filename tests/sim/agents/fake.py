@@ -262,6 +262,7 @@ class Agent:
             "tls.cert": site.pki.path(name + ".pem"),
             "tls.key": site.pki.path(name + ".key"),
             "children.user": user,
+            "children.allow_root": "yes",
             "children.libexec": libexec,
         }
         conf.update({k.replace("__", "."): v for k, v in options.items()})

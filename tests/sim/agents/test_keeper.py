@@ -39,7 +39,7 @@ sys.exit(int(sys.argv[2]))
 
 class Keeper:
     def __init__(self, *command, options=(), env=None, stdout=None,
-                 before=None):
+                 before=None, stderr=False, pass_fds=()):
         ours, theirs = socket.socketpair()
         self.control = ours
         self.text = b""
@@ -48,7 +48,8 @@ class Keeper:
                 "--agent=%d" % os.getpid()]
         self.proc = subprocess.Popen(
             args + list(options) + [command[0]] + list(command),
-            pass_fds=[theirs.fileno()], env=env or {"PATH": "/usr/bin:/bin"},
+            stderr=subprocess.PIPE if stderr else None,
+            pass_fds=[theirs.fileno(), *pass_fds], env=env or {"PATH": "/usr/bin:/bin"},
             stdout=stdout, preexec_fn=before)
         theirs.close()
 
@@ -196,6 +197,24 @@ def child_state(site):
     assert got[10] == "/dev/null", got
 
 
+def environment(site):
+    """The program's is in a file: the keeper has none of it."""
+    env = os.memfd_create("env")
+    os.write(env, b"ONE=1\0LD_LIBRARY_PATH=/evil\0")
+    os.set_inheritable(env, True)
+    k = Keeper("/bin/sh", "-c", "echo $PPID $ONE $LD_LIBRARY_PATH $TWO >&2; "
+               "sleep 600", options=["--env=%d" % env], env={"TWO": "2"},
+               stderr=True, pass_fds=[env])
+    child = k.started()
+    said = k.proc.stderr.readline().split()
+    assert said == [b"%d" % k.proc.pid, b"1", b"/evil"], said
+    with open("/proc/%d/environ" % k.proc.pid, "rb") as f:
+        assert f.read() == b"TWO=2\0"
+    k.control.send(b"end 0\n")
+    k.proc.wait(5)
+    assert gone(child)
+
+
 def child_session(site):
     """The agent's session, unless that has a terminal; its own group."""
     path = os.path.join(site.top, "session")
@@ -222,4 +241,4 @@ def child_session(site):
 if __name__ == "__main__":
     fake.main(exit_status, no_program, strays_after_exit, strays_on_end,
               agent_dies, keeper_term, keeper_killed, deadline, wrong_parent,
-              child_state, child_session)
+              child_state, environment, child_session)

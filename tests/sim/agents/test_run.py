@@ -6,6 +6,7 @@ engine, with the collector. After every test nothing of a run is left.
 Launchers are real (Open MPI, one node), engines are scripts.
 """
 import os
+import pwd
 import signal
 import socket
 import subprocess
@@ -77,8 +78,8 @@ for word in words:
 def setup(site, nodes=("head",), c=None, **options):
     c = c or site.collector()
     lib = site.libexec(ENGINE)
-    agents = [site.agent(n, c.port, lib, user="nobody",
-                         mpi__net="127.0.0.0/8", **options) for n in nodes]
+    options = {"user": "nobody", "mpi__net": "127.0.0.0/8", **options}
+    agents = [site.agent(n, c.port, lib, **options) for n in nodes]
     for n in nodes:
         c.wait("hello", n)
     fake.wait_for(lambda: len(c.heartbeats) == len(nodes))
@@ -171,6 +172,49 @@ def collectors_user(site):
         "chown nobody /run/coalmine/coalmined.sock"))
     no = fake.prepare(c, ["head"], "r1", ok=False)[0]
     assert no["cause"] == "config" and "collector's" in no["text"], no
+    a.wait_clean()
+
+
+def root(site):
+    """Nothing of a run is root's, unless the administrator says so."""
+    c, a = setup(site, user="", children__allow_root="no")
+    no = fake.prepare(c, ["head"], "r1", ok=False)[0]
+    assert no["cause"] == "config" and "allow_root" in no["text"], no
+    assert "children.user is root: runs are refused" in open(a.log).read()
+
+
+def foreign_code(site):
+    """What the owner of an MPI's folder can have executed is not root's: its
+    launcher, at the start, and its libraries, which the keeper never loads."""
+    mpi = os.path.join(site.top, "mpi", "bin")
+    os.makedirs(mpi)
+    who = os.path.join(site.top, "who")
+    os.mkdir(who)
+    os.chmod(who, 0o777)
+    for name in ("orterun", "orted"):
+        with open(os.path.join(mpi, name), "w") as f:
+            f.write("#!/bin/sh\n"
+                    "echo \"$*\" $(id -u) $(id -g) >>%s/said\n"
+                    "echo 'orterun (Open MPI) 4.1.9'\nsleep 600\n" % who)
+        os.chmod(os.path.join(mpi, name), 0o755)
+    c, a = setup(site, children__openmpi=mpi)
+    hello = c.wait("hello")
+    assert hello["inventory"]["mpi"][0]["version"] == "4.1.9", hello
+    with open(who + "/said") as f:
+        said = f.read().split()
+    nobody = pwd.getpwnam("nobody")
+    assert said == ["--version", str(nobody.pw_uid), str(nobody.pw_gid)], said
+    start(c, "r1", "begin stay")
+    envs = {}
+    for pid in a.marked():
+        with open("/proc/%d/cmdline" % pid, "rb") as f:
+            line = f.read()
+        with open("/proc/%d/environ" % pid, "rb") as f:
+            envs.setdefault(b"keeper" in line, []).append(f.read())
+    assert any(b"LD_LIBRARY_PATH=" in e for e in envs[False]), envs
+    for e in envs[True]:
+        assert all(v.startswith(b"COALMINE_") for v in e.split(b"\0")[:-1]), e
+    fake.end(c, ["head"], "r1")
     a.wait_clean()
 
 
@@ -505,7 +549,7 @@ def arsh_alone(site):
 
 if __name__ == "__main__":
     fake.main(reserve, idle_command, idle_slow, idle_load, rank_lost,
-              collectors_user, programs, bad_records, output, strays, agent_killed, all_killed,
+              collectors_user, root, foreign_code, programs, bad_records, output, strays, agent_killed, all_killed,
               keeper_killed, confined, agent_stops, deadline, collector_away,
               said_while_away, dropped, spawn_refused, disk_full, memory,
               arsh_alone)

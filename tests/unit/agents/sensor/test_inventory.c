@@ -88,7 +88,7 @@ test_node(void **state)
 
 	(void)state;
 	make_node();
-	o = inventory_read(tree, NULL);
+	o = inventory_read(tree, NULL, NULL);
 	assert_int_equal(number(o, "cores"), 7);
 	assert_int_equal(number(o, "memory_bytes"), 1024 * 1024);
 	assert_int_equal(json_array_size(json_object_get(o, "numa")), 2);
@@ -121,7 +121,7 @@ test_gpus(void **state)
 
 	(void)state;
 	make_node();
-	o = inventory_read(tree, NULL);
+	o = inventory_read(tree, NULL, NULL);
 	gpus = json_object_get(o, "gpus");
 	assert_int_equal(json_array_size(gpus), 2);
 	assert_string_equal(text(at(gpus, "pci", "0000:17:00.0"), "vendor"),
@@ -137,7 +137,7 @@ test_gpus(void **state)
 static void
 test_bare(void **state)
 {
-	json_t *o = inventory_read(tree, NULL);
+	json_t *o = inventory_read(tree, NULL, NULL);
 
 	(void)state;
 	assert_null(json_object_get(o, "cores"));
@@ -175,7 +175,7 @@ test_here(void **state)
 			     "openmpi =\nmpich = /nonexistent\n",
 			     &c, &err),
 	    0);
-	o = inventory_read("", c);
+	o = inventory_read("", c, NULL);
 	assert_non_null(text(o, "hostname"));
 	assert_non_null(text(o, "kernel"));
 	assert_int_equal(number(o, "cores"), sysconf(_SC_NPROCESSORS_ONLN));
