@@ -328,7 +328,8 @@ child_start(struct event_base *base, const struct child_spec *spec,
 	}
 	if (spec->output != NULL)
 		c->file = open(spec->output,
-		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW |
+			O_NONBLOCK,
 		    0600);
 	c->control_ev = watch(base, c->control, control_cb, c);
 	c->out_ev = watch(base, c->out, out_cb, c);

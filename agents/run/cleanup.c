@@ -3,7 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,38 +20,106 @@
  * kernel. */
 #define KILL_EVERY_MS 20
 #define KILL_TIMES    150
+/* Entries of a folder: who makes more meanwhile has the rest wait for the next
+ * start. */
+#define REMOVE_MAX 1000000
+
+static DIR *
+folder_open(int at, const char *name)
+{
+	int fd = openat(at, name,
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? NULL : fdopendir(fd);
+}
 
 static int
-remove_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
+is_self(const char *name)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
-	(void)!remove(path); /* cleanup_run_dir looks at the result */
-	return 0;
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
+/* What is in sub: files go, folders move up into top, so that none is too deep
+ * to be reached. */
 static void
-remove_tree(const char *path)
+flatten(DIR *sub, int top, unsigned *count)
 {
-	nftw(path, remove_cb, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	struct dirent *de;
+	char name[40];
+
+	while (*count < REMOVE_MAX && (de = readdir(sub)) != NULL) {
+		if (is_self(de->d_name))
+			continue;
+		if (unlinkat(dirfd(sub), de->d_name, 0) == 0) {
+			(*count)++;
+			continue;
+		}
+		/* a folder changes its parent only if it may be written */
+		(void)!fchmodat(dirfd(sub), de->d_name, 0700, 0);
+		snprintf(name, sizeof(name), "%u.coalmine", *count);
+		*count += renameat(dirfd(sub), de->d_name, top, name) == 0;
+	}
 }
 
+/* All in a folder that others write to, while they may still do so: nothing is
+ * looked at by a path, and no link is followed. */
+static void
+folder_empty(const char *path)
+{
+	DIR *top = folder_open(AT_FDCWD, path), *sub;
+	unsigned count = 0, before;
+	struct dirent *de;
+
+	if (top == NULL)
+		return;
+	do {
+		before = count;
+		rewinddir(top);
+		while (count < REMOVE_MAX && (de = readdir(top)) != NULL) {
+			const char *name = de->d_name;
+
+			if (is_self(name))
+				continue;
+			if (unlinkat(dirfd(top), name, 0) == 0) {
+				count++;
+				continue;
+			}
+			(void)!fchmodat(dirfd(top), name, 0700, 0);
+			sub = folder_open(dirfd(top), name);
+			if (sub != NULL) {
+				flatten(sub, dirfd(top), &count);
+				closedir(sub);
+			}
+			count += unlinkat(dirfd(top), name, AT_REMOVEDIR) == 0;
+		}
+	} while (count > before && count < REMOVE_MAX);
+	closedir(top);
+}
+
+/* What is in tmp is removed only by who could write it: as root we would remove
+ * what somebody swaps in. */
 void
 cleanup_run_dir(const struct agent *ag, const char *path)
 {
 	char inner[AGENT_PATH_MAX + 400];
+	struct dirent *de;
 	struct stat st;
+	DIR *dir;
 
 	if (str_format(inner, sizeof(inner), "%s/%s", path, CLEANUP_MARK) < 0 ||
 	    lstat(inner, &st) < 0)
 		return;
 	snprintf(inner, sizeof(inner), "%s/tmp", path);
 	privileges_take(ag->child_uid, ag->child_gid);
-	remove_tree(inner); /* all in it; itself it cannot */
+	folder_empty(inner);
 	privileges_back();
-	remove_tree(path);
-	if (lstat(path, &st) == 0)
+	rmdir(inner);
+	dir = folder_open(AT_FDCWD, path);
+	while (dir != NULL && (de = readdir(dir)) != NULL)
+		(void)!unlinkat(dirfd(dir), de->d_name, 0);
+	if (dir != NULL)
+		closedir(dir);
+	if (rmdir(path) < 0)
 		log_warnx("%s: cannot remove all of it", path);
 }
 

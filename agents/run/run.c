@@ -130,7 +130,8 @@ dir_name(struct run *run)
 	    (unsigned long long)(sum >> 16));
 }
 
-/* Children may pass through dir, and own nothing but dir/tmp. */
+/* Children may pass through dir, and write to nothing but dir/tmp, which is
+ * their group's: no moment at which they could plant a file. */
 static int
 dir_make(struct run *run)
 {
@@ -140,29 +141,23 @@ dir_make(struct run *run)
 
 	cleanup_run_dir(ag, run->dir);
 	privileges_take(-1, ag->child_gid);
-	if (mkdir(run->dir, 0700) < 0)
+	snprintf(path, sizeof(path), "%s/tmp", run->dir);
+	if (mkdir(run->dir, 0700) < 0 || mkdir(path, 0700) < 0)
 		rc = -errno;
 	privileges_back();
 	if (rc < 0)
 		return rc;
+	if (ag->child_gid >= 0 &&
+	    (chmod(path, 0770) < 0 || chmod(run->dir, 0710) < 0))
+		return -errno;
 	/* What says that a directory is a run's and may be removed. */
 	snprintf(path, sizeof(path), "%s/%s", run->dir, CLEANUP_MARK);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+	    0600);
 	if (fd < 0)
 		return -errno;
 	close(fd);
-	snprintf(path, sizeof(path), "%s/tmp", run->dir);
-	if (ag->child_uid < 0)
-		return mkdir(path, 0700) < 0 ? -errno : 0;
-	if (chmod(run->dir, 0770) < 0)
-		return -errno;
-	privileges_take(ag->child_uid, ag->child_gid);
-	if (mkdir(path, 0700) < 0)
-		rc = -errno;
-	privileges_back();
-	if (chmod(run->dir, 0710) < 0)
-		return -errno;
-	return rc;
+	return 0;
 }
 
 static void

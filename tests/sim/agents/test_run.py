@@ -63,6 +63,17 @@ for word in words:
     elif word == "segment":
         open("/dev/shm/vader_segment.%s.%d.1.%d" % (
             socket.gethostname(), os.getuid(), rank), "w").close()
+    elif word == "litter":
+        top = os.environ["TMPDIR"]
+        os.symlink(words[words.index("litter") + 1], top + "/link")
+        os.mkdir(top + "/shut")
+        open(top + "/shut/file", "w").close()
+        os.chmod(top + "/shut", 0)
+        os.chdir(top)
+        for i in range(5000):
+            os.mkdir("d")
+            os.chdir("d")
+        open("deep", "w").close()
     elif word == "die":
         time.sleep(0.2)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -215,6 +226,59 @@ def foreign_code(site):
     for e in envs[True]:
         assert all(v.startswith(b"COALMINE_") for v in e.split(b"\0")[:-1]), e
     fake.end(c, ["head"], "r1")
+    a.wait_clean()
+
+
+def litter(site):
+    """Folders as deep as no path is, or shut, and a link to what is not ours."""
+    keep = os.path.join(site.top, "keep")
+    os.mkdir(keep)
+    os.chmod(keep, 0o777)
+    open(keep + "/file", "w").close()
+    c, a = setup(site)
+    start(c, "r1", "begin litter %s bye exit0" % keep)
+    assert c.wait("exited", run="r1", id=0)["status"] == 0
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+    assert os.listdir(keep) == ["file"]
+
+
+def planted(site):
+    """Nobody but the agent makes files in the folder of a run: who tries all
+    the time has none, and one that is there by other means stops nothing."""
+    c, a = setup(site)
+    for i in range(40):
+        run = "r%d" % i
+        path = os.path.join(a.run_dir, run)
+        pid = os.fork()
+        if pid == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.setgroups([])
+            os.setgid(nobody.pw_gid)
+            os.setuid(nobody.pw_uid)
+            end = time.monotonic() + 20
+            while time.monotonic() < end:
+                try:
+                    os.mkfifo(path + "/stdout")
+                    os._exit(1)
+                except PermissionError:
+                    pass
+                except FileNotFoundError:
+                    pass
+            os._exit(0)
+        time.sleep(0.01)
+        fake.prepare(c, ["head"], run)
+        os.kill(pid, signal.SIGKILL)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -9, run
+        st = os.stat(path)
+        assert (st.st_uid, st.st_mode & 0o777) == (0, 0o710), st
+        if i < 39:
+            fake.end(c, ["head"], run)
+            a.wait_clean()
+    os.mkfifo(path + "/stdout")
+    fake.launch(c, ["head"], run, campaign="#x begin talk exit3")
+    assert c.wait("exited", run=run, id=0)["status"] == 3
+    fake.end(c, ["head"], run)
     a.wait_clean()
 
 
@@ -549,7 +613,8 @@ def arsh_alone(site):
 
 if __name__ == "__main__":
     fake.main(reserve, idle_command, idle_slow, idle_load, rank_lost,
-              collectors_user, root, foreign_code, programs, bad_records, output, strays, agent_killed, all_killed,
+              collectors_user, root, foreign_code, litter,
+              planted, programs, bad_records, output, strays, agent_killed, all_killed,
               keeper_killed, confined, agent_stops, deadline, collector_away,
               said_while_away, dropped, spawn_refused, disk_full, memory,
               arsh_alone)
