@@ -211,6 +211,15 @@ const struct conf_row options_agent[] = {
 	{ "children", "programs", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Programs that a campaign's command.run may be, with commas "
 	    "between, by their whole paths; empty: none." },
+	{ "children", "tables", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Folder below which a campaign may keep a table of its tuner, as "
+	    "multipath.table; empty: none may." },
+	{ "children", "file_max", CONF_BYTES, 0, 1024 * GIB, NULL, "16G",
+	    "bytes", "A file that a probe writes is no longer; 0: no limit." },
+	{ "children", "processes_max", CONF_INT, 0, 10000000, NULL, "16384",
+	    "1",
+	    "Processes and threads of children.user on this node, all runs "
+	    "together; 0: no limit." },
 	{ "children", "deadline_max", CONF_SPAN, 1, DAY_S, NULL, "1h", "s",
 	    "No child lives longer, whatever a campaign says." },
 	{ "mpi", "net", CONF_STRING, 0, 200, NULL, "", "",

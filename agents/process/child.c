@@ -219,6 +219,12 @@ args_make(struct args *a, const struct child_spec *spec)
 		args_add(a, "--uid=%lld", (long long)spec->uid);
 		args_add(a, "--gid=%lld", (long long)spec->gid);
 	}
+	if (spec->file_max_bytes > 0)
+		args_add(a, "--file-kib=%llu",
+		    (unsigned long long)spec->file_max_bytes / 1024);
+	if (spec->processes_max > 0)
+		args_add(a, "--processes=%llu",
+		    (unsigned long long)spec->processes_max);
 	if (spec->cgroup != NULL)
 		args_add(a, "--cgroup=%s", spec->cgroup);
 	args_add(a, "%s", spec->path);

@@ -22,7 +22,8 @@ struct child_spec {
 	char **env;         /* all of its environment */
 	int64_t uid, gid;   /* -1: as we are */
 	uint64_t deadline_ms;
-	const char *cgroup; /* leaf to make, or NULL */
+	uint64_t file_max_bytes, processes_max; /* 0: no limit */
+	const char *cgroup;                     /* leaf to make, or NULL */
 	const char *output; /* file for its stdout, or NULL: dropped */
 };
 

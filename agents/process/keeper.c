@@ -39,6 +39,7 @@
 #define GRACE_MS 2000
 /* KILL again this often, for what was forked in between. */
 #define KILL_EVERY_MS 50
+#define FILES_MAX     4096
 
 enum { EXIT_USAGE = 2, EXIT_BROKEN = 3 };
 
@@ -49,7 +50,7 @@ struct keeper {
 	pid_t child;
 	int status;       /* of the child, as a shell counts; -1: it runs */
 	int64_t uid, gid; /* -1: stay who we are */
-	int64_t grace_ms;
+	int64_t grace_ms, file_kib, processes; /* 0: no limit */
 	uint64_t deadline_ns;
 	uint64_t kill_ns;   /* when TERM turns into KILL; 0: not ending */
 	const char *cgroup; /* leaf to make; NULL: none */
@@ -89,6 +90,18 @@ child_fail(int pipe_fd, const char *what)
 	_exit(127);
 }
 
+/* At most that much, and no more than there was. */
+static void
+limit(int what, rlim_t most)
+{
+	struct rlimit now;
+
+	if (getrlimit(what, &now) < 0 || now.rlim_max < most)
+		return;
+	now.rlim_cur = now.rlim_max = most;
+	setrlimit(what, &now);
+}
+
 /* From the fork to the program.
  *
  * It gets a group of its own, which signals to the agent's do not reach, but
@@ -100,7 +113,6 @@ static void
 child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 {
 	static const struct rlimit no_core = { 0, 0 };
-	struct rlimit files = { 4096, 4096 }, now;
 	gid_t gid = (gid_t)k->gid;
 	char procs[4096];
 	sigset_t none;
@@ -117,10 +129,11 @@ child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 			(void)!write(fd, "0", 1); /* 0: the writer */
 	}
 	setrlimit(RLIMIT_CORE, &no_core);
-	if (getrlimit(RLIMIT_NOFILE, &now) == 0 &&
-	    now.rlim_max < files.rlim_max)
-		files = now;
-	setrlimit(RLIMIT_NOFILE, &files);
+	limit(RLIMIT_NOFILE, FILES_MAX);
+	if (k->file_kib > 0)
+		limit(RLIMIT_FSIZE, (rlim_t)k->file_kib * 1024);
+	if (k->processes > 0)
+		limit(RLIMIT_NPROC, (rlim_t)k->processes);
 	if (k->uid >= 0 &&
 	    (setgroups(1, &gid) < 0 || setgid(gid) < 0 ||
 		setuid((uid_t)k->uid) < 0))
@@ -313,13 +326,14 @@ env_read(struct keeper *k, int fd)
 static const char usage[] =
     "usage: coalmine-keeper --control=FD [--agent=PID] [--uid=N --gid=N]\n"
     "           [--deadline-ms=N] [--grace-ms=N] [--cgroup=DIR] [--env=FD]\n"
+    "           [--file-kib=N] [--processes=N]\n"
     "           PROGRAM ARGV0 [ARG...]\n";
 
 static int
 options(struct keeper *k, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "control", required_argument, NULL, 'f' },
+		{ "control", required_argument, NULL, 's' },
 		{ "agent", required_argument, NULL, 'a' },
 		{ "uid", required_argument, NULL, 'u' },
 		{ "gid", required_argument, NULL, 'g' },
@@ -327,16 +341,20 @@ options(struct keeper *k, int argc, char **argv)
 		{ "grace-ms", required_argument, NULL, 'k' },
 		{ "cgroup", required_argument, NULL, 'c' },
 		{ "env", required_argument, NULL, 'e' },
+		{ "file-kib", required_argument, NULL, 'f' },
+		{ "processes", required_argument, NULL, 'p' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int64_t control = -1, agent = 0, deadline_ms = 3600000, env = -1;
-	int64_t *const into[128] = { ['f'] = &control,
+	int64_t *const into[128] = { ['s'] = &control,
 		['a'] = &agent,
 		['u'] = &k->uid,
 		['g'] = &k->gid,
 		['d'] = &deadline_ms,
 		['k'] = &k->grace_ms,
-		['e'] = &env };
+		['e'] = &env,
+		['f'] = &k->file_kib,
+		['p'] = &k->processes };
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "+", longs, NULL)) != -1) {

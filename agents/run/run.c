@@ -372,7 +372,10 @@ run_child_start(struct run *run, int64_t id, const char *path, char **argv,
 		.argv = argv,
 		.env = env->list,
 		.uid = ag->child_uid,
-		.gid = ag->child_gid };
+		.gid = ag->child_gid,
+		.file_max_bytes = conf_bytes(ag->conf, "children", "file_max"),
+		.processes_max = (uint64_t)conf_int(ag->conf, "children",
+		    "processes_max") };
 	int err;
 
 	rc->run = run;
@@ -517,6 +520,29 @@ run_program_check(const struct agent *ag, const char *line, struct err *err)
 	    len < 150 ? (int)len : 150, line);
 }
 
+/* Options that have the engine write a file: only where the administrator has
+ * it, or a campaign could replace any file of the children's user. */
+static int
+tables_check(const struct agent *ag, const struct conf *c, struct err *err)
+{
+	static const char *const sections[] = { "multipath", "collective" };
+	const char *dir = conf_string(ag->conf, "children", "tables");
+	size_t len = strlen(dir);
+
+	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
+		const char *path = conf_string(c, sections[i], "table");
+
+		if (path[0] == '\0' ||
+		    (len > 0 && strncmp(path, dir, len) == 0 &&
+			path[len] == '/' && strstr(path, "/..") == NULL))
+			continue;
+		return err_set(err, -EACCES,
+		    "%s.table: %.150s is not below children.tables",
+		    sections[i], path);
+	}
+	return 0;
+}
+
 /* What the campaign says, and the files that launcher and rank 0 need beside
  * the socket of the rank watch. A program that a campaign brings must be one
  * of the administrator's. */
@@ -534,6 +560,8 @@ launch_ready(struct run *run, const char *text, size_t node_count,
 		return rc;
 	line = conf_string(*ret, "command", "run");
 	if (line[0] != '\0' && run_program_check(ag, line, err) < 0)
+		return -EACCES;
+	if (tables_check(ag, *ret, err) < 0)
 		return -EACCES;
 	rc = campaign_write(run, text);
 	if (rc < 0)

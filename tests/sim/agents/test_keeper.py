@@ -175,13 +175,15 @@ def child_state(site):
     out = os.path.join(site.top, "out")
     script = ("id -u; id -g; id -G; ulimit -c; ls /proc/self/fd | wc -l; "
               "grep NoNewPrivs /proc/self/status; pwd; env | sort; "
-              "readlink /proc/self/fd/0")
+              "readlink /proc/self/fd/0; ulimit -f; "
+              "grep -i 'max processes' /proc/self/limits")
     with open(out, "w") as f:
         spare = os.open("/dev/null", os.O_RDONLY)
         os.set_inheritable(spare, True)
         k = Keeper("/bin/sh", "-c", script, stdout=f,
                    options=["--uid=%d" % user.pw_uid,
-                            "--gid=%d" % user.pw_gid],
+                            "--gid=%d" % user.pw_gid,
+                            "--file-kib=77", "--processes=7777"],
                    env={"PATH": "/usr/bin:/bin", "ONE": "1"})
         k.started()
         assert k.line() == "exited 0"
@@ -195,6 +197,8 @@ def child_state(site):
     assert got[6] == "/", got
     assert got[7:10] == ["ONE=1", "PATH=/usr/bin:/bin", "PWD=/"], got
     assert got[10] == "/dev/null", got
+    assert got[11] == "154", got  # blocks of 512 bytes
+    assert got[12].split()[2:4] == ["7777", "7777"], got
 
 
 def environment(site):

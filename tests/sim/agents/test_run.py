@@ -222,6 +222,10 @@ def foreign_code(site):
             line = f.read()
         with open("/proc/%d/environ" % pid, "rb") as f:
             envs.setdefault(b"keeper" in line, []).append(f.read())
+        with open("/proc/%d/limits" % pid) as f:
+            limits = f.read().split()
+        if b"keeper" not in line:
+            assert "17179869184" in limits and "16384" in limits, limits
     assert any(b"LD_LIBRARY_PATH=" in e for e in envs[False]), envs
     for e in envs[True]:
         assert all(v.startswith(b"COALMINE_") for v in e.split(b"\0")[:-1]), e
@@ -307,6 +311,25 @@ def programs(site):
         assert ok or path + " is not in children.programs" in said["text"]
         fake.end(c, ["head"], run)
         a.wait_clean()
+
+
+def tables(site):
+    """A campaign has the engine write no file but where it may."""
+    c, a = setup(site, children__tables="/var/tables")
+    for n, (path, ok) in enumerate((
+            ("/etc/passwd", False), ("/var/tables", False), ("t", False),
+            ("/var/tables2/t", False), ("/var/tables/../t", False),
+            ("/var/tables/a/t", True))):
+        for section in ("multipath", "collective"):
+            run = "t%d%s" % (n, section)
+            fake.prepare(c, ["head"], run)
+            fake.launch(c, ["head"], run, campaign="#x begin bye\n[%s]\n"
+                        "table = %s\n" % (section, path))
+            said = c.wait("launched", run=run)
+            assert said["ok"] == ok, said
+            assert ok or "children.tables" in said["text"], said
+            fake.end(c, ["head"], run)
+            a.wait_clean()
 
 
 def bad_records(site):
@@ -614,7 +637,8 @@ def arsh_alone(site):
 if __name__ == "__main__":
     fake.main(reserve, idle_command, idle_slow, idle_load, rank_lost,
               collectors_user, root, foreign_code, litter,
-              planted, programs, bad_records, output, strays, agent_killed, all_killed,
+              planted, programs, tables, bad_records, output, strays,
+              agent_killed, all_killed,
               keeper_killed, confined, agent_stops, deadline, collector_away,
               said_while_away, dropped, spawn_refused, disk_full, memory,
               arsh_alone)

@@ -375,6 +375,29 @@ test_full(void **state)
 	spool_free(sp);
 }
 
+/* The alarm says what is wrong: who frees a disk that is read-only waits in
+ * vain. */
+static void
+test_alarm(void **state)
+{
+	static const struct {
+		int rc;
+		const char *says;
+	} rows[] = { { -ENOSPC, "disk is full" }, { -EDQUOT, "disk is full" },
+		{ -EIO, "cannot be written" },
+		{ -EROFS, "cannot be written" } };
+	struct spool *sp = open_max(1 << 20);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		sp->write_failed = rows[i].rc;
+		assert_non_null(strstr(spool_alarm(sp), rows[i].says));
+	}
+	sp->write_failed = 0;
+	assert_null(spool_alarm(sp));
+	spool_free(sp);
+}
+
 int
 main(void)
 {
@@ -393,6 +416,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_limit_acked, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_alarm, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
