@@ -27,7 +27,9 @@ const struct conf_row options_daemon[] = {
 	{ "collector", "silence", CONF_SPAN, 0.5, 600, NULL, "10s", "s",
 	    "An agent that was silent for this long is lost." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
-	    "", "Certificate of the site's authority." },
+	    "",
+	    "Certificate of an authority of Coalmine's own: whoever has one of "
+	    "its certificates with role operator gives orders." },
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/collector.pem", "", "Own certificate." },
 	{ "tls", "key", CONF_STRING, 1, 4000, NULL,

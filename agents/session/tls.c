@@ -53,7 +53,7 @@ tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
 	ERR_clear_error();
 	if (ctx == NULL)
 		return load_failed("tls", err);
-	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+	SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);

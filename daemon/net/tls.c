@@ -95,9 +95,8 @@ tls_server_new(const struct tls_files *files, SSL_CTX **ret, struct err *err)
 	ctx = SSL_CTX_new(TLS_server_method());
 	if (ctx == NULL)
 		return refuse("tls", "context", err);
-	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-	SSL_CTX_set_options(ctx,
-	    SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+	SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
+	SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
 	/* An idle session gives its 34 KiB of buffers back. */
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	/* Resumption through tickets only: nothing grows with the number of

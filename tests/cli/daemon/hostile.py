@@ -51,6 +51,14 @@ def handshake_fails(c, ctx, what):
 
 def test_strangers(c):
     """No certificate, a foreign one, an old protocol, none of TLS at all."""
+    ctx = tls_context(c.pki, "node2")
+    ctx.maximum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        ctx.wrap_socket(connect(c))
+    except OSError:
+        pass
+    else:
+        raise AssertionError("TLS 1.2 is spoken")
     other = c.dir + "/foreign"
     c.ctl("pki", "init", other)
     c.issue("node1", "agent", pki=other)

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import time
@@ -55,6 +56,13 @@ def not_believed(site):
         a.kill()
         assert not c.messages or c.messages[0][1]["type"] == "gone"
         os.unlink(a.log)
+    c = site.collector()
+    c.ctx.maximum_version = ssl.TLSVersion.TLSv1_2
+    a = site.agent("head", c.port, site.libexec(ENGINE))
+    fake.wait_for(lambda: "protocol" in open(a.log).read())
+    a.kill()
+    assert not c.messages
+    os.unlink(a.log)
     c = fake.Collector(foreign)
     site.collectors.append(c)
     a = site.agent("head", c.port, site.libexec(ENGINE))
