@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mesh.h - the mesh's datagrams: an echo request and its answer, both of
- * MESH_PACKET_BYTES, so an answer is never larger than what asked for it.
+ * MESH_PACKET_BYTES, or large: those and zeros up to what a path should carry.
+ * An answer is never larger than what asked for it.
  *
  *   0  magic "CMm1"          4  kind, 1 request, 2 answer     5..7  zero
  *   8  epoch                16  seq, chosen by who asks
@@ -23,6 +24,8 @@
 #include <stdint.h>
 
 #define MESH_PACKET_BYTES 64
+#define MESH_LARGE_MIN    1200 /* a large one's bytes; less proves little */
+#define MESH_LARGE_MAX    9216
 #define MESH_MAC_AT       48
 #define MESH_MAC_BYTES    16
 #define MESH_KEY_BYTES    32
@@ -34,6 +37,16 @@
 enum mesh_class { MESH_LEAF, MESH_SPINE, MESH_CLASS_MAX };
 extern const char *const mesh_classes[MESH_CLASS_MAX];
 int mesh_class_find(const char *name); /* index or -ENOENT */
+
+/* What an epoch has found of one pair: ids of nodes, counts of datagrams. */
+struct mesh_path {
+	uint32_t a, b; /* who asked, who was asked */
+	uint32_t answered;
+	/* Large ones; a host or the network said that these are too large. */
+	uint32_t large_answered, large_lost, large_unsent;
+	uint32_t large_bytes; /* 0: none were asked for */
+	uint32_t mtu;         /* that large ones need: with the IP header */
+};
 
 enum mesh_kind { MESH_REQUEST = 1, MESH_ANSWER = 2 };
 

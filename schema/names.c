@@ -54,7 +54,7 @@ const struct congestor_row names_congestors[CONGESTOR_MAX] = {
 
 const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
 	"undetermined", "drift", "prediction", "port", "intermittent", "fleet",
-	"link-errors" };
+	"link-errors", "mtu" };
 
 /* rx_dropped and its like are not here: they count what nobody had asked for
  * and what the host was too slow for. Congestion (xmit_wait, CNPs, pauses) is

@@ -114,6 +114,7 @@ enum what {
 	WHAT_INTERMITTENT, /* slow again and again, and well when looked at */
 	WHAT_FLEET,        /* all are slower than they were */
 	WHAT_LINK_ERRORS,  /* a port counts errors, look after look */
+	WHAT_MTU,          /* large packets vanish there */
 	WHAT_MAX
 };
 extern const char *const names_whats[WHAT_MAX];

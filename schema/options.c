@@ -125,7 +125,10 @@ const struct conf_row options_daemon[] = {
 	{ "mesh", "round", CONF_SPAN, 0.1, 3600, NULL, "10s", "s",
 	    "Every target gets a burst in this time, if the rates allow." },
 	{ "mesh", "burst", CONF_INT, 1, 64, NULL, "4", "1",
-	    "Datagrams of a burst, 64 bytes each." },
+	    "Datagrams of a burst: 64 bytes each, but the last (of bursts of 1 "
+	    "every fourth) is as large as the MTU of both nodes allows, 9216 "
+	    "bytes at most; with defaults a node sends 0.8 large ones a "
+	    "second, answers included, 7 kB/s with an MTU of 9000." },
 	{ "mesh", "rate", CONF_REAL, 0.1, 2000, NULL, "20", "1/s",
 	    "A node sends no more datagrams than this." },
 	{ "mesh", "target_rate", CONF_REAL, 0.01, 2000, NULL, "2", "1/s",

@@ -100,6 +100,7 @@ FIELDS(spool_lost) = {
 };
 FIELDS(mesh_ready) = {
 	{ "ok", 'b', 0 },
+	{ "large", 'b', 1 }, /* it answers large datagrams too */
 	{ "text", 's', 1 },
 	LAST
 };
@@ -108,7 +109,9 @@ FIELDS(mesh_report) = {
 	{ "span_ms", 'i', 0 }, /* how long it lasted here */
 	{ "classes", 'a', 0 }, /* [{class answered lost unknown unsent n mean
 	                          min p50 p90 p99 p999 max hist}], s */
-	{ "targets", 'a', 0 }, /* [{node class answered lost unknown p50}] */
+	{ "targets", 'a', 0 }, /* [{node class answered lost unknown p50 large}];
+	                          large {bytes answered lost unsent}, where any
+	                          were asked for */
 	{ "host", 'o', 0 },    /* {turn wait echoes refused limited unsent
 	                          drops stretch} */
 	LAST
@@ -182,7 +185,8 @@ FIELDS(mesh) = {
 	{ "burst", 'i', 1 },
 	{ "rate", 'n', 1 },        /* datagrams a second, at most */
 	{ "target_rate", 'n', 1 }, /* for one target */
-	{ "targets", 'a', 1 },     /* [{node class addr port token}] */
+	{ "targets", 'a', 1 },     /* [{node class addr port token bytes}]; bytes
+	                              of large datagrams, absent: none */
 	LAST
 };
 FIELDS(heartbeat) = {

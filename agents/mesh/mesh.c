@@ -161,9 +161,12 @@ targets_read(const json_t *array, struct order *o)
 	json_array_foreach (array, i, row) {
 		struct mesh_target *t = &o->targets[i];
 		int64_t port = int_in(row, "port", 1, 65535);
+		int64_t large = json_object_get(row, "bytes") == NULL
+		    ? 0
+		    : int_in(row, "bytes", MESH_LARGE_MIN, MESH_LARGE_MAX);
 		int class = mesh_class_find(member_text(row, "class"));
 
-		if (port < 0 || class < 0 ||
+		if (port < 0 || large < 0 || class < 0 ||
 		    hostlist_name_check(member_text(row, "node")) < 0 ||
 		    mesh_addr_parse(member_text(row, "addr"), &t->peer.addr) <
 			0 ||
@@ -172,6 +175,7 @@ targets_read(const json_t *array, struct order *o)
 			return -EPROTO;
 		}
 		t->peer.port = (uint16_t)port;
+		t->large_bytes = (uint32_t)large;
 		t->class = (enum mesh_class) class;
 		t->node = xstrdup(member_text(row, "node"));
 		o->count++;
@@ -270,6 +274,13 @@ report(struct mesh *m)
 
 		if (!isnan(p50))
 			json_object_set_new(row, "p50", json_real(p50));
+		if (target->large_bytes > 0)
+			json_object_set_new(row, "large",
+			    json_pack("{s:I, s:I, s:I, s:I}", "bytes",
+				(json_int_t)target->large_bytes, "answered",
+				(json_int_t)target->large_answered, "lost",
+				(json_int_t)target->large_lost, "unsent",
+				(json_int_t)target->large_unsent));
 		json_array_append_new(targets, row);
 	}
 	mesh_echo_take(m->echo, &c, h);
@@ -292,7 +303,7 @@ report(struct mesh *m)
 static void
 say_ready(struct mesh *m, const char *why)
 {
-	json_t *msg = json_pack("{s:b}", "ok", why == NULL);
+	json_t *msg = json_pack("{s:b, s:b}", "ok", why == NULL, "large", 1);
 
 	if (why != NULL)
 		json_object_set_new(msg, "text", text_json(why));

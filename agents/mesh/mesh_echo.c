@@ -33,7 +33,7 @@ answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
 	uint8_t input[MESH_TOKEN_INPUT];
 	struct mesh_packet p;
 	uint64_t now_ns;
-	int is_good = 0;
+	int is_good = 0, rc;
 
 	/* The token that signed it, made again from the sender's address. */
 	mesh_token_input(&got->from.addr, input);
@@ -65,7 +65,10 @@ answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
 	p.turn_ns = got->waited_ns + (clk_ns() - read_ns);
 	mesh_packet_put(raw, &p);
 	mesh_sign(raw, token);
-	if (mesh_sock_put(e->fd, &got->from, raw) < 0) {
+	rc = mesh_sock_put(e->fd, &got->from, raw, got->len_bytes);
+	if (rc == -EMSGSIZE) /* says that the way back carries less */
+		rc = mesh_sock_put(e->fd, &got->from, raw, MESH_PACKET_BYTES);
+	if (rc < 0) {
 		e->counts.unsent++;
 		return;
 	}

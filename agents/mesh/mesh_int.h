@@ -26,6 +26,7 @@ struct mesh_peer {
 struct mesh_got {
 	struct mesh_peer from;
 	uint8_t raw[MESH_PACKET_BYTES];
+	size_t len_bytes; /* with the zeros that follow */
 	/* How long it lay in our socket: our host's delay, not the network's.
 	 * 0 where the kernel gives no time stamp. */
 	uint64_t waited_ns;
@@ -34,13 +35,15 @@ struct mesh_got {
 /* Bind to addr and port (0: any). A descriptor that does not block, or -errno.
  */
 int mesh_sock_open(const struct in6_addr *addr, uint16_t port);
-/* The next datagram of the right size, others are skipped: 1, or 0 when there
- * is none. ret_drops: how many the kernel has thrown away since the socket was
- * opened, because we did not read in time; only written when it says so. */
+/* The next datagram of the right size and padding, others are skipped: 1, or 0
+ * when there is none. ret_drops: how many the kernel has thrown away since the
+ * socket was opened, because we did not read in time; only written when it says
+ * so. */
 int mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops);
-/* 0 or -errno: then nothing was sent. */
+/* A packet and zeros after it, len_bytes in all, never in fragments. 0 or
+ * -errno: then nothing was sent; -EMSGSIZE: the way is known to carry less. */
 int mesh_sock_put(int fd, const struct mesh_peer *to,
-    const uint8_t raw[MESH_PACKET_BYTES]);
+    const uint8_t raw[MESH_PACKET_BYTES], size_t len_bytes);
 
 /* HMAC-SHA256; the first bytes of it. */
 void mesh_mac(const uint8_t key[MESH_KEY_BYTES], const uint8_t *data,
@@ -54,8 +57,9 @@ int mesh_signed(const uint8_t raw[MESH_PACKET_BYTES],
 /* ---- mesh_echo.c: answers ----
  *
  * Only a request with the MAC of a token that the collector made for the
- * sender's address is answered, to that address, with as many bytes; all else
- * is dropped in silence and counted. It keeps no table of peers.
+ * sender's address is answered, to that address, with as many bytes, or with 64
+ * where the way is known to carry no more; all else is dropped in silence and
+ * counted. It keeps no table of peers.
  */
 struct mesh_echo;
 
@@ -97,6 +101,10 @@ void mesh_echo_take(struct mesh_echo *e, struct mesh_echo_counts *ret,
  * A datagram is lost when it was sent, its answer had not reached our kernel
  * in time, and nothing says that a host was the reason: an answer that our
  * kernel dropped, or that the responder kept for too long, is unknown.
+ *
+ * The last datagram of a burst to a target that takes large ones is large, of
+ * bursts of one every fourth. They are counted apart: who says that one is too
+ * large, a host or a router, is an answer as well, and only silence a loss.
  */
 #define MESH_SAMPLES   32 /* kept of a target, for its median */
 #define MESH_BURST_MAX 64
@@ -106,8 +114,11 @@ struct mesh_target {
 	uint8_t token[MESH_KEY_BYTES];
 	enum mesh_class class;
 	char *node;
+	uint32_t large_bytes; /* of a large datagram; 0: none */
 	/* since the last take */
 	uint32_t answered, lost, unknown, unsent;
+	uint32_t large_answered, large_lost, large_unsent;
+	uint32_t bursts;
 	float rtt_s[MESH_SAMPLES]; /* of the answered: a fair sample */
 	uint64_t last_ns;          /* of its newest burst; 0: none yet */
 };

@@ -7,6 +7,7 @@
  */
 #include "agents/mesh/mesh_int.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct slot {
 	uint64_t seq;
 	uint32_t target;
 	enum slot_state state;
+	int is_large;
 };
 
 struct mesh_probe {
@@ -73,6 +75,11 @@ unknown(struct mesh_probe *p, struct slot *s)
 	struct mesh_target *t = &p->targets[s->target];
 	struct mesh_tally *tally = &p->tally[t->class];
 
+	if (s->is_large) {
+		t->large_lost -= s->state == SLOT_LOST && t->large_lost > 0;
+		s->state = SLOT_FREE;
+		return;
+	}
 	if (s->state == SLOT_LOST && t->lost > 0 && tally->lost > 0) {
 		t->lost--;
 		tally->lost--;
@@ -103,6 +110,9 @@ take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 	if (memcmp(&t->peer.addr, &got->from.addr, sizeof(t->peer.addr)) != 0 ||
 	    t->peer.port != got->from.port || !mesh_signed(got->raw, t->token))
 		return;
+	if (got->len_bytes != MESH_PACKET_BYTES &&
+	    (!s->is_large || got->len_bytes != t->large_bytes))
+		return;
 	total_ns = now_ns - s->sent_ns;
 	if (got->waited_ns > total_ns || answer.turn_ns > total_ns) {
 		unknown(p, s); /* a clock was set, or a responder lies */
@@ -121,6 +131,13 @@ take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 	if (s->state != SLOT_SENT)
 		return;
 	s->state = SLOT_FREE;
+	if (s->is_large) {
+		if (got->len_bytes > MESH_PACKET_BYTES)
+			t->large_answered++;
+		else
+			t->large_unsent++;
+		return;
+	}
 	rtt_s = (double)(total_ns - hosts_ns) / 1e9;
 	hist_add(&p->tally[t->class].rtt_s, rtt_s);
 	p->tally[t->class].answered++;
@@ -150,6 +167,7 @@ static void
 expire(struct mesh_probe *p)
 {
 	uint64_t now_ns = clk_ns();
+	struct mesh_target *t;
 
 	drain(p);
 	for (; p->oldest < p->seq; p->oldest++) {
@@ -160,8 +178,13 @@ expire(struct mesh_probe *p)
 		if (now_ns - s->sent_ns <= p->pace.timeout_ns)
 			break;
 		s->state = SLOT_LOST;
-		p->targets[s->target].lost++;
-		p->tally[p->targets[s->target].class].lost++;
+		t = &p->targets[s->target];
+		if (s->is_large) {
+			t->large_lost++;
+			continue;
+		}
+		t->lost++;
+		p->tally[t->class].lost++;
 	}
 }
 
@@ -232,6 +255,16 @@ beat_arm(struct mesh_probe *p)
 	event_add(p->beat, &tv);
 }
 
+/* The last of a burst, so that none waits behind it for the wire. */
+static int
+is_large(const struct mesh_probe *p, const struct mesh_target *t, unsigned i)
+{
+	unsigned burst = p->pace.burst;
+
+	return t->large_bytes > 0 &&
+	    (burst > 1 ? i + 1 == burst : t->bursts % 4 == 0);
+}
+
 static void
 beat_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -251,15 +284,21 @@ beat_cb(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	t->last_ns = clk_ns();
+	t->bursts++;
 	for (unsigned i = 0; i < p->pace.burst; i++) {
 		struct mesh_packet packet = { MESH_REQUEST, p->epoch, p->seq,
 			0 };
 		struct slot *s = slot_of(p, p->seq);
+		int rc;
 
 		mesh_packet_put(raw, &packet);
 		mesh_sign(raw, t->token);
 		s->sent_ns = clk_ns();
-		if (mesh_sock_put(p->fd, &t->peer, raw) < 0) {
+		s->is_large = is_large(p, t, i);
+		rc = mesh_sock_put(p->fd, &t->peer, raw,
+		    s->is_large ? t->large_bytes : MESH_PACKET_BYTES);
+		if (rc < 0) {
+			t->large_unsent += s->is_large && rc == -EMSGSIZE;
 			t->unsent++;
 			p->tally[t->class].unsent++;
 			continue;
@@ -368,6 +407,7 @@ mesh_probe_take(struct mesh_probe *p, enum mesh_class class,
 		for (size_t i = 0; i < p->count; i++) {
 			p->targets[i].unknown += p->targets[i].lost;
 			p->targets[i].lost = 0;
+			p->targets[i].large_lost = 0;
 		}
 	}
 	*ret = p->tally[class];

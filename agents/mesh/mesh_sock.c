@@ -18,6 +18,8 @@
 /* A time stamp that is older than this is of a clock that was set. */
 #define WAITED_MAX_NS (60 * CLK_NS_PER_S)
 
+static const uint8_t zeros[MESH_LARGE_MAX];
+
 /* The socket address of a peer, in the family of the socket. */
 static socklen_t
 to_sockaddr(const struct mesh_peer *p, struct sockaddr_storage *ret)
@@ -60,13 +62,18 @@ int
 mesh_sock_open(const struct in6_addr *addr, uint16_t port)
 {
 	/* None of them is needed to work: without time stamps a datagram has
-	 * not waited, without the count of drops they look like losses. */
+	 * not waited, without the count of drops they look like losses, and
+	 * those of the other family fail. */
 	static const struct {
-		int name, value;
+		int level, name, value;
 	} options[] = {
-		{ SO_TIMESTAMPNS, 1 },
-		{ SO_RXQ_OVFL, 1 },
-		{ SO_RCVBUF, RECEIVE_BYTES },
+		{ SOL_SOCKET, SO_TIMESTAMPNS, 1 },
+		{ SOL_SOCKET, SO_RXQ_OVFL, 1 },
+		{ SOL_SOCKET, SO_RCVBUF, RECEIVE_BYTES },
+		/* What a router says is too large is refused here from then on,
+		 * so only what vanishes in silence is lost, time after time. */
+		{ IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO },
+		{ IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO },
 	};
 	struct mesh_peer own = { *addr, port };
 	struct sockaddr_storage sa;
@@ -77,7 +84,7 @@ mesh_sock_open(const struct in6_addr *addr, uint16_t port)
 	if (fd < 0)
 		return -errno;
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
-		(void)setsockopt(fd, SOL_SOCKET, options[i].name,
+		(void)setsockopt(fd, options[i].level, options[i].name,
 		    &options[i].value, sizeof(int));
 	if (bind(fd, (struct sockaddr *)&sa, len) == 0)
 		return fd;
@@ -117,38 +124,47 @@ mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops)
 {
 	_Alignas(struct cmsghdr) char control[256];
 	struct sockaddr_storage from;
-	uint8_t raw[MESH_PACKET_BYTES + 1];
+	uint8_t rest[MESH_LARGE_MAX - MESH_PACKET_BYTES + 1];
 
 	for (;;) {
-		struct iovec iov = { raw, sizeof(raw) };
+		struct iovec iov[2] = { { ret->raw, MESH_PACKET_BYTES },
+			{ rest, sizeof(rest) } };
 		struct msghdr mh = { .msg_name = &from,
 			.msg_namelen = sizeof(from),
-			.msg_iov = &iov,
-			.msg_iovlen = 1,
+			.msg_iov = iov,
+			.msg_iovlen = ARRAY_LEN(iov),
 			.msg_control = control,
 			.msg_controllen = sizeof(control) };
 		ssize_t n = recvmsg(fd, &mh, 0);
 
 		if (n < 0 && errno != EINTR)
 			return 0;
-		if (n != MESH_PACKET_BYTES)
+		if (n < MESH_PACKET_BYTES || n > MESH_LARGE_MAX ||
+		    memcmp(rest, zeros, (size_t)n - MESH_PACKET_BYTES) != 0)
 			continue;
 		control_read(&mh, ret, ret_drops);
 		from_sockaddr(&from, &ret->from);
-		memcpy(ret->raw, raw, MESH_PACKET_BYTES);
+		ret->len_bytes = (size_t)n;
 		return 1;
 	}
 }
 
 int
 mesh_sock_put(int fd, const struct mesh_peer *to,
-    const uint8_t raw[MESH_PACKET_BYTES])
+    const uint8_t raw[MESH_PACKET_BYTES], size_t len_bytes)
 {
 	struct sockaddr_storage sa;
-	socklen_t len = to_sockaddr(to, &sa);
+	struct iovec iov[2] = {
+		{ (void *)(uintptr_t)raw, MESH_PACKET_BYTES },
+		{ (void *)(uintptr_t)zeros, len_bytes - MESH_PACKET_BYTES },
+	};
+	struct msghdr mh = { .msg_name = &sa,
+		.msg_namelen = to_sockaddr(to, &sa),
+		.msg_iov = iov,
+		.msg_iovlen = ARRAY_LEN(iov) };
 
-	if (sendto(fd, raw, MESH_PACKET_BYTES, MSG_NOSIGNAL,
-		(struct sockaddr *)&sa, len) == MESH_PACKET_BYTES)
+	errno = 0;
+	if (sendmsg(fd, &mh, MSG_NOSIGNAL) == (ssize_t)len_bytes)
 		return 0;
 	return errno != 0 ? -errno : -EIO;
 }

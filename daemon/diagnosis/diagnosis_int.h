@@ -11,6 +11,7 @@
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/diagnosis/judge/confirm.h"
 #include "daemon/diagnosis/judge/drift.h"
+#include "daemon/diagnosis/judge/holes.h"
 #include "daemon/diagnosis/judge/host_trouble.h"
 #include "daemon/diagnosis/judge/link_errors.h"
 #include "daemon/diagnosis/judge/loss.h"
@@ -31,6 +32,7 @@ enum {
 	SHORTFALL_EXPECTED, /* what a described machine would do */
 	SERIES_PORT,        /* what ports run at */
 	SERIES_LINK_ERRORS, /* what they count */
+	SERIES_MTU,         /* large datagrams of the mesh */
 	SERIES_KIND_MAX
 };
 struct series_kind {
@@ -132,6 +134,7 @@ struct incident {
 	uint64_t next_ns;                   /* of the next try; 0: now */
 	struct shortfall_expected expected; /* where what is WHAT_PREDICTION */
 	struct port_shortfall port;         /* where what is WHAT_PORT */
+	struct hole_place hole;             /* where what is WHAT_MTU */
 	int paths;     /* some paths of a leaf: the series' paths say so */
 	double effect; /* of the worst suspicion, of WHAT_INTERMITTENT */
 	int over;      /* ended; goes when nobody looks at it */
@@ -183,6 +186,7 @@ struct diagnosis {
 	char mpi[32], launcher[32];
 	json_t *slurm;
 	json_t *canaries;  /* campaigns that measure by MPI: a set */
+	int holes_told;    /* of an epoch before: some that nothing explains */
 	int ports_new;     /* somebody has said hello since */
 	uint64_t ports_ns; /* of the next look at them, at the soonest */
 };
@@ -195,6 +199,7 @@ struct diagnosis {
  *   series_drift.c  every node against its own past, and a baseline
  *   shortfall.c     nodes and links far below a prediction
  *   ports.c         ports below their rate, and with errors
+ *   paths.c         paths on which large datagrams vanish
  *   confirm_run.c   confirmation runs
  *   diagnosis.c     what others see (diagnosis.h)
  */
@@ -245,6 +250,9 @@ void incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen);
 /* A port of it counts errors, look after look, or none does any more. */
 void incident_links(struct diagnosis *d, uint32_t node);
+/* What an epoch says of it: it swallows large datagrams, or not any more. */
+void incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
+    const struct hole_place *seen);
 /* More of a leaf's pairs are slow than usual, or not any more. */
 void incident_paths(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t leaf, const struct diagnosis_source *from);

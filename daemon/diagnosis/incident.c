@@ -79,7 +79,7 @@ kind_name(enum judge_kind kind)
 static const struct judge_track *
 track_of(const struct incident *k)
 {
-	return k->kind == JUDGE_FLEET
+	return k->kind == JUDGE_FLEET || k->what == WHAT_MTU
 	    ? NULL
 	    : judge_track(k->series->judge, k->kind, k->index);
 }
@@ -190,6 +190,9 @@ incident_write(const struct diagnosis *d, struct incident *k)
 	} else if (k->what == WHAT_LINK_ERRORS) {
 		w.errors = link_worst(&d->links, k->index);
 		w.usual = link_usual_share(&d->links, w.errors);
+	} else if (k->what == WHAT_MTU) {
+		w.hole = &k->hole;
+		w.places = k->kind == JUDGE_LEAF;
 	} else if (k->what == WHAT_INTERMITTENT) {
 		w.effect = k->effect;
 		w.rounds = DISPELLED_MANY;
@@ -289,6 +292,8 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		    json_real(k->port.usual));
 	} else if (k->what == WHAT_LINK_ERRORS) {
 		put_errors(link_worst(&d->links, k->index), o);
+	} else if (k->what == WHAT_MTU) {
+		json_object_set_new(o, "mtu", json_integer(k->hole.mtu));
 	} else if (k->what == WHAT_DRIFT || t == NULL) {
 		json_object_set_new(o, "rounds",
 		    json_integer(drift == NULL ? 0 : drift_rounds(drift)));
@@ -375,14 +380,23 @@ source_set(struct incident *k, const struct diagnosis_source *from)
 	snprintf(k->run, sizeof(k->run), "%s", from->run);
 }
 
+/* By itself, not by rounds; it ends as it began. */
+static int
+is_seen(const struct incident *k)
+{
+	return k->what == WHAT_PORT || k->what == WHAT_LINK_ERRORS ||
+	    k->what == WHAT_MTU;
+}
+
 void
 incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from)
 {
 	struct incident *k = incident_find(d, kind, index);
 
-	if (k != NULL && (k->what < WHAT_DRIFT || k->what == WHAT_PORT))
-		return; /* another test shows it too, or its port says why */
+	if (k != NULL &&
+	    (k->what < WHAT_DRIFT || (is_seen(k) && k->verdict == VERDICT_BAD)))
+		return; /* another test shows it too, or it is known why */
 	if (k != NULL && k->what == WHAT_INTERMITTENT) {
 		if (k->passed) { /* there it is again: is it now for good? */
 			k->passed = 0;
@@ -547,6 +561,43 @@ incident_links(struct diagnosis *d, uint32_t node)
 }
 
 void
+incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
+    const struct hole_place *seen)
+{
+	struct incident *k = incident_find(d, kind, index);
+	struct diagnosis_source from = { "", "", "", "", "", NULL };
+	struct diagnosis_series *s;
+	int is_new = k == NULL || k->what != WHAT_MTU;
+
+	if (!seen->named) {
+		if (!is_new && seen->paths[0] + seen->paths[1] > 0 &&
+		    seen->holes[0] + seen->holes[1] == 0)
+			incident_end(d, k, VERDICT_OK,
+			    "large packets pass, or it is said that they are "
+			    "too large");
+		return;
+	}
+	s = diagnosis_series_of(d, "", SERIES_MTU, PARTNERS_PAIR);
+	/* A port that is slow says why, and a confirmation run goes first. */
+	if (s == NULL ||
+	    (k != NULL && is_new &&
+		((is_seen(k) && k->verdict == VERDICT_BAD) || d->pass.of == k)))
+		return;
+	if (k == NULL)
+		k = incident_new(d, kind, index);
+	k->what = WHAT_MTU;
+	k->verdict = VERDICT_BAD;
+	k->series = s;
+	k->hole = *seen;
+	k->paths = 0;
+	if (is_new)
+		source_set(k, &from);
+	incident_write(d, k);
+	if (is_new)
+		incident_tell(d, k);
+}
+
+void
 incident_shortfall(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct diagnosis_source *from, const struct shortfall_expected *seen)
 {
@@ -586,6 +637,7 @@ incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 	    why, names_verdicts[k->verdict], span);
 	k->verdict = verdict;
 	k->over = 1;
+	d->ports_new = 1; /* it may have hidden what they say */
 	incident_tell(d, k);
 	TAILQ_REMOVE(&d->incidents, k, link);
 	if (d->pass.of == k)
@@ -617,7 +669,8 @@ review(struct diagnosis *d, struct incident *k)
 
 	if (k->kind == JUDGE_FLEET || k->what == WHAT_PORT ||
 	    k->what == WHAT_LINK_ERRORS || k->paths)
-		return; /* they end by themselves */
+		if (k->kind == JUDGE_FLEET || is_seen(k) || k->paths)
+			return; /* they end by themselves */
 	if (k->what == WHAT_INTERMITTENT) {
 		if (clk_ns() - d->nodes[k->index].dispelled_ns[0] >
 		    DISPELLED_SPAN_NS)
@@ -832,7 +885,8 @@ load_one(struct diagnosis *d, const json_t *o)
 	    strcmp(names_whats[what], member_text(o, "what")) != 0)
 		what++;
 	if (s == NULL || what == WHAT_MAX || (!is_leaf && n == NULL) ||
-	    what == WHAT_FLEET || (is_leaf && what >= WHAT_PORT) ||
+	    what == WHAT_FLEET ||
+	    (is_leaf && what >= WHAT_PORT && what != WHAT_MTU) ||
 	    (!bad && strcmp(member_text(o, "verdict"), "warn") != 0))
 		return;
 	index = is_leaf ? diagnosis_leaf(d, member_text(o, "subject"))
@@ -860,6 +914,7 @@ load_one(struct diagnosis *d, const json_t *o)
 		incident_free(k);
 		return;
 	}
+	k->hole.mtu = (uint32_t)json_integer_value(json_object_get(o, "mtu"));
 	if (what == WHAT_INTERMITTENT) {
 		struct diagnosis_node *cn = diagnosis_node(d, n);
 

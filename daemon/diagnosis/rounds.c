@@ -28,6 +28,7 @@ static const struct series_kind mesh_sorts[] = {
 	{ "predicted", "1", 1, 0, 0 },
 	{ "port", "bit/s", 1, 0, 0 },
 	{ "link-errors", "1", 0, 0, 0 },
+	{ "echo-large", "bytes", 0, 0, 0 },
 };
 
 struct series_kind

@@ -36,7 +36,9 @@ struct mesh_node {
 	uint8_t key[MESH_KEY_BYTES]; /* of this session */
 	uint64_t serial;             /* of the session it was given to */
 	int ready;                   /* it has said that it answers */
-	uint64_t order_epoch;        /* of its newest order */
+	int is_large;                /* large datagrams too */
+	int64_t mtu;          /* of its address's interface; 0: unknown */
+	uint64_t order_epoch; /* of its newest order */
 	struct in6_addr addr;
 	char addr_text[INET6_ADDRSTRLEN];
 	char *trouble; /* why it takes no part */
@@ -222,6 +224,42 @@ epoch_now(const struct mesh *m)
 	return clk_unix_ns() / m->o.interval_ns;
 }
 
+/* What the interface with the mesh's address carries; 0: nobody says. */
+static int64_t
+mtu_of(const struct node *n, const struct in6_addr *own)
+{
+	json_t *nic, *text;
+	struct in6_addr addr;
+	size_t i, j;
+
+	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
+		json_array_foreach (json_object_get(nic, "addrs"), j, text)
+			if (json_is_string(text) &&
+			    mesh_addr_parse(json_string_value(text), &addr) ==
+				0 &&
+			    memcmp(&addr, own, sizeof(addr)) == 0)
+				return json_integer_value(
+				    json_object_get(nic, "mtu"));
+	return 0;
+}
+
+static int64_t
+headers_bytes(const struct mesh_node *mn)
+{
+	return (IN6_IS_ADDR_V4MAPPED(&mn->addr) ? 20 : 40) + 8;
+}
+
+/* The bytes of a large datagram between two that know them; 0: none. */
+static int64_t
+large_bytes(const struct mesh_node *a, const struct mesh_node *b)
+{
+	int64_t bytes = (a->mtu < b->mtu ? a->mtu : b->mtu) - headers_bytes(a);
+
+	if (!a->is_large || !b->is_large || bytes < MESH_LARGE_MIN)
+		return 0;
+	return bytes < MESH_LARGE_MAX ? bytes : MESH_LARGE_MAX;
+}
+
 void
 mesh_greeted(struct mesh *m, struct node *n)
 {
@@ -230,7 +268,7 @@ mesh_greeted(struct mesh *m, struct node *n)
 	size_t i, j;
 	int found;
 
-	mn->ready = 0;
+	mn->ready = mn->is_large = 0;
 	mn->serial = n->serial;
 	if (!m->o.enabled) {
 		(void)m->ops->send(m->ctx, n, WIRE_MESH,
@@ -249,6 +287,7 @@ mesh_greeted(struct mesh *m, struct node *n)
 		trouble_set(m, n, "no address in mesh.net");
 		return;
 	}
+	mn->mtu = mtu_of(n, &mn->addr);
 	if (RAND_bytes(mn->key, sizeof(mn->key)) != 1) {
 		trouble_set(m, n, "no random numbers for its key");
 		return;
@@ -367,12 +406,13 @@ epoch_begin(struct mesh *m, uint64_t epoch)
 static json_t *
 targets_of(struct mesh *m, size_t site)
 {
+	const struct mesh_node *asker = &m->nodes[m->sites[site].id];
 	uint8_t input[MESH_TOKEN_INPUT], digest[EVP_MAX_MD_SIZE];
 	char token[MESH_HEX_BYTES];
-	json_t *list = json_array();
+	json_t *list = json_array(), *row;
 	unsigned len = 0;
 
-	mesh_token_input(&m->nodes[m->sites[site].id].addr, input);
+	mesh_token_input(&asker->addr, input);
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
 		const struct mesh_aims *a = &m->aims[c][site];
 
@@ -383,11 +423,14 @@ targets_of(struct mesh *m, size_t site)
 			HMAC(EVP_sha256(), asked->key, MESH_KEY_BYTES, input,
 			    sizeof(input), digest, &len);
 			mesh_hex_put(digest, token);
-			json_array_append_new(list,
-			    json_pack("{s:s, s:s, s:s, s:i, s:s}", "node",
-				roster_by_id(m->roster, id)->name, "class",
-				mesh_classes[c], "addr", asked->addr_text,
-				"port", (int)m->o.port, "token", token));
+			row = json_pack("{s:s, s:s, s:s, s:i, s:s}", "node",
+			    roster_by_id(m->roster, id)->name, "class",
+			    mesh_classes[c], "addr", asked->addr_text, "port",
+			    (int)m->o.port, "token", token);
+			if (large_bytes(asker, asked) > 0)
+				json_object_set_new(row, "bytes",
+				    json_integer(large_bytes(asker, asked)));
+			json_array_append_new(list, row);
 		}
 	}
 	explicit_bzero(digest, sizeof(digest));
@@ -426,26 +469,43 @@ run_need(struct mesh *m)
 	json_decref(o);
 }
 
+/* The pairs of an epoch: what they cover, and what large datagrams met. */
+static void
+pairs_take(struct mesh *m, const struct mesh_gather *g)
+{
+	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
+	const struct mesh_pair *p;
+	size_t count = mesh_gather_pairs(g, &p), n = 0;
+	struct mesh_path *paths = xcalloc(count + 1, sizeof(*paths));
+
+	for (size_t i = 0; i < count; i++, p++) {
+		const struct node *a = roster_by_id(m->roster, p->a);
+		const struct node *b = roster_by_id(m->roster, p->b);
+
+		if (p->answered + p->lost > 0)
+			coverage_pair(m->coverage, hour, p->a,
+			    mesh_leaf_id(m, a->leaf), p->b,
+			    mesh_leaf_id(m, b->leaf));
+		if (p->large_bytes > 0)
+			paths[n++] = (struct mesh_path){ p->a, p->b,
+				p->answered, p->large_answered, p->large_lost,
+				p->large_unsent, p->large_bytes,
+				p->large_bytes +
+				    (uint32_t)headers_bytes(node_of(m, a)) };
+	}
+	if (n > 0)
+		m->ops->paths(m->ctx, paths, n);
+	free(paths);
+}
+
 static void
 flush(struct mesh *m, struct gathering *ga)
 {
-	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
 	struct mesh_gather *g = ga->g;
-	const struct mesh_pair *p;
-	size_t count;
 
 	ga->g = NULL;
 	mesh_gather_close(g);
-	count = mesh_gather_pairs(g, &p);
-	for (size_t i = 0; i < count; i++) {
-		const struct node *a = roster_by_id(m->roster, p[i].a);
-		const struct node *b = roster_by_id(m->roster, p[i].b);
-
-		if (p[i].answered + p[i].lost > 0)
-			coverage_pair(m->coverage, hour, p[i].a,
-			    mesh_leaf_id(m, a->leaf), p[i].b,
-			    mesh_leaf_id(m, b->leaf));
-	}
+	pairs_take(m, g);
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
 		const struct mesh_totals *t = mesh_gather_totals(g,
 		    (enum mesh_class)c);
@@ -511,6 +571,7 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 
 	if (type == WIRE_MESH_READY) {
 		mn->ready = member_bool(msg, "ok");
+		mn->is_large = member_bool(msg, "large");
 		trouble_set(m, n,
 		    mn->ready
 			? NULL

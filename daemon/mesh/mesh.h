@@ -45,6 +45,8 @@ struct mesh_ops {
 	    *send)(void *ctx, struct node *n, enum wire_type type, json_t *msg);
 	/* A record is on its way into the store. */
 	void (*record)(void *ctx, const json_t *record);
+	/* The same epoch's pairs of both classes that take large datagrams. */
+	void (*paths)(void *ctx, const struct mesh_path *paths, size_t count);
 };
 
 /* roster, store and o's text outlive it. -EINVAL and why for a net that is

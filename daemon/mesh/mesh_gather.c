@@ -140,6 +140,26 @@ classes_add(struct mesh_gather *g, const json_t *list, struct err *err)
 	return 0;
 }
 
+/* What a target's row says of large datagrams, if it does. */
+static int
+large_get(const json_t *o, struct mesh_pair *p)
+{
+	uint64_t bytes, answered, lost, unsent;
+
+	if (o == NULL)
+		return 0;
+	if (count_get(o, "bytes", &bytes) < 0 || bytes < MESH_LARGE_MIN ||
+	    bytes > MESH_LARGE_MAX || count_get(o, "answered", &answered) < 0 ||
+	    count_get(o, "lost", &lost) < 0 ||
+	    count_get(o, "unsent", &unsent) < 0)
+		return -EPROTO;
+	p->large_bytes = (uint32_t)bytes;
+	p->large_answered = (uint32_t)answered;
+	p->large_lost = (uint32_t)lost;
+	p->large_unsent = (uint32_t)unsent;
+	return 0;
+}
+
 static int
 targets_add(struct mesh_gather *g, size_t node, const json_t *list,
     struct err *err)
@@ -157,6 +177,7 @@ targets_add(struct mesh_gather *g, size_t node, const json_t *list,
 		double p50_s = member_number(o, "p50");
 		uint64_t answered, lost, unknown;
 		int class = class_get(o);
+		struct mesh_pair *p;
 
 		if (other < 0 || class < 0 || (size_t)other == node ||
 		    count_get(o, "answered", &answered) < 0 ||
@@ -165,17 +186,19 @@ targets_add(struct mesh_gather *g, size_t node, const json_t *list,
 		    (answered > 0) != (p50_s > 0))
 			return err_set(err, -EPROTO,
 			    "mesh-report with a bad target");
-		if (answered + lost + unknown == 0)
-			continue;
 		if (g->pair_count == g->pair_cap) {
 			g->pair_cap = g->pair_cap * 2 + 64;
 			g->pairs = xreallocarray(g->pairs, g->pair_cap,
 			    sizeof(g->pairs[0]));
 		}
-		g->pairs[g->pair_count++] = (struct mesh_pair){ (uint32_t)node,
-			(uint32_t)other, (enum mesh_class) class,
-			(uint32_t)answered, (uint32_t)lost, (uint32_t)unknown,
-			p50_s };
+		p = &g->pairs[g->pair_count];
+		*p = (struct mesh_pair){ (uint32_t)node, (uint32_t)other,
+			(enum mesh_class) class, (uint32_t)answered,
+			(uint32_t)lost, (uint32_t)unknown, p50_s, 0, 0, 0, 0 };
+		if (large_get(json_object_get(o, "large"), p) < 0)
+			return err_set(err, -EPROTO,
+			    "mesh-report with a bad target.large");
+		g->pair_count += answered + lost + unknown > 0;
 	}
 	return 0;
 }
@@ -214,10 +237,14 @@ mesh_gather_close(struct mesh_gather *g)
 		struct mesh_totals *t = &g->totals[p->class];
 
 		/* One that reported, and was not deaf, is a witness. */
-		if (p->lost == 0 ||
-		    (p->b < g->host_count && g->hosts[p->b].reported &&
-			!g->hosts[p->b].deaf))
+		if (p->b < g->host_count && g->hosts[p->b].reported &&
+		    !g->hosts[p->b].deaf)
 			continue;
+		/* Small ones from the same burst are witnesses too, of one that
+		 * has answered no large one while it lived: where these vanish,
+		 * so may its report. */
+		if (p->answered == 0 || p->large_answered > 0)
+			p->large_lost = 0;
 		p->unknown += p->lost;
 		t->unknown += p->lost;
 		t->lost -= p->lost < t->lost ? p->lost : t->lost;
@@ -354,7 +381,14 @@ nodes_json(const struct mesh_gather *g, enum mesh_class class)
 	return list;
 }
 
-/* The worst first: those that lose, then the slow ones. */
+static double
+large_loss_of(const struct mesh_pair *p)
+{
+	return p->large_lost /
+	    ((double)p->large_answered + (double)p->large_lost + 1);
+}
+
+/* The worst first: those that lose, large ones last, then the slow ones. */
 static int
 pair_compare(const void *a, const void *b)
 {
@@ -364,9 +398,30 @@ pair_compare(const void *a, const void *b)
 	double px = isnan(x->p50_s) ? 0 : x->p50_s;
 	double py = isnan(y->p50_s) ? 0 : y->p50_s;
 
+	if (lx == ly) {
+		lx = large_loss_of(x);
+		ly = large_loss_of(y);
+	}
 	if (lx != ly)
 		return lx > ly ? -1 : 1;
 	return (px < py) - (px > py);
+}
+
+static json_t *
+pair_row(const struct mesh_gather *g, const struct mesh_pair *p)
+{
+	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:o}", "a",
+	    g->names.name(g->names.arg, p->a), "b",
+	    g->names.name(g->names.arg, p->b), "n", (int)p->answered, "lost",
+	    (int)p->lost, "p50",
+	    isnan(p->p50_s) ? json_null() : json_real(p->p50_s));
+
+	if (p->large_bytes > 0)
+		json_object_set_new(o, "large",
+		    json_pack("{s:i, s:i, s:i}", "bytes", (int)p->large_bytes,
+			"n", (int)p->large_answered, "lost",
+			(int)p->large_lost));
+	return o;
 }
 
 static json_t *
@@ -382,14 +437,7 @@ pairs_json(const struct mesh_gather *g, enum mesh_class class)
 			list[n++] = &g->pairs[i];
 	qsort(list, n, sizeof(list[0]), pair_compare);
 	for (size_t i = 0; i < n && i < RECORD_PAIRS_MAX; i++)
-		json_array_append_new(rows,
-		    json_pack("{s:s, s:s, s:i, s:i, s:o}", "a",
-			g->names.name(g->names.arg, list[i]->a), "b",
-			g->names.name(g->names.arg, list[i]->b), "n",
-			(int)list[i]->answered, "lost", (int)list[i]->lost,
-			"p50",
-			isnan(list[i]->p50_s) ? json_null()
-					      : json_real(list[i]->p50_s)));
+		json_array_append_new(rows, pair_row(g, list[i]));
 	free(list);
 	return rows;
 }

@@ -65,6 +65,8 @@ struct mesh_pair {
 	enum mesh_class class;
 	uint32_t answered, lost, unknown;
 	double p50_s; /* NAN: no answer */
+	/* Of large datagrams, of so many bytes; 0: none. */
+	uint32_t large_bytes, large_answered, large_lost, large_unsent;
 };
 
 struct mesh_totals { /* of one class */

@@ -324,7 +324,15 @@ mesh_record(void *ctx, const json_t *record)
 	diagnosis_mesh(h->diagnosis, record);
 }
 
-static const struct mesh_ops mesh_ops = { send_to, mesh_record };
+static void
+mesh_paths(void *ctx, const struct mesh_path *paths, size_t count)
+{
+	struct hub *h = ctx;
+
+	diagnosis_paths(h->diagnosis, paths, count);
+}
+
+static const struct mesh_ops mesh_ops = { send_to, mesh_record, mesh_paths };
 
 static void
 standing_of(void *ctx, const struct node *n, struct node_health *ret)

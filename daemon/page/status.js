@@ -130,6 +130,7 @@ const WHATS = { node: "the node itself", leaf: "a leaf switch",
 	port: "port below its rate", intermittent: "comes and goes",
 	fleet: "all nodes are slower than they were",
 	"link-errors": "a port counts errors",
+	mtu: "large packets vanish",
 	prediction: "slower than predicted" };
 
 export function outliersCard(rows) {

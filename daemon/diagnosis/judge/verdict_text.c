@@ -170,6 +170,35 @@ add_errors(const struct link_sum *s, char *text)
 	    s->counter, s->errors, s->errors == 1 ? "" : "s", span);
 }
 
+static void
+write_hole(const struct verdict_evidence *c, char *text)
+{
+	const struct hole_place *h = c->hole;
+	int inside = 2 * h->holes[0] > h->paths[0];
+
+	if (c->places > 0)
+		add(text,
+		    "leaf %s: datagrams of %" PRIu32 " bytes are lost on "
+		    "%" PRIu32 " of %" PRIu32 " paths to other leaves and on "
+		    "%" PRIu32 " of %" PRIu32 " inside",
+		    c->subject, h->bytes, h->holes[1], h->paths[1], h->holes[0],
+		    h->paths[0]);
+	else
+		add(text,
+		    "%s: datagrams of %" PRIu32 " bytes are lost on %" PRIu32
+		    " of %" PRIu32 " paths",
+		    c->subject, h->bytes, h->holes[0] + h->holes[1],
+		    h->paths[0] + h->paths[1]);
+	add(text,
+	    " while those of %d bytes arrive: an MTU below %" PRIu32
+	    " on its %s, and nothing says so (%s)",
+	    MESH_PACKET_BYTES, h->mtu,
+	    c->places == 0 ? "link"
+		: inside   ? "switch"
+			   : "uplink",
+	    c->test);
+}
+
 void
 verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 {
@@ -221,6 +250,10 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		    "the fleet is %s slower than in its own last weeks, %zu of "
 		    "%zu nodes are, over %" PRIu32 " rounds (%s)",
 		    slower, c->slow_places, c->places, c->rounds, c->test);
+		return;
+	}
+	if (c->what == WHAT_MTU) {
+		write_hole(c, ret);
 		return;
 	}
 	if (c->what == WHAT_PREDICTION) {

@@ -10,6 +10,7 @@
 
 #include "daemon/diagnosis/judge/confirm.h"
 #include "daemon/diagnosis/judge/link_errors.h"
+#include "daemon/diagnosis/judge/holes.h"
 #include "schema/names.h"
 
 #define VERDICT_TEXT_MAX 400
@@ -43,6 +44,7 @@ struct verdict_evidence {
 	int64_t nic_drops;
 	enum port_fact fact; /* of nic, where what is WHAT_PORT */
 	double now;
+	const struct hole_place *hole; /* where what is WHAT_MTU */
 	double share; /* of a leaf's pairs that is slow usually; 0: not so */
 	const struct link_sum *errors; /* that a port of it counts, or NULL */
 	double usual;     /* likewise; or the share of looks with such errors */

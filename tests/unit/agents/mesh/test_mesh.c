@@ -6,11 +6,13 @@
  */
 #include "agents/mesh/mesh_probe.c"
 
-#include <errno.h>
+#include <linux/filter.h>
+#include <net/if.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/socket.h>
+#include <sys/ioctl.h>
 
 #include <cmocka.h>
 
@@ -266,12 +268,16 @@ test_strangers(void **state)
 		int from_two, kind, signed_;
 		uint64_t epoch;
 		unsigned answered;
+		size_t len_bytes;
 	} rows[] = {
-		{ 0, MESH_REQUEST, 1, 7, 1 }, { 0, MESH_REQUEST, 1, 6, 1 },
-		{ 0, MESH_REQUEST, 1, 8, 1 }, { 0, MESH_REQUEST, 1, 5, 0 },
-		{ 0, MESH_REQUEST, 1, 9, 0 }, { 0, MESH_REQUEST, 0, 7, 0 },
-		{ 1, MESH_REQUEST, 1, 7, 0 }, /* a token of another address */
-		{ 0, MESH_ANSWER, 1, 7, 0 },  /* would bounce for ever */
+		{ 0, MESH_REQUEST, 1, 7, 1, 64 },
+		{ 0, MESH_REQUEST, 1, 6, 1, 64 },
+		{ 0, MESH_REQUEST, 1, 8, 1, MESH_LARGE_MAX },
+		{ 0, MESH_REQUEST, 1, 5, 0, 64 },
+		{ 0, MESH_REQUEST, 1, 9, 0, 1400 },
+		{ 0, MESH_REQUEST, 0, 7, 0, 1400 },
+		{ 1, MESH_REQUEST, 1, 7, 0, 64 }, /* another's token */
+		{ 0, MESH_ANSWER, 1, 7, 0, 64 },  /* would bounce for ever */
 	};
 
 	(void)state;
@@ -286,13 +292,16 @@ test_strangers(void **state)
 		mesh_packet_put(raw, &packet);
 		if (rows[i].signed_)
 			mesh_sign(raw, t.token);
-		assert_int_equal(mesh_sock_put(fd, &to, raw), 0);
+		assert_int_equal(mesh_sock_put(fd, &to, raw, rows[i].len_bytes),
+		    0);
 		run_for(base, 20 * CLK_NS_PER_MS);
 		mesh_echo_take(e, &counts, turn_s);
 		assert_int_equal(counts.answered, rows[i].answered);
 		assert_int_equal(counts.refused, !rows[i].answered);
 		assert_int_equal(mesh_sock_get(fd, &got, &drops),
 		    (int)rows[i].answered);
+		if (rows[i].answered)
+			assert_int_equal(got.len_bytes, rows[i].len_bytes);
 		close(fd);
 	}
 	free(t.node);
@@ -323,10 +332,10 @@ test_keys(void **state)
 	mesh_sign(raw, t.token);
 	mesh_echo_key(e, key); /* the same again changes nothing */
 	mesh_echo_key(e, other);
-	mesh_sock_put(fd, &to, raw);
+	mesh_sock_put(fd, &to, raw, sizeof(raw));
 	run_for(base, 20 * CLK_NS_PER_MS);
 	mesh_echo_key(e, third);
-	mesh_sock_put(fd, &to, raw);
+	mesh_sock_put(fd, &to, raw, sizeof(raw));
 	run_for(base, 20 * CLK_NS_PER_MS);
 	mesh_echo_take(e, &counts, turn_s);
 	assert_int_equal(counts.answered, 1);
@@ -336,6 +345,178 @@ test_keys(void **state)
 	free(t.node);
 	mesh_echo_close(e);
 	event_base_free(base);
+}
+
+/* Only zeros may follow a packet, and not more than the largest has. */
+static void
+test_padding(void **state)
+{
+	static const struct {
+		size_t len_bytes, at; /* of a byte that is not zero; 0: none */
+		unsigned answered;
+	} rows[] = { { 1400, 0, 1 }, { 1400, 64, 0 }, { 1400, 1399, 0 },
+		{ MESH_LARGE_MAX, 0, 1 }, { MESH_LARGE_MAX + 1, 0, 0 },
+		{ 63, 0, 0 } };
+	struct event_base *base = event_base_new();
+	struct mesh_echo *e = echo_make(base, 9, 0);
+	struct in6_addr one = local(1);
+	struct mesh_target t = target_make(&one, 1);
+	struct mesh_packet packet = { MESH_REQUEST, 7, 1, 0 };
+	struct hist *turn_s = xcalloc(1, sizeof(*turn_s));
+	uint8_t *raw = xcalloc(1, MESH_LARGE_MAX + 1);
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons(mesh_echo_port(e)),
+		.sin_addr.s_addr = htonl(0x7f000009) };
+	struct mesh_echo_counts counts;
+	int fd = mesh_sock_open(&one, 0);
+	ssize_t n;
+
+	(void)state;
+	mesh_packet_put(raw, &packet);
+	mesh_sign(raw, t.token);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].at > 0)
+			raw[rows[i].at] = 1;
+		n = sendto(fd, raw, rows[i].len_bytes, 0,
+		    (struct sockaddr *)&to, sizeof(to));
+		assert_int_equal(n, rows[i].len_bytes);
+		if (rows[i].at > 0)
+			raw[rows[i].at] = 0;
+		run_for(base, 20 * CLK_NS_PER_MS);
+		mesh_echo_take(e, &counts, turn_s);
+		assert_int_equal(counts.answered, rows[i].answered);
+	}
+	close(fd);
+	free(raw);
+	free(turn_s);
+	free(t.node);
+	mesh_echo_close(e);
+	event_base_free(base);
+}
+
+/* Nothing longer than so many bytes comes back: it is cut to what is no packet,
+ * for what a filter drops the kernel counts as our host's. */
+static void
+hole_make(int fd, unsigned bytes)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, bytes, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 8 + MESH_PACKET_BYTES - 1),
+		BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+	};
+	struct sock_fprog program = { 4, code };
+
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program,
+			     sizeof(program)),
+	    0);
+}
+
+/* One of a burst is large and, where only these are lost, none of the ordinary
+ * counters or round trips shows it. */
+static void
+test_large(void **state)
+{
+	static const struct {
+		unsigned burst, small, large; /* of four datagrams */
+		int is_hole;
+	} rows[] = { { 4, 3, 1, 0 }, { 2, 2, 2, 0 }, { 1, 3, 1, 0 },
+		{ 4, 3, 1, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct mesh_pace pace = { CLK_NS_PER_S / 100,
+			200 * CLK_NS_PER_MS, rows[i].burst, 400, 400 };
+		struct event_base *base = event_base_new();
+		struct mesh_probe *p = probe_make(base);
+		struct mesh_echo *e = echo_make(base, 9, 0);
+		struct mesh_target *t = one_target(9, mesh_echo_port(e));
+		struct mesh_tally *tally = xcalloc(1, sizeof(*tally));
+
+		t->large_bytes = 8972;
+		if (rows[i].is_hole)
+			hole_make(p->fd, 1500);
+		mesh_probe_aim(p, t, 1, 7, 1, &pace);
+		for (int k = 0; k < 2000 && p->seq < 16; k++)
+			event_base_loop(base, EVLOOP_ONCE);
+		event_del(p->beat);
+		run_for(base, 300 * CLK_NS_PER_MS);
+		mesh_probe_take(p, MESH_LEAF, tally);
+		assert_int_equal(p->seq, 16);
+		assert_int_equal(tally->lost, 0);
+		assert_int_equal(tally->answered + tally->unknown,
+		    4 * rows[i].small);
+		assert_int_equal(tally->rtt_s.count, tally->answered);
+		assert_int_equal(t->large_lost,
+		    rows[i].is_hole ? 4 * rows[i].large : 0);
+		/* a host that was slow may leave one or another unknown */
+		assert_true(t->large_answered <= 4 * rows[i].large);
+		assert_true(rows[i].is_hole == (t->large_answered == 0));
+		assert_int_equal(t->large_unsent + tally->unsent, 0);
+		mesh_echo_close(e);
+		mesh_probe_close(p);
+		event_base_free(base);
+		free(tally);
+	}
+}
+
+static int
+mtu_set(unsigned mtu)
+{
+	struct ifreq r = { .ifr_name = "lo" };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), rc;
+
+	r.ifr_mtu = (int)mtu;
+	rc = ioctl(fd, SIOCSIFMTU, &r);
+	r.ifr_flags = IFF_UP;
+	rc |= ioctl(fd, SIOCSIFFLAGS, &r);
+	close(fd);
+	return rc;
+}
+
+/* What this host, or the one that answers, knows to be too large is unsent. It
+ * needs a network of its own, which not every kernel gives. */
+static void
+test_too_large(void **state)
+{
+	struct mesh_pace pace = { CLK_NS_PER_S / 100, 2 * CLK_NS_PER_S, 4, 400,
+		400 };
+	struct event_base *base, *theirs;
+	struct mesh_probe *p;
+	struct mesh_echo *e;
+	struct mesh_target *t;
+
+	(void)state;
+	if ((unshare(CLONE_NEWNET) < 0 &&
+		unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0) ||
+	    mtu_set(1300) < 0)
+		skip();
+	base = event_base_new();
+	theirs = event_base_new();
+	p = probe_make(base);
+	e = echo_make(theirs, 9, 0);
+	t = one_target(9, mesh_echo_port(e));
+	t->large_bytes = 1400;
+	mesh_probe_aim(p, t, 1, 7, 1, &pace);
+	for (int i = 0; i < 2000 && p->seq < 3; i++)
+		event_base_loop(base, EVLOOP_ONCE);
+	assert_int_equal(t->large_unsent, 1);
+	assert_int_equal(p->tally[MESH_LEAF].unsent, 1);
+	/* the way back has become narrow since */
+	assert_int_equal(mtu_set(1500), 0);
+	for (int i = 0; i < 2000 && p->seq < 7; i++)
+		event_base_loop(base, EVLOOP_ONCE);
+	event_del(p->beat);
+	assert_int_equal(mtu_set(1300), 0);
+	run_for(theirs, 20 * CLK_NS_PER_MS);
+	run_for(base, 20 * CLK_NS_PER_MS);
+	assert_int_equal(t->large_unsent, 2);
+	assert_int_equal(t->answered, 6);
+	assert_int_equal(t->large_lost + t->large_answered + t->lost, 0);
+	mesh_echo_close(e);
+	mesh_probe_close(p);
+	event_base_free(base);
+	event_base_free(theirs);
 }
 
 /* Never more than the rates, however short the round; pressure slows. */
@@ -428,12 +609,12 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_pressure, tree_setup,
 		    tree_teardown),
 		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_padding), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_large), cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_own_delay),
 		cmocka_unit_test(test_their_delay),
-		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_rates), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_too_large), /* last: in another network */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

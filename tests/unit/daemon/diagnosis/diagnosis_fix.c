@@ -37,6 +37,7 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 {
 	(void)st;
 	(void)subject;
+	told.alarms += strcmp(kind, "alarm") == 0;
 	if (strcmp(kind, "verdict") != 0)
 		return;
 	told.events++;

@@ -24,7 +24,7 @@
 
 /* What the store was told. */
 struct told {
-	int verdicts, events;
+	int verdicts, events, alarms;
 	char last[VERDICT_TEXT_MAX + 64];
 	json_t *recent;
 };

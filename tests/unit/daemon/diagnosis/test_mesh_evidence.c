@@ -103,6 +103,100 @@ test_mesh_uplink(void **state)
 	json_decref(list);
 }
 
+/* An epoch of paths in which all ask all; large ones vanish at a node, at the
+ * uplink of a leaf, between all leaves (-1: not so). */
+static void
+hear_paths(struct fix *f, int node, int leaf, int spine)
+{
+	struct mesh_path paths[NODES * NODES];
+	size_t n = 0;
+
+	for (int a = 0; a < NODES; a++)
+		for (int b = 0; b < NODES; b++) {
+			int far = a / 4 != b / 4;
+			int hole = a == node || b == node ||
+			    (far && (a / 4 == leaf || b / 4 == leaf || spine));
+
+			if (a != b)
+				paths[n++] = (struct mesh_path){ (uint32_t)a,
+					(uint32_t)b, 90, hole ? 0 : 30,
+					hole ? 30 : 0, 0, 8972, 9000 };
+		}
+	diagnosis_paths(f->diagnosis, paths, n);
+}
+
+/* Bad at once, over a slow node too, and ended by the first epoch without. */
+static void
+test_mtu_node(void **state)
+{
+	struct fix *f = *state;
+	json_t *list, *first;
+
+	for (int i = 0; i < 3; i++)
+		hear_mesh(f, "spine", 1 << 4, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	hear_paths(f, 4, -1, 0);
+	hear_paths(f, 4, -1, 0);
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	expect_text(f,
+	    "node5: datagrams of 8972 bytes are lost on 22 of 22 paths while "
+	    "those of 64 bytes arrive: an MTU below 9000 on its link, and "
+	    "nothing says so (echo-large)");
+	list = diagnosis_json(f->diagnosis, 0);
+	first = json_array_get(list, 0);
+	assert_string_equal(member_text(first, "what"), "mtu");
+	assert_int_equal(json_integer_value(json_object_get(first, "mtu")),
+	    9000);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 0);
+	/* another collector finds it, and ends it */
+	fix_again(f);
+	diagnosis_load(f->diagnosis, list);
+	json_decref(list);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f, "22 of 22 paths");
+	hear_paths(f, -1, -1, 0);
+	assert_int_equal(open_cases(f), 0);
+	assert_non_null(strstr(told.last, "large packets pass"));
+}
+
+static void
+test_mtu_leaf(void **state)
+{
+	struct fix *f = *state;
+	json_t *list;
+
+	hear_paths(f, -1, 1, 0);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f,
+	    "leaf 10.78.2.0/24: datagrams of 8972 bytes are lost on 64 of 64 "
+	    "paths to other leaves and on 0 of 12 inside while those of 64 "
+	    "bytes arrive: an MTU below 9000 on its uplink");
+	list = diagnosis_json(f->diagnosis, 0);
+	fix_again(f);
+	diagnosis_load(f->diagnosis, list);
+	json_decref(list);
+	assert_int_equal(open_cases(f), 1);
+	hear_paths(f, -1, -1, 0);
+	assert_int_equal(open_cases(f), 0);
+}
+
+/* Nobody is named for what lies between all leaves: it is said, once. */
+static void
+test_mtu_spine(void **state)
+{
+	struct fix *f = *state;
+
+	hear_paths(f, -1, -1, 1);
+	hear_paths(f, -1, -1, 1);
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(told.alarms, 1);
+	hear_paths(f, -1, -1, 0);
+	hear_paths(f, -1, -1, 1);
+	assert_int_equal(told.alarms, 2);
+}
+
 int
 main(void)
 {
@@ -110,6 +204,9 @@ main(void)
 		DIAGNOSIS_TEST(test_mesh_slow),
 		DIAGNOSIS_TEST(test_mesh_loss),
 		DIAGNOSIS_TEST(test_mesh_uplink),
+		DIAGNOSIS_TEST(test_mtu_node),
+		DIAGNOSIS_TEST(test_mtu_leaf),
+		DIAGNOSIS_TEST(test_mtu_spine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_mesh.c - the clock of the collector is set back: agents that then report
- * the epoch that has just ended keep their sessions, and are heard.
+ * the epoch that has just ended keep their sessions, and are heard. Large
+ * datagrams are asked for where both ends answer them, as large as both carry.
  */
 #include "daemon/mesh/mesh.c"
 
@@ -73,12 +74,19 @@ run_node_at(const struct run *r, size_t i)
 	return NULL;
 }
 
+static json_t *target; /* of the newest order that has any */
+
 static int
 sent(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 {
 	(void)ctx;
 	(void)n;
 	(void)type;
+	if (json_array_size(json_object_get(msg, "targets")) > 0) {
+		json_decref(target);
+		target = json_incref(
+		    json_array_get(json_object_get(msg, "targets"), 0));
+	}
 	json_decref(msg);
 	return 0;
 }
@@ -90,21 +98,33 @@ no_loss(struct node *n, void *arg)
 	(void)arg;
 }
 
+/* is_large -1: an agent that says nothing of it. mtu 0: nor of that. */
 static void
-ready(struct mesh *m, struct roster *roster, int i)
+ready(struct mesh *m, struct roster *roster, const char *addr, int mtu,
+    int is_large)
 {
 	static int session;
-	json_t *msg = json_pack("{s:s, s:s, s:s, s:{}}", "node",
-	    i == 0 ? "n0" : "n1", "boot", "one", "software", "0", "inventory");
-	struct node *n = roster_hello(roster, msg,
-	    i == 0 ? "10.0.0.1" : "10.0.0.2",
-	    (struct session *)(void *)&session, clk_ns());
+	json_t *msg = json_pack("{s:s, s:s, s:s, s:{s:[{s:s, s:[s], s:i}, "
+				"{s:s, s:[s]}]}}",
+	    "node", addr[strlen(addr) - 1] == '1' ? "n0" : "n1", "boot", "one",
+	    "software", "0", "inventory", "nics", "name", "eth0", "addrs",
+	    "192.168.0.1", "mtu", 9000, "name", "eth1", "addrs", addr);
+	json_t *nics = json_object_get(json_object_get(msg, "inventory"),
+	    "nics");
+	struct node *n;
 	struct err err;
 
+	if (mtu > 0)
+		json_object_set_new(json_array_get(nics, 1), "mtu",
+		    json_integer(mtu));
+	n = roster_hello(roster, msg, addr, (struct session *)(void *)&session,
+	    clk_ns());
 	json_decref(msg);
 	n->greeted = 1;
 	mesh_greeted(m, n);
 	msg = json_pack("{s:b}", "ok", 1);
+	if (is_large >= 0)
+		json_object_set_new(msg, "large", json_boolean(is_large));
 	assert_int_equal(mesh_message(m, n, WIRE_MESH_READY, msg, &err), 0);
 	json_decref(msg);
 }
@@ -123,21 +143,63 @@ report(struct mesh *m, struct node *n, uint64_t epoch)
 	return rc;
 }
 
+static const struct mesh_options options = { .enabled = 1,
+	.interval_ns = INTERVAL_S * CLK_NS_PER_S,
+	.round_ns = CLK_NS_PER_S,
+	.timeout_ns = CLK_NS_PER_S,
+	.port = 17703,
+	.burst = 1,
+	.leaf_targets = 1,
+	.spine_targets = 1,
+	.rate = 10,
+	.target_rate = 10,
+	.net = "" };
+static const struct mesh_ops ops = { sent, NULL, NULL };
+
+/* The bytes that one of two nodes is to ask the other for; 0: none. */
+static json_int_t
+bytes_of(int v6, int mtu, int other_mtu, int is_large)
+{
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster *roster = roster_new(&limits, NULL, no_loss, NULL);
+	json_int_t bytes;
+	struct mesh *m;
+	struct err err;
+
+	assert_int_equal(mesh_new(roster, NULL, &options, &ops, NULL, &m, &err),
+	    0);
+	ready(m, roster, v6 ? "fd00::1" : "10.0.0.1", mtu, 1);
+	ready(m, roster, v6 ? "fd00::2" : "10.0.0.2", other_mtu, is_large);
+	now_s += INTERVAL_S;
+	mesh_tick(m);
+	assert_non_null(target);
+	bytes = json_integer_value(json_object_get(target, "bytes"));
+	json_decref(target);
+	target = NULL;
+	mesh_free(m);
+	roster_free(roster);
+	return bytes;
+}
+
+static void
+test_large(void **state)
+{
+	(void)state;
+	clk_set_source(NULL, now_ns);
+	assert_int_equal(bytes_of(0, 9000, 1500, 1), 1472);
+	assert_int_equal(bytes_of(1, 9000, 1500, 1), 1452);
+	assert_int_equal(bytes_of(0, 65520, 65520, 1), MESH_LARGE_MAX);
+	assert_int_equal(bytes_of(0, 9000, 1228, 1), 1200);
+	assert_int_equal(bytes_of(0, 9000, 1227, 1), 0);
+	assert_int_equal(bytes_of(0, 9000, 0, 1), 0);
+	assert_int_equal(bytes_of(0, 9000, 9000, 0), 0);
+	assert_int_equal(bytes_of(0, 9000, 9000, -1), 0);
+	clk_set_source(NULL, NULL);
+}
+
 static void
 test_clock_set_back(void **state)
 {
-	static const struct mesh_options o = { .enabled = 1,
-		.interval_ns = INTERVAL_S * CLK_NS_PER_S,
-		.round_ns = CLK_NS_PER_S,
-		.timeout_ns = CLK_NS_PER_S,
-		.port = 17703,
-		.burst = 1,
-		.leaf_targets = 1,
-		.spine_targets = 1,
-		.rate = 10,
-		.target_rate = 10,
-		.net = "" };
-	static const struct mesh_ops ops = { sent, NULL };
 	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
 	struct roster *roster;
 	const struct gathering *ga;
@@ -148,9 +210,10 @@ test_clock_set_back(void **state)
 	(void)state;
 	clk_set_source(NULL, now_ns);
 	roster = roster_new(&limits, NULL, no_loss, NULL);
-	assert_int_equal(mesh_new(roster, NULL, &o, &ops, NULL, &m, &err), 0);
-	for (int i = 0; i < NODES; i++)
-		ready(m, roster, i);
+	assert_int_equal(mesh_new(roster, NULL, &options, &ops, NULL, &m, &err),
+	    0);
+	ready(m, roster, "10.0.0.1", 1500, 1);
+	ready(m, roster, "10.0.0.2", 1500, 1);
 	now_s += INTERVAL_S;
 	mesh_tick(m);
 	before = m->epoch;
@@ -169,6 +232,8 @@ test_clock_set_back(void **state)
 	assert_int_equal(report(m, roster_by_id(roster, 0), 0), -EPROTO);
 	mesh_free(m);
 	roster_free(roster);
+	json_decref(target);
+	target = NULL;
 	clk_set_source(NULL, NULL);
 }
 
@@ -177,6 +242,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clock_set_back),
+		cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

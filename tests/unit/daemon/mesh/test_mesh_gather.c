@@ -191,6 +191,60 @@ member_set(json_t *msg, const char *list, const char *key, json_t *value)
 }
 
 static void
+large_set(json_t *msg, json_t *large)
+{
+	json_object_set_new(json_array_get(json_object_get(msg, "targets"), 0),
+	    "large", large);
+}
+
+static json_t *
+large(int answered, int lost)
+{
+	return json_pack("{s:i, s:i, s:i, s:i}", "bytes", 8972, "answered",
+	    answered, "lost", lost, "unsent", 1);
+}
+
+/* Large ones stand beside the others. n3 has not reported: it may have died, or
+ * nothing large has come from it ever. */
+static void
+test_large(void **state)
+{
+	struct mesh_gather *g = gather();
+	json_t *msg = report("n1", 8, 0, 0), *r, *row;
+	const struct mesh_pair *p;
+
+	(void)state;
+	large_set(msg, large(0, 3));
+	add(g, 0, msg, 0);
+	msg = report("n3", 8, 0, 0); /* which does not report */
+	large_set(msg, large(2, 1));
+	add(g, 1, msg, 0);
+	msg = report("n3", 8, 0, 0);
+	large_set(msg, large(0, 1));
+	add(g, 2, msg, 0);
+	mesh_gather_close(g);
+	assert_int_equal(mesh_gather_pairs(g, &p), 3);
+	assert_int_equal(p[0].large_bytes, 8972);
+	assert_int_equal(p[0].large_lost, 3);
+	assert_int_equal(p[0].large_unsent, 1);
+	assert_int_equal(p[1].large_answered, 2);
+	assert_int_equal(p[1].large_lost, 0);
+	assert_int_equal(p[2].large_lost, 1);
+	r = mesh_gather_record(g, MESH_LEAF);
+	assert_int_equal(int_of(r, "lost"), 0);
+	assert_int_equal(int_of(r, "n"), 24);
+	/* the one that loses large ones comes first */
+	row = json_array_get(json_object_get(r, "pairs"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "a")), "n0");
+	row = json_object_get(row, "large");
+	assert_int_equal(int_of(row, "lost"), 3);
+	assert_int_equal(int_of(row, "n"), 0);
+	assert_int_equal(int_of(row, "bytes"), 8972);
+	json_decref(r);
+	mesh_gather_free(g);
+}
+
+static void
 test_refused(void **state)
 {
 	static const struct {
@@ -204,6 +258,12 @@ test_refused(void **state)
 		{ "targets", "answered", "0" }, /* and yet a median */
 		{ "targets", "lost", "1e3" },
 		{ "targets", "p50", "-2" },
+		{ "targets", "large", "[]" },
+		{ "targets", "large",
+		    "{\"bytes\":64,\"answered\":1,\"lost\":0,\"unsent\":0}" },
+		{ "targets", "large",
+		    "{\"bytes\":1472,\"answered\":1,\"lost\":-1,"
+		    "\"unsent\":0}" },
 		{ "classes", "class", "\"\"" },
 		{ "classes", "answered", "9" }, /* the histogram has 8 */
 		{ "classes", "hist", "[[1]]" },
@@ -230,6 +290,7 @@ main(void)
 		cmocka_unit_test(test_record),
 		cmocka_unit_test(test_witnesses),
 		cmocka_unit_test(test_no_number),
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A port that drops large frames without a word: the mesh's large datagrams name
+# its node, and an uplink's its leaf, nobody else, until it is healed. The mesh
+# is on a network of its own; of the leaf the agents' sessions suffer too.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+before_start()
+{
+	in_host collector tee -a "$cluster/collector/conf" >/dev/null <<-END
+	[mesh]
+	net = 10.79.0.0/16
+	interval = 6s
+	round = 200ms
+	rate = 400
+	target_rate = 200
+	[verdict]
+	second_pass = no
+	END
+}
+
+records_of_mesh()
+{
+	ctl_api "runs/$(ctl_api 'runs?campaign=mesh' | jq -r '.[0].run')/records"
+}
+
+# A pair is asked in large ones, 28 bytes of headers less than eth1 carries.
+large_pass()
+{
+	records_of_mesh | jq -e 'any(.[].pairs[].large; .bytes == 1472 and .n > 3)
+		' >/dev/null
+}
+
+mtu_verdicts()
+{
+	ctl_api verdicts | jq -c '[.[] | select(.what == "mtu")]'
+}
+
+is_named() # KIND SUBJECT
+{
+	mtu_verdicts | jq -e --arg kind "$1" --arg subject "$2" 'length == 1 and
+		.[0].kind == $kind and .[0].subject == $subject and
+		.[0].mtu == 1500' >/dev/null
+}
+
+nobody_is_named()
+{
+	[ "$(mtu_verdicts)" = '[]' ]
+}
+
+last_epoch()
+{
+	records_of_mesh | jq '[.[].epoch] | max'
+}
+
+# break_it KIND SUBJECT LINK TEXT: named, alone, in words, and well again.
+break_it()
+{
+	local from text
+	from=$(last_epoch)
+	"$lab" degrade "$3" mtu=1400
+	poll 60 is_named "$1" "$2" ||
+		fail "$2 is not named: $(ctl_api verdicts)"
+	text=$(mtu_verdicts | jq -r '.[0].text')
+	say "named after $(($(last_epoch) - from)) epochs: $text"
+	grep -Eq "$4" <<<"$text" || fail "in other words: $text"
+	"$lab" heal "$3"
+	poll 120 nobody_is_named || fail "$2 is still named: $(mtu_verdicts)"
+}
+
+lab_up --rails 2
+cluster_up 12
+poll 60 large_pass || fail "no large ones: $(records_of_mesh | cut -c 1-2000)"
+nobody_is_named || fail "somebody is named: $(mtu_verdicts)"
+break_it node node7 node7.eth1 \
+	'lost on ([0-9]+) of \1 paths while .* an MTU below 1500 on its link'
+break_it leaf 10.78.2.0/24 leaf2 \
+	'paths to other leaves .* an MTU below 1500 on its uplink'
+ctl_api 'verdicts/history?limit=100' | jq -e '
+	[.[] | select(.what == "mtu") | .subject] | unique ==
+	["10.78.2.0/24", "node7"]' >/dev/null ||
+	fail "others were named: $(ctl_api 'verdicts/history?limit=100')"
+say passed
