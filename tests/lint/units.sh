@@ -31,7 +31,7 @@ for unit in systemd/*.service; do
 done
 
 if command -v systemd-sysusers >/dev/null; then
-	systemd-sysusers --dry-run - <systemd/coalmine-sysusers.conf \
+	systemd-sysusers --dry-run "$PWD"/systemd/sysusers-*.conf \
 	    >"$work/out" 2>&1 || { cat "$work/out"; bad=1; }
 fi
 exit $bad
