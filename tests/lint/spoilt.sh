@@ -18,7 +18,7 @@ fresh() {
 	mkdir -p "$tree"/{common,schema,daemon,probes/plan,etc,tests/unit,systemd}
 	cp "$lint/../../.clang-format" "$tree"
 	cp "$lint/../../etc/coalmine.conf.5" "$lint"/../../etc/*.conf "$tree/etc"
-	mkdir -p "$tree"/{probes/topology,daemon/run,docs}
+	mkdir -p "$tree"/{probes/topology,daemon/run,docs,debian}
 	for d in common daemon probes/plan; do
 		echo "# $d" >"$tree/$d/README.md"
 	done
@@ -28,6 +28,8 @@ fresh() {
 		cp "$lint/../../$f" "$tree/$f"
 	done
 	cp "$lint"/../../systemd/* "$tree/systemd"
+	cp "$lint/../../CMakeLists.txt" "$tree"
+	cp "$lint/../../debian/changelog" "$tree/debian"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
 	    '#include <stddef.h>' '' 'size_t one(void);' >"$tree/common/one.h"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
@@ -65,7 +67,7 @@ body() {
 }
 
 fresh
-for l in includes headers format functions paths texts man generated units; do
+for l in includes headers format functions paths texts man generated units versions; do
 	out=$(run $l)
 	rc=$?
 	[ $rc = 0 ] || [ $rc = 77 ] && continue
@@ -133,4 +135,6 @@ spoil units "Unknown key 'Kolour'" \
     'echo Kolour=blue >>systemd/coalmined.service'
 spoil units 'exposure level for coalmine-agent.service' \
     'sed -i /^Protect/d systemd/coalmine-agent.service'
+spoil versions 'debian/changelog:1: version 0.0.9' \
+    'sed -i "1s/(.*)/(0.0.9)/" debian/changelog'
 exit $failed
