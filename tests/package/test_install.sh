@@ -1,0 +1,222 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The packages in a fresh root of Debian 12 with systemd as its init: a lower
+# version is installed, set up as README.Debian says, and runs a campaign with
+# either MPI; the upgrade keeps what was configured; removal stops the units;
+# purge leaves nothing behind. The root has what packages depend on, and no
+# network.
+#
+# Not covered: that probes reach InfiniBand or GPUs out of the unit.
+. "$(dirname "$0")/lib.sh"
+need dpkg-deb mmdebstrap systemd-nspawn nsenter
+
+parts=(collector agent ctl probe probe-openmpi probe-mpich lab doc)
+root=$work/root
+
+# Packages of a version before: one conffile was another then.
+make_older() {
+	local part at=$work/older
+	rm -rf "$at" && mkdir -p "$at"
+	for part in "${parts[@]}"; do
+		dpkg-deb -R "$packages/coalmine-$part"_*.deb "$at/tree" || return
+		sed -i "s/\\b$version\\b/0.0.9/" "$at/tree/DEBIAN/control"
+		[ "$part" != collector ] ||
+		    echo "# older" >>"$at/tree/etc/coalmine/campaigns/self.conf"
+		dpkg-deb --root-owner-group -b "$at/tree" \
+		    "$at/coalmine-$part.deb" >/dev/null || return
+		rm -rf "$at/tree"
+	done
+}
+
+# What the packages depend on, without themselves.
+dependencies() {
+	local part
+	for part in "${parts[@]}"; do
+		dpkg-deb -f "$packages/coalmine-$part"_*.deb Depends
+	done | sed 's/, /\n/g' | grep -v '^coalmine-\|^$' | LC_ALL=C sort -u |
+	    paste -sd, | sed 's/,/, /g'
+}
+
+# The root is made once for a list of dependencies.
+make_root() {
+	local needs base
+	needs=$(dependencies)
+	base=$work/root-$(md5sum <<<"$needs" | cut -c -8).tar
+	if [ ! -e "$base" ]; then
+		rm -f "$work"/root-*.tar
+		nice mmdebstrap --quiet --format=tar --variant=minbase --include=systemd-sysv \
+		    --customize-hook="chroot \"\$1\" apt-get -qq -y \
+			--no-install-recommends satisfy '$needs' >/dev/null" \
+		    bookworm "$base.new" || {
+			echo "skipped: mmdebstrap cannot make a root"
+			exit 77
+		}
+		mv "$base.new" "$base"
+	fi
+	rm -rf "$root"
+	# The name of the machine that made it came along.
+	mkdir "$root" && tar -xf "$base" -C "$root" && rm -f "$root/etc/hostname"
+}
+
+boot() {
+	local i
+	systemd-nspawn --quiet --directory="$root" --machine=node1 --register=no \
+	    --keep-unit --private-network --link-journal=no --boot \
+	    </dev/null >"$work/boot.log" 2>&1 &
+	nspawn=$!
+	trap 'kill -KILL "$init" "$nspawn" 2>/dev/null' EXIT
+	for ((i = 0; i < 600; i++)); do
+		sleep 0.1
+		init=$(cat "/proc/$nspawn/task/$nspawn/children" 2>/dev/null)
+		init=${init%% *}
+		[ -n "$init" ] || continue
+		inside test -S /run/systemd/private 2>/dev/null && return
+		kill -0 "$nspawn" 2>/dev/null || break
+	done
+	tail -n 20 "$work/boot.log"
+	echo "skipped: systemd-nspawn cannot boot a root here"
+	exit 77
+}
+
+inside() {
+	nsenter --target "$init" --all -- env -i TERM=dumb LANG=C.UTF-8 \
+	    PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+# ok WHAT COMMAND...: inside.
+ok() {
+	local what=$1 out
+	shift
+	out=$(inside "$@" 2>&1) || fail "$what: $* ended with $?
+$out
+$(inside journalctl --no-pager -n 30 -u 'coalmine*' 2>&1)"
+	say "$what"
+}
+
+# A file's path, kind, owner and mode, for all that packages or programs leave.
+files() {
+	inside find / -xdev \( -path /proc -o -path /sys -o -path /dev -o \
+	    -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o \
+	    -path /var/cache -o -path /mnt -o -path '/etc/*-' \) -prune -o \
+	    -printf '%p %y %u:%g %m\n' | LC_ALL=C sort
+}
+
+install_packages() { # FOLDER
+	mkdir -p "$root/mnt"
+	rm -f "$root"/mnt/*.deb
+	cp "${@}" "$root/mnt"
+	ok "installed" sh -c 'dpkg -i /mnt/*.deb'
+}
+
+check_installed() {
+	local program unit
+	for program in coalmined coalmine-agent coalmine-probe; do
+		inside "$program" --version | grep -q "$version" ||
+		    fail "$program --version: $(inside "$program" --version 2>&1)"
+	done
+	inside coalctl version --json 2>/dev/null | grep -q "\"coalctl\": *\"$version\"" ||
+	    fail "coalctl version: $(inside coalctl version --json 2>&1)"
+	ok "users" getent passwd coalmine coalmine-probe
+	ok "units" systemd-analyze verify --man=no coalmined.service \
+	    coalmine-agent.service
+	for unit in coalmined coalmine-agent; do
+		[ "$(inside systemctl is-enabled $unit)" = disabled ] &&
+		    [ "$(inside systemctl is-active $unit)" = inactive ] ||
+		    fail "$unit is enabled or active"
+	done
+	ok "machines are found" coalmine-probe predict group n=2 g=4 \
+	    --machine dgx-a100
+}
+
+# A network of two nodes, of which the unit's is node1.
+set_up() {
+	ok "network" sh -ec 'ip netns add node2
+	    ip link add eth0 type veth peer name eth0 netns node2
+	    ip addr add 10.1.0.1/24 dev eth0
+	    ip link set eth0 up
+	    for a in "addr add 10.1.0.2/24 dev eth0" "link set eth0 up" \
+		"link set lo up"; do ip -n node2 $a; done
+	    mkdir /mnt/node2'
+	ok "authority" coalctl pki init /etc/coalmine/pki
+	ok "collector's key" coalctl pki issue /etc/coalmine/pki collector \
+	    --role collector
+	ok "nodes' keys" coalctl pki issue /etc/coalmine/pki 'node[1-2]' \
+	    --role agent
+	ok "node's place" sh -c 'cd /etc/coalmine/pki &&
+	    mv node1.pem agent.pem && mv node1.key agent.key &&
+	    sed -i "s/^#collector = .*/collector = 10.1.0.1:17700/" \
+		../coalmine-agent.conf'
+	ok "started" systemctl enable --now coalmined coalmine-agent
+}
+
+# An agent beside the unit's, with a name of its own.
+second_node() {
+	inside nsenter --net=/run/netns/node2 unshare --uts --ipc sh -c '
+	    hostname node2
+	    exec coalmine-agent -o agent.name=node2 \
+		-o agent.state_dir=/mnt/node2/state \
+		-o agent.run_dir=/mnt/node2/run \
+		-o tls.cert=/etc/coalmine/pki/node2.pem \
+		-o tls.key=/etc/coalmine/pki/node2.key' \
+	    >"$work/node2.log" 2>&1 &
+}
+
+check_runs() {
+	local mpi
+	ok "agents are there" sh -c 'for i in $(seq 120); do
+	    [ "$(coalctl node list -s ok | grep -c "^node[12] ")" = 2 ] && exit
+	    sleep 0.5; done; exit 1'
+	ok "diags are green" coalctl diags
+	for mpi in openmpi mpich; do
+		ok "campaign canary by $mpi" coalctl campaign run canary \
+		    --wait -o campaign.mpi=$mpi -o measure.time=200ms
+	done
+}
+
+upgrade() {
+	local before
+	before=$(inside systemctl show -P MainPID coalmined coalmine-agent)
+	install_packages "${new[@]}"
+	[ "$(inside systemctl show -P MainPID coalmined coalmine-agent)" != \
+	    "$before" ] || fail "not restarted by the upgrade"
+	! grep -q older "$root/etc/coalmine/campaigns/self.conf" ||
+	    fail "self.conf is the older one"
+	grep -q '^collector = 10.1.0.1' "$root/etc/coalmine/coalmine-agent.conf" ||
+	    fail "coalmine-agent.conf lost what was configured"
+}
+
+version=$(dpkg-deb -f "$packages"/coalmine-ctl_*.deb Version) ||
+    fail "no packages in $packages"
+new=()
+for part in "${parts[@]}"; do
+	new+=("$packages/coalmine-$part"_*.deb)
+done
+make_older || fail "no older packages"
+make_root || fail "the root cannot be unpacked"
+say "root made: $(du -sm "$root" | cut -f 1) MB"
+boot
+say "booted: $(inside systemctl --version | head -n 1)"
+files >"$work/files.before"
+install_packages "$work"/older/*.deb
+check_installed
+set_up
+second_node
+check_runs
+upgrade
+check_runs
+ok "second node's end" pkill -f agent.name=node2
+ok "removed" sh -c 'dpkg -r $(dpkg-query -W -f "\${Package} " "coalmine-*")'
+for unit in coalmined coalmine-agent; do
+	[ "$(inside systemctl is-active $unit)" != active ] ||
+	    fail "$unit runs without its package"
+done
+[ -e "$root/etc/coalmine/coalmine-agent.conf" ] ||
+    fail "removal took the configuration"
+ok "purged" sh -c 'dpkg -P $(dpkg-query -W -f "\${Package} " "coalmine-*")'
+files >"$work/files.after"
+diff "$work/files.before" "$work/files.after" || fail "left behind"
+kill -KILL "$init"
+wait "$nspawn"
+rm -rf "$root"
+say "nothing is left behind"
