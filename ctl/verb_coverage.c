@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/clk.h"
 #include "common/table.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -69,11 +70,71 @@ coverage(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
+static void
+print_links(const json_t *list)
+{
+	struct table *t = table_new("node|leaf|port|counter|>errors|in|>looks|"
+				    ">of others|");
+	char span[32];
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (list, i, row) {
+		clk_span_format(member_unsigned(row, "span_s") * CLK_NS_PER_S,
+		    span, sizeof(span));
+		table_cell(t, "%s", print_member(row, "node", "?"));
+		table_cell(t, "%s", print_member(row, "leaf", "?"));
+		table_cell(t, "%s", print_member(row, "port", "?"));
+		table_cell(t, "%s", print_member(row, "counter", "?"));
+		table_cell(t, "%" JSON_INTEGER_FORMAT,
+		    member_int(row, "errors"));
+		table_cell(t, "%s", span);
+		table_cell(t,
+		    "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT,
+		    member_int(row, "looks_with_errors"),
+		    member_int(row, "looks"));
+		table_cell(t, "%.2g %%", 100 * member_number(row, "usual"));
+		table_cell(t, "%s", member_bool(row, "named") ? "named" : "");
+	}
+	if (json_array_size(list) == 0)
+		puts("no port has counted more errors than others lately");
+	else
+		table_print(t, stdout);
+	table_free(t);
+}
+
+static int
+link_list(struct ctl *c)
+{
+	int named = 0;
+	json_t *list, *row;
+	size_t i;
+	int rc = ctl_get(c, "links", NULL, &list);
+
+	if (rc != 0)
+		return rc;
+	json_array_foreach (list, i, row)
+		named |= member_bool(row, "named");
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(list);
+	else
+		print_links(list);
+	json_decref(list);
+	return named ? EXIT_CODE_WARN : EXIT_CODE_OK;
+}
+
 const struct verb verbs_coverage[] = {
 	{ "coverage", NULL, "", 0, 0, "json", "",
 	    "Show what of the network was exercised in the last 24 hours.",
 	    "Pairs of nodes, pairs of leaves (one with itself included), links "
 	    "of nodes and uplinks of leaves; and which were not.",
 	    coverage },
+	{ "link", "list", "", 0, 0, "json", "",
+	    "List ports that have counted more errors than usual lately.",
+	    "Errors since the first of them, in how many looks at the "
+	    "counters, and the share of looks in which other ports of that "
+	    "name do. The exit code is 1 where a verdict says that it is no "
+	    "chance.",
+	    link_list },
 	{ 0 },
 };

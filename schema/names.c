@@ -56,6 +56,9 @@ const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
 	"undetermined", "drift", "prediction", "port", "intermittent", "fleet",
 	"link-errors", "mtu" };
 
+const char *const names_link_errors[LINK_ERROR_MAX] = { "corruption", "flap",
+	"retransmit", "discard" };
+
 /* rx_dropped and its like are not here: they count what nobody had asked for
  * and what the host was too slow for. Congestion (xmit_wait, CNPs, pauses) is
  * no error either. */

@@ -127,6 +127,7 @@ enum link_error {
 	LINK_DISCARD,    /* the port could not send what it had */
 	LINK_ERROR_MAX
 };
+extern const char *const names_link_errors[LINK_ERROR_MAX];
 /* Counters by their names in sysfs, ended by a NULL name. */
 struct link_counter {
 	const char *name;

@@ -119,6 +119,10 @@ void diagnosis_tick(struct diagnosis *d);
  * rounds partners slow_partners second_pass run}, the worst first. all: also
  * those that are ok or unknown, with nothing but kind, subject and verdict. */
 json_t *diagnosis_json(const struct diagnosis *d, int all);
+/* Ports that have counted more errors than usual lately: {node leaf port kind
+ * counter errors span_s looks looks_with_errors usual named}; named: there have
+ * been too many for chance. */
+json_t *diagnosis_links(const struct diagnosis *d);
 enum verdict diagnosis_of_node(const struct diagnosis *d, const struct node *n);
 /* The judge's z of a node against its peers in its newest round, worst test;
  * positive is worse, NAN is not known. It is evidence, not the decision, which

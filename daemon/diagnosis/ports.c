@@ -11,6 +11,7 @@
 
 #include "common/clk.h"
 #include "common/member.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
@@ -220,4 +221,35 @@ ports_tick(struct diagnosis *d)
 	json_decref(leaves);
 	d->ports_ns = now_ns +
 	    (uint64_t)fmax(LOOK_NS, LOOK_OF * (double)(clk_ns() - now_ns));
+}
+
+json_t *
+diagnosis_links(const struct diagnosis *d)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < roster_count(d->roster); i++) {
+		const struct node *n = roster_at(d->roster, i);
+		const struct link_place *p = n->id < d->links.count
+		    ? &d->links.places[n->id]
+		    : NULL;
+
+		for (size_t k = 0; p != NULL && k < p->count; k++) {
+			const struct link_sum *s = &p->sums[k];
+
+			json_array_append_new(list,
+			    json_pack("{s:s, s:s, s:o, s:s, s:s, s:I, s:I, "
+				      "s:I, s:I, s:f, s:b}",
+				"node", n->name, "leaf", n->leaf, "port",
+				text_json(s->port), "kind",
+				names_link_errors[s->kind], "counter",
+				s->counter, "errors", (json_int_t)s->errors,
+				"span_s", (json_int_t)s->span_s, "looks",
+				(json_int_t)s->looks, "looks_with_errors",
+				(json_int_t)s->with, "usual",
+				link_usual_share(&d->links, s), "named",
+				s->raised));
+		}
+	}
+	return list;
 }

@@ -52,6 +52,8 @@ const struct http_route http_routes[] = {
 	    .list = view_budget_json },
 	{ "coverage", HTTP_GET, "/api/v1/coverage", HTTP_MAY_READ,
 	    .list = view_coverage },
+	{ "links", HTTP_GET, "/api/v1/links", HTTP_MAY_READ,
+	    .list = view_links },
 	{ "enable", HTTP_POST, "/api/v1/schedule/*/enable", HTTP_MAY_ORDER,
 	    .handle = http_post_enable },
 	{ "disable", HTTP_POST, "/api/v1/schedule/*/disable", HTTP_MAY_ORDER,

@@ -189,6 +189,12 @@ view_verdicts(struct view *v, int all)
 }
 
 json_t *
+view_links(struct view *v)
+{
+	return diagnosis_links(hub_diagnosis(v->p.hub));
+}
+
+json_t *
 view_recent(struct view *v)
 {
 	return diagnosis_recent(hub_diagnosis(v->p.hub));

@@ -109,6 +109,8 @@ void view_pin(struct view *v, const char *name, const json_t *body);
  * at_unix_ns text test class effect rounds ...}; all: those of normal nodes
  * too. */
 json_t *view_verdicts(struct view *v, int all);
+/* Ports that have counted more errors than usual lately. */
+json_t *view_links(struct view *v);
 /* Open incidents in few words; kind: "node" or "leaf". */
 struct view_incident {
 	const char *kind, *subject; /* live until the loop turns */

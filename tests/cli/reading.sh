@@ -68,6 +68,8 @@ expect schedule-list 0 "$coalctl" schedule list
 expect schedule-horizon 1 "$coalctl" schedule horizon
 expect schedule-hours 3 "$coalctl" schedule horizon --days 3
 expect coverage 0 "$coalctl" coverage
+expect link-list 1 "$coalctl" link list
+expect link-list-json 1 "$coalctl" link list --json
 expect coverage-json 0 "$coalctl" coverage --json
 expect db-check 2 "$coalctl" db check
 expect diags 1 "$coalctl" diags

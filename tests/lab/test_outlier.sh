@@ -312,6 +312,8 @@ flapping_port()
 		fail "no verdict on a flapping port: $(verdicts)"
 	verdicts | jq -e 'all(.[]; .subject == "node6")' >/dev/null ||
 		fail "others were named: $(verdicts)"
+	ctl link list | grep -Eq '^node6 .*ib7 +carrier_changes .* named' ||
+		fail "not in the list: $(ctl link list)"
 }
 
 # No campaign at all: the echoes of the agents name it. They are few and small,

@@ -4,6 +4,7 @@
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include "common/clk.h"
+#include "common/member.h"
 #include "common/str.h"
 
 #include <math.h>
@@ -699,6 +700,12 @@ test_link_errors(void **state)
 	    "node5: port ib0/1 has counted symbol_error 800 times in 40m, "
 	    "in 8 of 8 looks, where other ports do in 0.1 %");
 	assert_int_equal(f->orders, 0);
+	list = diagnosis_links(f->diagnosis);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(member_text(json_array_get(list, 0), "kind"),
+	    "corruption");
+	assert_true(member_bool(json_array_get(list, 0), "named"));
+	json_decref(list);
 	/* A collector that starts again goes on from there. */
 	list = diagnosis_json(f->diagnosis, 0);
 	fix_again(f);
