@@ -18,7 +18,7 @@ fresh() {
 	mkdir -p "$tree"/{common,schema,daemon,probes/plan,etc,tests/unit,systemd}
 	cp "$lint/../../.clang-format" "$tree"
 	cp "$lint/../../etc/coalmine.conf.5" "$lint"/../../etc/*.conf "$tree/etc"
-	mkdir -p "$tree"/{probes/topology,daemon/run,docs,debian}
+	mkdir -p "$tree"/{probes/topology,daemon/run,docs,debian,packaging}
 	for d in common daemon probes/plan; do
 		echo "# $d" >"$tree/$d/README.md"
 	done
@@ -30,6 +30,7 @@ fresh() {
 	cp "$lint"/../../systemd/* "$tree/systemd"
 	cp "$lint/../../CMakeLists.txt" "$tree"
 	cp "$lint/../../debian/changelog" "$tree/debian"
+	cp "$lint/../../packaging/coalmine.spec" "$tree/packaging"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
 	    '#include <stddef.h>' '' 'size_t one(void);' >"$tree/common/one.h"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
@@ -137,4 +138,6 @@ spoil units 'exposure level for coalmine-agent.service' \
     'sed -i /^Protect/d systemd/coalmine-agent.service'
 spoil versions 'debian/changelog:1: version 0.0.9' \
     'sed -i "1s/(.*)/(0.0.9)/" debian/changelog'
+spoil versions 'packaging/coalmine.spec:7: version 0.0.9' \
+    'sed -i "s/^Version: .*/Version: 0.0.9/" packaging/coalmine.spec'
 exit $failed

@@ -16,4 +16,6 @@ says() {
 }
 
 says debian/changelog 1 "$(sed -n '1s/.*(\([^)]*\)).*/\1/p' debian/changelog)"
+says packaging/coalmine.spec "$(grep -n '^Version:' packaging/coalmine.spec |
+    cut -d : -f 1)" "$(sed -n 's/^Version: //p' packaging/coalmine.spec)"
 exit $bad

@@ -11,7 +11,6 @@
 . "$(dirname "$0")/lib.sh"
 need dpkg-deb mmdebstrap systemd-nspawn nsenter
 
-parts=(collector agent ctl probe probe-openmpi probe-mpich lab doc)
 root=$work/root
 
 # Packages of a version before: one conffile was another then.
@@ -27,36 +26,6 @@ make_older() {
 		    "$at/coalmine-$part.deb" >/dev/null || return
 		rm -rf "$at/tree"
 	done
-}
-
-# What the packages depend on, without themselves.
-dependencies() {
-	local part
-	for part in "${parts[@]}"; do
-		dpkg-deb -f "$packages/coalmine-$part"_*.deb Depends
-	done | sed 's/, /\n/g' | grep -v '^coalmine-\|^$' | LC_ALL=C sort -u |
-	    paste -sd, | sed 's/,/, /g'
-}
-
-# The root is made once for a list of dependencies.
-make_root() {
-	local needs base
-	needs=$(dependencies)
-	base=$work/root-$(md5sum <<<"$needs" | cut -c -8).tar
-	if [ ! -e "$base" ]; then
-		rm -f "$work"/root-*.tar
-		nice mmdebstrap --quiet --format=tar --variant=minbase --include=systemd-sysv \
-		    --customize-hook="chroot \"\$1\" apt-get -qq -y \
-			--no-install-recommends satisfy '$needs' >/dev/null" \
-		    bookworm "$base.new" || {
-			echo "skipped: mmdebstrap cannot make a root"
-			exit 77
-		}
-		mv "$base.new" "$base"
-	fi
-	rm -rf "$root"
-	# The name of the machine that made it came along.
-	mkdir "$root" && tar -xf "$base" -C "$root" && rm -f "$root/etc/hostname"
 }
 
 boot() {
@@ -193,7 +162,7 @@ for part in "${parts[@]}"; do
 	new+=("$packages/coalmine-$part"_*.deb)
 done
 make_older || fail "no older packages"
-make_root || fail "the root cannot be unpacked"
+make_root "$root"
 say "root made: $(du -sm "$root" | cut -f 1) MB"
 boot
 say "booted: $(inside systemctl --version | head -n 1)"
