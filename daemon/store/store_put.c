@@ -140,6 +140,8 @@ run(sqlite3_stmt *q)
 
 	sqlite3_reset(q);
 	sqlite3_clear_bindings(q);
+	if ((rc & 0xff) == SQLITE_CONSTRAINT)
+		return -EPROTO; /* it is this row that is not fit */
 	return rc == SQLITE_DONE ? 0 : store_db_errno(rc);
 }
 

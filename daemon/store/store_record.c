@@ -184,14 +184,14 @@ store_record_insert(void)
 {
 	struct strbuf sql = { 0 };
 
-	strbuf_addf(&sql,
-	    "INSERT OR IGNORE INTO record (run_id, seq, at_unix_ns");
+	strbuf_addf(&sql, "INSERT INTO record (run_id, seq, at_unix_ns");
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		strbuf_addf(&sql, ", %s", columns[i].name);
 	strbuf_addf(&sql, ") VALUES (?1, ?2, ?3");
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		strbuf_addf(&sql, ", ?%zu", COLUMN_FIRST + i);
-	strbuf_addf(&sql, ")");
+	/* nothing else that the table refuses is a copy */
+	strbuf_addf(&sql, ") ON CONFLICT (run_id, seq) DO NOTHING");
 	return sql.text;
 }
 

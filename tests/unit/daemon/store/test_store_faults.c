@@ -59,7 +59,7 @@ count_records(struct fix *f, const char *run)
 	return n;
 }
 
-/* Run sql on the file while no store is open. */
+/* Run sql on the file while nothing is written. */
 static void
 meddle(const struct fix *f, const char *sql)
 {
@@ -716,6 +716,31 @@ test_full_disk(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* What the table refuses is said to be unfit, and no copy of what is there;
+ * others are stored. */
+static void
+test_refused_by_the_table(void **state)
+{
+	struct fix *f = *state;
+
+	fix_open(f);
+	fix_put_run(f, fix_run("r-1", "quick", "running", 5));
+	meddle(f, "CREATE UNIQUE INDEX odd ON record (test)");
+	assert_int_equal(fix_put_record(f,
+			     fix_canary("r-1", 1, "lat", "isolated", 1e-5)),
+	    0);
+	assert_int_equal(fix_put_record(f,
+			     fix_canary("r-1", 2, "lat", "isolated", 1e-5)),
+	    -EPROTO);
+	assert_int_equal(fix_put_record(f,
+			     fix_canary("r-1", 1, "lat", "isolated", 1e-5)),
+	    0); /* a copy */
+	assert_int_equal(fix_put_record(f,
+			     fix_canary("r-1", 3, "bw", "isolated", 1e-5)),
+	    0);
+	assert_int_equal(count_rows(f, "record"), 2);
+}
+
 int
 main(void)
 {
@@ -735,6 +760,7 @@ main(void)
 		T(test_low_disk_refuses_records_only),
 		T(test_kill_loses_nothing_acknowledged),
 		T(test_full_disk),
+		T(test_refused_by_the_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
