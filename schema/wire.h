@@ -21,6 +21,8 @@
 /* Spoken are these and all between; hello has the agent's. */
 #define WIRE_VERSION     1
 #define WIRE_VERSION_MIN 1
+/* A hello is no longer. An inventory of 8 NICs and 8 GPUs is under 8 KiB. */
+#define WIRE_HELLO_BYTES_MAX (128 * 1024)
 
 /* A batch system's jobs are called by this and the run: the agent makes them,
  * the collector asks after them and ends what is left. */

@@ -101,9 +101,10 @@ do_standing(struct agent *ag, const json_t *msg)
 #define ADDRS_MAX 256
 /* Records of one message; a single one may be larger (RECORD_LINE_MAX). */
 #define BATCH_BYTES (128 * 1024)
-/* Runs of a hello, about 100 bytes each. */
-#define SPOOL_RUNS_MAX  2000
-#define DEADLINE_MAX_MS (7 * 86400 * 1000LL)
+/* Of a hello, besides runs in the spool. */
+#define HELLO_INVENTORY_MAX (WIRE_HELLO_BYTES_MAX / 2)
+#define HELLO_REST_MAX      1024
+#define DEADLINE_MAX_MS     (7 * 86400 * 1000LL)
 
 /* An array of count_min..count_max strings? */
 static int
@@ -439,7 +440,6 @@ do_ack(struct agent *ag, const json_t *msg)
 	if (seq < 0)
 		return -EPROTO;
 	spool_ack(ag->spool, member_text(msg, "run"), (uint64_t)seq);
-	dispatch_pump(ag);
 	return 0;
 }
 
@@ -468,28 +468,6 @@ message(enum wire_type type, const json_t *msg, void *arg)
 	return handlers[type](arg, msg);
 }
 
-void
-dispatch_record(struct agent *ag, const char *run,
-    const struct record_head *head, const char *line, size_t len_bytes)
-{
-	/* Records of a second are synced at once: the disk may take longer
-	 * for each than the engine. */
-	static const struct timeval sync_after = { .tv_sec = 1 };
-
-	if (head->seq == 0) {
-		struct strbuf one = { 0 };
-
-		strbuf_add(&one, line, len_bytes);
-		session_send_lines(ag->session, WIRE_PROGRESS, run, &one);
-		strbuf_clear(&one);
-		return;
-	}
-	spool_append(ag->spool, run, head->seq, head->raw, line, len_bytes);
-	if (!event_pending(ag->sync, EV_TIMEOUT, NULL))
-		event_add(ag->sync, &sync_after);
-	dispatch_pump(ag);
-}
-
 /* A batch of one run: 1 when something was sent. */
 static int
 pump_batch(struct agent *ag, const char *run)
@@ -514,22 +492,51 @@ pump_batch(struct agent *ag, const char *run)
 	return 1;
 }
 
+/* What there is room for; of other runs it was sent before. */
 static void
-pump_run(const struct spool_run *sr, void *arg)
+pump(struct agent *ag, const char *run)
 {
-	struct agent *ag = arg;
-	char run[RECORD_RUN_MAX + 1];
 	uint64_t records, bytes;
 
 	if (!session_is_up(ag->session))
 		return;
-	snprintf(run, sizeof(run), "%s", sr->run); /* may go with its file */
 	while (session_room(ag->session) > 0 && pump_batch(ag, run))
 		;
 	if (spool_lost(ag->spool, run, &records, &bytes))
 		session_send(ag->session, WIRE_SPOOL_LOST,
 		    json_pack("{s:s, s:I, s:I}", "run", run, "records",
 			(json_int_t)records, "bytes", (json_int_t)bytes));
+}
+
+static void
+pump_run(const struct spool_run *sr, void *arg)
+{
+	char run[RECORD_RUN_MAX + 1];
+
+	snprintf(run, sizeof(run), "%s", sr->run); /* may go with its file */
+	pump(arg, run);
+}
+
+void
+dispatch_record(struct agent *ag, const char *run,
+    const struct record_head *head, const char *line, size_t len_bytes)
+{
+	/* Records of a second are synced at once: the disk may take longer
+	 * for each than the engine. */
+	static const struct timeval sync_after = { .tv_sec = 1 };
+
+	if (head->seq == 0) {
+		struct strbuf one = { 0 };
+
+		strbuf_add(&one, line, len_bytes);
+		session_send_lines(ag->session, WIRE_PROGRESS, run, &one);
+		strbuf_clear(&one);
+		return;
+	}
+	spool_append(ag->spool, run, head->seq, head->raw, line, len_bytes);
+	if (!event_pending(ag->sync, EV_TIMEOUT, NULL))
+		event_add(ag->sync, &sync_after);
+	pump(ag, run);
 }
 
 void
@@ -544,31 +551,71 @@ drained(void *arg)
 	dispatch_pump(arg);
 }
 
+struct hello_spool {
+	json_t *list;
+	size_t room_bytes;
+};
+
+/* As many as there is room for: of the others the collector hears by their
+ * records. */
 static void
 hello_spool(const struct spool_run *sr, void *arg)
 {
-	if (sr->last_seq > 0 && json_array_size(arg) < SPOOL_RUNS_MAX)
-		json_array_append_new(arg,
-		    json_pack("{s:s, s:I}", "run", sr->run, "seq",
-			(json_int_t)sr->last_seq));
+	struct hello_spool *hs = arg;
+	json_t *row;
+	size_t bytes;
+
+	if (sr->last_seq == 0)
+		return;
+	row = json_pack("{s:s, s:I}", "run", sr->run, "seq",
+	    (json_int_t)sr->last_seq);
+	bytes = json_dumpb(row, NULL, 0, JSON_COMPACT) + 1;
+	if (bytes > hs->room_bytes) {
+		json_decref(row);
+		return;
+	}
+	hs->room_bytes -= bytes;
+	json_array_append_new(hs->list, row);
+}
+
+/* Drop the last of the devices that are none, else the last. */
+static void
+nics_drop_one(json_t *nics)
+{
+	size_t last = json_array_size(nics) - 1, i;
+
+	for (i = last; i > 0; i--)
+		if (strcmp(member_text(json_array_get(nics, i), "kind"),
+			"virtual") == 0)
+			break;
+	json_array_remove(nics, i > 0 ? i : last);
 }
 
 static void
 hello(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
-	json_t *runs = json_array(), *spool = json_array();
+	json_t *runs = json_array(), *nics = inventory_nics("");
+	struct hello_spool hs = { .list = json_array() };
 	struct run *run;
+	size_t bytes;
 
 	TAILQ_FOREACH (run, &ag->runs, next)
 		if (!run->ending)
 			json_array_append_new(runs, json_string(run->id));
-	spool_walk(ag->spool, hello_spool, spool);
 	/* devices and addresses come and go */
-	json_object_set_new(ag->inventory, "nics", inventory_nics(""));
+	json_object_set_new(ag->inventory, "nics", nics);
+	while (json_dumpb(ag->inventory, NULL, 0, JSON_COMPACT) >
+		HELLO_INVENTORY_MAX &&
+	    json_array_size(nics) > 0)
+		nics_drop_one(nics);
 	json_object_set(msg, "inventory", ag->inventory);
 	json_object_set_new(msg, "runs", runs);
-	json_object_set_new(msg, "spool", spool);
+	bytes = json_dumpb(msg, NULL, 0, JSON_COMPACT) + HELLO_REST_MAX;
+	if (bytes < WIRE_HELLO_BYTES_MAX)
+		hs.room_bytes = WIRE_HELLO_BYTES_MAX - bytes;
+	spool_walk(ag->spool, hello_spool, &hs);
+	json_object_set_new(msg, "spool", hs.list);
 }
 
 /* Every few minutes: what the ports have counted, and what they are now, where

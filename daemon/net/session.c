@@ -42,8 +42,6 @@
 #define TURNS_MS       250 /* between looks at those who make others wait */
 #define RECORD_HEAD    5
 #define RECORD_MAX     16384 /* bytes of a TLS record */
-/* An inventory of 8 NICs and 8 GPUs is under 8 KiB. */
-#define HELLO_BYTES_MAX (128 * 1024)
 /* What may wait for a peer that reads slowly: a launch is under 1 MiB. */
 #define OUT_BYTES_MAX (4 * 1024 * 1024)
 /* A session outlives no certificate by more. 10,000 are verified in 40 s,
@@ -436,7 +434,7 @@ frame_handle(struct session *s, struct evbuffer *in, enum cause *ret_cause,
 		return 0;
 	*ret_cause = CAUSE_INTERNAL;
 	body = frame_head_get(head, &reason);
-	if (body >= 0 && s->step != STEP_UP && body > HELLO_BYTES_MAX) {
+	if (body >= 0 && s->step != STEP_UP && body > WIRE_HELLO_BYTES_MAX) {
 		reason = "hello is too long";
 		body = -EPROTO;
 	}
@@ -559,7 +557,7 @@ tls_start(struct session *s)
 	step_set(s, STEP_STRANGER);
 	bufferevent_setcb(s->bev, read_cb, NULL, event_cb, s);
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
-	    FRAME_HEAD_BYTES + HELLO_BYTES_MAX);
+	    FRAME_HEAD_BYTES + WIRE_HELLO_BYTES_MAX);
 	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
 }
 

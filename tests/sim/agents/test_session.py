@@ -3,6 +3,7 @@
 """The session: who is believed, how it ends and how it comes back."""
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -169,6 +170,31 @@ def unknown_runs(site):
         assert n["counters"]["rx_bytes"] >= 0
 
 
+def long_hello(site):
+    """A spool of more runs than a hello has room for: it is no longer than
+    collectors take, and all records arrive."""
+    spool = os.path.join(site.top, "head.state", "spool")
+    os.makedirs(spool)
+    runs = ["r%062d" % i for i in range(1900)]
+    for run in runs:
+        line = json.dumps({"run": run, "seq": 1, "probe": "end", "records": 1,
+                           "status": "ok"}).encode()
+        total = 2166136261
+        for byte in line:
+            total = (total ^ byte) * 16777619 & 0xffffffff
+        with open("%s/%s.spool" % (spool, run), "wb") as f:
+            f.write(b"%020d 0 %07d %08x\n" % (1, len(line), total))
+            f.write(line + b"\n")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+    c, a = up(site)
+    hello = c.wait("hello")
+    assert len(json.dumps(hello, separators=(",", ":"))) <= 128 * 1024
+    assert len(hello["spool"]) > 1000
+    fake.wait_for(lambda: set(c.records) == set(runs), 60, lambda: str(len(c.records)))
+    fake.wait_for(lambda: not os.listdir(spool), 20,
+                  lambda: str(len(os.listdir(spool))))
+
+
 def mesh_strangers(site):
     """Echoes go to no network but the agent's own, whoever orders them."""
     c, a = up(site)
@@ -232,4 +258,5 @@ def bad_start(site):
 
 if __name__ == "__main__":
     fake.main(hello, not_believed, by_name, collector_restarts, silence,
-              garbage, unknown_runs, mesh_strangers, reload, bad_start)
+              garbage, unknown_runs, long_hello,
+              mesh_strangers, reload, bad_start)
