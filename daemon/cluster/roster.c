@@ -168,14 +168,14 @@ roster_at(struct roster *r, size_t i)
 json_t *
 roster_json(const struct node *n)
 {
-	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*, s:s*, s:s*, "
-			      "s:O*, s:s*, s:I}",
+	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*, s:s*, s:O*, "
+			      "s:s*, s:I}",
 	    "node", n->name, "state", names_agent_states[n->state],
 	    "since_unix_ns", (json_int_t)n->since_unix_ns, "first_seen_unix_ns",
 	    (json_int_t)n->first_seen_unix_ns, "last_seen_unix_ns",
 	    (json_int_t)n->last_seen_unix_ns, "addr", n->addr, "software",
-	    n->software, "boot", n->boot, "inventory", n->inventory, "busy",
-	    n->busy, "spool_bytes", (json_int_t)n->spool_bytes);
+	    n->software, "inventory", n->inventory, "busy", n->busy,
+	    "spool_bytes", (json_int_t)n->spool_bytes);
 
 	if (n->alarm != NULL)
 		json_object_set_new(o, "alarm", text_json(n->alarm));
@@ -197,6 +197,9 @@ node_put(struct roster *r, const struct node *n)
 	if (r->store == NULL)
 		return;
 	o = roster_json(n);
+	/* Not for others to see: who knows it takes the agent's place. */
+	if (n->boot != NULL)
+		json_object_set_new(o, "boot", json_string(n->boot));
 	store_put_node(r->store, o);
 	json_decref(o);
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # man.sh [TREE [ROWS]] - the manual pages are clean mdoc, the index coalmine(7)
-# lists each with its own one-line description, and they name everything that
-# can be set, said or met: ROWS is the program that prints the tables of
+# lists each with its own one-line description, tests that they name are there,
+# and they name everything that can be set, said or met: ROWS is the program that prints the tables of
 # schema/, one "kind name" a line.
 rows=${2-}
 . "$(dirname "$0")/lib.sh"
@@ -42,6 +42,15 @@ for f in $(files '*.[1-8]' | grep -v -e '^tests/' -e "^$index$"); do
 		;;
 	esac
 done
+
+# A test that a page names, as ".Pq Pa tests/FILE : Li NAME", is there.
+for f in $(files '*.[1-8]' | grep -v '^tests/'); do
+	sed -n 's/^\.Pq Pa \(tests[^ ]*\) : Li \([^ ]*\).*/\1 \2/p' "$f" |
+	    while read -r file name; do
+		grep -qw -e "$name" "$file" 2>/dev/null && continue
+		echo "$f: names test $name of $file, which is not there"
+	done
+done | grep . && bad=1
 
 # The words of a page, each page rendered once, without overstriking.
 backspace=$(printf '\b')

@@ -128,6 +128,8 @@ spoil man 'docs/coalmine.7: has no entry for schema/coalmine-output.7' \
     'sed -i "s/^.It Xr coalmine-output 7/.It Xr coalmine-outputs 7/" docs/coalmine.7'
 spoil man 'docs/coalmine.7: has no entry for etc/coalmine.conf.5' \
     'sed -i "s/^.Nd .*/.Nd another description/" etc/coalmine.conf.5'
+spoil man 'docs/coalmine.7: names test none of tests/x.py' \
+    'echo ".Pq Pa tests/x.py : Li none ;" >>docs/coalmine.7'
 spoil generated 'etc/coalmined.conf:1: differs' \
     'sed -i "s/agents_max = .*/agents_max = 1/" etc/coalmined.conf'
 spoil generated 'etc/coalmine.conf.5:1: differs' \

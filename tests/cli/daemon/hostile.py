@@ -171,6 +171,8 @@ def test_second(c):
     expect_refused(Agent(c.pki, "node2", c.port, boot="y"), "busy",
                    "already")
     assert first.open
+    # What would let another take its place is no reader's to know.
+    assert "boot" not in c.get("nodes/node2")
     # The same process again: its old connection is dead.
     again = Agent(c.pki, "node2", c.port, boot="x")
     again.wait("welcome")
