@@ -16,6 +16,8 @@
 
 #define HOST_FADE_S 30.0
 
+#define EVENTS_PER_HOUR 100 /* of a node */
+
 struct roster {
 	struct roster_limits limits;
 	struct store *store;
@@ -204,6 +206,26 @@ node_put(struct roster *r, const struct node *n)
 	json_decref(o);
 }
 
+/* A node that comes and goes all day stays below. */
+int
+roster_event(struct store *store, struct node *n, const char *kind,
+    const char *text)
+{
+	uint64_t now_ns = clk_ns();
+
+	if (n->events == 0 || now_ns - n->events_ns >= 3600 * CLK_NS_PER_S) {
+		n->events = 0;
+		n->events_ns = now_ns;
+	}
+	if (n->events >= EVENTS_PER_HOUR)
+		return 0;
+	if (++n->events == EVENTS_PER_HOUR)
+		text = "too many events: no more of this hour are told";
+	if (store != NULL)
+		store_put_event(store, kind, n->name, text);
+	return 1;
+}
+
 /* One line and one event for every change of state. */
 static void
 state_set(struct roster *r, struct node *n, enum agent_state state,
@@ -224,13 +246,12 @@ state_set(struct roster *r, struct node *n, enum agent_state state,
 		snprintf(text, sizeof(text), "%s, seen for the first time%s%s",
 		    names_agent_states[state], why[0] == '\0' ? "" : ": ", why);
 	n->known = 1;
-	log_info("node %s: %s", n->name, text);
 	r->state_count[n->state]--;
 	r->state_count[state]++;
 	n->state = state;
 	n->since_unix_ns = now;
-	if (r->store != NULL)
-		store_put_event(r->store, "agent", n->name, text);
+	if (roster_event(r->store, n, "agent", text))
+		log_info("node %s: %s", n->name, text);
 	node_put(r, n);
 }
 

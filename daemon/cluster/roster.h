@@ -65,6 +65,8 @@ struct node {
 	int adopted;           /* unknown runs whose records were kept */
 	char *adopted_run;     /* the last of them */
 	int resend;            /* it holds records that were not committed */
+	unsigned events;       /* of roster_event, in the hour from events_ns */
+	uint64_t events_ns;
 };
 
 struct roster_limits {
@@ -103,5 +105,9 @@ int roster_is_up(const struct node *n);
 /* Why it is not up, in words: "node4 is lost". */
 void roster_why(const struct node *n, struct err *err);
 json_t *roster_json(const struct node *n);
+/* An event that its agent can cause at will: 1 when it was written, 0 when
+ * there were too many in this hour. store may be NULL. */
+int roster_event(struct store *store, struct node *n, const char *kind,
+    const char *text);
 
 #endif

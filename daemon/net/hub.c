@@ -127,7 +127,7 @@ double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
 		err_say(err,
 		    "%s has a session from %s already; second agent at %s",
 		    n->name, session_addr(old), addr);
-		store_put_event(h->store, "alarm", n->name, err->text);
+		(void)roster_event(h->store, n, "alarm", err->text);
 		return -EBUSY;
 	}
 	session_set_arg(old, NULL);

@@ -12,7 +12,7 @@
 #include "daemon/run/run_int.h"
 
 static void
-spool_lost(struct runs *rs, const struct node *n, const json_t *msg)
+spool_lost(struct runs *rs, struct node *n, const json_t *msg)
 {
 	char text[RUN_WHY_MAX];
 
@@ -21,8 +21,8 @@ spool_lost(struct runs *rs, const struct node *n, const json_t *msg)
 	    (long long)json_integer_value(json_object_get(msg, "records")),
 	    json_string_value(json_object_get(msg, "run")),
 	    (long long)json_integer_value(json_object_get(msg, "bytes")));
-	log_warnx("node %s: %s", n->name, text);
-	store_put_event(rs->store, "alarm", n->name, text);
+	if (roster_event(rs->store, n, "alarm", text))
+		log_warnx("node %s: %s", n->name, text);
 }
 
 int

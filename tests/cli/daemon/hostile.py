@@ -207,6 +207,21 @@ def test_lies(c):
     expect_refused(a, "internal", "bad record")
 
 
+def test_events(c):
+    """What an agent says at will is written a hundred times an hour."""
+    a = Agent(c.pki, "node5", c.port)
+    a.wait("welcome")
+    lines = c.read_log().count("\n")
+    for _ in range(3000):
+        a.send("spool-lost", run="r", records=1, bytes=1)
+    a.records("none", begin("none"))
+    a.wait("ack")  # all before it was handled, too
+    told = [e for e in c.get("events?limit=1000") if e["subject"] == "node5"]
+    assert 90 <= len(told) <= 100, len(told)
+    assert c.read_log().count("\n") - lines < 150
+    a.close()
+
+
 def expect_grown(kib, limit_kib):
     """A sanitizer keeps what was freed: there memory says nothing."""
     if not os.environ.get("COALMINE_SANITIZE"):
@@ -340,7 +355,8 @@ def main():
         good.wait("welcome")
         for test in (test_strangers, test_roles, test_talkers, test_names,
                      test_versions, test_crowd, test_half, test_frames,
-                     test_cut, test_second, test_silent, test_lies, test_scan,
+                     test_cut, test_second, test_silent, test_lies,
+                     test_events, test_scan,
                      test_idle):
             start = time.time()
             test(c)

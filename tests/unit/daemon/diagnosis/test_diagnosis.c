@@ -311,12 +311,14 @@ test_boot_time(void **state)
 {
 	struct fix *f = *state;
 	struct node *n = roster_find(f->roster, "node1");
-	json_t *list = json_array();
+	json_t *list = json_array(), *row;
 	uint64_t first = n->boot_unix_ns;
 
 	fix_hello(f, 0, "one");
 	assert_int_equal(n->boot_unix_ns, first);
-	json_array_append_new(list, roster_json(n));
+	row = roster_json(n);
+	json_object_set_new(row, "boot", json_string(n->boot)); /* stored */
+	json_array_append_new(list, row);
 	roster_free(f->roster);
 	fix_roster(f);
 	roster_load(f->roster, list);
