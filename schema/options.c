@@ -5,7 +5,6 @@
 
 #include "common/str.h"
 #include "schema/machines.h"
-#include "schema/patterns.h"
 
 #define DAY_S    86400.0
 #define GIB      (1024.0 * 1024 * 1024)

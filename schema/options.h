@@ -35,4 +35,14 @@ int options_is_plan(const char *name);
  * -EINVAL with "file:line: ..." in why. */
 int options_campaign_check(const struct conf *c, struct err *err);
 
+/* ---- patterns.c: the options of the probes that are plans, as rows ----
+ *
+ * A section is a probe. The same rows read "name=value" on a command line and
+ * a section of a campaign file.
+ */
+
+/* The tail of the rows of a campaign, which may hold them all: a section for
+ * each probe that is a plan, and last [measure], which is for all of them. */
+extern const struct conf_row *const options_patterns;
+
 #endif

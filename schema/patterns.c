@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/patterns.h"
+#include "schema/options.h"
 
 #include <stddef.h>
 

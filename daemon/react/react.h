@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 #include "common/clk.h"
-#include "daemon/slurm/spawn.h"
+#include "daemon/slurm/slurm.h"
 #include "schema/names.h"
 #include "schema/wire.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/run/blackout.h"
+#include "daemon/run/cost.h"
 
 #include <errno.h>
 #include <stdio.h>

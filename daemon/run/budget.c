@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/run/budget.h"
+#include "daemon/run/cost.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,12 +10,89 @@
 #define DAEMON_RUN_COST_H
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/conf.h"
 #include "common/err.h"
-#include "daemon/run/blackout.h"
-#include "daemon/run/budget.h"
+
+/* ---- budget.c: what measuring may cost the cluster in an hour: bytes,
+ * node-seconds, and the share of a node's link ----
+ *
+ * A run reserves what it is expected to cost when it is admitted; at its end
+ * the reservation gives way to what it did cost. Used is what the last hour
+ * has seen, in slices of five minutes, so a little more than an hour counts.
+ * Pure: times come in (monotonic). A limit of 0 is none.
+ */
+
+struct budget;
+
+struct budget_limits {
+	double bytes_per_h;
+	double node_s_per_h;
+	double link_share; /* of a node's link, averaged over an hour */
+};
+
+/* Of one run. */
+struct budget_cost {
+	double duration_s;
+	double nodes;
+	double bytes_per_node;
+	double link_bytes_per_s; /* of the slowest link; 0: unknown */
+};
+
+struct budget_use {
+	double bytes, node_s; /* used in the last hour */
+	double bytes_reserved, node_s_reserved;
+	double link_share;                /* of the node that was used most */
+	double bytes_total, node_s_total; /* since start */
+	uint64_t refused; /* runs that were missed for want of budget */
+};
+
+struct budget *budget_new(const struct budget_limits *limits);
+void budget_free(struct budget *b); /* NULL is allowed */
+const struct budget_limits *budget_limits(const struct budget *b);
+
+enum budget_answer {
+	BUDGET_FITS,
+	BUDGET_LATER, /* what others have used must pass first */
+	BUDGET_NEVER  /* more than a whole hour's budget */
+};
+/* Is there room for it? The reason in words in why unless it fits. */
+enum budget_answer budget_ask(struct budget *b, uint64_t now_ns,
+    const struct budget_cost *c, struct err *err);
+void budget_reserve(struct budget *b, const struct budget_cost *c);
+/* Back, whole; then say what was used. */
+void budget_release(struct budget *b, const struct budget_cost *c);
+void budget_use(struct budget *b, uint64_t now_ns, double bytes, double node_s);
+/* A node's part of the bytes. */
+void budget_use_link(struct budget *b, uint64_t now_ns, size_t node,
+    double bytes, double link_bytes_per_s);
+void budget_refused(struct budget *b);
+void budget_look(struct budget *b, uint64_t now_ns, struct budget_use *ret);
+
+/* ---- blackout.c: when nothing may run: spans of every day, "22:00-06:00", and
+ * of dates, "2026-12-24..2026-12-26" (both days included). UTC. Pure ---- */
+
+#define BLACKOUT_MAX 64
+
+struct blackout {
+	size_t count;
+	struct blackout_span {
+		int daily;        /* then from and to are within a day */
+		uint64_t from_ns; /* to <= from: over midnight */
+		uint64_t to_ns;
+	} span[BLACKOUT_MAX];
+};
+
+/* A list with commas; "" is none. -EINVAL and the item in why. */
+int blackout_parse(const char *text, struct blackout *ret, struct err *err);
+/* 1 when any of it lies in the span from a time on; *ret_end_unix_ns is then
+ * when the earliest such blackout ends. */
+int blackout_hits(const struct blackout *b, uint64_t from_unix_ns,
+    uint64_t span_ns, uint64_t *ret_end_unix_ns);
+
+/* ---- cost.c ---- */
 
 struct costs;
 struct node;

@@ -15,7 +15,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/run/blackout.h"
+#include "daemon/run/cost.h"
 #include "schema/options.h"
 
 #define SUFFIX        ".conf"

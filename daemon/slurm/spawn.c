@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/slurm/spawn.h"
+#include "daemon/slurm/slurm.h"
 
 #include <assert.h>
 #include <errno.h>

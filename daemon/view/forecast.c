@@ -17,7 +17,6 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/schedule/scheduler.h"
-#include "daemon/run/budget.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/run/cost.h"
 #include "daemon/net/hub.h"

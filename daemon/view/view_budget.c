@@ -8,7 +8,6 @@
 
 #include "common/clk.h"
 #include "common/xalloc.h"
-#include "daemon/run/budget.h"
 #include "daemon/run/cost.h"
 #include "daemon/mesh/coverage.h"
 #include "daemon/net/hub.h"

@@ -5,13 +5,12 @@
  * Ranks are placed on nodes and sockets, in order, so that a socket is ranks
  * lo to hi - 1. Elements are cut into chunks, chunks into what each design
  * needs; a chunk is a pipeline's piece and has its own channels. Steps follow
- * from what must precede what (plan/order.h).
+ * from what must precede what (plan/plan.h).
  */
 #ifndef PROBES_COLLECTIVE_ALLREDUCE_H
 #define PROBES_COLLECTIVE_ALLREDUCE_H
 
 #include "probes/multipath/paths.h"
-#include "probes/plan/order.h"
 #include "probes/plan/plan.h"
 
 #define ALLREDUCE_SECTION   "allreduce"

@@ -11,8 +11,8 @@
  * the factors: docs/algorithms-commbench-hiccl.md, section 2.
  *
  * Where the public code is wrong this is not: a fence orders whatever overlaps
- * (order.h), a lone relay of a ring keeps its own contribution and its send
- * buffer, temporary places are never shared. Lean leaves out what brings a
+ * (plan/order.c), a lone relay of a ring keeps its own contribution and its
+ * send buffer, temporary places are never shared. Lean leaves out what brings a
  * root its own data back, and turns the ring of multicasts round where there
  * are reductions, which go towards lower nodes: pipelines of both do not meet.
  */

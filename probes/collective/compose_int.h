@@ -15,7 +15,7 @@
 #define PROBES_COLLECTIVE_COMPOSE_INT_H
 
 #include "probes/collective/compose.h"
-#include "probes/plan/order.h"
+#include "probes/plan/plan.h"
 
 /* A primitive as it was registered. */
 struct prim {

@@ -14,7 +14,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/predict/predict.h"
-#include "schema/patterns.h"
+#include "schema/options.h"
 
 #define SECTION    "collective"
 #define WORDS_MAX  40

@@ -11,7 +11,7 @@
 #include "common/clk.h"
 #include "common/xalloc.h"
 #include "probes/job/world.h"
-#include "probes/sampling/stop.h"
+#include "probes/sampling/sampling.h"
 #include "probes/transport/backoff.h"
 
 #define TURNS_MAX 10000

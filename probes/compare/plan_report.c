@@ -17,7 +17,7 @@
 #include "common/xalloc.h"
 #include "probes/compare/rail_stats.h"
 #include "probes/congestion/congestion.h"
-#include "schema/patterns.h"
+#include "schema/options.h"
 #include "schema/record.h"
 
 json_t *

@@ -12,10 +12,39 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "probes/compare/baseline.h"
-#include "probes/compare/subject.h"
 #include "probes/execute/trial.h"
 #include "probes/job/emit.h"
+#include "probes/job/world.h"
+#include "probes/plan/plan.h"
+#include "probes/transport/transport.h"
 #include "schema/names.h"
+
+/* A plan that is measured, and what is known of it beforehand. */
+
+/* What of it: the number of a step, or one of these. */
+#define SUBJECT_WHOLE      (-1)
+#define SUBJECT_CONCURRENT (-2) /* several plans, joined in one */
+
+struct subject {
+	const struct world *world;
+	const struct transport_team *team;
+	const char *probe;
+	const struct plan *plan;
+	uint64_t bytes;                  /* what bandwidth is made of */
+	const char *of;                  /* and its name */
+	double setup_s;                  /* exec_new */
+	double memory_bytes_per_s;       /* of all ranks together */
+	const double *memory_rank_per_s; /* of each; or NULL */
+	/* Of a group or a part: what it is; pattern NULL for others. */
+	const char *pattern, *direction;
+	int k, groups;
+	double capacity_per_s; /* of a node, see rail_stats_capacity_per_s */
+	const char *staging;
+	const char *machine; /* of the prediction; NULL: there is none */
+	int placed;          /* it knows on which node each rank is */
+	double predicted_s;
+	const double *predicted_rank_s; /* until each rank is done; or NULL */
+};
 
 #define PLAN_REPORT_SAMPLES_MAX 4096 /* raw ones in a record */
 
@@ -38,7 +67,7 @@ struct plan_report {
 void plan_report_open(struct plan_report *pr, struct emit *emit);
 void plan_report_close(struct plan_report *pr);
 
-/* Record and row of one trial, of a step or as subject.h says. */
+/* Record and row of one trial, of a step or as its subject says. */
 void plan_report_trial(struct plan_report *pr, const struct subject *r,
     const struct trial *t, int step);
 /* The plan moved wrong data. */

@@ -3,7 +3,7 @@
  * plans.c - in which order rank 0 has the plans of a campaign built, checked
  * and measured, and which of them go another way.
  */
-#include "probes/compare/session.h"
+#include "probes/compare/compare.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "probes/multipath/copier.h"
 #include "probes/pattern/builders.h"
-#include "probes/pattern/sweep.h"
+#include "probes/pattern/pattern.h"
 
 static void
 note_config(struct session *s, const struct err *err)

@@ -3,7 +3,7 @@
  * session.c - what rank 0 sends to all ranks for one measurement, and what each
  * makes ready for it: the device, the executor, what is known beforehand.
  */
-#include "probes/compare/session.h"
+#include "probes/compare/compare.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "probes/job/control.h"
+#include "probes/job/world.h"
 #include "probes/plan/check.h"
 #include "probes/predict/predict.h"
 

@@ -19,7 +19,7 @@
 #include "common/rng.h"
 #include "common/xalloc.h"
 #include "probes/compare/compare.h"
-#include "probes/job/control.h"
+#include "probes/job/world.h"
 #include "probes/neighbor/neighbor.h"
 #include "schema/record.h"
 

@@ -7,10 +7,10 @@
  * named, the one that we are on is taken: its wiring is discovered; what it
  * takes from one rank to another, within a node and between nodes, is
  * measured. With tune = auto what is good by prediction and what is near it is
- * measured (tune_search.h), the fastest is taken, and remembered with the
+ * measured (tune_search.c), the fastest is taken, and remembered with the
  * evidence.
  */
-#include "probes/compare/session.h"
+#include "probes/compare/compare.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 #include "common/xalloc.h"
 #include "probes/collective/tune.h"
 #include "probes/pattern/builders.h"
-#include "probes/pattern/sweep.h"
+#include "probes/pattern/pattern.h"
 #include "probes/tune/tune.h"
 #include "schema/record.h"
 

@@ -14,8 +14,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/job/command.h"
-#include "probes/job/control.h"
-#include "probes/job/relay.h"
+#include "probes/job/world.h"
 #include "probes/job/roles.h"
 #include "schema/record.h"
 

@@ -25,9 +25,7 @@
 #include "probes/job/cores.h"
 #include "probes/job/settings.h"
 #include "probes/job/world.h"
-#include "probes/sampling/pair_medians.h"
-#include "probes/sampling/stop.h"
-#include "probes/sampling/tally.h"
+#include "probes/sampling/sampling.h"
 #include "schema/names.h"
 #include "schema/scores.h"
 

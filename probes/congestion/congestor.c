@@ -11,8 +11,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/congestion/congestion.h"
-#include "probes/job/control.h"
-#include "probes/job/relay.h"
+#include "probes/job/world.h"
 
 #define TAG_LOAD        987
 #define BATCH_TARGET_NS (10 * CLK_NS_PER_MS)

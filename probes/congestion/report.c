@@ -15,10 +15,9 @@
 #include "common/robust.h"
 #include "common/xalloc.h"
 #include "probes/job/collect.h"
-#include "probes/job/relay.h"
+#include "probes/job/world.h"
 #include "probes/job/roles.h"
-#include "probes/sampling/impact.h"
-#include "probes/sampling/pair_medians.h"
+#include "probes/sampling/sampling.h"
 #include "schema/options.h"
 #include "schema/record.h"
 

@@ -8,7 +8,7 @@
 #define PROBES_EXECUTE_TRIAL_H
 
 #include "probes/execute/exec.h"
-#include "probes/sampling/timing.h"
+#include "probes/sampling/sampling.h"
 #include "schema/names.h"
 
 struct trial_ask {

@@ -3,7 +3,6 @@
  * control.c - waits of a rank that others measure beside: poll, idle hook,
  * sleep.
  */
-#include "probes/job/control.h"
 
 #include "common/clk.h"
 #include "probes/job/world.h"

@@ -2,7 +2,6 @@
 /*
  * relay.c - records travel to rank 0, which takes them while it waits.
  */
-#include "probes/job/relay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "probes/job/control.h"
+#include "probes/job/world.h"
 #include "probes/job/emit.h"
 
 #define TAG_LINE    701

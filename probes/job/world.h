@@ -12,6 +12,7 @@
 #ifndef PROBES_JOB_WORLD_H
 #define PROBES_JOB_WORLD_H
 
+#include <jansson.h>
 #include <mpi.h>
 
 #include "common/err.h"
@@ -61,5 +62,46 @@ void team_close(struct transport_team *team); /* NULL is allowed */
 /* Every MPI call goes through this. */
 #define MPI_DO(call) world_check((call), #call)
 void world_check(int rc, const char *what);
+
+/* ---- control.c: waiting without spinning ----
+ *
+ * A rank that waits for its turn polls and sleeps in between, 1 ms at first
+ * and 5 ms later, so that it leaves its core to those that measure. What rank
+ * 0 has to do meanwhile (write lines that others relay) is its idle hook.
+ */
+
+/* Called about once a poll by every wait of this rank; NULL for none. */
+void control_set_idle(void (*hook)(void *arg), void *arg);
+
+/* Until the request is complete. */
+void control_wait(MPI_Request *req);
+void control_barrier(MPI_Comm comm);
+/* The largest value of all. */
+double control_max(MPI_Comm comm, double mine);
+/* 1 once complete; does not wait. */
+int control_done(MPI_Request *req);
+
+/* ---- relay.c: records from the rank that made them to the one that writes
+ * them ----
+ *
+ * Only rank 0 writes. The root of the canaries and the roots of the congestors
+ * hand their records to it as JSON text; rank 0 takes them while it waits or
+ * between two batches of its own traffic, numbers them and writes them.
+ */
+
+/* What rank 0 does with a record, its own or another's; takes it. */
+typedef void relay_sink(void *arg, json_t *record);
+
+void relay_open(struct world *w, relay_sink *sink, void *arg);
+void relay_close(void);
+/* Takes record. Returns once rank 0 has it, or will. */
+void relay_put(json_t *record);
+/* The same for what may be lost: dropped while the last is still on its way.
+ */
+void relay_put_soon(json_t *record);
+/* At rank 0: take what has arrived; cheap, at most every 50 ms. */
+void relay_poll(void);
+/* All ranks together: everything that root put so far is with rank 0. */
+void relay_turn(int root);
 
 #endif

@@ -22,7 +22,7 @@
 #include "common/xalloc.h"
 #include "probes/multipath/copier.h"
 #include "probes/multipath/tuner.h"
-#include "probes/sampling/timing.h"
+#include "probes/sampling/sampling.h"
 
 #define SLOW_SHARE   0.7 /* of what a path should carry: less is a finding */
 #define JUDGED_SHARE 0.1 /* where less is expected, noise decides */

@@ -32,7 +32,6 @@
 #include <stdint.h>
 
 #include "common/conf.h"
-#include "probes/plan/order.h"
 #include "probes/plan/plan.h"
 
 #define PATHS_STAGED_MAX 64

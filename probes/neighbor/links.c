@@ -15,7 +15,6 @@
 #include "common/file.h"
 #include "common/str.h"
 #include "probes/pattern/numbers.h"
-#include "probes/pattern/shipped.h"
 
 /* Breadth first from every device, along links in their direction. */
 void

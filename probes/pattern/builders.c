@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/str.h"
-#include "schema/patterns.h"
+#include "schema/options.h"
 
 int
 pattern_refuse(const struct conf *c, const char *section, const char *key,

@@ -12,7 +12,6 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/xalloc.h"
-#include "probes/pattern/shipped.h"
 
 /* Where every list of a list file may start from. */
 #define LIST_COLUMNS   3

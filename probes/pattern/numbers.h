@@ -74,4 +74,17 @@ int matrix_load(const char *path, enum matrix_format format, uint32_t ranks,
     struct matrix *ret, struct err *err);
 void matrix_clear(struct matrix *m);
 
+/* ---- shipped.c: files of etc/topologies and etc/patterns as texts; the build
+ * makes the sources from them, so that a program needs no file to know them
+ * ---- */
+
+struct shipped {
+	const char *name; /* of the file, up to its first dot */
+	const char *text;
+};
+
+/* Each ends with a NULL name. */
+extern const struct shipped links_files[];
+extern const struct shipped matrix_files[];
+
 #endif

@@ -11,7 +11,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
-#include "schema/patterns.h"
+#include "schema/options.h"
 
 #define PATTERN_ROW(name) &pattern_##name,
 const struct pattern *const patterns[] = { PATTERN_ROWS(PATTERN_ROW) NULL };

@@ -10,7 +10,7 @@ foreach(f ${FILES})
 	string(APPEND rows "\t{ \"${name}\",\n\t    \"${text}\" },\n")
 endforeach()
 file(WRITE ${OUT} "/* made by probes/pattern/shipped.cmake */\n"
-	"#include \"probes/pattern/shipped.h\"\n\n"
+	"#include \"probes/pattern/numbers.h\"\n\n"
 	"#include <stddef.h>\n\n"
 	"const struct shipped ${TABLE}[] = {\n${rows}\t{ NULL, NULL },\n"
 	"};\n")

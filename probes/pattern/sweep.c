@@ -3,7 +3,7 @@
  * sweep.c - one option in several values, the message size in several sizes,
  * and a probe for each of them.
  */
-#include "probes/pattern/sweep.h"
+#include "probes/pattern/pattern.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* For check.h: class of value and shift (check_int.h), and whether it was read.
- * For order.h: time of the last write and of the last read. */
+ * For order.c: time of the last write and of the last read. */
 struct spanmap_item {
 	int64_t base;
 	uint32_t tag;

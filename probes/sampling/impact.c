@@ -3,7 +3,7 @@
  * impact.c - the ratio of two phases, and its interval from how it differs
  * between pairs of visits.
  */
-#include "probes/sampling/impact.h"
+#include "probes/sampling/sampling.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * stop.c - has a test measured enough: by GPCNeT's counts, or once the interval
  * that it reports is narrow enough.
  */
-#include "probes/sampling/stop.h"
+#include "probes/sampling/sampling.h"
 
 enum stop
 stop_decide(const struct stop_ask *ask)

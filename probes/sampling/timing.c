@@ -2,7 +2,7 @@
 /*
  * timing.c - medians of repetitions, and the interval that holds them.
  */
-#include "probes/sampling/timing.h"
+#include "probes/sampling/sampling.h"
 
 #include <errno.h>
 #include <math.h>

@@ -19,10 +19,9 @@
 #include "common/table.h"
 #include "common/xalloc.h"
 #include "probes/job/rank_env.h"
-#include "probes/pattern/sweep.h"
+#include "probes/pattern/pattern.h"
 #include "probes/plan/check.h"
 #include "schema/options.h"
-#include "schema/patterns.h"
 
 int
 verbs_complain(const char *why)

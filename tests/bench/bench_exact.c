@@ -18,7 +18,7 @@
 #include "common/robust.h"
 #include "common/str.h"
 #include "probes/congestion/rounds.c" /* for its samples */
-#include "probes/sampling/stop.h"
+#include "probes/sampling/sampling.h"
 #include "tests/bench/calls.h"
 #include "tests/bench/plain_loop.h"
 

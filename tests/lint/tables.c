@@ -16,7 +16,6 @@
 #include "daemon/series/series.h"
 #include "schema/names.h"
 #include "schema/options.h"
-#include "schema/patterns.h"
 #include "schema/wire.h"
 
 /* A row of any table of words: its name and its sentence. */

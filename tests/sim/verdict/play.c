@@ -21,7 +21,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/store/store.h"
-#include "probes/sampling/pair_medians.h"
+#include "probes/sampling/sampling.h"
 #include "schema/options.h"
 #include "schema/scores.h"
 #include "tests/sim/verdict/defaults.h"

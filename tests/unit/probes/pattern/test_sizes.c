@@ -9,7 +9,7 @@
 #include "common/err.h"
 #include "probes/pattern/sweep.c"
 
-#include "schema/patterns.h"
+#include "schema/options.h"
 
 static void
 test_good(void **state)

@@ -4,7 +4,7 @@
  */
 #include "probes/plan/rank_graph.c"
 
-#include "probes/plan/order.h"
+#include "probes/plan/plan.h"
 #include "tests/unit/probes/plan/cases.h"
 
 static void

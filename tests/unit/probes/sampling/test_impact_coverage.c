@@ -18,7 +18,7 @@
 #include "common/rng.h"
 #include "common/robust.h"
 #include "common/str.h"
-#include "probes/sampling/stop.h"
+#include "probes/sampling/sampling.h"
 
 #define RUNS 1000
 #define SEED 20190711
