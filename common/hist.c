@@ -218,12 +218,6 @@ put_double(struct writer *w, double value)
 		put_byte(w, (uint8_t)(bits >> shift));
 }
 
-static uint64_t
-zigzag(int i)
-{
-	return i < 0 ? ((uint64_t) - (int64_t)i << 1) - 1 : (uint64_t)i << 1;
-}
-
 /* First used bucket and their number. */
 static int
 used(const struct hist *h, int *ret_first)
@@ -251,7 +245,10 @@ hist_pack(const struct hist *h, uint8_t *ret, size_t cap_bytes)
 	put_double(&w, h->count > 0 ? h->sum : 0);
 	put_double(&w, h->count > 0 ? h->min : 0);
 	put_double(&w, h->count > 0 ? h->max : 0);
-	put_varint(&w, zigzag(first));
+	/* zigzag: small numbers of either sign stay short */
+	put_varint(&w,
+	    first < 0 ? ((uint64_t) - (int64_t)first << 1) - 1
+		      : (uint64_t)first << 1);
 	put_varint(&w, (uint64_t)count);
 	for (int i = first; count > 0; i++) {
 		uint64_t n = h->bucket[i - HIST_FIRST];

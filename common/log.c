@@ -76,34 +76,6 @@ log_set_fatal_hook(void (*hook)(void))
 	lg.fatal_hook = hook;
 }
 
-/* Texts may quote what a peer sent: a line break in it must not be able to
- * forge a line, nor an escape to paint the terminal. */
-static void
-clean(char *line, size_t len_bytes)
-{
-	for (size_t i = 0; i < len_bytes; i++) {
-		unsigned char c = (unsigned char)line[i];
-
-		if (c < 0x20 || c == 0x7f)
-			line[i] = ' ';
-	}
-}
-
-static void
-write_all(const char *line, size_t len_bytes)
-{
-	while (len_bytes > 0) {
-		ssize_t n = write(STDERR_FILENO, line, len_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return; /* nobody left to tell */
-		line += n;
-		len_bytes -= (size_t)n;
-	}
-}
-
 /* Bytes that snprintf put into a room of room_bytes. */
 static size_t
 put_bytes(int rc, size_t room_bytes)
@@ -120,6 +92,7 @@ line(enum log_level level, int err, const char *fmt, va_list ap)
 	char text[LOG_LINE_MAX], spell[128];
 	const size_t room = sizeof(text) - 4; /* for "..." and newline */
 	size_t len = 0, want;
+	ssize_t n;
 	int rc;
 
 	if (level > lg.level)
@@ -138,13 +111,21 @@ line(enum log_level level, int err, const char *fmt, va_list ap)
 		want += rc < 0 ? 0 : (size_t)rc;
 		len += put_bytes(rc, room - len);
 	}
-	clean(text, len);
+	/* Texts may quote what a peer sent: a line break in it must not be able
+	 * to forge a line, nor an escape to paint the terminal. */
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+			text[i] = ' ';
 	if (want > len) {
 		memcpy(text + len, "...", 3);
 		len += 3;
 	}
 	text[len++] = '\n';
-	write_all(text, len);
+	for (size_t at = 0; at<len; at += n> 0 ? (size_t)n : 0) {
+		n = write(STDERR_FILENO, text + at, len - at);
+		if (n == 0 || (n < 0 && errno != EINTR))
+			return; /* nobody left to tell */
+	}
 }
 
 /* The callers' errno survives, so that logging never changes what is next. */

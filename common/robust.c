@@ -16,6 +16,12 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void
+robust_sort(double *x, size_t n)
+{
+	qsort(x, n, sizeof(*x), compare);
+}
+
 /* h = (n - 1) q; x[floor h] + (h - floor h) (x[floor h + 1] - x[floor h]) */
 double
 robust_quantile(double *x, size_t n, double q)
@@ -26,7 +32,7 @@ robust_quantile(double *x, size_t n, double q)
 	assert(q >= 0 && q <= 1);
 	if (n == 0)
 		return NAN;
-	qsort(x, n, sizeof(*x), compare);
+	robust_sort(x, n);
 	h = (double)(n - 1) * q;
 	below = floor(h);
 	i = (size_t)below;

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+void robust_sort(double *x, size_t n); /* ascending */
 /* Linear interpolation between order statistics (type 7 of Hyndman and Fan
  * 1996). NAN when n is 0. */
 double robust_quantile(double *x, size_t n, double q);

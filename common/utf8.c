@@ -21,7 +21,8 @@ want_bytes(unsigned char first)
 	return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
 }
 
-size_t
+/* Length of the valid character at bytes, 1..4; 0: none starts there. */
+static size_t
 utf8_len(const char *bytes, size_t len_bytes)
 {
 	/* smallest code point by length: shorter forms only */

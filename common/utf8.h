@@ -9,8 +9,6 @@
 
 #include <stddef.h>
 
-/* Length of the valid character at bytes, 1..4; 0: none starts there. */
-size_t utf8_len(const char *bytes, size_t len_bytes);
 /* Offset of the first byte that belongs to no character; len_bytes: none. */
 size_t utf8_check(const char *bytes, size_t len_bytes);
 /* '?' for each byte that belongs to no character or is not printable, but

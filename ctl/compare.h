@@ -90,7 +90,6 @@ struct compare_out {
 /* --margin as "5%" or 0.05; 0 or an exit code. */
 int compare_margin(struct ctl *c, double *ret);
 void compare_begin(struct compare_out *o, double margin);
-void compare_put(struct compare_out *o, const struct compare_row *r);
 /* What runs of the campaign before all of these were, for the rows that are
  * added later. 0 or an exit code. */
 int compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
@@ -98,8 +97,6 @@ int compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
 /* The lines of two records, either of which may be NULL. */
 void compare_add(struct compare_out *o, const char *test, const char *phase,
     const json_t *a, const json_t *b);
-/* All canaries and impacts of two runs. */
-void compare_records(struct compare_out *o, const json_t *a, const json_t *b);
 /* Prints what there is and frees it; the exit code. */
 int compare_end(struct ctl *c, struct compare_out *o);
 

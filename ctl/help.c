@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/str.h"
 #include "ctl/print.h"
 
 const struct verb *const verbs_all[] = { verbs_node, verbs_campaign, verbs_run,
@@ -160,18 +159,6 @@ dump_options(void)
 	return EXIT_CODE_OK;
 }
 
-static void
-bash_case(const char *noun, const char *verb, const struct verb *v)
-{
-	printf("\t\"%s%s%s\") kind=%s; opts=\"", noun, verb == NULL ? "" : " ",
-	    verb == NULL ? "" : verb,
-	    v->completes[0] == '\0' ? "none" : v->completes);
-	for (int i = 0; i < OPT_MAX; i++)
-		if (opts_rows[i].global == 1 || opts_listed(v->options, i))
-			printf("--%s ", opts_rows[i].name);
-	printf("\" ;;\n");
-}
-
 /* The tables of the completion; its code is ctl/completion.bash. */
 static int
 dump_bash(void)
@@ -200,8 +187,18 @@ dump_bash(void)
 	}
 	printf("\tesac\n}\n_coalctl_row()\n{\n\tcase $1 in\n");
 	for (size_t i = 0; verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
-			bash_case(v->noun, v->verb, v);
+		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
+		     v++) {
+			printf("\t\"%s%s%s\") kind=%s; opts=\"", v->noun,
+			    v->verb == NULL ? "" : " ",
+			    v->verb == NULL ? "" : v->verb,
+			    v->completes[0] == '\0' ? "none" : v->completes);
+			for (int k = 0; k < OPT_MAX; k++)
+				if (opts_rows[k].global == 1 ||
+				    opts_listed(v->options, k))
+					printf("--%s ", opts_rows[k].name);
+			printf("\" ;;\n");
+		}
 	printf("\t*) return 1 ;;\n\tesac\n}\n");
 	return EXIT_CODE_OK;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/xalloc.h"
 
 /* getopt_long returns this plus the option's number. */

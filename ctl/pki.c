@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,7 +19,6 @@
 
 #include "common/file.h"
 #include "common/hostlist.h"
-#include "common/str.h"
 #include "common/xalloc.h"
 
 /* Clocks of nodes are not quite equal: a certificate is valid a little before

@@ -101,7 +101,8 @@ print_quantity(double value, const char *unit, char *ret)
 	}
 }
 
-void
+/* "40 %" of a share; "-" for NAN. */
+static void
 print_share(double share, char *ret)
 {
 	snprintf(ret, PRINT_BYTES, "-");

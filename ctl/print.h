@@ -25,8 +25,6 @@ const char *print_member(const json_t *object, const char *name,
 void print_count(const json_t *object, const char *name, char *ret);
 /* "34.1 us", "182.4 MiB/s", "2.40x", "1.5"; "-" for NAN. */
 void print_quantity(double value, const char *unit, char *ret);
-/* "40 %" of a share; "-" for NAN. */
-void print_share(double share, char *ret);
 /* "2026-11-20 19:12:00" in UTC; "-" for 0 or a missing member. */
 void print_time(const json_t *object, const char *name, char *ret);
 /* "41.2s", as clk_span_format, from seconds; "-" for NAN. */

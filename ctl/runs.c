@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/clk.h"
-#include "common/str.h"
 #include "common/xalloc.h"
 #include "ctl/print.h"
 

@@ -188,7 +188,7 @@ row_json(const struct compare_row *r, const struct ratio *w,
 	    "text", r->text);
 }
 
-void
+static void
 compare_put(struct compare_out *o, const struct compare_row *r)
 {
 	o->rows = xmore(o->rows, o->count, sizeof(*o->rows));
@@ -294,7 +294,8 @@ compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
 	return 0;
 }
 
-void
+/* All canaries and impacts of two runs. */
+static void
 compare_records(struct compare_out *o, const json_t *a, const json_t *b)
 {
 	static const char *const ofs[] = { "mean", "p99" };

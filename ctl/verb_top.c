@@ -310,21 +310,12 @@ turn(struct ctl *c, int live)
 	return rc;
 }
 
-static void
-watch_end(void)
-{
-	struct sigaction sa = { .sa_handler = end_cb };
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-}
-
 static int
 top(struct ctl *c)
 {
 	const char *text = opts_value(&c->opts, OPT_EVERY);
 	int live = isatty(STDOUT_FILENO);
+	struct sigaction sa = { .sa_handler = end_cb };
 	struct timespec wait = { EVERY_S, 0 };
 	int64_t every_s = EVERY_S;
 
@@ -335,7 +326,9 @@ top(struct ctl *c)
 	wait.tv_sec = every_s;
 	if (!live)
 		return turn(c, 0) == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
-	watch_end();
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
 	fputs(SCREEN_ON, stdout);
 	while (!ended) {
 		turn(c, 1);

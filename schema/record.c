@@ -161,7 +161,7 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 	return rc;
 }
 
-json_t *
+static json_t *
 record_hist_json(const struct hist *h)
 {
 	json_t *array = json_array();

@@ -90,7 +90,6 @@ int record_check(const json_t *record, struct record_head *ret_head,
 
 /* hist <-> [[index, count], ...]; sum, min and max travel as mean, min, max.
  */
-json_t *record_hist_json(const struct hist *h);
 int record_hist_parse(const json_t *array, double mean, double min, double max,
     struct hist *ret);
 /* null for what is not finite: JSON has no such numbers. A new reference. */

@@ -11,7 +11,8 @@
 #include "common/file.h"
 #include "common/str.h"
 
-void
+/* The newest reason in OpenSSL's queue, which is emptied. */
+static void
 tls_error_text(char *ret, size_t cap_bytes)
 {
 	unsigned long e, last = 0;

@@ -44,7 +44,5 @@ int tls_peer_check(const SSL *ssl, SSL_CTX *ctx, struct err *err);
 int64_t tls_cert_end_unix_s(const X509 *cert);
 /* Of the authorities of ctx, the one that ends first; 0: there is none. */
 int64_t tls_ca_end_unix_s(SSL_CTX *ctx);
-/* The newest reason in OpenSSL's queue, which is emptied. */
-void tls_error_text(char *ret, size_t cap_bytes);
 
 #endif

@@ -76,7 +76,7 @@ react_load(struct react *r, const json_t *settings)
 			json_object_set(r->done, key + strlen(KEY), v);
 }
 
-void
+static void
 react_say(struct react *r, const struct react_task *t, const char *what,
     const char *more)
 {

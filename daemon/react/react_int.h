@@ -42,8 +42,6 @@ struct react {
 };
 
 void react_finish(struct react *r, enum react_result result, const char *text);
-void react_say(struct react *r, const struct react_task *t, const char *what,
-    const char *more);
 /* A child that was made, or NULL and errno: a failure. */
 void react_spawned(struct react *r, struct spawned *child);
 void react_spawn(struct react *r, char *const *argv, char *const *env,

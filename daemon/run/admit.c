@@ -118,7 +118,7 @@ struct candidates {
 	enum budget_answer budget;
 };
 
-void
+static void
 admit_hold(struct run *r, struct node *n)
 {
 	if (r->exclusive)

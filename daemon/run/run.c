@@ -33,7 +33,8 @@ run_new(struct runs *rs, const char *campaign, const char *by,
 	return r;
 }
 
-void
+/* Lets them go as well. */
+static void
 run_nodes_clear(struct run *r)
 {
 	admit_release(r);
@@ -166,27 +167,15 @@ run_step_set(struct run *r, enum step step)
 	r->step_ns = clk_ns();
 }
 
-static void
-run_put(const struct run *r)
-{
-	json_t *o = run_json(r);
-	char *text = conf_render_given(r->conf);
-
-	json_object_del(o, "progress");
-	json_object_set_new(o, "campaign_text", text_json(text));
-	store_put_run(r->all->store, o, NULL, NULL);
-	json_decref(o);
-	free(text);
-}
-
 void
 run_state_set(struct run *r, enum run_state state, enum cause cause,
     const char *text)
 {
-	char span[24], line[SYMPTOM_TEXT_MAX + 160];
+	char span[24], line[SYMPTOM_TEXT_MAX + 160], *campaign_text;
 	uint64_t now_ns = clk_ns();
 	int begins = now_ns - r->created_ns < CLK_NS_PER_MS ||
 	    r->state == state;
+	json_t *o;
 
 	assert(begins || !run_is_final(r));
 	clk_span_format(now_ns - r->created_ns, span, sizeof(span));
@@ -203,7 +192,13 @@ run_state_set(struct run *r, enum run_state state, enum cause cause,
 		r->ended_unix_ns = clk_unix_ns();
 	log_info("run %s: %s", r->id, line);
 	store_put_event(r->all->store, "run", r->id, line);
-	run_put(r);
+	campaign_text = conf_render_given(r->conf);
+	o = run_json(r);
+	json_object_del(o, "progress");
+	json_object_set_new(o, "campaign_text", text_json(campaign_text));
+	store_put_run(r->all->store, o, NULL, NULL);
+	json_decref(o);
+	free(campaign_text);
 	r->all->ops->changed(r->all->ctx, r);
 }
 

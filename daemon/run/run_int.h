@@ -213,9 +213,8 @@ struct runs {
 
 /* run.c */
 struct run *run_new(struct runs *rs, const char *campaign, const char *by,
-    struct conf *conf);              /* takes conf */
-void run_free(struct run *r);        /* when it is on no list */
-void run_nodes_clear(struct run *r); /* and lets them go */
+    struct conf *conf);       /* takes conf */
+void run_free(struct run *r); /* when it is on no list */
 struct run *run_find(const struct runs *rs, const char *id);
 struct run *run_find_live(const struct runs *rs, const char *id);
 int run_is_final(const struct run *r);
@@ -233,15 +232,11 @@ void run_finish(struct run *r, enum run_state state, enum cause cause,
     const char *text);
 void run_end_send(struct run *r, struct node *n, const char *text);
 
-/* run_order.c: read campaign.* of r->conf; -EINVAL with why. */
-int run_conf_read(struct run *r, struct err *err);
-
 /* run_show.c */
 json_t *run_json(const struct run *r);
 
 /* admit.c */
 void admit_tick(struct run *r);
-void admit_hold(struct run *r, struct node *n);
 void admit_let_go(struct run *r, struct node *n);
 void admit_release(struct run *r); /* of all nodes */
 /* What a run costs: at its counters, and at its end. */

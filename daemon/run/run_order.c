@@ -44,7 +44,8 @@ id_make(const struct runs *rs, char ret[64])
 	memcpy(ret, id, sizeof(id));
 }
 
-int
+/* Read campaign.* of r->conf; -EINVAL with why. */
+static int
 run_conf_read(struct run *r, struct err *err)
 {
 	static const char *const classes[] = { "background", "exclusive" };

@@ -271,22 +271,14 @@ across(struct allreduce *ar, uint32_t j, struct allreduce_piece share)
 }
 
 /* As many leaders of each node take a share as the smallest node has. */
-static uint32_t
-sharers(const struct allreduce *ar)
-{
-	uint32_t least = node_of(ar, 0).count;
-
-	for (uint32_t n = 1; n < ar->nodes; n++)
-		if (node_of(ar, n).count < least)
-			least = node_of(ar, n).count;
-	return least;
-}
-
 static void
 between_nodes(struct allreduce *ar, struct allreduce_piece chunk)
 {
-	uint32_t shares = sharers(ar);
+	uint32_t shares = node_of(ar, 0).count;
 
+	for (uint32_t n = 1; n < ar->nodes; n++)
+		if (node_of(ar, n).count < shares)
+			shares = node_of(ar, n).count;
 	for (uint32_t n = 0; n < ar->nodes; n++)
 		if (node_of(ar, n).count > 1)
 			scatter(ar, node_of(ar, n), shares, chunk);

@@ -3,7 +3,7 @@
  * plan_report.c - what a record, a row and a sentence say of a plan that was
  * proven and timed, was not, or moved wrong data.
  */
-#include "probes/compare/plan_report.h"
+#include "probes/compare/compare.h"
 
 #include <errno.h>
 #include <math.h>

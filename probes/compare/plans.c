@@ -11,7 +11,6 @@
 
 #include "probes/multipath/copier.h"
 #include "probes/pattern/builders.h"
-#include "probes/pattern/pattern.h"
 
 static void
 note_config(struct session *s, const struct err *err)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/robust.h"
 #include "common/xalloc.h"
 #include "probes/congestion/congestion.h"
 #include "probes/job/nic.h"
@@ -56,14 +57,6 @@ time_nodes(struct rail_stats *p, const double *rank_s)
 	}
 }
 
-static int
-compare_cb(const void *va, const void *vb)
-{
-	double a = *(const double *)va, b = *(const double *)vb;
-
-	return (a > b) - (a < b);
-}
-
 /* A rail is as good as at its worst node. */
 static void
 rate_lanes(struct rail_stats *p)
@@ -83,7 +76,7 @@ rate_lanes(struct rail_stats *p)
 			sorted[n++] = lane->per_s;
 	}
 	/* The upper quartile; NAN where no lane carried anything. */
-	qsort(sorted, n, sizeof(*sorted), compare_cb);
+	robust_sort(sorted, n);
 	sound = n > 0 ? sorted[n - 1 - (n - 1) / 4] : NAN;
 	free(sorted);
 	for (int i = 0; i < ranks; i++) {

@@ -19,7 +19,7 @@
 #include <jansson.h>
 
 #include "common/str.h"
-#include "probes/compare/plan_report.h"
+#include "probes/compare/compare.h"
 #include "probes/execute/trial.h"
 #include "probes/topology/machine.h"
 

@@ -14,7 +14,6 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "probes/job/world.h"
 #include "probes/plan/check.h"
 #include "probes/predict/predict.h"
 

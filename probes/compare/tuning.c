@@ -19,12 +19,9 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/collective/tune.h"
 #include "probes/pattern/builders.h"
-#include "probes/pattern/pattern.h"
-#include "probes/tune/tune.h"
 #include "schema/record.h"
 
 #define SECTION     "collective"

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "probes/job/world.h"
-
 /* A message that goes to the left arrives from the right. */
 #define TAG_TO_LEFT  81
 #define TAG_TO_RIGHT 82

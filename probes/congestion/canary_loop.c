@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clk.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/job/command.h"
-#include "probes/job/world.h"
 #include "probes/job/roles.h"
 #include "schema/record.h"
 

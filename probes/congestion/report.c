@@ -14,10 +14,7 @@
 #include "common/hostlist.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
-#include "probes/job/collect.h"
-#include "probes/job/world.h"
 #include "probes/job/roles.h"
-#include "probes/sampling/sampling.h"
 #include "schema/options.h"
 #include "schema/record.h"
 

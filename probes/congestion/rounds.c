@@ -11,7 +11,6 @@
 
 #include "common/xalloc.h"
 #include "probes/job/roles.h"
-#include "probes/sampling/sampling.h"
 
 /* Ranks look at the clock together after so many operations, then after four
  * times as many: seldom enough not to matter, often enough that a round on a

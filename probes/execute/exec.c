@@ -342,7 +342,9 @@ exec_start(struct exec *e, uint32_t lo, uint32_t hi)
 	transfers_start_ready(e);
 }
 
-int
+/* Move on what can be: 1 once this rank's part is complete. *ret_moved is set
+ * to 1 if anything was, else left. */
+static int
 exec_poll(struct exec *e, int *ret_moved)
 {
 	if (e->at_once) {

@@ -43,9 +43,6 @@ const struct transport_team *exec_team(const struct exec *e);
 
 /* Steps lo to hi - 1 of the plan: 0 and UINT32_MAX for all of it. */
 void exec_start(struct exec *e, uint32_t lo, uint32_t hi);
-/* Move on what can be: 1 once this rank's part is complete. *ret_moved is set
- * to 1 if anything was, else left. */
-int exec_poll(struct exec *e, int *ret_moved);
 void exec_wait(struct exec *e);
 /* Start all of it and wait; exec is a struct exec. */
 void exec_run(void *exec);

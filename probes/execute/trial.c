@@ -16,7 +16,6 @@
 #include "common/log.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
-#include "probes/sampling/sampling.h"
 #include "probes/job/world.h"
 #include "probes/transport/backoff.h"
 

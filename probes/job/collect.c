@@ -2,7 +2,7 @@
 /*
  * collect.c - histograms of ranks become one, and one of each node.
  */
-#include "probes/job/collect.h"
+#include "probes/job/world.h"
 
 #include <math.h>
 #include <stdlib.h>

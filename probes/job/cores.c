@@ -15,7 +15,8 @@
 /* Less is a few wake-ups. */
 #define WANTED_MIN_S 0.01
 
-int
+/* From the text of /proc/thread-self/schedstat; -EPROTO when it is none. */
+static int
 cores_parse(const char *text, struct cores *ret)
 {
 	struct cores c;

@@ -16,8 +16,6 @@ struct cores {
 	uint64_t run_ns, wait_ns;
 };
 
-/* From the text of /proc/thread-self/schedstat; -EPROTO when it is none. */
-int cores_parse(const char *text, struct cores *ret);
 /* Of the calling thread, since it began; zeros where the kernel does not
  * say. */
 void cores_look(struct cores *ret);

@@ -97,7 +97,7 @@ payload(uint64_t bytes, uint64_t packets)
 
 /* "  eth0: 1 2 3 ...": bytes and packets received are the first two numbers,
  * sent the ninth and tenth. */
-int
+static int
 nic_bytes_parse(const char *text, struct nic_bytes *ret)
 {
 	struct nic_bytes sum = { 0 };

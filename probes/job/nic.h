@@ -42,7 +42,5 @@ struct nic_bytes {
 
 /* -errno where the kernel does not say. */
 int nic_bytes_read(struct nic_bytes *ret);
-/* The same from the text of /proc/net/dev; -EPROTO. */
-int nic_bytes_parse(const char *text, struct nic_bytes *ret);
 
 #endif

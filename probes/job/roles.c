@@ -15,7 +15,8 @@
 
 #define STREAM_ROLES 1 /* of the seed; rings have others */
 
-int
+/* Canary nodes among that many: the share rounded to nearest, at least 2. */
+static int
 roles_canaries(const struct roles_ask *ask)
 {
 	int count = (int)lround(ask->share * ask->nodes);
@@ -76,7 +77,8 @@ roles_assign(const struct roles_ask *ask, int *ret_role)
 
 #define STREAM_RINGS 16 /* first of the seed's streams for rings */
 
-void
+/* order[0..size-1]: ranks in ring order. */
+static void
 ring_order(const struct ring *ring, int *order)
 {
 	struct rng r;

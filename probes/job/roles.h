@@ -22,8 +22,6 @@ struct roles_ask {
 	uint64_t seed;
 };
 
-/* Canary nodes among that many: the share rounded to nearest, at least 2. */
-int roles_canaries(const struct roles_ask *ask);
 /* The smallest number of nodes that would do. */
 int roles_needed(const struct roles_ask *ask);
 /* ret_role[node] for ask->nodes nodes: ROLES_CANARY or the kind. -ERANGE when
@@ -48,8 +46,6 @@ int ring_match(const struct ring *ring, int rank);
 /* The pairs of size ranks in turn, one a round and from the first again: is
  * this rank's turn? Then its partner, else itself. */
 int ring_pair(int round, int size, int rank);
-/* order[0..size-1]: ranks in ring order. */
-void ring_order(const struct ring *ring, int *order);
 /* Neighbours of a rank. In a ring of two both are the same, in a ring of one
  * both are the rank itself. */
 void ring_neighbours(const struct ring *ring, int rank, int *ret_left,

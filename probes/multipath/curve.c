@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/multipath/copier.h"
@@ -71,18 +72,10 @@ struct curve_watch {
 	uint32_t last; /* what the last measurement found */
 };
 
-static int
-compare_cb(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double
 median(double *x, uint32_t n)
 {
-	qsort(x, n, sizeof(*x), compare_cb);
+	robust_sort(x, n);
 	return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 

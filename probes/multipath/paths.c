@@ -63,7 +63,8 @@ paths_direct_s(const struct paths_direct *d, double bytes)
 	return bytes < NOTHING ? 0 : d->setup_s + bytes / d->bytes_per_s;
 }
 
-double
+/* chunks >= 1. */
+static double
 paths_staged_s(const struct paths_staged *h, double bytes, uint32_t chunks)
 {
 	if (bytes < NOTHING)

@@ -76,9 +76,6 @@ void paths_read(const struct conf *c, const char *section,
 /* ---- the model ---- */
 
 double paths_direct_s(const struct paths_direct *d, double bytes);
-/* chunks >= 1. */
-double paths_staged_s(const struct paths_staged *h, double bytes,
-    uint32_t chunks);
 
 /* The best number of chunks for so many bytes on this path: 1 to chunks_max. */
 uint32_t paths_chunks(const struct paths_staged *h, double bytes,

@@ -15,7 +15,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
-void
+static void
 csr_entries_add(struct csr_entries *list, uint32_t row, uint32_t column,
     double value)
 {
@@ -37,7 +37,8 @@ entry_compare_cb(const void *va, const void *vb)
 	return (a->column > b->column) - (a->column < b->column);
 }
 
-void
+/* Entries of one place add up. The list is used up. */
+static void
 csr_make(uint32_t rows, struct csr_entries *list, struct csr *ret)
 {
 	struct csr m = { .rows = rows };

@@ -17,7 +17,7 @@
 #include "probes/pattern/numbers.h"
 
 /* Breadth first from every device, along links in their direction. */
-void
+static void
 links_hops(struct links *l)
 {
 	uint32_t n = l->devices, queue[LINKS_DEVICES_MAX];
@@ -64,7 +64,7 @@ partner(const struct links *l, uint32_t at, uint16_t count)
 /* Numbers of devices change with what a job may see, the wiring does not: the
  * two of a package have the most links, and one whose other device is hidden
  * is alone. Where that tells nothing, the numbers must do. */
-void
+static void
 links_mates(struct links *l)
 {
 	uint16_t most = 1;

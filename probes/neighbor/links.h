@@ -40,8 +40,4 @@ void links_none(uint32_t devices, struct links *ret);
  * the host has none. */
 int links_machine(const char *root, struct links *ret, struct err *err);
 
-/* Fill in hops, and mates; for those who fill in links by themselves. */
-void links_hops(struct links *l);
-void links_mates(struct links *l);
-
 #endif

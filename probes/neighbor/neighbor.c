@@ -236,6 +236,18 @@ node_add(const struct message *m, size_t at)
 	return at;
 }
 
+/* Bytes that pass between nodes. Direct: every edge by itself, as MPI's own
+ * neighborhood collectives send them; leader: one message for all receivers
+ * of a source on a node. */
+struct neighbor_load {
+	uint64_t out_bytes, in_bytes;
+};
+struct neighbor_loads {
+	uint32_t nodes;
+	struct neighbor_load *direct, *leader; /* by node */
+	uint64_t direct_bytes, leader_bytes;   /* of all nodes */
+};
+
 static void
 node_notes(struct plan *p, const char *what, const struct neighbor_load *loads,
     uint32_t nodes)
@@ -250,7 +262,7 @@ node_notes(struct plan *p, const char *what, const struct neighbor_load *loads,
 	}
 }
 
-uint32_t
+static uint32_t
 neighbor_nodes(const struct neighbor *nb)
 {
 	return (nb->ranks + nb->per_node - 1) / nb->per_node;
@@ -268,7 +280,7 @@ load_add(struct neighbor_load *loads, uint32_t from, uint32_t to,
 	return bytes;
 }
 
-void
+static void
 neighbor_loads_make(const struct neighbor *nb, struct neighbor_loads *ret)
 {
 	const struct graph_edge *e = nb->graph.edges;
@@ -293,7 +305,8 @@ neighbor_loads_make(const struct neighbor *nb, struct neighbor_loads *ret)
 	}
 }
 
-void
+/* frees */
+static void
 neighbor_loads_clear(struct neighbor_loads *nl)
 {
 	free(nl->direct);
@@ -315,7 +328,9 @@ fullest(const struct neighbor_load *loads, uint32_t nodes)
 	return most;
 }
 
-double
+/* The most that leaders can gain where the network alone costs time: the
+ * fullest direction of a node, direct over leader. 1 when nothing passes. */
+static double
 neighbor_loads_bound(const struct neighbor_loads *nl)
 {
 	uint64_t leader = fullest(nl->leader, nl->nodes);
@@ -325,7 +340,8 @@ neighbor_loads_bound(const struct neighbor_loads *nl)
 	return (double)fullest(nl->direct, nl->nodes) / (double)leader;
 }
 
-double
+/* direct over leader of all bytes; 1 when nothing passes. */
+static double
 neighbor_loads_ratio(const struct neighbor_loads *nl)
 {
 	if (nl->leader_bytes == 0)
@@ -333,7 +349,9 @@ neighbor_loads_ratio(const struct neighbor_loads *nl)
 	return (double)nl->direct_bytes / (double)nl->leader_bytes;
 }
 
-double
+/* What that is expected to be for random graphs:
+ * density * g / (1 - (1 - density)^g), g ranks on a node. */
+static double
 neighbor_ratio_expected(double density, uint32_t per_node)
 {
 	if (density <= 0)

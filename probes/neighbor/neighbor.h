@@ -106,10 +106,6 @@ struct csr {
 	double *values;
 };
 
-void csr_entries_add(struct csr_entries *list, uint32_t row, uint32_t column,
-    double value);
-/* Entries of one place add up. The list is used up. */
-void csr_make(uint32_t rows, struct csr_entries *list, struct csr *ret);
 void csr_clear(struct csr *m); /* frees */
 
 /* The first row of rank, or of the one behind the last. */
@@ -157,34 +153,9 @@ void neighbor_clear(struct neighbor *nb); /* frees */
 struct plan *neighbor_plan(const struct neighbor *nb, uint32_t ranks,
     const char *title);
 
-uint32_t neighbor_nodes(const struct neighbor *nb);
-
 /* Numbers of bytes, least to most of them, as sizes and ranks of nb; -EINVAL
  * and "name:line: ...". */
 int neighbor_sizes_parse(const struct numbers_text *from, uint32_t least,
     uint32_t most, struct neighbor *nb, struct err *err);
-
-/* Bytes that pass between nodes. Direct: every edge by itself, as MPI's own
- * neighborhood collectives send them; leader: one message for all receivers
- * of a source on a node. */
-struct neighbor_load {
-	uint64_t out_bytes, in_bytes;
-};
-struct neighbor_loads {
-	uint32_t nodes;
-	struct neighbor_load *direct, *leader; /* by node */
-	uint64_t direct_bytes, leader_bytes;   /* of all nodes */
-};
-void neighbor_loads_make(const struct neighbor *nb, struct neighbor_loads *ret);
-void neighbor_loads_clear(struct neighbor_loads *nl); /* frees */
-
-/* The most that leaders can gain where the network alone costs time: the
- * fullest direction of a node, direct over leader. 1 when nothing passes. */
-double neighbor_loads_bound(const struct neighbor_loads *nl);
-/* direct over leader of all bytes; 1 when nothing passes. */
-double neighbor_loads_ratio(const struct neighbor_loads *nl);
-/* What that is expected to be for random graphs:
- * density * g / (1 - (1 - density)^g), g ranks on a node. */
-double neighbor_ratio_expected(double density, uint32_t per_node);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * binding.c - steps that are measurements: which devices send at once in each.
  */
-#include "common/str.h"
 #include "probes/pattern/builders.h"
+
+#include "common/str.h"
 
 #define SECTION "binding"
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
 #include "common/file.h"
 #include "common/xalloc.h"
 
@@ -123,7 +122,9 @@ list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 	return 0;
 }
 
-int
+/* ranks: how many there are, 0 if the file says. -EINVAL and "name:line: what
+ * is wrong and what is allowed". The caller ends *ret with matrix_clear. */
+static int
 matrix_parse(const struct numbers_text *from, enum matrix_format format,
     uint32_t ranks, struct matrix *ret, struct err *err)
 {

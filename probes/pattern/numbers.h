@@ -64,10 +64,6 @@ struct matrix {
 	uint64_t *cells; /* [sender * ranks + receiver] */
 };
 
-/* ranks: how many there are, 0 if the file says. -EINVAL and "name:line: what
- * is wrong and what is allowed". The caller ends *ret with matrix_clear. */
-int matrix_parse(const struct numbers_text *from, enum matrix_format format,
-    uint32_t ranks, struct matrix *ret, struct err *err);
 /* A file, or by its name what is shipped (etc/patterns). -errno where it cannot
  * be read. */
 int matrix_load(const char *path, enum matrix_format format, uint32_t ranks,

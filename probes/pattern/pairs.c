@@ -4,8 +4,9 @@
  * own link gives. With shift 0 and then 1 every node meets two others, so that
  * one slow end can be told from the other.
  */
-#include "common/str.h"
 #include "probes/pattern/builders.h"
+
+#include "common/str.h"
 
 #define SECTION "pairs"
 

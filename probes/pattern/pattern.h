@@ -62,12 +62,6 @@ int pattern_plan(const char *name, char *const *words, int count,
 int sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
     struct err *err);
 
-/* Let the message of the probe that section describes have so many bytes:
- * bytes where it counts those, elements of its type where it counts these.
- * -EINVAL and why. */
-int sizes_set(struct conf *c, const char *section, uint64_t bytes,
-    struct err *err);
-
 /* One option of a probe in several values, as "rsg 0.05 0.2 0.4", or of one
  * among several probes, as "allreduce.form flat hierarchical". */
 #define VARY_MAX 64 /* values */
@@ -80,12 +74,7 @@ struct vary {
 	size_t count; /* 0: nothing varies */
 };
 
-/* An option and at least one value, with blanks between, or an empty text.
- * -EINVAL and why, and *ret is empty. The caller ends *ret with vary_clear. */
-int vary_parse(const char *text, struct vary *ret, struct err *err);
 void vary_clear(struct vary *v); /* frees */
-/* Is it an option of the probe with this section? */
-int vary_is_of(const struct vary *v, const char *section);
 
 /* c is now that of one of them. */
 typedef void (*sweep_cb)(const struct pattern *pt, void *arg);

@@ -2,8 +2,9 @@
 /*
  * self.c - every rank copies to itself: the memory's own bandwidth.
  */
-#include "common/str.h"
 #include "probes/pattern/builders.h"
+
+#include "common/str.h"
 
 #define SECTION "self"
 

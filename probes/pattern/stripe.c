@@ -5,8 +5,9 @@
  * The stripe of rank 0 crosses directly. Stripes are cut in bytes, or in whole
  * elements when count is given; what does not divide goes to the first ones.
  */
-#include "common/str.h"
 #include "probes/pattern/builders.h"
+
+#include "common/str.h"
 
 #define SECTION "stripe"
 

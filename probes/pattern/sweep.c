@@ -78,7 +78,10 @@ static const struct {
 	{ "multipath", "bytes" },
 };
 
-int
+/* Let the message of the probe that section describes have so many bytes:
+ * bytes where it counts those, elements of its type where it counts these.
+ * -EINVAL and why. */
+static int
 sizes_set(struct conf *c, const char *section, uint64_t bytes, struct err *err)
 {
 	const char *key = NULL, *type = "byte";
@@ -110,7 +113,9 @@ sizes_set(struct conf *c, const char *section, uint64_t bytes, struct err *err)
 	return conf_set(c, section, key, text, "measure.sizes", err);
 }
 
-int
+/* An option and at least one value, with blanks between, or an empty text.
+ * -EINVAL and why, and *ret is empty. The caller ends *ret with vary_clear. */
+static int
 vary_parse(const char *text, struct vary *ret, struct err *err)
 {
 	struct vary v = { .text = xstrdup(text) };
@@ -144,7 +149,8 @@ vary_parse(const char *text, struct vary *ret, struct err *err)
 	return rc;
 }
 
-int
+/* Is it an option of the probe with this section? */
+static int
 vary_is_of(const struct vary *v, const char *section)
 {
 	return v->count > 0 &&

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/robust.h"
+
 const char *const fit_kinds[BINDING_FIT_MAX] = { "packed", "round-robin",
 	"dynamic" };
 
@@ -92,14 +94,6 @@ binding_fit_per_s(const struct binding_fit_profile *p,
 	return m->nic_per_s * shape(p, kind, m->per, k);
 }
 
-static int
-compare_cb(const void *va, const void *vb)
-{
-	double a = *(const double *)va, b = *(const double *)vb;
-
-	return (a > b) - (a < b);
-}
-
 double
 binding_fit_sound_per_s(const double *alone_per_s, uint32_t devices)
 {
@@ -107,7 +101,7 @@ binding_fit_sound_per_s(const double *alone_per_s, uint32_t devices)
 
 	assert(devices >= 1 && devices <= BINDING_FIT_DEVICES_MAX);
 	memcpy(sorted, alone_per_s, devices * sizeof(*sorted));
-	qsort(sorted, devices, sizeof(*sorted), compare_cb);
+	robust_sort(sorted, devices);
 	return sorted[devices - 1 - (devices - 1) / 4];
 }
 

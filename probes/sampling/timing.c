@@ -8,19 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/robust.h"
 #include "common/xalloc.h"
 
 /* Clocks and caches can make a transfer look a little better than the copies
  * it is compared with. */
 #define MEMORY_MARGIN 1.1
-
-static int
-compare_cb(const void *va, const void *vb)
-{
-	double a = *(const double *)va, b = *(const double *)vb;
-
-	return (a > b) - (a < b);
-}
 
 int
 timing_of(const struct timing_sample *samples, size_t n, struct timing *ret)
@@ -36,7 +29,7 @@ timing_of(const struct timing_sample *samples, size_t n, struct timing *ret)
 		sorted[i] = samples[i].s;
 		sum += samples[i].s;
 	}
-	qsort(sorted, n, sizeof(*sorted), compare_cb);
+	robust_sort(sorted, n);
 	ret->n = n;
 	ret->min_s = sorted[0];
 	ret->max_s = sorted[n - 1];

@@ -16,7 +16,6 @@
 #include "probes/job/world.h"
 #include "probes/job/emit.h"
 #include "probes/congestion/gpcnet_table.h"
-#include "probes/compare/plan_report.h"
 #include "probes/compare/compare.h"
 #include "probes/congestion/congestion.h"
 #include "probes/job/roles.h"

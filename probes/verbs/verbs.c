@@ -19,7 +19,6 @@
 #include "common/table.h"
 #include "common/xalloc.h"
 #include "probes/job/rank_env.h"
-#include "probes/pattern/pattern.h"
 #include "probes/plan/check.h"
 #include "schema/options.h"
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/robust.h"
 #include "common/xalloc.h"
 
 /* A leaf is apart when this share of its places is slow: not all of them, for
@@ -146,20 +147,12 @@ score_normal(double t, size_t n)
 	return t < 0 ? -z : z;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 double
 score_fdr(double *p, size_t count, size_t tests, double q)
 {
 	double last = -1;
 
-	qsort(p, count, sizeof(*p), compare);
+	robust_sort(p, count);
 	for (size_t i = 0; i < count; i++)
 		if (p[i] <= (double)(i + 1) * q / (double)tests)
 			last = p[i];

@@ -43,7 +43,8 @@ verdict_text_what_found(enum confirm_finding finding)
 	return what[finding];
 }
 
-void
+/* "28 %" slower, or "9.8 times". */
+static void
 verdict_text_slower(double effect, int is_rate, char ret[24])
 {
 	if (effect >= FACTOR_FROM)

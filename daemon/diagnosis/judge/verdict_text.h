@@ -60,7 +60,5 @@ void verdict_text_write(const struct verdict_evidence *c,
     char ret[VERDICT_TEXT_MAX]);
 /* What a confirmation run has found, as what of a verdict. */
 enum what verdict_text_what_found(enum confirm_finding finding);
-/* "28 %" slower, or "9.8 times". */
-void verdict_text_slower(double effect, int is_rate, char ret[24]);
 
 #endif
