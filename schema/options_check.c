@@ -18,6 +18,8 @@
 struct rule {
 	const char *section, *key;
 	int (*broken)(const struct conf *c);
+	/* In place of broken: of that value, whichever it is. */
+	int (*bad)(const struct conf *c, const char *section, const char *key);
 	const char *text;
 };
 
@@ -40,18 +42,6 @@ static int
 mix_is(const struct conf *c, const char *word)
 {
 	return strcmp(conf_string(c, "congestor", "mix"), word) == 0;
-}
-
-static int
-tests_twice(const struct conf *c)
-{
-	return has_twice(c, "canary", "tests");
-}
-
-static int
-mix_twice(const struct conf *c)
-{
-	return has_twice(c, "congestor", "mix");
 }
 
 static int
@@ -128,18 +118,10 @@ window_alone(const struct conf *c)
 }
 
 static int
-jitter_too_long(const struct conf *c)
+past_every(const struct conf *c, const char *section, const char *key)
 {
 	return has_every(c) &&
-	    conf_span_ns(c, "schedule", "jitter") >=
-	    conf_span_ns(c, "schedule", "every");
-}
-
-static int
-offset_too_long(const struct conf *c)
-{
-	return has_every(c) &&
-	    conf_span_ns(c, "schedule", "offset") >=
+	    conf_span_ns(c, section, key) >=
 	    conf_span_ns(c, "schedule", "every");
 }
 
@@ -171,10 +153,12 @@ time_good(const char *text, int span)
 	return text[n] == '-' && time_good(text + n + 1, 0);
 }
 
-/* A list of times, or of spans of time when spans is 1. */
+/* A list of times, or of spans of time for a window. */
 static int
-times_bad(const char *text, int spans)
+times_bad(const struct conf *c, const char *section, const char *key)
 {
+	const char *text = conf_string(c, section, key);
+	int spans = strcmp(key, "window") == 0;
 	size_t count = 0;
 	char **list;
 	int bad = 0;
@@ -191,30 +175,10 @@ times_bad(const char *text, int spans)
 }
 
 static int
-at_malformed(const struct conf *c)
+past_deadline(const struct conf *c, const char *section, const char *key)
 {
-	return times_bad(conf_string(c, "schedule", "at"), 0);
-}
-
-static int
-window_malformed(const struct conf *c)
-{
-	return times_bad(conf_string(c, "schedule", "window"), 1);
-}
-
-static int
-start_past_deadline(const struct conf *c)
-{
-	return conf_given(c, "campaign", "start_limit") &&
-	    conf_span_ns(c, "campaign", "start_limit") >
-	    conf_span_ns(c, "campaign", "deadline");
-}
-
-static int
-timeout_past_deadline(const struct conf *c)
-{
-	return conf_given(c, "canary", "timeout") &&
-	    conf_span_ns(c, "canary", "timeout") >
+	return conf_given(c, section, key) &&
+	    conf_span_ns(c, section, key) >
 	    conf_span_ns(c, "campaign", "deadline");
 }
 
@@ -271,46 +235,46 @@ slurm_word_bad(const struct conf *c, const char *key)
 }
 
 static const struct rule rules[] = {
-	{ "campaign", "launcher", slurm_in_background,
+	{ "campaign", "launcher", slurm_in_background, NULL,
 	    "a job takes whole nodes: allowed with campaign.class = exclusive "
 	    "only" },
-	{ "canary", "tests", tests_twice,
+	{ "canary", "tests", NULL, has_twice,
 	    "a test stands in it twice: allowed is each once" },
-	{ "canary", "tests", command_missing,
+	{ "canary", "tests", command_missing, NULL,
 	    "the test command needs command.run, a program" },
-	{ "command", "run", command_unused,
+	{ "command", "run", command_unused, NULL,
 	    "nobody runs it: canary.tests has to have command" },
-	{ "canary", "exact", command_exact,
+	{ "canary", "exact", command_exact, NULL,
 	    "the paper has no counts for the test command: allowed is no" },
-	{ "congestor", "mix", mix_none_and_more,
+	{ "congestor", "mix", mix_none_and_more, NULL,
 	    "none stands beside other kinds: allowed is none alone" },
-	{ "congestor", "mix", mix_twice,
+	{ "congestor", "mix", NULL, has_twice,
 	    "a kind stands in it twice: allowed is each once" },
-	{ "congestor", "mix", background_congestors,
+	{ "congestor", "mix", background_congestors, NULL,
 	    "a background campaign may not congest the network: allowed is "
 	    "none, or campaign.class = exclusive" },
-	{ "canary", "share", mix_without_share,
+	{ "canary", "share", mix_without_share, NULL,
 	    "leaves no node to the congestors: allowed is less than 1, or "
 	    "congestor.mix = none" },
-	{ "campaign", "nodes_min", nodes_crossed,
+	{ "campaign", "nodes_min", nodes_crossed, NULL,
 	    "is more than campaign.nodes_max" },
-	{ "campaign", "nodes_min", nodes_too_few,
+	{ "campaign", "nodes_min", nodes_too_few, NULL,
 	    "is more than the hosts in campaign.nodes" },
-	{ "schedule", "at", at_malformed,
+	{ "schedule", "at", NULL, times_bad,
 	    "allowed is a list of times of day as 02:00,14:30" },
-	{ "schedule", "window", window_malformed,
+	{ "schedule", "window", NULL, times_bad,
 	    "allowed is a list of spans as 22:00-06:00" },
-	{ "schedule", "at", every_and_at,
+	{ "schedule", "at", every_and_at, NULL,
 	    "is given together with schedule.every: allowed is one of them" },
-	{ "schedule", "window", window_alone,
+	{ "schedule", "window", window_alone, NULL,
 	    "needs a schedule: give schedule.every or schedule.at" },
-	{ "schedule", "jitter", jitter_too_long,
+	{ "schedule", "jitter", NULL, past_every,
 	    "must be shorter than schedule.every" },
-	{ "schedule", "offset", offset_too_long,
+	{ "schedule", "offset", NULL, past_every,
 	    "must be shorter than schedule.every" },
-	{ "campaign", "start_limit", start_past_deadline,
+	{ "campaign", "start_limit", NULL, past_deadline,
 	    "is longer than campaign.deadline" },
-	{ "canary", "timeout", timeout_past_deadline,
+	{ "canary", "timeout", NULL, past_deadline,
 	    "is longer than campaign.deadline" },
 };
 
@@ -359,7 +323,9 @@ options_campaign_check(const struct conf *c, struct err *err)
 	const struct conf_row *row;
 
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
-		if (rules[i].broken(c))
+		if (rules[i].broken != NULL
+			? rules[i].broken(c)
+			: rules[i].bad(c, rules[i].section, rules[i].key))
 			return refuse(c, rules[i].section, rules[i].key,
 			    rules[i].text, err);
 	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row))

@@ -262,12 +262,6 @@ node_notes(struct plan *p, const char *what, const struct neighbor_load *loads,
 	}
 }
 
-static uint32_t
-neighbor_nodes(const struct neighbor *nb)
-{
-	return (nb->ranks + nb->per_node - 1) / nb->per_node;
-}
-
 /* A message between two nodes; its bytes. */
 static uint64_t
 load_add(struct neighbor_load *loads, uint32_t from, uint32_t to,
@@ -286,7 +280,7 @@ neighbor_loads_make(const struct neighbor *nb, struct neighbor_loads *ret)
 	const struct graph_edge *e = nb->graph.edges;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->nodes = neighbor_nodes(nb);
+	ret->nodes = (nb->ranks + nb->per_node - 1) / nb->per_node;
 	ret->direct = xcalloc(ret->nodes, sizeof(*ret->direct));
 	ret->leader = xcalloc(ret->nodes, sizeof(*ret->leader));
 	for (size_t i = 0; i < nb->graph.count; i++) {
@@ -305,15 +299,6 @@ neighbor_loads_make(const struct neighbor *nb, struct neighbor_loads *ret)
 	}
 }
 
-/* frees */
-static void
-neighbor_loads_clear(struct neighbor_loads *nl)
-{
-	free(nl->direct);
-	free(nl->leader);
-	memset(nl, 0, sizeof(*nl));
-}
-
 static uint64_t
 fullest(const struct neighbor_load *loads, uint32_t nodes)
 {
@@ -328,28 +313,15 @@ fullest(const struct neighbor_load *loads, uint32_t nodes)
 	return most;
 }
 
-/* The most that leaders can gain where the network alone costs time: the
- * fullest direction of a node, direct over leader. 1 when nothing passes. */
+/* direct over leader; 1 when nothing passes. */
 static double
-neighbor_loads_bound(const struct neighbor_loads *nl)
+gain(uint64_t direct_bytes, uint64_t leader_bytes)
 {
-	uint64_t leader = fullest(nl->leader, nl->nodes);
-
-	if (leader == 0)
-		return 1;
-	return (double)fullest(nl->direct, nl->nodes) / (double)leader;
+	return leader_bytes == 0 ? 1
+				 : (double)direct_bytes / (double)leader_bytes;
 }
 
-/* direct over leader of all bytes; 1 when nothing passes. */
-static double
-neighbor_loads_ratio(const struct neighbor_loads *nl)
-{
-	if (nl->leader_bytes == 0)
-		return 1;
-	return (double)nl->direct_bytes / (double)nl->leader_bytes;
-}
-
-/* What that is expected to be for random graphs:
+/* What the gain of all bytes is expected to be for random graphs:
  * density * g / (1 - (1 - density)^g), g ranks on a node. */
 static double
 neighbor_ratio_expected(double density, uint32_t per_node)
@@ -392,12 +364,17 @@ neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 	plan_note_add(p, "wire_direct", "bytes", nl.direct_bytes);
 	node_notes(p, "wire", nl.leader, nl.nodes);
 	node_notes(p, "wire_direct", nl.direct, nl.nodes);
-	plan_note_real(p, "byte_ratio", "1", neighbor_loads_ratio(&nl));
+	plan_note_real(p, "byte_ratio", "1",
+	    gain(nl.direct_bytes, nl.leader_bytes));
 	if (nb->density >= 0)
 		plan_note_real(p, "byte_ratio_expected", "1",
 		    neighbor_ratio_expected(nb->density, nb->per_node));
-	plan_note_real(p, "load_bound", "1", neighbor_loads_bound(&nl));
-	neighbor_loads_clear(&nl);
+	/* The most that leaders can gain where the network alone costs time:
+	 * of the fullest direction of a node. */
+	plan_note_real(p, "load_bound", "1",
+	    gain(fullest(nl.direct, nl.nodes), fullest(nl.leader, nl.nodes)));
+	free(nl.direct);
+	free(nl.leader);
 	plan_sort(p);
 	return p;
 }
