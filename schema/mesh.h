@@ -41,7 +41,7 @@ int mesh_class_find(const char *name); /* index or -ENOENT */
 /* What an epoch has found of one pair: ids of nodes, counts of datagrams. */
 struct mesh_path {
 	uint32_t a, b; /* who asked, who was asked */
-	uint32_t answered;
+	uint32_t answered, lost;
 	/* Large ones; a host or the network said that these are too large. */
 	uint32_t large_answered, large_lost, large_unsent;
 	uint32_t large_bytes; /* 0: none were asked for */

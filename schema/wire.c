@@ -100,7 +100,6 @@ FIELDS(spool_lost) = {
 };
 FIELDS(mesh_ready) = {
 	{ "ok", 'b', 0 },
-	{ "large", 'b', 1 }, /* it answers large datagrams too */
 	{ "text", 's', 1 },
 	LAST
 };

@@ -303,7 +303,7 @@ report(struct mesh *m)
 static void
 say_ready(struct mesh *m, const char *why)
 {
-	json_t *msg = json_pack("{s:b, s:b}", "ok", why == NULL, "large", 1);
+	json_t *msg = json_pack("{s:b}", "ok", why == NULL);
 
 	if (why != NULL)
 		json_object_set_new(msg, "text", text_json(why));

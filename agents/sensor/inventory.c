@@ -25,6 +25,7 @@
 #include "common/clk.h"
 #include "common/str.h"
 #include "common/text.h"
+#include "schema/mesh.h"
 #include "schema/names.h"
 
 #define PATH_BYTES       1024
@@ -446,5 +447,6 @@ inventory_read(const char *root, const struct conf *c,
 	json_object_set_new(o, "gpus",
 	    list_of(root, "sys/bus/pci/devices", "", gpu_add));
 	json_object_set_new(o, "mpi", mpis);
+	json_object_set_new(o, "mesh_bytes", json_integer(MESH_LARGE_MAX));
 	return o;
 }

@@ -89,8 +89,7 @@ void diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record);
 /* A record of the mesh. */
 void diagnosis_mesh(struct diagnosis *d, const json_t *record);
-/* The mesh's pairs of one epoch and their large datagrams; ids of nodes of the
- * roster. */
+/* The mesh's pairs of one epoch; ids are of nodes of the roster. */
 void diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
     size_t count);
 /* A counters message of a node. */

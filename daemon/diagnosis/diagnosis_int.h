@@ -185,8 +185,9 @@ struct diagnosis {
 	/* How the newest canary was launched; "": there was none. */
 	char mpi[32], launcher[32];
 	json_t *slurm;
-	json_t *canaries;  /* campaigns that measure by MPI: a set */
-	int holes_told;    /* of an epoch before: some that nothing explains */
+	json_t *canaries; /* campaigns that measure by MPI: a set */
+	/* In a row: with holes that nothing explains, with dead paths. */
+	int hole_epochs, dead_epochs;
 	int ports_new;     /* somebody has said hello since */
 	uint64_t ports_ns; /* of the next look at them, at the soonest */
 };

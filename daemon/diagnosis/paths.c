@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths.c - the mesh's paths of one epoch and their large datagrams: an
- * incident where a place swallows them, an event where no place explains it.
+ * paths.c - the mesh's paths of one epoch: an incident where a place swallows
+ * large datagrams, an event where no place explains what is lost.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/err.h"
@@ -12,24 +13,44 @@
 #include "daemon/diagnosis/diagnosis_int.h"
 #include "daemon/store/store.h"
 
-/* Once, until an epoch has none. */
+/* Said once, when there have been enough epochs of it in a row. */
 static void
-tell_rest(struct diagnosis *d, const struct holes *h)
+tell(struct diagnosis *d, const struct mesh_path *one, int epochs, int enough,
+    const char *text)
 {
 	struct err err;
 
-	if (h->rest > 0 && !d->holes_told) {
-		err_say(&err,
+	if (epochs != enough)
+		return;
+	err_say(&err, "%s, one of them %.64s to %.64s", text,
+	    roster_by_id(d->roster, one->a)->name,
+	    roster_by_id(d->roster, one->b)->name);
+	log_warnx("mesh: %s", err.text);
+	store_put_event(d->store, "alarm", "mesh", err.text);
+}
+
+/* What no place explains. A dead path may be a link that has just gone down. */
+static void
+tell_rest(struct diagnosis *d, const struct holes *h)
+{
+	char text[200];
+
+	d->hole_epochs = h->rest > 0 ? d->hole_epochs + 1 : 0;
+	if (h->rest > 0) {
+		snprintf(text, sizeof(text),
 		    "datagrams of %u bytes are lost on %zu of %zu paths while "
-		    "those of %d bytes arrive, one of them %.64s to %.64s; no "
-		    "node or leaf explains it",
-		    h->one->large_bytes, h->rest, h->count, MESH_PACKET_BYTES,
-		    roster_by_id(d->roster, h->one->a)->name,
-		    roster_by_id(d->roster, h->one->b)->name);
-		log_warnx("mesh: %s", err.text);
-		store_put_event(d->store, "alarm", "mesh", err.text);
+		    "those of %d bytes arrive, and no node or leaf explains it",
+		    h->one->large_bytes, h->rest, h->count, MESH_PACKET_BYTES);
+		tell(d, h->one, d->hole_epochs, 1, text);
 	}
-	d->holes_told = h->rest > 0;
+	d->dead_epochs = h->dead > 0 ? d->dead_epochs + 1 : 0;
+	if (h->dead > 0) {
+		snprintf(text, sizeof(text),
+		    "nothing arrives on %zu of %zu paths, though both ends are "
+		    "answered by others",
+		    h->dead, h->count);
+		tell(d, h->dead_one, d->dead_epochs, 2, text);
+	}
 }
 
 void

@@ -36,9 +36,8 @@ struct mesh_node {
 	uint8_t key[MESH_KEY_BYTES]; /* of this session */
 	uint64_t serial;             /* of the session it was given to */
 	int ready;                   /* it has said that it answers */
-	int is_large;                /* large datagrams too */
-	int64_t mtu;          /* of its address's interface; 0: unknown */
-	uint64_t order_epoch; /* of its newest order */
+	int64_t large_bytes;         /* that it answers and carries, or 0 */
+	uint64_t order_epoch;        /* of its newest order */
 	struct in6_addr addr;
 	char addr_text[INET6_ADDRSTRLEN];
 	char *trouble; /* why it takes no part */
@@ -224,12 +223,14 @@ epoch_now(const struct mesh *m)
 	return clk_unix_ns() / m->o.interval_ns;
 }
 
-/* What the interface with the mesh's address carries; 0: nobody says. */
+/* What the interface with the mesh's address carries; 0: nobody says, or what
+ * no interface does. */
 static int64_t
 mtu_of(const struct node *n, const struct in6_addr *own)
 {
 	json_t *nic, *text;
 	struct in6_addr addr;
+	int64_t mtu = 0;
 	size_t i, j;
 
 	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
@@ -238,9 +239,9 @@ mtu_of(const struct node *n, const struct in6_addr *own)
 			    mesh_addr_parse(json_string_value(text), &addr) ==
 				0 &&
 			    memcmp(&addr, own, sizeof(addr)) == 0)
-				return json_integer_value(
+				mtu = json_integer_value(
 				    json_object_get(nic, "mtu"));
-	return 0;
+	return mtu > 0 && mtu < 1 << 24 ? mtu : 0;
 }
 
 static int64_t
@@ -249,15 +250,15 @@ headers_bytes(const struct mesh_node *mn)
 	return (IN6_IS_ADDR_V4MAPPED(&mn->addr) ? 20 : 40) + 8;
 }
 
-/* The bytes of a large datagram between two that know them; 0: none. */
+/* The largest datagram that both allow; 0: none that is worth it. */
 static int64_t
-large_bytes(const struct mesh_node *a, const struct mesh_node *b)
+large_bytes(int64_t a, int64_t b)
 {
-	int64_t bytes = (a->mtu < b->mtu ? a->mtu : b->mtu) - headers_bytes(a);
+	int64_t bytes = a < b ? a : b;
 
-	if (!a->is_large || !b->is_large || bytes < MESH_LARGE_MIN)
-		return 0;
-	return bytes < MESH_LARGE_MAX ? bytes : MESH_LARGE_MAX;
+	return bytes < MESH_LARGE_MIN ? 0
+	    : bytes < MESH_LARGE_MAX  ? bytes
+				      : MESH_LARGE_MAX;
 }
 
 void
@@ -268,7 +269,7 @@ mesh_greeted(struct mesh *m, struct node *n)
 	size_t i, j;
 	int found;
 
-	mn->ready = mn->is_large = 0;
+	mn->ready = 0;
 	mn->serial = n->serial;
 	if (!m->o.enabled) {
 		(void)m->ops->send(m->ctx, n, WIRE_MESH,
@@ -287,7 +288,8 @@ mesh_greeted(struct mesh *m, struct node *n)
 		trouble_set(m, n, "no address in mesh.net");
 		return;
 	}
-	mn->mtu = mtu_of(n, &mn->addr);
+	mn->large_bytes = large_bytes(mtu_of(n, &mn->addr) - headers_bytes(mn),
+	    json_integer_value(json_object_get(n->inventory, "mesh_bytes")));
 	if (RAND_bytes(mn->key, sizeof(mn->key)) != 1) {
 		trouble_set(m, n, "no random numbers for its key");
 		return;
@@ -297,12 +299,16 @@ mesh_greeted(struct mesh *m, struct node *n)
 	order_send(m, n, NULL);
 }
 
+/* One epoch longer than it is there: where large packets vanish, sessions break
+ * too, and others must have the time to see why. */
 static int
 is_site(struct mesh *m, const struct node *n)
 {
 	const struct mesh_node *mn = node_of(m, n);
 
-	return mn->ready && mn->serial == n->serial && roster_is_up(n);
+	return mn->ready && mn->serial == n->serial &&
+	    (roster_is_up(n) ||
+		(n->last_ns != 0 && clk_ns() - n->last_ns < m->o.interval_ns));
 }
 
 static int
@@ -411,6 +417,7 @@ targets_of(struct mesh *m, size_t site)
 	char token[MESH_HEX_BYTES];
 	json_t *list = json_array(), *row;
 	unsigned len = 0;
+	int64_t large;
 
 	mesh_token_input(&asker->addr, input);
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
@@ -427,9 +434,11 @@ targets_of(struct mesh *m, size_t site)
 			    roster_by_id(m->roster, id)->name, "class",
 			    mesh_classes[c], "addr", asked->addr_text, "port",
 			    (int)m->o.port, "token", token);
-			if (large_bytes(asker, asked) > 0)
+			large = large_bytes(asker->large_bytes,
+			    asked->large_bytes);
+			if (large > 0)
 				json_object_set_new(row, "bytes",
-				    json_integer(large_bytes(asker, asked)));
+				    json_integer(large));
 			json_array_append_new(list, row);
 		}
 	}
@@ -475,7 +484,7 @@ pairs_take(struct mesh *m, const struct mesh_gather *g)
 {
 	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
 	const struct mesh_pair *p;
-	size_t count = mesh_gather_pairs(g, &p), n = 0;
+	size_t count = mesh_gather_pairs(g, &p);
 	struct mesh_path *paths = xcalloc(count + 1, sizeof(*paths));
 
 	for (size_t i = 0; i < count; i++, p++) {
@@ -486,15 +495,14 @@ pairs_take(struct mesh *m, const struct mesh_gather *g)
 			coverage_pair(m->coverage, hour, p->a,
 			    mesh_leaf_id(m, a->leaf), p->b,
 			    mesh_leaf_id(m, b->leaf));
-		if (p->large_bytes > 0)
-			paths[n++] = (struct mesh_path){ p->a, p->b,
-				p->answered, p->large_answered, p->large_lost,
-				p->large_unsent, p->large_bytes,
-				p->large_bytes +
-				    (uint32_t)headers_bytes(node_of(m, a)) };
+		paths[i] = (struct mesh_path){ p->a, p->b, p->answered, p->lost,
+			p->large_answered, p->large_lost, p->large_unsent,
+			p->large_bytes,
+			p->large_bytes +
+			    (uint32_t)headers_bytes(node_of(m, a)) };
 	}
-	if (n > 0)
-		m->ops->paths(m->ctx, paths, n);
+	if (count > 0)
+		m->ops->paths(m->ctx, paths, count);
 	free(paths);
 }
 
@@ -571,7 +579,6 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 
 	if (type == WIRE_MESH_READY) {
 		mn->ready = member_bool(msg, "ok");
-		mn->is_large = member_bool(msg, "large");
 		trouble_set(m, n,
 		    mn->ready
 			? NULL

@@ -45,7 +45,7 @@ struct mesh_ops {
 	    *send)(void *ctx, struct node *n, enum wire_type type, json_t *msg);
 	/* A record is on its way into the store. */
 	void (*record)(void *ctx, const json_t *record);
-	/* The same epoch's pairs of both classes that take large datagrams. */
+	/* The same epoch's pairs, of both classes. */
 	void (*paths)(void *ctx, const struct mesh_path *paths, size_t count);
 };
 

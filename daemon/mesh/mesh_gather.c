@@ -237,18 +237,24 @@ mesh_gather_close(struct mesh_gather *g)
 		struct mesh_totals *t = &g->totals[p->class];
 
 		/* One that reported, and was not deaf, is a witness. */
-		if (p->b < g->host_count && g->hosts[p->b].reported &&
-		    !g->hosts[p->b].deaf)
-			continue;
-		/* Small ones from the same burst are witnesses too, of one that
-		 * has answered no large one while it lived: where these vanish,
-		 * so may its report. */
-		if (p->answered == 0 || p->large_answered > 0)
-			p->large_lost = 0;
-		p->unknown += p->lost;
-		t->unknown += p->lost;
-		t->lost -= p->lost < t->lost ? p->lost : t->lost;
-		p->lost = 0;
+		if (p->b >= g->host_count || !g->hosts[p->b].reported ||
+		    g->hosts[p->b].deaf) {
+			p->unknown += p->lost;
+			t->unknown += p->lost;
+			t->lost -= p->lost < t->lost ? p->lost : t->lost;
+			p->lost = 0;
+			/* Small ones from the same burst are witnesses too, of
+			 * one that has answered no large one while it lived:
+			 * where these vanish, so may its report. */
+			if (p->answered == 0 || p->large_answered > 0)
+				p->large_lost = 0;
+		}
+		/* Where large ones pass, they are echoes like the others, and
+		 * meet more of what breaks a few bits. */
+		if (p->large_answered > 0) {
+			p->answered += p->large_answered;
+			p->lost += p->large_lost;
+		}
 	}
 }
 
@@ -327,7 +333,7 @@ node_row(const struct mesh_gather *g, struct end *ends, size_t count)
 		answered += p->answered;
 		lost += p->lost;
 		unknown += p->unknown;
-		if (p->answered > 0)
+		if (!isnan(p->p50_s))
 			x[n++] = p->p50_s;
 		if (i < count / 2) {
 			good_lost += p->lost;

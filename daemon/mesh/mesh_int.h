@@ -65,7 +65,8 @@ struct mesh_pair {
 	enum mesh_class class;
 	uint32_t answered, lost, unknown;
 	double p50_s; /* NAN: no answer */
-	/* Of large datagrams, of so many bytes; 0: none. */
+	/* Of large datagrams, of so many bytes; 0: none. Above they are from
+	 * mesh_gather_close on, where any was answered. */
 	uint32_t large_bytes, large_answered, large_lost, large_unsent;
 };
 

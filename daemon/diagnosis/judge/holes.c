@@ -5,6 +5,7 @@
  */
 #include "daemon/diagnosis/judge/holes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +119,7 @@ is_leaf(const struct holes *h, uint32_t leaf)
 {
 	const struct hole_place *l = &h->leaves[leaf];
 
-	return !l->named && l->many && l->holes[1] > 0 &&
+	return !l->named && l->many && l->holes[1] >= HOLES_MIN &&
 	    4 * l->holes[1] >= 3 * l->paths[1] && is_spared(h, leaf);
 }
 
@@ -141,30 +142,56 @@ share_of(const struct hole_place *n)
 	    (double)(n->paths[0] + n->paths[1]);
 }
 
-/* The node with the greatest share of holes; SCORE_NO_LEAF: none. spared:
- * scratch. */
-static uint32_t
-worst_node(const struct holes *h, const uint8_t *explained, uint32_t *spared)
+/* Mark the nodes with the greatest share of holes, of two on one hole only the
+ * first: how many. spared: scratch. */
+static size_t
+worst_nodes(const struct holes *h, const uint8_t *explained, uint32_t *spared,
+    uint8_t *worst)
 {
-	uint32_t worst = SCORE_NO_LEAF;
+	double most = 0;
+	size_t count = 0;
 
 	memset(spared, 0, h->node_count * sizeof(*spared));
 	for (size_t i = 0; i < h->count; i++) {
 		const struct mesh_path *p = &h->paths[i];
-		const struct hole_place *a = &h->nodes[p->a];
-		const struct hole_place *b = &h->nodes[p->b];
 
 		if (explained[i] || sense_of(p) != HOLE)
 			continue;
-		spared[p->a] += share_of(b) < 1;
-		spared[p->b] += share_of(a) < 1;
+		spared[p->a] += share_of(&h->nodes[p->b]) < 1;
+		spared[p->b] += share_of(&h->nodes[p->a]) < 1;
 	}
 	for (uint32_t i = 0; i < h->node_count; i++)
-		if (is_node(h, i, spared) &&
-		    (worst == SCORE_NO_LEAF ||
-			share_of(&h->nodes[i]) > share_of(&h->nodes[worst])))
-			worst = i;
-	return worst;
+		if (is_node(h, i, spared))
+			most = fmax(most, share_of(&h->nodes[i]));
+	for (uint32_t i = 0; i < h->node_count; i++)
+		worst[i] = is_node(h, i, spared) &&
+		    share_of(&h->nodes[i]) >= most;
+	for (size_t i = 0; i < h->count; i++) {
+		uint32_t a = h->paths[i].a, b = h->paths[i].b;
+
+		if (worst[a] && worst[b] && !explained[i] &&
+		    sense_of(&h->paths[i]) == HOLE)
+			worst[a > b ? a : b] = 0;
+	}
+	for (uint32_t i = 0; i < h->node_count; i++)
+		count += worst[i];
+	return count;
+}
+
+static void
+find_dead(struct holes *h)
+{
+	uint8_t *lives = xcalloc(h->node_count + 1, 1);
+	const struct mesh_path *p;
+
+	for (p = h->paths; p < h->paths + h->count; p++)
+		if (p->answered > 0)
+			lives[p->a] = lives[p->b] = 1;
+	for (p = h->paths; p < h->paths + h->count; p++)
+		if (p->answered == 0 && p->lost >= HOLES_MIN && lives[p->a] &&
+		    lives[p->b] && h->dead++ == 0)
+			h->dead_one = p;
+	free(lives);
 }
 
 void
@@ -172,7 +199,7 @@ holes_find(struct holes *h)
 {
 	uint8_t *explained = xcalloc(h->count + 1, 1);
 	uint32_t *spared = xcalloc(h->node_count + 1, sizeof(*spared));
-	uint32_t worst;
+	uint8_t *worst = xcalloc(h->node_count + 1, 1);
 
 	count_all(h, explained);
 	for (uint32_t leaf = 0; leaf < h->leaf_count; leaf++) {
@@ -192,16 +219,16 @@ holes_find(struct holes *h)
 		}
 		count_all(h, explained);
 	}
-	while (h->rest > 0) {
-		worst = worst_node(h, explained, spared);
-		if (worst == SCORE_NO_LEAF)
-			break;
-		h->nodes[worst].named = 1;
+	while (h->rest > 0 && worst_nodes(h, explained, spared, worst) > 0) {
+		for (size_t i = 0; i < h->node_count; i++)
+			h->nodes[i].named |= worst[i];
 		for (size_t i = 0; i < h->count; i++)
-			explained[i] |= h->paths[i].a == worst ||
-			    h->paths[i].b == worst;
+			explained[i] |= worst[h->paths[i].a] ||
+			    worst[h->paths[i].b];
 		count_all(h, explained);
 	}
+	free(worst);
 	free(spared);
 	free(explained);
+	find_dead(h);
 }

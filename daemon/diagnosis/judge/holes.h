@@ -9,6 +9,9 @@
  * of two partners or more, and those who stand at their other ends have paths
  * that are well. Leaves come first, then the worst node; what a named one
  * explains does not count against others.
+ *
+ * A path is dead when HOLES_MIN datagrams or more were lost and none was
+ * answered, while both of its ends were answered by others.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_HOLES_H
 #define DAEMON_DIAGNOSIS_JUDGE_HOLES_H
@@ -36,9 +39,9 @@ struct holes {
 	const uint32_t *leaf_of; /* by node; SCORE_NO_LEAF: not known */
 	struct hole_place *nodes, *leaves;
 	size_t node_count, leaf_count;
-	/* That no place explains, and one of them. */
-	size_t rest;
-	const struct mesh_path *one;
+	/* Holes that no place explains, dead paths; and one of each. */
+	size_t rest, dead;
+	const struct mesh_path *one, *dead_one;
 };
 
 /* All of an epoch's paths; nodes and leaves come as zeros. */

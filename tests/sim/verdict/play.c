@@ -22,6 +22,7 @@
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/store/store.h"
 #include "probes/sampling/sampling.h"
+#include "schema/mesh.h"
 #include "schema/options.h"
 #include "schema/scores.h"
 #include "tests/sim/verdict/defaults.h"
@@ -30,7 +31,8 @@
 #define START_NS   1000000000000000ULL
 #define RUN_NS     (45 * CLK_NS_PER_S) /* of a confirmation run */
 #define PASS_NODES 16
-#define ECHOES     120 /* of a pair in an epoch */
+#define ECHOES     120 /* of a pair in an epoch, */
+#define LARGE      30  /* of which so many are large */
 #define RINGS      2
 
 struct play {
@@ -47,6 +49,8 @@ struct play {
 	char pass[PASS_NODES][8];
 	size_t pass_count;
 	int pass_bw, runs, verbose;
+	struct mesh_path *paths; /* of an epoch */
+	size_t path_count;
 	struct play_result *ret;
 };
 static struct play *on; /* the store's, and the clock's */
@@ -64,7 +68,8 @@ static int
 is_named(const struct fault *f, const char *what, const char *verdict)
 {
 	static const char *const whats[FAULT_MAX] = { "", "node", "node",
-		"leaf", "link", "", "fleet", "host", "port", "node", "link" };
+		"leaf", "link", "", "fleet", "host", "port", "node", "link",
+		"mtu", "mtu" };
 	int bad = strcmp(verdict, "bad") == 0;
 
 	if (f->every_ns > 0 && strcmp(what, "intermittent") == 0)
@@ -267,6 +272,15 @@ hear_mesh(struct play *p, int far)
 				int lost = lost_of(&w->rng,
 				    world_loss(w, (uint32_t)a, (uint32_t)b));
 
+				int hole = world_is_hole(w, (uint32_t)a,
+				    (uint32_t)b);
+
+				p->paths[p->path_count++] = (struct mesh_path){
+					(uint32_t)a, (uint32_t)b,
+					(uint32_t)(ECHOES - lost),
+					(uint32_t)lost, hole ? 0 : LARGE,
+					hole ? LARGE : 0, 0, 8972, 9000
+				};
 				if (lost > 0)
 					json_array_append_new(pairs,
 					    json_pack("{s:s, s:s, s:i}", "a",
@@ -427,8 +441,10 @@ hear_round(struct play *p, uint64_t round_ns)
 	hear_canary(p, WORLD_LAT);
 	if (w->s->cluster.bw)
 		hear_canary(p, WORLD_BW);
+	p->path_count = 0;
 	for (int far = 0; w->s->cluster.mesh && far < 2; far++)
 		hear_mesh(p, far);
+	diagnosis_paths(p->d, p->paths, p->path_count);
 	/* Ticks and the runs that they order, until the next round. */
 	while (now_ns < round_ns + SCENARIO_ROUND - RUN_NS) {
 		diagnosis_tick(p->d);
@@ -524,6 +540,7 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 	p->w = world_new(s, seed);
 	p->order = xcalloc(p->w->nodes, sizeof(*p->order));
 	p->port = xcalloc(p->w->nodes, sizeof(*p->port));
+	p->paths = xcalloc(p->w->nodes, 2 * RINGS * sizeof(*p->paths));
 	for (uint32_t i = 0; i < p->w->nodes; i++)
 		p->order[i] = (int)i;
 	for (int k = 0; k < 2; k++) {
@@ -565,6 +582,7 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 	}
 	free(p->order);
 	free(p->port);
+	free(p->paths);
 	free(p);
 	clk_set_source(NULL, NULL);
 }

@@ -14,7 +14,8 @@
 #include "common/log.h"
 
 #define KINDS                                                                  \
-	"none|node|one-way|leaf|uplink|spine|fleet|host|port|loss|uplink-loss"
+	"none|node|one-way|leaf|uplink|spine|fleet|host|port|loss|"            \
+	"uplink-loss|mtu|uplink-mtu"
 
 #define FAULT(s, none)                                                         \
 	{ s, "kind", CONF_CHOICE, 0, 0, KINDS, none, "", "What breaks." },     \

@@ -24,8 +24,11 @@ enum fault_kind {
 	FAULT_FLEET,   /* everything */
 	FAULT_HOST,    /* a node whose CPU is taken, and it shows */
 	FAULT_PORT,    /* a port that has trained to a lower rate */
-	FAULT_LOSS,    /* a node loses datagrams */
+	/* What only the mesh feels: */
+	FAULT_LOSS, /* a node loses datagrams */
 	FAULT_UPLINK_LOSS,
+	FAULT_MTU, /* a node loses all large ones */
+	FAULT_UPLINK_MTU,
 	FAULT_MAX
 };
 

@@ -19,7 +19,7 @@ static int
 is_of_leaf(enum fault_kind kind)
 {
 	return kind == FAULT_LEAF || kind == FAULT_UPLINK ||
-	    kind == FAULT_UPLINK_LOSS;
+	    kind == FAULT_UPLINK_LOSS || kind == FAULT_UPLINK_MTU;
 }
 
 struct world *
@@ -195,6 +195,7 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 	case FAULT_LEAF:
 		return x->hit[la] || x->hit[lb];
 	case FAULT_UPLINK:
+	case FAULT_UPLINK_MTU:
 	case FAULT_UPLINK_LOSS: /* each end hashes by itself */
 		return between &&
 		    ((x->hit[la] &&
@@ -213,6 +214,7 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 	case FAULT_ONE_WAY:
 	case FAULT_HOST:
 	case FAULT_LOSS:
+	case FAULT_MTU:
 		break;
 	}
 	return x->hit[a] || x->hit[b];
@@ -233,8 +235,7 @@ world_pair(struct world *w, uint32_t a, uint32_t b, enum world_test test)
 		const struct world_fault *f = &w->faults[i];
 		double share = (double)(hash_of(w, a, b, 77) % 10000) / 10000;
 
-		if (f->now == 0 || f->f->kind == FAULT_LOSS ||
-		    f->f->kind == FAULT_UPLINK_LOSS ||
+		if (f->now == 0 || f->f->kind >= FAULT_LOSS ||
 		    !(test == WORLD_BW ? f->f->bw : f->f->lat) ||
 		    share >= f->f->flows || !meets(w, f, a, b))
 			continue;
@@ -262,6 +263,20 @@ world_loss(const struct world *w, uint32_t a, uint32_t b)
 			share += f->now;
 	}
 	return share;
+}
+
+int
+world_is_hole(const struct world *w, uint32_t a, uint32_t b)
+{
+	for (int i = 0; i < SCENARIO_FAULTS; i++) {
+		const struct world_fault *f = &w->faults[i];
+
+		if ((f->f->kind == FAULT_MTU ||
+			f->f->kind == FAULT_UPLINK_MTU) &&
+		    f->now > 0 && meets(w, f, a, b))
+			return 1;
+	}
+	return 0;
 }
 
 const struct fault *

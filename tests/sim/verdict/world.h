@@ -53,6 +53,8 @@ double world_pair(struct world *w, uint32_t a, uint32_t b,
     enum world_test test);
 /* The share of echoes that get lost between them. */
 double world_loss(const struct world *w, uint32_t a, uint32_t b);
+/* Do large ones vanish between them? */
+int world_is_hole(const struct world *w, uint32_t a, uint32_t b);
 double world_normal(struct world *w);
 /* The fault that is to be told of a node or leaf, or NULL. */
 const struct fault *world_guilt(const struct world *w, int is_leaf,

@@ -39,6 +39,7 @@ struct fix {
 	unsigned waits;   /* nodes whose ranks hardly have a core, a bit each */
 	unsigned not_had; /* a bit a node that no run may have */
 	int asking;       /* and nobody knows yet */
+	int dead;         /* a path of the mesh carries nothing */
 	int exclusive;    /* runs are ordered as that */
 	struct fix_port {
 		int mtu, numa_node;

@@ -119,9 +119,11 @@ hear_paths(struct fix *f, int node, int leaf, int spine)
 
 			if (a != b)
 				paths[n++] = (struct mesh_path){ (uint32_t)a,
-					(uint32_t)b, 90, hole ? 0 : 30,
+					(uint32_t)b, 90, 0, hole ? 0 : 30,
 					hole ? 30 : 0, 0, 8972, 9000 };
 		}
+	paths[3].answered = f->dead ? 0 : 90;
+	paths[3].lost = f->dead ? 90 : 0;
 	diagnosis_paths(f->diagnosis, paths, n);
 }
 
@@ -197,6 +199,20 @@ test_mtu_spine(void **state)
 	assert_int_equal(told.alarms, 2);
 }
 
+/* A path that carries nothing: in two epochs in a row, said once. */
+static void
+test_dead_path(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 6; i++) {
+		f->dead = i != 1;
+		hear_paths(f, -1, -1, 0);
+		assert_int_equal(told.alarms, i >= 3);
+	}
+	assert_int_equal(open_cases(f), 0);
+}
+
 int
 main(void)
 {
@@ -207,6 +223,7 @@ main(void)
 		DIAGNOSIS_TEST(test_mtu_node),
 		DIAGNOSIS_TEST(test_mtu_leaf),
 		DIAGNOSIS_TEST(test_mtu_spine),
+		DIAGNOSIS_TEST(test_dead_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

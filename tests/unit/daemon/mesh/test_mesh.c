@@ -98,10 +98,10 @@ no_loss(struct node *n, void *arg)
 	(void)arg;
 }
 
-/* is_large -1: an agent that says nothing of it. mtu 0: nor of that. */
+/* mtu 0: its agent does not say; large 0: nor that it answers large ones. */
 static void
 ready(struct mesh *m, struct roster *roster, const char *addr, int mtu,
-    int is_large)
+    int large)
 {
 	static int session;
 	json_t *msg = json_pack("{s:s, s:s, s:s, s:{s:[{s:s, s:[s], s:i}, "
@@ -109,22 +109,24 @@ ready(struct mesh *m, struct roster *roster, const char *addr, int mtu,
 	    "node", addr[strlen(addr) - 1] == '1' ? "n0" : "n1", "boot", "one",
 	    "software", "0", "inventory", "nics", "name", "eth0", "addrs",
 	    "192.168.0.1", "mtu", 9000, "name", "eth1", "addrs", addr);
-	json_t *nics = json_object_get(json_object_get(msg, "inventory"),
-	    "nics");
+	json_t *inventory = json_object_get(msg, "inventory");
 	struct node *n;
 	struct err err;
 
 	if (mtu > 0)
-		json_object_set_new(json_array_get(nics, 1), "mtu",
-		    json_integer(mtu));
+		json_object_set_new(json_array_get(json_object_get(inventory,
+						       "nics"),
+					1),
+		    "mtu", json_integer(mtu));
+	if (large > 0)
+		json_object_set_new(inventory, "mesh_bytes",
+		    json_integer(large));
 	n = roster_hello(roster, msg, addr, (struct session *)(void *)&session,
 	    clk_ns());
 	json_decref(msg);
 	n->greeted = 1;
 	mesh_greeted(m, n);
 	msg = json_pack("{s:b}", "ok", 1);
-	if (is_large >= 0)
-		json_object_set_new(msg, "large", json_boolean(is_large));
 	assert_int_equal(mesh_message(m, n, WIRE_MESH_READY, msg, &err), 0);
 	json_decref(msg);
 }
@@ -158,7 +160,7 @@ static const struct mesh_ops ops = { sent, NULL, NULL };
 
 /* The bytes that one of two nodes is to ask the other for; 0: none. */
 static json_int_t
-bytes_of(int v6, int mtu, int other_mtu, int is_large)
+bytes_of(int v6, int mtu, int other_mtu, int other_large)
 {
 	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
 	struct roster *roster = roster_new(&limits, NULL, no_loss, NULL);
@@ -168,8 +170,8 @@ bytes_of(int v6, int mtu, int other_mtu, int is_large)
 
 	assert_int_equal(mesh_new(roster, NULL, &options, &ops, NULL, &m, &err),
 	    0);
-	ready(m, roster, v6 ? "fd00::1" : "10.0.0.1", mtu, 1);
-	ready(m, roster, v6 ? "fd00::2" : "10.0.0.2", other_mtu, is_large);
+	ready(m, roster, v6 ? "fd00::1" : "10.0.0.1", mtu, 9216);
+	ready(m, roster, v6 ? "fd00::2" : "10.0.0.2", other_mtu, other_large);
 	now_s += INTERVAL_S;
 	mesh_tick(m);
 	assert_non_null(target);
@@ -186,14 +188,43 @@ test_large(void **state)
 {
 	(void)state;
 	clk_set_source(NULL, now_ns);
-	assert_int_equal(bytes_of(0, 9000, 1500, 1), 1472);
-	assert_int_equal(bytes_of(1, 9000, 1500, 1), 1452);
-	assert_int_equal(bytes_of(0, 65520, 65520, 1), MESH_LARGE_MAX);
-	assert_int_equal(bytes_of(0, 9000, 1228, 1), 1200);
-	assert_int_equal(bytes_of(0, 9000, 1227, 1), 0);
-	assert_int_equal(bytes_of(0, 9000, 0, 1), 0);
+	assert_int_equal(bytes_of(0, 9000, 1500, 9216), 1472);
+	assert_int_equal(bytes_of(1, 9000, 1500, 9216), 1452);
+	assert_int_equal(bytes_of(0, 65520, 65520, 99999), 9216);
+	assert_int_equal(bytes_of(0, 9000, 9000, 4000), 4000);
+	assert_int_equal(bytes_of(0, 9000, 1228, 9216), 1200);
+	assert_int_equal(bytes_of(0, 9000, 1227, 9216), 0);
+	assert_int_equal(bytes_of(0, 9000, 0, 9216), 0);
+	assert_int_equal(bytes_of(0, 9000, INT32_MAX, 9216), 0);
 	assert_int_equal(bytes_of(0, 9000, 9000, 0), 0);
-	assert_int_equal(bytes_of(0, 9000, 9000, -1), 0);
+	clk_set_source(NULL, NULL);
+}
+
+/* A node whose session has ended is asked for one epoch more. */
+static void
+test_silent(void **state)
+{
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster *roster = roster_new(&limits, NULL, no_loss, NULL);
+	struct mesh *m;
+	struct err err;
+
+	(void)state;
+	clk_set_source(now_ns, now_ns);
+	assert_int_equal(mesh_new(roster, NULL, &options, &ops, NULL, &m, &err),
+	    0);
+	ready(m, roster, "10.0.0.1", 1500, 9216);
+	ready(m, roster, "10.0.0.2", 1500, 9216);
+	roster_find(roster, "n1")->state = AGENT_LOST;
+	for (int i = 0; i < 2; i++) {
+		now_s += INTERVAL_S - 1;
+		mesh_tick(m);
+		assert_int_equal(target != NULL, i == 0);
+		json_decref(target);
+		target = NULL;
+	}
+	mesh_free(m);
+	roster_free(roster);
 	clk_set_source(NULL, NULL);
 }
 
@@ -212,8 +243,8 @@ test_clock_set_back(void **state)
 	roster = roster_new(&limits, NULL, no_loss, NULL);
 	assert_int_equal(mesh_new(roster, NULL, &options, &ops, NULL, &m, &err),
 	    0);
-	ready(m, roster, "10.0.0.1", 1500, 1);
-	ready(m, roster, "10.0.0.2", 1500, 1);
+	ready(m, roster, "10.0.0.1", 1500, 9216);
+	ready(m, roster, "10.0.0.2", 1500, 9216);
 	now_s += INTERVAL_S;
 	mesh_tick(m);
 	before = m->epoch;
@@ -243,6 +274,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_silent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,6 +233,9 @@ test_large(void **state)
 	r = mesh_gather_record(g, MESH_LEAF);
 	assert_int_equal(int_of(r, "lost"), 0);
 	assert_int_equal(int_of(r, "n"), 24);
+	assert_int_equal(int_of(row_of(r, "n0"), "n"), 8);
+	assert_int_equal(int_of(row_of(r, "n0"), "lost"), 0);
+	assert_int_equal(int_of(row_of(r, "n1"), "n"), 18);
 	/* the one that loses large ones comes first */
 	row = json_array_get(json_object_get(r, "pairs"), 0);
 	assert_string_equal(json_string_value(json_object_get(row, "a")), "n0");
@@ -240,6 +243,20 @@ test_large(void **state)
 	assert_int_equal(int_of(row, "lost"), 3);
 	assert_int_equal(int_of(row, "n"), 0);
 	assert_int_equal(int_of(row, "bytes"), 8972);
+	json_decref(r);
+	mesh_gather_free(g);
+
+	/* where large ones pass, their losses are losses */
+	g = gather();
+	msg = report("n1", 8, 1, 0);
+	large_set(msg, large(5, 2));
+	add(g, 0, msg, 0);
+	add(g, 1, report("n0", 8, 0, 0), 0);
+	mesh_gather_close(g);
+	r = mesh_gather_record(g, MESH_LEAF);
+	assert_int_equal(int_of(r, "lost"), 1);
+	assert_int_equal(int_of(row_of(r, "n0"), "n"), 21);
+	assert_int_equal(int_of(row_of(r, "n0"), "lost"), 3);
 	json_decref(r);
 	mesh_gather_free(g);
 }

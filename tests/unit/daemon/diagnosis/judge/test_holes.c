@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_holes.c - who swallows large datagrams: a node, an uplink, a leaf, only
- * pairs, nobody; in clusters of 12 nodes on 3 leaves where all ask all.
+ * pairs, nobody; and what carries nothing; in clusters of 12 nodes on 3 leaves
+ * where all ask all.
  */
 #include "daemon/diagnosis/judge/holes.c"
 
@@ -28,7 +29,7 @@ all_well(void)
 		for (uint32_t b = 0; b < NODES; b++)
 			if (a != b)
 				paths[count++] = (struct mesh_path){ a, b, 90,
-					30, 0, 0, 8972, 9000 };
+					0, 30, 0, 0, 8972, 9000 };
 	}
 }
 
@@ -164,9 +165,33 @@ test_pairs(void **state)
 	expect(0, 0, 2);
 	/* two nodes alone */
 	count = 0;
-	paths[count++] = (struct mesh_path){ 0, 4, 90, 0, 30, 0, 1472, 1500 };
-	paths[count++] = (struct mesh_path){ 4, 0, 90, 0, 30, 0, 1472, 1500 };
+	paths[count++] = (struct mesh_path){ 0, 4, 90, 0, 0, 30, 0, 1472,
+		1500 };
+	paths[count++] = (struct mesh_path){ 4, 0, 90, 0, 0, 30, 0, 1472,
+		1500 };
 	expect(0, 0, 2);
+}
+
+/* A path is dead where both ends live; a dead node has none. */
+static void
+test_dead(void **state)
+{
+	(void)state;
+	all_well();
+	paths[0].answered = 0;
+	paths[0].lost = 90;
+	expect(0, 0, 0);
+	assert_int_equal(found.dead, 1);
+	assert_true(found.dead_one == &paths[0]);
+	paths[0].lost = 3;
+	expect(0, 0, 0);
+	assert_int_equal(found.dead, 0);
+	for (size_t i = 0; i < count; i++)
+		if (paths[i].a == 5 || paths[i].b == 5)
+			paths[i] = (struct mesh_path){ paths[i].a, paths[i].b,
+				0, 90, 0, 30, 0, 8972, 9000 };
+	expect(0, 0, 0);
+	assert_int_equal(found.dead, 0);
 }
 
 int
@@ -177,6 +202,7 @@ main(void)
 		cmocka_unit_test(test_node),
 		cmocka_unit_test(test_uplink),
 		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
