@@ -148,7 +148,7 @@ dir_make(struct run *run)
 	if (rc < 0)
 		return rc;
 	if (ag->child_gid >= 0 &&
-	    (chmod(path, 0770) < 0 || chmod(run->dir, 0710) < 0))
+	    (chmod(path, 01770) < 0 || chmod(run->dir, 0710) < 0))
 		return -errno;
 	/* What says that a directory is a run's and may be removed. */
 	snprintf(path, sizeof(path), "%s/%s", run->dir, CLEANUP_MARK);

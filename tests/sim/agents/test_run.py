@@ -276,6 +276,8 @@ def planted(site):
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -9, run
         st = os.stat(path)
         assert (st.st_uid, st.st_mode & 0o777) == (0, 0o710), st
+        st = os.stat(path + "/tmp")
+        assert (st.st_uid, st.st_mode & 0o7777) == (0, 0o1770), st
         if i < 39:
             fake.end(c, ["head"], run)
             a.wait_clean()
