@@ -23,7 +23,6 @@
 #include "common/log.h"
 #include "common/notify.h"
 #include "common/str.h"
-#include "daemon/schedule/scheduler.h"
 #include "daemon/export/export.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/run/cost.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/schedule/scheduler.h"
+#include "daemon/schedule/campaign.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/clk.h"
-#include "common/err.h"
 #include "common/log.h"
 #include "common/rng.h"
 #include "common/xalloc.h"

@@ -10,7 +10,6 @@
 
 #include "common/clk.h"
 #include "common/text.h"
-#include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/mesh/coverage.h"
 #include "daemon/net/hub.h"

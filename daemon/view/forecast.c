@@ -16,7 +16,6 @@
 #include "common/hostlist.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/run/cost.h"
 #include "daemon/net/hub.h"

@@ -18,7 +18,6 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis.h"
-#include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/net/hub.h"
 #include "daemon/net/session.h"

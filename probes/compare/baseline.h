@@ -12,7 +12,6 @@
 
 #include "common/err.h"
 #include "probes/execute/exec.h"
-#include "probes/execute/trial.h"
 #include "probes/job/nic.h"
 
 /* The head of each kind's own struct. */

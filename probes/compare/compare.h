@@ -14,7 +14,6 @@
 #include "common/table.h"
 #include "probes/compare/baseline.h"
 #include "probes/execute/exec.h"
-#include "probes/execute/trial.h"
 #include "probes/job/emit.h"
 #include "probes/job/world.h"
 #include "probes/pattern/pattern.h"

@@ -20,7 +20,7 @@
 
 #include "common/str.h"
 #include "probes/compare/compare.h"
-#include "probes/execute/trial.h"
+#include "probes/execute/exec.h"
 #include "probes/topology/machine.h"
 
 #define RAIL_STATS_WEAK                                                        \

@@ -16,7 +16,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
 #include "probes/job/world.h"
-#include "probes/execute/trial.h"
+#include "probes/execute/exec.h"
 
 #define TURNS 21
 

@@ -20,7 +20,7 @@
 #include "probes/pattern/pattern.h"
 #include "probes/execute/exec_part.h"
 #include "probes/job/world.h"
-#include "probes/execute/trial.h"
+#include "probes/execute/exec.h"
 #include "probes/transport/backoff.h"
 
 const struct transport_ops *original_find(enum plan_via via);

@@ -13,7 +13,6 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/run/cost.h"
 #include "daemon/net/hub.h"

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/net/hub.h"
 #include "daemon/view/view_int.h"
