@@ -33,6 +33,7 @@
 #include "common/notify.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "schema/mpi_settings.h"
 #include "schema/options.h"
 
 #define CONFIG_PATH "/etc/coalmine/coalmine-agent.conf"
@@ -114,9 +115,10 @@ programs_check(const struct conf *c, struct err *err)
 static struct conf *
 conf_read(const struct arguments *a)
 {
+	static const char *const lists[] = { "env", "mca" };
 	const char *path = a->config != NULL ? a->config : CONFIG_PATH;
 	struct conf *c = NULL;
-	struct err err;
+	struct err err, why;
 	int rc;
 
 	if (a->config == NULL && access(path, F_OK) < 0)
@@ -136,6 +138,12 @@ conf_read(const struct arguments *a)
 		rc = mesh_conf_check(c, &err);
 	if (rc == 0)
 		rc = programs_check(c, &err);
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(lists); i++) {
+		rc = mpi_settings_check(conf_string(c, "mpi", lists[i]), &why);
+		if (rc < 0)
+			err_say(&err, "%s: mpi.%s: %s",
+			    conf_where(c, "mpi", lists[i]), lists[i], why.text);
+	}
 	if (rc == 0) {
 		rc = launcher_line_check(conf_string(c, "children", "command"),
 		    &err);

@@ -92,7 +92,9 @@ write_agent() # NODE
 		printf '[children]\nuser = %s\nlibexec = %s\n' \
 			"$(cluster_user)" $cluster/stage/libexec/coalmine
 		[ -n "$(cluster_user)" ] || echo "allow_root = yes"
-		printf '[mpi]\nnet = %s\nucx_tls = tcp,self\n' $cluster_net
+		# UCX is there too, and takes more of the few cores.
+		printf '[mpi]\nnet = %s\nfabric = tcp\nucx_tls = tcp,self\n' \
+			$cluster_net
 		printf 'nics = %s\n' "$cluster_nics"
 		# All hosts share the machine's cores, which no rank can see:
 		# one that waits has to let the others run.

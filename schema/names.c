@@ -137,6 +137,8 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 	[CAUSE_TOO_FEW_NODES] = { "too-few-nodes",
 	    "fewer usable nodes than the campaign needs" },
 	[CAUSE_WRONG_DATA] = { "wrong-data", "bytes arrived changed" },
+	[CAUSE_WRONG_NETWORK] = { "wrong-network",
+	    "another network than the campaign wants carried the bytes" },
 	[CAUSE_COMMAND] = { "command", "the program that was run failed" },
 	[CAUSE_UNSUPPORTED] = { "unsupported",
 	    "this MPI or machine cannot do it" },

@@ -16,6 +16,9 @@
 #define NAMES_CONGESTORS                                                       \
 	"none|idle|alltoall|incast|put-incast|get-bcast|bcast|allreduce"
 
+/* What carries the bytes of ranks: mpi.fabric of agents and campaigns. */
+#define NAMES_FABRICS "auto|tcp|ucx|ofi|psm|cray"
+
 /* Canary tests (GPCNeT section 3.1; network_test of the suite). */
 enum canary_test {
 	CANARY_LAT,
@@ -149,6 +152,7 @@ enum cause {
 	CAUSE_BUDGET,
 	CAUSE_TOO_FEW_NODES,
 	CAUSE_WRONG_DATA,
+	CAUSE_WRONG_NETWORK,
 	CAUSE_COMMAND,
 	CAUSE_UNSUPPORTED,
 	CAUSE_DISK_FULL,

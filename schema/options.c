@@ -5,6 +5,7 @@
 
 #include "common/str.h"
 #include "schema/machines.h"
+#include "schema/names.h"
 
 #define DAY_S    86400.0
 #define GIB      (1024.0 * 1024 * 1024)
@@ -228,14 +229,30 @@ const struct conf_row options_agent[] = {
 	    "No child lives longer, whatever a campaign says." },
 	{ "mpi", "net", CONF_STRING, 0, 200, NULL, "", "",
 	    "Networks of MPI traffic, as CIDR; empty: the MPI's choice." },
+	{ "mpi", "fabric", CONF_CHOICE, 0, 0, NAMES_FABRICS, "auto", "",
+	    "Where a campaign does not say it: what carries the bytes of "
+	    "ranks; auto is what the MPI chooses for any job." },
 	{ "mpi", "ucx_tls", CONF_STRING, 0, 64, NULL, "", "",
-	    "UCX_TLS for MPICH; empty: UCX's choice." },
+	    "UCX_TLS of ranks; empty: UCX's choice." },
 	{ "mpi", "nics", CONF_STRING, 0, 1000, NULL, "", "",
 	    "Interfaces for the ranks of a node, in their order, from the "
 	    "front again behind the last, as eth0,eth1; empty: the MPI's "
 	    "choice." },
 	{ "mpi", "mca", CONF_STRING, 0, 1000, NULL, "", "",
-	    "More Open MPI parameters, as name=value,name=value." },
+	    "More Open MPI parameters, as name=value,name=\"value,value\"." },
+	{ "mpi", "env", CONF_STRING, 0, 2000, NULL, "", "",
+	    "Variables for the environment of every rank, as "
+	    "UCX_TLS=\"rc,self\",UCX_IB_GID_INDEX=3." },
+	{ "mpi", "allow", CONF_STRING, 0, 2000, NULL,
+	    "UCX_*,FI_*,PSM2_*,PSM3_*,NCCL_*,RCCL_*,MPIR_CVAR_*,MPICH_*,"
+	    "CUDA_VISIBLE_DEVICES,HIP_VISIBLE_DEVICES,ROCR_VISIBLE_DEVICES,"
+	    "OMP_NUM_THREADS,OMPI_MCA_pml*,OMPI_MCA_mtl*,OMPI_MCA_btl*,"
+	    "OMPI_MCA_osc*,OMPI_MCA_coll*,OMPI_MCA_mpi_*,"
+	    "OMPI_MCA_opal_common_ucx*",
+	    "",
+	    "Variables that a campaign's mpi.env may set, and with OMPI_MCA_ "
+	    "before them parameters of its mpi.mca; never one that names a "
+	    "file or a program; empty: none." },
 	{ "mesh", "net", CONF_STRING, 0, 1000, NULL,
 	    "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,127.0.0.0/8,"
 	    "fc00::/7,fe80::/10",

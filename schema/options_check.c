@@ -12,6 +12,7 @@
 
 #include "common/hostlist.h"
 #include "common/str.h"
+#include "schema/mpi_settings.h"
 #include "schema/names.h"
 
 /* A rule over several values; the value that it names says where. */
@@ -234,7 +235,24 @@ slurm_word_bad(const struct conf *c, const char *key)
 	return 0;
 }
 
+static int
+devices_bad(const struct conf *c)
+{
+	const char *text = conf_string(c, "mpi", "devices");
+	size_t count = 0;
+	char **list = str_list_parse(text, &count);
+
+	str_list_free(list);
+	return list == NULL ||
+	    text[strspn(text,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789_.-:, ")] != '\0';
+}
+
 static const struct rule rules[] = {
+	{ "mpi", "devices", devices_bad, NULL,
+	    "allowed are names as mlx5_0, mlx5_0:1 or eth1 with commas "
+	    "between" },
 	{ "campaign", "launcher", slurm_in_background, NULL,
 	    "a job takes whole nodes: allowed with campaign.class = exclusive "
 	    "only" },
@@ -320,7 +338,9 @@ partners_check(const struct conf *c, struct err *err)
 int
 options_campaign_check(const struct conf *c, struct err *err)
 {
+	static const char *const lists[] = { "env", "mca" };
 	const struct conf_row *row;
+	struct err why;
 
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		if (rules[i].broken != NULL
@@ -328,6 +348,10 @@ options_campaign_check(const struct conf *c, struct err *err)
 			: rules[i].bad(c, rules[i].section, rules[i].key))
 			return refuse(c, rules[i].section, rules[i].key,
 			    rules[i].text, err);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (mpi_settings_check(conf_string(c, "mpi", lists[i]), &why) <
+		    0)
+			return refuse(c, "mpi", lists[i], why.text, err);
 	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row))
 		if (slurm_word_bad(c, row->key))
 			return refuse(c, row->section, row->key,

@@ -38,6 +38,16 @@ struct mpi_impl_job {
 	const char *const *command; /* of every rank, NULL-ended */
 };
 
+/* A variable that a fabric needs. */
+struct mpi_impl_fabric {
+	const char *fabric; /* as mpi.fabric */
+	const char *name, *value;
+	const char *several; /* with several ranks on a node; NULL: value */
+	/* Only for the MPI of the distribution, in /usr/bin: that of a site has
+	 * its own choice in its own files. */
+	int packaged;
+};
+
 struct mpi_impl_mpi {
 	const char *name; /* as in campaigns, and the key of its directory
 			     in [children] */
@@ -49,6 +59,7 @@ struct mpi_impl_mpi {
 	const char *slurm;
 	/* Where the version stands in what "LAUNCHER --version" prints. */
 	const char *version_mark;
+	const struct mpi_impl_fabric *fabrics; /* ends with a NULL name */
 	/* Add to argv (which has argv0) and env (which has the base). */
 	void (*build)(const struct mpi_impl_job *job, struct strvec *argv,
 	    struct strvec *env);
@@ -68,5 +79,16 @@ int mpi_impl_daemon(const struct mpi_impl_mpi *mpi, const struct conf *c,
 /* PATH and, for an implementation outside of /usr, where its libraries are. */
 void mpi_impl_env(const struct mpi_impl_mpi *mpi, const struct conf *c,
     struct strvec *env);
+
+/* 0 when the campaign sets nothing that the agent does not allow. */
+int mpi_impl_allowed(const struct conf *agent, const struct conf *campaign,
+    struct err *err);
+/* The fabric, devices and settings of agent and campaign: what each overrules
+ * comes before it. Adds to env; names gets the variables that a launcher has to
+ * hand on, all but Open MPI's parameters. */
+void mpi_impl_settings(const struct mpi_impl_job *job, struct strvec *env,
+    struct strvec *names);
+/* Names with sep between; the caller frees. */
+char *mpi_impl_join(const struct strvec *names, const char *sep);
 
 #endif

@@ -9,6 +9,7 @@
 #include <netdb.h>
 #include <stdio.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,21 +41,32 @@ source_to(const char *addr, char *ret, size_t cap_bytes)
 	return rc == 0 ? 0 : -1;
 }
 
+/* One build has one network module, or chooses among several; what it took is
+ * asked of it once it runs. */
+static const struct mpi_impl_fabric fabrics[] = {
+	{ "tcp", "UCX_TLS", "tcp,self", "tcp,self,sm", 0 },
+	{ "tcp", "FI_PROVIDER", "tcp", NULL, 0 },
+	{ "ucx", "MPIR_CVAR_CH4_NETMOD", "ucx", NULL, 0 },
+	{ "ofi", "MPIR_CVAR_CH4_NETMOD", "ofi", NULL, 0 },
+	{ "psm", "MPIR_CVAR_CH4_NETMOD", "ofi", NULL, 0 },
+	{ "psm", "FI_PROVIDER", "psm2,psm3", NULL, 0 },
+	{ "cray", "MPIR_CVAR_CH4_NETMOD", "ofi", NULL, 0 },
+	{ "cray", "FI_PROVIDER", "cxi", NULL, 0 },
+	{ 0 },
+};
+
 static void
 mpich_build(const struct mpi_impl_job *job, struct strvec *argv,
     struct strvec *env)
 {
-	const char *tls = conf_string(job->conf, "mpi", "ucx_tls");
-	const char *nics = conf_string(job->conf, "mpi", "nics");
 	struct strbuf hosts = { 0 };
-	char addr[NI_MAXHOST];
+	struct strvec names = { 0 };
+	char addr[NI_MAXHOST], *list;
 
-	if (tls[0] != '\0')
-		strvec_env(env, "UCX_TLS", "%s", tls);
-	if (nics[0] != '\0')
-		strvec_env(env, "COALMINE_NICS", "%s", nics);
 	/* its warnings about a busy machine are no news */
 	strvec_env(env, "UCX_LOG_LEVEL", "error");
+	strvec_add(&names, "UCX_LOG_LEVEL");
+	mpi_impl_settings(job, env, &names);
 	for (size_t i = 0; i < job->node_count; i++)
 		strbuf_addf(&hosts, "%s%s:%d", i > 0 ? "," : "",
 		    job->nodes[i].node, job->ranks_per_node);
@@ -63,8 +75,10 @@ mpich_build(const struct mpi_impl_job *job, struct strvec *argv,
 	strvec_add(argv, "-launcher-exec");
 	strvec_add(argv, "%s", job->arsh);
 	strvec_add(argv, "-genvlist");
-	strvec_add(argv, "UCX_LOG_LEVEL%s%s", tls[0] != '\0' ? ",UCX_TLS" : "",
-	    nics[0] != '\0' ? ",COALMINE_NICS" : "");
+	list = mpi_impl_join(&names, ",");
+	strvec_add(argv, "%s", list);
+	free(list);
+	strvec_clear(&names);
 	/* Where the other nodes reach us. The collector knows an address, but
 	 * one of loopback when it runs here. */
 	if (job->node_count < 2 ||
@@ -92,5 +106,6 @@ const struct mpi_impl_mpi launch_mpich = {
 	.daemon = "hydra_pmi_proxy",
 	.slurm = "pmi2",
 	.version_mark = "Version:",
+	.fabrics = fabrics,
 	.build = mpich_build,
 };

@@ -43,9 +43,6 @@ static const struct {
 	{ "oob_tcp_keepalive_intvl", "2" },
 	{ "oob_tcp_keepalive_probes", "3" },
 	{ "odls_base_sigkill_timeout", "1" },
-	/* Debian's own defaults leave no usable one-sided component on TCP */
-	{ "osc", "pt2pt" },
-	{ "pml", "ob1" },
 	/* hosts of an emulated cluster share the cores of one machine, and
 	 * every one of them would bind its rank to the first */
 	{ "hwloc_base_binding_policy", "none" },
@@ -53,14 +50,42 @@ static const struct {
 	{ "rmaps_base_oversubscribe", "1" },
 };
 
+/* Debian's file of parameters leaves out UCX, so that machines without a fabric
+ * warn of nothing, and all that works one-sided on TCP: auto is the choice that
+ * Open MPI has without it. A list of what is left out that names nothing of use
+ * overrules that file. */
+static const struct mpi_impl_fabric fabrics[] = {
+	{ "auto", "OMPI_MCA_pml", "^monitoring", NULL, 1 },
+	{ "auto", "OMPI_MCA_osc", "^monitoring", NULL, 1 },
+	{ "tcp", "OMPI_MCA_pml", "ob1", NULL, 0 },
+	/* no shared memory files that outlive a killed rank, where they would
+	 * carry nothing */
+	{ "tcp", "OMPI_MCA_btl", "tcp,self", "tcp,self,vader", 0 },
+	{ "tcp", "OMPI_MCA_osc", "pt2pt", NULL, 0 },
+	/* whatever UCX has: by itself Open MPI takes it for Mellanox only */
+	{ "ucx", "OMPI_MCA_pml", "ucx", NULL, 0 },
+	{ "ucx", "OMPI_MCA_pml_ucx_tls", "any", NULL, 0 },
+	{ "ucx", "OMPI_MCA_pml_ucx_devices", "any", NULL, 0 },
+	{ "ucx", "OMPI_MCA_osc", "ucx", NULL, 0 },
+	{ "ofi", "OMPI_MCA_pml", "cm", NULL, 0 },
+	{ "ofi", "OMPI_MCA_mtl", "ofi", NULL, 0 },
+	{ "ofi", "OMPI_MCA_osc", "^ucx", NULL, 0 },
+	{ "psm", "OMPI_MCA_pml", "cm", NULL, 0 },
+	{ "psm", "OMPI_MCA_mtl", "psm2,psm", NULL, 0 },
+	{ "psm", "OMPI_MCA_osc", "^ucx", NULL, 0 },
+	{ "cray", "OMPI_MCA_pml", "cm", NULL, 0 },
+	{ "cray", "OMPI_MCA_mtl", "ofi", NULL, 0 },
+	{ "cray", "OMPI_MCA_mtl_ofi_provider_include", "cxi", NULL, 0 },
+	{ "cray", "OMPI_MCA_osc", "^ucx", NULL, 0 },
+	{ 0 },
+};
+
 static void
 settings(const struct mpi_impl_job *job, struct strvec *env)
 {
 	const char *net = conf_string(job->conf, "mpi", "net");
-	const char *nics = conf_string(job->conf, "mpi", "nics");
-	const char *extra = conf_string(job->conf, "mpi", "mca");
-	char **list = NULL;
-	size_t count = 0;
+	struct strvec names = { 0 };
+	char *list;
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
 		mca(env, fixed[i].name, "%s", fixed[i].value);
@@ -71,17 +96,9 @@ settings(const struct mpi_impl_job *job, struct strvec *env)
 	/* a star: every daemon is started from here */
 	mca(env, "routed_radix", "%zu", job->node_count + 1);
 	mca(env, "plm_rsh_num_concurrent", "%zu", job->node_count + 1);
-	/* no shared memory files that outlive a killed rank, where they
-	 * would carry nothing */
-	mca(env, "btl", "%s",
-	    job->ranks_per_node > 1 ? "tcp,self,vader" : "tcp,self");
 	if (net[0] != '\0') {
 		mca(env, "btl_tcp_if_include", "%s", net);
 		mca(env, "oob_tcp_if_include", "%s", net);
-	}
-	if (nics[0] != '\0') {
-		strvec_env(env, "COALMINE_NICS", "%s", nics);
-		mca(env, "mca_base_env_list", "COALMINE_NICS");
 	}
 	if (job->ranks_per_node > job->cores)
 		mca(env, "mpi_yield_when_idle", "1");
@@ -89,18 +106,11 @@ settings(const struct mpi_impl_job *job, struct strvec *env)
 		strvec_env(env, "OMPI_ALLOW_RUN_AS_ROOT", "1");
 		strvec_env(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
 	}
-	/* "name=value,name=value" of the configuration overrules ours. */
-	if (extra[0] != '\0')
-		list = str_list_parse(extra, &count);
-	for (size_t i = 0; list != NULL && i < count; i++) {
-		char *eq = strchr(list[i], '=');
-
-		if (eq == NULL)
-			continue;
-		*eq = '\0';
-		mca(env, list[i], "%s", eq + 1);
-	}
-	str_list_free(list);
+	mpi_impl_settings(job, env, &names);
+	list = mpi_impl_join(&names, ";");
+	mca(env, "mca_base_env_list", "%s", list);
+	free(list);
+	strvec_clear(&names);
 }
 
 static void
@@ -132,5 +142,6 @@ const struct mpi_impl_mpi launch_openmpi = {
 	.daemon = "orted",
 	.slurm = "pmix",
 	.version_mark = "(Open MPI) ",
+	.fabrics = fabrics,
 	.build = openmpi_build,
 };

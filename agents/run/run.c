@@ -556,6 +556,8 @@ launch_ready(struct run *run, const char *text, size_t node_count,
 	char path[AGENT_PATH_MAX + 32];
 	const char *line;
 
+	if (rc == 0)
+		rc = mpi_impl_allowed(ag->conf, *ret, err);
 	if (rc < 0)
 		return rc;
 	line = conf_string(*ret, "command", "run");

@@ -54,12 +54,27 @@ joined(const struct strvec *argv)
 	return text;
 }
 
-static void
-build(const struct mpi_impl_mpi *mpi, const char *text, int ranks, size_t count,
-    struct strvec *argv, struct strvec *env)
+static struct conf *
+campaign_of(const char *text)
 {
-	struct conf *c = conf_of(text);
+	struct err err;
+	struct conf *c;
+
+	if (conf_parse(options_campaign, "campaign", text, &c, &err) < 0 ||
+	    options_campaign_check(c, &err) < 0)
+		fail_msg("%s", err.text);
+	return c;
+}
+
+static void
+build_for(const struct mpi_impl_mpi *mpi, const char *text,
+    const char *campaign, int ranks, size_t count, struct strvec *argv,
+    struct strvec *env)
+{
+	struct conf *c = conf_of(text), *asked = campaign_of(campaign);
 	struct mpi_impl_job job = { .conf = c,
+		.mpi = mpi,
+		.campaign = asked,
 		.nodes = nodes,
 		.node_count = count,
 		.ranks_per_node = ranks,
@@ -69,6 +84,14 @@ build(const struct mpi_impl_mpi *mpi, const char *text, int ranks, size_t count,
 
 	mpi->build(&job, argv, env);
 	conf_free(c);
+	conf_free(asked);
+}
+
+static void
+build(const struct mpi_impl_mpi *mpi, const char *text, int ranks, size_t count,
+    struct strvec *argv, struct strvec *env)
+{
+	build_for(mpi, text, "", ranks, count, argv, env);
 }
 
 static void
@@ -77,7 +100,8 @@ test_openmpi(void **state)
 	struct strvec argv = { 0 }, env = { 0 };
 
 	(void)state;
-	build(&launch_openmpi, "[mpi]\nnet = 10.0.0.0/8\n", 1, 3, &argv, &env);
+	build(&launch_openmpi, "[mpi]\nnet = 10.0.0.0/8\nfabric = tcp\n", 1, 3,
+	    &argv, &env);
 	assert_string_equal(joined(&argv),
 	    "--host n1:1,n2:1,n3:1 -np 3 "
 	    "/x/coalmine-probe run");
@@ -104,8 +128,9 @@ test_openmpi_options(void **state)
 	struct strvec argv = { 0 }, env = { 0 };
 
 	(void)state;
-	build(&launch_openmpi, "[mpi]\nmca = osc=ucx,pml=ucx,x_y=1\n", 4, 2,
-	    &argv, &env);
+	build(&launch_openmpi,
+	    "[mpi]\nfabric = tcp\nmca = osc=ucx,pml=ucx,x_y=1\n", 4, 2, &argv,
+	    &env);
 	assert_string_equal(joined(&argv),
 	    "--host n1:4,n2:4 -np 8 "
 	    "/x/coalmine-probe run");
@@ -134,7 +159,8 @@ test_mpich(void **state)
 	build(&launch_mpich, "[mpi]\nucx_tls = tcp,self\n", 2, 2, &argv, &env);
 	assert_string_equal(joined(&argv),
 	    "-launcher rsh -launcher-exec /x/coalmine-arsh -genvlist "
-	    "UCX_LOG_LEVEL,UCX_TLS -localhost 127.0.0.1 -hosts n1:2,n2:2 -n 4 "
+	    "UCX_LOG_LEVEL,UCX_TLS,COALMINE_FABRIC -localhost 127.0.0.1 -hosts "
+	    "n1:2,n2:2 -n 4 "
 	    "/x/coalmine-probe run");
 	assert_string_equal(env_get(&env, "UCX_TLS"), "tcp,self");
 	strvec_clear(&argv);
@@ -142,7 +168,8 @@ test_mpich(void **state)
 	build(&launch_mpich, "", 1, 1, &argv, &env); /* as the collector says */
 	assert_string_equal(joined(&argv),
 	    "-launcher rsh -launcher-exec /x/coalmine-arsh -genvlist "
-	    "UCX_LOG_LEVEL -localhost 10.0.0.1 -hosts n1:1 -n 1 "
+	    "UCX_LOG_LEVEL,COALMINE_FABRIC -localhost 10.0.0.1 -hosts n1:1 -n "
+	    "1 "
 	    "/x/coalmine-probe run");
 	assert_null(env_get(&env, "UCX_TLS"));
 	strvec_clear(&argv);
@@ -159,15 +186,123 @@ test_nics(void **state)
 	build(&launch_openmpi, "[mpi]\nnics = a,b\n", 2, 2, &argv, &env);
 	assert_string_equal(env_get(&env, "COALMINE_NICS"), "a,b");
 	assert_string_equal(env_get(&env, "OMPI_MCA_mca_base_env_list"),
-	    "COALMINE_NICS");
+	    "COALMINE_NICS;COALMINE_FABRIC");
 	strvec_clear(&argv);
 	strvec_clear(&env);
 	build(&launch_mpich, "[mpi]\nnics = a,b\n", 2, 2, &argv, &env);
 	assert_string_equal(env_get(&env, "COALMINE_NICS"), "a,b");
-	assert_non_null(
-	    strstr(joined(&argv), "-genvlist UCX_LOG_LEVEL,COALMINE_NICS "));
+	assert_non_null(strstr(joined(&argv),
+	    "-genvlist UCX_LOG_LEVEL,COALMINE_NICS,COALMINE_FABRIC "));
 	strvec_clear(&argv);
 	strvec_clear(&env);
+}
+
+/* auto is the MPI's own choice, that of a site's MPI what its files say. */
+static void
+test_fabric(void **state)
+{
+	static const struct {
+		const struct mpi_impl_mpi *mpi;
+		const char *agent, *campaign, *name, *value;
+	} rows[] = {
+		{ &launch_openmpi, "", "", "OMPI_MCA_pml", "^monitoring" },
+		{ &launch_openmpi, "", "", "OMPI_MCA_btl", NULL },
+		{ &launch_openmpi, "", "", "COALMINE_FABRIC", "auto" },
+		{ &launch_openmpi, "[children]\nopenmpi = /opt/o/bin\n", "",
+		    "OMPI_MCA_pml", NULL },
+		{ &launch_openmpi, "", "fabric = tcp\n", "OMPI_MCA_pml",
+		    "ob1" },
+		{ &launch_openmpi, "[mpi]\nfabric = tcp\n", "fabric = auto\n",
+		    "OMPI_MCA_pml", "^monitoring" },
+		/* what a site sets stays under auto, and not under a demand */
+		{ &launch_openmpi, "[mpi]\nmca = pml=ucx\n", "fabric = auto\n",
+		    "OMPI_MCA_pml", "ucx" },
+		{ &launch_openmpi, "[mpi]\nmca = pml=ucx\n", "fabric = tcp\n",
+		    "OMPI_MCA_pml", "ob1" },
+		{ &launch_openmpi, "", "fabric = ucx\n",
+		    "OMPI_MCA_pml_ucx_devices", "any" },
+		{ &launch_openmpi, "", "fabric = psm\n", "OMPI_MCA_mtl",
+		    "psm2,psm" },
+		{ &launch_openmpi, "", "fabric = cray\n",
+		    "OMPI_MCA_mtl_ofi_provider_include", "cxi" },
+		{ &launch_mpich, "", "", "UCX_TLS", NULL },
+		{ &launch_mpich, "", "fabric = tcp\n", "UCX_TLS", "tcp,self" },
+		{ &launch_mpich, "", "fabric = ofi\n", "MPIR_CVAR_CH4_NETMOD",
+		    "ofi" },
+		/* devices, in the words of who uses them */
+		{ &launch_openmpi, "[mpi]\nnics = a\n",
+		    "fabric = ucx\ndevices = m0:1, m1:1\n", "UCX_NET_DEVICES",
+		    "m0:1,m1:1" },
+		{ &launch_openmpi, "[mpi]\nnics = a\n", "devices = m0\n",
+		    "COALMINE_NICS", NULL },
+		{ &launch_openmpi, "[mpi]\nnet = 10.0.0.0/8\n",
+		    "fabric = tcp\ndevices = eth1\n",
+		    "OMPI_MCA_btl_tcp_if_include", "eth1" },
+		/* commas in values; the campaign speaks last */
+		{ &launch_openmpi, "[mpi]\nenv = UCX_TLS=\"rc,self\",A=1\n", "",
+		    "UCX_TLS", "rc,self" },
+		{ &launch_openmpi, "[mpi]\nenv = UCX_TLS=\"rc,self\",A=1\n",
+		    "env = UCX_TLS=all B=\"\"\n", "UCX_TLS", "all" },
+		{ &launch_openmpi, "[mpi]\nenv = UCX_TLS=\"rc,self\",A=1\n",
+		    "env = UCX_TLS=all B=\"\"\n", "OMPI_MCA_mca_base_env_list",
+		    "UCX_TLS;A;B;COALMINE_FABRIC" },
+		{ &launch_openmpi, "", "mca = btl=\"self,tcp\", x=1\n",
+		    "OMPI_MCA_btl", "self,tcp" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct strvec argv = { 0 }, env = { 0 };
+		const char *value;
+		char text[300];
+
+		snprintf(text, sizeof(text), "[mpi]\n%s", rows[i].campaign);
+		build_for(rows[i].mpi, rows[i].agent, text, 1, 2, &argv, &env);
+		value = env_get(&env, rows[i].name);
+		if ((value == NULL) != (rows[i].value == NULL) ||
+		    (value != NULL && strcmp(value, rows[i].value) != 0))
+			fail_msg("row %zu: %s is %s", i, rows[i].name,
+			    value == NULL ? "not set" : value);
+		strvec_clear(&argv);
+		strvec_clear(&env);
+	}
+}
+
+/* A campaign runs nothing and loads nothing by what it sets. */
+static void
+test_allowed(void **state)
+{
+	static const char *const bad[] = { "env = LD_PRELOAD=/x.so\n",
+		"env = PATH=/x\n", "env = UCX_MODULE_DIR=/x\n",
+		"env = UCX_TLS=rc UCX_GDB_COMMAND=x\n",
+		"env = FI_PROVIDER_PATH=/x\n", "env = NCCL_NET_PLUGIN=x\n",
+		"env = OMPI_MCA_orte_fork_agent=x\n",
+		"env = COALMINE_FABRIC=tcp\n", "mca = plm_rsh_agent=/bin/sh\n",
+		"mca = mca_base_component_path=/x\n",
+		"mca = coll_tuned_dynamic_rules_filename=/x\n" };
+	struct conf *c = conf_of(""), *none = conf_of("[mpi]\nallow =\n");
+	struct conf *asked;
+	char text[200];
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		snprintf(text, sizeof(text), "[mpi]\n%s", bad[i]);
+		asked = campaign_of(text);
+		if (mpi_impl_allowed(c, asked, &err) != -EACCES)
+			fail_msg("%s passes", bad[i]);
+		conf_free(asked);
+	}
+	asked = campaign_of("[mpi]\nenv = UCX_NET_DEVICES=\"m0:1,m1:1\"\n"
+			    "mca = pml=ucx\n");
+	assert_int_equal(mpi_impl_allowed(c, asked, &err), 0);
+	assert_int_equal(mpi_impl_allowed(none, asked, &err), -EACCES);
+	assert_string_equal(err.text,
+	    "mpi.env: UCX_NET_DEVICES is not for campaigns to set: allowed are "
+	    "none");
+	conf_free(asked);
+	conf_free(none);
+	conf_free(c);
 }
 
 /* What is not there is said by name. */
@@ -300,7 +435,7 @@ test_slurm(void **state)
 	assert_string_equal(text_of(env_get(&m.env, "SLURM_HOSTFILE")),
 	    "n1\nn1\nn2\nn2\n");
 	assert_string_equal(env_get(&m.env, "SLURM_CONF"), "/x/slurm.conf");
-	assert_string_equal(env_get(&m.env, "OMPI_MCA_osc"), "pt2pt");
+	assert_string_equal(env_get(&m.env, "OMPI_MCA_osc"), "^monitoring");
 	made_end(&m);
 }
 
@@ -362,6 +497,8 @@ main(void)
 		cmocka_unit_test(test_openmpi_options),
 		cmocka_unit_test(test_mpich),
 		cmocka_unit_test(test_nics),
+		cmocka_unit_test(test_fabric),
+		cmocka_unit_test(test_allowed),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_slurm),
 		cmocka_unit_test(test_command),

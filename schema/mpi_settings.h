@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_settings.h - lists of settings for ranks, as mpi.env and mpi.mca have
+ * them, and which of them a campaign may give.
+ *
+ *   UCX_TLS="rc,self" UCX_NET_DEVICES=mlx5_0:1, UCX_LOG_LEVEL=info
+ *
+ * Blanks and commas stand between settings; a value that has some, or none at
+ * all, stands in double quotes.
+ */
+#ifndef SCHEMA_MPI_SETTINGS_H
+#define SCHEMA_MPI_SETTINGS_H
+
+#include "common/err.h"
+
+#define MPI_SETTING_NAME_BYTES 128
+
+struct mpi_setting {
+	char name[MPI_SETTING_NAME_BYTES];
+	char value[2048];
+};
+
+/* Before the name of a parameter of Open MPI, it is the variable that sets
+ * it. */
+#define MPI_SETTINGS_MCA "OMPI_MCA_"
+
+/* The next of *at, which moves behind it: 1; 0 where there is none; -EINVAL
+ * and what is allowed. */
+int mpi_settings_next(const char **at, struct mpi_setting *ret,
+    struct err *err);
+/* Of a whole list: 0, or -EINVAL and what is allowed. */
+int mpi_settings_check(const char *text, struct err *err);
+/* May a campaign set variables of a list, each with prefix before its name? 0,
+ * or -EACCES and which it may not. allow: patterns with commas between, with a
+ * '*' at the end of one for any rest. Whatever it says, nothing passes that
+ * names a file or a program: UCX_MODULE_DIR would load any library. */
+int mpi_settings_allowed(const char *text, const char *prefix,
+    const char *allow, struct err *err);
+
+#endif
