@@ -113,6 +113,7 @@ struct candidates {
 	size_t count;
 	size_t wanted;
 	size_t free_count; /* of nodes, not held by others */
+	size_t lacking;    /* up, and without the devices that it demands */
 	struct err err;    /* the first that is not up */
 	struct err held;   /* the first that is held, or the budget */
 	enum budget_answer budget;
@@ -174,11 +175,14 @@ consider(const struct run *r, struct candidates *c, struct node *n,
     const char *name)
 {
 	struct err err = { 0 };
+	int lacks = 0;
 
 	c->wanted++;
 	if (n == NULL || !roster_is_up(n) ||
 	    (r->exclusive && n->busy != NULL) ||
-	    slurm_says(r, n, &err) == SLURM_OUT) {
+	    slurm_says(r, n, &err) == SLURM_OUT ||
+	    (lacks = fabric_lacks(r->conf, n, &err))) {
+		c->lacking += (size_t)lacks;
 		if (c->err.text[0] != '\0')
 			return;
 		if (n == NULL)
@@ -411,13 +415,22 @@ is_patient(const struct run *r, const struct candidates *c, size_t min)
 	return now_ns - r->created_ns < r->margin_ns;
 }
 
+/* Will there be too few nodes with what it demands, whoever comes up? */
+static int
+lacks_devices(const struct candidates *c, size_t min)
+{
+	return c->lacking > 0 && c->wanted - c->lacking < min;
+}
+
 /* Its time to wait is over, or will never be enough. */
 static void
 give_up(struct run *r, const struct candidates *c, size_t min)
 {
 	char text[SYMPTOM_TEXT_MAX];
 	int lack = c->count < min;
-	enum cause cause = lack ? CAUSE_TOO_FEW_NODES : CAUSE_BUSY;
+	enum cause cause = !lack    ? CAUSE_BUSY
+	    : lacks_devices(c, min) ? CAUSE_NO_DEVICE
+				    : CAUSE_TOO_FEW_NODES;
 
 	snprintf(text, sizeof(text),
 	    "%zu of %zu nodes usable, %zu needed%s%.240s",
@@ -482,7 +495,8 @@ has_network(const struct run *r, struct candidates *c)
 static void
 wait_on(struct run *r, const struct candidates *c, size_t min, size_t want)
 {
-	if (c->budget == BUDGET_NEVER || !is_patient(r, c, min > 0 ? min : 1)) {
+	if (c->budget == BUDGET_NEVER || lacks_devices(c, min) ||
+	    !is_patient(r, c, min > 0 ? min : 1)) {
 		give_up(r, c, min);
 		return;
 	}

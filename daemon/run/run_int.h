@@ -275,6 +275,10 @@ void outcome_tick(struct run *r);
 /* Its end record is committed. */
 void outcome_end(struct run *r, const json_t *record);
 
+/* fabric.c: 1 and why, when the node says that it lacks a device that the
+ * campaign demands. One that says nothing is asked by the run itself. */
+int fabric_lacks(const struct conf *c, const struct node *n, struct err *err);
+
 /* symptom.c */
 /* NULL when count is 0. tail: what the launcher said, or NULL. Ranks that died
  * of one death are told in any order: of these its word counts, where it names

@@ -487,6 +487,76 @@ test_too_few(void **state)
 }
 
 static void
+fabric_of(const char *node, const char *nics)
+{
+	json_t *o = json_loads(nics, 0, NULL);
+
+	assert_non_null(o);
+	json_decref(fix_node(node)->inventory);
+	fix_node(node)->inventory = json_pack("{s:o}", "nics", o);
+}
+
+/* What a campaign demands of the network, and what nodes say they have. */
+static void
+test_fabric(void **state)
+{
+	static const char ethernet[] =
+	    "[{\"name\":\"eth0\",\"kind\":\"ethernet\"}]";
+	static const char ib[] =
+	    "[{\"name\":\"ib0\",\"driver\":\"mlx5_core\"},"
+	    "{\"name\":\"mlx5_0\",\"kind\":\"infiniband\",\"port\":\"1\"}]";
+	static const char hsn[] =
+	    "[{\"name\":\"hsn0\",\"driver\":\"cxi_ss1\"}]";
+	static const struct {
+		const char *nics, *wants, *why; /* NULL: it may run */
+	} rows[] = {
+		{ ib, "devices = mlx5_0\n", NULL },
+		{ ib, "devices = mlx5_0:1, ib0\n", NULL },
+		{ ib, "devices = mlx5_0:2\n",
+		    "0 of 3 nodes usable, 3 needed; n1 has no network device "
+		    "mlx5_0:2; it has ib0, mlx5_0" },
+		{ ethernet, "fabric = ucx\ndevices = mlx5_0\n",
+		    "n1 has no network device mlx5_0; it has eth0" },
+		{ ethernet, "fabric = psm\n",
+		    "n1 has no device of fabric = psm, Omni-Path (hfi1_0); it "
+		    "has eth0" },
+		{ ethernet, "fabric = ucx\n", NULL },
+		{ hsn, "fabric = cray\n", NULL },
+		{ "[]", "fabric = cray\n", "n1 has no device of fabric" },
+	};
+	char run[64], text[300];
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		fix_setup(3);
+		for (int n = 1; n <= 3; n++) {
+			snprintf(text, sizeof(text), "n%d", n);
+			fabric_of(text, rows[i].nics);
+		}
+		snprintf(text, sizeof(text), "%s[mpi]\n%s", CAMPAIGN,
+		    rows[i].wants);
+		assert_int_equal(fix_submit(text, run, &err), 0);
+		fix_pass(0.5, NULL);
+		assert_int_equal(fix_sent(NULL, WIRE_PREPARE),
+		    rows[i].why == NULL ? 3 : 0);
+		if (rows[i].why != NULL)
+			expect_failed(run, RUN_MISSED, CAUSE_NO_DEVICE,
+			    rows[i].why);
+		fix_teardown();
+	}
+	/* One of many is left out. */
+	fix_setup(4);
+	fabric_of("n2", ethernet);
+	assert_int_equal(fix_submit(CAMPAIGN "[mpi]\ndevices = mlx5_0\n", run,
+			     &err),
+	    0);
+	assert_int_equal(fix_sent(NULL, WIRE_PREPARE), 3);
+	assert_int_equal(fix_sent("n2", WIRE_PREPARE), 0);
+	fix_teardown();
+}
+
+static void
 test_exclusive(void **state)
 {
 	char first[64], second[64], third[64];
@@ -818,6 +888,7 @@ main(void)
 		cmocka_unit_test(test_new_head),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_fabric),
 		cmocka_unit_test(test_exclusive),
 		cmocka_unit_test(test_draw),
 		cmocka_unit_test(test_bad_records),
