@@ -27,6 +27,9 @@ static const char *const parts[] = { "whole", "step", "concurrent" };
 static const char *const bindings[] = { "packed", "round-robin", "dynamic" };
 static const char *const whys_tuned[] = { "measured", "remembered",
 	"predicted" };
+static const char *const fabrics[] = { "auto", "tcp", "ucx", "ofi", "psm",
+	"cray" };
+static const char *const transports[] = { "tcp", "rdma" };
 WORD_OF(record_is_test, names_tests)
 WORD_OF(record_is_congestor, names_congestors)
 WORD_OF(record_is_mesh_class, mesh_classes)
@@ -41,6 +44,8 @@ WORD_OF(record_is_of, ofs)
 WORD_OF(record_is_part, parts)
 WORD_OF(record_is_binding, bindings)
 WORD_OF(record_is_why_tuned, whys_tuned)
+WORD_OF(record_is_fabric, fabrics)
+WORD_OF(record_is_transport, transports)
 
 static int
 record_is_positive(const json_t *v)
@@ -234,7 +239,34 @@ record_is_tried(const json_t *v)
 	return 1;
 }
 
+/* {wanted library transport devices seen_bytes wanted_bytes verdict text}, of
+ * which only the first is always known. */
+static int
+record_is_carried(const json_t *v)
+{
+	const json_t *wanted = json_object_get(v, "wanted"), *x;
+	const json_t *transport = json_object_get(v, "transport");
+	const json_t *library = json_object_get(v, "library");
+	const json_t *devices = json_object_get(v, "devices");
+	size_t i;
+
+	if (!json_is_string(wanted) || !record_is_fabric(wanted) ||
+	    (transport != NULL &&
+		(!json_is_string(transport) ||
+		    !record_is_transport(transport))) ||
+	    (library != NULL && !json_is_string(library)) ||
+	    (devices != NULL && !json_is_array(devices)) ||
+	    !is_number_or_null(json_object_get(v, "seen_bytes")) ||
+	    !is_number_or_null(json_object_get(v, "wanted_bytes")))
+		return 0;
+	json_array_foreach (devices, i, x)
+		if (!json_is_string(x))
+			return 0;
+	return 1;
+}
+
 /* clang-format off */
+#define CARRIED       { "carried", 'o', record_is_carried, 1 }
 #define NUMBER(name)  { name, 'N', record_is_positive, 0 }
 #define STATISTICS    NUMBER("mean"), NUMBER("min"), NUMBER("p50"), \
 	NUMBER("p90"), NUMBER("p99"), NUMBER("p999"), NUMBER("max")
@@ -248,6 +280,7 @@ static const struct record_field begin_fields[] = {
 	{ "roles", '*', NULL, 0 },
 	{ "seed", 'i', NULL, 0 },
 	{ "options", '*', NULL, 0 },
+	CARRIED,
 	LAST,
 };
 static const struct record_field phase_fields[] = {
@@ -285,6 +318,7 @@ static const struct record_field canary_fields[] = {
 	{ "seed", 'i', NULL, 0 },
 	{ "partners", 's', record_is_partners, 1 },
 	{ "cause", 's', record_is_cause, 1 },
+	CARRIED,
 	LAST,
 };
 static const struct record_field command_fields[] = {
@@ -314,6 +348,7 @@ static const struct record_field congestor_fields[] = {
 	{ "rounds", 'i', NULL, 1 },
 	{ "seed", 'i', NULL, 1 },
 	{ "cause", 's', record_is_cause, 1 },
+	CARRIED,
 	LAST,
 };
 static const struct record_field impact_fields[] = {
@@ -322,6 +357,7 @@ static const struct record_field impact_fields[] = {
 	{ "value", 'N', record_is_positive, 0 },
 	{ "interval", 'O', record_is_interval, 0 },
 	{ "cause", 's', record_is_cause, 1 },
+	CARRIED,
 	LAST,
 };
 /* A plan that was run: group, stripe, self, sparse, collective. What nothing
@@ -361,6 +397,7 @@ static const struct record_field plan_fields[] = {
 	{ "rails", 'a', record_is_rails, 1 },
 	{ "cause", 's', record_is_cause, 1 },
 	{ "text", 's', NULL, 1 },
+	CARRIED,
 	LAST,
 };
 /* What the steps of a plan say together: which binding of devices to NICs. */
@@ -426,6 +463,7 @@ static const struct record_field speedup_fields[] = {
 	{ "wire", 'a', record_is_plan_nodes, 1 },
 	{ "cause", 's', record_is_cause, 1 },
 	{ "text", 's', NULL, 1 },
+	CARRIED,
 	LAST,
 };
 /* A product of a sparse and a dense matrix, likewise. */
@@ -447,6 +485,7 @@ static const struct record_field spmm_fields[] = {
 	{ "repay", 'N', record_is_positive, 1 },
 	{ "cause", 's', record_is_cause, 1 },
 	{ "text", 's', NULL, 1 },
+	CARRIED,
 	LAST,
 };
 /* Why a collective has its shape. */

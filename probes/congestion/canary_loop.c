@@ -13,6 +13,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/job/command.h"
+#include "probes/job/fabric.h"
 #include "probes/job/roles.h"
 #include "schema/record.h"
 
@@ -253,6 +254,7 @@ run_rounds(struct canary_loop *m, struct visit *v)
 	struct canary_loop_cell *cell = v->cell;
 	struct rounds_result *res = xcalloc(1, sizeof(*res));
 	uint64_t started_ns = clk_ns(), now_ns;
+	double before_bytes = fabric_sent_bytes();
 	int decision = STOP_GO_ON;
 
 	while (decision == STOP_GO_ON) {
@@ -287,6 +289,7 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		MPI_DO(MPI_Bcast(&decision, 1, MPI_INT, 0, m->world->group));
 		relay_poll();
 	}
+	cell->sent_bytes += fmax(0, fabric_sent_bytes() - before_bytes);
 	cell->stopped_by = (enum stop)decision;
 	if (decision == STOP_TIMEOUT)
 		cell->cause = CAUSE_TIMEOUT;

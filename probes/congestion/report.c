@@ -255,9 +255,11 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 		.pairs = cell->pairs,
 		.low_is_bad = canary_low_is_bad(test) };
 	json_t *r, *headline = json_null();
-	double lo, hi;
+	double lo, hi, sent_bytes = 0;
 
 	x.count = collect_nodes(m->world, &cell->mine, &cell->cores, &x.nodes);
+	MPI_DO(MPI_Reduce(&cell->sent_bytes, &sent_bytes, 1, MPI_DOUBLE,
+	    MPI_SUM, 0, m->world->group));
 	if (m->world->group_rank != 0)
 		return; /* nodes is NULL */
 	r = json_pack("{s:s, s:s, s:s, s:s}", "probe", "canary", "test",
@@ -288,6 +290,10 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 		    x.low_is_bad ? "p01" : "p99");
 		json_object_update_new(headline, interval(s->level, lo, hi));
 	}
+	/* Where none was seen, nobody knows how to look. */
+	if (sent_bytes > 0)
+		json_object_set_new(r, "carried",
+		    json_pack("{s:I}", "seen_bytes", (json_int_t)sent_bytes));
 	json_object_set_new(r, "interval", headline);
 	json_object_set_new(r, "nodes", node_list(&x));
 	if (x.count > REPORT_NODES_MAX && x.pairs != NULL)

@@ -93,6 +93,10 @@ struct trial {
 	double *rank_s;      /* rank 0: the median of each rank's own; NULL */
 	double *rank_best_s; /* likewise, the best */
 	enum stop stopped_by;
+	/* Of all ranks, as fabric_sent_bytes, in so many runs with those that
+	 * are not counted. Rank 0; 0: not known. */
+	double sent_bytes;
+	uint64_t runs;
 };
 void trial_clear(struct trial *t);
 /* NAN: there are no samples. */

@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
+#include "probes/job/fabric.h"
 #include "probes/job/world.h"
 #include "probes/transport/backoff.h"
 
@@ -140,11 +141,12 @@ time_together(const struct transport_team *team, const struct together *to,
     const struct trial_ask *ask, struct trial *ret)
 {
 	double limit_s = (double)ask->time_ns / CLK_NS_PER_S, spent_s = 0;
-	double best_s = INFINITY;
+	double best_s = INFINITY, before_bytes, *sent_bytes = NULL;
 	uint64_t start_ns;
 	int decision;
 
 	memset(ret, 0, sizeof(*ret));
+	before_bytes = fabric_sent_bytes();
 	for (int i = 0; i < ask->warmup; i++)
 		once(team, to);
 	start_ns = clk_ns();
@@ -176,6 +178,11 @@ time_together(const struct transport_team *team, const struct together *to,
 		    : decide(team, ask, ret, start_ns);
 	} while (decision == STOP_GO_ON);
 	ret->stopped_by = (enum stop)decision;
+	ret->runs = (uint64_t)ask->warmup + ret->count;
+	gather(team, fmax(0, fabric_sent_bytes() - before_bytes), &sent_bytes);
+	for (int i = 0; sent_bytes != NULL && i < team->ranks; i++)
+		ret->sent_bytes += sent_bytes[i];
+	free(sent_bytes);
 	/* When each rank was done with its own part: a rank that waits for
 	 * nobody else in a plan can be judged by it. */
 	for (size_t i = 0; i < ret->count; i++)

@@ -19,11 +19,13 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
+#include "schema/record_fields.h"
 
 struct emit {
 	int fd; /* -1: none */
 	char *run;
 	uint64_t seq;
+	json_t *carried; /* NULL: not known */
 };
 
 int
@@ -52,6 +54,33 @@ emit_open(const char *path, const char *run, struct emit **ret)
 }
 
 void
+emit_carried(struct emit *e, json_t *carried)
+{
+	json_decref(e->carried);
+	e->carried = carried;
+}
+
+static void
+carried_put(const struct emit *e, const char *probe, json_t *line)
+{
+	const struct record_field *f = record_kind_find(probe)->fields;
+	json_t *own = json_object_get(line, "carried"), *all;
+
+	while (f->name != NULL && strcmp(f->name, "carried") != 0)
+		f++;
+	if (f->name == NULL || e->carried == NULL)
+		return;
+	all = json_deep_copy(e->carried);
+	/* The bytes of the first exchange are those of no result. */
+	if (strcmp(probe, "begin") != 0) {
+		json_object_del(all, "seen_bytes");
+		json_object_del(all, "wanted_bytes");
+	}
+	json_object_update(all, own);
+	json_object_set_new(line, "carried", all);
+}
+
+void
 emit_put(struct emit *e, json_t *record)
 {
 	const char *probe = json_string_value(json_object_get(record, "probe"));
@@ -65,6 +94,7 @@ emit_put(struct emit *e, json_t *record)
 		    json_integer((json_int_t)++e->seq));
 	json_object_update(line, record);
 	json_decref(record);
+	carried_put(e, probe, line);
 	if (e->fd >= 0) {
 		text = json_dumps(line, EMIT_JSON);
 		assert(text != NULL);
@@ -97,6 +127,7 @@ emit_close(struct emit *e)
 		return;
 	if (e->fd >= 0 && close(e->fd) < 0)
 		log_warn("records");
+	json_decref(e->carried);
 	free(e->run);
 	free(e);
 }

@@ -22,6 +22,9 @@ struct emit;
 int emit_open(const char *path, const char *run, struct emit **ret);
 /* Number and write; takes record. A progress record gets no number. */
 void emit_put(struct emit *e, json_t *record);
+/* From now on a part of every record whose kind has a member carried, for what
+ * it does not say there itself. Takes the reference. */
+void emit_carried(struct emit *e, json_t *carried);
 uint64_t emit_count(const struct emit *e); /* numbers given so far */
 void emit_close(struct emit *e);           /* NULL is allowed */
 

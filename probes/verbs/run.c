@@ -15,6 +15,7 @@
 #include "common/xalloc.h"
 #include "probes/job/world.h"
 #include "probes/job/emit.h"
+#include "probes/job/fabric.h"
 #include "probes/congestion/gpcnet_table.h"
 #include "probes/compare/compare.h"
 #include "probes/congestion/congestion.h"
@@ -286,6 +287,25 @@ run_canaries(struct run *r)
 		gpcnet_table_print(t, stdout);
 }
 
+/* Nothing is measured on another network than the one that is wanted. */
+static int
+fabric_check(struct run *r)
+{
+	struct err err = { 0 };
+	json_t *carried = NULL;
+	int rc = fabric_open(&r->world, r->only != NULL ? NULL : r->conf,
+	    &carried, &err);
+
+	if (r->world.rank == 0)
+		emit_carried(r->emit, carried);
+	if (rc == 0)
+		return 1;
+	if (r->world.rank == 0)
+		log_warnx("%s", err.text);
+	fail_with(r, PLAN_REPORT_BAD, CAUSE_WRONG_NETWORK, err.text);
+	return 0;
+}
+
 static int
 run_campaign(const struct run_args *args, int *argc, char ***argv)
 {
@@ -297,7 +317,7 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 	} parts = { 0 };
 	struct plans_ask ask = { 0 };
 	struct plans_result res;
-	int first, status;
+	int first, status, good;
 
 	r->args = args;
 	world_open(&r->world, argc, argv);
@@ -312,11 +332,12 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 	}
 	share(r, &parts, sizeof(parts));
 	r->end.status = parts.status;
-	if (parts.canaries)
+	good = parts.status == 0 && fabric_check(r);
+	if (parts.canaries && good)
 		run_canaries(r);
 	else if (first && parts.status == 0)
 		emit_put(r->emit, plan_report_begin(&r->world, r->conf));
-	if (parts.plans && r->end.status == 0) {
+	if (parts.plans && good && r->end.status == 0) {
 		ask = (struct plans_ask){ r->emit, r->conf, r->only,
 			args->steps, !args->quiet };
 		plans_run(&r->world, first ? &ask : NULL, &res);

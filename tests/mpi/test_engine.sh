@@ -126,6 +126,69 @@ case_faults() {
 		fail "the other test"
 }
 
+# fabric WANTED LIBRARY [VARIABLE=VALUE...]: what carries is what is said.
+fabric() {
+	local wanted=$1 library=$2
+	shift 2
+	(
+		export COALMINE_FABRIC="$wanted" "$@"
+		engine 4 run "$work/c.conf" --json "$work/records" --quiet \
+			-o congestor.mix=none -o canary.tests=lat \
+			-o canary.share=1 -o phases.visits=1
+		complete "fabric $wanted"
+		[ "$(count ".carried.wanted==\"$wanted\" and
+			.carried.library==\"$library\" and
+			.carried.transport==\"tcp\" and
+			.carried.seen_bytes>0")" = 2 ] || fail "carried"
+		[ "$(count '.carried | .wanted_bytes==1048576 and
+			.seen_bytes/.wanted_bytes>0.98 and
+			.seen_bytes/.wanted_bytes<1.02')" = 1 ] || fail "bytes"
+	) || exit
+}
+
+# not_fabric WANTED TEXT [VARIABLE=VALUE...]: nothing is measured.
+not_fabric() {
+	local wanted=$1 text=$2
+	shift 2
+	(
+		export COALMINE_FABRIC="$wanted" "$@"
+		engine 4 run "$work/c.conf" --json "$work/records" --quiet
+		"$checker" "$work/records" failed || fail "records"
+		[ "$(count '.probe=="canary"')" = 0 ] || fail "it has measured"
+		[ "$(count ".probe==\"begin\" and .carried.verdict==\"bad\" and
+			(.carried.text | contains(\"$text\"))")" = 1 ] ||
+			fail "$text"
+		[ "$(count '.probe=="end" and .cause=="wrong-network"')" = 1 ] ||
+			fail "cause"
+	) || exit
+}
+
+case_fabric() {
+	if [ "$1" = mpich ]; then
+		fabric tcp ucx
+		fabric ucx ucx
+		not_fabric ofi "this MPI has taken ucx"
+		not_fabric tcp "TCP has carried" UCX_TLS=posix,self
+		return
+	fi
+	fabric auto ob1
+	fabric tcp ob1
+	fabric ucx ucx OMPI_MCA_pml=ucx OMPI_MCA_pml_ucx_tls=any \
+		OMPI_MCA_pml_ucx_devices=any
+	fabric ofi ofi OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi
+	not_fabric ucx "this MPI has taken ob1"
+	not_fabric tcp "TCP has carried 0" OMPI_MCA_btl=vader,self
+
+	# Of a plan it is known what has to pass: 4 MiB, and 4 runs before.
+	COALMINE_FABRIC=tcp engine 2 run group iterations=3 warmup=4 \
+		--json "$work/records"
+	complete "a plan"
+	[ "$(count '.probe=="group" and .of=="whole" and
+		(.carried | .wanted_bytes==29360128 and
+		.seen_bytes/.wanted_bytes>0.98 and
+		.seen_bytes/.wanted_bytes<1.02)')" = 1 ] || fail "plan"
+}
+
 # A rank that dies takes the run with it, and soon.
 case_killed() {
 	local pid victim started=$SECONDS

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What carries the bytes: Open MPI's own choice (fabric = auto) is UCX where its
+# site lets UCX take Ethernet, ob1 where a campaign wants TCP; records say so,
+# with bytes that agree. What a node lacks, or an MPI has not taken, is refused.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+# A site whose users' jobs run over UCX; without InfiniBand Open MPI has to be
+# told that UCX is worth it.
+before_start()
+{
+	in_host collector sh -eu -c 'for conf; do
+		sed -i "s/^fabric = .*/env = UCX_NET_DEVICES=eth0/
+			s/^mca = /&pml_ucx_tls=any,pml_ucx_devices=any,/" "$conf"
+	done' - $(seq -f "$cluster/node%g/conf" "$nodes")
+}
+
+# A canary, and a plan of 16 MiB between nodes.
+write_campaigns()
+{
+	in_host collector tee "$cluster/campaigns/short.conf" >/dev/null <<-END
+	[campaign]
+	nodes_min = 2
+	nodes_max = 2
+	start_limit = 4m
+	[canary]
+	tests = lat
+	share = 1
+	time = 500ms
+	[congestor]
+	mix = none
+	[phases]
+	visits = 1
+	END
+	in_host collector tee "$cluster/campaigns/plan.conf" >/dev/null <<-END
+	[campaign]
+	nodes_min = 2
+	nodes_max = 2
+	start_limit = 4m
+	[measure]
+	iterations = 3
+	[group]
+	pattern = rail
+	count = 4194304
+	END
+}
+
+# carried NAME LIBRARY [options of coalctl campaign run]
+carried()
+{
+	local name=$1 library=$2
+	shift 2
+	say "$name $* over $library"
+	order "$name" "$@" --wait
+	expect_finished 5
+	records | jq -e --arg library "$library" '
+		[.[] | select(.carried) | .carried] as $c |
+		($c | length >= 2 and all(.library == $library and
+			.transport == "tcp" and .devices == ["eth0"])) and
+		($c[0] | .wanted_bytes == 524288) and
+		([$c[] | select(.wanted_bytes)] |
+			all(.seen_bytes / .wanted_bytes | . > 0.98 and
+				. < 1.02)) and
+		($c | all(.seen_bytes == null or .seen_bytes > 0))' \
+		>/dev/null || fail "$(records |
+			jq -c '.[] | [.probe, .carried] | select(.[1])')"
+}
+
+# refused STATE CAUSE TEXT [options]: and no record of a result.
+refused()
+{
+	local state=$1 cause=$2 text=$3
+	shift 3
+	say "$*: refused"
+	order short "$@" --wait
+	poll 60 run_ended || fail "still not ended: $(describe)"
+	[[ $(run_get '"\(.state) \(.cause) \(.text)"') == \
+		"$state $cause "*"$text"* ]] || fail "$(describe)"
+	[ "$(records | jq '[.[] | select(.probe == "canary")] | length')" = 0 ] ||
+		fail "$*: it has measured"
+}
+
+lab_up --leaves 1 --hosts 2
+cluster_up 2
+carried short ucx
+carried plan ucx
+carried plan ob1 -o mpi.fabric=tcp
+carried short ucx -o mpi.fabric=ucx -o mpi.devices=eth0 \
+	-o 'mpi.env=UCX_TCP_CM_REUSEADDR=y UCX_TLS="tcp,self"'
+refused missed no-device 'node1 has no network device mlx5_0; it has eth0' \
+	-o mpi.fabric=ucx -o mpi.devices=mlx5_0
+refused missed no-device 'node1 has no device of fabric = psm, Omni-Path' \
+	-o mpi.fabric=psm
+refused failed launch 'mpi.env: LD_PRELOAD is not for campaigns to set' \
+	-o mpi.env=LD_PRELOAD=/tmp/x.so
+if in_host node1 test -x $cluster/stage/libexec/coalmine/mpich/coalmine-probe
+then
+	refused failed wrong-network \
+		'fabric = ofi is wanted, and this MPI has taken ucx' \
+		-o campaign.mpi=mpich -o mpi.fabric=ofi
+fi
+expect_nothing_runs 20
+say passed
