@@ -14,6 +14,7 @@
 #include "common/clk.h"
 #include "common/hist.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/xalloc.h"
 #include "probes/compare/rail_stats.h"
 #include "probes/congestion/congestion.h"
@@ -127,35 +128,21 @@ put_times(json_t *o, const struct trial *t, const struct timing *tm,
 }
 
 /* Bytes between nodes: what the plan has there in all its runs, and what was
- * seen of it. 1 and why when most of it took another way than is demanded. */
-static int
-carried_check(const struct subject *r, const struct trial *t, int step,
-    json_t **ret, struct err *err)
+ * seen of it. */
+static json_t *
+carried(const struct subject *r, const struct trial *t, int step)
 {
 	const int *nodes = r->team->nodes;
-	uint64_t bytes = 0;
+	double bytes = 0;
 
-	*ret = NULL;
 	for (size_t i = 0; i < r->plan->transfers_count; i++) {
 		const struct plan_transfer *x = &r->plan->transfers[i];
 
 		if ((step < 0 || x->step == (uint32_t)step) &&
 		    nodes[x->src] != nodes[x->dst])
-			bytes += x->bytes * t->runs;
+			bytes += (double)x->bytes * (double)t->runs;
 	}
-	if (bytes == 0 || !fabric_is_counted())
-		return 0;
-	*ret = json_pack("{s:I, s:I}", "seen_bytes", (json_int_t)t->sent_bytes,
-	    "wanted_bytes", (json_int_t)bytes);
-	if (fabric_demanded() == NULL || t->sent_bytes >= (double)bytes / 2)
-		return 0;
-	err_say(err,
-	    "%.100s: of %llu bytes between nodes fabric = %s has carried %.0f",
-	    r->plan->title, (unsigned long long)bytes, fabric_demanded(),
-	    t->sent_bytes);
-	json_object_set_new(*ret, "verdict", json_string("bad"));
-	json_object_set_new(*ret, "text", json_string(err->text));
-	return 1;
+	return bytes > 0 ? fabric_carried(t->sent_bytes, bytes) : NULL;
 }
 
 static json_t *
@@ -234,19 +221,19 @@ plan_report_trial(struct plan_report *pr, const struct subject *r,
 	struct timing tm;
 	const double *const times[] = { &tm.min_s, &tm.median_upper_s,
 		&tm.median_middle_s, &tm.mean_s, &tm.max_s };
-	json_t *record, *carried;
-	struct err err;
+	json_t *record, *seen;
 	char *via;
 
 	if (pr == NULL)
 		return;
 	bytes = volume(r, step);
 	record = trial_record(r, t, step);
-	if (carried_check(r, t, step, &carried, &err))
+	seen = carried(r, t, step);
+	if (seen != NULL && json_object_get(seen, "verdict") != NULL)
 		plan_report_note(pr, PLAN_REPORT_BAD, CAUSE_WRONG_NETWORK,
-		    err.text);
-	if (carried != NULL)
-		json_object_set_new(record, "carried", carried);
+		    member_text(seen, "text"));
+	if (seen != NULL)
+		json_object_set_new(record, "carried", seen);
 	emit_put(pr->emit, record);
 	timing_of(t->samples, t->count, &tm);
 	footprint(r->plan, step, &moved, &messages);

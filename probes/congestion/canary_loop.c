@@ -268,6 +268,10 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		v->rounds++;
 		cell->rounds++;
 		hist_merge(&cell->mine, &res->mine);
+		if (test != CANARY_ALLREDUCE) /* which way is the MPI's */
+			cell->wanted_bytes += (double)res->mine.count *
+			    canary_ops[test].sent_bytes(
+				&m->tests[v->test].canary);
 		cell->cores.run_ns += res->cores.run_ns;
 		cell->cores.wait_ns += res->cores.wait_ns;
 		count_speed(m, v, res);

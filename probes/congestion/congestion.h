@@ -157,7 +157,9 @@ struct canary_loop_cell {
 	int rounds; /* of all visits */
 	struct hist mine;
 	struct cores cores; /* of this rank, while it took its samples */
-	double sent_bytes;  /* by this rank, in all rounds */
+	/* By this rank in all rounds, as fabric_sent_bytes; and at least, for
+	 * what is timed. */
+	double sent_bytes, wanted_bytes;
 	enum stop stopped_by;
 	enum cause cause; /* CAUSE_NONE, or why the test ended early */
 	/* at the root only: */

@@ -13,7 +13,9 @@
 #include "common/log.h"
 #include "common/hostlist.h"
 #include "common/robust.h"
+#include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/job/fabric.h"
 #include "probes/job/roles.h"
 #include "schema/options.h"
 #include "schema/record.h"
@@ -243,6 +245,20 @@ interval(double level, double lo, double hi)
 	return json_pack("{s:f, s:f, s:f}", "level", level, "lo", lo, "hi", hi);
 }
 
+/* At the root; all ranks call it. */
+static json_t *
+carried_by(const struct canary_loop *m, const struct canary_loop_cell *cell)
+{
+	double mine[] = { cell->sent_bytes, cell->wanted_bytes };
+	double sums[ARRAY_LEN(mine)] = { 0 };
+
+	MPI_DO(MPI_Reduce(mine, sums, (int)ARRAY_LEN(mine), MPI_DOUBLE, MPI_SUM,
+	    0, m->world->group));
+	return m->world->group_rank == 0 && cell->rounds > 0
+	    ? fabric_carried(sums[0], sums[1])
+	    : NULL;
+}
+
 static void
 report_canary(struct canary_loop *m, int i, enum phase phase)
 {
@@ -254,12 +270,11 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 		.cell = cell,
 		.pairs = cell->pairs,
 		.low_is_bad = canary_low_is_bad(test) };
-	json_t *r, *headline = json_null();
-	double lo, hi, sent_bytes = 0;
+	json_t *r, *carried, *headline = json_null();
+	double lo, hi;
 
 	x.count = collect_nodes(m->world, &cell->mine, &cell->cores, &x.nodes);
-	MPI_DO(MPI_Reduce(&cell->sent_bytes, &sent_bytes, 1, MPI_DOUBLE,
-	    MPI_SUM, 0, m->world->group));
+	carried = carried_by(m, cell);
 	if (m->world->group_rank != 0)
 		return; /* nodes is NULL */
 	r = json_pack("{s:s, s:s, s:s, s:s}", "probe", "canary", "test",
@@ -290,10 +305,8 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 		    x.low_is_bad ? "p01" : "p99");
 		json_object_update_new(headline, interval(s->level, lo, hi));
 	}
-	/* Where none was seen, nobody knows how to look. */
-	if (sent_bytes > 0)
-		json_object_set_new(r, "carried",
-		    json_pack("{s:I}", "seen_bytes", (json_int_t)sent_bytes));
+	if (carried != NULL)
+		json_object_set_new(r, "carried", carried);
 	json_object_set_new(r, "interval", headline);
 	json_object_set_new(r, "nodes", node_list(&x));
 	if (x.count > REPORT_NODES_MAX && x.pairs != NULL)

@@ -19,7 +19,6 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
-#include "schema/record_fields.h"
 
 struct emit {
 	int fd; /* -1: none */

@@ -14,15 +14,14 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/job/carried.h"
-#include "probes/job/control.h"
 
 /* Of every node: above the libraries' eager limits, and soon over on a link
  * that is nearly dead. */
 #define RING_BYTES  (256 << 10)
 #define NAMES_BYTES 128 /* of a node's devices */
 
-/* Of this process, once it has been found. */
-static int counts_tcp, counts_rdma;
+/* On every rank, once it has been found. */
+static int counts, counts_tcp, counts_rdma;
 static char demanded[16];
 
 /* Open MPI closes the components that it does not choose, and their variables
@@ -178,6 +177,7 @@ fabric_open(const struct world *w, const struct conf *c, json_t **ret,
 	struct carried seen = { 0 };
 	struct {
 		int tcp, rdma, wrong;
+		char fabric[16];
 	} told = { 0 };
 	MPI_Request req;
 	MPI_Comm ring;
@@ -192,8 +192,8 @@ fabric_open(const struct world *w, const struct conf *c, json_t **ret,
 	}
 	if (w->rank == 0) {
 		seen.transport = carried_transport(&seen);
-		if (strcmp(fabric, "auto") != 0)
-			snprintf(demanded, sizeof(demanded), "%s", fabric);
+		snprintf(told.fabric, sizeof(told.fabric), "%s",
+		    fabric[0] == '\0' ? "auto" : fabric);
 		told.tcp = seen.transport != NULL &&
 		    strcmp(seen.transport, "tcp") == 0;
 		told.rdma = seen.transport != NULL && !told.tcp;
@@ -208,6 +208,8 @@ fabric_open(const struct world *w, const struct conf *c, json_t **ret,
 	}
 	MPI_DO(MPI_Ibcast(&told, sizeof(told), MPI_CHAR, 0, w->control, &req));
 	control_wait(&req);
+	snprintf(demanded, sizeof(demanded), "%s", told.fabric);
+	counts = told.tcp || told.rdma;
 	counts_tcp = told.tcp;
 	counts_rdma = told.rdma && w->local == 0;
 	return told.wrong ? -ENOTSUP : 0;
@@ -229,14 +231,23 @@ fabric_sent_bytes(void)
 	return bytes;
 }
 
-int
-fabric_is_counted(void)
+json_t *
+fabric_carried(double seen_bytes, double wanted_bytes)
 {
-	return counts_tcp || counts_rdma;
-}
+	json_t *o;
 
-const char *
-fabric_demanded(void)
-{
-	return demanded[0] == '\0' ? NULL : demanded;
+	if (!counts)
+		return NULL;
+	o = json_pack("{s:I}", "seen_bytes", (json_int_t)seen_bytes);
+	if (wanted_bytes > 0)
+		json_object_set_new(o, "wanted_bytes",
+		    json_integer((json_int_t)wanted_bytes));
+	if (strcmp(demanded, "auto") == 0 || seen_bytes >= wanted_bytes / 2)
+		return o;
+	json_object_set_new(o, "verdict", json_string("bad"));
+	json_object_set_new(o, "text",
+	    json_sprintf("fabric = %s is wanted, and of %.0f bytes between "
+			 "nodes it has carried %.0f",
+		demanded, wanted_bytes, seen_bytes));
+	return o;
 }

@@ -23,8 +23,10 @@ int fabric_open(const struct world *w, const struct conf *c, json_t **ret,
  * connections of TCP, or for the first rank of a node by its RDMA ports. 0
  * where none was found. It may step back, when a connection ends. */
 double fabric_sent_bytes(void);
-int fabric_is_counted(void); /* 1 when that says something */
-/* What the campaign insists on; NULL: on nothing, or not at rank 0. */
-const char *fabric_demanded(void);
+/* The member carried of a result: seen_bytes, as all ranks together sent them,
+ * of wanted_bytes that had to pass between nodes (0: nobody knows), with
+ * verdict and text when most of them took another way than the campaign insists
+ * on. NULL where nothing is counted. */
+json_t *fabric_carried(double seen_bytes, double wanted_bytes);
 
 #endif

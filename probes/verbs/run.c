@@ -11,6 +11,7 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
 #include "probes/job/world.h"
@@ -132,8 +133,14 @@ share(const struct run *r, void *data, int bytes)
 static void
 sink(void *arg, json_t *record)
 {
+	const json_t *seen = json_object_get(record, "carried");
 	struct run *r = arg;
 
+	if (json_object_get(seen, "verdict") != NULL) {
+		log_warnx("%s", member_text(seen, "text"));
+		fail_with(r, PLAN_REPORT_BAD, CAUSE_WRONG_NETWORK,
+		    member_text(seen, "text"));
+	}
 	gpcnet_table_take(&r->table, record);
 	emit_put(r->emit, record);
 }

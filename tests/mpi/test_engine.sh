@@ -179,6 +179,21 @@ case_fabric() {
 	not_fabric ucx "this MPI has taken ob1"
 	not_fabric tcp "TCP has carried 0" OMPI_MCA_btl=vader,self
 
+	# Between ranks of one machine windows are shared memory.
+	COALMINE_FABRIC=tcp OMPI_MCA_osc=^monitoring engine 4 run "$work/c.conf" \
+		--json "$work/records" -o congestor.mix=none \
+		-o canary.tests=lat,put-bw -o canary.share=1
+	"$checker" "$work/records" failed || fail "records of windows"
+	[ "$(count '.probe=="canary" and .test=="put-bw" and
+		.carried.verdict=="bad" and (.carried.text |
+		contains("fabric = tcp is wanted"))')" = 1 ] || fail "windows"
+	[ "$(count '.probe=="canary" and .test=="lat" and
+		.carried.verdict==null and
+		.carried.seen_bytes>=.carried.wanted_bytes')" = 1 ] ||
+		fail "beside windows"
+	[ "$(count '.probe=="end" and .cause=="wrong-network"')" = 1 ] ||
+		fail "cause of windows"
+
 	# Of a plan it is known what has to pass: 4 MiB, and 4 runs before.
 	COALMINE_FABRIC=tcp engine 2 run group iterations=3 warmup=4 \
 		--json "$work/records"
