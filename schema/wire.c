@@ -119,7 +119,8 @@ FIELDS(welcome) = {
 	{ "version", 'i', 1 }, /* of this session, where hello had several */
 	{ "heartbeat_ms", 'i', 0 },
 	{ "silence_ms", 'i', 0 },
-	{ "links_ms", 'i', 1 },  /* how often heartbeats have links; 0: never */
+	{ "links_ms", 'i', 1 },  /* how often heartbeats have links; for
+	                            an inventory with links */
 	{ "acks", 'a', 0 }, /* [{run, seq}]: committed, for hello's spool */
 	{ "keep", 'a', 0 }, /* of hello's runs, those that go on */
 	LAST

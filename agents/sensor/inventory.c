@@ -448,5 +448,6 @@ inventory_read(const char *root, const struct conf *c,
 	    list_of(root, "sys/bus/pci/devices", "", gpu_add));
 	json_object_set_new(o, "mpi", mpis);
 	json_object_set_new(o, "mesh_bytes", json_integer(MESH_LARGE_MAX));
+	json_object_set_new(o, "links", json_true());
 	return o;
 }

@@ -7,7 +7,9 @@
  *  nics:  [{name kind state mtu speed_bps pcie_bps numa_node driver
  *           addrs: [...]}, ...]
  *  gpus:  [{pci vendor driver numa_node}, ...]
- *  mpi:   [{name launcher version engine}, ...]}
+ *  mpi:   [{name launcher version engine}, ...]
+ *  mesh_bytes, the largest datagram of the mesh that is answered
+ *  links, true: error counters are told where the welcome asks for them}
  * Members that cannot be known are left out. kind is ethernet, infiniband or
  * virtual; addrs are numeric, without link-local ones.
  */

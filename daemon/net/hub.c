@@ -66,11 +66,12 @@ greet(struct greeting *g, json_t *acks)
 	    (json_int_t)(h->o.heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
 	    (json_int_t)(h->o.silence_ns / CLK_NS_PER_MS), "acks", acks, "keep",
 	    runs_keep(h->runs, n, g->runs));
-	json_object_set_new(welcome, "links_ms",
-	    json_integer((json_int_t)(h->o.links_ns / CLK_NS_PER_MS)));
 	if (g->version > 0) /* whoever gave a choice knows the answer */
 		json_object_set_new(welcome, "version",
 		    json_integer(g->version));
+	if (member_bool(n->inventory, "links"))
+		json_object_set_new(welcome, "links_ms",
+		    json_integer((json_int_t)(h->o.links_ns / CLK_NS_PER_MS)));
 	(void)session_send(n->session, WIRE_WELCOME, welcome);
 	runs_hello(h->runs, n, g->runs);
 	mesh_greeted(h->mesh, n);

@@ -25,13 +25,14 @@ build_other()
 		fail "$commit: $(tail -n 5 "$tree/log")"
 }
 
-# Restart HOST's PROGRAM from an installation: stage, or stage-other.
+# Restart HOST's PROGRAM from an installation: stage, or stage-other, which has
+# no keys that the lab writes since.
 replace() # HOST PROGRAM STAGE
 {
 	cluster_signal TERM "$1"
 	poll 20 gone "$1" || fail "$1 does not end"
-	in_host "$1" sed -i "s,^libexec = .*,libexec = $cluster/$3/libexec/coalmine," \
-		"$cluster/$1/conf"
+	in_host "$1" sed -i "s,^libexec = .*,libexec = $cluster/$3/libexec/coalmine,
+		/^fabric = /d" "$cluster/$1/conf"
 	in_host "$1" sh -c 'echo $$ >"$0/pid"; exec "$@" >>"$0/log" 2>&1' \
 		"$cluster/$1" "$cluster/$3/sbin/$2" --config \
 		"$cluster/$1/conf" &
