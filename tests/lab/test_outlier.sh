@@ -297,7 +297,7 @@ reboot_test()
 }
 
 # A port of node6 that nothing measures over loses its carrier now and then: it
-# is told by its counter, and nobody else is.
+# is told by its counter, or that of its other end, and nobody else is.
 flapping_port()
 {
 	in_host node6 sh -ec 'ip link add ib7 type veth peer name switch7
@@ -308,11 +308,11 @@ flapping_port()
 		done' &
 	poll 90 verdict_is '.subject == "node6" and .what == "link-errors" and
 		.verdict == "warn" and
-		(.text | contains("port ib7 has counted carrier_changes"))' ||
+		(.text | test("port (ib|switch)7 has counted carrier_changes"))' ||
 		fail "no verdict on a flapping port: $(verdicts)"
 	verdicts | jq -e 'all(.[]; .subject == "node6")' >/dev/null ||
 		fail "others were named: $(verdicts)"
-	ctl link list | grep -Eq '^node6 .*ib7 +carrier_changes .* named' ||
+	ctl link list | grep -Eq '^node6 .*ib7 +carrier_changes ' ||
 		fail "not in the list: $(ctl link list)"
 }
 
