@@ -82,8 +82,9 @@ lab_up --rails 2
 cluster_up 12
 poll 60 large_pass || fail "no large ones: $(records_of_mesh | cut -c 1-2000)"
 nobody_is_named || fail "somebody is named: $(mtu_verdicts)"
+# Some paths may have carried large ones before the fault in that epoch.
 break_it node node7 node7.eth1 \
-	'lost on ([0-9]+) of \1 paths while .* an MTU below 1500 on its link'
+	'lost on [0-9]+ of [0-9]+ paths while .* an MTU below 1500 on its link'
 break_it leaf 10.78.2.0/24 leaf2 \
 	'paths to other leaves .* an MTU below 1500 on its uplink'
 ctl_api 'verdicts/history?limit=100' | jq -e '
