@@ -196,6 +196,7 @@ struct diagnosis {
  * The files call each other one way only, from the last here to the first:
  *
  *   rounds.c        a record as a round of a series
+ *   incident_show.c incidents as others see them
  *   incident.c      one incident for a node or leaf
  *   series_drift.c  every node against its own past, and a baseline
  *   shortfall.c     nodes and links far below a prediction
@@ -228,9 +229,19 @@ void diagnosis_heard(struct diagnosis *d, const struct node *n);
 size_t diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
     int heard);
 
-/* incident.c */
+/* incident_show.c */
 struct incident *incident_find(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
+/* NULL: no judge has seen it, or it is the fleet. */
+const struct judge_track *incident_track(const struct incident *k);
+/* Its words, new. */
+void incident_write(const struct diagnosis *d, struct incident *k);
+/* How diagnosis_node.ports calls what a port has. */
+#define PORT_KEY_BYTES 64
+void port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES]);
+json_t *incident_json(const struct diagnosis *d, const struct incident *k);
+
+/* incident.c */
 /* A judge names it: open its incident, or look at it again. */
 void incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
@@ -243,9 +254,6 @@ void incident_shortfall(struct diagnosis *d, enum judge_kind kind,
     const struct shortfall_expected *seen);
 void incident_as_predicted(struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
-/* How diagnosis_node.ports calls what a port has. */
-#define PORT_KEY_BYTES 64
-void port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES]);
 /* A port of it has less than it should, or (NULL) all are well. */
 void incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen);
@@ -267,8 +275,6 @@ void incident_dispel(struct diagnosis *d, struct incident *k);
 void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
 void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
     const char *why);
-/* Its words, new. */
-void incident_write(const struct diagnosis *d, struct incident *k);
 /* Store, event, log. */
 void incident_tell(struct diagnosis *d, struct incident *k);
 void incident_free(struct incident *k);

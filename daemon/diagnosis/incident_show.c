@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * incident_show.c - incidents as others see them: the one of a node or leaf,
+ * its verdict, its words, its JSON, and lists of them. It changes nothing but
+ * words.
+ */
+#include "daemon/diagnosis/diagnosis_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/text.h"
+#include "daemon/cluster/roster.h"
+
+struct incident *
+incident_find(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
+{
+	struct incident *k;
+
+	TAILQ_FOREACH (k, &d->incidents, link)
+		if (k->kind == kind && k->index == index && !k->over)
+			return k;
+	return NULL;
+}
+
+enum verdict
+diagnosis_of_node(const struct diagnosis *d, const struct node *n)
+{
+	const struct incident *k = incident_find(d, JUDGE_NODE,
+	    (uint32_t)n->id);
+	const struct diagnosis_node *cn = n->id < d->node_count
+	    ? &d->nodes[n->id]
+	    : NULL;
+
+	/* A new boot at once, not only from the next tick on. */
+	if (!roster_is_up(n) || cn == NULL || cn->heard_ns == 0 ||
+	    diagnosis_is_new_boot(n, cn) ||
+	    clk_ns() - cn->heard_ns > d->o.stale_ns)
+		return VERDICT_UNKNOWN;
+	if (k == NULL && cn->missed >= MISSED_MANY)
+		return VERDICT_UNKNOWN;
+	return k != NULL ? k->verdict : VERDICT_OK;
+}
+
+void
+diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX])
+{
+	memset(ret, 0, VERDICT_MAX * sizeof(*ret));
+	for (size_t i = 0; i < roster_count(d->roster); i++)
+		ret[diagnosis_of_node(d, roster_by_id(d->roster, i))]++;
+}
+
+/* ---- in words and as JSON ---- */
+
+void
+port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES])
+{
+	snprintf(ret, PORT_KEY_BYTES, "%.32s %s", name,
+	    verdict_text_ports[fact].member);
+}
+
+static const char *
+kind_name(enum judge_kind kind)
+{
+	return kind == JUDGE_NODE ? "node"
+	    : kind == JUDGE_LEAF  ? "leaf"
+				  : "fleet";
+}
+
+const struct judge_track *
+incident_track(const struct incident *k)
+{
+	return k->kind == JUDGE_FLEET || k->what == WHAT_MTU
+	    ? NULL
+	    : judge_track(k->series->judge, k->kind, k->index);
+}
+
+/* By the rounds that voted against it, or by the sums of many. */
+static double
+effect_of(const struct diagnosis *d, const struct incident *k,
+    const struct judge_track *t)
+{
+	const struct loss_sum *s = k->kind == JUDGE_NODE &&
+		series_kind(k->series->sort).is_loss
+	    ? loss_sum_of(&d->loss, k->index)
+	    : NULL;
+	double effect = judge_effect(k->series->judge, t);
+
+	return s != NULL && s->raised
+	    ? fmax(effect, loss_number(loss_share(s->lost, s->sent)))
+	    : effect;
+}
+
+static const struct drift *
+drift_of(const struct incident *k)
+{
+	return k->kind == JUDGE_FLEET ? &k->series->fleet
+				      : series_drift_of(k->series, k->index);
+}
+
+static void
+put_node(const struct diagnosis *d, const struct incident *k,
+    struct verdict_evidence *w)
+{
+	const struct diagnosis_node *cn = k->index < d->node_count
+	    ? &d->nodes[k->index]
+	    : NULL;
+
+	if (cn != NULL) {
+		w->nic = cn->nic;
+		w->nic_drops = cn->drops - cn->drops_first;
+		w->errors = link_worst(&d->links, k->index);
+	}
+	if (k->passed && k->report.partners > 0) {
+		w->partners = k->report.partners;
+		w->slow_partners = k->report.slow_partners;
+		w->partners_normal = k->report.pairs_fine;
+	} else if (cn != NULL) {
+		w->partners = cn->partners;
+		w->slow_partners = cn->slow_partners;
+		/* The only one: all others are within their peers' scatter. */
+		w->partners_normal = TAILQ_FIRST(&d->incidents) == k &&
+		    TAILQ_NEXT(k, link) == NULL;
+	}
+}
+
+/* What comes next, and when. */
+static void
+next_write(const struct diagnosis *d, const struct incident *k,
+    char ret[VERDICT_NEXT_MAX])
+{
+	uint64_t now_ns = clk_ns();
+	char at[40];
+
+	ret[0] = '\0';
+	if (k->passed && k->finding != CONFIRM_UNCLEAR)
+		return;
+	if (!d->o.second_pass)
+		snprintf(ret, VERDICT_NEXT_MAX, "switched off");
+	else if (d->pass.of == k && !d->pass.heard)
+		snprintf(ret, VERDICT_NEXT_MAX, "under way in run %s",
+		    d->pass.run);
+	else if (k->kind == JUDGE_NODE && k->index < d->node_count &&
+	    d->nodes[k->index].link_busy)
+		snprintf(ret, VERDICT_NEXT_MAX, "when its link is free");
+	else if (k->next_ns > now_ns) {
+		clk_unix_format(clk_unix_ns() + (k->next_ns - now_ns), at,
+		    sizeof(at));
+		snprintf(ret, VERDICT_NEXT_MAX, "at %.5s UTC", at + 11);
+	} else if (d->pass.in_window >= d->o.second_pass_per_hour)
+		snprintf(ret, VERDICT_NEXT_MAX, "within the hour");
+	else
+		snprintf(ret, VERDICT_NEXT_MAX, "next");
+}
+
+void
+incident_write(const struct diagnosis *d, struct incident *k)
+{
+	struct series_kind sort = series_kind(k->series->sort);
+	char next[VERDICT_NEXT_MAX];
+	struct verdict_evidence w = { .what = k->what,
+		.subject = k->subject,
+		.is_rate = sort.is_rate,
+		.test = sort.name,
+		.nic = "" };
+	const struct judge_track *t = incident_track(k);
+
+	next_write(d, k, next);
+	w.next = next;
+	if (k->paths) {
+		const struct drift *now = &k->series->paths[k->index];
+
+		w.share = now->level;
+		w.effect = drift_shift(now);
+		w.rounds = drift_rounds(now);
+	} else if (k->what == WHAT_PORT) {
+		w.nic = k->port.name;
+		w.fact = k->port.fact;
+		w.now = k->port.now;
+		w.usual = k->port.usual;
+	} else if (k->what == WHAT_LINK_ERRORS) {
+		w.errors = link_worst(&d->links, k->index);
+		w.usual = link_usual_share(&d->links, w.errors);
+	} else if (k->what == WHAT_MTU) {
+		w.hole = &k->hole;
+		w.places = k->kind == JUDGE_LEAF;
+	} else if (k->what == WHAT_INTERMITTENT) {
+		w.effect = k->effect;
+		w.rounds = DISPELLED_MANY;
+	} else if (k->what == WHAT_FLEET) {
+		w.effect = drift_shift(drift_of(k));
+		w.rounds = drift_rounds(drift_of(k));
+		w.places = k->series->fleet_nodes;
+		w.slow_places = k->series->fleet_slow;
+	} else if (k->what == WHAT_DRIFT) {
+		w.effect = drift_shift(drift_of(k));
+		w.rounds = drift_rounds(drift_of(k));
+		w.past = drift_of(k)->from == DRIFT_PINNED ? d->o.baseline : "";
+	} else if (k->what == WHAT_PREDICTION) {
+		w.effect = -log(k->expected.ratio);
+		w.partners = k->expected.met;
+		w.places = k->kind == JUDGE_LEAF;
+		w.past = k->expected.machine;
+	} else {
+		w.effect = effect_of(d, k, t);
+		w.rounds = t->rounds;
+		if (w.rounds == 0 && k->kind == JUDGE_NODE && sort.is_loss &&
+		    loss_sum_of(&d->loss, k->index) != NULL)
+			w.rounds = loss_sum_of(&d->loss, k->index)->epochs;
+		w.host = k->host;
+		w.is_loss = sort.is_loss;
+		w.passed = k->passed;
+		w.finding = k->finding;
+		if (k->kind == JUDGE_LEAF) {
+			w.places = t->places;
+			w.slow_places = t->slow_places;
+		} else {
+			put_node(d, k, &w);
+		}
+	}
+	verdict_text_write(&w, k->text);
+}
+
+static void
+put_errors(const struct link_sum *s, json_t *o)
+{
+	if (s == NULL)
+		return; /* it ends */
+	json_object_set_new(o, "port", text_json(s->port));
+	json_object_set_new(o, "counter", json_string(s->counter));
+	json_object_set_new(o, "errors", json_integer((json_int_t)s->errors));
+	json_object_set_new(o, "span_s", json_integer((json_int_t)s->span_s));
+	json_object_set_new(o, "looks", json_integer(s->looks));
+	json_object_set_new(o, "looks_with_errors", json_integer(s->with));
+}
+
+json_t *
+incident_json(const struct diagnosis *d, const struct incident *k)
+{
+	const struct judge_track *t = incident_track(k);
+	const struct drift *drift = drift_of(k);
+	enum verdict verdict = k->verdict;
+	double effect;
+	json_t *o;
+
+	if (k->kind == JUDGE_NODE && !k->over)
+		verdict = diagnosis_of_node(d,
+		    roster_by_id(d->roster, k->index));
+	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s, s:s, s:s, s:s, "
+		      "s:s}",
+	    "kind", kind_name(k->kind), "subject", k->subject, "verdict",
+	    names_verdicts[verdict], "what", names_whats[k->what],
+	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
+	    (json_int_t)k->at_unix_ns, "text", text_json(k->text), "test",
+	    series_kind(k->series->sort).name, "class", k->series->class, "run",
+	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
+	    k->launcher != NULL ? k->launcher : "");
+	if (k->slurm != NULL)
+		json_object_set(o, "slurm", k->slurm);
+	if (k->kind == JUDGE_NODE)
+		json_object_set_new(o, "node", json_string(k->subject));
+	json_object_set_new(o, "partners",
+	    json_string(names_partners[k->series->partners]));
+	effect = k->what == WHAT_PREDICTION ? -log(k->expected.ratio)
+	    : k->what == WHAT_PORT
+	    ? fabs(log(fmax(1, k->port.usual) / fmax(1, k->port.now)))
+	    : k->what == WHAT_INTERMITTENT       ? k->effect
+	    : t != NULL && k->what != WHAT_DRIFT ? effect_of(d, k, t)
+	    : drift == NULL                      ? 0
+						 : drift_shift(drift);
+	json_object_set_new(o, "effect", json_real(effect));
+	if (k->what == WHAT_PREDICTION) {
+		json_object_set_new(o, "ratio", json_real(k->expected.ratio));
+		json_object_set_new(o, "met",
+		    json_integer((json_int_t)k->expected.met));
+		json_object_set_new(o, "machine",
+		    json_string(k->expected.machine));
+	} else if (k->what == WHAT_PORT) {
+		json_object_set_new(o, "port", json_string(k->port.name));
+		json_object_set_new(o, verdict_text_ports[k->port.fact].now,
+		    json_real(k->port.now));
+		json_object_set_new(o, verdict_text_ports[k->port.fact].usual,
+		    json_real(k->port.usual));
+	} else if (k->what == WHAT_LINK_ERRORS) {
+		put_errors(link_worst(&d->links, k->index), o);
+	} else if (k->what == WHAT_MTU) {
+		json_object_set_new(o, "mtu", json_integer(k->hole.mtu));
+	} else if (k->what == WHAT_DRIFT || t == NULL) {
+		json_object_set_new(o, "rounds",
+		    json_integer(drift == NULL ? 0 : drift_rounds(drift)));
+	} else {
+		json_object_set_new(o, "rounds", json_integer(t->rounds));
+		json_object_set_new(o, "clean_rounds", json_integer(t->clean));
+		if (k->passed)
+			json_object_set_new(o, "confirmation",
+			    json_pack("{s:s, s:s, s:f, s:I, s:I}", "finding",
+				confirm_findings[k->finding], "run",
+				k->pass_run, "effect",
+				isfinite(k->report.effect) ? k->report.effect
+							   : 0.0,
+				"partners", (json_int_t)k->report.partners,
+				"slow_partners",
+				(json_int_t)k->report.slow_partners));
+	}
+	return o;
+}
+
+/* ---- lists of them ---- */
+
+json_t *
+diagnosis_json(const struct diagnosis *d, int all)
+{
+	json_t *list = json_array();
+	const struct incident *k;
+
+	for (int bad = 1; bad >= 0; bad--)
+		TAILQ_FOREACH (k, &d->incidents, link)
+			if ((k->verdict == VERDICT_BAD) == bad)
+				json_array_append_new(list,
+				    incident_json(d, k));
+	for (size_t i = 0; all && i < roster_count(d->roster); i++) {
+		const struct node *n = roster_at(d->roster, i);
+
+		if (incident_find(d, JUDGE_NODE, (uint32_t)n->id) == NULL)
+			json_array_append_new(list,
+			    json_pack("{s:s, s:s, s:s, s:s}", "kind", "node",
+				"subject", n->name, "node", n->name, "verdict",
+				names_verdicts[diagnosis_of_node(d, n)]));
+	}
+	return list;
+}
+
+json_t *
+diagnosis_node_json(const struct diagnosis *d, const struct node *n)
+{
+	const struct incident *k = incident_find(d, JUDGE_NODE,
+	    (uint32_t)n->id);
+
+	return k == NULL ? NULL : incident_json(d, k);
+}
+
+size_t
+diagnosis_open_cases(const struct diagnosis *d, struct diagnosis_open *ret,
+    size_t cap)
+{
+	const struct incident *k;
+	size_t n = 0;
+
+	TAILQ_FOREACH (k, &d->incidents, link) {
+		if (n == cap)
+			break;
+		ret[n].kind = kind_name(k->kind);
+		ret[n].what = k->what;
+		ret[n].subject = k->subject;
+		ret[n++].verdict = k->verdict;
+	}
+	return n;
+}
