@@ -6,12 +6,9 @@
 #include "probes/job/carried.h"
 
 #include <dirent.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "common/str.h"
 
@@ -136,28 +133,6 @@ carried_devices_used(const struct carried_device *before, size_t before_count,
 				len += (size_t)snprintf(ret + len,
 				    cap_bytes - len, "%s%s", len > 0 ? "," : "",
 				    now[i].name);
-}
-
-uint64_t
-carried_tcp_bytes(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	const struct dirent *e;
-	uint64_t sum = 0;
-
-	while (d != NULL && (e = readdir(d)) != NULL) {
-		struct tcp_info info = { 0 };
-		socklen_t info_bytes = sizeof(info);
-
-		if (e->d_name[0] != '.' &&
-		    getsockopt(atoi(e->d_name), IPPROTO_TCP, TCP_INFO, &info,
-			&info_bytes) == 0 &&
-		    info.tcpi_bytes_sent > info.tcpi_bytes_retrans)
-			sum += info.tcpi_bytes_sent - info.tcpi_bytes_retrans;
-	}
-	if (d != NULL)
-		closedir(d);
-	return sum;
 }
 
 void

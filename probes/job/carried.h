@@ -39,9 +39,6 @@ size_t carried_devices_read(const char *root,
 void carried_devices_used(const struct carried_device *before,
     size_t before_count, const struct carried_device *now, size_t count,
     uint64_t share, char *ret, size_t cap_bytes);
-/* What the connections of this process have sent over TCP, once each byte,
- * other processes of this machine included. */
-uint64_t carried_tcp_bytes(void);
 /* Out of "MPICH Device: ch4:ucx"; "" for any other text. */
 void carried_library(const char *version, char *ret, size_t cap_bytes);
 /* Of which at least half was seen there. NULL: not known. */

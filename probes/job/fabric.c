@@ -66,6 +66,15 @@ library_find(char *ret, size_t cap_bytes)
 }
 
 static uint64_t
+tcp_bytes(void)
+{
+	struct nic_tcp tcp;
+
+	nic_tcp_read(&tcp);
+	return tcp.sent_bytes;
+}
+
+static uint64_t
 rdma_bytes(const struct carried_device *list, size_t count)
 {
 	uint64_t sum = 0;
@@ -140,14 +149,14 @@ ring_measure(const struct world *w, MPI_Comm ring, struct carried *ret)
 
 	control_barrier(ring); /* connections are there */
 	before_count = carried_devices_read("", list);
-	tcp = carried_tcp_bytes();
+	tcp = tcp_bytes();
 	rdma = rdma_bytes(list, before_count);
 	control_barrier(ring);
 	ring_pass(ring);
 	count = carried_devices_read("", now);
 	carried_devices_used(list, before_count, now, count, RING_BYTES / 4,
 	    names, sizeof(names));
-	sums[0] = carried_tcp_bytes() - tcp;
+	sums[0] = tcp_bytes() - tcp;
 	sums[1] = rdma_bytes(now, count) - rdma;
 	free(list);
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UNSIGNED_LONG_LONG,
@@ -222,7 +231,7 @@ fabric_sent_bytes(void)
 	double bytes = 0;
 
 	if (counts_tcp)
-		return (double)carried_tcp_bytes();
+		return (double)tcp_bytes();
 	if (!counts_rdma)
 		return 0;
 	list = xcalloc(CARRIED_DEVICES_MAX, sizeof(*list));

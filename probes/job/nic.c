@@ -133,14 +133,37 @@ nic_bytes_parse(const char *text, struct nic_bytes *ret)
 	return 0;
 }
 
+void
+nic_tcp_read(struct nic_tcp *ret)
+{
+	DIR *d = opendir("/proc/self/fd");
+	const struct dirent *e;
+
+	*ret = (struct nic_tcp){ 0 };
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		struct tcp_info info = { 0 };
+		socklen_t info_bytes = sizeof(info);
+
+		if (e->d_name[0] == '.' ||
+		    getsockopt(atoi(e->d_name), IPPROTO_TCP, TCP_INFO, &info,
+			&info_bytes) < 0)
+			continue;
+		ret->resent_bytes += info.tcpi_bytes_retrans;
+		if (info.tcpi_bytes_sent > info.tcpi_bytes_retrans)
+			ret->sent_bytes += info.tcpi_bytes_sent -
+			    info.tcpi_bytes_retrans;
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
 int
 nic_bytes_read(struct nic_bytes *ret)
 {
 	char text[TEXT_BYTES];
-	const struct dirent *e;
+	struct nic_tcp tcp;
 	size_t len = 0;
 	ssize_t n;
-	DIR *d;
 	int fd = open("/proc/self/net/dev", O_RDONLY | O_CLOEXEC), rc;
 
 	if (fd < 0)
@@ -152,18 +175,9 @@ nic_bytes_read(struct nic_bytes *ret)
 	text[len] = '\0';
 	if (rc == 0)
 		rc = nic_bytes_parse(text, ret);
-	/* Of all connections of TCP; the kernel may be too old to say. */
-	d = rc == 0 ? opendir("/proc/self/fd") : NULL;
-	while (d != NULL && (e = readdir(d)) != NULL) {
-		struct tcp_info info = { 0 };
-		socklen_t info_bytes = sizeof(info);
-
-		if (e->d_name[0] != '.' &&
-		    getsockopt(atoi(e->d_name), IPPROTO_TCP, TCP_INFO, &info,
-			&info_bytes) == 0)
-			ret->resent_bytes += info.tcpi_bytes_retrans;
+	if (rc == 0) {
+		nic_tcp_read(&tcp);
+		ret->resent_bytes = tcp.resent_bytes;
 	}
-	if (d != NULL)
-		closedir(d);
 	return rc;
 }

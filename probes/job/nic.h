@@ -43,4 +43,12 @@ struct nic_bytes {
 /* -errno where the kernel does not say. */
 int nic_bytes_read(struct nic_bytes *ret);
 
+/* What the TCP connections of this process have sent, once each byte, other
+ * processes of this machine included; and what of it once more. 0 where the
+ * kernel is too old to say. */
+struct nic_tcp {
+	uint64_t sent_bytes, resent_bytes;
+};
+void nic_tcp_read(struct nic_tcp *ret);
+
 #endif

@@ -6,7 +6,6 @@
 #include "common/err.h"
 #include "probes/job/carried.c"
 
-#include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -85,35 +84,6 @@ test_devices(void **state)
 	snprintf(cmd, sizeof(cmd), "rm -r '%s'", root);
 	assert_int_equal(system(cmd), 0);
 	assert_int_equal(carried_devices_read(root, now), 0);
-}
-
-/* Bytes that a connection of ours has sent, by either end. */
-static void
-test_tcp(void **state)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM, 0), in, out;
-	socklen_t len = sizeof(sin);
-	uint64_t before = carried_tcp_bytes();
-	char bytes[1000] = "";
-
-	(void)state;
-	assert_int_equal(bind(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
-	assert_int_equal(listen(fd, 1), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&sin, &len), 0);
-	out = socket(AF_INET, SOCK_STREAM, 0);
-	assert_int_equal(connect(out, (struct sockaddr *)&sin, sizeof(sin)), 0);
-	in = accept(fd, NULL, NULL);
-	assert_int_equal(write(out, bytes, sizeof(bytes)), sizeof(bytes));
-	assert_int_equal(recv(in, bytes, sizeof(bytes), MSG_WAITALL),
-	    sizeof(bytes));
-	assert_int_equal(write(in, bytes, 10), 10);
-	assert_int_equal(recv(out, bytes, 10, MSG_WAITALL), 10);
-	assert_int_equal(carried_tcp_bytes() - before, sizeof(bytes) + 10);
-	close(fd);
-	close(in);
-	close(out);
 }
 
 static void
@@ -202,7 +172,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_devices),
-		cmocka_unit_test(test_tcp),
 		cmocka_unit_test(test_library),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_json),
