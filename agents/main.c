@@ -115,10 +115,9 @@ programs_check(const struct conf *c, struct err *err)
 static struct conf *
 conf_read(const struct arguments *a)
 {
-	static const char *const lists[] = { "env", "mca" };
 	const char *path = a->config != NULL ? a->config : CONFIG_PATH;
 	struct conf *c = NULL;
-	struct err err, why;
+	struct err err;
 	int rc;
 
 	if (a->config == NULL && access(path, F_OK) < 0)
@@ -138,12 +137,8 @@ conf_read(const struct arguments *a)
 		rc = mesh_conf_check(c, &err);
 	if (rc == 0)
 		rc = programs_check(c, &err);
-	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(lists); i++) {
-		rc = mpi_settings_check(conf_string(c, "mpi", lists[i]), &why);
-		if (rc < 0)
-			err_say(&err, "%s: mpi.%s: %s",
-			    conf_where(c, "mpi", lists[i]), lists[i], why.text);
-	}
+	if (rc == 0)
+		rc = mpi_settings_conf_check(c, &err);
 	if (rc == 0) {
 		rc = launcher_line_check(conf_string(c, "children", "command"),
 		    &err);

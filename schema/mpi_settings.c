@@ -71,6 +71,20 @@ mpi_settings_check(const char *text, struct err *err)
 	return rc;
 }
 
+int
+mpi_settings_conf_check(const struct conf *c, struct err *err)
+{
+	static const char *const lists[] = { "env", "mca" };
+	struct err why;
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (mpi_settings_check(conf_string(c, "mpi", lists[i]), &why) <
+		    0)
+			return err_set(err, -EINVAL, "%s: mpi.%s: %s",
+			    conf_where(c, "mpi", lists[i]), lists[i], why.text);
+	return 0;
+}
+
 static int
 names_file(const char *name)
 {

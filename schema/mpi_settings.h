@@ -11,6 +11,7 @@
 #ifndef SCHEMA_MPI_SETTINGS_H
 #define SCHEMA_MPI_SETTINGS_H
 
+#include "common/conf.h"
 #include "common/err.h"
 
 #define MPI_SETTING_NAME_BYTES 128
@@ -30,6 +31,8 @@ int mpi_settings_next(const char **at, struct mpi_setting *ret,
     struct err *err);
 /* Of a whole list: 0, or -EINVAL and what is allowed. */
 int mpi_settings_check(const char *text, struct err *err);
+/* Of mpi.env and mpi.mca of an agent or campaign: 0, or -EINVAL with place. */
+int mpi_settings_conf_check(const struct conf *c, struct err *err);
 /* May a campaign set variables of a list, each with prefix before its name? 0,
  * or -EACCES and which it may not. allow: patterns with commas between, with a
  * '*' at the end of one for any rest. Whatever it says, nothing passes that

@@ -52,6 +52,9 @@ const struct congestor_row names_congestors[CONGESTOR_MAX] = {
 	    "large allreduce" },
 };
 
+const char *const names_fabrics[NAMES_FABRICS_MAX] = { "auto", "tcp", "ucx",
+	"ofi", "psm", "cray" };
+
 const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
 	"undetermined", "drift", "prediction", "port", "intermittent", "fleet",
 	"link-errors", "mtu" };

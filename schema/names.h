@@ -17,7 +17,9 @@
 	"none|idle|alltoall|incast|put-incast|get-bcast|bcast|allreduce"
 
 /* What carries the bytes of ranks: mpi.fabric of agents and campaigns. */
-#define NAMES_FABRICS "auto|tcp|ucx|ofi|psm|cray"
+#define NAMES_FABRICS     "auto|tcp|ucx|ofi|psm|cray"
+#define NAMES_FABRICS_MAX 6
+extern const char *const names_fabrics[NAMES_FABRICS_MAX];
 
 /* Canary tests (GPCNeT section 3.1; network_test of the suite). */
 enum canary_test {

@@ -338,9 +338,7 @@ partners_check(const struct conf *c, struct err *err)
 int
 options_campaign_check(const struct conf *c, struct err *err)
 {
-	static const char *const lists[] = { "env", "mca" };
 	const struct conf_row *row;
-	struct err why;
 
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		if (rules[i].broken != NULL
@@ -348,10 +346,8 @@ options_campaign_check(const struct conf *c, struct err *err)
 			: rules[i].bad(c, rules[i].section, rules[i].key))
 			return refuse(c, rules[i].section, rules[i].key,
 			    rules[i].text, err);
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		if (mpi_settings_check(conf_string(c, "mpi", lists[i]), &why) <
-		    0)
-			return refuse(c, "mpi", lists[i], why.text, err);
+	if (mpi_settings_conf_check(c, err) < 0)
+		return -EINVAL;
 	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row))
 		if (slurm_word_bad(c, row->key))
 			return refuse(c, row->section, row->key,

@@ -27,8 +27,6 @@ static const char *const parts[] = { "whole", "step", "concurrent" };
 static const char *const bindings[] = { "packed", "round-robin", "dynamic" };
 static const char *const whys_tuned[] = { "measured", "remembered",
 	"predicted" };
-static const char *const fabrics[] = { "auto", "tcp", "ucx", "ofi", "psm",
-	"cray" };
 static const char *const transports[] = { "tcp", "rdma" };
 WORD_OF(record_is_test, names_tests)
 WORD_OF(record_is_congestor, names_congestors)
@@ -44,7 +42,7 @@ WORD_OF(record_is_of, ofs)
 WORD_OF(record_is_part, parts)
 WORD_OF(record_is_binding, bindings)
 WORD_OF(record_is_why_tuned, whys_tuned)
-WORD_OF(record_is_fabric, fabrics)
+WORD_OF(record_is_fabric, names_fabrics)
 WORD_OF(record_is_transport, transports)
 
 static int

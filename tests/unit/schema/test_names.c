@@ -57,6 +57,11 @@ test_lists_agree(void **state)
 		sprintf(list + strlen(list), "%s%s", i == 0 ? "" : "|",
 		    names_collectives[i]);
 	assert_string_equal(list, NAMES_COLLECTIVES);
+	list[0] = '\0';
+	for (int i = 0; i < NAMES_FABRICS_MAX; i++)
+		sprintf(list + strlen(list), "%s%s", i == 0 ? "" : "|",
+		    names_fabrics[i]);
+	assert_string_equal(list, NAMES_FABRICS);
 	strcpy(list, "host");
 	for (int i = 0; i < NAMES_GPUS; i++)
 		if (names_gpus[i].device != NULL)
