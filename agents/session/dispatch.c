@@ -591,11 +591,25 @@ nics_drop_one(json_t *nics)
 	json_array_remove(nics, i > 0 ? i : last);
 }
 
+/* Devices and addresses come and go; those are left out for which there is no
+ * room. */
+static void
+nics_refresh(struct agent *ag)
+{
+	json_t *nics = inventory_nics("");
+
+	json_object_set_new(ag->inventory, "nics", nics);
+	while (json_dumpb(ag->inventory, NULL, 0, JSON_COMPACT) >
+		HELLO_INVENTORY_MAX &&
+	    json_array_size(nics) > 0)
+		nics_drop_one(nics);
+}
+
 static void
 hello(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
-	json_t *runs = json_array(), *nics = inventory_nics("");
+	json_t *runs = json_array();
 	struct hello_spool hs = { .list = json_array() };
 	struct run *run;
 	size_t bytes;
@@ -603,12 +617,7 @@ hello(json_t *msg, void *arg)
 	TAILQ_FOREACH (run, &ag->runs, next)
 		if (!run->ending)
 			json_array_append_new(runs, json_string(run->id));
-	/* devices and addresses come and go */
-	json_object_set_new(ag->inventory, "nics", nics);
-	while (json_dumpb(ag->inventory, NULL, 0, JSON_COMPACT) >
-		HELLO_INVENTORY_MAX &&
-	    json_array_size(nics) > 0)
-		nics_drop_one(nics);
+	nics_refresh(ag);
 	json_object_set(msg, "inventory", ag->inventory);
 	json_object_set_new(msg, "runs", runs);
 	bytes = json_dumpb(msg, NULL, 0, JSON_COMPACT) + HELLO_REST_MAX;
@@ -623,17 +632,17 @@ hello(json_t *msg, void *arg)
 static void
 look_at_links(struct agent *ag, json_t *msg)
 {
-	json_t *links = link_look(&ag->link_look, ""), *nics;
+	json_t *links = link_look(&ag->link_look, ""), *before, *nics;
 
 	if (links == NULL)
 		return;
 	json_object_set_new(msg, "links", links);
-	nics = inventory_nics("");
-	if (!json_equal(nics, json_object_get(ag->inventory, "nics"))) {
+	before = json_incref(json_object_get(ag->inventory, "nics"));
+	nics_refresh(ag);
+	nics = json_object_get(ag->inventory, "nics");
+	if (!json_equal(nics, before))
 		json_object_set(msg, "nics", nics);
-		json_object_set(ag->inventory, "nics", nics);
-	}
-	json_decref(nics);
+	json_decref(before);
 }
 
 static void
