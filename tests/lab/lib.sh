@@ -164,6 +164,18 @@ ctl_api() # PATH
 		/run/coalmine/coalmined.sock "http://collector/api/v1/$1"
 }
 
+# All mesh records of this day, as an array: of no input jq makes a success.
+mesh_records()
+{
+	local id
+	id=$(ctl_api 'runs?campaign=mesh' | jq -r '.[0].run')
+	if [[ $id == mesh-* ]]; then
+		ctl_api "runs/$id/records"
+	else
+		echo '[]'
+	fi
+}
+
 # Numbers 1, 2, 3 ... without gap or repetition, as many as the run counts.
 check_exactly_once()
 {

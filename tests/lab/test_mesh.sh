@@ -23,18 +23,6 @@ before_start()
 	END
 }
 
-# All mesh records of this day, as an array: of no input jq makes a success.
-mesh_records()
-{
-	local id
-	id=$(ctl_api 'runs?campaign=mesh' | jq -r '.[0].run')
-	if [[ $id == mesh-* ]]; then
-		ctl_api "runs/$id/records"
-	else
-		echo '[]'
-	fi
-}
-
 mesh_has() # JQ-CONDITION on the array of records
 {
 	mesh_records | jq -e "$1" >/dev/null

@@ -21,22 +21,10 @@ before_start()
 	END
 }
 
-# All mesh records of this day, as an array: of no input jq makes a success.
-records_of_mesh()
-{
-	local id
-	id=$(ctl_api 'runs?campaign=mesh' | jq -r '.[0].run')
-	if [[ $id == mesh-* ]]; then
-		ctl_api "runs/$id/records"
-	else
-		echo '[]'
-	fi
-}
-
 # A pair is asked in large ones, 28 bytes of headers less than eth1 carries.
 large_pass()
 {
-	records_of_mesh | jq -e 'any(.[].pairs[].large; .bytes == 1472 and .n > 3)
+	mesh_records | jq -e 'any(.[].pairs[].large; .bytes == 1472 and .n > 3)
 		' >/dev/null
 }
 
@@ -60,7 +48,7 @@ nobody_is_named()
 
 last_epoch()
 {
-	records_of_mesh | jq '[.[].epoch] | max'
+	mesh_records | jq '[.[].epoch] | max'
 }
 
 # break_it KIND SUBJECT LINK TEXT: named, alone, in words, and well again.
@@ -80,7 +68,7 @@ break_it()
 
 lab_up --rails 2
 cluster_up 12
-poll 60 large_pass || fail "no large ones: $(records_of_mesh | cut -c 1-2000)"
+poll 60 large_pass || fail "no large ones: $(mesh_records | cut -c 1-2000)"
 nobody_is_named || fail "somebody is named: $(mtu_verdicts)"
 # Some paths may have carried large ones before the fault in that epoch.
 break_it node node7 node7.eth1 \
