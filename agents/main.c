@@ -21,6 +21,7 @@
 #include "agents/agent.h"
 #include "agents/sensor/inventory.h"
 #include "agents/launch/launcher.h"
+#include "agents/launch/mpi_impl.h"
 #include "agents/mesh/mesh.h"
 #include "agents/session/dispatch.h"
 #include "agents/process/child.h"
@@ -196,6 +197,28 @@ names_find(struct agent *ag)
 	snprintf(ag->arsh, sizeof(ag->arsh), "%s/coalmine-arsh", libexec);
 }
 
+/* What a start would find beside the values themselves: helpers that are not
+ * there, files that are not ours to read. */
+static int
+files_check(const struct agent *ag)
+{
+	const char *const helpers[] = { ag->keeper, ag->arsh };
+	struct err err;
+
+	for (size_t i = 0; i < ARRAY_LEN(helpers); i++)
+		if (access(helpers[i], X_OK) < 0) {
+			log_warn("%s: children.libexec: %s",
+			    conf_where(ag->conf, "children", "libexec"),
+			    helpers[i]);
+			return -ENOENT;
+		}
+	if (session_files_check(ag->conf, ag->name, &err) < 0) {
+		log_warnx("%s", err.text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* Our folders, what an earlier life left in them, and the spool. */
 static void
 state_open(struct agent *ag)
@@ -311,6 +334,7 @@ main(int argc, char **argv)
 	struct agent ag = { .base = NULL };
 	enum log_level level = LOG_LEVEL_INFO;
 	char *text;
+	int rc = 0;
 
 	arguments_read(&a, argc, argv);
 	ag.conf = conf_read(&a);
@@ -319,21 +343,31 @@ main(int argc, char **argv)
 		fputs(text, stdout);
 		free(text);
 	}
+	log_init("coalmine-agent", LOG_LEVEL_INFO);
+	if (a.check) {
+		names_find(&ag);
+		child_user_find(&ag);
+		rc = files_check(&ag);
+		if (rc == 0)
+			puts("ok");
+		free(ag.child_user);
+	}
 	if (a.check || a.print) {
 		conf_free(ag.conf);
-		return 0;
+		return rc == 0 ? 0 : EXIT_CONFIG;
 	}
 	/* one heap: threads live for a question each */
 	mallopt(M_ARENA_MAX, 1);
 	signal(SIGPIPE, SIG_IGN);
 	umask(022);
 	log_level_parse(conf_string(ag.conf, "agent", "log"), &level);
-	log_init("coalmine-agent", level);
+	log_set_level(level);
 	notify_init();
 	TAILQ_INIT(&ag.runs);
 	names_find(&ag);
 	child_user_find(&ag);
 	state_open(&ag);
+	mpi_impl_load(ag.conf);
 	ag.inventory = inventory_read("", ag.conf,
 	    &(struct child_spec){ .keeper = ag.keeper,
 		.uid = ag.child_uid,

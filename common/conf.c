@@ -365,6 +365,18 @@ conf_set(struct conf *c, const char *section, const char *key,
 	return 0;
 }
 
+void
+conf_unset(struct conf *c, const char *section, const char *key)
+{
+	long at = row_find(c->rows, section, key);
+	struct err err;
+
+	assert(at >= 0 && c->rows[at].fallback != NULL);
+	if (value_set(c, (size_t)at, c->rows[at].fallback, "default", &err) ==
+	    0)
+		c->values[at].given = 0;
+}
+
 int
 conf_override(struct conf *c, const char *text, const char *from,
     struct err *err)

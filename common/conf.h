@@ -25,6 +25,9 @@ enum conf_type {
 	CONF_CHOICE,   /* one of allowed, "a|b|c" */
 	CONF_CHOICES,  /* a list of some of allowed, order kept */
 	CONF_HOSTLIST, /* common/hostlist.h */
+	CONF_ADDRESS,  /* host:port, [v6]:port; min 0: or ""; 0 and 1: or
+			  ":port", every address of the host */
+	CONF_URLS,     /* a list of http:// and https:// addresses */
 	CONF_TYPE_MAX
 };
 
@@ -53,6 +56,8 @@ int conf_parse(const struct conf_row *rows, const char *path, const char *text,
 /* Override one value; from names the source in messages. */
 int conf_set(struct conf *c, const char *section, const char *key,
     const char *value, const char *from, struct err *err);
+/* As if it had never been given. */
+void conf_unset(struct conf *c, const char *section, const char *key);
 /* The same from one text, "section.key=value", as "-o" takes it. */
 int conf_override(struct conf *c, const char *text, const char *from,
     struct err *err);

@@ -208,6 +208,45 @@ read_hostlist(const struct conf_row *row, const char *raw,
 	return 0;
 }
 
+static int
+read_address(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
+{
+	struct str_address a;
+
+	(void)ret;
+	snprintf(want, CONF_WANT_BYTES, "host:port%s",
+	    row->min == 0       ? " or nothing"
+		: row->min == 1 ? " or :port"
+				: "");
+	if (raw[0] == '\0' && row->min == 0)
+		return 0;
+	if (str_address_parse(raw, &a) < 0)
+		return -EINVAL;
+	return row->min > 1 && (a.host[0] == '\0' || a.port[0] == '0') ? -EINVAL
+								       : 0;
+}
+
+static int
+read_urls(const struct conf_row *row, const char *raw, union conf_number *ret,
+    char *want)
+{
+	size_t count = 0;
+	char **list = str_list_parse(raw, &count);
+	int rc = list == NULL ? -EINVAL : 0;
+
+	(void)row;
+	(void)ret;
+	snprintf(want, CONF_WANT_BYTES,
+	    "http://HOST or https://HOST, with commas between");
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		if (strncmp(list[i], "http://", 7) != 0 &&
+		    strncmp(list[i], "https://", 8) != 0)
+			rc = -EINVAL;
+	str_list_free(list);
+	return rc;
+}
+
 static int (*const readers[CONF_TYPE_MAX])(const struct conf_row *row,
     const char *raw, union conf_number *ret, char *want) = {
 	[CONF_STRING] = read_string,
@@ -219,6 +258,8 @@ static int (*const readers[CONF_TYPE_MAX])(const struct conf_row *row,
 	[CONF_CHOICE] = read_choice,
 	[CONF_CHOICES] = read_choices,
 	[CONF_HOSTLIST] = read_hostlist,
+	[CONF_ADDRESS] = read_address,
+	[CONF_URLS] = read_urls,
 };
 
 int
@@ -235,6 +276,8 @@ conf_type_allowed(const struct conf_row *row, char *ret, size_t cap_bytes)
 		[CONF_STRING] = "text",
 		[CONF_BOOL] = "yes or no",
 		[CONF_HOSTLIST] = "a hostlist",
+		[CONF_ADDRESS] = "host:port",
+		[CONF_URLS] = "http:// and https:// addresses",
 	};
 
 	if (row->allowed != NULL)

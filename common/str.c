@@ -151,6 +151,29 @@ item(const char *text, const char *end)
 	return text == end ? NULL : xstrndup(text, (size_t)(end - text));
 }
 
+int
+str_address_parse(const char *text, struct str_address *ret)
+{
+	const char *colon = strrchr(text, ':');
+	size_t len = colon != NULL ? (size_t)(colon - text) : 0;
+	int64_t port;
+
+	if (colon == NULL || str_to_int(colon + 1, 0, 65535, &port) < 0)
+		return -EINVAL;
+	if (len > 2 && text[0] == '[' && text[len - 1] == ']') {
+		text++;
+		len -= 2;
+	} else if (memchr(text, ':', len) != NULL) {
+		return -EINVAL; /* an IPv6 address whose port is a guess */
+	}
+	if (len >= sizeof(ret->host))
+		return -EINVAL;
+	memcpy(ret->host, text, len);
+	ret->host[len] = '\0';
+	snprintf(ret->port, sizeof(ret->port), "%d", (int)port);
+	return 0;
+}
+
 char **
 str_list_parse(const char *text, size_t *ret_count)
 {

@@ -25,6 +25,12 @@ int str_to_bool(const char *text, int *ret);
 	str_find(rows, ARRAY_LEN(rows), sizeof((rows)[0]), word)
 int str_find(const void *rows, size_t count, size_t row_bytes,
     const char *word);
+/* "host:port", "[v6]:port" or ":port"; the port is a number. */
+struct str_address {
+	char host[256]; /* without brackets; "": every address */
+	char port[8];
+};
+int str_address_parse(const char *text, struct str_address *ret);
 /* Split at commas, blanks stripped, empty items refused; a blank text is an
  * empty list. Ends with NULL; free with str_list_free. NULL for a malformed
  * list. */

@@ -34,26 +34,40 @@ enum opt {
 	OPT_TABLE,
 	OPT_ASCII,
 	OPT_ALL,
+	OPT_ANY,
+	OPT_AT,
 	OPT_CAMPAIGN,
 	OPT_DAYS,
+	OPT_ENROLLED,
 	OPT_EVERY,
 	OPT_FAIL_ON,
 	OPT_FILE,
 	OPT_FOLD,
 	OPT_FOLLOW,
+	OPT_FOR,
+	OPT_FORMAT,
+	OPT_FROM,
+	OPT_GBPS,
 	OPT_HOURS,
 	OPT_HTML,
+	OPT_IDENTIFIABLE,
 	OPT_KIND,
 	OPT_LIMIT,
 	OPT_LOCAL,
 	OPT_MARGIN,
+	OPT_NODE,
+	OPT_OUT,
 	OPT_OVERRIDE,
+	OPT_RAILS,
 	OPT_RAW,
+	OPT_REKEY,
 	OPT_ROLE,
 	OPT_SAN,
+	OPT_SKIP,
 	OPT_SOFTWARE,
 	OPT_STATE,
 	OPT_SVG,
+	OPT_USES,
 	OPT_WAIT,
 	OPT_MAX
 };
@@ -64,6 +78,7 @@ struct opt_row {
 	const char *arg; /* NULL: a switch */
 	int global;      /* 1: every verb takes it; 2: so, and not for people */
 	const char *text;
+	const char *words; /* the only values, "a|b|c"; NULL: any */
 };
 extern const struct opt_row opts_rows[OPT_MAX];
 
@@ -75,10 +90,13 @@ struct opts {
 };
 
 /* Splits argv into options and the rest, which is moved behind: *ret_first is
- * its index. -EINVAL and why for an option that is none. */
+ * its index. -EINVAL and why for an option that is none, and for a value that
+ * is none of its words. */
 int opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
     struct err *err);
 void opts_clear(struct opts *o);
+/* The option of "--name" or "-n"; OPT_MAX: none. */
+enum opt opts_find(const char *word);
 int opts_given(const struct opts *o, enum opt id);
 /* The last value given, or NULL. */
 const char *opts_value(const struct opts *o, enum opt id);
@@ -110,15 +128,21 @@ struct verb {
 /* Ends with a row without noun. */
 extern const struct verb verbs_baseline[], verbs_campaign[], verbs_compare[],
     verbs_db[], verbs_check[], verbs_coverage[], verbs_diags[], verbs_events[],
-    verbs_matrix[], verbs_node[], verbs_pki[], verbs_report[], verbs_run[],
-    verbs_schedule[], verbs_stop[], verbs_top[], verbs_tuning[],
-    verbs_verdict[], verbs_version[];
+    verbs_import[], verbs_matrix[], verbs_node[], verbs_pki[], verbs_report[],
+    verbs_run[], verbs_schedule[], verbs_stop[], verbs_top[], verbs_topology[],
+    verbs_tuning[], verbs_verdict[], verbs_version[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
 
 /* The client of the collector that --url or the environment name. */
 struct client *ctl_client(struct ctl *c);
 /* Say on stderr what went wrong; EXIT_CODE_UNKNOWN. */
 int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* --state, whose words a verb's own table of rows has: 0, or an exit code
+ * after a line that tells them. NULL is any. */
+#define CTL_STATE_CHECK(word, rows)                                            \
+	ctl_state_check(word, rows, ARRAY_LEN(rows), sizeof((rows)[0]))
+int ctl_state_check(const char *word, const void *rows, size_t count,
+    size_t row_bytes);
 /* The client's last error, as the server wrote it; EXIT_CODE_UNKNOWN. */
 int ctl_fail_client(struct ctl *c);
 /* GET part, in which arg stands for "*": 0, or EXIT_CODE_UNKNOWN and it was
@@ -138,10 +162,11 @@ int ctl_post(struct ctl *c, const char *part, const char *arg,
 char *help_names(const char *noun);
 /* All verbs, or those of one noun with their options. */
 void help_print(const char *noun, FILE *to);
-/* what: "bash" the completion, "verbs" and "options" lists in mdoc. */
+/* what: "verbs" or "options", lists in mdoc. */
 int help_dump(const char *what);
-/* Names for the shell, one a line; silent when there is no answer. */
-int help_complete(struct ctl *c, const char *kind);
+/* What the last of words, which is "" between two words, can become: lines of a
+ * word, a tab and its meaning; or ":file". Silent when there is no answer. */
+int help_complete(struct ctl *c, char *const *words);
 
 /* ---- client.c: requests to the collector's API, one at a time, blocking ----
  *
@@ -214,28 +239,29 @@ int progress_utf8(void);
 
 /* ---- pki.c: the site's own authority: one directory of PEM files ----
  *
- * ca.pem ca.key, crl.pem once one is revoked, and NAME.pem NAME.key for every
- * certificate: P-256, the name as common name, the role as organizational unit.
- * Keys are 0600. Nothing that is there is overwritten but by pki_renew.
+ * ca.pem ca.key, crl.pem once one is revoked, enroll.pem enroll.key where there
+ * is an authority for enrolment, and NAME.pem NAME.key for every certificate
+ * (schema/pki.h). Keys are 0600. Nothing that is there is overwritten but by
+ * pki_renew.
  */
+
+struct pki_order;
 
 /* Every call gives 0, or -errno and a sentence in why. */
 int pki_init(const char *dir, const char *name, int days, struct err *err);
-
-struct pki_order {
-	const char *name;
-	enum role role;
-	char *const *sans; /* DNS names and IP addresses besides the name */
-	size_t san_count;
-	int days;
-};
+/* The authority below it that collectors enrol nodes with, and its list. */
+int pki_enroller(const char *dir, int days, struct err *err);
 int pki_issue(const char *dir, const struct pki_order *o, struct err *err);
-/* A new certificate with the same key, name, role and further names. */
-int pki_renew(const char *dir, const char *name, int days, struct err *err);
-/* On the authority's list, DIR/crl.pem, which is made anew and valid as long as
- * the authority; NAME.pem and NAME.key become *.revoked, so that the name can
- * be issued again. */
-int pki_revoke(const char *dir, const char *name, struct err *err);
+/* A new certificate with the same name, role and further names, for the same
+ * key or a new one. */
+int pki_renew(const char *dir, const char *name, int days, int rekey,
+    struct err *err);
+/* On the list of its authority, DIR/crl.pem, which is made anew and valid as
+ * long as the authority; NAME.pem and NAME.key become *.revoked, so that the
+ * name can be issued again. enrolled: the file of a collector with what it
+ * issued to that name, which goes too; NULL: none. */
+int pki_revoke(const char *dir, const char *name, const char *enrolled,
+    struct err *err);
 /* [{name role serial not_before_unix_ns not_after_unix_ns sans[]}], the
  * authority first. The caller decrefs. */
 int pki_list(const char *dir, json_t **ret, struct err *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * help.c - the tables of verbs and options as help for people, as lists of the
- * manual page and as completion for the shell.
+ * manual page and as completion. The shells' own parts, in ctl/completion/,
+ * only ask: what can be said is known here.
  */
 #include "ctl/ctl.h"
 
@@ -9,12 +10,13 @@
 #include <string.h>
 
 #include "ctl/print.h"
+#include "schema/names.h"
 
 const struct verb *const verbs_all[] = { verbs_node, verbs_campaign, verbs_run,
-	verbs_report, verbs_compare, verbs_matrix, verbs_baseline,
+	verbs_report, verbs_compare, verbs_import, verbs_matrix, verbs_baseline,
 	verbs_schedule, verbs_stop, verbs_pki, verbs_db, verbs_verdict,
-	verbs_diags, verbs_coverage, verbs_check, verbs_events, verbs_top,
-	verbs_tuning, verbs_version, NULL };
+	verbs_diags, verbs_coverage, verbs_topology, verbs_check, verbs_events,
+	verbs_top, verbs_tuning, verbs_version, NULL };
 
 char *
 help_names(const char *noun)
@@ -49,7 +51,9 @@ print_options(const char *list, FILE *to)
 		snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
 		    row->arg == NULL ? "" : " ",
 		    row->arg == NULL ? "" : row->arg);
-		fprintf(to, "      %-32s %s\n", left, row->text);
+		fprintf(to, "      %-32s %s%s%s\n", left, row->text,
+		    row->words != NULL ? " One of " : "",
+		    row->words != NULL ? row->words : "");
 	}
 }
 
@@ -154,52 +158,10 @@ dump_options(void)
 			printf(" Ar %s", row->arg);
 		putchar('\n');
 		mdoc_text(row->text);
+		if (row->words != NULL)
+			printf("One of\n.Li %s .\n", row->words);
 	}
 	printf(".El\n");
-	return EXIT_CODE_OK;
-}
-
-/* The tables of the completion; its code is ctl/completion.bash. */
-static int
-dump_bash(void)
-{
-	char *nouns = help_names(NULL);
-
-	printf("# bash completion for coalctl\n_coalctl_nouns=\"%s\"\n", nouns);
-	free(nouns);
-	printf("_coalctl_valued=\"");
-	for (int i = 0; i < OPT_MAX; i++)
-		if (opts_rows[i].arg != NULL && opts_rows[i].global != 2)
-			printf(" --%s", opts_rows[i].name);
-	printf(" \"\n_coalctl_global=\"");
-	for (int i = 0; i < OPT_MAX; i++)
-		if (opts_rows[i].global == 1)
-			printf("--%s ", opts_rows[i].name);
-	printf("\"\n_coalctl_verbs()\n{\n\tcase $1 in\n");
-	for (size_t i = 0; verbs_all[i] != NULL; i++) {
-		char *verbs;
-
-		if (verbs_all[i]->verb == NULL)
-			continue;
-		verbs = help_names(verbs_all[i]->noun);
-		printf("\t%s) echo \"%s\" ;;\n", verbs_all[i]->noun, verbs);
-		free(verbs);
-	}
-	printf("\tesac\n}\n_coalctl_row()\n{\n\tcase $1 in\n");
-	for (size_t i = 0; verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
-		     v++) {
-			printf("\t\"%s%s%s\") kind=%s; opts=\"", v->noun,
-			    v->verb == NULL ? "" : " ",
-			    v->verb == NULL ? "" : v->verb,
-			    v->completes[0] == '\0' ? "none" : v->completes);
-			for (int k = 0; k < OPT_MAX; k++)
-				if (opts_rows[k].global == 1 ||
-				    opts_listed(v->options, k))
-					printf("--%s ", opts_rows[k].name);
-			printf("\" ;;\n");
-		}
-	printf("\t*) return 1 ;;\n\tesac\n}\n");
 	return EXIT_CODE_OK;
 }
 
@@ -209,37 +171,145 @@ help_dump(const char *what)
 	static const struct {
 		const char *what;
 		int (*print)(void);
-	} dumps[] = { { "bash", dump_bash }, { "verbs", dump_verbs },
-		{ "options", dump_options } };
+	} dumps[] = { { "verbs", dump_verbs }, { "options", dump_options } };
 
 	int i = STR_FIND(dumps, what);
 
 	if (i >= 0)
 		return dumps[i].print();
-	return ctl_fail("--dump %.40s: allowed are bash, verbs and options",
-	    what);
+	return ctl_fail("--dump %.40s: allowed are verbs and options", what);
 }
 
-int
-help_complete(struct ctl *c, const char *kind)
+/* ---- completion ---- */
+
+/* A word that could stand at the cursor, and what it means. */
+static void
+offer(const char *cursor, const char *prefix, const char *word,
+    const char *text)
+{
+	size_t len = strlen(cursor), prefix_len = strlen(prefix);
+
+	if (strncmp(cursor, prefix, prefix_len < len ? prefix_len : len) == 0 &&
+	    (len <= prefix_len ||
+		strncmp(cursor + prefix_len, word, len - prefix_len) == 0))
+		printf("%s%s\t%s\n", prefix, word, text);
+}
+
+/* Names of a kind: asked of the collector, or ":file" for the shell's own. */
+static int
+offer_names(struct ctl *c, const char *kind, const char *cursor)
 {
 	static const struct {
 		const char *kind, *path, *member;
 	} kinds[] = { { "nodes", "/nodes", "node" },
 		{ "campaigns", "/campaigns", "campaign" },
 		{ "runs", "/runs?limit=50", "run" } };
+	int k = STR_FIND(kinds, kind);
 	json_t *list = NULL, *item;
-	size_t k;
+	size_t i;
 
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (strcmp(kinds[i].kind, kind) != 0)
-			continue;
-		if (client_get(ctl_client(c), kinds[i].path, &list) < 0)
-			return EXIT_CODE_UNKNOWN;
-		json_array_foreach (list, k, item)
-			puts(print_member(item, kinds[i].member, ""));
-		json_decref(list);
+	if (strcmp(kind, "file") == 0)
+		puts(":file");
+	if (k < 0)
+		return EXIT_CODE_OK;
+	if (client_get(ctl_client(c), kinds[k].path, &list) < 0)
+		return EXIT_CODE_UNKNOWN;
+	json_array_foreach (list, i, item)
+		offer(cursor, "", print_member(item, kinds[k].member, ""), "");
+	json_decref(list);
+	return EXIT_CODE_OK;
+}
+
+static int
+offer_value(struct ctl *c, enum opt id, const char *noun, const char *cursor)
+{
+	const struct opt_row *row = &opts_rows[id];
+	char word[64];
+
+	if (id == OPT_STATE && strcmp(noun, "node") == 0)
+		for (size_t i = 0; i < AGENT_STATE_MAX; i++)
+			offer(cursor, "", names_agent_states[i], "");
+	else if (id == OPT_STATE)
+		for (size_t i = 0; i < RUN_STATE_MAX; i++)
+			offer(cursor, "", names_run_states[i].name,
+			    names_run_states[i].text);
+
+	for (const char *p = row->words; p != NULL;) {
+		size_t n = strcspn(p, "|");
+
+		snprintf(word, sizeof(word), "%.*s", (int)n, p);
+		offer(cursor, "", word, "");
+		p = p[n] == '\0' ? NULL : p + n + 1;
+	}
+	if (id == OPT_CAMPAIGN)
+		return offer_names(c, "campaigns", cursor);
+	return offer_names(c, strcmp(row->arg, "FILE") == 0 ? "file" : "",
+	    cursor);
+}
+
+/* The verb of the words before the cursor that are no options; the option
+ * whose value stands at the cursor, or OPT_MAX. */
+static const struct verb *
+words_read(char *const *words, int count, enum opt *ret_option,
+    const char *ret_plain[2])
+{
+	const struct verb *verb = NULL;
+	enum opt option = OPT_MAX;
+	int plain = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (option != OPT_MAX)
+			option = OPT_MAX;
+		else if (words[i][0] == '-')
+			option = opts_find(words[i]);
+		else if (plain < 2)
+			ret_plain[plain++] = words[i];
+		if (option != OPT_MAX && opts_rows[option].arg == NULL)
+			option = OPT_MAX;
+	}
+	for (size_t i = 0; plain > 0 && verbs_all[i] != NULL; i++)
+		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
+			if (strcmp(v->noun, ret_plain[0]) == 0 &&
+			    (v->verb == NULL ||
+				(plain > 1 &&
+				    strcmp(v->verb, ret_plain[1]) == 0)))
+				verb = v;
+	*ret_option = option;
+	return verb;
+}
+
+int
+help_complete(struct ctl *c, char *const *words)
+{
+	const char *plain[2] = { NULL, NULL }, *cursor = "";
+	const struct verb *verb;
+	enum opt option;
+	int count = 0;
+
+	while (words[count] != NULL)
+		count++;
+	if (count > 0)
+		cursor = words[--count];
+	verb = words_read(words, count, &option, plain);
+	if (option != OPT_MAX)
+		return offer_value(c, option, plain[0] != NULL ? plain[0] : "",
+		    cursor);
+	if (cursor[0] == '-') {
+		for (int i = 0; i < OPT_MAX; i++)
+			if (opts_rows[i].global == 1 ||
+			    (verb != NULL && opts_listed(verb->options, i)))
+				offer(cursor, "--", opts_rows[i].name,
+				    opts_rows[i].text);
 		return EXIT_CODE_OK;
 	}
-	return EXIT_CODE_UNKNOWN;
+	if (verb != NULL)
+		return offer_names(c, verb->completes, cursor);
+	for (size_t i = 0; plain[1] == NULL && verbs_all[i] != NULL; i++)
+		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
+			if (plain[0] == NULL && v == verbs_all[i])
+				offer(cursor, "", v->noun, v->text);
+			else if (plain[0] != NULL &&
+			    strcmp(plain[0], v->noun) == 0)
+				offer(cursor, "", v->verb, v->text);
+	return EXIT_CODE_OK;
 }

@@ -13,6 +13,7 @@
 #include <curl/curl.h>
 
 #include "common/err.h"
+#include "common/str.h"
 #include "ctl/ctl.h"
 
 int
@@ -26,6 +27,23 @@ ctl_fail(const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
+	return EXIT_CODE_UNKNOWN;
+}
+
+int
+ctl_state_check(const char *word, const void *rows, size_t count,
+    size_t row_bytes)
+{
+	struct strbuf list = { 0 };
+
+	if (word == NULL || str_find(rows, count, row_bytes, word) >= 0)
+		return EXIT_CODE_OK;
+	strbuf_add(&list, "", 0);
+	for (size_t i = 0; i < count; i++)
+		strbuf_addf(&list, "%s%s", i == 0 ? "" : ", ",
+		    *(const char *const *)((const char *)rows + i * row_bytes));
+	ctl_fail("--state %.40s: allowed are %s", word, list.text);
+	strbuf_clear(&list);
 	return EXIT_CODE_UNKNOWN;
 }
 
@@ -197,7 +215,7 @@ run(struct ctl *c, char **words)
 	if (opts_given(&c->opts, OPT_DUMP))
 		return help_dump(opts_value(&c->opts, OPT_DUMP));
 	if (opts_given(&c->opts, OPT_COMPLETE))
-		return help_complete(c, opts_value(&c->opts, OPT_COMPLETE));
+		return help_complete(c, words);
 	if (words[0] == NULL) {
 		help_print(NULL, stderr);
 		return EXIT_CODE_UNKNOWN;

@@ -28,9 +28,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_HELP] = { "help", 'h', NULL, 1,
 	    "Show the verbs, or those of one noun." },
 	[OPT_DUMP] = { "dump", 0, "WHAT", 2,
-	    "Print the tables: bash, verbs or options." },
-	[OPT_COMPLETE] = { "complete", 0, "KIND", 2,
-	    "Print names for the shell: nodes, campaigns or runs." },
+	    "Print the tables: verbs or options." },
+	[OPT_COMPLETE] = { "complete", 0, NULL, 2,
+	    "Print what the last of the words after -- can become." },
 	[OPT_JSON] = { "json", 'j', NULL, 0, "Print JSON." },
 	[OPT_CSV] = { "csv", 0, NULL, 0,
 	    "Print comma-separated values, one line a record." },
@@ -41,22 +41,31 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "UTF-8." },
 	[OPT_ALL] = { "all", 0, NULL, 0,
 	    "Everything: all runs, or nodes that are well too." },
+	[OPT_ANY] = { "any", 0, NULL, 0,
+	    "For any name that is not connected at that moment." },
+	[OPT_AT] = { "at", 0, "AGO", 0,
+	    "As it was so long ago: 90m, 12h, 7d." },
 	[OPT_CAMPAIGN] = { "campaign", 'c', "NAME", 0,
 	    "Only those of this campaign." },
 	[OPT_FAIL_ON] = { "fail-on", 0, "VERDICT", 0,
-	    "unknown (the default), warn or bad: less than this is a "
-	    "success." },
+	    "Less than this is a success; without it, less than unknown.",
+	    "unknown|warn|bad" },
 	[OPT_LOCAL] = { "local", 0, NULL, 0,
 	    "Read the agent's file on this node; contact no collector." },
 	[OPT_HOURS] = { "hours", 0, "HOURS", 0,
 	    "Look so far ahead, 1 to 336; 24 by default." },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,
 	    "Validity of a certificate: 1 to 36500." },
+	[OPT_ENROLLED] = { "enrolled", 0, "FILE", 0,
+	    "What the collector has issued, the file enrolled of its "
+	    "state_dir; /var/lib/coalmine/enrolled where that is." },
 	[OPT_EVERY] = { "every", 0, "SECONDS", 0,
 	    "Look again after so many, 1 to 3600; 2 by default." },
 	[OPT_HTML] = { "html", 0, "FILE", 0,
 	    "Write one HTML file with plots that needs nothing else; - is "
 	    "the standard output." },
+	[OPT_IDENTIFIABLE] = { "identifiable", 0, NULL, 0,
+	    "Instead, the links that nothing measured tells apart." },
 	[OPT_SVG] = { "svg", 0, "FILE", 0,
 	    "Write the plots alone: impacts, collectives under their "
 	    "bounds, bars against the model, histograms; - is the standard "
@@ -67,25 +76,49 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_FOLD] = { "fold", 0, NULL, 0,
 	    "One line a state, the nodes as a hostlist." },
 	[OPT_FOLLOW] = { "follow", 0, NULL, 0, "Go on printing what happens." },
-	[OPT_KIND] = { "kind", 0, "KIND", 0,
-	    "Only events of this kind: run, agent, order, alarm." },
+	[OPT_FOR] = { "for", 0, "SPAN", 0,
+	    "How long a token is good, as 30m, up to 30d; 1h by default." },
+	[OPT_FORMAT] = { "format", 0, "FORMAT", 0,
+	    "Print plans by size as nccl-tests or as OSU's "
+	    "micro-benchmarks do.",
+	    "nccl-tests|osu" },
+	[OPT_FROM] = { "from", 0, "FORMAT", 0,
+	    "What the files are, where it shall not be found out.",
+	    "ibnetdiscover|slurm|slurm-yaml|topograph|lldp|table|coalmine" },
+	[OPT_GBPS] = { "gbps", 0, "RATE", 0,
+	    "Rate of a link in Gbit/s, where no file tells it." },
+	[OPT_KIND] = { "kind", 0, "KIND", 0, "Only events of this kind.",
+	    "agent|alarm|order|reaction|run|verdict" },
 	[OPT_LIMIT] = { "limit", 'n', "COUNT", 0,
 	    "At most this many, the newest: 1 to 10000." },
 	[OPT_MARGIN] = { "margin", 0, "SHARE", 0,
 	    "Differences up to this share are called the same: 0% to 100%, "
 	    "else 5%." },
+	[OPT_NODE] = { "node", 0, "NAMES", 0,
+	    "For these nodes, a hostlist, each of them once." },
+	[OPT_OUT] = { "out", 0, "FILE", 0,
+	    "Write to this file, which changes at once or not at all." },
 	[OPT_OVERRIDE] = { "override", 'o', "SECTION.KEY=VALUE", 0,
 	    "Run with another value; may be given again." },
+	[OPT_RAILS] = { "rails", 0, "PORTS", 0,
+	    "Patterns of a host's ports, rail by rail, with commas, as "
+	    "mlx5_0,mlx5_[34]; ports that match none are left out." },
 	[OPT_RAW] = { "raw", 0, NULL, 0,
 	    "Keep the records of single rounds, with --json." },
-	[OPT_ROLE] = { "role", 0, "ROLE", 0,
-	    "What the certificate allows: agent, collector, reader or "
-	    "operator." },
+	[OPT_REKEY] = { "rekey", 0, NULL, 0, "With a new key." },
+	[OPT_ROLE] = { "role", 0, "ROLE", 0, "What the certificate allows.",
+	    "agent|collector|reader|operator" },
 	[OPT_SAN] = { "san", 0, "NAME", 0,
 	    "A further DNS name or IP address; may be given again." },
+	[OPT_SKIP] = { "skip", 0, "NAMES", 0,
+	    "Patterns of hosts, switches and HOST:PORT that are left out, "
+	    "with commas, as oss*,mgmt-*,*:eth0." },
 	[OPT_SOFTWARE] = { "software", 0, NULL, 0,
 	    "One line a version of the agents, the nodes as a hostlist." },
 	[OPT_STATE] = { "state", 's', "STATE", 0, "Only those in this state." },
+	[OPT_USES] = { "uses", 0, "COUNT", 0,
+	    "Nodes that a token may enrol: 1 to 65536; as many as --node "
+	    "names by default, 1 with --any." },
 	[OPT_WAIT] = { "wait", 'w', NULL, 0,
 	    "Wait for the end of the run, and show its progress." },
 };
@@ -97,6 +130,21 @@ by_letter(int letter)
 		if (letter != 0 && opts_rows[i].letter == letter)
 			return i;
 	return -1;
+}
+
+enum opt
+opts_find(const char *word)
+{
+	int id = OPT_MAX;
+
+	if (strncmp(word, "--", 2) == 0) {
+		for (int i = 0; i < OPT_MAX && id == OPT_MAX; i++)
+			if (strcmp(opts_rows[i].name, word + 2) == 0)
+				id = i;
+	} else if (word[0] == '-' && word[1] != '\0' && word[2] == '\0') {
+		id = by_letter(word[1]);
+	}
+	return id < 0 ? OPT_MAX : (enum opt)id;
 }
 
 /* What getopt could not use: an unknown option, or one without its value. */
@@ -118,6 +166,25 @@ complain(int got, char *const *argv, struct err *err)
 	return -EINVAL;
 }
 
+/* A value of an option that has words must be one of them. */
+static int
+word_check(const struct opt_row *row, const char *value, struct err *err)
+{
+	size_t len = strlen(value);
+
+	for (const char *p = row->words; p != NULL;) {
+		size_t n = strcspn(p, "|");
+
+		if (n == len && memcmp(p, value, n) == 0)
+			return 0;
+		p = p[n] == '\0' ? NULL : p + n + 1;
+	}
+	return row->words == NULL
+	    ? 0
+	    : err_set(err, -EINVAL, "--%s %.40s: allowed are %s", row->name,
+		  value, row->words);
+}
+
 int
 opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
     struct err *err)
@@ -125,7 +192,7 @@ opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
 	struct option longs[OPT_MAX + 1];
 	char letters[3 * OPT_MAX + 2], *at = letters;
 	struct opt_values *v;
-	int got;
+	int got, id;
 
 	*at++ = ':'; /* a missing value is told from an unknown option */
 	for (int i = 0; i < OPT_MAX; i++) {
@@ -146,7 +213,11 @@ opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
 	while ((got = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (got == '?' || got == ':')
 			return complain(got, argv, err);
-		v = &o->of[got >= LONG_BASE ? got - LONG_BASE : by_letter(got)];
+		id = got >= LONG_BASE ? got - LONG_BASE : by_letter(got);
+		if (optarg != NULL &&
+		    word_check(&opts_rows[id], optarg, err) < 0)
+			return -EINVAL;
+		v = &o->of[id];
 		v->values = xreallocarray(v->values, v->count + 1,
 		    sizeof(*v->values));
 		v->values[v->count++] = optarg;

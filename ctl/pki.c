@@ -1,76 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pki.c - the site's authority as one folder of files: who gets a certificate,
+ * what is put aside, what stands on the list of revoked ones.
+ */
 #include "ctl/ctl.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/rand.h>
-#include <openssl/x509v3.h>
 
 #include "common/file.h"
 #include "common/hostlist.h"
+#include "common/member.h"
 #include "common/xalloc.h"
+#include "schema/pki.h"
+#include "schema/strict.h"
 
-/* Clocks of nodes are not quite equal: a certificate is valid a little before
- * it was made. */
-#define EARLY_S       300
-#define DAY_S         86400L
-#define SERIAL_BYTES  16
-#define COLLECTOR_SAN "coalmine-collector"
-
-struct authority {
-	X509 *cert;
-	EVP_PKEY *key;
-};
-
-static int __attribute__((format(printf, 3, 4)))
-fail(struct err *err, int rc, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	err_vsay(err, fmt, ap);
-	va_end(ap);
-	return rc;
-}
-
-/* OpenSSL's own words for what it could not do. */
-static int
-fail_ssl(struct err *err, const char *what)
-{
-	char text[256] = "no reason given";
-	unsigned long code = ERR_get_error();
-
-	if (code != 0)
-		ERR_error_string_n(code, text, sizeof(text));
-	ERR_clear_error();
-	return fail(err, -EIO, "%s: %s", what, text);
-}
-
-static EVP_PKEY *
-key_new(void)
-{
-	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, NULL);
-	EVP_PKEY *key = NULL;
-
-	if (ctx == NULL || EVP_PKEY_keygen_init(ctx) <= 0 ||
-	    EVP_PKEY_CTX_set_ec_paramgen_curve_nid(ctx, NID_X9_62_prime256v1) <=
-		0 ||
-	    EVP_PKEY_keygen(ctx, &key) <= 0)
-		key = NULL;
-	EVP_PKEY_CTX_free(ctx);
-	return key;
-}
+#define EARLY_S      300 /* clocks are not quite equal */
+#define ENROLLER     "enroll"
+#define ENROLLED_MAX (256 * 1024 * 1024)
 
 static char *
 path_of(const char *dir, const char *name, const char *end)
@@ -82,50 +37,14 @@ path_of(const char *dir, const char *name, const char *end)
 static int
 name_check(const char *name, struct err *err)
 {
-	if (hostlist_name_check(name) == 0 && strcmp(name, "ca") != 0 &&
-	    strcmp(name, "crl") != 0)
+	static const char *const own[] = { "ca", "crl", ENROLLER };
+
+	if (hostlist_name_check(name) == 0 && STR_FIND(own, name) < 0)
 		return 0;
-	return fail(err, -EINVAL,
+	return err_set(err, -EINVAL,
 	    "%.100s: allowed is a name of letters, digits, . - _ other than "
-	    "ca and crl",
+	    "ca, crl and " ENROLLER,
 	    name);
-}
-
-/* Any one of these. */
-struct pem {
-	EVP_PKEY *key;
-	X509 *cert;
-	X509_CRL *crl;
-};
-
-static int
-pem_write(FILE *to, const struct pem *what)
-{
-	if (what->key != NULL)
-		return PEM_write_PrivateKey(to, what->key, NULL, NULL, 0, NULL,
-		    NULL);
-	return what->crl != NULL ? PEM_write_X509_CRL(to, what->crl)
-				 : PEM_write_X509(to, what->cert);
-}
-
-/* Write one PEM file that is not there yet. */
-static int
-write_new(const char *path, const struct pem *what, struct err *err)
-{
-	int fd = open(path,
-	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-	    what->key != NULL ? 0600 : 0644);
-	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
-	int ok;
-
-	if (to == NULL)
-		return fail(err, -errno, "%s: %s%s", path, strerror(errno),
-		    errno == EEXIST ? "; it is not overwritten" : "");
-	ok = pem_write(to, what) && fflush(to) == 0 && fsync(fd) == 0;
-	if (fclose(to) == 0 && ok)
-		return 0;
-	unlink(path);
-	return fail(err, -EIO, "%s: cannot be written", path);
 }
 
 /* Key and certificate, both or neither. */
@@ -135,18 +54,23 @@ write_pair(const char *dir, const char *name, EVP_PKEY *key, X509 *cert,
 {
 	char *key_path = path_of(dir, name, "key");
 	char *cert_path = path_of(dir, name, "pem");
+	char *key_pem = pki_key_text(key);
+	char *cert_pem = pki_certs_text(&cert, 1);
 	int rc;
 
 	if (access(cert_path, F_OK) == 0)
-		rc = fail(err, -EEXIST,
+		rc = err_set(err, -EEXIST,
 		    "%s: File exists; it is not overwritten", cert_path);
 	else
-		rc = write_new(key_path, &(struct pem){ .key = key }, err);
+		rc = pki_file_new(key_path, 0600, key_pem, err);
 	if (rc == 0) {
-		rc = write_new(cert_path, &(struct pem){ .cert = cert }, err);
+		rc = pki_file_new(cert_path, 0644, cert_pem, err);
 		if (rc < 0)
 			unlink(key_path);
 	}
+	OPENSSL_cleanse(key_pem, strlen(key_pem));
+	free(key_pem);
+	free(cert_pem);
 	free(key_path);
 	free(cert_path);
 	return rc;
@@ -156,238 +80,78 @@ static X509 *
 cert_read(const char *dir, const char *name, struct err *err)
 {
 	char *path = path_of(dir, name, "pem");
-	X509 *cert = NULL;
-	FILE *from;
+	X509 *cert = pki_cert_load(path, err);
 
-	if (file_open(path, &from, err) == 0) {
-		cert = PEM_read_X509(from, NULL, NULL, NULL);
-		fclose(from);
-		if (cert == NULL)
-			fail(err, 0, "%s: no certificate", path);
-	}
-	ERR_clear_error();
 	free(path);
 	return cert;
 }
 
-static EVP_PKEY *
-key_read(const char *dir, const char *name, struct err *err)
-{
-	char *path = path_of(dir, name, "key");
-	EVP_PKEY *key = NULL;
-	FILE *from;
-
-	if (file_open(path, &from, err) == 0) {
-		key = PEM_read_PrivateKey(from, NULL, NULL, NULL);
-		fclose(from);
-		if (key == NULL)
-			fail(err, 0, "%s: no key", path);
-	}
-	ERR_clear_error();
-	free(path);
-	return key;
-}
-
-static void
-authority_close(struct authority *ca)
-{
-	X509_free(ca->cert);
-	EVP_PKEY_free(ca->key);
-}
-
 static int
-authority_open(const char *dir, struct authority *ret, struct err *err)
+authority_open(const char *dir, const char *name, struct pki_authority *ret,
+    struct err *err)
 {
-	struct authority ca = { NULL, NULL };
+	char *cert = path_of(dir, name, "pem");
+	char *key = path_of(dir, name, "key");
+	int rc = pki_authority_load(cert, key, ret, err);
 
-	ca.cert = cert_read(dir, "ca", err);
-	if (ca.cert != NULL)
-		ca.key = key_read(dir, "ca", err);
-	if (ca.cert == NULL || ca.key == NULL) {
-		authority_close(&ca);
-		return -ENOENT;
-	}
-	if (X509_check_private_key(ca.cert, ca.key) != 1) {
-		ERR_clear_error();
-		authority_close(&ca);
-		return fail(err, -EINVAL, "%s: ca.key is not the key of ca.pem",
-		    dir);
-	}
-	*ret = ca; /* handed over */
-	return 0;
+	free(cert);
+	free(key);
+	return rc;
 }
 
-/* Version, serial, validity, subject: what every certificate has. */
+/* Make one that signs itself, or one below ca. */
 static int
-fill(X509 *cert, EVP_PKEY *key, const char *name, const char *unit, int days)
+authority_make(const char *dir, const char *file, const char *name, int days,
+    const struct pki_authority *ca, struct err *err)
 {
-	unsigned char bytes[SERIAL_BYTES];
-	X509_NAME *subject = X509_get_subject_name(cert);
-	BIGNUM *serial;
-	int ok;
+	EVP_PKEY *key = pki_key_new();
+	X509 *cert = NULL;
+	int rc = 0;
 
-	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
-		return 0;
-	bytes[0] &= 0x7f; /* positive */
-	bytes[0] |= 0x40; /* and of full length */
-	serial = BN_bin2bn(bytes, sizeof(bytes), NULL);
-	ok = serial != NULL && X509_set_version(cert, 2) &&
-	    BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(cert)) != NULL &&
-	    X509_gmtime_adj(X509_getm_notBefore(cert), -EARLY_S) != NULL &&
-	    X509_gmtime_adj(X509_getm_notAfter(cert), days * DAY_S) != NULL &&
-	    X509_set_pubkey(cert, key) &&
-	    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8,
-		(const unsigned char *)name, -1, -1, 0);
-	if (ok && unit != NULL)
-		ok = X509_NAME_add_entry_by_txt(subject, "OU", MBSTRING_UTF8,
-		    (const unsigned char *)unit, -1, -1, 0);
-	BN_free(serial);
-	return ok;
-}
-
-static int
-extend(X509 *cert, X509 *issuer, int nid, const char *value)
-{
-	X509V3_CTX ctx;
-	X509_EXTENSION *ext;
-	int ok;
-
-	X509V3_set_ctx_nodb(&ctx);
-	X509V3_set_ctx(&ctx, issuer, cert, NULL, NULL, 0);
-	ext = X509V3_EXT_conf_nid(NULL, &ctx, nid, value);
-	ok = ext != NULL && X509_add_ext(cert, ext, -1);
-	X509_EXTENSION_free(ext);
-	return ok;
-}
-
-int
-pki_init(const char *dir, const char *name, int days, struct err *err)
-{
-	EVP_PKEY *key = key_new();
-	X509 *cert = X509_new();
-	int rc;
-
-	if (mkdir(dir, 0755) < 0 && errno != EEXIST) {
-		rc = fail(err, -errno, "%s: %s", dir, strerror(errno));
-		goto out;
-	}
-	if (key == NULL || cert == NULL || !fill(cert, key, name, NULL, days) ||
-	    !X509_set_issuer_name(cert, X509_get_subject_name(cert)) ||
-	    !extend(cert, cert, NID_basic_constraints,
-		"critical,CA:TRUE,pathlen:0") ||
-	    !extend(cert, cert, NID_key_usage,
-		"critical,keyCertSign,cRLSign") ||
-	    !extend(cert, cert, NID_subject_key_identifier, "hash") ||
-	    X509_sign(cert, key, EVP_sha256()) == 0) {
-		rc = fail_ssl(err, "making the authority");
-		goto out;
-	}
-	rc = write_pair(dir, "ca", key, cert, err);
-out:
+	if (key == NULL)
+		rc = pki_fail_ssl(err, "making a key");
+	else if ((cert = pki_authority_new(ca, name, key, days * PKI_DAY_S,
+		      err)) == NULL)
+		rc = -EIO;
+	if (rc == 0)
+		rc = write_pair(dir, file, key, cert, err);
 	X509_free(cert);
 	EVP_PKEY_free(key);
 	return rc;
 }
 
-/* "DNS:a,IP:b,..." of a name and more; NULL and why for what is neither. */
-static char *
-san_text(const struct pki_order *o, struct err *err)
+int
+pki_init(const char *dir, const char *name, int days, struct err *err)
 {
-	struct strbuf sb = { 0 };
-
-	strbuf_addf(&sb, "DNS:%s", o->name);
-	if (o->role == ROLE_COLLECTOR && strcmp(o->name, COLLECTOR_SAN) != 0)
-		strbuf_addf(&sb, ",DNS:%s", COLLECTOR_SAN);
-	for (size_t i = 0; i < o->san_count; i++) {
-		unsigned char addr[sizeof(struct in6_addr)];
-		const char *san = o->sans[i];
-		int ip = inet_pton(AF_INET, san, addr) == 1 ||
-		    inet_pton(AF_INET6, san, addr) == 1;
-
-		if (strcmp(san, o->name) == 0 ||
-		    (o->role == ROLE_COLLECTOR &&
-			strcmp(san, COLLECTOR_SAN) == 0))
-			continue;
-		if (!ip && hostlist_name_check(san) < 0) {
-			fail(err, 0,
-			    "--san %.100s: allowed is a DNS name or an IP "
-			    "address",
-			    san);
-			strbuf_clear(&sb);
-			return NULL;
-		}
-		strbuf_addf(&sb, ",%s:%s", ip ? "IP" : "DNS", san);
-	}
-	return sb.text;
-}
-
-/* No certificate outlives the authority that vouches for it. */
-static int
-cap_validity(X509 *cert, const X509 *ca)
-{
-	if (ASN1_TIME_compare(X509_get0_notAfter(cert),
-		X509_get0_notAfter(ca)) <= 0)
-		return 1;
-	return X509_set1_notAfter(cert, X509_get0_notAfter(ca));
-}
-
-/* A signed certificate for an order and a key; the caller frees. */
-static X509 *
-cert_make(const struct authority *ca, const struct pki_order *o, EVP_PKEY *key,
-    struct err *err)
-{
-	char *sans = san_text(o, err);
-	X509 *cert = sans == NULL ? NULL : X509_new();
-
-	if (sans == NULL)
-		return NULL;
-	if (cert == NULL ||
-	    !fill(cert, key, o->name, names_roles[o->role], o->days) ||
-	    !cap_validity(cert, ca->cert) ||
-	    !X509_set_issuer_name(cert, X509_get_subject_name(ca->cert)) ||
-	    !extend(cert, ca->cert, NID_basic_constraints,
-		"critical,CA:FALSE") ||
-	    !extend(cert, ca->cert, NID_key_usage,
-		"critical,digitalSignature") ||
-	    !extend(cert, ca->cert, NID_ext_key_usage,
-		o->role == ROLE_COLLECTOR ? "serverAuth,clientAuth"
-					  : "clientAuth") ||
-	    !extend(cert, ca->cert, NID_subject_alt_name, sans) ||
-	    !extend(cert, ca->cert, NID_subject_key_identifier, "hash") ||
-	    !extend(cert, ca->cert, NID_authority_key_identifier, "keyid") ||
-	    X509_sign(cert, ca->key, EVP_sha256()) == 0) {
-		fail_ssl(err, o->name);
-		X509_free(cert);
-		cert = NULL;
-	}
-	free(sans);
-	return cert;
+	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+		return err_set(err, -errno, "%s: %s", dir, strerror(errno));
+	return authority_make(dir, "ca", name, days, NULL, err);
 }
 
 int
 pki_issue(const char *dir, const struct pki_order *o, struct err *err)
 {
-	struct authority ca = { NULL, NULL };
+	struct pki_authority ca = { NULL, NULL };
 	EVP_PKEY *key = NULL;
 	X509 *cert = NULL;
 	int rc;
 
 	rc = name_check(o->name, err);
 	if (rc == 0)
-		rc = authority_open(dir, &ca, err);
+		rc = authority_open(dir, "ca", &ca, err);
 	if (rc < 0)
 		return rc;
-	key = key_new();
+	key = pki_key_new();
 	if (key == NULL) {
-		rc = fail_ssl(err, "making a key");
+		rc = pki_fail_ssl(err, "making a key");
 		goto out;
 	}
-	cert = cert_make(&ca, o, key, err);
+	cert = pki_cert_new(&ca, o, key, err);
 	rc = cert == NULL ? -EIO : write_pair(dir, o->name, key, cert, err);
 out:
 	X509_free(cert);
 	EVP_PKEY_free(key);
-	authority_close(&ca);
+	pki_authority_close(&ca);
 	return rc;
 }
 
@@ -429,26 +193,6 @@ sans_of(X509 *cert)
 	return list;
 }
 
-/* The old file gives way in one step, so that a reader sees either. */
-static int
-replace(const char *dir, const char *name, const struct pem *what,
-    struct err *err)
-{
-	char *temporary = path_of(dir, name, "pem.new");
-	char *path = path_of(dir, name, "pem");
-	int rc;
-
-	unlink(temporary);
-	rc = write_new(temporary, what, err);
-	if (rc == 0 && rename(temporary, path) < 0) {
-		rc = fail(err, -errno, "%s: %s", path, strerror(errno));
-		unlink(temporary);
-	}
-	free(temporary);
-	free(path);
-	return rc;
-}
-
 /* The order that an existing certificate answers; sans is its storage. */
 static int
 order_of(X509 *cert, const char *name, int days, char ***ret_sans,
@@ -464,49 +208,81 @@ order_of(X509 *cert, const char *name, int days, char ***ret_sans,
 	role = STR_FIND(names_roles, unit);
 	if (role < 0 || strcmp(cn, name) != 0) {
 		json_decref(list);
-		return fail(err, -EINVAL,
+		return err_set(err, -EINVAL,
 		    "%s.pem is for %s as %s: not one of ours", name, cn, unit);
 	}
 	*ret_sans = xcalloc(json_array_size(list) + 1, sizeof(**ret_sans));
 	json_array_foreach (list, i, item)
 		(*ret_sans)[i] = xstrdup(json_string_value(item));
 	*ret = (struct pki_order){ name, (enum role)role, *ret_sans,
-		json_array_size(list), days };
+		json_array_size(list), days * PKI_DAY_S };
 	json_decref(list);
 	return 0;
 }
 
 int
-pki_renew(const char *dir, const char *name, int days, struct err *err)
+pki_renew(const char *dir, const char *name, int days, int rekey,
+    struct err *err)
 {
-	struct authority ca = { NULL, NULL };
+	struct pki_authority ca = { NULL, NULL };
+	char *key_path = path_of(dir, name, "key");
+	char *cert_path = path_of(dir, name, "pem"), *text = NULL, *pem = NULL;
 	struct pki_order o;
 	EVP_PKEY *key = NULL;
 	X509 *old = NULL, *cert = NULL;
 	char **sans = NULL;
-	int rc;
+	int rc = name_check(name, err);
 
-	rc = name_check(name, err);
 	if (rc == 0)
-		rc = authority_open(dir, &ca, err);
+		rc = authority_open(dir, "ca", &ca, err);
 	if (rc == 0) {
+		pki_pair_mend(key_path, cert_path);
 		old = cert_read(dir, name, err);
-		key = old == NULL ? NULL : key_read(dir, name, err);
+		key = old == NULL ? NULL
+		    : rekey       ? pki_key_new()
+				  : pki_key_load(key_path, err);
 		rc = key == NULL ? -ENOENT
 				 : order_of(old, name, days, &sans, &o, err);
 	}
 	if (rc == 0) {
-		cert = cert_make(&ca, &o, key, err);
-		rc = cert == NULL
-		    ? -EIO
-		    : replace(dir, name, &(struct pem){ .cert = cert }, err);
+		cert = pki_cert_new(&ca, &o, key, err);
+		rc = cert == NULL ? -EIO : 0;
 	}
+	if (rc == 0) {
+		text = pki_key_text(key);
+		pem = pki_certs_text(&cert, 1);
+		rc = rekey
+		    ? pki_pair_replace(key_path, text, cert_path, pem, err)
+		    : pki_file_replace(cert_path, 0644, pem, err);
+		OPENSSL_cleanse(text, strlen(text));
+	}
+	free(text);
+	free(pem);
+	free(key_path);
+	free(cert_path);
 	str_list_free(sans);
 	X509_free(cert);
 	X509_free(old);
 	EVP_PKEY_free(key);
-	authority_close(&ca);
+	pki_authority_close(&ca);
 	return rc;
+}
+
+/* ---- the lists of revoked ones: DIR/crl.pem has one of each authority ---- */
+
+enum { AUTHORITIES = 2 };
+struct lists {
+	struct pki_authority ca[AUTHORITIES]; /* that of ENROLLER may lack */
+	X509_CRL *crl[AUTHORITIES];
+};
+
+static void
+lists_close(struct lists *l)
+{
+	for (int i = 0; i < AUTHORITIES; i++) {
+		pki_authority_close(&l->ca[i]);
+		X509_CRL_free(l->crl[i]);
+	}
 }
 
 /* Two authorities of one site may have one name: the list says by its key whose
@@ -527,60 +303,157 @@ crl_extend(X509_CRL *crl, X509 *issuer)
 	return ok;
 }
 
-/* The list so far, or a new one, of this authority; NULL and why. */
-static X509_CRL *
-crl_open(const char *dir, const struct authority *ca, struct err *err)
+/* Those of the file, each to its authority. */
+static int
+lists_read(struct lists *l, const char *path, struct err *err)
 {
-	char *path = path_of(dir, "crl", "pem");
-	X509_CRL *crl = NULL;
+	X509_CRL *crl;
 	FILE *from;
+	int rc;
 
-	if (access(path, F_OK) < 0 && errno == ENOENT) {
-		crl = X509_CRL_new();
-		if (crl == NULL || !X509_CRL_set_version(crl, 1) ||
-		    !X509_CRL_set_issuer_name(crl,
-			X509_get_subject_name(ca->cert)) ||
-		    !crl_extend(crl, ca->cert)) {
-			fail_ssl(err, path);
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	rc = file_open(path, &from, err);
+	if (rc < 0)
+		return rc;
+	while ((crl = PEM_read_X509_CRL(from, NULL, NULL, NULL)) != NULL) {
+		int i = 0;
+
+		while (i < AUTHORITIES &&
+		    (l->ca[i].key == NULL || l->crl[i] != NULL ||
+			X509_CRL_verify(crl, l->ca[i].key) != 1))
+			i++;
+		if (i == AUTHORITIES) {
 			X509_CRL_free(crl);
-			crl = NULL;
+			rc = -EINVAL;
+			break;
 		}
-	} else if (file_open(path, &from, err) == 0) {
-		crl = PEM_read_X509_CRL(from, NULL, NULL, NULL);
-		fclose(from);
-		if (crl == NULL || X509_CRL_verify(crl, ca->key) != 1) {
-			fail(err, 0, "%s: no list of this authority", path);
-			X509_CRL_free(crl);
-			crl = NULL;
-		}
+		l->crl[i] = crl;
 	}
+	fclose(from);
 	ERR_clear_error();
-	free(path);
-	return crl;
+	if (rc == 0 && l->crl[0] == NULL && l->crl[1] == NULL)
+		rc = -EINVAL;
+	return rc == 0
+	    ? 0
+	    : err_set(err, rc, "%s: no list of this authority", path);
 }
 
-/* It holds until the authority itself ends: an old list shall not lock the
- * whole fleet out. */
 static int
-crl_add(X509_CRL *crl, const struct authority *ca, X509 *cert)
+lists_open(const char *dir, struct lists *ret, struct err *err)
 {
-	ASN1_TIME *now = X509_gmtime_adj(NULL, -EARLY_S);
-	X509_REVOKED *one = X509_REVOKED_new(), *was;
-	int ok = now != NULL && one != NULL &&
-	    X509_CRL_set1_lastUpdate(crl, now) &&
-	    X509_CRL_set1_nextUpdate(crl, X509_get0_notAfter(ca->cert)) &&
-	    X509_REVOKED_set_serialNumber(one, X509_get_serialNumber(cert)) &&
-	    X509_REVOKED_set_revocationDate(one, now);
+	struct lists l = { 0 };
+	char *crl = path_of(dir, "crl", "pem");
+	char *below = path_of(dir, ENROLLER, "pem");
+	int rc = authority_open(dir, "ca", &l.ca[0], err);
 
-	if (ok && X509_CRL_get0_by_cert(crl, &was, cert) == 0) {
-		ok = X509_CRL_add0_revoked(crl, one);
-		one = ok ? NULL : one; /* handed over */
+	if (rc == 0 && access(below, F_OK) == 0)
+		rc = authority_open(dir, ENROLLER, &l.ca[1], err);
+	if (rc == 0)
+		rc = lists_read(&l, crl, err);
+	for (int i = 0; rc == 0 && i < AUTHORITIES; i++) {
+		if (l.ca[i].cert == NULL || l.crl[i] != NULL)
+			continue;
+		l.crl[i] = X509_CRL_new();
+		if (l.crl[i] == NULL || !X509_CRL_set_version(l.crl[i], 1) ||
+		    !X509_CRL_set_issuer_name(l.crl[i],
+			X509_get_subject_name(l.ca[i].cert)) ||
+		    !crl_extend(l.crl[i], l.ca[i].cert))
+			rc = pki_fail_ssl(err, crl);
 	}
-	ok = ok && X509_CRL_sort(crl) &&
-	    X509_CRL_sign(crl, ca->key, EVP_sha256()) != 0;
+	if (rc == 0)
+		*ret = l; /* handed over */
+	else
+		lists_close(&l);
+	free(crl);
+	free(below);
+	return rc;
+}
+
+static int
+lists_add(struct lists *l, X509 *cert, struct err *err)
+{
+	int i = l->ca[1].key != NULL && X509_verify(cert, l->ca[1].key) == 1;
+	X509_REVOKED *one = X509_REVOKED_new(), *was;
+	ASN1_TIME *now = X509_gmtime_adj(NULL, -EARLY_S);
+	int ok = X509_verify(cert, l->ca[i].key) == 1, rc = 0;
+
+	ERR_clear_error();
+	if (!ok)
+		rc = err_set(err, -EINVAL,
+		    "a certificate of another authority");
+	else if (one == NULL || now == NULL ||
+	    !X509_REVOKED_set_serialNumber(one, X509_get_serialNumber(cert)) ||
+	    !X509_REVOKED_set_revocationDate(one, now))
+		rc = pki_fail_ssl(err, "revoking");
+	else if (X509_CRL_get0_by_cert(l->crl[i], &was, cert) == 0) {
+		if (X509_CRL_add0_revoked(l->crl[i], one))
+			one = NULL; /* handed over */
+		else
+			rc = pki_fail_ssl(err, "revoking");
+	}
 	X509_REVOKED_free(one);
 	ASN1_TIME_free(now);
-	return ok;
+	return rc;
+}
+
+/* They hold until their authority itself ends: an old list shall not lock the
+ * whole fleet out. */
+static int
+lists_write(struct lists *l, const char *dir, struct err *err)
+{
+	char *path = path_of(dir, "crl", "pem"), *at, *text;
+	ASN1_TIME *now = X509_gmtime_adj(NULL, -EARLY_S);
+	BIO *to = BIO_new(BIO_s_mem());
+	int ok = now != NULL && to != NULL, rc;
+
+	for (int i = 0; ok && i < AUTHORITIES; i++)
+		ok = l->crl[i] == NULL ||
+		    (X509_CRL_set1_lastUpdate(l->crl[i], now) &&
+			X509_CRL_set1_nextUpdate(l->crl[i],
+			    X509_get0_notAfter(l->ca[i].cert)) &&
+			X509_CRL_sort(l->crl[i]) &&
+			X509_CRL_sign(l->crl[i], l->ca[i].key, EVP_sha256()) !=
+			    0 &&
+			PEM_write_bio_X509_CRL(to, l->crl[i]));
+	if (ok) {
+		long len = BIO_get_mem_data(to, &at);
+
+		text = xstrndup(at, (size_t)len);
+		rc = pki_file_replace(path, 0644, text, err);
+		free(text);
+	} else {
+		rc = pki_fail_ssl(err, "signing the list");
+	}
+	ASN1_TIME_free(now);
+	BIO_free(to);
+	free(path);
+	return rc;
+}
+
+int
+pki_enroller(const char *dir, int days, struct err *err)
+{
+	struct pki_authority ca = { NULL, NULL };
+	struct lists l;
+	int rc = authority_open(dir, "ca", &ca, err);
+
+	if (rc == 0 && X509_get_pathlen(ca.cert) == 0)
+		rc = err_set(err, -EINVAL,
+		    "%s/ca.pem allows no authority below it, as it is of an "
+		    "older coalctl: let ca.pem and ca.key enrol, or make a new "
+		    "authority",
+		    dir);
+	if (rc == 0)
+		rc = authority_make(dir, ENROLLER, "Coalmine enrolment", days,
+		    &ca, err);
+	pki_authority_close(&ca);
+	/* A collector that asks for lists asks each authority. */
+	if (rc == 0 && (rc = lists_open(dir, &l, err)) == 0) {
+		rc = lists_write(&l, dir, err);
+		lists_close(&l);
+	}
+	return rc;
 }
 
 /* The name is free again. */
@@ -596,48 +469,76 @@ set_aside(const char *dir, const char *name, struct err *err)
 
 		/* A key may lie on its node only. */
 		if (rename(path, to) < 0 && errno != ENOENT)
-			rc = fail(err, -errno, "%s: %s", path, strerror(errno));
+			rc = err_set(err, -errno, "%s: %s", path,
+			    strerror(errno));
 		free(to);
 		free(path);
 	}
 	return rc;
 }
 
-int
-pki_revoke(const char *dir, const char *name, struct err *err)
+/* What a collector has issued to that name, from the file that it keeps: one
+ * that renewed itself has several. */
+static int
+enrolled_add(struct lists *l, const char *file, const char *name, int *count,
+    struct err *err)
 {
-	struct authority ca = { NULL, NULL };
-	X509_CRL *crl = NULL;
-	X509 *cert = NULL;
-	int rc = name_check(name, err);
+	size_t len;
+	char *text, *line, *more;
+	int rc = file_read(file, ENROLLED_MAX, &text, &len, err);
 
-	if (rc == 0)
-		rc = authority_open(dir, &ca, err);
-	if (rc == 0) {
-		cert = cert_read(dir, name, err);
-		crl = cert == NULL ? NULL : crl_open(dir, &ca, err);
-		rc = crl == NULL ? -ENOENT : 0;
+	if (rc < 0)
+		return rc;
+	for (line = strtok_r(text, "\n", &more); line != NULL && rc == 0;
+	     line = strtok_r(NULL, "\n", &more)) {
+		STACK_OF(X509) *certs = NULL;
+		json_t *o;
+
+		if (strict_object(line, strlen(line), 2, &o, NULL) < 0)
+			continue; /* torn by a power cut */
+		if (strcmp(member_text(o, "name"), name) == 0)
+			certs = pki_certs_read(member_text(o, "cert"));
+		if (certs != NULL) {
+			rc = lists_add(l, sk_X509_value(certs, 0), err);
+			++*count;
+		}
+		sk_X509_pop_free(certs, X509_free);
+		json_decref(o);
 	}
-	if (rc == 0 && !crl_add(crl, &ca, cert))
-		rc = fail_ssl(err, "signing the list");
-	if (rc == 0)
-		rc = replace(dir, "crl", &(struct pem){ .crl = crl }, err);
-	if (rc == 0)
-		rc = set_aside(dir, name, err);
-	X509_CRL_free(crl);
-	X509_free(cert);
-	authority_close(&ca);
+	free(text);
 	return rc;
 }
 
-static json_int_t
-unix_ns_of(const ASN1_TIME *at)
+int
+pki_revoke(const char *dir, const char *name, const char *enrolled,
+    struct err *err)
 {
-	struct tm tm;
+	char *path = path_of(dir, name, "pem");
+	int below = strcmp(name, ENROLLER) == 0;
+	struct lists l = { 0 };
+	X509 *cert;
+	int count = 0, rc = below ? 0 : name_check(name, err);
 
-	if (ASN1_TIME_to_tm(at, &tm) != 1)
-		return 0;
-	return (json_int_t)timegm(&tm) * 1000000000;
+	if (rc == 0)
+		rc = lists_open(dir, &l, err);
+	if (rc == 0 && enrolled != NULL && !below)
+		rc = enrolled_add(&l, enrolled, name, &count, err);
+	if (rc == 0 && (count == 0 || access(path, F_OK) == 0)) {
+		cert = pki_cert_load(path, err);
+		rc = cert == NULL ? -ENOENT : lists_add(&l, cert, err);
+		X509_free(cert);
+	}
+	if (below) { /* nor does it say anything more */
+		X509_CRL_free(l.crl[1]);
+		l.crl[1] = NULL;
+	}
+	if (rc == 0)
+		rc = lists_write(&l, dir, err);
+	if (rc == 0)
+		rc = set_aside(dir, name, err);
+	lists_close(&l);
+	free(path);
+	return rc;
 }
 
 static json_t *
@@ -654,8 +555,10 @@ cert_json(const char *name, X509 *cert)
 		: unit[0] == '\0'   ? "?"
 				    : unit,
 	    "serial", serial == NULL ? "?" : serial, "not_before_unix_ns",
-	    unix_ns_of(X509_get0_notBefore(cert)), "not_after_unix_ns",
-	    unix_ns_of(X509_get0_notAfter(cert)), "sans", sans_of(cert));
+	    (json_int_t)pki_unix_s(X509_get0_notBefore(cert)) * 1000000000,
+	    "not_after_unix_ns",
+	    (json_int_t)pki_unix_s(X509_get0_notAfter(cert)) * 1000000000,
+	    "sans", sans_of(cert));
 	OPENSSL_free(serial);
 	BN_free(n);
 	return o;
@@ -691,7 +594,7 @@ pki_list(const char *dir, json_t **ret, struct err *err)
 	int count = scandir(dir, &entries, pem_filter_cb, pem_compare_cb);
 
 	if (count < 0)
-		return fail(err, -errno, "%s: %s", dir, strerror(errno));
+		return err_set(err, -errno, "%s: %s", dir, strerror(errno));
 	list = json_array();
 	for (int i = 0; i < count; i++) {
 		char *name = xstrndup(entries[i]->d_name,

@@ -54,16 +54,38 @@ print_coverage(const json_t *o)
 	print_missing(o, "leaves_missing", "leaves");
 }
 
+static void
+print_alike(const json_t *o)
+{
+	const json_t *group, *link, *name;
+	const char *of;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(o, "alike"), i, group) {
+		json_array_foreach (group, k, link)
+			json_object_foreach ((json_t *)(uintptr_t)link, of,
+			    name)
+				printf("%s%s of %s", k == 0 ? "" : " and ", of,
+				    json_string_value(name));
+		puts(": every path measured over one went over the other");
+	}
+	puts("The uplinks of a leaf, and what they lead to, count as one.");
+}
+
 static int
 coverage(struct ctl *c)
 {
+	int alike = opts_given(&c->opts, OPT_IDENTIFIABLE);
 	json_t *o;
-	int rc = ctl_get(c, "coverage", NULL, &o);
+	int rc = ctl_get(c, alike ? "coverage/identifiable" : "coverage", NULL,
+	    &o);
 
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(o);
+	else if (alike)
+		print_alike(o);
 	else
 		print_coverage(o);
 	json_decref(o);
@@ -124,10 +146,13 @@ link_list(struct ctl *c)
 }
 
 const struct verb verbs_coverage[] = {
-	{ "coverage", NULL, "", 0, 0, "json", "",
+	{ "coverage", NULL, "", 0, 0, "json identifiable", "",
 	    "Show what of the network was exercised in the last 24 hours.",
 	    "Pairs of nodes, pairs of leaves (one with itself included), links "
-	    "of nodes and uplinks of leaves; and which were not.",
+	    "of nodes, each NIC that carries MPI for itself, and uplinks of "
+	    "leaves; and which were not. With --identifiable, links that "
+	    "cannot be told apart: every path measured over one went over "
+	    "the other.",
 	    coverage },
 	{ "link", "list", "", 0, 0, "json", "",
 	    "List ports that have counted more errors than usual lately.",

@@ -9,6 +9,29 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 
+/* A name that nobody knows is more often a slip than a node to come. */
+static void
+tell_unseen(const struct hostlist *hl, const json_t *nodes)
+{
+	const char **names = xcalloc(hl->count + 1, sizeof(*names));
+	json_t *seen = json_object(), *node;
+	size_t i, count = 0;
+	char *text;
+
+	json_array_foreach (nodes, i, node)
+		json_object_set_new(seen, print_member(node, "node", ""),
+		    json_true());
+	for (i = 0; i < hl->count; i++)
+		if (json_object_get(seen, hl->names[i]) == NULL)
+			names[count++] = hl->names[i];
+	text = hostlist_format(names, count);
+	if (count > 0)
+		fprintf(stderr, "coalctl: never seen: %s\n", text);
+	free(text);
+	free(names);
+	json_decref(seen);
+}
+
 /* Drop the nodes that --state or the hostlist leave out. 0 or an exit code. */
 static int
 filter(struct ctl *c, json_t *nodes)
@@ -16,9 +39,13 @@ filter(struct ctl *c, json_t *nodes)
 	const char *state = opts_value(&c->opts, OPT_STATE);
 	struct hostlist hl = { 0 };
 	struct err err;
+	int rc = CTL_STATE_CHECK(state, names_agent_states);
 
+	if (rc != 0)
+		return rc;
 	if (c->args_count > 0 && hostlist_parse(c->args[0], &hl, &err) < 0)
 		return ctl_fail("%s: %s", c->args[0], err.text);
+	tell_unseen(&hl, nodes);
 	for (size_t i = json_array_size(nodes); i-- > 0;) {
 		const json_t *node = json_array_get(nodes, i);
 

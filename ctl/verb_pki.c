@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/table.h"
+#include "common/text.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
+#include "schema/pki.h"
 
 #define CA_DAYS   3650
 #define CERT_DAYS 825
 #define SOON_DAYS 30 /* an expiry that list warns of */
 #define DAYS_MAX  36500
+#define ENROLLED  "/var/lib/coalmine/enrolled"
 
 /* --days, or the fallback; 0 or an exit code. */
 static int
@@ -39,6 +43,22 @@ pki_verb_init(struct ctl *c)
 	if (pki_init(c->args[0], "Coalmine authority", days, &err) < 0)
 		return ctl_fail("%s", err.text);
 	printf("authority in %s: ca.pem for every host, ca.key for none\n",
+	    c->args[0]);
+	return EXIT_CODE_OK;
+}
+
+static int
+pki_verb_enroller(struct ctl *c)
+{
+	struct err err;
+	int days = 0, rc = days_get(c, CA_DAYS, &days);
+
+	if (rc != 0)
+		return rc;
+	if (pki_enroller(c->args[0], days, &err) < 0)
+		return ctl_fail("%s", err.text);
+	printf("%s/enroll.pem and enroll.key are for the collector: enroll.ca, "
+	       "enroll.key\n",
 	    c->args[0]);
 	return EXIT_CODE_OK;
 }
@@ -79,31 +99,31 @@ pki_verb_issue(struct ctl *c)
 	struct pki_order o = { .sans = c->opts.of[OPT_SAN].values,
 		.san_count = c->opts.of[OPT_SAN].count };
 	const char *text = opts_value(&c->opts, OPT_ROLE);
-	int role = STR_FIND(names_roles, text), rc;
+	int days = 0, rc;
 
 	if (text == NULL)
-		return ctl_fail("pki issue needs --role: allowed are agent, "
-				"collector, reader and operator");
-	if (role < 0)
-		return ctl_fail("--role %.30s: allowed are agent, collector, "
-				"reader and operator",
-		    text);
-	o.role = (enum role)role;
-	rc = days_get(c, CERT_DAYS, &o.days);
+		return ctl_fail("pki issue needs --role: allowed are %s",
+		    opts_rows[OPT_ROLE].words);
+	o.role = (enum role)STR_FIND(names_roles, text);
+	rc = days_get(c, CERT_DAYS, &days);
+	o.life_s = days * PKI_DAY_S;
 	return rc != 0 ? rc : each_name(c, issue_one, &o, "issued");
 }
 
 static int
 renew_one(struct ctl *c, const char *name, struct pki_order *o, struct err *err)
 {
-	return pki_renew(c->args[0], name, o->days, err);
+	return pki_renew(c->args[0], name, (int)(o->life_s / PKI_DAY_S),
+	    opts_given(&c->opts, OPT_REKEY), err);
 }
 
 static int
 pki_verb_renew(struct ctl *c)
 {
 	struct pki_order o = { 0 };
-	int rc = days_get(c, CERT_DAYS, &o.days);
+	int days = 0, rc = days_get(c, CERT_DAYS, &days);
+
+	o.life_s = days * PKI_DAY_S;
 
 	return rc != 0 ? rc : each_name(c, renew_one, &o, "renewed");
 }
@@ -112,8 +132,12 @@ static int
 revoke_one(struct ctl *c, const char *name, struct pki_order *o,
     struct err *err)
 {
+	const char *file = opts_value(&c->opts, OPT_ENROLLED);
+
 	(void)o;
-	return pki_revoke(c->args[0], name, err);
+	if (file == NULL && access(ENROLLED, F_OK) == 0)
+		file = ENROLLED;
+	return pki_revoke(c->args[0], name, file, err);
 }
 
 static int
@@ -125,6 +149,43 @@ pki_verb_revoke(struct ctl *c)
 		printf("%s/crl.pem is for the collector: tls.crl, and SIGHUP\n",
 		    c->args[0]);
 	return rc;
+}
+
+/* Of the collector: what it prints for the node is one line. */
+static int
+pki_verb_token(struct ctl *c)
+{
+	const char *names = opts_value(&c->opts, OPT_NODE);
+	const char *uses = opts_value(&c->opts, OPT_USES);
+	const char *span = opts_value(&c->opts, OPT_FOR);
+	json_t *order, *answer;
+	int64_t count = 0;
+	int rc;
+
+	if ((names == NULL) != (opts_given(&c->opts, OPT_ANY) != 0))
+		return ctl_fail("pki token needs --node NAMES or --any");
+	if (uses != NULL && str_to_int(uses, 1, HOSTLIST_MAX, &count) < 0)
+		return ctl_fail("--uses %.30s: allowed is 1 to %d", uses,
+		    HOSTLIST_MAX);
+	order = json_pack("{s:o, s:o}", "names",
+	    text_json(names != NULL ? names : "*"), "for",
+	    text_json(span != NULL ? span : "1h"));
+	if (count > 0)
+		json_object_set_new(order, "uses", json_integer(count));
+	rc = ctl_post(c, "tokens", NULL, order, &answer);
+	json_decref(order);
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(answer);
+	else
+		printf("%s\non the node, as root: (umask 077; echo %s "
+		       ">/etc/coalmine/pki/enroll); systemctl restart "
+		       "coalmine-agent\n",
+		    print_member(answer, "token", "?"),
+		    print_member(answer, "token", "?"));
+	json_decref(answer);
+	return EXIT_CODE_OK;
 }
 
 /* Days until a certificate ends; negative once it has. */
@@ -201,6 +262,19 @@ const struct verb verbs_pki[] = {
 	    "Valid for 3650 days unless --days says otherwise. Nothing that "
 	    "is there is overwritten.",
 	    pki_verb_init },
+	{ "pki", "enroller", "DIR", 1, 1, "days", "file",
+	    "Make an authority below the site's for a collector that enrols "
+	    "nodes: DIR/enroll.pem and DIR/enroll.key.",
+	    "It can sign certificates of agents and no others. For enroll.ca "
+	    "and enroll.key of the collector; DIR/crl.pem has its list from "
+	    "then on.",
+	    pki_verb_enroller },
+	{ "pki", "token", "", 0, 0, "node any uses for json", "",
+	    "Let nodes enrol: print a token, and the line for the node.",
+	    "The collector, which has enroll.ca, keeps only its hash. A token "
+	    "is good for one key of each name; the agent finds it in "
+	    "agent.enroll.",
+	    pki_verb_token },
 	{ "pki", "issue", "DIR NAMES", 2, 2, "role san days", "file",
 	    "Issue a certificate, DIR/NAME.pem and DIR/NAME.key, for every "
 	    "name of a hostlist.",
@@ -209,16 +283,19 @@ const struct verb verbs_pki[] = {
 	    "Valid for 825 days unless --days says otherwise, and never "
 	    "longer than the authority.",
 	    pki_verb_issue },
-	{ "pki", "renew", "DIR NAMES", 2, 2, "days", "file",
-	    "Replace certificates by new ones with the same key, name, role "
-	    "and further names.",
+	{ "pki", "renew", "DIR NAMES", 2, 2, "days rekey", "file",
+	    "Replace certificates by new ones with the same name, role and "
+	    "further names, and the same key unless --rekey is given.",
 	    NULL, pki_verb_renew },
-	{ "pki", "revoke", "DIR NAMES", 2, 2, "", "file",
+	{ "pki", "revoke", "DIR NAMES", 2, 2, "enrolled", "file",
 	    "Put certificates on the authority's list of revoked ones, "
 	    "DIR/crl.pem.",
 	    "A collector whose tls.crl names that file drops their holders at "
-	    "SIGHUP and lets them in no more. NAME.pem and NAME.key become "
-	    "*.revoked; the name can be issued again, with a new key.",
+	    "SIGHUP, lets them in no more and hands the list to agents. "
+	    "NAME.pem and NAME.key become *.revoked; the name can be issued "
+	    "again, with a new key. What the collector has issued to that "
+	    "name goes too. The name enroll is the authority for enrolment, "
+	    "and with it go all whom it signed.",
 	    pki_verb_revoke },
 	{ "pki", "list", "DIR", 1, 1, "json", "file",
 	    "List the certificates of a directory and when they expire.",

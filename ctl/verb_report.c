@@ -375,7 +375,7 @@ report(struct ctl *c)
 	const char *html = opts_value(&c->opts, OPT_HTML);
 	const char *svg = opts_value(&c->opts, OPT_SVG);
 	static const enum opt forms_of[] = { OPT_JSON, OPT_CSV, OPT_TABLE,
-		OPT_HTML, OPT_SVG };
+		OPT_HTML, OPT_SVG, OPT_FORMAT };
 	json_t *run = NULL, *records = NULL;
 	char *id = NULL;
 	int asked = 0;
@@ -385,7 +385,7 @@ report(struct ctl *c)
 		asked += opts_given(&c->opts, forms_of[i]) != 0;
 	if (asked > 1)
 		return ctl_fail("allowed is one of --json, --csv, --table, "
-				"--html and --svg");
+				"--html, --svg and --format");
 	rc = runs_find(c, c->args[0], &id);
 	if (rc == 0)
 		rc = runs_get(c, id, &run);
@@ -398,6 +398,8 @@ report(struct ctl *c)
 		print_json(records);
 	else if (rc == 0 && opts_given(&c->opts, OPT_CSV))
 		print_csv(records);
+	else if (rc == 0 && opts_given(&c->opts, OPT_FORMAT))
+		rc = report_foreign(records, opts_value(&c->opts, OPT_FORMAT));
 	else if (rc == 0)
 		print_tables(run, records,
 		    opts_given(&c->opts, OPT_ASCII) || !progress_utf8());
@@ -414,8 +416,9 @@ report(struct ctl *c)
 }
 
 const struct verb verbs_report[] = {
-	{ "report", NULL, "RUN", 1, 1, "json csv table html svg ascii raw",
-	    "runs", "Show what a run measured.",
+	{ "report", NULL, "RUN", 1, 1,
+	    "json csv table html svg ascii raw format", "runs",
+	    "Show what a run measured.",
 	    "A table for every phase, the impact of congestion with its "
 	    "interval, the worst nodes and pairs, and for every test a "
 	    "histogram of the quiet phase beside the congested one; what "

@@ -5,6 +5,7 @@
 #include "common/str.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
+#include "ctl/records.h"
 
 static const char *
 took_of(const json_t *run, char *scratch)
@@ -47,10 +48,9 @@ run_list(struct ctl *c)
 	int64_t n;
 	int rc;
 
-	if (state != NULL && STR_FIND(names_run_states, state) < 0)
-		return ctl_fail("--state %s: allowed are the states of a run, "
-				"as running or failed; see coalctl(8)",
-		    state);
+	rc = CTL_STATE_CHECK(state, names_run_states);
+	if (rc != 0)
+		return rc;
 	if (limit != NULL && str_to_int(limit, 1, 10000, &n) < 0)
 		return ctl_fail("--limit %s: allowed is 1 to 10000", limit);
 	rc = ctl_list(c, &runs, "runs", "campaign",
@@ -64,6 +64,37 @@ run_list(struct ctl *c)
 		print_rows(runs, columns);
 	json_decref(runs);
 	return EXIT_CODE_OK;
+}
+
+/* "n[1-8]: rank 0 on cores 0-15 (NUMA 0), rank 1 on 16-31 (NUMA 1)": of a run
+ * whose first record says where its ranks were. */
+static void
+print_affinity(struct ctl *c, const char *run)
+{
+	const char *nodes, *last = "";
+	json_t *records, *begin, *row;
+	size_t i;
+
+	if (records_get(c, run, &records) != 0)
+		return;
+	begin = records_find(records, "begin", NULL, NULL);
+	if (json_array_size(json_object_get(begin, "affinity")) > 0)
+		printf("%-10s ", "affinity");
+	json_array_foreach (json_object_get(begin, "affinity"), i, row) {
+		nodes = print_member(row, "nodes", "?");
+		if (strcmp(nodes, last) != 0)
+			printf("%s%s: ", i > 0 ? "; " : "", nodes);
+		else
+			printf(", ");
+		printf("rank %.0f on cores %s", member_number(row, "local"),
+		    print_member(row, "cores", "?"));
+		if (print_member(row, "numa", "")[0] != '\0')
+			printf(" (NUMA %s)", print_member(row, "numa", ""));
+		last = nodes;
+	}
+	if (i > 0)
+		putchar('\n');
+	json_decref(records);
 }
 
 static void
@@ -116,6 +147,9 @@ run_show(struct ctl *c)
 		print_json(run);
 	else
 		print_run(run);
+	if (!opts_given(&c->opts, OPT_JSON) &&
+	    member_number(run, "records") > 0)
+		print_affinity(c, print_member(run, "run", ""));
 	json_decref(run);
 	return EXIT_CODE_OK;
 }
@@ -162,7 +196,7 @@ const struct verb verbs_run[] = {
 	{ "run", "list", "", 0, 0, "json campaign state limit", "",
 	    "List runs, the newest first.", NULL, run_list },
 	{ "run", "show", "RUN", 1, 1, "json", "runs",
-	    "Show one run: state, nodes, seed, times.", NULL, run_show },
+	    "Show one run: state, nodes, seed, times, cores.", NULL, run_show },
 	{ "run", "watch", "RUN", 1, 1, "json", "runs",
 	    "Wait for the end of a run, and show its progress.", NULL,
 	    run_watch },

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 
 #include "common/clk.h"
 #include "common/err.h"
+#include "common/file.h"
 #include "common/log.h"
 #include "common/notify.h"
 #include "common/str.h"
@@ -38,6 +40,7 @@
 #include "daemon/run/run.h"
 #include "daemon/net/session.h"
 #include "daemon/store/store.h"
+#include "daemon/net/enroll.h"
 #include "daemon/net/tls.h"
 #include "daemon/view/view_int.h"
 #include "schema/options.h"
@@ -50,6 +53,7 @@
 #define TICKS_PER_S 4
 /* In which the last run and success of every campaign is looked for. */
 #define RECENT_RUNS 500
+#define CRL_MAX     (64 * 1024 * 1024)
 #define LOADS_MAX   8 /* questions to the store at the start */
 
 /* coalmined.conf and -o, as what the parts take. Texts live as long as conf. */
@@ -69,6 +73,7 @@ struct app {
 	struct event_base *base;
 	struct store *store;
 	struct series *series;
+	struct enroll *enroll;
 	struct hub *hub;
 	struct costs *costs;
 	struct react *react;
@@ -106,6 +111,9 @@ settings_fill(struct settings *s)
 	s->hub.links_ns = conf_span_ns(c, "links", "interval");
 	s->hub.silence_ns = conf_span_ns(c, "collector", "silence");
 	s->hub.agents_max = (size_t)conf_int(c, "collector", "agents_max");
+	s->hub.queue_bytes_max = (size_t)conf_bytes(c, "quota", "queue");
+	s->hub.quota.records = (uint64_t)conf_int(c, "quota", "run_records");
+	s->hub.quota.bytes = (uint64_t)conf_bytes(c, "quota", "run_bytes");
 	m->enabled = conf_bool(c, "mesh", "enabled");
 	m->interval_ns = conf_span_ns(c, "mesh", "interval");
 	m->round_ns = conf_span_ns(c, "mesh", "round");
@@ -192,21 +200,123 @@ key_path(const char *path, char *ret, size_t cap_bytes)
 	return ret;
 }
 
-static int
-tls_make(struct app *a, SSL_CTX **ret)
+/* What all certificates together say. */
+struct trust {
+	SSL_CTX *http, *agents, *enroll; /* enroll: NULL without enroll.ca */
+	struct pki_authority ca;         /* of enroll.ca */
+	X509 *root;
+	char *crl;
+};
+
+static void
+trust_free(struct trust *t)
 {
-	const struct conf *c = a->settings.conf;
+	SSL_CTX_free(t->http);
+	SSL_CTX_free(t->agents);
+	SSL_CTX_free(t->enroll);
+	pki_authority_close(&t->ca);
+	X509_free(t->root);
+	free(t->crl);
+}
+
+/* Contexts of their own for agents and HTTP, as only among agents are some who
+ * want to enrol. */
+static int
+trust_read(const struct conf *c, struct trust *t, struct err *err)
+{
+	const char *ca = conf_string(c, "enroll", "ca");
 	char key[PATH_MAX];
 	const struct tls_files files = { .ca = conf_string(c, "tls", "ca"),
 		.cert = conf_string(c, "tls", "cert"),
 		.key = key_path(conf_string(c, "tls", "key"), key, sizeof(key)),
 		.crl = conf_string(c, "tls", "crl") };
+	int rc = tls_server_new(&files, &t->http, err);
+	size_t len;
+
+	if (rc == 0)
+		rc = tls_server_new(&files, &t->agents, err);
+	if (rc == 0 && files.crl[0] != '\0')
+		rc = file_read(files.crl, CRL_MAX, &t->crl, &len, err);
+	if (rc < 0 || ca[0] == '\0')
+		return rc;
+	rc = tls_enroll_new(&files, &t->enroll, &t->root, err);
+	if (rc == 0)
+		rc = pki_authority_load(ca,
+		    key_path(conf_string(c, "enroll", "key"), key, sizeof(key)),
+		    &t->ca, err);
+	return rc < 0 ? rc : tls_signs_agents(t->agents, t->ca.cert, err);
+}
+
+/* With files that cannot be used what was there goes on being used. */
+static int
+trust_take(struct app *a)
+{
+	const struct conf *c = a->settings.conf;
+	struct sessions *ss = hub_sessions(a->hub);
+	struct trust t = { 0 };
+	struct err err;
+	int rc = trust_read(c, &t, &err);
+
+	if (rc < 0) {
+		log_warnx("%s", err.text);
+		trust_free(&t);
+		return rc;
+	}
+	if (t.crl != NULL && strlen(t.crl) > WIRE_CRL_BYTES_MAX) {
+		log_warnx("tls.crl is over %d bytes: agents do not get it",
+		    WIRE_CRL_BYTES_MAX);
+		free(t.crl);
+		t.crl = NULL;
+	}
+	enroll_set(a->enroll, t.ca, t.root,
+	    (int64_t)(conf_span_ns(c, "enroll", "life") / CLK_NS_PER_S));
+	sessions_set_enroll(ss, t.enroll);
+	sessions_set_tls(ss, t.agents);
+	hub_set_crl(a->hub, t.crl);
+	if (a->http != NULL)
+		http_set_tls(a->http, t.http);
+	else
+		a->settings.http.tls = t.http; /* http_open takes its share */
+	/* All but these were handed over. */
+	t = (struct trust){ .http = a->http != NULL ? t.http : NULL,
+		.crl = t.crl };
+	trust_free(&t);
+	return 0;
+}
+
+static int
+folder_check(const struct conf *c, const char *key, const char *path, int mode)
+{
+	if (access(path, mode) == 0)
+		return 0;
+	log_warn("%s: collector.%s %s", conf_where(c, "collector", key), key,
+	    path);
+	return -EACCES;
+}
+
+/* What a start would find beside the values themselves: files that are not
+ * there or not ours to read. Nothing is made. */
+static int
+files_check(const struct settings *s)
+{
+	struct trust trust = { 0 };
+	char parent[PATH_MAX];
 	struct err err;
 	int rc;
 
-	rc = tls_server_new(&files, ret, &err);
-	if (rc < 0)
+	/* A start makes the last folder of the store's path. */
+	str_format(parent, sizeof(parent), "%s", s->store.dir);
+	rc = folder_check(s->conf, "state_dir",
+	    access(s->store.dir, F_OK) == 0 ? s->store.dir : dirname(parent),
+	    R_OK | W_OK | X_OK);
+	/* Without campaigns it starts all the same. */
+	(void)folder_check(s->conf, "campaign_dir",
+	    conf_string(s->conf, "collector", "campaign_dir"), R_OK | X_OK);
+	if (trust_read(s->conf, &trust, &err) < 0) {
 		log_warnx("%s", err.text);
+		rc = -EINVAL;
+	}
+	trust_free(&trust);
 	return rc;
 }
 
@@ -255,11 +365,41 @@ watchdog_cb(evutil_socket_t fd, short what, void *arg)
 	store_ask(a->store, STORE_SETTINGS, NULL, alive_cb, a);
 }
 
+/* What the file of leaves says, from now on. */
+static void
+topo_keep(struct app *a)
+{
+	char *text = topology_write(topo_file(a->settings.topo));
+
+	store_put_topology(a->store, text);
+	free(text);
+}
+
+/* With a broken file the old one goes on being used. */
+static void
+topo_reload(struct app *a)
+{
+	const struct conf *c = a->settings.conf;
+	struct topo *old = a->settings.topo;
+	struct err err;
+
+	if (topo_load(conf_string(c, "topology", "leaves"),
+		(unsigned)conf_int(c, "topology", "leaf_prefix"),
+		&a->settings.topo, &err) < 0) {
+		log_warnx("%s", err.text);
+		store_put_event(a->store, "alarm", "topology", err.text);
+		return;
+	}
+	roster_set_topo(hub_roster(a->hub), a->settings.topo);
+	diagnosis_leaves_changed(hub_diagnosis(a->hub));
+	topo_free(old);
+	topo_keep(a);
+}
+
 static void
 signal_cb(evutil_socket_t sig, short what, void *arg)
 {
 	struct app *a = arg;
-	SSL_CTX *tls;
 
 	(void)what;
 	if (sig != SIGHUP) {
@@ -271,12 +411,10 @@ signal_cb(evutil_socket_t sig, short what, void *arg)
 	}
 	notify_reloading();
 	scheduler_reload(a->agenda);
+	topo_reload(a);
 	/* With broken files the old certificates go on being used. */
-	if (tls_make(a, &tls) == 0) {
-		http_set_tls(a->http, tls);
-		sessions_set_tls(hub_sessions(a->hub), tls);
-		log_info("certificates and campaigns read again");
-	}
+	if (trust_take(a) == 0)
+		log_info("certificates, campaigns and leaves read again");
 	notify_ready();
 }
 
@@ -394,22 +532,16 @@ doors_open(struct app *a)
 	int rc;
 
 	o->listen_fd = socket_activation_socket("http");
-	rc = tls_make(a, &o->tls);
+	rc = trust_take(a);
 	if (rc < 0)
 		return rc;
 	rc = http_open(o, a->base, a->view, a->store, &a->http);
-	if (rc < 0) {
-		SSL_CTX_free(o->tls);
+	SSL_CTX_free(o->tls);
+	o->tls = NULL;
+	if (rc < 0)
 		return rc;
-	}
-	sessions_set_tls(hub_sessions(a->hub), o->tls);
-	rc = alarm_open(conf_string(c, "alerts", "webhook"),
-	    conf_string(c, "alerts", "page"), a->view, &a->alarm, &err);
-	if (rc < 0) {
-		log_warnx("%s: alerts.webhook %s",
-		    conf_where(c, "alerts", "webhook"), err.text);
-		return rc;
-	}
+	a->alarm = alarm_open(conf_string(c, "alerts", "webhook"),
+	    conf_string(c, "alerts", "page"), a->view);
 	rc = listen_open(conf_string(c, "collector", "listen"), a->base,
 	    hub_sessions(a->hub), &a->listen, &err);
 	if (rc < 0)
@@ -456,25 +588,46 @@ limits_raise(const struct settings *s)
 		    (unsigned long long)rl.rlim_cur, want);
 }
 
+/* A write that goes through at once tells the kernel of two changes otherwise,
+ * for each message. No descriptor is duplicated here, which this forbids. */
+static struct event_base *
+base_new(void)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base;
+
+	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+	base = event_base_new_with_config(config);
+	event_config_free(config);
+	return base;
+}
+
 static int
 app_open(struct app *a)
 {
 	struct settings *s = &a->settings;
 	struct view_parts p;
+	struct err err;
 	int rc;
 
 	limits_raise(s);
 	signal(SIGPIPE, SIG_IGN);
-	a->base = event_base_new();
+	a->base = base_new();
 	if (a->base == NULL)
 		return -ENOMEM;
 	rc = store_open(&s->store, a->base, &a->store);
 	if (rc < 0)
 		return rc;
+	rc = enroll_open(s->store.dir, &a->enroll, &err);
+	if (rc < 0) {
+		log_warnx("%s", err.text);
+		return rc;
+	}
 	a->series = series_new();
 	a->react = react_new(a->base, a->store, &s->react);
 	s->hub.topo = s->topo;
 	s->hub.react = a->react;
+	s->hub.enroll = a->enroll;
 	s->hub.changed = changed;
 	s->hub.arg = a;
 	a->hub = hub_new(a->base, a->store, a->series, &s->hub);
@@ -489,13 +642,14 @@ app_open(struct app *a)
 	campaigns_scan(a->campaigns);
 	a->agenda = scheduler_new(a->campaigns, hub_runs(a->hub), a->store);
 	p = (struct view_parts){ a->hub, a->campaigns, a->agenda, a->store,
-		a->costs, a->series };
+		a->costs, a->series, a->enroll };
 	a->view = view_new(&p);
 	rc = doors_open(a);
 	if (rc < 0)
 		return rc;
 	events_make(a);
 	load(a);
+	topo_keep(a);
 	return 0;
 }
 
@@ -521,6 +675,7 @@ app_close(struct app *a)
 	scheduler_free(a->agenda);
 	campaigns_free(a->campaigns);
 	hub_free(a->hub);
+	enroll_close(a->enroll);
 	costs_free(a->costs);
 	react_free(a->react);
 	slurm_free(a->slurm);
@@ -647,6 +802,10 @@ main(int argc, char **argv)
 			text = conf_render(s->conf);
 			fputs(text, stdout);
 			free(text);
+		} else if (args.act == ACT_CHECK) {
+			rc = files_check(s);
+			if (rc == 0)
+				puts("ok");
 		} else if (args.act == ACT_RESTORE) {
 			rc = store_restore(s->store.dir, args.backup, &err);
 			log_info("%s", err.text);

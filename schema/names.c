@@ -14,7 +14,7 @@ const struct test_row names_tests[CANARY_MAX] = {
 	    { 30, 200, 200, 10000 }, 1 },
 	[CANARY_BW] = { "bw", "RR Two-sided BW", "B/s", 131072, 8,
 	    "random ring, two-sided bandwidth with both neighbours",
-	    { 30, 8, 1, 10000 }, 1 },
+	    { 30, 8, 1, 10000 }, 2 },
 	[CANARY_PUT_BW] = { "put-bw", "RR Put BW", "B/s", 131072, 8,
 	    "random ring, one-sided Put bandwidth to both neighbours",
 	    { 30, 8, 1, 10000 }, 1 },
@@ -56,8 +56,8 @@ const char *const names_fabrics[NAMES_FABRICS_MAX] = { "auto", "tcp", "ucx",
 	"ofi", "psm", "cray" };
 
 const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
-	"undetermined", "drift", "prediction", "port", "intermittent", "fleet",
-	"link-errors", "mtu" };
+	"undetermined", "rail", "drift", "prediction", "port", "intermittent",
+	"fleet", "link-errors", "mtu", "stuck" };
 
 const char *const names_link_errors[LINK_ERROR_MAX] = { "corruption", "flap",
 	"retransmit", "discard" };
@@ -132,6 +132,7 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 	[CAUSE_PEER_LOST] = { "peer-lost", "a peer went away" },
 	[CAUSE_AGENT_LOST] = { "agent-lost", "a node's agent went silent" },
 	[CAUSE_RANK_LOST] = { "rank-lost", "a rank died" },
+	[CAUSE_STUCK] = { "stuck", "an exchange of two ranks did not end" },
 	[CAUSE_LAUNCH] = { "launch", "the launcher failed" },
 	[CAUSE_NO_DEVICE] = { "no-device", "the device is not there" },
 	[CAUSE_BUDGET] = { "budget",
@@ -158,7 +159,8 @@ const char *const names_agent_states[AGENT_STATE_MAX] = { "ok", "late", "lost",
 	"busy" };
 const char *const names_verdicts[VERDICT_MAX] = { "ok", "warn", "bad",
 	"unknown" };
-const char *const names_partners[PARTNERS_MAX] = { "ring", "match", "pair" };
+const char *const names_partners[PARTNERS_MAX] = { "ring", "match", "pair",
+	"one-way" };
 const char *const names_stops[STOP_MAX] = { "precision", "time", "count",
 	"timeout" };
 const char *const names_roles[ROLE_MAX] = { "agent", "collector", "reader",

@@ -47,7 +47,8 @@ struct test_row {
 	struct test_counts {
 		int rings, iterations, warmup, measurements;
 	} gpcnet;
-	int may_stand_aside; /* a rank may: for partners match and pair */
+	int may_stand_aside; /* a rank may: for partners match and pair; 2: and
+				one-way */
 };
 extern const struct test_row names_tests[CANARY_MAX];
 
@@ -113,6 +114,7 @@ enum what {
 	WHAT_LINK,
 	WHAT_HOST,         /* host contention */
 	WHAT_UNDETERMINED, /* node or path */
+	WHAT_RAIL,         /* one NIC of a node that has several */
 	WHAT_DRIFT,        /* against its own past */
 	WHAT_PREDICTION,   /* against a described machine */
 	WHAT_PORT,         /* a port below its rate */
@@ -120,6 +122,7 @@ enum what {
 	WHAT_FLEET,        /* all are slower than they were */
 	WHAT_LINK_ERRORS,  /* a port counts errors, look after look */
 	WHAT_MTU,          /* large packets vanish there */
+	WHAT_STUCK,        /* exchanges with it do not end */
 	WHAT_MAX
 };
 extern const char *const names_whats[WHAT_MAX];
@@ -148,6 +151,7 @@ enum cause {
 	CAUSE_PEER_LOST,
 	CAUSE_AGENT_LOST,
 	CAUSE_RANK_LOST,
+	CAUSE_STUCK,
 	CAUSE_LAUNCH,
 	CAUSE_NO_DEVICE,
 	CAUSE_BUSY,
@@ -200,7 +204,13 @@ enum stop { STOP_PRECISION, STOP_TIME, STOP_COUNT, STOP_TIMEOUT, STOP_MAX };
 extern const char *const names_stops[STOP_MAX];
 
 /* Who measures with whom, as canary.partners. */
-enum partners { PARTNERS_RING, PARTNERS_MATCH, PARTNERS_PAIR, PARTNERS_MAX };
+enum partners {
+	PARTNERS_RING,
+	PARTNERS_MATCH,
+	PARTNERS_PAIR,
+	PARTNERS_ONE_WAY,
+	PARTNERS_MAX
+};
 extern const char *const names_partners[PARTNERS_MAX];
 
 /* Roles in certificates: the organizational unit (OU) of the subject. */

@@ -12,20 +12,22 @@
 #define PORT_MAX 65535
 
 const struct conf_row options_daemon[] = {
-	{ "collector", "listen", CONF_STRING, 1, 200, NULL, "0.0.0.0:17700", "",
-	    "Address for agents (mutual TLS)." },
+	{ "collector", "listen", CONF_ADDRESS, 1, 200, NULL, "0.0.0.0:17700",
+	    "", "Address for agents (mutual TLS)." },
 	{ "collector", "state_dir", CONF_STRING, 1, 4000, NULL,
 	    "/var/lib/coalmine", "", "The store; a local file system." },
 	{ "collector", "campaign_dir", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/campaigns", "", "Campaign files, NAME.conf." },
 	{ "collector", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
 	    "info", "", "Log level." },
-	{ "collector", "agents_max", CONF_INT, 1, 100000, NULL, "12000", "1",
+	{ "collector", "agents_max", CONF_INT, 1, 100000, NULL, "24000", "1",
 	    "Connections from agents at one time." },
 	{ "collector", "heartbeat", CONF_SPAN, 0.1, 60, NULL, "2s", "s",
-	    "Interval of heartbeats, both ways." },
+	    "Interval of heartbeats, both ways; a 2000th of a second for each "
+	    "node where that is more: 10s with 20,000." },
 	{ "collector", "silence", CONF_SPAN, 0.5, 600, NULL, "10s", "s",
-	    "An agent that was silent for this long is lost." },
+	    "An agent that was silent for this long is lost, or for two and a "
+	    "half heartbeats where their interval has grown." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "",
 	    "Certificate of an authority of Coalmine's own: whoever has one of "
@@ -40,12 +42,23 @@ const struct conf_row options_daemon[] = {
 	    "Revoked certificates, one list (PEM) for each authority of "
 	    "tls.ca; empty: none is looked for; read again at SIGHUP, when "
 	    "agents whose certificate is on it are dropped." },
-	{ "http", "listen", CONF_STRING, 0, 200, NULL, "127.0.0.1:17701", "",
+	{ "enroll", "ca", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Authority that signs certificates of new nodes, which ask for "
+	    "them by a token, and of agents whose certificate is old: "
+	    "enroll.pem of coalctl pki enroller; empty: nobody is enrolled." },
+	{ "enroll", "key", CONF_STRING, 1, 4000, NULL,
+	    "/etc/coalmine/pki/enroll.key", "",
+	    "Its key, or a credential of systemd with the name of that "
+	    "file." },
+	{ "enroll", "life", CONF_SPAN, 10, 3650 * DAY_S, NULL, "90d", "s",
+	    "Validity of what is signed; agents renew theirs at two thirds of "
+	    "it." },
+	{ "http", "listen", CONF_ADDRESS, 0, 200, NULL, "127.0.0.1:17701", "",
 	    "Read-only HTTP: page, metrics, API; empty: none." },
 	{ "http", "socket", CONF_STRING, 0, 100, NULL,
 	    "/run/coalmine/coalmined.sock", "",
 	    "Unix socket for orders by root and the collector's own user." },
-	{ "http", "tls_listen", CONF_STRING, 0, 200, NULL, "", "",
+	{ "http", "tls_listen", CONF_ADDRESS, 0, 200, NULL, "", "",
 	    "HTTPS with client certificates for remote coalctl; empty: none." },
 	{ "http", "hosts", CONF_STRING, 0, 2000, NULL, "", "",
 	    "Names by which browsers and scrapers may reach http.listen, with "
@@ -54,11 +67,11 @@ const struct conf_row options_daemon[] = {
 	    "its own point here." },
 	{ "http", "connections_max", CONF_INT, 1, 100000, NULL, "256", "1",
 	    "HTTP connections at one time." },
-	{ "alerts", "webhook", CONF_STRING, 0, 2000, NULL, "", "",
+	{ "alerts", "webhook", CONF_URLS, 0, 2000, NULL, "", "",
 	    "Addresses that receive alerts about outliers, lost agents and the "
 	    "collector itself, in the format of Alertmanager's webhooks, with "
 	    "commas between; empty: none." },
-	{ "alerts", "page", CONF_STRING, 0, 400, NULL, "", "",
+	{ "alerts", "page", CONF_URLS, 0, 400, NULL, "", "",
 	    "Address of the collector's page as people reach it, for links in "
 	    "alerts, as http://collector:17701/." },
 	{ "links", "interval", CONF_SPAN, 0, DAY_S, NULL, "5m", "s",
@@ -76,6 +89,17 @@ const struct conf_row options_daemon[] = {
 	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
 	    "Below this much free disk, writing stops and an alarm is "
 	    "raised." },
+	{ "quota", "run_records", CONF_INT, 10, 1000000000, NULL, "1000000",
+	    "1",
+	    "A head that sends more records of a run than this is not believed "
+	    "any more: the run fails, and what else comes of it is dropped; as "
+	    "many of runs that are over may come from a node in an hour." },
+	{ "quota", "run_bytes", CONF_BYTES, 65536, 1024 * GIB, NULL, "2G",
+	    "bytes", "The same for the bytes that they come in." },
+	{ "quota", "queue", CONF_BYTES, 2.0 * 1024 * 1024, GIB, NULL, "4M",
+	    "bytes",
+	    "An agent that reads so slowly that more than this waits for it "
+	    "loses its session." },
 	{ "budget", "bytes", CONF_BYTES, 0, 1024.0 * 1024 * 1024 * GIB, NULL,
 	    "0", "bytes",
 	    "What runs may send in an hour, all nodes together; 0: no limit." },
@@ -116,8 +140,9 @@ const struct conf_row options_daemon[] = {
 	{ "mesh", "port", CONF_INT, 1, PORT_MAX, NULL, "17702", "",
 	    "UDP port on which agents answer." },
 	{ "mesh", "net", CONF_STRING, 0, 100, NULL, "", "",
-	    "Network of the agents' addresses to use, as 10.1.0.0/16; empty: "
-	    "the one their session comes from." },
+	    "Network of the agents' addresses to use, as 10.1.0.0/16, best one "
+	    "that carries MPI: echoes exercise the NICs that they go over; "
+	    "empty: the one their session comes from." },
 	{ "mesh", "leaf_targets", CONF_INT, 0, 16, NULL, "2", "nodes",
 	    "Targets of a node on its own leaf." },
 	{ "mesh", "spine_targets", CONF_INT, 0, 16, NULL, "2", "nodes",
@@ -164,12 +189,13 @@ const struct conf_row options_daemon[] = {
 	    "0: one leaf for all." },
 	{ "topology", "leaves", CONF_STRING, 0, 4000, NULL, "", "",
 	    "A file that says it instead, one leaf a line as leaf1 "
-	    "n[001-040]." },
+	    "n[001-040]; SIGHUP has it read again. coalctl topology import "
+	    "makes it of those of a fabric or of Slurm." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 
 const struct conf_row options_agent[] = {
-	{ "agent", "collector", CONF_STRING, 1, 300, NULL, "collector:17700",
+	{ "agent", "collector", CONF_ADDRESS, 2, 300, NULL, "collector:17700",
 	    "", "The collector, host:port." },
 	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
 	    "Node name; empty: the host's. The certificate must carry it." },
@@ -182,14 +208,24 @@ const struct conf_row options_agent[] = {
 	    "info", "", "Log level." },
 	{ "agent", "spool_max", CONF_BYTES, 64.0 * 1024, 1024 * GIB, NULL,
 	    "64M", "bytes", "Spool limit; the oldest raw data is dropped." },
-	{ "agent", "grace", CONF_SPAN, 1, 3600, NULL, "20s", "s",
-	    "Runs are ended when the collector is away for this long." },
+	{ "agent", "grace", CONF_SPAN, 1, 3600, NULL, "100s", "s",
+	    "Runs are ended when the collector is away for this long: its "
+	    "restart, and the return of 20,000 agents on two cores." },
+	{ "agent", "enroll", CONF_STRING, 0, 4000, NULL,
+	    "/etc/coalmine/pki/enroll", "",
+	    "A token of coalctl pki token, or a file with one, by which "
+	    "tls.ca, "
+	    "tls.cert and tls.key are asked for where they are not there." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "", "Certificate of the site's authority." },
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/agent.pem", "", "Own certificate." },
 	{ "tls", "key", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/agent.key", "", "Own key." },
+	{ "tls", "crl", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Revoked certificates, one list (PEM) for each authority of tls.ca "
+	    "and those below; empty: only the lists that collectors hand over, "
+	    "which are kept in state_dir." },
 	{ "children", "user", CONF_STRING, 0, 64, NULL, "coalmine-probe", "",
 	    "User that probes run as when the agent is root; not the "
 	    "collector's." },
@@ -203,6 +239,10 @@ const struct conf_row options_agent[] = {
 	{ "children", "mpich", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
 	    "Directory of mpiexec.hydra and hydra_pmi_proxy; empty: not "
 	    "offered." },
+	{ "children", "probes", CONF_STRING, 1, 4000, NULL,
+	    "/etc/coalmine/probes.d", "",
+	    "Folder of the site's own MPIs, a file each, as "
+	    "coalmine-build-probe(8) writes them; read at the start." },
 	{ "children", "slurm", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
 	    "Directory of srun, for campaigns with launcher = slurm; empty: "
 	    "not offered." },
@@ -235,9 +275,13 @@ const struct conf_row options_agent[] = {
 	{ "mpi", "ucx_tls", CONF_STRING, 0, 64, NULL, "", "",
 	    "UCX_TLS of ranks; empty: UCX's choice." },
 	{ "mpi", "nics", CONF_STRING, 0, 1000, NULL, "", "",
-	    "Interfaces for the ranks of a node, in their order, from the "
-	    "front again behind the last, as eth0,eth1; empty: the MPI's "
-	    "choice." },
+	    "NICs for the ranks of a node, in their order, from the front "
+	    "again behind the last, as eth0,eth1 or mlx5_0,mlx5_1; those that "
+	    "take turns (mpi.rails) and are counted by coverage; empty: the "
+	    "MPI's choice, turns of all active InfiniBand and Slingshot "
+	    "ports." },
+	{ "mpi", "bind", CONF_CHOICE, 0, 0, "auto|none|core|numa", "auto", "",
+	    "Where a campaign does not say it: what ranks are bound to." },
 	{ "mpi", "mca", CONF_STRING, 0, 1000, NULL, "", "",
 	    "More Open MPI parameters, as name=value,name=\"value,value\"." },
 	{ "mpi", "env", CONF_STRING, 0, 2000, NULL, "", "",
@@ -265,7 +309,25 @@ const struct conf_row options_agent[] = {
 	{ "idle", "command", CONF_STRING, 0, 4000, NULL, "", "",
 	    "With check = command: exit 0 means idle." },
 	{ "idle", "load", CONF_REAL, 0, 10000, NULL, "0.5", "1",
-	    "With check = load: idle below this load per core." },
+	    "With check = load: idle below this load per core, and without a "
+	    "process that computes on a GPU, as far as drivers tell." },
+	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+};
+
+const struct conf_row options_probe[] = {
+	{ "probe", "mpi", CONF_CHOICE, 0, 0, "openmpi|mpich", NULL, "",
+	    "The family that the MPI is of: how its launcher is spoken to; "
+	    "MVAPICH, Intel MPI and Cray MPICH are of mpich." },
+	{ "probe", "engine", CONF_STRING, 1, 4000, NULL, NULL, "",
+	    "The path of the engine that was built for it." },
+	{ "probe", "bin", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Directory of its launcher; empty: it has none, and runs are for "
+	    "launcher = slurm only." },
+	{ "probe", "slurm", CONF_STRING, 0, 64, NULL, "", "",
+	    "How srun wires up its ranks, its option --mpi, as cray_shasta; "
+	    "empty: pmix for openmpi, pmi2 for mpich." },
+	{ "probe", "version", CONF_STRING, 0, 64, NULL, "", "",
+	    "The version of Coalmine that the engine is of." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 
@@ -279,6 +341,7 @@ options_find(const char *kind)
 		{ "campaign", options_campaign },
 		{ "coalmined", options_daemon },
 		{ "coalmine-agent", options_agent },
+		{ "probe", options_probe },
 		{ "plan", options_patterns },
 		{ "machine", options_machine },
 	};

@@ -15,7 +15,9 @@ extern const struct conf_row options_campaign[]; /* etc/campaigns/NAME.conf */
 extern const struct conf_row options_daemon[];   /* coalmined.conf */
 extern const struct conf_row options_agent[];    /* coalmine-agent.conf */
 
-/* By file kind, "campaign", "coalmined", "coalmine-agent", "plan" or
+extern const struct conf_row options_probe[]; /* probes.d/NAME.conf */
+
+/* By file kind, "campaign", "coalmined", "coalmine-agent", "probe", "plan" or
  * "machine"; NULL if none. */
 const struct conf_row *options_find(const char *kind);
 

@@ -249,7 +249,20 @@ devices_bad(const struct conf *c)
 		"0123456789_.-:, ")] != '\0';
 }
 
+static int
+mpi_bad(const struct conf *c)
+{
+	const char *name = conf_string(c, "campaign", "mpi");
+
+	return name[0] == '.' ||
+	    name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-")] !=
+	    '\0';
+}
+
 static const struct rule rules[] = {
+	{ "campaign", "mpi", mpi_bad, NULL,
+	    "allowed are openmpi, mpich and names of small letters, digits, "
+	    ". _ and -" },
 	{ "mpi", "devices", devices_bad, NULL,
 	    "allowed are names as mlx5_0, mlx5_0:1 or eth1 with commas "
 	    "between" },
@@ -311,23 +324,26 @@ partners_check(const struct conf *c, struct err *err)
 	size_t count, fit = 0;
 	struct strbuf sb = { 0 };
 	char **list;
+	int want = conf_choice(c, "canary", "partners");
+	int least = want == PARTNERS_ONE_WAY ? 2 : 1;
 	int rc;
 
-	if (conf_choice(c, "canary", "partners") == PARTNERS_RING)
+	if (want == PARTNERS_RING)
 		return 0;
 	list = str_list_parse(conf_string(c, "canary", "tests"), &count);
 	for (size_t i = 0; i < count; i++)
-		fit += (size_t)names_tests[STR_FIND(names_tests, list[i])]
-			   .may_stand_aside;
+		fit += names_tests[STR_FIND(names_tests, list[i])]
+			   .may_stand_aside >= least;
 	str_list_free(list);
 	if (fit == count && conf_choice(c, "canary", "exact") != 1)
 		return 0;
 	for (int i = 0; i < CANARY_MAX; i++)
-		if (names_tests[i].may_stand_aside)
+		if (names_tests[i].may_stand_aside >= least)
 			strbuf_addf(&sb, "%s%s",
-			    sb.text == NULL
-				? "allowed are match and pair with the tests "
-				: ", ",
+			    sb.text != NULL ? ", "
+				: least > 1 ? "allowed is one-way with test "
+					    : "allowed are match and pair with "
+					      "the tests ",
 			    names_tests[i].name);
 	strbuf_addf(&sb, " only, and without exact = gpcnet");
 	rc = refuse(c, "canary", "partners", sb.text, err);

@@ -35,7 +35,8 @@
  *          the good side (q25 of s, q75 of B/s) speaks against a node.
  *          wait_ratio: of the time its ranks wanted a core while they
  *          measured, the share in which they had none
- *   pairs  the worst 16: [{a b n p50}, ...]
+ *   pairs  the worst 16: [{a b n p50}, ...]; with partners one-way also forth,
+ *          from a to b, and back
  *   grid   {nodes p50}, of at most RECORD_GRID_MAX nodes: row i of p50 has the
  *          medians of node i with nodes 0 to i - 1, null where they never met
  *

@@ -136,7 +136,9 @@ record_is_pair_list(const json_t *v)
 		if (!record_is_node(json_object_get(n, "a")) ||
 		    !record_is_node(json_object_get(n, "b")) ||
 		    !json_is_integer(json_object_get(n, "n")) ||
-		    !is_number_or_null(json_object_get(n, "p50")))
+		    !is_number_or_null(json_object_get(n, "p50")) ||
+		    !is_number_or_null(json_object_get(n, "forth")) ||
+		    !is_number_or_null(json_object_get(n, "back")))
 			return 0;
 	return 1;
 }
@@ -263,6 +265,26 @@ record_is_carried(const json_t *v)
 	return 1;
 }
 
+/* [{nodes local cores numa}, ...] */
+static int
+record_is_bound(const json_t *v)
+{
+	static const char *const texts[] = { "nodes", "cores", "numa" };
+	size_t i;
+	json_t *o;
+
+	if (json_array_size(v) > HOSTLIST_MAX)
+		return 0;
+	json_array_foreach (v, i, o) {
+		if (!json_is_integer(json_object_get(o, "local")))
+			return 0;
+		for (size_t k = 0; k < ARRAY_LEN(texts); k++)
+			if (!json_is_string(json_object_get(o, texts[k])))
+				return 0;
+	}
+	return 1;
+}
+
 /* clang-format off */
 #define CARRIED       { "carried", 'o', record_is_carried, 1 }
 #define NUMBER(name)  { name, 'N', record_is_positive, 0 }
@@ -278,6 +300,7 @@ static const struct record_field begin_fields[] = {
 	{ "roles", '*', NULL, 0 },
 	{ "seed", 'i', NULL, 0 },
 	{ "options", '*', NULL, 0 },
+	{ "affinity", 'a', record_is_bound, 1 },
 	CARRIED,
 	LAST,
 };

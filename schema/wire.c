@@ -83,6 +83,8 @@ FIELDS(rank_lost) = {
 	{ "rank", 'i', 0 },
 	{ "pid", 'i', 0 },
 	{ "exited", 'b', 1 },
+	{ "stuck", 'o', 1 }, /* it lives and waits: {rank node what waited_s
+	                        at}, as emit.h */
 	LAST
 };
 FIELDS(counters) = {
@@ -113,6 +115,22 @@ FIELDS(mesh_report) = {
 	                          were asked for */
 	{ "host", 'o', 0 },    /* {turn wait echoes refused limited unsent
 	                          drops stretch} */
+	LAST
+};
+FIELDS(enroll) = {
+	{ "node", 's', 0 },
+	{ "request", 's', 0 }, /* PKCS#10, PEM; of that name alone */
+	{ "token", 's', 1 },   /* where there is no session yet */
+	LAST
+};
+FIELDS(certificate) = {
+	{ "cert", 's', 1 }, /* PEM; who signed it behind it, but for the root */
+	{ "text", 's', 1 }, /* why there is none */
+	LAST
+};
+FIELDS(trust) = {
+	{ "renew", 'b', 0 }, /* whether enroll is answered in a session */
+	{ "crl", 's', 1 },   /* PEM, lists of revoked certificates */
 	LAST
 };
 FIELDS(welcome) = {
@@ -222,7 +240,7 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	[WIRE_EXITED] = { "exited", WIRE_AGENT, exited,
 	    "the launcher or a daemon ended" },
 	[WIRE_RANK_LOST] = { "rank-lost", WIRE_AGENT, rank_lost,
-	    "a rank went away without goodbye" },
+	    "a rank went away without goodbye, or is stuck" },
 	[WIRE_COUNTERS] = { "counters", WIRE_AGENT, counters,
 	    "network counters at a phase border" },
 	[WIRE_SPOOL_LOST] = { "spool-lost", WIRE_AGENT, spool_lost,
@@ -231,6 +249,8 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	    "the node answers echoes, or why not" },
 	[WIRE_MESH_REPORT] = { "mesh-report", WIRE_AGENT, mesh_report,
 	    "what the mesh's last epoch found" },
+	[WIRE_ENROLL] = { "enroll", WIRE_AGENT, enroll,
+	    "a certificate is asked for, by a token or in a session" },
 	[WIRE_WELCOME] = { "welcome", WIRE_COLLECTOR, welcome,
 	    "the session stands; what is already committed" },
 	[WIRE_ACK] = { "ack", WIRE_COLLECTOR, ack,
@@ -251,6 +271,11 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	    "the verdict on the node, for its own health checks" },
 	[WIRE_MESH] = { "mesh", WIRE_COLLECTOR, mesh,
 	    "the mesh's next epoch: keys, pace and targets" },
+	[WIRE_CERTIFICATE] = { "certificate", WIRE_COLLECTOR, certificate,
+	    "the answer to enroll" },
+	[WIRE_TRUST] = { "trust", WIRE_COLLECTOR, trust,
+	    "of certificates, where the inventory has certificates: whether "
+	    "they are renewed, and which were revoked" },
 	[WIRE_HEARTBEAT] = { "heartbeat", WIRE_BOTH, heartbeat, "alive" },
 	[WIRE_REFUSE] = { "refuse", WIRE_BOTH, refuse, "why a session ends" },
 };

@@ -23,6 +23,10 @@
 #define WIRE_VERSION_MIN 1
 /* A hello is no longer. An inventory of 8 NICs and 8 GPUs is under 8 KiB. */
 #define WIRE_HELLO_BYTES_MAX (128 * 1024)
+/* An enroll and its answer are no longer, nor are the lists of a trust: 7000
+ * certificates. */
+#define WIRE_ENROLL_BYTES_MAX (16 * 1024)
+#define WIRE_CRL_BYTES_MAX    (512 * 1024)
 
 /* A batch system's jobs are called by this and the run: the agent makes them,
  * the collector asks after them and ends what is left. */
@@ -45,6 +49,7 @@ enum wire_type {
 	WIRE_SPOOL_LOST,  /* data that had to be dropped */
 	WIRE_MESH_READY,  /* answer to mesh: it answers echoes, or why not */
 	WIRE_MESH_REPORT, /* what the mesh's epoch that has ended found */
+	WIRE_ENROLL,      /* a certificate is asked for */
 	/* collector to agent */
 	WIRE_WELCOME,     /* answer to hello */
 	WIRE_ACK,         /* records up to seq are committed */
@@ -56,6 +61,8 @@ enum wire_type {
 	WIRE_SAMPLE,      /* read the counters now */
 	WIRE_STANDING,    /* what the collector thinks of the node */
 	WIRE_MESH,        /* the mesh's next epoch: keys, pace, targets */
+	WIRE_CERTIFICATE, /* answer to enroll */
+	WIRE_TRUST,       /* renewal, and lists of revoked certificates */
 	/* both */
 	WIRE_HEARTBEAT,
 	WIRE_REFUSE, /* last message of a session: why it ends */

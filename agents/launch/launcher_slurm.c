@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,6 +80,10 @@ slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 	/* it would wait for the others when one rank has died */
 	strvec_add(argv, "--kill-on-bad-exit=1");
 	strvec_add(argv, "--mpi=%s", job->mpi->slurm);
+	if (mpi_impl_bind(job) != NULL)
+		strvec_add(argv, "--cpu-bind=%s",
+		    strcmp(mpi_impl_bind(job), "numa") == 0 ? "ldoms"
+							    : "cores");
 	strvec_add(argv, "--input=none");
 	strvec_add(argv, "--chdir=/");
 	/* the deadline is the collector's; Slurm's limit is behind it */

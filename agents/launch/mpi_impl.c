@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/launch/mpi_impl.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,19 +9,103 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/log.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 #include "schema/mpi_settings.h"
+#include "schema/options.h"
+#include "schema/rails.h"
 
-const struct mpi_impl_mpi *const launch_mpis[] = { &launch_openmpi,
-	&launch_mpich, NULL };
+#define SITE_MAX 32 /* MPIs that a site has registered */
+
+static const struct mpi_impl_mpi *const families[] = { &launch_openmpi,
+	&launch_mpich };
+static struct mpi_impl_mpi sites[SITE_MAX];
+static size_t site_count;
+
+const struct mpi_impl_mpi *
+mpi_impl_at(size_t i)
+{
+	if (i < ARRAY_LEN(families))
+		return families[i];
+	i -= ARRAY_LEN(families);
+	return i < site_count ? &sites[i] : NULL;
+}
 
 const struct mpi_impl_mpi *
 mpi_impl_find(const char *name)
 {
-	for (size_t i = 0; launch_mpis[i] != NULL; i++)
-		if (strcmp(launch_mpis[i]->name, name) == 0)
-			return launch_mpis[i];
+	const struct mpi_impl_mpi *mpi;
+
+	for (size_t i = 0; (mpi = mpi_impl_at(i)) != NULL; i++)
+		if (strcmp(mpi->name, name) == 0)
+			return mpi;
 	return NULL;
+}
+
+static int
+is_registration(const struct dirent *e)
+{
+	size_t len = strlen(e->d_name);
+
+	return e->d_name[0] != '.' && len > 5 &&
+	    strcmp(e->d_name + len - 5, ".conf") == 0;
+}
+
+/* NAME.conf of the folder. */
+static void
+site_add(const char *dir, const char *file)
+{
+	size_t len = strlen(file) - strlen(".conf");
+	struct conf *c = NULL;
+	char path[4400], name[256];
+	struct err err;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	snprintf(name, sizeof(name), "%.*s", (int)len, file);
+	if (conf_load(options_probe, path, &c, &err) < 0)
+		log_warnx("%s; it is not offered", err.text);
+	else if (site_count == SITE_MAX || mpi_impl_find(name) != NULL)
+		log_warnx("%s: %s; it is not offered", path,
+		    site_count == SITE_MAX ? "allowed are 32 of them"
+					   : "this name is taken");
+	else {
+		const char *version = conf_string(c, "probe", "version");
+		struct mpi_impl_mpi *site = &sites[site_count++];
+
+		*site = *families[conf_choice(c, "probe", "mpi")];
+		site->name = xstrdup(name);
+		site->bin = xstrdup(conf_string(c, "probe", "bin"));
+		if (conf_string(c, "probe", "slurm")[0] != '\0')
+			site->slurm = xstrdup(conf_string(c, "probe", "slurm"));
+		site->engine = xstrdup(conf_string(c, "probe", "engine"));
+		if (strcmp(version, COALMINE_VERSION) != 0)
+			log_warnx("%s: an engine of version %s beside an agent "
+				  "of " COALMINE_VERSION
+				  ": run coalmine-build-probe again",
+			    path, version);
+	}
+	conf_free(c);
+}
+
+void
+mpi_impl_load(const struct conf *c)
+{
+	const char *dir = conf_string(c, "children", "probes");
+	struct dirent **files = NULL;
+	int n = scandir(dir, &files, is_registration, versionsort);
+
+	for (int i = 0; i < n; free(files[i++]))
+		site_add(dir, files[i]->d_name);
+	free(files);
+}
+
+/* Where the launcher and what it starts are; "" for nowhere. */
+static const char *
+bin_of(const struct mpi_impl_mpi *mpi, const struct conf *c)
+{
+	return mpi->bin != NULL ? mpi->bin
+				: conf_string(c, "children", mpi->family);
 }
 
 static int
@@ -36,24 +121,29 @@ int
 mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret_launcher, char *ret_engine, size_t cap_bytes, struct err *err)
 {
-	const char *dir = conf_string(c, "children", mpi->name);
-	char engine[80];
+	const char *dir = bin_of(mpi, c);
+	char engine[4400];
 	size_t i;
 
-	if (dir[0] == '\0')
+	if (dir[0] == '\0' && mpi->bin == NULL)
 		return err_set(err, -ENOENT, "%s is not offered", mpi->name);
 	for (i = 0; mpi->launchers[i] != NULL; i++)
 		if (in_dir(dir, mpi->launchers[i], ret_launcher, cap_bytes) ==
 		    0)
 			break;
-	if (mpi->launchers[i] == NULL)
+	if (dir[0] == '\0')
+		ret_launcher[0] = '\0';
+	else if (mpi->launchers[i] == NULL)
 		return err_set(err, -ENOENT, "%s/%s is missing", dir,
 		    mpi->launchers[0]);
-	snprintf(engine, sizeof(engine), "%s/coalmine-probe", mpi->name);
-	if (in_dir(conf_string(c, "children", "libexec"), engine, ret_engine,
-		cap_bytes) < 0)
-		return err_set(err, -ENOENT, "%s/%s is missing",
-		    conf_string(c, "children", "libexec"), engine);
+	if (mpi->engine != NULL)
+		snprintf(engine, sizeof(engine), "%s", mpi->engine);
+	else
+		snprintf(engine, sizeof(engine), "%s/%s/coalmine-probe",
+		    conf_string(c, "children", "libexec"), mpi->name);
+	if (str_format(ret_engine, cap_bytes, "%s", engine) < 0 ||
+	    access(engine, X_OK) < 0)
+		return err_set(err, -ENOENT, "%s is missing", engine);
 	return 0;
 }
 
@@ -61,7 +151,7 @@ int
 mpi_impl_daemon(const struct mpi_impl_mpi *mpi, const struct conf *c, char *ret,
     size_t cap_bytes)
 {
-	const char *dir = conf_string(c, "children", mpi->name);
+	const char *dir = bin_of(mpi, c);
 
 	if (dir[0] == '\0')
 		return -ENOENT;
@@ -72,9 +162,9 @@ void
 mpi_impl_env(const struct mpi_impl_mpi *mpi, const struct conf *c,
     struct strvec *env)
 {
-	const char *dir = conf_string(c, "children", mpi->name);
+	const char *dir = bin_of(mpi, c);
 
-	if (strcmp(dir, "/usr/bin") == 0) {
+	if (strcmp(dir, "/usr/bin") == 0 || dir[0] == '\0') {
 		strvec_env(env, "PATH", "/usr/bin:/bin");
 		return;
 	}
@@ -137,9 +227,7 @@ set_fabric(const struct mpi_impl_job *job, const char *fabric,
     struct strvec *env, struct strvec *names)
 {
 	const char *tls = conf_string(job->conf, "mpi", "ucx_tls");
-	int packaged = strcmp(conf_string(job->conf, "children",
-				  job->mpi->name),
-			   "/usr/bin") == 0;
+	int packaged = strcmp(bin_of(job->mpi, job->conf), "/usr/bin") == 0;
 
 	for (const struct mpi_impl_fabric *f = job->mpi->fabrics;
 	     f->name != NULL; f++)
@@ -154,31 +242,33 @@ set_fabric(const struct mpi_impl_job *job, const char *fabric,
 		set("UCX_TLS", tls, env, names);
 }
 
-/* In the words of each library: UCX wants the port of an RDMA device. */
 static void
 set_devices(const char *fabric, const char *devices, struct strvec *env,
     struct strvec *names)
 {
-	struct strbuf ucx = { 0 };
-	size_t count = 0;
-	char **list = str_list_parse(devices, &count);
-	int tcp = strcmp(fabric, "tcp") == 0;
-	char path[500];
+	char *value;
 
-	for (size_t i = 0; list != NULL && i < count; i++) {
-		snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1",
-		    list[i]);
-		strbuf_addf(&ucx, "%s%s%s", i > 0 ? "," : "", list[i],
-		    access(path, F_OK) == 0 ? ":1" : "");
+	if (devices[0] == '\0')
+		return;
+	for (const struct rail_variable *v = rail_variables; v->name != NULL;
+	     v++) {
+		value = rail_value(v, "", fabric, devices);
+		if (value != NULL)
+			set(v->name, value, env, names);
+		free(value);
 	}
-	str_list_free(list);
-	if (ucx.text != NULL) {
-		set("UCX_NET_DEVICES", ucx.text, env, names);
-		set("COALMINE_DEVICES", devices, env, names);
-		set(tcp ? "OMPI_MCA_btl_tcp_if_include" : "FI_CXI_DEVICE_NAME",
-		    devices, env, names);
-	}
-	strbuf_clear(&ucx);
+	value = rail_names("", devices);
+	set("COALMINE_DEVICES", value, env, names);
+	free(value);
+}
+
+static const char *
+bind_asked(const struct mpi_impl_job *job)
+{
+	return conf_string(conf_given(job->campaign, "mpi", "bind")
+		? job->campaign
+		: job->conf,
+	    "mpi", "bind");
 }
 
 void
@@ -199,15 +289,31 @@ mpi_impl_settings(const struct mpi_impl_job *job, struct strvec *env,
 		set_fabric(job, fabric, env, names);
 	if (nics[0] != '\0' && devices[0] == '\0')
 		set("COALMINE_NICS", nics, env, names);
+	/* Before the lists: what a site sets of them stays, and where it is
+	 * another device the engine says that these carried nothing. */
+	set_devices(fabric, devices, env, names);
 	set_list(job->conf, "mca", MPI_SETTINGS_MCA, env, names);
 	set_list(job->conf, "env", "", env, names);
 	if (late)
 		set_fabric(job, fabric, env, names);
-	set_devices(fabric, devices, env, names);
 	set_list(job->campaign, "mca", MPI_SETTINGS_MCA, env, names);
 	set_list(job->campaign, "env", "", env, names);
+	/* It keeps to cores near its NIC where nobody binds it. */
+	if (strcmp(bind_asked(job), "auto") != 0)
+		set("COALMINE_BIND", bind_asked(job), env, names);
 	/* The engine judges by it what carried its bytes. */
 	set("COALMINE_FABRIC", fabric, env, names);
+}
+
+const char *
+mpi_impl_bind(const struct mpi_impl_job *job)
+{
+	const char *bind = bind_asked(job);
+
+	if (strcmp(bind, "none") == 0 || strcmp(bind, "auto") == 0 ||
+	    job->ranks_per_node > job->cores)
+		return NULL;
+	return bind;
 }
 
 char *

@@ -3,7 +3,9 @@
  * mpi_impl.h - the MPI implementations whose launchers an agent can start.
  *
  * A row knows the files of its implementation and how its launcher is told
- * hosts, ranks and our rsh agent. The environment is made from nothing.
+ * hosts, ranks and our rsh agent. The environment is made from nothing. MPIs of
+ * a site, which coalmine-build-probe has registered, are copies of the row of
+ * their family, with paths of their own.
  */
 #ifndef AGENTS_LAUNCH_MPI_IMPL_H
 #define AGENTS_LAUNCH_MPI_IMPL_H
@@ -49,8 +51,11 @@ struct mpi_impl_fabric {
 };
 
 struct mpi_impl_mpi {
-	const char *name; /* as in campaigns, and the key of its directory
-			     in [children] */
+	const char *name;   /* as in campaigns */
+	const char *family; /* the key of its directory in [children] */
+	/* Of a site's MPI; NULL: by [children]. An empty bin: it has no
+	 * launcher, as Cray's. */
+	const char *bin, *engine;
 	/* Files in that directory, best first; NULL-ended. */
 	const char *const *launchers;
 	const char *argv0;  /* the launcher looks at its own name */
@@ -67,9 +72,12 @@ struct mpi_impl_mpi {
 
 extern const struct mpi_impl_mpi launch_openmpi;
 extern const struct mpi_impl_mpi launch_mpich;
-extern const struct mpi_impl_mpi *const launch_mpis[]; /* NULL-ended */
 
+/* Read the files of children.probes, once, as the agent starts. One that is
+ * wrong is logged and not offered. */
+void mpi_impl_load(const struct conf *c);
 const struct mpi_impl_mpi *mpi_impl_find(const char *name); /* NULL if none */
+const struct mpi_impl_mpi *mpi_impl_at(size_t i); /* NULL behind the last */
 /* Path of the launcher or the daemon, or of the engine built for it. 0, or
  * -ENOENT and what is missing in why. */
 int mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
@@ -88,6 +96,9 @@ int mpi_impl_allowed(const struct conf *agent, const struct conf *campaign,
  * hand on, all but Open MPI's parameters. */
 void mpi_impl_settings(const struct mpi_impl_job *job, struct strvec *env,
     struct strvec *names);
+/* mpi.bind of campaign or agent: "core" or "numa", which the launcher binds
+ * ranks to; NULL where it does not, or has not the cores. */
+const char *mpi_impl_bind(const struct mpi_impl_job *job);
 /* Names with sep between; the caller frees. */
 char *mpi_impl_join(const struct strvec *names, const char *sep);
 

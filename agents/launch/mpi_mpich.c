@@ -88,6 +88,10 @@ mpich_build(const struct mpi_impl_job *job, struct strvec *argv,
 		strvec_add(argv, "-localhost");
 		strvec_add(argv, "%s", addr);
 	}
+	if (mpi_impl_bind(job) != NULL) {
+		strvec_add(argv, "-bind-to");
+		strvec_add(argv, "%s", mpi_impl_bind(job));
+	}
 	strvec_add(argv, "-hosts");
 	strvec_add(argv, "%s", hosts.text);
 	strvec_add(argv, "-n");
@@ -101,6 +105,7 @@ static const char *const launchers[] = { "mpiexec.hydra", NULL };
 
 const struct mpi_impl_mpi launch_mpich = {
 	.name = "mpich",
+	.family = "mpich",
 	.launchers = launchers,
 	.argv0 = "mpiexec.hydra",
 	.daemon = "hydra_pmi_proxy",

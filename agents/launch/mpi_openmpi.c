@@ -43,10 +43,6 @@ static const struct {
 	{ "oob_tcp_keepalive_intvl", "2" },
 	{ "oob_tcp_keepalive_probes", "3" },
 	{ "odls_base_sigkill_timeout", "1" },
-	/* hosts of an emulated cluster share the cores of one machine, and
-	 * every one of them would bind its rank to the first */
-	{ "hwloc_base_binding_policy", "none" },
-	{ "rmaps_base_mapping_policy", "slot" },
 	{ "rmaps_base_oversubscribe", "1" },
 };
 
@@ -84,11 +80,17 @@ static void
 settings(const struct mpi_impl_job *job, struct strvec *env)
 {
 	const char *net = conf_string(job->conf, "mpi", "net");
+	const char *bind = mpi_impl_bind(job);
 	struct strvec names = { 0 };
 	char *list;
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
 		mca(env, fixed[i].name, "%s", fixed[i].value);
+	/* by itself it binds a node's only rank to the first core */
+	mca(env, "hwloc_base_binding_policy", "%s",
+	    bind != NULL ? bind : "none");
+	mca(env, "rmaps_base_mapping_policy", "%s",
+	    bind != NULL && strcmp(bind, "numa") == 0 ? "numa" : "slot");
 	mca(env, "plm_rsh_agent", "%s", job->arsh);
 	/* only the name is looked at: for sh it would wrap " orted" in a
 	 * script that reads a profile, and a nologin user's it refuses */
@@ -97,8 +99,10 @@ settings(const struct mpi_impl_job *job, struct strvec *env)
 	mca(env, "routed_radix", "%zu", job->node_count + 1);
 	mca(env, "plm_rsh_num_concurrent", "%zu", job->node_count + 1);
 	if (net[0] != '\0') {
-		mca(env, "btl_tcp_if_include", "%s", net);
 		mca(env, "oob_tcp_if_include", "%s", net);
+		/* where ranks have a NIC each, they say it themselves */
+		if (conf_string(job->conf, "mpi", "nics")[0] == '\0')
+			mca(env, "btl_tcp_if_include", "%s", net);
 	}
 	if (job->ranks_per_node > job->cores)
 		mca(env, "mpi_yield_when_idle", "1");
@@ -137,6 +141,7 @@ static const char *const launchers[] = { "orterun", "mpirun.openmpi", "mpirun",
 
 const struct mpi_impl_mpi launch_openmpi = {
 	.name = "openmpi",
+	.family = "openmpi",
 	.launchers = launchers,
 	.argv0 = "mpirun",
 	.daemon = "orted",

@@ -8,6 +8,7 @@
 
 #include "agents/process/child.h"
 #include "agents/process/strvec.h"
+#include "agents/sensor/sensor.h"
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -23,6 +24,7 @@ struct idle_row {
 	int (*look)(struct agent *ag, struct err *err);
 	/* NULL where look is enough. */
 	struct idle_wait *(*ask)(struct agent *ag, idle_cb *cb, void *arg);
+	int gpus; /* cores do not tell: before a run GPUs are asked too */
 };
 
 static int
@@ -151,10 +153,10 @@ ask_command(struct agent *ag, idle_cb *cb, void *arg)
 
 /* In the order of the option's allowed words. */
 static const struct idle_row rows[] = {
-	{ look_never, NULL },  /* always */
-	{ NULL, ask_command }, /* command */
-	{ look_slurm, NULL },  /* slurm-cgroup */
-	{ look_load, NULL },   /* load */
+	{ look_never, NULL, 0 },  /* always */
+	{ NULL, ask_command, 0 }, /* command */
+	{ look_slurm, NULL, 0 },  /* slurm-cgroup */
+	{ look_load, NULL, 1 },   /* load */
 };
 
 static const struct idle_row *
@@ -167,10 +169,12 @@ struct idle_wait *
 idle_check(struct agent *ag, idle_cb *cb, void *arg)
 {
 	struct err err;
+	int busy;
 
 	if (row(ag)->ask != NULL)
 		return row(ag)->ask(ag, cb, arg);
-	cb(row(ag)->look(ag, &err) ? err.text : NULL, arg);
+	busy = row(ag)->look(ag, &err) || (row(ag)->gpus && gpu_busy("", &err));
+	cb(busy ? err.text : NULL, arg);
 	return NULL;
 }
 

@@ -8,11 +8,15 @@
 #include <string.h>
 
 #include "agents/process/sock.h"
+#include "common/hostlist.h"
 #include "common/log.h"
 #include "common/queue.h"
+#include "common/str.h"
 #include "common/xalloc.h"
+#include "schema/names.h"
 
-#define LINE_MAX_BYTES 64
+#define LINE_MAX_BYTES 400
+#define STUCK_MAX      2 /* partners that a rank waits for */
 /* No node has more ranks. Each has one line in the life of a run, and is lost
  * once: the rest is a rank that has gone wild. */
 #define RANKS_MAX 1024
@@ -23,7 +27,7 @@ struct line {
 	struct rank_watch *watch;
 	struct bufferevent *bev;
 	int64_t rank, pid; /* -1 until it has said who it is */
-	int bye, exited;
+	int bye, exited, stuck;
 };
 
 struct rank_watch {
@@ -33,7 +37,7 @@ struct rank_watch {
 	unsigned opened, seen;
 	int64_t told[RANKS_MAX]; /* ranks that are lost */
 	size_t told_count;
-	rank_watch_lost_cb *lost;
+	const struct rank_watch_ops *ops;
 	void *arg;
 };
 
@@ -68,7 +72,31 @@ line_end(struct line *l)
 
 	line_free(l);
 	if (lost && is_news(t, rank))
-		t->lost(rank, pid, exited, t->arg);
+		t->ops->lost(rank, pid, exited, t->arg);
+}
+
+/* "stuck RANK NODE WHAT SECONDS AT"; -1 for anything else. */
+static int
+stuck_take(struct line *l, const char *text)
+{
+	char node[HOSTLIST_NAME_MAX + 1], what[32], rest;
+	long long rank, at;
+	double waited_s;
+
+	_Static_assert(HOSTLIST_NAME_MAX == 255, "as below");
+	if (l->rank < 0 || l->stuck++ >= STUCK_MAX ||
+	    sscanf(text, "stuck %lld %255s %31s %lf %lld%c", &rank, node, what,
+		&waited_s, &at, &rest) != 5 ||
+	    rank < -1 || at < 0 || !(waited_s >= 0 && waited_s < 1e6) ||
+	    (rank >= 0 && hostlist_name_check(node) < 0) ||
+	    STR_FIND(names_tests, what) < 0)
+		return -1;
+	l->watch->ops->stuck(l->rank, l->pid,
+	    json_pack("{s:I, s:s, s:s, s:f, s:I}", "rank", (json_int_t)rank,
+		"node", rank < 0 ? "" : node, "what", what, "waited_s",
+		waited_s, "at", (json_int_t)at),
+	    l->watch->arg);
+	return 0;
 }
 
 /* One line of a rank: 0, or -1 for one that no rank of ours writes. */
@@ -86,6 +114,8 @@ line_take(struct line *l, const char *text)
 		l->exited = 1;
 		return 0;
 	}
+	if (strncmp(text, "stuck ", 6) == 0)
+		return stuck_take(l, text);
 	if (l->rank >= 0 ||
 	    sscanf(text, "rank %lld pid %lld%c", &rank, &pid, &rest) != 2 ||
 	    rank < 0 || pid < 1)
@@ -150,12 +180,12 @@ accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
 
 struct rank_watch *
 rank_watch_open(struct event_base *base, const char *path, int64_t gid,
-    rank_watch_lost_cb *lost, void *arg)
+    const struct rank_watch_ops *ops, void *arg)
 {
 	struct rank_watch *t = xcalloc(1, sizeof(*t));
 
 	t->base = base;
-	t->lost = lost;
+	t->ops = ops;
 	t->arg = arg;
 	TAILQ_INIT(&t->lines);
 	t->sock = sock_listen(base, path, gid, accept_cb, t);

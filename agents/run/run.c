@@ -106,6 +106,25 @@ lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
 	    1);
 }
 
+/* It will end itself; collectors that know no more take it for that. */
+static void
+stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
+{
+	struct run *run = arg;
+
+	log_warnx("run %s: rank %lld is stuck with rank %lld on \"%s\"",
+	    run->id, (long long)rank,
+	    (long long)json_integer_value(json_object_get(with, "rank")),
+	    json_string_value(json_object_get(with, "node")));
+	run_send(run, WIRE_RANK_LOST,
+	    json_pack("{s:s, s:I, s:I, s:b, s:o}", "run", run->id, "rank",
+		(json_int_t)rank, "pid", (json_int_t)pid, "exited", 1, "stuck",
+		with),
+	    1);
+}
+
+static const struct rank_watch_ops rank_watch_ops = { lost_cb, stuck_cb };
+
 static void
 deadline_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -201,8 +220,8 @@ run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 		return rc;
 	}
 	snprintf(path, sizeof(path), "%s/tether.sock", run->dir);
-	run->tether = rank_watch_open(ag->base, path, ag->child_gid, lost_cb,
-	    run);
+	run->tether = rank_watch_open(ag->base, path, ag->child_gid,
+	    &rank_watch_ops, run);
 	if (run->tether == NULL) {
 		err_say(err, "%s: cannot listen", path);
 		run_free(run);
@@ -620,7 +639,11 @@ run_launch(struct run *run, const struct launcher *way,
 	mark_make(run, 0, mark, sizeof(mark));
 	env_base(run, mark, &env);
 	strvec_env(&env, "COALMINE_ARSH_SOCKET", "%s/agent.sock", run->dir);
-	if (way->build(&job, path, sizeof(path), &argv, &env, &err) < 0)
+	if (launcher[0] == '\0' && way != &launcher_slurm)
+		send_not_started(run, 0,
+		    "this MPI has no launcher of its own: allowed is "
+		    "campaign.launcher = slurm");
+	else if (way->build(&job, path, sizeof(path), &argv, &env, &err) < 0)
 		send_not_started(run, 0, err.text);
 	else
 		run_child_start(run, 0, path, argv.list, &env, mark);

@@ -26,7 +26,9 @@
 
 /* ---- rank_watch.c: the lines that the ranks of a run hold here ----
  *
- * A rank connects, writes "rank R pid P", and "bye" once its results are out.
+ * A rank connects, writes "rank R pid P", and "bye" once its results are out;
+ * between them "stuck RANK NODE WHAT SECONDS AT" where it waits for another one
+ * in vain, at most for two; RANK -1: it cannot say for whom.
  * A line that breaks without bye is a rank that died, whatever its launcher
  * thinks of it; one that ended itself, as its MPI does when another rank is
  * gone, could still say "exit".
@@ -36,10 +38,18 @@ struct rank_watch;
 /* exited: it ended itself. */
 typedef void rank_watch_lost_cb(int64_t rank, int64_t pid, int exited,
     void *arg);
+/* with: {rank node what waited_s at}, taken; the node's name may be any, or ""
+ * with rank -1. */
+typedef void rank_watch_stuck_cb(int64_t rank, int64_t pid, json_t *with,
+    void *arg);
+struct rank_watch_ops {
+	rank_watch_lost_cb *lost;
+	rank_watch_stuck_cb *stuck;
+};
 
 /* NULL after a line in the log. */
 struct rank_watch *rank_watch_open(struct event_base *base, const char *path,
-    int64_t gid, rank_watch_lost_cb *lost, void *arg);
+    int64_t gid, const struct rank_watch_ops *ops, void *arg);
 /* Closes all lines, without lost. NULL is allowed. */
 void rank_watch_close(struct rank_watch *t);
 unsigned rank_watch_count(const struct rank_watch *t); /* ranks seen so far */

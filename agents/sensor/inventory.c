@@ -23,10 +23,12 @@
 #include "agents/process/strvec.h"
 #include "agents/sensor/sensor.h"
 #include "common/clk.h"
+#include "common/member.h"
 #include "common/str.h"
 #include "common/text.h"
 #include "schema/mesh.h"
 #include "schema/names.h"
+#include "schema/rails.h"
 
 #define PATH_BYTES       1024
 #define MBIT             1000000LL
@@ -190,6 +192,24 @@ nic_add(const char *top, const char *name, json_t *list)
 	json_array_append_new(list, o);
 }
 
+/* The port's own identifier, the second half of its first address:
+ * "fe80:0000:0000:0000:0002:c903:0012:3457". */
+static void
+put_guid(json_t *o, const char *dir)
+{
+	char gid[64], guid[20];
+	unsigned p[4];
+
+	line_read(dir, "gids/0", gid, sizeof(gid));
+	if (strlen(gid) != 39 ||
+	    sscanf(gid + 20, "%4x:%4x:%4x:%4x", &p[0], &p[1], &p[2], &p[3]) !=
+		4)
+		return;
+	snprintf(guid, sizeof(guid), "0x%04x%04x%04x%04x", p[0], p[1], p[2],
+	    p[3]);
+	put_text(o, "guid", guid);
+}
+
 static void
 ib_add(const char *top, const char *dev, json_t *list)
 {
@@ -218,6 +238,7 @@ ib_add(const char *top, const char *dev, json_t *list)
 		    "state", colon != NULL ? colon + 1 : state, "port",
 		    de->d_name, "addrs");
 		put_text(o, "name", dev);
+		put_guid(o, dir);
 		put_file(o, "numa_node", device, "numa_node", 0);
 		put_pcie(o, device);
 		if (atof(rate) > 0)
@@ -373,9 +394,11 @@ mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c,
 		return;
 	o = json_pack("{s:s, s:s, s:s}", "name", mpi->name, "launcher",
 	    launcher, "engine", engine);
-	version_ask(as, launcher, mpi->argv0, mpi->version_mark, version,
-	    sizeof(version));
-	put_text(o, "version", version);
+	if (launcher[0] != '\0') {
+		version_ask(as, launcher, mpi->argv0, mpi->version_mark,
+		    version, sizeof(version));
+		put_text(o, "version", version);
+	}
 	json_array_append_new(list, o);
 }
 
@@ -420,6 +443,73 @@ inventory_nics(const char *root)
 	return nics;
 }
 
+/* Those of a fabric; a port of RoCE may be that of anything. */
+static char *
+rails_guess(const char *root, const json_t *nics)
+{
+	struct strbuf sb = { 0 };
+	char dir[PATH_BYTES], layer[32];
+	const json_t *nic;
+	struct rail r;
+	size_t i;
+
+	json_array_foreach (nics, i, nic) {
+		const char *name = member_text(nic, "name");
+		const char *port = member_text(nic, "port");
+		int is_ib = 0;
+
+		snprintf(dir, sizeof(dir),
+		    "%s/sys/class/infiniband/%s/ports/%s", root, name, port);
+		if (port[0] != '\0') {
+			line_read(dir, "link_layer", layer, sizeof(layer));
+			is_ib = strcmp(layer, "InfiniBand") == 0 &&
+			    strcmp(member_text(nic, "state"), "ACTIVE") == 0;
+		}
+		rail_find(root, name, &r);
+		if (is_ib)
+			strbuf_addf(&sb, "%s%s%s%s", sb.text == NULL ? "" : ",",
+			    name, strcmp(port, "1") == 0 ? "" : ":",
+			    strcmp(port, "1") == 0 ? "" : port);
+		else if (port[0] == '\0' && r.cxi[0] != '\0' &&
+		    strcmp(member_text(nic, "state"), "up") == 0)
+			strbuf_addf(&sb, "%s%s", sb.text == NULL ? "" : ",",
+			    name);
+	}
+	return sb.text;
+}
+
+static void
+put_rails(json_t *o, const char *root, const struct conf *c)
+{
+	const char *said = conf_string(c, "mpi", "nics");
+	json_t *list = json_array(), *seen = json_object();
+	char *guess = said[0] != '\0' || rail_is_chosen(c)
+	    ? NULL
+	    : rails_guess(root, json_object_get(o, "nics"));
+	size_t count = 0;
+	char **names = str_list_parse(guess != NULL ? guess
+		: rail_is_chosen(c)                 ? ""
+						    : said,
+	    &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct rail r;
+
+		rail_find(root, names[i], &r);
+		if (json_object_get(seen, names[i]) == NULL)
+			json_array_append_new(list,
+			    json_pack("{s:o, s:o}", "name", text_json(names[i]),
+				"netdev", text_json(r.netdev)));
+		json_object_set_new(seen, names[i], json_true());
+	}
+	str_list_free(names);
+	free(guess);
+	json_decref(seen);
+	if (json_array_size(list) > 0)
+		json_object_set(o, "rails", list);
+	json_decref(list);
+}
+
 json_t *
 inventory_read(const char *root, const struct conf *c,
     const struct child_spec *as)
@@ -439,15 +529,18 @@ inventory_read(const char *root, const struct conf *c,
 		json_object_set_new(o, "cores", json_integer(cpus_count(cpus)));
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
 	put_memory(o, path);
-	for (size_t i = 0; root[0] == '\0' && launch_mpis[i] != NULL; i++)
-		mpi_add(launch_mpis[i], c, as, mpis);
+	for (size_t i = 0; root[0] == '\0' && mpi_impl_at(i) != NULL; i++)
+		mpi_add(mpi_impl_at(i), c, as, mpis);
 	json_object_set_new(o, "numa",
 	    list_of(root, "sys/devices/system/node", "node", numa_add));
 	json_object_set_new(o, "nics", inventory_nics(root));
+	put_rails(o, root, c);
 	json_object_set_new(o, "gpus",
 	    list_of(root, "sys/bus/pci/devices", "", gpu_add));
 	json_object_set_new(o, "mpi", mpis);
 	json_object_set_new(o, "mesh_bytes", json_integer(MESH_LARGE_MAX));
 	json_object_set_new(o, "links", json_true());
+	json_object_set_new(o, "certificates", json_true());
+	json_object_set_new(o, "one_way", json_true());
 	return o;
 }

@@ -8,6 +8,9 @@
  *           addrs: [...]}, ...]
  *  gpus:  [{pci vendor driver numa_node}, ...]
  *  mpi:   [{name launcher version engine}, ...]
+ *  rails: [{name netdev}, ...], the nics that carry the bytes of jobs: as
+ *   mpi.nics says, or all active ports of InfiniBand and Slingshot; left out
+ *   where there are none, or the site tells its ranks which to take
  *  mesh_bytes, the largest datagram of the mesh that is answered
  *  links, true: error counters are told where the welcome asks for them}
  * Members that cannot be known are left out. kind is ethernet, infiniband or

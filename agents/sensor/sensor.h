@@ -14,6 +14,8 @@
 
 #include <jansson.h>
 
+#include "common/err.h"
+
 struct sensor {
 	const char *name;
 	/* Append {"nic": name, "counters": {...}} for every device in the tree
@@ -40,5 +42,9 @@ void sensor_dir(const char *dir, const char *prefix, json_t *counters);
  * that count units of so many bytes. */
 void sensor_bytes(json_t *counters, const char *rx, const char *tx,
     int unit_bytes);
+
+/* gpu.c: 1 and why when a process computes on a GPU of this node, as the
+ * kernel says of AMD's and NVML of NVIDIA's; 0 where neither can. */
+int gpu_busy(const char *root, struct err *err);
 
 #endif

@@ -369,7 +369,7 @@ do_spawn(struct agent *ag, const json_t *msg)
 	}
 	argv = strings(array);
 	addrs = strings(run->head_addrs);
-	want.mpi = run->mpi->name;
+	want.mpi = run->mpi->family;
 	want.addrs = addrs;
 	want.addr_count = json_array_size(run->head_addrs);
 	if (argv_allowlist_check(&want, argv, json_array_size(array), &checked,

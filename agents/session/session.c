@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/session/session.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -18,12 +19,18 @@
 #include "common/err.h"
 #include "common/frame.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/rng.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
+#include "schema/pki.h"
 
 /* Connect, handshake and welcome together: three lost packets fit. */
 #define OPEN_LIMIT_S 8
+/* But where TCP stands others have their turn before us, 20,000 perhaps: who
+ * gives up and comes back waits anew. The collector waits for 60 s. */
+#define TURN_LIMIT_NS (70 * CLK_NS_PER_S)
 /* A collector that was restarted has its agents back within seconds; one that
  * is away for longer is not stormed when it returns. */
 #define SOON_FOR_NS  (60 * CLK_NS_PER_S)
@@ -32,6 +39,9 @@
 #define LATE_BASE_MS 1000
 #define LATE_CAP_MS  120000
 #define RETRY_MIN_MS 50 /* never a busy loop, whatever the jitter says */
+/* Between attempts to renew a certificate. */
+#define RENEW_MIN_S 1
+#define RENEW_MAX_S 3600
 /* Bulk data waits while this much is queued: a heartbeat behind it still
  * leaves in time over a 10 Mbit/s link. */
 #define QUEUE_BYTES (1024 * 1024)
@@ -50,9 +60,14 @@ struct session {
 	const char *name;
 	const struct session_ops *ops;
 	void *arg;
-	char *host, *port;
+	struct str_address collector;
 	char boot[17]; /* this process's life */
 	SSL_CTX *ctx;
+	struct lists *lists;
+	struct enroll *enroll; /* a certificate is asked for, or NULL */
+	int renews;            /* the collector answers that in the session */
+	uint64_t renew_ns;     /* not again before */
+	char alarm[ERR_TEXT_BYTES]; /* of a certificate that is not renewed */
 	enum session_state state;
 	struct resolve *resolve;
 	struct addrinfo *list, *next; /* addresses, and the one to try next */
@@ -134,7 +149,56 @@ send_heartbeat(struct session *s)
 	json_object_set_new(msg, "at_unix_ns",
 	    json_integer((json_int_t)clk_unix_ns()));
 	s->ops->heartbeat(msg, s->arg);
+	if (s->alarm[0] != '\0' && json_object_get(msg, "alarm") == NULL)
+		json_object_set_new(msg, "alarm", text_json(s->alarm));
 	(void)put(s, WIRE_HEARTBEAT, msg);
+}
+
+static void
+send_enroll(struct session *s)
+{
+	struct err err;
+	json_t *msg = enroll_message(s->enroll, &err);
+
+	if (msg == NULL || put(s, WIRE_ENROLL, msg) < 0)
+		session_close(s, "no request for a certificate can be made");
+	else if (enroll_uses_token(s->enroll))
+		s->state = SESSION_GREETING;
+}
+
+static void
+renew_failed(struct session *s, const struct err *err)
+{
+	snprintf(s->alarm, sizeof(s->alarm),
+	    "the certificate was not renewed: %.400s", err->text);
+	log_warnx("session: %s", s->alarm);
+	enroll_free(s->enroll);
+	s->enroll = NULL;
+}
+
+/* In the last third of its life a certificate gets a successor. */
+static void
+renew_when_due(struct session *s)
+{
+	const X509 *cert = SSL_CTX_get0_certificate(s->ctx);
+	int64_t now_unix_s = (int64_t)(clk_unix_ns() / CLK_NS_PER_S);
+	int64_t left_s = pki_unix_s(X509_get0_notAfter(cert)) - now_unix_s;
+	int64_t wait_s = left_s / 10;
+	struct err err;
+
+	if (!s->renews || clk_ns() < s->renew_ns ||
+	    now_unix_s < enroll_due_unix_s(cert))
+		return;
+	wait_s = wait_s < RENEW_MIN_S ? RENEW_MIN_S
+	    : wait_s > RENEW_MAX_S    ? RENEW_MAX_S
+				      : wait_s;
+	s->renew_ns = clk_ns() + (uint64_t)wait_s * CLK_NS_PER_S;
+	enroll_free(s->enroll);
+	s->enroll = NULL;
+	if (enroll_again(s->conf, s->name, &s->enroll, &err) < 0)
+		renew_failed(s, &err);
+	else
+		send_enroll(s);
 }
 
 static int
@@ -154,10 +218,65 @@ handle_welcome(struct session *s, const json_t *msg)
 	s->state = SESSION_UP;
 	s->tries = 0;
 	s->last[0] = '\0';
-	log_info("session %s:%s: up", s->host, s->port);
+	log_info("session %s:%s: up", s->collector.host, s->collector.port);
 	send_heartbeat(s);
 	timer_set(s, s->heartbeat_ns);
 	s->ops->up(msg, s->arg);
+	return 0;
+}
+
+static int
+load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
+{
+	return tls_load(conf_string(c, "tls", "ca"),
+	    conf_string(c, "tls", "cert"), conf_string(c, "tls", "key"),
+	    ret_ctx, err);
+}
+
+/* Whether it was the first or a later one, what comes is a new connection with
+ * it. */
+static int
+handle_certificate(struct session *s, const json_t *msg)
+{
+	SSL_CTX *ctx = NULL;
+	struct err err;
+	int rc = enroll_answer(s->enroll, msg, &err);
+
+	if (rc == 0)
+		rc = load(s->conf, &ctx, &err);
+	if (rc < 0 && s->state == SESSION_UP) {
+		renew_failed(s, &err);
+		return 0;
+	}
+	if (rc < 0) {
+		session_close(s, err.text);
+		return rc;
+	}
+	enroll_free(s->enroll);
+	s->enroll = NULL;
+	SSL_CTX_free(s->ctx);
+	s->ctx = ctx;
+	s->alarm[0] = '\0';
+	log_info("session %s:%s: a new certificate", s->collector.host,
+	    s->collector.port);
+	session_close(s, "for a new certificate");
+	return -ECONNRESET;
+}
+
+static int
+handle_trust(struct session *s, const json_t *msg)
+{
+	SSL *ssl = bufferevent_openssl_get_ssl(s->bev);
+	const char *crl = member_text_or(msg, "crl", NULL);
+	struct err err;
+
+	s->renews = member_bool(msg, "renew");
+	if (crl != NULL && lists_take(s->lists, ssl, crl, &err) < 0)
+		log_warnx("session: %s", err.text);
+	if (lists_check(s->lists, ssl, &err) < 0) {
+		session_close(s, err.text);
+		return -EACCES;
+	}
 	return 0;
 }
 
@@ -176,7 +295,13 @@ handle(struct session *s, enum wire_type type, const json_t *msg)
 		session_close(s, err.text);
 		return -ECONNREFUSED;
 	}
-	if (s->state == SESSION_GREETING && type == WIRE_WELCOME)
+	if (type == WIRE_CERTIFICATE && s->enroll != NULL &&
+	    (s->state == SESSION_UP || s->state == SESSION_GREETING))
+		return handle_certificate(s, msg);
+	if (s->state == SESSION_UP && type == WIRE_TRUST)
+		return handle_trust(s, msg);
+	if (s->state == SESSION_GREETING && !enroll_uses_token(s->enroll) &&
+	    type == WIRE_WELCOME)
 		return handle_welcome(s, msg);
 	if (s->state != SESSION_UP || type == WIRE_WELCOME) {
 		err_say(&err, "unexpected %s", wire_messages[type].name);
@@ -284,14 +409,19 @@ failure_text(struct bufferevent *bev, short what, struct err *err)
 static void
 event_cb(struct bufferevent *bev, short what, void *arg)
 {
+	SSL *ssl = bufferevent_openssl_get_ssl(bev);
 	struct session *s = arg;
+	int by_token = enroll_uses_token(s->enroll);
 	struct err err;
 
 	if (what & BEV_EVENT_CONNECTED) {
 		socket_options(bufferevent_getfd(bev));
-		if (tls_check_collector(bufferevent_openssl_get_ssl(bev),
-			s->host, &err) < 0)
+		if ((by_token && enroll_check(s->enroll, ssl, &err) < 0) ||
+		    tls_check_collector(ssl, s->collector.host, &err) < 0 ||
+		    lists_check(s->lists, ssl, &err) < 0)
 			session_close(s, err.text);
+		else if (by_token)
+			send_enroll(s);
 		else
 			send_hello(s);
 		return;
@@ -313,11 +443,14 @@ open_next(struct session *s)
 	}
 	s->next = ai->ai_next;
 	s->state = SESSION_OPENING;
+	s->heard_ns = clk_ns();
 	ssl = SSL_new(s->ctx);
 	s->bev = bufferevent_openssl_socket_new(s->base, -1, ssl,
 	    BUFFEREVENT_SSL_CONNECTING,
 	    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	SSL_set_tlsext_host_name(ssl, s->host);
+	SSL_set_tlsext_host_name(ssl, s->collector.host);
+	if (enroll_uses_token(s->enroll))
+		SSL_set_tlsext_host_name(ssl, (char[]){ PKI_ENROLL_SNI });
 	bufferevent_setcb(s->bev, read_cb, write_cb, event_cb, s);
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
 	    FRAME_HEAD_BYTES + FRAME_BODY_MAX);
@@ -346,9 +479,24 @@ static void
 start(struct session *s)
 {
 	s->state = SESSION_RESOLVING;
-	s->resolve = resolve_start(s->base, s->host, s->port, resolved, s);
+	s->resolve = resolve_start(s->base, s->collector.host,
+	    s->collector.port, resolved, s);
 	if (s->resolve == NULL)
 		session_close(s, "cannot resolve");
+}
+
+/* The only collector that there is has accepted, and may be busy with others.
+ */
+static int
+may_wait(const struct session *s)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	return s->next == NULL && clk_ns() - s->heard_ns < TURN_LIMIT_NS &&
+	    getsockopt(bufferevent_getfd(s->bev), IPPROTO_TCP, TCP_INFO, &info,
+		&len) == 0 &&
+	    info.tcpi_state == TCP_ESTABLISHED;
 }
 
 static void
@@ -366,7 +514,10 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 		return;
 	case SESSION_OPENING:
 	case SESSION_GREETING:
-		session_close(s, "no answer");
+		if (may_wait(s))
+			timer_set(s, OPEN_LIMIT_S * CLK_NS_PER_S);
+		else
+			session_close(s, "no answer");
 		return;
 	case SESSION_UP:
 		break;
@@ -377,6 +528,7 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	}
 	send_heartbeat(s);
 	timer_set(s, s->heartbeat_ns);
+	renew_when_due(s);
 }
 
 /* The first of equal failures is news, the others are not. */
@@ -384,11 +536,13 @@ static void
 log_down(struct session *s, const char *why)
 {
 	if (strcmp(s->last, why) == 0) {
-		log_debug("session %s:%s: %s", s->host, s->port, why);
+		log_debug("session %s:%s: %s", s->collector.host,
+		    s->collector.port, why);
 		return;
 	}
 	snprintf(s->last, sizeof(s->last), "%s", why);
-	log_warnx("session %s:%s: down: %s", s->host, s->port, why);
+	log_warnx("session %s:%s: down: %s", s->collector.host,
+	    s->collector.port, why);
 }
 
 static void
@@ -399,6 +553,7 @@ drop(struct session *s)
 	if (s->bev != NULL)
 		bufferevent_free(s->bev);
 	s->bev = NULL;
+	s->renews = 0;
 	event_del(s->timer);
 }
 
@@ -426,31 +581,42 @@ session_close(struct session *s, const char *why)
 		s->ops->down(clk_ns() - s->heard_ns, s->arg);
 }
 
-/* "host:port" or "[v6]:port". */
+/* Certificates, or what there is to ask for some. */
 static int
-split(struct session *s, const char *text)
+load_first(struct session *s, struct err *err)
 {
-	const char *colon = strrchr(text, ':');
-	size_t len = colon != NULL ? (size_t)(colon - text) : 0;
-	int64_t port;
+	int rc;
 
-	if (len == 0 || str_to_int(colon + 1, 1, 65535, &port) < 0)
-		return -EINVAL;
-	if (text[0] == '[' && len > 2 && text[len - 1] == ']') {
-		text++;
-		len -= 2;
-	}
-	s->host = xstrndup(text, len);
-	s->port = xstrdup(colon + 1);
-	return 0;
+	pki_pair_mend(conf_string(s->conf, "tls", "key"),
+	    conf_string(s->conf, "tls", "cert"));
+	rc = lists_open(s->conf, &s->lists, err);
+	if (rc < 0)
+		return rc;
+	rc = enroll_by_token(s->conf, s->name, &s->enroll, err);
+	if (rc < 0)
+		return rc;
+	if (s->enroll == NULL)
+		return load(s->conf, &s->ctx, err);
+	s->ctx = tls_load_nothing();
+	return s->ctx != NULL ? 0 : err_set(err, -ENOMEM, "tls");
 }
 
-static int
-load(struct session *s, SSL_CTX **ret_ctx, struct err *err)
+int
+session_files_check(const struct conf *c, const char *name, struct err *err)
 {
-	return tls_load(conf_string(s->conf, "tls", "ca"),
-	    conf_string(s->conf, "tls", "cert"),
-	    conf_string(s->conf, "tls", "key"), ret_ctx, err);
+	struct enroll *enroll = NULL;
+	struct lists *lists = NULL;
+	SSL_CTX *ctx = NULL;
+	int rc = lists_open(c, &lists, err);
+
+	if (rc == 0)
+		rc = enroll_by_token(c, name, &enroll, err);
+	if (rc == 0 && enroll == NULL)
+		rc = load(c, &ctx, err);
+	SSL_CTX_free(ctx);
+	enroll_free(enroll);
+	lists_free(lists);
+	return rc;
 }
 
 struct session *
@@ -469,18 +635,15 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 	snprintf(s->boot, sizeof(s->boot), "%016llx",
 	    (unsigned long long)rng_entropy());
 	s->timer = evtimer_new(base, timer_cb, s);
-	if (split(s, conf_string(c, "agent", "collector")) < 0) {
-		err_say(err, "%s: collector: not host:port",
-		    conf_where(c, "agent", "collector"));
-		goto fail;
+	if (str_address_parse(conf_string(c, "agent", "collector"),
+		&s->collector) < 0)
+		assert(!"its row takes nothing else");
+	if (load_first(s, err) < 0) {
+		session_free(s);
+		return NULL;
 	}
-	if (load(s, &s->ctx, err) < 0)
-		goto fail;
 	start(s);
 	return s;
-fail:
-	session_free(s);
-	return NULL;
 }
 
 void
@@ -493,8 +656,8 @@ session_free(struct session *s)
 		freeaddrinfo(s->list);
 	event_free(s->timer);
 	SSL_CTX_free(s->ctx);
-	free(s->host);
-	free(s->port);
+	enroll_free(s->enroll);
+	lists_free(s->lists);
 	free(s);
 }
 
@@ -547,14 +710,24 @@ session_room(const struct session *s)
 void
 session_reload(struct session *s)
 {
+	struct lists *lists = NULL;
 	struct err err;
 	SSL_CTX *ctx;
 
-	if (load(s, &ctx, &err) < 0) {
+	if (lists_open(s->conf, &lists, &err) < 0 ||
+	    load(s->conf, &ctx, &err) < 0) {
+		lists_free(lists);
 		log_warnx("session: certificates kept: %s", err.text);
 		return;
 	}
+	lists_free(s->lists);
+	s->lists = lists;
 	SSL_CTX_free(s->ctx);
 	s->ctx = ctx;
+	s->alarm[0] = '\0';
+	if (enroll_uses_token(s->enroll)) {
+		enroll_free(s->enroll); /* somebody brought one */
+		s->enroll = NULL;
+	}
 	log_info("session: certificates read again");
 }

@@ -34,6 +34,10 @@ struct session_ops {
 	void (*down)(uint64_t silent_ns, void *arg);
 };
 
+/* Can the certificates of c be used, or asked for? -EINVAL and why, with the
+ * file. */
+int session_files_check(const struct conf *c, const char *name,
+    struct err *err);
 /* Reads the certificates and starts to connect. NULL, after a line in why,
  * when they cannot be used. ops, arg, c and name outlive the session. */
 struct session *session_new(struct event_base *base, const struct conf *c,

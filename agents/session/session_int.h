@@ -6,10 +6,12 @@
 #define AGENTS_SESSION_SESSION_INT_H
 
 #include <event2/event.h>
+#include <jansson.h>
 #include <netdb.h>
 #include <openssl/ssl.h>
 #include <stddef.h>
 
+#include "common/conf.h"
 #include "common/err.h"
 
 /* ---- resolve.c: getaddrinfo(3) in a thread of its own ----
@@ -37,13 +39,47 @@ void resolve_cancel(struct resolve *r);
 int tls_load(const char *ca, const char *cert, const char *key,
     SSL_CTX **ret_ctx, struct err *err);
 
+/* For a node that has no certificate yet: nobody is believed but by
+ * enroll_check. NULL: no memory. */
+SSL_CTX *tls_load_nothing(void);
+
 /* After the handshake: is the peer the collector called host? Its certificate
  * must have the role collector and the name among its alternative names; for
  * an address also "coalmine-collector". 0, or -EACCES and why. */
 int tls_check_collector(SSL *ssl, const char *host, struct err *err);
 
-/* The library's oldest error as text; "" when it has none. Empties its
- * queue. */
-void tls_error(char *ret, size_t cap_bytes);
+/* ---- lists.c: revoked certificates ---- */
+
+struct lists;
+/* Those of tls.crl and those that were handed over, of a file in state_dir;
+ * -EINVAL and why for a tls.crl that is none. */
+int lists_open(const struct conf *c, struct lists **ret, struct err *err);
+void lists_free(struct lists *l); /* NULL is allowed */
+/* A collector hands them over (PEM). Kept are those that an authority of its
+ * own verified chain has signed, and no older one in a newer one's stead: it
+ * needs no trust. 1: something is new. -errno and why: it is not on disk. */
+int lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err);
+/* -EACCES and why: the peer or one above it was revoked. */
+int lists_check(const struct lists *l, SSL *ssl, struct err *err);
+
+/* ---- enroll.c: a certificate is asked for ---- */
+
+struct enroll;
+/* NULL: a certificate is there, or no token. -errno and why. */
+int enroll_by_token(const struct conf *c, const char *name, struct enroll **ret,
+    struct err *err);
+int enroll_again(const struct conf *c, const char *name, struct enroll **ret,
+    struct err *err);
+void enroll_free(struct enroll *e); /* NULL is allowed */
+int enroll_uses_token(const struct enroll *e);
+/* After the handshake, and before a word of the token leaves: is the peer under
+ * the authority that it names? -EACCES. */
+int enroll_check(struct enroll *e, SSL *ssl, struct err *err);
+/* What to send; NULL and why. */
+json_t *enroll_message(const struct enroll *e, struct err *err);
+/* The certificate takes its place on disk. -errno and why. */
+int enroll_answer(struct enroll *e, const json_t *msg, struct err *err);
+/* When the last third of its life begins. */
+int64_t enroll_due_unix_s(const X509 *cert);
 
 #endif

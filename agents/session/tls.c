@@ -12,29 +12,29 @@
 #include "common/file.h"
 #include "common/str.h"
 #include "schema/names.h"
+#include "schema/pki.h"
 
-/* Stands in every collector's certificate, for agents that know only an
- * address. */
-#define ANY_COLLECTOR "coalmine-collector"
-
-void
-tls_error(char *ret, size_t cap_bytes)
+static SSL_CTX *
+client_new(void)
 {
-	unsigned long code = ERR_get_error();
-	const char *reason = code != 0 ? ERR_reason_error_string(code) : "";
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 
-	snprintf(ret, cap_bytes, "%s", reason != NULL ? reason : "unknown");
-	ERR_clear_error();
+	if (ctx == NULL)
+		return NULL;
+	SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	return ctx;
 }
 
-/* why: "FILE: reason of the library". */
-static int
-load_failed(const char *path, struct err *err)
+SSL_CTX *
+tls_load_nothing(void)
 {
-	char text[160];
+	SSL_CTX *ctx = client_new();
 
-	tls_error(text, sizeof(text));
-	return err_set(err, -EINVAL, "%s: %s", path, text);
+	if (ctx != NULL)
+		SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
+	return ctx;
 }
 
 int
@@ -49,14 +49,11 @@ tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		if (file_check(files[i], err) < 0)
 			return -EINVAL;
-	ctx = SSL_CTX_new(TLS_client_method());
 	ERR_clear_error();
+	ctx = client_new();
 	if (ctx == NULL)
-		return load_failed("tls", err);
-	SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
+		return pki_fail_ssl(err, "tls");
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	if (SSL_CTX_load_verify_locations(ctx, ca, NULL) != 1)
 		bad = ca;
 	else if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
@@ -67,7 +64,7 @@ tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
 		bad = key;
 	if (bad != NULL) {
 		SSL_CTX_free(ctx);
-		return load_failed(bad, err);
+		return pki_fail_ssl(err, bad);
 	}
 	*ret_ctx = ctx;
 	return 0;
@@ -90,7 +87,7 @@ tls_check_collector(SSL *ssl, const char *host, struct err *err)
 	    inet_pton(AF_INET6, host, &in) == 1;
 	if (len < 0 || (size_t)len != strlen(role) || strcmp(ou, role) != 0)
 		bad = "has a certificate without the role collector";
-	else if (X509_check_host(cert, is_addr ? ANY_COLLECTOR : host, 0, 0,
+	else if (X509_check_host(cert, is_addr ? PKI_COLLECTOR_SAN : host, 0, 0,
 		     NULL) != 1 &&
 	    !(is_addr && X509_check_ip_asc(cert, host, 0) == 1))
 		bad = "has a certificate for another name";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cluster/roster.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/store/store.h"
@@ -31,6 +33,7 @@ struct roster {
 	struct node **bucket; /* open addressing, a power of 2 */
 	size_t bucket_count;
 	size_t state_count[AGENT_STATE_MAX];
+	json_t *parts;       /* of the newest inventory, but its nics */
 	double net_most_bps; /* that a device of any node has moved */
 };
 
@@ -91,6 +94,7 @@ roster_new(const struct roster_limits *limits, struct store *store,
 	r->arg = arg;
 	r->bucket_count = 64;
 	r->bucket = xcalloc(r->bucket_count, sizeof(struct node *));
+	r->parts = json_object();
 	return r;
 }
 
@@ -109,10 +113,12 @@ roster_free(struct roster *r)
 		free(n->addr);
 		free(n->busy);
 		free(n->alarm);
+		free(n->inventory_text);
 		json_decref(n->inventory);
 		json_decref(n->links);
 		free(n);
 	}
+	json_decref(r->parts);
 	free(r->all);
 	free(r->by_id);
 	free(r->bucket);
@@ -148,6 +154,20 @@ leaf_set(struct roster *r, struct node *n)
 {
 	if (r->limits.topo != NULL)
 		topo_leaf(r->limits.topo, n->name, n->addr, n->leaf);
+}
+
+void
+roster_set_topo(struct roster *r, const struct topo *topo)
+{
+	r->limits.topo = topo;
+	for (size_t i = 0; i < r->count; i++)
+		leaf_set(r, r->by_id[i]);
+}
+
+const struct topo *
+roster_topo(const struct roster *r)
+{
+	return r->limits.topo;
 }
 
 static int
@@ -189,6 +209,61 @@ roster_json(const struct node *n)
 	if (n->leaf[0] != '\0')
 		json_object_set_new(o, "leaf", json_string(n->leaf));
 	return o;
+}
+
+static void
+text_add(struct strbuf *sb, const char *key, const char *value)
+{
+	json_t *v;
+	char *text;
+
+	if (value == NULL || value[0] == '\0')
+		return;
+	v = text_json(value);
+	text = json_dumps(v, JSON_ENCODE_ANY);
+	strbuf_addf(sb, ",\"%s\":%s", key, text);
+	free(text);
+	json_decref(v);
+}
+
+/* Names of nodes, and what we call things, need no escapes. */
+void
+roster_text(struct node *n, struct strbuf *ret)
+{
+	strbuf_addf(ret,
+	    "{\"node\":\"%s\",\"state\":\"%s\",\"since_unix_ns\":%lld,"
+	    "\"first_seen_unix_ns\":%lld,\"last_seen_unix_ns\":%lld,"
+	    "\"spool_bytes\":%lld",
+	    n->name, names_agent_states[n->state], (long long)n->since_unix_ns,
+	    (long long)n->first_seen_unix_ns, (long long)n->last_seen_unix_ns,
+	    (long long)n->spool_bytes);
+	text_add(ret, "addr", n->addr);
+	text_add(ret, "software", n->software);
+	text_add(ret, "busy", n->busy);
+	text_add(ret, "alarm", n->alarm);
+	text_add(ret, "leaf", n->leaf);
+	if (n->boot_unix_ns != 0)
+		strbuf_addf(ret, ",\"boot_unix_ns\":%lld",
+		    (long long)n->boot_unix_ns);
+	if (n->load >= 0)
+		strbuf_addf(ret, ",\"load\":%.17g", n->load);
+	if (n->inventory != NULL && n->inventory_text == NULL)
+		n->inventory_text = json_dumps(n->inventory, JSON_COMPACT);
+	if (n->inventory_text == NULL)
+		return;
+	strbuf_addf(ret, ",\"inventory\":");
+	strbuf_add(ret, n->inventory_text, strlen(n->inventory_text));
+}
+
+/* Taken over. */
+static void
+inventory_set(struct node *n, json_t *inventory)
+{
+	json_decref(n->inventory);
+	n->inventory = inventory;
+	free(n->inventory_text);
+	n->inventory_text = NULL;
+	n->nics_serial++;
 }
 
 static void
@@ -280,8 +355,27 @@ roster_load(struct roster *r, const json_t *nodes)
 		    "first_seen_unix_ns");
 		n->last_seen_unix_ns = member_unsigned(o, "last_seen_unix_ns");
 		n->since_unix_ns = n->last_seen_unix_ns;
-		n->inventory = json_incref(json_object_get(o, "inventory"));
+		inventory_set(n, json_incref(json_object_get(o, "inventory")));
 	}
+}
+
+/* Most nodes of a cluster are made alike: what is equal to the last one's is
+ * held once, a sixth of what an agent costs. */
+static json_t *
+inventory_share(struct roster *r, json_t *inventory)
+{
+	static const char *const keys[] = { "numa", "gpus", "mpi" };
+	json_t *part, *last;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		part = json_object_get(inventory, keys[i]);
+		last = json_object_get(r->parts, keys[i]);
+		if (part != NULL && last != NULL && json_equal(last, part))
+			json_object_set(inventory, keys[i], last);
+		else if (part != NULL)
+			json_object_set(r->parts, keys[i], part);
+	}
+	return json_incref(inventory);
 }
 
 struct node *
@@ -304,9 +398,11 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	xstrset(&n->addr, addr);
 	leaf_set(r, n);
 	xstrset(&n->busy, NULL);
-	json_decref(n->inventory);
-	n->inventory = json_incref(json_object_get(hello, "inventory"));
-	n->nics_serial++;
+	inventory_set(n,
+	    inventory_share(r, json_object_get(hello, "inventory")));
+	n->heartbeat_ns = r->count * CLK_NS_PER_S / ROSTER_HEARTBEATS_PER_S;
+	if (n->heartbeat_ns < r->limits.heartbeat_ns)
+		n->heartbeat_ns = r->limits.heartbeat_ns;
 	n->session = s;
 	n->greeted = 0;
 	n->serial++;
@@ -347,9 +443,7 @@ take_links(struct node *n, const json_t *msg)
 		/* The old one may be somebody's answer. */
 		inventory = json_copy(n->inventory);
 		json_object_set(inventory, "nics", nics);
-		json_decref(n->inventory);
-		n->inventory = inventory;
-		n->nics_serial++;
+		inventory_set(n, inventory);
 	}
 }
 
@@ -404,6 +498,27 @@ roster_gone(struct roster *r, struct node *n, const char *why)
 		state_set(r, n, AGENT_LATE, why);
 }
 
+uint64_t
+roster_silence_ns(const struct roster *r, const struct node *n)
+{
+	uint64_t span_ns = n->heartbeat_ns * 5 / 2;
+
+	/* As often as was configured: as long as was configured. */
+	return n->heartbeat_ns <= r->limits.heartbeat_ns ||
+		span_ns < r->limits.silence_ns
+	    ? r->limits.silence_ns
+	    : span_ns;
+}
+
+uint64_t
+roster_late_ns(const struct roster *r, const struct node *n)
+{
+	uint64_t span_ns = n->heartbeat_ns * 5 / 2;
+	uint64_t silence_ns = roster_silence_ns(r, n);
+
+	return span_ns < silence_ns ? span_ns : silence_ns;
+}
+
 void
 roster_tick(struct roster *r, uint64_t now_ns)
 {
@@ -413,10 +528,10 @@ roster_tick(struct roster *r, uint64_t now_ns)
 
 		if (n->state == AGENT_LOST)
 			continue;
-		if (silent_ns >= r->limits.lost_ns) {
+		if (silent_ns >= roster_silence_ns(r, n)) {
 			state_set(r, n, AGENT_LOST, "silent");
 			r->lost_cb(n, r->arg);
-		} else if (silent_ns >= r->limits.late_ns) {
+		} else if (silent_ns >= roster_late_ns(r, n)) {
 			state_set(r, n, AGENT_LATE, "silent");
 		}
 	}
@@ -438,4 +553,45 @@ roster_why(const struct node *n, struct err *err)
 		err_say(err, "%s is busy: %s", n->name, n->busy);
 	else
 		err_say(err, "%s is %s", n->name, names_agent_states[n->state]);
+}
+
+/* It goes into campaigns and verdicts. */
+static int
+is_rail_name(const char *name)
+{
+	size_t len = strspn(name,
+	    "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-@");
+
+	return len > 0 && len < ROSTER_RAIL_BYTES && name[len] == '\0';
+}
+
+size_t
+roster_rails(const struct node *n,
+    struct roster_rail ret_rails[ROSTER_RAILS_MAX])
+{
+	const json_t *o;
+	size_t count = 0, i;
+
+	json_array_foreach (json_object_get(n->inventory, "rails"), i, o) {
+		const char *name = member_text(o, "name");
+
+		if (is_rail_name(name) && count < ROSTER_RAILS_MAX)
+			ret_rails[count++] = (struct roster_rail){ name,
+				member_text(o, "netdev") };
+	}
+	return count;
+}
+
+long
+roster_rail_find(const struct node *n, const char *name)
+{
+	struct roster_rail rails[ROSTER_RAILS_MAX];
+	size_t count = roster_rails(n, rails);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(rails[i].name, name) == 0 ||
+		    strcmp(rails[i].netdev, name) == 0)
+			return (long)i;
+	return -ENOENT;
 }

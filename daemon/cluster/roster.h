@@ -20,6 +20,7 @@ struct roster;
 struct run;
 struct session;
 struct store;
+struct strbuf;
 
 /* How busy the host is, as its agent saw it lately: the largest values, fading
  * over half a minute, since rounds are shorter than looks. 0 when not told. */
@@ -48,6 +49,7 @@ struct node {
 	char leaf[TOPO_LEAF_MAX]; /* "" unknown */
 	size_t id;                /* place in the order of first sight */
 	json_t *inventory;        /* may be NULL */
+	char *inventory_text;     /* the same as JSON; NULL: not made yet */
 	uint64_t nics_serial;     /* changes whenever its nics were told */
 	json_t *links;            /* told, and not looked at yet; or NULL */
 	char *busy;               /* why not idle; NULL: idle */
@@ -64,14 +66,19 @@ struct node {
 	uint64_t used_unix_ns; /* when a run last measured it; 0: not yet */
 	int adopted;           /* unknown runs whose records were kept */
 	char *adopted_run;     /* the last of them */
+	uint64_t heartbeat_ns; /* agreed with its session */
 	int resend;            /* it holds records that were not committed */
-	unsigned events;       /* of roster_event, in the hour from events_ns */
+	size_t message_bytes;  /* of its message that is being handled */
+	uint64_t late_records, late_bytes; /* of runs that are over */
+	uint64_t late_begin_ns;            /* of the hour they are of */
+	unsigned events; /* of roster_event, in the hour from events_ns */
 	uint64_t events_ns;
+	uint64_t renewed_ns; /* when it last asked for a certificate */
 };
 
 struct roster_limits {
-	uint64_t late_ns; /* silence after which a node is late, and lost */
-	uint64_t lost_ns;
+	/* Of agents, and the silence after which a node is lost: at least. */
+	uint64_t heartbeat_ns, silence_ns;
 	const struct topo *topo; /* NULL: leaves stay unknown */
 };
 
@@ -79,6 +86,9 @@ struct roster_limits {
 struct roster *roster_new(const struct roster_limits *limits,
     struct store *store, void (*lost_cb)(struct node *n, void *arg), void *arg);
 void roster_free(struct roster *r); /* NULL is allowed */
+/* Another file of leaves; the old one is not used any more. */
+void roster_set_topo(struct roster *r, const struct topo *topo);
+const struct topo *roster_topo(const struct roster *r); /* may be NULL */
 /* What STORE_NODES answered. */
 void roster_load(struct roster *r, const json_t *nodes);
 
@@ -98,13 +108,35 @@ void roster_heartbeat(struct roster *r, struct node *n, const json_t *msg);
 void roster_alive(struct roster *r, struct node *n, uint64_t now_ns);
 /* Its session ended; it becomes lost if none comes in time. */
 void roster_gone(struct roster *r, struct node *n, const char *why);
+/* Heartbeats of all agents together are so many a second: with more nodes than
+ * that allows, those that come now beat less often. */
+#define ROSTER_HEARTBEATS_PER_S 2000
+/* Silence after which a node is late: two and a half heartbeats, for one may be
+ * lost to a busy machine; and lost. */
+uint64_t roster_late_ns(const struct roster *r, const struct node *n);
+uint64_t roster_silence_ns(const struct roster *r, const struct node *n);
 /* Now and then: who is late, who is lost. */
 void roster_tick(struct roster *r, uint64_t now_ns);
+/* Its NICs that carry the bytes of jobs, as its agent names them, and the
+ * interface of each, or "". *ret_rails lives as long as its inventory; 0: it
+ * does not say. */
+#define ROSTER_RAILS_MAX  16
+#define ROSTER_RAIL_BYTES 40 /* of a name */
+struct roster_rail {
+	const char *name, *netdev;
+};
+size_t roster_rails(const struct node *n,
+    struct roster_rail ret_rails[ROSTER_RAILS_MAX]);
+/* Index of the one with that name or interface, or -ENOENT. */
+long roster_rail_find(const struct node *n, const char *name);
 /* Greeted and not silent; a busy one is up. */
 int roster_is_up(const struct node *n);
 /* Why it is not up, in words: "node4 is lost". */
 void roster_why(const struct node *n, struct err *err);
 json_t *roster_json(const struct node *n);
+/* The same, but its end: members may follow. For lists of all, which are long:
+ * values would take longer. */
+void roster_text(struct node *n, struct strbuf *ret);
 /* An event that its agent can cause at will: 1 when it was written, 0 when
  * there were too many in this hour. store may be NULL. */
 int roster_event(struct store *store, struct node *n, const char *kind,

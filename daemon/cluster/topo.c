@@ -3,84 +3,41 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/file.h"
-#include "common/hostlist.h"
 #include "common/xalloc.h"
 
 #define V6_BITS_MAX 64 /* a subnet of IPv6 */
 
 struct topo {
 	unsigned prefix_bits;
-	json_t *leaf_of; /* node: leaf */
+	struct topology *file;
 };
-
-/* "leaf1 n[001-040]"; '#' begins a comment. Changes line. */
-static int
-line_read(struct topo *t, char *line, struct err *err)
-{
-	char *save, *leaf, *nodes;
-	struct hostlist hl;
-	int rc;
-
-	line[strcspn(line, "#\r\n")] = '\0';
-	leaf = strtok_r(line, " \t", &save);
-	if (leaf == NULL)
-		return 0;
-	nodes = strtok_r(NULL, " \t", &save);
-	if (nodes == NULL || strtok_r(NULL, " \t", &save) != NULL ||
-	    strlen(leaf) >= TOPO_LEAF_MAX || hostlist_name_check(leaf) < 0)
-		return err_set(err, -EINVAL,
-		    "expected LEAF NODES, as \"leaf1 n[001-040]\"");
-	rc = hostlist_parse(nodes, &hl, err);
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; rc == 0 && i < hl.count; i++) {
-		const json_t *old = json_object_get(t->leaf_of, hl.names[i]);
-
-		if (old != NULL)
-			rc = err_set(err, -EINVAL, "%.64s is on leaf %.64s too",
-			    hl.names[i], json_string_value(old));
-		json_object_set_new(t->leaf_of, hl.names[i], json_string(leaf));
-	}
-	hostlist_clear(&hl);
-	return rc;
-}
 
 int
 topo_load(const char *path, unsigned prefix_bits, struct topo **ret,
     struct err *err)
 {
-	struct topo *t = xcalloc(1, sizeof(*t));
-	char *line = NULL;
-	struct err reason;
-	size_t cap = 0;
-	int lineno = 0, rc = 0;
-	FILE *fp = NULL;
+	struct topology *file = NULL;
+	char *text = NULL;
+	size_t len;
+	int rc = 0;
 
-	t->prefix_bits = prefix_bits;
-	t->leaf_of = json_object();
 	if (path[0] != '\0')
-		rc = file_open(path, &fp, err);
-	while (rc == 0 && fp != NULL && getline(&line, &cap, fp) != -1) {
-		lineno++;
-		rc = line_read(t, line, &reason);
-		if (rc < 0)
-			err_say(err, "%s:%d: %s", path, lineno, reason.text);
-	}
-	free(line);
-	if (fp != NULL)
-		fclose(fp);
+		rc = file_read(path, TOPOLOGY_FILE_MAX, &text, &len, err);
+	if (rc == 0 && text != NULL)
+		rc = topology_read(text, path, &file, err);
+	free(text);
 	if (rc < 0)
-		topo_free(t);
-	else
-		*ret = t;
-	return rc;
+		return rc;
+	*ret = xcalloc(1, sizeof(**ret));
+	(*ret)->prefix_bits = prefix_bits;
+	(*ret)->file = file != NULL ? file : topology_new();
+	return 0;
 }
 
 void
@@ -88,23 +45,31 @@ topo_free(struct topo *t)
 {
 	if (t == NULL)
 		return;
-	json_decref(t->leaf_of);
+	topology_free(t->file);
 	free(t);
+}
+
+const struct topology *
+topo_file(const struct topo *t)
+{
+	return t->file;
 }
 
 void
 topo_leaf(const struct topo *t, const char *node, const char *addr,
     char ret[TOPO_LEAF_MAX])
 {
-	const json_t *named = json_object_get(t->leaf_of, node);
+	uint32_t named = topology_find_node(t->file, node);
 	unsigned bits = t->prefix_bits;
 	char text[INET6_ADDRSTRLEN];
 	uint8_t raw[16];
 	int family = AF_INET;
 
 	ret[0] = '\0';
-	if (named != NULL) {
-		snprintf(ret, TOPO_LEAF_MAX, "%s", json_string_value(named));
+	if (named != TOPOLOGY_NONE) {
+		snprintf(ret, TOPO_LEAF_MAX, "%s",
+		    t->file->switches[topology_first_link(t->file, named)->leaf]
+			.name);
 		return;
 	}
 	if (addr == NULL)

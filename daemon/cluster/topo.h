@@ -2,16 +2,18 @@
 /*
  * topo.h - which leaf switch a node hangs on.
  *
- * A file says it, one leaf a line as "leaf1 n[001-040]"; a node that the file
- * does not name, or all without a file, is put with those whose address starts
- * with the same bits. Pure but for the reading of the file.
+ * A file says it (schema/topology.h); of several leaves, that of the lowest
+ * rail. A node that the file does not name, or all without a file, is put with
+ * those whose address starts with the same bits. Pure but for the reading of
+ * the file.
  */
 #ifndef DAEMON_CLUSTER_TOPO_H
 #define DAEMON_CLUSTER_TOPO_H
 
 #include "common/err.h"
+#include "schema/topology.h"
 
-#define TOPO_LEAF_MAX 64 /* bytes of a leaf's name, with the NUL */
+#define TOPO_LEAF_MAX TOPOLOGY_NAME_MAX
 
 struct topo;
 
@@ -21,6 +23,8 @@ struct topo;
 int topo_load(const char *path, unsigned prefix_bits, struct topo **ret,
     struct err *err);
 void topo_free(struct topo *t); /* NULL is allowed */
+/* What the file says; empty without one. */
+const struct topology *topo_file(const struct topo *t);
 /* "10.1.2.0/24" or the file's name; "" when neither tells. addr may be
  * NULL. */
 void topo_leaf(const struct topo *t, const char *node, const char *addr,

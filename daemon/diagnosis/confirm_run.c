@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * confirm_run.c - the confirmation run: the outlier and at most five good
- * nodes, one pair at a time, in the class of the run that made it an outlier,
- * with the network to itself. A class's limits hold for it as for any run:
- * admission is not asked to look away.
+ * nodes, one pair at a time, or a leaf's nodes and as many others all at once,
+ * in the class of the run that made it an outlier, with the network to itself.
+ * A class's limits hold for it as for any run: admission is not asked to look
+ * away.
  */
 #include "daemon/diagnosis/diagnosis_int.h"
 
@@ -17,6 +18,7 @@
 #include "common/conf.h"
 #include "common/err.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
@@ -24,9 +26,11 @@
 
 /* Measurements of each pair. A round of bandwidths is one operation where a
  * link is slow, and takes a second: there are fewer, and each says more. */
-#define LAT_ROUNDS 16
-#define BW_ROUNDS  3
-#define HOUR_NS    (3600 * CLK_NS_PER_S)
+#define LAT_ROUNDS  16
+#define BW_ROUNDS   3
+#define LOAD_ROUNDS (size_t)12 /* of many pairs at once */
+#define LOAD_SHARE  0.75       /* of a leaf's nodes, to clear it */
+#define HOUR_NS     (3600 * CLK_NS_PER_S)
 /* A run that failed is tried again after this, doubled every time. */
 #define AGAIN_NS     (15 * CLK_NS_PER_S)
 #define AGAIN_MAX_NS (15 * 60 * CLK_NS_PER_S)
@@ -113,7 +117,7 @@ static int
 choose(struct diagnosis *d, const struct incident *k)
 {
 	struct confirm_run *p = &d->pass;
-	size_t outlier, chosen[CONFIRM_NODES], n;
+	size_t outlier, chosen[CONFIRM_NODES_MAX], n;
 	struct confirm_node *list = candidates(d, k, &outlier);
 
 	if (outlier == SIZE_MAX ||
@@ -123,6 +127,10 @@ choose(struct diagnosis *d, const struct incident *k)
 	}
 	n = confirm_choose(list, roster_count(d->roster), outlier, &d->rng,
 	    chosen);
+	/* Its nodes made the effect together. */
+	if (n >= 3 && k->kind == JUDGE_LEAF && p->is_rate)
+		n = confirm_load(list, roster_count(d->roster), &d->rng, chosen,
+		    n);
 	for (size_t i = 0; n >= 3 && i < n; i++) {
 		p->names[i] = xstrdup(roster_by_id(d->roster, chosen[i])->name);
 		p->leaves[i] = list[chosen[i]].leaf;
@@ -130,6 +138,22 @@ choose(struct diagnosis *d, const struct incident *k)
 	p->count = n >= 3 ? n : 0;
 	free(list);
 	return p->count > 0;
+}
+
+/* What is a leaf's shows under the load of several pairs at once. Of a rate
+ * each way is measured by itself, where the probes can; of small messages it
+ * cannot be told, as no two hosts share a clock. */
+static enum partners
+partners_of(const struct diagnosis *d, const struct incident *k)
+{
+	const struct node *n;
+
+	if (k->kind == JUDGE_LEAF)
+		return PARTNERS_MATCH;
+	n = roster_by_id(d->roster, k->index);
+	return d->pass.is_rate && member_bool(n->inventory, "one_way")
+	    ? PARTNERS_ONE_WAY
+	    : PARTNERS_PAIR;
 }
 
 /* The campaign, as anyone could write it; the caller ends *ret. -EINVAL: a
@@ -142,6 +166,10 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 	size_t pairs = p->count * (p->count - 1) / 2;
 	char about[200], least[24], rounds[24];
 	struct strbuf nodes = { 0 };
+	enum partners partners = partners_of(d, k);
+	size_t times = !p->is_rate         ? LAT_ROUNDS
+	    : partners == PARTNERS_ONE_WAY ? 2 * BW_ROUNDS
+					   : BW_ROUNDS;
 	struct conf *c;
 	const char *key;
 	json_t *word;
@@ -150,10 +178,11 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 	snprintf(about, sizeof(about), "confirmation run on %.160s",
 	    k->subject);
 	snprintf(least, sizeof(least), "%zu", p->count);
-	/* What is a leaf's shows under the load of several pairs at once. */
+	/* Of many nodes not every pair has to meet. */
 	snprintf(rounds, sizeof(rounds), "%zu",
-	    (p->is_rate ? BW_ROUNDS : LAT_ROUNDS) * pairs /
-		(k->kind == JUDGE_LEAF ? p->count / 2 : 1));
+	    p->count > CONFIRM_NODES ? LOAD_ROUNDS
+				     : times * pairs /
+		    (partners == PARTNERS_MATCH ? p->count / 2 : 1));
 	for (size_t i = 0; i < p->count; i++)
 		strbuf_addf(&nodes, "%s%s", i == 0 ? "" : ",", p->names[i]);
 
@@ -170,10 +199,10 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		/* Where there was no canary yet, the defaults hold. */
 		{ "campaign", "launcher", k->launcher },
 		{ "campaign", "mpi", k->launcher[0] != '\0' ? k->mpi : "" },
+		{ "mpi", "devices", k->kind == JUDGE_NODE ? k->rail : "" },
 		{ "canary", "tests", p->is_rate ? "bw" : "lat" },
 		{ "canary", "share", "1" },
-		{ "canary", "partners",
-		    k->kind == JUDGE_LEAF ? "match" : "pair" },
+		{ "canary", "partners", names_partners[partners] },
 		{ "canary", "rounds_min", rounds },
 		{ "canary", "warmup", "1" },
 		{ "canary", "precision", "1" },
@@ -295,15 +324,62 @@ read_pairs(const struct confirm_run *p, const json_t *record,
 		size_t a = index_of(p, json_object_get(o, "a"));
 		size_t b = index_of(p, json_object_get(o, "b"));
 		double x = json_number_value(json_object_get(o, "p50"));
+		const char *const keys[] = { "forth", "back" };
 
 		if (a == SIZE_MAX || b == SIZE_MAX || a == b || !(x > 0) ||
-		    n == CONFIRM_NODES * (CONFIRM_NODES - 1) / 2)
+		    n == CONFIRM_PAIRS_MAX)
 			continue;
 		ret[n].a = a;
 		ret[n].b = b;
-		ret[n++].x = p->is_rate ? -log(x) : log(x);
+		ret[n].x = p->is_rate ? -log(x) : log(x);
+		/* An exchange waits for the slower way. */
+		for (int way = 0; way < 2; way++) {
+			x = member_number(o, keys[way]);
+			ret[n].ways[way] = !(x > 0) ? NAN
+			    : p->is_rate            ? -log(x)
+						    : log(x);
+		}
+		if (!isnan(ret[n].ways[0]) && !isnan(ret[n].ways[1]))
+			ret[n].x = fmax(ret[n].ways[0], ret[n].ways[1]);
+		n++;
 	}
 	return n;
+}
+
+/* A record names the worst pairs only; of few nodes that is all, of more the
+ * grid has them. */
+static size_t
+read_grid(const struct confirm_run *p, const json_t *record,
+    struct confirm_pair *ret)
+{
+	const json_t *grid = json_object_get(record, "grid");
+	const json_t *names = json_object_get(grid, "nodes"), *row, *v;
+	size_t n = 0, i, k;
+
+	json_array_foreach (json_object_get(grid, "p50"), i, row)
+		json_array_foreach (row, k, v) {
+			size_t a = index_of(p, json_array_get(names, i));
+			size_t b = index_of(p, json_array_get(names, k));
+			double x = json_number_value(v);
+
+			if (a == SIZE_MAX || b == SIZE_MAX || a == b ||
+			    !(x > 0) || n == CONFIRM_PAIRS_MAX)
+				continue;
+			ret[n++] = (struct confirm_pair){ a, b,
+				p->is_rate ? -log(x) : log(x), { NAN, NAN } };
+		}
+	return n;
+}
+
+/* How many of its leaf's nodes were there, the outlier included. */
+static size_t
+home_count(const struct confirm_run *p)
+{
+	size_t home = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		home += p->leaves[i] == p->leaves[0];
+	return home;
 }
 
 /* The trouble is a leaf's, and it was a node that was named. */
@@ -336,6 +412,8 @@ conclude(struct diagnosis *d, struct incident *k)
 	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE);
 
 	k->what = verdict_text_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
+	if (k->what == WHAT_NODE && k->rail[0] != '\0')
+		k->what = WHAT_RAIL;
 	k->verdict = clear ? VERDICT_WARN : VERDICT_BAD;
 	if (clear)
 		again_later(d, k);
@@ -368,14 +446,15 @@ is_busy(const struct diagnosis *d)
 void
 confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 {
-	struct confirm_pair pairs[CONFIRM_NODES * CONFIRM_NODES];
+	struct confirm_pair pairs[CONFIRM_PAIRS_MAX];
 	struct confirm_run *p = &d->pass;
 	struct incident *k = p->of;
 	size_t n;
 
 	if (strcmp(run, p->run) != 0 || p->heard || k == NULL)
 		return;
-	n = read_pairs(p, record, pairs);
+	n = p->count > CONFIRM_NODES ? read_grid(p, record, pairs)
+				     : read_pairs(p, record, pairs);
 	if (n == 0)
 		return; /* a cause instead of numbers: tried again */
 	p->heard = 1;
@@ -392,9 +471,12 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 		judge_track(k->series->judge, k->kind, k->index)),
 	    &k->report);
 	k->finding = k->report.finding;
-	/* Six nodes may not load an uplink as all of the leaf did. */
+	/* A part of the nodes may not load an uplink as all of them did; after
+	 * a restart nobody knows how many did. */
 	if (k->kind == JUDGE_LEAF && p->is_rate &&
-	    k->finding == CONFIRM_CLEARED)
+	    k->finding == CONFIRM_CLEARED &&
+	    (incident_track(k)->places == 0 ||
+		(double)home_count(p) < LOAD_SHARE * incident_track(k)->places))
 		k->finding = CONFIRM_UNCLEAR;
 	if (k->finding != CONFIRM_CLEARED) {
 		conclude(d, k);

@@ -225,9 +225,13 @@ static void
 open_incidents(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, const struct diagnosis_source *from)
 {
-	for (uint32_t i = 0; i < judge_count(s->judge, kind); i++)
-		if (judge_track(s->judge, kind, i)->state >= JUDGE_OUTLIER)
+	uint32_t left = judge_outliers(s->judge, kind);
+
+	for (uint32_t i = 0; left > 0 && i < judge_count(s->judge, kind); i++)
+		if (judge_track(s->judge, kind, i)->state >= JUDGE_OUTLIER) {
 			incident_outlier(d, s, kind, i, from);
+			left--;
+		}
 }
 
 /* What is too little to be felt, as a share of the round's typical number. */
@@ -305,33 +309,62 @@ hear_losses(struct diagnosis *d, const json_t *record, int far)
 	free(at);
 }
 
+/* The judge of a series hears a round; how many it has measured, 0 where they
+ * are too few. */
+static size_t
+judge_hear(struct diagnosis *d, struct diagnosis_series *s,
+    const json_t *record, int heard)
+{
+	const struct judge_change *changes;
+	size_t count;
+
+	series_drift_begin(d, s);
+	count = diagnosis_observe(d, record, s->sort, heard);
+	if (count < SCORE_PEERS_MIN)
+		return 0;
+	look_at_hosts(d, count);
+	judge_set_least(s->judge, least_of(d, s->sort, count));
+	judge_round(s->judge, d->obs, count, d->busy, &changes);
+	return count;
+}
+
 static void
 diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record, int sort)
 {
+	int partners = diagnosis_partners(record);
 	struct diagnosis_series *s = diagnosis_series_of(d, from->class, sort,
-	    diagnosis_partners(record));
-	const struct judge_change *changes;
+	    partners);
+	struct diagnosis_series *of[2] = { s, NULL }; /* all, and one rail */
 	size_t count;
 
 	if (s == NULL)
 		return;
-	series_drift_begin(d, s);
-	count = diagnosis_observe(d, record, sort, 1);
-	if (count < SCORE_PEERS_MIN)
+	count = judge_hear(d, s, record, 1);
+	if (count == 0)
 		return;
-	look_at_hosts(d, count);
-	judge_set_least(s->judge, least_of(d, sort, count));
-	judge_round(s->judge, d->obs, count, d->busy, &changes);
 	if (series_kind(sort).is_loss)
 		hear_losses(d, record, sort == DIAGNOSIS_LOSS_SPINE);
 	if (sort < CANARY_MAX)
 		note_scores(d, from->run, sort, count);
-	open_incidents(d, s, JUDGE_NODE, from);
-	open_incidents(d, s, JUDGE_LEAF, from);
+	s->rounds++;
+	if (from->rail != NULL && from->rail[0] != '\0')
+		of[1] = diagnosis_series_of_rail(d, from->class, sort, partners,
+		    from->rail);
+	if (of[1] != NULL) {
+		count = judge_hear(d, of[1], record, 0);
+		of[1]->heard_round = s->rounds;
+	}
+	for (int i = 0; i < 2 && of[i] != NULL; i++) {
+		open_incidents(d, of[i], JUDGE_NODE, from);
+		open_incidents(d, of[i], JUDGE_LEAF, from);
+	}
+	/* A rail's past is that rail's own. */
 	if (!series_kind(sort).is_loss)
-		series_drift_hear(d, s, count, from, record);
-	incidents_review(d, s);
+		series_drift_hear(d, of[1] != NULL ? of[1] : s, count, from,
+		    record);
+	for (int i = 0; i < 2 && of[i] != NULL; i++)
+		incidents_review(d, of[i]);
 }
 
 void
@@ -441,6 +474,7 @@ void
 diagnosis_run_over(struct diagnosis *d, const char *run)
 {
 	shortfall_over(d, run);
+	paths_run_over(d, run);
 	confirm_run_over(d, run);
 }
 
@@ -498,7 +532,7 @@ diagnosis_mesh(struct diagnosis *d, const json_t *record)
 {
 	/* Its confirmation runs are as the last canaries were. */
 	struct diagnosis_source from = { member_text(record, "run"), "mesh",
-		DIAGNOSIS_MESH_CLASS, d->mpi, d->launcher, d->slurm };
+		DIAGNOSIS_MESH_CLASS, d->mpi, d->launcher, d->slurm, NULL };
 	int class = mesh_class_find(member_text(record, "test"));
 
 	if (class < 0)

@@ -57,6 +57,9 @@ struct diagnosis *diagnosis_new(struct roster *roster, struct store *store,
 void diagnosis_free(struct diagnosis *d); /* NULL is allowed */
 /* What STORE_VERDICTS answered: cases that an earlier collector left open. */
 void diagnosis_load(struct diagnosis *d, const json_t *verdicts);
+/* Nodes may be on other leaves now: what was said of leaves without nodes
+ * ends. */
+void diagnosis_leaves_changed(struct diagnosis *d);
 
 /* What STORE_HEARD answered: whoever an earlier collector heard, not longer
  * than stale_ns ago and of the agent's process that is known now, keeps the
@@ -83,6 +86,8 @@ struct diagnosis_source {
 	const char *mpi;
 	const char *launcher;
 	json_t *slurm; /* what its [slurm] sets; NULL: nothing. Borrowed */
+	/* The NIC that it demands of all of its nodes; NULL: none. */
+	const char *rail;
 };
 /* A numbered record that is in the store, once. */
 void diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
@@ -92,6 +97,14 @@ void diagnosis_mesh(struct diagnosis *d, const json_t *record);
 /* The mesh's pairs of one epoch; ids are of nodes of the roster. */
 void diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
     size_t count);
+/* Two nodes of a run between which an exchange did not end; test is a word of
+ * names_tests. */
+void diagnosis_stuck(struct diagnosis *d, const struct diagnosis_source *from,
+    const struct node *a, const struct node *b, const char *test,
+    double waited_s);
+/* Is that node better left out of runs for now? 1 and why, or 0. */
+int diagnosis_avoid(const struct diagnosis *d, const struct node *n,
+    struct err *err);
 /* A counters message of a node. */
 void diagnosis_counters(struct diagnosis *d, const char *run,
     const struct node *n, const json_t *nics);

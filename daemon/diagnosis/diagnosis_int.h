@@ -15,13 +15,16 @@
 #include "daemon/diagnosis/judge/host_trouble.h"
 #include "daemon/diagnosis/judge/link_errors.h"
 #include "daemon/diagnosis/judge/loss.h"
+#include "daemon/diagnosis/judge/stuck.h"
 #include "daemon/diagnosis/judge/verdict_text.h"
+#include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
 #include "schema/mesh.h"
 #include "schema/names.h"
 
 #define DIAGNOSIS_CLASS_MAX 16
-#define SERIES_MAX          (2 * CANARY_MAX + 16)
+#define SERIES_MAX          (2 * CANARY_MAX + 16 + SERIES_RAILS)
+#define SERIES_RAILS        64 /* tests times rails */
 
 /* What rounds are of: a test, by its number, or the mesh. */
 enum {
@@ -33,6 +36,7 @@ enum {
 	SERIES_PORT,        /* what ports run at */
 	SERIES_LINK_ERRORS, /* what they count */
 	SERIES_MTU,         /* large datagrams of the mesh */
+	SERIES_STUCK,       /* exchanges of MPI that do not end */
 	SERIES_KIND_MAX
 };
 struct series_kind {
@@ -49,6 +53,10 @@ struct diagnosis_series {
 	/* A ring runs at the pace of its slowest: its rounds must not speak
 	 * for those of pairs. */
 	int partners; /* enum partners */
+	/* Rails take turns, a round each: those of one rail, or "" for all.
+	 * One slow rail is an outlier of its own rounds, a slow node of all. */
+	char rail[ROSTER_RAIL_BYTES];
+	uint64_t rounds, heard_round; /* of all; of one, the newest of all */
 	struct judge *judge;
 	struct drift *drifts; /* by node id */
 	int drift_begun;      /* with what is pinned of it */
@@ -122,6 +130,8 @@ struct incident {
 	enum verdict verdict;
 	int passed;
 	enum confirm_finding finding;
+	/* It is this NIC of the node, as far as is known; "": the node. */
+	char rail[ROSTER_RAIL_BYTES];
 	struct confirm_report report;
 	uint64_t since_unix_ns, at_unix_ns;
 	char text[VERDICT_TEXT_MAX];
@@ -145,8 +155,8 @@ TAILQ_HEAD(shortfall_runs, shortfall_run); /* shortfall.c */
 struct confirm_run {
 	struct incident *of; /* NULL: none is running */
 	char run[64];
-	char *names[CONFIRM_NODES]; /* the outlier first */
-	uint32_t leaves[CONFIRM_NODES];
+	char *names[CONFIRM_NODES_MAX]; /* the outlier first */
+	uint32_t leaves[CONFIRM_NODES_MAX];
 	size_t count;
 	int is_rate;
 	int heard;
@@ -175,6 +185,7 @@ struct diagnosis {
 	struct shortfall_runs shortfalls; /* of live runs */
 	struct loss_watch loss;
 	struct link_watch links;
+	struct stuck_watch stuck;
 	struct confirm_run pass;
 	json_t *pinned;      /* body of the baseline, or NULL */
 	struct score *score; /* for its records */
@@ -201,7 +212,8 @@ struct diagnosis {
  *   series_drift.c  every node against its own past, and a baseline
  *   shortfall.c     nodes and links far below a prediction
  *   ports.c         ports below their rate, and with errors
- *   paths.c         paths on which large datagrams vanish
+ *   paths.c         paths on which large datagrams vanish, or all that
+ *                   MPI sends
  *   confirm_run.c   confirmation runs
  *   diagnosis.c     what others see (diagnosis.h)
  */
@@ -214,6 +226,9 @@ struct diagnosis_node *diagnosis_node(struct diagnosis *d,
 uint32_t diagnosis_leaf(struct diagnosis *d, const char *leaf);
 struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
     const char *class, int sort, int partners);
+/* The same, of the rounds of one rail. */
+struct diagnosis_series *diagnosis_series_of_rail(struct diagnosis *d,
+    const char *class, int sort, int partners, const char *rail);
 /* NULL: nothing is known of the node there. */
 const struct drift *series_drift_of(const struct diagnosis_series *s,
     uint32_t node);
@@ -262,6 +277,10 @@ void incident_links(struct diagnosis *d, uint32_t node);
 /* What an epoch says of it: it swallows large datagrams, or not any more. */
 void incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct hole_place *seen);
+/* Exchanges with it did not end, with two others or more, or not any more; from
+ * is of the run, NULL at the end. */
+void incident_stuck(struct diagnosis *d, uint32_t node,
+    const struct diagnosis_source *from);
 /* More of a leaf's pairs are slow than usual, or not any more. */
 void incident_paths(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t leaf, const struct diagnosis_source *from);
@@ -296,6 +315,10 @@ void shortfall_free(struct diagnosis *d);
 
 /* ports.c */
 void ports_tick(struct diagnosis *d);
+
+/* paths.c */
+/* A run has ended: who was measured is not stuck. */
+void paths_run_over(struct diagnosis *d, const char *run);
 
 /* confirm_run.c */
 void confirm_run_tick(struct diagnosis *d);

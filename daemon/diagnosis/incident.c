@@ -91,7 +91,75 @@ static int
 is_seen(const struct incident *k)
 {
 	return k->what == WHAT_PORT || k->what == WHAT_LINK_ERRORS ||
-	    k->what == WHAT_MTU;
+	    k->what == WHAT_MTU || k->what == WHAT_STUCK;
+}
+
+/* What its last round in that series showed. */
+static double
+last_effect(const struct diagnosis *d, const struct diagnosis_series *s,
+    uint32_t node)
+{
+	const struct judge_track *t = judge_track(s->judge, JUDGE_NODE, node);
+	int window = d->o.judge.window;
+
+	return t == NULL || t->known == 0
+	    ? NAN
+	    : (double)t->effect[(t->at + window - 1) % window];
+}
+
+/* Is it the node or one of its rails? Of the rails that were measured since the
+ * first vote that counts, half or fewer are slow: then it is the slowest of
+ * them. Chance votes against every third, so one is slow that is half as slow
+ * as the slowest. Returns the series that shows it, or NULL: that rail was slow
+ * once, which may be the beginning of either. */
+static struct diagnosis_series *
+rail_or_node(struct diagnosis *d, struct diagnosis_series *s, uint32_t node)
+{
+	struct diagnosis_series *all = diagnosis_series_of(d, s->class, s->sort,
+	    s->partners);
+	struct diagnosis_series *worst = NULL;
+	const struct judge_track *t;
+	uint64_t span = s == all ? 0 : UINT64_MAX;
+	double effects[SERIES_RAILS];
+	size_t slow = 0, count = 0;
+
+	if (all == NULL)
+		return s;
+	t = judge_track(all->judge, JUDGE_NODE, node);
+	for (int i = 0; s == all && t != NULL && i < d->o.judge.window; i++)
+		if (t->votes >> i & 1)
+			span = (uint64_t)i;
+	for (size_t i = 0; i < d->series_count; i++) {
+		struct diagnosis_series *r = &d->series[i];
+		double effect = last_effect(d, r, node);
+
+		if (r->rail[0] == '\0' || r->sort != s->sort ||
+		    r->partners != s->partners ||
+		    strcmp(r->class, s->class) != 0 || isnan(effect) ||
+		    all->rounds - r->heard_round > span)
+			continue;
+		effects[count++] = effect;
+		if (worst == NULL || effect > last_effect(d, worst, node))
+			worst = r;
+	}
+	for (size_t i = 0; i < count; i++)
+		slow += effects[i] >= last_effect(d, worst, node) / 2;
+	if (count > 0 && 2 * slow <= count) {
+		worst = s == all ? worst : s;
+		t = judge_track(worst->judge, JUDGE_NODE, node);
+		return (t->votes & (t->votes - 1)) != 0 ? worst : NULL;
+	}
+	return t != NULL && t->state >= JUDGE_OUTLIER ? all : s;
+}
+
+/* What its series shows. */
+static void
+what_set(struct incident *k)
+{
+	k->what = k->kind == JUDGE_LEAF  ? WHAT_LEAF
+	    : k->series->rail[0] != '\0' ? WHAT_RAIL
+					 : WHAT_NODE;
+	snprintf(k->rail, sizeof(k->rail), "%s", k->series->rail);
 }
 
 void
@@ -100,6 +168,18 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 {
 	struct incident *k = incident_find(d, kind, index);
 
+	if (kind == JUDGE_NODE)
+		s = rail_or_node(d, s, index);
+	if (s == NULL)
+		return;
+	if (k != NULL && k->what == WHAT_RAIL && !k->passed &&
+	    s->sort == k->series->sort && s->rail[0] == '\0') {
+		k->series = s; /* the others have become slow too */
+		what_set(k);
+		incident_write(d, k);
+		incident_tell(d, k);
+		return;
+	}
 	if (k != NULL &&
 	    (k->what < WHAT_DRIFT || (is_seen(k) && k->verdict == VERDICT_BAD)))
 		return; /* another test shows it too, or it is known why */
@@ -115,8 +195,8 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 	}
 	if (k == NULL)
 		k = incident_new(d, kind, index);
-	k->what = kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
 	k->series = s;
+	what_set(k);
 	source_set(k, from);
 	if (kind == JUDGE_NODE &&
 	    judge_is_host(s->judge, judge_track(s->judge, kind, index))) {
@@ -205,7 +285,7 @@ incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen)
 {
 	struct incident *k = incident_find(d, JUDGE_NODE, node);
-	struct diagnosis_source from = { "", "", "", "", "", NULL };
+	struct diagnosis_source from = { "", "", "", "", "", NULL, NULL };
 	struct diagnosis_series *s;
 	enum verdict verdict;
 
@@ -242,7 +322,7 @@ incident_links(struct diagnosis *d, uint32_t node)
 {
 	const struct link_sum *worst = link_worst(&d->links, node);
 	struct incident *k = incident_find(d, JUDGE_NODE, node);
-	struct diagnosis_source from = { "", "", "", "", "", NULL };
+	struct diagnosis_source from = { "", "", "", "", "", NULL, NULL };
 	struct diagnosis_series *s;
 
 	if (worst == NULL) {
@@ -271,7 +351,7 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct hole_place *seen)
 {
 	struct incident *k = incident_find(d, kind, index);
-	struct diagnosis_source from = { "", "", "", "", "", NULL };
+	struct diagnosis_source from = { "", "", "", "", "", NULL, NULL };
 	struct diagnosis_series *s;
 	int is_new = k == NULL || k->what != WHAT_MTU;
 
@@ -298,6 +378,37 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 	k->paths = 0;
 	if (is_new)
 		source_set(k, &from);
+	incident_write(d, k);
+	if (is_new)
+		incident_tell(d, k);
+}
+
+/* What nobody can measure is worse than what is slow. */
+void
+incident_stuck(struct diagnosis *d, uint32_t node,
+    const struct diagnosis_source *from)
+{
+	struct incident *k = incident_find(d, JUDGE_NODE, node);
+	struct diagnosis_series *s;
+	int is_new = k == NULL || k->what != WHAT_STUCK;
+
+	if (!stuck_is_named(&d->stuck, node)) {
+		if (!is_new)
+			incident_end(d, k, VERDICT_OK,
+			    "exchanges with it end again");
+		return;
+	}
+	s = diagnosis_series_of(d, "", SERIES_STUCK, PARTNERS_PAIR);
+	if (s == NULL || from == NULL ||
+	    (is_new && k != NULL && is_seen(k) && k->verdict == VERDICT_BAD))
+		return; /* a port that is slow, an MTU: it is known why */
+	if (k == NULL)
+		k = incident_new(d, JUDGE_NODE, node);
+	k->what = WHAT_STUCK;
+	k->verdict = VERDICT_BAD;
+	k->series = s;
+	if (is_new)
+		source_set(k, from);
 	incident_write(d, k);
 	if (is_new)
 		incident_tell(d, k);
@@ -401,12 +512,16 @@ review(struct diagnosis *d, struct incident *k)
 		incident_end(d, k, VERDICT_OK, err.text);
 		return;
 	}
-	k->series = s;
+	/* Rounds of all rails do not say which. */
+	if (k->rail[0] == '\0' || s->rail[0] != '\0')
+		k->series = s;
+	if (k->rail[0] != '\0')
+		snprintf(k->rail, sizeof(k->rail), "%s", k->series->rail);
 	if (k->what == WHAT_HOST &&
 	    !judge_is_host(s->judge,
 		judge_track(s->judge, k->kind, k->index))) {
 		/* Its host is well, and it is slow still. */
-		k->what = WHAT_NODE;
+		what_set(k);
 		k->host[0] = '\0';
 		incident_write(d, k);
 		incident_tell(d, k);
@@ -467,7 +582,7 @@ incident_dispel(struct diagnosis *d, struct incident *k)
 		return;
 	}
 	k->series = other;
-	k->what = k->kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
+	what_set(k);
 	k->verdict = VERDICT_WARN;
 	k->passed = 0;
 	k->tries = 0;
@@ -522,8 +637,8 @@ load_one(struct diagnosis *d, const json_t *o)
 	int sort = series_kind_find(member_text(o, "test"));
 	struct diagnosis_series *s = sort < 0
 	    ? NULL
-	    : diagnosis_series_of(d, member_text(o, "class"), sort,
-		  diagnosis_partners(o));
+	    : diagnosis_series_of_rail(d, member_text(o, "class"), sort,
+		  diagnosis_partners(o), member_text(o, "rail"));
 	const struct node *n = roster_find(d->roster,
 	    member_text(o, "subject"));
 	int is_leaf = strcmp(member_text(o, "kind"), "leaf") == 0;
@@ -532,7 +647,7 @@ load_one(struct diagnosis *d, const json_t *o)
 	enum judge_kind kind = is_leaf ? JUDGE_LEAF : JUDGE_NODE;
 	struct diagnosis_source from = { member_text(o, "run"), "",
 		member_text(o, "class"), member_text(o, "mpi"),
-		member_text(o, "launcher"), json_object_get(o, "slurm") };
+		member_text(o, "launcher"), json_object_get(o, "slurm"), NULL };
 	struct incident *k;
 	uint32_t index;
 
@@ -540,7 +655,7 @@ load_one(struct diagnosis *d, const json_t *o)
 	    strcmp(names_whats[what], member_text(o, "what")) != 0)
 		what++;
 	if (s == NULL || what == WHAT_MAX || (!is_leaf && n == NULL) ||
-	    what == WHAT_FLEET ||
+	    what == WHAT_FLEET || what == WHAT_STUCK ||
 	    (is_leaf && what >= WHAT_PORT && what != WHAT_MTU) ||
 	    (!bad && strcmp(member_text(o, "verdict"), "warn") != 0))
 		return;
@@ -552,6 +667,8 @@ load_one(struct diagnosis *d, const json_t *o)
 	k = incident_new(d, kind, index);
 	k->series = s;
 	k->what = (enum what)what;
+	if (what == WHAT_RAIL || what == WHAT_UNDETERMINED)
+		snprintf(k->rail, sizeof(k->rail), "%s", s->rail);
 	k->verdict = bad ? VERDICT_BAD : VERDICT_WARN;
 	k->since_unix_ns = (uint64_t)json_integer_value(
 	    json_object_get(o, "since_unix_ns"));
@@ -584,6 +701,26 @@ load_one(struct diagnosis *d, const json_t *o)
 }
 
 void
+diagnosis_leaves_changed(struct diagnosis *d)
+{
+	uint8_t *has_nodes = xcalloc(d->leaf_count + (size_t)1, 1);
+	struct incident *k, *next;
+
+	for (size_t i = 0; i < roster_count(d->roster); i++) {
+		const json_t *at = json_object_get(d->leaf_index,
+		    roster_by_id(d->roster, i)->leaf);
+
+		if (at != NULL)
+			has_nodes[json_integer_value(at)] = 1;
+	}
+	TAILQ_FOREACH_SAFE (k, &d->incidents, link, next)
+		if (k->kind == JUDGE_LEAF && !has_nodes[k->index])
+			incident_end(d, k, VERDICT_UNKNOWN,
+			    "no node is on that leaf any more");
+	free(has_nodes);
+}
+
+void
 diagnosis_load(struct diagnosis *d, const json_t *verdicts)
 {
 	json_t *o;
@@ -591,4 +728,5 @@ diagnosis_load(struct diagnosis *d, const json_t *verdicts)
 
 	json_array_foreach (verdicts, i, o)
 		load_one(d, o);
+	diagnosis_leaves_changed(d);
 }

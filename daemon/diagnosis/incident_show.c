@@ -72,7 +72,8 @@ kind_name(enum judge_kind kind)
 const struct judge_track *
 incident_track(const struct incident *k)
 {
-	return k->kind == JUDGE_FLEET || k->what == WHAT_MTU
+	return k->kind == JUDGE_FLEET || k->what == WHAT_MTU ||
+		k->what == WHAT_STUCK
 	    ? NULL
 	    : judge_track(k->series->judge, k->kind, k->index);
 }
@@ -155,6 +156,23 @@ next_write(const struct diagnosis *d, const struct incident *k,
 		snprintf(ret, VERDICT_NEXT_MAX, "next");
 }
 
+/* Of the newest pair, and one more partner by name. */
+static void
+put_stuck(const struct diagnosis *d, uint32_t node, struct verdict_evidence *w)
+{
+	for (size_t i = 0; i < d->stuck.count; i++) {
+		const struct stuck_pair *p = &d->stuck.pairs[i];
+		uint32_t other = p->nodes[p->nodes[0] == node];
+
+		if (p->nodes[0] != node && p->nodes[1] != node)
+			continue;
+		w->partners++;
+		w->test = p->what;
+		w->now = p->waited_s;
+		w->whom[w->partners > 1] = roster_by_id(d->roster, other)->name;
+	}
+}
+
 void
 incident_write(const struct diagnosis *d, struct incident *k)
 {
@@ -169,6 +187,11 @@ incident_write(const struct diagnosis *d, struct incident *k)
 
 	next_write(d, k, next);
 	w.next = next;
+	w.rail = k->what == WHAT_RAIL ? k->rail
+	    : k->kind == JUDGE_FLEET  ? ""
+				      : k->series->rail;
+	if (k->what == WHAT_NODE || k->what == WHAT_HOST)
+		w.rail = "";
 	if (k->paths) {
 		const struct drift *now = &k->series->paths[k->index];
 
@@ -186,6 +209,8 @@ incident_write(const struct diagnosis *d, struct incident *k)
 	} else if (k->what == WHAT_MTU) {
 		w.hole = &k->hole;
 		w.places = k->kind == JUDGE_LEAF;
+	} else if (k->what == WHAT_STUCK) {
+		put_stuck(d, k->index, &w);
 	} else if (k->what == WHAT_INTERMITTENT) {
 		w.effect = k->effect;
 		w.rounds = DISPELLED_MANY;
@@ -213,6 +238,7 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		w.is_loss = sort.is_loss;
 		w.passed = k->passed;
 		w.finding = k->finding;
+		w.way = k->report.way;
 		if (k->kind == JUDGE_LEAF) {
 			w.places = t->places;
 			w.slow_places = t->slow_places;
@@ -234,6 +260,28 @@ put_errors(const struct link_sum *s, json_t *o)
 	json_object_set_new(o, "span_s", json_integer((json_int_t)s->span_s));
 	json_object_set_new(o, "looks", json_integer(s->looks));
 	json_object_set_new(o, "looks_with_errors", json_integer(s->with));
+}
+
+/* Where it is now, with what hangs above: it may be elsewhere when this is
+ * read. */
+static void
+put_place(const struct diagnosis *d, const struct incident *k, json_t *o)
+{
+	const struct topo *topo = roster_topo(d->roster);
+	const char *leaf = k->kind == JUDGE_NODE
+	    ? roster_by_id(d->roster, k->index)->leaf
+	    : k->subject;
+	const struct topology *t = topo != NULL ? topo_file(topo) : NULL;
+	uint32_t at = t != NULL ? topology_find_switch(t, leaf) : TOPOLOGY_NONE;
+	char *above = at != TOPOLOGY_NONE ? topology_above(t, at) : NULL;
+
+	if (k->kind == JUDGE_NODE && leaf[0] != '\0')
+		json_object_set_new(o, "leaf", json_string(leaf));
+	if (at != TOPOLOGY_NONE && t->switches[at].pod != NULL)
+		json_object_set_new(o, "pod", json_string(t->switches[at].pod));
+	if (above != NULL)
+		json_object_set_new(o, "up", json_string(above));
+	free(above);
 }
 
 json_t *
@@ -259,8 +307,12 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	    k->launcher != NULL ? k->launcher : "");
 	if (k->slurm != NULL)
 		json_object_set(o, "slurm", k->slurm);
+	if (k->series->rail[0] != '\0')
+		json_object_set_new(o, "rail", json_string(k->series->rail));
 	if (k->kind == JUDGE_NODE)
 		json_object_set_new(o, "node", json_string(k->subject));
+	if (k->kind != JUDGE_FLEET)
+		put_place(d, k, o);
 	json_object_set_new(o, "partners",
 	    json_string(names_partners[k->series->partners]));
 	effect = k->what == WHAT_PREDICTION ? -log(k->expected.ratio)
@@ -295,8 +347,9 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		json_object_set_new(o, "clean_rounds", json_integer(t->clean));
 		if (k->passed)
 			json_object_set_new(o, "confirmation",
-			    json_pack("{s:s, s:s, s:f, s:I, s:I}", "finding",
-				confirm_findings[k->finding], "run",
+			    json_pack("{s:s, s:s, s:s, s:f, s:I, s:I}",
+				"finding", confirm_findings[k->finding],
+				"direction", confirm_ways[k->report.way], "run",
 				k->pass_run, "effect",
 				isfinite(k->report.effect) ? k->report.effect
 							   : 0.0,

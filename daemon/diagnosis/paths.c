@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths.c - the mesh's paths of one epoch: an incident where a place swallows
- * large datagrams, an event where no place explains what is lost.
+ * paths.c - where nothing arrives: an incident where a place swallows large
+ * datagrams of the mesh, or exchanges of MPI, an event where no place explains
+ * what is lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
@@ -79,4 +82,84 @@ diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
 	free(h.nodes);
 	free(h.leaves);
 	free(leaf_of);
+}
+
+/* ---- exchanges of MPI that did not end ---- */
+
+void
+diagnosis_stuck(struct diagnosis *d, const struct diagnosis_source *from,
+    const struct node *a, const struct node *b, const char *test,
+    double waited_s)
+{
+	uint32_t ids[2] = { (uint32_t)a->id, (uint32_t)b->id };
+	struct stuck_pair p = { { ids[0], ids[1] }, .at_ns = clk_ns(),
+		.waited_s = waited_s };
+	struct err err;
+
+	snprintf(p.what, sizeof(p.what), "%.15s", test);
+	stuck_note(&d->stuck, &p);
+	if (!stuck_is_named(&d->stuck, ids[0]) &&
+	    !stuck_is_named(&d->stuck, ids[1])) {
+		err_say(&err,
+		    "an exchange of %.80s with %.80s did not end within %.0f "
+		    "s (%s, run %s): one of them, or the path between them",
+		    a->name, b->name, waited_s, test, from->run);
+		log_warnx("%s", err.text);
+		store_put_event(d->store, "alarm", a->name, err.text);
+	}
+	for (int i = 0; i < 2; i++)
+		incident_stuck(d, ids[i], from);
+}
+
+int
+diagnosis_avoid(const struct diagnosis *d, const struct node *n,
+    struct err *err)
+{
+	const struct stuck_pair *p = stuck_out(&d->stuck, (uint32_t)n->id,
+	    clk_ns());
+
+	if (p == NULL)
+		return 0;
+	err_say(err, "%.80s is left out: it was stuck with %.80s", n->name,
+	    roster_by_id(d->roster, p->nodes[p->nodes[0] == n->id])->name);
+	return 1;
+}
+
+void
+paths_run_over(struct diagnosis *d, const char *run)
+{
+	uint8_t *measured;
+	struct incident *k, *next;
+	struct err err;
+
+	if (d->stuck.count == 0)
+		return;
+	measured = xcalloc(roster_count(d->roster) + d->node_count + 1, 1);
+	for (size_t i = 0; i < d->node_count; i++)
+		measured[i] = strcmp(d->nodes[i].canary_run, run) == 0;
+	for (size_t i = 0; i < d->stuck.count; i++) {
+		const struct stuck_pair *p = &d->stuck.pairs[i];
+		const uint32_t *of = p->nodes;
+
+		/* The second one is well alone, as the first one is. */
+		if (p->fine[0] + p->fine[1] != 1 ||
+		    measured[of[0]] == measured[of[1]] ||
+		    !measured[of[p->fine[0]]])
+			continue;
+		err_say(&err,
+		    "%.80s and %.80s are well with others: it is the path "
+		    "between them on which exchanges do not end",
+		    roster_by_id(d->roster, of[0])->name,
+		    roster_by_id(d->roster, of[1])->name);
+		log_warnx("%s", err.text);
+		store_put_event(d->store, "alarm",
+		    roster_by_id(d->roster, of[0])->name, err.text);
+	}
+	stuck_measured(&d->stuck, measured);
+	free(measured);
+	for (k = TAILQ_FIRST(&d->incidents); k != NULL; k = next) {
+		next = TAILQ_NEXT(k, link);
+		if (k->what == WHAT_STUCK)
+			incident_stuck(d, k->index, NULL);
+	}
 }

@@ -29,6 +29,7 @@ static const struct series_kind mesh_sorts[] = {
 	{ "port", "bit/s", 1, 0, 0 },
 	{ "link-errors", "1", 0, 0, 0 },
 	{ "echo-large", "bytes", 0, 0, 0 },
+	{ "stuck", "s", 0, 0, 0 },
 };
 
 struct series_kind
@@ -104,21 +105,36 @@ struct diagnosis_series *
 diagnosis_series_of(struct diagnosis *d, const char *class, int sort,
     int partners)
 {
+	return diagnosis_series_of_rail(d, class, sort, partners, "");
+}
+
+struct diagnosis_series *
+diagnosis_series_of_rail(struct diagnosis *d, const char *class, int sort,
+    int partners, const char *rail)
+{
 	struct diagnosis_series *s;
+	size_t rails = 0;
 
 	for (size_t i = 0; i < d->series_count; i++) {
 		s = &d->series[i];
 		if (s->sort == sort && s->partners == partners &&
-		    strcmp(s->class, class) == 0)
+		    strcmp(s->class, class) == 0 && strcmp(s->rail, rail) == 0)
 			return s;
 	}
-	if (d->series_count == ARRAY_LEN(d->series) ||
-	    strlen(class) >= sizeof(s->class))
+	for (size_t i = 0; i < d->series_count; i++)
+		rails += d->series[i].rail[0] != '\0';
+	/* However many rails there are, each test has its own rounds. */
+	if ((rail[0] != '\0'
+		    ? rails == SERIES_RAILS
+		    : d->series_count - rails == SERIES_MAX - SERIES_RAILS) ||
+	    strlen(class) >= sizeof(s->class) ||
+	    strlen(rail) >= sizeof(s->rail))
 		return NULL;
 	s = &d->series[d->series_count++];
 	snprintf(s->class, sizeof(s->class), "%s", class);
 	s->sort = sort;
 	s->partners = partners;
+	snprintf(s->rail, sizeof(s->rail), "%s", rail);
 	s->judge = judge_new(&d->o.judge);
 	drift_clear(&s->fleet);
 	return s;

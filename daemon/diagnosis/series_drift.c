@@ -25,7 +25,8 @@
 #define PATHS_ROUNDS   (10 * LIMIT_ROUNDS)
 #define PATHS_BUSY_MAX 0.02  /* of all nodes */
 #define PATHS_MIN      32    /* pairs of a leaf in a round */
-#define PATHS_LEAST    0.015 /* of them, more than usual */
+#define PATHS_LEAST    0.008 /* of them, more than usual, in the newest mean */
+#define PATHS_K        1.0   /* one uplink of many is two deviations and more */
 #define FLEET_HOUR_MIN 36    /* rounds of an hour of the day: three days */
 
 static struct drift *
@@ -76,7 +77,7 @@ fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		s->fleet_hour[hour] += (sum - s->fleet_hour[hour]) /
 		    s->fleet_hour_n[hour];
 	}
-	drift_add(&s->fleet, sum - usual, 0, cusum_limit(LIMIT_ROUNDS),
+	drift_add(&s->fleet, sum - usual, 0, cusum_limit(LIMIT_ROUNDS, CUSUM_K),
 	    d->o.judge.effect_min);
 	incident_fleet(d, s, from);
 }
@@ -103,7 +104,8 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 
 		busy += o->aside;
 		if (o->leaf == SCORE_NO_LEAF || o->aside || d->busy[i] ||
-		    t == NULL || t->votes != 0 || t->state >= JUDGE_OUTLIER)
+		    t == NULL || t->state >= JUDGE_OUTLIER ||
+		    2 * cn->slow_partners > cn->partners)
 			continue;
 		of[o->leaf].pairs += cn->partners;
 		of[o->leaf].slow += cn->slow_partners;
@@ -116,8 +118,10 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	}
 	if (s->paths_count < leaves) {
 		s->paths = xreallocarray(s->paths, leaves, sizeof(*s->paths));
-		while (s->paths_count < leaves)
-			drift_clear(&s->paths[s->paths_count++]);
+		while (s->paths_count < leaves) {
+			drift_clear(&s->paths[s->paths_count]);
+			s->paths[s->paths_count++].k = PATHS_K;
+		}
 	}
 	for (uint32_t l = 0; l < leaves; l++) {
 		double rest = all.pairs - of[l].pairs;
@@ -127,7 +131,7 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		drift_add(&s->paths[l],
 		    of[l].slow / of[l].pairs - (all.slow - of[l].slow) / rest,
 		    of[l].slow / of[l].pairs,
-		    cusum_limit(PATHS_ROUNDS * leaves), PATHS_LEAST);
+		    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K), PATHS_LEAST);
 		incident_paths(d, s, l, from);
 	}
 	free(of);
@@ -141,7 +145,7 @@ series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 
 	if (count != s->limit_nodes) {
 		s->limit_nodes = count;
-		s->limit = cusum_limit(LIMIT_ROUNDS * (double)count);
+		s->limit = cusum_limit(LIMIT_ROUNDS * (double)count, CUSUM_K);
 	}
 	if (p50 > 0) {
 		s->level_n += s->level_n < DRIFT_MEMORY;
@@ -210,6 +214,7 @@ series_drift_begin(struct diagnosis *d, struct diagnosis_series *s)
 	s->drift_begun = 1;
 	json_array_foreach (json_object_get(d->pinned, "records"), i, r)
 		if (series_kind_find(member_text(r, "test")) == s->sort &&
+		    strcmp(member_text(r, "rail"), s->rail) == 0 &&
 		    strcmp(member_text(r, "phase"),
 			names_phases[PHASE_CONGESTED]) != 0)
 			pin_record(d, s, r);
@@ -272,12 +277,12 @@ series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 			    row_json(&s->drifts[i],
 				roster_by_id(d->roster, i)->name,
 				sort.is_rate));
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:o}",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:I, s:f, s:o}",
 	    "probe", s->sort < CANARY_MAX ? "canary" : "mesh", "test",
 	    sort.name, "phase", names_phases[PHASE_PRODUCTION], "class",
 	    s->class, "partners", names_partners[s->partners], "unit",
-	    sort.unit, "n", (json_int_t)s->level_n, "p50", exp(s->level),
-	    "nodes", nodes);
+	    sort.unit, "rail", s->rail[0] != '\0' ? s->rail : NULL, "n",
+	    (json_int_t)s->level_n, "p50", exp(s->level), "nodes", nodes);
 }
 
 json_t *
@@ -330,8 +335,8 @@ recent_load(struct diagnosis *d, const json_t *body)
 		double p50 = member_number(r, "p50");
 		struct diagnosis_series *s = sort < 0
 		    ? NULL
-		    : diagnosis_series_of(d, member_text(r, "class"), sort,
-			  diagnosis_partners(r));
+		    : diagnosis_series_of_rail(d, member_text(r, "class"), sort,
+			  diagnosis_partners(r), member_text(r, "rail"));
 
 		if (s == NULL || !(p50 > 0))
 			continue;

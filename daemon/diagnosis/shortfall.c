@@ -182,7 +182,7 @@ tell(struct diagnosis *d, const struct shortfall_run *p, enum judge_kind kind,
     const struct best *b)
 {
 	struct diagnosis_source from = { p->run, "", p->class, p->mpi,
-		p->launcher, p->slurm };
+		p->launcher, p->slurm, NULL };
 
 	for (uint32_t i = 0; i < b->count; i++) {
 		struct shortfall_expected seen = { b->ratio[i], b->met[i], "" };

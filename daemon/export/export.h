@@ -45,10 +45,9 @@ void metrics_render(const struct metrics_in *in, struct strbuf *to);
  */
 struct alarm;
 
-/* urls: with commas between; "" is none, and *ret NULL. page: address of the
- * page for links, or "". -EINVAL and why. view outlives it. */
-int alarm_open(const char *urls, const char *page, struct view *view,
-    struct alarm **ret, struct err *err);
+/* urls: as a row CONF_URLS takes them; NULL for none. page: address of the
+ * page for links, or "". view outlives it. */
+struct alarm *alarm_open(const char *urls, const char *page, struct view *view);
 /* Now and then: look, and tell what has changed. NULL is allowed. */
 void alarm_tick(struct alarm *a);
 void alarm_close(struct alarm *a); /* NULL is allowed */

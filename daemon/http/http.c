@@ -307,23 +307,13 @@ open_tcp(struct http *h, enum http_door door, const char *where)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_PASSIVE | AI_NUMERICSERV };
-	char *host = xstrdup(where), *port = strrchr(host, ':');
 	struct addrinfo *list = NULL;
-	int rc, fd = -1, one = 1;
+	struct str_address at;
+	int rc = EAI_NONAME, fd = -1, one = 1;
 
-	if (port == NULL) {
-		log_warnx("http: %s: must be host:port", where);
-		free(host);
-		return -EINVAL;
-	}
-	*port++ = '\0';
-	if (host[0] == '[' && port - host > 2 && port[-2] == ']')
-		port[-2] = '\0';
-	rc = getaddrinfo(host[0] == '[' ? host + 1
-		: host[0] != '\0'       ? host
-					: NULL,
-	    port, &hints, &list);
-	free(host);
+	if (str_address_parse(where, &at) == 0)
+		rc = getaddrinfo(at.host[0] == '\0' ? NULL : at.host, at.port,
+		    &hints, &list);
 	if (rc != 0) {
 		log_warnx("http: %s: %s", where, gai_strerror(rc));
 		return -EINVAL;

@@ -195,8 +195,8 @@ http_handler http_get_records;
 http_handler http_get_page, http_get_asset;
 /* http_orders.c: doing */
 http_handler http_post_run, http_post_validate, http_post_cancel,
-    http_post_enable, http_post_disable, http_post_stop, http_post_backup,
-    http_post_baseline, http_post_check, http_post_unpin;
+    http_post_enable, http_post_disable, http_post_stop, http_post_token,
+    http_post_backup, http_post_baseline, http_post_check, http_post_unpin;
 
 /* Takes value; NULL is an error of our own. */
 void http_reply_json(struct http_request *req, int status, json_t *value);

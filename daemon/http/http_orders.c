@@ -11,8 +11,10 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/member.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/http/http_int.h"
+#include "schema/pki.h"
 #include "schema/strict.h"
 
 #define BODY_DEPTH_MAX  8
@@ -137,6 +139,39 @@ http_post_stop(struct http *h, struct http_request *req, const char *part)
 	(void)part;
 	http_reply_json(req, 200,
 	    json_pack("{s:i}", "ended", view_stop_all(h->view, req->who)));
+}
+
+void
+http_post_token(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *body = body_read(req);
+	const char *names = member_text_or(body, "names", NULL);
+	const char *span = member_text(body, "for");
+	json_int_t uses = member_int(body, "uses");
+	char token[PKI_TOKEN_TEXT];
+	struct err err = { 0 };
+	uint64_t span_ns;
+	int rc;
+
+	(void)part;
+	if (body == NULL)
+		return;
+	if (names == NULL || uses < 0 || uses > INT32_MAX ||
+	    clk_span_parse(span, &span_ns) < 0) {
+		http_fail(req, 400, "config",
+		    "a token takes names, for as 1h, and uses");
+		json_decref(body);
+		return;
+	}
+	rc = view_token(h->view, names, (int)uses, span_ns, req->who, token,
+	    &err);
+	if (rc < 0)
+		http_fail_errno(req, rc, err.text);
+	else
+		http_reply_json(req, 200,
+		    json_pack("{s:s, s:o, s:I}", "token", token, "names",
+			text_json(names), "for_ns", (json_int_t)span_ns));
+	json_decref(body);
 }
 
 void

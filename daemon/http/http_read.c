@@ -68,23 +68,29 @@ free_text(const void *data, size_t len, void *arg)
 	free(arg);
 }
 
+/* Takes text. */
+static void
+reply_text(struct http_request *req, int status, char *text)
+{
+	struct evbuffer *body = evbuffer_new();
+
+	evbuffer_add_reference(body, text, strlen(text), free_text, text);
+	evbuffer_add(body, "\n", 1);
+	http_reply(req, &(struct http_answer){ .status = status }, body);
+}
+
 void
 http_reply_json(struct http_request *req, int status, json_t *value)
 {
 	char *text = value != NULL
 	    ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY)
 	    : NULL;
-	struct evbuffer *body;
 
 	json_decref(value);
-	if (text == NULL) {
+	if (text == NULL)
 		http_fail(req, 500, "internal", "the answer is not JSON");
-		return;
-	}
-	body = evbuffer_new();
-	evbuffer_add_reference(body, text, strlen(text), free_text, text);
-	evbuffer_add(body, "\n", 1);
-	http_reply(req, &(struct http_answer){ .status = status }, body);
+	else
+		reply_text(req, status, text);
 }
 
 static void
@@ -334,6 +340,7 @@ http_get_nodes(struct http *h, struct http_request *req, const char *part)
 	const char *text = http_param(&req->head, "brief");
 	const struct view_node *n;
 	int is_brief = 0;
+	struct strbuf all = { 0 };
 	json_t *list, *o;
 	size_t count;
 
@@ -343,7 +350,8 @@ http_get_nodes(struct http *h, struct http_request *req, const char *part)
 		return;
 	}
 	if (!is_brief) {
-		http_reply_json(req, 200, view_nodes(h->view));
+		view_nodes(h->view, &all);
+		reply_text(req, 200, all.text); /* handed over */
 		return;
 	}
 	/* Ten thousand of these are a megabyte, of the whole ones sixteen. */

@@ -108,21 +108,28 @@ set(struct coverage *c, enum kind kind, uint64_t hour, size_t at)
 }
 
 void
-coverage_node(struct coverage *c, uint64_t hour, size_t node, size_t leaf,
-    int far)
+coverage_link(struct coverage *c, uint64_t hour, size_t link)
 {
 	sweep(c, hour);
-	set(c, LINKS, hour, node);
-	if (far)
-		set(c, UPLINKS, hour, leaf);
+	set(c, LINKS, hour, link);
+}
+
+void
+coverage_uplink(struct coverage *c, uint64_t hour, size_t leaf)
+{
+	sweep(c, hour);
+	set(c, UPLINKS, hour, leaf);
 }
 
 void
 coverage_pair(struct coverage *c, uint64_t hour, size_t a, size_t la, size_t b,
     size_t lb)
 {
-	coverage_node(c, hour, a, la, la != lb);
-	coverage_node(c, hour, b, lb, la != lb);
+	sweep(c, hour);
+	if (la != lb) {
+		set(c, UPLINKS, hour, la);
+		set(c, UPLINKS, hour, lb);
+	}
 	set(c, PAIRS, hour, pair_at(a, b));
 	set(c, LEAVES, hour, pair_at(la, lb));
 }
@@ -141,15 +148,55 @@ coverage_has_leaves(const struct coverage *c, uint64_t hour, size_t la,
 }
 
 int
-coverage_has_link(const struct coverage *c, uint64_t hour, size_t node)
+coverage_has_link(const struct coverage *c, uint64_t hour, size_t link)
 {
-	return has(c, LINKS, hour, node);
+	return has(c, LINKS, hour, link);
 }
 
 int
 coverage_has_uplink(const struct coverage *c, uint64_t hour, size_t leaf)
 {
 	return has(c, UPLINKS, hour, leaf);
+}
+
+static void
+meet(struct coverage_met *who, size_t other)
+{
+	who->others++;
+	who->one = other;
+}
+
+/* Once through the triangle: most of its cells are free, or all are set. */
+void
+coverage_met(const struct coverage *c, uint64_t hour, const uint32_t *leaf_of,
+    size_t nodes, struct coverage_met *ret_nodes,
+    struct coverage_met *ret_leaves)
+{
+	const struct cells *pairs = &c->cells[PAIRS];
+	uint8_t recent[STAMPS + 1];
+
+	for (int stamp = 0; stamp <= STAMPS; stamp++)
+		recent[stamp] = (uint8_t)is_recent((uint8_t)stamp, hour);
+	for (size_t b = 0, at = 0; b < nodes; b++, at++) /* over b, b */
+		for (size_t a = 0; a < b; a++, at++) {
+			if (at >= pairs->count || !recent[pairs->stamp[at]])
+				continue;
+			meet(&ret_nodes[a], b);
+			meet(&ret_nodes[b], a);
+			if (leaf_of[a] == leaf_of[b])
+				ret_nodes[a].inside = ret_nodes[b].inside = 1;
+		}
+	for (size_t i = 0; i < nodes; i++) {
+		struct coverage_met *leaf = &ret_leaves[leaf_of[i]];
+
+		if (leaf->others > 0)
+			continue; /* done with an earlier node of it */
+		for (size_t l = 0; l * (l + 1) / 2 < c->cells[LEAVES].count;
+		     l++)
+			if (l != leaf_of[i] &&
+			    has(c, LEAVES, hour, pair_at(l, leaf_of[i])))
+				meet(leaf, l);
+	}
 }
 
 void

@@ -22,20 +22,32 @@ struct coverage;
 struct coverage *coverage_new(void);
 void coverage_free(struct coverage *c); /* NULL is allowed */
 
-/* Datagrams or messages went between nodes a and b of leaves la and lb. */
+/* Datagrams or messages went between nodes a and b of leaves la and lb. Links
+ * are numbered by whoever knows the NICs of a node (mesh.h). */
 void coverage_pair(struct coverage *c, uint64_t hour, size_t a, size_t la,
     size_t b, size_t lb);
-/* A run used the node, with nodes of other leaves (far) or only its own. */
-void coverage_node(struct coverage *c, uint64_t hour, size_t node, size_t leaf,
-    int far);
+void coverage_link(struct coverage *c, uint64_t hour, size_t link);
+void coverage_uplink(struct coverage *c, uint64_t hour, size_t leaf);
 
 /* 1 when exercised in the last 24 hours. */
 int coverage_has_pair(const struct coverage *c, uint64_t hour, size_t a,
     size_t b);
 int coverage_has_leaves(const struct coverage *c, uint64_t hour, size_t la,
     size_t lb);
-int coverage_has_link(const struct coverage *c, uint64_t hour, size_t node);
+int coverage_has_link(const struct coverage *c, uint64_t hour, size_t link);
 int coverage_has_uplink(const struct coverage *c, uint64_t hour, size_t leaf);
+
+/* Whom a node or leaf met in the last 24 hours. Links that all met paths cross
+ * together, or not at all, nothing tells apart. */
+struct coverage_met {
+	uint32_t others; /* how many; a leaf's: other leaves, */
+	size_t one;      /* and one of them */
+	int inside;      /* of a node: one on its own leaf */
+};
+/* ret_nodes: by node; ret_leaves: by leaf, for all numbers of leaf_of. */
+void coverage_met(const struct coverage *c, uint64_t hour,
+    const uint32_t *leaf_of, size_t nodes, struct coverage_met *ret_nodes,
+    struct coverage_met *ret_leaves);
 
 struct coverage_counts {
 	uint64_t pairs, leaves, links, uplinks;

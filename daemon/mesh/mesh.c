@@ -223,24 +223,33 @@ epoch_now(const struct mesh *m)
 	return clk_unix_ns() / m->o.interval_ns;
 }
 
+static int
+has_addr(const json_t *nic, const struct in6_addr *own)
+{
+	struct in6_addr addr;
+	json_t *text;
+	size_t i;
+
+	json_array_foreach (json_object_get(nic, "addrs"), i, text)
+		if (json_is_string(text) &&
+		    mesh_addr_parse(json_string_value(text), &addr) == 0 &&
+		    memcmp(&addr, own, sizeof(addr)) == 0)
+			return 1;
+	return 0;
+}
+
 /* What the interface with the mesh's address carries; 0: nobody says, or what
  * no interface does. */
 static int64_t
 mtu_of(const struct node *n, const struct in6_addr *own)
 {
-	json_t *nic, *text;
-	struct in6_addr addr;
 	int64_t mtu = 0;
-	size_t i, j;
+	json_t *nic;
+	size_t i;
 
 	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
-		json_array_foreach (json_object_get(nic, "addrs"), j, text)
-			if (json_is_string(text) &&
-			    mesh_addr_parse(json_string_value(text), &addr) ==
-				0 &&
-			    memcmp(&addr, own, sizeof(addr)) == 0)
-				mtu = json_integer_value(
-				    json_object_get(nic, "mtu"));
+		if (has_addr(nic, own))
+			mtu = json_integer_value(json_object_get(nic, "mtu"));
 	return mtu > 0 && mtu < 1 << 24 ? mtu : 0;
 }
 
@@ -478,6 +487,41 @@ run_need(struct mesh *m)
 	json_decref(o);
 }
 
+/* The link that its echoes go over; -ENOENT: none of those that carry jobs'
+ * bytes. */
+static long
+echo_link(struct mesh *m, const struct node *n)
+{
+	struct roster_rail rails[ROSTER_RAILS_MAX];
+	json_t *nic;
+	size_t i;
+
+	if (roster_rails(n, rails) == 0)
+		return (long)mesh_link_id(n, 0);
+	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic) {
+		long at = roster_rail_find(n, member_text(nic, "name"));
+
+		if (at >= 0 && has_addr(nic, &node_of(m, n)->addr))
+			return (long)mesh_link_id(n, (size_t)at);
+	}
+	return -ENOENT;
+}
+
+/* Two that met over another network have exercised nothing that jobs use. */
+static void
+pair_cover(struct mesh *m, uint64_t hour, const struct node *a,
+    const struct node *b)
+{
+	long at[2] = { echo_link(m, a), echo_link(m, b) };
+
+	for (int i = 0; i < 2; i++)
+		if (at[i] >= 0)
+			coverage_link(m->coverage, hour, (size_t)at[i]);
+	if (at[0] >= 0 && at[1] >= 0)
+		coverage_pair(m->coverage, hour, a->id,
+		    mesh_leaf_id(m, a->leaf), b->id, mesh_leaf_id(m, b->leaf));
+}
+
 /* The pairs of an epoch: what they cover, and what large datagrams met. */
 static void
 pairs_take(struct mesh *m, const struct mesh_gather *g)
@@ -492,9 +536,7 @@ pairs_take(struct mesh *m, const struct mesh_gather *g)
 		const struct node *b = roster_by_id(m->roster, p->b);
 
 		if (p->answered + p->lost > 0)
-			coverage_pair(m->coverage, hour, p->a,
-			    mesh_leaf_id(m, a->leaf), p->b,
-			    mesh_leaf_id(m, b->leaf));
+			pair_cover(m, hour, a, b);
 		paths[i] = (struct mesh_path){ p->a, p->b, p->answered, p->lost,
 			p->large_answered, p->large_lost, p->large_unsent,
 			p->large_bytes,
@@ -600,11 +642,40 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 	return mesh_gather_add(ga->g, n->id, msg, err) == -EPROTO ? -EPROTO : 0;
 }
 
+size_t
+mesh_link_id(const struct node *n, size_t rail)
+{
+	return n->id * ROSTER_RAILS_MAX + rail;
+}
+
+/* "mlx5_0:1" is a port of the rail mlx5_0, and the first where it has several
+ * that are no rails of their own. */
+static void
+link_cover(struct mesh *m, uint64_t hour, const struct node *n,
+    const char *device)
+{
+	char name[64];
+	long at;
+
+	if (device == NULL)
+		return;
+	at = roster_rail_find(n, device);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(device, ":"), device);
+	if (at < 0)
+		at = roster_rail_find(n, name);
+	if (at >= 0)
+		coverage_link(m->coverage, hour, mesh_link_id(n, (size_t)at));
+}
+
 void
 mesh_cover_run(struct mesh *m, const struct run *r)
 {
 	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
-	size_t count = run_node_count(r);
+	size_t count = run_node_count(r), devices_count = 0, at;
+	struct roster_rail rails[ROSTER_RAILS_MAX];
+	struct run_facts f = run_facts(r);
+	const json_t *name;
+	char **devices;
 	int far = 0;
 
 	if (count < 2)
@@ -612,12 +683,23 @@ mesh_cover_run(struct mesh *m, const struct run *r)
 	for (size_t i = 1; i < count; i++)
 		far |= strcmp(run_node_at(r, i)->leaf,
 			   run_node_at(r, 0)->leaf) != 0;
+	devices = str_list_parse(f.devices, &devices_count);
 	for (size_t i = 0; i < count; i++) {
 		const struct node *n = run_node_at(r, i);
 
-		coverage_node(m->coverage, hour, n->id,
-		    mesh_leaf_id(m, n->leaf), far);
+		if (far)
+			coverage_uplink(m->coverage, hour,
+			    mesh_leaf_id(m, n->leaf));
+		if (roster_rails(n, rails) == 0)
+			coverage_link(m->coverage, hour, mesh_link_id(n, 0));
+		/* what it demanded, or else what was seen to carry it */
+		for (size_t k = 0; k < devices_count; k++)
+			link_cover(m, hour, n, devices[k]);
+		json_array_foreach (devices_count > 0 ? NULL : f.carried, at,
+		    name)
+			link_cover(m, hour, n, json_string_value(name));
 	}
+	str_list_free(devices);
 }
 
 struct coverage *

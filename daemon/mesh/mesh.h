@@ -70,6 +70,9 @@ void mesh_tick(struct mesh *m);
 void mesh_cover_run(struct mesh *m, const struct run *r);
 /* What was exercised; outlives nothing. */
 struct coverage *mesh_coverage(struct mesh *m);
+/* The number of a link for coverage: of one of its node's rails, by place; of
+ * a node that names none, 0. */
+size_t mesh_link_id(const struct node *n, size_t rail);
 /* The number of a leaf for coverage, by name. */
 size_t mesh_leaf_id(struct mesh *m, const char *leaf);
 

@@ -11,10 +11,11 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/series/series.h"
 #include "daemon/cluster/roster.h"
-#include "daemon/run/run.h"
+#include "daemon/net/enroll.h"
 #include "daemon/net/session.h"
 #include "daemon/react/react.h"
 #include "daemon/store/store.h"
@@ -22,25 +23,30 @@
 
 #define STANDINGS_TICK_NS (1 * CLK_NS_PER_S)
 /* A walk over 10,000 nodes takes 0.1 ms. */
-#define ROSTER_TICK_NS  (CLK_NS_PER_S / 2)
-#define COURT_TICK_NS   CLK_NS_PER_S
+#define ROSTER_TICK_NS (CLK_NS_PER_S / 2)
+#define COURT_TICK_NS  CLK_NS_PER_S
+#define TRUST_COUNT    64 /* agents a tick that get new lists */
+/* Agents wait for a second at least. */
+#define RENEW_EVERY_NS  (CLK_NS_PER_S / 2)
 #define ORDER_MARGIN_NS (300 * CLK_NS_PER_S)
 
 struct hub {
 	struct store *store;
 	struct series *series;
 	struct hub_options o;
-	uint64_t late_ns;
 	uint64_t roster_ns; /* of the last roster_tick */
 	struct roster *roster;
 	struct runs *runs;
 	struct diagnosis *diagnosis;
 	uint64_t court_ns; /* of the last diagnosis_tick */
 	struct sessions *sessions;
+	struct log_limit refused; /* enrolments, as events */
 	int held; /* agents are not listened to until the store has room */
 	struct mesh *mesh;
 	struct standings *standings;
 	uint64_t standings_ns; /* of their last tick */
+	char *crl;             /* PEM, or NULL */
+	size_t trust_next;     /* of the roster; from here on they lack it */
 };
 
 /* A hello whose acknowledgements the store is asked for. */
@@ -51,6 +57,29 @@ struct greeting {
 	json_int_t version; /* what is spoken, when hello gave a choice; or 0 */
 	json_t *runs;       /* that live there */
 };
+
+/* To those only whose inventory asks for it: others end the session. */
+static void
+trust_send(struct hub *h, struct node *n)
+{
+	json_t *msg;
+
+	if (n->session == NULL || !n->greeted ||
+	    !member_bool(n->inventory, "certificates"))
+		return;
+	msg = json_pack("{s:b}", "renew", enroll_is_on(h->o.enroll));
+	if (h->crl != NULL)
+		json_object_set_new(msg, "crl", text_json(h->crl));
+	(void)session_send(n->session, WIRE_TRUST, msg);
+}
+
+void
+hub_set_crl(struct hub *h, const char *crl)
+{
+	free(h->crl);
+	h->crl = crl == NULL ? NULL : xstrdup(crl);
+	h->trust_next = 0;
+}
 
 static void
 greet(struct greeting *g, json_t *acks)
@@ -63,9 +92,9 @@ greet(struct greeting *g, json_t *acks)
 		return; /* gone meanwhile */
 	n->greeted = 1;
 	welcome = json_pack("{s:I, s:I, s:O, s:o}", "heartbeat_ms",
-	    (json_int_t)(h->o.heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
-	    (json_int_t)(h->o.silence_ns / CLK_NS_PER_MS), "acks", acks, "keep",
-	    runs_keep(h->runs, n, g->runs));
+	    (json_int_t)(n->heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
+	    (json_int_t)(roster_silence_ns(h->roster, n) / CLK_NS_PER_MS),
+	    "acks", acks, "keep", runs_keep(h->runs, n, g->runs));
 	if (g->version > 0) /* whoever gave a choice knows the answer */
 		json_object_set_new(welcome, "version",
 		    json_integer(g->version));
@@ -73,6 +102,7 @@ greet(struct greeting *g, json_t *acks)
 		json_object_set_new(welcome, "links_ms",
 		    json_integer((json_int_t)(h->o.links_ns / CLK_NS_PER_MS)));
 	(void)session_send(n->session, WIRE_WELCOME, welcome);
+	trust_send(h, n);
 	runs_hello(h->runs, n, g->runs);
 	mesh_greeted(h->mesh, n);
 }
@@ -123,7 +153,7 @@ double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
 
 	if (old == NULL)
 		return 0;
-	if (clk_ns() - n->last_ns < h->late_ns &&
+	if (clk_ns() - n->last_ns < roster_late_ns(h->roster, n) &&
 	    (n->boot == NULL || strcmp(n->boot, boot) != 0)) {
 		err_say(err,
 		    "%s has a session from %s already; second agent at %s",
@@ -170,12 +200,95 @@ hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 		    ? member_int(msg, "version")
 		    : WIRE_VERSION;
 	session_set_arg(s, g->node);
+	session_set_heartbeat(s, g->node->heartbeat_ns);
 	args = json_pack("{s:o}", "runs", runs);
 	if (json_array_size(runs) == 0)
 		acks_cb(0, NULL, g);
 	else
 		store_ask(h->store, STORE_ACKS, args, acks_cb, g);
 	json_decref(args);
+	return 0;
+}
+
+/* The certificate as an answer; everything else is told to the event log, but
+ * what came to nothing costs not more than a line now and then. */
+static int
+sign(struct hub *h, struct node *n, const struct enroll_ask *ask, json_t **ret,
+    struct err *err)
+{
+	char *pem, text[200];
+	int rc = enroll_sign(h->o.enroll, ask, time(NULL), &pem, err);
+
+	if (rc < 0)
+		return rc;
+	*ret = json_pack("{s:s}", "cert", pem);
+	free(pem);
+	snprintf(text, sizeof(text), "certificate %s, asked for from %.60s",
+	    ask->token != NULL ? "by a token" : "renewed", ask->addr);
+	log_info("node %s: %s", ask->node, text);
+	if (n != NULL)
+		(void)roster_event(h->store, n, "agent", text);
+	else if (h->store != NULL)
+		store_put_event(h->store, "agent", ask->node, text);
+	return 0;
+}
+
+static int
+enroll(void *ctx, const char *addr, const json_t *msg, json_t **ret,
+    struct err *err)
+{
+	struct hub *h = ctx;
+	const char *node = member_text(msg, "node");
+	struct node *n = roster_find(h->roster, node);
+	struct enroll_ask ask = { .node = node,
+		.request = member_text(msg, "request"),
+		.token = member_text(msg, "token"),
+		.addr = addr,
+		.connected = n != NULL && n->session != NULL };
+	int rc = sign(h, n, &ask, ret, err);
+	uint64_t hidden;
+	struct err text;
+
+	if (rc < 0 &&
+	    log_limit_tell(&h->refused, addr, err->text, clk_ns(), &hidden)) {
+		err_say(&text, "enrolment from %.60s as %.64s refused: %s",
+		    addr, node, err->text);
+		if (h->store != NULL)
+			store_put_event(h->store, "alarm", "enroll", text.text);
+	}
+	return rc;
+}
+
+/* In a session, which goes on whatever the answer is; but each question costs
+ * us four signatures. */
+static int
+renew(struct hub *h, struct node *n, struct session *s, const json_t *msg,
+    struct err *err)
+{
+	struct enroll_ask ask = { .node = n->name,
+		.request = member_text(msg, "request"),
+		.addr = session_addr(s) };
+	json_t *answer = NULL;
+	X509 *old = NULL;
+	struct err text;
+	int rc;
+
+	if (n->renewed_ns != 0 && clk_ns() - n->renewed_ns < RENEW_EVERY_NS)
+		return err_set(err, -EPROTO,
+		    "asks for certificates without a pause");
+	n->renewed_ns = clk_ns();
+	rc = session_cert(s, &old, &text);
+	ask.old = old;
+	if (rc == 0)
+		rc = sign(h, n, &ask, &answer, &text);
+	if (rc < 0) {
+		answer = json_pack("{s:o}", "text", text_json(text.text));
+		err_say(err, "its certificate was not renewed: %s", text.text);
+		sessions_complain(h->sessions, ask.addr, n->name, err->text);
+		(void)roster_event(h->store, n, "alarm", err->text);
+	}
+	X509_free(old);
+	(void)session_send(s, WIRE_CERTIFICATE, answer);
 	return 0;
 }
 
@@ -199,10 +312,13 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 		    json_string_value(json_object_get(msg, "text")));
 	case WIRE_HELLO:
 		return err_set(err, -EPROTO, "second hello");
+	case WIRE_ENROLL:
+		return renew(h, n, s, msg, err);
 	case WIRE_MESH_READY:
 	case WIRE_MESH_REPORT:
 		return mesh_message(h->mesh, n, type, msg, err);
 	default:
+		n->message_bytes = session_message_bytes(s);
 		rc = runs_message(h->runs, n, type, msg, err);
 	}
 	if (type == WIRE_RECORDS && !h->held && store_is_behind(h->store)) {
@@ -222,7 +338,8 @@ closed(void *ctx, struct session *s, const char *why)
 		roster_gone(h->roster, n, why);
 }
 
-static const struct session_ops session_ops = { hello, message, closed };
+static const struct session_ops session_ops = { hello, message, enroll,
+	closed };
 
 static int
 send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
@@ -250,7 +367,8 @@ committed(void *ctx, const struct run *r, const json_t *record)
 	json_t *slurm = run_slurm(r);
 	struct run_facts f = run_facts(r);
 	struct diagnosis_source from = { f.run, f.campaign, f.class, f.mpi,
-		f.launcher, slurm };
+		f.launcher, slurm,
+		strchr(f.devices, ',') == NULL ? f.devices : NULL };
 
 	/* Six nodes, one of them slow, are not how the cluster is. */
 	if (strcmp(f.campaign, NAMES_PASS_CAMPAIGN) != 0)
@@ -266,6 +384,23 @@ counters(void *ctx, const struct run *r, const struct node *n,
 	struct hub *h = ctx;
 
 	diagnosis_counters(h->diagnosis, run_facts(r).run, n, nics);
+}
+
+static void
+stuck(void *ctx, const struct run *r, const struct run_stuck *s)
+{
+	struct run_facts f = run_facts(r);
+	struct diagnosis_source from = { f.run, f.campaign, f.class, f.mpi,
+		f.launcher, NULL, NULL };
+	struct hub *h = ctx;
+
+	diagnosis_stuck(h->diagnosis, &from, s->a, s->b, s->what, s->waited_s);
+}
+
+static int
+avoid(void *ctx, const struct node *n, struct err *err)
+{
+	return diagnosis_avoid(((struct hub *)ctx)->diagnosis, n, err);
 }
 
 static void
@@ -290,7 +425,7 @@ changed(void *ctx, const struct run *r)
 }
 
 static const struct runs_ops runs_ops = { send_to, hang_up, committed, changed,
-	counters };
+	stuck, avoid, counters };
 
 /* A second pass waits for its nodes as a scheduled run does. */
 static int
@@ -388,8 +523,8 @@ struct hub *
 hub_new(struct event_base *base, struct store *store, struct series *series,
     const struct hub_options *o)
 {
-	struct session_limits sl = { o->heartbeat_ns, o->silence_ns,
-		o->agents_max };
+	struct session_limits sl = { o->silence_ns, o->agents_max,
+		o->queue_bytes_max };
 	struct hub *h = xcalloc(1, sizeof(*h));
 	struct roster_limits rl;
 	struct err err;
@@ -397,15 +532,12 @@ hub_new(struct event_base *base, struct store *store, struct series *series,
 	h->store = store;
 	h->series = series;
 	h->o = *o;
-	/* Two and a half heartbeats: one may be lost to a busy machine. */
-	h->late_ns = o->heartbeat_ns * 5 / 2;
-	if (h->late_ns > o->silence_ns)
-		h->late_ns = o->silence_ns;
-	rl.late_ns = h->late_ns;
-	rl.lost_ns = o->silence_ns;
+	rl.heartbeat_ns = o->heartbeat_ns;
+	rl.silence_ns = o->silence_ns;
 	rl.topo = o->topo;
 	h->roster = roster_new(&rl, store, lost_cb, h);
-	h->runs = runs_new(h->roster, store, h->late_ns, &runs_ops, h);
+	h->runs = runs_new(h->roster, store, &runs_ops, h);
+	runs_set_quota(h->runs, &o->quota);
 	h->diagnosis = diagnosis_new(h->roster, store, &o->diagnosis,
 	    &diagnosis_ops, h);
 	h->sessions = sessions_new(base, &sl, &session_ops, h);
@@ -431,6 +563,7 @@ hub_free(struct hub *h)
 	runs_free(h->runs);
 	diagnosis_free(h->diagnosis);
 	roster_free(h->roster);
+	free(h->crl);
 	free(h);
 }
 
@@ -474,6 +607,9 @@ hub_tick(struct hub *h)
 		roster_tick(h->roster, now_ns);
 	}
 	sessions_verify(h->sessions, now_ns);
+	for (int i = 0;
+	     i < TRUST_COUNT && h->trust_next < roster_count(h->roster); i++)
+		trust_send(h, roster_at(h->roster, h->trust_next++));
 	runs_tick(h->runs);
 	mesh_tick(h->mesh);
 	if (now_ns - h->court_ns >= COURT_TICK_NS) {

@@ -11,14 +11,14 @@
 
 #include "daemon/mesh/mesh.h"
 #include "daemon/diagnosis/diagnosis.h"
+#include "daemon/run/run.h"
 
+struct enroll;
 struct event_base;
 struct hub;
 struct series;
 struct react;
 struct roster;
-struct run;
-struct runs;
 struct sessions;
 struct store;
 struct topo;
@@ -27,10 +27,13 @@ struct hub_options {
 	uint64_t heartbeat_ns, links_ns;
 	uint64_t silence_ns;
 	size_t agents_max;
+	size_t queue_bytes_max;
+	struct runs_quota quota;
 	struct diagnosis_options diagnosis;
 	const struct topo *topo; /* outlives the hub; NULL: none */
 	struct mesh_options mesh;
-	struct react *react; /* outlives the hub */
+	struct react *react;   /* outlives the hub */
+	struct enroll *enroll; /* outlives the hub; NULL: none */
 	/* A run has a new state. */
 	void (*changed)(void *arg, const struct run *r);
 	void *arg;
@@ -46,6 +49,9 @@ struct runs *hub_runs(struct hub *h);
 struct mesh *hub_mesh(struct hub *h);
 struct diagnosis *hub_diagnosis(struct hub *h);
 struct sessions *hub_sessions(struct hub *h);
+/* The lists of tls.crl, as PEM, or NULL: agents that ask for them get them,
+ * soon and at every welcome. Copies. */
+void hub_set_crl(struct hub *h, const char *crl);
 /* Several times a second. */
 void hub_tick(struct hub *h);
 

@@ -21,13 +21,26 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
-#define BACKLOG 1024
+/* Those that wait for a place among strangers; the kernel's own limit is 4096
+ * (net.core.somaxconn). */
+#define BACKLOG   4096
+#define FULL_MS   10
+#define FAILED_MS 250
 
 struct listen {
 	struct evconnlistener *listener;
 	struct event *again;
 	struct sessions *to;
 };
+
+static void
+pause_for(struct listen *l, int span_ms)
+{
+	struct timeval tv = { 0, span_ms * 1000 };
+
+	evconnlistener_disable(l->listener);
+	event_add(l->again, &tv);
+}
 
 static void
 accept_cb(struct evconnlistener *el, evutil_socket_t fd, struct sockaddr *addr,
@@ -41,6 +54,8 @@ accept_cb(struct evconnlistener *el, evutil_socket_t fd, struct sockaddr *addr,
 		NI_NUMERICHOST) != 0)
 		snprintf(host, sizeof(host), "unknown");
 	sessions_accept(l->to, fd, host);
+	if (sessions_full(l->to))
+		pause_for(l, FULL_MS);
 }
 
 /* Usually EMFILE, where the listener would spin: shut it for a while and make
@@ -48,14 +63,13 @@ accept_cb(struct evconnlistener *el, evutil_socket_t fd, struct sockaddr *addr,
 static void
 error_cb(struct evconnlistener *el, void *arg)
 {
-	struct timeval tv = { 0, 250 * 1000 };
 	struct listen *l = arg;
 
+	(void)el;
 	sessions_complain(l->to, "listen", "",
 	    evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
-	evconnlistener_disable(el);
 	sessions_shed(l->to);
-	event_add(l->again, &tv);
+	pause_for(l, FAILED_MS);
 }
 
 static void
@@ -65,7 +79,10 @@ again_cb(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	evconnlistener_enable(l->listener);
+	if (sessions_full(l->to))
+		pause_for(l, FULL_MS);
+	else
+		evconnlistener_enable(l->listener);
 }
 
 int
@@ -74,23 +91,14 @@ listen_open(const char *where, struct event_base *base, struct sessions *to,
 {
 	struct addrinfo hint = { .ai_flags = AI_PASSIVE,
 		.ai_socktype = SOCK_STREAM };
-	const char *colon = strrchr(where, ':');
+	struct str_address at;
 	struct addrinfo *ai = NULL;
 	struct listen *l;
-	char *host;
-	size_t len;
 	int rc = EAI_NONAME;
 
-	if (colon != NULL) {
-		len = (size_t)(colon - where);
-		if (len >= 2 && where[0] == '[' && where[len - 1] == ']')
-			host = xstrndup(where + 1, len - 2);
-		else
-			host = xstrndup(where, len);
-		rc = getaddrinfo(host[0] == '\0' ? NULL : host, colon + 1,
+	if (str_address_parse(where, &at) == 0)
+		rc = getaddrinfo(at.host[0] == '\0' ? NULL : at.host, at.port,
 		    &hint, &ai);
-		free(host);
-	}
 	if (rc != 0)
 		return err_set(err, -EINVAL, "collector.listen %s: %s", where,
 		    gai_strerror(rc));

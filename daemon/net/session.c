@@ -1,126 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/net/session.h"
+/*
+ * session.c - agents that are let in: frames both ways, heartbeats, and an end
+ * with their certificate.
+ */
+#include "daemon/net/session_int.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
-#include <event2/bufferevent_ssl.h>
-#include <event2/event.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/clk.h"
 #include "common/err.h"
 #include "common/frame.h"
-#include "common/log.h"
 #include "common/member.h"
-#include "common/queue.h"
 #include "common/rng.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "daemon/net/tls.h"
+#include "schema/pki.h"
 
-/* From the first byte to the end of the hello: two round trips and a
- * signature, with room for a collector that serves 10,000 at once. */
-#define HELLO_LIMIT_NS  (10 * CLK_NS_PER_S)
 #define REFUSE_LIMIT_NS (1 * CLK_NS_PER_S) /* for the refuse to be read */
-/* Strangers before a whole first record cost a descriptor and 0.5 KiB, and so
- * do those that wait for their turn; those in a handshake up to 60 KiB. None
- * of these is ended for another's sake, or all of a cluster that comes back at
- * once would be ended half-way: only who makes others wait has less time. */
-#define SILENT_MAX     1024
-#define STRANGER_MAX   256
-#define SHED_COUNT     64
-#define TURN_LIMIT_NS  (60 * CLK_NS_PER_S) /* for a turn to come */
-#define CROWD_LIMIT_NS (3 * CLK_NS_PER_S)  /* of a turn while others wait */
-#define TURNS_MS       250 /* between looks at those who make others wait */
-#define RECORD_HEAD    5
-#define RECORD_MAX     16384 /* bytes of a TLS record */
-/* What may wait for a peer that reads slowly: a launch is under 1 MiB. */
-#define OUT_BYTES_MAX (4 * 1024 * 1024)
 /* A session outlives no certificate by more. 10,000 are verified in 40 s,
  * which costs the loop 10 ms a time. */
 #define VERIFY_EVERY_NS (3600 * CLK_NS_PER_S)
 #define VERIFY_COUNT    64
-#define WHY_CLOSED      "connection closed"
 
-enum step {
-	STEP_SILENT,   /* no whole record yet; no TLS state */
-	STEP_WAITING,  /* for its turn at a handshake; none either */
-	STEP_STRANGER, /* handshake, then hello */
-	STEP_UP,       /* its hello was taken */
-	STEP_CLOSING,  /* a refuse is on its way */
-	STEP_MAX
-};
-
-struct session {
-	TAILQ_ENTRY(session) link; /* in the list of its step */
-	struct sessions *all;
-	enum step step;
-	int fd;              /* -1 once bev owns it */
-	int in_call;         /* ops or parser are on the stack */
-	int dead;            /* to be freed when they are not */
-	struct event *first; /* waits for the first record */
-	int wants;           /* bytes of it that it waits for */
-	struct event *timer; /* limit, later the heartbeat */
-	struct bufferevent *bev;
-	uint64_t last_ns;
-	uint64_t verified_ns;
-	unsigned verified_by; /* reading of the files, of tls_reads */
-	int64_t cert_end_unix_s;
-	void *arg;
-	char addr[INET6_ADDRSTRLEN];
-	char node[TLS_NAME_MAX + 1]; /* from the certificate */
-};
-TAILQ_HEAD(session_list, session);
-
-struct sessions {
-	struct event_base *base;
-	struct session_limits limits;
-	const struct session_ops *ops;
-	void *ctx;
-	SSL_CTX *tls;
-	unsigned tls_reads;
-	struct session_list list[STEP_MAX];
-	size_t count[STEP_MAX];
-	struct event *turns; /* somebody may have his turn */
-	int held;
-	struct log_limit once;
-};
-
-static struct timeval
-timeval_of(uint64_t ns)
-{
-	struct timeval tv = { (time_t)(ns / CLK_NS_PER_S),
-		(suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
-
-	return tv;
-}
-
-/* Whoever waits has his turn once there is a place: on the next turn of the
- * loop, for this may be the end of a session, or when it is time to see who
- * keeps him from it. */
-static void
-turns_soon(struct sessions *ss)
-{
-	struct timeval tv = timeval_of(TURNS_MS * CLK_NS_PER_MS);
-
-	if (TAILQ_EMPTY(&ss->list[STEP_WAITING]))
-		return;
-	if (ss->count[STEP_STRANGER] < STRANGER_MAX)
-		event_active(ss->turns, EV_TIMEOUT, 0);
-	else if (!event_pending(ss->turns, EV_TIMEOUT, NULL))
-		event_add(ss->turns, &tv);
-}
-
-static void
-step_set(struct session *s, enum step step)
+void
+session_step(struct session *s, enum step step)
 {
 	struct sessions *ss = s->all;
 
@@ -129,7 +37,7 @@ step_set(struct session *s, enum step step)
 	s->step = step;
 	TAILQ_INSERT_TAIL(&ss->list[step], s, link);
 	ss->count[step]++;
-	turns_soon(ss);
+	strangers_turns_soon(ss);
 }
 
 static void
@@ -139,7 +47,7 @@ session_free(struct session *s)
 
 	TAILQ_REMOVE(&ss->list[s->step], s, link);
 	ss->count[s->step]--;
-	turns_soon(ss);
+	strangers_turns_soon(ss);
 	if (s->first != NULL)
 		event_free(s->first);
 	event_free(s->timer);
@@ -156,9 +64,7 @@ session_free(struct session *s)
 	free(s);
 }
 
-/* End it now. Whoever is on the stack above may still look at s: it is then
- * freed by the outermost call. */
-static void
+void
 session_close(struct session *s, const char *why)
 {
 	int was_up = s->step == STEP_UP;
@@ -167,7 +73,7 @@ session_close(struct session *s, const char *why)
 		return;
 	s->dead = 1;
 	if (was_up) {
-		step_set(s, STEP_CLOSING);
+		session_step(s, STEP_CLOSING);
 		s->all->ops->closed(s->all->ctx, s, why);
 	}
 	if (!s->in_call)
@@ -195,8 +101,8 @@ sessions_complain(struct sessions *ss, const char *addr, const char *name,
 }
 
 /* A session that breaks off before it was up, or breaks a rule. */
-static void
-drop(struct session *s, const char *why)
+void
+session_drop(struct session *s, const char *why)
 {
 	sessions_complain(s->all, s->addr, s->node, why);
 	session_close(s, why);
@@ -219,8 +125,9 @@ session_send(struct session *s, enum wire_type type, json_t *msg)
 	}
 	bufferevent_write(s->bev, frame, (size_t)len);
 	free(frame);
-	if (evbuffer_get_length(bufferevent_get_output(s->bev)) > OUT_BYTES_MAX)
-		drop(s, "does not read what it is sent");
+	if (evbuffer_get_length(bufferevent_get_output(s->bev)) >
+	    s->all->limits.queue_bytes_max)
+		session_drop(s, "does not read what it is sent");
 	return 0;
 }
 
@@ -245,26 +152,23 @@ flushed_cb(struct bufferevent *bev, void *arg)
 	shutdown(bufferevent_getfd(bev), SHUT_WR);
 }
 
-void
-session_refuse(struct session *s, enum cause cause, const char *text)
+/* The last message to it; takes msg. */
+static void
+session_end(struct session *s, enum wire_type type, json_t *msg,
+    const char *text)
 {
 	struct timeval tv = timeval_of(REFUSE_LIMIT_NS);
 	int was_up = s->step == STEP_UP;
 
-	if (s->dead || s->step == STEP_CLOSING)
-		return;
-	sessions_complain(s->all, s->addr, s->node, text);
 	s->in_call++; /* else a full output would free it */
-	(void)session_send(s, WIRE_REFUSE,
-	    json_pack("{s:s, s:o}", "cause", names_causes[cause].name, "text",
-		text_json(text)));
+	(void)session_send(s, type, msg);
 	s->in_call--;
 	if (s->dead) {
 		if (!s->in_call)
 			session_free(s);
 		return;
 	}
-	step_set(s, STEP_CLOSING);
+	session_step(s, STEP_CLOSING);
 	if (was_up)
 		s->all->ops->closed(s->all->ctx, s, text);
 	bufferevent_setcb(s->bev, discard_cb, flushed_cb, event_cb, s);
@@ -274,18 +178,30 @@ session_refuse(struct session *s, enum cause cause, const char *text)
 	event_add(s->timer, &tv);
 }
 
+void
+session_refuse(struct session *s, enum cause cause, const char *text)
+{
+	if (s->dead || s->step == STEP_CLOSING)
+		return;
+	sessions_complain(s->all, s->addr, s->node, text);
+	session_end(s, WIRE_REFUSE,
+	    json_pack("{s:s, s:o}", "cause", names_causes[cause].name, "text",
+		text_json(text)),
+	    text);
+}
+
 static void
 heartbeat_send(struct session *s)
 {
-	struct timeval tv = timeval_of(s->all->limits.heartbeat_ns);
+	struct timeval tv = timeval_of(s->heartbeat_ns);
 
 	event_add(s->timer, &tv);
 	(void)session_send(s, WIRE_HEARTBEAT,
 	    json_pack("{s:I}", "at_unix_ns", (json_int_t)clk_unix_ns()));
 }
 
-static void
-timer_cb(evutil_socket_t fd, short what, void *arg)
+void
+session_timer_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct session *s = arg;
 
@@ -299,7 +215,7 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 		session_close(s, "refused");
 		break;
 	default:
-		drop(s,
+		session_drop(s,
 		    s->step == STEP_SILENT        ? "says nothing"
 			: s->step == STEP_WAITING ? "no turn in time"
 						  : "no hello in time");
@@ -328,7 +244,7 @@ sessions_verify(struct sessions *ss, uint64_t now_ns)
 		    (s->verified_by == ss->tls_reads &&
 			now_ns - s->verified_ns < VERIFY_EVERY_NS))
 			return;
-		step_set(s, STEP_UP);
+		session_step(s, STEP_UP);
 		if (session_verify(s, now_ns, &err) < 0)
 			session_refuse(s, CAUSE_CONFIG, err.text);
 	}
@@ -383,7 +299,8 @@ hello_handle(struct session *s, enum wire_type type, json_t *msg,
 	if (s->verified_by != s->all->tls_reads &&
 	    session_verify(s, clk_ns(), err) < 0)
 		return -EACCES;
-	step_set(s, STEP_UP); /* so that whatever happens now, closed comes */
+	session_step(s,
+	    STEP_UP); /* so that whatever happens now, closed comes */
 	rc = hello_take(s, msg, ret_cause, err);
 	if (rc < 0 || s->dead)
 		return rc;
@@ -391,10 +308,28 @@ hello_handle(struct session *s, enum wire_type type, json_t *msg,
 	    FRAME_HEAD_BYTES + FRAME_BODY_MAX);
 	/* Spread over the interval, so that agents which came at once do not
 	 * beat at once. */
-	first_ns = rng_entropy() % s->all->limits.heartbeat_ns;
+	first_ns = rng_entropy() % s->heartbeat_ns;
 	tv = timeval_of(first_ns);
 	event_add(s->timer, &tv);
 	return 0;
+}
+
+/* The one message of a stranger; its answer is the last that he hears. */
+static int
+enroll_handle(struct session *s, enum wire_type type, const json_t *msg,
+    enum cause *ret_cause, struct err *err)
+{
+	json_t *answer;
+	int rc;
+
+	*ret_cause = CAUSE_CONFIG;
+	if (type != WIRE_ENROLL)
+		return err_set(err, -EPROTO, "%s without a certificate",
+		    wire_messages[type].name);
+	rc = s->all->ops->enroll(s->all->ctx, s->addr, msg, &answer, err);
+	if (rc == 0)
+		session_end(s, WIRE_CERTIFICATE, answer, "enrolled");
+	return rc;
 }
 
 static int
@@ -410,7 +345,10 @@ message_handle(struct session *s, const char *body, size_t len,
 	if (type < 0)
 		return type;
 	log_trace("session %s: %s", s->node, wire_messages[type].name);
-	if (s->step != STEP_UP)
+	if (s->enrols)
+		rc = enroll_handle(s, (enum wire_type)type, msg, ret_cause,
+		    err);
+	else if (s->step != STEP_UP)
 		rc = hello_handle(s, (enum wire_type)type, msg, ret_cause, err);
 	else
 		rc = ss->ops->message(ss->ctx, s, (enum wire_type)type, msg,
@@ -438,12 +376,17 @@ frame_handle(struct session *s, struct evbuffer *in, enum cause *ret_cause,
 		reason = "hello is too long";
 		body = -EPROTO;
 	}
+	if (body >= 0 && s->enrols && body > WIRE_ENROLL_BYTES_MAX) {
+		reason = "enroll is too long";
+		body = -EPROTO;
+	}
 	if (body < 0) {
 		err_say(err, "%s", reason);
 		return body;
 	}
 	if (evbuffer_get_length(in) < sizeof(head) + (size_t)body)
 		return 0;
+	s->message_bytes = sizeof(head) + (size_t)body;
 	all = evbuffer_pullup(in, (long)sizeof(head) + body);
 	rc = message_handle(s, (const char *)all + sizeof(head), (size_t)body,
 	    ret_cause, err);
@@ -484,6 +427,8 @@ handshake_done(struct session *s)
 	struct tls_peer peer;
 	struct err err;
 
+	if (s->enrols)
+		return; /* the time for its hello is its time */
 	if (tls_peer_get(bufferevent_openssl_get_ssl(s->bev), &peer, &err) <
 	    0) {
 		session_refuse(s, CAUSE_CONFIG, err.text);
@@ -510,7 +455,7 @@ error_text(struct bufferevent *bev, short what, struct err *err)
 	else if ((what & BEV_EVENT_ERROR) != 0 && sock != 0)
 		err_say(err, "%s", evutil_socket_error_to_string(sock));
 	else
-		err_say(err, WHY_CLOSED);
+		err_say(err, SESSION_WHY_CLOSED);
 }
 
 static void
@@ -527,144 +472,41 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 		if (s->step == STEP_UP || s->step == STEP_CLOSING)
 			session_close(s, err.text);
 		else
-			drop(s, err.text);
+			session_drop(s, err.text);
 	}
 	s->in_call--;
 	if (s->dead)
 		session_free(s);
 }
 
-static void
-tls_start(struct session *s)
+void
+session_start(struct session *s)
 {
 	struct sessions *ss = s->all;
-	struct timeval tv = timeval_of(HELLO_LIMIT_NS);
+	struct timeval tv = timeval_of(SESSION_HELLO_LIMIT_NS);
 	SSL *ssl = SSL_new(ss->tls);
 
 	event_add(s->timer, &tv);
+	event_free(s->first);
+	s->first = NULL;
 	if (ssl != NULL)
 		s->bev = bufferevent_openssl_socket_new(ss->base, s->fd, ssl,
 		    BUFFEREVENT_SSL_ACCEPTING,
 		    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 	if (s->bev == NULL) {
 		SSL_free(ssl);
-		drop(s, "no memory for a handshake");
+		session_drop(s, "no memory for a handshake");
 		return;
 	}
+	SSL_set_app_data(ssl, s);
 	s->fd = -1; /* handed over */
 	s->verified_ns = clk_ns();
 	s->verified_by = ss->tls_reads;
-	step_set(s, STEP_STRANGER);
+	session_step(s, STEP_STRANGER);
 	bufferevent_setcb(s->bev, read_cb, NULL, event_cb, s);
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
 	    FRAME_HEAD_BYTES + WIRE_HELLO_BYTES_MAX);
 	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
-}
-
-/* Handshakes for those who have waited longest, as many as may go at once. */
-static void
-turns_cb(evutil_socket_t fd, short what, void *arg)
-{
-	struct sessions *ss = arg;
-	struct session *s;
-
-	(void)fd;
-	(void)what;
-	while ((s = TAILQ_FIRST(&ss->list[STEP_WAITING])) != NULL) {
-		if (ss->count[STEP_STRANGER] < STRANGER_MAX) {
-			tls_start(s);
-			continue;
-		}
-		s = TAILQ_FIRST(&ss->list[STEP_STRANGER]);
-		if (clk_ns() - s->verified_ns < CROWD_LIMIT_NS)
-			break;
-		drop(s, "slow while others wait for their turn");
-	}
-	turns_soon(ss);
-}
-
-/* A TLS record of a handshake starts with 22, 3, and its length: everything
- * else, and a part of one, is not worth an SSL object. */
-static void
-first_cb(evutil_socket_t fd, short what, void *arg)
-{
-	struct timeval tv = timeval_of(TURN_LIMIT_NS);
-	struct session *s = arg;
-	unsigned char head[RECORD_HEAD] = { 0 };
-	ssize_t n = recv(fd, head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
-	int wants = RECORD_HEAD, has = 0, low = 1;
-
-	(void)what;
-	if (n <= 0) {
-		session_close(s, WHY_CLOSED); /* a port scan: not a word */
-		return;
-	}
-	if (n == RECORD_HEAD)
-		wants += head[3] << 8 | head[4];
-	if (head[0] != 22 || (n >= 2 && head[1] != 3) ||
-	    wants > RECORD_HEAD + RECORD_MAX) {
-		drop(s, "does not speak TLS");
-		return;
-	}
-	if (ioctl(fd, FIONREAD, &has) < 0 || (has < wants && wants == s->wants))
-		session_close(s, WHY_CLOSED); /* no more will come */
-	else if (has < wants) {
-		s->wants = wants;
-		setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &wants, sizeof(wants));
-		event_add(s->first, NULL);
-	} else {
-		setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
-		event_free(s->first);
-		s->first = NULL;
-		event_add(s->timer, &tv);
-		step_set(s, STEP_WAITING);
-	}
-}
-
-void
-sessions_accept(struct sessions *ss, int fd, const char *addr)
-{
-	struct session *s = xcalloc(1, sizeof(*s));
-	unsigned limit_ms = (unsigned)(ss->limits.silence_ns / CLK_NS_PER_MS);
-	struct timeval tv = timeval_of(HELLO_LIMIT_NS);
-	int on = 1;
-
-	s->all = ss;
-	s->fd = fd;
-	s->step = STEP_SILENT;
-	s->last_ns = clk_ns();
-	snprintf(s->addr, sizeof(s->addr), "%s", addr);
-	TAILQ_INSERT_TAIL(&ss->list[STEP_SILENT], s, link);
-	ss->count[STEP_SILENT]++;
-	/* Both only make things faster: failure is not worth a word. */
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms,
-	    sizeof(limit_ms));
-	s->timer = evtimer_new(ss->base, timer_cb, s);
-	s->first = event_new(ss->base, fd, EV_READ, first_cb, s);
-	if (s->timer == NULL || s->first == NULL)
-		fatalx("session: no memory for an event");
-	event_add(s->timer, &tv);
-	event_add(s->first, NULL);
-	if (ss->count[STEP_SILENT] > SILENT_MAX)
-		drop(TAILQ_FIRST(&ss->list[STEP_SILENT]), "too many strangers");
-}
-
-void
-sessions_shed(struct sessions *ss)
-{
-	struct session *s;
-
-	for (int i = 0; i < SHED_COUNT; i++) {
-		s = TAILQ_FIRST(&ss->list[STEP_SILENT]);
-		if (s == NULL)
-			s = TAILQ_LAST(&ss->list[STEP_WAITING], session_list);
-		if (s == NULL)
-			s = TAILQ_FIRST(&ss->list[STEP_STRANGER]);
-		if (s == NULL)
-			return;
-		drop(s, "no descriptors left for strangers");
-	}
 }
 
 struct sessions *
@@ -679,7 +521,7 @@ sessions_new(struct event_base *base, const struct session_limits *limits,
 	ss->ctx = ctx;
 	for (int i = 0; i < STEP_MAX; i++)
 		TAILQ_INIT(&ss->list[i]);
-	ss->turns = evtimer_new(base, turns_cb, ss);
+	ss->turns = evtimer_new(base, strangers_turns_cb, ss);
 	return ss;
 }
 
@@ -695,12 +537,44 @@ sessions_free(struct sessions *ss)
 			session_free(s);
 	event_free(ss->turns);
 	SSL_CTX_free(ss->tls);
+	SSL_CTX_free(ss->enroll);
 	free(ss);
+}
+
+/* Early in a handshake: the name under which we are called decides whether a
+ * certificate is asked for. There is no way back. */
+static int
+name_cb(SSL *ssl, int *alert, void *arg)
+{
+	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	struct session *s = SSL_get_app_data(ssl);
+
+	(void)arg;
+	if (name == NULL || strcmp(name, PKI_ENROLL_SNI) != 0)
+		return s->enrols ? SSL_TLSEXT_ERR_ALERT_FATAL
+				 : SSL_TLSEXT_ERR_OK;
+	*alert = SSL_AD_UNRECOGNIZED_NAME;
+	if (s->all->enroll == NULL)
+		return SSL_TLSEXT_ERR_ALERT_FATAL;
+	s->enrols = 1;
+	SSL_set_verify(ssl, SSL_VERIFY_NONE, NULL);
+	SSL_set_num_tickets(ssl, 0);
+	return SSL_set_SSL_CTX(ssl, s->all->enroll) != NULL
+	    ? SSL_TLSEXT_ERR_OK
+	    : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+void
+sessions_set_enroll(struct sessions *ss, SSL_CTX *enroll)
+{
+	SSL_CTX_free(ss->enroll);
+	ss->enroll = enroll; /* handed over */
 }
 
 void
 sessions_set_tls(struct sessions *ss, SSL_CTX *tls)
 {
+	SSL_CTX_set_tlsext_servername_callback(tls, name_cb);
 	SSL_CTX_free(ss->tls);
 	ss->tls = tls; /* handed over */
 	ss->tls_reads++;
@@ -741,10 +615,33 @@ sessions_hold(struct sessions *ss, int held)
 	}
 }
 
+void
+session_set_heartbeat(struct session *s, uint64_t span_ns)
+{
+	s->heartbeat_ns = span_ns;
+}
+
+int
+session_cert(const struct session *s, X509 **ret, struct err *err)
+{
+	SSL *ssl = bufferevent_openssl_get_ssl(s->bev);
+	int rc = tls_peer_check(ssl, s->all->tls, err);
+
+	if (rc == 0)
+		*ret = SSL_get_peer_certificate(ssl);
+	return rc;
+}
+
 int64_t
 session_cert_end_unix_s(const struct session *s)
 {
 	return s->cert_end_unix_s;
+}
+
+size_t
+session_message_bytes(const struct session *s)
+{
+	return s->message_bytes;
 }
 
 const char *

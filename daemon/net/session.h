@@ -30,14 +30,18 @@ struct session_ops {
 	/* Any later one. -EPROTO with why ends the session. */
 	int (*message)(void *ctx, struct session *s, enum wire_type type,
 	    json_t *msg, struct err *err);
+	/* Whoever has shown no certificate asks for one. The answer, or -errno
+	 * and why. */
+	int (*enroll)(void *ctx, const char *addr, const json_t *msg,
+	    json_t **ret, struct err *err);
 	/* Once for every session that got as far as hello, taken or not. */
 	void (*closed)(void *ctx, struct session *s, const char *why);
 };
 
 struct session_limits {
-	uint64_t heartbeat_ns;
 	uint64_t silence_ns;
 	size_t agents_max;
+	size_t queue_bytes_max; /* that may wait for a peer */
 };
 
 struct sessions *sessions_new(struct event_base *base,
@@ -47,8 +51,14 @@ void sessions_free(struct sessions *ss); /* NULL is allowed */
 /* Takes ctx. Sessions that stand keep the old one's keys, and are verified
  * against the new one by sessions_verify. */
 void sessions_set_tls(struct sessions *ss, SSL_CTX *tls);
+/* Takes ctx, of tls_enroll_new, before sessions_set_tls: whoever asks for it by
+ * name (PKI_ENROLL_SNI) is served with it, and with one enroll. NULL: nobody.
+ */
+void sessions_set_enroll(struct sessions *ss, SSL_CTX *enroll);
 /* A new connection; takes fd. addr: the peer's, as text. */
 void sessions_accept(struct sessions *ss, int fd, const char *addr);
+/* Nobody else has a place for now: ask again in some milliseconds. */
+int sessions_full(struct sessions *ss);
 /* Out of descriptors: let some strangers go. */
 void sessions_shed(struct sessions *ss);
 /* Several times a second: some of the certificates that were not verified for
@@ -73,7 +83,14 @@ void sessions_complain(struct sessions *ss, const char *addr, const char *name,
  * none any more; -EINVAL and -EMSGSIZE of wire_build: nothing was sent. */
 int session_send(struct session *s, enum wire_type type, json_t *msg);
 void session_refuse(struct session *s, enum cause cause, const char *text);
+/* In the hello of session_ops: how often it is told that we live. */
+void session_set_heartbeat(struct session *s, uint64_t span_ns);
+/* Would the peer's certificate be let in at this moment? *ret is then the
+ * caller's. -EACCES. */
+int session_cert(const struct session *s, X509 **ret, struct err *err);
 int64_t session_cert_end_unix_s(const struct session *s);
+/* Of the message that is being handled. */
+size_t session_message_bytes(const struct session *s);
 const char *session_addr(const struct session *s);
 void session_set_arg(struct session *s, void *arg);
 void *session_arg(const struct session *s);

@@ -6,31 +6,18 @@
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/file.h"
 #include "common/str.h"
-
-/* The newest reason in OpenSSL's queue, which is emptied. */
-static void
-tls_error_text(char *ret, size_t cap_bytes)
-{
-	unsigned long e, last = 0;
-	const char *reason;
-
-	while ((e = ERR_get_error()) != 0)
-		last = e;
-	reason = last == 0 ? NULL : ERR_reason_error_string(last);
-	snprintf(ret, cap_bytes, "%s", reason == NULL ? "unknown" : reason);
-}
+#include "schema/pki.h"
 
 static int
 refuse(const char *what, const char *path, struct err *err)
 {
-	char reason[160];
+	struct err text;
 
-	tls_error_text(reason, sizeof(reason));
-	return err_set(err, -EINVAL, "%s %s: %s", what, path, reason);
+	pki_fail_ssl(&text, path);
+	return err_set(err, -EINVAL, "%s %s", what, text.text);
 }
 
 /* OpenSSL calls a missing file "system lib", and waits for what a pipe has to
@@ -45,8 +32,8 @@ readable(const char *what, const char *path, struct err *err)
 	return err_set(err, -EINVAL, "%s %s", what, text.text);
 }
 
-/* From here on a peer's certificate must not be on its authority's list, and
- * each authority has to have one. */
+/* From here on neither a peer's certificate nor that of an authority above it
+ * may be on a list, and each authority has to have one. */
 static int
 load_crl(SSL_CTX *ctx, const char *path, struct err *err)
 {
@@ -57,7 +44,8 @@ load_crl(SSL_CTX *ctx, const char *path, struct err *err)
 		return -EINVAL;
 	if (lookup == NULL ||
 	    X509_load_crl_file(lookup, path, X509_FILETYPE_PEM) < 1 ||
-	    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK) != 1)
+	    X509_STORE_set_flags(store,
+		X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL) != 1)
 		return refuse("tls.crl", path, err);
 	return 0;
 }
@@ -100,9 +88,10 @@ tls_server_new(const struct tls_files *files, SSL_CTX **ret, struct err *err)
 	SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
 	/* An idle session gives its 34 KiB of buffers back. */
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
-	/* Resumption through tickets only: nothing grows with the number of
-	 * agents. */
+	/* Nothing is resumed: who comes back is verified anew, and a ticket
+	 * that nobody uses costs a tenth of a handshake. */
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_num_tickets(ctx, 0);
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
 	SSL_CTX_set_verify(ctx,
 	    SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
@@ -114,28 +103,68 @@ tls_server_new(const struct tls_files *files, SSL_CTX **ret, struct err *err)
 	return rc;
 }
 
-/* One field of the subject; -EACCES when it is not there exactly once or
- * holds a NUL. */
-static int
-subject_get(X509_NAME *subject, int nid, char *ret, size_t cap_bytes)
+/* Strangers who want to enrol: they show no certificate and are shown the root,
+ * which their token names. Nothing of it can be taken up again elsewhere. */
+int
+tls_enroll_new(const struct tls_files *files, SSL_CTX **ret, X509 **ret_root,
+    struct err *err)
 {
-	int i = X509_NAME_get_index_by_NID(subject, nid, -1);
-	unsigned char *utf8 = NULL;
-	int len;
+	static const unsigned char id[] = "coalmined enroll";
+	STACK_OF(X509) *chain = NULL;
+	SSL_CTX *ctx;
+	X509 *root;
+	int rc = tls_server_new(files, &ctx, err);
 
-	if (i < 0 || X509_NAME_get_index_by_NID(subject, nid, i) >= 0)
-		return -EACCES;
-	len = ASN1_STRING_to_UTF8(&utf8,
-	    X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)));
-	if (len <= 0 || (size_t)len >= cap_bytes ||
-	    memchr(utf8, '\0', (size_t)len) != NULL) {
-		OPENSSL_free(utf8);
-		return -EACCES;
+	if (rc < 0)
+		return rc;
+	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
+	SSL_CTX_set_num_tickets(ctx, 0);
+	/* Our own chain: lists are looked at by who is shown it. */
+	X509_VERIFY_PARAM_clear_flags(X509_STORE_get0_param(
+					  SSL_CTX_get_cert_store(ctx)),
+	    X509_V_FLAG_CRL_CHECK);
+	if (SSL_CTX_build_cert_chain(ctx, 0) <= 0 ||
+	    SSL_CTX_get0_chain_certs(ctx, &chain) != 1 ||
+	    sk_X509_num(chain) < 1) {
+		SSL_CTX_free(ctx);
+		return refuse("enroll needs tls.cert below tls.ca:",
+		    files->cert, err);
 	}
-	memcpy(ret, utf8, (size_t)len);
-	ret[len] = '\0';
-	OPENSSL_free(utf8);
+	root = sk_X509_value(chain, sk_X509_num(chain) - 1);
+	X509_up_ref(root);
+	*ret_root = root;
+	*ret = ctx;
 	return 0;
+}
+
+int
+tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
+{
+	X509_STORE_CTX *check = X509_STORE_CTX_new();
+	int rc = 0;
+
+	ERR_clear_error();
+	if (check == NULL ||
+	    X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(ctx), ca, NULL) !=
+		1)
+		rc = refuse("enroll.ca", "context", err);
+	else {
+		/* Lists are looked for of who shows a certificate. */
+		X509_VERIFY_PARAM_clear_flags(X509_STORE_CTX_get0_param(check),
+		    X509_V_FLAG_CRL_CHECK);
+		if (X509_verify_cert(check) != 1)
+			rc = err_set(err, -EINVAL,
+			    "enroll.ca is not of tls.ca: %s",
+			    X509_verify_cert_error_string(
+				X509_STORE_CTX_get_error(check)));
+		else if (X509_check_ca(ca) != 1)
+			rc = err_set(err, -EINVAL,
+			    "enroll.ca is no authority's certificate");
+	}
+	ERR_clear_error();
+	X509_STORE_CTX_free(check);
+	return rc;
 }
 
 static int
@@ -145,11 +174,11 @@ peer_read(X509 *cert, struct tls_peer *ret, struct err *err)
 	char unit[64];
 	int role;
 
-	if (subject_get(subject, NID_commonName, ret->name, sizeof(ret->name)) <
-	    0)
+	if (pki_subject_get(subject, NID_commonName, ret->name,
+		sizeof(ret->name)) < 0)
 		return err_set(err, -EACCES,
 		    "certificate without a common name");
-	if (subject_get(subject, NID_organizationalUnitName, unit,
+	if (pki_subject_get(subject, NID_organizationalUnitName, unit,
 		sizeof(unit)) < 0)
 		return err_set(err, -EACCES, "certificate without a role (OU)");
 	role = STR_FIND(names_roles, unit);
@@ -174,6 +203,8 @@ tls_peer_get(const SSL *ssl, struct tls_peer *ret, struct err *err)
 	} else {
 		rc = peer_read(cert, &p, err);
 	}
+	if (rc == 0)
+		rc = pki_chain_check(SSL_get0_verified_chain(ssl), p.role, err);
 	if (rc == 0)
 		*ret = p;
 	X509_free(cert);
@@ -208,11 +239,7 @@ tls_peer_check(const SSL *ssl, SSL_CTX *ctx, struct err *err)
 int64_t
 tls_cert_end_unix_s(const X509 *cert)
 {
-	struct tm tm;
-
-	if (cert == NULL || ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) != 1)
-		return 0;
-	return (int64_t)timegm(&tm);
+	return cert == NULL ? 0 : pki_unix_s(X509_get0_notAfter(cert));
 }
 
 int64_t

@@ -28,6 +28,13 @@ struct tls_files {
 int tls_server_new(const struct tls_files *files, SSL_CTX **ret,
     struct err *err);
 
+/* The same for strangers who want to enrol, and whom they shall trust; both are
+ * the caller's. */
+int tls_enroll_new(const struct tls_files *files, SSL_CTX **ret,
+    X509 **ret_root, struct err *err);
+/* Would ctx let in whom ca signs? -EINVAL. */
+int tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err);
+
 struct tls_peer {
 	char name[TLS_NAME_MAX + 1]; /* CN */
 	enum role role;

@@ -12,8 +12,19 @@ function logScale(lo, hi, width) {
 	const a = Math.log(lo), b = Math.log(hi);
 	return x => (Math.log(x) - a) / (b - a) * width;
 }
-export function ticks(lo, hi) {
+
+/* Values on a logarithmic scale that are round as they are shown: powers of two
+ * for rates, which are binary. */
+export function ticks(lo, hi, unit) {
 	const all = [];
+	if (unit === "B/s") {
+		const first = Math.floor(Math.log2(lo)) + 1;
+		const last = Math.ceil(Math.log2(hi)) - 1;
+		const step = Math.ceil((last - first + 1) / 6);
+		for (let p = first; p <= last; p += step)
+			all.push(2 ** p);
+		return all;
+	}
 	for (let p = Math.floor(Math.log10(lo)); p <= Math.log10(hi); p++)
 		for (const m of [1, 2, 5])
 			if (m * 10 ** p >= lo && m * 10 ** p <= hi)
@@ -111,7 +122,7 @@ export function histogram(test, records) {
 	};
 	const tone = r => r.phase === "congested" ? "con" : "iso";
 	const marks = ticks(2 ** (first * MERGE / PER_OCTAVE),
-		2 ** (last * MERGE / PER_OCTAVE));
+		2 ** (last * MERGE / PER_OCTAVE), unit);
 	return h("section", null,
 		h("h2", null, test, " ", h("small", null,
 			"share of operations by " + (unit === "s" ? "latency" :

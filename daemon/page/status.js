@@ -131,6 +131,7 @@ const WHATS = { node: "the node itself", leaf: "a leaf switch",
 	fleet: "all nodes are slower than they were",
 	"link-errors": "a port counts errors",
 	mtu: "large packets vanish",
+	stuck: "exchanges with it do not end",
 	prediction: "slower than predicted" };
 
 export function outliersCard(rows) {

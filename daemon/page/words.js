@@ -20,10 +20,11 @@ function scaled(x, steps, unit) {
 }
 export const seconds = x => scaled(x, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"],
 	[1e-9, "ns"]], "s");
-export const rate = x => scaled(x, [[1e9, "GB/s"], [1e6, "MB/s"],
-	[1e3, "kB/s"]], "B/s");
-export const bytes = x => scaled(x, [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]],
-	"B");
+/* Sizes and rates are binary, as in coalctl and in the tables of the engine. */
+export const rate = x => scaled(x, [[2 ** 30, "GiB/s"], [2 ** 20, "MiB/s"],
+	[1024, "KiB/s"]], "B/s");
+export const bytes = x => scaled(x, [[2 ** 30, "GiB"], [2 ** 20, "MiB"],
+	[1024, "KiB"]], "B");
 export const value = (x, unit) => !known(x) ? "–" :
 	unit === "s" ? seconds(x) : unit === "B/s" ? rate(x) : digits(x);
 export const times = x => known(x) ? digits(x) + "×" : "–";

@@ -170,6 +170,14 @@ is_free(const struct run *r, const struct node *n)
 	return n->exclusive == NULL && (!r->exclusive || n->shared == 0);
 }
 
+static int
+is_avoided(const struct run *r, const struct node *n, struct err *err)
+{
+	const struct runs_ops *ops = r->all->ops;
+
+	return ops->avoid != NULL && ops->avoid(r->all->ctx, n, err);
+}
+
 static void
 consider(const struct run *r, struct candidates *c, struct node *n,
     const char *name)
@@ -216,6 +224,8 @@ collect(struct run *r, struct candidates *c)
 	struct roster *roster = r->all->roster;
 	const char *text = conf_string(r->conf, "campaign", "nodes");
 	struct hostlist hl = { 0 };
+	struct err err;
+	int enough;
 
 	memset(c, 0, sizeof(*c));
 	if (strcmp(text, "all") == 0) {
@@ -225,7 +235,17 @@ collect(struct run *r, struct candidates *c)
 		for (size_t i = 0; i < count; i++) {
 			struct node *n = roster_at(roster, i);
 
-			consider(r, c, n, n->name);
+			if (!is_avoided(r, n, &err))
+				consider(r, c, n, n->name);
+		}
+		/* Better with them than not at all. */
+		enough = (int64_t)c->count >=
+		    conf_int(r->conf, "campaign", "nodes_min");
+		for (size_t i = 0; i < count && !enough; i++) {
+			struct node *n = roster_at(roster, i);
+
+			if (is_avoided(r, n, &err))
+				consider(r, c, n, n->name);
 		}
 		return;
 	}
@@ -441,6 +461,8 @@ give_up(struct run *r, const struct candidates *c, size_t min)
 		budget_refused(costs_budget(r->all->costs));
 		cause = CAUSE_BUDGET;
 	}
+	if (!lack)
+		fabric_turn_back(r);
 	run_finish(r, RUN_MISSED, cause,
 	    cause == CAUSE_BUDGET ? c->held.text : text);
 	run_step_set(r, STEP_DONE);
@@ -535,6 +557,7 @@ admit_tick(struct run *r)
 	}
 	if (asks_slurm(r))
 		slurm_nodes_ask(r->all->slurm);
+	fabric_turn(r);
 	collect(r, &c);
 	keep_one_version(r, &c);
 	if (max > r->launcher->nodes_max)

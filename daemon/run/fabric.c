@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fabric.c - whether a node has the network devices that a campaign demands,
- * by the inventory that its agent has sent.
+ * by the inventory that its agent has sent; and which rail a run is to use.
+ *
+ * Rails take turns, a run each, and do not share one run with a rank for each
+ * of them: ranks on several rails have to reach each other to begin and to end
+ * together, which networks that are apart do not allow; jobs of users lose one
+ * core and not eight; and any MPI can be told one NIC for all of its ranks.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,15 +42,15 @@ is_nic(const json_t *nic, const char *device)
 }
 
 static int
-has_device(const json_t *nics, const char *device)
+has_device(const struct node *n, const char *device)
 {
 	size_t i;
 	json_t *nic;
 
-	json_array_foreach (nics, i, nic)
+	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
 		if (is_nic(nic, device))
 			return 1;
-	return 0;
+	return roster_rail_find(n, device) >= 0; /* cxi0 is hsn0 there */
 }
 
 static int
@@ -98,11 +104,113 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 			    fabric, fabrics[i].text, has);
 	list = str_list_parse(conf_string(c, "mpi", "devices"), &count);
 	for (size_t i = 0; i < count && !lacks; i++) {
-		lacks = !has_device(nics, list[i]);
+		lacks = !has_device(n, list[i]);
 		if (lacks)
 			err_say(err, "%s has no network device %.40s%s",
 			    n->name, list[i], has);
 	}
 	str_list_free(list);
 	return lacks;
+}
+
+struct turn {
+	const char *rail; /* "": as the MPI chooses, for nodes without rails */
+	size_t nodes;
+};
+struct turns {
+	struct turn list[ROSTER_RAILS_MAX + 1];
+	size_t count, without;
+};
+
+static void
+turns_add(struct turns *t, const struct node *n)
+{
+	struct roster_rail rails[ROSTER_RAILS_MAX];
+	size_t has, at;
+
+	if (n == NULL || !roster_is_up(n))
+		return;
+	has = roster_rails(n, rails);
+	t->without += has == 0;
+	for (size_t k = 0; k < has; k++) {
+		for (at = 0; at < t->count; at++)
+			if (strcmp(t->list[at].rail, rails[k].name) == 0)
+				break;
+		if (at == ROSTER_RAILS_MAX)
+			continue;
+		if (at == t->count)
+			t->list[t->count++] = (struct turn){ rails[k].name, 0 };
+		t->list[at].nodes++;
+	}
+}
+
+/* All rails that enough of its nodes have; the last is for nodes that have
+ * none. */
+static void
+turns_find(const struct run *r, struct turns *t)
+{
+	size_t least = (size_t)conf_int(r->conf, "campaign", "nodes_min");
+	const char *text = conf_string(r->conf, "campaign", "nodes");
+	struct hostlist hl = { 0 };
+	size_t kept = 0;
+
+	memset(t, 0, sizeof(*t));
+	if (strcmp(text, "all") == 0)
+		for (size_t i = 0; i < roster_count(r->all->roster); i++)
+			turns_add(t, roster_by_id(r->all->roster, i));
+	else if (hostlist_parse(text, &hl, NULL) == 0)
+		for (size_t i = 0; i < hl.count; i++)
+			turns_add(t, roster_find(r->all->roster, hl.names[i]));
+	hostlist_clear(&hl);
+	for (size_t i = 0; i < t->count; i++)
+		if (t->list[i].nodes >= least)
+			t->list[kept++] = t->list[i];
+	if (t->without > 0)
+		t->list[kept++] = (struct turn){ "", t->without };
+	t->count = kept;
+}
+
+static void
+turn_count(struct run *r, int step)
+{
+	json_int_t had = json_integer_value(
+	    json_object_get(r->all->turns, r->campaign));
+
+	json_object_set_new(r->all->turns, r->campaign,
+	    json_integer(had + step));
+}
+
+void
+fabric_turn(struct run *r)
+{
+	struct turns turns = { .count = 0 };
+	struct conf *c = r->conf;
+	const char *rail;
+	json_int_t had = json_integer_value(
+	    json_object_get(r->all->turns, r->campaign));
+	struct err err;
+
+	if (r->turn != TURN_NOT_YET)
+		return;
+	r->turn = TURN_NONE;
+	if (conf_choice(c, "mpi", "rails") == 1 &&
+	    !conf_given(c, "mpi", "devices"))
+		turns_find(r, &turns);
+	conf_unset(c, "mpi", "rails");
+	if (turns.count < 2)
+		return;
+	r->turn = TURN_TAKEN;
+	turn_count(r, 1);
+	rail = turns.list[(size_t)had % turns.count].rail;
+	if (rail[0] != '\0')
+		(void)conf_set(c, "mpi", "devices", rail, "mpi.rails", &err);
+	r->mpi = conf_string(c, "campaign", "mpi"); /* it may have moved */
+}
+
+void
+fabric_turn_back(struct run *r)
+{
+	if (r->turn == TURN_TAKEN)
+		turn_count(r, -1);
+	r->turn = TURN_NONE;
 }

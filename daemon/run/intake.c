@@ -198,11 +198,18 @@ arrived(struct run *r, const json_t *records)
 			continue; /* sent again */
 		r->last_seq = seq;
 		r->records++;
+		if (strcmp(probe, "begin") == 0) {
+			json_decref(r->carried);
+			r->carried = json_incref(
+			    json_object_get(json_object_get(record, "carried"),
+				"devices"));
+		}
 		if (strcmp(probe, "phase") != 0)
 			continue;
 		xstrset(&r->phase, member_text_or(record, "phase", NULL));
 		xstrset(&r->test, member_text_or(record, "test", NULL));
 		/* The counters at a phase border: read on all nodes, now. */
+		r->borders++;
 		for (size_t k = 0; k < r->node_count; k++)
 			(void)run_send(r, r->nodes[k].node, WIRE_SAMPLE,
 			    json_pack("{s:s, s:I}", "run", r->id, "border",
@@ -253,6 +260,57 @@ adopt(struct intake *it)
 	store_put_run(it->rs->store, run, NULL, NULL);
 	json_decref(run);
 	intake_store(it);
+}
+
+/* What a head may send for a run, and a node in an hour for runs that are
+ * over. */
+static int
+fits(const struct runs_quota *q, uint64_t records, uint64_t bytes)
+{
+	return (q->records == 0 || records <= q->records) &&
+	    (q->bytes == 0 || bytes <= q->bytes);
+}
+
+/* More than a campaign makes: its head is not believed any more. What it sends
+ * is acknowledged, or it would send it for ever, and dropped. */
+static int
+is_cut(struct run *r, const struct node *n, size_t count)
+{
+	char text[SYMPTOM_TEXT_MAX];
+
+	r->bytes += n->message_bytes;
+	if (r->cut || fits(&r->all->quota, r->records + count, r->bytes))
+		return r->cut;
+	r->cut = 1;
+	snprintf(text, sizeof(text),
+	    "%.80s sends more than a run may have (quota.run_records, "
+	    "quota.run_bytes): %llu records kept, all others dropped",
+	    n->name, (unsigned long long)r->records);
+	log_warnx("run %s: %s", r->id, text);
+	store_put_event(r->all->store, "alarm", r->id, text);
+	run_finish(r, RUN_FAILED, CAUSE_INTERNAL, text);
+	return 1;
+}
+
+/* The rest of what a node has of runs that are over stays there. */
+static int
+is_late_flood(struct runs *rs, struct node *n, size_t count)
+{
+	uint64_t now_ns = clk_ns();
+
+	if (n->late_begin_ns == 0 ||
+	    now_ns - n->late_begin_ns >= 3600 * CLK_NS_PER_S) {
+		n->late_begin_ns = now_ns;
+		n->late_records = n->late_bytes = 0;
+	}
+	n->late_records += count;
+	n->late_bytes += n->message_bytes;
+	if (fits(&rs->quota, n->late_records, n->late_bytes))
+		return 0;
+	(void)roster_event(rs->store, n, "alarm",
+	    "it sends more of runs that are over than quota.run_records and "
+	    "quota.run_bytes allow in an hour: not taken");
+	return 1;
 }
 
 /* Records of a run that is not in memory: late ones of a known run of that
@@ -313,6 +371,8 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 		    "records of run %s, whose head it is not", id);
 	if (json_array_size(records) == 0)
 		return 0;
+	if (r == NULL && is_late_flood(rs, n, json_array_size(records)))
+		return 0;
 	it = xcalloc(1, sizeof(*it));
 	it->rs = rs;
 	it->node = n;
@@ -323,6 +383,11 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 		args = json_pack("{s:s}", "run", id);
 		store_ask(rs->store, STORE_RUN, args, late_cb, it);
 		json_decref(args);
+		return 0;
+	}
+	if (is_cut(r, n, json_array_size(records))) {
+		ack(it);
+		intake_free(it);
 		return 0;
 	}
 	if (!run_is_final(r))
@@ -361,8 +426,11 @@ intake_counters(struct run *r, struct node *n, const json_t *msg)
 	const json_t *nics = json_object_get(msg, "nics");
 	long index = run_node_index(r, n);
 
-	if (index >= 0)
-		cost_counters(r, (size_t)index, nics);
+	/* Nobody has asked for more. */
+	if (index < 0 || r->nodes[index].borders >= r->borders)
+		return 0;
+	r->nodes[index].borders++;
+	cost_counters(r, (size_t)index, nics);
 	store_put_counters(r->all->store, r->id, n->name,
 	    member_int(msg, "border"), member_int(msg, "at_unix_ns"), nics);
 	if (r->all->ops->counters != NULL)

@@ -6,6 +6,7 @@
 #include "daemon/run/run_int.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,7 +39,8 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 	 * leave room for what tells more. */
 	if (weight == SYMPTOM_EXITED)
 		max = RUN_EXIT_SYMPTOMS_MAX;
-	else if (weight == SYMPTOM_RANK || weight == SYMPTOM_DAEMON)
+	else if (weight == SYMPTOM_RANK || weight == SYMPTOM_DAEMON ||
+	    weight == SYMPTOM_STUCK)
 		max = RUN_RANK_SYMPTOMS_MAX;
 	if (r->sign_count >= max)
 		return;
@@ -56,6 +58,116 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 		r->decide_ns = now_ns + RUN_SETTLE_NS;
 }
 
+/* What a rank says of another one. A node that is not of the run names no
+ * other: its head may be anyone who has a certificate. */
+static int
+take_stuck(struct run *r, struct node *n, const json_t *msg)
+{
+	const json_t *with = json_object_get(msg, "stuck");
+	struct node *other = roster_find(r->all->roster,
+	    member_text(with, "node"));
+	int test = STR_FIND(names_tests, member_text(with, "what"));
+	struct stuck_rank *s = &r->stuck[r->stuck_count];
+	uint64_t waited_ns;
+
+	if (member_int(with, "rank") < 0)
+		other = NULL;
+	else if (other == NULL || other == n || run_node_index(r, other) < 0)
+		return 0;
+	if (test < 0 || r->stuck_count == STUCK_RANKS_MAX || run_is_final(r) ||
+	    r->end_seen)
+		return 0;
+	*s = (struct stuck_rank){ .rank = member_int(msg, "rank"),
+		.with = member_int(with, "rank"),
+		.node = n,
+		.with_node = other,
+		.what = names_tests[test].name,
+		.waited_s = fmin(fmax(member_number(with, "waited_s"), 0),
+		    86400),
+		.at = member_unsigned(with, "at") };
+	r->stuck_count++;
+	waited_ns = (uint64_t)(s->waited_s * (double)CLK_NS_PER_S);
+	outcome_sign(r, SYMPTOM_STUCK, RUN_FAILED, CAUSE_STUCK,
+	    clk_ns() - waited_ns, "%s was stuck for %.0f s (%s)", n->name,
+	    s->waited_s, s->what);
+	return 0;
+}
+
+static int
+has_spoken(const struct run *r, const struct node *n)
+{
+	for (size_t i = 0; i < r->stuck_count; i++)
+		if (r->stuck[i].node == n)
+			return 1;
+	return 0;
+}
+
+/* Ranks waited in a collective of MPI, which does not say for whom: it is the
+ * only one that says nothing, if there is one. ret: it and the others, two of
+ * them at most; their number. */
+static size_t
+stuck_silent(const struct run *r, struct stuck_rank ret[2])
+{
+	struct node *silent = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->node_count; i++) {
+		struct node *n = r->nodes[i].node;
+
+		if (has_spoken(r, n))
+			continue;
+		if (silent != NULL)
+			return 0;
+		silent = n;
+	}
+	for (size_t i = 0; silent != NULL && i < r->stuck_count && count < 2;
+	     i++) {
+		ret[count] = r->stuck[i];
+		ret[count].with_node = silent;
+		count += count == 0 || ret[0].node != ret[1].node;
+	}
+	return count;
+}
+
+/* The run ends by them: who is meant to know is told. */
+static void
+finish_stuck(struct run *r, const struct symptom *sign)
+{
+	struct stuck_rank pairs[STUCK_RANKS_MAX];
+	size_t count = stuck_pairs(r->stuck, r->stuck_count, pairs);
+	const struct runs_ops *ops = r->all->ops;
+	char text[SYMPTOM_TEXT_MAX];
+
+	if (count > 0) {
+		utf8_format(text, sizeof(text),
+		    "rank %" PRId64 " on %s was stuck with rank %" PRId64
+		    " on %s for %.0f s (%s)",
+		    pairs[0].rank, pairs[0].node->name, pairs[0].with,
+		    pairs[0].with_node->name, pairs[0].waited_s, pairs[0].what);
+	} else {
+		count = stuck_silent(r, pairs);
+		utf8_format(text, sizeof(text),
+		    "ranks of %s%s were stuck for %.0f s (%s) in a collective "
+		    "of MPI, which does not say with whom",
+		    count > 0 ? "all nodes but " : r->stuck[0].node->name,
+		    count > 0                ? pairs[0].with_node->name
+			: r->stuck_count > 1 ? " and others"
+					     : "",
+		    r->stuck[0].waited_s, r->stuck[0].what);
+	}
+	for (size_t i = 1; i < count && pairs[i].with >= 0 &&
+	     strlen(text) < SYMPTOM_TEXT_MAX / 2;
+	     i++)
+		utf8_format(text + strlen(text), sizeof(text) - strlen(text),
+		    "; %.64s with %.64s", pairs[i].node->name,
+		    pairs[i].with_node->name);
+	for (size_t i = 0; ops->stuck != NULL && i < count; i++)
+		ops->stuck(r->all->ctx, r,
+		    &(struct run_stuck){ pairs[i].node, pairs[i].with_node,
+			pairs[i].what, pairs[i].waited_s });
+	run_finish(r, sign->state, sign->cause, text);
+}
+
 int
 outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 {
@@ -64,6 +176,8 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 	size_t before = r->sign_count;
 	struct symptom *s = &r->signs[before];
 
+	if (json_object_get(msg, "stuck") != NULL)
+		return take_stuck(r, n, msg);
 	outcome_sign(r, exited ? SYMPTOM_EXITED : SYMPTOM_RANK, RUN_FAILED,
 	    CAUSE_RANK_LOST, clk_ns(), "rank %" JSON_INTEGER_FORMAT " on %s %s",
 	    rank, n->name, exited ? "ended itself" : "died");
@@ -135,7 +249,8 @@ look_for_silence(struct run *r)
 
 		if (n->session != NULL &&
 		    (n->last_ns > now_ns ||
-			now_ns - n->last_ns < r->all->late_ns))
+			now_ns - n->last_ns <
+			    roster_late_ns(r->all->roster, n)))
 			continue;
 		outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
 		    n->last_ns == 0 ? now_ns : n->last_ns, "agent of %s %s",
@@ -153,6 +268,10 @@ decide(struct run *r)
 
 	look_for_silence(r);
 	s = symptom_choose(r->signs, r->sign_count, r->stderr_tail);
+	if (s->weight == SYMPTOM_STUCK) {
+		finish_stuck(r, s);
+		return;
+	}
 	if (s->weight == SYMPTOM_RANK && r->stderr_tail != NULL)
 		signal = symptom_signal(r->stderr_tail, s->rank);
 	if (signal > 0)

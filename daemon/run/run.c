@@ -53,6 +53,7 @@ run_free(struct run *r)
 	launch_spawns_clear(r);
 	conf_free(r->conf);
 	json_decref(r->progress);
+	json_decref(r->carried);
 	free(r->campaign);
 	free(r->by);
 	free(r->phase);
@@ -62,20 +63,26 @@ run_free(struct run *r)
 }
 
 struct runs *
-runs_new(struct roster *roster, struct store *store, uint64_t late_ns,
-    const struct runs_ops *ops, void *ctx)
+runs_new(struct roster *roster, struct store *store, const struct runs_ops *ops,
+    void *ctx)
 {
 	struct runs *rs = xcalloc(1, sizeof(*rs));
 
 	rs->roster = roster;
 	rs->store = store;
-	rs->late_ns = late_ns;
 	rs->ops = ops;
 	rs->ctx = ctx;
 	rs->born_ns = clk_ns();
+	rs->turns = json_object();
 	TAILQ_INIT(&rs->live);
 	TAILQ_INIT(&rs->ended);
 	return rs;
+}
+
+void
+runs_set_quota(struct runs *rs, const struct runs_quota *quota)
+{
+	rs->quota = *quota;
 }
 
 void
@@ -106,6 +113,7 @@ runs_free(struct runs *rs)
 		return;
 	list_free(&rs->live);
 	list_free(&rs->ended);
+	json_decref(rs->turns);
 	free(rs);
 }
 

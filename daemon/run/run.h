@@ -35,6 +35,12 @@ struct store;
 
 #define RUN_WHY_MAX 240
 
+struct run_stuck {
+	const struct node *a, *b;
+	const char *what; /* of names_tests */
+	double waited_s;
+};
+
 struct runs_ops {
 	/* Takes msg. -ENOTCONN when the node has no session. */
 	int (
@@ -46,13 +52,24 @@ struct runs_ops {
 	void (*committed)(void *ctx, const struct run *r, const json_t *record);
 	/* The run has a new state. */
 	void (*changed)(void *ctx, const struct run *r);
+	/* Two nodes of it between which nothing arrives, before its end. NULL:
+	 * not wanted. */
+	void (
+	    *stuck)(void *ctx, const struct run *r, const struct run_stuck *s);
+	/* Is that node better left out? NULL: never. */
+	int (*avoid)(void *ctx, const struct node *n, struct err *err);
 	/* A node's counters at a border of a phase of it. NULL: not wanted. */
 	void (*counters)(void *ctx, const struct run *r, const struct node *n,
 	    const json_t *nics);
 };
 
 struct runs *runs_new(struct roster *roster, struct store *store,
-    uint64_t late_ns, const struct runs_ops *ops, void *ctx);
+    const struct runs_ops *ops, void *ctx);
+/* Of what a head may send for a run; 0: no limit. */
+struct runs_quota {
+	uint64_t records, bytes;
+};
+void runs_set_quota(struct runs *rs, const struct runs_quota *quota);
 /* What runs may cost; outlives rs. */
 void runs_set_costs(struct runs *rs, struct costs *costs);
 /* Who says which nodes are idle, where a batch system does; outlives rs. */
@@ -113,6 +130,9 @@ struct run_facts {
 	enum cause cause;
 	int measures_all;    /* its canaries are on all of its nodes */
 	double ended_unix_s; /* 0: not yet */
+	const char *devices; /* that it demands; "": none */
+	const json_t
+	    *carried; /* those that carried its bytes; NULL: not known */
 };
 struct run_facts run_facts(const struct run *r);
 /* What its section [slurm] sets, by key; NULL: nothing. New reference. */

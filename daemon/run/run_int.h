@@ -35,8 +35,11 @@
 #define RUN_GIVE_UP_NS (15 * 60 * CLK_NS_PER_S)
 /* A run that goes alone keeps others from starting for so long, to come in. */
 #define RUN_ALONE_HOLD_NS (60 * CLK_NS_PER_S)
-/* After a restart of the collector: agents back off up to some seconds. */
-#define RUN_RESUME_NS (20 * CLK_NS_PER_S)
+/* After a restart of the collector: agents back off up to some seconds, and
+ * have their turns, 360 a second where the machine is shared with much else
+ * (tests/bench/RESULTS.md, fleet). agent.grace is as long with 20,000. */
+#define RUN_RESUME_NS      (20 * CLK_NS_PER_S)
+#define RUN_RESUME_NODE_NS (4 * CLK_NS_PER_MS)
 /* A finished launcher may go by itself: MPI_Finalize is usually fast. */
 #define RUN_LEAVE_NS (2 * CLK_NS_PER_S)
 /* Between SIGTERM and SIGKILL: mpirun tells its daemons in that time. */
@@ -70,6 +73,7 @@ enum symptom_weight {
 	SYMPTOM_LAUNCHER, /* the launcher failed */
 	SYMPTOM_DAEMON,   /* a daemon of the launcher ended, on a known node */
 	SYMPTOM_EXITED,   /* a rank ended itself: often, for another's death */
+	SYMPTOM_STUCK,    /* a rank waits for another one in vain */
 	SYMPTOM_RANK,     /* a rank died */
 	SYMPTOM_KILLED,   /* the launcher was killed, and its ranks with it */
 	SYMPTOM_AGENT     /* a node's agent went away */
@@ -85,6 +89,28 @@ struct symptom {
 	int64_t rank, pid;
 	char node[SYMPTOM_NODE_MAX];
 };
+
+/*
+ * stuck.c: out of what ranks say of whom they wait for, the pairs between which
+ * nothing arrives. Pure.
+ *
+ * Ranks of a role count their exchanges alike, and who has begun an exchange
+ * has sent. So a rank waits in vain for one that has come as far as itself, or
+ * that says nothing at all; one that is not there yet waits for somebody else.
+ */
+#define STUCK_RANKS_MAX 64
+
+struct stuck_rank {
+	int64_t rank, with; /* rank waits for with, or -1: it cannot say */
+	struct node *node, *with_node; /* NULL likewise */
+	const char *what;              /* of names_tests */
+	double waited_s;
+	uint64_t at; /* the exchange */
+};
+/* Those that wait in vain, each pair of nodes once, in their order: their
+ * count. ret has room for all. */
+size_t stuck_pairs(const struct stuck_rank *ranks, size_t count,
+    struct stuck_rank *ret);
 
 struct run;
 
@@ -128,7 +154,8 @@ enum ready { READY_ASKED, READY_YES, READY_NO };
 struct run_node {
 	struct node *node;
 	enum ready ready;
-	char *text; /* why not */
+	char *text;       /* why not */
+	uint64_t borders; /* whose counters it has told */
 	/* Of its network devices, at the first and the newest border. */
 	int counted;
 	double first_bytes, last_bytes;
@@ -160,8 +187,10 @@ struct run {
 	int preempts;     /* it ends runs of lower priority */
 	uint8_t *members; /* 1 for each node's id of it; or NULL */
 	size_t member_count;
-	int named_others;        /* a record of it spoke of other nodes */
-	int alone;               /* no other run goes beside it, on any node */
+	int named_others; /* a record of it spoke of other nodes */
+	int alone;        /* no other run goes beside it, on any node */
+	enum { TURN_NOT_YET, TURN_NONE, TURN_TAKEN } turn; /* of rails */
+	json_t *carried;         /* devices that carried its bytes, or NULL */
 	struct budget_cost cost; /* expected */
 	int cost_held;           /* and reserved */
 	enum run_state state;
@@ -183,6 +212,9 @@ struct run {
 	uint64_t records; /* numbered ones received */
 	uint64_t last_seq;
 	uint64_t fed_seq; /* up to here ops->committed was told */
+	uint64_t bytes;   /* of its records' messages */
+	int cut;          /* more came than a run may have */
+	uint64_t borders; /* at which counters were asked for */
 	int end_seen;     /* its end record is on its way into the store */
 	uint64_t end_seen_ns;
 	char *phase, *test; /* where it is, for a deadline's text */
@@ -192,6 +224,8 @@ struct run {
 	size_t sign_count;
 	uint64_t decide_ns; /* 0: nothing to decide */
 	char *stderr_tail;
+	struct stuck_rank stuck[STUCK_RANKS_MAX]; /* what they say */
+	size_t stuck_count;
 };
 TAILQ_HEAD(run_list, run);
 
@@ -200,13 +234,14 @@ struct runs {
 	struct store *store;
 	const struct runs_ops *ops;
 	void *ctx;
-	uint64_t late_ns;
+	struct runs_quota quota;
 	uint64_t born_ns;
 	struct run_list live;  /* until STEP_DONE */
 	struct run_list ended; /* newest first */
 	size_t ended_count;
 	struct costs *costs; /* NULL: nothing is limited */
 	struct slurm *slurm; /* NULL: there is none */
+	json_t *turns;       /* by campaign: how many rails it has had */
 	uint64_t tick;
 	int intake_failed; /* agents hold records that were not committed */
 };
@@ -278,6 +313,11 @@ void outcome_end(struct run *r, const json_t *record);
 /* fabric.c: 1 and why, when the node says that it lacks a device that the
  * campaign demands. One that says nothing is asked by the run itself. */
 int fabric_lacks(const struct conf *c, const struct node *n, struct err *err);
+/* Where the campaign lets rails take turns: mpi.devices is the one of this
+ * run. mpi.rails is gone then, for nobody else has business with it. */
+void fabric_turn(struct run *r);
+/* It did not come to run for want of time, not of nodes: that rail is next. */
+void fabric_turn_back(struct run *r);
 
 /* symptom.c */
 /* NULL when count is 0. tail: what the launcher said, or NULL. Ranks that died

@@ -214,7 +214,8 @@ resume_one(struct runs *rs, const json_t *o)
 	r->step = STEP_WAIT;
 	if (state != RUN_PENDING && state != RUN_OVERDUE) {
 		r->step = state == RUN_RUNNING ? STEP_RUN : STEP_FIRST;
-		r->resume_ns = clk_ns() + RUN_RESUME_NS;
+		r->resume_ns = clk_ns() + RUN_RESUME_NS +
+		    roster_count(rs->roster) * RUN_RESUME_NODE_NS;
 		if (r->started_unix_ns != 0)
 			r->start_ns = monotonic_of(r->started_unix_ns);
 		r->launcher_runs = 1;

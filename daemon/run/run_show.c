@@ -125,7 +125,9 @@ run_facts(const struct run *r)
 		.state = r->state,
 		.cause = r->cause,
 		.measures_all = conf_real(r->conf, "canary", "share") >= 1,
-		.ended_unix_s = (double)r->ended_unix_ns / 1e9 };
+		.ended_unix_s = (double)r->ended_unix_ns / 1e9,
+		.devices = conf_string(r->conf, "mpi", "devices"),
+		.carried = r->carried };
 }
 
 json_t *

@@ -293,6 +293,13 @@ store_put_baseline(struct store *st, const char *name, const json_t *body)
 }
 
 void
+store_put_topology(struct store *st, const char *text)
+{
+	put(st, PUT_TOPOLOGY, json_pack("{s:o}", "text", text_json(text)), NULL,
+	    NULL);
+}
+
+void
 store_put_setting(struct store *st, const char *key, const char *value)
 {
 	json_t *object = json_pack("{s:s}", "key", key);

@@ -83,6 +83,9 @@ void store_put_event(struct store *st, const char *kind, const char *subject,
 void store_put_verdict(struct store *st, const json_t *verdict);
 /* NULL body deletes. */
 void store_put_baseline(struct store *st, const char *name, const json_t *body);
+/* What the file of leaves says, "" without one; a new row when it is not what
+ * the newest has. */
+void store_put_topology(struct store *st, const char *text);
 /* Small settings that survive: schedule/NAME = off, ... NULL value deletes. */
 void store_put_setting(struct store *st, const char *key, const char *value);
 
@@ -107,6 +110,8 @@ enum store_question {
 			    the last of each that is not ok */
 	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; without a name
 			    the bodies are left out */
+	STORE_TOPOLOGY,  /* {at_unix_ns? limit?}: [{id from_unix_ns text}], the
+			    newest first, the first the one that held then */
 	STORE_HEARD,     /* {since_unix_ns}: object of node: when a canary
 			    or the mesh last had a number of it */
 	STORE_BACKUP,    /* {path}: online copy */

@@ -328,6 +328,13 @@ static const struct question {
 		   " WHERE ?1 IS NULL OR name = ?1 ORDER BY name LIMIT 1000",
 	    .columns = { { "name", read_text }, { "at_unix_ns", read_int },
 		{ "body", read_json_if } } },
+	[STORE_TOPOLOGY] = { .params = { { "at_unix_ns", INT64_MAX, 0,
+					     INT64_MAX },
+				 { "limit", 1, 1, 100 } },
+	    .sql = "SELECT body, id, from_unix_ns FROM topology"
+		   " WHERE from_unix_ns <= ?1 ORDER BY id DESC LIMIT ?2",
+	    .columns = { { "", store_read_json }, { "id", read_int },
+		{ "from_unix_ns", read_int } } },
 	[STORE_HEARD] = { .read = store_read_heard },
 	[STORE_BACKUP] = { .read = read_backup },
 	[STORE_CHECK] = { .read = read_check },

@@ -25,6 +25,7 @@ enum store_put {
 	PUT_SETTING,
 	PUT_VERDICT,
 	PUT_BASELINE,
+	PUT_TOPOLOGY,
 	PUT_MAX
 };
 

@@ -54,6 +54,11 @@ static const struct keep_row keep_rows[] = {
 	    " WHERE v.at_unix_ns < ?1 AND (v.verdict = 'ok' OR EXISTS"
 	    " (SELECT 1 FROM verdict AS w WHERE w.kind = v.kind"
 	    " AND w.subject = v.subject AND w.id > v.id)) LIMIT ?2)" },
+	/* Nor the one that held then. */
+	{ 0,
+	    "DELETE FROM topology WHERE id IN (SELECT id FROM topology"
+	    " WHERE id < (SELECT max(id) FROM topology"
+	    " WHERE from_unix_ns < ?1) LIMIT ?2)" },
 	{ 0,
 	    "DELETE FROM node WHERE node IN (SELECT node FROM node"
 	    " WHERE last_seen_unix_ns < ?1 LIMIT ?2)" },

@@ -87,6 +87,11 @@ static const struct statement {
 			   " body) VALUES (?1, ?2, ?3)",
 	    { { VALUE_TEXT, "name" }, { VALUE_AT }, { VALUE_BODY, "body" } },
 	    "body", DROP_BASELINE },
+	/* Only what is new. */
+	[PUT_TOPOLOGY] = { "INSERT INTO topology (from_unix_ns, body)"
+			   " SELECT ?1, ?2 WHERE ?2 IS NOT (SELECT body FROM"
+			   " topology ORDER BY id DESC LIMIT 1)",
+	    { { VALUE_AT }, { VALUE_PACKED } } },
 	[DROP_BASELINE] = { "DELETE FROM baseline WHERE name = ?1",
 	    { { VALUE_TEXT, "name" } } },
 	[FIND_RUN] = { "SELECT id FROM run WHERE run = ?1" },

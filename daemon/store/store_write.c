@@ -78,6 +78,7 @@ static const struct put_kind {
 	[PUT_SETTING] = { 1, 1 },
 	[PUT_VERDICT] = { 0, 1 },
 	[PUT_BASELINE] = { 1, 1 },
+	[PUT_TOPOLOGY] = { 1, 1 },
 };
 
 /* Values in v, or what its text takes in memory as such. Depth: of what was

@@ -16,6 +16,7 @@
 #include "daemon/net/session.h"
 #include "daemon/mesh/mesh.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/cluster/topo.h"
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
 #include "daemon/view/view_int.h"
@@ -308,7 +309,16 @@ check_silence(struct view *v, json_t *list)
 				    names_causes[c].text);
 }
 
-/* Links that nobody has measured for a day are blind spots. */
+static int
+has_any_link(const struct coverage *c, uint64_t hour, const struct node *n)
+{
+	for (size_t k = 0; k < ROSTER_RAILS_MAX; k++)
+		if (coverage_has_link(c, hour, mesh_link_id(n, k)))
+			return 1;
+	return 0;
+}
+
+/* Nodes that nobody has measured for a day are blind spots. */
 static void
 check_coverage(struct view *v, json_t *list)
 {
@@ -321,7 +331,7 @@ check_coverage(struct view *v, json_t *list)
 		return;
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (roster_is_up(roster_at(r, i)) &&
-		    !coverage_has_link(c, hour, roster_at(r, i)->id))
+		    !has_any_link(c, hour, roster_at(r, i)))
 			some_add(&blind, roster_at(r, i)->name);
 	if (blind.count > 0)
 		diag(list, "warn",
@@ -332,10 +342,42 @@ check_coverage(struct view *v, json_t *list)
 		    blind.count, some_text(&blind));
 }
 
+/* A file of leaves that is older than the cluster. */
+static void
+check_topology(struct view *v, json_t *list)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	const struct topo *t = roster_topo(r);
+	struct some apart = { .count = 0 }, unheard = { .count = 0 };
+
+	if (t == NULL || topo_file(t)->node_count == 0)
+		return;
+	for (size_t i = 0; i < roster_count(r); i++)
+		if (topology_find_node(topo_file(t), roster_at(r, i)->name) ==
+		    TOPOLOGY_NONE)
+			some_add(&apart, roster_at(r, i)->name);
+	for (size_t i = 0; i < topo_file(t)->node_count; i++)
+		if (roster_find(r, topo_file(t)->nodes[i].name) == NULL)
+			some_add(&unheard, topo_file(t)->nodes[i].name);
+	if (apart.count > 0)
+		diag(list, "warn",
+		    "Import the fabric again: coalctl topology import, and "
+		    "SIGHUP to the collector. coalctl topology check shows "
+		    "more.",
+		    "topology.leaves has no leaf for %zu nodes: %s",
+		    apart.count, some_text(&apart));
+	if (unheard.count > 0 && clk_ns() - v->born_ns >= YOUNG_NS)
+		diag(list, "warn",
+		    "Start coalmine-agent on them, or leave them out: coalctl "
+		    "topology import --skip.",
+		    "%zu nodes of topology.leaves have never had an agent: %s",
+		    unheard.count, some_text(&unheard));
+}
+
 static void (*const checks[])(struct view *v, json_t *list) = { check_store,
 	check_agents, check_campaigns, check_versions, check_clocks,
 	check_certificates, check_alarms, check_mesh, check_silence,
-	check_coverage };
+	check_coverage, check_topology };
 
 json_t *
 view_diags(struct view *v)

@@ -19,6 +19,7 @@
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/schedule/campaign.h"
+#include "daemon/net/enroll.h"
 #include "daemon/net/hub.h"
 #include "daemon/net/session.h"
 #include "daemon/cluster/roster.h"
@@ -151,15 +152,29 @@ node_json(struct view *v, const struct node *n)
 	return o;
 }
 
-json_t *
-view_nodes(struct view *v)
+void
+view_nodes(struct view *v, struct strbuf *ret)
 {
+	struct diagnosis *d = hub_diagnosis(v->p.hub);
 	struct roster *r = hub_roster(v->p.hub);
-	json_t *a = json_array();
 
-	for (size_t i = 0; i < roster_count(r); i++)
-		json_array_append_new(a, node_json(v, roster_at(r, i)));
-	return a;
+	strbuf_add(ret, "[", 1);
+	for (size_t i = 0; i < roster_count(r); i++) {
+		struct node *n = roster_at(r, i);
+		const char *run = runs_on_node(hub_runs(v->p.hub), n);
+		double score = diagnosis_score(d, n);
+
+		if (i > 0)
+			strbuf_add(ret, ",", 1);
+		roster_text(n, ret);
+		if (run != NULL)
+			strbuf_addf(ret, ",\"run\":\"%s\"", run);
+		if (isfinite(score))
+			strbuf_addf(ret, ",\"score\":%.17g", score);
+		strbuf_addf(ret, ",\"verdict\":\"%s\"}",
+		    names_verdicts[diagnosis_of_node(d, n)]);
+	}
+	strbuf_add(ret, "]", 1);
 }
 
 json_t *
@@ -450,7 +465,9 @@ view_submit(struct view *v, const char *campaign, const char *text,
 		campaigns_submit(v->p.campaigns, campaign, text, own,
 		    &schedule);
 	} else if (c == NULL) {
-		return err_set(err, -ENOENT, "no campaign %s", campaign);
+		return err_set(err, -ENOENT,
+		    "no campaign %s; coalctl campaign list shows them",
+		    campaign);
 	} else if (c->error != NULL) {
 		return err_set(err, -EINVAL, "%s", c->error);
 	}
@@ -484,13 +501,31 @@ view_stop_all(struct view *v, const char *by)
 }
 
 int
+view_token(struct view *v, const char *names, int uses, uint64_t span_ns,
+    const char *by, char *ret_token, struct err *err)
+{
+	const struct enroll_order o = { names, uses,
+		(int64_t)(span_ns / CLK_NS_PER_S) };
+	char text[200];
+	int rc = enroll_token_new(v->p.enroll, &o, time(NULL), ret_token, err);
+
+	if (rc < 0)
+		return rc;
+	snprintf(text, sizeof(text), "for %.100s", names);
+	event_put(v, "enroll", "a token to enrol", by, text);
+	return 0;
+}
+
+int
 view_schedule_enable(struct view *v, const char *campaign, int enabled,
     const char *by, struct err *err)
 {
 	struct campaign *c = campaigns_find(v->p.campaigns, campaign);
 
 	if (c == NULL)
-		return err_set(err, -ENOENT, "no campaign %s", campaign);
+		return err_set(err, -ENOENT,
+		    "no campaign %s; coalctl campaign list shows them",
+		    campaign);
 	if (c->conf == NULL || c->path == NULL || !schedule_has(&c->schedule))
 		return err_set(err, -EINVAL, "campaign %s has no schedule",
 		    campaign);

@@ -20,11 +20,13 @@
 #include "schema/names.h"
 
 struct series;
+struct strbuf;
 struct view; /* made by main from roster, runs, campaigns, schedule, store */
 
 /* Nodes: [{node state since_unix_ns last_seen_unix_ns addr software boot
  * inventory run? busy? score? spool_bytes load}], human order. */
-json_t *view_nodes(struct view *v);
+/* As JSON, for it is long. */
+void view_nodes(struct view *v, struct strbuf *ret);
 json_t *view_node(struct view *v, const char *node); /* NULL: unknown */
 
 /* All nodes in few words, human order, for what is asked often and of all of
@@ -71,6 +73,9 @@ json_t *view_budget_json(struct view *v);
 /* {hours, pairs leaves links uplinks {exercised all}, links_missing
  * leaves_missing uplinks_missing}. */
 json_t *view_coverage(struct view *v);
+/* Links that nothing tells apart: {hours alike [[{link or uplink}, ...], ...]}.
+ */
+json_t *view_identifiable(struct view *v);
 
 /* The same in few words, for metrics. */
 #define VIEW_SHARES  4
@@ -143,6 +148,10 @@ int view_cancel(struct view *v, const char *run, const char *by,
     struct err *err);
 /* Ends every live run now; the count of runs it ended. */
 int view_stop_all(struct view *v, const char *by);
+/* A token for nodes to enrol with, ret_token of PKI_TOKEN_TEXT bytes. uses 0:
+ * as many as names. */
+int view_token(struct view *v, const char *names, int uses, uint64_t span_ns,
+    const char *by, char *ret_token, struct err *err);
 int view_schedule_enable(struct view *v, const char *campaign, int enabled,
     const char *by, struct err *err);
 /* Problems in plain words with what to do: [{severity text remedy}]. */

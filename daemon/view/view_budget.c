@@ -61,16 +61,31 @@ leaves_clear(struct leaves *l)
 	free(l->name);
 }
 
+/* Of a node, as coverage counts them: its rails, or the one that it has. */
+static size_t
+links_of(const struct node *n, struct roster_rail ret_rails[ROSTER_RAILS_MAX])
+{
+	size_t count = roster_rails(n, ret_rails);
+
+	if (count == 0)
+		ret_rails[0] = (struct roster_rail){ "", "" };
+	return count == 0 ? 1 : count;
+}
+
 void
 view_always(struct view *v, struct view_always *ret)
 {
 	size_t nodes = roster_count(hub_roster(v->p.hub)), used = 0, inner = 0;
 	const struct budget_limits *limits;
+	struct roster_rail rails[ROSTER_RAILS_MAX];
 	struct coverage_counts did;
 	struct budget_use use;
 	struct leaves l;
+	size_t links = 0;
 
 	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < nodes; i++)
+		links += links_of(roster_by_id(hub_roster(v->p.hub), i), rails);
 	coverage_count(mesh_coverage(hub_mesh(v->p.hub)), hour_now(), &did);
 	leaves_find(v, &l);
 	for (size_t i = 0; i < l.count; i++) {
@@ -85,7 +100,7 @@ view_always(struct view *v, struct view_always *ret)
 		nodes < 2 ? 0 : nodes * (nodes - 1) / 2 };
 	ret->coverage[1] = (struct view_share){ "leaves", did.leaves,
 		inner + (used < 2 ? 0 : used * (used - 1) / 2) };
-	ret->coverage[2] = (struct view_share){ "links", did.links, nodes };
+	ret->coverage[2] = (struct view_share){ "links", did.links, links };
 	ret->coverage[3] = (struct view_share){ "uplinks", did.uplinks,
 		used < 2 ? 0 : used };
 	limits = budget_limits(costs_budget(v->p.costs));
@@ -143,8 +158,10 @@ view_coverage(struct view *v)
 	    "links_missing", links, "leaves_missing", pairs, "uplinks_missing",
 	    uplinks);
 	struct roster *r = hub_roster(v->p.hub);
+	struct roster_rail rails[ROSTER_RAILS_MAX];
 	uint64_t hour = hour_now();
 	struct view_always all;
+	size_t count;
 	struct leaves l;
 
 	view_always(v, &all);
@@ -157,8 +174,13 @@ view_coverage(struct view *v)
 	     i < roster_count(r) && json_array_size(links) < MISSING_MAX; i++) {
 		const struct node *n = roster_at(r, i);
 
-		if (!coverage_has_link(c, hour, n->id))
-			json_array_append_new(links, json_string(n->name));
+		count = links_of(n, rails);
+		for (size_t k = 0; k < count; k++)
+			if (!coverage_has_link(c, hour, mesh_link_id(n, k)))
+				json_array_append_new(links,
+				    json_sprintf("%s%s%s", n->name,
+					rails[k].name[0] == '\0' ? "" : " ",
+					rails[k].name));
 	}
 	leaves_find(v, &l);
 	for (size_t a = 0; a < l.count; a++) {
@@ -175,4 +197,65 @@ view_coverage(struct view *v)
 	}
 	leaves_clear(&l);
 	return o;
+}
+
+static void
+put_alike(json_t *list, const char *of_a, const char *a, const char *of_b,
+    const char *b)
+{
+	if (json_array_size(list) < MISSING_MAX)
+		json_array_append_new(list,
+		    json_pack("[{s:s}, {s:s}]", of_a, a, of_b, b));
+}
+
+/* Two links are alike where every path that was measured over one went over
+ * the other: of two nodes that met nobody else, of two leaves likewise, and of
+ * a node that alone speaks for its leaf and its uplink. */
+json_t *
+view_identifiable(struct view *v)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	size_t count = roster_count(r);
+	uint32_t *leaf_of = xcalloc(count + 1, sizeof(leaf_of[0]));
+	struct coverage_met *nodes = xcalloc(count + 1, sizeof(nodes[0]));
+	struct coverage_met *leaves = xcalloc(count + 1, sizeof(leaves[0]));
+	size_t *far = xcalloc(count + 1, sizeof(far[0])); /* nodes, by leaf */
+	json_t *alike = json_array();
+	struct leaves l;
+
+	leaves_find(v, &l);
+	for (size_t i = 0; i < count; i++) {
+		size_t leaf = mesh_leaf_id(hub_mesh(v->p.hub),
+		    roster_by_id(r, i)->leaf);
+
+		/* One that nodes have left is nobody's. */
+		leaf_of[i] = (uint32_t)(leaf < count ? leaf : count);
+	}
+	coverage_met(mesh_coverage(hub_mesh(v->p.hub)), hour_now(), leaf_of,
+	    count, nodes, leaves);
+	for (size_t i = 0; i < count; i++)
+		far[leaf_of[i]] += nodes[i].others > 0;
+	for (size_t i = 0; i < count; i++) {
+		const char *name = roster_by_id(r, i)->name;
+		size_t leaf = leaf_of[i];
+
+		if (nodes[i].others == 1 && nodes[i].one > i &&
+		    nodes[nodes[i].one].others == 1)
+			put_alike(alike, "link", name, "link",
+			    roster_by_id(r, nodes[i].one)->name);
+		if (nodes[i].others > 0 && leaf < l.count && far[leaf] == 1)
+			put_alike(alike, "link", name, "uplink", l.name[leaf]);
+	}
+	for (size_t i = 0; i < l.count; i++)
+		if (leaves[i].others == 1 && leaves[i].one > i &&
+		    leaves[i].one < l.count &&
+		    leaves[leaves[i].one].others == 1)
+			put_alike(alike, "uplink", l.name[i], "uplink",
+			    l.name[leaves[i].one]);
+	leaves_clear(&l);
+	free(leaf_of);
+	free(nodes);
+	free(leaves);
+	free(far);
+	return json_pack("{s:i, s:o}", "hours", COVERAGE_HOURS, "alike", alike);
 }

@@ -10,6 +10,7 @@
 struct scheduler;
 struct campaigns;
 struct costs;
+struct enroll;
 struct hub;
 struct series;
 struct run;
@@ -23,6 +24,7 @@ struct view_parts {
 	struct store *store;
 	struct costs *costs;
 	const struct series *series;
+	struct enroll *enroll; /* NULL: none */
 };
 
 struct view {

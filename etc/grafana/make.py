@@ -147,8 +147,8 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
     graph("Congestion impact at p99", "By canary, newest run.",
           [('max by (test) (coalmine_congestion_impact{%s, of="p99"})',
             "{{test}}")], "none", log=True),
-    rows("Outliers by name", "what: node, leaf, link, host, drift, prediction "
-         "or undetermined; bad: a confirmation run agrees.",
+    rows("Outliers by name", "what: node, rail, leaf, link, host, drift, "
+         "prediction or undetermined; bad: a confirmation run agrees.",
          [("coalmine_node_verdict{%s}", ""),
           ("coalmine_leaf_verdict{%s}", "")]),
     graph("Runs that ended, an hour", "By state.",
@@ -183,7 +183,7 @@ CONGESTION = dashboard(
         graph("Median bandwidth", "Isolated against congested.", [
             ('coalmine_canary_bandwidth_bytes_per_second{%s, '
              'quantile="0.5", test=~"$test"}', "{{test}}, {{phase}}")],
-            "Bps"),
+            "binBps"),
         graph("Tests without a number", "Canary tests that failed, an hour.", [
             ("sum by (test, phase) (increase("
              "coalmine_canary_test_failures_total{%s}[1h]))",
@@ -245,7 +245,7 @@ STRIPING = dashboard(
                 "{{via}} {{g}}")], "percentunit"),
         graph("Group bandwidth", "By pattern, direction and k.",
               [("coalmine_group_bandwidth_bytes_per_second{%s}",
-                "{{pattern}} {{direction}} k={{k}}")], "Bps"),
+                "{{pattern}} {{direction}} k={{k}}")], "binBps"),
         graph("Worst rails", "Bandwidth of a rail over that of a normal one.",
               [("bottomk(10, coalmine_rail_bandwidth_ratio{%s})",
                 "{{node}} rail {{rail}}")], "percentunit"),
@@ -265,12 +265,12 @@ COLLECTIVES = dashboard(
         graph("Throughput, composed", "Bytes of a block for every rank by "
               "time; the largest size of the newest run.",
               [("coalmine_collective_throughput_bytes_per_second"
-                '{%s, impl="coalmine"}', "{{collective}}")], "Bps"),
+                '{%s, impl="coalmine"}', "{{collective}}")], "binBps"),
         graph("Throughput of the baseline", "The installed MPI's own "
               "collective, in memory of the host.",
               [("coalmine_collective_throughput_bytes_per_second"
                 '{%s, impl!="coalmine"}', "{{collective}} {{impl}}")],
-              "Bps"),
+              "binBps"),
         graph("Share of the bound", "The bound is what two nodes exchanged "
               "in the same run, by HiCCL's table.",
               [("coalmine_collective_bound_ratio{%s}",
@@ -306,7 +306,7 @@ CAMPAIGN = dashboard("campaign", "campaigns", "What ran, and what did not.", [
             .replace("%s", JOB)))
 
 
-UNITS = {"seconds": "s", "second": "Bps"}
+UNITS = {"seconds": "s", "second": "binBps"}
 
 
 def fill(board, families):

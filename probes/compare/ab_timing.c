@@ -6,10 +6,12 @@
 #include "probes/compare/baseline.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/clk.h"
 #include "common/xalloc.h"
+#include "probes/job/fabric.h"
 #include "probes/job/world.h"
 #include "probes/sampling/sampling.h"
 #include "probes/transport/backoff.h"
@@ -78,14 +80,19 @@ ab_timing_time(const struct transport_team *team, const struct trial_ask *ask,
 			struct ab_timing_side *side = &v->side[first ^ k];
 			struct nic_bytes before = { 0 }, now = { 0 };
 			struct trial *t = &side->trial;
+			double sent_bytes;
 			int rc;
 
 			trial_meet(team); /* nobody is still at the last turn */
 			if (nic_bytes_read(&before) < 0)
 				v->wire_rc = -ENODATA;
+			sent_bytes = fabric_sent_bytes();
 			t->samples = xreallocarray(t->samples, t->count + 1,
 			    sizeof(*t->samples));
 			t->samples[t->count++] = turn(team, side);
+			t->runs++;
+			t->sent_bytes += fmax(0,
+			    fabric_sent_bytes() - sent_bytes);
 			rc = nic_bytes_read(&now);
 			if (rc < 0)
 				v->wire_rc = rc;
@@ -100,8 +107,16 @@ ab_timing_time(const struct transport_team *team, const struct trial_ask *ask,
 		first = v->sides - 1 - first;
 		decision = decide(team, ask, v, start_ns);
 	} while (decision == STOP_GO_ON);
-	for (int i = 0; i < v->sides; i++)
-		v->side[i].trial.stopped_by = (enum stop)decision;
+	for (int i = 0; i < v->sides; i++) {
+		struct trial *t = &v->side[i].trial;
+		double mine = t->sent_bytes;
+		MPI_Request req;
+
+		t->stopped_by = (enum stop)decision;
+		MPI_DO(MPI_Ireduce(&mine, &t->sent_bytes, 1, MPI_DOUBLE,
+		    MPI_SUM, 0, team->comm, &req));
+		MPI_DO(backoff_request(&req));
+	}
 }
 
 void

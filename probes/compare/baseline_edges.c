@@ -98,6 +98,9 @@ neighborhood_open(struct baseline *b, struct err *err)
 	const struct plan *p = b->plan;
 	size_t in = 0, out = 0;
 
+	if (!b->team->ops->host_access)
+		return err_set(err, -ENOTSUP,
+		    "the baseline is measured on memory of the host only");
 	if (most > INT_MAX)
 		return err_set(err, -ENOTSUP,
 		    "MPI counts with int: a rank would receive %llu bytes",

@@ -13,14 +13,60 @@
 #define TAG_TO_LEFT  81
 #define TAG_TO_RIGHT 82
 
-/* Irecv, Isend with both neighbours, window messages each; Waitall. */
+/* Nothing completes while the first of large messages is under way: so long as
+ * that takes at 100 Mbit/s nobody is stuck. */
+#define SLOWEST_NS_PER_BYTE 80
+
+static uint64_t
+stuck_limit_ns(const struct canary *c)
+{
+	return c->world->stuck_ns == 0 ? 0
+				       : c->world->stuck_ns +
+		(uint64_t)c->bytes * (uint64_t)(2 * c->window) *
+		    SLOWEST_NS_PER_BYTE;
+}
+
+/* What an exchange of two sends, all of it one way, and an empty message back
+ * when it is there: both take the same time. */
+static void
+op_one_way(struct canary *c)
+{
+	struct control_peers peers = { names_tests[c->test].name, c->comm,
+		{ c->left, c->left }, stuck_limit_ns(c) };
+	int n = (int)c->bytes, count = 0;
+
+	for (int i = 0; i < 2 * c->window; i++)
+		if (c->way == CANARY_SENDS)
+			MPI_DO(MPI_Isend(c->send, n, MPI_BYTE, c->left,
+			    TAG_TO_LEFT, c->comm, &c->reqs[count++]));
+		else
+			MPI_DO(MPI_Irecv(c->recv + c->bytes * (size_t)i, n,
+			    MPI_BYTE, c->left, TAG_TO_LEFT, c->comm,
+			    &c->reqs[count++]));
+	control_exchange(c->world, &peers, c->reqs, count);
+	if (c->way == CANARY_SENDS)
+		MPI_DO(MPI_Irecv(NULL, 0, MPI_BYTE, c->left, TAG_TO_RIGHT,
+		    c->comm, &c->reqs[0]));
+	else
+		MPI_DO(MPI_Isend(NULL, 0, MPI_BYTE, c->left, TAG_TO_RIGHT,
+		    c->comm, &c->reqs[0]));
+	control_exchange(c->world, &peers, c->reqs, 1);
+}
+
+/* Irecv, Isend with both neighbours, window messages each; all of them. */
 static void
 op_exchange(struct canary *c)
 {
+	struct control_peers peers = { names_tests[c->test].name, c->comm,
+		{ c->left, c->right }, stuck_limit_ns(c) };
 	int n = (int)c->bytes, count = 0;
 	char *from_left = c->recv;
 	char *from_right = c->recv + c->bytes * (size_t)c->window;
 
+	if (c->way != CANARY_BOTH_WAYS) {
+		op_one_way(c);
+		return;
+	}
 	for (int i = 0; i < c->window; i++) {
 		MPI_DO(MPI_Irecv(from_left + c->bytes * (size_t)i, n, MPI_BYTE,
 		    c->left, TAG_TO_RIGHT, c->comm, &c->reqs[count++]));
@@ -33,7 +79,7 @@ op_exchange(struct canary *c)
 		MPI_DO(MPI_Isend(c->send + c->bytes, n, MPI_BYTE, c->right,
 		    TAG_TO_RIGHT, c->comm, &c->reqs[count++]));
 	}
-	MPI_DO(MPI_Waitall(count, c->reqs, MPI_STATUSES_IGNORE));
+	control_exchange(c->world, &peers, c->reqs, count);
 }
 
 static void
@@ -147,7 +193,7 @@ rma_window_close(MPI_Win *win)
 }
 
 int
-canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
+canary_open(struct canary *c, enum canary_test test, struct world *w,
     struct err *err)
 {
 	const struct canary_ops *ops = &canary_ops[test];
@@ -156,20 +202,21 @@ canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
 
 	memset(c, 0, sizeof(*c));
 	c->test = test;
-	c->comm = slice;
+	c->world = w;
+	c->comm = w->slice;
 	c->win = MPI_WIN_NULL;
 	c->bytes = names_tests[test].bytes;
 	c->window = names_tests[test].window;
-	assert(4 * c->window <= CANARY_REQS_MAX);
-	MPI_DO(MPI_Comm_rank(slice, &c->rank));
-	MPI_DO(MPI_Comm_size(slice, &c->size));
+	assert(4 * c->window <= CONTROL_REQS_MAX);
+	c->rank = w->slice_rank;
+	c->size = w->slice_size;
 
 	send = 2 * c->bytes;
 	recv = send * (size_t)(ops->onesided ? 1 : c->window);
 	if (!ops->ring)
 		send = recv = c->bytes * (size_t)c->size;
 	if (ops->onesided) {
-		rc = rma_window_open(slice, send + recv, &c->send, &c->win,
+		rc = rma_window_open(w->slice, send + recv, &c->send, &c->win,
 		    err);
 		if (rc < 0)
 			return rc;

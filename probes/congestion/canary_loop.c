@@ -41,12 +41,18 @@ open_test(struct canary_loop *m, int i)
 		if (root && canary_ops[test].ring)
 			cell->pairs = pair_medians_new(canary_low_is_bad(test),
 			    m->world->nodes, s->seed + STREAM_PAIRS);
+		for (int way = 0; cell->pairs != NULL && way < 2 &&
+		     s->partners == PARTNERS_ONE_WAY;
+		     way++)
+			cell->ways[way] = pair_medians_new(canary_low_is_bad(
+							       test),
+			    m->world->nodes, s->seed + STREAM_PAIRS);
 	}
 	t->canary.test = test;
 	if (test == CANARY_COMMAND)
 		return; /* moves no bytes of its own */
 	if (!world_alone(m->world))
-		rc = canary_open(&t->canary, test, m->world->slice, &t->err);
+		rc = canary_open(&t->canary, test, m->world, &t->err);
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN,
 	    m->world->group));
 	if (rc == 0)
@@ -58,7 +64,7 @@ open_test(struct canary_loop *m, int i)
 }
 
 struct canary_loop *
-canary_loop_new(const struct world *w, const struct settings *s)
+canary_loop_new(struct world *w, const struct settings *s)
 {
 	struct canary_loop *m = xcalloc(1, sizeof(*m));
 
@@ -85,6 +91,8 @@ canary_loop_free(struct canary_loop *m)
 		for (int k = 0; k < PHASE_MAX; k++) {
 			tally_clear(&t->cells[k].tally);
 			pair_medians_free(t->cells[k].pairs);
+			pair_medians_free(t->cells[k].ways[0]);
+			pair_medians_free(t->cells[k].ways[1]);
 		}
 	}
 	rounds_free(m->rounds);
@@ -229,6 +237,11 @@ keep_round(const struct canary_loop *m, const struct visit *v,
 		if (k->n == 0)
 			continue;
 		pair_medians_add(pairs, (int)k->node, (int)k->left, k->p50);
+		if (v->cell->ways[0] != NULL && (int)k->way != CANARY_BOTH_WAYS)
+			pair_medians_add(v->cell->ways[((int)k->way ==
+							   CANARY_SENDS) ==
+					     (k->node > k->left)],
+			    (int)k->node, (int)k->left, k->p50);
 		if (k->right != k->left)
 			pair_medians_add(pairs, (int)k->node, (int)k->right,
 			    k->p50);
@@ -268,7 +281,9 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		v->rounds++;
 		cell->rounds++;
 		hist_merge(&cell->mine, &res->mine);
-		if (test != CANARY_ALLREDUCE) /* which way is the MPI's */
+		/* Which way those of an allreduce go is the MPI's. */
+		if (test != CANARY_ALLREDUCE &&
+		    m->tests[v->test].canary.way != CANARY_RECEIVES)
 			cell->wanted_bytes += (double)res->mine.count *
 			    canary_ops[test].sent_bytes(
 				&m->tests[v->test].canary);
@@ -468,6 +483,7 @@ canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
 		if (cell->cause != CAUSE_NONE || m->tests[i].known)
 			continue;
 		if (m->settings->tests[i] == CANARY_COMMAND) {
+			control_watch(m->world, NULL);
 			run_commands(m, &v);
 			continue;
 		}
@@ -475,6 +491,9 @@ canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
 			calibrate(m, &v);
 		if (cell->cause == CAUSE_NONE)
 			run_rounds(m, &v);
+		/* Until run_stretch has seen all others come. */
+		control_watch(m->world,
+		    names_tests[m->settings->tests[i]].name);
 	}
 }
 

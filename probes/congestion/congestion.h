@@ -29,11 +29,14 @@
 #include "schema/names.h"
 #include "schema/scores.h"
 
-#define CANARY_REQS_MAX 32
+/* Of an operation between two: does this rank send and receive, or one of
+ * both? */
+enum canary_way { CANARY_BOTH_WAYS, CANARY_SENDS, CANARY_RECEIVES };
 
 struct canary {
 	enum canary_test test;
-	MPI_Comm comm; /* the slice */
+	enum canary_way way; /* set before each round */
+	MPI_Comm comm;       /* the slice */
 	int rank, size;
 	int left, right; /* set before each round */
 	size_t bytes;    /* of a message */
@@ -41,7 +44,8 @@ struct canary {
 	char *send;      /* to the left, then to the right */
 	char *recv;      /* window messages from the left, then the right */
 	MPI_Win win;     /* one-sided tests only */
-	MPI_Request reqs[CANARY_REQS_MAX];
+	MPI_Request reqs[CONTROL_REQS_MAX];
+	struct world *world;
 };
 
 struct canary_ops {
@@ -58,7 +62,7 @@ extern const struct canary_ops canary_ops[CANARY_MAX];
 
 /* -ENOTSUP, on all ranks of the slice or none, when this MPI cannot do it; err
  * then has the MPI's words. */
-int canary_open(struct canary *c, enum canary_test test, MPI_Comm slice,
+int canary_open(struct canary *c, enum canary_test test, struct world *w,
     struct err *err);
 void canary_close(struct canary *c);
 /* One operation with known data. The offset of the first wrong byte received,
@@ -95,12 +99,13 @@ struct rounds_rank {
 	double n, sum, inverse, min, max;
 	double p50;
 	double node, left, right; /* nodes; left and right < 0: no ring */
+	double way;               /* enum canary_way */
 };
 #define ROUNDS_RANK_DOUBLES (sizeof(struct rounds_rank) / sizeof(double))
 
 struct rounds;
 
-struct rounds *rounds_new(const struct world *w, const struct settings *s);
+struct rounds *rounds_new(struct world *w, const struct settings *s);
 void rounds_free(struct rounds *r); /* NULL is allowed */
 
 struct rounds_ask {
@@ -166,6 +171,9 @@ struct canary_loop_cell {
 	struct tally tally;
 	struct canary_loop_rings rings;
 	struct pair_medians *pairs; /* NULL for collectives */
+	/* With partners one-way, of each pair: from the node that comes first
+	 * to the other, and back. */
+	struct pair_medians *ways[2];
 };
 
 struct canary_loop_test {
@@ -176,7 +184,7 @@ struct canary_loop_test {
 };
 
 struct canary_loop {
-	const struct world *world;
+	struct world *world;
 	const struct settings *settings;
 	struct rounds *rounds;
 	struct canary_loop_test *tests; /* settings->test_count */
@@ -185,8 +193,7 @@ struct canary_loop {
 	int stretch;      /* of all visits to all phases */
 };
 
-struct canary_loop *canary_loop_new(const struct world *w,
-    const struct settings *s);
+struct canary_loop *canary_loop_new(struct world *w, const struct settings *s);
 void canary_loop_free(struct canary_loop *m); /* collective; NULL is allowed */
 /* Every test of the campaign in this visit; stretch counts visits of all
  * phases, for the progress shown. */
@@ -218,6 +225,9 @@ struct congestor_load {
 	/* Rates of this rank by batch, B/s; only PHASE_ISOLATED (alone) and
 	 * PHASE_CONGESTED. */
 	struct hist rates[PHASE_MAX];
+	/* By this rank in all batches of a phase, as fabric_sent_bytes; and at
+	 * least, for what its operations move. */
+	double sent_bytes[PHASE_MAX], wanted_bytes[PHASE_MAX];
 
 	MPI_Comm comm; /* the slice; its rank 0 is the root */
 	int rank, size;

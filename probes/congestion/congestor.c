@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/congestion/congestion.h"
+#include "probes/job/fabric.h"
 #include "probes/job/world.h"
 
 #define TAG_LOAD        987
@@ -205,7 +206,8 @@ congestor_free(struct congestor_load *l)
 /* One run of batches. */
 struct shift {
 	struct congestor_load *load;
-	struct hist *rates; /* where samples go */
+	enum phase phase;
+	double before_bytes; /* fabric_sent_bytes at its start */
 	uint64_t started_ns;
 	uint64_t until_ns; /* alone: when to stop; else 0 */
 	int warm;          /* 1: canaries may measure, rates count */
@@ -272,11 +274,16 @@ work(struct shift *sh)
 		for (int i = 0; i < operations; i++)
 			ops->once(l);
 		batch_ns = clk_ns() - start_ns;
+		/* which way an allreduce takes is the MPI's */
+		if (l->kind != CONGESTOR_ALLREDUCE &&
+		    !(ops->rooted && l->rank == 0))
+			l->wanted_bytes[sh->phase] += ops->moved_bytes(l) *
+			    operations;
 		if (agreed_to_stop(sh))
 			break;
 		span_ns = clk_ns() - start_ns;
 		if (sh->warm && !(ops->rooted && l->rank == 0))
-			hist_add(sh->rates,
+			hist_add(&l->rates[sh->phase],
 			    ops->moved_bytes(l) * operations *
 				(double)CLK_NS_PER_S / (double)(span_ns + 1));
 		meet_canaries(sh);
@@ -292,13 +299,16 @@ work(struct shift *sh)
 	/* The root of a one-sided kind has nothing to do but must not sleep
 	 * while others still need its progress. */
 	MPI_DO(MPI_Barrier(l->comm));
+	l->sent_bytes[sh->phase] += fmax(0,
+	    fabric_sent_bytes() - sh->before_bytes);
 }
 
 static struct shift
 shift_new(struct congestor_load *l, enum phase phase)
 {
 	struct shift sh = { .load = l,
-		.rates = &l->rates[phase],
+		.phase = phase,
+		.before_bytes = fabric_sent_bytes(),
 		.started_ns = clk_ns(),
 		.warm_req = MPI_REQUEST_NULL,
 		.stop_req = MPI_REQUEST_NULL,

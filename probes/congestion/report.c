@@ -194,11 +194,20 @@ put_pairs(json_t *r, const struct measured *x)
 		log_warnx("%llu medians are of more pairs than are kept",
 		    (unsigned long long)pair_medians_dropped(x->pairs));
 	worst = pair_medians_worst(x->pairs, rows, RECORD_PAIRS_MAX);
-	for (int i = 0; i < worst; i++)
-		json_array_append_new(list,
-		    json_pack("{s:s, s:s, s:I, s:f}", "a", name[rows[i].a], "b",
-			name[rows[i].b], "n", (json_int_t)rows[i].n, "p50",
-			rows[i].p50));
+	for (int i = 0; i < worst; i++) {
+		json_t *row = json_pack("{s:s, s:s, s:I, s:f}", "a",
+		    name[rows[i].a], "b", name[rows[i].b], "n",
+		    (json_int_t)rows[i].n, "p50", rows[i].p50);
+
+		for (int way = 0; x->cell != NULL && way < 2; way++)
+			if (x->cell->ways[way] != NULL)
+				json_object_set_new(row,
+				    way == 0 ? "forth" : "back",
+				    record_number(
+					pair_medians_median(x->cell->ways[way],
+					    rows[i].a, rows[i].b)));
+		json_array_append_new(list, row);
+	}
 
 	for (int i = 0; i < x->count; i++)
 		if (x->nodes[i].n > 0 && n++ < RECORD_GRID_MAX)
@@ -245,16 +254,16 @@ interval(double level, double lo, double hi)
 	return json_pack("{s:f, s:f, s:f}", "level", level, "lo", lo, "hi", hi);
 }
 
-/* At the root; all ranks call it. */
+/* Of what the ranks of a role have sent, at its root; all of them call it. */
 static json_t *
-carried_by(const struct canary_loop *m, const struct canary_loop_cell *cell)
+carried_by(const struct world *w, double sent_bytes, double wanted_bytes)
 {
-	double mine[] = { cell->sent_bytes, cell->wanted_bytes };
+	double mine[] = { sent_bytes, wanted_bytes };
 	double sums[ARRAY_LEN(mine)] = { 0 };
 
 	MPI_DO(MPI_Reduce(mine, sums, (int)ARRAY_LEN(mine), MPI_DOUBLE, MPI_SUM,
-	    0, m->world->group));
-	return m->world->group_rank == 0 && cell->rounds > 0
+	    0, w->group));
+	return w->group_rank == 0 && sums[0] + sums[1] > 0
 	    ? fabric_carried(sums[0], sums[1])
 	    : NULL;
 }
@@ -274,7 +283,7 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 	double lo, hi;
 
 	x.count = collect_nodes(m->world, &cell->mine, &cell->cores, &x.nodes);
-	carried = carried_by(m, cell);
+	carried = carried_by(m->world, cell->sent_bytes, cell->wanted_bytes);
 	if (m->world->group_rank != 0)
 		return; /* nodes is NULL */
 	r = json_pack("{s:s, s:s, s:s, s:s}", "probe", "canary", "test",
@@ -370,10 +379,12 @@ report_rates(struct congestor_load *l, enum phase phase)
 	struct hist *all = xcalloc(1, sizeof(*all));
 	struct measured x = { .world = l->world, .low_is_bad = 1 };
 	enum cause cause = l->cause;
-	json_t *r;
+	json_t *r, *carried;
 
 	x.count = collect_nodes(l->world, &l->rates[phase], NULL, &x.nodes);
 	collect_sum(l->world->group, &l->rates[phase], all);
+	carried = carried_by(l->world, l->sent_bytes[phase],
+	    l->wanted_bytes[phase]);
 	if (cause == CAUSE_NONE && all->count == 0)
 		cause = CAUSE_TIMEOUT; /* not one batch in all its time */
 	if (l->world->group_rank == 0) {
@@ -384,6 +395,8 @@ report_rates(struct congestor_load *l, enum phase phase)
 		json_object_set_new(r, "interval", json_null());
 		json_object_set_new(r, "nodes", node_list(&x));
 		json_object_set_new(r, "pairs", json_array());
+		if (carried != NULL)
+			json_object_set_new(r, "carried", carried);
 		put_cause(r, cause, l->err.text);
 		relay_put(r);
 	}

@@ -19,7 +19,7 @@
 #define CHUNK_GROW  4
 
 struct rounds {
-	const struct world *world;
+	struct world *world;
 	const struct settings *settings;
 	int operations_max;
 	int *slice_nodes; /* by slice rank */
@@ -29,7 +29,7 @@ struct rounds {
 };
 
 struct rounds *
-rounds_new(const struct world *w, const struct settings *s)
+rounds_new(struct world *w, const struct settings *s)
 {
 	struct rounds *r = xcalloc(1, sizeof(*r));
 
@@ -82,6 +82,7 @@ begin(struct rounds *r, const struct rounds_ask *ask, int whole,
 
 	memset(ret, 0, sizeof(*ret));
 	ret->wrong_at = -1;
+	c->way = CANARY_BOTH_WAYS;
 	if (!world_alone(r->world)) {
 		if (whole || r->settings->partners == PARTNERS_RING)
 			ring_neighbours(&ring, c->rank, &c->left, &c->right);
@@ -90,7 +91,15 @@ begin(struct rounds *r, const struct rounds_ask *ask, int whole,
 		else
 			c->left = c->right = ring_pair(ask->number, c->size,
 			    c->rank);
+		if (!whole && r->settings->partners == PARTNERS_ONE_WAY)
+			c->way = ring_turn(ask->number, c->size) ==
+				(c->rank < c->left)
+			    ? CANARY_RECEIVES
+			    : CANARY_SENDS;
 	}
+	control_watch(r->world, names_tests[c->test].name);
+	control_agree(r->world, names_tests[c->test].name, 0);
+	/* All are there. The order in which they leave matters: see below. */
 	MPI_DO(MPI_Barrier(r->world->group));
 }
 
@@ -108,11 +117,13 @@ run_chunks(struct rounds *r, struct canary *c, const struct chunks *chunks,
 {
 	void (*once)(struct canary *) = canary_ops[c->test].once;
 	double limit_ns = (double)r->settings->timeout_ns;
+	const char *name = names_tests[c->test].name;
 	uint64_t begun_ns = clk_ns(), start_ns;
 	int count = chunks->count, done = 0, active = !is_idle(r, c);
 	int next = count < chunks->first ? count : chunks->first;
 
 	while (done < count) {
+		control_watch(r->world, name);
 		/* A chunk begins as the round did: a barrier, and an operation
 		 * that is not counted. Ranks come from a look at different
 		 * times, and where ranks share cores the order in which they
@@ -127,9 +138,8 @@ run_chunks(struct rounds *r, struct canary *c, const struct chunks *chunks,
 			r->samples_ns[i] = clk_ns() - start_ns;
 		}
 		done = next;
-		ret->elapsed_ns = clk_ns() - begun_ns;
-		MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &ret->elapsed_ns, 1,
-		    MPI_UINT64_T, MPI_MAX, r->world->group));
+		ret->elapsed_ns = (uint64_t)control_agree(r->world, name,
+		    (double)(clk_ns() - begun_ns));
 		ret->timed_out = ret->elapsed_ns > r->settings->timeout_ns;
 		if (ret->timed_out ||
 		    (chunks->enough_ns > 0 &&
@@ -155,7 +165,8 @@ collect(struct rounds *r, const struct canary *c, struct rounds_result *ret)
 	struct rounds_rank summary = { .n = (double)mine->count,
 		.node = w->node,
 		.left = -1,
-		.right = -1 };
+		.right = -1,
+		.way = c->way };
 	int edge[2] = { -HIST_BUCKETS, -1 }; /* minus the first, the last */
 	int lo, hi;
 

@@ -487,8 +487,15 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	    p->steps == 1 && e->view.waits_count == 0;
 	for (uint32_t i = 0; i < e->view.events_count; i++)
 		e->simple &= e->events[i].lane != EXEC_NONE;
-	for (uint32_t i = 0; rc == 0 && i < e->lanes_count; i++)
-		rc = e->lanes[i].ops->usable(team, &e->lanes[i].share, err);
+	/* Each is asked, even behind one that cannot: some answer together. */
+	for (uint32_t i = 0; i < e->lanes_count; i++) {
+		struct err why;
+		int one = e->lanes[i].ops->usable(team, &e->lanes[i].share,
+		    &why);
+
+		if (rc == 0 && one < 0)
+			rc = err_set(err, one, "%s", why.text);
+	}
 	if (rc == 0)
 		rc = make_memory(e, err);
 	for (uint32_t i = 0; i < e->view.events_count; i++)

@@ -25,6 +25,8 @@
 #define MEMORY_TIME_S  0.02
 #define MEMORY_MAX     (64ULL << 20)
 #define MEMORY_ROUNDS  5
+#define DEVICE_MAX     (1ULL << 30)
+#define DEVICE_COPIES  64 /* on their way at once */
 
 /* ---- where ranks wait for each other ---- */
 
@@ -276,10 +278,13 @@ copy_speed(const struct transport_team *team, struct device_stream *s,
 
 	trial_meet_to_start(team);
 	at_s[0] = -(double)clk_ns() / (double)CLK_NS_PER_S;
+	/* To wait for a device costs as much as it copies meanwhile: all are on
+	 * their way before the wait. */
 	for (int i = 0; i < times; i++)
-		if (ops->copy(s, base + bytes, base, bytes) < 0 ||
-		    ops->stream_sync(s) < 0)
+		if (ops->copy(s, base + bytes, base, bytes) < 0)
 			fatalx("%s: %s", ops->name, ops->error(team->device));
+	if (ops->stream_sync(s) < 0)
+		fatalx("%s: %s", ops->name, ops->error(team->device));
 	at_s[1] = (double)clk_ns() / (double)CLK_NS_PER_S;
 	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, at_s, 2, MPI_DOUBLE, MPI_MAX,
 	    team->node_comm, &req));
@@ -291,6 +296,20 @@ copy_speed(const struct transport_team *team, struct device_stream *s,
 	return speed;
 }
 
+/* A device copies in parallel, and its cache is as large as what is enough for
+ * the host. */
+static uint64_t
+memory_most(const struct transport_team *team)
+{
+	struct device_facts facts = { 0 };
+
+	if (team->ops->host_access ||
+	    team->ops->facts(team->device, &facts) < 0)
+		return MEMORY_MAX;
+	return facts.free_bytes / 8 < DEVICE_MAX ? facts.free_bytes / 8
+						 : DEVICE_MAX;
+}
+
 double
 trial_memory(const struct transport_team *team, uint64_t bytes,
     double **ret_rank_per_s)
@@ -298,11 +317,12 @@ trial_memory(const struct transport_team *team, uint64_t bytes,
 	const struct device_ops *ops = team->ops;
 	struct device_stream *s = NULL;
 	double best = 0, best_own = 0, own, all_bytes;
+	uint64_t most = memory_most(team);
 	void *base = NULL;
 	int times;
 
-	if (bytes > MEMORY_MAX)
-		bytes = MEMORY_MAX;
+	if (bytes > most)
+		bytes = most;
 	bytes += bytes == 0;
 	if (ops->alloc(team->device, 2 * bytes, &base) < 0 ||
 	    ops->stream_new(team->device, &s) < 0 ||
@@ -312,6 +332,8 @@ trial_memory(const struct transport_team *team, uint64_t bytes,
 	times = 1 +
 	    (int)(MEMORY_TIME_S * copy_speed(team, s, base, bytes, 1, &own) /
 		all_bytes);
+	if (!ops->host_access && times < DEVICE_COPIES)
+		times = DEVICE_COPIES;
 	for (int i = 0; i < MEMORY_ROUNDS; i++) {
 		double speed = copy_speed(team, s, base, bytes, times, &own);
 

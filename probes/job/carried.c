@@ -17,9 +17,9 @@
 /* The libraries that are a fabric. */
 static const struct {
 	const char *fabric;
-	const char *libraries[4];
+	const char *libraries[6];
 } fabrics[] = {
-	{ "tcp", { "ob1", "ucx", "ofi", NULL } },
+	{ "tcp", { "ob1", "ucx", "ofi", "nemesis", "sock", NULL } },
 	{ "ucx", { "ucx", NULL } },
 	{ "ofi", { "ofi", NULL } },
 	{ "psm", { "psm2", "psm", "ofi", NULL } },

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * control.c - waits of a rank that others measure beside: poll, idle hook,
- * sleep.
+ * sleep; and those of one that measures, which have a limit.
  */
 
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "common/clk.h"
+#include "common/log.h"
+#include "probes/job/emit.h"
 #include "probes/job/world.h"
 
 #define NAP_FIRST_NS CLK_NS_PER_MS
@@ -61,4 +70,163 @@ control_max(MPI_Comm comm, double mine)
 	    &req));
 	control_wait(&req);
 	return mine;
+}
+
+/* ---- exchanges ---- */
+
+#define TAG_AGREE 703
+/* More than the exchanges between two agreements. */
+#define AT_STEP (1ULL << 24)
+/* Between two looks at the clock: what is quick never gets there. */
+#define LOOKS 1024
+/* Others are stuck because of it, or with it: they have this long to say so.
+ * The collector waits for less. */
+#define LAST_WORDS_NS (4 * CLK_NS_PER_S)
+
+static void
+say_stuck(const struct world *w, const struct control_peers *p, int peer,
+    uint64_t waited_ns)
+{
+	int in_group, in_all, of = p->ranks[peer];
+	MPI_Group group, role, all;
+	struct rank_stuck s = { .what = p->what,
+		.waited_s = (double)waited_ns / (double)CLK_NS_PER_S,
+		.at = w->at };
+
+	MPI_DO(MPI_Comm_group(p->comm, &group));
+	MPI_DO(MPI_Comm_group(w->group, &role));
+	MPI_DO(MPI_Comm_group(w->control, &all));
+	MPI_DO(MPI_Group_translate_ranks(group, 1, &of, role, &in_group));
+	MPI_DO(MPI_Group_translate_ranks(group, 1, &of, all, &in_all));
+	s.rank = in_all;
+	s.node = w->names[w->group_nodes[in_group]];
+	log_warnx("stuck with rank %d on %s for %.1f s (%s)", s.rank, s.node,
+	    s.waited_s, s.what);
+	rank_watch_stuck(&s);
+}
+
+static void
+give_up(const struct world *w, const struct control_peers *p,
+    const MPI_Request *reqs, int count, uint64_t waited_ns)
+{
+	int stuck[2] = { 0, 0 };
+
+	for (int i = 0; i < count; i++)
+		stuck[i % 2] |= reqs[i] != MPI_REQUEST_NULL;
+	stuck[1] &= !stuck[0] || p->ranks[0] != p->ranks[1];
+	for (int peer = 0; peer < 2; peer++)
+		if (stuck[peer])
+			say_stuck(w, p, peer, waited_ns);
+	clk_sleep_ns(LAST_WORDS_NS);
+	fatalx("the run is given up: stuck");
+}
+
+/* Made beforehand: a signal's handler makes no text. */
+static char watch_line[RANK_STUCK_BYTES], watch_text[RANK_STUCK_BYTES];
+static unsigned watch_s; /* 0: nobody watches */
+
+void
+control_exchange(struct world *w, const struct control_peers *p,
+    MPI_Request *reqs, int count)
+{
+	uint64_t since_ns = 0, now_ns;
+	int done, moved, which[CONTROL_REQS_MAX];
+
+	w->at++;
+	for (unsigned looks = 1;; looks++) {
+		MPI_DO(MPI_Testall(count, reqs, &done, MPI_STATUSES_IGNORE));
+		if (done)
+			break;
+		if (looks % LOOKS != 0)
+			continue;
+		/* A slow network is not a dead one. */
+		MPI_DO(MPI_Testsome(count, reqs, &moved, which,
+		    MPI_STATUSES_IGNORE));
+		if (moved == MPI_UNDEFINED)
+			break;
+		now_ns = clk_ns();
+		if (since_ns == 0)
+			alarm(0); /* this wait has a name */
+		if (moved > 0 || since_ns == 0) {
+			since_ns = now_ns;
+			continue;
+		}
+		/* Where ranks share cores, the other one may need this. */
+		sched_yield();
+		if (p->limit_ns > 0 && now_ns - since_ns > p->limit_ns)
+			give_up(w, p, reqs, count, now_ns - since_ns);
+	}
+	if (since_ns != 0)
+		alarm(watch_s);
+}
+
+/* A round lasts no longer than its limit and the chunk in which it is passed,
+ * of a few exchanges at least. */
+static uint64_t
+round_limit_ns(const struct world *w)
+{
+	return w->stuck_ns == 0 ? 0 : w->timeout_ns + 4 * w->stuck_ns;
+}
+
+/* One that is in MPI for too long says so before anybody says so of it. */
+static uint64_t
+agree_limit_ns(const struct world *w)
+{
+	return w->stuck_ns == 0
+	    ? 0
+	    : round_limit_ns(w) + w->stuck_ns + 2 * CLK_NS_PER_S;
+}
+
+/* Each tells the one that is 1, 2, 4, ... ranks further what it knows. */
+double
+control_agree(struct world *w, const char *what, double mine)
+{
+	int rank = w->group_rank, size = w->group_size;
+
+	w->at = (w->at / AT_STEP + 1) * AT_STEP;
+	for (int far = 1; far < size; far *= 2) {
+		struct control_peers p = { what, w->group,
+			{ (rank - far + size) % size, (rank + far) % size },
+			agree_limit_ns(w) };
+		MPI_Request reqs[2];
+		double theirs;
+
+		MPI_DO(MPI_Irecv(&theirs, 1, MPI_DOUBLE, p.ranks[0], TAG_AGREE,
+		    w->group, &reqs[0]));
+		MPI_DO(MPI_Isend(&mine, 1, MPI_DOUBLE, p.ranks[1], TAG_AGREE,
+		    w->group, &reqs[1]));
+		control_exchange(w, &p, reqs, 2);
+		mine = theirs > mine ? theirs : mine;
+	}
+	return mine;
+}
+
+static void
+watch_over(int signo)
+{
+	(void)signo;
+	rank_watch_send(watch_line);
+	(void)!write(STDERR_FILENO, watch_text, strlen(watch_text));
+	poll(NULL, 0, (int)(LAST_WORDS_NS / CLK_NS_PER_MS));
+	_exit(1);
+}
+
+void
+control_watch(const struct world *w, const char *what)
+{
+	signal(SIGALRM, watch_over);
+	watch_s = what == NULL || w->stuck_ns == 0
+	    ? 0
+	    : (unsigned)(round_limit_ns(w) / CLK_NS_PER_S) + 1;
+	alarm(0);
+	if (watch_s == 0)
+		return;
+	rank_watch_stuck_line(&(struct rank_stuck){ -1, "-", what, watch_s,
+				  w->at },
+	    watch_line);
+	snprintf(watch_text, sizeof(watch_text),
+	    "coalmine-probe: rank %d node %s: stuck for %u s, and MPI does not "
+	    "say with whom (%s)\n",
+	    w->rank, w->names[w->node], watch_s, what);
+	alarm(watch_s);
 }

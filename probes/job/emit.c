@@ -176,6 +176,29 @@ rank_watch_open(int rank)
 	atexit(say_exit);
 }
 
+void
+rank_watch_stuck_line(const struct rank_stuck *s, char ret[RANK_STUCK_BYTES])
+{
+	snprintf(ret, RANK_STUCK_BYTES, "stuck %d %s %s %.1f %llu\n", s->rank,
+	    s->node, s->what, s->waited_s, (unsigned long long)s->at);
+}
+
+void
+rank_watch_send(const char *line)
+{
+	if (tether >= 0)
+		(void)send(tether, line, strlen(line), MSG_NOSIGNAL);
+}
+
+void
+rank_watch_stuck(const struct rank_stuck *s)
+{
+	char line[RANK_STUCK_BYTES];
+
+	rank_watch_stuck_line(s, line);
+	rank_watch_send(line);
+}
+
 /* The socket stays open: the end of the process closes it. */
 void
 rank_watch_bye(void)

@@ -18,16 +18,9 @@
 
 #include "common/str.h"
 #include "probes/job/rank_env.h"
+#include "schema/rails.h"
 
 #define LOCAL_MAX 65535
-
-/* What implementations ask: Open MPI, UCX, libfabric, NCCL. */
-static const char *const settings[] = {
-	"OMPI_MCA_btl_tcp_if_include",
-	"UCX_NET_DEVICES",
-	"FI_TCP_IFACE",
-	"NCCL_SOCKET_IFNAME",
-};
 
 int
 nic_choose(const char *list, int local, char ret[NIC_NAME_BYTES])
@@ -52,7 +45,8 @@ int
 nic_set(struct err *err)
 {
 	const char *list = getenv("COALMINE_NICS");
-	char nic[NIC_NAME_BYTES];
+	const char *fabric = getenv("COALMINE_FABRIC");
+	char nic[NIC_NAME_BYTES], *value;
 	int64_t local = -1;
 	int rc;
 
@@ -78,8 +72,15 @@ nic_set(struct err *err)
 		    list);
 		return rc;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-		setenv(settings[i], nic, 1);
+	/* What a site has set stays. */
+	for (const struct rail_variable *v = rail_variables; v->name != NULL;
+	     v++) {
+		value = rail_value(v, "", fabric != NULL ? fabric : "auto",
+		    nic);
+		if (value != NULL)
+			setenv(v->name, value, 0);
+		free(value);
+	}
 	return 0;
 }
 

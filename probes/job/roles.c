@@ -108,6 +108,12 @@ ring_pair(int round, int size, int rank)
 }
 
 int
+ring_turn(int round, int size)
+{
+	return size < 2 ? 0 : (int)(round / ((long)size * (size - 1) / 2) % 2);
+}
+
+int
 ring_match(const struct ring *ring, int rank)
 {
 	int *order = xcalloc((size_t)ring->size, sizeof(*order));

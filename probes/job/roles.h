@@ -46,6 +46,8 @@ int ring_match(const struct ring *ring, int rank);
 /* The pairs of size ranks in turn, one a round and from the first again: is
  * this rank's turn? Then its partner, else itself. */
 int ring_pair(int round, int size, int rank);
+/* 0 or 1: how often all pairs have had their turns before, modulo 2. */
+int ring_turn(int round, int size);
 /* Neighbours of a rank. In a ring of two both are the same, in a ring of one
  * both are the rank itself. */
 void ring_neighbours(const struct ring *ring, int rank, int *ret_left,

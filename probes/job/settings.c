@@ -33,6 +33,7 @@ settings_read(const struct conf *c, struct settings *ret)
 	ret->iterations = (int)conf_int(c, "canary", "iterations");
 	ret->warmup = (int)conf_int(c, "canary", "warmup");
 	ret->timeout_ns = conf_span_ns(c, "canary", "timeout");
+	ret->stuck_ns = conf_span_ns(c, "canary", "stuck");
 	ret->raw = conf_bool(c, "canary", "raw");
 	ret->partners = (enum partners)conf_choice(c, "canary", "partners");
 	ret->exact = strcmp(conf_string(c, "canary", "exact"), "gpcnet") == 0;

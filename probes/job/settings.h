@@ -34,6 +34,7 @@ struct settings {
 	int iterations; /* of a round; 0: chosen by time */
 	int warmup;     /* operations before a round */
 	uint64_t timeout_ns;
+	uint64_t stuck_ns; /* nothing moves between two ranks */
 	int raw;
 	enum partners partners;
 	int exact; /* 1: GPCNeT's loop counts */

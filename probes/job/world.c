@@ -15,6 +15,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/job/bound.h"
 #include "probes/job/nic.h"
 #include "probes/job/roles.h"
 
@@ -128,6 +129,7 @@ world_open(struct world *w, int *argc, char ***argv)
 	memset(w, 0, sizeof(*w));
 	if (nic_set(&err) < 0)
 		fatalx("%s", err.text);
+	bound_set();
 	if (MPI_Init(argc, argv) != MPI_SUCCESS)
 		fatalx("MPI_Init failed");
 	log_set_fatal_hook(abort_job);
@@ -137,6 +139,31 @@ world_open(struct world *w, int *argc, char ***argv)
 	MPI_DO(MPI_Comm_size(w->control, &w->size));
 	w->group = w->slice = w->node_comm = MPI_COMM_NULL;
 	find_nodes(w);
+}
+
+json_t *
+world_bound(const struct world *w)
+{
+	const char **names = xcalloc((size_t)w->nodes, sizeof(*names));
+	struct bound mine, *all = NULL;
+	json_t *list = NULL;
+	MPI_Request req;
+
+	bound_look("", &mine);
+	mine.node = w->node;
+	mine.local = w->local;
+	if (w->rank == 0)
+		all = xcalloc((size_t)w->size, sizeof(*all));
+	MPI_DO(MPI_Igather(&mine, sizeof(mine), MPI_CHAR, all, sizeof(mine),
+	    MPI_CHAR, 0, w->control, &req));
+	control_wait(&req);
+	for (int i = 0; i < w->nodes; i++)
+		names[i] = w->names[i];
+	if (w->rank == 0)
+		list = bound_json(all, (size_t)w->size, names);
+	free(all);
+	free(names);
+	return list;
 }
 
 int
@@ -171,6 +198,12 @@ world_split(struct world *w, const struct settings *s, int *ret_needed)
 	MPI_DO(MPI_Comm_size(w->group, &w->group_size));
 	MPI_DO(MPI_Comm_rank(w->slice, &w->slice_rank));
 	MPI_DO(MPI_Comm_size(w->slice, &w->slice_size));
+	w->stuck_ns = s->stuck_ns;
+	w->timeout_ns = s->timeout_ns;
+	w->group_nodes = xcalloc((size_t)w->group_size,
+	    sizeof(*w->group_nodes));
+	MPI_DO(MPI_Allgather(&w->node, 1, MPI_INT, w->group_nodes, 1, MPI_INT,
+	    w->group));
 	return 0;
 }
 
@@ -204,9 +237,33 @@ world_close(struct world *w, int status)
 	alarm(0);
 	free(w->names);
 	free(w->node_roles);
+	free(w->group_nodes);
 }
 
 /* ---- a team, with devices ---- */
+
+/* Has another rank of the machine the same PCI device? */
+static int
+shares_gpu(const struct transport_team *tm, MPI_Comm machine)
+{
+	struct device_facts facts = { 0 };
+	int ranks, me, shared = 0;
+	char *all;
+
+	MPI_DO(MPI_Comm_size(machine, &ranks));
+	MPI_DO(MPI_Comm_rank(machine, &me));
+	all = xcalloc((size_t)ranks, sizeof(facts.pci));
+	if (!tm->ops->host_access)
+		(void)tm->ops->facts(tm->device, &facts);
+	MPI_DO(MPI_Allgather(facts.pci, sizeof(facts.pci), MPI_CHAR, all,
+	    sizeof(facts.pci), MPI_CHAR, machine));
+	for (int i = 0; i < ranks; i++)
+		shared |= i != me && facts.pci[0] != '\0' &&
+		    memcmp(all + (size_t)i * sizeof(facts.pci), facts.pci,
+			sizeof(facts.pci)) == 0;
+	free(all);
+	return shared;
+}
 
 int
 team_open(const struct world *w, const char *device,
@@ -214,6 +271,8 @@ team_open(const struct world *w, const char *device,
 {
 	struct transport_team *tm = xcalloc(1, sizeof(*tm));
 	int *nodes = xcalloc((size_t)w->size, sizeof(*nodes)), count = 0, rc;
+	MPI_Comm machine;
+	int local;
 
 	tm->rank = w->rank;
 	tm->ranks = w->size;
@@ -226,11 +285,18 @@ team_open(const struct world *w, const char *device,
 	rc = device_find(device, &tm->ops, err);
 	if (rc == 0)
 		rc = tm->ops->probe(&count, err);
+	/* Made-up nodes have one machine's devices between them. */
+	MPI_DO(MPI_Comm_split_type(w->control, MPI_COMM_TYPE_SHARED, w->rank,
+	    MPI_INFO_NULL, &machine));
+	MPI_DO(MPI_Comm_rank(machine, &local));
 	if (rc == 0) {
-		tm->device_index = w->local % count;
+		tm->device_index = local % count;
 		rc = tm->ops->open(tm->device_index, &tm->device, err);
 	}
 	rc = transport_agree_why(tm, rc, NULL, err);
+	if (rc == 0)
+		tm->shares_gpu = shares_gpu(tm, machine);
+	MPI_DO(MPI_Comm_free(&machine));
 	if (rc < 0) {
 		team_close(tm);
 		return rc;

@@ -37,6 +37,10 @@ struct world {
 	MPI_Comm slice;   /* those with this local number */
 	MPI_Comm node_comm; /* those on this node */
 	int group_rank, group_size;
+	int *group_nodes; /* by group rank */
+	uint64_t at;      /* exchanges so far: control_agree makes them alike */
+	uint64_t stuck_ns;   /* as settings; 0: no limit */
+	uint64_t timeout_ns; /* likewise */
 	int slice_rank, slice_size;
 	int canary_root;              /* rank in control */
 	int kind_root[CONGESTOR_MAX]; /* by index into the mix */
@@ -44,6 +48,9 @@ struct world {
 
 /* MPI_Init, names, numbers. */
 void world_open(struct world *w, int *argc, char ***argv);
+/* The member bound of the begin record at rank 0, NULL elsewhere. Collective.
+ */
+json_t *world_bound(const struct world *w);
 /* Assign roles and split; log lines then name rank and node. -ERANGE: too few
  * nodes, *ret_needed would do. */
 int world_split(struct world *w, const struct settings *s, int *ret_needed);
@@ -82,6 +89,30 @@ void control_barrier(MPI_Comm comm);
 double control_max(MPI_Comm comm, double mine);
 /* 1 once complete; does not wait. */
 int control_done(MPI_Request *req);
+
+/* An exchange of two ranks, or with two at once: requests of even index are
+ * with the first, others with the second; at most CONTROL_REQS_MAX. */
+#define CONTROL_REQS_MAX 32
+struct control_peers {
+	const char *what; /* a word */
+	MPI_Comm comm;    /* of ranks of the role */
+	int ranks[2];
+	uint64_t limit_ns; /* 0: none */
+};
+/* Until all are complete, at once: it does not sleep, it measures. Where none
+ * of them is for limit_ns, the agent of the node and the log are told with
+ * whom this rank is stuck, and after a pause in which others can say so too the
+ * job ends, for requests that are under way cannot be given up. */
+void control_exchange(struct world *w, const struct control_peers *p,
+    MPI_Request *reqs, int count);
+/* The largest of all ranks of the role, each of which has told it by the time
+ * that the first returns. A barrier and a reduction whose waits have names,
+ * which MPI's own do not. what: the test. */
+double control_agree(struct world *w, const char *what, double mine);
+/* From now on, until the next call: a rank that is in MPI for longer than a
+ * round may take says that it is stuck, with whom nobody knows, and ends. what
+ * NULL: no more. */
+void control_watch(const struct world *w, const char *what);
 
 /* ---- relay.c: records from the rank that made them to the one that writes
  * them ----

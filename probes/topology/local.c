@@ -93,8 +93,24 @@ is_pci_address(const char *text)
 	unsigned d, b, s, f;
 	int end = 0;
 
-	return sscanf(text, "%4x:%2x:%2x.%1x%n", &d, &b, &s, &f, &end) == 4 &&
+	return sscanf(text, "%8x:%2x:%2x.%1x%n", &d, &b, &s, &f, &end) == 4 &&
 	    text[end] == '\0';
+}
+
+/* "/pci0000:00/...", wherever a hypervisor's own bus has put it. */
+static const char *
+host_bridge(const char *path)
+{
+	unsigned domain, bus;
+	int end;
+
+	for (; (path = strstr(path, "/pci")) != NULL; path++) {
+		end = 0;
+		if (sscanf(path, "/pci%8x:%2x%n", &domain, &bus, &end) == 2 &&
+		    path[end] == '/')
+			return path;
+	}
+	return NULL;
 }
 
 /* A device's folder, by any link. What lies on a PCI device, as one of virtio
@@ -113,17 +129,16 @@ place_read(const char *dir, struct local_place *ret)
 	ret->numa = -1;
 	if (realpath(dir, real) == NULL)
 		return;
-	from = strstr(real, "/devices/pci");
+	from = host_bridge(real);
 	if (from == NULL)
 		return;
 	for (last = strrchr(real, '/');
-	     last > from + strlen("/devices") && !is_pci_address(last + 1);
+	     last > from && !is_pci_address(last + 1);
 	     last = strrchr(real, '/'))
 		*last = '\0';
 	last++;
 	if (!is_pci_address(last) ||
-	    str_format(ret->path, sizeof(ret->path), "%s",
-		from + strlen("/devices/")) < 0)
+	    str_format(ret->path, sizeof(ret->path), "%s", from + 1) < 0)
 		return;
 	str_format(ret->pci, sizeof(ret->pci), "%s", last);
 	line_read(real, "numa_node", line, sizeof(line));

@@ -59,6 +59,7 @@ struct transport_team {
 	const struct device_ops *ops;
 	struct device *device;
 	int device_index; /* as device was opened */
+	int shares_gpu;   /* with another rank of this machine */
 };
 
 struct transport_end {

@@ -20,8 +20,7 @@
 #include "probes/transport/transport.h"
 #include "probes/transport/xccl.h"
 
-#define JOIN_S    60
-#define PCI_BYTES 16
+#define JOIN_S 60
 
 struct transport {
 	const struct transport_team *team;
@@ -63,39 +62,32 @@ fail_device(struct transport *t, int rc)
 	    t->team->ops->error(t->team->device));
 }
 
-/* Collective. Two ranks of a node with one GPU: NCCL refuses them, as
- * "duplicate GPU", unless it is told that they are on different hosts. */
+int
+xccl_shares_gpu(const struct transport_team *team, struct err *err)
+{
+	struct device_facts facts = { 0 };
+
+	if (!team->shares_gpu || getenv("NCCL_HOSTID") != NULL ||
+	    getenv("NCCL_MULTI_RANK_GPU_ENABLE") != NULL)
+		return 0;
+	team->ops->facts(team->device, &facts);
+	return err_set(err, -ENOTSUP,
+	    "xccl: ranks of one node share GPU %s: one rank a GPU, or an "
+	    "NCCL_HOSTID of its own for each",
+	    facts.pci);
+}
+
 static int
 xccl_usable(const struct transport_team *team,
     const struct transport_share *share, struct err *err)
 {
-	struct device_facts facts = { 0 };
 	const struct xccl_lib *lib;
-	int ranks, me, shared = 0;
-	MPI_Request req;
-	char *all;
+	int rc;
 
-	MPI_Comm_size(team->node_comm, &ranks);
-	MPI_Comm_rank(team->node_comm, &me);
-	all = xcalloc((size_t)ranks, PCI_BYTES);
-	if (!team->ops->host_access)
-		team->ops->facts(team->device, &facts);
-	MPI_Iallgather(facts.pci, PCI_BYTES, MPI_CHAR, all, PCI_BYTES, MPI_CHAR,
-	    team->node_comm, &req);
-	backoff_request(&req);
-	for (int i = 0; i < ranks; i++)
-		shared |= i != me && facts.pci[0] != '\0' &&
-		    memcmp(all + i * PCI_BYTES, facts.pci, PCI_BYTES) == 0;
-	free(all);
 	if (share->ends_count == 0)
 		return 0;
-	if (shared && getenv("NCCL_HOSTID") == NULL &&
-	    getenv("NCCL_MULTI_RANK_GPU_ENABLE") == NULL)
-		return err_set(err, -ENOTSUP,
-		    "xccl: ranks of one node share GPU %s: one rank a GPU, or "
-		    "an NCCL_HOSTID of its own for each",
-		    facts.pci);
-	return xccl_lib_open(team->ops->name, &lib, err);
+	rc = xccl_shares_gpu(team, err);
+	return rc < 0 ? rc : xccl_lib_open(team->ops->name, &lib, err);
 }
 
 /* ---- prepare ---- */

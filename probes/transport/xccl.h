@@ -19,6 +19,11 @@
 int xccl_share_id(const struct transport_team *team, const struct xccl_lib *lib,
     int root, struct xccl_id *ret);
 
+/* Two ranks of a node with one GPU: NCCL refuses them as "duplicate GPU",
+ * unless it is told that they are on different hosts. 0, or -ENOTSUP and why.
+ */
+int xccl_shares_gpu(const struct transport_team *team, struct err *err);
+
 /* ---- a collective: xccl_coll.c ---- */
 
 struct xccl_coll;

@@ -14,8 +14,10 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/transport/backoff.h"
 
-#define NAP_NS (50ULL * 1000)
+#define NAP_NS      (50ULL * 1000)
+#define BLOCK_BYTES (4ULL << 20) /* to compare at a time */
 
 struct xccl_coll {
 	const struct transport_team *team;
@@ -25,6 +27,7 @@ struct xccl_coll {
 	int type, op; /* the library's */
 	void *comm, *native;
 	struct device_stream *stream;
+	struct device_event *end; /* of what is in it */
 	void *send, *recv;
 };
 
@@ -141,6 +144,7 @@ xccl_coll_run(struct xccl_coll *c)
 {
 	const struct device_ops *dev = c->team->ops;
 	int result = enqueue(c);
+	struct backoff p = { 0 };
 
 	/* Until the library has enqueued it. */
 	while (result == XCCL_SUCCESS || result == XCCL_IN_PROGRESS) {
@@ -156,9 +160,44 @@ xccl_coll_run(struct xccl_coll *c)
 	if (result != XCCL_SUCCESS)
 		fatalx("xccl: %s: %s", c->row->name,
 		    c->lib->error_string(result));
-	if (dev->stream_sync(c->stream) < 0)
+	/* As what it is compared with waits: asleep it would be woken late. */
+	result = dev->event_record(c->end, c->stream);
+	while (result == 0 && (result = dev->event_query(c->end)) == 0)
+		backoff_wait(&p);
+	if (result < 0)
 		fatalx("xccl: %s: %s", c->row->name,
 		    dev->error(c->team->device));
+}
+
+/* Block by block, in memory of the host that the device copies to. What fails
+ * on the way is no difference. */
+static int
+same(struct xccl_coll *c, const void *want)
+{
+	const struct device_ops *dev = c->team->ops;
+	struct device *d = c->team->device;
+	uint64_t left = c->ask.recv_bytes;
+	void *host = NULL;
+	int rc = dev->host_alloc(d, 2 * (size_t)BLOCK_BYTES, &host),
+	    differs = 0;
+
+	for (uint64_t at = 0, n; rc == 0 && !differs && left > 0;
+	     at += n, left -= n) {
+		n = left < BLOCK_BYTES ? left : BLOCK_BYTES;
+		rc = dev->copy(c->stream, host, (char *)c->recv + at, n);
+		if (rc == 0)
+			rc = dev->copy(c->stream, (char *)host + BLOCK_BYTES,
+			    (const char *)want + at, n);
+		if (rc == 0)
+			rc = dev->stream_sync(c->stream);
+		differs = rc == 0 &&
+		    memcmp(host, (char *)host + BLOCK_BYTES, n) != 0;
+	}
+	if (rc < 0)
+		fatalx("xccl: comparing data of %s: %s", c->row->name,
+		    dev->error(d));
+	dev->host_free(d, host);
+	return differs ? -EBADMSG : 0;
 }
 
 int
@@ -166,7 +205,6 @@ xccl_coll_prove(struct xccl_coll *c, const void *send, const void *want)
 {
 	const struct device_ops *dev = c->team->ops;
 	uint64_t bytes = c->ask.recv_bytes;
-	void *host = NULL;
 	int rc = dev->copy(c->stream, c->send, send, c->ask.send_bytes);
 
 	if (rc == 0)
@@ -177,18 +215,7 @@ xccl_coll_prove(struct xccl_coll *c, const void *send, const void *want)
 		fatalx("xccl: %s: %s", c->row->name,
 		    dev->error(c->team->device));
 	xccl_coll_run(c);
-	if (bytes == 0)
-		return 0;
-	/* Of the device to memory of the host that it copies to. */
-	rc = -EBADMSG;
-	if (dev->host_alloc(c->team->device, 2 * bytes, &host) == 0 &&
-	    dev->copy(c->stream, host, c->recv, bytes) == 0 &&
-	    dev->copy(c->stream, (char *)host + bytes, want, bytes) == 0 &&
-	    dev->stream_sync(c->stream) == 0 &&
-	    memcmp(host, (char *)host + bytes, bytes) == 0)
-		rc = 0;
-	dev->host_free(c->team->device, host);
-	return rc;
+	return same(c, want);
 }
 
 /* ---- making it ---- */
@@ -233,8 +260,12 @@ xccl_coll_open(const struct transport_team *team,
 	c->team = team;
 	c->ask = *ask;
 	rc = choose(c, err);
+	if (rc == 0)
+		rc = xccl_shares_gpu(team, err);
 	if (rc == 0) { /* this makes the device current too */
 		rc = dev->stream_new(d, &c->stream);
+		if (rc == 0)
+			rc = dev->event_new(d, &c->end);
 		if (rc == 0)
 			rc = dev->alloc(d, ask->send_bytes + 1, &c->send);
 		if (rc == 0)
@@ -273,6 +304,7 @@ xccl_coll_close(struct xccl_coll *c)
 	dev = c->team->ops;
 	if (c->comm != NULL)
 		c->lib->comm_destroy(c->comm);
+	dev->event_free(c->end);
 	dev->stream_free(c->stream);
 	dev->free(c->team->device, c->send);
 	dev->free(c->team->device, c->recv);

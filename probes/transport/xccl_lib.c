@@ -54,6 +54,7 @@ int
 xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 {
 	struct xccl_lib lib;
+	const char *file = getenv("COALMINE_NCCL"); /* RCCL's as well */
 	struct row *row = rows;
 	void *so;
 
@@ -71,7 +72,9 @@ xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 	lib = row->lib;
 	/* Its messages would mix with records on standard output. */
 	setenv("NCCL_DEBUG_FILE", "/dev/stderr", 0);
-	so = dlopen(row->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (file == NULL || file[0] == '\0')
+		file = row->file;
+	so = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (so == NULL)
 		return err_set(err, -ENOTSUP, "xccl: %s cannot be opened: %s",
 		    lib.name, dlerror());
@@ -80,13 +83,13 @@ xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 
 		if (f == NULL && calls[i].must)
 			return err_set(err, -ENOTSUP,
-			    "xccl: %s has no %s: it is too old", row->file,
+			    "xccl: %s has no %s: it is too old", file,
 			    calls[i].symbol);
 		memcpy((char *)&lib + calls[i].at, &f, sizeof(f));
 	}
 	if (lib.get_version(&lib.version) != XCCL_SUCCESS)
 		return err_set(err, -ENOTSUP,
-		    "xccl: %s does not say its version", row->file);
+		    "xccl: %s does not say its version", file);
 	row->lib = lib;
 	*ret = &row->lib;
 	return 0;

@@ -47,6 +47,7 @@ struct run {
 	struct conf *conf;          /* rank 0: as the file gave it */
 	struct emit *emit;          /* rank 0 */
 	const struct pattern *only; /* rank 0: the probe written out */
+	json_t *bound;              /* rank 0: where ranks may run */
 	struct plans_result end;
 	struct gpcnet_table table;
 };
@@ -188,6 +189,7 @@ run_stretch(const struct world *w, const struct settings *s, int stretch,
 		congestor_run(l);
 	}
 	control_barrier(w->control); /* the last congestor has stopped */
+	control_watch(w, NULL);
 	/* By the clock of the root, which saw its own test end last. */
 	if (loaded && w->rank == w->canary_root)
 		stop_s = (double)(clk_ns() - done_ns) / (double)CLK_NS_PER_S;
@@ -240,6 +242,15 @@ measure_all(struct run *r)
 	congestor_free(l);
 }
 
+/* The first record of a run. */
+static void
+begin_put(struct run *r, json_t *begin)
+{
+	if (r->bound != NULL)
+		json_object_set(begin, "affinity", r->bound);
+	emit_put(r->emit, begin);
+}
+
 static void
 run_canaries(struct run *r)
 {
@@ -285,7 +296,7 @@ run_canaries(struct run *r)
 		t->exact = r->settings.exact;
 		for (int i = 0; i < w->nodes; i++)
 			t->canaries += w->node_roles[i] == ROLES_CANARY;
-		emit_put(r->emit, report_begin(w, &r->settings, r->conf));
+		begin_put(r, report_begin(w, &r->settings, r->conf));
 	}
 	relay_open(w, sink, r);
 	measure_all(r);
@@ -340,10 +351,12 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 	share(r, &parts, sizeof(parts));
 	r->end.status = parts.status;
 	good = parts.status == 0 && fabric_check(r);
+	if (good)
+		r->bound = world_bound(&r->world);
 	if (parts.canaries && good)
 		run_canaries(r);
 	else if (first && parts.status == 0)
-		emit_put(r->emit, plan_report_begin(&r->world, r->conf));
+		begin_put(r, plan_report_begin(&r->world, r->conf));
 	if (parts.plans && good && r->end.status == 0) {
 		ask = (struct plans_ask){ r->emit, r->conf, r->only,
 			args->steps, !args->quiet };
@@ -357,6 +370,7 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 	 * goodbye. */
 	emit_close(r->emit);
 	conf_free(r->conf);
+	json_decref(r->bound);
 	control_barrier(r->world.control);
 	rank_watch_bye();
 	status = r->end.status;

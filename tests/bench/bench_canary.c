@@ -103,7 +103,7 @@ bench(struct world *w, const struct settings *s, const struct row *row)
 	struct canary c;
 	struct err err;
 
-	canary_open(&c, row->test, w->slice, &err);
+	canary_open(&c, row->test, w, &err);
 	plain_open(&loop, row->test, w->slice);
 	for (int i = 0; i < row->turns; i++) {
 		pairs[i] = take_turns(r, &c, &loop, i, row->count);

@@ -111,13 +111,13 @@ def test_all_pairs(b, url):
 
 def test_plans(b, url):
     shows(b, url + "#/run/plans-1", "Bandwidth.*predicted for dgx-a100.*"
-          "stripe g=2.*14.1 % of 35.7 GB/s",
-          "Throughput.*allreduce of 1.05 MB.*72.7 % of 1.40 GB/s.*by "
+          "stripe g=2.*14.1 % of 33.2 GiB/s",
+          "Throughput.*allreduce of 1.00 MiB.*72.7 % of 1.30 GiB/s.*by "
           "MPI_Allreduce.*65.6 %", "Speed-up over the baseline.*"
           "MPI_Neighbor_allgather.*4.40×.*4.31 – 4.52",
           "Not measured.*rsg=0.05.*unsupported.*MPI counts with int",
           "Nodes of a plan.*node1.*13.8 %.*node2.*15.3 %.*28 times",
-          "Bytes on the wire.*leader.*8.41 MB.*8.39 MB")
+          "Bytes on the wire.*leader.*8.02 MiB.*8.00 MiB")
     check(b.run("document.querySelectorAll('.against .expected').length") == 3,
           "a model, a bound or another is not marked")
     keep(b, "plans")

@@ -25,6 +25,7 @@ refused() {
 for file in "$pipe" /dev/zero; do
 	refused "$file" "$coalctl" campaign validate "$file"
 	refused "$file" "$coalctl" campaign run --file "$file"
+	refused "$file" "$coalctl" topology import "$file"
 	refused "$file" "$coalctl" check --local --file "$file"
 	for option in ca cert key; do
 		refused "$file" "$coalctl" --url https://192.0.2.1:1 \

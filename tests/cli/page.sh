@@ -30,11 +30,12 @@ complete() {
 	shift
 	# shellcheck disable=SC2016
 	got=$(PATH=$build/ctl:$PATH bash -c '
+		compopt() { :; }
 		. "$1" && shift
 		COMP_WORDS=(coalctl "$@")
 		COMP_CWORD=$#
 		_coalctl
-		echo "${COMPREPLY[@]}"' bash "$build/ctl/coalctl.bash" "$@")
+		echo "${COMPREPLY[@]}"' bash "$here/../../ctl/completion/coalctl.bash" "$@")
 	[ "$got" = "$want" ] && return
 	echo "completion of coalctl $*: $got, expected $want"
 	bad=1
@@ -59,4 +60,18 @@ complete "20261119-gq-cccc" compare 20261118-gq-aaaa 20261119
 complete "operator" pki issue d n --role op
 complete "$here/lib.sh" campaign validate "$here/li"
 complete "" stop x
+complete "alarm" events --kind al
+complete "late lost" node list -s l
+complete "timed-out" run list --state ti
+
+# zsh and fish ask in the same words; they are read by the shells themselves.
+for shell in zsh fish; do
+	command -v $shell >/dev/null || continue
+	got=$(PATH=$build/ctl:$PATH $shell "$here/completion.$shell" \
+	    "$here/../../ctl/completion" 2>&1)
+	[ "$got" = "upgrade-check" ] || {
+		echo "completion of $shell: $got"
+		bad=1
+	}
+done
 exit $bad

@@ -62,6 +62,18 @@ check "the names changed" [ "$sans" = "$(openssl x509 \
 check "the old time remains" openssl x509 -in "$pki/collector.pem" -noout \
     -checkend $((890 * 86400)) >/dev/null
 
+# With a new key: the same names, and the pair fits.
+cp "$pki/collector.pem" "$work/before.pem"
+expect pki-rekey 0 "$coalctl" pki renew "$pki" collector --days 900 --rekey
+check "the key did not change" [ "$key" != "$(field collector -pubkey)" ]
+check "key and certificate do not fit" [ "$(field collector -pubkey)" = \
+    "$(openssl pkey -in "$pki/collector.key" -pubout)" ]
+check "the new key is readable to others" [ "$(stat -c %a \
+    "$pki/collector.key")" = 600 ]
+check "names changed with the key" [ "$sans" = "$(openssl x509 \
+    -in "$pki/collector.pem" -noout -ext subjectAltName)" ]
+check "files of a renewal are left" sh -c "! ls $pki | grep -q new"
+
 # The list, and its warnings; serials and times are left out.
 "$coalctl" pki list "$pki" >"$work/list" || { echo "list: not 0"; bad=1; }
 awk '{ print $1, $2, $5, $7 }' "$work/list" >"$work/short"
@@ -94,6 +106,40 @@ check "the list ends before the authority" [ "$(openssl crl \
     -in "$pki/ca.pem" -noout -enddate | cut -d= -f2)" ]
 check "a list is no certificate" sh -c "! $coalctl pki list $pki |
     grep -q crl"
+
+# An authority for enrolment: its list is there at once, it signs no servers,
+# and what a collector has issued is revoked with the rest.
+expect pki-enroller 0 "$coalctl" pki enroller "$pki"
+expect pki-enroller-again 3 "$coalctl" pki enroller "$pki"
+expect pki-enroll-name 3 "$coalctl" pki issue "$pki" enroll --role agent
+check "two lists of two authorities" [ "$(grep -c BEGIN "$pki/crl.pem")" = 2 ]
+openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+    -keyout /dev/null -subj /CN=e1/OU=agent 2>/dev/null |
+    openssl x509 -req -CA "$pki/enroll.pem" -CAkey "$pki/enroll.key" \
+    -set_serial 77 -days 9 -out "$work/e1.pem" 2>/dev/null
+enrolled() { openssl verify -purpose "$1" -crl_check -CAfile "$pki/ca.pem" \
+    -CRLfile "$pki/crl.pem" -untrusted "$pki/enroll.pem" "$work/e1.pem" 2>&1; }
+check "no client" enrolled sslclient >/dev/null
+check "a server" sh -c "! openssl verify -purpose sslserver -CAfile \
+    $pki/ca.pem -untrusted $pki/enroll.pem $work/e1.pem >/dev/null 2>&1"
+jq -nc --rawfile cert "$work/e1.pem" \
+    '{name: "e1", key: "0", end_unix_s: 1, cert: $cert}' >"$work/enrolled"
+printf '{"name":"e1",' >>"$work/enrolled" # torn
+expect pki-revoke-enrolled 0 "$coalctl" pki revoke "$pki" e1 \
+    --enrolled "$work/enrolled"
+check "what was enrolled is not revoked" sh -c "openssl verify -crl_check \
+    -CAfile $pki/ca.pem -CRLfile $pki/crl.pem -untrusted $pki/enroll.pem \
+    $work/e1.pem 2>&1 | grep -q 'certificate revoked'"
+expect pki-revoke-enroller 0 "$coalctl" pki revoke "$pki" enroll
+check "its list remains" [ "$(grep -c BEGIN "$pki/crl.pem")" = 1 ]
+check "it is not on the list" sh -c "openssl verify -crl_check \
+    -CAfile $pki/ca.pem -CRLfile $pki/crl.pem $pki/enroll.pem.revoked 2>&1 |
+    grep -q 'certificate revoked'"
+expect pki-enroller-anew 0 "$coalctl" pki enroller "$pki"
+expect pki-revoke-stranger 3 "$coalctl" pki revoke "$pki" e2 \
+    --enrolled "$work/enrolled"
+expect pki-token-for-whom 3 "$coalctl" pki token
+expect pki-token-uses 3 "$coalctl" pki token --any --uses 0
 
 # No certificate outlives its authority.
 "$coalctl" pki init "$work/short-ca" --days 20 >/dev/null

@@ -33,6 +33,15 @@ fails(void)
 	return ++calls == (at == NULL ? -1 : atoi(at));
 }
 
+/* A number of the environment, or none. */
+static size_t
+limit(const char *name)
+{
+	const char *at = getenv(name);
+
+	return at == NULL ? SIZE_MAX : (size_t)atoll(at);
+}
+
 #define MAY_FAIL()                                                             \
 	do {                                                                   \
 		if (fails())                                                   \
@@ -64,6 +73,7 @@ struct stream {
 struct event {
 	struct stream *stream; /* NULL: never recorded */
 	uint64_t recorded, done;
+	int interrupts; /* at each recording, for who waits asleep */
 };
 
 static SLIST_HEAD(, stream) streams = SLIST_HEAD_INITIALIZER(streams);
@@ -204,9 +214,12 @@ fake_reduce(void *stream, enum plan_op what, enum plan_type type, void *to,
 FAKE
 GPU(EventCreateWithFlags)(GPU_EVENT *ret, unsigned flags)
 {
-	(void)flags;
+	struct event *e;
+
 	MAY_FAIL();
-	*ret = (GPU_EVENT)calloc(1, sizeof(struct event));
+	e = calloc(1, sizeof(*e));
+	e->interrupts = flags == GPU_BLOCKING_EVENT;
+	*ret = (GPU_EVENT)e;
 	return GPU(Success);
 }
 
@@ -244,6 +257,8 @@ GPU(EventQuery)(GPU_EVENT event)
 	struct event *e = (struct event *)event;
 
 	MAY_FAIL();
+	if (e->interrupts) /* of who never sleeps on it */
+		return GPU(ErrorInvalidValue);
 	if (e->done == e->recorded)
 		return GPU(Success);
 	step(e->stream);
@@ -256,6 +271,8 @@ GPU(EventSynchronize)(GPU_EVENT event)
 	struct event *e = (struct event *)event;
 
 	MAY_FAIL();
+	if (getenv("COALMINE_FAKE_WAKE_MS") != NULL)
+		usleep((unsigned)limit("COALMINE_FAKE_WAKE_MS") * 1000);
 	if (e->stream != NULL)
 		run_until(e, e->recorded);
 	return GPU(Success);
@@ -357,6 +374,8 @@ GPU_HOST_ALLOC(void **base, size_t bytes, unsigned flags)
 {
 	(void)flags;
 	MAY_FAIL();
+	if (bytes > limit("COALMINE_FAKE_PINNED"))
+		return GPU_OUT_OF_MEMORY;
 	*base = malloc(bytes);
 	return GPU(Success);
 }

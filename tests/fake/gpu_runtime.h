@@ -11,6 +11,8 @@
  *
  * Environment: COALMINE_FAKE_GPUS, how many (2); "old" is a driver that is too
  * old for the runtime. COALMINE_FAKE_PEERS, how many reach each other (all).
+ * COALMINE_FAKE_WAKE_MS=N: who waits asleep is woken that late.
+ * COALMINE_FAKE_PINNED=BYTES: no more memory of the host at once.
  * COALMINE_FAKE_FAIL=N: call N after the devices were counted fails, and no
  * other.
  */

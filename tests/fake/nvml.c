@@ -2,7 +2,8 @@
 /*
  * nvml.c - a stand-in for libnvidia-ml.so.1 with two GPUs, 0000:1a:00.0 and
  * 0000:1b:00.0, that are joined by three NVLinks of the third generation, and
- * have one each to a switch. COALMINE_FAKE_NVML=fail: no driver.
+ * have one each to a switch. COALMINE_FAKE_NVML=fail: no driver; busy: two
+ * processes compute on the second.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -31,12 +32,59 @@ PUBLIC int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *gpu, unsigned link,
 PUBLIC int nvmlDeviceGetNvLinkRemoteDeviceType(void *gpu, unsigned link,
     int *ret);
 
+PUBLIC int nvmlDeviceGetCount_v2(unsigned *ret);
+PUBLIC int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **ret);
+PUBLIC int nvmlDeviceGetComputeRunningProcesses(void *gpu, unsigned *count,
+    void *ret);
+
 static int up; /* between init and shutdown */
+
+static int
+fake_is(const char *word)
+{
+	const char *at = getenv("COALMINE_FAKE_NVML");
+
+	return at != NULL && strcmp(at, word) == 0;
+}
+
+int
+nvmlDeviceGetCount_v2(unsigned *ret)
+{
+	*ret = 2;
+	return OK;
+}
+
+int
+nvmlDeviceGetHandleByIndex_v2(unsigned i, void **ret)
+{
+	return nvmlDeviceGetHandleByPciBusId_v2(i == 0 ? "0000:1a:00.0"
+						       : "0000:1b:00.0",
+	    ret);
+}
+
+/* Counts, and refuses what has no room for them. */
+int
+nvmlDeviceGetComputeRunningProcesses(void *gpu, unsigned *count, void *ret)
+{
+	void *second;
+
+	nvmlDeviceGetHandleByIndex_v2(1, &second);
+	(void)ret;
+	if (!fake_is("busy") || gpu != second) {
+		*count = 0;
+		return OK;
+	}
+	if (*count < 2) {
+		*count = 2;
+		return 7;
+	}
+	return OK;
+}
 
 int
 nvmlInit_v2(void)
 {
-	if (getenv("COALMINE_FAKE_NVML") != NULL)
+	if (fake_is("fail"))
 		return NO_DRIVER;
 	up++;
 	return OK;

@@ -8,9 +8,20 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
 # A site whose users' jobs run over UCX; without InfiniBand Open MPI has to be
-# told that UCX is worth it.
+# told that UCX is worth it. And an MPI of its own under another prefix, as
+# coalmine-build-probe registers it.
 before_start()
 {
+	in_host collector sh -eu -s $cluster <<-'END'
+		mkdir -p $1/opt/bin $1/probes.d
+		for program in orterun orted; do
+			ln -s "$(command -v $program)" $1/opt/bin/
+		done
+		cp $1/stage/libexec/coalmine/openmpi/coalmine-probe $1/opt/engine
+		printf '[probe]\nmpi = openmpi\nengine = %s\nbin = %s\n' \
+			$1/opt/engine $1/opt/bin >$1/probes.d/ompi-1.0.conf
+		sed -i "s,^libexec = .*,&\nprobes = $1/probes.d," $1/node*/conf
+	END
 	in_host collector sh -eu -c 'for conf; do
 		sed -i "s/^fabric = .*/env = UCX_NET_DEVICES=eth0/
 			s/^mca = /&pml_ucx_tls=any,pml_ucx_devices=any,/" "$conf"
@@ -83,13 +94,38 @@ refused()
 		fail "$*: it has measured"
 }
 
+# bound CORES [options]: of every rank, in the first record and in one line.
+bound()
+{
+	local cores=$1
+	shift
+	order short "$@" --wait
+	expect_finished 5
+	records | jq -e --arg cores "$cores" '.[] | select(.probe == "begin") |
+		.affinity | length == 1 and (.[0] | .nodes == "node[1-2]" and
+			.local == 0 and (.cores | test($cores)))' >/dev/null ||
+		fail "$* $(records | jq -c '.[] | .affinity // empty')"
+	ctl run show "$run" | grep -qE "^affinity +node\[1-2\]: rank 0 on cores" ||
+		fail "$(ctl run show "$run")"
+}
+
 lab_up --leaves 1 --hosts 2
 cluster_up 2
 carried short ucx
 carried plan ucx
 carried plan ob1 -o mpi.fabric=tcp
+carried short ob1 -o campaign.mpi=ompi-1.0 -o mpi.fabric=tcp
+ctl node show node1 --json | jq -e --arg at "$cluster/opt/" '.inventory.mpi[] |
+	select(.name == "ompi-1.0") | (.engine == $at + "engine") and
+	(.launcher == $at + "bin/orterun") and (.version | startswith("4."))' \
+	>/dev/null || fail "$(ctl node show node1 --json | jq -c .inventory.mpi)"
+refused missed busy 'unsupported: mpi ompi-2.0 is not known' -o campaign.mpi=ompi-2.0
 carried short ucx -o mpi.fabric=ucx -o mpi.devices=eth0 \
 	-o 'mpi.env=UCX_TCP_CM_REUSEADDR=y UCX_TLS="tcp,self"'
+if [ "$(nproc)" -gt 1 ]; then
+	bound '[-,]'
+	bound '^[0-9]+$' -o mpi.bind=core -o mpi.fabric=tcp
+fi
 refused missed no-device 'node1 has no network device mlx5_0; it has eth0' \
 	-o mpi.fabric=ucx -o mpi.devices=mlx5_0
 refused missed no-device 'node1 has no device of fabric = psm, Omni-Path' \
@@ -101,6 +137,8 @@ then
 	refused failed wrong-network \
 		'fabric = ofi is wanted, and this MPI has taken ucx' \
 		-o campaign.mpi=mpich -o mpi.fabric=ofi
+	[ "$(nproc)" -eq 1 ] ||
+		bound '^[0-9]+$' -o campaign.mpi=mpich -o mpi.bind=core
 fi
 expect_nothing_runs 20
 say passed

@@ -118,6 +118,15 @@ check_faults()
 	"$lab" degrade node2 rate=20mbit || fail "degrade"
 	carries 5 21 "from a degraded host" bulk node2 node5
 	carries 5 21 "to a degraded host" bulk node5 node2
+	"$lab" heal node2 && "$lab" degrade node2 rate-in=20mbit ||
+		fail "degrade one way"
+	carries 5 21 "to a host that receives slowly" bulk node5 node2
+	carries 100 201 "from a host that receives slowly" bulk node2 node5
+	"$lab" heal node2 && "$lab" degrade leaf1 rate-out=20mbit ||
+		fail "degrade a leaf one way"
+	carries 5 21 "out of a leaf" bulk node2 node5
+	carries 100 201 "into a leaf that sends slowly" bulk node5 node2
+	"$lab" heal leaf1
 	"$lab" cut node3 || fail "cut"
 	timeout 1 "$lab" exec node1 "$netload" ping node3 5000 1 2>/dev/null &&
 		fail "a cut host answers"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_outlier.sh node|uplink|host|reboot|mesh: something is wrong in a cluster that
+# test_outlier.sh node|receive|rail|uplink|host|reboot|mesh: something is wrong in a cluster that
 # a schedule watches, and nobody helps. It is named, with what it is, and
 # cleared once it is well again. A newcomer finds the slow node from the page
 # alone: the headline names it, and a click leads to its page. With PICTURES=DIR
@@ -9,7 +9,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
-votes=3 clean=3
+votes=3 clean=3 rails=1
 
 # Nothing but the agents' mesh, in fast epochs.
 mesh_only()
@@ -56,6 +56,8 @@ before_start()
 	mix = none
 	[phases]
 	visits = 1
+	[mpi]
+	rails = turns
 	END
 	in_host collector sh -c "cat >>$cluster/collector/conf" <<-END
 	[verdict]
@@ -109,8 +111,9 @@ expect_named() # JQ-CONDITION
 	local before
 	before=$(rounds)
 	until verdict_is "$1"; do
-		[ "$(rounds)" -le $((before + votes + 8)) ] ||
-			fail "not named within $((votes + 8)) rounds: $(verdicts)"
+		[ "$(rounds)" -le $((before + votes * rails + 8)) ] ||
+			fail "not named within $((votes * rails + 8)) rounds:" \
+				"$(verdicts)"
 		sleep 1
 	done
 	say "named after $(($(rounds) - before)) rounds:" \
@@ -132,7 +135,7 @@ expect_cleared() # SUBJECT
 		'.[] | select(.subject == $of) | .clean_rounds'); do
 		[ "$count" -lt $clean ] ||
 			fail "not cleared by $clean clean rounds: $(verdicts)"
-		[ "$(rounds)" -le $((before + clean + 10)) ] ||
+		[ "$(rounds)" -le $((before + clean * rails + 10)) ] ||
 			fail "never clean: $(verdicts)"
 		sleep 1
 	done
@@ -179,6 +182,58 @@ node_test()
 	metric 'coalmine_node_verdict{node="node5"' && fail "metric stays"
 	poll 60 alerted node5 resolved || fail "the alert stays"
 	ctl verdict history node5 | grep -q '^bad' || fail "no history"
+}
+
+all_covered()
+{
+	ctl coverage --json | jq -e '.links == {exercised: 24, all: 24} and
+		.links_missing == []' >/dev/null
+}
+
+# Three rails take turns, and one of node5 gives a fifth: it is that rail, and
+# nobody else; each rail of each node is a link that was exercised.
+rail_test()
+{
+	calm $rails
+	# a round that could not run may have had one's turn
+	poll 60 all_covered ||
+		fail "not all rails were exercised: $(ctl coverage)"
+	run=$(ctl run list --json --campaign watch --state finished |
+		jq -r '.[0].run')
+	records | jq -e 'map(select(.probe == "canary")) | length > 0 and
+		all(.[]; .carried.devices | length == 1 and
+			(.[0] | test("^eth[123]$")))' >/dev/null ||
+		fail "records do not say over which rail: $(records |
+			jq -c '[.[] | .carried]')"
+	"$lab" degrade node5.eth2 rate=20mbit
+	expect_named '.subject == "node5"'
+	verdicts | jq -e 'all(.[]; .subject == "node5" and .what == "rail" and
+		.rail == "eth2")' >/dev/null ||
+		fail "not as that rail: $(verdicts)"
+	poll 200 verdict_is '.subject == "node5" and .verdict == "bad" and
+		.what == "rail" and .rail == "eth2" and
+		(.text | startswith("node node5, rail eth2: "))' ||
+		fail "not confirmed: $(verdicts) $(ctl run list)"
+	say "confirmed: $(verdicts | jq -r '.[].text')"
+	verdicts | jq -e 'all(.[]; .subject == "node5")' >/dev/null ||
+		fail "others are named: $(verdicts)"
+	"$lab" heal node5.eth2
+	expect_cleared node5
+}
+
+# What node5 receives is slow, and what it sends is not.
+receive_test()
+{
+	calm 2
+	"$lab" degrade node5 rate-in=20mbit
+	expect_named '.subject == "node5" and .kind == "node"'
+	poll 300 verdict_is '.subject == "node5" and .verdict == "bad" and
+		.what == "node" and .confirmation.direction == "receive" and
+		(.text | contains("the node, not its leaf, only in what it receives"))' ||
+		fail "no direction: $(verdicts) $(ctl run list)"
+	say "confirmed: $(verdicts | jq -r '.[].text')"
+	verdicts | jq -e 'all(.[]; .subject == "node5")' >/dev/null ||
+		fail "others are named: $(verdicts)"
 }
 
 page_leads_to() # NODE
@@ -352,12 +407,16 @@ node7_is_back()
 mode=${1:?}
 every=5s time=1s rounds=5 warmup=0 leaves=2 hosts=8
 case $mode in
-node) tests=bw ;;
+node | receive) tests=bw ;;
+rail) tests=bw rails=3 ;;
 uplink) tests=bw every=10s time=4s rounds=16 warmup=1 leaves=4 hosts=12 ;;
 host) tests=bw rounds=10 ;;
 mesh) tests=lat leaves=3 hosts=12 ;;
 *) tests=lat ;;
 esac
-lab_up --leaves $leaves --hosts $((hosts / leaves))
+# eth0 is for everything else
+[ $rails = 1 ] || cluster_nics=eth1,eth2,eth3
+lab_up --leaves $leaves --hosts $((hosts / leaves)) \
+	--rails $((rails == 1 ? 1 : rails + 1))
 cluster_up $hosts
 "${mode}_test"

@@ -65,6 +65,12 @@ check_half "$old_nodes" "agents of another build"
 check_half "$new_nodes" "agents of this one"
 ctl node upgrade-check || fail "not to be upgraded"
 
+# An older collector takes a store of its own version only, as the copy is that
+# a newer one leaves beside what it has brought forward (coalmined(8)).
+cluster_signal TERM collector
+poll 20 gone collector || fail "the collector does not end"
+in_host collector sh -c "mv $cluster/collector/state $cluster/collector/newer &&
+	mkdir $cluster/collector/state"
 replace collector coalmined stage-other
 # Its coalctl too: an API has one version.
 in_host collector ln -sfn $cluster/stage-other/bin /run/coalmine-lab/bin

@@ -14,6 +14,7 @@ common/conf\.c        -                                 ini
 common/member\.h      -                                 jansson
 common/text\.h        -                                 jansson
 common/               -                                 -
+schema/pki            -                                 openssl
 schema/               -                                 jansson
 
 daemon/store/         .                                 sqlite3,jansson,event2,zlib
@@ -42,7 +43,7 @@ agents/process/       -                                 event2,jansson
 agents/launch/        process                           event2,jansson
 agents/sensor/        launch,process                    event2,jansson,vendor
 agents/mesh/          .,sensor                          event2,openssl,jansson
-agents/run/           .,launch,process,session          event2,jansson
+agents/run/           .,launch,process,sensor,session   event2,jansson
 agents/session/       .,launch,mesh,process,run,sensor  event2,openssl,jansson
 agents/               any                               event2,jansson
 
@@ -66,7 +67,8 @@ probes/compare/       any                               mpi,jansson
 probes/verbs/         any                               mpi,jansson
 probes/               any                               mpi,jansson
 
-ctl/                  -                                 curl,openssl,jansson
+ctl/topology/           -                                 jansson,yaml
+ctl/                  any                               curl,openssl,jansson
 lab/                  -                                 -
 tests/                any                               any
 '
@@ -79,7 +81,7 @@ function library(header)
 		return "vendor"
 	if (header ~ /^(event2|openssl|curl|hwloc|systemd)\//)
 		return substr(header, 1, index(header, "/") - 1)
-	if (header ~ /^(jansson|sqlite3|ini|zlib|mpi|cmocka|event|evhttp|hwloc)\.h$/)
+	if (header ~ /^(jansson|sqlite3|ini|yaml|zlib|mpi|cmocka|event|evhttp|hwloc)\.h$/)
 		return substr(header, 1, length(header) - 2)
 	return ""
 }
@@ -156,7 +158,7 @@ for d in $(files '*.c' | grep -v '^tests/\|^lab/' | xargs -n 1 dirname | sort -u
 done
 
 # A vendor's library is opened by name at run time: the name counts as well.
-files '*.[ch]' | grep -Ev '^(agents/sensor_|probes/(device/|transport/xccl)|tests/)' |
+files '*.[ch]' | grep -Ev '^(agents/sensor/|probes/(device/|transport/xccl)|tests/)' |
     xargs grep -nE '"lib(cuda|nvidia|nccl|amdhip|rccl|rocm|hsa)[^"]*\.so' \
     /dev/null | sed 's/$/ : a vendor library is named here/' | grep . && exit 1
 exit 0

@@ -30,6 +30,16 @@ for unit in systemd/*.service; do
 	bad=1
 done
 
+# Drivers have changed what /proc/devices calls them.
+for name in infiniband_verbs hfi1 cxi nvidia-frontend nvidia nvidiactl \
+    nvidia-uvm nvidia-caps nvidia-caps-imex-channels kfd drm; do
+	grep -qx "DeviceAllow=char-$name rw" \
+	    systemd/coalmine-agent-devices.conf || {
+		echo "systemd/coalmine-agent-devices.conf: no char-$name"
+		bad=1
+	}
+done
+
 if command -v systemd-sysusers >/dev/null; then
 	systemd-sysusers --dry-run "$PWD"/systemd/sysusers-*.conf \
 	    >"$work/out" 2>&1 || { cat "$work/out"; bad=1; }

@@ -202,6 +202,31 @@ case_fabric() {
 		(.carried | .wanted_bytes==29360128 and
 		.seen_bytes/.wanted_bytes>0.98 and
 		.seen_bytes/.wanted_bytes<1.02)')" = 1 ] || fail "plan"
+	# In turns with its baseline, of its own turns alone.
+	COALMINE_FABRIC=tcp engine 2 run collective name=broadcast \
+		count=1048576 iterations=3 warmup=4 --json "$work/records"
+	complete "beside a baseline"
+	[ "$(count '.probe=="collective" and .of=="whole" and
+		(.carried | .wanted_bytes==25165824 and
+		.seen_bytes/.wanted_bytes>0.98 and
+		.seen_bytes/.wanted_bytes<1.02)')" = 1 ] ||
+		fail "beside a baseline"
+
+	# Congestors, and one whose windows are shared memory.
+	COALMINE_FABRIC=tcp engine 8 run "$work/c.conf" --json "$work/records" \
+		-o congestor.mix=incast,bcast,alltoall -o canary.share=0.25 \
+		-o canary.tests=lat
+	complete "congestors"
+	[ "$(count '.probe=="congestor" and .phase=="congested" and
+		(.carried | .wanted_bytes>0 and .verdict==null and
+		.seen_bytes/.wanted_bytes>0.98 and
+		.seen_bytes/.wanted_bytes<1.3)')" = 3 ] || fail "congestors"
+	COALMINE_FABRIC=tcp OMPI_MCA_osc=^monitoring engine 4 run "$work/c.conf" \
+		--json "$work/records" -o congestor.mix=put-incast \
+		-o canary.tests=lat -o canary.share=0.5
+	"$checker" "$work/records" failed || fail "records of a congestor"
+	[ "$(count '.probe=="congestor" and .carried.verdict=="bad"')" = 1 ] ||
+		fail "windows of a congestor"
 }
 
 # A rank that dies takes the run with it, and soon.

@@ -112,6 +112,39 @@ LD_PRELOAD=$fakes/libfake-mpi-gpu.so good 8 stripe g=4 bytes=1000001 via=mpi
 [ "$(count '.of=="whole" and .staging==null')" = 1 ] ||
 	fail "staged although the MPI takes the pointers"
 
+# Its baseline moves memory of the host: no ratio of unlike memories.
+good 4 neighbor rsg=.5 via=mpi
+[ "$(count '.probe=="speedup" and .value==null and
+	(.text|contains("memory of the host only"))')" = 1 ] ||
+	fail "device against host"
+# Waking up costs nobody: the memory's own speed is that of many copies on their
+# way, and NCCL's call is looked at as our own steps are.
+COALMINE_FAKE_WAKE_MS=200 good 1 self bytes=1M via=mpi
+[ "$(count '.of=="whole" and .memory_bytes_per_s>5e7')" = 1 ] ||
+	fail "memory speed: $(jq -c 'select(.of=="whole")|.memory_bytes_per_s' "$work/records")"
+COALMINE_FAKE_WAKE_MS=200 good 2 collective name=allreduce count=1003 via=xccl
+[ "$(count '.probe=="speedup" and .baseline_seconds<0.1')" = 1 ] ||
+	fail "baseline sleeps: $(jq -c 'select(.probe=="speedup")' "$work/records")"
+# Compared in blocks, whatever the host has to pin.
+COALMINE_FAKE_PINNED=10000000 good 2 collective name=broadcast count=2000000 \
+	via=xccl
+beside broadcast ncclBroadcast
+# Ranks that share a GPU are said before NCCL is asked, and made-up nodes have
+# one machine's GPUs between them.
+COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=1 good 2 collective name=allreduce \
+	count=1003 via=mpi
+[ "$(count '.probe=="speedup" and .value==null and
+	(.text|contains("share GPU"))')" = 1 ] || fail "a baseline on one GPU"
+COALMINE_FAKE_NODES=2 good 8 stripe g=4 bytes=1M via=xccl
+COALMINE_FAKE_GPUS=4 COALMINE_FAKE_NODES=2 refused 3 'share GPU' 8 \
+	stripe g=4 bytes=1M via=xccl
+# One rank's lane that cannot does not leave the others in the next.
+COALMINE_FAKE_NODES=2 limit_s=60 refused 3 'ipc: ' 8 stripe g=4 bytes=1M \
+	via=ipc,xccl,ipc
+# A library by its path.
+LD_LIBRARY_PATH= COALMINE_NCCL=$fakes/nccl/libnccl.so.2 good 2 stripe g=1 \
+	bytes=1M via=xccl
+
 via=(stripe g=2 bytes=1M via=xccl)
 device=host refused 3 'device=cuda, device=hip' 4 "${via[@]}"
 COALMINE_FAKE_NCCL=join refused 3 'joining: stand-in' 4 "${via[@]}"

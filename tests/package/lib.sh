@@ -7,7 +7,8 @@ source_dir=${COALMINE_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 build_dir=${COALMINE_BUILD:-$source_dir/build/dev}
 work=$build_dir/package
 packages=$work/packages
-parts=(collector agent ctl probe probe-openmpi probe-mpich lab doc)
+parts=(collector agent ctl probe probe-openmpi probe-mpich
+	probe-source lab doc)
 
 fail() {
 	echo "FAILED after $SECONDS s: $*" >&2

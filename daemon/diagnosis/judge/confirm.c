@@ -12,7 +12,7 @@
 #include "common/robust.h"
 #include "daemon/diagnosis/judge/score.h"
 
-#define PAIRS_MAX (CONFIRM_NODES * (CONFIRM_NODES - 1) / 2)
+#define PAIRS_MAX CONFIRM_PAIRS_MAX
 #define MATES     2
 #define FAR_SOME  2 /* slow to some other leaves, not to all */
 
@@ -22,6 +22,13 @@ const char *const confirm_findings[CONFIRM_MAX] = {
 	[CONFIRM_LEAF] = "leaf",
 	[CONFIRM_LINK] = "link",
 	[CONFIRM_UNCLEAR] = "undetermined",
+};
+
+const char *const confirm_ways[CONFIRM_WAY_MAX] = {
+	[CONFIRM_WAY_UNKNOWN] = "unknown",
+	[CONFIRM_WAY_BOTH] = "both",
+	[CONFIRM_WAY_SEND] = "send",
+	[CONFIRM_WAY_RECEIVE] = "receive",
 };
 
 struct choice {
@@ -108,6 +115,23 @@ confirm_choose(const struct confirm_node *nodes, size_t count, size_t outlier,
 			continue;
 	}
 	while (c.n < CONFIRM_NODES && add(&c, fits_far))
+		continue;
+	return c.n;
+}
+
+size_t
+confirm_load(const struct confirm_node *nodes, size_t count, struct rng *rng,
+    size_t chosen[CONFIRM_NODES_MAX], size_t n)
+{
+	struct choice c = { nodes, count, rng, chosen, n,
+		nodes[chosen[0]].leaf };
+	size_t home = 0;
+
+	for (size_t i = 0; i < n; i++)
+		home += nodes[chosen[i]].leaf == c.leaf;
+	while (home < CONFIRM_NODES_MAX / 2 && add(&c, fits_mate))
+		home++;
+	while (c.n < 2 * home && add(&c, fits_far))
 		continue;
 	return c.n;
 }
@@ -221,6 +245,41 @@ is_slow_out(const struct sorted *s, enum sort sort, double base,
 	return slow == others ? 1 : slow > 0 ? FAR_SOME : 0;
 }
 
+/* What is named sends and receives; the other pairs say what is usual. One way
+ * is fine where it has less than half of what the other has. */
+static enum confirm_way
+way_of(const uint32_t *leaves, const struct confirm_pair *pairs, size_t count,
+    enum confirm_finding finding, double slow_min)
+{
+	double out[PAIRS_MAX], in[PAIRS_MAX], rest[2 * PAIRS_MAX], usual;
+	int all = finding == CONFIRM_LEAF || finding == CONFIRM_LINK;
+	size_t n = 0, rest_n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct confirm_pair *p = &pairs[i];
+		int a = p->a == 0 || (all && leaves[p->a] == leaves[0]);
+		int b = p->b == 0 || (all && leaves[p->b] == leaves[0]);
+
+		if (isnan(p->ways[0]) || isnan(p->ways[1]) || (a && b))
+			continue;
+		if (a || b) {
+			out[n] = p->ways[a ? 0 : 1];
+			in[n++] = p->ways[a ? 1 : 0];
+		} else {
+			rest[rest_n++] = p->ways[0];
+			rest[rest_n++] = p->ways[1];
+		}
+	}
+	if (n == 0 || rest_n == 0)
+		return CONFIRM_WAY_UNKNOWN;
+	usual = robust_median(rest, rest_n);
+	out[0] = robust_median(out, n) - usual;
+	in[0] = robust_median(in, n) - usual;
+	return out[0] >= slow_min && in[0] < out[0] / 2 ? CONFIRM_WAY_SEND
+	    : in[0] >= slow_min && out[0] < in[0] / 2   ? CONFIRM_WAY_RECEIVE
+							: CONFIRM_WAY_BOTH;
+}
+
 void
 confirm_judge(const uint32_t *leaves, size_t nodes,
     const struct confirm_pair *pairs, size_t count, double slow_min,
@@ -248,6 +307,7 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 	uplink = is_slow_out(&s, UPLINK, out, slow_min);
 	ret->finding = decide(leaves[0] != SCORE_NO_LEAF, near, far, mates,
 	    uplink);
+	ret->way = way_of(leaves, pairs, count, ret->finding, slow_min);
 	ret->effect = s.n[FAR] > 0 ? middle(&s, FAR, 0.5) - out
 				   : middle(&s, NEAR, 0.5) - in;
 	ret->pairs_fine = mates != 1 && uplink != 1;

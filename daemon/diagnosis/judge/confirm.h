@@ -27,6 +27,9 @@
 #include "daemon/diagnosis/judge/judge.h"
 
 #define CONFIRM_NODES 6
+/* With nodes that only load what is judged. */
+#define CONFIRM_NODES_MAX 32
+#define CONFIRM_PAIRS_MAX (CONFIRM_NODES_MAX * (CONFIRM_NODES_MAX - 1) / 2)
 
 enum confirm_finding {
 	CONFIRM_CLEARED, /* it is as fast as the others */
@@ -50,13 +53,31 @@ struct confirm_node {
 size_t confirm_choose(const struct confirm_node *nodes, size_t count,
     size_t outlier, struct rng *rng, size_t ret[CONFIRM_NODES]);
 
+/* As many more of its leaf and of others, up to half of CONFIRM_NODES_MAX each:
+ * what shows under the load of a whole leaf needs it. chosen has n from
+ * confirm_choose; returns how many there are then. */
+size_t confirm_load(const struct confirm_node *nodes, size_t count,
+    struct rng *rng, size_t chosen[CONFIRM_NODES_MAX], size_t n);
+
+/* Which way it is slow, as seen from the node, or from the leaf. */
+enum confirm_way {
+	CONFIRM_WAY_UNKNOWN, /* both were measured at once */
+	CONFIRM_WAY_BOTH,
+	CONFIRM_WAY_SEND,
+	CONFIRM_WAY_RECEIVE,
+	CONFIRM_WAY_MAX
+};
+extern const char *const confirm_ways[CONFIRM_WAY_MAX]; /* "unknown", ... */
+
 /* a, b: indices into leaves; x: logarithm, larger is worse. */
 struct confirm_pair {
 	size_t a, b;
 	double x;
+	double ways[2]; /* the same from a to b, and back; NAN: not known */
 };
 struct confirm_report {
 	enum confirm_finding finding;
+	enum confirm_way way;
 	double effect;        /* of the outlier's pairs over good ones */
 	size_t partners;      /* the outlier's */
 	size_t slow_partners; /* of them */

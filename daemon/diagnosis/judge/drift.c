@@ -30,15 +30,15 @@ cusum_add(struct cusum *c, double x, double k, double h)
 }
 
 static double
-rounds_at(double h)
+rounds_at(double h, double k)
 {
-	double y = 2 * CUSUM_K * (h + 1.166);
+	double y = 2 * k * (h + 1.166);
 
-	return (exp(y) - y - 1) / (2 * CUSUM_K * CUSUM_K);
+	return (exp(y) - y - 1) / (2 * k * k);
 }
 
 double
-cusum_limit(double rounds)
+cusum_limit(double rounds, double k)
 {
 	double lo = 0, hi = 60;
 
@@ -46,7 +46,7 @@ cusum_limit(double rounds)
 	while (hi - lo > 1e-6) {
 		double mid = (lo + hi) / 2;
 
-		if (rounds_at(mid) < 2 * rounds)
+		if (rounds_at(mid, k) < 2 * rounds)
 			lo = mid;
 		else
 			hi = mid;
@@ -61,6 +61,7 @@ drift_clear(struct drift *d)
 {
 	memset(d, 0, sizeof(*d));
 	d->pinned = NAN;
+	d->k = CUSUM_K;
 }
 
 void
@@ -94,7 +95,6 @@ learn(struct drift *d, double distance, double level)
 
 	if (d->n < DRIFT_MEMORY)
 		d->n++;
-	d->now += fmax(1.0 / d->n, DRIFT_NOW) * (distance - d->now);
 	weight = 1 / (double)(d->from == DRIFT_NONE ? d->n : DRIFT_MEMORY);
 	off = distance - d->mean;
 	if (d->n > DRIFT_LEARN) { /* one odd round is not what it is like */
@@ -122,7 +122,7 @@ count(struct drift *d, double distance, double limit)
 	double n = d->n, sigma = drift_sigma(d);
 	double t = (distance - d->mean) / sigma * sqrt(n / (n + 1));
 
-	cusum_add(&d->sums, normal_of(t, n - 1), CUSUM_K, limit);
+	cusum_add(&d->sums, normal_of(t, n - 1), d->k, limit);
 	d->sums.up = fmin(d->sums.up, limit + 1);
 	if (isnan(d->pinned))
 		return;
@@ -157,7 +157,20 @@ drift_add(struct drift *d, double distance, double level, double limit,
 		count(d, distance, limit);
 		d->from = (uint8_t)judge(d, limit, effect_min);
 	}
-	learn(d, distance, level);
+	d->now += fmax(1.0 / (d->n + d->late_n + 1), DRIFT_NOW) *
+	    (distance - d->now);
+	if (d->n < DRIFT_LEARN) {
+		learn(d, distance, level);
+		return d->from != was;
+	}
+	if (d->late_n == DRIFT_LATE)
+		learn(d, (double)d->late[d->late_at].distance,
+		    (double)d->late[d->late_at].level);
+	else
+		d->late_n++;
+	d->late[d->late_at].distance = (float)distance;
+	d->late[d->late_at].level = (float)level;
+	d->late_at = (d->late_at + 1) % DRIFT_LATE;
 	return d->from != was;
 }
 

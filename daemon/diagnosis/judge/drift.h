@@ -41,13 +41,15 @@ struct cusum {
 int cusum_add(struct cusum *c, double x, double k, double h);
 /* The h at which chance alone raises one alarm in `rounds` numbers of a normal
  * distribution, by the approximation of Siegmund (1985) for one side:
- * rounds = (exp(2 k b) - 2 k b - 1) / (2 k^2), b = h + 1.166, with
- * CUSUM_K. */
-double cusum_limit(double rounds);
+ * rounds = (exp(2 k b) - 2 k b - 1) / (2 k^2), b = h + 1.166. */
+double cusum_limit(double rounds, double k);
 
 #define DRIFT_MEMORY 4032 /* two weeks of rounds of 5 minutes */
 #define DRIFT_LEARN  48   /* before that nothing is said */
 #define DRIFT_NOW    0.1  /* weight of a round in the newest mean */
+/* A round is learned when it is so many rounds old: what a shift looks like is
+ * not learned before it is found. */
+#define DRIFT_LATE 6
 /* Of the logarithm: a histogram's resolution, over some partners. */
 #define DRIFT_SIGMA_MIN 0.01
 
@@ -58,10 +60,15 @@ enum drift_from {
 };
 
 struct drift {
-	double mean, var;  /* of the distance, a logarithm */
-	double now;        /* the same of the last rounds */
-	double level;      /* mean of the number itself */
-	uint32_t n;        /* rounds heard, up to DRIFT_MEMORY */
+	double mean, var; /* of the distance, a logarithm */
+	double now;       /* the same of the last rounds */
+	double level;     /* mean of the number itself */
+	uint32_t n;       /* rounds learned, up to DRIFT_MEMORY */
+	struct {
+		float distance, level;
+	} late[DRIFT_LATE]; /* heard and not learned yet */
+	uint8_t late_n, late_at;
+	double k;          /* of the sums; CUSUM_K unless somebody sets it */
 	struct cusum sums; /* against the recent weeks */
 	double pinned;     /* the distance then; NAN: none */
 	double pinned_error;

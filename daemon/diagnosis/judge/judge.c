@@ -38,6 +38,7 @@
 struct tracks {
 	struct judge_track *list;
 	uint32_t count;
+	uint32_t outliers; /* of them are named: mostly none, and asked often */
 	size_t cap;
 };
 
@@ -115,6 +116,14 @@ need(struct tracks *ts, uint32_t index)
 }
 
 static void
+state_set(struct tracks *ts, struct judge_track *t, enum judge_state to)
+{
+	ts->outliers -= t->state >= JUDGE_OUTLIER;
+	ts->outliers += to >= JUDGE_OUTLIER;
+	t->state = (uint8_t)to;
+}
+
+static void
 change(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state to)
 {
@@ -133,7 +142,7 @@ change(struct judge *j, enum judge_kind kind, uint32_t index,
 	c->index = index;
 	c->from = (enum judge_state)t->state;
 	c->to = to;
-	t->state = (uint8_t)to;
+	state_set(&j->tracks[kind], t, to);
 }
 
 /* How much farther a leaf is when it is well. */
@@ -369,12 +378,11 @@ judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
 
 	if (t == NULL)
 		return;
-	if (confirmed) {
-		t->state = JUDGE_BAD;
-		return;
+	if (!confirmed) {
+		state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
+		clear(t);
 	}
-	clear(t);
-	t->state = JUDGE_OK;
+	state_set(&j->tracks[kind], t, confirmed ? JUDGE_BAD : JUDGE_OK);
 }
 
 void
@@ -383,7 +391,7 @@ judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
 {
 	struct judge_track *t = need(&j->tracks[kind], index);
 
-	t->state = (uint8_t)state;
+	state_set(&j->tracks[kind], t, state);
 	t->clean = 0; /* rounds before it was named clear nobody */
 }
 
@@ -392,8 +400,16 @@ judge_forget(struct judge *j, enum judge_kind kind, uint32_t index)
 {
 	struct judge_track *t = find(j, kind, index);
 
-	if (t != NULL)
-		clear(t);
+	if (t == NULL)
+		return;
+	state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
+	clear(t);
+}
+
+uint32_t
+judge_outliers(const struct judge *j, enum judge_kind kind)
+{
+	return j->tracks[kind].outliers;
 }
 
 const struct judge_track *

@@ -108,6 +108,8 @@ void judge_forget(struct judge *j, enum judge_kind kind, uint32_t index);
 const struct judge_track *judge_track(const struct judge *j,
     enum judge_kind kind, uint32_t index);
 uint32_t judge_count(const struct judge *j, enum judge_kind kind);
+/* Of these, those that are named. */
+uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
 /* Median effect of the rounds that voted against it; 0 without one. */
 double judge_effect(const struct judge *j, const struct judge_track *t);
 /* slow_min of confirm_judge(). */

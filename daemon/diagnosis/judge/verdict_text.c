@@ -97,9 +97,23 @@ add_pass(const struct verdict_evidence *c, char *text)
 		[CONFIRM_UNCLEAR] = "confirmation run: undetermined, node "
 				    "or path",
 	};
+	/* Of a node, and of a leaf. */
+	static const char *const ways[CONFIRM_WAY_MAX][2] = {
+		[CONFIRM_WAY_UNKNOWN] = { "", "" },
+		[CONFIRM_WAY_BOTH] = { "", "" },
+		[CONFIRM_WAY_SEND] = { ", only in what it sends",
+		    ", only in what leaves it" },
+		[CONFIRM_WAY_RECEIVE] = { ", only in what it receives",
+		    ", only in what enters it" },
+	};
+	int is_leaf = c->what == WHAT_LEAF || c->what == WHAT_LINK;
 
-	add(text, "; %s",
-	    c->passed ? said[c->finding] : "confirmation run pending");
+	add(text, "; %s%s",
+	    !c->passed ? "confirmation run pending"
+		: c->what == WHAT_RAIL && c->finding == CONFIRM_NODE
+		? "confirmation run over this rail: the node's, not its leaf's"
+		: said[c->finding],
+	    c->passed ? ways[c->way][is_leaf] : "");
 	if (c->next != NULL && c->next[0] != '\0')
 		add(text, c->passed ? ", again %s" : ": %s", c->next);
 }
@@ -137,7 +151,10 @@ write_loss(const struct verdict_evidence *c, char *text)
 static void
 write_drift(const struct verdict_evidence *c, const char *slower, char *text)
 {
-	add(text, "%s: %s slower than in ", c->subject, slower);
+	int has_rail = c->rail != NULL && c->rail[0] != '\0';
+
+	add(text, "%s%s%s: %s slower than in ", c->subject,
+	    has_rail ? ", rail " : "", has_rail ? c->rail : "", slower);
 	if (c->past[0] != '\0')
 		add(text, "baseline %s", c->past);
 	else
@@ -203,6 +220,7 @@ write_hole(const struct verdict_evidence *c, char *text)
 void
 verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 {
+	int has_rail = c->rail != NULL && c->rail[0] != '\0';
 	const struct port_fact_row *f;
 	char slower[24];
 
@@ -257,6 +275,14 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		write_hole(c, ret);
 		return;
 	}
+	if (c->what == WHAT_STUCK) {
+		add(ret,
+		    "%s: exchanges with %zu nodes, %.60s and %.60s among them, "
+		    "did not end within %.0f s (%s); runs go on without it",
+		    c->subject, c->partners, c->whom[0], c->whom[1], c->now,
+		    c->test);
+		return;
+	}
 	if (c->what == WHAT_PREDICTION) {
 		write_shortfall(c, ret);
 		return;
@@ -265,9 +291,12 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		write_loss(c, ret);
 		return;
 	}
-	add(ret, "%s%s: %s slower",
-	    c->what == WHAT_LEAF || c->what == WHAT_LINK ? "leaf " : "",
-	    c->subject, slower);
+	add(ret, "%s%s%s%s: %s slower",
+	    c->what == WHAT_LEAF || c->what == WHAT_LINK ? "leaf "
+		: c->what == WHAT_RAIL                   ? "node "
+							 : "",
+	    c->subject, has_rail ? ", rail " : "", has_rail ? c->rail : "",
+	    slower);
 	add_whom(c, ret);
 	if (c->partners_normal && c->what != WHAT_LEAF && c->what != WHAT_LINK)
 		add(ret, "; its partners are normal elsewhere");

@@ -32,6 +32,7 @@ extern const struct port_fact_row verdict_text_ports[PORT_FACT_MAX];
 struct verdict_evidence {
 	enum what what;
 	const char *subject; /* "node5", "leaf2" */
+	const char *rail;    /* of it, that the rounds are of; "" or NULL */
 	double effect;       /* logarithm, larger is worse */
 	int is_rate;         /* 1: effect is of bytes per second */
 	int is_loss;         /* 1: of lost echoes (loss.h) */
@@ -43,8 +44,9 @@ struct verdict_evidence {
 	const char *nic;     /* "": no counters */
 	int64_t nic_drops;
 	enum port_fact fact; /* of nic, where what is WHAT_PORT */
-	double now;
+	double now;          /* likewise; or the seconds of WHAT_STUCK */
 	const struct hole_place *hole; /* where what is WHAT_MTU */
+	const char *whom[2];           /* where what is WHAT_STUCK */
 	double share; /* of a leaf's pairs that is slow usually; 0: not so */
 	const struct link_sum *errors; /* that a port of it counts, or NULL */
 	double usual;     /* likewise; or the share of looks with such errors */
@@ -53,8 +55,9 @@ struct verdict_evidence {
 	/* A pinned baseline, or "": its own recent weeks; of a prediction the
 	 * machine. */
 	const char *past;
-	int passed; /* 1: finding is of a confirmation run */
+	int passed; /* 1: finding and way are of a confirmation run */
 	enum confirm_finding finding;
+	enum confirm_way way;
 };
 void verdict_text_write(const struct verdict_evidence *c,
     char ret[VERDICT_TEXT_MAX]);

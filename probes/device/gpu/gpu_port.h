@@ -35,6 +35,7 @@
 #define GPU_BUS_BITS       hipDeviceAttributeMemoryBusWidth
 #define GPU_PEER_REFUSED   hipErrorPeerAccessUnsupported
 #define GPU_BLOCKING_EVENT (hipEventBlockingSync | hipEventDisableTiming)
+#define GPU_ASKED_EVENT    hipEventDisableTiming
 
 #else
 
@@ -56,6 +57,7 @@
 #define GPU_BUS_BITS       cudaDevAttrGlobalMemoryBusWidth
 #define GPU_PEER_REFUSED   cudaErrorPeerAccessUnsupported
 #define GPU_BLOCKING_EVENT (cudaEventBlockingSync | cudaEventDisableTiming)
+#define GPU_ASKED_EVENT    cudaEventDisableTiming
 
 #endif
 

@@ -2,11 +2,13 @@
 /*
  * gpu_stream.c - streams, what is enqueued on them, and events.
  *
- * Events are made for waiting asleep: the runtime's own way spins on a core
- * that a rank needs.
+ * A stream is waited for asleep: the runtime's own way spins on a core that a
+ * rank needs. Other events are only asked: each that could wake somebody raises
+ * an interrupt.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "probes/device/gpu/gpu.h"
 
@@ -199,7 +201,7 @@ gpu_event_new(struct device *d, struct device_event **ret)
 	rc = gpu_use(d);
 	if (rc == 0)
 		rc = gpu_check(d,
-		    GPU(EventCreateWithFlags)(&e->native, GPU_BLOCKING_EVENT),
+		    GPU(EventCreateWithFlags)(&e->native, GPU_ASKED_EVENT),
 		    "making an event");
 	if (rc < 0) {
 		free(e);
@@ -246,7 +248,12 @@ gpu_event_query(struct device_event *e)
 int
 gpu_event_wait(struct device_event *e)
 {
-	return gpu_check(e->d, GPU(EventSynchronize)(e->native), "in a stream");
+	const struct timespec nap = { .tv_nsec = 50 * 1000 };
+	int rc;
+
+	while ((rc = gpu_event_query(e)) == 0)
+		nanosleep(&nap, NULL);
+	return rc < 0 ? rc : 0;
 }
 
 int

@@ -30,7 +30,8 @@ def tls_context(pki, name):
 
 class Agent:
     def __init__(self, pki, name, port, boot="b1", runs=(), spool=(),
-                 node=None, version=1, beat=True, hello=True):
+                 node=None, version=1, beat=True, hello=True,
+                 inventory=None):
         self.name, self.boot, self.log = name, boot, []
         self.lock = threading.Lock()
         self.cond = threading.Condition()
@@ -43,7 +44,8 @@ class Agent:
         self.sock.setblocking(False)
         if hello:
             self.send("hello", version=version, node=node or name, boot=boot,
-                      software="coalmine-agent 0.1.0", inventory={},
+                      software="coalmine-agent 0.1.0",
+                      inventory=inventory or {},
                       runs=list(runs), spool=list(spool))
         self.threads = [threading.Thread(target=self.read, daemon=True)]
         if beat:

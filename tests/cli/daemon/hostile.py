@@ -10,11 +10,13 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from agent import Agent, begin, frame, tls_context  # noqa: E402
+from agent import Agent, begin, frame, phase, tls_context  # noqa: E402
 from collector import Collector, poll  # noqa: E402
 
 IDLE = 10000
 CROWD = 400
+QUOTA = 200  # records of a run
+HANDSHAKES = 256  # of strangers, at one time
 
 
 def connect(c):
@@ -229,6 +231,54 @@ def test_events(c):
     a.close()
 
 
+def test_nodes(c):
+    """The list of nodes is put together by hand: it says what each node's own
+    answer does, whatever an agent says."""
+    a = Agent(c.pki, "node4", c.port, beat=False)
+    a.wait("welcome")
+    a.send("heartbeat", at_unix_ns=time.time_ns(), load=0.25, spool_bytes=7,
+           busy='a "job" \\ of\nBj\u00f8rn', alarm="full: \u0001 /")
+    poll("heard", 10, lambda: c.get("nodes/node4").get("alarm"))
+    own = c.get("nodes/node4")
+    listed = [n for n in c.get("nodes?turn=1") if n["node"] == "node4"]
+    own.pop("outlier_threshold", None)
+    assert listed == [own], (listed, own)
+    assert "Bj" in own["busy"]
+    a.close()
+
+
+def test_quota(c):
+    """A head that sends more than a run may have loses its run, is rid of what
+    it holds, and keeps its session."""
+    a = Agent(c.pki, "node4", c.port)
+    a.wait("welcome")
+    run = c.run("quick", overrides={"campaign.nodes": "node4"})
+    a.wait("launch")
+    a.records(run, begin(run))
+    last = 3 * QUOTA
+    for seq in range(2, last, 50):
+        a.records(run, *[phase(run, s) for s in range(seq, seq + 50)])
+    a.wait("ack", match=lambda m: m["run"] == run and m["seq"] >= last)
+    state = c.wait_state(run, ["failed"])
+    assert "quota.run_records" in state["text"], state
+    assert QUOTA - 50 <= state["records"] <= QUOTA, state
+    told = poll("cut told", 10, lambda: [
+        e for e in c.get("events?limit=1000") if e["kind"] == "alarm" and
+        e["subject"] == run and "quota" in e["text"]])
+    assert len(told) == 1, told
+    # Of runs that are over, as many in an hour.
+    for i in range(2 * QUOTA // 50):
+        a.records("old", *[phase("old", 50 * i + s) for s in range(1, 51)])
+    poll("flood told", 10, lambda: any(
+        "that are over" in e["text"] for e in c.get("events?limit=1000")
+        if e["subject"] == "node4"))
+    taken = [m["seq"] for m in a.log
+             if m["type"] == "ack" and m["run"] == "old"]
+    assert max(taken, default=0) <= QUOTA, taken
+    assert a.open
+    a.close()
+
+
 def expect_grown(kib, limit_kib):
     """A sanitizer keeps what was freed: there memory says nothing."""
     if not os.environ.get("COALMINE_SANITIZE"):
@@ -361,13 +411,44 @@ def test_half(c):
         h.sock.close()
 
 
+def has_ended(sock):
+    """Once what has come is read; nothing is answered."""
+    try:
+        while sock.recv(65536):
+            pass
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def test_gone(c):
+    """Who hangs up while he waits for his turn leaves at once, and costs those
+    in a handshake nothing; else they would have had three seconds."""
+    before = c.fds()
+    for _ in range(10):
+        held = [Handshake(c, None) for _ in range(HANDSHAKES)]
+        for h in [Handshake(c, None) for _ in range(HANDSHAKES)]:
+            h.sock.close()
+        poll("who hung up is gone", 30,
+             lambda: c.fds() < before + HANDSHAKES + 20)
+        ended = sum(has_ended(h.sock) for h in held)
+        for h in held:
+            h.sock.close()
+        poll("all gone", 30, lambda: c.fds() < before + 20)
+        if ended == 0:
+            return
+    raise AssertionError(f"{ended} ended for those who had hung up")
+
+
 def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if hard < IDLE + 200:
         print(f"skip: {hard} descriptors are too few for {IDLE} connections")
         return 77
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    with Collector() as c:
+    with Collector(quota__run_records=str(QUOTA)) as c:
         c.issue(f"node[1-5],node[101-{100 + CROWD}]", "agent")
         c.issue("bob", "operator")
         c.issue("eve", "reader")
@@ -376,9 +457,11 @@ def main():
         good = Agent(c.pki, "node1", c.port)
         good.wait("welcome")
         for test in (test_strangers, test_roles, test_talkers, test_names,
-                     test_versions, test_crowd, test_half, test_frames,
+                     test_versions, test_crowd, test_half, test_gone,
+                     test_frames,
                      test_cut, test_second, test_silent, test_lies,
-                     test_events, test_scan,
+                     test_nodes, test_quota, test_events,
+                     test_scan,
                      test_idle):
             start = time.time()
             test(c)

@@ -297,7 +297,7 @@ def config(c, *args):
 def test_config(c):
     path = c.dir + "/wrong.conf"
     with open(path, "w") as f:
-        f.write("[collector]\nlisten = x\nhartbeat = 2s\n")
+        f.write("[collector]\nlisten = :1\nhartbeat = 2s\n")
     rc, _, err = config(c, "--config", path)
     assert rc == 3 and f"{path}:3: unknown key hartbeat" in err, (rc, err)
     rc, _, err = config(c, "--config", c.dir + "/none.conf")

@@ -20,6 +20,7 @@
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis.h"
+#include "daemon/diagnosis/judge/confirm.h"
 #include "daemon/store/store.h"
 #include "probes/sampling/sampling.h"
 #include "schema/mesh.h"
@@ -30,7 +31,7 @@
 
 #define START_NS   1000000000000000ULL
 #define RUN_NS     (45 * CLK_NS_PER_S) /* of a confirmation run */
-#define PASS_NODES 16
+#define PASS_NODES CONFIRM_NODES_MAX
 #define ECHOES     120 /* of a pair in an epoch, */
 #define LARGE      30  /* of which so many are large */
 #define RINGS      2
@@ -48,7 +49,8 @@ struct play {
 	int fleet_told;
 	char pass[PASS_NODES][8];
 	size_t pass_count;
-	int pass_bw, runs, verbose;
+	int pass_bw, pass_one_way, pass_match, runs, verbose;
+	uint32_t pass_rail;
 	struct mesh_path *paths; /* of an epoch */
 	size_t path_count;
 	struct play_result *ret;
@@ -65,18 +67,42 @@ clock_ns(void)
 /* ---- what is told ---- */
 
 static int
-is_named(const struct fault *f, const char *what, const char *verdict)
+is_named(const struct fault *f, const json_t *o)
 {
+	const char *what = member_text(o, "what");
+	const char *verdict = member_text(o, "verdict");
+	char rail[16];
+
 	static const char *const whats[FAULT_MAX] = { "", "node", "node",
-		"leaf", "link", "", "fleet", "host", "port", "node", "link",
-		"mtu", "mtu" };
+		"leaf", "link", "", "fleet", "host", "port", "rail", "node",
+		"link", "mtu", "mtu" };
 	int bad = strcmp(verdict, "bad") == 0;
 
+	for (int i = 0; f->kind == FAULT_RAIL && i < SCENARIO_FAULTS; i++) {
+		snprintf(rail, sizeof(rail), "eth%u", on->w->faults[i].member);
+		if (on->w->faults[i].f == f &&
+		    strcmp(member_text(o, "rail"), rail) != 0)
+			return 0;
+	}
 	if (f->every_ns > 0 && strcmp(what, "intermittent") == 0)
 		return 1;
 	return strcmp(what, whats[f->kind]) == 0 &&
 	    (bad || f->kind == FAULT_HOST || f->kind == FAULT_PORT ||
 		f->kind == FAULT_FLEET || strcmp(what, "drift") == 0);
+}
+
+/* Where large messages have told of it, which way it is must be told too. */
+static int
+is_directed(const struct world *w, const struct fault *f, uint32_t index,
+    const json_t *verdict)
+{
+	const struct world_fault *x = &w->faults[f - w->s->faults];
+
+	return f->kind != FAULT_ONE_WAY ||
+	    strcmp(member_text(verdict, "test"), "bw") != 0 ||
+	    strcmp(member_text(json_object_get(verdict, "confirmation"),
+		       "direction"),
+		x->hit[index] == 2 ? "send" : "receive") == 0;
 }
 
 /* What so many have is the fleet's. */
@@ -130,8 +156,8 @@ store_put_verdict(struct store *st, const json_t *o)
 		on->ret->alarms += strcmp(verdict, "bad") == 0 && *state < 2;
 	} else {
 		on->detected[is_leaf][index] |= (uint8_t)is_open;
-		on->named[is_leaf][index] |= (uint8_t)is_named(f, what,
-		    verdict);
+		on->named[is_leaf][index] |= (uint8_t)(is_named(f, o) &&
+		    is_directed(on->w, f, index, o));
 	}
 	*state = !is_open ? 0 : strcmp(verdict, "bad") == 0 ? 2 : 1;
 }
@@ -173,7 +199,7 @@ static void
 hear_canary(struct play *p, enum world_test test)
 {
 	struct diagnosis_source from = { "watch-1", "watch", "background",
-		"openmpi", "agents", NULL };
+		"openmpi", "agents", NULL, NULL };
 	const struct scenario *s = p->w->s;
 	uint32_t n = p->w->nodes;
 	struct pair_medians *pairs = pair_medians_new(test == WORLD_BW, (int)n,
@@ -183,7 +209,11 @@ hear_canary(struct play *p, enum world_test test)
 	double *q = xcalloc(n, sizeof(*q));
 	json_t *rows = json_array(), *record;
 	double typical, bound;
+	char rail[16];
 
+	snprintf(rail, sizeof(rail), "eth%u", p->w->rail);
+	if (s->cluster.rails > 1)
+		from.rail = rail;
 	for (int k = 0; k < s->cluster.partners; k++) {
 		rng_shuffle(&p->w->rng, p->order, n);
 		for (uint32_t i = 0; i + 1 < n; i += 2) {
@@ -338,8 +368,14 @@ order(void *ctx, const struct conf *campaign, char ret_run[64], struct err *err)
 		at += 6;
 		at += at[0] == ',';
 	}
+	at = conf_string(campaign, "mpi", "devices");
+	p->pass_rail = at[0] == '\0' ? 0 : (uint32_t)atoi(at + strlen("eth"));
 	p->pass_bw = strcmp(conf_string(campaign, "canary", "tests"), "bw") ==
 	    0;
+	p->pass_one_way = strcmp(conf_string(campaign, "canary", "partners"),
+			      "one-way") == 0;
+	p->pass_match = strcmp(conf_string(campaign, "canary", "partners"),
+			    "match") == 0;
 	snprintf(ret_run, 64, "pass-%d", ++p->runs);
 	return 0;
 }
@@ -349,9 +385,10 @@ static void
 hello(struct play *p, uint32_t i, const char *addr, double share)
 {
 	static int session;
-	json_t *msg = json_pack("{s:s, s:s, s:s, s:{s:[{s:s, s:I}]}}", "node",
-	    p->names[i], "boot", "one", "software", "0", "inventory", "nics",
-	    "name", "ib0", "speed_bps", (json_int_t)(1e11 * share));
+	json_t *msg = json_pack("{s:s, s:s, s:s, s:{s:b, s:[{s:s, s:I}]}}",
+	    "node", p->names[i], "boot", "one", "software", COALMINE_VERSION,
+	    "inventory", "one_way", 1, "nics", "name", "ib0", "speed_bps",
+	    (json_int_t)(1e11 * share));
 	struct node *n = roster_hello(p->roster, msg, addr,
 	    (struct session *)(void *)&session, now_ns);
 
@@ -390,14 +427,41 @@ tell_nodes(struct play *p)
 	}
 }
 
+/* The median of what a pair of a confirmation run measures, as a number. */
+static double
+pass_median(struct play *p, uint32_t a, uint32_t b, int times)
+{
+	enum world_test test = p->pass_bw ? WORLD_BW : WORLD_LAT;
+	double x[16];
+
+	for (int k = 0; k < times; k++)
+		x[k] = p->pass_one_way ? world_way(p->w, a, b, test)
+				       : world_pair(p->w, a, b, test);
+	return unit_of(robust_median(x, (size_t)times), test);
+}
+
+static json_t *
+pass_pair(struct play *p, const char *a_name, const char *b_name)
+{
+	uint32_t a = (uint32_t)atoi(a_name + 1), b = (uint32_t)atoi(b_name + 1);
+	double forth, back;
+
+	if (!p->pass_one_way)
+		return json_pack("{s:s, s:s, s:f}", "a", a_name, "b", b_name,
+		    "p50", pass_median(p, a, b, p->pass_bw ? 3 : 16));
+	forth = pass_median(p, a, b, 3);
+	back = pass_median(p, b, a, 3);
+	return json_pack("{s:s, s:s, s:f, s:f, s:f}", "a", a_name, "b", b_name,
+	    "p50", (forth + back) / 2, "forth", forth, "back", back);
+}
+
 static void
 run_pass(struct play *p)
 {
 	struct diagnosis_source from = { "", NAMES_PASS_CAMPAIGN, "background",
-		"openmpi", "agents", NULL };
-	enum world_test test = p->pass_bw ? WORLD_BW : WORLD_LAT;
-	int times = p->pass_bw ? 3 : 16;
+		"openmpi", "agents", NULL, NULL };
 	json_t *pairs = json_array(), *record;
+	json_t *names = json_array(), *grid = json_array();
 	size_t count = p->pass_count;
 	char run[64];
 
@@ -406,23 +470,28 @@ run_pass(struct play *p)
 	now_ns += RUN_NS;
 	world_step(p->w, now_ns);
 	tell_nodes(p);
-	for (size_t a = 0; a < count; a++)
-		for (size_t b = a + 1; b < count; b++) {
-			double x[16];
+	p->w->rail = p->pass_rail;
+	p->w->at_once = p->pass_match ? count / 2 : 1;
+	for (size_t a = 0; a < count; a++) {
+		json_t *row = json_array();
 
-			for (int k = 0; k < times; k++)
-				x[k] = world_pair(p->w,
-				    (uint32_t)atoi(p->pass[a] + 1),
-				    (uint32_t)atoi(p->pass[b] + 1), test);
-			json_array_append_new(pairs,
-			    json_pack("{s:s, s:s, s:f}", "a", p->pass[a], "b",
-				p->pass[b], "p50",
-				unit_of(robust_median(x, (size_t)times),
-				    test)));
+		for (size_t b = 0; b < a; b++) {
+			json_t *o = pass_pair(p, p->pass[a], p->pass[b]);
+
+			json_array_append(row, json_object_get(o, "p50"));
+			if (count > 6)
+				json_decref(o);
+			else
+				json_array_append_new(pairs, o);
 		}
+		json_array_append_new(names, json_string(p->pass[a]));
+		json_array_append_new(grid, row);
+	}
+	p->w->at_once = SIZE_MAX;
 	p->pass_count = 0;
-	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
-	    p->pass_bw ? "bw" : "lat", "phase", "isolated", "pairs", pairs);
+	record = json_pack("{s:s, s:s, s:s, s:o, s:{s:o, s:o}}", "probe",
+	    "canary", "test", p->pass_bw ? "bw" : "lat", "phase", "isolated",
+	    "pairs", pairs, "grid", "nodes", names, "p50", grid);
 	diagnosis_record(p->d, &from, record);
 	diagnosis_run_over(p->d, run);
 	json_decref(record);
@@ -438,6 +507,8 @@ hear_round(struct play *p, uint64_t round_ns)
 	now_ns = round_ns + rng_below(&w->rng, 60 * CLK_NS_PER_S);
 	world_step(w, now_ns);
 	tell_nodes(p);
+	w->rail = (uint32_t)((round_ns - START_NS) / SCENARIO_ROUND %
+	    (uint64_t)w->s->cluster.rails);
 	hear_canary(p, WORLD_LAT);
 	if (w->s->cluster.bw)
 		hear_canary(p, WORLD_BW);
@@ -538,6 +609,7 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 	p->ret = ret;
 	p->verbose = verbose;
 	p->w = world_new(s, seed);
+	p->w->at_once = SIZE_MAX;
 	p->order = xcalloc(p->w->nodes, sizeof(*p->order));
 	p->port = xcalloc(p->w->nodes, sizeof(*p->port));
 	p->paths = xcalloc(p->w->nodes, 2 * RINGS * sizeof(*p->paths));

@@ -14,7 +14,7 @@
 #include "common/log.h"
 
 #define KINDS                                                                  \
-	"none|node|one-way|leaf|uplink|spine|fleet|host|port|loss|"            \
+	"none|node|one-way|leaf|uplink|spine|fleet|host|port|rail|loss|"       \
 	"uplink-loss|mtu|uplink-mtu"
 
 #define FAULT(s, none)                                                         \
@@ -30,6 +30,8 @@
 		    "Share of the connections that meet it." },                \
 	    { s, "ramp", CONF_INT, 0, 1e6, NULL, "0", "rounds",                \
 		    "Until all of it is there." },                             \
+	    { s, "pairs", CONF_INT, 0, 1e6, NULL, "0", "1",                    \
+		    "Felt only when so many pairs are measured at once." },    \
 	    { s, "on", CONF_SPAN, 0, 1e6, NULL, "0", "s",                      \
 		    "It is there for so long" },                               \
 	    { s, "every", CONF_SPAN, 0, 1e7, NULL, "0", "s",                   \
@@ -63,6 +65,8 @@ static const struct conf_row rows[] = {
 	    "Does the collector know them?" },
 	{ "cluster", "uplinks", CONF_INT, 1, 64, NULL, "1", "1",
 	    "Of a leaf; each connection takes one by a hash." },
+	{ "cluster", "rails", CONF_INT, 1, 16, NULL, "1", "1",
+	    "NICs of a node, of which each round uses the next." },
 	{ "cluster", "spines", CONF_INT, 1, 64, NULL, "4", "1", "Spines." },
 	{ "cluster", "partners", CONF_INT, 1, 32, NULL, "16", "1",
 	    "Of a node in a round." },
@@ -134,6 +138,7 @@ fault_read(const struct scenario *s, const char *section, struct fault *ret)
 	    ? effect
 	    : log1p(effect);
 	ret->flows = conf_real(c, section, "flows");
+	ret->pairs = (size_t)conf_int(c, section, "pairs");
 	ret->ramp = (double)conf_int(c, section, "ramp");
 	ret->on_ns = conf_span_ns(c, section, "on");
 	ret->every_ns = conf_span_ns(c, section, "every");
@@ -167,6 +172,7 @@ scenario_load(const char *path, struct scenario *ret)
 		ret->cluster.leaf_max = ret->cluster.leaf_min;
 	ret->cluster.leaves_known = conf_bool(c, "cluster", "leaves_known");
 	ret->cluster.uplinks = (int)conf_int(c, "cluster", "uplinks");
+	ret->cluster.rails = (int)conf_int(c, "cluster", "rails");
 	ret->cluster.spines = (int)conf_int(c, "cluster", "spines");
 	ret->cluster.partners = (int)conf_int(c, "cluster", "partners");
 	ret->cluster.mesh = conf_bool(c, "cluster", "mesh");

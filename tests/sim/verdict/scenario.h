@@ -24,6 +24,7 @@ enum fault_kind {
 	FAULT_FLEET,   /* everything */
 	FAULT_HOST,    /* a node whose CPU is taken, and it shows */
 	FAULT_PORT,    /* a port that has trained to a lower rate */
+	FAULT_RAIL,    /* one of cluster.rails of a node */
 	/* What only the mesh feels: */
 	FAULT_LOSS, /* a node loses datagrams */
 	FAULT_UPLINK_LOSS,
@@ -38,6 +39,7 @@ struct fault {
 	double effect;  /* logarithm; of a loss the share, of a port its rate */
 	double flows;   /* share of a pair's connections that meet it */
 	double ramp;    /* rounds until all of the effect is there */
+	size_t pairs;   /* felt when so many are measured at once */
 	uint64_t on_ns, every_ns; /* there for on of every; 0: always */
 	int lat, bw;              /* which tests feel it */
 };
@@ -48,7 +50,7 @@ struct scenario {
 	int trials, quick_trials, rounds, quick_rounds, calm, heal;
 	struct { /* what is normal */
 		uint32_t nodes, leaf_min, leaf_max;
-		int leaves_known, uplinks, spines, partners, mesh, bw;
+		int leaves_known, uplinks, spines, partners, mesh, bw, rails;
 		double noise, odd_share, odd_mean; /* of a pair, a round */
 		double node_sd, leaf_sd, inside, loss;
 	} cluster;

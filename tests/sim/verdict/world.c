@@ -69,6 +69,7 @@ world_new(const struct scenario *s, uint64_t seed)
 		}
 		x->member = (uint32_t)rng_below(&w->rng,
 		    (uint64_t)(x->f->kind == FAULT_SPINE ? s->cluster.spines
+			    : x->f->kind == FAULT_RAIL   ? s->cluster.rails
 							 : s->cluster.uplinks));
 		if (x->f->every_ns > 0)
 			x->phase_ns = rng_below(&w->rng, x->f->every_ns);
@@ -206,6 +207,8 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 	case FAULT_SPINE:
 		return between &&
 		    hash % (uint64_t)w->s->cluster.spines == x->member;
+	case FAULT_RAIL:
+		return w->rail == x->member && (x->hit[a] || x->hit[b]);
 	case FAULT_PORT:
 	case FAULT_NONE:
 	case FAULT_MAX:
@@ -220,8 +223,21 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 	return x->hit[a] || x->hit[b];
 }
 
-double
-world_pair(struct world *w, uint32_t a, uint32_t b, enum world_test test)
+/* What a fault adds to a pair that meets it: an exchange takes the mean of both
+ * ways. */
+static double
+added_by(const struct world_fault *f, uint32_t a, uint32_t b, int one_way)
+{
+	if (f->f->kind != FAULT_ONE_WAY)
+		return f->now;
+	if (!one_way)
+		return log1p(expm1(f->now) / 2);
+	return f->hit[a] == 2 || f->hit[b] == 1 ? f->now : 0;
+}
+
+static double
+measure(struct world *w, uint32_t a, uint32_t b, enum world_test test,
+    int one_way)
 {
 	uint32_t la = w->leaf[a], lb = w->leaf[b];
 	double x = fmax(w->own[a], w->own[b]) +
@@ -236,17 +252,28 @@ world_pair(struct world *w, uint32_t a, uint32_t b, enum world_test test)
 		double share = (double)(hash_of(w, a, b, 77) % 10000) / 10000;
 
 		if (f->now == 0 || f->f->kind >= FAULT_LOSS ||
+		    w->at_once < f->f->pairs ||
 		    !(test == WORLD_BW ? f->f->bw : f->f->lat) ||
 		    share >= f->f->flows || !meets(w, f, a, b))
 			continue;
-		/* An exchange takes the mean of both ways. */
-		x += f->f->kind == FAULT_ONE_WAY ? log1p(expm1(f->now) / 2)
-						 : f->now;
+		x += added_by(f, a, b, one_way);
 	}
 	x += w->s->cluster.noise * world_normal(w);
 	if (rng_unit(&w->rng) < w->s->cluster.odd_share)
 		x -= w->s->cluster.odd_mean * log1p(-rng_unit(&w->rng));
 	return x;
+}
+
+double
+world_pair(struct world *w, uint32_t a, uint32_t b, enum world_test test)
+{
+	return measure(w, a, b, test, 0);
+}
+
+double
+world_way(struct world *w, uint32_t a, uint32_t b, enum world_test test)
+{
+	return measure(w, a, b, test, 1);
 }
 
 double

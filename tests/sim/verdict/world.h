@@ -41,6 +41,8 @@ struct world {
 	uint64_t now_ns, begin_ns; /* of the faults; 0: they are not there */
 	struct world_fault faults[SCENARIO_FAULTS];
 	uint64_t round; /* connections are new in each */
+	uint32_t rail;  /* that it uses */
+	size_t at_once; /* pairs that are measured together */
 };
 
 enum world_test { WORLD_LAT, WORLD_BW };
@@ -51,6 +53,8 @@ void world_free(struct world *w);
 void world_step(struct world *w, uint64_t now_ns);
 double world_pair(struct world *w, uint32_t a, uint32_t b,
     enum world_test test);
+/* The same of what a sends to b, and nothing else. */
+double world_way(struct world *w, uint32_t a, uint32_t b, enum world_test test);
 /* The share of echoes that get lost between them. */
 double world_loss(const struct world *w, uint32_t a, uint32_t b);
 /* Do large ones vanish between them? */

@@ -24,6 +24,10 @@ static const struct conf_row rows[] = {
 	    "Choices." },
 	{ "two", "nodes", CONF_HOSTLIST, 0, 0, NULL, "n[1-3]", "",
 	    "Hosts. .It starts nothing." },
+	{ "two", "listen", CONF_ADDRESS, 0, 0, NULL, "", "", "A door." },
+	{ "two", "peer", CONF_ADDRESS, 2, 0, NULL, "host:17700", "",
+	    "A peer." },
+	{ "two", "hooks", CONF_URLS, 0, 0, NULL, "", "", "Who is told." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 
@@ -45,7 +49,9 @@ test_values(void **state)
 {
 	struct conf *c = parse_ok("# note\n[one]\nname = ab=c ; note\n"
 				  "on: yes\n\n[two]\nspan=250ms\n"
-				  "share = 5%\nsize = 1M\nmode = red\n");
+				  "share = 5%\nsize = 1M\nmode = red\n"
+				  "listen = :80\npeer = [::1]:17700\n"
+				  "hooks = http://a/, https://b:1/x\n");
 
 	(void)state;
 	assert_string_equal(conf_string(c, "one", "name"), "ab=c");
@@ -131,6 +137,22 @@ test_complaints(void **state)
 		    "f:2: two.nodes = n[1-: allowed is a hostlist as "
 		    "n[001-016,020],login1 (the bracket is not closed at "
 		    "character 2)" },
+		{ "[two]\nlisten = 127.0.0.1\n",
+		    "f:2: two.listen = 127.0.0.1: allowed is host:port or "
+		    "nothing" },
+		{ "[two]\nlisten = ::1:80\n",
+		    "f:2: two.listen = ::1:80: allowed is host:port or "
+		    "nothing" },
+		{ "[two]\npeer = :17700\n",
+		    "f:2: two.peer = :17700: allowed is host:port" },
+		{ "[two]\npeer = host:65536\n",
+		    "f:2: two.peer = host:65536: allowed is host:port" },
+		{ "[two]\nhooks = http://a/,ftp://b\n",
+		    "f:2: two.hooks = http://a/,ftp://b: allowed is "
+		    "http://HOST or https://HOST, with commas between" },
+		{ "[two]\nhooks = http://a/,,\n",
+		    "f:2: two.hooks = http://a/,,: allowed is http://HOST or "
+		    "https://HOST, with commas between" },
 	};
 
 	(void)state;

@@ -128,6 +128,7 @@ test_good(void **state)
 		"[canary]\nshare = 1\n[congestor]\nmix = none\n",
 		"[campaign]\nclass = background\n[self]\nbytes = 1M\n",
 		"[canary]\npartners = pair\ntests = lat,put-bw\n",
+		"[canary]\npartners = one-way\ntests = bw\n",
 		"[slurm]\nqos = a-Z_0.,:+@\n" };
 
 	(void)state;
@@ -151,6 +152,9 @@ test_rules(void **state)
 		{ "[canary]\npartners = pair\ntests = lat,bw-sync\n",
 		    "f:2: canary.partners = pair: allowed are match and pair "
 		    "with the tests lat, get-lat, bw, put-bw only, and " },
+		{ "[canary]\npartners = one-way\ntests = bw,lat\n",
+		    "f:2: canary.partners = one-way: allowed is one-way with "
+		    "test bw only, and " },
 		{ "[canary]\npartners = match\ntests = lat\nexact = gpcnet\n",
 		    "f:2: canary.partners = match: allowed are" },
 		{ "[congestor]\nmix = none,incast\n",

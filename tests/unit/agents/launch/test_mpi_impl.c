@@ -238,6 +238,12 @@ test_fabric(void **state)
 		{ &launch_openmpi, "[mpi]\nnet = 10.0.0.0/8\n",
 		    "fabric = tcp\ndevices = eth1\n",
 		    "OMPI_MCA_btl_tcp_if_include", "eth1" },
+		{ &launch_openmpi, "", "devices = eth1\n", "FI_CXI_DEVICE_NAME",
+		    NULL },
+		{ &launch_openmpi, "[mpi]\nenv = UCX_NET_DEVICES=m1:1\n",
+		    "devices = m0\n", "UCX_NET_DEVICES", "m1:1" },
+		{ &launch_openmpi, "[mpi]\nnet = 10.0.0.0/8\nnics = a\n", "",
+		    "OMPI_MCA_btl_tcp_if_include", NULL },
 		/* commas in values; the campaign speaks last */
 		{ &launch_openmpi, "[mpi]\nenv = UCX_TLS=\"rc,self\",A=1\n", "",
 		    "UCX_TLS", "rc,self" },
@@ -489,10 +495,145 @@ test_command_line(void **state)
 	assert_null(launcher_find("pbs"));
 }
 
+/* mpi.bind of the campaign before the agent's, for as many ranks as there are
+ * cores. */
+static void
+test_bind(void **state)
+{
+	static const struct {
+		const char *agent, *campaign, *binding, *mapping, *mpich;
+		int ranks;
+	} rows[] = {
+		{ "", "", "none", "slot", NULL, 1 },
+		{ "core", "", "core", "slot", "-bind-to core", 2 },
+		{ "core", "numa", "numa", "numa", "-bind-to numa", 2 },
+		{ "core", "none", "none", "slot", NULL, 2 },
+		{ "core", "", "none", "slot", NULL, 3 },
+	};
+	char agent[100], campaign[100];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct strvec argv = { 0 }, env = { 0 };
+
+		snprintf(agent, sizeof(agent), "[mpi]\n%s%s\n",
+		    rows[i].agent[0] != '\0' ? "bind = " : "", rows[i].agent);
+		snprintf(campaign, sizeof(campaign), "[mpi]\n%s%s\n",
+		    rows[i].campaign[0] != '\0' ? "bind = " : "",
+		    rows[i].campaign);
+		build_for(&launch_openmpi, agent, campaign, rows[i].ranks, 1,
+		    &argv, &env);
+		assert_string_equal(env_get(&env,
+					"OMPI_MCA_hwloc_base_binding_policy"),
+		    rows[i].binding);
+		assert_string_equal(env_get(&env,
+					"OMPI_MCA_rmaps_base_mapping_policy"),
+		    rows[i].mapping);
+		if (i == 0)
+			assert_null(env_get(&env, "COALMINE_BIND"));
+		else
+			assert_string_equal(env_get(&env, "COALMINE_BIND"),
+			    rows[i].campaign[0] != '\0' ? rows[i].campaign
+							: rows[i].agent);
+		strvec_clear(&argv);
+		strvec_clear(&env);
+		build_for(&launch_mpich, agent, campaign, rows[i].ranks, 1,
+		    &argv, &env);
+		assert_int_equal(strstr(joined(&argv), "-bind-to") != NULL,
+		    rows[i].mpich != NULL);
+		assert_true(rows[i].mpich == NULL ||
+		    strstr(joined(&argv), rows[i].mpich) != NULL);
+		strvec_clear(&argv);
+		strvec_clear(&env);
+	}
+}
+
+static void
+file_write(const char *dir, const char *name, const char *text)
+{
+	char path[200];
+	FILE *fp;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fp = fopen(path, "we");
+	assert_non_null(fp);
+	fputs(text, fp);
+	fclose(fp);
+}
+
+/* What coalmine-build-probe has registered: a name of its own, a launcher of
+ * its own or none, and nothing of a file that is wrong. */
+static void
+test_sites(void **state)
+{
+	char dir[] = "/tmp/coalmine-XXXXXX", text[400], cmd[200];
+	char launcher[100], engine[100];
+	const struct mpi_impl_mpi *mpi;
+	struct strvec env = { 0 };
+	struct conf *c;
+	struct err err;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(text, sizeof(text),
+	    "[probe]\nmpi = openmpi\nengine = %s/mpirun\nbin = %s\n"
+	    "slurm = \nversion = " COALMINE_VERSION "\n",
+	    dir, dir);
+	file_write(dir, "ompi-5.conf", text);
+	file_write(dir, "mpirun", "");
+	file_write(dir, "orted", "");
+	file_write(dir, "cray.conf",
+	    "[probe]\nmpi = mpich\nengine = /bin/true\n"
+	    "slurm = cray_shasta\n");
+	file_write(dir, "mpich.conf", text);
+	file_write(dir, "wrong.conf", "[probe]\nmpi = lam\n");
+	file_write(dir, "x.conf.dpkg-old", text);
+	snprintf(cmd, sizeof(cmd), "chmod +x %s/mpirun %s/orted", dir, dir);
+	assert_int_equal(system(cmd), 0);
+	snprintf(text, sizeof(text), "[children]\nprobes = %s\n", dir);
+	c = conf_of(text);
+	mpi_impl_load(c);
+
+	mpi = mpi_impl_find("ompi-5");
+	assert_non_null(mpi);
+	assert_string_equal(mpi->family, "openmpi");
+	assert_string_equal(mpi->slurm, "pmix");
+	assert_int_equal(mpi_impl_path(mpi, c, launcher, engine,
+			     sizeof(launcher), &err),
+	    0);
+	assert_int_equal(strncmp(launcher, dir, strlen(dir)), 0);
+	assert_string_equal(launcher, engine);
+	assert_int_equal(mpi_impl_daemon(mpi, c, launcher, sizeof(launcher)),
+	    0);
+	mpi_impl_env(mpi, c, &env);
+	assert_int_equal(strncmp(env_get(&env, "LD_LIBRARY_PATH"), dir,
+			     strlen(dir)),
+	    0);
+	strvec_clear(&env);
+
+	mpi = mpi_impl_find("cray");
+	assert_non_null(mpi);
+	assert_string_equal(mpi->slurm, "cray_shasta");
+	assert_int_equal(mpi_impl_path(mpi, c, launcher, engine,
+			     sizeof(launcher), &err),
+	    0);
+	assert_string_equal(launcher, "");
+	assert_string_equal(engine, "/bin/true");
+
+	assert_ptr_equal(mpi_impl_find("mpich"), &launch_mpich);
+	assert_null(mpi_impl_find("wrong"));
+	assert_null(mpi_impl_at(4));
+	conf_free(c);
+	snprintf(cmd, sizeof(cmd), "rm -r '%s'", dir);
+	assert_int_equal(system(cmd), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bind),
+		cmocka_unit_test(test_sites),
 		cmocka_unit_test(test_openmpi),
 		cmocka_unit_test(test_openmpi_options),
 		cmocka_unit_test(test_mpich),

@@ -31,6 +31,20 @@ lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
 	lost_count++;
 }
 
+static json_t *stuck_with;
+
+static void
+stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
+{
+	(void)pid;
+	(void)arg;
+	assert_int_equal(rank, 1);
+	json_decref(stuck_with);
+	stuck_with = with;
+}
+
+static const struct rank_watch_ops ops = { lost_cb, stuck_cb };
+
 /* A connection that says text, or -errno. */
 static int
 say(const char *text)
@@ -76,7 +90,7 @@ static void
 test_flood(void **state)
 {
 	struct event_base *base = *state;
-	struct rank_watch *t = rank_watch_open(base, path, -1, lost_cb, NULL);
+	struct rank_watch *t = rank_watch_open(base, path, -1, &ops, NULL);
 	char text[64];
 	int made = 0, fd;
 
@@ -95,12 +109,52 @@ test_flood(void **state)
 	rank_watch_close(t);
 }
 
+/* Once it has said who it is, of two others at most, in these words. */
+static void
+test_stuck(void **state)
+{
+	static const char *const wrong[] = {
+		"stuck 3 node3 lat 5.0 77\n",
+		"rank 1 pid 7\nstuck 3 node3 lat 5.0 77 \n",
+		"rank 1 pid 7\nstuck 3 node3 walk 5.0 77\n",
+		"rank 1 pid 7\nstuck -2 node3 lat 5.0 77\n",
+		"rank 1 pid 7\nstuck 3 a\"b lat 5.0 77\n",
+		"rank 1 pid 7\nstuck 3 node3 lat nan 77\n",
+	};
+	struct event_base *base = *state;
+	struct rank_watch *t = rank_watch_open(base, path, -1, &ops, NULL);
+	int fd;
+
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		fd = say(wrong[i]);
+		loop(base);
+		assert_true(TAILQ_EMPTY(&t->lines));
+		assert_null(stuck_with);
+		close(fd);
+	}
+	fd = say("rank 1 pid 7\nstuck 3 node3 lat 5.0 77\n"
+		 "stuck 4 node4 bw 5.5 78\n");
+	loop(base);
+	assert_string_equal(json_string_value(
+				json_object_get(stuck_with, "node")),
+	    "node4");
+	assert_int_equal(json_integer_value(json_object_get(stuck_with, "at")),
+	    78);
+	assert_false(TAILQ_EMPTY(&t->lines));
+	assert_int_equal(write(fd, "stuck 5 node5 bw 5.5 78\n", 24), 24);
+	loop(base);
+	assert_true(TAILQ_EMPTY(&t->lines));
+	close(fd);
+	json_decref(stuck_with);
+	rank_watch_close(t);
+}
+
 /* No descriptors left: shut for a while, and then those who wait are taken. */
 static void
 test_pause(void **state)
 {
 	struct event_base *base = *state;
-	struct rank_watch *t = rank_watch_open(base, path, -1, lost_cb, NULL);
+	struct rank_watch *t = rank_watch_open(base, path, -1, &ops, NULL);
 	struct rlimit was, low;
 	int fd = say("rank 1 pid 7\n");
 
@@ -125,6 +179,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_pause),
 	};
 

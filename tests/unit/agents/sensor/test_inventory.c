@@ -69,6 +69,7 @@ make_node(void)
 	tree_put(NET "br0/speed", "-1\n");
 	tree_put(IB "state", "4: ACTIVE\n");
 	tree_put(IB "rate", "200 Gb/sec (4X HDR)\n");
+	tree_put(IB "gids/0", "fe80:0000:0000:0000:0002:c903:0012:3457\n");
 	tree_put(PCI "0000:17:00.0/class", "0x030200\n");
 	tree_put(PCI "0000:17:00.0/vendor", "0x10de\n");
 	tree_put(PCI "0000:17:00.0/numa_node", "0\n");
@@ -81,6 +82,58 @@ make_node(void)
 	tree_put(PCI "0000:1a:00.0/vendor", "0x10de\n");
 }
 
+static json_t *
+read_with(const char *text)
+{
+	struct conf *c;
+	struct err err;
+	json_t *o;
+
+	assert_int_equal(conf_parse(options_agent, "test", text, &c, &err), 0);
+	o = inventory_read(tree, c, NULL);
+	conf_free(c);
+	return o;
+}
+
+static void
+expect_rails(const char *conf, const char *names)
+{
+	json_t *o = read_with(conf), *rail;
+	char all[200] = "";
+	size_t i;
+
+	json_array_foreach (json_object_get(o, "rails"), i, rail)
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s/%s ",
+		    text(rail, "name"), text(rail, "netdev"));
+	assert_string_equal(all, names);
+	json_decref(o);
+}
+
+/* Which NICs carry the bytes of jobs: what the site says, or the active ports
+ * of a fabric, for one of RoCE may be anything's. */
+static void
+test_rails(void **state)
+{
+	(void)state;
+	make_node();
+	expect_rails("", "");
+	tree_put(IB "link_layer", "InfiniBand\n");
+	tree_put("sys/class/infiniband/mlx5_0/device/net/ib0/dev_port", "0\n");
+	tree_put("sys/class/infiniband/mlx5_1/ports/1/state", "4: ACTIVE\n");
+	tree_put("sys/class/infiniband/mlx5_1/ports/1/link_layer",
+	    "Ethernet\n");
+	tree_put("sys/class/infiniband/mlx5_2/ports/1/state", "1: DOWN\n");
+	tree_put("sys/class/infiniband/mlx5_2/ports/1/link_layer",
+	    "InfiniBand\n");
+	expect_rails("", "mlx5_0/ib0 ");
+	tree_put(NET "hsn0/operstate", "up\n");
+	tree_put(NET "hsn0/device/cxi/cxi0/x", "");
+	expect_rails("", "hsn0/hsn0 mlx5_0/ib0 ");
+	expect_rails("[mpi]\nnics = eth1,eth1,mlx5_0\n",
+	    "eth1/eth1 mlx5_0/ib0 ");
+	expect_rails("[mpi]\nenv = UCX_NET_DEVICES=mlx5_0:1\n", "");
+}
+
 static void
 test_node(void **state)
 {
@@ -88,7 +141,7 @@ test_node(void **state)
 
 	(void)state;
 	make_node();
-	o = inventory_read(tree, NULL, NULL);
+	o = read_with("");
 	assert_int_equal(number(o, "cores"), 7);
 	assert_int_equal(number(o, "memory_bytes"), 1024 * 1024);
 	assert_int_equal(json_array_size(json_object_get(o, "numa")), 2);
@@ -110,6 +163,7 @@ test_node(void **state)
 	assert_null(json_object_get(nic, "speed_bps"));
 	nic = at(nics, "name", "mlx5_0");
 	assert_string_equal(text(nic, "state"), "ACTIVE");
+	assert_string_equal(text(nic, "guid"), "0x0002c90300123457");
 	assert_true(number(nic, "speed_bps") == 200000000000LL);
 	json_decref(o);
 }
@@ -121,7 +175,7 @@ test_gpus(void **state)
 
 	(void)state;
 	make_node();
-	o = inventory_read(tree, NULL, NULL);
+	o = read_with("");
 	gpus = json_object_get(o, "gpus");
 	assert_int_equal(json_array_size(gpus), 2);
 	assert_string_equal(text(at(gpus, "pci", "0000:17:00.0"), "vendor"),
@@ -137,7 +191,7 @@ test_gpus(void **state)
 static void
 test_bare(void **state)
 {
-	json_t *o = inventory_read(tree, NULL, NULL);
+	json_t *o = read_with("");
 
 	(void)state;
 	assert_null(json_object_get(o, "cores"));
@@ -193,6 +247,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_node),
+		TEST(test_rails),
 		TEST(test_gpus),
 		TEST(test_bare),
 		TEST(test_cpus),

@@ -105,6 +105,26 @@ test_slurm(void **state)
 	}
 }
 
+/* Of AMD's by the kernel, of NVIDIA's by the stand-in of NVML. */
+static void
+test_gpus(void **state)
+{
+	struct err err;
+
+	(void)state;
+	tree_put("sys/class/kfd/kfd/proc/x", "");
+	assert_int_equal(gpu_busy(tree, &err), 0);
+	setenv("COALMINE_FAKE_NVML", "busy", 1);
+	assert_int_equal(gpu_busy(tree, &err), 1);
+	assert_string_equal(err.text, "NVIDIA GPU 1: a process computes on it");
+	setenv("COALMINE_FAKE_NVML", "fail", 1);
+	assert_int_equal(gpu_busy(tree, &err), 0);
+	unsetenv("COALMINE_FAKE_NVML");
+	tree_put("sys/class/kfd/kfd/proc/4711/x", "");
+	assert_int_equal(gpu_busy(tree, &err), 1);
+	assert_string_equal(err.text, "AMD GPU: process 4711 computes on it");
+}
+
 #define TEST(name)                                                             \
 	cmocka_unit_test_setup_teardown(name, tree_setup, tree_teardown)
 
@@ -149,6 +169,7 @@ main(void)
 		TEST(test_link_look),
 		TEST(test_bare),
 		TEST(test_slurm),
+		TEST(test_gpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

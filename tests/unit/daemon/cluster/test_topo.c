@@ -80,8 +80,8 @@ test_bad_files(void **state)
 		{ "l1\n", ":1: expected LEAF NODES" },
 		{ "l1 n1\nl2 n[1-2]\n", ":2: n1 is on leaf l1 too" },
 		{ "l1 n[3-1]\n", ":1: " },
-		{ "l1 n1 n2\n", ":1: expected" },
-		{ "l/1 n1\n", ":1: expected" },
+		{ "l1 n1 n2\n", ":1: expected LEAF NODES" },
+		{ "l/1 n1\n", ":1: \"l/1\" is no name" },
 	};
 	struct topo *t = NULL;
 	char path[64];

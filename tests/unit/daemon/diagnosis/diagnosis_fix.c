@@ -206,8 +206,8 @@ hear_round_of(struct fix *f, unsigned slow, const struct diagnosis_source *from)
 			slow >> i & 1 ? 11 : 1, "wait_ratio",
 			f->waits >> i & 1 ? 0.9 : 0.2));
 	}
-	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
-	    "lat", "phase", "wild", "nodes", nodes);
+	record = json_pack("{s:s, s:s, s:s, s:s, s:o}", "run", from->run,
+	    "probe", "canary", "test", "lat", "phase", "wild", "nodes", nodes);
 	diagnosis_record(f->diagnosis, from, record);
 	json_decref(record);
 }
@@ -216,7 +216,7 @@ void
 hear_round(struct fix *f, unsigned slow)
 {
 	static const struct diagnosis_source from = { "run-1", "watch",
-		"background", "openmpi", "agents", NULL };
+		"background", "openmpi", "agents", NULL, NULL };
 
 	hear_round_of(f, slow, &from);
 }
@@ -226,7 +226,7 @@ hear_pass(struct fix *f, const char *slow, int uplink)
 {
 	struct confirm_run *p = &f->diagnosis->pass;
 	struct diagnosis_source from = { p->run, NAMES_PASS_CAMPAIGN,
-		"background", "openmpi", "agents", NULL };
+		"background", "openmpi", "agents", NULL, NULL };
 	json_t *pairs = json_array(), *record;
 
 	for (size_t a = 0; a < p->count; a++)
@@ -281,7 +281,7 @@ void
 hear_made(struct fix *f, double factor, int rounds)
 {
 	static const struct diagnosis_source from = { "run-1", "watch",
-		"background", "openmpi", "agents", NULL };
+		"background", "openmpi", "agents", NULL, NULL };
 
 	for (int i = 0; i < rounds; i++) {
 		json_t *record = made_round(factor);

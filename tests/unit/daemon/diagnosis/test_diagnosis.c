@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 static void
 test_node(void **state)
@@ -40,6 +41,102 @@ test_node(void **state)
 	assert_non_null(strstr(told.last, "normal for 3 rounds"));
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
+}
+
+static void
+hear_rail(struct fix *f, const char *rail, unsigned slow)
+{
+	const struct diagnosis_source from = { "run-1", "watch", "background",
+		"openmpi", "agents", NULL, rail };
+
+	hear_round_of(f, slow, &from);
+}
+
+/* Of two rails that take turns one is slow on one node: it is that rail, in the
+ * confirmation run too, for another collector as well; and once both are, it
+ * is the node. */
+static void
+test_rail(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+	json_t *all;
+
+	for (int i = 0; i < 5; i++)
+		hear_rail(f, i % 2 == 0 ? "eth1" : "eth2",
+		    i % 2 == 0 ? 1 << 4 : 0);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(names_whats[list[0].what], "rail");
+	assert_string_equal(list[0].subject, "node5");
+	expect_text(f, "node node5, rail eth1: 41 % slower than 11 of 11");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	assert_string_equal(conf_string(f->campaign, "mpi", "devices"), "eth1");
+	f->diagnosis->pass.disturbed = 1; /* and the next goes over it too */
+	hear_pass(f, "node5", 0);
+	TAILQ_FIRST(&f->diagnosis->incidents)->what = WHAT_UNDETERMINED;
+	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 2);
+	assert_string_equal(conf_string(f->campaign, "mpi", "devices"), "eth1");
+	hear_pass(f, "node5", 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	expect_text(f, "confirmation run over this rail: the node's, not its");
+	all = diagnosis_json(f->diagnosis, 0);
+	fix_again(f);
+	diagnosis_load(f->diagnosis, all);
+	json_decref(all);
+	hear_rail(f, "eth2", 0);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(names_whats[list[0].what], "rail");
+	for (int i = 0; i < 3; i++)
+		hear_rail(f, "eth1", 0);
+	assert_int_equal(open_cases(f), 0);
+	for (int i = 0; i < 3; i++)
+		hear_rail(f, i % 2 == 0 ? "eth1" : "eth2", 1 << 5);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(names_whats[list[0].what], "node");
+	expect_text(f, "node6: 4");
+}
+
+/* Stuck with one: nobody is named, and one of both is left out; with a second
+ * one, it is, until runs measure it with them. */
+static void
+test_stuck(void **state)
+{
+	static const struct diagnosis_source from = { "run-9", "watch",
+		"background", "openmpi", "agents", NULL, NULL };
+	struct fix *f = *state;
+	struct diagnosis *d = f->diagnosis;
+	const struct node *node5 = roster_find(f->roster, "node5");
+	const struct node *node2 = roster_find(f->roster, "node2");
+	struct err err;
+
+	hear_round(f, 0);
+	assert_false(diagnosis_avoid(d, node5, &err));
+	diagnosis_stuck(d, &from, node2, node5, "lat", 5);
+	assert_int_equal(told.alarms, 1);
+	assert_int_equal(open_cases(f), 0);
+	assert_true(diagnosis_avoid(d, node5, &err));
+	assert_non_null(strstr(err.text, "node2"));
+	assert_false(diagnosis_avoid(d, node2, &err));
+	diagnosis_stuck(d, &from, roster_find(f->roster, "node9"), node5, "bw",
+	    7);
+	assert_int_equal(told.alarms, 1);
+	assert_int_equal(open_cases(f), 1);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	assert_int_equal(verdict_of(f, "node2"), VERDICT_OK);
+	expect_text(f,
+	    "node5: exchanges with 2 nodes, node2 and node9 among them, did "
+	    "not end within 7 s (bw)");
+	hear_round(f, 0); /* slow rounds of before do not end it */
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	diagnosis_run_over(d, "run-8"); /* it measured nobody */
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	diagnosis_run_over(d, "run-1");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	assert_false(diagnosis_avoid(d, node5, &err));
+	assert_non_null(strstr(told.last, "exchanges with it end again"));
 }
 
 /* A score is the judge's own z; what counts is its verdict. One slow round has
@@ -134,6 +231,41 @@ test_spine(void **state)
 			hear_round(f, 0);
 		assert_int_equal(open_cases(f), 0);
 	}
+}
+
+/* The file of leaves says what hangs above a slow leaf. It changes: a leaf that
+ * is not there any more is not bad, and one that is stays so. */
+static void
+test_leaf_goes(void **state)
+{
+	static const char text[] = "west node[5-8] pod=p1 up=s[1-2]*2\n";
+	char path[] = "/tmp/coalmine-leaves-XXXXXX";
+	struct fix *f = *state;
+	struct topo *file;
+	struct err err;
+	json_t *list, *one;
+	int fd = mkstemp(path);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	assert_int_equal(topo_load(path, 24, &file, &err), 0);
+	unlink(path);
+	roster_set_topo(f->roster, file);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0xf0);
+	assert_int_equal(open_cases(f), 1);
+	list = diagnosis_json(f->diagnosis, 0);
+	one = json_array_get(list, 0);
+	assert_string_equal(member_text(one, "subject"), "west");
+	assert_string_equal(member_text(one, "pod"), "p1");
+	assert_string_equal(member_text(one, "up"), "s[1-2]");
+	json_decref(list);
+	diagnosis_leaves_changed(f->diagnosis);
+	assert_int_equal(open_cases(f), 1);
+	roster_set_topo(f->roster, f->topo);
+	diagnosis_leaves_changed(f->diagnosis);
+	assert_int_equal(open_cases(f), 0);
+	topo_free(file);
 }
 
 /* A node is accused, and it is its leaf's uplink. */
@@ -260,6 +392,8 @@ test_load(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
 	list = diagnosis_json(f->diagnosis, 0);
+	assert_string_equal(member_text(json_array_get(list, 0), "leaf"),
+	    "10.78.2.0/24");
 	fix_again(f);
 	diagnosis_load(f->diagnosis, list);
 	json_decref(list);
@@ -367,7 +501,7 @@ test_slurm(void **state)
 	json_t *slurm = json_pack("{s:s, s:s}", "partition", "net", "account",
 	    "ops");
 	struct diagnosis_source from = { "run-1", "watch", "exclusive",
-		"openmpi", "slurm", slurm };
+		"openmpi", "slurm", slurm, NULL };
 	json_t *list;
 
 	f->exclusive = 1;
@@ -416,7 +550,7 @@ static void
 test_scores(void **state)
 {
 	static const struct diagnosis_source from = { "run-1", "watch",
-		"background", "openmpi", "agents", NULL };
+		"background", "openmpi", "agents", NULL, NULL };
 	struct fix *f = *state;
 
 	for (int k = 0; k < 3; k++) {
@@ -469,7 +603,7 @@ static void
 test_rings_apart(void **state)
 {
 	static const struct diagnosis_source from = { "run-2", "canary",
-		"background", "openmpi", "agents", NULL };
+		"background", "openmpi", "agents", NULL, NULL };
 	struct fix *f = *state;
 
 	for (int i = 0; i < 3; i++) {
@@ -515,7 +649,7 @@ static void
 hear_bw(struct fix *f, unsigned slow)
 {
 	static const struct diagnosis_source from = { "run-2", "watch-bw",
-		"background", "openmpi", "agents", NULL };
+		"background", "openmpi", "agents", NULL, NULL };
 	json_t *nodes = json_array(), *record;
 	char name[16];
 
@@ -791,11 +925,14 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_node),
+		DIAGNOSIS_TEST(test_rail),
+		DIAGNOSIS_TEST(test_stuck),
 		DIAGNOSIS_TEST(test_score_and_verdict),
 		DIAGNOSIS_TEST(test_cleared_by_pass),
 		DIAGNOSIS_TEST(test_uplink),
 		DIAGNOSIS_TEST(test_spine),
 		DIAGNOSIS_TEST(test_node_is_leaf),
+		DIAGNOSIS_TEST(test_leaf_goes),
 		DIAGNOSIS_TEST(test_host),
 		DIAGNOSIS_TEST(test_host_of_ranks),
 		DIAGNOSIS_TEST(test_host_was),

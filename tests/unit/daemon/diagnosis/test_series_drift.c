@@ -73,7 +73,7 @@ static void
 test_fleet(void **state)
 {
 	static const struct diagnosis_source from = { "run-1", "watch",
-		"background", "openmpi", "agents", NULL };
+		"background", "openmpi", "agents", NULL, NULL };
 	struct fix *f = *state;
 
 	for (int round = 0; round < 320; round++) {

@@ -13,7 +13,7 @@ hear_pairs(struct fix *f, const char *run, int shift, unsigned slow,
     double ratio)
 {
 	struct diagnosis_source from = { run, "collectives", "exclusive",
-		"openmpi", "agents", NULL };
+		"openmpi", "agents", NULL, NULL };
 	json_t *nodes = json_array(), *record;
 
 	for (int i = 0; i < NODES; i++) {
@@ -41,7 +41,7 @@ test_placed(void **state)
 {
 	struct fix *f = *state;
 	struct diagnosis_source from = { "run-1", "collectives", "exclusive",
-		"openmpi", "agents", NULL };
+		"openmpi", "agents", NULL, NULL };
 
 	for (int placed = 0; placed < 2; placed++) {
 		json_t *record = json_pack("{s:s, s:s, s:s, s:b, s:[{s:s, s:s, "

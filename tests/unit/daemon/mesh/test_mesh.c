@@ -59,19 +59,29 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 	(void)text;
 }
 
+static struct node *run_nodes[2];
+
 size_t
 run_node_count(const struct run *r)
 {
 	(void)r;
-	return 0;
+	return 2;
 }
 
 struct node *
 run_node_at(const struct run *r, size_t i)
 {
 	(void)r;
-	(void)i;
-	return NULL;
+	return run_nodes[i];
+}
+
+static struct run_facts facts;
+
+struct run_facts
+run_facts(const struct run *r)
+{
+	(void)r;
+	return facts;
 }
 
 static json_t *target; /* of the newest order that has any */
@@ -268,6 +278,72 @@ test_clock_set_back(void **state)
 	clk_set_source(NULL, NULL);
 }
 
+/* A link is a NIC: runs exercise those that they used, echoes those that they
+ * went over, and on a network that carries no jobs none. */
+static void
+test_rails(void **state)
+{
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster *roster = roster_new(&limits, NULL, no_loss, NULL);
+	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
+	struct mesh_options elsewhere = options;
+	const struct coverage *c;
+	json_t *seen;
+	struct mesh *m;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(mesh_new(roster, NULL, &options, &ops, NULL, &m, &err),
+	    0);
+	ready(m, roster, "10.0.0.1", 9000, 0); /* of its eth1 */
+	ready(m, roster, "10.0.0.2", 9000, 0);
+	c = mesh_coverage(m);
+	elsewhere.net = "192.168.0.0/16";
+	for (int i = 0; i < 2; i++) {
+		run_nodes[i] = roster_by_id(roster, (size_t)i);
+		json_object_set_new(run_nodes[i]->inventory, "rails",
+		    json_pack("[{s:s, s:s}, {s:s, s:s}]", "name", "eth0",
+			"netdev", "eth0", "name", "mlx5_1", "netdev",
+			i == 0 ? "eth1" : "eth7"));
+	}
+	facts.devices = "";
+	mesh_cover_run(m, NULL); /* nobody knows over which */
+	for (size_t k = 0; k < 4; k++)
+		assert_false(coverage_has_link(c, hour,
+		    mesh_link_id(run_nodes[k / 2], k % 2)));
+	facts.devices = "mlx5_1:1";
+	mesh_cover_run(m, NULL);
+	assert_true(coverage_has_link(c, hour, mesh_link_id(run_nodes[0], 1)));
+	assert_true(coverage_has_link(c, hour, mesh_link_id(run_nodes[1], 1)));
+	assert_false(coverage_has_link(c, hour, mesh_link_id(run_nodes[0], 0)));
+	facts.devices = "";
+	facts.carried = seen = json_pack("[s]", "eth0");
+	mesh_cover_run(m, NULL);
+	assert_true(coverage_has_link(c, hour, mesh_link_id(run_nodes[0], 0)));
+	json_decref(seen);
+	facts.carried = NULL;
+	/* The echoes' eth1 is a rail of the first node only. */
+	assert_int_equal(echo_link(m, run_nodes[0]),
+	    (long)mesh_link_id(run_nodes[0], 1));
+	assert_int_equal(echo_link(m, run_nodes[1]), -ENOENT);
+	pair_cover(m, hour, run_nodes[0], run_nodes[1]);
+	assert_false(coverage_has_pair(c, hour, 0, 1));
+	json_object_del(run_nodes[1]->inventory, "rails");
+	pair_cover(m, hour, run_nodes[0], run_nodes[1]);
+	assert_true(coverage_has_pair(c, hour, 0, 1));
+	assert_true(coverage_has_link(c, hour, mesh_link_id(run_nodes[1], 0)));
+	mesh_free(m);
+	/* mesh.net takes them to the network of eth0. */
+	assert_int_equal(mesh_new(roster, NULL, &elsewhere, &ops, NULL, &m,
+			     &err),
+	    0);
+	mesh_greeted(m, run_nodes[0]);
+	assert_int_equal(echo_link(m, run_nodes[0]),
+	    (long)mesh_link_id(run_nodes[0], 0));
+	mesh_free(m);
+	roster_free(roster);
+}
+
 int
 main(void)
 {
@@ -275,6 +351,7 @@ main(void)
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_rails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,31 @@ test_repeats(void **state)
 	free(b);
 }
 
+/* Nodes 0 and 1 on leaf 0, 2 and 3 on leaf 1. */
+static void
+test_coverage_met(void **state)
+{
+	static const uint32_t leaf_of[] = { 0, 0, 1, 1 };
+	struct coverage_met nodes[4] = { { 0 } }, leaves[2] = { { 0 } };
+
+	(void)state;
+	cov = coverage_new();
+	coverage_pair(cov, HOUR, 0, 0, 2, 1);
+	coverage_pair(cov, HOUR, 2, 1, 0, 0);
+	coverage_pair(cov, HOUR, 2, 1, 3, 1);
+	coverage_met(cov, HOUR, leaf_of, 4, nodes, leaves);
+	assert_int_equal(nodes[0].others, 1);
+	assert_int_equal(nodes[0].one, 2);
+	assert_int_equal(nodes[0].inside, 0);
+	assert_int_equal(nodes[1].others, 0);
+	assert_int_equal(nodes[2].others, 2);
+	assert_int_equal(nodes[2].inside, 1);
+	assert_int_equal(leaves[0].others, 1);
+	assert_int_equal(leaves[0].one, 1);
+	assert_int_equal(leaves[1].one, 0);
+	coverage_free(cov);
+}
+
 static void
 test_coverage_ages(void **state)
 {
@@ -175,23 +200,26 @@ test_coverage_ages(void **state)
 	coverage_pair(cov, HOUR, 3, 0, 7, 1);
 	coverage_pair(cov, HOUR + 5, 3, 0, 4, 0);
 	coverage_pair(cov, HOUR + 6, 4, 0, 3, 0);
-	coverage_node(cov, HOUR + 6, 9, 2, 0);
+	coverage_link(cov, HOUR + 6, 9);
 	assert_true(coverage_has_pair(cov, HOUR + 23, 7, 3));
 	assert_false(coverage_has_pair(cov, HOUR + 24, 7, 3));
 	assert_false(coverage_has_pair(cov, HOUR + 6, 3, 9));
 	assert_true(coverage_has_uplink(cov, HOUR + 6, 1));
 	assert_false(coverage_has_uplink(cov, HOUR + 6, 2));
 	assert_true(coverage_has_link(cov, HOUR + 6, 9));
+	assert_false(coverage_has_link(cov, HOUR + 6, 3)); /* the caller's */
+	coverage_uplink(cov, HOUR + 6, 2);
+	assert_true(coverage_has_uplink(cov, HOUR + 6, 2));
 	assert_true(coverage_has_leaves(cov, HOUR + 6, 1, 0));
 	assert_false(coverage_has_leaves(cov, HOUR + 6, 1, 1));
 	coverage_count(cov, HOUR + 6, &n);
 	assert_int_equal(n.pairs, 2);
 	assert_int_equal(n.leaves, 2);
-	assert_int_equal(n.links, 4);
-	assert_int_equal(n.uplinks, 2);
+	assert_int_equal(n.links, 1);
+	assert_int_equal(n.uplinks, 3);
 	coverage_count(cov, HOUR + 24, &n);
 	assert_int_equal(n.pairs, 1);
-	assert_int_equal(n.uplinks, 0);
+	assert_int_equal(n.uplinks, 1);
 	coverage_count(cov, HOUR + 24 + STAMPS, &n); /* a stamp's next turn */
 	assert_int_equal(n.pairs, 0);
 	assert_int_equal(n.links, 0);
@@ -206,6 +234,7 @@ main(void)
 		cmocka_unit_test(test_prefers_new),
 		cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_coverage_met),
 		cmocka_unit_test(test_coverage_ages),
 	};
 

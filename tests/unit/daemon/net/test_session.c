@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session that goes in the midst of a call about it is freed once, by the
  * outermost call. Run it under ASAN: what it looks for is a use after free. */
-#include "daemon/net/session.c"
+#include "daemon/net/session_int.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+#include "common/clk.h"
+
+#define QUEUE_BYTES (4 * 1024 * 1024)
 
 static unsigned closed_count;
 
@@ -26,7 +32,7 @@ static const struct session_ops ops = { .closed = closed_cb };
 static struct session *
 full_session(struct sessions *ss, size_t room_bytes)
 {
-	static char fill[OUT_BYTES_MAX];
+	static char fill[QUEUE_BYTES];
 	struct session *s;
 	int sv[2];
 
@@ -34,8 +40,8 @@ full_session(struct sessions *ss, size_t room_bytes)
 	close(sv[1]);
 	sessions_accept(ss, sv[0], "192.0.2.1");
 	s = TAILQ_FIRST(&ss->list[STEP_SILENT]);
-	tls_start(s);
-	step_set(s, STEP_UP);
+	session_start(s);
+	session_step(s, STEP_UP);
 	bufferevent_disable(s->bev, EV_READ | EV_WRITE);
 	bufferevent_write(s->bev, fill, sizeof(fill) - room_bytes);
 	return s;
@@ -44,8 +50,8 @@ full_session(struct sessions *ss, size_t room_bytes)
 static void
 test_refuse_when_full(void **state)
 {
-	static const struct session_limits limits = { CLK_NS_PER_S,
-		CLK_NS_PER_S, 10 };
+	static const struct session_limits limits = { CLK_NS_PER_S, 10,
+		QUEUE_BYTES };
 	struct event_base *base = event_base_new();
 	struct sessions *ss = sessions_new(base, &limits, &ops, NULL);
 

@@ -20,7 +20,7 @@
 #include "schema/options.h"
 
 #define SENT_MAX  256
-#define LATE_NS   (5 * CLK_NS_PER_S)
+#define BEAT_NS   (2 * CLK_NS_PER_S)
 #define LOST_NS   (10 * CLK_NS_PER_S)
 #define UNIX_0_NS (1795000000 * CLK_NS_PER_S)
 
@@ -46,6 +46,9 @@ struct fix {
 	unsigned events;
 	unsigned committed;
 	unsigned hang_ups;
+	unsigned stuck_count;
+	char stuck[80]; /* the newest pair */
+	char avoid[8];  /* a node that is better left out */
 	char last_state[16];
 	char setting[200]; /* the newest */
 };
@@ -198,8 +201,26 @@ fix_changed(void *ctx, const struct run *r)
 	(void)r;
 }
 
+static void
+fix_stuck(void *ctx, const struct run *r, const struct run_stuck *s)
+{
+	(void)ctx;
+	(void)r;
+	snprintf(fix.stuck, sizeof(fix.stuck), "%s %s %s", s->a->name,
+	    s->b->name, s->what);
+	fix.stuck_count++;
+}
+
+static int
+fix_avoid(void *ctx, const struct node *n, struct err *err)
+{
+	(void)ctx;
+	(void)err;
+	return strcmp(n->name, fix.avoid) == 0;
+}
+
 static const struct runs_ops fix_ops = { fix_send, fix_hang_up, fix_committed,
-	fix_changed, NULL };
+	fix_changed, fix_stuck, fix_avoid, NULL };
 
 static void
 fix_lost_cb(struct node *n, void *arg)
@@ -259,7 +280,7 @@ fix_hello(const char *name)
 static void
 fix_setup(int nodes)
 {
-	struct roster_limits limits = { LATE_NS, LOST_NS, NULL };
+	struct roster_limits limits = { BEAT_NS, LOST_NS, NULL };
 	char name[16];
 
 	memset(&fix, 0, sizeof(fix));
@@ -267,7 +288,7 @@ fix_setup(int nodes)
 	fix.writable = 1;
 	clk_set_source(fix_clock, fix_unix);
 	fix.roster = roster_new(&limits, NULL, fix_lost_cb, NULL);
-	fix.runs = runs_new(fix.roster, NULL, LATE_NS, &fix_ops, NULL);
+	fix.runs = runs_new(fix.roster, NULL, &fix_ops, NULL);
 	for (int i = 1; i <= nodes; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
 		fix_hello(name);

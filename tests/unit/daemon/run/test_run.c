@@ -183,6 +183,76 @@ test_rank_lost(void **state)
 }
 
 static void
+says_stuck(const char *run, int rank, int with, int at)
+{
+	char name[16], other[16];
+
+	snprintf(name, sizeof(name), "n%d", rank + 1);
+	snprintf(other, sizeof(other), "n%d", with + 1);
+	fix_says(name, WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i, s:b, s:{s:i, s:s, s:s, s:f, s:i}}",
+		"run", run, "rank", rank, "pid", 9, "exited", 1, "stuck",
+		"rank", with, "node", other, "what", "lat", "waited_s", 5.0,
+		"at", at));
+}
+
+/* In a ring all wait at last: one is where the others are not, or two wait for
+ * each other, and the rest is told nothing of. */
+static void
+test_stuck(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, CAMPAIGN);
+	says_stuck(run, 0, 1, 8); /* waits for one that waits */
+	says_stuck(run, 2, 1, 7);
+	says_stuck(run, 1, 2, 7);
+	says_stuck(run, 0, 7, 8); /* nobody of the run */
+	fix_says("n1", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i, s:b}", "run", run, "rank", 0, "pid", 9,
+		"exited", 1));
+	fix_pass(3, NULL);
+	expect_failed(run, RUN_FAILED, CAUSE_STUCK,
+	    "rank 2 on n3 was stuck with rank 1 on n2 for 5 s (lat)");
+	assert_int_equal(fix.stuck_count, 1);
+	assert_string_equal(fix.stuck, "n3 n2 lat");
+	fix_teardown();
+
+	fix_setup(3); /* two say so of one that says nothing */
+	fix_running(run, CAMPAIGN);
+	says_stuck(run, 1, 2, 7);
+	says_stuck(run, 0, 2, 7);
+	fix_pass(3, NULL);
+	expect_failed(run, RUN_FAILED, CAUSE_STUCK, "; n1 with n3");
+	assert_int_equal(fix.stuck_count, 2);
+	fix_teardown();
+
+	fix_setup(3); /* nobody knows for whom */
+	fix_running(run, CAMPAIGN);
+	says_stuck(run, 1, -1, 7);
+	says_stuck(run, 0, -1, 7);
+	fix_pass(3, NULL);
+	expect_failed(run, RUN_FAILED, CAUSE_STUCK,
+	    "ranks of all nodes but n3 were stuck for 5 s (lat)");
+	assert_int_equal(fix.stuck_count, 2);
+	assert_string_equal(fix.stuck, "n1 n3 lat");
+	fix_teardown();
+
+	fix_setup(3); /* all say so */
+	fix_running(run, CAMPAIGN);
+	says_stuck(run, 1, -1, 7);
+	says_stuck(run, 0, -1, 7);
+	says_stuck(run, 2, -1, 7);
+	fix_pass(3, NULL);
+	expect_failed(run, RUN_FAILED, CAUSE_STUCK,
+	    "ranks of n2 and others were stuck");
+	assert_int_equal(fix.stuck_count, 0);
+	fix_teardown();
+}
+
+static void
 test_launcher_killed(void **state)
 {
 	char run[64];
@@ -557,6 +627,85 @@ test_fabric(void **state)
 }
 
 static void
+rails_of(const char *node, const char *rails)
+{
+	json_t *o = json_loads(rails, 0, NULL);
+
+	assert_non_null(o);
+	json_decref(fix_node(node)->inventory);
+	fix_node(node)->inventory = json_pack("{s:[], s:o}", "nics", "rails",
+	    o);
+}
+
+/* Rails take turns from run to run, each on the nodes that have it; nodes that
+ * name none have a turn of their own; a rail of too few nodes has none. */
+static void
+test_turns(void **state)
+{
+	static const char two[] = "[{\"name\":\"eth1\"},"
+				  "{\"name\":\"eth2\"}]";
+	static const char odd[] = "[{\"name\":\"eth1\"},{\"name\":\"odd\"},"
+				  "{\"name\":\"a,b\"},{\"netdev\":\"x\"}]";
+	static const struct {
+		const char *more, *devices[4];
+		int nodes[4];
+	} rows[] = {
+		{ "rails = turns\n", { "eth1", "eth2", "", "eth1" },
+		    { 4, 3, 5, 4 } },
+		{ "", { "", "", "", "" }, { 5, 5, 5, 5 } },
+		{ "rails = turns\ndevices = eth2\n",
+		    { "eth2", "eth2", "eth2", "eth2" }, { 3, 3, 3, 3 } },
+	};
+	char run[64], name[8], text[300];
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		fix_setup(5);
+		for (int n = 1; n <= 5; n++) {
+			snprintf(name, sizeof(name), "n%d", n);
+			rails_of(name, n < 4 ? two : n == 4 ? odd : "[]");
+		}
+		snprintf(text, sizeof(text),
+		    "[campaign]\nclass = background\nnodes_min = 3\n"
+		    "[congestor]\nmix = none\n[mpi]\n%s",
+		    rows[i].more);
+		for (int k = 0; k < 4; k++) {
+			int before = fix_sent(NULL, WIRE_PREPARE);
+			const struct conf *c;
+
+			assert_int_equal(fix_submit(text, run, &err), 0);
+			c = run_find(fix.runs, run)->conf;
+			assert_string_equal(conf_string(c, "mpi", "devices"),
+			    rows[i].devices[k]);
+			/* an older agent would not know it */
+			assert_false(conf_given(c, "mpi", "rails"));
+			assert_int_equal(fix_sent(NULL, WIRE_PREPARE) - before,
+			    rows[i].nodes[k]);
+		}
+		fix_teardown();
+	}
+	/* One that does not come to run for others gives its turn back. */
+	fix_setup(3);
+	for (int n = 1; n <= 3; n++) {
+		snprintf(name, sizeof(name), "n%d", n);
+		rails_of(name, two);
+	}
+	fix_running(run, "[campaign]\nnodes_min = 3\ndeadline = 2h\n");
+	for (int k = 0; k < 2; k++) {
+		assert_int_equal(fix_submit(CAMPAIGN "[mpi]\nrails = turns\n",
+				     run, &err),
+		    0);
+		assert_string_equal(conf_string(run_find(fix.runs, run)->conf,
+					"mpi", "devices"),
+		    "eth1");
+		fix_pass(901, NULL);
+		assert_int_equal(run_find(fix.runs, run)->state, RUN_MISSED);
+	}
+	fix_teardown();
+}
+
+static void
 test_exclusive(void **state)
 {
 	char first[64], second[64], third[64];
@@ -711,11 +860,13 @@ test_budget(void **state)
 	fix_running(run, BUDGETED);
 	budget_look(costs_budget(cs), fix.now_ns, &use);
 	assert_true(use.bytes_reserved == 3 * 1048576.0);
+	run_find(fix.runs, run)->borders = 2;
 	for (int i = 1; i <= 3; i++) {
 		char name[8];
 
 		snprintf(name, sizeof(name), "n%d", i);
-		for (int border = 1; border <= 2; border++)
+		/* Nobody has asked for the third. */
+		for (int border = 1; border <= 3; border++)
 			fix_says(name, WIRE_COUNTERS,
 			    json_pack("{s:s, s:i, s:I, s:[{s:s, s:{s:i}}]}",
 				"run", run, "border", border, "at_unix_ns",
@@ -865,6 +1016,32 @@ test_longest_ago(void **state)
 	fix_teardown();
 }
 
+/* But not where that leaves too few, or where it is asked for by name. */
+static void
+test_avoid(void **state)
+{
+	static const struct {
+		const char *text;
+		int asked;
+	} rows[] = {
+		{ "[campaign]\nnodes_min = 2\n[congestor]\nmix = none\n", 0 },
+		{ "[campaign]\nnodes_min = 3\n[congestor]\nmix = none\n", 1 },
+		{ "[campaign]\nnodes = n[1-3]\n[congestor]\nmix = none\n", 1 },
+	};
+	char run[64];
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		fix_setup(3);
+		snprintf(fix.avoid, sizeof(fix.avoid), "n2");
+		assert_int_equal(fix_submit(rows[i].text, run, &err), 0);
+		assert_int_equal(fix_sent("n1", WIRE_PREPARE), 1);
+		assert_int_equal(fix_sent("n2", WIRE_PREPARE), rows[i].asked);
+		fix_teardown();
+	}
+}
+
 int
 main(void)
 {
@@ -874,6 +1051,7 @@ main(void)
 		cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_rank_lost),
+		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_launcher_killed),
 		cmocka_unit_test(test_no_end),
 		cmocka_unit_test(test_agent_lost),
@@ -889,6 +1067,7 @@ main(void)
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_fabric),
+		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_exclusive),
 		cmocka_unit_test(test_draw),
 		cmocka_unit_test(test_bad_records),
@@ -898,6 +1077,7 @@ main(void)
 		cmocka_unit_test(test_blackout),
 		cmocka_unit_test(test_preempt),
 		cmocka_unit_test(test_longest_ago),
+		cmocka_unit_test(test_avoid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

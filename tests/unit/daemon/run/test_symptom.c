@@ -48,9 +48,19 @@ test_choose(void **state)
 	/* An agent is killed, ranks of other nodes follow within a second. */
 	struct symptom agent[] = { sign(SYMPTOM_RANK, 10 * S + S / 2),
 		sign(SYMPTOM_AGENT, 10 * S), sign(SYMPTOM_DAEMON, 10 * S) };
+	/* Ranks wait in vain for those of a node that is cut, or that died;
+	 * they end themselves. */
+	struct symptom lost[] = { sign(SYMPTOM_STUCK, 10 * S),
+		sign(SYMPTOM_AGENT, 11 * S), sign(SYMPTOM_EXITED, 10 * S) };
+	struct symptom dead[] = { sign(SYMPTOM_STUCK, 10 * S),
+		sign(SYMPTOM_RANK, 10 * S) };
 
 	(void)state;
 	assert_null(symptom_choose(NULL, 0, NULL));
+	assert_int_equal(chosen(lost, 3), SYMPTOM_AGENT);
+	lost[1].onset_ns = 13 * S;
+	assert_int_equal(chosen(lost, 3), SYMPTOM_STUCK);
+	assert_int_equal(chosen(dead, 2), SYMPTOM_RANK);
 	assert_int_equal(chosen(rank, 2), SYMPTOM_RANK);
 	assert_int_equal(chosen(peers, 3), SYMPTOM_RANK);
 	assert_int_equal(chosen(cut, 3), SYMPTOM_AGENT);

@@ -276,6 +276,49 @@ test_settings_events_nodes_counters(void **state)
 	json_decref(got);
 }
 
+static const char *
+topology_text(const json_t *list, size_t at)
+{
+	return json_string_value(
+	    json_object_get(json_array_get(list, at), "text"));
+}
+
+/* A row for each change, and the one that held at a time. */
+static void
+test_topology_has_a_past(void **state)
+{
+	static const char *const said[] = { "", "l1 n1\n", "l1 n1\n", "l2 n1\n",
+		"l1 n1\n" };
+	struct fix *f = *state;
+	json_t *list, *then;
+	json_int_t at;
+
+	for (size_t i = 0; i < ARRAY_LEN(said); i++)
+		store_put_topology(f->st, said[i]);
+	fix_reopen(f);
+	store_put_topology(f->st, "l1 n1\n"); /* a start without a change */
+	fix_reopen(f);
+	list = fix_ask(f, STORE_TOPOLOGY, json_pack("{s:i}", "limit", 9), 0);
+	assert_int_equal(json_array_size(list), 4);
+	assert_string_equal(topology_text(list, 0), "l1 n1\n");
+	assert_string_equal(topology_text(list, 1), "l2 n1\n");
+	assert_string_equal(topology_text(list, 3), "");
+	at = json_integer_value(
+	    json_object_get(json_array_get(list, 1), "from_unix_ns"));
+	then = fix_ask(f, STORE_TOPOLOGY, json_pack("{s:I}", "at_unix_ns", at),
+	    0);
+	assert_int_equal(json_array_size(then), 1);
+	/* changes of one moment: the last of them holds */
+	assert_true(json_integer_value(json_object_get(json_array_get(then, 0),
+			"from_unix_ns")) == at);
+	json_decref(then);
+	then = fix_ask(f, STORE_TOPOLOGY, json_pack("{s:i}", "at_unix_ns", 1),
+	    0);
+	assert_int_equal(json_array_size(then), 0);
+	json_decref(then);
+	json_decref(list);
+}
+
 static void
 test_impacts(void **state)
 {
@@ -407,6 +450,19 @@ test_close_answers_everyone(void **state)
 	assert_int_equal(count_records(f, "r-1"), 50);
 }
 
+struct statuses {
+	int cancelled, rest;
+};
+
+static void
+status_cb(int status, json_t *result, void *arg)
+{
+	struct statuses *s = arg;
+
+	*(status == -ECANCELED ? &s->cancelled : &s->rest) += 1;
+	json_decref(result);
+}
+
 /* Those outside who ask much are refused, and what nobody waits for is let go;
  * what the collector asks itself stands in no line with them. */
 static void
@@ -414,8 +470,9 @@ test_askers_outside(void **state)
 {
 	struct fix *f = *state;
 	struct answer own = { 0 }, gone = { 0 }, left = { 0 };
+	struct statuses checks = { 0 };
 	int first = 0, second = 0; /* who ask */
-	const int each = 100;
+	const int each = 100, checks_asked = 60;
 
 	for (int i = 0; i < each; i++) {
 		store_ask_for(f->st, STORE_RUNS, NULL, &first, answer_cb,
@@ -428,15 +485,25 @@ test_askers_outside(void **state)
 	fix_wait(f, &own.got, each);
 	assert_int_equal(own.status, 0);
 	fix_wait(f, &gone.got, each);
-	for (int i = 0; i < 10; i++)
-		store_ask_for(f->st, STORE_CHECK, NULL, &first, answer_cb,
-		    &gone);
+	/* Enough to check that the first are not all done when they are let
+	 * go: how many are, the reader's thread decides. */
+	for (int i = 1; i <= 500; i++) {
+		json_t *record = fix_canary("r-1", i, "lat", "isolated", 1);
+
+		store_put_record(f->st, record, answer_cb, &gone);
+		json_decref(record);
+	}
+	fix_put_record(f, fix_canary("r-2", 1, "lat", "isolated", 1));
+	for (int i = 0; i < checks_asked; i++)
+		store_ask_for(f->st, STORE_CHECK, NULL, &first, status_cb,
+		    &checks);
 	store_ask_for(f->st, STORE_CHECK, NULL, &second, answer_cb, &left);
 	store_abandon(f->st, &first);
 	fix_wait(f, &left.got, 2);
 	assert_int_equal(left.status, 0);
-	assert_int_equal(gone.got, each + 10); /* and before the other one */
-	assert_true(gone.status < 0);
+	/* and before the other one */
+	assert_int_equal(checks.cancelled + checks.rest, checks_asked);
+	assert_true(checks.cancelled > 0);
 	json_decref(own.result);
 	json_decref(gone.result);
 	json_decref(left.result);
@@ -517,6 +584,7 @@ main(void)
 		T(test_records_without_run),
 		T(test_pages_of_text),
 		T(test_settings_events_nodes_counters),
+		T(test_topology_has_a_past),
 		T(test_impacts),
 		T(test_heard),
 		T(test_backup_and_check),

@@ -6,6 +6,8 @@
  *
  * A VFS of SQLite remembers what of each file was synced; at a point it writes
  * down what would be left, beside the number of records acknowledged by then.
+ * The log goes into the file and begins anew again and again, so that points
+ * fall there, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,6 +32,7 @@ static struct disk {
 	char path[256];
 	char *now, *synced;
 	size_t now_len, synced_len;
+	int dirty; /* written since it was synced */
 } disks[FILES_MAX];
 static size_t disk_count;
 static pthread_mutex_t disk_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,6 +46,7 @@ static struct point {
 	size_t db_len, wal_len;
 } points[POINTS];
 static int point_count;
+static int torn_count; /* points in the middle of a checkpoint */
 
 struct shim {
 	sqlite3_file base;
@@ -89,10 +93,12 @@ point_maybe(void)
 	for (size_t i = 0; i < disk_count; i++) {
 		size_t len = strlen(disks[i].path);
 
-		if (strcmp(disks[i].path + len - 3, ".db") == 0)
+		if (strcmp(disks[i].path + len - 3, ".db") == 0) {
 			p->db = left_of(&disks[i], &p->db_len);
-		else
+			torn_count += disks[i].dirty;
+		} else {
 			p->wal = left_of(&disks[i], &p->wal_len);
+		}
 	}
 	point_count++;
 }
@@ -113,6 +119,7 @@ shim_write(sqlite3_file *file, const void *bytes, int n, sqlite3_int64 at)
 			d->now_len = end;
 		}
 		memcpy(d->now + at, bytes, (size_t)n);
+		d->dirty = 1;
 		point_maybe();
 		pthread_mutex_unlock(&disk_lock);
 	}
@@ -124,8 +131,10 @@ shim_truncate(sqlite3_file *file, sqlite3_int64 len)
 {
 	struct shim *s = (struct shim *)file;
 
+	pthread_mutex_lock(&disk_lock);
 	if (s->disk != NULL && (size_t)len < s->disk->now_len)
 		s->disk->now_len = (size_t)len;
+	pthread_mutex_unlock(&disk_lock);
 	return s->real->pMethods->xTruncate(s->real, len);
 }
 
@@ -142,6 +151,7 @@ shim_sync(sqlite3_file *file, int flags)
 	d->synced = xreallocarray(d->synced, d->now_len + 1, 1);
 	memcpy(d->synced, d->now, d->now_len);
 	d->synced_len = d->now_len;
+	d->dirty = 0;
 	pthread_mutex_unlock(&disk_lock);
 	return SQLITE_OK;
 }
@@ -277,11 +287,30 @@ point_check(const struct fix *f, const struct point *p)
 	sqlite3_close(db);
 }
 
+/* Another's connection, to say when the log goes into the file. */
+static sqlite3 *
+db_open(void)
+{
+	const char *path = "";
+	sqlite3 *db;
+
+	for (size_t i = 0; i < disk_count; i++)
+		if (strstr(disks[i].path, "-wal") == NULL)
+			path = disks[i].path;
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	/* Until it has read it does not know that there is a log. */
+	assert_int_equal(sqlite3_exec(db, "SELECT 1 FROM run", NULL, NULL,
+			     NULL),
+	    SQLITE_OK);
+	return db;
+}
+
 static void
 test_power(void **state)
 {
 	struct fix f = { 0 };
 	int last = 0, most = 0;
+	sqlite3 *db;
 
 	(void)state;
 	rng_seed(&rng, 5);
@@ -289,6 +318,7 @@ test_power(void **state)
 	fix_folder(&f);
 	fix_open(&f);
 	assert_int_equal(fix_put_run(&f, fix_run("r", "c", "running", 1)), 0);
+	db = db_open();
 	atomic_store(&watched, 1);
 	while (point_count < POINTS && last < 100000) {
 		int now = atomic_load(&acked), want = last + 1;
@@ -306,9 +336,13 @@ test_power(void **state)
 			event_base_loop(f.base, EVLOOP_ONCE);
 			now = atomic_load(&acked);
 		}
+		if (last % 5 == 0)
+			(void)sqlite3_wal_checkpoint_v2(db, NULL,
+			    SQLITE_CHECKPOINT_RESTART, NULL, NULL);
 	}
 	atomic_store(&watched, 0);
 	assert_int_equal(point_count, POINTS);
+	sqlite3_close(db);
 	store_close(f.st);
 	f.st = NULL;
 	for (int i = 0; i < POINTS; i++) {
@@ -318,6 +352,7 @@ test_power(void **state)
 		free(points[i].wal);
 	}
 	assert_true(most > 50);
+	assert_true(torn_count > 20);
 	for (size_t i = 0; i < disk_count; i++) {
 		free(disks[i].now);
 		free(disks[i].synced);

@@ -110,6 +110,7 @@ test_wrong(void **state)
 		const char *fabric, *devices, *why; /* NULL: it is right */
 	} rows[] = {
 		{ { "ob1", NULL, "eth0", 100, 100, 0 }, "auto", "", NULL },
+		{ { "nemesis", "tcp", "eth0", 100, 100, 0 }, "tcp", "", NULL },
 		{ { "ob1", NULL, "eth0", 100, 100, 0 }, "tcp", "eth0", NULL },
 		{ { "ob1", NULL, "eth0", 100, 100, 0 }, "ucx", "",
 		    "fabric = ucx is wanted, and this MPI has taken ob1" },

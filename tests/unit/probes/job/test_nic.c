@@ -60,6 +60,14 @@ test_set(void **state)
 	assert_int_equal(nic_set(&err), 0);
 	assert_string_equal(getenv("UCX_NET_DEVICES"), "b");
 	assert_string_equal(getenv("OMPI_MCA_btl_tcp_if_include"), "b");
+	assert_string_equal(getenv("NCCL_SOCKET_IFNAME"), "=b");
+	/* what a site has set stays */
+	setenv("COALMINE_NICS", "c", 1);
+	setenv("UCX_NET_DEVICES", "site:1", 1);
+	unsetenv("FI_TCP_IFACE");
+	assert_int_equal(nic_set(&err), 0);
+	assert_string_equal(getenv("UCX_NET_DEVICES"), "site:1");
+	assert_string_equal(getenv("FI_TCP_IFACE"), "c");
 	setenv("COALMINE_NICS", "a,", 1);
 	assert_int_equal(nic_set(&err), -EINVAL);
 	assert_non_null(strstr(err.text, "allowed are"));

@@ -47,6 +47,9 @@ test_words(void **state)
 	fd = accept(server, NULL, NULL);
 	snprintf(want, sizeof(want), "rank 3 pid %ld\n", (long)getpid());
 	expect(fd, want);
+	rank_watch_stuck(
+	    &(struct rank_stuck){ 7, "node9", "lat", 5.04, 123456789012 });
+	expect(fd, "stuck 7 node9 lat 5.0 123456789012\n");
 	rank_watch_bye();
 	expect(fd, "bye\n");
 	assert_int_equal(recv(fd, want, 1, MSG_DONTWAIT), -1);

@@ -61,6 +61,9 @@ test_pairs_in_turn(void **state)
 		for (int round = 7; round < 7 + pairs; round++) {
 			int moved = 0;
 
+			assert_int_equal(ring_turn(round, size),
+			    round / pairs % 2);
+
 			for (int i = 0; i < size; i++) {
 				int with = ring_pair(round, size, i);
 

@@ -206,6 +206,25 @@ test_binding_deals(void **state)
 		assert_int_equal(l.gpus[i].nic, i % 2);
 }
 
+/* A bus of a hypervisor, and a domain of five digits. */
+static void
+test_hypervisor(void **state)
+{
+	struct local l;
+
+	(void)state;
+	device("LNXSYSTM:00/VMBUS:00/0009-1/pci47c5:00/47c5:00:00.0",
+	    "0x030200\n", "0x10de\n", 0);
+	device("pci10000:00/10000:00:01.0/10000:01:00.0", "0x030200\n",
+	    "0x10de\n", 0);
+	local_read(tree, &l);
+	assert_int_equal(l.gpus_count, 2);
+	assert_string_equal(l.gpus[0].at.path, "pci47c5:00/47c5:00:00.0");
+	assert_string_equal(l.gpus[0].at.pci, "47c5:00:00.0");
+	assert_int_equal(l.gpus[0].at.numa, 0);
+	assert_string_equal(l.gpus[1].at.pci, "10000:01:00.0");
+}
+
 static void
 test_nothing(void **state)
 {
@@ -230,6 +249,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_binding, tree_setup,
 		    tree_teardown),
 		cmocka_unit_test_setup_teardown(test_binding_deals, tree_setup,
+		    tree_teardown),
+		cmocka_unit_test_setup_teardown(test_hypervisor, tree_setup,
 		    tree_teardown),
 		cmocka_unit_test(test_nothing),
 	};

@@ -52,7 +52,7 @@ false_alarms(struct rng *r, int numbers, int rounds, double limit, double pin)
 static void
 test_false_alarms(void **state)
 {
-	double limit = cusum_limit(2000);
+	double limit = cusum_limit(2000, CUSUM_K);
 	struct rng r;
 	int got;
 
@@ -94,7 +94,7 @@ learn_rounds(struct drift *d, struct rng *r, int rounds, double limit)
 static void
 test_shift(void **state)
 {
-	double limit = cusum_limit(1e9);
+	double limit = cusum_limit(1e9, CUSUM_K);
 	struct drift d;
 	struct rng r;
 
@@ -116,7 +116,7 @@ test_shift(void **state)
 static void
 test_small(void **state)
 {
-	double limit = cusum_limit(1e6);
+	double limit = cusum_limit(1e6, CUSUM_K);
 	struct drift d;
 	struct rng r;
 
@@ -131,7 +131,7 @@ test_small(void **state)
 static void
 test_pinned(void **state)
 {
-	double limit = cusum_limit(1e9);
+	double limit = cusum_limit(1e9, CUSUM_K);
 	struct drift d;
 	struct rng r;
 	int k;
@@ -155,7 +155,7 @@ test_pinned(void **state)
 static void
 test_accustomed(void **state)
 {
-	double limit = cusum_limit(1e9);
+	double limit = cusum_limit(1e9, CUSUM_K);
 	struct drift d;
 	struct rng r;
 	int k;
@@ -171,6 +171,27 @@ test_accustomed(void **state)
 	assert_in_range(k, DRIFT_MEMORY / 8, 8 * DRIFT_MEMORY - 1);
 }
 
+/* A shift is found against what was usual before it. */
+static void
+test_late(void **state)
+{
+	double limit = cusum_limit(1e6, CUSUM_K), mean;
+	struct drift d;
+
+	(void)state;
+	drift_clear(&d);
+	for (int i = 0; i < 2 * DRIFT_LEARN; i++)
+		drift_add(&d, i % 2 == 0 ? 0.02 : -0.02, 0, limit, 0.01);
+	mean = d.mean;
+	for (int i = 0; i < DRIFT_LATE; i++) {
+		assert_int_equal(d.from,
+		    i * 3.5 > limit ? DRIFT_OWN : DRIFT_NONE);
+		drift_add(&d, 0.2, 0, limit, 0.01);
+		assert_true(fabs(d.mean - mean) < 0.002);
+	}
+	assert_int_equal(d.from, DRIFT_OWN);
+}
+
 int
 main(void)
 {
@@ -180,6 +201,7 @@ main(void)
 		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_pinned),
 		cmocka_unit_test(test_accustomed),
+		cmocka_unit_test(test_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,11 @@ static const struct judge_options options = { 0.05, 0.01, 3, 5, 4 };
 static enum judge_state
 state_of(const struct judge *j, enum judge_kind kind, uint32_t index)
 {
+	uint32_t outliers = 0;
+
+	for (uint32_t i = 0; i < judge_count(j, kind); i++)
+		outliers += judge_track(j, kind, i)->state >= JUDGE_OUTLIER;
+	assert_int_equal(judge_outliers(j, kind), outliers);
 	return (enum judge_state)judge_track(j, kind, index)->state;
 }
 
@@ -270,10 +275,55 @@ finding(const uint32_t *leaves, size_t n, struct slow s)
 		for (size_t b = a + 1; b < n; b++) {
 			pairs[m].a = a;
 			pairs[m].b = b;
+			pairs[m].ways[0] = pairs[m].ways[1] = NAN;
 			pairs[m++].x = pair_of(leaves, a, b, s);
 		}
 	confirm_judge(leaves, n, pairs, m, 0.1, &r);
 	return r.finding;
+}
+
+/* Which way: of what the leaf, or its first node, sends or receives. */
+static enum confirm_way
+way_found(int node, double send, double receive)
+{
+	struct confirm_pair pairs[15];
+	struct confirm_report r;
+	size_t m = 0;
+
+	for (size_t a = 0; a < 6; a++)
+		for (size_t b = a + 1; b < 6; b++) {
+			int a_in = node ? a == 0 : six[a] == 0;
+			int b_in = node ? b == 0 : six[b] == 0;
+			double x = 0.001 * (double)(a * b % 3);
+
+			pairs[m] = (struct confirm_pair){ a, b, 0, { x, x } };
+			if (a_in && !b_in) {
+				pairs[m].ways[0] += send;
+				pairs[m].ways[1] += receive;
+			} else if (b_in && !a_in) {
+				pairs[m].ways[0] += receive;
+				pairs[m].ways[1] += send;
+			}
+			pairs[m].x = fmax(pairs[m].ways[0], pairs[m].ways[1]);
+			m++;
+		}
+	confirm_judge(six, 6, pairs, m, 0.1, &r);
+	assert_int_equal(r.finding, node ? CONFIRM_NODE : CONFIRM_LINK);
+	return r.way;
+}
+
+static void
+test_ways(void **state)
+{
+	(void)state;
+	for (int node = 0; node < 2; node++) {
+		assert_int_equal(way_found(node, 0.7, 0), CONFIRM_WAY_SEND);
+		assert_int_equal(way_found(node, 0.1, 0.7),
+		    CONFIRM_WAY_RECEIVE);
+		assert_int_equal(way_found(node, 0.7, 0.5), CONFIRM_WAY_BOTH);
+		assert_int_equal(way_found(node, NAN, 0.7),
+		    CONFIRM_WAY_UNKNOWN);
+	}
 }
 
 static void
@@ -339,8 +389,8 @@ test_cusum(void **state)
 
 	(void)state;
 	/* k = 0.5, h = 5: an alarm in 930 rounds on one side. */
-	near(cusum_limit(930 / 2.0), 5, 0.05);
-	assert_true(cusum_limit(1e8) > cusum_limit(1e6));
+	near(cusum_limit(930 / 2.0, CUSUM_K), 5, 0.05);
+	assert_true(cusum_limit(1e8, CUSUM_K) > cusum_limit(1e6, CUSUM_K));
 	for (; cusum_add(&c, 1.5, CUSUM_K, 5) == 0; round++)
 		continue;
 	assert_int_equal(round, 5);
@@ -385,6 +435,7 @@ main(void)
 		cmocka_unit_test(test_dismissed),
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_cusum),
 		cmocka_unit_test(test_loss),

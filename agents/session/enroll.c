@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * enroll.c - this node asks for a certificate: by a token, of a collector that
+ * the token names, or in its session. The key is made here, is on disk before
+ * anybody hears of it, and takes its place together with the certificate.
+ */
+#include "agents/session/session_int.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/file.h"
+#include "common/log.h"
+#include "common/member.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "schema/pki.h"
+
+#define TOKEN_FILE_MAX 4096
+/* Clocks: who is asked has dated its certificate back by as much. */
+#define EARLY_S 300
+
+struct enroll {
+	const struct conf *conf;
+	const char *name;
+	char *token;      /* NULL: the session is our word */
+	char *token_file; /* it is from there; NULL: from the configuration */
+	char *key_path;   /* where the key waits */
+	EVP_PKEY *key;
+	X509 *root; /* that the token names, once it was seen */
+};
+
+/* The token of the configuration, or of the file that it names; token is NULL
+ * where there is none. */
+static int
+token_get(struct enroll *e, struct err *err)
+{
+	const char *text = conf_string(e->conf, "agent", "enroll");
+	struct pki_token t;
+	size_t len;
+	int rc;
+
+	if (text[0] == '\0' || (text[0] == '/' && access(text, F_OK) < 0))
+		return 0;
+	if (text[0] == '/') {
+		rc = file_read(text, TOKEN_FILE_MAX, &e->token, &len, err);
+		if (rc < 0)
+			return rc;
+		e->token_file = xstrdup(text);
+	} else {
+		e->token = xstrdup(text);
+	}
+	rc = pki_token_read(e->token, &t, err);
+	if (rc < 0)
+		err_say(err, "%s: agent.enroll: %s",
+		    conf_where(e->conf, "agent", "enroll"), err->text);
+	return rc;
+}
+
+/* The key that was asked for before a power cut is asked for again: a token is
+ * good for one. */
+static int
+key_get(struct enroll *e, struct err *err)
+{
+	char *text;
+	int rc;
+
+	e->key = pki_key_load(e->key_path, NULL);
+	if (e->key != NULL)
+		return 0;
+	e->key = pki_key_new();
+	if (e->key == NULL)
+		return pki_fail_ssl(err, "making a key");
+	text = pki_key_text(e->key);
+	rc = pki_file_replace(e->key_path, 0600, text, err);
+	OPENSSL_cleanse(text, strlen(text));
+	free(text);
+	return rc;
+}
+
+static struct enroll *
+enroll_begin(const struct conf *c, const char *name)
+{
+	struct enroll *e = xcalloc(1, sizeof(*e));
+
+	e->conf = c;
+	e->name = name;
+	e->key_path = xasprintf("%s.ask", conf_string(c, "tls", "key"));
+	return e;
+}
+
+int
+enroll_by_token(const struct conf *c, const char *name, struct enroll **ret,
+    struct err *err)
+{
+	const char *path = conf_string(c, "tls", "cert");
+	X509 *cert = pki_cert_load(path, NULL);
+	int lacks = access(path, F_OK) < 0 && errno == ENOENT, rc;
+	struct enroll *e;
+
+	if (cert != NULL)
+		lacks = pki_unix_s(X509_get0_notAfter(cert)) < time(NULL);
+	X509_free(cert);
+	*ret = NULL;
+	if (!lacks)
+		return 0;
+	e = enroll_begin(c, name);
+	rc = token_get(e, err);
+	if (rc == 0 && e->token != NULL)
+		rc = key_get(e, err);
+	if (rc < 0 || e->token == NULL)
+		enroll_free(e);
+	else
+		*ret = e;
+	return rc;
+}
+
+int
+enroll_again(const struct conf *c, const char *name, struct enroll **ret,
+    struct err *err)
+{
+	struct enroll *e = enroll_begin(c, name);
+	int rc = key_get(e, err);
+
+	if (rc < 0)
+		enroll_free(e);
+	else
+		*ret = e;
+	return rc;
+}
+
+void
+enroll_free(struct enroll *e)
+{
+	if (e == NULL)
+		return;
+	if (e->token != NULL)
+		OPENSSL_cleanse(e->token, strlen(e->token));
+	free(e->token);
+	free(e->token_file);
+	free(e->key_path);
+	EVP_PKEY_free(e->key);
+	X509_free(e->root);
+	free(e);
+}
+
+int
+enroll_uses_token(const struct enroll *e)
+{
+	return e != NULL && e->token != NULL;
+}
+
+/* Is root the one above the peer? */
+static int
+verify(SSL *ssl, X509 *root, struct err *err)
+{
+	X509_STORE *store = X509_STORE_new();
+	X509_STORE_CTX *check = X509_STORE_CTX_new();
+	X509 *cert = SSL_get_peer_certificate(ssl);
+	int rc = -EACCES, why;
+
+	if (store == NULL || check == NULL || cert == NULL ||
+	    X509_STORE_add_cert(store, root) != 1 ||
+	    X509_STORE_CTX_init(check, store, cert,
+		SSL_get_peer_cert_chain(ssl)) != 1 ||
+	    X509_STORE_CTX_set_default(check, "ssl_server") != 1) {
+		err_say(err, "its certificate cannot be verified");
+	} else if (X509_verify_cert(check) == 1) {
+		rc = 0;
+	} else {
+		why = X509_STORE_CTX_get_error(check);
+		err_say(err, "its certificate is not believed: %s%s",
+		    X509_verify_cert_error_string(why),
+		    why == X509_V_ERR_CERT_NOT_YET_VALID ||
+			    why == X509_V_ERR_CERT_HAS_EXPIRED
+			? "; is the clock of this node right?"
+			: "");
+	}
+	ERR_clear_error();
+	X509_free(cert);
+	X509_STORE_CTX_free(check);
+	X509_STORE_free(store);
+	return rc;
+}
+
+int
+enroll_check(struct enroll *e, SSL *ssl, struct err *err)
+{
+	STACK_OF(X509) *chain = SSL_get_peer_cert_chain(ssl);
+	char digest[PKI_DIGEST_TEXT];
+	struct pki_token t;
+
+	if (pki_token_read(e->token, &t, err) < 0)
+		return -EINVAL;
+	X509_free(e->root);
+	e->root = NULL;
+	for (int i = 0; i < sk_X509_num(chain) && e->root == NULL; i++) {
+		pki_cert_digest(sk_X509_value(chain, i), digest);
+		if (strcmp(digest, t.authority) == 0) {
+			e->root = sk_X509_value(chain, i);
+			X509_up_ref(e->root);
+		}
+	}
+	if (e->root == NULL)
+		return err_set(err, -EACCES,
+		    "its authority is not the one that the token names");
+	return verify(ssl, e->root, err);
+}
+
+json_t *
+enroll_message(const struct enroll *e, struct err *err)
+{
+	char *request = pki_request_new(e->key, e->name, err);
+	json_t *msg;
+
+	if (request == NULL)
+		return NULL;
+	msg = json_pack("{s:o, s:s}", "node", text_json(e->name), "request",
+	    request);
+	if (e->token != NULL) {
+		char *token = xstrndup(e->token, PKI_TOKEN_TEXT);
+
+		token[strcspn(token, " \t\r\n")] = '\0';
+		json_object_set_new(msg, "token", text_json(token));
+		free(token);
+	}
+	free(request);
+	return msg;
+}
+
+/* What came is for our key and name; nothing else takes the place of what we
+ * have. */
+static int
+answer_check(const struct enroll *e, STACK_OF(X509) * certs, struct err *err)
+{
+	X509 *cert = sk_X509_value(certs, 0);
+	char cn[256];
+
+	if (certs == NULL || X509_check_private_key(cert, e->key) != 1) {
+		ERR_clear_error();
+		return err_set(err, -EPROTO,
+		    "the certificate that came is not for the key here");
+	}
+	if (pki_subject_get(X509_get_subject_name(cert), NID_commonName, cn,
+		sizeof(cn)) < 0 ||
+	    strcmp(cn, e->name) != 0)
+		return err_set(err, -EPROTO,
+		    "the certificate that came is not for %s", e->name);
+	return 0;
+}
+
+/* The authority is trusted as the token says, unless the site has put another
+ * one there. */
+static int
+root_keep(const struct enroll *e, struct err *err)
+{
+	const char *path = conf_string(e->conf, "tls", "ca");
+	char *text;
+	int rc;
+
+	if (e->root == NULL || access(path, F_OK) == 0)
+		return 0;
+	text = pki_certs_text(&e->root, 1);
+	rc = pki_file_replace(path, 0644, text, err);
+	free(text);
+	return rc;
+}
+
+int
+enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
+{
+	const char *pem = member_text_or(msg, "cert", NULL);
+	STACK_OF(X509) * certs;
+	char *key;
+	int rc;
+
+	if (pem == NULL)
+		return err_set(err, -EACCES, "refused: %s",
+		    member_text(msg, "text"));
+	certs = pki_certs_read(pem);
+	rc = answer_check(e, certs, err);
+	if (rc == 0)
+		rc = root_keep(e, err);
+	if (rc == 0) {
+		key = pki_key_text(e->key);
+		rc = pki_pair_replace(conf_string(e->conf, "tls", "key"), key,
+		    conf_string(e->conf, "tls", "cert"), pem, err);
+		OPENSSL_cleanse(key, strlen(key));
+		free(key);
+	}
+	sk_X509_pop_free(certs, X509_free);
+	if (rc < 0)
+		return rc;
+	unlink(e->key_path);
+	if (e->token_file != NULL && unlink(e->token_file) < 0)
+		log_warn("%s: the token was used", e->token_file);
+	return 0;
+}
+
+int64_t
+enroll_due_unix_s(const X509 *cert)
+{
+	int64_t from = pki_unix_s(X509_get0_notBefore(cert)) + EARLY_S;
+	int64_t to = pki_unix_s(X509_get0_notAfter(cert));
+
+	return to - (to - from) / 3;
+}

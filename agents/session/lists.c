@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lists.c - which certificates of collectors were revoked: lists of the site's
+ * file, and newer ones that collectors hand over, each believed for the
+ * authority that has signed it and for no other.
+ */
+#include "agents/session/session_int.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/file.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "schema/pki.h"
+#include "schema/wire.h"
+
+#define LISTS_MAX 16
+
+struct lists {
+	char *path; /* of those that were handed over */
+	STACK_OF(X509_CRL) * site;
+	STACK_OF(X509_CRL) * handed;
+};
+
+static STACK_OF(X509_CRL) * read_all(const char *text)
+{
+	STACK_OF(X509_CRL) *all = sk_X509_CRL_new_null();
+	BIO *from = BIO_new_mem_buf(text, -1);
+	X509_CRL *crl;
+
+	while (sk_X509_CRL_num(all) < LISTS_MAX &&
+	    (crl = PEM_read_bio_X509_CRL(from, NULL, NULL, NULL)) != NULL)
+		sk_X509_CRL_push(all, crl);
+	BIO_free(from);
+	ERR_clear_error();
+	return all;
+}
+
+int
+lists_open(const struct conf *c, struct lists **ret, struct err *err)
+{
+	const char *path = conf_string(c, "tls", "crl");
+	struct lists *l = xcalloc(1, sizeof(*l));
+	char *text = NULL;
+	size_t len;
+	int rc = 0;
+
+	l->path = xasprintf("%s/crl.pem", conf_string(c, "agent", "state_dir"));
+	if (path[0] != '\0')
+		rc = file_read(path, WIRE_CRL_BYTES_MAX, &text, &len, err);
+	l->site = read_all(text != NULL ? text : "");
+	if (rc == 0 && text != NULL && sk_X509_CRL_num(l->site) == 0)
+		rc = err_set(err, -EINVAL, "%s: no list of revoked ones", path);
+	free(text);
+	text = NULL;
+	if (access(l->path, F_OK) == 0)
+		(void)file_read(l->path, WIRE_CRL_BYTES_MAX, &text, &len, NULL);
+	l->handed = read_all(text != NULL ? text : "");
+	free(text);
+	if (rc < 0)
+		lists_free(l);
+	else
+		*ret = l;
+	return rc;
+}
+
+void
+lists_free(struct lists *l)
+{
+	if (l == NULL)
+		return;
+	sk_X509_CRL_pop_free(l->site, X509_CRL_free);
+	sk_X509_CRL_pop_free(l->handed, X509_CRL_free);
+	free(l->path);
+	free(l);
+}
+
+static int
+is_by(X509_CRL *crl, X509 *issuer)
+{
+	int yes = X509_NAME_cmp(X509_CRL_get_issuer(crl),
+		      X509_get_subject_name(issuer)) == 0 &&
+	    X509_CRL_verify(crl, X509_get0_pubkey(issuer)) == 1;
+
+	ERR_clear_error();
+	return yes;
+}
+
+/* 1 where it is newer than what there is of that authority, which goes. */
+static int
+keep(struct lists *l, X509_CRL *crl, X509 *issuer)
+{
+	for (int i = 0; i < sk_X509_CRL_num(l->handed); i++) {
+		X509_CRL *old = sk_X509_CRL_value(l->handed, i);
+
+		if (!is_by(old, issuer))
+			continue;
+		if (ASN1_TIME_compare(X509_CRL_get0_lastUpdate(crl),
+			X509_CRL_get0_lastUpdate(old)) <= 0)
+			return 0;
+		X509_CRL_free(sk_X509_CRL_delete(l->handed, i));
+		break;
+	}
+	if (sk_X509_CRL_num(l->handed) >= LISTS_MAX)
+		return 0;
+	X509_CRL_up_ref(crl);
+	return sk_X509_CRL_push(l->handed, crl) > 0;
+}
+
+static int
+write_all(const struct lists *l, struct err *err)
+{
+	BIO *to = BIO_new(BIO_s_mem());
+	char *at, *text;
+	long len;
+	int rc;
+
+	for (int i = 0; i < sk_X509_CRL_num(l->handed); i++)
+		PEM_write_bio_X509_CRL(to, sk_X509_CRL_value(l->handed, i));
+	len = BIO_get_mem_data(to, &at);
+	text = xstrndup(at, (size_t)len);
+	rc = pki_file_replace(l->path, 0600, text, err);
+	free(text);
+	BIO_free(to);
+	return rc;
+}
+
+int
+lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err)
+{
+	STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
+	STACK_OF(X509_CRL) *all = read_all(text);
+	int rc = 0;
+
+	for (int i = 0; i < sk_X509_CRL_num(all); i++)
+		for (int k = 1; k < sk_X509_num(chain); k++)
+			if (is_by(sk_X509_CRL_value(all, i),
+				sk_X509_value(chain, k)))
+				rc |= keep(l, sk_X509_CRL_value(all, i),
+				    sk_X509_value(chain, k));
+	sk_X509_CRL_pop_free(all, X509_CRL_free);
+	if (rc == 0)
+		return 0;
+	log_info("session: a newer list of revoked certificates");
+	rc = write_all(l, err);
+	return rc < 0 ? rc : 1;
+}
+
+static int
+is_on(STACK_OF(X509_CRL) * lists, X509 *cert, X509 *issuer)
+{
+	X509_REVOKED *row;
+
+	for (int i = 0; i < sk_X509_CRL_num(lists); i++)
+		if (is_by(sk_X509_CRL_value(lists, i), issuer) &&
+		    X509_CRL_get0_by_cert(sk_X509_CRL_value(lists, i), &row,
+			cert) == 1)
+			return 1;
+	return 0;
+}
+
+int
+lists_check(const struct lists *l, SSL *ssl, struct err *err)
+{
+	STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
+
+	for (int i = 0; i + 1 < sk_X509_num(chain); i++) {
+		X509 *cert = sk_X509_value(chain, i);
+		X509 *issuer = sk_X509_value(chain, i + 1);
+
+		if (is_on(l->site, cert, issuer) ||
+		    is_on(l->handed, cert, issuer))
+			return err_set(err, -EACCES,
+			    "the collector's certificate was revoked");
+	}
+	return 0;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fabric.c - leaves, tiers, pods and rails out of links: a leaf is a switch
+ * with hosts, and the further from them a switch is, the higher its tier.
+ */
+#include "ctl/topology/fabric.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+
+struct fabric_link {
+	uint32_t host, to;
+	char *port;
+	int rail;
+	double gbps;
+	uint64_t guid;
+	const char *host_name; /* borrowed, for sorting */
+};
+
+struct fabric_trunk {
+	uint32_t lower, upper;
+	double gbps;
+};
+
+struct fabric *
+fabric_new(const struct fabric_choice *choice)
+{
+	struct fabric *f = xcalloc(1, sizeof(*f));
+
+	f->choice = choice;
+	f->names = topology_new();
+	f->guids = json_object();
+	return f;
+}
+
+void
+fabric_free(struct fabric *f)
+{
+	if (f == NULL)
+		return;
+	for (size_t i = 0; i < f->link_count; i++)
+		free(f->links[i].port);
+	free(f->links);
+	free(f->trunks);
+	free(f->is_skipped);
+	free(f->others);
+	topology_free(f->names);
+	json_decref(f->guids);
+	free(f);
+}
+
+void
+fabric_name(const char *text, size_t len, char ret[TOPOLOGY_NAME_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n < TOPOLOGY_NAME_MAX - 1; i++) {
+		unsigned char c = (unsigned char)text[i];
+		int fits = isascii(c) &&
+		    (isalnum(c) || c == '.' || c == '-' || c == '_');
+
+		if (n > 0 || isalnum(c))
+			ret[n++] = fits ? (char)c : '_';
+	}
+	ret[n] = '\0';
+}
+
+static int
+is_any(char *const *globs, const char *text)
+{
+	for (int i = 0; globs != NULL && globs[i] != NULL; i++)
+		if (fnmatch(globs[i], text, 0) == 0)
+			return i;
+	return -1;
+}
+
+static int
+add_switch(struct fabric *f, const char *name, uint32_t *ret, struct err *err)
+{
+	size_t count = f->names->switch_count;
+	int rc = topology_add_switch(f->names, name, ret, err);
+
+	if (rc == 0 && f->names->switch_count > count) {
+		f->is_skipped = xmore(f->is_skipped, count, 1);
+		f->others = xmore(f->others, count, sizeof(*f->others));
+		f->is_skipped[count] = is_any(f->choice->skip, name) >= 0;
+		f->others[count] = 0;
+	}
+	return rc;
+}
+
+/* Whether the site wants it, and by which rail. */
+static int
+port_choose(const struct fabric *f, const struct fabric_port *p, int *ret_rail)
+{
+	char both[HOSTLIST_NAME_MAX + FABRIC_PORT_MAX + 2];
+
+	snprintf(both, sizeof(both), "%s:%s", p->host, p->name);
+	*ret_rail = p->rail;
+	if (is_any(f->choice->skip, p->host) >= 0 ||
+	    is_any(f->choice->skip, both) >= 0)
+		return 0;
+	if (f->choice->rails == NULL)
+		return 1;
+	*ret_rail = is_any(f->choice->rails, p->name);
+	return *ret_rail >= 0;
+}
+
+int
+fabric_add_port(struct fabric *f, const struct fabric_port *p, struct err *err)
+{
+	struct fabric_link l = { .gbps = p->gbps, .guid = p->guid };
+	int rc = add_switch(f, p->to, &l.to, err);
+
+	if (rc < 0)
+		return rc;
+	if (f->is_skipped[l.to] || !port_choose(f, p, &l.rail)) {
+		f->others[l.to]++;
+		f->left_out++;
+		return 0;
+	}
+	if (f->link_count == TOPOLOGY_LINKS_MAX)
+		return err_set(err, -E2BIG, "more than %d links of hosts",
+		    TOPOLOGY_LINKS_MAX);
+	rc = topology_add_node(f->names, p->host, &l.host, err);
+	if (rc < 0)
+		return rc;
+	l.port = xstrdup(p->name);
+	f->links = xmore(f->links, f->link_count, sizeof(*f->links));
+	f->links[f->link_count++] = l;
+	return 0;
+}
+
+int
+fabric_add_trunk(struct fabric *f, const char *lower, const char *upper,
+    double gbps, struct err *err)
+{
+	struct fabric_trunk k = { .gbps = gbps };
+	int rc = add_switch(f, lower, &k.lower, err);
+
+	if (rc == 0)
+		rc = add_switch(f, upper, &k.upper, err);
+	if (rc < 0)
+		return rc;
+	if (k.lower == k.upper)
+		return 0; /* a cable for tests */
+	if (f->trunk_count == TOPOLOGY_LINKS_MAX)
+		return err_set(err, -E2BIG, "more than %d links of switches",
+		    TOPOLOGY_LINKS_MAX);
+	f->trunks = xmore(f->trunks, f->trunk_count, sizeof(*f->trunks));
+	f->trunks[f->trunk_count++] = k;
+	return 0;
+}
+
+/* ---- tiers ---- */
+
+/* Of every switch, 0 for one that is none of ours. A switch whose hosts are
+ * all left out, and which has not more links to switches than those, is their
+ * leaf, and not one of the switches above. */
+static int *
+tiers_find(const struct fabric *f)
+{
+	size_t count = f->names->switch_count;
+	int *tier = xcalloc(count + 1, sizeof(*tier)), changed = 1;
+	uint32_t *trunks = xcalloc(count + 1, sizeof(*trunks));
+
+	for (size_t i = 0; i < f->link_count; i++)
+		tier[f->links[i].to] = 1;
+	for (size_t i = 0; i < f->trunk_count; i++) {
+		trunks[f->trunks[i].lower]++;
+		trunks[f->trunks[i].upper]++;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (f->is_skipped[i] ||
+		    (tier[i] == 0 && f->others[i] > 0 &&
+			f->others[i] >= trunks[i]))
+			tier[i] = -1;
+	for (int now = 1; changed; now++) {
+		changed = 0;
+		for (size_t i = 0; i < f->trunk_count; i++) {
+			uint32_t a = f->trunks[i].lower;
+			uint32_t b = f->trunks[i].upper;
+
+			if (!f->tree && tier[b] == now && tier[a] == 0)
+				tier[a] = now + 1;
+			else if (tier[a] == now && tier[b] == 0)
+				tier[b] = now + 1;
+			else
+				continue;
+			changed = 1;
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		tier[i] = tier[i] < 0 ? 0 : tier[i];
+	free(trunks);
+	return tier;
+}
+
+static int
+trunk_compare(const void *a, const void *b)
+{
+	const struct topology_up *x = a, *y = b;
+
+	if (x->lower != y->lower)
+		return x->lower < y->lower ? -1 : 1;
+	return x->upper == y->upper ? 0 : x->upper < y->upper ? -1 : 1;
+}
+
+/* Links upward, from the switches that are in: to[i] is the new number. */
+static int
+ups_add(struct fabric *f, const int *tier, const uint32_t *to,
+    struct topology *t, struct err *err)
+{
+	struct topology_up *ups = xcalloc(f->trunk_count + 1, sizeof(*ups));
+	size_t count = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < f->trunk_count; i++) {
+		uint32_t a = f->trunks[i].lower, b = f->trunks[i].upper;
+
+		if (tier[a] == 0 || tier[b] == 0)
+			continue;
+		if (!f->tree && tier[a] == tier[b]) {
+			f->sideward++;
+			continue;
+		}
+		if (!f->tree && tier[a] > tier[b]) {
+			a = f->trunks[i].upper;
+			b = f->trunks[i].lower;
+		}
+		ups[count++] = (struct topology_up){ to[a], to[b], 1,
+			f->trunks[i].gbps };
+	}
+	qsort(ups, count, sizeof(*ups), trunk_compare);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = topology_add_up(t, &ups[i], err);
+	free(ups);
+	return rc;
+}
+
+/* ---- pods: what hangs together without the highest tier ---- */
+
+static uint32_t
+root_of(uint32_t *root, uint32_t at)
+{
+	while (root[at] != at)
+		at = root[at] = root[root[at]];
+	return at;
+}
+
+static int
+switch_compare(const void *a, const void *b)
+{
+	const struct topology_switch *const *x = a, *const *y = b;
+
+	return hostlist_compare((*x)->name, (*y)->name);
+}
+
+static void
+pods_name(struct topology *t)
+{
+	size_t n = t->switch_count;
+	struct topology_switch **order = xcalloc(n + 1, sizeof(*order));
+	uint32_t *root = xcalloc(n + 1, sizeof(*root));
+	uint32_t *pod = xcalloc(n + 1, sizeof(*pod)), pods = 0;
+	int *tier = topology_tiers(t), top = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		root[i] = (uint32_t)i;
+		order[i] = &t->switches[i];
+		top = tier[i] > top ? tier[i] : top;
+	}
+	for (size_t i = 0; i < t->up_count; i++)
+		if (tier[t->ups[i].upper] < top && tier[t->ups[i].lower] < top)
+			root[root_of(root, t->ups[i].lower)] = root_of(root,
+			    t->ups[i].upper);
+	qsort(order, n, sizeof(struct topology_switch *), switch_compare);
+	for (size_t i = 0; i < n; i++) { /* in the order of leaves */
+		size_t at = (size_t)(order[i] - t->switches);
+		uint32_t *of = &pod[root_of(root, (uint32_t)at)];
+
+		if (tier[at] == 1 && *of == 0)
+			*of = ++pods;
+	}
+	for (size_t i = 0; top > 2 && pods > 1 && i < n; i++)
+		if (tier[i] < top && pod[root_of(root, (uint32_t)i)] > 0)
+			t->switches[i].pod = xasprintf("pod%u",
+			    pod[root_of(root, (uint32_t)i)]);
+	free(order);
+	free(root);
+	free(pod);
+	free(tier);
+}
+
+/* ---- rails ---- */
+
+static int
+link_compare(const void *a, const void *b)
+{
+	const struct fabric_link *x = a, *y = b;
+	int order = hostlist_compare(x->host_name, y->host_name);
+
+	if (order == 0)
+		order = hostlist_compare(x->port, y->port);
+	return order != 0 ? order : x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* The links of one host, in the order of its ports: each port is a rail, but
+ * for those of which it was told. Ports of one rail to one leaf are one link.
+ */
+static int
+host_add(struct fabric *f, size_t from, size_t end, const uint32_t *to,
+    struct topology *t, struct err *err)
+{
+	struct topology_link sum = { .previous = TOPOLOGY_NONE };
+	int next = 0, rc;
+
+	rc = topology_add_node(t, f->links[from].host_name, &sum.node, err);
+	for (size_t i = from; rc == 0 && i < end;) {
+		const struct fabric_link *l = &f->links[i];
+		char key[32];
+
+		sum.leaf = to[l->to];
+		sum.rail = l->rail >= 0 ? l->rail : next;
+		sum.gbps = 0;
+		for (; i < end && f->links[i].to == l->to &&
+		     f->links[i].rail == l->rail &&
+		     (l->rail >= 0 || strcmp(f->links[i].port, l->port) == 0);
+		     i++)
+			sum.gbps += f->links[i].gbps;
+		next = sum.rail + 1;
+		if (sum.rail >= TOPOLOGY_RAILS_MAX)
+			return err_set(err, -EINVAL,
+			    "%.64s has more than %d ports: name those of the "
+			    "rails, or skip others",
+			    l->host_name, TOPOLOGY_RAILS_MAX);
+		rc = topology_add_link(t, &sum, err);
+		for (const struct fabric_link *g = l; g < &f->links[i]; g++) {
+			snprintf(key, sizeof(key), "0x%016" PRIx64, g->guid);
+			if (g->guid != 0)
+				json_object_set_new(f->guids, key,
+				    json_pack("[s, s, o]", g->host_name,
+					t->switches[sum.leaf].name,
+					text_json(g->port)));
+		}
+	}
+	return rc;
+}
+
+int
+fabric_sort(struct fabric *f, struct topology **ret, struct err *err)
+{
+	const struct topology *all = f->names;
+	struct topology *t = topology_new();
+	int *tier = tiers_find(f), rc = 0;
+	uint32_t *to = xcalloc(all->switch_count + 1, sizeof(*to));
+
+	if (f->link_count == 0)
+		rc = err_set(err, -EINVAL,
+		    "no host is linked to a switch; %zu links of hosts were "
+		    "left out, as --rails and --skip want it, and %zu "
+		    "neighbours say by LLDP that they are no switch",
+		    f->left_out, f->stations);
+	for (size_t i = 0; rc == 0 && i < all->switch_count; i++) {
+		f->lone += tier[i] == 0 && !f->is_skipped[i];
+		if (tier[i] > 0)
+			rc = topology_add_switch(t, all->switches[i].name,
+			    &to[i], err);
+	}
+	for (size_t i = 0; i < f->link_count; i++)
+		f->links[i].host_name = all->nodes[f->links[i].host].name;
+	if (f->link_count > 0)
+		qsort(f->links, f->link_count, sizeof(*f->links), link_compare);
+	for (size_t i = 0, end; rc == 0 && i < f->link_count; i = end) {
+		for (end = i + 1; end < f->link_count &&
+		     f->links[end].host == f->links[i].host;)
+			end++;
+		rc = host_add(f, i, end, to, t, err);
+	}
+	if (rc == 0)
+		rc = ups_add(f, tier, to, t, err);
+	if (rc == 0)
+		pods_name(t);
+	free(tier);
+	free(to);
+	if (rc < 0)
+		topology_free(t);
+	else
+		*ret = t;
+	return rc;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * formats.h - a topology out of files in a foreign format, and the formats.
+ *
+ * A reader adds what a file says to a fabric. It gets the file's text, which
+ * it may change, and its name; it refuses with "NAME:LINE: ..." and -EINVAL or
+ * -E2BIG.
+ */
+#ifndef CTL_TOPOLOGY_FORMATS_H
+#define CTL_TOPOLOGY_FORMATS_H
+
+#include "ctl/topology/fabric.h"
+
+typedef int import_reader(struct fabric *f, char *text, const char *name,
+    struct err *err);
+
+struct import_format {
+	const char *name;
+	const char *about; /* where such files come from */
+	/* Stands in every such file, and in none of the rows before: NULL where
+	 * there is nothing such. */
+	const char *mark;
+	import_reader *read; /* NULL: it is a topology already */
+};
+extern const struct import_format import_formats[]; /* ends without a name */
+
+import_reader import_ibnetdiscover, import_slurm, import_slurm_yaml,
+    import_topograph, import_lldp;
+
+struct import_order {
+	char *const *paths; /* ends with NULL */
+	const char *format; /* NULL: found out */
+	struct fabric_choice choice;
+};
+
+struct import {
+	struct topology *t;
+	json_t *guids;                   /* as of struct fabric */
+	size_t left_out, sideward, lone; /* likewise */
+};
+
+/* The files together. -EINVAL, -E2BIG or what file_read says. */
+int import_read(const struct import_order *o, struct import *ret,
+    struct err *err);
+void import_clear(struct import *im);
+
+#endif

@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_topology.c - leaves, rails and switches: out of foreign files, as the
+ * collector has them, and as a machine file.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/str.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+#include "ctl/topology/formats.h"
+#include "ctl/print.h"
+
+/* A rate that is less by no more than this is the same: InfiniBand's names
+ * round. */
+#define RATE_MARGIN 1.05
+#define RATES_MAX   4096 /* links that the usual rate is taken from */
+
+/* The files of the arguments as the options want them; 0 or an exit code. */
+static int
+files_read(struct ctl *c, struct import *ret)
+{
+	const char *rails = opts_value(&c->opts, OPT_RAILS);
+	const char *skip = opts_value(&c->opts, OPT_SKIP);
+	struct import_order o = { .paths = c->args,
+		.format = opts_value(&c->opts, OPT_FROM) };
+	struct err err;
+	size_t count;
+	int rc = 0;
+
+	if (rails != NULL)
+		o.choice.rails = str_list_parse(rails, &count);
+	if (skip != NULL)
+		o.choice.skip = str_list_parse(skip, &count);
+	if ((rails != NULL && o.choice.rails == NULL) ||
+	    (skip != NULL && o.choice.skip == NULL))
+		rc = ctl_fail("--%s: allowed is a list of patterns with "
+			      "commas",
+		    o.choice.rails == NULL && rails != NULL ? "rails" : "skip");
+	if (rc == 0 && import_read(&o, ret, &err) < 0)
+		rc = ctl_fail("%s", err.text);
+	str_list_free(o.choice.rails);
+	str_list_free(o.choice.skip);
+	return rc;
+}
+
+/* To --out, which changes at once or not at all, or to the standard output. */
+static int
+text_out(struct ctl *c, const char *text)
+{
+	const char *path = opts_value(&c->opts, OPT_OUT);
+	char *temporary;
+	FILE *to;
+	int bad;
+
+	if (path == NULL) {
+		fputs(text, stdout);
+		return 0;
+	}
+	temporary = xasprintf("%s.new", path);
+	to = fopen(temporary, "we");
+	bad = to == NULL || fputs(text, to) < 0;
+	bad = (to != NULL && fflush(to) != 0) || bad;
+	bad = (to != NULL && fsync(fileno(to)) < 0) || bad;
+	bad = (to != NULL && fclose(to) != 0) || bad;
+	if (bad || rename(temporary, path) < 0)
+		bad = ctl_fail("%s: %s", path, strerror(errno));
+	if (bad)
+		unlink(temporary);
+	free(temporary);
+	return bad;
+}
+
+/* ---- what there is, in few words ---- */
+
+struct summary {
+	size_t by_tier[8]; /* switches; those above in the last */
+	int rails, tiers;
+	size_t pods;
+};
+
+static struct summary
+summary_of(const struct topology *t)
+{
+	struct summary s = { .rails = 0 };
+	int *tier = topology_tiers(t);
+	json_t *pods = json_object();
+
+	for (size_t i = 0; i < t->switch_count; i++) {
+		size_t at = (size_t)tier[i] < ARRAY_LEN(s.by_tier)
+		    ? (size_t)tier[i]
+		    : ARRAY_LEN(s.by_tier) - 1;
+
+		s.by_tier[at]++;
+		s.tiers = tier[i] > s.tiers ? tier[i] : s.tiers;
+		if (t->switches[i].pod != NULL)
+			json_object_set_new(pods, t->switches[i].pod,
+			    json_true());
+	}
+	for (size_t i = 0; i < t->link_count; i++)
+		if (t->links[i].rail >= s.rails)
+			s.rails = t->links[i].rail + 1;
+	s.pods = json_object_size(pods);
+	json_decref(pods);
+	free(tier);
+	return s;
+}
+
+/* "500 nodes, 1 rail, 25 leaves, 20 spines, 4 switches of tier 3, 5 pods" */
+static char *
+summary_text(const struct topology *t)
+{
+	struct summary s = summary_of(t);
+	struct strbuf sb = { 0 };
+
+	strbuf_addf(&sb, "%zu node%s, %d rail%s, %zu lea%s", t->node_count,
+	    t->node_count == 1 ? "" : "s", s.rails, s.rails == 1 ? "" : "s",
+	    s.by_tier[1], s.by_tier[1] == 1 ? "f" : "ves");
+	if (s.by_tier[2] > 0)
+		strbuf_addf(&sb, ", %zu spine%s", s.by_tier[2],
+		    s.by_tier[2] == 1 ? "" : "s");
+	for (int i = 3; i < (int)ARRAY_LEN(s.by_tier); i++)
+		if (s.by_tier[i] > 0)
+			strbuf_addf(&sb, ", %zu of tier %d", s.by_tier[i], i);
+	if (s.pods > 0)
+		strbuf_addf(&sb, ", %zu pods", s.pods);
+	return sb.text;
+}
+
+/* ---- import ---- */
+
+static int
+topology_import(struct ctl *c)
+{
+	struct import im;
+	struct strbuf sb = { 0 };
+	char *lines, *about;
+	int rc = files_read(c, &im);
+
+	if (rc != 0)
+		return rc;
+	about = summary_text(im.t);
+	lines = topology_write(im.t);
+	strbuf_addf(&sb, "# coalctl topology import: %s\n%s", about, lines);
+	rc = text_out(c, sb.text);
+	if (rc == 0) {
+		fprintf(stderr, "%s", about);
+		if (im.left_out > 0)
+			fprintf(stderr, "; links of hosts left out: %zu",
+			    im.left_out);
+		if (im.lone > 0)
+			fprintf(stderr,
+			    "; switches without hosts left out: %zu", im.lone);
+		if (im.sideward > 0)
+			fprintf(stderr, "; links within a tier left out: %zu",
+			    im.sideward);
+		fputs("\n", stderr);
+	}
+	if (rc == 0 && opts_given(&c->opts, OPT_OUT))
+		fprintf(stderr,
+		    "next: topology.leaves = %s in coalmined.conf, and "
+		    "systemctl reload coalmined\n",
+		    opts_value(&c->opts, OPT_OUT));
+	free(about);
+	free(lines);
+	strbuf_clear(&sb);
+	import_clear(&im);
+	return rc;
+}
+
+/* ---- show ---- */
+
+/* What the collector has, or had so long ago as --at says. */
+static int
+collector_read(struct ctl *c, struct import *ret)
+{
+	const char *ago = opts_value(&c->opts, OPT_AT), *said;
+	uint64_t ago_ns = 0, now = clk_unix_ns();
+	char at[24], *text;
+	struct err err;
+	json_t *list;
+	int rc;
+
+	if (ago != NULL && (clk_span_parse(ago, &ago_ns) < 0 || ago_ns >= now))
+		return ctl_fail("--at %.30s: allowed is a span of time, as 90m "
+				"or 7d",
+		    ago);
+	snprintf(at, sizeof(at), "%" PRIu64, now - ago_ns);
+	rc = ctl_list(c, &list, "topology", "at_unix_ns",
+	    ago == NULL ? NULL : at, NULL);
+	if (rc != 0)
+		return rc;
+	said = member_text(json_array_get(list, 0), "text");
+	text = xstrdup(said);
+	json_decref(list);
+	if (text[0] == '\0')
+		rc = ctl_fail("the collector %s no file of leaves: see "
+			      "topology.leaves in coalmine.conf(5)",
+		    ago == NULL ? "has" : "had");
+	else if (topology_read(text, "the collector's", &ret->t, &err) < 0)
+		rc = ctl_fail("%s", err.text);
+	free(text);
+	return rc;
+}
+
+/* Out of files, or with none the collector's. */
+static int
+any_read(struct ctl *c, struct import *ret)
+{
+	*ret = (struct import){ .t = NULL };
+	return c->args_count > 0 ? files_read(c, ret) : collector_read(c, ret);
+}
+
+/* One line a switch and rail. */
+static json_t *
+rows_make(const struct topology *t)
+{
+	json_t *rows = json_array(), *row;
+	int *tier = topology_tiers(t);
+	double *up = xcalloc(t->switch_count + 1, sizeof(*up));
+	json_t **nodes = xcalloc(t->switch_count + 1, sizeof(json_t *));
+	json_t **ups = xcalloc(t->switch_count + 1, sizeof(json_t *));
+
+	for (size_t i = 0; i < t->switch_count; i++) {
+		nodes[i] = json_array();
+		ups[i] = json_object();
+	}
+	for (size_t i = 0; i < t->link_count; i++) {
+		const struct topology_link *l = &t->links[i];
+
+		json_array_append_new(nodes[l->leaf],
+		    json_pack("{s:s, s:i, s:f}", "node", t->nodes[l->node].name,
+			"rail", l->rail, "gbps", l->gbps));
+	}
+	for (size_t i = 0; i < t->up_count; i++) {
+		const struct topology_up *u = &t->ups[i];
+		const char *name = t->switches[u->upper].name;
+
+		up[u->lower] += u->count * u->gbps;
+		json_object_set_new(ups[u->lower], name,
+		    json_integer((json_int_t)u->count +
+			member_int(ups[u->lower], name)));
+	}
+	for (size_t i = 0; i < t->switch_count; i++) {
+		row = json_pack("{s:s, s:i, s:o, s:o, s:f}", "switch",
+		    t->switches[i].name, "tier", tier[i], "nodes", nodes[i],
+		    "up", ups[i], "up_gbps", up[i]);
+		if (t->switches[i].pod != NULL)
+			json_object_set_new(row, "pod",
+			    json_string(t->switches[i].pod));
+		json_array_append_new(rows, row);
+	}
+	free(tier);
+	free(up);
+	free(nodes);
+	free(ups);
+	return rows;
+}
+
+static int
+topology_show(struct ctl *c)
+{
+	struct import im;
+	char *text;
+	json_t *rows;
+	int rc = any_read(c, &im);
+
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON)) {
+		rows = rows_make(im.t);
+		print_json(rows);
+		json_decref(rows);
+	} else {
+		text = summary_text(im.t);
+		puts(text);
+		free(text);
+		text = topology_write(im.t);
+		fputs(text, stdout);
+		free(text);
+	}
+	import_clear(&im);
+	return EXIT_CODE_OK;
+}
+
+/* ---- check ---- */
+
+struct check {
+	const struct import *im;
+	json_t *seen;  /* nodes that have an agent */
+	json_t *ports; /* identifiers that nodes report */
+	json_t *tell;  /* nodes that report any */
+	json_t *list;  /* [{node text}] */
+};
+
+static void __attribute__((format(printf, 3, 4)))
+differs(struct check *k, const char *node, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	json_array_append_new(k->list,
+	    json_pack("{s:o, s:o}", "node", text_json(node), "text",
+		text_json(text)));
+}
+
+/* What a node says of its ports: an identifier that the file has elsewhere, and
+ * the fastest rate. */
+static double
+ports_check(struct check *k, const char *node, const char *leaf,
+    const json_t *nics)
+{
+	double gbps = 0, rate;
+	json_t *nic;
+	size_t i;
+
+	json_array_foreach (nics, i, nic) {
+		const json_t *at = json_object_get(k->im->guids,
+		    member_text(nic, "guid"));
+		const char *host = json_string_value(json_array_get(at, 0));
+		const char *guid = member_text_or(nic, "guid", NULL);
+		const char *state = print_member(nic, "state", "?");
+
+		if (guid != NULL) {
+			json_object_set_new(k->ports, guid, json_true());
+			json_object_set_new(k->tell, node, json_true());
+		}
+
+		rate = member_number(nic, "speed_bps") / 1e9;
+		if (rate > gbps)
+			gbps = rate;
+		if (host != NULL && strcmp(host, node) != 0)
+			differs(k, node,
+			    "the file says leaf %s, its port %s is on leaf %s, "
+			    "as %s %s",
+			    leaf, print_member(nic, "name", "?"),
+			    json_string_value(json_array_get(at, 1)), host,
+			    json_string_value(json_array_get(at, 2)));
+		else if (host != NULL && strcmp(state, "ACTIVE") != 0)
+			differs(k, node,
+			    "the file says leaf %s for its port %s, which is "
+			    "%s",
+			    json_string_value(json_array_get(at, 1)),
+			    print_member(nic, "name", "?"), state);
+	}
+	return gbps;
+}
+
+static void
+node_check(struct check *k, const json_t *o)
+{
+	const struct topology *t = k->im->t;
+	const char *node = print_member(o, "node", "?");
+	const char *has = print_member(o, "leaf", "no leaf"), *leaf;
+	uint32_t at = topology_find_node(t, node);
+	const struct topology_link *l;
+	double gbps;
+
+	json_object_set_new(k->seen, node, json_true());
+	if (at == TOPOLOGY_NONE) {
+		differs(k, node, "the file has no leaf, the collector %s", has);
+		return;
+	}
+	l = topology_first_link(t, at);
+	leaf = t->switches[l->leaf].name;
+	if (strcmp(leaf, has) != 0)
+		differs(k, node, "the file says leaf %s, the collector %s",
+		    leaf, has);
+	gbps = ports_check(k, node, leaf,
+	    json_object_get(json_object_get(o, "inventory"), "nics"));
+	if (gbps > 0 && l->gbps > gbps * RATE_MARGIN)
+		differs(k, node,
+		    "the file says %g Gbit/s to leaf %s, the fastest port that "
+		    "the node reports has %g",
+		    l->gbps, leaf, gbps);
+}
+
+/* What the file has, and nobody reports: ports of nodes that tell of theirs,
+ * and nodes. */
+static void
+missing_check(struct check *k)
+{
+	const struct topology *t = k->im->t;
+	const char *guid, *host;
+	json_t *at;
+
+	json_object_foreach (k->im->guids, guid, at) {
+		host = json_string_value(json_array_get(at, 0));
+		if (json_object_get(k->ports, guid) == NULL &&
+		    json_object_get(k->tell, host) != NULL)
+			differs(k, host,
+			    "the file says leaf %s for its port %s, which the "
+			    "node does not report",
+			    json_string_value(json_array_get(at, 1)),
+			    json_string_value(json_array_get(at, 2)));
+	}
+	for (size_t i = 0; i < t->node_count; i++)
+		if (json_object_get(k->seen, t->nodes[i].name) == NULL)
+			differs(k, t->nodes[i].name,
+			    "the file has it, and no agent has ever reported");
+}
+
+static int
+topology_check(struct ctl *c)
+{
+	struct import im;
+	struct check k = { .im = &im };
+	json_t *nodes, *o;
+	size_t i, bad;
+	int rc = any_read(c, &im);
+
+	if (rc != 0)
+		return rc;
+	rc = ctl_get(c, "nodes", NULL, &nodes);
+	if (rc != 0) {
+		import_clear(&im);
+		return rc;
+	}
+	k.seen = json_object();
+	k.ports = json_object();
+	k.tell = json_object();
+	k.list = json_array();
+	json_array_foreach (nodes, i, o)
+		node_check(&k, o);
+	missing_check(&k);
+	bad = json_array_size(k.list);
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(k.list);
+	else
+		json_array_foreach (k.list, i, o)
+			printf("%s: %s\n", print_member(o, "node", "?"),
+			    print_member(o, "text", "?"));
+	if (bad == 0 && !opts_given(&c->opts, OPT_JSON))
+		printf("ok: %zu nodes are where the file has them\n",
+		    im.t->node_count);
+	json_decref(k.seen);
+	json_decref(k.ports);
+	json_decref(k.tell);
+	json_decref(k.list);
+	json_decref(nodes);
+	import_clear(&im);
+	return bad == 0 ? EXIT_CODE_OK : EXIT_CODE_WARN;
+}
+
+/* ---- machine ---- */
+
+/* What most leaves or nodes have. */
+static double
+most_common(double *values, size_t count)
+{
+	double best = 0;
+	size_t times = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t n = 0;
+
+		for (size_t k = 0; k < count; k++)
+			n += values[k] == values[i];
+		if (n > times) {
+			times = n;
+			best = values[i];
+		}
+	}
+	return best;
+}
+
+/* All links of one tier upward, over the groups of nodes with the same leaves:
+ * the least of all tiers is what a group gets when all of them send to others.
+ * 0: none, or not known. */
+static double
+uplink_gbps(const struct topology *t, int tiers, double groups, double gbps)
+{
+	double least = 0, sum;
+	int *tier = topology_tiers(t);
+
+	for (int k = 1; k < tiers; k++) {
+		sum = 0;
+		for (size_t i = 0; i < t->up_count; i++)
+			if (tier[t->ups[i].lower] == k)
+				sum += t->ups[i].count *
+				    (t->ups[i].gbps > 0 ? t->ups[i].gbps
+							: gbps);
+		sum /= groups;
+		if (k == 1 || sum < least)
+			least = sum;
+	}
+	free(tier);
+	return least;
+}
+
+/* Nodes of most leaves. */
+static double
+leaf_nodes(const struct topology *t)
+{
+	double *nodes = xcalloc(t->switch_count + 1, sizeof(*nodes)), ret;
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->link_count; i++) {
+		uint32_t k = t->links[i].previous;
+
+		/* a node by all its rails counts once */
+		while (
+		    k != TOPOLOGY_NONE && t->links[k].leaf != t->links[i].leaf)
+			k = t->links[k].previous;
+		nodes[t->links[i].leaf] += k == TOPOLOGY_NONE;
+	}
+	for (size_t i = 0; i < t->switch_count; i++)
+		if (nodes[i] > 0)
+			nodes[count++] = nodes[i];
+	ret = most_common(nodes, count);
+	free(nodes);
+	return ret;
+}
+
+/* Of most links of nodes; 0: not known. */
+static double
+link_gbps(const struct topology *t)
+{
+	size_t count = t->link_count < RATES_MAX ? t->link_count : RATES_MAX;
+	double *values = xcalloc(count + 1, sizeof(*values)), ret;
+
+	for (size_t i = 0; i < count; i++)
+		values[i] = t->links[i].gbps;
+	ret = most_common(values, count);
+	free(values);
+	return ret;
+}
+
+static int
+topology_machine(struct ctl *c)
+{
+	const char *given = opts_value(&c->opts, OPT_GBPS);
+	double gbps = 0, rate, up, leaf;
+	struct strbuf sb = { 0 };
+	struct summary s;
+	struct import im;
+	char *about;
+	int rc;
+
+	if (given != NULL &&
+	    str_to_double(given, 0.001, TOPOLOGY_GBPS_MAX, &gbps) < 0)
+		return ctl_fail("--gbps %.30s: allowed is 0.001 to %.0f", given,
+		    TOPOLOGY_GBPS_MAX);
+	rc = any_read(c, &im);
+	if (rc != 0)
+		return rc;
+	s = summary_of(im.t);
+	rate = link_gbps(im.t);
+	rate = rate > 0 ? rate : gbps;
+	leaf = leaf_nodes(im.t);
+	up = uplink_gbps(im.t, s.tiers,
+	    fmax(1, (double)im.t->node_count / fmax(1, leaf)), gbps);
+	about = summary_text(im.t);
+	strbuf_addf(&sb,
+	    "# What a topology tells of a machine. Devices, memory and "
+	    "latencies are not in it:\n"
+	    "# add [memory], [mpi] and network.latency, as in "
+	    "coalmine-machine(5).\n"
+	    "[machine]\nabout = %s\nsource = coalctl topology machine\n\n"
+	    "[node]\nnodes = %zu\n\n[nic]\ncount = %d\nout = %.4g\n\n"
+	    "[network]\nleaf = %.0f\n",
+	    about, im.t->node_count, s.rails, rate / 8, leaf);
+	if (up > 0)
+		strbuf_addf(&sb, "uplink = %.4g\n", up / 8);
+	if (rate > 0)
+		rc = text_out(c, sb.text);
+	else
+		rc = ctl_fail("no file tells the rate of the nodes' links: "
+			      "give it with --gbps");
+	strbuf_clear(&sb);
+	free(about);
+	import_clear(&im);
+	return rc;
+}
+
+#define FILES "from rails skip"
+
+const struct verb verbs_topology[] = {
+	{ "topology", "import", "FILE...", 1, -1, "out " FILES, "file",
+	    "Make the collector's file of leaves, rails and switches out of "
+	    "those of a fabric or a scheduler.",
+	    "Files are the output of ibnetdiscover(8), Slurm's topology.conf "
+	    "and topology.yaml, JSON of Topograph's graph engine, lldpctl -f "
+	    "json of every node in a file NODE.json each, or a table of NODE "
+	    "LEAF [RAIL]. Several are taken together. A switch with hosts is a "
+	    "leaf; the further from hosts, the higher the tier; what hangs "
+	    "together without the highest of three tiers is a pod. Each port "
+	    "of a host is a rail, in the order of their names, unless --rails "
+	    "names those that count. --skip leaves out hosts of storage and "
+	    "management; their leaves go too, if they have no other hosts and "
+	    "no more links upward than hosts.",
+	    topology_import },
+	{ "topology", "show", "[FILE...]", 0, -1, "json at " FILES, "file",
+	    "Show leaves, rails and switches: of files, or as the collector "
+	    "has them or had them so long ago.",
+	    NULL, topology_show },
+	{ "topology", "check", "[FILE...]", 0, -1, "json " FILES, "file",
+	    "Compare leaves with what the collector and its nodes say.",
+	    "Of files, or of the collector's own file: nodes that are on "
+	    "another leaf, on none, or that have no agent; a port whose "
+	    "identifier ibnetdiscover has found under another host's name, "
+	    "that is not active or that its node does not report; links that "
+	    "are slower. The exit code is 1 where there is a "
+	    "difference.",
+	    topology_check },
+	{ "topology", "machine", "[FILE...]", 0, -1, "gbps out " FILES, "file",
+	    "Write a machine file for predictions, see coalmine-machine(5).",
+	    "Nodes, NICs and their rate, nodes of a leaf, and what a leaf gets "
+	    "of the links upward when all of them send to others: the least "
+	    "of all tiers.",
+	    topology_machine },
+	{ 0 },
+};

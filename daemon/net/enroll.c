@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * enroll.c - who gets a certificate: tokens and certificates as lines of one
+ * file, and the rules by which a request is signed or not.
+ */
+#include "daemon/net/enroll.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/file.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/member.h"
+#include "common/str.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "schema/strict.h"
+
+#define FILE_MAX (256 * 1024 * 1024)
+/* A common name is no longer (X.520). */
+#define NAME_MAX_BYTES 64
+/* Guesses are hopeless; this keeps them out of the log and off the loop. */
+#define WRONG_MAX   5
+#define WRONG_S     60
+#define WRONG_SLOTS 64
+
+struct token {
+	char digest[PKI_DIGEST_TEXT];
+	struct hostlist names; /* empty: any */
+	int uses, used;
+	int64_t end_unix_s;
+};
+
+struct issued {
+	char *name;
+	char key[PKI_DIGEST_TEXT];
+	const struct token *token; /* NULL: renewed, or long gone */
+	int64_t end_unix_s;
+};
+
+struct enroll {
+	char *path;
+	int fd;
+	struct pki_authority ca;
+	X509 *root;
+	int64_t life_s;
+	struct token **tokens;
+	size_t token_count;
+	struct issued *issued;
+	size_t issued_count;
+	int64_t second; /* of the count */
+	int count;
+	struct {
+		uint64_t hash;
+		int64_t since_unix_s;
+		int count;
+	} wrong[WRONG_SLOTS];
+};
+
+static struct token *
+token_find(const struct enroll *e, const char *digest)
+{
+	for (size_t i = 0; i < e->token_count; i++)
+		if (CRYPTO_memcmp(e->tokens[i]->digest, digest,
+			PKI_DIGEST_TEXT) == 0)
+			return e->tokens[i];
+	return NULL;
+}
+
+static struct token *
+token_add(struct enroll *e, const char *digest, struct hostlist names, int uses,
+    int64_t end_unix_s)
+{
+	struct token *t = xcalloc(1, sizeof(*t));
+
+	snprintf(t->digest, sizeof(t->digest), "%s", digest);
+	t->names = names; /* handed over */
+	t->uses = uses;
+	t->end_unix_s = end_unix_s;
+	e->tokens = xreallocarray(e->tokens, e->token_count + 1,
+	    sizeof(struct token *));
+	e->tokens[e->token_count++] = t;
+	return t;
+}
+
+/* One key of one name counts once, however often it asked. */
+static void
+issued_add(struct enroll *e, const char *name, const char *key, struct token *t,
+    int64_t end_unix_s)
+{
+	struct issued *n;
+	int again = 0;
+
+	for (size_t i = 0; t != NULL && i < e->issued_count; i++)
+		again |= e->issued[i].token == t &&
+		    strcmp(e->issued[i].name, name) == 0;
+	if (t != NULL && !again)
+		t->used++;
+	e->issued = xreallocarray(e->issued, e->issued_count + 1,
+	    sizeof(struct issued));
+	n = &e->issued[e->issued_count++];
+	*n = (struct issued){ .name = xstrdup(name),
+		.token = t,
+		.end_unix_s = end_unix_s };
+	snprintf(n->key, sizeof(n->key), "%s", key);
+}
+
+static int
+is_digest(const char *text)
+{
+	return strlen(text) == PKI_DIGEST_TEXT - 1;
+}
+
+/* 1: the line goes on being kept, 0: it is over, -EINVAL: it is none. */
+static int
+line_take(struct enroll *e, const json_t *o, int64_t now_unix_s)
+{
+	const char *digest = member_text(o, "token");
+	const char *names = member_text_or(o, "names", NULL);
+	const char *name = member_text(o, "name"), *key = member_text(o, "key");
+	int64_t end_unix_s = member_int(o, "end_unix_s");
+	struct hostlist list = { NULL, 0 };
+	json_int_t uses = member_int(o, "uses");
+	struct token *t;
+
+	if (names != NULL) {
+		if (!is_digest(digest) || uses < 1 || uses > HOSTLIST_MAX)
+			return -EINVAL;
+		if (end_unix_s < now_unix_s)
+			return 0;
+		if (strcmp(names, "*") != 0 &&
+		    hostlist_parse(names, &list, NULL) < 0)
+			return -EINVAL;
+		token_add(e, digest, list, (int)uses, end_unix_s);
+		return 1;
+	}
+	if (name[0] == '\0' || !is_digest(key))
+		return -EINVAL;
+	t = is_digest(digest) ? token_find(e, digest) : NULL;
+	if (end_unix_s < now_unix_s && t == NULL)
+		return 0;
+	issued_add(e, name, key, t, end_unix_s);
+	return 1;
+}
+
+/* Lines that are over are left out of the file; its last may be torn, and was
+ * told to nobody then. */
+static int
+lines_read(struct enroll *e, char *text, int64_t now_unix_s, struct err *err)
+{
+	struct strbuf kept = { 0 };
+	char *line, *more;
+	int rc, changed = text[0] != '\0' && text[strlen(text) - 1] != '\n';
+	json_t *o;
+
+	for (line = strtok_r(text, "\n", &more); line != NULL;
+	     line = strtok_r(NULL, "\n", &more)) {
+		rc = -EINVAL;
+		if (strict_object(line, strlen(line), 2, &o, NULL) == 0) {
+			rc = line_take(e, o, now_unix_s);
+			json_decref(o);
+		}
+		if (rc < 0)
+			log_warnx("%s: a line that is none is left out: %.40s",
+			    e->path, line);
+		if (rc > 0)
+			strbuf_addf(&kept, "%s\n", line);
+		else
+			changed = 1;
+	}
+	rc = 0;
+	if (changed)
+		rc = pki_file_replace(e->path, 0640,
+		    kept.text != NULL ? kept.text : "", err);
+	strbuf_clear(&kept);
+	return rc;
+}
+
+int
+enroll_open(const char *state_dir, struct enroll **ret, struct err *err)
+{
+	struct enroll *e = xcalloc(1, sizeof(*e));
+	char *text;
+	size_t len;
+	int rc = 0;
+
+	e->path = xasprintf("%s/enrolled", state_dir);
+	e->fd = -1;
+	if (access(e->path, F_OK) == 0) {
+		rc = file_read(e->path, FILE_MAX, &text, &len, err);
+		if (rc == 0) {
+			rc = lines_read(e, text, time(NULL), err);
+			free(text);
+		}
+	}
+	if (rc == 0) {
+		e->fd = open(e->path,
+		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+		    0640);
+		if (e->fd < 0)
+			rc = err_set(err, -errno, "%s: %s", e->path,
+			    strerror(errno));
+	}
+	if (rc < 0)
+		enroll_close(e);
+	else
+		*ret = e;
+	return rc;
+}
+
+void
+enroll_close(struct enroll *e)
+{
+	if (e == NULL)
+		return;
+	for (size_t i = 0; i < e->token_count; i++) {
+		hostlist_clear(&e->tokens[i]->names);
+		free(e->tokens[i]);
+	}
+	for (size_t i = 0; i < e->issued_count; i++)
+		free(e->issued[i].name);
+	free(e->tokens);
+	free(e->issued);
+	pki_authority_close(&e->ca);
+	X509_free(e->root);
+	if (e->fd >= 0)
+		close(e->fd);
+	free(e->path);
+	free(e);
+}
+
+void
+enroll_set(struct enroll *e, struct pki_authority ca, X509 *root,
+    int64_t life_s)
+{
+	pki_authority_close(&e->ca);
+	X509_free(e->root);
+	e->ca = ca;
+	e->root = root;
+	e->life_s = life_s;
+}
+
+int
+enroll_is_on(const struct enroll *e)
+{
+	return e != NULL && e->ca.key != NULL && e->root != NULL;
+}
+
+/* What is not on disk was not said: a line that fails is taken back. */
+static int
+line_write(struct enroll *e, json_t *o, struct err *err)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+	char *line = xasprintf("%s\n", text != NULL ? text : "");
+	off_t end = lseek(e->fd, 0, SEEK_END);
+	int rc = 0;
+
+	errno = ENOSPC; /* of a short write */
+	if (text == NULL || end < 0 ||
+	    write(e->fd, line, strlen(line)) != (ssize_t)strlen(line) ||
+	    fdatasync(e->fd) < 0) {
+		rc = err_set(err, -errno, "%s: %s", e->path, strerror(errno));
+		if (end >= 0 && ftruncate(e->fd, end) < 0)
+			log_warn("%s", e->path);
+	}
+	free(line);
+	free(text);
+	json_decref(o);
+	return rc;
+}
+
+int
+enroll_token_new(struct enroll *e, const struct enroll_order *o,
+    int64_t now_unix_s, char ret[PKI_TOKEN_TEXT], struct err *err)
+{
+	int any = strcmp(o->names, "*") == 0, uses = o->uses, rc;
+	int64_t end_unix_s = now_unix_s + o->life_s;
+	struct hostlist names = { NULL, 0 };
+	char text[PKI_TOKEN_TEXT];
+	struct pki_token t;
+
+	if (!enroll_is_on(e))
+		return err_set(err, -EPERM,
+		    "this collector enrols nobody: enroll.ca is empty");
+	if (o->life_s < 1 || o->life_s > ENROLL_TOKEN_DAYS * PKI_DAY_S)
+		return err_set(err, -EINVAL, "a token is good for 1s to %dd",
+		    ENROLL_TOKEN_DAYS);
+	if (e->token_count >= ENROLL_TOKENS_MAX)
+		return err_set(err, -EBUSY, "there are %d tokens already",
+		    ENROLL_TOKENS_MAX);
+	if (!any && (rc = hostlist_parse(o->names, &names, err)) < 0)
+		return rc;
+	if (uses == 0)
+		uses = any ? 1 : (int)names.count;
+	rc = pki_token_new(e->root, text, err);
+	if (rc == 0)
+		rc = pki_token_read(text, &t, err);
+	if (rc == 0 && (uses < 1 || uses > HOSTLIST_MAX))
+		rc = err_set(err, -EINVAL, "uses: allowed is 1 to %d",
+		    HOSTLIST_MAX);
+	if (rc == 0)
+		rc = line_write(e,
+		    json_pack("{s:s, s:s, s:i, s:I}", "token", t.digest,
+			"names", o->names, "uses", uses, "end_unix_s",
+			(json_int_t)end_unix_s),
+		    err);
+	if (rc < 0) {
+		hostlist_clear(&names);
+		return rc;
+	}
+	token_add(e, t.digest, names, uses, end_unix_s);
+	memcpy(ret, text, sizeof(text));
+	return 0;
+}
+
+/* Is there one more wrong token from there, or were there too many? */
+static int
+wrong(struct enroll *e, const char *addr, int one_more, int64_t now_unix_s)
+{
+	uint64_t hash = 1469598103934665603U;
+	size_t i;
+
+	for (const char *p = addr; *p != '\0'; p++)
+		hash = (hash ^ (unsigned char)*p) * 1099511628211U;
+	i = hash % WRONG_SLOTS;
+	if (e->wrong[i].hash != hash ||
+	    now_unix_s - e->wrong[i].since_unix_s >= WRONG_S ||
+	    now_unix_s < e->wrong[i].since_unix_s) {
+		if (!one_more)
+			return 0;
+		e->wrong[i].hash = hash;
+		e->wrong[i].since_unix_s = now_unix_s;
+		e->wrong[i].count = 0;
+	}
+	e->wrong[i].count += one_more;
+	return e->wrong[i].count >= WRONG_MAX;
+}
+
+/* May this token have a certificate for that name and key? */
+static int
+token_check(struct enroll *e, const struct enroll_ask *ask, const char *key,
+    int64_t now_unix_s, struct token **ret, struct err *err)
+{
+	struct pki_token text;
+	struct token *t;
+
+	if (wrong(e, ask->addr, 0, now_unix_s))
+		return err_set(err, -EBUSY,
+		    "too many wrong tokens from %s; try again in a minute",
+		    ask->addr);
+	t = pki_token_read(ask->token, &text, NULL) < 0
+	    ? NULL
+	    : token_find(e, text.digest);
+	if (t == NULL) {
+		wrong(e, ask->addr, 1, now_unix_s);
+		return err_set(err, -EACCES, "no such token");
+	}
+	if (now_unix_s > t->end_unix_s)
+		return err_set(err, -EACCES,
+		    "the token has expired: coalctl pki token");
+	if (t->names.count > 0 && !hostlist_has(&t->names, ask->node))
+		return err_set(err, -EACCES, "the token is for other nodes");
+	if (t->names.count == 0 && ask->connected)
+		return err_set(err, -EACCES,
+		    "a node of that name is connected: a token for any name "
+		    "is not for it");
+	*ret = t;
+	for (size_t i = 0; i < e->issued_count; i++) {
+		if (e->issued[i].token != t ||
+		    strcmp(e->issued[i].name, ask->node) != 0)
+			continue;
+		if (strcmp(e->issued[i].key, key) == 0)
+			return 0; /* its answer was lost on the way */
+		return err_set(err, -EACCES,
+		    "the token was used for %s already", ask->node);
+	}
+	if (t->used >= t->uses)
+		return err_set(err, -EACCES,
+		    "the token was used already, %d times of %d", t->used,
+		    t->uses);
+	return 0;
+}
+
+/* Who asks again and again, with a stolen certificate perhaps, has no use of
+ * it. */
+static int
+renewal_check(const X509 *old, int64_t now_unix_s, struct err *err)
+{
+	int64_t from = pki_unix_s(X509_get0_notBefore(old));
+	int64_t to = pki_unix_s(X509_get0_notAfter(old));
+
+	if (now_unix_s - from < (to - from) / 2)
+		return err_set(err, -EACCES,
+		    "its certificate is not half-way to its end");
+	return 0;
+}
+
+static int
+quota_check(struct enroll *e, const char *node, int64_t now_unix_s,
+    struct err *err)
+{
+	int alive = 0;
+
+	if (e->second != now_unix_s)
+		e->count = 0;
+	e->second = now_unix_s;
+	if (++e->count > ENROLL_PER_S)
+		return err_set(err, -EBUSY,
+		    "%d certificates a second are signed, try again",
+		    ENROLL_PER_S);
+	for (size_t i = 0; i < e->issued_count; i++)
+		alive += e->issued[i].end_unix_s >= now_unix_s &&
+		    strcmp(e->issued[i].name, node) == 0;
+	if (alive >= ENROLL_ALIVE_MAX)
+		return err_set(err, -EACCES,
+		    "%s has %d certificates that are valid: coalctl pki revoke",
+		    node, alive);
+	return 0;
+}
+
+static int
+sign(struct enroll *e, const struct enroll_ask *ask, EVP_PKEY *key,
+    struct token *t, char **ret, struct err *err)
+{
+	struct pki_order o = { .name = ask->node,
+		.role = ROLE_AGENT,
+		.life_s = (long)e->life_s };
+	X509 *cert = pki_cert_new(&e->ca, &o, key, err);
+	X509 *both[] = { cert, e->ca.cert };
+	char digest[PKI_DIGEST_TEXT];
+	int64_t end_unix_s;
+	char *text;
+	json_t *line;
+	int rc;
+
+	if (cert == NULL)
+		return -EIO;
+	pki_key_digest(key, digest);
+	end_unix_s = pki_unix_s(X509_get0_notAfter(cert));
+	text = pki_certs_text(both, 1);
+	line = json_pack("{s:s, s:s, s:I, s:o}", "name", ask->node, "key",
+	    digest, "end_unix_s", (json_int_t)end_unix_s, "cert",
+	    text_json(text));
+	free(text);
+	if (t != NULL)
+		json_object_set_new(line, "token", json_string(t->digest));
+	rc = line_write(e, line, err);
+	if (rc == 0) {
+		issued_add(e, ask->node, digest, t, end_unix_s);
+		*ret = pki_certs_text(both,
+		    X509_cmp(e->ca.cert, e->root) == 0 ? 1 : 2);
+	}
+	X509_free(cert);
+	return rc;
+}
+
+int
+enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
+    char **ret, struct err *err)
+{
+	struct token *t = NULL;
+	EVP_PKEY *key = NULL;
+	char digest[PKI_DIGEST_TEXT];
+	int rc;
+
+	if (!enroll_is_on(e))
+		return err_set(err, -EPERM, "this collector enrols nobody");
+	if (hostlist_name_check(ask->node) < 0 ||
+	    strlen(ask->node) > NAME_MAX_BYTES)
+		return err_set(err, -EINVAL,
+		    "%.100s: no name of a node, or one of over %d characters",
+		    ask->node, NAME_MAX_BYTES);
+	rc = pki_request_read(ask->request, ask->node, &key, err);
+	if (rc < 0)
+		return rc;
+	pki_key_digest(key, digest);
+	if (ask->token != NULL)
+		rc = token_check(e, ask, digest, now_unix_s, &t, err);
+	else
+		rc = renewal_check(ask->old, now_unix_s, err);
+	if (rc == 0)
+		rc = quota_check(e, ask->node, now_unix_s, err);
+	if (rc == 0)
+		rc = sign(e, ask, key, t, ret, err);
+	EVP_PKEY_free(key);
+	return rc;
+}

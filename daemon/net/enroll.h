@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * enroll.h - certificates for nodes: by a token for a new one, by its own
+ * session for one whose certificate is old.
+ *
+ * Tokens, of which only a hash is kept, and what was issued for them are lines
+ * of one file, state_dir/enrolled, each synced before it counts. So a token is
+ * good for one key of a name, also after a power cut, and coalctl pki revoke
+ * finds every certificate of a node.
+ */
+#ifndef DAEMON_NET_ENROLL_H
+#define DAEMON_NET_ENROLL_H
+
+#include <stdint.h>
+
+#include "common/err.h"
+#include "schema/pki.h"
+
+#define ENROLL_ALIVE_MAX  8 /* certificates of one name at one time */
+#define ENROLL_PER_S      50
+#define ENROLL_TOKENS_MAX 10000
+#define ENROLL_TOKEN_DAYS 30
+
+struct enroll;
+
+/* -errno and why: what is there cannot be read. */
+int enroll_open(const char *state_dir, struct enroll **ret, struct err *err);
+void enroll_close(struct enroll *e); /* NULL is allowed */
+/* Who signs, for how long, and whom nodes shall trust: the root of the
+ * collector's own certificate. Takes all; ca.key NULL: nobody is enrolled. */
+void enroll_set(struct enroll *e, struct pki_authority ca, X509 *root,
+    int64_t life_s);
+int enroll_is_on(const struct enroll *e);
+
+struct enroll_order {
+	const char *names; /* a hostlist, or "*" */
+	int uses;          /* 0: as many as there are names */
+	int64_t life_s;
+};
+/* -EINVAL, -EPERM (off), -ENOSPC and their like, and why. */
+int enroll_token_new(struct enroll *e, const struct enroll_order *o,
+    int64_t now_unix_s, char ret[PKI_TOKEN_TEXT], struct err *err);
+
+struct enroll_ask {
+	const char *node, *request;
+	const char *token; /* NULL: its session is its word */
+	const char *addr;
+	const X509 *old; /* of that session */
+	int connected;   /* a session of that name stands */
+};
+/* PEM of the certificate and, where it is not the root, of who signed it; the
+ * caller frees. -EACCES: not for him; -EBUSY: later; else as above. */
+int enroll_sign(struct enroll *e, const struct enroll_ask *ask,
+    int64_t now_unix_s, char **ret, struct err *err);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session_int.h - a connection, from the first byte to the last, as session.c
+ * and strangers.c share it.
+ */
+#ifndef DAEMON_NET_SESSION_INT_H
+#define DAEMON_NET_SESSION_INT_H
+
+#include <event2/bufferevent_ssl.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/queue.h"
+#include "daemon/net/session.h"
+#include "daemon/net/tls.h"
+
+/* From the first byte to the end of the hello: two round trips and a
+ * signature, with room for a collector that serves 10,000 at once. */
+#define SESSION_HELLO_LIMIT_NS (10 * CLK_NS_PER_S)
+#define SESSION_WHY_CLOSED     "connection closed"
+
+enum step {
+	STEP_SILENT,   /* no whole record yet; no TLS state */
+	STEP_WAITING,  /* for its turn at a handshake; none either */
+	STEP_STRANGER, /* handshake, then hello */
+	STEP_UP,       /* its hello was taken */
+	STEP_CLOSING,  /* a refuse is on its way */
+	STEP_MAX
+};
+
+struct session {
+	TAILQ_ENTRY(session) link; /* in the list of its step */
+	struct sessions *all;
+	enum step step;
+	int fd;              /* -1 once bev owns it */
+	int in_call;         /* ops or parser are on the stack */
+	int dead;            /* to be freed when they are not */
+	struct event *first; /* the first record, then a hang-up */
+	int wants;           /* bytes of it that it waits for */
+	int enrols;          /* shows no certificate, and may say enroll only */
+	struct event *timer; /* limit, later the heartbeat */
+	struct bufferevent *bev;
+	uint64_t last_ns;
+	uint64_t verified_ns;
+	uint64_t heartbeat_ns;
+	size_t message_bytes;
+	unsigned verified_by; /* reading of the files, of tls_reads */
+	int64_t cert_end_unix_s;
+	void *arg;
+	char addr[INET6_ADDRSTRLEN];
+	char node[TLS_NAME_MAX + 1]; /* from the certificate */
+};
+TAILQ_HEAD(session_list, session);
+
+struct sessions {
+	struct event_base *base;
+	struct session_limits limits;
+	const struct session_ops *ops;
+	void *ctx;
+	SSL_CTX *tls, *enroll; /* enroll may be NULL */
+	unsigned tls_reads;
+	struct session_list list[STEP_MAX];
+	size_t count[STEP_MAX];
+	struct event *turns; /* somebody may have his turn */
+	int held;
+	struct log_limit once;
+};
+
+static inline struct timeval
+timeval_of(uint64_t ns)
+{
+	return (struct timeval){ (time_t)(ns / CLK_NS_PER_S),
+		(suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+}
+
+/* ---- session.c ---- */
+
+void session_step(struct session *s, enum step step);
+/* End it now. Whoever is on the stack above may still look at s: it is then
+ * freed by the outermost call. */
+void session_close(struct session *s, const char *why);
+/* The same of a stranger, and told. */
+void session_drop(struct session *s, const char *why);
+/* The handshake of one whose turn it is: takes s->fd. */
+void session_start(struct session *s);
+/* Its time is over. */
+void session_timer_cb(evutil_socket_t fd, short what, void *arg);
+
+/* ---- strangers.c ---- */
+
+/* Whoever waits has his turn once there is a place: on the next turn of the
+ * loop, for this may be the end of a session, or when it is time to see who
+ * keeps him from it. */
+void strangers_turns_soon(struct sessions *ss);
+/* Of ss->turns. */
+void strangers_turns_cb(evutil_socket_t fd, short what, void *arg);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pki_file.c - keys and certificates as text and as files: how they are read,
+ * and written so that a power cut leaves the old or the new.
+ */
+#include "schema/pki.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/file.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+STACK_OF(X509) * pki_certs_read(const char *text)
+{
+	STACK_OF(X509) *certs = sk_X509_new_null();
+	BIO *from = BIO_new_mem_buf(text, -1);
+	X509 *cert;
+
+	while (certs != NULL && from != NULL &&
+	    (cert = PEM_read_bio_X509(from, NULL, NULL, NULL)) != NULL)
+		sk_X509_push(certs, cert);
+	BIO_free(from);
+	ERR_clear_error();
+	if (sk_X509_num(certs) > 0)
+		return certs;
+	sk_X509_free(certs);
+	return NULL;
+}
+
+static char *
+bio_text(BIO *from)
+{
+	char *at;
+	long len = BIO_get_mem_data(from, &at);
+	char *text = xstrndup(at, (size_t)len);
+
+	BIO_free(from);
+	return text;
+}
+
+char *
+pki_certs_text(X509 *const *certs, size_t count)
+{
+	BIO *to = BIO_new(BIO_s_mem());
+
+	for (size_t i = 0; i < count; i++)
+		PEM_write_bio_X509(to, certs[i]);
+	return bio_text(to);
+}
+
+char *
+pki_key_text(EVP_PKEY *key)
+{
+	BIO *to = BIO_new(BIO_s_mem());
+
+	PEM_write_bio_PrivateKey(to, key, NULL, NULL, 0, NULL, NULL);
+	return bio_text(to);
+}
+
+X509 *
+pki_cert_load(const char *path, struct err *err)
+{
+	X509 *cert = NULL;
+	FILE *from;
+
+	if (file_open(path, &from, err) == 0) {
+		cert = PEM_read_X509(from, NULL, NULL, NULL);
+		fclose(from);
+		if (cert == NULL)
+			err_say(err, "%s: no certificate", path);
+	}
+	ERR_clear_error();
+	return cert;
+}
+
+EVP_PKEY *
+pki_key_load(const char *path, struct err *err)
+{
+	EVP_PKEY *key = NULL;
+	FILE *from;
+
+	if (file_open(path, &from, err) == 0) {
+		key = PEM_read_PrivateKey(from, NULL, NULL, NULL);
+		fclose(from);
+		if (key == NULL)
+			err_say(err, "%s: no key", path);
+	}
+	ERR_clear_error();
+	return key;
+}
+
+int
+pki_authority_load(const char *cert, const char *key, struct pki_authority *ret,
+    struct err *err)
+{
+	struct pki_authority ca = { NULL, NULL };
+
+	ca.cert = pki_cert_load(cert, err);
+	if (ca.cert != NULL)
+		ca.key = pki_key_load(key, err);
+	if (ca.cert == NULL || ca.key == NULL) {
+		pki_authority_close(&ca);
+		return -ENOENT;
+	}
+	if (X509_check_private_key(ca.cert, ca.key) != 1) {
+		ERR_clear_error();
+		pki_authority_close(&ca);
+		return err_set(err, -EINVAL, "%s is not the key of %s", key,
+		    cert);
+	}
+	*ret = ca; /* handed over */
+	return 0;
+}
+
+int
+pki_file_new(const char *path, int mode, const char *text, struct err *err)
+{
+	int fd = open(path,
+	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	size_t len = strlen(text);
+	int rc = 0;
+
+	if (fd < 0)
+		return err_set(err, -errno, "%s: %s%s", path, strerror(errno),
+		    errno == EEXIST ? "; it is not overwritten" : "");
+	errno = ENOSPC; /* of a short write */
+	if (write(fd, text, len) != (ssize_t)len || fsync(fd) < 0)
+		rc = -errno;
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0)
+		return 0;
+	unlink(path);
+	return err_set(err, rc, "%s: %s", path, strerror(-rc));
+}
+
+/* A rename is there after a power cut once its folder is synced. */
+static int
+rename_synced(const char *from, const char *to, struct err *err)
+{
+	const char *slash = strrchr(to, '/');
+	char *dir = slash == NULL ? xstrdup(".")
+				  : xstrndup(to, (size_t)(slash - to) + 1);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+
+	if (rename(from, to) < 0 || fd < 0 || fsync(fd) < 0)
+		rc = err_set(err, -errno, "%s: %s", to, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	free(dir);
+	return rc;
+}
+
+int
+pki_file_replace(const char *path, int mode, const char *text, struct err *err)
+{
+	char *fresh = xasprintf("%s.new", path);
+	int rc;
+
+	unlink(fresh);
+	rc = pki_file_new(fresh, mode, text, err);
+	if (rc == 0) {
+		rc = rename_synced(fresh, path, err);
+		if (rc < 0)
+			unlink(fresh);
+	}
+	free(fresh);
+	return rc;
+}
+
+int
+pki_pair_replace(const char *key_path, const char *key, const char *cert_path,
+    const char *cert, struct err *err)
+{
+	char *fresh_key = xasprintf("%s.new", key_path);
+	char *fresh_cert = xasprintf("%s.new", cert_path);
+	int rc;
+
+	unlink(fresh_key);
+	unlink(fresh_cert);
+	rc = pki_file_new(fresh_key, 0600, key, err);
+	if (rc == 0)
+		rc = pki_file_new(fresh_cert, 0644, cert, err);
+	/* From here on pki_pair_mend goes on. */
+	if (rc == 0)
+		rc = rename_synced(fresh_key, key_path, err);
+	if (rc == 0)
+		rc = rename_synced(fresh_cert, cert_path, err);
+	free(fresh_key);
+	free(fresh_cert);
+	return rc;
+}
+
+static int
+fits(const char *cert_path, const char *key_path)
+{
+	X509 *cert = pki_cert_load(cert_path, NULL);
+	EVP_PKEY *key = cert == NULL ? NULL : pki_key_load(key_path, NULL);
+	int yes = key != NULL && X509_check_private_key(cert, key) == 1;
+
+	ERR_clear_error();
+	X509_free(cert);
+	EVP_PKEY_free(key);
+	return yes;
+}
+
+void
+pki_pair_mend(const char *key_path, const char *cert_path)
+{
+	char *fresh_key = xasprintf("%s.new", key_path);
+	char *fresh_cert = xasprintf("%s.new", cert_path);
+	struct err err;
+	int rc = -ENOENT;
+
+	if (access(fresh_cert, F_OK) == 0) {
+		if (fits(fresh_cert, key_path))
+			rc = 0;
+		else if (fits(fresh_cert, fresh_key))
+			rc = rename_synced(fresh_key, key_path, &err);
+	}
+	if (rc == 0)
+		(void)rename_synced(fresh_cert, cert_path, &err);
+	free(fresh_key);
+	free(fresh_cert);
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agents.c - what an agent says and answers, and when it comes back: limits
+ * and backoff are those of agents/session. Each has an address of its own,
+ * 127.x.y.z, 32 of them a leaf.
+ */
+#include <event2/buffer.h>
+#include <event2/bufferevent_ssl.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/frame.h"
+#include "common/log.h"
+#include "common/member.h"
+#include "common/rng.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "schema/wire.h"
+#include "tests/bench/fleet/fleet.h"
+
+/* Of agents/session/session.c. */
+#define OPEN_LIMIT_NS (8 * CLK_NS_PER_S)
+#define TURN_LIMIT_NS (70 * CLK_NS_PER_S)
+#define SOON_FOR_NS   (60 * CLK_NS_PER_S)
+#define SOON_BASE_MS  500
+#define SOON_CAP_MS   4000
+#define LATE_BASE_MS  1000
+#define LATE_CAP_MS   120000
+#define RETRY_MIN_MS  50
+
+#define LEAF_NODES    32
+#define BATCH_BYTES   (64 * 1024)
+#define QUEUE_BYTES   (256 * 1024)
+#define HEARTBEAT_MAX 96 /* a body that may be one */
+#define KILLED_STATUS 143
+
+enum state { STATE_WAITING, STATE_OPENING, STATE_GREETING, STATE_UP };
+
+struct fleet_agent {
+	struct fleet *f;
+	struct bufferevent *bev;
+	struct event *timer; /* by state: retry, limit, heartbeat */
+	enum state state;
+	unsigned tries;
+	int number;
+	uint64_t down_ns, heard_ns, beat_ns, heartbeat_ns, silence_ns;
+	char run[64];
+	json_t *nodes; /* of the run whose head it is */
+	char *tail;    /* of each of its records */
+	uint64_t seq, acked, left;
+	int64_t spawn_id; /* of the daemon that runs here */
+};
+
+static struct rng rng;
+static struct fleet_names *all_names;
+static size_t up_count;
+
+size_t
+fleet_up(const struct fleet *f)
+{
+	(void)f;
+	return up_count;
+}
+
+static void
+timer_set(struct fleet_agent *a, uint64_t span_ns)
+{
+	struct timeval tv = { (time_t)(span_ns / CLK_NS_PER_S),
+		(suseconds_t)(span_ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+
+	event_add(a->timer, &tv);
+}
+
+static uint64_t
+retry_ns(const struct fleet_agent *a)
+{
+	int soon = clk_ns() - a->down_ns < SOON_FOR_NS;
+	uint64_t top = (uint64_t)(soon ? SOON_BASE_MS : LATE_BASE_MS)
+	    << (a->tries < 16 ? a->tries : 16);
+	uint64_t cap = soon ? SOON_CAP_MS : LATE_CAP_MS, ms;
+
+	ms = rng_below(&rng, (top < cap ? top : cap) + 1);
+	return (ms < RETRY_MIN_MS ? RETRY_MIN_MS : ms) * CLK_NS_PER_MS;
+}
+
+static void
+say(struct fleet_agent *a, enum wire_type type, json_t *msg)
+{
+	char *frame;
+	long len = wire_build(type, msg, &frame);
+
+	if (len < 0)
+		fatalx("%s cannot be built", wire_messages[type].name);
+	bufferevent_write(a->bev, frame, (size_t)len);
+	free(frame);
+}
+
+static void
+down(struct fleet_agent *a)
+{
+	if (a->state == STATE_UP) {
+		up_count--;
+		a->f->closed++;
+		a->down_ns = clk_ns();
+		a->tries = 0;
+	}
+	bufferevent_free(a->bev);
+	a->bev = NULL;
+	a->left = 0;
+	a->state = STATE_WAITING;
+	timer_set(a, retry_ns(a));
+	a->tries++;
+}
+
+static void
+say_hello(struct fleet_agent *a)
+{
+	char name[FLEET_NAME_MAX];
+
+	fleet_name_text(a->number, name);
+	say(a, WIRE_HELLO,
+	    json_pack("{s:i, s:s, s:s, s:s, s:O, s:o, s:[]}", "version",
+		WIRE_VERSION, "node", name, "boot", "fleet", "software",
+		COALMINE_VERSION, "inventory", a->f->inventory, "runs",
+		a->run[0] == '\0' ? json_array() : json_pack("[s]", a->run),
+		"spool"));
+	a->state = STATE_GREETING;
+}
+
+/* The same for all of a second: what it costs to build is not measured. */
+static void
+say_heartbeat(struct fleet_agent *a)
+{
+	static uint64_t built_ns;
+	static char *frame;
+	static long len;
+
+	if (frame == NULL || clk_ns() - built_ns > CLK_NS_PER_S) {
+		free(frame);
+		len = wire_build(WIRE_HEARTBEAT,
+		    json_pack("{s:I, s:f, s:i, s:{s:f, s:f, s:f, s:f}}",
+			"at_unix_ns", (json_int_t)clk_unix_ns(), "load", 0.25,
+			"spool_bytes", 0, "host", "cpu", 0.02, "steal", 0.0,
+			"wait_s", 0.0001, "net_bps", 125000.0),
+		    &frame);
+		built_ns = clk_ns();
+	}
+	bufferevent_write(a->bev, frame, (size_t)len);
+	timer_set(a, a->heartbeat_ns);
+}
+
+static void
+welcomed(struct fleet_agent *a, const json_t *msg)
+{
+	a->heartbeat_ns = member_unsigned(msg, "heartbeat_ms") * CLK_NS_PER_MS;
+	a->silence_ns = member_unsigned(msg, "silence_ms") * CLK_NS_PER_MS;
+	a->state = STATE_UP;
+	a->tries = 0;
+	a->beat_ns = 0;
+	a->f->welcomes++;
+	up_count++;
+	say_heartbeat(a);
+}
+
+static void
+heard_heartbeat(struct fleet_agent *a)
+{
+	if (a->beat_ns != 0 && a->heard_ns - a->beat_ns > a->heartbeat_ns)
+		hist_add(&a->f->late,
+		    (double)(a->heard_ns - a->beat_ns - a->heartbeat_ns) / 1e9);
+	a->beat_ns = a->heard_ns;
+}
+
+/* As many batches as may wait here. */
+static void
+send_batches(struct fleet_agent *a)
+{
+	struct evbuffer *out = bufferevent_get_output(a->bev);
+
+	while (a->left > 0 && evbuffer_get_length(out) < QUEUE_BYTES) {
+		struct strbuf lines = { 0 };
+		char *frame;
+		long len;
+
+		while (a->left > 0 && lines.len_bytes < BATCH_BYTES) {
+			strbuf_addf(&lines, "%s{\"run\":\"%s\",\"seq\":%llu,%s",
+			    lines.len_bytes == 0 ? "" : ",", a->run,
+			    (unsigned long long)++a->seq, a->tail);
+			a->left--;
+		}
+		len = wire_build_lines(WIRE_RECORDS, a->run, &lines, &frame);
+		bufferevent_write(a->bev, frame, (size_t)len);
+		free(frame);
+		strbuf_clear(&lines);
+	}
+}
+
+static void
+say_record(struct fleet_agent *a, json_t *record)
+{
+	json_object_set_new(record, "run", json_string(a->run));
+	json_object_set_new(record, "seq", json_integer((json_int_t)++a->seq));
+	say(a, WIRE_RECORDS,
+	    json_pack("{s:s, s:[o]}", "run", a->run, "records", record));
+}
+
+/* A record like the one we were given, about the nodes of the run. */
+static char *
+tail_make(const struct fleet_agent *a)
+{
+	json_t *record = json_deep_copy(a->f->record), *row;
+	char *text, *tail;
+	size_t i;
+
+	json_array_foreach (json_object_get(record, "nodes"), i, row)
+		json_object_set(row, "node",
+		    json_object_get(json_array_get(a->nodes,
+					i % json_array_size(a->nodes)),
+			"node"));
+	text = json_dumps(record, JSON_COMPACT);
+	tail = xstrdup(text + 1);
+	free(text);
+	json_decref(record);
+	return tail;
+}
+
+static void
+run_forget(struct fleet_agent *a)
+{
+	a->run[0] = '\0';
+	a->left = 0;
+	a->spawn_id = 0;
+	json_decref(a->nodes);
+	a->nodes = NULL;
+	free(a->tail);
+	a->tail = NULL;
+}
+
+static void
+do_prepare(struct fleet_agent *a, const json_t *msg)
+{
+	run_forget(a);
+	snprintf(a->run, sizeof(a->run), "%s", member_text(msg, "run"));
+	a->f->prepared++;
+	say(a, WIRE_PREPARED, json_pack("{s:s, s:b}", "run", a->run, "ok", 1));
+}
+
+static void
+do_launch(struct fleet_agent *a, const json_t *msg)
+{
+	json_t *names = json_array(), *row;
+	size_t i;
+
+	a->nodes = json_incref(json_object_get(msg, "nodes"));
+	a->seq = a->acked = 0;
+	if (a->f->record != NULL)
+		a->tail = tail_make(a);
+	a->f->launched++;
+	say(a, WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:i}", "run", a->run, "ok", 1, "pid", 1));
+	json_array_foreach (a->nodes, i, row) {
+		json_array_append(names, json_object_get(row, "node"));
+		if (i > 0 && a->f->relays)
+			say(a, WIRE_SPAWN_ASK,
+			    json_pack("{s:s, s:I, s:O, s:[s, s]}", "run",
+				a->run, "id", (json_int_t)i, "node",
+				json_object_get(row, "node"), "argv", "orted",
+				"--daemonize"));
+	}
+	if (a->f->relays) {
+		json_decref(names);
+		return;
+	}
+	say_record(a,
+	    json_pack("{s:s, s:s, s:s, s:o, s:{}, s:i, s:{}}", "probe", "begin",
+		"version", COALMINE_VERSION, "mpi", "openmpi", "nodes", names,
+		"roles", "seed", 1, "options"));
+}
+
+static void
+do_end(struct fleet_agent *a, const json_t *msg)
+{
+	a->f->ended++;
+	if (strcmp(a->run, member_text(msg, "run")) != 0)
+		return;
+	if (a->nodes != NULL || a->spawn_id != 0)
+		say(a, WIRE_EXITED,
+		    json_pack("{s:s, s:I, s:i, s:s}", "run", a->run, "id",
+			(json_int_t)a->spawn_id, "status", KILLED_STATUS,
+			"stderr", ""));
+	run_forget(a);
+}
+
+/* 0, or negative when the session is gone. */
+static int
+handle(struct fleet_agent *a, const char *body, size_t len)
+{
+	struct fleet *f = a->f;
+	struct err err;
+	json_t *msg;
+	int type;
+
+	if (len < HEARTBEAT_MAX &&
+	    memmem(body, len, "\"heartbeat\"", 11) != NULL) {
+		heard_heartbeat(a);
+		return 0;
+	}
+	type = wire_parse(body, len, WIRE_COLLECTOR, &msg, &err);
+	if (type < 0)
+		fatalx("the collector said: %s", err.text);
+	switch (type) {
+	case WIRE_WELCOME:
+		welcomed(a, msg);
+		break;
+	case WIRE_REFUSE:
+		f->refused++;
+		log_debug("node%d: %s", a->number, member_text(msg, "text"));
+		down(a);
+		break;
+	case WIRE_PREPARE:
+		do_prepare(a, msg);
+		break;
+	case WIRE_LAUNCH:
+		do_launch(a, msg);
+		break;
+	case WIRE_SPAWN:
+		f->spawned++;
+		a->spawn_id = member_int(msg, "id");
+		say(a, WIRE_SPAWNED,
+		    json_pack("{s:s, s:I, s:b, s:i}", "run", a->run, "id",
+			(json_int_t)a->spawn_id, "ok", 1, "pid", 1));
+		break;
+	case WIRE_SPAWN_STATE:
+		f->running += strcmp(member_text(msg, "state"), "running") == 0;
+		break;
+	case WIRE_ACK:
+		f->acked += member_unsigned(msg, "seq") - a->acked;
+		a->acked = member_unsigned(msg, "seq");
+		break;
+	case WIRE_SAMPLE:
+		f->sampled++;
+		say(a, WIRE_COUNTERS,
+		    json_pack("{s:s, s:O, s:I, s:[]}", "run", a->run, "border",
+			json_object_get(msg, "border"), "at_unix_ns",
+			(json_int_t)clk_unix_ns(), "nics"));
+		break;
+	case WIRE_MESH:
+		say(a, WIRE_MESH_READY, json_pack("{s:b}", "ok", 1));
+		break;
+	case WIRE_END:
+		do_end(a, msg);
+		break;
+	default:
+		break;
+	}
+	json_decref(msg);
+	return a->bev == NULL ? -1 : 0;
+}
+
+static void
+read_cb(struct bufferevent *bev, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(bev);
+	struct fleet_agent *a = arg;
+	uint8_t head[FRAME_HEAD_BYTES];
+	const char *why;
+	char *all;
+	long body;
+
+	a->heard_ns = clk_ns();
+	while (evbuffer_copyout(in, head, sizeof(head)) == (long)sizeof(head)) {
+		body = frame_head_get(head, &why);
+		if (body < 0)
+			fatalx("the collector sends: %s", why);
+		if (evbuffer_get_length(in) < sizeof(head) + (size_t)body)
+			return;
+		all = (char *)evbuffer_pullup(in, (long)sizeof(head) + body);
+		if (handle(a, all + sizeof(head), (size_t)body) < 0)
+			return;
+		evbuffer_drain(in, sizeof(head) + (size_t)body);
+	}
+}
+
+static void
+write_cb(struct bufferevent *bev, void *arg)
+{
+	(void)bev;
+	send_batches(arg);
+}
+
+static void
+event_cb(struct bufferevent *bev, short what, void *arg)
+{
+	struct fleet_agent *a = arg;
+
+	(void)bev;
+	if ((what & BEV_EVENT_CONNECTED) == 0) {
+		down(a);
+	} else {
+		a->f->handshakes++;
+		say_hello(a);
+	}
+}
+
+static void
+open_session(struct fleet_agent *a)
+{
+	uint32_t host = 127U << 24 | 1U << 16 |
+	    (uint32_t)(a->number / LEAF_NODES) << 8 |
+	    (uint32_t)(a->number % LEAF_NODES + 1);
+	struct sockaddr_in from = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(host) };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons(a->f->port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	SSL *ssl = SSL_new(a->f->ctx);
+	int on = 1;
+
+	if (fd < 0 || ssl == NULL)
+		fatal("node%d: no connection", a->number);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+	if (bind(fd, (struct sockaddr *)&from, sizeof(from)) < 0)
+		fatal("node%d: bind", a->number);
+	/* Refused at once, or later: the handshake finds it out. */
+	(void)connect(fd, (struct sockaddr *)&to, sizeof(to));
+	fleet_name_agent(all_names, a->number, ssl);
+	a->bev = bufferevent_openssl_socket_new(a->f->base, fd, ssl,
+	    BUFFEREVENT_SSL_CONNECTING,
+	    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	bufferevent_openssl_set_allow_dirty_shutdown(a->bev, 1);
+	bufferevent_setcb(a->bev, read_cb, write_cb, event_cb, a);
+	bufferevent_setwatermark(a->bev, EV_WRITE, BATCH_BYTES, 0);
+	bufferevent_enable(a->bev, EV_READ | EV_WRITE);
+	a->f->connects++;
+	a->state = STATE_OPENING;
+	a->heard_ns = clk_ns();
+	timer_set(a, OPEN_LIMIT_NS);
+}
+
+/* may_wait of agents/session. */
+static int
+may_wait(const struct fleet_agent *a)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	return a->state != STATE_UP && clk_ns() - a->heard_ns < TURN_LIMIT_NS &&
+	    getsockopt(bufferevent_getfd(a->bev), IPPROTO_TCP, TCP_INFO, &info,
+		&len) == 0 &&
+	    info.tcpi_state == TCP_ESTABLISHED;
+}
+
+static void
+timer_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct fleet_agent *a = arg;
+
+	(void)fd;
+	(void)what;
+	if (a->state == STATE_WAITING)
+		open_session(a);
+	else if (may_wait(a))
+		timer_set(a, OPEN_LIMIT_NS);
+	else if (a->state != STATE_UP || clk_ns() - a->heard_ns > a->silence_ns)
+		down(a);
+	else
+		say_heartbeat(a);
+}
+
+void
+fleet_start(struct fleet *f, struct fleet_names *names)
+{
+	all_names = names;
+	rng_seed(&rng, (uint64_t)f->first);
+	f->agents = xcalloc((size_t)f->count, sizeof(*f->agents));
+	for (int i = 0; i < f->count; i++) {
+		struct fleet_agent *a = &f->agents[i];
+
+		a->f = f;
+		a->number = f->first + i;
+		a->down_ns = clk_ns();
+		a->timer = evtimer_new(f->base, timer_cb, a);
+		event_active(a->timer, EV_TIMEOUT, 0);
+	}
+}
+
+void
+fleet_send_records(struct fleet *f, uint64_t each)
+{
+	for (int i = 0; i < f->count; i++) {
+		struct fleet_agent *a = &f->agents[i];
+
+		if (a->tail == NULL || a->bev == NULL)
+			continue;
+		a->left = each;
+		send_batches(a);
+	}
+}
+
+void
+fleet_finish(struct fleet *f)
+{
+	for (int i = 0; i < f->count; i++) {
+		struct fleet_agent *a = &f->agents[i];
+
+		if (a->nodes == NULL || a->bev == NULL)
+			continue;
+		say_record(a,
+		    json_pack("{s:s, s:I, s:s}", "probe", "end", "records",
+			(json_int_t)a->seq + 1, "status", "ok"));
+		say(a, WIRE_EXITED,
+		    json_pack("{s:s, s:i, s:i, s:s}", "run", a->run, "id", 0,
+			"status", 0, "stderr", ""));
+	}
+}

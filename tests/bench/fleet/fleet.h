@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fleet.h - many agents in one process, for measurements of the collector.
+ */
+#ifndef TESTS_BENCH_FLEET_FLEET_H
+#define TESTS_BENCH_FLEET_FLEET_H
+
+#include <event2/event.h>
+#include <jansson.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <stdint.h>
+
+#include "common/hist.h"
+
+#define FLEET_NAME_MAX 32
+
+struct fleet_agent;
+
+struct fleet {
+	struct event_base *base;
+	SSL_CTX *ctx;
+	struct fleet_agent *agents;
+	int first, count; /* names are node1, node2, ...: first is 1 and up */
+	uint16_t port;
+	int relays; /* heads ask for a daemon on each node of their run */
+	json_t *inventory;
+	json_t *record; /* what heads send, with the nodes of their run */
+	/* since the start, or the last reset */
+	uint64_t connects, handshakes, welcomes, refused, closed;
+	uint64_t prepared, launched, spawned, running, sampled, ended;
+	uint64_t acked;   /* records */
+	struct hist late; /* s by which a heartbeat came later than agreed */
+};
+
+/* ---- names.c: certificates ---- */
+
+/* The authority of dir: contexts and certificates are made by it. */
+struct fleet_names *fleet_names_new(const char *dir, SSL_CTX **ret_ctx);
+/* Name and key for that agent's connection; all share one key. */
+void fleet_name_agent(struct fleet_names *names, int number, SSL *ssl);
+void fleet_name_text(int number, char ret[FLEET_NAME_MAX]);
+
+/* ---- agents.c ---- */
+
+void fleet_start(struct fleet *f, struct fleet_names *names);
+size_t fleet_up(const struct fleet *f);
+/* Each head of a run: so many records, as fast as they are taken. */
+void fleet_send_records(struct fleet *f, uint64_t each);
+/* Each head ends its run well. */
+void fleet_finish(struct fleet *f);
+
+/* ---- strangers.c ---- */
+
+/* Connections that never finish their handshake, and come back at once; 0: no
+ * more, once they are ended. */
+void fleet_strangers(struct fleet *f, int count);
+
+#endif

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A collector with many agents: what it takes until all are served, what they
+cost, and what they can do at one time.
+
+The agents are those of fleet.c: real TLS, frames and backoff, in two processes
+that share the machine with the collector. Processor time is what a busy
+machine changes least: the collector's loop, which is one thread, and all its
+threads.
+"""
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../../cli/daemon"))
+from collector import BUILD, Collector, UnixConnection, poll  # noqa: E402
+
+AGENTS = int(os.environ.get("COALMINE_BENCH_AGENTS", "20000"))
+SMALL = AGENTS < 1000
+STRANGERS = 30 if SMALL else 300
+REST = 400  # descriptors besides those of agents and strangers
+IDLE_S = 5 if SMALL else 60
+LIMIT_S = 60 if SMALL else 300
+CAMPAIGN_NODES = 10000
+HEADS, RUN_NODES = 200, 12
+RECORDS = 10000 if SMALL else 200000
+PROCESSES = 2
+
+INVENTORY = {
+    "hostname": "node", "kernel": "Linux 6.1.0-28-amd64", "cores": 64,
+    "memory_bytes": 540000000000,
+    "numa": [{"node": n, "cpus": f"{32 * n}-{32 * n + 31}",
+              "memory_bytes": 270000000000} for n in range(2)],
+    "nics": [{"name": name, "kind": kind, "state": "up", "mtu": 4092,
+              "speed_bps": 200000000000, "numa_node": 0, "driver": "mlx5_core",
+              "addrs": ["10.1.2.3"]}
+             for name, kind in (("eth0", "ethernet"), ("mlx5_0", "infiniband"),
+                                ("mlx5_1", "infiniband"))],
+    "gpus": [{"pci": f"0000:{b}:00.0", "vendor": "0x10de",
+              "driver": "nvidia", "numa_node": 0}
+             for b in ("17", "65", "ca", "e3")],
+    "mpi": [{"name": "openmpi", "version": "4.1.4",
+             "launcher": "/usr/bin/mpirun",
+             "engine": "/usr/libexec/coalmine/coalmine-probe-openmpi"}]}
+# A canary's, of 12 nodes: 2.2 KB with a histogram of 50 buckets.
+RECORD = {
+    "probe": "canary", "test": "lat", "phase": "isolated", "unit": "s",
+    "n": 1000, "mean": 1.9876543e-05, "min": 1e-05, "p50": 1.9e-05,
+    "p90": 2.8e-05, "p99": 2.9e-05, "p999": 2.99e-05, "max": 3e-05,
+    "interval": {"level": 0.95, "lo": 1.89e-05, "hi": 1.91e-05},
+    "hist": [[-500 + i, 20] for i in range(50)],
+    "nodes": [{"node": "", "n": 100, "p50": 1.0123456e-05 + i * 1e-9,
+               "p99": 2.0123456e-05, "q25": 9e-06, "q75": 1.01e-05}
+              for i in range(RUN_NODES)],
+    "pairs": [], "stopped_by": "precision", "rounds": 10, "seed": 1}
+
+
+def tell(*cells):
+    print("| " + " | ".join(str(c) for c in cells) + " |", flush=True)
+
+
+def room():
+    """Agents that one collector can serve here, and why not all."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1] - REST - STRANGERS
+    return min(AGENTS, most)
+
+
+class Fleet:
+    def __init__(self, c, count):
+        self.count = count
+        paths = []
+        for name, what in (("inventory", INVENTORY), ("record", RECORD)):
+            paths.append(f"{c.dir}/{name}.json")
+            with open(paths[-1], "w") as f:
+                json.dump(what, f)
+        self.procs, first = [], 1
+        for i in range(PROCESSES):
+            many = count // PROCESSES + (i < count % PROCESSES)
+            self.procs.append(subprocess.Popen(
+                [BUILD + "/tests/bench/fleet/fleet", c.pki, str(c.port),
+                 str(first), str(many), *paths],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+            first += many
+
+    def ask(self, order="stat", only=None):
+        procs = self.procs if only is None else [self.procs[only]]
+        for p in procs:
+            p.stdin.write(order + "\n")
+            p.stdin.flush()
+        each = [json.loads(p.stdout.readline()) for p in procs]
+        return {k: max(o[k] for o in each) if k.startswith("late") else
+                sum(o[k] for o in each) for k in each[0]}
+
+    def wait(self, key, least, limit=LIMIT_S):
+        """Seconds until so many, or until it is given up, and the counts."""
+        began = time.monotonic()
+        while True:
+            o = self.ask()
+            took = time.monotonic() - began
+            if o[key] >= least or took > limit:
+                return took, o
+            time.sleep(0.1)
+
+    def close(self):
+        for p in self.procs:
+            p.stdin.close()
+        for p in self.procs:
+            p.wait(60)
+
+
+class Cost:
+    """Processor time of the collector since it was made."""
+
+    def __init__(self, c):
+        self.pid, self.began = c.proc.pid, time.monotonic()
+        self.loop_s, self.all_s = self.read()
+
+    def read(self):
+        whole = 0
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            with open(f"/proc/{self.pid}/task/{task}/schedstat") as f:
+                s = int(f.read().split()[0]) / 1e9
+            whole += s
+            if int(task) == self.pid:
+                loop = s
+        return loop, whole
+
+    def spent(self):
+        loop, whole = self.read()
+        return (loop - self.loop_s, whole - self.all_s,
+                time.monotonic() - self.began)
+
+
+def state_counts(c):
+    counts = {}
+    for node in c.get("nodes?brief=yes"):
+        counts[node["state"]] = counts.get(node["state"], 0) + 1
+    return counts
+
+
+def connect(c, fleet, what):
+    """All of them at once, until all are served."""
+    cost = Cost(c)
+    took, o = fleet.wait("up", fleet.count)
+    loop_s, all_s, _ = cost.spent()
+    tell(what, f"{o['up']} agents", f"{took:.1f} s", f"{loop_s:.1f} s",
+         f"{o['connects']} connections, {o['handshakes']} handshakes, "
+         f"{o['closed']} sessions ended")
+    assert o["up"] == fleet.count, (o, state_counts(c))
+
+
+def restart(c, fleet, run, what):
+    """From the first moment in which agents may connect again; a run that was
+    live before lives on."""
+    c.kill()
+    poll("all have noticed", 60, lambda: fleet.ask()["up"] == 0)
+    fleet.ask("reset")
+    c.start()
+    connect(c, fleet, what)
+    r = c.get("runs/" + run)
+    # what was not stored yet when it was killed is "starting" again
+    assert r["state"] in ("starting", "running"), r
+    fleet.ask("reset")
+
+
+def idle(c, fleet):
+    time.sleep(2)
+    fleet.ask("reset")
+    cost = Cost(c)
+    time.sleep(IDLE_S)
+    loop_s, all_s, took = cost.spent()
+    o = fleet.ask()
+    kib = c.rss_kib()
+    tell("resident", f"{fleet.count} agents", f"{kib / 1024:.0f} MiB", "",
+         f"{kib / fleet.count:.1f} KiB an agent")
+    tell("idle", f"{took:.0f} s", f"{100 * all_s / took:.1f} % of a core",
+         f"{loop_s:.1f} s",
+         f"{o['beats']} heartbeats later than agreed: 99 % by less than "
+         f"{1000 * o['late_p99_s']:.0f} ms, all by less than "
+         f"{1000 * o['late_max_s']:.0f} ms; {o['closed']} sessions ended; "
+         f"{state_counts(c)}")
+    assert o["closed"] == 0, o
+
+
+def page(c, fleet):
+    """The best of five, each made anew, which a parameter that nobody reads
+    does: the collector keeps an answer for ten times as long as it took."""
+    for path in ("/metrics", "/api/v1/nodes?brief=yes", "/api/v1/nodes",
+                 "/api/v1/verdicts", "/api/v1/verdicts?all=yes",
+                 "/api/v1/runs?limit=100", "/"):
+        best = (1e9, 1e9)
+        for turn in range(2 if SMALL else 5):
+            cost = Cost(c)
+            http = UnixConnection(c.socket)
+            mark = "&" if "?" in path else "?"
+            http.request("GET", f"{path}{mark}turn={turn}")
+            data = http.getresponse()
+            size = len(data.read())
+            http.close()
+            loop_s, _, took = cost.spent()
+            best = min(best, (loop_s, took))
+        assert data.status == 200, (path, data.status)
+        tell(f"GET {path}", f"{fleet.count} nodes", f"{1000 * best[1]:.0f} ms",
+             f"{1000 * best[0]:.1f} ms", f"{size / 1000:.0f} kB")
+
+
+def order(c, names, **more):
+    overrides = {"campaign.nodes": names}
+    overrides.update(more)
+    return c.run("fleet", overrides=overrides)
+
+
+def campaign(c, fleet):
+    """Every node is asked, its daemon's start relayed, and all is ended."""
+    nodes = min(CAMPAIGN_NODES, fleet.count - RUN_NODES)
+    fleet.ask("reset")
+    fleet.ask("relay 1")
+    first = RUN_NODES + 1
+    steps = []
+    cost = Cost(c)
+    run = order(c, f"node[{first}-{RUN_NODES + nodes}]")
+    for what, key, least in (("ordered and prepared", "launched", 1),
+                             ("launched, daemons relayed", "running",
+                              nodes - 1)):
+        _, o = fleet.wait(key, least)
+        assert o[key] >= least, (what, o, c.get("runs/" + run))
+        steps.append((what, cost.spent()))
+        cost = Cost(c)
+    c.request("POST", f"runs/{run}/cancel")
+    _, o = fleet.wait("ended", nodes)
+    assert o["ended"] >= nodes, o
+    c.wait_state(run, ["cancelled"], 60)
+    steps.append(("cancelled", cost.spent()))
+    for what, (loop_s, _, took) in steps:
+        tell("campaign " + what, f"{nodes} nodes", f"{took:.1f} s",
+             f"{loop_s:.2f} s", "")
+    fleet.ask("relay 0")
+
+
+def records(c, fleet, live):
+    heads = min(HEADS, fleet.count // RUN_NODES)
+    fleet.ask("reset")
+    runs = [order(c, f"node[{1 + RUN_NODES * i}-{RUN_NODES * (i + 1)}]")
+            for i in range(1, heads)]
+    _, o = fleet.wait("acked", heads - 1)  # each has begun
+    assert o["acked"] == heads - 1, o
+    each = RECORDS // heads
+    fleet.ask("reset")
+    cost = Cost(c)
+    fleet.ask(f"records {each}")
+    _, o = fleet.wait("acked", heads * each)
+    loop_s, all_s, took = cost.spent()
+    count = o["acked"]
+    assert count == heads * each, o
+    tell("records", f"{count} of {heads} heads",
+         f"{count / took:.0f}/s", f"{loop_s:.1f} s",
+         f"{1e6 * loop_s / count:.1f} us of the loop each, "
+         f"{1e6 * all_s / count:.1f} of all threads; {o['closed']} sessions "
+         "ended")
+    fleet.ask("finish")
+    for run in [live, *runs]:
+        c.wait_state(run, ["finished"], 60)
+
+
+def main():
+    count = room()
+    if count < AGENTS:
+        print(f"{count} agents, not {AGENTS}: a process may have no more "
+              f"than {count + REST + STRANGERS} descriptors here.\n", flush=True)
+    with Collector(collector__heartbeat="2s", collector__silence="10s") as c:
+        # It lives through both restarts.
+        c.campaign("fleet", 1, deadline="3600s", start="3600s")
+        c.start()
+        fleet = Fleet(c, count)
+        tell("what", "how much", "took", "loop's time", "")
+        tell("---", "---", "---:", "---:", "---")
+        connect(c, fleet, "connection, first")
+        live = order(c, f"node[1-{RUN_NODES}]")
+        c.wait_state(live, ["running"], 60)
+        restart(c, fleet, live, "connection after a restart")
+        fleet.ask(f"strangers {STRANGERS}", 0)
+        restart(c, fleet, live, f"the same with {STRANGERS} strangers")
+        fleet.ask("strangers 0", 0)
+        idle(c, fleet)
+        page(c, fleet)
+        campaign(c, fleet)
+        records(c, fleet, live)
+        fleet.close()
+
+
+if __name__ == "__main__":
+    main()

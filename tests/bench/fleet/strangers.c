@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strangers.c - who never finishes a handshake. Every other one sends the first
+ * bytes of a record, the rest a whole first message, which costs the collector
+ * its half of a handshake.
+ */
+#include <event2/bufferevent.h>
+#include <openssl/bio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "tests/bench/fleet/fleet.h"
+
+#define AGAIN_MS    50
+#define FIRST_BYTES 3
+
+struct stranger {
+	struct fleet *f;
+	struct bufferevent *bev;
+	struct event *again;
+	int number;
+};
+
+static int wanted;
+
+static void
+first_message(SSL_CTX *ctx, char **ret, long *ret_bytes)
+{
+	SSL *ssl = SSL_new(ctx);
+	BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
+	char *text;
+
+	SSL_set_bio(ssl, in, out); /* handed over */
+	SSL_set_connect_state(ssl);
+	SSL_do_handshake(ssl);
+	*ret_bytes = BIO_get_mem_data(out, &text);
+	*ret = xcalloc(1, (size_t)*ret_bytes);
+	memcpy(*ret, text, (size_t)*ret_bytes);
+	SSL_free(ssl);
+}
+
+static void
+event_cb(struct bufferevent *bev, short what, void *arg)
+{
+	struct timeval tv = { 0, AGAIN_MS * 1000 };
+	struct stranger *s = arg;
+
+	if (what == BEV_EVENT_CONNECTED)
+		return;
+	bufferevent_free(bev);
+	s->bev = NULL;
+	event_add(s->again, &tv);
+}
+
+static void
+again_cb(evutil_socket_t fd, short what, void *arg)
+{
+	static char *hello;
+	static long hello_bytes;
+	struct stranger *s = arg;
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons(s->f->port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	(void)fd;
+	(void)what;
+	if (s->number >= wanted)
+		return;
+	if (hello == NULL)
+		first_message(s->f->ctx, &hello, &hello_bytes);
+	s->bev = bufferevent_socket_new(s->f->base, -1, BEV_OPT_CLOSE_ON_FREE);
+	bufferevent_setcb(s->bev, NULL, NULL, event_cb, s);
+	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
+	bufferevent_write(s->bev, hello,
+	    s->number % 2 == 0 ? (size_t)hello_bytes : FIRST_BYTES);
+	if (bufferevent_socket_connect(s->bev, (struct sockaddr *)&to,
+		sizeof(to)) < 0)
+		event_cb(s->bev, BEV_EVENT_ERROR, s);
+}
+
+void
+fleet_strangers(struct fleet *f, int count)
+{
+	wanted = count;
+	for (int i = 0; i < count; i++) {
+		struct stranger *s = xcalloc(1, sizeof(*s));
+
+		s->f = f;
+		s->number = i;
+		s->again = evtimer_new(f->base, again_cb, s);
+		event_active(s->again, EV_TIMEOUT, 0);
+	}
+}

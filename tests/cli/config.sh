@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# config.sh - --check-config of coalmined and coalmine-agent finds what a start
+# would find: values, files, folders, helpers, the user of the ranks.
+. "$(dirname "$0")/lib.sh"
+[ -x "$build/agents/coalmine-agent" ] && [ -x "$build/daemon/coalmined" ] ||
+	exit 77
+pki=$work/pki
+"$coalctl" pki init "$pki" >/dev/null &&
+    "$coalctl" pki issue "$pki" c --role collector >/dev/null &&
+    mkdir "$work/state" "$work/campaigns" "$work/libexec" || exit 1
+printf '#!/bin/sh\n' >"$work/libexec/coalmine-keeper"
+chmod 755 "$work/libexec/coalmine-keeper"
+cp "$work/libexec/coalmine-keeper" "$work/libexec/coalmine-arsh"
+set -- -n -c /dev/null -o tls.ca="$pki/ca.pem" -o tls.cert="$pki/c.pem" \
+    -o tls.key="$pki/c.key"
+
+# finds PROGRAM TEXT ARGUMENT...: exit code 3 and the text, or 0 and "ok".
+finds() {
+	program=$1
+	want=$2
+	shift 2
+	got=$("$program" "$@" 2>&1)
+	rc=$?
+	[ "$rc:$want" = "0:ok" ] && [ "$got" = ok ] && return
+	[ $rc = 3 ] && [ "$want" != ok ] && case $got in *"$want"*) return ;; esac
+	echo "$program $*: exit code $rc, '$want' was expected: $got"
+	bad=1
+}
+
+collector() {
+	want=$1
+	shift
+	finds "$build/daemon/coalmined" "$want" "$@" \
+	    -o collector.state_dir="$work/state" \
+	    -o collector.campaign_dir="$work/campaigns" ${last:+-o "$last"}
+}
+
+last=
+collector ok "$@"
+last=collector.state_dir=$work/new # which a start makes
+collector ok "$@"
+while IFS='|' read -r last want; do
+	collector "$want" "$@"
+done <<E2
+http.listen=127.0.0.1|allowed is host:port or nothing
+collector.listen=::1:5|allowed is host:port
+alerts.webhook=foo|allowed is http://HOST or https://HOST
+collector.state_dir=$work/none/state|$work/none: No such file or directory
+tls.key=$pki/c.pem|tls.key $pki/c.pem: has none in PEM
+tls.cert=/etc/passwd|tls.cert /etc/passwd: has none in PEM
+tls.key=$pki/ca.key|tls.key $pki/ca.key: it is not the key of the certificate
+tls.ca=$work/none|tls.ca $work/none: No such file or directory
+E2
+
+# Said, and no reason not to start.
+"$build/daemon/coalmined" "$@" -o collector.state_dir="$work/state" \
+    -o collector.campaign_dir="$work/none" 2>&1 |
+    grep -q "$work/none: No such file" || {
+	echo "a missing folder of campaigns is not told"
+	bad=1
+}
+
+agent() {
+	want=$1
+	shift
+	finds "$build/agents/coalmine-agent" "$want" "$@" \
+	    -o agent.collector=localhost:17700 -o children.user= \
+	    -o children.libexec="$work/libexec" ${last:+-o "$last"}
+}
+
+last=agent.log=warn
+[ "$(id -u)" = 0 ] || agent ok "$@" # root is told that it runs no ranks
+while IFS='|' read -r last want; do
+	agent "$want" "$@"
+done <<E2
+agent.collector=collector|allowed is host:port
+agent.collector=:17700|allowed is host:port
+children.libexec=$work/none|$work/none/coalmine-keeper: No such file
+tls.cert=$work/none|$work/none: No such file or directory
+E2
+last=children.user=nobody-of-that-name
+[ "$(id -u)" != 0 ] || agent "user nobody-of-that-name does not exist" "$@"
+last=children.user=nobody
+[ "$(id -u)" != 0 ] || agent ok "$@"
+exit $bad

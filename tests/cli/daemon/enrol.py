@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node gets its certificate by a token, renews it, and loses it; strangers
+get nothing; agents leave a collector whose certificate was revoked. Agents are
+real ones where they enrol and renew."""
+import json
+import os
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from agent import Agent, frame  # noqa: E402
+from certificates import reload  # noqa: E402
+from collector import BUILD, Collector, poll  # noqa: E402
+from hostile import connect, expect_closed  # noqa: E402
+
+SNI = "enroll.coalmine.invalid"
+
+
+class Stranger(Agent):
+    """A connection that shows no certificate and asks to enrol."""
+
+    def __init__(self, c, name="x1"):
+        self.sni = SNI
+        super().__init__(c.pki, None, c.port, hello=False, beat=False)
+        self.name = name
+
+
+def context(pki, name):
+    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ctx.load_verify_locations(f"{pki}/ca.pem")
+    ctx.check_hostname = False
+    if name:
+        ctx.load_cert_chain(f"{pki}/{name}.pem", f"{pki}/{name}.key")
+    wrap = ctx.wrap_socket
+    ctx.wrap_socket = lambda raw: wrap(raw, server_hostname=SNI)
+    return ctx
+
+
+def request(name):
+    return subprocess.run(
+        ["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt",
+         "ec_paramgen_curve:P-256", "-nodes", "-keyout", "/dev/null", "-subj",
+         f"/CN={name}"], check=True, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL).stdout.decode()
+
+
+def token(c, *args):
+    return json.loads(subprocess.run(
+        [BUILD + "/ctl/coalctl", "--url", "unix:" + c.socket, "pki", "token",
+         "--json", *args], check=True, stdout=subprocess.PIPE).stdout)["token"]
+
+
+class Node:
+    """A real agent with folders of its own."""
+    all = []
+
+    def __init__(self, c, name, text="", **more):
+        self.dir = f"{c.dir}/{name}"
+        os.makedirs(self.dir, exist_ok=True)
+        self.token = self.dir + "/token"
+        if text:
+            with open(self.token, "w") as f:
+                f.write(text + "\n")
+        self.options = {
+            "agent.collector": f"127.0.0.1:{c.port}", "agent.name": name,
+            "agent.state_dir": self.dir + "/state",
+            "agent.run_dir": self.dir + "/run", "agent.enroll": self.token,
+            "tls.ca": self.dir + "/ca.pem", "tls.cert": self.dir + "/a.pem",
+            "tls.key": self.dir + "/a.key", "children.user": "",
+            "mesh.net": "192.0.2.0/24"}
+        self.options.update(more)
+        Node.all.append(self)
+        self.start()
+
+    def start(self):
+        args = [BUILD + "/agents/coalmine-agent", "--config", "/dev/null"]
+        for k, v in self.options.items():
+            args += ["-o", f"{k}={v}"]
+        with open(self.dir + "/log", "a") as log:
+            self.proc = subprocess.Popen(args, stdout=log, stderr=log)
+
+    def read_log(self):
+        with open(self.dir + "/log") as f:
+            return f.read()
+
+    def says(self, word, limit=20):
+        poll(f"{word!r} in {self.read_log()}", limit,
+             lambda: word in self.read_log())
+
+    def file(self, name):
+        with open(f"{self.dir}/{name}") as f:
+            return f.read()
+
+    def kill(self):
+        self.proc.kill()
+        self.proc.wait()
+
+
+def is_up(c, name):
+    return any(n["node"] == name and n["state"] == "ok"
+               for n in c.get("nodes"))
+
+
+def events(c):
+    return [e["text"] for e in c.get("events")]
+
+
+def refused(c, word, **fields):
+    s = Stranger(c)
+    s.send("enroll", **fields)
+    m = s.wait("refuse")
+    assert word in m["text"], m
+    s.wait_closed()
+    s.close()
+
+
+def test_strangers(c):
+    """Who has no certificate may say enroll, once, and no more than that."""
+    for type_, fields in (
+            ("hello", dict(version=1, node="x1", boot="b", software="s",
+                           inventory={}, runs=[], spool=[])),
+            ("heartbeat", dict(at_unix_ns=1)),
+            ("records", dict(run="r", records=[]))):
+        s = Stranger(c)
+        s.send(type_, **fields)
+        assert "without a certificate" in s.wait("refuse")["text"]
+        s.wait_closed()
+    s = Stranger(c)
+    s.send_raw(b"CM\x01\x00\x00\x00\x40\x01")
+    assert "too long" in s.wait("refuse")["text"]
+    s.wait_closed()
+    refused(c, "no such token", node="x1", request=request("x1"), token="")
+    refused(c, "no such token", node="x1", request=request("x1"),
+            token="coalmine1-" + "0" * 64 + "-" + "0" * 40)
+    refused(c, "request of", node="x1", request="x" * 2000, token="")
+    s = Stranger(c)  # one question only
+    one = frame(json.dumps({"type": "enroll", "node": "x1", "token": "",
+                            "request": request("x1")}).encode())
+    s.send_raw(one + one)
+    s.wait("refuse")
+    s.wait_closed()
+    assert len(s.log) == 1, s.log
+    # a name is asked for, and nothing else does without a certificate
+    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ctx.load_verify_locations(c.pki + "/ca.pem")
+    ctx.check_hostname = False
+    expect_closed(ctx.wrap_socket(connect(c), server_hostname="other"), "none")
+    assert not is_up(c, "x1")
+    # who says nothing is shown out
+    s = Stranger(c)
+    s.wait_closed(25)
+    poll("an event of a refusal", 10, lambda: any(
+        "no such token" in t for t in events(c)))
+    for t in [t for t in events(c) if "refused" in t]:
+        assert "coalmine1" not in t, t
+
+
+def test_tickets(c):
+    """What a stranger was let in for is nothing to come back with."""
+    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ctx.load_verify_locations(c.pki + "/ca.pem")
+    ctx.check_hostname = False
+    s = ctx.wrap_socket(connect(c), server_hostname=SNI)
+    s.sendall(frame(b'{"type":"enroll","node":"x","request":"","token":""}'))
+    try:
+        s.recv(65536)
+    except OSError:
+        pass
+    ticket = s.session
+    assert ticket is None or not ticket.has_ticket
+    s.close()
+
+
+def test_enrol(c):
+    text = token(c, "--node", "n1")
+    n = Node(c, "n1", text)
+    poll("n1 is up", 20, lambda: is_up(c, "n1"))
+    assert os.stat(n.dir + "/a.key").st_mode & 0o777 == 0o600
+    assert not os.path.exists(n.token), "a token that was used lies there"
+    assert not [f for f in os.listdir(n.dir) if f.endswith((".ask", ".new"))]
+    assert n.file("ca.pem") == open(c.pki + "/ca.pem").read()
+    with open(c.dir + "/state/enrolled") as f:
+        kept = f.read()
+    assert text.split("-")[2] not in kept, "the secret is stored"
+    assert "PRIVATE" not in kept
+    # again, with another key
+    refused(c, "used for n1", node="n1", request=request("n1"), token=text)
+    # for another node, and for a request that names another
+    refused(c, "other nodes", node="n2", request=request("n2"), token=text)
+    refused(c, "request of", node="n1", request=request("n2"), token=text)
+    return n
+
+
+def test_wrong(c):
+    """Of another authority, or expired: nothing is sent, or nothing comes."""
+    other = c.dir + "/elsewhere"
+    c.ctl("pki", "init", other)
+    text = token(c, "--node", "w1")
+    n = Node(c, "w1", "coalmine1-" + "1" * 64 + "-" + text.split("-")[2])
+    n.says("not the one that the token names")
+    assert "w1" not in c.read_log().replace("for w1", "")
+    n.kill()
+    short = token(c, "--node", "w2", "--for", "1s")
+    time.sleep(2.1)
+    n = Node(c, "w2", short)
+    n.says("token has expired")
+    n.kill()
+    # the key that asked before a power cut asks again and is served
+    text = token(c, "--any", "--uses", "1")
+    n = Node(c, "w3", text)
+    poll("w3 is up", 20, lambda: is_up(c, "w3"))
+    n.kill()
+    os.rename(n.dir + "/a.key", n.dir + "/a.key.ask")
+    os.unlink(n.dir + "/a.pem")
+    with open(n.token, "w") as f:
+        f.write(text)
+    poll("w3 is away", 20, lambda: not is_up(c, "w3"))
+    n.start()
+    poll("w3 is up again", 30, lambda: is_up(c, "w3"))
+    n.kill()
+
+
+def test_no_room(c):
+    """Keys cannot be stored: the token is not used up."""
+    text = token(c, "--node", "d1")
+    n = Node(c, "d1", text, **{"tls.key": "/proc/none/a.key"})
+    assert n.proc.wait(20) != 0 and "/proc/none" in n.read_log()
+    n.options["tls.key"] = n.dir + "/a.key"
+    n.start()
+    poll("d1 is up", 20, lambda: is_up(c, "d1"))
+    n.kill()
+
+
+def test_renew(c):
+    n = Node(c, "r1", token(c, "--node", "r1"))
+    poll("r1 is up", 20, lambda: is_up(c, "r1"))
+    key, cert = n.file("a.key"), n.file("a.pem")
+    poll("a new certificate", 40, lambda: n.file("a.pem") != cert)
+    poll("a new key", 5, lambda: n.file("a.key") != key)
+    poll("it is used", 20, lambda: n.read_log().count(": up") >= 2)
+    poll("an event", 10, lambda: any(
+        "certificate renewed" in t for t in events(c)))
+    # the old one is good until its end, and a stolen one does not multiply
+    with open(n.dir + "/old.pem", "w") as f:
+        f.write(cert)
+    # where it cannot be stored, people hear of it
+    os.mkdir(n.dir + "/a.key.ask")
+    poll("a diag", 60, lambda: any(
+        "r1" in d["text"] and "not renewed" in d["text"]
+        for d in c.get("diags")))
+    os.rmdir(n.dir + "/a.key.ask")
+    count = n.read_log().count("a new certificate")
+    poll("it goes on", 40,
+         lambda: n.read_log().count("a new certificate") > count)
+    return n
+
+
+def test_thief(c):
+    """Somebody with an agent's certificate asks for more of them: not before it
+    is half-way to its end, not for another name, and not all the time."""
+    c.issue("t1", "agent")
+    a = Agent(c.pki, "t1", c.port)
+    a.wait("welcome")
+    for name, word in (("t1", "half-way"), ("n1", "request of t1")):
+        a.log.clear()
+        a.send("enroll", node=name, request=request(name))
+        assert word in a.wait("certificate")["text"], a.log
+        time.sleep(0.6)
+    for _ in range(3):
+        a.send("enroll", node="t1", request=request("t1"))
+    assert "without a pause" in a.wait("refuse")["text"]
+    a.wait_closed()
+    a.close()
+
+
+def test_revoked(c, n):
+    """All that was issued to a name, the stolen and the renewed."""
+    c.ctl("pki", "revoke", c.pki, "r1", "--enrolled",
+          c.dir + "/state/enrolled")
+    reload(c)
+    poll("r1 is out", 20, lambda: not is_up(c, "r1"))
+    n.says("revoked")
+    time.sleep(2)
+    assert not is_up(c, "r1")
+    n.kill()
+
+
+def test_collector_revoked(c, n):
+    """n1 hears of it in its session, leaves, and believes the new one; not the
+    old one, which somebody else has, whatever he hands over."""
+    shutil.copytree(c.pki, c.dir + "/stolen")
+    ups = n.read_log().count(": up")
+    c.ctl("pki", "revoke", c.pki, "collector")
+    c.issue("collector", "collector")
+    reload(c)
+    n.says("the collector's certificate was revoked")
+    poll("n1 is with the new one", 30,
+         lambda: n.read_log().count(": up") > ups and is_up(c, "n1"))
+    c.stop()
+    n.kill()  # the list outlives the agent
+    c.options["tls.cert"] = c.dir + "/stolen/collector.pem"
+    c.options["tls.key"] = c.dir + "/stolen/collector.key"
+    c.options["tls.crl"] = c.dir + "/stolen/crl.pem"
+    c.start()
+    said = n.read_log().count("was revoked")
+    n.start()
+    poll("n1 refuses", 30, lambda: n.read_log().count("was revoked") > said)
+    time.sleep(3)
+    assert not is_up(c, "n1"), "a revoked collector is believed"
+    c.stop()
+    c.options["tls.cert"] = c.pki + "/collector.pem"
+    c.options["tls.key"] = c.pki + "/collector.key"
+    c.options["tls.crl"] = c.pki + "/crl.pem"
+    c.start()
+    poll("n1 is back", 60, lambda: is_up(c, "n1"))
+    n.kill()
+
+
+def test_enroller_revoked(c, n):
+    """Who has its key makes agents no more, and those it made are out."""
+    n.start()
+    poll("n1 is up", 30, lambda: is_up(c, "n1"))
+    c.ctl("pki", "revoke", c.pki, "enroll")
+    c.ctl("pki", "enroller", c.pki)
+    reload(c)
+    poll("n1 is out", 30, lambda: not is_up(c, "n1"))
+    n.kill()
+    n = Node(c, "n9", token(c, "--node", "n9"))
+    poll("n9 is up", 30, lambda: is_up(c, "n9"))
+    time.sleep(1)
+    assert not is_up(c, "n1")
+
+
+def test_off():
+    with Collector() as c:
+        c.start()
+        n = Node(c, "o1", "coalmine1-" + "0" * 64 + "-" + "0" * 40)
+        n.says("down:")
+        assert "unrecognized name" in n.read_log(), n.read_log()
+        n.kill()
+        out = subprocess.run(
+            [BUILD + "/ctl/coalctl", "--url", "unix:" + c.socket, "pki",
+             "token", "--any"], stderr=subprocess.PIPE, check=False)
+        assert out.returncode == 3 and b"enrols nobody" in out.stderr, out
+        c.stop()
+
+
+def main():
+    import agent
+    agent.tls_context, was = (
+        lambda pki, name: context(pki, name) if name is None
+        else was(pki, name)), agent.tls_context
+    if shutil.which("openssl") is None:
+        print("skip: no openssl to make requests with")
+        return 77
+    try:
+        play()
+        test_off()
+    finally:
+        for n in Node.all:
+            n.kill()
+    return 0
+
+
+def play():
+    with Collector() as c:
+        c.ctl("pki", "enroller", c.pki)
+        c.options.update({
+            "enroll.ca": c.pki + "/enroll.pem",
+            "enroll.key": c.pki + "/enroll.key", "enroll.life": "1d",
+            "tls.crl": c.pki + "/crl.pem"})
+        c.start()
+        n1 = test_enrol(c)
+        test_tickets(c)
+        test_wrong(c)
+        test_no_room(c)
+        test_strangers(c)
+        assert is_up(c, "n1")
+        c.stop()
+        c.options["enroll.life"] = "18s"
+        c.start()
+        test_thief(c)
+        n = test_renew(c)
+        test_revoked(c, n)
+        poll("n1 is up", 30, lambda: is_up(c, "n1"))
+        test_collector_revoked(c, n1)
+        test_enroller_revoked(c, n1)
+        c.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file of leaves that changes under a real collector: SIGHUP puts nodes on
+their new leaves, a broken file changes nothing, what held before is told, and
+what differs from what nodes report is named."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from agent import Agent  # noqa: E402
+from collector import BUILD, Collector, poll  # noqa: E402
+
+FABRIC = """switchguid=0x{leaf:x}
+Switch\t40 "S-{leaf:016x}"\t# "leaf{leaf}" base port 0 lid 1 lmc 0
+"""
+HOST = """caguid=0x{guid:x}
+Ca\t1 "H-{guid:016x}"\t# "{name} mlx5_0"
+[1]({guid:x}) \t"S-{leaf:016x}"[1]\t# lid 5 lmc 0 "x" lid 1 4xHDR
+"""
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
+def coalctl(c, *args, code=0):
+    r = subprocess.run([BUILD + "/ctl/coalctl", "--url",
+                        "unix:" + c.socket, *args], capture_output=True,
+                       text=True)
+    assert r.returncode == code, (args, r.returncode, r.stdout, r.stderr)
+    return r.stdout + r.stderr
+
+
+def leaves(c):
+    return {n["node"]: n["leaf"] for n in c.get("nodes")}
+
+
+def inventory(guid, gbps):
+    return {"nics": [{"name": name, "kind": "infiniband", "addrs": [],
+                      "port": "1", "state": state, "guid": f"0x{id_:016x}",
+                      "speed_bps": gbps * 10**9}
+                     for name, id_, state in (("mlx5_0", guid, "ACTIVE"),
+                                              ("mlx5_7", guid + 16, "DOWN"))]}
+
+
+def reload(c, log):
+    seen = c.read_log().count(log)
+    c.proc.send_signal(signal.SIGHUP)
+    poll(log, 15, lambda: c.read_log().count(log) > seen)
+
+
+def main():
+    with Collector() as c:
+        file, fabric = c.dir + "/leaves", c.dir + "/fabric"
+        c.options["topology.leaves"] = file
+        write(file, "l1 node[1-2]\nl2 node3\n")
+        c.issue("node[1-3]", "agent")
+        c.start()
+        agents = [Agent(c.pki, f"node{i}", c.port, inventory=inventory(
+            0xa0 + i, 100 if i == 1 else 200))
+            for i in (1, 2, 3)]
+        for a in agents:
+            a.wait("welcome")
+        assert leaves(c) == {"node1": "l1", "node2": "l1", "node3": "l2"}
+        assert coalctl(c, "topology", "check").startswith("ok: 3 nodes")
+        assert "3 nodes, 1 rail, 2 leaves\nl1 node[1-2]\nl2 node3\n" in \
+            coalctl(c, "topology", "show")
+
+        time.sleep(1)
+        changed = time.time()
+        write(file, "l1 node1\nl9 node[2-4] up=s1\n")
+        reload(c, "leaves read again")
+        assert leaves(c) == {"node1": "l1", "node2": "l9", "node3": "l9"}
+        write(file, "l1 node1 node2\n")
+        reload(c, "leaves:1: expected LEAF NODES")
+        assert leaves(c)["node2"] == "l9"
+
+        # what held, and what holds
+        rows = c.get("topology?limit=9")
+        assert [r["text"] for r in rows] == [
+            "l1 node1\nl9 node[2-4] up=s1\ns1 -\n",
+            "l1 node[1-2]\nl2 node3\n"], rows
+        assert abs(rows[0]["from_unix_ns"] / 1e9 - changed) < 60
+        ago = f"{int((time.time() - changed) * 1000) + 200}ms"
+        assert "l2 node3" in coalctl(c, "topology", "show", "--at", ago)
+        assert "l9 node" in coalctl(c, "topology", "show", "--at", "0s")
+        assert "had no file of leaves" in \
+            coalctl(c, "topology", "show", "--at", "1d", code=3)
+
+        # what the fabric says against what is told
+        write(fabric, FABRIC.format(leaf=1) + FABRIC.format(leaf=9) +
+              HOST.format(name="node1", guid=0xa1, leaf=1) +
+              HOST.format(name="node2", guid=0xa3, leaf=9) +
+              HOST.format(name="node3", guid=0xa2, leaf=1) +
+              HOST.format(name="node5", guid=0xa5, leaf=1) +
+              HOST.format(name="node1", guid=0xb1, leaf=9).replace(
+                  "mlx5_0", "mlx5_7") +
+              HOST.format(name="node1", guid=0xc1, leaf=9).replace(
+                  "mlx5_0", "mlx5_8"))
+        said = coalctl(c, "topology", "check", fabric, code=1).splitlines()
+        assert said == [
+            "node1: the file says leaf leaf1, the collector l1",
+            "node1: the file says leaf leaf9 for its port mlx5_7, which is "
+            "DOWN",
+            "node1: the file says 200 Gbit/s to leaf leaf1, the fastest port "
+            "that the node reports has 100",
+            "node2: the file says leaf leaf9, the collector l9",
+            "node2: the file says leaf leaf9, its port mlx5_0 is on leaf "
+            "leaf1, as node3 mlx5_0",
+            "node3: the file says leaf leaf1, the collector l9",
+            "node3: the file says leaf leaf1, its port mlx5_0 is on leaf "
+            "leaf9, as node2 mlx5_0",
+            "node1: the file says leaf leaf9 for its port mlx5_8, which the "
+            "node does not report",
+            "node5: the file has it, and no agent has ever reported"], said
+        write(file, "l1 node[1-2]\n")
+        reload(c, "leaves read again")
+        assert any("no leaf for 1 nodes: node3" in d["text"]
+                   for d in c.get("diags")), c.get("diags")
+        c.stop()
+
+        # a start with the same file is no change, one without is
+        c.start()
+        assert len(c.get("topology?limit=9")) == 3
+        c.stop()
+        c.options["topology.leaves"] = ""
+        c.start()
+        assert c.get("topology")[0]["text"] == ""
+        assert "has no file of leaves" in \
+            coalctl(c, "topology", "show", code=3)
+        c.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The oracle of test_chaos.sh.
+
+    chaos.py acks WITNESS STORE   what agents were told is in the store, is
+    chaos.py memory SAMPLES       resident memory does not grow
+
+WITNESS is a folder of what witness.c wrote beside each agent, STORE the
+collector's file, which nothing writes any more: neither the agents' nor the
+collector's own counts are asked."""
+import collections
+import glob
+import json
+import os
+import sqlite3
+import struct
+import sys
+import zlib
+
+CHUNK = struct.Struct("=4sIQ")
+FRAME_BYTES = 8
+NAMED_MAX = 10       # records that are lost
+
+
+def chunks(path):
+    """(what, session, bytes) of a file; the last may be torn by a kill."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at = 0
+    while at + CHUNK.size <= len(data):
+        what, length, session = CHUNK.unpack_from(data, at)
+        at += CHUNK.size
+        if at + length > len(data):
+            return
+        yield what[:1], session, data[at:at + length]
+        at += length
+
+
+def messages(path):
+    """(said by the agent, message), in order."""
+    streams = collections.defaultdict(bytearray)
+    for what, session, piece in chunks(path):
+        if what == b"n":
+            streams[session, b"r"].clear()
+            streams[session, b"w"].clear()
+            continue
+        stream = streams[session, what]
+        stream += piece
+        while len(stream) >= FRAME_BYTES:
+            assert stream[:2] == b"CM", f"{path}: {bytes(stream[:20])}"
+            end = FRAME_BYTES + int.from_bytes(stream[4:8], "big")
+            if len(stream) < end:
+                break
+            yield what == b"w", json.loads(stream[FRAME_BYTES:end])
+            del stream[:end]
+
+
+def digest(value):
+    return hash(json.dumps(value, sort_keys=True))
+
+
+def forms(record):
+    """What its body may be: a histogram may have a column of its own."""
+    bare = {k: v for k, v in record.items() if k != "hist"}
+    return digest(record), digest(bare)
+
+
+class Node:
+    """What one node said and was told, over all its lives."""
+
+    def __init__(self):
+        self.sent = {}      # (run, seq): forms of the record
+        self.acked = {}     # run: seq
+        self.given_up = 0   # records that it said it lost
+        self.changed = 0    # records that were another when sent again
+
+    def hear(self, said, msg):
+        kind = msg["type"]
+        if said and kind == "records":
+            for record in msg["records"]:
+                key, it = (msg["run"], record["seq"]), forms(record)
+                self.changed += self.sent.setdefault(key, it) != it
+        elif said and kind == "spool-lost":
+            self.given_up += msg["records"]
+        elif not said and kind == "ack":
+            self.told(msg["run"], msg["seq"])
+        elif not said and kind == "welcome":
+            for row in msg["acks"]:
+                self.told(row["run"], row["seq"])
+
+    def told(self, run, seq):
+        self.acked[run] = max(self.acked.get(run, 0), seq)
+
+
+def body_of(column):
+    if isinstance(column, bytes):
+        column = zlib.decompress(column[4:])
+    return json.loads(column)
+
+
+def stored(path):
+    """(run, seq): digests of bodies."""
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    check = db.execute("PRAGMA integrity_check").fetchone()[0]
+    assert check == "ok", check
+    found = collections.defaultdict(list)
+    for run, seq, body in db.execute(
+            "SELECT run.run, record.seq, record.body FROM record"
+            " JOIN run ON run.id = record.run_id"):
+        found[run, seq].append(digest(body_of(body)))
+    return found
+
+
+def check_acks(witness, store):
+    nodes = collections.defaultdict(Node)
+    for path in sorted(glob.glob(witness + "/node*")):
+        node = nodes[os.path.basename(path).split(".")[0]]
+        for said, msg in messages(path):
+            node.hear(said, msg)
+    found = stored(store)
+    count = collections.Counter()
+    for name, node in sorted(nodes.items()):
+        count["given up"] += node.given_up
+        count["changed"] += node.changed
+        for (run, seq), record in node.sent.items():
+            bodies = found.get((run, seq), [])
+            count["sent"] += 1
+            if seq > node.acked.get(run, 0):
+                count["not acknowledged"] += 1
+                continue
+            count["acknowledged"] += 1
+            count["lost"] += not bodies
+            count["twice"] += len(bodies) > 1
+            if not bodies and count["lost"] <= NAMED_MAX:
+                print(f"{name}: run {run}: record {seq} is lost")
+            if bodies and bodies[0] not in record:
+                count["changed"] += 1
+                print(f"{name}: run {run}: record {seq} is another")
+    for what in ("sent", "acknowledged", "not acknowledged", "given up",
+                 "lost", "twice", "changed"):
+        print(f"{what:18}{count[what]:8}")
+    return (count["acknowledged"] > 0 and count["lost"] == 0 and
+            count["twice"] == 0 and count["changed"] == 0)
+
+
+def slope_of(points):
+    """Least squares within groups: (sum xy, sum xx) about their means."""
+    xy = xx = 0.0
+    for group in points:
+        x0 = sum(x for x, _ in group) / len(group)
+        y0 = sum(y for _, y in group) / len(group)
+        xy += sum((x - x0) * (y - y0) for x, y in group)
+        xx += sum((x - x0) ** 2 for x, _ in group)
+    return xy / xx if xx else 0.0
+
+
+YOUNG_S = 30         # a process still gets what it keeps
+GROWN_SHARE = 0.25   # of the mean, and
+GROWN_KIB = 2048     # at least: less is noise of an allocator
+JUDGED_S = 600       # a shorter time says nothing
+
+
+def check_memory(samples):
+    """Lines "SECOND PROGRAM PID AGE_S KIB". Two slopes, over the time after the
+    first fifth: of all samples, so that a later life that is larger than an
+    earlier one counts, and within lives."""
+    ok = True
+    rows = collections.defaultdict(list)
+    with open(samples) as f:
+        for line in f:
+            at, program, pid, age, kib = line.split()
+            rows[program].append((int(at), pid, int(age), int(kib)))
+    print(f"{'program':16}{'samples':>8}{'lives':>6}{'KiB':>8}{'most':>8}"
+          f"{'KiB/h':>8}{'in lives':>9}")
+    for program, all_rows in sorted(rows.items()):
+        first, last = all_rows[0][0], all_rows[-1][0]
+        begin = first + (last - first) / 5
+        late = [r for r in all_rows if r[0] >= begin and r[2] >= YOUNG_S]
+        if not late:
+            print(f"{program}: no samples")
+            continue
+        lives = collections.defaultdict(list)
+        for at, pid, _, kib in late:
+            lives[pid].append((at, kib))
+        mean = sum(r[3] for r in late) / len(late)
+        over = slope_of([[(r[0], r[3]) for r in late]])
+        within = slope_of(lives.values())
+        longest = max(p[-1][0] - p[0][0] for p in lives.values())
+        bound = max(GROWN_SHARE * mean, GROWN_KIB)
+        flat = ((over * (last - begin) <= bound and
+                 within * longest <= bound) or last - begin < JUDGED_S)
+        print(f"{program:16}{len(late):8}{len(lives):6}{mean:8.0f}"
+              f"{max(r[3] for r in late):8}{over * 3600:8.0f}"
+              f"{within * 3600:9.0f}{'' if flat else '  GROWS'}")
+        ok = ok and flat
+    return ok and bool(rows)
+
+
+if __name__ == "__main__":
+    checks = {"acks": check_acks, "memory": check_memory}
+    sys.exit(0 if checks[sys.argv[1]](*sys.argv[2:]) else 1)

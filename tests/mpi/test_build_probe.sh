@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_build_probe.sh MPI - the engine is compiled from its installed sources
+# for an MPI under a prefix of its own, tried, registered and removed.
+# COALMINE_SITE_MPICC names the wrapper of one that is not Debian's.
+. "$(dirname "$0")/lib.sh"
+command -v pkg-config >/dev/null || skip "no pkg-config"
+stage=$work/usr site=$work/opt/mpi-1.0
+mkdir -p "$site/bin"
+
+case $1 in
+openmpi) needs="opal_wrapper orterun orted" wrapper=opal_wrapper ;;
+mpich) needs="mpicc.mpich mpiexec.hydra hydra_pmi_proxy" wrapper=mpicc.mpich ;;
+site) needs="" wrapper= ;;
+esac
+for program in $needs; do
+	path=$(command -v "$program") || skip "no $program"
+	ln -s "$path" "$site/bin/"
+done
+[ -z "$wrapper" ] || mv "$site/bin/$wrapper" "$site/bin/mpicc"
+mpicc=$site/bin/mpicc
+if [ "$1" = site ]; then
+	[ -n "${COALMINE_SITE_MPICC-}" ] || skip "COALMINE_SITE_MPICC is not set"
+	mpicc=$COALMINE_SITE_MPICC
+fi
+cmake --install "$COALMINE_BUILD" --prefix "$stage" >/dev/null || fail "install"
+
+build() {
+	"$stage/sbin/coalmine-build-probe" --prefix "$work/local" \
+		--register "$work/probes.d" "$@" >"$work/out" 2>"$work/err"
+}
+
+# What is wrong is named, and nothing is left of it.
+build && fail "no wrapper"
+[ $? = 3 ] || fail "wrong usage is not status 3"
+build --mpicc /bin/true
+grep -q "/bin/true: no wrapper of Open MPI, MPICH" "$work/err" || fail "no wrapper"
+build --mpicc "$mpicc" --name mpich && fail "a name of the package's own"
+if [ "$1" = openmpi ]; then
+	mkdir "$work/broken"
+	printf '#!/bin/sh\nexit 7\n' >"$work/broken/mpirun"
+	chmod +x "$work/broken/mpirun"
+	build --mpicc "$mpicc" --bin "$work/broken" && fail "ranks that do not run"
+	grep -q "two ranks do not run: nothing is installed" "$work/err" ||
+		fail "says that they do not run"
+	[ ! -e "$work/local" ] && [ ! -e "$work/probes.d" ] || fail "something is left"
+fi
+
+build --mpicc "$mpicc" --slurm pmi9 || fail "not built"
+read -r name engine <<<"$("$stage/sbin/coalmine-build-probe" --list \
+	--register "$work/probes.d")"
+[[ $name =~ ^(openmpi|mpich)-[0-9]+\.[0-9] ]] || fail "name $name"
+[ "$("$engine" --version)" = "$("$stage/bin/coalmine-probe" --version)" ] ||
+	fail "version"
+grep -qx "bin = ${mpicc%/*}" "$work/probes.d/$name.conf" || fail "bin"
+grep -qx "slurm = pmi9" "$work/probes.d/$name.conf" || fail "slurm"
+"$COALMINE_BUILD/tests/lint/coalmine-tables" check probe \
+	"$work/probes.d/$name.conf" || fail "agents do not take its file"
+"$stage/sbin/coalmine-build-probe" --remove "$name" \
+	--register "$work/probes.d" || fail "remove"
+[ -z "$(ls -A "$work/probes.d")" ] && [ ! -e "$engine" ] || fail "not removed"
+echo "ok: $name"

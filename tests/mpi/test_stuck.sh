@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_stuck.sh MPI CASE - a rank that is stopped while others wait for it: they
+# say with whom they are stuck, and the job ends. In a collective of MPI they do
+# not know, and say that: then the turn is taken once more.
+. "$(dirname "$0")/lib.sh"
+need "$1"
+ranks=6
+
+cat >"$work/c.conf" <<'EOF'
+[canary]
+tests = lat
+time = 10m
+rounds_min = 2
+share = 1
+precision = 0.001
+stuck = 2s
+timeout = 30s
+iterations = 500
+[congestor]
+mix = none
+[phases]
+visits = 1
+EOF
+
+# Our own, by the file that they write or would write.
+ours() {
+	pgrep -f -- "^$engine run $work/c.conf" | grep -vx "$job"
+}
+
+rank_of() { # PID
+	tr '\0' '\n' <"/proc/$1/environ" |
+		sed -nE 's/^(OMPI_COMM_WORLD_RANK|PMI_RANK)=//p'
+}
+
+stop_rank() { # RANK OPTION...
+	local pid victim tries=600
+	timeout -k 2 300 $launcher -n $ranks "$engine" run "$work/c.conf" \
+		--json "$work/records" "${@:2}" >"$work/out" 2>"$work/err" \
+		</dev/null &
+	job=$!
+	until grep -q '"progress"' "$work/records" 2>/dev/null; do
+		[ $((tries -= 1)) -gt 0 ] || fail "does not get going"
+		sleep 0.2
+	done
+	sleep 0.$((RANDOM % 10))
+	for pid in $(ours); do
+		[ "$(rank_of "$pid")" != "$1" ] || victim=$pid
+	done
+	[ -n "${victim-}" ] || fail "no rank $1"
+	kill -STOP "$victim"
+	wait $job
+	[ $? != 124 ] || fail "did not end by itself"
+	kill -KILL "$victim" 2>/dev/null
+	grep stuck "$work/err"
+	[ "$(jq -c 'select(.probe=="end")' "$work/records" | wc -l)" = 0 ] ||
+		fail "ended well"
+}
+
+case $2 in
+match) options=(-o canary.partners=match) many=1 ;;
+ring) options=() many=2 ;;
+esac
+for _ in 1 2 3 4 5; do
+	stop_rank 3 "${options[@]}"
+	[ "$(grep -c 'stuck for .* does not say with whom' "$work/err")" \
+		-ge $((ranks - 1)) ] || break
+done
+[ "$(grep -c 'stuck with rank 3 on fake3 for [0-9.]* s (lat)' "$work/err")" \
+	-ge $many ] || fail "not said"

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_stuck.c - a node that is stuck with many, a pair that is, and who is
+ * left out until when.
+ */
+#include "daemon/diagnosis/judge/stuck.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define NODES 8
+
+static struct stuck_watch w;
+
+static void
+note(uint32_t a, uint32_t b, uint64_t at_ns)
+{
+	struct stuck_pair p = { { a, b }, .at_ns = at_ns, .waited_s = 5 };
+
+	stuck_note(&w, &p);
+}
+
+static void
+measured_without(int out)
+{
+	uint8_t measured[NODES];
+
+	for (int i = 0; i < NODES; i++)
+		measured[i] = i != out;
+	stuck_measured(&w, measured);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	w.count = 0;
+	return 0;
+}
+
+static void
+test_node(void **state)
+{
+	(void)state;
+	note(1, 5, 0);
+	assert_false(stuck_is_named(&w, 5));
+	note(5, 1, 1); /* the same two */
+	assert_false(stuck_is_named(&w, 5));
+	note(5, 2, 2);
+	assert_true(stuck_is_named(&w, 5));
+	assert_int_equal(stuck_partners(&w, 5), 2);
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_int_equal(stuck_is_named(&w, i), i == 5);
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_int_equal(stuck_out(&w, i, 3) != NULL, i == 5);
+	/* Without it all are well, and it stays named; with it, not. */
+	measured_without(5);
+	assert_true(stuck_is_named(&w, 5));
+	assert_null(stuck_out(&w, 5, 3 + STUCK_OUT_NS)); /* tried again */
+	measured_without(-1);
+	assert_int_equal(w.count, 0);
+}
+
+/* Three that are stuck with each other: nobody is more to blame. */
+static void
+test_equal(void **state)
+{
+	(void)state;
+	note(1, 2, 0);
+	note(2, 3, 0);
+	note(3, 1, 0);
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_false(stuck_is_named(&w, i));
+}
+
+/* Now the one, then the other is left out; then it is known. */
+static void
+test_path(void **state)
+{
+	(void)state;
+	note(3, 6, 0);
+	assert_null(stuck_out(&w, 3, 0));
+	assert_ptr_equal(stuck_out(&w, 6, 0), &w.pairs[0]);
+	measured_without(6);
+	assert_ptr_equal(stuck_out(&w, 3, 0), &w.pairs[0]);
+	assert_null(stuck_out(&w, 6, 0));
+	measured_without(3);
+	assert_true(w.pairs[0].fine[0] && w.pairs[0].fine[1]);
+	assert_null(stuck_out(&w, 3, 0));
+	assert_non_null(stuck_out(&w, 6, 0));
+}
+
+static void
+test_many(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < STUCK_PAIRS_MAX + 3; i++)
+		note(2 * i, 2 * i + 1, i);
+	assert_int_equal(w.count, STUCK_PAIRS_MAX);
+	assert_int_equal(stuck_partners(&w, 0), 0);
+	assert_int_equal(stuck_partners(&w, 2 * STUCK_PAIRS_MAX), 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_node, begin),
+		cmocka_unit_test_setup(test_equal, begin),
+		cmocka_unit_test_setup(test_path, begin),
+		cmocka_unit_test_setup(test_many, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a token is good for and what not, over restarts and torn files; who may
+ * renew a certificate. */
+#include "daemon/net/enroll.c"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#define NOW  1800000000
+#define HOUR 3600
+
+static char dir[64];
+static struct pki_authority ca;
+
+static struct enroll *
+open_it(void)
+{
+	struct pki_authority mine = ca;
+	struct enroll *e;
+
+	assert_int_equal(enroll_open(dir, &e, NULL), 0);
+	X509_up_ref(ca.cert);
+	X509_up_ref(ca.cert);
+	EVP_PKEY_up_ref(ca.key);
+	enroll_set(e, mine, ca.cert, 90 * PKI_DAY_S);
+	return e;
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/coalmine-enroll-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	ca.key = pki_key_new();
+	ca.cert = pki_authority_new(NULL, "an authority", ca.key,
+	    3650 * PKI_DAY_S, NULL);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	char *path = xasprintf("%s/enrolled", dir);
+
+	(void)state;
+	unlink(path);
+	free(path);
+	rmdir(dir);
+	pki_authority_close(&ca);
+	return 0;
+}
+
+static int
+token(struct enroll *e, const char *names, int uses, char ret[PKI_TOKEN_TEXT])
+{
+	struct enroll_order o = { names, uses, HOUR };
+
+	return enroll_token_new(e, &o, time(NULL), ret, NULL);
+}
+
+/* One question; what is refused says why. */
+static int
+ask(struct enroll *e, const char *tok, const char *node, EVP_PKEY *key,
+    const char *word)
+{
+	char *request = pki_request_new(key, node, NULL), *pem = NULL;
+	struct enroll_ask a = { .node = node,
+		.request = request,
+		.token = tok,
+		.addr = "192.0.2.1" };
+	struct err err = { "" };
+	int rc = enroll_sign(e, &a, time(NULL), &pem, &err);
+
+	if (word != NULL)
+		assert_non_null(strstr(err.text, word));
+	assert_int_equal(rc == 0, pem != NULL);
+	assert_int_equal(rc == 0, word == NULL);
+	if (pem != NULL) {
+		STACK_OF(X509) *certs = pki_certs_read(pem);
+
+		assert_int_equal(sk_X509_num(certs), 1); /* not the root */
+		assert_int_equal(X509_check_private_key(sk_X509_value(certs, 0),
+				     key),
+		    1);
+		sk_X509_pop_free(certs, X509_free);
+	}
+	free(pem);
+	free(request);
+	return rc;
+}
+
+static void
+test_tokens(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *k[4];
+	char one[PKI_TOKEN_TEXT], list[PKI_TOKEN_TEXT], any[PKI_TOKEN_TEXT];
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		k[i] = pki_key_new();
+	assert_int_equal(token(e, "n1", 0, one), 0);
+	assert_int_equal(token(e, "n[2-3]", 0, list), 0);
+	assert_int_equal(token(e, "*", 2, any), 0);
+	assert_int_equal(token(e, "n[1", 0, one), -EINVAL);
+	ask(e, one, "n2", k[0], "other nodes");
+	ask(e, one, "n1", k[0], NULL);
+	ask(e, one, "n1", k[1], "used for n1");
+	/* the same key again, as after a power cut; also after ours */
+	enroll_close(e);
+	e = open_it();
+	ask(e, one, "n1", k[0], NULL);
+	ask(e, one, "n1", k[1], "used for n1");
+	ask(e, list, "n2", k[1], NULL);
+	ask(e, list, "n2", k[2], "used for n2");
+	ask(e, list, "n3", k[2], NULL);
+	ask(e, list, "n4", k[3], "other nodes");
+	ask(e, any, "x1", k[1], NULL);
+	ask(e, any, "x1", k[1], NULL); /* counts once */
+	enroll_close(e);
+	e = open_it();
+	ask(e, any, "x2", k[2], NULL);
+	ask(e, any, "x3", k[3], "used already");
+	ask(e, any, "x1", k[1], NULL);
+	/* names that are none */
+	ask(e, any, "x*", k[1], "no name");
+	ask(e, any,
+	    "a23456789012345678901234567890123456789012345678901234567890",
+	    k[3], "used already");
+	for (int i = 0; i < 4; i++)
+		EVP_PKEY_free(k[i]);
+	enroll_close(e);
+}
+
+static void
+test_expired(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new();
+	char text[PKI_TOKEN_TEXT];
+	struct enroll_order o = { "n1", 0, 1 };
+
+	(void)state;
+	assert_int_equal(enroll_token_new(e, &o, time(NULL) - 10, text, NULL),
+	    0);
+	ask(e, text, "n1", key, "expired");
+	enroll_close(e);
+	e = open_it(); /* it is not even kept */
+	ask(e, text, "n1", key, "no such token");
+	o.life_s = 31 * PKI_DAY_S;
+	assert_int_equal(enroll_token_new(e, &o, NOW, text, NULL), -EINVAL);
+	EVP_PKEY_free(key);
+	enroll_close(e);
+}
+
+/* Somebody guesses: he is not listened to for a while, others are. */
+static void
+test_guesses(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new();
+	char text[PKI_TOKEN_TEXT], guess[PKI_TOKEN_TEXT];
+	char *request = pki_request_new(key, "n1", NULL), *pem;
+	struct enroll_ask a = { .node = "n1",
+		.request = request,
+		.token = text,
+		.addr = "192.0.2.2" };
+
+	(void)state;
+	assert_int_equal(token(e, "n1", 0, text), 0);
+	for (int i = 0; i < WRONG_MAX; i++) {
+		pki_token_new(ca.cert, guess, NULL);
+		ask(e, guess, "n1", key, "no such token");
+	}
+	ask(e, text, "n1", key, "too many wrong tokens");
+	assert_int_equal(enroll_sign(e, &a, time(NULL), &pem, NULL), 0);
+	free(pem);
+	a.addr = "192.0.2.1"; /* a minute later */
+	assert_int_equal(enroll_sign(e, &a, time(NULL) + 61, &pem, NULL), 0);
+	free(pem);
+	free(request);
+	EVP_PKEY_free(key);
+	enroll_close(e);
+}
+
+/* A token for any name does not make anybody a node that is there. */
+static void
+test_connected(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new();
+	char text[PKI_TOKEN_TEXT], *pem;
+	char *request = pki_request_new(key, "n1", NULL);
+	struct enroll_ask a = { .node = "n1",
+		.request = request,
+		.token = text,
+		.addr = "::1",
+		.connected = 1 };
+
+	(void)state;
+	assert_int_equal(token(e, "*", 1, text), 0);
+	assert_int_equal(enroll_sign(e, &a, time(NULL), &pem, NULL), -EACCES);
+	a.connected = 0;
+	assert_int_equal(enroll_sign(e, &a, time(NULL), &pem, NULL), 0);
+	free(pem);
+	free(request);
+	EVP_PKEY_free(key);
+	enroll_close(e);
+}
+
+/* What is not on disk was not said: the token is good afterwards. */
+static void
+test_disk_full(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new(), *other = pki_key_new();
+	struct rlimit was, none;
+	char text[PKI_TOKEN_TEXT];
+
+	(void)state;
+	assert_int_equal(token(e, "n1", 0, text), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &was);
+	none = was;
+	none.rlim_cur = (rlim_t)lseek(e->fd, 0, SEEK_END) + 50;
+	setrlimit(RLIMIT_FSIZE, &none);
+	ask(e, text, "n1", key, "enrolled");
+	setrlimit(RLIMIT_FSIZE, &was);
+	ask(e, text, "n1", other, NULL);
+	enroll_close(e);
+	e = open_it();
+	ask(e, text, "n1", key, "used for n1");
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(other);
+	enroll_close(e);
+}
+
+/* The power went while a line was written. */
+static void
+test_torn(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new(), *other = pki_key_new();
+	char text[PKI_TOKEN_TEXT];
+
+	(void)state;
+	assert_int_equal(token(e, "n1", 0, text), 0);
+	ask(e, text, "n1", key, NULL);
+	assert_int_equal(write(e->fd, "{\"name\":\"n2\",", 13), 13);
+	enroll_close(e);
+	e = open_it();
+	ask(e, text, "n1", other, "used for n1");
+	assert_int_equal(token(e, "n2", 0, text), 0);
+	enroll_close(e);
+	e = open_it(); /* the next line is whole */
+	ask(e, text, "n2", other, NULL);
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(other);
+	enroll_close(e);
+}
+
+static void
+test_renewal(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new();
+	struct pki_order o = { .name = "n1",
+		.role = ROLE_AGENT,
+		.life_s = 100 * PKI_DAY_S };
+	X509 *old = pki_cert_new(&ca, &o, key, NULL);
+	char *request = pki_request_new(key, "n1", NULL), *pem;
+	struct enroll_ask a = { .node = "n1",
+		.request = request,
+		.addr = "::1",
+		.old = old };
+	int64_t now = time(NULL), late = now + 51 * PKI_DAY_S;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(enroll_sign(e, &a, now + 49 * PKI_DAY_S, &pem, &err),
+	    -EACCES);
+	for (int i = 0; i < ENROLL_ALIVE_MAX; i++) {
+		assert_int_equal(enroll_sign(e, &a, late, &pem, &err), 0);
+		free(pem);
+	}
+	assert_int_equal(enroll_sign(e, &a, late, &pem, &err), -EACCES);
+	assert_non_null(strstr(err.text, "coalctl pki revoke"));
+	a.node = "n2"; /* the request is for another */
+	assert_int_equal(enroll_sign(e, &a, late, &pem, &err), -EINVAL);
+	X509_free(old);
+	free(request);
+	EVP_PKEY_free(key);
+	enroll_close(e);
+}
+
+static void
+test_off(void **state)
+{
+	struct enroll *e;
+	char text[PKI_TOKEN_TEXT];
+	struct enroll_order o = { "n1", 0, HOUR };
+	struct enroll_ask a = { .node = "n1", .request = "", .token = "" };
+	char *pem;
+
+	(void)state;
+	assert_int_equal(enroll_open(dir, &e, NULL), 0);
+	assert_false(enroll_is_on(e));
+	assert_int_equal(enroll_token_new(e, &o, NOW, text, NULL), -EPERM);
+	assert_int_equal(enroll_sign(e, &a, NOW, &pem, NULL), -EPERM);
+	enroll_close(e);
+	assert_false(enroll_is_on(NULL));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_tokens, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_expired, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_guesses, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_connected, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_disk_full, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_renewal, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_off, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
