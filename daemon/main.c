@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - coalmined from start to end: its configuration as the options of
- * its parts, app_open, which is the list of them, and app_close, the same list
- * in reverse.
+ * main.c - coalmined from start to end: app_open, which is the list of its
+ * parts, and app_close, the same list in reverse.
  *
  * What the store remembers is asked for before the first agent is let in, so
  * nobody is greeted by a collector that does not know its own runs.
@@ -10,8 +9,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>
-#include <libgen.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,52 +18,36 @@
 
 #include "common/clk.h"
 #include "common/err.h"
-#include "common/file.h"
 #include "common/log.h"
 #include "common/notify.h"
 #include "common/str.h"
-#include "daemon/export/export.h"
-#include "daemon/schedule/campaign.h"
-#include "daemon/run/cost.h"
-#include "daemon/diagnosis/diagnosis.h"
-#include "daemon/http/http.h"
-#include "daemon/net/hub.h"
-#include "daemon/series/series.h"
-#include "daemon/react/react.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
+#include "daemon/diagnosis/diagnosis.h"
+#include "daemon/export/export.h"
+#include "daemon/http/http.h"
 #include "daemon/mesh/mesh.h"
-#include "daemon/slurm/slurm.h"
-#include "daemon/run/run.h"
-#include "daemon/net/session.h"
-#include "daemon/store/store.h"
 #include "daemon/net/enroll.h"
+#include "daemon/net/hub.h"
+#include "daemon/net/session.h"
 #include "daemon/net/tls.h"
+#include "daemon/react/react.h"
+#include "daemon/run/run.h"
+#include "daemon/schedule/campaign.h"
+#include "daemon/series/series.h"
+#include "daemon/settings.h"
+#include "daemon/slurm/slurm.h"
+#include "daemon/store/store.h"
 #include "daemon/view/view_int.h"
-#include "schema/options.h"
 
-#define DEFAULT_PATH "/etc/coalmine/coalmined.conf"
-#define EXIT_CONFIG  3
-#define SETS_MAX     64
+#define EXIT_CONFIG 3
+#define SETS_MAX    64
 /* Limits of a run are seconds; a quarter is soon enough. */
 #define TICK_US     (250 * 1000)
 #define TICKS_PER_S 4
 /* In which the last run and success of every campaign is looked for. */
 #define RECENT_RUNS 500
-#define CRL_MAX     (64 * 1024 * 1024)
 #define LOADS_MAX   8 /* questions to the store at the start */
-
-/* coalmined.conf and -o, as what the parts take. Texts live as long as conf. */
-struct settings {
-	struct conf *conf;
-	struct topo *topo;
-	struct store_options store;
-	struct hub_options hub;
-	struct http_options http;
-	struct cost_rules costs;
-	struct react_options react;
-	struct slurm_options slurm;
-};
 
 struct app {
 	struct settings settings;
@@ -96,170 +77,19 @@ struct app {
 	int ready;
 };
 
-static void
-settings_fill(struct settings *s)
-{
-	const struct conf *c = s->conf;
-	struct mesh_options *m = &s->hub.mesh;
-	struct diagnosis_options *d = &s->hub.diagnosis;
-
-	s->store.dir = conf_string(c, "collector", "state_dir");
-	s->store.retention_ns = conf_span_ns(c, "store", "retention");
-	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
-	s->store.free_min_bytes = conf_bytes(c, "store", "free_min");
-	s->hub.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
-	s->hub.links_ns = conf_span_ns(c, "links", "interval");
-	s->hub.silence_ns = conf_span_ns(c, "collector", "silence");
-	s->hub.agents_max = (size_t)conf_int(c, "collector", "agents_max");
-	s->hub.queue_bytes_max = (size_t)conf_bytes(c, "quota", "queue");
-	s->hub.quota.records = (uint64_t)conf_int(c, "quota", "run_records");
-	s->hub.quota.bytes = (uint64_t)conf_bytes(c, "quota", "run_bytes");
-	m->enabled = conf_bool(c, "mesh", "enabled");
-	m->interval_ns = conf_span_ns(c, "mesh", "interval");
-	m->round_ns = conf_span_ns(c, "mesh", "round");
-	m->timeout_ns = conf_span_ns(c, "mesh", "timeout");
-	m->port = (uint16_t)conf_int(c, "mesh", "port");
-	m->burst = (int)conf_int(c, "mesh", "burst");
-	m->leaf_targets = (size_t)conf_int(c, "mesh", "leaf_targets");
-	m->spine_targets = (size_t)conf_int(c, "mesh", "spine_targets");
-	m->rate = conf_real(c, "mesh", "rate");
-	m->target_rate = conf_real(c, "mesh", "target_rate");
-	m->net = conf_string(c, "mesh", "net");
-	judge_options_read(c, &d->judge);
-	d->stale_ns = conf_span_ns(c, "verdict", "stale");
-	d->second_pass = conf_bool(c, "verdict", "second_pass");
-	d->baseline = conf_string(c, "verdict", "baseline");
-	d->second_pass_per_hour = (int)conf_int(c, "verdict",
-	    "second_pass_per_hour");
-	s->http.listen = conf_string(c, "http", "listen");
-	s->http.socket = conf_string(c, "http", "socket");
-	s->http.tls_listen = conf_string(c, "http", "tls_listen");
-	s->http.hosts = conf_string(c, "http", "hosts");
-	s->http.connections_max = (int)conf_int(c, "http", "connections_max");
-	s->costs.limits.bytes_per_h = (double)conf_bytes(c, "budget", "bytes");
-	s->costs.limits.node_s_per_h = conf_real(c, "budget", "node_seconds");
-	s->costs.limits.link_share = conf_real(c, "budget", "link_share");
-	s->slurm.site.dir = conf_string(c, "slurm", "dir");
-	s->slurm.site.conf = conf_string(c, "slurm", "conf");
-	s->slurm.idle = conf_bool(c, "slurm", "idle");
-	s->react = (struct react_options){
-		.action = (enum react_action)conf_choice(c, "reaction",
-		    "action"),
-		.dry_run = conf_bool(c, "reaction", "dry_run"),
-		.undo = conf_bool(c, "reaction", "undo"),
-		.command = conf_string(c, "reaction", "command"),
-		.slurm = s->slurm.site,
-		.nodes_per_hour = (int)conf_int(c, "reaction",
-		    "nodes_per_hour"),
-		.share_per_hour = conf_real(c, "reaction", "share_per_hour")
-	};
-}
-
-/* What single rows cannot say. */
-static int
-settings_check(struct settings *s, struct err *err)
-{
-	const struct conf *c = s->conf;
-	struct err reason;
-
-	if (s->hub.silence_ns < 2 * s->hub.heartbeat_ns)
-		return err_set(err, -EINVAL,
-		    "%s: collector.silence is shorter than two heartbeats",
-		    conf_where(c, "collector", "silence"));
-	if (s->hub.diagnosis.judge.votes > s->hub.diagnosis.judge.window)
-		return err_set(err, -EINVAL,
-		    "%s: verdict.votes is more than verdict.window",
-		    conf_where(c, "verdict", "votes"));
-	if (mesh_net_check(s->hub.mesh.net, &reason) < 0)
-		return err_set(err, -EINVAL, "%s: %s",
-		    conf_where(c, "mesh", "net"), reason.text);
-	if (s->react.action == REACT_COMMAND && s->react.command[0] == '\0')
-		return err_set(err, -EINVAL,
-		    "%s: reaction.action = command needs reaction.command",
-		    conf_where(c, "reaction", "action"));
-	if (blackout_parse(conf_string(c, "budget", "blackout"),
-		&s->costs.blackout, &reason) < 0)
-		return err_set(err, -EINVAL, "%s: budget.blackout %s",
-		    conf_where(c, "budget", "blackout"), reason.text);
-	return topo_load(conf_string(c, "topology", "leaves"),
-	    (unsigned)conf_int(c, "topology", "leaf_prefix"), &s->topo, err);
-}
-
-/* A key that is root's alone comes as a credential: what systemd has read for
- * us at the start. */
-static const char *
-key_path(const char *path, char *ret, size_t cap_bytes)
-{
-	const char *dir = getenv("CREDENTIALS_DIRECTORY");
-	const char *name = strrchr(path, '/');
-
-	if (access(path, R_OK) == 0 || dir == NULL || name == NULL ||
-	    str_format(ret, cap_bytes, "%s%s", dir, name) < 0 ||
-	    access(ret, R_OK) < 0)
-		return path;
-	return ret;
-}
-
-/* What all certificates together say. */
-struct trust {
-	SSL_CTX *http, *agents, *enroll; /* enroll: NULL without enroll.ca */
-	struct pki_authority ca;         /* of enroll.ca */
-	X509 *root;
-	char *crl;
-};
-
-static void
-trust_free(struct trust *t)
-{
-	SSL_CTX_free(t->http);
-	SSL_CTX_free(t->agents);
-	SSL_CTX_free(t->enroll);
-	pki_authority_close(&t->ca);
-	X509_free(t->root);
-	free(t->crl);
-}
-
-/* Contexts of their own for agents and HTTP, as only among agents are some who
- * want to enrol. */
-static int
-trust_read(const struct conf *c, struct trust *t, struct err *err)
-{
-	const char *ca = conf_string(c, "enroll", "ca");
-	char key[PATH_MAX];
-	const struct tls_files files = { .ca = conf_string(c, "tls", "ca"),
-		.cert = conf_string(c, "tls", "cert"),
-		.key = key_path(conf_string(c, "tls", "key"), key, sizeof(key)),
-		.crl = conf_string(c, "tls", "crl") };
-	int rc = tls_server_new(&files, &t->http, err);
-	size_t len;
-
-	if (rc == 0)
-		rc = tls_server_new(&files, &t->agents, err);
-	if (rc == 0 && files.crl[0] != '\0')
-		rc = file_read(files.crl, CRL_MAX, &t->crl, &len, err);
-	if (rc < 0 || ca[0] == '\0')
-		return rc;
-	rc = tls_enroll_new(&files, &t->enroll, &t->root, err);
-	if (rc == 0)
-		rc = pki_authority_load(ca,
-		    key_path(conf_string(c, "enroll", "key"), key, sizeof(key)),
-		    &t->ca, err);
-	return rc < 0 ? rc : tls_signs_agents(t->agents, t->ca.cert, err);
-}
-
 /* With files that cannot be used what was there goes on being used. */
 static int
 trust_take(struct app *a)
 {
 	const struct conf *c = a->settings.conf;
 	struct sessions *ss = hub_sessions(a->hub);
-	struct trust t = { 0 };
+	struct tls_trust t = { 0 };
 	struct err err;
-	int rc = trust_read(c, &t, &err);
+	int rc = tls_trust_read(c, &t, &err);
 
 	if (rc < 0) {
 		log_warnx("%s", err.text);
-		trust_free(&t);
+		tls_trust_free(&t);
 		return rc;
 	}
 	if (t.crl != NULL && strlen(t.crl) > WIRE_CRL_BYTES_MAX) {
@@ -278,46 +108,10 @@ trust_take(struct app *a)
 	else
 		a->settings.http.tls = t.http; /* http_open takes its share */
 	/* All but these were handed over. */
-	t = (struct trust){ .http = a->http != NULL ? t.http : NULL,
+	t = (struct tls_trust){ .http = a->http != NULL ? t.http : NULL,
 		.crl = t.crl };
-	trust_free(&t);
+	tls_trust_free(&t);
 	return 0;
-}
-
-static int
-folder_check(const struct conf *c, const char *key, const char *path, int mode)
-{
-	if (access(path, mode) == 0)
-		return 0;
-	log_warn("%s: collector.%s %s", conf_where(c, "collector", key), key,
-	    path);
-	return -EACCES;
-}
-
-/* What a start would find beside the values themselves: files that are not
- * there or not ours to read. Nothing is made. */
-static int
-files_check(const struct settings *s)
-{
-	struct trust trust = { 0 };
-	char parent[PATH_MAX];
-	struct err err;
-	int rc;
-
-	/* A start makes the last folder of the store's path. */
-	str_format(parent, sizeof(parent), "%s", s->store.dir);
-	rc = folder_check(s->conf, "state_dir",
-	    access(s->store.dir, F_OK) == 0 ? s->store.dir : dirname(parent),
-	    R_OK | W_OK | X_OK);
-	/* Without campaigns it starts all the same. */
-	(void)folder_check(s->conf, "campaign_dir",
-	    conf_string(s->conf, "collector", "campaign_dir"), R_OK | X_OK);
-	if (trust_read(s->conf, &trust, &err) < 0) {
-		log_warnx("%s", err.text);
-		rc = -EINVAL;
-	}
-	trust_free(&trust);
-	return rc;
 }
 
 static void
@@ -762,26 +556,6 @@ args_read(int argc, char **argv, struct args *ret)
 	}
 }
 
-/* The default file may be absent. */
-static int
-settings_load(const struct args *args, struct settings *s, struct err *err)
-{
-	const char *path = args->config;
-	int rc;
-
-	if (path == NULL && access(DEFAULT_PATH, F_OK) < 0)
-		rc = conf_parse(options_daemon, "default", "", &s->conf, err);
-	else
-		rc = conf_load(options_daemon,
-		    path != NULL ? path : DEFAULT_PATH, &s->conf, err);
-	for (size_t i = 0; rc == 0 && i < args->set_count; i++)
-		rc = conf_override(s->conf, args->sets[i], "-o", err);
-	if (rc < 0)
-		return rc;
-	settings_fill(s);
-	return settings_check(s, err);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -794,7 +568,7 @@ main(int argc, char **argv)
 
 	log_init("coalmined", LOG_LEVEL_INFO);
 	args_read(argc, argv, &args);
-	if (settings_load(&args, s, &err) < 0)
+	if (settings_load(args.config, args.sets, args.set_count, s, &err) < 0)
 		fatalx("%s", err.text);
 	if (args.act != ACT_RUN) {
 		rc = 0;
@@ -803,7 +577,7 @@ main(int argc, char **argv)
 			fputs(text, stdout);
 			free(text);
 		} else if (args.act == ACT_CHECK) {
-			rc = files_check(s);
+			rc = settings_check_files(s);
 			if (rc == 0)
 				puts("ok");
 		} else if (args.act == ACT_RESTORE) {

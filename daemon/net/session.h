@@ -51,13 +51,14 @@ void sessions_free(struct sessions *ss); /* NULL is allowed */
 /* Takes ctx. Sessions that stand keep the old one's keys, and are verified
  * against the new one by sessions_verify. */
 void sessions_set_tls(struct sessions *ss, SSL_CTX *tls);
-/* Takes ctx, of tls_enroll_new, before sessions_set_tls: whoever asks for it by
+/* Takes ctx, of tls_trust_read, before sessions_set_tls: whoever asks for it by
  * name (PKI_ENROLL_SNI) is served with it, and with one enroll. NULL: nobody.
  */
 void sessions_set_enroll(struct sessions *ss, SSL_CTX *enroll);
 /* A new connection; takes fd. addr: the peer's, as text. */
 void sessions_accept(struct sessions *ss, int fd, const char *addr);
-/* Nobody else has a place for now: ask again in some milliseconds. */
+/* Nobody else has a place until one who shakes hands is through or has
+ * failed: whoever accepts looks again after milliseconds. */
 int sessions_full(struct sessions *ss);
 /* Out of descriptors: let some strangers go. */
 void sessions_shed(struct sessions *ss);

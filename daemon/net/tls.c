@@ -2,14 +2,23 @@
 #include "daemon/net/tls.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <openssl/err.h>
 #include <openssl/x509.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/file.h"
 #include "common/str.h"
-#include "schema/pki.h"
+
+#define CRL_MAX (64 * 1024 * 1024)
+
+struct files {
+	const char *ca, *cert, *key;
+	const char *crl; /* revocations of each authority; "" : none */
+};
 
 static int
 refuse(const char *what, const char *path, struct err *err)
@@ -51,7 +60,7 @@ load_crl(SSL_CTX *ctx, const char *path, struct err *err)
 }
 
 static int
-load(SSL_CTX *ctx, const struct tls_files *f, struct err *err)
+load(SSL_CTX *ctx, const struct files *f, struct err *err)
 {
 	STACK_OF(X509_NAME) * names;
 
@@ -73,8 +82,8 @@ load(SSL_CTX *ctx, const struct tls_files *f, struct err *err)
 	return f->crl[0] == '\0' ? 0 : load_crl(ctx, f->crl, err);
 }
 
-int
-tls_server_new(const struct tls_files *files, SSL_CTX **ret, struct err *err)
+static int
+server_new(const struct files *files, SSL_CTX **ret, struct err *err)
 {
 	static const unsigned char id[] = "coalmined";
 	SSL_CTX *ctx;
@@ -105,21 +114,20 @@ tls_server_new(const struct tls_files *files, SSL_CTX **ret, struct err *err)
 
 /* Strangers who want to enrol: they show no certificate and are shown the root,
  * which their token names. Nothing of it can be taken up again elsewhere. */
-int
-tls_enroll_new(const struct tls_files *files, SSL_CTX **ret, X509 **ret_root,
+static int
+enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
     struct err *err)
 {
 	static const unsigned char id[] = "coalmined enroll";
 	STACK_OF(X509) *chain = NULL;
 	SSL_CTX *ctx;
 	X509 *root;
-	int rc = tls_server_new(files, &ctx, err);
+	int rc = server_new(files, &ctx, err);
 
 	if (rc < 0)
 		return rc;
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
-	SSL_CTX_set_num_tickets(ctx, 0);
 	/* Our own chain: lists are looked at by who is shown it. */
 	X509_VERIFY_PARAM_clear_flags(X509_STORE_get0_param(
 					  SSL_CTX_get_cert_store(ctx)),
@@ -138,8 +146,9 @@ tls_enroll_new(const struct tls_files *files, SSL_CTX **ret, X509 **ret_root,
 	return 0;
 }
 
-int
-tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
+/* Would ctx let in whom ca signs? */
+static int
+signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 {
 	X509_STORE_CTX *check = X509_STORE_CTX_new();
 	int rc = 0;
@@ -165,6 +174,58 @@ tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 	ERR_clear_error();
 	X509_STORE_CTX_free(check);
 	return rc;
+}
+
+/* A key that is root's alone comes as a credential: what systemd has read for
+ * us at the start. */
+static const char *
+key_path(const char *path, char *ret, size_t cap_bytes)
+{
+	const char *dir = getenv("CREDENTIALS_DIRECTORY");
+	const char *name = strrchr(path, '/');
+
+	if (access(path, R_OK) == 0 || dir == NULL || name == NULL ||
+	    str_format(ret, cap_bytes, "%s%s", dir, name) < 0 ||
+	    access(ret, R_OK) < 0)
+		return path;
+	return ret;
+}
+
+int
+tls_trust_read(const struct conf *c, struct tls_trust *t, struct err *err)
+{
+	const char *ca = conf_string(c, "enroll", "ca");
+	char key[PATH_MAX];
+	const struct files files = { .ca = conf_string(c, "tls", "ca"),
+		.cert = conf_string(c, "tls", "cert"),
+		.key = key_path(conf_string(c, "tls", "key"), key, sizeof(key)),
+		.crl = conf_string(c, "tls", "crl") };
+	int rc = server_new(&files, &t->http, err);
+	size_t len;
+
+	if (rc == 0)
+		rc = server_new(&files, &t->agents, err);
+	if (rc == 0 && files.crl[0] != '\0')
+		rc = file_read(files.crl, CRL_MAX, &t->crl, &len, err);
+	if (rc < 0 || ca[0] == '\0')
+		return rc;
+	rc = enroll_new(&files, &t->enroll, &t->root, err);
+	if (rc == 0)
+		rc = pki_authority_load(ca,
+		    key_path(conf_string(c, "enroll", "key"), key, sizeof(key)),
+		    &t->ca, err);
+	return rc < 0 ? rc : signs_agents(t->agents, t->ca.cert, err);
+}
+
+void
+tls_trust_free(struct tls_trust *t)
+{
+	SSL_CTX_free(t->http);
+	SSL_CTX_free(t->agents);
+	SSL_CTX_free(t->enroll);
+	pki_authority_close(&t->ca);
+	X509_free(t->root);
+	free(t->crl);
 }
 
 static int

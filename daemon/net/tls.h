@@ -2,7 +2,7 @@
 /*
  * tls.h - the collector's side of mutual TLS, for agents and for HTTPS.
  *
- * TLS 1.2 or newer; a peer without a certificate of our authority does not
+ * TLS 1.3; a peer without a certificate of our authority does not
  * get past the handshake. What a peer may do stands in the OU of its
  * certificate, who it is in the CN.
  */
@@ -13,27 +13,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/conf.h"
 #include "common/err.h"
 #include "schema/names.h"
+#include "schema/pki.h"
 
 #define TLS_NAME_MAX 255
 
-struct tls_files {
-	const char *ca, *cert, *key;
-	const char *crl; /* revocations of each authority; "" : none */
+/* What all certificates of a collector say together. */
+struct tls_trust {
+	/* Contexts of their own for agents and HTTP, as only among agents are
+	 * some who want to enrol; with enroll they are served. */
+	SSL_CTX *http, *agents;
+	SSL_CTX *enroll;         /* NULL without enroll.ca */
+	struct pki_authority ca; /* of enroll.ca */
+	X509 *root;              /* whom those who enrol shall trust */
+	char *crl;               /* tls.crl, as PEM; NULL: none */
 };
 
-/* -EINVAL with the file and OpenSSL's reason in why. End with SSL_CTX_free;
- * sessions that stand keep their own reference. */
-int tls_server_new(const struct tls_files *files, SSL_CTX **ret,
-    struct err *err);
-
-/* The same for strangers who want to enrol, and whom they shall trust; both are
- * the caller's. */
-int tls_enroll_new(const struct tls_files *files, SSL_CTX **ret,
-    X509 **ret_root, struct err *err);
-/* Would ctx let in whom ca signs? -EINVAL. */
-int tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err);
+/* Of [tls] and [enroll] of c. -errno with the file and OpenSSL's reason in err.
+ * Takes a trust of zeros; end it with tls_trust_free in either case. Sessions
+ * that stand keep their own reference. */
+int tls_trust_read(const struct conf *c, struct tls_trust *t, struct err *err);
+void tls_trust_free(struct tls_trust *t);
 
 struct tls_peer {
 	char name[TLS_NAME_MAX + 1]; /* CN */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * settings.c - each key of coalmined.conf goes to its part here, so a part
+ * knows its options and not where they stand.
+ */
+#include "daemon/settings.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/log.h"
+#include "common/str.h"
+#include "daemon/cluster/topo.h"
+#include "daemon/net/tls.h"
+#include "schema/options.h"
+
+#define DEFAULT_PATH "/etc/coalmine/coalmined.conf"
+
+static void
+fill(struct settings *s)
+{
+	const struct conf *c = s->conf;
+	struct mesh_options *m = &s->hub.mesh;
+	struct diagnosis_options *d = &s->hub.diagnosis;
+
+	s->store.dir = conf_string(c, "collector", "state_dir");
+	s->store.retention_ns = conf_span_ns(c, "store", "retention");
+	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
+	s->store.free_min_bytes = conf_bytes(c, "store", "free_min");
+	s->hub.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
+	s->hub.links_ns = conf_span_ns(c, "links", "interval");
+	s->hub.silence_ns = conf_span_ns(c, "collector", "silence");
+	s->hub.agents_max = (size_t)conf_int(c, "collector", "agents_max");
+	s->hub.queue_bytes_max = (size_t)conf_bytes(c, "quota", "queue");
+	s->hub.quota.records = (uint64_t)conf_int(c, "quota", "run_records");
+	s->hub.quota.bytes = (uint64_t)conf_bytes(c, "quota", "run_bytes");
+	m->enabled = conf_bool(c, "mesh", "enabled");
+	m->interval_ns = conf_span_ns(c, "mesh", "interval");
+	m->round_ns = conf_span_ns(c, "mesh", "round");
+	m->timeout_ns = conf_span_ns(c, "mesh", "timeout");
+	m->port = (uint16_t)conf_int(c, "mesh", "port");
+	m->burst = (int)conf_int(c, "mesh", "burst");
+	m->leaf_targets = (size_t)conf_int(c, "mesh", "leaf_targets");
+	m->spine_targets = (size_t)conf_int(c, "mesh", "spine_targets");
+	m->rate = conf_real(c, "mesh", "rate");
+	m->target_rate = conf_real(c, "mesh", "target_rate");
+	m->net = conf_string(c, "mesh", "net");
+	judge_options_read(c, &d->judge);
+	d->stale_ns = conf_span_ns(c, "verdict", "stale");
+	d->second_pass = conf_bool(c, "verdict", "second_pass");
+	d->baseline = conf_string(c, "verdict", "baseline");
+	d->second_pass_per_hour = (int)conf_int(c, "verdict",
+	    "second_pass_per_hour");
+	s->http.listen = conf_string(c, "http", "listen");
+	s->http.socket = conf_string(c, "http", "socket");
+	s->http.tls_listen = conf_string(c, "http", "tls_listen");
+	s->http.hosts = conf_string(c, "http", "hosts");
+	s->http.connections_max = (int)conf_int(c, "http", "connections_max");
+	s->costs.limits.bytes_per_h = (double)conf_bytes(c, "budget", "bytes");
+	s->costs.limits.node_s_per_h = conf_real(c, "budget", "node_seconds");
+	s->costs.limits.link_share = conf_real(c, "budget", "link_share");
+	s->slurm.site.dir = conf_string(c, "slurm", "dir");
+	s->slurm.site.conf = conf_string(c, "slurm", "conf");
+	s->slurm.idle = conf_bool(c, "slurm", "idle");
+	s->react = (struct react_options){
+		.action = (enum react_action)conf_choice(c, "reaction",
+		    "action"),
+		.dry_run = conf_bool(c, "reaction", "dry_run"),
+		.undo = conf_bool(c, "reaction", "undo"),
+		.command = conf_string(c, "reaction", "command"),
+		.slurm = s->slurm.site,
+		.nodes_per_hour = (int)conf_int(c, "reaction",
+		    "nodes_per_hour"),
+		.share_per_hour = conf_real(c, "reaction", "share_per_hour")
+	};
+}
+
+/* What single rows cannot say. */
+static int
+check(struct settings *s, struct err *err)
+{
+	const struct conf *c = s->conf;
+	struct err reason;
+
+	if (s->hub.silence_ns < 2 * s->hub.heartbeat_ns)
+		return err_set(err, -EINVAL,
+		    "%s: collector.silence is shorter than two heartbeats",
+		    conf_where(c, "collector", "silence"));
+	if (s->hub.diagnosis.judge.votes > s->hub.diagnosis.judge.window)
+		return err_set(err, -EINVAL,
+		    "%s: verdict.votes is more than verdict.window",
+		    conf_where(c, "verdict", "votes"));
+	if (mesh_net_check(s->hub.mesh.net, &reason) < 0)
+		return err_set(err, -EINVAL, "%s: %s",
+		    conf_where(c, "mesh", "net"), reason.text);
+	if (s->react.action == REACT_COMMAND && s->react.command[0] == '\0')
+		return err_set(err, -EINVAL,
+		    "%s: reaction.action = command needs reaction.command",
+		    conf_where(c, "reaction", "action"));
+	if (blackout_parse(conf_string(c, "budget", "blackout"),
+		&s->costs.blackout, &reason) < 0)
+		return err_set(err, -EINVAL, "%s: budget.blackout %s",
+		    conf_where(c, "budget", "blackout"), reason.text);
+	return topo_load(conf_string(c, "topology", "leaves"),
+	    (unsigned)conf_int(c, "topology", "leaf_prefix"), &s->topo, err);
+}
+
+static int
+folder_check(const struct conf *c, const char *key, const char *path, int mode)
+{
+	if (access(path, mode) == 0)
+		return 0;
+	log_warn("%s: collector.%s %s", conf_where(c, "collector", key), key,
+	    path);
+	return -EACCES;
+}
+
+int
+settings_check_files(const struct settings *s)
+{
+	struct tls_trust trust = { 0 };
+	char parent[PATH_MAX];
+	struct err err;
+	int rc;
+
+	/* A start makes the last folder of the store's path. */
+	str_format(parent, sizeof(parent), "%s", s->store.dir);
+	rc = folder_check(s->conf, "state_dir",
+	    access(s->store.dir, F_OK) == 0 ? s->store.dir : dirname(parent),
+	    R_OK | W_OK | X_OK);
+	/* Without campaigns it starts all the same. */
+	(void)folder_check(s->conf, "campaign_dir",
+	    conf_string(s->conf, "collector", "campaign_dir"), R_OK | X_OK);
+	if (tls_trust_read(s->conf, &trust, &err) < 0) {
+		log_warnx("%s", err.text);
+		rc = -EINVAL;
+	}
+	tls_trust_free(&trust);
+	return rc;
+}
+
+int
+settings_load(const char *path, char *const *sets, size_t set_count,
+    struct settings *s, struct err *err)
+{
+	int rc;
+
+	if (path == NULL && access(DEFAULT_PATH, F_OK) < 0)
+		rc = conf_parse(options_daemon, "default", "", &s->conf, err);
+	else
+		rc = conf_load(options_daemon,
+		    path != NULL ? path : DEFAULT_PATH, &s->conf, err);
+	for (size_t i = 0; rc == 0 && i < set_count; i++)
+		rc = conf_override(s->conf, sets[i], "-o", err);
+	if (rc < 0)
+		return rc;
+	fill(s);
+	return check(s, err);
+}
