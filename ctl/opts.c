@@ -88,7 +88,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_GBPS] = { "gbps", 0, "RATE", 0,
 	    "Rate of a link in Gbit/s, where no file tells it." },
 	[OPT_KIND] = { "kind", 0, "KIND", 0, "Only events of this kind.",
-	    "agent|alarm|order|reaction|run|verdict" },
+	    NAMES_EVENTS },
 	[OPT_LIMIT] = { "limit", 'n', "COUNT", 0,
 	    "At most this many, the newest: 1 to 10000." },
 	[OPT_MARGIN] = { "margin", 0, "SHARE", 0,

@@ -157,6 +157,14 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 
 const char *const names_agent_states[AGENT_STATE_MAX] = { "ok", "late", "lost",
 	"busy" };
+const struct event_row names_events[NAMES_EVENTS_MAX] = {
+	{ "agent", "an agent has a new state, or a certificate" },
+	{ "alarm", "the collector, or an agent, complains" },
+	{ "order", "somebody gave an order through the API" },
+	{ "reaction", "a node was taken out of service, or given back" },
+	{ "run", "a run has a new state" },
+	{ "verdict", "a verdict changed" },
+};
 const char *const names_verdicts[VERDICT_MAX] = { "ok", "warn", "bad",
 	"unknown" };
 const char *const names_partners[PARTNERS_MAX] = { "ring", "match", "pair",

@@ -189,6 +189,15 @@ enum agent_state {
 };
 extern const char *const names_agent_states[AGENT_STATE_MAX];
 
+/* Kinds of events, as option --kind and the store's events have them. */
+#define NAMES_EVENTS     "agent|alarm|order|reaction|run|verdict"
+#define NAMES_EVENTS_MAX 6
+struct event_row {
+	const char *name;
+	const char *text;
+};
+extern const struct event_row names_events[NAMES_EVENTS_MAX];
+
 /* What measurements mean for a node or leaf. */
 enum verdict {
 	VERDICT_OK,

@@ -20,10 +20,12 @@
 
 #include "common/clk.h"
 #include "common/log.h"
+#include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
 #include "daemon/store/store_int.h"
+#include "schema/names.h"
 
 #define QUICK_LIMIT_NS (10 * CLK_NS_PER_S)
 
@@ -270,6 +272,7 @@ void
 store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text)
 {
+	assert(STR_FIND(names_events, kind) >= 0);
 	put(st, PUT_EVENT,
 	    json_pack("{s:o,s:o,s:o}", "kind", text_json(kind), "subject",
 		text_json(subject), "text", text_json(text)),

@@ -75,7 +75,7 @@ void store_put_counters(struct store *st, const char *run, const char *node,
     int64_t border, int64_t at_unix_ns, const json_t *nics);
 /* node: {node state software inventory first_seen.. last_seen_unix_ns} */
 void store_put_node(struct store *st, const json_t *node);
-/* Things worth telling later: kind "run", "agent", "order", "alarm" ... */
+/* Things worth telling later; kind: of names_events. */
 void store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text);
 /* verdict: {kind subject verdict ...}; a new row each time, the newest of a

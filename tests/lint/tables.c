@@ -53,6 +53,13 @@ cause_at(size_t i, struct word *ret)
 }
 
 static void
+event_at(size_t i, struct word *ret)
+{
+	ret->name = names_events[i].name;
+	ret->text = names_events[i].text;
+}
+
+static void
 message_at(size_t i, struct word *ret)
 {
 	ret->name = wire_messages[i].name;
@@ -157,6 +164,7 @@ static const struct words {
 	{ "congestor", CONGESTOR_MAX, congestor_at, NULL },
 	{ "state", RUN_STATE_MAX, state_at, NULL },
 	{ "cause", CAUSE_MAX, cause_at, NULL },
+	{ "event", NAMES_EVENTS_MAX, event_at, NULL },
 	{ "message", WIRE_TYPE_MAX, message_at, print_fields },
 	{ "metric", 0, metric_at, print_labels },
 };

@@ -32,6 +32,7 @@ test_tables_are_full(void **state)
 	CHECK_TABLE(names_impls);
 	CHECK_TABLE(names_phases);
 	CHECK_TABLE(names_agent_states);
+	CHECK_TABLE(names_events);
 	CHECK_TABLE(names_stops);
 	assert_int_equal(STR_FIND(names_tests, "nope"), -ENOENT);
 	assert_int_equal(STR_FIND(names_tests, ""), -ENOENT);
@@ -62,6 +63,11 @@ test_lists_agree(void **state)
 		sprintf(list + strlen(list), "%s%s", i == 0 ? "" : "|",
 		    names_fabrics[i]);
 	assert_string_equal(list, NAMES_FABRICS);
+	list[0] = '\0';
+	for (int i = 0; i < NAMES_EVENTS_MAX; i++)
+		sprintf(list + strlen(list), "%s%s", i == 0 ? "" : "|",
+		    names_events[i].name);
+	assert_string_equal(list, NAMES_EVENTS);
 	strcpy(list, "host");
 	for (int i = 0; i < NAMES_GPUS; i++)
 		if (names_gpus[i].device != NULL)
