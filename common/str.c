@@ -201,6 +201,17 @@ str_list_parse(const char *text, size_t *ret_count)
 	return list;
 }
 
+char *
+str_line(char **rest)
+{
+	char *line = *rest, *end = line == NULL ? NULL : strchr(line, '\n');
+
+	*rest = end == NULL ? NULL : end + 1;
+	if (end != NULL)
+		*end = '\0';
+	return line;
+}
+
 void
 str_list_free(char **list)
 {

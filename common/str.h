@@ -36,6 +36,9 @@ int str_address_parse(const char *text, struct str_address *ret);
  * list. */
 char **str_list_parse(const char *text, size_t *ret_count);
 void str_list_free(char **list); /* NULL is allowed */
+/* Cuts the next line off *rest, which starts as the text; the last one may be
+ * empty. NULL after it. */
+char *str_line(char **rest);
 /* snprintf semantics without truncation surprises: -ENOSPC instead. */
 int str_format(char *ret, size_t cap_bytes, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

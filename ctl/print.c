@@ -101,15 +101,6 @@ print_quantity(double value, const char *unit, char *ret)
 	}
 }
 
-/* "40 %" of a share; "-" for NAN. */
-static void
-print_share(double share, char *ret)
-{
-	snprintf(ret, PRINT_BYTES, "-");
-	if (isfinite(share))
-		snprintf(ret, PRINT_BYTES, "%.0f %%", 100 * share);
-}
-
 void
 print_time(const json_t *object, const char *name, char *ret)
 {
@@ -201,7 +192,8 @@ cell_text(const struct print_column *col, const json_t *row, char *scratch)
 		snprintf(scratch, PRINT_BYTES, isfinite(x) ? "%.2f" : "-", x);
 		break;
 	case PRINT_SHARE:
-		print_share(x, scratch);
+		snprintf(scratch, PRINT_BYTES, isfinite(x) ? "%.0f %%" : "-",
+		    100 * x);
 		break;
 	case PRINT_BEYOND:
 		snprintf(scratch, PRINT_BYTES, isfinite(x) ? "%+.1f%%" : "-",

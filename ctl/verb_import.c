@@ -39,25 +39,25 @@ enum kind { SIZE, TIME, RATE, BUS_RATE, OTHER };
 /* In the order of their places. Of a format's titles for one kind any may be in
  * a file; the first is written. */
 static const struct column {
-	const char *format, *title, *unit;
+	const char *title, *format, *unit;
 	enum kind kind;
 	double scale;      /* to bytes, seconds or bytes a second */
 	int width;         /* written so wide; 0: only read */
 	const char *other; /* OTHER: written */
 } columns[] = {
-	{ "nccl-tests", "size", "(B)", SIZE, 1, 12, NULL },
-	{ "nccl-tests", "count", "(elements)", OTHER, 1, 14, "N/A" },
-	{ "nccl-tests", "type", "", OTHER, 1, 10, "N/A" },
-	{ "nccl-tests", "redop", "", OTHER, 1, 8, "N/A" },
-	{ "nccl-tests", "root", "", OTHER, 1, 8, "-1" },
-	{ "nccl-tests", "time", "(us)", TIME, 1e-6, 9, NULL },
-	{ "nccl-tests", "algbw", "(GB/s)", RATE, 1e9, 8, NULL },
-	{ "nccl-tests", "busbw", "(GB/s)", BUS_RATE, 1e9, 8, NULL },
-	{ "nccl-tests", "#wrong", "", OTHER, 1, 7, "0" },
-	{ "osu", "Size", "", SIZE, 1, -10, NULL },
-	{ "osu", "Avg Latency(us)", "", TIME, 1e-6, 18, NULL },
-	{ "osu", "Latency (us)", "", TIME, 1e-6, 0, NULL },
-	{ "osu", "Bandwidth (MB/s)", "", RATE, 1e6, 0, NULL },
+	{ "size", "nccl-tests", "(B)", SIZE, 1, 12, NULL },
+	{ "count", "nccl-tests", "(elements)", OTHER, 1, 14, "N/A" },
+	{ "type", "nccl-tests", "", OTHER, 1, 10, "N/A" },
+	{ "redop", "nccl-tests", "", OTHER, 1, 8, "N/A" },
+	{ "root", "nccl-tests", "", OTHER, 1, 8, "-1" },
+	{ "time", "nccl-tests", "(us)", TIME, 1e-6, 9, NULL },
+	{ "algbw", "nccl-tests", "(GB/s)", RATE, 1e9, 8, NULL },
+	{ "busbw", "nccl-tests", "(GB/s)", BUS_RATE, 1e9, 8, NULL },
+	{ "#wrong", "nccl-tests", "", OTHER, 1, 7, "0" },
+	{ "Size", "osu", "", SIZE, 1, -10, NULL },
+	{ "Avg Latency(us)", "osu", "", TIME, 1e-6, 18, NULL },
+	{ "Latency (us)", "osu", "", TIME, 1e-6, 0, NULL },
+	{ "Bandwidth (MB/s)", "osu", "", RATE, 1e6, 0, NULL },
 };
 
 static void
@@ -107,15 +107,6 @@ cells_cut(char *line, int blanks, char **ret)
 	return count;
 }
 
-static const struct column *
-column_find(const char *title)
-{
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		if (strcmp(columns[i].title, title) == 0)
-			return &columns[i];
-	return NULL;
-}
-
 /* What a file's header has said. */
 struct heading {
 	const struct column *size, *value;
@@ -130,12 +121,15 @@ heading_read(char *line, struct heading *ret)
 	int count = cells_cut(line, 2, cells);
 
 	for (int i = 0; i < count; i++) {
-		const struct column *c = column_find(cells[i]);
+		int at = STR_FIND(columns, cells[i]);
+		const struct column *c = at < 0 ? NULL : &columns[at];
 
-		if (c != NULL && c->kind == SIZE && h.size == NULL) {
+		if (c == NULL)
+			continue;
+		if (c->kind == SIZE && h.size == NULL) {
 			h.size = c;
 			h.size_at = i;
-		} else if (c != NULL && (c->kind == TIME || c->kind == RATE) &&
+		} else if ((c->kind == TIME || c->kind == RATE) &&
 		    h.value == NULL) {
 			h.value = c;
 			h.value_at = i;
@@ -197,17 +191,14 @@ static int
 file_series(const char *path, struct series *ret)
 {
 	struct heading h = { 0 };
-	char *text, *save, *line;
+	char *text, *rest, *line;
 	struct err err;
 	size_t len;
 	int at = 0;
 
 	if (file_read(path, FILE_MAX_BYTES, &text, &len, &err) < 0)
 		return ctl_fail("%s", err.text);
-	for (line = text; line != NULL && *line != '\0'; line = save) {
-		save = strchr(line, '\n');
-		if (save != NULL)
-			*save++ = '\0';
+	for (rest = text; (line = str_line(&rest)) != NULL;) {
 		line[strcspn(line, "\r")] = '\0';
 		at++;
 		if (line[strspn(line, " \t")] == '\0')

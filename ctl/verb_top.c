@@ -162,14 +162,6 @@ compare_cb(const void *a, const void *b)
 	return (x->score < y->score) - (x->score > y->score);
 }
 
-static int
-is_outlier(const json_t *node)
-{
-	const char *verdict = print_member(node, "verdict", "");
-
-	return strcmp(verdict, "warn") == 0 || strcmp(verdict, "bad") == 0;
-}
-
 /* The highest scores, and a bar for each. Which are slow is what the
  * collector's verdict says: a score is of one round only. */
 static void
@@ -193,13 +185,16 @@ put_scores(struct screen *s, const json_t *nodes)
 		      : "no node has been measured");
 	for (i = 0; i < count && i < 10; i++) {
 		int bar = (int)fmin(fmax(rows[i].score, 0), 20);
+		int verdict = STR_FIND(names_verdicts,
+		    print_member(rows[i].node, "verdict", ""));
 
 		snprintf(text, sizeof(text), "%-16s %-10s %-6s %6.1f %.*s%s",
 		    print_member(rows[i].node, "node", "?"),
 		    print_member(rows[i].node, "leaf", "-"),
 		    print_member(rows[i].node, "state", "?"), rows[i].score,
 		    bar, "####################",
-		    is_outlier(rows[i].node) ? " slow" : "");
+		    verdict == VERDICT_WARN || verdict == VERDICT_BAD ? " slow"
+								      : "");
 		line(s, text);
 	}
 	free(rows);

@@ -356,13 +356,10 @@ topology_read(char *text, const char *name, struct topology **ret,
 	struct topology *t = topology_new();
 	struct err reason;
 	int lineno = 0, rc = 0;
-	char *next;
+	char *line;
 
-	for (char *line = text; rc == 0 && line != NULL; line = next) {
+	while (rc == 0 && (line = str_line(&text)) != NULL) {
 		lineno++;
-		next = strchr(line, '\n');
-		if (next != NULL)
-			*next++ = '\0';
 		rc = read_line(t, line, &reason);
 		if (rc < 0)
 			err_say(err, "%s:%d: %s", name, lineno, reason.text);

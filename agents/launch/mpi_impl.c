@@ -43,26 +43,19 @@ mpi_impl_find(const char *name)
 	return NULL;
 }
 
-static int
-is_registration(const struct dirent *e)
-{
-	size_t len = strlen(e->d_name);
-
-	return e->d_name[0] != '.' && len > 5 &&
-	    strcmp(e->d_name + len - 5, ".conf") == 0;
-}
-
-/* NAME.conf of the folder. */
+/* NAME.conf of the folder; what is not called so is not meant. */
 static void
 site_add(const char *dir, const char *file)
 {
-	size_t len = strlen(file) - strlen(".conf");
+	const char *end = strrchr(file, '.');
 	struct conf *c = NULL;
 	char path[4400], name[256];
 	struct err err;
 
+	if (file[0] == '.' || end == NULL || strcmp(end, ".conf") != 0)
+		return;
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	snprintf(name, sizeof(name), "%.*s", (int)len, file);
+	snprintf(name, sizeof(name), "%.*s", (int)(end - file), file);
 	if (conf_load(options_probe, path, &c, &err) < 0)
 		log_warnx("%s; it is not offered", err.text);
 	else if (site_count == SITE_MAX || mpi_impl_find(name) != NULL)
@@ -93,7 +86,7 @@ mpi_impl_load(const struct conf *c)
 {
 	const char *dir = conf_string(c, "children", "probes");
 	struct dirent **files = NULL;
-	int n = scandir(dir, &files, is_registration, versionsort);
+	int n = scandir(dir, &files, NULL, versionsort);
 
 	for (int i = 0; i < n; free(files[i++]))
 		site_add(dir, files[i]->d_name);

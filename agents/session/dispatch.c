@@ -33,15 +33,6 @@
 
 #define FRESH_MAX_MS 86400000
 
-static int
-is_verdict(const char *name)
-{
-	for (int i = 0; i < VERDICT_MAX; i++)
-		if (strcmp(names_verdicts[i], name) == 0)
-			return 1;
-	return 0;
-}
-
 /* Everybody may read it: health checks run as many users. */
 static int
 file_put(const char *path, const char *text)
@@ -80,7 +71,8 @@ do_standing(struct agent *ag, const json_t *msg)
 	json_t *o;
 	int rc;
 
-	if (!is_verdict(verdict) || fresh_ms < 1 || fresh_ms > FRESH_MAX_MS ||
+	if (STR_FIND(names_verdicts, verdict) < 0 || fresh_ms < 1 ||
+	    fresh_ms > FRESH_MAX_MS ||
 	    str_format(path, sizeof(path), "%s/verdict",
 		conf_string(ag->conf, "agent", "run_dir")) < 0)
 		return -EPROTO;

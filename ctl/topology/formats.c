@@ -45,13 +45,10 @@ import_table(struct fabric *f, char *text, const char *name, struct err *err)
 {
 	struct err reason;
 	int lineno = 0, rc = 0;
-	char *next;
+	char *line;
 
-	for (char *line = text; rc == 0 && line != NULL; line = next) {
+	while (rc == 0 && (line = str_line(&text)) != NULL) {
 		lineno++;
-		next = strchr(line, '\n');
-		if (next != NULL)
-			*next++ = '\0';
 		rc = table_line(f, line, &reason);
 		if (rc < 0)
 			err_say(err, "%s:%d: %s", name, lineno, reason.text);

@@ -555,17 +555,6 @@ roster_why(const struct node *n, struct err *err)
 		err_say(err, "%s is %s", n->name, names_agent_states[n->state]);
 }
 
-/* It goes into campaigns and verdicts. */
-static int
-is_rail_name(const char *name)
-{
-	size_t len = strspn(name,
-	    "abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-@");
-
-	return len > 0 && len < ROSTER_RAIL_BYTES && name[len] == '\0';
-}
-
 size_t
 roster_rails(const struct node *n,
     struct roster_rail ret_rails[ROSTER_RAILS_MAX])
@@ -575,8 +564,13 @@ roster_rails(const struct node *n,
 
 	json_array_foreach (json_object_get(n->inventory, "rails"), i, o) {
 		const char *name = member_text(o, "name");
+		/* it goes into campaigns and verdicts */
+		size_t len = strspn(name,
+		    "abcdefghijklmnopqrstuvwxyz"
+		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-@");
 
-		if (is_rail_name(name) && count < ROSTER_RAILS_MAX)
+		if (len > 0 && len < ROSTER_RAIL_BYTES && name[len] == '\0' &&
+		    count < ROSTER_RAILS_MAX)
 			ret_rails[count++] = (struct roster_rail){ name,
 				member_text(o, "netdev") };
 	}

@@ -349,14 +349,6 @@ see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 	alerts_see(&a->alerts, &seen, now_unix_ns);
 }
 
-/* What lies far ahead was noted before the clock was set back. */
-static int
-is_long_ago(uint64_t since_unix_ns, uint64_t now_unix_ns)
-{
-	return now_unix_ns > since_unix_ns + LOST_NS ||
-	    since_unix_ns > now_unix_ns + LOST_NS;
-}
-
 static void
 see_lost(struct alarm *a, uint64_t now_unix_ns)
 {
@@ -364,9 +356,11 @@ see_lost(struct alarm *a, uint64_t now_unix_ns)
 	size_t count = view_node_list(a->view, &nodes), lost = 0;
 	char text[200];
 
+	/* What lies far ahead was noted before the clock was set back. */
 	for (size_t i = 0; i < count; i++)
 		lost += nodes[i].state == AGENT_LOST &&
-		    is_long_ago(nodes[i].since_unix_ns, now_unix_ns);
+		    (now_unix_ns > nodes[i].since_unix_ns + LOST_NS ||
+			nodes[i].since_unix_ns > now_unix_ns + LOST_NS);
 	if (lost == 0)
 		return;
 	snprintf(text, sizeof(text),

@@ -190,26 +190,20 @@ session_refuse(struct session *s, enum cause cause, const char *text)
 	    text);
 }
 
-static void
-heartbeat_send(struct session *s)
-{
-	struct timeval tv = timeval_of(s->heartbeat_ns);
-
-	event_add(s->timer, &tv);
-	(void)session_send(s, WIRE_HEARTBEAT,
-	    json_pack("{s:I}", "at_unix_ns", (json_int_t)clk_unix_ns()));
-}
-
 void
 session_timer_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct session *s = arg;
+	struct timeval tv = timeval_of(s->heartbeat_ns);
 
 	(void)fd;
 	(void)what;
 	switch (s->step) {
 	case STEP_UP:
-		heartbeat_send(s);
+		event_add(s->timer, &tv);
+		(void)session_send(s, WIRE_HEARTBEAT,
+		    json_pack("{s:I}", "at_unix_ns",
+			(json_int_t)clk_unix_ns()));
 		break;
 	case STEP_CLOSING:
 		session_close(s, "refused");

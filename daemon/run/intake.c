@@ -69,19 +69,6 @@ is_foreign(struct run *r, const char *name)
 	return n != NULL && (n->id >= r->member_count || !r->members[n->id]);
 }
 
-/* The first name of rows whose members key is a node that is not of the run. */
-static const char *
-foreign_in(struct run *r, const json_t *rows, const char *key)
-{
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach (rows, i, row)
-		if (is_foreign(r, member_text(row, key)))
-			return member_text(row, key);
-	return NULL;
-}
-
 /* A record speaks of the nodes of its run. One that names others is kept, as
  * all are, but judges nobody: its head may be anyone who has a certificate. */
 static int
@@ -96,12 +83,17 @@ is_of_run(struct run *r, const json_t *record)
 	const char *other = NULL;
 	struct hostlist list = { 0 };
 	char text[RUN_WHY_MAX];
+	const json_t *row;
+	size_t k;
 
 	if (is_foreign(r, member_text(record, "node")))
 		other = member_text(record, "node");
 	for (size_t i = 0; i < ARRAY_LEN(places) && other == NULL; i++)
-		other = foreign_in(r, json_object_get(record, places[i].rows),
-		    places[i].key);
+		json_array_foreach (json_object_get(record, places[i].rows), k,
+		    row)
+			if (other == NULL &&
+			    is_foreign(r, member_text(row, places[i].key)))
+				other = member_text(row, places[i].key);
 	/* Of nodes that are not in rows. */
 	if (hosts != NULL && hostlist_parse(hosts, &list, NULL) == 0)
 		for (size_t i = 0; i < list.count && other == NULL; i++)

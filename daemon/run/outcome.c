@@ -93,13 +93,42 @@ take_stuck(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
+/* Ranks of a role count their exchanges alike, and who has begun an exchange
+ * has sent. So a rank waits in vain for one that has come as far as itself, or
+ * that says nothing at all; one that is not there yet waits for somebody else.
+ */
 static int
-has_spoken(const struct run *r, const struct node *n)
+is_in_vain(const struct run *r, const struct stuck_rank *one)
 {
 	for (size_t i = 0; i < r->stuck_count; i++)
-		if (r->stuck[i].node == n)
-			return 1;
-	return 0;
+		if (r->stuck[i].rank == one->with)
+			return r->stuck[i].at >= one->at;
+	return 1;
+}
+
+/* Those that wait in vain, each pair of nodes once, in their order: their
+ * count. */
+static size_t
+stuck_pairs(const struct run *r, struct stuck_rank ret[STUCK_RANKS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->stuck_count; i++) {
+		const struct stuck_rank *s = &r->stuck[i];
+		size_t k = 0;
+
+		if (s->with_node == NULL || !is_in_vain(r, s))
+			continue;
+		while (k < count &&
+		    (ret[k].node != s->node ||
+			ret[k].with_node != s->with_node) &&
+		    (ret[k].node != s->with_node ||
+			ret[k].with_node != s->node))
+			k++;
+		if (k == count)
+			ret[count++] = *s;
+	}
+	return count;
 }
 
 /* Ranks waited in a collective of MPI, which does not say for whom: it is the
@@ -112,13 +141,16 @@ stuck_silent(const struct run *r, struct stuck_rank ret[2])
 	size_t count = 0;
 
 	for (size_t i = 0; i < r->node_count; i++) {
-		struct node *n = r->nodes[i].node;
+		size_t k = 0;
 
-		if (has_spoken(r, n))
+		while (
+		    k < r->stuck_count && r->stuck[k].node != r->nodes[i].node)
+			k++;
+		if (k < r->stuck_count)
 			continue;
 		if (silent != NULL)
 			return 0;
-		silent = n;
+		silent = r->nodes[i].node;
 	}
 	for (size_t i = 0; silent != NULL && i < r->stuck_count && count < 2;
 	     i++) {
@@ -134,7 +166,7 @@ static void
 finish_stuck(struct run *r, const struct symptom *sign)
 {
 	struct stuck_rank pairs[STUCK_RANKS_MAX];
-	size_t count = stuck_pairs(r->stuck, r->stuck_count, pairs);
+	size_t count = stuck_pairs(r, pairs);
 	const struct runs_ops *ops = r->all->ops;
 	char text[SYMPTOM_TEXT_MAX];
 

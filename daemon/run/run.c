@@ -33,23 +33,14 @@ run_new(struct runs *rs, const char *campaign, const char *by,
 	return r;
 }
 
-/* Lets them go as well. */
-static void
-run_nodes_clear(struct run *r)
+void
+run_free(struct run *r)
 {
 	admit_release(r);
 	for (size_t i = 0; i < r->node_count; i++)
 		free(r->nodes[i].text);
 	free(r->nodes);
 	free(r->members);
-	r->nodes = NULL;
-	r->node_count = 0;
-}
-
-void
-run_free(struct run *r)
-{
-	run_nodes_clear(r);
 	launch_spawns_clear(r);
 	conf_free(r->conf);
 	json_decref(r->progress);

@@ -90,14 +90,8 @@ struct symptom {
 	char node[SYMPTOM_NODE_MAX];
 };
 
-/*
- * stuck.c: out of what ranks say of whom they wait for, the pairs between which
- * nothing arrives. Pure.
- *
- * Ranks of a role count their exchanges alike, and who has begun an exchange
- * has sent. So a rank waits in vain for one that has come as far as itself, or
- * that says nothing at all; one that is not there yet waits for somebody else.
- */
+/* ---- outcome.c: what a rank says of whom it waits for ---- */
+
 #define STUCK_RANKS_MAX 64
 
 struct stuck_rank {
@@ -107,10 +101,6 @@ struct stuck_rank {
 	double waited_s;
 	uint64_t at; /* the exchange */
 };
-/* Those that wait in vain, each pair of nodes once, in their order: their
- * count. ret has room for all. */
-size_t stuck_pairs(const struct stuck_rank *ranks, size_t count,
-    struct stuck_rank *ret);
 
 struct run;
 

@@ -164,6 +164,20 @@ test_strbuf(void **state)
 	assert_int_equal(sb.cap_bytes, 0);
 }
 
+static void
+test_line(void **state)
+{
+	char text[] = "one\n\nthree\n", *rest = text;
+
+	(void)state;
+	assert_string_equal(str_line(&rest), "one");
+	assert_string_equal(str_line(&rest), "");
+	assert_string_equal(str_line(&rest), "three");
+	assert_string_equal(str_line(&rest), "");
+	assert_null(str_line(&rest));
+	assert_null(str_line(&rest));
+}
+
 int
 main(void)
 {
@@ -174,6 +188,7 @@ main(void)
 		cmocka_unit_test(test_bytes_format),
 		cmocka_unit_test(test_bool),
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_line),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_strbuf),
 	};
