@@ -19,6 +19,10 @@
 #include "daemon/store/store.h"
 #include "schema/options.h"
 
+/* Of three nodes, n1 its head. */
+#define FIX_CAMPAIGN                                                           \
+	"[campaign]\nnodes_min = 3\ndeadline = 60s\nstart_limit = 10s\n"
+
 #define SENT_MAX  256
 #define BEAT_NS   (2 * CLK_NS_PER_S)
 #define LOST_NS   (10 * CLK_NS_PER_S)
@@ -54,13 +58,13 @@ struct fix {
 };
 static struct fix fix;
 
-static uint64_t
+static inline uint64_t
 fix_clock(void)
 {
 	return fix.now_ns;
 }
 
-static uint64_t
+static inline uint64_t
 fix_unix(void)
 {
 	return UNIX_0_NS + fix.now_ns;
@@ -152,7 +156,7 @@ store_ask(struct store *st, enum store_question what, const json_t *args,
 }
 
 /* All that was put is committed, or fails. */
-static void
+static inline void
 fix_commit(int status)
 {
 	for (size_t i = 0; i < fix.put_count; i++)
@@ -161,7 +165,7 @@ fix_commit(int status)
 	fix.put_count = 0;
 }
 
-static int
+static inline int
 fix_send(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 {
 	(void)ctx;
@@ -176,7 +180,7 @@ fix_send(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 	return 0;
 }
 
-static void
+static inline void
 fix_hang_up(void *ctx, struct node *n, const char *why)
 {
 	(void)ctx;
@@ -185,7 +189,7 @@ fix_hang_up(void *ctx, struct node *n, const char *why)
 	fix.hang_ups++;
 }
 
-static void
+static inline void
 fix_committed(void *ctx, const struct run *r, const json_t *record)
 {
 	(void)ctx;
@@ -194,14 +198,14 @@ fix_committed(void *ctx, const struct run *r, const json_t *record)
 	fix.committed++;
 }
 
-static void
+static inline void
 fix_changed(void *ctx, const struct run *r)
 {
 	(void)ctx;
 	(void)r;
 }
 
-static void
+static inline void
 fix_stuck(void *ctx, const struct run *r, const struct run_stuck *s)
 {
 	(void)ctx;
@@ -211,7 +215,7 @@ fix_stuck(void *ctx, const struct run *r, const struct run_stuck *s)
 	fix.stuck_count++;
 }
 
-static int
+static inline int
 fix_avoid(void *ctx, const struct node *n, struct err *err)
 {
 	(void)ctx;
@@ -222,7 +226,7 @@ fix_avoid(void *ctx, const struct node *n, struct err *err)
 static const struct runs_ops fix_ops = { fix_send, fix_hang_up, fix_committed,
 	fix_changed, fix_stuck, fix_avoid, NULL };
 
-static void
+static inline void
 fix_lost_cb(struct node *n, void *arg)
 {
 	(void)arg;
@@ -230,7 +234,7 @@ fix_lost_cb(struct node *n, void *arg)
 }
 
 /* Forget what was sent so far. */
-static void
+static inline void
 fix_forget(void)
 {
 	for (size_t i = 0; i < fix.sent_count; i++)
@@ -239,7 +243,7 @@ fix_forget(void)
 }
 
 /* How many such messages went to node (NULL: any). */
-static size_t
+static inline size_t
 fix_sent(const char *node, enum wire_type type)
 {
 	size_t count = 0;
@@ -250,7 +254,7 @@ fix_sent(const char *node, enum wire_type type)
 	return count;
 }
 
-static json_t *
+static inline json_t *
 fix_last(enum wire_type type)
 {
 	for (size_t i = fix.sent_count; i-- > 0;)
@@ -259,13 +263,13 @@ fix_last(enum wire_type type)
 	return NULL;
 }
 
-static struct node *
+static inline struct node *
 fix_node(const char *name)
 {
 	return roster_find(fix.roster, name);
 }
 
-static void
+static inline void
 fix_hello(const char *name)
 {
 	json_t *o = json_pack("{s:s, s:s, s:s, s:{}}", "node", name, "boot",
@@ -277,7 +281,7 @@ fix_hello(const char *name)
 	json_decref(o);
 }
 
-static void
+static inline void
 fix_setup(int nodes)
 {
 	struct roster_limits limits = { BEAT_NS, LOST_NS, NULL };
@@ -295,7 +299,7 @@ fix_setup(int nodes)
 	}
 }
 
-static void
+static inline void
 fix_teardown(void)
 {
 	fix_commit(0);
@@ -306,7 +310,7 @@ fix_teardown(void)
 }
 
 /* Time passes in steps of 250 ms; nodes but the one named are heard of. */
-static void
+static inline void
 fix_pass(double seconds, const char *silent)
 {
 	for (double t = 0; t < seconds; t += 0.25) {
@@ -323,7 +327,7 @@ fix_pass(double seconds, const char *silent)
 	}
 }
 
-static int
+static inline int
 fix_submit(const char *text, char run[64], struct err *err)
 {
 	struct run_order o = { .campaign = "c", .by = "test" };
@@ -338,8 +342,36 @@ fix_submit(const char *text, char run[64], struct err *err)
 	return rc;
 }
 
+static inline void
+fix_submitted(char run[64], const char *text)
+{
+	struct err err;
+
+	if (fix_submit(text, run, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static inline enum run_state
+fix_state(const char *run)
+{
+	return run_find(fix.runs, run)->state;
+}
+
+static inline void
+fix_failed(const char *run, enum run_state state, enum cause cause,
+    const char *text)
+{
+	const struct run *r = run_find(fix.runs, run);
+
+	assert_int_equal(r->state, state);
+	assert_int_equal(r->cause, cause);
+	if (strstr(r->text, text) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", r->text, text);
+	assert_string_equal(fix.last_state, names_run_states[state].name);
+}
+
 /* msg without its type, as the wire gives it; takes msg. */
-static int
+static inline int
 fix_says(const char *node, enum wire_type type, json_t *msg)
 {
 	struct err err;
@@ -351,7 +383,7 @@ fix_says(const char *node, enum wire_type type, json_t *msg)
 	return rc;
 }
 
-static json_t *
+static inline json_t *
 fix_record(const char *run, int seq, const char *probe)
 {
 	json_t *o = json_pack("{s:s, s:i, s:s}", "run", run, "seq", seq,
@@ -378,14 +410,22 @@ fix_end(const char *run, int seq, const char *status)
 }
 
 /* One record in one message; takes record. */
-static int
+static inline int
 fix_sends(const char *node, const char *run, json_t *record)
 {
 	return fix_says(node, WIRE_RECORDS,
 	    json_pack("{s:s, s:[o]}", "run", run, "records", record));
 }
 
-static void
+static inline void
+fix_exited(const char *node, const char *run, int id, int status)
+{
+	fix_says(node, WIRE_EXITED,
+	    json_pack("{s:s, s:i, s:i, s:s}", "run", run, "id", id, "status",
+		status, "stderr", ""));
+}
+
+static inline void
 fix_prepared(const char *node, const char *run)
 {
 	assert_int_equal(fix_says(node, WIRE_PREPARED,
@@ -393,16 +433,21 @@ fix_prepared(const char *node, const char *run)
 	    0);
 }
 
-/* Bring a run of three nodes, n1 its head, to its first record. */
+/* A run of three nodes, n1 its head, which is told to launch it. */
 static inline void
-fix_running(char run[64], const char *text)
+fix_launched(char run[64], const char *text)
 {
-	struct err err;
-
-	assert_int_equal(fix_submit(text, run, &err), 0);
+	fix_submitted(run, text);
 	fix_prepared("n1", run);
 	fix_prepared("n2", run);
 	fix_prepared("n3", run);
+}
+
+/* And to its first record. */
+static inline void
+fix_running(char run[64], const char *text)
+{
+	fix_launched(run, text);
 	assert_int_equal(fix_sent("n1", WIRE_LAUNCH), 1);
 	fix_says("n1", WIRE_LAUNCHED,
 	    json_pack("{s:s, s:b, s:i}", "run", run, "ok", 1, "pid", 5));

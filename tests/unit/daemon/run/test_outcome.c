@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of a run that something befell: the first cause, not its
+ * consequences. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/daemon/run/run_fix.h"
+
+static void
+test_rank_lost(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	fix_says("n3", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i}", "run", run, "rank", 2, "pid", 9));
+	fix_pass(1, NULL);
+	/* Consequences. */
+	fix_says("n2", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i}", "run", run, "rank", 1, "pid", 9));
+	assert_int_equal(fix_state(run), RUN_RUNNING);
+	fix_pass(2, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST, "rank 2 on n3");
+	assert_int_equal(fix_sent(NULL, WIRE_END), 3);
+	/* Held until what runs there is gone. */
+	fix_pass(1, NULL);
+	assert_non_null(fix_node("n2")->exclusive);
+	fix_exited("n1", run, 0, 137);
+	fix_pass(0.5, NULL);
+	assert_null(fix_node("n2")->exclusive);
+	fix_teardown();
+}
+
+static void
+says_stuck(const char *run, int rank, int with, int at)
+{
+	char name[16], other[16];
+
+	snprintf(name, sizeof(name), "n%d", rank + 1);
+	snprintf(other, sizeof(other), "n%d", with + 1);
+	fix_says(name, WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i, s:b, s:{s:i, s:s, s:s, s:f, s:i}}",
+		"run", run, "rank", rank, "pid", 9, "exited", 1, "stuck",
+		"rank", with, "node", other, "what", "lat", "waited_s", 5.0,
+		"at", at));
+}
+
+/* In a ring all wait at last: one is where the others are not, or two wait for
+ * each other, and the rest is told nothing of. */
+static void
+test_stuck(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	says_stuck(run, 0, 1, 8); /* waits for one that waits */
+	says_stuck(run, 2, 1, 7);
+	says_stuck(run, 1, 2, 7);
+	says_stuck(run, 0, 7, 8); /* nobody of the run */
+	fix_says("n1", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i, s:b}", "run", run, "rank", 0, "pid", 9,
+		"exited", 1));
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_STUCK,
+	    "rank 2 on n3 was stuck with rank 1 on n2 for 5 s (lat)");
+	assert_int_equal(fix.stuck_count, 1);
+	assert_string_equal(fix.stuck, "n3 n2 lat");
+	fix_teardown();
+
+	fix_setup(3); /* two say so of one that says nothing */
+	fix_running(run, FIX_CAMPAIGN);
+	says_stuck(run, 1, 2, 7);
+	says_stuck(run, 0, 2, 7);
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_STUCK, "; n1 with n3");
+	assert_int_equal(fix.stuck_count, 2);
+	fix_teardown();
+
+	fix_setup(3); /* nobody knows for whom */
+	fix_running(run, FIX_CAMPAIGN);
+	says_stuck(run, 1, -1, 7);
+	says_stuck(run, 0, -1, 7);
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_STUCK,
+	    "ranks of all nodes but n3 were stuck for 5 s (lat)");
+	assert_int_equal(fix.stuck_count, 2);
+	assert_string_equal(fix.stuck, "n1 n3 lat");
+	fix_teardown();
+
+	fix_setup(3); /* all say so */
+	fix_running(run, FIX_CAMPAIGN);
+	says_stuck(run, 1, -1, 7);
+	says_stuck(run, 0, -1, 7);
+	says_stuck(run, 2, -1, 7);
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_STUCK,
+	    "ranks of n2 and others were stuck");
+	assert_int_equal(fix.stuck_count, 0);
+	fix_teardown();
+}
+
+static void
+test_launcher_killed(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	fix_says("n2", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i}", "run", run, "rank", 1, "pid", 9));
+	fix_exited("n1", run, 0, 137);
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_LAUNCH, "launcher on n1");
+	fix_teardown();
+}
+
+static void
+test_no_end(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	fix_exited("n1", run, 0, 0);
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_NO_END, "n1");
+	fix_teardown();
+}
+
+static void
+test_agent_lost(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	/* Cut off: its peers' ranks die of it before we call it lost. */
+	fix_pass(9, "n2");
+	fix_says("n3", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i}", "run", run, "rank", 2, "pid", 9));
+	fix_pass(4, "n2");
+	fix_failed(run, RUN_FAILED, CAUSE_AGENT_LOST, "n2");
+	fix_teardown();
+}
+
+/* The agent restarts: it has nothing of the run any more. */
+static void
+test_agent_restart(void **state)
+{
+	json_t *none = json_array();
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	roster_gone(fix.roster, fix_node("n2"), "closed");
+	fix_pass(1, NULL);
+	fix_hello("n2");
+	runs_hello(fix.runs, fix_node("n2"), none);
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_AGENT_LOST, "n2 restarted");
+	json_decref(none);
+	fix_teardown();
+}
+
+/* The network of an agent flickers: nothing happens. */
+static void
+test_agent_back(void **state)
+{
+	json_t *has;
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	roster_gone(fix.roster, fix_node("n2"), "closed");
+	fix_pass(5, NULL);
+	fix_hello("n2");
+	has = json_pack("[s]", run);
+	runs_hello(fix.runs, fix_node("n2"), has);
+	json_decref(has);
+	has = json_pack("[s, s]", run, "other-run");
+	json_t *keep = runs_keep(fix.runs, fix_node("n2"), has);
+	assert_int_equal(json_array_size(keep), 1);
+	json_decref(keep);
+	json_decref(has);
+	fix_pass(12, NULL);
+	assert_int_equal(fix_state(run), RUN_RUNNING);
+	fix_teardown();
+}
+
+static void
+test_deadline(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	fix_sends("n1", run, fix_record(run, 2, "phase"));
+	fix_commit(0);
+	fix_pass(59, NULL);
+	assert_int_equal(fix_state(run), RUN_RUNNING);
+	fix_pass(1.5, NULL);
+	fix_failed(run, RUN_TIMED_OUT, CAUSE_TIMEOUT, "isolated");
+	assert_int_equal(fix_sent(NULL, WIRE_END), 3);
+	fix_teardown();
+}
+
+static void
+test_nonstart(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_launched(run, FIX_CAMPAIGN);
+	fix_says("n1", WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b}", "run", run, "ok", 1));
+	fix_pass(13, NULL);
+	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH, "no record");
+	fix_teardown();
+}
+
+static void
+test_launch_refused(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_launched(run, FIX_CAMPAIGN);
+	fix_says("n1", WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:s}", "run", run, "ok", 0, "text",
+		"no mpirun here"));
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_LAUNCH, "n1: no mpirun here");
+	fix_teardown();
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rank_lost),
+		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_launcher_killed),
+		cmocka_unit_test(test_no_end),
+		cmocka_unit_test(test_agent_lost),
+		cmocka_unit_test(test_agent_restart),
+		cmocka_unit_test(test_agent_back),
+		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_nonstart),
+		cmocka_unit_test(test_launch_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
