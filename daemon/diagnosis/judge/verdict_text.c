@@ -217,20 +217,42 @@ write_hole(const struct verdict_evidence *c, char *text)
 	    c->test);
 }
 
+static void
+write_slower(const struct verdict_evidence *c, const char *slower, char *text)
+{
+	int is_leaf = c->what == WHAT_LEAF || c->what == WHAT_LINK;
+	int has_rail = c->rail != NULL && c->rail[0] != '\0';
+
+	add(text, "%s%s%s%s: %s slower",
+	    is_leaf                    ? "leaf "
+		: c->what == WHAT_RAIL ? "node "
+				       : "",
+	    c->subject, has_rail ? ", rail " : "", has_rail ? c->rail : "",
+	    slower);
+	add_whom(c, text);
+	if (c->partners_normal && !is_leaf)
+		add(text, "; its partners are normal elsewhere");
+	if (c->what == WHAT_HOST)
+		add(text, "; host contention, not the network: %s", c->host);
+	else
+		add_pass(c, text);
+	if (c->nic[0] != '\0' && c->nic_drops > 0)
+		add(text, "; NIC %s drops %" PRId64, c->nic, c->nic_drops);
+	if (c->errors != NULL) {
+		add(text, "; its ");
+		add_errors(c->errors, text);
+	}
+}
+
 void
 verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 {
-	int has_rail = c->rail != NULL && c->rail[0] != '\0';
-	const struct port_fact_row *f;
+	const struct port_fact_row *f = &verdict_text_ports[c->fact];
 	char slower[24];
 
 	verdict_text_slower(c->effect, c->is_rate, slower);
 	ret[0] = '\0';
-	if (c->what == WHAT_DRIFT) {
-		write_drift(c, slower, ret);
-		return;
-	}
-	if (c->share > 0) {
+	if (c->share > 0 && c->what != WHAT_DRIFT) {
 		add(ret,
 		    "leaf %s: %.0f %% of the pairs of its nodes are slow "
 		    "instead of %.0f %%, and none of its nodes: one of its "
@@ -240,74 +262,53 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		    c->rounds, c->test);
 		return;
 	}
-	if (c->what == WHAT_PORT) {
-		f = &verdict_text_ports[c->fact];
+	switch (c->what) {
+	case WHAT_DRIFT:
+		write_drift(c, slower, ret);
+		break;
+	case WHAT_PORT:
 		add(ret, "%s: port %s %s %.4g%s instead of %.4g, %s",
 		    c->subject, c->nic, f->is, c->now / f->unit, f->unit_name,
 		    c->usual / f->unit, f->as);
-		return;
-	}
-	if (c->what == WHAT_LINK_ERRORS) {
+		break;
+	case WHAT_LINK_ERRORS:
 		add(ret, "%s: ", c->subject);
 		add_errors(c->errors, ret);
 		add(ret,
 		    ", in %" PRIu32 " of %" PRIu32
 		    " looks, where other ports do in %.2g %%",
 		    c->errors->with, c->errors->looks, 100 * c->usual);
-		return;
-	}
-	if (c->what == WHAT_INTERMITTENT) {
+		break;
+	case WHAT_INTERMITTENT:
 		add(ret,
 		    "%s: comes and goes: up to %s slower (%s), %" PRIu32
 		    " times or more within a week, and as fast as the others "
 		    "whenever it was measured again",
 		    c->subject, slower, c->test, c->rounds);
-		return;
-	}
-	if (c->what == WHAT_FLEET) {
+		break;
+	case WHAT_FLEET:
 		add(ret,
 		    "the fleet is %s slower than in its own last weeks, %zu of "
 		    "%zu nodes are, over %" PRIu32 " rounds (%s)",
 		    slower, c->slow_places, c->places, c->rounds, c->test);
-		return;
-	}
-	if (c->what == WHAT_MTU) {
+		break;
+	case WHAT_MTU:
 		write_hole(c, ret);
-		return;
-	}
-	if (c->what == WHAT_STUCK) {
+		break;
+	case WHAT_STUCK:
 		add(ret,
 		    "%s: exchanges with %zu nodes, %.60s and %.60s among them, "
 		    "did not end within %.0f s (%s); runs go on without it",
 		    c->subject, c->partners, c->whom[0], c->whom[1], c->now,
 		    c->test);
-		return;
-	}
-	if (c->what == WHAT_PREDICTION) {
+		break;
+	case WHAT_PREDICTION:
 		write_shortfall(c, ret);
-		return;
-	}
-	if (c->is_loss) {
-		write_loss(c, ret);
-		return;
-	}
-	add(ret, "%s%s%s%s: %s slower",
-	    c->what == WHAT_LEAF || c->what == WHAT_LINK ? "leaf "
-		: c->what == WHAT_RAIL                   ? "node "
-							 : "",
-	    c->subject, has_rail ? ", rail " : "", has_rail ? c->rail : "",
-	    slower);
-	add_whom(c, ret);
-	if (c->partners_normal && c->what != WHAT_LEAF && c->what != WHAT_LINK)
-		add(ret, "; its partners are normal elsewhere");
-	if (c->what == WHAT_HOST)
-		add(ret, "; host contention, not the network: %s", c->host);
-	else
-		add_pass(c, ret);
-	if (c->nic[0] != '\0' && c->nic_drops > 0)
-		add(ret, "; NIC %s drops %" PRId64, c->nic, c->nic_drops);
-	if (c->errors != NULL) {
-		add(ret, "; its ");
-		add_errors(c->errors, ret);
+		break;
+	default:
+		if (c->is_loss)
+			write_loss(c, ret);
+		else
+			write_slower(c, slower, ret);
 	}
 }
