@@ -10,6 +10,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import threading
 import time
 
 import fake
@@ -219,6 +220,24 @@ def mesh_strangers(site):
     assert len(sink.recv(1000)) == 64
 
 
+def turn(site):
+    """A collector that has accepted and is busy with others is waited for:
+    who gave up and came back would wait anew."""
+    c = site.collector()
+    busy = socket.create_server(("127.0.0.1", 0))
+    site.agent("head", busy.getsockname()[1], site.libexec(ENGINE))
+    sock, _ = busy.accept()
+    busy.settimeout(12)     # longer than an agent waits where TCP fails
+    try:
+        busy.accept()
+        raise AssertionError("it came a second time")
+    except socket.timeout:
+        pass
+    threading.Thread(target=c.serve, args=(sock,), daemon=True).start()
+    c.wait("hello", "head")
+    busy.close()
+
+
 def reload(site):
     """SIGHUP: new certificates count from the next connection on."""
     c, a = up(site)
@@ -256,4 +275,4 @@ def bad_start(site):
 if __name__ == "__main__":
     fake.main(hello, not_believed, by_name, collector_restarts, silence,
               garbage, unknown_runs, long_hello,
-              mesh_strangers, reload, bad_start)
+              mesh_strangers, turn, reload, bad_start)

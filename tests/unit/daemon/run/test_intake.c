@@ -152,6 +152,37 @@ test_late_records(void **state)
 	fix_teardown();
 }
 
+/* More bytes than a run may have: it fails and the rest is dropped, but
+ * acknowledged; of runs that are over a node keeps what is more in an hour. */
+static void
+test_quota_bytes(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	runs_set_quota(fix.runs, &(struct runs_quota){ .bytes = 1000 });
+	fix_running(run, FIX_CAMPAIGN);
+	fix_node("n1")->message_bytes = 400;
+	for (int seq = 2; seq <= 5; seq++) {
+		fix_sends("n1", run, fix_record(run, seq, "phase"));
+		fix_commit(0);
+		assert_int_equal(fix_sent("n1", WIRE_ACK), seq);
+		assert_int_equal(run_find(fix.runs, run)->records,
+		    seq < 4 ? seq : 3);
+	}
+	fix_failed(run, RUN_FAILED, CAUSE_INTERNAL, "quota.run_bytes");
+	fix_forget();
+	fix.stored_run = json_pack("{s:s}", "head", "n1");
+	for (int seq = 1; seq <= 4; seq++) {
+		fix_sends("n1", "r-1", fix_record("r-1", seq, "phase"));
+		fix_commit(0);
+		assert_int_equal(fix_sent("n1", WIRE_ACK), seq < 3 ? seq : 2);
+	}
+	json_decref(fix.stored_run);
+	fix_teardown();
+}
+
 int
 main(void)
 {
@@ -161,6 +192,7 @@ main(void)
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_late_records),
+		cmocka_unit_test(test_quota_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

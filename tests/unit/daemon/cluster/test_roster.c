@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How often agents are told to beat, so that all together cost the same however
+ * many they are, and how long one may be silent then. */
+#include "daemon/cluster/roster.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define HEARTBEAT_NS (2 * CLK_NS_PER_S)
+#define SILENCE_NS   (10 * CLK_NS_PER_S)
+
+void
+store_put_node(struct store *st, const json_t *node)
+{
+	(void)st;
+	(void)node;
+}
+
+void
+store_put_event(struct store *st, const char *kind, const char *subject,
+    const char *text)
+{
+	(void)st;
+	(void)kind;
+	(void)subject;
+	(void)text;
+}
+
+/* Beats a second of all of count agents, which come twice: by then the roster
+ * knows how many there are, as it does from the store after a restart. */
+static double
+beats_per_s(struct roster *r, size_t count)
+{
+	/* Never looked into: only whether it is there counts. */
+	struct session *session = (struct session *)r;
+	double sum = 0;
+	char name[16];
+
+	for (int turn = 0; turn < 2; turn++) {
+		sum = 0;
+		for (size_t i = 0; i < count; i++) {
+			json_t *hello;
+
+			snprintf(name, sizeof(name), "n%zu", i);
+			hello = json_pack("{s:s, s:s, s:{}}", "node", name,
+			    "boot", "b", "inventory");
+			sum += 1e9 /
+			    (double)roster_hello(r, hello, "10.0.0.1", session,
+				1)
+				->heartbeat_ns;
+			json_decref(hello);
+		}
+	}
+	return sum;
+}
+
+static void
+test_heartbeats(void **state)
+{
+	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL };
+	struct roster *r = roster_new(&limits, NULL, NULL, NULL);
+	const struct node *n;
+
+	(void)state;
+	/* As often as was configured, while that is not too much. */
+	assert_true(beats_per_s(r, 100) == 50);
+	n = roster_find(r, "n0");
+	assert_int_equal(n->heartbeat_ns, HEARTBEAT_NS);
+	assert_int_equal(roster_silence_ns(r, n), SILENCE_NS);
+	assert_int_equal(roster_late_ns(r, n), HEARTBEAT_NS * 5 / 2);
+	/* Each the less often the more there are. */
+	assert_true(beats_per_s(r, 20000) <= ROSTER_HEARTBEATS_PER_S + 1);
+	n = roster_find(r, "n0");
+	assert_int_equal(n->heartbeat_ns, 10 * CLK_NS_PER_S);
+	/* and may be silent as long as it takes to miss two */
+	assert_int_equal(roster_silence_ns(r, n), 25 * CLK_NS_PER_S);
+	assert_int_equal(roster_late_ns(r, n), 25 * CLK_NS_PER_S);
+	roster_free(r);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_heartbeats),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

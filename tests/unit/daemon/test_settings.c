@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What -o says arrives where it is used, and a value that does not fit the
+ * others is refused with its place. */
+#include "daemon/settings.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <event2/event.h>
+
+#include "common/clk.h"
+#include "daemon/net/session_int.h"
+
+static int
+load_set(char *const *sets, size_t count, struct settings *ret, struct err *err)
+{
+	memset(ret, 0, sizeof(*ret));
+	return settings_load("/dev/null", sets, count, ret, err);
+}
+
+static void
+settings_end(struct settings *s)
+{
+	topo_free(s->topo);
+	conf_free(s->conf);
+}
+
+/* Bounds on what one agent may make the collector hold. */
+static void
+test_quotas(void **state)
+{
+	char *sets[] = { (char[]){ "quota.run_records=77" },
+		(char[]){ "quota.run_bytes=5M" }, (char[]){ "quota.queue=3M" },
+		(char[]){ "collector.agents_max=9" },
+		(char[]){ "collector.silence=11s" } };
+	struct event_base *base = event_base_new();
+	const struct session_limits *limits;
+	struct settings s;
+	struct hub *h;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(load_set(sets, ARRAY_LEN(sets), &s, &err), 0);
+	s.hub.topo = s.topo;
+	h = hub_new(base, NULL, NULL, &s.hub);
+	assert_non_null(h);
+	assert_int_equal(s.hub.quota.records, 77);
+	assert_int_equal(s.hub.quota.bytes, 5 << 20);
+	limits = &hub_sessions(h)->limits;
+	assert_int_equal(limits->queue_bytes_max, 3 << 20);
+	assert_int_equal(limits->agents_max, 9);
+	assert_int_equal(limits->silence_ns, 11 * CLK_NS_PER_S);
+	hub_free(h);
+	event_base_free(base);
+	settings_end(&s);
+}
+
+static void
+test_refused(void **state)
+{
+	static const struct {
+		const char *sets[2], *why;
+	} rows[] = {
+		{ { "collector.heartbeat=10s", "collector.silence=19s" },
+		    "shorter than two heartbeats" },
+		{ { "verdict.window=3", "verdict.votes=4" },
+		    "more than verdict.window" },
+		{ { "mesh.net=10.0.0.0", "" }, "mesh.net" },
+		{ { "reaction.action=command", "" }, "reaction.command" },
+		{ { "budget.blackout=noon", "" }, "budget.blackout" },
+		{ { "quota.queue=1M", "" }, "quota.queue" },
+	};
+	char first[64], second[64], *sets[] = { first, second };
+	struct settings s;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		str_format(first, sizeof(first), "%s", rows[i].sets[0]);
+		str_format(second, sizeof(second), "%s", rows[i].sets[1]);
+		assert_int_equal(load_set(sets, second[0] != '\0' ? 2 : 1, &s,
+				     &err),
+		    -EINVAL);
+		if (strstr(err.text, rows[i].why) == NULL ||
+		    strncmp(err.text, "-o", 2) != 0)
+			fail_msg("%s", err.text);
+		settings_end(&s);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_quotas),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
