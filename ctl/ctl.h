@@ -128,9 +128,9 @@ struct verb {
 /* Ends with a row without noun. */
 extern const struct verb verbs_baseline[], verbs_campaign[], verbs_compare[],
     verbs_db[], verbs_check[], verbs_coverage[], verbs_diags[], verbs_events[],
-    verbs_import[], verbs_matrix[], verbs_node[], verbs_pki[], verbs_report[],
-    verbs_run[], verbs_schedule[], verbs_stop[], verbs_top[], verbs_topology[],
-    verbs_tuning[], verbs_verdict[], verbs_version[];
+    verbs_import[], verbs_init[], verbs_matrix[], verbs_node[], verbs_pki[],
+    verbs_report[], verbs_run[], verbs_schedule[], verbs_stop[], verbs_top[],
+    verbs_topology[], verbs_tuning[], verbs_verdict[], verbs_version[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
 
 /* The client of the collector that --url or the environment name. */
@@ -155,6 +155,9 @@ int ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
 /* POST to part, likewise; body may be NULL. */
 int ctl_post(struct ctl *c, const char *part, const char *arg,
     const json_t *body, json_t **ret);
+/* A token that lets nodes enrol, for these names (NULL: any) and --for, and so
+ * many of them (0: as many as there are names, or one): {token}. */
+int ctl_token(struct ctl *c, const char *names, int64_t uses, json_t **ret);
 
 /* ---- help.c: what the tables of verbs and options say ---- */
 

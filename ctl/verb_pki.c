@@ -151,14 +151,29 @@ pki_verb_revoke(struct ctl *c)
 	return rc;
 }
 
+int
+ctl_token(struct ctl *c, const char *names, int64_t uses, json_t **ret)
+{
+	const char *span = opts_value(&c->opts, OPT_FOR);
+	json_t *order = json_pack("{s:o, s:o}", "names",
+	    text_json(names != NULL ? names : "*"), "for",
+	    text_json(span != NULL ? span : "1h"));
+	int rc;
+
+	if (uses > 0)
+		json_object_set_new(order, "uses", json_integer(uses));
+	rc = ctl_post(c, "tokens", NULL, order, ret);
+	json_decref(order);
+	return rc;
+}
+
 /* Of the collector: what it prints for the node is one line. */
 static int
 pki_verb_token(struct ctl *c)
 {
 	const char *names = opts_value(&c->opts, OPT_NODE);
 	const char *uses = opts_value(&c->opts, OPT_USES);
-	const char *span = opts_value(&c->opts, OPT_FOR);
-	json_t *order, *answer;
+	json_t *answer;
 	int64_t count = 0;
 	int rc;
 
@@ -167,13 +182,7 @@ pki_verb_token(struct ctl *c)
 	if (uses != NULL && str_to_int(uses, 1, HOSTLIST_MAX, &count) < 0)
 		return ctl_fail("--uses %.30s: allowed is 1 to %d", uses,
 		    HOSTLIST_MAX);
-	order = json_pack("{s:o, s:o}", "names",
-	    text_json(names != NULL ? names : "*"), "for",
-	    text_json(span != NULL ? span : "1h"));
-	if (count > 0)
-		json_object_set_new(order, "uses", json_integer(count));
-	rc = ctl_post(c, "tokens", NULL, order, &answer);
-	json_decref(order);
+	rc = ctl_token(c, names, count, &answer);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))

@@ -107,16 +107,15 @@ set_up() {
 	    for a in "addr add 10.1.0.2/24 dev eth0" "link set eth0 up" \
 		"link set lo up"; do ip -n node2 $a; done
 	    mkdir /mnt/node2'
-	ok "authority" coalctl pki init /etc/coalmine/pki
-	ok "collector's key" coalctl pki issue /etc/coalmine/pki collector \
-	    --role collector
-	ok "nodes' keys" coalctl pki issue /etc/coalmine/pki 'node[1-2]' \
-	    --role agent
-	ok "node's place" sh -c 'cd /etc/coalmine/pki &&
-	    mv node1.pem agent.pem && mv node1.key agent.key &&
-	    sed -i "s/^#collector = .*/collector = 10.1.0.1:17700/" \
-		../coalmine-agent.conf'
-	ok "started" systemctl enable --now coalmined coalmine-agent
+	ok "collector set up" sh -c 'coalctl init >/mnt/init && cat /mnt/init'
+	ok "node enrolled by the line" sh -ec 'sh -c "$(grep umask /mnt/init)"
+	    for i in $(seq 120); do
+		coalctl node list -s ok | grep -q "^node1 " && exit
+		sleep 0.5
+	    done; exit 1'
+	ok "set up again" sh -ec 'coalctl init | grep umask
+	    ! coalctl init | grep "made\|set \|started"'
+	ok "node2's key" coalctl pki issue /etc/coalmine/pki node2 --role agent
 }
 
 # An agent beside the unit's, with a name of its own.

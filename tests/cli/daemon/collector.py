@@ -55,6 +55,7 @@ class Collector:
         self.campaigns = self.dir + "/campaigns"
         os.mkdir(self.campaigns)
         self.proc = None
+        self.config = "/dev/null"
         self.options = {
             "collector.listen": f"127.0.0.1:{self.port}",
             "collector.state_dir": self.dir + "/state",
@@ -87,7 +88,7 @@ class Collector:
         sets = []
         for k, v in self.options.items():
             sets += ["-o", f"{k}={v}"]
-        return [BUILD + "/daemon/coalmined", "--config", "/dev/null", *sets]
+        return [BUILD + "/daemon/coalmined", "--config", self.config, *sets]
 
     def start(self):
         self.log = open(self.dir + "/log", "a")

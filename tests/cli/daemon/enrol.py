@@ -4,14 +4,17 @@ get nothing; agents leave a collector whose certificate was revoked. Agents are
 real ones where they enrol and renew."""
 import json
 import os
+import re
 import shutil
 import signal
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 from agent import Agent, frame  # noqa: E402
 from certificates import reload  # noqa: E402
 from collector import BUILD, Collector, poll  # noqa: E402
@@ -349,6 +352,79 @@ def test_off():
         c.stop()
 
 
+def everything(folder):
+    found = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            with open(f"{at}/{name}", "rb") as f:
+                found[name] = f.read()
+    return found
+
+
+def test_init(text):
+    """coalctl init on a machine that has only a configuration, TEXT: the
+    collector starts with what it makes, and a node enrols with the line that
+    it prints. Given again it changes nothing."""
+    with Collector() as c:
+        site = c.dir + "/site"
+        os.mkdir(site)
+        for name in ("ca", "cert", "key"):
+            del c.options["tls." + name]
+        del c.options["collector.listen"]
+        c.config = site + "/coalmined.conf"
+        with open(c.config, "w") as f:
+            f.write(text.replace("PORT", str(c.port)))
+
+        def init(*more):
+            return subprocess.run(
+                [BUILD + "/ctl/coalctl", "--url", "unix:" + c.socket, "init",
+                 site, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                check=False, text=True)
+
+        first = init("--san", "127.0.0.1")
+        assert first.returncode == 0, first
+        assert "for 127.0.0.1" in first.stdout, first
+        assert "Start coalmined --config " + c.config in first.stdout, first
+        again = init()  # not yet started
+        assert again.returncode == 1, again
+        assert "cannot reach the collector" in again.stderr, again
+        c.start()
+        before = everything(site)
+        line = init("--san", "127.0.0.1", "--node", "i[1-2]")
+        assert line.returncode == 0, line
+        assert f"/collector = 127.0.0.1:{c.port}/" in line.stdout, line
+        words = re.findall("coalmine1-[0-9a-f-]+", line.stdout)
+        assert len(words) == 1, line
+        n = Node(c, "i1", words[0])
+        poll("i1 enrols", 20, lambda: is_up(c, "i1"))
+        n.kill()
+        assert everything(site) == before
+        # an authority that is there is used, a setting that is there stays
+        os.remove(site + "/pki/collector.pem")
+        os.remove(site + "/pki/collector.key")
+        more = init()
+        assert more.returncode == 0, more
+        after = everything(site)
+        assert after["collector.key"] != before["collector.key"]
+        del after["collector.key"], after["collector.pem"]
+        del before["collector.key"], before["collector.pem"]
+        assert after == before
+        c.stop()
+
+
+def test_init_refuses():
+    for make, word in ((lambda d: None, "coalmined.conf: No such file"),
+                       (lambda d: open(d + "/coalmined.conf", "w").write(
+                           "[tls]\nfoo = 1\n"), "coalmined.conf:2")):
+        with tempfile.TemporaryDirectory() as folder:
+            make(folder)
+            got = subprocess.run(
+                [BUILD + "/ctl/coalctl", "init", folder], check=False,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            assert got.returncode == 3 and word in got.stderr, got
+            assert "pki" not in os.listdir(folder)
+
+
 def main():
     import agent
     agent.tls_context, was = (
@@ -360,6 +436,13 @@ def main():
     try:
         play()
         test_off()
+        with open(HERE + "/../../../etc/coalmined.conf") as f:
+            shipped = f.read()
+        listen = "listen = 0.0.0.0:17700"
+        assert shipped.count("#" + listen) == 1
+        test_init(shipped.replace("#" + listen, "listen = 127.0.0.1:PORT"))
+        test_init("[enroll]\nlife=10d\n[collector]\nlisten=127.0.0.1:PORT")
+        test_init_refuses()
     finally:
         for n in Node.all:
             n.kill()

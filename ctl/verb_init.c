@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_init.c - the first hour of a collector: what it lacks is made, what this
+ * machine can tell is not asked, and nothing that is there is changed, so that
+ * the verb can be given again until all is done.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/conf.h"
+#include "common/err.h"
+#include "common/file.h"
+#include "common/hostlist.h"
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "schema/options.h"
+#include "schema/pki.h"
+
+#define FOLDER    "/etc/coalmine"
+#define UNITS     "/etc/systemd/system"
+#define CONF_MAX  (1024 * 1024)
+#define START_S   20 /* until a collector that was started answers */
+#define NAMES_MAX 64
+#define CA_DAYS   3650
+#define CERT_DAYS 825
+
+struct site {
+	struct ctl *ctl;
+	char *dir, *pki, *conf_path;
+	struct conf *conf;
+	char *names[NAMES_MAX]; /* of this machine, the best first */
+	size_t name_count;
+	int changed;
+};
+
+static char *
+below(const char *dir, const char *name)
+{
+	return xasprintf("%s/%s", dir, name);
+}
+
+static int
+is_file(const char *dir, const char *name)
+{
+	char *path = below(dir, name);
+	int is = access(path, F_OK) == 0;
+
+	free(path);
+	return is;
+}
+
+/* ---- what this machine is called ---- */
+
+static void
+name_add(struct site *s, const char *name)
+{
+	for (size_t i = 0; i < s->name_count; i++)
+		if (strcmp(s->names[i], name) == 0)
+			return;
+	if (s->name_count < NAMES_MAX)
+		s->names[s->name_count++] = xstrdup(name);
+}
+
+/* 1 where others can reach what a name stands for; Debian's installer gives the
+ * host's own one in 127.0.0.0/8. */
+static int
+is_reachable(const struct sockaddr *sa)
+{
+	const struct in6_addr *six =
+	    &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr;
+	uint32_t four;
+
+	if (sa->sa_family == AF_INET6)
+		return !IN6_IS_ADDR_LOOPBACK(six) &&
+		    !IN6_IS_ADDR_LINKLOCAL(six);
+	if (sa->sa_family != AF_INET)
+		return 0;
+	four = ntohl(
+	    ((const struct sockaddr_in *)(const void *)sa)->sin_addr.s_addr);
+	return four >> 24 != 127 && four >> 16 != 0xa9fe;
+}
+
+/* Names that people gave, then the host's own where it leads here from
+ * elsewhere, then addresses, then names that may lead nowhere: agents are told
+ * the first, and the certificate has all of them. */
+static void
+names_find(struct site *s)
+{
+	const struct opt_values *given = &s->ctl->opts.of[OPT_SAN];
+	struct addrinfo hints = { .ai_flags = AI_CANONNAME,
+		.ai_socktype = SOCK_STREAM },
+			*list = NULL;
+	char host[HOST_NAME_MAX + 1] = "", text[INET6_ADDRSTRLEN];
+	const char *full = host;
+	struct ifaddrs *all = NULL;
+
+	for (size_t i = 0; i < given->count; i++)
+		name_add(s, given->values[i]);
+	gethostname(host, sizeof(host) - 1);
+	if (getaddrinfo(host, NULL, &hints, &list) == 0 &&
+	    list->ai_canonname != NULL)
+		full = list->ai_canonname;
+	for (const struct addrinfo *a = list; a != NULL; a = a->ai_next)
+		if (is_reachable(a->ai_addr))
+			name_add(s, full);
+	if (getifaddrs(&all) < 0)
+		all = NULL;
+	for (const struct ifaddrs *a = all; a != NULL; a = a->ifa_next)
+		if (a->ifa_addr != NULL && (a->ifa_flags & IFF_UP) != 0 &&
+		    is_reachable(a->ifa_addr) &&
+		    getnameinfo(a->ifa_addr,
+			a->ifa_addr->sa_family == AF_INET6
+			    ? sizeof(struct sockaddr_in6)
+			    : sizeof(struct sockaddr_in),
+			text, sizeof(text), NULL, 0, NI_NUMERICHOST) == 0)
+			name_add(s, text);
+	name_add(s, full);
+	name_add(s, host);
+	if (all != NULL)
+		freeifaddrs(all);
+	if (list != NULL)
+		freeaddrinfo(list);
+}
+
+/* ---- certificates ---- */
+
+static int
+make_certificates(struct site *s)
+{
+	struct pki_order o = { .name = "collector",
+		.role = ROLE_COLLECTOR,
+		.sans = s->names,
+		.san_count = s->name_count,
+		.life_s = CERT_DAYS * PKI_DAY_S };
+	struct err err;
+
+	if (!is_file(s->pki, "ca.pem")) {
+		if (pki_init(s->pki, "Coalmine authority", CA_DAYS, &err) < 0)
+			return ctl_fail("%s", err.text);
+		printf("made    %s/ca.pem, ca.key: the site's authority; keep "
+		       "a copy of ca.key where no service runs\n",
+		    s->pki);
+		s->changed = 1;
+	}
+	if (!is_file(s->pki, "collector.pem")) {
+		if (pki_issue(s->pki, &o, &err) < 0)
+			return ctl_fail("%s", err.text);
+		printf("made    %s/collector.pem, collector.key: for", s->pki);
+		for (size_t i = 0; i < s->name_count; i++)
+			printf("%s %s", i == 0 ? "" : ",", s->names[i]);
+		printf("\n");
+		s->changed = 1;
+	}
+	if (!is_file(s->pki, "enroll.pem")) {
+		if (pki_enroller(s->pki, CA_DAYS, &err) < 0)
+			return ctl_fail("%s", err.text);
+		printf("made    %s/enroll.pem, enroll.key: the authority that "
+		       "enrols nodes\n",
+		    s->pki);
+		s->changed = 1;
+	}
+	return EXIT_CODE_OK;
+}
+
+/* ---- configuration ---- */
+
+/* text with a line "key = value" in its section: in the place of the comment
+ * that shows the default, else below the section's head, else at the end. */
+static char *
+text_with(const char *text, const char *section, const char *key,
+    const char *value)
+{
+	char *head = xasprintf("[%s]", section);
+	size_t head_bytes = strlen(head), key_bytes = strlen(key);
+	const char *below_head = NULL, *instead = NULL;
+	struct strbuf out = { 0 };
+	int inside = 0;
+
+	for (const char *line = text; *line != '\0';) {
+		const char *next = line + strcspn(line, "\n");
+		const char *word = line + strspn(line, "# \t");
+
+		next += *next == '\n';
+		if (*line == '[')
+			inside = strncmp(line, head, head_bytes) == 0;
+		if (inside && *line == '[' && below_head == NULL)
+			below_head = next;
+		if (inside && instead == NULL && *line == '#' &&
+		    strncmp(word, key, key_bytes) == 0 &&
+		    word[key_bytes + strspn(word + key_bytes, " ")] == '=')
+			instead = line;
+		line = next;
+	}
+	if (instead == NULL)
+		instead = below_head;
+	if (instead == NULL)
+		instead = text + strlen(text);
+	strbuf_add(&out, text, (size_t)(instead - text));
+	if (below_head == NULL)
+		strbuf_addf(&out, "%s%s\n",
+		    instead == text || instead[-1] == '\n' ? "" : "\n", head);
+	strbuf_addf(&out, "%s = %s\n", key, value);
+	if (instead != below_head && *instead == '#') {
+		instead += strcspn(instead, "\n");
+		instead += *instead == '\n';
+	}
+	strbuf_addf(&out, "%s", instead);
+	free(head);
+	return out.text;
+}
+
+/* What is set stays; what would not be read again is not written. */
+static int
+configure(struct site *s)
+{
+	static const struct {
+		const char *section, *key, *file;
+	} rows[] = { { "enroll", "ca", "enroll.pem" },
+		{ "enroll", "key", "enroll.key" }, { "tls", "ca", "ca.pem" },
+		{ "tls", "cert", "collector.pem" },
+		{ "tls", "key", "collector.key" },
+		{ "tls", "crl", "crl.pem" } };
+	struct conf *after = NULL;
+	struct err err;
+	char *text;
+	size_t bytes;
+	int rc = file_read(s->conf_path, CONF_MAX, &text, &bytes, &err);
+	int count = 0;
+
+	if (rc < 0)
+		return ctl_fail("%s", err.text);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char *path = below(s->pki, rows[i].file), *more;
+
+		if (!conf_given(s->conf, rows[i].section, rows[i].key) &&
+		    strcmp(conf_string(s->conf, rows[i].section, rows[i].key),
+			path) != 0) {
+			more = text_with(text, rows[i].section, rows[i].key,
+			    path);
+			free(text);
+			text = more;
+			count++;
+			printf("set     %s.%s = %s\n", rows[i].section,
+			    rows[i].key, path);
+		}
+		free(path);
+	}
+	if (count > 0) {
+		rc = conf_parse(options_daemon, s->conf_path, text, &after,
+		    &err);
+		if (rc == 0)
+			rc = pki_file_replace(s->conf_path, 0644, text, &err);
+		if (rc == 0)
+			printf("        in %s\n", s->conf_path);
+		s->changed = 1;
+	}
+	conf_free(after);
+	free(text);
+	return rc < 0 ? ctl_fail("%s", err.text) : EXIT_CODE_OK;
+}
+
+/* The unit's user may not read the key: systemd hands it over. */
+static int
+make_drop_in(struct site *s)
+{
+	static const char dir[] = UNITS "/coalmined.service.d";
+	static const char path[] = UNITS "/coalmined.service.d/enroll.conf";
+	struct err err;
+	char *text;
+	int rc = 0;
+
+	if (access(path, F_OK) == 0)
+		return EXIT_CODE_OK;
+	text = xasprintf("[Service]\nLoadCredential=enroll.key:%s/enroll.key\n",
+	    s->pki);
+	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+		rc = err_set(&err, -errno, "%s: %s", dir, strerror(errno));
+	else
+		rc = pki_file_new(path, 0644, text, &err);
+	free(text);
+	if (rc < 0)
+		return ctl_fail("%s", err.text);
+	printf("made    %s\n", path);
+	s->changed = 1;
+	return EXIT_CODE_OK;
+}
+
+/* ---- start ---- */
+
+static int
+systemctl(const char *word, const char *unit)
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		execlp("systemctl", "systemctl", "--quiet", word, unit,
+		    (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0)
+		return ctl_fail("fork: %s", strerror(errno));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status == 0
+	    ? EXIT_CODE_OK
+	    : ctl_fail("systemctl %s failed; see journalctl -u coalmined",
+		  word);
+}
+
+static int
+answers(struct site *s)
+{
+	json_t *version = NULL;
+	int rc = client_get(ctl_client(s->ctl), "/version", &version);
+
+	json_decref(version);
+	return rc == 0;
+}
+
+/* Where systemd is: enabled, and running with what was changed. */
+static int
+start(struct site *s)
+{
+	int rc;
+
+	if (!s->changed && answers(s))
+		return EXIT_CODE_OK;
+	rc = systemctl("daemon-reload", NULL);
+	if (rc == EXIT_CODE_OK)
+		rc = systemctl("enable", "coalmined.service");
+	if (rc == EXIT_CODE_OK)
+		rc = systemctl("restart", "coalmined.service");
+	for (int i = 0; rc == EXIT_CODE_OK && i < START_S * 10; i++) {
+		if (answers(s)) {
+			printf("started coalmined.service\n");
+			return EXIT_CODE_OK;
+		}
+		usleep(100000);
+	}
+	return rc != EXIT_CODE_OK ? rc : ctl_fail_client(s->ctl);
+}
+
+/* ---- the line for nodes ---- */
+
+static int
+print_line(struct site *s)
+{
+	const char *listen = conf_string(s->conf, "collector", "listen");
+	const char *nodes = opts_value(&s->ctl->opts, OPT_NODE);
+	const char *name = s->names[0];
+	int is_v6 = strchr(name, ':') != NULL, rc;
+	json_t *answer;
+
+	rc = ctl_token(s->ctl, nodes, nodes == NULL ? HOSTLIST_MAX : 0,
+	    &answer);
+	if (rc != EXIT_CODE_OK)
+		return rc;
+	printf("\nOn %s where coalmine-agent is installed, as root, within "
+	       "%s:\n\n(umask 077; echo %s >/etc/coalmine/pki/enroll); sed -i "
+	       "'s/^#*collector = .*/collector = %s%s%s%s/' "
+	       "/etc/coalmine/coalmine-agent.conf; systemctl enable "
+	       "coalmine-agent; systemctl restart coalmine-agent\n\nThen: "
+	       "coalctl node list; coalctl diags\n",
+	    nodes == NULL ? "every node" : nodes,
+	    opts_given(&s->ctl->opts, OPT_FOR)
+		? opts_value(&s->ctl->opts, OPT_FOR)
+		: "1h",
+	    print_member(answer, "token", "?"), is_v6 ? "[" : "", name,
+	    is_v6 ? "]" : "", strrchr(listen, ':'));
+	json_decref(answer);
+	return EXIT_CODE_OK;
+}
+
+static int
+init(struct ctl *c)
+{
+	const char *named = c->args_count > 0 ? c->args[0] : FOLDER;
+	struct site s = { .ctl = c, .dir = realpath(named, NULL) };
+	int is_unit = s.dir != NULL && strcmp(s.dir, FOLDER) == 0 &&
+	    access("/run/systemd/system", F_OK) == 0;
+	struct err err;
+	int rc = EXIT_CODE_OK;
+
+	if (s.dir == NULL)
+		return ctl_fail("%s: %s", named, strerror(errno));
+	s.pki = below(s.dir, "pki");
+	s.conf_path = below(s.dir, "coalmined.conf");
+	if (conf_load(options_daemon, s.conf_path, &s.conf, &err) < 0)
+		rc = ctl_fail("%s", err.text);
+	if (rc == EXIT_CODE_OK) {
+		names_find(&s);
+		rc = make_certificates(&s);
+	}
+	if (rc == EXIT_CODE_OK)
+		rc = configure(&s);
+	if (rc == EXIT_CODE_OK && is_unit)
+		rc = make_drop_in(&s);
+	if (rc == EXIT_CODE_OK && is_unit)
+		rc = start(&s);
+	if (rc == EXIT_CODE_OK && !s.changed && !answers(&s)) {
+		ctl_fail_client(c);
+		rc = EXIT_CODE_WARN;
+	}
+	if (rc == EXIT_CODE_OK && !is_unit && s.changed)
+		printf("\nStart coalmined --config %s, again if it runs, and "
+		       "give this command once more: it prints the line for "
+		       "nodes.\n",
+		    s.conf_path);
+	else if (rc == EXIT_CODE_OK)
+		rc = print_line(&s);
+	for (size_t i = 0; i < s.name_count; i++)
+		free(s.names[i]);
+	conf_free(s.conf);
+	free(s.dir);
+	free(s.pki);
+	free(s.conf_path);
+	return rc;
+}
+
+const struct verb verbs_init[] = {
+	{ "init", NULL, "[DIR]", 0, 1, "node for san", "file",
+	    "Set up a collector on this machine: authority, certificates, "
+	    "configuration, its start; print the line that enrols nodes.",
+	    "DIR is /etc/coalmine by default, and has coalmined.conf. What is "
+	    "there stays as it is, so that it may be given again. The first "
+	    "--san, else the host's name where it leads here from elsewhere, "
+	    "else its first address, is what nodes are told. The token is for "
+	    "any node unless --node names them. Under systemd the collector "
+	    "is enabled and started.",
+	    init },
+	{ 0 },
+};
