@@ -48,7 +48,8 @@ conf_print_defaults(const struct conf_row *rows, FILE *to)
 	}
 }
 
-/* A line of mdoc text: a leading '.' or '\'' and every '\\' are escaped. */
+/* mdoc text: a leading '.' or '\'' and every '\\' are escaped, and a list
+ * without blanks may be broken. */
 static void
 print_mdoc_text(const char *text, FILE *to)
 {
@@ -59,8 +60,9 @@ print_mdoc_text(const char *text, FILE *to)
 			fputs("\\e", to);
 		else
 			fputc(*text, to);
+		if (*text == ',' && text[1] != ' ' && text[1] != '\0')
+			fputs("\\:", to);
 	}
-	fputc('\n', to);
 }
 
 void
@@ -74,15 +76,20 @@ conf_print_mdoc(const struct conf_row *rows, FILE *to)
 			    i == 0 ? "" : ".El\n", rows[i].section);
 		fprintf(to, ".It Ic %s\n", rows[i].key);
 		print_mdoc_text(rows[i].text, to);
+		fputc('\n', to);
 		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
 		fputs("Allowed: ", to);
 		print_mdoc_text(allowed, to);
+		fputc('\n', to);
 		if (rows[i].fallback == NULL)
 			fputs("Must be given.\n", to);
 		else if (rows[i].fallback[0] == '\0')
 			fputs("Default: empty.\n", to);
-		else
-			fprintf(to, "Default:\n.Ql %s .\n", rows[i].fallback);
+		else {
+			fputs("Default:\n.Ql ", to);
+			print_mdoc_text(rows[i].fallback, to);
+			fputs(" .\n", to);
+		}
 	}
 	fputs(".El\n", to);
 }

@@ -37,16 +37,18 @@ dependencies() {
 	    paste -sd, | sed 's/,/, /g'
 }
 
-# make_root FOLDER: a fresh Debian 12 with what the packages depend on. It is
-# made once for a list of dependencies.
+# make_root FOLDER [PACKAGE...]: a fresh Debian 12 with what the packages depend
+# on, and these. It is made once for a list of dependencies.
 make_root() {
-	local needs base lock
+	local needs base lock to=$1 more
+	shift
 	needs=$(dependencies)
+	for more; do needs+=", $more"; done
 	base=$work/root-$(md5sum <<<"$needs" | cut -c -8).tar
 	exec {lock}>"$work/lock"
 	flock "$lock"
 	if [ ! -e "$base" ]; then
-		rm -f "$work"/root-*.tar
+		find "$work" -name 'root-*.tar' -mtime +1 -delete
 		nice mmdebstrap --quiet --format=tar --variant=minbase --include=systemd-sysv \
 		    --customize-hook="chroot \"\$1\" apt-get -qq -y \
 			--no-install-recommends satisfy '$needs' >/dev/null" \
@@ -58,6 +60,44 @@ make_root() {
 	fi
 	exec {lock}>&-
 	# The name of the machine that made it came along.
-	rm -rf "$1" && mkdir "$1" && tar -xf "$base" -C "$1" &&
-	    rm -f "$1/etc/hostname" || fail "$base cannot be unpacked"
+	rm -rf "$to" && mkdir "$to" && tar -xf "$base" -C "$to" &&
+	    rm -f "$to/etc/hostname" || fail "$base cannot be unpacked"
+}
+
+# ---- a root that is booted: $root, with systemd as init ----
+
+# The end of this script is its end.
+boot() {
+	local i
+	systemd-nspawn --quiet --directory="$root" --machine=node1 --register=no \
+	    --keep-unit --private-network --link-journal=no --boot \
+	    </dev/null >"$work/boot.log" 2>&1 &
+	nspawn=$!
+	trap 'kill -KILL "$init" "$nspawn" 2>/dev/null' EXIT
+	for ((i = 0; i < 600; i++)); do
+		sleep 0.1
+		init=$(cat "/proc/$nspawn/task/$nspawn/children" 2>/dev/null)
+		init=${init%% *}
+		[ -n "$init" ] || continue
+		inside test -S /run/systemd/private 2>/dev/null && return
+		kill -0 "$nspawn" 2>/dev/null || break
+	done
+	tail -n 20 "$work/boot.log"
+	echo "skipped: systemd-nspawn cannot boot a root here"
+	exit 77
+}
+
+inside() {
+	nsenter --target "$init" --all -- env -i TERM=dumb LANG=C.UTF-8 \
+	    PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+# ok WHAT COMMAND...: inside.
+ok() {
+	local what=$1 out
+	shift
+	out=$(inside "$@" 2>&1) || fail "$what: $* ended with $?
+$out
+$(inside journalctl --no-pager -n 30 -u 'coalmine*' 2>&1)"
+	say "$what"
 }

@@ -28,41 +28,6 @@ make_older() {
 	done
 }
 
-boot() {
-	local i
-	systemd-nspawn --quiet --directory="$root" --machine=node1 --register=no \
-	    --keep-unit --private-network --link-journal=no --boot \
-	    </dev/null >"$work/boot.log" 2>&1 &
-	nspawn=$!
-	trap 'kill -KILL "$init" "$nspawn" 2>/dev/null' EXIT
-	for ((i = 0; i < 600; i++)); do
-		sleep 0.1
-		init=$(cat "/proc/$nspawn/task/$nspawn/children" 2>/dev/null)
-		init=${init%% *}
-		[ -n "$init" ] || continue
-		inside test -S /run/systemd/private 2>/dev/null && return
-		kill -0 "$nspawn" 2>/dev/null || break
-	done
-	tail -n 20 "$work/boot.log"
-	echo "skipped: systemd-nspawn cannot boot a root here"
-	exit 77
-}
-
-inside() {
-	nsenter --target "$init" --all -- env -i TERM=dumb LANG=C.UTF-8 \
-	    PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
-}
-
-# ok WHAT COMMAND...: inside.
-ok() {
-	local what=$1 out
-	shift
-	out=$(inside "$@" 2>&1) || fail "$what: $* ended with $?
-$out
-$(inside journalctl --no-pager -n 30 -u 'coalmine*' 2>&1)"
-	say "$what"
-}
-
 # A file's path, kind, owner and mode, for all that packages or programs leave.
 files() {
 	inside find / -xdev \( -path /proc -o -path /sys -o -path /dev -o \
