@@ -29,6 +29,8 @@
 /* Some intervals of the mesh. */
 #define BLIND_NS    (1800 * CLK_NS_PER_S)
 #define NAMES_SHOWN 5
+/* As many have more than one leaf. */
+#define MANY_NODES 64
 
 static void __attribute__((format(printf, 4, 5))) diag(json_t *list,
     const char *severity, const char *remedy, const char *fmt, ...)
@@ -114,6 +116,32 @@ check_versions(struct view *v, json_t *list)
 		diag(list, "warn", "Install the same version everywhere.",
 		    "agents of another version than " COALMINE_VERSION ": %s",
 		    some_text(&other));
+}
+
+/* In the mesh of echoes, and in no run. */
+static void
+check_engines(struct view *v, json_t *list)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	struct some without = { .count = 0 };
+
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+		const json_t *mpi = json_object_get(n->inventory, "mpi");
+
+		if (roster_is_up(n) && json_is_array(mpi) &&
+		    json_array_size(mpi) == 0)
+			some_add(&without, n->name);
+	}
+	if (without.count > 0)
+		diag(list, "warn",
+		    "Install coalmine-probe-openmpi or coalmine-probe-mpich "
+		    "there, or build one for the site's MPI with "
+		    "coalmine-build-probe(8); then systemctl restart "
+		    "coalmine-agent.",
+		    "%zu nodes have no MPI with an engine and take no part in "
+		    "runs: %s",
+		    without.count, some_text(&without));
 }
 
 static void
@@ -350,8 +378,17 @@ check_topology(struct view *v, json_t *list)
 	const struct topo *t = roster_topo(r);
 	struct some apart = { .count = 0 }, unheard = { .count = 0 };
 
-	if (t == NULL || topo_file(t)->node_count == 0)
+	if (t == NULL || topo_file(t)->node_count == 0) {
+		if (roster_count(r) >= MANY_NODES)
+			diag(list, "info",
+			    "Let topology.leaves name the file that coalctl "
+			    "topology import makes of ibnetdiscover, Slurm, "
+			    "LLDP or a table.",
+			    "leaves of %zu nodes are guessed from their "
+			    "addresses (topology.leaf_prefix)",
+			    roster_count(r));
 		return;
+	}
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (topology_find_node(topo_file(t), roster_at(r, i)->name) ==
 		    TOPOLOGY_NONE)
@@ -375,9 +412,9 @@ check_topology(struct view *v, json_t *list)
 }
 
 static void (*const checks[])(struct view *v, json_t *list) = { check_store,
-	check_agents, check_campaigns, check_versions, check_clocks,
-	check_certificates, check_alarms, check_mesh, check_silence,
-	check_coverage, check_topology };
+	check_agents, check_engines, check_campaigns, check_versions,
+	check_clocks, check_certificates, check_alarms, check_mesh,
+	check_silence, check_coverage, check_topology };
 
 json_t *
 view_diags(struct view *v)

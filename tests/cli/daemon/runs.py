@@ -231,6 +231,18 @@ def test_schedule(c):
     assert [d for d in c.get("diags") if "broken" in d["text"]]
 
 
+def test_diags(c):
+    """Who has no engine is named, with what to do."""
+    a = Agent(c.pki, "node1", c.port, inventory={"mpi": []})
+    b = Agent(c.pki, "node2", c.port,
+              inventory={"mpi": [{"name": "openmpi", "version": "4"}]})
+    found = poll("no engine", 10, lambda: [
+        d for d in c.get("diags") if "no MPI with an engine" in d["text"]])
+    assert found[0]["text"].endswith(": node1"), found
+    assert "coalmine-probe-openmpi" in found[0]["remedy"], found
+    close([a, b])
+
+
 def test_foreign_texts(c):
     """What agents say about a run is cut on characters, and never fills a
     frame that is passed on."""
@@ -328,7 +340,7 @@ def main():
                      test_restart_without_head, test_cancel, test_alone,
                      test_flood, test_restored,
                      test_foreign_texts, test_latin, test_schedule,
-                     test_reload, test_config):
+                     test_reload, test_diags, test_config):
             start = time.time()
             test(c)
             print(f"{test.__name__} {time.time() - start:.1f} s", flush=True)
