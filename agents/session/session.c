@@ -39,9 +39,6 @@
 #define LATE_BASE_MS 1000
 #define LATE_CAP_MS  120000
 #define RETRY_MIN_MS 50 /* never a busy loop, whatever the jitter says */
-/* Between attempts to renew a certificate. */
-#define RENEW_MIN_S 1
-#define RENEW_MAX_S 3600
 /* Bulk data waits while this much is queued: a heartbeat behind it still
  * leaves in time over a 10 Mbit/s link. */
 #define QUEUE_BYTES (1024 * 1024)
@@ -56,18 +53,13 @@ enum session_state {
 
 struct session {
 	struct event_base *base;
-	const struct conf *conf;
 	const char *name;
 	const struct session_ops *ops;
 	void *arg;
 	struct str_address collector;
 	char boot[17]; /* this process's life */
-	SSL_CTX *ctx;
-	struct lists *lists;
-	struct enroll *enroll; /* a certificate is asked for, or NULL */
-	int renews;            /* the collector answers that in the session */
-	uint64_t renew_ns;     /* not again before */
-	char alarm[ERR_TEXT_BYTES]; /* of a certificate that is not renewed */
+	struct tls tls;
+	int renews; /* the collector renews certificates in the session */
 	enum session_state state;
 	struct resolve *resolve;
 	struct addrinfo *list, *next; /* addresses, and the one to try next */
@@ -149,8 +141,8 @@ send_heartbeat(struct session *s)
 	json_object_set_new(msg, "at_unix_ns",
 	    json_integer((json_int_t)clk_unix_ns()));
 	s->ops->heartbeat(msg, s->arg);
-	if (s->alarm[0] != '\0' && json_object_get(msg, "alarm") == NULL)
-		json_object_set_new(msg, "alarm", text_json(s->alarm));
+	if (s->tls.alarm[0] != '\0' && json_object_get(msg, "alarm") == NULL)
+		json_object_set_new(msg, "alarm", text_json(s->tls.alarm));
 	(void)put(s, WIRE_HEARTBEAT, msg);
 }
 
@@ -158,47 +150,12 @@ static void
 send_enroll(struct session *s)
 {
 	struct err err;
-	json_t *msg = enroll_message(s->enroll, &err);
+	json_t *msg = enroll_message(s->tls.enroll, &err);
 
 	if (msg == NULL || put(s, WIRE_ENROLL, msg) < 0)
 		session_close(s, "no request for a certificate can be made");
-	else if (enroll_uses_token(s->enroll))
+	else if (enroll_uses_token(s->tls.enroll))
 		s->state = SESSION_GREETING;
-}
-
-static void
-renew_failed(struct session *s, const struct err *err)
-{
-	snprintf(s->alarm, sizeof(s->alarm),
-	    "the certificate was not renewed: %.400s", err->text);
-	log_warnx("session: %s", s->alarm);
-	enroll_free(s->enroll);
-	s->enroll = NULL;
-}
-
-/* In the last third of its life a certificate gets a successor. */
-static void
-renew_when_due(struct session *s)
-{
-	const X509 *cert = SSL_CTX_get0_certificate(s->ctx);
-	int64_t now_unix_s = (int64_t)(clk_unix_ns() / CLK_NS_PER_S);
-	int64_t left_s = pki_unix_s(X509_get0_notAfter(cert)) - now_unix_s;
-	int64_t wait_s = left_s / 10;
-	struct err err;
-
-	if (!s->renews || clk_ns() < s->renew_ns ||
-	    now_unix_s < enroll_due_unix_s(cert))
-		return;
-	wait_s = wait_s < RENEW_MIN_S ? RENEW_MIN_S
-	    : wait_s > RENEW_MAX_S    ? RENEW_MAX_S
-				      : wait_s;
-	s->renew_ns = clk_ns() + (uint64_t)wait_s * CLK_NS_PER_S;
-	enroll_free(s->enroll);
-	s->enroll = NULL;
-	if (enroll_again(s->conf, s->name, &s->enroll, &err) < 0)
-		renew_failed(s, &err);
-	else
-		send_enroll(s);
 }
 
 static int
@@ -225,38 +182,22 @@ handle_welcome(struct session *s, const json_t *msg)
 	return 0;
 }
 
-static int
-load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
-{
-	return tls_load(conf_string(c, "tls", "ca"),
-	    conf_string(c, "tls", "cert"), conf_string(c, "tls", "key"),
-	    ret_ctx, err);
-}
-
 /* Whether it was the first or a later one, what comes is a new connection with
  * it. */
 static int
 handle_certificate(struct session *s, const json_t *msg)
 {
-	SSL_CTX *ctx = NULL;
 	struct err err;
-	int rc = enroll_answer(s->enroll, msg, &err);
+	int rc = tls_take_certificate(&s->tls, msg, &err);
 
-	if (rc == 0)
-		rc = load(s->conf, &ctx, &err);
 	if (rc < 0 && s->state == SESSION_UP) {
-		renew_failed(s, &err);
+		tls_renew_failed(&s->tls, &err);
 		return 0;
 	}
 	if (rc < 0) {
 		session_close(s, err.text);
 		return rc;
 	}
-	enroll_free(s->enroll);
-	s->enroll = NULL;
-	SSL_CTX_free(s->ctx);
-	s->ctx = ctx;
-	s->alarm[0] = '\0';
 	log_info("session %s:%s: a new certificate", s->collector.host,
 	    s->collector.port);
 	session_close(s, "for a new certificate");
@@ -271,9 +212,9 @@ handle_trust(struct session *s, const json_t *msg)
 	struct err err;
 
 	s->renews = member_bool(msg, "renew");
-	if (crl != NULL && lists_take(s->lists, ssl, crl, &err) < 0)
+	if (crl != NULL && lists_take(s->tls.lists, ssl, crl, &err) < 0)
 		log_warnx("session: %s", err.text);
-	if (lists_check(s->lists, ssl, &err) < 0) {
+	if (lists_check(s->tls.lists, ssl, &err) < 0) {
 		session_close(s, err.text);
 		return -EACCES;
 	}
@@ -295,12 +236,12 @@ handle(struct session *s, enum wire_type type, const json_t *msg)
 		session_close(s, err.text);
 		return -ECONNREFUSED;
 	}
-	if (type == WIRE_CERTIFICATE && s->enroll != NULL &&
+	if (type == WIRE_CERTIFICATE && s->tls.enroll != NULL &&
 	    (s->state == SESSION_UP || s->state == SESSION_GREETING))
 		return handle_certificate(s, msg);
 	if (s->state == SESSION_UP && type == WIRE_TRUST)
 		return handle_trust(s, msg);
-	if (s->state == SESSION_GREETING && !enroll_uses_token(s->enroll) &&
+	if (s->state == SESSION_GREETING && !enroll_uses_token(s->tls.enroll) &&
 	    type == WIRE_WELCOME)
 		return handle_welcome(s, msg);
 	if (s->state != SESSION_UP || type == WIRE_WELCOME) {
@@ -411,16 +352,13 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 {
 	SSL *ssl = bufferevent_openssl_get_ssl(bev);
 	struct session *s = arg;
-	int by_token = enroll_uses_token(s->enroll);
 	struct err err;
 
 	if (what & BEV_EVENT_CONNECTED) {
 		socket_options(bufferevent_getfd(bev));
-		if ((by_token && enroll_check(s->enroll, ssl, &err) < 0) ||
-		    tls_check_collector(ssl, s->collector.host, &err) < 0 ||
-		    lists_check(s->lists, ssl, &err) < 0)
+		if (tls_check(&s->tls, ssl, s->collector.host, &err) < 0)
 			session_close(s, err.text);
-		else if (by_token)
+		else if (enroll_uses_token(s->tls.enroll))
 			send_enroll(s);
 		else
 			send_hello(s);
@@ -444,12 +382,12 @@ open_next(struct session *s)
 	s->next = ai->ai_next;
 	s->state = SESSION_OPENING;
 	s->heard_ns = clk_ns();
-	ssl = SSL_new(s->ctx);
+	ssl = SSL_new(s->tls.ctx);
 	s->bev = bufferevent_openssl_socket_new(s->base, -1, ssl,
 	    BUFFEREVENT_SSL_CONNECTING,
 	    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 	SSL_set_tlsext_host_name(ssl, s->collector.host);
-	if (enroll_uses_token(s->enroll))
+	if (enroll_uses_token(s->tls.enroll))
 		SSL_set_tlsext_host_name(ssl, (char[]){ PKI_ENROLL_SNI });
 	bufferevent_setcb(s->bev, read_cb, write_cb, event_cb, s);
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
@@ -528,7 +466,8 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	}
 	send_heartbeat(s);
 	timer_set(s, s->heartbeat_ns);
-	renew_when_due(s);
+	if (s->renews && tls_renew_due(&s->tls))
+		send_enroll(s);
 }
 
 /* The first of equal failures is news, the others are not. */
@@ -581,41 +520,13 @@ session_close(struct session *s, const char *why)
 		s->ops->down(clk_ns() - s->heard_ns, s->arg);
 }
 
-/* Certificates, or what there is to ask for some. */
-static int
-load_first(struct session *s, struct err *err)
-{
-	int rc;
-
-	pki_pair_mend(conf_string(s->conf, "tls", "key"),
-	    conf_string(s->conf, "tls", "cert"));
-	rc = lists_open(s->conf, &s->lists, err);
-	if (rc < 0)
-		return rc;
-	rc = enroll_by_token(s->conf, s->name, &s->enroll, err);
-	if (rc < 0)
-		return rc;
-	if (s->enroll == NULL)
-		return load(s->conf, &s->ctx, err);
-	s->ctx = tls_load_nothing();
-	return s->ctx != NULL ? 0 : err_set(err, -ENOMEM, "tls");
-}
-
 int
 session_files_check(const struct conf *c, const char *name, struct err *err)
 {
-	struct enroll *enroll = NULL;
-	struct lists *lists = NULL;
-	SSL_CTX *ctx = NULL;
-	int rc = lists_open(c, &lists, err);
+	struct tls tls;
+	int rc = tls_open(&tls, c, name, err);
 
-	if (rc == 0)
-		rc = enroll_by_token(c, name, &enroll, err);
-	if (rc == 0 && enroll == NULL)
-		rc = load(c, &ctx, err);
-	SSL_CTX_free(ctx);
-	enroll_free(enroll);
-	lists_free(lists);
+	tls_close(&tls);
 	return rc;
 }
 
@@ -626,7 +537,6 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 	struct session *s = xcalloc(1, sizeof(*s));
 
 	s->base = base;
-	s->conf = c;
 	s->name = name;
 	s->ops = ops;
 	s->arg = arg;
@@ -638,7 +548,9 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 	if (str_address_parse(conf_string(c, "agent", "collector"),
 		&s->collector) < 0)
 		assert(!"its row takes nothing else");
-	if (load_first(s, err) < 0) {
+	pki_pair_mend(conf_string(c, "tls", "key"),
+	    conf_string(c, "tls", "cert"));
+	if (tls_open(&s->tls, c, name, err) < 0) {
 		session_free(s);
 		return NULL;
 	}
@@ -655,9 +567,7 @@ session_free(struct session *s)
 	if (s->list != NULL)
 		freeaddrinfo(s->list);
 	event_free(s->timer);
-	SSL_CTX_free(s->ctx);
-	enroll_free(s->enroll);
-	lists_free(s->lists);
+	tls_close(&s->tls);
 	free(s);
 }
 
@@ -710,24 +620,10 @@ session_room(const struct session *s)
 void
 session_reload(struct session *s)
 {
-	struct lists *lists = NULL;
 	struct err err;
-	SSL_CTX *ctx;
 
-	if (lists_open(s->conf, &lists, &err) < 0 ||
-	    load(s->conf, &ctx, &err) < 0) {
-		lists_free(lists);
+	if (tls_reload(&s->tls, &err) < 0)
 		log_warnx("session: certificates kept: %s", err.text);
-		return;
-	}
-	lists_free(s->lists);
-	s->lists = lists;
-	SSL_CTX_free(s->ctx);
-	s->ctx = ctx;
-	s->alarm[0] = '\0';
-	if (enroll_uses_token(s->enroll)) {
-		enroll_free(s->enroll); /* somebody brought one */
-		s->enroll = NULL;
-	}
-	log_info("session: certificates read again");
+	else
+		log_info("session: certificates read again");
 }

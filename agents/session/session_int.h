@@ -32,22 +32,6 @@ struct resolve *resolve_start(struct event_base *base, const char *host,
 /* Forget the answer: cb is not called any more. NULL is allowed. */
 void resolve_cancel(struct resolve *r);
 
-/* ---- tls.c: the agent's side of mutual TLS ---- */
-
-/* Certificates of the site; TLS 1.2 and later, small buffers. -EINVAL with
- * the file and the library's reason in why. SSL_CTX_free is the caller's. */
-int tls_load(const char *ca, const char *cert, const char *key,
-    SSL_CTX **ret_ctx, struct err *err);
-
-/* For a node that has no certificate yet: nobody is believed but by
- * enroll_check. NULL: no memory. */
-SSL_CTX *tls_load_nothing(void);
-
-/* After the handshake: is the peer the collector called host? Its certificate
- * must have the role collector and the name among its alternative names; for
- * an address also "coalmine-collector". 0, or -EACCES and why. */
-int tls_check_collector(SSL *ssl, const char *host, struct err *err);
-
 /* ---- lists.c: revoked certificates ---- */
 
 struct lists;
@@ -81,5 +65,33 @@ json_t *enroll_message(const struct enroll *e, struct err *err);
 int enroll_answer(struct enroll *e, const json_t *msg, struct err *err);
 /* When the last third of its life begins. */
 int64_t enroll_due_unix_s(const X509 *cert);
+
+/* ---- tls.c: the agent's side of mutual TLS, 1.3 ---- */
+
+struct tls {
+	const struct conf *conf;
+	const char *name; /* the node's */
+	SSL_CTX *ctx;
+	struct lists *lists;
+	struct enroll *enroll;      /* a certificate is asked for, or NULL */
+	uint64_t renew_ns;          /* not again before */
+	char alarm[ERR_TEXT_BYTES]; /* of a certificate that is not renewed */
+};
+/* Certificates of the site, or what there is to ask for some; c and name
+ * outlive t. -EINVAL with the file and the library's reason in err; tls_close
+ * in either case. */
+int tls_open(struct tls *t, const struct conf *c, const char *name,
+    struct err *err);
+void tls_close(struct tls *t);
+/* The files again; with such as cannot be used the old ones stay. */
+int tls_reload(struct tls *t, struct err *err);
+/* After the handshake: is the peer the collector called host, and not revoked?
+ * -EACCES. */
+int tls_check(const struct tls *t, SSL *ssl, const char *host, struct err *err);
+/* 1: enroll has a request for a successor, which is to be sent now. */
+int tls_renew_due(struct tls *t);
+void tls_renew_failed(struct tls *t, const struct err *err);
+/* The answer to enroll's request: serves from the next connection on. */
+int tls_take_certificate(struct tls *t, const json_t *msg, struct err *err);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tls.c - with what an agent connects: certificates of the site's, or a token,
+ * and a successor of the certificate in the last third of its life.
+ */
 #include "agents/session/session_int.h"
 
 #include <arpa/inet.h>
@@ -8,11 +12,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clk.h"
 #include "common/err.h"
 #include "common/file.h"
+#include "common/log.h"
 #include "common/str.h"
 #include "schema/names.h"
 #include "schema/pki.h"
+
+/* Between attempts to renew a certificate. */
+#define RENEW_MIN_S 1
+#define RENEW_MAX_S 3600
 
 static SSL_CTX *
 client_new(void)
@@ -27,20 +37,12 @@ client_new(void)
 	return ctx;
 }
 
-SSL_CTX *
-tls_load_nothing(void)
+static int
+load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 {
-	SSL_CTX *ctx = client_new();
-
-	if (ctx != NULL)
-		SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
-	return ctx;
-}
-
-int
-tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
-    struct err *err)
-{
+	const char *ca = conf_string(c, "tls", "ca");
+	const char *cert = conf_string(c, "tls", "cert");
+	const char *key = conf_string(c, "tls", "key");
 	const char *const files[] = { ca, cert, key };
 	const char *bad = NULL;
 	SSL_CTX *ctx;
@@ -71,7 +73,114 @@ tls_load(const char *ca, const char *cert, const char *key, SSL_CTX **ret_ctx,
 }
 
 int
-tls_check_collector(SSL *ssl, const char *host, struct err *err)
+tls_open(struct tls *t, const struct conf *c, const char *name, struct err *err)
+{
+	int rc;
+
+	*t = (struct tls){ .conf = c, .name = name };
+	rc = lists_open(c, &t->lists, err);
+	if (rc == 0)
+		rc = enroll_by_token(c, name, &t->enroll, err);
+	if (rc < 0)
+		return rc;
+	if (t->enroll == NULL)
+		return load(c, &t->ctx, err);
+	t->ctx = client_new();
+	if (t->ctx == NULL)
+		return err_set(err, -ENOMEM, "tls");
+	/* Nobody is believed but by enroll_check. */
+	SSL_CTX_set_verify(t->ctx, SSL_VERIFY_NONE, NULL);
+	return 0;
+}
+
+void
+tls_close(struct tls *t)
+{
+	SSL_CTX_free(t->ctx);
+	enroll_free(t->enroll);
+	lists_free(t->lists);
+}
+
+int
+tls_reload(struct tls *t, struct err *err)
+{
+	struct lists *lists = NULL;
+	SSL_CTX *ctx;
+	int rc = lists_open(t->conf, &lists, err);
+
+	if (rc == 0)
+		rc = load(t->conf, &ctx, err);
+	if (rc < 0) {
+		lists_free(lists);
+		return rc;
+	}
+	lists_free(t->lists);
+	t->lists = lists;
+	SSL_CTX_free(t->ctx);
+	t->ctx = ctx;
+	t->alarm[0] = '\0';
+	if (enroll_uses_token(t->enroll)) {
+		enroll_free(t->enroll); /* somebody brought one */
+		t->enroll = NULL;
+	}
+	return 0;
+}
+
+void
+tls_renew_failed(struct tls *t, const struct err *err)
+{
+	snprintf(t->alarm, sizeof(t->alarm),
+	    "the certificate was not renewed: %.400s", err->text);
+	log_warnx("session: %s", t->alarm);
+	enroll_free(t->enroll);
+	t->enroll = NULL;
+}
+
+int
+tls_renew_due(struct tls *t)
+{
+	const X509 *cert = SSL_CTX_get0_certificate(t->ctx);
+	int64_t now_unix_s = (int64_t)(clk_unix_ns() / CLK_NS_PER_S);
+	int64_t left_s = pki_unix_s(X509_get0_notAfter(cert)) - now_unix_s;
+	int64_t wait_s = left_s / 10;
+	struct err err;
+
+	if (clk_ns() < t->renew_ns || now_unix_s < enroll_due_unix_s(cert))
+		return 0;
+	wait_s = wait_s < RENEW_MIN_S ? RENEW_MIN_S
+	    : wait_s > RENEW_MAX_S    ? RENEW_MAX_S
+				      : wait_s;
+	t->renew_ns = clk_ns() + (uint64_t)wait_s * CLK_NS_PER_S;
+	enroll_free(t->enroll);
+	t->enroll = NULL;
+	if (enroll_again(t->conf, t->name, &t->enroll, &err) == 0)
+		return 1;
+	tls_renew_failed(t, &err);
+	return 0;
+}
+
+int
+tls_take_certificate(struct tls *t, const json_t *msg, struct err *err)
+{
+	SSL_CTX *ctx;
+	int rc = enroll_answer(t->enroll, msg, err);
+
+	if (rc == 0)
+		rc = load(t->conf, &ctx, err);
+	if (rc < 0)
+		return rc;
+	enroll_free(t->enroll);
+	t->enroll = NULL;
+	SSL_CTX_free(t->ctx);
+	t->ctx = ctx;
+	t->alarm[0] = '\0';
+	return 0;
+}
+
+/* Its certificate must have the role collector and the name among its
+ * alternative names; for an address also "coalmine-collector". */
+static int
+check_collector(SSL *ssl, const char *host, struct err *err)
 {
 	X509 *cert = SSL_get_peer_certificate(ssl);
 	const char *role = names_roles[ROLE_COLLECTOR], *bad = NULL;
@@ -95,4 +204,16 @@ tls_check_collector(SSL *ssl, const char *host, struct err *err)
 	if (bad == NULL)
 		return 0;
 	return err_set(err, -EACCES, "%s %s", host, bad);
+}
+
+int
+tls_check(const struct tls *t, SSL *ssl, const char *host, struct err *err)
+{
+	int rc = 0;
+
+	if (enroll_uses_token(t->enroll))
+		rc = enroll_check(t->enroll, ssl, err);
+	if (rc == 0)
+		rc = check_collector(ssl, host, err);
+	return rc == 0 ? lists_check(t->lists, ssl, err) : rc;
 }

@@ -158,7 +158,7 @@ static int
 need_run(struct store_put_db *p, const struct store_job *job, const char *name,
     int64_t *ret_id)
 {
-	struct store_job stub = { .what = PUT_RUN };
+	struct store_job run = { .what = PUT_RUN };
 	sqlite3_stmt *q = p->stmts[FIND_RUN];
 	int rc;
 
@@ -172,14 +172,14 @@ need_run(struct store_put_db *p, const struct store_job *job, const char *name,
 	sqlite3_clear_bindings(q);
 	if (rc != SQLITE_DONE)
 		return store_db_errno(rc);
-	stub.object = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I}", "run", name,
+	run.object = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I}", "run", name,
 	    "campaign", "", "state", "failed", "cause", "internal", "text",
 	    "known only by its records", "created_unix_ns",
 	    (json_int_t)job->at_unix_ns);
-	rc = put_object(p, &stub);
+	rc = put_object(p, &run);
 	if (rc == 0)
 		*ret_id = sqlite3_last_insert_rowid(p->db);
-	json_decref(stub.object);
+	json_decref(run.object);
 	return rc;
 }
 
