@@ -15,7 +15,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/job/bound.h"
+#include "probes/job/affinity.h"
 #include "probes/job/nic.h"
 #include "probes/job/roles.h"
 
@@ -129,7 +129,7 @@ world_open(struct world *w, int *argc, char ***argv)
 	memset(w, 0, sizeof(*w));
 	if (nic_set(&err) < 0)
 		fatalx("%s", err.text);
-	bound_set();
+	affinity_set();
 	if (MPI_Init(argc, argv) != MPI_SUCCESS)
 		fatalx("MPI_Init failed");
 	log_set_fatal_hook(abort_job);
@@ -142,14 +142,14 @@ world_open(struct world *w, int *argc, char ***argv)
 }
 
 json_t *
-world_bound(const struct world *w)
+world_affinity(const struct world *w)
 {
 	const char **names = xcalloc((size_t)w->nodes, sizeof(*names));
-	struct bound mine, *all = NULL;
+	struct affinity mine, *all = NULL;
 	json_t *list = NULL;
 	MPI_Request req;
 
-	bound_look("", &mine);
+	affinity_look("", &mine);
 	mine.node = w->node;
 	mine.local = w->local;
 	if (w->rank == 0)
@@ -160,7 +160,7 @@ world_bound(const struct world *w)
 	for (int i = 0; i < w->nodes; i++)
 		names[i] = w->names[i];
 	if (w->rank == 0)
-		list = bound_json(all, (size_t)w->size, names);
+		list = affinity_json(all, (size_t)w->size, names);
 	free(all);
 	free(names);
 	return list;

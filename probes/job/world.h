@@ -50,7 +50,7 @@ struct world {
 void world_open(struct world *w, int *argc, char ***argv);
 /* The member bound of the begin record at rank 0, NULL elsewhere. Collective.
  */
-json_t *world_bound(const struct world *w);
+json_t *world_affinity(const struct world *w);
 /* Assign roles and split; log lines then name rank and node. -ERANGE: too few
  * nodes, *ret_needed would do. */
 int world_split(struct world *w, const struct settings *s, int *ret_needed);

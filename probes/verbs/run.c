@@ -352,7 +352,7 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 	r->end.status = parts.status;
 	good = parts.status == 0 && fabric_check(r);
 	if (good)
-		r->bound = world_bound(&r->world);
+		r->bound = world_affinity(&r->world);
 	if (parts.canaries && good)
 		run_canaries(r);
 	else if (first && parts.status == 0)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "schema/options.h"
-#include "tests/unit/agents/tree.h"
+#include "tests/unit/tree.h"
 
 #define CLASS "sys/class/"
 

@@ -18,7 +18,7 @@
 
 #include "agents/mesh/mesh_int.h"
 #include "agents/sensor/host.h"
-#include "tests/unit/agents/tree.h"
+#include "tests/unit/tree.h"
 
 #define MANY 1000
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "agents/sensor/host.c"
-#include "tests/unit/agents/tree.h"
+#include "tests/unit/tree.h"
 
 static double
 get(const json_t *o, const char *key)

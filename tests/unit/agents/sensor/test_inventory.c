@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "schema/options.h"
-#include "tests/unit/agents/tree.h"
+#include "tests/unit/tree.h"
 
 #define NET "sys/class/net/"
 #define IB  "sys/class/infiniband/mlx5_0/ports/1/"

@@ -10,7 +10,7 @@
 
 #include "agents/run/idle.h"
 #include "agents/sensor/link.h"
-#include "tests/unit/agents/tree.h"
+#include "tests/unit/tree.h"
 
 #define IB  "sys/class/infiniband/mlx5_0/ports/1/"
 #define CXI "sys/class/cxi/cxi0/device/telemetry/"

@@ -7,7 +7,7 @@
 #include "common/str.h"
 #include "probes/collective/tune.h"
 #include "probes/predict/predict.h"
-#include "tests/unit/agents/tree.h"
+#include "tests/unit/tree.h"
 
 static struct machine *
 machine(const char *name)

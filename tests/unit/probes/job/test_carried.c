@@ -8,49 +8,24 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-static char root[64];
-
-/* A file below root, with its folders. */
-static void __attribute__((format(printf, 2, 3)))
-file_write(const char *path, const char *fmt, ...)
-{
-	char full[300];
-	va_list ap;
-	FILE *fp;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')) != NULL;
-	     at++) {
-		*at = '\0';
-		(void)mkdir(full, 0755);
-		*at = '/';
-	}
-	fp = fopen(full, "we");
-	assert_non_null(fp);
-	va_start(ap, fmt);
-	vfprintf(fp, fmt, ap);
-	va_end(ap);
-	fclose(fp);
-}
+#include "tests/unit/tree.h"
 
 static void
 counters_write(int eth0, int eth1, int port_words)
 {
-	file_write("/proc/self/net/dev",
+	tree_putf("proc/self/net/dev",
 	    "Inter-|   Receive    |  Transmit\n face |bytes |bytes\n"
 	    "    lo: 1 2 3 4 5 6 7 8 9000 10 11\n"
 	    "  eth0: 1 2 3 4 5 6 7 8 %d 10 11\n"
 	    "  eth1:1 2 3 4 5 6 7 8 %d 10 11\n  odd: 1 2\n",
 	    eth0, eth1);
-	file_write("/sys/class/infiniband/mlx5_0/ports/2/counters/"
-		   "port_xmit_data",
+	tree_putf("sys/class/infiniband/mlx5_0/ports/2/counters/"
+		  "port_xmit_data",
 	    "%d\n", port_words);
-	file_write("/sys/class/infiniband/mlx5_0/ports/1/link_layer", "x\n");
+	tree_putf("sys/class/infiniband/mlx5_0/ports/1/link_layer", "x\n");
 }
 
 static void
@@ -58,14 +33,13 @@ test_devices(void **state)
 {
 	struct carried_device before[CARRIED_DEVICES_MAX];
 	struct carried_device now[CARRIED_DEVICES_MAX];
-	char text[64], cmd[100];
+	char text[64];
 	size_t n;
 
 	(void)state;
-	snprintf(root, sizeof(root), "/tmp/coalmine-carried-XXXXXX");
-	assert_non_null(mkdtemp(root));
+	assert_int_equal(tree_setup(state), 0);
 	counters_write(100, 7, 1000);
-	n = carried_devices_read(root, before);
+	n = carried_devices_read(tree, before);
 	assert_int_equal(n, 3);
 	assert_string_equal(before[0].name, "eth0");
 	assert_int_equal(before[0].out_bytes, 100);
@@ -73,7 +47,7 @@ test_devices(void **state)
 	assert_int_equal(before[2].out_bytes, 4000);
 	assert_true(before[2].rdma && !before[0].rdma);
 	counters_write(1100, 1006, 1250);
-	assert_int_equal(carried_devices_read(root, now), 3);
+	assert_int_equal(carried_devices_read(tree, now), 3);
 	carried_devices_used(before, n, now, 3, 1000, text, sizeof(text));
 	assert_string_equal(text, "eth0,mlx5_0:2");
 	carried_devices_used(before, n, now, 3, 1001, text, sizeof(text));
@@ -81,9 +55,8 @@ test_devices(void **state)
 	/* who has no room is left out, whole */
 	carried_devices_used(before, n, now, 3, 1000, text, 10);
 	assert_string_equal(text, "eth0");
-	snprintf(cmd, sizeof(cmd), "rm -r '%s'", root);
-	assert_int_equal(system(cmd), 0);
-	assert_int_equal(carried_devices_read(root, now), 0);
+	assert_int_equal(tree_teardown(state), 0);
+	assert_int_equal(carried_devices_read(tree, now), 0);
 }
 
 static void

@@ -8,7 +8,7 @@
 
 #include "probes/topology/local.c"
 
-#include "tests/unit/agents/tree.h"
+#include "tests/unit/tree.h"
 
 /* A device at its place among the bridges, and where else the kernel shows
  * it. */

@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bound.h - the cores that a rank may run on, and which are near its NIC.
+ * affinity.h - the cores that a rank may run on, and which are near its NIC.
  *
  * Launchers bind by what they know of cores; of a rank's NIC they know nothing.
  * So a rank that its launcher has left on several NUMA nodes keeps to the one
  * of its NIC, under every launcher alike. The kernel is asked, not hwloc: MPIs
  * bring hwlocs of their own, which one process cannot hold beside ours.
  */
-#ifndef PROBES_JOB_BOUND_H
-#define PROBES_JOB_BOUND_H
+#ifndef PROBES_JOB_AFFINITY_H
+#define PROBES_JOB_AFFINITY_H
 
 #include <jansson.h>
 
-#define BOUND_CORES_BYTES 96
-#define BOUND_NUMA_BYTES  32
+#define AFFINITY_CORES_BYTES 96
+#define AFFINITY_NUMA_BYTES  32
 
-struct bound {
-	int node, local;               /* of the world; -1: of nobody */
-	char cores[BOUND_CORES_BYTES]; /* "0-15,32-47" */
-	char numa[BOUND_NUMA_BYTES];   /* "0"; "" where nothing is known */
+struct affinity {
+	int node, local;                  /* of the world; -1: of nobody */
+	char cores[AFFINITY_CORES_BYTES]; /* "0-15,32-47" */
+	char numa[AFFINITY_NUMA_BYTES];   /* "0"; "" where nothing is known */
 };
 
 /* Of this thread. root is "", or a folder with a sys/ for tests. */
-void bound_look(const char *root, struct bound *ret);
+void affinity_look(const char *root, struct affinity *ret);
 /* Keep this thread to the NUMA node of a network device, "mlx5_0", "mlx5_0:1"
  * or "eth1", of those cores that it has. 1 when that changed something. */
-int bound_near(const char *root, const char *device);
+int affinity_near(const char *root, const char *device);
 /* By COALMINE_NICS or COALMINE_DEVICES the device of this rank, before
  * MPI_Init, so that the MPI's threads and memory are there too; unless
  * COALMINE_BIND is another than auto. */
-void bound_set(void);
-/* The member bound of a begin record: ranks by node and local number that have
- * the same cores, a row each. names are those of nodes. Sorts rows. */
-json_t *bound_json(struct bound *rows, size_t count, const char *const *names);
+void affinity_set(void);
+/* The member affinity of a begin record: ranks by node and local number that
+ * have the same cores, a row each. names are those of nodes. Sorts rows. */
+json_t *affinity_json(struct affinity *rows, size_t count,
+    const char *const *names);
 
 #endif

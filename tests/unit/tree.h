@@ -3,10 +3,11 @@
  * tree.h - a machine's /sys and /proc made of a few files in a temporary
  * directory.
  */
-#ifndef TESTS_UNIT_AGENTS_TREE_H
-#define TESTS_UNIT_AGENTS_TREE_H
+#ifndef TESTS_UNIT_TREE_H
+#define TESTS_UNIT_TREE_H
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,19 @@ tree_put(const char *path, const char *text)
 	fp = fopen(full, "we");
 	if (fp == NULL || fputs(text, fp) < 0 || fclose(fp) != 0)
 		abort();
+}
+
+static inline void __attribute__((format(printf, 2, 3)))
+tree_putf(const char *path, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(text, sizeof(text), fmt, ap) >= (int)sizeof(text))
+		abort();
+	va_end(ap);
+	tree_put(path, text);
 }
 
 static inline void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bound.c - sets of cores as the kernel's lists, and the set that is near a
+ * affinity.c - sets of cores as the kernel's lists, and the set that is near a
  * device.
  */
-#include "probes/job/bound.h"
+#include "probes/job/affinity.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ numa_read(const char *root, int numa, cpu_set_t *ret)
 }
 
 void
-bound_look(const char *root, struct bound *ret)
+affinity_look(const char *root, struct affinity *ret)
 {
 	cpu_set_t *mine = CPU_ALLOC(CORES_MAX), *numa = CPU_ALLOC(CORES_MAX);
 	cpu_set_t *near = CPU_ALLOC(CORES_MAX);
@@ -125,7 +125,7 @@ numa_of(const char *root, const char *device)
 }
 
 int
-bound_near(const char *root, const char *device)
+affinity_near(const char *root, const char *device)
 {
 	cpu_set_t *mine = CPU_ALLOC(CORES_MAX), *near = CPU_ALLOC(CORES_MAX);
 	int numa = numa_of(root, device), changed = 0, count;
@@ -144,7 +144,7 @@ bound_near(const char *root, const char *device)
 }
 
 void
-bound_set(void)
+affinity_set(void)
 {
 	const char *how = getenv("COALMINE_BIND");
 	const char *list = getenv("COALMINE_NICS");
@@ -164,14 +164,14 @@ bound_set(void)
 	}
 	names = str_list_parse(list, &count);
 	if (names != NULL && count > 0 && local >= 0)
-		bound_near("", names[(size_t)local % count]);
+		affinity_near("", names[(size_t)local % count]);
 	str_list_free(names);
 }
 
 static int
 row_compare(const void *a, const void *b)
 {
-	const struct bound *x = a, *y = b;
+	const struct affinity *x = a, *y = b;
 	int d = (x->local > y->local) - (x->local < y->local);
 
 	d = d != 0 ? d : strcmp(x->cores, y->cores);
@@ -180,7 +180,7 @@ row_compare(const void *a, const void *b)
 }
 
 json_t *
-bound_json(struct bound *rows, size_t count, const char *const *names)
+affinity_json(struct affinity *rows, size_t count, const char *const *names)
 {
 	const char **some = xcalloc(count + 1, sizeof(*some));
 	json_t *list = json_array();

@@ -1,41 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_bound.c - which cores a rank has, and which of them are near a NIC. */
+/* Which cores a rank has, and which of them are near a NIC. */
 #include "common/err.h"
-#include "probes/job/bound.c"
+#include "probes/job/affinity.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-static char root[] = "/tmp/coalmine-XXXXXX";
-
-static void
-file_write(const char *path, const char *text)
-{
-	char full[300];
-	FILE *fp;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')) != NULL;
-	     at++) {
-		*at = '\0';
-		(void)mkdir(full, 0755);
-		*at = '/';
-	}
-	fp = fopen(full, "we");
-	assert_non_null(fp);
-	fputs(text, fp);
-	fclose(fp);
-}
+#include "tests/unit/tree.h"
 
 static void
 test_lists(void **state)
 {
 	cpu_set_t *set = CPU_ALLOC(CORES_MAX);
-	char text[BOUND_CORES_BYTES], small[24];
+	char text[AFFINITY_CORES_BYTES], small[24];
 
 	(void)state;
 	list_read("0-3,8,127-128\n", set);
@@ -56,8 +35,8 @@ static void
 test_near(void **state)
 {
 	cpu_set_t *all = CPU_ALLOC(CORES_MAX), *rest = CPU_ALLOC(CORES_MAX);
-	char first[16], others[BOUND_CORES_BYTES];
-	struct bound b;
+	char first[16], others[AFFINITY_CORES_BYTES];
+	struct affinity b;
 	size_t at = 0;
 
 	(void)state;
@@ -70,27 +49,27 @@ test_near(void **state)
 	CPU_CLR_S(at, SET_BYTES, rest);
 	snprintf(first, sizeof(first), "%zu", at);
 	list_write(rest, others, sizeof(others));
-	file_write("/sys/devices/system/node/node0/cpulist", first);
-	file_write("/sys/devices/system/node/node3/cpulist", others);
-	file_write("/sys/class/infiniband/mlx5_0/device/numa_node", "0\n");
-	file_write("/sys/class/net/eth1/device/numa_node", "3\n");
-	file_write("/sys/class/net/eth2/device/numa_node", "-1\n");
+	tree_put("sys/devices/system/node/node0/cpulist", first);
+	tree_put("sys/devices/system/node/node3/cpulist", others);
+	tree_put("sys/class/infiniband/mlx5_0/device/numa_node", "0\n");
+	tree_put("sys/class/net/eth1/device/numa_node", "3\n");
+	tree_put("sys/class/net/eth2/device/numa_node", "-1\n");
 
-	bound_look(root, &b);
+	affinity_look(tree, &b);
 	assert_string_equal(b.numa, "0,3");
-	assert_int_equal(bound_near(root, "eth2"), 0);
-	assert_int_equal(bound_near(root, "../net/eth1"), 0);
-	assert_int_equal(bound_near(root, "eth9"), 0);
-	assert_int_equal(bound_near(root, "mlx5_0:1"), 1);
-	bound_look(root, &b);
+	assert_int_equal(affinity_near(tree, "eth2"), 0);
+	assert_int_equal(affinity_near(tree, "../net/eth1"), 0);
+	assert_int_equal(affinity_near(tree, "eth9"), 0);
+	assert_int_equal(affinity_near(tree, "mlx5_0:1"), 1);
+	affinity_look(tree, &b);
 	assert_string_equal(b.cores, first);
 	assert_string_equal(b.numa, "0");
 	/* bound elsewhere, and bound there already */
-	assert_int_equal(bound_near(root, "eth1"), 0);
-	assert_int_equal(bound_near(root, "mlx5_0"), 0);
+	assert_int_equal(affinity_near(tree, "eth1"), 0);
+	assert_int_equal(affinity_near(tree, "mlx5_0"), 0);
 	assert_int_equal(sched_setaffinity(0, SET_BYTES, all), 0);
-	assert_int_equal(bound_near(root, "eth1"), 1);
-	bound_look(root, &b);
+	assert_int_equal(affinity_near(tree, "eth1"), 1);
+	affinity_look(tree, &b);
 	assert_string_equal(b.cores, others);
 	assert_int_equal(sched_setaffinity(0, SET_BYTES, all), 0);
 	CPU_FREE(all);
@@ -101,14 +80,14 @@ static void
 test_rows(void **state)
 {
 	static const char *const names[] = { "n1", "n2", "n3" };
-	struct bound rows[] = { { 0, 0, "0-3", "0" }, { 0, 1, "4-7", "1" },
+	struct affinity rows[] = { { 0, 0, "0-3", "0" }, { 0, 1, "4-7", "1" },
 		{ 1, 0, "0-3", "0" }, { 1, 1, "4-7", "1" },
 		{ 2, 1, "0-7", "0-1" }, { 2, 0, "0-3", "0" } };
 	json_t *list;
 	char *text;
 
 	(void)state;
-	list = bound_json(rows, ARRAY_LEN(rows), names);
+	list = affinity_json(rows, ARRAY_LEN(rows), names);
 	text = json_dumps(list, JSON_COMPACT);
 	assert_string_equal(text,
 	    "[{\"nodes\":\"n[1-3]\",\"local\":0,\"cores\":\"0-3\","
@@ -129,12 +108,6 @@ main(void)
 		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_rows),
 	};
-	char cmd[60];
-	int rc;
 
-	if (mkdtemp(root) == NULL)
-		return 1;
-	rc = cmocka_run_group_tests(tests, NULL, NULL);
-	snprintf(cmd, sizeof(cmd), "rm -r '%s'", root);
-	return system(cmd) != 0 ? 1 : rc;
+	return cmocka_run_group_tests(tests, tree_setup, tree_teardown);
 }
