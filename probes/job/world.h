@@ -48,7 +48,8 @@ struct world {
 
 /* MPI_Init, names, numbers. */
 void world_open(struct world *w, int *argc, char ***argv);
-/* The member bound of the begin record at rank 0, NULL elsewhere. Collective.
+/* The member affinity of the begin record at rank 0, NULL elsewhere.
+ * Collective.
  */
 json_t *world_affinity(const struct world *w);
 /* Assign roles and split; log lines then name rank and node. -ERANGE: too few
