@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Confirmation runs: whom they ask, how, and what comes of what they find. */
+#include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
+
+#include "common/clk.h"
+#include "common/member.h"
+#include "common/str.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The pass finds nothing: no alarm. */
+static void
+test_cleared_by_pass(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", 0);
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
+static void
+test_uplink(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0xf0); /* node5 to node8, all of a leaf */
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f,
+	    "leaf 10.78.2.0/24: 40 % slower than other leaves, 4 of its 4 "
+	    "nodes");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", PASS_UPLINK);
+	expect_text(f, "so its uplink");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
+/* A spine is a part of the paths between leaves, and no end of them is to
+ * blame: that is what is said, of a node and of a leaf, and nobody is bad. */
+static void
+test_spine(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+
+	for (int leaf = 0; leaf <= 1; leaf++) {
+		for (int i = 0; i < 3; i++)
+			hear_round(f, leaf ? 0xf0 : 1 << 4);
+		diagnosis_tick(f->diagnosis);
+		hear_pass(f, "nobody", PASS_PATH);
+		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
+		    1);
+		assert_string_equal(list[0].kind, leaf ? "leaf" : "node");
+		assert_string_equal(names_whats[list[0].what], "undetermined");
+		assert_int_equal(list[0].verdict, VERDICT_WARN);
+		expect_text(f, "confirmation run: undetermined, node or path");
+		for (int i = 0; i < 5; i++)
+			hear_round(f, 0);
+		assert_int_equal(open_cases(f), 0);
+	}
+}
+
+/* A node is accused, and it is its leaf's uplink. */
+static void
+test_node_is_leaf(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", PASS_UPLINK);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(list[0].kind, "leaf");
+	assert_string_equal(names_whats[list[0].what], "link");
+	expect_text(f, "leaf 10.78.2.0/24: 41 % slower than other leaves");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	/* What was clean before it was accused does not count. */
+	for (int i = 0; i < 2; i++)
+		hear_round(f, 0);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	expect_text(f, "leaf 10.78.2.0/24: 41 % slower than other leaves");
+	hear_round(f, 0);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 0);
+}
+
+/* A run that came to nothing is tried again, not at once. */
+static void
+test_try_again(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	diagnosis_run_over(f->diagnosis, "pass-1");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 2);
+}
+
+/* Partners are nodes that the run can have, wherever they are; until it is
+ * known which those are, nothing is ordered. */
+static void
+test_partners(void **state)
+{
+	struct fix *f = *state;
+
+	f->asking = 1;
+	f->not_had = 1 << 5 | 1 << 0 | 1 << 1 | 1 << 8;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 0);
+	f->asking = 0;
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	/* node5's own leaf, without node6; and two of one other. */
+	assert_memory_equal(ordered(f, "nodes"), "node5,", 6);
+	assert_non_null(strstr(ordered(f, "nodes"), "node7"));
+	assert_non_null(strstr(ordered(f, "nodes"), "node8"));
+	assert_null(strstr(ordered(f, "nodes"), "node6"));
+	assert_null(strstr(ordered(f, "nodes"), "node1,"));
+	assert_null(strstr(ordered(f, "nodes"), "node2"));
+	assert_null(strstr(ordered(f, "nodes"), "node9"));
+	assert_int_equal(f->diagnosis->pass.count, 6);
+}
+
+/* The second pass goes where the run went that made it necessary, at the same
+ * account's cost; so it does after a restart. */
+static void
+test_slurm(void **state)
+{
+	struct fix *f = *state;
+	json_t *slurm = json_pack("{s:s, s:s}", "partition", "net", "account",
+	    "ops");
+	struct diagnosis_source from = { "run-1", "watch", "exclusive",
+		"openmpi", "slurm", slurm, NULL };
+	json_t *list;
+
+	f->exclusive = 1;
+	for (int i = 0; i < 3; i++)
+		hear_round_of(f, 1 << 4, &from);
+	json_decref(slurm);
+	list = diagnosis_json(f->diagnosis, 0);
+	for (int again = 0; again < 2; again++) {
+		diagnosis_tick(f->diagnosis);
+		assert_int_equal(f->orders, again + 1);
+		assert_string_equal(ordered(f, "launcher"), "slurm");
+		assert_string_equal(ordered(f, "class"), "exclusive");
+		assert_string_equal(conf_string(f->campaign, "slurm",
+					"partition"),
+		    "net");
+		assert_string_equal(conf_string(f->campaign, "slurm",
+					"account"),
+		    "ops");
+		assert_string_equal(conf_string(f->campaign, "slurm", "qos"),
+		    "");
+		fix_again(f);
+		diagnosis_load(f->diagnosis, list);
+		hear_round(f, 1 << 4); /* another way: no matter */
+	}
+	json_decref(list);
+}
+
+/* Nor is there such a section where a run had none. */
+static void
+test_no_slurm(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	assert_false(conf_has_section(f->campaign, "slurm"));
+	assert_string_equal(ordered(f, "launcher"), "agents");
+}
+
+/* A node whose link a job keeps busy is not accused, others are. */
+static void
+test_link_busy(void **state)
+{
+	struct fix *f = *state;
+
+	roster_find(f->roster, "node5")->host.net = 0.6;
+	for (int i = 0; i < 6; i++)
+		hear_round(f, 1 << 4 | 1 << 8);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	assert_int_equal(verdict_of(f, "node9"), VERDICT_WARN);
+	roster_find(f->roster, "node5")->host.net = 0;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4 | 1 << 8);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	/* the job comes back before the run: it waits */
+	roster_find(f->roster, "node5")->host.net = 0.6;
+	hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	assert_int_equal(strncmp(conf_string(f->campaign, "campaign", "nodes"),
+			     "node9,", 6),
+	    0);
+}
+
+/* As hear_round(), of bandwidths. */
+static void
+hear_bw(struct fix *f, unsigned slow)
+{
+	static const struct diagnosis_source from = { "run-2", "watch-bw",
+		"background", "openmpi", "agents", NULL, NULL };
+	json_t *nodes = json_array(), *record;
+	char name[16];
+
+	for (int i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "node%d", i + 1);
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:f}", "node", name, "q75",
+			1e9 * (1 + 0.002 * (i % 5)) /
+			    (slow >> i & 1 ? 2.5 : 1)));
+	}
+	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
+	    "bw", "phase", "wild", "nodes", nodes);
+	diagnosis_record(f->diagnosis, &from, record);
+	json_decref(record);
+}
+
+/* A run that clears one test says nothing of what another has shown. */
+static void
+test_suspicion_of_two_tests(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++) {
+		hear_round(f, 1 << 4);
+		hear_bw(f, 1 << 4);
+	}
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	hear_pass(f, "nobody", PASS_FINE);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f, "2.5 times slower");
+	expect_text(f, "(bw)");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 2);
+	hear_pass(f, "nobody", PASS_FINE);
+	assert_int_equal(open_cases(f), 0);
+	for (int i = 0; i < 3; i++)
+		hear_bw(f, 1 << 4);
+	assert_int_equal(open_cases(f), 1);
+}
+
+/* A backup job hid a bad link; it is over, and the link is looked at. */
+static void
+test_host_over(void **state)
+{
+	struct fix *f = *state;
+
+	roster_find(f->roster, "node5")->host.wait_s = 0.080;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f, "host contention");
+	roster_find(f->roster, "node5")->host.wait_s = 0;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+}
+
+/* What is gone whenever somebody looks is told after the fourth time. */
+static void
+test_intermittent(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[2];
+
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(open_cases(f), 0);
+		for (int k = 0; k < 3; k++)
+			hear_round(f, 1 << 4);
+		diagnosis_tick(f->diagnosis);
+		hear_pass(f, "nobody", PASS_FINE);
+	}
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 2), 1);
+	assert_string_equal(names_whats[list[0].what], "intermittent");
+	expect_text(f, "node5: comes and goes: up to 41 % slower (lat)");
+	/* and there for good it is confirmed */
+	for (int k = 0; k < 3; k++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "node5", PASS_FINE);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+}
+
+/* What was measured while another run loaded the network is not judged. */
+static void
+test_disturbed(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	expect_text(f, "confirmation run pending: under way in run pass-1");
+	diagnosis_run_begun(f->diagnosis, "run-7");
+	hear_pass(f, "nobody", PASS_FINE);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f, "confirmation run pending: at ");
+	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 2);
+	hear_pass(f, "nobody", PASS_FINE);
+	assert_int_equal(open_cases(f), 0);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		DIAGNOSIS_TEST(test_cleared_by_pass),
+		DIAGNOSIS_TEST(test_uplink),
+		DIAGNOSIS_TEST(test_spine),
+		DIAGNOSIS_TEST(test_node_is_leaf),
+		DIAGNOSIS_TEST(test_try_again),
+		DIAGNOSIS_TEST(test_partners),
+		DIAGNOSIS_TEST(test_slurm),
+		DIAGNOSIS_TEST(test_no_slurm),
+		DIAGNOSIS_TEST(test_link_busy),
+		DIAGNOSIS_TEST(test_suspicion_of_two_tests),
+		DIAGNOSIS_TEST(test_host_over),
+		DIAGNOSIS_TEST(test_intermittent),
+		DIAGNOSIS_TEST(test_disturbed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
