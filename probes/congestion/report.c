@@ -143,8 +143,12 @@ node_list(const struct measured *x)
 			    json_integer(partners));
 			json_object_set_new(o, "slow_partners",
 			    json_integer(slow));
-			q25 = pair_medians_quantile(x->pairs, node, 0.25);
-			q75 = pair_medians_quantile(x->pairs, node, 0.75);
+			q25 = x->low_is_bad
+			    ? pair_medians_quantile(x->pairs, node, 0.25)
+			    : pair_medians_score(x->pairs, node);
+			q75 = x->low_is_bad
+			    ? pair_medians_score(x->pairs, node)
+			    : pair_medians_quantile(x->pairs, node, 0.75);
 		}
 		if (x->cell == NULL)
 			continue;
@@ -156,7 +160,7 @@ node_list(const struct measured *x)
 	return list;
 }
 
-/* The good quartile of every node. */
+/* The score of every node. */
 static json_t *
 node_scores(const struct measured *x)
 {
@@ -166,8 +170,7 @@ node_scores(const struct measured *x)
 
 	for (int i = 0; i < x->count; i++) {
 		names[i] = x->world->names[(int)x->nodes[i].node];
-		q[i] = pair_medians_quantile(x->pairs, (int)x->nodes[i].node,
-		    x->low_is_bad ? 0.75 : 0.25);
+		q[i] = pair_medians_score(x->pairs, (int)x->nodes[i].node);
 	}
 	scores = record_scores_make(names, q, (size_t)x->count,
 	    x->low_is_bad ? "q75" : "q25");

@@ -14,6 +14,10 @@
 #include "common/xalloc.h"
 
 #define SLOTS_FIRST 64 /* a power of two, as every later size */
+/* Two quantiles of the good side, and how far they are apart in a normal. */
+#define GOOD_SIDE   0.25
+#define GOOD_MOST   0.05
+#define GOOD_SIGMAS 0.97
 
 struct slot {
 	int a, b;
@@ -33,6 +37,8 @@ struct pair_medians {
 	int nodes; /* 0: not made since the last median came */
 	uint32_t *start;
 	double *of;
+	int *with;     /* whom each of them is with */
+	uint8_t *slow; /* by node: with most of those whom it met; or NULL */
 };
 
 struct pair_medians *
@@ -59,6 +65,8 @@ pair_medians_free(struct pair_medians *p)
 	free(p->slots);
 	free(p->start);
 	free(p->of);
+	free(p->with);
+	free(p->slow);
 	free(p);
 }
 
@@ -188,8 +196,12 @@ of_node(struct pair_medians *p, int node, const double **ret)
 				p->nodes = p->slots[i].b + 1;
 		free(p->start);
 		free(p->of);
+		free(p->with);
+		free(p->slow);
+		p->slow = NULL;
 		p->start = xcalloc((size_t)p->nodes + 2, sizeof(*p->start));
 		p->of = xcalloc(2 * (size_t)p->used + 1, sizeof(*p->of));
+		p->with = xcalloc(2 * (size_t)p->used + 1, sizeof(*p->with));
 		at = p->start + 1; /* a step ahead, until all are in place */
 		for (uint32_t i = 0; i < p->size; i++) {
 			if (p->slots[i].n == 0)
@@ -205,8 +217,8 @@ of_node(struct pair_medians *p, int node, const double **ret)
 			if (s->n == 0)
 				continue;
 			p->of[at[s->a]] = p->of[at[s->b]] = median_of(s);
-			at[s->a]++;
-			at[s->b]++;
+			p->with[at[s->a]++] = s->b;
+			p->with[at[s->b]++] = s->a;
 		}
 	}
 	if (node >= p->nodes)
@@ -227,6 +239,70 @@ pair_medians_quantile(struct pair_medians *p, int node, double q)
 	at = robust_quantile(x, n, q);
 	free(x);
 	return at;
+}
+
+/* A quartile of a node's pairs, on the good side, with those partners that are
+ * not slow where it has met any. Chance makes few of them slow easily: of fewer
+ * than half it is nearer to the best. */
+static double
+score_of(const struct pair_medians *p, int node)
+{
+	uint32_t from = p->start[node], to = p->start[node + 1];
+	double *x = xcalloc(to - from + (size_t)1, sizeof(*x)), q = GOOD_SIDE;
+	size_t n = 0;
+
+	for (uint32_t i = from; p->slow != NULL && i < to; i++)
+		if (!p->slow[p->with[i]])
+			x[n++] = p->of[i];
+	if (n > 0)
+		q *= fmin(1, 2 * (double)n / (to - from));
+	for (uint32_t i = from; n == 0 && i < to; i++)
+		x[i - from] = p->of[i];
+	q = robust_quantile(x, n > 0 ? n : to - from,
+	    p->low_is_bad ? 1 - q : q);
+	free(x);
+	return q;
+}
+
+/* Those that are far beyond the good side of all nodes: many may be busy, so
+ * what the slower half is like is not taken for usual. */
+static void
+find_slow(struct pair_medians *p)
+{
+	double *x = xcalloc((size_t)p->nodes + 1, sizeof(*x));
+	double *sorted = xcalloc((size_t)p->nodes + 1, sizeof(*x));
+	double good, most, off;
+	uint8_t *slow = xcalloc((size_t)p->nodes + 1, 1);
+	size_t n = 0;
+
+	for (int i = 0; i < p->nodes; i++) {
+		x[i] = score_of(p, i);
+		if (!isnan(x[i]))
+			sorted[n++] = x[i];
+	}
+	good = robust_quantile(sorted, n,
+	    p->low_is_bad ? 1 - GOOD_SIDE : GOOD_SIDE);
+	most = robust_quantile(sorted, n,
+	    p->low_is_bad ? 1 - GOOD_MOST : GOOD_MOST);
+	off = fmax(PAIR_MEDIANS_SLOW * good,
+	    PAIR_MEDIANS_SIGMAS * fabs(good - most) / GOOD_SIGMAS);
+	for (int i = 0; i < p->nodes; i++)
+		slow[i] = p->low_is_bad ? x[i] < good - off : x[i] > good + off;
+	p->slow = slow;
+	free(sorted);
+	free(x);
+}
+
+double
+pair_medians_score(struct pair_medians *p, int node)
+{
+	const double *of = NULL;
+
+	if (of_node(p, node, &of) == 0)
+		return NAN;
+	if (p->slow == NULL)
+		find_slow(p);
+	return score_of(p, node);
 }
 
 /* The median of all pairs' medians, and their scatter. */

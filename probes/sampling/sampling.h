@@ -174,9 +174,10 @@ int stop_pairs(const struct impact_ask *ask, const struct settings *s,
  * A rank's time covers the exchange with both of its neighbours, so it is
  * evidence on both pairs. A normal node is slow with slow partners only, a slow
  * node with everyone: what speaks against a node is the quartile of its pairs
- * on the good side. The table is bounded: so many pairs that every node can
- * have met PAIR_MEDIANS_PARTNERS others, and PAIR_MEDIANS_KEPT medians of each;
- * of more, an unbiased sample.
+ * on the good side. Where many are slow, as with jobs, most partners of a node
+ * may be so by chance: they are left out. The table is bounded: so many pairs
+ * that every node can have met PAIR_MEDIANS_PARTNERS others, and
+ * PAIR_MEDIANS_KEPT medians of each; of more, an unbiased sample.
  */
 
 #define PAIR_MEDIANS_PARTNERS 32
@@ -207,6 +208,9 @@ int pair_medians_worst(const struct pair_medians *p,
 double pair_medians_median(const struct pair_medians *p, int a, int b);
 /* A quantile of the medians of the node's pairs; NAN without pairs. */
 double pair_medians_quantile(struct pair_medians *p, int node, double q);
+/* Its score: the quartile on the good side of its pairs with partners that are
+ * not slow themselves, or of all where each of them is. */
+double pair_medians_score(struct pair_medians *p, int node);
 
 /* The median of all pairs' medians; NAN without pairs. */
 double pair_medians_typical(const struct pair_medians *p);

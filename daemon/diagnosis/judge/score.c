@@ -225,12 +225,9 @@ is_apart(const struct score *s, const struct score_obs *o)
 	return o->leaf != SCORE_NO_LEAF && s->apart[o->leaf];
 }
 
-/* Where more than this share is aside, their partners are slow by chance, more
- * than a few in every round: the scatter is that of the slow side. */
-#define ASIDE_MANY 0.25
-
 /* Median and scatter of each kind of peers, without the leaves apart and
- * without those aside, where enough remain. */
+ * without those aside, where enough remain. Where many are aside, the scatter
+ * is that of the slow side. */
 static void
 find_typical(struct score *s, const struct score_obs *obs, size_t count)
 {
@@ -258,7 +255,8 @@ find_typical(struct score *s, const struct score_obs *obs, size_t count)
 		upper = (kth(s->x, g->count, g->count * 9 / 10) - g->median) /
 		    1.2815515655446004;
 		g->sigma = sigma_of(s->x, g->count, g->median);
-		if ((double)aside > ASIDE_MANY * (double)(aside + g->count))
+		if ((double)aside >
+		    SCORE_ASIDE_MANY * (double)(aside + g->count))
 			g->sigma = fmax(g->sigma, upper);
 	}
 }

@@ -23,6 +23,9 @@
 /* Of the logarithm. 2 % is the resolution of the histograms, so places whose
  * numbers are equal never score. */
 #define SCORE_SIGMA_MIN 0.02
+/* Where more than this share of the places is aside, the others have met busy
+ * partners by chance, more than a few in every round. */
+#define SCORE_ASIDE_MANY 0.25
 
 struct score_obs {
 	uint32_t place;

@@ -231,8 +231,7 @@ hear_canary(struct play *p, enum world_test test)
 		int slow, partners;
 
 		names[i] = p->names[i];
-		q[i] = pair_medians_quantile(pairs, (int)i,
-		    test == WORLD_BW ? 0.75 : 0.25);
+		q[i] = pair_medians_score(pairs, (int)i);
 		if (n > RECORD_ROWS_MAX || isnan(q[i]))
 			continue;
 		partners = pair_medians_partners(pairs, (int)i, bound, &slow);

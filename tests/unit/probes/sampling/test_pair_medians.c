@@ -116,6 +116,35 @@ test_partners(void **state)
 	pair_medians_free(p);
 }
 
+/* Nodes 10 to 19 are busy. Node 0 has met all of them and three others, which
+ * speak for it; node 9 is slow itself; node 20 has met busy ones only. */
+static void
+test_busy_partners(void **state)
+{
+	(void)state;
+	for (int rate = 0; rate <= 1; rate++) {
+		struct pair_medians *p = pair_medians_new(rate, 32, 1);
+		double good = rate ? 0.75 : 0.25, slow = rate ? 0.5 : 2;
+
+		for (int a = 0; a < 20; a++)
+			for (int b = a + 1; b < 20; b++)
+				if (a > 0 || b < 4 || b >= 10)
+					pair_medians_add(p, a, b,
+					    a == 9 || b >= 9 ? slow : 1.0);
+		pair_medians_add(p, 20, 10, slow);
+		assert_true(pair_medians_quantile(p, 0, good) == slow);
+		assert_true(pair_medians_score(p, 0) == 1.0);
+		assert_true(pair_medians_score(p, 1) == 1.0);
+		assert_true(pair_medians_score(p, 9) == slow);
+		assert_true(pair_medians_score(p, 12) == slow);
+		assert_true(pair_medians_score(p, 20) == slow);
+		assert_true(isnan(pair_medians_score(p, 30)));
+		pair_medians_add(p, 0, 1, 9.0); /* another table */
+		assert_true(pair_medians_score(p, 1) == 1.0);
+		pair_medians_free(p);
+	}
+}
+
 /* Every node of a large cluster keeps all of 16 partners. */
 static void
 test_large(void **state)
@@ -144,6 +173,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_partners),
+		cmocka_unit_test(test_busy_partners),
 		cmocka_unit_test(test_worst_first),
 		cmocka_unit_test(test_low_is_bad),
 		cmocka_unit_test(test_guilty),
