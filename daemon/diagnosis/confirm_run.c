@@ -128,7 +128,7 @@ choose(struct diagnosis *d, const struct incident *k)
 	n = confirm_choose(list, roster_count(d->roster), outlier, &d->rng,
 	    chosen);
 	/* Its nodes made the effect together. */
-	if (n >= 3 && k->kind == JUDGE_LEAF && p->is_rate)
+	if (n >= 3 && k->kind == JUDGE_LEAF && p->is_rate && !k->asks_way)
 		n = confirm_load(list, roster_count(d->roster), &d->rng, chosen,
 		    n);
 	for (size_t i = 0; n >= 3 && i < n; i++) {
@@ -140,20 +140,30 @@ choose(struct diagnosis *d, const struct incident *k)
 	return p->count > 0;
 }
 
-/* What is a leaf's shows under the load of several pairs at once. Of a rate
- * each way is measured by itself, where the probes can; of small messages it
- * cannot be told, as no two hosts share a clock. */
+/* Of a rate each way can be measured by itself, where all probes can; of small
+ * messages it cannot be told, as no two hosts share a clock. */
+static int
+has_ways(const struct diagnosis *d)
+{
+	const struct confirm_run *p = &d->pass;
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct node *n = roster_find(d->roster, p->names[i]);
+
+		if (n == NULL || !member_bool(n->inventory, "one_way"))
+			return 0;
+	}
+	return p->is_rate;
+}
+
+/* What is a leaf's shows under the load of several pairs at once; once that is
+ * confirmed a run of its own asks for the way. */
 static enum partners
 partners_of(const struct diagnosis *d, const struct incident *k)
 {
-	const struct node *n;
-
-	if (k->kind == JUDGE_LEAF)
-		return PARTNERS_MATCH;
-	n = roster_by_id(d->roster, k->index);
-	return d->pass.is_rate && member_bool(n->inventory, "one_way")
-	    ? PARTNERS_ONE_WAY
-	    : PARTNERS_PAIR;
+	return k->kind == JUDGE_LEAF && !k->asks_way ? PARTNERS_MATCH
+	    : has_ways(d)                            ? PARTNERS_ONE_WAY
+						     : PARTNERS_PAIR;
 }
 
 /* The campaign, as anyone could write it; the caller ends *ret. -EINVAL: a
@@ -274,9 +284,9 @@ is_due(const struct diagnosis *d, const struct incident *k)
 
 	if (series_kind(k->series->sort).is_loss)
 		return 0; /* see conclude_loss() in diagnosis.c */
-	if (k->what == WHAT_INTERMITTENT
-		? k->passed
-		: answered || k->what == WHAT_HOST || k->what >= WHAT_DRIFT)
+	if (k->what == WHAT_INTERMITTENT ? k->passed
+					 : (answered && !k->asks_way) ||
+		    k->what == WHAT_HOST || k->what >= WHAT_DRIFT)
 		return 0;
 	return k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
 	    d->pass.in_window < d->o.second_pass_per_hour;
@@ -411,6 +421,12 @@ conclude(struct diagnosis *d, struct incident *k)
 	int clear = k->finding == CONFIRM_UNCLEAR ||
 	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE);
 
+	/* Of a leaf whole exchanges were measured. */
+	k->asks_way = (k->finding == CONFIRM_LEAF ||
+			  k->finding == CONFIRM_LINK) &&
+	    k->report.way == CONFIRM_WAY_UNKNOWN && has_ways(d);
+	if (k->asks_way)
+		k->tries = 0;
 	k->what = verdict_text_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
 	if (k->what == WHAT_NODE && k->rail[0] != '\0')
 		k->what = WHAT_RAIL;
@@ -425,6 +441,22 @@ conclude(struct diagnosis *d, struct incident *k)
 	}
 	incident_write(d, k);
 	incident_tell(d, k);
+}
+
+/* A leaf is known to be slow, and now its pairs were measured one at a time,
+ * each way by itself. Under the load of all of its nodes only it may be slow:
+ * then the way is not known. */
+static void
+conclude_way(struct diagnosis *d, struct incident *k,
+    const struct confirm_report *r)
+{
+	int same = r->finding == CONFIRM_LEAF || r->finding == CONFIRM_LINK;
+
+	k->asks_way = 0;
+	k->report.way = same ? r->way : CONFIRM_WAY_UNKNOWN;
+	incident_write(d, k);
+	if (k->report.way != CONFIRM_WAY_UNKNOWN)
+		incident_tell(d, k);
 }
 
 /* A job has come to one of its nodes meanwhile. What bandwidths move
@@ -448,6 +480,7 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 {
 	struct confirm_pair pairs[CONFIRM_PAIRS_MAX];
 	struct confirm_run *p = &d->pass;
+	struct confirm_report report;
 	struct incident *k = p->of;
 	size_t n;
 
@@ -464,12 +497,17 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 		again_later(d, k);
 		return;
 	}
-	k->passed = 1;
-	snprintf(k->pass_run, sizeof(k->pass_run), "%s", run);
 	confirm_judge(p->leaves, p->count, pairs, n,
 	    judge_slow_min(k->series->judge,
 		judge_track(k->series->judge, k->kind, k->index)),
-	    &k->report);
+	    &report);
+	if (k->asks_way) {
+		conclude_way(d, k, &report);
+		return;
+	}
+	k->passed = 1;
+	snprintf(k->pass_run, sizeof(k->pass_run), "%s", run);
+	k->report = report;
 	k->finding = k->report.finding;
 	/* A part of the nodes may not load an uplink as all of them did; after
 	 * a restart nobody knows how many did. */

@@ -139,9 +139,10 @@ struct incident {
 	char run[64];                     /* that made it an outlier */
 	char pass_run[64];
 	char *mpi, *launcher, *class;
-	json_t *slurm;                      /* as of diagnosis_source */
-	unsigned tries;                     /* of the confirmation run */
-	uint64_t next_ns;                   /* of the next try; 0: now */
+	json_t *slurm;    /* as of diagnosis_source */
+	unsigned tries;   /* of the confirmation run */
+	uint64_t next_ns; /* of the next try; 0: now */
+	int asks_way; /* confirmed, and a run is to say which way it is slow */
 	struct shortfall_expected expected; /* where what is WHAT_PREDICTION */
 	struct port_shortfall port;         /* where what is WHAT_PORT */
 	struct hole_place hole;             /* where what is WHAT_MTU */

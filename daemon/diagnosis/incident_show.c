@@ -136,7 +136,7 @@ next_write(const struct diagnosis *d, const struct incident *k,
 	char at[40];
 
 	ret[0] = '\0';
-	if (k->passed && k->finding != CONFIRM_UNCLEAR)
+	if (k->passed && k->finding != CONFIRM_UNCLEAR && !k->asks_way)
 		return;
 	if (!d->o.second_pass)
 		snprintf(ret, VERDICT_NEXT_MAX, "switched off");

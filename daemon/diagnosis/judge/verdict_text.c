@@ -115,7 +115,11 @@ add_pass(const struct verdict_evidence *c, char *text)
 		: said[c->finding],
 	    c->passed ? ways[c->way][is_leaf] : "");
 	if (c->next != NULL && c->next[0] != '\0')
-		add(text, c->passed ? ", again %s" : ": %s", c->next);
+		add(text,
+		    !c->passed                          ? ": %s"
+			: c->finding == CONFIRM_UNCLEAR ? ", again %s"
+							: ", which way: %s",
+		    c->next);
 }
 
 static void

@@ -74,8 +74,8 @@ is_named(const struct fault *f, const json_t *o)
 	char rail[16];
 
 	static const char *const whats[FAULT_MAX] = { "", "node", "node",
-		"leaf", "link", "", "fleet", "host", "port", "rail", "node",
-		"link", "mtu", "mtu" };
+		"leaf", "link", "", "fleet", "host", "port", "rail", "link",
+		"node", "link", "mtu", "mtu" };
 	int bad = strcmp(verdict, "bad") == 0;
 
 	for (int i = 0; f->kind == FAULT_RAIL && i < SCENARIO_FAULTS; i++) {
@@ -98,7 +98,7 @@ is_directed(const struct world *w, const struct fault *f, uint32_t index,
 {
 	const struct world_fault *x = &w->faults[f - w->s->faults];
 
-	return f->kind != FAULT_ONE_WAY ||
+	return (f->kind != FAULT_ONE_WAY && f->kind != FAULT_UPLINK_ONE_WAY) ||
 	    strcmp(member_text(verdict, "test"), "bw") != 0 ||
 	    strcmp(member_text(json_object_get(verdict, "confirmation"),
 		       "direction"),

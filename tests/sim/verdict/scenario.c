@@ -14,8 +14,8 @@
 #include "common/log.h"
 
 #define KINDS                                                                  \
-	"none|node|one-way|leaf|uplink|spine|fleet|host|port|rail|loss|"       \
-	"uplink-loss|mtu|uplink-mtu"
+	"none|node|one-way|leaf|uplink|spine|fleet|host|port|rail|"            \
+	"uplink-one-way|loss|uplink-loss|mtu|uplink-mtu"
 
 #define FAULT(s, none)                                                         \
 	{ s, "kind", CONF_CHOICE, 0, 0, KINDS, none, "", "What breaks." },     \

@@ -16,15 +16,16 @@
 /* What breaks, in the order of "kind" in scenario.c. */
 enum fault_kind {
 	FAULT_NONE,
-	FAULT_NODE,    /* a node, with everyone */
-	FAULT_ONE_WAY, /* what a node sends, or receives */
-	FAULT_LEAF,    /* all pairs of a leaf */
-	FAULT_UPLINK,  /* one of cluster.uplinks of a leaf */
-	FAULT_SPINE,   /* one of cluster.spines */
-	FAULT_FLEET,   /* everything */
-	FAULT_HOST,    /* a node whose CPU is taken, and it shows */
-	FAULT_PORT,    /* a port that has trained to a lower rate */
-	FAULT_RAIL,    /* one of cluster.rails of a node */
+	FAULT_NODE,           /* a node, with everyone */
+	FAULT_ONE_WAY,        /* what a node sends, or receives */
+	FAULT_LEAF,           /* all pairs of a leaf */
+	FAULT_UPLINK,         /* one of cluster.uplinks of a leaf */
+	FAULT_SPINE,          /* one of cluster.spines */
+	FAULT_FLEET,          /* everything */
+	FAULT_HOST,           /* a node whose CPU is taken, and it shows */
+	FAULT_PORT,           /* a port that has trained to a lower rate */
+	FAULT_RAIL,           /* one of cluster.rails of a node */
+	FAULT_UPLINK_ONE_WAY, /* what leaves a leaf, or enters it */
 	/* What only the mesh feels: */
 	FAULT_LOSS, /* a node loses datagrams */
 	FAULT_UPLINK_LOSS,

@@ -19,7 +19,8 @@ static int
 is_of_leaf(enum fault_kind kind)
 {
 	return kind == FAULT_LEAF || kind == FAULT_UPLINK ||
-	    kind == FAULT_UPLINK_LOSS || kind == FAULT_UPLINK_MTU;
+	    kind == FAULT_UPLINK_ONE_WAY || kind == FAULT_UPLINK_LOSS ||
+	    kind == FAULT_UPLINK_MTU;
 }
 
 struct world *
@@ -196,6 +197,7 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 	case FAULT_LEAF:
 		return x->hit[la] || x->hit[lb];
 	case FAULT_UPLINK:
+	case FAULT_UPLINK_ONE_WAY:
 	case FAULT_UPLINK_MTU:
 	case FAULT_UPLINK_LOSS: /* each end hashes by itself */
 		return between &&
@@ -226,12 +228,17 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 /* What a fault adds to a pair that meets it: an exchange takes the mean of both
  * ways. */
 static double
-added_by(const struct world_fault *f, uint32_t a, uint32_t b, int one_way)
+added_by(const struct world *w, const struct world_fault *f, uint32_t a,
+    uint32_t b, int one_way)
 {
-	if (f->f->kind != FAULT_ONE_WAY)
+	if (f->f->kind != FAULT_ONE_WAY && f->f->kind != FAULT_UPLINK_ONE_WAY)
 		return f->now;
 	if (!one_way)
 		return log1p(expm1(f->now) / 2);
+	if (f->is_leaf) {
+		a = w->leaf[a];
+		b = w->leaf[b];
+	}
 	return f->hit[a] == 2 || f->hit[b] == 1 ? f->now : 0;
 }
 
@@ -256,7 +263,7 @@ measure(struct world *w, uint32_t a, uint32_t b, enum world_test test,
 		    !(test == WORLD_BW ? f->f->bw : f->f->lat) ||
 		    share >= f->f->flows || !meets(w, f, a, b))
 			continue;
-		x += added_by(f, a, b, one_way);
+		x += added_by(w, f, a, b, one_way);
 	}
 	x += w->s->cluster.noise * world_normal(w);
 	if (rng_unit(&w->rng) < w->s->cluster.odd_share)

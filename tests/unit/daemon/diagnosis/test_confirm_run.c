@@ -259,6 +259,98 @@ test_suspicion_of_two_tests(void **state)
 	assert_int_equal(open_cases(f), 1);
 }
 
+/* What a run gives where only what leaves the leaf 10.78.2 is slow. An exchange
+ * takes the mean of both ways; felt: pairs one at a time feel it too. */
+static void
+hear_leaving(struct fix *f, int felt)
+{
+	struct confirm_run *p = &f->diagnosis->pass;
+	struct diagnosis_source from = { p->run, NAMES_PASS_CAMPAIGN,
+		"background", "openmpi", "agents", NULL, NULL };
+	uint32_t home = diagnosis_leaf(f->diagnosis, "10.78.2.0/24");
+	json_t *pairs = json_array(), *names = json_array();
+	json_t *grid = json_array(), *record;
+
+	for (size_t a = 0; a < p->count; a++) {
+		json_t *row = json_array();
+
+		for (size_t b = 0; b < a; b++) {
+			int out = p->leaves[a] == home,
+			    in = p->leaves[b] == home;
+			double forth = felt && out && !in ? 0.4e9 : 1e9;
+			double back = felt && in && !out ? 0.4e9 : 1e9;
+
+			json_array_append_new(row,
+			    json_real(out != in ? 0.5e9 : 1e9));
+			json_array_append_new(pairs,
+			    json_pack("{s:s, s:s, s:f, s:f, s:f}", "a",
+				p->names[a], "b", p->names[b], "p50",
+				(forth + back) / 2, "forth", forth, "back",
+				back));
+		}
+		json_array_append_new(names, json_string(p->names[a]));
+		json_array_append_new(grid, row);
+	}
+	record = json_pack("{s:s, s:s, s:s, s:o, s:{s:o, s:o}}", "probe",
+	    "canary", "test", "bw", "phase", "isolated", "pairs", pairs, "grid",
+	    "nodes", names, "p50", grid);
+	diagnosis_record(f->diagnosis, &from, record);
+	json_decref(record);
+	diagnosis_run_over(f->diagnosis, p->run);
+}
+
+static void
+expect_partners(struct fix *f, int orders, const char *partners)
+{
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, orders);
+	assert_string_equal(conf_string(f->campaign, "canary", "partners"),
+	    partners);
+}
+
+/* A leaf is confirmed under its load, and then asked which way it is slow; one
+ * that is slow under load only is bad, and the way is not known. Probes that
+ * know of no ways are not asked. */
+static void
+test_way_of_leaf(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_bw(f, 0xf0);
+	expect_partners(f, 1, "match");
+	assert_int_equal(f->diagnosis->pass.count, 8);
+	hear_leaving(f, 1);
+	expect_text(f, "so its uplink");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	for (int i = 0; i < 3; i++)
+		hear_bw(f, 0);
+	assert_int_equal(open_cases(f), 0);
+
+	for (size_t i = 0; i < NODES; i++)
+		json_object_set_new(roster_by_id(f->roster, i)->inventory,
+		    "one_way", json_true());
+	for (int felt = 1; felt >= 0; felt--) {
+		for (int i = 0; i < 3; i++)
+			hear_bw(f, 0xf0);
+		expect_partners(f, 4 - 2 * felt, "match");
+		hear_leaving(f, 1);
+		expect_text(f, "so its uplink, which way: ");
+		expect_partners(f, 5 - 2 * felt, "one-way");
+		assert_int_equal(f->diagnosis->pass.count, 6);
+		hear_leaving(f, felt);
+		expect_text(f,
+		    felt ? "so its uplink, only in what leaves it"
+			 : "are normal, so its uplink");
+		diagnosis_tick(f->diagnosis);
+		assert_int_equal(f->orders, 5 - 2 * felt);
+		for (int i = 0; i < 3; i++)
+			hear_bw(f, 0);
+		assert_int_equal(open_cases(f), 0);
+	}
+}
+
 /* A backup job hid a bad link; it is over, and the link is looked at. */
 static void
 test_host_over(void **state)
@@ -336,6 +428,7 @@ main(void)
 		DIAGNOSIS_TEST(test_no_slurm),
 		DIAGNOSIS_TEST(test_link_busy),
 		DIAGNOSIS_TEST(test_suspicion_of_two_tests),
+		DIAGNOSIS_TEST(test_way_of_leaf),
 		DIAGNOSIS_TEST(test_host_over),
 		DIAGNOSIS_TEST(test_intermittent),
 		DIAGNOSIS_TEST(test_disturbed),
