@@ -30,6 +30,10 @@ const struct test_row names_tests[CANARY_MAX] = {
 	[CANARY_ALLTOALL] = { "alltoall", "Multiple Alltoall", "B/s", 4096, 1,
 	    "all-to-all on every sub-communicator at once", { 1, 64, 1, 10000 },
 	    0 },
+	[CANARY_INCAST] = { "incast", "Incast", "B/s", 131072, 2,
+	    "bandwidth into one rank of eight senders or more at once, each "
+	    "rank receives in its turn",
+	    { 30, 8, 1, 10000 }, 2 },
 	[CANARY_COMMAND] = { "command", "Application", "s", 0, 0,
 	    "the run time of a program, of section [command]", { 0 }, 0 },
 };

@@ -12,7 +12,8 @@
 
 /* For CONF_CHOICES rows; the tables below must agree (tests/unit). */
 #define NAMES_TESTS                                                            \
-	"lat|get-lat|bw|put-bw|bw-sync|natural-bw|allreduce|alltoall|command"
+	"lat|get-lat|bw|put-bw|bw-sync|natural-bw|allreduce|alltoall|"         \
+	"incast|command"
 #define NAMES_CONGESTORS                                                       \
 	"none|idle|alltoall|incast|put-incast|get-bcast|bcast|allreduce"
 
@@ -31,7 +32,8 @@ enum canary_test {
 	CANARY_NATURAL_BW,
 	CANARY_ALLREDUCE,
 	CANARY_ALLTOALL,
-	CANARY_COMMAND, /* not of the suite: a program of the site */
+	CANARY_INCAST,  /* not of the suite: many to one, in turns */
+	CANARY_COMMAND, /* nor this: a program of the site */
 	CANARY_MAX
 };
 
@@ -48,7 +50,7 @@ struct test_row {
 		int rings, iterations, warmup, measurements;
 	} gpcnet;
 	int may_stand_aside; /* a rank may: for partners match and pair; 2: and
-				one-way */
+				one-way; an incast has groups of its own */
 };
 extern const struct test_row names_tests[CANARY_MAX];
 

@@ -542,5 +542,6 @@ inventory_read(const char *root, const struct conf *c,
 	json_object_set_new(o, "links", json_true());
 	json_object_set_new(o, "certificates", json_true());
 	json_object_set_new(o, "one_way", json_true());
+	json_object_set_new(o, "incast", json_true());
 	return o;
 }

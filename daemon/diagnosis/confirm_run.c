@@ -23,14 +23,16 @@
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "schema/options.h"
+#include "schema/scores.h"
 
 /* Measurements of each pair. A round of bandwidths is one operation where a
  * link is slow, and takes a second: there are fewer, and each says more. */
-#define LAT_ROUNDS  16
-#define BW_ROUNDS   3
-#define LOAD_ROUNDS (size_t)12 /* of many pairs at once */
-#define LOAD_SHARE  0.75       /* of a leaf's nodes, to clear it */
-#define HOUR_NS     (3600 * CLK_NS_PER_S)
+#define LAT_ROUNDS    16
+#define BW_ROUNDS     3
+#define INCAST_ROUNDS 8          /* in which each node receives once */
+#define LOAD_ROUNDS   (size_t)12 /* of many pairs at once */
+#define LOAD_SHARE    0.75       /* of a leaf's nodes, to clear it */
+#define HOUR_NS       (3600 * CLK_NS_PER_S)
 /* A run that failed is tried again after this, doubled every time. */
 #define AGAIN_NS     (15 * CLK_NS_PER_S)
 #define AGAIN_MAX_NS (15 * 60 * CLK_NS_PER_S)
@@ -97,7 +99,9 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 		int home = k->kind == JUDGE_LEAF && leaf == k->index;
 		int fine = roster_is_up(n) &&
 		    diagnosis_of_node(d, n) == VERDICT_OK &&
-		    !diagnosis_node(d, n)->link_busy && may_have(d, k, n);
+		    !diagnosis_node(d, n)->link_busy && may_have(d, k, n) &&
+		    (k->series->sort != CANARY_INCAST ||
+			member_bool(n->inventory, "incast"));
 
 		list[i].id = (uint32_t)i;
 		list[i].leaf = leaf;
@@ -128,9 +132,13 @@ choose(struct diagnosis *d, const struct incident *k)
 	n = confirm_choose(list, roster_count(d->roster), outlier, &d->rng,
 	    chosen);
 	/* Its nodes made the effect together. */
-	if (n >= 3 && k->kind == JUDGE_LEAF && p->is_rate && !k->asks_way)
+	if (n >= 3 && k->kind == JUDGE_LEAF && p->is_rate && !k->asks_way &&
+	    k->series->sort != CANARY_INCAST)
 		n = confirm_load(list, roster_count(d->roster), &d->rng, chosen,
 		    n);
+	else if (n >= 3 && k->series->sort == CANARY_INCAST)
+		n = confirm_fill(list, roster_count(d->roster), &d->rng, chosen,
+		    n, CONFIRM_NODES_INCAST);
 	for (size_t i = 0; n >= 3 && i < n; i++) {
 		p->names[i] = xstrdup(roster_by_id(d->roster, chosen[i])->name);
 		p->leaves[i] = list[chosen[i]].leaf;
@@ -161,6 +169,8 @@ has_ways(const struct diagnosis *d)
 static enum partners
 partners_of(const struct diagnosis *d, const struct incident *k)
 {
+	if (k->series->sort == CANARY_INCAST)
+		return PARTNERS_RING; /* an incast has its own */
 	return k->kind == JUDGE_LEAF && !k->asks_way ? PARTNERS_MATCH
 	    : has_ways(d)                            ? PARTNERS_ONE_WAY
 						     : PARTNERS_PAIR;
@@ -180,18 +190,20 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 	size_t times = !p->is_rate         ? LAT_ROUNDS
 	    : partners == PARTNERS_ONE_WAY ? 2 * BW_ROUNDS
 					   : BW_ROUNDS;
+	int rc, is_incast = k->series->sort == CANARY_INCAST;
 	struct conf *c;
 	const char *key;
 	json_t *word;
-	int rc;
 
 	snprintf(about, sizeof(about), "confirmation run on %.160s",
 	    k->subject);
 	snprintf(least, sizeof(least), "%zu", p->count);
-	/* Of many nodes not every pair has to meet. */
+	/* Of many nodes not every pair has to meet; in an incast each
+	 * meets all others. */
 	snprintf(rounds, sizeof(rounds), "%zu",
-	    p->count > CONFIRM_NODES ? LOAD_ROUNDS
-				     : times * pairs /
+	    is_incast                      ? (size_t)INCAST_ROUNDS
+		: p->count > CONFIRM_NODES ? LOAD_ROUNDS
+					   : times * pairs /
 		    (partners == PARTNERS_MATCH ? p->count / 2 : 1));
 	for (size_t i = 0; i < p->count; i++)
 		strbuf_addf(&nodes, "%s%s", i == 0 ? "" : ",", p->names[i]);
@@ -210,7 +222,10 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		{ "campaign", "launcher", k->launcher },
 		{ "campaign", "mpi", k->launcher[0] != '\0' ? k->mpi : "" },
 		{ "mpi", "devices", k->kind == JUDGE_NODE ? k->rail : "" },
-		{ "canary", "tests", p->is_rate ? "bw" : "lat" },
+		{ "canary", "tests",
+		    is_incast        ? names_tests[CANARY_INCAST].name
+			: p->is_rate ? "bw"
+				     : "lat" },
 		{ "canary", "share", "1" },
 		{ "canary", "partners", names_partners[partners] },
 		{ "canary", "rounds_min", rounds },
@@ -381,6 +396,27 @@ read_grid(const struct confirm_run *p, const json_t *record,
 	return n;
 }
 
+/* An incast's nodes in their order; how many there are. */
+static size_t
+read_nodes(const struct confirm_run *p, const json_t *record,
+    double ret[CONFIRM_NODES_MAX])
+{
+	struct record_scores all;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		ret[i] = NAN;
+	record_scores_read(record, "q75", &all);
+	for (size_t i = 0; i < all.count; i++)
+		for (size_t k = 0; k < p->count; k++)
+			if (strcmp(all.list[i].node, p->names[k]) == 0) {
+				n += isnan(ret[k]);
+				ret[k] = -log(all.list[i].q);
+			}
+	record_scores_clear(&all);
+	return n;
+}
+
 /* How many of its leaf's nodes were there, the outlier included. */
 static size_t
 home_count(const struct confirm_run *p)
@@ -424,7 +460,8 @@ conclude(struct diagnosis *d, struct incident *k)
 	/* Of a leaf whole exchanges were measured. */
 	k->asks_way = (k->finding == CONFIRM_LEAF ||
 			  k->finding == CONFIRM_LINK) &&
-	    k->report.way == CONFIRM_WAY_UNKNOWN && has_ways(d);
+	    k->report.way == CONFIRM_WAY_UNKNOWN &&
+	    k->series->sort != CANARY_INCAST && has_ways(d);
 	if (k->asks_way)
 		k->tries = 0;
 	k->what = verdict_text_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
@@ -482,12 +519,16 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 	struct confirm_run *p = &d->pass;
 	struct confirm_report report;
 	struct incident *k = p->of;
+	double own[CONFIRM_NODES_MAX], slow_min;
 	size_t n;
 
 	if (strcmp(run, p->run) != 0 || p->heard || k == NULL)
 		return;
-	n = p->count > CONFIRM_NODES ? read_grid(p, record, pairs)
-				     : read_pairs(p, record, pairs);
+	if (k->series->sort == CANARY_INCAST)
+		n = read_nodes(p, record, own);
+	else
+		n = p->count > CONFIRM_NODES ? read_grid(p, record, pairs)
+					     : read_pairs(p, record, pairs);
 	if (n == 0)
 		return; /* a cause instead of numbers: tried again */
 	p->heard = 1;
@@ -497,10 +538,13 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 		again_later(d, k);
 		return;
 	}
-	confirm_judge(p->leaves, p->count, pairs, n,
-	    judge_slow_min(k->series->judge,
-		judge_track(k->series->judge, k->kind, k->index)),
-	    &report);
+	slow_min = judge_slow_min(k->series->judge,
+	    judge_track(k->series->judge, k->kind, k->index));
+	if (k->series->sort == CANARY_INCAST)
+		confirm_judge_nodes(p->leaves, own, p->count, slow_min,
+		    &report);
+	else
+		confirm_judge(p->leaves, p->count, pairs, n, slow_min, &report);
 	if (k->asks_way) {
 		conclude_way(d, k, &report);
 		return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fabric.c - whether a node has the network devices that a campaign demands,
- * by the inventory that its agent has sent; and which rail a run is to use.
+ * fabric.c - whether a node has the network devices and the test that a
+ * campaign demands, by the inventory that its agent has sent; and which rail a
+ * run is to use.
  *
  * Rails take turns, a run each, and do not share one run with a rank for each
  * of them: ranks on several rails have to reach each other to begin and to end
@@ -95,6 +96,11 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 
 	if (!json_is_array(nics))
 		return 0;
+	if (strstr(conf_string(c, "canary", "tests"),
+		names_tests[CANARY_INCAST].name) != NULL &&
+	    !member_bool(n->inventory, "incast"))
+		return err_set(err, 1, "the engine on %s is older than test %s",
+		    n->name, names_tests[CANARY_INCAST].name);
 	say_nics(nics, has, sizeof(has));
 	for (size_t i = 0; i < ARRAY_LEN(fabrics); i++)
 		if (strcmp(fabrics[i].fabric, fabric) == 0 &&

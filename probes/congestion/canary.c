@@ -32,7 +32,7 @@ static void
 op_one_way(struct canary *c)
 {
 	struct control_peers peers = { names_tests[c->test].name, c->comm,
-		{ c->left, c->left }, stuck_limit_ns(c) };
+		&c->left, 1, stuck_limit_ns(c) };
 	int n = (int)c->bytes, count = 0;
 
 	for (int i = 0; i < 2 * c->window; i++)
@@ -57,8 +57,9 @@ op_one_way(struct canary *c)
 static void
 op_exchange(struct canary *c)
 {
+	int sides[2] = { c->left, c->right };
 	struct control_peers peers = { names_tests[c->test].name, c->comm,
-		{ c->left, c->right }, stuck_limit_ns(c) };
+		sides, 2, stuck_limit_ns(c) };
 	int n = (int)c->bytes, count = 0;
 	char *from_left = c->recv;
 	char *from_right = c->recv + c->bytes * (size_t)c->window;
@@ -87,6 +88,38 @@ op_exchange_sync(struct canary *c)
 {
 	op_exchange(c);
 	MPI_DO(MPI_Barrier(c->comm));
+}
+
+/* All senders' messages at once, and an empty one back to each when all are
+ * there: nobody's next operation is in the way of this one. */
+static void
+op_incast(struct canary *c)
+{
+	struct control_peers peers = { names_tests[c->test].name, c->comm,
+		c->way == CANARY_RECEIVES ? c->senders : &c->left,
+		c->way == CANARY_RECEIVES ? c->sender_count : 1,
+		stuck_limit_ns(c) };
+	int n = (int)c->bytes, count = 0;
+
+	for (int i = 0; i < c->window; i++)
+		for (int k = 0; k < peers.count; k++, count++)
+			if (c->way == CANARY_RECEIVES)
+				MPI_DO(MPI_Irecv(c->recv +
+					c->bytes * (size_t)count,
+				    n, MPI_BYTE, c->senders[k], TAG_TO_LEFT,
+				    c->comm, &c->reqs[count]));
+			else
+				MPI_DO(MPI_Isend(c->send, n, MPI_BYTE, c->left,
+				    TAG_TO_LEFT, c->comm, &c->reqs[count]));
+	control_exchange(c->world, &peers, c->reqs, count);
+	for (int k = 0; k < peers.count; k++)
+		if (c->way == CANARY_RECEIVES)
+			MPI_DO(MPI_Isend(NULL, 0, MPI_BYTE, c->senders[k],
+			    TAG_TO_RIGHT, c->comm, &c->reqs[k]));
+		else
+			MPI_DO(MPI_Irecv(NULL, 0, MPI_BYTE, c->left,
+			    TAG_TO_RIGHT, c->comm, &c->reqs[k]));
+	control_exchange(c->world, &peers, c->reqs, peers.count);
 }
 
 /* What the left neighbour has for its right, and the other way round. */
@@ -146,6 +179,13 @@ alltoall_bytes(const struct canary *c)
 	return (double)c->bytes * (c->size - 1);
 }
 
+/* At the one that measures, who sends none: what the others send to it. */
+static double
+incast_bytes(const struct canary *c)
+{
+	return (double)c->sender_count * c->window * (double)c->bytes;
+}
+
 const struct canary_ops canary_ops[CANARY_MAX] = {
 	[CANARY_LAT] = { 1, 0, 1, 0, op_exchange, ring_bytes },
 	[CANARY_GET_LAT] = { 1, 0, 1, 1, op_get, ring_bytes },
@@ -155,6 +195,7 @@ const struct canary_ops canary_ops[CANARY_MAX] = {
 	[CANARY_NATURAL_BW] = { 1, 1, 0, 0, op_exchange, ring_bytes },
 	[CANARY_ALLREDUCE] = { 0, 0, 0, 0, op_allreduce, ring_bytes },
 	[CANARY_ALLTOALL] = { 0, 0, 0, 0, op_alltoall, alltoall_bytes },
+	[CANARY_INCAST] = { 0, 0, 0, 0, op_incast, incast_bytes },
 };
 
 int
@@ -207,13 +248,16 @@ canary_open(struct canary *c, enum canary_test test, struct world *w,
 	c->win = MPI_WIN_NULL;
 	c->bytes = names_tests[test].bytes;
 	c->window = names_tests[test].window;
-	assert(4 * c->window <= CONTROL_REQS_MAX);
+	assert((test == CANARY_INCAST ? RING_SENDERS_MAX : 4) * c->window <=
+	    CONTROL_REQS_MAX);
 	c->rank = w->slice_rank;
 	c->size = w->slice_size;
 
 	send = 2 * c->bytes;
 	recv = send * (size_t)(ops->onesided ? 1 : c->window);
-	if (!ops->ring)
+	if (test == CANARY_INCAST)
+		recv = c->bytes * (size_t)(c->window * RING_SENDERS_MAX);
+	else if (!ops->ring)
 		send = recv = c->bytes * (size_t)c->size;
 	if (ops->onesided) {
 		rc = rma_window_open(w->slice, send + recv, &c->send, &c->win,
@@ -240,6 +284,13 @@ canary_close(struct canary *c)
 		MPI_DO(MPI_Free_mem(c->recv));
 	}
 	c->send = c->recv = NULL;
+}
+
+int
+canary_turns(const struct canary *c)
+{
+	return c->test == CANARY_INCAST && c->size > 0 ? ring_turns(c->size)
+						       : 1;
 }
 
 int
@@ -340,6 +391,19 @@ canary_check(struct canary *c)
 		canary_ops[c->test].once(c);
 		memcpy(&sum, c->recv, sizeof(sum));
 		return sum == want ? -1 : 0;
+	}
+	if (c->test == CANARY_INCAST) {
+		fill(c->send, c->bytes, c->rank, c->left);
+		memset(c->recv, 0,
+		    c->bytes * (size_t)(c->window * RING_SENDERS_MAX));
+		canary_ops[c->test].once(c);
+		for (int i = 0; i < c->window * c->sender_count; i++) {
+			bad = compare(c->recv + c->bytes * (size_t)i, c->bytes,
+			    c->senders[i % c->sender_count], c->rank);
+			if (bad >= 0)
+				return bad + (long)c->bytes * i;
+		}
+		return -1;
 	}
 	for (int i = 0; i < c->size; i++)
 		fill(c->send + c->bytes * (size_t)i, c->bytes, c->rank, i);

@@ -134,9 +134,11 @@ round_ask(const struct canary_loop *m, const struct visit *v)
 	const struct settings *s = m->settings;
 	const struct test_counts *exact =
 	    &names_tests[s->tests[v->test]].gpcnet;
+	int turns = canary_turns(&m->tests[v->test].canary);
 	struct rounds_ask ask = {
 		.canary = &m->tests[v->test].canary,
-		.number = v->number * ROUNDS_IN_A_VISIT + v->rounds,
+		.number = v->number * (ROUNDS_IN_A_VISIT / turns * turns) +
+		    v->rounds,
 		.iterations = v->cell->iterations,
 		.warmup = s->warmup,
 	};
@@ -264,6 +266,7 @@ run_rounds(struct canary_loop *m, struct visit *v)
 {
 	const struct settings *s = m->settings;
 	enum canary_test test = s->tests[v->test];
+	int turns = s->exact ? 1 : canary_turns(&m->tests[v->test].canary);
 	struct canary_loop_cell *cell = v->cell;
 	struct rounds_result *res = xcalloc(1, sizeof(*res));
 	uint64_t started_ns = clk_ns(), now_ns;
@@ -282,8 +285,9 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		cell->rounds++;
 		hist_merge(&cell->mine, &res->mine);
 		/* Which way those of an allreduce go is the MPI's. */
-		if (test != CANARY_ALLREDUCE &&
-		    m->tests[v->test].canary.way != CANARY_RECEIVES)
+		if (test == CANARY_INCAST ||
+		    (test != CANARY_ALLREDUCE &&
+			m->tests[v->test].canary.way != CANARY_RECEIVES))
 			cell->wanted_bytes += (double)res->mine.count *
 			    canary_ops[test].sent_bytes(
 				&m->tests[v->test].canary);
@@ -293,10 +297,13 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		if (m->world->group_rank == 0) {
 			now_ns = clk_ns();
 			keep_round(m, v, res);
-			stop.rounds = v->rounds;
+			/* Who had no turn would not be measured. */
+			stop.rounds = v->rounds / turns;
 			stop.visit_ns = now_ns - started_ns;
 			stop.timed_out = res->timed_out;
 			decision = stop_decide(&stop);
+			if (decision != STOP_TIMEOUT && v->rounds % turns != 0)
+				decision = STOP_GO_ON;
 			if (now_ns - m->told_ns >= PROGRESS_GAP_NS) {
 				m->told_ns = now_ns;
 				put_progress(m, v,

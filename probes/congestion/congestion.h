@@ -23,6 +23,7 @@
 #include "common/err.h"
 #include "common/hist.h"
 #include "probes/job/cores.h"
+#include "probes/job/roles.h"
 #include "probes/job/settings.h"
 #include "probes/job/world.h"
 #include "probes/sampling/sampling.h"
@@ -38,12 +39,14 @@ struct canary {
 	enum canary_way way; /* set before each round */
 	MPI_Comm comm;       /* the slice */
 	int rank, size;
-	int left, right; /* set before each round */
-	size_t bytes;    /* of a message */
-	int window;      /* messages to a neighbour */
-	char *send;      /* to the left, then to the right */
-	char *recv;      /* window messages from the left, then the right */
-	MPI_Win win;     /* one-sided tests only */
+	int left, right; /* set before each round; of an incast the receiver */
+	/* Of an incast, at the receiver; else none. */
+	int senders[RING_SENDERS_MAX], sender_count;
+	size_t bytes; /* of a message */
+	int window;   /* messages to a neighbour */
+	char *send;   /* to the left, then to the right */
+	char *recv;   /* window messages from the left, then the right */
+	MPI_Win win;  /* one-sided tests only */
 	MPI_Request reqs[CONTROL_REQS_MAX];
 	struct world *world;
 };
@@ -68,6 +71,8 @@ void canary_close(struct canary *c);
 /* One operation with known data. The offset of the first wrong byte received,
  * or -1. */
 long canary_check(struct canary *c);
+/* Rounds until everyone who is to be measured has been, in each slice. */
+int canary_turns(const struct canary *c);
 /* Value of one operation in the unit of the test. */
 double canary_value(const struct canary *c, double elapsed_s);
 /* 1 for a bandwidth; and the quantile that is a test's headline: the bad tail

@@ -101,6 +101,7 @@ struct measured {
 	struct collect_node *nodes;
 	int count;
 	int low_is_bad;
+	int by_node; /* a node's number is its own, not that of pairs */
 };
 
 /* ---- nodes and pairs ---- */
@@ -152,6 +153,10 @@ node_list(const struct measured *x)
 		}
 		if (x->cell == NULL)
 			continue;
+		if (x->by_node) {
+			q25 = n->q25;
+			q75 = n->q75;
+		}
 		json_object_set_new(o, "q25", record_number(q25));
 		json_object_set_new(o, "q75", record_number(q75));
 		json_object_set_new(o, "wait_ratio",
@@ -160,7 +165,7 @@ node_list(const struct measured *x)
 	return list;
 }
 
-/* The score of every node. */
+/* The score of every node: of its pairs, or of its own samples. */
 static json_t *
 node_scores(const struct measured *x)
 {
@@ -170,7 +175,10 @@ node_scores(const struct measured *x)
 
 	for (int i = 0; i < x->count; i++) {
 		names[i] = x->world->names[(int)x->nodes[i].node];
-		q[i] = pair_medians_score(x->pairs, (int)x->nodes[i].node);
+		q[i] = !x->by_node
+		    ? pair_medians_score(x->pairs, (int)x->nodes[i].node)
+		    : x->low_is_bad ? x->nodes[i].q75
+				    : x->nodes[i].q25;
 	}
 	scores = record_scores_make(names, q, (size_t)x->count,
 	    x->low_is_bad ? "q75" : "q25");
@@ -281,7 +289,8 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 	struct measured x = { .world = m->world,
 		.cell = cell,
 		.pairs = cell->pairs,
-		.low_is_bad = canary_low_is_bad(test) };
+		.low_is_bad = canary_low_is_bad(test),
+		.by_node = test == CANARY_INCAST };
 	json_t *r, *carried, *headline = json_null();
 	double lo, hi;
 
@@ -321,7 +330,7 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 		json_object_set_new(r, "carried", carried);
 	json_object_set_new(r, "interval", headline);
 	json_object_set_new(r, "nodes", node_list(&x));
-	if (x.count > REPORT_NODES_MAX && x.pairs != NULL)
+	if (x.count > REPORT_NODES_MAX && (x.pairs != NULL || x.by_node))
 		json_object_set_new(r, "scores", node_scores(&x));
 	put_pairs(r, &x);
 	json_object_set_new(r, "stopped_by",

@@ -67,7 +67,8 @@ static int
 is_idle(const struct rounds *r, const struct canary *c)
 {
 	return world_alone(r->world) ||
-	    (r->settings->partners != PARTNERS_RING && c->left == c->rank);
+	    (r->settings->partners != PARTNERS_RING &&
+		c->test != CANARY_INCAST && c->left == c->rank);
 }
 
 /* Choose neighbours and start together. whole: all ranks in one ring, whatever
@@ -83,7 +84,11 @@ begin(struct rounds *r, const struct rounds_ask *ask, int whole,
 	memset(ret, 0, sizeof(*ret));
 	ret->wrong_at = -1;
 	c->way = CANARY_BOTH_WAYS;
-	if (!world_alone(r->world)) {
+	if (c->test == CANARY_INCAST && !world_alone(r->world)) {
+		c->sender_count = ring_incast(&ring, c->rank, c->senders);
+		c->left = c->sender_count > 0 ? c->rank : c->senders[0];
+		c->way = c->sender_count > 0 ? CANARY_RECEIVES : CANARY_SENDS;
+	} else if (!world_alone(r->world)) {
 		if (whole || r->settings->partners == PARTNERS_RING)
 			ring_neighbours(&ring, c->rank, &c->left, &c->right);
 		else if (r->settings->partners == PARTNERS_MATCH)
@@ -239,7 +244,11 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	hist_clear(&ret->mine);
 	if (active) {
 		cores_add_since(&ret->cores, &before);
-		for (int i = 0; i < ret->operations; i++) {
+		/* Who sends into an incast waits for those beside it. */
+		for (int i = c->test == CANARY_INCAST && c->way == CANARY_SENDS
+			 ? ret->operations
+			 : 0;
+		     i < ret->operations; i++) {
 			double value = canary_value(c,
 			    (double)r->samples_ns[i] / (double)CLK_NS_PER_S);
 

@@ -47,7 +47,8 @@ int
 collect_nodes(const struct world *w, const struct hist *mine,
     const struct cores *cores, struct collect_node **ret)
 {
-	struct collect_node me = { -1, 0, NAN, NAN, 0, 0 }, *all = NULL;
+	struct collect_node me = { -1, 0, NAN, NAN, NAN, NAN, 0, 0 },
+			    *all = NULL;
 	struct hist *node = xcalloc(1, sizeof(*node));
 	uint64_t ns[2] = { 0, 0 }, sum[2] = { 0, 0 };
 	int node_rank, kept = 0;
@@ -66,6 +67,8 @@ collect_nodes(const struct world *w, const struct hist *mine,
 		me.node = w->node;
 		me.n = (double)node->count;
 		me.p50 = hist_quantile(node, 0.5);
+		me.q25 = hist_quantile(node, 0.25);
+		me.q75 = hist_quantile(node, 0.75);
 		me.p99 = hist_quantile(node, 0.99);
 	}
 	free(node);

@@ -109,14 +109,17 @@ static void
 give_up(const struct world *w, const struct control_peers *p,
     const MPI_Request *reqs, int count, uint64_t waited_ns)
 {
-	int stuck[2] = { 0, 0 };
+	int stuck[CONTROL_REQS_MAX] = { 0 };
 
 	for (int i = 0; i < count; i++)
-		stuck[i % 2] |= reqs[i] != MPI_REQUEST_NULL;
-	stuck[1] &= !stuck[0] || p->ranks[0] != p->ranks[1];
-	for (int peer = 0; peer < 2; peer++)
+		stuck[i % p->count] |= reqs[i] != MPI_REQUEST_NULL;
+	for (int peer = 0; peer < p->count; peer++) {
+		for (int k = 0; k < peer; k++)
+			if (stuck[k] && p->ranks[k] == p->ranks[peer])
+				stuck[peer] = 0;
 		if (stuck[peer])
 			say_stuck(w, p, peer, waited_ns);
+	}
 	clk_sleep_ns(LAST_WORDS_NS);
 	fatalx("the run is given up: stuck");
 }
@@ -185,15 +188,16 @@ control_agree(struct world *w, const char *what, double mine)
 
 	w->at = (w->at / AT_STEP + 1) * AT_STEP;
 	for (int far = 1; far < size; far *= 2) {
-		struct control_peers p = { what, w->group,
-			{ (rank - far + size) % size, (rank + far) % size },
+		int ranks[2] = { (rank - far + size) % size,
+			(rank + far) % size };
+		struct control_peers p = { what, w->group, ranks, 2,
 			agree_limit_ns(w) };
 		MPI_Request reqs[2];
 		double theirs;
 
-		MPI_DO(MPI_Irecv(&theirs, 1, MPI_DOUBLE, p.ranks[0], TAG_AGREE,
+		MPI_DO(MPI_Irecv(&theirs, 1, MPI_DOUBLE, ranks[0], TAG_AGREE,
 		    w->group, &reqs[0]));
-		MPI_DO(MPI_Isend(&mine, 1, MPI_DOUBLE, p.ranks[1], TAG_AGREE,
+		MPI_DO(MPI_Isend(&mine, 1, MPI_DOUBLE, ranks[1], TAG_AGREE,
 		    w->group, &reqs[1]));
 		control_exchange(w, &p, reqs, 2);
 		mine = theirs > mine ? theirs : mine;

@@ -128,6 +128,48 @@ ring_match(const struct ring *ring, int rank)
 	return with;
 }
 
+static int
+ring_groups(int size)
+{
+	int groups = size / (RING_SENDERS + 1);
+
+	return groups > 0 ? groups : 1;
+}
+
+int
+ring_turns(int size)
+{
+	int groups = ring_groups(size);
+
+	return (size + groups - 1) / groups; /* of the largest group */
+}
+
+int
+ring_incast(const struct ring *ring, int rank, int ret[RING_SENDERS_MAX])
+{
+	int *order = xcalloc((size_t)ring->size, sizeof(*order));
+	int groups = ring_groups(ring->size), turns = ring_turns(ring->size);
+	struct ring drawn = *ring;
+	int at = 0, first, count, receiver, n = 0;
+
+	assert(rank >= 0 && rank < ring->size);
+	drawn.round /= turns; /* the same groups until all had their turn */
+	ring_order(&drawn, order);
+	while (order[at] != rank)
+		at++;
+	/* Ranks at, at + groups, at + 2 groups ... are a group. */
+	first = at % groups;
+	count = (ring->size - first + groups - 1) / groups;
+	receiver = order[first + ring->round % turns % count * groups];
+	if (rank != receiver || count == 1)
+		ret[0] = receiver;
+	for (int i = first; rank == receiver && i < ring->size; i += groups)
+		if (order[i] != rank)
+			ret[n++] = order[i];
+	free(order);
+	return n;
+}
+
 void
 ring_neighbours(const struct ring *ring, int rank, int *ret_left,
     int *ret_right)

@@ -53,4 +53,15 @@ int ring_turn(int round, int size);
 void ring_neighbours(const struct ring *ring, int rank, int *ret_left,
     int *ret_right);
 
+/* An incast: the ring cut into groups of RING_SENDERS and one more, or as few
+ * more as leave nobody over; RING_SENDERS_MAX is what that comes to in a ring
+ * of all but two groups. */
+#define RING_SENDERS     8
+#define RING_SENDERS_MAX (2 * RING_SENDERS)
+/* Rounds until every rank has received, counted from a multiple of them. */
+int ring_turns(int size);
+/* The senders, where this rank receives in this round, and how many they are;
+ * else 0 and the one to which it sends. In a ring of one that is itself. */
+int ring_incast(const struct ring *ring, int rank, int ret[RING_SENDERS_MAX]);
+
 #endif

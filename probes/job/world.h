@@ -91,13 +91,14 @@ double control_max(MPI_Comm comm, double mine);
 /* 1 once complete; does not wait. */
 int control_done(MPI_Request *req);
 
-/* An exchange of two ranks, or with two at once: requests of even index are
- * with the first, others with the second; at most CONTROL_REQS_MAX. */
+/* An exchange with others at once: requests are with the first, the second and
+ * so on, and from the first again; at most CONTROL_REQS_MAX. */
 #define CONTROL_REQS_MAX 32
 struct control_peers {
 	const char *what; /* a word */
 	MPI_Comm comm;    /* of ranks of the role */
-	int ranks[2];
+	const int *ranks;
+	int count;
 	uint64_t limit_ns; /* 0: none */
 };
 /* Until all are complete, at once: it does not sleep, it measures. Where none
@@ -145,7 +146,7 @@ void relay_turn(int root);
 
 struct collect_node {
 	double node; /* index; < 0: an entry without a node */
-	double n, p50, p99;
+	double n, q25, p50, q75, p99;
 	double run_s, wait_s; /* of its ranks together, as cores.h */
 };
 

@@ -74,7 +74,8 @@ cluster_up()
 		$(grep -L "^deadline = [1-4]m" "$0"/*.conf)' $cluster/campaigns
 	# What it loads the network with would be in somebody's measurement.
 	in_host collector sed -i 's/^every/enabled = no\n&/' \
-		$cluster/campaigns/watch-bw.conf
+		$cluster/campaigns/watch-bw.conf \
+		$cluster/campaigns/watch-incast.conf
 	write_campaigns
 	! declare -F before_start >/dev/null || before_start
 	cluster_start collector coalmined

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_outlier.sh node|receive|rail|uplink|host|reboot|mesh: something is wrong in a cluster that
+# test_outlier.sh node|receive|incast|rail|uplink|host|reboot|mesh: something is wrong in a cluster that
 # a schedule watches, and nobody helps. It is named, with what it is, and
 # cleared once it is well again. A newcomer finds the slow node from the page
 # alone: the headline names it, and a click leads to its page. With PICTURES=DIR
@@ -236,6 +236,29 @@ receive_test()
 		fail "others are named: $(verdicts)"
 }
 
+# What a host sends is half of what it may receive, which one partner never
+# exceeds, but many do: node5 takes little more than one sends.
+incast_test()
+{
+	local n
+	for n in $(seq 8); do
+		"$lab" degrade "node$n" rate-out=100mbit
+	done
+	calm 2
+	"$lab" degrade node5 rate-in=110mbit
+	expect_named '.subject == "node5" and .test == "incast"'
+	poll 300 verdict_is '.subject == "node5" and .verdict == "bad" and
+		.what == "node" and .confirmation.direction == "receive" and
+		(.text | contains("the node, not its leaf, as receiver of many"))' ||
+		fail "not confirmed: $(verdicts) $(ctl run list)"
+	say "confirmed: $(verdicts | jq -r '.[].text')"
+	verdicts | jq -e 'all(.[]; .subject == "node5" and
+		.test == "incast")' >/dev/null ||
+		fail "others, or what two do: $(verdicts)"
+	"$lab" heal node5
+	expect_cleared node5
+}
+
 page_leads_to() # NODE
 {
 	command -v chromium >/dev/null ||
@@ -408,6 +431,7 @@ mode=${1:?}
 every=5s time=1s rounds=5 warmup=0 leaves=2 hosts=8
 case $mode in
 node | receive) tests=bw ;;
+incast) tests=bw,incast ;;
 rail) tests=bw rails=3 ;;
 uplink) tests=bw every=10s time=4s rounds=16 warmup=1 leaves=4 hosts=12 ;;
 host) tests=bw rounds=10 ;;

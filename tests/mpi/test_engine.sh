@@ -20,15 +20,15 @@ EOF
 # Every test and every kind of congestor, alone and under load.
 case_all() {
 	engine 14 run "$work/c.conf" --json "$work/records" --quiet \
-		-o canary.tests=lat,get-lat,bw,put-bw,bw-sync,natural-bw,allreduce,alltoall \
+		-o canary.tests=lat,get-lat,bw,put-bw,bw-sync,natural-bw,allreduce,alltoall,incast \
 		-o congestor.mix=alltoall,incast,put-incast,get-bcast,bcast,allreduce \
 		-o congestor.allreduce_bytes=64K -o phases.visits=1 \
 		-o congestor.rates=yes -o canary.raw=yes \
 		-o canary.share=0.1
 	complete all
-	[ "$(count '.probe=="canary" and .n>0')" = 16 ] || fail "canaries"
+	[ "$(count '.probe=="canary" and .n>0')" = 18 ] || fail "canaries"
 	[ "$(count '.probe=="congestor" and .n>0')" = 12 ] || fail "rates"
-	[ "$(count '.probe=="impact" and .value>0')" = 16 ] || fail "impacts"
+	[ "$(count '.probe=="impact" and .value>0')" = 18 ] || fail "impacts"
 	[ "$(count '.probe=="round"')" -ge 32 ] || fail "raw rounds"
 	[ "$(count '.cause')" = 0 ] || fail "a cause without a fault"
 	# Where everything goes to and comes from 2 canaries, they are a pair.
@@ -40,6 +40,25 @@ case_all() {
 		[ "$(count '.probe=="canary" and any(.nodes[]; .wait_ratio |
 			type=="number" and .>=0 and .<=1)')" -ge 1 ] ||
 		fail "nobody waits for a core"
+}
+
+# Eight or more send to one: each node has received as often as the others and
+# has a number of its own, and no pair has one.
+case_incast() {
+	for ranks in 5 20; do
+		engine $ranks run "$work/c.conf" --json "$work/records" \
+			--quiet -o canary.tests=incast -o canary.share=1 \
+			-o canary.iterations=2 -o canary.time=10ms \
+			-o congestor.mix=none -o phases.visits=1
+		complete incast
+		[ "$(count '.probe=="canary" and .test=="incast" and
+			.pairs==[] and (.nodes|length)=='$ranks' and
+			(.nodes|map(select(.q75>0 and .q25>0 and .n==4))|
+			length)=='$ranks)" = 1 ] ||
+			fail "$ranks: $(jq -c 'select(.probe=="canary") |
+				[.cause, .pairs, [.nodes[] | [.n, .q75]]]' \
+				"$work/records")"
+	done
 }
 
 # The defaults' tests and mix, phases in their order, tables, stops in time.

@@ -136,6 +136,18 @@ confirm_load(const struct confirm_node *nodes, size_t count, struct rng *rng,
 	return c.n;
 }
 
+size_t
+confirm_fill(const struct confirm_node *nodes, size_t count, struct rng *rng,
+    size_t chosen[CONFIRM_NODES_MAX], size_t n, size_t want)
+{
+	struct choice c = { nodes, count, rng, chosen, n,
+		nodes[chosen[0]].leaf };
+
+	while (c.n < want && (add(&c, fits_far) || add(&c, fits_mate)))
+		continue;
+	return c.n;
+}
+
 enum sort { NEAR, FAR, MATE, UPLINK, INSIDE, OUTSIDE, SORT_MAX };
 
 struct sorted {
@@ -312,6 +324,42 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 				   : middle(&s, NEAR, 0.5) - in;
 	ret->pairs_fine = mates != 1 && uplink != 1;
 	count_partners(&s, in, out, slow_min, ret);
+}
+
+/* Nobody sends to itself: what is slow at the outlier and at the others of its
+ * leaf alike may be any of what leads to them. */
+void
+confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
+    double slow_min, struct confirm_report *ret)
+{
+	double mates[CONFIRM_NODES_MAX], rest[CONFIRM_NODES_MAX], usual;
+	size_t mate_n = 0, rest_n = 0;
+	int mates_slow;
+
+	assert(nodes <= CONFIRM_NODES_MAX);
+	for (size_t i = 1; i < nodes; i++) {
+		if (isnan(x[i]))
+			continue;
+		if (leaves[0] != SCORE_NO_LEAF && leaves[i] == leaves[0])
+			mates[mate_n++] = x[i];
+		else
+			rest[rest_n++] = x[i];
+	}
+	usual = rest_n > 0 ? robust_median(rest, rest_n)
+			   : robust_median(mates, mate_n);
+	mates_slow = rest_n > 0 && mate_n > 0 &&
+	    robust_median(mates, mate_n) - usual >= slow_min;
+	memset(ret, 0, sizeof(*ret));
+	ret->effect = x[0] - usual;
+	ret->pairs_fine = !mates_slow;
+	if (isnan(ret->effect))
+		ret->finding = CONFIRM_UNCLEAR;
+	else if (ret->effect < slow_min)
+		ret->finding = CONFIRM_CLEARED;
+	else
+		ret->finding = mates_slow ? CONFIRM_UNCLEAR : CONFIRM_NODE;
+	ret->way = ret->finding == CONFIRM_NODE ? CONFIRM_WAY_RECEIVE
+						: CONFIRM_WAY_UNKNOWN;
 }
 
 /* ---- lost datagrams ---- */

@@ -27,6 +27,8 @@
 #include "daemon/diagnosis/judge/judge.h"
 
 #define CONFIRM_NODES 6
+/* As many send into one as in an incast of many nodes. */
+#define CONFIRM_NODES_INCAST 10
 /* With nodes that only load what is judged. */
 #define CONFIRM_NODES_MAX 32
 #define CONFIRM_PAIRS_MAX (CONFIRM_NODES_MAX * (CONFIRM_NODES_MAX - 1) / 2)
@@ -69,6 +71,10 @@ enum confirm_way {
 };
 extern const char *const confirm_ways[CONFIRM_WAY_MAX]; /* "unknown", ... */
 
+/* Or as many as are wanted in all, of any leaf. */
+size_t confirm_fill(const struct confirm_node *nodes, size_t count,
+    struct rng *rng, size_t chosen[CONFIRM_NODES_MAX], size_t n, size_t want);
+
 /* a, b: indices into leaves; x: logarithm, larger is worse. */
 struct confirm_pair {
 	size_t a, b;
@@ -88,6 +94,11 @@ struct confirm_report {
 void confirm_judge(const uint32_t *leaves, size_t nodes,
     const struct confirm_pair *pairs, size_t count, double slow_min,
     struct confirm_report *ret);
+
+/* Of an incast every node has a number of its own, x, which is NAN where it was
+ * not measured: the outlier's, of index 0, beside the others'. */
+void confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
+    double slow_min, struct confirm_report *ret);
 
 /* Lost datagrams as a number that a judge understands.
  */

@@ -107,13 +107,17 @@ add_pass(const struct verdict_evidence *c, char *text)
 		    ", only in what enters it" },
 	};
 	int is_leaf = c->what == WHAT_LEAF || c->what == WHAT_LINK;
+	int is_incast = strcmp(c->test, names_tests[CANARY_INCAST].name) == 0;
 
 	add(text, "; %s%s",
 	    !c->passed ? "confirmation run pending"
 		: c->what == WHAT_RAIL && c->finding == CONFIRM_NODE
 		? "confirmation run over this rail: the node's, not its leaf's"
 		: said[c->finding],
-	    c->passed ? ways[c->way][is_leaf] : "");
+	    !c->passed ? ""
+		: is_incast && c->way == CONFIRM_WAY_RECEIVE
+		? ", as receiver of many"
+		: ways[c->way][is_leaf]);
 	if (c->next != NULL && c->next[0] != '\0')
 		add(text,
 		    !c->passed                          ? ": %s"

@@ -29,12 +29,14 @@
 #include "tests/sim/verdict/defaults.h"
 #include "tests/sim/verdict/world.h"
 
-#define START_NS   1000000000000000ULL
-#define RUN_NS     (45 * CLK_NS_PER_S) /* of a confirmation run */
-#define PASS_NODES CONFIRM_NODES_MAX
-#define ECHOES     120 /* of a pair in an epoch, */
-#define LARGE      30  /* of which so many are large */
-#define RINGS      2
+#define START_NS     1000000000000000ULL
+#define RUN_NS       (45 * CLK_NS_PER_S) /* of a confirmation run */
+#define PASS_NODES   CONFIRM_NODES_MAX
+#define ECHOES       120 /* of a pair in an epoch, */
+#define LARGE        30  /* of which so many are large */
+#define RINGS        2
+#define INCAST_TURNS 4 /* in a round, */
+#define PASS_TURNS   8 /* and in a confirmation run */
 
 struct play {
 	struct world *w;
@@ -49,7 +51,7 @@ struct play {
 	int fleet_told;
 	char pass[PASS_NODES][8];
 	size_t pass_count;
-	int pass_bw, pass_one_way, pass_match, runs, verbose;
+	int pass_bw, pass_incast, pass_one_way, pass_match, runs, verbose;
 	uint32_t pass_rail;
 	struct mesh_path *paths; /* of an epoch */
 	size_t path_count;
@@ -192,7 +194,7 @@ store_put_baseline(struct store *st, const char *name, const json_t *body)
 static double
 unit_of(double x, enum world_test test)
 {
-	return test == WORLD_BW ? 1e10 * exp(-x) : 1e-5 * exp(x);
+	return test != WORLD_LAT ? 1e10 * exp(-x) : 1e-5 * exp(x);
 }
 
 static void
@@ -250,6 +252,38 @@ hear_canary(struct play *p, enum world_test test)
 	pair_medians_free(pairs);
 	free(names);
 	free(q);
+}
+
+static json_t *
+incast_rows(struct play *p, uint32_t count, char (*names)[8], size_t turns)
+{
+	json_t *rows = json_array();
+	double x[PASS_TURNS];
+
+	for (uint32_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < turns; k++)
+			x[k] = world_receives(p->w,
+			    (uint32_t)atoi(names[i] + 1));
+		json_array_append_new(rows,
+		    json_pack("{s:s, s:f}", "node", names[i], "q75",
+			unit_of(robust_quantile(x, turns, 0.25),
+			    WORLD_INCAST)));
+	}
+	return rows;
+}
+
+static void
+hear_incast(struct play *p)
+{
+	struct diagnosis_source from = { "watch-2", "watch-incast",
+		"background", "openmpi", "agents", NULL, NULL };
+	json_t *record = json_pack("{s:s, s:s, s:s, s:s, s:f, s:o}", "probe",
+	    "canary", "test", "incast", "phase", "wild", "partners", "ring",
+	    "p50", 1e10, "nodes",
+	    incast_rows(p, p->w->nodes, p->names, INCAST_TURNS));
+
+	diagnosis_record(p->d, &from, record);
+	json_decref(record);
 }
 
 /* Binomial, by the gaps between losses: they are rare. */
@@ -371,6 +405,8 @@ order(void *ctx, const struct conf *campaign, char ret_run[64], struct err *err)
 	p->pass_rail = at[0] == '\0' ? 0 : (uint32_t)atoi(at + strlen("eth"));
 	p->pass_bw = strcmp(conf_string(campaign, "canary", "tests"), "bw") ==
 	    0;
+	p->pass_incast = strcmp(conf_string(campaign, "canary", "tests"),
+			     "incast") == 0;
 	p->pass_one_way = strcmp(conf_string(campaign, "canary", "partners"),
 			      "one-way") == 0;
 	p->pass_match = strcmp(conf_string(campaign, "canary", "partners"),
@@ -384,10 +420,10 @@ static void
 hello(struct play *p, uint32_t i, const char *addr, double share)
 {
 	static int session;
-	json_t *msg = json_pack("{s:s, s:s, s:s, s:{s:b, s:[{s:s, s:I}]}}",
+	json_t *msg = json_pack("{s:s, s:s, s:s, s:{s:b, s:b, s:[{s:s, s:I}]}}",
 	    "node", p->names[i], "boot", "one", "software", COALMINE_VERSION,
-	    "inventory", "one_way", 1, "nics", "name", "ib0", "speed_bps",
-	    (json_int_t)(1e11 * share));
+	    "inventory", "one_way", 1, "incast", 1, "nics", "name", "ib0",
+	    "speed_bps", (json_int_t)(1e11 * share));
 	struct node *n = roster_hello(p->roster, msg, addr,
 	    (struct session *)(void *)&session, now_ns);
 
@@ -470,8 +506,10 @@ run_pass(struct play *p)
 	world_step(p->w, now_ns);
 	tell_nodes(p);
 	p->w->rail = p->pass_rail;
-	p->w->at_once = p->pass_match ? count / 2 : 1;
-	for (size_t a = 0; a < count; a++) {
+	p->w->at_once = p->pass_incast ? count - 1
+	    : p->pass_match            ? count / 2
+				       : 1;
+	for (size_t a = 0; !p->pass_incast && a < count; a++) {
 		json_t *row = json_array();
 
 		for (size_t b = 0; b < a; b++) {
@@ -491,6 +529,11 @@ run_pass(struct play *p)
 	record = json_pack("{s:s, s:s, s:s, s:o, s:{s:o, s:o}}", "probe",
 	    "canary", "test", p->pass_bw ? "bw" : "lat", "phase", "isolated",
 	    "pairs", pairs, "grid", "nodes", names, "p50", grid);
+	if (p->pass_incast) {
+		json_object_set_new(record, "test", json_string("incast"));
+		json_object_set_new(record, "nodes",
+		    incast_rows(p, (uint32_t)count, p->pass, PASS_TURNS));
+	}
 	diagnosis_record(p->d, &from, record);
 	diagnosis_run_over(p->d, run);
 	json_decref(record);
@@ -511,6 +554,8 @@ hear_round(struct play *p, uint64_t round_ns)
 	hear_canary(p, WORLD_LAT);
 	if (w->s->cluster.bw)
 		hear_canary(p, WORLD_BW);
+	if (w->s->cluster.incast)
+		hear_incast(p);
 	p->path_count = 0;
 	for (int far = 0; w->s->cluster.mesh && far < 2; far++)
 		hear_mesh(p, far);

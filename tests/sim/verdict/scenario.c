@@ -37,7 +37,7 @@
 	    { s, "every", CONF_SPAN, 0, 1e7, NULL, "0", "s",                   \
 		    "of every such time; 0: always." },                        \
 	{                                                                      \
-		s, "tests", CONF_CHOICES, 0, 0, "lat|bw", "lat,bw", "",        \
+		s, "tests", CONF_CHOICES, 0, 0, "lat|bw|incast", "lat,bw", "", \
 		    "Which tests feel it."                                     \
 	}
 
@@ -74,6 +74,8 @@ static const struct conf_row rows[] = {
 	    "With epochs of echoes." },
 	{ "cluster", "bw", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "With rounds of large messages too." },
+	{ "cluster", "incast", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "With rounds of incasts too." },
 	{ "cluster", "noise", CONF_REAL, 0, 1, NULL, "5%", "1",
 	    "Of a pair in a round." },
 	{ "cluster", "odd_share", CONF_REAL, 0, 1, NULL, "5%", "1",
@@ -144,6 +146,7 @@ fault_read(const struct scenario *s, const char *section, struct fault *ret)
 	ret->every_ns = conf_span_ns(c, section, "every");
 	ret->lat = strstr(tests, "lat") != NULL;
 	ret->bw = strstr(tests, "bw") != NULL;
+	ret->incast = strstr(tests, "incast") != NULL;
 }
 
 void
@@ -177,6 +180,7 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->cluster.partners = (int)conf_int(c, "cluster", "partners");
 	ret->cluster.mesh = conf_bool(c, "cluster", "mesh");
 	ret->cluster.bw = conf_bool(c, "cluster", "bw");
+	ret->cluster.incast = conf_bool(c, "cluster", "incast");
 	ret->cluster.noise = conf_real(c, "cluster", "noise");
 	ret->cluster.odd_share = conf_real(c, "cluster", "odd_share");
 	ret->cluster.odd_mean = conf_real(c, "cluster", "odd_mean");

@@ -42,7 +42,7 @@ struct fault {
 	double ramp;    /* rounds until all of the effect is there */
 	size_t pairs;   /* felt when so many are measured at once */
 	uint64_t on_ns, every_ns; /* there for on of every; 0: always */
-	int lat, bw;              /* which tests feel it */
+	int lat, bw, incast;      /* which tests feel it */
 };
 
 struct scenario {
@@ -51,7 +51,8 @@ struct scenario {
 	int trials, quick_trials, rounds, quick_rounds, calm, heal;
 	struct { /* what is normal */
 		uint32_t nodes, leaf_min, leaf_max;
-		int leaves_known, uplinks, spines, partners, mesh, bw, rails;
+		int leaves_known, uplinks, spines, partners, mesh, bw, rails,
+		    incast;
 		double noise, odd_share, odd_mean; /* of a pair, a round */
 		double node_sd, leaf_sd, inside, loss;
 	} cluster;

@@ -225,6 +225,14 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 	return x->hit[a] || x->hit[b];
 }
 
+static int
+feels(const struct fault *f, enum world_test test)
+{
+	return test == WORLD_BW ? f->bw
+	    : test == WORLD_LAT ? f->lat
+				: f->incast;
+}
+
 /* What a fault adds to a pair that meets it: an exchange takes the mean of both
  * ways. */
 static double
@@ -259,8 +267,7 @@ measure(struct world *w, uint32_t a, uint32_t b, enum world_test test,
 		double share = (double)(hash_of(w, a, b, 77) % 10000) / 10000;
 
 		if (f->now == 0 || f->f->kind >= FAULT_LOSS ||
-		    w->at_once < f->f->pairs ||
-		    !(test == WORLD_BW ? f->f->bw : f->f->lat) ||
+		    w->at_once < f->f->pairs || !feels(f->f, test) ||
 		    share >= f->f->flows || !meets(w, f, a, b))
 			continue;
 		x += added_by(w, f, a, b, one_way);
@@ -281,6 +288,13 @@ double
 world_way(struct world *w, uint32_t a, uint32_t b, enum world_test test)
 {
 	return measure(w, a, b, test, 1);
+}
+
+/* Senders wait for each other: what is slow at one of many is not felt. */
+double
+world_receives(struct world *w, uint32_t a)
+{
+	return measure(w, a, a, WORLD_INCAST, 0);
 }
 
 double

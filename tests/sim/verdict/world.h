@@ -45,7 +45,7 @@ struct world {
 	size_t at_once; /* pairs that are measured together */
 };
 
-enum world_test { WORLD_LAT, WORLD_BW };
+enum world_test { WORLD_LAT, WORLD_BW, WORLD_INCAST };
 
 struct world *world_new(const struct scenario *s, uint64_t seed);
 void world_free(struct world *w);
@@ -55,6 +55,8 @@ double world_pair(struct world *w, uint32_t a, uint32_t b,
     enum world_test test);
 /* The same of what a sends to b, and nothing else. */
 double world_way(struct world *w, uint32_t a, uint32_t b, enum world_test test);
+/* The same of what many send to a at once. */
+double world_receives(struct world *w, uint32_t a);
 /* The share of echoes that get lost between them. */
 double world_loss(const struct world *w, uint32_t a, uint32_t b);
 /* Do large ones vanish between them? */

@@ -144,6 +144,45 @@ test_uniform(void **state)
 		assert_in_range(met[i], 854, 1146);
 }
 
+/* Whoever receives knows all who send to it, they are eight or more where so
+ * many are there, and after ring_turns rounds everyone has received. */
+static void
+test_incast(void **state)
+{
+	(void)state;
+	for (int size = 1; size <= 200; size++) {
+		int received[200] = { 0 }, turns = ring_turns(size);
+
+		for (int k = 0; k < turns; k++) {
+			struct ring ring = { 7, 2, 3 * turns + k, 0, size, 0 };
+			int sent = 0, met = 0, peers[RING_SENDERS_MAX];
+
+			for (int r = 0; r < size; r++) {
+				int back[RING_SENDERS_MAX];
+				int n = ring_incast(&ring, r, peers);
+
+				assert_in_range(n, 0, RING_SENDERS_MAX);
+				received[r] += n > 0 || size == 1;
+				sent += n == 0;
+				met += n;
+				if (n == 0)
+					continue;
+				if (size > RING_SENDERS)
+					assert_true(n >= RING_SENDERS);
+				for (int i = 0; i < n; i++) {
+					assert_int_equal(ring_incast(&ring,
+							     peers[i], back),
+					    0);
+					assert_int_equal(back[0], r);
+				}
+			}
+			assert_int_equal(size == 1 ? 0 : sent, met);
+		}
+		for (int r = 0; r < size; r++)
+			assert_true(received[r] >= 1);
+	}
+}
+
 int
 main(void)
 {
@@ -154,6 +193,7 @@ main(void)
 		cmocka_unit_test(test_drawn_from),
 		cmocka_unit_test(test_natural),
 		cmocka_unit_test(test_uniform),
+		cmocka_unit_test(test_incast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -326,6 +326,42 @@ test_ways(void **state)
 	}
 }
 
+/* Of an incast everyone has a number: the outlier's, its leaf's, the others'.
+ */
+static void
+test_receivers(void **state)
+{
+	static const uint32_t leaves[] = { 0, 0, 0, 1, 1, 2 };
+	static const struct {
+		double x[6];
+		enum confirm_finding finding;
+		enum confirm_way way;
+	} rows[] = {
+		{ { 0.7, 0, 0.01, 0, 0, 0.02 }, CONFIRM_NODE,
+		    CONFIRM_WAY_RECEIVE },
+		{ { 0.05, 0, 0.01, 0, 0, 0.02 }, CONFIRM_CLEARED,
+		    CONFIRM_WAY_UNKNOWN },
+		{ { 0.7, 0.7, 0.7, 0, 0, 0.02 }, CONFIRM_UNCLEAR,
+		    CONFIRM_WAY_UNKNOWN },
+		{ { NAN, 0, 0, 0, 0, 0 }, CONFIRM_UNCLEAR,
+		    CONFIRM_WAY_UNKNOWN },
+		{ { 0.7, NAN, 0.7, NAN, NAN, 0 }, CONFIRM_UNCLEAR,
+		    CONFIRM_WAY_UNKNOWN },
+		{ { 0.7, 0, 0, NAN, NAN, NAN }, CONFIRM_NODE,
+		    CONFIRM_WAY_RECEIVE },
+		{ { 0.7, NAN, NAN, NAN, NAN, NAN }, CONFIRM_UNCLEAR,
+		    CONFIRM_WAY_UNKNOWN },
+	};
+	struct confirm_report r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		confirm_judge_nodes(leaves, rows[i].x, 6, 0.1, &r);
+		assert_int_equal(r.finding, rows[i].finding);
+		assert_int_equal(r.way, rows[i].way);
+	}
+}
+
 static void
 test_findings(void **state)
 {
@@ -436,6 +472,7 @@ main(void)
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_receivers),
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_cusum),
 		cmocka_unit_test(test_loss),
