@@ -17,6 +17,7 @@
 #include "common/str.h"
 #include "common/utf8.h"
 
+#define BEHIND_MAX 4 /* nodes that are told of */
 /* As srun says it, whatever the reason that follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
@@ -161,6 +162,24 @@ stuck_silent(const struct run *r, struct stuck_rank ret[2])
 	return count;
 }
 
+/* Where ranks stand, as far as they stand apart. */
+static void
+add_behind(const struct run *r, char text[SYMPTOM_TEXT_MAX])
+{
+	uint64_t most = 0;
+	size_t told = 0;
+
+	for (size_t i = 0; i < r->stuck_count; i++)
+		if (r->stuck[i].at > most)
+			most = r->stuck[i].at;
+	for (size_t i = 0; i < r->stuck_count && told < BEHIND_MAX; i++)
+		if (r->stuck[i].at < most)
+			utf8_format(text + strlen(text),
+			    SYMPTOM_TEXT_MAX - strlen(text), "%s%.64s",
+			    told++ == 0 ? "; not as far as others: " : ", ",
+			    r->stuck[i].node->name);
+}
+
 /* The run ends by them: who is meant to know is told. */
 static void
 finish_stuck(struct run *r, const struct symptom *sign)
@@ -187,6 +206,8 @@ finish_stuck(struct run *r, const struct symptom *sign)
 					     : "",
 		    r->stuck[0].waited_s, r->stuck[0].what);
 	}
+	if (count == 0)
+		add_behind(r, text);
 	for (size_t i = 1; i < count && pairs[i].with >= 0 &&
 	     strlen(text) < SYMPTOM_TEXT_MAX / 2;
 	     i++)
@@ -197,6 +218,7 @@ finish_stuck(struct run *r, const struct symptom *sign)
 		ops->stuck(r->all->ctx, r,
 		    &(struct run_stuck){ pairs[i].node, pairs[i].with_node,
 			pairs[i].what, pairs[i].waited_s });
+	r->stuck_named = count;
 	run_finish(r, sign->state, sign->cause, text);
 }
 

@@ -239,6 +239,7 @@ run_finish(struct run *r, enum run_state state, enum cause cause,
 	/* A finished launcher is given time to leave by itself. */
 	if (state != RUN_FINISHED)
 		end_all(r);
+	run_order_on(r);
 }
 
 static void

@@ -216,6 +216,7 @@ struct run {
 	char *stderr_tail;
 	struct stuck_rank stuck[STUCK_RANKS_MAX]; /* what they say */
 	size_t stuck_count;
+	size_t stuck_named; /* pairs of them, once it has ended */
 };
 TAILQ_HEAD(run_list, run);
 
@@ -235,6 +236,11 @@ struct runs {
 	uint64_t tick;
 	int intake_failed; /* agents hold records that were not committed */
 };
+
+/* run_order.c: a run that has ended because ranks were stuck goes on: a
+ * scheduled one again at once, without one of each pair; where no pair is known
+ * its nodes meet in pairs, three times at most. */
+void run_order_on(struct run *r);
 
 /* run.c */
 struct run *run_new(struct runs *rs, const char *campaign, const char *by,

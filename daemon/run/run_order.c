@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_order.c - how a run comes to be: ordered from a campaign, recorded as
- * missed, or taken up again from an earlier collector; and its end by hand.
+ * missed, taken up again from an earlier collector, or in place of one that was
+ * stuck; and its end by hand.
  *
  * Of those taken up, what had been launched waits for its head, which brings
  * the rest of its records; what still waited for nodes goes on waiting; what is
@@ -123,6 +124,88 @@ runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 	memcpy(ret_run, r->id, sizeof(r->id));
 	admit_tick(r);
 	return 0;
+}
+
+/* ---- after a run that was stuck ---- */
+
+#define SEARCH_BY  "search %d of 3 after stuck run %.63s"
+#define SEARCH_MAX 3
+#define AGAIN_BY   "again after stuck run %.63s"
+/* All of a large number meet all but surely: of pairs drawn so often, one in
+ * 150 is left out. */
+#define SEARCH_ROUNDS 5
+
+/* Its nodes, in an order of their own: what MPI's collectives and their
+ * preparation have stand beside each other are other pairs then. */
+static char *
+nodes_shuffled(const struct run *r)
+{
+	size_t *order = xcalloc(r->node_count + 1, sizeof(*order));
+	struct strbuf sb = { 0 };
+	struct rng rng;
+
+	for (size_t i = 0; i < r->node_count; i++)
+		order[i] = i;
+	rng_seed(&rng, rng_entropy());
+	for (size_t i = r->node_count; i > 1; i--) {
+		size_t k = (size_t)rng_below(&rng, i), last = order[i - 1];
+
+		order[i - 1] = order[k];
+		order[k] = last;
+	}
+	for (size_t i = 0; i < r->node_count; i++)
+		strbuf_addf(&sb, "%s%s", i == 0 ? "" : ",",
+		    r->nodes[order[i]].node->name);
+	free(order);
+	return sb.text;
+}
+
+void
+run_order_on(struct run *r)
+{
+	char by[120], rounds[24], least[24], run[64], *nodes;
+	struct run_order o = { r->campaign, r->conf, NULL, by, r->margin_ns };
+	int tries = 0, search = sscanf(r->by, "search %d of 3 after", &tries);
+	json_t *overrides = NULL;
+	struct err err;
+
+	search = search == 1 && tries >= 1;
+	if (strcmp(r->campaign, NAMES_PASS_CAMPAIGN) == 0 || r->node_count < 3)
+		return; /* it is tried again anyhow */
+	if (r->cause == CAUSE_STUCK && r->stuck_named > 0) {
+		/* One of each pair is left out now. By hand it is somebody
+		 * who sees it, and a search has found what it looked for. */
+		if (strcmp(r->by, "schedule") != 0)
+			return;
+		snprintf(by, sizeof(by), AGAIN_BY, r->id);
+	} else if (r->cause == CAUSE_STUCK ||
+	    (search &&
+		(r->state == RUN_NONSTART || r->state == RUN_TIMED_OUT))) {
+		if (tries == SEARCH_MAX)
+			return;
+		snprintf(by, sizeof(by), SEARCH_BY, tries + 1, r->id);
+		snprintf(rounds, sizeof(rounds), "%zu",
+		    SEARCH_ROUNDS * r->node_count);
+		snprintf(least, sizeof(least), "%zu", r->node_count);
+		nodes = nodes_shuffled(r);
+		overrides = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, "
+				      "s:s, s:s, s:s, s:s, s:s}",
+		    "campaign.nodes", nodes, "campaign.nodes_min", least,
+		    "canary.tests", "lat", "canary.partners", "match",
+		    "canary.exact", "no", "canary.share", "1",
+		    "canary.rounds_min", rounds, "canary.iterations", "1",
+		    "canary.time", "100ms", "canary.precision", "1",
+		    "congestor.mix", "none", "phases.visits", "1");
+		free(nodes);
+	} else {
+		return;
+	}
+	o.overrides = overrides;
+	if (runs_submit(r->all, &o, run, &err) < 0)
+		log_warnx("run %s: %s: %s", r->id, by, err.text);
+	else
+		log_info("run %s: run %s, %s", r->id, run, by);
+	json_decref(overrides);
 }
 
 void
