@@ -27,9 +27,13 @@
 #define FILE_BYTES_MAX (4 * 1024 * 1024)
 #define LINE_BYTES_MAX (1024 * 1024) /* a hostlist of the largest cluster */
 
+/* Most values are defaults, and a collector keeps the campaign of every run
+ * that it remembers: they stand in their rows, and where is this. */
+static char at_default[] = "default";
+
 struct value {
 	char *raw;   /* as written */
-	char *where; /* "file:line" or "default" */
+	char *where; /* "file:line" or at_default */
 	int given;
 	int in_section; /* the file has the row's section */
 	union conf_number as;
@@ -62,6 +66,15 @@ row_find(const struct conf_row *rows, const char *section, const char *key)
 	return -ENOENT;
 }
 
+static void
+value_clear(struct value *v)
+{
+	if (v->where == at_default)
+		return;
+	free(v->raw);
+	free(v->where);
+}
+
 static int
 value_set(struct conf *c, size_t at, const char *raw, const char *where,
     struct err *err)
@@ -90,11 +103,10 @@ value_set(struct conf *c, size_t at, const char *raw, const char *where,
 		    want);
 		return -EINVAL;
 	}
-	free(v->raw);
-	free(v->where);
+	value_clear(v);
 	v->as = as;
-	v->raw = xstrdup(raw);
-	v->where = xstrdup(where);
+	v->raw = where == at_default ? (char *)(uintptr_t)raw : xstrdup(raw);
+	v->where = where == at_default ? at_default : xstrdup(where);
 	return 0;
 }
 
@@ -112,7 +124,8 @@ conf_new(const struct conf_row *rows)
 		int rc = 0;
 
 		if (rows[i].fallback != NULL)
-			rc = value_set(c, i, rows[i].fallback, "default", &err);
+			rc = value_set(c, i, rows[i].fallback, at_default,
+			    &err);
 		assert(rc == 0); /* a row whose default it refuses */
 	}
 	return c;
@@ -123,10 +136,8 @@ conf_free(struct conf *c)
 {
 	if (c == NULL)
 		return;
-	for (size_t i = 0; i < c->count; i++) {
-		free(c->values[i].raw);
-		free(c->values[i].where);
-	}
+	for (size_t i = 0; i < c->count; i++)
+		value_clear(&c->values[i]);
 	free(c->values);
 	free(c);
 }
@@ -372,7 +383,7 @@ conf_unset(struct conf *c, const char *section, const char *key)
 	struct err err;
 
 	assert(at >= 0 && c->rows[at].fallback != NULL);
-	if (value_set(c, (size_t)at, c->rows[at].fallback, "default", &err) ==
+	if (value_set(c, (size_t)at, c->rows[at].fallback, at_default, &err) ==
 	    0)
 		c->values[at].given = 0;
 }
@@ -406,6 +417,8 @@ conf_dup(const struct conf *c)
 	copy->values = xcalloc(c->count + 1, sizeof(*copy->values));
 	for (size_t i = 0; i < c->count; i++) {
 		copy->values[i] = c->values[i];
+		if (c->values[i].where == at_default)
+			continue;
 		copy->values[i].raw = xstrdup(c->values[i].raw);
 		copy->values[i].where = xstrdup(c->values[i].where);
 	}

@@ -16,6 +16,7 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "common/utf8.h"
+#include "common/xalloc.h"
 
 #define BEHIND_MAX 4 /* nodes that are told of */
 /* As srun says it, whatever the reason that follows. */
@@ -27,8 +28,8 @@ void
 outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
     enum cause cause, uint64_t onset_ns, const char *fmt, ...)
 {
-	struct symptom *s = &r->signs[r->sign_count];
 	uint64_t now_ns = clk_ns();
+	struct symptom *s;
 	size_t max = RUN_SYMPTOMS_MAX;
 	va_list ap;
 
@@ -45,10 +46,12 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 		max = RUN_RANK_SYMPTOMS_MAX;
 	if (r->sign_count >= max)
 		return;
-	s->weight = weight;
-	s->state = state;
-	s->cause = cause;
-	s->onset_ns = weight == SYMPTOM_DEADLINE ? now_ns : onset_ns;
+	r->signs = xmore(r->signs, r->sign_count, sizeof(r->signs[0]));
+	s = &r->signs[r->sign_count];
+	*s = (struct symptom){ .weight = weight,
+		.state = state,
+		.cause = cause,
+		.onset_ns = weight == SYMPTOM_DEADLINE ? now_ns : onset_ns };
 	va_start(ap, fmt);
 	vsnprintf(s->text, sizeof(s->text), fmt, ap);
 	va_end(ap);
@@ -68,7 +71,7 @@ take_stuck(struct run *r, struct node *n, const json_t *msg)
 	struct node *other = roster_find(r->all->roster,
 	    member_text(with, "node"));
 	int test = STR_FIND(names_tests, member_text(with, "what"));
-	struct stuck_rank *s = &r->stuck[r->stuck_count];
+	struct stuck_rank *s;
 	uint64_t waited_ns;
 
 	if (member_int(with, "rank") < 0)
@@ -78,6 +81,8 @@ take_stuck(struct run *r, struct node *n, const json_t *msg)
 	if (test < 0 || r->stuck_count == STUCK_RANKS_MAX || run_is_final(r) ||
 	    r->end_seen)
 		return 0;
+	r->stuck = xmore(r->stuck, r->stuck_count, sizeof(r->stuck[0]));
+	s = &r->stuck[r->stuck_count];
 	*s = (struct stuck_rank){ .rank = member_int(msg, "rank"),
 		.with = member_int(with, "rank"),
 		.node = n,
@@ -228,7 +233,7 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 	json_int_t rank = member_int(msg, "rank");
 	int exited = member_bool(msg, "exited");
 	size_t before = r->sign_count;
-	struct symptom *s = &r->signs[before];
+	struct symptom *s;
 
 	if (json_object_get(msg, "stuck") != NULL)
 		return take_stuck(r, n, msg);
@@ -236,6 +241,7 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 	    CAUSE_RANK_LOST, clk_ns(), "rank %" JSON_INTEGER_FORMAT " on %s %s",
 	    rank, n->name, exited ? "ended itself" : "died");
 	if (r->sign_count > before) {
+		s = &r->signs[before];
 		s->rank = rank;
 		s->pid = member_int(msg, "pid");
 		snprintf(s->node, sizeof(s->node), "%s", n->name);

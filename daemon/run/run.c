@@ -33,23 +33,38 @@ run_new(struct runs *rs, const char *campaign, const char *by,
 	return r;
 }
 
+/* What nobody asks of a run that holds nothing any more, nine tenths of it: its
+ * nodes are let go. */
+static void
+run_shrink(struct run *r)
+{
+	admit_release(r);
+	launch_spawns_clear(r);
+	for (size_t i = 0; i < r->node_count; i++)
+		xstrset(&r->nodes[i].text, NULL);
+	json_decref(r->progress);
+	r->progress = NULL;
+	free(r->members);
+	r->members = NULL;
+	xstrset(&r->phase, NULL);
+	xstrset(&r->test, NULL);
+	xstrset(&r->stderr_tail, NULL);
+	free(r->signs);
+	r->signs = NULL;
+	free(r->stuck);
+	r->stuck = NULL;
+	r->sign_count = r->stuck_count = 0;
+}
+
 void
 run_free(struct run *r)
 {
-	admit_release(r);
-	for (size_t i = 0; i < r->node_count; i++)
-		free(r->nodes[i].text);
+	run_shrink(r);
 	free(r->nodes);
-	free(r->members);
-	launch_spawns_clear(r);
 	conf_free(r->conf);
-	json_decref(r->progress);
 	json_decref(r->carried);
 	free(r->campaign);
 	free(r->by);
-	free(r->phase);
-	free(r->test);
-	free(r->stderr_tail);
 	free(r);
 }
 
@@ -273,8 +288,7 @@ run_tick(struct run *r)
 	}
 	if (r->step != STEP_DONE)
 		return;
-	admit_release(r);
-	launch_spawns_clear(r);
+	run_shrink(r);
 	TAILQ_REMOVE(&rs->live, r, link);
 	TAILQ_INSERT_HEAD(&rs->ended, r, link);
 	if (++rs->ended_count <= RUN_ENDED_MAX)

@@ -210,11 +210,12 @@ struct run {
 	char *phase, *test; /* where it is, for a deadline's text */
 	json_t *progress;
 
-	struct symptom signs[RUN_SYMPTOMS_MAX];
+	struct symptom *signs; /* RUN_SYMPTOMS_MAX at most; NULL: none, or over
+				*/
 	size_t sign_count;
 	uint64_t decide_ns; /* 0: nothing to decide */
 	char *stderr_tail;
-	struct stuck_rank stuck[STUCK_RANKS_MAX]; /* what they say */
+	struct stuck_rank *stuck; /* what they say; likewise */
 	size_t stuck_count;
 	size_t stuck_named; /* pairs of them, once it has ended */
 };

@@ -367,7 +367,9 @@ fix_failed(const char *run, enum run_state state, enum cause cause,
 	assert_int_equal(r->cause, cause);
 	if (strstr(r->text, text) == NULL)
 		fail_msg("\"%s\" does not say \"%s\"", r->text, text);
-	assert_string_equal(fix.last_state, names_run_states[state].name);
+	if (cause != CAUSE_STUCK) /* another may have been ordered since */
+		assert_string_equal(fix.last_state,
+		    names_run_states[state].name);
 }
 
 /* msg without its type, as the wire gives it; takes msg. */
