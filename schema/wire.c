@@ -16,6 +16,8 @@
 #define DEPTH_MAX (RECORD_DEPTH_MAX + 2)
 /* A batch is shorter than the longest record. */
 #define LINES_BYTES_MAX (RECORD_LINE_MAX + 256)
+/* Most messages, which are not written twice to learn their length. */
+#define SHORT_BYTES 1024
 
 /* One field a line, its meaning beside it. */
 /* clang-format off */
@@ -391,22 +393,26 @@ long
 wire_build(enum wire_type type, json_t *msg, char **ret_frame)
 {
 	const struct wire_message *m = &wire_messages[type];
+	char *frame, few[SHORT_BYTES];
 	long len = -EINVAL;
-	char *frame;
 	struct err err;
 
 	if (!json_is_object(msg) ||
 	    json_object_set_new(msg, "type", json_string(m->name)) < 0 ||
 	    fields_check(m, msg, 1, &err) < 0)
 		goto out;
-	len = (long)json_dumpb(msg, NULL, 0, JSON_COMPACT);
+	len = (long)json_dumpb(msg, few, sizeof(few), JSON_COMPACT);
 	if (len == 0 || len > FRAME_BODY_MAX) {
 		len = len == 0 ? -EINVAL : -EMSGSIZE;
 		goto out;
 	}
 	frame = xcalloc(1, FRAME_HEAD_BYTES + (size_t)len);
 	frame_head_put((uint8_t *)frame, (uint32_t)len);
-	json_dumpb(msg, frame + FRAME_HEAD_BYTES, (size_t)len, JSON_COMPACT);
+	if ((size_t)len <= sizeof(few))
+		memcpy(frame + FRAME_HEAD_BYTES, few, (size_t)len);
+	else
+		json_dumpb(msg, frame + FRAME_HEAD_BYTES, (size_t)len,
+		    JSON_COMPACT);
 	len += FRAME_HEAD_BYTES;
 	*ret_frame = frame; /* handed over */
 out:

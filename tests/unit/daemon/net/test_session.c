@@ -3,15 +3,21 @@
  * outermost call. Run it under ASAN: what it looks for is a use after free. */
 #include "daemon/net/session_int.h"
 
+#include <event2/buffer.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "common/clk.h"
+#include "common/frame.h"
+#include "common/member.h"
+#include "schema/wire.h"
 
 #define QUEUE_BYTES (4 * 1024 * 1024)
 
@@ -75,11 +81,110 @@ test_refuse_when_full(void **state)
 	event_base_free(base);
 }
 
+#define MESSAGES   200
+#define TEXT_BYTES 14000
+
+/* The next message is this one: read whole, while the session writes on. */
+static void
+expect_message(struct event_base *base, SSL *peer, int number)
+{
+	static char raw[FRAME_HEAD_BYTES + 2 * TEXT_BYTES];
+	size_t want = FRAME_HEAD_BYTES, have = 0;
+	struct err err;
+	const char *reason;
+	json_t *msg;
+	int n;
+
+	while (have < want) {
+		n = SSL_read(peer, raw + have, (int)(want - have));
+		if (n <= 0) {
+			assert_int_equal(SSL_get_error(peer, n),
+			    SSL_ERROR_WANT_READ);
+			(void)event_base_loop(base, EVLOOP_NONBLOCK);
+			continue;
+		}
+		have += (size_t)n;
+		if (have == FRAME_HEAD_BYTES)
+			want += (size_t)frame_head_get((uint8_t *)raw, &reason);
+		assert_true(want <= sizeof(raw));
+	}
+	assert_int_equal(wire_parse(raw + FRAME_HEAD_BYTES,
+			     want - FRAME_HEAD_BYTES, WIRE_COLLECTOR, &msg,
+			     &err),
+	    WIRE_END);
+	assert_int_equal(member_int(msg, "grace_ms"), number);
+	json_decref(msg);
+}
+
+/* What goes out at once, what TLS takes a part of, and what waits behind it
+ * come in their order, each once. */
+static void
+test_order(void **state)
+{
+	static const struct session_limits limits = { CLK_NS_PER_S, 10,
+		QUEUE_BYTES };
+	struct event_base *base = event_base_new();
+	struct sessions *ss = sessions_new(base, &limits, &ops, NULL);
+	SSL_CTX *there = SSL_CTX_new(TLS_client_method());
+	SSL_CTX *here = SSL_CTX_new(TLS_server_method());
+	static char text[TEXT_BYTES + 1];
+	int sv[2], buffered = 0;
+	struct session *s;
+	SSL *peer;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* as the collector does */
+	memset(text, 'x', TEXT_BYTES);
+	/* without certificates, which TLS 1.3 cannot */
+	SSL_CTX_set_max_proto_version(here, TLS1_2_VERSION);
+	SSL_CTX_set_cipher_list(here, "AECDH-AES256-SHA@SECLEVEL=0");
+	SSL_CTX_set_cipher_list(there, "AECDH-AES256-SHA@SECLEVEL=0");
+	SSL_CTX_set_max_proto_version(there, TLS1_2_VERSION);
+	sessions_set_tls(ss, here);
+	SSL_CTX_set_tlsext_servername_callback(here, NULL);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0,
+			     sv),
+	    0);
+	peer = SSL_new(there);
+	SSL_set_fd(peer, sv[1]);
+	SSL_set_connect_state(peer);
+	sessions_accept(ss, sv[0], "192.0.2.1");
+	s = TAILQ_FIRST(&ss->list[STEP_SILENT]);
+	s->enrols = 1; /* nobody asks for its certificate */
+	session_start(s);
+	while (SSL_do_handshake(peer) != 1) {
+		(void)event_base_loop(base, EVLOOP_NONBLOCK);
+		assert_int_equal(ss->count[STEP_STRANGER], 1);
+	}
+	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	session_step(s, STEP_UP);
+	for (int i = 0; i < MESSAGES; i++) {
+		assert_int_equal(session_send(s, WIRE_END,
+				     json_pack("{s:s, s:i, s:s}", "run", "r",
+					 "grace_ms", i, "text", text)),
+		    0);
+		buffered += evbuffer_get_length(
+				bufferevent_get_output(s->bev)) > 0;
+	}
+	assert_in_range(buffered, 1, MESSAGES - 1);
+	for (int i = 0; i < MESSAGES; i++)
+		expect_message(base, peer, i);
+	assert_int_equal(evbuffer_get_length(bufferevent_get_output(s->bev)),
+	    0);
+	SSL_free(peer);
+	close(sv[1]);
+	SSL_CTX_free(there);
+	sessions_free(ss);
+	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	event_base_free(base);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refuse_when_full),
+		cmocka_unit_test(test_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
