@@ -15,6 +15,8 @@
 #define PAIRS_MAX CONFIRM_PAIRS_MAX
 #define MATES     2
 #define FAR_SOME  2 /* slow to some other leaves, not to all */
+/* Of a node and of the others, to say that it is not as good as they are. */
+#define BAD_PAIRS_MIN 2
 
 const char *const confirm_findings[CONFIRM_MAX] = {
 	[CONFIRM_CLEARED] = "cleared",
@@ -180,6 +182,51 @@ middle(struct sorted *s, enum sort sort, double q)
 	return robust_quantile(s->x[sort], s->n[sort], q);
 }
 
+/* What leaves a leaf, or nobody knows of leaves. */
+static int
+is_crossing(const uint32_t *leaves, const struct confirm_pair *p)
+{
+	return leaves[p->a] != leaves[p->b] || leaves[p->a] == SCORE_NO_LEAF;
+}
+
+/* One of those that were thought good may be slow itself, since a moment ago or
+ * since before anybody looked: to all other leaves, while the others on its
+ * side of the outlier's leaf are not. It would make slow usual, or the
+ * outlier's leaf bad. 0: none. */
+static size_t
+find_bad(const uint32_t *leaves, size_t nodes, const struct confirm_pair *pairs,
+    size_t count, double slow_min)
+{
+	double rest[PAIRS_MAX], worst = slow_min;
+	size_t bad = 0;
+
+	for (size_t k = 1; k < nodes; k++) {
+		int home = leaves[k] == leaves[0];
+		double best = INFINITY;
+		size_t own = 0, n = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct confirm_pair *p = &pairs[i];
+
+			if (p->a == 0 || p->b == 0 || !is_crossing(leaves, p))
+				continue;
+			if (p->a == k || p->b == k) {
+				best = fmin(best, p->x);
+				own++;
+			} else if ((leaves[p->a] == leaves[0]) == home ||
+			    (leaves[p->b] == leaves[0]) == home) {
+				rest[n++] = p->x;
+			}
+		}
+		if (own < BAD_PAIRS_MIN || n < BAD_PAIRS_MIN ||
+		    best - robust_median(rest, n) < worst)
+			continue;
+		worst = best - robust_median(rest, n);
+		bad = k;
+	}
+	return bad;
+}
+
 /* The typical pair inside a leaf and between leaves, as far as pairs show it
  * that have nothing to do with the outlier's leaf. Where one sort is missing
  * the other stands for it. */
@@ -297,12 +344,19 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
     const struct confirm_pair *pairs, size_t count, double slow_min,
     struct confirm_report *ret)
 {
+	struct confirm_pair good[PAIRS_MAX];
 	struct sorted s;
 	double in, out;
 	int near, far, mates, uplink;
+	size_t bad, n = 0;
 
 	assert(count <= PAIRS_MAX);
-	(void)nodes;
+	bad = find_bad(leaves, nodes, pairs, count, slow_min);
+	for (size_t i = 0; i < count; i++)
+		if (bad == 0 || (pairs[i].a != bad && pairs[i].b != bad))
+			good[n++] = pairs[i];
+	pairs = good;
+	count = n;
 	memset(&s, 0, sizeof(s));
 	for (size_t i = 0; i < count; i++) {
 		enum sort sort = sort_of(leaves, &pairs[i]);

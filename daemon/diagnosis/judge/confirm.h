@@ -90,7 +90,8 @@ struct confirm_report {
 	int pairs_fine;       /* the others' pairs are normal */
 };
 /* leaves[0] is the outlier's. slow_min: what a pair must be slower by;
- * see judge_slow_min(). */
+ * see judge_slow_min(). One of the others may be slow itself: it is left out.
+ */
 void confirm_judge(const uint32_t *leaves, size_t nodes,
     const struct confirm_pair *pairs, size_t count, double slow_min,
     struct confirm_report *ret);

@@ -247,7 +247,8 @@ static const uint32_t six[] = { 0, 0, 0, 1, 1, 2 };
 
 struct slow {
 	double node, leaf, uplink;
-	int path; /* only from leaf 0 to leaf 1 */
+	int path;   /* only from leaf 0 to leaf 1 */
+	size_t bad; /* one of those thought good, slower by 0.2 */
 };
 
 static double
@@ -258,6 +259,7 @@ pair_of(const uint32_t *leaves, size_t a, size_t b, struct slow s)
 
 	x += 0.001 * (double)((a * 7 + b * 3) % 5);
 	x += a == 0 ? s.node : 0;
+	x += s.bad != 0 && (a == s.bad || b == s.bad) ? 0.2 : 0;
 	x += home_a || home_b ? s.leaf : 0;
 	if (home_a != home_b && (!s.path || leaves[b] == 1))
 		x += s.uplink;
@@ -391,6 +393,21 @@ test_findings(void **state)
 	    CONFIRM_CLEARED);
 }
 
+/* Whoever of the others is slow as well: neither does it hide the outlier, nor
+ * is their leaf blamed. */
+static void
+test_bad_reference(void **state)
+{
+	(void)state;
+	for (size_t bad = 1; bad < 6; bad++) {
+		assert_int_equal(finding(six, 6,
+				     (struct slow){ .node = 0.2, .bad = bad }),
+		    CONFIRM_NODE);
+		assert_int_equal(finding(six, 6, (struct slow){ .bad = bad }),
+		    CONFIRM_CLEARED);
+	}
+}
+
 static void
 test_choose(void **state)
 {
@@ -471,6 +488,7 @@ main(void)
 		cmocka_unit_test(test_dismissed),
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_bad_reference),
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_receivers),
 		cmocka_unit_test(test_choose),
