@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/str.h"
@@ -56,6 +58,7 @@ xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 	struct xccl_lib lib;
 	const char *file = getenv("COALMINE_NCCL"); /* RCCL's as well */
 	struct row *row = rows;
+	struct stat st;
 	void *so;
 
 	while (row < rows + ARRAY_LEN(rows) && strcmp(row->device, device) != 0)
@@ -70,8 +73,13 @@ xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 		return 0;
 	}
 	lib = row->lib;
-	/* Its messages would mix with records on standard output. */
-	setenv("NCCL_DEBUG_FILE", "/dev/stderr", 0);
+	/* Its messages would mix with records on standard output. It opens the
+	 * name to write from the start, which empties a log that is a file. */
+	setenv("NCCL_DEBUG_FILE",
+	    fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode)
+		? "coalmine-nccl.%h.%p"
+		: "/dev/stderr",
+	    0);
 	if (file == NULL || file[0] == '\0')
 		file = row->file;
 	so = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

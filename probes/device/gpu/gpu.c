@@ -52,9 +52,12 @@ gpu_use(struct device *d)
 static int
 probe(int *ret_count, struct err *err)
 {
-	int count = 0, code = GPU(GetDeviceCount)(&count);
+	int count = 0, code, rc = gpu_covered(err);
 
 	*ret_count = 0;
+	if (rc < 0)
+		return rc;
+	code = GPU(GetDeviceCount)(&count);
 	if (code != GPU(Success)) {
 		(void)GPU(GetLastError)();
 		return err_set(err, -ENODEV, "no %s device: %s", GPU_WHAT,

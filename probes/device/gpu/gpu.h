@@ -50,6 +50,8 @@ int gpu_use(struct device *d);
 
 /* "NVIDIA H200", or "" where the driver does not say. */
 void gpu_name(int index, const char *pci, char *ret, size_t cap_bytes);
+/* Before the runtime's first call: -ENODEV where that would end the process. */
+int gpu_covered(struct err *err);
 
 /* gpu_memory.c */
 int gpu_alloc(struct device *d, uint64_t bytes, void **ret_base);

@@ -181,10 +181,14 @@ map(struct device *d, struct gpu_area *a)
 	rc = gpu_check(d, code, "opening memory of another process");
 	if (code == GPU_PEER_REFUSED)
 		return -ENOTSUP;
-	/* The handle is well formed, so its memory must have gone. */
-	return rc == -EINVAL || code == GPU(ErrorInvalidResourceHandle)
-	    ? -ESTALE
-	    : rc;
+	/* The handle is well formed. */
+	if (rc == -EINVAL || code == GPU(ErrorInvalidResourceHandle))
+		return gpu_fail(d, -ESTALE,
+		    "opening memory of another process: %s: it was freed, or "
+		    "a control group hides its GPU from this process (Slurm: "
+		    "--gpu-bind=none)",
+		    GPU(GetErrorString)(code));
+	return rc;
 }
 
 int

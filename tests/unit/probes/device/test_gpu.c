@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +111,69 @@ test_none(void **state)
 	unsetenv("COALMINE_FAKE_GPUS");
 	assert_int_equal(g->probe(&count, &err), 0);
 	assert_int_equal(count, 2);
+}
+
+/* What stands in the driver's folder for a node of each version. */
+static void
+write_nodes(const char *folder, const int *versions, int count)
+{
+	char path[300];
+	FILE *fp;
+
+	for (int i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/%d", folder, i);
+		mkdir(path, 0755);
+		snprintf(path, sizeof(path), "%s/%d/properties", folder, i);
+		fp = fopen(path, "w");
+		assert_non_null(fp);
+		fprintf(fp, "simd_count %d\ngfx_target_version %d\n",
+		    versions[i] == 0 ? 0 : 256, versions[i]);
+		fclose(fp);
+	}
+}
+
+/* AMD's runtime may end the process where a card has no kernels: it is not
+ * called then. */
+static void
+test_other_cards(void **state)
+{
+	static const struct {
+		int versions[3];
+		const char *visible, *refused;
+	} rows[] = {
+		{ { 0, 90010, 90010 }, NULL, NULL },
+		{ { 0, 90010, 990010 }, NULL, "gfx990a" },
+		{ { 0, 90010, 990010 }, "0", NULL },
+		{ { 0, 990010, 991203 }, "0", "gfx99c3" },
+		{ { 0, 0, 0 }, NULL, NULL },
+	};
+	char folder[] = "/tmp/coalmine-kfd-XXXXXX", path[64];
+	struct err err;
+	int count;
+
+	(void)state;
+	if (strcmp(g->name, "hip") != 0 || real)
+		skip();
+	assert_non_null(mkdtemp(folder));
+	setenv("COALMINE_KFD", folder, 1);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		write_nodes(folder, rows[i].versions, 3);
+		if (rows[i].visible != NULL)
+			setenv("HIP_VISIBLE_DEVICES", rows[i].visible, 1);
+		assert_int_equal(g->probe(&count, &err),
+		    rows[i].refused == NULL ? 0 : -ENODEV);
+		if (rows[i].refused != NULL)
+			assert_non_null(strstr(err.text, rows[i].refused));
+		unsetenv("HIP_VISIBLE_DEVICES");
+	}
+	unsetenv("COALMINE_KFD");
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%d/properties", folder, i);
+		unlink(path);
+		snprintf(path, sizeof(path), "%s/%d", folder, i);
+		rmdir(path);
+	}
+	rmdir(folder);
 }
 
 static void
@@ -564,6 +628,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_entry),
 		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_other_cards),
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_reduce),
