@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# words.sh TREE ROWS - every cause and every state of a run has its heading in
+# the page of symptoms, ROWS being the program that prints the tables of
+# schema/; so has every kind of verdict (what). What stands in a heading in
+# quotation marks is still said by the source, “…” standing for what differs.
+. "$COALMINE_SOURCE/tests/lint/lib.sh"
+rows=$2
+page=docs/guide/troubleshooting.md
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$rows" rows | awk '$1 == "cause" || $1 == "state" { print $2 }' |
+    grep -vxE 'none|ok|pending|starting|running|finished' >"$work/words"
+sed -n '/names_whats\[WHAT_MAX\]/,/};/p' schema/names.c |
+    grep -o '"[a-z-]*"' | tr -d '"' >>"$work/words"
+[ "$(wc -l <"$work/words")" -gt 30 ] || {
+	echo "the tables have too few words: $(wc -l <"$work/words")"
+	exit 1
+}
+# Strings of C as they are printed: those side by side are one.
+files '*.c' '*.h' | grep -E '^(agents|common|ctl|daemon|probes|schema)/' |
+    xargs cat | tr -s ' \t\n' ' ' | sed 's/" "//g' >"$work/source"
+
+# complaints FILE: what is wrong with it, a line each.
+complaints() {
+	while read -r word; do
+		grep -qE "^#+ .*\`$word\`" "$1" ||
+		    echo "$page:1: no heading has \`$word\`"
+	done <"$work/words"
+	grep -n '^#.*“' "$1" | while IFS=: read -r line text; do
+		text=${text#*“}
+		text=${text%%”*}
+		printf '%s\n' "$text" | sed 's/ *… */\n/g' |
+		    while read -r part; do
+			[ ${#part} -lt 6 ] && continue
+			grep -qF -e "$part" "$work/source" ||
+			    echo "$page:$line: nothing says \"$part\""
+		done
+	done
+}
+
+complaints "$page" | grep . && exit 1
+
+# It can fail.
+{
+	grep -v '^### `wrong-data`' "$page"
+	echo '### “never has anybody said …”'
+} >"$work/spoilt.md"
+[ "$(complaints "$work/spoilt.md" | grep -c -e '`wrong-data`$' \
+    -e '"never has anybody said"$')" = 2 ] && exit 0
+echo "a heading that is missing or wrong is not seen"
+exit 1
