@@ -16,21 +16,37 @@ done
 "$COALMINE_SOURCE/docs/site" "$work/site" || exit 1
 python3 "$COALMINE_SOURCE/tests/docs/links.py" "$work/site" || exit 1
 
-# The same with a small tree that is spoilt.
-mkdir -p "$work/tree/docs/figures" "$work/tree/daemon/page/guide"
-cp -r "$COALMINE_SOURCE/docs/site" "$COALMINE_SOURCE/docs/guide" \
-    "$COALMINE_SOURCE/docs/mkdocs.yml" "$COALMINE_SOURCE/docs/statistics.md" \
-    "$work/tree/docs"
-cp "$COALMINE_SOURCE"/docs/figures/*.svg "$work/tree/docs/figures"
-cp "$COALMINE_SOURCE"/daemon/page/guide/*.png "$work/tree/daemon/page/guide"
-echo '[nowhere](nowhere.md)' >>"$work/tree/docs/guide/index.md"
-"$work/tree/docs/site" "$work/spoilt" >"$work/log" 2>&1 && {
-	echo "a link that leads nowhere is not seen"
-	exit 1
+# A small tree that is well, and then spoilt.
+tree=$work/tree
+mkdir -p "$tree/docs/figures" "$tree/docs/guide/pictures" \
+    "$tree/daemon/page/guide"
+cp "$COALMINE_SOURCE/docs/site" "$COALMINE_SOURCE/docs/statistics.md" \
+    "$tree/docs"
+cp "$COALMINE_SOURCE/docs/guide/site.css" "$tree/docs/guide"
+cp "$COALMINE_SOURCE/docs/figures/ring.svg" "$tree/docs/figures"
+cp "$COALMINE_SOURCE/daemon/page/guide/slow-node.png" "$tree/daemon/page/guide"
+{
+	sed '/^nav:/,$d' "$COALMINE_SOURCE/docs/mkdocs.yml"
+	printf 'nav:\n  - A: index.md\n  - B: statistics.md\n'
+} >"$tree/docs/mkdocs.yml"
+echo '# A' >"$tree/docs/guide/index.md"
+bad=0
+
+# refused TEXT: the tree is not built.
+refused() {
+	"$tree/docs/site" "$work/small" >/dev/null 2>&1 || return
+	echo "not seen: $1"
+	bad=1
 }
+"$tree/docs/site" "$work/small" || exit 1
+echo '# C' >"$tree/docs/guide/c.md"
+refused "a page that the menu lacks"
+rm "$tree/docs/guide/c.md"
+echo '[nowhere](nowhere.md)' >>"$tree/docs/guide/index.md"
+refused "a link that leads nowhere"
 echo '<a href="index.html#nowhere">x</a>' >>"$work/site/index.html"
 python3 "$COALMINE_SOURCE/tests/docs/links.py" "$work/site" >/dev/null && {
-	echo "an anchor that is not there is not seen"
-	exit 1
+	echo "not seen: an anchor that is not there"
+	bad=1
 }
-exit 0
+exit $bad
