@@ -19,18 +19,6 @@ add(struct record_scores *s, const char *node, const json_t *q)
 	s->list[s->count++].q = value;
 }
 
-static void
-read_rows(const json_t *rows, const char *key, struct record_scores *ret)
-{
-	const json_t *o;
-	size_t i;
-
-	ret->list = xcalloc(json_array_size(rows) + 1, sizeof(*ret->list));
-	json_array_foreach (rows, i, o)
-		add(ret, json_string_value(json_object_get(o, "node")),
-		    json_object_get(o, key));
-}
-
 void
 record_scores_read(const json_t *record, const char *key,
     struct record_scores *ret)
@@ -38,15 +26,22 @@ record_scores_read(const json_t *record, const char *key,
 	const json_t *scores = json_object_get(record, "scores");
 	const json_t *q = json_object_get(scores, key);
 	const char *hosts = json_string_value(json_object_get(scores, "hosts"));
+	const json_t *rows = json_object_get(record, "nodes"), *row;
+	size_t i;
 
 	memset(ret, 0, sizeof(*ret));
 	if (hosts == NULL || hostlist_parse(hosts, &ret->hosts, NULL) < 0 ||
 	    ret->hosts.count != json_array_size(q)) {
-		read_rows(json_object_get(record, "nodes"), key, ret);
+		ret->list = xcalloc(json_array_size(rows) + 1,
+		    sizeof(*ret->list));
+		json_array_foreach (rows, i, row)
+			add(ret,
+			    json_string_value(json_object_get(row, "node")),
+			    json_object_get(row, key));
 		return;
 	}
 	ret->list = xcalloc(ret->hosts.count + 1, sizeof(*ret->list));
-	for (size_t i = 0; i < ret->hosts.count; i++)
+	for (i = 0; i < ret->hosts.count; i++)
 		add(ret, ret->hosts.names[i], json_array_get(q, i));
 }
 

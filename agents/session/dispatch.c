@@ -173,16 +173,6 @@ mpi_find(struct agent *ag, const char *name, struct err *err)
 	return mpi;
 }
 
-/* Who may give the collector orders, if it runs on this host. */
-static int
-is_collectors_user(int64_t uid)
-{
-	struct stat st;
-
-	return stat("/run/coalmine/coalmined.sock", &st) == 0 &&
-	    (int64_t)st.st_uid == uid;
-}
-
 /* Reserve the node: 0, or the cause with why. */
 static enum cause
 prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
@@ -190,6 +180,7 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 	int exclusive = strcmp(member_text(msg, "class"), "exclusive") == 0;
 	struct run *other = run_exclusive(ag, NULL);
 	const char *program = member_text_or(msg, "program", NULL);
+	struct stat st;
 	const struct mpi_impl_mpi *mpi;
 
 	if (ag->stopping) {
@@ -207,7 +198,8 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 		    "is not yes");
 		return CAUSE_CONFIG;
 	}
-	if (is_collectors_user(ag->child_uid)) {
+	if (stat("/run/coalmine/coalmined.sock", &st) == 0 &&
+	    (int64_t)st.st_uid == ag->child_uid) {
 		err_say(err,
 		    "children.user %s is the collector's on this host,"
 		    " to which probes could give orders",

@@ -43,18 +43,6 @@ is_nic(const json_t *nic, const char *device)
 }
 
 static int
-has_device(const struct node *n, const char *device)
-{
-	size_t i;
-	json_t *nic;
-
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
-		if (is_nic(nic, device))
-			return 1;
-	return roster_rail_find(n, device) >= 0; /* cxi0 is hsn0 there */
-}
-
-static int
 has_prefix(const json_t *nics, const char *const *prefixes)
 {
 	size_t i;
@@ -90,7 +78,8 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 {
 	const json_t *nics = json_object_get(n->inventory, "nics");
 	const char *fabric = conf_string(c, "mpi", "fabric");
-	size_t count = 0;
+	size_t count = 0, k;
+	json_t *nic;
 	char **list, has[160];
 	int lacks = 0;
 
@@ -110,7 +99,10 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 			    fabric, fabrics[i].text, has);
 	list = str_list_parse(conf_string(c, "mpi", "devices"), &count);
 	for (size_t i = 0; i < count && !lacks; i++) {
-		lacks = !has_device(n, list[i]);
+		/* cxi0 is hsn0 there */
+		lacks = roster_rail_find(n, list[i]) < 0;
+		json_array_foreach (nics, k, nic)
+			lacks = lacks && !is_nic(nic, list[i]);
 		if (lacks)
 			err_say(err, "%s has no network device %.40s%s",
 			    n->name, list[i], has);

@@ -7,17 +7,6 @@
 #include "daemon/run/run_int.h"
 #include "schema/options.h"
 
-static json_t *
-nodes_json(const struct run *r)
-{
-	json_t *names = json_array();
-
-	for (size_t i = 0; i < r->node_count; i++)
-		json_array_append_new(names,
-		    json_string(r->nodes[i].node->name));
-	return names;
-}
-
 static void
 time_put(json_t *o, const char *key, uint64_t unix_ns)
 {
@@ -29,16 +18,19 @@ json_t *
 run_json(const struct run *r)
 {
 	int64_t per_node = conf_int(r->conf, "campaign", "ranks_per_node");
+	json_t *nodes = json_array();
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:I, "
 			      "s:I, s:o, s:I}",
 	    "run", r->id, "campaign", r->campaign, "class", r->class, "mpi",
 	    r->mpi, "state", names_run_states[r->state].name, "cause",
 	    names_causes[r->cause].name, "text", text_json(r->text), "nodes",
-	    nodes_json(r), "ranks",
-	    (json_int_t)((int64_t)r->node_count * per_node), "seed",
-	    (json_int_t)r->seed, "by", text_json(r->by), "records",
+	    nodes, "ranks", (json_int_t)((int64_t)r->node_count * per_node),
+	    "seed", (json_int_t)r->seed, "by", text_json(r->by), "records",
 	    (json_int_t)r->records);
 
+	for (size_t i = 0; i < r->node_count; i++)
+		json_array_append_new(nodes,
+		    json_string(r->nodes[i].node->name));
 	json_object_set_new(o, "head",
 	    r->node_count == 0 ? json_null()
 			       : json_string(r->nodes[0].node->name));
