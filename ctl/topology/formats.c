@@ -101,6 +101,7 @@ file_add(const struct import_order *o, const char *path, struct fabric *f,
     struct import *im, struct err *err)
 {
 	const struct import_format *format;
+	struct err reason;
 	char *text;
 	size_t len;
 	int rc = file_read(path, TOPOLOGY_FILE_MAX, &text, &len, err);
@@ -120,6 +121,14 @@ file_add(const struct import_order *o, const char *path, struct fabric *f,
 	else
 		rc = topology_read(text, path, &im->t, err);
 	free(text);
+	if (rc < 0 && o->format == NULL && format != NULL &&
+	    format->mark == NULL) {
+		reason = *err;
+		err_say(err,
+		    "%s; it was taken for a table, as nothing in it tells of "
+		    "another format: see --from",
+		    reason.text);
+	}
 	return rc;
 }
 

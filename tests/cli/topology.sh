@@ -209,7 +209,7 @@ same fabric-rails --rails 'mlx5_0*' fabric
 echo 'n1 leaf1 64' >bad
 refused 'bad:1: rail "64": allowed is 0 to 63' bad
 printf 'n1 leaf1\nn2\n' >bad
-refused 'bad:2: expected NODE LEAF' bad
+refused 'bad:2: expected NODE LEAF or NODE LEAF RAIL; it was taken for a table' bad
 printf 'n1 l1 0\nn1 l2 0\n' >bad
 refused 'n1 is on leaf l1 too, by rail 0' bad
 printf 'SwitchName=a Nodes=n[1-\n' >bad
