@@ -33,7 +33,7 @@
  *   nodes  [{node n p50 p99 q25 q75 partners slow_partners wait_ratio}, ...];
  *          q25, q75: quartiles of the medians of the node's pairs; the one on
  *          the good side (q25 of s, q75 of B/s) speaks against a node, and
- *          is of those with partners that are not slow themselves.
+ *          where a quarter of its partners is slow is of those with others.
  *          wait_ratio: of the time its ranks wanted a core while they
  *          measured, the share in which they had none
  *   pairs  the worst 16: [{a b n p50}, ...]; with partners one-way also forth,

@@ -241,25 +241,26 @@ pair_medians_quantile(struct pair_medians *p, int node, double q)
 	return at;
 }
 
-/* A quartile of a node's pairs, on the good side, with those partners that are
- * not slow where it has met any. Chance makes few of them slow easily: of fewer
- * than half it is nearer to the best. */
+/* A quartile of a node's pairs, on the good side. Where a quarter of its
+ * partners is slow it is of the others, if there are any; and of less than half
+ * of them it is nearer to the best, for chance makes few slow easily. */
 static double
 score_of(const struct pair_medians *p, int node)
 {
-	uint32_t from = p->start[node], to = p->start[node + 1];
-	double *x = xcalloc(to - from + (size_t)1, sizeof(*x)), q = GOOD_SIDE;
+	uint32_t from = p->start[node], all = p->start[node + 1] - from;
+	double *x = xcalloc(all + (size_t)1, sizeof(*x)), q = GOOD_SIDE;
 	size_t n = 0;
 
-	for (uint32_t i = from; p->slow != NULL && i < to; i++)
-		if (!p->slow[p->with[i]])
-			x[n++] = p->of[i];
-	if (n > 0)
-		q *= fmin(1, 2 * (double)n / (to - from));
-	for (uint32_t i = from; n == 0 && i < to; i++)
-		x[i - from] = p->of[i];
-	q = robust_quantile(x, n > 0 ? n : to - from,
-	    p->low_is_bad ? 1 - q : q);
+	for (uint32_t i = 0; p->slow != NULL && i < all; i++)
+		if (!p->slow[p->with[from + i]])
+			x[n++] = p->of[from + i];
+	if (n == 0 || 4 * (all - n) < all) {
+		memcpy(x, &p->of[from], all * sizeof(*x));
+		n = all;
+	} else {
+		q *= fmin(1, 2 * (double)n / all);
+	}
+	q = robust_quantile(x, n, p->low_is_bad ? 1 - q : q);
 	free(x);
 	return q;
 }

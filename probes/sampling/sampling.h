@@ -208,8 +208,8 @@ int pair_medians_worst(const struct pair_medians *p,
 double pair_medians_median(const struct pair_medians *p, int a, int b);
 /* A quantile of the medians of the node's pairs; NAN without pairs. */
 double pair_medians_quantile(struct pair_medians *p, int node, double q);
-/* Its score: the quartile on the good side of its pairs with partners that are
- * not slow themselves, or of all where each of them is. */
+/* Its score: the quartile on the good side of its pairs; where a quarter of its
+ * partners or more are slow themselves, of those with the others. */
 double pair_medians_score(struct pair_medians *p, int node);
 
 /* The median of all pairs' medians; NAN without pairs. */

@@ -3,8 +3,9 @@
 #
 # generated.sh [--write] [TREE TABLES] - what is made from the tables of schema/
 # is equal to them: the default files of etc/, and in manual pages what stands
-# between ".\" begin TABLE" and ".\" end". With --write it is made so, and the
-# dashboards as well, which tests/grafana compares.
+# between ".\" begin TABLE" and ".\" end"; TABLE detection is of
+# tests/bench/RESULTS.md. With --write it is made so, and the dashboards as well,
+# which tests/grafana compares.
 write=
 [ "${1-}" = --write ] && write=yes && shift
 if [ $# = 0 ]; then # by hand, in a tree whose dev build is there
@@ -16,7 +17,8 @@ tables=$2
 . "$(dirname "$0")/lib.sh"
 bad=0
 new=$(mktemp)
-trap 'rm -f "$new"' EXIT
+detection=$(mktemp)
+trap 'rm -f "$new" "$detection"' EXIT
 
 # compare FILE: with what is in $new.
 compare() {
@@ -36,13 +38,25 @@ for kind in coalmined coalmine-agent; do
 	compare etc/$kind.conf
 done
 
+# Of each scenario: fault, detected, named, rounds, runs an hour, false alarms.
+if [ -f tests/bench/RESULTS.md ]; then
+	awk -F ' *[|] *' '
+	function share(text) { return text == "-" ? text : int(text) " %" }
+	/^## / { inside = $0 == "## verdict" }
+	inside && $3 ~ /^[0-9]/ {
+		print ".It " $2 " Ta " share($4) " Ta " share($5) " Ta " \
+		    ($6 > 0 ? $6 : "-") " Ta " $7 " Ta " $9
+	}' tests/bench/RESULTS.md >"$detection"
+fi
+
 for page in $(files '*.[1-8]' | grep -v '^tests/'); do
 	# shellcheck disable=SC2016
-	awk -v tables="$tables" '
+	awk -v tables="$tables" -v detection="$detection" '
 	/^\.\\" end/ { inside = 0 }
 	!inside { print; fflush() }
 	/^\.\\" begin / {
-		if (system(tables " mdoc " $3) != 0)
+		if (system($3 == "detection" ? "cat " detection \
+		    : tables " mdoc " $3) != 0)
 			exit 3
 		inside = 1
 	}' "$page" >"$new" || exit 3
