@@ -134,6 +134,14 @@ spoil generated 'etc/coalmined.conf:1: differs' \
     'sed -i "s/agents_max = .*/agents_max = 1/" etc/coalmined.conf'
 spoil generated 'etc/coalmine.conf.5:1: differs' \
     'sed -i "/^.It Ic agents_max/d" etc/coalmine.conf.5'
+spoil generated 'daemon/x.7:1: differs' \
+    'mkdir tests/bench
+    echo ".\\\" begin detection" >daemon/x.7
+    echo ".It a fault Ta 100 % Ta 100 % Ta 3 Ta 0.50 Ta 0.000" >>daemon/x.7
+    echo ".\\\" end" >>daemon/x.7
+    echo "## verdict" >tests/bench/RESULTS.md
+    echo "| a fault | 9 | 100.0 % | 90.0 % | 3 | 0.50 | 1 | 0.000 | 100 % |" \
+	>>tests/bench/RESULTS.md'
 spoil units "Unknown key 'Kolour'" \
     'echo Kolour=blue >>systemd/coalmined.service'
 spoil units 'exposure level for coalmine-agent.service' \

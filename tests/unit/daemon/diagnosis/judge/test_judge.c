@@ -157,6 +157,47 @@ hear(struct judge *j, double extra, size_t want_changes)
 	    want_changes);
 }
 
+/* What node 299 of 300 must be slower by, in three rounds, to be an outlier;
+ * the first so many are busy, and as fast as the others. */
+static double
+least_named(int busy)
+{
+	enum { MANY = 300 };
+	const struct judge_change *changes;
+	struct score_obs obs[MANY];
+	double extra = 0;
+	int named = 0;
+
+	while (!named && extra < 1) {
+		struct judge *j = judge_new(&options);
+
+		extra += 0.002;
+		for (int r = 0; r < 3; r++) {
+			for (uint32_t i = 0; i < MANY; i++)
+				obs[i] = (struct score_obs){ .place = i,
+					.leaf = SCORE_NO_LEAF,
+					.aside = (int)i < busy,
+					.x = 0.002 * ((i * 37) % 101) };
+			obs[MANY - 1].x = 0.1 + extra;
+			judge_round(j, obs, MANY, NULL, &changes);
+		}
+		named = state_of(j, JUDGE_NODE, MANY - 1) == JUDGE_OUTLIER;
+		judge_free(j);
+	}
+	return extra;
+}
+
+/* Where more than a quarter is busy the others need more than fewer tests would
+ * ask for. */
+static void
+test_many_busy(void **state)
+{
+	(void)state;
+	assert_true(least_named(0) < 0.5);
+	assert_true(least_named(70) <= least_named(0));
+	assert_true(least_named(100) > 1.04 * least_named(0));
+}
+
 static void
 test_hysteresis(void **state)
 {
@@ -491,6 +532,7 @@ main(void)
 		cmocka_unit_test(test_bad_reference),
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_receivers),
+		cmocka_unit_test(test_many_busy),
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_cusum),
 		cmocka_unit_test(test_loss),
