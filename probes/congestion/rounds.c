@@ -234,10 +234,13 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	begin(r, ask, 0, ret);
 	active = !is_idle(r, c);
 	/* No more are left out than are counted: where one operation fills a
-	 * round, four before it would take most of the time. GPCNeT's own
-	 * counts are kept. */
+	 * round, four before it would take most of the time. Such a one needs
+	 * none: it takes so long that a first meeting of partners is little of
+	 * it. GPCNeT's own counts are kept, and those of a campaign. */
 	if (warmup > ask->iterations && !r->settings->exact)
 		warmup = ask->iterations;
+	if (ask->iterations == 1 && r->settings->iterations == 0)
+		warmup = 0;
 	for (int i = 0; active && i < warmup; i++)
 		canary_ops[c->test].once(c);
 	run_chunks(r, c, &chunks, ret);

@@ -151,10 +151,11 @@ test_rules(void **state)
 		    "twice" },
 		{ "[canary]\npartners = pair\ntests = lat,bw-sync\n",
 		    "f:2: canary.partners = pair: allowed are match and pair "
-		    "with the tests lat, get-lat, bw, put-bw only, and " },
+		    "with the tests lat, get-lat, bw, put-bw, incast only, "
+		    "and " },
 		{ "[canary]\npartners = one-way\ntests = bw,lat\n",
 		    "f:2: canary.partners = one-way: allowed is one-way with "
-		    "test bw only, and " },
+		    "test bw, incast only, and " },
 		{ "[canary]\npartners = match\ntests = lat\nexact = gpcnet\n",
 		    "f:2: canary.partners = match: allowed are" },
 		{ "[congestor]\nmix = none,incast\n",
