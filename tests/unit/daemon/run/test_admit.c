@@ -117,6 +117,9 @@ test_fabric(void **state)
 		{ ethernet, "fabric = ucx\n", NULL },
 		{ hsn, "fabric = cray\n", NULL },
 		{ "[]", "fabric = cray\n", "n1 has no device of fabric" },
+		/* Agents that do not say that their engine knows it. */
+		{ ib, "fabric = auto\n[canary]\ntests = incast\n",
+		    "the engine on n1 is older than test incast" },
 	};
 	char run[64], text[300];
 
