@@ -135,8 +135,6 @@ conf_read(const struct arguments *a)
 		    "%s: idle check = command needs a command",
 		    conf_where(c, "idle", "check"));
 	if (rc == 0)
-		rc = mesh_conf_check(c, &err);
-	if (rc == 0)
 		rc = programs_check(c, &err);
 	if (rc == 0)
 		rc = mpi_settings_conf_check(c, &err);
@@ -272,6 +270,26 @@ grace_cb(evutil_socket_t fd, short what, void *arg)
 	run_end_all(arg, 2000, "the collector stays away");
 }
 
+/* Whoever reaches those ports may run programs as children.user. */
+static void
+say_control_nets(const struct conf *c)
+{
+	char *nets = mpi_impl_control_nets(c);
+
+	if (conf_string(c, "children", "openmpi")[0] == '\0' ||
+	    conf_string(c, "mpi", "net")[0] != '\0')
+		; /* nobody offers them, or somebody has said where */
+	else if (nets[0] != '\0')
+		log_info("mpi.net is empty: control ports of Open MPI are "
+			 "offered on %s, of mesh.net",
+		    nets);
+	else
+		log_info("neither mpi.net nor a mesh.net of this node is set: "
+			 "control ports of Open MPI are offered on all its "
+			 "networks");
+	free(nets);
+}
+
 static void
 watchdog_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -317,6 +335,7 @@ agent_run(struct agent *ag)
 		fatalx("%s", err.text);
 	log_info("node %s: started, collector %s", ag->name,
 	    conf_string(ag->conf, "agent", "collector"));
+	say_control_nets(ag->conf);
 	notify_ready();
 	event_base_dispatch(ag->base);
 	session_free(ag->session);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/conf_type.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -247,6 +248,42 @@ read_urls(const struct conf_row *row, const char *raw, union conf_number *ret,
 	return rc;
 }
 
+static int
+net_good(const char *text)
+{
+	const char *slash = strchr(text, '/');
+	int family = strchr(text, ':') == NULL ? AF_INET : AF_INET6;
+	char addr[INET6_ADDRSTRLEN];
+	struct in6_addr parsed;
+	int64_t bits;
+
+	if (slash == NULL ||
+	    str_format(addr, sizeof(addr), "%.*s", (int)(slash - text), text) <
+		0)
+		return 0;
+	return inet_pton(family, addr, &parsed) == 1 &&
+	    str_to_int(slash + 1, 1, family == AF_INET ? 32 : 128, &bits) == 0;
+}
+
+static int
+read_nets(const struct conf_row *row, const char *raw, union conf_number *ret,
+    char *want)
+{
+	size_t count = 0;
+	char **list = str_list_parse(raw, &count);
+	int rc = list == NULL ? -EINVAL : 0;
+
+	(void)row;
+	(void)ret;
+	snprintf(want, CONF_WANT_BYTES,
+	    "networks as 10.1.0.0/16, with commas between");
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		if (!net_good(list[i]))
+			rc = -EINVAL;
+	str_list_free(list);
+	return rc;
+}
+
 static int (*const readers[CONF_TYPE_MAX])(const struct conf_row *row,
     const char *raw, union conf_number *ret, char *want) = {
 	[CONF_STRING] = read_string,
@@ -260,6 +297,7 @@ static int (*const readers[CONF_TYPE_MAX])(const struct conf_row *row,
 	[CONF_HOSTLIST] = read_hostlist,
 	[CONF_ADDRESS] = read_address,
 	[CONF_URLS] = read_urls,
+	[CONF_NETS] = read_nets,
 };
 
 int
@@ -278,6 +316,7 @@ conf_type_allowed(const struct conf_row *row, char *ret, size_t cap_bytes)
 		[CONF_HOSTLIST] = "a hostlist",
 		[CONF_ADDRESS] = "host:port",
 		[CONF_URLS] = "http:// and https:// addresses",
+		[CONF_NETS] = "networks as 10.1.0.0/16",
 	};
 
 	if (row->allowed != NULL)

@@ -267,8 +267,11 @@ const struct conf_row options_agent[] = {
 	    "together; 0: no limit." },
 	{ "children", "deadline_max", CONF_SPAN, 1, DAY_S, NULL, "1h", "s",
 	    "No child lives longer, whatever a campaign says." },
-	{ "mpi", "net", CONF_STRING, 0, 200, NULL, "", "",
-	    "Networks of MPI traffic, as CIDR; empty: the MPI's choice." },
+	{ "mpi", "net", CONF_NETS, 0, 200, NULL, "", "",
+	    "Networks of MPI traffic, as 10.1.0.0/16; empty: the MPI's choice, "
+	    "but for the control ports of Open MPI, which are then offered on "
+	    "the networks of mesh.net that this node is in, where that is "
+	    "given." },
 	{ "mpi", "fabric", CONF_CHOICE, 0, 0, NAMES_FABRICS, "auto", "",
 	    "Where a campaign does not say it: what carries the bytes of "
 	    "ranks; auto is what the MPI chooses for any job." },
@@ -297,7 +300,7 @@ const struct conf_row options_agent[] = {
 	    "Variables that a campaign's mpi.env may set, and with OMPI_MCA_ "
 	    "before them parameters of its mpi.mca; never one that names a "
 	    "file or a program; empty: none." },
-	{ "mesh", "net", CONF_STRING, 0, 1000, NULL,
+	{ "mesh", "net", CONF_NETS, 0, 1000, NULL,
 	    "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,127.0.0.0/8,"
 	    "fc00::/7,fe80::/10",
 	    "",

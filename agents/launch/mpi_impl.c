@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/launch/mpi_impl.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "schema/mesh.h"
 #include "schema/mpi_settings.h"
 #include "schema/options.h"
 #include "schema/rails.h"
@@ -307,6 +310,52 @@ mpi_impl_bind(const struct mpi_impl_job *job)
 	    job->ranks_per_node > job->cores)
 		return NULL;
 	return bind;
+}
+
+/* Open MPI knows networks of IPv4 only, and complains of one that a node has no
+ * address in. */
+static int
+is_in(const char *text, const struct ifaddrs *all)
+{
+	struct mesh_net net;
+	struct in6_addr addr;
+	char name[INET_ADDRSTRLEN];
+
+	if (strchr(text, ':') != NULL || mesh_net_parse(text, &net) < 0)
+		return 0;
+	for (; all != NULL; all = all->ifa_next)
+		if (all->ifa_addr != NULL &&
+		    all->ifa_addr->sa_family == AF_INET &&
+		    inet_ntop(AF_INET,
+			&((struct sockaddr_in *)all->ifa_addr)->sin_addr, name,
+			sizeof(name)) != NULL &&
+		    mesh_addr_parse(name, &addr) == 0 &&
+		    mesh_net_has(&net, &addr))
+			return 1;
+	return 0;
+}
+
+char *
+mpi_impl_control_nets(const struct conf *agent)
+{
+	const char *net = conf_string(agent, "mpi", "net");
+	struct strbuf sb = { 0 };
+	struct ifaddrs *all;
+	size_t count = 0;
+	char **list;
+
+	strbuf_add(&sb, net, strlen(net));
+	if (net[0] != '\0' || !conf_given(agent, "mesh", "net") ||
+	    getifaddrs(&all) < 0)
+		return sb.text;
+	list = str_list_parse(conf_string(agent, "mesh", "net"), &count);
+	for (size_t i = 0; i < count; i++)
+		if (is_in(list[i], all))
+			strbuf_addf(&sb, "%s%s", sb.len_bytes > 0 ? "," : "",
+			    list[i]);
+	str_list_free(list);
+	freeifaddrs(all);
+	return sb.text;
 }
 
 char *

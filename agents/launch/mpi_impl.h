@@ -99,6 +99,10 @@ void mpi_impl_settings(const struct mpi_impl_job *job, struct strvec *env,
 /* mpi.bind of campaign or agent: "core" or "numa", which the launcher binds
  * ranks to; NULL where it does not, or has not the cores. */
 const char *mpi_impl_bind(const struct mpi_impl_job *job);
+/* Networks on which Open MPI's control ports are offered, as CIDR with commas
+ * between: mpi.net, or of a mesh.net that is given those that this node is in;
+ * "": all. The caller frees. */
+char *mpi_impl_control_nets(const struct conf *agent);
 /* Names with sep between; the caller frees. */
 char *mpi_impl_join(const struct strvec *names, const char *sep);
 

@@ -80,6 +80,7 @@ static void
 settings(const struct mpi_impl_job *job, struct strvec *env)
 {
 	const char *net = conf_string(job->conf, "mpi", "net");
+	char *control = mpi_impl_control_nets(job->conf);
 	const char *bind = mpi_impl_bind(job);
 	struct strvec names = { 0 };
 	char *list;
@@ -98,12 +99,12 @@ settings(const struct mpi_impl_job *job, struct strvec *env)
 	/* a star: every daemon is started from here */
 	mca(env, "routed_radix", "%zu", job->node_count + 1);
 	mca(env, "plm_rsh_num_concurrent", "%zu", job->node_count + 1);
-	if (net[0] != '\0') {
-		mca(env, "oob_tcp_if_include", "%s", net);
-		/* where ranks have a NIC each, they say it themselves */
-		if (conf_string(job->conf, "mpi", "nics")[0] == '\0')
-			mca(env, "btl_tcp_if_include", "%s", net);
-	}
+	if (control[0] != '\0')
+		mca(env, "oob_tcp_if_include", "%s", control);
+	/* where ranks have a NIC each, they say it themselves */
+	if (net[0] != '\0' && conf_string(job->conf, "mpi", "nics")[0] == '\0')
+		mca(env, "btl_tcp_if_include", "%s", net);
+	free(control);
 	if (job->ranks_per_node > job->cores)
 		mca(env, "mpi_yield_when_idle", "1");
 	if (job->as_root) {

@@ -51,53 +51,19 @@ struct order {
 	size_t count;
 };
 
-/* "10.0.0.0/8,fc00::/7"; the caller frees. */
-static int
-nets_read(const struct conf *c, struct mesh_net **ret, size_t *ret_count,
-    struct err *err)
-{
-	size_t count = 0, good = 0;
-	char **list = str_list_parse(conf_string(c, "mesh", "net"), &count);
-	struct mesh_net *nets = xcalloc(count + 1, sizeof(*nets));
-
-	while (good < count && mesh_net_parse(list[good], &nets[good]) == 0)
-		good++;
-	if (list == NULL || good < count) {
-		err_say(err,
-		    "%s: mesh.net: %.80s: expected networks as "
-		    "10.1.0.0/16,fd00::/8",
-		    conf_where(c, "mesh", "net"),
-		    list != NULL ? list[good] : "an empty one");
-		free(nets);
-		str_list_free(list);
-		return -EINVAL;
-	}
-	str_list_free(list);
-	*ret = nets;
-	*ret_count = count;
-	return 0;
-}
-
-int
-mesh_conf_check(const struct conf *c, struct err *err)
-{
-	struct mesh_net *nets;
-	size_t count;
-	int rc = nets_read(c, &nets, &count, err);
-
-	if (rc == 0)
-		free(nets);
-	return rc;
-}
-
 struct mesh *
 mesh_new(struct agent *ag)
 {
 	struct mesh *m = xcalloc(1, sizeof(*m));
-	struct err err;
+	size_t count = 0;
+	char **list = str_list_parse(conf_string(ag->conf, "mesh", "net"),
+	    &count);
 
-	if (nets_read(ag->conf, &m->nets, &m->net_count, &err) < 0)
-		fatalx("%s", err.text);
+	m->nets = xcalloc(count + 1, sizeof(*m->nets));
+	for (size_t i = 0; i < count; i++)
+		if (mesh_net_parse(list[i], &m->nets[m->net_count]) == 0)
+			m->net_count++;
+	str_list_free(list);
 	m->ag = ag;
 	m->stretch = 1;
 	return m;

@@ -15,8 +15,6 @@
 
 struct mesh;
 
-/* -EINVAL and where mesh.net is wrong. */
-int mesh_conf_check(const struct conf *c, struct err *err);
 struct mesh *mesh_new(struct agent *ag);
 void mesh_free(struct mesh *m); /* NULL is allowed */
 /* A mesh message. -EPROTO when no sane collector sends it; what cannot be

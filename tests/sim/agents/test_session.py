@@ -259,7 +259,7 @@ def bad_start(site):
     cases = [["-o", "agent.nonsense=1"], ["-o", "nonsense"],
              ["-o", "agent.spool_max=1"], ["--config", "/nonexistent"],
              ["-o", "idle.check=command"], ["-o", "mesh.net=10.0.0.0/8,"],
-             ["-o", "mesh.net=10.0.0.0"], ["-o", "children.programs=true"], ["extra"], ["--what"]]
+             ["-o", "mesh.net=10.0.0.0"], ["-o", "mpi.net=eth0"], ["-o", "children.programs=true"], ["extra"], ["--what"]]
     for args in cases:
         p = subprocess.run([prog, "--config", "/dev/null"] + args,
                            capture_output=True, text=True, timeout=10)

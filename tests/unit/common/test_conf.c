@@ -28,6 +28,7 @@ static const struct conf_row rows[] = {
 	{ "two", "peer", CONF_ADDRESS, 2, 0, NULL, "host:17700", "",
 	    "A peer." },
 	{ "two", "hooks", CONF_URLS, 0, 0, NULL, "", "", "Who is told." },
+	{ "two", "nets", CONF_NETS, 0, 0, NULL, "", "", "Where." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 
@@ -51,7 +52,8 @@ test_values(void **state)
 				  "on: yes\n\n[two]\nspan=250ms\n"
 				  "share = 5%\nsize = 1M\nmode = red\n"
 				  "listen = :80\npeer = [::1]:17700\n"
-				  "hooks = http://a/, https://b:1/x\n");
+				  "hooks = http://a/, https://b:1/x\n"
+				  "nets = 10.1.0.0/16, fd00::/8\n");
 
 	(void)state;
 	assert_string_equal(conf_string(c, "one", "name"), "ab=c");
@@ -150,6 +152,15 @@ test_complaints(void **state)
 		{ "[two]\nhooks = http://a/,ftp://b\n",
 		    "f:2: two.hooks = http://a/,ftp://b: allowed is "
 		    "http://HOST or https://HOST, with commas between" },
+		{ "[two]\nnets = 10.0.0.0/8,eth0\n",
+		    "f:2: two.nets = 10.0.0.0/8,eth0: allowed is networks as "
+		    "10.1.0.0/16, with commas between" },
+		{ "[two]\nnets = 10.0.0.0/33\n",
+		    "f:2: two.nets = 10.0.0.0/33: allowed is networks as "
+		    "10.1.0.0/16, with commas between" },
+		{ "[two]\nnets = fd00::\n",
+		    "f:2: two.nets = fd00::: allowed is networks as "
+		    "10.1.0.0/16, with commas between" },
 		{ "[two]\nhooks = http://a/,,\n",
 		    "f:2: two.hooks = http://a/,,: allowed is http://HOST or "
 		    "https://HOST, with commas between" },

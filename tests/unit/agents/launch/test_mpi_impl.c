@@ -244,6 +244,20 @@ test_fabric(void **state)
 		    "devices = m0\n", "UCX_NET_DEVICES", "m1:1" },
 		{ &launch_openmpi, "[mpi]\nnet = 10.0.0.0/8\nnics = a\n", "",
 		    "OMPI_MCA_btl_tcp_if_include", NULL },
+		/* control ports: the mesh's networks, as far as it is in them
+		 */
+		{ &launch_openmpi,
+		    "[mesh]\nnet = 203.0.113.0/24,127.0.0.0/8,::1/128\n", "",
+		    "OMPI_MCA_oob_tcp_if_include", "127.0.0.0/8" },
+		{ &launch_openmpi, "[mesh]\nnet = 127.0.0.0/8\n", "",
+		    "OMPI_MCA_btl_tcp_if_include", NULL },
+		{ &launch_openmpi,
+		    "[mpi]\nnet = 10.0.0.0/8\n[mesh]\nnet = 127.0.0.0/8\n", "",
+		    "OMPI_MCA_oob_tcp_if_include", "10.0.0.0/8" },
+		{ &launch_openmpi, "[mesh]\nnet = 203.0.113.0/24\n", "",
+		    "OMPI_MCA_oob_tcp_if_include", NULL },
+		{ &launch_openmpi, "", "", "OMPI_MCA_oob_tcp_if_include",
+		    NULL },
 		/* commas in values; the campaign speaks last */
 		{ &launch_openmpi, "[mpi]\nenv = UCX_TLS=\"rc,self\",A=1\n", "",
 		    "UCX_TLS", "rc,self" },
