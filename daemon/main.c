@@ -417,6 +417,9 @@ app_open(struct app *a)
 		log_warnx("%s", err.text);
 		return rc;
 	}
+	rc = enroll_start(a->enroll, a->base);
+	if (rc < 0)
+		return rc;
 	a->series = series_new();
 	a->react = react_new(a->base, a->store, &s->react);
 	s->hub.topo = s->topo;
@@ -468,8 +471,8 @@ app_close(struct app *a)
 	view_free(a->view);
 	scheduler_free(a->agenda);
 	campaigns_free(a->campaigns);
+	enroll_close(a->enroll); /* its answers still find the hub */
 	hub_free(a->hub);
-	enroll_close(a->enroll);
 	costs_free(a->costs);
 	react_free(a->react);
 	slurm_free(a->slurm);

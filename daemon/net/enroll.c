@@ -6,16 +6,20 @@
 #include "daemon/net/enroll.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/file.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/queue.h"
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
@@ -39,8 +43,27 @@ struct token {
 struct issued {
 	char *name;
 	char key[PKI_DIGEST_TEXT];
-	const struct token *token; /* NULL: renewed, or long gone */
+	struct token *token; /* NULL: renewed, or long gone */
+	int is_use;          /* of the token; it may have asked before */
 	int64_t end_unix_s;
+};
+
+/* Whoever is told once the disk has it. */
+struct wait {
+	TAILQ_ENTRY(wait) link;
+	enroll_cb *cb;
+	void *arg;
+};
+TAILQ_HEAD(waits, wait);
+
+/* fdatasync on a thread of its own. */
+struct syncer {
+	pthread_t thread;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wake;
+	int asked, stopping, rc;
+	int fd;   /* of the file */
+	int done; /* eventfd: readable when it was done */
 };
 
 struct enroll {
@@ -53,6 +76,12 @@ struct enroll {
 	size_t token_count;
 	struct issued *issued;
 	size_t issued_count;
+	size_t kept_count;    /* of them, those that are on disk */
+	size_t asked_count;   /* will be, after the sync under way */
+	struct waits waiting; /* for the next sync */
+	struct waits syncing; /* for the one under way */
+	struct syncer *syncer;
+	struct event *synced;
 	int64_t second; /* of the count */
 	int count;
 	struct {
@@ -106,6 +135,7 @@ issued_add(struct enroll *e, const char *name, const char *key, struct token *t,
 	n = &e->issued[e->issued_count++];
 	*n = (struct issued){ .name = xstrdup(name),
 		.token = t,
+		.is_use = t != NULL && !again,
 		.end_unix_s = end_unix_s };
 	snprintf(n->key, sizeof(n->key), "%s", key);
 }
@@ -191,6 +221,8 @@ enroll_open(const char *state_dir, struct enroll **ret, struct err *err)
 
 	e->path = xasprintf("%s/enrolled", state_dir);
 	e->fd = -1;
+	TAILQ_INIT(&e->waiting);
+	TAILQ_INIT(&e->syncing);
 	if (access(e->path, F_OK) == 0) {
 		rc = file_read(e->path, FILE_MAX, &text, &len, err);
 		if (rc == 0) {
@@ -206,11 +238,170 @@ enroll_open(const char *state_dir, struct enroll **ret, struct err *err)
 			rc = err_set(err, -errno, "%s: %s", e->path,
 			    strerror(errno));
 	}
-	if (rc < 0)
+	if (rc < 0) {
 		enroll_close(e);
-	else
-		*ret = e;
-	return rc;
+		return rc;
+	}
+	e->kept_count = e->issued_count;
+	*ret = e;
+	return 0;
+}
+
+static void *
+syncer_main(void *arg)
+{
+	struct syncer *y = arg;
+	uint64_t one = 1;
+	int rc;
+
+	pthread_mutex_lock(&y->lock);
+	for (;;) {
+		while (!y->asked && !y->stopping)
+			pthread_cond_wait(&y->wake, &y->lock);
+		if (y->stopping)
+			break;
+		y->asked = 0;
+		pthread_mutex_unlock(&y->lock);
+		rc = fdatasync(y->fd) < 0 ? -errno : 0;
+		pthread_mutex_lock(&y->lock);
+		y->rc = rc;
+		if (write(y->done, &one, sizeof(one)) < 0)
+			log_warn("enroll: eventfd");
+	}
+	pthread_mutex_unlock(&y->lock);
+	return NULL;
+}
+
+static void
+waits_end(struct waits *waits, int status)
+{
+	struct wait *w;
+
+	while ((w = TAILQ_FIRST(waits)) != NULL) {
+		TAILQ_REMOVE(waits, w, link);
+		w->cb(status, w->arg);
+		free(w);
+	}
+}
+
+static void
+sync_next(struct enroll *e)
+{
+	struct syncer *y = e->syncer;
+
+	if (TAILQ_EMPTY(&e->waiting) || !TAILQ_EMPTY(&e->syncing))
+		return;
+	TAILQ_CONCAT(&e->syncing, &e->waiting, link);
+	e->asked_count = e->issued_count;
+	pthread_mutex_lock(&y->lock);
+	y->asked = 1;
+	pthread_cond_signal(&y->wake);
+	pthread_mutex_unlock(&y->lock);
+}
+
+/* What the disk may not have was told to nobody, and may be asked for again.
+ * Its lines stay, for another may stand behind them: the same key is welcome
+ * after a restart, too. */
+static void
+take_back(struct enroll *e)
+{
+	while (e->issued_count > e->kept_count) {
+		struct issued *n = &e->issued[--e->issued_count];
+
+		if (n->is_use)
+			n->token->used--;
+		free(n->name);
+	}
+}
+
+static void
+synced(struct enroll *e, int rc)
+{
+	struct waits told = TAILQ_HEAD_INITIALIZER(told);
+
+	TAILQ_CONCAT(&told, &e->syncing, link);
+	if (rc < 0) {
+		log_warnx("%s: %s", e->path, strerror(-rc));
+		take_back(e);
+		TAILQ_CONCAT(&told, &e->waiting, link);
+	} else {
+		e->kept_count = e->asked_count;
+		sync_next(e);
+	}
+	waits_end(&told, rc);
+}
+
+static void
+synced_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct enroll *e = arg;
+	uint64_t count;
+	int rc;
+
+	(void)what;
+	if (read(fd, &count, sizeof(count)) < 0)
+		return;
+	pthread_mutex_lock(&e->syncer->lock);
+	rc = e->syncer->rc;
+	pthread_mutex_unlock(&e->syncer->lock);
+	synced(e, rc);
+}
+
+void
+enroll_when_synced(struct enroll *e, enroll_cb *cb, void *arg)
+{
+	struct wait *w = xcalloc(1, sizeof(*w));
+
+	w->cb = cb;
+	w->arg = arg;
+	TAILQ_INSERT_TAIL(&e->waiting, w, link);
+	if (e->syncer != NULL) {
+		sync_next(e);
+		return;
+	}
+	TAILQ_CONCAT(&e->syncing, &e->waiting, link);
+	e->asked_count = e->issued_count;
+	synced(e, fdatasync(e->fd) < 0 ? -errno : 0);
+}
+
+int
+enroll_start(struct enroll *e, struct event_base *base)
+{
+	struct syncer *y = xcalloc(1, sizeof(*y));
+	int rc;
+
+	pthread_mutex_init(&y->lock, NULL);
+	pthread_cond_init(&y->wake, NULL);
+	y->fd = e->fd;
+	y->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	rc = y->done < 0 ? -errno
+			 : -pthread_create(&y->thread, NULL, syncer_main, y);
+	if (rc < 0) {
+		log_warnx("enroll: thread: %s", strerror(-rc));
+		if (y->done >= 0)
+			close(y->done);
+		free(y);
+		return rc;
+	}
+	e->syncer = y;
+	e->synced = event_new(base, y->done, EV_READ | EV_PERSIST, synced_cb,
+	    e);
+	event_add(e->synced, NULL);
+	return 0;
+}
+
+static void
+syncer_stop(struct syncer *y)
+{
+	pthread_mutex_lock(&y->lock);
+	y->stopping = 1;
+	pthread_cond_signal(&y->wake);
+	pthread_mutex_unlock(&y->lock);
+	pthread_join(y->thread, NULL);
+	pthread_cond_destroy(&y->wake);
+	pthread_mutex_destroy(&y->lock);
+	close(y->done);
+	free(y);
 }
 
 void
@@ -218,6 +409,12 @@ enroll_close(struct enroll *e)
 {
 	if (e == NULL)
 		return;
+	if (e->syncer != NULL) {
+		event_free(e->synced);
+		syncer_stop(e->syncer);
+	}
+	waits_end(&e->syncing, -ECANCELED);
+	waits_end(&e->waiting, -ECANCELED);
 	for (size_t i = 0; i < e->token_count; i++) {
 		hostlist_clear(&e->tokens[i]->names);
 		free(e->tokens[i]);
@@ -251,9 +448,10 @@ enroll_is_on(const struct enroll *e)
 	return e != NULL && e->ca.key != NULL && e->root != NULL;
 }
 
-/* What is not on disk was not said: a line that fails is taken back. */
+/* A line that fails is taken back. Of one that is not synced here nothing is
+ * said until it is. */
 static int
-line_write(struct enroll *e, json_t *o, struct err *err)
+line_write(struct enroll *e, json_t *o, int sync, struct err *err)
 {
 	char *text = json_dumps(o, JSON_COMPACT);
 	char *line = xasprintf("%s\n", text != NULL ? text : "");
@@ -263,7 +461,7 @@ line_write(struct enroll *e, json_t *o, struct err *err)
 	errno = ENOSPC; /* of a short write */
 	if (text == NULL || end < 0 ||
 	    write(e->fd, line, strlen(line)) != (ssize_t)strlen(line) ||
-	    fdatasync(e->fd) < 0) {
+	    (sync && fdatasync(e->fd) < 0)) {
 		rc = err_set(err, -errno, "%s: %s", e->path, strerror(errno));
 		if (end >= 0 && ftruncate(e->fd, end) < 0)
 			log_warn("%s", e->path);
@@ -308,7 +506,7 @@ enroll_token_new(struct enroll *e, const struct enroll_order *o,
 		    json_pack("{s:s, s:s, s:i, s:I}", "token", t.digest,
 			"names", o->names, "uses", uses, "end_unix_s",
 			(json_int_t)end_unix_s),
-		    err);
+		    1, err);
 	if (rc < 0) {
 		hostlist_clear(&names);
 		return rc;
@@ -449,7 +647,7 @@ sign(struct enroll *e, const struct enroll_ask *ask, EVP_PKEY *key,
 	free(text);
 	if (t != NULL)
 		json_object_set_new(line, "token", json_string(t->digest));
-	rc = line_write(e, line, err);
+	rc = line_write(e, line, 0, err);
 	if (rc == 0) {
 		issued_add(e, ask->node, digest, t, end_unix_s);
 		*ret = pki_certs_text(both,

@@ -6,7 +6,8 @@
  * Tokens, of which only a hash is kept, and what was issued for them are lines
  * of one file, state_dir/enrolled, each synced before it counts. So a token is
  * good for one key of a name, also after a power cut, and coalctl pki revoke
- * finds every certificate of a node.
+ * finds every certificate of a node. A thread syncs what was issued, all that
+ * came meanwhile at once: nodes that enrol together never hold up the loop.
  */
 #ifndef DAEMON_NET_ENROLL_H
 #define DAEMON_NET_ENROLL_H
@@ -22,10 +23,13 @@
 #define ENROLL_TOKEN_DAYS 30
 
 struct enroll;
+struct event_base;
 
 /* -errno and why: what is there cannot be read. */
 int enroll_open(const char *state_dir, struct enroll **ret, struct err *err);
 void enroll_close(struct enroll *e); /* NULL is allowed */
+/* The thread; without it enroll_when_synced waits for the disk. -errno */
+int enroll_start(struct enroll *e, struct event_base *base);
 /* Who signs, for how long, and whom nodes shall trust: the root of the
  * collector's own certificate. Takes all; ca.key NULL: nobody is enrolled. */
 void enroll_set(struct enroll *e, struct pki_authority ca, X509 *root,
@@ -49,8 +53,13 @@ struct enroll_ask {
 	int connected;   /* a session of that name stands */
 };
 /* PEM of the certificate and, where it is not the root, of who signed it; the
- * caller frees. -EACCES: not for him; -EBUSY: later; else as above. */
+ * caller frees, and hands it out when it is synced. -EACCES: not for him;
+ * -EBUSY: later; else as above. */
 int enroll_sign(struct enroll *e, const struct enroll_ask *ask,
     int64_t now_unix_s, char **ret, struct err *err);
+/* cb is called on the loop, once: 0 when all that was signed is on disk;
+ * -errno: it is void; -ECANCELED: out of enroll_close. */
+typedef void enroll_cb(int status, void *arg);
+void enroll_when_synced(struct enroll *e, enroll_cb *cb, void *arg);
 
 #endif

@@ -210,31 +210,112 @@ hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 	return 0;
 }
 
-/* The certificate as an answer; everything else is told to the event log, but
- * what came to nothing costs not more than a line now and then. */
-static int
-sign(struct hub *h, struct node *n, const struct enroll_ask *ask, json_t **ret,
-    struct err *err)
+/* A certificate that waits for the disk. */
+struct signing {
+	struct hub *h;
+	struct node *renews; /* and of which session; NULL: a stranger */
+	uint64_t serial;     /* or his question */
+	char *node, *addr, *pem;
+};
+
+/* What came to nothing costs not more than a line now and then. */
+static void
+stranger_refused(struct hub *h, const char *node, const char *addr,
+    const char *why)
 {
-	char *pem, text[200];
+	uint64_t hidden;
+	struct err text;
+
+	if (!log_limit_tell(&h->refused, addr, why, clk_ns(), &hidden))
+		return;
+	err_say(&text, "enrolment from %.60s as %.64s refused: %s", addr, node,
+	    why);
+	if (h->store != NULL)
+		store_put_event(h->store, "alarm", "enroll", text.text);
+}
+
+static void
+not_renewed(struct hub *h, struct node *n, const char *addr, const char *why)
+{
+	struct err text;
+
+	err_say(&text, "its certificate was not renewed: %s", why);
+	sessions_complain(h->sessions, addr, n->name, text.text);
+	(void)roster_event(h->store, n, "alarm", text.text);
+	(void)session_send(n->session, WIRE_CERTIFICATE,
+	    json_pack("{s:o}", "text", text_json(why)));
+}
+
+/* Everything but a refusal is told to the event log. */
+static void
+signed_tell(const struct signing *g)
+{
+	struct node *n = roster_find(g->h->roster, g->node);
+	char text[200];
+
+	snprintf(text, sizeof(text), "certificate %s, asked for from %.60s",
+	    g->renews == NULL ? "by a token" : "renewed", g->addr);
+	log_info("node %s: %s", g->node, text);
+	if (n != NULL)
+		(void)roster_event(g->h->store, n, "agent", text);
+	else if (g->h->store != NULL)
+		store_put_event(g->h->store, "agent", g->node, text);
+}
+
+static void
+signed_cb(int status, void *arg)
+{
+	struct signing *g = arg;
+	struct hub *h = g->h;
+	struct node *n = g->renews;
+	json_t *answer = NULL;
+
+	if (status == 0) {
+		answer = json_pack("{s:s}", "cert", g->pem);
+		signed_tell(g);
+	}
+	if (status == -ECANCELED)
+		; /* a signal came first */
+	else if (n == NULL) {
+		if (answer == NULL)
+			stranger_refused(h, g->node, g->addr,
+			    strerror(-status));
+		sessions_answer(h->sessions, g->serial, json_incref(answer),
+		    strerror(-status));
+	} else if (n->session != NULL && n->serial == g->serial) {
+		if (answer == NULL)
+			not_renewed(h, n, g->addr, strerror(-status));
+		else
+			(void)session_send(n->session, WIRE_CERTIFICATE,
+			    json_incref(answer));
+	}
+	json_decref(answer);
+	free(g->node);
+	free(g->addr);
+	free(g->pem);
+	free(g);
+}
+
+/* renews and serial as in struct signing. */
+static int
+sign(struct hub *h, struct node *renews, uint64_t serial,
+    const struct enroll_ask *ask, struct err *err)
+{
+	struct signing *g;
+	char *pem;
 	int rc = enroll_sign(h->o.enroll, ask, time(NULL), &pem, err);
 
 	if (rc < 0)
 		return rc;
-	*ret = json_pack("{s:s}", "cert", pem);
-	free(pem);
-	snprintf(text, sizeof(text), "certificate %s, asked for from %.60s",
-	    ask->token != NULL ? "by a token" : "renewed", ask->addr);
-	log_info("node %s: %s", ask->node, text);
-	if (n != NULL)
-		(void)roster_event(h->store, n, "agent", text);
-	else if (h->store != NULL)
-		store_put_event(h->store, "agent", ask->node, text);
+	g = xcalloc(1, sizeof(*g));
+	*g = (struct signing){ h, renews, serial, xstrdup(ask->node),
+		xstrdup(ask->addr), pem };
+	enroll_when_synced(h->o.enroll, signed_cb, g);
 	return 0;
 }
 
 static int
-enroll(void *ctx, const char *addr, const json_t *msg, json_t **ret,
+enroll(void *ctx, uint64_t question, const char *addr, const json_t *msg,
     struct err *err)
 {
 	struct hub *h = ctx;
@@ -245,17 +326,10 @@ enroll(void *ctx, const char *addr, const json_t *msg, json_t **ret,
 		.token = member_text(msg, "token"),
 		.addr = addr,
 		.connected = n != NULL && n->session != NULL };
-	int rc = sign(h, n, &ask, ret, err);
-	uint64_t hidden;
-	struct err text;
+	int rc = sign(h, NULL, question, &ask, err);
 
-	if (rc < 0 &&
-	    log_limit_tell(&h->refused, addr, err->text, clk_ns(), &hidden)) {
-		err_say(&text, "enrolment from %.60s as %.64s refused: %s",
-		    addr, node, err->text);
-		if (h->store != NULL)
-			store_put_event(h->store, "alarm", "enroll", text.text);
-	}
+	if (rc < 0)
+		stranger_refused(h, node, addr, err->text);
 	return rc;
 }
 
@@ -268,7 +342,6 @@ renew(struct hub *h, struct node *n, struct session *s, const json_t *msg,
 	struct enroll_ask ask = { .node = n->name,
 		.request = member_text(msg, "request"),
 		.addr = session_addr(s) };
-	json_t *answer = NULL;
 	X509 *old = NULL;
 	struct err text;
 	int rc;
@@ -280,15 +353,10 @@ renew(struct hub *h, struct node *n, struct session *s, const json_t *msg,
 	rc = session_cert(s, &old, &text);
 	ask.old = old;
 	if (rc == 0)
-		rc = sign(h, n, &ask, &answer, &text);
-	if (rc < 0) {
-		answer = json_pack("{s:o}", "text", text_json(text.text));
-		err_say(err, "its certificate was not renewed: %s", text.text);
-		sessions_complain(h->sessions, ask.addr, n->name, err->text);
-		(void)roster_event(h->store, n, "alarm", err->text);
-	}
+		rc = sign(h, n, n->serial, &ask, &text);
+	if (rc < 0)
+		not_renewed(h, n, ask.addr, text.text);
 	X509_free(old);
-	(void)session_send(s, WIRE_CERTIFICATE, answer);
 	return 0;
 }
 

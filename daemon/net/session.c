@@ -343,17 +343,31 @@ static int
 enroll_handle(struct session *s, enum wire_type type, const json_t *msg,
     enum cause *ret_cause, struct err *err)
 {
-	json_t *answer;
-	int rc;
-
 	*ret_cause = CAUSE_CONFIG;
 	if (type != WIRE_ENROLL)
 		return err_set(err, -EPROTO, "%s without a certificate",
 		    wire_messages[type].name);
-	rc = s->all->ops->enroll(s->all->ctx, s->addr, msg, &answer, err);
-	if (rc == 0)
+	if (s->question != 0)
+		return err_set(err, -EPROTO, "a second enroll");
+	s->question = ++s->all->questions;
+	return s->all->ops->enroll(s->all->ctx, s->question, s->addr, msg, err);
+}
+
+void
+sessions_answer(struct sessions *ss, uint64_t question, json_t *answer,
+    const char *why)
+{
+	struct session *s;
+
+	TAILQ_FOREACH (s, &ss->list[STEP_STRANGER], link)
+		if (s->question == question && !s->dead)
+			break;
+	if (s == NULL)
+		json_decref(answer);
+	else if (answer != NULL)
 		session_end(s, WIRE_CERTIFICATE, answer, "enrolled");
-	return rc;
+	else
+		session_refuse(s, CAUSE_CONFIG, why);
 }
 
 static int

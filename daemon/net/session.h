@@ -30,10 +30,10 @@ struct session_ops {
 	/* Any later one. -EPROTO with why ends the session. */
 	int (*message)(void *ctx, struct session *s, enum wire_type type,
 	    json_t *msg, struct err *err);
-	/* Whoever has shown no certificate asks for one. The answer, or -errno
-	 * and why. */
-	int (*enroll)(void *ctx, const char *addr, const json_t *msg,
-	    json_t **ret, struct err *err);
+	/* Whoever has shown no certificate asks for one: sessions_answer comes
+	 * with that number, or -errno and why. */
+	int (*enroll)(void *ctx, uint64_t question, const char *addr,
+	    const json_t *msg, struct err *err);
 	/* Once for every session that got as far as hello, taken or not. */
 	void (*closed)(void *ctx, struct session *s, const char *why);
 };
@@ -55,6 +55,10 @@ void sessions_set_tls(struct sessions *ss, SSL_CTX *tls);
  * name (PKI_ENROLL_SNI) is served with it, and with one enroll. NULL: nobody.
  */
 void sessions_set_enroll(struct sessions *ss, SSL_CTX *enroll);
+/* The last that this stranger hears, a message (taken) or why not (answer is
+ * NULL); he may be gone. */
+void sessions_answer(struct sessions *ss, uint64_t question, json_t *answer,
+    const char *why);
 /* A new connection; takes fd. addr: the peer's, as text. */
 void sessions_accept(struct sessions *ss, int fd, const char *addr);
 /* Nobody else has a place until one who shakes hands is through or has

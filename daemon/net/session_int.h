@@ -42,6 +42,7 @@ struct session {
 	struct event *first; /* the first record, then a hang-up */
 	int wants;           /* bytes of it that it waits for */
 	int enrols;          /* shows no certificate, and may say enroll only */
+	uint64_t question;   /* of its enroll, which waits for the disk; or 0 */
 	struct event *timer; /* limit, later the heartbeat */
 	struct bufferevent *bev;
 	uint64_t last_ns;
@@ -67,6 +68,7 @@ struct sessions {
 	size_t count[STEP_MAX];
 	struct event *turns; /* somebody may have his turn */
 	int held;
+	uint64_t questions; /* of those who enrol */
 	struct log_limit once;
 };
 

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a token is good for and what not, over restarts and torn files; who may
  * renew a certificate. */
+#include <semaphore.h>
+#include <unistd.h>
+
+/* A disk that can be held, and that fails with an errno. */
+static int disk_sync(int fd);
+#define fdatasync disk_sync
 #include "daemon/net/enroll.c"
+#undef fdatasync
 
 #include <setjmp.h>
 #include <signal.h>
@@ -10,6 +17,20 @@
 #include <sys/resource.h>
 
 #include <cmocka.h>
+
+static sem_t disk_lets;
+static int disk_held, disk_fails;
+static unsigned disk_syncs;
+
+static int
+disk_sync(int fd)
+{
+	disk_syncs++;
+	if (disk_held)
+		sem_wait(&disk_lets);
+	errno = disk_fails;
+	return disk_fails != 0 ? -1 : fdatasync(fd);
+}
 
 #define NOW  1800000000
 #define HOUR 3600
@@ -317,6 +338,66 @@ test_off(void **state)
 	assert_false(enroll_is_on(NULL));
 }
 
+#define MANY 20
+
+static int told[MANY], told_count;
+
+static void
+told_cb(int status, void *arg)
+{
+	*(int *)arg = status;
+	told_count++;
+}
+
+/* Nobody is told before the disk has it, nobody waits for it on the loop, and
+ * all who come while it works have one sync. What it has not is void. */
+static void
+test_together(void **state)
+{
+	struct event_base *base = event_base_new();
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new(), *other = pki_key_new();
+	char text[PKI_TOKEN_TEXT], node[16];
+
+	(void)state;
+	assert_int_equal(sem_init(&disk_lets, 0, 0), 0);
+	assert_int_equal(enroll_start(e, base), 0);
+	assert_int_equal(token(e, "n[0-30]", 0, text), 0);
+	disk_held = 1;
+	disk_syncs = 0;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(node, sizeof(node), "n%d", i);
+		ask(e, text, node, key, NULL);
+		enroll_when_synced(e, told_cb, &told[i]);
+		(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	}
+	assert_int_equal(told_count, 0);
+	sem_post(&disk_lets);
+	sem_post(&disk_lets);
+	while (told_count < MANY)
+		(void)event_base_loop(base, EVLOOP_ONCE);
+	assert_int_equal(disk_syncs, 2);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(told[i], 0);
+	disk_held = 0;
+	disk_fails = EIO;
+	ask(e, text, "n30", key, NULL);
+	ask(e, text, "n30", other, "used for n30");
+	enroll_when_synced(e, told_cb, &told[0]);
+	while (told_count == MANY)
+		(void)event_base_loop(base, EVLOOP_ONCE);
+	assert_int_equal(told[0], -EIO);
+	disk_fails = 0;
+	ask(e, text, "n30", other, NULL);
+	ask(e, text, "n0", other, "used for n0");
+	enroll_when_synced(e, told_cb, &told[0]);
+	enroll_close(e);
+	assert_int_equal(told[0], -ECANCELED);
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(other);
+	event_base_free(base);
+}
+
 int
 main(void)
 {
@@ -329,6 +410,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_disk_full, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_renewal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_off, setup, teardown),
 	};
