@@ -84,7 +84,9 @@ fleet_names_new(const char *dir, SSL_CTX **ret_ctx)
 	X509_sign(n->model, n->ca_key, EVP_sha256());
 	*ret_ctx = SSL_CTX_new(TLS_client_method());
 	SSL_CTX_set_min_proto_version(*ret_ctx, TLS1_3_VERSION);
-	SSL_CTX_set_mode(*ret_ctx, SSL_MODE_RELEASE_BUFFERS);
+	/* without the root, as agents do it */
+	SSL_CTX_set_mode(*ret_ctx,
+	    SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
 	SSL_CTX_set_session_cache_mode(*ret_ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_verify(*ret_ctx, SSL_VERIFY_PEER, NULL);
 	X509_STORE_add_cert(SSL_CTX_get_cert_store(*ret_ctx), ca);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an agent shows of itself: its certificate and who is between it and the
+ * root, and not the root, of which the collector would keep a copy for each. */
+#include "agents/session/tls.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/xalloc.h"
+
+#define DAY_S 86400L
+
+static char *
+put(const char *dir, const char *name, char *text)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+
+	assert_int_equal(pki_file_new(path, 0600, text, NULL), 0);
+	free(text);
+	return path;
+}
+
+/* How many certificates are sent behind the agent's own. */
+static int
+sent(const struct pki_authority *signer, X509 *root, int in_file)
+{
+	struct pki_order o = { .name = "n1",
+		.role = ROLE_AGENT,
+		.life_s = DAY_S };
+	char dir[] = "/tmp/coalmine-tls-XXXXXX", *ca, *cert, *key;
+	EVP_PKEY *own = pki_key_new();
+	X509 *both[] = { pki_cert_new(signer, &o, own, NULL), signer->cert };
+	STACK_OF(X509) *chain = NULL;
+	SSL_CTX *ctx;
+	int count;
+
+	assert_non_null(mkdtemp(dir));
+	ca = put(dir, "ca", pki_certs_text(&root, 1));
+	cert = put(dir, "cert", pki_certs_text(both, in_file ? 2 : 1));
+	key = put(dir, "key", pki_key_text(own));
+	assert_int_equal(tls_load(ca, cert, key, &ctx, NULL), 0);
+	SSL_CTX_get0_chain_certs(ctx, &chain);
+	assert_non_null(chain); /* else OpenSSL makes one up, with the root */
+	count = sk_X509_num(chain);
+	SSL_CTX_free(ctx);
+	X509_free(both[0]);
+	EVP_PKEY_free(own);
+	unlink(ca);
+	unlink(cert);
+	unlink(key);
+	free(ca);
+	free(cert);
+	free(key);
+	rmdir(dir);
+	return count;
+}
+
+static void
+test_chain(void **state)
+{
+	struct pki_authority root = { .key = pki_key_new() };
+	struct pki_authority below = { .key = pki_key_new() };
+	struct pki_authority other = { .key = pki_key_new() };
+
+	(void)state;
+	root.cert = pki_authority_new(NULL, "root", root.key, DAY_S, NULL);
+	other.cert = pki_authority_new(NULL, "other", other.key, DAY_S, NULL);
+	below.cert = pki_authority_new(&root, "below", below.key, DAY_S, NULL);
+	assert_int_equal(sent(&root, root.cert, 0), 0);
+	assert_int_equal(sent(&root, root.cert, 1), 0);
+	assert_int_equal(sent(&below, root.cert, 1), 1);
+	/* its authority is not the collector's, as far as it knows */
+	assert_int_equal(sent(&root, other.cert, 0), 0);
+	assert_int_equal(sent(&below, other.cert, 1), 1);
+	pki_authority_close(&root);
+	pki_authority_close(&below);
+	pki_authority_close(&other);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_chain),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
