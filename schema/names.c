@@ -61,7 +61,7 @@ const char *const names_fabrics[NAMES_FABRICS_MAX] = { "auto", "tcp", "ucx",
 
 const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
 	"undetermined", "rail", "drift", "prediction", "port", "intermittent",
-	"fleet", "link-errors", "mtu", "stuck" };
+	"fleet", "link-errors", "mtu", "stuck", "spine" };
 
 const char *const names_link_errors[LINK_ERROR_MAX] = { "corruption", "flap",
 	"retransmit", "discard" };

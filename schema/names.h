@@ -125,6 +125,7 @@ enum what {
 	WHAT_LINK_ERRORS,  /* a port counts errors, look after look */
 	WHAT_MTU,          /* large packets vanish there */
 	WHAT_STUCK,        /* exchanges with it do not end */
+	WHAT_SPINE,        /* one of the switches above leaves */
 	WHAT_MAX
 };
 extern const char *const names_whats[WHAT_MAX];

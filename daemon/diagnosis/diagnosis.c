@@ -52,6 +52,8 @@ diagnosis_free(struct diagnosis *d)
 	series_drift_free(d);
 	confirm_run_clear(&d->pass);
 	shortfall_free(d);
+	stages_free(d->stages);
+	free(d->stage_of);
 	loss_clear(&d->loss);
 	link_clear(&d->links);
 	while ((k = TAILQ_FIRST(&d->incidents)) != NULL) {
@@ -538,6 +540,10 @@ diagnosis_mesh(struct diagnosis *d, const json_t *record)
 	if (class < 0)
 		return;
 	diagnosis_hear(d, &from, record, DIAGNOSIS_ECHO_LEAF + class);
-	diagnosis_hear(d, &from, record, DIAGNOSIS_LOSS_LEAF + class);
+	/* Of what a spine swallows, ends are not to blame. */
+	if (class == MESH_LEAF ||
+	    !spines_open(d,
+		diagnosis_series_of(d, "", SERIES_DEAD, PARTNERS_PAIR)))
+		diagnosis_hear(d, &from, record, DIAGNOSIS_LOSS_LEAF + class);
 	conclude_losses(d);
 }

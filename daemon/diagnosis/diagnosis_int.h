@@ -21,6 +21,7 @@
 #include "daemon/cluster/topo.h"
 #include "schema/mesh.h"
 #include "schema/names.h"
+#include "schema/stages.h"
 
 #define DIAGNOSIS_CLASS_MAX 16
 #define SERIES_MAX          (2 * CANARY_MAX + 16 + SERIES_RAILS)
@@ -37,6 +38,7 @@ enum {
 	SERIES_LINK_ERRORS, /* what they count */
 	SERIES_MTU,         /* large datagrams of the mesh */
 	SERIES_STUCK,       /* exchanges of MPI that do not end */
+	SERIES_DEAD,        /* small datagrams of the mesh: none arrives */
 	SERIES_KIND_MAX
 };
 struct series_kind {
@@ -72,8 +74,19 @@ struct diagnosis_series {
 	uint32_t fleet_hour_n[24];
 	struct drift *paths; /* by leaf: the share of its slow pairs, over that
 				of all */
+	double *paths_now;   /* likewise: the share in the last rounds */
 	uint32_t paths_count;
+	/* By stage of spines: the share of slow pairs that most of its leaves
+	 * have. */
+	struct drift *stages;
+	uint32_t stages_count;
+	int stage_told;                   /* of spines without a name */
 	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
+};
+
+/* Of the nodes of a leaf in a round. */
+struct path_sum {
+	double pairs, slow;
 };
 
 /* So many in such a time are no chance: it comes and goes. */
@@ -123,7 +136,7 @@ struct port_shortfall {
 struct incident {
 	TAILQ_ENTRY(incident) link;
 	enum judge_kind kind;
-	uint32_t index; /* node id, or leaf number */
+	uint32_t index; /* node id, or number of a leaf or stage */
 	char *subject;
 	struct diagnosis_series *series; /* where it was seen worst */
 	enum what what;
@@ -145,7 +158,7 @@ struct incident {
 	int asks_way; /* confirmed, and a run is to say which way it is slow */
 	struct shortfall_expected expected; /* where what is WHAT_PREDICTION */
 	struct port_shortfall port;         /* where what is WHAT_PORT */
-	struct hole_place hole;             /* where what is WHAT_MTU */
+	struct hole_place hole; /* where what is WHAT_MTU; of dead paths */
 	int paths;     /* some paths of a leaf: the series' paths say so */
 	double effect; /* of the worst suspicion, of WHAT_INTERMITTENT */
 	int over;      /* ended; goes when nobody looks at it */
@@ -179,6 +192,10 @@ struct diagnosis {
 	json_t *leaf_index; /* name: number */
 	char (*leaves)[TOPO_LEAF_MAX];
 	uint32_t leaf_count;
+	/* Switches above leaves (spines.c); NULL: not looked up yet. */
+	struct stages *stages;
+	uint32_t *stage_of;    /* by leaf number */
+	uint32_t staged;       /* leaves that are in it */
 	struct score_obs *obs; /* scratch */
 	uint8_t *busy;
 	size_t obs_cap;
@@ -200,8 +217,9 @@ struct diagnosis {
 	json_t *canaries; /* campaigns that measure by MPI: a set */
 	/* In a row: with holes that nothing explains, with dead paths. */
 	int hole_epochs, dead_epochs;
-	int ports_new;     /* somebody has said hello since */
-	uint64_t ports_ns; /* of the next look at them, at the soonest */
+	int stage_epochs[2]; /* over spines without a name: large, dead */
+	int ports_new;       /* somebody has said hello since */
+	uint64_t ports_ns;   /* of the next look at them, at the soonest */
 };
 
 /*
@@ -210,6 +228,7 @@ struct diagnosis {
  *   rounds.c        a record as a round of a series
  *   incident_show.c incidents as others see them
  *   incident.c      one incident for a node or leaf
+ *   spines.c        switches above leaves that slow a share of all paths
  *   series_drift.c  every node against its own past, and a baseline
  *   shortfall.c     nodes and links far below a prediction
  *   ports.c         ports below their rate, and with errors
@@ -282,6 +301,10 @@ void incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
  * is of the run, NULL at the end. */
 void incident_stuck(struct diagnosis *d, uint32_t node,
     const struct diagnosis_source *from);
+/* More pairs of all leaves below a stage are slow than usual, or not any
+ * more. */
+void incident_stage(struct diagnosis *d, struct diagnosis_series *s,
+    uint32_t stage, const struct diagnosis_source *from);
 /* More of a leaf's pairs are slow than usual, or not any more. */
 void incident_paths(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t leaf, const struct diagnosis_source *from);
@@ -298,6 +321,23 @@ void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 /* Store, event, log. */
 void incident_tell(struct diagnosis *d, struct incident *k);
 void incident_free(struct incident *k);
+
+/* spines.c */
+/* d->stages and d->stage_of, as the topology and the leaves are now. */
+const struct stages *spines_map(struct diagnosis *d);
+/* The topology may be another. */
+void spines_forget(struct diagnosis *d);
+/* A round whose slow pairs say something of leaves; out: nodes of it that are
+ * slow themselves. */
+void spines_hear(struct diagnosis *d, struct diagnosis_series *s,
+    const struct path_sum *of, double out, const struct diagnosis_source *from);
+/* Is there one that slows paths in this series? */
+int spines_open(const struct diagnosis *d, const struct diagnosis_series *s);
+/* Are most leaves that share its spines as much worse than they were? */
+int spines_share(const struct diagnosis *d, const struct diagnosis_series *s,
+    const struct path_sum *of, uint32_t leaf);
+/* How many leaves are below a stage. */
+uint32_t spines_leaves(const struct diagnosis *d, uint32_t stage);
 
 /* series_drift.c */
 /* Before the first round of a series: what is pinned of its test. */

@@ -42,9 +42,12 @@ incident_new(struct diagnosis *d, enum judge_kind kind, uint32_t index)
 	k->index = index;
 	k->subject = xstrdup(kind == JUDGE_NODE
 		? roster_by_id(d->roster, index)->name
-		: kind == JUDGE_LEAF ? d->leaves[index]
-				     : "fleet");
-	k->what = kind == JUDGE_NODE ? WHAT_NODE : WHAT_LEAF;
+		: kind == JUDGE_LEAF  ? d->leaves[index]
+		: kind == JUDGE_STAGE ? d->stages->list[index].switches
+				      : "fleet");
+	k->what = kind == JUDGE_NODE ? WHAT_NODE
+	    : kind == JUDGE_STAGE    ? WHAT_SPINE
+				     : WHAT_LEAF;
 	k->verdict = VERDICT_WARN;
 	k->since_unix_ns = clk_unix_ns();
 	TAILQ_INSERT_TAIL(&d->incidents, k, link);
@@ -251,6 +254,31 @@ incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
 }
 
 void
+incident_stage(struct diagnosis *d, struct diagnosis_series *s, uint32_t stage,
+    const struct diagnosis_source *from)
+{
+	struct incident *k = incident_find(d, JUDGE_STAGE, stage);
+
+	if (s->stages[stage].from == DRIFT_NONE) {
+		if (k != NULL && k->series == s)
+			incident_end(d, k, VERDICT_OK,
+			    "paths over it are as they were");
+		return;
+	}
+	if (k != NULL) {
+		if (k->series == s)
+			incident_write(d, k);
+		return;
+	}
+	k = incident_new(d, JUDGE_STAGE, stage);
+	k->verdict = VERDICT_BAD;
+	k->series = s;
+	source_set(k, from);
+	incident_write(d, k);
+	incident_tell(d, k);
+}
+
+void
 incident_paths(struct diagnosis *d, struct diagnosis_series *s, uint32_t leaf,
     const struct diagnosis_source *from)
 {
@@ -352,18 +380,21 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 {
 	struct incident *k = incident_find(d, kind, index);
 	struct diagnosis_source from = { "", "", "", "", "", NULL, NULL };
-	struct diagnosis_series *s;
-	int is_new = k == NULL || k->what != WHAT_MTU;
+	struct diagnosis_series *s = diagnosis_series_of(d, "",
+	    seen->dead ? SERIES_DEAD : SERIES_MTU, PARTNERS_PAIR);
+	int is_new = k == NULL || k->series != s;
+	/* What does not cross a stage is not its matter. */
+	int first = kind == JUDGE_STAGE;
 
 	if (!seen->named) {
-		if (!is_new && seen->paths[0] + seen->paths[1] > 0 &&
-		    seen->holes[0] + seen->holes[1] == 0)
+		if (!is_new && seen->paths[1] + !first * seen->paths[0] > 0 &&
+		    seen->holes[1] + !first * seen->holes[0] == 0)
 			incident_end(d, k, VERDICT_OK,
-			    "large packets pass, or it is said that they are "
-			    "too large");
+			    seen->dead ? "echoes arrive on all paths over it"
+				       : "large packets pass, or it is said "
+					 "that they are too large");
 		return;
 	}
-	s = diagnosis_series_of(d, "", SERIES_MTU, PARTNERS_PAIR);
 	/* A port that is slow says why, and a confirmation run goes first. */
 	if (s == NULL ||
 	    (k != NULL && is_new &&
@@ -371,7 +402,7 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 		return;
 	if (k == NULL)
 		k = incident_new(d, kind, index);
-	k->what = WHAT_MTU;
+	k->what = seen->dead ? WHAT_SPINE : WHAT_MTU;
 	k->verdict = VERDICT_BAD;
 	k->series = s;
 	k->hole = *seen;
@@ -484,10 +515,9 @@ review(struct diagnosis *d, struct incident *k)
 	struct diagnosis_series *s;
 	struct err err;
 
-	if (k->kind == JUDGE_FLEET || k->what == WHAT_PORT ||
+	if (k->kind >= JUDGE_FLEET || k->what == WHAT_PORT ||
 	    k->what == WHAT_LINK_ERRORS || k->paths)
-		if (k->kind == JUDGE_FLEET || is_seen(k) || k->paths)
-			return; /* they end by themselves */
+		return; /* they end by themselves */
 	if (k->what == WHAT_INTERMITTENT) {
 		if (clk_ns() - d->nodes[k->index].dispelled_ns[0] >
 		    DISPELLED_SPAN_NS)
@@ -656,6 +686,7 @@ load_one(struct diagnosis *d, const json_t *o)
 		what++;
 	if (s == NULL || what == WHAT_MAX || (!is_leaf && n == NULL) ||
 	    what == WHAT_FLEET || what == WHAT_STUCK ||
+	    strcmp(member_text(o, "kind"), "spine") == 0 ||
 	    (is_leaf && what >= WHAT_PORT && what != WHAT_MTU) ||
 	    (!bad && strcmp(member_text(o, "verdict"), "warn") != 0))
 		return;
@@ -706,6 +737,7 @@ diagnosis_leaves_changed(struct diagnosis *d)
 	uint8_t *has_nodes = xcalloc(d->leaf_count + (size_t)1, 1);
 	struct incident *k, *next;
 
+	spines_forget(d);
 	for (size_t i = 0; i < roster_count(d->roster); i++) {
 		const json_t *at = json_object_get(d->leaf_index,
 		    roster_by_id(d->roster, i)->leaf);

@@ -64,15 +64,18 @@ port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES])
 static const char *
 kind_name(enum judge_kind kind)
 {
-	return kind == JUDGE_NODE ? "node"
-	    : kind == JUDGE_LEAF  ? "leaf"
-				  : "fleet";
+	static const char *const names[] = { [JUDGE_NODE] = "node",
+		[JUDGE_LEAF] = "leaf",
+		[JUDGE_FLEET] = "fleet",
+		[JUDGE_STAGE] = "spine" };
+
+	return names[kind];
 }
 
 const struct judge_track *
 incident_track(const struct incident *k)
 {
-	return k->kind == JUDGE_FLEET || k->what == WHAT_MTU ||
+	return k->kind >= JUDGE_FLEET || k->what == WHAT_MTU ||
 		k->what == WHAT_STUCK
 	    ? NULL
 	    : judge_track(k->series->judge, k->kind, k->index);
@@ -97,6 +100,10 @@ effect_of(const struct diagnosis *d, const struct incident *k,
 static const struct drift *
 drift_of(const struct incident *k)
 {
+	if (k->kind == JUDGE_STAGE)
+		return k->index < k->series->stages_count
+		    ? &k->series->stages[k->index]
+		    : NULL; /* echoes say it */
 	return k->kind == JUDGE_FLEET ? &k->series->fleet
 				      : series_drift_of(k->series, k->index);
 }
@@ -188,7 +195,7 @@ incident_write(const struct diagnosis *d, struct incident *k)
 	next_write(d, k, next);
 	w.next = next;
 	w.rail = k->what == WHAT_RAIL ? k->rail
-	    : k->kind == JUDGE_FLEET  ? ""
+	    : k->kind >= JUDGE_FLEET  ? ""
 				      : k->series->rail;
 	if (k->what == WHAT_NODE || k->what == WHAT_HOST)
 		w.rail = "";
@@ -198,6 +205,15 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		w.share = now->level;
 		w.effect = drift_shift(now);
 		w.rounds = drift_rounds(now);
+	} else if (k->kind == JUDGE_STAGE) {
+		w.stage = &d->stages->list[k->index];
+		w.hole = &k->hole;
+		w.leaves = spines_leaves(d, k->index);
+		if (drift_of(k) != NULL) {
+			w.share = drift_of(k)->mean;
+			w.effect = drift_shift(drift_of(k));
+			w.rounds = drift_rounds(drift_of(k));
+		}
 	} else if (k->what == WHAT_PORT) {
 		w.nic = k->port.name;
 		w.fact = k->port.fact;
@@ -311,13 +327,14 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		json_object_set_new(o, "rail", json_string(k->series->rail));
 	if (k->kind == JUDGE_NODE)
 		json_object_set_new(o, "node", json_string(k->subject));
-	if (k->kind != JUDGE_FLEET)
+	if (k->kind < JUDGE_FLEET)
 		put_place(d, k, o);
 	json_object_set_new(o, "partners",
 	    json_string(names_partners[k->series->partners]));
 	effect = k->what == WHAT_PREDICTION ? -log(k->expected.ratio)
 	    : k->what == WHAT_PORT
 	    ? fabs(log(fmax(1, k->port.usual) / fmax(1, k->port.now)))
+	    : k->kind == JUDGE_STAGE             ? 0
 	    : k->what == WHAT_INTERMITTENT       ? k->effect
 	    : t != NULL && k->what != WHAT_DRIFT ? effect_of(d, k, t)
 	    : drift == NULL                      ? 0

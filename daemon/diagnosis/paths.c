@@ -4,6 +4,7 @@
  * datagrams of the mesh, or exchanges of MPI, an event where no place explains
  * what is lost.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,45 @@ tell_rest(struct diagnosis *d, const struct holes *h)
 	}
 }
 
+/* Stages of switches; where no topology names them, an event. A dead path may
+ * be a link that has just gone down, so of these in the second epoch. */
+static void
+tell_spines(struct diagnosis *d, struct holes *h)
+{
+	struct hole_place *of[2] = { h->spines, h->dead_spines };
+	char text[300];
+
+	for (int dead = 0; dead < 2; dead++) {
+		int named = 0;
+
+		for (uint32_t k = 0; k < h->stages->count; k++)
+			named |= of[dead][k].named;
+		d->stage_epochs[dead] = named ? d->stage_epochs[dead] + 1 : 0;
+		if (!stages_are_named(h->stages)) {
+			snprintf(text, sizeof(text),
+			    "%s on %" PRIu32 " of %" PRIu32
+			    " paths between leaves, on all %" PRIu32
+			    " leaves alike: a spine or the like that they "
+			    "share, which topology.leaves would name",
+			    dead ? "nothing arrives"
+				 : "large datagrams are lost",
+			    of[dead]->holes[1], of[dead]->paths[1],
+			    of[dead]->leaves);
+			if (d->stage_epochs[dead] == 1 + dead) {
+				log_warnx("mesh: %s", text);
+				store_put_event(d->store, "alarm", "mesh",
+				    text);
+			}
+			continue;
+		}
+		for (uint32_t k = 0; k < h->stages->count; k++) {
+			if (d->stage_epochs[dead] < 1 + dead)
+				of[dead][k].named = 0;
+			incident_mtu(d, JUDGE_STAGE, k, &of[dead][k]);
+		}
+	}
+}
+
 void
 diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
     size_t count)
@@ -71,6 +111,10 @@ diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
 		leaf_of[i] = diagnosis_leaf(d,
 		    roster_by_id(d->roster, i)->leaf);
 	h.leaf_count = d->leaf_count;
+	h.stages = spines_map(d);
+	h.stage_of = d->stage_of;
+	h.spines = xcalloc(h.stages->count, sizeof(*h.spines));
+	h.dead_spines = xcalloc(h.stages->count, sizeof(*h.dead_spines));
 	h.nodes = xcalloc(nodes + 1, sizeof(*h.nodes));
 	h.leaves = xcalloc(h.leaf_count + 1, sizeof(*h.leaves));
 	holes_find(&h);
@@ -78,7 +122,10 @@ diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
 		incident_mtu(d, JUDGE_NODE, i, &h.nodes[i]);
 	for (uint32_t i = 0; i < h.leaf_count; i++)
 		incident_mtu(d, JUDGE_LEAF, i, &h.leaves[i]);
+	tell_spines(d, &h);
 	tell_rest(d, &h);
+	free(h.spines);
+	free(h.dead_spines);
 	free(h.nodes);
 	free(h.leaves);
 	free(leaf_of);

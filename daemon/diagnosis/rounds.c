@@ -30,6 +30,7 @@ static const struct series_kind mesh_sorts[] = {
 	{ "link-errors", "1", 0, 0, 0 },
 	{ "echo-large", "bytes", 0, 0, 0 },
 	{ "stuck", "s", 0, 0, 0 },
+	{ "echo-dead", "1", 0, 0, 0 },
 };
 
 struct series_kind

@@ -90,10 +90,20 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct diagnosis_source *from)
 {
 	uint32_t leaves = d->leaf_count;
-	size_t busy = 0;
-	struct {
-		double pairs, slow;
-	} all = { 0, 0 }, *of = xcalloc(leaves + (size_t)1, sizeof(*of));
+	size_t busy = 0, out = 0;
+	struct path_sum all = { 0, 0 };
+	struct path_sum *of = xcalloc(leaves + (size_t)1, sizeof(*of));
+	double usual = 0, spread;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct diagnosis_node *cn = &d->nodes[d->obs[i].place];
+
+		all.pairs += cn->partners;
+		all.slow += cn->slow_partners;
+	}
+	usual = all.pairs > 0 ? all.slow / all.pairs : 0;
+	spread = 3 * sqrt(usual * (1 - usual));
+	all = (struct path_sum){ 0, 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
@@ -103,6 +113,11 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    o->place);
 
 		busy += o->aside;
+		/* Slow for itself, and not by chance among so many pairs. */
+		out += (t != NULL && t->state >= JUDGE_OUTLIER) ||
+		    (2 * cn->slow_partners > cn->partners &&
+			cn->slow_partners >
+			    cn->partners * usual + spread * sqrt(cn->partners));
 		if (o->leaf == SCORE_NO_LEAF || o->aside || d->busy[i] ||
 		    t == NULL || t->state >= JUDGE_OUTLIER ||
 		    2 * cn->slow_partners > cn->partners)
@@ -118,20 +133,34 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	}
 	if (s->paths_count < leaves) {
 		s->paths = xreallocarray(s->paths, leaves, sizeof(*s->paths));
+		s->paths_now = xreallocarray(s->paths_now, leaves,
+		    sizeof(*s->paths_now));
 		while (s->paths_count < leaves) {
+			s->paths_now[s->paths_count] = 0;
 			drift_clear(&s->paths[s->paths_count]);
 			s->paths[s->paths_count++].k = PATHS_K;
 		}
 	}
+	spines_hear(d, s, of, (double)out / (double)count, from);
 	for (uint32_t l = 0; l < leaves; l++) {
 		double rest = all.pairs - of[l].pairs;
 
 		if (of[l].pairs < PATHS_MIN || rest < PATHS_MIN)
 			continue;
-		drift_add(&s->paths[l],
-		    of[l].slow / of[l].pairs - (all.slow - of[l].slow) / rest,
-		    of[l].slow / of[l].pairs,
-		    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K), PATHS_LEAST);
+		/* What all leaves meet is learned of none of them. */
+		if (!spines_open(d, s))
+			drift_add(&s->paths[l],
+			    of[l].slow / of[l].pairs -
+				(all.slow - of[l].slow) / rest,
+			    of[l].slow / of[l].pairs,
+			    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K),
+			    PATHS_LEAST);
+		if (s->paths[l].from != DRIFT_NONE &&
+		    incident_find(d, JUDGE_LEAF, l) == NULL &&
+		    spines_share(d, s, of, l)) {
+			s->paths[l].from = DRIFT_NONE;
+			memset(&s->paths[l].sums, 0, sizeof(s->paths[l].sums));
+		}
 		incident_paths(d, s, l, from);
 	}
 	free(of);
@@ -395,5 +424,7 @@ series_drift_free(struct diagnosis *d)
 	for (size_t i = 0; i < d->series_count; i++) {
 		free(d->series[i].drifts);
 		free(d->series[i].paths);
+		free(d->series[i].paths_now);
+		free(d->series[i].stages);
 	}
 }

@@ -332,19 +332,29 @@ alarm_open(const char *urls, const char *page, struct view *view)
 static void
 see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 {
-	int is_leaf = strcmp(member_text(v, "kind"), "leaf") == 0;
+	static const struct {
+		const char *kind, *name, *severity;
+	} rows[] = { { "leaf", "CoalmineLeafOutlier", "critical" },
+		{ "spine", "CoalmineSpineOutlier", "critical" },
+		{ "node", "CoalmineNodeOutlier", "warning" } };
+	size_t k = 0;
 	char summary[200], place[300] = "";
-	struct alert_seen seen = { .kind = is_leaf ? "leaf" : "node",
-		.name = is_leaf ? "CoalmineLeafOutlier" : "CoalmineNodeOutlier",
-		.severity = is_leaf ? "critical" : "warning",
-		.subject = member_text(v, "subject"),
+	struct alert_seen seen = { .subject = member_text(v, "subject"),
 		.summary = summary,
 		.text = member_text(v, "text"),
 		.place = place };
 
-	snprintf(summary, sizeof(summary), "%.80s is slower than its peers",
+	while (k < ARRAY_LEN(rows) - 1 &&
+	    strcmp(member_text(v, "kind"), rows[k].kind) != 0)
+		k++;
+	seen.kind = rows[k].kind;
+	seen.name = rows[k].name;
+	seen.severity = rows[k].severity;
+	snprintf(summary, sizeof(summary),
+	    strcmp(seen.kind, "spine") == 0 ? "paths over %.80s are bad"
+					    : "%.80s is slower than its peers",
 	    seen.subject);
-	if (!is_leaf)
+	if (strcmp(seen.kind, "node") == 0)
 		snprintf(place, sizeof(place), "node/%.250s", seen.subject);
 	alerts_see(&a->alerts, &seen, now_unix_ns);
 }

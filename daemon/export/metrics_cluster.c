@@ -180,6 +180,7 @@ metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 		    (double)outliers[i]);
 	incident_family(list, count, "node", to);
 	incident_family(list, count, "leaf", to);
+	incident_family(list, count, "spine", to);
 }
 
 /* ---- runs and schedule, by campaign: names of campaigns are few, ids of runs

@@ -132,6 +132,7 @@ const WHATS = { node: "the node itself", leaf: "a leaf switch",
 	"link-errors": "a port counts errors",
 	mtu: "large packets vanish",
 	stuck: "exchanges with it do not end",
+	spine: "one of these switches, or of the links to them",
 	prediction: "slower than predicted" };
 
 export function outliersCard(rows) {

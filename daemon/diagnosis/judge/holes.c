@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * holes.c - large datagrams that vanish: which paths they vanish on, and which
- * place is on those paths and on few others.
+ * place is on those paths and on few others; a stage of spines also where small
+ * ones do.
  */
 #include "daemon/diagnosis/judge/holes.h"
 
@@ -178,19 +179,169 @@ worst_nodes(const struct holes *h, const uint8_t *explained, uint32_t *spared,
 	return count;
 }
 
+/* ---- stages of spines ---- */
+
+struct share { /* of a leaf's paths over a stage */
+	uint32_t leaf, paths, bad;
+};
+
+static int
+share_order(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+	uint64_t l = (uint64_t)x->bad * y->paths;
+	uint64_t r = (uint64_t)y->bad * x->paths;
+
+	return l != r ? (l < r) - (l > r)
+		      : (x->leaf > y->leaf) - (x->leaf < y->leaf);
+}
+
+static int
+is_over(const struct holes *h, uint32_t stage, const struct mesh_path *p)
+{
+	uint32_t la = h->leaf_of[p->a], lb = h->leaf_of[p->b];
+
+	return la != lb && la != SCORE_NO_LEAF && lb != SCORE_NO_LEAF &&
+	    stages_cross(h->stages, stage, h->stage_of[la], h->stage_of[lb]);
+}
+
+/* The leaves that remain without the worst third: how many there are in all. */
+static uint32_t
+keep_better(const struct holes *h, uint32_t stage, const uint8_t *sense,
+    uint8_t *kept)
+{
+	struct share *leaves = xcalloc(h->leaf_count + 1, sizeof(*leaves));
+	uint32_t count = 0;
+
+	for (uint32_t l = 0; l < h->leaf_count; l++)
+		leaves[l].leaf = l;
+	for (size_t i = 0; i < h->count; i++)
+		for (int e = 0; e < 2 && sense[i] != UNTOLD &&
+		     is_over(h, stage, &h->paths[i]);
+		     e++) {
+			uint32_t l =
+			    h->leaf_of[e ? h->paths[i].a : h->paths[i].b];
+
+			leaves[l].paths++;
+			leaves[l].bad += sense[i] == HOLE;
+		}
+	for (uint32_t l = 0; l < h->leaf_count; l++)
+		if (leaves[l].paths > 0)
+			leaves[count++] = leaves[l];
+	qsort(leaves, count, sizeof(*leaves), share_order);
+	for (uint32_t k = (count + 2) / 3; k < count; k++)
+		kept[leaves[k].leaf] = 1;
+	free(leaves);
+	return count;
+}
+
+/* What is bad over it is so for all of its leaves alike: also between those
+ * that are left without the worst third, which might be what is wrong. */
+static int
+is_spread(const struct holes *h, uint32_t stage, const uint8_t *sense,
+    struct hole_place *at)
+{
+	uint8_t *kept = xcalloc(h->leaf_count + 1, 1);
+	uint32_t all = 0, bad = 0;
+
+	at->leaves = keep_better(h, stage, sense, kept);
+	for (size_t i = 0; i < h->count; i++) {
+		const struct mesh_path *p = &h->paths[i];
+
+		if (sense[i] == UNTOLD || !is_over(h, stage, p) ||
+		    !kept[h->leaf_of[p->a]] || !kept[h->leaf_of[p->b]])
+			continue;
+		all++;
+		bad += sense[i] == HOLE;
+	}
+	free(kept);
+	return bad >= HOLES_MIN / 2 &&
+	    2 * (uint64_t)bad * at->paths[1] >= (uint64_t)at->holes[1] * all;
+}
+
+/* The stage that explains most bad paths, of two the one that fewer paths
+ * cross. sense: by path, UNTOLD where another place explains it; what the stage
+ * explains becomes so. */
+static void
+name_stage(const struct holes *h, uint8_t *sense, struct hole_place *places)
+{
+	struct hole_place *best = NULL;
+
+	for (uint32_t k = 0; k < h->stages->count; k++) {
+		struct hole_place *at = &places[k];
+
+		for (size_t i = 0; i < h->count; i++) {
+			int over = is_over(h, k, &h->paths[i]);
+
+			if (sense[i] == UNTOLD)
+				continue;
+			at->paths[over]++;
+			at->holes[over] += sense[i] == HOLE;
+			if (!over || sense[i] != HOLE)
+				continue;
+			if (at->bytes == 0 ||
+			    h->paths[i].large_bytes < at->bytes) {
+				at->bytes = h->paths[i].large_bytes;
+				at->mtu = h->paths[i].mtu;
+			}
+		}
+		if (at->paths[0] >= HOLES_MIN &&
+		    at->holes[1] >= HOLES_STAGE_MIN &&
+		    4 * (uint64_t)at->holes[0] * at->paths[1] <=
+			(uint64_t)at->holes[1] * at->paths[0] &&
+		    (best == NULL || at->holes[1] > best->holes[1] ||
+			(at->holes[1] == best->holes[1] &&
+			    at->paths[1] < best->paths[1])) &&
+		    is_spread(h, k, sense, at))
+			best = at;
+	}
+	if (best == NULL)
+		return;
+	best->named = 1;
+	for (size_t i = 0; i < h->count; i++)
+		if (is_over(h, (uint32_t)(best - places), &h->paths[i]))
+			sense[i] = UNTOLD;
+}
+
+static void
+name_hole_stage(struct holes *h, uint8_t *explained)
+{
+	uint8_t *sense = xcalloc(h->count + 1, 1);
+
+	for (size_t i = 0; i < h->count; i++)
+		sense[i] = (uint8_t)sense_of(&h->paths[i]);
+	name_stage(h, sense, h->spines);
+	for (size_t i = 0; i < h->count; i++)
+		explained[i] = sense[i] != (uint8_t)sense_of(&h->paths[i]);
+	free(sense);
+}
+
 static void
 find_dead(struct holes *h)
 {
 	uint8_t *lives = xcalloc(h->node_count + 1, 1);
-	const struct mesh_path *p;
+	uint8_t *sense = xcalloc(h->count + 1, 1);
 
-	for (p = h->paths; p < h->paths + h->count; p++)
-		if (p->answered > 0)
-			lives[p->a] = lives[p->b] = 1;
-	for (p = h->paths; p < h->paths + h->count; p++)
+	for (size_t i = 0; i < h->count; i++)
+		if (h->paths[i].answered > 0) {
+			lives[h->paths[i].a] = lives[h->paths[i].b] = 1;
+			sense[i] = WELL;
+		}
+	for (size_t i = 0; i < h->count; i++) {
+		const struct mesh_path *p = &h->paths[i];
+
 		if (p->answered == 0 && p->lost >= HOLES_MIN && lives[p->a] &&
-		    lives[p->b] && h->dead++ == 0)
-			h->dead_one = p;
+		    lives[p->b])
+			sense[i] = HOLE;
+	}
+	if (h->stages != NULL)
+		name_stage(h, sense, h->dead_spines);
+	for (size_t i = 0; i < h->count; i++)
+		if (sense[i] == HOLE && h->dead++ == 0)
+			h->dead_one = &h->paths[i];
+	for (uint32_t k = 0; h->stages != NULL && k < h->stages->count; k++)
+		h->dead_spines[k].dead = 1;
+	free(sense);
 	free(lives);
 }
 
@@ -201,6 +352,8 @@ holes_find(struct holes *h)
 	uint32_t *spared = xcalloc(h->node_count + 1, sizeof(*spared));
 	uint8_t *worst = xcalloc(h->node_count + 1, 1);
 
+	if (h->stages != NULL)
+		name_hole_stage(h, explained);
 	count_all(h, explained);
 	for (uint32_t leaf = 0; leaf < h->leaf_count; leaf++) {
 		struct hole_place *l = &h->leaves[leaf];

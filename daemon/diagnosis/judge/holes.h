@@ -12,6 +12,11 @@
  *
  * A path is dead when HOLES_MIN datagrams or more were lost and none was
  * answered, while both of its ends were answered by others.
+ *
+ * A stage of spines (schema/stages.h) is where a share of the paths between all
+ * of its leaves end, for a hash chose that one: it is named before leaves,
+ * where this is so between those leaves too that are left without the worst
+ * third, and not inside leaves.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_HOLES_H
 #define DAEMON_DIAGNOSIS_JUDGE_HOLES_H
@@ -20,17 +25,22 @@
 #include <stdint.h>
 
 #include "schema/mesh.h"
+#include "schema/stages.h"
 
-#define HOLES_MIN 4
+#define HOLES_MIN       4
+#define HOLES_STAGE_MIN 8 /* bad paths over a stage */
 
-struct hole_place { /* a node or leaf */
+struct hole_place { /* a node, leaf or stage */
 	/* Within the leaf, to other leaves: that tell, and that are holes. What
-	 * another place explains is left out. */
+	 * another place explains is left out. Of a stage: that do not cross it,
+	 * and that do. */
 	uint32_t paths[2], holes[2];
 	uint32_t bytes, mtu; /* the least that was lost; 0: none */
 	uint32_t whom; /* of its first hole: a partner, of leaves a node */
 	uint8_t many;  /* and another one */
 	uint8_t named;
+	uint8_t dead;    /* of a stage: small ones end there too */
+	uint32_t leaves; /* likewise: how many it serves */
 };
 
 struct holes {
@@ -39,6 +49,10 @@ struct holes {
 	const uint32_t *leaf_of; /* by node; SCORE_NO_LEAF: not known */
 	struct hole_place *nodes, *leaves;
 	size_t node_count, leaf_count;
+	/* By stage; stage_of: above a leaf, by its number. NULL: no stages. */
+	const struct stages *stages;
+	const uint32_t *stage_of;
+	struct hole_place *spines, *dead_spines;
 	/* Holes that no place explains, dead paths; and one of each. */
 	size_t rest, dead;
 	const struct mesh_path *one, *dead_one;

@@ -57,7 +57,9 @@ enum judge_state {
 enum judge_kind {
 	JUDGE_NODE,
 	JUDGE_LEAF,
-	JUDGE_FLEET /* all together: of incidents, no judge names it */
+	/* Of incidents only, no judge names them: */
+	JUDGE_FLEET, /* all together */
+	JUDGE_STAGE  /* spines that nothing tells apart */
 };
 
 /* What is known of one place or leaf. */

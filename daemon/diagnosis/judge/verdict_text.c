@@ -252,6 +252,46 @@ write_slower(const struct verdict_evidence *c, const char *slower, char *text)
 	}
 }
 
+static void
+write_stage(const struct verdict_evidence *c, char *text)
+{
+	const struct hole_place *h = c->hole;
+	int is_one = c->stage->switch_count == 1;
+
+	add(text, "%.100s: ", c->subject);
+	if (c->what == WHAT_MTU)
+		add(text, "datagrams of %" PRIu32 " bytes are lost", h->bytes);
+	else if (h->dead)
+		add(text, "nothing arrives");
+	else
+		add(text,
+		    "%.0f %% of the pairs of nodes below are slow instead of "
+		    "%.0f %%",
+		    100 * (c->share + c->effect), 100 * c->share);
+	if (h->paths[1] > 0)
+		add(text, " on %" PRIu32 " of %" PRIu32 " paths over %s",
+		    h->holes[1], h->paths[1], is_one ? "it" : "them");
+	add(text, ", on all %" PRIu32 " leaves alike", c->leaves);
+	if (c->what == WHAT_MTU)
+		add(text,
+		    ", while those of %d bytes arrive: an MTU below %" PRIu32
+		    " at ",
+		    MESH_PACKET_BYTES, h->mtu);
+	else
+		add(text, ": ");
+	if (is_one)
+		add(text, "this switch, or one of the %" PRIu32 " links to it",
+		    c->stage->links);
+	else
+		add(text,
+		    "one of these %zu switches, or of the %" PRIu32
+		    " links to them, which nothing tells apart",
+		    c->stage->switch_count, c->stage->links);
+	if (c->rounds > 0)
+		add(text, ", over %" PRIu32 " rounds", c->rounds);
+	add(text, " (%s)", c->test);
+}
+
 void
 verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 {
@@ -260,6 +300,10 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 
 	verdict_text_slower(c->effect, c->is_rate, slower);
 	ret[0] = '\0';
+	if (c->stage != NULL) {
+		write_stage(c, ret);
+		return;
+	}
 	if (c->share > 0 && c->what != WHAT_DRIFT) {
 		add(ret,
 		    "leaf %s: %.0f %% of the pairs of its nodes are slow "

@@ -12,6 +12,7 @@
 #include "daemon/diagnosis/judge/link_errors.h"
 #include "daemon/diagnosis/judge/holes.h"
 #include "schema/names.h"
+#include "schema/stages.h"
 
 #define VERDICT_TEXT_MAX 400
 #define VERDICT_NEXT_MAX 100
@@ -47,6 +48,8 @@ struct verdict_evidence {
 	double now;          /* likewise; or the seconds of WHAT_STUCK */
 	const struct hole_place *hole; /* where what is WHAT_MTU */
 	const char *whom[2];           /* where what is WHAT_STUCK */
+	const struct stage *stage;     /* it is of these spines; or NULL */
+	uint32_t leaves;               /* below them */
 	double share; /* of a leaf's pairs that is slow usually; 0: not so */
 	const struct link_sum *errors; /* that a port of it counts, or NULL */
 	double usual;     /* likewise; or the share of looks with such errors */

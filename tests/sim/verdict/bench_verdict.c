@@ -79,8 +79,7 @@ run(const char *path, int quick, double share, int verbose)
 	n = trials;
 	if (trials > 0) {
 		printf("| %s | %d |", s.about, trials);
-		if (s.faults[0].kind == FAULT_NONE ||
-		    s.faults[0].kind == FAULT_SPINE)
+		if (s.faults[0].kind == FAULT_NONE)
 			printf(" - | - | - |");
 		else
 			printf(" %.1f %% | %.1f %% | %d |", 100 * detected / n,

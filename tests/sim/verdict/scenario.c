@@ -14,8 +14,8 @@
 #include "common/log.h"
 
 #define KINDS                                                                  \
-	"none|node|one-way|leaf|uplink|spine|fleet|host|port|rail|"            \
-	"uplink-one-way|loss|uplink-loss|mtu|uplink-mtu"
+	"none|node|one-way|leaf|uplink|spine|core|fleet|host|port|rail|"       \
+	"uplink-one-way|loss|uplink-loss|mtu|uplink-mtu|spine-mtu|spine-dead"
 
 #define FAULT(s, none)                                                         \
 	{ s, "kind", CONF_CHOICE, 0, 0, KINDS, none, "", "What breaks." },     \
@@ -67,7 +67,13 @@ static const struct conf_row rows[] = {
 	    "Of a leaf; each connection takes one by a hash." },
 	{ "cluster", "rails", CONF_INT, 1, 16, NULL, "1", "1",
 	    "NICs of a node, of which each round uses the next." },
-	{ "cluster", "spines", CONF_INT, 1, 64, NULL, "4", "1", "Spines." },
+	{ "cluster", "spines", CONF_INT, 1, 64, NULL, "4", "1",
+	    "Spines of each pod." },
+	{ "cluster", "pods", CONF_INT, 1, 64, NULL, "1", "1",
+	    "Of leaves, side by side; as many switches as a pod has spines are "
+	    "above them." },
+	{ "cluster", "topology", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Has the collector a file of all this?" },
 	{ "cluster", "partners", CONF_INT, 1, 32, NULL, "16", "1",
 	    "Of a node in a round." },
 	{ "cluster", "mesh", CONF_BOOL, 0, 0, NULL, "no", "",
@@ -177,6 +183,8 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->cluster.uplinks = (int)conf_int(c, "cluster", "uplinks");
 	ret->cluster.rails = (int)conf_int(c, "cluster", "rails");
 	ret->cluster.spines = (int)conf_int(c, "cluster", "spines");
+	ret->cluster.pods = (int)conf_int(c, "cluster", "pods");
+	ret->cluster.topology = conf_bool(c, "cluster", "topology");
 	ret->cluster.partners = (int)conf_int(c, "cluster", "partners");
 	ret->cluster.mesh = conf_bool(c, "cluster", "mesh");
 	ret->cluster.bw = conf_bool(c, "cluster", "bw");

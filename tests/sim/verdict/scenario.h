@@ -20,7 +20,8 @@ enum fault_kind {
 	FAULT_ONE_WAY,        /* what a node sends, or receives */
 	FAULT_LEAF,           /* all pairs of a leaf */
 	FAULT_UPLINK,         /* one of cluster.uplinks of a leaf */
-	FAULT_SPINE,          /* one of cluster.spines */
+	FAULT_SPINE,          /* one of cluster.spines of a pod */
+	FAULT_CORE,           /* one of as many switches above the pods */
 	FAULT_FLEET,          /* everything */
 	FAULT_HOST,           /* a node whose CPU is taken, and it shows */
 	FAULT_PORT,           /* a port that has trained to a lower rate */
@@ -31,6 +32,8 @@ enum fault_kind {
 	FAULT_UPLINK_LOSS,
 	FAULT_MTU, /* a node loses all large ones */
 	FAULT_UPLINK_MTU,
+	FAULT_SPINE_MTU,
+	FAULT_SPINE_DEAD, /* it loses all */
 	FAULT_MAX
 };
 
@@ -53,6 +56,7 @@ struct scenario {
 		uint32_t nodes, leaf_min, leaf_max;
 		int leaves_known, uplinks, spines, partners, mesh, bw, rails,
 		    incast;
+		int topology, pods;
 		double noise, odd_share, odd_mean; /* of a pair, a round */
 		double node_sd, leaf_sd, inside, loss;
 	} cluster;

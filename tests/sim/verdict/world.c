@@ -23,6 +23,19 @@ is_of_leaf(enum fault_kind kind)
 	    kind == FAULT_UPLINK_MTU;
 }
 
+static int
+is_of_spine(enum fault_kind kind)
+{
+	return kind == FAULT_SPINE || kind == FAULT_CORE ||
+	    kind == FAULT_SPINE_MTU || kind == FAULT_SPINE_DEAD;
+}
+
+uint32_t
+world_pod(const struct world *w, uint32_t leaf)
+{
+	return leaf * (uint32_t)w->s->cluster.pods / w->leaves;
+}
+
 struct world *
 world_new(const struct scenario *s, uint64_t seed)
 {
@@ -69,9 +82,12 @@ world_new(const struct scenario *s, uint64_t seed)
 			x->hit[k] = (uint8_t)(1 + rng_below(&w->rng, 2));
 		}
 		x->member = (uint32_t)rng_below(&w->rng,
-		    (uint64_t)(x->f->kind == FAULT_SPINE ? s->cluster.spines
-			    : x->f->kind == FAULT_RAIL   ? s->cluster.rails
-							 : s->cluster.uplinks));
+		    (uint64_t)(is_of_spine(x->f->kind) ? s->cluster.spines
+			    : x->f->kind == FAULT_RAIL ? s->cluster.rails
+						       : s->cluster.uplinks));
+		if (s->cluster.pods > 1)
+			x->pod = (uint32_t)rng_below(&w->rng,
+			    (uint64_t)s->cluster.pods);
 		if (x->f->every_ns > 0)
 			x->phase_ns = rng_below(&w->rng, x->f->every_ns);
 	}
@@ -183,6 +199,21 @@ hash_of(const struct world *w, uint32_t a, uint32_t b, uint64_t salt)
 	return rng_mix(rng_mix(w->round << 8 | salt) ^ (lo << 32 | hi)) >> 11;
 }
 
+/* One spine inside a pod; between two, one of each and one above them. */
+static int
+meets_spine(const struct world *w, const struct world_fault *x, uint32_t a,
+    uint32_t b, uint64_t salt)
+{
+	uint32_t pa = world_pod(w, w->leaf[a]), pb = world_pod(w, w->leaf[b]);
+	uint64_t spines = (uint64_t)w->s->cluster.spines;
+	uint64_t hash = hash_of(w, a, b, salt);
+
+	if (x->f->kind == FAULT_CORE)
+		return pa != pb && (hash >> 40) % spines == x->member;
+	return (pa == x->pod && hash % spines == x->member) ||
+	    (pa != pb && pb == x->pod && (hash >> 20) % spines == x->member);
+}
+
 static int
 meets(const struct world *w, const struct world_fault *x, uint32_t a,
     uint32_t b)
@@ -207,8 +238,13 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 			    (hash >> 20) % (uint64_t)w->s->cluster.uplinks ==
 				x->member));
 	case FAULT_SPINE:
+	case FAULT_CORE:
+		return between && meets_spine(w, x, a, b, (uint64_t)x->f->kind);
+	case FAULT_SPINE_MTU:
+	case FAULT_SPINE_DEAD: /* an answer takes a way of its own */
 		return between &&
-		    hash % (uint64_t)w->s->cluster.spines == x->member;
+		    (meets_spine(w, x, a, b, 1000) ||
+			meets_spine(w, x, a, b, 1001));
 	case FAULT_RAIL:
 		return w->rail == x->member && (x->hit[a] || x->hit[b]);
 	case FAULT_PORT:
@@ -320,8 +356,22 @@ world_is_hole(const struct world *w, uint32_t a, uint32_t b)
 		const struct world_fault *f = &w->faults[i];
 
 		if ((f->f->kind == FAULT_MTU ||
-			f->f->kind == FAULT_UPLINK_MTU) &&
+			f->f->kind == FAULT_UPLINK_MTU ||
+			f->f->kind == FAULT_SPINE_MTU) &&
 		    f->now > 0 && meets(w, f, a, b))
+			return 1;
+	}
+	return 0;
+}
+
+int
+world_is_dead(const struct world *w, uint32_t a, uint32_t b)
+{
+	for (int i = 0; i < SCENARIO_FAULTS; i++) {
+		const struct world_fault *f = &w->faults[i];
+
+		if (f->f->kind == FAULT_SPINE_DEAD && f->now > 0 &&
+		    meets(w, f, a, b))
 			return 1;
 	}
 	return 0;
@@ -333,7 +383,7 @@ world_guilt(const struct world *w, int is_leaf, uint32_t index)
 	for (int i = 0; i < SCENARIO_FAULTS; i++) {
 		const struct world_fault *x = &w->faults[i];
 
-		if (x->f->kind != FAULT_NONE && x->f->kind != FAULT_SPINE &&
+		if (x->f->kind != FAULT_NONE && !is_of_spine(x->f->kind) &&
 		    x->f->kind != FAULT_FLEET && x->is_leaf == is_leaf &&
 		    x->hit[index])
 			return x->f;

@@ -26,6 +26,7 @@ struct world_fault {
 	int is_leaf;       /* of what */
 	double now;        /* its effect in this round */
 	uint32_t member;   /* which uplink or spine */
+	uint32_t pod;      /* of that spine */
 	uint64_t phase_ns; /* where in its period it begins */
 };
 
@@ -59,8 +60,10 @@ double world_way(struct world *w, uint32_t a, uint32_t b, enum world_test test);
 double world_receives(struct world *w, uint32_t a);
 /* The share of echoes that get lost between them. */
 double world_loss(const struct world *w, uint32_t a, uint32_t b);
-/* Do large ones vanish between them? */
+/* Do large ones vanish between them, on their way there or back; do all? */
 int world_is_hole(const struct world *w, uint32_t a, uint32_t b);
+int world_is_dead(const struct world *w, uint32_t a, uint32_t b);
+uint32_t world_pod(const struct world *w, uint32_t leaf);
 double world_normal(struct world *w);
 /* The fault that is to be told of a node or leaf, or NULL. */
 const struct fault *world_guilt(const struct world *w, int is_leaf,

@@ -3,7 +3,9 @@
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/member.h"
 
@@ -199,6 +201,51 @@ test_mtu_spine(void **state)
 	assert_int_equal(told.alarms, 2);
 }
 
+/* Where a topology says which switches are there, they are named. */
+static void
+test_spines_named(void **state)
+{
+	static const char file[] = "leaf1 node[1-4] up=s[1-2]\n"
+				   "leaf2 node[5-8] up=s[1-2]\n"
+				   "leaf3 node[9-12] up=s[1-2]*2\n";
+	struct fix *f = *state;
+	char path[] = "/tmp/test_spines.XXXXXX";
+	struct topo *none = f->topo;
+	struct err err;
+	int fd = mkstemp(path);
+	json_t *list;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, file, strlen(file)), (int)strlen(file));
+	close(fd);
+	assert_int_equal(topo_load(path, 24, &f->topo, &err), 0);
+	unlink(path);
+	roster_set_topo(f->roster, f->topo);
+	topo_free(none);
+	diagnosis_leaves_changed(f->diagnosis);
+	hear_paths(f, -1, -1, 1);
+	assert_int_equal(told.alarms, 0);
+	expect_text(f,
+	    "s[1-2]: datagrams of 8972 bytes are lost on 96 of 96 paths over "
+	    "them, on all 3 leaves alike, while those of 64 bytes arrive: an "
+	    "MTU below 9000 at one of these 2 switches, or of the 8 links to "
+	    "them, which nothing tells apart (echo-large)");
+	list = diagnosis_json(f->diagnosis, 0);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(member_text(json_array_get(list, 0), "kind"),
+	    "spine");
+	assert_string_equal(member_text(json_array_get(list, 0), "what"),
+	    "mtu");
+	json_decref(list);
+	hear_paths(f, -1, -1, 0);
+	assert_int_equal(open_cases(f), 0);
+	/* the file is another: what was said of it was of the old one */
+	hear_paths(f, -1, -1, 1);
+	assert_int_equal(open_cases(f), 1);
+	diagnosis_leaves_changed(f->diagnosis);
+	assert_int_equal(open_cases(f), 0);
+}
+
 /* A path that carries nothing: in two epochs in a row, said once. */
 static void
 test_dead_path(void **state)
@@ -223,6 +270,7 @@ main(void)
 		DIAGNOSIS_TEST(test_mtu_node),
 		DIAGNOSIS_TEST(test_mtu_leaf),
 		DIAGNOSIS_TEST(test_mtu_spine),
+		DIAGNOSIS_TEST(test_spines_named),
 		DIAGNOSIS_TEST(test_dead_path),
 	};
 

@@ -2,7 +2,7 @@
 /*
  * test_holes.c - who swallows large datagrams: a node, an uplink, a leaf, only
  * pairs, nobody; and what carries nothing; in clusters of 12 nodes on 3 leaves
- * where all ask all.
+ * where all ask all. Spines above them, of 6 leaves in two pods.
  */
 #include "daemon/diagnosis/judge/holes.c"
 
@@ -194,6 +194,111 @@ test_dead(void **state)
 	assert_int_equal(found.dead, 0);
 }
 
+/* ---- stages of spines: 12 nodes on 6 leaves, of which 3 are a pod ---- */
+
+enum { POD_0, POD_1, CORE, STAGES };
+
+static struct hole_place spines[STAGES], dead_spines[STAGES];
+
+/* Every third path that such a fault could be on is bad. */
+static void
+spoil(uint32_t stage, uint32_t leaf, int dead)
+{
+	uint32_t turn = 0;
+
+	all_well();
+	for (uint32_t i = 0; i < NODES; i++)
+		leaf_of[i] = i / 2;
+	for (size_t i = 0; i < count; i++) {
+		struct mesh_path *p = &paths[i];
+		uint32_t la = leaf_of[p->a], lb = leaf_of[p->b];
+		int over = stage == CORE ? la / 3 != lb / 3
+					 : la / 3 == stage || lb / 3 == stage;
+
+		if (la == lb || turn++ % 3 != 0 ||
+		    !(over || la == leaf || lb == leaf))
+			continue;
+		hole(p);
+		if (dead) {
+			p->answered = 0;
+			p->lost = 90;
+		}
+	}
+}
+
+static void
+expect_stage(unsigned want, unsigned want_dead)
+{
+	static struct stage list[STAGES] = {
+		[POD_0] = { .above = CORE },
+		[POD_1] = { .above = CORE },
+		[CORE] = { .above = STAGE_NONE },
+	};
+	static struct stages stages = { list, STAGES, NULL };
+	uint32_t stage_of[6] = { POD_0, POD_0, POD_0, POD_1, POD_1, POD_1 };
+	struct hole_place of_leaf[6];
+	unsigned named = 0, dead = 0;
+
+	memset(nodes, 0, sizeof(nodes));
+	memset(of_leaf, 0, sizeof(of_leaf));
+	memset(spines, 0, sizeof(spines));
+	memset(dead_spines, 0, sizeof(dead_spines));
+	found = (struct holes){ .paths = paths,
+		.count = count,
+		.leaf_of = leaf_of,
+		.nodes = nodes,
+		.leaves = of_leaf,
+		.node_count = NODES,
+		.leaf_count = 6,
+		.stages = &stages,
+		.stage_of = stage_of,
+		.spines = spines,
+		.dead_spines = dead_spines };
+	holes_find(&found);
+	for (int i = 0; i < STAGES; i++) {
+		named |= (unsigned)spines[i].named << i;
+		dead |= (unsigned)dead_spines[i].named << i;
+	}
+	assert_int_equal(named, want);
+	assert_int_equal(dead, want_dead);
+	for (int i = 0; i < NODES; i++)
+		assert_false(nodes[i].named);
+	for (int i = 0; i < 6; i++)
+		assert_false(of_leaf[i].named);
+}
+
+static void
+test_stages(void **state)
+{
+	(void)state;
+	for (uint32_t stage = 0; stage < STAGES; stage++) {
+		spoil(stage, NONE, 0);
+		expect_stage(1u << stage, 0);
+		assert_int_equal(found.rest, 0);
+		assert_int_equal(spines[stage].holes[0], 0);
+		assert_int_equal(spines[stage].leaves, 6);
+		assert_int_equal(spines[stage].bytes, 8972);
+		spoil(stage, NONE, 1);
+		expect_stage(0, 1u << stage);
+		assert_int_equal(found.dead, 0);
+	}
+	/* one of the uplinks of a leaf, and of another one */
+	spoil(NONE, 4, 0);
+	expect_stage(0, 0);
+	assert_true(found.rest > 0);
+	/* inside leaves too: it is no spine */
+	spoil(POD_0, NONE, 0);
+	for (size_t i = 0; i < count; i++)
+		if (leaf_of[paths[i].a] == leaf_of[paths[i].b] && i % 2 == 0)
+			hole(&paths[i]);
+	for (size_t i = 0; i < count; i++)
+		if (leaf_of[paths[i].a] / 3 == 1 &&
+		    leaf_of[paths[i].b] / 3 == 1)
+			paths[i].large_answered = paths[i].large_lost = 0;
+	memset(nodes, 0, sizeof(nodes));
+	expect_stage(0, 0);
+}
+
 int
 main(void)
 {
@@ -203,6 +308,7 @@ main(void)
 		cmocka_unit_test(test_uplink),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_dead),
+		cmocka_unit_test(test_stages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

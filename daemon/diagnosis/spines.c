@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spines.c - one of the switches above leaves slows a share of the paths
+ * between all of them, and no node or leaf: which stage of switches
+ * (schema/stages.h) has leaves that are all worse than they were, and alike.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/err.h"
+#include "common/log.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/store/store.h"
+
+#define STAGE_ROUNDS                                                           \
+	1051200.0         /* chance names one in ten years of 5 minutes        \
+			   */
+#define STAGE_LEAST 0.015 /* more slow pairs than usual */
+#define STAGE_K     1.0
+/* Of fewer leaves one might be what the others meet. */
+#define LEAVES_MIN 4
+#define PAIRS_MIN  32 /* of a leaf in a round */
+/* Most leaves are worse by this share of what the worst one is: where that one
+ * is at fault, of four leaves the others are by a third. */
+#define ALIKE 0.5
+/* Most leaves of a pod, against those of the pod that is worst: of two the
+ * other one meets it with half of its pairs. */
+#define HOT 0.7
+#define OUT_MAX                                                                \
+	0.02    /* slow nodes, of all: their partners are slow for them        \
+		 */
+#define NOW 0.3 /* weight of a round in what a leaf is now */
+
+const struct stages *
+spines_map(struct diagnosis *d)
+{
+	const struct topo *topo = roster_topo(d->roster);
+	const struct topology *t = topo != NULL ? topo_file(topo) : NULL;
+	struct topology *none = t == NULL ? topology_new() : NULL;
+
+	if (t == NULL)
+		t = none;
+	if (d->stages == NULL) {
+		d->stages = stages_new(t);
+		d->staged = 0;
+	}
+	if (d->staged < d->leaf_count)
+		d->stage_of = xreallocarray(d->stage_of, d->leaf_count,
+		    sizeof(*d->stage_of));
+	for (; d->staged < d->leaf_count; d->staged++) {
+		uint32_t at = topology_find_switch(t, d->leaves[d->staged]);
+
+		d->stage_of[d->staged] = !stages_are_named(d->stages) ? 0
+		    : at == TOPOLOGY_NONE ? STAGE_NONE
+					  : d->stages->of_switch[at];
+	}
+	topology_free(none);
+	return d->stages;
+}
+
+void
+spines_forget(struct diagnosis *d)
+{
+	struct incident *k, *next;
+
+	TAILQ_FOREACH_SAFE (k, &d->incidents, link, next)
+		if (k->kind == JUDGE_STAGE)
+			incident_end(d, k, VERDICT_UNKNOWN,
+			    "the topology was read again");
+	stages_free(d->stages);
+	d->stages = NULL;
+	for (size_t i = 0; i < d->series_count; i++) {
+		free(d->series[i].stages);
+		d->series[i].stages = NULL;
+		d->series[i].stages_count = 0;
+		d->series[i].stage_told = 0;
+	}
+}
+
+uint32_t
+spines_leaves(const struct diagnosis *d, uint32_t stage)
+{
+	uint32_t n = 0;
+
+	for (uint32_t l = 0; l < d->staged; l++)
+		n += (uint32_t)stages_lead(d->stages, d->stage_of[l], stage);
+	return n;
+}
+
+/* ---- slow pairs ---- */
+
+int
+spines_open(const struct diagnosis *d, const struct diagnosis_series *s)
+{
+	const struct incident *k;
+
+	TAILQ_FOREACH (k, &d->incidents, link)
+		if (k->kind == JUDGE_STAGE && k->series == s)
+			return 1;
+	return s->stage_told;
+}
+
+/* What a leaf is off: more slow pairs than usual, in the last rounds. */
+static double
+off_of(const struct diagnosis_series *s, uint32_t leaf)
+{
+	return s->paths_now[leaf] - s->paths[leaf].level;
+}
+
+/* The lower quartile of the leaves below a stage, which one or two leaves do
+ * not move: of what they are off, or of their shares in this round. NAN: they
+ * are too few. ret_most: of the worst of them. */
+static double
+most_of(const struct diagnosis *d, const struct diagnosis_series *s,
+    const struct path_sum *of, uint32_t stage, int off, double *ret_most)
+{
+	double *x = xcalloc(d->leaf_count + (size_t)1, sizeof(*x)), ret = NAN;
+	size_t n = 0;
+
+	for (uint32_t l = 0; l < d->leaf_count; l++)
+		if (of[l].pairs >= PAIRS_MIN &&
+		    stages_lead(d->stages, d->stage_of[l], stage))
+			x[n++] = off ? off_of(s, l) : of[l].slow / of[l].pairs;
+	if (n >= LEAVES_MIN) {
+		ret = robust_quantile(x, n, 0.25);
+		*ret_most = robust_quantile(x, n, 1);
+	}
+	free(x);
+	return ret;
+}
+
+static int
+is_alike(const struct diagnosis *d, const struct diagnosis_series *s,
+    const struct path_sum *of, uint32_t stage)
+{
+	double worst, most = most_of(d, s, of, stage, 1, &worst);
+
+	return most >= ALIKE * worst; /* not so for NAN */
+}
+
+int
+spines_share(const struct diagnosis *d, const struct diagnosis_series *s,
+    const struct path_sum *of, uint32_t leaf)
+{
+	uint32_t stage = d->stage_of[leaf];
+	double worst;
+
+	return stage != STAGE_NONE &&
+	    most_of(d, s, of, stage, 1, &worst) >= ALIKE * off_of(s, leaf);
+}
+
+/* Of stages that are all above some leaf, spines of pods: the one whose leaves
+ * are worst; where those of others are as bad, what is above all of them. */
+static uint32_t
+worst_stage(const struct diagnosis *d, const struct diagnosis_series *s,
+    const struct path_sum *of)
+{
+	uint32_t worst = STAGE_NONE, hot = 0;
+	double most = -INFINITY, any, x;
+
+	for (uint32_t k = 0; k < d->stages->count; k++) {
+		x = most_of(d, s, of, k, 1, &any);
+		if (d->stages->list[k].tier <= 2 && x > most) {
+			most = x;
+			worst = k;
+		}
+	}
+	for (uint32_t k = 0; worst != STAGE_NONE && k < d->stages->count; k++)
+		hot += d->stages->list[k].tier <= 2 &&
+		    most_of(d, s, of, k, 1, &any) >= HOT * most;
+	return hot > 1 ? d->stages->list[worst].above : worst;
+}
+
+/* Without a topology there is no name to give. */
+static void
+tell_unnamed(struct diagnosis *d, struct diagnosis_series *s,
+    const struct path_sum *of)
+{
+	const struct drift *now = &s->stages[0];
+	struct err err;
+
+	if (now->from == DRIFT_NONE)
+		s->stage_told = 0;
+	if (now->from == DRIFT_NONE || s->stage_told || !is_alike(d, s, of, 0))
+		return;
+	s->stage_told = 1;
+	err_say(&err,
+	    "%.0f %% of the pairs of nodes are slow instead of %.0f %%, of all "
+	    "%" PRIu32
+	    " leaves alike, and no node or leaf explains it: a spine "
+	    "or the like that they share, which topology.leaves would name "
+	    "(%s)",
+	    100 * now->now, 100 * now->mean, spines_leaves(d, 0),
+	    series_kind(s->sort).name);
+	log_warnx("%s", err.text);
+	store_put_event(d->store, "alarm", "spines", err.text);
+}
+
+void
+spines_hear(struct diagnosis *d, struct diagnosis_series *s,
+    const struct path_sum *of, double out, const struct diagnosis_source *from)
+{
+	const struct stages *all = spines_map(d);
+	double limit = cusum_limit(STAGE_ROUNDS * (double)all->count, STAGE_K);
+	uint32_t worst;
+	double any, x;
+
+	for (uint32_t l = 0; l < d->leaf_count; l++)
+		if (of[l].pairs >= PAIRS_MIN)
+			s->paths_now[l] += (s->paths[l].n == 0 ? 1 : NOW) *
+			    (of[l].slow / of[l].pairs - s->paths_now[l]);
+	if (out > OUT_MAX)
+		return;
+	if (s->stages_count < all->count) {
+		s->stages = xreallocarray(s->stages, all->count,
+		    sizeof(*s->stages));
+		while (s->stages_count < all->count) {
+			drift_clear(&s->stages[s->stages_count]);
+			s->stages[s->stages_count++].k = STAGE_K;
+		}
+	}
+	for (uint32_t k = 0; k < all->count; k++) {
+		x = most_of(d, s, of, k, 0, &any);
+		if (!isnan(x))
+			drift_add(&s->stages[k], x - out, x, limit,
+			    STAGE_LEAST);
+	}
+	if (!stages_are_named(all)) {
+		tell_unnamed(d, s, of);
+		return;
+	}
+	worst = worst_stage(d, s, of);
+	for (uint32_t k = 0; k < all->count; k++)
+		if (s->stages[k].from == DRIFT_NONE ||
+		    incident_find(d, JUDGE_STAGE, k) != NULL ||
+		    (k == worst && is_alike(d, s, of, k)))
+			incident_stage(d, s, k, from);
+}
