@@ -69,6 +69,14 @@ print_alike(const json_t *o)
 				    json_string_value(name));
 		puts(": every path measured over one went over the other");
 	}
+	json_array_foreach (json_object_get(o, "spines"), i, group)
+		printf("%s: nothing tells apart %" JSON_INTEGER_FORMAT
+		       " switches and %" JSON_INTEGER_FORMAT
+		       " links to them; measured over them: "
+		       "%" JSON_INTEGER_FORMAT " pairs of nodes\n",
+		    print_member(group, "switches", "?"),
+		    member_int(group, "count"), member_int(group, "links"),
+		    member_int(group, "pairs"));
 	puts("The uplinks of a leaf, and what they lead to, count as one.");
 }
 
@@ -152,7 +160,9 @@ const struct verb verbs_coverage[] = {
 	    "of nodes, each NIC that carries MPI for itself, and uplinks of "
 	    "leaves; and which were not. With --identifiable, links that "
 	    "cannot be told apart: every path measured over one went over "
-	    "the other.",
+	    "the other; and where the file of leaves has them, the spines "
+	    "between which a hash chooses, with how many pairs of nodes were "
+	    "measured over them.",
 	    coverage },
 	{ "link", "list", "", 0, 0, "json", "",
 	    "List ports that have counted more errors than usual lately.",

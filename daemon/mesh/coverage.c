@@ -200,6 +200,28 @@ coverage_met(const struct coverage *c, uint64_t hour, const uint32_t *leaf_of,
 }
 
 void
+coverage_between(const struct coverage *c, uint64_t hour,
+    const uint32_t *leaf_of, const uint32_t *group_of, size_t nodes,
+    size_t groups, uint64_t *ret)
+{
+	const struct cells *pairs = &c->cells[PAIRS];
+	uint8_t recent[STAMPS + 1];
+
+	for (int stamp = 0; stamp <= STAMPS; stamp++)
+		recent[stamp] = (uint8_t)is_recent((uint8_t)stamp, hour);
+	for (size_t b = 0, at = 0; b < nodes; b++, at++) /* over b, b */
+		for (size_t a = 0; a < b; a++, at++) {
+			size_t x = group_of[a], y = group_of[b];
+
+			if (at >= pairs->count || !recent[pairs->stamp[at]] ||
+			    leaf_of[a] == leaf_of[b] || x >= groups ||
+			    y >= groups)
+				continue;
+			ret[x < y ? x * groups + y : y * groups + x]++;
+		}
+}
+
+void
 coverage_count(struct coverage *c, uint64_t hour, struct coverage_counts *ret)
 {
 	uint64_t sum[KINDS] = { 0 };

@@ -49,6 +49,13 @@ void coverage_met(const struct coverage *c, uint64_t hour,
     const uint32_t *leaf_of, size_t nodes, struct coverage_met *ret_nodes,
     struct coverage_met *ret_leaves);
 
+/* Pairs of nodes of different leaves by the groups that both are in, lower one
+ * first: ret[low * groups + high], which comes as zeros. A node whose group is
+ * groups or more is in none. */
+void coverage_between(const struct coverage *c, uint64_t hour,
+    const uint32_t *leaf_of, const uint32_t *group_of, size_t nodes,
+    size_t groups, uint64_t *ret);
+
 struct coverage_counts {
 	uint64_t pairs, leaves, links, uplinks;
 };

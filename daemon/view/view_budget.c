@@ -13,8 +13,10 @@
 #include "daemon/net/hub.h"
 #include "daemon/mesh/mesh.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/cluster/topo.h"
 #include "daemon/run/run.h"
 #include "daemon/view/view_int.h"
+#include "schema/stages.h"
 
 #define MISSING_MAX 200 /* names in an answer */
 
@@ -208,6 +210,56 @@ put_alike(json_t *list, const char *of_a, const char *a, const char *of_b,
 		    json_pack("[{s:s}, {s:s}]", of_a, a, of_b, b));
 }
 
+/* What is measured over each stage of spines: the switches and links of one are
+ * alike whoever measures, for nothing tells which of them a path takes. */
+static json_t *
+spines_json(struct view *v, const uint32_t *leaf_of)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	const struct topo *topo = roster_topo(r);
+	size_t count = roster_count(r), n;
+	uint32_t *stage_of = xcalloc(count + 1, sizeof(stage_of[0]));
+	json_t *list = json_array();
+	struct stages *s;
+	uint64_t *pairs;
+
+	if (topo == NULL) {
+		free(stage_of);
+		return list;
+	}
+	s = stages_new(topo_file(topo));
+	n = stages_are_named(s) ? s->count : 0;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t leaf = topology_find_switch(topo_file(topo),
+		    roster_by_id(r, i)->leaf);
+
+		stage_of[i] = leaf == TOPOLOGY_NONE ? STAGE_NONE
+						    : s->of_switch[leaf];
+	}
+	pairs = xcalloc(n * n + 1, sizeof(pairs[0]));
+	coverage_between(mesh_coverage(hub_mesh(v->p.hub)), hour_now(), leaf_of,
+	    stage_of, count, n, pairs);
+	for (uint32_t k = 0; k < n && k < MISSING_MAX; k++) {
+		uint64_t over = 0;
+
+		for (uint32_t a = 0; a < n; a++)
+			for (uint32_t b = a; b < n; b++)
+				if (pairs[a * n + b] > 0 &&
+				    stages_cross(s, k, a, b))
+					over += pairs[a * n + b];
+		json_array_append_new(list,
+		    json_pack("{s:s, s:i, s:I, s:I, s:I}", "switches",
+			s->list[k].switches, "tier", s->list[k].tier, "count",
+			(json_int_t)s->list[k].switch_count, "links",
+			(json_int_t)s->list[k].links, "pairs",
+			(json_int_t)over));
+	}
+	stages_free(s);
+	free(pairs);
+	free(stage_of);
+	return list;
+}
+
 /* Two links are alike where every path that was measured over one went over
  * the other: of two nodes that met nobody else, of two leaves likewise, and of
  * a node that alone speaks for its leaf and its uplink. */
@@ -220,7 +272,7 @@ view_identifiable(struct view *v)
 	struct coverage_met *nodes = xcalloc(count + 1, sizeof(nodes[0]));
 	struct coverage_met *leaves = xcalloc(count + 1, sizeof(leaves[0]));
 	size_t *far = xcalloc(count + 1, sizeof(far[0])); /* nodes, by leaf */
-	json_t *alike = json_array();
+	json_t *alike = json_array(), *ret;
 	struct leaves l;
 
 	leaves_find(v, &l);
@@ -252,10 +304,12 @@ view_identifiable(struct view *v)
 		    leaves[leaves[i].one].others == 1)
 			put_alike(alike, "uplink", l.name[i], "uplink",
 			    l.name[leaves[i].one]);
+	ret = json_pack("{s:i, s:o, s:o}", "hours", COVERAGE_HOURS, "alike",
+	    alike, "spines", spines_json(v, leaf_of));
 	leaves_clear(&l);
 	free(leaf_of);
 	free(nodes);
 	free(leaves);
 	free(far);
-	return json_pack("{s:i, s:o}", "hours", COVERAGE_HOURS, "alike", alike);
+	return ret;
 }

@@ -82,6 +82,8 @@ static void
 test_small(void **state)
 {
 	struct mesh_site *s = sites_make(12, 4);
+	uint32_t leaf_of[12], group_of[12];
+	uint64_t between[4] = { 0 };
 	int e;
 
 	(void)state;
@@ -93,6 +95,20 @@ test_small(void **state)
 		assert_true(epoch(s, 12, MESH_SPINE, 2, (uint64_t)e) <=
 		    2 * SPINE_TRIES);
 	assert_int_equal(pairs(), 66);
+	/* between leaves of two groups, one of another, and one of none */
+	for (uint32_t i = 0; i < 12; i++) {
+		leaf_of[i] = i / 4;
+		group_of[i] = i / 4 == 1;
+	}
+	coverage_between(cov, HOUR, leaf_of, group_of, 12, 2, between);
+	assert_int_equal(between[0], 16);
+	assert_int_equal(between[1], 32);
+	assert_int_equal(between[3], 0);
+	for (uint32_t i = 4; i < 8; i++)
+		group_of[i] = UINT32_MAX;
+	coverage_between(cov, HOUR, leaf_of, group_of, 12, 2, between);
+	assert_int_equal(between[0], 32);
+	assert_int_equal(between[1], 32);
 	coverage_free(cov);
 	free(s);
 }
