@@ -71,6 +71,9 @@ tell_spines(struct diagnosis *d, struct holes *h)
 		for (uint32_t k = 0; k < h->stages->count; k++)
 			named |= of[dead][k].named;
 		d->stage_epochs[dead] = named ? d->stage_epochs[dead] + 1 : 0;
+		/* What was lost there says nothing of nodes. */
+		for (uint32_t i = 0; dead && named && i < h->node_count; i++)
+			loss_forget(&d->loss, i);
 		if (!stages_are_named(h->stages)) {
 			snprintf(text, sizeof(text),
 			    "%s on %" PRIu32 " of %" PRIu32
