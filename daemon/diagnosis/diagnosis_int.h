@@ -331,7 +331,7 @@ void spines_forget(struct diagnosis *d);
  * slow themselves. */
 void spines_hear(struct diagnosis *d, struct diagnosis_series *s,
     const struct path_sum *of, double out, const struct diagnosis_source *from);
-/* Is there one that slows paths in this series? */
+/* Is there one that slows paths in this series? NULL: no. */
 int spines_open(const struct diagnosis *d, const struct diagnosis_series *s);
 /* Are most leaves that share its spines as much worse than they were? */
 int spines_share(const struct diagnosis *d, const struct diagnosis_series *s,

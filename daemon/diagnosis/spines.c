@@ -100,7 +100,7 @@ spines_open(const struct diagnosis *d, const struct diagnosis_series *s)
 	TAILQ_FOREACH (k, &d->incidents, link)
 		if (k->kind == JUDGE_STAGE && k->series == s)
 			return 1;
-	return s->stage_told;
+	return s != NULL && s->stage_told;
 }
 
 /* What a leaf is off: more slow pairs than usual, in the last rounds. */
