@@ -70,10 +70,10 @@ print_alike(const json_t *o)
 		puts(": every path measured over one went over the other");
 	}
 	json_array_foreach (json_object_get(o, "spines"), i, group)
-		printf("%s: nothing tells apart %" JSON_INTEGER_FORMAT
-		       " switches and %" JSON_INTEGER_FORMAT
-		       " links to them; measured over them: "
-		       "%" JSON_INTEGER_FORMAT " pairs of nodes\n",
+		printf("%s: switches %" JSON_INTEGER_FORMAT
+		       ", links to them %" JSON_INTEGER_FORMAT
+		       ", which nothing tells apart; pairs of nodes measured "
+		       "over them: %" JSON_INTEGER_FORMAT "\n",
 		    print_member(group, "switches", "?"),
 		    member_int(group, "count"), member_int(group, "links"),
 		    member_int(group, "pairs"));

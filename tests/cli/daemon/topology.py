@@ -77,6 +77,9 @@ def main():
         write(file, "l1 node1 node2\n")
         reload(c, "leaves:1: expected LEAF NODES")
         assert leaves(c)["node2"] == "l9"
+        assert "s1: switches 1, links to them 1, which nothing tells " \
+            "apart; pairs of nodes measured over them: 0\n" in \
+            coalctl(c, "coverage", "--identifiable")
 
         # what held, and what holds
         rows = c.get("topology?limit=9")
