@@ -296,6 +296,10 @@ act_change_version()
 	poll 20 is_gone "$host" || fail_with_log "$host" "$host does not end"
 	in_host "$host" sed -i "s,^libexec = .*,libexec = \
 $cluster/${stage[$host]:-stage}/libexec/coalmine," $cluster/"$host"/conf
+	# The other build may not know lists of revoked certificates.
+	[ "$host" != collector ] || in_host collector sed -i \
+		"s,^#*crl = ,${stage[collector]:+#}crl = ," \
+		$cluster/collector/conf
 	# An API has one version.
 	[ "$host" != collector ] || in_host collector ln -sfn \
 		$cluster/"${stage[$host]:-stage}"/bin /run/coalmine-lab/bin
