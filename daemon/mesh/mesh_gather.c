@@ -293,10 +293,10 @@ put_known(json_t *o, const char *key, double value)
 }
 
 static void
-put_quartile(json_t *o, const char *key, double *x, size_t n, double q)
+put_quantile(json_t *o, const char *key, double value)
 {
 	json_object_set_new(o, key,
-	    n == 0 ? json_null() : json_real(robust_quantile(x, n, q)));
+	    isnan(value) ? json_null() : json_real(value));
 }
 
 static double
@@ -344,9 +344,9 @@ node_row(const struct mesh_gather *g, struct end *ends, size_t count)
 	    g->names.name(g->names.arg, node), "n", (json_int_t)answered,
 	    "lost", (json_int_t)lost, "unknown", (json_int_t)unknown, "pairs",
 	    (json_int_t)count);
-	put_quartile(o, "p50", x, n, 0.5);
-	put_quartile(o, "q25", x, n, 0.25);
-	put_quartile(o, "q75", x, n, 0.75);
+	put_quantile(o, "p50", robust_median(x, n));
+	put_quantile(o, "q25", robust_quantile_outer(x, n, 0.25));
+	put_quantile(o, "q75", robust_quantile_outer(x, n, 0.75));
 	json_object_set_new(o, "good_lost",
 	    json_integer((json_int_t)good_lost));
 	json_object_set_new(o, "good_sent",

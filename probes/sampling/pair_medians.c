@@ -236,7 +236,7 @@ pair_medians_quantile(struct pair_medians *p, int node, double q)
 
 	for (size_t i = 0; i < n; i++)
 		x[i] = of[i];
-	at = robust_quantile(x, n, q);
+	at = robust_quantile_outer(x, n, q);
 	free(x);
 	return at;
 }

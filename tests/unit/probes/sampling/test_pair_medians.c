@@ -65,6 +65,12 @@ test_guilty(void **state)
 	for (int i = 0; i < 8; i++)
 		assert_true(i == 3 || pair_medians_quantile(p, i, 0.25) == 1.0);
 	assert_true(isnan(pair_medians_quantile(p, 9, 0.25)));
+	/* However slow one of two partners is, the other one clears. */
+	pair_medians_add(p, 10, 11, 1.0);
+	pair_medians_add(p, 10, 12, 60.0);
+	pair_medians_add(p, 11, 12, 60.0);
+	assert_true(pair_medians_quantile(p, 10, 0.25) == 1.0);
+	assert_true(pair_medians_quantile(p, 12, 0.25) == 60.0);
 	pair_medians_free(p);
 }
 
