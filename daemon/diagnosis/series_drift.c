@@ -78,7 +78,7 @@ fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    s->fleet_hour_n[hour];
 	}
 	drift_add(&s->fleet, sum - usual, 0, cusum_limit(LIMIT_ROUNDS, CUSUM_K),
-	    d->o.judge.effect_min);
+	    judge_least(s->judge));
 	incident_fleet(d, s, from);
 }
 
@@ -190,7 +190,7 @@ series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		if (isnan(o->effect) || d->busy[i])
 			continue; /* no peers; or its host says why */
 		if (drift_add(drift, o->effect, o->x, s->limit,
-			d->o.judge.effect_min) &&
+			judge_least(s->judge)) &&
 		    drift->from != DRIFT_NONE)
 			incident_drift(d, s, o->place, from);
 	}

@@ -352,6 +352,12 @@ judge_set_least(struct judge *j, double effect)
 	j->least = fmax(effect, j->o.effect_min);
 }
 
+double
+judge_least(const struct judge *j)
+{
+	return j->least;
+}
+
 size_t
 judge_round(struct judge *j, struct score_obs *obs, size_t count,
     const uint8_t *busy, const struct judge_change **ret_changes)

@@ -91,6 +91,7 @@ struct judge *judge_new(const struct judge_options *o);
 void judge_free(struct judge *j); /* NULL is allowed */
 /* What is slow at all in the rounds that follow, where effect_min is less. */
 void judge_set_least(struct judge *j, double effect);
+double judge_least(const struct judge *j); /* or effect_min */
 /* One round. obs is scored in place. busy: by observation, 1 where the host
  * itself was in trouble meanwhile; NULL: nobody. *ret_changes is good until
  * the next call. */
