@@ -44,13 +44,9 @@ robust_quantile(double *x, size_t n, double q)
 double
 robust_quantile_outer(double *x, size_t n, double q)
 {
-	double h = (double)(n - 1) * q;
-
-	assert(q >= 0 && q <= 1);
-	if (n == 0)
-		return NAN;
-	robust_sort(x, n);
-	return x[(size_t)(q < 0.5 ? floor(h) : ceil(h))];
+	if (n == 2)
+		return q < 0.5 ? fmin(x[0], x[1]) : fmax(x[0], x[1]);
+	return robust_quantile(x, n, q);
 }
 
 double

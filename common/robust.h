@@ -13,8 +13,8 @@ void robust_sort(double *x, size_t n); /* ascending */
 /* Linear interpolation between order statistics (type 7 of Hyndman and Fan
  * 1996). NAN when n is 0. */
 double robust_quantile(double *x, size_t n, double q);
-/* The order statistic of that or the next rank outward from the middle: none
- * further in, however far off, has a part in it. */
+/* The same, but of two values the outer one: interpolated, the other one,
+ * however far off, would have a part in it. */
 double robust_quantile_outer(double *x, size_t n, double q);
 double robust_median(double *x, size_t n);
 /* 1.4826 * median |x - m|, which estimates sigma for a normal sample. */

@@ -206,7 +206,7 @@ int pair_medians_worst(const struct pair_medians *p,
     struct pair_medians_row *ret, int cap);
 /* Of one pair, in either order; NAN: it never met. */
 double pair_medians_median(const struct pair_medians *p, int a, int b);
-/* A quantile of the medians of the node's pairs, of the rank outward; NAN
+/* A quantile of the medians of the node's pairs, of two the outer one; NAN
  * without pairs. */
 double pair_medians_quantile(struct pair_medians *p, int node, double q);
 /* Its score: the quartile on the good side of its pairs; where a quarter of its
