@@ -316,41 +316,6 @@ host_test()
 	expect_cleared node5
 }
 
-# A new group, of version 1 or 2; its folder is printed.
-cpu_group()
-{
-	local at=/sys/fs/cgroup/cpu
-	[ -e $at/cpu.cfs_quota_us ] || at=/sys/fs/cgroup
-	group=$at/coalmine-lab-$$
-	mkdir "$group" 2>/dev/null || return
-	cpu_group_limit 8000 "8000 100000" 2>/dev/null ||
-		{ rmdir "$group"; return 1; }
-	echo "$group"
-}
-
-cpu_group_limit() # VERSION-1 VERSION-2
-{
-	if [ -e "$group/cpu.cfs_quota_us" ]; then
-		echo "$1" >"$group/cpu.cfs_quota_us"
-	else
-		echo "$2" >"$group/cpu.max"
-	fi
-}
-
-# An agent, by its number here, not the lab's; other labs have a node of that
-# name too. What it starts follows.
-cpu_group_take() # N
-{
-	local pid init taken=1
-	init=$("$lab" list | awk -v name="$COALMINE_LAB" '$1 == name {
-		print $3 }')
-	for pid in $(pgrep -f "coalmine-agent --config $cluster/node$1/conf"); do
-		[ "/proc/$pid/ns/pid" -ef "/proc/$init/ns/pid" ] || continue
-		echo "$pid" >"$group/cgroup.procs" && taken=0
-	done
-	[ $taken = 0 ] || fail "node$1 has no agent"
-}
-
 # An agent that comes back as another process is measured before it is green.
 reboot_test()
 {
