@@ -15,8 +15,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 named_s=${TRIALS_NAMED_S:-400} stays_s=20 clear_s=${TRIALS_CLEAR_S:-400}
 nft=${NFT:-nft}
 
-# NAME, the cluster's shape, who has to be named (- is nobody; several with
-# commas), in what words of the sentence, and what is broken.
+# NAME, the cluster's shape, who has to be named (several with commas; alarm: an
+# event that names nobody), in what words, and what is broken.
 trials()
 {
 	cat <<-'END'
