@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "common/xalloc.h"
+#include "schema/options.h"
 
 #define DAY_S 86400L
 
@@ -36,6 +37,7 @@ sent(const struct pki_authority *signer, X509 *root, int in_file)
 	EVP_PKEY *own = pki_key_new();
 	X509 *both[] = { pki_cert_new(signer, &o, own, NULL), signer->cert };
 	STACK_OF(X509) *chain = NULL;
+	struct conf *c;
 	SSL_CTX *ctx;
 	int count;
 
@@ -43,7 +45,12 @@ sent(const struct pki_authority *signer, X509 *root, int in_file)
 	ca = put(dir, "ca", pki_certs_text(&root, 1));
 	cert = put(dir, "cert", pki_certs_text(both, in_file ? 2 : 1));
 	key = put(dir, "key", pki_key_text(own));
-	assert_int_equal(tls_load(ca, cert, key, &ctx, NULL), 0);
+	assert_int_equal(conf_parse(options_agent, "test", "", &c, NULL), 0);
+	conf_set(c, "tls", "ca", ca, "test", NULL);
+	conf_set(c, "tls", "cert", cert, "test", NULL);
+	conf_set(c, "tls", "key", key, "test", NULL);
+	assert_int_equal(load(c, &ctx, NULL), 0);
+	conf_free(c);
 	SSL_CTX_get0_chain_certs(ctx, &chain);
 	assert_non_null(chain); /* else OpenSSL makes one up, with the root */
 	count = sk_X509_num(chain);
