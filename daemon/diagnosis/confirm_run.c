@@ -451,15 +451,25 @@ pass_to_leaf(struct diagnosis *d, struct incident *k)
 	incident_tell(d, k);
 }
 
+/* The fleet is slower, and a quarter of all nodes are: some that the run took
+ * for good may be of them, and a whole leaf looks slow where they share one. */
+static int
+is_among_slow(const struct diagnosis_series *s)
+{
+	return s->fleet.from != DRIFT_NONE &&
+	    4 * s->fleet_slow >= s->fleet_nodes;
+}
+
 static void
 conclude(struct diagnosis *d, struct incident *k)
 {
+	int is_place = k->finding == CONFIRM_LEAF || k->finding == CONFIRM_LINK;
 	int clear = k->finding == CONFIRM_UNCLEAR ||
-	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE);
+	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE) ||
+	    (k->kind == JUDGE_NODE && is_place && is_among_slow(k->series));
 
 	/* Of a leaf whole exchanges were measured. */
-	k->asks_way = (k->finding == CONFIRM_LEAF ||
-			  k->finding == CONFIRM_LINK) &&
+	k->asks_way = is_place && !clear &&
 	    k->report.way == CONFIRM_WAY_UNKNOWN &&
 	    k->series->sort != CANARY_INCAST && has_ways(d);
 	if (k->asks_way)

@@ -260,7 +260,7 @@ score_of(const struct pair_medians *p, int node)
 	} else {
 		q *= fmin(1, 2 * (double)n / all);
 	}
-	q = robust_quantile(x, n, p->low_is_bad ? 1 - q : q);
+	q = robust_quantile_outer(x, n, p->low_is_bad ? 1 - q : q);
 	free(x);
 	return q;
 }
