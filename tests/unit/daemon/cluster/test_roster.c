@@ -38,7 +38,7 @@ beats_per_s(struct roster *r, size_t count)
 	/* Never looked into: only whether it is there counts. */
 	struct session *session = (struct session *)r;
 	double sum = 0;
-	char name[16];
+	char name[32];
 
 	for (int turn = 0; turn < 2; turn++) {
 		sum = 0;
