@@ -147,14 +147,22 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 
 		if (of[l].pairs < PATHS_MIN || rest < PATHS_MIN)
 			continue;
-		/* What all leaves meet is learned of none of them. */
-		if (!spines_open(d, s))
+		/* What all leaves meet is learned of none of them, and what was
+		 * counted until that was known is not a leaf's. */
+		if (spines_open(d, s)) {
+			if (incident_find(d, JUDGE_LEAF, l) == NULL) {
+				s->paths[l].from = DRIFT_NONE;
+				memset(&s->paths[l].sums, 0,
+				    sizeof(s->paths[l].sums));
+			}
+		} else {
 			drift_add(&s->paths[l],
 			    of[l].slow / of[l].pairs -
 				(all.slow - of[l].slow) / rest,
 			    of[l].slow / of[l].pairs,
 			    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K),
 			    PATHS_LEAST);
+		}
 		if (s->paths[l].from != DRIFT_NONE &&
 		    incident_find(d, JUDGE_LEAF, l) == NULL &&
 		    spines_share(d, s, of, l)) {

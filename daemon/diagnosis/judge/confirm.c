@@ -17,6 +17,8 @@
 #define FAR_SOME  2 /* slow to some other leaves, not to all */
 /* Of a node and of the others, to say that it is not as good as they are. */
 #define BAD_PAIRS_MIN 2
+/* Healthy leaves are apart by less: a place is not bad for lying on a far one. */
+#define BAD_LEAST 0.25
 
 const char *const confirm_findings[CONFIRM_MAX] = {
 	[CONFIRM_CLEARED] = "cleared",
@@ -197,7 +199,7 @@ static size_t
 find_bad(const uint32_t *leaves, size_t nodes, const struct confirm_pair *pairs,
     size_t count, double slow_min)
 {
-	double rest[PAIRS_MAX], worst = slow_min;
+	double rest[PAIRS_MAX], worst = fmax(slow_min, BAD_LEAST);
 	size_t bad = 0;
 
 	for (size_t k = 1; k < nodes; k++) {
