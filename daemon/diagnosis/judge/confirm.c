@@ -17,8 +17,6 @@
 #define FAR_SOME  2 /* slow to some other leaves, not to all */
 /* Of a node and of the others, to say that it is not as good as they are. */
 #define BAD_PAIRS_MIN 2
-/* Healthy leaves are apart by less: a place is not bad for lying on a far one. */
-#define BAD_LEAST 0.25
 
 const char *const confirm_findings[CONFIRM_MAX] = {
 	[CONFIRM_CLEARED] = "cleared",
@@ -199,7 +197,7 @@ static size_t
 find_bad(const uint32_t *leaves, size_t nodes, const struct confirm_pair *pairs,
     size_t count, double slow_min)
 {
-	double rest[PAIRS_MAX], worst = fmax(slow_min, BAD_LEAST);
+	double rest[PAIRS_MAX], worst = slow_min;
 	size_t bad = 0;
 
 	for (size_t k = 1; k < nodes; k++) {
@@ -341,24 +339,14 @@ way_of(const uint32_t *leaves, const struct confirm_pair *pairs, size_t count,
 							: CONFIRM_WAY_BOTH;
 }
 
-void
-confirm_judge(const uint32_t *leaves, size_t nodes,
-    const struct confirm_pair *pairs, size_t count, double slow_min,
-    struct confirm_report *ret)
+static void
+judge_pairs(const uint32_t *leaves, const struct confirm_pair *pairs,
+    size_t count, double slow_min, struct confirm_report *ret)
 {
-	struct confirm_pair good[PAIRS_MAX];
 	struct sorted s;
 	double in, out;
 	int near, far, mates, uplink;
-	size_t bad, n = 0;
 
-	assert(count <= PAIRS_MAX);
-	bad = find_bad(leaves, nodes, pairs, count, slow_min);
-	for (size_t i = 0; i < count; i++)
-		if (bad == 0 || (pairs[i].a != bad && pairs[i].b != bad))
-			good[n++] = pairs[i];
-	pairs = good;
-	count = n;
 	memset(&s, 0, sizeof(s));
 	for (size_t i = 0; i < count; i++) {
 		enum sort sort = sort_of(leaves, &pairs[i]);
@@ -380,6 +368,30 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 				   : middle(&s, NEAR, 0.5) - in;
 	ret->pairs_fine = mates != 1 && uplink != 1;
 	count_partners(&s, in, out, slow_min, ret);
+}
+
+void
+confirm_judge(const uint32_t *leaves, size_t nodes,
+    const struct confirm_pair *pairs, size_t count, double slow_min,
+    struct confirm_report *ret)
+{
+	struct confirm_pair good[PAIRS_MAX];
+	size_t bad, n = 0;
+
+	assert(count <= PAIRS_MAX);
+	bad = find_bad(leaves, nodes, pairs, count, slow_min);
+	for (size_t i = 0; bad != 0 && i < count; i++)
+		if (pairs[i].a != bad && pairs[i].b != bad)
+			good[n++] = pairs[i];
+	if (bad != 0) {
+		judge_pairs(leaves, good, n, slow_min, ret);
+		/* Healthy leaves differ: who lies on a far one is no bad
+		 * reference, and without him the outlier's looks far. */
+		if (ret->finding != CONFIRM_LEAF &&
+		    ret->finding != CONFIRM_LINK)
+			return;
+	}
+	judge_pairs(leaves, pairs, count, slow_min, ret);
 }
 
 /* Nobody sends to itself: what is slow at the outlier and at the others of its
