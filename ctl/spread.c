@@ -110,14 +110,6 @@ spread_widen(const struct ratio *r, double from_level, const struct doubt *d,
 	return w;
 }
 
-static int
-is_beyond(const struct compare_row *r, double level, double margin)
-{
-	struct ratio w = spread_widen(&r->ratio, r->level, &r->doubt, level);
-
-	return w.lo > 1 + margin || w.hi < 1 / (1 + margin);
-}
-
 /*
  * Holm (1979): of m rows one is told by its interval at 1 - 0.05 / m; each row
  * found leaves one less for the others.
@@ -136,13 +128,17 @@ spread_holm(struct compare_row *rows, size_t n, double margin)
 		double level = 1 - ERROR_SHARE / (double)(left > 0 ? left : 1);
 
 		before = left;
-		for (size_t i = 0; i < n; i++)
-			if (!rows[i].found && isfinite(rows[i].ratio.lo) &&
-			    isfinite(rows[i].ratio.hi) &&
-			    is_beyond(&rows[i], level, margin)) {
-				rows[i].found = 1;
-				left--;
-			}
+		for (struct compare_row *r = rows; r < rows + n; r++) {
+			struct ratio w = spread_widen(&r->ratio, r->level,
+			    &r->doubt, level);
+
+			if (r->found || !isfinite(r->ratio.lo) ||
+			    !isfinite(r->ratio.hi) ||
+			    (w.lo <= 1 + margin && w.hi >= 1 / (1 + margin)))
+				continue;
+			r->found = 1;
+			left--;
+		}
 	} while (left > 0 && left < before);
 }
 

@@ -382,23 +382,10 @@ limits_raise(const struct settings *s)
 		    (unsigned long long)rl.rlim_cur, want);
 }
 
-/* A write that goes through at once tells the kernel of two changes otherwise,
- * for each message. No descriptor is duplicated here, which this forbids. */
-static struct event_base *
-base_new(void)
-{
-	struct event_config *config = event_config_new();
-	struct event_base *base;
-
-	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
-	base = event_base_new_with_config(config);
-	event_config_free(config);
-	return base;
-}
-
 static int
 app_open(struct app *a)
 {
+	struct event_config *config = event_config_new();
 	struct settings *s = &a->settings;
 	struct view_parts p;
 	struct err err;
@@ -406,7 +393,12 @@ app_open(struct app *a)
 
 	limits_raise(s);
 	signal(SIGPIPE, SIG_IGN);
-	a->base = base_new();
+	/* A write that goes through at once tells the kernel of two changes
+	 * otherwise, for each message. No descriptor is duplicated here, which
+	 * this forbids. */
+	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+	a->base = event_base_new_with_config(config);
+	event_config_free(config);
 	if (a->base == NULL)
 		return -ENOMEM;
 	rc = store_open(&s->store, a->base, &a->store);

@@ -282,13 +282,6 @@ lose(struct file *f, const struct spool_entry *e)
 /* What a rewrite leaves out. */
 enum leave { LEAVE_BAD, LEAVE_ACKED, LEAVE_RAW, LEAVE_ANY };
 
-static int
-leaves(enum leave what, const struct file *f, const struct spool_entry *e)
-{
-	return e->seq <= f->acked_seq || what == LEAVE_ANY ||
-	    (what == LEAVE_RAW && e->raw);
-}
-
 /* Copy to fd what stays; leave out until want bytes are free. */
 static int
 rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
@@ -305,7 +298,9 @@ rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
 		uint64_t size = entry_bytes(&e);
 		int acked = e.seq <= f->acked_seq;
 
-		if (acked || (freed < want && leaves(what, f, &e))) {
+		if (acked ||
+		    (freed < want &&
+			(what == LEAVE_ANY || (what == LEAVE_RAW && e.raw)))) {
 			freed += size;
 			if (!acked)
 				lose(f, &e);

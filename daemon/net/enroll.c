@@ -299,21 +299,6 @@ sync_next(struct enroll *e)
 	pthread_mutex_unlock(&y->lock);
 }
 
-/* What the disk may not have was told to nobody, and may be asked for again.
- * Its lines stay, for another may stand behind them: the same key is welcome
- * after a restart, too. */
-static void
-take_back(struct enroll *e)
-{
-	while (e->issued_count > e->kept_count) {
-		struct issued *n = &e->issued[--e->issued_count];
-
-		if (n->is_use)
-			n->token->used--;
-		free(n->name);
-	}
-}
-
 static void
 synced(struct enroll *e, int rc)
 {
@@ -322,7 +307,16 @@ synced(struct enroll *e, int rc)
 	TAILQ_CONCAT(&told, &e->syncing, link);
 	if (rc < 0) {
 		log_warnx("%s: %s", e->path, strerror(-rc));
-		take_back(e);
+		/* What the disk may not have was told to nobody, and may be
+		 * asked for again. Its lines stay, for another may stand behind
+		 * them: the same key is welcome after a restart, too. */
+		while (e->issued_count > e->kept_count) {
+			struct issued *n = &e->issued[--e->issued_count];
+
+			if (n->is_use)
+				n->token->used--;
+			free(n->name);
+		}
 		TAILQ_CONCAT(&told, &e->waiting, link);
 	} else {
 		e->kept_count = e->asked_count;

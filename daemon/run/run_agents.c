@@ -8,32 +8,27 @@
 
 #include "common/err.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/utf8.h"
 #include "daemon/run/run_int.h"
-
-static void
-spool_lost(struct runs *rs, struct node *n, const json_t *msg)
-{
-	char text[RUN_WHY_MAX];
-
-	utf8_format(text, sizeof(text),
-	    "spool full: %lld records of run %.64s dropped (%lld bytes)",
-	    (long long)json_integer_value(json_object_get(msg, "records")),
-	    json_string_value(json_object_get(msg, "run")),
-	    (long long)json_integer_value(json_object_get(msg, "bytes")));
-	if (roster_event(rs->store, n, "alarm", text))
-		log_warnx("node %s: %s", n->name, text);
-}
 
 int
 runs_message(struct runs *rs, struct node *n, enum wire_type type,
     const json_t *msg, struct err *err)
 {
 	const char *id = json_string_value(json_object_get(msg, "run"));
+	char text[RUN_WHY_MAX];
 	struct run *r;
 
-	if (type == WIRE_SPOOL_LOST)
-		spool_lost(rs, n, msg);
+	if (type == WIRE_SPOOL_LOST) {
+		utf8_format(text, sizeof(text),
+		    "spool full: %lld records of run %.64s dropped"
+		    " (%lld bytes)",
+		    (long long)member_int(msg, "records"), id,
+		    (long long)member_int(msg, "bytes"));
+		if (roster_event(rs->store, n, "alarm", text))
+			log_warnx("node %s: %s", n->name, text);
+	}
 	if (type == WIRE_RECORDS)
 		return intake_records(rs, n, msg, err);
 	r = run_find_live(rs, id);

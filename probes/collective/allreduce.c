@@ -326,24 +326,17 @@ promise(struct allreduce *ar)
 	plan_note_add(ar->p, "chunks", "1", ar->chunks);
 }
 
-/* One rank, and the result is not where the data is. */
 static void
-alone(struct allreduce *ar)
+rows(struct allreduce *ar, enum form form)
 {
 	struct allreduce_piece all = { 0, ar->count };
 	struct plan_place own = allreduce_at(ar, ar->from, all);
 
-	if (ar->from != ar->to)
+	ar->o = order_new(ar->p);
+	/* One rank, and the result is not where the data is. */
+	if (ar->ranks == 1 && ar->from != ar->to)
 		allreduce_fold(ar, 0, &own, 1, allreduce_at(ar, ar->to, all),
 		    all);
-}
-
-static void
-rows(struct allreduce *ar, enum form form)
-{
-	ar->o = order_new(ar->p);
-	if (ar->ranks == 1)
-		alone(ar);
 	for (ar->chunk = 0; ar->ranks > 1 && ar->chunk < ar->chunks;
 	     ar->chunk++)
 		if (form == FORM_FLAT)

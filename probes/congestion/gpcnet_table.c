@@ -122,15 +122,6 @@ print_name(FILE *to, int test)
 
 /* One decimal as the reference, or a dash where there is no number. */
 static void
-print_number(FILE *to, int width, double x)
-{
-	if (isfinite(x))
-		fprintf(to, " %*.1f |", width, x);
-	else
-		fprintf(to, " %*s |", width, "-");
-}
-
-static void
 print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
     const char *title)
 {
@@ -156,10 +147,16 @@ print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
 		if (!t->cells[i][phase].known)
 			continue;
 		print_name(to, i);
-		for (int k = 0; k < GPCNET_COLUMNS; k++)
-			if (t->exact || k == GPCNET_AVG || k == GPCNET_99)
-				print_number(to, 12,
-				    t->cells[i][phase].column[k] * scale);
+		for (int k = 0; k < GPCNET_COLUMNS; k++) {
+			double x = t->cells[i][phase].column[k] * scale;
+
+			if (!t->exact && k != GPCNET_AVG && k != GPCNET_99)
+				continue;
+			if (isfinite(x))
+				fprintf(to, " %12.1f |", x);
+			else
+				fprintf(to, " %12s |", "-");
+		}
 		fprintf(to, " %12s |\n", is_time(i) ? "usec" : "MiB/s/rank");
 		print_bar(to, width, 1);
 	}

@@ -171,27 +171,21 @@ round_limit_ns(const struct world *w)
 	return w->stuck_ns == 0 ? 0 : w->timeout_ns + 4 * w->stuck_ns;
 }
 
-/* One that is in MPI for too long says so before anybody says so of it. */
-static uint64_t
-agree_limit_ns(const struct world *w)
-{
-	return w->stuck_ns == 0
-	    ? 0
-	    : round_limit_ns(w) + w->stuck_ns + 2 * CLK_NS_PER_S;
-}
-
-/* Each tells the one that is 1, 2, 4, ... ranks further what it knows. */
+/* Each tells the one that is 1, 2, 4, ... ranks further what it knows. One that
+ * is in MPI for too long says so before anybody says so of it. */
 double
 control_agree(struct world *w, const char *what, double mine)
 {
 	int rank = w->group_rank, size = w->group_size;
+	uint64_t limit_ns = w->stuck_ns == 0
+	    ? 0
+	    : round_limit_ns(w) + w->stuck_ns + 2 * CLK_NS_PER_S;
 
 	w->at = (w->at / AT_STEP + 1) * AT_STEP;
 	for (int far = 1; far < size; far *= 2) {
 		int ranks[2] = { (rank - far + size) % size,
 			(rank + far) % size };
-		struct control_peers p = { what, w->group, ranks, 2,
-			agree_limit_ns(w) };
+		struct control_peers p = { what, w->group, ranks, 2, limit_ns };
 		MPI_Request reqs[2];
 		double theirs;
 

@@ -59,16 +59,6 @@ merge(struct tally_round *into, struct tally_round *from)
 	from->bucket = NULL;
 }
 
-static int
-first_of_visit(const struct tally *t)
-{
-	int i = t->count;
-
-	while (i > 0 && t->rounds[i - 1].visit == t->visit)
-		i--;
-	return i;
-}
-
 void
 tally_add(struct tally *t, int visit, const struct hist *round, double inverse)
 {
@@ -97,7 +87,10 @@ tally_add(struct tally *t, int visit, const struct hist *round, double inverse)
 	r.bucket = xcalloc((size_t)r.len, sizeof(*r.bucket));
 	for (int i = 0; i < r.len; i++)
 		r.bucket[i] = (uint32_t)round->bucket[r.lo + i];
-	first = to = first_of_visit(t);
+	for (first = t->count;
+	     first > 0 && t->rounds[first - 1].visit == t->visit; first--)
+		;
+	to = first;
 	if (t->count > first && t->rounds[t->count - 1].merged < t->stride) {
 		merge(&t->rounds[t->count - 1], &r);
 		return;

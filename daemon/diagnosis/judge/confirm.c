@@ -182,13 +182,6 @@ middle(struct sorted *s, enum sort sort, double q)
 	return robust_quantile(s->x[sort], s->n[sort], q);
 }
 
-/* What leaves a leaf, or nobody knows of leaves. */
-static int
-is_crossing(const uint32_t *leaves, const struct confirm_pair *p)
-{
-	return leaves[p->a] != leaves[p->b] || leaves[p->a] == SCORE_NO_LEAF;
-}
-
 /* One of those that were thought good may be slow itself, since a moment ago or
  * since before anybody looked: to all other leaves, while the others on its
  * side of the outlier's leaf are not. It would make slow usual, or the
@@ -208,7 +201,9 @@ find_bad(const uint32_t *leaves, size_t nodes, const struct confirm_pair *pairs,
 		for (size_t i = 0; i < count; i++) {
 			const struct confirm_pair *p = &pairs[i];
 
-			if (p->a == 0 || p->b == 0 || !is_crossing(leaves, p))
+			if (p->a == 0 || p->b == 0 ||
+			    (leaves[p->a] == leaves[p->b] &&
+				leaves[p->a] != SCORE_NO_LEAF))
 				continue;
 			if (p->a == k || p->b == k) {
 				best = fmin(best, p->x);

@@ -107,13 +107,6 @@ learn(struct drift *d, double distance, double level)
 	d->level += weight * (level - d->level);
 }
 
-/* The allowance of the pinned sums. */
-static double
-pinned_k(const struct drift *d)
-{
-	return CUSUM_K + PINNED_ERRORS * d->pinned_error;
-}
-
 /* Above the limit the sums stop growing: what is well again is so after
  * about limit / CUSUM_K rounds. */
 static void
@@ -126,8 +119,8 @@ count(struct drift *d, double distance, double limit)
 	d->sums.up = fmin(d->sums.up, limit + 1);
 	if (isnan(d->pinned))
 		return;
-	cusum_add(&d->pinned_sums, (distance - d->pinned) / sigma, pinned_k(d),
-	    limit);
+	cusum_add(&d->pinned_sums, (distance - d->pinned) / sigma,
+	    CUSUM_K + PINNED_ERRORS * d->pinned_error, limit);
 	d->pinned_sums.up = fmin(d->pinned_sums.up, limit + 1);
 }
 

@@ -24,13 +24,6 @@ sense_of(const struct mesh_path *p)
 								      : UNTOLD;
 }
 
-static int
-is_far(const struct holes *h, const struct mesh_path *p)
-{
-	return h->leaf_of[p->a] != h->leaf_of[p->b] ||
-	    h->leaf_of[p->a] == SCORE_NO_LEAF;
-}
-
 static void
 note(struct hole_place *at, int far, const struct mesh_path *p, uint32_t whom)
 {
@@ -67,7 +60,7 @@ count_all(struct holes *h, const uint8_t *explained)
 	for (size_t i = 0; i < h->count; i++) {
 		const struct mesh_path *p = &h->paths[i];
 		uint32_t la = h->leaf_of[p->a], lb = h->leaf_of[p->b];
-		int far = is_far(h, p);
+		int far = la != lb || la == SCORE_NO_LEAF;
 
 		if (explained[i] || sense_of(p) == UNTOLD)
 			continue;

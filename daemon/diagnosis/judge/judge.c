@@ -235,12 +235,6 @@ window_p(const struct judge *j, const struct judge_track *t, double cut)
 	return score_tail(sum / sqrt(m));
 }
 
-static int
-is_candidate(const struct judge *j, const struct judge_track *t)
-{
-	return bits(t->votes) >= j->o.votes && judge_effect(j, t) >= j->least;
-}
-
 static void
 remember(const struct judge *j, struct judge_track *t, double effect, double z,
     double cut, int busy)
@@ -261,7 +255,9 @@ remember(const struct judge *j, struct judge_track *t, double effect, double z,
 		t->rounds += (uint32_t)vote;
 	else
 		t->rounds = (uint32_t)bits(t->votes);
-	t->p = is_candidate(j, t) ? window_p(j, t, cut) : 1;
+	t->p = bits(t->votes) >= j->o.votes && judge_effect(j, t) >= j->least
+	    ? window_p(j, t, cut)
+	    : 1;
 }
 
 /* Those that the round has brought to a new state. indices: who took part. */

@@ -20,12 +20,6 @@
  * (1971): three years of all ports and kinds together. */
 #define LIMIT_LOOKS 3e5
 
-static int
-octave_of(uint64_t errors)
-{
-	return errors == 0 ? 0 : 64 - __builtin_clzll(errors);
-}
-
 /* Of the ports of that name; NULL: none was seen yet. */
 static struct link_class *
 class_find(const struct link_watch *w, const char *port)
@@ -80,15 +74,6 @@ link_usual_share(const struct link_watch *w, const struct link_sum *s)
 	    LINK_P_MAX * LINK_P_MAX);
 }
 
-/* What a look adds to a sum. */
-static double
-step_of(double p0, int is_more)
-{
-	double p1 = fmin(fmax(LINK_P1, 4 * p0), LINK_P_MAX);
-
-	return is_more ? log(p1 / p0) : log((1 - p1) / (1 - p0));
-}
-
 static double
 limit_of(const struct link_watch *w)
 {
@@ -99,6 +84,8 @@ limit_of(const struct link_watch *w)
 static void
 learn(struct link_usual *u, size_t ports, uint64_t errors, int is_more)
 {
+	int octave = 0;
+
 	if (u->looks > 2 * DAY_LOOKS * fmax(16, (double)ports)) {
 		u->looks /= 2;
 		u->with /= 2;
@@ -107,7 +94,9 @@ learn(struct link_usual *u, size_t ports, uint64_t errors, int is_more)
 	}
 	u->looks++;
 	u->with += is_more;
-	u->octaves[octave_of(errors) % LINK_OCTAVES]++;
+	if (errors > 0)
+		octave = (64 - __builtin_clzll(errors)) % LINK_OCTAVES;
+	u->octaves[octave]++;
 }
 
 static struct link_place *
@@ -164,9 +153,11 @@ static void
 add(struct link_watch *w, struct link_sum *s, uint64_t errors, int is_more,
     uint64_t span_s)
 {
-	double limit = limit_of(w);
+	double limit = limit_of(w), p0 = link_usual_share(w, s);
+	double p1 = fmin(fmax(LINK_P1, 4 * p0), LINK_P_MAX);
 
-	s->sum += step_of(link_usual_share(w, s), is_more);
+	/* What a look adds to the sum. */
+	s->sum += is_more ? log(p1 / p0) : log((1 - p1) / (1 - p0));
 	s->sum = fmin(fmax(0, s->sum), 2 * limit);
 	s->looks++;
 	s->span_s += span_s;

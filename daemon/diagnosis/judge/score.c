@@ -219,12 +219,6 @@ sort_leaves(struct score *s, const struct score_obs *obs, size_t count)
 	s->start[0] = 0;
 }
 
-static int
-is_apart(const struct score *s, const struct score_obs *o)
-{
-	return o->leaf != SCORE_NO_LEAF && s->apart[o->leaf];
-}
-
 /* Median and scatter of each kind of peers, without the leaves apart and
  * without those aside, where enough remain. Where many are aside, the scatter
  * is that of the slow side. */
@@ -239,7 +233,9 @@ find_typical(struct score *s, const struct score_obs *obs, size_t count)
 		for (int all = 0; all < 2; all++) {
 			g->count = aside = 0;
 			for (size_t i = 0; i < count; i++) {
-				if (obs[i].peers != p || is_apart(s, &obs[i]))
+				if (obs[i].peers != p ||
+				    (obs[i].leaf != SCORE_NO_LEAF &&
+					s->apart[obs[i].leaf]))
 					continue;
 				aside += obs[i].aside;
 				if (all || !obs[i].aside)
