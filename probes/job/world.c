@@ -18,6 +18,7 @@
 #include "probes/job/affinity.h"
 #include "probes/job/nic.h"
 #include "probes/job/roles.h"
+#include "probes/transport/xccl.h"
 
 #define FINALIZE_LIMIT_S 5
 
@@ -310,6 +311,7 @@ team_close(struct transport_team *tm)
 {
 	if (tm == NULL)
 		return;
+	xccl_comms_end(tm);
 	if (tm->device != NULL)
 		tm->ops->close(tm->device);
 	MPI_Comm_free(&tm->node_comm);

@@ -5,38 +5,35 @@
  *
  * Two ranks match their messages by the order in which they post them, so both
  * post in the order of tags. The communicator holds only ranks that take part.
- * It does not block: making it and starting a group are asked about until they
- * are done, and a rank that never comes is an error after JOIN_S seconds.
+ * A group waits for peers that it has to connect first, so all are connected
+ * when the plan is made ready: a rank that went into a group before its peer
+ * could otherwise wait for what this peer waits for from it by another way.
  */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clk.h"
 #include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/transport/backoff.h"
 #include "probes/transport/transport.h"
 #include "probes/transport/xccl.h"
 
-#define JOIN_S 60
-
 struct transport {
 	const struct transport_team *team;
 	const struct transport_share *share;
 	const struct xccl_lib *lib;
-	void *comm;
+	struct xccl_comm *in;
+	void *comm; /* native */
 	struct device_stream *stream;
 	struct device_event **done; /* by batch: behind its group */
 	uint32_t *order;            /* ends by batch, then tag */
 	uint32_t *first;            /* by batch, of order; and the count */
 	int *numbers;               /* by rank of the plan, in comm */
-	/* How many batches of this iteration were started, given to the
-	 * library, enqueued by it, and reported. */
-	uint32_t wanted, posted, enqueued, reported;
-	uint32_t told; /* of the batch that is being reported */
-	int begun;     /* the first batch of this iteration is known */
+	uint32_t started, reported; /* batches of this iteration */
+	uint32_t told;              /* ends of the one being reported */
+	int begun; /* the first batch of this iteration is known */
 	int broken;
 };
 
@@ -124,68 +121,59 @@ make_order(struct transport *t)
 	}
 }
 
-int
-xccl_share_id(const struct transport_team *team, const struct xccl_lib *lib,
-    int root, struct xccl_id *ret)
-{
-	struct {
-		int result;
-		struct xccl_id id;
-	} news = { 0 };
-	MPI_Request req;
-
-	if (team->rank == root && lib != NULL)
-		news.result = lib->get_unique_id(&news.id);
-	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, root, team->comm, &req);
-	backoff_request(&req);
-	*ret = news.id;
-	return news.result;
-}
-
-/* Until the library is done with what it was asked. */
+/* A byte between each two that the plan has, each way. */
 static int
-settle(struct transport *t, int result, const char *what)
+connect_call(void *arg)
 {
-	uint64_t end_ns = clk_ns() + JOIN_S * CLK_NS_PER_S;
+	struct transport *t = arg;
+	void *stream = t->team->ops->stream_native(t->stream);
+	size_t n = (size_t)t->team->ranks;
+	char *met[2] = { xcalloc(n, 1), xcalloc(n, 1) };
+	int result = t->lib->group_start(), end;
 
-	while (result == XCCL_IN_PROGRESS) {
-		int rc = t->lib->comm_get_async_error(t->comm, &result);
+	for (uint32_t i = 0; result == XCCL_SUCCESS && i < t->share->ends_count;
+	     i++) {
+		const struct transport_end *e = &t->share->ends[i];
+		char *at = (char *)t->share->memory + e->off;
+		int peer = t->numbers[e->peer];
 
-		if (rc != XCCL_SUCCESS)
-			result = rc;
-		if (result != XCCL_IN_PROGRESS)
-			break;
-		if (clk_ns() > end_ns) {
-			t->broken = 1;
-			return err_set(t->share->err, -ETIMEDOUT,
-			    "xccl: %s: not done after %d s", what, JOIN_S);
-		}
-		clk_sleep_ns(CLK_NS_PER_MS);
+		if (met[e->receive][e->peer]++ > 0)
+			continue;
+		result = e->receive
+		    ? t->lib->recv(at, 1, XCCL_UINT8, peer, t->comm, stream)
+		    : t->lib->send(at, 1, XCCL_UINT8, peer, t->comm, stream);
+		met[e->receive][e->peer] = 1;
 	}
-	return result == XCCL_SUCCESS ? 0 : fail(t, result, what);
+	end = t->lib->group_end();
+	free(met[0]);
+	free(met[1]);
+	return result == XCCL_SUCCESS ? end : result;
 }
 
 static int
-join(struct transport *t, int members, struct xccl_id id)
+connect_peers(struct transport *t)
 {
-	struct xccl_config config = {
-		.size = sizeof(config),
-		.magic = XCCL_CONFIG_MAGIC,
-		.version = XCCL_CONFIG_VERSION,
-		.blocking = 0,
-		.cga_cluster_size = XCCL_CONFIG_UNDEFINED,
-		.min_ctas = XCCL_CONFIG_UNDEFINED,
-		.max_ctas = XCCL_CONFIG_UNDEFINED,
-	};
-	int me = t->numbers[t->team->rank], result;
+	const struct device_ops *ops = t->team->ops;
+	struct backoff b = { 0 };
+	int result, rc;
 
-	if (t->lib->comm_init_rank_config != NULL &&
-	    t->lib->version >= XCCL_CONFIG_VERSION_MIN)
-		result = t->lib->comm_init_rank_config(&t->comm, members, id,
-		    me, &config);
-	else
-		result = t->lib->comm_init_rank(&t->comm, members, id, me);
-	return settle(t, result, "joining");
+	rc = xccl_within(t->team, connect_call, t, &result, t->share->err);
+	if (rc < 0) {
+		t->broken = 1;
+		return rc;
+	}
+	if (result != XCCL_SUCCESS)
+		return fail(t, result, "connecting");
+	rc = ops->event_record(t->done[0], t->stream);
+	while (rc == 0 && (rc = ops->event_query(t->done[0])) == 0) {
+		rc = t->lib->comm_get_async_error(t->comm, &result);
+		if (rc == XCCL_SUCCESS)
+			rc = result;
+		if (rc != XCCL_SUCCESS)
+			return fail(t, rc, "connecting");
+		backoff_wait(&b);
+	}
+	return rc < 0 ? fail_device(t, rc) : 0;
 }
 
 static void
@@ -196,17 +184,13 @@ xccl_release(struct transport *t)
 	if (t == NULL)
 		return;
 	ops = t->team->ops;
-	/* Others may still wait for what this rank sent last: finalize first.
-	 */
-	if (t->comm != NULL && !t->broken && t->lib->comm_finalize != NULL)
-		settle(t, t->lib->comm_finalize(t->comm), "leaving");
-	if (t->comm != NULL && t->broken)
-		t->lib->comm_abort(t->comm);
-	else if (t->comm != NULL)
-		t->lib->comm_destroy(t->comm);
+	if (t->broken) /* or its stream would wait for it */
+		xccl_comm_give(t->in, 1);
 	for (uint32_t b = 0; b < t->share->batches_count; b++)
 		ops->event_free(t->done[b]);
 	ops->stream_free(t->stream);
+	if (!t->broken)
+		xccl_comm_give(t->in, 0);
 	free(t->done);
 	free(t->order);
 	free(t->first);
@@ -221,9 +205,8 @@ xccl_prepare(const struct transport_team *team,
 {
 	const struct device_ops *ops = team->ops;
 	struct transport *t = xcalloc(1, sizeof(*t));
-	int mine = share->ends_count > 0, members = 0, root = 0, rc = 0, all;
+	int mine = share->ends_count > 0, members = 0, rc = 0, all;
 	MPI_Request req;
-	struct xccl_id id;
 
 	t->team = team;
 	t->share = share;
@@ -234,16 +217,12 @@ xccl_prepare(const struct transport_team *team,
 	MPI_Iallgather(&mine, 1, MPI_INT, t->numbers, 1, MPI_INT, team->comm,
 	    &req);
 	backoff_request(&req);
-	for (int r = team->ranks - 1; r >= 0; r--)
-		root = t->numbers[r] != 0 ? r : root;
 	for (int r = 0; r < team->ranks; r++)
-		if (t->numbers[r] != 0)
-			t->numbers[r] = members++;
+		t->numbers[r] = t->numbers[r] != 0 ? members++ : -1;
 	t->done = xcalloc(share->batches_count + (size_t)1, sizeof(*t->done));
 	if (mine)
 		rc = xccl_lib_open(ops->name, &t->lib, err);
 	if (rc == 0 && mine) {
-		/* This also makes the device current. */
 		rc = ops->stream_new(team->device, &t->stream);
 		for (uint32_t b = 0; rc == 0 && b < share->batches_count; b++)
 			rc = ops->event_new(team->device, &t->done[b]);
@@ -251,13 +230,13 @@ xccl_prepare(const struct transport_team *team,
 			fail_device(t, rc);
 	}
 	all = transport_agree(team, rc);
+	if (all == 0 && members > 0)
+		all = rc = xccl_comm_take(team, t->lib, t->numbers, &t->in,
+		    err);
 	if (all == 0 && members > 0) {
-		int result = xccl_share_id(team, t->lib, root, &id);
-
-		if (result != XCCL_SUCCESS)
-			rc = mine ? fail(t, result, "making an id") : -EIO;
-		else if (mine)
-			rc = join(t, members, id);
+		t->comm = t->in->native;
+		if (mine)
+			rc = connect_peers(t);
 		all = transport_agree(team, rc);
 	}
 	if (all < 0) {
@@ -278,7 +257,7 @@ post(struct transport *t, uint32_t batch)
 {
 	const struct xccl_lib *lib = t->lib;
 	void *stream = t->team->ops->stream_native(t->stream);
-	int result = lib->group_start(), end;
+	int result = lib->group_start(), end, rc;
 
 	for (uint32_t i = t->first[batch];
 	     result == XCCL_SUCCESS && i < t->first[batch + 1]; i++) {
@@ -290,41 +269,14 @@ post(struct transport *t, uint32_t batch)
 		    ? lib->recv(at, e->bytes, XCCL_UINT8, peer, t->comm, stream)
 		    : lib->send(at, e->bytes, XCCL_UINT8, peer, t->comm,
 			  stream);
-		if (result == XCCL_IN_PROGRESS)
-			result = XCCL_SUCCESS;
 	}
 	end = lib->group_end();
-	if (result == XCCL_SUCCESS && end != XCCL_IN_PROGRESS)
+	if (result == XCCL_SUCCESS)
 		result = end;
-	t->posted++;
-	return result == XCCL_SUCCESS ? 0 : fail(t, result, "a group");
-}
-
-/* One group after another; the next once this one is on the stream. */
-static int
-push(struct transport *t)
-{
-	int result, rc = 0;
-
-	while (rc == 0 && t->enqueued < t->wanted) {
-		if (t->posted == t->enqueued)
-			rc = post(t, t->posted);
-		if (rc < 0)
-			break;
-		rc = t->lib->comm_get_async_error(t->comm, &result);
-		if (rc != XCCL_SUCCESS)
-			return fail(t, rc, "a group");
-		if (result == XCCL_IN_PROGRESS)
-			return 0;
-		if (result != XCCL_SUCCESS)
-			return fail(t, result, "a group");
-		rc = t->team->ops->event_record(t->done[t->enqueued],
-		    t->stream);
-		if (rc < 0)
-			return fail_device(t, rc);
-		t->enqueued++;
-	}
-	return rc;
+	if (result != XCCL_SUCCESS)
+		return fail(t, result, "a group");
+	rc = t->team->ops->event_record(t->done[batch], t->stream);
+	return rc < 0 ? fail_device(t, rc) : 0;
 }
 
 static int
@@ -340,20 +292,20 @@ xccl_start(struct transport *t, uint32_t batch)
 {
 	/* Some steps by themselves begin later. */
 	if (!t->begun)
-		t->wanted = t->posted = t->enqueued = t->reported = batch;
+		t->started = t->reported = batch;
 	t->begun = 1;
-	assert(batch == t->wanted);
-	t->wanted++;
-	return push(t);
+	assert(batch == t->started);
+	t->started++;
+	return post(t, batch);
 }
 
 static int
 xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 {
 	uint32_t n = 0;
-	int rc = push(t), result;
+	int rc, result;
 
-	while (rc == 0 && n < cap && t->reported < t->enqueued) {
+	while (n < cap && t->reported < t->started) {
 		uint32_t first = t->first[t->reported];
 		uint32_t ends = t->first[t->reported + 1] - first;
 		int done = t->team->ops->event_query(t->done[t->reported]);
@@ -366,9 +318,8 @@ xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 			rc = t->lib->comm_get_async_error(t->comm, &result);
 			if (rc == XCCL_SUCCESS)
 				rc = result;
-			if (rc != XCCL_SUCCESS && rc != XCCL_IN_PROGRESS)
-				return fail(t, rc, "a transfer");
-			return (int)n;
+			return rc == XCCL_SUCCESS ? (int)n
+						  : fail(t, rc, "a transfer");
 		}
 		while (n < cap && t->told < ends)
 			ret_ends[n++] = t->order[first + t->told++];
@@ -377,7 +328,7 @@ xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 			t->told = 0;
 		}
 	}
-	return rc < 0 ? rc : (int)n;
+	return (int)n;
 }
 
 const struct transport_ops transport_xccl = {

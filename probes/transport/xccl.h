@@ -5,19 +5,42 @@
  *
  * A collective that the library has is one call; gather, scatter and all-to-all
  * are a group of sends and receives, as its manual has them. Buffers and
- * communicator are its own, made once and used again.
+ * communicator are made once and used again.
  */
 #ifndef PROBES_TRANSPORT_XCCL_H
 #define PROBES_TRANSPORT_XCCL_H
+
+#include <sys/queue.h>
 
 #include "common/err.h"
 #include "probes/transport/transport.h"
 #include "probes/transport/xccl_lib.h"
 
-/* From the root to all, to make a communicator with; collective over team. The
- * root's result on all ranks. lib may be NULL but at the root. */
-int xccl_share_id(const struct transport_team *team, const struct xccl_lib *lib,
-    int root, struct xccl_id *ret);
+/* ---- communicators: xccl_comm.c ---- */
+
+struct xccl_comm {
+	SLIST_ENTRY(xccl_comm) next;
+	const struct transport_team *team;
+	const struct xccl_lib *lib; /* NULL: this rank has none to ask */
+	void *native;               /* NULL: this rank is not in it */
+	int *numbers; /* by rank of the team: in the communicator, -1 */
+	int members, taken;
+};
+
+/* One of these ranks, numbers[rank] or -1, that no plan has; made where there
+ * is none. Collective over the team, ranks that are not in it too: 0, or the
+ * same -errno and why on every rank. Given back with give, broken on all
+ * ranks or none; it ends with the team. */
+int xccl_comm_take(const struct transport_team *team,
+    const struct xccl_lib *lib, const int *numbers, struct xccl_comm **ret,
+    struct err *err);
+void xccl_comm_give(struct xccl_comm *c, int broken); /* NULL is allowed */
+void xccl_comms_end(const struct transport_team *team);
+
+/* A call that waits for other ranks, in a thread of its own: 0 and its result,
+ * or -ETIMEDOUT: the thread then keeps arg for ever. */
+int xccl_within(const struct transport_team *team, int (*call)(void *arg),
+    void *arg, int *ret_result, struct err *err);
 
 /* Two ranks of a node with one GPU: NCCL refuses them as "duplicate GPU",
  * unless it is told that they are on different hosts. 0, or -ENOTSUP and why.

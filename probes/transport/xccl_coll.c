@@ -9,14 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/transport/backoff.h"
 
-#define NAP_NS      (50ULL * 1000)
 #define BLOCK_BYTES (4ULL << 20) /* to compare at a time */
 
 struct xccl_coll {
@@ -25,6 +23,7 @@ struct xccl_coll {
 	const struct row *row;
 	struct xccl_coll_ask ask;
 	int type, op; /* the library's */
+	struct xccl_comm *in;
 	void *comm, *native;
 	struct device_stream *stream;
 	struct device_event *end; /* of what is in it */
@@ -146,17 +145,6 @@ xccl_coll_run(struct xccl_coll *c)
 	int result = enqueue(c);
 	struct backoff p = { 0 };
 
-	/* Until the library has enqueued it. */
-	while (result == XCCL_SUCCESS || result == XCCL_IN_PROGRESS) {
-		int rc = c->lib->comm_get_async_error(c->comm, &result);
-
-		if (rc != XCCL_SUCCESS)
-			result = rc;
-		else if (result == XCCL_SUCCESS)
-			break;
-		else if (result == XCCL_IN_PROGRESS)
-			clk_sleep_ns(NAP_NS);
-	}
 	if (result != XCCL_SUCCESS)
 		fatalx("xccl: %s: %s", c->row->name,
 		    c->lib->error_string(result));
@@ -254,8 +242,7 @@ xccl_coll_open(const struct transport_team *team,
 	struct xccl_coll *c = xcalloc(1, sizeof(*c));
 	const struct device_ops *dev = team->ops;
 	struct device *d = team->device;
-	struct xccl_id id;
-	int rc, result;
+	int *numbers, rc;
 
 	c->team = team;
 	c->ask = *ask;
@@ -276,16 +263,15 @@ xccl_coll_open(const struct transport_team *team,
 			c->native = dev->stream_native(c->stream);
 	}
 	rc = transport_agree_why(team, rc, NULL, err);
-	if (rc == 0) { /* blocking: all are on their way here */
-		result = xccl_share_id(team, c->lib, 0, &id);
-		if (result == XCCL_SUCCESS)
-			result = c->lib->comm_init_rank(&c->comm, team->ranks,
-			    id, team->rank);
-		if (result != XCCL_SUCCESS)
-			rc = err_set(err, -ENOTSUP, "%s: joining: %s",
-			    c->lib->name, c->lib->error_string(result));
-		rc = transport_agree_why(team, rc, NULL, err);
+	if (rc == 0) {
+		numbers = xcalloc((size_t)team->ranks, sizeof(*numbers));
+		for (int r = 0; r < team->ranks; r++)
+			numbers[r] = r;
+		rc = xccl_comm_take(team, c->lib, numbers, &c->in, err);
+		free(numbers);
 	}
+	if (rc == 0)
+		c->comm = c->in->native;
 	if (rc < 0) {
 		xccl_coll_close(c);
 		return rc;
@@ -302,8 +288,7 @@ xccl_coll_close(struct xccl_coll *c)
 	if (c == NULL)
 		return;
 	dev = c->team->ops;
-	if (c->comm != NULL)
-		c->lib->comm_destroy(c->comm);
+	xccl_comm_give(c->in, 0);
 	dev->event_free(c->end);
 	dev->stream_free(c->stream);
 	dev->free(c->team->device, c->send);

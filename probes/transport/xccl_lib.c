@@ -36,7 +36,6 @@ static const struct {
 	CALL(last_error, "ncclGetLastError", 0),
 	CALL(get_unique_id, "ncclGetUniqueId", 1),
 	CALL(comm_init_rank, "ncclCommInitRank", 1),
-	CALL(comm_init_rank_config, "ncclCommInitRankConfig", 0),
 	CALL(comm_finalize, "ncclCommFinalize", 0),
 	CALL(comm_destroy, "ncclCommDestroy", 1),
 	CALL(comm_abort, "ncclCommAbort", 1),

@@ -10,7 +10,6 @@
 #ifndef PROBES_TRANSPORT_XCCL_LIB_H
 #define PROBES_TRANSPORT_XCCL_LIB_H
 
-#include <limits.h>
 #include <stddef.h>
 
 #include "common/err.h"
@@ -27,29 +26,11 @@
 #define XCCL_MAX      2
 #define XCCL_MIN      3
 
-/* A communicator that does not block says IN_PROGRESS until asked again. */
 enum xccl_result { XCCL_SUCCESS = 0, XCCL_IN_PROGRESS = 7 };
 
 struct xccl_id {
 	char bytes[128];
 };
-
-/* The form of 2.17, which it says in version: newer libraries fill in what it
- * lacks. */
-struct xccl_config {
-	size_t size;
-	unsigned magic;
-	unsigned version;
-	int blocking;
-	int cga_cluster_size;
-	int min_ctas;
-	int max_ctas;
-	const char *net_name;
-};
-#define XCCL_CONFIG_MAGIC       0xcafebeef
-#define XCCL_CONFIG_VERSION     21700
-#define XCCL_CONFIG_UNDEFINED   INT_MIN
-#define XCCL_CONFIG_VERSION_MIN 21700 /* of a library that takes it */
 
 struct xccl_lib {
 	const char *name; /* "NCCL" */
@@ -61,9 +42,6 @@ struct xccl_lib {
 	int (*get_unique_id)(struct xccl_id *ret);
 	int (*comm_init_rank)(void **comm, int ranks, struct xccl_id id,
 	    int rank);
-	/* NULL before 2.14 */
-	int (*comm_init_rank_config)(void **comm, int ranks, struct xccl_id id,
-	    int rank, struct xccl_config *config);
 	int (*comm_finalize)(void *comm); /* NULL before 2.14 */
 	int (*comm_destroy)(void *comm);
 	int (*comm_abort)(void *comm);

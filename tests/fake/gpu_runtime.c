@@ -42,17 +42,172 @@ limit(const char *name)
 	return at == NULL ? SIZE_MAX : (size_t)atoll(at);
 }
 
+/* What a stream ran into; it stays, as on a card. */
+static int broken;
+
 #define MAY_FAIL()                                                             \
 	do {                                                                   \
+		if (broken)                                                    \
+			return GPU(ErrorIllegalAddress);                       \
 		if (fails())                                                   \
 			return GPU(ErrorUnknown);                              \
 	} while (0)
+
+/* ---- what is counted, for COALMINE_FAKE_STATS ---- */
+
+static struct {
+	unsigned streams, waits, queries;
+} stats;
+
+__attribute__((destructor)) static void
+stats_write(void)
+{
+	const char *path = getenv("COALMINE_FAKE_STATS");
+	FILE *fp = path == NULL ? NULL : fopen(path, "ae");
+
+	if (fp == NULL)
+		return;
+	fprintf(fp, "gpu streams %u waits %u queries %u\n", stats.streams,
+	    stats.waits, stats.queries);
+	fclose(fp);
+}
+
+/* ---- devices ---- */
+
+static int
+devices(void)
+{
+	const char *text = getenv("COALMINE_FAKE_GPUS");
+
+	return text == NULL ? 2 : atoi(text);
+}
+
+/* COALMINE_FAKE_PEERS: so many, the first, see each other; else all. */
+static int
+peers(void)
+{
+	const char *text = getenv("COALMINE_FAKE_PEERS");
+
+	return text == NULL ? devices() : atoi(text);
+}
+
+/* Which card is the index-th that this process sees; -1: there is none. The
+ * vendor's variable lists them, up to the first that is not there. */
+static int
+physical(int index)
+{
+	const char *at = getenv(GPU_VISIBLE);
+	char *end;
+	long card;
+
+	if (at == NULL)
+		return index >= 0 && index < devices() ? index : -1;
+	for (int i = 0; index >= 0; i++, at = end + 1) {
+		card = strtol(at, &end, 10);
+		if (end == at || card < 0 || card >= devices())
+			return -1;
+		if (i == index)
+			return (int)card;
+		if (*end != ',')
+			return -1;
+	}
+	return -1;
+}
+
+static int
+visible(void)
+{
+	int count = 0;
+
+	while (physical(count) >= 0)
+		count++;
+	return count;
+}
+
+/* ---- memory, as the program sees it and as the device does ---- */
+
+struct native {
+	int pid, fd, device;
+	uint64_t ino, bytes;
+};
+
+struct area {
+	SLIST_ENTRY(area) next;
+	char *base;           /* out of the processor's reach */
+	char *inside;         /* the same bytes, for what streams do */
+	struct native native; /* fd -1: another's, -2: pinned, of the host */
+};
+
+static SLIST_HEAD(, area) areas = SLIST_HEAD_INITIALIZER(areas);
+
+static struct area *
+area_find(const void *base, int fd)
+{
+	struct area *a;
+
+	SLIST_FOREACH (a, &areas, next)
+		if (a->base == base &&
+		    (fd < 0 ? a->native.fd == fd : a->native.fd >= 0))
+			return a;
+	return NULL;
+}
+
+static struct area *
+area_add(char *base, char *inside, struct native native)
+{
+	struct area *a = calloc(1, sizeof(*a));
+
+	a->base = base;
+	a->inside = inside;
+	a->native = native;
+	SLIST_INSERT_HEAD(&areas, a, next);
+	return a;
+}
+
+/* COALMINE_FAKE_OPEN: for an MPI that is said to take such pointers. */
+static struct area *
+area_map(int fd, struct native native)
+{
+	int reach = getenv("COALMINE_FAKE_OPEN") != NULL
+	    ? PROT_READ | PROT_WRITE
+	    : PROT_NONE;
+
+	return area_add(mmap(NULL, native.bytes, reach, MAP_SHARED, fd, 0),
+	    mmap(NULL, native.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
+	    native);
+}
+
+static void
+area_end(struct area *a)
+{
+	SLIST_REMOVE(&areas, a, area, next);
+	if (a->native.fd != -2)
+		munmap(a->base, a->native.bytes);
+	if (a->inside != a->base)
+		munmap(a->inside, a->native.bytes);
+	if (a->native.fd >= 0)
+		close(a->native.fd);
+	free(a);
+}
+
+static void *
+reach(const void *at, uint64_t bytes)
+{
+	const char *p = at;
+	struct area *a;
+
+	SLIST_FOREACH (a, &areas, next)
+		if (p >= a->base && bytes <= a->native.bytes &&
+		    (uint64_t)(p - a->base) <= a->native.bytes - bytes)
+			return a->inside + (p - a->base);
+	return NULL;
+}
 
 /* ---- streams ---- */
 
 struct op {
 	STAILQ_ENTRY(op) next;
-	enum { COPY, FILL, REDUCE, MARK, WAIT } what;
+	enum { COPY, FILL, REDUCE, MARK, WAIT, CALL } what;
 	void *to;
 	const void *from;
 	uint64_t bytes; /* or elements */
@@ -63,47 +218,89 @@ struct op {
 	const void *inputs[64];
 	struct event *event;
 	uint64_t number; /* of a mark */
+	int (*call)(void *arg);
 };
 
 struct stream {
+	struct fake_stream shown; /* first: what NCCL's stand-in sees */
 	STAILQ_HEAD(, op) ops;
 	SLIST_ENTRY(stream) next;
+	int device;
 };
 
 struct event {
 	struct stream *stream; /* NULL: never recorded */
 	uint64_t recorded, done;
+	int device;
 	int interrupts; /* at each recording, for who waits asleep */
 };
 
 static SLIST_HEAD(, stream) streams = SLIST_HEAD_INITIALIZER(streams);
+static __thread int current; /* device, of this thread as of CUDA's */
 
 static void step(struct stream *s);
 
 static void
 run_until(struct event *e, uint64_t number)
 {
-	while (e->done < number)
+	while (!broken && e->done < number)
 		step(e->stream);
+}
+
+/* Of what the device may touch; what it may not ends all that follows. */
+static void *
+touch(const void *at, uint64_t bytes)
+{
+	void *inside = reach(at, bytes);
+
+	broken |= inside == NULL;
+	return inside;
+}
+
+static void
+reduce(const struct op *op)
+{
+	uint64_t bytes = op->bytes * plan_types[op->type].bytes;
+	const void *inputs[64];
+	void *to = touch(op->to, bytes);
+
+	for (uint32_t i = 0; i < op->inputs_count; i++)
+		inputs[i] = touch(op->inputs[i], bytes);
+	if (!broken)
+		host_reduce(op->op, op->type, to, inputs, op->inputs_count,
+		    op->bytes);
 }
 
 static void
 step(struct stream *s)
 {
 	struct op *op = STAILQ_FIRST(&s->ops);
+	static size_t steps;
+	const void *from;
+	void *to;
 
-	if (op == NULL)
+	if (op == NULL || broken)
 		return;
+	if (op->what <= REDUCE && ++steps == limit("COALMINE_FAKE_FAULT"))
+		broken = 1;
 	switch (op->what) {
 	case COPY:
-		memcpy(op->to, op->from, op->bytes);
+		to = touch(op->to, op->bytes);
+		from = touch(op->from, op->bytes);
+		if (!broken)
+			memcpy(to, from, op->bytes);
 		break;
 	case FILL:
-		memset(op->to, op->byte, op->bytes);
+		to = touch(op->to, op->bytes);
+		if (!broken)
+			memset(to, op->byte, op->bytes);
 		break;
 	case REDUCE:
-		host_reduce(op->op, op->type, op->to, op->inputs,
-		    op->inputs_count, op->bytes);
+		reduce(op);
+		break;
+	case CALL:
+		if (op->call(op->to) == 0)
+			return; /* others have to come first */
 		break;
 	case MARK:
 		op->event->done = op->number;
@@ -127,13 +324,20 @@ enqueue(void *stream, int what)
 	return op;
 }
 
-void
-fake_drain(void *stream)
+static void
+drain(struct stream *s)
 {
-	struct stream *s = stream;
-
-	while (!STAILQ_EMPTY(&s->ops))
+	while (!broken && !STAILQ_EMPTY(&s->ops))
 		step(s);
+}
+
+static void
+enqueue_call(void *stream, int (*call)(void *arg), void *arg)
+{
+	struct op *op = enqueue(stream, CALL);
+
+	op->call = call;
+	op->to = arg;
 }
 
 FAKE
@@ -144,6 +348,9 @@ GPU(StreamCreateWithFlags)(GPU_STREAM *ret, unsigned flags)
 	(void)flags;
 	MAY_FAIL();
 	s = calloc(1, sizeof(*s));
+	s->shown = (struct fake_stream){ enqueue_call, reach };
+	s->device = current;
+	stats.streams++;
 	STAILQ_INIT(&s->ops);
 	SLIST_INSERT_HEAD(&streams, s, next);
 	*ret = (GPU_STREAM)s;
@@ -155,7 +362,13 @@ GPU(StreamDestroy)(GPU_STREAM stream)
 {
 	struct stream *s = (struct stream *)stream;
 
-	fake_drain(s);
+	drain(s);
+	while (!STAILQ_EMPTY(&s->ops)) { /* of a broken device */
+		struct op *op = STAILQ_FIRST(&s->ops);
+
+		STAILQ_REMOVE_HEAD(&s->ops, next);
+		free(op);
+	}
 	SLIST_REMOVE(&streams, s, stream, next);
 	free(s);
 	return GPU(Success);
@@ -168,7 +381,8 @@ GPU(MemcpyAsync)(void *to, const void *from, size_t bytes, kind_t_ kind,
 	struct op *op;
 
 	MAY_FAIL();
-	if (kind != GPU(MemcpyDefault))
+	if (kind != GPU(MemcpyDefault) || reach(to, bytes) == NULL ||
+	    reach(from, bytes) == NULL)
 		return GPU(ErrorInvalidValue);
 	op = enqueue(stream, COPY);
 	op->to = to;
@@ -183,6 +397,8 @@ GPU(MemsetAsync)(void *to, int byte, size_t bytes, GPU_STREAM stream)
 	struct op *op;
 
 	MAY_FAIL();
+	if (reach(to, bytes) == NULL)
+		return GPU(ErrorInvalidValue);
 	op = enqueue(stream, FILL);
 	op->to = to;
 	op->byte = byte;
@@ -199,6 +415,9 @@ fake_reduce(void *stream, enum plan_op what, enum plan_type type, void *to,
 	MAY_FAIL();
 	if (inputs_count > 64)
 		return GPU(ErrorInvalidValue);
+	/* A kernel is launched where its stream is. */
+	if (((struct stream *)stream)->device != current)
+		return GPU(ErrorInvalidResourceHandle);
 	op = enqueue(stream, REDUCE);
 	op->op = what;
 	op->type = type;
@@ -218,6 +437,7 @@ GPU(EventCreateWithFlags)(GPU_EVENT *ret, unsigned flags)
 
 	MAY_FAIL();
 	e = calloc(1, sizeof(*e));
+	e->device = current;
 	e->interrupts = flags == GPU_BLOCKING_EVENT;
 	*ret = (GPU_EVENT)e;
 	return GPU(Success);
@@ -230,7 +450,7 @@ GPU(EventDestroy)(GPU_EVENT event)
 	struct stream *s;
 
 	SLIST_FOREACH (s, &streams, next)
-		fake_drain(s);
+		drain(s);
 	free(event);
 	return GPU(Success);
 }
@@ -242,6 +462,8 @@ GPU(EventRecord)(GPU_EVENT event, GPU_STREAM stream)
 	struct op *op;
 
 	MAY_FAIL();
+	if (((struct stream *)stream)->device != e->device)
+		return GPU(ErrorInvalidResourceHandle);
 	if (e->stream != NULL)
 		run_until(e, e->recorded); /* one place at a time */
 	op = enqueue(stream, MARK);
@@ -257,12 +479,13 @@ GPU(EventQuery)(GPU_EVENT event)
 	struct event *e = (struct event *)event;
 
 	MAY_FAIL();
+	stats.queries++;
 	if (e->interrupts) /* of who never sleeps on it */
 		return GPU(ErrorInvalidValue);
 	if (e->done == e->recorded)
 		return GPU(Success);
 	step(e->stream);
-	return GPU(ErrorNotReady);
+	return broken ? GPU(ErrorIllegalAddress) : GPU(ErrorNotReady);
 }
 
 FAKE
@@ -271,11 +494,12 @@ GPU(EventSynchronize)(GPU_EVENT event)
 	struct event *e = (struct event *)event;
 
 	MAY_FAIL();
+	stats.waits++;
 	if (getenv("COALMINE_FAKE_WAKE_MS") != NULL)
 		usleep((unsigned)limit("COALMINE_FAKE_WAKE_MS") * 1000);
 	if (e->stream != NULL)
 		run_until(e, e->recorded);
-	return GPU(Success);
+	return broken ? GPU(ErrorIllegalAddress) : GPU(Success);
 }
 
 FAKE
@@ -296,44 +520,9 @@ GPU(StreamWaitEvent)(GPU_STREAM stream, GPU_EVENT event, unsigned flags)
 
 /* ---- memory ---- */
 
-struct native {
-	int pid, fd;
-	uint64_t ino, bytes;
-};
-
-struct area {
-	SLIST_ENTRY(area) next;
-	void *base;
-	struct native native; /* fd -1: another's */
-};
-
-static SLIST_HEAD(, area) areas = SLIST_HEAD_INITIALIZER(areas);
-
-static struct area *
-area_find(const void *base, int own)
-{
-	struct area *a;
-
-	SLIST_FOREACH (a, &areas, next)
-		if (a->base == base && (a->native.fd >= 0) == own)
-			return a;
-	return NULL;
-}
-
-static void
-area_end(struct area *a)
-{
-	SLIST_REMOVE(&areas, a, area, next);
-	munmap(a->base, a->native.bytes);
-	if (a->native.fd >= 0)
-		close(a->native.fd);
-	free(a);
-}
-
 FAKE
 GPU(Malloc)(void **base, size_t bytes)
 {
-	struct area *a;
 	struct stat st;
 	int fd;
 
@@ -344,18 +533,17 @@ GPU(Malloc)(void **base, size_t bytes)
 		close(fd);
 		return GPU_OUT_OF_MEMORY;
 	}
-	a = calloc(1, sizeof(*a));
-	a->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	a->native = (struct native){ getpid(), fd, st.st_ino, bytes };
-	SLIST_INSERT_HEAD(&areas, a, next);
-	*base = a->base;
+	*base = area_map(fd,
+	    (struct native){ getpid(), fd, physical(current), st.st_ino,
+		bytes })
+		    ->base;
 	return GPU(Success);
 }
 
 FAKE
 GPU(Free)(void *base)
 {
-	struct area *a = area_find(base, 1);
+	struct area *a = area_find(base, 0);
 	struct stream *s;
 
 	MAY_FAIL();
@@ -364,7 +552,7 @@ GPU(Free)(void *base)
 	if (a == NULL)
 		return GPU(ErrorInvalidValue);
 	SLIST_FOREACH (s, &streams, next)
-		fake_drain(s);
+		drain(s);
 	area_end(a);
 	return GPU(Success);
 }
@@ -377,20 +565,49 @@ GPU_HOST_ALLOC(void **base, size_t bytes, unsigned flags)
 	if (bytes > limit("COALMINE_FAKE_PINNED"))
 		return GPU_OUT_OF_MEMORY;
 	*base = malloc(bytes);
+	area_add(*base, *base, (struct native){ getpid(), -2, -1, 0, bytes });
 	return GPU(Success);
 }
 
 FAKE
 GPU_HOST_FREE(void *base)
 {
+	struct area *a = area_find(base, -2);
+
+	if (a == NULL)
+		return GPU(ErrorInvalidValue);
+	area_end(a);
 	free(base);
+	return GPU(Success);
+}
+
+/* Memory of the host that is there already. */
+FAKE
+GPU(HostRegister)(void *base, size_t bytes, unsigned flags)
+{
+	(void)flags;
+	MAY_FAIL();
+	if (reach(base, 1) != NULL)
+		return GPU(ErrorInvalidValue);
+	area_add(base, base, (struct native){ getpid(), -2, -1, 0, bytes });
+	return GPU(Success);
+}
+
+FAKE
+GPU(HostUnregister)(void *base)
+{
+	struct area *a = area_find(base, -2);
+
+	if (a == NULL)
+		return GPU(ErrorInvalidValue);
+	area_end(a);
 	return GPU(Success);
 }
 
 FAKE
 GPU(IpcGetMemHandle)(GPU(IpcMemHandle_t) * handle, void *base)
 {
-	struct area *a = area_find(base, 1);
+	struct area *a = area_find(base, 0);
 
 	MAY_FAIL();
 	if (a == NULL)
@@ -405,7 +622,6 @@ GPU(IpcOpenMemHandle)(void **base, GPU(IpcMemHandle_t) handle, unsigned flags)
 {
 	char path[64];
 	struct native n;
-	struct area *a;
 	struct stat st;
 	int fd;
 
@@ -419,21 +635,21 @@ GPU(IpcOpenMemHandle)(void **base, GPU(IpcMemHandle_t) handle, unsigned flags)
 			close(fd);
 		return GPU(ErrorInvalidValue);
 	}
-	a = calloc(1, sizeof(*a));
-	a->native = n;
-	a->native.fd = -1;
-	a->base = mmap(NULL, n.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-	    0);
+	if (n.device != physical(current) &&
+	    (n.device >= peers() || physical(current) >= peers())) {
+		close(fd);
+		return GPU_PEER_REFUSED;
+	}
+	n.fd = -1;
+	*base = area_map(fd, n)->base;
 	close(fd);
-	SLIST_INSERT_HEAD(&areas, a, next);
-	*base = a->base;
 	return GPU(Success);
 }
 
 FAKE
 GPU(IpcCloseMemHandle)(void *base)
 {
-	struct area *a = area_find(base, 0);
+	struct area *a = area_find(base, -1);
 
 	MAY_FAIL();
 	if (a == NULL)
@@ -442,15 +658,7 @@ GPU(IpcCloseMemHandle)(void *base)
 	return GPU(Success);
 }
 
-/* ---- devices ---- */
-
-static int
-devices(void)
-{
-	const char *text = getenv("COALMINE_FAKE_GPUS");
-
-	return text == NULL ? 2 : atoi(text);
-}
+/* ---- which there are ---- */
 
 FAKE
 GPU(GetDeviceCount)(int *count)
@@ -460,9 +668,9 @@ GPU(GetDeviceCount)(int *count)
 	calls = 0;
 	if (text != NULL && strcmp(text, "old") == 0)
 		return GPU(ErrorInsufficientDriver); /* count is left alone */
-	if (devices() == 0)
+	if (visible() == 0)
 		return GPU(ErrorNoDevice);
-	*count = devices();
+	*count = visible();
 	return GPU(Success);
 }
 
@@ -470,15 +678,17 @@ FAKE
 GPU(SetDevice)(int device)
 {
 	MAY_FAIL();
-	return device >= 0 && device < devices() ? GPU(Success)
-						 : GPU(ErrorInvalidDevice);
+	if (physical(device) < 0)
+		return GPU(ErrorInvalidDevice);
+	current = device;
+	return GPU(Success);
 }
 
 FAKE
 GPU(DeviceGetPCIBusId)(char *id, int cap, int device)
 {
 	MAY_FAIL();
-	snprintf(id, (size_t)cap, "0000:%02X:00.0", 0x1a + device);
+	snprintf(id, (size_t)cap, "0000:%02X:00.0", 0x1a + physical(device));
 	return GPU(Success);
 }
 
@@ -488,11 +698,14 @@ GPU(DeviceGetByPCIBusId)(int *device, const char *id)
 	unsigned bus = 0;
 
 	MAY_FAIL();
-	if (sscanf(id, "0000:%x:00.0", &bus) != 1 || bus < 0x1a ||
-	    bus >= 0x1aU + (unsigned)devices())
+	if (sscanf(id, "0000:%x:00.0", &bus) != 1)
 		return GPU(ErrorInvalidDevice);
-	*device = (int)bus - 0x1a;
-	return GPU(Success);
+	for (int i = 0; i < visible(); i++)
+		if (physical(i) + 0x1a == (int)bus) {
+			*device = i;
+			return GPU(Success);
+		}
+	return GPU(ErrorInvalidDevice);
 }
 
 FAKE
@@ -504,15 +717,15 @@ GPU(DeviceGetAttribute)(int *value, attr_t_ attr, int device)
 	return GPU(Success);
 }
 
-/* COALMINE_FAKE_PEERS: so many, the first, see each other; else all. */
 FAKE
 GPU(DeviceCanAccessPeer)(int *can, int device, int peer)
 {
-	const char *text = getenv("COALMINE_FAKE_PEERS");
-	int peers = text == NULL ? devices() : atoi(text);
+	int a = physical(device), b = physical(peer);
 
 	MAY_FAIL();
-	*can = device != peer && device < peers && peer < peers;
+	if (a < 0 || b < 0)
+		return GPU(ErrorInvalidDevice);
+	*can = a != b && a < peers() && b < peers();
 	return GPU(Success);
 }
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nccl.c - a stand-in for libnccl.so.2, for memory that the processor can
- * read: ranks meet in a shared file, each pair has a small pipe in it, and a
- * group moves on only when its communicator is asked for errors, as one of
- * NCCL's that does not block may. A collective is such a group too: each rank
- * sends to those who need it, and reduces what it got once all is there.
+ * nccl.c - a stand-in for libnccl.so.2, on streams of gpu_runtime.h: ranks meet
+ * in a shared file, each pair has a small pipe in it, and a group is an
+ * operation of its stream. The end of a group waits for peers that were not
+ * connected before, as NCCL's does: a plan in which they wait for something
+ * else first stands still. A collective is such a group too: each rank sends to
+ * those who need it, and reduces what it got once all is there.
  *
- * COALMINE_FAKE_NCCL: "join" or "group" fails on the last rank, "old" lacks
- * what NCCL had not before 2.17, "wrong" spoils a byte of every collective.
+ * COALMINE_FAKE_NCCL: "join" fails on the last rank, "group" there in the
+ * second group, "wrong" spoils a byte of every collective.
+ * COALMINE_FAKE_STATS=FILE: a line for every communicator that is made.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +23,7 @@
 
 #include "probes/device/host_reduce.h"
 #include "probes/transport/xccl_lib.h"
+#include "tests/fake/gpu_runtime.h"
 
 #define RANKS_MAX    16
 #define PIPE_BYTES   8192
@@ -36,13 +40,15 @@ struct tube {
 struct meeting {
 	atomic_int joined;
 	atomic_int failed;
-	struct tube tubes[RANKS_MAX][RANKS_MAX]; /* from, to */
+	atomic_int connected[RANKS_MAX][RANKS_MAX][2]; /* who, with, receives */
+	struct tube tubes[RANKS_MAX][RANKS_MAX];       /* from, to */
 };
 
 struct op {
 	char *at;
 	size_t bytes, done;
 	int peer, receive;
+	int own; /* memory of this library, not of the device */
 };
 
 /* What is left of a reduction when everything has come. */
@@ -54,12 +60,21 @@ struct folding {
 
 struct comm {
 	struct meeting *m;
-	int rank, ranks;
+	int rank, ranks, groups;
+	int under_way, ended; /* batches; destroyed meanwhile */
+	struct batch *open;   /* being put together */
+};
+
+/* What a group holds, on its way. */
+struct batch {
+	struct comm *c;
+	void *stream;
 	struct op ops[OPS_MAX];
 	int ops_count;
 	struct folding fold;
 };
 
+static int depth;            /* of groups */
 static struct comm *grouped; /* that the open group is for */
 
 PUBLIC int ncclGetVersion(int *ret);
@@ -67,8 +82,6 @@ PUBLIC const char *ncclGetErrorString(int result);
 PUBLIC const char *ncclGetLastError(void *comm);
 PUBLIC int ncclGetUniqueId(struct xccl_id *ret);
 PUBLIC int ncclCommInitRank(void **ret, int ranks, struct xccl_id id, int rank);
-PUBLIC int ncclCommInitRankConfig(void **ret, int ranks, struct xccl_id id,
-    int rank, struct xccl_config *config);
 PUBLIC int ncclCommFinalize(void *comm);
 PUBLIC int ncclCommDestroy(void *comm);
 PUBLIC int ncclCommAbort(void *comm);
@@ -101,7 +114,7 @@ told_to(const char *what)
 int
 ncclGetVersion(int *ret)
 {
-	*ret = told_to("old") ? 21000 : 22809;
+	*ret = 22809;
 	return 0;
 }
 
@@ -132,12 +145,18 @@ ncclGetUniqueId(struct xccl_id *ret)
 	return 0;
 }
 
-static int
-attach(void **ret, int ranks, struct xccl_id id, int rank)
+int
+ncclCommInitRank(void **ret, int ranks, struct xccl_id id, int rank)
 {
 	struct comm *c = calloc(1, sizeof(*c));
+	const char *stats = getenv("COALMINE_FAKE_STATS");
 	int fd = open(id.bytes, O_RDWR | O_CLOEXEC);
+	FILE *fp = stats == NULL ? NULL : fopen(stats, "ae");
 
+	if (fp != NULL) {
+		fprintf(fp, "nccl rank %d of %d\n", rank, ranks);
+		fclose(fp);
+	}
 	if (fd < 0 || ranks > RANKS_MAX)
 		return SYSTEM_ERROR;
 	c->m = mmap(NULL, sizeof(*c->m), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
@@ -150,28 +169,9 @@ attach(void **ret, int ranks, struct xccl_id id, int rank)
 		c->m->failed = 1;
 	if (atomic_fetch_add(&c->m->joined, 1) + 1 == ranks)
 		unlink(id.bytes);
-	return c->m->failed ? SYSTEM_ERROR : XCCL_IN_PROGRESS;
-}
-
-int
-ncclCommInitRankConfig(void **ret, int ranks, struct xccl_id id, int rank,
-    struct xccl_config *config)
-{
-	if (config->magic != XCCL_CONFIG_MAGIC || config->blocking != 0)
-		return SYSTEM_ERROR;
-	return attach(ret, ranks, id, rank);
-}
-
-int
-ncclCommInitRank(void **ret, int ranks, struct xccl_id id, int rank)
-{
-	int result = attach(ret, ranks, id, rank);
-
-	while (result == XCCL_IN_PROGRESS) {
+	while (c->m->joined < ranks && !c->m->failed)
 		usleep(200);
-		ncclCommGetAsyncError(*ret, &result);
-	}
-	return result;
+	return c->m->failed ? SYSTEM_ERROR : 0;
 }
 
 int
@@ -181,13 +181,21 @@ ncclCommFinalize(void *comm)
 	return 0;
 }
 
+static void
+comm_free(struct comm *c)
+{
+	munmap(c->m, sizeof(*c->m));
+	free(c);
+}
+
 int
 ncclCommDestroy(void *comm)
 {
 	struct comm *c = comm;
 
-	munmap(c->m, sizeof(*c->m));
-	free(c);
+	c->ended = 1;
+	if (c->under_way == 0)
+		comm_free(c);
 	return 0;
 }
 
@@ -198,6 +206,13 @@ ncclCommAbort(void *comm)
 	return ncclCommDestroy(comm);
 }
 
+int
+ncclCommGetAsyncError(void *comm, int *ret)
+{
+	*ret = ((struct comm *)comm)->m->failed ? REMOTE_ERROR : XCCL_SUCCESS;
+	return 0;
+}
+
 static size_t
 least(size_t a, size_t b)
 {
@@ -205,20 +220,25 @@ least(size_t a, size_t b)
 }
 
 static void
-move_on(struct comm *c, struct op *op)
+move_on(struct batch *b, struct op *op)
 {
+	const struct fake_stream *stream = b->stream;
+	struct comm *c = b->c;
 	struct tube *t = op->receive ? &c->m->tubes[op->peer][c->rank]
 				     : &c->m->tubes[c->rank][op->peer];
 	uint64_t put = t->put, got = t->got;
 	uint64_t at = (op->receive ? got : put) % PIPE_BYTES;
 	size_t n = op->receive ? put - got : PIPE_BYTES - (put - got);
+	char *mine = op->at + op->done;
 
 	n = least(least(n, PIPE_BYTES - at), op->bytes - op->done);
+	if (!op->own)
+		mine = stream->reach(mine, n);
 	if (op->receive) {
-		memcpy(op->at + op->done, t->bytes + at, n);
+		memcpy(mine, t->bytes + at, n);
 		t->got = got + n;
 	} else {
-		memcpy(t->bytes + at, op->at + op->done, n);
+		memcpy(t->bytes + at, mine, n);
 		t->put = put + n;
 	}
 	op->done += n;
@@ -226,7 +246,7 @@ move_on(struct comm *c, struct op *op)
 
 /* Is an earlier one between the same two still under way? */
 static int
-must_wait(const struct comm *c, int i)
+must_wait(const struct batch *c, int i)
 {
 	for (int k = 0; k < i; k++)
 		if (c->ops[k].done < c->ops[k].bytes &&
@@ -249,73 +269,135 @@ static const enum plan_op plan_op_of[] = { [XCCL_SUM] = PLAN_SUM,
 	[XCCL_MIN] = PLAN_MIN };
 
 static void
-fold(struct comm *c)
+fold(struct batch *b)
 {
-	struct folding *f = &c->fold;
+	const struct fake_stream *stream = b->stream;
+	struct folding *f = &b->fold;
+	char *to;
 
 	if (f->to == NULL)
 		return;
-	host_reduce(plan_op_of[f->op], types[f->type], f->to,
-	    (const void *const *)f->inputs, (uint32_t)c->ranks, f->count);
-	for (int i = 0; i < c->ranks; i++)
+	to = stream->reach(f->to, f->count * plan_types[types[f->type]].bytes);
+	host_reduce(plan_op_of[f->op], types[f->type], to,
+	    (const void *const *)f->inputs, (uint32_t)b->c->ranks, f->count);
+	for (int i = 0; i < b->c->ranks; i++)
 		free(f->inputs[i]);
 	if (told_to("wrong"))
-		f->to[0] ^= 1;
-	memset(f, 0, sizeof(*f));
+		to[0] ^= 1;
 }
 
-int
-ncclCommGetAsyncError(void *comm, int *ret)
+/* Of the stream. */
+static int
+batch_move(void *arg)
 {
-	struct comm *c = comm;
-	int left = c->m->joined < c->ranks;
+	struct batch *b = arg;
+	struct comm *c = b->c;
+	int left = 0;
 
-	for (int i = 0; i < c->ops_count; i++) {
-		if (c->ops[i].done == c->ops[i].bytes)
+	for (int i = 0; i < b->ops_count && !c->ended; i++) {
+		if (b->ops[i].done == b->ops[i].bytes)
 			continue;
-		if (!must_wait(c, i))
-			move_on(c, &c->ops[i]);
-		left |= c->ops[i].done < c->ops[i].bytes;
+		if (!must_wait(b, i))
+			move_on(b, &b->ops[i]);
+		left |= b->ops[i].done < b->ops[i].bytes;
 	}
-	if (!left) {
-		c->ops_count = 0;
-		fold(c);
+	if (left) {
+		sched_yield();
+		return 0;
 	}
-	*ret = left ? XCCL_IN_PROGRESS : XCCL_SUCCESS;
-	if (c->m->failed)
-		*ret = REMOTE_ERROR;
+	if (!c->ended)
+		fold(b);
+	if (--c->under_way == 0 && c->ended)
+		comm_free(c);
+	free(b);
+	return 1;
+}
+
+static int
+connect_all(const struct batch *b)
+{
+	struct meeting *m = b->c->m;
+	int me = b->c->rank;
+
+	for (int i = 0; i < b->ops_count; i++)
+		m->connected[me][b->ops[i].peer][b->ops[i].receive] = 1;
+	for (int i = 0; i < b->ops_count; i++)
+		while (!m->connected[b->ops[i].peer][me][!b->ops[i].receive]) {
+			if (m->failed)
+				return REMOTE_ERROR;
+			usleep(100);
+		}
 	return 0;
 }
 
 int
 ncclGroupStart(void)
 {
-	grouped = NULL;
+	depth++;
 	return 0;
 }
 
-/* Nothing moves yet: that is seen when someone asks. */
 int
 ncclGroupEnd(void)
 {
-	if (grouped == NULL)
+	struct comm *c = grouped;
+	struct fake_stream *stream;
+	struct batch *b;
+	int result;
+
+	if (--depth > 0 || c == NULL)
 		return 0;
-	if (told_to("group") && grouped->rank == grouped->ranks - 1) {
-		grouped->m->failed = 1;
+	b = c->open;
+	c->open = NULL;
+	grouped = NULL;
+	if (told_to("group") && c->rank == c->ranks - 1 && ++c->groups == 2) {
+		c->m->failed = 1;
 		return SYSTEM_ERROR;
 	}
-	return told_to("old") ? 0 : XCCL_IN_PROGRESS;
+	result = connect_all(b);
+	if (result != 0)
+		return result;
+	stream = b->stream;
+	c->under_way++;
+	stream->enqueue(stream, batch_move, b);
+	return 0;
 }
 
+/* A call without a group is one; stream NULL is none of ours. */
 static int
-add(void *comm, struct op op)
+begin(void *comm, void *stream)
 {
 	struct comm *c = comm;
 
-	if (c->ops_count == OPS_MAX || op.peer < 0 || op.peer >= c->ranks)
+	if (stream == NULL)
 		return SYSTEM_ERROR;
-	c->ops[c->ops_count++] = op;
+	ncclGroupStart();
+	if (c->open == NULL)
+		c->open = calloc(1, sizeof(*c->open));
+	c->open->c = c;
+	c->open->stream = stream;
 	grouped = c;
+	return 0;
+}
+
+static int
+end(int result)
+{
+	int ended = ncclGroupEnd();
+
+	return result != 0 ? result : ended;
+}
+
+static int
+add(struct comm *c, struct op op)
+{
+	const struct fake_stream *stream = c->open->stream;
+
+	if (c->open->ops_count == OPS_MAX || op.peer < 0 ||
+	    op.peer >= c->ranks ||
+	    (!op.own && stream->reach(op.at, op.bytes) == NULL))
+		return SYSTEM_ERROR;
+	c->open->ops[c->open->ops_count++] = op;
 	return 0;
 }
 
@@ -323,17 +405,18 @@ int
 ncclSend(const void *from, size_t count, int type, int peer, void *comm,
     void *stream)
 {
-	if (type != XCCL_UINT8 || stream == NULL)
+	if (type != XCCL_UINT8 || begin(comm, stream) != 0)
 		return SYSTEM_ERROR;
-	return add(comm, (struct op){ (char *)from, count, 0, peer, 0 });
+	return end(
+	    add(comm, (struct op){ (char *)from, count, 0, peer, 0, 0 }));
 }
 
 int
 ncclRecv(void *to, size_t count, int type, int peer, void *comm, void *stream)
 {
-	if (type != XCCL_UINT8 || stream == NULL)
+	if (type != XCCL_UINT8 || begin(comm, stream) != 0)
 		return SYSTEM_ERROR;
-	return add(comm, (struct op){ to, count, 0, peer, 1 });
+	return end(add(comm, (struct op){ to, count, 0, peer, 1, 0 }));
 }
 
 /* ---- collectives ---- */
@@ -347,28 +430,30 @@ bytes_of(size_t count, int type)
 static int
 give(struct comm *c, int to, const void *from, size_t bytes)
 {
-	return add(c, (struct op){ (char *)from, bytes, 0, to, 0 });
+	return add(c, (struct op){ (char *)from, bytes, 0, to, 0, 0 });
 }
 
 static int
 take(struct comm *c, int from, void *to, size_t bytes)
 {
-	return add(c, (struct op){ to, bytes, 0, from, 1 });
+	return add(c, (struct op){ to, bytes, 0, from, 1, 0 });
 }
 
 /* Everybody's part of so many elements, to be reduced into to. */
 static int
 take_all(struct comm *c, void *to, size_t count, int type, int op)
 {
+	struct folding *f = &c->open->fold;
+	size_t bytes = bytes_of(count, type);
 	int result = 0;
 
-	c->fold = (struct folding){ .to = to,
+	*f = (struct folding){ .to = to,
 		.count = count,
 		.type = type,
 		.op = op };
 	for (int i = 0; result == 0 && i < c->ranks; i++) {
-		c->fold.inputs[i] = malloc(bytes_of(count, type) + 1);
-		result = take(c, i, c->fold.inputs[i], bytes_of(count, type));
+		f->inputs[i] = malloc(bytes + 1);
+		result = add(c, (struct op){ f->inputs[i], bytes, 0, i, 1, 1 });
 	}
 	return result;
 }
@@ -378,13 +463,15 @@ ncclBroadcast(const void *from, void *to, size_t count, int type, int root,
     void *comm, void *stream)
 {
 	struct comm *c = comm;
-	int result = stream == NULL ? SYSTEM_ERROR : 0;
+	int result = begin(c, stream);
 
+	if (result != 0)
+		return result;
 	for (int i = 0; result == 0 && c->rank == root && i < c->ranks; i++)
 		result = give(c, i, from, bytes_of(count, type));
 	if (result == 0)
 		result = take(c, root, to, bytes_of(count, type));
-	return result;
+	return end(result);
 }
 
 int
@@ -392,13 +479,14 @@ ncclReduce(const void *from, void *to, size_t count, int type, int op, int root,
     void *comm, void *stream)
 {
 	struct comm *c = comm;
-	int result = stream == NULL
-	    ? SYSTEM_ERROR
-	    : give(c, root, from, bytes_of(count, type));
+	int result = begin(c, stream);
 
+	if (result != 0)
+		return result;
+	result = give(c, root, from, bytes_of(count, type));
 	if (result == 0 && c->rank == root)
 		result = take_all(c, to, count, type, op);
-	return result;
+	return end(result);
 }
 
 int
@@ -406,11 +494,13 @@ ncclAllReduce(const void *from, void *to, size_t count, int type, int op,
     void *comm, void *stream)
 {
 	struct comm *c = comm;
-	int result = stream == NULL ? SYSTEM_ERROR : 0;
+	int result = begin(c, stream);
 
+	if (result != 0)
+		return result;
 	for (int i = 0; result == 0 && i < c->ranks; i++)
 		result = give(c, i, from, bytes_of(count, type));
-	return result != 0 ? result : take_all(c, to, count, type, op);
+	return end(result != 0 ? result : take_all(c, to, count, type, op));
 }
 
 int
@@ -419,15 +509,17 @@ ncclAllGather(const void *from, void *to, size_t count, int type, void *comm,
 {
 	struct comm *c = comm;
 	size_t bytes = bytes_of(count, type);
-	int result = stream == NULL ? SYSTEM_ERROR : 0;
+	int result = begin(c, stream);
 
+	if (result != 0)
+		return result;
 	for (int i = 0; result == 0 && i < c->ranks; i++) {
 		result = give(c, i, from, bytes);
 		if (result == 0)
 			result = take(c, i, (char *)to + (size_t)i * bytes,
 			    bytes);
 	}
-	return result;
+	return end(result);
 }
 
 int
@@ -436,10 +528,12 @@ ncclReduceScatter(const void *from, void *to, size_t count, int type, int op,
 {
 	struct comm *c = comm;
 	size_t bytes = bytes_of(count, type);
-	int result = stream == NULL ? SYSTEM_ERROR : 0;
+	int result = begin(c, stream);
 
+	if (result != 0)
+		return result;
 	for (int i = 0; result == 0 && i < c->ranks; i++)
 		result = give(c, i, (const char *)from + (size_t)i * bytes,
 		    bytes);
-	return result != 0 ? result : take_all(c, to, count, type, op);
+	return end(result != 0 ? result : take_all(c, to, count, type, op));
 }

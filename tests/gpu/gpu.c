@@ -208,30 +208,12 @@ xccl_must(int result, const char *what)
 	exit(1);
 }
 
-/* As the transport does it: without blocking, asked until done. */
-static void
-settle(void *comm, const char *what)
-{
-	int result = XCCL_IN_PROGRESS;
-
-	while (result == XCCL_IN_PROGRESS) {
-		xccl_must(lib->comm_get_async_error(comm, &result), what);
-		clk_sleep_ns(20 * CLK_NS_PER_US);
-	}
-	xccl_must(result, what);
-}
-
 static void *
 join(int ranks, int rank, struct xccl_id id)
 {
-	struct xccl_config config = { sizeof(config), XCCL_CONFIG_MAGIC,
-		XCCL_CONFIG_VERSION, 0, XCCL_CONFIG_UNDEFINED,
-		XCCL_CONFIG_UNDEFINED, XCCL_CONFIG_UNDEFINED, NULL };
 	void *comm = NULL;
 
-	xccl_must(lib->comm_init_rank_config(&comm, ranks, id, rank, &config),
-	    "joining");
-	settle(comm, "joining");
+	xccl_must(lib->comm_init_rank(&comm, ranks, id, rank), "joining");
 	return comm;
 }
 
@@ -254,7 +236,6 @@ exchange(void *comm, int peer, void *to, const void *from)
 			      card.ops->stream_native(card.stream)),
 		    "sending");
 		xccl_must(lib->group_end(), "a group");
-		settle(comm, "a group");
 	}
 	card_must(card.ops->stream_sync(card.stream), "exchanging");
 	return ROUNDS * (double)card.bytes * 1e9 / (double)(clk_ns() - start);

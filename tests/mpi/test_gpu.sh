@@ -85,8 +85,12 @@ COALMINE_FAKE_NCCL=join good 4 collective name=reduce count=1003 via=mpi
 # Ranks that take no part, and a message for each pair.
 printf '0 1 100\n1 5 70000\n5 0 3\n5 5 9\n' >"$work/list"
 good 8 sparse file="$work/list" via=xccl
-# A library from before communicators that do not block.
-COALMINE_FAKE_NCCL=old good 4 stripe g=2 bytes=1M via=xccl
+# Sizes and baselines share one communicator, as they are the same ranks.
+rm -f "$work/stats"
+COALMINE_FAKE_STATS=$work/stats good 2 collective name=allreduce count=1003 \
+	via=xccl
+[ "$(grep -c "^nccl rank 0" "$work/stats")" = 2 ] ||
+	fail "communicators: $(cat "$work/stats")"
 # IPC, and with NCCL in one plan.
 for how in ipc ipc-put ipc-get; do
 	COALMINE_FAKE_NODES=1 good 4 group pattern=rail n=2 g=2 k=2 \
@@ -108,7 +112,7 @@ good 4 group pattern=symmetric direction=omni n=2 g=2 k=2 count=20011 \
 	via=mpi piece=1000
 [ "$(count "$staged")" = 1 ] || fail "staging is not said"
 COALMINE_FAKE_NODES=1 good 4 stripe g=2 bytes=1000001 via=ipc,mpi,ipc
-LD_PRELOAD=$fakes/libfake-mpi-gpu.so good 8 stripe g=4 bytes=1000001 via=mpi
+COALMINE_FAKE_OPEN=yes LD_PRELOAD=$fakes/libfake-mpi-gpu.so good 8 stripe g=4 bytes=1000001 via=mpi
 [ "$(count '.of=="whole" and .staging==null')" = 1 ] ||
 	fail "staged although the MPI takes the pointers"
 

@@ -19,6 +19,7 @@ typedef enum {
 	cudaErrorPeerAccessUnsupported = 217,
 	cudaErrorInvalidResourceHandle = 400,
 	cudaErrorNotReady = 600,
+	cudaErrorIllegalAddress = 700,
 	cudaErrorUnknown = 999
 } cudaError_t;
 
@@ -50,6 +51,8 @@ cudaError_t cudaMalloc(void **base, size_t bytes);
 cudaError_t cudaFree(void *base);
 cudaError_t cudaHostAlloc(void **base, size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void *base);
+cudaError_t cudaHostRegister(void *base, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void *base);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,

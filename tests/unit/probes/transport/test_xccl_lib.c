@@ -16,24 +16,12 @@
 
 #define SAME_SIZE(a, b)                                                        \
 	_Static_assert(sizeof(a) == sizeof(b), #a " is another size than " #b)
-#define SAME_PLACE(ours, theirs)                                               \
-	_Static_assert(offsetof(struct xccl_config, ours) ==                   \
-		offsetof(ncclConfig_t, theirs),                                \
-	    #ours " lies elsewhere")
 
 SAME_SIZE(struct xccl_id, ncclUniqueId);
 SAME_SIZE(int, ncclResult_t);
 SAME_SIZE(int, ncclDataType_t);
 SAME_SIZE(void *, ncclComm_t);
 SAME_SIZE(void *, cudaStream_t);
-SAME_PLACE(size, size);
-SAME_PLACE(magic, magic);
-SAME_PLACE(version, version);
-SAME_PLACE(blocking, blocking);
-SAME_PLACE(cga_cluster_size, cgaClusterSize);
-SAME_PLACE(min_ctas, minCTAs);
-SAME_PLACE(max_ctas, maxCTAs);
-SAME_PLACE(net_name, netName);
 _Static_assert((int)XCCL_SUCCESS == ncclSuccess, "success");
 _Static_assert((int)XCCL_IN_PROGRESS == ncclInProgress, "in progress");
 _Static_assert(XCCL_UINT8 == ncclUint8, "bytes");
@@ -45,7 +33,6 @@ _Static_assert(XCCL_SUM == ncclSum && XCCL_PROD == ncclProd &&
 	XCCL_MAX == ncclMax && XCCL_MIN == ncclMin,
     "reductions");
 SAME_SIZE(int, ncclRedOp_t);
-_Static_assert(XCCL_CONFIG_UNDEFINED == NCCL_CONFIG_UNDEF_INT, "undefined");
 
 /* The types that nccl.h gives, as ours are passed: an argument that is
  * missing, moved or of another width does not compile. */
@@ -57,8 +44,6 @@ _Static_assert(XCCL_CONFIG_UNDEFINED == NCCL_CONFIG_UNDEF_INT, "undefined");
 THEIRS(ncclGetVersion, int *);
 THEIRS(ncclGetUniqueId, ncclUniqueId *);
 THEIRS(ncclCommInitRank, ncclComm_t *, int, ncclUniqueId, int);
-THEIRS(ncclCommInitRankConfig, ncclComm_t *, int, ncclUniqueId, int,
-    ncclConfig_t *);
 THEIRS(ncclCommFinalize, ncclComm_t);
 THEIRS(ncclCommDestroy, ncclComm_t);
 THEIRS(ncclCommAbort, ncclComm_t);
@@ -92,8 +77,6 @@ THEIRS(ncclReduceScatter, const void *, void *, size_t, ncclDataType_t,
 OURS(get_version, int, int *);
 OURS(get_unique_id, int, struct xccl_id *);
 OURS(comm_init_rank, int, void **, int, struct xccl_id, int);
-OURS(comm_init_rank_config, int, void **, int, struct xccl_id, int,
-    struct xccl_config *);
 OURS(comm_finalize, int, void *);
 OURS(comm_destroy, int, void *);
 OURS(comm_abort, int, void *);

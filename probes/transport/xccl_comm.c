@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xccl_comm.c - communicators: how ranks meet, and which are used again.
+ *
+ * Making one takes seconds and hundreds of megabytes of each device, so those
+ * of a team are kept by who is in them, until the team ends. Two plans that are
+ * alive at the same time never share one: ranks would match the messages of
+ * one with those of the other. Every rank keeps the same list, those that are
+ * not in a communicator too, so nobody has to be asked which are free.
+ *
+ * They block, as those of who benchmarks the library do. What has to wait for
+ * other ranks is called by a thread of its own, so that one that never comes
+ * is an error.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "common/clk.h"
+#include "common/err.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "probes/transport/backoff.h"
+#include "probes/transport/xccl.h"
+
+#define JOIN_S         60 /* and a second more for as many ranks: */
+#define RANKS_PER_JOIN 10
+#define ONE_CONNECTION "1"
+
+static SLIST_HEAD(, xccl_comm) comms = SLIST_HEAD_INITIALIZER(comms);
+
+/* ---- calls that wait for other ranks ---- */
+
+struct waiting {
+	const struct transport_team *team;
+	int (*call)(void *arg);
+	void *arg;
+	int result;
+	atomic_int done;
+};
+
+static void *
+call_main(void *arg)
+{
+	struct waiting *w = arg;
+	struct device_facts facts;
+
+	/* The device is current in the thread that asks it. */
+	(void)w->team->ops->facts(w->team->device, &facts);
+	w->result = w->call(w->arg);
+	atomic_store(&w->done, 1);
+	return NULL;
+}
+
+int
+xccl_within(const struct transport_team *team, int (*call)(void *arg),
+    void *arg, int *ret_result, struct err *err)
+{
+	uint64_t limit_s = JOIN_S + (uint64_t)team->ranks / RANKS_PER_JOIN;
+	uint64_t end_ns = clk_ns() + limit_s * CLK_NS_PER_S;
+	struct waiting *w = xcalloc(1, sizeof(*w));
+	pthread_t thread;
+
+	*w = (struct waiting){ .team = team, .call = call, .arg = arg };
+	if (pthread_create(&thread, NULL, call_main, w) != 0) {
+		free(w);
+		return err_set(err, -EAGAIN, "xccl: no thread");
+	}
+	while (!atomic_load(&w->done)) {
+		if (clk_ns() > end_ns) {
+			pthread_detach(thread); /* it keeps w and arg */
+			return err_set(err, -ETIMEDOUT,
+			    "xccl: a rank has not come after %d s",
+			    (int)limit_s);
+		}
+		clk_sleep_ns(CLK_NS_PER_MS / 4);
+	}
+	pthread_join(thread, NULL);
+	*ret_result = w->result;
+	free(w);
+	return 0;
+}
+
+/* ---- meeting ---- */
+
+/* From the first member to all; its result on all ranks. */
+static int
+share_id(const struct xccl_comm *c, struct xccl_id *ret)
+{
+	struct {
+		int result;
+		struct xccl_id id;
+	} news = { 0 };
+	MPI_Request req;
+	int root = 0;
+
+	while (c->numbers[root] < 0)
+		root++;
+	if (c->team->rank == root && c->lib != NULL)
+		news.result = c->lib->get_unique_id(&news.id);
+	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, root, c->team->comm, &req);
+	backoff_request(&req);
+	*ret = news.id;
+	return news.result;
+}
+
+struct join {
+	const struct xccl_comm *c;
+	struct xccl_id id;
+	void *native;
+};
+
+static int
+join_call(void *arg)
+{
+	struct join *j = arg;
+
+	return j->c->lib->comm_init_rank(&j->native, j->c->members, j->id,
+	    j->c->numbers[j->c->team->rank]);
+}
+
+static int
+join(struct xccl_comm *c, struct err *err)
+{
+	const char *one = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+	struct join *j = xcalloc(1, sizeof(*j));
+	int result, rc;
+
+	if (one != NULL && strcmp(one, ONE_CONNECTION) == 0 &&
+	    !SLIST_EMPTY(&comms))
+		log_warnx("CUDA_DEVICE_MAX_CONNECTIONS = 1: two plans by xccl "
+			  "at once may wait for each other for ever");
+	j->c = c;
+	result = share_id(c, &j->id);
+	if (result == XCCL_SUCCESS && c->numbers[c->team->rank] >= 0) {
+		rc = xccl_within(c->team, join_call, j, &result, err);
+		if (rc < 0)
+			return rc; /* the thread keeps j */
+		c->native = j->native;
+	}
+	free(j);
+	if (result == XCCL_SUCCESS)
+		return 0;
+	return err_set(err, -ENOTSUP, "%s: joining: %s",
+	    c->lib != NULL ? c->lib->name : "xccl",
+	    c->lib != NULL ? c->lib->error_string(result) : "no id");
+}
+
+/* ---- which ---- */
+
+static void
+comm_free(struct xccl_comm *c, int broken)
+{
+	/* Others may still wait for what this rank sent last: finalize first.
+	 */
+	if (c->native != NULL && !broken && c->lib->comm_finalize != NULL)
+		c->lib->comm_finalize(c->native);
+	if (c->native != NULL && broken)
+		c->lib->comm_abort(c->native);
+	else if (c->native != NULL)
+		c->lib->comm_destroy(c->native);
+	free(c->numbers);
+	free(c);
+}
+
+int
+xccl_comm_take(const struct transport_team *team, const struct xccl_lib *lib,
+    const int *numbers, struct xccl_comm **ret, struct err *err)
+{
+	size_t bytes = (size_t)team->ranks * sizeof(*numbers);
+	struct xccl_comm *c;
+	int rc;
+
+	SLIST_FOREACH (c, &comms, next)
+		if (c->team == team && !c->taken &&
+		    memcmp(c->numbers, numbers, bytes) == 0)
+			break;
+	if (c == NULL) {
+		c = xcalloc(1, sizeof(*c));
+		c->team = team;
+		c->lib = lib;
+		c->numbers = xcalloc((size_t)team->ranks, sizeof(*numbers));
+		memcpy(c->numbers, numbers, bytes);
+		for (int r = 0; r < team->ranks; r++)
+			c->members += numbers[r] >= 0;
+		rc = transport_agree_why(team, join(c, err), NULL, err);
+		if (rc < 0) {
+			comm_free(c, 1);
+			return rc;
+		}
+		SLIST_INSERT_HEAD(&comms, c, next);
+	}
+	c->taken = 1;
+	*ret = c;
+	return 0;
+}
+
+void
+xccl_comm_give(struct xccl_comm *c, int broken)
+{
+	if (c == NULL)
+		return;
+	c->taken = 0;
+	if (!broken)
+		return;
+	SLIST_REMOVE(&comms, c, xccl_comm, next);
+	comm_free(c, 1);
+}
+
+void
+xccl_comms_end(const struct transport_team *team)
+{
+	struct xccl_comm *c, *after;
+
+	for (c = SLIST_FIRST(&comms); c != NULL; c = after) {
+		after = SLIST_NEXT(c, next);
+		if (c->team != team)
+			continue;
+		SLIST_REMOVE(&comms, c, xccl_comm, next);
+		comm_free(c, 0);
+	}
+}
