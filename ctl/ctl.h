@@ -63,6 +63,7 @@ enum opt {
 	OPT_REKEY,
 	OPT_ROLE,
 	OPT_SAN,
+	OPT_SINCE,
 	OPT_SKIP,
 	OPT_SOFTWARE,
 	OPT_STATE,
@@ -128,9 +129,10 @@ struct verb {
 /* Ends with a row without noun. */
 extern const struct verb verbs_baseline[], verbs_campaign[], verbs_compare[],
     verbs_db[], verbs_check[], verbs_coverage[], verbs_diags[], verbs_events[],
-    verbs_import[], verbs_init[], verbs_matrix[], verbs_node[], verbs_pki[],
-    verbs_report[], verbs_run[], verbs_schedule[], verbs_stop[], verbs_top[],
-    verbs_topology[], verbs_tuning[], verbs_verdict[], verbs_version[];
+    verbs_import[], verbs_init[], verbs_job[], verbs_matrix[], verbs_node[],
+    verbs_pki[], verbs_report[], verbs_run[], verbs_schedule[], verbs_stop[],
+    verbs_top[], verbs_topology[], verbs_tuning[], verbs_verdict[],
+    verbs_version[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
 
 /* The client of the collector that --url or the environment name. */

@@ -110,6 +110,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "agent|collector|reader|operator" },
 	[OPT_SAN] = { "san", 0, "NAME", 0,
 	    "A further DNS name or IP address; may be given again." },
+	[OPT_SINCE] = { "since", 0, "AGO", 0,
+	    "What there was since then: 90m, 12h, 7d." },
 	[OPT_SKIP] = { "skip", 0, "NAMES", 0,
 	    "Patterns of hosts, switches and HOST:PORT that are left out, "
 	    "with commas, as oss*,mgmt-*,*:eth0." },

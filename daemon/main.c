@@ -26,6 +26,7 @@
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/export/export.h"
 #include "daemon/http/http.h"
+#include "daemon/jobs/jobs.h"
 #include "daemon/mesh/mesh.h"
 #include "daemon/net/enroll.h"
 #include "daemon/net/hub.h"
@@ -47,7 +48,7 @@
 #define TICKS_PER_S 4
 /* In which the last run and success of every campaign is looked for. */
 #define RECENT_RUNS 500
-#define LOADS_MAX   8 /* questions to the store at the start */
+#define LOADS_MAX   9 /* questions to the store at the start */
 
 struct app {
 	struct settings settings;
@@ -59,6 +60,7 @@ struct app {
 	struct costs *costs;
 	struct react *react;
 	struct slurm *slurm;
+	struct jobs *jobs;
 	struct campaigns *campaigns;
 	struct scheduler *agenda;
 	struct view *view;
@@ -125,8 +127,10 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 	if (!a->ready)
 		return;
 	hub_tick(a->hub);
-	if (a->ticks++ % TICKS_PER_S == 0)
+	if (a->ticks++ % TICKS_PER_S == 0) {
 		scheduler_tick(a->agenda, clk_unix_ns());
+		jobs_tick(a->jobs);
+	}
 	if (a->ticks % (5 * TICKS_PER_S) == 2)
 		alarm_tick(a->alarm);
 	if (a->ticks % (15 * TICKS_PER_S) == 1)
@@ -234,12 +238,16 @@ load_cb(int status, json_t *result, void *arg)
 		scheduler_load(a->agenda, result);
 		costs_load(a->costs, result);
 		react_load(a->react, result);
+		jobs_load_settings(a->jobs, result);
 		break;
 	case STORE_RUNS:
 		view_load(a->view, result);
 		break;
 	case STORE_LIVE_RUNS:
 		runs_resume(hub_runs(a->hub), result);
+		break;
+	case STORE_JOBS:
+		jobs_load(a->jobs, result);
 		break;
 	case STORE_HEARD:
 		diagnosis_load_heard(hub_diagnosis(a->hub), result);
@@ -290,6 +298,10 @@ load(struct app *a)
 		{ STORE_SETTINGS, NULL },
 		{ STORE_RUNS, json_pack("{s:i}", "limit", RECENT_RUNS) },
 		{ STORE_LIVE_RUNS, NULL },
+		{ STORE_JOBS,
+		    json_pack("{s:I, s:i}", "from_unix_ns",
+			(json_int_t)(now_unix_ns - JOBS_LOAD_NS), "limit",
+			10000) },
 		{ STORE_HEARD,
 		    json_pack("{s:I}", "since_unix_ns",
 			(json_int_t)(now_unix_ns > o->stale_ns
@@ -426,12 +438,18 @@ app_open(struct app *a)
 	runs_set_costs(hub_runs(a->hub), a->costs);
 	a->slurm = slurm_new(a->base, &s->slurm);
 	runs_set_slurm(hub_runs(a->hub), a->slurm);
+	rc = jobs_open(a->base, a->store, hub_roster(a->hub), &s->jobs,
+	    &a->jobs, &err);
+	if (rc < 0) {
+		log_warnx("%s", err.text);
+		return rc;
+	}
 	a->campaigns = campaigns_new(
 	    conf_string(s->conf, "collector", "campaign_dir"));
 	campaigns_scan(a->campaigns);
 	a->agenda = scheduler_new(a->campaigns, hub_runs(a->hub), a->store);
 	p = (struct view_parts){ a->hub, a->campaigns, a->agenda, a->store,
-		a->costs, a->series, a->enroll };
+		a->costs, a->series, a->enroll, a->jobs };
 	a->view = view_new(&p);
 	rc = doors_open(a);
 	if (rc < 0)
@@ -468,6 +486,7 @@ app_close(struct app *a)
 	costs_free(a->costs);
 	react_free(a->react);
 	slurm_free(a->slurm);
+	jobs_free(a->jobs);
 	series_free(a->series);
 	if (a->base != NULL)
 		event_base_free(a->base);

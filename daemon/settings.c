@@ -65,6 +65,18 @@ fill(struct settings *s)
 	s->slurm.site.dir = conf_string(c, "slurm", "dir");
 	s->slurm.site.conf = conf_string(c, "slurm", "conf");
 	s->slurm.idle = conf_bool(c, "slurm", "idle");
+	s->store.jobs_retention_ns = conf_span_ns(c, "jobs", "retention");
+	s->http.jobs_proxy = conf_string(c, "jobs", "proxy");
+	s->jobs = (struct jobs_options){
+		.source = (enum jobs_source)conf_choice(c, "jobs", "source"),
+		.slurm = s->slurm.site,
+		.command = conf_string(c, "jobs", "command"),
+		.interval_ns = conf_span_ns(c, "jobs", "interval"),
+		.accounting = conf_bool(c, "jobs", "accounting"),
+		.owner_names = conf_choice(c, "jobs", "owners") == 1,
+		.job_names = conf_bool(c, "jobs", "names"),
+		.dir = s->store.dir
+	};
 	s->react = (struct react_options){
 		.action = (enum react_action)conf_choice(c, "reaction",
 		    "action"),
@@ -100,6 +112,10 @@ check(struct settings *s, struct err *err)
 		return err_set(err, -EINVAL,
 		    "%s: reaction.action = command needs reaction.command",
 		    conf_where(c, "reaction", "action"));
+	if (s->jobs.source == JOBS_COMMAND && s->jobs.command[0] == '\0')
+		return err_set(err, -EINVAL,
+		    "%s: jobs.source = command needs jobs.command",
+		    conf_where(c, "jobs", "source"));
 	if (blackout_parse(conf_string(c, "budget", "blackout"),
 		&s->costs.blackout, &reason) < 0)
 		return err_set(err, -EINVAL, "%s: budget.blackout %s",

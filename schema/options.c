@@ -133,6 +133,30 @@ const struct conf_row options_daemon[] = {
 	{ "slurm", "idle", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Whether every exclusive run gets only nodes that Slurm calls "
 	    "idle; runs with launcher = slurm always do." },
+	{ "jobs", "source", CONF_CHOICE, 0, 0, "off|slurm|command", "off", "",
+	    "Who says which jobs run on which nodes: nobody, squeue and sacct "
+	    "of slurm.dir, or jobs.command." },
+	{ "jobs", "command", CONF_STRING, 0, 4000, NULL, "", "",
+	    "With source = command: a line for the shell that prints all jobs "
+	    "that run or ended in the last minutes, one a line: "
+	    "JOB|OWNER|STATE|START|END|NODES|NAME; see coalmined(8)." },
+	{ "jobs", "interval", CONF_SPAN, 1, 3600, NULL, "1m", "s",
+	    "How often it is asked." },
+	{ "jobs", "accounting", CONF_BOOL, 0, 0, NULL, "yes", "",
+	    "With source = slurm: whether sacct is asked too, for jobs that "
+	    "ended while nobody looked." },
+	{ "jobs", "owners", CONF_CHOICE, 0, 0, "pseudonym|name", "pseudonym",
+	    "",
+	    "How owners are kept: by a keyed hash, or as they are called." },
+	{ "jobs", "names", CONF_BOOL, 0, 0, NULL, "yes", "",
+	    "Whether names of jobs are kept; without them all are called -, "
+	    "and nothing is said of one program." },
+	{ "jobs", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "30d", "s",
+	    "Jobs that ended before this are deleted." },
+	{ "jobs", "proxy", CONF_STRING, 0, 128, NULL, "", "",
+	    "Name of the certificate with which the site's proxy comes to "
+	    "http.tls_listen and says by X-Forwarded-User who asks: that "
+	    "user's jobs are shown; empty: jobs are for operators only." },
 	{ "mesh", "enabled", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "Whether agents exchange UDP echoes all the time." },
 	{ "mesh", "interval", CONF_SPAN, 1, DAY_S, NULL, "5m", "s",

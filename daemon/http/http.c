@@ -383,6 +383,7 @@ http_open(const struct http_options *o, struct event_base *base,
 	h->view = view;
 	h->store = store;
 	h->hosts = xstrdup(o->hosts != NULL ? o->hosts : "");
+	h->jobs_proxy = xstrdup(o->jobs_proxy != NULL ? o->jobs_proxy : "");
 	gethostname(h->own_name, sizeof(h->own_name) - 1);
 	TAILQ_INIT(&h->kept);
 	h->conns = http_conns_new(base, o->connections_max, &conns_ops, h);
@@ -412,6 +413,7 @@ http_close(struct http *h)
 	while (!TAILQ_EMPTY(&h->kept))
 		kept_free(h, TAILQ_FIRST(&h->kept));
 	free(h->hosts);
+	free(h->jobs_proxy);
 	if (h->socket != NULL)
 		unlink(h->socket);
 	free(h->socket);

@@ -23,6 +23,8 @@ struct http_options {
 	SSL_CTX *tls;           /* for tls_listen; a reference is taken */
 	const char *hosts; /* names that readers may call us by, with commas
 			      between, beside our own */
+	const char *jobs_proxy; /* the certificate's name that may say by
+				   X-Forwarded-User whose jobs to show; "" */
 	int connections_max;
 };
 

@@ -44,6 +44,7 @@ struct http_head {
 	int accepts_gzip;
 	int expects_continue;
 	int has_origin;           /* a browser's page sent it */
+	const char *user;         /* X-Forwarded-User, as sent; or NULL */
 	char etag[48];            /* If-None-Match, when short enough */
 	const char *host;         /* as sent, without its port; or NULL */
 	char text[HTTP_HEAD_MAX]; /* what path and params point into */
@@ -159,6 +160,7 @@ struct http {
 	char *socket;       /* path to remove at the end, or NULL */
 	char *hosts;        /* names that requests may give as ours */
 	char own_name[256]; /* likewise: this host's */
+	char *jobs_proxy;   /* whose word for a user's name is believed */
 	TAILQ_HEAD(, http_kept) kept;
 	const struct http_request *making; /* while its handler runs */
 	uint64_t making_ns;                /* since when */
@@ -189,6 +191,8 @@ extern const struct http_route http_routes[]; /* ends with a NULL name */
 http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
     http_get_run, http_get_counters, http_get_diags, http_get_nodes,
     http_get_targets, http_get_forecast, http_get_baseline, http_get_verdicts;
+/* http_jobs.c: jobs, for those who may see them */
+http_handler http_get_jobs, http_get_job, http_get_worst;
 /* http_records.c: all records of a run, in pieces */
 http_handler http_get_records;
 /* http_page.c: the page's files */

@@ -223,6 +223,16 @@ take_host(struct http_head *h, const char *value)
 	return no_fault;
 }
 
+/* Who could send a second one would choose whose jobs he sees. */
+static struct fault
+take_user(struct http_head *h, const char *value)
+{
+	if (h->user != NULL)
+		return (struct fault){ 400, "two X-Forwarded-Users" };
+	h->user = value;
+	return no_fault;
+}
+
 static struct fault
 take_etag(struct http_head *h, const char *value)
 {
@@ -240,6 +250,7 @@ static const struct header_row header_rows[] = {
 	{ "Origin", take_origin },
 	{ "Host", take_host },
 	{ "If-None-Match", take_etag },
+	{ "X-Forwarded-User", take_user },
 };
 
 static struct fault

@@ -303,6 +303,12 @@ store_put_topology(struct store *st, const char *text)
 }
 
 void
+store_put_batch_job(struct store *st, const json_t *job)
+{
+	put(st, PUT_JOB, json_deep_copy(job), NULL, NULL);
+}
+
+void
 store_put_setting(struct store *st, const char *key, const char *value)
 {
 	json_t *object = json_pack("{s:s}", "key", key);

@@ -27,6 +27,7 @@ struct store_options {
 	const char *dir; /* state directory; must be a local file system */
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
+	uint64_t jobs_retention_ns;
 	uint64_t free_min_bytes;
 };
 
@@ -83,6 +84,9 @@ void store_put_event(struct store *st, const char *kind, const char *subject,
 void store_put_verdict(struct store *st, const json_t *verdict);
 /* NULL body deletes. */
 void store_put_baseline(struct store *st, const char *name, const json_t *body);
+/* job: {job whole start_unix_ns name end_unix_ns? ...}; replaces the row of
+ * that job and start. */
+void store_put_batch_job(struct store *st, const json_t *job);
 /* What the file of leaves says, "" without one; a new row when it is not what
  * the newest has. */
 void store_put_topology(struct store *st, const char *text);
@@ -92,28 +96,32 @@ void store_put_setting(struct store *st, const char *key, const char *value);
 /* Questions for the reader thread; args is borrowed, result a new object or
  * array given to cb. */
 enum store_question {
-	STORE_RUNS,      /* {campaign? state? node? limit? before?} */
-	STORE_RUN,       /* {run}; -ENOENT */
-	STORE_RECORDS,   /* {run, after_seq?, probe?} */
-	STORE_COUNTERS,  /* {run} */
-	STORE_EVENTS,    /* {after_id? limit? kind?} */
-	STORE_NODES,     /* {} */
-	STORE_SETTINGS,  /* {} object of key: value */
-	STORE_ACKS,      /* {runs: [...]}: [{run, seq}], seq = highest n
-			    such that 1..n are all stored */
+	STORE_RUNS,     /* {campaign? state? node? limit? before?} */
+	STORE_RUN,      /* {run}; -ENOENT */
+	STORE_RECORDS,  /* {run, after_seq?, probe?} */
+	STORE_COUNTERS, /* {run} */
+	STORE_EVENTS,   /* {after_id? limit? kind? from_unix_ns? to_unix_ns?} */
+	STORE_NODES,    /* {} */
+	STORE_SETTINGS, /* {} object of key: value */
+	STORE_ACKS,     /* {runs: [...]}: [{run, seq}], seq = highest n
+			   such that 1..n are all stored */
 	STORE_LIVE_RUNS, /* {}: runs whose state is not final */
-	STORE_IMPACTS,   /* {campaign? test? from_unix_ns? limit?}: impact
-			    over time */
+	STORE_IMPACTS,   /* {campaign? test? from_unix_ns? to_unix_ns? limit?}:
+			    impact over time */
 	STORE_CANARIES,  /* {test? phase? campaign? from_unix_ns? to_unix_ns?
 			    limit?}: canaries over time, newest first */
-	STORE_VERDICTS,  /* {subject? kind? limit?}: newest first; {open:true}:
-			    the last of each that is not ok */
+	STORE_VERDICTS,  /* {subject? kind? limit? from_unix_ns? to_unix_ns?}:
+			    newest first; {open:true}: the last of each that is
+			    not ok */
 	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; without a name
 			    the bodies are left out */
 	STORE_TOPOLOGY,  /* {at_unix_ns? limit?}: [{id from_unix_ns text}], the
 			    newest first, the first the one that held then */
 	STORE_HEARD,     /* {since_unix_ns}: object of node: when a canary
 			    or the mesh last had a number of it */
+	STORE_JOBS,      /* {from_unix_ns? to_unix_ns? job? name? owner?
+			    limit?}: jobs that ran within, the latest to begin
+			    first; job 1 is 1_2 of an array and 1+0 of parts, too */
 	STORE_BACKUP,    /* {path}: online copy */
 	STORE_CHECK,     /* {}: integrity; result {ok, text} */
 	STORE_QUESTION_MAX

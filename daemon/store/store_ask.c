@@ -214,7 +214,8 @@ struct column {
 
 #define EVENTS                                                                 \
 	"SELECT id, at_unix_ns, kind, subject, text FROM event"                \
-	" WHERE id > ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY id"
+	" WHERE id > ?1 AND (?2 IS NULL OR kind = ?2)"                         \
+	" AND at_unix_ns >= ?4 AND at_unix_ns < ?5 ORDER BY id"
 #define RUNS "SELECT body, records FROM run "
 /* One by one, until enough are of the node. */
 #define RUNS_WHERE                                                             \
@@ -262,7 +263,9 @@ static const struct question {
 	/* Ascending. Without after_id the newest ones, so that "events" alone
 	 * shows what just happened. */
 	[STORE_EVENTS] = { .params = { { "after_id", 0, 0, INT64_MAX },
-			       { "kind" }, { "limit", 100, 1, 1000 } },
+			       { "kind" }, { "limit", 100, 1, 1000 },
+			       { "from_unix_ns", 0, 0, INT64_MAX },
+			       { "to_unix_ns", INT64_MAX, 0, INT64_MAX } },
 	    .with = "after_id",
 	    .sql_with = EVENTS " LIMIT ?3",
 	    .sql = "SELECT * FROM (" EVENTS " DESC LIMIT ?3) ORDER BY id",
@@ -277,13 +280,14 @@ static const struct question {
 	/* Newest first. */
 	[STORE_IMPACTS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 				{ "campaign" }, { "test" },
-				{ "limit", 200, 1, 10000 } },
+				{ "limit", 200, 1, 10000 },
+				{ "to_unix_ns", INT64_MAX, 0, INT64_MAX } },
 	    .sql = "SELECT d.at_unix_ns, run.run, run.created_unix_ns,"
 		   " run.campaign, d.test, d.of, d.value, d.lo, d.hi"
 		   " FROM record AS d JOIN run ON run.id = d.run_id"
 		   " WHERE d.probe = 'impact' AND d.at_unix_ns >= ?1"
 		   " AND (?2 IS NULL OR run.campaign = ?2)"
-		   " AND (?3 IS NULL OR d.test = ?3)"
+		   " AND (?3 IS NULL OR d.test = ?3) AND d.at_unix_ns < ?5"
 		   " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?4",
 	    .columns = { { "at_unix_ns", read_int }, { "run", read_text },
 		{ "created_unix_ns", read_int }, { "campaign", read_text },
@@ -311,7 +315,9 @@ static const struct question {
 		{ "p50", read_real }, { "p99", read_real }, { "lo", read_real },
 		{ "hi", read_real } } },
 	[STORE_VERDICTS] = { .params = { { "kind" }, { "subject" },
-				 { "limit", 100, 1, 10000 } },
+				 { "limit", 100, 1, 10000 },
+				 { "from_unix_ns", 0, 0, INT64_MAX },
+				 { "to_unix_ns", INT64_MAX, 0, INT64_MAX } },
 	    .with = "open",
 	    .sql_with = "SELECT body, max(id), at_unix_ns FROM verdict"
 			" GROUP BY kind, subject"
@@ -319,6 +325,7 @@ static const struct question {
 	    .sql = "SELECT body, id, at_unix_ns FROM verdict"
 		   " WHERE (?1 IS NULL OR kind = ?1)"
 		   " AND (?2 IS NULL OR subject = ?2)"
+		   " AND at_unix_ns >= ?4 AND at_unix_ns < ?5"
 		   " ORDER BY id DESC LIMIT ?3",
 	    .columns = { { "", store_read_json }, { "id", read_int },
 		{ "at_unix_ns", read_int } } },
@@ -335,6 +342,17 @@ static const struct question {
 		   " WHERE from_unix_ns <= ?1 ORDER BY id DESC LIMIT ?2",
 	    .columns = { { "", store_read_json }, { "id", read_int },
 		{ "from_unix_ns", read_int } } },
+	[STORE_JOBS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
+			     { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
+			     { "job" }, { "name" }, { "limit", 200, 1, 10000 },
+			     { "owner" } },
+	    .sql = "SELECT body FROM job"
+		   " WHERE until_unix_ns > ?1 AND start_unix_ns < ?2"
+		   " AND (?3 IS NULL OR job = ?3 OR whole = ?3)"
+		   " AND (?4 IS NULL OR name = ?4)"
+		   " AND (?6 IS NULL OR owner = ?6)"
+		   " ORDER BY start_unix_ns DESC, job LIMIT ?5",
+	    .columns = { { "", store_read_json } } },
 	[STORE_HEARD] = { .read = store_read_heard },
 	[STORE_BACKUP] = { .read = read_backup },
 	[STORE_CHECK] = { .read = read_check },

@@ -89,8 +89,8 @@ char *store_text(const json_t *value, const char *without);
 /* Delete or roll up a slice of what is older than its retention, in one
  * transaction of at most a few hundred rows. 1: there is more; 0: nothing left;
  * -errno. */
-int store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
-    uint64_t raw_retention_ns);
+int store_keep_slice(sqlite3 *db, uint64_t now_unix_ns,
+    const struct store_options *o);
 /* The wall clock as far as it may be believed where rows are deleted by it: a
  * jump forward of over a day is believed once collectors have seen it for a
  * week in all, restarts or not. */

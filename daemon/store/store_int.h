@@ -26,6 +26,7 @@ enum store_put {
 	PUT_VERDICT,
 	PUT_BASELINE,
 	PUT_TOPOLOGY,
+	PUT_JOB,
 	PUT_MAX
 };
 

@@ -20,57 +20,66 @@
 	"(SELECT id FROM run WHERE final = 1 AND created_unix_ns < ?1"         \
 	" ORDER BY created_unix_ns LIMIT 1)"
 
+enum keep_by { KEEP_RETENTION, KEEP_RAW, KEEP_JOBS };
+
 struct keep_row {
-	int raw; /* 1: goes by raw_retention */
+	enum keep_by by;
 	const char *sql;
 };
 
 static const struct keep_row keep_rows[] = {
-	{ 1,
+	{ KEEP_RAW,
 	    "DELETE FROM record WHERE id IN (SELECT id FROM record"
 	    " WHERE raw = 1 AND at_unix_ns < ?1 LIMIT ?2)" },
-	{ 1,
+	{ KEEP_RAW,
 	    "DELETE FROM counters WHERE (run_id, border, node) IN"
 	    " (SELECT run_id, border, node FROM counters"
 	    " WHERE at_unix_ns < ?1 LIMIT ?2)" },
-	{ 0,
+	{ KEEP_RETENTION,
 	    "DELETE FROM record WHERE id IN (SELECT id FROM record"
 	    " WHERE run_id = " OLD_RUN " LIMIT ?2)" },
-	{ 0,
+	{ KEEP_RETENTION,
 	    "DELETE FROM counters WHERE (run_id, border, node) IN"
 	    " (SELECT run_id, border, node FROM counters"
 	    " WHERE run_id = " OLD_RUN " LIMIT ?2)" },
-	{ 0,
+	{ KEEP_RETENTION,
 	    "DELETE FROM run WHERE id = " OLD_RUN
 	    " AND NOT EXISTS (SELECT 1 FROM record WHERE run_id = run.id)"
 	    " AND NOT EXISTS (SELECT 1 FROM counters WHERE run_id = run.id)"
 	    " AND ?2" },
-	{ 0,
+	{ KEEP_RETENTION,
 	    "DELETE FROM event WHERE id IN (SELECT id FROM event"
 	    " WHERE at_unix_ns < ?1 ORDER BY id LIMIT ?2)" },
 	/* Not those that hold. */
-	{ 0,
+	{ KEEP_RETENTION,
 	    "DELETE FROM verdict WHERE id IN (SELECT v.id FROM verdict AS v"
 	    " WHERE v.at_unix_ns < ?1 AND (v.verdict = 'ok' OR EXISTS"
 	    " (SELECT 1 FROM verdict AS w WHERE w.kind = v.kind"
 	    " AND w.subject = v.subject AND w.id > v.id)) LIMIT ?2)" },
 	/* Nor the one that held then. */
-	{ 0,
+	{ KEEP_RETENTION,
 	    "DELETE FROM topology WHERE id IN (SELECT id FROM topology"
 	    " WHERE id < (SELECT max(id) FROM topology"
 	    " WHERE from_unix_ns < ?1) LIMIT ?2)" },
-	{ 0,
+	{ KEEP_RETENTION,
 	    "DELETE FROM node WHERE node IN (SELECT node FROM node"
 	    " WHERE last_seen_unix_ns < ?1 LIMIT ?2)" },
+	{ KEEP_JOBS,
+	    "DELETE FROM job WHERE (job, start_unix_ns) IN"
+	    " (SELECT job, start_unix_ns FROM job"
+	    " WHERE until_unix_ns < ?1 LIMIT ?2)" },
 };
 
 int
-store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
-    uint64_t raw_retention_ns)
+store_keep_slice(sqlite3 *db, uint64_t now_unix_ns,
+    const struct store_options *o)
 {
+	const uint64_t ages_ns[] = { [KEEP_RETENTION] = o->retention_ns,
+		[KEEP_RAW] = o->raw_retention_ns,
+		[KEEP_JOBS] = o->jobs_retention_ns };
+
 	for (size_t i = 0; i < ARRAY_LEN(keep_rows); i++) {
-		uint64_t age_ns = keep_rows[i].raw ? raw_retention_ns
-						   : retention_ns;
+		uint64_t age_ns = ages_ns[keep_rows[i].by];
 		sqlite3_stmt *q = NULL;
 		int rc;
 
@@ -88,9 +97,9 @@ store_keep_slice(sqlite3 *db, uint64_t now_unix_ns, uint64_t retention_ns,
 		if (sqlite3_changes(db) > 0)
 			return 1;
 	}
-	if (raw_retention_ns == 0 || raw_retention_ns >= now_unix_ns)
+	if (o->raw_retention_ns == 0 || o->raw_retention_ns >= now_unix_ns)
 		return 0;
-	return store_roll_one(db, now_unix_ns - raw_retention_ns);
+	return store_roll_one(db, now_unix_ns - o->raw_retention_ns);
 }
 
 #define AHEAD_MAX_NS  (24 * 3600 * CLK_NS_PER_S)

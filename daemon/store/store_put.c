@@ -24,6 +24,7 @@ enum value {
 	VALUE_NAME,   /* a member; the row is not fit without */
 	VALUE_INT,    /* a member, or 0 */
 	VALUE_SEEN,   /* a member, or when the row came */
+	VALUE_UNTIL,  /* a member, or the largest integer: it lasts */
 	VALUE_AT,     /* when the row came */
 	VALUE_FINAL,  /* of a member that is a state; the row is not fit else */
 	VALUE_RUN_ID, /* of a member that is a run; it is made if need be */
@@ -92,6 +93,17 @@ static const struct statement {
 			   " SELECT ?1, ?2 WHERE ?2 IS NOT (SELECT body FROM"
 			   " topology ORDER BY id DESC LIMIT 1)",
 	    { { VALUE_AT }, { VALUE_PACKED } } },
+	[PUT_JOB] = { "INSERT INTO job (job, start_unix_ns, until_unix_ns,"
+		      " whole, name, owner, body)"
+		      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+		      " ON CONFLICT (job, start_unix_ns) DO UPDATE SET"
+		      " until_unix_ns = excluded.until_unix_ns,"
+		      " name = excluded.name, owner = excluded.owner,"
+		      " body = excluded.body",
+	    { { VALUE_NAME, "job" }, { VALUE_INT, "start_unix_ns" },
+		{ VALUE_UNTIL, "end_unix_ns" }, { VALUE_NAME, "whole" },
+		{ VALUE_NAME, "name" }, { VALUE_TEXT, "owner" },
+		{ VALUE_PACKED } } },
 	[DROP_BASELINE] = { "DELETE FROM baseline WHERE name = ?1",
 	    { { VALUE_TEXT, "name" } } },
 	[FIND_RUN] = { "SELECT id FROM run WHERE run = ?1" },
@@ -224,6 +236,9 @@ bind(struct store_put_db *p, const struct store_job *job,
 		break;
 	case VALUE_INT:
 		sqlite3_bind_int64(q, at, number);
+		break;
+	case VALUE_UNTIL:
+		sqlite3_bind_int64(q, at, number != 0 ? number : INT64_MAX);
 		break;
 	default: /* VALUE_AT, VALUE_SEEN */
 		sqlite3_bind_int64(q, at,

@@ -79,6 +79,7 @@ static const struct put_kind {
 	[PUT_VERDICT] = { 0, 1 },
 	[PUT_BASELINE] = { 1, 1 },
 	[PUT_TOPOLOGY] = { 1, 1 },
+	[PUT_JOB] = { 0, 1 },
 };
 
 /* Values in v, or what its text takes in memory as such. Depth: of what was
@@ -417,9 +418,7 @@ keep_small(struct store_writer *w, uint64_t now_ns)
 	if (now_ns >= w->keep_ns) {
 		now_unix_ns = store_clock_now(w->db, &w->clock);
 		if (!w->clock.is_ahead &&
-		    store_keep_slice(w->db, now_unix_ns,
-			w->options.retention_ns,
-			w->options.raw_retention_ns) > 0) {
+		    store_keep_slice(w->db, now_unix_ns, &w->options) > 0) {
 			w->keep_worked = 1;
 			return 1;
 		}

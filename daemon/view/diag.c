@@ -10,6 +10,7 @@
 
 #include "common/clk.h"
 #include "common/text.h"
+#include "daemon/jobs/jobs.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/mesh/coverage.h"
 #include "daemon/net/hub.h"
@@ -411,10 +412,62 @@ check_topology(struct view *v, json_t *list)
 		    unheard.count, some_text(&unheard));
 }
 
+/* What the scheduler says of jobs, and what of it cannot be. */
+static void
+check_jobs(struct view *v, json_t *list)
+{
+	struct jobs_health h;
+
+	jobs_health(v->p.jobs, &h);
+	if (h.source == JOBS_OFF)
+		return;
+	if (h.error[0] != '\0')
+		diag(list, "warn",
+		    "Try it as the collector's user; jobs that ended meanwhile "
+		    "are known once it answers, by accounting to the second.",
+		    "jobs are not known now: %s", h.error);
+	if (h.accounting_error[0] != '\0')
+		diag(list, "info",
+		    "Without Slurm's accounting set jobs.accounting = no.",
+		    "ends of jobs that squeue forgets are not known: %s",
+		    h.accounting_error);
+	if (h.unreadable > 0)
+		diag(list, "warn",
+		    "Compare what the scheduler prints with "
+		    "JOB|OWNER|STATE|START|END|NODES|NAME: coalmined(8).",
+		    "%" PRIu64 " lines of jobs could not be read since the "
+		    "start",
+		    h.unreadable);
+	if (h.backwards > 0)
+		diag(list, "warn",
+		    "They count as ended when they began. Look at the clocks "
+		    "of "
+		    "the scheduler's machines.",
+		    "%" PRIu64 " jobs ended before they began", h.backwards);
+	if (h.vanished > 0)
+		diag(list, "info",
+		    "Until accounting says better they have ended when they "
+		    "were last seen.",
+		    "%" PRIu64 " jobs were gone from one answer to the next",
+		    h.vanished);
+	if (h.ahead_s * (int64_t)CLK_NS_PER_S > SKEW_NS)
+		diag(list, "warn", "Synchronise clocks: chronyc tracking.",
+		    "a job began %" PRId64
+		    " s after now: the scheduler's clock "
+		    "is ahead",
+		    h.ahead_s);
+	if (h.unknown > 0)
+		diag(list, "info",
+		    "Start coalmine-agent there: what is slow about them is "
+		    "seen by nobody.",
+		    "jobs ran on %zu nodes that never had an agent, as %s",
+		    h.unknown, h.unknown_as);
+}
+
 static void (*const checks[])(struct view *v, json_t *list) = { check_store,
 	check_agents, check_engines, check_campaigns, check_versions,
 	check_clocks, check_certificates, check_alarms, check_mesh,
-	check_silence, check_coverage, check_topology };
+	check_silence, check_coverage, check_topology, check_jobs };
 
 json_t *
 view_diags(struct view *v)

@@ -25,6 +25,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
+#include "daemon/jobs/jobs.h"
 #include "daemon/view/view_int.h"
 
 struct view *
@@ -194,6 +195,19 @@ view_node(struct view *v, const char *node)
 		json_object_set_new(o, "outlier_threshold",
 		    json_real(view_outlier_threshold(v)));
 	return o;
+}
+
+int
+view_has_jobs(struct view *v)
+{
+	return v->p.jobs != NULL;
+}
+
+void
+view_job_owner(struct view *v, const char *user, char ret[VIEW_OWNER_BYTES])
+{
+	_Static_assert(VIEW_OWNER_BYTES == JOBS_OWNER_BYTES, "the same text");
+	jobs_owner(v->p.jobs, user, ret);
 }
 
 json_t *

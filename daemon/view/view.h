@@ -154,6 +154,11 @@ int view_token(struct view *v, const char *names, int uses, uint64_t span_ns,
     const char *by, char *ret_token, struct err *err);
 int view_schedule_enable(struct view *v, const char *campaign, int enabled,
     const char *by, struct err *err);
+/* Jobs of the batch system are asked for, and how a user is called there. */
+int view_has_jobs(struct view *v);
+#define VIEW_OWNER_BYTES 260
+void view_job_owner(struct view *v, const char *user,
+    char ret[VIEW_OWNER_BYTES]);
 /* Problems in plain words with what to do: [{severity text remedy}]. */
 json_t *view_diags(struct view *v);
 

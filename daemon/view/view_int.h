@@ -12,6 +12,7 @@ struct campaigns;
 struct costs;
 struct enroll;
 struct hub;
+struct jobs;
 struct series;
 struct run;
 struct store;
@@ -25,6 +26,7 @@ struct view_parts {
 	struct costs *costs;
 	const struct series *series;
 	struct enroll *enroll; /* NULL: none */
+	struct jobs *jobs;     /* NULL: they are not asked for */
 };
 
 struct view {

@@ -20,6 +20,7 @@ schema/               -                                 jansson
 daemon/store/         .                                 sqlite3,jansson,event2,zlib
 daemon/cluster/       store                             jansson,event2
 daemon/slurm/         -                                 jansson,event2
+daemon/jobs/          cluster,slurm,store               jansson,event2,openssl
 daemon/run/           cluster,slurm,store               jansson,event2
 daemon/schedule/      run,store                         jansson
 daemon/diagnosis/judge/ -                               -
@@ -28,7 +29,7 @@ daemon/mesh/          cluster,run,store                 jansson,event2,openssl
 daemon/react/         cluster,slurm,store               jansson,event2
 daemon/series/        store                             jansson
 daemon/net/           cluster,diagnosis,mesh,react,run,schedule,series,store event2,openssl,jansson
-daemon/view/          cluster,diagnosis,mesh,net,run,schedule,store   jansson,event2
+daemon/view/          cluster,diagnosis,jobs,mesh,net,run,schedule,store   jansson,event2
 # What looks from outside sees the view, and besides it only what it is made of:
 # /metrics the rows of series and the health of the store; the API answers of
 # the store, the metrics page, roles of certificates (net/tls.h) and the
@@ -36,6 +37,7 @@ daemon/view/          cluster,diagnosis,mesh,net,run,schedule,store   jansson,ev
 daemon/export/alarm   view                              curl,jansson,zlib
 daemon/export/        series,store,view                 jansson,zlib
 daemon/http/http_conn net                               event2,openssl,jansson,zlib
+daemon/http/http_jobs .,export,jobs,store,view          event2,openssl,jansson,zlib
 daemon/http/          .,export,store,view               event2,openssl,jansson,zlib
 daemon/               any                               event2,openssl,jansson,zlib
 

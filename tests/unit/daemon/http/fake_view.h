@@ -19,6 +19,7 @@ struct fake {
 	char last_by[160];
 	int stopped;
 	int enabled;
+	int jobs; /* they are asked for */
 };
 extern struct fake fake;
 

@@ -114,6 +114,25 @@ test_gzip_may_be_refused(void **state)
 			fail_msg("%s", rows[i].value);
 }
 
+/* It chooses whose jobs are shown. */
+static void
+test_user_is_said_once(void **state)
+{
+	int status;
+
+	(void)state;
+	assert_true(parse("GET / HTTP/1.1\r\n\r\n", &status) > 0);
+	assert_null(head.user);
+	assert_true(parse("GET / HTTP/1.1\r\nx-forwarded-user: ann\r\n\r\n",
+			&status) > 0);
+	assert_string_equal(head.user, "ann");
+	assert_int_equal(parse("GET / HTTP/1.1\r\nX-Forwarded-User: ann\r\n"
+			       "X-Forwarded-User: bob\r\n\r\n",
+			     &status),
+	    -EPROTO);
+	assert_int_equal(status, 400);
+}
+
 static void
 test_refusals(void **state)
 {
@@ -188,6 +207,7 @@ main(void)
 		cmocka_unit_test(test_every_cut),
 		cmocka_unit_test(test_keep_alive),
 		cmocka_unit_test(test_gzip_may_be_refused),
+		cmocka_unit_test(test_user_is_said_once),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_lengths),
 	};

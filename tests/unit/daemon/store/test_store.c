@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/member.h"
 #include "daemon/store/store.c"
 
 #include "tests/unit/daemon/store/store_fix.h"
@@ -320,6 +321,61 @@ test_topology_has_a_past(void **state)
 }
 
 static void
+put_job(struct fix *f, const char *job, int64_t from, int64_t to)
+{
+	json_t *o = json_pack("{s:s, s:s#, s:s, s:I}", "job", job, "whole", job,
+	    (int)strcspn(job, "_+"), "name", "solver", "start_unix_ns",
+	    (json_int_t)from);
+
+	if (to > 0)
+		json_object_set_new(o, "end_unix_ns", json_integer(to));
+	store_put_batch_job(f->st, o);
+	json_decref(o);
+}
+
+/* A row for each start; one that runs has no end, and is of every span since.
+ */
+static void
+test_jobs(void **state)
+{
+	static const struct {
+		const char *args;
+		const char *jobs; /* the latest to begin first */
+	} rows[] = {
+		{ "{}", "5 1 1_2 12" },
+		{ "{\"from_unix_ns\": 31}", "5 1" },
+		{ "{\"from_unix_ns\": 12, \"to_unix_ns\": 20}", "1_2 12" },
+		{ "{\"to_unix_ns\": 10}", "" },
+		{ "{\"job\": \"1\"}", "1 1_2" },
+		{ "{\"job\": \"1_2\"}", "1_2" },
+		{ "{\"job\": \"1%\"}", "" },
+		{ "{\"name\": \"solver\", \"limit\": 1}", "5" },
+		{ "{\"name\": \"other\"}", "" },
+	};
+	struct fix *f = *state;
+	json_t *list, *job;
+	char got[100];
+	size_t k;
+
+	put_job(f, "12", 10, 30);
+	put_job(f, "1_2", 15, 31);
+	put_job(f, "1", 40, 0);
+	put_job(f, "5", 50, 0);
+	put_job(f, "1", 40, 60);
+	fix_reopen(f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		list = fix_ask(f, STORE_JOBS, json_loads(rows[i].args, 0, NULL),
+		    0);
+		got[0] = '\0';
+		json_array_foreach (list, k, job)
+			snprintf(got + strlen(got), sizeof(got) - strlen(got),
+			    "%s%s", k == 0 ? "" : " ", member_text(job, "job"));
+		assert_string_equal(got, rows[i].jobs);
+		json_decref(list);
+	}
+}
+
+static void
 test_impacts(void **state)
 {
 	struct fix *f = *state;
@@ -585,6 +641,7 @@ main(void)
 		T(test_pages_of_text),
 		T(test_settings_events_nodes_counters),
 		T(test_topology_has_a_past),
+		T(test_jobs),
 		T(test_impacts),
 		T(test_heard),
 		T(test_backup_and_check),

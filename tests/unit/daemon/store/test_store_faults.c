@@ -153,7 +153,7 @@ test_newer_is_refused_and_kept(void **state)
 	meddle(f, "PRAGMA user_version=999");
 	assert_int_equal(store_open(&f->options, f->base, &f->st), -ENOTSUP);
 	assert_null(f->st);
-	meddle(f, "PRAGMA user_version=5");
+	meddle(f, "PRAGMA user_version=6");
 	fix_open(f);
 	assert_int_equal(count_records(f, "r"), 1);
 }
@@ -332,8 +332,10 @@ test_retention(void **state)
 	assert_int_equal(store_db_open(path, STORE_DB_WRITER, &db), 0);
 	/* Eight days on: the raw record is over its time, the run is not. */
 	do {
-		rc = store_keep_slice(db, now + 8 * DAY_NS, 90 * DAY_NS,
-		    7 * DAY_NS);
+		rc = store_keep_slice(db, now + 8 * DAY_NS,
+		    &(struct store_options){ .retention_ns = 90 * DAY_NS,
+			.raw_retention_ns = 7 * DAY_NS,
+			.jobs_retention_ns = 8 * DAY_NS });
 		slices += rc > 0;
 	} while (rc > 0);
 	assert_int_equal(rc, 0);

@@ -350,7 +350,9 @@ test_housekeeping_rolls(void **state)
 		fix_put_record(f, mesh("m", seq, "leaf", 1e-5));
 	came_at(f, "", 7 * HOUR_NS);
 	db = db_of(f);
-	while ((rc = store_keep_slice(db, now, 0, 7 * DAY_NS)) > 0)
+	while ((rc = store_keep_slice(db, now,
+		    &(struct store_options){
+			.raw_retention_ns = 7 * DAY_NS })) > 0)
 		;
 	assert_int_equal(rc, 0);
 	store_db_close(db);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_job.c - jobs of the batch system, and what was slow of their nodes.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+
+/* "?from_unix_ns=": so long ago, in ret; NULL without --since. */
+static int
+since_read(struct ctl *c, char ret[32], const char **ret_from)
+{
+	const char *since = opts_value(&c->opts, OPT_SINCE);
+	uint64_t span_ns, now_ns = clk_unix_ns();
+
+	*ret_from = NULL;
+	if (since == NULL)
+		return 0;
+	if (clk_span_parse(since, &span_ns) < 0 || span_ns > now_ns)
+		return ctl_fail("--since %.40s: allowed is a span, as 12h or "
+				"7d",
+		    since);
+	snprintf(ret, 32, "%" PRIu64, now_ns - span_ns);
+	*ret_from = ret;
+	return 0;
+}
+
+static double
+lasts_s(const json_t *job)
+{
+	const json_t *end = json_object_get(job, "end_unix_ns");
+	int64_t end_ns = end != NULL ? json_integer_value(end)
+				     : (int64_t)clk_unix_ns();
+
+	return (double)(end_ns - member_int(job, "start_unix_ns")) / 1e9;
+}
+
+static const char *
+lasts_text(const json_t *job, char *scratch)
+{
+	print_span(lasts_s(job), scratch);
+	return scratch;
+}
+
+static const char *
+exposed_text(const json_t *job, char *scratch)
+{
+	snprintf(scratch, PRINT_BYTES, "%.1f",
+	    member_number(job, "exposed_node_s") / 3600);
+	return scratch;
+}
+
+static const struct print_column columns[] = {
+	{ "job", "job", "?", PRINT_TEXT, NULL },
+	{ "name", "name", "-", PRINT_TEXT, NULL },
+	{ "owner", "owner", "-", PRINT_TEXT, NULL },
+	{ "state", "state", "?", PRINT_TEXT, NULL },
+	{ "start", "start_unix_ns", NULL, PRINT_TIME, NULL },
+	{ ">lasts", "", NULL, PRINT_OF, lasts_text },
+	{ ">nodes", "node_count", NULL, PRINT_COUNT, NULL },
+	{ "", "nodes", "", PRINT_TEXT, NULL },
+	{ 0 },
+};
+
+static const struct print_column worst_columns[] = {
+	{ ">exposed", "", NULL, PRINT_OF, exposed_text },
+	{ "job", "job", "?", PRINT_TEXT, NULL },
+	{ "name", "name", "-", PRINT_TEXT, NULL },
+	{ "owner", "owner", "-", PRINT_TEXT, NULL },
+	{ "start", "start_unix_ns", NULL, PRINT_TIME, NULL },
+	{ ">lasts", "", NULL, PRINT_OF, lasts_text },
+	{ ">nodes", "node_count", NULL, PRINT_COUNT, NULL },
+	{ 0 },
+};
+
+/* Takes list. */
+static int
+show_list(struct ctl *c, json_t *list, const struct print_column *with,
+    const char *nothing)
+{
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(list);
+	else if (json_array_size(list) == 0)
+		puts(nothing);
+	else
+		print_rows(list, with);
+	json_decref(list);
+	return EXIT_CODE_OK;
+}
+
+static int
+job_list(struct ctl *c)
+{
+	const char *from;
+	char text[32];
+	json_t *list;
+	int rc = since_read(c, text, &from);
+
+	if (rc == 0)
+		rc = ctl_list(c, &list, "jobs", "from_unix_ns", from, "limit",
+		    opts_value(&c->opts, OPT_LIMIT), NULL);
+	return rc == 0 ? show_list(c, list, columns, "no job is known") : rc;
+}
+
+static int
+job_worst(struct ctl *c)
+{
+	const char *from;
+	char text[32];
+	json_t *list;
+	int rc = since_read(c, text, &from);
+
+	if (rc == 0)
+		rc = ctl_list(c, &list, "jobs/worst", "from_unix_ns", from,
+		    "limit", opts_value(&c->opts, OPT_LIMIT), NULL);
+	if (rc != 0)
+		return rc;
+	if (!opts_given(&c->opts, OPT_JSON) && json_array_size(list) > 0)
+		puts("exposed: node-hours in which a node or leaf of the job "
+		     "was slow\n");
+	return show_list(c, list, worst_columns,
+	    "no job ran on a node or leaf that was slow");
+}
+
+static void
+print_found(const json_t *list, const char *kind)
+{
+	char at[PRINT_BYTES];
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (list, i, row) {
+		print_time(row, "at_unix_ns", at);
+		printf("  %-6s  %s  %-7s %s\n", print_member(row, "when", "?"),
+		    at, print_member(row, kind, "?"),
+		    print_member(row, "text", "?"));
+	}
+}
+
+static void
+print_impacts(const json_t *list)
+{
+	static const struct print_column impact_columns[] = {
+		{ "  test", "test", "?", PRINT_TEXT, NULL },
+		{ "of", "of", "?", PRINT_TEXT, NULL },
+		{ ">before", "before", "-", PRINT_TIMES, NULL },
+		{ ">during", "during", "-", PRINT_TIMES, NULL },
+		{ ">after", "after", "-", PRINT_TIMES, NULL },
+		{ 0 },
+	};
+
+	if (json_array_size(list) == 0)
+		return;
+	puts("impact of congestion on canaries:");
+	print_rows(list, impact_columns);
+}
+
+static void
+print_job(const json_t *job)
+{
+	double exposed_s = member_number(job, "exposed_node_s");
+	double all_s = lasts_s(job) * (double)member_int(job, "node_count");
+	const json_t *verdicts = json_object_get(job, "verdicts");
+	const json_t *events = json_object_get(job, "events");
+	char from[PRINT_BYTES], to[PRINT_BYTES];
+
+	print_time(job, "start_unix_ns", from);
+	print_time(job, "end_unix_ns", to);
+	printf("job %s  %s  %s  %s\n", print_member(job, "job", "?"),
+	    print_member(job, "name", "-"), print_member(job, "owner", "-"),
+	    print_member(job, "state", "?"));
+	printf("%s to %s%s  %" JSON_INTEGER_FORMAT " nodes: %s\n", from,
+	    json_object_get(job, "end_unix_ns") == NULL ? "now" : to,
+	    member_bool(job, "end_is_guess") ? ", or later:"
+		: member_bool(job, "backwards")
+		? ", its end is said to be earlier:"
+		: "",
+	    member_int(job, "node_count"), print_member(job, "nodes", "?"));
+	if (exposed_s > 0)
+		printf("a part of it was slow in %.1f of %.1f node-hours:\n",
+		    exposed_s / 3600, all_s / 3600);
+	else
+		puts("no node and no leaf of it was found slow while it ran");
+	print_found(verdicts, "verdict");
+	if (json_array_size(events) > 0)
+		puts("events of its nodes:");
+	print_found(events, "kind");
+	print_impacts(json_object_get(job, "impacts"));
+}
+
+static int
+job_show(struct ctl *c)
+{
+	json_t *list, *job;
+	size_t i;
+	int rc = ctl_get(c, "jobs/*", c->args[0], &list);
+
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(list);
+	else
+		json_array_foreach (list, i, job) {
+			if (i > 0)
+				puts("");
+			print_job(job);
+		}
+	json_decref(list);
+	return EXIT_CODE_OK;
+}
+
+const struct verb verbs_job[] = {
+	{ "job", "list", "", 0, 0, "json limit since", "",
+	    "List jobs of the batch system, the latest to begin first.",
+	    "Where jobs.source is not off. Owners are pseudonyms unless "
+	    "jobs.owners says otherwise.",
+	    job_list },
+	{ "job", "show", "JOB", 1, 1, "json", "",
+	    "Show what was found of a job's nodes before, while and after it "
+	    "ran.",
+	    "Verdicts on its nodes and their leaves, events of its nodes, and "
+	    "the impact of congestion on canaries of all nodes. Before and "
+	    "after are as long as the job, 10 minutes to 6 hours. Each time "
+	    "that it began, of a job that was requeued, and each part of an "
+	    "array stand for themselves.",
+	    job_show },
+	{ "job", "worst", "", 0, 0, "json limit since", "",
+	    "List jobs of which a part was slow for the longest, times nodes.",
+	    "All of a job waits for its slowest node. Of the last 7 days, or "
+	    "--since; 20 jobs, or --limit.",
+	    job_worst },
+	{ 0 },
+};

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_jobs.c - jobs, for those who may see them: operators all of them, and
+ * where the site's proxy says who asks, that user's own. Each answer is put
+ * together from several of the store, one after the other.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/member.h"
+#include "common/str.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "daemon/http/http_int.h"
+#include "daemon/jobs/jobs.h"
+
+#define VERDICT_NS  (7 * 86400 * (int64_t)CLK_NS_PER_S) /* looked back */
+#define ROWS_MAX    10000
+#define EVENTS_MAX  1000
+#define PARTS_MAX   100 /* of an array, and times that it was requeued */
+#define WORST_NS    (7 * 86400 * (int64_t)CLK_NS_PER_S)
+#define WORST_OF    10000
+#define WORST_SHOWN 20
+
+/* What is asked in turn; jobs come first and say of when the others are. */
+enum { ASK_JOBS, ASK_VERDICTS, ASK_EVENTS, ASK_IMPACTS, ASK_MAX };
+
+struct jobs_question {
+	struct http *h;
+	struct http_request *req;
+	int asked; /* so many of them */
+	int is_worst;
+	int64_t limit, now_unix_ns;
+	json_t *answers[ASK_MAX];
+};
+
+/* 1: args are of what the asker may see; 0: it was refused. The proxy speaks
+ * for a user even where its own certificate might see more. */
+static int
+may_see(struct http *h, struct http_request *req, json_t *args)
+{
+	int is_proxy = h->jobs_proxy[0] != '\0' && req->door == HTTP_DOOR_TLS &&
+	    strcmp(req->who, h->jobs_proxy) == 0;
+	const char *user = req->head.user;
+	char owner[VIEW_OWNER_BYTES];
+
+	if (!view_has_jobs(h->view)) {
+		http_fail(req, 404, "not-found",
+		    "jobs are not asked for: jobs.source is off");
+		return 0;
+	}
+	if (is_proxy && user != NULL && user[0] != '\0') {
+		view_job_owner(h->view, user, owner);
+		json_object_set_new(args, "owner", text_json(owner));
+		return 1;
+	}
+	if (!is_proxy && req->right >= HTTP_MAY_ORDER)
+		return 1;
+	http_fail(req, 403, "forbidden",
+	    "jobs are for operators, and a user's own for that user by way "
+	    "of jobs.proxy");
+	return 0;
+}
+
+static void
+question_free(struct jobs_question *q)
+{
+	for (int i = 0; i < ASK_MAX; i++)
+		json_decref(q->answers[i]);
+	free(q);
+}
+
+static void
+finish(struct jobs_question *q)
+{
+	json_t *jobs = q->answers[ASK_JOBS], *job, *worst;
+	struct job_around around = { q->answers[ASK_VERDICTS],
+		q->answers[ASK_EVENTS], q->answers[ASK_IMPACTS],
+		q->now_unix_ns };
+	size_t i;
+
+	if (q->is_worst) {
+		worst = job_worst(jobs, &around);
+		while ((int64_t)json_array_size(worst) > q->limit)
+			json_array_remove(worst, json_array_size(worst) - 1);
+		http_reply_json(q->req, 200, worst);
+	} else {
+		json_array_foreach (jobs, i, job)
+			job_join(job, &around);
+		http_reply_json(q->req, 200, json_incref(jobs));
+	}
+	question_free(q);
+}
+
+static void answered_cb(int status, json_t *result, void *arg);
+
+/* The next question, over the time of all its jobs and what is around them. */
+static void
+ask_next(struct jobs_question *q)
+{
+	static const struct {
+		enum store_question what;
+		int64_t before_ns, limit;
+	} asks[ASK_MAX] = { [ASK_VERDICTS] = { STORE_VERDICTS, VERDICT_NS,
+				ROWS_MAX },
+		[ASK_EVENTS] = { STORE_EVENTS, 0, EVENTS_MAX },
+		[ASK_IMPACTS] = { STORE_IMPACTS, 0, ROWS_MAX } };
+	int64_t from_ns = INT64_MAX, to_ns = 0;
+	int at = q->asked++;
+	json_t *job, *args;
+	size_t i;
+
+	json_array_foreach (q->answers[ASK_JOBS], i, job) {
+		const json_t *end = json_object_get(job, "end_unix_ns");
+		int64_t start_ns = member_int(job, "start_unix_ns");
+		int64_t end_ns = end == NULL ? q->now_unix_ns
+					     : json_integer_value(end);
+		int64_t around_ns = job_around_ns(job, q->now_unix_ns);
+
+		if (start_ns - around_ns < from_ns)
+			from_ns = start_ns - around_ns;
+		if (end_ns + around_ns > to_ns)
+			to_ns = end_ns + around_ns;
+	}
+	from_ns -= asks[at].before_ns;
+	args = json_pack("{s:I, s:I, s:I}", "from_unix_ns",
+	    (json_int_t)(from_ns > 0 ? from_ns : 0), "to_unix_ns",
+	    (json_int_t)to_ns, "limit", (json_int_t)asks[at].limit);
+	store_ask_for(q->h->store, asks[at].what, args, q->req, answered_cb, q);
+	json_decref(args);
+}
+
+/* What has held for longer than verdicts are looked back for. */
+static void
+standing_add(struct jobs_question *q)
+{
+	json_t *list = view_verdicts(q->h->view, 0), *row;
+	size_t i;
+
+	json_array_foreach (list, i, row) {
+		json_object_set(row, "at_unix_ns",
+		    json_object_get(row, "since_unix_ns"));
+		/* The oldest comes last. */
+		json_array_append(q->answers[ASK_VERDICTS], row);
+	}
+	json_decref(list);
+}
+
+static void
+answered_cb(int status, json_t *result, void *arg)
+{
+	struct jobs_question *q = arg;
+
+	q->answers[q->asked - 1] = result;
+	if (http_gone(q->req)) { /* the interface may be, too */
+		http_drop(q->req);
+		question_free(q);
+		return;
+	}
+	if (status < 0) {
+		http_fail_errno(q->req, status, NULL);
+		question_free(q);
+		return;
+	}
+	if (q->asked == ASK_VERDICTS + 1)
+		standing_add(q);
+	if (json_array_size(q->answers[ASK_JOBS]) == 0 && !q->is_worst) {
+		http_fail(q->req, 404, "not-found", "there is no such job");
+		question_free(q);
+	} else if (q->asked == (q->is_worst ? ASK_EVENTS : ASK_MAX)) {
+		finish(q);
+	} else {
+		ask_next(q);
+	}
+}
+
+/* Takes args. */
+static void
+question_start(struct http *h, struct http_request *req, int is_worst,
+    json_t *args)
+{
+	struct jobs_question *q;
+
+	if (!may_see(h, req, args)) {
+		json_decref(args);
+		return;
+	}
+	q = xcalloc(1, sizeof(*q));
+	q->h = h;
+	q->req = req;
+	q->is_worst = is_worst;
+	q->now_unix_ns = (int64_t)clk_unix_ns();
+	q->limit = member_int(args, "limit");
+	if (is_worst) {
+		if (q->limit == 0)
+			q->limit = WORST_SHOWN;
+		json_object_set_new(args, "limit", json_integer(WORST_OF));
+		if (json_object_get(args, "from_unix_ns") == NULL)
+			json_object_set_new(args, "from_unix_ns",
+			    json_integer(q->now_unix_ns - WORST_NS));
+	}
+	q->asked = ASK_JOBS + 1;
+	store_ask_for(h->store, STORE_JOBS, args, req, answered_cb, q);
+	json_decref(args);
+}
+
+void
+http_get_job(struct http *h, struct http_request *req, const char *part)
+{
+	question_start(h, req, 0,
+	    json_pack("{s:o, s:i}", "job", text_json(part), "limit",
+		PARTS_MAX));
+}
+
+static const char *const list_args[] = { "#from_unix_ns", "#to_unix_ns", "name",
+	"#limit", NULL };
+
+void
+http_get_jobs(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *args = json_object();
+
+	(void)part;
+	if (http_args(req, args, list_args) < 0 || !may_see(h, req, args))
+		json_decref(args);
+	else
+		http_ask(h, req, STORE_JOBS, args);
+}
+
+void
+http_get_worst(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *args = json_object();
+
+	(void)part;
+	if (http_args(req, args, list_args) < 0)
+		json_decref(args);
+	else
+		question_start(h, req, 1, args);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job_join.c - a job beside what was found of its nodes and their leaves. What
+ * counts is the time in which any part of it was slow, for all of a job waits
+ * for its slowest node.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/member.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/jobs/jobs.h"
+#include "schema/names.h"
+
+#define ROWS_MAX 200 /* of verdicts or events of one answer */
+
+struct span {
+	int64_t from_ns, to_ns;
+};
+
+/* A node or leaf that was slow for a while. */
+struct trouble {
+	struct span span; /* to_ns INT64_MAX: it still is */
+	const json_t *verdict;
+};
+
+struct troubles {
+	struct trouble *list;
+	size_t count;
+};
+
+static struct span
+span_of(const json_t *job, int64_t now_unix_ns)
+{
+	const json_t *end = json_object_get(job, "end_unix_ns");
+	int64_t from_ns = member_int(job, "start_unix_ns");
+	int64_t to_ns = end != NULL ? json_integer_value(end) : now_unix_ns;
+
+	return (struct span){ from_ns, to_ns > from_ns ? to_ns : from_ns };
+}
+
+int64_t
+job_around_ns(const json_t *job, int64_t now_unix_ns)
+{
+	struct span s = span_of(job, now_unix_ns);
+	int64_t lasts_ns = s.to_ns - s.from_ns;
+
+	return lasts_ns < (int64_t)JOB_AROUND_MIN_NS
+	    ? (int64_t)JOB_AROUND_MIN_NS
+	    : lasts_ns > (int64_t)JOB_AROUND_MAX_NS ? (int64_t)JOB_AROUND_MAX_NS
+						    : lasts_ns;
+}
+
+/* Verdicts come newest first: what holds ends where the next one begins. */
+static struct troubles
+troubles_of(const json_t *verdicts)
+{
+	struct troubles t = { xcalloc(json_array_size(verdicts) + 1,
+				  sizeof(struct trouble)),
+		0 };
+	json_t *next = json_object(), *row;
+	char key[400];
+	size_t i;
+
+	json_array_foreach (verdicts, i, row) {
+		int64_t at_ns = member_int(row, "at_unix_ns");
+		int verdict = STR_FIND(names_verdicts,
+		    member_text(row, "verdict"));
+		const json_t *later;
+
+		snprintf(key, sizeof(key), "%.60s %.300s",
+		    member_text(row, "kind"), member_text(row, "subject"));
+		later = json_object_get(next, key);
+		if (verdict == VERDICT_WARN || verdict == VERDICT_BAD)
+			t.list[t.count++] = (struct trouble){
+				{ at_ns,
+				    later == NULL ? INT64_MAX
+						  : json_integer_value(later) },
+				row
+			};
+		json_object_set_new(next, key, json_integer(at_ns));
+	}
+	json_decref(next);
+	return t;
+}
+
+/* Names of its nodes, as a set. */
+static json_t *
+nodes_of(const json_t *job)
+{
+	struct hostlist hl = { 0 };
+	json_t *set = json_object();
+
+	if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) == 0)
+		for (size_t i = 0; i < hl.count; i++)
+			json_object_set_new(set, hl.names[i], json_true());
+	hostlist_clear(&hl);
+	return set;
+}
+
+static int
+is_part(const json_t *job, const json_t *nodes, const json_t *row)
+{
+	const char *subject = member_text(row, "subject");
+	const char *kind = member_text_or(row, "kind", "node");
+
+	if (strcmp(kind, "leaf") == 0)
+		return json_object_get(json_object_get(job, "leaves"),
+			   subject) != NULL;
+	return json_object_get(nodes, subject) != NULL;
+}
+
+static const char *
+when_of(struct span job, struct span what)
+{
+	return what.to_ns <= job.from_ns ? "before"
+	    : what.from_ns >= job.to_ns  ? "after"
+					 : "during";
+}
+
+static int
+span_compare(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+/* The time that spans cover, sorted here. */
+static int64_t
+covered_ns(struct span *list, size_t count)
+{
+	int64_t sum_ns = 0, to_ns = INT64_MIN;
+
+	qsort(list, count, sizeof(list[0]), span_compare);
+	for (size_t i = 0; i < count; i++) {
+		struct span s = list[i];
+
+		if (s.from_ns < to_ns)
+			s.from_ns = to_ns;
+		if (s.to_ns > s.from_ns)
+			sum_ns += s.to_ns - s.from_ns;
+		to_ns = s.to_ns > to_ns ? s.to_ns : to_ns;
+	}
+	return sum_ns;
+}
+
+/* Sets exposed_node_s and verdicts, those within around_ns of it. */
+static void
+exposure_add(json_t *job, const struct troubles *t, int64_t now_unix_ns,
+    int64_t around_ns)
+{
+	struct span mine = span_of(job, now_unix_ns);
+	struct span *during = xcalloc(t->count + 1, sizeof(*during));
+	json_t *nodes = NULL, *list = json_array(), *row;
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		struct span s = t->list[i].span;
+
+		if (s.from_ns >= mine.to_ns + around_ns ||
+		    s.to_ns <= mine.from_ns - around_ns)
+			continue;
+		if (nodes == NULL)
+			nodes = nodes_of(job);
+		if (!is_part(job, nodes, t->list[i].verdict))
+			continue;
+		if (s.from_ns < mine.to_ns && s.to_ns > mine.from_ns)
+			during[count++] = (struct span){ s.from_ns >
+					mine.from_ns
+				    ? s.from_ns
+				    : mine.from_ns,
+				s.to_ns < mine.to_ns ? s.to_ns : mine.to_ns };
+		if (json_array_size(list) == ROWS_MAX)
+			continue;
+		row = json_copy((json_t *)(uintptr_t)t->list[i].verdict);
+		json_object_set_new(row, "when", json_string(when_of(mine, s)));
+		if (s.to_ns != INT64_MAX)
+			json_object_set_new(row, "until_unix_ns",
+			    json_integer(s.to_ns));
+		json_array_append_new(list, row);
+	}
+	json_object_set_new(job, "exposed_node_s",
+	    json_real((double)covered_ns(during, count) / 1e9 *
+		(double)member_int(job, "node_count")));
+	json_object_set_new(job, "verdicts", list);
+	json_decref(nodes);
+	free(during);
+}
+
+static void
+events_add(json_t *job, const json_t *events, int64_t now_unix_ns)
+{
+	struct span mine = span_of(job, now_unix_ns);
+	json_t *nodes = nodes_of(job), *list = json_array(), *event, *row;
+	size_t i;
+
+	json_array_foreach (events, i, event) {
+		int64_t at_ns = member_int(event, "at_unix_ns");
+
+		/* Verdicts have their own rows. */
+		if (strcmp(member_text(event, "kind"), "verdict") == 0 ||
+		    json_object_get(nodes, member_text(event, "subject")) ==
+			NULL ||
+		    json_array_size(list) == ROWS_MAX)
+			continue;
+		row = json_copy(event);
+		json_object_set_new(row, "when",
+		    json_string(
+			when_of(mine, (struct span){ at_ns, at_ns + 1 })));
+		json_array_append_new(list, row);
+	}
+	json_object_set_new(job, "events", list);
+	json_decref(nodes);
+}
+
+/* Impacts are ratios: their mean is the geometric one. */
+static void
+impacts_add(json_t *job, const json_t *impacts, int64_t now_unix_ns)
+{
+	struct span mine = span_of(job, now_unix_ns);
+	json_t *list = json_array(), *sums = json_object(), *impact, *row,
+	       *pair;
+	const char *key;
+	char name[160];
+	size_t i;
+
+	json_array_foreach (impacts, i, impact) {
+		int64_t at_ns = member_int(impact, "at_unix_ns");
+		const char *when = when_of(mine,
+		    (struct span){ at_ns, at_ns + 1 });
+		double value = member_number(impact, "value");
+
+		if (!(value > 0))
+			continue;
+		snprintf(name, sizeof(name), "%.60s %.60s",
+		    member_text(impact, "test"), member_text(impact, "of"));
+		row = json_object_get(sums, name);
+		if (row == NULL) {
+			row = json_pack("{s:O, s:O}", "test",
+			    json_object_get(impact, "test"), "of",
+			    json_object_get(impact, "of"));
+			if (row == NULL)
+				continue;
+			json_object_set_new(sums, name, row);
+		}
+		pair = json_object_get(row, when);
+		json_object_set_new(row, when,
+		    json_pack("[f, i]",
+			log(value) + json_real_value(json_array_get(pair, 0)),
+			(int)json_integer_value(json_array_get(pair, 1)) + 1));
+	}
+	json_object_foreach (sums, key, row) {
+		static const char *const whens[] = { "before", "during",
+			"after" };
+
+		for (i = 0; i < ARRAY_LEN(whens); i++) {
+			pair = json_object_get(row, whens[i]);
+			if (pair != NULL)
+				json_object_set_new(row, whens[i],
+				    json_real(exp(json_real_value(
+						      json_array_get(pair, 0)) /
+					(double)json_integer_value(
+					    json_array_get(pair, 1)))));
+		}
+		json_array_append(list, row);
+	}
+	json_object_set_new(job, "impacts", list);
+	json_decref(sums);
+}
+
+void
+job_join(json_t *job, const struct job_around *around)
+{
+	struct troubles t = troubles_of(around->verdicts);
+
+	exposure_add(job, &t, around->now_unix_ns,
+	    job_around_ns(job, around->now_unix_ns));
+	events_add(job, around->events, around->now_unix_ns);
+	impacts_add(job, around->impacts, around->now_unix_ns);
+	free(t.list);
+}
+
+static int
+worse_compare(const void *a, const void *b)
+{
+	double x = member_number(*(json_t *const *)a, "exposed_node_s");
+	double y = member_number(*(json_t *const *)b, "exposed_node_s");
+
+	return (x < y) - (x > y);
+}
+
+json_t *
+job_worst(const json_t *jobs, const struct job_around *around)
+{
+	struct troubles t = troubles_of(around->verdicts);
+	json_t **rows = xcalloc(json_array_size(jobs) + 1, sizeof(json_t *));
+	json_t *list = json_array(), *job, *row;
+	size_t i, count = 0;
+
+	json_array_foreach (jobs, i, job) {
+		row = json_copy(job);
+		exposure_add(row, &t, around->now_unix_ns, 0);
+		if (member_number(row, "exposed_node_s") > 0)
+			rows[count++] = row;
+		else
+			json_decref(row);
+	}
+	qsort(rows, count, sizeof(json_t *), worse_compare);
+	for (i = 0; i < count; i++)
+		json_array_append_new(list, rows[i]);
+	free(rows);
+	free(t.list);
+	return list;
+}

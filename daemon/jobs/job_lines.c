@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job_lines.c - a line of squeue, of sacct or of the site's own command, as a
+ * job: which words of state wait and which run, and what is a time.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/str.h"
+#include "daemon/jobs/jobs.h"
+
+/* Slurm's words; a job of any other has ended. */
+static const char *const waiting[] = { "PENDING", "PD", "CONFIGURING",
+	"REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "REVOKED",
+	"SPECIAL_EXIT" };
+static const char *const running[] = { "RUNNING", "R", "COMPLETING", "RESIZING",
+	"SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED" };
+
+static int64_t
+time_parse(const char *text)
+{
+	struct tm tm = { .tm_isdst = 0 };
+	const char *end;
+	int64_t s;
+
+	if (str_to_int(text, 1, INT32_MAX * 100LL, &s) == 0)
+		return s;
+	end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	s = end != NULL && (*end == '\0' || strcmp(end, "Z") == 0)
+	    ? (int64_t)timegm(&tm)
+	    : 0;
+	return s > 0 ? s : 0;
+}
+
+int
+job_line_parse(char *line, struct job_line *ret)
+{
+	char *fields[6], *state_end;
+
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		fields[i] = strsep(&line, "|");
+		if (line == NULL)
+			return -EINVAL;
+	}
+	if (fields[0][0] == '\0' || fields[2][0] == '\0')
+		return -EINVAL;
+	/* "CANCELLED by 1000" */
+	state_end = fields[2] + strcspn(fields[2], " ");
+	*state_end = '\0';
+	*ret = (struct job_line){ .job = fields[0],
+		.owner = fields[1],
+		.state = fields[2],
+		.name = line,
+		.nodes = fields[5],
+		.start_unix_s = time_parse(fields[3]),
+		.end_unix_s = time_parse(fields[4]),
+		.runs = STR_FIND(running, fields[2]) >= 0 };
+	if (ret->runs) /* squeue says when its time is over */
+		ret->end_unix_s = 0;
+	/* "(null)" and "None assigned" of one that never began */
+	return STR_FIND(waiting, fields[2]) < 0 && ret->start_unix_s > 0 &&
+	    ret->nodes[0] != '\0' && ret->nodes[0] != '(' &&
+	    strncmp(ret->nodes, "None", 4) != 0;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jobs.c - who is asked when, and what becomes of the answer: rows of the
+ * store. A job that is gone without a word has ended when it was last seen,
+ * until accounting says better.
+ */
+#include "daemon/jobs/jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/member.h"
+#include "common/str.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/store/store.h"
+
+#define KEY_BYTES 32
+/* Of a pseudonym: two of 10,000 users are one at one site in 20,000. */
+#define DIGITS        10
+#define KEY_OF_BYTES  160
+#define ERROR_BYTES   200
+#define ACCOUNT_EVERY 5 /* polls */
+#define SEEN_SETTING  "jobs/seen"
+/* squeue forgets a job five minutes after its end by default. */
+#define FORMAT_SQUEUE "%i|%u|%T|%S|%e|%N|%j"
+#define FORMAT_SACCT  "JobID,User,State,Start,End,NodeList,JobName"
+
+struct jobs {
+	struct event_base *base;
+	struct store *store;
+	struct roster *roster;
+	struct jobs_options o;
+	uint8_t key[KEY_BYTES];
+	uint64_t asked_ns, accounted_ns; /* 0: not yet */
+	uint64_t polls;
+	struct spawned *child, *accounting;
+	char error[ERROR_BYTES], accounting_error[ERROR_BYTES];
+	struct jobs_health health;
+	int64_t seen_unix_ns; /* when the last whole answer came; 0: never */
+	/* "JOB START" of those that run, and of those that have ended and may
+	 * still be heard of: bodies as the store has them. */
+	json_t *running, *ended;
+};
+
+/* Made at the first start: who copies the store without it has pseudonyms that
+ * nobody can name. */
+static int
+key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
+{
+	char *path = xasprintf("%s/jobs.key", dir);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), rc = 0;
+
+	if (fd >= 0) {
+		if (read(fd, ret, KEY_BYTES) != KEY_BYTES)
+			rc = err_set(err, -EBADMSG,
+			    "%s is no key: move it away, and owners get new "
+			    "pseudonyms",
+			    path);
+	} else {
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 || RAND_bytes(ret, KEY_BYTES) != 1 ||
+		    write(fd, ret, KEY_BYTES) != KEY_BYTES || fsync(fd) < 0)
+			rc = err_set(err, -errno, "%s: %s", path,
+			    strerror(errno));
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return rc;
+}
+
+int
+jobs_open(struct event_base *base, struct store *store, struct roster *roster,
+    const struct jobs_options *o, struct jobs **ret, struct err *err)
+{
+	struct jobs *js;
+	int rc;
+
+	*ret = NULL;
+	if (o->source == JOBS_OFF)
+		return 0;
+	js = xcalloc(1, sizeof(*js));
+	rc = key_open(o->dir, js->key, err);
+	if (rc < 0) {
+		free(js);
+		return rc;
+	}
+	js->base = base;
+	js->store = store;
+	js->roster = roster;
+	js->o = *o;
+	js->running = json_object();
+	js->ended = json_object();
+	*ret = js;
+	return 0;
+}
+
+void
+jobs_free(struct jobs *js)
+{
+	if (js == NULL)
+		return;
+	spawn_cancel(js->child);
+	spawn_cancel(js->accounting);
+	json_decref(js->running);
+	json_decref(js->ended);
+	free(js);
+}
+
+void
+jobs_owner(const struct jobs *js, const char *user, char ret[JOBS_OWNER_BYTES])
+{
+	uint8_t mac[EVP_MAX_MD_SIZE] = { 0 };
+	unsigned len;
+
+	if (js->o.owner_names) {
+		snprintf(ret, JOBS_OWNER_BYTES, "%.250s", user);
+		return;
+	}
+	HMAC(EVP_sha256(), js->key, KEY_BYTES, (const uint8_t *)user,
+	    strlen(user), mac, &len);
+	snprintf(ret, JOBS_OWNER_BYTES, "user-");
+	for (size_t i = 0; i < DIGITS / 2; i++)
+		snprintf(ret + strlen("user-") + 2 * i, 3, "%02x", mac[i]);
+}
+
+/* A requeued job begins again: another row. */
+static void
+key_of(const char *job, int64_t start_unix_ns, char ret[KEY_OF_BYTES])
+{
+	snprintf(ret, KEY_OF_BYTES, "%.120s %" PRId64, job, start_unix_ns);
+}
+
+void
+jobs_load(struct jobs *js, const json_t *list)
+{
+	char key[KEY_OF_BYTES];
+	json_t *job;
+	size_t i;
+
+	if (js == NULL)
+		return;
+	json_array_foreach (list, i, job) {
+		key_of(member_text(job, "job"),
+		    member_int(job, "start_unix_ns"), key);
+		json_object_set(json_object_get(job, "end_unix_ns") == NULL
+			? js->running
+			: js->ended,
+		    key, job);
+	}
+}
+
+void
+jobs_load_settings(struct jobs *js, const json_t *settings)
+{
+	if (js != NULL)
+		(void)str_to_int(member_text(settings, SEEN_SETTING), 0,
+		    INT64_MAX, &js->seen_unix_ns);
+}
+
+/* How many nodes it has and their leaves, as they are now; who has no agent. */
+static void
+places_add(struct jobs *js, json_t *body, const char *nodes)
+{
+	struct hostlist hl = { 0 };
+	json_t *leaves = json_object(); /* as a set */
+
+	/* What cannot be read as a list is kept as it is. */
+	if (hostlist_parse(nodes, &hl, NULL) < 0)
+		js->health.unreadable++;
+	for (size_t i = 0; i < hl.count; i++) {
+		const struct node *n = roster_find(js->roster, hl.names[i]);
+
+		if (n == NULL && js->health.unknown++ == 0)
+			snprintf(js->health.unknown_as,
+			    sizeof(js->health.unknown_as), "%.60s",
+			    hl.names[i]);
+		if (n != NULL && n->leaf[0] != '\0')
+			json_object_set_new(leaves, n->leaf, json_true());
+	}
+	json_object_set_new(body, "node_count",
+	    json_integer((json_int_t)hl.count));
+	json_object_set_new(body, "leaves", leaves);
+	hostlist_clear(&hl);
+}
+
+static json_t *
+body_of(struct jobs *js, const struct job_line *l)
+{
+	char owner[JOBS_OWNER_BYTES];
+	char *whole = xstrndup(l->job, strcspn(l->job, "_+"));
+	json_t *body;
+
+	jobs_owner(js, l->owner, owner);
+	body = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "job",
+	    text_json(l->job), "whole", text_json(whole), "owner",
+	    text_json(owner), "name",
+	    text_json(js->o.job_names ? l->name : "-"), "state",
+	    text_json(l->state), "nodes", text_json(l->nodes), "start_unix_ns",
+	    (json_int_t)l->start_unix_s * (json_int_t)CLK_NS_PER_S);
+	places_add(js, body, l->nodes);
+	free(whole);
+	return body;
+}
+
+/* It ended at its end, or when it was last seen, and not before it began. */
+static void
+end_set(struct jobs *js, json_t *body, int64_t end_unix_ns, int is_known)
+{
+	int64_t start_unix_ns = member_int(body, "start_unix_ns");
+
+	if (is_known && end_unix_ns < start_unix_ns) {
+		js->health.backwards++;
+		json_object_set_new(body, "backwards", json_true());
+	}
+	if (end_unix_ns < start_unix_ns)
+		end_unix_ns = start_unix_ns;
+	json_object_set_new(body, "end_unix_ns", json_integer(end_unix_ns));
+	if (!is_known)
+		json_object_set_new(body, "end_is_guess", json_true());
+}
+
+static void
+job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
+{
+	int64_t after_s = l->start_unix_s - now_unix_ns / (int64_t)CLK_NS_PER_S;
+	char key[KEY_OF_BYTES];
+	const json_t *old;
+	json_t *body;
+
+	key_of(l->job, l->start_unix_s * (int64_t)CLK_NS_PER_S, key);
+	old = json_object_get(js->ended, key);
+	if (old != NULL && !member_bool(old, "end_is_guess"))
+		return;
+	if (after_s > js->health.ahead_s)
+		js->health.ahead_s = after_s;
+	body = body_of(js, l);
+	if (!l->runs)
+		end_set(js, body,
+		    l->end_unix_s > 0 ? l->end_unix_s * (int64_t)CLK_NS_PER_S
+				      : js->seen_unix_ns,
+		    l->end_unix_s > 0);
+	if (old == NULL)
+		old = json_object_get(js->running, key);
+	if (!json_equal(old, body))
+		store_put_batch_job(js->store, body);
+	json_object_del(l->runs ? js->ended : js->running, key);
+	json_object_set_new(l->runs ? js->running : js->ended, key, body);
+}
+
+/* Those that run no more, and nobody says since when. */
+static void
+vanish(struct jobs *js, const json_t *said)
+{
+	const char *key;
+	json_t *body;
+	void *next;
+
+	json_object_foreach_safe(js->running, next, key, body)
+	{
+		if (json_object_get(said, key) != NULL)
+			continue;
+		js->health.vanished++;
+		end_set(js, body, js->seen_unix_ns, 0);
+		store_put_batch_job(js->store, body);
+		json_object_set(js->ended, key, body);
+		json_object_del(js->running, key);
+	}
+}
+
+void
+jobs_take(struct jobs *js, const char *text, int is_accounting,
+    int64_t now_unix_ns)
+{
+	char *copy = xstrdup(text), *rest = copy, *line, seen[32];
+	json_t *said = json_object(), *body;
+	char name[KEY_OF_BYTES];
+	struct job_line l;
+	const char *key;
+	void *next;
+	int rc;
+
+	if (!is_accounting) {
+		js->health.ahead_s = 0;
+		js->health.unknown = 0;
+	}
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		rc = line[0] == '\0' ? 0 : job_line_parse(line, &l);
+		js->health.unreadable += rc < 0;
+		/* In accounting some run for ever. */
+		if (rc <= 0 || (is_accounting && l.runs))
+			continue;
+		key_of(l.job, l.start_unix_s * (int64_t)CLK_NS_PER_S, name);
+		json_object_set_new(said, name, json_true());
+		job_take(js, &l, now_unix_ns);
+	}
+	if (!is_accounting) {
+		vanish(js, said);
+		js->seen_unix_ns = now_unix_ns;
+		js->health.answered_unix_ns = (uint64_t)now_unix_ns;
+		snprintf(seen, sizeof(seen), "%" PRId64, now_unix_ns);
+		store_put_setting(js->store, SEEN_SETTING, seen);
+	}
+	json_object_foreach_safe(js->ended, next, key,
+	    body) if (member_int(body, "end_unix_ns") < now_unix_ns -
+		(int64_t)JOBS_LOAD_NS) json_object_del(js->ended, key);
+	json_decref(said);
+	free(copy);
+}
+
+/* Said once for each new way to fail. */
+static void
+answer_take(struct jobs *js, int status, const char *out, int is_accounting)
+{
+	char *error = is_accounting ? js->accounting_error : js->error;
+	const char *who = is_accounting  ? "sacct"
+	    : js->o.source == JOBS_SLURM ? "squeue"
+					 : "jobs.command";
+	char text[ERROR_BYTES];
+
+	if (status == 0 && strlen(out) < SPAWN_OUT_MAX) {
+		error[0] = '\0';
+		jobs_take(js, out, is_accounting, (int64_t)clk_unix_ns());
+		if (is_accounting)
+			js->accounted_ns = clk_ns();
+		return;
+	}
+	/* An answer that was cut off could end within a node's name. */
+	if (status == 0)
+		snprintf(text, sizeof(text), "%s: more than %d MiB", who,
+		    SPAWN_OUT_MAX >> 20);
+	else
+		snprintf(text, sizeof(text), "%s: exit %d: %.*s", who, status,
+		    (int)strcspn(out, "\n"), out);
+	if (strcmp(text, error) != 0)
+		log_warnx("jobs: %s", text);
+	memcpy(error, text, ERROR_BYTES);
+}
+
+static void
+accounting_cb(int status, const char *out, void *arg)
+{
+	struct jobs *js = arg;
+
+	js->accounting = NULL;
+	answer_take(js, status, out, 1);
+}
+
+/* Since its last answer and a little, a day at the start. */
+static void
+accounting_ask(struct jobs *js)
+{
+	uint64_t past_s = js->accounted_ns == 0
+	    ? 86400
+	    : (clk_ns() - js->accounted_ns) / CLK_NS_PER_S + 600;
+	char since[40], a[] = "-anPX", d[] = "--duplicates", s[] = "-S",
+			o[] = "-o", format[] = FORMAT_SACCT;
+	char *words[] = { a, d, s, since, o, format, NULL };
+
+	snprintf(since, sizeof(since), "now-%" PRIu64 "seconds", past_s);
+	js->accounting = slurm_call(js->base, &js->o.slurm, "sacct", words,
+	    accounting_cb, js);
+	if (js->accounting == NULL)
+		answer_take(js, 127, strerror(errno), 1);
+}
+
+static void
+queue_cb(int status, const char *out, void *arg)
+{
+	struct jobs *js = arg;
+
+	js->child = NULL;
+	answer_take(js, status, out, 0);
+	if (js->o.source == JOBS_SLURM && js->o.accounting &&
+	    js->accounting == NULL && js->polls++ % ACCOUNT_EVERY == 0)
+		accounting_ask(js);
+}
+
+void
+jobs_tick(struct jobs *js)
+{
+	char h[] = "-h", t[] = "-tall", a[] = "-a", o[] = "-o",
+	     format[] = FORMAT_SQUEUE, shell[] = "/bin/sh", c[] = "-c";
+	char *words[] = { h, t, a, o, format, NULL };
+	uint64_t now_ns = clk_ns();
+
+	if (js == NULL || js->base == NULL || js->child != NULL ||
+	    (js->asked_ns != 0 && now_ns - js->asked_ns < js->o.interval_ns))
+		return;
+	js->asked_ns = now_ns;
+	if (js->o.source == JOBS_SLURM) {
+		js->child = slurm_call(js->base, &js->o.slurm, "squeue", words,
+		    queue_cb, js);
+	} else {
+		char *command = xstrdup(js->o.command);
+		char *argv[] = { shell, c, command, NULL };
+
+		js->child = spawn_start(js->base, argv, environ, queue_cb, js);
+		free(command);
+	}
+	if (js->child == NULL)
+		answer_take(js, 127, strerror(errno), 0);
+}
+
+void
+jobs_health(const struct jobs *js, struct jobs_health *ret)
+{
+	*ret = (struct jobs_health){ .source = JOBS_OFF };
+	if (js == NULL)
+		return;
+	*ret = js->health;
+	ret->source = js->o.source;
+	ret->error = js->error;
+	ret->accounting_error = js->accounting_error;
+}

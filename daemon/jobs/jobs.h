@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jobs.h - jobs of the batch system, as intervals of time with nodes.
+ *
+ * The scheduler is asked once in an interval; what it says goes to the store,
+ * a row for every time that a job began. Nothing that it says is an error:
+ * what cannot be read or cannot be is counted, kept where it can be, and told
+ * by jobs_health. Owners are kept as pseudonyms unless the site wants names.
+ */
+#ifndef DAEMON_JOBS_JOBS_H
+#define DAEMON_JOBS_JOBS_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "daemon/slurm/slurm.h"
+
+struct event_base;
+struct roster;
+struct store;
+
+/* ---- job_lines.c: what the scheduler prints. Pure. ----
+ *
+ * A line: JOB|OWNER|STATE|START|END|NODES|NAME. Times are seconds since 1970 or
+ * YYYY-MM-DDTHH:MM:SS in UTC; what is not one is not known. NODES is a
+ * hostlist. NAME may hold any character. STATE: a waiting one, a running one,
+ * or, any other word, how it ended; END counts for these only. */
+struct job_line {
+	const char *job, *owner, *state, *name, *nodes; /* into the text */
+	int64_t start_unix_s, end_unix_s;               /* 0: not known */
+	int runs;                                       /* else it has ended */
+};
+
+/* 1: a job that has begun, with nodes; 0: none of it to keep; -EINVAL: no
+ * such line. Cuts the line. */
+int job_line_parse(char *line, struct job_line *ret);
+
+/* ---- job_join.c: jobs beside what was found of their nodes. Pure. ---- */
+
+/* What the store has said of the time around a job: arrays, newest first. */
+struct job_around {
+	const json_t *verdicts, *events, *impacts;
+	int64_t now_unix_ns;
+};
+/* As long as the job before and after it, within these. */
+#define JOB_AROUND_MIN_NS (600 * CLK_NS_PER_S)
+#define JOB_AROUND_MAX_NS (6 * 3600 * CLK_NS_PER_S)
+int64_t job_around_ns(const json_t *job, int64_t now_unix_ns);
+/* Adds to a job: exposed_node_s, the time in which a part of it was slow times
+ * its nodes; verdicts, events of its nodes and leaves, each with when (before,
+ * during, after); impacts [{test of before during after}]. */
+void job_join(json_t *job, const struct job_around *around);
+/* The jobs with any exposed_node_s, the worst first; takes nothing. */
+json_t *job_worst(const json_t *jobs, const struct job_around *around);
+
+/* ---- jobs.c ---- */
+
+enum jobs_source { JOBS_OFF, JOBS_SLURM, JOBS_COMMAND };
+
+struct jobs_options {
+	enum jobs_source source;
+	struct slurm_site slurm;
+	const char *command; /* a line for the shell */
+	uint64_t interval_ns;
+	int accounting;  /* sacct is asked as well */
+	int owner_names; /* owners are kept as they are called */
+	int job_names;
+	const char *dir; /* keeps the key of pseudonyms */
+};
+
+/* "user-0123456789": nobody has a key to go back, but who holds the key can
+ * try names. */
+#define JOBS_OWNER_BYTES 260
+
+/* What goes wrong, for people. */
+struct jobs_health {
+	enum jobs_source source;
+	const char *error, *accounting_error; /* "": it answers */
+	uint64_t answered_unix_ns;            /* 0: never */
+	/* Since the start. */
+	uint64_t unreadable; /* lines */
+	uint64_t backwards;  /* jobs that end before they begin */
+	uint64_t vanished;   /* ended, nobody knows when */
+	/* Of the last answer. */
+	int64_t ahead_s;     /* the latest start is so much after now */
+	size_t unknown;      /* nodes of jobs that have no agent */
+	char unknown_as[64]; /* one of them */
+};
+
+struct jobs;
+
+/* With JOBS_OFF *ret is NULL. -errno: there is no key. base NULL: nobody is
+ * asked. roster and o's texts outlive it. */
+int jobs_open(struct event_base *base, struct store *store,
+    struct roster *roster, const struct jobs_options *o, struct jobs **ret,
+    struct err *err);
+void jobs_free(struct jobs *js); /* NULL is allowed, here and below */
+/* What STORE_JOBS answered of the last hours: who still runs, or has ended. */
+void jobs_load(struct jobs *js, const json_t *list);
+#define JOBS_LOAD_NS (2 * 3600 * CLK_NS_PER_S)
+/* What STORE_SETTINGS answered: when an answer last came. */
+void jobs_load_settings(struct jobs *js, const json_t *settings);
+/* Ask, when it is time. */
+void jobs_tick(struct jobs *js);
+/* An answer: of all jobs there are, or of accounting, which has some. */
+void jobs_take(struct jobs *js, const char *text, int is_accounting,
+    int64_t now_unix_ns);
+/* How a user is called here. */
+void jobs_owner(const struct jobs *js, const char *user,
+    char ret[JOBS_OWNER_BYTES]);
+void jobs_health(const struct jobs *js, struct jobs_health *ret);
+
+#endif

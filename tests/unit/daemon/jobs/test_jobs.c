@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_jobs.c - what a scheduler prints, and what is kept of it. The lines are
+ * those of Slurm 22.05 and what is wrong with them in the field.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "daemon/jobs/jobs.c"
+
+#define T0   1795000000LL /* s */
+#define NS   1000000000LL
+#define NOON "2026-11-24T12:00:00"
+
+/* The store: the newest row of each job and start, and how many were put. */
+static json_t *rows;
+static unsigned puts_count;
+
+void
+store_put_batch_job(struct store *st, const json_t *job)
+{
+	char key[KEY_OF_BYTES];
+
+	(void)st;
+	key_of(member_text(job, "job"), member_int(job, "start_unix_ns") / NS,
+	    key);
+	json_object_set_new(rows, key, json_deep_copy(job));
+	puts_count++;
+}
+
+void
+store_put_setting(struct store *st, const char *key, const char *value)
+{
+	(void)st;
+	(void)value;
+	assert_string_equal(key, "jobs/seen");
+}
+
+struct node *
+roster_find(const struct roster *r, const char *name)
+{
+	static struct node n = { .leaf = "leaf1" };
+
+	(void)r;
+	return strcmp(name, "n9") == 0 ? NULL : &n;
+}
+
+static char dir[] = "/tmp/coalmine-jobs.XXXXXX";
+
+static struct jobs *
+make(struct jobs_options o)
+{
+	struct jobs *js;
+	struct err err;
+
+	o.source = JOBS_COMMAND;
+	o.job_names = 1;
+	o.dir = dir;
+	assert_int_equal(jobs_open(NULL, NULL, NULL, &o, &js, &err), 0);
+	json_decref(rows);
+	rows = json_object();
+	puts_count = 0;
+	return js;
+}
+
+static const json_t *
+row(const char *key)
+{
+	const json_t *o = json_object_get(rows, key);
+
+	if (o == NULL)
+		fail_msg("no row %s", key);
+	return o;
+}
+
+static int64_t
+end_s(const char *key)
+{
+	return member_int(row(key), "end_unix_ns") / NS;
+}
+
+static void
+test_lines(void **state)
+{
+	static const struct {
+		const char *line;
+		int rc, runs;
+		int64_t start_s, end_s;
+		const char *name;
+	} lines[] = {
+		{ "7|ann|RUNNING|" NOON "|2026-11-25T12:00:00|n[1-4]|a", 1, 1,
+		    1795521600, 0, "a" },
+		{ "7_3|ann|COMPLETED|1795000000|1795000060|n1|a|b|", 1, 0, T0,
+		    T0 + 60, "a|b|" },
+		{ "7+1|ann|CANCELLED by 1000|" NOON "Z|Unknown|n1|", 1, 0,
+		    1795521600, 0, "" },
+		{ "8|ann|PENDING|" NOON "|N/A||a", 0, 0, 0, 0, NULL },
+		{ "8|ann|FAILED|" NOON "|" NOON "|(null)|a", 0, 0, 0, 0, NULL },
+		{ "8|ann|CANCELLED|None|" NOON "|None assigned|a", 0, 0, 0, 0,
+		    NULL },
+		{ "8|ann|RUNNING|-5|N/A|n1|a", 0, 0, 0, 0, NULL },
+		{ "8|ann|RUNNING|" NOON "|N/A|n1", -EINVAL, 0, 0, 0, NULL },
+		{ "|ann|RUNNING|" NOON "|N/A|n1|a", -EINVAL, 0, 0, 0, NULL },
+		{ "slurm_load_jobs error: Unable to contact", -EINVAL, 0, 0, 0,
+		    NULL },
+	};
+	struct job_line l;
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		snprintf(text, sizeof(text), "%s", lines[i].line);
+		assert_int_equal(job_line_parse(text, &l), lines[i].rc);
+		if (lines[i].rc != 1)
+			continue;
+		assert_int_equal(l.runs, lines[i].runs);
+		assert_int_equal(l.start_unix_s, lines[i].start_s);
+		assert_int_equal(l.end_unix_s, lines[i].end_s);
+		assert_string_equal(l.name, lines[i].name);
+	}
+}
+
+#define RUNS  "7|ann|RUNNING|1795000000|0|n[1-2,9]|solver\n"
+#define ENDED "7|ann|COMPLETED|1795000000|1795000500|n[1-2,9]|solver\n"
+
+static void
+test_a_job_from_start_to_end(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	struct jobs_health h;
+
+	(void)state;
+	jobs_take(js, RUNS, 0, (T0 + 60) * NS);
+	jobs_take(js, RUNS, 0, (T0 + 120) * NS);
+	assert_int_equal(puts_count, 1); /* only what is new */
+	assert_null(json_object_get(row("7 1795000000"), "end_unix_ns"));
+	assert_int_equal(member_int(row("7 1795000000"), "node_count"), 3);
+	assert_non_null(
+	    json_object_get(json_object_get(row("7 1795000000"), "leaves"),
+		"leaf1"));
+	jobs_health(js, &h);
+	assert_int_equal(h.unknown, 1);
+	assert_string_equal(h.unknown_as, "n9");
+	for (int i = 0; i < 3; i++) /* squeue tells it for some minutes */
+		jobs_take(js, ENDED, 0, (T0 + 540 + 60 * i) * NS);
+	assert_int_equal(puts_count, 2);
+	assert_int_equal(end_s("7 1795000000"), T0 + 500);
+	jobs_free(js);
+}
+
+/* Between two answers it came and went, or accounting knows when. */
+static void
+test_gone_without_a_word(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	struct jobs_health h;
+
+	(void)state;
+	jobs_take(js, RUNS, 0, (T0 + 60) * NS);
+	jobs_take(js, RUNS, 0, (T0 + 120) * NS);
+	jobs_take(js, "", 0, (T0 + 180) * NS);
+	assert_int_equal(end_s("7 1795000000"), T0 + 120); /* last seen */
+	assert_true(member_bool(row("7 1795000000"), "end_is_guess"));
+	jobs_health(js, &h);
+	assert_int_equal(h.vanished, 1);
+	jobs_take(js, ENDED "8|bob|RUNNING|1794000000|0|n1|runaway\n", 1,
+	    (T0 + 600) * NS);
+	assert_int_equal(end_s("7 1795000000"), T0 + 500);
+	assert_null(json_object_get(row("7 1795000000"), "end_is_guess"));
+	/* what accounting believes to run since a fortnight */
+	assert_null(json_object_get(rows, "8 1794000000"));
+	/* nor did it end when the scheduler forgot it for a moment */
+	jobs_take(js, "9|ann|RUNNING|1795000000|0|n1|a\n", 0, (T0 + 60) * NS);
+	jobs_take(js, "", 0, (T0 + 120) * NS);
+	jobs_take(js, "9|ann|RUNNING|1795000000|0|n1|a\n", 0, (T0 + 180) * NS);
+	assert_null(json_object_get(row("9 1795000000"), "end_unix_ns"));
+	jobs_free(js);
+}
+
+static void
+test_what_cannot_be_is_kept_and_said(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	struct jobs_health h;
+
+	(void)state;
+	jobs_take(js,
+	    "1|ann|COMPLETED|1795000000|1794999000|n1|backwards\n"
+	    "2|ann|RUNNING|1795000000|0|n[1|no list\n"
+	    "3_[7-9]|ann|PENDING|N/A|N/A||waits\n"
+	    "3_1|ann|RUNNING|1795000000|0|n1|array\n"
+	    "4+0|ann|RUNNING|1795000000|0|n1|parts\n"
+	    "4+1|ann|RUNNING|1795000000|0|n2|parts\n"
+	    "5|ann|RUNNING|1795003600|0|n2|from the future\n"
+	    "sinfo: error: something\n"
+	    "6|\xff\xfe|RUNNING|1795000000|0|n1|\xff\n",
+	    0, T0 * NS);
+	assert_int_equal(end_s("1 1795000000"), T0);
+	assert_true(member_bool(row("1 1795000000"), "backwards"));
+	assert_string_equal(member_text(row("2 1795000000"), "nodes"), "n[1");
+	assert_string_equal(member_text(row("3_1 1795000000"), "whole"), "3");
+	assert_string_equal(member_text(row("4+1 1795000000"), "whole"), "4");
+	row("5 1795003600");
+	row("6 1795000000");
+	jobs_health(js, &h);
+	assert_int_equal(h.backwards, 1);
+	assert_int_equal(h.unreadable, 2);
+	assert_int_equal(h.ahead_s, 3600);
+	/* requeued: the same job begins again, and has two rows */
+	jobs_take(js, "3_1|ann|RUNNING|1795000900|0|n2|array\n", 0,
+	    (T0 + 960) * NS);
+	assert_int_equal(end_s("3_1 1795000000"), T0);
+	assert_null(json_object_get(row("3_1 1795000900"), "end_unix_ns"));
+	jobs_free(js);
+}
+
+/* A collector that was away knows what it knew. */
+static void
+test_after_a_restart(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	json_t *list = json_array(), *settings;
+
+	(void)state;
+	jobs_take(js, RUNS "8|ann|COMPLETED|1795000000|1795000030|n1|x\n", 0,
+	    (T0 + 60) * NS);
+	json_array_append(list, json_object_get(rows, "7 1795000000"));
+	json_array_append(list, json_object_get(rows, "8 1795000000"));
+	jobs_free(js);
+	js = make((struct jobs_options){ 0 });
+	settings = json_pack("{s:s}", "jobs/seen", "1795000060000000000");
+	jobs_load(js, list);
+	jobs_load_settings(js, settings);
+	jobs_take(js, "8|ann|COMPLETED|1795000000|1795000030|n1|x\n", 0,
+	    (T0 + 4000) * NS);
+	assert_int_equal(puts_count, 1); /* 8 is as it was */
+	assert_int_equal(end_s("7 1795000000"), T0 + 60);
+	json_decref(settings);
+	json_decref(list);
+	jobs_free(js);
+}
+
+static void
+test_owners(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	char ann[JOBS_OWNER_BYTES], again[JOBS_OWNER_BYTES], *text;
+
+	(void)state;
+	jobs_take(js, RUNS, 0, T0 * NS);
+	text = json_dumps(rows, 0);
+	assert_null(strstr(text, "ann"));
+	free(text);
+	jobs_owner(js, "ann", ann);
+	assert_int_equal(strlen(ann), strlen("user-0123456789"));
+	assert_string_equal(member_text(row("7 1795000000"), "owner"), ann);
+	jobs_owner(js, "bob", again);
+	assert_string_not_equal(again, ann);
+	jobs_free(js);
+	js = make((struct jobs_options){ 0 }); /* the same key */
+	jobs_owner(js, "ann", again);
+	assert_string_equal(again, ann);
+	jobs_free(js);
+	js = make((struct jobs_options){ .owner_names = 1 });
+	jobs_owner(js, "ann", again);
+	assert_string_equal(again, "ann");
+	jobs_free(js);
+}
+
+static void
+test_without_a_source_nothing_is_there(void **state)
+{
+	struct jobs *js = (struct jobs *)1;
+	struct jobs_options o = { .source = JOBS_OFF, .dir = "/nonexistent" };
+	struct jobs_health h;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(jobs_open(NULL, NULL, NULL, &o, &js, &err), 0);
+	assert_null(js);
+	jobs_tick(js);
+	jobs_load(js, NULL);
+	jobs_health(js, &h);
+	assert_int_equal(h.source, JOBS_OFF);
+	jobs_free(js);
+}
+
+/* ---- beside verdicts ---- */
+
+#define VERDICT(at, kind, subject, verdict)                                    \
+	"{\"at_unix_ns\": " #at ", \"kind\": \"" kind                          \
+	"\", \"subject\": \"" subject "\", \"verdict\": \"" verdict            \
+	"\", \"text\": \"" subject " is " verdict "\"}"
+
+static json_t *
+read_json(const char *text)
+{
+	json_error_t e;
+	json_t *o = json_loads(text, 0, &e);
+
+	if (o == NULL)
+		fail_msg("%s: %s", e.text, text);
+	return o;
+}
+
+/* Times in seconds: 3600 to 7200, on n1 and n2 of leaf1. */
+#define JOB                                                                    \
+	"{\"job\": \"7\", \"node_count\": 2, \"nodes\": \"n[1-2]\","           \
+	" \"leaves\": {\"leaf1\": true}, \"start_unix_ns\": 3600000000000,"    \
+	" \"end_unix_ns\": 7200000000000}"
+
+static void
+test_join(void **state)
+{
+	/* newest first */
+	json_t *verdicts = read_json("[" VERDICT(7300000000000, "node", "n2",
+	    "warn") "," VERDICT(6000000000000, "node", "n1",
+	    "ok") "," VERDICT(5700000000000, "leaf", "leaf1",
+	    "ok") "," VERDICT(5400000000000, "leaf", "leaf1",
+	    "warn") "," VERDICT(5000000000000, "node", "n3",
+	    "bad") "," VERDICT(4500000000000, "node", "n1",
+	    "bad") "," VERDICT(3000000000000, "node", "n1",
+	    "warn") "," VERDICT(1000000000000, "leaf", "n1", "bad") "]");
+	json_t *events = read_json(
+	    "[{\"at_unix_ns\": 4000000000000, \"kind\": \"agent\","
+	    " \"subject\": \"n2\", \"text\": \"lost\"},"
+	    " {\"at_unix_ns\": 4000000000000, \"kind\": \"verdict\","
+	    " \"subject\": \"n2\", \"text\": \"told\"},"
+	    " {\"at_unix_ns\": 4000000000000, \"kind\": \"agent\","
+	    " \"subject\": \"n3\", \"text\": \"lost\"}]");
+	json_t *impacts = read_json(
+	    "[{\"at_unix_ns\": 4000000000000, \"test\": \"lat\", \"of\":"
+	    " \"p99\", \"value\": 2.0},"
+	    " {\"at_unix_ns\": 5000000000000, \"test\": \"lat\", \"of\":"
+	    " \"p99\", \"value\": 8.0},"
+	    " {\"at_unix_ns\": 3000000000000, \"test\": \"lat\", \"of\":"
+	    " \"p99\", \"value\": 1.5}]");
+	struct job_around around = { verdicts, events, impacts, 9000 * NS };
+	json_t *job = read_json(JOB), *list, *first;
+
+	(void)state;
+	job_join(job, &around);
+	/* n1 was warn or bad until 6000: 2400 s, the leaf's within, times 2 */
+	assert_true(member_number(job, "exposed_node_s") == 4800);
+	list = json_object_get(job, "verdicts");
+	assert_int_equal(json_array_size(list), 4);
+	first = json_array_get(list, 0);
+	assert_string_equal(member_text(first, "subject"), "n2");
+	assert_string_equal(member_text(first, "when"), "after");
+	assert_null(json_object_get(first, "until_unix_ns"));
+	assert_string_equal(member_text(json_array_get(list, 3), "when"),
+	    "during");
+	list = json_object_get(job, "events");
+	assert_int_equal(json_array_size(list), 1);
+	first = json_array_get(json_object_get(job, "impacts"), 0);
+	assert_true(fabs(member_number(first, "during") - 4) < 1e-9);
+	assert_true(fabs(member_number(first, "before") - 1.5) < 1e-9);
+	assert_null(json_object_get(first, "after"));
+	json_decref(job);
+	json_decref(verdicts);
+	json_decref(events);
+	json_decref(impacts);
+}
+
+static void
+test_worst(void **state)
+{
+	json_t *verdicts = read_json("[" VERDICT(5000000000000, "node", "n1",
+	    "ok") "," VERDICT(4000000000000, "node", "n1", "bad") "]");
+	json_t *jobs = read_json(
+	    "[" JOB ", {\"job\": \"8\", \"node_count\": 9, \"nodes\":"
+	    " \"n[1-9]\", \"start_unix_ns\": 4900000000000,"
+	    " \"end_unix_ns\": 9000000000000},"
+	    " {\"job\": \"9\", \"node_count\": 1, \"nodes\": \"n5\","
+	    " \"start_unix_ns\": 1000000000000},"
+	    " {\"job\": \"10\", \"node_count\": 1, \"nodes\": \"n1\","
+	    " \"start_unix_ns\": 6000000000000}]");
+	struct job_around around = { verdicts, NULL, NULL, 9000 * NS };
+	json_t *list = job_worst(jobs, &around);
+
+	(void)state;
+	assert_int_equal(json_array_size(list), 2);
+	assert_string_equal(member_text(json_array_get(list, 0), "job"), "7");
+	assert_true(
+	    member_number(json_array_get(list, 0), "exposed_node_s") == 2000);
+	assert_true(
+	    member_number(json_array_get(list, 1), "exposed_node_s") == 900);
+	json_decref(list);
+	json_decref(jobs);
+	json_decref(verdicts);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_a_job_from_start_to_end),
+		cmocka_unit_test(test_gone_without_a_word),
+		cmocka_unit_test(test_what_cannot_be_is_kept_and_said),
+		cmocka_unit_test(test_after_a_restart),
+		cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_without_a_source_nothing_is_there),
+		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_worst),
+	};
+	char key[sizeof(dir) + 20];
+	int rc;
+
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	snprintf(key, sizeof(key), "%s/jobs.key", dir);
+	unlink(key);
+	rmdir(dir);
+	json_decref(rows);
+	return rc;
+}
