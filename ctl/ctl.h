@@ -137,6 +137,9 @@ extern const struct verb *const verbs_all[]; /* ends with NULL */
 
 /* The client of the collector that --url or the environment name. */
 struct client *ctl_client(struct ctl *c);
+/* A program of ours: "bin/NAME" below the folder that coalctl's own is in, or
+ * NAME, to be looked for in PATH; the caller frees. */
+char *ctl_beside(const char *below);
 /* Say on stderr what went wrong; EXIT_CODE_UNKNOWN. */
 int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* --state, whose words a verb's own table of rows has: 0, or an exit code

@@ -3,6 +3,7 @@
  * coalctl: find the verb, check what it was given, run it.
  */
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,24 @@
 
 #include "common/err.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 #include "ctl/ctl.h"
+
+char *
+ctl_beside(const char *below)
+{
+	char self[PATH_MAX], *path;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	if (strrchr(self, '/') != NULL)
+		*strrchr(self, '/') = '\0';
+	path = xasprintf("%s/../%s", self, below);
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return xstrdup(strrchr(below, '/') + 1);
+}
 
 int
 ctl_fail(const char *fmt, ...)

@@ -62,6 +62,7 @@ int
 records_is_beside(const json_t *record)
 {
 	return records_is(record, "speedup", NULL) &&
+	    !matches(record, "of", "multipath") &&
 	    STR_FIND(apart, print_member(record, "of", "")) < 0;
 }
 

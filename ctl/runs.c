@@ -21,8 +21,10 @@ created(const json_t *run)
 }
 
 static int
-find_prefix(const json_t *list, const char *text, char **ret_run)
+find_prefix(struct ctl *c, const json_t *list, const char *text, char **ret_run)
 {
+	json_t *old = NULL;
+	int rc = 0;
 	const char *found = NULL;
 	size_t i, count = 0;
 	json_t *run;
@@ -45,6 +47,11 @@ find_prefix(const json_t *list, const char *text, char **ret_run)
 				"last:CAMPAIGN",
 		    text, count);
 	/* An old run is in the store and not in the list. */
+	if (found == NULL)
+		rc = runs_get(c, text, &old);
+	json_decref(old);
+	if (rc != 0)
+		return rc;
 	*ret_run = xstrdup(found == NULL ? text : found);
 	return 0;
 }
@@ -68,7 +75,7 @@ runs_find(struct ctl *c, const char *text, char **ret_run)
 	if (rc != 0)
 		return rc;
 	if (!last) {
-		rc = find_prefix(list, text, ret_run);
+		rc = find_prefix(c, list, text, ret_run);
 	} else {
 		json_array_foreach (list, i, run)
 			if (newest == NULL || created(run) > created(newest))

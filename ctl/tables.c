@@ -193,6 +193,19 @@ static const struct print_column beside_columns[] = {
 	{ 0 },
 };
 
+static const struct print_column multipath_columns[] = {
+	{ "pair", "pair_class", "?", PRINT_TEXT, NULL },
+	{ ">message", "bytes", NULL, PRINT_BYTES_OF, NULL },
+	{ ">split", "seconds", NULL, PRINT_SPAN, NULL },
+	{ ">direct", "baseline_seconds", NULL, PRINT_SPAN, NULL },
+	{ ">speed-up", "value", NULL, PRINT_RATIO, NULL },
+	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ ">predicted", "model_ratio", NULL, PRINT_RATIO, NULL },
+	{ "choice", "choice", "-", PRINT_TEXT, NULL },
+	{ "", "text", "", PRINT_TEXT, NULL },
+	{ 0 },
+};
+
 static const struct print_column fit_columns[] = {
 	{ ">k", "k", NULL, PRINT_COUNT, NULL },
 	{ ">bandwidth", "rate", NULL, PRINT_RATE, NULL },
@@ -234,6 +247,8 @@ static const struct record_table {
 	    NULL, 1 },
 	{ "all-reduces for devices of nodes", "speedup", "allreduce", NULL,
 	    allreduce_columns, NULL, 1 },
+	{ "messages over several ways", "speedup", "multipath", NULL,
+	    multipath_columns, NULL, 0 },
 	{ "products of sparse matrices", "spmm", NULL, NULL, spmm_columns, NULL,
 	    1 },
 	{ "plans", NULL, NULL, records_is_plan, plan_columns, rate_derive, 0 },

@@ -2,9 +2,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "common/file.h"
+#include "common/program.h"
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -125,6 +128,32 @@ load(const char *path, char **ret_text, struct conf **ret_conf)
 	return 0;
 }
 
+/* What the engine's own check says of the plans of a file, for any number of
+ * ranks: an exit code. Only the engine can build them. */
+static int
+plans_check(const char *path)
+{
+	char *probe = ctl_beside("bin/coalmine-probe");
+	const char *argv[] = { probe, "check", path, "--ranks", "any", NULL };
+	int status = 0, rc = -ENOENT;
+	pid_t pid;
+
+	if (strcmp(path, "-") != 0)
+		rc = program_start((char *const *)argv, environ, -1,
+		    STDERR_FILENO, &pid);
+	free(probe);
+	if (rc < 0) {
+		fprintf(stderr, "coalctl: %s: its plans were not checked: %s\n",
+		    path,
+		    strcmp(path, "-") == 0 ? "that takes a file"
+					   : "there is no coalmine-probe here");
+		return EXIT_CODE_OK;
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return program_exit(status);
+}
+
 static int
 campaign_validate(struct ctl *c)
 {
@@ -138,6 +167,12 @@ campaign_validate(struct ctl *c)
 
 		if (bad == 0 && options_campaign_check(conf, &err) < 0)
 			bad = ctl_fail("%s", err.text);
+		for (const struct conf_row *row = options_patterns;
+		     bad == 0 && row->key != NULL; row++)
+			if (conf_has_section(conf, row->section)) {
+				bad = plans_check(c->args[i]);
+				break;
+			}
 		if (bad == 0)
 			printf("%s: ok\n", c->args[i]);
 		else
@@ -305,7 +340,9 @@ const struct verb verbs_campaign[] = {
 	{ "campaign", "validate", "FILE...", 1, -1, "", "file",
 	    "Check campaign files; needs no collector.",
 	    "Whatever is wrong is printed as file:line: what is wrong and "
-	    "what is allowed.",
+	    "what is allowed. Plans are built by coalmine-probe, where it is "
+	    "installed; what depends on the number of ranks or on files of "
+	    "nodes is seen by a run.",
 	    campaign_validate },
 	{ 0 },
 };

@@ -62,18 +62,12 @@ db_check(struct ctl *c)
 static int
 db_restore(struct ctl *c)
 {
-	char self[4096], *beside;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *coalmined = ctl_beside("sbin/coalmined");
 	const char *config = c->args_count > 1 ? c->args[1] : NULL;
 
-	self[n > 0 ? n : 0] = '\0';
-	if (strrchr(self, '/') != NULL)
-		*strrchr(self, '/') = '\0';
-	beside = xasprintf("%s/../sbin/coalmined", self);
-	execlp(access(beside, X_OK) == 0 ? beside : "coalmined", "coalmined",
-	    "--restore", c->args[0], config != NULL ? "--config" : NULL, config,
-	    (char *)NULL);
-	free(beside);
+	execlp(coalmined, "coalmined", "--restore", c->args[0],
+	    config != NULL ? "--config" : NULL, config, (char *)NULL);
+	free(coalmined);
 	return ctl_fail("coalmined: %s: the store is restored on the "
 			"collector's host",
 	    strerror(errno));

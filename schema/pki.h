@@ -83,6 +83,11 @@ char *pki_certs_text(X509 *const *certs, size_t count);
 /* A certificate, key or list of a file. */
 X509 *pki_cert_load(const char *path, struct err *err);
 EVP_PKEY *pki_key_load(const char *path, struct err *err);
+/* What peers would refuse a program's own certificate for, and a key that
+ * others can read: -EACCES, and the first of these with its file. A clock that
+ * is wrong says so as well, so that it is no reason to end. */
+int pki_own_check(const char *ca, const char *cert, const char *key,
+    struct err *err);
 int pki_authority_load(const char *cert, const char *key,
     struct pki_authority *ret, struct err *err);
 /* Write text into a new file and sync it; what is there is not overwritten. */

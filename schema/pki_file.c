@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clk.h"
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -117,6 +118,56 @@ pki_authority_load(const char *cert, const char *key, struct pki_authority *ret,
 	}
 	*ret = ca; /* handed over */
 	return 0;
+}
+
+int
+pki_own_check(const char *ca, const char *cert, const char *key,
+    struct err *err)
+{
+	X509_STORE_CTX *check = X509_STORE_CTX_new();
+	X509_STORE *store = X509_STORE_new();
+	STACK_OF(X509) *chain = NULL;
+	char *text = NULL, issuer[256] = "", when[32];
+	struct stat st;
+	int rc, why;
+	size_t len;
+	X509 *own;
+
+	ERR_clear_error();
+	rc = file_read(cert, PKI_PEM_MAX, &text, &len, err);
+	if (rc == 0)
+		chain = pki_certs_read(text);
+	free(text);
+	own = chain == NULL ? NULL : sk_X509_value(chain, 0);
+	if (own == NULL || store == NULL || check == NULL ||
+	    X509_STORE_load_file(store, ca) != 1 ||
+	    X509_STORE_CTX_init(check, store, own, chain) != 1) {
+		rc = rc < 0 ? rc : pki_fail_ssl(err, cert);
+	} else if (X509_verify_cert(check) != 1) {
+		why = X509_STORE_CTX_get_error(check);
+		X509_NAME_oneline(X509_get_issuer_name(own), issuer,
+		    sizeof(issuer));
+		clk_unix_format((uint64_t)pki_unix_s(X509_get0_notAfter(own)) *
+			CLK_NS_PER_S,
+		    when, sizeof(when));
+		if (why == X509_V_ERR_CERT_HAS_EXPIRED)
+			rc = err_set(err, -EACCES, "%s expired at %s", cert,
+			    when);
+		else
+			rc = err_set(err, -EACCES,
+			    "%s, issued by %s, does not hold against the "
+			    "authorities in %s: %s",
+			    cert, issuer, ca,
+			    X509_verify_cert_error_string(why));
+	} else if (stat(key, &st) == 0 && (st.st_mode & S_IRWXO) != 0) {
+		rc = err_set(err, -EACCES,
+		    "everybody can read the key %s: chmod o-rwx %s", key, key);
+	}
+	ERR_clear_error();
+	sk_X509_pop_free(chain, X509_free);
+	X509_STORE_CTX_free(check);
+	X509_STORE_free(store);
+	return rc;
 }
 
 int

@@ -337,8 +337,25 @@ static void
 failure_text(struct bufferevent *bev, short what, struct err *err)
 {
 	unsigned long code = bufferevent_get_openssl_error(bev);
+	SSL *ssl = bufferevent_openssl_get_ssl(bev);
+	long verified = SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE
+	    ? X509_V_OK
+	    : SSL_get_verify_result(ssl);
+	int alert = ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET;
 	const char *reason;
 
+	if (verified != X509_V_OK) {
+		err_say(err, "the collector's certificate is not believed: %s",
+		    X509_verify_cert_error_string(verified));
+		return;
+	}
+	if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
+	    alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_UNKNOWN_CA) {
+		err_say(err,
+		    "the collector does not believe our certificate: %s",
+		    ERR_reason_error_string(code));
+		return;
+	}
 	reason = code != 0 ? ERR_reason_error_string(code) : NULL;
 	if (what & BEV_EVENT_EOF)
 		reason = "closed by the collector";

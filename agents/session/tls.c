@@ -68,6 +68,8 @@ load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 		SSL_CTX_free(ctx);
 		return pki_fail_ssl(err, bad);
 	}
+	if (pki_own_check(ca, cert, key, err) < 0)
+		log_warnx("tls: %s", err->text);
 	/* The collector has the root: it would keep one more for each agent.
 	 * What cannot be built is for it to judge. */
 	(void)SSL_CTX_build_cert_chain(ctx,

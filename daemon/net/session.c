@@ -487,8 +487,12 @@ error_text(struct bufferevent *bev, short what, struct err *err)
 	unsigned long e = bufferevent_get_openssl_error(bev);
 	const char *reason = e == 0 ? NULL : ERR_reason_error_string(e);
 	int sock = EVUTIL_SOCKET_ERROR();
+	long verified = SSL_get_verify_result(bufferevent_openssl_get_ssl(bev));
 
-	if (reason != NULL)
+	if (verified != X509_V_OK)
+		err_say(err, "its certificate is not believed: %s",
+		    X509_verify_cert_error_string(verified));
+	else if (reason != NULL)
 		err_say(err, "tls: %s", reason);
 	else if ((what & BEV_EVENT_ERROR) != 0 && sock != 0)
 		err_say(err, "%s", evutil_socket_error_to_string(sock));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/file.h"
+#include "common/log.h"
 #include "common/str.h"
 
 #define CRL_MAX (64 * 1024 * 1024)
@@ -205,6 +206,8 @@ tls_trust_read(const struct conf *c, struct tls_trust *t, struct err *err)
 
 	if (rc == 0)
 		rc = server_new(&files, &t->agents, err);
+	if (rc == 0 && pki_own_check(files.ca, files.cert, files.key, err) < 0)
+		log_warnx("tls: %s", err->text);
 	if (rc == 0 && files.crl[0] != '\0')
 		rc = file_read(files.crl, CRL_MAX, &t->crl, &len, err);
 	if (rc < 0 || ca[0] == '\0')

@@ -62,8 +62,9 @@ export const isRatio = r => (r.probe === "speedup" || r.probe === "spmm") &&
 
 export function speedupBars(records) {
 	return section("Speed-up over the baseline", "above 1× the plan is faster",
-		ratioBars(records.filter(isRatio).map(r => ({ test: r.plan,
-			of: r.baseline, value: r.value,
+		ratioBars(records.filter(isRatio).map(r => ({ test: r.plan +
+			(r.of === "multipath" && known(r.bytes) ? ", " +
+			bytes(r.bytes) : ""), of: r.baseline, value: r.value,
 			interval: r.interval }))));
 }
 

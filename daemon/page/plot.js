@@ -46,6 +46,15 @@ const axis = more => ({ stroke: colour("soft"), grid: { stroke: colour("grid"),
 	...more });
 
 const LOG = { distr: 3 };
+/* One run, or runs of one minute, still lie in an hour. */
+const HOUR_S = 3600;
+export const timeRange = (u, lo, hi) => {
+	const more = Math.max(0, HOUR_S - (hi - lo)) / 2;
+	return [lo - more, hi + more];
+};
+/* Labels are minutes: a step is one of them at least. */
+const STEPS_S = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
+	...[1, 2, 5, 10, 30, 90, 365].map(days => days * 86400)];
 const AROUND_ONE = { range: (u, lo, hi) => [Math.min(.9, lo - .05),
 	Math.max(1.2, hi + .05)] };
 
@@ -70,8 +79,8 @@ function plotOf(rows, data, series, y, bands) {
 		const plot = new window.uPlot({ width, height: HEIGHT,
 			series: [{ label: "run at", value:
 				"{YYYY}-{MM}-{DD} {HH}:{mm}" }, ...series], bands,
-			scales: { y },
-			axes: [axis({ values: moments }), axis({ size: 52, values: (u, splits) =>
+			scales: { x: { range: timeRange }, y },
+			axes: [axis({ values: moments, incrs: STEPS_S }), axis({ size: 52, values: (u, splits) =>
 				splits.map(v => v === null ? "" : v + "×") })],
 			cursor: { drag: { x: true, y: false } } }, data, el);
 		plot.over.addEventListener("click", () => {

@@ -319,23 +319,38 @@ check_mesh(struct view *v, json_t *list)
 		    out.count, why, some_text(&out));
 }
 
-/* Runs that were due since the start and did not happen. */
+/* Runs that were due and did not happen; one mistake is no news for ever. */
 static void
 check_silence(struct view *v, json_t *list)
 {
+	char remedy[128], ago[32];
+
 	for (int s = 0; s < RUN_STATE_MAX; s++)
-		for (int c = 0; c < CAUSE_MAX; c++)
-			if (v->silence[s][c] > 0 && s != RUN_OVERDUE)
-				diag(list, "warn",
-				    c == CAUSE_BUDGET
-					? "coalctl schedule horizon shows what "
-					  "does not fit."
-					: "coalctl run list --state shows them "
-					  "with their reasons.",
-				    "%" PRIu64 " runs were %s since the start: "
-				    "%s",
-				    v->silence[s][c], names_run_states[s].name,
-				    names_causes[c].text);
+		for (int c = 0; c < CAUSE_MAX; c++) {
+			const struct view_silence *news = &v->news[s][c];
+			const char *state = names_run_states[s].name;
+			uint64_t since_ns = clk_ns() - news->last_ns;
+
+			if (news->count == 0 || since_ns > VIEW_NEWS_NS ||
+			    s == RUN_OVERDUE)
+				continue;
+			snprintf(remedy, sizeof(remedy),
+			    "coalctl run list --state %s shows the reason%s.",
+			    state, news->count == 1 ? "" : "s");
+			clk_span_format((since_ns / CLK_NS_PER_S + 1) *
+				CLK_NS_PER_S,
+			    ago, sizeof(ago));
+			diag(list, "warn",
+			    c == CAUSE_BUDGET
+				? "coalctl schedule horizon shows what does "
+				  "not fit."
+				: remedy,
+			    news->count == 1
+				? "%" PRIu64 " run was %s, %s ago: %s"
+				: "%" PRIu64 " runs were %s, the last %s ago: "
+				  "%s",
+			    news->count, state, ago, names_causes[c].text);
+		}
 }
 
 static int

@@ -99,8 +99,15 @@ view_run_changed(struct view *v, const struct run *r)
 
 	last_set(v, f.campaign, f.run, f.state);
 	if (f.state == RUN_MISSED || f.state == RUN_OVERDUE ||
-	    f.state == RUN_NONSTART)
+	    f.state == RUN_NONSTART) {
+		struct view_silence *news = &v->news[f.state][f.cause];
+
 		v->silence[f.state][f.cause]++;
+		if (clk_ns() - news->last_ns > VIEW_NEWS_NS)
+			news->count = 0;
+		news->count++;
+		news->last_ns = clk_ns();
+	}
 	if (!names_run_states[f.state].final)
 		return;
 	count_of(v, f.campaign, (int)f.state)->count++;

@@ -34,11 +34,17 @@ struct view {
 	struct view_run_count *counts;
 	size_t count;
 	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX]; /* what did not run */
+	struct view_silence { /* of that what is news: diags */
+		uint64_t count, last_ns;
+	} news[RUN_STATE_MAX][CAUSE_MAX];
 	struct view_node *nodes; /* for view_node_list, kept between calls */
 	size_t nodes_cap;
 	uint64_t born_unix_ns;
 	uint64_t born_ns;
 };
+
+/* How long what did not run is told, and how long it is one piece of news. */
+#define VIEW_NEWS_NS (3600 * CLK_NS_PER_S)
 
 struct view *view_new(const struct view_parts *parts);
 void view_free(struct view *v); /* NULL is allowed */

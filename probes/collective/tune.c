@@ -126,9 +126,11 @@ tune_auto(const struct conf *c, const char *section,
 	struct machine *own;
 	int rc;
 
-	if (site->ranks == 0)
-		return pattern_refuse(c, section, "hierarchy", err,
+	if (site->ranks == 0) {
+		pattern_refuse(c, section, "hierarchy", err,
 		    "auto only for a known number of ranks");
+		return -ENODATA; /* a run says how many */
+	}
 	rc = machine_for(c, site, &m, &own, err);
 	if (rc < 0)
 		return rc;
@@ -479,9 +481,11 @@ tune_choose(const struct conf *c, const struct pattern_site *site,
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
-	if (ranks == 0)
-		return pattern_refuse(c, SECTION, "tune", err,
+	if (ranks == 0) {
+		pattern_refuse(c, SECTION, "tune", err,
 		    "auto only for a known number of ranks");
+		return -ENODATA; /* a run says how many */
+	}
 	rc = machine_for(c, &tg.site, &m, &own, err);
 	if (rc < 0)
 		return rc;

@@ -3,6 +3,7 @@
  * neighbor_read.c - options become a graph, sizes and wiring: which source of a
  * graph was asked for, and whether all of it fits.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +32,10 @@ struct ask {
 static int
 ranks_need(struct ask *a)
 {
-	if (a->ranks == 0)
-		return REFUSE(a, "ranks", "2 to %d with a made graph",
-		    GRAPH_RANKS_MAX);
-	return 0;
+	if (a->ranks > 0)
+		return 0;
+	REFUSE(a, "ranks", "2 to %d with a made graph", GRAPH_RANKS_MAX);
+	return -ENODATA; /* a run says how many */
 }
 
 static int

@@ -6,6 +6,7 @@
 #include "probes/topology/machine.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -275,19 +276,49 @@ find_file(const char *name, char *ret, size_t ret_bytes)
 	snprintf(ret, ret_bytes, "%s", name);
 }
 
+/* The names in the folder where lab is, with blanks between; caller frees. */
+static char *
+names_of_folder(void)
+{
+	char pattern[PATH_MAX], *end;
+	struct strbuf names = { 0 };
+	glob_t found = { 0 };
+
+	find_file("lab", pattern, sizeof(pattern));
+	end = strrchr(pattern, '/');
+	strbuf_add(&names, "", 0);
+	if (end != NULL) {
+		snprintf(end, sizeof(pattern) - (size_t)(end - pattern),
+		    "/*.conf");
+		glob(pattern, 0, NULL, &found);
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+
+		strbuf_addf(&names, " %.*s", (int)(strlen(name) - 5), name);
+	}
+	globfree(&found);
+	return names.text;
+}
+
 int
 machine_load(const char *name, char *const *sets, int count,
     struct machine **ret, struct err *err)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], *names;
 	struct conf *c;
 	int rc;
 
 	find_file(name, path, sizeof(path));
-	if (strchr(name, '/') == NULL && access(path, R_OK) != 0)
-		return err_set(err, -ENOENT,
-		    "--machine = %.80s: allowed is a file, or a name of %s",
-		    name, COALMINE_MACHINES_DIR);
+	if (strchr(name, '/') == NULL && access(path, R_OK) != 0) {
+		names = names_of_folder();
+		rc = err_set(err, -ENOENT,
+		    "--machine = %.80s: allowed is a file, or a name of "
+		    "%s:%.900s",
+		    name, COALMINE_MACHINES_DIR, names);
+		free(names);
+		return rc;
+	}
 	rc = conf_load(options_machine, path, &c, err);
 	if (rc < 0)
 		return rc;

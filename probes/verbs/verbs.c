@@ -58,9 +58,12 @@ verbs_ranks(const char *text, struct request *rq)
 	struct err err;
 	int64_t ranks;
 
+	rq->any_ranks = strcmp(text, "any") == 0;
+	if (rq->any_ranks)
+		return 0;
 	if (str_to_int(text, 1, PLAN_RANKS_MAX, &ranks) < 0) {
-		err_say(&err, "--ranks = %.40s: allowed is 1 to %d", text,
-		    PLAN_RANKS_MAX);
+		err_say(&err, "--ranks = %.40s: allowed is 1 to %d, or any",
+		    text, PLAN_RANKS_MAX);
 		return verbs_complain(err.text);
 	}
 	rq->site.ranks = (uint32_t)ranks;
@@ -125,7 +128,11 @@ use_probe(const struct request *rq, const struct pattern *pt,
 	struct plan *p;
 	int rc;
 
-	if (pattern_build(pt, c, &rq->site, &p, &err) < 0)
+	rc = pattern_build(pt, c, &rq->site, &p, &err);
+	/* Files are those of the nodes, which need not be here. */
+	if (rq->any_ranks && (rc == -ENODATA || rc == -ENOENT))
+		return 0;
+	if (rc < 0)
 		return verbs_complain(err.text);
 	rc = use(rq, &(struct verbs_subject){ pt, c, p });
 	plan_free(p);
@@ -198,7 +205,7 @@ verbs_use(const struct request *rq, verbs_use_cb use)
 		worst = rc > worst ? rc : worst;
 	}
 	conf_free(c);
-	if (found)
+	if (found || rq->any_ranks)
 		return worst;
 	err_say(&err,
 	    "%.300s: no section is a plan (see coalmine-probe plan --help)",

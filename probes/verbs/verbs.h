@@ -35,6 +35,8 @@ struct request {
 	const struct print_row *format;
 	char **words; /* PROBE option=value ..., or a campaign file */
 	int count;
+	int any_ranks; /* what depends on their number, or on files of nodes,
+			  is passed over */
 	int sweeps; /* with measure.vary and measure.sizes, as a run has them */
 	void *arg;  /* of the verb */
 };

@@ -82,6 +82,15 @@ def test_choice_is_a_link(b, url):
     keep(b, "one-test")
 
 
+def test_one_run_is_an_hour(b, url):
+    """One run, or two of one minute, are no axis of years."""
+    b.go(url)
+    check(b.run("import('/page/plot.js').then(m => [m.timeRange(null, 5e8, "
+                "5e8), m.timeRange(null, 0, 90), m.timeRange(null, 0, 7200)]"
+                ".map(r => r[1] - r[0]))") == [3600, 3600, 7200],
+          "the axis of one run is no hour")
+
+
 def test_run(b, url):
     shows(b, url + "#/run/gpcnet-quick-199", "Canaries", "Worst pairs",
           "isolated: p50.*congested: p50")
@@ -259,7 +268,8 @@ def test_narrow(b, url):
     b.size(1180, 900)
 
 
-TESTS = (test_overview, test_choice_is_a_link, test_run,
+TESTS = (test_overview, test_choice_is_a_link, test_one_run_is_an_hour,
+         test_run,
          test_all_pairs, test_plans, test_reports, test_node,
          test_lists, test_campaigns_apart, test_keyboard,
          test_focus_outlives_a_renewal,

@@ -37,6 +37,15 @@ check "a bad file was sent" sh -c "! grep -q /campaigns/bad/ $work/requests \
 
 expect validate 3 "$coalctl" campaign validate "$work/gpcnet-quick.conf" \
     "$work/bad.conf"
+# Plans are built by the engine, for any number of ranks; where there is no
+# engine that is said.
+printf '[group]\ng = 2\nk = 3\n' >"$work/plan.conf"
+printf '[neighbor]\nrsg = 0.1\n[collective]\ntune = auto\n' \
+    >"$work/any.conf"
+PATH=$build/probes/serial:$PATH expect validate-plan 3 "$coalctl" \
+    campaign validate "$work/plan.conf" "$work/any.conf"
+expect validate-no-engine 0 env PATH=/nowhere "$coalctl" campaign validate \
+    "$work/plan.conf"
 expect cancel 0 "$coalctl" run cancel 20261118-gq-b
 expect cancel-ended 3 "$coalctl" run cancel 20261118-gq-a
 expect schedule-disable 0 "$coalctl" schedule disable canary

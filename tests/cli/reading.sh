@@ -28,6 +28,7 @@ expect run-show 0 "$coalctl" run show 20261118-gq-a
 expect run-show-last 0 "$coalctl" run show last --json
 expect run-show-many 3 "$coalctl" run show 20261118
 expect run-show-nope 3 "$coalctl" run show x
+expect compare-nope 3 "$coalctl" compare last nosuch
 expect run-watch-failed 2 "$coalctl" run watch last:gpcnet-quick
 expect report 0 "$coalctl" report 20261118-gq-aaaa
 expect report-ascii 0 env LC_ALL=C "$coalctl" report 20261118-gq-b

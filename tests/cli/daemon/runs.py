@@ -220,6 +220,9 @@ def test_schedule(c):
     status, o = c.request("POST", "campaigns/broken/run", {})
     assert status >= 400 and "run" not in o, (status, o)
     r = poll("missed", 25, missed)[0]
+    said = [d for d in c.get("diags") if " missed, " in d["text"]]
+    assert said and "run list --state missed" in said[0]["remedy"], said
+    assert " ago: " in said[0]["text"], said
     assert r["text"], r
     c.request("POST", "schedule/often/disable")
     assert not [s for s in c.get("schedule")

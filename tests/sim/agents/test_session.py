@@ -68,7 +68,7 @@ def not_believed(site):
     c = fake.Collector(foreign)
     site.collectors.append(c)
     a = site.agent("head", c.port, site.libexec(ENGINE))
-    fake.wait_for(lambda: "verify failed" in open(a.log).read())
+    fake.wait_for(lambda: "certificate is not believed: self" in open(a.log).read())
     assert not c.messages
 
 

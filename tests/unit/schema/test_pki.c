@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -318,6 +319,62 @@ test_cut(void **state)
 	pki_authority_close(&ca);
 }
 
+static void
+own_refused(const char *ca, const char *cert, const char *key, const char *word)
+{
+	struct err err = { "" };
+
+	assert_int_equal(pki_own_check(ca, cert, key, &err), -EACCES);
+	if (strstr(err.text, word) == NULL || strstr(err.text, "/tmp/") == NULL)
+		fail_msg("%s lacks %s or its file", err.text, word);
+}
+
+/* What peers would refuse is told with the file; so is a key for all. */
+static void
+test_own(void **state)
+{
+	struct pki_authority ca = authority(), other = authority();
+	char dir[] = "/tmp/coalmine-pki.XXXXXX", *path[4];
+	const char *names[] = { "ca", "other", "cert", "key" };
+	EVP_PKEY *key = pki_key_new();
+	struct pki_order o = { .name = "n1",
+		.role = ROLE_AGENT,
+		.life_s = PKI_DAY_S };
+	X509 *certs[4] = { ca.cert, other.cert, NULL, NULL };
+	char *text;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	certs[2] = pki_cert_new(&ca, &o, key, NULL);
+	for (int i = 0; i < 4; i++) {
+		path[i] = xasprintf("%s/%s", dir, names[i]);
+		text = i == 3 ? pki_key_text(key)
+			      : pki_certs_text(&certs[i], 1);
+		assert_int_equal(pki_file_new(path[i], 0600, text, NULL), 0);
+		free(text);
+	}
+	assert_int_equal(pki_own_check(path[0], path[2], path[3], NULL), 0);
+	own_refused(path[1], path[2], path[3], "issued by /CN=an authority");
+	chmod(path[3], 0644);
+	own_refused(path[0], path[2], path[3], "chmod o-rwx");
+	X509_free(certs[2]);
+	o.life_s = -60;
+	certs[2] = pki_cert_new(&ca, &o, key, NULL);
+	text = pki_certs_text(&certs[2], 1);
+	assert_int_equal(pki_file_replace(path[2], 0600, text, NULL), 0);
+	free(text);
+	own_refused(path[0], path[2], path[3], "expired at 20");
+	for (int i = 0; i < 4; i++) {
+		unlink(path[i]);
+		free(path[i]);
+	}
+	rmdir(dir);
+	X509_free(certs[2]);
+	EVP_PKEY_free(key);
+	pki_authority_close(&ca);
+	pki_authority_close(&other);
+}
+
 int
 main(void)
 {
@@ -326,6 +383,7 @@ main(void)
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_tokens),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
