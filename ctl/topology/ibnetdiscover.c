@@ -16,6 +16,7 @@
 #include "ctl/topology/formats.h"
 
 #define LINE_BYTES 1024
+#define LANES_MAX  16 /* InfiniBand has links of 1, 2, 4, 8 and 12 */
 
 /* What one lane of a speed carries. */
 static const struct {
@@ -189,13 +190,17 @@ head_line(struct reading *r, char *line, struct err *err)
 static double
 gbps_of(const char *line)
 {
-	const char *word = strrchr(line, ' '), *x;
+	const char *word = strrchr(line, ' ');
+	char *x;
+	long lanes;
 
 	word = word == NULL ? line : word + 1;
-	x = strchr(word, 'x');
-	for (size_t i = 0; x != NULL && i < ARRAY_LEN(speeds); i++)
+	lanes = strtol(word, &x, 10);
+	if (*x != 'x' || lanes < 1 || lanes > LANES_MAX)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(speeds); i++)
 		if (strcmp(x + 1, speeds[i].name) == 0)
-			return speeds[i].gbps * strtol(word, NULL, 10);
+			return speeds[i].gbps * (double)lanes;
 	return 0;
 }
 

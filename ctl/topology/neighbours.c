@@ -20,7 +20,9 @@ text_parse(const char *text, const char *name, struct err *err)
 	json_t *o = json_loads(text, 0, &error);
 
 	if (o == NULL)
-		err_say(err, "%s:%d: %s", name, error.line, error.text);
+		/* What it quotes of the file may go on in a next line. */
+		err_say(err, "%s:%d: %.*s", name, error.line,
+		    (int)strcspn(error.text, "\n"), error.text);
 	return o;
 }
 

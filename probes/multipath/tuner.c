@@ -643,8 +643,8 @@ tuner_parse(struct tuner_table *tt, const char *path, const char *text,
 
 	snprintf(got.machine, sizeof(got.machine), "%s", tt->machine);
 	if (j == NULL)
-		return err_set(err, -EPROTO, "%.160s:%d: %s", path, error.line,
-		    error.text);
+		return err_set(err, -EPROTO, "%.160s:%d: %.*s", path,
+		    error.line, (int)strcspn(error.text, "\n"), error.text);
 	format = json_string_value(json_object_get(j, "format"));
 	of = json_string_value(json_object_get(j, "machine"));
 	pairs = list(&rd, j, "pairs", TUNER_PAIRS_MAX);

@@ -35,7 +35,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	struct err err = { 0 };
 
 	if (tuner_parse(&tt, "fuzz", (const char *)data, len_bytes, &err) < 0) {
-		assert(err.text[0] != '\0');
+		assert(err.text[0] != '\0' && strchr(err.text, '\n') == NULL);
 		return 0;
 	}
 	for (size_t i = 0; i < tt.count; i++)
