@@ -179,9 +179,9 @@ const char *const names_roles[ROLE_MAX] = { "agent", "collector", "reader",
 	"operator" };
 
 const struct gpu_row names_gpus[NAMES_GPUS] = {
-	{ "nvidia", "cuda", "0x10de", 4, { "cuda", NULL } },
-	{ "amd", "hip", "0x1002", 4, { "hip", "rocm" } },
-	{ "intel", NULL, "0x8086", 3, { NULL, NULL } },
+	{ "nvidia", "cuda", "0x10de", 4, { "cuda", NULL }, 0 },
+	{ "amd", "hip", "0x1002", 4, { "hip", "rocm" }, 2 },
+	{ "intel", NULL, "0x8086", 3, { NULL, NULL }, 1 },
 };
 
 const char *

@@ -247,6 +247,7 @@ struct gpu_row {
 	size_t pci_classes;       /* of those in names.c, from the first on */
 	const char *mpi_words[2]; /* MPIX_Query_WORD_support says whether MPI
 				     takes pointers to it */
+	int mpich_kind;           /* of MPIX_GPU_query_support */
 };
 extern const struct gpu_row names_gpus[NAMES_GPUS];
 

@@ -299,6 +299,10 @@ const struct conf_row options_campaign[] = {
 	PIECE("allreduce"),
 	{ "measure", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
 	    "Memory of the buffers." },
+	{ "measure", "gpu_aware", CONF_CHOICE, 0, 0, "auto|yes|no", "auto", "",
+	    "Give the MPI pointers into memory of the device: where it says so "
+	    "on all ranks, or as is known better; a first byte proves it; else "
+	    "messages go through pinned memory of the host." },
 	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",
 	    "Predict every plan on this machine, a name or file, beside the "
 	    "measurement, and choose options that are auto for it; empty: "

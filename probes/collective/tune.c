@@ -95,6 +95,8 @@ machine_for(const struct conf *c, const struct pattern_site *site,
 {
 	const char *name = conf_string(c, SECTION, "machine");
 	uint32_t nodes = site->nodes > 0 ? site->nodes : 1;
+	const struct machine_gpus in_order = { NULL, NULL };
+	const char *device = conf_string(c, "measure", "device");
 	struct err text;
 
 	*ret_own = NULL;
@@ -108,7 +110,7 @@ machine_for(const struct conf *c, const struct pattern_site *site,
 			    conf_where(c, SECTION, "machine"), SECTION,
 			    text.text);
 	} else if (machine_discover("", (site->ranks - 1) / nodes + 1,
-		       strcmp(conf_string(c, "measure", "device"), "host") != 0,
+		       strcmp(device, "host") != 0 ? &in_order : NULL,
 		       ret_own) < 0) {
 		return pattern_refuse(c, SECTION, "machine", err,
 		    "a machine: there are too many ranks for the one we are "

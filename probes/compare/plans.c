@@ -48,28 +48,6 @@ is_tuned(const struct session *s, const struct pattern *pt)
 	    strcmp(conf_string(s->conf, pt->name, "tune"), "auto") == 0;
 }
 
-/* The executor keeps all buffers on the device. What is meant to be staged in
- * the host's memory would be another measurement there. */
-static int
-refuse_staged(struct session *s, const char *probe, const struct plan *p)
-{
-	const char *device = conf_string(s->conf, "measure", "device");
-	struct err err;
-	uint64_t staged = 0;
-
-	for (uint32_t b = 0; b < p->bufs_count; b++)
-		for (uint32_t r = 0; p->bufs[b].on_host && r < p->ranks; r++)
-			staged += p->bufs[b].bytes[r];
-	if (staged == 0 || strcmp(device, "host") == 0)
-		return 0;
-	err_say(&err,
-	    "measure.device = %s: a plan that stages in memory of the host "
-	    "runs on device host only: write host=no, or multipath=none",
-	    device);
-	session_refuse(s, probe, p, -ENOTSUP, err.text);
-	return -ENOTSUP;
-}
-
 static void
 run_one_cb(const struct pattern *pt, void *arg)
 {
@@ -99,8 +77,7 @@ run_one_cb(const struct pattern *pt, void *arg)
 		note_config(s, &err);
 		return;
 	}
-	if (session_check(s, pt->name, p) < 0 ||
-	    refuse_staged(s, pt->name, p) < 0)
+	if (session_check(s, pt->name, p) < 0)
 		plan_free(p);
 	else
 		session_measure(s, pt, p, &outcome);

@@ -32,7 +32,7 @@ struct order {
 	uint32_t pattern; /* of the table patterns */
 	uint64_t plan_bytes;
 	struct trial_ask ask;
-	char device[16];
+	char device[16], gpu_aware[8];
 };
 
 static void
@@ -65,6 +65,8 @@ order_fill(const struct session *s, struct order *o)
 	o->ask.precision = conf_real(c, "measure", "precision");
 	snprintf(o->device, sizeof(o->device), "%s",
 	    conf_string(c, "measure", "device"));
+	snprintf(o->gpu_aware, sizeof(o->gpu_aware), "%s",
+	    conf_string(c, "measure", "gpu_aware"));
 }
 
 /* ---- one plan, on all ranks ---- */
@@ -103,7 +105,8 @@ exec_open(struct session *s, const struct order *o, struct comparison *c,
 		team_close(s->team);
 		s->team = NULL;
 		snprintf(s->device, sizeof(s->device), "%s", o->device);
-		rc = team_open(s->world, o->device, &s->team, err);
+		rc = team_open(s->world, o->device, o->gpu_aware, &s->team,
+		    err);
 	}
 	start_ns = clk_ns();
 	if (rc == 0)

@@ -21,7 +21,9 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/collective/tune.h"
+#include "probes/neighbor/links.h"
 #include "probes/pattern/builders.h"
+#include "probes/topology/local.h"
 #include "schema/record.h"
 
 #define SECTION     "collective"
@@ -197,6 +199,62 @@ measure_ways(struct session *s, uint32_t one_g, uint32_t g, uint32_t k,
 	}
 }
 
+/* How many of the vendors' own links join the GPUs of a node's ranks; all of a
+ * switch count for every pair that has it. */
+static void
+gpu_links(const char *const *pci, uint32_t ranks, uint16_t *ret)
+{
+	struct nvml_gpu *n = xcalloc(NVML_GPUS_MAX, sizeof(*n));
+	struct local *l = xcalloc(1, sizeof(*l));
+	struct links *xgmi = xcalloc(1, sizeof(*xgmi));
+	int kfd[NVML_GPUS_MAX];
+	struct err err;
+
+	(void)nvml_read(pci, (int)ranks, n, &err);
+	local_read("", l);
+	(void)links_machine("/sys", xgmi, &err);
+	for (uint32_t a = 0; a < ranks; a++) {
+		kfd[a] = -1;
+		for (int i = 0; i < l->gpus_count; i++)
+			if (strcmp(l->gpus[i].at.pci, pci[a]) == 0)
+				kfd[a] = l->gpus[i].kfd;
+	}
+	for (uint32_t a = 0; a < ranks; a++)
+		for (uint32_t b = 0; b < ranks; b++) {
+			uint16_t *to = &ret[(size_t)a * ranks + b];
+
+			*to = (uint16_t)n[a].to[b];
+			if (n[b].to_switch > 0 && *to == 0)
+				*to = (uint16_t)n[a].to_switch;
+			if (kfd[a] >= 0 && kfd[b] >= 0)
+				*to = xgmi->links[kfd[a]][kfd[b]];
+		}
+	free(n);
+	free(l);
+	free(xgmi);
+}
+
+/* The machine we are on, for the first node's ranks. */
+static int
+discover(const struct session *s, uint32_t ranks, struct machine **ret)
+{
+	const char *pci[NVML_GPUS_MAX];
+	struct machine_gpus gpus = { pci, NULL };
+	uint16_t *links;
+	int rc;
+
+	if (s->team->pci == NULL || ranks > NVML_GPUS_MAX)
+		return machine_discover("", ranks, NULL, ret);
+	for (uint32_t i = 0; i < ranks; i++)
+		pci[i] = s->team->pci[i];
+	links = xcalloc((size_t)ranks * ranks, sizeof(*links));
+	gpu_links(pci, ranks, links);
+	gpus.links = links;
+	rc = machine_discover("", ranks, &gpus, ret);
+	free(links);
+	return rc;
+}
+
 /* Once, s->seen for tuning and to predict collectives; it stays NULL where its
  * rates cannot be taken, or a machine is named. */
 static void
@@ -205,7 +263,6 @@ measure_machine(struct session *s)
 	struct measured_machine r = { .ranks = (uint32_t)s->world->size,
 		.nodes = (uint32_t)s->world->nodes };
 	const struct session_brief brief = { &pattern_self, 0, RATE_TIMES };
-	int gpus = strcmp(conf_string(s->conf, "measure", "device"), "host");
 	struct session_outcome outcome;
 	char words[] = "bytes=1M", *text;
 	const struct measured_machine_way *way;
@@ -227,7 +284,7 @@ measure_machine(struct session *s)
 	r.per_node = r.ranks / r.nodes;
 	if (r.ranks % r.nodes != 0 || !is_in_blocks(s, r.per_node))
 		r.per_node = 1;
-	if (machine_discover("", r.per_node, gpus, &s->seen) < 0)
+	if (discover(s, r.per_node, &s->seen) < 0)
 		return;
 	/* The first rank on another node than rank 0's; 0: there is none. */
 	for (int i = s->team->ranks - 1; i > 0; i--)

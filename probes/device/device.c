@@ -94,17 +94,22 @@ device_find(const char *name, const struct device_ops **ret, struct err *err)
 	return 0;
 }
 
+/* Open MPI has a call for each kind, MPICH and Cray's one for all. */
 int
 device_taken_by_mpi(const char *name)
 {
+	int taken = 0, (*query_kind)(int kind, int *ret) = NULL;
+	void *kinds = dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support");
 	char call[64];
-	int taken = 0;
 
+	memcpy(&query_kind, &kinds, sizeof(query_kind));
 	for (size_t i = 0; i < NAMES_GPUS; i++) {
 		const struct gpu_row *g = &names_gpus[i];
 
 		if (g->device == NULL || strcmp(g->device, name) != 0)
 			continue;
+		if (kinds != NULL && query_kind(g->mpich_kind, &taken) != 0)
+			taken = 0;
 		for (size_t k = 0; k < ARRAY_LEN(g->mpi_words); k++) {
 			int (*query)(void) = NULL;
 			void *found;

@@ -40,7 +40,7 @@
 
 /* Changes with this file and with enum plan_op and plan_type; a plugin of
  * another number is not used. */
-#define DEVICE_ABI 1
+#define DEVICE_ABI 2
 
 #define DEVICE_GRAIN_BYTES (2ULL << 20)
 #define DEVICE_IPC_BYTES   128
@@ -59,6 +59,8 @@ struct device_ipc {
 struct device_facts {
 	char name[DEVICE_NAME_BYTES]; /* "NVIDIA H200" */
 	char pci[16];                 /* "0000:1b:00.0", "" where it has none */
+	/* Tells parts of one card apart (MIG); "" where nobody says. */
+	char part[33];
 	uint64_t memory_bytes;
 	uint64_t free_bytes; /* at the time of asking */
 	/* What its memory is rated for, 0 where nobody says. */
@@ -89,6 +91,10 @@ struct device_ops {
 	 * staging (pinned). */
 	int (*host_alloc)(struct device *d, uint64_t bytes, void **ret_base);
 	void (*host_free)(struct device *d, void *base); /* NULL: nothing */
+	/* Memory of the host that is there already, shared memory say, as if
+	 * host_alloc had given it, until host_unpin. */
+	int (*host_pin)(struct device *d, void *base, uint64_t bytes);
+	void (*host_unpin)(struct device *d, void *base);
 
 	/* Streams run beside each other and beside the caller. */
 	int (*stream_new)(struct device *d, struct device_stream **ret);
@@ -130,9 +136,9 @@ struct device_ops {
 	/* What is enqueued on s from now on runs after e. */
 	int (*stream_wait)(struct device_stream *s, struct device_event *e);
 
-	/* Can device `index` of another process on this node be reached? 0, or
-	 * -ENOTSUP and why. index: as that process numbers it, pci: its. */
-	int (*ipc_usable)(struct device *d, int index, const char *pci,
+	/* Can the device of another process on this node be reached? 0, or
+	 * -ENOTSUP and why. pci and part: of its facts. */
+	int (*ipc_usable)(struct device *d, const char *pci, const char *part,
 	    struct err *err);
 	int (*ipc_export)(struct device *d, void *base, struct device_ipc *ret);
 	int (*ipc_open)(struct device *d, const struct device_ipc *handle,
@@ -154,9 +160,9 @@ extern const struct device_ops device_host;
 int device_find(const char *name, const struct device_ops **ret,
     struct err *err);
 
-/* Does the MPI of this process take pointers into memory of a device of this
- * name? It is asked by the names of its calls, so that one which has none
- * links too: it does not. */
+/* Does the MPI of this process say that it takes pointers into memory of a
+ * device of this name? It is asked by the names of its calls, so that one which
+ * has none links too: it does not. */
 int device_taken_by_mpi(const char *name);
 
 /* ---- NVLinks: nvml.c ----

@@ -126,6 +126,23 @@ host_facts(struct device *d, struct device_facts *ret)
 
 /* ---- memory ---- */
 
+/* It is the device's own kind. */
+static int
+host_pin(struct device *d, void *base, uint64_t bytes)
+{
+	(void)d;
+	(void)base;
+	(void)bytes;
+	return 0;
+}
+
+static void
+host_unpin(struct device *d, void *base)
+{
+	(void)d;
+	(void)base;
+}
+
 static struct area *
 area_find(struct areas *list, const void *base)
 {
@@ -208,13 +225,15 @@ host_close(struct device *d)
 /* ---- sharing ---- */
 
 static int
-host_ipc_usable(struct device *d, int index, const char *pci, struct err *err)
+host_ipc_usable(struct device *d, const char *pci, const char *part,
+    struct err *err)
 {
 	(void)d;
-	(void)pci;
-	if (index == 0)
+	(void)part;
+	if (pci[0] == '\0')
 		return 0;
-	return err_set(err, -ENOTSUP, "host has device 0 only, not %d", index);
+	return err_set(err, -ENOTSUP,
+	    "host memory is on no card, and not on %s", pci);
 }
 
 static int
@@ -661,6 +680,8 @@ const struct device_ops device_host = {
 	.free = host_free,
 	.host_alloc = host_alloc,
 	.host_free = host_free,
+	.host_pin = host_pin,
+	.host_unpin = host_unpin,
 	.stream_new = host_stream_new,
 	.stream_free = host_stream_free,
 	.stream_native = host_stream_native,

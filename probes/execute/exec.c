@@ -426,7 +426,7 @@ void
 exec_wait(struct exec *e)
 {
 	struct exec_lane *first = &e->lanes[0];
-	struct backoff p = { 0 };
+	struct backoff p = { .awake = e->awake };
 	int moved = 0;
 
 	if (e->at_once && first->running > 0 && first->ops->wait_all != NULL) {

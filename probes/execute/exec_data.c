@@ -20,10 +20,11 @@
 #include "probes/execute/exec.h"
 #include "probes/execute/exec_part.h"
 
-#define BLANK       0xa5
-#define GUARD       0x5c
-#define BLOCK_BYTES (64 * 1024)
-#define INPUTS_MAX  (256ULL << 20)
+#define BLANK        0xa5
+#define GUARD        0x5c
+#define BLOCK_BYTES  (64 * 1024)
+#define DEVICE_BYTES (4 << 20) /* of a device: each block is waited for */
+#define INPUTS_MAX   (256ULL << 20)
 
 void
 exec_device_check(const struct exec *e, int rc, const char *what)
@@ -36,15 +37,23 @@ exec_device_check(const struct exec *e, int rc, const char *what)
 }
 
 int
-exec_data_open(struct exec *e)
+exec_data_open(struct exec *e, struct err *err)
 {
-	const struct device_ops *ops = e->team->ops;
+	const struct transport_team *tm = e->team;
+	int rc = 0;
 
-	if (!ops->host_access)
-		exec_device_check(e,
-		    ops->host_alloc(e->team->device, BLOCK_BYTES, &e->staging),
-		    "host memory");
-	return fill_of_plan(e->plan, &e->fill);
+	if (!tm->ops->host_access)
+		rc = tm->ops->host_alloc(tm->device, DEVICE_BYTES, &e->staging);
+	if (rc < 0)
+		return err_set(err, rc, "%s: memory of the host: %.200s",
+		    tm->ops->name, tm->ops->error(tm->device));
+	rc = fill_of_plan(e->plan, &e->fill);
+	if (rc < 0)
+		err_say(err,
+		    "%.200s: reduces in more than one way, and cannot be "
+		    "proven",
+		    e->plan->title);
+	return rc;
 }
 
 void
@@ -65,10 +74,16 @@ staged(struct exec *e, void *to, const void *from, size_t bytes)
 	exec_device_check(e, e->team->ops->stream_sync(e->stream), "copy");
 }
 
-static size_t
-block_of(uint64_t rest)
+static uint64_t
+block_bytes(const struct exec *e)
 {
-	return rest < BLOCK_BYTES ? (size_t)rest : BLOCK_BYTES;
+	return e->staging == NULL ? BLOCK_BYTES : DEVICE_BYTES;
+}
+
+static size_t
+block_of(const struct exec *e, uint64_t rest)
+{
+	return (size_t)(rest < block_bytes(e) ? rest : block_bytes(e));
 }
 
 /* ---- fill ---- */
@@ -79,42 +94,57 @@ bytes_of(const struct exec *e, uint32_t buf)
 	return e->plan->bufs[buf].bytes[e->view.rank];
 }
 
-/* From the end of buffer i to the start of the next. */
+/* From the end of a buffer to the start of what is next in its area. */
 static uint64_t
 guard_bytes(const struct exec *e, uint32_t buf)
 {
-	uint64_t end = e->places[buf] + bytes_of(e, buf);
+	uint64_t bytes = bytes_of(e, buf);
 
-	return (buf + 1 < e->plan->bufs_count ? e->places[buf + 1]
-					      : e->memory_bytes) -
-	    end;
+	return (bytes + EXEC_GUARD_BYTES - 1) / EXEC_GUARD_BYTES *
+	    EXEC_GUARD_BYTES -
+	    bytes + EXEC_GUARD_BYTES;
 }
 
-static void
-set_bytes(struct exec *e, uint64_t at, uint64_t bytes, int byte)
+static int
+is_first(const struct exec *e, uint32_t buf)
 {
-	exec_device_check(e,
-	    e->team->ops->fill(e->stream, e->memory + at, byte, bytes), "fill");
-	exec_device_check(e, e->team->ops->stream_sync(e->stream), "fill");
+	return e->places[buf] == EXEC_GUARD_BYTES;
+}
+
+/* Bytes from off, which may be before the buffer. */
+static void
+set_bytes(struct exec *e, uint16_t buf, int64_t off, uint64_t bytes, int byte)
+{
+	char *at = exec_at(e, buf, 0) + off;
+
+	if (exec_is_on_host(e, buf)) {
+		memset(at, byte, bytes);
+		return;
+	}
+	exec_device_check(e, e->team->ops->fill(e->stream, at, byte, bytes),
+	    "fill");
 }
 
 void
 exec_blank(struct exec *e)
 {
-	set_bytes(e, 0, EXEC_GUARD_BYTES, GUARD);
-	for (uint32_t i = 0; i < e->plan->bufs_count; i++) {
+	for (uint16_t i = 0; i < e->plan->bufs_count; i++) {
 		uint64_t bytes = bytes_of(e, i);
 
+		if (is_first(e, i))
+			set_bytes(e, i, -(int64_t)EXEC_GUARD_BYTES,
+			    EXEC_GUARD_BYTES, GUARD);
 		if (e->plan->bufs[i].role != PLAN_IN && bytes > 0)
-			set_bytes(e, e->places[i], bytes, BLANK);
-		set_bytes(e, e->places[i] + bytes, guard_bytes(e, i), GUARD);
+			set_bytes(e, i, 0, bytes, BLANK);
+		set_bytes(e, i, (int64_t)bytes, guard_bytes(e, i), GUARD);
 	}
+	exec_device_check(e, e->team->ops->stream_sync(e->stream), "fill");
 }
 
 void
 exec_fill(struct exec *e, uint64_t iteration)
 {
-	char *block = xcalloc(1, BLOCK_BYTES);
+	char *block = xcalloc(1, block_bytes(e));
 
 	exec_blank(e);
 	for (uint32_t i = 0; i < e->plan->bufs_count; i++) {
@@ -124,7 +154,7 @@ exec_fill(struct exec *e, uint64_t iteration)
 		if (e->plan->bufs[i].role != PLAN_IN)
 			continue;
 		for (uint64_t off = 0; off < bytes; off += n) {
-			n = block_of(bytes - off);
+			n = block_of(e, bytes - off);
 			fill_make(&e->fill, iteration, e->view.rank,
 			    (uint16_t)i, off, block, n);
 			if (e->staging == NULL)
@@ -161,10 +191,9 @@ compare(struct verify *v, uint16_t buf, int64_t off, size_t bytes)
 {
 	struct exec_fault *f = &v->fault;
 	size_t i = 0;
-	const char *got = v->e->memory +
-	    (uint64_t)((int64_t)v->e->places[buf] + off);
+	const char *got = exec_at(v->e, buf, 0) + off;
 
-	if (v->e->staging != NULL) {
+	if (v->e->staging != NULL && !exec_is_on_host(v->e, buf)) {
 		staged(v->e, v->e->staging, got, bytes);
 		got = v->e->staging;
 	}
@@ -187,9 +216,9 @@ static void
 compare_same(struct verify *v, uint16_t buf, int64_t off, uint64_t bytes,
     int byte)
 {
-	memset(v->want, byte, block_of(bytes));
+	memset(v->want, byte, block_of(v->e, bytes));
 	while (bytes > 0) {
-		size_t n = block_of(bytes);
+		size_t n = block_of(v->e, bytes);
 
 		compare(v, buf, off, n);
 		off += (int64_t)n;
@@ -226,7 +255,7 @@ compare_piece(struct verify *v, const struct piece *pc)
 {
 	const struct plan_promise *m = pc->promise;
 	uint64_t bytes = pc->hi - pc->lo, cost = bytes;
-	uint64_t step = BLOCK_BYTES, off = 0;
+	uint64_t block = block_bytes(v->e), step = block, off = 0;
 
 	if (m->op != PLAN_COPY) {
 		const struct plan_source *s = &v->e->plan->sources[m->source];
@@ -239,15 +268,15 @@ compare_piece(struct verify *v, const struct piece *pc)
 	if (m->op != PLAN_COPY && cost > INPUTS_MAX)
 		step *= (cost + INPUTS_MAX - 1) / INPUTS_MAX;
 	for (;;) {
-		size_t n = block_of(bytes - off);
+		size_t n = block_of(v->e, bytes - off);
 
 		promised(v, m, off, n);
 		compare(v, pc->buf, (int64_t)(pc->lo + off), n);
 		if (off + n >= bytes)
 			break;
 		off += step;
-		if (off + BLOCK_BYTES > bytes && step > BLOCK_BYTES)
-			off = (bytes - 1) / BLOCK_BYTES * BLOCK_BYTES;
+		if (off + block > bytes && step > block)
+			off = (bytes - 1) / block * block;
 	}
 }
 
@@ -273,7 +302,7 @@ compare_gap(struct verify *v, uint16_t buf, uint64_t lo, uint64_t hi)
 	}
 	/* A source is as it was filled. */
 	for (size_t n; lo < hi; lo += n) {
-		n = block_of(hi - lo);
+		n = block_of(v->e, hi - lo);
 		fill_make(&v->e->fill, v->iteration, v->e->view.rank, buf, lo,
 		    v->want, n);
 		compare(v, buf, (int64_t)lo, n);
@@ -301,14 +330,14 @@ exec_verify(struct exec *e, uint64_t iteration, struct exec_fault *ret)
 				m->to_off + m->bytes, m, m->to };
 	}
 	qsort(list, (size_t)(end - list), sizeof(*list), compare_pieces_cb);
-	v.want = xcalloc(1, BLOCK_BYTES);
-	v.one = xcalloc(1, BLOCK_BYTES);
-	if (p->bufs_count > 0)
-		compare_same(&v, 0, -(int64_t)EXEC_GUARD_BYTES,
-		    EXEC_GUARD_BYTES, GUARD);
+	v.want = xcalloc(1, block_bytes(e));
+	v.one = xcalloc(1, block_bytes(e));
 	for (uint16_t i = 0; i < p->bufs_count; i++) {
 		uint64_t at = 0, bytes = bytes_of(e, i);
 
+		if (is_first(e, i))
+			compare_same(&v, i, -(int64_t)EXEC_GUARD_BYTES,
+			    EXEC_GUARD_BYTES, GUARD);
 		for (; pc < end && pc->buf == i; pc++) {
 			compare_gap(&v, i, at, pc->lo);
 			compare_piece(&v, pc);

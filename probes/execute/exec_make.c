@@ -72,6 +72,7 @@ add_end(struct exec *e, uint32_t event, int receive)
 		.batch = lane->share.batches_count++,
 		.receive = receive != 0,
 		.via = via,
+		.on_host = exec_is_on_host(e, receive ? t->to : t->from) != 0,
 	};
 	lane->events[at] = event;
 	if (ev->ends++ == 0)
@@ -194,7 +195,7 @@ make_turns(struct exec *e, uint32_t lane)
 		}
 		choose_limits(e, t, receive, 0);
 		inflight_init(&t->window, t->turns, t->count,
-		    e->lanes[lane].ops->window_bytes);
+		    transport_window_bytes(e->team, e->lanes[lane].ops));
 	}
 }
 
@@ -313,6 +314,72 @@ make_events(struct exec *e)
 
 /* ---- memory ---- */
 
+/* May so many bytes be taken? A test of one huge size must not push the machine
+ * into swapping, or worse. */
+static int
+memory_fits(const struct exec *e, double need, const struct device_ops *ops,
+    struct device *d, struct err *err)
+{
+	struct device_facts facts;
+	int rc = ops->facts(d, &facts);
+
+	if (rc < 0)
+		return err_set(err, rc, "%s: %s", ops->name, ops->error(d));
+	if (need > 0.9 * (double)facts.free_bytes)
+		return err_set(err, -ENOMEM,
+		    "%.200s: needs %.3g GiB on the node of rank %d, and %s has "
+		    "%.3g GiB free: allowed is 90 %% of that",
+		    e->plan->title, need / (1 << 30), e->team->rank, ops->name,
+		    (double)facts.free_bytes / (1 << 30));
+	return 0;
+}
+
+/* Of the host's memory, what all ranks of this node have in it. */
+static double
+host_need(const struct exec *e)
+{
+	const struct transport_team *tm = e->team;
+	const struct plan *p = e->plan;
+	double need = 0;
+
+	for (uint32_t rank = 0; rank < p->ranks; rank++)
+		for (uint32_t i = 0; i < p->bufs_count; i++)
+			if (tm->nodes[rank] == tm->nodes[tm->rank] &&
+			    (tm->ops->host_access || p->bufs[i].on_host))
+				need += (double)p->bufs[i].bytes[rank];
+	return need;
+}
+
+/* What a plan keeps on the host: shared memory, so that other ranks of the node
+ * have their devices copy from it. */
+static int
+make_host_memory(struct exec *e, struct err *err)
+{
+	const struct transport_team *tm = e->team;
+	struct exec_area *a = &e->areas[1];
+	void *base = NULL;
+	int rc;
+
+	if (a->bytes <= EXEC_GUARD_BYTES)
+		return 0;
+	rc = device_host.open(0, &e->host, err);
+	if (rc == 0)
+		rc = memory_fits(e, host_need(e), &device_host, e->host, err);
+	if (rc < 0)
+		return rc;
+	rc = device_host.alloc(e->host, a->bytes, &base);
+	if (rc < 0)
+		return err_set(err, rc, "host: %s", device_host.error(e->host));
+	rc = tm->ops->host_pin(tm->device, base, a->bytes);
+	if (rc < 0) {
+		device_host.free(e->host, base);
+		return err_set(err, rc, "%s: %s", tm->ops->name,
+		    tm->ops->error(tm->device));
+	}
+	a->memory = base;
+	return 0;
+}
+
 static int
 make_memory(struct exec *e, struct err *err)
 {
@@ -322,31 +389,21 @@ make_memory(struct exec *e, struct err *err)
 	size_t n = e->view.events_count + (size_t)1;
 	struct exec_locals *l = &e->locals;
 	struct device *d = tm->device;
-	struct device_facts facts;
-	double need = 0;
 	uint32_t inputs = 1;
 	void *base = NULL;
-	int rc = ops->facts(d, &facts);
+	int rc;
 
+	/* A GPU's ranks have it together. */
+	rc = memory_fits(e,
+	    ops->host_access ? host_need(e)
+			     : (double)e->areas[0].bytes * tm->gpu_ranks,
+	    ops, d, err);
+	if (rc == 0)
+		rc = make_host_memory(e, err);
 	if (rc < 0)
-		return err_set(err, rc, "%s: %s", ops->name, ops->error(d));
-	/* A test of one huge size must not push the machine into swapping, or
-	 * worse. */
-	if (!ops->host_access)
-		need = (double)e->memory_bytes; /* of this rank's own device */
-	else
-		for (uint32_t rank = 0; rank < p->ranks; rank++)
-			for (uint32_t i = 0; i < p->bufs_count; i++)
-				if (tm->nodes[rank] == tm->nodes[tm->rank])
-					need += (double)p->bufs[i].bytes[rank];
-	if (need > 0.9 * (double)facts.free_bytes)
-		return err_set(err, -ENOMEM,
-		    "%.200s: needs %.3g GiB on the node of rank %d, and %s has "
-		    "%.3g GiB free: allowed is 90 %% of that",
-		    p->title, need / (1 << 30), tm->rank, ops->name,
-		    (double)facts.free_bytes / (1 << 30));
-	rc = ops->alloc(d, e->memory_bytes, &base);
-	e->memory = base;
+		return rc;
+	rc = ops->alloc(d, e->areas[0].bytes, &base);
+	e->areas[0].memory = base;
 	if (rc == 0)
 		rc = ops->stream_new(d, &e->stream);
 	l->free.items = xcalloc(n, sizeof(*l->free.items));
@@ -365,13 +422,7 @@ make_memory(struct exec *e, struct err *err)
 	l->inputs = xcalloc(inputs, sizeof(*l->inputs));
 	if (rc < 0)
 		return err_set(err, rc, "%s: %s", ops->name, ops->error(d));
-	rc = exec_data_open(e);
-	if (rc < 0)
-		err_say(err,
-		    "%.200s: reduces in more than one way, and cannot be "
-		    "proven",
-		    p->title);
-	return rc;
+	return exec_data_open(e, err);
 }
 
 /* ---- all of it ---- */
@@ -412,7 +463,12 @@ exec_free(struct exec *e)
 	free(l->free.items);
 	free(l->started.items);
 	ops->stream_free(e->stream);
-	ops->free(e->team->device, e->memory);
+	ops->free(e->team->device, e->areas[0].memory);
+	if (e->areas[1].memory != NULL) {
+		ops->host_unpin(e->team->device, e->areas[1].memory);
+		device_host.free(e->host, e->areas[1].memory);
+	}
+	device_host.close(e->host);
 	if (tags_next > (uint64_t)e->tag_base)
 		tags_next = (uint64_t)e->tag_base;
 	rank_graph_clear(&e->view);
@@ -443,8 +499,13 @@ lanes_prepare(struct exec *e, uint32_t tags, struct err *err)
 		err->text[0] = '\0';
 		lane->share.tags = tags;
 		lane->share.tag_base = e->tag_base;
-		lane->share.memory = e->memory;
-		lane->share.memory_bytes = e->memory_bytes;
+		lane->share.memory = e->areas[0].memory;
+		lane->share.memory_bytes = e->areas[0].bytes;
+		lane->share.host = e->host;
+		lane->share.host_memory = e->areas[1].memory;
+		lane->share.host_bytes = e->areas[1].memory != NULL
+		    ? e->areas[1].bytes
+		    : 0;
 		rc = lane->ops->prepare(e->team, &lane->share, &lane->transport,
 		    err);
 		/* Failure is common, so is this second meeting. */
@@ -459,7 +520,6 @@ exec_new(const struct transport_team *team, const struct plan *p,
     struct exec **ret, struct err *err)
 {
 	struct exec *e = xcalloc(1, sizeof(*e));
-	uint64_t at = EXEC_GUARD_BYTES;
 	uint32_t tags = 0;
 	int rc = 0;
 
@@ -472,14 +532,18 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	    sizeof(*e->events));
 	/* Where each buffer lies, and between them guards. */
 	e->places = xcalloc(p->bufs_count + (size_t)1, sizeof(*e->places));
+	e->areas[0].bytes = e->areas[1].bytes = EXEC_GUARD_BYTES;
 	for (uint32_t i = 0; i < p->bufs_count; i++) {
 		uint64_t bytes = p->bufs[i].bytes[e->view.rank];
+		struct exec_area *a = &e->areas[exec_is_on_host(e, i)];
 
-		e->places[i] = at;
-		at += (bytes + EXEC_GUARD_BYTES - 1) & ~(EXEC_GUARD_BYTES - 1);
-		at += EXEC_GUARD_BYTES;
+		e->places[i] = a->bytes;
+		a->bytes += (bytes + EXEC_GUARD_BYTES - 1) &
+		    ~(EXEC_GUARD_BYTES - 1);
+		a->bytes += EXEC_GUARD_BYTES;
 	}
-	e->memory_bytes = at;
+	e->awake = !team->ops->host_access &&
+	    !backoff_cores_are_shared(team->node_comm);
 	make_lanes(e);
 	make_events(e);
 	/* May the transport be left alone with all of it at once? */

@@ -77,9 +77,14 @@ struct exec {
 	struct exec_lane lanes[PLAN_VIA_MAX];
 	uint32_t lanes_count;
 
-	char *memory; /* by its base */
-	uint64_t memory_bytes;
-	uint64_t *places; /* of each buffer, in memory */
+	/* By its base: of the device, and what a plan keeps on the host where
+	 * that is another memory. */
+	struct exec_area {
+		char *memory;
+		uint64_t bytes;
+	} areas[2];
+	struct device *host; /* of the second; NULL: there is none */
+	uint64_t *places;    /* of each buffer, in its area */
 
 	struct device_stream *stream;
 	struct exec_locals locals;
@@ -87,6 +92,7 @@ struct exec {
 	struct heap copies; /* likewise: within this host; by event */
 	uint32_t awaited;   /* receives through MPI before it are complete */
 	int simple;         /* one step of one transport's transfers, no more */
+	int awake;          /* who waits keeps its core */
 	int at_once;        /* of what is under way: all of it was started */
 	uint32_t lo, hi;    /* events under way: those of some steps */
 	uint32_t done;
@@ -102,15 +108,21 @@ exec_push(struct exec_queue *q, uint32_t item)
 	q->items[q->tail++] = item;
 }
 
+static inline int
+exec_is_on_host(const struct exec *e, uint32_t buf)
+{
+	return !e->team->ops->host_access && e->plan->bufs[buf].on_host;
+}
+
 /* Where a place of the plan is in memory. */
 static inline char *
 exec_at(const struct exec *e, uint16_t buf, uint64_t off)
 {
-	return e->memory + e->places[buf] + off;
+	return e->areas[exec_is_on_host(e, buf)].memory + e->places[buf] + off;
 }
 
-/* exec_data.c: -ENOTSUP where the data of a plan cannot be proven. */
-int exec_data_open(struct exec *e);
+/* exec_data.c: -ENOTSUP where the data of a plan cannot be proven, -ENOMEM. */
+int exec_data_open(struct exec *e, struct err *err);
 void exec_data_close(struct exec *e);
 /* Ends the job where a call of the device has failed. */
 void exec_device_check(const struct exec *e, int rc, const char *what);

@@ -26,6 +26,8 @@
 #define MEMORY_MAX     (64ULL << 20)
 #define MEMORY_ROUNDS  5
 #define DEVICE_MAX     (1ULL << 30)
+#define WARM_NS        (100 * CLK_NS_PER_MS)
+#define COLD_NS        CLK_NS_PER_S
 #define DEVICE_COPIES  64 /* on their way at once */
 
 /* ---- where ranks wait for each other ---- */
@@ -138,6 +140,27 @@ gather(const struct transport_team *team, double mine, double **ret)
 	MPI_DO(backoff_request(&req));
 }
 
+/* A device that has had nothing to do runs at a low clock, and takes longer
+ * than a few iterations to come up. Rank 0 says when it has had enough. */
+static void
+warm_up(const struct transport_team *team, const struct together *to)
+{
+	static uint64_t worked_ns; /* when it last had */
+	uint64_t start_ns = clk_ns();
+	int go_on = start_ns - worked_ns > COLD_NS;
+	MPI_Request req;
+
+	for (;;) {
+		MPI_DO(MPI_Ibcast(&go_on, 1, MPI_INT, 0, team->comm, &req));
+		MPI_DO(backoff_request(&req));
+		worked_ns = clk_ns();
+		if (!go_on)
+			return;
+		once(team, to);
+		go_on = clk_ns() - start_ns < WARM_NS;
+	}
+}
+
 static void
 time_together(const struct transport_team *team, const struct together *to,
     const struct trial_ask *ask, struct trial *ret)
@@ -148,6 +171,8 @@ time_together(const struct transport_team *team, const struct together *to,
 	int decision;
 
 	memset(ret, 0, sizeof(*ret));
+	if (!team->ops->host_access)
+		warm_up(team, to);
 	before_bytes = fabric_sent_bytes();
 	for (int i = 0; i < ask->warmup; i++)
 		once(team, to);
@@ -306,8 +331,8 @@ memory_most(const struct transport_team *team)
 	if (team->ops->host_access ||
 	    team->ops->facts(team->device, &facts) < 0)
 		return MEMORY_MAX;
-	return facts.free_bytes / 8 < DEVICE_MAX ? facts.free_bytes / 8
-						 : DEVICE_MAX;
+	facts.free_bytes /= 8 * (unsigned)team->gpu_ranks;
+	return facts.free_bytes < DEVICE_MAX ? facts.free_bytes : DEVICE_MAX;
 }
 
 double

@@ -5,6 +5,7 @@
  */
 #include "probes/job/world.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,35 +244,88 @@ world_close(struct world *w, int status)
 
 /* ---- a team, with devices ---- */
 
-/* Has another rank of the machine the same PCI device? */
+/* How many ranks of the machine have the same PCI device, or part of one? */
 static int
-shares_gpu(const struct transport_team *tm, MPI_Comm machine)
+gpu_ranks(const struct transport_team *tm, MPI_Comm machine)
 {
 	struct device_facts facts = { 0 };
-	int ranks, me, shared = 0;
-	char *all;
+	struct {
+		char pci[sizeof(facts.pci)], part[sizeof(facts.part)];
+	} mine = { 0 }, *all;
+	int ranks, count = 0;
 
 	MPI_DO(MPI_Comm_size(machine, &ranks));
-	MPI_DO(MPI_Comm_rank(machine, &me));
-	all = xcalloc((size_t)ranks, sizeof(facts.pci));
+	all = xcalloc((size_t)ranks, sizeof(*all));
 	if (!tm->ops->host_access)
 		(void)tm->ops->facts(tm->device, &facts);
-	MPI_DO(MPI_Allgather(facts.pci, sizeof(facts.pci), MPI_CHAR, all,
-	    sizeof(facts.pci), MPI_CHAR, machine));
+	memcpy(mine.pci, facts.pci, sizeof(mine.pci));
+	memcpy(mine.part, facts.part, sizeof(mine.part));
+	MPI_DO(MPI_Allgather(&mine, sizeof(mine), MPI_CHAR, all, sizeof(mine),
+	    MPI_CHAR, machine));
 	for (int i = 0; i < ranks; i++)
-		shared |= i != me && facts.pci[0] != '\0' &&
-		    memcmp(all + (size_t)i * sizeof(facts.pci), facts.pci,
-			sizeof(facts.pci)) == 0;
+		count += memcmp(&all[i], &mine, sizeof(mine)) == 0;
 	free(all);
-	return shared;
+	return mine.pci[0] == '\0' ? 1 : count;
+}
+
+/* An MPI that says it takes a device's pointers and does not ends the process
+ * when it touches one. The first byte says which of the two it is, after a line
+ * that names what to do; rank by rank in a ring. */
+static int
+first_byte(const struct transport_team *tm, struct err *err)
+{
+	const struct device_ops *ops = tm->ops;
+	int next = (tm->rank + 1) % tm->ranks, rc;
+	int before = (tm->rank + tm->ranks - 1) % tm->ranks;
+	struct device_stream *s = NULL;
+	unsigned char *here = NULL;
+	char *there = NULL;
+
+	if (tm->rank == 0)
+		log_info("the first byte of %s memory through this MPI; where "
+			 "it ends the job, write measure.gpu_aware = no",
+		    ops->name);
+	rc = ops->alloc(tm->device, 2, (void **)&there);
+	if (rc == 0)
+		rc = ops->host_alloc(tm->device, 1, (void **)&here);
+	if (rc == 0)
+		rc = ops->stream_new(tm->device, &s);
+	if (rc == 0)
+		rc = ops->fill(s, there, tm->rank & 0xff, 1);
+	if (rc == 0)
+		rc = ops->stream_sync(s);
+	if (rc < 0)
+		err_say(err, "%s: %.200s", ops->name, ops->error(tm->device));
+	if (transport_agree_why(tm, rc, NULL, err) == 0) {
+		MPI_DO(MPI_Sendrecv(there, 1, MPI_CHAR, next, 0, there + 1, 1,
+		    MPI_CHAR, before, 0, tm->comm, MPI_STATUS_IGNORE));
+		rc = ops->copy(s, here, there + 1, 1);
+		if (rc == 0)
+			rc = ops->stream_sync(s);
+		if (rc < 0)
+			err_say(err, "%s: %.200s", ops->name,
+			    ops->error(tm->device));
+		else if (*here != (before & 0xff))
+			rc = err_set(err, -ENOTSUP,
+			    "this MPI says that it takes %s pointers, and a "
+			    "byte sent from one came out wrong: write "
+			    "measure.gpu_aware = no",
+			    ops->name);
+		rc = transport_agree_why(tm, rc, NULL, err);
+	}
+	ops->stream_free(s);
+	ops->host_free(tm->device, here);
+	ops->free(tm->device, there);
+	return rc;
 }
 
 int
-team_open(const struct world *w, const char *device,
+team_open(const struct world *w, const char *device, const char *gpu_aware,
     struct transport_team **ret, struct err *err)
 {
 	struct transport_team *tm = xcalloc(1, sizeof(*tm));
 	int *nodes = xcalloc((size_t)w->size, sizeof(*nodes)), count = 0, rc;
+	struct device_facts facts = { 0 };
 	MPI_Comm machine;
 	int local;
 
@@ -291,13 +345,26 @@ team_open(const struct world *w, const char *device,
 	    MPI_INFO_NULL, &machine));
 	MPI_DO(MPI_Comm_rank(machine, &local));
 	if (rc == 0) {
-		tm->device_index = local % count;
-		rc = tm->ops->open(tm->device_index, &tm->device, err);
+		rc = tm->ops->open(local % count, &tm->device, err);
+		tm->mpi_takes = strcmp(gpu_aware, "yes") == 0 ||
+		    (strcmp(gpu_aware, "auto") == 0 &&
+			device_taken_by_mpi(device));
 	}
 	rc = transport_agree_why(tm, rc, NULL, err);
 	if (rc == 0)
-		tm->shares_gpu = shares_gpu(tm, machine);
+		tm->gpu_ranks = gpu_ranks(tm, machine);
+	if (rc == 0 && !tm->ops->host_access) {
+		(void)tm->ops->facts(tm->device, &facts);
+		tm->pci = xcalloc((size_t)w->size, sizeof(*tm->pci));
+		MPI_DO(MPI_Allgather(facts.pci, sizeof(facts.pci), MPI_CHAR,
+		    tm->pci, sizeof(facts.pci), MPI_CHAR, tm->comm));
+	}
 	MPI_DO(MPI_Comm_free(&machine));
+	/* One way for all: the two cannot meet. */
+	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &tm->mpi_takes, 1, MPI_INT, MPI_MIN,
+	    tm->comm));
+	if (rc == 0 && !tm->ops->host_access && tm->mpi_takes)
+		rc = first_byte(tm, err);
 	if (rc < 0) {
 		team_close(tm);
 		return rc;
@@ -317,5 +384,6 @@ team_close(struct transport_team *tm)
 	MPI_Comm_free(&tm->node_comm);
 	MPI_Comm_free(&tm->comm);
 	free((int *)tm->nodes);
+	free(tm->pci);
 	free(tm);
 }

@@ -65,7 +65,7 @@ int world_alone(const struct world *w);
  * none. Collective. device: a name for device_find; the nth rank of a node
  * opens its device n modulo their number. -errno and the same why on every
  * rank. The caller ends *ret with team_close. */
-int team_open(const struct world *w, const char *device,
+int team_open(const struct world *w, const char *device, const char *gpu_aware,
     struct transport_team **ret, struct err *err);
 void team_close(struct transport_team *team); /* NULL is allowed */
 

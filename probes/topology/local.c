@@ -328,15 +328,20 @@ nic_add(struct local *l, const struct visit *v, const char *name)
 static void
 bind_nics(struct local *l)
 {
-	int used[LOCAL_MAX] = { 0 };
+	int used[LOCAL_MAX] = { 0 }, is_rated = 0;
 
+	for (int i = 0; i < l->nics_count; i++)
+		is_rated |= l->nics[i].bytes_per_s > 0 &&
+		    strcmp(l->nics[i].kind, l->nics[0].kind) == 0;
 	for (int g = 0; g < l->gpus_count; g++) {
 		int best = -1;
 
 		for (int i = 0; i < l->nics_count; i++) {
 			enum local_near near, least;
 
-			if (strcmp(l->nics[i].kind, l->nics[0].kind) != 0)
+			/* down, or for storage or the host alone */
+			if (strcmp(l->nics[i].kind, l->nics[0].kind) != 0 ||
+			    (is_rated && l->nics[i].bytes_per_s == 0))
 				continue;
 			near = local_near(&l->gpus[g].at, &l->nics[i].at);
 			least = best < 0
@@ -423,9 +428,10 @@ sockets_count(const char *root)
 
 /* Links of one kind between all pairs of a group. */
 static void
-pair_add(struct strbuf *pairs, uint32_t a, uint32_t b)
+pair_add(struct strbuf *pairs, uint32_t a, uint32_t b, unsigned count)
 {
-	strbuf_addf(pairs, "%s%u-%u", pairs->len_bytes > 0 ? "," : "", a, b);
+	strbuf_addf(pairs, "%s%u-%u*%u", pairs->len_bytes > 0 ? "," : "", a, b,
+	    count);
 }
 
 static void
@@ -437,42 +443,76 @@ kind_add(struct strbuf *to, const char *kind, int rate, struct strbuf *pairs)
 	strbuf_clear(pairs);
 }
 
-/* Ranks are dealt to sockets in blocks. Where rank i has the i-th GPU, those of
- * one PCI switch are nearest, then those of one socket; their rates only say
- * which is nearer. */
+/* The GPU of a rank; NULL: it is not seen. */
+static const struct local_gpu *
+gpu_of(const struct local *l, const struct machine_gpus *gpus, uint32_t rank)
+{
+	if (gpus->pci == NULL)
+		return (int)rank < l->gpus_count ? &l->gpus[rank] : NULL;
+	for (int i = 0; i < l->gpus_count; i++)
+		if (strcmp(l->gpus[i].at.pci, gpus->pci[rank]) == 0)
+			return &l->gpus[i];
+	return NULL;
+}
+
+/* Those that the vendor's own links join are nearest, then those of one PCI
+ * switch, then those of one socket; their rates only say which is nearer. */
+static void
+gpus_add(const struct local *l, const struct machine_gpus *gpus, uint32_t ranks,
+    struct strbuf *sb)
+{
+	struct strbuf linked = { 0 }, near = { 0 }, far = { 0 };
+
+	for (uint32_t a = 0; a < ranks; a++)
+		for (uint32_t b = a + 1; b < ranks; b++) {
+			const struct local_gpu *x = gpu_of(l, gpus, a);
+			const struct local_gpu *y = gpu_of(l, gpus, b);
+			enum local_near how = x != NULL && y != NULL
+			    ? local_near(&x->at, &y->at)
+			    : LOCAL_SYSTEM;
+			unsigned links = gpus->links != NULL
+			    ? gpus->links[(size_t)a * ranks + b]
+			    : 0;
+
+			if (links > 0)
+				pair_add(&linked, a, b, links);
+			else if (how <= LOCAL_SWITCHES)
+				pair_add(&near, a, b, 1);
+			else if (how <= LOCAL_NUMA)
+				pair_add(&far, a, b, 1);
+		}
+	kind_add(sb, "nvlink", 4, &linked);
+	kind_add(sb, "pcie", 2, &near);
+	kind_add(sb, "bus", 1, &far);
+}
+
+/* Ranks are dealt to sockets in blocks. */
 int
-machine_discover(const char *root, uint32_t ranks, int gpus,
-    struct machine **ret)
+machine_discover(const char *root, uint32_t ranks,
+    const struct machine_gpus *gpus, struct machine **ret)
 {
 	struct local *l = xcalloc(1, sizeof(*l));
 	struct err err;
-	struct strbuf sb = { 0 }, near = { 0 }, far = { 0 };
+	struct strbuf sb = { 0 }, near = { 0 };
 	uint32_t sockets, each;
 	int rc = -ERANGE;
 
 	local_read(root, l);
 	if (ranks < 1 || ranks > 256)
 		goto out;
+	if (gpus != NULL && gpus->pci == NULL && l->gpus_count < (int)ranks)
+		gpus = NULL;
 	strbuf_addf(&sb, "[node]\ndevices = %u\n", ranks);
-	gpus = gpus && l->gpus_count >= (int)ranks;
-	sockets = gpus ? 1 : sockets_count(root);
+	sockets = gpus != NULL ? 1 : sockets_count(root);
 	each = ranks % sockets == 0 ? ranks / sockets : ranks;
 	strbuf_addf(&sb, "hosts = %u\n", each == ranks ? 1 : sockets);
-	for (uint32_t a = 0; a < ranks; a++)
-		for (uint32_t b = a + 1; b < ranks; b++) {
-			enum local_near how = gpus
-			    ? local_near(&l->gpus[a].at, &l->gpus[b].at)
-			    : each < ranks && b / each == a / each
-			    ? LOCAL_NUMA
-			    : LOCAL_SYSTEM;
-
-			if (how <= LOCAL_SWITCHES)
-				pair_add(&near, a, b);
-			else if (how <= LOCAL_NUMA)
-				pair_add(&far, a, b);
-		}
-	kind_add(&sb, "pcie", 2, &near);
-	kind_add(&sb, "bus", 1, &far);
+	if (gpus != NULL)
+		gpus_add(l, gpus, ranks, &sb);
+	for (uint32_t a = 0; gpus == NULL && each < ranks && a < ranks; a++)
+		for (uint32_t b = a + 1; b < ranks; b++)
+			if (b / each == a / each)
+				pair_add(&near, a, b, 1);
+	kind_add(&sb, "bus", 1, &near);
 	rc = machine_parse("this machine", sb.text, ret, &err);
 	if (rc == 0)
 		(*ret)->unrated = 1;

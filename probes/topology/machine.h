@@ -86,11 +86,19 @@ int machine_load(const char *name, char *const *sets, int count,
 /* From text; path is its name in messages. */
 int machine_parse(const char *path, const char *text, struct machine **ret,
     struct err *err);
+/* The GPUs of ranks that have one each. */
+struct machine_gpus {
+	/* The PCI address of each rank's; NULL: rank i has the i-th. */
+	const char *const *pci;
+	/* Direct links of the vendor's own between two ranks', [a * ranks + b];
+	 * NULL: none are known. */
+	const uint16_t *links;
+};
 /* This node as the kernel shows it below root, "" for the machine's own, for
- * so many ranks: which of them share a socket; or, where they have a GPU each,
- * how near those are to each other. Unrated. -ERANGE for more than 256. */
-int machine_discover(const char *root, uint32_t ranks, int gpus,
-    struct machine **ret);
+ * so many ranks: which of them share a socket; or, unless gpus is NULL, how
+ * their GPUs are linked. Unrated. -ERANGE for more than 256. */
+int machine_discover(const char *root, uint32_t ranks,
+    const struct machine_gpus *gpus, struct machine **ret);
 void machine_free(struct machine *m); /* NULL is allowed */
 
 /* "d0", "h1", "s0", "n3" to a vertex, or MACHINE_NONE. */

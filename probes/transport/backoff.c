@@ -80,6 +80,10 @@ backoff_wait(struct backoff *p)
 			sched_yield();
 		return;
 	}
+	if (p->awake) {
+		sched_yield();
+		return;
+	}
 	nap_ns = (now - p->since_ns) / NAP_PART;
 	clk_sleep_ns(nap_ns < NAP_MAX_NS ? nap_ns : NAP_MAX_NS);
 }

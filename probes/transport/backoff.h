@@ -28,6 +28,7 @@ struct backoff {
 	int at_mpi;        /* every look is one at MPI */
 	unsigned looks;    /* since something moved */
 	uint64_t since_ns; /* 0: something has just moved */
+	int awake;         /* never naps: nobody wants the core */
 };
 
 /* Zero it, or call this when something moved. */

@@ -85,8 +85,8 @@ test_blocked(struct transport *t)
 			t->blocked[left++] = end;
 			continue;
 		}
-		s = t->streams[t->turn++ % t->streams_count];
-		mine = (char *)t->share->memory + e->off;
+		s = t->streams[w->stream];
+		mine = transport_at(t->share, e);
 		if (e->receive)
 			rc = ops->copy(s, mine, w->theirs, e->bytes);
 		else
@@ -94,7 +94,8 @@ test_blocked(struct transport *t)
 		if (rc == 0)
 			rc = ops->event_record(w->event, s);
 		t->copying[t->copying_count++] = end;
-		if (rc == 0 && ops->event_query(w->event) == 1)
+		if (rc == 0 && ops->host_access &&
+		    ops->event_query(w->event) == 1)
 			own_bytes += e->bytes;
 	}
 	t->blocked_count = left;
@@ -106,17 +107,21 @@ test_blocked(struct transport *t)
 static int
 test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 {
+	char behind[IPC_STREAMS_MAX] = { 0 };
 	uint32_t left = 0;
 
+	/* What lies behind one that is not done is not done either. */
 	for (uint32_t i = 0; i < t->copying_count; i++) {
 		uint32_t end = t->copying[i];
 		struct work *w = &t->works[end];
-		int rc = ends < (int)cap ? t->team->ops->event_query(w->event)
-					 : 0;
+		int rc = ends < (int)cap && !behind[w->stream]
+		    ? t->team->ops->event_query(w->event)
+		    : 0;
 
 		if (rc < 0)
 			return transport_fail(t->team, t->share, rc);
 		if (rc == 0) {
+			behind[w->stream] = 1;
 			t->copying[left++] = end;
 			continue;
 		}

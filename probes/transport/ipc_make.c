@@ -14,9 +14,10 @@
 
 /* What everybody on the node tells everybody. */
 struct card {
-	struct device_ipc board, memory;
-	char pci[16];
-	int rank, device_index;
+	struct device_ipc board, memory, host_memory;
+	char pci[16], part[33];
+	int rank;
+	uint64_t host_bytes;
 	int rc; /* whether there is anything to open */
 };
 
@@ -47,6 +48,7 @@ slot_of(const struct transport_end *e)
 	return (struct board_slot){ .peer = e->peer,
 		.tag = e->tag,
 		.receive = e->receive,
+		.on_host = e->on_host,
 		.off = e->off,
 		.bytes = e->bytes };
 }
@@ -99,12 +101,17 @@ card_make(struct transport *t, struct card *ret, struct err *err)
 
 	memset(ret, 0, sizeof(*ret));
 	ret->rank = tm->rank;
-	ret->device_index = tm->device_index;
 	if (device_host.open(0, &t->host, &host_err) < 0 ||
 	    board_new(t->host, t->share, &t->board) < 0 ||
 	    device_host.ipc_export(t->host, t->board, &ret->board) < 0)
 		return err_set(err, -ENOMEM,
 		    "ipc: no shared memory on the host");
+	ret->host_bytes = t->share->host_bytes;
+	if (ret->host_bytes > 0 &&
+	    device_host.ipc_export(t->share->host, t->share->host_memory,
+		&ret->host_memory) < 0)
+		return err_set(err, -ENOMEM,
+		    "ipc: memory of the host cannot be shared");
 	rc = tm->ops->facts(tm->device, &facts);
 	if (rc == 0)
 		rc = tm->ops->ipc_export(tm->device, t->share->memory,
@@ -115,6 +122,7 @@ card_make(struct transport *t, struct card *ret, struct err *err)
 		return rc;
 	}
 	memcpy(ret->pci, facts.pci, sizeof(ret->pci));
+	memcpy(ret->part, facts.part, sizeof(ret->part));
 	return 0;
 }
 
@@ -135,8 +143,7 @@ peer_open(struct transport *t, const struct card *c, struct err *err)
 		    tm->rank, c->rank, device_host.error(t->host));
 	*p = (struct peer){ .rank = c->rank, .board = base };
 	t->peers_count++;
-	rc = tm->ops->ipc_usable(tm->device, c->device_index, c->pci,
-	    &device_err);
+	rc = tm->ops->ipc_usable(tm->device, c->pci, c->part, &device_err);
 	if (rc == 0) {
 		rc = tm->ops->ipc_open(tm->device, &c->memory, &base);
 		err_say(&device_err, "%.200s",
@@ -150,6 +157,19 @@ peer_open(struct transport *t, const struct card *c, struct err *err)
 		return rc;
 	}
 	p->memory = base;
+	if (c->host_bytes == 0)
+		return 0;
+	if (device_host.ipc_open(t->host, &c->host_memory, &base) < 0)
+		return err_set(err, -ENOTSUP,
+		    "ipc: rank %d cannot map memory of rank %d: %.160s",
+		    tm->rank, c->rank, device_host.error(t->host));
+	rc = tm->ops->host_pin(tm->device, base, c->host_bytes);
+	if (rc < 0) {
+		device_host.ipc_close(t->host, base);
+		return err_set(err, rc, "ipc: %.200s",
+		    tm->ops->error(tm->device));
+	}
+	p->host_memory = base;
 	return 0;
 }
 
@@ -181,7 +201,10 @@ work_make(struct transport *t, uint32_t i, struct err *err)
 		return err_set(err, -EPROTO,
 		    "ipc: rank %u does not know of transfer %u with rank %d",
 		    e->peer, e->tag, t->team->rank);
-	w->theirs = p->memory + w->slot->off;
+	w->theirs = (w->slot->on_host ? p->host_memory : p->memory) +
+	    w->slot->off;
+	/* A stream for each peer: a slow one holds up no other. */
+	w->stream = (uint32_t)(p - t->peers) % t->streams_count;
 	rc = t->team->ops->event_new(t->team->device, &w->event);
 	if (rc < 0)
 		err_say(err, "ipc: %s", t->team->ops->error(t->team->device));
@@ -202,6 +225,11 @@ ipc_release(struct transport *t)
 		ops->event_free(t->works[i].event);
 	for (uint32_t i = 0; i < t->peers_count; i++) {
 		device_host.ipc_close(t->host, t->peers[i].board);
+		if (t->peers[i].host_memory != NULL) {
+			ops->host_unpin(t->team->device,
+			    t->peers[i].host_memory);
+			device_host.ipc_close(t->host, t->peers[i].host_memory);
+		}
 		if (t->peers[i].memory != NULL)
 			ops->ipc_close(t->team->device, t->peers[i].memory);
 	}
@@ -227,7 +255,7 @@ ipc_prepare(const struct transport_team *team,
 	const struct device_ops *ops = team->ops;
 	/* A GPU copies to several peers at once; on the host more threads
 	 * would only fight for cores. */
-	uint32_t streams = ops->host_access ? 1 : IPC_STREAMS_MAX;
+	uint32_t streams = 1;
 	size_t n = share->ends_count + (size_t)1;
 	struct card mine, *cards;
 	int count, rc, all;
@@ -256,6 +284,9 @@ ipc_prepare(const struct transport_team *team,
 	for (int i = 0; rc == 0 && i < count; i++)
 		if (cards[i].rc == 0 && needed[cards[i].rank])
 			rc = peer_open(t, &cards[i], err);
+	if (!ops->host_access && t->peers_count > 1)
+		streams = t->peers_count < IPC_STREAMS_MAX ? t->peers_count
+							   : IPC_STREAMS_MAX;
 	for (; rc == 0 && t->streams_count < streams;
 	     t->streams_count += rc == 0)
 		rc = ops->stream_new(team->device,

@@ -9,7 +9,7 @@
 #include "probes/transport/doorbell.h"
 #include "probes/transport/transport.h"
 
-#define IPC_STREAMS_MAX 4
+#define IPC_STREAMS_MAX 16
 #define IPC_LINE_BYTES  64
 
 /* An end that waits for a worker, with two words that count iterations: its
@@ -18,7 +18,7 @@
 struct board_slot {
 	uint32_t peer, tag;
 	uint64_t off, bytes;
-	uint32_t receive;
+	uint32_t receive, on_host;
 	_Alignas(IPC_LINE_BYTES) atomic_uint ready; /* by its owner */
 	_Alignas(IPC_LINE_BYTES) atomic_uint done;  /* by the worker */
 };
@@ -36,7 +36,7 @@ struct board {
 struct peer {
 	int rank;
 	struct board *board;
-	char *memory;
+	char *memory, *host_memory;
 };
 
 /* One end of this rank. */
@@ -45,7 +45,8 @@ struct work {
 	struct board_slot *slot;
 	uint32_t count; /* iterations started */
 	int worker;
-	char *theirs; /* of a worker: the other end */
+	char *theirs;    /* of a worker: the other end */
+	uint32_t stream; /* of its peer */
 	struct device_event *event;
 };
 
@@ -58,7 +59,7 @@ struct transport {
 	uint32_t peers_count;
 	struct work *works; /* by end */
 	struct device_stream *streams[IPC_STREAMS_MAX];
-	uint32_t streams_count, turn;
+	uint32_t streams_count;
 	/* Ends: waiting for a peer, being copied, waiting for a worker. */
 	uint32_t *blocked, *copying, *passive;
 	uint32_t blocked_count, copying_count, passive_count;

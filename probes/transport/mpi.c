@@ -47,9 +47,9 @@ struct transport {
 static const struct transport_ops *
 mpi_instead(const struct transport_team *team)
 {
-	if (team->ops->host_access || device_taken_by_mpi(team->ops->name))
-		return NULL;
-	return &transport_mpi_staged;
+	return team->ops->host_access || team->mpi_takes
+	    ? NULL
+	    : &transport_mpi_staged;
 }
 
 static void
@@ -114,8 +114,7 @@ make_end(struct transport *t, uint32_t i)
 		MPI_Request *req = &t->reqs[t->first[i] + k];
 		uint64_t rest = e->bytes - k * most;
 
-		*p = (struct piece){ .at = (char *)t->share->memory + e->off +
-			    k * most,
+		*p = (struct piece){ .at = transport_at(t->share, e) + k * most,
 			.bytes = (int)(rest < most ? rest : most),
 			.peer = (int)e->peer,
 			.tag = t->share->tag_base + (int)e->tag,

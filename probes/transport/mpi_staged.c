@@ -8,14 +8,17 @@
  * has received is copied in, and reported when it is there. The two ways have
  * a stream each, so that neither waits for the other.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/err.h"
 #include "common/xalloc.h"
+#include "probes/transport/backoff.h"
 #include "probes/transport/transport.h"
 
-#define ALIGN_BYTES 256ULL
+#define ALIGN_BYTES  256ULL
+#define PINNED_SHARE 0.5
 
 /* Ends whose copy is under way, in the order of their stream. */
 struct copies {
@@ -58,6 +61,8 @@ stage_make(struct transport *t, struct err *err)
 	t->inner_ends = xcalloc(n + (size_t)1, sizeof(*t->inner_ends));
 	for (uint32_t i = 0; i < n; i++) {
 		t->inner_ends[i] = s->ends[i];
+		if (s->ends[i].on_host) /* and goes from where it is */
+			continue;
 		t->inner_ends[i].off = bytes;
 		bytes += (s->ends[i].bytes + ALIGN_BYTES - 1) &
 		    ~(ALIGN_BYTES - 1);
@@ -148,7 +153,7 @@ static int
 copy_start(struct transport *t, struct copies *c, uint32_t end)
 {
 	const struct device_ops *ops = t->team->ops;
-	char *there = (char *)t->share->memory + t->share->ends[end].off;
+	char *there = transport_at(t->share, &t->share->ends[end]);
 	char *here = t->area + t->inner_ends[end].off;
 	uint64_t bytes = t->share->ends[end].bytes;
 	int rc;
@@ -168,7 +173,7 @@ copy_start(struct transport *t, struct copies *c, uint32_t end)
 static int
 staged_start(struct transport *t, uint32_t batch)
 {
-	if (t->share->ends[batch].receive)
+	if (t->share->ends[batch].receive || t->share->ends[batch].on_host)
 		return transport_mpi.start(t->inner, batch);
 	return copy_start(t, &t->out, batch);
 }
@@ -204,7 +209,8 @@ staged_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 	if (n < 0)
 		return n;
 	for (int i = 0; i < n; i++) {
-		if (!t->share->ends[t->done[i]].receive)
+		if (!t->share->ends[t->done[i]].receive ||
+		    t->share->ends[t->done[i]].on_host)
 			ret_ends[ends++] = t->done[i];
 		else if ((rc = copy_start(t, &t->in, t->done[i])) < 0)
 			return rc;
@@ -220,10 +226,34 @@ staged_staging(const struct transport *t)
 	return t->staging;
 }
 
+/* Pinned memory is never swapped out: what does not fit takes the node with
+ * it. All ranks of the node take theirs. */
 static int
 staged_usable(const struct transport_team *team,
     const struct transport_share *share, struct err *err)
 {
+	struct device_facts facts = { 0 };
+	struct device *host = NULL;
+	double need = 0;
+	MPI_Request req;
+
+	for (uint32_t i = 0; i < share->ends_count; i++)
+		need += share->ends[i].on_host ? 0
+					       : (double)share->ends[i].bytes;
+	MPI_Iallreduce(MPI_IN_PLACE, &need, 1, MPI_DOUBLE, MPI_SUM,
+	    team->node_comm, &req);
+	backoff_request(&req);
+	if (device_host.open(0, &host, err) < 0 ||
+	    device_host.facts(host, &facts) < 0)
+		facts.free_bytes = UINT64_MAX; /* nobody knows */
+	device_host.close(host);
+	if (need > PINNED_SHARE * (double)facts.free_bytes)
+		return err_set(err, -ENOMEM,
+		    "mpi: staging takes %.3g GiB of pinned memory on the node "
+		    "of rank %d, which has %.3g GiB free: allowed is half of "
+		    "it",
+		    need / (1 << 30), team->rank,
+		    (double)facts.free_bytes / (1 << 30));
 	return transport_pieces_fit("mpi", team, share, err);
 }
 

@@ -12,6 +12,9 @@
 #include "common/xalloc.h"
 #include "probes/transport/backoff.h"
 
+/* 100 GB/s for 40 us, in windows of the host's. */
+#define DEVICE_WINDOW 32
+
 /* Well below the 2 GiB that an int counts, and a multiple of every page. */
 #define PIECE_BYTES_MAX (1ULL << 30)
 
@@ -169,4 +172,11 @@ transport_agree_why(const struct transport_team *team, int rc, uint32_t *max,
 	    &req);
 	finish(&req);
 	return all[0];
+}
+
+uint64_t
+transport_window_bytes(const struct transport_team *team,
+    const struct transport_ops *ops)
+{
+	return ops->window_bytes * (team->ops->host_access ? 1 : DEVICE_WINDOW);
 }

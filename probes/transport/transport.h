@@ -58,8 +58,9 @@ struct transport_team {
 	MPI_Comm node_comm; /* those on this node, in the order of comm */
 	const struct device_ops *ops;
 	struct device *device;
-	int device_index; /* as device was opened */
-	int shares_gpu;   /* with another rank of this machine */
+	int gpu_ranks;   /* of this machine that have its GPU, this one too */
+	int mpi_takes;   /* the MPI takes the device's pointers */
+	char (*pci)[16]; /* by rank, of its device; NULL: they have none */
 };
 
 struct transport_end {
@@ -72,6 +73,7 @@ struct transport_end {
 	uint8_t receive;  /* 0: this rank sends, 1: it receives */
 	uint8_t via;      /* enum plan_via: which of a family, put or get */
 	uint8_t terminal; /* nothing that this rank does waits for it */
+	uint8_t on_host;  /* off is in host_memory */
 };
 
 /* This rank's share. Ends are sorted by batch, receives before sends; it stays
@@ -80,15 +82,26 @@ struct transport_share {
 	const struct transport_end *ends;
 	uint32_t ends_count;
 	uint32_t batches_count;
-	/* One allocation of team's device, by its base: all ends lie in it. */
+	/* One allocation of team's device, by its base: all ends lie in it,
+	 * unless the plan has them stay on the host. */
 	void *memory;
 	uint64_t memory_bytes;
+	/* Of those an allocation of the host's device, pinned; NULL: none. */
+	void *host_memory;
+	uint64_t host_bytes;
+	struct device *host;
 	uint64_t piece_bytes; /* of the plan */
 	uint32_t tags; /* above every tag of the plan, on all ranks the same */
 	int tag_base;  /* for MPI: tags of this plan start here */
 	/* Where every call but usable and prepare says why it failed. */
 	struct err *err;
 };
+
+static inline char *
+transport_at(const struct transport_share *s, const struct transport_end *e)
+{
+	return (char *)(e->on_host ? s->host_memory : s->memory) + e->off;
+}
 
 struct transport; /* every transport has its own */
 
@@ -100,7 +113,8 @@ struct transport_ops {
 	/* 0, or: a rank does not start sends of a later step while as many
 	 * bytes of its own are under way. A transport that shares a link among
 	 * all of them would end them together, late, and pipelines would not
-	 * be any. Never with by_step. */
+	 * be any. Never with by_step. Of memory of the host:
+	 * transport_window_bytes. */
 	uint64_t window_bytes;
 	/* Who serves this team in its place, NULL: itself. May be NULL. */
 	const struct transport_ops *(*instead)(
@@ -154,6 +168,11 @@ uint64_t transport_piece_bytes(const struct transport_share *share);
  * int counts. */
 int transport_pieces_fit(const char *name, const struct transport_team *team,
     const struct transport_share *share, struct err *err);
+
+/* The window of a team's transport: a device's rendezvous takes longer, and its
+ * links are faster. */
+uint64_t transport_window_bytes(const struct transport_team *team,
+    const struct transport_ops *ops);
 
 /* -EIO and "what: MPI's text". */
 int transport_mpi_fail(const struct transport_share *share, int rc,

@@ -64,7 +64,7 @@ xccl_shares_gpu(const struct transport_team *team, struct err *err)
 {
 	struct device_facts facts = { 0 };
 
-	if (!team->shares_gpu || getenv("NCCL_HOSTID") != NULL ||
+	if (team->gpu_ranks < 2 || getenv("NCCL_HOSTID") != NULL ||
 	    getenv("NCCL_MULTI_RANK_GPU_ENABLE") != NULL)
 		return 0;
 	team->ops->facts(team->device, &facts);
@@ -134,7 +134,7 @@ connect_call(void *arg)
 	for (uint32_t i = 0; result == XCCL_SUCCESS && i < t->share->ends_count;
 	     i++) {
 		const struct transport_end *e = &t->share->ends[i];
-		char *at = (char *)t->share->memory + e->off;
+		char *at = transport_at(t->share, e);
 		int peer = t->numbers[e->peer];
 
 		if (met[e->receive][e->peer]++ > 0)
@@ -262,7 +262,7 @@ post(struct transport *t, uint32_t batch)
 	for (uint32_t i = t->first[batch];
 	     result == XCCL_SUCCESS && i < t->first[batch + 1]; i++) {
 		const struct transport_end *e = &t->share->ends[t->order[i]];
-		char *at = (char *)t->share->memory + e->off;
+		char *at = transport_at(t->share, e);
 		int peer = t->numbers[e->peer];
 
 		result = e->receive

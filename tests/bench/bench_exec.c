@@ -225,7 +225,7 @@ main(int argc, char **argv)
 
 	log_init("bench_exec", LOG_LEVEL_INFO);
 	world_open(&world, &argc, &argv);
-	if (team_open(&world, "host", &team, &err) < 0)
+	if (team_open(&world, "host", "auto", &team, &err) < 0)
 		fatalx("%s", err.text);
 	first = team->rank == 0;
 	if (first)

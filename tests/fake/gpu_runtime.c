@@ -24,6 +24,7 @@ typedef enum cudaMemcpyKind kind_t_;
 #define FAKE __attribute__((visibility("default"))) error_t_
 
 static int calls;
+static size_t steps; /* operations that ran; both since devices were counted */
 
 static int
 fails(void)
@@ -275,7 +276,6 @@ static void
 step(struct stream *s)
 {
 	struct op *op = STAILQ_FIRST(&s->ops);
-	static size_t steps;
 	const void *from;
 	void *to;
 
@@ -666,6 +666,7 @@ GPU(GetDeviceCount)(int *count)
 	const char *text = getenv("COALMINE_FAKE_GPUS");
 
 	calls = 0;
+	steps = 0;
 	if (text != NULL && strcmp(text, "old") == 0)
 		return GPU(ErrorInsufficientDriver); /* count is left alone */
 	if (visible() == 0)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/clk.h"
@@ -184,7 +185,7 @@ expect(struct exec *e, int rc, uint32_t rank, const char *buf, int64_t off)
 static void
 spoil(struct exec *e, uint32_t rank, uint16_t buf, int64_t off)
 {
-	char *at = e->memory + e->places[buf] + off;
+	char *at = exec_at(e, buf, off);
 
 	if (team->rank == (int)rank)
 		*at ^= 0x10;
@@ -416,6 +417,36 @@ case_steps(void)
 	stepped("self", self, 2);
 }
 
+/* ---- what devices change ---- */
+
+/* Naps of a rank that waits so long for a message. */
+static long
+naps(int awake)
+{
+	struct backoff b = { .awake = awake };
+	uint64_t end_ns = clk_ns() + 50 * CLK_NS_PER_MS;
+	struct rusage before, now;
+
+	getrusage(RUSAGE_SELF, &before);
+	while (clk_ns() < end_ns)
+		backoff_wait(&b);
+	getrusage(RUSAGE_SELF, &now);
+	return now.ru_nvcsw - before.ru_nvcsw;
+}
+
+/* Who has a core to itself keeps it, and more is under way to a device. */
+static void
+case_devices(void)
+{
+	const struct device_ops gpu = { .host_access = 0 };
+	struct transport_team other = { .ops = &gpu };
+
+	CHECK(naps(1) * 4 < naps(0));
+	CHECK(transport_window_bytes(&other, &transport_mpi) >= 4 << 20);
+	CHECK(transport_window_bytes(team, &transport_mpi) < 1 << 20);
+	CHECK(transport_window_bytes(&other, &transport_xccl) == 0);
+}
+
 /* ---- several plans alive and under way at once ---- */
 
 static void
@@ -530,6 +561,7 @@ static const struct {
 	{ "leaks", case_leaks },
 	{ "faults", case_faults },
 	{ "steps", case_steps },
+	{ "devices", case_devices },
 	{ "together", case_together },
 	{ "setup", case_setup },
 };
@@ -541,7 +573,7 @@ main(int argc, char **argv)
 
 	log_init("exec_check", LOG_LEVEL_INFO);
 	world_open(&world, &argc, &argv);
-	if (argc != 2 || team_open(&world, "host", &team, &err) < 0)
+	if (argc != 2 || team_open(&world, "host", "auto", &team, &err) < 0)
 		fatalx("usage: exec_check CASE");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (strcmp(cases[i].name, argv[1]) == 0)

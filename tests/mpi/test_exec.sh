@@ -18,6 +18,7 @@ leaks)
 	    'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"' -)
 	;;
 setup) ranks=48 ;;
+devices) ranks=1 ;;
 *) ranks=8 ;;
 esac
 timeout -k 2 240 "${own[@]}" $launcher -n $ranks "$program" "$2" >"$work/out" \

@@ -116,6 +116,62 @@ COALMINE_FAKE_OPEN=yes LD_PRELOAD=$fakes/libfake-mpi-gpu.so good 8 stripe g=4 by
 [ "$(count '.of=="whole" and .staging==null')" = 1 ] ||
 	fail "staged although the MPI takes the pointers"
 
+# measure.gpu_aware against what the MPI says, by either of its calls; by what it
+# says on every rank. The byte that ends the job was announced.
+mpi_says() {
+	COALMINE_FAKE_QUERY=$1 COALMINE_FAKE_OPEN=yes \
+		LD_PRELOAD=$fakes/libfake-mpi-gpu.so \
+		good 2 stripe g=1 bytes=100001 via=mpi gpu_aware="$2"
+	[ "$(count "$staged")" = "$3" ] || fail "gpu_aware=$2, $1: staged"
+}
+mpi_says kind auto 0
+mpi_says first auto 1
+mpi_says all no 1
+! engine 2 run stripe g=1 bytes=100001 via=mpi device=cuda gpu_aware=yes ||
+	fail "an MPI has read memory of a device"
+grep -q 'gpu_aware = no' "$work/err" || fail "nothing was said before"
+
+# What a plan keeps on the host is pinned memory there, which other ranks'
+# devices reach: defaults run on devices as on the host.
+export COALMINE_FAKE_NODES=1
+good 2 multipath bytes=1000001
+[ "$(count '.of=="whole" and .plan!=null')" = 1 ] || fail "multipath"
+for via in ipc-put ipc-get xccl mpi,ipc,xccl; do
+	good 3 multipath bytes=1000001 relays=1 share=.3,.3 via=$via
+done
+good 4 allreduce count=5004 type=float per_socket=2 per_node=4
+good 4 allreduce count=5004 type=float per_socket=2 per_node=4 via=ipc
+# A stream for each peer, blocks that are waited for seldom.
+made() {
+	rm -f "$work/stats"
+	COALMINE_FAKE_STATS=$work/stats good "$@"
+	sed -n "s/^gpu streams \([0-9]*\) waits \([0-9]*\) .*/\\$field/p" \
+		"$work/stats" | sort -n | tail -1
+}
+field=1
+few=$(made 2 collective name=alltoall count=1003 via=ipc)
+[ $(($(made 8 collective name=alltoall count=1003 via=ipc) - few)) = 6 ] ||
+	fail "streams: $(cat "$work/stats")"
+field=2
+[ "$(made 1 self bytes=16M via=ipc)" -lt 200 ] ||
+	fail "waits: $(cat "$work/stats")"
+# Memory that ranks have together, and pinned memory that is not there.
+COALMINE_FAKE_GPUS=1 refused 3 'needs 4 GiB' 2 self bytes=1G via=ipc
+COALMINE_FAKE_PINNED=1000 refused 3 'memory of the host' 1 self bytes=1M via=ipc
+# Parts of one card: neither one GPU of two ranks, nor within reach.
+(
+	export COALMINE_FAKE_GPUS=1 COALMINE_FAKE_MIG=yes \
+		LD_LIBRARY_PATH=$fakes/driver:$LD_LIBRARY_PATH
+	refused 3 'MIG' 2 group pattern=rail n=2 g=1 k=1 count=8 via=ipc
+	good 2 stripe g=1 bytes=1M via=xccl
+) || exit 1
+# By the devices' own links: of what NVML says of 1a and 1b.
+LD_LIBRARY_PATH=$fakes/nvml:$LD_LIBRARY_PATH good 2 collective name=allreduce \
+	count=1003 tune=auto via=ipc
+export COALMINE_FAKE_NODES=rank
+# A device that breaks ends the job with its own words.
+COALMINE_FAKE_FAULT=50 refused 1 'stand-in error 700' 2 self bytes=1M via=ipc
+
 # Its baseline moves memory of the host: no ratio of unlike memories.
 good 4 neighbor rsg=.5 via=mpi
 [ "$(count '.probe=="speedup" and .value==null and

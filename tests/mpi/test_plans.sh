@@ -446,7 +446,6 @@ case_ways() {
 	echo '{"format":"coalmine-tuning","version":1,"machine":"x","pairs":[]}' \
 		>"$work/table"
 	refused 'is of x, and this is emulated' 1 "${ways[@]}"
-	refused 'device host only' 2 multipath share=.5 device=cuda
 	refused 'multipath.bytes = 2G' 1 multipath emulate=yes bytes=2G
 }
 

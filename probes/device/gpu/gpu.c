@@ -98,6 +98,7 @@ open_device(int index, struct device **ret, struct err *err)
 		    "asking for the PCI address");
 	for (char *c = d->pci; *c != '\0'; c++)
 		*c = (char)tolower((unsigned char)*c);
+	gpu_part(index, d->part);
 	if (rc < 0) {
 		err_say(err, GPU_NAME " device %d: %s", index, d->error);
 		free(d);
@@ -136,6 +137,7 @@ facts(struct device *d, struct device_facts *ret)
 	memset(ret, 0, sizeof(*ret));
 	gpu_name(d->index, d->pci, ret->name, sizeof(ret->name));
 	memcpy(ret->pci, d->pci, sizeof(ret->pci));
+	memcpy(ret->part, d->part, sizeof(ret->part));
 	ret->memory_bytes = bytes;
 	ret->free_bytes = free_bytes;
 	/* Two transfers a clock, each as wide as the bus. */
@@ -161,6 +163,8 @@ static const struct device_ops ops = {
 	.free = gpu_free,
 	.host_alloc = gpu_host_alloc,
 	.host_free = gpu_host_free,
+	.host_pin = gpu_host_pin,
+	.host_unpin = gpu_host_unpin,
 	.stream_new = gpu_stream_new,
 	.stream_free = gpu_stream_free,
 	.stream_native = gpu_stream_native,

@@ -21,7 +21,7 @@ SLIST_HEAD(gpu_areas, gpu_area);
 
 struct device {
 	int index;
-	char pci[16];
+	char pci[16], part[33];
 	struct gpu_areas own, opened;
 	uint64_t serial; /* of the last allocation */
 	char error[DEVICE_WHY_BYTES];
@@ -50,6 +50,8 @@ int gpu_use(struct device *d);
 
 /* "NVIDIA H200", or "" where the driver does not say. */
 void gpu_name(int index, const char *pci, char *ret, size_t cap_bytes);
+/* As device_facts.part. */
+void gpu_part(int index, char ret[33]);
 /* Before the runtime's first call: -ENODEV where that would end the process. */
 int gpu_covered(struct err *err);
 
@@ -58,7 +60,9 @@ int gpu_alloc(struct device *d, uint64_t bytes, void **ret_base);
 void gpu_free(struct device *d, void *base);
 int gpu_host_alloc(struct device *d, uint64_t bytes, void **ret_base);
 void gpu_host_free(struct device *d, void *base);
-int gpu_ipc_usable(struct device *d, int index, const char *pci,
+int gpu_host_pin(struct device *d, void *base, uint64_t bytes);
+void gpu_host_unpin(struct device *d, void *base);
+int gpu_ipc_usable(struct device *d, const char *pci, const char *part,
     struct err *err);
 int gpu_ipc_export(struct device *d, void *base, struct device_ipc *ret);
 int gpu_ipc_open(struct device *d, const struct device_ipc *handle,

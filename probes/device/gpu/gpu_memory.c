@@ -123,16 +123,39 @@ gpu_host_free(struct device *d, void *base)
 	gpu_check(d, GPU_HOST_FREE(base), "freeing pinned memory");
 }
 
+/* Device and host have one address for it. */
+int
+gpu_host_pin(struct device *d, void *base, uint64_t bytes)
+{
+	int rc = gpu_use(d);
+
+	return rc == 0
+	    ? gpu_check(d, GPU(HostRegister)(base, bytes, 0), "pinning memory")
+	    : rc;
+}
+
+void
+gpu_host_unpin(struct device *d, void *base)
+{
+	gpu_use(d);
+	gpu_check(d, GPU(HostUnregister)(base), "unpinning memory");
+}
+
 /* ---- others' ---- */
 
 int
-gpu_ipc_usable(struct device *d, int index, const char *pci, struct err *err)
+gpu_ipc_usable(struct device *d, const char *pci, const char *part,
+    struct err *err)
 {
 	int here = -1, can = 0;
 
-	(void)index; /* as another process counts: visible devices may differ */
-	if (strcmp(pci, d->pci) == 0)
+	if (strcmp(pci, d->pci) == 0 && strcmp(part, d->part) == 0)
 		return 0;
+	if (strcmp(pci, d->pci) == 0)
+		return err_set(err, -ENOTSUP,
+		    "%s is cut into parts (MIG), which cannot reach each "
+		    "other's memory",
+		    pci);
 	/* A device hidden from this process can still be opened by handle. */
 	if (GPU(DeviceGetByPCIBusId)(&here, pci) != GPU(Success)) {
 		(void)GPU(GetLastError)();

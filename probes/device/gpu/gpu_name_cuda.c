@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_name_cuda.c - the runtime has a card's name only in a struct whose
- * layout changes; the driver has it alone. Found by PCI address, so that it
- * does not matter how devices are numbered.
+ * layout changes; the driver has it alone, as it has what tells parts of a
+ * card apart. The name is found by PCI address, so that it does not matter how
+ * devices are numbered.
  */
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "probes/device/gpu/gpu.h"
 
@@ -27,6 +29,28 @@ gpu_name(int index, const char *pci, char *ret, size_t cap_bytes)
 	    get_name(ret, (int)cap_bytes, device) != 0)
 		ret[0] = '\0';
 	dlclose(so); /* the runtime holds it too */
+}
+
+/* The runtime numbers devices as the driver does. */
+void
+gpu_part(int index, char ret[33])
+{
+	void *so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	int (*get)(int *device, int index) = NULL;
+	int (*get_uuid)(unsigned char ret[16], int device) = NULL;
+	unsigned char uuid[16];
+	int device;
+
+	ret[0] = '\0';
+	if (so == NULL)
+		return;
+	*(void **)&get = dlsym(so, "cuDeviceGet");
+	*(void **)&get_uuid = dlsym(so, "cuDeviceGetUuid_v2");
+	if (get != NULL && get_uuid != NULL && get(&device, index) == 0 &&
+	    get_uuid(uuid, device) == 0)
+		for (int i = 0; i < 16; i++)
+			snprintf(ret + (size_t)2 * i, 3, "%02x", uuid[i]);
+	dlclose(so);
 }
 
 /* Its runtime says so itself: "no kernel image". */

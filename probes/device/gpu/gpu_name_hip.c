@@ -25,6 +25,14 @@ gpu_name(int index, const char *pci, char *ret, size_t cap_bytes)
 	}
 }
 
+/* Parts of a card have PCI addresses of their own. */
+void
+gpu_part(int index, char ret[33])
+{
+	(void)index;
+	ret[0] = '\0';
+}
+
 /* The version of a node's instructions, as 90010 for gfx90a; 0: a processor,
  * -1: no such node. */
 static int

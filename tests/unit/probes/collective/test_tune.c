@@ -238,7 +238,7 @@ gpu_put(int i)
 }
 
 static void
-assert_found(int gpus, uint32_t ranks, const char *want)
+assert_found(const struct machine_gpus *gpus, uint32_t ranks, const char *want)
 {
 	uint32_t factors[COMPOSE_LEVELS_MAX], levels = 0;
 	struct strbuf sb = { 0 };
@@ -257,6 +257,10 @@ assert_found(int gpus, uint32_t ranks, const char *want)
 static void
 test_the_wiring_of_gpus(void **state)
 {
+	char pci[8][16];
+	const char *all[8];
+	uint16_t links[64];
+
 	(void)state;
 	for (int i = 0; i < 8; i++) {
 		char at[80];
@@ -267,9 +271,25 @@ test_the_wiring_of_gpus(void **state)
 		    i);
 		tree_put(at, i % 2 ? "1\n" : "0\n");
 	}
-	assert_found(1, 8, "2,2,2");
-	assert_found(1, 32, "4,2,2,2");
-	assert_found(0, 32, "4,2,4");
+	assert_found(&(struct machine_gpus){ NULL, NULL }, 8, "2,2,2");
+	assert_found(&(struct machine_gpus){ NULL, NULL }, 32, "4,2,2,2");
+	assert_found(NULL, 32, "4,2,4");
+	/* The devices' own addresses, whatever order they were made visible
+	 * in: by numbers neighbours are four apart. */
+	for (uint32_t i = 0; i < 8; i++) {
+		snprintf(pci[i], sizeof(pci[i]), "0000:%x%x:00.0", 1 + i % 4,
+		    i / 4);
+		all[i] = pci[i];
+	}
+	assert_found(&(struct machine_gpus){ all, NULL }, 8, "8");
+	/* All joined by a switch of the vendor's: one level. */
+	for (size_t i = 0; i < 64; i++)
+		links[i] = i / 8 != i % 8;
+	assert_found(&(struct machine_gpus){ all, links }, 8, "8");
+	/* Pairs that are packages, across the sockets. */
+	for (size_t i = 0; i < 64; i++)
+		links[i] = i / 8 != i % 8 && i / 16 == i % 8 / 2 ? 4 : 0;
+	assert_found(&(struct machine_gpus){ all, links }, 8, "4,2");
 }
 
 int

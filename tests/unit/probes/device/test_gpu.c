@@ -176,6 +176,94 @@ test_other_cards(void **state)
 	rmdir(folder);
 }
 
+/* What the vendor's variable hides has no number here; the others' addresses
+ * stay. */
+static void
+test_hidden(void **state)
+{
+	const char *variable = strcmp(g->name, "cuda") == 0
+	    ? "CUDA_VISIBLE_DEVICES"
+	    : "HIP_VISIBLE_DEVICES";
+	struct device_facts facts;
+	struct device *d;
+	struct err err;
+	int count;
+
+	(void)state;
+	if (real)
+		skip();
+	setenv(variable, "1,7", 1);
+	assert_int_equal(g->probe(&count, &err), 0);
+	assert_int_equal(count, 1);
+	d = open_gpu();
+	must(d, g->facts(d, &facts));
+	assert_string_equal(facts.pci, "0000:1b:00.0");
+	/* The hidden one may still be opened by handle. */
+	assert_int_equal(g->ipc_usable(d, "0000:1a:00.0", "", &err), 0);
+	g->close(d);
+	unsetenv(variable);
+}
+
+/* Memory of the host that somebody else has made. */
+static void
+test_pinned(void **state)
+{
+	struct device *d = open_gpu();
+	struct device_stream *s;
+	char *there, *here;
+
+	(void)state;
+	must(d, g->alloc(d, MB, (void **)&there));
+	must(d, g->stream_new(d, &s));
+	assert_int_equal(posix_memalign((void **)&here, 4096, MB), 0);
+	must(d, g->host_pin(d, here, MB));
+	must(d, g->fill(s, there, 7, MB));
+	must(d, g->copy(s, here, there, MB));
+	must(d, g->stream_sync(s));
+	assert_int_equal(here[MB - 1], 7);
+	g->host_unpin(d, here);
+	if (!real) /* pageable memory would make a copy wait */
+		assert_int_equal(g->copy(s, here, there, MB), -EINVAL);
+	free(here);
+	g->stream_free(s);
+	g->close(d);
+}
+
+/* What a stream runs into stays, and is told by whoever asks next. */
+static void
+test_broken(void **state)
+{
+	struct device *d;
+	struct device_stream *s;
+	struct device_event *e;
+	char *x;
+	int rc;
+
+	(void)state;
+	if (real)
+		skip();
+	if (fork() != 0) {
+		int status;
+
+		wait(&status);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 0);
+		return;
+	}
+	setenv("COALMINE_FAKE_FAULT", "1", 1);
+	d = open_gpu();
+	if (g->alloc(d, MB, (void **)&x) != 0 || g->stream_new(d, &s) != 0 ||
+	    g->event_new(d, &e) != 0 || g->fill(s, x, 1, MB) != 0 ||
+	    g->event_record(e, s) != 0)
+		_exit(1);
+	while ((rc = g->event_query(e)) == 0)
+		;
+	_exit(rc == -EIO && strstr(g->error(d), "700") != NULL &&
+		    g->fill(s, x, 1, MB) == -EIO
+		? 0
+		: 2);
+}
+
 static void
 test_open(void **state)
 {
@@ -385,12 +473,12 @@ test_ipc_usable(void **state)
 
 	(void)state;
 	must(d, g->facts(d, &facts));
-	assert_int_equal(g->ipc_usable(d, 0, facts.pci, &err), 0);
+	assert_int_equal(g->ipc_usable(d, facts.pci, facts.part, &err), 0);
 	if (!real) {
 		setenv("COALMINE_FAKE_GPUS", "3", 1);
 		setenv("COALMINE_FAKE_PEERS", "2", 1);
-		assert_int_equal(g->ipc_usable(d, 0, "0000:1b:00.0", &err), 0);
-		assert_int_equal(g->ipc_usable(d, 0, "0000:1c:00.0", &err),
+		assert_int_equal(g->ipc_usable(d, "0000:1b:00.0", "", &err), 0);
+		assert_int_equal(g->ipc_usable(d, "0000:1c:00.0", "", &err),
 		    -ENOTSUP);
 		assert_non_null(strstr(err.text, "0000:1c:00.0"));
 		unsetenv("COALMINE_FAKE_GPUS");
@@ -629,7 +717,10 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_entry),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_other_cards),
+		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_pinned),
+		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_reduce),
 		cmocka_unit_test(test_ipc_misuse),

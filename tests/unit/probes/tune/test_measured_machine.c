@@ -40,7 +40,7 @@ rated(const struct measured_machine *r)
 {
 	struct machine *m;
 
-	assert_int_equal(machine_discover("", r->per_node, 0, &m), 0);
+	assert_int_equal(machine_discover("", r->per_node, NULL, &m), 0);
 	assert_true(m->unrated);
 	measured_machine_set(r, m);
 	assert_false(m->unrated);
