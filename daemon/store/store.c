@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/clk.h"
@@ -140,7 +139,8 @@ store_open(const struct store_options *o, struct event_base *base,
 {
 	struct store *st = xcalloc(1, sizeof(*st));
 	struct store_done *d = &st->done;
-	char *path = xasprintf("%s/coalmine.db", o->dir);
+	const struct sql_engine *engine;
+	struct err err;
 	int rc = 0;
 
 	json_object_seed(0); /* before threads could race for it */
@@ -156,20 +156,18 @@ store_open(const struct store_options *o, struct event_base *base,
 		    st);
 		rc = event_add(d->event, NULL) < 0 ? -EIO : 0;
 	}
-	if (rc == 0 && mkdir(o->dir, 0750) < 0 && errno != EEXIST) {
-		rc = -errno;
-		log_warn("store: %s", o->dir);
+	engine = sql_engine_find(o->url, &err);
+	if (engine == NULL) {
+		log_warnx("store: %s", err.text);
+		rc = -EINVAL;
 	}
+	if (rc == 0 && engine->lock != NULL)
+		rc = engine->lock(o, &st->lock_fd);
 	if (rc == 0)
-		rc = store_db_check_fs(o->dir);
-	if (rc == 0)
-		rc = store_db_lock(o->dir, &st->lock_fd);
-	if (rc == 0)
-		rc = store_writer_start(o, path, d, &st->writer);
+		rc = store_writer_start(o, d, &st->writer);
 	for (int i = 0; rc == 0 && i < READER_MAX; i++)
-		rc = store_reader_start(path,
+		rc = store_reader_start(o,
 		    i == READER_LONG ? 0 : QUICK_LIMIT_NS, d, &st->readers[i]);
-	free(path);
 	if (rc < 0) {
 		store_close(st);
 		return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - the collector's memory: SQLite behind a writer and a reader
- * thread. Only store*.c name SQLite.
+ * store.h - the collector's memory: a database behind a writer and a reader
+ * thread; which, store_sql.h says.
  *
  * Every call returns at once; results come back as callbacks on the event
  * loop that store_open was given. Writes are committed in batches (1000 rows
@@ -25,6 +25,7 @@ struct store;
 
 struct store_options {
 	const char *dir; /* state directory; must be a local file system */
+	const char *url; /* of a database server; NULL or "": a file in dir */
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
 	uint64_t jobs_retention_ns;

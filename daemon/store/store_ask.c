@@ -5,11 +5,9 @@
  * here, records in store_ask_data.c.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/clk.h"
 #include "common/hostlist.h"
@@ -22,26 +20,24 @@
 #define RUNS_MAX 1000
 /* Rows looked at for one answer: nodes are in the body, where no index helps.
  */
-#define SCAN_MAX        20000
-#define BACKUP_PAGES    200 /* of one step; the writer may go on between */
-#define BACKUP_PAUSE_NS (5 * CLK_NS_PER_MS)
+#define SCAN_MAX 20000
 
 static json_t *
-read_text(sqlite3_stmt *q, int column)
+read_text(struct sql_stmt *q, int column)
 {
-	const char *text = (const char *)sqlite3_column_text(q, column);
+	const char *text = sql_column_text(q, column);
 
 	return text != NULL ? text_json(text) : json_null();
 }
 
 static json_t *
-read_int(sqlite3_stmt *q, int column)
+read_int(struct sql_stmt *q, int column)
 {
-	return json_integer(sqlite3_column_int64(q, column));
+	return json_integer(sql_column_int(q, column));
 }
 
 json_t *
-store_read_json(sqlite3_stmt *q, int column)
+store_read_json(struct sql_stmt *q, int column)
 {
 	char *text = store_pack_column(q, column);
 	json_t *v = text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL)
@@ -52,25 +48,25 @@ store_read_json(sqlite3_stmt *q, int column)
 }
 
 static json_t *
-read_real(sqlite3_stmt *q, int column)
+read_real(struct sql_stmt *q, int column)
 {
-	return sqlite3_column_type(q, column) == SQLITE_NULL
-	    ? json_null()
-	    : json_real(sqlite3_column_double(q, column));
+	struct sql_value v = sql_column(q, column);
+
+	return v.type == SQL_NULL ? json_null() : json_real(v.real);
 }
 
 /* NULL, which is left out, where the column has none. */
 static json_t *
-read_json_if(sqlite3_stmt *q, int column)
+read_json_if(struct sql_stmt *q, int column)
 {
-	return sqlite3_column_type(q, column) == SQLITE_NULL
+	return sql_column(q, column).type == SQL_NULL
 	    ? NULL
 	    : store_read_json(q, column);
 }
 
 /* Of two columns. */
 static json_t *
-read_interval(sqlite3_stmt *q, int column)
+read_interval(struct sql_stmt *q, int column)
 {
 	return json_pack("{s:o,s:o}", "lo", read_real(q, column), "hi",
 	    read_real(q, column + 1));
@@ -93,60 +89,20 @@ store_read_arg_text(const json_t *args, const char *key)
 }
 
 int
-store_read_rows(sqlite3_stmt *q, int (*one)(sqlite3_stmt *, void *), void *arg)
+store_read_rows(struct sql_stmt *q, int (*one)(struct sql_stmt *, void *),
+    void *arg)
 {
-	int rc = 0, step;
+	int rc = 0, step = 0;
 
-	for (step = sqlite3_step(q); step == SQLITE_ROW && rc == 0;
-	     step = rc == 0 ? sqlite3_step(q) : SQLITE_DONE)
+	while (rc == 0 && (step = sql_step(q)) > 0)
 		rc = one(q, arg);
-	if (rc >= 0)
-		rc = store_db_errno(step);
+	if (step < 0)
+		rc = step;
 	if (rc < 0)
 		log_warnx("store: read: %s",
-		    step == SQLITE_DONE ? strerror(-rc)
-					: sqlite3_errmsg(sqlite3_db_handle(q)));
-	sqlite3_finalize(q);
-	return rc;
-}
-
-/* Not over what is there, and never half of it: a temporary gets its name
- * when it is whole. */
-static int
-backup_to(struct store_reading *r, const char *path, const char *temporary)
-{
-	sqlite3_backup *b;
-	sqlite3 *to = NULL;
-	int rc, fd;
-
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	rc = sqlite3_open_v2(temporary, &to,
-	    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-	b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", r->db, "main")
-			    : NULL;
-	if (b == NULL)
-		rc = sqlite3_errcode(to);
-	while (b != NULL &&
-	    (rc == SQLITE_OK || rc == SQLITE_BUSY || rc == SQLITE_LOCKED)) {
-		rc = sqlite3_backup_step(b, BACKUP_PAGES);
-		if (atomic_load(r->stopping))
-			rc = SQLITE_INTERRUPT;
-		else if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
-			clk_sleep_ns(BACKUP_PAUSE_NS);
-	}
-	sqlite3_backup_finish(b);
-	rc = store_db_errno(rc);
-	/* A copy that needs no -wal and -shm beside it. */
-	if (rc == 0)
-		rc = store_db_exec(to, "PRAGMA journal_mode=DELETE");
-	sqlite3_close(to);
-	if (rc == 0 && link(temporary, path) < 0)
-		rc = -errno;
-	unlink(temporary);
-	return rc;
+		    step < 0 ? sql_error(q->db) : strerror(-rc));
+	sql_finalize(q);
+	return rc < 0 ? rc : 0;
 }
 
 static int
@@ -154,14 +110,13 @@ read_backup(struct store_reading *r, const json_t *args, json_t **ret)
 {
 	const char *path = store_read_arg_text(args, "path");
 	uint64_t began_ns = clk_ns();
-	char *temporary;
 	int rc;
 
 	if (path == NULL || path[0] != '/')
 		return -EINVAL;
-	temporary = xasprintf("%s.part-%d", path, (int)getpid());
-	rc = backup_to(r, path, temporary);
-	free(temporary);
+	if (r->db->engine->backup == NULL)
+		return -ENOTSUP;
+	rc = r->db->engine->backup(r->db, path, r->stopping);
 	if (rc < 0) {
 		log_warnx("store: backup to %s: %s", path, strerror(-rc));
 		return rc;
@@ -172,10 +127,10 @@ read_backup(struct store_reading *r, const json_t *args, json_t **ret)
 }
 
 static int
-check_row(sqlite3_stmt *q, void *arg)
+check_row(struct sql_stmt *q, void *arg)
 {
 	char **text = arg, *more;
-	const char *line = (const char *)sqlite3_column_text(q, 0);
+	const char *line = sql_column_text(q, 0);
 
 	more = xasprintf("%s%s%s", *text, **text != '\0' ? "; " : "",
 	    line != NULL ? line : "?");
@@ -188,11 +143,11 @@ static int
 read_check(struct store_reading *r, const json_t *args, json_t **ret)
 {
 	char *text = xstrdup("");
-	sqlite3_stmt *q = NULL;
+	struct sql_stmt *q = NULL;
 	int rc;
 
 	(void)args;
-	rc = store_db_stmt(r->db, "PRAGMA integrity_check(10)", &q);
+	rc = sql_prepare(r->db, r->db->engine->check, &q);
 	if (rc == 0)
 		rc = store_read_rows(q, check_row, &text);
 	/* A store too broken to be checked has been checked. */
@@ -209,7 +164,7 @@ read_check(struct store_reading *r, const json_t *args, json_t **ret)
 /* A member of a row's object. "": the object begins as that one. */
 struct column {
 	const char *name;
-	json_t *(*read)(sqlite3_stmt *q, int column); /* NULL: left out */
+	json_t *(*read)(struct sql_stmt *q, int column); /* NULL: left out */
 };
 
 #define EVENTS                                                                 \
@@ -244,7 +199,7 @@ static const struct question {
 	    .of_node = 1,
 	    .with = "campaign",
 	    .sql_with = RUNS "WHERE campaign = ?1" RUNS_WHERE,
-	    .sql = RUNS "WHERE ?1 IS NULL" RUNS_WHERE,
+	    .sql = RUNS "WHERE CAST(?1 AS TEXT) IS NULL" RUNS_WHERE,
 	    .columns = { { "", store_read_json }, { "records", read_int } } },
 	[STORE_RUN] = { .one = 1,
 	    .params = { { "run" } },
@@ -268,7 +223,8 @@ static const struct question {
 			       { "to_unix_ns", INT64_MAX, 0, INT64_MAX } },
 	    .with = "after_id",
 	    .sql_with = EVENTS " LIMIT ?3",
-	    .sql = "SELECT * FROM (" EVENTS " DESC LIMIT ?3) ORDER BY id",
+	    .sql = "SELECT * FROM (" EVENTS
+		   " DESC LIMIT ?3) AS newest ORDER BY id",
 	    .columns = { { "id", read_int }, { "at_unix_ns", read_int },
 		{ "kind", read_text }, { "subject", read_text },
 		{ "text", read_text } } },
@@ -319,9 +275,9 @@ static const struct question {
 				 { "from_unix_ns", 0, 0, INT64_MAX },
 				 { "to_unix_ns", INT64_MAX, 0, INT64_MAX } },
 	    .with = "open",
-	    .sql_with = "SELECT body, max(id), at_unix_ns FROM verdict"
-			" GROUP BY kind, subject"
-			" HAVING verdict IN ('warn', 'bad') LIMIT 10000",
+	    .sql_with = "SELECT body, id, at_unix_ns FROM verdict WHERE id IN"
+			" (SELECT max(id) FROM verdict GROUP BY kind, subject)"
+			" AND verdict IN ('warn', 'bad') LIMIT 10000",
 	    .sql = "SELECT body, id, at_unix_ns FROM verdict"
 		   " WHERE (?1 IS NULL OR kind = ?1)"
 		   " AND (?2 IS NULL OR subject = ?2)"
@@ -387,15 +343,14 @@ struct rows {
 };
 
 static int
-row_append(sqlite3_stmt *q, void *arg)
+row_append(struct sql_stmt *q, void *arg)
 {
 	struct rows *rows = arg;
 	const struct column *c = rows->question->columns;
 	json_t *o;
 
 	if (rows->question->pairs)
-		return json_object_set_new(rows->list,
-			   (const char *)sqlite3_column_text(q, 0),
+		return json_object_set_new(rows->list, sql_column_text(q, 0),
 			   read_text(q, 1)) < 0
 		    ? -ENOMEM
 		    : 0;
@@ -427,7 +382,7 @@ store_answer(struct store_reading *r, enum store_question what,
 	const json_t *with = qn->with != NULL ? json_object_get(args, qn->with)
 					      : NULL;
 	struct rows rows = { qn, NULL, NULL, INT64_MAX, 0 };
-	sqlite3_stmt *q = NULL;
+	struct sql_stmt *q = NULL;
 	int64_t run_id;
 	int rc = 0, at = 1;
 
@@ -439,21 +394,20 @@ store_answer(struct store_reading *r, enum store_question what,
 		rc = store_read_run_id(r->db, json_object_get(args, "run"),
 		    &run_id);
 	if (rc == 0)
-		rc = store_db_stmt(r->db,
+		rc = sql_prepare(r->db,
 		    with != NULL && !json_is_false(with) ? qn->sql_with
 							 : qn->sql,
 		    &q);
 	if (rc < 0)
 		return rc;
 	if (qn->of_run)
-		sqlite3_bind_int64(q, at++, run_id);
+		sql_bind_int(q, at++, run_id);
 	for (size_t i = 0; qn->params[i].arg != NULL; i++, at++)
 		if (qn->params[i].most == 0)
-			sqlite3_bind_text(q, at,
-			    store_read_arg_text(args, qn->params[i].arg), -1,
-			    SQLITE_STATIC);
+			sql_bind_text(q, at,
+			    store_read_arg_text(args, qn->params[i].arg));
 		else
-			sqlite3_bind_int64(q, at,
+			sql_bind_int(q, at,
 			    store_read_arg(args, qn->params[i].arg,
 				qn->params[i].fallback, qn->params[i].least,
 				qn->params[i].most));

@@ -25,22 +25,22 @@
 #define HEARD_EPOCHS_MAX 4
 
 int
-store_read_run_id(sqlite3 *db, const json_t *run, int64_t *ret_id)
+store_read_run_id(struct sql *db, const json_t *run, int64_t *ret_id)
 {
-	sqlite3_stmt *q = NULL;
+	struct sql_stmt *q = NULL;
 	int rc;
 
 	if (!json_is_string(run))
 		return -EINVAL;
-	rc = store_db_stmt(db, "SELECT id FROM run WHERE run = ?1", &q);
+	rc = sql_prepare(db, "SELECT id FROM run WHERE run = ?1", &q);
 	if (rc < 0)
 		return rc;
-	sqlite3_bind_text(q, 1, json_string_value(run), -1, SQLITE_STATIC);
-	rc = sqlite3_step(q);
-	if (rc == SQLITE_ROW)
-		*ret_id = sqlite3_column_int64(q, 0);
-	sqlite3_finalize(q);
-	return rc == SQLITE_DONE ? -ENOENT : store_db_errno(rc);
+	sql_bind_text(q, 1, json_string_value(run));
+	rc = sql_step(q);
+	if (rc > 0)
+		*ret_id = sql_column_int(q, 0);
+	sql_finalize(q);
+	return rc == 0 ? -ENOENT : rc < 0 ? rc : 0;
 }
 
 struct page {
@@ -53,7 +53,7 @@ struct page {
 };
 
 static int
-record_row(sqlite3_stmt *q, void *arg)
+record_row(struct sql_stmt *q, void *arg)
 {
 	struct page *page = arg;
 
@@ -65,7 +65,7 @@ record_row(sqlite3_stmt *q, void *arg)
 	if (page->count > 0)
 		strbuf_add(&page->text, ",", 1);
 	store_record_text(&page->text, q, 1, 2);
-	page->last_seq = sqlite3_column_int64(q, 0);
+	page->last_seq = sql_column_int(q, 0);
 	page->count++;
 	return 0;
 }
@@ -82,23 +82,22 @@ store_read_records(struct store_reading *r, const json_t *args, json_t **ret)
 		    RECORDS_MAX),
 		.bytes = as_text ? PAGE_BYTES : INT64_MAX,
 	};
-	sqlite3_stmt *q = NULL;
+	struct sql_stmt *q = NULL;
 	json_t *result = NULL;
 	int64_t run_id;
 	int rc;
 
 	rc = store_read_run_id(r->db, json_object_get(args, "run"), &run_id);
 	if (rc == 0)
-		rc = store_db_stmt(r->db,
+		rc = sql_prepare(r->db,
 		    "SELECT seq, body, hist FROM record WHERE run_id = ?1"
 		    " AND seq > ?2 AND (?3 IS NULL OR probe = ?3) ORDER BY seq",
 		    &q);
 	if (rc < 0)
 		return rc;
-	sqlite3_bind_int64(q, 1, run_id);
-	sqlite3_bind_int64(q, 2, page.last_seq);
-	sqlite3_bind_text(q, 3, store_read_arg_text(args, "probe"), -1,
-	    SQLITE_STATIC);
+	sql_bind_int(q, 1, run_id);
+	sql_bind_int(q, 2, page.last_seq);
+	sql_bind_text(q, 3, store_read_arg_text(args, "probe"));
 	strbuf_add(&page.text, "[", as_text ? 0 : 1);
 	rc = store_read_rows(q, record_row, &page);
 	strbuf_add(&page.text, "]", as_text ? 0 : 1);
@@ -117,11 +116,11 @@ store_read_records(struct store_reading *r, const json_t *args, json_t **ret)
 }
 
 static int
-ack_row(sqlite3_stmt *q, void *arg)
+ack_row(struct sql_stmt *q, void *arg)
 {
 	int64_t *seq = arg;
 
-	if (sqlite3_column_int64(q, 0) != *seq + 1)
+	if (sql_column_int(q, 0) != *seq + 1)
 		return 1;
 	(*seq)++;
 	return 0;
@@ -139,16 +138,16 @@ store_read_acks(struct store_reading *r, const json_t *args, json_t **ret)
 	list = json_array();
 	json_array_foreach (runs, i, run) {
 		int64_t run_id, seq = 0;
-		sqlite3_stmt *q = NULL;
+		struct sql_stmt *q = NULL;
 		int rc = store_read_run_id(r->db, run, &run_id);
 
 		if (rc == 0)
-			rc = store_db_stmt(r->db,
+			rc = sql_prepare(r->db,
 			    "SELECT seq FROM record WHERE run_id = ?1"
 			    " ORDER BY seq",
 			    &q);
 		if (rc == 0) {
-			sqlite3_bind_int64(q, 1, run_id);
+			sql_bind_int(q, 1, run_id);
 			rc = store_read_rows(q, ack_row, &seq);
 		}
 		if (rc < 0 && rc != -ENOENT) {
@@ -184,15 +183,15 @@ struct heard {
 
 /* Seconds and rates tell of a node in different members. */
 static int
-heard_row(sqlite3_stmt *q, void *arg)
+heard_row(struct sql_stmt *q, void *arg)
 {
 	struct heard *heard = arg;
 	json_t *record = store_read_json(q, 1);
 
-	put_heard(heard->nodes, record, "q25", sqlite3_column_int64(q, 0));
-	put_heard(heard->nodes, record, "q75", sqlite3_column_int64(q, 0));
+	put_heard(heard->nodes, record, "q25", sql_column_int(q, 0));
+	put_heard(heard->nodes, record, "q75", sql_column_int(q, 0));
 	json_decref(record);
-	heard->bytes += sqlite3_column_bytes(q, 1);
+	heard->bytes += (int64_t)sql_column(q, 1).len_bytes;
 	return heard->bytes >= HEARD_BYTES_MAX;
 }
 
@@ -223,13 +222,13 @@ store_read_heard(struct store_reading *r, const json_t *args, json_t **ret)
 
 	for (size_t i = 0; rc >= 0 && i < ARRAY_LEN(heard_rounds); i++) {
 		struct heard heard = { nodes, 0 };
-		sqlite3_stmt *q = NULL;
+		struct sql_stmt *q = NULL;
 
-		rc = store_db_stmt(r->db, heard_rounds[i].sql, &q);
+		rc = sql_prepare(r->db, heard_rounds[i].sql, &q);
 		if (rc < 0)
 			break;
-		sqlite3_bind_int64(q, 1, since);
-		sqlite3_bind_int(q, 2, heard_rounds[i].rows_max);
+		sql_bind_int(q, 1, since);
+		sql_bind_int(q, 2, heard_rounds[i].rows_max);
 		rc = store_read_rows(q, heard_row, &heard);
 	}
 	if (rc < 0 && rc != -ETIMEDOUT) {

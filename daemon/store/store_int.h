@@ -4,7 +4,7 @@
  *
  * Jobs travel: the loop makes them, one thread (the writer or a reader) does
  * them, the loop gets them back and calls their callback. A job has one owner
- * at a time, so only the queues are locked. No SQLite here.
+ * at a time, so only the queues are locked. No SQL here.
  */
 #ifndef DAEMON_STORE_STORE_INT_H
 #define DAEMON_STORE_STORE_INT_H
@@ -15,6 +15,7 @@
 
 #include "common/queue.h"
 #include "daemon/store/store.h"
+#include "daemon/store/store_sql.h"
 
 enum store_put {
 	PUT_RECORD,
@@ -39,8 +40,11 @@ struct store_job {
 	void *arg;
 	const void *owner; /* of a question that may be abandoned, or NULL */
 	size_t cost;       /* of the object while it waits, in values */
-	int status;        /* of the done job */
-	json_t *result;    /* likewise; may be NULL */
+	int64_t run_id;    /* of what is put and belongs to a run */
+	struct sql_outcome outcome; /* of what is put */
+	int unfit;                  /* it is left out */
+	int status;                 /* of the done job */
+	json_t *result;             /* likewise; may be NULL */
 };
 TAILQ_HEAD(store_jobs, store_job);
 
@@ -54,8 +58,8 @@ void store_done_post(struct store_done *d, struct store_jobs *jobs);
 
 /* The writer thread. */
 struct store_writer;
-int store_writer_start(const struct store_options *o, const char *path,
-    struct store_done *done, struct store_writer **ret);
+int store_writer_start(const struct store_options *o, struct store_done *done,
+    struct store_writer **ret);
 /* Takes job. -EAGAIN when the queue is full; the job is then still the
  * caller's. */
 int store_writer_add(struct store_writer *w, struct store_job *job);
@@ -68,7 +72,7 @@ void store_writer_health(struct store_writer *w, struct store_health *ret);
 
 /* A reader thread with a connection of its own. */
 struct store_reader;
-int store_reader_start(const char *path, uint64_t limit_ns,
+int store_reader_start(const struct store_options *o, uint64_t limit_ns,
     struct store_done *done, struct store_reader **ret);
 int store_reader_add(struct store_reader *r, struct store_job *job);
 /* The owner's questions that wait are done with -ECANCELED; the one that is

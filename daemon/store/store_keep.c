@@ -46,7 +46,7 @@ static const struct keep_row keep_rows[] = {
 	    "DELETE FROM run WHERE id = " OLD_RUN
 	    " AND NOT EXISTS (SELECT 1 FROM record WHERE run_id = run.id)"
 	    " AND NOT EXISTS (SELECT 1 FROM counters WHERE run_id = run.id)"
-	    " AND ?2" },
+	    " AND ?2 > 0" },
 	{ KEEP_RETENTION,
 	    "DELETE FROM event WHERE id IN (SELECT id FROM event"
 	    " WHERE at_unix_ns < ?1 ORDER BY id LIMIT ?2)" },
@@ -71,7 +71,7 @@ static const struct keep_row keep_rows[] = {
 };
 
 int
-store_keep_slice(sqlite3 *db, uint64_t now_unix_ns,
+store_keep_slice(struct sql *db, uint64_t now_unix_ns,
     const struct store_options *o)
 {
 	const uint64_t ages_ns[] = { [KEEP_RETENTION] = o->retention_ns,
@@ -80,22 +80,21 @@ store_keep_slice(sqlite3 *db, uint64_t now_unix_ns,
 
 	for (size_t i = 0; i < ARRAY_LEN(keep_rows); i++) {
 		uint64_t age_ns = ages_ns[keep_rows[i].by];
-		sqlite3_stmt *q = NULL;
+		struct sql_stmt *q = NULL;
+		int64_t rows;
 		int rc;
 
 		if (age_ns == 0 || age_ns >= now_unix_ns)
 			continue;
-		rc = store_db_stmt(db, keep_rows[i].sql, &q);
+		rc = sql_prepare(db, keep_rows[i].sql, &q);
 		if (rc < 0)
 			return rc;
-		sqlite3_bind_int64(q, 1, (int64_t)(now_unix_ns - age_ns));
-		sqlite3_bind_int64(q, 2, SLICE_ROWS);
-		rc = store_db_errno(sqlite3_step(q));
-		sqlite3_finalize(q);
-		if (rc < 0)
-			return rc;
-		if (sqlite3_changes(db) > 0)
-			return 1;
+		sql_bind_int(q, 1, (int64_t)(now_unix_ns - age_ns));
+		sql_bind_int(q, 2, SLICE_ROWS);
+		rows = sql_run_now(q);
+		sql_finalize(q);
+		if (rows != 0)
+			return rows < 0 ? (int)rows : 1;
 	}
 	if (o->raw_retention_ns == 0 || o->raw_retention_ns >= now_unix_ns)
 		return 0;
@@ -107,35 +106,35 @@ store_keep_slice(sqlite3 *db, uint64_t now_unix_ns,
 #define CLOCK_SAVE_NS (3600 * CLK_NS_PER_S)
 
 void
-store_clock_read(sqlite3 *db, struct store_clock *ret)
+store_clock_read(struct sql *db, struct store_clock *ret)
 {
-	int64_t saved = store_db_int(db,
-	    "SELECT CAST(value AS INTEGER) FROM setting"
+	int64_t saved = sql_int(db,
+	    "SELECT CAST(value AS BIGINT) FROM setting"
 	    " WHERE key = 'store.clock'",
 	    0);
 
 	if (saved <= 0)
-		saved = store_db_int(db,
-		    "SELECT max(coalesce((SELECT max(created_unix_ns) FROM "
-		    "run),"
-		    " 0), coalesce((SELECT max(at_unix_ns) FROM event), 0))",
+		saved = sql_int(db,
+		    "SELECT max(at) FROM (SELECT max(created_unix_ns) AS at"
+		    " FROM run UNION ALL SELECT max(at_unix_ns) FROM event)"
+		    " AS newest",
 		    0);
 	*ret = (struct store_clock){ .unix_ns = saved > 0 ? (uint64_t)saved
 							  : clk_unix_ns(),
-		.ahead_ns = (uint64_t)store_db_int(db,
-		    "SELECT CAST(value AS INTEGER) FROM setting"
+		.ahead_ns = (uint64_t)sql_int(db,
+		    "SELECT CAST(value AS BIGINT) FROM setting"
 		    " WHERE key = 'store.clock_ahead'",
 		    0),
 		.at_ns = clk_ns() };
 }
 
 uint64_t
-store_clock_now(sqlite3 *db, struct store_clock *c)
+store_clock_now(struct sql *db, struct store_clock *c)
 {
 	uint64_t now_ns = clk_ns(), wall_ns = clk_unix_ns();
 	uint64_t step_ns = now_ns - c->at_ns,
 		 expected_ns = c->unix_ns + step_ns;
-	char sql[200];
+	char sql[240];
 
 	if (wall_ns <= expected_ns + AHEAD_MAX_NS) {
 		c->is_ahead = 0;
@@ -157,32 +156,13 @@ store_clock_now(sqlite3 *db, struct store_clock *c)
 	c->at_ns = now_ns;
 	if (expected_ns - c->saved_unix_ns >= CLOCK_SAVE_NS) {
 		snprintf(sql, sizeof(sql),
-		    "INSERT OR REPLACE INTO setting (key, value) VALUES"
-		    " ('store.clock', '%llu'), ('store.clock_ahead', '%llu')",
+		    "INSERT INTO setting (key, value) VALUES"
+		    " ('store.clock', '%llu'), ('store.clock_ahead', '%llu')"
+		    " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
 		    (unsigned long long)expected_ns,
 		    (unsigned long long)c->ahead_ns);
-		if (store_db_exec(db, sql) == 0)
+		if (sql_exec(db, sql) == 0)
 			c->saved_unix_ns = expected_ns;
 	}
 	return wall_ns < expected_ns ? wall_ns : expected_ns;
-}
-
-int
-store_keep_vacuum(sqlite3 *db)
-{
-	return store_db_exec(db, "PRAGMA incremental_vacuum(200)");
-}
-
-void
-store_keep_checkpoint(sqlite3 *db)
-{
-	int log_frames = 0, done_frames = 0, rc;
-
-	/* A reader in the way is no error: the next tick tries again. */
-	sqlite3_busy_timeout(db, 50);
-	rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
-	    &log_frames, &done_frames);
-	sqlite3_busy_timeout(db, 5000);
-	if (rc != SQLITE_OK && rc != SQLITE_BUSY)
-		log_debug("store: checkpoint: %s", sqlite3_errmsg(db));
 }

@@ -3,7 +3,6 @@
  * store_put.c - the kinds of rows: a table of what each binds, and records.
  */
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@ enum value {
 	VALUE_UNTIL,  /* a member, or the largest integer: it lasts */
 	VALUE_AT,     /* when the row came */
 	VALUE_FINAL,  /* of a member that is a state; the row is not fit else */
-	VALUE_RUN_ID, /* of a member that is a run; it is made if need be */
+	VALUE_RUN_ID, /* the job's; it is found by store_put_runs */
 	VALUE_BODY,   /* a member, or the object itself, as JSON */
 	VALUE_PACKED  /* likewise, deflated where that is shorter */
 };
@@ -37,7 +36,7 @@ enum {
 	DROP_SETTING = PUT_MAX,
 	DROP_BASELINE,
 	FIND_RUN,
-	COUNT_RECORD,
+	COUNT_RECORDS,
 	STATEMENTS
 };
 
@@ -60,22 +59,27 @@ static const struct statement {
 	    { { VALUE_NAME, "run" }, { VALUE_TEXT, "campaign" },
 		{ VALUE_TEXT, "state" }, { VALUE_FINAL, "state" },
 		{ VALUE_INT, "created_unix_ns" }, { VALUE_PACKED } } },
-	[PUT_COUNTERS] = { "INSERT OR REPLACE INTO counters (run_id, border,"
-			   " node, at_unix_ns, nics)"
-			   " VALUES (?1, ?2, ?3, ?4, ?5)",
+	[PUT_COUNTERS] = { "INSERT INTO counters (run_id, border, node,"
+			   " at_unix_ns, nics) VALUES (?1, ?2, ?3, ?4, ?5)"
+			   " ON CONFLICT (run_id, border, node) DO UPDATE SET"
+			   " at_unix_ns = excluded.at_unix_ns,"
+			   " nics = excluded.nics",
 	    { { VALUE_RUN_ID, "run" }, { VALUE_INT, "border" },
 		{ VALUE_TEXT, "node" }, { VALUE_INT, "at_unix_ns" },
 		{ VALUE_PACKED, "nics" } } },
-	[PUT_NODE] = { "INSERT OR REPLACE INTO node (node, last_seen_unix_ns,"
-		       " body) VALUES (?1, ?2, ?3)",
+	[PUT_NODE] = { "INSERT INTO node (node, last_seen_unix_ns, body)"
+		       " VALUES (?1, ?2, ?3) ON CONFLICT (node) DO UPDATE SET"
+		       " last_seen_unix_ns = excluded.last_seen_unix_ns,"
+		       " body = excluded.body",
 	    { { VALUE_NAME, "node" }, { VALUE_SEEN, "last_seen_unix_ns" },
 		{ VALUE_BODY } } },
 	[PUT_EVENT] = { "INSERT INTO event (at_unix_ns, kind, subject, text)"
 			" VALUES (?1, ?2, ?3, ?4)",
 	    { { VALUE_AT }, { VALUE_TEXT, "kind" }, { VALUE_TEXT, "subject" },
 		{ VALUE_TEXT, "text" } } },
-	[PUT_SETTING] = { "INSERT OR REPLACE INTO setting (key, value)"
-			  " VALUES (?1, ?2)",
+	[PUT_SETTING] = { "INSERT INTO setting (key, value) VALUES (?1, ?2)"
+			  " ON CONFLICT (key) DO UPDATE SET"
+			  " value = excluded.value",
 	    { { VALUE_TEXT, "key" }, { VALUE_TEXT, "value" } }, "value",
 	    DROP_SETTING },
 	[DROP_SETTING] = { "DELETE FROM setting WHERE key = ?1",
@@ -84,14 +88,17 @@ static const struct statement {
 			  " verdict, body) VALUES (?1, ?2, ?3, ?4, ?5)",
 	    { { VALUE_AT }, { VALUE_TEXT, "kind" }, { VALUE_TEXT, "subject" },
 		{ VALUE_TEXT, "verdict" }, { VALUE_BODY } } },
-	[PUT_BASELINE] = { "INSERT OR REPLACE INTO baseline (name, at_unix_ns,"
-			   " body) VALUES (?1, ?2, ?3)",
+	[PUT_BASELINE] = { "INSERT INTO baseline (name, at_unix_ns, body)"
+			   " VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE"
+			   " SET at_unix_ns = excluded.at_unix_ns,"
+			   " body = excluded.body",
 	    { { VALUE_TEXT, "name" }, { VALUE_AT }, { VALUE_BODY, "body" } },
 	    "body", DROP_BASELINE },
 	/* Only what is new. */
 	[PUT_TOPOLOGY] = { "INSERT INTO topology (from_unix_ns, body)"
-			   " SELECT ?1, ?2 WHERE ?2 IS NOT (SELECT body FROM"
-			   " topology ORDER BY id DESC LIMIT 1)",
+			   " SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM"
+			   " topology WHERE body = ?2 AND id ="
+			   " (SELECT max(id) FROM topology))",
 	    { { VALUE_AT }, { VALUE_PACKED } } },
 	[PUT_JOB] = { "INSERT INTO job (job, start_unix_ns, until_unix_ns,"
 		      " whole, name, owner, body)"
@@ -107,26 +114,28 @@ static const struct statement {
 	[DROP_BASELINE] = { "DELETE FROM baseline WHERE name = ?1",
 	    { { VALUE_TEXT, "name" } } },
 	[FIND_RUN] = { "SELECT id FROM run WHERE run = ?1" },
-	[COUNT_RECORD] = { "UPDATE run SET records = records + 1"
-			   " WHERE id = ?1" },
+	[COUNT_RECORDS] = { "UPDATE run SET records = records + ?2"
+			    " WHERE id = ?1" },
 };
 
 struct store_put_db {
-	sqlite3 *db;
-	sqlite3_stmt *stmts[STATEMENTS];
+	struct sql *db;
+	struct sql_stmt *stmts[STATEMENTS];
+	json_t *run_ids;  /* name: id, of one transaction */
 	struct hist hist; /* 11 KiB: too much for a thread's stack frames */
 };
 
 int
-store_put_new(sqlite3 *db, struct store_put_db **ret)
+store_put_new(struct sql *db, struct store_put_db **ret)
 {
 	struct store_put_db *p = xcalloc(1, sizeof(*p));
 	char *insert = store_record_insert();
 	int rc = 0;
 
 	p->db = db;
+	p->run_ids = json_object();
 	for (int i = 0; rc == 0 && i < STATEMENTS; i++)
-		rc = store_db_stmt(db,
+		rc = sql_prepare(db,
 		    statements[i].sql != NULL ? statements[i].sql : insert,
 		    &p->stmts[i]);
 	free(insert);
@@ -144,69 +153,23 @@ store_put_free(struct store_put_db *p)
 	if (p == NULL)
 		return;
 	for (int i = 0; i < STATEMENTS; i++)
-		sqlite3_finalize(p->stmts[i]);
+		sql_finalize(p->stmts[i]);
+	json_decref(p->run_ids);
 	free(p);
-}
-
-/* Step a bound statement that yields no rows, and leave it fit for its next
- * use whatever came of it. The writer logs: it knows whether it is news. */
-static int
-run(sqlite3_stmt *q)
-{
-	int rc = sqlite3_step(q);
-
-	sqlite3_reset(q);
-	sqlite3_clear_bindings(q);
-	if ((rc & 0xff) == SQLITE_CONSTRAINT)
-		return -EPROTO; /* it is this row that is not fit */
-	return rc == SQLITE_DONE ? 0 : store_db_errno(rc);
-}
-
-static int put_object(struct store_put_db *p, const struct store_job *job);
-
-/* Records may outlive their run's row: a damaged store was replaced while
- * they lay in a spool. They are kept, under a run that says so. */
-static int
-need_run(struct store_put_db *p, const struct store_job *job, const char *name,
-    int64_t *ret_id)
-{
-	struct store_job run = { .what = PUT_RUN };
-	sqlite3_stmt *q = p->stmts[FIND_RUN];
-	int rc;
-
-	if (name == NULL)
-		return -EPROTO;
-	sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
-	rc = sqlite3_step(q);
-	if (rc == SQLITE_ROW)
-		*ret_id = sqlite3_column_int64(q, 0);
-	sqlite3_reset(q);
-	sqlite3_clear_bindings(q);
-	if (rc != SQLITE_DONE)
-		return store_db_errno(rc);
-	run.object = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I}", "run", name,
-	    "campaign", "", "state", "failed", "cause", "internal", "text",
-	    "known only by its records", "created_unix_ns",
-	    (json_int_t)job->at_unix_ns);
-	rc = put_object(p, &run);
-	if (rc == 0)
-		*ret_id = sqlite3_last_insert_rowid(p->db);
-	json_decref(run.object);
-	return rc;
 }
 
 /* Texts are static: they live until the statement has run. */
 static int
-bind(struct store_put_db *p, const struct store_job *job,
-    const struct statement *s, int at)
+bind(struct sql_stmt *q, const struct store_job *job, const struct statement *s,
+    int at)
 {
 	const char *key = s->values[at - 1].key;
 	const json_t *v = key != NULL ? json_object_get(job->object, key)
 				      : job->object;
 	const char *text = json_string_value(v);
-	sqlite3_stmt *q = p->stmts[s - statements];
 	int64_t number = json_integer_value(v);
-	int rc = SQLITE_OK, state;
+	char *body;
+	int state;
 
 	switch (s->values[at - 1].what) {
 	case VALUE_NAME:
@@ -214,93 +177,182 @@ bind(struct store_put_db *p, const struct store_job *job,
 			return -EPROTO;
 		/* fall through */
 	case VALUE_TEXT:
-		rc = sqlite3_bind_text(q, at, text, -1, SQLITE_STATIC);
+		sql_bind_text(q, at, text);
 		break;
 	case VALUE_BODY:
-		rc = sqlite3_bind_text(q, at, store_text(v, NULL), -1, free);
+		body = store_text(v, NULL);
+		sql_bind_given(q, at, SQL_TEXT, body,
+		    body != NULL ? strlen(body) : 0);
 		break;
 	case VALUE_PACKED:
 		store_pack_bind(q, at, store_text(v, NULL));
 		break;
 	case VALUE_RUN_ID:
-		rc = need_run(p, job, text, &number);
-		if (rc < 0)
-			return rc;
-		sqlite3_bind_int64(q, at, number);
+		sql_bind_int(q, at, job->run_id);
 		break;
 	case VALUE_FINAL:
 		state = STR_FIND(names_run_states, text);
 		if (state < 0)
 			return -EPROTO;
-		sqlite3_bind_int64(q, at, names_run_states[state].final);
+		sql_bind_int(q, at, names_run_states[state].final);
 		break;
 	case VALUE_INT:
-		sqlite3_bind_int64(q, at, number);
+		sql_bind_int(q, at, number);
 		break;
 	case VALUE_UNTIL:
-		sqlite3_bind_int64(q, at, number != 0 ? number : INT64_MAX);
+		sql_bind_int(q, at, number != 0 ? number : INT64_MAX);
 		break;
 	default: /* VALUE_AT, VALUE_SEEN */
-		sqlite3_bind_int64(q, at,
+		sql_bind_int(q, at,
 		    number != 0 ? number : (int64_t)job->at_unix_ns);
 	}
-	assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG || rc == SQLITE_NOMEM);
 	return 0;
 }
 
 static int
-put_object(struct store_put_db *p, const struct store_job *job)
+put_object(struct store_put_db *p, struct store_job *job)
 {
 	const struct statement *s = &statements[job->what];
-	sqlite3_stmt *q;
+	struct sql_stmt *q;
 	int rc = 0;
 
 	if (s->needs != NULL && json_object_get(job->object, s->needs) == NULL)
 		s = &statements[s->otherwise];
 	q = p->stmts[s - statements];
 	for (int at = 1; rc == 0 && s->values[at - 1].what != VALUE_END; at++)
-		rc = bind(p, job, s, at);
+		rc = bind(q, job, s, at);
 	if (rc == 0)
-		return run(q);
-	sqlite3_clear_bindings(q);
+		return p->db->engine->run(q, &job->outcome);
+	p->db->engine->reset(q);
 	return rc;
 }
 
+/* 0 where there is none. */
 static int
-put_record(struct store_put_db *p, const struct store_job *job)
+find_run(struct store_put_db *p, const char *name, int64_t *ret_id)
+{
+	struct sql_stmt *q = p->stmts[FIND_RUN];
+	int rc;
+
+	sql_bind_text(q, 1, name);
+	rc = sql_step(q);
+	*ret_id = rc > 0 ? sql_column_int(q, 0) : 0;
+	p->db->engine->reset(q);
+	return rc < 0 ? rc : 0;
+}
+
+/* Records may outlive their run's row: a damaged store was replaced while
+ * they lay in a spool. They are kept, under a run that says so. */
+static int
+make_run(struct store_put_db *p, const struct store_job *job, const char *name)
+{
+	struct store_job run = { .what = PUT_RUN };
+	int rc;
+
+	run.object = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I}", "run", name,
+	    "campaign", "", "state", "failed", "cause", "internal", "text",
+	    "known only by its records", "created_unix_ns",
+	    (json_int_t)job->at_unix_ns);
+	rc = put_object(p, &run);
+	if (rc == 0)
+		rc = p->db->engine->flush(p->db);
+	json_decref(run.object);
+	return rc;
+}
+
+int
+store_put_runs(struct store_put_db *p, struct store_jobs *jobs)
+{
+	struct store_job *job;
+
+	TAILQ_FOREACH (job, jobs, link) {
+		const char *name = member_text_or(job->object, "run", NULL);
+		int rc = 0;
+
+		if (job->unfit ||
+		    (job->what != PUT_RECORD && job->what != PUT_COUNTERS))
+			continue;
+		if (name == NULL) {
+			job->unfit = 1;
+			continue;
+		}
+		job->run_id = member_int(p->run_ids, name);
+		if (job->run_id == 0)
+			rc = find_run(p, name, &job->run_id);
+		if (rc == 0 && job->run_id == 0) {
+			rc = make_run(p, job, name);
+			if (rc == 0)
+				rc = find_run(p, name, &job->run_id);
+		}
+		if (rc < 0)
+			return rc;
+		json_object_set_new(p->run_ids, name,
+		    json_integer(job->run_id));
+	}
+	return 0;
+}
+
+static int
+put_record(struct store_put_db *p, struct store_job *job)
 {
 	const json_t *record = job->object;
 	const char *probe = member_text(record, "probe");
-	sqlite3_stmt *q = p->stmts[PUT_RECORD];
-	int64_t run_id, seq = member_int(record, "seq");
-	int rc, raw = 0;
+	struct sql_stmt *q = p->stmts[PUT_RECORD];
+	int64_t seq = member_int(record, "seq");
+	int raw = 0;
 
 	if (seq < 1 || probe[0] == '\0')
 		return -EPROTO;
-	rc = need_run(p, job, member_text_or(record, "run", NULL), &run_id);
-	if (rc < 0)
-		return rc;
 	/* How it ages: 1, it goes after raw_retention; 2, it is rolled up; 0,
 	 * it stays as it is. */
 	if (strcmp(probe, "round") == 0)
 		raw = 1;
 	else if (json_array_size(json_object_get(record, "nodes")) > 0)
 		raw = 2;
-	sqlite3_bind_int64(q, 1, run_id);
-	sqlite3_bind_int64(q, 2, seq);
-	sqlite3_bind_int64(q, 3, (int64_t)job->at_unix_ns);
+	sql_bind_int(q, 1, job->run_id);
+	sql_bind_int(q, 2, seq);
+	sql_bind_int(q, 3, (int64_t)job->at_unix_ns);
 	store_record_bind(q, record, raw, &p->hist);
-	rc = run(q);
-	if (rc == 0 && sqlite3_changes(p->db) > 0) {
-		sqlite3_bind_int64(p->stmts[COUNT_RECORD], 1, run_id);
-		rc = run(p->stmts[COUNT_RECORD]);
-	}
-	return rc;
+	return p->db->engine->run(q, &job->outcome);
+}
+
+void
+store_put_forget(struct store_put_db *p)
+{
+	json_object_clear(p->run_ids);
 }
 
 int
-store_put_job(struct store_put_db *p, const struct store_job *job)
+store_put_job(struct store_put_db *p, struct store_job *job)
 {
 	return job->what == PUT_RECORD ? put_record(p, job)
 				       : put_object(p, job);
+}
+
+/* One statement for records that came together, which are of few runs. */
+int
+store_put_count(struct store_put_db *p, const struct store_jobs *jobs)
+{
+	struct sql_stmt *q = p->stmts[COUNT_RECORDS];
+	const struct store_job *job, *next;
+	int64_t records = 0;
+	int rc;
+
+	TAILQ_FOREACH (job, jobs, link) {
+		next = TAILQ_NEXT(job, link);
+		if (job->what != PUT_RECORD)
+			continue;
+		records += job->outcome.changes;
+		if (records == 0 ||
+		    (next != NULL && next->what == PUT_RECORD &&
+			next->run_id == job->run_id))
+			continue;
+		sql_bind_int(q, 1, job->run_id);
+		sql_bind_int(q, 2, records);
+		rc = p->db->engine->run(q, NULL);
+		if (rc < 0)
+			return rc;
+		records = 0;
+	}
+	return 0;
 }

@@ -69,7 +69,7 @@ store_reader_abandon(struct store_reader *r, const void *owner)
 		TAILQ_INSERT_TAIL(&gone, job, link);
 	}
 	if (r->owner == owner)
-		sqlite3_interrupt(r->reading.db);
+		r->reading.db->engine->interrupt(r->reading.db);
 	pthread_mutex_unlock(&r->lock);
 	store_done_post(r->done, &gone);
 }
@@ -103,8 +103,11 @@ reader_main(void *arg)
 		struct store_jobs one = TAILQ_HEAD_INITIALIZER(one);
 
 		r->deadline_ns = r->limit_ns != 0 ? clk_ns() + r->limit_ns : 0;
-		job->status = store_answer(&r->reading,
-		    (enum store_question)job->what, job->object, &job->result);
+		job->status = r->reading.db->engine->ready(r->reading.db);
+		if (job->status == 0)
+			job->status = store_answer(&r->reading,
+			    (enum store_question)job->what, job->object,
+			    &job->result);
 		TAILQ_INSERT_TAIL(&one, job, link);
 		store_done_post(r->done, &one);
 	}
@@ -114,15 +117,15 @@ reader_main(void *arg)
 static void
 reader_free(struct store_reader *r)
 {
-	store_db_close(r->reading.db);
+	sql_close(r->reading.db);
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }
 
 int
-store_reader_start(const char *path, uint64_t limit_ns, struct store_done *done,
-    struct store_reader **ret)
+store_reader_start(const struct store_options *o, uint64_t limit_ns,
+    struct store_done *done, struct store_reader **ret)
 {
 	struct store_reader *r = xcalloc(1, sizeof(*r));
 	int rc;
@@ -133,9 +136,10 @@ store_reader_start(const char *path, uint64_t limit_ns, struct store_done *done,
 	TAILQ_INIT(&r->queue);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->wake, NULL);
-	rc = store_db_open(path, STORE_DB_READER, &r->reading.db);
+	rc = sql_open(o, SQL_READER, &r->reading.db);
 	if (rc == 0) {
-		store_db_deadline(r->reading.db, &r->deadline_ns);
+		r->reading.db->engine->set_deadline(r->reading.db,
+		    &r->deadline_ns);
 		rc = -pthread_create(&r->thread, NULL, reader_main, r);
 		if (rc < 0)
 			log_warnx("store: thread: %s", strerror(-rc));
@@ -158,7 +162,7 @@ store_reader_stop(struct store_reader *r)
 	pthread_cond_signal(&r->wake);
 	pthread_mutex_unlock(&r->lock);
 	/* A backup need not end first: what it wrote is only a temporary. */
-	sqlite3_interrupt(r->reading.db);
+	r->reading.db->engine->interrupt(r->reading.db);
 	pthread_join(r->thread, NULL);
 	TAILQ_FOREACH (job, &r->queue, link)
 		job->status = -ECANCELED;

@@ -9,7 +9,6 @@
  */
 #include "daemon/store/store_db.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -20,7 +19,7 @@
 
 #define PACK_MIN_BYTES 256
 #define SMALL_BYTES    4096
-#define PACK_MAX_BYTES (256U << 20) /* of a text; SQLite takes no more */
+#define PACK_MAX_BYTES (256U << 20) /* of a text */
 #define HEAD_BYTES     4            /* its length, the lowest byte first */
 
 /* A new BLOB of no more than three quarters, or NULL when there is less to
@@ -59,20 +58,20 @@ pack(const char *text, size_t len_bytes, int *ret_bytes)
 }
 
 void
-store_pack_bind(sqlite3_stmt *q, int at, char *text)
+store_pack_bind(struct sql_stmt *q, int at, char *text)
 {
-	int bytes = 0, rc;
+	size_t len_bytes = text != NULL ? strlen(text) : 0;
+	int bytes = 0;
 	uint8_t *blob = NULL;
 
-	if (text != NULL)
-		blob = pack(text, strlen(text), &bytes);
+	if (text != NULL && q->db->engine->packs)
+		blob = pack(text, len_bytes, &bytes);
 	if (blob != NULL) {
 		free(text);
-		rc = sqlite3_bind_blob(q, at, blob, bytes, free);
+		sql_bind_given(q, at, SQL_BLOB, blob, (size_t)bytes);
 	} else {
-		rc = sqlite3_bind_text(q, at, text, -1, free);
+		sql_bind_given(q, at, SQL_TEXT, text, len_bytes);
 	}
-	assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG || rc == SQLITE_NOMEM);
 }
 
 static char *
@@ -100,22 +99,17 @@ unpack(const uint8_t *blob, size_t bytes)
 }
 
 char *
-store_pack_column(sqlite3_stmt *q, int column)
+store_pack_column(struct sql_stmt *q, int column)
 {
-	const char *text;
-	char *copy;
+	struct sql_value v = sql_column(q, column);
+	char *copy = NULL;
 
-	switch (sqlite3_column_type(q, column)) {
-	case SQLITE_NULL:
+	if (v.type == SQL_NULL)
 		return NULL;
-	case SQLITE_BLOB:
-		copy = unpack(sqlite3_column_blob(q, column),
-		    (size_t)sqlite3_column_bytes(q, column));
-		break;
-	default:
-		text = (const char *)sqlite3_column_text(q, column);
-		copy = text != NULL ? strdup(text) : NULL;
-	}
+	if (v.type == SQL_BLOB)
+		copy = unpack(v.bytes, v.len_bytes);
+	else if (v.type == SQL_TEXT)
+		copy = strdup(v.bytes);
 	if (copy == NULL)
 		log_warnx("store: a body cannot be read");
 	return copy;
@@ -195,17 +189,18 @@ store_record_insert(void)
 	return sql.text;
 }
 
-/* A record that loses its lists moves behind all others: where a row shrinks in
- * place SQLite leaves its page as empty as it becomes, and never joins it with
- * the next. Nothing refers to an id. */
+/* A record that loses its lists moves behind all others where a row that
+ * shrinks in place leaves its page as empty as it becomes, which is never
+ * joined with the next. Nothing refers to an id. */
 char *
-store_record_update(void)
+store_record_update(const struct sql *db)
 {
 	struct strbuf sql = { 0 };
 
-	strbuf_addf(&sql,
-	    "UPDATE record SET id = CASE raw WHEN 0 THEN id ELSE"
-	    " (SELECT max(id) + 1 FROM record) END");
+	strbuf_addf(&sql, "UPDATE record SET id = %s",
+	    db->engine->moves_shrunk ? "CASE raw WHEN 0 THEN id ELSE"
+				       " (SELECT max(id) + 1 FROM record) END"
+				     : "id");
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		strbuf_addf(&sql, ", %s = ?%zu", columns[i].name,
 		    COLUMN_FIRST + i);
@@ -214,12 +209,11 @@ store_record_update(void)
 }
 
 void
-store_record_bind(sqlite3_stmt *q, const json_t *record, int raw,
+store_record_bind(struct sql_stmt *q, const json_t *record, int raw,
     struct hist *scratch)
 {
 	long blob_bytes = 0;
 	uint8_t *blob = pack_hist(scratch, record, &blob_bytes);
-	int rc = SQLITE_OK;
 
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
 		const struct column *c = &columns[i];
@@ -231,42 +225,41 @@ store_record_bind(sqlite3_stmt *q, const json_t *record, int raw,
 		int at = COLUMN_FIRST + (int)i;
 
 		if (c->what == COLUMN_RAW)
-			rc = sqlite3_bind_int64(q, at, raw);
+			sql_bind_int(q, at, raw);
 		else if (c->what == COLUMN_HIST && blob != NULL)
-			rc = sqlite3_bind_blob(q, at, blob, (int)blob_bytes,
-			    free);
+			sql_bind_given(q, at, SQL_BLOB, blob,
+			    (size_t)blob_bytes);
 		else if (c->what == COLUMN_BODY)
 			store_pack_bind(q, at,
 			    store_text(record, blob != NULL ? "hist" : NULL));
 		else if (c->what == COLUMN_TEXT)
-			rc = sqlite3_bind_text(q, at, json_string_value(v), -1,
-			    SQLITE_STATIC);
+			sql_bind_text(q, at, json_string_value(v));
 		/* What is of another kind stays NULL: unknown is never 0. */
 		else if (c->what == COLUMN_NUMBER && json_is_integer(v))
-			rc = sqlite3_bind_int64(q, at, json_integer_value(v));
+			sql_bind_int(q, at, json_integer_value(v));
 		else if (c->what == COLUMN_NUMBER && json_is_real(v))
-			rc = sqlite3_bind_double(q, at, json_real_value(v));
-		assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG ||
-		    rc == SQLITE_NOMEM);
+			q->db->engine->bind(q, at,
+			    &(struct sql_value){ .type = SQL_REAL,
+				.real = json_real_value(v) });
 	}
 }
 
 void
-store_record_text(struct strbuf *to, sqlite3_stmt *q, int body, int hist)
+store_record_text(struct strbuf *to, struct sql_stmt *q, int body, int hist)
 {
 	char *text = store_pack_column(q, body);
-	const void *blob = sqlite3_column_blob(q, hist);
+	struct sql_value blob = sql_column(q, hist);
 	size_t len = text != NULL ? strlen(text) : 0;
 	struct hist *h;
 
-	if (blob == NULL || len < 2 || text[len - 1] != '}') {
+	if (blob.type != SQL_BLOB || len < 2 || text[len - 1] != '}') {
 		strbuf_addf(to, "%s", len > 0 ? text : "{}");
 		free(text);
 		return;
 	}
 	h = xcalloc(1, sizeof(*h));
 	strbuf_add(to, text, len - 1);
-	if (hist_unpack(blob, (size_t)sqlite3_column_bytes(q, hist), h) == 0) {
+	if (hist_unpack(blob.bytes, blob.len_bytes, h) == 0) {
 		const char *comma = "";
 
 		strbuf_addf(to, ",\"hist\":[");

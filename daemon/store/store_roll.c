@@ -86,7 +86,7 @@ cut(char *text)
 
 /* Without what goes. */
 static json_t *
-record_of(sqlite3_stmt *q, int body, int hist)
+record_of(struct sql_stmt *q, int body, int hist)
 {
 	struct strbuf text = { 0 };
 	json_t *record;
@@ -99,10 +99,10 @@ record_of(sqlite3_stmt *q, int body, int hist)
 }
 
 static int
-oldest_get(sqlite3 *db, int64_t before_unix_ns, struct row *ret)
+oldest_get(struct sql *db, int64_t before_unix_ns, struct row *ret)
 {
-	sqlite3_stmt *q = NULL;
-	int rc = store_db_stmt(db,
+	struct sql_stmt *q = NULL;
+	int rc = sql_prepare(db,
 	    "SELECT d.id, d.run_id, d.at_unix_ns, d.body, d.hist, run.body"
 	    " FROM record AS d JOIN run ON run.id = d.run_id"
 	    " WHERE d.raw = 2 AND d.at_unix_ns < ?1"
@@ -111,29 +111,29 @@ oldest_get(sqlite3 *db, int64_t before_unix_ns, struct row *ret)
 
 	if (rc < 0)
 		return rc;
-	sqlite3_bind_int64(q, 1, before_unix_ns);
-	rc = sqlite3_step(q);
-	if (rc == SQLITE_ROW) {
+	sql_bind_int(q, 1, before_unix_ns);
+	rc = sql_step(q);
+	if (rc > 0) {
 		json_t *run = store_read_json(q, 5);
 
-		ret->id = sqlite3_column_int64(q, 0);
-		ret->run_id = sqlite3_column_int64(q, 1);
-		ret->at_unix_ns = sqlite3_column_int64(q, 2);
+		ret->id = sql_column_int(q, 0);
+		ret->run_id = sql_column_int(q, 1);
+		ret->at_unix_ns = sql_column_int(q, 2);
 		if (strcmp(member_text(run, "class"), "background") == 0)
 			ret->record = record_of(q, 3, 4);
 		json_decref(run);
 	}
-	sqlite3_finalize(q);
-	return store_db_errno(rc);
+	sql_finalize(q);
+	return rc < 0 ? rc : 0;
 }
 
 /* The record of this one's hour, if there is one already. */
 static int
-hour_get(sqlite3 *db, const struct row *of, struct row *ret)
+hour_get(struct sql *db, const struct row *of, struct row *ret)
 {
 	int64_t hour_unix_ns = of->at_unix_ns - of->at_unix_ns % HOUR_NS;
-	sqlite3_stmt *q = NULL;
-	int rc = store_db_stmt(db,
+	struct sql_stmt *q = NULL;
+	int rc = sql_prepare(db,
 	    "SELECT id, body, hist FROM record WHERE run_id = ?1"
 	    " AND raw = 0 AND probe = 'mesh' AND test = ?2"
 	    " AND at_unix_ns >= ?3 AND at_unix_ns < ?4 LIMIT 1",
@@ -141,18 +141,17 @@ hour_get(sqlite3 *db, const struct row *of, struct row *ret)
 
 	if (rc < 0)
 		return rc;
-	sqlite3_bind_int64(q, 1, of->run_id);
-	sqlite3_bind_text(q, 2, member_text(of->record, "test"), -1,
-	    SQLITE_STATIC);
-	sqlite3_bind_int64(q, 3, hour_unix_ns);
-	sqlite3_bind_int64(q, 4, hour_unix_ns + HOUR_NS);
-	rc = sqlite3_step(q);
-	if (rc == SQLITE_ROW) {
-		ret->id = sqlite3_column_int64(q, 0);
+	sql_bind_int(q, 1, of->run_id);
+	sql_bind_text(q, 2, member_text(of->record, "test"));
+	sql_bind_int(q, 3, hour_unix_ns);
+	sql_bind_int(q, 4, hour_unix_ns + HOUR_NS);
+	rc = sql_step(q);
+	if (rc > 0) {
+		ret->id = sql_column_int(q, 0);
 		ret->record = record_of(q, 1, 2);
 	}
-	sqlite3_finalize(q);
-	return store_db_errno(rc);
+	sql_finalize(q);
+	return rc < 0 ? rc : 0;
 }
 
 static void
@@ -187,19 +186,21 @@ mesh_merge(json_t *into, const json_t *from)
 }
 
 static int
-update(sqlite3 *db, int64_t id, const json_t *record)
+update(struct sql *db, int64_t id, const json_t *record)
 {
 	struct hist *scratch = xcalloc(1, sizeof(*scratch));
-	sqlite3_stmt *q = NULL;
-	char *sql = store_record_update();
-	int rc = store_db_stmt(db, sql, &q);
+	struct sql_stmt *q = NULL;
+	char *sql = store_record_update(db);
+	int64_t rows;
+	int rc = sql_prepare(db, sql, &q);
 
 	free(sql);
 	if (rc == 0) {
-		sqlite3_bind_int64(q, 1, id);
+		sql_bind_int(q, 1, id);
 		store_record_bind(q, record, 0, scratch);
-		rc = store_db_errno(sqlite3_step(q));
-		sqlite3_finalize(q);
+		rows = sql_run_now(q);
+		rc = rows < 0 ? (int)rows : 0;
+		sql_finalize(q);
 	}
 	free(scratch);
 	return rc;
@@ -207,7 +208,7 @@ update(sqlite3 *db, int64_t id, const json_t *record)
 
 /* Into its hour, or it is the first of it. */
 static int
-mesh_roll(sqlite3 *db, const struct row *row)
+mesh_roll(struct sql *db, const struct row *row)
 {
 	struct row hour = { 0 };
 	int rc = hour_get(db, row, &hour);
@@ -223,14 +224,14 @@ mesh_roll(sqlite3 *db, const struct row *row)
 		    "UPDATE run SET records = records - 1 WHERE id = %lld",
 		    (long long)row->id, (long long)row->run_id);
 		if (rc == 0)
-			rc = store_db_exec(db, sql);
+			rc = sql_exec(db, sql);
 	}
 	json_decref(hour.record);
 	return rc;
 }
 
 int
-store_roll_one(sqlite3 *db, uint64_t before_unix_ns)
+store_roll_one(struct sql *db, uint64_t before_unix_ns)
 {
 	struct row row = { 0 };
 	int rc = oldest_get(db, (int64_t)before_unix_ns, &row);
@@ -241,18 +242,18 @@ store_roll_one(sqlite3 *db, uint64_t before_unix_ns)
 	snprintf(keep, sizeof(keep),
 	    "UPDATE record SET raw = 0 WHERE id = %lld", (long long)row.id);
 	json_object_set_new(row.record, "rolled", json_integer(1));
-	rc = store_db_exec(db, "BEGIN IMMEDIATE");
+	rc = db->engine->begin(db, 0);
 	if (rc == 0) {
 		if (row.record == NULL)
-			rc = store_db_exec(db, keep);
+			rc = sql_exec(db, keep);
 		else if (strcmp(member_text(row.record, "probe"), "mesh") == 0)
 			rc = mesh_roll(db, &row);
 		else
 			rc = update(db, row.id, row.record);
 		if (rc == 0)
-			rc = store_db_exec(db, "COMMIT");
+			rc = db->engine->commit(db);
 		if (rc < 0)
-			sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+			db->engine->rollback(db);
 	}
 	json_decref(row.record);
 	return rc < 0 ? rc : 1;

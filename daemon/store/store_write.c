@@ -4,10 +4,10 @@
  *
  * Rows wait for company: a batch is committed when it has BATCH_ROWS, or when
  * its first row has waited BATCH_WAIT_NS. Runs and settings are orders and
- * states, so they are committed at once; when the disk refuses them they are
- * kept here and written first once it takes writes again. Records are not
- * kept: their agents do it. A batch with a row that somebody waits for is
- * synced before he is told.
+ * states, so they are committed at once. What the database refuses is kept
+ * here and written first once it takes writes again; but not records: their
+ * agents do it. A batch with a row that somebody waits for is synced before he
+ * is told.
  */
 #include "daemon/store/store_int.h"
 
@@ -15,13 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "daemon/embed.h"
 #include "daemon/store/store_db.h"
 
 #define BATCH_ROWS     1000
@@ -31,13 +30,9 @@
 #define KEPT_ROWS_MAX  4096
 #define TICK_NS        CLK_NS_PER_S /* space is looked at, retries are made */
 #define KEEP_NS        (60 * CLK_NS_PER_S) /* between looks for old rows */
-#define WAL_IDLE_BYTES                                                         \
-	(4 * 1024 * 1024) /* a longer log is emptied when idle                 \
-			   */
 
 struct store_writer {
-	struct store_options options; /* dir is our own copy */
-	char *path;
+	struct store_options options; /* texts are our own copies */
 	struct store_done *done;
 	pthread_t thread;
 
@@ -50,11 +45,10 @@ struct store_writer {
 	struct store_health health;
 
 	/* the thread's own */
-	sqlite3 *db;
+	struct sql *db;
 	struct store_put_db *put;
 	struct store_jobs kept;
 	size_t kept_rows;
-	int sync_full;
 	int low;    /* less than free_min is free */
 	int broken; /* -errno of the last failed commit, else 0 */
 	char broken_why[128];
@@ -69,17 +63,18 @@ struct store_writer {
 static const struct put_kind {
 	int urgent;  /* commit at once */
 	int reserve; /* may use the last free_min bytes */
+	int kept;    /* nobody puts it again: it waits here */
 } put_kinds[PUT_MAX] = {
-	[PUT_RECORD] = { 0, 0 },
-	[PUT_RUN] = { 1, 1 },
-	[PUT_COUNTERS] = { 0, 0 },
-	[PUT_NODE] = { 0, 0 },
-	[PUT_EVENT] = { 0, 1 },
-	[PUT_SETTING] = { 1, 1 },
-	[PUT_VERDICT] = { 0, 1 },
-	[PUT_BASELINE] = { 1, 1 },
-	[PUT_TOPOLOGY] = { 1, 1 },
-	[PUT_JOB] = { 0, 1 },
+	[PUT_RECORD] = { 0, 0, 0 },
+	[PUT_RUN] = { 1, 1, 1 },
+	[PUT_COUNTERS] = { 0, 0, 0 },
+	[PUT_NODE] = { 0, 0, 0 },
+	[PUT_EVENT] = { 0, 1, 1 },
+	[PUT_SETTING] = { 1, 1, 1 },
+	[PUT_VERDICT] = { 0, 1, 1 },
+	[PUT_BASELINE] = { 1, 1, 1 },
+	[PUT_TOPOLOGY] = { 1, 1, 1 },
+	[PUT_JOB] = { 0, 1, 1 },
 };
 
 /* Values in v, or what its text takes in memory as such. Depth: of what was
@@ -181,29 +176,15 @@ next_batch(struct store_writer *w, int more_to_do, struct store_jobs *batch)
 	return going;
 }
 
-static uint64_t
-file_bytes(const char *path, const char *end)
-{
-	char *name = xasprintf("%s%s", path, end);
-	struct stat st;
-	uint64_t bytes = stat(name, &st) == 0 ? (uint64_t)st.st_size : 0;
-
-	free(name);
-	return bytes;
-}
-
 /* Publish what the thread knows; say so when it is news. */
 static void
 update_health(struct store_writer *w)
 {
-	uint64_t db_bytes = file_bytes(w->path, "");
-	uint64_t wal_bytes = file_bytes(w->path, "-wal");
 	char text[sizeof(w->health.alarm)];
-	struct statvfs fs;
+	struct sql_space space = { 0 };
 	int news;
 
-	if (statvfs(w->options.dir, &fs) < 0)
-		fs.f_bavail = fs.f_frsize = 0;
+	w->db->engine->space(w->db, &space);
 	if (w->broken != 0)
 		snprintf(text, sizeof(text), "the store cannot be written: %s",
 		    w->broken_why);
@@ -224,9 +205,9 @@ update_health(struct store_writer *w)
 	news = strcmp(text, w->health.alarm) != 0;
 	memcpy(w->health.alarm, text, sizeof(text));
 	w->health.writable = w->broken == 0 && !w->low;
-	w->health.db_bytes = db_bytes;
-	w->health.wal_bytes = wal_bytes;
-	w->health.free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	w->health.db_bytes = space.db_bytes;
+	w->health.wal_bytes = space.log_bytes;
+	w->health.free_bytes = space.free_bytes;
 	pthread_mutex_unlock(&w->lock);
 	if (news && text[0] != '\0')
 		log_warnx("store: alarm: %s", text);
@@ -238,73 +219,111 @@ update_health(struct store_writer *w)
 static void
 look_at_space(struct store_writer *w)
 {
-	uint64_t min_bytes = w->options.free_min_bytes, free_bytes;
-	struct statvfs fs;
+	uint64_t min_bytes = w->options.free_min_bytes;
+	struct sql_space space;
 
-	if (statvfs(w->options.dir, &fs) < 0)
-		return; /* an open file may still be written: let it show */
-	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	w->db->engine->space(w->db, &space);
 	if (w->low)
 		min_bytes += min_bytes / 8;
-	w->low = free_bytes < min_bytes;
+	w->low = space.free_bytes < min_bytes;
 }
 
-/* One transaction over kept rows and batch. Statuses are set only for rows
- * that are themselves not fit. */
+/* Statuses are set only for rows that are themselves not fit: what the database
+ * says of them is in their outcome once all is flushed. */
 static int
-put_all(struct store_writer *w, struct store_jobs *jobs, uint64_t *rows)
+put_all(struct store_writer *w, struct store_jobs *jobs)
 {
 	struct store_job *job;
-	int rc;
+	int rc = store_put_runs(w->put, jobs);
 
 	TAILQ_FOREACH (job, jobs, link) {
-		rc = store_put_job(w->put, job);
-		if (rc < 0 && rc != -EPROTO)
+		if (rc < 0)
 			return rc;
-		if (rc == -EPROTO)
-			log_warnx("store: a row of kind %d is not fit to be "
-				  "stored",
-			    job->what);
-		job->status = rc;
-		*rows += rc == 0;
+		if (job->unfit)
+			continue;
+		rc = store_put_job(w->put, job);
+		if (rc == -EPROTO) {
+			job->unfit = 1;
+			rc = 0;
+		}
 	}
-	return 0;
+	return rc;
+}
+
+/* Of rows on their way the one that was refused is left out: 1 when there is
+ * one, and the others may go again. */
+static int
+sort_out(struct store_jobs *jobs)
+{
+	struct store_job *job;
+	int found = 0;
+
+	TAILQ_FOREACH (job, jobs, link) {
+		if (!job->unfit && job->outcome.status == -EPROTO)
+			found = job->unfit = 1;
+		job->outcome = (struct sql_outcome){ 0 };
+	}
+	return found;
+}
+
+/* One transaction over kept rows and batch. */
+static int
+commit_once(struct store_writer *w, struct store_jobs *batch, int synced)
+{
+	int rc = w->db->engine->begin(w->db, synced);
+
+	store_put_forget(w->put);
+	if (rc == 0)
+		rc = put_all(w, &w->kept);
+	if (rc == 0)
+		rc = put_all(w, batch);
+	if (rc == 0)
+		rc = w->db->engine->flush(w->db);
+	if (rc == 0)
+		rc = store_put_count(w->put, &w->kept);
+	if (rc == 0)
+		rc = store_put_count(w->put, batch);
+	if (rc == 0)
+		rc = w->db->engine->commit(w->db);
+	return rc;
+}
+
+static uint64_t
+rows_stored(struct store_jobs *jobs)
+{
+	struct store_job *job;
+	uint64_t rows = 0;
+
+	TAILQ_FOREACH (job, jobs, link) {
+		rows += !job->unfit;
+		if (!job->unfit)
+			continue;
+		job->status = -EPROTO;
+		log_warnx("store: a row of kind %d is not fit to be stored",
+		    job->what);
+	}
+	return rows;
 }
 
 static int
 commit(struct store_writer *w, struct store_jobs *batch, uint64_t *ret_rows)
 {
 	const struct store_job *job;
-	uint64_t rows = 0;
-	int rc, full = w->kept_rows > 0;
+	int rc, synced = w->kept_rows > 0;
 
 	/* Somebody acts on it: an agent deletes what was acknowledged. One sync
 	 * is for all rows of a batch. */
 	TAILQ_FOREACH (job, batch, link)
-		full |= put_kinds[job->what].urgent || job->cb != NULL;
-	if (w->sync_full != full &&
-	    store_db_exec(w->db,
-		full ? "PRAGMA synchronous=FULL"
-		     : "PRAGMA synchronous=NORMAL") == 0)
-		w->sync_full = full;
-	rc = store_db_errno(
-	    sqlite3_exec(w->db, "BEGIN IMMEDIATE", NULL, NULL, NULL));
-	if (rc == 0)
-		rc = put_all(w, &w->kept, &rows);
-	if (rc == 0)
-		rc = put_all(w, batch, &rows);
-	if (rc == 0)
-		rc = store_db_errno(
-		    sqlite3_exec(w->db, "COMMIT", NULL, NULL, NULL));
-	if (rc == 0) {
-		*ret_rows = rows;
-		return 0;
+		synced |= put_kinds[job->what].urgent || job->cb != NULL;
+	while ((rc = commit_once(w, batch, synced)) < 0) {
+		snprintf(w->broken_why, sizeof(w->broken_why), "%s",
+		    sql_error(w->db));
+		w->db->engine->rollback(w->db);
+		if (sort_out(&w->kept) + sort_out(batch) == 0)
+			return rc;
 	}
-	snprintf(w->broken_why, sizeof(w->broken_why), "%s",
-	    sqlite3_errmsg(w->db));
-	if (!sqlite3_get_autocommit(w->db))
-		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
-	return rc;
+	*ret_rows = rows_stored(&w->kept) + rows_stored(batch);
+	return 0;
 }
 
 static void
@@ -326,9 +345,12 @@ fail_rows(struct store_writer *w, struct store_jobs *jobs)
 	struct store_job *job, *copy;
 
 	TAILQ_FOREACH (job, jobs, link) {
+		const struct put_kind *kind = &put_kinds[job->what];
+
 		job->status = w->broken == -ENOSPC ? -ENOSPC : -EIO;
-		if (!put_kinds[job->what].urgent ||
-		    w->kept_rows >= KEPT_ROWS_MAX)
+		/* Half of the room is for orders and states alone. */
+		if (!kind->kept ||
+		    w->kept_rows >= KEPT_ROWS_MAX / (kind->urgent ? 1 : 2))
 			continue;
 		copy = store_job_new(job->what, json_incref(job->object), NULL,
 		    NULL);
@@ -391,14 +413,23 @@ try_again(struct store_writer *w)
 {
 	struct store_jobs none = TAILQ_HEAD_INITIALIZER(none);
 	uint64_t rows = 0;
+	char now[24];
 
-	store_keep_checkpoint(w->db); /* may be what makes room */
+	w->broken = w->db->engine->ready(w->db);
+	if (w->broken < 0) {
+		snprintf(w->broken_why, sizeof(w->broken_why), "%s",
+		    sql_error(w->db));
+		return;
+	}
 	if (w->kept_rows == 0) {
-		struct store_job *row = store_job_new(PUT_SETTING,
-		    json_pack("{s:s,s:s}", "key", "store.retry", "value",
-			"written when the disk took writes again"),
-		    NULL, NULL);
+		struct store_job *row;
 
+		/* A row that does not change would not be written. */
+		snprintf(now, sizeof(now), "%llu",
+		    (unsigned long long)clk_unix_ns());
+		row = store_job_new(PUT_SETTING,
+		    json_pack("{s:s,s:s}", "key", "store.retry", "value", now),
+		    NULL, NULL);
 		/* The macro names its argument more than once. */
 		TAILQ_INSERT_TAIL(&w->kept, row, link);
 		w->kept_rows++;
@@ -413,7 +444,6 @@ static int
 keep_small(struct store_writer *w, uint64_t now_ns)
 {
 	uint64_t now_unix_ns;
-	int64_t had, left;
 
 	if (now_ns >= w->keep_ns) {
 		now_unix_ns = store_clock_now(w->db, &w->clock);
@@ -424,20 +454,9 @@ keep_small(struct store_writer *w, uint64_t now_ns)
 		}
 		w->keep_ns = now_ns + (w->clock.is_ahead ? TICK_NS : KEEP_NS);
 	}
-	if (w->keep_worked) {
-		/* A store from before pages could be given back keeps them,
-		 * and must not be asked for ever. */
-		had = store_db_int(w->db, "PRAGMA freelist_count", 0);
-		if (had > 0 && store_keep_vacuum(w->db) == 0) {
-			left = store_db_int(w->db, "PRAGMA freelist_count", 0);
-			if (left > 0 && left < had)
-				return 1;
-		}
-		w->keep_worked = 0;
-		store_keep_checkpoint(w->db); /* only now does it shrink */
-	}
-	if (w->health.wal_bytes > WAL_IDLE_BYTES)
-		store_keep_checkpoint(w->db);
+	if (w->db->engine->tidy(w->db, w->keep_worked) > 0)
+		return 1;
+	w->keep_worked = 0;
 	return 0;
 }
 
@@ -468,7 +487,6 @@ writer_main(void *arg)
 	}
 	if (w->kept_rows > 0)
 		try_again(w);
-	store_keep_checkpoint(w->db);
 	return NULL;
 }
 
@@ -476,26 +494,27 @@ static void
 writer_free(struct store_writer *w)
 {
 	store_put_free(w->put);
-	store_db_close(w->db);
+	sql_close(w->db);
 	drop_jobs(&w->kept);
 	pthread_cond_destroy(&w->wake);
 	pthread_mutex_destroy(&w->lock);
 	free((char *)(uintptr_t)w->options.dir);
-	free(w->path);
+	free((char *)(uintptr_t)w->options.url);
 	free(w);
 }
 
 int
-store_writer_start(const struct store_options *o, const char *path,
-    struct store_done *done, struct store_writer **ret)
+store_writer_start(const struct store_options *o, struct store_done *done,
+    struct store_writer **ret)
 {
+	const struct sql_engine *engine = sql_engine_find(o->url, NULL);
 	struct store_writer *w = xcalloc(1, sizeof(*w));
 	pthread_condattr_t attr;
 	int rc;
 
 	w->options = *o;
 	w->options.dir = xstrdup(o->dir);
-	w->path = xstrdup(path);
+	w->options.url = o->url != NULL ? xstrdup(o->url) : NULL;
 	w->done = done;
 	TAILQ_INIT(&w->queue);
 	TAILQ_INIT(&w->kept);
@@ -504,9 +523,11 @@ store_writer_start(const struct store_options *o, const char *path,
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	rc = store_db_prepare(w->path, &w->notice);
+	rc = engine->prepare(o, embed_steps, &w->notice);
+	if (rc < 0 && w->notice.text[0] != '\0')
+		log_warnx("store: %s", w->notice.text);
 	if (rc == 0)
-		rc = store_db_open(w->path, STORE_DB_WRITER, &w->db);
+		rc = sql_open(o, SQL_WRITER, &w->db);
 	if (rc == 0)
 		rc = store_put_new(w->db, &w->put);
 	if (rc == 0) {

@@ -17,7 +17,8 @@ common/               -                                 -
 schema/pki            -                                 openssl
 schema/               -                                 jansson
 
-daemon/store/         .                                 sqlite3,jansson,event2,zlib
+daemon/store/store_(sqlite|file) .                      sqlite3,jansson
+daemon/store/         .                                 jansson,event2,zlib
 daemon/cluster/       store                             jansson,event2
 daemon/slurm/         -                                 jansson,event2
 daemon/jobs/          cluster,slurm,store               jansson,event2,openssl

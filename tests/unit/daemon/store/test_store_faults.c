@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <utime.h>
 
-#include "daemon/store/store_db.c"
+#include "daemon/store/store_file.c"
 
 #include "tests/unit/daemon/store/store_fix.h"
 
@@ -101,7 +101,7 @@ count_rows(struct fix *f, const char *table)
 	path_in(f, "coalmine.db", path);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
-	n = store_db_int(db, sql, -1);
+	n = sqlite_int(db, sql, -1);
 	sqlite3_close(db);
 	return n;
 }
@@ -126,9 +126,9 @@ test_old_bodies_are_read(void **state)
 	    "INSERT INTO record (run_id, seq, at_unix_ns, raw, probe, body)"
 	    " VALUES (1, 1, 5, 0, 'mesh', '{\"seq\":1,\"pad\":\"%01200d\"}')",
 	    7);
-	assert_int_equal(store_db_exec(db, long_text), 0);
+	assert_int_equal(sqlite_exec(db, long_text), 0);
 	/* "CMIN" */
-	assert_int_equal(store_db_exec(db, "PRAGMA application_id=0x434d494e"),
+	assert_int_equal(sqlite_exec(db, "PRAGMA application_id=0x434d494e"),
 	    0);
 	sqlite3_close(db);
 	f->options.retention_ns = f->options.raw_retention_ns = 0;
@@ -196,25 +196,27 @@ test_migration_is_all_or_nothing(void **state)
 	struct embed first[2] = { steps_ok[0], { NULL, NULL, 0 } };
 	char path[256], copy[256];
 	struct utimbuf long_ago = { .modtime = time(NULL) - 8 * 24 * 3600 };
+	struct sqlite *s;
 	sqlite3 *db;
 
 	path_in(f, "m.db", path);
 	path_in(f, "m.db.v1", copy);
-	assert_int_equal(store_db_open(path, STORE_DB_WRITER, &db), 0);
+	assert_int_equal(sqlite_open(path, SQL_WRITER, &s, NULL), 0);
+	db = s->db;
 	assert_int_equal(migrate(db, path, first), 0);
 	assert_int_equal(migrate(db, path, steps_bad), -EIO);
-	assert_int_equal(store_db_int(db, "PRAGMA user_version", -1), 1);
-	assert_int_equal(store_db_int(db, "SELECT count(*) FROM a", -1), 0);
+	assert_int_equal(sqlite_int(db, "PRAGMA user_version", -1), 1);
+	assert_int_equal(sqlite_int(db, "SELECT count(*) FROM a", -1), 0);
 	assert_int_equal(migrate(db, path, steps_ok), 0);
-	assert_int_equal(store_db_int(db, "PRAGMA user_version", -1), 2);
-	assert_int_equal(store_db_int(db, "SELECT count(y IS NULL) FROM a", -1),
+	assert_int_equal(sqlite_int(db, "PRAGMA user_version", -1), 2);
+	assert_int_equal(sqlite_int(db, "SELECT count(y IS NULL) FROM a", -1),
 	    1);
 	assert_int_equal(migrate(db, path, steps_ok), 0);
 	assert_int_equal(access(copy, F_OK), 0); /* what was before */
 	assert_int_equal(utime(copy, &long_ago), 0);
 	assert_int_equal(migrate(db, path, steps_ok), 0);
 	assert_int_equal(access(copy, F_OK), -1); /* for a week */
-	store_db_close(db);
+	sqlite_shut(s);
 }
 
 static void
@@ -305,8 +307,7 @@ test_retention(void **state)
 	struct fix *f = *state;
 	uint64_t now = clk_unix_ns();
 	json_t *raw = fix_canary("old", 2000, "lat", "isolated", 1);
-	char path[256];
-	sqlite3 *db;
+	struct sql *db;
 	int slices = 0, rc;
 
 	/* Not by the writer: here we look at each slice. */
@@ -328,8 +329,7 @@ test_retention(void **state)
 	fix_put_record(f, fix_canary("live", 1, "lat", "isolated", 1));
 	store_close(f->st);
 	f->st = NULL;
-	path_in(f, "coalmine.db", path);
-	assert_int_equal(store_db_open(path, STORE_DB_WRITER, &db), 0);
+	assert_int_equal(sql_open(&f->options, SQL_WRITER, &db), 0);
 	/* Eight days on: the raw record is over its time, the run is not. */
 	do {
 		rc = store_keep_slice(db, now + 8 * DAY_NS,
@@ -340,8 +340,8 @@ test_retention(void **state)
 	} while (rc > 0);
 	assert_int_equal(rc, 0);
 	assert_true(slices >= 4); /* in pieces */
-	assert_int_equal(store_keep_vacuum(db), 0);
-	store_db_close(db);
+	assert_int_equal(db->engine->tidy(db, 1), 0);
+	sql_close(db);
 	assert_int_equal(count_rows(f, "run"), 2);
 	assert_int_equal(count_rows(f, "record"), 2);
 	assert_int_equal(count_rows(f, "record WHERE raw = 1"), 0);
@@ -425,14 +425,12 @@ test_clock_believed(void **state)
 	struct fix *f = *state;
 	struct store_clock c;
 	uint64_t start, at;
-	char path[256];
-	sqlite3 *db;
+	struct sql *db;
 
 	fix_open(f);
 	store_close(f->st);
 	f->st = NULL;
-	path_in(f, "coalmine.db", path);
-	assert_int_equal(store_db_open(path, STORE_DB_WRITER, &db), 0);
+	assert_int_equal(sql_open(&f->options, SQL_WRITER, &db), 0);
 	fake_ns = CLK_NS_PER_S;
 	fake_ahead_ns = 0;
 	clk_set_source(fake_clock, fake_unix);
@@ -455,7 +453,7 @@ test_clock_believed(void **state)
 	at = store_clock_now(db, &c);
 	assert_true(!c.is_ahead && at - start < DAY_NS);
 	clk_set_source(NULL, NULL);
-	store_db_close(db);
+	sql_close(db);
 }
 
 /* The writer does it by itself, while others write all the time, and the file

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "daemon/store/store_ask_data.c"
+#include "daemon/store/store_sqlite.h"
 
 #include "tests/unit/daemon/store/store_fix.h"
 
@@ -82,14 +83,12 @@ static json_t *
 heard_within(struct fix *f, struct steps *s)
 {
 	struct store_reading r = { NULL, NULL };
-	char *path = xasprintf("%s/coalmine.db", f->dir);
 	json_t *got = NULL;
 
-	assert_int_equal(store_db_open(path, STORE_DB_READER, &r.db), 0);
-	sqlite3_progress_handler(r.db, 1, step_cb, s);
+	assert_int_equal(sql_open(&f->options, SQL_READER, &r.db), 0);
+	sqlite3_progress_handler(((struct sqlite *)r.db)->db, 1, step_cb, s);
 	assert_int_equal(store_read_heard(&r, NULL, &got), 0);
-	store_db_close(r.db);
-	free(path);
+	sql_close(r.db);
 	return got;
 }
 

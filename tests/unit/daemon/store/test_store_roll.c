@@ -78,14 +78,12 @@ put_run(struct fix *f, const char *run, const char *class)
 	assert_int_equal(fix_put_run(f, o), 0);
 }
 
-static sqlite3 *
+static struct sql *
 db_of(const struct fix *f)
 {
-	char path[128];
-	sqlite3 *db;
+	struct sql *db;
 
-	snprintf(path, sizeof(path), "%s/coalmine.db", f->dir);
-	assert_int_equal(store_db_open(path, STORE_DB_WRITER, &db), 0);
+	assert_int_equal(sql_open(&f->options, SQL_WRITER, &db), 0);
 	return db;
 }
 
@@ -93,19 +91,19 @@ db_of(const struct fix *f)
 static void
 came_at(struct fix *f, const char *which, int64_t at_unix_ns)
 {
-	sqlite3 *db = db_of(f);
+	struct sql *db = db_of(f);
 	char sql[256];
 
 	snprintf(sql, sizeof(sql), "UPDATE record SET at_unix_ns = %lld %s",
 	    (long long)at_unix_ns, which);
-	assert_int_equal(store_db_exec(db, sql), 0);
-	store_db_close(db);
+	assert_int_equal(sql_exec(db, sql), 0);
+	sql_close(db);
 }
 
 static void
 roll_all(struct fix *f, int64_t before_unix_ns, int want)
 {
-	sqlite3 *db = db_of(f);
+	struct sql *db = db_of(f);
 	int rolled = 0, rc;
 
 	do {
@@ -114,7 +112,7 @@ roll_all(struct fix *f, int64_t before_unix_ns, int want)
 	} while (rc > 0);
 	assert_int_equal(rc, 0);
 	assert_int_equal(rolled, want);
-	store_db_close(db);
+	sql_close(db);
 }
 
 static json_t *
@@ -136,7 +134,7 @@ test_long_bodies_come_back(void **state)
 	struct fix *f = *state;
 	json_t *given = mesh("m", 1, "leaf", 1e-5), *list, *run;
 	char name[32];
-	sqlite3 *db;
+	struct sql *db;
 
 	assert_int_equal(fix_put_record(f, json_incref(given)), 0);
 	run = fix_run("long", "x", "finished", 7);
@@ -157,13 +155,12 @@ test_long_bodies_come_back(void **state)
 	json_decref(run);
 	db = db_of(f);
 	/* 300 rows of some 45 bytes */
-	assert_in_range(store_db_int(db, "SELECT length(body) FROM record", 0),
-	    500, 8000);
+	assert_in_range(sql_int(db, "SELECT length(body) FROM record", 0), 500,
+	    8000);
 	/* A BLOB that is none of ours is told, and is no record. */
-	assert_int_equal(store_db_exec(db,
-			     "UPDATE record SET body = x'ffffffff00'"),
+	assert_int_equal(sql_exec(db, "UPDATE record SET body = x'ffffffff00'"),
 	    0);
-	store_db_close(db);
+	sql_close(db);
 	list = records_of(f, "m");
 	assert_null(json_object_get(json_array_get(list, 0), "seq"));
 	json_decref(list);
@@ -284,15 +281,15 @@ test_lists_go_with_the_class_of_the_run(void **state)
 }
 
 static int64_t
-count_of(sqlite3 *db, const char *sql)
+count_of(struct sql *db, const char *sql)
 {
-	sqlite3_stmt *q = NULL;
+	struct sql_stmt *q = NULL;
 	int64_t count;
 
-	assert_int_equal(store_db_stmt(db, sql, &q), 0);
-	assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-	count = sqlite3_column_int64(q, 0);
-	sqlite3_finalize(q);
+	assert_int_equal(sql_prepare(db, sql, &q), 0);
+	assert_int_equal(sql_step(q), 1);
+	count = sql_column_int(q, 0);
+	sql_finalize(q);
 	return count;
 }
 
@@ -302,7 +299,7 @@ static void
 test_what_shrinks_moves_together(void **state)
 {
 	struct fix *f = *state;
-	sqlite3 *db;
+	struct sql *db;
 	json_t *list;
 
 	put_run(f, "b", "background");
@@ -326,7 +323,7 @@ test_what_shrinks_moves_together(void **state)
 			     " run_id WHERE run = 'b' AND record.id BETWEEN 7"
 			     " AND 9"),
 	    3);
-	store_db_close(db);
+	sql_close(db);
 	roll_all(f, HOUR_NS + 1, 0);
 	list = records_of(f, "b");
 	assert_int_equal(json_array_size(list), 3);
@@ -342,7 +339,7 @@ test_housekeeping_rolls(void **state)
 	struct fix *f = *state;
 	uint64_t now = clk_unix_ns();
 	json_t *list;
-	sqlite3 *db;
+	struct sql *db;
 	int rc;
 
 	put_run(f, "m", "background");
@@ -355,7 +352,7 @@ test_housekeeping_rolls(void **state)
 			.raw_retention_ns = 7 * DAY_NS })) > 0)
 		;
 	assert_int_equal(rc, 0);
-	store_db_close(db);
+	sql_close(db);
 	list = records_of(f, "m");
 	assert_int_equal(json_array_size(list), 1);
 	assert_int_equal(int_at(list, 0, "rolled"), 3);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_db.c - the file: WAL, so readers never wait for the writer; NORMAL, so
- * a kill loses nothing and a power cut at most the newest commits, which the
- * writer raises to FULL where a row is an order (see store_write.c).
+ * store_file.c - SQLite's file as a whole: on what disk it may lie, whose it
+ * is, is it sound, what version has it; copies out of it and back into it.
  */
-#include "daemon/store/store_db.h"
+#include "daemon/store/store_sqlite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +17,17 @@
 
 #include "common/clk.h"
 #include "common/log.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/embed.h"
+#include "daemon/store/store.h"
 
 #define CHECK_LIMIT_NS                                                         \
-	(20 * CLK_NS_PER_S)            /* of start-up; then it is good         \
-					  enough: a read finds the rest */
-#define COPY_KEPT_S    (7 * 24 * 3600) /* of an older version, once migrated */
-#define PROGRESS_STEPS 4000 /* about a millisecond of SQLite's machine */
+	(20 * CLK_NS_PER_S) /* of start-up; then it is good                    \
+			       enough: a read finds the rest */
+#define BACKUP_PAGES    200 /* of one step; the writer may go on between */
+#define BACKUP_PAUSE_NS (5 * CLK_NS_PER_MS)
+#define COPY_KEPT_S     (7 * 24 * 3600) /* of an older version, once migrated */
 
 struct fs_row {
 	uint32_t type; /* f_type of statfs(2) */
@@ -70,8 +72,8 @@ fs_judge(const char *dir, uint32_t type)
 	return 0;
 }
 
-int
-store_db_check_fs(const char *dir)
+static int
+check_fs(const char *dir)
 {
 	struct statfs fs;
 	int rc;
@@ -84,8 +86,8 @@ store_db_check_fs(const char *dir)
 	return fs_judge(dir, (uint32_t)fs.f_type);
 }
 
-int
-store_db_lock(const char *dir, int *ret_fd)
+static int
+lock_dir(const char *dir, int *ret_fd)
 {
 	char *path = xasprintf("%s/lock", dir);
 	int rc = 0, fd;
@@ -109,143 +111,17 @@ store_db_lock(const char *dir, int *ret_fd)
 }
 
 int
-store_db_errno(int rc)
+sqlite_lock(const struct store_options *o, int *ret_fd)
 {
-	switch (rc & 0xff) {
-	case SQLITE_OK:
-	case SQLITE_ROW:
-	case SQLITE_DONE:
-		return 0;
-	case SQLITE_FULL:
-		return -ENOSPC;
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return -EBUSY;
-	case SQLITE_NOMEM:
-		return -ENOMEM;
-	case SQLITE_INTERRUPT:
-		return -ETIMEDOUT;
-	case SQLITE_CORRUPT:
-	case SQLITE_NOTADB:
-		return -EBADMSG;
-	case SQLITE_READONLY:
-	case SQLITE_PERM:
-	case SQLITE_AUTH:
-		return -EACCES;
-	case SQLITE_CANTOPEN:
-		return -ENOENT;
-	default:
-		return -EIO;
-	}
-}
-
-int
-store_db_exec(sqlite3 *db, const char *sql)
-{
-	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
-
-	if (rc == SQLITE_OK)
-		return 0;
-	log_warnx("store: %.60s: %s", sql, sqlite3_errmsg(db));
-	return store_db_errno(rc);
-}
-
-int
-store_db_stmt(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
-{
-	int rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret,
-	    NULL);
-
-	if (rc == SQLITE_OK)
-		return 0;
-	log_warnx("store: %.60s: %s", sql, sqlite3_errmsg(db));
-	return store_db_errno(rc);
-}
-
-int64_t
-store_db_int(sqlite3 *db, const char *sql, int64_t fallback)
-{
-	sqlite3_stmt *q = NULL;
-	int64_t value = fallback;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) == SQLITE_OK &&
-	    sqlite3_step(q) == SQLITE_ROW)
-		value = sqlite3_column_int64(q, 0);
-	sqlite3_finalize(q);
-	return value;
-}
-
-static int
-progress_cb(void *arg)
-{
-	const uint64_t *deadline_ns = arg;
-
-	return *deadline_ns != 0 && clk_ns() > *deadline_ns;
-}
-
-void
-store_db_deadline(sqlite3 *db, const uint64_t *deadline_ns)
-{
-	sqlite3_progress_handler(db, PROGRESS_STEPS, progress_cb,
-	    (void *)(uintptr_t)deadline_ns);
-}
-
-/* secure_delete is on in Debian's build and would rewrite every page that a
- * retention delete empties. */
-static const char *const role_pragmas[] = {
-	[STORE_DB_WRITER] = "PRAGMA auto_vacuum=INCREMENTAL;"
-			    "PRAGMA journal_mode=WAL;"
-			    "PRAGMA synchronous=NORMAL;"
-			    "PRAGMA foreign_keys=ON;"
-			    "PRAGMA secure_delete=OFF;"
-			    "PRAGMA trusted_schema=OFF;"
-			    "PRAGMA temp_store=MEMORY;"
-			    "PRAGMA cache_size=-8000;"
-			    "PRAGMA journal_size_limit=16777216;",
-	[STORE_DB_READER] = "PRAGMA query_only=ON;"
-			    "PRAGMA trusted_schema=OFF;"
-			    "PRAGMA temp_store=MEMORY;"
-			    "PRAGMA cache_size=-4000;",
-};
-
-int
-store_db_open(const char *path, enum store_db_role role, sqlite3 **ret)
-{
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-	sqlite3 *db = NULL;
 	int rc;
 
-	if (role == STORE_DB_WRITER)
-		flags |= SQLITE_OPEN_CREATE;
-	rc = sqlite3_open_v2(path, &db, flags, NULL);
-	if (rc != SQLITE_OK) {
-		log_warnx("store: %s: %s", path,
-		    db != NULL ? sqlite3_errmsg(db) : "out of memory");
-		sqlite3_close(db);
-		return store_db_errno(rc);
-	}
-	sqlite3_extended_result_codes(db, 1);
-	sqlite3_busy_timeout(db, 5000);
-	rc = store_db_exec(db, role_pragmas[role]);
-	if (rc < 0) {
-		sqlite3_close(db);
+	if (mkdir(o->dir, 0750) < 0 && errno != EEXIST) {
+		rc = -errno;
+		log_warn("store: %s", o->dir);
 		return rc;
 	}
-	*ret = db;
-	return 0;
-}
-
-void
-store_db_close(sqlite3 *db)
-{
-	sqlite3_stmt *q;
-
-	if (db == NULL)
-		return;
-	for (q = sqlite3_next_stmt(db, NULL); q != NULL;
-	     q = sqlite3_next_stmt(db, NULL))
-		sqlite3_finalize(q);
-	sqlite3_close(db);
+	rc = check_fs(o->dir);
+	return rc < 0 ? rc : lock_dir(o->dir, ret_fd);
 }
 
 /* One step and its number, or nothing at all. */
@@ -256,13 +132,13 @@ migrate_step(sqlite3 *db, const struct embed *step, int number)
 	int rc;
 
 	snprintf(set, sizeof(set), "PRAGMA user_version=%d", number);
-	rc = store_db_exec(db, "BEGIN IMMEDIATE");
+	rc = sqlite_exec(db, "BEGIN IMMEDIATE");
 	if (rc == 0)
-		rc = store_db_exec(db, (const char *)step->bytes);
+		rc = sqlite_exec(db, (const char *)step->bytes);
 	if (rc == 0)
-		rc = store_db_exec(db, set);
+		rc = sqlite_exec(db, set);
 	if (rc == 0)
-		rc = store_db_exec(db, "COMMIT");
+		rc = sqlite_exec(db, "COMMIT");
 	if (rc < 0) {
 		log_warnx("store: migration %s failed", step->name);
 		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
@@ -301,7 +177,7 @@ drop_copies(const char *path, int newest)
 static int
 migrate(sqlite3 *db, const char *path, const struct embed *steps)
 {
-	int version = (int)store_db_int(db, "PRAGMA user_version", -1);
+	int version = (int)sqlite_int(db, "PRAGMA user_version", -1);
 	int newest = newest_version(steps), rc = 0;
 	char set[64];
 
@@ -319,7 +195,7 @@ migrate(sqlite3 *db, const char *path, const struct embed *steps)
 		char *sql = sqlite3_mprintf("VACUUM INTO '%q'", copy);
 
 		unlink(copy); /* of an attempt that did not end */
-		rc = store_db_exec(db, sql);
+		rc = sqlite_exec(db, sql);
 		if (rc == 0)
 			log_info("store: kept a copy of version %d as %s",
 			    version, copy);
@@ -332,7 +208,7 @@ migrate(sqlite3 *db, const char *path, const struct embed *steps)
 		return rc;
 	snprintf(set, sizeof(set), "PRAGMA application_id=%d",
 	    STORE_APPLICATION_ID);
-	return version == newest ? 0 : store_db_exec(db, set);
+	return version == newest ? 0 : sqlite_exec(db, set);
 }
 
 /* 0 when sound, or when there was no time to look at everything. */
@@ -344,7 +220,7 @@ quick_check(sqlite3 *db, struct err *err)
 	sqlite3_stmt *q = NULL;
 	int rc;
 
-	store_db_deadline(db, &deadline_ns);
+	sqlite_set_deadline(db, &deadline_ns);
 	rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &q, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(q);
@@ -359,22 +235,22 @@ quick_check(sqlite3 *db, struct err *err)
 	if (rc < 0)
 		err_say(err, "%s", text != NULL ? text : sqlite3_errmsg(db));
 	sqlite3_finalize(q);
-	sqlite3_progress_handler(db, 0, NULL, NULL);
+	sqlite_set_deadline(db, NULL);
 	return rc;
 }
 
 /* Open, judge, migrate. -EBADMSG: damaged; -EEXIST: a file of another program
  * is never touched. */
 static int
-prepare_once(const char *path, struct err *err)
+prepare_once(const char *path, const struct embed *steps, struct err *err)
 {
-	sqlite3 *db = NULL;
+	struct sqlite *s = NULL;
 	int rc;
 
-	rc = store_db_open(path, STORE_DB_WRITER, &db);
+	rc = sqlite_open(path, SQL_WRITER, &s, err);
 	if (rc == 0) {
-		int64_t id = store_db_int(db, "PRAGMA application_id", -1);
-		int64_t tables = store_db_int(db,
+		int64_t id = sqlite_int(s->db, "PRAGMA application_id", -1);
+		int64_t tables = sqlite_int(s->db,
 		    "SELECT count(*) FROM sqlite_master", -1);
 
 		if (id < 0 || tables < 0) {
@@ -387,12 +263,12 @@ prepare_once(const char *path, struct err *err)
 		}
 	}
 	if (rc == 0)
-		rc = quick_check(db, err);
+		rc = quick_check(s->db, err);
 	if (rc == 0)
-		rc = migrate(db, path, embed_steps);
+		rc = migrate(s->db, path, steps);
 	if (rc == -EBADMSG && err->text[0] == '\0')
 		err_say(err, "not a database");
-	store_db_close(db);
+	sqlite_shut(s);
 	return rc;
 }
 
@@ -425,7 +301,7 @@ copy_out(sqlite3 *from, const char *dir, const char *to)
 	int fd, rc;
 
 	unlink(to); /* of an attempt that did not end */
-	rc = store_db_exec(from, sql);
+	rc = sqlite_exec(from, sql);
 	sqlite3_free(sql);
 	if (rc < 0)
 		return rc;
@@ -444,11 +320,10 @@ copy_out(sqlite3 *from, const char *dir, const char *to)
 static int
 backup_check(sqlite3 *db, const char *name, struct err *err)
 {
-	int version = (int)store_db_int(db, "PRAGMA user_version", -1);
+	int version = (int)sqlite_int(db, "PRAGMA user_version", -1);
 	int rc;
 
-	if (store_db_int(db, "PRAGMA application_id", -1) !=
-	    STORE_APPLICATION_ID)
+	if (sqlite_int(db, "PRAGMA application_id", -1) != STORE_APPLICATION_ID)
 		return err_set(err, -EEXIST,
 		    "%.300s is no store of a collector", name);
 	if (version > newest_version(embed_steps))
@@ -471,11 +346,11 @@ store_restore(const char *dir, const char *name, struct err *err)
 	int lock_fd = -1, dir_fd = -1, rc;
 
 	err->text[0] = '\0';
-	rc = store_db_lock(dir, &lock_fd);
+	rc = lock_dir(dir, &lock_fd);
 	if (rc == -EBUSY)
 		err_say(err, "a collector uses %.300s: stop it first", dir);
 	if (rc == 0) {
-		rc = store_db_errno(
+		rc = sqlite_errno(
 		    sqlite3_open_v2(name, &from, SQLITE_OPEN_READONLY, NULL));
 		rc = rc < 0 ? err_set(err, rc, "%.300s cannot be read", name)
 			    : backup_check(from, name, err);
@@ -507,15 +382,15 @@ store_restore(const char *dir, const char *name, struct err *err)
 	return rc;
 }
 
-int
-store_db_prepare(const char *path, struct err *err)
+static int
+prepare_path(const char *path, const struct embed *steps, struct err *err)
 {
 	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
 	struct err ignored = { 0 };
 	int rc;
 
 	err->text[0] = '\0';
-	rc = prepare_once(path, err);
+	rc = prepare_once(path, steps, err);
 	if (rc != -EBADMSG)
 		return rc;
 	rc = move_aside(path, "corrupt", at);
@@ -526,5 +401,67 @@ store_db_prepare(const char *path, struct err *err)
 	    "%s.corrupt-%llu and a new one was begun",
 	    err->text, path, at);
 	log_warnx("store: %s", err->text);
-	return prepare_once(path, &ignored);
+	return prepare_once(path, steps, &ignored);
+}
+
+int
+sqlite_prepare(const struct store_options *o, const struct embed *steps,
+    struct err *err)
+{
+	char *path = xasprintf("%s/coalmine.db", o->dir);
+	int rc = prepare_path(path, steps, err);
+
+	free(path);
+	return rc;
+}
+
+/* Not over what is there, and never half of it: a temporary gets its name
+ * when it is whole. */
+static int
+backup_to(sqlite3 *from, const char *path, const char *temporary,
+    const _Atomic int *stopping)
+{
+	sqlite3_backup *b;
+	sqlite3 *to = NULL;
+	int rc, fd;
+
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	rc = sqlite3_open_v2(temporary, &to,
+	    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main")
+			    : NULL;
+	if (b == NULL)
+		rc = sqlite3_errcode(to);
+	while (b != NULL &&
+	    (rc == SQLITE_OK || rc == SQLITE_BUSY || rc == SQLITE_LOCKED)) {
+		rc = sqlite3_backup_step(b, BACKUP_PAGES);
+		if (*stopping)
+			rc = SQLITE_INTERRUPT;
+		else if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
+			clk_sleep_ns(BACKUP_PAUSE_NS);
+	}
+	sqlite3_backup_finish(b);
+	rc = sqlite_errno(rc);
+	/* A copy that needs no -wal and -shm beside it. */
+	if (rc == 0)
+		rc = sqlite_exec(to, "PRAGMA journal_mode=DELETE");
+	sqlite3_close(to);
+	if (rc == 0 && link(temporary, path) < 0)
+		rc = -errno;
+	unlink(temporary);
+	return rc;
+}
+
+int
+sqlite_backup(struct sql *db, const char *path, const _Atomic int *stopping)
+{
+	char *temporary = xasprintf("%s.part-%d", path, (int)getpid());
+	int rc = backup_to(((struct sqlite *)db)->db, path, temporary,
+	    stopping);
+
+	free(temporary);
+	return rc;
 }

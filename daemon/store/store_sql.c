@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sql.c - which engine a URL means, and the calls of the waist with
+ * failures logged. The engine postgresql is a plugin, so that a collector
+ * without one links nothing for it.
+ */
+#include "daemon/store/store_sql.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/str.h"
+#include "daemon/store/store.h"
+
+const struct sql_engine *
+sql_engine_find(const char *url, struct err *err)
+{
+	if (url == NULL || url[0] == '\0')
+		return &sql_sqlite;
+	err_say(err, "store.url: %.40s: no such engine", url);
+	return NULL;
+}
+
+static int
+failed(struct sql *db, const char *what, int rc)
+{
+	if (rc < 0)
+		log_warnx("store: %.60s: %s", what, sql_error(db));
+	return rc;
+}
+
+int
+sql_open(const struct store_options *o, enum sql_role role, struct sql **ret)
+{
+	struct err err = { 0 };
+	const struct sql_engine *e = sql_engine_find(o->url, &err);
+	int rc = e != NULL ? e->open(o, role, ret, &err) : -EINVAL;
+
+	if (rc < 0)
+		log_warnx("store: %s", err.text);
+	return rc;
+}
+
+void
+sql_close(struct sql *db)
+{
+	if (db != NULL)
+		db->engine->close(db);
+}
+
+int
+sql_exec(struct sql *db, const char *sql)
+{
+	return failed(db, sql, db->engine->exec(db, sql));
+}
+
+int
+sql_prepare(struct sql *db, const char *sql, struct sql_stmt **ret)
+{
+	return failed(db, sql, db->engine->prepare_stmt(db, sql, ret));
+}
+
+int64_t
+sql_int(struct sql *db, const char *sql, int64_t fallback)
+{
+	struct sql_stmt *q = NULL;
+	int64_t value = fallback;
+
+	if (sql_prepare(db, sql, &q) == 0 && sql_step(q) > 0)
+		value = sql_column_int(q, 0);
+	sql_finalize(q);
+	return value;
+}
+
+void
+sql_finalize(struct sql_stmt *q)
+{
+	if (q != NULL)
+		q->db->engine->finalize(q);
+}
+
+void
+sql_bind_int(struct sql_stmt *q, int at, int64_t v)
+{
+	q->db->engine->bind(q, at,
+	    &(struct sql_value){ .type = SQL_INT, .integer = v });
+}
+
+void
+sql_bind_text(struct sql_stmt *q, int at, const char *text)
+{
+	struct sql_value v = { .type = SQL_NULL };
+
+	if (text != NULL)
+		v = (struct sql_value){ .type = SQL_TEXT,
+			.bytes = text,
+			.len_bytes = strlen(text) };
+	q->db->engine->bind(q, at, &v);
+}
+
+void
+sql_bind_given(struct sql_stmt *q, int at, enum sql_type type, void *bytes,
+    size_t len_bytes)
+{
+	q->db->engine->bind(q, at,
+	    &(struct sql_value){ .type = bytes != NULL ? type : SQL_NULL,
+		.bytes = bytes,
+		.len_bytes = len_bytes,
+		.given = 1 });
+}
+
+struct sql_value
+sql_column(struct sql_stmt *q, int at)
+{
+	struct sql_value v;
+
+	q->db->engine->column(q, at, &v);
+	return v;
+}
+
+int64_t
+sql_column_int(struct sql_stmt *q, int at)
+{
+	return sql_column(q, at).integer;
+}
+
+double
+sql_column_real(struct sql_stmt *q, int at)
+{
+	return sql_column(q, at).real;
+}
+
+const char *
+sql_column_text(struct sql_stmt *q, int at)
+{
+	return sql_column(q, at).bytes;
+}
+
+int
+sql_step(struct sql_stmt *q)
+{
+	return q->db->engine->step(q);
+}
+
+int64_t
+sql_run_now(struct sql_stmt *q)
+{
+	const struct sql_engine *e = q->db->engine;
+	struct sql_outcome out = { 0 };
+	int rc = e->run(q, &out);
+
+	if (rc == 0)
+		rc = e->flush(q->db);
+	return rc < 0 ? rc : out.changes;
+}
+
+const char *
+sql_error(struct sql *db)
+{
+	return db->engine->error(db);
+}

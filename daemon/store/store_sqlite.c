@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sqlite.c - the engine of one file: WAL, so readers never wait for the
+ * writer; NORMAL, so a kill loses nothing and a power cut at most the newest
+ * commits, but FULL where a batch is to be synced.
+ */
+#include "daemon/store/store_sqlite.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "daemon/store/store.h"
+
+#define PROGRESS_STEPS 4000 /* about a millisecond of SQLite's machine */
+#define BUSY_MS        5000
+#define WAL_IDLE_BYTES (4 * 1024 * 1024) /* longer, it is emptied when idle */
+
+struct sqlite_stmt {
+	struct sql_stmt sql;
+	sqlite3_stmt *q;
+};
+
+int
+sqlite_errno(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_INTERRUPT:
+		return -ETIMEDOUT;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return -EBADMSG;
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return -EACCES;
+	case SQLITE_CANTOPEN:
+		return -ENOENT;
+	case SQLITE_CONSTRAINT:
+		return -EPROTO;
+	default:
+		return -EIO;
+	}
+}
+
+int
+sqlite_exec(sqlite3 *db, const char *sql)
+{
+	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		return 0;
+	log_warnx("store: %.60s: %s", sql, sqlite3_errmsg(db));
+	return sqlite_errno(rc);
+}
+
+int64_t
+sqlite_int(sqlite3 *db, const char *sql, int64_t fallback)
+{
+	sqlite3_stmt *q = NULL;
+	int64_t value = fallback;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) == SQLITE_OK &&
+	    sqlite3_step(q) == SQLITE_ROW)
+		value = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	return value;
+}
+
+static int
+progress_cb(void *arg)
+{
+	const uint64_t *deadline_ns = arg;
+
+	return *deadline_ns != 0 && clk_ns() > *deadline_ns;
+}
+
+void
+sqlite_set_deadline(sqlite3 *db, const uint64_t *deadline_ns)
+{
+	sqlite3_progress_handler(db, deadline_ns != NULL ? PROGRESS_STEPS : 0,
+	    progress_cb, (void *)(uintptr_t)deadline_ns);
+}
+
+/* secure_delete is on in Debian's build and would rewrite every page that a
+ * retention delete empties. */
+static const char *const role_pragmas[] = {
+	[SQL_WRITER] = "PRAGMA auto_vacuum=INCREMENTAL;"
+		       "PRAGMA journal_mode=WAL;"
+		       "PRAGMA synchronous=NORMAL;"
+		       "PRAGMA foreign_keys=ON;"
+		       "PRAGMA secure_delete=OFF;"
+		       "PRAGMA trusted_schema=OFF;"
+		       "PRAGMA temp_store=MEMORY;"
+		       "PRAGMA cache_size=-8000;"
+		       "PRAGMA journal_size_limit=16777216;",
+	[SQL_READER] = "PRAGMA query_only=ON;"
+		       "PRAGMA trusted_schema=OFF;"
+		       "PRAGMA temp_store=MEMORY;"
+		       "PRAGMA cache_size=-4000;",
+};
+
+int
+sqlite_open(const char *path, enum sql_role role, struct sqlite **ret,
+    struct err *err)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	struct sqlite *s;
+	sqlite3 *db = NULL;
+	int rc;
+
+	if (role == SQL_WRITER)
+		flags |= SQLITE_OPEN_CREATE;
+	rc = sqlite3_open_v2(path, &db, flags, NULL);
+	if (rc == SQLITE_OK) {
+		sqlite3_extended_result_codes(db, 1);
+		sqlite3_busy_timeout(db, BUSY_MS);
+		rc = sqlite3_exec(db, role_pragmas[role], NULL, NULL, NULL);
+	}
+	if (rc != SQLITE_OK) {
+		err_say(err, "%.300s: %s", path,
+		    db != NULL ? sqlite3_errmsg(db) : "out of memory");
+		sqlite3_close(db);
+		return sqlite_errno(rc);
+	}
+	s = xcalloc(1, sizeof(*s));
+	s->sql.engine = &sql_sqlite;
+	s->db = db;
+	s->path = xstrdup(path);
+	s->role = role;
+	*ret = s;
+	return 0;
+}
+
+void
+sqlite_shut(struct sqlite *s)
+{
+	sqlite3_stmt *q;
+
+	if (s == NULL)
+		return;
+	for (q = sqlite3_next_stmt(s->db, NULL); q != NULL;
+	     q = sqlite3_next_stmt(s->db, NULL))
+		sqlite3_finalize(q);
+	sqlite3_close(s->db);
+	free(s->path);
+	free(s);
+}
+
+static sqlite3 *
+db_of(struct sql *db)
+{
+	return ((struct sqlite *)db)->db;
+}
+
+static sqlite3_stmt *
+stmt_of(struct sql_stmt *q)
+{
+	return ((struct sqlite_stmt *)q)->q;
+}
+
+static int
+engine_open(const struct store_options *o, enum sql_role role, struct sql **ret,
+    struct err *err)
+{
+	char *path = xasprintf("%s/coalmine.db", o->dir);
+	struct sqlite *s;
+	int rc = sqlite_open(path, role, &s, err);
+
+	free(path);
+	if (rc == 0)
+		*ret = &s->sql;
+	return rc;
+}
+
+static void
+engine_close(struct sql *db)
+{
+	sqlite_shut((struct sqlite *)db);
+}
+
+/* Empty the write-ahead log if nobody reads from it. */
+static void
+checkpoint(sqlite3 *db)
+{
+	int log_frames = 0, done_frames = 0, rc;
+
+	/* A reader in the way is no error: the next time tries again. */
+	sqlite3_busy_timeout(db, 50);
+	rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
+	    &log_frames, &done_frames);
+	sqlite3_busy_timeout(db, BUSY_MS);
+	if (rc != SQLITE_OK && rc != SQLITE_BUSY)
+		log_debug("store: checkpoint: %s", sqlite3_errmsg(db));
+}
+
+/* A file is never away, but its disk may be full: an empty log is room. */
+static int
+engine_ready(struct sql *db)
+{
+	const struct sqlite *s = (struct sqlite *)db;
+
+	if (s->role == SQL_WRITER)
+		checkpoint(s->db);
+	return 0;
+}
+
+static const char *
+engine_error(struct sql *db)
+{
+	return sqlite3_errmsg(db_of(db));
+}
+
+static void
+engine_interrupt(struct sql *db)
+{
+	sqlite3_interrupt(db_of(db));
+}
+
+static void
+engine_set_deadline(struct sql *db, const uint64_t *deadline_ns)
+{
+	sqlite_set_deadline(db_of(db), deadline_ns);
+}
+
+/* The writer says what is news: it knows. */
+static int
+quietly(sqlite3 *db, const char *sql)
+{
+	return sqlite_errno(sqlite3_exec(db, sql, NULL, NULL, NULL));
+}
+
+static int
+engine_begin(struct sql *db, int synced)
+{
+	struct sqlite *s = (struct sqlite *)db;
+
+	if (s->synced != synced &&
+	    quietly(s->db,
+		synced ? "PRAGMA synchronous=FULL"
+		       : "PRAGMA synchronous=NORMAL") == 0)
+		s->synced = synced;
+	return quietly(s->db, "BEGIN IMMEDIATE");
+}
+
+static int
+engine_commit(struct sql *db)
+{
+	return quietly(db_of(db), "COMMIT");
+}
+
+static void
+engine_rollback(struct sql *db)
+{
+	if (!sqlite3_get_autocommit(db_of(db)))
+		(void)quietly(db_of(db), "ROLLBACK");
+}
+
+static int
+engine_exec(struct sql *db, const char *sql)
+{
+	return quietly(db_of(db), sql);
+}
+
+static int
+engine_prepare_stmt(struct sql *db, const char *sql, struct sql_stmt **ret)
+{
+	struct sqlite_stmt *s = xcalloc(1, sizeof(*s));
+	int rc = sqlite3_prepare_v3(db_of(db), sql, -1,
+	    SQLITE_PREPARE_PERSISTENT, &s->q, NULL);
+
+	if (rc != SQLITE_OK) {
+		free(s);
+		return sqlite_errno(rc);
+	}
+	s->sql.db = db;
+	*ret = &s->sql;
+	return 0;
+}
+
+static void
+engine_finalize(struct sql_stmt *q)
+{
+	if (q == NULL)
+		return;
+	sqlite3_finalize(stmt_of(q));
+	free(q);
+}
+
+static void
+engine_bind(struct sql_stmt *stmt, int at, const struct sql_value *v)
+{
+	void (*end)(void *) = v->given ? free : SQLITE_STATIC;
+	sqlite3_stmt *q = stmt_of(stmt);
+	int rc = SQLITE_OK;
+
+	switch (v->type) {
+	case SQL_INT:
+		rc = sqlite3_bind_int64(q, at, v->integer);
+		break;
+	case SQL_REAL:
+		rc = sqlite3_bind_double(q, at, v->real);
+		break;
+	case SQL_TEXT:
+		rc = sqlite3_bind_text64(q, at, v->bytes, v->len_bytes, end,
+		    SQLITE_UTF8);
+		break;
+	case SQL_BLOB:
+		rc = sqlite3_bind_blob64(q, at, v->bytes, v->len_bytes, end);
+		break;
+	case SQL_NULL:
+		rc = sqlite3_bind_null(q, at);
+	}
+	assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG || rc == SQLITE_NOMEM);
+}
+
+static void
+engine_reset(struct sql_stmt *q)
+{
+	sqlite3_reset(stmt_of(q));
+	sqlite3_clear_bindings(stmt_of(q));
+}
+
+static int
+engine_run(struct sql_stmt *q, struct sql_outcome *ret)
+{
+	int rc = sqlite_errno(sqlite3_step(stmt_of(q)));
+
+	engine_reset(q);
+	if (ret != NULL)
+		*ret = (struct sql_outcome){ rc,
+			rc == 0 ? sqlite3_changes(db_of(q->db)) : 0 };
+	return rc;
+}
+
+static int
+engine_flush(struct sql *db)
+{
+	(void)db; /* run has done it */
+	return 0;
+}
+
+static int
+engine_step(struct sql_stmt *q)
+{
+	int rc = sqlite3_step(stmt_of(q));
+
+	return rc == SQLITE_ROW ? 1 : sqlite_errno(rc);
+}
+
+static void
+engine_column(struct sql_stmt *stmt, int at, struct sql_value *ret)
+{
+	static const enum sql_type types[] = { [SQLITE_INTEGER] = SQL_INT,
+		[SQLITE_FLOAT] = SQL_REAL,
+		[SQLITE_TEXT] = SQL_TEXT,
+		[SQLITE_BLOB] = SQL_BLOB,
+		[SQLITE_NULL] = SQL_NULL };
+	sqlite3_stmt *q = stmt_of(stmt);
+
+	*ret = (struct sql_value){ .type = types[sqlite3_column_type(q, at)] };
+	if (ret->type == SQL_INT || ret->type == SQL_REAL) {
+		ret->integer = sqlite3_column_int64(q, at);
+		ret->real = sqlite3_column_double(q, at);
+	} else if (ret->type != SQL_NULL) {
+		/* in this order, says its manual */
+		ret->bytes = ret->type == SQL_TEXT
+		    ? (const void *)sqlite3_column_text(q, at)
+		    : sqlite3_column_blob(q, at);
+		ret->len_bytes = (size_t)sqlite3_column_bytes(q, at);
+	}
+}
+
+static uint64_t
+file_bytes(const char *path, const char *end)
+{
+	char *name = xasprintf("%s%s", path, end);
+	struct stat st;
+	uint64_t bytes = stat(name, &st) == 0 ? (uint64_t)st.st_size : 0;
+
+	free(name);
+	return bytes;
+}
+
+static void
+engine_space(struct sql *db, struct sql_space *ret)
+{
+	const struct sqlite *s = (struct sqlite *)db;
+	struct statvfs fs;
+
+	*ret = (struct sql_space){ file_bytes(s->path, ""),
+		file_bytes(s->path, "-wal"), UINT64_MAX };
+	if (statvfs(s->path, &fs) == 0)
+		ret->free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+}
+
+/* Free pages go back to the file system. A store from before they could be
+ * given back keeps them, and must not be asked for ever. */
+static int
+engine_tidy(struct sql *db, int deleted)
+{
+	struct sqlite *s = (struct sqlite *)db;
+	int64_t had, left;
+
+	if (deleted) {
+		had = sqlite_int(s->db, "PRAGMA freelist_count", 0);
+		if (had > 0 &&
+		    sqlite_exec(s->db, "PRAGMA incremental_vacuum(200)") == 0) {
+			left = sqlite_int(s->db, "PRAGMA freelist_count", 0);
+			if (left > 0 && left < had)
+				return 1;
+		}
+		checkpoint(s->db); /* only now does it shrink */
+	}
+	if (file_bytes(s->path, "-wal") > WAL_IDLE_BYTES)
+		checkpoint(s->db);
+	return 0;
+}
+
+const struct sql_engine sql_sqlite = {
+	.abi = SQL_ABI,
+	.name = "sqlite",
+	.packs = 1,
+	.moves_shrunk = 1,
+	.check = "PRAGMA integrity_check(10)",
+	.lock = sqlite_lock,
+	.prepare = sqlite_prepare,
+	.open = engine_open,
+	.close = engine_close,
+	.ready = engine_ready,
+	.error = engine_error,
+	.interrupt = engine_interrupt,
+	.set_deadline = engine_set_deadline,
+	.begin = engine_begin,
+	.commit = engine_commit,
+	.rollback = engine_rollback,
+	.exec = engine_exec,
+	.prepare_stmt = engine_prepare_stmt,
+	.finalize = engine_finalize,
+	.bind = engine_bind,
+	.run = engine_run,
+	.flush = engine_flush,
+	.step = engine_step,
+	.column = engine_column,
+	.reset = engine_reset,
+	.space = engine_space,
+	.tidy = engine_tidy,
+	.backup = sqlite_backup,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sqlite.h - what the two files that name SQLite share: the engine
+ * (store_sqlite.c) and the file that it works on (store_file.c).
+ */
+#ifndef DAEMON_STORE_STORE_SQLITE_H
+#define DAEMON_STORE_STORE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "daemon/store/store_sql.h"
+
+#define STORE_APPLICATION_ID 0x434d494e /* "CMIN" */
+
+struct sqlite {
+	struct sql sql;
+	sqlite3 *db;
+	char *path;
+	enum sql_role role;
+	int synced; /* of the pragma */
+};
+
+/* SQLite's result as -errno. */
+int sqlite_errno(int rc);
+int sqlite_open(const char *path, enum sql_role role, struct sqlite **ret,
+    struct err *err);
+void sqlite_shut(struct sqlite *s); /* NULL is allowed */
+/* Run statements that yield no rows; what fails is logged. */
+int sqlite_exec(sqlite3 *db, const char *sql);
+/* First column of the first row; fallback when there is none. */
+int64_t sqlite_int(sqlite3 *db, const char *sql, int64_t fallback);
+void sqlite_set_deadline(sqlite3 *db, const uint64_t *deadline_ns);
+
+/* store_file.c */
+int sqlite_lock(const struct store_options *o, int *ret_fd);
+int sqlite_prepare(const struct store_options *o, const struct embed *steps,
+    struct err *err);
+int sqlite_backup(struct sql *db, const char *path,
+    const _Atomic int *stopping);
+
+#endif
