@@ -13,7 +13,8 @@
 #include "common/member.h"
 #include "schema/record.h"
 
-#define COUNT_MAX 1000000000LL /* of one report: more is no count */
+#define COUNT_MAX  1000000000LL /* of one report: more is no count */
+#define ECHO_MAX_S 86400.0
 
 /* How a host did, in its own words. */
 struct host {
@@ -106,6 +107,18 @@ class_get(const json_t *o)
 	return name == NULL ? -ENOENT : mesh_class_find(name);
 }
 
+/* Its mean lies between its smallest and its largest, but for rounding, and
+ * these are times of echoes: a record is made of them that everybody reads. */
+static int
+is_of_echoes(const struct hist *h)
+{
+	double mean_s = hist_mean(h);
+
+	return h->count == 0 ||
+	    (h->min > 0 && h->min <= h->max && h->max < ECHO_MAX_S &&
+		mean_s >= h->min * (1 - 1e-6) && mean_s <= h->max * (1 + 1e-6));
+}
+
 static int
 classes_add(struct mesh_gather *g, const json_t *list, struct err *err)
 {
@@ -127,7 +140,7 @@ classes_add(struct mesh_gather *g, const json_t *list, struct err *err)
 		    record_hist_parse(json_object_get(o, "hist"),
 			isnan(mean) ? 0 : mean, member_number(o, "min"),
 			member_number(o, "max"), h) < 0 ||
-		    h->count != answered || (answered > 0 && !(h->min > 0)))
+		    h->count != answered || !is_of_echoes(h))
 			return err_set(err, -EPROTO,
 			    "mesh-report with a bad class");
 		to = &g->totals[class];

@@ -285,6 +285,11 @@ test_refused(void **state)
 		{ "classes", "answered", "9" }, /* the histogram has 8 */
 		{ "classes", "hist", "[[1]]" },
 		{ "classes", "min", "null" },
+		{ "classes", "max", "null" },
+		{ "classes", "max", "1e-6" }, /* below the smallest */
+		{ "classes", "max", "1e300" },
+		{ "classes", "mean", "-1.6e-5" },
+		{ "classes", "mean", "1.6e-4" }, /* above the largest */
 		{ "classes", "lost", "99999999999" },
 	};
 
