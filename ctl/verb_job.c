@@ -214,6 +214,76 @@ job_show(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
+/* "jobs called lammps cost those beside them 8.0 % (5.0 to 11.0) in lat". */
+static void
+print_cost(const json_t *o)
+{
+	const json_t *rivals = json_object_get(o, "rivals");
+	const char *rival, *comma = "";
+	json_t *unused;
+
+	printf("%-6s  jobs called %s: ",
+	    member_bool(o, "blamed") ? "costs" : "-",
+	    print_member(o, "name", "-"));
+	if (json_object_get(o, "lo") != NULL)
+		printf("those beside them took %+.1f %% (%+.1f to %+.1f) in %s",
+		    100 * member_number(o, "cost"),
+		    100 * member_number(o, "lo"), 100 * member_number(o, "hi"),
+		    print_member(o, "test", "?"));
+	else
+		printf("nothing can be said yet in %s",
+		    print_member(o, "test", "?"));
+	printf("; %" JSON_INTEGER_FORMAT " jobs, %" JSON_INTEGER_FORMAT
+	       " steps, %.1f node-hours beside them\n",
+	    member_int(o, "jobs"), member_int(o, "steps"),
+	    member_number(o, "beside_node_s") / 3600);
+	printf("        random moments: %" JSON_INTEGER_FORMAT
+	       "; false blame in %" JSON_INTEGER_FORMAT
+	       " of %" JSON_INTEGER_FORMAT " sets of them\n",
+	    member_int(o, "placebos"), member_int(o, "placebo_sets_blamed"),
+	    member_int(o, "placebo_sets"));
+	if (member_int(o, "steps_confounded") > 0) {
+		printf("        not told apart in %" JSON_INTEGER_FORMAT
+		       " more steps, in which others moved too: ",
+		    member_int(o, "steps_confounded"));
+		json_object_foreach ((json_t *)(uintptr_t)rivals, rival,
+		    unused) {
+			printf("%s%s", comma, rival);
+			comma = ", ";
+		}
+		puts("");
+	}
+	if (member_int(o, "steps_alone") > 0)
+		printf("        nobody was beside them, or nobody elsewhere, "
+		       "in %" JSON_INTEGER_FORMAT " more steps\n",
+		    member_int(o, "steps_alone"));
+}
+
+static int
+job_cost(struct ctl *c)
+{
+	const char *from;
+	char text[32];
+	json_t *list, *o;
+	size_t i;
+	int rc = since_read(c, text, &from);
+
+	if (rc == 0)
+		rc = ctl_list(c, &list, "jobs/costs", "from_unix_ns", from,
+		    "name", c->args[0], NULL);
+	if (rc != 0)
+		return rc;
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(list);
+	else if (json_array_size(list) == 0)
+		puts("no job has begun or ended its traffic beside a canary");
+	else
+		json_array_foreach (list, i, o)
+			print_cost(o);
+	json_decref(list);
+	return EXIT_CODE_OK;
+}
+
 const struct verb verbs_job[] = {
 	{ "job", "list", "", 0, 0, "json limit since", "",
 	    "List jobs of the batch system, the latest to begin first.",
@@ -229,6 +299,13 @@ const struct verb verbs_job[] = {
 	    "that it began, of a job that was requeued, and each part of an "
 	    "array stand for themselves.",
 	    job_show },
+	{ "job", "cost", "[NAME]", 0, 1, "json since", "",
+	    "Say what jobs of a name cost those beside them.",
+	    "Canaries that share uplinks with a job are compared with those "
+	    "that do not, after its traffic begins or ends with before, over "
+	    "all jobs of a name. The same at random moments says what is "
+	    "chance; costs stands before a name that is blamed.",
+	    job_cost },
 	{ "job", "worst", "", 0, 0, "json limit since", "",
 	    "List jobs of which a part was slow for the longest, times nodes.",
 	    "All of a job waits for its slowest node. Of the last 7 days, or "

@@ -21,6 +21,7 @@
 #include "common/log.h"
 #include "common/notify.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
 #include "daemon/diagnosis/diagnosis.h"
@@ -328,6 +329,30 @@ changed(void *arg, const struct run *r)
 	view_run_changed(a->view, r);
 }
 
+static void
+recorded(void *arg, const struct run *r, const json_t *record)
+{
+	struct app *a = arg;
+	size_t count = run_node_count(r);
+	uint32_t *nodes;
+
+	if (a->jobs == NULL)
+		return;
+	nodes = xcalloc(count + 1, sizeof(*nodes));
+	for (size_t i = 0; i < count; i++)
+		nodes[i] = (uint32_t)run_node_at(r, i)->id;
+	jobs_canary(a->jobs, nodes, count, record);
+	free(nodes);
+}
+
+static void
+pairs_seen(void *arg, const struct mesh_path *paths, size_t count)
+{
+	struct app *a = arg;
+
+	jobs_paths(a->jobs, paths, count);
+}
+
 /* Where people, alerts and agents come in. */
 static int
 doors_open(struct app *a)
@@ -430,6 +455,8 @@ app_open(struct app *a)
 	s->hub.react = a->react;
 	s->hub.enroll = a->enroll;
 	s->hub.changed = changed;
+	s->hub.record = recorded;
+	s->hub.paths = pairs_seen;
 	s->hub.arg = a;
 	a->hub = hub_new(a->base, a->store, a->series, &s->hub);
 	if (a->hub == NULL)

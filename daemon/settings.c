@@ -75,7 +75,8 @@ fill(struct settings *s)
 		.accounting = conf_bool(c, "jobs", "accounting"),
 		.owner_names = conf_choice(c, "jobs", "owners") == 1,
 		.job_names = conf_bool(c, "jobs", "names"),
-		.dir = s->store.dir
+		.dir = s->store.dir,
+		.sample_ns = m->interval_ns
 	};
 	s->react = (struct react_options){
 		.action = (enum react_action)conf_choice(c, "reaction",

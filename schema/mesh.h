@@ -46,6 +46,7 @@ struct mesh_path {
 	uint32_t large_answered, large_lost, large_unsent;
 	uint32_t large_bytes; /* 0: none were asked for */
 	uint32_t mtu;         /* that large ones need: with the IP header */
+	double p50_s;         /* of answers; NAN: none */
 };
 
 enum mesh_kind { MESH_REQUEST = 1, MESH_ANSWER = 2 };

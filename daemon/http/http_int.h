@@ -192,7 +192,7 @@ http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
     http_get_run, http_get_counters, http_get_diags, http_get_nodes,
     http_get_targets, http_get_forecast, http_get_baseline, http_get_verdicts;
 /* http_jobs.c: jobs, for those who may see them */
-http_handler http_get_jobs, http_get_job, http_get_worst;
+http_handler http_get_jobs, http_get_job, http_get_worst, http_get_costs;
 /* http_records.c: all records of a run, in pieces */
 http_handler http_get_records;
 /* http_page.c: the page's files */

@@ -240,3 +240,35 @@ http_get_worst(struct http *h, struct http_request *req, const char *part)
 	else
 		question_start(h, req, 1, args);
 }
+
+static void
+costs_cb(int status, json_t *result, void *arg)
+{
+	struct http_request *req = arg;
+
+	if (status < 0)
+		http_fail_errno(req, status, NULL);
+	else
+		http_reply_json(req, 200, job_ledger_statements(result));
+	json_decref(result);
+}
+
+/* Who costs others what is for operators: a user would learn of others. */
+void
+http_get_costs(struct http *h, struct http_request *req, const char *part)
+{
+	static const char *const names[] = { "#from_unix_ns", "#to_unix_ns",
+		"job", "name", NULL };
+	json_t *args = json_object();
+
+	(void)part;
+	if (http_args(req, args, names) == 0 && may_see(h, req, args)) {
+		if (json_object_get(args, "owner") != NULL)
+			http_fail(req, 403, "forbidden",
+			    "what jobs cost others is for operators");
+		else
+			store_ask_for(h->store, STORE_OCCASIONS, args, req,
+			    costs_cb, req);
+	}
+	json_decref(args);
+}

@@ -91,6 +91,8 @@ const struct http_route http_routes[] = {
 	    .handle = http_get_jobs },
 	{ "worst-jobs", HTTP_GET, "/api/v1/jobs/worst", HTTP_MAY_READ,
 	    .handle = http_get_worst },
+	{ "job-costs", HTTP_GET, "/api/v1/jobs/costs", HTTP_MAY_READ,
+	    .handle = http_get_costs },
 	{ "job", HTTP_GET, "/api/v1/jobs/*", HTTP_MAY_READ,
 	    .handle = http_get_job },
 	{ "token", HTTP_POST, "/api/v1/tokens", HTTP_MAY_ORDER,

@@ -4,11 +4,12 @@
  * store. A job that is gone without a word has ended when it was last seen,
  * until accounting says better.
  */
-#include "daemon/jobs/jobs.h"
+#include "daemon/jobs/jobs_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
@@ -33,6 +34,11 @@
 #define ERROR_BYTES   200
 #define ACCOUNT_EVERY 5 /* polls */
 #define SEEN_SETTING  "jobs/seen"
+/* A job is loud from the one share of its nodes' links on, and quiet below the
+ * other: its steps are those between. */
+#define LOUD_SHARE   0.10
+#define QUIET_SHARE  0.03
+#define LOUD_LOOK_NS (10 * CLK_NS_PER_S)
 /* squeue forgets a job five minutes after its end by default. */
 #define FORMAT_SQUEUE "%i|%u|%T|%S|%e|%N|%j"
 #define FORMAT_SACCT  "JobID,User,State,Start,End,NodeList,JobName"
@@ -52,6 +58,9 @@ struct jobs {
 	/* "JOB START" of those that run, and of those that have ended and may
 	 * still be heard of: bodies as the store has them. */
 	json_t *running, *ended;
+	json_t *loud; /* keys of those whose traffic has begun */
+	uint64_t loud_ns;
+	struct job_ledger *ledger;
 };
 
 /* Made at the first start: who copies the store without it has pseudonyms that
@@ -103,6 +112,9 @@ jobs_open(struct event_base *base, struct store *store, struct roster *roster,
 	js->o = *o;
 	js->running = json_object();
 	js->ended = json_object();
+	js->loud = json_object();
+	js->ledger = job_ledger_new(store, roster, (int64_t)o->sample_ns,
+	    (int64_t)(o->interval_ns + LOUD_LOOK_NS));
 	*ret = js;
 	return 0;
 }
@@ -116,6 +128,8 @@ jobs_free(struct jobs *js)
 	spawn_cancel(js->accounting);
 	json_decref(js->running);
 	json_decref(js->ended);
+	json_decref(js->loud);
+	job_ledger_free(js->ledger);
 	free(js);
 }
 
@@ -168,6 +182,85 @@ jobs_load_settings(struct jobs *js, const json_t *settings)
 	if (js != NULL)
 		(void)str_to_int(member_text(settings, SEEN_SETTING), 0,
 		    INT64_MAX, &js->seen_unix_ns);
+}
+
+/* The mean share of their links that its nodes use; NAN: none of them says. */
+static double
+share_of(const struct jobs *js, const json_t *job)
+{
+	struct hostlist hl = { 0 };
+	double sum = 0;
+	size_t told = 0;
+
+	if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
+		return NAN;
+	for (size_t i = 0; i < hl.count; i++) {
+		const struct node *n = roster_find(js->roster, hl.names[i]);
+
+		if (n == NULL || n->host_ns == 0)
+			continue;
+		sum += n->host.net;
+		told++;
+	}
+	hostlist_clear(&hl);
+	return told > 0 ? sum / (double)told : NAN;
+}
+
+/* Its traffic has begun or ended, where it was not so before. */
+static void
+loud_set(struct jobs *js, const char *key, const json_t *job, int is_loud,
+    int64_t at_unix_ns)
+{
+	int was_loud = json_object_get(js->loud, key) != NULL;
+
+	if (is_loud == was_loud)
+		return;
+	if (is_loud)
+		json_object_set_new(js->loud, key, json_true());
+	else
+		json_object_del(js->loud, key);
+	job_ledger_step(js->ledger, job, is_loud ? 1 : -1, at_unix_ns,
+	    js->running, js->ended);
+}
+
+/* Where nobody says what its nodes send, a job is loud while it runs. One that
+ * is heard for the first time has been so since it began, or since the time
+ * before last that the scheduler was asked. */
+static void
+loud_look(struct jobs *js, int64_t now_unix_ns)
+{
+	const char *key;
+	json_t *job;
+
+	json_object_foreach (js->running, key, job) {
+		double share = share_of(js, job);
+		int64_t start_ns = member_int(job, "start_unix_ns");
+		int is_new = now_unix_ns - start_ns <
+		    2 * (int64_t)js->o.interval_ns;
+
+		if (!(share < LOUD_SHARE))
+			loud_set(js, key, job, 1,
+			    is_new ? start_ns : now_unix_ns);
+		else if (share < QUIET_SHARE)
+			loud_set(js, key, job, 0, now_unix_ns);
+	}
+}
+
+void
+jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count)
+{
+	if (js != NULL)
+		job_ledger_paths(js->ledger, paths, count,
+		    (int64_t)clk_unix_ns());
+}
+
+void
+jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
+    const json_t *record)
+{
+	if (js != NULL)
+		job_ledger_canary(js->ledger, nodes, count, record,
+		    (int64_t)clk_unix_ns());
 }
 
 /* How many nodes it has and their leaves, as they are now; who has no agent. */
@@ -256,6 +349,8 @@ job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 		old = json_object_get(js->running, key);
 	if (!json_equal(old, body))
 		store_put_batch_job(js->store, body);
+	if (!l->runs)
+		loud_set(js, key, body, 0, member_int(body, "end_unix_ns"));
 	json_object_del(l->runs ? js->ended : js->running, key);
 	json_object_set_new(l->runs ? js->running : js->ended, key, body);
 }
@@ -275,6 +370,7 @@ vanish(struct jobs *js, const json_t *said)
 		js->health.vanished++;
 		end_set(js, body, js->seen_unix_ns, 0);
 		store_put_batch_job(js->store, body);
+		loud_set(js, key, body, 0, member_int(body, "end_unix_ns"));
 		json_object_set(js->ended, key, body);
 		json_object_del(js->running, key);
 	}
@@ -396,7 +492,14 @@ jobs_tick(struct jobs *js)
 	char *words[] = { h, t, a, o, format, NULL };
 	uint64_t now_ns = clk_ns();
 
-	if (js == NULL || js->base == NULL || js->child != NULL ||
+	if (js == NULL)
+		return;
+	job_ledger_tick(js->ledger, (int64_t)clk_unix_ns());
+	if (now_ns - js->loud_ns >= LOUD_LOOK_NS) {
+		js->loud_ns = now_ns;
+		loud_look(js, (int64_t)clk_unix_ns());
+	}
+	if (js->base == NULL || js->child != NULL ||
 	    (js->asked_ns != 0 && now_ns - js->asked_ns < js->o.interval_ns))
 		return;
 	js->asked_ns = now_ns;

@@ -18,6 +18,7 @@
 #include "daemon/slurm/slurm.h"
 
 struct event_base;
+struct mesh_path;
 struct roster;
 struct store;
 
@@ -55,6 +56,12 @@ void job_join(json_t *job, const struct job_around *around);
 /* The jobs with any exposed_node_s, the worst first; takes nothing. */
 json_t *job_worst(const json_t *jobs, const struct job_around *around);
 
+/* ---- job_ledger.c: what jobs cost those beside them (daemon/ledger) ---- */
+
+/* Statements, of each name and test of rows of STORE_OCCASIONS: [{name test
+ * jobs steps cost lo hi blamed ...}]. */
+json_t *job_ledger_statements(const json_t *rows);
+
 /* ---- jobs.c ---- */
 
 enum jobs_source { JOBS_OFF, JOBS_SLURM, JOBS_COMMAND };
@@ -67,7 +74,8 @@ struct jobs_options {
 	int accounting;  /* sacct is asked as well */
 	int owner_names; /* owners are kept as they are called */
 	int job_names;
-	const char *dir; /* keeps the key of pseudonyms */
+	const char *dir;    /* keeps the key of pseudonyms */
+	uint64_t sample_ns; /* an epoch of the mesh */
 };
 
 /* "user-0123456789": nobody has a key to go back, but who holds the key can
@@ -107,6 +115,11 @@ void jobs_tick(struct jobs *js);
 /* An answer: of all jobs there are, or of accounting, which has some. */
 void jobs_take(struct jobs *js, const char *text, int is_accounting,
     int64_t now_unix_ns);
+/* What canaries have found: the pairs of an epoch of the mesh, and a record of
+ * a run on nodes, by id. */
+void jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count);
+void jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
+    const json_t *record);
 /* How a user is called here. */
 void jobs_owner(const struct jobs *js, const char *user,
     char ret[JOBS_OWNER_BYTES]);

@@ -540,8 +540,8 @@ pairs_take(struct mesh *m, const struct mesh_gather *g)
 		paths[i] = (struct mesh_path){ p->a, p->b, p->answered, p->lost,
 			p->large_answered, p->large_lost, p->large_unsent,
 			p->large_bytes,
-			p->large_bytes +
-			    (uint32_t)headers_bytes(node_of(m, a)) };
+			p->large_bytes + (uint32_t)headers_bytes(node_of(m, a)),
+			p->p50_s };
 	}
 	if (count > 0)
 		m->ops->paths(m->ctx, paths, count);

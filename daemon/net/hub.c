@@ -442,6 +442,8 @@ committed(void *ctx, const struct run *r, const json_t *record)
 	if (strcmp(f.campaign, NAMES_PASS_CAMPAIGN) != 0)
 		series_record(h->series, f.class, record);
 	diagnosis_record(h->diagnosis, &from, record);
+	if (h->o.record != NULL)
+		h->o.record(h->o.arg, r, record);
 	json_decref(slurm);
 }
 
@@ -534,6 +536,8 @@ mesh_paths(void *ctx, const struct mesh_path *paths, size_t count)
 	struct hub *h = ctx;
 
 	diagnosis_paths(h->diagnosis, paths, count);
+	if (h->o.paths != NULL)
+		h->o.paths(h->o.arg, paths, count);
 }
 
 static const struct mesh_ops mesh_ops = { send_to, mesh_record, mesh_paths };

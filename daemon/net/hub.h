@@ -36,6 +36,10 @@ struct hub_options {
 	struct enroll *enroll; /* outlives the hub; NULL: none */
 	/* A run has a new state. */
 	void (*changed)(void *arg, const struct run *r);
+	/* A record of a run is in the store; pairs of an epoch of the mesh.
+	 * NULL: not wanted. */
+	void (*record)(void *arg, const struct run *r, const json_t *record);
+	void (*paths)(void *arg, const struct mesh_path *paths, size_t count);
 	void *arg;
 };
 

@@ -307,6 +307,12 @@ store_put_batch_job(struct store *st, const json_t *job)
 }
 
 void
+store_put_occasion(struct store *st, const json_t *occasion)
+{
+	put(st, PUT_OCCASION, json_deep_copy(occasion), NULL, NULL);
+}
+
+void
 store_put_setting(struct store *st, const char *key, const char *value)
 {
 	json_t *object = json_pack("{s:s}", "key", key);

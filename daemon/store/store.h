@@ -88,6 +88,8 @@ void store_put_baseline(struct store *st, const char *name, const json_t *body);
 /* job: {job whole start_unix_ns name end_unix_ns? ...}; replaces the row of
  * that job and start. */
 void store_put_batch_job(struct store *st, const json_t *job);
+/* occasion: {job at_unix_ns test name ...}. */
+void store_put_occasion(struct store *st, const json_t *occasion);
 /* What the file of leaves says, "" without one; a new row when it is not what
  * the newest has. */
 void store_put_topology(struct store *st, const char *text);
@@ -123,6 +125,8 @@ enum store_question {
 	STORE_JOBS,      /* {from_unix_ns? to_unix_ns? job? name? owner?
 			    limit?}: jobs that ran within, the latest to begin
 			    first; job 1 is 1_2 of an array and 1+0 of parts, too */
+	STORE_OCCASIONS, /* {from_unix_ns? to_unix_ns? job? name? limit?}: the
+			    newest first */
 	STORE_BACKUP,    /* {path}: online copy */
 	STORE_CHECK,     /* {}: integrity; result {ok, text} */
 	STORE_QUESTION_MAX

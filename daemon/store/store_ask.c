@@ -309,6 +309,16 @@ static const struct question {
 		   " AND (?6 IS NULL OR owner = ?6)"
 		   " ORDER BY start_unix_ns DESC, job LIMIT ?5",
 	    .columns = { { "", store_read_json } } },
+	[STORE_OCCASIONS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
+				  { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
+				  { "job" }, { "name" },
+				  { "limit", 10000, 1, 10000 } },
+	    .sql = "SELECT body FROM occasion"
+		   " WHERE at_unix_ns >= ?1 AND at_unix_ns < ?2"
+		   " AND (?3 IS NULL OR job = ?3)"
+		   " AND (?4 IS NULL OR name = ?4)"
+		   " ORDER BY at_unix_ns DESC, job, test LIMIT ?5",
+	    .columns = { { "", store_read_json } } },
 	[STORE_HEARD] = { .read = store_read_heard },
 	[STORE_BACKUP] = { .read = read_backup },
 	[STORE_CHECK] = { .read = read_check },

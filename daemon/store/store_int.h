@@ -28,6 +28,7 @@ enum store_put {
 	PUT_BASELINE,
 	PUT_TOPOLOGY,
 	PUT_JOB,
+	PUT_OCCASION,
 	PUT_MAX
 };
 

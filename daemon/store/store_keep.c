@@ -68,6 +68,10 @@ static const struct keep_row keep_rows[] = {
 	    "DELETE FROM job WHERE (job, start_unix_ns) IN"
 	    " (SELECT job, start_unix_ns FROM job"
 	    " WHERE until_unix_ns < ?1 LIMIT ?2)" },
+	{ KEEP_JOBS,
+	    "DELETE FROM occasion WHERE (job, at_unix_ns, test) IN"
+	    " (SELECT job, at_unix_ns, test FROM occasion"
+	    " WHERE at_unix_ns < ?1 LIMIT ?2)" },
 };
 
 int

@@ -111,6 +111,13 @@ static const struct statement {
 		{ VALUE_UNTIL, "end_unix_ns" }, { VALUE_NAME, "whole" },
 		{ VALUE_NAME, "name" }, { VALUE_TEXT, "owner" },
 		{ VALUE_PACKED } } },
+	[PUT_OCCASION] = { "INSERT INTO occasion (job, at_unix_ns, test, name,"
+			   " body) VALUES (?1, ?2, ?3, ?4, ?5)"
+			   " ON CONFLICT (job, at_unix_ns, test) DO UPDATE SET"
+			   " name = excluded.name, body = excluded.body",
+	    { { VALUE_NAME, "job" }, { VALUE_INT, "at_unix_ns" },
+		{ VALUE_NAME, "test" }, { VALUE_NAME, "name" },
+		{ VALUE_PACKED } } },
 	[DROP_BASELINE] = { "DELETE FROM baseline WHERE name = ?1",
 	    { { VALUE_TEXT, "name" } } },
 	[FIND_RUN] = { "SELECT id FROM run WHERE run = ?1" },

@@ -21,7 +21,8 @@ daemon/store/store_(sqlite|file) .                      sqlite3,jansson
 daemon/store/         .                                 jansson,event2,zlib
 daemon/cluster/       store                             jansson,event2
 daemon/slurm/         -                                 jansson,event2
-daemon/jobs/          cluster,slurm,store               jansson,event2,openssl
+daemon/ledger/        -                                 -
+daemon/jobs/          cluster,ledger,slurm,store              jansson,event2,openssl
 daemon/run/           cluster,slurm,store               jansson,event2
 daemon/schedule/      run,store                         jansson
 daemon/diagnosis/judge/ -                               -

@@ -410,7 +410,7 @@ hear_mesh(struct play *p, int far)
 					(uint32_t)lost,
 					hole || lost == ECHOES ? 0 : LARGE,
 					hole || lost == ECHOES ? LARGE : 0, 0,
-					8972, 9000
+					8972, 9000, 0
 				};
 				if (lost > 0)
 					json_array_append_new(pairs,

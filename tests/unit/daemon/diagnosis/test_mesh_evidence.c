@@ -122,7 +122,7 @@ hear_paths(struct fix *f, int node, int leaf, int spine)
 			if (a != b)
 				paths[n++] = (struct mesh_path){ (uint32_t)a,
 					(uint32_t)b, 90, 0, hole ? 0 : 30,
-					hole ? 30 : 0, 0, 8972, 9000 };
+					hole ? 30 : 0, 0, 8972, 9000, 0 };
 		}
 	paths[3].answered = f->dead ? 0 : 90;
 	paths[3].lost = f->dead ? 90 : 0;

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "daemon/jobs/jobs.c"
+#include "schema/mesh.h"
 
 #define T0   1795000000LL /* s */
 #define NS   1000000000LL
@@ -21,6 +22,7 @@
 /* The store: the newest row of each job and start, and how many were put. */
 static json_t *rows;
 static unsigned puts_count;
+static json_t *occasions;
 
 void
 store_put_batch_job(struct store *st, const json_t *job)
@@ -42,12 +44,34 @@ store_put_setting(struct store *st, const char *key, const char *value)
 	assert_string_equal(key, "jobs/seen");
 }
 
+void
+store_put_occasion(struct store *st, const json_t *occasion)
+{
+	(void)st;
+	json_array_append(occasions, (json_t *)(uintptr_t)occasion);
+}
+
+/* Nodes n0 to n15, four on each leaf, for the ledger. */
+static struct node nodes[16];
+
+struct node *
+roster_by_id(const struct roster *r, size_t id)
+{
+	(void)r;
+	nodes[id].id = id;
+	snprintf(nodes[id].leaf, sizeof(nodes[id].leaf), "leaf%zu", id / 4);
+	return &nodes[id];
+}
+
 struct node *
 roster_find(const struct roster *r, const char *name)
 {
 	static struct node n = { .leaf = "leaf1" };
+	unsigned id;
 
 	(void)r;
+	if (sscanf(name, "m%u", &id) == 1 && id < 16)
+		return roster_by_id(r, id);
 	return strcmp(name, "n9") == 0 ? NULL : &n;
 }
 
@@ -62,6 +86,7 @@ make(struct jobs_options o)
 	o.source = JOBS_COMMAND;
 	o.job_names = 1;
 	o.dir = dir;
+	o.sample_ns = 60 * NS;
 	assert_int_equal(jobs_open(NULL, NULL, NULL, &o, &js, &err), 0);
 	json_decref(rows);
 	rows = json_object();
@@ -396,6 +421,68 @@ test_worst(void **state)
 	json_decref(verdicts);
 }
 
+/* Jobs on leaves 0 and 1 that make echoes there 20 % slower: from samples and
+ * lines to the statement. */
+static void
+test_what_a_job_costs(void **state)
+{
+	static const int64_t epoch_ns = 60 * NS;
+	struct job_ledger *l = job_ledger_new(NULL, NULL, epoch_ns, 0);
+	json_t *job = json_pack("{s:s, s:s, s:s}", "name", "bully", "nodes",
+	    "m[0,4]", "leaves", "");
+	json_t *none = json_object(), *list, *o;
+	char name[20];
+
+	(void)state;
+	occasions = json_array();
+	for (int e = 1; e < 400; e++) {
+		int64_t at_ns = T0 * NS + e * epoch_ns;
+		int runs = e % 40 >= 20;
+		struct mesh_path paths[16 * 15];
+		size_t n = 0;
+
+		if (e % 20 == 0) {
+			snprintf(name, sizeof(name), "%d", (e + 20) / 40);
+			json_object_set_new(job, "job", json_string(name));
+			json_object_set_new(job, "start_unix_ns",
+			    json_integer(T0 * NS));
+			job_ledger_step(l, job, runs ? 1 : -1, at_ns, none,
+			    none);
+		}
+		for (uint32_t a = 0; a < 16; a++)
+			for (uint32_t b = 0; b < 16; b++)
+				if (a != b)
+					paths[n++] = (struct mesh_path){ .a = a,
+						.b = b,
+						.p50_s = 1e-5 *
+						    (1 +
+							0.001 *
+							    ((a + b +
+								 (unsigned)e) %
+								7)) *
+						    (runs && (a < 8 || b < 8)
+							    ? 1.2
+							    : 1) };
+		job_ledger_paths(l, paths, n, at_ns + epoch_ns - 1);
+		job_ledger_tick(l, at_ns + epoch_ns);
+	}
+	assert_true(json_array_size(occasions) >= 15);
+	list = job_ledger_statements(occasions);
+	assert_int_equal(json_array_size(list), 1);
+	o = json_array_get(list, 0);
+	assert_string_equal(member_text(o, "test"), "mesh");
+	assert_true(member_bool(o, "blamed"));
+	assert_true(fabs(member_number(o, "cost") - 0.2) < 0.01);
+	assert_true(member_number(o, "lo") > 0.19);
+	assert_true(member_int(o, "jobs") >= 8);
+	assert_true(member_int(o, "placebo_sets_blamed") <= 2);
+	json_decref(list);
+	json_decref(occasions);
+	json_decref(none);
+	json_decref(job);
+	job_ledger_free(l);
+}
+
 int
 main(void)
 {
@@ -409,6 +496,7 @@ main(void)
 		cmocka_unit_test(test_without_a_source_nothing_is_there),
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_what_a_job_costs),
 	};
 	char key[sizeof(dir) + 20];
 	int rc;

@@ -29,7 +29,7 @@ all_well(void)
 		for (uint32_t b = 0; b < NODES; b++)
 			if (a != b)
 				paths[count++] = (struct mesh_path){ a, b, 90,
-					0, 30, 0, 0, 8972, 9000 };
+					0, 30, 0, 0, 8972, 9000, 0 };
 	}
 }
 
@@ -165,10 +165,10 @@ test_pairs(void **state)
 	expect(0, 0, 2);
 	/* two nodes alone */
 	count = 0;
-	paths[count++] = (struct mesh_path){ 0, 4, 90, 0, 0, 30, 0, 1472,
-		1500 };
-	paths[count++] = (struct mesh_path){ 4, 0, 90, 0, 0, 30, 0, 1472,
-		1500 };
+	paths[count++] = (struct mesh_path){ 0, 4, 90, 0, 0, 30, 0, 1472, 1500,
+		0 };
+	paths[count++] = (struct mesh_path){ 4, 0, 90, 0, 0, 30, 0, 1472, 1500,
+		0 };
 	expect(0, 0, 2);
 }
 
@@ -189,7 +189,7 @@ test_dead(void **state)
 	for (size_t i = 0; i < count; i++)
 		if (paths[i].a == 5 || paths[i].b == 5)
 			paths[i] = (struct mesh_path){ paths[i].a, paths[i].b,
-				0, 90, 0, 30, 0, 8972, 9000 };
+				0, 90, 0, 30, 0, 8972, 9000, 0 };
 	expect(0, 0, 0);
 	assert_int_equal(found.dead, 0);
 }

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job_ledger.c - what the ledger is fed with, and what is kept of it. Samples
+ * of the last hours and steps of jobs are in memory; when the time after a step
+ * has passed it is looked at once, with some random moments before it, and a
+ * row for each test goes to the store. Statements are made of rows when
+ * somebody asks.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hostlist.h"
+#include "common/member.h"
+#include "common/rng.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/jobs/jobs_int.h"
+#include "daemon/ledger/ledger.h"
+#include "daemon/store/store.h"
+#include "schema/mesh.h"
+
+#define SPAN_GUARDS  3  /* samples on each side of a step */
+#define KEPT_SPANS   12 /* looks that fit into what is remembered */
+#define PLACEBOS     4  /* of one step */
+#define TESTS_MAX    32
+#define SERIES_MAX   100000
+#define SAMPLES_MAX  4000000 /* 128 MB; 10,000 nodes need a quarter */
+#define STEPS_MAX    20000
+#define MESH_TEST    "mesh"
+#define PLACEBO_LATE 2 /* spans before the step: its own look ends there */
+
+/* Whose step it is. */
+struct owner {
+	char *job, *name;
+	int64_t start_unix_ns;
+	uint64_t
+	    beside_jobs; /* at its end: that shared a link, and their time */
+	double beside_node_s;
+	int is_looked_at;
+};
+
+struct job_ledger {
+	struct store *store;
+	struct roster *roster;
+	struct ledger_world world; /* its lists are these: */
+	struct ledger_series *series;
+	struct ledger_sample *samples;
+	struct ledger_step *steps;
+	struct owner *owners; /* of steps, in their order */
+	size_t series_cap, sample_cap, step_cap;
+	json_t *series_ids, *leaf_ids; /* by key, by name */
+	char *tests[TESTS_MAX];
+	size_t test_count;
+	int64_t late_ns; /* a step may be told of so late */
+};
+
+struct job_ledger *
+job_ledger_new(struct store *store, struct roster *roster, int64_t guard_ns,
+    int64_t late_ns)
+{
+	struct job_ledger *l = xcalloc(1, sizeof(*l));
+
+	l->store = store;
+	l->roster = roster;
+	l->world.guard_ns = guard_ns;
+	l->world.span_ns = SPAN_GUARDS * guard_ns;
+	l->late_ns = late_ns;
+	l->series_ids = json_object();
+	l->leaf_ids = json_object();
+	return l;
+}
+
+static void
+place_free(struct ledger_place *p)
+{
+	free((void *)(uintptr_t)p->leaves);
+	free((void *)(uintptr_t)p->nodes);
+}
+
+static void
+owner_free(struct owner *o)
+{
+	free(o->job);
+	free(o->name);
+}
+
+void
+job_ledger_free(struct job_ledger *l)
+{
+	if (l == NULL)
+		return;
+	for (size_t i = 0; i < l->world.series_count; i++)
+		place_free(&l->series[i].place);
+	for (size_t i = 0; i < l->world.step_count; i++) {
+		place_free(&l->steps[i].place);
+		owner_free(&l->owners[i]);
+	}
+	for (size_t i = 0; i < l->test_count; i++)
+		free(l->tests[i]);
+	free(l->series);
+	free(l->samples);
+	free(l->steps);
+	free(l->owners);
+	json_decref(l->series_ids);
+	json_decref(l->leaf_ids);
+	free(l);
+}
+
+static int
+id_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint32_t
+leaf_id(struct job_ledger *l, const char *leaf)
+{
+	const json_t *id = json_object_get(l->leaf_ids, leaf);
+
+	if (id == NULL) {
+		json_object_set_new(l->leaf_ids, leaf,
+		    json_integer((json_int_t)l->world.leaf_count));
+		return (uint32_t)l->world.leaf_count++;
+	}
+	return (uint32_t)json_integer_value(id);
+}
+
+/* Of nodes by id; nodes without a leaf have no part in it. */
+static struct ledger_place
+place_of(struct job_ledger *l, const uint32_t *nodes, size_t count)
+{
+	uint32_t *own = xcalloc(count + 1, sizeof(*own));
+	uint32_t *leaves = xcalloc(count + 1, sizeof(*leaves));
+	size_t own_count = 0, leaf_count = 0, at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct node *n = roster_by_id(l->roster, nodes[i]);
+
+		if (n->leaf[0] == '\0')
+			continue;
+		own[own_count++] = nodes[i];
+		leaves[leaf_count++] = leaf_id(l, n->leaf);
+		if (nodes[i] >= l->world.node_count)
+			l->world.node_count = nodes[i] + 1;
+	}
+	qsort(own, own_count, sizeof(*own), id_compare);
+	qsort(leaves, leaf_count, sizeof(*leaves), id_compare);
+	for (size_t i = 0; i < leaf_count; i++)
+		if (at == 0 || leaves[i] != leaves[at - 1])
+			leaves[at++] = leaves[i];
+	return (struct ledger_place){ leaves, own, at, own_count };
+}
+
+/* -ENOSPC: there are too many. */
+static long
+test_id(struct job_ledger *l, const char *test)
+{
+	for (size_t i = 0; i < l->test_count; i++)
+		if (strcmp(l->tests[i], test) == 0)
+			return (long)i;
+	if (l->test_count == TESTS_MAX)
+		return -ENOSPC;
+	l->tests[l->test_count] = xstrdup(test);
+	return (long)l->test_count++;
+}
+
+/* The series of a key; made of nodes, which it keeps if has_nodes. */
+static long
+series_id(struct job_ledger *l, const char *key, const char *test,
+    const uint32_t *nodes, size_t count, int has_nodes)
+{
+	const json_t *id = json_object_get(l->series_ids, key);
+	long of = id == NULL ? test_id(l, test) : 0;
+	struct ledger_series *s;
+
+	if (id != NULL)
+		return (long)json_integer_value(id);
+	if (of < 0 || l->world.series_count == SERIES_MAX)
+		return -ENOSPC;
+	if (l->world.series_count == l->series_cap) {
+		l->series_cap = 2 * l->series_cap + 64;
+		l->series = xreallocarray(l->series, l->series_cap,
+		    sizeof(*l->series));
+	}
+	s = &l->series[l->world.series_count];
+	*s = (struct ledger_series){ (uint32_t)of, place_of(l, nodes, count) };
+	if (!has_nodes)
+		s->place.node_count = 0;
+	json_object_set_new(l->series_ids, key,
+	    json_integer((json_int_t)l->world.series_count));
+	l->world.series = l->series;
+	return (long)l->world.series_count++;
+}
+
+static void
+sample_add(struct job_ledger *l, const struct ledger_sample *s)
+{
+	struct ledger_world *w = &l->world;
+
+	if (!isfinite(s->log_s) || w->sample_count == SAMPLES_MAX ||
+	    (w->sample_count > 0 &&
+		s->at_ns < l->samples[w->sample_count - 1].at_ns))
+		return; /* of a clock that went back: the next are good again */
+	if (w->sample_count == l->sample_cap) {
+		l->sample_cap = 2 * l->sample_cap + 1024;
+		l->samples = xreallocarray(l->samples, l->sample_cap,
+		    sizeof(*l->samples));
+	}
+	l->samples[w->sample_count++] = *s;
+	w->samples = l->samples;
+}
+
+void
+job_ledger_paths(struct job_ledger *l, const struct mesh_path *paths,
+    size_t count, int64_t at_ns)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct mesh_path *p = &paths[i];
+		uint32_t nodes[] = { p->a, p->b };
+		const struct node *a = roster_by_id(l->roster, p->a);
+		const struct node *b = roster_by_id(l->roster, p->b);
+		int turned = strcmp(a->leaf, b->leaf) > 0;
+		char key[3 * TOPO_LEAF_MAX];
+		long id;
+
+		if (!(p->p50_s > 0) || a->leaf[0] == '\0' ||
+		    strcmp(a->leaf, b->leaf) == 0)
+			continue;
+		snprintf(key, sizeof(key), MESH_TEST " %s %s",
+		    turned ? b->leaf : a->leaf, turned ? a->leaf : b->leaf);
+		id = series_id(l, key, MESH_TEST, nodes, 2, 0);
+		if (id >= 0)
+			sample_add(l,
+			    &(struct ledger_sample){ at_ns, (uint32_t)id, p->a,
+				p->b, log(p->p50_s) });
+	}
+}
+
+void
+job_ledger_canary(struct job_ledger *l, const uint32_t *nodes, size_t count,
+    const json_t *record, int64_t at_ns)
+{
+	const char *test = member_text(record, "test");
+	double mean = member_number(record, "mean");
+	uint64_t hash = count;
+	char key[200];
+	long id;
+
+	if (strcmp(member_text(record, "probe"), "canary") != 0 ||
+	    strcmp(member_text(record, "phase"), "congested") == 0 ||
+	    !(mean > 0))
+		return;
+	for (size_t i = 0; i < count; i++)
+		hash = rng_mix(hash ^ rng_mix(nodes[i]));
+	snprintf(key, sizeof(key), "%.80s %.20s %016" PRIx64, test,
+	    member_text(record, "phase"), hash);
+	id = series_id(l, key, test, nodes, count, 1);
+	/* A rate is the inverse of a time. */
+	if (id >= 0)
+		sample_add(l,
+		    &(struct ledger_sample){ at_ns, (uint32_t)id, LEDGER_NONE,
+			LEDGER_NONE,
+			strcmp(member_text(record, "unit"), "B/s") == 0
+			    ? -log(mean)
+			    : log(mean) });
+}
+
+/* The nodes of a job that have an agent; the caller frees. */
+static uint32_t *
+nodes_of(const struct job_ledger *l, const json_t *job, size_t *ret_count)
+{
+	struct hostlist hl = { 0 };
+	uint32_t *nodes;
+	size_t n = 0;
+
+	if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
+		hl = (struct hostlist){ 0 };
+	nodes = xcalloc(hl.count + 1, sizeof(*nodes));
+	for (size_t i = 0; i < hl.count; i++) {
+		const struct node *node = roster_find(l->roster, hl.names[i]);
+
+		if (node != NULL)
+			nodes[n++] = (uint32_t)node->id;
+	}
+	hostlist_clear(&hl);
+	*ret_count = n;
+	return nodes;
+}
+
+/* Those of others that ran on leaves of the job meanwhile. */
+static void
+beside_count(const json_t *job, const json_t *others, int64_t until_ns,
+    struct owner *o)
+{
+	int64_t from_ns = member_int(job, "start_unix_ns");
+	const json_t *leaves = json_object_get(job, "leaves");
+	const char *key, *leaf;
+	json_t *other, *value;
+
+	json_object_foreach ((json_t *)(uintptr_t)others, key, other) {
+		const json_t *end = json_object_get(other, "end_unix_ns");
+		int64_t a_ns = member_int(other, "start_unix_ns");
+		int64_t b_ns = end == NULL ? until_ns : json_integer_value(end);
+		json_t *its = json_object_get(other, "leaves");
+		int is_beside = 0;
+
+		a_ns = a_ns > from_ns ? a_ns : from_ns;
+		b_ns = b_ns < until_ns ? b_ns : until_ns;
+		if (b_ns <= a_ns || json_object_size(its) < 2 ||
+		    json_equal(json_object_get(other, "job"),
+			json_object_get(job, "job")))
+			continue;
+		json_object_foreach (its, leaf, value)
+			is_beside |= json_object_get(leaves, leaf) != NULL;
+		if (!is_beside)
+			continue;
+		o->beside_jobs++;
+		o->beside_node_s += (double)(b_ns - a_ns) / 1e9 *
+		    (double)member_int(other, "node_count");
+	}
+}
+
+void
+job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
+    int64_t at_ns, const json_t *running, const json_t *ended)
+{
+	struct ledger_world *w = &l->world;
+	const char *text = member_text(job, "job");
+	int64_t start_ns = member_int(job, "start_unix_ns");
+	struct ledger_place place;
+	struct owner owner;
+	uint32_t *nodes;
+	uint64_t hash = (uint64_t)start_ns;
+	size_t count, at;
+
+	if (w->step_count == STEPS_MAX)
+		return;
+	nodes = nodes_of(l, job, &count);
+	place = place_of(l, nodes, count);
+	free(nodes);
+	for (const char *p = text; *p != '\0'; p++)
+		hash = rng_mix(hash ^ (uint8_t)*p);
+	owner = (struct owner){ .job = xstrdup(text),
+		.name = xstrdup(member_text(job, "name")),
+		.start_unix_ns = start_ns };
+	if (sign < 0) {
+		beside_count(job, running, at_ns, &owner);
+		beside_count(job, ended, at_ns, &owner);
+	}
+	if (w->step_count == l->step_cap) {
+		l->step_cap = 2 * l->step_cap + 64;
+		l->steps = xreallocarray(l->steps, l->step_cap,
+		    sizeof(*l->steps));
+		l->owners = xreallocarray(l->owners, l->step_cap,
+		    sizeof(*l->owners));
+	}
+	for (at = w->step_count; at > 0 && l->steps[at - 1].at_ns > at_ns;
+	     at--) {
+		l->steps[at] = l->steps[at - 1];
+		l->owners[at] = l->owners[at - 1];
+	}
+	l->steps[at] = (struct ledger_step){ at_ns,
+		(uint32_t)(hash % LEDGER_NONE), sign, place };
+	l->owners[at] = owner;
+	w->step_count++;
+	w->steps = l->steps;
+}
+
+/* A row for each test that anybody beside it ran; of the mesh even where
+ * nobody did. */
+static void
+step_look(struct job_ledger *l, size_t at)
+{
+	const struct ledger_step *s = &l->steps[at];
+	const struct owner *o = &l->owners[at];
+	const struct ledger_world *w = &l->world;
+
+	for (uint32_t test = 0; test < l->test_count; test++) {
+		json_t *row, *placebos = json_array();
+		struct ledger_effect e, p;
+		int rc = ledger_look(w, test, s, s->at_ns, &e);
+
+		for (int k = PLACEBO_LATE;
+		     k < KEPT_SPANS && json_array_size(placebos) < PLACEBOS;
+		     k++)
+			if (ledger_look(w, test, s,
+				s->at_ns - k * (w->span_ns + w->guard_ns),
+				&p) == 0)
+				json_array_append_new(placebos,
+				    json_real(p.log_ratio));
+		row = json_pack("{s:s, s:I, s:s, s:s, s:I, s:i, s:I, s:I, s:I, "
+				"s:o, s:I, s:f}",
+		    "job", o->job, "start_unix_ns",
+		    (json_int_t)o->start_unix_ns, "name", o->name, "test",
+		    l->tests[test], "at_unix_ns", (json_int_t)s->at_ns, "sign",
+		    s->sign, "shared", (json_int_t)e.shared, "others",
+		    (json_int_t)e.others, "confounded",
+		    (json_int_t)e.confounded, "placebos", placebos,
+		    "beside_jobs", (json_int_t)o->beside_jobs, "beside_node_s",
+		    o->beside_node_s);
+		if (rc == 0)
+			json_object_set_new(row, "log_ratio",
+			    json_real(e.log_ratio));
+		for (size_t i = 0; e.rival != LEDGER_NONE && i < w->step_count;
+		     i++)
+			if (l->steps[i].job == e.rival)
+				json_object_set_new(row, "rival",
+				    json_string(l->owners[i].name));
+		if (rc == 0 || rc == -EBUSY ||
+		    strcmp(l->tests[test], MESH_TEST) == 0)
+			store_put_occasion(l->store, row);
+		json_decref(row);
+	}
+}
+
+/* One look a call: each may take milliseconds. */
+void
+job_ledger_tick(struct job_ledger *l, int64_t now_ns)
+{
+	struct ledger_world *w = &l->world;
+	int64_t whole_ns = w->span_ns + w->guard_ns;
+	int64_t old_ns = now_ns - KEPT_SPANS * whole_ns;
+	size_t old;
+
+	for (size_t i = 0; i < w->step_count; i++)
+		if (!l->owners[i].is_looked_at &&
+		    l->steps[i].at_ns + whole_ns + l->late_ns <= now_ns) {
+			l->owners[i].is_looked_at = 1;
+			step_look(l, i);
+			break;
+		}
+	for (old = 0; old < w->sample_count && l->samples[old].at_ns < old_ns;
+	     old++)
+		;
+	if (2 * old > w->sample_count) {
+		w->sample_count -= old;
+		memmove(l->samples, l->samples + old,
+		    w->sample_count * sizeof(*l->samples));
+	}
+	for (old = 0; old < w->step_count && l->owners[old].is_looked_at &&
+	     l->steps[old].at_ns < old_ns;
+	     old++) {
+		place_free(&l->steps[old].place);
+		owner_free(&l->owners[old]);
+	}
+	if (old > 0) {
+		w->step_count -= old;
+		memmove(l->steps, l->steps + old,
+		    w->step_count * sizeof(*l->steps));
+		memmove(l->owners, l->owners + old,
+		    w->step_count * sizeof(*l->owners));
+	}
+}
+
+/* ---- statements ---- */
+
+static void
+number_put(json_t *o, const char *key, double log_ratio)
+{
+	if (isfinite(log_ratio))
+		json_object_set_new(o, key, json_real(expm1(log_ratio)));
+}
+
+/* What rows of one name and test say together. */
+static json_t *
+statement_of(const json_t *rows, size_t families)
+{
+	size_t count = 0, cap = 1, i, k, confounded = 0, alone = 0;
+	double beside_node_s = 0;
+	json_int_t beside_jobs = 0;
+	json_t *rivals = json_object(), *row, *placebo, *o;
+	struct ledger_pooled p;
+	struct ledger_row *list;
+
+	json_array_foreach (rows, i, row)
+		cap += 1 + json_array_size(json_object_get(row, "placebos"));
+	list = xcalloc(cap, sizeof(*list));
+	json_array_foreach (rows, i, row) {
+		double x = member_number(row, "log_ratio");
+		uint64_t hash = member_unsigned(row, "start_unix_ns");
+
+		for (const char *c = member_text(row, "job"); *c != '\0'; c++)
+			hash = rng_mix(hash ^ (uint8_t)*c);
+		if (isfinite(x))
+			list[count++] = (struct ledger_row){ (uint32_t)(hash %
+								 LEDGER_NONE),
+				member_int(row, "sign") < 0 ? -1 : 1, x };
+		else if (member_int(row, "confounded") > 0)
+			confounded++;
+		else
+			alone++;
+		if (json_object_get(row, "rival") != NULL)
+			json_object_set_new(rivals, member_text(row, "rival"),
+			    json_true());
+		json_array_foreach (json_object_get(row, "placebos"), k,
+		    placebo)
+			list[count++] = (struct ledger_row){ LEDGER_NONE, 1,
+				json_number_value(placebo) };
+		beside_jobs += member_int(row, "beside_jobs");
+		beside_node_s += member_number(row, "beside_node_s");
+	}
+	ledger_pool(list, count, families, 1, &p);
+	free(list);
+	row = json_array_get(rows, 0);
+	o = json_pack("{s:O, s:O, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:b, s:I, "
+		      "s:I, s:o}",
+	    "name", json_object_get(row, "name"), "test",
+	    json_object_get(row, "test"), "jobs", (json_int_t)p.jobs, "steps",
+	    (json_int_t)p.steps, "steps_confounded", (json_int_t)confounded,
+	    "steps_alone", (json_int_t)alone, "beside_jobs", beside_jobs,
+	    "beside_node_s", beside_node_s, "placebos", (json_int_t)p.placebos,
+	    "blamed", p.is_blamed, "placebo_sets", (json_int_t)p.sets,
+	    "placebo_sets_blamed", (json_int_t)p.sets_blamed, "rivals", rivals);
+	number_put(o, "cost", p.log_ratio);
+	number_put(o, "lo", p.lo);
+	number_put(o, "hi", p.hi);
+	return o;
+}
+
+json_t *
+job_ledger_statements(const json_t *rows)
+{
+	json_t *groups = json_object(), *list = json_array(), *row, *group;
+	char key[400];
+	const char *at;
+	size_t i;
+
+	json_array_foreach (rows, i, row) {
+		snprintf(key, sizeof(key), "%.80s\n%.300s",
+		    member_text(row, "test"), member_text(row, "name"));
+		group = json_object_get(groups, key);
+		if (group == NULL) {
+			group = json_array();
+			json_object_set_new(groups, key, group);
+		}
+		json_array_append(group, row);
+	}
+	json_object_foreach (groups, at, group)
+		json_array_append_new(list,
+		    statement_of(group, json_object_size(groups)));
+	json_decref(groups);
+	return list;
+}

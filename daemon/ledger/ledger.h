@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ledger.h - what jobs cost those beside them, by natural experiments.
+ *
+ * When a job begins or ends, or its traffic does, that is a step. Canaries that
+ * share uplinks with the job are compared with those that do not, after the
+ * step with before it: what happens to all of them cancels. A job's effect is
+ * the mean over its steps, a kind's the mean over its jobs, which are the units
+ * of its interval. The same look at moments without a step, placebos, tells how
+ * large an effect is by chance: a kind is blamed only for more.
+ *
+ * All of it is logarithms of seconds. Sets are sorted. Threads: any.
+ */
+#ifndef DAEMON_LEDGER_LEDGER_H
+#define DAEMON_LEDGER_LEDGER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LEDGER_NONE UINT32_MAX
+
+/* Where a job or a canary is. On two leaves or more it uses their uplinks. */
+struct ledger_place {
+	const uint32_t *leaves, *nodes;
+	size_t leaf_count, node_count;
+};
+
+/* A canary over time, whose values may be compared with one another. */
+struct ledger_series {
+	uint32_t test;
+	struct ledger_place place; /* nodes may be none: samples have them */
+};
+
+struct ledger_sample {
+	int64_t at_ns; /* when it was over */
+	uint32_t series;
+	uint32_t a, b; /* the nodes of this one, or LEDGER_NONE */
+	double log_s;
+};
+
+struct ledger_step {
+	int64_t at_ns;
+	uint32_t job;
+	int sign; /* 1: more traffic from here on; -1: less */
+	struct ledger_place place;
+};
+
+/* What is looked at; samples and steps in the order of time. */
+struct ledger_world {
+	const struct ledger_series *series;
+	const struct ledger_sample *samples;
+	const struct ledger_step *steps;
+	size_t series_count, sample_count, step_count;
+	size_t leaf_count, node_count; /* ids are below */
+	int64_t span_ns;               /* looked at on each side of a step */
+	int64_t guard_ns; /* how long a sample takes: so late it has begun
+			     before */
+};
+
+struct ledger_effect {
+	double log_ratio;
+	size_t shared, others; /* series on each side of the comparison */
+	size_t confounded;     /* that another job's step touches as well */
+	uint32_t rival;        /* one such job, or LEDGER_NONE */
+};
+
+/* Of the place of a step, at its own time, or at another, as a placebo.
+ * -ENODATA: nobody shares a link with it, or nobody else is left to compare
+ * with; -EBUSY: whoever does also shares one with a rival that made a step at
+ * the same time; ret is written all the same. */
+int ledger_look(const struct ledger_world *w, uint32_t test,
+    const struct ledger_step *of, int64_t at_ns, struct ledger_effect *ret);
+/* 1 when both use an uplink of the same leaf. */
+int ledger_shares(const struct ledger_place *a, const struct ledger_place *b);
+
+/* ---- pool.c: from effects to a statement ---- */
+
+/* An effect, of one kind of job and one test. */
+struct ledger_row {
+	uint32_t job; /* LEDGER_NONE: a placebo */
+	int sign;
+	double log_ratio;
+};
+
+struct ledger_pooled {
+	size_t jobs, steps, placebos;
+	double log_ratio, lo, hi; /* of the cost, at 95 %; NAN: not known */
+	double placebo_sd;        /* of one look at a random moment */
+	int is_blamed;
+	/* Of sets of as many placebos as there are steps, how many were blamed,
+	 * by the same rule. */
+	size_t sets, sets_blamed;
+};
+
+/* Fewer random moments do not tell what is chance. */
+#define LEDGER_PLACEBOS_MIN 12
+/* A kind that costs nothing is blamed so often, all kinds and tests of one
+ * question together. */
+#define LEDGER_ALPHA    0.005
+#define LEDGER_COST_MIN 0.01
+
+/* families: kinds times tests that are asked about together. */
+void ledger_pool(const struct ledger_row *rows, size_t count, size_t families,
+    uint64_t seed, struct ledger_pooled *ret);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_ledger.c - a cluster with jobs, written from the fault's side: jobs put
+ * load on uplinks, load makes echoes over them slower, and the ledger sees only
+ * the echoes and the jobs. 100 schedules with a kind of job that slows others
+ * down, 100 without; seeds are fixed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/rng.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/ledger/ledger.h"
+
+#define LEAVES    8
+#define NODES     64 /* eight on each leaf */
+#define EPOCHS    480
+#define EPOCH_NS  (300 * 1000000000LL)
+#define KINDS     5
+#define JOBS_MAX  120
+#define AGGRESSOR 3
+#define SCHEDULES 100
+
+struct job {
+	uint32_t kind;
+	int from, to; /* epochs */
+	uint32_t nodes[NODES], leaves[LEAVES];
+	size_t node_count, leaf_count;
+};
+
+struct cluster {
+	struct rng rng;
+	struct job jobs[JOBS_MAX];
+	size_t job_count;
+	struct ledger_series series[LEAVES * LEAVES];
+	uint32_t pairs[LEAVES * LEAVES][2];
+	struct ledger_sample *samples;
+	struct ledger_step steps[2 * JOBS_MAX];
+	struct ledger_world world;
+	/* The truth: what jobs of the aggressor cost echoes that shared a link
+	 * with them, and did not begin or end on their nodes. */
+	double cost_sum;
+	size_t cost_count;
+};
+
+static double
+normal(struct rng *r)
+{
+	return sqrt(-2 * log(1 - rng_unit(r))) * cos(2 * M_PI * rng_unit(r));
+}
+
+static int
+u32_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int
+step_compare(const void *a, const void *b)
+{
+	const struct ledger_step *x = a, *y = b;
+
+	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+/* Jobs come in turn and take nodes that are free, wherever these are. */
+static void
+schedule_make(struct cluster *c)
+{
+	int free_from[NODES] = { 0 };
+
+	for (int at = 10; at < EPOCHS - 30 && c->job_count < JOBS_MAX;
+	     at += 1 + (int)rng_below(&c->rng, 8)) {
+		struct job *j = &c->jobs[c->job_count];
+		size_t want = 3 + rng_below(&c->rng, 8);
+		size_t first = rng_below(&c->rng, NODES);
+
+		*j = (struct job){ .kind = (uint32_t)rng_below(&c->rng, KINDS),
+			.from = at,
+			.to = at + 6 + (int)rng_below(&c->rng, 25) };
+		for (size_t i = 0; i < NODES && j->node_count < want; i++) {
+			uint32_t n = (uint32_t)((first + i) % NODES);
+
+			if (free_from[n] <= at)
+				j->nodes[j->node_count++] = n;
+		}
+		if (j->node_count < want)
+			continue;
+		for (size_t i = 0; i < want; i++)
+			free_from[j->nodes[i]] = j->to;
+		qsort(j->nodes, want, sizeof(uint32_t), u32_compare);
+		for (size_t i = 0; i < want; i++)
+			if (j->leaf_count == 0 ||
+			    j->leaves[j->leaf_count - 1] != j->nodes[i] / 8)
+				j->leaves[j->leaf_count++] = j->nodes[i] / 8;
+		c->job_count++;
+	}
+}
+
+static int
+job_has(const struct job *j, uint32_t node)
+{
+	for (size_t i = 0; i < j->node_count; i++)
+		if (j->nodes[i] == node)
+			return 1;
+	return 0;
+}
+
+/* The load of uplinks at an epoch; cost: what one job of the aggressor adds to
+ * the time of each uplink that it uses, or 0. */
+static void
+loads_of(const struct cluster *c, int epoch, double cost, double ret[LEAVES])
+{
+	for (int l = 0; l < LEAVES; l++)
+		ret[l] = 0;
+	for (size_t i = 0; i < c->job_count; i++) {
+		const struct job *j = &c->jobs[i];
+
+		if (epoch < j->from || epoch >= j->to || j->leaf_count < 2)
+			continue;
+		for (size_t k = 0; k < j->leaf_count; k++)
+			if (j->kind == AGGRESSOR)
+				ret[j->leaves[k]] += log1p(cost);
+	}
+}
+
+/* Every node asks two others on other leaves, new ones in each epoch. */
+static void
+echoes_make(struct cluster *c, double cost)
+{
+	double drift = 0, wander[LEAVES] = { 0 }, loads[LEAVES];
+	size_t n = 0;
+
+	c->samples = xcalloc(2 * NODES * EPOCHS, sizeof(*c->samples));
+	for (int e = 0; e < EPOCHS; e++) {
+		loads_of(c, e, cost, loads);
+		/* Of the whole fabric, and of each leaf. */
+		drift = 0.98 * drift + 0.03 * normal(&c->rng);
+		for (int l = 0; l < LEAVES; l++)
+			wander[l] = 0.9 * wander[l] + 0.01 * normal(&c->rng);
+		for (uint32_t i = 0; i < 2 * NODES; i++) {
+			uint32_t a = i / 2, b, la = a / 8, lb;
+
+			do
+				b = (uint32_t)rng_below(&c->rng, NODES);
+			while (b / 8 == la);
+			lb = b / 8;
+			c->samples[n++] = (struct ledger_sample){
+				.at_ns = (e + 1) * EPOCH_NS,
+				.series = (la < lb ? la : lb) * LEAVES +
+				    (la < lb ? lb : la),
+				.a = a,
+				.b = b,
+				.log_s = log(10e-6) + drift + wander[la] +
+				    wander[lb] + loads[la] + loads[lb] +
+				    0.1 * normal(&c->rng) +
+				    (rng_below(&c->rng, 50) == 0) *
+					rng_unit(&c->rng)
+			};
+		}
+	}
+	c->world.samples = c->samples;
+	c->world.sample_count = n;
+}
+
+/* Per sample that shares a link with a job of the aggressor while it runs, as
+ * it would be without that job: what it adds. */
+static void
+truth_make(struct cluster *c, double cost)
+{
+	for (size_t i = 0; i < c->job_count; i++) {
+		const struct job *j = &c->jobs[i];
+
+		if (j->kind != AGGRESSOR || j->leaf_count < 2)
+			continue;
+		for (size_t k = 0; k < c->world.sample_count; k++) {
+			const struct ledger_sample *s = &c->samples[k];
+			int e = (int)(s->at_ns / EPOCH_NS) - 1, links = 0;
+
+			if (e < j->from || e >= j->to || job_has(j, s->a) ||
+			    job_has(j, s->b))
+				continue;
+			for (size_t l = 0; l < j->leaf_count; l++)
+				links += j->leaves[l] == s->a / 8 ||
+				    j->leaves[l] == s->b / 8;
+			c->cost_sum += links * log1p(cost);
+			c->cost_count += links > 0;
+		}
+	}
+}
+
+static struct cluster *
+cluster_make(uint64_t seed, double cost)
+{
+	struct cluster *c = xcalloc(1, sizeof(*c));
+	struct ledger_world *w = &c->world;
+
+	rng_seed(&c->rng, seed);
+	schedule_make(c);
+	for (uint32_t i = 0; i < LEAVES * LEAVES; i++) {
+		c->pairs[i][0] = i / LEAVES;
+		c->pairs[i][1] = i % LEAVES;
+		c->series[i].place = (struct ledger_place){
+			.leaves = c->pairs[i],
+			.leaf_count = 2
+		};
+	}
+	for (size_t i = 0; i < c->job_count; i++) {
+		struct job *j = &c->jobs[i];
+		struct ledger_place p = { j->leaves, j->nodes, j->leaf_count,
+			j->node_count };
+		int64_t late = (int64_t)rng_below(&c->rng, 60) * 1000000000LL;
+
+		/* The scheduler is asked once a minute. */
+		c->steps[w->step_count++] = (struct ledger_step){
+			j->from * EPOCH_NS + late, (uint32_t)i, 1, p
+		};
+		c->steps[w->step_count++] = (struct ledger_step){
+			j->to * EPOCH_NS + late, (uint32_t)i, -1, p
+		};
+	}
+	qsort(c->steps, w->step_count, sizeof(c->steps[0]), step_compare);
+	w->steps = c->steps;
+	w->series = c->series;
+	w->series_count = LEAVES * LEAVES;
+	w->leaf_count = LEAVES;
+	w->node_count = NODES;
+	w->guard_ns = EPOCH_NS;
+	w->span_ns = 3 * EPOCH_NS;
+	echoes_make(c, cost);
+	truth_make(c, cost);
+	return c;
+}
+
+static void
+cluster_free(struct cluster *c)
+{
+	free(c->samples);
+	free(c);
+}
+
+/* What the ledger makes of it: of each kind. */
+static void
+ledger_read(const struct cluster *c, struct ledger_pooled ret[KINDS])
+{
+	const struct ledger_world *w = &c->world;
+	struct ledger_row *rows = xcalloc(w->step_count * 5, sizeof(*rows));
+	struct ledger_effect effect;
+	struct rng rng;
+
+	rng_seed(&rng, 7);
+	for (uint32_t kind = 0; kind < KINDS; kind++) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < w->step_count; i++) {
+			const struct ledger_step *s = &w->steps[i];
+
+			if (c->jobs[s->job].kind != kind)
+				continue;
+			if (ledger_look(w, 0, s, s->at_ns, &effect) == 0)
+				rows[count++] = (struct ledger_row){ s->job,
+					s->sign, effect.log_ratio };
+			for (int k = 0; k < 4; k++) {
+				int64_t at_ns = (int64_t)rng_below(&rng,
+				    EPOCHS * EPOCH_NS);
+
+				if (ledger_look(w, 0, s, at_ns, &effect) == 0)
+					rows[count++] = (struct ledger_row){
+						LEDGER_NONE, 1, effect.log_ratio
+					};
+			}
+		}
+		ledger_pool(rows, count, KINDS, kind, &ret[kind]);
+	}
+	free(rows);
+}
+
+static void
+test_an_aggressor_is_found(void **state)
+{
+	unsigned right = 0, wrong = 0, near = 0, covered = 0;
+	struct ledger_pooled got[KINDS];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SCHEDULES; seed++) {
+		double cost = 0.08 + 0.08 * (double)(seed % 10);
+		struct cluster *c = cluster_make(seed, cost);
+		double truth = c->cost_sum / (double)c->cost_count;
+		const struct ledger_pooled *p = &got[AGGRESSOR];
+
+		ledger_read(c, got);
+		right += (unsigned)p->is_blamed;
+		near += fabs(expm1(p->log_ratio) - expm1(truth)) <=
+		    0.2 * expm1(truth);
+		covered += p->lo <= truth && truth <= p->hi;
+		for (int k = 0; k < KINDS; k++)
+			wrong += k != AGGRESSOR && got[k].is_blamed;
+		cluster_free(c);
+	}
+	printf("an aggressor: blamed in %u of %d schedules, others in %u; its "
+	       "cost within 20 %% in %u, within the interval in %u\n",
+	    right, SCHEDULES, wrong, near, covered);
+	assert_true(right >= 95);
+	assert_true(wrong <= 1);
+	assert_true(near >= 95);
+	assert_true(covered >= 85);
+}
+
+static void
+test_without_one_nobody_is_blamed(void **state)
+{
+	unsigned blamed = 0, sets = 0, sets_blamed = 0;
+	struct ledger_pooled got[KINDS];
+
+	(void)state;
+	for (uint64_t seed = 1001; seed <= 1000 + SCHEDULES; seed++) {
+		struct cluster *c = cluster_make(seed, 0);
+		int any = 0;
+
+		ledger_read(c, got);
+		for (int k = 0; k < KINDS; k++) {
+			any |= got[k].is_blamed;
+			sets += (unsigned)got[k].sets;
+			sets_blamed += (unsigned)got[k].sets_blamed;
+		}
+		blamed += (unsigned)any;
+		cluster_free(c);
+	}
+	printf("no aggressor: somebody blamed in %u of %d schedules; of %u "
+	       "sets of random moments %u\n",
+	    blamed, SCHEDULES, sets, sets_blamed);
+	assert_true(blamed <= 1);
+	assert_true(sets > 0 && sets_blamed * 100 <= sets);
+}
+
+/* Two jobs that begin together on the same leaves are not told apart, and it is
+ * said who else it may have been; apart they are. */
+static void
+test_who_moves_together_is_not_told_apart(void **state)
+{
+	struct cluster *c = cluster_make(5, 0);
+	static const uint32_t mine[] = { 0, 1 }, nodes[] = { 0, 8 },
+			      other_nodes[] = { 3, 11 };
+	struct ledger_step steps[] = {
+		{ 100 * EPOCH_NS, 1, 1, { mine, nodes, 2, 2 } },
+		{ 101 * EPOCH_NS, 2, 1, { mine, other_nodes, 2, 2 } },
+		{ 200 * EPOCH_NS, 1, -1, { mine, nodes, 2, 2 } },
+		{ 300 * EPOCH_NS, 2, -1, { mine, other_nodes, 2, 2 } },
+	};
+	struct ledger_effect e;
+
+	(void)state;
+	c->world.steps = steps;
+	c->world.step_count = ARRAY_LEN(steps);
+	assert_int_equal(ledger_look(&c->world, 0, &steps[0], steps[0].at_ns,
+			     &e),
+	    -EBUSY);
+	assert_int_equal(e.rival, 2);
+	assert_int_equal(ledger_look(&c->world, 0, &steps[2], steps[2].at_ns,
+			     &e),
+	    0);
+	assert_true(e.shared > 0 && e.others > 0 && e.confounded == 0);
+	/* at a placebo none of its own steps may be near */
+	assert_int_equal(ledger_look(&c->world, 0, &steps[0], 199 * EPOCH_NS,
+			     &e),
+	    -EBUSY);
+	/* on one leaf it uses no uplink that others do */
+	steps[2].place.leaf_count = 1;
+	assert_int_equal(ledger_look(&c->world, 0, &steps[2], steps[2].at_ns,
+			     &e),
+	    -ENODATA);
+	cluster_free(c);
+}
+
+/* Few jobs, or few random moments, are no blame, however large the effect. */
+static void
+test_few_are_not_enough(void **state)
+{
+	struct ledger_row rows[40];
+	struct ledger_pooled p;
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++)
+		rows[i] = (struct ledger_row){ i < 4 ? i / 2 : LEDGER_NONE,
+			i % 2 == 0 ? 1 : -1,
+			i < 4 ? (i % 2 == 0 ? 0.3 : -0.3)
+			      : 0.01 * ((double)(i % 5) - 2) };
+	ledger_pool(rows, 40, 1, 1, &p);
+	assert_true(p.is_blamed && p.jobs == 2 && p.steps == 4);
+	assert_true(p.lo > 0.25 && p.hi < 0.35);
+	assert_true(p.sets == 200 && p.sets_blamed <= 2);
+	ledger_pool(rows, 10, 1, 1, &p);
+	assert_false(p.is_blamed);
+	assert_true(isnan(p.lo) && fabs(p.log_ratio - 0.3) < 1e-9);
+	ledger_pool(rows + 4, 36, 1, 1, &p);
+	assert_true(p.jobs == 0 && !p.is_blamed && isnan(p.log_ratio));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_aggressor_is_found),
+		cmocka_unit_test(test_without_one_nobody_is_blamed),
+		cmocka_unit_test(test_who_moves_together_is_not_told_apart),
+		cmocka_unit_test(test_few_are_not_enough),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
