@@ -447,21 +447,17 @@ take_links(struct node *n, const json_t *msg)
 	}
 }
 
-void
-roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
+/* What our own runs move is no job's: it counts where there is nothing else for
+ * so long. */
+#define NET_OURS_NS (600 * CLK_NS_PER_S)
+
+static void
+take_net(struct roster *r, struct node *n, const json_t *host, double age_s)
 {
-	const json_t *load = json_object_get(msg, "load");
-	const json_t *host = json_object_get(msg, "host");
-	uint64_t at_unix_ns = member_unsigned(msg, "at_unix_ns");
+	int ours = n->exclusive != NULL || n->shared > 0;
 	uint64_t now_ns = clk_ns();
-	double age_s = (double)(now_ns - n->host_ns) / (double)CLK_NS_PER_S;
 	double net;
 
-	n->skew_ns = (int64_t)(at_unix_ns - clk_unix_ns());
-	n->host_ns = now_ns;
-	fade(&n->host.cpu, host, "cpu", age_s);
-	fade(&n->host.steal, host, "steal", age_s);
-	fade(&n->host.wait_s, host, "wait_s", age_s);
 	/* fmin and fmax pass over what is not told, NAN */
 	r->net_most_bps = fmax(r->net_most_bps,
 	    fmin(NET_MOST_BPS,
@@ -471,6 +467,30 @@ roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 		net = member_number(host, "net_bps") / r->net_most_bps;
 	n->host.net = fmin(1,
 	    fmax(net, n->host.net * exp2(-age_s / HOST_FADE_S)));
+	if (!ours && !n->host.ours)
+		n->host.jobs_ns = now_ns;
+	else if (now_ns - n->host.jobs_ns < NET_OURS_NS)
+		net = NAN;
+	n->host.jobs = fmin(1,
+	    fmax(net, n->host.jobs * exp2(-age_s / HOST_FADE_S)));
+	n->host.ours = ours;
+}
+
+void
+roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
+{
+	const json_t *load = json_object_get(msg, "load");
+	const json_t *host = json_object_get(msg, "host");
+	uint64_t at_unix_ns = member_unsigned(msg, "at_unix_ns");
+	uint64_t now_ns = clk_ns();
+	double age_s = (double)(now_ns - n->host_ns) / (double)CLK_NS_PER_S;
+
+	n->skew_ns = (int64_t)(at_unix_ns - clk_unix_ns());
+	n->host_ns = now_ns;
+	fade(&n->host.cpu, host, "cpu", age_s);
+	fade(&n->host.steal, host, "steal", age_s);
+	fade(&n->host.wait_s, host, "wait_s", age_s);
+	take_net(r, n, host, age_s);
 	n->load = load == NULL ? -1 : json_number_value(load);
 	n->spool_bytes = member_unsigned(msg, "spool_bytes");
 	take_links(n, msg);

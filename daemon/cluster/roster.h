@@ -25,10 +25,13 @@ struct strbuf;
 /* How busy the host is, as its agent saw it lately: the largest values, fading
  * over half a minute, since rounds are shorter than looks. 0 when not told. */
 struct node_host {
-	double cpu;    /* share of time in which somebody waits for a core */
-	double steal;  /* share that the hypervisor took */
-	double wait_s; /* the agent's own wait for a core */
-	double net;    /* share of its link that is in use, one way */
+	double cpu;       /* share of time in which somebody waits for a core */
+	double steal;     /* share that the hypervisor took */
+	double wait_s;    /* the agent's own wait for a core */
+	double net;       /* share of its link that is in use, one way; */
+	double jobs;      /* while no run of ours was on the node */
+	uint64_t jobs_ns; /* when such a time was last heard of */
+	int ours;         /* a run of ours was there at the last heartbeat */
 };
 
 struct node {

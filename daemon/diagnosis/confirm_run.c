@@ -460,13 +460,29 @@ is_among_slow(const struct diagnosis_series *s)
 	    4 * s->fleet_slow >= s->fleet_nodes;
 }
 
+/* With many busy nodes its uplinks are too, and slow for that. */
+static int
+is_leaf_busy(const struct diagnosis *d, uint32_t first)
+{
+	const char *leaf = roster_by_id(d->roster, first)->leaf;
+	size_t nodes = 0, busy = 0;
+
+	for (size_t i = 0; i < roster_count(d->roster); i++)
+		if (strcmp(roster_by_id(d->roster, i)->leaf, leaf) == 0) {
+			nodes++;
+			busy += i < d->node_count && d->nodes[i].link_busy;
+		}
+	return (double)busy > BUSY_LEAF_MAX * (double)nodes;
+}
+
 static void
 conclude(struct diagnosis *d, struct incident *k)
 {
 	int is_place = k->finding == CONFIRM_LEAF || k->finding == CONFIRM_LINK;
 	int clear = k->finding == CONFIRM_UNCLEAR ||
 	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE) ||
-	    (k->kind == JUDGE_NODE && is_place && is_among_slow(k->series));
+	    (k->kind == JUDGE_NODE && is_place &&
+		(is_among_slow(k->series) || is_leaf_busy(d, k->index)));
 
 	/* Of a leaf whole exchanges were measured. */
 	k->asks_way = is_place && !clear &&

@@ -147,7 +147,7 @@ look_at_hosts(struct diagnosis *d, size_t count)
 		all[i].of[HOST_TROUBLE_DELAY] = n->host.wait_s;
 		all[i].of[HOST_TROUBLE_RANKS] =
 		    diagnosis_node(d, n)->wait_ratio;
-		all[i].of[HOST_TROUBLE_NET] = n->host.net;
+		all[i].of[HOST_TROUBLE_NET] = n->host.jobs;
 	}
 	host_trouble_typical(all, count, &typical);
 	for (size_t i = 0; i < count; i++) {

@@ -74,7 +74,9 @@ struct diagnosis_series {
 	uint32_t fleet_hour_n[24];
 	struct drift *paths; /* by leaf: the share of its slow pairs, over that
 				of all */
-	double *paths_now;   /* likewise: the share in the last rounds */
+	/* Likewise: the share in the last rounds; the busy share of a leaf's
+	 * nodes in these, and usually. */
+	double *paths_now, *busy_now, *busy_usual;
 	uint32_t paths_count;
 	/* By stage of spines: the share of slow pairs that most of its leaves
 	 * have. */
@@ -84,9 +86,13 @@ struct diagnosis_series {
 	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
 };
 
+/* With more of its nodes busy, a leaf and its uplinks are not judged. */
+#define BUSY_LEAF_MAX 0.25
+
 /* Of the nodes of a leaf in a round. */
 struct path_sum {
 	double pairs, slow;
+	double nodes, busy;
 };
 
 /* So many in such a time are no chance: it comes and goes. */

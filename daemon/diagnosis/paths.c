@@ -37,14 +37,27 @@ tell(struct diagnosis *d, const struct mesh_path *one, int epochs, int enough,
 static void
 tell_rest(struct diagnosis *d, const struct holes *h)
 {
-	char text[200];
+	char text[200 + 2 * TOPO_LEAF_MAX], where[50 + 2 * TOPO_LEAF_MAX] = "";
+	uint32_t a, b;
 
 	d->hole_epochs = h->rest > 0 ? d->hole_epochs + 1 : 0;
 	if (h->rest > 0) {
+		a = h->leaf_of[h->one->a];
+		b = h->leaf_of[h->one->b];
+		if (h->rest_alike == h->rest && h->rest > 1 && a != b &&
+		    a != SCORE_NO_LEAF && b != SCORE_NO_LEAF) {
+			int swap = strcmp(d->leaves[a], d->leaves[b]) > 0;
+
+			snprintf(where, sizeof(where),
+			    ", all of them between %s and %s",
+			    d->leaves[swap ? b : a], d->leaves[swap ? a : b]);
+		}
 		snprintf(text, sizeof(text),
 		    "datagrams of %u bytes are lost on %zu of %zu paths while "
-		    "those of %d bytes arrive, and no node or leaf explains it",
-		    h->one->large_bytes, h->rest, h->count, MESH_PACKET_BYTES);
+		    "those of %d bytes arrive%s, and no node or leaf explains "
+		    "it",
+		    h->one->large_bytes, h->rest, h->count, MESH_PACKET_BYTES,
+		    where);
 		tell(d, h->one, d->hole_epochs, 1, text);
 	}
 	d->dead_epochs = h->dead > 0 ? d->dead_epochs + 1 : 0;

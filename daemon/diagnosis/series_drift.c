@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 #include "common/member.h"
@@ -22,12 +23,13 @@
 #define FLEET_ONE_MAX 0.7
 #define FLEET_MIN     SCORE_PEERS_MIN
 /* Shares are no normal numbers: ten years instead of one. */
-#define PATHS_ROUNDS   (10 * LIMIT_ROUNDS)
-#define PATHS_BUSY_MAX 0.02  /* of all nodes */
-#define PATHS_MIN      32    /* pairs of a leaf in a round */
-#define PATHS_LEAST    0.008 /* of them, more than usual, in the newest mean */
-#define PATHS_K        1.0   /* one uplink of many is two deviations and more */
-#define FLEET_HOUR_MIN 36    /* rounds of an hour of the day: three days */
+#define PATHS_ROUNDS (10 * LIMIT_ROUNDS)
+#define PATHS_MIN    32 /* pairs of a leaf in a round */
+/* Of them, more than usual, in the newest mean; and as many as more of its
+ * nodes are busy than usual, for jobs load its uplinks too. */
+#define PATHS_LEAST    0.008
+#define PATHS_K        1.0 /* one uplink of many is two deviations and more */
+#define FLEET_HOUR_MIN 36  /* rounds of an hour of the day: three days */
 
 static struct drift *
 drift_need(struct diagnosis_series *s, uint32_t node)
@@ -82,18 +84,17 @@ fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	incident_fleet(d, s, from);
 }
 
-/* One of a leaf's uplinks slows some pairs of all of its nodes, and no node:
- * the share of slow pairs of each leaf, over that of all leaves, against its
- * own past. Nodes that are outliers, or busy, speak for themselves. */
-static void
-paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
-    const struct diagnosis_source *from)
+/* The pairs of every leaf's nodes: outliers and those that are busy speak for
+ * themselves. ret_all: of all of these; the shares of all nodes that are
+ * slow for themselves, and that are busy. The caller frees the list. */
+static struct path_sum *
+paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
+    size_t count, struct path_sum *ret_all, double *ret_out, double *ret_busy)
 {
-	uint32_t leaves = d->leaf_count;
+	struct path_sum *of = xcalloc(d->leaf_count + (size_t)1, sizeof(*of));
+	struct path_sum all = { 0 };
+	double usual, spread;
 	size_t busy = 0, out = 0;
-	struct path_sum all = { 0, 0 };
-	struct path_sum *of = xcalloc(leaves + (size_t)1, sizeof(*of));
-	double usual = 0, spread;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct diagnosis_node *cn = &d->nodes[d->obs[i].place];
@@ -103,50 +104,80 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	}
 	usual = all.pairs > 0 ? all.slow / all.pairs : 0;
 	spread = 3 * sqrt(usual * (1 - usual));
-	all = (struct path_sum){ 0, 0 };
-
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
 		const struct diagnosis_node *cn = &d->nodes[o->place];
-
 		const struct judge_track *t = judge_track(s->judge, JUDGE_NODE,
 		    o->place);
+		int is_slow = 2 * cn->slow_partners > cn->partners;
+		int is_named = t != NULL && t->state >= JUDGE_OUTLIER;
 
 		busy += o->aside;
 		/* Slow for itself, and not by chance among so many pairs. */
-		out += (t != NULL && t->state >= JUDGE_OUTLIER) ||
-		    (2 * cn->slow_partners > cn->partners &&
-			cn->slow_partners >
-			    cn->partners * usual + spread * sqrt(cn->partners));
-		if (o->leaf == SCORE_NO_LEAF || o->aside || d->busy[i] ||
-		    t == NULL || t->state >= JUDGE_OUTLIER ||
-		    2 * cn->slow_partners > cn->partners)
+		out += !o->aside &&
+		    (is_named ||
+			(is_slow &&
+			    cn->slow_partners > cn->partners * usual +
+				    spread * sqrt(cn->partners)));
+		if (o->leaf == SCORE_NO_LEAF)
+			continue;
+		of[o->leaf].nodes++;
+		of[o->leaf].busy += o->aside;
+		if (o->aside || d->busy[i] || t == NULL || is_named || is_slow)
 			continue;
 		of[o->leaf].pairs += cn->partners;
 		of[o->leaf].slow += cn->slow_partners;
-		all.pairs += cn->partners;
-		all.slow += cn->slow_partners;
 	}
-	if ((double)busy > PATHS_BUSY_MAX * (double)count) {
-		free(of);
-		return; /* slow pairs are those with jobs */
+	*ret_all = (struct path_sum){ 0 };
+	for (uint32_t l = 0; l < d->leaf_count; l++) {
+		ret_all->pairs += of[l].pairs;
+		ret_all->slow += of[l].slow;
 	}
+	*ret_out = (double)out / (double)count;
+	*ret_busy = (double)busy / (double)count;
+	return of;
+}
+
+/* One of a leaf's uplinks slows some pairs of all of its nodes, and no node:
+ * the share of slow pairs of each leaf, over that of all leaves, against its
+ * own past. */
+static void
+paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
+    const struct diagnosis_source *from)
+{
+	uint32_t leaves = d->leaf_count;
+	struct path_sum all, *of;
+	double out, busy_all;
+
+	of = paths_sum(d, s, count, &all, &out, &busy_all);
 	if (s->paths_count < leaves) {
+		double **const all_of[] = { &s->paths_now, &s->busy_now,
+			&s->busy_usual };
+
+		for (size_t i = 0; i < ARRAY_LEN(all_of); i++)
+			*all_of[i] = xreallocarray(*all_of[i], leaves,
+			    sizeof(**all_of[i]));
 		s->paths = xreallocarray(s->paths, leaves, sizeof(*s->paths));
-		s->paths_now = xreallocarray(s->paths_now, leaves,
-		    sizeof(*s->paths_now));
-		while (s->paths_count < leaves) {
-			s->paths_now[s->paths_count] = 0;
+		for (; s->paths_count < leaves; s->paths_count++) {
+			for (size_t i = 0; i < ARRAY_LEN(all_of); i++)
+				(*all_of[i])[s->paths_count] = 0;
 			drift_clear(&s->paths[s->paths_count]);
-			s->paths[s->paths_count++].k = PATHS_K;
+			s->paths[s->paths_count].k = PATHS_K;
 		}
 	}
-	spines_hear(d, s, of, (double)out / (double)count, from);
+	if (busy_all <= BUSY_LEAF_MAX)
+		spines_hear(d, s, of, out, from);
 	for (uint32_t l = 0; l < leaves; l++) {
 		double rest = all.pairs - of[l].pairs;
+		double busy = of[l].busy / of[l].nodes;
+		double n = s->paths[l].n + s->paths[l].late_n + 1;
 
-		if (of[l].pairs < PATHS_MIN || rest < PATHS_MIN)
+		if (of[l].pairs < PATHS_MIN || rest < PATHS_MIN ||
+		    busy > BUSY_LEAF_MAX)
 			continue;
+		s->busy_now[l] += fmax(1 / n, DRIFT_NOW) *
+		    (busy - s->busy_now[l]);
+		s->busy_usual[l] += 1 / n * (busy - s->busy_usual[l]);
 		/* What all leaves meet is learned of none of them, and what was
 		 * counted until that was known is not a leaf's. */
 		if (spines_open(d, s)) {
@@ -161,7 +192,8 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 				(all.slow - of[l].slow) / rest,
 			    of[l].slow / of[l].pairs,
 			    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K),
-			    PATHS_LEAST);
+			    PATHS_LEAST +
+				fmax(0, s->busy_now[l] - s->busy_usual[l]));
 		}
 		if (s->paths[l].from != DRIFT_NONE &&
 		    incident_find(d, JUDGE_LEAF, l) == NULL &&
@@ -433,6 +465,8 @@ series_drift_free(struct diagnosis *d)
 		free(d->series[i].drifts);
 		free(d->series[i].paths);
 		free(d->series[i].paths_now);
+		free(d->series[i].busy_now);
+		free(d->series[i].busy_usual);
 		free(d->series[i].stages);
 	}
 }

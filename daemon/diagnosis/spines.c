@@ -138,7 +138,8 @@ is_alike(const struct diagnosis *d, const struct diagnosis_series *s,
 {
 	double worst, most = most_of(d, s, of, stage, 1, &worst);
 
-	return most >= ALIKE * worst; /* not so for NAN */
+	/* not so for NAN; what was there fades sooner in what leaves are now */
+	return most >= ALIKE * worst && most >= STAGE_LEAST;
 }
 
 int

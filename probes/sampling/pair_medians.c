@@ -265,16 +265,22 @@ score_of(const struct pair_medians *p, int node)
 	return q;
 }
 
-/* Those that are far beyond the good side of all nodes: many may be busy, so
- * what the slower half is like is not taken for usual. */
+/* p->slow: those that are far beyond the good side of all nodes: many may be
+ * busy, so what the slower half is like is not taken for usual. */
 static void
-find_slow(struct pair_medians *p)
+need_slow(struct pair_medians *p)
 {
-	double *x = xcalloc((size_t)p->nodes + 1, sizeof(*x));
-	double *sorted = xcalloc((size_t)p->nodes + 1, sizeof(*x));
-	double good, most, off;
-	uint8_t *slow = xcalloc((size_t)p->nodes + 1, 1);
+	const double *of;
+	double *x, *sorted, good, most, off;
+	uint8_t *slow;
 	size_t n = 0;
+
+	(void)of_node(p, 0, &of);
+	if (p->slow != NULL)
+		return;
+	x = xcalloc((size_t)p->nodes + 1, sizeof(*x));
+	sorted = xcalloc((size_t)p->nodes + 1, sizeof(*x));
+	slow = xcalloc((size_t)p->nodes + 1, 1);
 
 	for (int i = 0; i < p->nodes; i++) {
 		x[i] = score_of(p, i);
@@ -301,21 +307,27 @@ pair_medians_score(struct pair_medians *p, int node)
 
 	if (of_node(p, node, &of) == 0)
 		return NAN;
-	if (p->slow == NULL)
-		find_slow(p);
+	need_slow(p);
 	return score_of(p, node);
 }
 
-/* The median of all pairs' medians, and their scatter. */
+/* The median of all pairs' medians, and their scatter; of those whose ends are
+ * not slow themselves, if there are any. */
 static double
-typical_of(const struct pair_medians *p, double *ret_sigma)
+typical_of(struct pair_medians *p, int with_slow, double *ret_sigma)
 {
 	double *x = xcalloc(p->used + 1, sizeof(*x)), at;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < p->size; i++)
-		if (p->slots[i].n > 0)
-			x[n++] = median_of(&p->slots[i]);
+	need_slow(p);
+	for (int all = with_slow; all < 2 && n == 0; all++)
+		for (uint32_t i = 0; i < p->size; i++) {
+			const struct slot *s = &p->slots[i];
+
+			if (s->n > 0 &&
+			    (all || (!p->slow[s->a] && !p->slow[s->b])))
+				x[n++] = median_of(s);
+		}
 	at = robust_median(x, n);
 	*ret_sigma = robust_mad(x, n, at);
 	free(x);
@@ -323,17 +335,17 @@ typical_of(const struct pair_medians *p, double *ret_sigma)
 }
 
 double
-pair_medians_typical(const struct pair_medians *p)
+pair_medians_typical(struct pair_medians *p)
 {
 	double sigma;
 
-	return typical_of(p, &sigma);
+	return typical_of(p, 1, &sigma);
 }
 
 double
-pair_medians_bound(const struct pair_medians *p)
+pair_medians_bound(struct pair_medians *p)
 {
-	double sigma, typical = typical_of(p, &sigma), off;
+	double sigma, typical = typical_of(p, 0, &sigma), off;
 
 	off = fmax(PAIR_MEDIANS_SLOW, PAIR_MEDIANS_SIGMAS * sigma / typical);
 	return p->low_is_bad ? typical / (1 + off) : typical * (1 + off);
@@ -344,10 +356,18 @@ pair_medians_partners(struct pair_medians *p, int node, double bound,
     int *ret_slow)
 {
 	const double *of = NULL;
-	size_t n = of_node(p, node, &of);
+	size_t n = of_node(p, node, &of), at = n > 0 ? p->start[node] : 0;
+	int count = 0;
 
 	*ret_slow = 0;
-	for (size_t i = 0; i < n; i++)
-		*ret_slow += p->low_is_bad ? of[i] < bound : of[i] > bound;
-	return (int)n;
+	need_slow(p);
+	for (int all = 0; all < 2 && count == 0; all++)
+		for (size_t i = 0; i < n; i++) {
+			if (!all && p->slow[p->with[at + i]])
+				continue;
+			count++;
+			*ret_slow += p->low_is_bad ? of[i] < bound
+						   : of[i] > bound;
+		}
+	return count;
 }

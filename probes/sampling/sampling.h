@@ -214,14 +214,15 @@ double pair_medians_quantile(struct pair_medians *p, int node, double q);
 double pair_medians_score(struct pair_medians *p, int node);
 
 /* The median of all pairs' medians; NAN without pairs. */
-double pair_medians_typical(const struct pair_medians *p);
+double pair_medians_typical(struct pair_medians *p);
 /* What a slow pair is beyond: worse than typical by PAIR_MEDIANS_SLOW of it,
- * and by so many standard deviations of all pairs, which noise alone hardly is.
- * NAN without pairs. */
+ * and by so many standard deviations of the pairs of nodes that are not slow
+ * themselves, which noise alone hardly is. NAN without pairs. */
 #define PAIR_MEDIANS_SLOW   0.05
 #define PAIR_MEDIANS_SIGMAS 2.5
-double pair_medians_bound(const struct pair_medians *p);
-/* The node's pairs, and how many of them are beyond bound. */
+double pair_medians_bound(struct pair_medians *p);
+/* The node's pairs with nodes that are not slow themselves, or all if there are
+ * none, and how many of them are beyond bound. */
 int pair_medians_partners(struct pair_medians *p, int node, double bound,
     int *ret_slow);
 

@@ -30,7 +30,8 @@ trials()
 	one-way-path 3x3 alarm path drop 'ip saddr 10.78.1.3 ip daddr 10.78.3.1'
 	twice 3x3 node8 node duplicate node8
 	loss-udp 3x3 node6 lost drop 'oifname "p-node6" ip protocol udp numgen random mod 10 < 4'
-	hole-to-leaf 3x3 alarm large drop 'iifname "down-leaf1" oifname "down-leaf2" meta length > 1300'
+	hole-to-leaf 3x3 alarm between.10.78.1.0/24.and.10.78.2.0/24 drop 'iifname "down-leaf1" oifname "down-leaf2" meta length > 1300'
+	loss-of-leaf 3x3 10.78.2.0/24 lost drop 'iifname "down-leaf2" numgen random mod 20 < 1'
 	two-nodes 3x3 node2,node8 node degrade_each rate=30mbit node2 node8
 	leaf 4x3 10.78.3.0/24 leaf degrade_each rate=30mbit node7 node8 node9
 	uplink-in 4x3 10.78.2.0/24 leaf degrade leaf2 rate-in=50mbit

@@ -261,8 +261,8 @@ decide(int known, int near, int far, int mates, int uplink)
 		return CONFIRM_NODE; /* where leaves are no subject */
 	if (near == -1 || (far != 1 && mates != 1))
 		return CONFIRM_UNCLEAR; /* it or its leaf; or only a path */
-	if (near == 1)
-		return mates == 1 ? CONFIRM_LEAF
+	if (near == 1) /* of a leaf of two no third one says more */
+		return mates == 1 || (mates == -1 && uplink == 1) ? CONFIRM_LEAF
 		    : uplink == 1 ? CONFIRM_UNCLEAR
 				  : CONFIRM_NODE;
 	return uplink == 1 ? CONFIRM_LINK : CONFIRM_UNCLEAR;

@@ -172,6 +172,56 @@ worst_nodes(const struct holes *h, const uint8_t *explained, uint32_t *spared,
 	return count;
 }
 
+/* A hole between the same two leaves as the one that is shown. */
+static int
+is_alike(const struct holes *h, const struct mesh_path *p)
+{
+	uint32_t a = h->leaf_of[p->a], b = h->leaf_of[p->b];
+	uint32_t c = h->leaf_of[h->one->a], d = h->leaf_of[h->one->b];
+
+	return sense_of(p) == HOLE &&
+	    ((a == c && b == d) || (a == d && b == c));
+}
+
+/* One of several members of a bond, or of the uplinks of a leaf: whatever else
+ * is on the paths differs, but all holes that remain share that place. */
+static struct hole_place *
+shared_place(const struct holes *h, const uint8_t *explained)
+{
+	uint32_t other = SCORE_NO_LEAF;
+	int others = 0;
+
+	if (h->rest < HOLES_MIN)
+		return NULL;
+	for (int end = 0; end < 2; end++) {
+		struct hole_place *n = &h->nodes[end ? h->one->b : h->one->a];
+
+		if (!n->named && n->many &&
+		    n->holes[0] + n->holes[1] == h->rest)
+			return n;
+	}
+	for (int end = 0; end < 2; end++) {
+		uint32_t leaf = h->leaf_of[end ? h->one->b : h->one->a];
+		struct hole_place *l = &h->leaves[leaf];
+
+		if (leaf == SCORE_NO_LEAF || l->named || !l->many ||
+		    l->holes[1] != h->rest)
+			continue;
+		for (size_t i = 0; i < h->count; i++) {
+			uint32_t la = h->leaf_of[h->paths[i].a];
+			uint32_t lb = h->leaf_of[h->paths[i].b];
+
+			if (explained[i] || sense_of(&h->paths[i]) != HOLE)
+				continue;
+			others += other != SCORE_NO_LEAF &&
+			    other != (la == leaf ? lb : la);
+			other = la == leaf ? lb : la;
+		}
+		return others > 0 ? l : NULL;
+	}
+	return NULL;
+}
+
 /* ---- stages of spines ---- */
 
 struct share { /* of a leaf's paths over a stage */
@@ -344,6 +394,7 @@ holes_find(struct holes *h)
 	uint8_t *explained = xcalloc(h->count + 1, 1);
 	uint32_t *spared = xcalloc(h->node_count + 1, sizeof(*spared));
 	uint8_t *worst = xcalloc(h->node_count + 1, 1);
+	struct hole_place *shared;
 
 	if (h->stages != NULL)
 		name_hole_stage(h, explained);
@@ -373,6 +424,13 @@ holes_find(struct holes *h)
 			    worst[h->paths[i].b];
 		count_all(h, explained);
 	}
+	shared = shared_place(h, explained);
+	if (shared != NULL) {
+		shared->named = 1;
+		h->rest = 0;
+	}
+	for (size_t i = 0; i < h->count && h->rest > 0; i++)
+		h->rest_alike += !explained[i] && is_alike(h, &h->paths[i]);
 	free(worst);
 	free(spared);
 	free(explained);

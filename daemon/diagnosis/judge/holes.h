@@ -8,7 +8,9 @@
  * small ones were answered. A place is named where most of its paths are holes,
  * of two partners or more, and those who stand at their other ends have paths
  * that are well. Leaves come first, then the worst node; what a named one
- * explains does not count against others.
+ * explains does not count against others. At last a node, or else a leaf, that
+ * all of HOLES_MIN holes or more share is named: one of several members of a
+ * bond, or of a leaf's uplinks, meets a share of the paths only.
  *
  * A path is dead when HOLES_MIN datagrams or more were lost and none was
  * answered, while both of its ends were answered by others.
@@ -55,6 +57,7 @@ struct holes {
 	struct hole_place *spines, *dead_spines;
 	/* Holes that no place explains, dead paths; and one of each. */
 	size_t rest, dead;
+	size_t rest_alike; /* holes between the same two leaves as that one */
 	const struct mesh_path *one, *dead_one;
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_verdict.c [-q] [-v] [-s SHARE] FILE... - the scenarios as a table, and
- * whether each kept its bounds. -q: as many trials as the quick test has; -s: a
- * share of the trials; -v: one trial of each with all that is said.
+ * bench_verdict.c [-q] [-v] [-n NUMBER] [-s SHARE] FILE... - the scenarios as a
+ * table, and whether each kept its bounds. -q: as many trials as the quick test
+ * has; -s: a share of the trials; -v: one trial of each with all that is said,
+ * the first one or the one of that number.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #define SEED 20261121
 
 static int failed;
+static uint64_t number; /* of the first trial */
 
 static void
 bound(const struct scenario *s, const char *what, double got, double want,
@@ -60,7 +62,7 @@ run(const char *path, int quick, double share, int verbose)
 	for (int i = 0; i < trials; i++) {
 		int within = s.expect.detected_within;
 
-		play(&s, rounds, SEED + (uint64_t)i, verbose, &r);
+		play(&s, rounds, SEED + number + (uint64_t)i, verbose, &r);
 		detected += r.detected > 0;
 		in_time += r.detected > 0 &&
 		    (within == 0 || r.detected <= within);
@@ -106,11 +108,13 @@ main(int argc, char **argv)
 	int quick = 0, verbose = 0, opt;
 	double share = 1;
 
-	while ((opt = getopt(argc, argv, "qvs:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:qs:v")) != -1) {
 		if (opt == 'q')
 			quick = 1;
 		else if (opt == 'v')
 			verbose = 1;
+		else if (opt == 'n')
+			number = (uint64_t)atoll(optarg);
 		else if (opt == 's')
 			share = atof(optarg);
 		else

@@ -514,6 +514,7 @@ tell_nodes(struct play *p)
 		n->host.net = p->w->job_end_ns[i] == 0
 		    ? 0.02 * rng_unit(&p->w->rng)
 		    : 0.2 + 0.7 * rng_unit(&p->w->rng);
+		n->host.jobs = n->host.net;
 		for (int k = 0; k < SCENARIO_FAULTS; k++) {
 			const struct world_fault *x = &p->w->faults[k];
 

@@ -104,6 +104,9 @@ static const struct conf_row rows[] = {
 	    "How long a job takes, on the average." },
 	{ "jobs", "fill", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Jobs take the nodes of a leaf together." },
+	{ "jobs", "crossing", CONF_REAL, 0, 100, NULL, "0", "1",
+	    "Pairs that leave a leaf are slower by so much, as likely as its "
+	    "nodes are busy." },
 	FAULT("fault1", "none"),
 	FAULT("fault2", "none"),
 	{ "expect", "detected", CONF_REAL, 0, 1, NULL, "0", "1",
@@ -198,6 +201,7 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->cluster.loss = conf_real(c, "cluster", "loss");
 	ret->jobs.share = conf_real(c, "jobs", "share");
 	ret->jobs.effect = log1p(conf_real(c, "jobs", "effect"));
+	ret->jobs.crossing = log1p(conf_real(c, "jobs", "crossing"));
 	ret->jobs.hours = conf_real(c, "jobs", "hours");
 	ret->jobs.fill = conf_bool(c, "jobs", "fill");
 	fault_read(ret, "fault1", &ret->faults[0]);

@@ -61,7 +61,7 @@ struct scenario {
 		double node_sd, leaf_sd, inside, loss;
 	} cluster;
 	struct {
-		double share, effect, hours;
+		double share, effect, crossing, hours;
 		int fill; /* whole leaves */
 	} jobs;
 	struct fault faults[SCENARIO_FAULTS];

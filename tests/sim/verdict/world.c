@@ -52,6 +52,7 @@ world_new(const struct scenario *s, uint64_t seed)
 	w->job_at = xcalloc(n, sizeof(*w->job_at));
 	w->job_end_ns = xcalloc(n, sizeof(*w->job_end_ns));
 	w->leaf_own = xcalloc(n, sizeof(*w->leaf_own));
+	w->leaf_busy = xcalloc(n, sizeof(*w->leaf_busy));
 	for (uint32_t i = 0; i < n; i++)
 		w->own[i] = s->cluster.node_sd * world_normal(w);
 	while (at < n) { /* small leaves are as many as large ones */
@@ -102,6 +103,7 @@ world_free(struct world *w)
 	free(w->leaf);
 	free(w->own);
 	free(w->leaf_own);
+	free(w->leaf_busy);
 	free(w->job);
 	free(w->job_at);
 	free(w->job_end_ns);
@@ -176,6 +178,16 @@ world_step(struct world *w, uint64_t now_ns)
 			  w->job[i] + JOB_KEEP * off +
 			      sqrt(1 - JOB_KEEP * JOB_KEEP) * JOB_SD *
 				  w->job[i] * world_normal(w));
+	}
+	for (uint32_t i = 0, from = 0; i < w->nodes; i++) {
+		if (w->leaf[i] != w->leaf[from])
+			from = i;
+		if (i == from)
+			w->leaf_busy[w->leaf[i]] = 0;
+		/* the mean of those so far */
+		w->leaf_busy[w->leaf[i]] += ((w->job_end_ns[i] != 0) -
+						w->leaf_busy[w->leaf[i]]) /
+		    (i - from + 1);
 	}
 	for (int i = 0; i < SCENARIO_FAULTS; i++) {
 		struct world_fault *x = &w->faults[i];
@@ -298,6 +310,9 @@ measure(struct world *w, uint32_t a, uint32_t b, enum world_test test,
 		x += fmax(w->leaf_own[la], w->leaf_own[lb]);
 	else
 		x += log1p(-w->s->cluster.inside);
+	if (la != lb && w->s->jobs.crossing > 0 &&
+	    rng_unit(&w->rng) < fmax(w->leaf_busy[la], w->leaf_busy[lb]))
+		x += w->s->jobs.crossing;
 	for (int i = 0; i < SCENARIO_FAULTS; i++) {
 		const struct world_fault *f = &w->faults[i];
 		double share = (double)(hash_of(w, a, b, 77) % 10000) / 10000;

@@ -36,6 +36,7 @@ struct world {
 	uint32_t nodes, leaves;
 	uint32_t *leaf;         /* by node */
 	double *own, *leaf_own; /* for good */
+	double *leaf_busy;      /* share of its nodes in this round */
 	double *job, *job_at;   /* by node: its mean effect, and this round's */
 	uint64_t *job_end_ns;   /* 0: idle */
 	double spare;           /* of the normal generator; NAN: none */

@@ -82,10 +82,57 @@ test_heartbeats(void **state)
 	roster_free(r);
 }
 
+static uint64_t now_ns = 1000 * CLK_NS_PER_S;
+
+static uint64_t
+clock_ns(void)
+{
+	return now_ns;
+}
+
+static double
+jobs_after(struct roster *r, struct node *n, double net)
+{
+	json_t *beat = json_pack("{s:{s:f}}", "host", "net", net);
+
+	now_ns += 2 * CLK_NS_PER_S;
+	roster_heartbeat(r, n, beat);
+	json_decref(beat);
+	return n->host.jobs;
+}
+
+/* What a run of ours moves is no job's, unless runs never end. */
+static void
+test_own_traffic(void **state)
+{
+	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL };
+	struct roster *r = roster_new(&limits, NULL, NULL, NULL);
+	struct node *n;
+
+	(void)state;
+	clk_set_source(clock_ns, clock_ns);
+	(void)beats_per_s(r, 1);
+	n = roster_find(r, "n0");
+	assert_true(jobs_after(r, n, 0.01) == 0.01);
+	n->shared = 1;
+	assert_true(jobs_after(r, n, 0.9) < 0.02);
+	assert_true(n->host.net == 0.9);
+	n->shared = 0; /* it ended since */
+	assert_true(jobs_after(r, n, 0.9) < 0.02);
+	assert_true(jobs_after(r, n, 0.5) == 0.5); /* a job */
+	n->shared = 1;
+	for (int i = 0; i < 299; i++)
+		assert_true(jobs_after(r, n, 0.9) < 0.5);
+	assert_true(jobs_after(r, n, 0.9) == 0.9);
+	roster_free(r);
+	clk_set_source(NULL, NULL);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_traffic),
 		cmocka_unit_test(test_heartbeats),
 	};
 

@@ -92,6 +92,24 @@ test_node_is_leaf(void **state)
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 0);
 }
 
+/* An uplink is slow for the jobs of its leaf. */
+static void
+test_leaf_busy(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+
+	roster_find(f->roster, "node6")->host.jobs = 0.6;
+	roster_find(f->roster, "node7")->host.jobs = 0.6;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", PASS_UPLINK);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(list[0].kind, "node");
+	assert_int_equal(list[0].verdict, VERDICT_WARN);
+}
+
 /* A run that came to nothing is tried again, not at once. */
 static void
 test_try_again(void **state)
@@ -193,17 +211,17 @@ test_link_busy(void **state)
 {
 	struct fix *f = *state;
 
-	roster_find(f->roster, "node5")->host.net = 0.6;
+	roster_find(f->roster, "node5")->host.jobs = 0.6;
 	for (int i = 0; i < 6; i++)
 		hear_round(f, 1 << 4 | 1 << 8);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	assert_int_equal(verdict_of(f, "node9"), VERDICT_WARN);
-	roster_find(f->roster, "node5")->host.net = 0;
+	roster_find(f->roster, "node5")->host.jobs = 0;
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4 | 1 << 8);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 	/* the job comes back before the run: it waits */
-	roster_find(f->roster, "node5")->host.net = 0.6;
+	roster_find(f->roster, "node5")->host.jobs = 0.6;
 	hear_round(f, 1 << 4);
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
@@ -427,6 +445,7 @@ main(void)
 		DIAGNOSIS_TEST(test_slurm),
 		DIAGNOSIS_TEST(test_no_slurm),
 		DIAGNOSIS_TEST(test_link_busy),
+		DIAGNOSIS_TEST(test_leaf_busy),
 		DIAGNOSIS_TEST(test_suspicion_of_two_tests),
 		DIAGNOSIS_TEST(test_way_of_leaf),
 		DIAGNOSIS_TEST(test_host_over),

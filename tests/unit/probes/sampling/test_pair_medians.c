@@ -93,7 +93,8 @@ test_bounded(void **state)
 	pair_medians_free(p);
 }
 
-/* Node 0 is slow with two of three; 1-2, 1-3 and 2-3 are typical. */
+/* Node 0 is slow with two of three, so others are not asked how they are with
+ * it; 1-2, 1-3 and 2-3 are typical. */
 static void
 test_partners(void **state)
 {
@@ -112,9 +113,9 @@ test_partners(void **state)
 			     &slow),
 	    3);
 	assert_int_equal(slow, 2);
-	assert_int_equal(pair_medians_partners(p, 3, pair_medians_bound(p),
+	assert_int_equal(pair_medians_partners(p, 1, pair_medians_bound(p),
 			     &slow),
-	    3);
+	    2);
 	assert_int_equal(slow, 0);
 	assert_int_equal(pair_medians_partners(p, 9, pair_medians_bound(p),
 			     &slow),
@@ -131,6 +132,7 @@ test_busy_partners(void **state)
 	for (int rate = 0; rate <= 1; rate++) {
 		struct pair_medians *p = pair_medians_new(rate, 32, 1);
 		double good = rate ? 0.75 : 0.25, slow = rate ? 0.5 : 2;
+		int count;
 
 		for (int a = 0; a < 20; a++)
 			for (int b = a + 1; b < 20; b++)
@@ -144,6 +146,17 @@ test_busy_partners(void **state)
 		assert_true(pair_medians_score(p, 9) == slow);
 		assert_true(pair_medians_score(p, 12) == slow);
 		assert_true(pair_medians_score(p, 20) == slow);
+		/* Nor do they make a slow pair, or what is usual. */
+		assert_true(rate ? pair_medians_bound(p) > 0.9
+				 : pair_medians_bound(p) < 1.1);
+		assert_int_equal(pair_medians_partners(p, 0,
+				     pair_medians_bound(p), &count),
+		    3);
+		assert_int_equal(count, 0);
+		assert_int_equal(pair_medians_partners(p, 20,
+				     pair_medians_bound(p), &count),
+		    1);
+		assert_int_equal(count, 1);
 		assert_true(isnan(pair_medians_score(p, 30)));
 		pair_medians_add(p, 0, 1, 9.0); /* another table */
 		assert_true(pair_medians_score(p, 1) == 1.0);
@@ -162,7 +175,7 @@ test_large(void **state)
 	(void)state;
 	for (int r = 1; r <= ROUNDS / 2; r++)
 		for (int i = 0; i < NODES; i++)
-			pair_medians_add(p, i, (i + r) % NODES, 1.0 + i % 2);
+			pair_medians_add(p, i, (i + r) % NODES, 1.0);
 	assert_int_equal(pair_medians_dropped(p), 0);
 	for (int i = 0; i < NODES; i++)
 		assert_int_equal(pair_medians_partners(p, i, 1, &slow), ROUNDS);

@@ -159,6 +159,7 @@ test_pairs(void **state)
 	expect(0, 0, 1);
 	assert_int_equal(found.one->a, 0);
 	assert_int_equal(found.one->b, 1);
+	assert_int_equal(found.rest_alike, 1);
 	for (size_t i = 0; i < count; i++) /* and 1 asks 0 */
 		if (paths[i].a == 1 && paths[i].b == 0)
 			hole(&paths[i]);
@@ -227,7 +228,7 @@ spoil(uint32_t stage, uint32_t leaf, int dead)
 }
 
 static void
-expect_stage(unsigned want, unsigned want_dead)
+expect_leaf(unsigned want, unsigned want_dead, int leaf)
 {
 	static struct stage list[STAGES] = {
 		[POD_0] = { .above = CORE },
@@ -264,7 +265,13 @@ expect_stage(unsigned want, unsigned want_dead)
 	for (int i = 0; i < NODES; i++)
 		assert_false(nodes[i].named);
 	for (int i = 0; i < 6; i++)
-		assert_false(of_leaf[i].named);
+		assert_int_equal(of_leaf[i].named, i == leaf);
+}
+
+static void
+expect_stage(unsigned want, unsigned want_dead)
+{
+	expect_leaf(want, want_dead, NONE);
 }
 
 static void
@@ -284,8 +291,8 @@ test_stages(void **state)
 	}
 	/* one of the uplinks of a leaf, and of another one */
 	spoil(NONE, 4, 0);
-	expect_stage(0, 0);
-	assert_true(found.rest > 0);
+	expect_leaf(0, 0, 4);
+	assert_int_equal(found.rest, 0);
 	/* inside leaves too: it is no spine */
 	spoil(POD_0, NONE, 0);
 	for (size_t i = 0; i < count; i++)
