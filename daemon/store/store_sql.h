@@ -109,6 +109,7 @@ struct sql_engine {
 	int (*prepare_stmt)(struct sql *db, const char *sql,
 	    struct sql_stmt **ret);
 	void (*finalize)(struct sql_stmt *q); /* NULL is allowed */
+	/* A parameter that the statement has not is ignored. */
 	void (*bind)(struct sql_stmt *q, int at, const struct sql_value *v);
 	/* One that yields no rows; its parameters are NULL again afterwards.
 	 * It may still be on its way when this returns 0: the outcome, which

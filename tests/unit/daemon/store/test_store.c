@@ -320,6 +320,33 @@ test_topology_has_a_past(void **state)
 	json_decref(list);
 }
 
+/* The last of each that is not ok, which the collector asks for at its start.
+ */
+static void
+test_open_verdicts(void **state)
+{
+	static const char *const rows[][2] = { { "node1", "warn" },
+		{ "node2", "bad" }, { "node1", "bad" }, { "node2", "ok" } };
+	struct fix *f = *state;
+	json_t *list;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_t *v = json_pack("{s:s, s:s, s:s}", "kind", "node",
+		    "subject", rows[i][0], "verdict", rows[i][1]);
+
+		store_put_verdict(f->st, v);
+		json_decref(v);
+	}
+	fix_reopen(f);
+	list = fix_ask(f, STORE_VERDICTS, json_pack("{s:b}", "open", 1), 0);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(member_text(json_array_get(list, 0), "subject"),
+	    "node1");
+	assert_string_equal(member_text(json_array_get(list, 0), "verdict"),
+	    "bad");
+	json_decref(list);
+}
+
 static void
 put_job(struct fix *f, const char *job, int64_t from, int64_t to)
 {
@@ -641,6 +668,7 @@ main(void)
 		T(test_pages_of_text),
 		T(test_settings_events_nodes_counters),
 		T(test_topology_has_a_past),
+		T(test_open_verdicts),
 		T(test_jobs),
 		T(test_impacts),
 		T(test_heard),
