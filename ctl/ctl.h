@@ -36,6 +36,7 @@ enum opt {
 	OPT_ALL,
 	OPT_ANY,
 	OPT_AT,
+	OPT_BYTES,
 	OPT_CAMPAIGN,
 	OPT_DAYS,
 	OPT_ENROLLED,
@@ -54,11 +55,15 @@ enum opt {
 	OPT_KIND,
 	OPT_LIMIT,
 	OPT_LOCAL,
+	OPT_MACHINE,
 	OPT_MARGIN,
 	OPT_NODE,
+	OPT_OP,
 	OPT_OUT,
 	OPT_OVERRIDE,
+	OPT_PLAN,
 	OPT_RAILS,
+	OPT_RANKS_PER_NODE,
 	OPT_RAW,
 	OPT_REKEY,
 	OPT_ROLE,
@@ -129,10 +134,10 @@ struct verb {
 /* Ends with a row without noun. */
 extern const struct verb verbs_baseline[], verbs_campaign[], verbs_compare[],
     verbs_db[], verbs_check[], verbs_coverage[], verbs_diags[], verbs_events[],
-    verbs_import[], verbs_init[], verbs_job[], verbs_matrix[], verbs_node[],
-    verbs_pki[], verbs_report[], verbs_run[], verbs_schedule[], verbs_stop[],
-    verbs_top[], verbs_topology[], verbs_tuning[], verbs_verdict[],
-    verbs_version[];
+    verbs_expect[], verbs_import[], verbs_init[], verbs_job[], verbs_matrix[],
+    verbs_node[], verbs_pki[], verbs_report[], verbs_run[], verbs_schedule[],
+    verbs_stop[], verbs_top[], verbs_topology[], verbs_tuning[],
+    verbs_verdict[], verbs_version[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
 
 /* The client of the collector that --url or the environment name. */

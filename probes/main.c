@@ -22,6 +22,7 @@ static const char usage[] =
     "--machine NAME\n"
     "                      [-o section.key=value]... [--ranks N] "
     "[--format table|json]\n"
+    "       coalmine-probe expect FILE\n"
     "       coalmine-probe topo [--root FOLDER]\n"
     "       coalmine-probe list\n"
     "       coalmine-probe --version | --help\n";
@@ -65,6 +66,7 @@ static const struct {
 	{ "plan", plan_main },
 	{ "check", check_main },
 	{ "predict", predict_main },
+	{ "expect", expect_main },
 	{ "--version", verb_version },
 	{ "--help", verb_help },
 };

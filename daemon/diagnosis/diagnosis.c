@@ -72,6 +72,7 @@ diagnosis_free(struct diagnosis *d)
 	json_decref(d->slurm);
 	json_decref(d->canaries);
 	free(d->leaves);
+	free(d->crossings);
 	free(d->obs);
 	free(d->busy);
 	free(d);
@@ -349,6 +350,8 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 		hear_losses(d, record, sort == DIAGNOSIS_LOSS_SPINE);
 	if (sort < CANARY_MAX)
 		note_scores(d, from->run, sort, count);
+	if (sort < CANARY_MAX && series_kind(sort).is_rate)
+		shares_hear(d, record);
 	s->rounds++;
 	if (from->rail != NULL && from->rail[0] != '\0')
 		of[1] = diagnosis_series_of_rail(d, from->class, sort, partners,

@@ -135,6 +135,11 @@ json_t *diagnosis_json(const struct diagnosis *d, int all);
  * counter errors span_s looks looks_with_errors usual named}; named: there have
  * been too many for chance. */
 json_t *diagnosis_links(const struct diagnosis *d);
+/* What every node and leaf gives today of what its like give, by its newest
+ * rounds of bandwidth: {nodes [{node leaf state share spread rounds}] leaves
+ * [{leaf share spread rounds}]}; spread: of the share's logarithm; rounds 0:
+ * not known. */
+json_t *diagnosis_shares(const struct diagnosis *d);
 enum verdict diagnosis_of_node(const struct diagnosis *d, const struct node *n);
 /* The judge's z of a node against its peers in its newest round, worst test;
  * positive is worse, NAN is not known. It is evidence, not the decision, which

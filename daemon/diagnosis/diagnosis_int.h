@@ -185,6 +185,14 @@ struct confirm_run {
 	int in_window;
 };
 
+#define SHARES_ROUNDS 3 /* that say how a node or leaf is today */
+
+/* How much farther a leaf is from others, the newest round first. */
+struct crossings {
+	double effect[SHARES_ROUNDS];
+	int known;
+};
+
 struct diagnosis {
 	struct roster *roster;
 	struct store *store;
@@ -198,6 +206,8 @@ struct diagnosis {
 	json_t *leaf_index; /* name: number */
 	char (*leaves)[TOPO_LEAF_MAX];
 	uint32_t leaf_count;
+	struct crossings *crossings; /* by leaf number */
+	uint32_t crossings_count;
 	/* Switches above leaves (spines.c); NULL: not looked up yet. */
 	struct stages *stages;
 	uint32_t *stage_of;    /* by leaf number */
@@ -237,6 +247,7 @@ struct diagnosis {
  *   spines.c        switches above leaves that slow a share of all paths
  *   series_drift.c  every node against its own past, and a baseline
  *   shortfall.c     nodes and links far below a prediction
+ *   shares.c        what nodes and leaves give of what their like give
  *   ports.c         ports below their rate, and with errors
  *   paths.c         paths on which large datagrams vanish, or all that
  *                   MPI sends
@@ -359,6 +370,10 @@ void shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
     const json_t *record);
 void shortfall_over(struct diagnosis *d, const char *run);
 void shortfall_free(struct diagnosis *d);
+
+/* shares.c */
+/* A record of bandwidth: how far leaves are from each other. */
+void shares_hear(struct diagnosis *d, const json_t *record);
 
 /* ports.c */
 void ports_tick(struct diagnosis *d);

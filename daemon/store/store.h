@@ -113,6 +113,8 @@ enum store_question {
 			    impact over time */
 	STORE_CANARIES,  /* {test? phase? campaign? from_unix_ns? to_unix_ns?
 			    limit?}: canaries over time, newest first */
+	STORE_SPEEDUPS,  /* {from_unix_ns? limit?}: plans beside their
+			    baselines, with nodes, newest first */
 	STORE_VERDICTS,  /* {subject? kind? limit? from_unix_ns? to_unix_ns?}:
 			    newest first; {open:true}: the last of each that is
 			    not ok */

@@ -64,6 +64,17 @@ read_json_if(struct sql_stmt *q, int column)
 	    : store_read_json(q, column);
 }
 
+/* Of a run's body. */
+static json_t *
+read_nodes(struct sql_stmt *q, int column)
+{
+	json_t *run = store_read_json(q, column);
+	json_t *nodes = json_incref(json_object_get(run, "nodes"));
+
+	json_decref(run);
+	return nodes != NULL ? nodes : json_null();
+}
+
 /* Of two columns. */
 static json_t *
 read_interval(struct sql_stmt *q, int column)
@@ -270,6 +281,15 @@ static const struct question {
 		{ "unit", read_text }, { "mean", read_real },
 		{ "p50", read_real }, { "p99", read_real }, { "lo", read_real },
 		{ "hi", read_real } } },
+	/* Newest first: plans beside their baselines, and on which nodes. */
+	[STORE_SPEEDUPS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
+				 { "limit", 100, 1, 1000 } },
+	    .sql = "SELECT d.body, d.at_unix_ns, run.run, run.body"
+		   " FROM record AS d JOIN run ON run.id = d.run_id"
+		   " WHERE d.probe = 'speedup' AND d.at_unix_ns >= ?1"
+		   " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?2",
+	    .columns = { { "", store_read_json }, { "at_unix_ns", read_int },
+		{ "run", read_text }, { "nodes", read_nodes } } },
 	[STORE_VERDICTS] = { .params = { { "kind" }, { "subject" },
 				 { "limit", 100, 1, 10000 },
 				 { "from_unix_ns", 0, 0, INT64_MAX },

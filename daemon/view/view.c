@@ -230,6 +230,12 @@ view_links(struct view *v)
 }
 
 json_t *
+view_shares(struct view *v)
+{
+	return diagnosis_shares(hub_diagnosis(v->p.hub));
+}
+
+json_t *
 view_recent(struct view *v)
 {
 	return diagnosis_recent(hub_diagnosis(v->p.hub));

@@ -116,6 +116,8 @@ void view_pin(struct view *v, const char *name, const json_t *body);
 json_t *view_verdicts(struct view *v, int all);
 /* Ports that have counted more errors than usual lately. */
 json_t *view_links(struct view *v);
+/* What nodes and leaves give today of what their like give. */
+json_t *view_shares(struct view *v);
 /* Open incidents in few words; kind: "node" or "leaf". */
 struct view_incident {
 	const char *kind, *subject; /* live until the loop turns */

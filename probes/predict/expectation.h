@@ -21,7 +21,7 @@ struct expectation_model {
 };
 
 struct expectation_link {
-	char name[48];
+	char name[MACHINE_NAME_MAX];
 	double bytes; /* that passed it */
 	double capacity_per_s;
 	double busy; /* share of the time at full rate */

@@ -5,7 +5,11 @@
 #ifndef PROBES_PREDICT_MODEL_H
 #define PROBES_PREDICT_MODEL_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include "common/err.h"
+#include "probes/topology/machine.h"
 
 /* Bandwidth between two groups of which k devices are active (CommBench,
  * equations 1 and 2): each NIC serves per_nic neighbours, or devices take the
@@ -31,6 +35,25 @@ double model_tree_s(const struct model_cast *mc);
  * no bound: one node, or no such name. */
 double model_bound_per_s(const char *name, uint32_t p, uint32_t g,
     double node_per_s);
+
+/* ---- closed_form.c: any collective of MPI on the nodes of a machine ---- */
+
+#define CLOSED_FORM_NODES_MAX 65536
+#define CLOSED_FORM_EACH_MAX  512 /* of alltoall */
+
+struct closed_form {
+	double time_s;
+	char limit[MACHINE_NAME_MAX]; /* the link that is busy longest; "" */
+	double limit_s, limit_per_s;  /* for so long, at that rate */
+};
+
+/* As collective.name has it, of a block for every rank, bytes in all. -EINVAL
+ * for another name or number of ranks, which fill their nodes; -EOPNOTSUPP
+ * where the MPI does not reach. */
+int closed_form(const struct machine *m, const char *name, double bytes,
+    uint32_t ranks, struct closed_form *ret, struct err *err);
+/* The names, NULL behind the last. */
+const char *closed_form_names(size_t i);
 
 /* ---- binding_fit.c: which network interface (NIC) serves which device ----
  *

@@ -27,6 +27,7 @@
 
 #define MACHINE_PATH_MAX 32 /* resources on the way of one transfer */
 #define MACHINE_NONE     UINT32_MAX
+#define MACHINE_NAME_MAX 320 /* of a resource */
 
 enum machine_binding { BINDING_PACKED, BINDING_ROUND_ROBIN, BINDING_ONE };
 
@@ -45,8 +46,29 @@ struct machine_via {
 	double across, within, self; /* shares, 0 to 1 */
 };
 
+/* Nodes of a cluster, in the order of their ranks: on which leaf each is, and
+ * what share of the described rates each and each leaf's uplinks give, 0 < s.
+ */
+struct machine_node {
+	const char *name;
+	uint32_t leaf; /* of leaves */
+	double share;
+};
+struct machine_leaf {
+	const char *name;
+	double share;
+};
+struct machine_place {
+	const struct machine_node *nodes;
+	const struct machine_leaf *leaves;
+	uint32_t nodes_count, leaves_count;
+};
+
 struct machine {
 	char *name, *about;
+	/* Borrowed. NULL: nodes fill one leaf after another, and all give what
+	 * is described. Else no more ranks than its nodes have. */
+	const struct machine_place *place;
 	int unrated;        /* wiring only: its rates mean nothing */
 	uint32_t nodes_max; /* 0: any */
 	uint32_t ranks;     /* of a node */
@@ -124,7 +146,8 @@ uint32_t machine_nic(const struct machine *m, uint32_t vertex);
  * and such a resource is on no path. The caller frees. */
 uint32_t machine_resources(const struct machine *m, uint32_t nodes);
 double *machine_capacities(const struct machine *m, uint32_t nodes);
-/* "node2 d0>d1 nvlink", "node0 n1 out", "leaf1 up". */
+/* "node2 d0>d1 nvlink", "node0 n1 out", "leaf1 up"; of a place with its names.
+ */
 void machine_resource_name(const struct machine *m, uint32_t nodes,
     uint32_t resource, char *ret, size_t ret_bytes);
 

@@ -30,6 +30,27 @@ layout_of(const struct machine *m)
 	return lay;
 }
 
+static double
+node_share(const struct machine *m, uint32_t node)
+{
+	return m->place == NULL ? 1 : m->place->nodes[node].share;
+}
+
+static uint32_t
+leaf_of(const struct machine *m, uint32_t node)
+{
+	return m->place == NULL ? node / m->leaf_nodes
+				: m->place->nodes[node].leaf;
+}
+
+static double
+uplink_per_s(const struct machine *m, uint32_t leaf)
+{
+	return m->place == NULL
+	    ? m->uplink_per_s
+	    : m->uplink_per_s * m->place->leaves[leaf].share;
+}
+
 /* Ways to one vertex: fewest links, of those the widest, of those the first.
  */
 struct search {
@@ -200,9 +221,9 @@ machine_nearness(const struct machine *m, uint32_t a, uint32_t b)
 uint32_t
 machine_resources(const struct machine *m, uint32_t nodes)
 {
-	uint32_t leaves = m->leaf_nodes == 0
-	    ? 0
-	    : (nodes + m->leaf_nodes - 1) / m->leaf_nodes;
+	uint32_t leaves = m->leaf_nodes == 0 ? 0
+	    : m->place != NULL               ? m->place->leaves_count
+			       : (nodes + m->leaf_nodes - 1) / m->leaf_nodes;
 
 	return layout_of(m).node * nodes + 2 * leaves;
 }
@@ -216,15 +237,16 @@ machine_capacities(const struct machine *m, uint32_t nodes)
 
 	for (uint32_t n = 0; n < nodes; n++) {
 		double *c = all + (size_t)n * lay.node;
+		double share = node_share(m, n);
 
 		for (uint32_t i = 0; i < m->links_count; i++) {
 			c[2 * i] = m->links[i].rate_per_s;
 			c[2 * i + 1] = m->links[i].back_per_s;
 		}
 		for (uint32_t i = 0; i < m->nics; i++) {
-			c[lay.nics + 3 * i] = m->out_per_s;
-			c[lay.nics + 3 * i + 1] = m->in_per_s;
-			c[lay.nics + 3 * i + 2] = m->both_per_s;
+			c[lay.nics + 3 * i] = share * m->out_per_s;
+			c[lay.nics + 3 * i + 1] = share * m->in_per_s;
+			c[lay.nics + 3 * i + 2] = share * m->both_per_s;
 		}
 		for (uint32_t i = 0; i < m->devices; i++) {
 			c[lay.memory + i] = m->memory_per_s;
@@ -234,7 +256,7 @@ machine_capacities(const struct machine *m, uint32_t nodes)
 			c[lay.hosts + i] = m->host_per_s;
 	}
 	for (uint32_t i = lay.node * nodes; i < count; i++)
-		all[i] = m->uplink_per_s;
+		all[i] = uplink_per_s(m, (i - lay.node * nodes) / 2);
 	return all;
 }
 
@@ -260,11 +282,13 @@ machine_resource_name(const struct machine *m, uint32_t nodes,
 	static const char *const sides[] = { "out", "in", "both" };
 	struct layout lay = layout_of(m);
 	uint32_t i = resource % lay.node;
-	char part[64], a[16], b[16];
+	char part[64], a[16], b[16], place[24];
 
 	if (resource >= lay.node * nodes) {
 		i = resource - lay.node * nodes;
-		snprintf(ret, ret_bytes, "leaf%u %s", i / 2,
+		snprintf(place, sizeof(place), "leaf%u", i / 2);
+		snprintf(ret, ret_bytes, "%s %s",
+		    m->place == NULL ? place : m->place->leaves[i / 2].name,
 		    i % 2 == 0 ? "up" : "down");
 		return;
 	}
@@ -285,7 +309,11 @@ machine_resource_name(const struct machine *m, uint32_t nodes,
 	} else {
 		snprintf(part, sizeof(part), "h%u memory", i - lay.hosts);
 	}
-	snprintf(ret, ret_bytes, "node%u %s", resource / lay.node, part);
+	snprintf(place, sizeof(place), "node%u", resource / lay.node);
+	snprintf(ret, ret_bytes, "%s %s",
+	    m->place == NULL ? place
+			     : m->place->nodes[resource / lay.node].name,
+	    part);
 }
 
 /* A path under construction. */
@@ -347,8 +375,11 @@ nic_side(struct way *w, uint32_t node, uint32_t nic, int in)
 	struct layout lay = layout_of(m);
 	uint32_t first = node * lay.node + lay.nics + 3 * nic;
 
-	pass(w, first + (uint32_t)in, in ? m->in_per_s : m->out_per_s);
-	pass(w, first + 2, m->both_per_s);
+	double share = node_share(m, node);
+
+	pass(w, first + (uint32_t)in,
+	    share * (in ? m->in_per_s : m->out_per_s));
+	pass(w, first + 2, share * m->both_per_s);
 }
 
 /* From a vertex to the network, or from it. */
@@ -385,13 +416,12 @@ machine_path(const struct machine *m, const struct machine_ends *ends,
 	if (a != b) {
 		door(&w, a, from, 0);
 		ret->latency_ps += m->network_ps;
-		if (m->leaf_nodes != 0 &&
-		    a / m->leaf_nodes != b / m->leaf_nodes) {
+		if (m->leaf_nodes != 0 && leaf_of(m, a) != leaf_of(m, b)) {
 			ret->latency_ps += m->hop_ps;
-			pass(&w, leaves + 2 * (a / m->leaf_nodes),
-			    m->uplink_per_s);
-			pass(&w, leaves + 2 * (b / m->leaf_nodes) + 1,
-			    m->uplink_per_s);
+			pass(&w, leaves + 2 * leaf_of(m, a),
+			    uplink_per_s(m, leaf_of(m, a)));
+			pass(&w, leaves + 2 * leaf_of(m, b) + 1,
+			    uplink_per_s(m, leaf_of(m, b)));
 		}
 		door(&w, b, to, 1);
 	} else if (from == to && from < m->devices) {

@@ -15,6 +15,7 @@ static const struct {
 	{ "plan", plan_main },
 	{ "check", check_main },
 	{ "predict", predict_main },
+	{ "expect", expect_main },
 };
 
 int

@@ -25,6 +25,7 @@ int topo_main(int argc, char **argv);
 int plan_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int predict_main(int argc, char **argv);
+int expect_main(int argc, char **argv);
 
 /* main.c: says what is wrong, and the usage; VERBS_USAGE. */
 int verbs_wrong_usage(const char *what);

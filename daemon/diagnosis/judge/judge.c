@@ -450,6 +450,12 @@ judge_effect(const struct judge *j, const struct judge_track *t)
 }
 
 double
+judge_newest(const struct judge *j, const struct judge_track *t, int m)
+{
+	return (double)t->effect[back(j, t, m)];
+}
+
+double
 judge_slow_min(const struct judge *j, const struct judge_track *t)
 {
 	return fmax(CONFIRM_TIMES * j->least,

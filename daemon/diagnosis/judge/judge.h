@@ -115,6 +115,8 @@ uint32_t judge_count(const struct judge *j, enum judge_kind kind);
 uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
 /* Median effect of the rounds that voted against it; 0 without one. */
 double judge_effect(const struct judge *j, const struct judge_track *t);
+/* The effect of the round that was m < known rounds ago. */
+double judge_newest(const struct judge *j, const struct judge_track *t, int m);
 /* slow_min of confirm_judge(). */
 double judge_slow_min(const struct judge *j, const struct judge_track *t);
 /* Most of its last votes came while its host was in trouble. */

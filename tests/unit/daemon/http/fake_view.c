@@ -412,6 +412,13 @@ view_links(struct view *v)
 	return json_array();
 }
 
+json_t *
+view_shares(struct view *v)
+{
+	(void)v;
+	return json_object();
+}
+
 /* Half of the pairs, no leaves to speak of, and a limit on bytes alone. */
 void
 view_always(struct view *v, struct view_always *ret)

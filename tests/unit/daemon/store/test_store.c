@@ -423,6 +423,34 @@ test_impacts(void **state)
 	json_decref(got);
 }
 
+/* What is beside a baseline comes with the nodes of its run; nothing else
+ * does. */
+static void
+test_speedups(void **state)
+{
+	struct fix *f = *state;
+	json_t *record = fix_impact("r-1", 1, "lat", 2), *got;
+	const json_t *row;
+
+	fix_put_run(f, fix_run("r-1", "collectives", "running", 5));
+	fix_put_record(f, record);
+	record = fix_impact("r-1", 2, "lat", 1.5);
+	json_object_set_new(record, "probe", json_string("speedup"));
+	json_object_set_new(record, "collective", json_string("allreduce"));
+	fix_put_record(f, record);
+	got = fix_ask(f, STORE_SPEEDUPS, json_pack("{s:i}", "limit", 10), 0);
+	assert_int_equal(json_array_size(got), 1);
+	row = json_array_get(got, 0);
+	assert_string_equal(json_string_value(
+				json_object_get(row, "collective")),
+	    "allreduce");
+	assert_string_equal(json_string_value(json_object_get(row, "run")),
+	    "r-1");
+	assert_non_null(json_object_get(row, "nodes"));
+	assert_true(json_is_integer(json_object_get(row, "at_unix_ns")));
+	json_decref(got);
+}
+
 /* A round of node1, and of the other if there is one. */
 static void
 put_round(struct fix *f, const char *run, int seq, const char *phase,
@@ -671,6 +699,7 @@ main(void)
 		T(test_open_verdicts),
 		T(test_jobs),
 		T(test_impacts),
+		T(test_speedups),
 		T(test_heard),
 		T(test_backup_and_check),
 		T(test_one_collector),

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * expectation.c - the engine is asked for a time, what the collector has
+ * measured says how far from it the truth is.
+ */
+#include "ctl/expectation.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/member.h"
+#include "common/program.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "ctl/print.h"
+
+#define RANKS_PER_NODE_MAX 1024
+#define ANSWER_MAX         (64U << 20)
+#define PAST_MAX           "200" /* runs that are looked at */
+#define PAST_LEAST         5     /* fewer say nothing of their scatter */
+#define PAST_TIMES         4.0   /* of so much larger or smaller data */
+/* Of the logarithm, where nothing was compared yet; and the least. */
+#define SPREAD_ASSUMED 0.15
+#define SPREAD_MIN     0.02
+#define SOUND          0.95 /* share of a node that may be among the best */
+
+int
+expectation_options(struct ctl *c, struct expectation_spec *ret)
+{
+	const char *bytes = opts_value(&c->opts, OPT_BYTES);
+	const char *ranks = opts_value(&c->opts, OPT_RANKS_PER_NODE);
+	int64_t n = 1;
+
+	*ret = (struct expectation_spec){ .machine = opts_value(&c->opts,
+					      OPT_MACHINE),
+		.op = opts_value(&c->opts, OPT_OP),
+		.plan = opts_value(&c->opts, OPT_PLAN),
+		.bytes = 1 << 30 };
+	if (ret->machine == NULL)
+		return ctl_fail("--machine is missing: allowed is a name, as "
+				"perlmutter, or a file");
+	if (ret->op != NULL && ret->plan != NULL)
+		return ctl_fail("--op and --plan: allowed is one of them");
+	if (ret->op == NULL && ret->plan == NULL)
+		ret->op = "allreduce";
+	if (bytes != NULL &&
+	    (str_to_bytes(bytes, &ret->bytes) < 0 || ret->bytes == 0))
+		return ctl_fail("--bytes %.40s: allowed is a number, as 64M",
+		    bytes);
+	if (ranks != NULL && str_to_int(ranks, 1, RANKS_PER_NODE_MAX, &n) < 0)
+		return ctl_fail("--ranks-per-node %.40s: allowed is 1 to %d",
+		    ranks, RANKS_PER_NODE_MAX);
+	ret->ranks_per_node = (int)n;
+	return EXIT_CODE_OK;
+}
+
+int
+expectation_facts(struct ctl *c, json_t **ret)
+{
+	json_t *shares, *speedups;
+	int rc = ctl_get(c, "shares", NULL, &shares);
+
+	if (rc != 0)
+		return rc;
+	rc = ctl_list(c, &speedups, "speedups", "limit", PAST_MAX, NULL);
+	if (rc == 0) {
+		json_object_set_new(shares, "speedups", speedups);
+		*ret = shares; /* handed over */
+		return 0;
+	}
+	json_decref(shares);
+	return rc;
+}
+
+/* ---- the engine ---- */
+
+/* The coalmine-probe beside this program, or that of the PATH. */
+static void
+engine_find(char *ret, size_t ret_bytes)
+{
+	char at[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", at, sizeof(at) - 1);
+	char *slash;
+
+	at[n < 0 ? 0 : n] = '\0';
+	slash = strrchr(at, '/');
+	if (slash != NULL)
+		*slash = '\0';
+	if (slash == NULL ||
+	    str_format(ret, ret_bytes, "%s/coalmine-probe", at) < 0 ||
+	    access(ret, X_OK) != 0)
+		snprintf(ret, ret_bytes, "coalmine-probe");
+}
+
+/* All that comes from fd, or NULL where it is too much. */
+static char *
+engine_read(int fd)
+{
+	struct strbuf sb = { 0 };
+	char part[65536];
+	ssize_t n;
+
+	strbuf_add(&sb, "", 0);
+	while (
+	    (n = read(fd, part, sizeof(part))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0 && sb.len_bytes < ANSWER_MAX)
+			strbuf_add(&sb, part, (size_t)n);
+	return sb.text;
+}
+
+/* coalmine-probe expect; its complaints go to our stderr. */
+static int
+engine_ask(const json_t *question, json_t **ret, struct err *err)
+{
+	char program[PATH_MAX + 32], verb[] = "expect", path[32], *text;
+	char *argv[] = { program, verb, path, NULL };
+	int in = memfd_create("expect", 0), out[2] = { -1, -1 }, status = 0;
+	json_error_t error;
+	pid_t pid;
+	int rc;
+
+	engine_find(program, sizeof(program));
+	snprintf(path, sizeof(path), "/dev/fd/%d", in);
+	if (in < 0 || pipe(out) < 0 ||
+	    json_dumpfd(question, in, JSON_COMPACT) < 0) {
+		rc = err_set(err, -EIO, "no room for the question: %s",
+		    strerror(errno));
+		goto out;
+	}
+	rc = program_start(argv, environ, out[1], STDERR_FILENO, &pid);
+	if (rc < 0) {
+		err_say(err, "%s: %s", program, strerror(-rc));
+		goto out;
+	}
+	close(out[1]);
+	out[1] = -1;
+	text = engine_read(out[0]);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	*ret = json_loads(text, 0, &error);
+	free(text);
+	if (program_exit(status) != 0 || !json_is_array(*ret)) {
+		json_decref(*ret);
+		rc = err_set(err, -EREMOTEIO,
+		    "%s could not predict it: exit status %d", program,
+		    program_exit(status));
+	}
+out:
+	for (int i = 0; i < 2; i++)
+		if (out[i] >= 0)
+			close(out[i]);
+	if (in >= 0)
+		close(in);
+	return rc;
+}
+
+/* ---- what is asked ---- */
+
+struct work {
+	const struct expectation_spec *spec;
+	const json_t *facts;
+	json_t *rows, *leaves; /* by name */
+	json_t *asks;
+	json_t *past; /* those of facts that can be compared */
+	struct err *err;
+};
+
+static json_t *
+by_name(const json_t *rows, const char *key)
+{
+	json_t *ret = json_object(), *o;
+	size_t i;
+
+	json_array_foreach (rows, i, o)
+		json_object_set(ret, member_text(o, key), o);
+	return ret;
+}
+
+static void
+ask(struct work *w, const char *nodes, double bytes, int healthy)
+{
+	json_array_append_new(w->asks,
+	    json_pack("{s:s, s:f, s:b}", "nodes", nodes, "bytes", bytes,
+		"healthy", healthy));
+}
+
+static int
+by_human_order(const void *a, const void *b)
+{
+	return hostlist_compare(*(const char *const *)a,
+	    *(const char *const *)b);
+}
+
+/* As an allocation has them; each is one that the collector knows. */
+static int
+ask_nodes(struct work *w, const char *list, char **ret_sorted, size_t *ret_n)
+{
+	struct hostlist hl = { 0 };
+	int rc = hostlist_parse(list, &hl, w->err);
+
+	for (size_t i = 0; rc == 0 && i < hl.count; i++)
+		if (json_object_get(w->rows, hl.names[i]) == NULL)
+			rc = err_set(w->err, -ENOENT,
+			    "%.80s: no agent of that name was ever seen",
+			    hl.names[i]);
+	if (rc == 0) {
+		qsort(hl.names, hl.count, sizeof(*hl.names), by_human_order);
+		*ret_sorted = hostlist_format((const char *const *)hl.names,
+		    hl.count);
+		*ret_n = hl.count;
+		ask(w, *ret_sorted, (double)w->spec->bytes, 0);
+	}
+	hostlist_clear(&hl);
+	return rc;
+}
+
+/* Runs of the same collective with about as many bytes, and as many ranks a
+ * node: as their nodes are described, for most runs are of sound ones. */
+static void
+ask_past(struct work *w)
+{
+	const json_t *o, *name;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(w->facts, "speedups"), i, o) {
+		json_t *nodes = json_object_get(o, "nodes");
+		double bytes = member_number(o, "bytes");
+		size_t count = 0;
+		char *list;
+		int known = 1;
+
+		if (w->spec->op == NULL ||
+		    strcmp(member_text(o, "collective"), w->spec->op) != 0 ||
+		    !(member_number(o, "seconds") > 0) ||
+		    !(bytes * PAST_TIMES >= (double)w->spec->bytes &&
+			bytes <= PAST_TIMES * (double)w->spec->bytes))
+			continue;
+		json_array_foreach (nodes, k, name)
+			known &= json_is_string(name) &&
+			    json_object_get(w->rows, json_string_value(name)) !=
+				NULL;
+		list = print_hostlist(nodes, &count);
+		if (known && count > 1 &&
+		    (json_int_t)count * w->spec->ranks_per_node ==
+			member_int(o, "ranks")) {
+			json_array_append(w->past, (json_t *)(uintptr_t)o);
+			ask(w, list, bytes, 1);
+		}
+		free(list);
+	}
+}
+
+/* ---- the best nodes ---- */
+
+struct candidate {
+	const char *name, *leaf;
+	double share;
+	size_t leaf_sound; /* how many sound ones its leaf has */
+};
+
+static int
+candidate_compare(const void *va, const void *vb)
+{
+	const struct candidate *a = va, *b = vb;
+	int sound = (b->share >= SOUND) - (a->share >= SOUND), leaf;
+
+	if (sound != 0)
+		return sound;
+	if (a->leaf_sound != b->leaf_sound)
+		return a->leaf_sound > b->leaf_sound ? -1 : 1;
+	leaf = strcmp(a->leaf, b->leaf);
+	return leaf != 0 ? leaf : hostlist_compare(a->name, b->name);
+}
+
+/* As many as possible of one leaf, none that is slow or away. NULL where there
+ * are too few. Caller frees. */
+static char *
+best_nodes(const struct work *w, size_t count)
+{
+	const json_t *rows = json_object_get(w->facts, "nodes"), *o;
+	struct candidate *all = xcalloc(json_array_size(rows) + 1,
+	    sizeof(*all));
+	json_t *sound = json_object();
+	const char **names;
+	size_t n = 0, i;
+	char *ret = NULL;
+
+	json_array_foreach (rows, i, o) {
+		const char *leaf = member_text(o, "leaf");
+		double leaf_share = member_number(json_object_get(w->leaves,
+						      leaf),
+		    "share");
+
+		if (strcmp(member_text(o, "state"),
+			names_agent_states[AGENT_OK]) != 0)
+			continue;
+		all[n] = (struct candidate){ member_text(o, "node"), leaf,
+			fmin(member_number(o, "share"), leaf_share), 0 };
+		if (all[n++].share >= SOUND)
+			json_object_set_new(sound, leaf,
+			    json_integer(member_int(sound, leaf) + 1));
+	}
+	for (i = 0; i < n; i++)
+		all[i].leaf_sound = (size_t)member_int(sound, all[i].leaf);
+	qsort(all, n, sizeof(*all), candidate_compare);
+	if (n >= count) {
+		names = xcalloc(count + 1, sizeof(*names));
+		for (i = 0; i < count; i++)
+			names[i] = all[i].name;
+		qsort(names, count, sizeof(*names), by_human_order);
+		ret = hostlist_format(names, count);
+		free(names);
+	}
+	json_decref(sound);
+	free(all);
+	return ret;
+}
+
+/* ---- what is answered ---- */
+
+/* How measured times lie about predicted ones, as logarithms. */
+struct residue {
+	double centre, spread, t;
+	size_t compared;
+};
+
+static struct residue
+residue_of(const json_t *past, const char *key, const json_t *answers,
+    size_t first)
+{
+	struct residue r = { 0, SPREAD_ASSUMED,
+		robust_normal_quantile(0.5 + EXPECTATION_LEVEL / 2), 0 };
+	double *x = xcalloc(json_array_size(past) + 1, sizeof(*x)), n;
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (past, i, o) {
+		double seconds = member_number(o, key);
+
+		if (seconds > 0)
+			x[r.compared++] = log(seconds /
+			    member_number(json_array_get(answers, first + i),
+				"time_s"));
+	}
+	n = (double)r.compared;
+	if (r.compared >= PAST_LEAST) {
+		r.centre = robust_median(x, r.compared);
+		/* that of another run, about a median that is uncertain too */
+		r.spread = fmax(robust_mad(x, r.compared, r.centre),
+			       SPREAD_MIN) *
+		    sqrt(1 + M_PI / 2 / n);
+		r.t = robust_t_quantile(0.5 + EXPECTATION_LEVEL / 2, n - 1);
+	}
+	free(x);
+	return r;
+}
+
+static void
+put_seconds(json_t *o, double predicted_s, const struct residue *r,
+    double spread)
+{
+	double s = predicted_s * exp(r->centre);
+	double reach = exp(
+	    r->t * sqrt(r->spread * r->spread + spread * spread));
+
+	json_object_update_new(o,
+	    json_pack("{s:f, s:{s:f, s:f, s:f}, s:i, s:s}", "seconds", s,
+		"interval", "level", EXPECTATION_LEVEL, "lo", s / reach, "hi",
+		s * reach, "compared", (int)r->compared, "basis",
+		r->compared >= PAST_LEAST ? "measured" : "assumed"));
+}
+
+/* The row of what limits: "node5 n0 out", "leaf2 up". */
+static const json_t *
+limit_row(const struct work *w, const char *limit)
+{
+	char *name = xstrndup(limit, strcspn(limit, " "));
+	const json_t *row = json_object_get(w->rows, name);
+
+	if (row == NULL)
+		row = json_object_get(w->leaves, name);
+	free(name);
+	return row;
+}
+
+/* What of these nodes is slow, and what is not known. */
+static void
+put_state(const struct work *w, json_t *o, const char *list)
+{
+	json_t *slow = json_array(), *unknown = json_array();
+	json_t *seen = json_object(), *row;
+	struct hostlist hl = { 0 };
+
+	(void)hostlist_parse(list, &hl, NULL);
+	for (size_t i = 0; i < hl.count; i++) {
+		const char *leaf;
+
+		row = json_object_get(w->rows, hl.names[i]);
+		leaf = member_text(row, "leaf");
+		if (member_number(row, "share") < SOUND)
+			json_array_append(slow, row);
+		if (member_int(row, "rounds") == 0)
+			json_array_append_new(unknown,
+			    json_string(hl.names[i]));
+		row = json_object_get(w->leaves, leaf);
+		if (member_number(row, "share") < SOUND &&
+		    json_object_get(seen, leaf) == NULL)
+			json_array_append(slow, row);
+		json_object_set_new(seen, leaf, json_true());
+	}
+	json_object_set_new(o, "slow", slow);
+	json_object_set_new(o, "unknown", unknown);
+	json_decref(seen);
+	hostlist_clear(&hl);
+}
+
+static json_t *
+answer_make(const struct work *w, const char *list, const json_t *answer,
+    const struct residue *r, const struct residue *mpi)
+{
+	json_t *o = json_pack("{s:s, s:O, s:O, s:O, s:O, s:O}", "nodes", list,
+	    "ranks", json_object_get(answer, "ranks"), "predicted_seconds",
+	    json_object_get(answer, "time_s"), "limit",
+	    json_object_get(answer, "limit"), "busy",
+	    json_object_get(answer, "busy"), "rate_bytes_per_s",
+	    json_object_get(answer, "rate_bytes_per_s"));
+	const json_t *row = limit_row(w, member_text(answer, "limit"));
+	double spread = member_number(row, "spread"), share;
+	double predicted_s = member_number(answer, "time_s");
+
+	share = member_number(row, "share");
+	if (share > 0)
+		json_object_set_new(o, "limit_share", json_real(share));
+	/* What is sound has none of its own. */
+	if (!(share < 1) || !(spread > 0))
+		spread = 0;
+	put_seconds(o, predicted_s, r, spread);
+	if (w->spec->op != NULL)
+		json_object_set_new(o, "throughput_bytes_per_s",
+		    json_real(
+			(double)w->spec->bytes / member_number(o, "seconds")));
+	if (mpi->compared >= PAST_LEAST) {
+		json_t *own = json_object();
+
+		put_seconds(own, predicted_s, mpi, spread);
+		json_object_set_new(o, "mpi", own);
+	}
+	put_state(w, o, list);
+	return o;
+}
+
+static void
+answers_make(const struct work *w, char *const *sorted, char *const *best,
+    size_t count, const json_t *answers, json_t *ret)
+{
+	size_t first = json_array_size(answers) - json_array_size(w->past);
+	struct residue r = residue_of(w->past, "seconds", answers, first);
+	struct residue mpi = residue_of(w->past, "baseline_seconds", answers,
+	    first);
+	size_t at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *o = answer_make(w, sorted[i],
+		    json_array_get(answers, at++), &r, &mpi);
+
+		if (best[i] != NULL)
+			json_object_set_new(o, "best",
+			    answer_make(w, best[i],
+				json_array_get(answers, at++), &r, &mpi));
+		json_array_append_new(ret, o);
+	}
+}
+
+/* The words of a plan. */
+static json_t *
+plan_words(const char *text)
+{
+	char *copy = text == NULL ? NULL : xstrdup(text), *save = NULL;
+	json_t *words = json_array();
+
+	for (char *w = copy == NULL ? NULL : strtok_r(copy, " ", &save);
+	     w != NULL; w = strtok_r(NULL, " ", &save))
+		json_array_append_new(words, json_string(w));
+	free(copy);
+	return words;
+}
+
+/* All at once, for the start of the engine is what takes time. */
+static int
+ask_all(const struct work *w, json_t **ret)
+{
+	const struct expectation_spec *spec = w->spec;
+	json_t *question = json_pack("{s:s, s:i, s:s*, s:o, s:O, s:O, s:O}",
+	    "machine", spec->machine, "ranks_per_node", spec->ranks_per_node,
+	    "op", spec->op, "plan", plan_words(spec->plan), "nodes",
+	    json_object_get(w->facts, "nodes"), "leaves",
+	    json_object_get(w->facts, "leaves"), "asks", w->asks);
+	int rc = question == NULL
+	    ? err_set(w->err, -EPROTO,
+		  "a name is no UTF-8, or the collector's answer not whole")
+	    : engine_ask(question, ret, w->err);
+
+	json_decref(question);
+	if (rc < 0 || json_array_size(*ret) == json_array_size(w->asks))
+		return rc;
+	json_decref(*ret);
+	return err_set(w->err, -EPROTO, "the engine's answer is not whole");
+}
+
+int
+expectation_make(const struct expectation_spec *spec, const json_t *facts,
+    char *const *lists, size_t count, int best, json_t **ret, struct err *err)
+{
+	struct work w = { spec, facts,
+		by_name(json_object_get(facts, "nodes"), "node"),
+		by_name(json_object_get(facts, "leaves"), "leaf"), json_array(),
+		json_array(), err };
+	char **sorted = xcalloc(count + 1, sizeof(*sorted));
+	char **bests = xcalloc(count + 1, sizeof(*bests));
+	json_t *answers;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		size_t n;
+
+		rc = ask_nodes(&w, lists[i], &sorted[i], &n);
+		if (rc == 0 && best)
+			bests[i] = best_nodes(&w, n);
+		if (bests[i] != NULL)
+			ask(&w, bests[i], (double)spec->bytes, 0);
+	}
+	ask_past(&w);
+	if (rc == 0)
+		rc = ask_all(&w, &answers);
+	if (rc == 0) {
+		*ret = json_array();
+		answers_make(&w, sorted, bests, count, answers, *ret);
+		json_decref(answers);
+	}
+	for (size_t i = 0; i < count; i++) {
+		free(sorted[i]);
+		free(bests[i]);
+	}
+	free(sorted);
+	free(bests);
+	json_decref(w.rows);
+	json_decref(w.leaves);
+	json_decref(w.asks);
+	json_decref(w.past);
+	return rc;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * expectation.h - what some nodes should give today: what the engine predicts
+ * of their machine, corrected by the collector's newest scores and by how runs
+ * that it has measured came out.
+ */
+#ifndef CTL_EXPECTATION_H
+#define CTL_EXPECTATION_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/hostlist.h"
+#include "ctl/ctl.h"
+
+#define EXPECTATION_LEVEL 0.95
+
+struct expectation_spec {
+	const char *machine;
+	const char *op;   /* a collective; NULL: plan */
+	const char *plan; /* PROBE option=value ... */
+	uint64_t bytes;   /* of op: a block for every rank */
+	int ranks_per_node;
+};
+
+/* Reads --machine, --op, --bytes, --ranks-per-node and --plan. 0, or an exit
+ * code and it was said. */
+int expectation_options(struct ctl *c, struct expectation_spec *ret);
+
+/* What the collector knows for it: {nodes leaves speedups}, as its API gives
+ * them. 0 or an exit code. The caller decrefs. */
+int expectation_facts(struct ctl *c, json_t **ret);
+
+/* Of each list of nodes, in human order: {nodes ranks seconds interval{level lo
+ * hi} predicted_seconds limit busy rate_bytes_per_s compared slow unknown},
+ * and with best what as many of the best nodes would give. */
+int expectation_make(const struct expectation_spec *spec, const json_t *facts,
+    char *const *lists, size_t count, int best, json_t **ret, struct err *err);
+
+#endif

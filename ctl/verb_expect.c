@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_expect.c - what nodes should give today, for who is to start a job on
+ * them or has one there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/member.h"
+#include "ctl/ctl.h"
+#include "ctl/expectation.h"
+#include "ctl/print.h"
+
+/* "12.3 ms, 12.0 ms to 12.9 ms in 95 of 100 runs". */
+static void
+print_seconds(const json_t *o)
+{
+	const json_t *interval = json_object_get(o, "interval");
+	char s[PRINT_BYTES], lo[PRINT_BYTES], hi[PRINT_BYTES];
+	int compared = (int)member_int(o, "compared");
+
+	print_quantity(member_number(o, "seconds"), "s", s);
+	print_quantity(member_number(interval, "lo"), "s", lo);
+	print_quantity(member_number(interval, "hi"), "s", hi);
+	printf("%s, in 95 of 100 runs %s to %s", s, lo, hi);
+	if (compared > 0)
+		printf(" (by %d runs)\n", compared);
+	else
+		printf(" (assumed: no run was compared yet)\n");
+}
+
+static void
+print_limit(const json_t *o)
+{
+	const char *limit = member_text(o, "limit");
+	double share = member_number(o, "limit_share");
+	char rate[PRINT_BYTES];
+
+	if (limit[0] == '\0')
+		return;
+	print_quantity(member_number(o, "rate_bytes_per_s"), "B/s", rate);
+	printf("limit     %s: busy %.0f %% of the time at %s", limit,
+	    100 * member_number(o, "busy"), rate);
+	if (share < 1)
+		printf(", which is %.0f %% of what is described", 100 * share);
+	putchar('\n');
+}
+
+static void
+print_expectation(const struct expectation_spec *spec, const json_t *o)
+{
+	const json_t *best = json_object_get(o, "best"), *row;
+	const json_t *slow = json_object_get(o, "slow");
+	const json_t *unknown = json_object_get(o, "unknown");
+	char bytes[PRINT_BYTES], text[PRINT_BYTES];
+	char *list;
+	size_t i;
+
+	if (spec->op != NULL) {
+		str_bytes_format((double)spec->bytes, bytes, sizeof(bytes));
+		printf("%s of %s", spec->op, bytes);
+	} else {
+		printf("%s", spec->plan);
+	}
+	printf(" on %s, %lld ranks, machine %s\n", member_text(o, "nodes"),
+	    (long long)member_int(o, "ranks"), spec->machine);
+	printf("expected  ");
+	print_seconds(o);
+	if (json_object_get(o, "mpi") != NULL) {
+		printf("the MPI's ");
+		print_seconds(json_object_get(o, "mpi"));
+	}
+	if (spec->op != NULL) {
+		print_quantity(member_number(o, "throughput_bytes_per_s"),
+		    "B/s", text);
+		printf("          %s of data\n", text);
+	}
+	print_limit(o);
+	if (best != NULL) {
+		print_quantity(member_number(best, "seconds"), "s", text);
+		printf("best      %s on %s: these give %.0f %% of that\n", text,
+		    member_text(best, "nodes"),
+		    100 * member_number(best, "seconds") /
+			member_number(o, "seconds"));
+	}
+	json_array_foreach (slow, i, row)
+		printf("slow      %s gives %.0f %% of what its like give\n",
+		    member_text_or(row, "node", member_text(row, "leaf")),
+		    100 * member_number(row, "share"));
+	if (json_array_size(unknown) == 0)
+		return;
+	list = print_hostlist(unknown, NULL);
+	printf("unknown   %s: no bandwidth was measured lately; taken as "
+	       "sound\n",
+	    list);
+	free(list);
+}
+
+static int
+expect(struct ctl *c)
+{
+	struct expectation_spec spec;
+	json_t *facts, *list;
+	struct err err;
+	int rc = expectation_options(c, &spec);
+
+	if (rc == 0)
+		rc = expectation_facts(c, &facts);
+	if (rc != 0)
+		return rc;
+	rc = expectation_make(&spec, facts, &c->args[0], 1, 1, &list, &err);
+	json_decref(facts);
+	if (rc < 0)
+		return ctl_fail("%s", err.text);
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json_line(json_array_get(list, 0));
+	else
+		print_expectation(&spec, json_array_get(list, 0));
+	json_decref(list);
+	return EXIT_CODE_OK;
+}
+
+const struct verb verbs_expect[] = {
+	{ "expect", NULL, "NODES", 1, 1,
+	    "json machine op bytes ranks-per-node plan", "nodes",
+	    "Tell what a collective or a plan should take on these nodes "
+	    "today.",
+	    "Predicted on the machine that --machine describes, with each node "
+	    "and each leaf's uplinks at the share of it that their newest "
+	    "rounds of bandwidth show, and set right by how the collector's "
+	    "runs of that collective came out; with the link that limits, and "
+	    "what as many of the best nodes would give. --op is of bytes that "
+	    "a buffer with a block for every rank has, 1 GiB of an allreduce "
+	    "if nothing is said. Ranks are on the nodes in human order. A plan "
+	    "is simulated.",
+	    expect },
+	{ 0 },
+};

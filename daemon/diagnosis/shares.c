@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shares.c - what nodes and leaves give today of what their like give: by the
+ * newest rounds of bandwidth, and between leaves by its pairs.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/member.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+
+/* A difference within so many of its own deviations is none. */
+#define SHARE_Z     2.0
+#define SPREAD_MIN  0.02 /* of the logarithm: a histogram's resolution */
+#define PAIRS_LEAST 2    /* between two leaves */
+#define LEAVES_MIN  3    /* two have one way between them, and no other */
+
+/* Logarithms that grow with trouble, the newest first: their median, and how
+ * far it may be off. */
+struct shift {
+	double effect, spread;
+	int rounds;
+};
+
+static struct shift
+shift_of(const double *newest, int known)
+{
+	double x[SHARES_ROUNDS];
+	struct shift r = { 0, SPREAD_MIN, known };
+
+	if (known == 0)
+		return r;
+	for (int i = 0; i < known; i++)
+		x[i] = newest[i];
+	r.effect = robust_median(x, (size_t)known);
+	r.spread = fmax(SPREAD_MIN,
+	    robust_mad(x, (size_t)known, r.effect) / sqrt(known));
+	return r;
+}
+
+/* The share that a shift leaves, and by how much it may be another. What is
+ * faster than its like is not held to it. */
+static void
+share_put(json_t *o, const struct shift *s)
+{
+	double effect = s->effect > SHARE_Z * s->spread ? s->effect : 0;
+
+	json_object_set_new(o, "share", json_real(exp(-effect)));
+	json_object_set_new(o, "spread", json_real(s->spread));
+	json_object_set_new(o, "rounds", json_integer(s->rounds));
+}
+
+/* Of the series of bandwidth in which it is worst. */
+static struct shift
+judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
+{
+	struct shift worst = { 0, SPREAD_MIN, 0 };
+
+	for (size_t i = 0; i < d->series_count; i++) {
+		const struct diagnosis_series *s = &d->series[i];
+		const struct judge_track *t = judge_track(s->judge, kind,
+		    index);
+		double x[SHARES_ROUNDS];
+		struct shift here;
+		int known = 0;
+
+		if (s->sort >= CANARY_MAX || !series_kind(s->sort).is_rate ||
+		    s->partners != PARTNERS_MATCH || s->rail[0] != '\0' ||
+		    t == NULL ||
+		    (kind == JUDGE_LEAF && t->state < JUDGE_OUTLIER))
+			continue;
+		while (known < SHARES_ROUNDS && known < t->known) {
+			x[known] = judge_newest(s->judge, t, known);
+			known++;
+		}
+		here = shift_of(x, known);
+		if (known > 0 &&
+		    (worst.rounds == 0 || here.effect > worst.effect))
+			worst = here;
+	}
+	return worst;
+}
+
+/* ---- between leaves ---- */
+
+/* The pairs of a record as logarithms that grow with trouble, and the leaf of
+ * each node, numbered as they come. */
+struct pairs {
+	double *x; /* [i * nodes + j], j < i; NAN: not measured */
+	uint32_t *leaf_of;
+	uint32_t *leaves; /* numbers of the diagnosis */
+	uint32_t nodes, leaves_count;
+};
+
+static void
+pairs_read(struct diagnosis *d, const json_t *grid, struct pairs *ret)
+{
+	const json_t *names = json_object_get(grid, "nodes"), *row, *v;
+	size_t i, j;
+
+	ret->nodes = (uint32_t)json_array_size(names);
+	ret->x = xcalloc((size_t)ret->nodes * ret->nodes + 1, sizeof(*ret->x));
+	ret->leaf_of = xcalloc(ret->nodes + (size_t)1, sizeof(*ret->leaf_of));
+	ret->leaves = xcalloc(ret->nodes + (size_t)1, sizeof(*ret->leaves));
+	json_array_foreach (names, i, v) {
+		const struct node *n = roster_find(d->roster,
+		    json_string_value(v));
+		uint32_t leaf = n == NULL ? SCORE_NO_LEAF
+					  : diagnosis_leaf(d, n->leaf);
+		uint32_t at = 0;
+
+		/* Slow itself, it says nothing of its leaf. */
+		if (n != NULL &&
+		    judged(d, JUDGE_NODE, (uint32_t)n->id).effect >
+			d->o.judge.effect_min)
+			leaf = SCORE_NO_LEAF;
+		while (at < ret->leaves_count && ret->leaves[at] != leaf)
+			at++;
+		ret->leaf_of[i] = at;
+		ret->leaves[at] = leaf;
+		ret->leaves_count += at == ret->leaves_count;
+	}
+	json_array_foreach (json_object_get(grid, "p50"), i, row)
+		json_array_foreach (row, j, v)
+			ret->x[i * ret->nodes + j] = json_number_value(v) > 0
+			    ? -log(json_number_value(v))
+			    : NAN;
+}
+
+/* The median of the pairs between two leaves; NAN: too few. scratch: room for
+ * all pairs. */
+static double
+crossing(const struct pairs *p, uint32_t a, uint32_t b, double *scratch)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < p->nodes; i++)
+		for (uint32_t j = 0; j < i; j++) {
+			uint32_t li = p->leaf_of[i], lj = p->leaf_of[j];
+			double x = p->x[i * p->nodes + j];
+
+			if (!isnan(x) &&
+			    ((li == a && lj == b) || (li == b && lj == a)))
+				scratch[n++] = x;
+		}
+	return n < PAIRS_LEAST ? NAN : robust_median(scratch, n);
+}
+
+/* A leaf is as far as it is from that other leaf which is nearest: where one
+ * uplink is slow, the others' leaves have each other. */
+void
+shares_hear(struct diagnosis *d, const json_t *record)
+{
+	const json_t *grid = json_object_get(record, "grid");
+	struct pairs p = { 0 };
+	double *scratch, *far, *known, typical;
+	size_t n = 0;
+
+	if (grid == NULL || diagnosis_partners(record) != PARTNERS_MATCH)
+		return;
+	pairs_read(d, grid, &p);
+	scratch = xcalloc((size_t)p.nodes * p.nodes + 1, sizeof(*scratch));
+	far = xcalloc(p.leaves_count + (size_t)1, sizeof(*far));
+	known = xcalloc(p.leaves_count + (size_t)1, sizeof(*known));
+	for (uint32_t a = 0; a < p.leaves_count; a++) {
+		far[a] = NAN;
+		for (uint32_t b = 0; b < p.leaves_count; b++)
+			if (a != b) /* fmin passes NAN over */
+				far[a] = fmin(far[a],
+				    crossing(&p, a, b, scratch));
+		if (!isnan(far[a]))
+			known[n++] = far[a];
+	}
+	typical = robust_median(known, n);
+	if (d->crossings_count < d->leaf_count) {
+		d->crossings = xreallocarray(d->crossings, d->leaf_count,
+		    sizeof(*d->crossings));
+		memset(d->crossings + d->crossings_count, 0,
+		    (d->leaf_count - d->crossings_count) *
+			sizeof(*d->crossings));
+		d->crossings_count = d->leaf_count;
+	}
+	for (uint32_t a = 0; n >= LEAVES_MIN && a < p.leaves_count; a++) {
+		struct crossings *c;
+
+		if (isnan(far[a]) || p.leaves[a] == SCORE_NO_LEAF)
+			continue;
+		c = &d->crossings[p.leaves[a]];
+		memmove(c->effect + 1, c->effect,
+		    sizeof(c->effect) - sizeof(c->effect[0]));
+		c->effect[0] = far[a] - typical;
+		c->known += c->known < SHARES_ROUNDS;
+	}
+	free(p.x);
+	free(p.leaf_of);
+	free(p.leaves);
+	free(scratch);
+	free(far);
+	free(known);
+}
+
+json_t *
+diagnosis_shares(const struct diagnosis *d)
+{
+	json_t *nodes = json_array(), *leaves = json_array(), *o;
+
+	for (size_t i = 0; i < roster_count(d->roster); i++) {
+		const struct node *n = roster_at(d->roster, i);
+		struct shift s = judged(d, JUDGE_NODE, (uint32_t)n->id);
+
+		o = json_pack("{s:s, s:s, s:s}", "node", n->name, "leaf",
+		    n->leaf, "state", names_agent_states[n->state]);
+		share_put(o, &s);
+		json_array_append_new(nodes, o);
+	}
+	for (uint32_t i = 0; i < d->leaf_count; i++) {
+		struct shift s = judged(d, JUDGE_LEAF, i);
+
+		if (i < d->crossings_count && d->crossings[i].known > 0)
+			s = shift_of(d->crossings[i].effect,
+			    d->crossings[i].known);
+		o = json_pack("{s:s}", "leaf", d->leaves[i]);
+		share_put(o, &s);
+		json_array_append_new(leaves, o);
+	}
+	return json_pack("{s:o, s:o}", "nodes", nodes, "leaves", leaves);
+}

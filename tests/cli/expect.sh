@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# expect.sh - what nodes should give, by the engine and a stand-in of the
+# collector: node2 gives half, the uplinks of leaf3 a quarter, and six runs of
+# others were 3 % slower than the machine's description says.
+. "$(dirname "$0")/lib.sh"
+start_standin
+PATH=$build/probes/serial:$PATH
+COALMINE_MACHINES=$here/../../etc/machines
+export COALMINE_MACHINES
+
+lab() { "$coalctl" expect "$@" --machine lab; }
+
+expect expect-node 0 lab 'node[1-3]' --bytes 2M
+expect expect-leaf 0 lab node5,node9,node1,node10 --bytes 2M
+expect expect-json 0 lab 'node[1-2]' --bytes 2M --json
+expect expect-assumed 0 lab node1,node4 --op alltoall
+expect expect-plan 0 lab 'node[1-2]' --plan 'group count=1048576'
+expect expect-nobody 3 lab 'node[1-2],node77'
+expect expect-nodes 3 lab 'node[1-'
+expect expect-op 3 lab node1,node3 --op gather
+expect expect-bytes 3 lab node1,node3 --bytes none
+expect expect-both 3 lab node1,node3 --op allreduce --plan group
+expect expect-no-plan 3 lab node1,node3 --plan nothing
+expect expect-machine 3 "$coalctl" expect node1,node3
+# The rest names folders of the build.
+check "expect --machine nowhere" sh -c '"$0" expect node1 --machine nowhere 2>&1 |
+    grep -q "^coalmine-probe: --machine = nowhere: allowed is a file, or"' \
+    "$coalctl"
+
+# An answer of a thousand nodes: the limit of time is for a person who waits,
+# so it is printed, and what is judged is that all are in it.
+kill "$standin"
+wait "$standin" 2>/dev/null
+mkdir "$work/many"
+awk 'BEGIN {
+	print 200
+	printf "{\"nodes\": ["
+	for (i = 1; i <= 1000; i++)
+		printf "%s{\"node\": \"n%04d\", \"leaf\": \"leaf%02d\", \"state\": \"ok\", \"share\": 1, \"spread\": 0.02, \"rounds\": 3}",
+		    (i > 1) ? ", " : "", i, i / 40
+	print "], \"leaves\": []}"
+}' >"$work/many/GET_shares"
+printf '200\n[]\n' >"$work/many/GET_speedups"
+"$build/tests/cli/standin" "$work/many.sock" "$work/many" "$work/requests" &
+standin=$!
+until [ -S "$work/many.sock" ]; do sleep 0.05; done
+start=$(date +%s%N)
+COALMINE_URL=unix:$work/many.sock "$coalctl" expect 'n[0001-1000]' \
+    --machine frontier --ranks-per-node 8 --json >"$work/many.json" ||
+	check "1000 nodes" false
+echo "1000 nodes: $((($(date +%s%N) - start) / 1000000)) ms"
+check "1000 nodes: $(cat "$work/many.json")" grep -q \
+    '"nodes": *"n\[0001-1000\]", *"ranks": *8000' "$work/many.json"
+exit $bad
