@@ -25,6 +25,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
 #include "daemon/diagnosis/diagnosis.h"
+#include "daemon/events/events.h"
 #include "daemon/export/export.h"
 #include "daemon/http/http.h"
 #include "daemon/jobs/jobs.h"
@@ -67,6 +68,7 @@ struct app {
 	struct view *view;
 	struct listen *listen;
 	struct http *http;
+	struct events *events;
 	struct alarm *alarm;
 	struct event *tick;
 	struct event *watchdog;
@@ -128,6 +130,7 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 	if (!a->ready)
 		return;
 	hub_tick(a->hub);
+	events_tick(a->events);
 	if (a->ticks++ % TICKS_PER_S == 0) {
 		scheduler_tick(a->agenda, clk_unix_ns());
 		jobs_tick(a->jobs);
@@ -240,6 +243,7 @@ load_cb(int status, json_t *result, void *arg)
 		costs_load(a->costs, result);
 		react_load(a->react, result);
 		jobs_load_settings(a->jobs, result);
+		events_load(a->events, result);
 		break;
 	case STORE_RUNS:
 		view_load(a->view, result);
@@ -371,8 +375,8 @@ doors_open(struct app *a)
 	o->tls = NULL;
 	if (rc < 0)
 		return rc;
-	a->alarm = alarm_open(conf_string(c, "alerts", "webhook"),
-	    conf_string(c, "alerts", "page"), a->view);
+	a->alarm = alarm_open(a->events, conf_string(c, "alerts", "page"),
+	    a->view);
 	rc = listen_open(conf_string(c, "collector", "listen"), a->base,
 	    hub_sessions(a->hub), &a->listen, &err);
 	if (rc < 0)
@@ -475,8 +479,13 @@ app_open(struct app *a)
 	    conf_string(s->conf, "collector", "campaign_dir"));
 	campaigns_scan(a->campaigns);
 	a->agenda = scheduler_new(a->campaigns, hub_runs(a->hub), a->store);
+	rc = events_open(s->conf, a->store, &a->events, &err);
+	if (rc < 0) {
+		log_warnx("%s", err.text);
+		return rc;
+	}
 	p = (struct view_parts){ a->hub, a->campaigns, a->agenda, a->store,
-		a->costs, a->series, a->enroll, a->jobs };
+		a->costs, a->series, a->enroll, a->jobs, a->events };
 	a->view = view_new(&p);
 	rc = doors_open(a);
 	if (rc < 0)
@@ -503,8 +512,10 @@ app_close(struct app *a)
 	listen_close(a->listen);
 	if (a->hub != NULL)
 		diagnosis_keep(hub_diagnosis(a->hub));
-	/* Answers of the store still find hub and view. */
+	events_stop(a->events);
+	/* Answers of the store still find hub, view and events. */
 	store_close(a->store);
+	events_free(a->events);
 	view_free(a->view);
 	scheduler_free(a->agenda);
 	campaigns_free(a->campaigns);

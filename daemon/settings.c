@@ -106,6 +106,16 @@ check(struct settings *s, struct err *err)
 		return err_set(err, -EINVAL,
 		    "%s: verdict.votes is more than verdict.window",
 		    conf_where(c, "verdict", "votes"));
+	if (conf_span_ns(c, "events", "keep") > s->store.retention_ns)
+		return err_set(err, -EINVAL,
+		    "%s: events.keep is longer than store.retention",
+		    conf_where(c, "events", "keep"));
+	if ((conf_string(c, "events", "cert")[0] == '\0') !=
+	    (conf_string(c, "events", "key")[0] == '\0'))
+		return err_set(err, -EINVAL,
+		    "%s: events.cert and events.key need each other",
+		    conf_where(c, "events",
+			conf_given(c, "events", "key") ? "key" : "cert"));
 	if (mesh_net_check(s->hub.mesh.net, &reason) < 0)
 		return err_set(err, -EINVAL, "%s: %s",
 		    conf_where(c, "mesh", "net"), reason.text);

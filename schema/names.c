@@ -164,6 +164,7 @@ const char *const names_agent_states[AGENT_STATE_MAX] = { "ok", "late", "lost",
 const struct event_row names_events[NAMES_EVENTS_MAX] = {
 	{ "agent", "an agent has a new state, or a certificate" },
 	{ "alarm", "the collector, or an agent, complains" },
+	{ "alert", "an alert fires, goes on, or is over" },
 	{ "order", "somebody gave an order through the API" },
 	{ "reaction", "a node was taken out of service, or given back" },
 	{ "run", "a run has a new state" },

@@ -74,6 +74,38 @@ const struct conf_row options_daemon[] = {
 	{ "alerts", "page", CONF_URLS, 0, 400, NULL, "", "",
 	    "Address of the collector's page as people reach it, for links in "
 	    "alerts, as http://collector:17701/." },
+	{ "events", "webhook", CONF_URLS, 0, 2000, NULL, "", "",
+	    "Addresses that receive each event as a CloudEvent, with commas "
+	    "between; empty: none; coalmine-output(7) has their members." },
+	{ "events", "nats", CONF_STRING, 0, 2000, NULL, "", "",
+	    "Servers of a NATS with JetStream, as nats://n1:4222 or "
+	    "tls://n1:4222, with commas between; needs coalmine-sink-nats." },
+	{ "events", "kafka", CONF_STRING, 0, 2000, NULL, "", "",
+	    "Brokers of a Kafka, as k1:9092, with commas between; needs "
+	    "coalmine-sink-kafka." },
+	{ "events", "topic", CONF_STRING, 1, 200, NULL, "coalmine", "",
+	    "Topic of Kafka; of NATS the first part of the subject: "
+	    "coalmine.verdict." },
+	{ "events", "source", CONF_STRING, 0, 200, NULL, "", "",
+	    "Attribute source of events, a URI reference; empty: "
+	    "/coalmine/HOST, which is to be given where another host may take "
+	    "over." },
+	{ "events", "keep", CONF_SPAN, 60, 3650 * DAY_S, NULL, "7d", "s",
+	    "An event that could not be sent for this long is left out and "
+	    "counted; at most store.retention." },
+	{ "events", "behind", CONF_SPAN, 5, 365 * DAY_S, NULL, "10m", "s",
+	    "A sink whose oldest event has waited for this long is reported "
+	    "by coalctl diags, and to other sinks." },
+	{ "events", "ca", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Authority of the sinks' certificates; empty: the system's." },
+	{ "events", "cert", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Own certificate towards sinks; empty: none." },
+	{ "events", "key", CONF_STRING, 0, 4000, NULL, "", "", "Its key." },
+	{ "events", "nats_credentials", CONF_STRING, 0, 4000, NULL, "", "",
+	    "File of user credentials for NATS (.creds); empty: none." },
+	{ "events", "kafka_properties", CONF_STRING, 0, 4000, NULL, "", "",
+	    "File of further properties of librdkafka, key=value, as "
+	    "security.protocol=sasl_ssl; empty: none." },
 	{ "links", "interval", CONF_SPAN, 0, DAY_S, NULL, "5m", "s",
 	    "How often agents look at the error counters of all ports; 0: "
 	    "never." },

@@ -68,8 +68,8 @@ incident_tell(struct diagnosis *d, struct incident *k)
 	/* As the incident says, whatever its node's session does meanwhile. */
 	json_object_set_new(o, "verdict",
 	    json_string(names_verdicts[k->verdict]));
-	store_put_verdict(d->store, o);
-	store_put_event(d->store, "verdict", k->subject, text);
+	store_put_verdict(d->store, o,
+	    &(struct store_event){ "verdict", k->subject, text, o });
 	json_decref(o);
 }
 

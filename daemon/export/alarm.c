@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * alarm.c - what is worth an alert: outliers, lost agents, what stops the
- * collector from measuring; when it is told: at once, again after a while, and
- * when it is over; and the thread that posts it, so that an address that is
- * slow or away never holds the loop.
- *
- * A message is tried TRIES times with growing pauses, then dropped: what still
- * fires is told again later, so nothing is lost for good.
+ * collector from measuring; and when it is told: at once, again after a while,
+ * and when it is over. Events carry it.
  */
-#include <curl/curl.h>
-#include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +11,12 @@
 #include <zlib.h>
 
 #include "common/clk.h"
-#include "common/err.h"
-#include "common/log.h"
 #include "common/member.h"
 #include "common/queue.h"
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+#include "daemon/events/events.h"
 #include "daemon/export/export.h"
 #include "daemon/view/view.h"
 
@@ -32,10 +24,6 @@
 #define LOST_NS    (60 * CLK_NS_PER_S)       /* a reboot is no alert at once */
 #define FIRING_MAX 1000 /* more are an outage, and one of them says so */
 #define NEVER      "0001-01-01T00:00:00Z"
-#define QUEUE_MAX  64
-#define TRIES      3
-#define PAUSE_S    2 /* before the second try; doubles */
-#define TIMEOUT_S  5L
 
 struct alert {
 	TAILQ_ENTRY(alert) link;
@@ -66,23 +54,10 @@ struct alert_seen {
 	const char *place; /* behind the page's #, or "" */
 };
 
-struct post {
-	TAILQ_ENTRY(post) link;
-	char *text;
-};
-
 struct alarm {
 	struct view *view;
+	struct events *events;
 	struct alerts alerts;
-	char **urls; /* ended by NULL */
-	pthread_t thread;
-	int failing; /* its own: the last message was dropped, said once */
-
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
-	TAILQ_HEAD(, post) queue;
-	size_t waiting;
-	int ending;
 };
 
 static void
@@ -145,15 +120,13 @@ alerts_see(struct alerts *a, const struct alert_seen *s, uint64_t now_unix_ns)
 	    "generatorURL", text_json(url), "fingerprint", print);
 }
 
-/* What is new, what is over, and what was told long ago, in the words of
- * Alertmanager's webhook (version 4); NULL when there is nothing to tell. The
- * caller decrefs. */
+/* What is new, what is over, and what was told long ago, as alerts of
+ * Alertmanager's webhook (version 4). The caller decrefs. */
 static json_t *
 alerts_end(struct alerts *a, uint64_t now_unix_ns)
 {
 	json_t *list = json_array(), *one;
 	struct alert *al, *next;
-	int any_fires = 0;
 	char now[32];
 
 	time_text(now_unix_ns, now);
@@ -173,158 +146,25 @@ alerts_end(struct alerts *a, uint64_t now_unix_ns)
 		json_object_set_new(one, "endsAt",
 		    json_string(fires ? NEVER : now));
 		json_array_append_new(list, one);
-		any_fires |= fires;
 		if (!fires)
 			alert_free(a, al);
 	}
-	if (json_array_size(list) == 0) {
-		json_decref(list);
-		return NULL;
-	}
-	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:{}, s:{}, s:{}, s:s, "
-			 "s:o}",
-	    "version", "4", "groupKey", "{}:{coalmine}", "truncatedAlerts", 0,
-	    "status", any_fires ? "firing" : "resolved", "receiver", "coalmine",
-	    "groupLabels", "commonLabels", "commonAnnotations", "externalURL",
-	    a->page, "alerts", list);
-}
-
-static size_t
-ignore_cb(char *data, size_t size, size_t count, void *arg)
-{
-	(void)data;
-	(void)arg;
-	return size * count;
-}
-
-/* 1 when the service took it. */
-static int
-post_once(const char *url, const char *text, struct err *err)
-{
-	struct curl_slist *head = curl_slist_append(NULL,
-	    "Content-Type: application/json");
-	CURL *curl = curl_easy_init();
-	long status = 0;
-	CURLcode rc;
-
-	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, text);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, head);
-	curl_easy_setopt(curl, CURLOPT_USERAGENT,
-	    "coalmined/" COALMINE_VERSION);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT, TIMEOUT_S);
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, ignore_cb);
-	rc = curl_easy_perform(curl);
-	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-	if (rc != CURLE_OK)
-		err_say(err, "%s", curl_easy_strerror(rc));
-	else
-		err_say(err, "status %ld", status);
-	curl_easy_cleanup(curl);
-	curl_slist_free_all(head);
-	return rc == CURLE_OK && status / 100 == 2;
-}
-
-static void
-deliver(struct alarm *a, const char *url, const char *text)
-{
-	struct err err = { 0 };
-	struct timespec until;
-	int ending;
-
-	for (int i = 0; i < TRIES; i++) {
-		if (post_once(url, text, &err)) {
-			if (a->failing)
-				log_info("webhook %s: takes alerts again", url);
-			a->failing = 0;
-			return;
-		}
-		if (i + 1 == TRIES)
-			break;
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec += PAUSE_S << i;
-		pthread_mutex_lock(&a->lock);
-		while (!a->ending &&
-		    pthread_cond_timedwait(&a->changed, &a->lock, &until) == 0)
-			;
-		ending = a->ending;
-		pthread_mutex_unlock(&a->lock);
-		if (ending)
-			return;
-	}
-	if (!a->failing)
-		log_warnx("webhook %s: %s; %d tries", url, err.text, TRIES);
-	a->failing = 1;
-}
-
-/* The lock is held. */
-static char *
-queue_take(struct alarm *a)
-{
-	struct post *p = TAILQ_FIRST(&a->queue);
-	char *text = p->text;
-
-	TAILQ_REMOVE(&a->queue, p, link);
-	a->waiting--;
-	free(p);
-	return text;
-}
-
-static void *
-post_main(void *arg)
-{
-	struct alarm *a = arg;
-	char *text = NULL;
-	int ending;
-
-	for (;;) {
-		pthread_mutex_lock(&a->lock);
-		while (!a->ending && a->waiting == 0)
-			pthread_cond_wait(&a->changed, &a->lock);
-		ending = a->ending;
-		if (!ending)
-			text = queue_take(a);
-		pthread_mutex_unlock(&a->lock);
-		if (ending)
-			return NULL;
-		for (char **url = a->urls; *url != NULL; url++)
-			deliver(a, *url, text);
-		free(text);
-	}
+	return list;
 }
 
 struct alarm *
-alarm_open(const char *urls, const char *page, struct view *view)
+alarm_open(struct events *events, const char *page, struct view *view)
 {
-	size_t count = 0;
-	char **list = str_list_parse(urls, &count);
-	pthread_condattr_t attr;
 	struct alarm *a;
-	int rc;
 
-	if (count == 0) {
-		str_list_free(list);
+	if (events == NULL)
 		return NULL;
-	}
 	a = xcalloc(1, sizeof(*a));
 	a->view = view;
+	a->events = events;
 	TAILQ_INIT(&a->alerts.firing);
 	a->alerts.page = xstrdup(page);
 	a->alerts.repeat_ns = REPEAT_NS;
-	a->urls = list;
-	TAILQ_INIT(&a->queue);
-	pthread_mutex_init(&a->lock, NULL);
-	/* A wall clock that is set back would stretch its pauses. */
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&a->changed, &attr);
-	pthread_condattr_destroy(&attr);
-	curl_global_init(CURL_GLOBAL_DEFAULT);
-	rc = pthread_create(&a->thread, NULL, post_main, a);
-	if (rc != 0)
-		fatalx("webhook: no thread: %s", strerror(rc));
 	return a;
 }
 
@@ -387,12 +227,29 @@ see_lost(struct alarm *a, uint64_t now_unix_ns)
 	    now_unix_ns);
 }
 
+static void
+alert_tell(struct alarm *a, const json_t *o)
+{
+	static const char *const labels[] = { "node", "leaf", "spine",
+		"alertname" };
+	const json_t *has = json_object_get(o, "labels");
+	const json_t *says = json_object_get(o, "annotations");
+	struct store_event e = { .kind = "alert", .subject = "", .body = o };
+	char *text = xasprintf("%s (%s): %s", member_text(o, "status"),
+	    member_text(has, "alertname"), member_text(says, "summary"));
+
+	for (size_t i = 0; e.subject[0] == '\0'; i++)
+		e.subject = member_text(has, labels[i]);
+	e.text = text;
+	events_tell(a->events, &e);
+	free(text);
+}
+
 void
 alarm_tick(struct alarm *a)
 {
 	uint64_t now_unix_ns = clk_unix_ns();
-	json_t *list, *o, *message;
-	struct post *p;
+	json_t *list, *o;
 	size_t i;
 
 	if (a == NULL)
@@ -418,20 +275,10 @@ alarm_tick(struct alarm *a)
 				.place = "" },
 			    now_unix_ns);
 	json_decref(list);
-	message = alerts_end(&a->alerts, now_unix_ns);
-	if (message == NULL)
-		return;
-	p = xcalloc(1, sizeof(*p));
-	p->text = json_dumps(message, JSON_COMPACT);
-	json_decref(message);
-	pthread_mutex_lock(&a->lock);
-	TAILQ_INSERT_TAIL(&a->queue, p, link);
-	if (++a->waiting > QUEUE_MAX) {
-		free(queue_take(a));
-		log_warnx("webhook: a message was dropped: %d wait", QUEUE_MAX);
-	}
-	pthread_cond_signal(&a->changed);
-	pthread_mutex_unlock(&a->lock);
+	list = alerts_end(&a->alerts, now_unix_ns);
+	json_array_foreach (list, i, o)
+		alert_tell(a, o);
+	json_decref(list);
 }
 
 void
@@ -439,17 +286,6 @@ alarm_close(struct alarm *a)
 {
 	if (a == NULL)
 		return;
-	pthread_mutex_lock(&a->lock);
-	a->ending = 1;
-	pthread_cond_signal(&a->changed);
-	pthread_mutex_unlock(&a->lock);
-	pthread_join(a->thread, NULL);
-	while (a->waiting > 0)
-		free(queue_take(a));
-	str_list_free(a->urls);
-	pthread_mutex_destroy(&a->lock);
-	pthread_cond_destroy(&a->changed);
-	curl_global_cleanup();
 	while (!TAILQ_EMPTY(&a->alerts.firing))
 		alert_free(&a->alerts, TAILQ_FIRST(&a->alerts.firing));
 	free(a->alerts.page);

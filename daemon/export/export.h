@@ -40,14 +40,16 @@ struct metrics_in {
 void metrics_render(const struct metrics_in *in, struct strbuf *to);
 
 /*
- * alarm.c: tells webhooks what Prometheus' alerts would say, for sites without
- * Prometheus: suspects, agents lost, what the collector complains of.
+ * alarm.c: tells as events what Prometheus' alerts would say, for sites without
+ * Prometheus: outliers, agents lost, what the collector complains of.
  */
 struct alarm;
+struct events;
 
-/* urls: as a row CONF_URLS takes them; NULL for none. page: address of the
- * page for links, or "". view outlives it. */
-struct alarm *alarm_open(const char *urls, const char *page, struct view *view);
+/* NULL without events: nobody would hear it. page: address of the page for
+ * links, or "". events and view outlive it. */
+struct alarm *alarm_open(struct events *events, const char *page,
+    struct view *view);
 /* Now and then: look, and tell what has changed. NULL is allowed. */
 void alarm_tick(struct alarm *a);
 void alarm_close(struct alarm *a); /* NULL is allowed */

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clk.h"
+#include "daemon/events/events.h"
 #include "daemon/export/metrics_int.h"
 #include "daemon/series/series.h"
 
@@ -79,6 +81,67 @@ render_db(const struct metrics_in *in, struct strbuf *to)
 	    "Free space on the store's disk.", (double)h->free_bytes);
 	exposition_single(to, "coalmine_db_commit_max_seconds", "gauge",
 	    "Longest commit since the last look.", h->write_s_max);
+}
+
+enum sink_value {
+	SINK_SENT,
+	SINK_REFUSED,
+	SINK_EXPIRED,
+	SINK_FAILURES,
+	SINK_UP,
+	SINK_LAG,
+	SINK_VALUES
+};
+
+static double
+sink_value(const struct events_sink *s, enum sink_value what)
+{
+	double now_s = (double)clk_unix_ns() / 1e9;
+	double of[SINK_VALUES] = { [SINK_SENT] = (double)s->sent,
+		[SINK_REFUSED] = (double)s->refused,
+		[SINK_EXPIRED] = (double)s->expired,
+		[SINK_FAILURES] = (double)s->failures,
+		[SINK_UP] = s->error[0] == '\0',
+		[SINK_LAG] = s->oldest_unix_ns == 0
+		    ? 0
+		    : fmax(0, now_s - (double)s->oldest_unix_ns / 1e9) };
+
+	return of[what];
+}
+
+static void
+render_sinks(const struct metrics_in *in, struct strbuf *to)
+{
+	static const struct {
+		const char *name, *type, *help;
+	} rows[SINK_VALUES] = {
+		[SINK_SENT] = { "coalmine_sink_sent_total", "counter",
+		    "Events that the sink has taken." },
+		[SINK_REFUSED] = { "coalmine_sink_refused_total", "counter",
+		    "Events that the sink will never take, and left out." },
+		[SINK_EXPIRED] = { "coalmine_sink_expired_total", "counter",
+		    "Events that waited for longer than events.keep, and left "
+		    "out." },
+		[SINK_FAILURES] = { "coalmine_sink_failures_total", "counter",
+		    "Attempts that failed and were repeated." },
+		[SINK_UP] = { "coalmine_sink_up", "gauge",
+		    "1 while the sink takes what it is sent." },
+		[SINK_LAG] = { "coalmine_sink_lag_seconds", "gauge",
+		    "Age of the oldest event that waits; 0: none does." },
+	};
+	struct events *e = view_events(in->view);
+	struct events_sink s;
+
+	for (int what = 0; events_count(e) > 0 && what < SINK_VALUES; what++) {
+		exposition_family(to, rows[what].name, rows[what].type,
+		    rows[what].help);
+		for (size_t i = 0; i < events_count(e); i++) {
+			events_look(e, i, &s);
+			exposition_sample(to, rows[what].name,
+			    EXPOSITION_LABELS({ "sink", s.name }),
+			    sink_value(&s, (enum sink_value)what));
+		}
+	}
 }
 
 static void
@@ -197,6 +260,7 @@ static metrics_part *const parts[] = {
 	metrics_coverage,
 	metrics_budget,
 	render_db,
+	render_sinks,
 	render_http,
 	render_process,
 };

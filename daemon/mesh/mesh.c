@@ -483,7 +483,7 @@ run_need(struct mesh *m)
 	    (json_int_t)m->seed, "by", "mesh", "created_unix_ns",
 	    (json_int_t)now, "started_unix_ns", (json_int_t)now,
 	    "ended_unix_ns", (json_int_t)now);
-	store_put_run(m->store, o, NULL, NULL);
+	store_put_run(m->store, o, NULL, NULL, NULL);
 	json_decref(o);
 }
 

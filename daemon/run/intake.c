@@ -249,7 +249,7 @@ adopt(struct intake *it)
 	    names_causes[CAUSE_INTERNAL].name, "text", text_json(text), "nodes",
 	    n->name, "head", n->name, "created_unix_ns",
 	    (json_int_t)clk_unix_ns(), "campaign_text", "");
-	store_put_run(it->rs->store, run, NULL, NULL);
+	store_put_run(it->rs->store, run, NULL, NULL, NULL);
 	json_decref(run);
 	intake_store(it);
 }

@@ -189,7 +189,7 @@ run_state_set(struct run *r, enum run_state state, enum cause cause,
 	uint64_t now_ns = clk_ns();
 	int begins = now_ns - r->created_ns < CLK_NS_PER_MS ||
 	    r->state == state;
-	json_t *o;
+	json_t *o, *body;
 
 	assert(begins || !run_is_final(r));
 	clk_span_format(now_ns - r->created_ns, span, sizeof(span));
@@ -205,12 +205,18 @@ run_state_set(struct run *r, enum run_state state, enum cause cause,
 	if (run_is_final(r))
 		r->ended_unix_ns = clk_unix_ns();
 	log_info("run %s: %s", r->id, line);
-	store_put_event(r->all->store, "run", r->id, line);
 	campaign_text = conf_render_given(r->conf);
 	o = run_json(r);
 	json_object_del(o, "progress");
+	/* Ten thousand names would be most of what is told. */
+	body = json_copy(o);
+	json_object_del(body, "nodes");
+	json_object_set_new(body, "node_count",
+	    json_integer((json_int_t)r->node_count));
 	json_object_set_new(o, "campaign_text", text_json(campaign_text));
-	store_put_run(r->all->store, o, NULL, NULL);
+	store_put_run(r->all->store, o,
+	    &(struct store_event){ "run", r->id, line, body }, NULL, NULL);
+	json_decref(body);
 	json_decref(o);
 	free(campaign_text);
 	r->all->ops->changed(r->all->ctx, r);

@@ -64,6 +64,7 @@ void
 store_job_free(struct store_job *job)
 {
 	json_decref(job->object);
+	json_decref(job->event);
 	json_decref(job->result);
 	free(job);
 }
@@ -218,16 +219,38 @@ refuse(struct store *st, struct store_job *job, int status)
 	store_done_post(&st->done, &jobs);
 }
 
+static json_t *
+event_json(const struct store_event *e)
+{
+	json_t *o;
+
+	assert(STR_FIND(names_events, e->kind) >= 0);
+	o = json_pack("{s:o,s:o,s:o}", "kind", text_json(e->kind), "subject",
+	    text_json(e->subject), "text", text_json(e->text));
+	if (e->body != NULL)
+		json_object_set_new(o, "body", json_deep_copy(e->body));
+	return o;
+}
+
 static void
-put(struct store *st, int what, json_t *object, store_cb *cb, void *arg)
+put_telling(struct store *st, int what, json_t *object,
+    const struct store_event *event, store_cb *cb, void *arg)
 {
 	struct store_job *job = store_job_new(what, object, cb, arg);
 	int rc;
 
+	if (event != NULL)
+		job->event = event_json(event);
 	rc = st->writer != NULL ? store_writer_add(st->writer, job)
 				: -ECANCELED;
 	if (rc < 0)
 		refuse(st, job, rc);
+}
+
+static void
+put(struct store *st, int what, json_t *object, store_cb *cb, void *arg)
+{
+	put_telling(st, what, object, NULL, cb, arg);
 }
 
 void
@@ -244,9 +267,10 @@ store_put_record(struct store *st, const json_t *record, store_cb *cb,
 }
 
 void
-store_put_run(struct store *st, const json_t *run, store_cb *cb, void *arg)
+store_put_run(struct store *st, const json_t *run,
+    const struct store_event *event, store_cb *cb, void *arg)
 {
-	put(st, PUT_RUN, json_deep_copy(run), cb, arg);
+	put_telling(st, PUT_RUN, json_deep_copy(run), event, cb, arg);
 }
 
 void
@@ -270,17 +294,23 @@ void
 store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text)
 {
-	assert(STR_FIND(names_events, kind) >= 0);
-	put(st, PUT_EVENT,
-	    json_pack("{s:o,s:o,s:o}", "kind", text_json(kind), "subject",
-		text_json(subject), "text", text_json(text)),
-	    NULL, NULL);
+	store_tell(st, &(struct store_event){ kind, subject, text, NULL }, NULL,
+	    NULL);
 }
 
 void
-store_put_verdict(struct store *st, const json_t *verdict)
+store_tell(struct store *st, const struct store_event *event, store_cb *cb,
+    void *arg)
 {
-	put(st, PUT_VERDICT, json_deep_copy(verdict), NULL, NULL);
+	put(st, PUT_EVENT, event_json(event), cb, arg);
+}
+
+void
+store_put_verdict(struct store *st, const json_t *verdict,
+    const struct store_event *event)
+{
+	put_telling(st, PUT_VERDICT, json_deep_copy(verdict), event, NULL,
+	    NULL);
 }
 
 void

@@ -68,21 +68,30 @@ typedef void store_cb(int status, json_t *result, void *arg);
  * not change it after this call. */
 void store_put_record(struct store *st, const json_t *record, store_cb *cb,
     void *arg);
+/* What tells of a change; kind: of names_events. Given with a row it is written
+ * in the row's transaction, so neither is ever there without the other. */
+struct store_event {
+	const char *kind, *subject, *text;
+	const json_t *body; /* an object, for programs, or NULL */
+};
 /* run: {run campaign class mpi state cause text nodes head ranks seed
  * created_unix_ns started_unix_ns ended_unix_ns campaign_text by}; replaces
- * the row. */
-void store_put_run(struct store *st, const json_t *run, store_cb *cb,
-    void *arg);
+ * the row. event: NULL for none. */
+void store_put_run(struct store *st, const json_t *run,
+    const struct store_event *event, store_cb *cb, void *arg);
 void store_put_counters(struct store *st, const char *run, const char *node,
     int64_t border, int64_t at_unix_ns, const json_t *nics);
 /* node: {node state software inventory first_seen.. last_seen_unix_ns} */
 void store_put_node(struct store *st, const json_t *node);
-/* Things worth telling later; kind: of names_events. */
+/* Things worth telling later. */
 void store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text);
+void store_tell(struct store *st, const struct store_event *event, store_cb *cb,
+    void *arg);
 /* verdict: {kind subject verdict ...}; a new row each time, the newest of a
  * (kind, subject) is what holds. */
-void store_put_verdict(struct store *st, const json_t *verdict);
+void store_put_verdict(struct store *st, const json_t *verdict,
+    const struct store_event *event);
 /* NULL body deletes. */
 void store_put_baseline(struct store *st, const char *name, const json_t *body);
 /* job: {job whole start_unix_ns name end_unix_ns? ...}; replaces the row of
@@ -99,15 +108,16 @@ void store_put_setting(struct store *st, const char *key, const char *value);
 /* Questions for the reader thread; args is borrowed, result a new object or
  * array given to cb. */
 enum store_question {
-	STORE_RUNS,     /* {campaign? state? node? limit? before?} */
-	STORE_RUN,      /* {run}; -ENOENT */
-	STORE_RECORDS,  /* {run, after_seq?, probe?} */
-	STORE_COUNTERS, /* {run} */
-	STORE_EVENTS,   /* {after_id? limit? kind? from_unix_ns? to_unix_ns?} */
-	STORE_NODES,    /* {} */
-	STORE_SETTINGS, /* {} object of key: value */
-	STORE_ACKS,     /* {runs: [...]}: [{run, seq}], seq = highest n
-			   such that 1..n are all stored */
+	STORE_RUNS,      /* {campaign? state? node? limit? before?} */
+	STORE_RUN,       /* {run}; -ENOENT */
+	STORE_RECORDS,   /* {run, after_seq?, probe?} */
+	STORE_COUNTERS,  /* {run} */
+	STORE_EVENTS,    /* {after_id? limit? kind? from_unix_ns? to_unix_ns?
+			    body?}: bodies with body = 1 */
+	STORE_NODES,     /* {} */
+	STORE_SETTINGS,  /* {} object of key: value */
+	STORE_ACKS,      /* {runs: [...]}: [{run, seq}], seq = highest n
+			    such that 1..n are all stored */
 	STORE_LIVE_RUNS, /* {}: runs whose state is not final */
 	STORE_IMPACTS,   /* {campaign? test? from_unix_ns? to_unix_ns? limit?}:
 			    impact over time */

@@ -179,7 +179,8 @@ struct column {
 };
 
 #define EVENTS                                                                 \
-	"SELECT id, at_unix_ns, kind, subject, text FROM event"                \
+	"SELECT id, at_unix_ns, kind, subject, text,"                          \
+	" CASE WHEN ?6 = 1 THEN body END FROM event"                           \
 	" WHERE id > ?1 AND (?2 IS NULL OR kind = ?2)"                         \
 	" AND at_unix_ns >= ?4 AND at_unix_ns < ?5 ORDER BY id"
 #define RUNS "SELECT body, records FROM run "
@@ -231,14 +232,15 @@ static const struct question {
 	[STORE_EVENTS] = { .params = { { "after_id", 0, 0, INT64_MAX },
 			       { "kind" }, { "limit", 100, 1, 1000 },
 			       { "from_unix_ns", 0, 0, INT64_MAX },
-			       { "to_unix_ns", INT64_MAX, 0, INT64_MAX } },
+			       { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
+			       { "body", 0, 0, 1 } },
 	    .with = "after_id",
 	    .sql_with = EVENTS " LIMIT ?3",
 	    .sql = "SELECT * FROM (" EVENTS
 		   " DESC LIMIT ?3) AS newest ORDER BY id",
 	    .columns = { { "id", read_int }, { "at_unix_ns", read_int },
 		{ "kind", read_text }, { "subject", read_text },
-		{ "text", read_text } } },
+		{ "text", read_text }, { "body", read_json_if } } },
 	[STORE_NODES] = { .columns = { { "", store_read_json } },
 	    .sql = "SELECT body FROM node ORDER BY node" },
 	[STORE_SETTINGS] = { .pairs = 1,

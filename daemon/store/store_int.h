@@ -36,6 +36,7 @@ struct store_job {
 	TAILQ_ENTRY(store_job) link;
 	int what;       /* enum store_put or enum store_question */
 	json_t *object; /* what to put, or the arguments; ours */
+	json_t *event;  /* to put in the same transaction, or NULL */
 	uint64_t at_unix_ns;
 	store_cb *cb; /* may be NULL */
 	void *arg;

@@ -73,10 +73,10 @@ static const struct statement {
 		       " body = excluded.body",
 	    { { VALUE_NAME, "node" }, { VALUE_SEEN, "last_seen_unix_ns" },
 		{ VALUE_BODY } } },
-	[PUT_EVENT] = { "INSERT INTO event (at_unix_ns, kind, subject, text)"
-			" VALUES (?1, ?2, ?3, ?4)",
+	[PUT_EVENT] = { "INSERT INTO event (at_unix_ns, kind, subject, text,"
+			" body) VALUES (?1, ?2, ?3, ?4, ?5)",
 	    { { VALUE_AT }, { VALUE_TEXT, "kind" }, { VALUE_TEXT, "subject" },
-		{ VALUE_TEXT, "text" } } },
+		{ VALUE_TEXT, "text" }, { VALUE_BODY, "body" } } },
 	[PUT_SETTING] = { "INSERT INTO setting (key, value) VALUES (?1, ?2)"
 			  " ON CONFLICT (key) DO UPDATE SET"
 			  " value = excluded.value",
@@ -332,8 +332,13 @@ store_put_forget(struct store_put_db *p)
 int
 store_put_job(struct store_put_db *p, struct store_job *job)
 {
-	return job->what == PUT_RECORD ? put_record(p, job)
-				       : put_object(p, job);
+	struct store_job event = { .what = PUT_EVENT,
+		.object = job->event,
+		.at_unix_ns = job->at_unix_ns };
+	int rc = job->what == PUT_RECORD ? put_record(p, job)
+					 : put_object(p, job);
+
+	return rc == 0 && job->event != NULL ? put_object(p, &event) : rc;
 }
 
 /* One statement for records that came together, which are of few runs. */

@@ -103,7 +103,7 @@ store_writer_add(struct store_writer *w, struct store_job *job)
 {
 	int rc = 0;
 
-	job->cost = cost_of(job->object);
+	job->cost = cost_of(job->object) + cost_of(job->event);
 	pthread_mutex_lock(&w->lock);
 	if (w->queue_rows >= QUEUE_ROWS_MAX ||
 	    w->queue_cost + job->cost > QUEUE_COST_MAX) {
@@ -355,6 +355,7 @@ fail_rows(struct store_writer *w, struct store_jobs *jobs)
 			continue;
 		copy = store_job_new(job->what, json_incref(job->object), NULL,
 		    NULL);
+		copy->event = json_incref(job->event);
 		copy->at_unix_ns = job->at_unix_ns;
 		TAILQ_INSERT_TAIL(&w->kept, copy, link);
 		w->kept_rows++;

@@ -12,6 +12,7 @@
 #include "common/text.h"
 #include "daemon/jobs/jobs.h"
 #include "daemon/schedule/campaign.h"
+#include "daemon/events/events.h"
 #include "daemon/mesh/coverage.h"
 #include "daemon/net/hub.h"
 #include "daemon/net/session.h"
@@ -479,10 +480,35 @@ check_jobs(struct view *v, json_t *list)
 		    h.unknown, h.unknown_as);
 }
 
+/* Its words stay the same while it lasts: they are the subject of an alert. */
+static void
+check_sinks(struct view *v, json_t *list)
+{
+	struct events *e = v->p.events;
+	struct events_sink s;
+
+	for (size_t i = 0; i < events_count(e); i++) {
+		events_look(e, i, &s);
+		if (s.oldest_unix_ns != 0 &&
+		    clk_unix_ns() > s.oldest_unix_ns + events_behind_ns(e))
+			diag(list, "bad",
+			    "Look at that service and at the way to it; what "
+			    "waits is sent again by itself, for events.keep.",
+			    "sink %s is behind: %s", s.name,
+			    s.error[0] != '\0' ? s.error
+					       : "it takes events slowly");
+		if (s.expired + s.refused > 0)
+			diag(list, "warn", "The collector's log names them.",
+			    "sink %s: %" PRIu64 " events were not sent", s.name,
+			    s.expired + s.refused);
+	}
+}
+
 static void (*const checks[])(struct view *v, json_t *list) = { check_store,
 	check_agents, check_engines, check_campaigns, check_versions,
 	check_clocks, check_certificates, check_alarms, check_mesh,
-	check_silence, check_coverage, check_topology, check_jobs };
+	check_silence, check_coverage, check_topology, check_jobs,
+	check_sinks };
 
 json_t *
 view_diags(struct view *v)

@@ -295,6 +295,12 @@ view_expiries(struct view *v, struct view_expiry ret[VIEW_EXPIRIES])
 	return count;
 }
 
+struct events *
+view_events(struct view *v)
+{
+	return v->p.events;
+}
+
 const struct series *
 view_series(struct view *v)
 {

@@ -19,6 +19,7 @@
 #include "schema/mesh.h"
 #include "schema/names.h"
 
+struct events;
 struct series;
 struct strbuf;
 struct view; /* made by main from roster, runs, campaigns, schedule, store */
@@ -140,6 +141,7 @@ struct view_expiry {
 size_t view_expiries(struct view *v, struct view_expiry ret[VIEW_EXPIRIES]);
 /* The newest numbers of records. */
 const struct series *view_series(struct view *v);
+struct events *view_events(struct view *v); /* NULL: no sinks */
 
 /* Orders. by: who gave it, for the event log. 0, or -errno and why.
  * overrides: {"section.key": "value"}, or NULL. text: a campaign's INI text

@@ -27,6 +27,7 @@ struct view_parts {
 	const struct series *series;
 	struct enroll *enroll; /* NULL: none */
 	struct jobs *jobs;     /* NULL: they are not asked for */
+	struct events *events; /* NULL: no sinks */
 };
 
 struct view {

@@ -31,13 +31,16 @@ daemon/mesh/          cluster,run,store                 jansson,event2,openssl
 daemon/react/         cluster,slurm,store               jansson,event2
 daemon/series/        store                             jansson
 daemon/net/           cluster,diagnosis,mesh,react,run,schedule,series,store event2,openssl,jansson
-daemon/view/          cluster,diagnosis,jobs,mesh,net,run,schedule,store   jansson,event2
+daemon/events/sink_webhook -                             curl,jansson
+daemon/events/sink_nats -                                nats
+daemon/events/sink_kafka -                               librdkafka
+daemon/events/        store                             jansson,zlib
+daemon/view/          cluster,diagnosis,events,jobs,mesh,net,run,schedule,store   jansson,event2
 # What looks from outside sees the view, and besides it only what it is made of:
 # /metrics the rows of series and the health of the store; the API answers of
 # the store, the metrics page, roles of certificates (net/tls.h) and the
 # embedded page (embed.h).
-daemon/export/alarm   view                              curl,jansson,zlib
-daemon/export/        series,store,view                 jansson,zlib
+daemon/export/        events,series,store,view                 jansson,zlib
 daemon/http/http_conn net                               event2,openssl,jansson,zlib
 daemon/http/http_jobs .,export,jobs,store,view          event2,openssl,jansson,zlib
 daemon/http/          .,export,store,view               event2,openssl,jansson,zlib
@@ -83,7 +86,7 @@ function library(header)
 {
 	if (header ~ /^(cuda|cuda_runtime|hip|nccl|rccl|nvml|rocm_smi|amd_smi|infiniband|rdma)([.\/_]|$)/)
 		return "vendor"
-	if (header ~ /^(event2|openssl|curl|hwloc|systemd)\//)
+	if (header ~ /^(event2|openssl|curl|hwloc|systemd|nats|librdkafka)\//)
 		return substr(header, 1, index(header, "/") - 1)
 	if (header ~ /^(jansson|sqlite3|ini|yaml|zlib|mpi|cmocka|event|evhttp|hwloc)\.h$/)
 		return substr(header, 1, length(header) - 2)

@@ -255,8 +255,10 @@ put_run(struct sim *s, const char *run, const char *class, const char *state,
 	    "nodes = all\nnodes_max = 256\n[canary]\ntests = lat,allreduce\n");
 
 	s->put++;
-	store_put_run(s->store, o, ack_cb, s);
-	store_put_event(s->store, "run", run, "campaign bench finished");
+	store_put_run(s->store, o,
+	    &(struct store_event){ "run", run, "campaign bench finished",
+		NULL },
+	    ack_cb, s);
 	json_decref(o);
 }
 

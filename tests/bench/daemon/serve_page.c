@@ -170,7 +170,7 @@ put_run(struct target *t, int i, uint64_t now_unix_ns)
 		json_object_set_new(row, "text",
 		    json_string("node7: agent lost: silent for 10 s while the "
 				"run lasted"));
-	store_put_run(t->store, row, NULL, NULL);
+	store_put_run(t->store, row, NULL, NULL, NULL);
 	json_decref(row);
 	if (failed)
 		return;
@@ -213,7 +213,7 @@ put_matrix(struct target *t, uint64_t now_unix_ns)
 		    "campaign", "matrix", "class", "exclusive", "state",
 		    "finished", "nodes", "node[1-12]", "created_unix_ns", at,
 		    "started_unix_ns", at, "ended_unix_ns", at);
-		store_put_run(t->store, o, NULL, NULL);
+		store_put_run(t->store, o, NULL, NULL, NULL);
 		json_decref(o);
 		o = json_pack("{s:s,s:i,s:s,s:{s:s}}", "run", run, "seq", seq,
 		    "probe", "begin", "options", "congestor.mix", kinds[i].mix);
@@ -239,7 +239,7 @@ put_plans(struct target *t, const char *path, uint64_t now_unix_ns)
 	    (json_int_t)(now_unix_ns - 25 * HOUR_NS), "started_unix_ns",
 	    (json_int_t)(now_unix_ns - 25 * HOUR_NS), "ended_unix_ns",
 	    (json_int_t)(now_unix_ns - 24 * HOUR_NS));
-	store_put_run(t->store, row, NULL, NULL);
+	store_put_run(t->store, row, NULL, NULL, NULL);
 	json_decref(row);
 	json_array_foreach (list, i, record)
 		store_put_record(t->store, record, NULL, NULL);

@@ -174,7 +174,8 @@ is_fleet(const struct scenario *s)
 }
 
 void
-store_put_verdict(struct store *st, const json_t *o)
+store_put_verdict(struct store *st, const json_t *o,
+    const struct store_event *event)
 {
 	const char *kind = member_text(o, "kind");
 	const char *subject = member_text(o, "subject");
@@ -188,6 +189,7 @@ store_put_verdict(struct store *st, const json_t *o)
 	uint8_t *state;
 
 	(void)st;
+	(void)event;
 	if (on->verbose)
 		printf("  %8.2f h %s %s: %s\n",
 		    (double)(now_ns - START_NS) / 3.6e12, verdict, what,

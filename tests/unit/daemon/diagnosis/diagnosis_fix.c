@@ -15,11 +15,16 @@
 struct told told;
 
 void
-store_put_verdict(struct store *st, const json_t *verdict)
+store_put_verdict(struct store *st, const json_t *verdict,
+    const struct store_event *event)
 {
 	(void)st;
 	(void)verdict;
 	told.verdicts++;
+	assert_string_equal(event->kind, "verdict");
+	assert_non_null(event->body);
+	told.events++;
+	snprintf(told.last, sizeof(told.last), "%s", event->text);
 }
 
 void
@@ -37,11 +42,8 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 {
 	(void)st;
 	(void)subject;
+	(void)text;
 	told.alarms += strcmp(kind, "alarm") == 0;
-	if (strcmp(kind, "verdict") != 0)
-		return;
-	told.events++;
-	snprintf(told.last, sizeof(told.last), "%s", text);
 }
 
 void

@@ -15,6 +15,7 @@
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/events/events.h"
 #include "schema/names.h"
 
 struct fake fake = { .nodes = 12 };
@@ -197,6 +198,46 @@ view_expiries(struct view *v, struct view_expiry ret[VIEW_EXPIRIES])
 	ret[0] = (struct view_expiry){ "ca", "", 2000000000 };
 	ret[1] = (struct view_expiry){ "agent", "node7", 1900000000 };
 	return 2;
+}
+
+/* Two sinks, one of them away for a minute. */
+struct events *
+view_events(struct view *v)
+{
+	(void)v;
+	return (struct events *)&fake;
+}
+
+size_t
+events_count(const struct events *e)
+{
+	return e == NULL ? 0 : 2;
+}
+
+void
+events_look(struct events *e, size_t at, struct events_sink *ret)
+{
+	(void)e;
+	*ret = at == 0
+	    ? (struct events_sink){ .name = "nats n1:4222", .sent = 7 }
+	    : (struct events_sink){ .name = "webhook h:80",
+		      .refused = 1,
+		      .expired = 2,
+		      .failures = 3,
+		      .oldest_unix_ns = clk_unix_ns() - 60 * CLK_NS_PER_S,
+		      .error = "status 503" };
+}
+
+void
+events_tell(struct events *e, const struct store_event *event)
+{
+	(void)e;
+	if (fake.told == NULL)
+		fake.told = json_array();
+	json_array_append_new(fake.told,
+	    json_pack("{s:s, s:s, s:s, s:O}", "kind", event->kind, "subject",
+		event->subject, "text", event->text, "body",
+		(json_t *)(uintptr_t)event->body));
 }
 
 const struct series *

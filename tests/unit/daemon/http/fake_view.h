@@ -19,7 +19,8 @@ struct fake {
 	char last_by[160];
 	int stopped;
 	int enabled;
-	int jobs; /* they are asked for */
+	int jobs;     /* they are asked for */
+	json_t *told; /* events, or NULL */
 };
 extern struct fake fake;
 

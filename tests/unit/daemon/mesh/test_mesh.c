@@ -24,9 +24,11 @@ now_ns(void)
 }
 
 void
-store_put_run(struct store *st, const json_t *run, store_cb *cb, void *arg)
+store_put_run(struct store *st, const json_t *run,
+    const struct store_event *event, store_cb *cb, void *arg)
 {
 	(void)st;
+	(void)event;
 	(void)run;
 	(void)cb;
 	(void)arg;

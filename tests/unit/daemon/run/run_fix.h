@@ -83,9 +83,11 @@ store_put_record(struct store *st, const json_t *record, store_cb *cb,
 }
 
 void
-store_put_run(struct store *st, const json_t *run, store_cb *cb, void *arg)
+store_put_run(struct store *st, const json_t *run,
+    const struct store_event *event, store_cb *cb, void *arg)
 {
 	(void)st;
+	fix.events += event != NULL;
 	(void)cb;
 	(void)arg;
 	assert_non_null(json_object_get(run, "campaign_text"));

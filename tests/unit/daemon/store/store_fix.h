@@ -90,7 +90,7 @@ fix_put_run(struct fix *f, json_t *run)
 {
 	struct answer a = { 0 };
 
-	store_put_run(f->st, run, answer_cb, &a);
+	store_put_run(f->st, run, NULL, answer_cb, &a);
 	json_decref(run);
 	fix_wait(f, &a.got, 1);
 	return a.status;

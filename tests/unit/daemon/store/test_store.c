@@ -334,7 +334,7 @@ test_open_verdicts(void **state)
 		json_t *v = json_pack("{s:s, s:s, s:s}", "kind", "node",
 		    "subject", rows[i][0], "verdict", rows[i][1]);
 
-		store_put_verdict(f->st, v);
+		store_put_verdict(f->st, v, NULL);
 		json_decref(v);
 	}
 	fix_reopen(f);

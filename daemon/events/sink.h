@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sink.h - what a kind of sink is: calls that hand events over, in their
+ * order, and say how many the other side holds for good. webhook is part of
+ * the collector; nats and kafka are plugins, coalmine-sink-NAME.so beside the
+ * other helpers, whose one symbol is SINK_ENTRY.
+ *
+ * A sink's thread makes all calls but open and close. None of them retries for
+ * long: the thread does, and knows when to end.
+ */
+#ifndef DAEMON_EVENTS_SINK_H
+#define DAEMON_EVENTS_SINK_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "common/err.h"
+
+#define SINK_ABI   1 /* changes with anything below */
+#define SINK_ENTRY "coalmine_sink"
+
+/* Texts live as long as the sink. "": not given. */
+struct sink_options {
+	const char *to;    /* an address, or several with commas between */
+	const char *topic; /* or the first part of subjects */
+	const char *ca, *cert, *key; /* files, PEM */
+	const char *credentials;     /* nats: a file */
+	const char *properties;      /* kafka: a file */
+	const char *page;            /* of the collector, for links */
+	const atomic_int *stopping;  /* calls end soon when it is set */
+};
+
+struct json_t;
+
+struct sink_event {
+	const char *id;      /* the same each time that it is sent */
+	const char *kind;    /* of names_events */
+	const char *subject; /* what order is kept of: a node, a run */
+	const char *text;    /* CloudEvents, JSON */
+	size_t text_bytes;
+	const struct json_t *body; /* or NULL; for sinks of the collector */
+};
+
+struct sink_ops {
+	int abi;
+	size_t ops_bytes;
+	const char *name;
+	/* Does not connect. err says which option is wrong. */
+	int (*open)(const struct sink_options *o, void **ret, struct err *err);
+	/* *ret_taken: how many, from the first on, are held for good, whatever
+	 * is returned. 0, or less than all of them and err: -EPROTO when the
+	 * next one will never be taken, or another -errno. */
+	int (*send)(void *sink, const struct sink_event *events, size_t count,
+	    size_t *ret_taken, struct err *err);
+	void (*close)(void *sink);
+};
+
+/* Of plugins: NULL for another ABI. */
+typedef const struct sink_ops *sink_entry_fn(int abi);
+
+extern const struct sink_ops sink_webhook; /* one event a request */
+extern const struct sink_ops sink_alerts;  /* Alertmanager's webhooks */
+
+/* Content-Type, in every binding. */
+#define SINK_CONTENT_TYPE "application/cloudevents+json; charset=UTF-8"
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sink_int.h - one sink and its thread, for events.c. */
+#ifndef DAEMON_EVENTS_SINK_INT_H
+#define DAEMON_EVENTS_SINK_INT_H
+
+#include <jansson.h>
+
+#include "daemon/events/events.h"
+#include "daemon/events/sink.h"
+
+struct sink;
+
+struct sink_start {
+	const struct sink_ops *ops;
+	const char *name;
+	const char *source; /* of CloudEvents */
+	const char *only;   /* the one kind that it is told, or NULL: all */
+	uint64_t keep_ns;   /* older events are not sent any more */
+	struct sink_options options;
+};
+
+/* Opens a plugin coalmine-sink-NAME.so. */
+int sink_find(const char *name, const struct sink_ops **ret, struct err *err);
+/* Texts of start outlive the sink. */
+int sink_open(const struct sink_start *start, struct sink **ret,
+    struct err *err);
+/* 1: a page may be given. */
+int sink_has_room(struct sink *s);
+/* rows: of STORE_EVENTS with bodies, all after those given before; taken. */
+void sink_give(struct sink *s, json_t *rows);
+/* A row that is not stored; taken. */
+void sink_give_unstored(struct sink *s, json_t *row);
+/* The id of the last row that is sent, or of set(). */
+int64_t sink_position(struct sink *s);
+void sink_position_set(struct sink *s, int64_t id);
+void sink_look(struct sink *s, struct events_sink *ret);
+/* Its last position. */
+int64_t sink_close(struct sink *s);
+
+#endif

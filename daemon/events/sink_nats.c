@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sink_nats.c - JetStream. An event is published to TOPIC.KIND and waits for
+ * the stream's acknowledgement before the next one is: the stream's order is
+ * ours. The header Nats-Msg-Id is the event's id, by which the stream drops
+ * what it has already. A plugin.
+ */
+#include "daemon/events/sink.h"
+
+#include <errno.h>
+#include <nats/nats.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "common/xalloc.h"
+
+#define ACK_MS     5000
+#define CONNECT_MS 3000
+
+struct sink {
+	natsOptions *options;
+	natsConnection *conn; /* NULL: not connected */
+	jsCtx *js;
+	const char *topic;
+};
+
+static int
+refuse(struct err *err, const char *what, natsStatus s)
+{
+	const char *more = nats_GetLastError(NULL);
+
+	return err_set(err, -EINVAL, "%s: %s%s%s", what, natsStatus_GetText(s),
+	    more != NULL && more[0] != '\0' ? ": " : "",
+	    more != NULL ? more : "");
+}
+
+static void
+disconnect(struct sink *n)
+{
+	jsCtx_Destroy(n->js);
+	natsConnection_Destroy(n->conn);
+	n->js = NULL;
+	n->conn = NULL;
+}
+
+static void
+nats_close(void *sink)
+{
+	struct sink *n = sink;
+
+	disconnect(n);
+	natsOptions_Destroy(n->options);
+	free(n);
+}
+
+static natsStatus
+servers_set(natsOptions *options, const char *to)
+{
+	size_t count = 0;
+	char **list = str_list_parse(to, &count);
+	natsStatus s = natsOptions_SetServers(options, (const char **)list,
+	    (int)count);
+
+	str_list_free(list);
+	return s;
+}
+
+static int
+nats_begin(const struct sink_options *o, void **ret, struct err *err)
+{
+	struct sink *n = xcalloc(1, sizeof(*n));
+	const char *what = "nats";
+	natsStatus s = natsOptions_Create(&n->options);
+
+	n->topic = o->topic;
+	if (s == NATS_OK)
+		s = servers_set(n->options, o->to);
+	if (s == NATS_OK)
+		s = natsOptions_SetTimeout(n->options, CONNECT_MS);
+	/* The sink's thread connects again: it knows what was not taken. */
+	if (s == NATS_OK)
+		s = natsOptions_SetAllowReconnect(n->options, false);
+	if (s == NATS_OK)
+		s = natsOptions_SetName(n->options, "coalmined");
+	if (s == NATS_OK && o->ca[0] != '\0') {
+		what = "events.ca";
+		s = natsOptions_LoadCATrustedCertificates(n->options, o->ca);
+		if (s == NATS_OK)
+			s = natsOptions_SetSecure(n->options, true);
+	}
+	if (s == NATS_OK && o->cert[0] != '\0') {
+		what = "events.cert, events.key";
+		s = natsOptions_LoadCertificatesChain(n->options, o->cert,
+		    o->key);
+	}
+	if (s == NATS_OK && o->credentials[0] != '\0') {
+		what = "events.nats_credentials";
+		s = natsOptions_SetUserCredentialsFromFiles(n->options,
+		    o->credentials, NULL);
+	}
+	if (s != NATS_OK) {
+		int rc = refuse(err, what, s);
+
+		nats_close(n);
+		return rc;
+	}
+	*ret = n;
+	return 0;
+}
+
+static int
+connect_to(struct sink *n, struct err *err)
+{
+	natsStatus s = NATS_OK;
+
+	if (n->conn != NULL &&
+	    natsConnection_Status(n->conn) == NATS_CONN_STATUS_CONNECTED)
+		return 0;
+	disconnect(n);
+	s = natsConnection_Connect(&n->conn, n->options);
+	if (s == NATS_OK)
+		s = natsConnection_JetStream(&n->js, n->conn, NULL);
+	if (s == NATS_OK)
+		return 0;
+	(void)refuse(err, "no connection", s);
+	disconnect(n);
+	return -ENOTCONN;
+}
+
+static int
+publish(struct sink *n, const struct sink_event *e, struct err *err)
+{
+	jsPubOptions options;
+	jsPubAck *ack = NULL;
+	natsMsg *msg = NULL;
+	jsErrCode code = 0;
+	char subject[300];
+	natsStatus s;
+	int rc = 0;
+
+	str_format(subject, sizeof(subject), "%s.%s", n->topic, e->kind);
+	jsPubOptions_Init(&options);
+	options.MsgId = e->id;
+	options.MaxWait = ACK_MS;
+	s = natsMsg_Create(&msg, subject, NULL, e->text, (int)e->text_bytes);
+	if (s == NATS_OK)
+		s = natsMsgHeader_Set(msg, "Content-Type", SINK_CONTENT_TYPE);
+	if (s == NATS_OK)
+		s = js_PublishMsg(&ack, n->js, msg, &options, &code);
+	if (s == NATS_NO_RESPONDERS)
+		rc = err_set(err, -ENOENT,
+		    "no stream of JetStream takes subject %s", subject);
+	else if (s == NATS_MAX_PAYLOAD ||
+	    code == JSStreamMessageExceedsMaximumErr)
+		rc = err_set(err, -EPROTO, "longer than the server takes");
+	else if (s != NATS_OK)
+		rc = err_set(err, -EIO, "%s: %s", subject,
+		    nats_GetLastError(NULL));
+	jsPubAck_Destroy(ack);
+	natsMsg_Destroy(msg);
+	return rc;
+}
+
+static int
+nats_send(void *sink, const struct sink_event *events, size_t count,
+    size_t *ret_taken, struct err *err)
+{
+	struct sink *n = sink;
+	int rc = connect_to(n, err);
+
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		rc = publish(n, &events[i], err);
+		*ret_taken += rc == 0;
+	}
+	/* Whoever is silent may be gone. */
+	if (rc == -EIO)
+		disconnect(n);
+	return rc;
+}
+
+static const struct sink_ops ops = { SINK_ABI, sizeof(ops), "nats", nats_begin,
+	nats_send, nats_close };
+
+const struct sink_ops *coalmine_sink(int abi);
+
+const struct sink_ops *
+coalmine_sink(int abi)
+{
+	return abi == SINK_ABI ? &ops : NULL;
+}
