@@ -252,6 +252,7 @@ check_campaign(struct view *v, const struct campaign *c, json_t *list)
 				? c->read_unix_ns
 				: v->born_unix_ns) /
 	    1e9;
+	char since[32];
 
 	if (c->error != NULL) {
 		diag(list, "bad",
@@ -267,13 +268,15 @@ check_campaign(struct view *v, const struct campaign *c, json_t *list)
 	/* Windows make gaps of up to a day. */
 	if (c->schedule.window_count > 0)
 		every_ns += 86400 * CLK_NS_PER_S;
-	if (now_s - from_s > 3 * (double)every_ns / 1e9)
+	if (now_s - from_s > 3 * (double)every_ns / 1e9) {
+		/* A text that stays: an alert is known by it. */
+		clk_unix_format((uint64_t)(from_s * 1e9), since, sizeof(since));
 		diag(list, "bad",
 		    "coalctl run list shows why its runs do not "
 		    "finish.",
-		    "campaign %s is scheduled and has not finished for %.0f s",
-		    c->name, now_s - from_s);
-	else if (c->next_unix_ns == 0)
+		    "campaign %s is scheduled and has not finished since %s",
+		    c->name, since);
+	} else if (c->next_unix_ns == 0)
 		diag(list, "warn",
 		    "Compare schedule.every with "
 		    "schedule.window.",
