@@ -60,7 +60,7 @@ complete "20261119-gq-cccc" compare 20261118-gq-aaaa 20261119
 complete "operator" pki issue d n --role op
 complete "$here/lib.sh" campaign validate "$here/li"
 complete "" stop x
-complete "alarm" events --kind al
+complete "alarm alert" events --kind al
 complete "late lost" node list -s l
 complete "timed-out" run list --state ti
 
