@@ -9,6 +9,7 @@ machine changes least: the collector's loop, which is one thread, and all its
 threads.
 """
 import json
+import itertools
 import os
 import resource
 import subprocess
@@ -153,9 +154,17 @@ def connect(c, fleet, what):
     assert o["up"] == fleet.count, (o, state_counts(c))
 
 
+def is_stored(c, turn):
+    http = UnixConnection(c.socket)
+    http.request("GET", f"/metrics?turn=stored{turn}")
+    return "coalmine_db_queue_rows 0\n" in http.getresponse().read().decode()
+
+
 def restart(c, fleet, run, what):
     """From the first moment in which agents may connect again; a run that was
     live before lives on."""
+    turns = itertools.count()
+    poll("the run is stored", 60, lambda: is_stored(c, next(turns)))
     c.kill()
     poll("all have noticed", 60, lambda: fleet.ask()["up"] == 0)
     fleet.ask("reset")
