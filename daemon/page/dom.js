@@ -20,10 +20,26 @@ export const h = (tag, attrs, ...kids) =>
 export const s = (tag, attrs, ...kids) =>
 	fill(document.createElementNS(SVG, tag), attrs, kids);
 
+/* What is wider than the page scrolls, by keys as well. */
+export function scroller(kid) {
+	const el = h("div", { class: "scroll" }, kid);
+	new ResizeObserver(() => {
+		if (el.scrollWidth > el.clientWidth) {
+			el.tabIndex = 0;
+			el.setAttribute("role", "group");
+			el.setAttribute("aria-label", "scrolls sideways");
+		} else {
+			for (const name of ["tabindex", "role", "aria-label"])
+				el.removeAttribute(name);
+		}
+	}).observe(el);
+	return el;
+}
+
 /* heads: [text, class?]; a row has a cell for each. */
 export function table(heads, rows) {
 	const cell = (tag, head, kid) => h(tag, { class: head[1] || null }, kid);
-	return h("div", { class: "scroll" }, h("table", null,
+	return scroller(h("table", null,
 		h("thead", null, h("tr", null,
 			heads.map(head => cell("th", head, head[0])))),
 		h("tbody", null, rows.map(row => h("tr", null,

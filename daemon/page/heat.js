@@ -3,7 +3,7 @@
  * heat.js - numbers between two lists of names as colours: pairs of nodes,
  * matrices of bytes, congestors against canaries.
  */
-import { h } from "./dom.js";
+import { h, scroller } from "./dom.js";
 import { list, value } from "./words.js";
 
 const STEPS = 10; /* classes h0 to h9 of the style sheet */
@@ -25,7 +25,7 @@ export function heat(rows, cols, cells, tell, lowIsBad) {
 		rows[r] + " – " + cols[c] + ": " + (v === null ?
 			"not known" : tell(v)) },
 		rows.length <= 16 && v !== null ? tell(v) : "");
-	return h("div", { class: "scroll" }, h("table", { class: "heat" +
+	return scroller(h("table", { class: "heat" +
 		(rows.length > 16 ? " dense" : "") },
 		h("thead", null, h("tr", null, h("th"), cols.map(c =>
 			h("th", { scope: "col" }, h("span", null, c))))),

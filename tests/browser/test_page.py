@@ -18,6 +18,11 @@ import browser
 SERVE = os.path.join(os.environ["COALMINE_BUILD"],
                      "tests/bench/daemon/serve_page")
 PICTURES = os.environ.get("PICTURES")
+# One of every kind, over the cluster that serve_page makes up.
+PAGES = ("", "#/?test=lat&days=30", "#/run/gpcnet-quick-199",
+         "#/run/gpcnet-quick-199?pairs=lat,%20isolated", "#/run/plans-1",
+         "#/run/gpcnet-quick-195", "#/node/node7", "#/runs", "#/campaigns",
+         "#/campaign/matrix", "#/forecast", "#/events", "#/run/none")
 
 
 class Server:
@@ -303,4 +308,5 @@ def main():
     return bad
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
