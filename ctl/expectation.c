@@ -456,28 +456,6 @@ answer_make(const struct work *w, const char *list, const json_t *answer,
 	return o;
 }
 
-static void
-answers_make(const struct work *w, char *const *sorted, char *const *best,
-    size_t count, const json_t *answers, json_t *ret)
-{
-	size_t first = json_array_size(answers) - json_array_size(w->past);
-	struct residue r = residue_of(w->past, "seconds", answers, first);
-	struct residue mpi = residue_of(w->past, "baseline_seconds", answers,
-	    first);
-	size_t at = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		json_t *o = answer_make(w, sorted[i],
-		    json_array_get(answers, at++), &r, &mpi);
-
-		if (best[i] != NULL)
-			json_object_set_new(o, "best",
-			    answer_make(w, best[i],
-				json_array_get(answers, at++), &r, &mpi));
-		json_array_append_new(ret, o);
-	}
-}
-
 /* The words of a plan. */
 static json_t *
 plan_words(const char *text)
@@ -516,40 +494,39 @@ ask_all(const struct work *w, json_t **ret)
 
 int
 expectation_make(const struct expectation_spec *spec, const json_t *facts,
-    char *const *lists, size_t count, int best, json_t **ret, struct err *err)
+    const char *nodes, json_t **ret, struct err *err)
 {
 	struct work w = { spec, facts,
 		by_name(json_object_get(facts, "nodes"), "node"),
 		by_name(json_object_get(facts, "leaves"), "leaf"), json_array(),
 		json_array(), err };
-	char **sorted = xcalloc(count + 1, sizeof(*sorted));
-	char **bests = xcalloc(count + 1, sizeof(*bests));
+	char *sorted = NULL, *best = NULL;
+	struct residue r, mpi;
 	json_t *answers;
-	int rc = 0;
+	size_t count, first;
+	int rc = ask_nodes(&w, nodes, &sorted, &count);
 
-	for (size_t i = 0; rc == 0 && i < count; i++) {
-		size_t n;
-
-		rc = ask_nodes(&w, lists[i], &sorted[i], &n);
-		if (rc == 0 && best)
-			bests[i] = best_nodes(&w, n);
-		if (bests[i] != NULL)
-			ask(&w, bests[i], (double)spec->bytes, 0);
-	}
+	if (rc == 0)
+		best = best_nodes(&w, count);
+	if (best != NULL)
+		ask(&w, best, (double)spec->bytes, 0);
 	ask_past(&w);
 	if (rc == 0)
 		rc = ask_all(&w, &answers);
 	if (rc == 0) {
-		*ret = json_array();
-		answers_make(&w, sorted, bests, count, answers, *ret);
+		first = json_array_size(answers) - json_array_size(w.past);
+		r = residue_of(w.past, "seconds", answers, first);
+		mpi = residue_of(w.past, "baseline_seconds", answers, first);
+		*ret = answer_make(&w, sorted, json_array_get(answers, 0), &r,
+		    &mpi);
+		if (best != NULL)
+			json_object_set_new(*ret, "best",
+			    answer_make(&w, best, json_array_get(answers, 1),
+				&r, &mpi));
 		json_decref(answers);
 	}
-	for (size_t i = 0; i < count; i++) {
-		free(sorted[i]);
-		free(bests[i]);
-	}
 	free(sorted);
-	free(bests);
+	free(best);
 	json_decref(w.rows);
 	json_decref(w.leaves);
 	json_decref(w.asks);

@@ -32,10 +32,10 @@ int expectation_options(struct ctl *c, struct expectation_spec *ret);
  * them. 0 or an exit code. The caller decrefs. */
 int expectation_facts(struct ctl *c, json_t **ret);
 
-/* Of each list of nodes, in human order: {nodes ranks seconds interval{level lo
- * hi} predicted_seconds limit busy rate_bytes_per_s compared slow unknown},
- * and with best what as many of the best nodes would give. */
+/* Of a list of nodes, in human order: {nodes ranks seconds interval{level lo
+ * hi} predicted_seconds limit busy rate_bytes_per_s compared slow unknown
+ * best}, best being what as many of the best nodes would give. */
 int expectation_make(const struct expectation_spec *spec, const json_t *facts,
-    char *const *lists, size_t count, int best, json_t **ret, struct err *err);
+    const char *nodes, json_t **ret, struct err *err);
 
 #endif

@@ -100,7 +100,7 @@ static int
 expect(struct ctl *c)
 {
 	struct expectation_spec spec;
-	json_t *facts, *list;
+	json_t *facts, *told;
 	struct err err;
 	int rc = expectation_options(c, &spec);
 
@@ -108,15 +108,15 @@ expect(struct ctl *c)
 		rc = expectation_facts(c, &facts);
 	if (rc != 0)
 		return rc;
-	rc = expectation_make(&spec, facts, &c->args[0], 1, 1, &list, &err);
+	rc = expectation_make(&spec, facts, c->args[0], &told, &err);
 	json_decref(facts);
 	if (rc < 0)
 		return ctl_fail("%s", err.text);
 	if (opts_given(&c->opts, OPT_JSON))
-		print_json_line(json_array_get(list, 0));
+		print_json_line(told);
 	else
-		print_expectation(&spec, json_array_get(list, 0));
-	json_decref(list);
+		print_expectation(&spec, told);
+	json_decref(told);
 	return EXIT_CODE_OK;
 }
 

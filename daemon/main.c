@@ -469,8 +469,10 @@ app_open(struct app *a)
 	runs_set_costs(hub_runs(a->hub), a->costs);
 	a->slurm = slurm_new(a->base, &s->slurm);
 	runs_set_slurm(hub_runs(a->hub), a->slurm);
-	rc = jobs_open(a->base, a->store, hub_roster(a->hub), &s->jobs,
-	    &a->jobs, &err);
+	s->jobs.base = a->base;
+	s->jobs.store = a->store;
+	s->jobs.roster = hub_roster(a->hub);
+	rc = jobs_open(&s->jobs, &a->jobs, &err);
 	if (rc < 0) {
 		log_warnx("%s", err.text);
 		return rc;

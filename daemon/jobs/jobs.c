@@ -44,9 +44,6 @@
 #define FORMAT_SACCT  "JobID,User,State,Start,End,NodeList,JobName"
 
 struct jobs {
-	struct event_base *base;
-	struct store *store;
-	struct roster *roster;
 	struct jobs_options o;
 	uint8_t key[KEY_BYTES];
 	uint64_t asked_ns, accounted_ns; /* 0: not yet */
@@ -91,8 +88,7 @@ key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
 }
 
 int
-jobs_open(struct event_base *base, struct store *store, struct roster *roster,
-    const struct jobs_options *o, struct jobs **ret, struct err *err)
+jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 {
 	struct jobs *js;
 	int rc;
@@ -106,14 +102,11 @@ jobs_open(struct event_base *base, struct store *store, struct roster *roster,
 		free(js);
 		return rc;
 	}
-	js->base = base;
-	js->store = store;
-	js->roster = roster;
 	js->o = *o;
 	js->running = json_object();
 	js->ended = json_object();
 	js->loud = json_object();
-	js->ledger = job_ledger_new(store, roster, (int64_t)o->sample_ns,
+	js->ledger = job_ledger_new(o->store, o->roster, (int64_t)o->sample_ns,
 	    (int64_t)(o->interval_ns + LOUD_LOOK_NS));
 	*ret = js;
 	return 0;
@@ -195,7 +188,7 @@ share_of(const struct jobs *js, const json_t *job)
 	if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
 		return NAN;
 	for (size_t i = 0; i < hl.count; i++) {
-		const struct node *n = roster_find(js->roster, hl.names[i]);
+		const struct node *n = roster_find(js->o.roster, hl.names[i]);
 
 		if (n == NULL || n->host_ns == 0)
 			continue;
@@ -274,7 +267,7 @@ places_add(struct jobs *js, json_t *body, const char *nodes)
 	if (hostlist_parse(nodes, &hl, NULL) < 0)
 		js->health.unreadable++;
 	for (size_t i = 0; i < hl.count; i++) {
-		const struct node *n = roster_find(js->roster, hl.names[i]);
+		const struct node *n = roster_find(js->o.roster, hl.names[i]);
 
 		if (n == NULL && js->health.unknown++ == 0)
 			snprintf(js->health.unknown_as,
@@ -348,7 +341,7 @@ job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 	if (old == NULL)
 		old = json_object_get(js->running, key);
 	if (!json_equal(old, body))
-		store_put_batch_job(js->store, body);
+		store_put_batch_job(js->o.store, body);
 	if (!l->runs)
 		loud_set(js, key, body, 0, member_int(body, "end_unix_ns"));
 	json_object_del(l->runs ? js->ended : js->running, key);
@@ -369,7 +362,7 @@ vanish(struct jobs *js, const json_t *said)
 			continue;
 		js->health.vanished++;
 		end_set(js, body, js->seen_unix_ns, 0);
-		store_put_batch_job(js->store, body);
+		store_put_batch_job(js->o.store, body);
 		loud_set(js, key, body, 0, member_int(body, "end_unix_ns"));
 		json_object_set(js->ended, key, body);
 		json_object_del(js->running, key);
@@ -407,7 +400,7 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 		js->seen_unix_ns = now_unix_ns;
 		js->health.answered_unix_ns = (uint64_t)now_unix_ns;
 		snprintf(seen, sizeof(seen), "%" PRId64, now_unix_ns);
-		store_put_setting(js->store, SEEN_SETTING, seen);
+		store_put_setting(js->o.store, SEEN_SETTING, seen);
 	}
 	json_object_foreach_safe(js->ended, next, key,
 	    body) if (member_int(body, "end_unix_ns") < now_unix_ns -
@@ -466,7 +459,7 @@ accounting_ask(struct jobs *js)
 	char *words[] = { a, d, s, since, o, format, NULL };
 
 	snprintf(since, sizeof(since), "now-%" PRIu64 "seconds", past_s);
-	js->accounting = slurm_call(js->base, &js->o.slurm, "sacct", words,
+	js->accounting = slurm_call(js->o.base, &js->o.slurm, "sacct", words,
 	    accounting_cb, js);
 	if (js->accounting == NULL)
 		answer_take(js, 127, strerror(errno), 1);
@@ -499,18 +492,19 @@ jobs_tick(struct jobs *js)
 		js->loud_ns = now_ns;
 		loud_look(js, (int64_t)clk_unix_ns());
 	}
-	if (js->base == NULL || js->child != NULL ||
+	if (js->o.base == NULL || js->child != NULL ||
 	    (js->asked_ns != 0 && now_ns - js->asked_ns < js->o.interval_ns))
 		return;
 	js->asked_ns = now_ns;
 	if (js->o.source == JOBS_SLURM) {
-		js->child = slurm_call(js->base, &js->o.slurm, "squeue", words,
-		    queue_cb, js);
+		js->child = slurm_call(js->o.base, &js->o.slurm, "squeue",
+		    words, queue_cb, js);
 	} else {
 		char *command = xstrdup(js->o.command);
 		char *argv[] = { shell, c, command, NULL };
 
-		js->child = spawn_start(js->base, argv, environ, queue_cb, js);
+		js->child = spawn_start(js->o.base, argv, environ, queue_cb,
+		    js);
 		free(command);
 	}
 	if (js->child == NULL)

@@ -67,6 +67,9 @@ json_t *job_ledger_statements(const json_t *rows);
 enum jobs_source { JOBS_OFF, JOBS_SLURM, JOBS_COMMAND };
 
 struct jobs_options {
+	struct event_base *base; /* NULL: nobody is asked */
+	struct store *store;
+	struct roster *roster;
 	enum jobs_source source;
 	struct slurm_site slurm;
 	const char *command; /* a line for the shell */
@@ -99,11 +102,9 @@ struct jobs_health {
 
 struct jobs;
 
-/* With JOBS_OFF *ret is NULL. -errno: there is no key. base NULL: nobody is
- * asked. roster and o's texts outlive it. */
-int jobs_open(struct event_base *base, struct store *store,
-    struct roster *roster, const struct jobs_options *o, struct jobs **ret,
-    struct err *err);
+/* With JOBS_OFF *ret is NULL. -errno: there is no key. What o points to
+ * outlives it. */
+int jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err);
 void jobs_free(struct jobs *js); /* NULL is allowed, here and below */
 /* What STORE_JOBS answered of the last hours: who still runs, or has ended. */
 void jobs_load(struct jobs *js, const json_t *list);

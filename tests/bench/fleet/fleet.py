@@ -8,8 +8,8 @@ that share the machine with the collector. Processor time is what a busy
 machine changes least: the collector's loop, which is one thread, and all its
 threads.
 """
-import json
 import itertools
+import json
 import os
 import resource
 import subprocess

@@ -87,7 +87,7 @@ make(struct jobs_options o)
 	o.job_names = 1;
 	o.dir = dir;
 	o.sample_ns = 60 * NS;
-	assert_int_equal(jobs_open(NULL, NULL, NULL, &o, &js, &err), 0);
+	assert_int_equal(jobs_open(&o, &js, &err), 0);
 	json_decref(rows);
 	rows = json_object();
 	puts_count = 0;
@@ -307,7 +307,7 @@ test_without_a_source_nothing_is_there(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jobs_open(NULL, NULL, NULL, &o, &js, &err), 0);
+	assert_int_equal(jobs_open(&o, &js, &err), 0);
 	assert_null(js);
 	jobs_tick(js);
 	jobs_load(js, NULL);
