@@ -45,7 +45,7 @@ static const struct statement {
 	struct {
 		enum value what;
 		const char *key; /* NULL: the object itself */
-	} values[7];
+	} values[8];             /* the last one is VALUE_END */
 	/* Where the object has no such member, another statement is run. */
 	const char *needs;
 	int otherwise;
