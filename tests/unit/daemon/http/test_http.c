@@ -795,7 +795,8 @@ test_askers_have_a_share(void **state)
 		free(answer);
 	}
 	assert_int_equal(status, 503);
-	assert_in_range(asked, 3, 999);
+	/* Where all is slow one answer takes the whole share. */
+	assert_in_range(asked, 2, 999);
 	answer = talk(e, dial_unix(e),
 	    "GET /api/v1/nodes?brief=yes HTTP/1.0\r\n\r\n");
 	assert_int_equal(status_of(answer), 200);
