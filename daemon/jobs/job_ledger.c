@@ -208,6 +208,11 @@ sample_add(struct job_ledger *l, const struct ledger_sample *s)
 	    (w->sample_count > 0 &&
 		s->at_ns < l->samples[w->sample_count - 1].at_ns))
 		return; /* of a clock that went back: the next are good again */
+	/* Ids are below the count, of nodes that no place has as well. */
+	if (s->a != LEDGER_NONE && s->a >= w->node_count)
+		w->node_count = s->a + (size_t)1;
+	if (s->b != LEDGER_NONE && s->b >= w->node_count)
+		w->node_count = s->b + (size_t)1;
 	if (w->sample_count == l->sample_cap) {
 		l->sample_cap = 2 * l->sample_cap + 1024;
 		l->samples = xreallocarray(l->samples, l->sample_cap,
