@@ -142,12 +142,21 @@ source = /coalmine/test
 
     def start(self):
         with open(self.log, "a") as log:
+            log_bytes = log.tell()
             self.process = subprocess.Popen(
                 [BUILD + "/daemon/coalmined", "--config", self.config],
                 stderr=log, env=dict(os.environ,
                                      COALMINE_PLUGIN_DIR=BUILD + "/daemon"))
-        until("coalmined", lambda: self.ask("GET", "/healthz", quiet=True)
+        until("coalmined", lambda: self.is_ready(log_bytes)
               or self.process.poll() is not None)
+
+    def is_ready(self, since):
+        """It answers before: a sink that is new begins with what is stored
+        then."""
+        with open(self.log) as log:
+            log.seek(since)
+            return "ready:" in log.read() and \
+                self.ask("GET", "/healthz", quiet=True)
 
     def ask(self, method, path, quiet=False):
         s = socket.socket(socket.AF_UNIX)
