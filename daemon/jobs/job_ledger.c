@@ -299,6 +299,17 @@ nodes_of(const struct job_ledger *l, const json_t *job, size_t *ret_count)
 	return nodes;
 }
 
+/* A start of a job, as the ledger tells jobs apart. */
+static uint32_t
+job_hash(const char *job, int64_t start_unix_ns)
+{
+	uint64_t hash = (uint64_t)start_unix_ns;
+
+	for (const char *p = job; *p != '\0'; p++)
+		hash = rng_mix(hash ^ (uint8_t)*p);
+	return (uint32_t)(hash % LEDGER_NONE);
+}
+
 /* Those of others that ran on leaves of the job meanwhile. */
 static void
 beside_count(const json_t *job, const json_t *others, int64_t until_ns,
@@ -342,7 +353,6 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 	struct ledger_place place;
 	struct owner owner;
 	uint32_t *nodes;
-	uint64_t hash = (uint64_t)start_ns;
 	size_t count, at;
 
 	if (w->step_count == STEPS_MAX)
@@ -350,8 +360,6 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 	nodes = nodes_of(l, job, &count);
 	place = place_of(l, nodes, count);
 	free(nodes);
-	for (const char *p = text; *p != '\0'; p++)
-		hash = rng_mix(hash ^ (uint8_t)*p);
 	owner = (struct owner){ .job = xstrdup(text),
 		.name = xstrdup(member_text(job, "name")),
 		.start_unix_ns = start_ns };
@@ -371,8 +379,8 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 		l->steps[at] = l->steps[at - 1];
 		l->owners[at] = l->owners[at - 1];
 	}
-	l->steps[at] = (struct ledger_step){ at_ns,
-		(uint32_t)(hash % LEDGER_NONE), sign, place };
+	l->steps[at] = (struct ledger_step){ at_ns, job_hash(text, start_ns),
+		sign, place };
 	l->owners[at] = owner;
 	w->step_count++;
 	w->steps = l->steps;
@@ -489,14 +497,13 @@ statement_of(const json_t *rows, size_t families)
 	list = xcalloc(cap, sizeof(*list));
 	json_array_foreach (rows, i, row) {
 		double x = member_number(row, "log_ratio");
-		uint64_t hash = member_unsigned(row, "start_unix_ns");
 
-		for (const char *c = member_text(row, "job"); *c != '\0'; c++)
-			hash = rng_mix(hash ^ (uint8_t)*c);
 		if (isfinite(x))
-			list[count++] = (struct ledger_row){ (uint32_t)(hash %
-								 LEDGER_NONE),
-				member_int(row, "sign") < 0 ? -1 : 1, x };
+			list[count++] = (struct ledger_row){
+				job_hash(member_text(row, "job"),
+				    member_int(row, "start_unix_ns")),
+				member_int(row, "sign") < 0 ? -1 : 1, x
+			};
 		else if (member_int(row, "confounded") > 0)
 			confounded++;
 		else

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/robust.h"
 #include "common/xalloc.h"
 
 static int
