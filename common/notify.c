@@ -17,22 +17,6 @@ static struct sockaddr_un manager;
 static socklen_t manager_bytes; /* 0: nobody listens */
 static uint64_t watchdog_ns;
 
-/* A path, or with '@' a name in the abstract namespace. */
-static void
-manager_set(const char *path)
-{
-	size_t len = strlen(path);
-
-	if ((path[0] != '/' && path[0] != '@') ||
-	    len >= sizeof(manager.sun_path))
-		return;
-	manager.sun_family = AF_UNIX;
-	memcpy(manager.sun_path, path, len);
-	if (path[0] == '@')
-		manager.sun_path[0] = '\0';
-	manager_bytes = offsetof(struct sockaddr_un, sun_path) + len;
-}
-
 void
 notify_init(void)
 {
@@ -43,8 +27,16 @@ notify_init(void)
 
 	manager_bytes = 0;
 	watchdog_ns = 0;
-	if (path != NULL)
-		manager_set(path);
+	/* A path, or with '@' a name in the abstract namespace. */
+	if (path != NULL && (path[0] == '/' || path[0] == '@') &&
+	    strlen(path) < sizeof(manager.sun_path)) {
+		manager.sun_family = AF_UNIX;
+		memcpy(manager.sun_path, path, strlen(path));
+		if (path[0] == '@')
+			manager.sun_path[0] = '\0';
+		manager_bytes = offsetof(struct sockaddr_un, sun_path) +
+		    strlen(path);
+	}
 	if (pid != NULL &&
 	    (str_to_int(pid, 1, INT32_MAX, &n) < 0 || n != getpid()))
 		usec = NULL; /* meant for another process */

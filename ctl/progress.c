@@ -64,19 +64,6 @@ progress_new(const char *run)
 	return p;
 }
 
-/* "running, congested" and, with its test, " lat". */
-static void
-words_of(const json_t *run, int with_test, char *ret, size_t cap_bytes)
-{
-	const json_t *progress = json_object_get(run, "progress");
-	const char *phase = print_member(progress, "phase", "");
-	const char *test = with_test ? print_member(progress, "test", "") : "";
-
-	snprintf(ret, cap_bytes, "%s%s%s%s%s", print_member(run, "state", "?"),
-	    phase[0] == '\0' ? "" : ", ", phase, test[0] == '\0' ? "" : " ",
-	    test);
-}
-
 /* ", 33 %, 40s left", as far as it is known. */
 static void
 rest_of(const json_t *run, char *ret, size_t cap_bytes)
@@ -99,13 +86,19 @@ rest_of(const json_t *run, char *ret, size_t cap_bytes)
 void
 progress_show(struct progress *p, const json_t *run)
 {
-	double share = member_number(json_object_get(run, "progress"), "share");
+	const json_t *progress = json_object_get(run, "progress");
+	const char *phase = print_member(progress, "phase", "");
+	const char *test = p->bar ? print_member(progress, "test", "") : "";
+	double share = member_number(progress, "share");
 	char bar[BAR_CELLS * 3 + 1], words[200], rest[100];
 	int room = COLUMNS_ELSE - 1;
 	struct winsize w;
 
 	p->away = 0;
-	words_of(run, p->bar, words, sizeof(words));
+	/* "running, congested" and, beside a bar, its test, " lat". */
+	snprintf(words, sizeof(words), "%s%s%s%s%s",
+	    print_member(run, "state", "?"), phase[0] == '\0' ? "" : ", ",
+	    phase, test[0] == '\0' ? "" : " ", test);
 	rest_of(run, rest, sizeof(rest));
 	if (!p->bar) {
 		if (strcmp(words, p->last) == 0)

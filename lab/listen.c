@@ -45,25 +45,11 @@ open_port(uint16_t port)
 	return rc;
 }
 
-static int
-hand_over(int fd, const char *name, int port, char **argv)
-{
-	char text[16];
-
-	if (fd != LISTEN_FD && (dup2(fd, LISTEN_FD) < 0 || close(fd) != 0))
-		return -errno;
-	snprintf(text, sizeof(text), "%d", port);
-	setenv("COALMINE_LISTEN_PORT", text, 1);
-	setenv("LISTEN_FDS", "1", 1);
-	setenv("LISTEN_FDNAMES", name, 1);
-	execvp(argv[0], argv);
-	return -errno;
-}
-
 int
 main(int argc, char **argv)
 {
 	int64_t port, tries;
+	char text[16];
 	int rc = -EINVAL;
 
 	if (argc < 5 || str_to_int(argv[2], 1, UINT16_MAX, &port) < 0 ||
@@ -76,8 +62,16 @@ main(int argc, char **argv)
 		if (rc != -EADDRINUSE)
 			break;
 	}
+	if (rc >= 0 &&
+	    (rc == LISTEN_FD || (dup2(rc, LISTEN_FD) >= 0 && close(rc) == 0))) {
+		snprintf(text, sizeof(text), "%d", (int)port);
+		setenv("COALMINE_LISTEN_PORT", text, 1);
+		setenv("LISTEN_FDS", "1", 1);
+		setenv("LISTEN_FDNAMES", argv[1], 1);
+		execvp(argv[4], argv + 4);
+	}
 	if (rc >= 0)
-		rc = hand_over(rc, argv[1], (int)port, argv + 4);
+		rc = -errno;
 	fprintf(stderr, "listen: %s: %s\n",
 	    rc == -EADDRINUSE ? argv[2] : argv[4], strerror(-rc));
 	return 1;

@@ -4,7 +4,6 @@
  */
 #include "schema/options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,11 @@
 #include "common/str.h"
 #include "schema/mpi_settings.h"
 #include "schema/names.h"
+
+/* Of a word that slurmctld gets. */
+#define SLURM_WORD                                                             \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"                 \
+	"0123456789-_.,:+@"
 
 /* A rule over several values; the value that it names says where. */
 struct rule {
@@ -221,20 +225,6 @@ slurm_in_background(const struct conf *c)
 	    strcmp(conf_string(c, "campaign", "launcher"), "slurm") == 0;
 }
 
-/* Words that another program gets: nothing in them is a mark of it. */
-static int
-slurm_word_bad(const struct conf *c, const char *key)
-{
-	const char *word = conf_string(c, "slurm", key);
-
-	for (; *word != '\0'; word++)
-		if (!isascii((unsigned char)*word) ||
-		    (!isalnum((unsigned char)*word) &&
-			strchr("-_.,:+@", *word) == NULL))
-			return 1;
-	return 0;
-}
-
 static int
 devices_bad(const struct conf *c)
 {
@@ -364,9 +354,13 @@ options_campaign_check(const struct conf *c, struct err *err)
 			    rules[i].text, err);
 	if (mpi_settings_conf_check(c, err) < 0)
 		return -EINVAL;
-	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row))
-		if (slurm_word_bad(c, row->key))
+	/* Words that another program gets: nothing in them is a mark of it. */
+	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row)) {
+		const char *word = conf_string(c, row->section, row->key);
+
+		if (word[strspn(word, SLURM_WORD)] != '\0')
 			return refuse(c, row->section, row->key,
 			    "allowed are letters, digits and -_.,:+@", err);
+	}
 	return partners_check(c, err);
 }

@@ -161,21 +161,6 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 	return rc;
 }
 
-static json_t *
-record_hist_json(const struct hist *h)
-{
-	json_t *array = json_array();
-
-	for (int i = HIST_FIRST; i <= HIST_LAST; i++) {
-		uint64_t count = h->bucket[i - HIST_FIRST];
-
-		if (count > 0)
-			json_array_append_new(array,
-			    json_pack("[i,I]", i, (json_int_t)count));
-	}
-	return array;
-}
-
 int
 record_hist_parse(const json_t *array, double mean, double min, double max,
     struct hist *ret)
@@ -220,6 +205,7 @@ record_put_hist(json_t *record, const struct hist *h)
 		double q;
 	} quantiles[] = { { "p50", 0.5 }, { "p90", 0.9 }, { "p99", 0.99 },
 		{ "p999", 0.999 } };
+	json_t *buckets = json_array();
 
 	json_object_set_new(record, "n", json_integer((json_int_t)h->count));
 	put_number(record, "mean", hist_mean(h));
@@ -228,5 +214,12 @@ record_put_hist(json_t *record, const struct hist *h)
 		put_number(record, quantiles[i].name,
 		    hist_quantile(h, quantiles[i].q));
 	put_number(record, "max", h->count == 0 ? NAN : h->max);
-	json_object_set_new(record, "hist", record_hist_json(h));
+	for (int i = HIST_FIRST; i <= HIST_LAST; i++) {
+		uint64_t count = h->bucket[i - HIST_FIRST];
+
+		if (count > 0)
+			json_array_append_new(buckets,
+			    json_pack("[i,I]", i, (json_int_t)count));
+	}
+	json_object_set_new(record, "hist", buckets);
 }

@@ -49,30 +49,23 @@ line_free(struct line *l)
 	free(l);
 }
 
-/* Whether it is lost for the first time. */
-static int
-is_news(struct rank_watch *t, int64_t rank)
-{
-	for (size_t i = 0; i < t->told_count; i++)
-		if (t->told[i] == rank)
-			return 0;
-	if (t->told_count == RANKS_MAX)
-		return 0;
-	t->told[t->told_count++] = rank;
-	return 1;
-}
-
-/* The line broke: news unless it said bye, or never said who it is. */
+/* The line broke: news unless it said bye, never said who it is, or
+ * is known to be lost. */
 static void
 line_end(struct line *l)
 {
 	struct rank_watch *t = l->watch;
 	int64_t rank = l->rank, pid = l->pid;
-	int lost = rank >= 0 && !l->bye, exited = l->exited;
+	int lost = rank >= 0 && !l->bye && t->told_count < RANKS_MAX;
+	int exited = l->exited;
 
 	line_free(l);
-	if (lost && is_news(t, rank))
+	for (size_t i = 0; i < t->told_count; i++)
+		lost = lost && t->told[i] != rank;
+	if (lost) {
+		t->told[t->told_count++] = rank;
 		t->ops->lost(rank, pid, exited, t->arg);
+	}
 }
 
 /* "stuck RANK NODE WHAT SECONDS AT"; -1 for anything else. */

@@ -158,21 +158,6 @@ idle_known(const char *busy, void *arg)
 	run_end(run, 0, "the node is busy");
 }
 
-/* The MPI that it wants is here, or why not. */
-static const struct mpi_impl_mpi *
-mpi_find(struct agent *ag, const char *name, struct err *err)
-{
-	const struct mpi_impl_mpi *mpi = mpi_impl_find(name);
-	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
-
-	if (mpi == NULL)
-		err_say(err, "mpi %.60s is not known", name);
-	else if (mpi_impl_path(mpi, ag->conf, launcher, engine,
-		     sizeof(launcher), err) < 0)
-		mpi = NULL;
-	return mpi;
-}
-
 /* Reserve the node: 0, or the cause with why. */
 static enum cause
 prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
@@ -180,8 +165,10 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 	int exclusive = strcmp(member_text(msg, "class"), "exclusive") == 0;
 	struct run *other = run_exclusive(ag, NULL);
 	const char *program = member_text_or(msg, "program", NULL);
+	const char *name = member_text(msg, "mpi");
+	const struct mpi_impl_mpi *mpi = mpi_impl_find(name);
+	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
 	struct stat st;
-	const struct mpi_impl_mpi *mpi;
 
 	if (ag->stopping) {
 		err_say(err, "the agent is stopping");
@@ -206,8 +193,12 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 		    ag->child_user);
 		return CAUSE_CONFIG;
 	}
-	mpi = mpi_find(ag, member_text(msg, "mpi"), err);
-	if (mpi == NULL ||
+	if (mpi == NULL) {
+		err_say(err, "mpi %.60s is not known", name);
+		return CAUSE_UNSUPPORTED;
+	}
+	if (mpi_impl_path(mpi, ag->conf, launcher, engine, sizeof(launcher),
+		err) < 0 ||
 	    (program != NULL && run_program_check(ag, program, err) < 0))
 		return CAUSE_UNSUPPORTED;
 	if (run_open(ag, member_text(msg, "run"),
@@ -562,31 +553,25 @@ hello_spool(const struct spool_run *sr, void *arg)
 	json_array_append_new(hs->list, row);
 }
 
-/* Drop the last of the devices that are none, else the last. */
-static void
-nics_drop_one(json_t *nics)
-{
-	size_t last = json_array_size(nics) - 1, i;
-
-	for (i = last; i > 0; i--)
-		if (strcmp(member_text(json_array_get(nics, i), "kind"),
-			"virtual") == 0)
-			break;
-	json_array_remove(nics, i > 0 ? i : last);
-}
-
 /* Devices and addresses come and go; those are left out for which there is no
- * room. */
+ * room: the last of those that are no devices first. */
 static void
 nics_refresh(struct agent *ag)
 {
 	json_t *nics = inventory_nics("");
+	size_t last, i;
 
 	json_object_set_new(ag->inventory, "nics", nics);
 	while (json_dumpb(ag->inventory, NULL, 0, JSON_COMPACT) >
 		HELLO_INVENTORY_MAX &&
-	    json_array_size(nics) > 0)
-		nics_drop_one(nics);
+	    json_array_size(nics) > 0) {
+		last = json_array_size(nics) - 1;
+		for (i = last; i > 0; i--)
+			if (strcmp(member_text(json_array_get(nics, i), "kind"),
+				"virtual") == 0)
+				break;
+		json_array_remove(nics, i > 0 ? i : last);
+	}
 }
 
 static void

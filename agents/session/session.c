@@ -487,20 +487,6 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 		send_enroll(s);
 }
 
-/* The first of equal failures is news, the others are not. */
-static void
-log_down(struct session *s, const char *why)
-{
-	if (strcmp(s->last, why) == 0) {
-		log_debug("session %s:%s: %s", s->collector.host,
-		    s->collector.port, why);
-		return;
-	}
-	snprintf(s->last, sizeof(s->last), "%s", why);
-	log_warnx("session %s:%s: down: %s", s->collector.host,
-	    s->collector.port, why);
-}
-
 static void
 drop(struct session *s)
 {
@@ -519,7 +505,15 @@ session_close(struct session *s, const char *why)
 {
 	enum session_state was = s->state;
 
-	log_down(s, why);
+	/* The first of equal failures is news, the others are not. */
+	if (strcmp(s->last, why) == 0)
+		log_debug("session %s:%s: %s", s->collector.host,
+		    s->collector.port, why);
+	else {
+		log_warnx("session %s:%s: down: %s", s->collector.host,
+		    s->collector.port, why);
+		snprintf(s->last, sizeof(s->last), "%s", why);
+	}
 	drop(s);
 	if (was == SESSION_UP)
 		s->down_ns = clk_ns();

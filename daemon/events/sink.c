@@ -195,18 +195,6 @@ leave_out(struct sink *s, const struct outgoing *one, uint64_t *counter,
 	pthread_mutex_unlock(&s->lock);
 }
 
-static size_t
-leave_out_old(struct sink *s, const struct outgoing *list, size_t count)
-{
-	uint64_t now_unix_ns = clk_unix_ns();
-	size_t i = 0;
-
-	while (i < count && list[i].at_unix_ns + s->start.keep_ns < now_unix_ns)
-		leave_out(s, &list[i++], &s->look.expired,
-		    "it waited for longer than events.keep");
-	return i;
-}
-
 static void
 send_all(struct sink *s, const struct outgoing *list, size_t count)
 {
@@ -221,7 +209,10 @@ send_all(struct sink *s, const struct outgoing *list, size_t count)
 		size_t taken = 0;
 		int rc;
 
-		i += leave_out_old(s, list + i, count - i);
+		while (i < count &&
+		    list[i].at_unix_ns + s->start.keep_ns < clk_unix_ns())
+			leave_out(s, &list[i++], &s->look.expired,
+			    "it waited for longer than events.keep");
 		if (i == count)
 			break;
 		pthread_mutex_lock(&s->lock);

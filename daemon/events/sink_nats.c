@@ -55,28 +55,20 @@ nats_close(void *sink)
 	free(n);
 }
 
-static natsStatus
-servers_set(natsOptions *options, const char *to)
-{
-	size_t count = 0;
-	char **list = str_list_parse(to, &count);
-	natsStatus s = natsOptions_SetServers(options, (const char **)list,
-	    (int)count);
-
-	str_list_free(list);
-	return s;
-}
-
 static int
 nats_begin(const struct sink_options *o, void **ret, struct err *err)
 {
 	struct sink *n = xcalloc(1, sizeof(*n));
+	size_t count = 0;
+	char **servers = str_list_parse(o->to, &count);
 	const char *what = "nats";
 	natsStatus s = natsOptions_Create(&n->options);
 
 	n->topic = o->topic;
 	if (s == NATS_OK)
-		s = servers_set(n->options, o->to);
+		s = natsOptions_SetServers(n->options, (const char **)servers,
+		    (int)count);
+	str_list_free(servers);
 	if (s == NATS_OK)
 		s = natsOptions_SetTimeout(n->options, CONNECT_MS);
 	/* The sink's thread connects again: it knows what was not taken. */

@@ -72,20 +72,6 @@ mesh_gather_reports(const struct mesh_gather *g)
 	return g->reports;
 }
 
-static struct host *
-host_of(struct mesh_gather *g, size_t node)
-{
-	if (node >= g->host_count) {
-		size_t count = node + node / 2 + 64;
-
-		g->hosts = xreallocarray(g->hosts, count, sizeof(g->hosts[0]));
-		memset(g->hosts + g->host_count, 0,
-		    (count - g->host_count) * sizeof(g->hosts[0]));
-		g->host_count = count;
-	}
-	return &g->hosts[node];
-}
-
 /* 0 and a count, or -EPROTO. */
 static int
 count_get(const json_t *o, const char *key, uint64_t *ret)
@@ -221,10 +207,19 @@ mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
     struct err *err)
 {
 	const json_t *o = json_object_get(report, "host");
-	struct host *h = host_of(g, node);
 	uint64_t limited, drops;
+	struct host *h;
 	int rc;
 
+	if (node >= g->host_count) {
+		size_t count = node + node / 2 + 64;
+
+		g->hosts = xreallocarray(g->hosts, count, sizeof(g->hosts[0]));
+		memset(g->hosts + g->host_count, 0,
+		    (count - g->host_count) * sizeof(g->hosts[0]));
+		g->host_count = count;
+	}
+	h = &g->hosts[node];
 	if (h->reported)
 		return -EALREADY;
 	h->reported = 1;
@@ -427,23 +422,6 @@ pair_compare(const void *a, const void *b)
 }
 
 static json_t *
-pair_row(const struct mesh_gather *g, const struct mesh_pair *p)
-{
-	json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:o}", "a",
-	    g->names.name(g->names.arg, p->a), "b",
-	    g->names.name(g->names.arg, p->b), "n", (int)p->answered, "lost",
-	    (int)p->lost, "p50",
-	    isnan(p->p50_s) ? json_null() : json_real(p->p50_s));
-
-	if (p->large_bytes > 0)
-		json_object_set_new(o, "large",
-		    json_pack("{s:i, s:i, s:i}", "bytes", (int)p->large_bytes,
-			"n", (int)p->large_answered, "lost",
-			(int)p->large_lost));
-	return o;
-}
-
-static json_t *
 pairs_json(const struct mesh_gather *g, enum mesh_class class)
 {
 	const struct mesh_pair **list = xcalloc(g->pair_count + 1,
@@ -455,8 +433,21 @@ pairs_json(const struct mesh_gather *g, enum mesh_class class)
 		if (g->pairs[i].class == class)
 			list[n++] = &g->pairs[i];
 	qsort(list, n, sizeof(list[0]), pair_compare);
-	for (size_t i = 0; i < n && i < RECORD_PAIRS_MAX; i++)
-		json_array_append_new(rows, pair_row(g, list[i]));
+	for (size_t i = 0; i < n && i < RECORD_PAIRS_MAX; i++) {
+		const struct mesh_pair *p = list[i];
+		json_t *row = json_pack("{s:s, s:s, s:i, s:i, s:o}", "a",
+		    g->names.name(g->names.arg, p->a), "b",
+		    g->names.name(g->names.arg, p->b), "n", (int)p->answered,
+		    "lost", (int)p->lost, "p50", record_number(p->p50_s));
+
+		if (p->large_bytes > 0)
+			json_object_set_new(row, "large",
+			    json_pack("{s:i, s:i, s:i}", "bytes",
+				(int)p->large_bytes, "n",
+				(int)p->large_answered, "lost",
+				(int)p->large_lost));
+		json_array_append_new(rows, row);
+	}
 	free(list);
 	return rows;
 }

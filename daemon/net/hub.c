@@ -246,33 +246,26 @@ not_renewed(struct hub *h, struct node *n, const char *addr, const char *why)
 	    json_pack("{s:o}", "text", text_json(why)));
 }
 
-/* Everything but a refusal is told to the event log. */
-static void
-signed_tell(const struct signing *g)
-{
-	struct node *n = roster_find(g->h->roster, g->node);
-	char text[200];
-
-	snprintf(text, sizeof(text), "certificate %s, asked for from %.60s",
-	    g->renews == NULL ? "by a token" : "renewed", g->addr);
-	log_info("node %s: %s", g->node, text);
-	if (n != NULL)
-		(void)roster_event(g->h->store, n, "agent", text);
-	else if (g->h->store != NULL)
-		store_put_event(g->h->store, "agent", g->node, text);
-}
-
 static void
 signed_cb(int status, void *arg)
 {
 	struct signing *g = arg;
 	struct hub *h = g->h;
-	struct node *n = g->renews;
+	struct node *n = g->renews, *known = roster_find(h->roster, g->node);
 	json_t *answer = NULL;
+	char text[200];
 
 	if (status == 0) {
 		answer = json_pack("{s:s}", "cert", g->pem);
-		signed_tell(g);
+		/* Everything but a refusal is told to the event log. */
+		snprintf(text, sizeof(text),
+		    "certificate %s, asked for from %.60s",
+		    n == NULL ? "by a token" : "renewed", g->addr);
+		log_info("node %s: %s", g->node, text);
+		if (known != NULL)
+			(void)roster_event(h->store, known, "agent", text);
+		else if (h->store != NULL)
+			store_put_event(h->store, "agent", g->node, text);
 	}
 	if (status == -ECANCELED)
 		; /* a signal came first */

@@ -42,28 +42,12 @@ readable(const char *what, const char *path, struct err *err)
 	return err_set(err, -EINVAL, "%s %s", what, text.text);
 }
 
-/* From here on neither a peer's certificate nor that of an authority above it
- * may be on a list, and each authority has to have one. */
-static int
-load_crl(SSL_CTX *ctx, const char *path, struct err *err)
-{
-	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
-	X509_LOOKUP *lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
-
-	if (readable("tls.crl", path, err) < 0)
-		return -EINVAL;
-	if (lookup == NULL ||
-	    X509_load_crl_file(lookup, path, X509_FILETYPE_PEM) < 1 ||
-	    X509_STORE_set_flags(store,
-		X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL) != 1)
-		return refuse("tls.crl", path, err);
-	return 0;
-}
-
 static int
 load(SSL_CTX *ctx, const struct files *f, struct err *err)
 {
 	STACK_OF(X509_NAME) * names;
+	X509_LOOKUP *lookup;
+	X509_STORE *store;
 
 	if (readable("tls.ca", f->ca, err) < 0 ||
 	    readable("tls.cert", f->cert, err) < 0 ||
@@ -80,7 +64,20 @@ load(SSL_CTX *ctx, const struct files *f, struct err *err)
 	if (names == NULL)
 		return refuse("tls.ca", f->ca, err);
 	SSL_CTX_set_client_CA_list(ctx, names); /* handed over */
-	return f->crl[0] == '\0' ? 0 : load_crl(ctx, f->crl, err);
+	if (f->crl[0] == '\0')
+		return 0;
+	/* From here on neither a peer's certificate nor that of an authority
+	 * above it may be on a list, and each authority has to have one. */
+	if (readable("tls.crl", f->crl, err) < 0)
+		return -EINVAL;
+	store = SSL_CTX_get_cert_store(ctx);
+	lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
+	if (lookup == NULL ||
+	    X509_load_crl_file(lookup, f->crl, X509_FILETYPE_PEM) < 1 ||
+	    X509_STORE_set_flags(store,
+		X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL) != 1)
+		return refuse("tls.crl", f->crl, err);
+	return 0;
 }
 
 static int

@@ -58,29 +58,14 @@ has_prefix(const json_t *nics, const char *const *prefixes)
 	return 0;
 }
 
-/* "; it has eth0, mlx5_0": what one could have asked for. */
-static void
-say_nics(const json_t *nics, char *ret, size_t cap_bytes)
-{
-	size_t i, len = 0;
-	json_t *nic;
-
-	ret[0] = '\0';
-	json_array_foreach (nics, i, nic)
-		if (len + 40 < cap_bytes)
-			len += (size_t)snprintf(ret + len, cap_bytes - len,
-			    "%s%.32s", len == 0 ? "; it has " : ", ",
-			    member_text(nic, "name"));
-}
-
 int
 fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 {
 	const json_t *nics = json_object_get(n->inventory, "nics");
 	const char *fabric = conf_string(c, "mpi", "fabric");
-	size_t count = 0, k;
+	size_t count = 0, len = 0, k;
 	json_t *nic;
-	char **list, has[160];
+	char **list, has[160] = "";
 	int lacks = 0;
 
 	if (!json_is_array(nics))
@@ -90,7 +75,12 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 	    !member_bool(n->inventory, "incast"))
 		return err_set(err, 1, "the engine on %s is older than test %s",
 		    n->name, names_tests[CANARY_INCAST].name);
-	say_nics(nics, has, sizeof(has));
+	/* What one could have asked for. */
+	json_array_foreach (nics, k, nic)
+		if (len + 40 < sizeof(has))
+			len += (size_t)snprintf(has + len, sizeof(has) - len,
+			    "%s%.32s", len == 0 ? "; it has " : ", ",
+			    member_text(nic, "name"));
 	for (size_t i = 0; i < ARRAY_LEN(fabrics); i++)
 		if (strcmp(fabrics[i].fabric, fabric) == 0 &&
 		    !has_prefix(nics, fabrics[i].prefixes))

@@ -238,23 +238,6 @@ check_budget(const struct forecast *h, struct start *s)
 	budget_free(b);
 }
 
-static json_t *
-start_json(const struct start *s)
-{
-	double bytes = s->cost.bytes_per_node * s->cost.nodes;
-	json_t *o = json_pack("{s:s, s:I, s:I, s:f, s:I, s:f, s:s, s:o}",
-	    "campaign", s->c->name, "due_unix_ns", (json_int_t)s->due_unix_ns,
-	    "at_unix_ns", (json_int_t)s->at_unix_ns, "duration_s",
-	    s->cost.duration_s, "nodes", (json_int_t)s->cost.nodes,
-	    "node_seconds", s->cost.duration_s * s->cost.nodes, "answer",
-	    answers[s->answer], "why", text_json(s->err.text));
-
-	/* never measured and never said */
-	json_object_set_new(o, "bytes",
-	    bytes > 0 ? json_real(bytes) : json_null());
-	return o;
-}
-
 json_t *
 view_forecast(struct view *v, uint64_t span_ns)
 {
@@ -272,9 +255,23 @@ view_forecast(struct view *v, uint64_t span_ns)
 			campaign_add(&h, c, clk_unix_ns() + span_ns);
 	qsort(h.list, h.count, sizeof(h.list[0]), start_compare);
 	for (size_t i = 0; i < h.count; i++) {
+		struct start *s = &h.list[i];
+		double bytes;
+
 		for (size_t k = 0; k < sizeof(checks) / sizeof(checks[0]); k++)
-			checks[k](&h, &h.list[i]);
-		json_array_append_new(list, start_json(&h.list[i]));
+			checks[k](&h, s);
+		bytes = s->cost.bytes_per_node * s->cost.nodes;
+		json_array_append_new(list,
+		    json_pack("{s:s, s:I, s:I, s:f, s:I, s:f, s:s, s:o, s:o}",
+			"campaign", s->c->name, "due_unix_ns",
+			(json_int_t)s->due_unix_ns, "at_unix_ns",
+			(json_int_t)s->at_unix_ns, "duration_s",
+			s->cost.duration_s, "nodes", (json_int_t)s->cost.nodes,
+			"node_seconds", s->cost.duration_s * s->cost.nodes,
+			"answer", answers[s->answer], "why",
+			text_json(s->err.text), "bytes",
+			/* else never measured and never said */
+			bytes > 0 ? json_real(bytes) : json_null()));
 	}
 	for (size_t i = 0; i < h.mark_count; i++)
 		free(h.marks[i]);

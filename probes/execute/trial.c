@@ -321,20 +321,6 @@ copy_speed(const struct transport_team *team, struct device_stream *s,
 	return speed;
 }
 
-/* A device copies in parallel, and its cache is as large as what is enough for
- * the host. */
-static uint64_t
-memory_most(const struct transport_team *team)
-{
-	struct device_facts facts = { 0 };
-
-	if (team->ops->host_access ||
-	    team->ops->facts(team->device, &facts) < 0)
-		return MEMORY_MAX;
-	facts.free_bytes /= 8 * (unsigned)team->gpu_ranks;
-	return facts.free_bytes < DEVICE_MAX ? facts.free_bytes : DEVICE_MAX;
-}
-
 double
 trial_memory(const struct transport_team *team, uint64_t bytes,
     double **ret_rank_per_s)
@@ -342,10 +328,17 @@ trial_memory(const struct transport_team *team, uint64_t bytes,
 	const struct device_ops *ops = team->ops;
 	struct device_stream *s = NULL;
 	double best = 0, best_own = 0, own, all_bytes;
-	uint64_t most = memory_most(team);
+	struct device_facts facts = { 0 };
+	uint64_t most = MEMORY_MAX;
 	void *base = NULL;
 	int times;
 
+	/* A device copies in parallel, and its cache is as large as what is
+	 * enough for the host. */
+	if (!ops->host_access && ops->facts(team->device, &facts) >= 0) {
+		most = facts.free_bytes / (8 * (unsigned)team->gpu_ranks);
+		most = most < DEVICE_MAX ? most : DEVICE_MAX;
+	}
 	if (bytes > most)
 		bytes = most;
 	bytes += bytes == 0;

@@ -94,19 +94,6 @@ longest_s(const struct load *f, struct closed_form *ret)
 	return fmax(f->edge_s, ret->limit_s);
 }
 
-/* Of ranks that send to all others: those of each distance in turn, which is
- * what a node's NICs and a leaf's uplinks carry in sum. */
-static void
-all_to_all(struct load *f, double bytes)
-{
-	uint32_t g = f->m->ranks;
-
-	for (uint32_t a = 0; a < f->nodes; a++)
-		for (uint32_t b = 0; b < f->nodes; b++)
-			for (uint32_t k = 0; a != b && k < g; k++)
-				edge(f, a * g + k, b * g + k, bytes * g);
-}
-
 int
 closed_form(const struct machine *m, const char *name, double bytes,
     uint32_t ranks, struct closed_form *ret, struct err *err)
@@ -135,8 +122,13 @@ closed_form(const struct machine *m, const char *name, double bytes,
 	for (uint32_t r = 0; g > 1 && r < ranks; r++)
 		edge(&f, r, r / g * g + (r + 1) % g, inside * (g - 1));
 	ret->time_s = passes * (g - 1) * f.hop_s;
-	if (row->each)
-		all_to_all(&f, bytes / ranks);
+	/* Ranks that send to all others: those of each distance in turn, which
+	 * is what a node's NICs and a leaf's uplinks carry in sum. */
+	for (uint32_t a = 0; row->each && a < nodes; a++)
+		for (uint32_t b = 0; b < nodes; b++)
+			for (uint32_t k = 0; a != b && k < g; k++)
+				edge(&f, a * g + k, b * g + k,
+				    bytes / ranks * g);
 	for (uint32_t r = 0; !row->each && nodes > 1 && r < ranks; r++)
 		if (!row->chain || r + g < ranks)
 			edge(&f, r, (r + g) % ranks,
