@@ -533,3 +533,20 @@ expectation_make(const struct expectation_spec *spec, const json_t *facts,
 	json_decref(w.past);
 	return rc;
 }
+
+void
+expectation_print(const json_t *o)
+{
+	const json_t *interval = json_object_get(o, "interval");
+	char s[PRINT_BYTES], lo[PRINT_BYTES], hi[PRINT_BYTES];
+	int compared = (int)member_int(o, "compared");
+
+	print_quantity(member_number(o, "seconds"), "s", s);
+	print_quantity(member_number(interval, "lo"), "s", lo);
+	print_quantity(member_number(interval, "hi"), "s", hi);
+	printf("%s, in 95 of 100 runs %s to %s", s, lo, hi);
+	if (compared > 0)
+		printf(" (by %d runs)\n", compared);
+	else
+		printf(" (assumed: no run was compared yet)\n");
+}

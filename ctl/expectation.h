@@ -37,5 +37,7 @@ int expectation_facts(struct ctl *c, json_t **ret);
  * best}, best being what as many of the best nodes would give. */
 int expectation_make(const struct expectation_spec *spec, const json_t *facts,
     const char *nodes, json_t **ret, struct err *err);
+/* "12.3 ms, in 95 of 100 runs 12.0 ms to 12.9 ms (by 6 runs)", a line. */
+void expectation_print(const json_t *o);
 
 #endif

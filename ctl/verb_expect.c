@@ -11,24 +11,6 @@
 #include "ctl/expectation.h"
 #include "ctl/print.h"
 
-/* "12.3 ms, 12.0 ms to 12.9 ms in 95 of 100 runs". */
-static void
-print_seconds(const json_t *o)
-{
-	const json_t *interval = json_object_get(o, "interval");
-	char s[PRINT_BYTES], lo[PRINT_BYTES], hi[PRINT_BYTES];
-	int compared = (int)member_int(o, "compared");
-
-	print_quantity(member_number(o, "seconds"), "s", s);
-	print_quantity(member_number(interval, "lo"), "s", lo);
-	print_quantity(member_number(interval, "hi"), "s", hi);
-	printf("%s, in 95 of 100 runs %s to %s", s, lo, hi);
-	if (compared > 0)
-		printf(" (by %d runs)\n", compared);
-	else
-		printf(" (assumed: no run was compared yet)\n");
-}
-
 static void
 print_limit(const json_t *o)
 {
@@ -65,10 +47,10 @@ print_expectation(const struct expectation_spec *spec, const json_t *o)
 	printf(" on %s, %lld ranks, machine %s\n", member_text(o, "nodes"),
 	    (long long)member_int(o, "ranks"), spec->machine);
 	printf("expected  ");
-	print_seconds(o);
+	expectation_print(o);
 	if (json_object_get(o, "mpi") != NULL) {
 		printf("the MPI's ");
-		print_seconds(json_object_get(o, "mpi"));
+		expectation_print(json_object_get(o, "mpi"));
 	}
 	if (spec->op != NULL) {
 		print_quantity(member_number(o, "throughput_bytes_per_s"),

@@ -5,10 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clk.h"
 #include "common/str.h"
 #include "ctl/ctl.h"
+#include "ctl/expectation.h"
 #include "ctl/print.h"
 
 /* "?from_unix_ns=": so long ago, in ret; NULL without --since. */
@@ -160,6 +162,100 @@ print_impacts(const json_t *list)
 	print_rows(list, impact_columns);
 }
 
+static const char *const whens[] = { "before", "during", "after" };
+
+/* What --machine and the options beside it ask for; facts NULL: they were not
+ * given. */
+struct asked {
+	struct expectation_spec spec;
+	json_t *facts;
+};
+
+/* Today's answer of the collector, with shares as they were then. */
+static json_t *
+facts_then(const json_t *facts, const json_t *then)
+{
+	static const char *const kinds[][2] = { { "nodes", "node" },
+		{ "leaves", "leaf" } };
+	json_t *ret = json_deep_copy(facts), *row, *was;
+	size_t i, k, at;
+
+	for (k = 0; k < ARRAY_LEN(kinds); k++)
+		json_array_foreach (json_object_get(ret, kinds[k][0]), i, row) {
+			const char *name = member_text(row, kinds[k][1]);
+
+			json_object_set_new(row, "share", json_real(1));
+			json_array_foreach (json_object_get(then, "slow"), at,
+			    was)
+				if (strcmp(member_text(was, "subject"), name) ==
+					0 &&
+				    strcmp(member_text(was, "kind"),
+					kinds[k][1]) == 0)
+					json_object_update(row, was);
+		}
+	return ret;
+}
+
+/* Adds to each time what the engine predicts of it. */
+static int
+expect_job(const struct asked *asked, const json_t *job)
+{
+	struct err err = { .text = "" };
+
+	for (size_t i = 0; asked->facts != NULL && i < ARRAY_LEN(whens); i++) {
+		json_t *then = json_object_get(json_object_get(job,
+						   "expectation"),
+		    whens[i]);
+		json_t *facts, *told;
+		int rc;
+
+		if (then == NULL)
+			continue;
+		facts = facts_then(asked->facts, then);
+		rc = expectation_make(&asked->spec, facts,
+		    member_text(job, "nodes"), &told, &err);
+		json_decref(facts);
+		if (rc < 0)
+			return ctl_fail("%s", err.text);
+		json_object_del(told, "best");
+		json_object_set_new(then, "expected", told);
+	}
+	return EXIT_CODE_OK;
+}
+
+static void
+print_expected(const json_t *expectation)
+{
+	const json_t *then, *row;
+	char *unknown;
+	size_t i, k;
+
+	puts(json_object_size(expectation) > 0
+		? "what the slowest node or leaf of it gave of what sound ones "
+		  "give:"
+		: "no bandwidth of its nodes was measured around it");
+	for (i = 0; i < ARRAY_LEN(whens); i++) {
+		then = json_object_get(expectation, whens[i]);
+		if (then == NULL)
+			continue;
+		printf("  %-6s  %.0f %%", whens[i],
+		    100 * member_number(then, "share"));
+		json_array_foreach (json_object_get(then, "slow"), k, row)
+			printf("%s %s %.0f %%", k == 0 ? ":" : ",",
+			    member_text(row, "subject"),
+			    100 * member_number(row, "share"));
+		unknown = print_hostlist(json_object_get(then, "unknown"), &k);
+		if (k > 0)
+			printf("; not measured: %s", unknown);
+		free(unknown);
+		puts("");
+		if (json_object_get(then, "expected") == NULL)
+			continue;
+		printf("          ");
+		expectation_print(json_object_get(then, "expected"));
+	}
+}
+
 static void
 print_job(const json_t *job)
 {
@@ -187,6 +283,7 @@ print_job(const json_t *job)
 	else
 		puts("no node and no leaf of it was found slow while it ran");
 	print_found(verdicts, "verdict");
+	print_expected(json_object_get(job, "expectation"));
 	if (json_array_size(events) > 0)
 		puts("events of its nodes:");
 	print_found(events, "kind");
@@ -196,11 +293,24 @@ print_job(const json_t *job)
 static int
 job_show(struct ctl *c)
 {
-	json_t *list, *job;
+	struct asked asked = { .facts = NULL };
+	json_t *list = NULL, *job;
 	size_t i;
-	int rc = ctl_get(c, "jobs/*", c->args[0], &list);
+	int rc = 0;
 
-	if (rc != 0)
+	if (opts_given(&c->opts, OPT_MACHINE) || opts_given(&c->opts, OPT_OP) ||
+	    opts_given(&c->opts, OPT_PLAN) || opts_given(&c->opts, OPT_BYTES) ||
+	    opts_given(&c->opts, OPT_RANKS_PER_NODE))
+		rc = expectation_options(c, &asked.spec);
+	if (rc == 0 && asked.spec.machine != NULL)
+		rc = expectation_facts(c, &asked.facts);
+	if (rc == 0)
+		rc = ctl_get(c, "jobs/*", c->args[0], &list);
+	if (rc == 0)
+		json_array_foreach (list, i, job)
+			rc |= expect_job(&asked, job);
+	json_decref(asked.facts);
+	if (list == NULL)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
@@ -211,7 +321,7 @@ job_show(struct ctl *c)
 			print_job(job);
 		}
 	json_decref(list);
-	return EXIT_CODE_OK;
+	return rc;
 }
 
 /* "jobs called lammps cost those beside them 8.0 % (5.0 to 11.0) in lat". */
@@ -290,14 +400,18 @@ const struct verb verbs_job[] = {
 	    "Where jobs.source is not off. Owners are pseudonyms unless "
 	    "jobs.owners says otherwise.",
 	    job_list },
-	{ "job", "show", "JOB", 1, 1, "json", "",
+	{ "job", "show", "JOB", 1, 1,
+	    "json machine op bytes ranks-per-node plan", "",
 	    "Show what was found of a job's nodes before, while and after it "
 	    "ran.",
 	    "Verdicts on its nodes and their leaves, events of its nodes, and "
-	    "the impact of congestion on canaries of all nodes. Before and "
-	    "after are as long as the job, 10 minutes to 6 hours. Each time "
-	    "that it began, of a job that was requeued, and each part of an "
-	    "array stand for themselves.",
+	    "the impact of congestion on canaries of all nodes; what its "
+	    "slowest node or leaf gave of what sound ones give, by the newest "
+	    "rounds when it began, at the worst while it ran, and in the end, "
+	    "and with --machine what a collective or a plan should have taken, "
+	    "as for expect. Before and after are as long as the job, 10 "
+	    "minutes to 6 hours. Each time that it began, of a job that was "
+	    "requeued, and each part of an array stand for themselves.",
 	    job_show },
 	{ "job", "cost", "[NAME]", 0, 1, "json since", "",
 	    "Say what jobs of a name cost those beside them.",

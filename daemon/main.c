@@ -357,6 +357,14 @@ pairs_seen(void *arg, const struct mesh_path *paths, size_t count)
 	jobs_paths(a->jobs, paths, count);
 }
 
+static json_t *
+shares_now(void *arg)
+{
+	struct app *a = arg;
+
+	return view_shares(a->view);
+}
+
 /* Where people, alerts and agents come in. */
 static int
 doors_open(struct app *a)
@@ -472,6 +480,8 @@ app_open(struct app *a)
 	s->jobs.base = a->base;
 	s->jobs.store = a->store;
 	s->jobs.roster = hub_roster(a->hub);
+	s->jobs.shares = shares_now;
+	s->jobs.arg = a;
 	rc = jobs_open(&s->jobs, &a->jobs, &err);
 	if (rc < 0) {
 		log_warnx("%s", err.text);

@@ -25,7 +25,7 @@
 #define WORST_SHOWN 20
 
 /* What is asked in turn; jobs come first and say of when the others are. */
-enum { ASK_JOBS, ASK_VERDICTS, ASK_EVENTS, ASK_IMPACTS, ASK_MAX };
+enum { ASK_JOBS, ASK_VERDICTS, ASK_EVENTS, ASK_IMPACTS, ASK_SHARES, ASK_MAX };
 
 struct jobs_question {
 	struct http *h;
@@ -78,7 +78,7 @@ finish(struct jobs_question *q)
 	json_t *jobs = q->answers[ASK_JOBS], *job, *worst;
 	struct job_around around = { q->answers[ASK_VERDICTS],
 		q->answers[ASK_EVENTS], q->answers[ASK_IMPACTS],
-		q->now_unix_ns };
+		q->answers[ASK_SHARES], q->now_unix_ns };
 	size_t i;
 
 	if (q->is_worst) {
@@ -106,7 +106,8 @@ ask_next(struct jobs_question *q)
 	} asks[ASK_MAX] = { [ASK_VERDICTS] = { STORE_VERDICTS, VERDICT_NS,
 				ROWS_MAX },
 		[ASK_EVENTS] = { STORE_EVENTS, 0, EVENTS_MAX },
-		[ASK_IMPACTS] = { STORE_IMPACTS, 0, ROWS_MAX } };
+		[ASK_IMPACTS] = { STORE_IMPACTS, 0, ROWS_MAX },
+		[ASK_SHARES] = { STORE_SHARES, VERDICT_NS, ROWS_MAX } };
 	int64_t from_ns = INT64_MAX, to_ns = 0;
 	int at = q->asked++;
 	json_t *job, *args;

@@ -88,14 +88,14 @@ troubles_of(const json_t *verdicts)
 	return t;
 }
 
-/* Names of its nodes, as a set. */
+/* The names of a list, as a set. */
 static json_t *
-nodes_of(const json_t *job)
+nodes_of(const json_t *o, const char *key)
 {
 	struct hostlist hl = { 0 };
 	json_t *set = json_object();
 
-	if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) == 0)
+	if (hostlist_parse(member_text(o, key), &hl, NULL) == 0)
 		for (size_t i = 0; i < hl.count; i++)
 			json_object_set_new(set, hl.names[i], json_true());
 	hostlist_clear(&hl);
@@ -166,7 +166,7 @@ exposure_add(json_t *job, const struct troubles *t, int64_t now_unix_ns,
 		    s.to_ns <= mine.from_ns - around_ns)
 			continue;
 		if (nodes == NULL)
-			nodes = nodes_of(job);
+			nodes = nodes_of(job, "nodes");
 		if (!is_part(job, nodes, t->list[i].verdict))
 			continue;
 		if (s.from_ns < mine.to_ns && s.to_ns > mine.from_ns)
@@ -196,7 +196,8 @@ static void
 events_add(json_t *job, const json_t *events, int64_t now_unix_ns)
 {
 	struct span mine = span_of(job, now_unix_ns);
-	json_t *nodes = nodes_of(job), *list = json_array(), *event, *row;
+	json_t *nodes = nodes_of(job, "nodes"), *list = json_array(), *event,
+	       *row;
 	size_t i;
 
 	json_array_foreach (events, i, event) {
@@ -273,6 +274,91 @@ impacts_add(json_t *job, const json_t *impacts, int64_t now_unix_ns)
 	json_decref(sums);
 }
 
+/* Below 1 where a part of the job is slow, for all of it waits. A job of one
+ * leaf has no use for uplinks. out: the slow ones, or NULL. */
+static double
+share_of(const json_t *job, const json_t *nodes, const json_t *shares,
+    json_t *out)
+{
+	int crosses = json_object_size(json_object_get(job, "leaves")) > 1;
+	double least = 1, share;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (json_object_get(shares, "slow"), i, row) {
+		share = member_number(row, "share");
+		if (!is_part(job, nodes, row) || !(share < 1) ||
+		    (!crosses && strcmp(member_text(row, "kind"), "leaf") == 0))
+			continue;
+		least = share < least ? share : least;
+		if (out != NULL && json_array_size(out) < ROWS_MAX)
+			json_array_append(out, row);
+	}
+	return least;
+}
+
+/* Nothing where nothing was known then. */
+static void
+expectation_set(json_t *o, const char *when, const json_t *job,
+    const json_t *nodes, const json_t *shares)
+{
+	json_t *slow = json_array(), *unknown = json_array(), *known, *value;
+	const char *name;
+
+	known = nodes_of(shares, "known");
+	json_object_foreach ((json_t *)(uintptr_t)nodes, name, value)
+		if (json_object_get(known, name) == NULL)
+			json_array_append_new(unknown, json_string(name));
+	if (shares != NULL &&
+	    json_array_size(unknown) < json_object_size(nodes))
+		json_object_set_new(o, when,
+		    json_pack("{s:O, s:f, s:O, s:O}", "at_unix_ns",
+			json_object_get(shares, "at_unix_ns"), "share",
+			share_of(job, nodes, shares, slow), "slow", slow,
+			"unknown", unknown));
+	json_decref(known);
+	json_decref(slow);
+	json_decref(unknown);
+}
+
+/* Rows of shares hold until the next: before, what held when it began; during,
+ * the worst that held meanwhile; after, the newest of the time after it. */
+static void
+expectation_add(json_t *job, const json_t *shares, int64_t now_unix_ns,
+    int64_t around_ns)
+{
+	struct span mine = span_of(job, now_unix_ns);
+	const json_t *before = NULL, *during = NULL, *after = NULL;
+	json_t *nodes = nodes_of(job, "nodes"), *o = json_object(), *row;
+	double worst = INFINITY;
+	size_t i;
+
+	json_array_foreach (shares, i, row) {
+		int64_t at_ns = member_int(row, "at_unix_ns");
+		double share;
+
+		if (at_ns >= mine.to_ns) {
+			if (after == NULL && at_ns < mine.to_ns + around_ns)
+				after = row;
+			continue;
+		}
+		share = share_of(job, nodes, row, NULL);
+		if (share < worst) {
+			worst = share;
+			during = row;
+		}
+		if (at_ns <= mine.from_ns) {
+			before = row;
+			break;
+		}
+	}
+	expectation_set(o, "before", job, nodes, before);
+	expectation_set(o, "during", job, nodes, during);
+	expectation_set(o, "after", job, nodes, after);
+	json_object_set_new(job, "expectation", o);
+	json_decref(nodes);
+}
+
 void
 job_join(json_t *job, const struct job_around *around)
 {
@@ -282,6 +368,8 @@ job_join(json_t *job, const struct job_around *around)
 	    job_around_ns(job, around->now_unix_ns));
 	events_add(job, around->events, around->now_unix_ns);
 	impacts_add(job, around->impacts, around->now_unix_ns);
+	expectation_add(job, around->shares, around->now_unix_ns,
+	    job_around_ns(job, around->now_unix_ns));
 	free(t.list);
 }
 

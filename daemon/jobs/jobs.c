@@ -39,6 +39,10 @@
 #define LOUD_SHARE   0.10
 #define QUIET_SHARE  0.03
 #define LOUD_LOOK_NS (10 * CLK_NS_PER_S)
+/* What nodes give is kept when it is another, but not more often; and anew
+ * after a day, so that none has to be looked for farther back. */
+#define SHARES_EVERY_NS (60 * CLK_NS_PER_S)
+#define SHARES_ANEW_NS  (86400 * CLK_NS_PER_S)
 /* squeue forgets a job five minutes after its end by default. */
 #define FORMAT_SQUEUE "%i|%u|%T|%S|%e|%N|%j"
 #define FORMAT_SACCT  "JobID,User,State,Start,End,NodeList,JobName"
@@ -57,6 +61,9 @@ struct jobs {
 	json_t *running, *ended;
 	json_t *loud; /* keys of those whose traffic has begun */
 	uint64_t loud_ns;
+	json_t *shares;     /* the newest row of them, or NULL */
+	int shares_are_new; /* a round of bandwidth has come since */
+	uint64_t shares_ns;
 	struct job_ledger *ledger;
 };
 
@@ -122,6 +129,7 @@ jobs_free(struct jobs *js)
 	json_decref(js->running);
 	json_decref(js->ended);
 	json_decref(js->loud);
+	json_decref(js->shares);
 	job_ledger_free(js->ledger);
 	free(js);
 }
@@ -251,9 +259,57 @@ void
 jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
     const json_t *record)
 {
-	if (js != NULL)
-		job_ledger_canary(js->ledger, nodes, count, record,
-		    (int64_t)clk_unix_ns());
+	if (js == NULL)
+		return;
+	js->shares_are_new |= strcmp(member_text(record, "unit"), "B/s") == 0;
+	job_ledger_canary(js->ledger, nodes, count, record,
+	    (int64_t)clk_unix_ns());
+}
+
+/* Of what gives less than its like: {kind subject share spread}. */
+static void
+slow_add(const json_t *all, const char *kind, json_t *slow)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (all, i, row)
+		if (member_number(row, "share") < 1)
+			json_array_append_new(slow,
+			    json_pack("{s:s, s:O, s:O, s:O}", "kind", kind,
+				"subject", json_object_get(row, kind), "share",
+				json_object_get(row, "share"), "spread",
+				json_object_get(row, "spread")));
+}
+
+void
+jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns)
+{
+	const json_t *nodes = json_object_get(shares, "nodes");
+	const char **names = xcalloc(json_array_size(nodes) + 1,
+	    sizeof(*names));
+	json_t *slow = json_array(), *last = js->shares, *row;
+	size_t count = 0, i;
+	char *known;
+
+	json_array_foreach (nodes, i, row)
+		if (member_int(row, "rounds") > 0)
+			names[count++] = member_text(row, "node");
+	known = hostlist_format(names, count);
+	slow_add(nodes, "node", slow);
+	slow_add(json_object_get(shares, "leaves"), "leaf", slow);
+	if (last == NULL || !json_equal(json_object_get(last, "slow"), slow) ||
+	    strcmp(member_text(last, "known"), known) != 0 ||
+	    now_unix_ns - member_int(last, "at_unix_ns") >=
+		(int64_t)SHARES_ANEW_NS) {
+		js->shares = json_pack("{s:I, s:s, s:O}", "at_unix_ns",
+		    (json_int_t)now_unix_ns, "known", known, "slow", slow);
+		store_put_shares(js->o.store, js->shares);
+		json_decref(last);
+	}
+	json_decref(slow);
+	free(known);
+	free(names);
 }
 
 /* How many nodes it has and their leaves, as they are now; who has no agent. */
@@ -491,6 +547,15 @@ jobs_tick(struct jobs *js)
 	if (now_ns - js->loud_ns >= LOUD_LOOK_NS) {
 		js->loud_ns = now_ns;
 		loud_look(js, (int64_t)clk_unix_ns());
+	}
+	if (js->shares_are_new && js->o.shares != NULL &&
+	    now_ns - js->shares_ns >= SHARES_EVERY_NS) {
+		json_t *shares = js->o.shares(js->o.arg);
+
+		js->shares_are_new = 0;
+		js->shares_ns = now_ns;
+		jobs_shares(js, shares, (int64_t)clk_unix_ns());
+		json_decref(shares);
 	}
 	if (js->o.base == NULL || js->child != NULL ||
 	    (js->asked_ns != 0 && now_ns - js->asked_ns < js->o.interval_ns))

@@ -42,7 +42,7 @@ int job_line_parse(char *line, struct job_line *ret);
 
 /* What the store has said of the time around a job: arrays, newest first. */
 struct job_around {
-	const json_t *verdicts, *events, *impacts;
+	const json_t *verdicts, *events, *impacts, *shares;
 	int64_t now_unix_ns;
 };
 /* As long as the job before and after it, within these. */
@@ -51,7 +51,8 @@ struct job_around {
 int64_t job_around_ns(const json_t *job, int64_t now_unix_ns);
 /* Adds to a job: exposed_node_s, the time in which a part of it was slow times
  * its nodes; verdicts, events of its nodes and leaves, each with when (before,
- * during, after); impacts [{test of before during after}]. */
+ * during, after); impacts [{test of before during after}]; expectation {before
+ * during after}, each {at_unix_ns share slow unknown}, at the worst. */
 void job_join(json_t *job, const struct job_around *around);
 /* The jobs with any exposed_node_s, the worst first; takes nothing. */
 json_t *job_worst(const json_t *jobs, const struct job_around *around);
@@ -79,6 +80,10 @@ struct jobs_options {
 	int job_names;
 	const char *dir;    /* keeps the key of pseudonyms */
 	uint64_t sample_ns; /* an epoch of the mesh */
+	/* What nodes and leaves give, as diagnosis_shares; NULL: nobody says.
+	 */
+	json_t *(*shares)(void *arg);
+	void *arg;
 };
 
 /* "user-0123456789": nobody has a key to go back, but who holds the key can
@@ -121,6 +126,8 @@ void jobs_take(struct jobs *js, const char *text, int is_accounting,
 void jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count);
 void jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
     const json_t *record);
+/* What nodes and leaves give now, as diagnosis_shares: kept if it is new. */
+void jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns);
 /* How a user is called here. */
 void jobs_owner(const struct jobs *js, const char *user,
     char ret[JOBS_OWNER_BYTES]);

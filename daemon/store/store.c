@@ -343,6 +343,12 @@ store_put_occasion(struct store *st, const json_t *occasion)
 }
 
 void
+store_put_shares(struct store *st, const json_t *shares)
+{
+	put(st, PUT_SHARES, json_deep_copy(shares), NULL, NULL);
+}
+
+void
 store_put_setting(struct store *st, const char *key, const char *value)
 {
 	json_t *object = json_pack("{s:s}", "key", key);

@@ -99,6 +99,8 @@ void store_put_baseline(struct store *st, const char *name, const json_t *body);
 void store_put_batch_job(struct store *st, const json_t *job);
 /* occasion: {job at_unix_ns test name ...}. */
 void store_put_occasion(struct store *st, const json_t *occasion);
+/* shares: {at_unix_ns known slow}: what holds from then on. */
+void store_put_shares(struct store *st, const json_t *shares);
 /* What the file of leaves says, "" without one; a new row when it is not what
  * the newest has. */
 void store_put_topology(struct store *st, const char *text);
@@ -139,6 +141,8 @@ enum store_question {
 			    first; job 1 is 1_2 of an array and 1+0 of parts, too */
 	STORE_OCCASIONS, /* {from_unix_ns? to_unix_ns? job? name? limit?}: the
 			    newest first */
+	STORE_SHARES,    /* {from_unix_ns? to_unix_ns? limit?}: the newest
+			    first */
 	STORE_BACKUP,    /* {path}: online copy */
 	STORE_CHECK,     /* {}: integrity; result {ok, text} */
 	STORE_QUESTION_MAX

@@ -341,6 +341,13 @@ static const struct question {
 		   " AND (?4 IS NULL OR name = ?4)"
 		   " ORDER BY at_unix_ns DESC, job, test LIMIT ?5",
 	    .columns = { { "", store_read_json } } },
+	[STORE_SHARES] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
+			       { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
+			       { "limit", 1000, 1, 10000 } },
+	    .sql = "SELECT body FROM share"
+		   " WHERE at_unix_ns >= ?1 AND at_unix_ns < ?2"
+		   " ORDER BY at_unix_ns DESC LIMIT ?3",
+	    .columns = { { "", store_read_json } } },
 	[STORE_HEARD] = { .read = store_read_heard },
 	[STORE_BACKUP] = { .read = read_backup },
 	[STORE_CHECK] = { .read = read_check },

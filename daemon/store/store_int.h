@@ -29,6 +29,7 @@ enum store_put {
 	PUT_TOPOLOGY,
 	PUT_JOB,
 	PUT_OCCASION,
+	PUT_SHARES,
 	PUT_MAX
 };
 

@@ -118,6 +118,10 @@ static const struct statement {
 	    { { VALUE_NAME, "job" }, { VALUE_INT, "at_unix_ns" },
 		{ VALUE_NAME, "test" }, { VALUE_NAME, "name" },
 		{ VALUE_PACKED } } },
+	[PUT_SHARES] = { "INSERT INTO share (at_unix_ns, body) VALUES (?1, ?2)"
+			 " ON CONFLICT (at_unix_ns) DO UPDATE SET"
+			 " body = excluded.body",
+	    { { VALUE_INT, "at_unix_ns" }, { VALUE_PACKED } } },
 	[DROP_BASELINE] = { "DELETE FROM baseline WHERE name = ?1",
 	    { { VALUE_TEXT, "name" } } },
 	[FIND_RUN] = { "SELECT id FROM run WHERE run = ?1" },

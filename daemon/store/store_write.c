@@ -76,6 +76,7 @@ static const struct put_kind {
 	[PUT_TOPOLOGY] = { 1, 1, 1 },
 	[PUT_JOB] = { 0, 1, 1 },
 	[PUT_OCCASION] = { 0, 1, 1 },
+	[PUT_SHARES] = { 0, 1, 1 },
 };
 
 /* Values in v, or what its text takes in memory as such. Depth: of what was

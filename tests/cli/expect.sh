@@ -24,6 +24,10 @@ expect expect-bytes 3 lab node1,node3 --bytes none
 expect expect-both 3 lab node1,node3 --op allreduce --plan group
 expect expect-no-plan 3 lab node1,node3 --plan nothing
 expect expect-machine 3 "$coalctl" expect node1,node3
+# A job that began while node2 gave half, and later the uplinks of leaf3 did.
+expect expect-job 0 "$coalctl" job show 7 --machine lab --bytes 2M
+expect expect-job-plain 0 "$coalctl" job show 7
+expect expect-job-no-machine 3 "$coalctl" job show 7 --op allreduce
 # The rest names folders of the build.
 check "expect --machine nowhere" sh -c '"$0" expect node1 --machine nowhere 2>&1 |
     grep -q "^coalmine-probe: --machine = nowhere: allowed is a file, or"' \

@@ -51,6 +51,18 @@ store_put_occasion(struct store *st, const json_t *occasion)
 	json_array_append(occasions, (json_t *)(uintptr_t)occasion);
 }
 
+static json_t *kept_shares; /* the newest row */
+static unsigned shares_count;
+
+void
+store_put_shares(struct store *st, const json_t *shares)
+{
+	(void)st;
+	json_decref(kept_shares);
+	kept_shares = json_deep_copy(shares);
+	shares_count++;
+}
+
 /* Nodes n0 to n15, four on each leaf, for the ledger. */
 static struct node nodes[16];
 
@@ -366,7 +378,25 @@ test_join(void **state)
 	    " \"p99\", \"value\": 8.0},"
 	    " {\"at_unix_ns\": 3000000000000, \"test\": \"lat\", \"of\":"
 	    " \"p99\", \"value\": 1.5}]");
-	struct job_around around = { verdicts, events, impacts, 9000 * NS };
+	/* 2000: n1 at half; 5000: the uplinks of leaf1, where the job does not
+	 * cross, n2, and one of others; 7500: all is well, n2 unknown */
+	json_t *shares = read_json(
+	    "[{\"at_unix_ns\": 9000000000000000, \"slow\": []},"
+	    " {\"at_unix_ns\": 7500000000000, \"known\": \"n1\","
+	    " \"slow\": []},"
+	    " {\"at_unix_ns\": 5000000000000, \"known\": \"n[1-3]\","
+	    " \"slow\": [{\"kind\": \"leaf\", \"subject\": \"leaf1\","
+	    " \"share\": 0.1}, {\"kind\": \"node\", \"subject\": \"n2\","
+	    " \"share\": 0.25}, {\"kind\": \"node\", \"subject\": \"n3\","
+	    " \"share\": 0.05}]},"
+	    " {\"at_unix_ns\": 2000000000000, \"known\": \"n[1-2]\","
+	    " \"slow\": [{\"kind\": \"node\", \"subject\": \"n1\","
+	    " \"share\": 0.5}]},"
+	    " {\"at_unix_ns\": 1000000000000, \"known\": \"n[1-2]\","
+	    " \"slow\": [{\"kind\": \"node\", \"subject\": \"n1\","
+	    " \"share\": 0.01}]}]");
+	struct job_around around = { verdicts, events, impacts, shares,
+		9000 * NS };
 	json_t *job = read_json(JOB), *list, *first;
 
 	(void)state;
@@ -387,10 +417,60 @@ test_join(void **state)
 	assert_true(fabs(member_number(first, "during") - 4) < 1e-9);
 	assert_true(fabs(member_number(first, "before") - 1.5) < 1e-9);
 	assert_null(json_object_get(first, "after"));
+	list = json_object_get(job, "expectation");
+	first = json_object_get(list, "before");
+	assert_true(member_number(first, "share") == 0.5);
+	first = json_object_get(list, "during");
+	assert_true(member_number(first, "share") == 0.25);
+	assert_int_equal(json_array_size(json_object_get(first, "slow")), 1);
+	first = json_object_get(list, "after");
+	assert_true(member_number(first, "share") == 1);
+	assert_int_equal(json_array_size(json_object_get(first, "unknown")), 1);
+	/* one of two leaves uses their uplinks */
+	json_object_set_new(json_object_get(job, "leaves"), "leaf2",
+	    json_true());
+	job_join(job, &around);
+	first = json_object_get(json_object_get(job, "expectation"), "during");
+	assert_true(member_number(first, "share") == 0.1);
+	json_decref(shares);
 	json_decref(job);
 	json_decref(verdicts);
 	json_decref(events);
 	json_decref(impacts);
+}
+
+/* A row is kept when it says something new, and once a day. */
+static void
+test_shares_are_kept(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	json_t *shares = read_json(
+	    "{\"nodes\": [{\"node\": \"n1\", \"share\": 1, \"spread\": 0.02,"
+	    " \"rounds\": 3}, {\"node\": \"n2\", \"share\": 0.5,"
+	    " \"spread\": 0.03, \"rounds\": 2}, {\"node\": \"n3\","
+	    " \"share\": 1, \"spread\": 0.02, \"rounds\": 0}],"
+	    " \"leaves\": [{\"leaf\": \"l1\", \"share\": 0.4,"
+	    " \"spread\": 0.02, \"rounds\": 1}]}");
+	const json_t *slow;
+
+	(void)state;
+	shares_count = 0;
+	jobs_shares(js, shares, T0 * NS);
+	jobs_shares(js, shares, (T0 + 80000) * NS);
+	assert_int_equal(shares_count, 1);
+	assert_string_equal(member_text(kept_shares, "known"), "n[1-2]");
+	slow = json_object_get(kept_shares, "slow");
+	assert_int_equal(json_array_size(slow), 2);
+	assert_string_equal(member_text(json_array_get(slow, 1), "kind"),
+	    "leaf");
+	jobs_shares(js, shares, (T0 + 86400) * NS);
+	assert_int_equal(shares_count, 2);
+	json_object_set_new(json_array_get(json_object_get(shares, "nodes"), 2),
+	    "rounds", json_integer(1));
+	jobs_shares(js, shares, (T0 + 86460) * NS);
+	assert_int_equal(shares_count, 3);
+	json_decref(shares);
+	jobs_free(js);
 }
 
 static void
@@ -406,7 +486,7 @@ test_worst(void **state)
 	    " \"start_unix_ns\": 1000000000000},"
 	    " {\"job\": \"10\", \"node_count\": 1, \"nodes\": \"n1\","
 	    " \"start_unix_ns\": 6000000000000}]");
-	struct job_around around = { verdicts, NULL, NULL, 9000 * NS };
+	struct job_around around = { verdicts, NULL, NULL, NULL, 9000 * NS };
 	json_t *list = job_worst(jobs, &around);
 
 	(void)state;
@@ -495,6 +575,7 @@ main(void)
 		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_without_a_source_nothing_is_there),
 		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_shares_are_kept),
 		cmocka_unit_test(test_worst),
 		cmocka_unit_test(test_what_a_job_costs),
 	};
@@ -508,5 +589,6 @@ main(void)
 	unlink(key);
 	rmdir(dir);
 	json_decref(rows);
+	json_decref(kept_shares);
 	return rc;
 }

@@ -389,7 +389,20 @@ test_jobs(void **state)
 	put_job(f, "1", 40, 0);
 	put_job(f, "5", 50, 0);
 	put_job(f, "1", 40, 60);
+	for (int i = 0; i < 3; i++) {
+		list = json_pack("{s:i, s:s, s:[]}", "at_unix_ns", 10 + 10 * i,
+		    "known", i == 0 ? "n1" : "n[1-2]", "slow");
+		store_put_shares(f->st, list);
+		json_decref(list);
+	}
 	fix_reopen(f);
+	list = fix_ask(f, STORE_SHARES,
+	    json_loads("{\"from_unix_ns\": 10, \"to_unix_ns\": 30}", 0, NULL),
+	    0);
+	assert_int_equal(json_array_size(list), 2);
+	assert_string_equal(member_text(json_array_get(list, 0), "known"),
+	    "n[1-2]");
+	json_decref(list);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		list = fix_ask(f, STORE_JOBS, json_loads(rows[i].args, 0, NULL),
 		    0);
