@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_rules.sh - rules, alerts and the example configuration are what promtool
+# test_rules.sh - rules, alerts and the example of a scrape are what promtool
 # accepts, and the alerts do what they are for; a rule that is spoilt is found.
 set -u
 command -v promtool >/dev/null || {
@@ -26,7 +26,6 @@ cd "$work" || exit 1
 check promtool check rules coalmine.rules.yml coalmine.alerts.yml
 check promtool check config scrape.yml
 check promtool test rules rules_test.yml
-! command -v amtool >/dev/null || check amtool check-config alertmanager.yml
 
 # Every alert is tried, and says what it should.
 for alert in $(sed -n 's/.*alert: //p' coalmine.alerts.yml); do
