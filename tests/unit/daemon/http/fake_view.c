@@ -66,6 +66,7 @@ view_nodes(struct view *v, struct strbuf *ret)
 	char *text;
 
 	(void)v;
+	fake.made_ns += fake.make_ns;
 	for (int i = 0; i < fake.nodes; i++)
 		json_array_append_new(list, fake_node(i));
 	text = json_dumps(list, JSON_COMPACT);

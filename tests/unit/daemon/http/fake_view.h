@@ -15,7 +15,9 @@ struct fake {
 	json_t *verdicts;       /* likewise */
 	struct series *series;  /* NULL: none yet */
 	uint64_t since_unix_ns; /* of the states; 0: an hour ago */
-	int scored;             /* node3 is far from its peers */
+	uint64_t make_ns;       /* what a list of nodes takes, in made_ns */
+	uint64_t made_ns;
+	int scored; /* node3 is far from its peers */
 	char last_by[160];
 	int stopped;
 	int enabled;
