@@ -192,6 +192,9 @@ http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
     http_get_run, http_get_counters, http_get_diags, http_get_nodes,
     http_get_targets, http_get_forecast, http_get_baseline, http_get_verdicts;
 /* http_jobs.c: jobs, for those who may see them */
+enum http_jobs { HTTP_JOBS_NONE, HTTP_JOBS_OWN, HTTP_JOBS_ALL };
+enum http_jobs http_jobs_seen(const struct http *h,
+    const struct http_request *req);
 http_handler http_get_jobs, http_get_job, http_get_worst, http_get_costs;
 /* http_records.c: all records of a run, in pieces */
 http_handler http_get_records;

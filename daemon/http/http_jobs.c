@@ -36,14 +36,27 @@ struct jobs_question {
 	json_t *answers[ASK_MAX];
 };
 
-/* 1: args are of what the asker may see; 0: it was refused. The proxy speaks
- * for a user even where its own certificate might see more. */
-static int
-may_see(struct http *h, struct http_request *req, json_t *args)
+/* The proxy speaks for a user even where its own certificate might see more. */
+enum http_jobs
+http_jobs_seen(const struct http *h, const struct http_request *req)
 {
 	int is_proxy = h->jobs_proxy[0] != '\0' && req->door == HTTP_DOOR_TLS &&
 	    strcmp(req->who, h->jobs_proxy) == 0;
 	const char *user = req->head.user;
+
+	if (!view_has_jobs(h->view))
+		return HTTP_JOBS_NONE;
+	if (is_proxy)
+		return user != NULL && user[0] != '\0' ? HTTP_JOBS_OWN
+						       : HTTP_JOBS_NONE;
+	return req->right >= HTTP_MAY_ORDER ? HTTP_JOBS_ALL : HTTP_JOBS_NONE;
+}
+
+/* 1: args are of what the asker may see; 0: it was refused. */
+static int
+may_see(struct http *h, struct http_request *req, json_t *args)
+{
+	enum http_jobs seen = http_jobs_seen(h, req);
 	char owner[VIEW_OWNER_BYTES];
 
 	if (!view_has_jobs(h->view)) {
@@ -51,12 +64,11 @@ may_see(struct http *h, struct http_request *req, json_t *args)
 		    "jobs are not asked for: jobs.source is off");
 		return 0;
 	}
-	if (is_proxy && user != NULL && user[0] != '\0') {
-		view_job_owner(h->view, user, owner);
+	if (seen == HTTP_JOBS_OWN) {
+		view_job_owner(h->view, req->head.user, owner);
 		json_object_set_new(args, "owner", text_json(owner));
-		return 1;
 	}
-	if (!is_proxy && req->right >= HTTP_MAY_ORDER)
+	if (seen != HTTP_JOBS_NONE)
 		return 1;
 	http_fail(req, 403, "forbidden",
 	    "jobs are for operators, and a user's own for that user by way "

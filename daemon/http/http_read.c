@@ -160,11 +160,15 @@ http_post_check(struct http *h, struct http_request *req, const char *part)
 void
 http_get_version(struct http *h, struct http_request *req, const char *part)
 {
-	(void)h;
+	static const char *const seen[] = { [HTTP_JOBS_NONE] = NULL,
+		[HTTP_JOBS_OWN] = "own",
+		[HTTP_JOBS_ALL] = "all" };
+
 	(void)part;
 	http_reply_json(req, 200,
-	    json_pack("{s:s,s:s,s:i}", "name", "coalmine", "version",
-		COALMINE_VERSION, "api", 1));
+	    json_pack("{s:s,s:s,s:i,s:s*}", "name", "coalmine", "version",
+		COALMINE_VERSION, "api", 1, "jobs",
+		seen[http_jobs_seen(h, req)]));
 }
 
 /* The store's alarm is a diagnosis like any other. */

@@ -7,6 +7,7 @@
 import { get, maybe } from "./api.js";
 import { campaignPage, campaignsPage, forecastPage } from "./campaigns.js";
 import { h } from "./dom.js";
+import { jobPage, jobsPage } from "./jobs.js";
 import { nodePage } from "./node.js";
 import { eventsPage, overview } from "./overview.js";
 import { runPage, runsPage } from "./runs.js";
@@ -18,13 +19,14 @@ const MANY_NODES = 2000;
 
 /* Key: what it does, for people who have no pointer. */
 const KEYS = { o: "#/", r: "#/runs", c: "#/campaigns", f: "#/forecast",
-	e: "#/events" };
+	e: "#/events", j: "#/jobs" };
 
 const PAGES = { "": (arg, parameters) => overview(parameters, change),
 	runs: (arg, parameters) => runsPage(parameters),
 	run: (arg, parameters) => runPage(arg, parameters, change),
 	node: nodePage, campaigns: campaignsPage, campaign: campaignPage,
-	forecast: forecastPage, events: eventsPage };
+	forecast: forecastPage, events: eventsPage, job: jobPage,
+	jobs: (arg, parameters) => jobsPage(parameters, change) };
 
 const main = document.getElementById("main");
 
@@ -229,6 +231,7 @@ function begin() {
 	document.getElementById("theme").addEventListener("click", nextTheme);
 	get("version").then(v => {
 		document.getElementById("version").textContent = v.version;
+		document.getElementById("nav-jobs").hidden = !v.jobs;
 	}).catch(() => {});
 	learnNames().catch(() => {});
 	refresh();

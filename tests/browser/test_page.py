@@ -6,12 +6,17 @@ follow the reader, 10,000 nodes are one picture, and neither the script nor the
 security policy has anything to complain of. Whether it is good to look at is
 for people: with PICTURES=DIR in the environment every look is kept there.
 """
+import contextlib
 import os
 import re
+import select
 import signal
+import socket
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 
 import browser
 
@@ -22,19 +27,46 @@ PICTURES = os.environ.get("PICTURES")
 PAGES = ("", "#/?test=lat&days=30", "#/run/gpcnet-quick-199",
          "#/run/gpcnet-quick-199?pairs=lat,%20isolated", "#/run/plans-1",
          "#/run/gpcnet-quick-195", "#/node/node7", "#/runs", "#/campaigns",
-         "#/campaign/matrix", "#/forecast", "#/events", "#/run/none")
+         "#/campaign/matrix", "#/forecast", "#/events", "#/run/none",
+         "#/jobs", "#/job/4711")
+
+
+def forward(to):
+    """Whom the browser connects to, as an operator: the socket of that name,
+    which a browser cannot open. The port."""
+    class One(socketserver.BaseRequestHandler):
+        def handle(self):
+            # Either side may be gone: so is the connection then.
+            with socket.socket(socket.AF_UNIX) as other, \
+                    contextlib.suppress(OSError):
+                other.connect(to)
+                ways = {self.request: other, other: self.request}
+                while True:
+                    for ready in select.select(list(ways), [], [])[0]:
+                        piece = ready.recv(1 << 16)
+                        if piece == b"":
+                            return
+                        ways[ready].sendall(piece)
+
+    socketserver.ThreadingTCPServer.daemon_threads = True
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), One)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
 
 
 class Server:
-    """serve_page; how many nodes it makes up."""
+    """serve_page; how many nodes it makes up. Its url is for operators."""
 
     def __init__(self, nodes):
         plans = os.path.join(os.path.dirname(__file__), "plans.json")
         self.child = subprocess.Popen([SERVE, "0", str(nodes), plans],
                                       stdout=subprocess.PIPE, text=True)
-        self.url = self.child.stdout.readline().strip()
+        self.reader_url = self.child.stdout.readline().strip()
+        self.url = "http://127.0.0.1:%d/" % forward(
+            self.child.stdout.readline().strip())
 
     def __enter__(self):
+        Server.newest = self
         return self.url
 
     def __exit__(self, *_):
@@ -191,6 +223,22 @@ def test_lists(b, url):
     shows(b, url + "#/events", "Events")
 
 
+def test_jobs(b, url):
+    shows(b, url + "#/jobs", "4713.*lammps.*RUNNING",
+          "cost those beside them.*lammps.*costs.*\\+9.42 %")
+    check(b.run("!document.getElementById('nav-jobs').hidden"), "no way there")
+    keep(b, "jobs")
+    shows(b, url + "#/job/4711", "Job 4711: .*user-3f9ac01b22.*node\\[5-8\\]",
+          "before.*100 %.*during.*50.0 %.*node7 50.0 %")
+    keep(b, "job")
+    shows(b, url + "#/job/4712_3", "node9")
+    # For readers there is no such page.
+    b.go(Server.newest.reader_url)
+    b.wait("document.getElementById('version').textContent")
+    check(b.run("document.getElementById('nav-jobs').hidden"),
+          "a way for readers")
+
+
 def test_keyboard(b, url):
     b.go(url)
     for key, place in (("r", "#/runs"), ("c", "#/campaigns"),
@@ -276,7 +324,7 @@ def test_narrow(b, url):
 TESTS = (test_overview, test_choice_is_a_link, test_one_run_is_an_hour,
          test_run,
          test_all_pairs, test_plans, test_reports, test_node,
-         test_lists, test_campaigns_apart, test_keyboard,
+         test_lists, test_campaigns_apart, test_jobs, test_keyboard,
          test_focus_outlives_a_renewal,
          test_colours, test_narrow)
 

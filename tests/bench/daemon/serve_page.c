@@ -3,7 +3,7 @@
  * serve_page.c - a made-up cluster behind the real page, metrics and API, for
  * looking at them: serve_page PORT [NODES [RECORDS]], 0 for any free port;
  * RECORDS is a JSON array of records, shown as run plans-1. It says its
- * address; it ends with the terminal or kill.
+ * address, and the socket for operators; it ends with the terminal or kill.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -259,6 +259,60 @@ live_run(uint64_t now_unix_ns)
 	    "remaining_s", 27);
 }
 
+/* Three jobs; one was on node7, whose links lost half their rate meanwhile. */
+static void
+put_jobs(struct target *t, uint64_t now_unix_ns)
+{
+	static const struct {
+		const char *job, *name, *nodes;
+		int ago_h, lasts_h; /* 0: it runs */
+	} jobs[] = { { "4711", "lammps", "node[5-8]", 6, 4 },
+		{ "4712_3", "gromacs", "node[1-2,9]", 5, 1 },
+		{ "4713", "lammps", "node[1-4]", 1, 0 } };
+	json_int_t now = (json_int_t)now_unix_ns, hour = (json_int_t)HOUR_NS;
+	json_t *o;
+
+	for (size_t i = 0; i < ARRAY_LEN(jobs); i++) {
+		o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:{s:b, "
+			      "s:b}, s:I}",
+		    "job", jobs[i].job, "whole", jobs[i].job, "owner",
+		    "user-3f9ac01b22", "name", jobs[i].name, "state",
+		    jobs[i].lasts_h > 0 ? "COMPLETED" : "RUNNING", "nodes",
+		    jobs[i].nodes, "node_count", 4, "leaves", "leaf1", 1,
+		    "leaf2", 1, "start_unix_ns", now - jobs[i].ago_h * hour);
+		if (jobs[i].lasts_h > 0)
+			json_object_set_new(o, "end_unix_ns",
+			    json_integer(now -
+				(jobs[i].ago_h - jobs[i].lasts_h) * hour));
+		store_put_batch_job(t->store, o);
+		json_decref(o);
+	}
+	for (int i = 0; i < 3; i++) {
+		o = json_pack("{s:I, s:s, s:[]}", "at_unix_ns",
+		    now - (7 - 3 * i) * hour, "known", "node[1-8]", "slow");
+		if (i == 1)
+			json_array_append_new(json_object_get(o, "slow"),
+			    json_pack("{s:s, s:s, s:f, s:f}", "kind", "node",
+				"subject", "node7", "share", 0.5, "spread",
+				0.03));
+		store_put_shares(t->store, o);
+		json_decref(o);
+		for (int k = 0; k < 4; k++) {
+			o = json_pack("{s:s, s:I, s:I, s:s, s:s, s:i, s:f, "
+				      "s:f, s:[f, f, f, f]}",
+			    "job", jobs[i].job, "start_unix_ns",
+			    now - jobs[i].ago_h * hour, "at_unix_ns",
+			    now - jobs[i].ago_h * hour + k, "test",
+			    k % 2 == 0 ? "mesh" : "lat", "name", jobs[i].name,
+			    "sign", 1, "log_ratio", i == 1 ? 0.001 : 0.09,
+			    "beside_node_s", 7200.0, "placebos", 0.001, -0.001,
+			    0.002, 0.0005);
+			store_put_occasion(t->store, o);
+			json_decref(o);
+		}
+	}
+}
+
 /* *port becomes the one that was got. */
 static int
 listen_on(int *port)
@@ -302,9 +356,10 @@ end_cb(evutil_socket_t fd, short what, void *arg)
 static void
 serve(struct event_base *base, int port, const char *dir, const char *plans)
 {
+	char *socket = xasprintf("%s/http.sock", dir);
 	struct store_options so = { .dir = dir };
 	struct http_options o = { .listen = "",
-		.socket = "",
+		.socket = socket,
 		.tls_listen = "",
 		.connections_max = 64 };
 	struct target t = { .series = series_new() };
@@ -313,6 +368,7 @@ serve(struct event_base *base, int port, const char *dir, const char *plans)
 
 	if (store_open(&so, base, &t.store) < 0)
 		exit(1);
+	put_jobs(&t, now_unix_ns);
 	put_matrix(&t, now_unix_ns);
 	for (int i = RUNS; i >= 1; i--)
 		put_run(&t, i, now_unix_ns);
@@ -322,10 +378,11 @@ serve(struct event_base *base, int port, const char *dir, const char *plans)
 	fake.verdicts = verdicts_of(now_unix_ns);
 	fake.series = t.series;
 	fake.scored = 1;
+	fake.jobs = 1;
 	o.listen_fd = listen_on(&port);
 	if (http_open(&o, base, NULL, t.store, &http) < 0)
 		exit(1);
-	printf("http://127.0.0.1:%d/\n", port);
+	printf("http://127.0.0.1:%d/\n%s\n", port, socket);
 	fflush(stdout);
 	event_base_dispatch(base);
 	http_close(http);
@@ -333,6 +390,7 @@ serve(struct event_base *base, int port, const char *dir, const char *plans)
 	series_free(t.series);
 	json_decref(fake.runs);
 	json_decref(fake.verdicts);
+	free(socket);
 }
 
 int

@@ -104,6 +104,10 @@ def main():
                            ("proxy", None), ("proxy", "")):
             for path in ("jobs", "jobs/7", "jobs/worst"):
                 assert ask(c, path, cert, user)[0] == 403, (cert, user)
+        for cert, user, seen in ((None, None, None), ("boss", None, "all"),
+                                 ("proxy", "ann", "own"), ("proxy", "", None),
+                                 ("other", "ann", None)):
+            assert ask(c, "version", cert, user)[1].get("jobs") == seen
         assert names(ask(c, "jobs", "proxy", "ann")) == ["7"]
         assert names(ask(c, "jobs", "proxy", "bob")) == ["8_1", "8_2"]
         assert names(ask(c, "jobs/8", "proxy", "bob")) == ["8_1", "8_2"]
