@@ -63,39 +63,86 @@ const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
 	"undetermined", "rail", "drift", "prediction", "port", "intermittent",
 	"fleet", "link-errors", "mtu", "stuck", "spine" };
 
-const char *const names_link_errors[LINK_ERROR_MAX] = { "corruption", "flap",
-	"retransmit", "discard" };
+const char *const names_link_errors[LINK_KIND_MAX] = { "corruption", "flap",
+	"retransmit", "discard", "corrected", "pcie", "device", "throttle",
+	"congestion" };
 
 /* rx_dropped and its like are not here: they count what nobody had asked for
- * and what the host was too slow for. Congestion (xmit_wait, CNPs, pauses) is
- * no error either. */
+ * and what the host was too slow for. Of NVIDIA's Xid errors those that a
+ * program causes are not either. */
 const struct link_counter names_link_counters[] = {
-	/* Ethernet, of the kernel */
-	{ "carrier_changes", LINK_FLAP },
-	{ "rx_crc_errors", LINK_CORRUPTION },
-	{ "rx_frame_errors", LINK_CORRUPTION },
-	{ "tx_carrier_errors", LINK_CORRUPTION },
+	/* Ethernet, of the kernel; the last by ethtool's and DCB's netlink */
+	{ "carrier_changes", LINK_FLAP, 0, 0 },
+	{ "rx_crc_errors", LINK_CORRUPTION, 0, 0 },
+	{ "rx_frame_errors", LINK_CORRUPTION, 0, 0 },
+	{ "tx_carrier_errors", LINK_CORRUPTION, 0, 0 },
+	{ "fec_uncorrectable_blocks", LINK_CORRUPTION, 0, 0 },
+	{ "fec_corrected_blocks", LINK_CORRECTED, 0, 0 },
+	{ "pause_rx_frames", LINK_CONGESTION, 0, 0 },
+	{ "pause_tx_frames", LINK_CONGESTION, 0, 0 },
+	{ "pfc_rx_frames", LINK_CONGESTION, 0, 0 },
+	{ "pfc_tx_frames", LINK_CONGESTION, 0, 0 },
 	/* ports/N/counters of InfiniBand and RoCE */
-	{ "symbol_error", LINK_CORRUPTION },
-	{ "port_rcv_errors", LINK_CORRUPTION },
-	{ "local_link_integrity_errors", LINK_CORRUPTION },
-	{ "link_error_recovery", LINK_FLAP },
-	{ "link_downed", LINK_FLAP },
-	{ "port_xmit_discards", LINK_DISCARD },
+	{ "symbol_error", LINK_CORRUPTION, 0, 0 },
+	{ "port_rcv_errors", LINK_CORRUPTION, 0, 0 },
+	{ "local_link_integrity_errors", LINK_CORRUPTION, 0, 0 },
+	{ "link_error_recovery", LINK_FLAP, 0, 0 },
+	{ "link_downed", LINK_FLAP, 0, 0 },
+	{ "port_xmit_discards", LINK_DISCARD, 0, 0 },
+	{ "port_xmit_wait", LINK_CONGESTION, 0, 0 },
 	/* hw_counters of mlx5, bnxt_re and EFA */
-	{ "rx_icrc_encapsulated", LINK_CORRUPTION },
-	{ "local_ack_timeout_err", LINK_RETRANSMIT },
-	{ "packet_seq_err", LINK_RETRANSMIT },
-	{ "implied_nak_seq_err", LINK_RETRANSMIT },
-	{ "out_of_sequence", LINK_RETRANSMIT },
-	{ "roce_adp_retrans", LINK_RETRANSMIT },
-	{ "to_retransmits", LINK_RETRANSMIT },
-	{ "seq_err_naks_rcvd", LINK_RETRANSMIT },
-	{ "retrans_pkts", LINK_RETRANSMIT },
+	{ "rx_icrc_encapsulated", LINK_CORRUPTION, 0, 0 },
+	{ "local_ack_timeout_err", LINK_RETRANSMIT, 0, 0 },
+	{ "packet_seq_err", LINK_RETRANSMIT, 0, 0 },
+	{ "implied_nak_seq_err", LINK_RETRANSMIT, 0, 0 },
+	{ "out_of_sequence", LINK_RETRANSMIT, 0, 0 },
+	{ "roce_adp_retrans", LINK_RETRANSMIT, 0, 0 },
+	{ "to_retransmits", LINK_RETRANSMIT, 0, 0 },
+	{ "seq_err_naks_rcvd", LINK_RETRANSMIT, 0, 0 },
+	{ "retrans_pkts", LINK_RETRANSMIT, 0, 0 },
+	{ "retrans_timeout_events", LINK_RETRANSMIT, 0, 0 },
+	{ "impaired_remote_conn_events", LINK_CONGESTION, 0, 0 },
+	{ "np_cnp_sent", LINK_CONGESTION, 0, 0 },
+	{ "rp_cnp_handled", LINK_CONGESTION, 0, 0 },
+	{ "np_ecn_marked_roce_packets", LINK_CONGESTION, 0, 0 },
 	/* telemetry of Slingshot */
-	{ "hni_pcs_uncorrected_cw", LINK_CORRUPTION },
-	{ "hni_llr_tx_replay_event", LINK_RETRANSMIT },
-	{ NULL, LINK_ERROR_MAX },
+	{ "hni_pcs_uncorrected_cw", LINK_CORRUPTION, 0, 0 },
+	{ "hni_pcs_corrected_cw", LINK_CORRECTED, 0, 0 },
+	{ "hni_llr_tx_replay_event", LINK_RETRANSMIT, 0, 0 },
+	{ "hni_rx_paused_std", LINK_CONGESTION, 0, 0 },
+	/* PCIe, of NICs and GPUs */
+	{ "aer_correctable", LINK_PCIE, 0, 0 },
+	{ "aer_nonfatal", LINK_PCIE, 0, 0 },
+	{ "aer_fatal", LINK_PCIE, 0, 1 },
+	/* GPUs: NVML's fields, RAS and XGMI of AMD's driver */
+	{ "nvlink_crc_errors", LINK_CORRUPTION, 0, 0 },
+	{ "nvlink_replays", LINK_RETRANSMIT, 0, 0 },
+	{ "nvlink_recoveries", LINK_FLAP, 0, 0 },
+	{ "pcie_replays", LINK_PCIE, 0, 0 },
+	{ "memory_corrected", LINK_CORRECTED, 0, 0 },
+	{ "memory_uncorrectable", LINK_DEVICE, 0, 1 },
+	{ "remapped_rows", LINK_DEVICE, 0, 0 },
+	{ "remap_pending", LINK_DEVICE, 1, 0 },
+	{ "remap_failed", LINK_DEVICE, 1, 1 },
+	{ "retired_pages", LINK_DEVICE, 0, 0 },
+	{ "xgmi_errors", LINK_CORRUPTION, 0, 0 },
+	{ "throttle_thermal", LINK_THROTTLE, 1, 0 },
+	{ "throttle_power_brake", LINK_THROTTLE, 1, 0 },
+	{ "gpu_lost", LINK_DEVICE, 1, 1 },
+	/* of the kernel's log */
+	{ "gpu_resets", LINK_DEVICE, 1, 0 },
+	{ "xid_48", LINK_DEVICE, 1, 1 },  /* memory, two bits */
+	{ "xid_63", LINK_DEVICE, 1, 0 },  /* a row will be remapped */
+	{ "xid_64", LINK_DEVICE, 1, 1 },  /* and could not be */
+	{ "xid_74", LINK_DEVICE, 1, 0 },  /* NVLink */
+	{ "xid_79", LINK_DEVICE, 1, 1 },  /* fell off the bus */
+	{ "xid_92", LINK_DEVICE, 1, 0 },  /* many corrected bits */
+	{ "xid_94", LINK_DEVICE, 1, 0 },  /* memory, one program hit */
+	{ "xid_95", LINK_DEVICE, 1, 1 },  /* memory, all programs hit */
+	{ "xid_119", LINK_DEVICE, 1, 0 }, /* its own processor hangs */
+	{ "xid_120", LINK_DEVICE, 1, 0 },
+	{ "xid_140", LINK_DEVICE, 1, 0 }, /* memory, not recovered */
+	{ NULL, LINK_KIND_MAX, 0, 0 },
 };
 
 const struct link_counter *

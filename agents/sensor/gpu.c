@@ -1,77 +1,124 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu.c - whether somebody computes on this node's GPUs: a job may leave the
- * cores idle and the GPUs not.
+ * gpu.c - whether somebody computes on this node's GPUs, since a job may leave
+ * the cores idle and the GPUs not; and how they are: of NVIDIA's as NVML says
+ * in one call, of AMD's as the driver's RAS files do, of both as the kernel's
+ * log does. NVML is closed after each look: who holds it keeps a GPU from being
+ * reset.
  */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agents/sensor/sensor.h"
+#include "common/member.h"
 #include "common/str.h"
+#include "schema/names.h"
 
 #define NVML_INSUFFICIENT_SIZE                                                 \
 	7 /* there are more than the room that was given */
+#define NVML_GPU_IS_LOST 15
+
+/* nvmlFieldValue_t; type: a double, or a number of 4 or 8 bytes. */
+struct field {
+	unsigned id, scope;
+	long long at_us, took_us;
+	int type, code;
+	union {
+		double d;
+		uint32_t u32;
+		uint64_t u64;
+	} value;
+};
+enum { FIELD_DOUBLE, FIELD_U32, FIELD_LONG, FIELD_U64, FIELD_S64 };
 
 struct nvml {
+	void *so;
 	int (*init)(void);
 	int (*shutdown)(void);
 	int (*count)(unsigned *ret);
 	int (*at)(unsigned i, void **ret);
+	/* NULL where the driver is too old */
+	int (*at_pci)(const char *pci, void **ret);
 	int (*processes)(void *gpu, unsigned *count, void *ret);
+	int (*fields)(void *gpu, int count, struct field *ret);
+	int (*throttle)(void *gpu, unsigned long long *ret_reasons);
 };
+
+#define CALL(member, symbol, must)                                             \
+	{                                                                      \
+		symbol, offsetof(struct nvml, member), must                    \
+	}
+static const struct {
+	const char *symbol;
+	size_t at;
+	int must;
+} calls[] = {
+	CALL(init, "nvmlInit_v2", 1),
+	CALL(shutdown, "nvmlShutdown", 1),
+	CALL(count, "nvmlDeviceGetCount_v2", 1),
+	CALL(at, "nvmlDeviceGetHandleByIndex_v2", 1),
+	CALL(at_pci, "nvmlDeviceGetHandleByPciBusId_v2", 0),
+	CALL(processes, "nvmlDeviceGetComputeRunningProcesses", 0),
+	CALL(fields, "nvmlDeviceGetFieldValues", 0),
+	CALL(throttle, "nvmlDeviceGetCurrentClocksThrottleReasons", 0),
+};
+
+static void
+nvml_close(struct nvml *n)
+{
+	n->shutdown();
+	dlclose(n->so);
+}
+
+/* 0, or -1: there is none that works. */
+static int
+nvml_open(struct nvml *n)
+{
+	int ok;
+
+	memset(n, 0, sizeof(*n));
+	n->so = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	ok = n->so != NULL;
+	for (size_t i = 0; ok && i < ARRAY_LEN(calls); i++) {
+		void *f = dlsym(n->so, calls[i].symbol);
+
+		ok = f != NULL || !calls[i].must;
+		memcpy((char *)n + calls[i].at, &f, sizeof(f));
+	}
+	ok = ok && n->init() == 0;
+	if (!ok && n->so != NULL)
+		dlclose(n->so);
+	return ok ? 0 : -1;
+}
 
 /* A process is counted, not read, so that no layout matters. */
 static int
-nvml_count(const struct nvml *n, unsigned *ret_gpu)
+nvidia_busy(struct err *err)
 {
 	unsigned gpus = 0, found;
+	struct nvml n;
 	void *gpu;
 	int rc, busy = 0;
 
-	if (n->count(&gpus) != 0)
+	if (nvml_open(&n) < 0)
 		return 0;
+	if (n.processes == NULL || n.count(&gpus) != 0)
+		gpus = 0;
 	for (unsigned i = 0; i < gpus && !busy; i++) {
 		found = 0;
-		if (n->at(i, &gpu) != 0)
+		if (n.at(i, &gpu) != 0)
 			continue;
-		rc = n->processes(gpu, &found, NULL);
+		rc = n.processes(gpu, &found, NULL);
 		busy = (rc == 0 && found > 0) || rc == NVML_INSUFFICIENT_SIZE;
-		*ret_gpu = i;
+		if (busy)
+			err_say(err, "NVIDIA GPU %u: a process computes on it",
+			    i);
 	}
-	return busy;
-}
-
-static int
-nvidia_busy(struct err *err)
-{
-	static const char *const names[] = { "nvmlInit_v2", "nvmlShutdown",
-		"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2",
-		"nvmlDeviceGetComputeRunningProcesses" };
-	void *so = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL), *f;
-	void *calls[ARRAY_LEN(names)];
-	struct nvml n;
-	unsigned gpu = 0;
-	int known = so != NULL, busy = 0;
-
-	for (size_t i = 0; known && i < ARRAY_LEN(names); i++) {
-		f = dlsym(so, names[i]);
-		calls[i] = f;
-		known = f != NULL;
-	}
-	_Static_assert(sizeof(n) == sizeof(calls), "a member each");
-	if (known) {
-		memcpy(&n, calls, sizeof(n));
-		if (n.init() == 0) {
-			busy = nvml_count(&n, &gpu);
-			n.shutdown();
-		}
-	}
-	if (so != NULL)
-		dlclose(so);
-	if (busy)
-		err_say(err, "NVIDIA GPU %u: a process computes on it", gpu);
+	nvml_close(&n);
 	return busy;
 }
 
@@ -95,4 +142,151 @@ gpu_busy(const char *root, struct err *err)
 	if (d != NULL)
 		closedir(d);
 	return busy || nvidia_busy(err);
+}
+
+/* ---- how they are ---- */
+
+static void
+add(json_t *counters, const char *name, int64_t value)
+{
+	value += member_int(counters, name);
+	json_object_set_new(counters, name, json_integer(value));
+}
+
+/* Fields of nvml.h by number; two of one name are added. */
+static const struct {
+	unsigned id;
+	const char *name;
+} fields[] = {
+	{ 3, "memory_corrected" },     /* since the driver was loaded */
+	{ 4, "memory_uncorrectable" }, /* likewise */
+	{ 30, "retired_pages" },       /* by two bits */
+	{ 38, "nvlink_crc_errors" },   /* of flow control, all links */
+	{ 45, "nvlink_crc_errors" },   /* of data */
+	{ 52, "nvlink_replays" },
+	{ 59, "nvlink_recoveries" },
+	{ 94, "pcie_replays" },
+	{ 143, "remapped_rows" }, /* by uncorrectable errors */
+	{ 144, "remap_pending" },
+	{ 145, "remap_failed" },
+};
+
+/* Reasons of nvml.h; that a limit of power is reached is no fault. */
+static const struct {
+	unsigned long long bits;
+	const char *name;
+} throttles[] = {
+	{ 0x20 | 0x40, "throttle_thermal" },
+	{ 0x80, "throttle_power_brake" },
+};
+
+static void
+nvidia_read(const struct nvml *n, const char *pci, json_t *counters)
+{
+	struct field f[ARRAY_LEN(fields)] = { { .id = 0 } };
+	unsigned long long reasons = 0;
+	void *gpu;
+	int rc = n->at_pci == NULL ? -1 : n->at_pci(pci, &gpu);
+
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		f[i].id = fields[i].id;
+	if (rc == 0 && n->fields != NULL)
+		rc = n->fields(gpu, ARRAY_LEN(fields), f);
+	if (rc == NVML_GPU_IS_LOST)
+		add(counters, "gpu_lost", 1);
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(fields); i++)
+		if (f[i].code == 0 && f[i].type != FIELD_DOUBLE)
+			add(counters, fields[i].name,
+			    f[i].type == FIELD_U32
+				? (int64_t)f[i].value.u32
+				: (int64_t)(f[i].value.u64 & INT64_MAX));
+	if (rc != 0 || n->throttle == NULL || n->throttle(gpu, &reasons) != 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(throttles); i++)
+		if ((reasons & throttles[i].bits) != 0)
+			add(counters, throttles[i].name, 1);
+}
+
+/* ras/BLOCK_err_count: "ue: 0", "ce: 12". */
+static void
+amd_read(const char *device, json_t *counters)
+{
+	struct dirent *de;
+	int64_t ue, ce;
+	char ras[900];
+	DIR *d;
+
+	snprintf(ras, sizeof(ras), "%s/ras", device);
+	d = opendir(ras);
+	while (d != NULL && (de = readdir(d)) != NULL) {
+		int is_link = strncmp(de->d_name, "xgmi", 4) == 0;
+
+		if (strstr(de->d_name, "_err_count") == NULL ||
+		    sensor_words(ras, de->d_name, "ue:", &ue) < 0 ||
+		    sensor_words(ras, de->d_name, "ce:", &ce) < 0)
+			continue;
+		add(counters, is_link ? "xgmi_errors" : "memory_uncorrectable",
+		    ue);
+		add(counters, is_link ? "xgmi_errors" : "memory_corrected", ce);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+void
+gpu_read(const char *root, const json_t *gpus, json_t *rows)
+{
+	char device[600];
+	json_t *gpu, *counters;
+	struct nvml n;
+	size_t i;
+	int is_open = 0;
+
+	json_array_foreach (gpus, i, gpu) {
+		const char *pci = member_text(gpu, "pci");
+		int is_nvidia = strcmp(member_text(gpu, "vendor"), "nvidia") ==
+		    0;
+
+		if (str_format(device, sizeof(device),
+			"%s/sys/bus/pci/devices/%s", root, pci) < 0)
+			continue;
+		counters = sensor_row(rows, pci);
+		sensor_aer(device, counters);
+		amd_read(device, counters);
+		if (is_nvidia && !is_open)
+			is_open = nvml_open(&n) == 0 ? 1 : -1;
+		if (is_nvidia && is_open > 0)
+			nvidia_read(&n, pci, counters);
+	}
+	if (is_open > 0)
+		nvml_close(&n);
+}
+
+/* "... NVRM: Xid (PCI:0000:1a:00): 79, pid=..."; "... amdgpu 0000:c1:00.0:
+ * amdgpu: GPU reset begin!". */
+void
+gpu_log_take(const char *line, json_t *rows)
+{
+	static const char xid[] = "NVRM: Xid (PCI:", amd[] = "amdgpu ",
+			  reset[] = ": GPU reset begin";
+	const char *at = strstr(line, xid);
+	char pci[40], name[40];
+	json_t *counters;
+	unsigned code;
+
+	if (at != NULL &&
+	    sscanf(at + strlen(xid), "%29[0-9a-fA-F:]): %u", pci, &code) == 2) {
+		snprintf(name, sizeof(name), "xid_%u", code);
+		strcat(pci, ".0");
+	} else {
+		at = strstr(line, amd);
+		if (at == NULL || strstr(at, reset) == NULL ||
+		    sscanf(at + strlen(amd), "%29[0-9a-fA-F:.]", pci) != 1)
+			return;
+		pci[strcspn(pci, ".") + 2] = '\0';
+		snprintf(name, sizeof(name), "gpu_resets");
+	}
+	counters = sensor_counters(rows, pci);
+	if (counters != NULL)
+		add(counters, name, 1);
 }

@@ -4,10 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/member.h"
 #include "common/str.h"
 
 const struct sensor *const sensors[] = { &sensor_net, &sensor_ib, &sensor_cxi,
@@ -23,10 +25,11 @@ sensor_read(const char *root)
 	return nics;
 }
 
-int
-sensor_file(const char *dir, const char *file, int64_t *ret)
+/* As much as there is room for; 0 or -ENOENT. */
+static int
+text_read(const char *dir, const char *file, char *ret, size_t cap_bytes)
 {
-	char path[1024], text[64];
+	char path[1024];
 	ssize_t n;
 	int fd;
 
@@ -35,11 +38,21 @@ sensor_file(const char *dir, const char *file, int64_t *ret)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -ENOENT;
-	n = read(fd, text, sizeof(text) - 1);
+	n = read(fd, ret, cap_bytes - 1);
 	close(fd);
 	if (n <= 0)
 		return -ENOENT;
-	text[n] = '\0';
+	ret[n] = '\0';
+	return 0;
+}
+
+int
+sensor_file(const char *dir, const char *file, int64_t *ret)
+{
+	char text[64];
+
+	if (text_read(dir, file, text, sizeof(text)) < 0)
+		return -ENOENT;
 	/* Slingshot's telemetry adds "@seconds" */
 	text[strcspn(text, "@\n")] = '\0';
 	return str_to_int(text, INT64_MIN, INT64_MAX, ret) < 0 ? -EPROTO : 0;
@@ -53,6 +66,18 @@ sensor_row(json_t *nics, const char *nic)
 	json_array_append_new(nics,
 	    json_pack("{s:s, s:o}", "nic", nic, "counters", counters));
 	return counters;
+}
+
+json_t *
+sensor_counters(json_t *nics, const char *nic)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (nics, i, row)
+		if (strcmp(member_text(row, "nic"), nic) == 0)
+			return json_object_get(row, "counters");
+	return NULL;
 }
 
 void
@@ -88,4 +113,35 @@ sensor_bytes(json_t *counters, const char *rx, const char *tx, int unit_bytes)
 			    json_integer(
 				json_integer_value(units) * unit_bytes));
 	}
+}
+
+int
+sensor_words(const char *dir, const char *file, const char *word, int64_t *ret)
+{
+	char text[4096];
+	const char *at = text;
+
+	if (text_read(dir, file, text, sizeof(text)) < 0)
+		return -ENOENT;
+	while ((at = strstr(at, word)) != NULL && at != text && at[-1] != '\n')
+		at++;
+	return at == NULL || sscanf(at + strlen(word), "%" SCNd64, ret) != 1
+	    ? -EPROTO
+	    : 0;
+}
+
+void
+sensor_aer(const char *device, json_t *counters)
+{
+	static const char *const rows[][3] = {
+		{ "aer_dev_correctable", "TOTAL_ERR_COR", "aer_correctable" },
+		{ "aer_dev_nonfatal", "TOTAL_ERR_NONFATAL", "aer_nonfatal" },
+		{ "aer_dev_fatal", "TOTAL_ERR_FATAL", "aer_fatal" },
+	};
+	int64_t value;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (sensor_words(device, rows[i][0], rows[i][1], &value) == 0)
+			json_object_set_new(counters, rows[i][2],
+			    json_integer(value));
 }

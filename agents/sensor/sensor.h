@@ -33,8 +33,13 @@ json_t *sensor_read(const char *root);
 
 /* For sensors: the whole number in dir/file, 0 or -ENOENT or -EPROTO. */
 int sensor_file(const char *dir, const char *file, int64_t *ret);
+/* Likewise, of the number behind a word that begins a line. */
+int sensor_words(const char *dir, const char *file, const char *word,
+    int64_t *ret);
 /* A row of nics that is appended; its counters. */
 json_t *sensor_row(json_t *nics, const char *nic);
+/* Those of the row of that name; NULL: there is none. */
+json_t *sensor_counters(json_t *nics, const char *nic);
 /* Every number in dir becomes prefix + file name; files without one are left
  * out. */
 void sensor_dir(const char *dir, const char *prefix, json_t *counters);
@@ -43,6 +48,24 @@ void sensor_dir(const char *dir, const char *prefix, json_t *counters);
 void sensor_bytes(json_t *counters, const char *rx, const char *tx,
     int unit_bytes);
 
+/* aer_correctable, aer_nonfatal and aer_fatal of a PCI device, whose folder it
+ * is; nothing where its slot does not report errors. */
+void sensor_aer(const char *device, json_t *counters);
+
+/*
+ * ethtool.c: what the kernel tells of Ethernet's links by netlink alone: FEC,
+ * pause frames, and those of priorities (PFC). Added to the rows of their
+ * devices; nothing where it tells none.
+ */
+void ethtool_read(json_t *nics);
+/* Of one datagram that answers a request of it; 1: it was the last. */
+int ethtool_take(const void *bytes, size_t len_bytes, json_t *nics);
+
+/* gpu.c: a row for every GPU of an inventory, by its PCI address, with what is
+ * looked at now and then: names_link_counters. */
+void gpu_read(const char *root, const json_t *gpus, json_t *rows);
+/* What a line of the kernel's log tells of a GPU, added to its row. */
+void gpu_log_take(const char *line, json_t *rows);
 /* gpu.c: 1 and why when a process computes on a GPU of this node, as the
  * kernel says of AMD's and NVML of NVIDIA's; 0 where neither can. */
 int gpu_busy(const char *root, struct err *err);

@@ -27,6 +27,8 @@ cxi_read(const char *root, json_t *nics)
 		sensor_dir(dir, "", counters);
 		sensor_bytes(counters, "hni_sts_rx_ok_octets",
 		    "hni_sts_tx_ok_octets", 1);
+		snprintf(dir, sizeof(dir), "%s/%s/device", top, de->d_name);
+		sensor_aer(dir, counters);
 	}
 	if (d != NULL)
 		closedir(d);

@@ -37,6 +37,8 @@ device_read(const char *top, const char *dev, json_t *nics)
 		sensor_dir(dir, "", counters);
 		sensor_bytes(counters, "port_rcv_data", "port_xmit_data",
 		    WORD_BYTES);
+		snprintf(dir, sizeof(dir), "%s/%s/device", top, dev);
+		sensor_aer(dir, counters);
 	}
 	if (d != NULL)
 		closedir(d);

@@ -44,6 +44,12 @@ device_read(const char *dir, const char *nic, json_t *nics)
 	if (sensor_file(dir, "carrier_changes", &value) == 0)
 		json_object_set_new(counters, "carrier_changes",
 		    json_integer(value));
+	/* A card with RDMA counts its slot's errors there. */
+	snprintf(stats, sizeof(stats), "%s/device/infiniband", dir);
+	if (access(stats, F_OK) == 0)
+		return;
+	snprintf(stats, sizeof(stats), "%s/device", dir);
+	sensor_aer(stats, counters);
 }
 
 static void
@@ -62,18 +68,14 @@ qdisc_take(struct nlmsghdr *nh, json_t *nics)
 {
 	struct tcmsg *tc = NLMSG_DATA(nh);
 	int len = (int)nh->nlmsg_len - (int)NLMSG_LENGTH(sizeof(*tc));
-	json_t *row, *counters = NULL;
 	struct rtattr *a, *b;
 	char nic[IF_NAMESIZE];
-	size_t i;
+	json_t *counters;
 
 	if (tc->tcm_parent != TC_H_ROOT ||
 	    if_indextoname((unsigned)tc->tcm_ifindex, nic) == NULL)
 		return;
-	json_array_foreach (nics, i, row)
-		if (strcmp(json_string_value(json_object_get(row, "nic")),
-			nic) == 0)
-			counters = json_object_get(row, "counters");
+	counters = sensor_counters(nics, nic);
 	if (counters == NULL)
 		return;
 	for (a = (struct rtattr *)((char *)tc + NLMSG_ALIGN(sizeof(*tc)));

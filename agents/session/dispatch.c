@@ -601,7 +601,8 @@ hello(json_t *msg, void *arg)
 static void
 look_at_links(struct agent *ag, json_t *msg)
 {
-	json_t *links = link_look(&ag->link_look, ""), *before, *nics;
+	const json_t *gpus = json_object_get(ag->inventory, "gpus");
+	json_t *links = link_look(&ag->link_look, "", gpus), *before, *nics;
 
 	if (links == NULL)
 		return;

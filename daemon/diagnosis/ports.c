@@ -150,7 +150,7 @@ look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 	    worst.name[0] != '\0' ? &worst : NULL);
 }
 
-/* A port's largest counter of each kind. */
+/* A port's largest counter of each kind; one that needs no other goes first. */
 static struct link_port
 read_port(const json_t *row)
 {
@@ -164,10 +164,15 @@ read_port(const json_t *row)
 
 		c = names_link_counter_find(name);
 		if (c == NULL || errors <= 0 || errors > ERRORS_MAX ||
-		    (uint64_t)errors <= port.of[c->kind].errors)
+		    c->kind >= LINK_ERROR_MAX)
 			continue; /* of another version, or of nothing sane */
+		if (c->is_fact < port.of[c->kind].is_fact ||
+		    (c->is_fact == port.of[c->kind].is_fact &&
+			(uint64_t)errors <= port.of[c->kind].errors))
+			continue;
 		port.of[c->kind].errors = (uint64_t)errors;
 		port.of[c->kind].counter = c->name;
+		port.of[c->kind].is_fact = c->is_fact;
 	}
 	return port;
 }

@@ -3,7 +3,8 @@
  * nvml.c - a stand-in for libnvidia-ml.so.1 with two GPUs, 0000:1a:00.0 and
  * 0000:1b:00.0, that are joined by three NVLinks of the third generation, and
  * have one each to a switch. COALMINE_FAKE_NVML=fail: no driver; busy: two
- * processes compute on the second.
+ * processes compute on the second; sick: the second has a row that could not be
+ * remapped and is too hot; lost: it fell off the bus.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +13,14 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-enum { OK = 0, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, NO_DRIVER = 9 };
+enum {
+	OK = 0,
+	INVALID = 2,
+	NOT_SUPPORTED = 3,
+	NOT_FOUND = 6,
+	NO_DRIVER = 9,
+	LOST = 15
+};
 
 struct pci_info {
 	char bus_id_legacy[16];
@@ -32,6 +40,16 @@ PUBLIC int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *gpu, unsigned link,
 PUBLIC int nvmlDeviceGetNvLinkRemoteDeviceType(void *gpu, unsigned link,
     int *ret);
 
+/* nvmlFieldValue_t. */
+struct field {
+	unsigned id, scope;
+	long long at_us, took_us;
+	int type, code;
+	unsigned long long value;
+};
+PUBLIC int nvmlDeviceGetFieldValues(void *gpu, int count, struct field *ret);
+PUBLIC int nvmlDeviceGetCurrentClocksThrottleReasons(void *gpu,
+    unsigned long long *ret);
 PUBLIC int nvmlDeviceGetCount_v2(unsigned *ret);
 PUBLIC int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **ret);
 PUBLIC int nvmlDeviceGetComputeRunningProcesses(void *gpu, unsigned *count,
@@ -60,6 +78,36 @@ nvmlDeviceGetHandleByIndex_v2(unsigned i, void **ret)
 	return nvmlDeviceGetHandleByPciBusId_v2(i == 0 ? "0000:1a:00.0"
 						       : "0000:1b:00.0",
 	    ret);
+}
+
+/* Fields up to 100 are 1000 and their number; those of remapped rows are so
+ * much too, and states 0; that of retired pages is not known. */
+int
+nvmlDeviceGetFieldValues(void *gpu, int count, struct field *ret)
+{
+	int is_second = (uintptr_t)gpu == 0x1b;
+
+	if (is_second && fake_is("lost"))
+		return LOST;
+	for (int i = 0; i < count; i++) {
+		unsigned id = ret[i].id;
+
+		ret[i].code = id == 30 ? NOT_SUPPORTED : OK;
+		ret[i].type = id == 94 || id >= 142 ? 1 : 3;
+		ret[i].value = id == 144 || id == 145
+		    ? (unsigned)(is_second && fake_is("sick"))
+		    : 1000 + id;
+		if (ret[i].type == 1) /* what is behind 32 bits is not ours */
+			ret[i].value |= 0xabcdULL << 32;
+	}
+	return OK;
+}
+
+int
+nvmlDeviceGetCurrentClocksThrottleReasons(void *gpu, unsigned long long *ret)
+{
+	*ret = (uintptr_t)gpu == 0x1b && fake_is("sick") ? 0x40 : 0x4;
+	return OK;
 }
 
 /* Counts, and refuses what has no room for them. */

@@ -220,12 +220,33 @@ print_text(const char *text)
 	printf("%s%s.\n", *text == '.' || *text == '\'' ? "\\&" : "", text);
 }
 
+/* Counters of links by kind; one that is enough by itself is emphasised. */
+static void
+print_links(void)
+{
+	const struct link_counter *c;
+
+	printf(".Bl -tag -width Ds\n");
+	for (int kind = 0; kind < LINK_KIND_MAX; kind++) {
+		printf(".It Li %s\n", names_link_errors[kind]);
+		for (c = names_link_counters; c->name != NULL; c++)
+			if ((int)c->kind == kind)
+				printf(".%s %s\n", c->is_fact ? "Em" : "Li",
+				    c->name);
+	}
+	printf(".El\n");
+}
+
 static int
 print_mdoc(const char *table)
 {
 	const struct conf_row *rows = own_rows(table);
 	struct word word;
 
+	if (strcmp(table, "links") == 0) {
+		print_links();
+		return 0;
+	}
 	if (rows != NULL) {
 		conf_print_mdoc(rows, stdout);
 		return 0;

@@ -194,6 +194,10 @@ look_at(struct link_watch *w, struct link_place *p,
 		snprintf(s->counter, sizeof(s->counter), "%s",
 		    port->of[kind].counter);
 	add(w, s, errors, is_more, span_s);
+	if (is_more && port->of[kind].is_fact) {
+		s->sum = 2 * limit_of(w);
+		s->raised = 1;
+	}
 	s->seen = 1;
 }
 

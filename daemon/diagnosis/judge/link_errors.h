@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_errors.h - ports whose error counters go up again and again: a Bernoulli
- * CUSUM (Page 1954) over looks, of each kind of error apart. Pure.
+ * link_errors.h - ports, and GPUs, whose error counters go up again and again:
+ * a Bernoulli CUSUM (Page 1954) over looks, of each kind of error apart. Pure.
  *
  * What counts is not how many errors a look found, which come in bursts, but
  * whether it found more than LINK_TIMES what half of the ports of that name
@@ -10,7 +10,8 @@
  * is that of the others of its name, learned from those that are not near an
  * alarm, p1 is LINK_P1 or four times p0. One replugged cable is one look;
  * errors all the time raise a port in half a dozen, those that come every three
- * hours in two days.
+ * hours in two days. A counter that no machine in order has (is_fact of
+ * schema/names.h) raises its port at once.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_LINK_ERRORS_H
 #define DAEMON_DIAGNOSIS_JUDGE_LINK_ERRORS_H
@@ -68,6 +69,7 @@ struct link_port {
 	struct {
 		uint64_t errors;
 		const char *counter;
+		int is_fact;
 	} of[LINK_ERROR_MAX];
 };
 

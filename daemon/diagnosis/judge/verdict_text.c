@@ -192,8 +192,9 @@ add_errors(const struct link_sum *s, char *text)
 	char span[32];
 
 	clk_span_format(s->span_s * CLK_NS_PER_S, span, sizeof(span));
-	add(text, "port %s has counted %s %" PRIu64 " time%s in %s", s->port,
-	    s->counter, s->errors, s->errors == 1 ? "" : "s", span);
+	add(text, "%s %s has counted %s %" PRIu64 " time%s in %s",
+	    strchr(s->port, ':') != NULL ? "GPU" : "port", s->port, s->counter,
+	    s->errors, s->errors == 1 ? "" : "s", span);
 }
 
 static void

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "agents/run/idle.h"
-#include "agents/sensor/link.h"
 #include "tests/unit/tree.h"
 
 #define IB  "sys/class/infiniband/mlx5_0/ports/1/"
@@ -128,45 +127,11 @@ test_gpus(void **state)
 #define TEST(name)                                                             \
 	cmocka_unit_test_setup_teardown(name, tree_setup, tree_teardown)
 
-/* Only what has grown since the look before, of error counters alone. */
-static void
-test_link_look(void **state)
-{
-	struct link_look look = { .every_ns = 1 };
-	json_t *links, *want;
-
-	(void)state;
-	tree_put("sys/class/net/eth0/carrier_changes", "2\n");
-	tree_put("sys/class/net/eth0/statistics/rx_dropped", "7\n");
-	tree_put("sys/class/net/eth0/statistics/rx_crc_errors", "9\n");
-	tree_put(IB "counters/symbol_error", "65535\n");
-	assert_null(link_look(&look, tree)); /* the first only begins */
-	tree_put("sys/class/net/eth0/carrier_changes", "4\n");
-	tree_put("sys/class/net/eth0/statistics/rx_dropped", "70\n");
-	tree_put("sys/class/net/eth0/statistics/rx_crc_errors", "3\n");
-	links = link_look(&look, tree);
-	want = json_pack("{s:i, s:[{s:s, s:{s:i}}, {s:s}]}", "span_s", 0,
-	    "ports", "port", "eth0", "counters", "carrier_changes", 2, "port",
-	    "mlx5_0/1");
-	if (!json_equal(links, want))
-		json_dumpf(links, stdout, 0);
-	assert_true(json_equal(links, want));
-	json_decref(want);
-	json_decref(links);
-	/* None is due, or wanted. */
-	look.every_ns = UINT64_MAX;
-	assert_null(link_look(&look, tree));
-	look.every_ns = 0;
-	assert_null(link_look(&look, tree));
-	json_decref(look.last);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_devices),
-		TEST(test_link_look),
 		TEST(test_bare),
 		TEST(test_slurm),
 		TEST(test_gpus),

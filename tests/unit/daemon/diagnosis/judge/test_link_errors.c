@@ -253,6 +253,30 @@ test_kinds(void **state)
 	assert_null(link_worst(&c->w, 4000000));
 }
 
+/* What no machine in order has needs no second look; mended it is after many.
+ */
+static void
+test_fact(void **state)
+{
+	struct cluster *c = *state;
+	struct link_port gpu = { .name = "0000:1b:00.0" };
+
+	link_look(&c->w, 5, 300, &gpu, 1);
+	gpu.of[LINK_DEVICE].errors = 1;
+	gpu.of[LINK_DEVICE].counter = "xid_63";
+	link_look(&c->w, 5, 300, &gpu, 1);
+	assert_null(link_worst(&c->w, 5));
+	gpu.of[LINK_DEVICE].counter = "xid_79";
+	gpu.of[LINK_DEVICE].is_fact = 1;
+	link_look(&c->w, 5, 300, &gpu, 1);
+	assert_non_null(link_worst(&c->w, 5));
+	assert_string_equal(link_worst(&c->w, 5)->counter, "xid_79");
+	gpu.of[LINK_DEVICE].errors = 0;
+	for (int i = 0; i < LINK_CLEAN + 4; i++)
+		link_look(&c->w, 5, 300, &gpu, 1);
+	assert_null(link_worst(&c->w, 5));
+}
+
 int
 main(void)
 {
@@ -269,6 +293,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_all_count, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_kinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fact, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
