@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 
+#include "common/clk.h"
 #include "common/file.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
@@ -269,6 +270,13 @@ request(struct client *c, const char *path, json_t **ret)
 	else
 		*ret = answer; /* handed over */
 	return rc;
+}
+
+void
+client_limit(struct client *c, uint64_t limit_ns)
+{
+	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS,
+	    (long)(limit_ns / CLK_NS_PER_MS));
 }
 
 int

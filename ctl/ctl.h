@@ -58,6 +58,7 @@ enum opt {
 	OPT_MACHINE,
 	OPT_MARGIN,
 	OPT_NODE,
+	OPT_NODES,
 	OPT_OP,
 	OPT_OUT,
 	OPT_OVERRIDE,
@@ -75,6 +76,7 @@ enum opt {
 	OPT_SVG,
 	OPT_USES,
 	OPT_WAIT,
+	OPT_WITHIN,
 	OPT_MAX
 };
 
@@ -135,9 +137,9 @@ struct verb {
 extern const struct verb verbs_baseline[], verbs_campaign[], verbs_compare[],
     verbs_db[], verbs_check[], verbs_coverage[], verbs_diags[], verbs_events[],
     verbs_expect[], verbs_import[], verbs_init[], verbs_job[], verbs_matrix[],
-    verbs_node[], verbs_pki[], verbs_report[], verbs_run[], verbs_schedule[],
-    verbs_stop[], verbs_top[], verbs_topology[], verbs_tuning[],
-    verbs_verdict[], verbs_version[];
+    verbs_node[], verbs_pki[], verbs_preflight[], verbs_report[], verbs_run[],
+    verbs_schedule[], verbs_stop[], verbs_top[], verbs_topology[],
+    verbs_tuning[], verbs_verdict[], verbs_version[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
 
 /* The client of the collector that --url or the environment name. */
@@ -213,6 +215,8 @@ int client_get(struct client *c, const char *path, json_t **ret);
 /* body may be NULL. */
 int client_post(struct client *c, const char *path, const json_t *body,
     json_t **ret);
+/* Requests that follow take no longer. */
+void client_limit(struct client *c, uint64_t limit_ns);
 const char *client_why(const struct client *c);
 const char *client_url(const struct client *c);
 
@@ -249,6 +253,49 @@ void progress_free(struct progress *p);
 
 /* 1 where UTF-8 can be drawn. */
 int progress_utf8(void);
+
+/* ---- bisect.c: who of many is slow, where only groups can be measured ---- */
+
+struct bisect_options {
+	double effect_min; /* logarithm of a time over what is expected */
+	size_t groups_max; /* measured at once */
+};
+struct bisect_group {
+	const size_t *members; /* numbers below n, those to be judged first */
+	size_t count;
+};
+/* A part that is slow although what it was split into is fine. */
+struct bisect_way {
+	const size_t *members;
+	size_t count, left; /* between the first left ones and the others; 0:
+			       between any two of them */
+	int ends; /* 1 or 2: it is that end's way to others too; 3: of both; 0:
+		     not known, or only between them */
+	double effect;
+};
+enum bisect_state { BISECT_OPEN, BISECT_FINE, BISECT_SLOW };
+
+struct bisect;
+
+/* n >= 1; neighbours in their order are split as late as can be. */
+struct bisect *bisect_new(const struct bisect_options *o, size_t n);
+void bisect_free(struct bisect *b);
+/* Something else speaks against that one: after the first round. */
+void bisect_hint(struct bisect *b, size_t member);
+/* How many groups, that have no member in common, are to be measured now; 0:
+ * all is said. *ret is good until the next call. */
+size_t bisect_next(struct bisect *b, const struct bisect_group **ret);
+/* What came out, and its own deviation; INFINITY: it does not run at all, NAN:
+ * it could not be measured, which holds where nothing is said. */
+void bisect_hear(struct bisect *b, size_t group, double effect, double spread);
+/* Less than this is no effect. */
+double bisect_least(const struct bisect_options *o, double spread);
+size_t bisect_rounds(const struct bisect *b);
+/* *ret_effect where it is slow. */
+enum bisect_state bisect_of(const struct bisect *b, size_t member,
+    double *ret_effect);
+/* 0: there are not so many. */
+int bisect_way(const struct bisect *b, size_t number, struct bisect_way *ret);
 
 /* ---- pki.c: the site's own authority: one directory of PEM files ----
  *

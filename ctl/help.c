@@ -16,8 +16,8 @@ const struct verb *const verbs_all[] = { verbs_init, verbs_node, verbs_campaign,
 	verbs_run, verbs_report, verbs_compare, verbs_import, verbs_matrix,
 	verbs_baseline, verbs_schedule, verbs_stop, verbs_pki, verbs_db,
 	verbs_verdict, verbs_job, verbs_diags, verbs_coverage, verbs_topology,
-	verbs_check, verbs_events, verbs_expect, verbs_top, verbs_tuning,
-	verbs_version, NULL };
+	verbs_check, verbs_events, verbs_expect, verbs_preflight, verbs_top,
+	verbs_tuning, verbs_version, NULL };
 
 char *
 help_names(const char *noun)

@@ -100,6 +100,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "else 5%." },
 	[OPT_NODE] = { "node", 0, "NAMES", 0,
 	    "For these nodes, a hostlist, each of them once." },
+	[OPT_NODES] = { "nodes", 0, "NAMES", 0,
+	    "The nodes of a job, a hostlist." },
 	[OPT_OP] = { "op", 0, "COLLECTIVE", 0,
 	    "Which collective; allreduce by default.",
 	    "allreduce|allgather|reduce-scatter|broadcast|reduce|alltoall" },
@@ -135,6 +137,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "names by default, 1 with --any." },
 	[OPT_WAIT] = { "wait", 'w', NULL, 0,
 	    "Wait for the end of the run, and show its progress." },
+	[OPT_WITHIN] = { "within", 0, "SPAN", 0,
+	    "Answer after so long with what is known then: 5s to 10m; 20s by "
+	    "default." },
 };
 
 static int

@@ -33,6 +33,53 @@ check "expect --machine nowhere" sh -c '"$0" expect node1 --machine nowhere 2>&1
     grep -q "^coalmine-probe: --machine = nowhere: allowed is a file, or"' \
     "$coalctl"
 
+# Fit for a job: node2 is slow among all, the others are fine without it, and
+# with three of them it is slow, twice. How long it took is not compared.
+preflight() {
+	"$coalctl" preflight "$@" >"$work/preflight"
+	set -- $?
+	sed -e 's/ in [0-9.]* s$/ in TIME s/' \
+	    -e 's/"took_s": *[0-9.]*/"took_s": TIME/' "$work/preflight"
+	return "$1"
+}
+expect preflight 1 preflight --nodes 'node[1-6]' --within 60s \
+    -o campaign.mpi=mpich
+check "preflight: what was ordered" grep -q 'campaigns/preflight/run {"overrides":{"campaign.nodes":"node\[1,3,5-6\]","campaign.nodes_min":"4",.*"measure.sizes":"1048576","campaign.mpi":"mpich"}}' \
+    "$work/requests"
+expect preflight-open 2 preflight --nodes 'node[1-2]'
+expect preflight-alone 2 preflight --nodes node1
+expect preflight-none 3 preflight
+expect preflight-within 3 preflight --nodes 'node[1-2]' --within 1s
+# Against what is expected of sound nodes, there is more to find.
+kill "$standin"
+wait "$standin" 2>/dev/null
+rm -f "$work/sock"
+start_standin
+expect preflight-json 1 preflight --nodes 'node[1-3,5-6]' --within 60s \
+    --machine lab --bytes 4M --json
+
+# All together slow, both parts fine, and so once more: the way between them.
+kill "$standin"
+wait "$standin" 2>/dev/null
+rm -f "$work/sock"
+mkdir "$work/ways"
+cp "$here/fixtures/GET_shares" "$here/fixtures/GET_speedups" "$work/ways"
+i=0
+for s in 2 0.2 0.2 2 0.2 0.2; do
+	i=$((i + 1))
+	printf '200\n{"run": "way-%d"}\n' $i \
+	    >"$work/ways/POST_campaigns_preflight_run-$i"
+	printf '200\n{"run": "way-%d", "state": "finished"}\n' $i \
+	    >"$work/ways/GET_runs_way-$i"
+	printf '200\n[{"probe": "speedup", "of": "collective", "seconds": %s, "baseline_seconds": %s}]\n' \
+	    $s $s >"$work/ways/GET_runs_way-${i}_records"
+done
+"$build/tests/cli/standin" "$work/sock" "$work/ways" "$work/requests" &
+standin=$!
+until [ -S "$work/sock" ]; do sleep 0.05; done
+expect preflight-way 1 preflight --nodes 'node[1-3,5-6]' --within 60s \
+    --machine lab
+
 # An answer of a thousand nodes: the limit of time is for a person who waits,
 # so it is printed, and what is judged is that all are in it.
 kill "$standin"

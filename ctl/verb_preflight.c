@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_preflight.c - the nodes of a job measure one another before it starts,
+ * all together and then in groups as bisect.c wants them, in bounded time.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/robust.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+#include "ctl/expectation.h"
+#include "ctl/print.h"
+#include "ctl/records.h"
+
+#define CAMPAIGN      "preflight"
+#define WITHIN        "20s"
+#define WITHIN_MIN_NS (5 * CLK_NS_PER_S)
+#define WITHIN_MAX_NS (600 * CLK_NS_PER_S)
+#define POLL_NS       (200 * CLK_NS_PER_MS)
+#define ANSWER_NS     (5 * CLK_NS_PER_S) /* of the collector */
+/* A round that has less than this left would not end. */
+#define ROUND_MIN_NS (2 * CLK_NS_PER_S)
+#define BYTES        (4U << 20) /* of the collective, if nothing is said */
+#define SLOW_SHARE   0.85       /* of what is expected; more is fine */
+#define SCATTER_MIN  0.02       /* of the logarithms of nodes' scores */
+/* The worst of so many scores is that far off by chance in 1 of 1000 jobs. */
+#define CHANCE 1e-3
+
+enum { EXIT_FIT, EXIT_NAMED, EXIT_OPEN }; /* else EXIT_CODE_UNKNOWN */
+
+struct flight {
+	struct ctl *c;
+	uint64_t start_ns, end_ns;
+	struct expectation_spec spec; /* machine NULL: nothing is known */
+	json_t *facts;                /* of nodes and leaves as if all were
+					 sound */
+	struct hostlist nodes;        /* by leaf, and without those away */
+	json_t *away;
+	struct bisect_options options;
+	struct bisect *b;
+	json_t *typical; /* of each test: {median scatter}, by round 1 */
+	json_t *groups;  /* what was measured */
+};
+
+/* ---- who takes part ---- */
+
+static const json_t *by_leaf; /* {node: leaf}, for qsort; NULL: by names */
+
+static int
+leaf_compare(const void *va, const void *vb)
+{
+	const char *a = *(char *const *)va, *b = *(char *const *)vb;
+	int leaf = hostlist_compare(member_text(by_leaf, a),
+	    member_text(by_leaf, b));
+
+	return leaf != 0 ? leaf : hostlist_compare(a, b);
+}
+
+/* The nodes in an order in which halves have leaves of their own. */
+static void
+order_nodes(struct flight *f)
+{
+	json_t *leaves = json_object(), *row;
+	struct hostlist *hl = &f->nodes;
+	size_t i, kept = 0;
+
+	json_array_foreach (json_object_get(f->facts, "nodes"), i, row) {
+		json_object_set_new(row, "share", json_real(1));
+		if (strcmp(member_text(row, "state"),
+			names_agent_states[AGENT_OK]) == 0)
+			json_object_set(leaves, member_text(row, "node"),
+			    json_object_get(row, "leaf"));
+	}
+	json_array_foreach (json_object_get(f->facts, "leaves"), i, row)
+		json_object_set_new(row, "share", json_real(1));
+	for (i = 0; i < hl->count; i++)
+		if (json_object_get(leaves, hl->names[i]) != NULL) {
+			hl->names[kept++] = hl->names[i];
+		} else {
+			json_array_append_new(f->away,
+			    json_string(hl->names[i]));
+			free(hl->names[i]);
+		}
+	hl->count = kept;
+	by_leaf = leaves;
+	qsort(hl->names, kept, sizeof(*hl->names), leaf_compare);
+	by_leaf = NULL;
+	json_decref(leaves);
+}
+
+static int
+flight_open(struct flight *f)
+{
+	const char *nodes = opts_value(&f->c->opts, OPT_NODES);
+	const char *within = opts_value(&f->c->opts, OPT_WITHIN);
+	uint64_t within_ns;
+	struct err err;
+	int rc = 0;
+
+	if (nodes == NULL)
+		return ctl_fail("--nodes is missing: the nodes of the job");
+	if (hostlist_parse(nodes, &f->nodes, &err) < 0)
+		return ctl_fail("%s", err.text);
+	within = within == NULL ? WITHIN : within;
+	if (clk_span_parse(within, &within_ns) < 0 ||
+	    within_ns < WITHIN_MIN_NS || within_ns > WITHIN_MAX_NS)
+		return ctl_fail("--within %.40s: allowed is 5s to 10m", within);
+	f->start_ns = clk_ns();
+	f->end_ns = f->start_ns + within_ns;
+	f->options = (struct bisect_options){ -log(SLOW_SHARE), 32 };
+	client_limit(ctl_client(f->c), ANSWER_NS);
+	if (opts_given(&f->c->opts, OPT_MACHINE)) {
+		rc = expectation_options(f->c, &f->spec);
+		if (!opts_given(&f->c->opts, OPT_BYTES))
+			f->spec.bytes = BYTES;
+		rc = rc == 0 ? expectation_facts(f->c, &f->facts) : rc;
+	} else {
+		rc = ctl_get(f->c, "shares", NULL, &f->facts);
+	}
+	if (rc == 0)
+		order_nodes(f);
+	return rc;
+}
+
+/* ---- one group: ordered, waited for, judged ---- */
+
+struct group_run {
+	char *list; /* its nodes */
+	char *run;  /* NULL: there is none */
+	size_t count;
+	json_t *row; /* of flight.groups */
+	int ended;
+};
+
+static int
+group_order(struct flight *f, const struct bisect_group *g,
+    struct group_run *ret)
+{
+	const struct opt_values *given = &f->c->opts.of[OPT_OVERRIDE];
+	uint64_t now_ns = clk_ns();
+	uint64_t left_s = now_ns < f->end_ns
+	    ? (f->end_ns - now_ns) / CLK_NS_PER_S + 2
+	    : 2;
+	const char **names = xcalloc(g->count, sizeof(*names));
+	char count[32], bytes[32], limit[32], ranks[32];
+	json_t *order, *answer;
+	uint64_t block;
+	int rc;
+
+	for (size_t i = 0; i < g->count; i++)
+		names[i] = f->nodes.names[g->members[i]];
+	/* Ranks are so, and expected so. */
+	qsort(names, g->count, sizeof(*names), leaf_compare);
+	*ret = (struct group_run){ .list = hostlist_format(names, g->count),
+		.count = g->count };
+	free(names);
+	block = f->spec.bytes / (g->count * (size_t)f->spec.ranks_per_node);
+	snprintf(count, sizeof(count), "%zu", g->count);
+	snprintf(ranks, sizeof(ranks), "%d", f->spec.ranks_per_node);
+	snprintf(bytes, sizeof(bytes), "%llu",
+	    (unsigned long long)(block < 8 ? 8 : block / 8 * 8));
+	snprintf(limit, sizeof(limit), "%llus", (unsigned long long)left_s);
+	/* The collector ends it too, whatever becomes of us. */
+	order = json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
+	    "overrides", "campaign.nodes", ret->list, "campaign.nodes_min",
+	    count, "campaign.ranks_per_node", ranks, "campaign.deadline", limit,
+	    "campaign.start_limit", limit, "collective.name", f->spec.op,
+	    "measure.sizes", bytes);
+	for (size_t i = 0; i < given->count; i++) {
+		char *name = xstrndup(given->values[i],
+		    strcspn(given->values[i], "="));
+		const char *value = strchr(given->values[i], '=');
+
+		json_object_set_new(json_object_get(order, "overrides"), name,
+		    json_string(value == NULL ? "" : value + 1));
+		free(name);
+	}
+	rc = ctl_post(f->c, "campaigns/*/run", CAMPAIGN, order, &answer);
+	json_decref(order);
+	if (rc != 0)
+		return rc;
+	ret->run = xstrdup(member_text(answer, "run"));
+	json_decref(answer);
+	ret->row = json_pack("{s:i, s:s, s:s}", "round",
+	    (int)bisect_rounds(f->b), "nodes", ret->list, "run", ret->run);
+	json_array_append_new(f->groups, ret->row);
+	return 0;
+}
+
+/* What is further above its least is what counts. */
+static void
+worse(const struct flight *f, double effect, double spread, double *ret_effect,
+    double *ret_spread)
+{
+	if (isnan(*ret_effect) ||
+	    effect - bisect_least(&f->options, spread) >
+		*ret_effect - bisect_least(&f->options, *ret_spread)) {
+		*ret_effect = effect;
+		*ret_spread = spread;
+	}
+}
+
+/* Each node's pairs, against the typical node of the whole job in the first
+ * round, which also says who is looked at first. */
+static void
+judge_pairs(struct flight *f, const json_t *record, double *ret_effect,
+    double *ret_spread)
+{
+	const char *test = member_text(record, "test"), *name;
+	int rate = strcmp(member_text(record, "unit"), "B/s") == 0;
+	const json_t *rows = json_object_get(record, "nodes"), *row, *typical;
+	double *x = xcalloc(2 * json_array_size(rows) + 1, sizeof(*x)), *sorted;
+	double median, spread;
+	size_t i, n = 0;
+
+	json_array_foreach (rows, i, row)
+		x[i] = (rate ? -1 : 1) *
+		    log(member_number(row, rate ? "q75" : "q25"));
+	sorted = x + i;
+	for (size_t k = 0; k < i; k++)
+		if (isfinite(x[k]))
+			sorted[n++] = x[k];
+	typical = json_object_get(f->typical, test);
+	/* Of two, neither is the other's measure. */
+	if (typical == NULL && bisect_rounds(f->b) == 1 && n > 2) {
+		median = robust_median(sorted, n);
+		spread = fmax(SCATTER_MIN, robust_mad(sorted, n, median)) *
+		    robust_normal_quantile(1 - CHANCE / (double)n) /
+		    robust_normal_quantile(1 - CHANCE);
+		json_object_set_new(f->typical, test,
+		    json_pack("{s:f, s:f}", "median", median, "scatter",
+			spread));
+		typical = json_object_get(f->typical, test);
+	}
+	median = member_number(typical, "median");
+	spread = member_number(typical, "scatter");
+	json_array_foreach (rows, i, row) {
+		double effect = x[i] - median;
+
+		if (!isfinite(effect))
+			continue;
+		worse(f, effect, spread, ret_effect, ret_spread);
+		name = member_text(row, "node");
+		for (size_t k = 0; bisect_rounds(f->b) == 1 &&
+		     effect > bisect_least(&f->options, spread) &&
+		     k < f->nodes.count;
+		     k++)
+			if (strcmp(f->nodes.names[k], name) == 0)
+				bisect_hint(f->b, k);
+	}
+	free(x);
+}
+
+/* The collective, against what sound nodes would give. The MPI's own is
+ * compared with earlier ones, where there were some; else the faster way with
+ * the fastest that is known. */
+static void
+judge_collective(struct flight *f, const struct group_run *g,
+    const json_t *record, double *ret_effect, double *ret_spread)
+{
+	double seconds = member_number(record, "seconds");
+	double mpi_s = member_number(record, "baseline_seconds"), effect;
+	const json_t *mpi, *interval, *told;
+	json_t *answer = NULL;
+	struct err err;
+
+	json_object_set_new(g->row, "seconds", json_real(fmin(seconds, mpi_s)));
+	if (f->spec.machine == NULL)
+		return;
+	if (expectation_make(&f->spec, f->facts, g->list, &answer, &err) < 0) {
+		ctl_fail("%s", err.text);
+		return;
+	}
+	mpi = json_object_get(answer, "mpi");
+	told = mpi != NULL && isfinite(mpi_s) ? mpi : answer;
+	seconds = told == mpi ? mpi_s : fmin(seconds, mpi_s);
+	interval = json_object_get(told, "interval");
+	effect = log(seconds / member_number(told, "seconds"));
+	if (isfinite(effect)) {
+		worse(f, effect,
+		    log(member_number(interval, "hi") /
+			member_number(told, "seconds")) /
+			robust_normal_quantile(0.5 + EXPECTATION_LEVEL / 2),
+		    ret_effect, ret_spread);
+		json_object_set(g->row, "expected_seconds",
+		    json_object_get(told, "seconds"));
+	}
+	json_decref(answer);
+}
+
+/* A run that has ended: what its group is like. One that could not even run
+ * says as much. */
+static int
+group_judge(struct flight *f, size_t index, const struct group_run *g,
+    const json_t *run)
+{
+	int state = STR_FIND(names_run_states, member_text(run, "state"));
+	double effect = NAN, spread = 0;
+	json_t *records, *record;
+	size_t i;
+	int rc = 0;
+
+	json_object_set(g->row, "state", json_object_get(run, "state"));
+	if (state == RUN_FINISHED) {
+		rc = records_get(f->c, g->run, &records);
+		if (rc != 0)
+			return rc;
+		json_array_foreach (records, i, record)
+			if (records_is(record, "canary", NULL))
+				judge_pairs(f, record, &effect, &spread);
+			else if (records_is(record, "speedup", "collective"))
+				judge_collective(f, g, record, &effect,
+				    &spread);
+		json_decref(records);
+	} else if (state == RUN_FAILED || state == RUN_TIMED_OUT ||
+	    state == RUN_NONSTART) {
+		effect = clk_ns() < f->end_ns ? INFINITY : NAN;
+	}
+	if (state != RUN_FINISHED)
+		json_object_set(g->row, "text", json_object_get(run, "text"));
+	if (isfinite(effect))
+		json_object_set_new(g->row, "times", json_real(exp(effect)));
+	bisect_hear(f->b, index, effect, spread);
+	return rc;
+}
+
+/* All groups of a round at once, as long as there is time; what has not ended
+ * then is cancelled. */
+static int
+round_run(struct flight *f, const struct bisect_group *groups, size_t count)
+{
+	struct group_run *list = xcalloc(count, sizeof(*list));
+	size_t left = 0;
+	json_t *run, *answer;
+	int rc = 0;
+
+	for (; rc == 0 && left < count; left++)
+		rc = group_order(f, &groups[left], &list[left]);
+	while (rc == 0 && left > 0 && clk_ns() < f->end_ns) {
+		clk_sleep_ns(POLL_NS);
+		for (size_t i = 0; rc == 0 && i < count; i++) {
+			if (list[i].ended)
+				continue;
+			rc = runs_get(f->c, list[i].run, &run);
+			if (rc != 0)
+				break;
+			if (runs_final(run)) {
+				list[i].ended = 1;
+				left--;
+				rc = group_judge(f, i, &list[i], run);
+			}
+			json_decref(run);
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].run != NULL && !list[i].ended &&
+		    ctl_post(f->c, "runs/*/cancel", list[i].run, NULL,
+			&answer) == 0)
+			json_decref(answer);
+		free(list[i].run);
+		free(list[i].list);
+	}
+	free(list);
+	return rc;
+}
+
+/* ---- what is told ---- */
+
+static json_t *
+hosts_json(const struct flight *f, const size_t *members, size_t count)
+{
+	const char **names = xcalloc(count + 1, sizeof(*names));
+	json_t *ret;
+	char *text;
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = f->nodes.names[members[i]];
+	text = hostlist_format(names, count);
+	ret = json_string(text);
+	free(text);
+	free(names);
+	return ret;
+}
+
+static json_t *
+times_json(double effect)
+{
+	return isfinite(effect) ? json_real(exp(effect)) : json_null();
+}
+
+static json_t *
+told_make(const struct flight *f, int timely)
+{
+	size_t *lists = xcalloc(3 * f->nodes.count + 1, sizeof(*lists));
+	size_t counts[3] = { 0 }, *of[3];
+	json_t *slow = json_array(), *ways = json_array(), *told, *o;
+	struct bisect_way way;
+	double effect;
+
+	for (int i = 0; i < 3; i++)
+		of[i] = lists + (size_t)i * f->nodes.count;
+	for (size_t i = 0; i < f->nodes.count; i++) {
+		enum bisect_state s = bisect_of(f->b, i, &effect);
+
+		of[s][counts[s]++] = i;
+		if (s == BISECT_SLOW)
+			json_array_append_new(slow,
+			    json_pack("{s:s, s:o}", "node", f->nodes.names[i],
+				"times", times_json(effect)));
+	}
+	for (size_t i = 0; bisect_way(f->b, i, &way); i++) {
+		o = json_pack("{s:o, s:o, s:i}", "between",
+		    hosts_json(f, way.members,
+			way.left > 0 ? way.left : way.count),
+		    "times", times_json(way.effect), "ends", way.ends);
+		if (way.left > 0)
+			json_object_set_new(o, "and",
+			    hosts_json(f, way.members + way.left,
+				way.count - way.left));
+		json_array_append_new(ways, o);
+	}
+	told = json_pack("{s:o, s:o, s:o, s:o, s:O, s:i, s:f, s:b, s:O}",
+	    "slow", slow, "ways", ways, "fit",
+	    hosts_json(f, of[BISECT_FINE], counts[BISECT_FINE]), "open",
+	    hosts_json(f, of[BISECT_OPEN], counts[BISECT_OPEN]), "away",
+	    f->away, "rounds", (int)bisect_rounds(f->b), "took_s",
+	    (double)(clk_ns() - f->start_ns) / 1e9, "timely", timely, "groups",
+	    f->groups);
+	free(lists);
+	return told;
+}
+
+static void
+print_times(const json_t *o)
+{
+	if (json_is_number(json_object_get(o, "times")))
+		printf(": %.1f times what is expected\n",
+		    member_number(o, "times"));
+	else
+		puts(": no run with it starts, or ends");
+}
+
+static void
+print_told(const json_t *told)
+{
+	static const char *const ends[] = { "",
+		", and from the first to others",
+		", and from the second to "
+		"others",
+		", and from both to others" };
+	char *away = print_hostlist(json_object_get(told, "away"), NULL);
+	const json_t *last = json_object_get(told, "groups");
+	const char *text;
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(told, "slow"), i, o) {
+		printf("slow  %s", member_text(o, "node"));
+		print_times(o);
+	}
+	json_array_foreach (json_object_get(told, "ways"), i, o) {
+		printf("slow  the way between %s%s%s%s",
+		    json_object_get(o, "and") == NULL ? "two of " : "",
+		    member_text(o, "between"),
+		    json_object_get(o, "and") == NULL ? "" : " and ",
+		    member_text(o, "and"));
+		fputs(ends[member_int(o, "ends") & 3], stdout);
+		print_times(o);
+	}
+	if (member_text(told, "fit")[0] != '\0')
+		printf("fit   %s\n", member_text(told, "fit"));
+	last = json_array_get(last, json_array_size(last) - 1);
+	text = member_text(last, "text");
+	if (member_text(told, "open")[0] != '\0')
+		printf("open  %s: %s%s%s\n", member_text(told, "open"),
+		    member_bool(told, "timely") ? "cannot be told"
+						: "not settled in time",
+		    text[0] == '\0' ? "" : "; ", text);
+	if (away[0] != '\0')
+		printf("away  %s: has no agent that could measure\n", away);
+	printf("%lld rounds in %.1f s\n", (long long)member_int(told, "rounds"),
+	    member_number(told, "took_s"));
+	free(away);
+}
+
+static int
+preflight(struct ctl *c)
+{
+	struct flight f = { .c = c,
+		.spec = { .op = "allreduce",
+		    .bytes = BYTES,
+		    .ranks_per_node = 1 },
+		.away = json_array(),
+		.typical = json_object(),
+		.groups = json_array() };
+	const struct bisect_group *groups;
+	int rc = flight_open(&f), timely = 1;
+	size_t count;
+	json_t *told;
+
+	f.b = bisect_new(&f.options, f.nodes.count + (f.nodes.count == 0));
+	while (rc == 0 && f.nodes.count > 1 &&
+	    (count = bisect_next(f.b, &groups)) > 0) {
+		timely = clk_ns() + ROUND_MIN_NS < f.end_ns;
+		if (!timely)
+			break;
+		rc = round_run(&f, groups, count);
+	}
+	if (rc == 0) {
+		told = told_make(&f, timely);
+		if (opts_given(&c->opts, OPT_JSON))
+			print_json_line(told);
+		else
+			print_told(told);
+		rc = json_array_size(json_object_get(told, "slow")) +
+			    json_array_size(json_object_get(told, "ways")) >
+			0
+		    ? EXIT_NAMED
+		    : member_text(told, "open")[0] != '\0' ||
+			json_array_size(f.away) > 0
+		    ? EXIT_OPEN
+		    : EXIT_FIT;
+		json_decref(told);
+	}
+	bisect_free(f.b);
+	hostlist_clear(&f.nodes);
+	json_decref(f.facts);
+	json_decref(f.away);
+	json_decref(f.typical);
+	json_decref(f.groups);
+	return rc;
+}
+
+const struct verb verbs_preflight[] = {
+	{ "preflight", NULL, "", 0, 0,
+	    "json bytes machine nodes op override ranks-per-node within", "",
+	    "Tell whether nodes are fit for a job, before it starts.",
+	    "They measure one another with the campaign preflight, all "
+	    "together first: what pairs exchange, and a collective. What is "
+	    "slow is split, and its parts measured at the same time, until "
+	    "what is left is a node, confirmed among others that are fine, or "
+	    "the way between parts that are fine by themselves. Slow is more "
+	    "than 15 % and than chance below what is expected: of nodes what "
+	    "the others of the job give, of the collective, where --machine is "
+	    "given, what expect tells of sound nodes; without it, it is "
+	    "measured and not judged. Exit code 0: fit; 1: nodes or ways are "
+	    "named; 2: that could not be told, or not in time; 3: nothing was "
+	    "measured. It is an order.",
+	    preflight },
+	{ 0 },
+};

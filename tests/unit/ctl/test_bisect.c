@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of 256 simulated nodes those that are slow are named, and nobody else, in at
+ * most so many rounds as halving takes; a slow way is no node. */
+#include "ctl/bisect.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "common/rng.h"
+#include "common/robust.h"
+
+#define NODES    256
+#define HALVINGS 8
+#define TRIALS   400
+#define SLOW_MAX 8
+#define GROUPS   32
+
+static const struct bisect_options options = { 0.14, GROUPS };
+
+/* A network: who is slow, and which ways. */
+struct net {
+	struct rng rng;
+	size_t n;
+	double effect[NODES]; /* of nodes */
+	size_t cut, cut_to;   /* a slow way between what is below and above cut,
+				 up to cut_to; 0: none */
+	double cut_effect;
+	double scatter;   /* of a measurement */
+	double disturbed; /* so many are, by 30 % */
+	size_t failing;   /* a node with which nothing runs; NODES: none */
+};
+
+static double
+normal(struct rng *r)
+{
+	return robust_normal_quantile(rng_unit(r) * 0.999998 + 0.000001);
+}
+
+static void
+hear(struct net *w, struct bisect *b, size_t g, const struct bisect_group *in)
+{
+	double effect = 0, spread = w->scatter;
+	int below = 0, above = 0, fails = 0;
+
+	for (size_t i = 0; i < in->count; i++) {
+		size_t m = in->members[i];
+
+		effect = fmax(effect, w->effect[m]);
+		below |= m < w->cut;
+		above |= m >= w->cut && m < w->cut_to;
+		fails |= m == w->failing;
+	}
+	if (below && above)
+		effect = fmax(effect, w->cut_effect);
+	effect += w->scatter * normal(&w->rng);
+	if (rng_unit(&w->rng) < w->disturbed)
+		effect += 0.3;
+	/* its deviation is only known from a few repetitions */
+	spread *= exp(0.25 * normal(&w->rng));
+	bisect_hear(b, g, fails ? INFINITY : effect, spread);
+}
+
+/* All of it; groups have no member in common. */
+static struct bisect *
+play(struct net *w, const size_t *hints, size_t hints_count)
+{
+	struct bisect *b = bisect_new(&options, w->n);
+	const struct bisect_group *groups;
+	size_t count, rounds = 0;
+
+	while ((count = bisect_next(b, &groups)) > 0) {
+		unsigned char seen[NODES] = { 0 };
+
+		assert_true(count <= GROUPS);
+		assert_true(++rounds < 100);
+		for (size_t g = 0; g < count; g++) {
+			assert_true(groups[g].count >= 2 || w->n == 1);
+			for (size_t i = 0; i < groups[g].count; i++) {
+				assert_int_equal(seen[groups[g].members[i]]++,
+				    0);
+			}
+			hear(w, b, g, &groups[g]);
+		}
+		for (size_t i = 0; rounds == 1 && i < hints_count; i++)
+			bisect_hint(b, hints[i]);
+	}
+	return b;
+}
+
+static struct net
+sound(uint64_t seed, size_t n)
+{
+	struct net w = { .n = n, .scatter = 0.03, .failing = NODES };
+
+	rng_seed(&w.rng, seed);
+	return w;
+}
+
+/* Between 30 % and 3 times slower. */
+static size_t
+spoil(struct net *w, size_t count, size_t *ret)
+{
+	for (size_t i = 0; i < count;) {
+		size_t m = (size_t)rng_below(&w->rng, w->n);
+
+		if (w->effect[m] > 0)
+			continue;
+		w->effect[m] = log(1.3) +
+		    rng_unit(&w->rng) * (log(3) - log(1.3));
+		ret[i++] = m;
+	}
+	return count;
+}
+
+static int
+is_right(const struct net *w, const struct bisect *b)
+{
+	struct bisect_way way;
+	double effect;
+
+	for (size_t m = 0; m < w->n; m++) {
+		int slow = w->effect[m] > 0 || m == w->failing;
+
+		if (bisect_of(b, m, &effect) !=
+		    (slow ? BISECT_SLOW : BISECT_FINE))
+			return 0;
+	}
+	return !bisect_way(b, 0, &way);
+}
+
+struct tally {
+	int right, within;
+	size_t rounds_max;
+};
+
+static struct tally
+trials(size_t slow, double scatter, double disturbed, int hinted)
+{
+	struct tally t = { 0 };
+
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		struct net w = sound(seed, NODES);
+		size_t list[SLOW_MAX];
+		struct bisect *b;
+
+		w.scatter = scatter;
+		w.disturbed = disturbed;
+		spoil(&w, slow, list);
+		b = play(&w, list, hinted ? slow : 0);
+		t.right += is_right(&w, b);
+		/* the whole, its halvings, and the last once more */
+		t.within += bisect_rounds(b) <= HALVINGS + 1;
+		if (bisect_rounds(b) > t.rounds_max)
+			t.rounds_max = bisect_rounds(b);
+		bisect_free(b);
+	}
+	print_message("%zu slow, scatter %.2f, disturbed %.2f%s: right %d of "
+		      "%d, within %d rounds %d, at most %zu\n",
+	    slow, scatter, disturbed, hinted ? ", hinted" : "", t.right, TRIALS,
+	    HALVINGS + 1, t.within, t.rounds_max);
+	return t;
+}
+
+static void
+test_slow_nodes(void **state)
+{
+	static const size_t counts[] = { 1, 2, 5 };
+	struct tally t;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		t = trials(counts[i], 0.03, 0, 0);
+		assert_int_equal(t.right, TRIALS);
+		assert_int_equal(t.within, TRIALS);
+		t = trials(counts[i], 0.03, 0, 1);
+		assert_int_equal(t.right, TRIALS);
+		assert_true(t.rounds_max <= 6);
+	}
+	t = trials(0, 0.03, 0, 0);
+	assert_int_equal(t.right, TRIALS);
+	assert_int_equal(t.rounds_max, 1);
+}
+
+/* Now and then a measurement is disturbed by 30 %: it costs rounds, and names
+ * nobody. */
+static void
+test_noise(void **state)
+{
+	struct tally t = trials(0, 0.03, 0.02, 0);
+
+	(void)state;
+	assert_int_equal(t.right, TRIALS);
+	t = trials(1, 0.03, 0.02, 0);
+	assert_true(t.right >= TRIALS * 99 / 100);
+	t = trials(5, 0.03, 0.02, 0);
+	assert_true(t.right >= TRIALS * 97 / 100);
+	/* What the scatter hides is not named either. */
+	t = trials(0, 0.15, 0.02, 0);
+	assert_true(t.right >= TRIALS * 99 / 100);
+}
+
+/* Between halves, between a leaf and all others, and between two nodes. */
+static void
+test_way(void **state)
+{
+	static const struct {
+		size_t from, cut, to;
+		int ends;
+	} ways[] = { { 0, 128, 256, 0 }, { 0, 64, 128, 0 }, { 0, 32, 256, 1 } };
+	struct bisect_way way;
+	double effect;
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++)
+		for (uint64_t seed = 1; seed <= 50; seed++) {
+			struct net w = sound(seed, NODES);
+			struct bisect *b;
+
+			w.cut = ways[k].cut;
+			w.cut_to = ways[k].to;
+			w.cut_effect = log(2);
+			b = play(&w, NULL, 0);
+			for (size_t m = 0; m < NODES; m++)
+				assert_int_equal(bisect_of(b, m, &effect),
+				    BISECT_FINE);
+			assert_int_equal(bisect_way(b, 0, &way), 1);
+			assert_int_equal(way.left, ways[k].cut);
+			assert_int_equal(way.members[0], 0);
+			assert_int_equal(way.ends, ways[k].ends);
+			assert_true(fabs(way.effect - log(2)) < 0.2);
+			assert_int_equal(bisect_way(b, 1, &way), 0);
+			assert_true(bisect_rounds(b) <= HALVINGS + 1);
+			bisect_free(b);
+		}
+}
+
+/* The smallest jobs, where nobody is cleared at first; and a node with which
+ * no run even starts. */
+static void
+test_few(void **state)
+{
+	size_t list[SLOW_MAX];
+	double effect;
+
+	(void)state;
+	for (size_t n = 3; n <= 9; n++)
+		for (uint64_t seed = 1; seed <= 100; seed++) {
+			struct net w = sound(seed, n);
+			struct bisect *b;
+
+			spoil(&w, 1 + (n > 4), list);
+			b = play(&w, NULL, 0);
+			assert_true(is_right(&w, b));
+			bisect_free(b);
+		}
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct net w = sound(seed, NODES);
+		struct bisect *b;
+
+		w.failing = (size_t)rng_below(&w.rng, NODES);
+		b = play(&w, NULL, 0);
+		assert_true(is_right(&w, b));
+		assert_int_equal(bisect_of(b, w.failing, &effect), BISECT_SLOW);
+		assert_true(isinf(effect));
+		bisect_free(b);
+	}
+	/* Of two, neither can be told. */
+	struct net w = sound(1, 2);
+	struct bisect *b;
+
+	w.effect[1] = 1;
+	b = play(&w, NULL, 0);
+	assert_int_equal(bisect_of(b, 0, &effect), BISECT_OPEN);
+	assert_int_equal(bisect_of(b, 1, &effect), BISECT_OPEN);
+	bisect_free(b);
+}
+
+/* What is not measured is neither fine nor slow. */
+static void
+test_unknown(void **state)
+{
+	struct bisect *b = bisect_new(&options, NODES);
+	const struct bisect_group *groups;
+	struct bisect_way way;
+	double effect;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(bisect_next(b, &groups), 1);
+		assert_int_equal(groups[0].count, NODES);
+	}
+	assert_int_equal(bisect_next(b, &groups), 0);
+	for (size_t m = 0; m < NODES; m++)
+		assert_int_equal(bisect_of(b, m, &effect), BISECT_OPEN);
+	assert_int_equal(bisect_way(b, 0, &way), 0);
+	bisect_free(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slow_nodes),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_way),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
