@@ -47,6 +47,13 @@ if [ "$1" = openmpi ]; then
 	[ ! -e "$work/local" ] && [ ! -e "$work/probes.d" ] || fail "something is left"
 fi
 
+if [ "$1" = mpich ]; then
+	# As Hydra does now and then after all is written.
+	printf '#!/bin/sh\n%s "$@"\nexit 255\n' "$(readlink "$site/bin/mpiexec.hydra")" \
+		>"$work/hydra"
+	chmod +x "$work/hydra"
+	ln -sf "$work/hydra" "$site/bin/mpiexec.hydra"
+fi
 build --mpicc "$mpicc" --slurm pmi9 || fail "not built"
 read -r name engine <<<"$("$stage/sbin/coalmine-build-probe" --list \
 	--register "$work/probes.d")"
