@@ -90,6 +90,24 @@ finishes() # MPI JOB-STATE
 	say "$1: a record from a job"
 }
 
+# A user's own srun: ranks that Slurm does not wire up are alone, each a rank 0.
+by_hand() # MPI TYPE
+{
+	local records=$slurm/by-hand-$1
+	sl timeout -k 5 120 srun --mpi="$2" --nodes=3 --ntasks=3 --chdir=/ \
+		--time=5 --input=none --kill-on-bad-exit=1 \
+		$cluster/stage/libexec/coalmine/"$1"/coalmine-probe run group \
+		pattern=rail n=3 g=1 count=4096 --json "$records" >/dev/null
+	in_host node1 cat "$records" | jq -es '
+		(map(select(.probe == "begin")) | length == 1 and
+			(.[0].ranks == 3 and (.[0].nodes | length) == 3)) and
+		any(.[]; .probe == "group" and .n > 0) and
+		any(.[]; .probe == "end" and .status == "ok")' >/dev/null ||
+		fail "$1 by srun --mpi=$2: $(in_host node1 cat "$records")"
+	poll 20 no_jobs || fail "left: $(slurm_jobs)"
+	say "$1: srun --mpi=$2 wires up three ranks"
+}
+
 # Its script starts the ranks through the agents, from within the job.
 by_command() # MPI
 {
@@ -278,6 +296,8 @@ need_slurm
 slurm_up 4
 cluster_up 4
 say "Slurm, collector and agents are up"
+by_hand openmpi pmix
+by_hand mpich pmi2
 finishes openmpi COMPLETED
 finishes mpich "COMPLETED|CANCELLED"
 by_command openmpi
