@@ -17,6 +17,7 @@
 
 #define AGENT_PATH_MAX 4200 /* longest directory of a row, and a name */
 
+struct inband;
 struct run;
 TAILQ_HEAD(run_list, run);
 
@@ -30,6 +31,8 @@ struct agent {
 	struct mesh *mesh;
 	struct host_look host_look;
 	struct link_look link_look;
+	struct inband *inband; /* or NULL */
+	int inband_again;      /* the collector is to hear all of it */
 	struct run_list runs;
 	int64_t child_uid, child_gid; /* -1: children are who we are */
 	char *child_user;             /* name of that user */

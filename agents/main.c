@@ -20,6 +20,7 @@
 
 #include "agents/agent.h"
 #include "agents/sensor/inventory.h"
+#include "agents/sensor/sensor.h"
 #include "agents/launch/launcher.h"
 #include "agents/launch/mpi_impl.h"
 #include "agents/mesh/mesh.h"
@@ -395,7 +396,10 @@ main(int argc, char **argv)
 	if (ag.base == NULL)
 		fatalx("libevent: no event base");
 	ag.mesh = mesh_new(&ag);
+	ag.inband = inband_new(conf_string(ag.conf, "agent", "in_band"),
+	    ag.host);
 	agent_run(&ag);
+	inband_free(ag.inband);
 	mesh_free(ag.mesh);
 	spool_free(ag.spool);
 	json_decref(ag.inventory);

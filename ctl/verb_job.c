@@ -12,6 +12,9 @@
 #include "ctl/ctl.h"
 #include "ctl/expectation.h"
 #include "ctl/print.h"
+#include "schema/names.h"
+
+#define IN_BAND_JUDGED 10 /* an engine is started for each */
 
 /* "?from_unix_ns=": so long ago, in ret; NULL without --since. */
 static int
@@ -256,6 +259,78 @@ print_expected(const json_t *expectation)
 	}
 }
 
+/* Of those that all of it was in, those that it was longest in are beside what
+ * its nodes should have given at the worst while it ran. */
+static int
+expect_in_band(const struct asked *asked, const json_t *job)
+{
+	const json_t *then = json_object_get(json_object_get(job,
+						 "expectation"),
+	    "during");
+	json_t *facts, *row, *told;
+	int rc = EXIT_CODE_OK;
+	struct err err;
+	size_t i;
+
+	if (asked->facts == NULL)
+		return rc;
+	facts = facts_then(asked->facts, then);
+	json_array_foreach (json_object_get(job, "in_band"), i, row) {
+		json_int_t nodes = member_int(row, "nodes");
+		json_int_t ranks = member_int(row, "ranks");
+		struct expectation_spec spec = { .machine = asked->spec.machine,
+			.op = member_text(row, "op"),
+			.bytes = (uint64_t)member_number(row, "bytes"),
+			.ranks_per_node = nodes > 0 ? (int)(ranks / nodes)
+						    : 0 };
+
+		if (i == IN_BAND_JUDGED || rc != EXIT_CODE_OK)
+			break;
+		if (nodes != member_int(job, "node_count") || nodes < 2 ||
+		    ranks % nodes != 0 || spec.bytes == 0 ||
+		    STR_FIND(names_collectives, spec.op) < 0)
+			continue;
+		if (expectation_make(&spec, facts, member_text(job, "nodes"),
+			&told, &err) < 0) {
+			rc = ctl_fail("%s", err.text);
+			break;
+		}
+		json_object_set(row, "expected_s",
+		    json_object_get(told, "seconds"));
+		json_object_set(row, "interval",
+		    json_object_get(told, "interval"));
+		json_object_set_new(row, "share",
+		    json_real(member_number(told, "seconds") /
+			member_number(row, "least_s")));
+		json_decref(told);
+	}
+	json_decref(facts);
+	return rc;
+}
+
+static void
+print_in_band(const json_t *list)
+{
+	static const struct print_column in_band_columns[] = {
+		{ "collective", "op", "?", PRINT_TEXT, NULL },
+		{ ">size", "bytes", "-", PRINT_BYTES_OF, NULL },
+		{ ">ranks", "ranks", NULL, PRINT_COUNT, NULL },
+		{ ">calls", "calls", NULL, PRINT_COUNT, NULL },
+		{ ">mean", "mean_s", "-", PRINT_SECONDS, NULL },
+		{ ">least", "least_s", "-", PRINT_SECONDS, NULL },
+		{ "on", "node", "-", PRINT_TEXT, NULL },
+		{ ">expected", "expected_s", "-", PRINT_SECONDS, NULL },
+		{ ">gives", "share", "-", PRINT_SHARE, NULL },
+		{ "by", "source", "?", PRINT_TEXT, NULL },
+		{ 0 },
+	};
+
+	if (json_array_size(list) == 0)
+		return;
+	puts("what its programs have measured of their own calls:");
+	print_rows(list, in_band_columns);
+}
+
 static void
 print_job(const json_t *job)
 {
@@ -288,6 +363,7 @@ print_job(const json_t *job)
 		puts("events of its nodes:");
 	print_found(events, "kind");
 	print_impacts(json_object_get(job, "impacts"));
+	print_in_band(json_object_get(job, "in_band"));
 }
 
 static int
@@ -308,7 +384,8 @@ job_show(struct ctl *c)
 		rc = ctl_get(c, "jobs/*", c->args[0], &list);
 	if (rc == 0)
 		json_array_foreach (list, i, job)
-			rc |= expect_job(&asked, job);
+			rc |= expect_job(&asked, job) |
+			    expect_in_band(&asked, job);
 	json_decref(asked.facts);
 	if (list == NULL)
 		return rc;
@@ -409,7 +486,9 @@ const struct verb verbs_job[] = {
 	    "slowest node or leaf gave of what sound ones give, by the newest "
 	    "rounds when it began, at the worst while it ran, and in the end, "
 	    "and with --machine what a collective or a plan should have taken, "
-	    "as for expect. Before and after are as long as the job, 10 "
+	    "as for expect; the times of its programs' own calls, where "
+	    "agents have them (agent.in_band), beside what is predicted "
+	    "of them. Before and after are as long as the job, 10 "
 	    "minutes to 6 hours. Each time that it began, of a job that was "
 	    "requeued, and each part of an array stand for themselves.",
 	    job_show },

@@ -365,6 +365,14 @@ shares_now(void *arg)
 	return view_shares(a->view);
 }
 
+static void
+in_band_seen(void *arg, const char *node, const json_t *list)
+{
+	struct app *a = arg;
+
+	jobs_in_band(a->jobs, node, list);
+}
+
 /* Where people, alerts and agents come in. */
 static int
 doors_open(struct app *a)
@@ -469,6 +477,7 @@ app_open(struct app *a)
 	s->hub.changed = changed;
 	s->hub.record = recorded;
 	s->hub.paths = pairs_seen;
+	s->hub.in_band = in_band_seen;
 	s->hub.arg = a;
 	a->hub = hub_new(a->base, a->store, a->series, &s->hub);
 	if (a->hub == NULL)

@@ -272,6 +272,10 @@ const struct conf_row options_agent[] = {
 	    "A token of coalctl pki token, or a file with one, by which "
 	    "tls.ca, "
 	    "tls.cert and tls.key are asked for where they are not there." },
+	{ "agent", "in_band", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Folder in which jobs leave what they measure of their own "
+	    "collectives: NCCL's inspector, libcoalmine-pmpi.so; empty: none "
+	    "is looked at." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "", "Certificate of the site's authority." },
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,

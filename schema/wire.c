@@ -219,6 +219,9 @@ FIELDS(heartbeat) = {
 	{ "spool_bytes", 'i', 1 },
 	{ "busy", 's', 1 },        /* why not idle, where it is not */
 	{ "alarm", 's', 1 },       /* what a person should mend: disk full */
+	{ "in_band", 'a', 1 },     /* [{job rows: [{source op ranks nodes bytes
+	                              calls seconds least_s}]}], sums so far of
+	                              jobs that have news */
 	LAST
 };
 FIELDS(refuse) = { { "cause", 's', 0 }, { "text", 's', 0 }, LAST };

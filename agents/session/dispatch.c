@@ -620,6 +620,7 @@ heartbeat(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
 	const char *alarm = spool_alarm(ag->spool);
+	json_t *in_band;
 	struct err busy;
 	double load;
 
@@ -629,6 +630,10 @@ heartbeat(json_t *msg, void *arg)
 	    json_integer((json_int_t)spool_bytes(ag->spool)));
 	json_object_set_new(msg, "host", host_read("", &ag->host_look));
 	look_at_links(ag, msg);
+	in_band = inband_look(ag->inband, ag->inband_again);
+	ag->inband_again = 0;
+	if (in_band != NULL)
+		json_object_set_new(msg, "in_band", in_band);
 	if (alarm != NULL)
 		json_object_set_new(msg, "alarm", json_string(alarm));
 	if (TAILQ_EMPTY(&ag->runs) && idle_look(ag, &busy))
@@ -658,6 +663,7 @@ up(const json_t *welcome, void *arg)
 	size_t i;
 
 	event_del(ag->grace);
+	ag->inband_again = 1;
 	ag->link_look.every_ns = member_unsigned(welcome, "links_ms") *
 	    CLK_NS_PER_MS;
 	notify_status("connected to %s",

@@ -76,6 +76,7 @@ struct node {
 	uint64_t late_begin_ns;            /* of the hour they are of */
 	unsigned events; /* of roster_event, in the hour from events_ns */
 	uint64_t events_ns;
+	uint64_t in_band_ns; /* when its jobs' own measurements were taken */
 	uint64_t renewed_ns; /* when it last asked for a certificate */
 };
 

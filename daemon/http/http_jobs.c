@@ -25,7 +25,15 @@
 #define WORST_SHOWN 20
 
 /* What is asked in turn; jobs come first and say of when the others are. */
-enum { ASK_JOBS, ASK_VERDICTS, ASK_EVENTS, ASK_IMPACTS, ASK_SHARES, ASK_MAX };
+enum {
+	ASK_JOBS,
+	ASK_VERDICTS,
+	ASK_EVENTS,
+	ASK_IMPACTS,
+	ASK_SHARES,
+	ASK_IN_BAND,
+	ASK_MAX
+};
 
 struct jobs_question {
 	struct http *h;
@@ -90,7 +98,8 @@ finish(struct jobs_question *q)
 	json_t *jobs = q->answers[ASK_JOBS], *job, *worst;
 	struct job_around around = { q->answers[ASK_VERDICTS],
 		q->answers[ASK_EVENTS], q->answers[ASK_IMPACTS],
-		q->answers[ASK_SHARES], q->now_unix_ns };
+		q->answers[ASK_SHARES], q->answers[ASK_IN_BAND],
+		q->now_unix_ns };
 	size_t i;
 
 	if (q->is_worst) {
@@ -119,7 +128,8 @@ ask_next(struct jobs_question *q)
 				ROWS_MAX },
 		[ASK_EVENTS] = { STORE_EVENTS, 0, EVENTS_MAX },
 		[ASK_IMPACTS] = { STORE_IMPACTS, 0, ROWS_MAX },
-		[ASK_SHARES] = { STORE_SHARES, VERDICT_NS, ROWS_MAX } };
+		[ASK_SHARES] = { STORE_SHARES, VERDICT_NS, ROWS_MAX },
+		[ASK_IN_BAND] = { STORE_IN_BAND, 0, ROWS_MAX } };
 	int64_t from_ns = INT64_MAX, to_ns = 0;
 	int at = q->asked++;
 	json_t *job, *args;
@@ -141,6 +151,10 @@ ask_next(struct jobs_question *q)
 	args = json_pack("{s:I, s:I, s:I}", "from_unix_ns",
 	    (json_int_t)(from_ns > 0 ? from_ns : 0), "to_unix_ns",
 	    (json_int_t)to_ns, "limit", (json_int_t)asks[at].limit);
+	if (at == ASK_IN_BAND) /* parts of a job are of one whole */
+		json_object_set(args, "whole",
+		    json_object_get(json_array_get(q->answers[ASK_JOBS], 0),
+			"whole"));
 	store_ask_for(q->h->store, asks[at].what, args, q->req, answered_cb, q);
 	json_decref(args);
 }

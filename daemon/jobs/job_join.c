@@ -4,6 +4,7 @@
  * counts is the time in which any part of it was slow, for all of a job waits
  * for its slowest node.
  */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -359,6 +360,85 @@ expectation_add(json_t *job, const json_t *shares, int64_t now_unix_ns,
 	json_decref(nodes);
 }
 
+static int
+longer_compare(const void *a, const void *b)
+{
+	double x = member_number(*(json_t *const *)a, "seconds");
+	double y = member_number(*(json_t *const *)b, "seconds");
+
+	return (x < y) - (x > y);
+}
+
+/* Calls are alike whose sizes are within a factor of two. In each a rank waits
+ * for those that come later: over all nodes, too, the one that waits least
+ * comes nearest to what the network takes. */
+static void
+in_band_add(json_t *job, const json_t *in_band)
+{
+	json_t *nodes = nodes_of(job, "nodes"), *all = json_object();
+	json_t *list = json_array(), *said, *row, *have, **rows;
+	const char *key;
+	char name[200];
+	size_t i, k, count = 0;
+
+	json_array_foreach (in_band, i, said)
+		json_array_foreach (json_object_get(said, "rows"), k, row) {
+			double calls = member_number(row, "calls");
+			double seconds = member_number(row, "seconds");
+			double bytes = member_number(row, "bytes");
+			double least_s = member_number(row, "least_s");
+
+			if (!(calls > 0 && seconds > 0 && bytes >= 0 &&
+				least_s > 0) ||
+			    json_object_get(nodes, member_text(said, "node")) ==
+				NULL ||
+			    !json_equal(json_object_get(said, "job"),
+				json_object_get(job, "job")) ||
+			    !json_equal(json_object_get(said, "start_unix_ns"),
+				json_object_get(job, "start_unix_ns")))
+				continue;
+			snprintf(name, sizeof(name),
+			    "%.20s %.20s %" PRId64 " %" PRId64 " %d",
+			    member_text(row, "source"), member_text(row, "op"),
+			    (int64_t)member_int(row, "ranks"),
+			    (int64_t)member_int(row, "nodes"),
+			    bytes >= 1 ? ilogb(bytes) : 0);
+			have = json_object_get(all, name);
+			if (have == NULL && json_object_size(all) == ROWS_MAX)
+				continue;
+			if (have != NULL) {
+				calls += member_number(have, "calls");
+				seconds += member_number(have, "seconds");
+			} else {
+				have = json_copy(row);
+				json_object_set_new(have, "least_s",
+				    json_real(DBL_MAX));
+				json_object_set_new(all, name, have);
+			}
+			json_object_set_new(have, "calls", json_real(calls));
+			json_object_set_new(have, "seconds",
+			    json_real(seconds));
+			json_object_set_new(have, "mean_s",
+			    json_real(seconds / calls));
+			if (least_s < member_number(have, "least_s")) {
+				json_object_set_new(have, "least_s",
+				    json_real(least_s));
+				json_object_set(have, "node",
+				    json_object_get(said, "node"));
+			}
+		}
+	rows = xcalloc(json_object_size(all) + 1, sizeof(json_t *));
+	json_object_foreach (all, key, row)
+		rows[count++] = row;
+	qsort(rows, count, sizeof(json_t *), longer_compare);
+	for (i = 0; i < count; i++)
+		json_array_append(list, rows[i]);
+	json_object_set_new(job, "in_band", list);
+	json_decref(all);
+	json_decref(nodes);
+	free(rows);
+}
+
 void
 job_join(json_t *job, const struct job_around *around)
 {
@@ -370,6 +450,7 @@ job_join(json_t *job, const struct job_around *around)
 	impacts_add(job, around->impacts, around->now_unix_ns);
 	expectation_add(job, around->shares, around->now_unix_ns,
 	    job_around_ns(job, around->now_unix_ns));
+	in_band_add(job, around->in_band);
 	free(t.list);
 }
 

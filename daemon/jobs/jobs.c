@@ -43,6 +43,9 @@
  * after a day, so that none has to be looked for farther back. */
 #define SHARES_EVERY_NS (60 * CLK_NS_PER_S)
 #define SHARES_ANEW_NS  (86400 * CLK_NS_PER_S)
+/* Of what an agent says of jobs' own measurements, at a time; of one job. */
+#define IN_BAND_JOBS_MAX  16
+#define IN_BAND_BYTES_MAX 16384
 /* squeue forgets a job five minutes after its end by default. */
 #define FORMAT_SQUEUE "%i|%u|%T|%S|%e|%N|%j"
 #define FORMAT_SACCT  "JobID,User,State,Start,End,NodeList,JobName"
@@ -310,6 +313,53 @@ jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns)
 	json_decref(slow);
 	free(known);
 	free(names);
+}
+
+/* The times of one job, running or ended, that began last; NULL: none. */
+static const json_t *
+newest_of(const struct jobs *js, const char *job)
+{
+	json_t *const sets[] = { js->running, js->ended };
+	size_t len = strlen(job);
+	const json_t *found = NULL;
+	const char *key;
+	json_t *body;
+
+	for (size_t i = 0; found == NULL && i < ARRAY_LEN(sets); i++)
+		json_object_foreach (sets[i], key, body)
+			if (strncmp(key, job, len) == 0 && key[len] == ' ' &&
+			    (found == NULL ||
+				member_int(body, "start_unix_ns") >
+				    member_int(found, "start_unix_ns")))
+				found = body;
+	return found;
+}
+
+void
+jobs_in_band(struct jobs *js, const char *node, const json_t *list)
+{
+	json_t *said;
+	size_t i;
+
+	if (js == NULL)
+		return;
+	json_array_foreach (list, i, said) {
+		const json_t *rows = json_object_get(said, "rows");
+		const json_t *job = newest_of(js, member_text(said, "job"));
+		json_t *row;
+
+		if (i == IN_BAND_JOBS_MAX || job == NULL ||
+		    !json_is_array(rows) ||
+		    json_dumpb(rows, NULL, 0, JSON_COMPACT) > IN_BAND_BYTES_MAX)
+			continue;
+		row = json_pack("{s:O, s:O, s:O, s:s, s:O}", "job",
+		    json_object_get(job, "job"), "whole",
+		    json_object_get(job, "whole"), "start_unix_ns",
+		    json_object_get(job, "start_unix_ns"), "node", node, "rows",
+		    rows);
+		store_put_in_band(js->o.store, row);
+		json_decref(row);
+	}
 }
 
 /* How many nodes it has and their leaves, as they are now; who has no agent. */

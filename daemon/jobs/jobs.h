@@ -42,7 +42,7 @@ int job_line_parse(char *line, struct job_line *ret);
 
 /* What the store has said of the time around a job: arrays, newest first. */
 struct job_around {
-	const json_t *verdicts, *events, *impacts, *shares;
+	const json_t *verdicts, *events, *impacts, *shares, *in_band;
 	int64_t now_unix_ns;
 };
 /* As long as the job before and after it, within these. */
@@ -52,7 +52,9 @@ int64_t job_around_ns(const json_t *job, int64_t now_unix_ns);
 /* Adds to a job: exposed_node_s, the time in which a part of it was slow times
  * its nodes; verdicts, events of its nodes and leaves, each with when (before,
  * during, after); impacts [{test of before during after}]; expectation {before
- * during after}, each {at_unix_ns share slow unknown}, at the worst. */
+ * during after}, each {at_unix_ns share slow unknown}, at the worst;
+ * in_band [{source op ranks nodes bytes calls seconds least_s node}], over its
+ * nodes, node being that of the rank that waited least. */
 void job_join(json_t *job, const struct job_around *around);
 /* The jobs with any exposed_node_s, the worst first; takes nothing. */
 json_t *job_worst(const json_t *jobs, const struct job_around *around);
@@ -128,6 +130,8 @@ void jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
     const json_t *record);
 /* What nodes and leaves give now, as diagnosis_shares: kept if it is new. */
 void jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns);
+/* What an agent says of jobs' own measurements: kept of jobs that are known. */
+void jobs_in_band(struct jobs *js, const char *node, const json_t *list);
 /* How a user is called here. */
 void jobs_owner(const struct jobs *js, const char *user,
     char ret[JOBS_OWNER_BYTES]);

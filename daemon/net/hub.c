@@ -27,8 +27,9 @@
 #define COURT_TICK_NS  CLK_NS_PER_S
 #define TRUST_COUNT    64 /* agents a tick that get new lists */
 /* Agents wait for a second at least. */
-#define RENEW_EVERY_NS  (CLK_NS_PER_S / 2)
-#define ORDER_MARGIN_NS (300 * CLK_NS_PER_S)
+#define IN_BAND_EVERY_NS (5 * CLK_NS_PER_S)
+#define RENEW_EVERY_NS   (CLK_NS_PER_S / 2)
+#define ORDER_MARGIN_NS  (300 * CLK_NS_PER_S)
 
 struct hub {
 	struct store *store;
@@ -359,6 +360,7 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 {
 	struct hub *h = ctx;
 	struct node *n = session_arg(s);
+	const json_t *in_band;
 	int rc;
 
 	if (n == NULL)
@@ -367,6 +369,13 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 	switch (type) {
 	case WIRE_HEARTBEAT:
 		roster_heartbeat(h->roster, n, msg);
+		in_band = json_object_get(msg, "in_band");
+		/* As often as they are looked at, and no more. */
+		if (in_band != NULL && h->o.in_band != NULL &&
+		    clk_ns() - n->in_band_ns > IN_BAND_EVERY_NS) {
+			n->in_band_ns = clk_ns();
+			h->o.in_band(h->o.arg, n->name, in_band);
+		}
 		return 0;
 	case WIRE_REFUSE:
 		return err_set(err, -ECONNABORTED, "agent ends it: %.200s",

@@ -40,6 +40,8 @@ struct hub_options {
 	 * NULL: not wanted. */
 	void (*record)(void *arg, const struct run *r, const json_t *record);
 	void (*paths)(void *arg, const struct mesh_path *paths, size_t count);
+	/* What jobs on a node have measured themselves, of its heartbeat. */
+	void (*in_band)(void *arg, const char *node, const json_t *jobs);
 	void *arg;
 };
 

@@ -337,6 +337,12 @@ store_put_batch_job(struct store *st, const json_t *job)
 }
 
 void
+store_put_in_band(struct store *st, const json_t *row)
+{
+	put(st, PUT_IN_BAND, json_deep_copy(row), NULL, NULL);
+}
+
+void
 store_put_occasion(struct store *st, const json_t *occasion)
 {
 	put(st, PUT_OCCASION, json_deep_copy(occasion), NULL, NULL);

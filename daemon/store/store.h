@@ -97,6 +97,9 @@ void store_put_baseline(struct store *st, const char *name, const json_t *body);
 /* job: {job whole start_unix_ns name end_unix_ns? ...}; replaces the row of
  * that job and start. */
 void store_put_batch_job(struct store *st, const json_t *job);
+/* row: {job whole start_unix_ns node rows}; replaces that of the job, its start
+ * and the node. */
+void store_put_in_band(struct store *st, const json_t *row);
 /* occasion: {job at_unix_ns test name ...}. */
 void store_put_occasion(struct store *st, const json_t *occasion);
 /* shares: {at_unix_ns known slow}: what holds from then on. */
@@ -139,6 +142,7 @@ enum store_question {
 	STORE_JOBS,      /* {from_unix_ns? to_unix_ns? job? name? owner?
 			    limit?}: jobs that ran within, the latest to begin
 			    first; job 1 is 1_2 of an array and 1+0 of parts, too */
+	STORE_IN_BAND,   /* {whole}: what its nodes have said of it */
 	STORE_OCCASIONS, /* {from_unix_ns? to_unix_ns? job? name? limit?}: the
 			    newest first */
 	STORE_SHARES,    /* {from_unix_ns? to_unix_ns? limit?}: the newest

@@ -331,6 +331,10 @@ static const struct question {
 		   " AND (?6 IS NULL OR owner = ?6)"
 		   " ORDER BY start_unix_ns DESC, job LIMIT ?5",
 	    .columns = { { "", store_read_json } } },
+	[STORE_IN_BAND] = { .params = { { "whole" },
+				{ "limit", 10000, 1, 10000 } },
+	    .sql = "SELECT body FROM in_band WHERE whole = ?1 LIMIT ?2",
+	    .columns = { { "", store_read_json } } },
 	[STORE_OCCASIONS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 				  { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
 				  { "job" }, { "name" },

@@ -30,6 +30,7 @@ enum store_put {
 	PUT_JOB,
 	PUT_OCCASION,
 	PUT_SHARES,
+	PUT_IN_BAND,
 	PUT_MAX
 };
 

@@ -69,6 +69,10 @@ static const struct keep_row keep_rows[] = {
 	    " (SELECT job, start_unix_ns FROM job"
 	    " WHERE until_unix_ns < ?1 LIMIT ?2)" },
 	{ KEEP_JOBS,
+	    "DELETE FROM in_band WHERE (whole, job, start_unix_ns, node) IN"
+	    " (SELECT whole, job, start_unix_ns, node FROM in_band"
+	    " WHERE at_unix_ns < ?1 LIMIT ?2)" },
+	{ KEEP_JOBS,
 	    "DELETE FROM occasion WHERE (job, at_unix_ns, test) IN"
 	    " (SELECT job, at_unix_ns, test FROM occasion"
 	    " WHERE at_unix_ns < ?1 LIMIT ?2)" },

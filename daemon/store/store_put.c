@@ -122,6 +122,15 @@ static const struct statement {
 			 " ON CONFLICT (at_unix_ns) DO UPDATE SET"
 			 " body = excluded.body",
 	    { { VALUE_INT, "at_unix_ns" }, { VALUE_PACKED } } },
+	[PUT_IN_BAND] = { "INSERT INTO in_band (whole, job, start_unix_ns,"
+			  " node, at_unix_ns, body)"
+			  " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+			  " ON CONFLICT (whole, job, start_unix_ns, node) DO"
+			  " UPDATE SET at_unix_ns = excluded.at_unix_ns,"
+			  " body = excluded.body",
+	    { { VALUE_NAME, "whole" }, { VALUE_NAME, "job" },
+		{ VALUE_INT, "start_unix_ns" }, { VALUE_NAME, "node" },
+		{ VALUE_AT }, { VALUE_PACKED } } },
 	[DROP_BASELINE] = { "DELETE FROM baseline WHERE name = ?1",
 	    { { VALUE_TEXT, "name" } } },
 	[FIND_RUN] = { "SELECT id FROM run WHERE run = ?1" },

@@ -77,6 +77,7 @@ static const struct put_kind {
 	[PUT_JOB] = { 0, 1, 1 },
 	[PUT_OCCASION] = { 0, 1, 1 },
 	[PUT_SHARES] = { 0, 1, 1 },
+	[PUT_IN_BAND] = { 0, 0, 0 },
 };
 
 /* Values in v, or what its text takes in memory as such. Depth: of what was

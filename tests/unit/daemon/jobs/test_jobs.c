@@ -63,6 +63,15 @@ store_put_shares(struct store *st, const json_t *shares)
 	shares_count++;
 }
 
+static json_t *in_band_rows;
+
+void
+store_put_in_band(struct store *st, const json_t *row)
+{
+	(void)st;
+	json_array_append(in_band_rows, (json_t *)(uintptr_t)row);
+}
+
 /* Nodes n0 to n15, four on each leaf, for the ledger. */
 static struct node nodes[16];
 
@@ -188,6 +197,40 @@ test_a_job_from_start_to_end(void **state)
 		jobs_take(js, ENDED, 0, (T0 + 540 + 60 * i) * NS);
 	assert_int_equal(puts_count, 2);
 	assert_int_equal(end_s("7 1795000000"), T0 + 500);
+	jobs_free(js);
+}
+
+/* Of a job that is known, by its newest start; no more than is allowed. */
+static void
+test_in_band_of_known_jobs(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	json_t *list = json_loads("[{\"job\": \"7\", \"rows\": []}, {\"job\":"
+				  " \"71\", \"rows\": []}, {\"job\": \"7\"},"
+				  " {\"job\": 7}, 1]",
+	    0, NULL);
+	json_t *long_one = json_pack("[{s:s, s:[]}]", "job", "7", "rows");
+
+	(void)state;
+	in_band_rows = json_array();
+	jobs_take(js, "7|ann|FAILED|1794990000|1794990100|n1|a\n" RUNS, 0,
+	    (T0 + 60) * NS);
+	jobs_in_band(js, "n1", list);
+	assert_int_equal(json_array_size(in_band_rows), 1);
+	assert_int_equal(member_int(json_array_get(in_band_rows, 0),
+			     "start_unix_ns"),
+	    T0 * NS);
+	for (int i = 0; i < 5000; i++)
+		json_array_append_new(json_object_get(json_array_get(long_one,
+							  0),
+					  "rows"),
+		    json_integer(1000 + i));
+	jobs_in_band(js, "n1", long_one);
+	jobs_in_band(NULL, "n1", list);
+	assert_int_equal(json_array_size(in_band_rows), 1);
+	json_decref(in_band_rows);
+	json_decref(list);
+	json_decref(long_one);
 	jobs_free(js);
 }
 
@@ -352,6 +395,13 @@ read_json(const char *text)
 	" \"leaves\": {\"leaf1\": true}, \"start_unix_ns\": 3600000000000,"    \
 	" \"end_unix_ns\": 7200000000000}"
 
+#define IN_BAND(node, start, bytes, calls, seconds, least_s)                   \
+	"{\"job\": \"7\", \"node\": \"" node "\", \"start_unix_ns\": " #start  \
+	", \"rows\": [{\"source\": \"pmpi\", \"op\": \"allreduce\","           \
+	" \"ranks\": 4, \"nodes\": 2, \"bytes\": " #bytes                      \
+	", \"calls\": " #calls ", \"seconds\": " #seconds                      \
+	", \"least_s\": " #least_s "}]}"
+
 static void
 test_join(void **state)
 {
@@ -395,7 +445,7 @@ test_join(void **state)
 	    " {\"at_unix_ns\": 1000000000000, \"known\": \"n[1-2]\","
 	    " \"slow\": [{\"kind\": \"node\", \"subject\": \"n1\","
 	    " \"share\": 0.01}]}]");
-	struct job_around around = { verdicts, events, impacts, shares,
+	struct job_around around = { verdicts, events, impacts, shares, NULL,
 		9000 * NS };
 	json_t *job = read_json(JOB), *list, *first;
 
@@ -437,6 +487,36 @@ test_join(void **state)
 	json_decref(verdicts);
 	json_decref(events);
 	json_decref(impacts);
+}
+
+static void
+test_join_in_band(void **state)
+{
+	/* n1's and n2's of about 1 MiB are alike; n3 is not its node, and it
+	 * was another start of it */
+	json_t *in_band = read_json("[" IN_BAND("n1", 3600000000000, 1048576,
+	    10, 0.5, 0.04) "," IN_BAND("n2", 3600000000000, 1500000, 30, 0.9,
+	    0.02) "," IN_BAND("n2", 3600000000000, 4096, 5, 0.1,
+	    0.01) "," IN_BAND("n3", 3600000000000, 1048576, 1, 1,
+	    0.001) "," IN_BAND("n1", 100000000000, 1048576, 1, 1,
+	    0.001) "," IN_BAND("n1", 3600000000000, 1048576, 0, 1, -1) "]");
+	struct job_around around = { .in_band = in_band };
+	json_t *job = read_json(JOB), *list, *first;
+	size_t i;
+
+	(void)state;
+	job_join(job, &around);
+	list = json_object_get(job, "in_band");
+	assert_int_equal(json_array_size(list), 2);
+	json_array_foreach (list, i, first)
+		if (member_number(first, "bytes") > 1e6) {
+			assert_true(member_number(first, "calls") == 40);
+			assert_true(member_number(first, "seconds") == 1.4);
+			assert_true(member_number(first, "least_s") == 0.02);
+			assert_string_equal(member_text(first, "node"), "n2");
+		}
+	json_decref(in_band);
+	json_decref(job);
 }
 
 /* A row is kept when it says something new, and once a day. */
@@ -486,7 +566,8 @@ test_worst(void **state)
 	    " \"start_unix_ns\": 1000000000000},"
 	    " {\"job\": \"10\", \"node_count\": 1, \"nodes\": \"n1\","
 	    " \"start_unix_ns\": 6000000000000}]");
-	struct job_around around = { verdicts, NULL, NULL, NULL, 9000 * NS };
+	struct job_around around = { verdicts, NULL, NULL, NULL, NULL,
+		9000 * NS };
 	json_t *list = job_worst(jobs, &around);
 
 	(void)state;
@@ -569,12 +650,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_a_job_from_start_to_end),
+		cmocka_unit_test(test_in_band_of_known_jobs),
 		cmocka_unit_test(test_gone_without_a_word),
 		cmocka_unit_test(test_what_cannot_be_is_kept_and_said),
 		cmocka_unit_test(test_after_a_restart),
 		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_without_a_source_nothing_is_there),
 		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_join_in_band),
 		cmocka_unit_test(test_shares_are_kept),
 		cmocka_unit_test(test_worst),
 		cmocka_unit_test(test_what_a_job_costs),

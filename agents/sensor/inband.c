@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inband.c - what jobs of this node have measured of their own collectives, in
+ * files that they leave in a folder. Anybody may write there: a line that is
+ * none is passed over, and no more than some of it is ever read at a time.
+ *
+ * A name ends in what it is. PID.log: NCCL's inspector, a JSON object for every
+ * call, which grows. *.prom: the same as means of the last half minute,
+ * replaced by the next. *.jsonl: libcoalmine-pmpi.so, sums since the start.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agents/sensor/sensor.h"
+#include "common/clk.h"
+#include "common/member.h"
+#include "common/queue.h"
+#include "common/str.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "schema/names.h"
+
+#define LOOK_EVERY_NS (30 * CLK_NS_PER_S)
+#define CALLS_BYTES   (1 << 20)  /* of a look, of files that grow: 30 ms */
+#define CALLS_FILE    (8 << 10)  /* of one of them, at least */
+#define SUMS_BYTES    (4 << 20)  /* of the others */
+#define SUMS_FILE     (64 << 10) /* of one of them */
+#define FILES_MAX     512
+#define ENTRIES_MAX   10000 /* of a folder */
+#define KINDS_MAX     64    /* of a file: collective, size, communicator */
+#define ROWS_MAX      512
+#define JOB_ROWS_MAX  32    /* those that took longest */
+#define OLD_S         86400 /* nobody writes there any more */
+#define SECONDS_MAX   1e9
+#define BYTES_MAX     1e18
+
+/* Calls of one rank that are alike: their sizes are within a factor of two. */
+struct kind {
+	char job[64], op[16];
+	int source;
+	int64_t ranks, nodes; /* of the communicator; nodes 0: not told */
+	int64_t rank;
+	int size; /* log2 of a call's bytes */
+	double calls, bytes, seconds;
+};
+
+struct file {
+	TAILQ_ENTRY(file) next;
+	char *path;
+	ino_t inode;
+	int64_t changed_ns, offset;
+	struct kind *kinds;
+	size_t count;
+	int seen, fresh; /* in this look; since it was answered */
+};
+
+struct inband {
+	char *dir, *host;
+	uint64_t at_ns;
+	TAILQ_HEAD(, file) files;
+	size_t file_count, growing; /* those that grew in the last look */
+	size_t share_bytes, calls_bytes, sums_bytes; /* what is left of it */
+	char rate[1024]; /* the last line of rates of a *.prom */
+};
+
+/* A row of the answer, over the ranks of this node. */
+struct row {
+	struct kind sum;
+	double most_calls, least_s;
+};
+
+static int
+is_job(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > 0 && len < sizeof(((struct kind *)NULL)->job) &&
+	    strspn(text,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		"0123456789_.+-") == len;
+}
+
+/* Names of machines are compared up to their first dot. */
+static int
+is_host(const struct inband *ib, const char *text)
+{
+	size_t len = strcspn(ib->host, ".");
+
+	return strcspn(text, ".") == len &&
+	    strncasecmp(text, ib->host, len) == 0;
+}
+
+/* "ReduceScatter" is what campaigns call reduce-scatter. 0: it is none. */
+static int
+op_find(const char *text, char ret[16])
+{
+	static const char *const others[] = { "send", "recv", "barrier" };
+
+	for (size_t i = 0; i < NAMES_COLLECTIVES_MAX + ARRAY_LEN(others); i++) {
+		const char *name = i < NAMES_COLLECTIVES_MAX
+		    ? names_collectives[i]
+		    : others[i - NAMES_COLLECTIVES_MAX];
+		size_t dash = strcspn(name, "-");
+
+		if (strcasecmp(text, name) != 0 &&
+		    (name[dash] == '\0' || strncasecmp(text, name, dash) != 0 ||
+			strcasecmp(text + dash, name + dash + 1) != 0))
+			continue;
+		snprintf(ret, 16, "%s", name);
+		return 1;
+	}
+	return 0;
+}
+
+static int
+is_like(const struct kind *a, const struct kind *b)
+{
+	return a->size == b->size && a->ranks == b->ranks &&
+	    a->nodes == b->nodes && a->source == b->source &&
+	    strcmp(a->op, b->op) == 0 && strcmp(a->job, b->job) == 0;
+}
+
+/* What cannot be is left out, and what there is no room for. */
+static void
+kind_add(struct file *f, struct kind *k)
+{
+	struct kind *have;
+
+	if (!is_job(k->job) || k->ranks < 2 || k->ranks > INT32_MAX ||
+	    k->nodes < 0 || k->nodes > k->ranks || k->rank < 0 ||
+	    !(k->calls >= 1 && k->calls < BYTES_MAX) ||
+	    !(k->bytes >= 0 && k->bytes < BYTES_MAX) ||
+	    !(k->seconds > 0 && k->seconds < SECONDS_MAX))
+		return;
+	k->size = k->bytes > k->calls ? ilogb(k->bytes / k->calls) : 0;
+	for (have = f->kinds; have < f->kinds + f->count; have++)
+		if (have->rank == k->rank && is_like(have, k))
+			break;
+	if (have == f->kinds + f->count) {
+		if (f->count == KINDS_MAX)
+			return;
+		f->kinds = xreallocarray(f->kinds, f->count + 1,
+		    sizeof(*f->kinds));
+		f->kinds[f->count++] = *k;
+		return;
+	}
+	have->calls += k->calls;
+	have->bytes += k->bytes;
+	have->seconds += k->seconds;
+}
+
+/* NCCL's inspector tells the bytes of one rank's part where each has one. */
+static double
+whole_bytes(const char *op, double bytes, int64_t ranks)
+{
+	return strcmp(op, "allgather") == 0 ||
+		strcmp(op, "reduce-scatter") == 0 || strcmp(op, "alltoall") == 0
+	    ? bytes * (double)ranks
+	    : bytes;
+}
+
+/* Of the folder's name: nccl-inspector-12, or 12. */
+static void
+job_of_folder(const char *path, char ret[64])
+{
+	static const char prefix[] = "nccl-inspector-";
+	const char *end = strrchr(path, '/'), *at = end;
+
+	while (at > path && at[-1] != '/')
+		at--;
+	if (strncmp(at, prefix, strlen(prefix)) == 0)
+		at += strlen(prefix);
+	snprintf(ret, 64, "%.*s", (int)(end - at), at);
+}
+
+static void
+take_call(struct inband *ib, struct file *f, const char *line, int source)
+{
+	json_t *all = json_loads(line, 0, NULL);
+	const json_t *head = json_object_get(all, "header");
+	const json_t *coll = json_object_get(all, "coll_perf");
+	const json_t *p2p = json_object_get(all, "p2p_perf");
+	struct kind k = { .source = source,
+		.ranks = member_int(head, "n_ranks"),
+		.nodes = member_int(head, "nnodes"),
+		.rank = member_int(head, "rank"),
+		.calls = 1 };
+	double us = member_number(coll, "coll_exec_time_us");
+
+	if (coll == NULL)
+		us = member_number(p2p, "p2p_exec_time_us");
+	k.seconds = us / 1e6;
+	k.bytes = coll != NULL ? member_number(coll, "coll_msg_size_bytes")
+			       : member_number(p2p, "p2p_msg_size_bytes");
+	job_of_folder(f->path, k.job);
+	if (is_host(ib,
+		member_text(json_object_get(all, "metadata"), "hostname")) &&
+	    op_find(coll != NULL ? member_text(coll, "coll")
+				 : member_text(p2p, "p2p"),
+		k.op)) {
+		k.bytes = whole_bytes(k.op, k.bytes, k.ranks);
+		kind_add(f, &k);
+	}
+	json_decref(all);
+}
+
+/* The text of a label, "" without it. */
+static void
+label(const char *line, const char *name, char *ret, size_t ret_bytes)
+{
+	char key[40];
+	const char *at;
+
+	snprintf(key, sizeof(key), "%s=\"", name);
+	for (at = strstr(line, key);
+	     at != NULL && at[-1] != '{' && at[-1] != ',';)
+		at = strstr(at + 1, key);
+	at = at == NULL ? "" : at + strlen(key);
+	snprintf(ret, ret_bytes, "%.*s", (int)strcspn(at, "\""), at);
+}
+
+/* "name{labels} value": the value, or NAN. */
+static double
+value_of(const char *line)
+{
+	const char *end = strrchr(line, '}');
+	double x = NAN;
+
+	return end != NULL &&
+		str_to_double(end + 1 + strspn(end + 1, " "), 0, 1e18, &x) == 0
+	    ? x
+	    : NAN;
+}
+
+/* A rate comes before the time of the same labels, and with it says the bytes,
+ * for message_size is a range. A bus rate is so many times the algorithm's. */
+static void
+take_means(struct inband *ib, struct file *f, const char *line, int source)
+{
+	struct kind k = { .source = source, .calls = 1 };
+	const char *labels = strchr(line, '{'), *rate = strchr(ib->rate, '{');
+	double n, gbs = value_of(ib->rate), per_algorithm = 1;
+	char text[256], op[64];
+	size_t len;
+
+	if (labels == NULL)
+		return;
+	if (strstr(line, "bandwidth_gbs{") != NULL) {
+		snprintf(ib->rate, sizeof(ib->rate), "%s", line);
+		return;
+	}
+	len = (size_t)(strrchr(line, '}') == NULL
+		? 0
+		: strrchr(line, '}') - labels);
+	if (strstr(line, "exec_time_microseconds{") == NULL || rate == NULL ||
+	    len == 0 || strncmp(labels, rate, len + 1) != 0)
+		return;
+	label(line, "node", text, sizeof(text));
+	if (!is_host(ib, text))
+		return;
+	label(line, "collective", op, sizeof(op));
+	if (op[0] == '\0')
+		label(line, "p2p_operation", op, sizeof(op));
+	label(line, "nranks", text, sizeof(text));
+	if (!op_find(op, k.op) || str_to_int(text, 2, INT32_MAX, &k.ranks) < 0)
+		return;
+	label(line, "n_nodes", text, sizeof(text));
+	(void)str_to_int(text, 0, INT32_MAX, &k.nodes);
+	label(line, "gpu", text, sizeof(text));
+	(void)str_to_int(text + strspn(text, "GPU"), 0, INT32_MAX, &k.rank);
+	label(line, "slurm_job_id", k.job, sizeof(k.job));
+	n = (double)k.ranks;
+	if (strcmp(k.op, "allreduce") == 0)
+		per_algorithm = 2 * (n - 1) / n;
+	else if (whole_bytes(k.op, 1, 2) > 1)
+		per_algorithm = (n - 1) / n;
+	k.seconds = value_of(line) / 1e6;
+	k.bytes = gbs * 1e9 / per_algorithm * k.seconds;
+	kind_add(f, &k);
+}
+
+static void
+take_sums(struct inband *ib, struct file *f, const char *line, int source)
+{
+	json_t *o = json_loads(line, 0, NULL);
+	struct kind k = { .source = source,
+		.ranks = member_int(o, "comm_ranks"),
+		.nodes = member_int(o, "comm_nodes"),
+		.rank = member_int(o, "rank"),
+		.calls = member_number(o, "calls"),
+		.bytes = member_number(o, "bytes"),
+		.seconds = member_number(o, "seconds") };
+
+	snprintf(k.job, sizeof(k.job), "%s", member_text(o, "job"));
+	if (is_host(ib, member_text(o, "host")) &&
+	    op_find(member_text(o, "op"), k.op))
+		kind_add(f, &k);
+	json_decref(o);
+}
+
+static const struct source {
+	const char *suffix, *name;
+	int grows, is_sum; /* else what it has is added to what it had */
+	void (*take)(struct inband *ib, struct file *f, const char *line,
+	    int source);
+} sources[] = { { ".log", "nccl", 1, 0, take_call },
+	{ ".prom", "nccl-means", 0, 0, take_means },
+	{ ".jsonl", "pmpi", 0, 1, take_sums } };
+
+/* Within what is left of this look; of a file that grows faster, the newest.
+ * -1: its turn comes with another look. */
+static int
+file_read(struct inband *ib, struct file *f, int source, int fd, off_t size)
+{
+	const struct source *s = &sources[source];
+	size_t most = s->grows ? ib->share_bytes : SUMS_FILE, bytes = most;
+	size_t *left = s->grows ? &ib->calls_bytes : &ib->sums_bytes;
+	char *text, *line, *end;
+	int cut = 0;
+	ssize_t n;
+
+	ib->growing += s->grows ? 1 : 0;
+	if (!s->grows || size < f->offset)
+		f->offset = 0;
+	if (s->grows && size - f->offset > (off_t)most)
+		cut = 1;
+	else if (size - f->offset < (off_t)most)
+		bytes = (size_t)(size - f->offset);
+	if (*left < bytes)
+		return -1;
+	if (s->is_sum || (s->grows && f->offset == 0))
+		f->count = 0;
+	if (cut)
+		f->offset = size - (off_t)most;
+	text = xcalloc(1, bytes + 1);
+	n = pread(fd, text, bytes, f->offset);
+	n = n < 0 ? 0 : n;
+	*left -= (size_t)n;
+	ib->rate[0] = '\0';
+	for (line = text;
+	     (end = memchr(line, '\n', (size_t)(text + n - line))) != NULL;
+	     line = end + 1) {
+		*end = '\0';
+		if (!cut)
+			s->take(ib, f, line, source);
+		cut = 0;
+	}
+	/* What is no line by then never becomes one. */
+	f->offset += line == text && n == (ssize_t)most ? n : line - text;
+	free(text);
+	return 0;
+}
+
+static struct file *
+file_find(struct inband *ib, const char *path, const struct stat *st)
+{
+	struct file *f;
+
+	TAILQ_FOREACH (f, &ib->files, next)
+		if (strcmp(f->path, path) == 0)
+			return f;
+	if (ib->file_count == FILES_MAX ||
+	    clk_unix_ns() / CLK_NS_PER_S > (uint64_t)st->st_mtime + OLD_S)
+		return NULL;
+	f = xcalloc(1, sizeof(*f));
+	f->path = xstrdup(path);
+	TAILQ_INSERT_TAIL(&ib->files, f, next);
+	ib->file_count++;
+	return f;
+}
+
+static void
+file_look(struct inband *ib, int dir, const char *name, const char *path)
+{
+	size_t len = strlen(name), suffix, source = 0;
+	int64_t changed_ns, at;
+	struct file *f;
+	struct stat st;
+	int fd;
+
+	for (; source < ARRAY_LEN(sources); source++) {
+		suffix = strlen(sources[source].suffix);
+		if (len > suffix &&
+		    strcmp(name + len - suffix, sources[source].suffix) == 0)
+			break;
+	}
+	if (source == ARRAY_LEN(sources))
+		return;
+	/* A pipe or a device does not hold us up. */
+	fd = openat(dir, name,
+	    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return;
+	f = fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+	    ? file_find(ib, path, &st)
+	    : NULL;
+	if (f != NULL) {
+		changed_ns = (int64_t)st.st_mtim.tv_sec *
+			(int64_t)CLK_NS_PER_S +
+		    st.st_mtim.tv_nsec;
+		f->seen = 1;
+		if (f->inode != st.st_ino)
+			f->offset = 0;
+		at = f->offset;
+		if ((f->inode != st.st_ino || f->changed_ns != changed_ns ||
+			(sources[source].grows && f->offset != st.st_size)) &&
+		    file_read(ib, f, (int)source, fd, st.st_size) == 0) {
+			f->fresh |= !sources[source].grows || f->offset > at;
+			f->inode = st.st_ino;
+			f->changed_ns = changed_ns;
+		}
+	}
+	close(fd);
+}
+
+/* The folder, and those in it: of jobs. Takes fd. */
+static void
+folder_look(struct inband *ib, int fd, const char *path)
+{
+	DIR *d = fdopendir(fd);
+	int is_top = strcmp(path, ib->dir) == 0, inner, left = ENTRIES_MAX;
+	struct dirent *de;
+	char name[PATH_MAX];
+
+	if (d == NULL) {
+		close(fd);
+		return;
+	}
+	while (left-- > 0 && (de = readdir(d)) != NULL) {
+		if (de->d_name[0] == '.' ||
+		    str_format(name, sizeof(name), "%s/%s", path, de->d_name) <
+			0)
+			continue;
+		inner = is_top
+		    ? openat(fd, de->d_name,
+			  O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+		    : -1;
+		if (inner >= 0)
+			folder_look(ib, inner, name);
+		else
+			file_look(ib, fd, de->d_name, name);
+	}
+	closedir(d);
+}
+
+static int
+by_seconds(const void *a, const void *b)
+{
+	double x = ((const struct row *)a)->sum.seconds;
+	double y = ((const struct row *)b)->sum.seconds;
+
+	return (x < y) - (x > y);
+}
+
+static struct row *
+row_find(struct row *rows, size_t *count, const struct kind *k)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (is_like(&rows[i].sum, k))
+			return &rows[i];
+	if (*count == ROWS_MAX)
+		return NULL;
+	rows[*count] = (struct row){ .sum = *k, .least_s = INFINITY };
+	rows[*count].sum.calls = 0;
+	rows[*count].sum.bytes = 0;
+	rows[*count].sum.seconds = 0;
+	return &rows[(*count)++];
+}
+
+/* In all that is heard of a call a rank waits for those that come later: the
+ * one that waits least comes nearest to what the network takes. */
+static json_t *
+answer(struct inband *ib)
+{
+	struct row *rows = xcalloc(ROWS_MAX, sizeof(*rows)), *r;
+	json_t *jobs = json_object(), *list = json_array(), *of;
+	size_t count = 0;
+	const char *job;
+	struct file *f;
+
+	TAILQ_FOREACH (f, &ib->files, next)
+		for (size_t i = 0; i < f->count; i++) {
+			const struct kind *k = &f->kinds[i];
+
+			if (f->fresh)
+				json_object_set_new(jobs, k->job, json_array());
+			r = row_find(rows, &count, k);
+			if (r == NULL)
+				continue;
+			r->sum.calls += k->calls;
+			r->sum.bytes += k->bytes;
+			r->sum.seconds += k->seconds;
+			r->most_calls = fmax(r->most_calls, k->calls);
+		}
+	TAILQ_FOREACH (f, &ib->files, next) {
+		f->fresh = 0;
+		for (size_t i = 0; i < f->count; i++) {
+			r = row_find(rows, &count, &f->kinds[i]);
+			if (r != NULL && 2 * f->kinds[i].calls >= r->most_calls)
+				r->least_s = fmin(r->least_s,
+				    f->kinds[i].seconds / f->kinds[i].calls);
+		}
+	}
+	qsort(rows, count, sizeof(*rows), by_seconds);
+	for (r = rows; r < rows + count; r++) {
+		of = json_object_get(jobs, r->sum.job);
+		if (of != NULL && json_array_size(of) < JOB_ROWS_MAX)
+			json_array_append_new(of,
+			    json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, "
+				      "s:f}",
+				"source", sources[r->sum.source].name, "op",
+				r->sum.op, "ranks", (json_int_t)r->sum.ranks,
+				"nodes", (json_int_t)r->sum.nodes, "bytes",
+				r->sum.bytes / r->sum.calls, "calls",
+				r->sum.calls, "seconds", r->sum.seconds,
+				"least_s", r->least_s));
+	}
+	json_object_foreach (jobs, job, of)
+		if (json_array_size(list) < INBAND_JOBS_MAX)
+			json_array_append_new(list,
+			    json_pack("{s:s, s:O}", "job", job, "rows", of));
+	json_decref(jobs);
+	free(rows);
+	return list;
+}
+
+struct inband *
+inband_new(const char *dir, const char *host)
+{
+	struct inband *ib;
+
+	if (dir[0] == '\0')
+		return NULL;
+	ib = xcalloc(1, sizeof(*ib));
+	ib->dir = xstrdup(dir);
+	ib->host = xstrdup(host);
+	TAILQ_INIT(&ib->files);
+	return ib;
+}
+
+static void
+file_free(struct inband *ib, struct file *f)
+{
+	TAILQ_REMOVE(&ib->files, f, next);
+	ib->file_count--;
+	free(f->path);
+	free(f->kinds);
+	free(f);
+}
+
+void
+inband_free(struct inband *ib)
+{
+	if (ib == NULL)
+		return;
+	while (!TAILQ_EMPTY(&ib->files))
+		file_free(ib, TAILQ_FIRST(&ib->files));
+	free(ib->dir);
+	free(ib->host);
+	free(ib);
+}
+
+json_t *
+inband_look(struct inband *ib, int again)
+{
+	uint64_t now_ns = clk_ns();
+	struct file *f, *tmp;
+	int fd, told = 0;
+
+	if (ib == NULL ||
+	    (ib->at_ns != 0 && now_ns - ib->at_ns < LOOK_EVERY_NS && !again))
+		return NULL;
+	ib->at_ns = now_ns;
+	ib->share_bytes = CALLS_BYTES / (ib->growing > 0 ? ib->growing : 1);
+	if (ib->share_bytes < CALLS_FILE)
+		ib->share_bytes = CALLS_FILE;
+	ib->calls_bytes = CALLS_BYTES;
+	ib->sums_bytes = SUMS_BYTES;
+	ib->growing = 0;
+	fd = open(ib->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		folder_look(ib, fd, ib->dir);
+	TAILQ_FOREACH_SAFE (f, &ib->files, next, tmp) {
+		if (!f->seen) {
+			file_free(ib, f);
+			continue;
+		}
+		f->seen = 0;
+		f->fresh |= again;
+		told |= f->fresh && f->count > 0;
+	}
+	return told ? answer(ib) : NULL;
+}

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_inband.sh MPI - libcoalmine-pmpi.so in a program of users: what it has
+# counted, as the agent reads it; and that nothing of it is noticed else.
+. "$(dirname "$0")/lib.sh"
+need "$1"
+engine=$COALMINE_BUILD/tests/mpi/plain-$1
+library=$COALMINE_BUILD/probes/$1/libcoalmine-pmpi.so
+reader=$COALMINE_BUILD/tests/unit/agents/test_agents_inband
+[ -x "$engine" ] && [ -x "$reader" ] || skip "tests are not built"
+export PLAIN_FINALIZE=yes COALMINE_JOB=77_1 LD_PRELOAD=$library
+
+# runs RANKS: the program is as without it. Hydra may lose its ranks in their
+# end, which comes after all that is looked at here.
+runs() {
+	engine "$@" || [ "$launcher" = mpiexec.hydra ] || fail "exit $?"
+	[ "$(grep -c VmHWM "$work/out")" = "$1" ] || fail "ranks are missing"
+}
+
+mkdir "$work/in-band"
+COALMINE_IN_BAND=$work/in-band runs 4
+[ "$(ls -A "$work/in-band" | wc -l)" = 4 ] || fail "files: $(ls -A "$work/in-band")"
+cat "$work"/in-band/77_1-*-{0,1,2,3}.jsonl | jq -es 'length == 8 and
+	([.[] | select(.op == "allreduce" and .comm_ranks == 4 and
+		.comm_nodes == 1 and .calls == 50 and .bytes == 400 and
+		.seconds > 0) | .rank] | sort) == [0, 1, 2, 3] and
+	([.[] | select(.op == "barrier" and .calls == 1)] | length) == 4' \
+	>/dev/null || fail "$(cat "$work"/in-band/*)"
+LD_PRELOAD= "$reader" "$work/in-band" "$(hostname)" >"$work/read"
+jq -e 'length == 1 and .[0].job == "77_1" and (.[0].rows[] |
+	select(.op == "allreduce") | .source == "pmpi" and .ranks == 4 and
+	.nodes == 1 and .bytes == 8 and .calls == 200 and .least_s > 0 and
+	.least_s <= .seconds / .calls)' "$work/read" >/dev/null ||
+	fail "an agent reads $(cat "$work/read")"
+
+runs 2
+COALMINE_IN_BAND= runs 2
+COALMINE_IN_BAND=$work/nowhere runs 2
+COALMINE_IN_BAND=$work/out runs 2
+[ ! -s "$work/err" ] || [ "$1" = mpich ] || fail "it says something"
+
+# What a call costs beside one that moves nothing, in turns; told, not judged.
+unset PLAIN_FINALIZE
+for _ in 1 2 3; do
+	for how in without with; do
+		COALMINE_IN_BAND=$work/in-band PLAIN_ALONE=2000 \
+			LD_PRELOAD=$([ $how = without ] || echo "$library") \
+			engine 1 || [ "$launcher" = mpiexec.hydra ] || fail "$how"
+		echo "$how $(cat "$work/out")"
+	done
+done | sort | awk '{ if (!($1 in best) || $2 < best[$1]) best[$1] = $2 }
+	END { printf "ok: a call takes %.0f ns, counted %.0f ns\n",
+		best["without"], best["with"] }'

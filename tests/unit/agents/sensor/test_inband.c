@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_inband.c - files as NCCL's inspector 2.28 to 2.30 and our own preload
+ * library write them, and what else lies in a folder where anybody may write.
+ */
+#include "agents/sensor/inband.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tree.h"
+
+#define DIR_ "in-band/"
+
+static char dir[128];
+static struct inband *ib;
+
+static int
+setup(void **state)
+{
+	tree_setup(state);
+	tree_dirs(DIR_ "x");
+	snprintf(dir, sizeof(dir), "%s/in-band", tree);
+	ib = inband_new(dir, "gpu07.site.example");
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	inband_free(ib);
+	return tree_teardown(state);
+}
+
+/* A line of the JSON lines, each of a call. */
+#define CALL(host, rank, coll, bytes, us)                                      \
+	"{\"header\":{\"id\":\"0x9d2ab6\",\"comm_name\":\"unknown\","          \
+	"\"rank\":" #rank ",\"n_ranks\":16,\"nnodes\":2},\"metadata\":"        \
+	"{\"inspector_output_format_version\":\"v4.0\",\"git_rev\":\"\","      \
+	"\"rec_mechanism\":\"nccl_profiler_interface\","                       \
+	"\"dump_timestamp_us\":1795517605692000,\"hostname\":\"" host          \
+	"\",\"pid\":4711},\"coll_perf\":{\"coll\":\"" coll                     \
+	"\",\"coll_sn\":12,\"coll_msg_size_bytes\":" #bytes                    \
+	",\"coll_exec_time_us\":" #us                                          \
+	",\"coll_timing_source\":\"kernel_gpu\",\"coll_algobw_gbs\":1.5,"      \
+	"\"coll_busbw_gbs\":2.8}}\n"
+#define LABELS(host, gpu, coll)                                                \
+	"{version=\"v5.1\",slurm_job_id=\"77\",node=\"" host                   \
+	"\",gpu=\"GPU" #gpu "\",comm_name=\"DP Group 0\",n_nodes=\"2\","       \
+	"nranks=\"16\",collective=\"" coll                                     \
+	"\",message_size=\"4-5GB\",algo_proto=\"Ring_ll\"}"
+#define SUMS(host, rank, calls, bytes, seconds)                                \
+	"{\"job\":\"78\",\"host\":\"" host "\",\"rank\":" #rank                \
+	",\"op\":\"allreduce\",\"comm_ranks\":4,\"comm_nodes\":2,"             \
+	"\"calls\":" #calls ",\"bytes\":" #bytes ",\"seconds\":" #seconds      \
+	"}\n"
+
+/* The row of an op of a job, or NULL. */
+static const json_t *
+row_of(const json_t *list, const char *job, const char *op)
+{
+	json_t *o, *row;
+	size_t i, k;
+
+	json_array_foreach (list, i, o)
+		json_array_foreach (json_object_get(o, "rows"), k, row)
+			if (strcmp(member_text(o, "job"), job) == 0 &&
+			    strcmp(member_text(row, "op"), op) == 0)
+				return row;
+	return NULL;
+}
+
+static void
+test_calls_of_nccl(void **state)
+{
+	json_t *list;
+	const json_t *row;
+
+	(void)state;
+	tree_put(DIR_ "nccl-inspector-77/gpu07-pid4711.log",
+	    CALL("gpu07", 0, "AllReduce", 1048576, 300)
+		CALL("gpu07", 0, "AllReduce", 1048576, 500)
+		    CALL("gpu08", 8, "AllReduce", 1048576, 1)
+			CALL("gpu07", 0, "AllGather", 65536, 200));
+	tree_put(DIR_ "nccl-inspector-77/gpu07-pid4712.log",
+	    CALL("gpu07", 1, "AllReduce", 1048577, 100) CALL("gpu07", 1,
+		"AllReduce", 1048577, 200) "{\"header\":{\"rank\":1");
+	list = inband_look(ib, 0);
+	assert_int_equal(json_array_size(list), 1);
+	row = row_of(list, "77", "allreduce");
+	assert_string_equal(member_text(row, "source"), "nccl");
+	assert_int_equal(member_int(row, "ranks"), 16);
+	assert_int_equal(member_int(row, "nodes"), 2);
+	assert_true(member_number(row, "calls") == 4);
+	assert_true(fabs(member_number(row, "seconds") - 1100e-6) < 1e-9);
+	/* rank 1 waits less than rank 0 */
+	assert_true(fabs(member_number(row, "least_s") - 150e-6) < 1e-9);
+	/* a part for each of 16 ranks */
+	row = row_of(list, "77", "allgather");
+	assert_true(member_number(row, "bytes") == 1048576);
+	json_decref(list);
+	/* neither a look too early nor one without news has anything */
+	assert_null(inband_look(ib, 0));
+	ib->at_ns = 1;
+	assert_null(inband_look(ib, 0));
+	/* again: all of it; and what was half a line is one now */
+	tree_put(DIR_ "nccl-inspector-77/gpu07-pid4712.log",
+	    CALL("gpu07", 1, "AllReduce", 1048577, 100)
+		CALL("gpu07", 1, "AllReduce", 1048577, 200)
+		    CALL("gpu07", 1, "AllReduce", 1048577, 300));
+	list = inband_look(ib, 1);
+	row = row_of(list, "77", "allreduce");
+	assert_true(member_number(row, "calls") == 5);
+	json_decref(list);
+}
+
+/* A rate and a time of the same labels: 2 ms at 187.5 GB/s of 16 ranks' bus are
+ * 200 MB of data. */
+static void
+test_means_of_nccl(void **state)
+{
+	json_t *list;
+	const json_t *row;
+
+	(void)state;
+	tree_put(DIR_ "nccl_inspector_metrics_GPU-1.prom",
+	    "nccl_bus_bandwidth_gbs" LABELS("gpu07", 3,
+		"AllReduce") " 187.5\nnccl_collective_exec_time_"
+			     "microseconds" LABELS("gpu07", 3,
+				 "AllReduce") " 2000\n"
+					      "nccl_collective_exec_time_"
+					      "microseconds" LABELS("gpu07", 3,
+						  "AllGather") " 9\n"
+							       "nccl_bus_"
+							       "bandwidth_"
+							       "gbs" LABELS(
+								   "gpu09", 3,
+								   "Reduce") " "
+									     "1"
+									     "\nnccl_collective_exec_time_"
+									     "m"
+									     "i"
+									     "c"
+									     "r"
+									     "o"
+									     "s"
+									     "e"
+									     "c"
+									     "o"
+									     "n"
+									     "d"
+									     "s" LABELS(
+										 "gpu09",
+										 3,
+										 "Reduce") " 2000\n");
+	list = inband_look(ib, 0);
+	row = row_of(list, "77", "allreduce");
+	assert_string_equal(member_text(row, "source"), "nccl-means");
+	assert_int_equal(json_array_size(
+			     json_object_get(json_array_get(list, 0), "rows")),
+	    1);
+	assert_true(fabs(member_number(row, "bytes") - 2e8) < 1);
+	assert_true(fabs(member_number(row, "least_s") - 2e-3) < 1e-9);
+	json_decref(list);
+}
+
+static void
+test_sums_of_mpi(void **state)
+{
+	json_t *list;
+
+	(void)state;
+	tree_put(DIR_ "78-gpu07-0.jsonl", SUMS("gpu07", 0, 100, 800, 0.5));
+	tree_put(DIR_ "78-gpu07-1.jsonl", SUMS("gpu07", 1, 100, 800, 0.1));
+	tree_put(DIR_ "78-gpu07-2.jsonl", SUMS("gpu07", 2, 2, 16, 0.000001));
+	list = inband_look(ib, 0);
+	assert_true(
+	    member_number(row_of(list, "78", "allreduce"), "calls") == 202);
+	/* one that was seldom there says nothing */
+	assert_true(
+	    fabs(member_number(row_of(list, "78", "allreduce"), "least_s") -
+		0.001) < 1e-9);
+	json_decref(list);
+	/* sums are not added to sums */
+	tree_put(DIR_ "78-gpu07-0.jsonl", SUMS("gpu07", 0, 110, 880, 0.55));
+	list = inband_look(ib, 1);
+	assert_true(
+	    member_number(row_of(list, "78", "allreduce"), "calls") == 212);
+	json_decref(list);
+}
+
+/* What is not read, what is passed over, and what never ends. */
+static void
+test_strange_files(void **state)
+{
+	static const char *const texts[] = { "", "\n\n\n", "{", "[[[[\n",
+		"{\"header\":[],\"coll_perf\":7}\n", "null\n",
+		CALL("gpu07", -1, "AllReduce", 1, 1),
+		CALL("gpu07", 0, "AllReduce", -1, 1),
+		CALL("gpu07", 0, "AllReduce", 1, 1e308),
+		CALL("gpu07", 0, "Alltoallv", 1, 1), "} {\n}{\n",
+		"nccl_bus_bandwidth_gbs} {\nx_exec_time_microseconds{ 3\n",
+		"\xff\xfe\x01\n{\"job\":\"\xff\"}\n" };
+	char path[300], *deep;
+	json_t *list;
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(texts); k++)
+		for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+			snprintf(path, sizeof(path), DIR_ "77/%zu%s", k,
+			    sources[i].suffix);
+			tree_put(path, texts[k]);
+		}
+	deep = xcalloc(1, CALLS_BYTES + 100);
+	memset(deep, '[', CALLS_BYTES + 99);
+	tree_put(DIR_ "77/deep.log", deep);
+	free(deep);
+	snprintf(path, sizeof(path), "%s/77/pipe.log", dir);
+	assert_int_equal(mkfifo(path, 0666), 0);
+	tree_link(DIR_ "77/link.log", "/dev/zero");
+	tree_link(DIR_ "loop", ".");
+	tree_put(DIR_ "a b/x.log", CALL("gpu07", 0, "AllReduce", 1, 1));
+	tree_put(DIR_ "77/note.txt", CALL("gpu07", 0, "AllReduce", 1, 1));
+	for (int i = 0; i < 3; i++) {
+		list = inband_look(ib, 1);
+		assert_null(list);
+	}
+}
+
+/* Of a file that grows faster than it may be read the newest lines count. */
+static void
+test_a_file_too_long(void **state)
+{
+	static const char line[] = CALL("gpu07", 0, "AllReduce", 8, 10);
+	static const char newest[] = CALL("gpu07", 0, "Reduce", 8, 10);
+	char path[512];
+	json_t *list;
+	FILE *fp;
+
+	(void)state;
+	tree_put(DIR_ "77/x.log", "");
+	snprintf(path, sizeof(path), "%s/77/x.log", dir);
+	fp = fopen(path, "we");
+	for (size_t n = 0; n < 3 * CALLS_BYTES; n += strlen(line))
+		fputs(line, fp);
+	fputs(newest, fp);
+	fclose(fp);
+	list = inband_look(ib, 0);
+	assert_non_null(row_of(list, "77", "reduce"));
+	assert_true(member_number(row_of(list, "77", "allreduce"), "calls") <
+	    (double)CALLS_BYTES / (double)strlen(line));
+	json_decref(list);
+	/* and as another, shorter one it is read from its start */
+	tree_put(DIR_ "77/x.log", newest);
+	list = inband_look(ib, 1);
+	assert_null(row_of(list, "77", "allreduce"));
+	assert_true(member_number(row_of(list, "77", "reduce"), "calls") == 1);
+	json_decref(list);
+}
+
+static void
+test_files_go(void **state)
+{
+	char path[512];
+
+	(void)state;
+	tree_put(DIR_ "78-gpu07-0.jsonl", SUMS("gpu07", 0, 1, 8, 0.5));
+	json_decref(inband_look(ib, 0));
+	assert_int_equal(ib->file_count, 1);
+	snprintf(path, sizeof(path), "%s/78-gpu07-0.jsonl", dir);
+	unlink(path);
+	assert_null(inband_look(ib, 1));
+	assert_int_equal(ib->file_count, 0);
+	assert_null(inband_new("", "gpu07"));
+	assert_null(inband_look(NULL, 1));
+}
+
+/* With a folder and a host: what an agent of that host reads there. */
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_calls_of_nccl, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_means_of_nccl, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_sums_of_mpi, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_strange_files, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_a_file_too_long, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_files_go, setup, teardown),
+	};
+
+	if (argc == 3) {
+		json_t *list;
+
+		ib = inband_new(argv[1], argv[2]);
+		list = inband_look(ib, 0);
+		json_dumpf(list, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+		json_decref(list);
+		inband_free(ib);
+		return list == NULL;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
