@@ -654,7 +654,11 @@ main(int argc, char **argv)
 			if (rc == 0)
 				puts("ok");
 		} else if (args.act == ACT_RESTORE) {
-			rc = store_restore(s->store.dir, args.backup, &err);
+			rc = s->store.url[0] != '\0'
+			    ? err_set(&err, -ENOTSUP,
+				  "store.url: a server's database is restored "
+				  "with its own tools: pg_restore")
+			    : store_restore(s->store.dir, args.backup, &err);
 			log_info("%s", err.text);
 		}
 		topo_free(s->topo);

@@ -27,6 +27,8 @@ fill(struct settings *s)
 	struct diagnosis_options *d = &s->hub.diagnosis;
 
 	s->store.dir = conf_string(c, "collector", "state_dir");
+	s->store.url = conf_string(c, "store", "url");
+	s->store.schema = conf_string(c, "store", "schema");
 	s->store.retention_ns = conf_span_ns(c, "store", "retention");
 	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
 	s->store.free_min_bytes = conf_bytes(c, "store", "free_min");

@@ -109,6 +109,13 @@ const struct conf_row options_daemon[] = {
 	{ "links", "interval", CONF_SPAN, 0, DAY_S, NULL, "5m", "s",
 	    "How often agents look at the error counters of all ports; 0: "
 	    "never." },
+	{ "store", "url", CONF_STRING, 0, 2000, NULL, "", "",
+	    "Database of PostgreSQL that holds the store, as "
+	    "postgresql://coalmine@db1,db2/coalmine?passfile=/etc/coalmine/"
+	    "pgpass; needs coalmine-store-postgresql; empty: a file in "
+	    "collector.state_dir." },
+	{ "store", "schema", CONF_STRING, 1, 63, NULL, "coalmine", "",
+	    "Schema of that database; one for each cluster." },
 	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
 	    "Records older than this are deleted; none while the clock is over "
 	    "a day ahead of the newest that is stored, which raises an alarm "
@@ -120,7 +127,7 @@ const struct conf_row options_daemon[] = {
 	    "the mesh become one an hour." },
 	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
 	    "Below this much free disk, writing stops and an alarm is "
-	    "raised." },
+	    "raised; not with store.url." },
 	{ "quota", "run_records", CONF_INT, 10, 1000000000, NULL, "1000000",
 	    "1",
 	    "A head that sends more records of a run than this is not believed "

@@ -18,6 +18,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/plugin.h"
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
@@ -97,6 +98,7 @@ feed_open(struct events *e, const struct conf *c, const struct feed_row *row,
 	struct feed *f = &e->feeds[e->count];
 	struct err reason = { 0 };
 	struct sink_start start;
+	char plugin[40];
 	int rc = 0;
 
 	if (e->count == SINKS_MAX)
@@ -106,8 +108,12 @@ feed_open(struct events *e, const struct conf *c, const struct feed_row *row,
 		.only = row->only,
 		.looked_rows = UINT64_MAX };
 	feed_name(f, row->kind, to);
-	if (ops == NULL)
-		rc = sink_find(row->kind, &ops, &reason);
+	if (ops == NULL) {
+		str_format(plugin, sizeof(plugin), "sink-%s", row->kind);
+		ops = plugin_find(plugin, SINK_ENTRY, SINK_ABI, &reason);
+		rc = ops == NULL || ops->ops_bytes != sizeof(*ops) ? -ENOENT
+								   : 0;
+	}
 	if (rc == 0) {
 		f->to = xstrdup(to);
 		start = (struct sink_start){ .ops = ops,

@@ -7,10 +7,7 @@
  */
 #include "daemon/events/sink_int.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,55 +42,6 @@ struct sink {
 	int64_t position;
 	struct events_sink look;
 };
-
-/* Beside the program, in the folder of helpers of the same tree, wherever that
- * was moved to, or in that of the build's prefix. */
-static void *
-plugin_open(const char *name)
-{
-	const char *folders[] = { getenv("COALMINE_PLUGIN_DIR"), NULL,
-		COALMINE_PLUGIN_DIR };
-	char exe[PATH_MAX], beside[PATH_MAX], path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	void *so = NULL;
-
-	exe[n > 0 ? n : 0] = '\0';
-	if (n > 0 &&
-	    str_format(beside, sizeof(beside), "%s/../%s", dirname(exe),
-		COALMINE_LIBEXECDIR) >= 0)
-		folders[1] = beside;
-	for (size_t i = 0; so == NULL && i < ARRAY_LEN(folders); i++)
-		if (folders[i] != NULL &&
-		    str_format(path, sizeof(path), "%s/coalmine-sink-%s.so",
-			folders[i], name) >= 0)
-			so = dlopen(path,
-			    RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	return so;
-}
-
-int
-sink_find(const char *name, const struct sink_ops **ret, struct err *err)
-{
-	void *so = plugin_open(name);
-	const struct sink_ops *ops = NULL;
-	sink_entry_fn *entry = NULL;
-
-	if (so == NULL)
-		return err_set(err, -ENOENT,
-		    "events.%s needs the package coalmine-sink-%s: %.200s",
-		    name, name, dlerror());
-	/* POSIX lets dlsym give a function; ISO C has no cast for it. */
-	*(void **)&entry = dlsym(so, SINK_ENTRY);
-	if (entry != NULL)
-		ops = entry(SINK_ABI);
-	if (ops == NULL || ops->abi != SINK_ABI ||
-	    ops->ops_bytes != sizeof(*ops))
-		return err_set(err, -ENOENT,
-		    "coalmine-sink-%s.so is of another version of coalmined",
-		    name);
-	*ret = ops;
-	return 0;
-}
 
 /* An event as it goes out, with what it points to. */
 struct outgoing {

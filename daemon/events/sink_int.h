@@ -19,8 +19,6 @@ struct sink_start {
 	struct sink_options options;
 };
 
-/* Opens a plugin coalmine-sink-NAME.so. */
-int sink_find(const char *name, const struct sink_ops **ret, struct err *err);
 /* Texts of start outlive the sink. */
 int sink_open(const struct sink_start *start, struct sink **ret,
     struct err *err);

@@ -73,12 +73,14 @@ render_db(const struct metrics_in *in, struct strbuf *to)
 	    (double)h->dropped_rows);
 	exposition_single(to, "coalmine_db_errors_total", "counter",
 	    "Commits that failed.", (double)h->errors_total);
-	exposition_single(to, "coalmine_db_size_bytes", "gauge",
-	    "The store's file.", (double)h->db_bytes);
-	exposition_single(to, "coalmine_db_wal_bytes", "gauge",
-	    "The store's write-ahead log.", (double)h->wal_bytes);
-	exposition_single(to, "coalmine_db_free_bytes", "gauge",
-	    "Free space on the store's disk.", (double)h->free_bytes);
+	exposition_single(to, "coalmine_db_size_bytes", "gauge", "The store.",
+	    (double)h->db_bytes);
+	if (h->wal_bytes != UINT64_MAX)
+		exposition_single(to, "coalmine_db_wal_bytes", "gauge",
+		    "The store's write-ahead log.", (double)h->wal_bytes);
+	if (h->free_bytes != UINT64_MAX)
+		exposition_single(to, "coalmine_db_free_bytes", "gauge",
+		    "Free space on the store's disk.", (double)h->free_bytes);
 	exposition_single(to, "coalmine_db_commit_max_seconds", "gauge",
 	    "Longest commit since the last look.", h->write_s_max);
 }

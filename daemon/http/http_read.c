@@ -40,6 +40,9 @@ static const struct errno_row {
 	{ -EAGAIN, 503, "busy", "too much is waiting: try again" },
 	{ -ETIMEDOUT, 503, "timeout", "it took too long: ask for less" },
 	{ -ECANCELED, 503, "cancelled", "the collector is ending" },
+	{ -ENOTCONN, 503, "away", "the store's database is away" },
+	{ -ENOTSUP, 501, "config",
+	    "a server's database has tools of its own for that: pg_dump" },
 	{ -ENOSPC, 507, "disk-full", "no room to write" },
 };
 

@@ -140,7 +140,6 @@ store_open(const struct store_options *o, struct event_base *base,
 {
 	struct store *st = xcalloc(1, sizeof(*st));
 	struct store_done *d = &st->done;
-	const struct sql_engine *engine;
 	struct err err;
 	int rc = 0;
 
@@ -157,13 +156,12 @@ store_open(const struct store_options *o, struct event_base *base,
 		    st);
 		rc = event_add(d->event, NULL) < 0 ? -EIO : 0;
 	}
-	engine = sql_engine_find(o->url, &err);
-	if (engine == NULL) {
+	if (sql_engine_find(o->url, &err) == NULL) {
 		log_warnx("store: %s", err.text);
 		rc = -EINVAL;
 	}
-	if (rc == 0 && engine->lock != NULL)
-		rc = engine->lock(o, &st->lock_fd);
+	if (rc == 0)
+		rc = store_lock(o, &st->lock_fd);
 	if (rc == 0)
 		rc = store_writer_start(o, d, &st->writer);
 	for (int i = 0; rc == 0 && i < READER_MAX; i++)

@@ -26,6 +26,8 @@ struct store;
 struct store_options {
 	const char *dir; /* state directory; must be a local file system */
 	const char *url; /* of a database server; NULL or "": a file in dir */
+	const char
+	    *schema; /* of that database, where it is a collector's own */
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
 	uint64_t jobs_retention_ns;

@@ -21,6 +21,7 @@
 #include "common/xalloc.h"
 #include "daemon/embed.h"
 #include "daemon/store/store.h"
+#include "daemon/store/store_int.h"
 
 #define CHECK_LIMIT_NS                                                         \
 	(20 * CLK_NS_PER_S) /* of start-up; then it is good                    \
@@ -111,7 +112,7 @@ lock_dir(const char *dir, int *ret_fd)
 }
 
 int
-sqlite_lock(const struct store_options *o, int *ret_fd)
+store_lock(const struct store_options *o, int *ret_fd)
 {
 	int rc;
 
@@ -120,7 +121,7 @@ sqlite_lock(const struct store_options *o, int *ret_fd)
 		log_warn("store: %s", o->dir);
 		return rc;
 	}
-	rc = check_fs(o->dir);
+	rc = o->url == NULL || o->url[0] == '\0' ? check_fs(o->dir) : 0;
 	return rc < 0 ? rc : lock_dir(o->dir, ret_fd);
 }
 

@@ -52,6 +52,11 @@ struct store_job {
 };
 TAILQ_HEAD(store_jobs, store_job);
 
+/* What keeps a second collector of this machine away from the folder, which is
+ * made, until the descriptor is closed; -EBUSY. What is wrong has been logged.
+ */
+int store_lock(const struct store_options *o, int *ret_fd);
+
 struct store_job *store_job_new(int what, json_t *object, store_cb *cb,
     void *arg); /* takes object */
 void store_job_free(struct store_job *job);

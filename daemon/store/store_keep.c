@@ -89,6 +89,14 @@ store_keep_slice(struct sql *db, uint64_t now_unix_ns,
 		[KEEP_RAW] = o->raw_retention_ns,
 		[KEEP_JOBS] = o->jobs_retention_ns };
 
+	if (db->engine->drop_old != NULL && o->retention_ns != 0 &&
+	    o->retention_ns < now_unix_ns) {
+		int rc = db->engine->drop_old(db,
+		    now_unix_ns - o->retention_ns);
+
+		if (rc != 0)
+			return rc;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(keep_rows); i++) {
 		uint64_t age_ns = ages_ns[keep_rows[i].by];
 		struct sql_stmt *q = NULL;

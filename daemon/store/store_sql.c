@@ -11,16 +11,27 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/str.h"
+#include "common/plugin.h"
 #include "daemon/store/store.h"
 
 const struct sql_engine *
 sql_engine_find(const char *url, struct err *err)
 {
+	const struct sql_engine *e = NULL;
+	struct err reason = { 0 };
+
 	if (url == NULL || url[0] == '\0')
 		return &sql_sqlite;
-	err_say(err, "store.url: %.40s: no such engine", url);
-	return NULL;
+	/* libpq takes both words. */
+	if (strncmp(url, "postgresql://", 13) != 0 &&
+	    strncmp(url, "postgres://", 11) != 0)
+		err_say(&reason, "is not of the form postgresql://...");
+	else
+		e = plugin_find("store-postgresql", SQL_ENTRY, SQL_ABI,
+		    &reason);
+	if (e == NULL)
+		err_say(err, "store.url %s", reason.text);
+	return e;
 }
 
 static int

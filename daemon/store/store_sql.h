@@ -50,8 +50,9 @@ struct sql_outcome {
 
 struct sql_space {
 	uint64_t db_bytes;
-	uint64_t log_bytes;  /* of the write-ahead log */
-	uint64_t free_bytes; /* UINT64_MAX: not ours to know */
+	uint64_t
+	    log_bytes; /* of the write-ahead log; UINT64_MAX of these two: */
+	uint64_t free_bytes; /* not ours to know */
 };
 
 enum sql_role { SQL_WRITER, SQL_READER };
@@ -64,7 +65,7 @@ struct sql_stmt {
 	struct sql *db;
 };
 
-#define SQL_ABI   1 /* of what plugins see; a change of it is a new number */
+#define SQL_ABI   2 /* of what plugins see; a change of it is a new number */
 #define SQL_ENTRY "coalmine_store_entry"
 
 struct sql_engine {
@@ -79,10 +80,6 @@ struct sql_engine {
 	/* STORE_CHECK: its rows are "ok", or what is wrong. */
 	const char *check;
 
-	/* What keeps a second collector of this machine away, until the
-	 * descriptor is closed; -EBUSY. NULL: nothing needs to. What is wrong
-	 * has been logged. */
-	int (*lock)(const struct store_options *o, int *ret_fd);
 	/* Before any thread opens it: is it ours, sound, and of our version?
 	 * Makes or migrates it by the steps. err: why not, or what was done
 	 * that somebody should know; else "". */
@@ -91,7 +88,8 @@ struct sql_engine {
 	int (*open)(const struct store_options *o, enum sql_role role,
 	    struct sql **ret, struct err *err);
 	void (*close)(struct sql *db);
-	/* Is the database there, again? Statements outlive a connection. */
+	/* Is the database there, again? Statements outlive a connection. 1: and
+	 * the last commit, which failed with -ENOTCONN, had been done. */
 	int (*ready)(struct sql *db);
 	const char *(*error)(struct sql *db);
 	/* Make what runs, or will run next, end. Threads: any. */
@@ -125,6 +123,9 @@ struct sql_engine {
 	/* What the writer does when nothing else is to do. deleted: rows went
 	 * since it last returned 0. 1: there is more to do. */
 	int (*tidy)(struct sql *db, int deleted);
+	/* Runs that came before this go with all that is of them, where many
+	 * can go at once. 1: some did. NULL: only row by row. */
+	int (*drop_old)(struct sql *db, uint64_t before_unix_ns);
 	/* A whole copy at path, made while others write; stopping: give up.
 	 * NULL: the database has tools of its own. */
 	int (*backup)(struct sql *db, const char *path,

@@ -442,7 +442,6 @@ const struct sql_engine sql_sqlite = {
 	.packs = 1,
 	.moves_shrunk = 1,
 	.check = "PRAGMA integrity_check(10)",
-	.lock = sqlite_lock,
 	.prepare = sqlite_prepare,
 	.open = engine_open,
 	.close = engine_close,

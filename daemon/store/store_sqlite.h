@@ -32,7 +32,6 @@ int64_t sqlite_int(sqlite3 *db, const char *sql, int64_t fallback);
 void sqlite_set_deadline(sqlite3 *db, const uint64_t *deadline_ns);
 
 /* store_file.c */
-int sqlite_lock(const struct store_options *o, int *ret_fd);
 int sqlite_prepare(const struct store_options *o, const struct embed *steps,
     struct err *err);
 int sqlite_backup(struct sql *db, const char *path,

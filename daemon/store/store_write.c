@@ -49,8 +49,10 @@ struct store_writer {
 	struct store_put_db *put;
 	struct store_jobs kept;
 	size_t kept_rows;
-	int low;    /* less than free_min is free */
-	int broken; /* -errno of the last failed commit, else 0 */
+	size_t
+	    doubt_rows; /* of them, the first: they may have been committed */
+	int low;        /* less than free_min is free */
+	int broken;     /* -errno of the last failed commit, else 0 */
 	char broken_why[128];
 	struct err notice; /* of the start: a damaged file was moved */
 	uint64_t ticked_ns;
@@ -402,6 +404,7 @@ write_batch(struct store_writer *w, struct store_jobs *batch)
 		committed(w, rows, (double)(clk_ns() - began_ns) / 1e9);
 	} else {
 		fail_rows(w, batch);
+		w->doubt_rows = w->kept_rows;
 		pthread_mutex_lock(&w->lock);
 		w->health.errors_total++;
 		pthread_mutex_unlock(&w->lock);
@@ -425,6 +428,14 @@ try_again(struct store_writer *w)
 		    sql_error(w->db));
 		return;
 	}
+	for (; w->broken > 0 && w->doubt_rows > 0; w->doubt_rows--) {
+		struct store_job *done = TAILQ_FIRST(&w->kept);
+
+		TAILQ_REMOVE(&w->kept, done, link);
+		store_job_free(done);
+		w->kept_rows--;
+	}
+	w->doubt_rows = 0;
 	if (w->kept_rows == 0) {
 		struct store_job *row;
 
@@ -504,6 +515,7 @@ writer_free(struct store_writer *w)
 	pthread_mutex_destroy(&w->lock);
 	free((char *)(uintptr_t)w->options.dir);
 	free((char *)(uintptr_t)w->options.url);
+	free((char *)(uintptr_t)w->options.schema);
 	free(w);
 }
 
@@ -519,6 +531,7 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 	w->options = *o;
 	w->options.dir = xstrdup(o->dir);
 	w->options.url = o->url != NULL ? xstrdup(o->url) : NULL;
+	w->options.schema = o->schema != NULL ? xstrdup(o->schema) : NULL;
 	w->done = done;
 	TAILQ_INIT(&w->queue);
 	TAILQ_INIT(&w->kept);

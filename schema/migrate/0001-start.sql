@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One step per file, never edited after its release. A step runs in one
--- transaction; PRAGMA user_version is then the number of its file. What all
--- steps together make: sqlite3 coalmine.db .schema
+-- transaction, with what says that it ran: PRAGMA user_version, or the table
+-- leader. What all steps together make: sqlite3 coalmine.db .schema, pg_dump -s
 --
 -- Times are nanoseconds of the wall clock (_unix_ns). A body is the JSON
 -- object as the API gives it; columns beside it are what is searched for.
@@ -17,8 +17,15 @@ CREATE TABLE node (
 	body TEXT NOT NULL
 );
 
+-- There a run's id begins with its day, so that tables in parts by it have one
+-- for each day, which goes as a whole.
+-- postgresql: CREATE SEQUENCE run_id;
+-- postgresql: CREATE SEQUENCE record_id;
+
 CREATE TABLE run (
-	id INTEGER PRIMARY KEY,
+	id INTEGER PRIMARY KEY,           -- sqlite
+-- postgresql: id BIGINT PRIMARY KEY DEFAULT
+-- postgresql: (current_setting('coalmine.day')::bigint << 32) + nextval('run_id'),
 	run TEXT NOT NULL UNIQUE,
 	campaign TEXT NOT NULL,
 	state TEXT NOT NULL,
@@ -32,8 +39,10 @@ CREATE INDEX run_campaign ON run (campaign, created_unix_ns);
 CREATE INDEX run_live ON run (id) WHERE final = 0;
 
 CREATE TABLE record (
-	id INTEGER PRIMARY KEY,
-	run_id INTEGER NOT NULL REFERENCES run (id),
+	id INTEGER PRIMARY KEY,           -- sqlite
+	run_id INTEGER NOT NULL REFERENCES run (id), -- sqlite
+-- postgresql: id BIGINT NOT NULL DEFAULT nextval('record_id'),
+-- postgresql: run_id BIGINT NOT NULL,
 	seq INTEGER NOT NULL,             -- of the engine, from 1
 	at_unix_ns INTEGER NOT NULL,      -- when it was committed
 	raw INTEGER NOT NULL,             -- 1: goes after raw_retention
@@ -56,18 +65,24 @@ CREATE TABLE record (
 	hist BLOB,                        -- common/hist.h; else in the body
 	body TEXT NOT NULL,
 	UNIQUE (run_id, seq)              -- exactly once
-);
+)
+-- postgresql: PARTITION BY RANGE (run_id)
+;
+-- postgresql: CREATE INDEX record_id_at ON record (id);
 CREATE INDEX record_raw ON record (at_unix_ns) WHERE raw = 1;
 CREATE INDEX record_impact ON record (at_unix_ns) WHERE probe = 'impact';
 
 CREATE TABLE counters (
-	run_id INTEGER NOT NULL REFERENCES run (id),
+	run_id INTEGER NOT NULL REFERENCES run (id), -- sqlite
+-- postgresql: run_id BIGINT NOT NULL,
 	border INTEGER NOT NULL,          -- seq of the phase record
 	node TEXT NOT NULL,
 	at_unix_ns INTEGER NOT NULL,
 	nics TEXT NOT NULL,               -- [{nic, counters}]
 	PRIMARY KEY (run_id, border, node)
-);
+)
+-- postgresql: PARTITION BY RANGE (run_id)
+;
 CREATE INDEX counters_at ON counters (at_unix_ns);
 
 CREATE TABLE event (

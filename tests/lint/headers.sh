@@ -14,12 +14,17 @@ flags=$(pkg-config --cflags $libraries) || exit 3
 mpi=
 command -v mpicc.openmpi >/dev/null && mpi=$(mpicc.openmpi --showme:compile)
 
+postgresql=$(pkg-config --cflags libpq 2>/dev/null)
+
 bad=0
 for header in $(files '*.h'); do
 	case $header in
 	tests/*) continue ;;
 	probes/device/gpu/*) extra=-Itests/fake/include ;;
 	probes/*) extra=$mpi ;;
+	daemon/store/store_postgresql.h)
+		extra=$postgresql
+		[ -n "$extra" ] || continue ;;
 	*) extra= ;;
 	esac
 	# shellcheck disable=SC2086

@@ -18,6 +18,7 @@ schema/pki            -                                 openssl
 schema/               -                                 jansson
 
 daemon/store/store_(sqlite|file) .                      sqlite3,jansson
+daemon/store/store_postgresql .                         libpq,jansson
 daemon/store/         .                                 jansson,event2,zlib
 daemon/cluster/       store                             jansson,event2
 daemon/slurm/         -                                 jansson,event2
@@ -88,6 +89,8 @@ function library(header)
 		return "vendor"
 	if (header ~ /^(event2|openssl|curl|hwloc|systemd|nats|librdkafka)\//)
 		return substr(header, 1, index(header, "/") - 1)
+	if (header == "libpq-fe.h")
+		return "libpq"
 	if (header ~ /^(jansson|sqlite3|ini|yaml|zlib|mpi|cmocka|event|evhttp|hwloc)\.h$/)
 		return substr(header, 1, length(header) - 2)
 	return ""

@@ -64,7 +64,10 @@ class Collector:
             "tls.ca": self.pki + "/ca.pem",
             "tls.cert": self.pki + "/collector.pem",
             "tls.key": self.pki + "/collector.key",
-            "http.listen": "", "http.socket": self.socket}
+            "http.listen": "", "http.socket": self.socket,
+            # of on_postgresql.py, or a file
+            "store.url": os.environ.get("COALMINE_TEST_STORE_URL", ""),
+            "store.schema": os.path.basename(self.dir)}
         self.options.update(
             {k.replace("__", "."): v for k, v in options.items()})
         os.mkdir(self.dir + "/state")

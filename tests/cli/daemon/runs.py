@@ -170,6 +170,10 @@ def test_restored(c):
             capture_output=True, text=True, check=False, timeout=60,
             env=dict(os.environ, PATH=BUILD + "/daemon:" + os.environ["PATH"]))
     copy = c.dir + "/copy.db"
+    if c.options["store.url"]:
+        said = db("backup", copy)
+        assert "pg_dump" in said.stderr, said
+        return
     a = agents(c)
     finish(c, a, to_running(c, a))
     said = db("backup", copy)
@@ -328,7 +332,8 @@ def test_config(c):
     os.mkdir(c.dir + "/state2")
     base = c.command()[1:]
     rc, _, err = config(c, *base, "-o", "tls.cert=/nowhere.pem", "-o",
-                        f"collector.state_dir={c.dir}/state2")
+                        f"collector.state_dir={c.dir}/state2",
+                        "-o", "store.schema=state2")
     assert rc == 3 and "tls.cert /nowhere.pem" in err, (rc, err)
     rc, _, err = config(c, *base)
     assert rc == 3, (rc, err)

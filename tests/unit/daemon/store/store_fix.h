@@ -24,6 +24,7 @@
 
 struct fix {
 	char dir[64];
+	char schema[64];
 	struct event_base *base;
 	struct store_options options;
 	struct store *st;
@@ -102,7 +103,11 @@ fix_folder(struct fix *f)
 	snprintf(f->dir, sizeof(f->dir), "/tmp/coalmine-test-XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
 	f->base = event_base_new();
+	/* Of the server of on_postgresql.py, or no such thing. */
+	snprintf(f->schema, sizeof(f->schema), "%s", strrchr(f->dir, '/') + 1);
 	f->options = (struct store_options){ .dir = f->dir,
+		.url = getenv("COALMINE_TEST_STORE_URL"),
+		.schema = f->schema,
 		.retention_ns = 90 * DAY_NS,
 		.raw_retention_ns = 7 * DAY_NS };
 }

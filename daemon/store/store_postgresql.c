@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_postgresql.c - the engine of a server's database, a plugin. Statements
+ * of a batch go in a pipeline, so that a batch takes three ways to the server
+ * and not three thousand; what is read comes through a cursor, page by page.
+ */
+#include "daemon/store/store_postgresql.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/store/store.h"
+
+#define SILENCE_NS    (60 * CLK_NS_PER_S) /* then a server is gone */
+#define CANCEL_NS     (5 * CLK_NS_PER_S)  /* likewise, after a cancel */
+#define SPACE_LOOK_NS (60 * CLK_NS_PER_S)
+
+static struct pg *
+pg_of(struct sql *db)
+{
+	return (struct pg *)db;
+}
+
+void
+pg_complain(struct err *err, const char *before, const char *said)
+{
+	int len = (int)strcspn(said, "\n");
+
+	err_say(err, "%s%.*s", before, len, said);
+}
+
+/* NULL: the connection is gone. */
+static int
+errno_of(const char *sqlstate)
+{
+	static const struct {
+		const char *begins;
+		int error;
+	} rows[] = {
+		{ "22", EPROTO },      /* data: the row is not fit */
+		{ "23", EPROTO },      /* constraint */
+		{ "08", ENOTCONN },    /* connection */
+		{ "25006", ENOTCONN }, /* it became a standby */
+		{ "26000", EINVAL },   /* not prepared here */
+		{ "42P05", EINVAL },   /* prepared by somebody else */
+		{ "42501", EACCES },
+		{ "53100", ENOSPC },
+		{ "53200", ENOMEM },
+		{ "53300", ENOTCONN },
+		{ "55P03", EBUSY },
+		{ "57014", ETIMEDOUT },
+		{ "57P", ENOTCONN },
+		{ "XX001", EBADMSG },
+		{ "XX002", EBADMSG },
+	};
+
+	if (sqlstate == NULL)
+		return -ENOTCONN;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strncmp(sqlstate, rows[i].begins, strlen(rows[i].begins)) ==
+		    0)
+			return -rows[i].error;
+	return -EIO;
+}
+
+/* The connection is gone: so is what was on its way. */
+static int
+lose(struct pg *s, const char *why)
+{
+	if (why != NULL)
+		pg_complain(&s->error, "", why);
+	for (size_t i = 0; i < s->wait_count; i++)
+		if (s->waits[i].outcome != NULL)
+			s->waits[i].outcome->status = -ENOTCONN;
+	s->wait_count = 0;
+	s->in_transaction = 0;
+	s->cursors = 0;
+	s->failed = s->failed < 0 ? s->failed : -ENOTCONN;
+	PQfinish(s->conn);
+	s->conn = NULL;
+	return -ENOTCONN;
+}
+
+/* Until the server has said something; it is asked to end what nobody waits
+ * for any more. -ENOTCONN: it is gone, and so is the connection. */
+static int
+listen_once(struct pg *s)
+{
+	struct pollfd fds[] = { { PQsocket(s->conn), POLLIN, 0 },
+		{ s->wake_fd, POLLIN, 0 } };
+	uint64_t now_ns = clk_ns(), until_ns = s->give_up_ns, woken;
+	uint64_t deadline_ns = s->deadline_ns != NULL ? *s->deadline_ns : 0;
+	int unsent = PQflush(s->conn);
+	char said[256];
+
+	if (unsent < 0)
+		return lose(s, PQerrorMessage(s->conn));
+	if (unsent > 0)
+		fds[0].events |= POLLOUT;
+	if (now_ns > s->give_up_ns)
+		return lose(s, "the server does not answer");
+	if (!s->cancelled && deadline_ns != 0 && deadline_ns < until_ns)
+		until_ns = deadline_ns;
+	if (poll(fds, s->cancelled ? 1 : 2,
+		until_ns > now_ns
+		    ? (int)((until_ns - now_ns) / CLK_NS_PER_MS) + 1
+		    : 0) < 0 &&
+	    errno != EINTR)
+		return lose(s, strerror(errno));
+	if (fds[0].revents != 0 && !PQconsumeInput(s->conn))
+		return lose(s, PQerrorMessage(s->conn));
+	if (!s->cancelled &&
+	    (fds[1].revents != 0 ||
+		(deadline_ns != 0 && clk_ns() > deadline_ns))) {
+		PGcancel *cancel = PQgetCancel(s->conn);
+
+		if (fds[1].revents != 0 &&
+		    read(s->wake_fd, &woken, sizeof(woken)) < 0)
+			woken = 0; /* somebody else was faster */
+		PQcancel(cancel, said, sizeof(said));
+		PQfreeCancel(cancel);
+		s->cancelled = 1;
+		s->give_up_ns = clk_ns() + CANCEL_NS;
+	}
+	return 0;
+}
+
+/* NULL: no more of this statement, or the connection is gone. */
+static PGresult *
+next_result(struct pg *s)
+{
+	while (s->conn != NULL && PQisBusy(s->conn))
+		(void)listen_once(s);
+	if (s->conn == NULL)
+		return NULL;
+	s->give_up_ns = clk_ns() + (s->cancelled ? CANCEL_NS : SILENCE_NS);
+	return PQgetResult(s->conn);
+}
+
+static void
+waiting(struct pg *s)
+{
+	s->cancelled = 0;
+	s->give_up_ns = clk_ns() + SILENCE_NS;
+}
+
+/* What became of a statement. The first failure is the one to tell: others
+ * are its consequence. */
+static int
+status_of(struct pg *s, const PGresult *r)
+{
+	const char *sqlstate;
+	int rc;
+
+	switch (PQresultStatus(r)) {
+	case PGRES_COMMAND_OK:
+	case PGRES_TUPLES_OK:
+	case PGRES_EMPTY_QUERY:
+		return 0;
+	case PGRES_PIPELINE_ABORTED:
+		return -ECANCELED;
+	default:
+		break;
+	}
+	sqlstate = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+	rc = errno_of(sqlstate);
+	if (s->failed < 0)
+		return rc;
+	s->failed = rc;
+	pg_complain(&s->error, "", PQresultErrorMessage(r));
+	if (sqlstate == NULL)
+		return rc;
+	pg_complain(&s->error, "",
+	    PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY));
+	if (strcmp(sqlstate, "22012") == 0 && s->role == SQL_WRITER) {
+		rc = s->failed = -EPERM; /* of the fence */
+		err_say(&s->error, "another collector has taken over");
+	} else if (rc == -EINVAL) {
+		err_say(&s->error,
+		    "a pool between here and the server gives a session to "
+		    "several clients: it needs pool_mode = session");
+	}
+	return rc;
+}
+
+static void
+wait_end(struct pg *s, const struct pg_wait *w)
+{
+	PGresult *r = next_result(s), *more;
+	int status = r != NULL ? status_of(s, r) : -ENOTCONN;
+
+	if (w->outcome != NULL)
+		*w->outcome = (struct sql_outcome){ status,
+			r != NULL ? strtoll(PQcmdTuples(r), NULL, 10) : 0 };
+	if (status < 0 && w->prepares != NULL)
+		w->prepares->prepared = 0;
+	if (w->rows != NULL && status == 0)
+		*w->rows = r;
+	else
+		PQclear(r);
+	while ((more = next_result(s)) != NULL)
+		PQclear(more);
+}
+
+int
+pg_settle(struct pg *s)
+{
+	size_t count = s->wait_count;
+
+	if (s->conn == NULL)
+		return -ENOTCONN;
+	if (count == 0)
+		return 0;
+	waiting(s);
+	if (!PQpipelineSync(s->conn))
+		return lose(s, PQerrorMessage(s->conn));
+	for (size_t i = 0; i < count && s->conn != NULL; i++)
+		wait_end(s, &s->waits[i]);
+	PQclear(next_result(s)); /* of the sync */
+	s->wait_count = 0;
+	if (s->conn != NULL && PQstatus(s->conn) == CONNECTION_BAD)
+		return lose(s, s->failed < 0 ? NULL : PQerrorMessage(s->conn));
+	/* A server that ends will not say so again. */
+	if (s->conn != NULL && s->failed == -ENOTCONN)
+		return lose(s, NULL);
+	return s->conn == NULL ? -ENOTCONN : 0;
+}
+
+static int
+away(struct pg *s)
+{
+	if (s->error.text[0] == '\0')
+		err_say(&s->error, "the server is away");
+	return -ENOTCONN;
+}
+
+int
+pg_send(struct pg *s, const char *sql, const struct pg_stmt *st,
+    enum pg_how how, const struct pg_wait *w)
+{
+	const char *values[PG_PARAMS];
+	Oid types[PG_PARAMS];
+	int lens[PG_PARAMS], formats[PG_PARAMS], ok;
+	int n = st != NULL ? st->params : 0;
+
+	if (s->conn == NULL)
+		return away(s);
+	for (int i = 0; i < n; i++) {
+		const struct pg_param *p = &st->param[i + 1];
+
+		values[i] = p->bytes;
+		lens[i] = p->len_bytes;
+		formats[i] = p->is_binary;
+		types[i] = p->type;
+	}
+	if (w->prepares != NULL)
+		ok = PQsendPrepare(s->conn, w->prepares->name, sql, 0, NULL);
+	else if (how == SEND_NAMED)
+		ok = PQsendQueryPrepared(s->conn, st->name, n, values, lens,
+		    formats, 0);
+	else
+		ok = PQsendQueryParams(s->conn, sql, n,
+		    how == SEND_CURSOR ? types : NULL, values, lens, formats,
+		    0);
+	if (!ok)
+		return lose(s, PQerrorMessage(s->conn));
+	if (s->wait_count == s->wait_cap) {
+		s->wait_cap = s->wait_cap * 2 + 64;
+		s->waits = xreallocarray(s->waits, s->wait_cap,
+		    sizeof(*s->waits));
+	}
+	s->waits[s->wait_count++] = *w;
+	return 0;
+}
+
+int
+pg_send_text(struct pg *s, const char *sql)
+{
+	return pg_send(s, sql, NULL, SEND_ONCE, &(struct pg_wait){ 0 });
+}
+
+void
+pg_fence(struct pg *s, char ret[128])
+{
+	snprintf(ret, 128,
+	    "UPDATE leader SET batch = %lld / (term = %lld)::integer",
+	    (long long)++s->batch, (long long)s->term);
+}
+
+int
+pg_exec(struct pg *s, const char *sql, char ret[PG_TEXT])
+{
+	PGresult *r;
+	int rc = pg_settle(s), was = s->failed;
+
+	if (rc < 0)
+		return away(s);
+	s->failed = 0;
+	waiting(s);
+	if ((PQpipelineStatus(s->conn) != PQ_PIPELINE_OFF &&
+		!PQexitPipelineMode(s->conn)) ||
+	    !PQsendQuery(s->conn, sql))
+		return lose(s, PQerrorMessage(s->conn));
+	if (ret != NULL)
+		ret[0] = '\0';
+	while ((r = next_result(s)) != NULL) {
+		(void)status_of(s, r);
+		if (ret != NULL && PQntuples(r) > 0)
+			snprintf(ret, PG_TEXT, "%s", PQgetvalue(r, 0, 0));
+		PQclear(r);
+	}
+	rc = s->failed;
+	if (s->conn == NULL)
+		return -ENOTCONN;
+	if (rc == -ENOTCONN || PQstatus(s->conn) == CONNECTION_BAD)
+		return lose(s, NULL);
+	s->failed = was;
+	if (!PQenterPipelineMode(s->conn))
+		return lose(s, PQerrorMessage(s->conn));
+	return rc;
+}
+
+int
+pg_exec_fenced(struct pg *s, const char *sql)
+{
+	char fence[128], *all;
+	int rc;
+
+	pg_fence(s, fence);
+	all = xasprintf("%s; %s", fence, sql);
+	rc = pg_exec(s, all, NULL);
+	free(all);
+	return rc;
+}
+
+static void
+engine_close(struct sql *db)
+{
+	struct pg *s = pg_of(db);
+
+	PQfinish(s->conn);
+	if (s->wake_fd >= 0)
+		close(s->wake_fd);
+	free(s->waits);
+	free(s->url);
+	free(s->schema);
+	free(s);
+}
+
+int
+pg_open(const struct store_options *o, enum sql_role role, struct pg **ret,
+    struct err *err)
+{
+	extern const struct sql_engine sql_postgresql;
+	struct pg *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->sql.engine = &sql_postgresql;
+	s->role = role;
+	s->url = xstrdup(o->url);
+	s->schema = xstrdup(o->schema);
+	s->space = (struct sql_space){ 0, UINT64_MAX, UINT64_MAX };
+	s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	rc = s->wake_fd < 0 ? err_set(err, -errno, "no eventfd")
+			    : pg_connect(s, err);
+	if (rc == 0)
+		*ret = s;
+	else
+		engine_close(&s->sql);
+	return rc;
+}
+
+static int
+engine_open(const struct store_options *o, enum sql_role role, struct sql **ret,
+    struct err *err)
+{
+	struct pg *s;
+	int rc = pg_open(o, role, &s, err);
+
+	if (rc == 0 && role == SQL_WRITER) {
+		rc = pg_lead(s, err);
+		if (rc < 0)
+			engine_close(&s->sql);
+	}
+	if (rc == 0)
+		*ret = &s->sql;
+	return rc;
+}
+
+/* A connection that the server has closed meanwhile says so when it is asked.
+ */
+static int
+is_connected(struct pg *s)
+{
+	struct pollfd fd = { s->conn != NULL ? PQsocket(s->conn) : -1, POLLIN,
+		0 };
+
+	if (s->conn != NULL && poll(&fd, 1, 0) > 0 &&
+	    (!PQconsumeInput(s->conn) || PQstatus(s->conn) == CONNECTION_BAD))
+		(void)lose(s, PQerrorMessage(s->conn));
+	return s->conn != NULL;
+}
+
+static int
+engine_ready(struct sql *db)
+{
+	struct pg *s = pg_of(db);
+	uint64_t woken;
+	int rc = 0;
+
+	while (read(s->wake_fd, &woken, sizeof(woken)) > 0)
+		continue; /* it was meant for what has ended */
+	s->failed = 0;
+	if (is_connected(s))
+		return 0;
+	rc = pg_connect(s, &s->error);
+	if (rc == 0 && s->role == SQL_WRITER)
+		rc = pg_lead(s, &s->error);
+	if (rc < 0 && s->conn != NULL)
+		(void)lose(s, NULL);
+	s->failed = 0;
+	return rc;
+}
+
+static const char *
+engine_error(struct sql *db)
+{
+	return pg_of(db)->error.text;
+}
+
+static void
+engine_interrupt(struct sql *db)
+{
+	uint64_t one = 1;
+
+	if (write(pg_of(db)->wake_fd, &one, sizeof(one)) < 0)
+		return; /* it is set already */
+}
+
+static void
+engine_set_deadline(struct sql *db, const uint64_t *deadline_ns)
+{
+	pg_of(db)->deadline_ns = deadline_ns;
+}
+
+static int
+engine_begin(struct sql *db, int synced)
+{
+	struct pg *s = pg_of(db);
+	int rc = is_connected(s) ? 0 : engine_ready(db);
+	char fence[128];
+
+	if (rc >= 0)
+		rc = pg_day(s);
+	if (rc < 0)
+		return rc;
+	s->failed = 0;
+	rc = pg_send_text(s, "BEGIN");
+	if (rc == 0 && !synced)
+		rc = pg_send_text(s, "SET LOCAL synchronous_commit = off");
+	pg_fence(s, fence);
+	if (rc == 0)
+		rc = pg_send_text(s, fence);
+	s->in_transaction = rc == 0;
+	return rc;
+}
+
+/* The server answers COMMIT of what has failed with the word ROLLBACK. */
+static int
+engine_commit(struct sql *db)
+{
+	struct pg *s = pg_of(db);
+	PGresult *r = NULL;
+	int rc = pg_send(s, "COMMIT", NULL, SEND_ONCE,
+	    &(struct pg_wait){ .rows = &r });
+
+	if (rc == 0) {
+		s->in_doubt = 1;
+		rc = pg_settle(s);
+	}
+	if (rc == 0)
+		rc = s->failed;
+	if (rc == 0 && strcmp(PQcmdStatus(r), "COMMIT") != 0)
+		rc = err_set(&s->error, -EIO, "the commit was refused");
+	if (rc != -ENOTCONN)
+		s->in_doubt = 0;
+	PQclear(r);
+	s->in_transaction = 0;
+	s->failed = 0;
+	return rc;
+}
+
+static void
+engine_rollback(struct sql *db)
+{
+	struct pg *s = pg_of(db);
+
+	if (s->in_transaction && pg_send_text(s, "ROLLBACK") == 0)
+		(void)pg_settle(s);
+	s->in_transaction = 0;
+	s->failed = 0;
+}
+
+static int
+engine_exec(struct sql *db, const char *sql)
+{
+	struct pg *s = pg_of(db);
+
+	return s->in_transaction || s->role != SQL_WRITER
+	    ? pg_exec(s, sql, NULL)
+	    : pg_exec_fenced(s, sql);
+}
+
+static int
+engine_flush(struct sql *db)
+{
+	struct pg *s = pg_of(db);
+	int rc = pg_settle(s);
+
+	if (rc == 0)
+		rc = s->failed;
+	s->failed = 0;
+	return rc < 0 && s->conn == NULL ? away(s) : rc;
+}
+
+static void
+engine_space(struct sql *db, struct sql_space *ret)
+{
+	struct pg *s = pg_of(db);
+	uint64_t now_ns = clk_ns();
+	char bytes[PG_TEXT];
+
+	if (s->conn != NULL && !s->in_transaction && s->cursors == 0 &&
+	    (s->space_ns == 0 || now_ns - s->space_ns > SPACE_LOOK_NS)) {
+		s->space_ns = now_ns;
+		if (pg_exec(s,
+			"SELECT sum(pg_total_relation_size(oid)) FROM"
+			" pg_class WHERE relkind = 'r' AND relnamespace ="
+			" " PG_SCHEMA,
+			bytes) == 0)
+			s->space.db_bytes = strtoull(bytes, NULL, 10);
+	}
+	*ret = s->space;
+}
+
+static int
+engine_tidy(struct sql *db, int deleted)
+{
+	(void)db;
+	(void)deleted;
+	return 0; /* the server does so by itself */
+}
+
+const struct sql_engine sql_postgresql = {
+	.abi = SQL_ABI,
+	.name = "postgresql",
+	.check =
+	    "WITH wrong AS (SELECT 'run ' || run || ': ' || records ||"
+	    " ' records are counted, ' || n || ' are there' AS text"
+	    " FROM (SELECT run.run, run.records, (SELECT count(*)"
+	    " FROM record WHERE run_id = run.id) AS n FROM run) AS counted"
+	    " WHERE records <> n LIMIT 10) SELECT text FROM wrong"
+	    " UNION ALL SELECT 'ok' WHERE NOT EXISTS (SELECT 1 FROM wrong)",
+	.prepare = pg_prepare,
+	.open = engine_open,
+	.close = engine_close,
+	.ready = engine_ready,
+	.error = engine_error,
+	.interrupt = engine_interrupt,
+	.set_deadline = engine_set_deadline,
+	.begin = engine_begin,
+	.commit = engine_commit,
+	.rollback = engine_rollback,
+	.exec = engine_exec,
+	.prepare_stmt = pg_stmt_prepare,
+	.finalize = pg_stmt_finalize,
+	.bind = pg_stmt_bind,
+	.run = pg_stmt_run,
+	.flush = engine_flush,
+	.step = pg_stmt_step,
+	.column = pg_stmt_column,
+	.reset = pg_stmt_reset,
+	.space = engine_space,
+	.tidy = engine_tidy,
+	.drop_old = pg_drop_old,
+};
+
+const struct sql_engine *coalmine_store_entry(int abi);
+
+const struct sql_engine *
+coalmine_store_entry(int abi)
+{
+	return abi == SQL_ABI ? &sql_postgresql : NULL;
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_postgresql_lead.c - a schema of a server's database becomes a
+ * collector's: is the server one that will do, what version has the schema,
+ * who writes it; and its partitions, a day each.
+ *
+ * Who writes holds an advisory lock as long as its connection lives, and has a
+ * term. The lock keeps others out; the term is what every transaction asks
+ * for, since a lock may be gone without its owner knowing it.
+ */
+#include "daemon/store/store_postgresql.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "daemon/embed.h"
+#include "daemon/store/store.h"
+
+#define VERSION_MIN 140000
+#define DAY_S       (24 * 3600)
+#define LOCK_TRIES                                                             \
+	30 /* a session whose client is gone takes a moment to end             \
+	    */
+#define LOCK_PAUSE_NS (100 * CLK_NS_PER_MS)
+#define LOCK          "1129138510, " PG_SCHEMA "::integer"
+
+/* What a server says, and what to do. */
+static const struct {
+	const char *says, *advice;
+} advices[] = {
+	{ "session is read-only",
+	    "it is a standby: name the primary, or all servers with commas "
+	    "between" },
+	{ "statement pooling", "the pool needs pool_mode = session" },
+	{ "authentication failed",
+	    "put the password into a file that passfile= in store.url names" },
+	{ "no password supplied",
+	    "put the password into a file that passfile= in store.url names" },
+	{ "role \"", "make it: createuser NAME" },
+	{ "database \"",
+	    "make it: createdb --encoding UTF8 --owner ROLE NAME" },
+	{ "pg_hba.conf",
+	    "the server's pg_hba.conf has to admit this role from here" },
+	{ "connection to server",
+	    "is it running there, and does it listen for this host?" },
+};
+
+/* said may be err's own. */
+static int
+refuse(struct err *err, int rc, const char *said)
+{
+	struct err copy;
+
+	pg_complain(&copy, "store.url: ", said);
+	for (size_t i = 0; i < ARRAY_LEN(advices); i++)
+		if (strstr(said, advices[i].says) != NULL)
+			return err_set(err, rc, "%.300s; %s", copy.text,
+			    advices[i].advice);
+	if (err != NULL)
+		*err = copy;
+	return rc;
+}
+
+static void
+notice_cb(void *arg, const char *text)
+{
+	(void)arg;
+	(void)text; /* libpq would print it */
+}
+
+/* Of the server itself. */
+static int
+server_check(struct pg *s, struct err *err)
+{
+	const char *encoding = PQparameterStatus(s->conn, "server_encoding");
+	int version = PQserverVersion(s->conn);
+
+	if (version < VERSION_MIN)
+		return err_set(err, -ENOTSUP,
+		    "store.url: the server is PostgreSQL %d, at least %d is "
+		    "needed",
+		    version / 10000, VERSION_MIN / 10000);
+	if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
+		return err_set(err, -ENOTSUP,
+		    "store.url: the database is in %.40s: make one with "
+		    "createdb --encoding UTF8 --template template0",
+		    encoding != NULL ? encoding : "no encoding");
+	return 0;
+}
+
+int
+pg_connect(struct pg *s, struct err *err)
+{
+	/* What the URL says counts: it is the later one. */
+	const char *const names[] = { "connect_timeout", "keepalives_idle",
+		"keepalives_interval", "keepalives_count", "tcp_user_timeout",
+		"target_session_attrs", "fallback_application_name", "dbname",
+		"client_encoding", NULL };
+	const char *const values[] = { "5", "10", "5", "3", "20000",
+		"read-write", "coalmined", s->url, "UTF8", NULL };
+	char *schema, *sql;
+	int rc = 0;
+
+	s->conn = PQconnectdbParams(names, values, 1);
+	if (PQstatus(s->conn) != CONNECTION_OK)
+		rc = refuse(err, -ENOTCONN, PQerrorMessage(s->conn));
+	if (rc == 0)
+		rc = server_check(s, err);
+	if (rc < 0) {
+		PQfinish(s->conn);
+		s->conn = NULL;
+		return rc;
+	}
+	s->life++;
+	PQsetNoticeProcessor(s->conn, notice_cb, NULL);
+	PQsetnonblocking(s->conn, 1);
+	schema = PQescapeIdentifier(s->conn, s->schema, strlen(s->schema));
+	sql = xasprintf("SET search_path TO %s; SET jit TO off;"
+			" SET bytea_output TO hex; SET extra_float_digits TO 1;"
+			" SET default_transaction_read_only TO %s",
+	    schema, s->role == SQL_READER ? "on" : "off");
+	rc = pg_exec(s, sql, NULL);
+	free(sql);
+	PQfreemem(schema);
+	return rc < 0 ? refuse(err, rc, s->error.text) : 0;
+}
+
+/* The server's process that answers, which is this client's alone. */
+static int
+pid_get(struct pg *s, int *ret)
+{
+	char pid[PG_TEXT];
+	int rc = pg_exec(s, "SELECT pg_backend_pid()", pid);
+
+	if (rc == 0)
+		*ret = atoi(pid);
+	return rc;
+}
+
+/* Two who are connected at one time have two sessions, unless a pool gives
+ * them one in turns. */
+static int
+pool_check(struct pg *s, const struct store_options *o, struct err *err)
+{
+	struct pg *second;
+	int first_pid = 0, second_pid = 0, rc;
+
+	rc = pid_get(s, &first_pid);
+	if (rc == 0)
+		rc = pg_exec(s, "BEGIN; ROLLBACK", NULL);
+	if (rc < 0)
+		return refuse(err, rc, s->error.text);
+	rc = pg_open(o, SQL_READER, &second, err);
+	if (rc < 0)
+		return rc;
+	rc = pid_get(second, &second_pid);
+	second->sql.engine->close(&second->sql);
+	if (rc == 0 && first_pid == second_pid)
+		return err_set(err, -EINVAL,
+		    "store.url: a pool between here and the server gives a "
+		    "session to several clients: it needs pool_mode = session");
+	return rc;
+}
+
+/* Only one collector writes a schema. One that is gone may still be there for
+ * a moment, and our own, whose connection broke, for longer. */
+static int
+lock(struct pg *s, struct err *err)
+{
+	char got[PG_TEXT] = "", sql[320];
+	int rc = 0;
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (s->pid != 0) {
+			snprintf(sql, sizeof(sql),
+			    "SELECT pg_terminate_backend(pid) FROM pg_locks"
+			    " WHERE locktype = 'advisory' AND classid ="
+			    " 1129138510 AND pid = %d AND pid <>"
+			    " pg_backend_pid()",
+			    s->pid);
+			(void)pg_exec(s, sql, NULL);
+		}
+		rc = pg_exec(s, "SELECT pg_try_advisory_lock(" LOCK ")", got);
+		if (rc < 0)
+			return refuse(err, rc, s->error.text);
+		if (got[0] == 't')
+			return pid_get(s, &s->pid);
+		clk_sleep_ns(LOCK_PAUSE_NS);
+	}
+	(void)pg_exec(s,
+	    "SELECT who || ' since ' || date_trunc('second', since)"
+	    " FROM leader",
+	    got);
+	return err_set(err, -EBUSY,
+	    "store.url: another collector (%.100s) writes schema %.60s: each "
+	    "cluster needs a store.schema of its own",
+	    got, s->schema);
+}
+
+int
+pg_lead(struct pg *s, struct err *err)
+{
+	char got[PG_TEXT], host[65] = "", *sql, *who;
+	int rc = lock(s, err);
+
+	if (rc < 0)
+		return rc;
+	s->day = 0;
+	if (s->term == 0) {
+		gethostname(host, sizeof(host) - 1);
+		who = PQescapeLiteral(s->conn, host, strlen(host));
+		sql = xasprintf("UPDATE leader SET term = term + 1,"
+				" since = now(), who = %s RETURNING term",
+		    who);
+		PQfreemem(who);
+		rc = pg_exec(s, sql, got);
+		free(sql);
+		s->term = strtoll(got, NULL, 10);
+	} else {
+		rc = pg_exec(s, "SELECT term FROM leader", got);
+		if (rc == 0 && s->term != strtoll(got, NULL, 10))
+			return err_set(err, -EPERM,
+			    "another collector has taken over: this one has to "
+			    "be started again");
+	}
+	if (rc == 0)
+		rc = pg_exec(s, "SELECT batch FROM leader", got);
+	if (rc < 0)
+		return refuse(err, rc, s->error.text);
+	rc = s->in_doubt && s->batch == strtoll(got, NULL, 10);
+	s->in_doubt = 0;
+	s->batch = strtoll(got, NULL, 10);
+	return rc;
+}
+
+static const struct {
+	const char *from, *to;
+} types[] = {
+	{ "INTEGER PRIMARY KEY AUTOINCREMENT",
+	    "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY" },
+	{ "INTEGER", "BIGINT" }, { "REAL", "DOUBLE PRECISION" },
+	{ "BLOB", "BYTEA" },
+	{ "TEXT", "TEXT COLLATE \"C\"" }, /* as SQLite sorts */
+};
+
+/* One word of a step, or one character. Returns what follows. */
+static const char *
+type_translate(const char *p, struct strbuf *to)
+{
+	size_t len = strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		size_t from_len = strlen(types[i].from);
+
+		if (strncmp(p, types[i].from, from_len) == 0 &&
+		    from_len >= len) {
+			strbuf_addf(to, "%s", types[i].to);
+			return p + from_len;
+		}
+	}
+	strbuf_add(to, p, len > 0 ? len : 1);
+	return p + (len > 0 ? len : 1);
+}
+
+char *
+pg_translate(const char *sql, unsigned char ret_map[PG_PARAMS])
+{
+	static const char own[] = "-- postgresql:", foreign[] = "-- sqlite";
+	struct strbuf to = { 0 };
+	int params = 0, line_begins = 1;
+	const char *p = sql;
+
+	strbuf_add(&to, "", 0);
+	while (*p != '\0') {
+		size_t line = strcspn(p, "\n"), n;
+
+		if (line_begins && line >= sizeof(foreign) - 1 &&
+		    strncmp(p + line - (sizeof(foreign) - 1), foreign,
+			sizeof(foreign) - 1) == 0) {
+			p += line;
+			continue;
+		}
+		line_begins = *p == '\n';
+		if (strncmp(p, own, sizeof(own) - 1) == 0) {
+			p += sizeof(own) - 1;
+		} else if (p[0] == '-' && p[1] == '-') {
+			p += line;
+		} else if (*p == '\'') {
+			n = strcspn(p + 1, "'") + 2;
+			strbuf_add(&to, p, n);
+			p += n;
+		} else if (ret_map == NULL) {
+			p = type_translate(p, &to);
+		} else if (*p == '?') {
+			n = strtoul(p + 1, (char **)(uintptr_t)&p, 10);
+			if (n >= PG_PARAMS)
+				break; /* there is no such statement */
+			if (ret_map[n] == 0)
+				ret_map[n] = (unsigned char)++params;
+			strbuf_addf(&to, "$%d", ret_map[n]);
+		} else {
+			strbuf_add(&to, p++, 1);
+		}
+	}
+	return to.text;
+}
+
+/* Tables that are ours, or an empty schema. */
+static int
+schema_check(struct pg *s, struct err *err)
+{
+	char got[PG_TEXT];
+	int rc = pg_exec(s, "SELECT count(current_schema())", got);
+
+	if (rc == 0 && got[0] == '0') {
+		char *name = PQescapeIdentifier(s->conn, s->schema,
+		    strlen(s->schema));
+		char *sql = xasprintf("CREATE SCHEMA %s", name);
+
+		rc = pg_exec(s, sql, NULL);
+		if (rc == -EACCES)
+			err_say(err,
+			    "store.url: role %.60s may not make schema %.60s: "
+			    "an administrator does so with CREATE SCHEMA "
+			    "%.60s AUTHORIZATION %.60s",
+			    PQuser(s->conn), s->schema, name, PQuser(s->conn));
+		free(sql);
+		PQfreemem(name);
+		if (rc == -EACCES)
+			return rc;
+	}
+	if (rc == 0)
+		rc = pg_exec(s,
+		    "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p')"
+		    " AND relnamespace = " PG_SCHEMA
+		    " AND to_regclass('leader') IS NULL",
+		    got);
+	if (rc == 0 && got[0] != '0')
+		return err_set(err, -EEXIST,
+		    "store.url: schema %.60s has tables of another program: "
+		    "store.schema can name another one",
+		    s->schema);
+	return rc < 0 ? refuse(err, rc, s->error.text) : 0;
+}
+
+static int
+migrate(struct pg *s, const struct embed *steps, struct err *err)
+{
+	char got[PG_TEXT];
+	int version, newest = 0, rc;
+
+	rc = pg_exec(s, "SELECT version FROM leader", got);
+	if (rc < 0)
+		return refuse(err, rc, s->error.text);
+	version = atoi(got);
+	while (steps[newest].name != NULL)
+		newest++;
+	if (version > newest)
+		return err_set(err, -ENOTSUP,
+		    "store.url: schema %.60s has version %d, this program "
+		    "knows up to %d: install the newer program",
+		    s->schema, version, newest);
+	for (int i = version; rc == 0 && i < newest; i++) {
+		char *step = pg_translate((const char *)steps[i].bytes, NULL);
+		char *sql = xasprintf("%s; UPDATE leader SET version = %d",
+		    step, i + 1);
+
+		rc = pg_exec(s, sql, NULL);
+		if (rc < 0)
+			err_say(err, "store.url: step %s: %.300s",
+			    steps[i].name, s->error.text);
+		free(sql);
+		free(step);
+	}
+	return rc;
+}
+
+int
+pg_prepare(const struct store_options *o, const struct embed *steps,
+    struct err *err)
+{
+	struct pg *s;
+	int rc = pg_open(o, SQL_WRITER, &s, err);
+
+	if (rc < 0)
+		return rc;
+	rc = pool_check(s, o, err);
+	if (rc == 0)
+		rc = schema_check(s, err);
+	if (rc == 0)
+		rc = lock(s, err);
+	if (rc == 0 &&
+	    pg_exec(s,
+		"CREATE TABLE IF NOT EXISTS leader (version INTEGER NOT NULL,"
+		" term BIGINT NOT NULL, batch BIGINT NOT NULL,"
+		" since TIMESTAMPTZ NOT NULL DEFAULT now(),"
+		" who TEXT NOT NULL DEFAULT '') WITH (fillfactor = 20);"
+		"INSERT INTO leader (version, term, batch) SELECT 0, 0, 0"
+		" WHERE NOT EXISTS (SELECT 1 FROM leader)",
+		NULL) < 0)
+		rc = refuse(err, -EACCES, s->error.text);
+	if (rc == 0)
+		rc = migrate(s, steps, err);
+	s->sql.engine->close(&s->sql);
+	return rc;
+}
+
+static const char *const parted[] = { "record", "counters" };
+
+/* A table is made whole and then attached, which waits for no reader. */
+int
+pg_day(struct pg *s)
+{
+	time_t at_s = (time_t)(clk_unix_ns() / CLK_NS_PER_S);
+	long long day = at_s / DAY_S;
+	char sql[512], got[PG_TEXT], name[16];
+	struct tm tm;
+	int rc = 0;
+
+	if (day == s->day)
+		return 0;
+	strftime(name, sizeof(name), "%Y%m%d", gmtime_r(&at_s, &tm));
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(parted); i++) {
+		const char *t = parted[i];
+
+		snprintf(sql, sizeof(sql), "SELECT to_regclass('%s_%s')", t,
+		    name);
+		rc = pg_exec(s, sql, got);
+		snprintf(sql, sizeof(sql),
+		    "CREATE TABLE %s_%s (LIKE %s INCLUDING ALL);"
+		    "ALTER TABLE %s ATTACH PARTITION %s_%s FOR VALUES FROM"
+		    " (%lld) TO (%lld)",
+		    t, name, t, t, t, name, day << 32, (day + 1) << 32);
+		if (rc == 0 && got[0] == '\0')
+			rc = pg_exec_fenced(s, sql);
+	}
+	snprintf(sql, sizeof(sql), "SET coalmine.day = '%lld'", day);
+	if (rc == 0)
+		rc = pg_exec(s, sql, NULL);
+	if (rc == 0)
+		s->day = day;
+	return rc;
+}
+
+/* Days whose runs are all over their time go at once. Readers that are in the
+ * way are waited for, others not for longer than that. */
+int
+pg_drop_old(struct sql *db, uint64_t before_unix_ns)
+{
+	struct pg *s = (struct pg *)db;
+	char sql[900], name[PG_TEXT];
+	struct tm tm = { 0 };
+	long long day;
+	int rc;
+
+	snprintf(sql, sizeof(sql),
+	    "SELECT right(name, 8) FROM (SELECT c.relname AS name,"
+	    " (to_date(right(c.relname, 8), 'YYYYMMDD') -"
+	    " date '1970-01-01')::bigint AS day FROM pg_inherits AS i JOIN"
+	    " pg_class AS c ON c.oid = i.inhrelid WHERE i.inhparent ="
+	    " 'record'::regclass) AS days WHERE day < %lld AND NOT EXISTS"
+	    " (SELECT 1 FROM run WHERE id >= day << 32 AND id < (day + 1) << 32"
+	    " AND (final = 0 OR created_unix_ns >= %lld))"
+	    " ORDER BY day LIMIT 1",
+	    (long long)(before_unix_ns / CLK_NS_PER_S / DAY_S),
+	    (long long)before_unix_ns);
+	rc = pg_exec(s, sql, name);
+	if (rc < 0 || strptime(name, "%Y%m%d", &tm) == NULL)
+		return rc;
+	day = timegm(&tm) / DAY_S;
+	snprintf(sql, sizeof(sql),
+	    "SET LOCAL lock_timeout = '1s';"
+	    "DROP TABLE record_%s, counters_%s;"
+	    "DELETE FROM run WHERE id >= %lld AND id < %lld",
+	    name, name, day << 32, (day + 1) << 32);
+	rc = pg_exec_fenced(s, sql);
+	return rc == 0 ? 1 : rc == -EBUSY ? 0 : rc;
+}
