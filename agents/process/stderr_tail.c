@@ -17,7 +17,28 @@ static const char *const noise[] = {
 	"plm:rsh: Warning: setpgid(",
 	/* every mpirun -np larger than the cores of an emulated cluster */
 	"A high-performance Open MPI point-to-point messaging module",
+	/* a frame of a stack, of UCX, Open MPI and glibc alike */
+	"[0x",
 };
+
+/* The line that has just ended makes room again when it is noise. */
+static void
+line_end(struct stderr_tail *t)
+{
+	char line[512];
+	size_t len = t->line_bytes, at = t->start + t->len_bytes - len;
+
+	t->line_bytes = 0;
+	if (len > sizeof(line))
+		return;
+	for (size_t i = 0; i < len; i++)
+		line[i] = t->bytes[(at + i) % STDERR_TAIL_MAX];
+	for (size_t i = 0; i < ARRAY_LEN(noise); i++)
+		if (memmem(line, len, noise[i], strlen(noise[i])) != NULL) {
+			t->len_bytes -= len;
+			return;
+		}
+}
 
 void
 stderr_tail_add(struct stderr_tail *t, const char *bytes, size_t len_bytes)
@@ -26,10 +47,16 @@ stderr_tail_add(struct stderr_tail *t, const char *bytes, size_t len_bytes)
 		size_t at = (t->start + t->len_bytes) % STDERR_TAIL_MAX;
 
 		t->bytes[at] = bytes[i];
-		if (t->len_bytes < STDERR_TAIL_MAX)
+		if (t->len_bytes < STDERR_TAIL_MAX) {
 			t->len_bytes++;
-		else
+		} else {
 			t->start = (t->start + 1) % STDERR_TAIL_MAX;
+			t->is_cut = 1;
+		}
+		if (t->line_bytes < STDERR_TAIL_MAX)
+			t->line_bytes++;
+		if (bytes[i] == '\n')
+			line_end(t);
 	}
 }
 
@@ -43,8 +70,7 @@ stderr_tail_lines(const struct stderr_tail *t, const char *mark)
 	for (size_t i = 0; i < t->len_bytes; i++)
 		flat[i] = t->bytes[(t->start + i) % STDERR_TAIL_MAX];
 	utf8_clean_bytes(flat, t->len_bytes);
-	if (t->len_bytes ==
-	    STDERR_TAIL_MAX) { /* the first line may be a half */
+	if (t->is_cut && t->len_bytes > 0) { /* the first line may be a half */
 		char *nl = memchr(flat, '\n', t->len_bytes - 1);
 
 		at = nl != NULL ? (size_t)(nl - flat) + 1 : 0;
@@ -56,10 +82,6 @@ stderr_tail_lines(const struct stderr_tail *t, const char *mark)
 		int wanted = mark == NULL ||
 		    memmem(flat + at, end - at, mark, strlen(mark)) != NULL;
 
-		for (size_t i = 0; i < ARRAY_LEN(noise); i++)
-			if (memmem(flat + at, end - at, noise[i],
-				strlen(noise[i])))
-				wanted = 0;
 		if (wanted)
 			strbuf_add(&sb, flat + at, end - at);
 		at = end;

@@ -8,14 +8,16 @@
 #include <stddef.h>
 
 /* The last bytes a child wrote. Launchers print harmless warnings at the end of
- * every run; lines known as noise are left out, so that the tail shows what
- * went wrong. */
+ * every run, and every rank that crashes a page of addresses; lines known as
+ * noise are left out, so that the tail shows what went wrong. */
 #define STDERR_TAIL_MAX 4096 /* bytes kept: a screen of text */
 
 struct stderr_tail {
 	char bytes[STDERR_TAIL_MAX];
 	size_t start; /* index of the oldest byte */
 	size_t len_bytes;
+	size_t line_bytes; /* of these, since the last end of a line */
+	int is_cut;        /* older ones were dropped */
 };
 
 void stderr_tail_add(struct stderr_tail *t, const char *bytes,

@@ -287,7 +287,14 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 		    head, text[0] == '\0' ? "" : ": ", text);
 		return;
 	}
-	if (was_killed(r, status, text))
+	/* It speaks of a rank that was gone before its agent knew it. */
+	if (status > 128 &&
+	    (strstr(tail, "exited on signal ") != NULL ||
+		strstr(tail, " RUNNING AT ") != NULL))
+		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_RANK_LOST,
+		    clk_ns(), "a rank died of signal %d: %s",
+		    (int)(status - 128), text);
+	else if (was_killed(r, status, text))
 		outcome_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(), "launcher on %s was killed by signal %d", head,
 		    (int)(status - 128));

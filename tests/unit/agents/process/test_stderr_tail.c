@@ -75,6 +75,31 @@ test_noise(void **state)
 	want(text, sizeof(text) - 1, "one\ntwo\n");
 }
 
+/* What a rank said first outlives the stacks of all that crashed with it. */
+static void
+test_stacks(void **state)
+{
+	struct stderr_tail *t = xcalloc(1, sizeof(*t));
+	char line[64], *got;
+
+	(void)state;
+	stderr_tail_add(t, "MemHook: mprotect failed\n", 25);
+	for (int i = 0; i < 1000; i++) {
+		int n = snprintf(line, sizeof(line),
+		    i % 2 ? "[n1:277] [%2d] /lib/libmpi.so.40(+0x1)[0x7f%03x]\n"
+			  : " %d  /lib/libucs.so.0(+0x290) [0x7f%03x]\n",
+		    i, i);
+
+		stderr_tail_add(t, line, (size_t)n);
+	}
+	stderr_tail_add(t, "exited on signal 11", 19);
+	got = stderr_tail_lines(t, NULL);
+	assert_string_equal(got,
+	    "MemHook: mprotect failed\nexited on signal 11");
+	free(got);
+	free(t);
+}
+
 /* The last STDERR_TAIL_MAX bytes, from the start of a line on. */
 static void
 test_long(void **state)
@@ -110,6 +135,7 @@ main(void)
 		cmocka_unit_test(test_utf8),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_long),
 	};
 

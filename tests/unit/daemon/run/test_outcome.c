@@ -202,6 +202,32 @@ test_launcher_killed(void **state)
 	fix_teardown();
 }
 
+/* A rank that crashes in MPI_Init is known by the launcher's words only. */
+static void
+test_rank_crashes(void **state)
+{
+	static const char *const said[] = {
+		"MemHook: mprotect failed\nmpirun noticed that process rank 2 "
+		"with PID 0 on node n3 exited on signal 11 (Segmentation "
+		"fault).\n",
+		"MemHook: mprotect failed\n=   PID 9 RUNNING AT n3\n",
+	};
+	char run[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+		fix_setup(3);
+		fix_running(run, FIX_CAMPAIGN);
+		fix_says("n1", WIRE_EXITED,
+		    json_pack("{s:s, s:i, s:i, s:s}", "run", run, "id", 0,
+			"status", 139, "stderr", said[i]));
+		fix_pass(3, NULL);
+		fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST,
+		    "a rank died of signal 11: MemHook: mprotect failed");
+		fix_teardown();
+	}
+}
+
 static void
 test_no_end(void **state)
 {
@@ -336,6 +362,7 @@ main(void)
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_stuck_goes_on),
 		cmocka_unit_test(test_launcher_killed),
+		cmocka_unit_test(test_rank_crashes),
 		cmocka_unit_test(test_no_end),
 		cmocka_unit_test(test_agent_lost),
 		cmocka_unit_test(test_agent_restart),
