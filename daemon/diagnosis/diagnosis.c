@@ -283,7 +283,7 @@ hear_losses(struct diagnosis *d, const json_t *record, int far)
 		nodes[count++] = (struct loss_node){ (uint32_t)id,
 			diagnosis_leaf(d,
 			    roster_by_id(d->roster, (size_t)id)->leaf),
-			(uint64_t)sent };
+			(uint64_t)sent, d->nodes[id].link_busy };
 		at[id] = (int)count;
 	}
 	json_array_foreach (json_object_get(record, "pairs"), i, o) {
@@ -308,6 +308,13 @@ hear_losses(struct diagnosis *d, const json_t *record, int far)
 					  PARTNERS_RING)
 					  ->judge,
 			    JUDGE_NODE, nodes[i].place, JUDGE_OUTLIER);
+	for (uint32_t l = 0; far && l < d->leaf_count; l++)
+		if (loss_leaf_raised(&d->loss, l) != NULL)
+			judge_restore(diagnosis_series_of(d,
+					  DIAGNOSIS_MESH_CLASS,
+					  DIAGNOSIS_LOSS_SPINE, PARTNERS_RING)
+					  ->judge,
+			    JUDGE_LEAF, l, JUDGE_OUTLIER);
 	free(nodes);
 	free(at);
 }
@@ -343,11 +350,11 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 
 	if (s == NULL)
 		return;
+	if (series_kind(sort).is_loss)
+		hear_losses(d, record, sort == DIAGNOSIS_LOSS_SPINE);
 	count = judge_hear(d, s, record, 1);
 	if (count == 0)
 		return;
-	if (series_kind(sort).is_loss)
-		hear_losses(d, record, sort == DIAGNOSIS_LOSS_SPINE);
 	if (sort < CANARY_MAX)
 		note_scores(d, from->run, sort, count);
 	if (sort < CANARY_MAX && series_kind(sort).is_rate)

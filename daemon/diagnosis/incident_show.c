@@ -86,11 +86,17 @@ static double
 effect_of(const struct diagnosis *d, const struct incident *k,
     const struct judge_track *t)
 {
-	const struct loss_sum *s = k->kind == JUDGE_NODE &&
-		series_kind(k->series->sort).is_loss
+	int is_loss = series_kind(k->series->sort).is_loss;
+	const struct loss_sum *s = k->kind == JUDGE_NODE && is_loss
 	    ? loss_sum_of(&d->loss, k->index)
 	    : NULL;
+	const struct loss_leaf *l = k->kind == JUDGE_LEAF && is_loss
+	    ? loss_leaf_raised(&d->loss, k->index)
+	    : NULL;
 	double effect = judge_effect(k->series->judge, t);
+
+	if (l != NULL)
+		return fmax(effect, loss_number(loss_share(l->lost, l->sent)));
 
 	return s != NULL && s->raised
 	    ? fmax(effect, loss_number(loss_share(s->lost, s->sent)))
@@ -255,7 +261,15 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		w.passed = k->passed;
 		w.finding = k->finding;
 		w.way = k->report.way;
-		if (k->kind == JUDGE_LEAF) {
+		if (k->kind == JUDGE_LEAF && sort.is_loss &&
+		    loss_leaf_raised(&d->loss, k->index) != NULL) {
+			const struct loss_leaf *l = loss_leaf_raised(&d->loss,
+			    k->index);
+
+			w.places = l->nodes;
+			w.slow_places = l->losing;
+			w.rounds = l->epochs;
+		} else if (k->kind == JUDGE_LEAF) {
 			w.places = t->places;
 			w.slow_places = t->slow_places;
 		} else {

@@ -194,8 +194,11 @@ observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 /* The better half of a node's pairs counts: a node with good
  * partners is no outlier. */
 static size_t
-observe_losses(struct diagnosis *d, const json_t *record)
+observe_losses(struct diagnosis *d, const json_t *record, int sort)
 {
+	/* What a leaf's uplink loses its nodes lose, and whom they meet. */
+	int is_uplink = sort == DIAGNOSIS_LOSS_SPINE &&
+	    loss_leaves_raised(&d->loss) > 0;
 	const json_t *rows = json_object_get(record, "nodes"), *o;
 	size_t n = 0, i;
 
@@ -203,7 +206,7 @@ observe_losses(struct diagnosis *d, const json_t *record)
 	json_array_foreach (rows, i, o) {
 		const struct node *node = roster_find(d->roster,
 		    member_text(o, "node"));
-		double lost = member_number(o, "good_lost");
+		double lost = is_uplink ? 0 : member_number(o, "good_lost");
 		double sent = member_number(o, "good_sent");
 
 		if (node != NULL && lost >= 0 && sent >= 1)
@@ -259,7 +262,7 @@ diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
 	size_t n = 0;
 
 	if (kind.is_loss)
-		return observe_losses(d, record);
+		return observe_losses(d, record, sort);
 	record_scores_read(record, kind.is_rate ? "q75" : "q25", &all);
 	make_room(d, all.count);
 	for (size_t i = 0; i < all.count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loss.c - cumulative sums of lost echoes, and who is in them only because of a
- * partner.
+ * loss.c - cumulative sums of lost echoes, of nodes and of leaves, and who is
+ * in them only because of a partner.
  */
 #include "daemon/diagnosis/judge/loss.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/xalloc.h"
+#include "daemon/diagnosis/judge/score.h"
 
 /* Before anything is learned all lose LOSS_P1 / 10. */
 #define PRIOR_SENT 2e4
@@ -19,34 +20,50 @@
  * figure is of some years, where three months gave an alarm in the tests. */
 #define LIMIT_ROUNDS 3e5
 /* Of a loss's weight: it lost there in its last two epochs or so. */
-#define LATELY 0.75
+#define LATELY        0.75
+#define LEAVES_MIN    3
+#define LEAF_TIMES    3    /* p0, what is looked for at least */
+#define LEAF_BUSY_MAX 0.25 /* of its nodes */
+#define LEAF_ONE_MAX  0.6  /* of what it loses, by one node */
 
 struct step {
 	double up, down, limit;
+	double leaf_up, leaf_down; /* the same of leaves */
 };
 
 static struct step
 step_of(struct loss_watch *w, size_t count)
 {
-	double p0;
+	double p0, p1;
 
 	if (w->sent == 0) {
 		w->sent = PRIOR_SENT;
 		w->lost = PRIOR_SENT * LOSS_P1 / 10;
 	}
 	p0 = fmin(fmax(w->lost / w->sent, LOSS_P0_MIN), LOSS_P1 / 2);
+	p1 = fmax(LOSS_LEAF_P1, LEAF_TIMES * p0);
 	return (struct step){ log(LOSS_P1 / p0), LOSS_P1 - p0,
-		log(LIMIT_ROUNDS * (double)count) };
+		log(LIMIT_ROUNDS * (double)count), log(p1 / p0), p1 - p0 };
 }
 
 static void
 make_room(struct loss_watch *w, const struct loss_node *nodes, size_t count)
 {
-	size_t want = 0;
+	size_t want = 0, leaves = 0;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		if (nodes[i].place >= want)
 			want = nodes[i].place + (size_t)1;
+		if (nodes[i].leaf != SCORE_NO_LEAF && nodes[i].leaf >= leaves)
+			leaves = nodes[i].leaf + (size_t)1;
+	}
+	if (leaves > w->leaf_count) {
+		w->leaves = xreallocarray(w->leaves, leaves,
+		    sizeof(*w->leaves));
+		memset(w->leaves + w->leaf_count, 0,
+		    (leaves - w->leaf_count) * sizeof(*w->leaves));
+		w->leaf_count = leaves;
+	}
 	if (want <= w->count)
 		return;
 	w->sums = xreallocarray(w->sums, want, sizeof(*w->sums));
@@ -128,14 +145,155 @@ is_uplink(const struct loss_watch *w, const struct loss_node *nodes,
 	return many >= LOSS_LEAF_MANY;
 }
 
+/* ---- leaves ---- */
+
+/* Of the leaf's nodes that are neither bad themselves nor busy. */
+static uint32_t
+lost_across(const struct loss_watch *w, const struct loss_node *nodes,
+    const struct loss_pair *pairs, size_t count, uint32_t leaf)
+{
+	uint32_t lost = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct loss_node *a = &nodes[pairs[i].a];
+		const struct loss_node *b = &nodes[pairs[i].b];
+
+		if ((a->leaf == leaf) != (b->leaf == leaf) && !a->busy &&
+		    !b->busy && !w->sums[a->place].raised &&
+		    !w->sums[b->place].raised)
+			lost += pairs[i].lost < LOSS_PAIR_MAX ? pairs[i].lost
+							      : LOSS_PAIR_MAX;
+	}
+	return lost;
+}
+
+/* Several of its nodes lose, and none of them most of it. */
+static int
+is_spread(const struct loss_watch *w, const struct loss_node *nodes,
+    size_t count, uint32_t leaf, struct loss_leaf *l)
+{
+	double all = 0, most = 0;
+
+	l->nodes = l->losing = 0;
+	for (size_t i = 0; i < count; i++) {
+		double x = w->sums[nodes[i].place].of[1];
+
+		if (nodes[i].leaf != leaf)
+			continue;
+		l->nodes++;
+		l->losing += x > 0;
+		all += x;
+		most = fmax(most, x);
+	}
+	return l->nodes >= 2 && most <= LEAF_ONE_MAX * all &&
+	    l->losing >=
+	    (l->nodes < LOSS_LEAF_MANY ? l->nodes : LOSS_LEAF_MANY);
+}
+
+static void
+add_leaf(struct loss_leaf *l, const struct step *step, double limit,
+    uint32_t lost, uint64_t sent)
+{
+	l->sum += step->leaf_up * lost - step->leaf_down * (double)sent;
+	l->clean = lost > 0 ? 0 : l->clean + 1;
+	if (l->sum <= 0 || l->clean >= LOSS_CLEAN) {
+		memset(l, 0, sizeof(*l));
+		return;
+	}
+	l->sum = fmin(l->sum, 2 * limit);
+	l->lost += lost;
+	l->sent += sent;
+	l->epochs += lost > 0;
+}
+
+/* What others have lost until then was lost on the way to it. */
+static void
+raise_leaf(struct loss_watch *w, struct loss_leaf *l)
+{
+	l->raised = 1;
+	for (size_t i = 0; i < w->leaf_count; i++)
+		if (!w->leaves[i].raised)
+			memset(&w->leaves[i], 0, sizeof(w->leaves[i]));
+	for (size_t i = 0; i < w->count; i++)
+		if (!w->sums[i].raised)
+			w->sums[i].of[1] = 0;
+}
+
+/* The worst first, for others look better without the paths to it: these are
+ * taken out of the pairs. Returns how many remain. */
+static size_t
+hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
+    const struct step *step, struct loss_pair *pairs, size_t pair_count)
+{
+	struct of {
+		uint64_t sent;
+		double nodes, busy;
+		int done;
+	} *of = xcalloc(w->leaf_count + 1, sizeof(*of));
+	double limit = log(LIMIT_ROUNDS * (double)(w->leaf_count + 1));
+	size_t leaves = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct of *at;
+
+		if (nodes[i].leaf == SCORE_NO_LEAF)
+			continue;
+		at = &of[nodes[i].leaf];
+		leaves += at->nodes == 0;
+		at->nodes++;
+		at->busy += nodes[i].busy;
+		if (!nodes[i].busy && !w->sums[nodes[i].place].raised)
+			at->sent += nodes[i].sent;
+	}
+	for (;;) {
+		struct loss_leaf *l;
+		uint32_t worst = UINT32_MAX;
+		double most = -INFINITY;
+		size_t kept = 0;
+
+		for (uint32_t i = 0; i < w->leaf_count; i++) {
+			double x = w->leaves[i].sum +
+			    step->leaf_up *
+				lost_across(w, nodes, pairs, pair_count, i);
+
+			if (of[i].nodes > 0 && !of[i].done && x > most &&
+			    of[i].busy <= LEAF_BUSY_MAX * of[i].nodes) {
+				most = x;
+				worst = i;
+			}
+		}
+		if (worst == UINT32_MAX || leaves < LEAVES_MIN)
+			break;
+		of[worst].done = 1;
+		l = &w->leaves[worst];
+		add_leaf(l, step, limit,
+		    lost_across(w, nodes, pairs, pair_count, worst),
+		    of[worst].sent);
+		if (!l->raised && l->sum > limit && l->epochs >= 2 &&
+		    is_spread(w, nodes, count, worst, l))
+			raise_leaf(w, l);
+		for (size_t i = 0; i < pair_count; i++)
+			if (!l->raised ||
+			    (nodes[pairs[i].a].leaf == worst) ==
+				(nodes[pairs[i].b].leaf == worst))
+				pairs[kept++] = pairs[i];
+		pair_count = kept;
+	}
+	free(of);
+	return pair_count;
+}
+
 void
 loss_round(struct loss_watch *w, int far, const struct loss_node *nodes,
-    size_t count, const struct loss_pair *pairs, size_t pair_count)
+    size_t count, struct loss_pair *pairs, size_t pair_count)
 {
 	struct step step = step_of(w, count);
 	uint8_t *marked = xcalloc(count + 1, 1);
 
 	make_room(w, nodes, count);
+	if (far)
+		pair_count = hear_leaves(w, nodes, count, &step, pairs,
+		    pair_count);
 	for (size_t i = 0; i < count; i++)
 		marked[i] = w->sums[nodes[i].place].raised;
 	mark(w, far, nodes, &step, pairs, pair_count, marked);
@@ -175,9 +333,27 @@ loss_sum_of(const struct loss_watch *w, uint32_t place)
 	return place < w->count ? &w->sums[place] : NULL;
 }
 
+const struct loss_leaf *
+loss_leaf_raised(const struct loss_watch *w, uint32_t leaf)
+{
+	return leaf < w->leaf_count && w->leaves[leaf].raised ? &w->leaves[leaf]
+							      : NULL;
+}
+
+int
+loss_leaves_raised(const struct loss_watch *w)
+{
+	int raised = 0;
+
+	for (size_t i = 0; i < w->leaf_count; i++)
+		raised += w->leaves[i].raised;
+	return raised;
+}
+
 void
 loss_clear(struct loss_watch *w)
 {
 	free(w->sums);
+	free(w->leaves);
 	memset(w, 0, sizeof(*w));
 }

@@ -9,6 +9,13 @@
  * itself over the limit, in the same epoch already. A node is raised whose two
  * sums together pass the limit and that lost on both sides lately; not where
  * many of its leaf lose to others, for that is the leaf's uplink.
+ *
+ * Of each leaf likewise what its nodes lose to other leaves, together: one
+ * uplink of several that loses one in a thousand costs each node next to
+ * nothing. A leaf is raised where several of its nodes lose and none of them
+ * most of it, in two epochs or more; what is lost on paths to it counts for
+ * nobody else. Of two leaves neither is told from the other, and one with many
+ * nodes that are busy with jobs is not looked at, for these fill its uplinks.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_LOSS_H
 #define DAEMON_DIAGNOSIS_JUDGE_LOSS_H
@@ -19,8 +26,9 @@
 #define LOSS_P1        1e-3
 #define LOSS_P0_MIN    1e-5
 #define LOSS_PAIR_MAX  2
-#define LOSS_CLEAN     12 /* epochs without a loss: as if it never was */
-#define LOSS_LEAF_MANY 3  /* of its nodes that lose: its uplink */
+#define LOSS_CLEAN     12   /* epochs without a loss: as if it never was */
+#define LOSS_LEAF_MANY 3    /* of its nodes that lose: its uplink */
+#define LOSS_LEAF_P1   1e-4 /* of a leaf's paths, or three times p0 */
 
 struct loss_sum {
 	double of[2];        /* within the leaf, between leaves */
@@ -29,28 +37,44 @@ struct loss_sum {
 	uint32_t clean;      /* records since the last loss */
 	uint8_t raised;
 };
+/* Of a leaf, between leaves. */
+struct loss_leaf {
+	double sum;
+	uint64_t lost, sent; /* since it was 0 */
+	uint32_t epochs;     /* likewise, those in which it lost */
+	uint32_t clean;      /* since then */
+	uint32_t nodes, losing;
+	uint8_t raised;
+};
 struct loss_watch {
 	struct loss_sum *sums; /* by place */
 	size_t count;
+	struct loss_leaf *leaves; /* by number */
+	size_t leaf_count;
 	double lost, sent; /* of all, the last day's */
 };
 
 /* Who took part in an epoch, and the pairs that lost. */
 struct loss_node {
-	uint32_t place, leaf;
+	uint32_t place, leaf; /* SCORE_NO_LEAF: unknown */
 	uint64_t sent;
+	int busy; /* with a job's traffic */
 };
 struct loss_pair {
 	uint32_t a, b; /* of the nodes' list */
 	uint32_t lost;
 };
 
-/* One epoch within leaves (far 0) or between them (1). */
+/* One epoch within leaves (far 0) or between them (1). Pairs are reordered. */
 void loss_round(struct loss_watch *w, int far, const struct loss_node *nodes,
-    size_t count, const struct loss_pair *pairs, size_t pair_count);
+    size_t count, struct loss_pair *pairs, size_t pair_count);
 void loss_forget(struct loss_watch *w, uint32_t place);
 /* NULL: never seen. */
 const struct loss_sum *loss_sum_of(const struct loss_watch *w, uint32_t place);
+/* NULL: not raised. */
+const struct loss_leaf *loss_leaf_raised(const struct loss_watch *w,
+    uint32_t leaf);
+int loss_leaves_raised(const struct loss_watch *w);
 void loss_clear(struct loss_watch *w);
 
 #endif

@@ -26,6 +26,7 @@ struct cluster {
 	double base;
 	double node[NODES]; /* what each loses besides */
 	double uplink;      /* what leaf 0 loses to others */
+	int busy;           /* nodes of leaf 0 */
 };
 
 static uint32_t
@@ -51,7 +52,7 @@ epoch(struct cluster *c, int far)
 	for (int i = 0; i < NODES; i++) {
 		order[i] = i;
 		nodes[i] = (struct loss_node){ (uint32_t)i,
-			(uint32_t)(i / IN_LEAF), 4L * ECHOES };
+			(uint32_t)(i / IN_LEAF), 4L * ECHOES, i < c->busy };
 	}
 	for (int ring = 0; ring < 2; ring++) {
 		int size = far ? NODES : IN_LEAF;
@@ -92,6 +93,9 @@ innocents(struct cluster *c, int epochs, int *ret_at)
 	}
 	for (uint32_t i = 0; i < NODES; i++)
 		others += i != 7 && loss_sum_of(&c->w, i)->raised;
+	for (uint32_t l = 1; l < NODES / IN_LEAF; l++)
+		others += loss_leaf_raised(&c->w, l) != NULL;
+	others += c->uplink == 0 && loss_leaf_raised(&c->w, 0) != NULL;
 	return others;
 }
 
@@ -146,6 +150,36 @@ test_little(void **state)
 	assert_int_equal(others, 0);
 }
 
+/* One uplink of eight that loses 0.1 %: its leaf within two hours, nobody else,
+ * and not with many of its nodes busy; well again, it is forgotten. */
+static void
+test_uplink(void **state)
+{
+	struct cluster c;
+	int in_time = 0, others = 0, at;
+
+	(void)state;
+	for (uint64_t trial = 0; trial < 40; trial++) {
+		begin(&c, 500 + trial, 1e-5);
+		others += innocents(&c, 24, &at);
+		c.uplink = 1e-3 / 8;
+		others += innocents(&c, 24, &at);
+		in_time += loss_leaf_raised(&c.w, 0) != NULL;
+		assert_int_equal(loss_leaves_raised(&c.w),
+		    loss_leaf_raised(&c.w, 0) != NULL);
+		c.uplink = 1e-9; /* next to nothing */
+		others += innocents(&c, 60, &at);
+		assert_null(loss_leaf_raised(&c.w, 0));
+		c.busy = 10;
+		c.uplink = 1e-3 / 8;
+		others += innocents(&c, 24, &at);
+		assert_null(loss_leaf_raised(&c.w, 0));
+		loss_clear(&c.w);
+	}
+	assert_true(in_time >= 38);
+	assert_int_equal(others, 0);
+}
+
 /* A day beside a node that loses 5 %, and above a leaf whose uplink does. */
 static void
 test_innocent(void **state)
@@ -179,6 +213,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_little),
+		cmocka_unit_test(test_uplink),
 		cmocka_unit_test(test_innocent),
 	};
 
