@@ -212,7 +212,7 @@ FIELDS(mesh) = {
 FIELDS(heartbeat) = {
 	{ "at_unix_ns", 'i', 0 },
 	{ "load", 'n', 1 },        /* 1-minute load average */
-	{ "host", 'o', 1 },        /* {cpu steal wait_s net_bps net}: is it busy? */
+	{ "host", 'o', 1 },        /* {cpu steal wait_s throttled hot net_bps net} */
 	{ "links", 'o', 1 },       /* {span_s ports: [{port counters: {name:
 	                              more}}]}, every few minutes */
 	{ "nics", 'a', 1 },        /* with links: of the inventory, if changed */

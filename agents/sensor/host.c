@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host.c - how this host does, from the kernel: pressure stall information,
- * stolen ticks, our own wait for a core, and how busy its network devices are.
+ * stolen ticks, quotas and heat, our own wait for a core, and how busy its
+ * network devices are.
  */
 #include "agents/sensor/host.h"
 
@@ -105,6 +106,95 @@ put_steal(const char *root, struct host_look *last, json_t *to)
 			(double)(sum - last->ticks)));
 	last->ticks = sum;
 	last->steal_ticks = v[7];
+}
+
+/* ---- cores that a quota or heat takes ---- */
+
+/* Nanoseconds in which a quota has kept our tasks from a core: that of our
+ * control group, of version 1 or 2, or of one above it. */
+static uint64_t
+throttled_ns(const char *root)
+{
+	char path[4600], line[4200], stat[128], *group;
+	uint64_t sum = 0, value;
+	FILE *fp, *of;
+	int is_v2;
+
+	if (str_format(path, sizeof(path), "%s/proc/self/cgroup", root) < 0 ||
+	    (fp = fopen(path, "re")) == NULL)
+		return 0;
+	while (fgets(line, sizeof(line), fp) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		is_v2 = strncmp(line, "0::", 3) == 0; /* or 4:cpu,cpuacct:/ */
+		group = strchr(line, '/');
+		if (group != NULL && group[1] == '\0')
+			group[0] = '\0';
+		if (group == NULL || (!is_v2 && strstr(line, ":cpu") == NULL) ||
+		    strstr(line, ":cpuset:") != NULL ||
+		    strstr(line, ":cpuacct:") != NULL)
+			continue;
+		for (;;) {
+			of = str_format(path, sizeof(path),
+				 "%s/sys/fs/cgroup%s%s/cpu.stat", root,
+				 is_v2 ? "" : "/cpu", group) < 0
+			    ? NULL
+			    : fopen(path, "re");
+			while (of != NULL && fgets(stat, sizeof(stat), of))
+				if (sscanf(stat, "throttled_time %" SCNu64,
+					&value) == 1)
+					sum += value;
+				else if (sscanf(stat, "throttled_usec %" SCNu64,
+					     &value) == 1)
+					sum += 1000 * value;
+			if (of != NULL)
+				fclose(of);
+			if (group[0] == '\0')
+				break;
+			*strrchr(group, '/') = '\0';
+		}
+	}
+	fclose(fp);
+	return sum;
+}
+
+/* Of the packages of the first core and of the last, which are all on most
+ * machines; 0 where the processor does not tell. */
+static int64_t
+hot_ms(const char *root)
+{
+	const long cpus[] = { 0, sysconf(_SC_NPROCESSORS_CONF) - 1 };
+	int64_t most = 0, ms;
+	char dir[300];
+
+	for (size_t i = 0; i < ARRAY_LEN(cpus); i++)
+		if (str_format(dir, sizeof(dir),
+			"%s/sys/devices/system/cpu/cpu%ld/thermal_throttle",
+			root, cpus[i]) >= 0 &&
+		    sensor_file(dir, "package_throttle_total_time_ms", &ms) ==
+			0 &&
+		    ms > most)
+			most = ms;
+	return most;
+}
+
+static void
+put_taken(const char *root, struct host_look *last, json_t *to)
+{
+	uint64_t now_ns = clk_ns(), quota_ns = throttled_ns(root);
+	int64_t hot = hot_ms(root);
+	double seconds = fmax((double)(now_ns - last->taken_ns) / 1e9, 1e-3);
+
+	if (last->taken_ns > 0 && quota_ns > last->quota_ns)
+		json_object_set_new(to, "throttled",
+		    json_real(fmin(1,
+			(double)(quota_ns - last->quota_ns) / 1e9 / seconds)));
+	if (last->taken_ns > 0 && hot > last->hot_ms)
+		json_object_set_new(to, "hot",
+		    json_real(
+			fmin(1, (double)(hot - last->hot_ms) / 1e3 / seconds)));
+	last->taken_ns = now_ns;
+	last->quota_ns = quota_ns;
+	last->hot_ms = hot;
 }
 
 /* ---- how busy its links are ---- */
@@ -234,6 +324,7 @@ host_read(const char *root, struct host_look *last)
 	if (!isnan(cpu))
 		json_object_set_new(o, "cpu", json_real(cpu));
 	put_steal(root, last, o);
+	put_taken(root, last, o);
 	put_traffic(root, last, o);
 	/* Of this process: time on a core, time waiting for one, turns. */
 	if (!line_read(root, "/proc/self/schedstat", line, sizeof(line)) ||

@@ -15,7 +15,9 @@
 struct host_look {
 	uint64_t ticks, steal_ticks; /* of /proc/stat */
 	uint64_t wait_ns, slices;    /* of our own /proc/self/schedstat */
-	uint64_t at_ns;              /* of links */
+	uint64_t taken_ns, quota_ns; /* when, and in all until then */
+	int64_t hot_ms;
+	uint64_t at_ns; /* of links */
 	struct host_link {
 		char name[40];
 		int64_t rx_bytes, tx_bytes;
@@ -23,8 +25,10 @@ struct host_look {
 	size_t link_count;
 };
 
-/* {cpu, steal: shares of the time since the last look, wait_s: how long we
- * waited for a core before each turn since then, net_bps: what the busiest
+/* {cpu, steal, throttled (by a quota of our control group), hot (slower, to
+ * cool down): shares of the time since the last look, the last two where there
+ * was any; wait_s: how long we waited for a core before each turn since then,
+ * net_bps: what the busiest
  * network device moved one way since then, net: the same as a share of its
  * rate, where the device is hardware and tells one}; what the kernel does not
  * tell is left out. root: "" for the machine's own. */

@@ -490,6 +490,8 @@ roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 	fade(&n->host.cpu, host, "cpu", age_s);
 	fade(&n->host.steal, host, "steal", age_s);
 	fade(&n->host.wait_s, host, "wait_s", age_s);
+	fade(&n->host.throttled, host, "throttled", age_s);
+	fade(&n->host.hot, host, "hot", age_s);
 	take_net(r, n, host, age_s);
 	n->load = load == NULL ? -1 : json_number_value(load);
 	n->spool_bytes = member_unsigned(msg, "spool_bytes");

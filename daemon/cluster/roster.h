@@ -28,6 +28,8 @@ struct node_host {
 	double cpu;       /* share of time in which somebody waits for a core */
 	double steal;     /* share that the hypervisor took */
 	double wait_s;    /* the agent's own wait for a core */
+	double throttled; /* share in which a quota kept it from one */
+	double hot;       /* share in which its clock was lowered by heat */
 	double net;       /* share of its link that is in use, one way; */
 	double jobs;      /* while no run of ours was on the node */
 	uint64_t jobs_ns; /* when such a time was last heard of */

@@ -134,10 +134,12 @@ diagnosis_load_heard(struct diagnosis *d, const json_t *heard)
 	}
 }
 
+/* Whose host is in trouble, and who is busy with a job; *ret: the typical one.
+ */
 static void
-look_at_hosts(struct diagnosis *d, size_t count)
+look_at_hosts(struct diagnosis *d, size_t count, struct host_trouble_signs *ret)
 {
-	struct host_trouble_signs *all = xcalloc(count, sizeof(*all)), typical;
+	struct host_trouble_signs *all = xcalloc(count, sizeof(*all));
 	char text[HOST_TROUBLE_TEXT_MAX];
 
 	for (size_t i = 0; i < count; i++) {
@@ -146,19 +148,28 @@ look_at_hosts(struct diagnosis *d, size_t count)
 		all[i].of[HOST_TROUBLE_PRESSURE] = n->host.cpu;
 		all[i].of[HOST_TROUBLE_STEAL] = n->host.steal;
 		all[i].of[HOST_TROUBLE_DELAY] = n->host.wait_s;
+		all[i].of[HOST_TROUBLE_QUOTA] = n->host.throttled;
+		all[i].of[HOST_TROUBLE_HEAT] = n->host.hot;
 		all[i].of[HOST_TROUBLE_RANKS] =
 		    diagnosis_node(d, n)->wait_ratio;
 		all[i].of[HOST_TROUBLE_NET] = n->host.jobs;
 	}
-	host_trouble_typical(all, count, &typical);
+	host_trouble_typical(all, count, ret);
 	for (size_t i = 0; i < count; i++) {
 		struct diagnosis_node *cn = &d->nodes[d->obs[i].place];
+		int trouble = host_trouble_trouble(&all[i], ret, text);
 
-		cn->link_busy = (uint8_t)host_trouble_link(&all[i], &typical);
+		cn->link_busy = (uint8_t)host_trouble_link(&all[i], ret);
 		d->obs[i].aside = cn->link_busy;
-		d->busy[i] = (uint8_t)host_trouble_trouble(&all[i], &typical,
-		    text);
-		if (!d->busy[i])
+		d->busy[i] = trouble > 0;
+		if (trouble == 2) {
+			cn->taken_ns = cn->taken > 0 ? cn->taken_ns : clk_ns();
+			cn->taken += cn->taken < UINT16_MAX;
+			cn->untaken = 0;
+		} else if (cn->taken > 0 && ++cn->untaken >= d->o.judge.clean) {
+			cn->taken = 0;
+		}
+		if (trouble == 0)
 			continue;
 		free(cn->trouble);
 		cn->trouble = xstrdup(text);
@@ -237,21 +248,37 @@ open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 		}
 }
 
-/* What is too little to be felt, as a share of the round's typical number. */
-static double
-least_of(const struct diagnosis *d, int sort, size_t count)
-{
-	double least_s = series_kind(sort).least_s, typical;
-	double *x;
+/* Of the ranks' time: then a message takes a hundred times as long. */
+#define WAITS_MOST 0.99
 
-	if (least_s == 0)
+/* What is too little to be felt, as a share of the round's typical number. And
+ * what busy cores explain: where messages wait for a core most of the time,
+ * which node's wait longest is chance. Many bytes wait for the link. */
+static double
+least_of(const struct diagnosis *d, int sort, size_t count,
+    const struct host_trouble_signs *typical)
+{
+	struct series_kind kind = series_kind(sort);
+	double waits = typical->of[HOST_TROUBLE_RANKS];
+	double delay_s = typical->of[HOST_TROUBLE_DELAY];
+	double *x, x_typical;
+	size_t told = 0;
+
+	if ((sort < CANARY_MAX && kind.is_rate) ||
+	    (sort >= CANARY_MAX && kind.least_s == 0))
 		return 0;
 	x = xcalloc(count + 1, sizeof(*x));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		x[i] = d->obs[i].x;
-	typical = exp(robust_median(x, count));
+		told += !isnan(d->nodes[d->obs[i].place].wait_ratio);
+	}
+	x_typical = exp(robust_median(x, count));
 	free(x);
-	return log1p(least_s / typical);
+	if (sort >= CANARY_MAX)
+		return log1p((kind.least_s + (isnan(delay_s) ? 0 : delay_s)) /
+		    x_typical);
+	/* Of many nodes only the worst have a row that says it. */
+	return 2 * told > count ? -log1p(-fmin(waits, WAITS_MOST)) : 0;
 }
 
 static int
@@ -326,14 +353,15 @@ judge_hear(struct diagnosis *d, struct diagnosis_series *s,
     const json_t *record, int heard)
 {
 	const struct judge_change *changes;
+	struct host_trouble_signs typical;
 	size_t count;
 
 	series_drift_begin(d, s);
 	count = diagnosis_observe(d, record, s->sort, heard);
 	if (count < SCORE_PEERS_MIN)
 		return 0;
-	look_at_hosts(d, count);
-	judge_set_least(s->judge, least_of(d, s->sort, count));
+	look_at_hosts(d, count, &typical);
+	judge_set_least(s->judge, least_of(d, s->sort, count, &typical));
 	judge_round(s->judge, d->obs, count, d->busy, &changes);
 	return count;
 }
@@ -355,6 +383,8 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	count = judge_hear(d, s, record, 1);
 	if (count == 0)
 		return;
+	for (size_t i = 0; i < count && !series_kind(sort).is_loss; i++)
+		incident_taken(d, s, d->obs[i].place, from);
 	if (sort < CANARY_MAX)
 		note_scores(d, from->run, sort, count);
 	if (sort < CANARY_MAX && series_kind(sort).is_rate)

@@ -100,6 +100,8 @@ struct path_sum {
 #define DISPELLED_SPAN_NS (7 * 86400 * CLK_NS_PER_S)
 /* Only what was so many times effect_min counts. */
 #define DISPELLED_TIMES 3
+/* Cores that are taken away for so long are told of, slow or not. */
+#define TAKEN_NS (60 * CLK_NS_PER_S)
 /* Runs that did not measure a node make it unknown. */
 #define MISSED_MANY 2
 
@@ -118,9 +120,13 @@ struct diagnosis_node {
 	unsigned missed;     /* runs since that should have */
 	/* Suspicions that a confirmation run dispelled: the newest. */
 	uint64_t dispelled_ns[DISPELLED_MANY];
-	uint8_t link_busy;   /* with a job's traffic, in its last round */
-	double wait_ratio;   /* of its ranks, likewise; NAN: not known */
-	char *trouble;       /* of its host, when it last had any, or NULL */
+	uint8_t link_busy; /* with a job's traffic, in its last round */
+	double wait_ratio; /* of its ranks, likewise; NAN: not known */
+	char *trouble;     /* of its host, when it last had any, or NULL */
+	/* Somebody takes its cores away (host_trouble.h): since when, in how
+	 * many rounds, and in how many not any more. */
+	uint64_t taken_ns;
+	uint16_t taken, untaken;
 	char score_run[64];  /* the newest canaries that measured it */
 	float z[CANARY_MAX]; /* of that run; NAN: not measured */
 };
@@ -166,6 +172,7 @@ struct incident {
 	struct port_shortfall port;         /* where what is WHAT_PORT */
 	struct hole_place hole; /* where what is WHAT_MTU; of dead paths */
 	int paths;     /* some paths of a leaf: the series' paths say so */
+	int taken;     /* of a host: its cores are, however fast it is */
 	double effect; /* of the worst suspicion, of WHAT_INTERMITTENT */
 	int over;      /* ended; goes when nobody looks at it */
 };
@@ -299,6 +306,9 @@ void incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
 /* Its own past names it: open an incident, if there is none. */
 void incident_drift(struct diagnosis *d, struct diagnosis_series *s,
+    uint32_t node, const struct diagnosis_source *from);
+/* Its cores are taken away, or are not any more. */
+void incident_taken(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t node, const struct diagnosis_source *from);
 /* It is far below a prediction, or is not any more. */
 void incident_shortfall(struct diagnosis *d, enum judge_kind kind,

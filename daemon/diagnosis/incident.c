@@ -214,6 +214,31 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 }
 
 void
+incident_taken(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
+    const struct diagnosis_source *from)
+{
+	const struct diagnosis_node *cn = &d->nodes[node];
+	struct incident *k = incident_find(d, JUDGE_NODE, node);
+	int is_taken = cn->taken >= d->o.judge.votes &&
+	    clk_ns() - cn->taken_ns >= TAKEN_NS;
+
+	if (k != NULL) {
+		k->taken &= cn->taken > 0; /* and then its judges say */
+		return;
+	}
+	if (!is_taken)
+		return;
+	k = incident_new(d, JUDGE_NODE, node);
+	k->what = WHAT_HOST;
+	k->taken = 1;
+	k->series = s;
+	snprintf(k->host, sizeof(k->host), "%s", cn->trouble);
+	source_set(k, from);
+	incident_write(d, k);
+	incident_tell(d, k);
+}
+
+void
 incident_drift(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
     const struct diagnosis_source *from)
 {
@@ -537,6 +562,8 @@ review(struct diagnosis *d, struct incident *k)
 		return;
 	}
 	s = naming(d, k);
+	if (s == NULL && k->taken)
+		return;
 	if (s == NULL) {
 		err_say(&err, "normal for %d rounds", d->o.judge.clean);
 		incident_end(d, k, VERDICT_OK, err.text);
@@ -547,7 +574,7 @@ review(struct diagnosis *d, struct incident *k)
 		k->series = s;
 	if (k->rail[0] != '\0')
 		snprintf(k->rail, sizeof(k->rail), "%s", k->series->rail);
-	if (k->what == WHAT_HOST &&
+	if (k->what == WHAT_HOST && !k->taken &&
 	    !judge_is_host(s->judge,
 		judge_track(s->judge, k->kind, k->index))) {
 		/* Its host is well, and it is slow still. */

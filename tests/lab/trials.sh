@@ -22,7 +22,7 @@ trials()
 	cat <<-'END'
 	from-start 2x4m node5 node degrade node5 rate=40mbit
 	head 2x4m node1 node degrade node1 rate=30mbit
-	quota 2x4m node6 wait quota 6
+	quota 2x4m node6 quota quota 6
 	send 3x3 node4 what.it.sends degrade node4 rate-out=30mbit
 	mid-confirmation 3x3 node9,node2 node second_in_confirmation
 	beside-a-job 3x3 node6 node job_and_fault
@@ -255,7 +255,7 @@ within() # SECONDS COMMAND...
 
 trial() # NAME WANT WORDS COMMAND...
 {
-	local name=$1 want=$2 words=${3//./ } from named bad cleared beside_it
+	local name=$1 want=$2 words=$3 from named bad cleared beside_it
 	within "$clear_s" all_clear || echo "before $name: $(verdicts)"
 	from=$(date +%s)
 	"${@:4}"

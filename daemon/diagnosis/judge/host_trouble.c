@@ -18,15 +18,21 @@
 static const struct symptom {
 	double min;
 	int is_share;
+	int is_taken; /* by somebody, and not by what runs there */
 	double scale; /* to the unit it is told in */
 	const char *name, *unit;
 } signs[HOST_TROUBLE_SIGN_MAX] = {
-	[HOST_TROUBLE_PRESSURE] = { 0.25, 1, 100, "CPU pressure", "%" },
-	[HOST_TROUBLE_STEAL] = { 0.10, 1, 100, "steal", "%" },
-	[HOST_TROUBLE_DELAY] = { 0.010, 0, 1000, "own scheduling delay", "ms" },
-	[HOST_TROUBLE_RANKS] = { 0.25, 1, 100, "its ranks' wait for a core",
+	[HOST_TROUBLE_PRESSURE] = { 0.25, 1, 0, 100, "CPU pressure", "%" },
+	[HOST_TROUBLE_STEAL] = { 0.10, 1, 1, 100, "steal", "%" },
+	[HOST_TROUBLE_DELAY] = { 0.010, 0, 0, 1000, "own scheduling delay",
+	    "ms" },
+	[HOST_TROUBLE_RANKS] = { 0.25, 1, 0, 100, "its ranks' wait for a core",
 	    "%" },
-	[HOST_TROUBLE_NET] = { 0.10, 1, 100, "link", "%" },
+	[HOST_TROUBLE_QUOTA] = { 0.10, 1, 1, 100,
+	    "throttled by a CPU quota of its control group", "%" },
+	[HOST_TROUBLE_HEAT] = { 0.10, 1, 1, 100, "clock throttled by heat",
+	    "%" },
+	[HOST_TROUBLE_NET] = { 0.10, 1, 0, 100, "link", "%" },
 };
 
 /* Nothing is three times 0.5 of 1: shares are compared as time without per
@@ -79,11 +85,13 @@ host_trouble_trouble(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical, char ret[HOST_TROUBLE_TEXT_MAX])
 {
 	size_t len = 0;
+	int found = 0;
 
 	ret[0] = '\0';
 	for (int s = 0; s < HOST_TROUBLE_NET; s++) {
 		if (!stands_out(h, typical, (enum host_trouble_sign)s))
 			continue;
+		found = found == 2 || signs[s].is_taken ? 2 : 1;
 		if (len < HOST_TROUBLE_TEXT_MAX)
 			len += (size_t)snprintf(ret + len,
 			    HOST_TROUBLE_TEXT_MAX - len,
@@ -91,5 +99,5 @@ host_trouble_trouble(const struct host_trouble_signs *h,
 			    signs[s].name, signs[s].scale * h->of[s],
 			    signs[s].unit, signs[s].scale * typical->of[s]);
 	}
-	return len > 0;
+	return found;
 }

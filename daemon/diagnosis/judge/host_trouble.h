@@ -20,6 +20,9 @@ enum host_trouble_sign {
 	HOST_TROUBLE_DELAY,    /* seconds that its agent waits for a core */
 	HOST_TROUBLE_RANKS, /* share that its ranks waited while they measured
 			     */
+	HOST_TROUBLE_QUOTA, /* share in which a quota of its control group kept
+			       our processes from a core */
+	HOST_TROUBLE_HEAT,  /* share in which it ran slower to cool down */
 	HOST_TROUBLE_NET,   /* share of its link that is in use: no trouble of
 			       the host, but of no other either */
 	HOST_TROUBLE_SIGN_MAX
@@ -37,7 +40,8 @@ void host_trouble_typical(const struct host_trouble_signs *hosts, size_t count,
 /* 1: its link carries somebody's traffic, so that it is slow for that. */
 int host_trouble_link(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical);
-/* The signs that are trouble, in words; "" and 0 for none, else 1. */
+/* The signs that are trouble, in words; "" and 0 for none, else 1, or 2 where
+ * somebody takes the host's cores away, whatever is measured. */
 int host_trouble_trouble(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical, char ret[HOST_TROUBLE_TEXT_MAX]);
 

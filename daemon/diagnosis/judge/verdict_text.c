@@ -232,6 +232,13 @@ write_slower(const struct verdict_evidence *c, const char *slower, char *text)
 	int is_leaf = c->what == WHAT_LEAF || c->what == WHAT_LINK;
 	int has_rail = c->rail != NULL && c->rail[0] != '\0';
 
+	if (c->what == WHAT_HOST && !(c->effect > 0)) {
+		add(text,
+		    "%s: host contention: %s; its messages are no slower than "
+		    "those of its peers so far",
+		    c->subject, c->host);
+		return;
+	}
 	add(text, "%s%s%s%s: %s slower",
 	    is_leaf                    ? "leaf "
 		: c->what == WHAT_RAIL ? "node "

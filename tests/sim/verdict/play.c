@@ -306,6 +306,12 @@ hear_canary(struct play *p, enum world_test test)
 		json_array_append_new(rows,
 		    json_pack("{s:s, s:f, s:i, s:i}", "node", names[i], key,
 			q[i], "partners", partners, "slow_partners", slow));
+		if (s->cluster.waits > 0)
+			json_object_set_new(json_array_get(rows,
+						json_array_size(rows) - 1),
+			    "wait_ratio",
+			    json_real(s->cluster.waits *
+				(0.97 + 0.03 * rng_unit(&p->w->rng))));
 	}
 	record = json_pack("{s:s, s:s, s:s, s:s, s:f, s:o}", "probe", "canary",
 	    "test", test == WORLD_BW ? "bw" : "lat", "phase", "wild",

@@ -96,6 +96,9 @@ static const struct conf_row rows[] = {
 	    "and pairs inside a leaf are faster by so much." },
 	{ "cluster", "loss", CONF_REAL, 0, 1, NULL, "0.0001", "1",
 	    "Share of echoes that is always lost." },
+	{ "cluster", "waits", CONF_REAL, 0, 0.99, NULL, "0", "1",
+	    "Of the time in which ranks want a core they have none; whose "
+	    "small messages that slows changes every few rounds." },
 	{ "jobs", "share", CONF_REAL, 0, 1, NULL, "0", "1",
 	    "Nodes whose links are busy with jobs." },
 	{ "jobs", "effect", CONF_REAL, 0, 100, NULL, "50%", "1",
@@ -199,6 +202,7 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->cluster.leaf_sd = conf_real(c, "cluster", "leaf_sd");
 	ret->cluster.inside = conf_real(c, "cluster", "inside");
 	ret->cluster.loss = conf_real(c, "cluster", "loss");
+	ret->cluster.waits = conf_real(c, "cluster", "waits");
 	ret->jobs.share = conf_real(c, "jobs", "share");
 	ret->jobs.effect = log1p(conf_real(c, "jobs", "effect"));
 	ret->jobs.crossing = log1p(conf_real(c, "jobs", "crossing"));

@@ -58,7 +58,7 @@ struct scenario {
 		    incast;
 		int topology, pods;
 		double noise, odd_share, odd_mean; /* of a pair, a round */
-		double node_sd, leaf_sd, inside, loss;
+		double node_sd, leaf_sd, inside, loss, waits;
 	} cluster;
 	struct {
 		double share, effect, crossing, hours;

@@ -14,6 +14,7 @@
 
 #define JOB_SD   0.3 /* of a job's effect between rounds, as a share, */
 #define JOB_KEEP 0.8 /* which lasts so far */
+#define LATE_NEW 0.3 /* chance that who waits for a core is another */
 
 static int
 is_of_leaf(enum fault_kind kind)
@@ -53,6 +54,7 @@ world_new(const struct scenario *s, uint64_t seed)
 	w->job_end_ns = xcalloc(n, sizeof(*w->job_end_ns));
 	w->leaf_own = xcalloc(n, sizeof(*w->leaf_own));
 	w->leaf_busy = xcalloc(n, sizeof(*w->leaf_busy));
+	w->late = xcalloc(n, sizeof(*w->late));
 	for (uint32_t i = 0; i < n; i++)
 		w->own[i] = s->cluster.node_sd * world_normal(w);
 	while (at < n) { /* small leaves are as many as large ones */
@@ -104,6 +106,7 @@ world_free(struct world *w)
 	free(w->own);
 	free(w->leaf_own);
 	free(w->leaf_busy);
+	free(w->late);
 	free(w->job);
 	free(w->job_at);
 	free(w->job_end_ns);
@@ -179,6 +182,10 @@ world_step(struct world *w, uint64_t now_ns)
 			      sqrt(1 - JOB_KEEP * JOB_KEEP) * JOB_SD *
 				  w->job[i] * world_normal(w));
 	}
+	for (uint32_t i = 0; w->s->cluster.waits > 0 && i < w->nodes; i++)
+		if (w->round == 1 || rng_unit(&w->rng) < LATE_NEW)
+			w->late[i] = log1p(-log1p(-rng_unit(&w->rng)) *
+			    w->s->cluster.waits / (1 - w->s->cluster.waits));
 	for (uint32_t i = 0, from = 0; i < w->nodes; i++) {
 		if (w->leaf[i] != w->leaf[from])
 			from = i;
@@ -306,6 +313,8 @@ measure(struct world *w, uint32_t a, uint32_t b, enum world_test test,
 	double x = fmax(w->own[a], w->own[b]) +
 	    fmax(w->job_at[a], w->job_at[b]);
 
+	if (test == WORLD_LAT)
+		x += fmax(w->late[a], w->late[b]);
 	if (la != lb)
 		x += fmax(w->leaf_own[la], w->leaf_own[lb]);
 	else

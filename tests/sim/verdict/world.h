@@ -37,9 +37,10 @@ struct world {
 	uint32_t *leaf;         /* by node */
 	double *own, *leaf_own; /* for good */
 	double *leaf_busy;      /* share of its nodes in this round */
-	double *job, *job_at;   /* by node: its mean effect, and this round's */
-	uint64_t *job_end_ns;   /* 0: idle */
-	double spare;           /* of the normal generator; NAN: none */
+	double *late;         /* by node: how small messages wait for a core */
+	double *job, *job_at; /* by node: its mean effect, and this round's */
+	uint64_t *job_end_ns; /* 0: idle */
+	double spare;         /* of the normal generator; NAN: none */
 	uint64_t now_ns, begin_ns; /* of the faults; 0: they are not there */
 	struct world_fault faults[SCENARIO_FAULTS];
 	uint64_t round; /* connections are new in each */

@@ -41,6 +41,40 @@ test_shares(void **state)
 	json_decref(o);
 }
 
+/* The group above ours has the quota, in version 1 as in 2. */
+static void
+test_taken(void **state)
+{
+	struct host_look last = { 0 };
+	json_t *o;
+
+	(void)state;
+	tree_put("proc/self/cgroup",
+	    "9:cpuset:/\n3:cpu,cpuacct:/site/agent\n0::/site.slice/agent\n");
+	tree_put("sys/fs/cgroup/cpu/site/cpu.stat",
+	    "nr_periods 31\nnr_throttled 31\nthrottled_time 1000000000\n");
+	tree_put("sys/fs/cgroup/site.slice/cpu.stat",
+	    "usage_usec 1\nthrottled_usec 2000000\n");
+	o = host_read(tree, &last);
+	assert_true(isnan(get(o, "throttled")) && isnan(get(o, "hot")));
+	json_decref(o);
+	last.taken_ns = clk_ns() - 1000 * CLK_NS_PER_S;
+	tree_put("sys/fs/cgroup/cpu/site/cpu.stat",
+	    "nr_periods 31\nnr_throttled 31\nthrottled_time 201000000000\n");
+	tree_put("sys/fs/cgroup/site.slice/cpu.stat",
+	    "usage_usec 1\nthrottled_usec 302000000\n");
+	tree_put("sys/devices/system/cpu/cpu0/thermal_throttle/"
+		 "package_throttle_total_time_ms",
+	    "100000\n");
+	o = host_read(tree, &last);
+	assert_true(get(o, "throttled") > 0.49 && get(o, "throttled") <= 0.5);
+	assert_true(get(o, "hot") > 0.09 && get(o, "hot") <= 0.1);
+	json_decref(o);
+	o = host_read(tree, &last); /* nothing more since then */
+	assert_true(isnan(get(o, "throttled")) && isnan(get(o, "hot")));
+	json_decref(o);
+}
+
 /* A link of 100 Gbit/s that moves 5 GB in a second is 40 % busy; what a device
  * of software says of its speed counts for nothing. */
 static void
@@ -91,6 +125,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_shares, tree_setup,
+		    tree_teardown),
+		cmocka_unit_test_setup_teardown(test_taken, tree_setup,
 		    tree_teardown),
 		cmocka_unit_test_setup_teardown(test_links, tree_setup,
 		    tree_teardown),

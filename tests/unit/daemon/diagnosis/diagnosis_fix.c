@@ -206,7 +206,7 @@ hear_round_of(struct fix *f, unsigned slow, const struct diagnosis_source *from)
 		    json_pack("{s:s, s:f, s:i, s:i, s:f}", "node", name, "q25",
 			x, "partners", 11, "slow_partners",
 			slow >> i & 1 ? 11 : 1, "wait_ratio",
-			f->waits >> i & 1 ? 0.9 : 0.2));
+			f->waits >> i & 1 ? 0.9 : 0.02));
 	}
 	record = json_pack("{s:s, s:s, s:s, s:s, s:o}", "run", from->run,
 	    "probe", "canary", "test", "lat", "phase", "wild", "nodes", nodes);

@@ -237,9 +237,68 @@ test_host_of_ranks(void **state)
 		hear_round(f, 1 << 4);
 	expect_text(f,
 	    "host contention, not the network: its ranks' "
-	    "wait for a core 90 % (others 20)");
+	    "wait for a core 90 % (others 2)");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 0);
+}
+
+static uint64_t later_ns;
+
+static uint64_t
+later(void)
+{
+	return later_ns;
+}
+
+/* A quota takes its cores, and its messages are as fast as others': told after
+ * a minute, as a warning that no confirmation run is made for, and forgotten
+ * when it is gone. */
+static void
+test_host_taken(void **state)
+{
+	struct fix *f = *state;
+	struct node *n = roster_find(f->roster, "node5");
+
+	later_ns = clk_ns();
+	clk_set_source(later, NULL);
+	n->host.throttled = 0.9;
+	for (int i = 0; i < 4; i++)
+		hear_round(f, 0);
+	assert_int_equal(open_cases(f), 0); /* within a moment */
+	later_ns += 61 * CLK_NS_PER_S;
+	hear_round(f, 0);
+	expect_text(f,
+	    "host contention: throttled by a CPU quota of its control group "
+	    "90 % (others 0); its messages are no slower");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 0);
+	for (int i = 0; i < 9; i++)
+		hear_round(f, 0);
+	assert_int_equal(open_cases(f), 1); /* as long as it lasts */
+	n->host.throttled = 0;
+	for (int i = 0; i < 4; i++)
+		hear_round(f, 0);
+	assert_int_equal(open_cases(f), 0);
+	/* All hosts are as kept: that explains nobody. */
+	for (size_t i = 0; i < roster_count(f->roster); i++)
+		roster_by_id(f->roster, i)->host.throttled = 0.9;
+	for (int i = 0; i < 5; i++, later_ns += 61 * CLK_NS_PER_S)
+		hear_round(f, 0);
+	assert_int_equal(open_cases(f), 0);
+	clk_set_source(NULL, NULL);
+}
+
+/* Where all ranks wait for cores most of the time, which node's small messages
+ * wait longest is chance. */
+static void
+test_busy_cores(void **state)
+{
+	struct fix *f = *state;
+
+	f->waits = ~0u;
+	for (int i = 0; i < 5; i++)
+		hear_round(f, 1 << 4);
+	assert_int_equal(open_cases(f), 0);
 }
 
 /* What was so in an earlier round excuses nobody now. */
@@ -619,6 +678,8 @@ main(void)
 		DIAGNOSIS_TEST(test_leaf_goes),
 		DIAGNOSIS_TEST(test_host),
 		DIAGNOSIS_TEST(test_host_of_ranks),
+		DIAGNOSIS_TEST(test_host_taken),
+		DIAGNOSIS_TEST(test_busy_cores),
 		DIAGNOSIS_TEST(test_host_was),
 		DIAGNOSIS_TEST(test_reboot),
 		DIAGNOSIS_TEST(test_load),
