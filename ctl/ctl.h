@@ -149,6 +149,9 @@ struct client *ctl_client(struct ctl *c);
 char *ctl_beside(const char *below);
 /* Say on stderr what went wrong; EXIT_CODE_UNKNOWN. */
 int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* To --out, which changes at once or not at all, or to the standard output. 0
+ * or an exit code. */
+int ctl_out(struct ctl *c, const char *text);
 /* --state, whose words a verb's own table of rows has: 0, or an exit code
  * after a line that tells them. NULL is any. */
 #define CTL_STATE_CHECK(word, rows)                                            \

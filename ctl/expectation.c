@@ -29,7 +29,6 @@
 /* Of the logarithm, where nothing was compared yet; and the least. */
 #define SPREAD_ASSUMED 0.15
 #define SPREAD_MIN     0.02
-#define SOUND          0.95 /* share of a node that may be among the best */
 
 int
 expectation_options(struct ctl *c, struct expectation_spec *ret)
@@ -43,9 +42,6 @@ expectation_options(struct ctl *c, struct expectation_spec *ret)
 		.op = opts_value(&c->opts, OPT_OP),
 		.plan = opts_value(&c->opts, OPT_PLAN),
 		.bytes = 1 << 30 };
-	if (ret->machine == NULL)
-		return ctl_fail("--machine is missing: allowed is a name, as "
-				"perlmutter, or a file");
 	if (ret->op != NULL && ret->plan != NULL)
 		return ctl_fail("--op and --plan: allowed is one of them");
 	if (ret->op == NULL && ret->plan == NULL)
@@ -65,8 +61,12 @@ int
 expectation_facts(struct ctl *c, json_t **ret)
 {
 	json_t *shares, *speedups;
-	int rc = ctl_get(c, "shares", NULL, &shares);
+	int rc;
 
+	if (!opts_given(&c->opts, OPT_MACHINE))
+		return ctl_fail("--machine is missing: allowed is a name, as "
+				"perlmutter, or a file");
+	rc = ctl_get(c, "shares", NULL, &shares);
 	if (rc != 0)
 		return rc;
 	rc = ctl_list(c, &speedups, "speedups", "limit", PAST_MAX, NULL);
@@ -269,7 +269,9 @@ static int
 candidate_compare(const void *va, const void *vb)
 {
 	const struct candidate *a = va, *b = vb;
-	int sound = (b->share >= SOUND) - (a->share >= SOUND), leaf;
+	int sound = (b->share >= EXPECTATION_SOUND) -
+	    (a->share >= EXPECTATION_SOUND),
+	    leaf;
 
 	if (sound != 0)
 		return sound;
@@ -303,7 +305,7 @@ best_nodes(const struct work *w, size_t count)
 			continue;
 		all[n] = (struct candidate){ member_text(o, "node"), leaf,
 			fmin(member_number(o, "share"), leaf_share), 0 };
-		if (all[n++].share >= SOUND)
+		if (all[n++].share >= EXPECTATION_SOUND)
 			json_object_set_new(sound, leaf,
 			    json_integer(member_int(sound, leaf) + 1));
 	}
@@ -404,13 +406,13 @@ put_state(const struct work *w, json_t *o, const char *list)
 
 		row = json_object_get(w->rows, hl.names[i]);
 		leaf = member_text(row, "leaf");
-		if (member_number(row, "share") < SOUND)
+		if (member_number(row, "share") < EXPECTATION_SOUND)
 			json_array_append(slow, row);
 		if (member_int(row, "rounds") == 0)
 			json_array_append_new(unknown,
 			    json_string(hl.names[i]));
 		row = json_object_get(w->leaves, leaf);
-		if (member_number(row, "share") < SOUND &&
+		if (member_number(row, "share") < EXPECTATION_SOUND &&
 		    json_object_get(seen, leaf) == NULL)
 			json_array_append(slow, row);
 		json_object_set_new(seen, leaf, json_true());

@@ -15,6 +15,7 @@
 #include "ctl/ctl.h"
 
 #define EXPECTATION_LEVEL 0.95
+#define EXPECTATION_SOUND 0.95 /* share of a node that is as its like */
 
 struct expectation_spec {
 	const char *machine;
@@ -28,8 +29,8 @@ struct expectation_spec {
  * code and it was said. */
 int expectation_options(struct ctl *c, struct expectation_spec *ret);
 
-/* What the collector knows for it: {nodes leaves speedups}, as its API gives
- * them. 0 or an exit code. The caller decrefs. */
+/* What the collector knows for it, which needs --machine: {nodes leaves
+ * speedups}, as its API gives them. 0 or an exit code. The caller decrefs. */
 int expectation_facts(struct ctl *c, json_t **ret);
 
 /* Of a list of nodes, in human order: {nodes ranks seconds interval{level lo

@@ -49,6 +49,32 @@ ctl_fail(const char *fmt, ...)
 }
 
 int
+ctl_out(struct ctl *c, const char *text)
+{
+	const char *path = opts_value(&c->opts, OPT_OUT);
+	char *temporary;
+	FILE *to;
+	int bad;
+
+	if (path == NULL) {
+		fputs(text, stdout);
+		return 0;
+	}
+	temporary = xasprintf("%s.new", path);
+	to = fopen(temporary, "we");
+	bad = to == NULL || fputs(text, to) < 0;
+	bad = (to != NULL && fflush(to) != 0) || bad;
+	bad = (to != NULL && fsync(fileno(to)) < 0) || bad;
+	bad = (to != NULL && fclose(to) != 0) || bad;
+	if (bad || rename(temporary, path) < 0)
+		bad = ctl_fail("%s: %s", path, strerror(errno));
+	if (bad)
+		unlink(temporary);
+	free(temporary);
+	return bad;
+}
+
+int
 ctl_state_check(const char *word, const void *rows, size_t count,
     size_t row_bytes)
 {

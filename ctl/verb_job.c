@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/hostlist.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 #include "ctl/ctl.h"
 #include "ctl/expectation.h"
 #include "ctl/print.h"
@@ -18,9 +20,8 @@
 
 /* "?from_unix_ns=": so long ago, in ret; NULL without --since. */
 static int
-since_read(struct ctl *c, char ret[32], const char **ret_from)
+since_read(const char *since, char ret[32], const char **ret_from)
 {
-	const char *since = opts_value(&c->opts, OPT_SINCE);
 	uint64_t span_ns, now_ns = clk_unix_ns();
 
 	*ret_from = NULL;
@@ -104,7 +105,7 @@ job_list(struct ctl *c)
 	const char *from;
 	char text[32];
 	json_t *list;
-	int rc = since_read(c, text, &from);
+	int rc = since_read(opts_value(&c->opts, OPT_SINCE), text, &from);
 
 	if (rc == 0)
 		rc = ctl_list(c, &list, "jobs", "from_unix_ns", from, "limit",
@@ -118,7 +119,7 @@ job_worst(struct ctl *c)
 	const char *from;
 	char text[32];
 	json_t *list;
-	int rc = since_read(c, text, &from);
+	int rc = since_read(opts_value(&c->opts, OPT_SINCE), text, &from);
 
 	if (rc == 0)
 		rc = ctl_list(c, &list, "jobs/worst", "from_unix_ns", from,
@@ -366,8 +367,10 @@ print_job(const json_t *job)
 	print_in_band(json_object_get(job, "in_band"));
 }
 
+/* All starts and parts of a job, with what --machine asks for. 0 and *ret, or
+ * an exit code. */
 static int
-job_show(struct ctl *c)
+job_get(struct ctl *c, json_t **ret)
 {
 	struct asked asked = { .facts = NULL };
 	json_t *list = NULL, *job;
@@ -376,10 +379,10 @@ job_show(struct ctl *c)
 
 	if (opts_given(&c->opts, OPT_MACHINE) || opts_given(&c->opts, OPT_OP) ||
 	    opts_given(&c->opts, OPT_PLAN) || opts_given(&c->opts, OPT_BYTES) ||
-	    opts_given(&c->opts, OPT_RANKS_PER_NODE))
+	    opts_given(&c->opts, OPT_RANKS_PER_NODE)) {
 		rc = expectation_options(c, &asked.spec);
-	if (rc == 0 && asked.spec.machine != NULL)
-		rc = expectation_facts(c, &asked.facts);
+		rc = rc == 0 ? expectation_facts(c, &asked.facts) : rc;
+	}
 	if (rc == 0)
 		rc = ctl_get(c, "jobs/*", c->args[0], &list);
 	if (rc == 0)
@@ -387,7 +390,18 @@ job_show(struct ctl *c)
 			rc |= expect_job(&asked, job) |
 			    expect_in_band(&asked, job);
 	json_decref(asked.facts);
-	if (list == NULL)
+	*ret = list;
+	return list == NULL ? rc : 0;
+}
+
+static int
+job_show(struct ctl *c)
+{
+	json_t *list, *job;
+	size_t i;
+	int rc = job_get(c, &list);
+
+	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
@@ -399,6 +413,52 @@ job_show(struct ctl *c)
 		}
 	json_decref(list);
 	return rc;
+}
+
+/* One line, of its last start: what its nodes gave, and for how long. */
+static int
+epilog(struct ctl *c)
+{
+	json_t *list, *then, *row;
+	char lasts[PRINT_BYTES], should[PRINT_BYTES];
+	const json_t *job;
+	double all_h;
+	size_t i;
+	int rc = job_get(c, &list);
+
+	if (rc != 0)
+		return rc;
+	job = json_array_get(list, 0); /* the latest comes first */
+	then = json_object_get(json_object_get(job, "expectation"), "during");
+	if (then == NULL)
+		then = json_object_get(json_object_get(job, "expectation"),
+		    "before");
+	all_h = lasts_s(job) * (double)member_int(job, "node_count") / 3600;
+	print_span(lasts_s(job), lasts);
+	printf("job %s: %" JSON_INTEGER_FORMAT " nodes for %s; there: ",
+	    print_member(job, "job", "?"), member_int(job, "node_count"),
+	    lasts);
+	if (then == NULL)
+		printf("no bandwidth of its nodes was measured");
+	else
+		printf("%.0f %% of what sound nodes give",
+		    100 * member_number(then, "share"));
+	json_array_foreach (json_object_get(then, "slow"), i, row)
+		printf("%s%s %.0f %%%s", i == 0 ? " (" : ", ",
+		    member_text(row, "subject"),
+		    100 * member_number(row, "share"),
+		    i + 1 == json_array_size(json_object_get(then, "slow"))
+			? ")"
+			: "");
+	row = json_object_get(then, "expected");
+	print_quantity(member_number(row, "seconds"), "s", should);
+	if (row != NULL)
+		printf(", a collective as asked for in %s", should);
+	printf("; used: %.1f node-hours, in %.1f of which a part of it was "
+	       "slow\n",
+	    all_h, member_number(job, "exposed_node_s") / 3600);
+	json_decref(list);
+	return EXIT_CODE_OK;
 }
 
 /* "jobs called lammps cost those beside them 8.0 % (5.0 to 11.0) in lat". */
@@ -453,7 +513,7 @@ job_cost(struct ctl *c)
 	char text[32];
 	json_t *list, *o;
 	size_t i;
-	int rc = since_read(c, text, &from);
+	int rc = since_read(opts_value(&c->opts, OPT_SINCE), text, &from);
 
 	if (rc == 0)
 		rc = ctl_list(c, &list, "jobs/costs", "from_unix_ns", from,
@@ -469,6 +529,212 @@ job_cost(struct ctl *c)
 			print_cost(o);
 	json_decref(list);
 	return EXIT_CODE_OK;
+}
+
+/* ---- advice to the scheduler ---- */
+
+#define WEIGHT       1000 /* above those of nodes that are as they should be */
+#define ADVICE_SINCE "7d"
+#define JOBS_MAX     "10000"
+
+/* {node: {share verdict text}} of nodes that are better left for last: slow
+ * themselves, or below uplinks that are. */
+static int
+advised_get(struct ctl *c, json_t **ret)
+{
+	json_t *shares, *verdicts, *nodes = json_object(), *by = json_object();
+	json_t *row, *verdict;
+	size_t i;
+	int rc = ctl_get(c, "shares", NULL, &shares);
+
+	if (rc == 0 && (rc = ctl_get(c, "verdicts", NULL, &verdicts)) != 0)
+		json_decref(shares);
+	if (rc != 0) {
+		json_decref(nodes);
+		json_decref(by);
+		return rc;
+	}
+	json_array_foreach (json_object_get(shares, "leaves"), i, row)
+		json_object_set(by, member_text(row, "leaf"), row);
+	json_array_foreach (verdicts, i, row)
+		if (strcmp(member_text(row, "verdict"),
+			names_verdicts[VERDICT_UNKNOWN]) != 0)
+			json_object_set(by, member_text(row, "subject"), row);
+	json_array_foreach (json_object_get(shares, "nodes"), i, row) {
+		const char *leaf = member_text(row, "leaf");
+		double share = fmin(member_number(row, "share"),
+		    member_number(json_object_get(by, leaf), "share"));
+
+		verdict = json_object_get(by, member_text(row, "node"));
+		/* The file is for a shell. */
+		if ((verdict == NULL && !(share < EXPECTATION_SOUND)) ||
+		    hostlist_name_check(member_text(row, "node")) < 0)
+			continue;
+		json_object_set_new(nodes, member_text(row, "node"),
+		    json_pack("{s:f, s:s, s:s}", "share",
+			isfinite(share) ? share : 1, "verdict",
+			member_text(verdict, "verdict"), "text",
+			member_text(verdict, "text")));
+	}
+	json_decref(shares);
+	json_decref(verdicts);
+	json_decref(by);
+	*ret = nodes;
+	return 0;
+}
+
+/* What jobs had of these nodes: how many, for how long a part of them was slow,
+ * and what they would have saved at most if all they did waits for the slowest
+ * node. */
+static void
+gain_add(const json_t *jobs, const json_t *advised, json_t *told)
+{
+	double slow_h = 0, gained_h = 0, share;
+	json_int_t count = 0;
+	struct hostlist hl;
+	json_t *job;
+	size_t i;
+
+	json_array_foreach (jobs, i, job) {
+		double job_h = member_number(job, "exposed_node_s") / 3600;
+
+		if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
+			continue;
+		share = INFINITY;
+		for (size_t k = 0; k < hl.count; k++)
+			share = fmin(share,
+			    member_number(json_object_get(advised, hl.names[k]),
+				"share"));
+		hostlist_clear(&hl);
+		if (!isfinite(share))
+			continue;
+		count++;
+		slow_h += job_h;
+		gained_h += job_h * (1 - share);
+	}
+	json_object_set_new(told, "jobs", json_integer(count));
+	json_object_set_new(told, "slow_node_h", json_real(slow_h));
+	json_object_set_new(told, "gained_node_h", json_real(gained_h));
+}
+
+/* As a file for Slurm: lines of scontrol, the rest in comments. */
+static void
+advice_write(const json_t *told, const char *since, struct strbuf *sb)
+{
+	const char **exclude =
+	    xcalloc(json_object_size(json_object_get(told, "nodes")) + 1,
+		sizeof(*exclude));
+	char at[PRINT_BYTES], *list;
+	const char *name;
+	size_t count = 0, i;
+	json_t *row;
+
+	clk_unix_format(clk_unix_ns(), at, sizeof(at));
+	strbuf_addf(sb,
+	    "# Advice of coalctl, %s. Nothing applies it by itself: read it, "
+	    "then sh FILE.\n",
+	    at);
+	if (json_object_get(told, "jobs") != NULL)
+		strbuf_addf(sb,
+		    "# In the last %s a part of %" JSON_INTEGER_FORMAT
+		    " jobs that had one of these nodes was slow for %.1f "
+		    "node-hours;\n# other nodes would have saved at most %.1f "
+		    "of "
+		    "them.\n",
+		    since, member_int(told, "jobs"),
+		    member_number(told, "slow_node_h"),
+		    member_number(told, "gained_node_h"));
+	json_array_foreach (json_object_get(told, "apart"), i, row)
+		strbuf_addf(sb,
+		    "# On leaves of their own, jobs called %s would have left "
+		    "at most %.1f node-hours\n# (%.1f to %.1f) to those beside "
+		    "them, by %s.\n",
+		    member_text(row, "name"), member_number(row, "node_h"),
+		    member_number(row, "lo"), member_number(row, "hi"),
+		    member_text(row, "test"));
+	json_object_foreach (json_object_get(told, "nodes"), name, row) {
+		if (strcmp(member_text(row, "verdict"),
+			names_verdicts[VERDICT_BAD]) == 0)
+			exclude[count++] = name;
+		strbuf_addf(sb,
+		    "# gives %.0f %%%s%s\n"
+		    "scontrol update nodename=%s weight=%" JSON_INTEGER_FORMAT
+		    "\n",
+		    100 * member_number(row, "share"),
+		    member_text(row, "text")[0] == '\0' ? "" : "; ",
+		    member_text(row, "text"), name, member_int(row, "weight"));
+	}
+	list = hostlist_format(exclude, count);
+	if (count > 0)
+		strbuf_addf(sb,
+		    "# Confirmed as bad, for jobs that want none of them:\n"
+		    "# sbatch --exclude=%s\n",
+		    list);
+	free(list);
+	free(exclude);
+}
+
+static int
+advice(struct ctl *c)
+{
+	const char *since = opts_value(&c->opts, OPT_SINCE), *from, *name;
+	json_t *advised, *jobs = NULL, *costs = NULL, *told, *row, *apart;
+	struct strbuf sb = { 0 };
+	char text[32];
+	size_t i;
+	int rc = since_read(since == NULL ? ADVICE_SINCE : since, text, &from);
+
+	rc = rc == 0 ? advised_get(c, &advised) : rc;
+	if (rc != 0)
+		return rc;
+	/* Where jobs are not known, weights are all that is told. */
+	if (ctl_list(c, &jobs, "jobs/worst", "from_unix_ns", from, "limit",
+		JOBS_MAX, NULL) == 0 &&
+	    ctl_list(c, &costs, "jobs/costs", "from_unix_ns", from, NULL) != 0)
+		costs = NULL;
+	json_object_foreach (advised, name, row)
+		json_object_set_new(row, "weight",
+		    json_integer(WEIGHT +
+			lround(1000 * (1 - member_number(row, "share"))) +
+			(strcmp(member_text(row, "verdict"),
+			     names_verdicts[VERDICT_BAD]) == 0
+				? WEIGHT
+				: 0)));
+	apart = json_array();
+	told = json_pack("{s:o, s:o}", "nodes", advised, "apart", apart);
+	json_array_foreach (costs, i, row) {
+		static const char *const of[] = { "cost", "lo", "hi" };
+		double h = member_number(row, "beside_node_s") / 3600;
+		json_t *one;
+
+		if (!member_bool(row, "blamed") ||
+		    !(member_number(row, "lo") > 0))
+			continue;
+		one = json_pack("{s:O, s:O}", "name",
+		    json_object_get(row, "name"), "test",
+		    json_object_get(row, "test"));
+		/* What took 8 % longer would have taken 1/1.08 of it. */
+		for (size_t k = 0; k < ARRAY_LEN(of); k++) {
+			double x = member_number(row, of[k]);
+
+			json_object_set_new(one, k == 0 ? "node_h" : of[k],
+			    json_real(h * x / (1 + x)));
+		}
+		json_array_append_new(apart, one);
+	}
+	if (jobs != NULL)
+		gain_add(jobs, advised, told);
+	if (opts_given(&c->opts, OPT_JSON)) {
+		print_json_line(told);
+	} else {
+		advice_write(told, since == NULL ? ADVICE_SINCE : since, &sb);
+		rc = ctl_out(c, sb.text);
+	}
+	strbuf_clear(&sb);
+	json_decref(told);
+	json_decref(jobs);
+	json_decref(costs);
+	return rc;
 }
 
 const struct verb verbs_job[] = {
@@ -504,5 +770,23 @@ const struct verb verbs_job[] = {
 	    "All of a job waits for its slowest node. Of the last 7 days, or "
 	    "--since; 20 jobs, or --limit.",
 	    job_worst },
+	{ "epilog", NULL, "JOB", 1, 1, "machine op bytes ranks-per-node plan",
+	    "", "Tell in one line what a job's nodes gave, and what was used.",
+	    "For the job's owner, when it has ended: the share of what sound "
+	    "nodes give that its slowest node or leaf gave at the worst, and "
+	    "the node-hours in which a part of it was slow. Of a job that was "
+	    "requeued, its last start. With --machine the time of a collective "
+	    "as well, as for expect.",
+	    epilog },
+	{ "advice", NULL, "", 0, 0, "json out since", "",
+	    "Write node weights and exclusions for Slurm; nothing applies "
+	    "them.",
+	    "Nodes that are slow, or below slow uplinks, get a weight by which "
+	    "Slurm gives them last; those that are bad are for --exclude. With "
+	    "it stands what that would have saved jobs of the last 7 days, or "
+	    "--since: at most the part of their slow node-hours by which these "
+	    "nodes are slower today; and what jobs that slow down others would "
+	    "have left these by the congestion ledger, on leaves of their own.",
+	    advice },
 	{ 0 },
 };

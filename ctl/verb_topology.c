@@ -54,33 +54,6 @@ files_read(struct ctl *c, struct import *ret)
 	return rc;
 }
 
-/* To --out, which changes at once or not at all, or to the standard output. */
-static int
-text_out(struct ctl *c, const char *text)
-{
-	const char *path = opts_value(&c->opts, OPT_OUT);
-	char *temporary;
-	FILE *to;
-	int bad;
-
-	if (path == NULL) {
-		fputs(text, stdout);
-		return 0;
-	}
-	temporary = xasprintf("%s.new", path);
-	to = fopen(temporary, "we");
-	bad = to == NULL || fputs(text, to) < 0;
-	bad = (to != NULL && fflush(to) != 0) || bad;
-	bad = (to != NULL && fsync(fileno(to)) < 0) || bad;
-	bad = (to != NULL && fclose(to) != 0) || bad;
-	if (bad || rename(temporary, path) < 0)
-		bad = ctl_fail("%s: %s", path, strerror(errno));
-	if (bad)
-		unlink(temporary);
-	free(temporary);
-	return bad;
-}
-
 /* ---- what there is, in few words ---- */
 
 struct summary {
@@ -152,7 +125,7 @@ topology_import(struct ctl *c)
 	about = summary_text(im.t);
 	lines = topology_write(im.t);
 	strbuf_addf(&sb, "# coalctl topology import: %s\n%s", about, lines);
-	rc = text_out(c, sb.text);
+	rc = ctl_out(c, sb.text);
 	if (rc == 0) {
 		fprintf(stderr, "%s", about);
 		if (im.left_out > 0)
@@ -576,7 +549,7 @@ topology_machine(struct ctl *c)
 	if (up > 0)
 		strbuf_addf(&sb, "uplink = %.4g\n", up / 8);
 	if (rate > 0)
-		rc = text_out(c, sb.text);
+		rc = ctl_out(c, sb.text);
 	else
 		rc = ctl_fail("no file tells the rate of the nodes' links: "
 			      "give it with --gbps");

@@ -20,6 +20,15 @@ expect node-show-path 3 "$coalctl" node show ../runs
 expect campaign-list 1 "$coalctl" campaign list
 expect campaign-list-json 1 "$coalctl" campaign list --json
 expect campaign-show 0 "$coalctl" campaign show canary
+expect epilog 0 "$coalctl" epilog 4711
+expect epilog-unknown 0 "$coalctl" epilog 4712
+expect advice-json 0 "$coalctl" advice --json
+expect advice-since 3 "$coalctl" advice --since never
+check "advice" "$coalctl" advice --out "$work/advice"
+# All but the time of it; it is for the shell.
+expect advice 0 sed 's/coalctl, [0-9T:.-]*Z/coalctl, TIME/' \
+    "$work/advice"
+check "advice: no shell" sh -n "$work/advice"
 expect run-list 0 "$coalctl" run list
 expect run-list-json 0 "$coalctl" run list --json --campaign gpcnet-quick
 expect run-list-state 3 "$coalctl" run list --state broken
