@@ -134,8 +134,9 @@ split(struct bisect *b, size_t index)
 {
 	struct part p = b->parts[index];
 	size_t left = p.count / 2, size, first = 0, then = b->hints;
+	int by_hints = index == 0 && b->hints > 0 && b->hints < b->n;
 
-	if (index == 0 && b->hints > 0 && b->hints < b->n) {
+	if (by_hints) {
 		size_t *order = xcalloc(b->n, sizeof(*order));
 
 		for (size_t i = 0; i < b->n; i++)
@@ -149,7 +150,9 @@ split(struct bisect *b, size_t index)
 	p.first = b->parts_count;
 	p.children = 0;
 	for (size_t at = 0; at < p.count; at += size, p.children++) {
-		size = p.count <= SMALL ? 1 : at == 0 ? left : p.count - left;
+		size = p.count <= SMALL && !by_hints ? 1
+		    : at == 0                        ? left
+						     : p.count - left;
 		part_add(b,
 		    (struct part){ .from = p.from + at,
 			.count = size,

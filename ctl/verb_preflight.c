@@ -100,7 +100,7 @@ flight_open(struct flight *f)
 	const char *within = opts_value(&f->c->opts, OPT_WITHIN);
 	uint64_t within_ns;
 	struct err err;
-	int rc = 0;
+	int rc;
 
 	if (nodes == NULL)
 		return ctl_fail("--nodes is missing: the nodes of the job");
@@ -114,14 +114,13 @@ flight_open(struct flight *f)
 	f->end_ns = f->start_ns + within_ns;
 	f->options = (struct bisect_options){ -log(SLOW_SHARE), 32 };
 	client_limit(ctl_client(f->c), ANSWER_NS);
-	if (opts_given(&f->c->opts, OPT_MACHINE)) {
-		rc = expectation_options(f->c, &f->spec);
-		if (!opts_given(&f->c->opts, OPT_BYTES))
-			f->spec.bytes = BYTES;
-		rc = rc == 0 ? expectation_facts(f->c, &f->facts) : rc;
-	} else {
+	rc = expectation_options(f->c, &f->spec);
+	if (!opts_given(&f->c->opts, OPT_BYTES))
+		f->spec.bytes = BYTES;
+	if (rc == 0 && f->spec.machine != NULL)
+		rc = expectation_facts(f->c, &f->facts);
+	else if (rc == 0)
 		rc = ctl_get(f->c, "shares", NULL, &f->facts);
-	}
 	if (rc == 0)
 		order_nodes(f);
 	return rc;
@@ -166,11 +165,11 @@ group_order(struct flight *f, const struct bisect_group *g,
 	    (unsigned long long)(block < 8 ? 8 : block / 8 * 8));
 	snprintf(limit, sizeof(limit), "%llus", (unsigned long long)left_s);
 	/* The collector ends it too, whatever becomes of us. */
-	order = json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
+	order = json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
 	    "overrides", "campaign.nodes", ret->list, "campaign.nodes_min",
 	    count, "campaign.ranks_per_node", ranks, "campaign.deadline", limit,
-	    "campaign.start_limit", limit, "collective.name", f->spec.op,
-	    "measure.sizes", bytes);
+	    "campaign.start_limit", limit, "canary.timeout", limit,
+	    "collective.name", f->spec.op, "measure.sizes", bytes);
 	for (size_t i = 0; i < given->count; i++) {
 		char *name = xstrndup(given->values[i],
 		    strcspn(given->values[i], "="));
@@ -218,6 +217,10 @@ judge_pairs(struct flight *f, const json_t *record, double *ret_effect,
 	double median, spread;
 	size_t i, n = 0;
 
+	/* Nobody knows by whom; there may be a number without it. */
+	if (strcmp(member_text(record, "cause"),
+		names_causes[CAUSE_TIMEOUT].name) == 0)
+		worse(f, INFINITY, 0, ret_effect, ret_spread);
 	json_array_foreach (rows, i, row)
 		x[i] = (rate ? -1 : 1) *
 		    log(member_number(row, rate ? "q75" : "q25"));
@@ -492,9 +495,6 @@ static int
 preflight(struct ctl *c)
 {
 	struct flight f = { .c = c,
-		.spec = { .op = "allreduce",
-		    .bytes = BYTES,
-		    .ranks_per_node = 1 },
 		.away = json_array(),
 		.typical = json_object(),
 		.groups = json_array() };
@@ -510,6 +510,7 @@ preflight(struct ctl *c)
 		if (!timely)
 			break;
 		rc = round_run(&f, groups, count);
+		timely = clk_ns() < f.end_ns;
 	}
 	if (rc == 0) {
 		told = told_make(&f, timely);

@@ -3,8 +3,9 @@
 #
 # health.sh - the examples of etc/ that answer Slurm and NHC from an agent's
 # verdict: what is ok, suspect, bad, missing, too old; a coalctl that does not
-# work; what another has drained. sinfo and scontrol are stand-ins; the latter
-# notes what it is told.
+# work; what another has drained; and what preflight does with a job before it
+# starts and after its end. sinfo and scontrol are stand-ins; the latter notes
+# what it is told.
 . "$(dirname "$0")/lib.sh"
 
 etc=$here/../../etc
@@ -118,4 +119,51 @@ printf '#!/bin/sh\nexit 1\n' >"$COALCTL"
 chmod +x "$COALCTL"
 gates 0
 health "idle|none" ""
+
+# A job before it starts: what coalctl preflight said, by exit code, and what is
+# done by the site's word.
+cat >"$COALCTL" <<'END'
+#!/bin/sh
+echo "$*" >>"$0.asked"
+[ "$1" = epilog ] && echo "job 12: 4 nodes for 2h" && exit
+printf 'slow  n2: 4.9 times what is expected\n'
+printf 'slow  n4: no run with it starts, or ends\n'
+printf 'slow  the way between n1 and n3: 2.0 times what is expected\nfit   n1\n'
+exit "$(cat "$0.rc")"
+END
+export SLURM_JOB_ID=12 SLURM_JOB_NODELIST='n[1-4]' CONFIG="$work/preflight.conf"
+
+# preflight RC CONFIG ORDERS: what is asked of Slurm
+preflight() {
+	echo "$1" >"$COALCTL.rc"
+	echo "$2" >"$CONFIG"
+	: >"$work/orders"
+	: >"$COALCTL.asked"
+	check "preflight: exit code" "$etc/slurm/preflight"
+	[ "$(cat "$work/orders")" = "$3" ] && return
+	echo "preflight $1 $2: \"$(cat "$work/orders")\", expected \"$3\""
+	bad=1
+}
+
+told="update jobid=12 comment=coalmine: preflight: n2: 4.9 times what is"
+told="$told expected n4: no run with it starts, or ends the way between n1 and"
+told="$told n3: 2.0 times what is expected"
+for rc in 0 2 3 127; do
+	preflight $rc ACTION=hold ""
+done
+preflight 1 "" "$told"
+check "preflight: what was asked" grep -qxF \
+    'preflight --nodes n[1-4] --within 20s' "$COALCTL.asked"
+preflight 1 "ACTION=hold WITHIN=9s OPTIONS='--machine lab'" "requeuehold 12
+$told"
+check "preflight: options" grep -qxF \
+    'preflight --nodes n[1-4] --within 9s --machine lab' "$COALCTL.asked"
+preflight 1 ACTION=requeue "requeue 12
+update jobid=12 excnodelist=n2,n4
+$told"
+SLURM_JOB_NUM_NODES=2 preflight 1 ACTION=hold ""
+SLURM_SCRIPT_CONTEXT=epilog_slurmctld preflight 1 ACTION=hold \
+    "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
+rm "$COALCTL"
+preflight 1 ACTION=hold ""
 exit $bad

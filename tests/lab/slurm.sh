@@ -22,8 +22,15 @@ need_slurm()
 
 slurm_files() # NODES
 {
-	in_host collector bash -eu -s -- "$slurm" "$1" <<-'END'
+	in_host collector bash -eu -s -- "$slurm" "$1" $cluster/stage <<-'END'
 	mkdir -p "$1/state"
+	cat >"$1/prolog" <<-PROLOG
+	#!/bin/sh
+	export CONFIG=$1/preflight.conf SLURM_CONF=$1/slurm.conf
+	export COALCTL=$3/bin/coalctl
+	[ ! -e \$CONFIG ] || exec $3/share/coalmine/slurm/preflight
+	PROLOG
+	chmod +x "$1/prolog"
 	(umask 077; head -c 1024 /dev/urandom >"$1/munge.key")
 	for n in $(seq "$2"); do
 		mkdir -p "$1/node$n"
@@ -38,6 +45,7 @@ slurm_files() # NODES
 	AuthInfo=socket=$1/munge.socket
 	StateSaveLocation=$1/state
 	SlurmdSpoolDir=$1/%n
+	PrologSlurmctld=$1/prolog
 	TmpFS=$1/%n
 	SlurmctldPidFile=$1/slurmctld.pid
 	SlurmdPidFile=$1/%n.pid

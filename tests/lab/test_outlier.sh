@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_outlier.sh node|receive|incast|rail|uplink|host|reboot|mesh: something is wrong in a cluster that
-# a schedule watches, and nobody helps. It is named, with what it is, and
+# test_outlier.sh node|receive|incast|rail|uplink|host|reboot|mesh|preflight:
+# something is wrong in a cluster that a schedule watches, and nobody helps; of
+# preflight, a job asks before it starts. It is named, with what it is, and
 # cleared once it is well again. A newcomer finds the slow node from the page
 # alone: the headline names it, and a click leads to its page. With PICTURES=DIR
 # the looks are kept there; those of daemon/guide were made so.
@@ -377,6 +378,31 @@ mesh_test()
 	poll 120 node5_is_clear || fail "not cleared: $(verdicts)"
 }
 
+# It answers by its limit, which is long for a busy machine; the job's other
+# nodes are fit, with and without the slow one.
+preflight_test()
+{
+	local at rc out
+	out=$(ctl preflight --nodes 'node[1-8]' --bytes 256K --within 120s \
+		--json)
+	rc=$?
+	say "sound: $out"
+	[ $rc = 0 ] || fail "sound nodes are not fit: exit code $rc, $out"
+	"$lab" degrade node5 rate=20mbit
+	at=$SECONDS
+	out=$(ctl preflight --nodes 'node[1-8]' --bytes 256K --within 240s \
+		--json)
+	rc=$?
+	say "node5 is slow: $out"
+	[ $rc = 1 ] || fail "exit code $rc"
+	[ $((SECONDS - at)) -le 300 ] || fail "not within its limit"
+	echo "$out" | jq -e '.slow[0].node == "node5" and (.slow | length == 1)
+		and .ways == [] and .fit == "node[1-4,6-8]" and .open == ""' \
+		>/dev/null || fail "not node5 alone"
+	"$lab" heal node5
+	expect_nothing_runs 10
+}
+
 node5_is_clear()
 {
 	! verdict_is '.subject == "node5"'
@@ -401,6 +427,7 @@ rail) tests=bw rails=3 ;;
 uplink) tests=bw every=10s time=4s rounds=16 warmup=1 leaves=4 hosts=12 ;;
 host) tests=bw rounds=10 ;;
 mesh) tests=lat leaves=3 hosts=12 ;;
+preflight) tests=bw every=0 ;; # nothing else is on the network
 *) tests=lat ;;
 esac
 # eth0 is for everything else

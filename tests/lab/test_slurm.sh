@@ -3,7 +3,8 @@
 #
 # test_slurm.sh - campaigns as jobs of a real Slurm: a record from a job, idle
 # nodes only, reservations, what does not start, cancelling from both sides,
-# and nodes that are drained because they are bad.
+# nodes that are drained because they are bad, and a job that is held because
+# one of its nodes is slow.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/slurm.sh"
@@ -291,6 +292,42 @@ share_per_hour = 1"
 	say "bad nodes are drained, and only these resumed"
 }
 
+a_job_is() # STATE [PRIORITY]
+{
+	[[ $(sl scontrol -o show job "$its") == *" Priority=${2-}"*" JobState=$1 "* ]]
+}
+
+# Before a job starts its nodes measure one another.
+preflight_holds()
+{
+	sl scontrol update nodename=node[2-3] state=resume
+	poll 20 slurm_idle 4 || fail "not idle: $(sl sinfo)"
+	in_host collector sh -c 'printf "%s\n" "$@" >"$0"' \
+		$slurm/preflight.conf ACTION=hold WITHIN=300s \
+		OPTIONS="'--bytes 256K'"
+	"$lab" degrade node3 rate=20mbit
+	its=$(sl sbatch --parsable --chdir=/ -o /dev/null -N 4 --wrap "sleep 1")
+	[[ $its =~ ^[0-9]+$ ]] || fail "sbatch: $its"
+	poll 60 a_job_is PENDING "0 " ||
+		fail "not held: $(sl scontrol -o show job "$its")" \
+			"$(ctl run list --campaign preflight)" \
+			"$(slurm_log collector)"
+	poll 20 job_says "preflight: node3: " ||
+		fail "it does not say why: $(sl scontrol -o show job "$its")"
+	say "held: $(sl scontrol -o show job "$its" | grep -o "Comment=.*")"
+	"$lab" heal node3
+	sl scontrol release "$its" || fail "scontrol release"
+	poll 60 a_job_is COMPLETED ||
+		fail "well again, and: $(sl scontrol -o show job "$its")" \
+			"$(ctl run list --campaign preflight)"
+	say "a job with a slow node is held until it is well"
+}
+
+job_says() # TEXT
+{
+	[[ $(sl scontrol -o show job "$its") == *" Comment=coalmine: $1"* ]]
+}
+
 lab_up --leaves 1 --hosts 4
 need_slurm
 slurm_up 4
@@ -307,4 +344,5 @@ does_not_start
 cancelled_by_us
 cancelled_by_slurm
 reacts
+preflight_holds
 say passed

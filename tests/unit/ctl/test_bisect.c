@@ -252,7 +252,7 @@ test_few(void **state)
 			struct bisect *b;
 
 			spoil(&w, 1 + (n > 4), list);
-			b = play(&w, NULL, 0);
+			b = play(&w, list, seed % 2);
 			assert_true(is_right(&w, b));
 			bisect_free(b);
 		}
