@@ -415,12 +415,14 @@ job_show(struct ctl *c)
 	return rc;
 }
 
-/* One line, of its last start: what its nodes gave, and for how long. */
+/* One line, of its last start: what its nodes gave, for how long, and what it
+ * has measured of its own calls. */
 static int
 epilog(struct ctl *c)
 {
 	json_t *list, *then, *row;
-	char lasts[PRINT_BYTES], should[PRINT_BYTES];
+	char lasts[PRINT_BYTES], should[PRINT_BYTES], bytes[PRINT_BYTES];
+	char mean[PRINT_BYTES], least[PRINT_BYTES];
 	const json_t *job;
 	double all_h;
 	size_t i;
@@ -455,8 +457,23 @@ epilog(struct ctl *c)
 	if (row != NULL)
 		printf(", a collective as asked for in %s", should);
 	printf("; used: %.1f node-hours, in %.1f of which a part of it was "
-	       "slow\n",
+	       "slow",
 	    all_h, member_number(job, "exposed_node_s") / 3600);
+	/* What it was in for the longest. */
+	row = json_array_get(json_object_get(job, "in_band"), 0);
+	if (row != NULL) {
+		str_bytes_format(member_number(row, "bytes"), bytes,
+		    sizeof(bytes));
+		print_quantity(member_number(row, "mean_s"), "s", mean);
+		print_quantity(member_number(row, "least_s"), "s", least);
+		printf("; its %s of %s took %s, %s on %s, which waited least",
+		    member_text(row, "op"), bytes, mean, least,
+		    member_text(row, "node"));
+	}
+	if (member_number(row, "share") > 0)
+		printf(": %.0f %% of what was there",
+		    100 * member_number(row, "share"));
+	puts("");
 	json_decref(list);
 	return EXIT_CODE_OK;
 }
@@ -773,8 +790,10 @@ const struct verb verbs_job[] = {
 	{ "epilog", NULL, "JOB", 1, 1, "machine op bytes ranks-per-node plan",
 	    "", "Tell in one line what a job's nodes gave, and what was used.",
 	    "For the job's owner, when it has ended: the share of what sound "
-	    "nodes give that its slowest node or leaf gave at the worst, and "
-	    "the node-hours in which a part of it was slow. Of a job that was "
+	    "nodes give that its slowest node or leaf gave at the worst, the "
+	    "node-hours in which a part of it was slow, and the call that its "
+	    "programs were in for the longest, where agents have that "
+	    "(agent.in_band). Of a job that was "
 	    "requeued, its last start. With --machine the time of a collective "
 	    "as well, as for expect.",
 	    epilog },

@@ -33,6 +33,9 @@ check "expect --machine nowhere" sh -c '"$0" expect node1 --machine nowhere 2>&1
     grep -q "^coalmine-probe: --machine = nowhere: allowed is a file, or"' \
     "$coalctl"
 
+# What a job had, beside what it should have taken on such nodes.
+expect epilog-expected 0 "$coalctl" epilog 4711 --machine lab --bytes 2M
+
 # Fit for a job: node2 is slow among all, the others are fine without it, and
 # with three of them it is slow, twice. How long it took is not compared.
 preflight() {
