@@ -26,7 +26,7 @@ enum conf_type {
 	CONF_CHOICES,  /* a list of some of allowed, order kept */
 	CONF_HOSTLIST, /* common/hostlist.h */
 	CONF_ADDRESS,  /* host:port, [v6]:port; min 0: or ""; 0 and 1: or
-			  ":port", every address of the host */
+			  ":port", every address of the host; 3: a list */
 	CONF_URLS,     /* a list of http:// and https:// addresses */
 	CONF_NETS,     /* a list of networks as 10.1.0.0/16 or fd00::/8 */
 	CONF_TYPE_MAX

@@ -213,19 +213,27 @@ static int
 read_address(const struct conf_row *row, const char *raw,
     union conf_number *ret, char *want)
 {
+	size_t count = 1;
+	char *one[] = { (char *)(uintptr_t)raw, NULL };
+	char **list = row->min == 3 ? str_list_parse(raw, &count) : one;
+	int rc = list == NULL || count == 0 ? -EINVAL : 0;
 	struct str_address a;
 
 	(void)ret;
 	snprintf(want, CONF_WANT_BYTES, "host:port%s",
 	    row->min == 0       ? " or nothing"
 		: row->min == 1 ? " or :port"
+		: row->min == 3 ? ", more of them with commas between"
 				: "");
 	if (raw[0] == '\0' && row->min == 0)
 		return 0;
-	if (str_address_parse(raw, &a) < 0)
-		return -EINVAL;
-	return row->min > 1 && (a.host[0] == '\0' || a.port[0] == '0') ? -EINVAL
-								       : 0;
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		if (str_address_parse(list[i], &a) < 0 ||
+		    (row->min > 1 && (a.host[0] == '\0' || a.port[0] == '0')))
+			rc = -EINVAL;
+	if (list != one)
+		str_list_free(list);
+	return rc;
 }
 
 static int

@@ -73,6 +73,23 @@ db_restore(struct ctl *c)
 	    strerror(errno));
 }
 
+/* It goes on until a signal ends it. */
+static int
+db_ship(struct ctl *c)
+{
+	char *coalmined = ctl_beside("sbin/coalmined");
+	char *of = xasprintf("collector.copy_of=%s", c->args[0]);
+	const char *config = c->args_count > 1 ? c->args[1] : NULL;
+
+	execlp(coalmined, "coalmined", "-o", of,
+	    config != NULL ? "--config" : NULL, config, (char *)NULL);
+	free(coalmined);
+	free(of);
+	return ctl_fail("coalmined: %s: a store is copied by the collector "
+			"that is to take over",
+	    strerror(errno));
+}
+
 const struct verb verbs_db[] = {
 	{ "db", "backup", "FILE", 1, 1, "", "file",
 	    "Copy the store into a file while the collector runs.",
@@ -85,6 +102,11 @@ const struct verb verbs_db[] = {
 	    "What was there is kept beside it. Records that agents still hold "
 	    "come again by themselves.",
 	    db_restore },
+	{ "db", "ship", "URL [CONFIG]", 1, 2, "", "file",
+	    "Keep a copy of another collector's store on this host, as new as "
+	    "the last second, for coalmined --takeover.",
+	    "As a service: collector.copy_of in coalmined's configuration.",
+	    db_ship },
 	{ "db", "check", "", 0, 0, "json", "",
 	    "Check the store's integrity; exit code 2 when it is damaged.",
 	    NULL, db_check },

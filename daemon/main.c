@@ -38,6 +38,7 @@
 #include "daemon/run/run.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/series/series.h"
+#include "daemon/follow.h"
 #include "daemon/settings.h"
 #include "daemon/slurm/slurm.h"
 #include "daemon/store/store.h"
@@ -471,6 +472,8 @@ app_open(struct app *a)
 		return rc;
 	a->series = series_new();
 	a->react = react_new(a->base, a->store, &s->react);
+	s->hub.term = follow_term(s->store.dir);
+	s->http.term = s->hub.term;
 	s->hub.topo = s->topo;
 	s->hub.react = a->react;
 	s->hub.enroll = a->enroll;
@@ -554,7 +557,7 @@ app_close(struct app *a)
 	libevent_global_shutdown();
 }
 
-enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE };
+enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_TAKEOVER };
 
 struct args {
 	enum act act;
@@ -570,7 +573,7 @@ usage(FILE *to)
 	fprintf(to,
 	    "usage: coalmined [--config FILE] [-o SECTION.KEY=VALUE]...\n"
 	    "                 [--check-config | --print-config | "
-	    "--restore BACKUP]\n"
+	    "--restore BACKUP | --takeover]\n"
 	    "                 [--foreground] [--version]\n");
 }
 
@@ -583,6 +586,7 @@ args_read(int argc, char **argv, struct args *ret)
 		{ "check-config", no_argument, NULL, 'n' },
 		{ "print-config", no_argument, NULL, 'p' },
 		{ "restore", required_argument, NULL, 'r' },
+		{ "takeover", no_argument, NULL, 't' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -591,7 +595,7 @@ args_read(int argc, char **argv, struct args *ret)
 	int c;
 
 	while (
-	    (c = getopt_long(argc, argv, "c:o:npr:fhV", options, NULL)) != -1)
+	    (c = getopt_long(argc, argv, "c:o:npr:tfhV", options, NULL)) != -1)
 		switch (c) {
 		case 'c':
 			ret->config = optarg;
@@ -610,6 +614,9 @@ args_read(int argc, char **argv, struct args *ret)
 		case 'r':
 			ret->act = ACT_RESTORE;
 			ret->backup = optarg;
+			break;
+		case 't':
+			ret->act = ACT_TAKEOVER;
 			break;
 		case 'f':
 			break; /* it never does anything else */
@@ -660,6 +667,9 @@ main(int argc, char **argv)
 				  "with its own tools: pg_restore")
 			    : store_restore(s->store.dir, args.backup, &err);
 			log_info("%s", err.text);
+		} else if (args.act == ACT_TAKEOVER) {
+			rc = follow_takeover(s, &err);
+			log_info("%s", err.text);
 		}
 		topo_free(s->topo);
 		conf_free(s->conf);
@@ -667,6 +677,15 @@ main(int argc, char **argv)
 	}
 	log_set_level((enum log_level)conf_choice(s->conf, "collector", "log"));
 	notify_init();
+	rc = follow_check(s, &err);
+	if (rc < 0)
+		fatalx("%s", err.text);
+	if (rc > 0) {
+		rc = follow_run(s);
+		topo_free(s->topo);
+		conf_free(s->conf);
+		return rc == 0 ? 0 : EXIT_CONFIG;
+	}
 	rc = app_open(&app);
 	if (rc == 0)
 		event_base_dispatch(app.base);

@@ -31,6 +31,7 @@ fill(struct settings *s)
 	s->store.schema = conf_string(c, "store", "schema");
 	s->store.retention_ns = conf_span_ns(c, "store", "retention");
 	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
+	s->store.copy_wait_ns = conf_span_ns(c, "store", "copy_wait");
 	s->store.free_min_bytes = conf_bytes(c, "store", "free_min");
 	s->hub.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
 	s->hub.links_ns = conf_span_ns(c, "links", "interval");

@@ -18,6 +18,10 @@ const struct conf_row options_daemon[] = {
 	    "/var/lib/coalmine", "", "The store; a local file system." },
 	{ "collector", "campaign_dir", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/campaigns", "", "Campaign files, NAME.conf." },
+	{ "collector", "copy_of", CONF_URLS, 0, 400, NULL, "", "",
+	    "https:// address (http.tls_listen) of another collector, of whose "
+	    "store this one keeps a copy until coalmined --takeover; empty: "
+	    "none." },
 	{ "collector", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
 	    "info", "", "Log level." },
 	{ "collector", "agents_max", CONF_INT, 1, 100000, NULL, "24000", "1",
@@ -125,6 +129,10 @@ const struct conf_row options_daemon[] = {
 	    "Older than this, round records and counters go, records of "
 	    "background runs lose their lists of nodes and pairs, and those of "
 	    "the mesh become one an hour." },
+	{ "store", "copy_wait", CONF_SPAN, 0, 30 * DAY_S, NULL, "0s", "s",
+	    "Where another machine copies this store (collector.copy_of "
+	    "there): agents keep records until it has them, or, while it is "
+	    "away, for this long; 0s: nobody waits for a copy." },
 	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
 	    "Below this much free disk, writing stops and an alarm is "
 	    "raised; not with store.url." },
@@ -258,8 +266,11 @@ const struct conf_row options_daemon[] = {
 };
 
 const struct conf_row options_agent[] = {
-	{ "agent", "collector", CONF_ADDRESS, 2, 300, NULL, "collector:17700",
-	    "", "The collector, host:port." },
+	{ "agent", "collector", CONF_ADDRESS, 3, 1000, NULL, "collector:17700",
+	    "",
+	    "The collector, host:port; others behind it, with commas between, "
+	    "are tried in turn where it does not answer, and who was taken "
+	    "over is not followed." },
 	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
 	    "Node name; empty: the host's. The certificate must carry it." },
 	{ "agent", "state_dir", CONF_STRING, 1, 4000, NULL,

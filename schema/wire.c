@@ -36,6 +36,7 @@ FIELDS(hello) = {
 	{ "inventory", 'o', 0 }, /* as in coalmine-output(7), node */
 	{ "runs", 'a', 0 },      /* ids of runs that live here */
 	{ "spool", 'a', 0 },     /* [{run, seq}]: last seq spooled */
+	{ "term", 'i', 1 },      /* the highest that a welcome had */
 	LAST
 };
 FIELDS(records) = {
@@ -143,6 +144,8 @@ FIELDS(welcome) = {
 	                            an inventory with links */
 	{ "acks", 'a', 0 }, /* [{run, seq}]: committed, for hello's spool */
 	{ "keep", 'a', 0 }, /* of hello's runs, those that go on */
+	{ "term", 'i', 1 }, /* how often a copy of this store took over; absent:
+	                       1 */
 	LAST
 };
 FIELDS(ack) = { { "run", 's', 0 }, { "seq", 'i', 0 }, LAST };

@@ -17,6 +17,7 @@
 #include "agents/session/session_int.h"
 #include "common/clk.h"
 #include "common/err.h"
+#include "common/file.h"
 #include "common/frame.h"
 #include "common/log.h"
 #include "common/member.h"
@@ -56,7 +57,11 @@ struct session {
 	const char *name;
 	const struct session_ops *ops;
 	void *arg;
+	char **collectors;   /* as told, in order of preference */
+	size_t collector_at; /* of those, and as an address: */
 	struct str_address collector;
+	char *term_path;
+	uint64_t term; /* the highest that any of them said */
 	char boot[17]; /* this process's life */
 	struct tls tls;
 	int renews; /* the collector renews certificates in the session */
@@ -101,6 +106,15 @@ retry_ms(struct session *s)
 	return ms < RETRY_MIN_MS ? RETRY_MIN_MS : ms;
 }
 
+static void
+collector_choose(struct session *s, size_t at)
+{
+	s->collector_at = s->collectors[at] != NULL ? at : 0;
+	if (str_address_parse(s->collectors[s->collector_at], &s->collector) <
+	    0)
+		assert(!"its row takes nothing else");
+}
+
 static int
 put(struct session *s, enum wire_type type, json_t *msg)
 {
@@ -126,6 +140,9 @@ send_hello(struct session *s)
 	json_object_set_new(msg, "node", json_string(s->name));
 	json_object_set_new(msg, "boot", json_string(s->boot));
 	json_object_set_new(msg, "software", json_string(COALMINE_VERSION));
+	if (s->term > 1)
+		json_object_set_new(msg, "term",
+		    json_integer((json_int_t)s->term));
 	s->ops->hello(msg, s->arg);
 	if (put(s, WIRE_HELLO, msg) < 0)
 		session_close(s, "no hello can be made of what is known here");
@@ -158,10 +175,50 @@ send_enroll(struct session *s)
 		s->state = SESSION_GREETING;
 }
 
+/* Of the collector that took over last, which no other is followed after. */
+static uint64_t
+term_read(const char *path)
+{
+	char *text = NULL;
+	int64_t term = 1;
+	struct err err;
+	size_t len;
+
+	if (file_read(path, 64, &text, &len, &err) == 0) {
+		text[strcspn(text, "\n")] = '\0';
+		(void)str_to_int(text, 1, INT64_MAX, &term);
+	}
+	free(text);
+	return (uint64_t)term;
+}
+
+/* -EPERM: another one has taken over from it. */
+static int
+term_take(struct session *s, json_int_t said, struct err *err)
+{
+	uint64_t term = said < 1 ? 1 : (uint64_t)said;
+	char text[32];
+
+	if (term < s->term)
+		return err_set(err, -EPERM,
+		    "it is of term %llu, and another collector has taken over "
+		    "with term %llu: end it, or remove %.300s",
+		    (unsigned long long)term, (unsigned long long)s->term,
+		    s->term_path);
+	if (term == s->term)
+		return 0;
+	snprintf(text, sizeof(text), "%llu\n", (unsigned long long)term);
+	if (pki_file_replace(s->term_path, 0600, text, err) < 0)
+		log_warnx("session: %s", err->text);
+	s->term = term;
+	return 0;
+}
+
 static int
 handle_welcome(struct session *s, const json_t *msg)
 {
 	json_int_t beat, silence;
+	struct err err;
 
 	beat = json_integer_value(json_object_get(msg, "heartbeat_ms"));
 	silence = json_integer_value(json_object_get(msg, "silence_ms"));
@@ -169,6 +226,10 @@ handle_welcome(struct session *s, const json_t *msg)
 	    silence > 36000000) {
 		session_close(s, "welcome names an impossible heartbeat");
 		return -EPROTO;
+	}
+	if (term_take(s, member_int(msg, "term"), &err) < 0) {
+		session_close(s, err.text);
+		return -EPERM;
 	}
 	s->heartbeat_ns = (uint64_t)beat * CLK_NS_PER_MS;
 	s->silence_ns = (uint64_t)silence * CLK_NS_PER_MS;
@@ -524,6 +585,9 @@ session_close(struct session *s, const char *why)
 	if (s->list != NULL)
 		freeaddrinfo(s->list);
 	s->list = s->next = NULL;
+	/* One that was lost is tried again before another one. */
+	if (was != SESSION_UP)
+		collector_choose(s, s->collector_at + 1);
 	s->state = SESSION_WAITING;
 	timer_set(s, retry_ms(s) * CLK_NS_PER_MS);
 	s->tries++;
@@ -556,9 +620,12 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 	snprintf(s->boot, sizeof(s->boot), "%016llx",
 	    (unsigned long long)rng_entropy());
 	s->timer = evtimer_new(base, timer_cb, s);
-	if (str_address_parse(conf_string(c, "agent", "collector"),
-		&s->collector) < 0)
-		assert(!"its row takes nothing else");
+	s->collectors = str_list_parse(conf_string(c, "agent", "collector"),
+	    &(size_t){ 0 });
+	collector_choose(s, 0);
+	s->term_path = xasprintf("%s/term",
+	    conf_string(c, "agent", "state_dir"));
+	s->term = term_read(s->term_path);
 	pki_pair_mend(conf_string(c, "tls", "key"),
 	    conf_string(c, "tls", "cert"));
 	if (tls_open(&s->tls, c, name, err) < 0) {
@@ -579,6 +646,8 @@ session_free(struct session *s)
 		freeaddrinfo(s->list);
 	event_free(s->timer);
 	tls_close(&s->tls);
+	str_list_free(s->collectors);
+	free(s->term_path);
 	free(s);
 }
 

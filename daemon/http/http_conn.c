@@ -437,7 +437,8 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 			return;
 		}
 		snprintf(c->who, sizeof(c->who), "%.128s", peer.name);
-		if (peer.role == ROLE_OPERATOR)
+		/* One that copies us, to be one of us. */
+		if (peer.role == ROLE_OPERATOR || peer.role == ROLE_COLLECTOR)
 			c->right = HTTP_MAY_ORDER;
 		else if (peer.role == ROLE_READER)
 			c->right = HTTP_MAY_READ;

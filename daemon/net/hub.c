@@ -42,6 +42,7 @@ struct hub {
 	uint64_t court_ns; /* of the last diagnosis_tick */
 	struct sessions *sessions;
 	struct log_limit refused; /* enrolments, as events */
+	uint64_t told_term;       /* of a collector that took over */
 	int held; /* agents are not listened to until the store has room */
 	struct mesh *mesh;
 	struct standings *standings;
@@ -57,6 +58,7 @@ struct greeting {
 	uint64_t serial;
 	json_int_t version; /* what is spoken, when hello gave a choice; or 0 */
 	json_t *runs;       /* that live there */
+	json_t *acks;
 };
 
 /* To those only whose inventory asks for it: others end the session. */
@@ -96,6 +98,9 @@ greet(struct greeting *g, json_t *acks)
 	    (json_int_t)(n->heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
 	    (json_int_t)(roster_silence_ns(h->roster, n) / CLK_NS_PER_MS),
 	    "acks", acks, "keep", runs_keep(h->runs, n, g->runs));
+	if (h->o.term > 1)
+		json_object_set_new(welcome, "term",
+		    json_integer((json_int_t)h->o.term));
 	if (g->version > 0) /* whoever gave a choice knows the answer */
 		json_object_set_new(welcome, "version",
 		    json_integer(g->version));
@@ -109,18 +114,38 @@ greet(struct greeting *g, json_t *acks)
 }
 
 static void
+copied_cb(int status, json_t *result, void *arg)
+{
+	struct greeting *g = arg;
+
+	json_decref(result);
+	if (status == 0)
+		greet(g, g->acks);
+	json_decref(g->acks);
+	json_decref(g->runs);
+	free(g);
+}
+
+/* What the copy has not is not acknowledged: it is sent again. */
+static void
 acks_cb(int status, json_t *result, void *arg)
 {
 	struct greeting *g = arg;
-	json_t *acks = status == 0 && json_is_array(result)
+	struct store *st = g->h->store;
+	int awaits = st != NULL && store_awaits_copy(st);
+	struct store_health health = { 0 };
+
+	if (awaits)
+		store_health(st, &health);
+	g->acks = status == 0 && json_is_array(result) &&
+		health.copy != COPY_AWAY
 	    ? json_incref(result)
 	    : json_array();
-
-	greet(g, acks);
-	json_decref(acks);
 	json_decref(result);
-	json_decref(g->runs);
-	free(g);
+	if (awaits && json_array_size(g->acks) > 0)
+		store_when_copied(st, copied_cb, g);
+	else
+		copied_cb(0, NULL, g);
 }
 
 /* The ids in spool, [{run, seq}]; NULL when one is not an id. */
@@ -167,6 +192,24 @@ double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
 	return 0;
 }
 
+/* An agent that it names follows another collector, and will not follow us. It
+ * may lie: nothing ends here by what one says. */
+static void
+taken_over(struct hub *h, const char *name, uint64_t term)
+{
+	struct err text;
+
+	if (h->told_term >= term)
+		return;
+	h->told_term = term;
+	err_say(&text,
+	    "%.100s follows a collector of term %llu, and this one is of term "
+	    "%llu: where another machine has taken over, end this one",
+	    name, (unsigned long long)term, (unsigned long long)h->o.term);
+	log_warnx("%s", text.text);
+	store_put_event(h->store, "alarm", name, text.text);
+}
+
 static int
 hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
     struct err *err)
@@ -184,6 +227,8 @@ hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 		json_decref(runs);
 		return -EPROTO;
 	}
+	if (member_unsigned(msg, "term") > h->o.term)
+		taken_over(h, name, member_unsigned(msg, "term"));
 	*ret_cause = CAUSE_BUSY;
 	rc = double_check(h, roster_find(h->roster, name), msg, session_addr(s),
 	    err);

@@ -29,6 +29,7 @@ struct hub_options {
 	size_t agents_max;
 	size_t queue_bytes_max;
 	struct runs_quota quota;
+	uint64_t term; /* how often a copy of the store took over; from 1 */
 	struct diagnosis_options diagnosis;
 	const struct topo *topo; /* outlives the hub; NULL: none */
 	struct mesh_options mesh;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intake.c - records: checked, stored, acknowledged after the commit.
+ * intake.c - records: checked, stored, acknowledged after the commit, or when a
+ * copy on another machine has them, too.
  *
  * An agent sends its spool in order, and the store commits in order, so the
  * last record of a message that is committed acknowledges all before it.
@@ -128,8 +129,6 @@ intake_done(struct intake *it)
 			it->node->resend = 1;
 		return;
 	}
-	if (!it->node->resend)
-		ack(it);
 	r = run_find_live(rs, it->run);
 	if (r == NULL || run_is_final(r))
 		return;
@@ -145,6 +144,21 @@ intake_done(struct intake *it)
 }
 
 static void
+copied_cb(int status, json_t *result, void *arg)
+{
+	struct intake *it = arg;
+
+	json_decref(result);
+	if (status < 0) { /* as after a commit that failed */
+		it->rs->intake_failed = 1;
+		it->node->resend |= it->node->serial == it->serial;
+	}
+	if (!it->node->resend)
+		ack(it);
+	intake_free(it);
+}
+
+static void
 stored_cb(int status, json_t *result, void *arg)
 {
 	struct intake *it = arg;
@@ -155,7 +169,12 @@ stored_cb(int status, json_t *result, void *arg)
 	if (--it->left > 0)
 		return;
 	intake_done(it);
-	intake_free(it);
+	if (it->status < 0 || it->node->resend)
+		intake_free(it);
+	else if (store_awaits_copy(it->rs->store))
+		store_when_copied(it->rs->store, copied_cb, it);
+	else
+		copied_cb(0, NULL, it);
 }
 
 static void

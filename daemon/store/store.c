@@ -43,6 +43,7 @@ struct store {
 	struct store_reader *readers[READER_MAX];
 	int lock_fd;
 	int behind; /* somebody was told so */
+	int awaits_copy;
 	void (*room)(void *arg);
 	void *room_arg;
 };
@@ -145,6 +146,7 @@ store_open(const struct store_options *o, struct event_base *base,
 
 	json_object_seed(0); /* before threads could race for it */
 	st->lock_fd = -1;
+	st->awaits_copy = o->copy_wait_ns > 0;
 	TAILQ_INIT(&d->jobs);
 	pthread_mutex_init(&d->lock, NULL);
 	d->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -360,6 +362,24 @@ store_put_setting(struct store *st, const char *key, const char *value)
 	if (value != NULL)
 		json_object_set_new(object, "value", text_json(value));
 	put(st, PUT_SETTING, object, NULL, NULL);
+}
+
+void
+store_ship(struct store *st, const json_t *ask, store_cb *cb, void *arg)
+{
+	put(st, ASK_SHIP, json_deep_copy(ask), cb, arg);
+}
+
+int
+store_awaits_copy(const struct store *st)
+{
+	return st->awaits_copy;
+}
+
+void
+store_when_copied(struct store *st, store_cb *cb, void *arg)
+{
+	put(st, ASK_COPIED, json_null(), cb, arg);
 }
 
 void

@@ -17,6 +17,7 @@
 #include "daemon/store/store.h"
 #include "daemon/store/store_sql.h"
 
+/* Two that the writer answers are no rows. */
 enum store_put {
 	PUT_RECORD,
 	PUT_RUN,
@@ -31,7 +32,10 @@ enum store_put {
 	PUT_OCCASION,
 	PUT_SHARES,
 	PUT_IN_BAND,
-	PUT_MAX
+	PUT_MAX,
+	/* what the writer is asked, in its turn behind all that was put */
+	ASK_SHIP = PUT_MAX,
+	ASK_COPIED
 };
 
 struct store_job {
@@ -46,16 +50,12 @@ struct store_job {
 	size_t cost;       /* of the object while it waits, in values */
 	int64_t run_id;    /* of what is put and belongs to a run */
 	struct sql_outcome outcome; /* of what is put */
+	uint64_t at_bytes;          /* of ASK_COPIED: what the copy must have */
 	int unfit;                  /* it is left out */
 	int status;                 /* of the done job */
 	json_t *result;             /* likewise; may be NULL */
 };
 TAILQ_HEAD(store_jobs, store_job);
-
-/* What keeps a second collector of this machine away from the folder, which is
- * made, until the descriptor is closed; -EBUSY. What is wrong has been logged.
- */
-int store_lock(const struct store_options *o, int *ret_fd);
 
 struct store_job *store_job_new(int what, json_t *object, store_cb *cb,
     void *arg); /* takes object */

@@ -18,7 +18,6 @@
 #include "daemon/store/store.h"
 
 #define PROGRESS_STEPS 4000 /* about a millisecond of SQLite's machine */
-#define BUSY_MS        5000
 #define WAL_IDLE_BYTES (4 * 1024 * 1024) /* longer, it is emptied when idle */
 
 struct sqlite_stmt {
@@ -130,7 +129,7 @@ sqlite_open(const char *path, enum sql_role role, struct sqlite **ret,
 	rc = sqlite3_open_v2(path, &db, flags, NULL);
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db, 1);
-		sqlite3_busy_timeout(db, BUSY_MS);
+		sqlite3_busy_timeout(db, SQLITE_BUSY_MS);
 		rc = sqlite3_exec(db, role_pragmas[role], NULL, NULL, NULL);
 	}
 	if (rc != SQLITE_OK) {
@@ -184,6 +183,8 @@ engine_open(const struct store_options *o, enum sql_role role, struct sql **ret,
 	int rc = sqlite_open(path, role, &s, err);
 
 	free(path);
+	if (rc == 0 && role == SQL_WRITER)
+		sqlite_ship_open(s);
 	if (rc == 0)
 		*ret = &s->sql;
 	return rc;
@@ -195,21 +196,6 @@ engine_close(struct sql *db)
 	sqlite_shut((struct sqlite *)db);
 }
 
-/* Empty the write-ahead log if nobody reads from it. */
-static void
-checkpoint(sqlite3 *db)
-{
-	int log_frames = 0, done_frames = 0, rc;
-
-	/* A reader in the way is no error: the next time tries again. */
-	sqlite3_busy_timeout(db, 50);
-	rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
-	    &log_frames, &done_frames);
-	sqlite3_busy_timeout(db, BUSY_MS);
-	if (rc != SQLITE_OK && rc != SQLITE_BUSY)
-		log_debug("store: checkpoint: %s", sqlite3_errmsg(db));
-}
-
 /* A file is never away, but its disk may be full: an empty log is room. */
 static int
 engine_ready(struct sql *db)
@@ -217,7 +203,7 @@ engine_ready(struct sql *db)
 	const struct sqlite *s = (struct sqlite *)db;
 
 	if (s->role == SQL_WRITER)
-		checkpoint(s->db);
+		sqlite_ship_checkpoint((struct sqlite *)db);
 	return 0;
 }
 
@@ -429,10 +415,10 @@ engine_tidy(struct sql *db, int deleted)
 			if (left > 0 && left < had)
 				return 1;
 		}
-		checkpoint(s->db); /* only now does it shrink */
+		sqlite_ship_checkpoint(s); /* only now does it shrink */
 	}
 	if (file_bytes(s->path, "-wal") > WAL_IDLE_BYTES)
-		checkpoint(s->db);
+		sqlite_ship_checkpoint(s);
 	return 0;
 }
 
@@ -464,4 +450,5 @@ const struct sql_engine sql_sqlite = {
 	.space = engine_space,
 	.tidy = engine_tidy,
 	.backup = sqlite_backup,
+	.ship = sqlite_ship,
 };

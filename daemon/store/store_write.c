@@ -19,6 +19,7 @@
 
 #include "common/clk.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "common/xalloc.h"
 #include "daemon/embed.h"
 #include "daemon/store/store_db.h"
@@ -59,6 +60,9 @@ struct store_writer {
 	uint64_t keep_ns; /* when to look for old rows again */
 	struct store_clock clock;
 	int keep_worked; /* something was deleted since the last vacuum */
+	struct store_jobs uncopied; /* ASK_COPIED, in their order */
+	struct sql_ship copy;       /* as it was last seen; hold 0: away */
+	uint64_t copy_ns;           /* when it was last there */
 };
 
 /* What a kind of row may ask of the writer. */
@@ -117,7 +121,8 @@ store_writer_add(struct store_writer *w, struct store_job *job)
 		TAILQ_INSERT_TAIL(&w->queue, job, link);
 		w->queue_rows++;
 		w->queue_cost += job->cost;
-		w->urgent |= put_kinds[job->what].urgent;
+		w->urgent |= job->what == ASK_SHIP ||
+		    (job->what < PUT_MAX && put_kinds[job->what].urgent);
 		if (w->queue_rows == 1 || w->queue_rows == BATCH_ROWS ||
 		    w->urgent)
 			pthread_cond_signal(&w->wake);
@@ -199,6 +204,12 @@ update_health(struct store_writer *w)
 		    "records are left with the agents",
 		    (unsigned long long)(w->options.free_min_bytes >> 20),
 		    w->options.dir);
+	else if (w->options.copy_wait_ns > 0 && w->copy.hold == 0)
+		snprintf(text, sizeof(text),
+		    "no copy is made on another machine: %s",
+		    clk_ns() - w->copy_ns < w->options.copy_wait_ns
+			? "agents keep what they have sent until there is one"
+			: "what is acknowledged is on this machine alone");
 	else if (w->clock.is_ahead)
 		snprintf(text, sizeof(text),
 		    "the clock is over a day ahead of the newest that is "
@@ -213,6 +224,12 @@ update_health(struct store_writer *w)
 	w->health.db_bytes = space.db_bytes;
 	w->health.wal_bytes = space.log_bytes;
 	w->health.free_bytes = space.free_bytes;
+	w->health.copy_behind_bytes = w->copy.written_bytes -
+	    w->copy.copied_bytes;
+	w->health.copy = w->copy.hold == 0
+	    ? w->options.copy_wait_ns > 0 ? COPY_AWAY : COPY_NONE
+	    : w->health.copy_behind_bytes > 0 ? COPY_BEHIND
+					      : COPY_WHOLE;
 	pthread_mutex_unlock(&w->lock);
 	if (news && text[0] != '\0')
 		log_warnx("store: alarm: %s", text);
@@ -379,26 +396,98 @@ committed(struct store_writer *w, uint64_t rows, double seconds)
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* Those who wait for the copy, as far as it has come; a copy that stays away is
+ * not waited for any more. */
+static void
+tell_copied(struct store_writer *w)
+{
+	struct store_jobs told = TAILQ_HEAD_INITIALIZER(told);
+	uint64_t now_ns = clk_ns(), wait_ns = w->options.copy_wait_ns;
+	struct store_job *job;
+
+	if (w->db->engine->ship == NULL)
+		return;
+	(void)w->db->engine->ship(w->db, NULL, &w->copy);
+	if (w->copy.hold != 0)
+		w->copy_ns = now_ns;
+	while ((job = TAILQ_FIRST(&w->uncopied)) != NULL &&
+	    (now_ns - w->copy_ns >= wait_ns ||
+		(w->copy.hold != 0 && job->at_bytes <= w->copy.copied_bytes))) {
+		TAILQ_REMOVE(&w->uncopied, job, link);
+		TAILQ_INSERT_TAIL(&told, job, link);
+	}
+	store_done_post(w->done, &told);
+}
+
+static void
+ship(struct store_writer *w, struct store_job *job)
+{
+	const struct sql_engine *engine = w->db->engine;
+	const json_t *o = job->object;
+	struct sql_ship_ask ask = { .hold = member_unsigned(o, "hold"),
+		.of_log = member_bool(o, "log"),
+		.generation = member_unsigned(o, "generation"),
+		.from = member_unsigned(o, "from") };
+	struct sql_ship got = { 0 };
+
+	job->status = engine->ship == NULL ? -ENOTSUP
+					   : engine->ship(w->db, &ask, &got);
+	if (job->status == 0)
+		job->result = json_pack("{s:I, s:I, s:I, s:I, s:o}", "hold",
+		    (json_int_t)got.hold, "generation",
+		    (json_int_t)got.generation, "from", (json_int_t)got.from,
+		    "end", (json_int_t)got.end, "bytes",
+		    json_stringn_nocheck(got.bytes != NULL ? got.bytes : "",
+			got.len_bytes));
+	free(got.bytes);
+}
+
+/* What is no row, behind what was put before it. */
+static void
+answer_all(struct store_writer *w, struct store_jobs *asked)
+{
+	struct store_job *job;
+
+	while ((job = TAILQ_FIRST(asked)) != NULL) {
+		struct store_jobs one = TAILQ_HEAD_INITIALIZER(one);
+
+		TAILQ_REMOVE(asked, job, link);
+		if (job->what == ASK_COPIED) {
+			tell_copied(w); /* where the log ends */
+			job->at_bytes = w->copy.written_bytes;
+			TAILQ_INSERT_TAIL(&w->uncopied, job, link);
+			continue;
+		}
+		ship(w, job);
+		TAILQ_INSERT_TAIL(&one, job, link);
+		store_done_post(w->done, &one);
+	}
+	tell_copied(w);
+}
+
 static void
 write_batch(struct store_writer *w, struct store_jobs *batch)
 {
 	struct store_jobs refused = TAILQ_HEAD_INITIALIZER(refused);
+	struct store_jobs asked = TAILQ_HEAD_INITIALIZER(asked);
 	uint64_t began_ns = clk_ns(), rows = 0;
 	struct store_job *job, *next;
 
 	/* While space is low only rows of the reserve go on. */
 	TAILQ_FOREACH_SAFE (job, batch, link, next) {
-		if (!w->low || put_kinds[job->what].reserve)
+		int is_row = job->what < PUT_MAX;
+
+		if (is_row && (!w->low || put_kinds[job->what].reserve))
 			continue;
 		TAILQ_REMOVE(batch, job, link);
-		job->status = -ENOSPC;
-		TAILQ_INSERT_TAIL(&refused, job, link);
+		job->status = is_row ? -ENOSPC : 0;
+		TAILQ_INSERT_TAIL(is_row ? &refused : &asked, job, link);
 	}
 	store_done_post(w->done, &refused);
-	if (TAILQ_EMPTY(batch) && (w->kept_rows == 0 || w->broken != 0))
-		return;
 	/* The tick, not every batch, tries a broken disk again. */
-	if (w->broken != 0) {
+	if (TAILQ_EMPTY(batch) && (w->kept_rows == 0 || w->broken != 0)) {
+		; /* nothing to write */
+	} else if (w->broken != 0) {
 		fail_rows(w, batch);
 	} else if ((w->broken = commit(w, batch, &rows)) == 0) {
 		committed(w, rows, (double)(clk_ns() - began_ns) / 1e9);
@@ -411,6 +500,7 @@ write_batch(struct store_writer *w, struct store_jobs *batch)
 		update_health(w);
 	}
 	store_done_post(w->done, batch);
+	answer_all(w, &asked);
 }
 
 /* Does the disk take writes again? The rows that were kept tell, or one of our
@@ -480,6 +570,7 @@ writer_main(void *arg)
 {
 	struct store_writer *w = arg;
 	struct store_jobs batch = TAILQ_HEAD_INITIALIZER(batch);
+	struct store_job *job;
 	int more = 0, behind;
 
 	while (next_batch(w, more, &batch)) {
@@ -492,6 +583,7 @@ writer_main(void *arg)
 			look_at_space(w);
 			if (w->broken != 0)
 				try_again(w);
+			tell_copied(w);
 			update_health(w);
 		}
 		/* Housekeeping waits while full batches do. */
@@ -502,6 +594,9 @@ writer_main(void *arg)
 	}
 	if (w->kept_rows > 0)
 		try_again(w);
+	TAILQ_FOREACH (job, &w->uncopied, link)
+		job->status = -ECANCELED;
+	store_done_post(w->done, &w->uncopied);
 	return NULL;
 }
 
@@ -535,6 +630,8 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 	w->done = done;
 	TAILQ_INIT(&w->queue);
 	TAILQ_INIT(&w->kept);
+	TAILQ_INIT(&w->uncopied);
+	w->copy_ns = clk_ns();
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -45,6 +45,7 @@ daemon/export/        events,series,store,view                 jansson,zlib
 daemon/http/http_conn net                               event2,openssl,jansson,zlib
 daemon/http/http_jobs .,export,jobs,store,view          event2,openssl,jansson,zlib
 daemon/http/          .,export,store,view               event2,openssl,jansson,zlib
+daemon/follow         any                               curl,jansson
 daemon/               any                               event2,openssl,jansson,zlib
 
 agents/process/       -                                 event2,jansson

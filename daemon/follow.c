@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * follow.c - a copy of another collector's store, by HTTPS: its file, then what
+ * is added to its log, piece by piece. A copy is whole before it replaces the
+ * one before, and what was asked for next is on our disk.
+ */
+#include "daemon/follow.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/file.h"
+#include "common/log.h"
+#include "common/member.h"
+#include "common/notify.h"
+#include "common/rng.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "schema/pki.h"
+
+#define ASK_LIMIT_S  20L /* of one piece */
+#define ANSWER_MAX   (4 * 1024 * 1024)
+#define LOOK_NS      (100 * CLK_NS_PER_MS) /* when there was nothing new */
+#define RETRY_MIN_NS (500 * CLK_NS_PER_MS)
+#define RETRY_MAX_NS (10 * CLK_NS_PER_S)
+
+struct follower {
+	const char *dir; /* collector.state_dir */
+	const char *of;  /* collector.copy_of */
+	CURL *curl;
+	struct curl_slist *head;
+	char *got; /* the answer: a line of JSON, then bytes */
+	size_t got_bytes;
+	char name[16], path[PATH_MAX]; /* of the folder, and of its store */
+	int log_fd;
+	uint64_t hold, generation, from;
+	int is_whole;
+};
+
+static volatile sig_atomic_t is_ending;
+
+static void
+signal_cb(int sig)
+{
+	(void)sig;
+	is_ending = 1;
+}
+
+/* ---- what a folder holds ---- */
+
+static json_t *
+mark_read(const char *dir)
+{
+	char *path = xasprintf("%s/copy", dir);
+	json_t *mark = json_load_file(path, 0, NULL);
+
+	free(path);
+	return mark;
+}
+
+/* The folder is whole: from now on it is what a takeover takes. */
+static int
+mark_write(const struct follower *f, uint64_t term, struct err *err)
+{
+	char *path = xasprintf("%s/copy", f->dir), *text;
+	json_t *mark = json_pack("{s:s, s:s, s:I}", "of", f->of, "folder",
+	    f->name, "term", (json_int_t)term);
+	int rc;
+
+	text = json_dumps(mark, 0);
+	rc = pki_file_replace(path, 0600, text, err);
+	free(text);
+	json_decref(mark);
+	free(path);
+	return rc;
+}
+
+uint64_t
+follow_term(const char *dir)
+{
+	char *path = xasprintf("%s/term", dir), *text = NULL;
+	struct err err;
+	int64_t term = 1;
+	size_t len;
+
+	if (file_read(path, 64, &text, &len, &err) == 0) {
+		text[strcspn(text, "\n")] = '\0';
+		if (str_to_int(text, 1, INT64_MAX, &term) < 0) {
+			log_warnx("%s: not a term: 1 is taken", path);
+			term = 1;
+		}
+	}
+	free(text);
+	free(path);
+	return (uint64_t)term;
+}
+
+int
+follow_check(const struct settings *s, struct err *err)
+{
+	const char *of = conf_string(s->conf, "collector", "copy_of");
+	char *path = xasprintf("%s/coalmine.db", s->store.dir);
+	json_t *mark = mark_read(s->store.dir);
+	int has_store = access(path, F_OK) == 0, rc = 0;
+
+	if (of[0] != '\0' && (mark != NULL || !has_store))
+		rc = 1;
+	else if (of[0] != '\0')
+		log_warnx("collector.copy_of is not followed: %s is this "
+			  "machine's own; to copy again, move it away",
+		    path);
+	else if (mark != NULL)
+		rc = err_set(err, -EINVAL,
+		    "%.300s holds a copy of %.200s: coalmined --takeover makes "
+		    "it this machine's store",
+		    s->store.dir, member_text(mark, "of"));
+	json_decref(mark);
+	free(path);
+	return rc;
+}
+
+/* ---- asking ---- */
+
+static size_t
+got_cb(char *data, size_t size, size_t count, void *arg)
+{
+	struct follower *f = arg;
+	size_t bytes = size * count;
+
+	if (f->got_bytes + bytes > ANSWER_MAX)
+		return 0;
+	memcpy(f->got + f->got_bytes, data, bytes);
+	f->got_bytes += bytes;
+	f->got[f->got_bytes] = '\0';
+	return bytes;
+}
+
+static int
+progress_cb(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	(void)arg;
+	(void)a;
+	(void)b;
+	(void)c;
+	(void)d;
+	return is_ending;
+}
+
+static int
+follower_open(struct follower *f, const struct settings *s)
+{
+	const struct conf *c = s->conf;
+	char *url;
+
+	f->dir = s->store.dir;
+	f->of = conf_string(c, "collector", "copy_of");
+	f->log_fd = -1;
+	f->got = xcalloc(1, ANSWER_MAX + 1);
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	f->curl = curl_easy_init();
+	f->head = curl_slist_append(NULL, "Content-Type: application/json");
+	if (f->curl == NULL || f->head == NULL)
+		return -ENOMEM;
+	url = xasprintf("%.*s/api/v1/db/ship",
+	    (int)(strlen(f->of) - (f->of[strlen(f->of) - 1] == '/')), f->of);
+	curl_easy_setopt(f->curl, CURLOPT_URL, url);
+	free(url);
+	curl_easy_setopt(f->curl, CURLOPT_PROTOCOLS_STR, "https");
+	curl_easy_setopt(f->curl, CURLOPT_HTTPHEADER, f->head);
+	curl_easy_setopt(f->curl, CURLOPT_USERAGENT,
+	    "coalmined/" COALMINE_VERSION);
+	curl_easy_setopt(f->curl, CURLOPT_TIMEOUT, ASK_LIMIT_S);
+	curl_easy_setopt(f->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(f->curl, CURLOPT_WRITEFUNCTION, got_cb);
+	curl_easy_setopt(f->curl, CURLOPT_WRITEDATA, f);
+	curl_easy_setopt(f->curl, CURLOPT_XFERINFOFUNCTION, progress_cb);
+	curl_easy_setopt(f->curl, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(f->curl, CURLOPT_CAINFO, conf_string(c, "tls", "ca"));
+	curl_easy_setopt(f->curl, CURLOPT_SSLCERT,
+	    conf_string(c, "tls", "cert"));
+	curl_easy_setopt(f->curl, CURLOPT_SSLKEY, conf_string(c, "tls", "key"));
+	return 0;
+}
+
+static void
+follower_close(struct follower *f)
+{
+	if (f->log_fd >= 0)
+		close(f->log_fd);
+	curl_slist_free_all(f->head);
+	curl_easy_cleanup(f->curl);
+	free(f->got);
+}
+
+/* The next piece: its head, and its bytes, which are the follower's until it
+ * asks again. -ESTALE: begin anew; -EIO: later. */
+static int
+ask(struct follower *f, int of_log, json_t **ret, const char **ret_bytes,
+    size_t *ret_len_bytes, struct err *err)
+{
+	json_t *want = json_pack("{s:I, s:b, s:I, s:I}", "hold",
+	    (json_int_t)f->hold, "log", of_log, "generation",
+	    (json_int_t)f->generation, "from", (json_int_t)f->from);
+	char *text = json_dumps(want, JSON_COMPACT), *end;
+	long status = 0;
+	CURLcode rc;
+
+	f->got_bytes = 0;
+	f->got[0] = '\0';
+	curl_easy_setopt(f->curl, CURLOPT_POSTFIELDS, text);
+	rc = curl_easy_perform(f->curl);
+	curl_easy_getinfo(f->curl, CURLINFO_RESPONSE_CODE, &status);
+	json_decref(want);
+	free(text);
+	if (rc != CURLE_OK)
+		return err_set(err, -EIO, "%.200s: %s", f->of,
+		    curl_easy_strerror(rc));
+	end = memchr(f->got, '\n', f->got_bytes);
+	if (status == 409)
+		return err_set(err, -ESTALE, "%.200s: %.300s", f->of, f->got);
+	if (status != 200 || end == NULL)
+		return err_set(err, -EIO, "%.200s: status %ld: %.300s", f->of,
+		    status, f->got);
+	*ret = json_loadb(f->got, (size_t)(end - f->got), 0, NULL);
+	*ret_bytes = end + 1;
+	*ret_len_bytes = f->got_bytes - (size_t)(end + 1 - f->got);
+	if (json_is_object(*ret) && member_unsigned(*ret, "hold") != 0)
+		return 0;
+	json_decref(*ret);
+	return err_set(err, -EIO, "%.200s: not a collector's answer", f->of);
+}
+
+/* ---- copying ---- */
+
+static int
+put(int fd, const char *bytes, size_t len_bytes, uint64_t at)
+{
+	while (len_bytes > 0) {
+		ssize_t n = pwrite(fd, bytes, len_bytes, (off_t)at);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			bytes += n;
+			len_bytes -= (size_t)n;
+			at += (uint64_t)n;
+		}
+	}
+	return 0;
+}
+
+static void
+folder_empty(const char *dir, const char *name)
+{
+	static const char *const ends[] = { "/coalmine.db", "/coalmine.db-wal",
+		"/coalmine.db-shm", "" };
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		char *path = xasprintf("%s/%s%s", dir, name, ends[i]);
+
+		(void)remove(path);
+		free(path);
+	}
+}
+
+/* In the folder of two that is not in use. */
+static int
+folder_new(struct follower *f)
+{
+	json_t *mark = mark_read(f->dir);
+	int fd;
+
+	snprintf(f->name, sizeof(f->name), "%s",
+	    strcmp(member_text(mark, "folder"), "copy-a") == 0 ? "copy-b"
+							       : "copy-a");
+	json_decref(mark);
+	folder_empty(f->dir, f->name);
+	str_format(f->path, sizeof(f->path), "%s/%s", f->dir, f->name);
+	if (mkdir(f->path, 0700) < 0)
+		return -errno;
+	str_format(f->path, sizeof(f->path), "%s/%s/coalmine.db", f->dir,
+	    f->name);
+	fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+static int
+copy_file(struct follower *f, struct err *err)
+{
+	uint64_t end = 1;
+	int fd = folder_new(f), rc = fd < 0 ? fd : 0;
+
+	f->hold = f->generation = f->from = 0;
+	f->is_whole = 0;
+	while (rc == 0 && f->from < end && !is_ending) {
+		const char *bytes;
+		json_t *head;
+		size_t len;
+
+		rc = ask(f, 0, &head, &bytes, &len, err);
+		if (rc < 0)
+			break;
+		f->hold = member_unsigned(head, "hold");
+		end = member_unsigned(head, "end");
+		rc = put(fd, bytes, len, f->from);
+		f->from += len;
+		if (rc == 0 && len == 0 && f->from < end)
+			rc = -EIO;
+		json_decref(head);
+		notify_status("copying %s: %" PRIu64 " of %" PRIu64 " bytes",
+		    f->of, f->from, end);
+		notify_watchdog();
+	}
+	if (rc == 0 && fsync(fd) < 0)
+		rc = -errno;
+	if (fd >= 0)
+		close(fd);
+	f->from = 0;
+	return rc;
+}
+
+/* What follows is of another log: all of ours goes into the file. */
+static int
+log_begin(struct follower *f, uint64_t generation, struct err *err)
+{
+	char *path = xasprintf("%s-wal", f->path);
+	int rc = 0;
+
+	if (f->log_fd >= 0)
+		close(f->log_fd);
+	f->log_fd = -1;
+	if (f->generation != 0)
+		rc = store_copy_apply(f->path, err);
+	if (rc == 0)
+		f->log_fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
+		    0600);
+	if (rc == 0 && f->log_fd < 0)
+		rc = -errno;
+	f->generation = generation;
+	f->from = 0;
+	free(path);
+	return rc;
+}
+
+static int
+whole(struct follower *f, uint64_t term, struct err *err)
+{
+	json_t *mark = mark_read(f->dir);
+	char *before = xstrdup(member_text(mark, "folder"));
+	int rc = mark_write(f, term, err);
+
+	json_decref(mark);
+	if (rc == 0 && before[0] != '\0' && strcmp(before, f->name) != 0)
+		folder_empty(f->dir, before);
+	if (rc == 0) {
+		f->is_whole = 1;
+		log_info("the copy of %s is whole, and goes on", f->of);
+	}
+	free(before);
+	return rc;
+}
+
+/* One piece. 1 when there was something new. */
+static int
+copy_log(struct follower *f, struct err *err)
+{
+	uint64_t generation, end;
+	const char *bytes;
+	json_t *head;
+	size_t len;
+	int rc = ask(f, 1, &head, &bytes, &len, err);
+
+	if (rc < 0)
+		return rc;
+	generation = member_unsigned(head, "generation");
+	end = member_unsigned(head, "end");
+	if (generation != f->generation)
+		rc = log_begin(f, generation, err);
+	if (rc == 0 && len > 0)
+		rc = put(f->log_fd, bytes, len, f->from);
+	if (rc == 0 && len > 0 && fdatasync(f->log_fd) < 0)
+		rc = -errno;
+	f->from += len;
+	if (rc == 0 && f->from == end && !f->is_whole)
+		rc = whole(f, member_unsigned(head, "term"), err);
+	json_decref(head);
+	notify_status("copy of %s, %" PRIu64 " bytes behind", f->of,
+	    end - f->from);
+	notify_watchdog();
+	return rc < 0 ? rc : len > 0;
+}
+
+static int
+copy(struct follower *f, struct err *err)
+{
+	int rc = copy_file(f, err);
+
+	while (rc >= 0 && !is_ending) {
+		rc = copy_log(f, err);
+		if (rc == 0)
+			clk_sleep_ns(LOOK_NS);
+		/* A collector that is away for a moment holds our place. */
+		for (int again = 0; rc == -EIO && again < 5 && !is_ending;
+		     again++) {
+			clk_sleep_ns(RETRY_MIN_NS);
+			notify_watchdog();
+			rc = copy_log(f, err);
+		}
+	}
+	return rc;
+}
+
+int
+follow_run(const struct settings *s)
+{
+	struct follower f = { 0 };
+	struct sigaction act = { .sa_handler = signal_cb };
+	uint64_t pause_ns = RETRY_MIN_NS;
+	char last[ERR_TEXT_BYTES] = "";
+	int lock_fd, rc = store_lock(&s->store, &lock_fd);
+
+	if (rc < 0)
+		return rc;
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGINT, &act, NULL);
+	rc = follower_open(&f, s);
+	notify_ready();
+	while (rc == 0 && !is_ending) {
+		struct err err = { 0 };
+		int got = copy(&f, &err);
+
+		if (is_ending)
+			break;
+		if (err.text[0] == '\0')
+			err_say(&err, "%s", strerror(-got));
+		if (strcmp(err.text, last) != 0)
+			log_warnx("the copy begins anew: %s", err.text);
+		snprintf(last, sizeof(last), "%s", err.text);
+		if (f.is_whole)
+			pause_ns = RETRY_MIN_NS;
+		clk_sleep_ns(pause_ns / 2 + rng_entropy() % (pause_ns / 2));
+		pause_ns = pause_ns * 2 > RETRY_MAX_NS ? RETRY_MAX_NS
+						       : pause_ns * 2;
+		notify_watchdog();
+	}
+	notify_stopping();
+	follower_close(&f);
+	close(lock_fd);
+	return rc;
+}
+
+int
+follow_takeover(const struct settings *s, struct err *err)
+{
+	json_t *mark = mark_read(s->store.dir);
+	const char *folder = member_text(mark, "folder");
+	char *path = xasprintf("%s/%s/coalmine.db", s->store.dir, folder);
+	char *term_path = xasprintf("%s/term", s->store.dir);
+	char *mark_path = xasprintf("%s/copy", s->store.dir);
+	uint64_t term = member_unsigned(mark, "term") + 1;
+	char text[32];
+	int rc;
+
+	if (term <= follow_term(s->store.dir))
+		term = follow_term(s->store.dir) + 1;
+	snprintf(text, sizeof(text), "%" PRIu64 "\n", term);
+	if (folder[0] == '\0')
+		rc = err_set(err, -ENOENT,
+		    "%.300s has no whole copy of a collector's store",
+		    s->store.dir);
+	else
+		rc = store_restore(s->store.dir, path, err);
+	if (rc == 0)
+		rc = pki_file_replace(term_path, 0644, text, err);
+	if (rc == 0 && unlink(mark_path) < 0)
+		rc = err_set(err, -errno, "%.300s: %s", mark_path,
+		    strerror(errno));
+	if (rc == 0) {
+		err_say(err,
+		    "the copy of %.200s is this machine's store, of term "
+		    "%" PRIu64 ": start coalmined",
+		    member_text(mark, "of"), term);
+		folder_empty(s->store.dir, folder);
+	}
+	json_decref(mark);
+	free(mark_path);
+	free(term_path);
+	free(path);
+	return rc;
+}
