@@ -99,7 +99,8 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 		int home = k->kind == JUDGE_LEAF && leaf == k->index;
 		int fine = roster_is_up(n) &&
 		    diagnosis_of_node(d, n) == VERDICT_OK &&
-		    !diagnosis_node(d, n)->link_busy && may_have(d, k, n) &&
+		    !diagnosis_node(d, n)->link_busy &&
+		    !diagnosis_node(d, n)->leaf_busy && may_have(d, k, n) &&
 		    (k->series->sort != CANARY_INCAST ||
 			member_bool(n->inventory, "incast"));
 
@@ -475,12 +476,30 @@ is_leaf_busy(const struct diagnosis *d, uint32_t first)
 	return (double)busy > BUSY_LEAF_MAX * (double)nodes;
 }
 
+/* A spine above it is slow: its leaf is as slow as others below that are. */
+static int
+is_below_spine(struct diagnosis *d, const struct incident *of)
+{
+	uint32_t leaf = of->kind == JUDGE_LEAF
+	    ? of->index
+	    : diagnosis_leaf(d, roster_by_id(d->roster, of->index)->leaf);
+	const struct stages *all = spines_map(d);
+	const struct incident *k;
+
+	TAILQ_FOREACH (k, &d->incidents, link)
+		if (k->kind == JUDGE_STAGE && leaf != SCORE_NO_LEAF &&
+		    stages_lead(all, d->stage_of[leaf], k->index))
+			return 1;
+	return 0;
+}
+
 static void
 conclude(struct diagnosis *d, struct incident *k)
 {
 	int is_place = k->finding == CONFIRM_LEAF || k->finding == CONFIRM_LINK;
 	int clear = k->finding == CONFIRM_UNCLEAR ||
 	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE) ||
+	    (is_place && is_below_spine(d, k)) ||
 	    (k->kind == JUDGE_NODE && is_place &&
 		(is_among_slow(k->series) || is_leaf_busy(d, k->index)));
 

@@ -134,6 +134,39 @@ diagnosis_load_heard(struct diagnosis *d, const json_t *heard)
 	}
 }
 
+/* Idle nodes of a leaf that jobs fill, while others are idle: those that meet
+ * them over its uplinks find them slow. */
+static void
+look_at_leaves(struct diagnosis *d, size_t count)
+{
+	struct path_sum *of = xcalloc(d->leaf_count + (size_t)1, sizeof(*of));
+	double busy = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct score_obs *o = &d->obs[i];
+
+		busy += d->nodes[o->place].link_busy;
+		if (o->leaf == SCORE_NO_LEAF)
+			continue;
+		of[o->leaf].nodes++;
+		of[o->leaf].busy += d->nodes[o->place].link_busy;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct score_obs *o = &d->obs[i];
+		struct diagnosis_node *cn = &d->nodes[o->place];
+
+		cn->leaf_busy = 0;
+		if (o->leaf == SCORE_NO_LEAF)
+			continue;
+		cn->leaf_busy = of[o->leaf].busy >
+			BUSY_LEAF_MAX * of[o->leaf].nodes &&
+		    of[o->leaf].busy > (busy / (double)count + BUSY_LEAF_MORE) *
+			    of[o->leaf].nodes;
+		o->aside |= cn->leaf_busy;
+	}
+	free(of);
+}
+
 /* Whose host is in trouble, and who is busy with a job; *ret: the typical one.
  */
 static void
@@ -174,6 +207,7 @@ look_at_hosts(struct diagnosis *d, size_t count, struct host_trouble_signs *ret)
 		free(cn->trouble);
 		cn->trouble = xstrdup(text);
 	}
+	look_at_leaves(d, count);
 	free(all);
 }
 

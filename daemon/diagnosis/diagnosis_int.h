@@ -84,10 +84,17 @@ struct diagnosis_series {
 	uint32_t stages_count;
 	int stage_told;                   /* of spines without a name */
 	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
+	double busy;                      /* share of its nodes */
 };
 
 /* With more of its nodes busy, a leaf and its uplinks are not judged. */
 #define BUSY_LEAF_MAX 0.25
+/* So much of the share of all nodes that is busy, pairs of a leaf may be slower
+ * than usual: jobs come and go. */
+#define BUSY_SLOWS 0.2
+/* With so many more than elsewhere the idle ones are not, either: jobs that
+ * fill a leaf load what leads out of it. */
+#define BUSY_LEAF_MORE 0.15
 
 /* Of the nodes of a leaf in a round. */
 struct path_sum {
@@ -121,6 +128,7 @@ struct diagnosis_node {
 	/* Suspicions that a confirmation run dispelled: the newest. */
 	uint64_t dispelled_ns[DISPELLED_MANY];
 	uint8_t link_busy; /* with a job's traffic, in its last round */
+	uint8_t leaf_busy; /* many more of its leaf are than elsewhere */
 	double wait_ratio; /* of its ranks, likewise; NAN: not known */
 	char *trouble;     /* of its host, when it last had any, or NULL */
 	/* Somebody takes its cores away (host_trouble.h): since when, in how

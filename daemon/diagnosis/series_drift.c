@@ -112,7 +112,7 @@ paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
 		int is_slow = 2 * cn->slow_partners > cn->partners;
 		int is_named = t != NULL && t->state >= JUDGE_OUTLIER;
 
-		busy += o->aside;
+		busy += cn->link_busy;
 		/* Slow for itself, and not by chance among so many pairs. */
 		out += !o->aside &&
 		    (is_named ||
@@ -122,7 +122,7 @@ paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
 		if (o->leaf == SCORE_NO_LEAF)
 			continue;
 		of[o->leaf].nodes++;
-		of[o->leaf].busy += o->aside;
+		of[o->leaf].busy += cn->link_busy;
 		if (o->aside || d->busy[i] || t == NULL || is_named || is_slow)
 			continue;
 		of[o->leaf].pairs += cn->partners;
@@ -147,9 +147,9 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 {
 	uint32_t leaves = d->leaf_count;
 	struct path_sum all, *of;
-	double out, busy_all;
+	double out;
 
-	of = paths_sum(d, s, count, &all, &out, &busy_all);
+	of = paths_sum(d, s, count, &all, &out, &s->busy);
 	if (s->paths_count < leaves) {
 		double **const all_of[] = { &s->paths_now, &s->busy_now,
 			&s->busy_usual };
@@ -165,7 +165,7 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			s->paths[s->paths_count].k = PATHS_K;
 		}
 	}
-	if (busy_all <= BUSY_LEAF_MAX)
+	if (s->busy <= BUSY_LEAF_MAX)
 		spines_hear(d, s, of, out, from);
 	for (uint32_t l = 0; l < leaves; l++) {
 		double rest = all.pairs - of[l].pairs;
@@ -192,7 +192,7 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 				(all.slow - of[l].slow) / rest,
 			    of[l].slow / of[l].pairs,
 			    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K),
-			    PATHS_LEAST +
+			    PATHS_LEAST + BUSY_SLOWS * s->busy +
 				fmax(0, s->busy_now[l] - s->busy_usual[l]));
 		}
 		if (s->paths[l].from != DRIFT_NONE &&

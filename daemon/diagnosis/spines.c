@@ -139,7 +139,8 @@ is_alike(const struct diagnosis *d, const struct diagnosis_series *s,
 	double worst, most = most_of(d, s, of, stage, 1, &worst);
 
 	/* not so for NAN; what was there fades sooner in what leaves are now */
-	return most >= ALIKE * worst && most >= STAGE_LEAST;
+	return most >= ALIKE * worst &&
+	    most >= STAGE_LEAST + BUSY_SLOWS * s->busy;
 }
 
 int
@@ -227,7 +228,7 @@ spines_hear(struct diagnosis *d, struct diagnosis_series *s,
 		x = most_of(d, s, of, k, 0, &any);
 		if (!isnan(x))
 			drift_add(&s->stages[k], x - out, x, limit,
-			    STAGE_LEAST);
+			    STAGE_LEAST + BUSY_SLOWS * s->busy);
 	}
 	if (!stages_are_named(all)) {
 		tell_unnamed(d, s, of);
