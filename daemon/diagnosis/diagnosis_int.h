@@ -78,6 +78,8 @@ struct diagnosis_series {
 	 * nodes in these, and usually. */
 	double *paths_now, *busy_now, *busy_usual;
 	uint32_t paths_count;
+	struct member_sum *members; /* by node id */
+	size_t members_count;
 	/* By stage of spines: the share of slow pairs that most of its leaves
 	 * have. */
 	struct drift *stages;
@@ -95,6 +97,14 @@ struct diagnosis_series {
 /* With so many more than elsewhere the idle ones are not, either: jobs that
  * fill a leaf load what leads out of it. */
 #define BUSY_LEAF_MORE 0.15
+
+/* Of a node's pairs more are slow than of its leaf's others. */
+struct member_sum {
+	double sum;         /* of log likelihoods */
+	double share, rest; /* in the last rounds; of the others */
+	uint32_t rounds;    /* since the sum left 0 */
+	uint8_t raised;
+};
 
 /* Of the nodes of a leaf in a round. */
 struct path_sum {
@@ -340,9 +350,10 @@ void incident_stuck(struct diagnosis *d, uint32_t node,
  * more. */
 void incident_stage(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t stage, const struct diagnosis_source *from);
-/* More of a leaf's pairs are slow than usual, or not any more. */
+/* More of a leaf's pairs are slow than usual, or of a node's than of others of
+ * its leaf, or not any more. */
 void incident_paths(struct diagnosis *d, struct diagnosis_series *s,
-    uint32_t leaf, const struct diagnosis_source *from);
+    enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
 /* All nodes are slower than they were in that series, or are not any more. */
 void incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
     const struct diagnosis_source *from);

@@ -175,6 +175,10 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 		s = rail_or_node(d, s, index);
 	if (s == NULL)
 		return;
+	if (k != NULL && k->paths && kind == JUDGE_NODE) {
+		incident_end(d, k, VERDICT_OK, "not on some paths only");
+		k = NULL;
+	}
 	if (k != NULL && k->what == WHAT_RAIL && !k->passed &&
 	    s->sort == k->series->sort && s->rail[0] == '\0') {
 		k->series = s; /* the others have become slow too */
@@ -304,12 +308,14 @@ incident_stage(struct diagnosis *d, struct diagnosis_series *s, uint32_t stage,
 }
 
 void
-incident_paths(struct diagnosis *d, struct diagnosis_series *s, uint32_t leaf,
-    const struct diagnosis_source *from)
+incident_paths(struct diagnosis *d, struct diagnosis_series *s,
+    enum judge_kind kind, uint32_t index, const struct diagnosis_source *from)
 {
-	struct incident *k = incident_find(d, JUDGE_LEAF, leaf);
+	struct incident *k = incident_find(d, kind, index);
+	int is_over = kind == JUDGE_LEAF ? s->paths[index].from == DRIFT_NONE
+					 : !s->members[index].raised;
 
-	if (s->paths[leaf].from == DRIFT_NONE) {
+	if (is_over) {
 		if (k != NULL && k->paths && k->series == s)
 			incident_end(d, k, VERDICT_OK,
 			    "its paths are as they were");
@@ -320,12 +326,12 @@ incident_paths(struct diagnosis *d, struct diagnosis_series *s, uint32_t leaf,
 			incident_write(d, k);
 		return;
 	}
-	k = incident_new(d, JUDGE_LEAF, leaf);
-	k->what = WHAT_LINK;
+	k = incident_new(d, kind, index);
+	k->what = kind == JUDGE_LEAF ? WHAT_LINK : WHAT_NODE;
 	k->verdict = VERDICT_BAD;
 	k->paths = 1;
 	k->passed = 1; /* pairs one at a time would not meet it */
-	k->finding = CONFIRM_LINK;
+	k->finding = kind == JUDGE_LEAF ? CONFIRM_LINK : CONFIRM_NODE;
 	k->series = s;
 	source_set(k, from);
 	incident_write(d, k);

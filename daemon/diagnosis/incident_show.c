@@ -205,7 +205,13 @@ incident_write(const struct diagnosis *d, struct incident *k)
 				      : k->series->rail;
 	if (k->what == WHAT_NODE || k->what == WHAT_HOST)
 		w.rail = "";
-	if (k->paths) {
+	if (k->paths && k->kind == JUDGE_NODE) {
+		const struct member_sum *m = &k->series->members[k->index];
+
+		w.share = m->rest;
+		w.effect = m->share - m->rest;
+		w.rounds = m->rounds;
+	} else if (k->paths) {
 		const struct drift *now = &k->series->paths[k->index];
 
 		w.share = now->level;

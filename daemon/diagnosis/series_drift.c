@@ -27,9 +27,14 @@
 #define PATHS_MIN    32 /* pairs of a leaf in a round */
 /* Of them, more than usual, in the newest mean; and as many as more of its
  * nodes are busy than usual, for jobs load its uplinks too. */
-#define PATHS_LEAST    0.008
-#define PATHS_K        1.0 /* one uplink of many is two deviations and more */
-#define FLEET_HOUR_MIN 36  /* rounds of an hour of the day: three days */
+#define PATHS_LEAST 0.008
+#define PATHS_K     1.0 /* one uplink of many is two deviations and more */
+/* Of a node's pairs more than of others of its leaf: one of four ways from its
+ * port is a quarter. */
+#define MEMBER_MORE    0.2
+#define MEMBER_NOW     0.2 /* weight of a round */
+#define MEMBER_ROUNDS  3
+#define FLEET_HOUR_MIN 36 /* rounds of an hour of the day: three days */
 
 static struct drift *
 drift_need(struct diagnosis_series *s, uint32_t node)
@@ -138,6 +143,53 @@ paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
 	return of;
 }
 
+/* One member of a bond slows some pairs of a node, and others in the next
+ * round: how much likelier that many slow ones are than as many as its leaf
+ * has, summed up (Page 1954). */
+static void
+members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
+    const struct path_sum *of, const struct diagnosis_source *from)
+{
+	double limit = log(PATHS_ROUNDS * (double)count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct score_obs *o = &d->obs[i];
+		const struct diagnosis_node *cn = &d->nodes[o->place];
+		const struct judge_track *t = judge_track(s->judge, JUDGE_NODE,
+		    o->place);
+		struct member_sum *m;
+		double rest, n = cn->partners, slow = cn->slow_partners;
+
+		while (s->members_count <= o->place) {
+			s->members = xreallocarray(s->members,
+			    s->members_count + 64, sizeof(*s->members));
+			memset(&s->members[s->members_count], 0,
+			    64 * sizeof(*s->members));
+			s->members_count += 64;
+		}
+		m = &s->members[o->place];
+		/* Slow with all: that is another matter. */
+		if (t != NULL && t->state >= JUDGE_OUTLIER)
+			memset(m, 0, sizeof(*m));
+		if (o->leaf == SCORE_NO_LEAF || o->aside || d->busy[i] ||
+		    t == NULL || t->state >= JUDGE_OUTLIER || n < 1 ||
+		    2 * slow > n || of[o->leaf].pairs - n < PATHS_MIN)
+			continue;
+		rest = (of[o->leaf].slow - slow) / (of[o->leaf].pairs - n);
+		rest = fmax(0.01, fmin(0.5, rest));
+		m->share += (m->sum > 0 ? MEMBER_NOW : 1) *
+		    (slow / n - m->share);
+		m->rest += (m->sum > 0 ? MEMBER_NOW : 1) * (rest - m->rest);
+		m->sum += slow * log1p(MEMBER_MORE / rest) +
+		    (n - slow) * log1p(-MEMBER_MORE / (1 - rest));
+		m->sum = fmax(0, fmin(m->sum, limit + 1));
+		m->rounds = m->sum > 0 ? m->rounds + 1 : 0;
+		m->raised = m->sum > (m->raised ? 0 : limit) &&
+		    m->rounds >= MEMBER_ROUNDS;
+		incident_paths(d, s, JUDGE_NODE, o->place, from);
+	}
+}
+
 /* One of a leaf's uplinks slows some pairs of all of its nodes, and no node:
  * the share of slow pairs of each leaf, over that of all leaves, against its
  * own past. */
@@ -201,8 +253,9 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			s->paths[l].from = DRIFT_NONE;
 			memset(&s->paths[l].sums, 0, sizeof(s->paths[l].sums));
 		}
-		incident_paths(d, s, l, from);
+		incident_paths(d, s, JUDGE_LEAF, l, from);
 	}
+	members_hear(d, s, count, of, from);
 	free(of);
 }
 
@@ -465,6 +518,7 @@ series_drift_free(struct diagnosis *d)
 		free(d->series[i].drifts);
 		free(d->series[i].paths);
 		free(d->series[i].paths_now);
+		free(d->series[i].members);
 		free(d->series[i].busy_now);
 		free(d->series[i].busy_usual);
 		free(d->series[i].stages);

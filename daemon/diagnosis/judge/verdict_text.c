@@ -312,6 +312,15 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		write_stage(c, ret);
 		return;
 	}
+	if (c->share > 0 && c->what == WHAT_NODE) {
+		add(ret,
+		    "%s: %.0f %% of its pairs are slow instead of %.0f %%, and "
+		    "others in each round: one member of a bond, or one of the "
+		    "paths from its port, over %" PRIu32 " rounds (%s)",
+		    c->subject, 100 * (c->share + c->effect), 100 * c->share,
+		    c->rounds, c->test);
+		return;
+	}
 	if (c->share > 0 && c->what != WHAT_DRIFT) {
 		add(ret,
 		    "leaf %s: %.0f %% of the pairs of its nodes are slow "
