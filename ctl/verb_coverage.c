@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "common/clk.h"
 #include "common/table.h"
 #include "ctl/ctl.h"
@@ -153,6 +155,94 @@ link_list(struct ctl *c)
 	return named ? EXIT_CODE_WARN : EXIT_CODE_OK;
 }
 
+/* A row for every counter that has counted, or one for a port without. */
+static json_t *
+counters_flat(const json_t *ports)
+{
+	json_t *flat = json_array(), *port, *row, *o, *list;
+	size_t i, k;
+
+	json_array_foreach (ports, i, port) {
+		const json_t *is = json_object_get(port, "is");
+
+		list = json_object_get(port, "counters");
+		for (k = 0; k == 0 || k < json_array_size(list); k++) {
+			row = json_array_get(list, k);
+			o = row != NULL ? json_copy(row) : json_object();
+			json_object_set(o, "port",
+			    json_object_get(port, "port"));
+			json_object_update_missing(o, (json_t *)(uintptr_t)is);
+			json_object_set_new(o, "gbps",
+			    json_real(member_number(is, "speed_bps") / 1e9));
+			json_array_append_new(flat, o);
+		}
+	}
+	return flat;
+}
+
+/* As its slot was trained; where the card could do more, that too. */
+static const char *
+print_pcie(const json_t *row, char *scratch)
+{
+	const char *now = member_text(row, "pcie");
+	const char *most = member_text(row, "pcie_max");
+	int is_less = most[0] != '\0' && strcmp(now, most) != 0;
+
+	snprintf(scratch, PRINT_BYTES, "%.20s%s%.20s", now,
+	    is_less ? " of " : "", is_less ? most : "");
+	return now[0] != '\0' ? scratch : "-";
+}
+
+static int
+link_show(struct ctl *c)
+{
+	static const struct print_column columns[] = {
+		{ "port", "port", "-", PRINT_TEXT, NULL },
+		{ "state", "state", "-", PRINT_TEXT, NULL },
+		{ ">Gbit/s", "gbps", "-", PRINT_NUMBER, NULL },
+		{ "PCIe", "pcie", "-", PRINT_OF, print_pcie },
+		{ "counter", "counter", "-", PRINT_TEXT, NULL },
+		{ "kind", "kind", "-", PRINT_TEXT, NULL },
+		{ ">last hour", "hour", "-", PRINT_COUNT, NULL },
+		{ ">last day", "day", "-", PRINT_COUNT, NULL },
+		{ ">in all", "total", "-", PRINT_COUNT, NULL },
+		{ "named", "named", "-", PRINT_YES, NULL },
+		{ 0 },
+	};
+	const char *want = c->args_count > 1 ? c->args[1] : NULL;
+	json_t *o, *ports, *flat, *row;
+	int named = 0;
+	size_t i;
+	int rc = ctl_get(c, "nodes/*/links", c->args[0], &o);
+
+	if (rc != 0)
+		return rc;
+	ports = json_object_get(o, "ports");
+	for (i = json_array_size(ports); want != NULL && i-- > 0;)
+		if (strcmp(member_text(json_array_get(ports, i), "port"),
+			want) != 0)
+			json_array_remove(ports, i);
+	if (json_array_size(ports) == 0 && want != NULL) {
+		json_decref(o);
+		return ctl_fail("%s has no port %s: coalctl link show %s has "
+				"all of them",
+		    c->args[0], want, c->args[0]);
+	}
+	flat = counters_flat(ports);
+	json_array_foreach (flat, i, row)
+		named |= member_bool(row, "named");
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(ports);
+	else
+		print_rows(flat, columns);
+	if (!member_bool(o, "watched"))
+		fprintf(stderr, "coalctl: the agent of %s tells no counters\n",
+		    c->args[0]);
+	json_decref(flat);
+	json_decref(o);
+	return named ? EXIT_CODE_WARN : EXIT_CODE_OK;
+}
+
 const struct verb verbs_coverage[] = {
 	{ "coverage", NULL, "", 0, 0, "json identifiable", "",
 	    "Show what of the network was exercised in the last 24 hours.",
@@ -171,5 +261,12 @@ const struct verb verbs_coverage[] = {
 	    "name do. The exit code is 1 where a verdict says that it is no "
 	    "chance.",
 	    link_list },
+	{ "link", "show", "NODE [PORT]", 1, 2, "json", "nodes",
+	    "Show what the ports and GPUs of a node are and count.",
+	    "Errors, and congestion, which is none, in the last hour and the "
+	    "last day, whose past fades, and since the first. A GPU is a port "
+	    "by its PCI address. The exit code is 1 where a verdict says that "
+	    "it is no chance.",
+	    link_show },
 	{ 0 },
 };

@@ -66,6 +66,17 @@ const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
 const char *const names_link_errors[LINK_KIND_MAX] = { "corruption", "flap",
 	"retransmit", "discard", "corrected", "pcie", "device", "throttle",
 	"congestion" };
+const char *const names_link_texts[LINK_KIND_MAX] = {
+	[LINK_CORRUPTION] = "bits arrived wrong: cable, optics, connector",
+	[LINK_FLAP] = "the link went down or came up",
+	[LINK_RETRANSMIT] = "something was sent again, or came out of order",
+	[LINK_DISCARD] = "a port could not send what it had",
+	[LINK_CORRECTED] = "a code repaired bits, of a link or of memory",
+	[LINK_PCIE] = "a PCIe slot reported errors",
+	[LINK_DEVICE] = "a GPU is at fault",
+	[LINK_THROTTLE] = "a GPU found its clocks lowered, by heat or power",
+	[LINK_CONGESTION] = "others were told to wait, which is no fault",
+};
 
 /* rx_dropped and its like are not here: they count what nobody had asked for
  * and what the host was too slow for. Of NVIDIA's Xid errors those that a

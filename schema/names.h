@@ -146,6 +146,7 @@ enum link_error {
 	LINK_KIND_MAX
 };
 extern const char *const names_link_errors[LINK_KIND_MAX];
+extern const char *const names_link_texts[LINK_KIND_MAX]; /* a sentence */
 /* Counters by their names in sysfs, or by ours, ended by a NULL name. */
 struct link_counter {
 	const char *name;

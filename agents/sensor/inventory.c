@@ -146,19 +146,37 @@ numa_add(const char *top, const char *name, json_t *list)
 	json_array_append_new(list, o);
 }
 
-/* Transfers a second over all lanes of a card as it was trained: "16.0 GT/s
- * PCIe" times "16". */
+/* Transfers a second over all lanes of a card as it was trained, "16.0 GT/s
+ * PCIe" times "16", and the same in words of its slot, "gen 4 x16", beside what
+ * the card could do. */
 static void
 put_pcie(json_t *o, const char *device)
 {
-	char speed[64];
-	int64_t lanes = 0;
+	static const char *const files[][3] = {
+		{ "pcie", "current_link_speed", "current_link_width" },
+		{ "pcie_max", "max_link_speed", "max_link_width" },
+	};
+	static const double gens[] = { 2.5, 5, 8, 16, 32, 64, 128 };
 
-	line_read(device, "current_link_speed", speed, sizeof(speed));
-	if (sensor_file(device, "current_link_width", &lanes) == 0 &&
-	    lanes > 0 && lanes <= 64 && atof(speed) > 0)
-		json_object_set_new(o, "pcie_bps",
-		    json_integer((json_int_t)(atof(speed) * 1e9) * lanes));
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		char speed[64];
+		int64_t lanes = 0;
+		double gts;
+		size_t gen = 0;
+
+		line_read(device, files[i][1], speed, sizeof(speed));
+		gts = atof(speed);
+		if (sensor_file(device, files[i][2], &lanes) < 0 ||
+		    lanes <= 0 || lanes > 64 || !(gts > 0))
+			continue;
+		while (gen < ARRAY_LEN(gens) - 1 && gens[gen] < gts)
+			gen++;
+		json_object_set_new(o, files[i][0],
+		    json_sprintf("gen %zu x%d", gen + 1, (int)lanes));
+		if (i == 0)
+			json_object_set_new(o, "pcie_bps",
+			    json_integer((json_int_t)(gts * 1e9) * lanes));
+	}
 }
 
 static void
@@ -267,6 +285,7 @@ gpu_add(const char *top, const char *name, json_t *list)
 	o = json_pack("{s:s, s:s}", "pci", name, "vendor", maker);
 	put_file(o, "numa_node", dir, "numa_node", 0);
 	put_link(o, "driver", dir, "driver");
+	put_pcie(o, dir);
 	json_array_append_new(list, o);
 }
 

@@ -4,9 +4,9 @@
  *
  * {hostname kernel cores memory_bytes
  *  numa:  [{node cpus memory_bytes}, ...]
- *  nics:  [{name kind state mtu speed_bps pcie_bps numa_node driver
- *           addrs: [...]}, ...]
- *  gpus:  [{pci vendor driver numa_node}, ...]
+ *  nics:  [{name kind state mtu speed_bps pcie_bps pcie pcie_max numa_node
+ *           driver addrs: [...]}, ...]; pcie: "gen 4 x16"
+ *  gpus:  [{pci vendor driver numa_node pcie_bps pcie pcie_max}, ...]
  *  mpi:   [{name launcher version engine}, ...]
  *  rails: [{name netdev}, ...], the nics that carry the bytes of jobs: as
  *   mpi.nics says, or all active ports of InfiniBand and Slingshot; left out

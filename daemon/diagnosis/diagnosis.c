@@ -65,6 +65,7 @@ diagnosis_free(struct diagnosis *d)
 	for (size_t i = 0; i < d->node_count; i++) {
 		free(d->nodes[i].boot);
 		free(d->nodes[i].trouble);
+		free(d->nodes[i].rates);
 		json_decref(d->nodes[i].ports);
 	}
 	free(d->nodes);

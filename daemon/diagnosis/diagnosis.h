@@ -131,10 +131,19 @@ void diagnosis_tick(struct diagnosis *d);
  * rounds partners slow_partners second_pass run}, the worst first. all: also
  * those that are ok or unknown, with nothing but kind, subject and verdict. */
 json_t *diagnosis_json(const struct diagnosis *d, int all);
-/* Ports that have counted more errors than usual lately: {node leaf port kind
- * counter errors span_s looks looks_with_errors usual named}; named: there have
- * been too many for chance. */
-json_t *diagnosis_links(const struct diagnosis *d);
+/* Ports that have counted more errors than usual lately, of one node or (NULL)
+ * of all: {node leaf port kind counter errors span_s looks looks_with_errors
+ * usual named hour day}; named: there have been too many for chance; hour, day:
+ * how many in the last, whose past fades. */
+json_t *diagnosis_links(const struct diagnosis *d, const struct node *of);
+/* All ports of a node, GPUs too: {node leaf class watched ports [{port is
+ * counters [{counter kind hour day total named?}] judged}]}; is: of the
+ * inventory; judged: of diagnosis_links. */
+json_t *diagnosis_node_links(const struct diagnosis *d, const struct node *n);
+/* {classes [{class ports kinds {KIND: {errors ports}}}] worst [{node leaf port
+ * counter kind hour day}]}: errors since the collector started, ports that have
+ * counted some in the last hour; the worst of each kind by name. */
+json_t *diagnosis_link_health(const struct diagnosis *d);
 /* What every node and leaf gives today of what its like give, by its newest
  * rounds of bandwidth: {nodes [{node leaf state share spread rounds}] leaves
  * [{leaf share spread rounds}]}; spread: of the share's logarithm; rounds 0:

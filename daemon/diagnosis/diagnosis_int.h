@@ -122,6 +122,18 @@ struct path_sum {
 /* Runs that did not measure a node make it unknown. */
 #define MISSED_MANY 2
 
+/* Of one node's look; more is no machine. */
+#define LINK_PORTS_MAX 256
+#define LINK_MORE_MAX  (1LL << 40)
+
+/* Classes of nodes, by their GPUs, and what counters of each kind have counted
+ * there since the collector started. */
+#define DIAGNOSIS_LINK_CLASSES 16
+struct diagnosis_link_class {
+	char name[LINK_PORT_MAX];
+	uint64_t errors[LINK_KIND_MAX];
+};
+
 /* Of every node, by its id. */
 struct diagnosis_node {
 	char *boot;        /* of the agent that was heard */
@@ -145,6 +157,9 @@ struct diagnosis_node {
 	 * many rounds, and in how many not any more. */
 	uint64_t taken_ns;
 	uint16_t taken, untaken;
+	struct link_rate *rates; /* of its counters of errors: link_rates.c */
+	size_t rate_count;
+	uint8_t link_class;  /* of link_classes */
 	char score_run[64];  /* the newest canaries that measured it */
 	float z[CANARY_MAX]; /* of that run; NAN: not measured */
 };
@@ -244,6 +259,8 @@ struct diagnosis {
 	struct shortfall_runs shortfalls; /* of live runs */
 	struct loss_watch loss;
 	struct link_watch links;
+	struct diagnosis_link_class link_classes[DIAGNOSIS_LINK_CLASSES];
+	size_t link_class_count;
 	struct stuck_watch stuck;
 	struct confirm_run pass;
 	json_t *pinned;      /* body of the baseline, or NULL */
@@ -274,6 +291,7 @@ struct diagnosis {
  *   shortfall.c     nodes and links far below a prediction
  *   shares.c        what nodes and leaves give of what their like give
  *   ports.c         ports below their rate, and with errors
+ *   link_rates.c    how much ports and GPUs count of late
  *   paths.c         paths on which large datagrams vanish, or all that
  *                   MPI sends
  *   confirm_run.c   confirmation runs
@@ -317,6 +335,14 @@ void incident_write(const struct diagnosis *d, struct incident *k);
 #define PORT_KEY_BYTES 64
 void port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES]);
 json_t *incident_json(const struct diagnosis *d, const struct incident *k);
+
+/* link_rates.c */
+/* What a node's last look has found, after so long. */
+void link_rates_take(struct diagnosis *d, const struct node *n, double span_s);
+/* Of a port: hour and day of a counter into an object, or (NULL) a row for each
+ * counter into an array. */
+void link_rates_of(const struct diagnosis *d, const struct node *n,
+    const char *port, const char *counter, json_t *to);
 
 /* incident.c */
 /* A judge names it: open its incident, or look at it again. */

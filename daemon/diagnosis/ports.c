@@ -22,9 +22,6 @@
 #define LOOK_OF  100
 #define MOST_MIN 4 /* fewer ports have no usual rate */
 #define SAME     0.95
-/* Of one node's look; more is no machine. */
-#define PORTS_MAX  256
-#define ERRORS_MAX (1LL << 40)
 
 /* "PORT MEMBER LEAF": ports of one name on one leaf, and what they have. */
 #define KEY_BYTES (TOPO_LEAF_MAX + PORT_KEY_BYTES)
@@ -163,7 +160,7 @@ read_port(const json_t *row)
 		json_int_t errors = json_integer_value(more);
 
 		c = names_link_counter_find(name);
-		if (c == NULL || errors <= 0 || errors > ERRORS_MAX ||
+		if (c == NULL || errors <= 0 || errors > LINK_MORE_MAX ||
 		    c->kind >= LINK_ERROR_MAX)
 			continue; /* of another version, or of nothing sane */
 		if (c->is_fact < port.of[c->kind].is_fact ||
@@ -181,14 +178,16 @@ static void
 take_links(struct diagnosis *d, struct node *n)
 {
 	const json_t *rows = json_object_get(n->links, "ports"), *row;
-	struct link_port *ports = xcalloc(PORTS_MAX, sizeof(*ports));
+	struct link_port *ports = xcalloc(LINK_PORTS_MAX, sizeof(*ports));
 	json_int_t span_s = member_int(n->links, "span_s");
 	size_t count = 0, i;
 
 	json_array_foreach (rows, i, row)
-		if (count < PORTS_MAX && member_text(row, "port")[0] != '\0')
+		if (count < LINK_PORTS_MAX &&
+		    member_text(row, "port")[0] != '\0')
 			ports[count++] = read_port(row);
 	if (span_s >= 0 && span_s <= UINT32_MAX) {
+		link_rates_take(d, n, (double)span_s);
 		link_look(&d->links, (uint32_t)n->id, (uint64_t)span_s, ports,
 		    count);
 		incident_links(d, (uint32_t)n->id);
@@ -229,9 +228,9 @@ ports_tick(struct diagnosis *d)
 }
 
 json_t *
-diagnosis_links(const struct diagnosis *d)
+diagnosis_links(const struct diagnosis *d, const struct node *of)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *row;
 
 	for (size_t i = 0; i < roster_count(d->roster); i++) {
 		const struct node *n = roster_at(d->roster, i);
@@ -239,21 +238,23 @@ diagnosis_links(const struct diagnosis *d)
 		    ? &d->links.places[n->id]
 		    : NULL;
 
+		if (of != NULL && n != of)
+			continue;
 		for (size_t k = 0; p != NULL && k < p->count; k++) {
 			const struct link_sum *s = &p->sums[k];
 
-			json_array_append_new(list,
-			    json_pack("{s:s, s:s, s:o, s:s, s:s, s:I, s:I, "
-				      "s:I, s:I, s:f, s:b}",
-				"node", n->name, "leaf", n->leaf, "port",
-				text_json(s->port), "kind",
-				names_link_errors[s->kind], "counter",
-				s->counter, "errors", (json_int_t)s->errors,
-				"span_s", (json_int_t)s->span_s, "looks",
-				(json_int_t)s->looks, "looks_with_errors",
-				(json_int_t)s->with, "usual",
-				link_usual_share(&d->links, s), "named",
-				s->raised));
+			row = json_pack("{s:s, s:s, s:o, s:s, s:s, s:I, s:I, "
+					"s:I, s:I, s:f, s:b}",
+			    "node", n->name, "leaf", n->leaf, "port",
+			    text_json(s->port), "kind",
+			    names_link_errors[s->kind], "counter", s->counter,
+			    "errors", (json_int_t)s->errors, "span_s",
+			    (json_int_t)s->span_s, "looks",
+			    (json_int_t)s->looks, "looks_with_errors",
+			    (json_int_t)s->with, "usual",
+			    link_usual_share(&d->links, s), "named", s->raised);
+			link_rates_of(d, n, s->port, s->counter, row);
+			json_array_append_new(list, row);
 		}
 	}
 	return list;

@@ -261,6 +261,7 @@ static metrics_part *const parts[] = {
 	metrics_nodes,
 	metrics_certificates,
 	metrics_verdicts,
+	metrics_links,
 	render_series,
 	metrics_run_counts,
 	metrics_live_runs,

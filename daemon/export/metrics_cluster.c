@@ -183,6 +183,62 @@ metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 	incident_family(list, count, "spine", to);
 }
 
+/* ---- ports and GPUs: by class of node and kind, and the few worst by name.
+ * Ports are too many for a series each. ---- */
+
+static void
+link_family(const json_t *health, const char *name, const char *type,
+    const char *help, const char *member, struct strbuf *to)
+{
+	json_t *class, *kind;
+	size_t i;
+
+	exposition_family(to, name, type, help);
+	json_array_foreach (json_object_get(health, "classes"), i, class)
+		for (int k = 0; k < LINK_KIND_MAX; k++) {
+			kind = json_object_get(json_object_get(class, "kinds"),
+			    names_link_errors[k]);
+			exposition_sample(to, name,
+			    EXPOSITION_LABELS({ "class",
+						  member_text(class, "class") },
+				{ "kind", names_link_errors[k] }),
+			    (double)member_int(kind, member));
+		}
+}
+
+void
+metrics_links(const struct metrics_in *in, struct strbuf *to)
+{
+	json_t *health = view_link_health(in->view), *row;
+	size_t i;
+
+	exposition_family(to, "coalmine_link_ports", "gauge",
+	    "Ports and GPUs whose counters of errors are watched, by class of "
+	    "node.");
+	json_array_foreach (json_object_get(health, "classes"), i, row)
+		exposition_sample(to, "coalmine_link_ports",
+		    EXPOSITION_LABELS({ "class", member_text(row, "class") }),
+		    (double)member_int(row, "ports"));
+	link_family(health, "coalmine_link_errors_total", "counter",
+	    "What ports and GPUs have counted since the collector started, by "
+	    "class of node and kind; congestion is no error.",
+	    "errors", to);
+	link_family(health, "coalmine_link_ports_with_errors", "gauge",
+	    "Ports and GPUs that have counted some in the last hour.", "ports",
+	    to);
+	exposition_family(to, "coalmine_link_worst_errors_per_hour", "gauge",
+	    "The last hour's, of the five ports or GPUs that count the most "
+	    "errors of each kind.");
+	json_array_foreach (json_object_get(health, "worst"), i, row)
+		exposition_sample(to, "coalmine_link_worst_errors_per_hour",
+		    EXPOSITION_LABELS({ "node", member_text(row, "node") },
+			{ "port", member_text(row, "port") },
+			{ "counter", member_text(row, "counter") },
+			{ "kind", member_text(row, "kind") }),
+		    member_number(row, "hour"));
+	json_decref(health);
+}
+
 /* ---- runs and schedule, by campaign: names of campaigns are few, ids of runs
  * are without bound and no label ---- */
 

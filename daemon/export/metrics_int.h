@@ -15,7 +15,7 @@ typedef void metrics_part(const struct metrics_in *in, struct strbuf *to);
 /* metrics_cluster.c */
 metrics_part metrics_nodes, metrics_certificates, metrics_verdicts,
     metrics_run_counts, metrics_live_runs, metrics_schedule, metrics_silence,
-    metrics_mesh, metrics_coverage, metrics_budget;
+    metrics_mesh, metrics_coverage, metrics_budget, metrics_links;
 
 /* exposition.c: a family stands in one piece, exposition_family, then all of
  * its samples. Nothing allocates but the text that is appended to. */

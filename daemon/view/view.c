@@ -226,7 +226,22 @@ view_verdicts(struct view *v, int all)
 json_t *
 view_links(struct view *v)
 {
-	return diagnosis_links(hub_diagnosis(v->p.hub));
+	return diagnosis_links(hub_diagnosis(v->p.hub), NULL);
+}
+
+json_t *
+view_node_links(struct view *v, const char *node)
+{
+	const struct node *n = roster_find(hub_roster(v->p.hub), node);
+
+	return n != NULL ? diagnosis_node_links(hub_diagnosis(v->p.hub), n)
+			 : NULL;
+}
+
+json_t *
+view_link_health(struct view *v)
+{
+	return diagnosis_link_health(hub_diagnosis(v->p.hub));
 }
 
 json_t *

@@ -115,8 +115,11 @@ void view_pin(struct view *v, const char *name, const json_t *body);
  * at_unix_ns text test class effect rounds ...}; all: those of normal nodes
  * too. */
 json_t *view_verdicts(struct view *v, int all);
-/* Ports that have counted more errors than usual lately. */
+/* Ports that have counted more errors than usual lately; all of a node's, NULL:
+ * unknown; classes of nodes and the worst: as of diagnosis.h. */
 json_t *view_links(struct view *v);
+json_t *view_node_links(struct view *v, const char *node);
+json_t *view_link_health(struct view *v);
 /* What nodes and leaves give today of what their like give. */
 json_t *view_shares(struct view *v);
 /* Open incidents in few words; kind: "node" or "leaf". */

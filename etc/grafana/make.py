@@ -306,6 +306,36 @@ CAMPAIGN = dashboard("campaign", "campaigns", "What ran, and what did not.", [
             .replace("%s", JOB)))
 
 
+
+
+def links(kinds):
+    """The dashboard of ports and GPUs: a row of two panels a kind."""
+    return dashboard(
+        "links", "links and GPUs",
+        "What ports and GPUs count, by class of node; the worst by name.", [
+            stat("Ports and GPUs watched", "Whose agents tell counters.",
+                 [("sum(coalmine_link_ports{%s})", "")]),
+            stat("Named", "Nodes with a port or GPU that counts more than "
+                 "chance explains.",
+                 [('coalmine_outliers{%s, what="link-errors"}', "")],
+                 colours=GOOD_BAD),
+            rows("The worst now", "Errors of the last hour, five of each "
+                 "kind.", [("sort_desc(coalmine_link_worst_errors_per_hour"
+                            "{%s})", "")], width=WIDE),
+            *[p for kind, about in kinds for p in (
+                graph(kind.capitalize() + ", an hour",
+                      about[0].upper() + about[1:] + ".",
+                      [("sum by (class) (rate(coalmine_link_errors_total"
+                        '{%s, kind="' + kind + '"}[1h])) * 3600',
+                        "{{class}}")]),
+                graph(kind.capitalize() + ", share of ports", "That have "
+                      "counted some in the last hour.",
+                      [("sum by (class) (coalmine_link_ports_with_errors"
+                        '{%s, kind="' + kind + '"}) / sum by (class) '
+                        "(coalmine_link_ports{%s})", "{{class}}")],
+                      "percentunit"))]])
+
+
 UNITS = {"seconds": "s", "second": "binBps"}
 
 
@@ -330,7 +360,10 @@ def main():
     rows = subprocess.run([sys.argv[2], "series"], check=True, text=True,
                           stdout=subprocess.PIPE).stdout.splitlines()
     families = [row.split("\t") for row in rows]
-    for board in (OVERVIEW, CONGESTION, NODE, STRIPING, COLLECTIVES, CAMPAIGN):
+    kinds = subprocess.run([sys.argv[2], "links"], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout.splitlines()
+    for board in (OVERVIEW, CONGESTION, NODE, STRIPING, COLLECTIVES, CAMPAIGN,
+                  links([kind.split("|") for kind in kinds])):
         fill(board, families)
         path = os.path.join(sys.argv[1], board["uid"] + ".json")
         with open(path, "w", encoding="utf-8") as to:

@@ -106,6 +106,9 @@ expect schedule-hours 3 "$coalctl" schedule horizon --days 3
 expect coverage 0 "$coalctl" coverage
 expect coverage-identifiable 0 "$coalctl" coverage --identifiable
 expect link-list 1 "$coalctl" link list
+expect link-show 1 "$coalctl" link show node2
+expect link-show-port 0 "$coalctl" link show node2 0000:1a:00.0
+expect link-show-none 3 "$coalctl" link show node2 eth7
 expect link-list-json 1 "$coalctl" link list --json
 expect coverage-json 0 "$coalctl" coverage --json
 expect db-check 2 "$coalctl" db check

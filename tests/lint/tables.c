@@ -3,6 +3,7 @@
  * tables.c - the tables of schema/ and of daemon/series as text.
  *
  *   coalmine-tables rows           "table name" of every row, for man.sh
+ *   coalmine-tables links          kinds of errors of links: kind|text
  *   coalmine-tables mdoc TABLE     the rows as an mdoc list, for a manual page
  *   coalmine-tables series         metrics of records, for the dashboards
  *   coalmine-tables defaults KIND  a configuration file equal to the defaults
@@ -229,12 +230,22 @@ print_links(void)
 	printf(".Bl -tag -width Ds\n");
 	for (int kind = 0; kind < LINK_KIND_MAX; kind++) {
 		printf(".It Li %s\n", names_link_errors[kind]);
+		print_text(names_link_texts[kind]);
 		for (c = names_link_counters; c->name != NULL; c++)
 			if ((int)c->kind == kind)
 				printf(".%s %s\n", c->is_fact ? "Em" : "Li",
 				    c->name);
 	}
 	printf(".El\n");
+}
+
+static int
+print_link_kinds(void)
+{
+	for (int kind = 0; kind < LINK_KIND_MAX; kind++)
+		printf("%s|%s\n", names_link_errors[kind],
+		    names_link_texts[kind]);
+	return 0;
 }
 
 static int
@@ -326,6 +337,8 @@ main(int argc, char **argv)
 		rc = print_rows();
 	else if (argc == 2 && strcmp(argv[1], "series") == 0)
 		rc = print_series();
+	else if (argc == 2 && strcmp(argv[1], "links") == 0)
+		rc = print_link_kinds();
 	else if (argc == 3 && strcmp(argv[1], "mdoc") == 0)
 		rc = print_mdoc(argv[2]);
 	else if (argc == 3 && strcmp(argv[1], "defaults") == 0)
@@ -334,7 +347,8 @@ main(int argc, char **argv)
 		rc = check_all(argv[2], argv + 3);
 	if (rc == 3)
 		fprintf(stderr,
-		    "usage: coalmine-tables rows | series | mdoc TABLE | "
+		    "usage: coalmine-tables rows | series | links | mdoc TABLE "
+		    "| "
 		    "defaults KIND | check KIND FILE...\n");
 	return rc;
 }

@@ -584,6 +584,41 @@ tell_links(struct fix *f, int i, int errors)
 	json_decref(msg);
 }
 
+/* 800 errors in 40 minutes: fewer of the last hour than of the last day, for
+ * the past fades; all of one node and of one class. */
+static void
+expect_rates(struct fix *f, const json_t *list)
+{
+	const struct node *n = roster_find(f->roster, "node5");
+	json_t *o = diagnosis_node_links(f->diagnosis, n), *port, *counter;
+	json_t *health = diagnosis_link_health(f->diagnosis), *class, *worst;
+	double hour, day;
+
+	port = json_array_get(json_object_get(o, "ports"), 0);
+	counter = json_array_get(json_object_get(port, "counters"), 0);
+	assert_string_equal(member_text(port, "port"), "ib0/1");
+	assert_string_equal(member_text(counter, "counter"), "symbol_error");
+	assert_int_equal(member_int(counter, "total"), 800);
+	assert_true(member_bool(counter, "named"));
+	hour = member_number(counter, "hour");
+	day = member_number(counter, "day");
+	assert_true(hour > 590 && hour < 610);
+	assert_true(day > 788 && day < 800);
+	assert_true(
+	    fabs(hour - member_number(json_array_get(list, 0), "hour")) < 1);
+	json_decref(o);
+	class = json_array_get(json_object_get(health, "classes"), 0);
+	assert_string_equal(member_text(class, "class"), "no GPU");
+	assert_int_equal(member_int(class, "ports"), NODES);
+	class = json_object_get(json_object_get(class, "kinds"), "corruption");
+	assert_int_equal(member_int(class, "errors"), 800);
+	assert_int_equal(member_int(class, "ports"), 1);
+	assert_int_equal(json_array_size(json_object_get(health, "worst")), 1);
+	worst = json_array_get(json_object_get(health, "worst"), 0);
+	assert_string_equal(member_text(worst, "node"), "node5");
+	json_decref(health);
+}
+
 /* Look after look: a warning, without a measurement, until what is measured
  * tells more; over when it is clean. */
 static void
@@ -604,11 +639,12 @@ test_link_errors(void **state)
 	    "node5: port ib0/1 has counted symbol_error 800 times in 40m, "
 	    "in 8 of 8 looks, where other ports do in 0.1 %");
 	assert_int_equal(f->orders, 0);
-	list = diagnosis_links(f->diagnosis);
+	list = diagnosis_links(f->diagnosis, NULL);
 	assert_int_equal(json_array_size(list), 1);
 	assert_string_equal(member_text(json_array_get(list, 0), "kind"),
 	    "corruption");
 	assert_true(member_bool(json_array_get(list, 0), "named"));
+	expect_rates(f, list);
 	json_decref(list);
 	/* A collector that starts again goes on from there. */
 	list = diagnosis_json(f->diagnosis, 0);

@@ -508,6 +508,33 @@ test_promtool(void **state)
 	series_free(l);
 }
 
+/* By class and kind, whatever was told; by name the worst alone. */
+static void
+test_links(void **state)
+{
+	static const char *const lines[] = {
+		"coalmine_link_ports{class=\"8 nvidia\"} 160\n",
+		"coalmine_link_errors_total{class=\"8 nvidia\","
+		"kind=\"corruption\"} 31\n",
+		"coalmine_link_errors_total{class=\"no GPU\","
+		"kind=\"device\"} 0\n",
+		"coalmine_link_ports_with_errors{class=\"8 nvidia\","
+		"kind=\"corruption\"} 1\n",
+		"coalmine_link_worst_errors_per_hour{node=\"node3\","
+		"port=\"ib\\\"0/1\",counter=\"symbol_error\","
+		"kind=\"corruption\"} 12.5\n",
+	};
+	struct series *l = series_new();
+	struct strbuf page = render(l);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		if (strstr(page.text, lines[i]) == NULL)
+			fail_msg("no %s", lines[i]);
+	strbuf_clear(&page);
+	series_free(l);
+}
+
 /* Shares of nothing and limits that are none are left out, not 0. */
 /* A series for an open case, and none for those that are well. */
 static void
@@ -581,6 +608,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_always),
 		cmocka_unit_test(test_promised_names),

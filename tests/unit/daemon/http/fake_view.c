@@ -455,6 +455,26 @@ view_links(struct view *v)
 }
 
 json_t *
+view_node_links(struct view *v, const char *node)
+{
+	(void)v;
+	return json_pack("{s:s, s:[]}", "node", node, "ports");
+}
+
+/* Two classes; one port of the second is the worst of its kind. */
+json_t *
+view_link_health(struct view *v)
+{
+	(void)v;
+	return json_pack("{s:[{s:s,s:i,s:{}},{s:s,s:i,s:{s:{s:i,s:i}}}],"
+			 "s:[{s:s,s:s,s:s,s:s,s:f,s:f}]}",
+	    "classes", "class", "no GPU", "ports", 4, "kinds", "class",
+	    "8 nvidia", "ports", 160, "kinds", "corruption", "errors", 31,
+	    "ports", 1, "worst", "node", "node3", "port", "ib\"0/1", "counter",
+	    "symbol_error", "kind", "corruption", "hour", 12.5, "day", 31.0);
+}
+
+json_t *
 view_shares(struct view *v)
 {
 	(void)v;

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_rates.c - how much the counters of ports and GPUs count of late: in the
+ * last hour and day, in windows whose past fades exponentially, so that each
+ * costs a number; by port for who asks for a node, by class of node and the
+ * worst by name for who watches them all.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/member.h"
+#include "common/str.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+
+#define HOUR_S    3600.0
+#define DAY_S     86400.0
+#define FORGOTTEN 0.01 /* of one error: four days and a half later */
+#define RATES_MAX 1024 /* of a node */
+#define WORST_MAX 5    /* by name, of each kind */
+
+/* What a counter of a port has counted. */
+struct link_rate {
+	char port[LINK_PORT_MAX];
+	const struct link_counter *counter;
+	float hour, day;
+	uint64_t total; /* since it began to */
+};
+
+/* "8 nvidia", "no GPU": what makes nodes comparable. Of more than there is
+ * room for the last is all others. */
+static uint8_t
+class_of(struct diagnosis *d, const struct node *n)
+{
+	const json_t *gpus = json_object_get(n->inventory, "gpus");
+	char name[LINK_PORT_MAX] = "no GPU";
+	size_t i;
+
+	if (json_array_size(gpus) > 0)
+		snprintf(name, sizeof(name), "%zu %.20s", json_array_size(gpus),
+		    member_text(json_array_get(gpus, 0), "vendor"));
+	for (i = 0; i < d->link_class_count; i++)
+		if (strcmp(d->link_classes[i].name, name) == 0)
+			return (uint8_t)i;
+	if (i == DIAGNOSIS_LINK_CLASSES)
+		return (uint8_t)(i - 1);
+	snprintf(d->link_classes[i].name, LINK_PORT_MAX, "%s",
+	    i == DIAGNOSIS_LINK_CLASSES - 1 ? "other" : name);
+	d->link_class_count++;
+	return (uint8_t)i;
+}
+
+static struct link_rate *
+rate_need(struct diagnosis_node *cn, const char *port,
+    const struct link_counter *counter)
+{
+	struct link_rate *r = cn->rates;
+
+	for (; r < cn->rates + cn->rate_count; r++)
+		if (r->counter == counter && strcmp(r->port, port) == 0)
+			return r;
+	if (cn->rate_count == RATES_MAX)
+		return NULL;
+	cn->rates = xreallocarray(cn->rates, cn->rate_count + 1,
+	    sizeof(*cn->rates));
+	r = &cn->rates[cn->rate_count++];
+	memset(r, 0, sizeof(*r));
+	snprintf(r->port, sizeof(r->port), "%s", port);
+	r->counter = counter;
+	return r;
+}
+
+void
+link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
+{
+	struct diagnosis_node *cn = diagnosis_node(d, n);
+	json_t *row, *more;
+	const char *name;
+	size_t i;
+
+	cn->link_class = class_of(d, n);
+	for (i = 0; i < cn->rate_count;) {
+		struct link_rate *r = &cn->rates[i];
+
+		r->hour *= (float)exp(-span_s / HOUR_S);
+		r->day *= (float)exp(-span_s / DAY_S);
+		if (r->day < FORGOTTEN)
+			*r = cn->rates[--cn->rate_count];
+		else
+			i++;
+	}
+	json_array_foreach (json_object_get(n->links, "ports"), i, row) {
+		if (i == LINK_PORTS_MAX)
+			break;
+		json_object_foreach (json_object_get(row, "counters"), name,
+		    more) {
+			const struct link_counter *c = names_link_counter_find(
+			    name);
+			json_int_t by = json_integer_value(more);
+			struct link_rate *r = NULL;
+
+			if (c != NULL && by > 0 && by <= LINK_MORE_MAX)
+				r = rate_need(cn, member_text(row, "port"), c);
+			if (r == NULL)
+				continue;
+			r->hour += (float)by;
+			r->day += (float)by;
+			r->total += (uint64_t)by;
+			d->link_classes[cn->link_class].errors[c->kind] +=
+			    (uint64_t)by;
+		}
+	}
+}
+
+void
+link_rates_of(const struct diagnosis *d, const struct node *n, const char *port,
+    const char *counter, json_t *to)
+{
+	const struct diagnosis_node *cn = n->id < d->node_count
+	    ? &d->nodes[n->id]
+	    : NULL;
+
+	for (size_t i = 0; cn != NULL && i < cn->rate_count; i++) {
+		const struct link_rate *r = &cn->rates[i];
+
+		if (strcmp(r->port, port) != 0 ||
+		    (counter != NULL && strcmp(r->counter->name, counter) != 0))
+			continue;
+		if (counter != NULL) {
+			json_object_set_new(to, "hour", json_real(r->hour));
+			json_object_set_new(to, "day", json_real(r->day));
+			return;
+		}
+		json_array_append_new(to,
+		    json_pack("{s:s, s:s, s:f, s:f, s:I}", "counter",
+			r->counter->name, "kind",
+			names_link_errors[r->counter->kind], "hour", r->hour,
+			"day", r->day, "total", (json_int_t)r->total));
+	}
+}
+
+/* ---- of one node ---- */
+
+static int
+port_is(const json_t *nic, const char *port)
+{
+	const char *name = member_text(nic, "name");
+	size_t bytes = strlen(name);
+
+	return strcmp(member_text(nic, "pci"), port) == 0 ||
+	    (bytes > 0 && strncmp(name, port, bytes) == 0 &&
+		(port[bytes] == '\0' || port[bytes] == '/'));
+}
+
+/* A port with what it is, what it counts and how that is judged. */
+static void
+put_port(const struct diagnosis *d, const struct node *n, const char *port,
+    json_t *list)
+{
+	static const char *const kinds[] = { "nics", "gpus" };
+	json_t *o = json_pack("{s:o, s:[], s:[]}", "port", text_json(port),
+	    "counters", "judged");
+	json_t *have, *judged, *row;
+	size_t i, k;
+
+	json_array_foreach (list, i, row)
+		if (strcmp(member_text(row, "port"), port) == 0) {
+			json_decref(o);
+			return;
+		}
+	for (k = 0; k < ARRAY_LEN(kinds); k++)
+		json_array_foreach (json_object_get(n->inventory, kinds[k]), i,
+		    have)
+			if (port_is(have, port))
+				json_object_set(o, "is", have);
+	link_rates_of(d, n, port, NULL, json_object_get(o, "counters"));
+	judged = diagnosis_links(d, n);
+	json_array_foreach (judged, i, row) {
+		if (strcmp(member_text(row, "port"), port) != 0)
+			continue;
+		json_array_append(json_object_get(o, "judged"), row);
+		json_array_foreach (json_object_get(o, "counters"), k, have)
+			if (strcmp(member_text(have, "counter"),
+				member_text(row, "counter")) == 0)
+				json_object_set(have, "named",
+				    json_object_get(row, "named"));
+	}
+	json_decref(judged);
+	json_array_append_new(list, o);
+}
+
+json_t *
+diagnosis_node_links(const struct diagnosis *d, const struct node *n)
+{
+	const struct diagnosis_node *cn = n->id < d->node_count
+	    ? &d->nodes[n->id]
+	    : NULL;
+	const struct link_place *p = n->id < d->links.count
+	    ? &d->links.places[n->id]
+	    : NULL;
+	json_t *list = json_array(), *have;
+	char name[2 * LINK_PORT_MAX];
+	size_t i;
+
+	for (i = 0; cn != NULL && i < cn->rate_count; i++)
+		put_port(d, n, cn->rates[i].port, list);
+	for (i = 0; p != NULL && i < p->count; i++)
+		put_port(d, n, p->sums[i].port, list);
+	json_array_foreach (json_object_get(n->inventory, "nics"), i, have) {
+		const char *port = member_text(have, "port");
+
+		snprintf(name, sizeof(name), "%.39s%s%.20s",
+		    member_text(have, "name"), port[0] != '\0' ? "/" : "",
+		    port);
+		if (strcmp(member_text(have, "kind"), "virtual") != 0)
+			put_port(d, n, name, list);
+	}
+	json_array_foreach (json_object_get(n->inventory, "gpus"), i, have)
+		put_port(d, n, member_text(have, "pci"), list);
+	return json_pack("{s:s, s:s, s:b, s:s, s:o}", "node", n->name, "leaf",
+	    n->leaf, "watched", member_bool(n->inventory, "links"), "class",
+	    cn != NULL && d->link_class_count > 0
+		? d->link_classes[cn->link_class].name
+		: "",
+	    "ports", list);
+}
+
+/* ---- of all ---- */
+
+struct worst {
+	const struct node *node;
+	const struct link_rate *rate;
+};
+
+/* Into the list of its kind, which is sorted. */
+static void
+worst_take(struct worst w[WORST_MAX], const struct node *n,
+    const struct link_rate *r)
+{
+	for (int i = 0; i < WORST_MAX; i++) {
+		if (w[i].rate != NULL && w[i].rate->hour >= r->hour)
+			continue;
+		memmove(&w[i + 1], &w[i],
+		    (size_t)(WORST_MAX - 1 - i) * sizeof(w[0]));
+		w[i] = (struct worst){ n, r };
+		return;
+	}
+}
+
+/* Ports of a node with errors of a kind in the last hour. */
+static uint64_t
+ports_with(const struct diagnosis_node *cn, int kind)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < cn->rate_count; i++) {
+		size_t k = 0;
+
+		if ((int)cn->rates[i].counter->kind != kind ||
+		    cn->rates[i].hour < 0.5)
+			continue;
+		while (k < i &&
+		    ((int)cn->rates[k].counter->kind != kind ||
+			cn->rates[k].hour < 0.5 ||
+			strcmp(cn->rates[k].port, cn->rates[i].port) != 0))
+			k++;
+		count += k == i;
+	}
+	return count;
+}
+
+json_t *
+diagnosis_link_health(const struct diagnosis *d)
+{
+	static struct worst worst[LINK_ERROR_MAX][WORST_MAX];
+	uint64_t ports[DIAGNOSIS_LINK_CLASSES] = { 0 };
+	uint64_t with[DIAGNOSIS_LINK_CLASSES][LINK_KIND_MAX] = { { 0 } };
+	json_t *o = json_pack("{s:[], s:[]}", "classes", "worst"), *kinds;
+
+	memset(worst, 0, sizeof(worst));
+	for (size_t i = 0; i < roster_count(d->roster); i++) {
+		const struct node *n = roster_by_id(d->roster, i);
+		const struct diagnosis_node *cn = n->id < d->node_count
+		    ? &d->nodes[n->id]
+		    : NULL;
+
+		if (cn == NULL || n->id >= d->links.count)
+			continue;
+		ports[cn->link_class] += d->links.places[n->id].ports;
+		for (int k = 0; k < LINK_KIND_MAX; k++)
+			with[cn->link_class][k] += ports_with(cn, k);
+		for (size_t k = 0; k < cn->rate_count; k++)
+			if (cn->rates[k].counter->kind < LINK_ERROR_MAX &&
+			    cn->rates[k].hour >= 0.5)
+				worst_take(worst[cn->rates[k].counter->kind], n,
+				    &cn->rates[k]);
+	}
+	for (size_t c = 0; c < d->link_class_count; c++) {
+		kinds = json_object();
+		for (int k = 0; k < LINK_KIND_MAX; k++)
+			json_object_set_new(kinds, names_link_errors[k],
+			    json_pack("{s:I, s:I}", "errors",
+				(json_int_t)d->link_classes[c].errors[k],
+				"ports", (json_int_t)with[c][k]));
+		json_array_append_new(json_object_get(o, "classes"),
+		    json_pack("{s:s, s:I, s:o}", "class",
+			d->link_classes[c].name, "ports", (json_int_t)ports[c],
+			"kinds", kinds));
+	}
+	for (int k = 0; k < LINK_ERROR_MAX; k++)
+		for (int i = 0; i < WORST_MAX && worst[k][i].rate != NULL; i++)
+			json_array_append_new(json_object_get(o, "worst"),
+			    json_pack("{s:s, s:s, s:o, s:s, s:s, s:f, s:f}",
+				"node", worst[k][i].node->name, "leaf",
+				worst[k][i].node->leaf, "port",
+				text_json(worst[k][i].rate->port), "counter",
+				worst[k][i].rate->counter->name, "kind",
+				names_link_errors[k], "hour",
+				worst[k][i].rate->hour, "day",
+				worst[k][i].rate->day));
+	return o;
+}
