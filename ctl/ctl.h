@@ -72,10 +72,12 @@ enum opt {
 	OPT_SINCE,
 	OPT_SKIP,
 	OPT_SOFTWARE,
+	OPT_SORT,
 	OPT_STATE,
 	OPT_SVG,
 	OPT_USES,
 	OPT_WAIT,
+	OPT_WHERE,
 	OPT_WITHIN,
 	OPT_MAX
 };
@@ -167,6 +169,10 @@ int ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret);
  * whose value is NULL is left out. */
 int ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
     __attribute__((sentinel));
+/* arrange.c: what --where leaves of a list, in the order of --sort; 0, or
+ * EXIT_CODE_UNKNOWN and it was said, and the list is gone. What is no array
+ * stays. ctl_get and ctl_list do it. */
+int ctl_arrange(struct ctl *c, json_t *list);
 /* POST to part, likewise; body may be NULL. */
 int ctl_post(struct ctl *c, const char *part, const char *arg,
     const json_t *body, json_t **ret);

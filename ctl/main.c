@@ -159,7 +159,7 @@ ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
 	va_end(ap);
 	rc = client_get(ctl_client(c), path.text, ret);
 	strbuf_clear(&path);
-	return rc == 0 ? 0 : ctl_fail_client(c);
+	return rc == 0 ? ctl_arrange(c, *ret) : ctl_fail_client(c);
 }
 
 int
@@ -186,7 +186,7 @@ ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret)
 	strbuf_clear(&path);
 	if (rc == -ENOENT && arg != NULL)
 		return ctl_fail("%s: %s", arg, client_why(c->client));
-	return rc == 0 ? 0 : ctl_fail_client(c);
+	return rc == 0 ? ctl_arrange(c, *ret) : ctl_fail_client(c);
 }
 
 /* The verb of the first one or two words. NULL: it was said which nouns, or

@@ -131,12 +131,20 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "with commas, as oss*,mgmt-*,*:eth0." },
 	[OPT_SOFTWARE] = { "software", 0, NULL, 0,
 	    "One line a version of the agents, the nodes as a hostlist." },
+	[OPT_SORT] = { "sort", 0, "MEMBER", 0,
+	    "In the order of this member of the rows that --json shows; "
+	    "-MEMBER: the largest first." },
 	[OPT_STATE] = { "state", 's', "STATE", 0, "Only those in this state." },
 	[OPT_USES] = { "uses", 0, "COUNT", 0,
 	    "Nodes that a token may enrol: 1 to 65536; as many as --node "
 	    "names by default, 1 with --any." },
 	[OPT_WAIT] = { "wait", 'w', NULL, 0,
 	    "Wait for the end of the run, and show its progress." },
+	[OPT_WHERE] = { "where", 0, "CLAUSE", 0,
+	    "Only rows whose member fits: MEMBER=PATTERN, MEMBER!=PATTERN, "
+	    "MEMBER<NUMBER, MEMBER>NUMBER, with members as --json shows them, "
+	    "as leaf=rack[12]*, spool_bytes>1e6, inventory.cores<64; may be "
+	    "given again, and all must fit." },
 	[OPT_WITHIN] = { "within", 0, "SPAN", 0,
 	    "Answer after so long with what is known then: 5s to 10m; 20s by "
 	    "default." },

@@ -377,7 +377,7 @@ const struct verb verbs_baseline[] = {
 	    "that verdict.baseline names, commissioning, is what verdicts "
 	    "hold nodes against.",
 	    baseline_pin },
-	{ "baseline", "show", "[NAME]", 0, 1, "json", "",
+	{ "baseline", "show", "[NAME]", 0, 1, "json where sort", "",
 	    "List the baselines, or show one.",
 	    "The baseline recent is kept by the collector itself.",
 	    baseline_show },

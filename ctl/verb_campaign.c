@@ -323,7 +323,7 @@ campaign_run(struct ctl *c)
 }
 
 const struct verb verbs_campaign[] = {
-	{ "campaign", "list", "", 0, 0, "json", "",
+	{ "campaign", "list", "", 0, 0, "json where sort", "",
 	    "List the campaigns, their schedules and last runs.",
 	    "A file that cannot be used is listed with what is wrong with it, "
 	    "and the exit code is 1.",

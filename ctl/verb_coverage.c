@@ -231,8 +231,12 @@ link_show(struct ctl *c)
 	flat = counters_flat(ports);
 	json_array_foreach (flat, i, row)
 		named |= member_bool(row, "named");
+	if (ctl_arrange(c, flat) != 0) {
+		json_decref(o);
+		return EXIT_CODE_UNKNOWN;
+	}
 	if (opts_given(&c->opts, OPT_JSON))
-		print_json(ports);
+		print_json(flat);
 	else
 		print_rows(flat, columns);
 	if (!member_bool(o, "watched"))
@@ -254,14 +258,14 @@ const struct verb verbs_coverage[] = {
 	    "between which a hash chooses, with how many pairs of nodes were "
 	    "measured over them.",
 	    coverage },
-	{ "link", "list", "", 0, 0, "json", "",
+	{ "link", "list", "", 0, 0, "json where sort", "",
 	    "List ports that have counted more errors than usual lately.",
 	    "Errors since the first of them, in how many looks at the "
 	    "counters, and the share of looks in which other ports of that "
 	    "name do. The exit code is 1 where a verdict says that it is no "
 	    "chance.",
 	    link_list },
-	{ "link", "show", "NODE [PORT]", 1, 2, "json", "nodes",
+	{ "link", "show", "NODE [PORT]", 1, 2, "json where sort", "nodes",
 	    "Show what the ports and GPUs of a node are and count.",
 	    "Errors, and congestion, which is none, in the last hour and the "
 	    "last day, whose past fades, and since the first. A GPU is a port "

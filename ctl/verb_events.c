@@ -55,8 +55,12 @@ events(struct ctl *c)
 	json_int_t last = 0;
 	char after[32];
 	json_t *list;
-	int rc = fetch(c, NULL, &list);
+	int rc;
 
+	if (opts_given(&c->opts, OPT_FOLLOW) && opts_given(&c->opts, OPT_WHERE))
+		return ctl_fail("--follow takes no --where: --kind chooses "
+				"events that are followed");
+	rc = fetch(c, NULL, &list);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
@@ -78,7 +82,7 @@ events(struct ctl *c)
 }
 
 const struct verb verbs_events[] = {
-	{ "events", NULL, "", 0, 0, "json kind limit follow", "",
+	{ "events", NULL, "", 0, 0, "json kind limit follow where", "",
 	    "Print what happened: runs, agents, orders, alarms.", NULL,
 	    events },
 	{ 0 },

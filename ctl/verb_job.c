@@ -755,7 +755,7 @@ advice(struct ctl *c)
 }
 
 const struct verb verbs_job[] = {
-	{ "job", "list", "", 0, 0, "json limit since", "",
+	{ "job", "list", "", 0, 0, "json limit since where sort", "",
 	    "List jobs of the batch system, the latest to begin first.",
 	    "Where jobs.source is not off. Owners are pseudonyms unless "
 	    "jobs.owners says otherwise.",
@@ -782,7 +782,7 @@ const struct verb verbs_job[] = {
 	    "all jobs of a name. The same at random moments says what is "
 	    "chance; costs stands before a name that is blamed.",
 	    job_cost },
-	{ "job", "worst", "", 0, 0, "json limit since", "",
+	{ "job", "worst", "", 0, 0, "json limit since where sort", "",
 	    "List jobs of which a part was slow for the longest, times nodes.",
 	    "All of a job waits for its slowest node. Of the last 7 days, or "
 	    "--since; 20 jobs, or --limit.",

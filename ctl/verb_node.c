@@ -280,7 +280,8 @@ node_upgrade_check(struct ctl *c)
 }
 
 const struct verb verbs_node[] = {
-	{ "node", "list", "[HOSTS]", 0, 1, "json state fold software", "nodes",
+	{ "node", "list", "[HOSTS]", 0, 1,
+	    "json state fold software where sort", "nodes",
 	    "List the nodes, or those of a hostlist, and how they are.", NULL,
 	    node_list },
 	{ "node", "show", "NODE", 1, 1, "json", "nodes",

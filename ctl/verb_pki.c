@@ -249,6 +249,8 @@ pki_verb_list(struct ctl *c)
 
 	if (pki_list(c->args[0], &list, &err) < 0)
 		return ctl_fail("%s", err.text);
+	if (ctl_arrange(c, list) != 0)
+		return EXIT_CODE_UNKNOWN;
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else
@@ -306,7 +308,7 @@ const struct verb verbs_pki[] = {
 	    "name goes too. The name enroll is the authority for enrolment, "
 	    "and with it go all whom it signed.",
 	    pki_verb_revoke },
-	{ "pki", "list", "DIR", 1, 1, "json", "file",
+	{ "pki", "list", "DIR", 1, 1, "json where sort", "file",
 	    "List the certificates of a directory and when they expire.",
 	    "The exit code is 1 when one expires within 30 days, 2 when one "
 	    "has expired.",

@@ -193,7 +193,7 @@ run_cancel(struct ctl *c)
 }
 
 const struct verb verbs_run[] = {
-	{ "run", "list", "", 0, 0, "json campaign state limit", "",
+	{ "run", "list", "", 0, 0, "json campaign state limit where sort", "",
 	    "List runs, the newest first.", NULL, run_list },
 	{ "run", "show", "RUN", 1, 1, "json", "runs",
 	    "Show one run: state, nodes, seed, times, cores.", NULL, run_show },

@@ -109,6 +109,13 @@ expect link-list 1 "$coalctl" link list
 expect link-show 1 "$coalctl" link show node2
 expect link-show-port 0 "$coalctl" link show node2 0000:1a:00.0
 expect link-show-none 3 "$coalctl" link show node2 eth7
+expect arrange 0 "$coalctl" node list --where 'node=node*' \
+    --where 'inventory.cores>1' --sort -node
+expect arrange-none 3 "$coalctl" run list --sort colour
+expect arrange-clause 3 "$coalctl" link list --where node
+expect arrange-json 0 "$coalctl" link list --json --where 'errors<100' \
+    --where 'kind!=corr*'
+expect arrange-follow 3 "$coalctl" events --follow --where 'kind=run'
 expect link-list-json 1 "$coalctl" link list --json
 expect coverage-json 0 "$coalctl" coverage --json
 expect db-check 2 "$coalctl" db check

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arrange.c - --where and --sort of every list: over the members of its JSON
+ * rows, so that they mean the same in tables and in --json.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/member.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+
+#define NAME_MAX_BYTES 64
+
+/* A member of a row, or of an object in it: "load", "inventory.cores". */
+static const json_t *
+member_of(const json_t *row, const char *name, size_t bytes)
+{
+	const json_t *v = row;
+	char part[NAME_MAX_BYTES];
+
+	while (v != NULL && bytes > 0) {
+		const char *dot = memchr(name, '.', bytes);
+		size_t n = dot != NULL ? (size_t)(dot - name) : bytes;
+
+		snprintf(part, sizeof(part), "%.*s", (int)n, name);
+		v = json_object_get(v, part);
+		name += n + (dot != NULL);
+		bytes -= n + (dot != NULL);
+	}
+	return v;
+}
+
+/* As it is written: a number without more digits than it needs. */
+static const char *
+text_of(const json_t *v, char ret[32])
+{
+	if (json_is_string(v))
+		return json_string_value(v);
+	if (json_is_boolean(v))
+		return json_is_true(v) ? "yes" : "no";
+	if (!json_is_number(v))
+		return "";
+	snprintf(ret, 32, "%.10g", json_number_value(v));
+	return ret;
+}
+
+/* Some row has it; else it is said which members there are. */
+static int
+name_check(const json_t *list, const char *option, const char *name,
+    size_t bytes)
+{
+	struct strbuf names = { 0 };
+	const char *key;
+	json_t *row, *v;
+	size_t i;
+
+	json_array_foreach (list, i, row)
+		if (member_of(row, name, bytes) != NULL)
+			return 0;
+	strbuf_add(&names, "", 0);
+	json_object_foreach (json_array_get(list, 0), key, v)
+		strbuf_addf(&names, "%s%s", names.len_bytes > 0 ? ", " : "",
+		    key);
+	if (names.len_bytes > 0)
+		ctl_fail("--%s: no row has %.*s: they have %s", option,
+		    (int)bytes, name, names.text);
+	i = names.len_bytes;
+	strbuf_clear(&names);
+	return i > 0 ? -1 : 0; /* there is no row at all */
+}
+
+/* Does the member compare with what stands behind "=", "!=", "<" or ">"? */
+static int
+fits(const json_t *v, const char *how)
+{
+	char text[32];
+	double than;
+
+	if (*how == '=')
+		return fnmatch(how + 1, text_of(v, text), 0) == 0;
+	if (*how == '!')
+		return fnmatch(how + 2, text_of(v, text), 0) != 0;
+	than = atof(how + 1);
+	if (!json_is_number(v))
+		return 0;
+	return *how == '<' ? json_number_value(v) < than
+			   : json_number_value(v) > than;
+}
+
+static int
+where(json_t *list, const char *clause)
+{
+	size_t bytes = strcspn(clause, "=!<>");
+	const char *how = clause + bytes;
+
+	if (bytes == 0 || bytes >= NAME_MAX_BYTES || *how == '\0' ||
+	    (*how == '!' && how[1] != '='))
+		return ctl_fail("--where %.40s: allowed is MEMBER=PATTERN, "
+				"MEMBER!=PATTERN, MEMBER<NUMBER or "
+				"MEMBER>NUMBER",
+		    clause);
+	if (name_check(list, "where", clause, bytes) < 0)
+		return EXIT_CODE_UNKNOWN;
+	for (size_t i = json_array_size(list); i-- > 0;)
+		if (!fits(member_of(json_array_get(list, i), clause, bytes),
+			how))
+			json_array_remove(list, i);
+	return 0;
+}
+
+/* What the rows are sorted by; qsort has no argument for it. */
+static const char *sort_name;
+
+/* Numbers by size, texts so that node2 is before node10; without one, last. */
+static int
+compare(const void *pa, const void *pb)
+{
+	const json_t *a = member_of(*(json_t *const *)pa, sort_name,
+	    strlen(sort_name));
+	const json_t *b = member_of(*(json_t *const *)pb, sort_name,
+	    strlen(sort_name));
+	char ta[32], tb[32];
+
+	if (json_is_number(a) && json_is_number(b))
+		return (json_number_value(a) > json_number_value(b)) -
+		    (json_number_value(a) < json_number_value(b));
+	if ((a == NULL) != (b == NULL))
+		return (a == NULL) - (b == NULL);
+	return strverscmp(text_of(a, ta), text_of(b, tb));
+}
+
+static int
+sort(json_t *list, const char *by)
+{
+	int is_down = *by == '-';
+	size_t count = json_array_size(list);
+	json_t **rows;
+
+	sort_name = by + is_down;
+	if (strlen(sort_name) >= NAME_MAX_BYTES)
+		return ctl_fail("--sort %.40s: no row has that", by);
+	if (name_check(list, "sort", sort_name, strlen(sort_name)) < 0)
+		return EXIT_CODE_UNKNOWN;
+	rows = xcalloc(count + 1, sizeof(*rows));
+	for (size_t i = 0; i < count; i++)
+		rows[i] = json_incref(json_array_get(list, i));
+	qsort(rows, count, sizeof(*rows), compare);
+	json_array_clear(list);
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, rows[is_down ? count - 1 - i : i]);
+	free(rows);
+	return 0;
+}
+
+int
+ctl_arrange(struct ctl *c, json_t *list)
+{
+	const struct opt_values *clauses = &c->opts.of[OPT_WHERE];
+	const char *by = opts_value(&c->opts, OPT_SORT);
+	int rc = 0;
+
+	if (!json_is_array(list))
+		return 0;
+	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
+		rc = where(list, clauses->values[i]);
+	if (rc == 0 && by != NULL)
+		rc = sort(list, by);
+	if (rc != 0)
+		json_decref(list);
+	return rc;
+}
