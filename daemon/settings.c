@@ -37,6 +37,8 @@ fill(struct settings *s)
 	s->hub.links_ns = conf_span_ns(c, "links", "interval");
 	s->hub.silence_ns = conf_span_ns(c, "collector", "silence");
 	s->hub.agents_max = (size_t)conf_int(c, "collector", "agents_max");
+	s->hub.munge_users = conf_string(c, "enroll", "munge_users");
+	s->hub.munge_socket = conf_string(c, "enroll", "munge_socket");
 	s->hub.queue_bytes_max = (size_t)conf_bytes(c, "quota", "queue");
 	s->hub.quota.records = (uint64_t)conf_int(c, "quota", "run_records");
 	s->hub.quota.bytes = (uint64_t)conf_bytes(c, "quota", "run_bytes");

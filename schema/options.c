@@ -57,6 +57,12 @@ const struct conf_row options_daemon[] = {
 	{ "enroll", "life", CONF_SPAN, 10, 3650 * DAY_S, NULL, "90d", "s",
 	    "Validity of what is signed; agents renew theirs at two thirds of "
 	    "it." },
+	{ "enroll", "munge_users", CONF_STRING, 0, 400, NULL, "", "",
+	    "Users whose credentials of munge enrol the node of their address, "
+	    "names or numbers, such as root; empty: nobody's; read at the "
+	    "start." },
+	{ "enroll", "munge_socket", CONF_STRING, 0, 100, NULL, "", "",
+	    "Socket of munged; empty: that of its library." },
 	{ "http", "listen", CONF_ADDRESS, 0, 200, NULL, "127.0.0.1:17701", "",
 	    "Read-only HTTP: page, metrics, API; empty: none." },
 	{ "http", "socket", CONF_STRING, 0, 100, NULL,
@@ -289,7 +295,14 @@ const struct conf_row options_agent[] = {
 	    "/etc/coalmine/pki/enroll", "",
 	    "A token of coalctl pki token, or a file with one, by which "
 	    "tls.ca, "
-	    "tls.cert and tls.key are asked for where they are not there." },
+	    "tls.cert and tls.key are asked for where they are not there; or "
+	    "munge: by a credential of munge." },
+	{ "agent", "munge_users", CONF_STRING, 1, 400, NULL, "root, coalmine",
+	    "",
+	    "Users whose credential of munge is that of a collector, names or "
+	    "numbers: whom it runs as there; for enroll = munge." },
+	{ "agent", "munge_socket", CONF_STRING, 0, 100, NULL, "", "",
+	    "Socket of munged; empty: that of its library." },
 	{ "agent", "in_band", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Folder in which jobs leave what they measure of their own "
 	    "collectives: NCCL's inspector, libcoalmine-pmpi.so; empty: none "

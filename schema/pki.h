@@ -13,6 +13,7 @@
 
 #include <openssl/x509v3.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "common/err.h"
 #include "schema/names.h"
@@ -116,5 +117,22 @@ int pki_token_new(const X509 *authority, char ret[PKI_TOKEN_TEXT],
     struct err *err);
 /* White space around it is left out. -EINVAL. */
 int pki_token_read(const char *text, struct pki_token *ret, struct err *err);
+
+/* ---- credentials of munge: which user of a host of its realm wrote a text,
+ * read once on a host and within minutes. Calls wait for munged behind socket,
+ * "" for its own, and may be made in any thread; users are names and numbers,
+ * with commas between. ---- */
+
+/* What the agent of that name writes, and the collector for it: the digests of
+ * its key, and of the authority that it was shown or is to trust. So neither is
+ * of any use to another. The caller frees. */
+char *pki_munge_text(enum role by, const char *name, const char *key,
+    const char *authority);
+/* Of this process's user; NULL and why. */
+char *pki_munge_write(const char *socket, const char *text, struct err *err);
+/* -EACCES: it is none of that text by one of users. */
+int pki_munge_check(const char *socket, const char *credential,
+    const char *text, const char *users, struct err *err);
+int pki_munge_is_user(const char *users, uid_t uid);
 
 #endif

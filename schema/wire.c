@@ -124,11 +124,15 @@ FIELDS(enroll) = {
 	{ "node", 's', 0 },
 	{ "request", 's', 0 }, /* PKCS#10, PEM; of that name alone */
 	{ "token", 's', 1 },   /* where there is no session yet */
+	{ "munge", 's', 1 },   /* or a credential with the text
+	                          "coalmine-agent1 NODE KEY AUTHORITY" */
 	LAST
 };
 FIELDS(certificate) = {
 	{ "cert", 's', 1 }, /* PEM; who signed it behind it, but for the root */
 	{ "text", 's', 1 }, /* why there is none */
+	{ "munge", 's', 1 }, /* for one that was asked for by munge:
+	                        "coalmine-collector1 NODE KEY AUTHORITY" */
 	LAST
 };
 FIELDS(trust) = {

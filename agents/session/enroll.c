@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <openssl/err.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,10 +31,29 @@ struct enroll {
 	const char *name;
 	char *token;      /* NULL: the session is our word */
 	char *token_file; /* it is from there; NULL: from the configuration */
+	int by_munge;     /* instead of a token */
 	char *key_path;   /* where the key waits */
 	EVP_PKEY *key;
-	X509 *root; /* that the token names, once it was seen */
+	X509 *root; /* that the token names, once it was seen; by munge: that
+		     * was seen, and is believed with the answer */
 };
+
+/* Whoever may write the collector's credential may tell this node whom to
+ * trust: those who run on it as what probes run as must not. */
+static int
+munge_check(const struct conf *c, struct err *err)
+{
+	const char *users = conf_string(c, "agent", "munge_users");
+	const char *user = conf_string(c, "children", "user");
+	const struct passwd *pw = user[0] != '\0' ? getpwnam(user) : NULL;
+
+	if (pw == NULL || !pki_munge_is_user(users, pw->pw_uid))
+		return 0;
+	return err_set(err, -EINVAL,
+	    "%s: agent.munge_users has %s, whom probes run as "
+	    "(children.user): they could pose as the collector",
+	    conf_where(c, "agent", "munge_users"), user);
+}
 
 /* The token of the configuration, or of the file that it names; token is NULL
  * where there is none. */
@@ -47,6 +67,9 @@ token_get(struct enroll *e, struct err *err)
 
 	if (text[0] == '\0' || (text[0] == '/' && access(text, F_OK) < 0))
 		return 0;
+	e->by_munge = strcmp(text, "munge") == 0;
+	if (e->by_munge)
+		return munge_check(e->conf, err);
 	if (text[0] == '/') {
 		rc = file_read(text, TOKEN_FILE_MAX, &e->token, &len, err);
 		if (rc < 0)
@@ -111,9 +134,9 @@ enroll_by_token(const struct conf *c, const char *name, struct enroll **ret,
 		return 0;
 	e = enroll_begin(c, name);
 	rc = token_get(e, err);
-	if (rc == 0 && e->token != NULL)
+	if (rc == 0 && enroll_is_first(e))
 		rc = key_get(e, err);
-	if (rc < 0 || e->token == NULL)
+	if (rc < 0 || !enroll_is_first(e))
 		enroll_free(e);
 	else
 		*ret = e;
@@ -150,9 +173,9 @@ enroll_free(struct enroll *e)
 }
 
 int
-enroll_uses_token(const struct enroll *e)
+enroll_is_first(const struct enroll *e)
 {
-	return e != NULL && e->token != NULL;
+	return e != NULL && (e->token != NULL || e->by_munge);
 }
 
 /* Is root the one above the peer? */
@@ -195,21 +218,37 @@ enroll_check(struct enroll *e, SSL *ssl, struct err *err)
 	char digest[PKI_DIGEST_TEXT];
 	struct pki_token t;
 
-	if (pki_token_read(e->token, &t, err) < 0)
+	if (!e->by_munge && pki_token_read(e->token, &t, err) < 0)
 		return -EINVAL;
 	X509_free(e->root);
 	e->root = NULL;
 	for (int i = 0; i < sk_X509_num(chain) && e->root == NULL; i++) {
-		pki_cert_digest(sk_X509_value(chain, i), digest);
-		if (strcmp(digest, t.authority) == 0) {
-			e->root = sk_X509_value(chain, i);
+		X509 *cert = sk_X509_value(chain, i);
+
+		pki_cert_digest(cert, digest);
+		if (e->by_munge ? X509_check_issued(cert, cert) == X509_V_OK
+				: strcmp(digest, t.authority) == 0) {
+			e->root = cert;
 			X509_up_ref(e->root);
 		}
 	}
 	if (e->root == NULL)
 		return err_set(err, -EACCES,
-		    "its authority is not the one that the token names");
+		    e->by_munge
+			? "it shows no authority that signs itself"
+			: "its authority is not the one that the token names");
 	return verify(ssl, e->root, err);
+}
+
+/* What this node, or the collector for it, writes. */
+static char *
+munge_text(const struct enroll *e, enum role by)
+{
+	char key[PKI_DIGEST_TEXT], authority[PKI_DIGEST_TEXT];
+
+	pki_key_digest(e->key, key);
+	pki_cert_digest(e->root, authority);
+	return pki_munge_text(by, e->name, key, authority);
 }
 
 json_t *
@@ -229,8 +268,37 @@ enroll_message(const struct enroll *e, struct err *err)
 		json_object_set_new(msg, "token", text_json(token));
 		free(token);
 	}
+	if (e->by_munge) {
+		char *text = munge_text(e, ROLE_AGENT);
+		char *credential = pki_munge_write(conf_string(e->conf, "agent",
+						       "munge_socket"),
+		    text, err);
+
+		free(text);
+		if (credential == NULL) {
+			json_decref(msg);
+			msg = NULL;
+		} else {
+			json_object_set_new(msg, "munge",
+			    json_string(credential));
+		}
+		free(credential);
+	}
 	free(request);
 	return msg;
+}
+
+/* Did a collector of the realm write whom to trust, for this node and key? */
+static int
+credential_check(const struct enroll *e, const json_t *msg, struct err *err)
+{
+	char *text = munge_text(e, ROLE_COLLECTOR);
+	int rc = pki_munge_check(conf_string(e->conf, "agent", "munge_socket"),
+	    member_text(msg, "munge"), text,
+	    conf_string(e->conf, "agent", "munge_users"), err);
+
+	free(text);
+	return rc;
 }
 
 /* What came is for our key and name; nothing else takes the place of what we
@@ -284,6 +352,8 @@ enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
 		    member_text(msg, "text"));
 	certs = pki_certs_read(pem);
 	rc = answer_check(e, certs, err);
+	if (rc == 0 && e->by_munge)
+		rc = credential_check(e, msg, err);
 	if (rc == 0)
 		rc = root_keep(e, err);
 	if (rc == 0) {

@@ -169,9 +169,11 @@ send_enroll(struct session *s)
 	struct err err;
 	json_t *msg = enroll_message(s->tls.enroll, &err);
 
-	if (msg == NULL || put(s, WIRE_ENROLL, msg) < 0)
+	if (msg == NULL)
+		session_close(s, err.text);
+	else if (put(s, WIRE_ENROLL, msg) < 0)
 		session_close(s, "no request for a certificate can be made");
-	else if (enroll_uses_token(s->tls.enroll))
+	else if (enroll_is_first(s->tls.enroll))
 		s->state = SESSION_GREETING;
 }
 
@@ -302,7 +304,7 @@ handle(struct session *s, enum wire_type type, const json_t *msg)
 		return handle_certificate(s, msg);
 	if (s->state == SESSION_UP && type == WIRE_TRUST)
 		return handle_trust(s, msg);
-	if (s->state == SESSION_GREETING && !enroll_uses_token(s->tls.enroll) &&
+	if (s->state == SESSION_GREETING && !enroll_is_first(s->tls.enroll) &&
 	    type == WIRE_WELCOME)
 		return handle_welcome(s, msg);
 	if (s->state != SESSION_UP || type == WIRE_WELCOME) {
@@ -436,7 +438,7 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 		socket_options(bufferevent_getfd(bev));
 		if (tls_check(&s->tls, ssl, s->collector.host, &err) < 0)
 			session_close(s, err.text);
-		else if (enroll_uses_token(s->tls.enroll))
+		else if (enroll_is_first(s->tls.enroll))
 			send_enroll(s);
 		else
 			send_hello(s);
@@ -465,7 +467,7 @@ open_next(struct session *s)
 	    BUFFEREVENT_SSL_CONNECTING,
 	    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 	SSL_set_tlsext_host_name(ssl, s->collector.host);
-	if (enroll_uses_token(s->tls.enroll))
+	if (enroll_is_first(s->tls.enroll))
 		SSL_set_tlsext_host_name(ssl, (char[]){ PKI_ENROLL_SNI });
 	bufferevent_setcb(s->bev, read_cb, write_cb, event_cb, s);
 	bufferevent_setwatermark(s->bev, EV_READ, 0,

@@ -49,15 +49,17 @@ int lists_check(const struct lists *l, SSL *ssl, struct err *err);
 /* ---- enroll.c: a certificate is asked for ---- */
 
 struct enroll;
-/* NULL: a certificate is there, or no token. -errno and why. */
+/* NULL: a certificate is there, or nothing to ask by. -errno and why. */
 int enroll_by_token(const struct conf *c, const char *name, struct enroll **ret,
     struct err *err);
 int enroll_again(const struct conf *c, const char *name, struct enroll **ret,
     struct err *err);
 void enroll_free(struct enroll *e); /* NULL is allowed */
-int enroll_uses_token(const struct enroll *e);
+/* It has no certificate: a token or munge is its word. */
+int enroll_is_first(const struct enroll *e);
 /* After the handshake, and before a word of the token leaves: is the peer under
- * the authority that it names? -EACCES. */
+ * the authority that it names? By munge: under the one that it shows, which is
+ * believed when its credential comes. -EACCES. */
 int enroll_check(struct enroll *e, SSL *ssl, struct err *err);
 /* What to send; NULL and why. */
 json_t *enroll_message(const struct enroll *e, struct err *err);

@@ -128,7 +128,7 @@ tls_reload(struct tls *t, struct err *err)
 	SSL_CTX_free(t->ctx);
 	t->ctx = ctx;
 	t->alarm[0] = '\0';
-	if (enroll_uses_token(t->enroll)) {
+	if (enroll_is_first(t->enroll)) {
 		enroll_free(t->enroll); /* somebody brought one */
 		t->enroll = NULL;
 	}
@@ -220,7 +220,7 @@ tls_check(const struct tls *t, SSL *ssl, const char *host, struct err *err)
 {
 	int rc = 0;
 
-	if (enroll_uses_token(t->enroll))
+	if (enroll_is_first(t->enroll))
 		rc = enroll_check(t->enroll, ssl, err);
 	if (rc == 0)
 		rc = check_collector(ssl, host, err);

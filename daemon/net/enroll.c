@@ -442,6 +442,16 @@ enroll_is_on(const struct enroll *e)
 	return e != NULL && e->ca.key != NULL && e->root != NULL;
 }
 
+int
+enroll_authority(const struct enroll *e, char ret[PKI_DIGEST_TEXT],
+    struct err *err)
+{
+	if (!enroll_is_on(e))
+		return err_set(err, -EPERM, "this collector enrols nobody");
+	pki_cert_digest(e->root, ret);
+	return 0;
+}
+
 /* A line that fails is taken back. Of one that is not synced here nothing is
  * said until it is. */
 static int
@@ -660,8 +670,9 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 	char digest[PKI_DIGEST_TEXT];
 	int rc;
 
-	if (!enroll_is_on(e))
-		return err_set(err, -EPERM, "this collector enrols nobody");
+	rc = enroll_authority(e, digest, err);
+	if (rc < 0)
+		return rc;
 	if (hostlist_name_check(ask->node) < 0 ||
 	    strlen(ask->node) > NAME_MAX_BYTES)
 		return err_set(err, -EINVAL,
@@ -673,6 +684,10 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 	pki_key_digest(key, digest);
 	if (ask->token != NULL)
 		rc = token_check(e, ask, digest, now_unix_s, &t, err);
+	else if (ask->munge != NULL)
+		rc = !ask->connected
+		    ? 0
+		    : err_set(err, -EACCES, "a node of that name is connected");
 	else
 		rc = renewal_check(ask->old, now_unix_s, err);
 	if (rc == 0)

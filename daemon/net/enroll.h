@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * enroll.h - certificates for nodes: by a token for a new one, by its own
- * session for one whose certificate is old.
+ * enroll.h - certificates for nodes: by a token or a credential of munge for a
+ * new one, by its own session for one whose certificate is old.
  *
  * Tokens, of which only a hash is kept, and what was issued for them are lines
  * of one file, state_dir/enrolled, each synced before it counts. So a token is
@@ -35,6 +35,9 @@ int enroll_start(struct enroll *e, struct event_base *base);
 void enroll_set(struct enroll *e, struct pki_authority ca, X509 *root,
     int64_t life_s);
 int enroll_is_on(const struct enroll *e);
+/* Of the root; -EPERM: nobody is enrolled. */
+int enroll_authority(const struct enroll *e, char ret[PKI_DIGEST_TEXT],
+    struct err *err);
 
 struct enroll_order {
 	const char *names; /* a hostlist, or "*" */
@@ -47,7 +50,8 @@ int enroll_token_new(struct enroll *e, const struct enroll_order *o,
 
 struct enroll_ask {
 	const char *node, *request;
-	const char *token; /* NULL: its session is its word */
+	const char *token; /* NULL: its session is its word, or munge is */
+	const char *munge; /* a credential, or NULL */
 	const char *addr;
 	const X509 *old; /* of that session */
 	int connected;   /* a session of that name stands */
@@ -61,5 +65,20 @@ int enroll_sign(struct enroll *e, const struct enroll_ask *ask,
  * -errno: it is void; -ECANCELED: out of enroll_close. */
 typedef void enroll_cb(int status, void *arg);
 void enroll_when_synced(struct enroll *e, enroll_cb *cb, void *arg);
+
+/* ---- enroll_munge.c: by a credential of munge(7) ---- */
+
+struct enroll_munge;
+/* Once, on the loop: what was asked, with the collector's own credential for
+ * the node in munge, or NULL and why. ask is good for the call. */
+typedef void enroll_munge_cb(struct enroll_ask *ask, uint64_t question,
+    struct err *why, void *arg);
+/* users: whose credentials are good, as in pki.h. */
+struct enroll_munge *enroll_munge_open(struct event_base *base,
+    const char *users, const char *socket, enroll_munge_cb *cb, void *arg);
+void enroll_munge_close(struct enroll_munge *m); /* NULL; nobody is answered */
+/* Copies; -EBUSY: not now. */
+int enroll_munge_ask(struct enroll_munge *m, const struct enroll_ask *ask,
+    const char authority[PKI_DIGEST_TEXT], uint64_t question, struct err *err);
 
 #endif

@@ -41,8 +41,9 @@ struct hub {
 	struct diagnosis *diagnosis;
 	uint64_t court_ns; /* of the last diagnosis_tick */
 	struct sessions *sessions;
-	struct log_limit refused; /* enrolments, as events */
-	uint64_t told_term;       /* of a collector that took over */
+	struct log_limit refused;   /* enrolments, as events */
+	struct enroll_munge *munge; /* NULL: nobody by munge */
+	uint64_t told_term;         /* of a collector that took over */
 	int held; /* agents are not listened to until the store has room */
 	struct mesh *mesh;
 	struct standings *standings;
@@ -262,6 +263,7 @@ struct signing {
 	struct node *renews; /* and of which session; NULL: a stranger */
 	uint64_t serial;     /* or his question */
 	char *node, *addr, *pem;
+	char *munge; /* the collector's credential for it, or NULL */
 };
 
 /* What came to nothing costs not more than a line now and then. */
@@ -302,11 +304,15 @@ signed_cb(int status, void *arg)
 	char text[200];
 
 	if (status == 0) {
-		answer = json_pack("{s:s}", "cert", g->pem);
+		answer = json_pack("{s:s, s:s*}", "cert", g->pem, "munge",
+		    g->munge);
 		/* Everything but a refusal is told to the event log. */
 		snprintf(text, sizeof(text),
 		    "certificate %s, asked for from %.60s",
-		    n == NULL ? "by a token" : "renewed", g->addr);
+		    n != NULL              ? "renewed"
+			: g->munge != NULL ? "by munge"
+					   : "by a token",
+		    g->addr);
 		log_info("node %s: %s", g->node, text);
 		if (known != NULL)
 			(void)roster_event(h->store, known, "agent", text);
@@ -332,6 +338,7 @@ signed_cb(int status, void *arg)
 	free(g->node);
 	free(g->addr);
 	free(g->pem);
+	free(g->munge);
 	free(g);
 }
 
@@ -348,9 +355,32 @@ sign(struct hub *h, struct node *renews, uint64_t serial,
 		return rc;
 	g = xcalloc(1, sizeof(*g));
 	*g = (struct signing){ h, renews, serial, xstrdup(ask->node),
-		xstrdup(ask->addr), pem };
+		xstrdup(ask->addr), pem,
+		ask->munge != NULL ? xstrdup(ask->munge) : NULL };
 	enroll_when_synced(h->o.enroll, signed_cb, g);
 	return 0;
+}
+
+static int
+is_connected(const struct hub *h, const char *node)
+{
+	const struct node *n = roster_find(h->roster, node);
+
+	return n != NULL && n->session != NULL;
+}
+
+/* What a stranger shows is good, or not. */
+static void
+munge_read(struct enroll_ask *ask, uint64_t question, struct err *why,
+    void *arg)
+{
+	struct hub *h = arg;
+
+	ask->connected = is_connected(h, ask->node);
+	if (ask->munge != NULL && sign(h, NULL, question, ask, why) == 0)
+		return;
+	stranger_refused(h, ask->node, ask->addr, why->text);
+	sessions_answer(h->sessions, question, NULL, why->text);
 }
 
 static int
@@ -359,14 +389,27 @@ enroll(void *ctx, uint64_t question, const char *addr, const json_t *msg,
 {
 	struct hub *h = ctx;
 	const char *node = member_text(msg, "node");
-	struct node *n = roster_find(h->roster, node);
 	struct enroll_ask ask = { .node = node,
 		.request = member_text(msg, "request"),
-		.token = member_text(msg, "token"),
+		.munge = member_text_or(msg, "munge", NULL),
 		.addr = addr,
-		.connected = n != NULL && n->session != NULL };
-	int rc = sign(h, NULL, question, &ask, err);
+		.connected = is_connected(h, node) };
+	char authority[PKI_DIGEST_TEXT];
+	int rc;
 
+	if (ask.munge == NULL) {
+		ask.token = member_text(msg, "token");
+		rc = sign(h, NULL, question, &ask, err);
+	} else if (h->munge == NULL) {
+		rc = err_set(err, -EACCES,
+		    "this collector takes no credentials of munge: "
+		    "enroll.munge_users is empty");
+	} else {
+		rc = enroll_authority(h->o.enroll, authority, err);
+		if (rc == 0)
+			rc = enroll_munge_ask(h->munge, &ask, authority,
+			    question, err);
+	}
 	if (rc < 0)
 		stranger_refused(h, node, addr, err->text);
 	return rc;
@@ -663,6 +706,9 @@ hub_new(struct event_base *base, struct store *store, struct series *series,
 	if (store != NULL) /* benches have none */
 		store_set_room_cb(store, room_cb, h);
 	h->standings = standings_new(h->roster, o->react, &node_health_ops, h);
+	if (o->munge_users != NULL && o->munge_users[0] != '\0')
+		h->munge = enroll_munge_open(base, o->munge_users,
+		    o->munge_socket, munge_read, h);
 	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh,
 		&err) == 0)
 		return h;
@@ -676,6 +722,7 @@ hub_free(struct hub *h)
 {
 	if (h == NULL)
 		return;
+	enroll_munge_close(h->munge);
 	sessions_free(h->sessions);
 	standings_free(h->standings);
 	mesh_free(h->mesh);

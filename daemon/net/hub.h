@@ -35,6 +35,7 @@ struct hub_options {
 	struct mesh_options mesh;
 	struct react *react;   /* outlives the hub */
 	struct enroll *enroll; /* outlives the hub; NULL: none */
+	const char *munge_users, *munge_socket; /* of enroll; "": nobody */
 	/* A run has a new state. */
 	void (*changed)(void *arg, const struct run *r);
 	/* A record of a run is in the store; pairs of an epoch of the mesh.

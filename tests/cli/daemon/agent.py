@@ -31,14 +31,14 @@ def tls_context(pki, name):
 class Agent:
     def __init__(self, pki, name, port, boot="b1", runs=(), spool=(),
                  node=None, version=1, beat=True, hello=True,
-                 inventory=None):
+                 inventory=None, source="127.0.0.1"):
         self.name, self.boot, self.log = name, boot, []
         self.lock = threading.Lock()
         self.cond = threading.Condition()
         self.open = True
         self.beat_on = beat
         self.record_sets = {}
-        raw = socket.create_connection(("127.0.0.1", port), 5)
+        raw = socket.create_connection(("127.0.0.1", port), 5, (source, 0))
         raw.settimeout(20)
         self.sock = tls_context(pki, name).wrap_socket(raw)
         self.sock.setblocking(False)

@@ -2,6 +2,7 @@
 """A node gets its certificate by a token, renews it, and loses it; strangers
 get nothing; agents leave a collector whose certificate was revoked. Agents are
 real ones where they enrol and renew."""
+import hashlib
 import json
 import os
 import re
@@ -21,14 +22,16 @@ from collector import BUILD, Collector, poll  # noqa: E402
 from hostile import connect, expect_closed  # noqa: E402
 
 SNI = "enroll.coalmine.invalid"
+MUNGED = shutil.which("munged", path=os.environ["PATH"] + ":/usr/sbin")
 
 
 class Stranger(Agent):
     """A connection that shows no certificate and asks to enrol."""
 
-    def __init__(self, c, name="x1"):
+    def __init__(self, c, name="x1", source="127.0.0.1"):
         self.sni = SNI
-        super().__init__(c.pki, None, c.port, hello=False, beat=False)
+        super().__init__(c.pki, None, c.port, hello=False, beat=False,
+                         source=source)
         self.name = name
 
 
@@ -361,6 +364,143 @@ def everything(folder):
     return found
 
 
+class Munged:
+    """A host's daemon of munge; those of one KEY are a realm."""
+
+    def __init__(self, folder, name, key):
+        self.dir = f"{folder}/munge-{name}"
+        os.mkdir(self.dir, 0o755)
+        self.socket = self.dir + "/socket"
+        with open(self.dir + "/key", "wb") as f:
+            os.fchmod(f.fileno(), 0o600)
+            f.write(key * 32)
+        self.proc = subprocess.Popen(
+            [MUNGED, "--foreground", "--force", "--origin=127.0.0.1"]
+            + [f"--{what}={self.dir}/{what.split('-')[0]}" for what in
+               ("key-file", "socket", "pid-file", "log-file", "seed-file")],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        poll("munged", 20, lambda: os.path.exists(self.socket))
+
+    def write(self, text):
+        return subprocess.run(
+            ["munge", "-S", self.socket], check=True, input=text.encode(),
+            stdout=subprocess.PIPE).stdout.decode().strip()
+
+    def kill(self):
+        self.proc.kill()
+        self.proc.wait()
+
+
+def digests(c, req):
+    """Of the key of a request, and of the authority."""
+    key = subprocess.run(["openssl", "req", "-pubkey", "-noout"], check=True,
+                         input=req.encode(), stdout=subprocess.PIPE).stdout
+    with open(c.pki + "/ca.pem") as f:
+        root = f.read()
+    return (hashlib.sha256(ssl.PEM_cert_to_DER_cert(
+        key.decode().replace("PUBLIC KEY", "CERTIFICATE"))).hexdigest(),
+            hashlib.sha256(ssl.PEM_cert_to_DER_cert(root)).hexdigest())
+
+
+def munge_node(c, name, munged, **more):
+    return Node(c, name, **{
+        "agent.enroll": "munge", "agent.munge_socket": munged.socket,
+        "agent.munge_users": str(os.getuid()), **more})
+
+
+def test_munge(c, here, there, stranger):
+    """Collector and nodes have no secret but the realm's."""
+    me = str(os.getuid())
+    n = munge_node(c, "localhost", there)
+    poll(f"localhost enrols: {n.read_log()}", 30, lambda: is_up(c, "localhost"))
+    with open(c.pki + "/ca.pem") as f:
+        assert n.file("ca.pem") == f.read()
+    poll("it is told", 20,
+         lambda: any("by munge" in e for e in events(c)))
+    n.kill()
+    poll("it is gone", 30, lambda: not is_up(c, "localhost"))
+    shutil.rmtree(n.dir)
+
+    # a host that is not of the realm
+    n = munge_node(c, "localhost", stranger)
+    n.says("refused: munge: Invalid credential")
+    n.kill()
+    shutil.rmtree(n.dir)
+    # a name that nobody has
+    n = munge_node(c, "no-such-host-of-ours", there)
+    n.says("has no address")
+    n.kill()
+    # whoever shows a certificate of his own, and is no collector of the realm
+    n = munge_node(c, "localhost", there, **{"agent.munge_users": "54321"})
+    n.says(f"munge: written by user {me}, believed are 54321")
+    for name in ("ca.pem", "a.pem", "a.key"):
+        assert not os.path.exists(f"{n.dir}/{name}"), name
+    n.kill()
+
+    # what one credential says is of no use for a key, authority or name more
+    req = request("localhost")
+    key, root = digests(c, req)
+    good = f"coalmine-agent1 localhost {key} {root}"
+    for text in (good.replace(key, "0" * 64), good.replace(root, "0" * 64),
+                 good.replace("localhost", "n1"),
+                 good.replace("agent", "collector"), good + "0", ""):
+        refused(c, "written for another", node="localhost", request=req,
+                munge=there.write(text))
+    refused(c, "munge: ", node="localhost", request=req, munge="x")
+    # the name of another host
+    s = Stranger(c, source="127.0.0.2")
+    s.send("enroll", node="localhost", request=req, munge=there.write(good))
+    assert "localhost has the address 127.0.0.1, and this is 127.0.0.2" in \
+        s.wait("refuse")["text"], s.log
+    once = there.write(good)
+    s = Stranger(c)
+    s.send("enroll", node="localhost", request=req, munge=once)
+    poll("an answer", 20, lambda: s.log)
+    answer = s.log[0]
+    assert "munge" in answer, answer
+    said = subprocess.run(["unmunge", "-S", there.socket, "-m", "/dev/null"],
+                          input=answer["munge"].encode(), check=True,
+                          stdout=subprocess.PIPE).stdout.decode().strip()
+    assert said == good.replace("agent", "collector"), said
+    refused(c, "munge: Replayed credential", node="localhost", request=req,
+            munge=once)
+    assert here.proc.poll() is None
+
+
+def play_munge():
+    if MUNGED is None:
+        print("no munged: enrolment by its credentials is left out")
+        return
+    with Collector(collector__silence="2s") as c:
+        realm = [Munged(c.dir, name, key) for name, key in
+                 (("here", b"k"), ("there", b"k"), ("strange", b"s"))]
+        try:
+            c.ctl("pki", "enroller", c.pki)
+            c.options.update({
+                "enroll.ca": c.pki + "/enroll.pem",
+                "enroll.key": c.pki + "/enroll.key",
+                "enroll.munge_users": "54321",
+                "enroll.munge_socket": realm[0].socket})
+            c.start()
+            n = munge_node(c, "localhost", realm[1])
+            n.says(f"munge: written by user {os.getuid()}, believed are 54321")
+            n.kill()
+            shutil.rmtree(n.dir)
+            c.stop()
+            c.options["enroll.munge_users"] = f"54321, {os.getuid()}"
+            c.start()
+            test_munge(c, *realm)
+            c.stop()
+            del c.options["enroll.munge_users"]
+            c.start()
+            refused(c, "takes no credentials of munge", node="localhost",
+                    request="", munge="x")
+            c.stop()
+        finally:
+            for m in realm:
+                m.kill()
+
+
 def test_init(text):
     """coalctl init on a machine that has only a configuration, TEXT: the
     collector starts with what it makes, and a node enrols with the line that
@@ -436,6 +576,7 @@ def main():
     try:
         play()
         test_off()
+        play_munge()
         with open(HERE + "/../../../etc/coalmined.conf") as f:
             shipped = f.read()
         listen = "listen = 0.0.0.0:17700"
