@@ -64,25 +64,49 @@ make_root() {
 	    rm -f "$to/etc/hostname" || fail "$base cannot be unpacked"
 }
 
-# ---- a root that is booted: $root, with systemd as init ----
+# ---- roots that are booted, with systemd as init ----
 
-# The end of this script is its end.
+booted=() groups=()
+
+shut_down() {
+	kill -KILL "${booted[@]}"
+	wait "${booted[@]}"
+	sleep 1
+	find "${groups[@]}" -depth -type d -exec rmdir {} +
+} 2>/dev/null
+
+# boot ROOT NAME [OPTION...]: $init is its init, which inside and ok enter. The
+# end of this script is its end. Each has a control group of its own, without
+# which systemd as init would take two for one.
 boot() {
-	local i
-	systemd-nspawn --quiet --directory="$root" --machine=node1 --register=no \
-	    --keep-unit --private-network --link-journal=no --boot \
-	    </dev/null >"$work/boot.log" 2>&1 &
+	local at group=() i root=$1 name=$2
+	shift 2
+	for at in $(findmnt -rn -t cgroup2 -o TARGET) \
+	    $(findmnt -rn -t cgroup -O name=systemd -o TARGET); do
+		group+=("$at/coalmine-$(stat -Lc %i /proc/self/ns/pid)-$$-$name")
+	done
+	mkdir -p "${group[@]}" && groups+=("${group[@]}")
+	(
+		for at in "${group[@]}"; do
+			echo $BASHPID >"$at/cgroup.procs"
+		done
+		exec systemd-nspawn --quiet --directory="$root" \
+		    --machine="$name" --register=no --keep-unit \
+		    --link-journal=no "$@" --boot </dev/null
+	) >"$work/boot-$name.log" 2>&1 &
 	nspawn=$!
-	trap 'kill -KILL "$init" "$nspawn" 2>/dev/null' EXIT
+	booted+=("$nspawn")
+	trap shut_down EXIT
 	for ((i = 0; i < 600; i++)); do
 		sleep 0.1
 		init=$(cat "/proc/$nspawn/task/$nspawn/children" 2>/dev/null)
 		init=${init%% *}
 		[ -n "$init" ] || continue
-		inside test -S /run/systemd/private 2>/dev/null && return
+		inside test -S /run/systemd/private 2>/dev/null &&
+		    booted+=("$init") && return
 		kill -0 "$nspawn" 2>/dev/null || break
 	done
-	tail -n 20 "$work/boot.log"
+	tail -n 20 "$work/boot-$name.log"
 	echo "skipped: systemd-nspawn cannot boot a root here"
 	exit 77
 }

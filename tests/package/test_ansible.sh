@@ -31,7 +31,7 @@ cat >"$root/mnt/site.yml" <<'END'
       coalmine_collector_address: 127.0.0.1
       coalmine_mpis: [openmpi]
 END
-boot
+boot "$root" node1 --private-network
 ok "network" ip link set lo up
 out=$(play) || fail "the play failed
 $out"

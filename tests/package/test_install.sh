@@ -128,7 +128,7 @@ done
 make_older || fail "no older packages"
 make_root "$root"
 say "root made: $(du -sm "$root" | cut -f 1) MB"
-boot
+boot "$root" node1 --private-network
 say "booted: $(inside systemctl --version | head -n 1)"
 files >"$work/files.before"
 install_packages "$work"/older/*.deb
