@@ -92,11 +92,15 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 	size_t count = roster_count(d->roster);
 	struct confirm_node *list = xcalloc(count + 1, sizeof(*list));
 	size_t outlier = SIZE_MAX;
+	/* Of a node's own leaf too, which may be slow as well. */
+	uint32_t own = k->kind == JUDGE_LEAF
+	    ? k->index
+	    : diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct node *n = roster_by_id(d->roster, i);
 		uint32_t leaf = diagnosis_leaf(d, n->leaf);
-		int home = k->kind == JUDGE_LEAF && leaf == k->index;
+		int home = own != SCORE_NO_LEAF && leaf == own;
 		int fine = roster_is_up(n) &&
 		    diagnosis_of_node(d, n) == VERDICT_OK &&
 		    !diagnosis_node(d, n)->link_busy &&

@@ -262,9 +262,9 @@ decide(int known, int near, int far, int mates, int uplink)
 	if (near == -1 || (far != 1 && mates != 1))
 		return CONFIRM_UNCLEAR; /* it or its leaf; or only a path */
 	if (near == 1) /* of a leaf of two no third one says more */
-		return mates == 1 || (mates == -1 && uplink == 1) ? CONFIRM_LEAF
-		    : uplink == 1 ? CONFIRM_UNCLEAR
-				  : CONFIRM_NODE;
+		return mates == 1 || (mates == -1 && uplink == 1)
+		    ? CONFIRM_LEAF
+		    : CONFIRM_NODE; /* and its uplink may be slow too */
 	return uplink == 1 ? CONFIRM_LINK : CONFIRM_UNCLEAR;
 }
 
