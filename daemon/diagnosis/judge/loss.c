@@ -25,6 +25,7 @@
 #define LEAF_TIMES    3    /* p0, what is looked for at least */
 #define LEAF_BUSY_MAX 0.25 /* of its nodes */
 #define LEAF_ONE_MAX  0.6  /* of what it loses, by one node */
+#define LEAF_LEAD_MAX 0.5  /* likewise, to one leaf more than to all others */
 
 struct step {
 	double up, down, limit;
@@ -147,22 +148,34 @@ is_uplink(const struct loss_watch *w, const struct loss_node *nodes,
 
 /* ---- leaves ---- */
 
-/* Of the leaf's nodes that are neither bad themselves nor busy. */
+/* Of the leaf's nodes that are neither bad themselves nor busy; to_whom: NULL,
+ * or what is to know which leaves they lose to. */
 static uint32_t
 lost_across(const struct loss_watch *w, const struct loss_node *nodes,
-    const struct loss_pair *pairs, size_t count, uint32_t leaf)
+    const struct loss_pair *pairs, size_t count, uint32_t leaf,
+    struct loss_leaf *to_whom)
 {
 	uint32_t lost = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct loss_node *a = &nodes[pairs[i].a];
 		const struct loss_node *b = &nodes[pairs[i].b];
+		uint32_t other = a->leaf == leaf ? b->leaf : a->leaf;
 
-		if ((a->leaf == leaf) != (b->leaf == leaf) && !a->busy &&
-		    !b->busy && !w->sums[a->place].raised &&
-		    !w->sums[b->place].raised)
-			lost += pairs[i].lost < LOSS_PAIR_MAX ? pairs[i].lost
-							      : LOSS_PAIR_MAX;
+		if ((a->leaf == leaf) == (b->leaf == leaf) || a->busy ||
+		    b->busy || w->sums[a->place].raised ||
+		    w->sums[b->place].raised)
+			continue;
+		for (uint32_t k = 0; k < pairs[i].lost && k < LOSS_PAIR_MAX;
+		     k++) {
+			lost++;
+			if (to_whom == NULL)
+				continue;
+			if (to_whom->lead == 0)
+				to_whom->with = other;
+			to_whom->lead += to_whom->with == other ? 1
+								: UINT32_MAX;
+		}
 	}
 	return lost;
 }
@@ -254,7 +267,8 @@ hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
 		for (uint32_t i = 0; i < w->leaf_count; i++) {
 			double x = w->leaves[i].sum +
 			    step->leaf_up *
-				lost_across(w, nodes, pairs, pair_count, i);
+				lost_across(w, nodes, pairs, pair_count, i,
+				    NULL);
 
 			if (of[i].nodes > 0 && !of[i].done && x > most &&
 			    of[i].busy <= LEAF_BUSY_MAX * of[i].nodes) {
@@ -267,9 +281,10 @@ hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
 		of[worst].done = 1;
 		l = &w->leaves[worst];
 		add_leaf(l, step, limit,
-		    lost_across(w, nodes, pairs, pair_count, worst),
+		    lost_across(w, nodes, pairs, pair_count, worst, l),
 		    of[worst].sent);
 		if (!l->raised && l->sum > limit && l->epochs >= 2 &&
+		    l->lead <= LEAF_LEAD_MAX * (double)l->lost &&
 		    is_spread(w, nodes, count, worst, l))
 			raise_leaf(w, l);
 		for (size_t i = 0; i < pair_count; i++)

@@ -13,9 +13,11 @@
  * Of each leaf likewise what its nodes lose to other leaves, together: one
  * uplink of several that loses one in a thousand costs each node next to
  * nothing. A leaf is raised where several of its nodes lose and none of them
- * most of it, in two epochs or more; what is lost on paths to it counts for
- * nobody else. Of two leaves neither is told from the other, and one with many
- * nodes that are busy with jobs is not looked at, for these fill its uplinks.
+ * most of it, in two epochs or more, and not to one other leaf only, for then
+ * it is that one, or the way between them; what is lost on paths to it counts
+ * for nobody else. Of two leaves neither is told from the other, and one with
+ * many nodes that are busy with jobs is not looked at, for these fill its
+ * uplinks.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_LOSS_H
 #define DAEMON_DIAGNOSIS_JUDGE_LOSS_H
@@ -44,6 +46,9 @@ struct loss_leaf {
 	uint32_t epochs;     /* likewise, those in which it lost */
 	uint32_t clean;      /* since then */
 	uint32_t nodes, losing;
+	/* The leaf that it loses most to, and by how much more than to all
+	 * others together (Boyer and Moore 1981). */
+	uint32_t with, lead;
 	uint8_t raised;
 };
 struct loss_watch {

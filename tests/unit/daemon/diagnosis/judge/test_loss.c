@@ -180,6 +180,36 @@ test_uplink(void **state)
 	assert_int_equal(others, 0);
 }
 
+/* Three leaves of three nodes: losses between two of them are neither's, and do
+ * not make the wrong one guilty once one loses to all. */
+static void
+test_between(void **state)
+{
+	struct loss_watch w = { 0 };
+
+	(void)state;
+	for (int e = 0; e < 20; e++) {
+		struct loss_node nodes[9];
+		struct loss_pair pairs[8];
+		size_t count = 0;
+
+		for (uint32_t i = 0; i < 9; i++)
+			nodes[i] = (struct loss_node){ i, i / 3, 480, 0 };
+		for (uint32_t i = 0; i < 3; i++) {
+			pairs[count++] = (struct loss_pair){ i, 3 + i, 2 };
+			if (e >= 6) /* and then to the third one */
+				pairs[count++] = (struct loss_pair){ 3 + i,
+					6 + i, 2 };
+		}
+		loss_round(&w, 1, nodes, 9, pairs, count);
+		assert_null(loss_leaf_raised(&w, 0));
+		assert_null(loss_leaf_raised(&w, 2));
+		assert_true(e > 5 || loss_leaf_raised(&w, 1) == NULL);
+	}
+	assert_non_null(loss_leaf_raised(&w, 1));
+	loss_clear(&w);
+}
+
 /* A day beside a node that loses 5 %, and above a leaf whose uplink does. */
 static void
 test_innocent(void **state)
@@ -214,6 +244,7 @@ main(void)
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_little),
 		cmocka_unit_test(test_uplink),
+		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_innocent),
 	};
 
