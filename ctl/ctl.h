@@ -289,7 +289,7 @@ struct bisect;
 /* n >= 1; neighbours in their order are split as late as can be. */
 struct bisect *bisect_new(const struct bisect_options *o, size_t n);
 void bisect_free(struct bisect *b);
-/* Something else speaks against that one: after the first round. */
+/* Something else speaks against that one: once all were measured together. */
 void bisect_hint(struct bisect *b, size_t member);
 /* How many groups, that have no member in common, are to be measured now; 0:
  * all is said. *ret is good until the next call. */

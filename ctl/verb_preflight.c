@@ -43,7 +43,7 @@ struct flight {
 	json_t *away;
 	struct bisect_options options;
 	struct bisect *b;
-	json_t *typical; /* of each test: {median scatter}, by round 1 */
+	json_t *typical; /* of each test: {median scatter} of the whole */
 	json_t *groups;  /* what was measured */
 };
 
@@ -204,11 +204,11 @@ worse(const struct flight *f, double effect, double spread, double *ret_effect,
 	}
 }
 
-/* Each node's pairs, against the typical node of the whole job in the first
- * round, which also says who is looked at first. */
+/* Each node's pairs, against the typical node of the whole job when that was
+ * measured first, which also says who is looked at first. */
 static void
-judge_pairs(struct flight *f, const json_t *record, double *ret_effect,
-    double *ret_spread)
+judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
+    double *ret_effect, double *ret_spread)
 {
 	const char *test = member_text(record, "test"), *name;
 	int rate = strcmp(member_text(record, "unit"), "B/s") == 0;
@@ -216,6 +216,7 @@ judge_pairs(struct flight *f, const json_t *record, double *ret_effect,
 	double *x = xcalloc(2 * json_array_size(rows) + 1, sizeof(*x)), *sorted;
 	double median, spread;
 	size_t i, n = 0;
+	int is_first;
 
 	/* Nobody knows by whom; there may be a number without it. */
 	if (strcmp(member_text(record, "cause"),
@@ -230,7 +231,8 @@ judge_pairs(struct flight *f, const json_t *record, double *ret_effect,
 			sorted[n++] = x[k];
 	typical = json_object_get(f->typical, test);
 	/* Of two, neither is the other's measure. */
-	if (typical == NULL && bisect_rounds(f->b) == 1 && n > 2) {
+	is_first = typical == NULL && g->count == f->nodes.count && n > 2;
+	if (is_first) {
 		median = robust_median(sorted, n);
 		spread = fmax(SCATTER_MIN, robust_mad(sorted, n, median)) *
 		    robust_normal_quantile(1 - CHANCE / (double)n) /
@@ -249,8 +251,8 @@ judge_pairs(struct flight *f, const json_t *record, double *ret_effect,
 			continue;
 		worse(f, effect, spread, ret_effect, ret_spread);
 		name = member_text(row, "node");
-		for (size_t k = 0; bisect_rounds(f->b) == 1 &&
-		     effect > bisect_least(&f->options, spread) &&
+		for (size_t k = 0;
+		     is_first && effect > bisect_least(&f->options, spread) &&
 		     k < f->nodes.count;
 		     k++)
 			if (strcmp(f->nodes.names[k], name) == 0)
@@ -315,7 +317,7 @@ group_judge(struct flight *f, size_t index, const struct group_run *g,
 			return rc;
 		json_array_foreach (records, i, record)
 			if (records_is(record, "canary", NULL))
-				judge_pairs(f, record, &effect, &spread);
+				judge_pairs(f, g, record, &effect, &spread);
 			else if (records_is(record, "speedup", "collective"))
 				judge_collective(f, g, record, &effect,
 				    &spread);
@@ -340,7 +342,7 @@ round_run(struct flight *f, const struct bisect_group *groups, size_t count)
 	struct group_run *list = xcalloc(count, sizeof(*list));
 	size_t left = 0;
 	json_t *run, *answer;
-	int rc = 0;
+	int rc = 0, is_away = 0;
 
 	for (; rc == 0 && left < count; left++)
 		rc = group_order(f, &groups[left], &list[left]);
@@ -361,10 +363,13 @@ round_run(struct flight *f, const struct bisect_group *groups, size_t count)
 		}
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (list[i].run != NULL && !list[i].ended &&
-		    ctl_post(f->c, "runs/*/cancel", list[i].run, NULL,
-			&answer) == 0)
-			json_decref(answer);
+		/* A collector that is away is not waited for again. */
+		if (list[i].run != NULL && !list[i].ended && !is_away) {
+			is_away = ctl_post(f->c, "runs/*/cancel", list[i].run,
+				      NULL, &answer) != 0;
+			if (!is_away)
+				json_decref(answer);
+		}
 		free(list[i].run);
 		free(list[i].list);
 	}

@@ -140,6 +140,11 @@ def main():
         job = json.loads(coalctl(c, "job", "show", "7", "--json"))
         job = job[0] if isinstance(job, list) else job
         assert job["exposed_node_s"] == 120, job
+        text = coalctl(c, "epilog", "7")
+        assert text.startswith("job 7: 2 nodes for ") and \
+            text.count("\n") == 1 and "; used: " in text, text
+        text = coalctl(c, "advice")
+        assert "In the last 7d a part of 0 jobs" in text, text
         assert "after" in coalctl(c, "job", "show", "8_1")
         assert "7" in coalctl(c, "job", "worst")
         assert "there is no such job" in coalctl(c, "job", "show", "77",
