@@ -47,6 +47,10 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "As it was so long ago: 90m, 12h, 7d." },
 	[OPT_BYTES] = { "bytes", 0, "SIZE", 0,
 	    "Data of a collective, as 64M; 1G by default." },
+	[OPT_BY] = { "by", 0, "WHAT", 0,
+	    "A statement for each name, for each job, or for each name and "
+	    "week.",
+	    "name|job|week" },
 	[OPT_CAMPAIGN] = { "campaign", 'c', "NAME", 0,
 	    "Only those of this campaign." },
 	[OPT_FAIL_ON] = { "fail-on", 0, "VERDICT", 0,

@@ -483,12 +483,16 @@ static void
 print_cost(const json_t *o)
 {
 	const json_t *rivals = json_object_get(o, "rivals");
+	const json_t *job = json_object_get(o, "job");
+	char from[PRINT_BYTES], to[PRINT_BYTES];
 	const char *rival, *comma = "";
 	json_t *unused;
 
-	printf("%-6s  jobs called %s: ",
-	    member_bool(o, "blamed") ? "costs" : "-",
-	    print_member(o, "name", "-"));
+	print_time(o, "from_unix_ns", from);
+	print_time(o, "to_unix_ns", to);
+	printf("%-6s  %s%s%s: ", member_bool(o, "blamed") ? "costs" : "-",
+	    job != NULL ? print_member(o, "job", "-") : "jobs called ",
+	    job != NULL ? ", called " : "", print_member(o, "name", "-"));
 	if (json_object_get(o, "lo") != NULL)
 		printf("those beside them took %+.1f %% (%+.1f to %+.1f) in %s",
 		    100 * member_number(o, "cost"),
@@ -497,9 +501,9 @@ print_cost(const json_t *o)
 	else
 		printf("nothing can be said yet in %s",
 		    print_member(o, "test", "?"));
-	printf("; %" JSON_INTEGER_FORMAT " jobs, %" JSON_INTEGER_FORMAT
-	       " steps, %.1f node-hours beside them\n",
-	    member_int(o, "jobs"), member_int(o, "steps"),
+	printf(";\n        %" JSON_INTEGER_FORMAT " jobs, %" JSON_INTEGER_FORMAT
+	       " steps from %s to %s, %.1f node-hours beside them\n",
+	    member_int(o, "jobs"), member_int(o, "steps"), from, to,
 	    member_number(o, "beside_node_s") / 3600);
 	printf("        random moments: %" JSON_INTEGER_FORMAT
 	       "; false blame in %" JSON_INTEGER_FORMAT
@@ -534,7 +538,8 @@ job_cost(struct ctl *c)
 
 	if (rc == 0)
 		rc = ctl_list(c, &list, "jobs/costs", "from_unix_ns", from,
-		    "name", c->args[0], NULL);
+		    "name", c->args[0], "by", opts_value(&c->opts, OPT_BY),
+		    NULL);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
@@ -775,12 +780,15 @@ const struct verb verbs_job[] = {
 	    "minutes to 6 hours. Each time that it began, of a job that was "
 	    "requeued, and each part of an array stand for themselves.",
 	    job_show },
-	{ "job", "cost", "[NAME]", 0, 1, "json since", "",
+	{ "job", "cost", "[NAME]", 0, 1, "json since by", "",
 	    "Say what jobs of a name cost those beside them.",
 	    "Canaries that share uplinks with a job are compared with those "
 	    "that do not, after its traffic begins or ends with before, over "
 	    "all jobs of a name. The same at random moments says what is "
-	    "chance; costs stands before a name that is blamed.",
+	    "chance; costs stands before a name that is blamed. --by week has "
+	    "a "
+	    "statement for each week, which begins on Monday, --by job one for "
+	    "each job.",
 	    job_cost },
 	{ "job", "worst", "", 0, 0, "json limit since where sort", "",
 	    "List jobs of which a part was slow for the longest, times nodes.",

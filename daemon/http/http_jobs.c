@@ -23,6 +23,8 @@
 #define WORST_NS    (7 * 86400 * (int64_t)CLK_NS_PER_S)
 #define WORST_OF    10000
 #define WORST_SHOWN 20
+#define COSTS_PAGE  2000 /* rows that the loop takes at a time */
+#define COSTS_NS    (10 * CLK_NS_PER_S / 1000)
 
 /* What is asked in turn; jobs come first and say of when the others are. */
 enum {
@@ -268,16 +270,60 @@ http_get_worst(struct http *h, struct http_request *req, const char *part)
 		question_start(h, req, 1, args);
 }
 
-static void
-costs_cb(int status, json_t *result, void *arg)
-{
-	struct http_request *req = arg;
+/* Rows are read page by page, and then statements made: the loop has its turn
+ * between all of them. */
+struct costs_question {
+	struct http *h;
+	struct http_request *req;
+	json_t *args;
+	struct job_costs *costs;
+};
 
-	if (status < 0)
-		http_fail_errno(req, status, NULL);
+static void
+costs_free(struct costs_question *q)
+{
+	job_costs_free(q->costs);
+	json_decref(q->args);
+	free(q);
+}
+
+static void
+costs_cb(int status, json_t *rows, void *arg)
+{
+	struct costs_question *q = arg;
+	size_t count = json_array_size(rows);
+	const json_t *last = json_array_get(rows, count - 1);
+	uint64_t began_ns = clk_ns();
+	int more = 1;
+
+	if (http_gone(q->req)) {
+		http_drop(q->req);
+		more = 0;
+	} else if (status < 0) {
+		http_fail_errno(q->req, status, NULL);
+		more = 0;
+	} else if (count > 0) {
+		job_costs_add(q->costs, rows);
+		json_object_set(q->args, "from_unix_ns",
+		    json_object_get(last, "at_unix_ns"));
+		json_object_set(q->args, "after_job",
+		    json_object_get(last, "job"));
+		json_object_set(q->args, "after_test",
+		    json_object_get(last, "test"));
+	} else {
+		/* All are here; what is asked again has no answer, but the
+		 * loop has had its turn. */
+		while (more && clk_ns() - began_ns < COSTS_NS)
+			more = job_costs_next(q->costs);
+		if (!more)
+			http_reply_json(q->req, 200, job_costs_told(q->costs));
+	}
+	json_decref(rows);
+	if (more)
+		store_ask_for(q->h->store, STORE_OCCASIONS, q->args, q->req,
+		    costs_cb, q);
 	else
-		http_reply_json(req, 200, job_ledger_statements(result));
-	json_decref(result);
+		costs_free(q);
 }
 
 /* Who costs others what is for operators: a user would learn of others. */
@@ -286,16 +332,30 @@ http_get_costs(struct http *h, struct http_request *req, const char *part)
 {
 	static const char *const names[] = { "#from_unix_ns", "#to_unix_ns",
 		"job", "name", NULL };
+	static const char *const bys[] = { [JOB_COSTS_BY_NAME] = "name",
+		[JOB_COSTS_BY_JOB] = "job",
+		[JOB_COSTS_BY_WEEK] = "week" };
+	const char *word = http_param(&req->head, "by");
+	int by = word == NULL ? JOB_COSTS_BY_NAME : (int)STR_FIND(bys, word);
 	json_t *args = json_object();
+	struct costs_question *q;
 
 	(void)part;
-	if (http_args(req, args, names) == 0 && may_see(h, req, args)) {
-		if (json_object_get(args, "owner") != NULL)
-			http_fail(req, 403, "forbidden",
-			    "what jobs cost others is for operators");
-		else
-			store_ask_for(h->store, STORE_OCCASIONS, args, req,
-			    costs_cb, req);
+	if (http_args(req, args, names) < 0 || !may_see(h, req, args)) {
+		json_decref(args);
+		return;
 	}
-	json_decref(args);
+	if (by < 0 || json_object_get(args, "owner") != NULL) {
+		http_fail(req, by < 0 ? 400 : 403,
+		    by < 0 ? "config" : "forbidden",
+		    by < 0 ? "by: allowed is name, job or week"
+			   : "what jobs cost others is for operators");
+		json_decref(args);
+		return;
+	}
+	json_object_set_new(args, "limit", json_integer(COSTS_PAGE));
+	q = xcalloc(1, sizeof(*q));
+	*q = (struct costs_question){ h, req, args,
+		job_costs_new((enum job_costs_by)by) };
+	store_ask_for(h->store, STORE_OCCASIONS, args, req, costs_cb, q);
 }

@@ -4,7 +4,8 @@
  * of the last hours and steps of jobs are in memory; when the time after a step
  * has passed it is looked at once, with some random moments before it, and a
  * row for each test goes to the store. Statements are made of rows when
- * somebody asks.
+ * somebody asks. With 10,000 nodes there is much of it: looks and statements
+ * are made one at a time, and the loop has its turn between them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,11 +29,13 @@
 #define KEPT_SPANS   12 /* looks that fit into what is remembered */
 #define PLACEBOS     4  /* of one step */
 #define TESTS_MAX    32
+#define DAY_NS       (86400 * (int64_t)CLK_NS_PER_S)
 #define SERIES_MAX   100000
 #define SAMPLES_MAX  4000000 /* 128 MB; 10,000 nodes need a quarter */
 #define STEPS_MAX    20000
 #define MESH_TEST    "mesh"
 #define PLACEBO_LATE 2 /* spans before the step: its own look ends there */
+#define LOOKS_NS     (5 * CLK_NS_PER_S / 1000) /* of a tick; and a look more */
 
 /* Whose step it is. */
 struct owner {
@@ -41,6 +44,9 @@ struct owner {
 	uint64_t
 	    beside_jobs; /* at its end: that shared a link, and their time */
 	double beside_node_s;
+	uint32_t tests; /* so many were looked at */
+	json_t *row;    /* that is being made for the next, or NULL */
+	int spans;      /* before it, of its next random moment */
 	int is_looked_at;
 };
 
@@ -87,6 +93,7 @@ owner_free(struct owner *o)
 {
 	free(o->job);
 	free(o->name);
+	json_decref(o->row);
 }
 
 void
@@ -363,7 +370,8 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 	owner = (struct owner){ .job = xstrdup(text),
 		.name = xstrdup(member_text(job, "name")),
 		.start_unix_ns = start_ns };
-	if (sign < 0) {
+	/* On one leaf it is beside nobody. */
+	if (sign < 0 && place.leaf_count > 1) {
 		beside_count(job, running, at_ns, &owner);
 		beside_count(job, ended, at_ns, &owner);
 	}
@@ -386,72 +394,99 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 	w->steps = l->steps;
 }
 
-/* A row for each test that anybody beside it ran; of the mesh even where
- * nobody did. */
-static void
-step_look(struct job_ledger *l, size_t at)
+/* The row of a test, without random moments; NULL: none that anybody beside it
+ * ran. Of the mesh there is one even where nobody did. */
+static json_t *
+row_make(const struct job_ledger *l, size_t at, uint32_t test, int *ret_alone)
 {
 	const struct ledger_step *s = &l->steps[at];
 	const struct owner *o = &l->owners[at];
 	const struct ledger_world *w = &l->world;
+	struct ledger_effect e;
+	int rc = ledger_look(w, test, s, s->at_ns, &e);
+	json_t *row;
 
-	for (uint32_t test = 0; test < l->test_count; test++) {
-		json_t *row, *placebos = json_array();
-		struct ledger_effect e, p;
-		int rc = ledger_look(w, test, s, s->at_ns, &e);
-
-		for (int k = PLACEBO_LATE;
-		     k < KEPT_SPANS && json_array_size(placebos) < PLACEBOS;
-		     k++)
-			if (ledger_look(w, test, s,
-				s->at_ns - k * (w->span_ns + w->guard_ns),
-				&p) == 0)
-				json_array_append_new(placebos,
-				    json_real(p.log_ratio));
-		row = json_pack("{s:s, s:I, s:s, s:s, s:I, s:i, s:I, s:I, s:I, "
-				"s:o, s:I, s:f}",
-		    "job", o->job, "start_unix_ns",
-		    (json_int_t)o->start_unix_ns, "name", o->name, "test",
-		    l->tests[test], "at_unix_ns", (json_int_t)s->at_ns, "sign",
-		    s->sign, "shared", (json_int_t)e.shared, "others",
-		    (json_int_t)e.others, "confounded",
-		    (json_int_t)e.confounded, "placebos", placebos,
-		    "beside_jobs", (json_int_t)o->beside_jobs, "beside_node_s",
-		    o->beside_node_s);
-		if (rc == 0)
-			json_object_set_new(row, "log_ratio",
-			    json_real(e.log_ratio));
-		for (size_t i = 0; e.rival != LEDGER_NONE && i < w->step_count;
-		     i++)
-			if (l->steps[i].job == e.rival)
-				json_object_set_new(row, "rival",
-				    json_string(l->owners[i].name));
-		if (rc == 0 || rc == -EBUSY ||
-		    strcmp(l->tests[test], MESH_TEST) == 0)
-			store_put_occasion(l->store, row);
-		json_decref(row);
-	}
+	*ret_alone = rc == -ENODATA;
+	if (rc == -ENODATA && strcmp(l->tests[test], MESH_TEST) != 0)
+		return NULL;
+	row = json_pack("{s:s, s:I, s:s, s:s, s:I, s:i, s:I, s:I, s:I, s:[], "
+			"s:I, s:f}",
+	    "job", o->job, "start_unix_ns", (json_int_t)o->start_unix_ns,
+	    "name", o->name, "test", l->tests[test], "at_unix_ns",
+	    (json_int_t)s->at_ns, "sign", s->sign, "shared",
+	    (json_int_t)e.shared, "others", (json_int_t)e.others, "confounded",
+	    (json_int_t)e.confounded, "placebos", "beside_jobs",
+	    (json_int_t)o->beside_jobs, "beside_node_s", o->beside_node_s);
+	if (rc == 0)
+		json_object_set_new(row, "log_ratio", json_real(e.log_ratio));
+	for (size_t i = 0; e.rival != LEDGER_NONE && i < w->step_count; i++)
+		if (l->steps[i].job == e.rival)
+			json_object_set_new(row, "rival",
+			    json_string(l->owners[i].name));
+	return row;
 }
 
-/* One look a call: each may take milliseconds. */
+/* One look of a step's: at its own moment, or at a random one before it. The
+ * row is kept when all were. */
+static void
+step_look(struct job_ledger *l, size_t at)
+{
+	const struct ledger_step *s = &l->steps[at];
+	const struct ledger_world *w = &l->world;
+	struct owner *o = &l->owners[at];
+	json_t *placebos = json_object_get(o->row, "placebos");
+	struct ledger_effect e;
+	int is_alone = 0;
+
+	if (o->row == NULL) {
+		o->row = row_make(l, at, o->tests, &is_alone);
+		o->spans = is_alone ? KEPT_SPANS : PLACEBO_LATE;
+	} else if (ledger_look(w, o->tests, s,
+		       s->at_ns - o->spans++ * (w->span_ns + w->guard_ns),
+		       &e) == 0) {
+		json_array_append_new(placebos, json_real(e.log_ratio));
+	}
+	if (o->row != NULL && o->spans < KEPT_SPANS &&
+	    json_array_size(placebos) < PLACEBOS)
+		return;
+	if (o->row != NULL)
+		store_put_occasion(l->store, o->row);
+	json_decref(o->row);
+	o->row = NULL;
+	o->tests++;
+}
+
+/* 1: there was one to make of a step that is due. */
+static int
+look_next(struct job_ledger *l, int64_t due_ns)
+{
+	for (size_t i = 0; i < l->world.step_count; i++) {
+		struct owner *o = &l->owners[i];
+
+		if (o->is_looked_at || l->steps[i].at_ns > due_ns)
+			continue;
+		if (o->tests < l->test_count) {
+			step_look(l, i);
+			return 1;
+		}
+		o->is_looked_at = 1;
+	}
+	return 0;
+}
+
 void
 job_ledger_tick(struct job_ledger *l, int64_t now_ns)
 {
 	struct ledger_world *w = &l->world;
 	int64_t whole_ns = w->span_ns + w->guard_ns;
 	int64_t old_ns = now_ns - KEPT_SPANS * whole_ns;
+	uint64_t began_ns = clk_ns();
 	size_t old;
 
-	for (size_t i = 0; i < w->step_count; i++)
-		if (!l->owners[i].is_looked_at &&
-		    l->steps[i].at_ns + whole_ns + l->late_ns <= now_ns) {
-			l->owners[i].is_looked_at = 1;
-			step_look(l, i);
-			break;
-		}
-	for (old = 0; old < w->sample_count && l->samples[old].at_ns < old_ns;
-	     old++)
+	while (look_next(l, now_ns - whole_ns - l->late_ns) &&
+	    clk_ns() - began_ns < LOOKS_NS)
 		;
+	old = ledger_sample_from(w, old_ns);
 	if (2 * old > w->sample_count) {
 		w->sample_count -= old;
 		memmove(l->samples, l->samples + old,
@@ -474,6 +509,186 @@ job_ledger_tick(struct job_ledger *l, int64_t now_ns)
 
 /* ---- statements ---- */
 
+/* Random moments of a kind and test. */
+struct moments {
+	double *x;
+	size_t count, cap;
+	struct ledger_chance chance;
+};
+
+/* What is said together: a test, and a name, one of its jobs, or its week. */
+struct group {
+	char *name, *test, *job; /* job: or NULL */
+	int64_t week_ns;         /* 0: of all time that is asked about */
+	int64_t from_ns, to_ns;  /* of its steps */
+	size_t moments;          /* which of them */
+	struct ledger_row *rows;
+	size_t count, cap, confounded, alone;
+	json_int_t beside_jobs;
+	double beside_node_s;
+	json_t *rivals; /* names, as a set */
+};
+
+struct job_costs {
+	enum job_costs_by by;
+	json_t *group_ids, *moment_ids; /* by key */
+	struct group *groups;
+	struct moments *moments;
+	size_t group_count, group_cap, moment_count, moment_cap;
+	size_t told; /* so many groups */
+	json_t *blamed, *others;
+};
+
+struct job_costs *
+job_costs_new(enum job_costs_by by)
+{
+	struct job_costs *c = xcalloc(1, sizeof(*c));
+
+	c->by = by;
+	c->group_ids = json_object();
+	c->moment_ids = json_object();
+	c->blamed = json_array();
+	c->others = json_array();
+	return c;
+}
+
+void
+job_costs_free(struct job_costs *c)
+{
+	if (c == NULL)
+		return;
+	for (size_t i = 0; i < c->group_count; i++) {
+		struct group *g = &c->groups[i];
+
+		free(g->name);
+		free(g->test);
+		free(g->job);
+		free(g->rows);
+		json_decref(g->rivals);
+	}
+	for (size_t i = 0; i < c->moment_count; i++)
+		free(c->moments[i].x);
+	free(c->groups);
+	free(c->moments);
+	json_decref(c->group_ids);
+	json_decref(c->moment_ids);
+	json_decref(c->blamed);
+	json_decref(c->others);
+	free(c);
+}
+
+/* The number of a key: at most next, which is a new one's. */
+static size_t
+key_id(json_t *ids, const char *key, size_t next)
+{
+	const json_t *id = json_object_get(ids, key);
+
+	if (id != NULL)
+		return (size_t)json_integer_value(id);
+	json_object_set_new(ids, key, json_integer((json_int_t)next));
+	return next;
+}
+
+static size_t
+moments_id(struct job_costs *c, const json_t *row)
+{
+	char key[400];
+	size_t id;
+
+	snprintf(key, sizeof(key), "%.80s\n%.300s", member_text(row, "test"),
+	    member_text(row, "name"));
+	id = key_id(c->moment_ids, key, c->moment_count);
+	if (id < c->moment_count)
+		return id;
+	if (c->moment_count == c->moment_cap) {
+		c->moment_cap = 2 * c->moment_cap + 16;
+		c->moments = xreallocarray(c->moments, c->moment_cap,
+		    sizeof(*c->moments));
+	}
+	c->moments[c->moment_count++] = (struct moments){ .x = NULL };
+	return id;
+}
+
+static struct group *
+group_of(struct job_costs *c, const json_t *row)
+{
+	size_t moments = moments_id(c, row), id;
+	int64_t at_ns = member_int(row, "at_unix_ns"), week_ns = 0;
+	const char *job = NULL;
+	char key[300];
+
+	/* From Monday on; the first day was a Thursday. */
+	if (c->by == JOB_COSTS_BY_WEEK)
+		week_ns = ((at_ns / DAY_NS + 3) / 7 * 7 - 3) * DAY_NS;
+	if (c->by == JOB_COSTS_BY_JOB)
+		job = member_text(row, "job");
+	snprintf(key, sizeof(key), "%zu %" PRId64 " %.200s", moments, week_ns,
+	    job != NULL ? job : "");
+	id = key_id(c->group_ids, key, c->group_count);
+	if (id < c->group_count)
+		return &c->groups[id];
+	if (c->group_count == c->group_cap) {
+		c->group_cap = 2 * c->group_cap + 16;
+		c->groups = xreallocarray(c->groups, c->group_cap,
+		    sizeof(*c->groups));
+	}
+	c->groups[id] = (struct group){ .name = xstrdup(
+					    member_text(row, "name")),
+		.test = xstrdup(member_text(row, "test")),
+		.job = job != NULL ? xstrdup(job) : NULL,
+		.week_ns = week_ns,
+		.from_ns = at_ns,
+		.moments = moments,
+		.rivals = json_object() };
+	c->group_count++;
+	return &c->groups[id];
+}
+
+void
+job_costs_add(struct job_costs *c, const json_t *rows)
+{
+	json_t *row, *x;
+	size_t i, k;
+
+	json_array_foreach (rows, i, row) {
+		struct group *g = group_of(c, row);
+		struct moments *m = &c->moments[g->moments];
+		double effect = member_number(row, "log_ratio");
+		double beside_s = member_number(row, "beside_node_s");
+
+		if (isfinite(effect)) {
+			if (g->count == g->cap) {
+				g->cap = 2 * g->cap + 8;
+				g->rows = xreallocarray(g->rows, g->cap,
+				    sizeof(*g->rows));
+			}
+			g->rows[g->count++] = (struct ledger_row){
+				job_hash(member_text(row, "job"),
+				    member_int(row, "start_unix_ns")),
+				member_int(row, "sign") < 0 ? -1 : 1, effect
+			};
+		} else if (member_int(row, "confounded") > 0) {
+			g->confounded++;
+		} else {
+			g->alone++;
+		}
+		json_array_foreach (json_object_get(row, "placebos"), k, x) {
+			if (m->count == m->cap) {
+				m->cap = 2 * m->cap + 16;
+				m->x = xreallocarray(m->x, m->cap,
+				    sizeof(*m->x));
+			}
+			m->x[m->count++] = json_number_value(x);
+		}
+		if (json_object_get(row, "rival") != NULL)
+			json_object_set_new(g->rivals,
+			    member_text(row, "rival"), json_true());
+		g->to_ns = member_int(row, "at_unix_ns");
+		g->beside_jobs += member_int(row, "beside_jobs");
+		g->beside_node_s += isfinite(beside_s) ? beside_s : 0;
+	}
+}
+
 static void
 number_put(json_t *o, const char *key, double log_ratio)
 {
@@ -481,82 +696,50 @@ number_put(json_t *o, const char *key, double log_ratio)
 		json_object_set_new(o, key, json_real(expm1(log_ratio)));
 }
 
-/* What rows of one name and test say together. */
-static json_t *
-statement_of(const json_t *rows, size_t families)
+int
+job_costs_next(struct job_costs *c)
 {
-	size_t count = 0, cap = 1, i, k, confounded = 0, alone = 0;
-	double beside_node_s = 0;
-	json_int_t beside_jobs = 0;
-	json_t *rivals = json_object(), *row, *placebo, *o;
+	struct group *g;
+	struct moments *m;
 	struct ledger_pooled p;
-	struct ledger_row *list;
+	json_t *o, *list;
 
-	json_array_foreach (rows, i, row)
-		cap += 1 + json_array_size(json_object_get(row, "placebos"));
-	list = xcalloc(cap, sizeof(*list));
-	json_array_foreach (rows, i, row) {
-		double x = member_number(row, "log_ratio");
-
-		if (isfinite(x))
-			list[count++] = (struct ledger_row){
-				job_hash(member_text(row, "job"),
-				    member_int(row, "start_unix_ns")),
-				member_int(row, "sign") < 0 ? -1 : 1, x
-			};
-		else if (member_int(row, "confounded") > 0)
-			confounded++;
-		else
-			alone++;
-		if (json_object_get(row, "rival") != NULL)
-			json_object_set_new(rivals, member_text(row, "rival"),
-			    json_true());
-		json_array_foreach (json_object_get(row, "placebos"), k,
-		    placebo)
-			list[count++] = (struct ledger_row){ LEDGER_NONE, 1,
-				json_number_value(placebo) };
-		beside_jobs += member_int(row, "beside_jobs");
-		beside_node_s += member_number(row, "beside_node_s");
-	}
-	ledger_pool(list, count, families, 1, &p);
-	free(list);
-	row = json_array_get(rows, 0);
-	o = json_pack("{s:O, s:O, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:b, s:I, "
-		      "s:I, s:o}",
-	    "name", json_object_get(row, "name"), "test",
-	    json_object_get(row, "test"), "jobs", (json_int_t)p.jobs, "steps",
-	    (json_int_t)p.steps, "steps_confounded", (json_int_t)confounded,
-	    "steps_alone", (json_int_t)alone, "beside_jobs", beside_jobs,
-	    "beside_node_s", beside_node_s, "placebos", (json_int_t)p.placebos,
+	if (c->told == c->group_count)
+		return 0;
+	g = &c->groups[c->told++];
+	m = &c->moments[g->moments];
+	if (m->chance.count != m->count)
+		m->chance = ledger_chance_of(m->x, m->count);
+	ledger_pool(g->rows, g->count, &m->chance, c->group_count, &p);
+	o = json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+		      "s:f, s:I, s:b, s:I, s:I, s:O}",
+	    "name", g->name, "test", g->test, "job", g->job, "from_unix_ns",
+	    (json_int_t)g->from_ns, "to_unix_ns", (json_int_t)g->to_ns, "jobs",
+	    (json_int_t)p.jobs, "steps", (json_int_t)p.steps,
+	    "steps_confounded", (json_int_t)g->confounded, "steps_alone",
+	    (json_int_t)g->alone, "beside_jobs", g->beside_jobs,
+	    "beside_node_s", g->beside_node_s, "placebos", (json_int_t)m->count,
 	    "blamed", p.is_blamed, "placebo_sets", (json_int_t)p.sets,
-	    "placebo_sets_blamed", (json_int_t)p.sets_blamed, "rivals", rivals);
+	    "placebo_sets_blamed", (json_int_t)p.sets_blamed, "rivals",
+	    g->rivals);
+	if (g->week_ns != 0)
+		json_object_set_new(o, "week_unix_ns",
+		    json_integer(g->week_ns));
 	number_put(o, "cost", p.log_ratio);
 	number_put(o, "lo", p.lo);
 	number_put(o, "hi", p.hi);
-	return o;
+	list = p.is_blamed ? c->blamed : c->others;
+	if (json_array_size(list) < JOB_COSTS_MAX)
+		json_array_append(list, o);
+	json_decref(o);
+	return 1;
 }
 
 json_t *
-job_ledger_statements(const json_t *rows)
+job_costs_told(struct job_costs *c)
 {
-	json_t *groups = json_object(), *list = json_array(), *row, *group;
-	char key[400];
-	const char *at;
-	size_t i;
-
-	json_array_foreach (rows, i, row) {
-		snprintf(key, sizeof(key), "%.80s\n%.300s",
-		    member_text(row, "test"), member_text(row, "name"));
-		group = json_object_get(groups, key);
-		if (group == NULL) {
-			group = json_array();
-			json_object_set_new(groups, key, group);
-		}
-		json_array_append(group, row);
-	}
-	json_object_foreach (groups, at, group)
-		json_array_append_new(list,
-		    statement_of(group, json_object_size(groups)));
-	json_decref(groups);
-	return list;
+	json_array_extend(c->blamed, c->others);
+	while (json_array_size(c->blamed) > JOB_COSTS_MAX)
+		json_array_remove(c->blamed, json_array_size(c->blamed) - 1);
+	return json_incref(c->blamed);
 }

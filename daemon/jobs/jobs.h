@@ -61,9 +61,19 @@ json_t *job_worst(const json_t *jobs, const struct job_around *around);
 
 /* ---- job_ledger.c: what jobs cost those beside them (daemon/ledger) ---- */
 
-/* Statements, of each name and test of rows of STORE_OCCASIONS: [{name test
- * jobs steps cost lo hi blamed ...}]. */
-json_t *job_ledger_statements(const json_t *rows);
+/* Statements out of rows of STORE_OCCASIONS, one for each test and each name,
+ * or job of it, or week of it: [{name test jobs steps cost lo hi blamed ...}],
+ * first who is blamed. Rows come in any number of calls, the oldest first;
+ * then each call of job_costs_next makes a statement, while it is 1: a few
+ * milliseconds at most. */
+enum job_costs_by { JOB_COSTS_BY_NAME, JOB_COSTS_BY_JOB, JOB_COSTS_BY_WEEK };
+#define JOB_COSTS_MAX 1000 /* statements that are told */
+struct job_costs;
+struct job_costs *job_costs_new(enum job_costs_by by);
+void job_costs_free(struct job_costs *c); /* NULL is allowed */
+void job_costs_add(struct job_costs *c, const json_t *rows);
+int job_costs_next(struct job_costs *c);
+json_t *job_costs_told(struct job_costs *c);
 
 /* ---- jobs.c ---- */
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/robust.h"
 #include "common/xalloc.h"
 
 static int
@@ -43,16 +44,17 @@ ledger_shares(const struct ledger_place *a, const struct ledger_place *b)
 	    meets(a->leaves, a->leaf_count, b->leaves, b->leaf_count);
 }
 
-enum side { SIDE_NONE, SIDE_SHARED, SIDE_OTHER };
+/* SIDE_NEW: not asked yet in this look. */
+enum side { SIDE_NEW, SIDE_NONE, SIDE_SHARED, SIDE_OTHER };
 
 /* What is looked at: the time around a moment, and who is on which side. */
 struct look {
 	const struct ledger_world *w;
 	const struct ledger_step *of;
 	int64_t at_ns, from_ns, to_ns;
-	enum side *sides;      /* of series */
+	char *sides;           /* enum side, of series */
 	uint32_t *leaf_rivals; /* the job of a step there, or LEDGER_NONE */
-	char *node_rivals;
+	char *nodes_out;       /* the job's own, and those of rivals */
 };
 
 /* The first of the steps that is not before. */
@@ -65,6 +67,22 @@ step_from(const struct ledger_world *w, int64_t at_ns)
 		size_t mid = lo + (hi - lo) / 2;
 
 		if (w->steps[mid].at_ns < at_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+size_t
+ledger_sample_from(const struct ledger_world *w, int64_t at_ns)
+{
+	size_t lo = 0, hi = w->sample_count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (w->samples[mid].at_ns < at_ns)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -104,9 +122,12 @@ static void
 rivals_find(struct look *l)
 {
 	const struct ledger_world *w = l->w;
+	const struct ledger_place *own = &l->of->place;
 
 	for (size_t i = 0; i < w->leaf_count; i++)
 		l->leaf_rivals[i] = LEDGER_NONE;
+	for (size_t k = 0; k < own->node_count; k++)
+		l->nodes_out[own->nodes[k]] = 1;
 	for (size_t i = step_from(w, l->from_ns);
 	     i < w->step_count && w->steps[i].at_ns < l->to_ns; i++) {
 		const struct ledger_place *p = &w->steps[i].place;
@@ -116,24 +137,20 @@ rivals_find(struct look *l)
 		for (size_t k = 0; p->leaf_count > 1 && k < p->leaf_count; k++)
 			l->leaf_rivals[p->leaves[k]] = w->steps[i].job;
 		for (size_t k = 0; k < p->node_count; k++)
-			l->node_rivals[p->nodes[k]] = 1;
+			l->nodes_out[p->nodes[k]] = 1;
 	}
 }
 
 /* On which side a series is; on none when another job's step touches it. */
 static enum side
-side_of(const struct look *l, const struct ledger_series *x,
+side_of(const struct look *l, const struct ledger_place *p,
     struct ledger_effect *e)
 {
-	const struct ledger_place *p = &x->place;
 	int shares = ledger_shares(p, &l->of->place);
 	uint32_t rival = LEDGER_NONE;
 
-	if (meets(p->nodes, p->node_count, l->of->place.nodes,
-		l->of->place.node_count))
-		return SIDE_NONE;
 	for (size_t i = 0; i < p->node_count; i++)
-		if (l->node_rivals[p->nodes[i]])
+		if (l->nodes_out[p->nodes[i]])
 			return SIDE_NONE;
 	for (size_t i = 0; p->leaf_count > 1 && i < p->leaf_count; i++)
 		if (l->leaf_rivals[p->leaves[i]] != LEDGER_NONE)
@@ -147,77 +164,60 @@ side_of(const struct look *l, const struct ledger_series *x,
 				    : SIDE_OTHER;
 }
 
-/* A sample counts where neither of its nodes is the job's or a rival's. */
-static int
-node_counts(const struct look *l, uint32_t node)
-{
-	const struct ledger_place *job = &l->of->place;
-
-	return node == LEDGER_NONE ||
-	    (!l->node_rivals[node] && !has(job->nodes, job->node_count, node));
-}
-
-/* A sample that counts, by series and by before and after. */
-struct part {
-	uint32_t series;
-	int is_after;
-	double log_s;
+/* Samples that count, those of a series one after the other, before the moment
+ * and after it: ends[2 * series + is_after] is where they end. */
+struct parts {
+	double *x;
+	uint32_t *ends;
 };
 
+/* A sample counts where it is of the test, has not begun before the moment and
+ * ended after it, and neither of its nodes is the job's or a rival's. */
 static int
-part_compare(const void *a, const void *b)
+counts(const struct look *l, const struct ledger_sample *s, uint32_t test)
 {
-	const struct part *x = a, *y = b;
-
-	if (x->series != y->series)
-		return x->series < y->series ? -1 : 1;
-	if (x->is_after != y->is_after)
-		return x->is_after - y->is_after;
-	return (x->log_s > y->log_s) - (x->log_s < y->log_s);
+	return l->w->series[s->series].test == test &&
+	    (s->at_ns < l->at_ns || s->at_ns >= l->at_ns + l->w->guard_ns) &&
+	    (s->a == LEDGER_NONE || !l->nodes_out[s->a]) &&
+	    (s->b == LEDGER_NONE || !l->nodes_out[s->b]);
 }
 
-static size_t
-parts_take(const struct look *l, struct part **ret)
+static void
+parts_take(struct look *l, uint32_t test, struct ledger_effect *e,
+    struct parts *ret)
 {
 	const struct ledger_world *w = l->w;
-	size_t lo = 0, hi = w->sample_count, count = 0, cap = 0;
-	struct part *parts = NULL;
+	size_t first = ledger_sample_from(w, l->from_ns);
+	size_t last = ledger_sample_from(w, l->to_ns);
+	uint32_t sum = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	ret->ends = xcalloc(2 * w->series_count + 2, sizeof(*ret->ends));
+	for (size_t i = first; i < last; i++) {
+		const struct ledger_sample *s = &w->samples[i];
+		char *side = &l->sides[s->series];
 
-		if (w->samples[mid].at_ns < l->from_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < w->sample_count && w->samples[lo].at_ns < l->to_ns; lo++) {
-		const struct ledger_sample *s = &w->samples[lo];
-
-		if (l->sides[s->series] == SIDE_NONE ||
-		    (s->at_ns >= l->at_ns &&
-			s->at_ns < l->at_ns + w->guard_ns) ||
-		    !node_counts(l, s->a) || !node_counts(l, s->b))
+		if (!counts(l, s, test))
 			continue;
-		if (count == cap) {
-			cap = 2 * cap + 256;
-			parts = xreallocarray(parts, cap, sizeof(*parts));
-		}
-		parts[count++] = (struct part){ s->series, s->at_ns >= l->at_ns,
-			s->log_s };
+		if (*side == SIDE_NEW)
+			*side = (char)side_of(l, &w->series[s->series].place,
+			    e);
+		if (*side != SIDE_NONE)
+			ret->ends[2 * s->series + (s->at_ns >= l->at_ns)]++;
 	}
-	if (count > 0)
-		qsort(parts, count, sizeof(*parts), part_compare);
-	*ret = parts;
-	return count;
-}
+	for (size_t k = 0; k < 2 * w->series_count; k++) {
+		uint32_t here = ret->ends[k];
 
-static double
-median_of(const struct part *p, size_t count)
-{
-	return count % 2 == 1
-	    ? p[count / 2].log_s
-	    : (p[count / 2 - 1].log_s + p[count / 2].log_s) / 2;
+		ret->ends[k] = sum; /* where they begin, as yet */
+		sum += here;
+	}
+	ret->x = xcalloc(sum + (size_t)1, sizeof(*ret->x));
+	for (size_t i = first; i < last; i++) {
+		const struct ledger_sample *s = &w->samples[i];
+
+		if (l->sides[s->series] > SIDE_NONE && counts(l, s, test))
+			ret->x[ret->ends[2 * s->series +
+			    (s->at_ns >= l->at_ns)]++] = s->log_s;
+	}
 }
 
 int
@@ -226,38 +226,38 @@ ledger_look(const struct ledger_world *w, uint32_t test,
 {
 	struct look l = { .w = w, .of = of, .at_ns = at_ns };
 	double sums[SIDE_OTHER + 1] = { 0 };
-	size_t counts[SIDE_OTHER + 1] = { 0 }, count, middle, to;
-	struct part *parts;
+	size_t known[SIDE_OTHER + 1] = { 0 };
+	uint32_t from = 0, middle, to;
+	struct parts p;
 
 	*ret = (struct ledger_effect){ .log_ratio = NAN, .rival = LEDGER_NONE };
+	if (of->place.leaf_count < 2)
+		return -ENODATA; /* it uses no uplink */
 	if (span_set(&l) < 0)
 		return -EBUSY;
-	l.sides = xcalloc(w->series_count + 1, sizeof(*l.sides));
+	l.sides = xcalloc(w->series_count + 1, 1);
 	l.leaf_rivals = xcalloc(w->leaf_count + 1, sizeof(*l.leaf_rivals));
-	l.node_rivals = xcalloc(w->node_count + 1, 1);
+	l.nodes_out = xcalloc(w->node_count + 1, 1);
 	rivals_find(&l);
-	for (size_t k = 0; k < w->series_count; k++)
-		if (w->series[k].test == test)
-			l.sides[k] = side_of(&l, &w->series[k], ret);
-	count = parts_take(&l, &parts);
+	parts_take(&l, test, ret, &p);
 	/* Each series that was measured before and after counts once. */
-	for (size_t from = 0; from < count; from = to) {
-		for (to = from, middle = from;
-		     to < count && parts[to].series == parts[from].series; to++)
-			middle += !parts[to].is_after;
+	for (size_t k = 0; k < w->series_count; k++, from = to) {
+		middle = p.ends[2 * k];
+		to = p.ends[2 * k + 1];
 		if (middle == from || middle == to)
 			continue;
-		sums[l.sides[parts[from].series]] += median_of(parts + middle,
-							 to - middle) -
-		    median_of(parts + from, middle - from);
-		counts[l.sides[parts[from].series]]++;
+		sums[(int)l.sides[k]] += robust_median(p.x + middle,
+					     to - middle) -
+		    robust_median(p.x + from, middle - from);
+		known[(int)l.sides[k]]++;
 	}
-	free(parts);
+	free(p.x);
+	free(p.ends);
 	free(l.sides);
 	free(l.leaf_rivals);
-	free(l.node_rivals);
-	ret->shared = counts[SIDE_SHARED];
-	ret->others = counts[SIDE_OTHER];
+	free(l.nodes_out);
+	ret->shared = known[SIDE_SHARED];
+	ret->others = known[SIDE_OTHER];
 	if (ret->shared == 0 && ret->confounded > 0)
 		return -EBUSY;
 	if (ret->shared == 0 || ret->others == 0)

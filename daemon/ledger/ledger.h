@@ -70,6 +70,8 @@ struct ledger_effect {
  * the same time; ret is written all the same. */
 int ledger_look(const struct ledger_world *w, uint32_t test,
     const struct ledger_step *of, int64_t at_ns, struct ledger_effect *ret);
+/* The first of the samples that is not before. */
+size_t ledger_sample_from(const struct ledger_world *w, int64_t at_ns);
 /* 1 when both use an uplink of the same leaf. */
 int ledger_shares(const struct ledger_place *a, const struct ledger_place *b);
 
@@ -77,18 +79,25 @@ int ledger_shares(const struct ledger_place *a, const struct ledger_place *b);
 
 /* An effect, of one kind of job and one test. */
 struct ledger_row {
-	uint32_t job; /* LEDGER_NONE: a placebo */
+	uint32_t job;
 	int sign;
 	double log_ratio;
 };
 
+/* What looks at random moments saw of that kind and test: chance. */
+struct ledger_chance {
+	const double *x;
+	size_t count;
+	double sd;
+};
+struct ledger_chance ledger_chance_of(const double *x, size_t count);
+
 struct ledger_pooled {
-	size_t jobs, steps, placebos;
+	size_t jobs, steps;
 	double log_ratio, lo, hi; /* of the cost, at 95 %; NAN: not known */
-	double placebo_sd;        /* of one look at a random moment */
 	int is_blamed;
-	/* Of sets of as many placebos as there are steps, how many were blamed,
-	 * by the same rule. */
+	/* Of sets of as many random moments as there are steps, how many were
+	 * blamed, by the same rule. */
 	size_t sets, sets_blamed;
 };
 
@@ -99,8 +108,9 @@ struct ledger_pooled {
 #define LEDGER_ALPHA    0.005
 #define LEDGER_COST_MIN 0.01
 
-/* families: kinds times tests that are asked about together. */
-void ledger_pool(const struct ledger_row *rows, size_t count, size_t families,
-    uint64_t seed, struct ledger_pooled *ret);
+/* families: kinds times tests that are asked about together. Sorts rows. */
+void ledger_pool(struct ledger_row *rows, size_t count,
+    const struct ledger_chance *chance, size_t families,
+    struct ledger_pooled *ret);
 
 #endif

@@ -18,12 +18,14 @@
 
 #define CONFIDENCE 0.975
 #define SETS       200
-#define JOBS_MIN   3 /* fewer say nothing of how they differ */
+#define SETS_MIN   20
+#define SETS_STEPS 1000000 /* of all sets together: what takes milliseconds */
+#define JOBS_MIN   3       /* fewer say nothing of how they differ */
 
 /* The mean over the steps of each job, jobs one after the other: how many, and
  * the sum of 1/steps, which a mean of means has for its variance. */
 struct means {
-	double *x;
+	double *x; /* room for all rows */
 	size_t count;
 	double inverse;
 };
@@ -36,25 +38,22 @@ job_compare(const void *a, const void *b)
 	return (x->job > y->job) - (x->job < y->job);
 }
 
-/* Sorts rows. */
-static struct means
-means_of(struct ledger_row *rows, size_t count)
+static void
+means_take(struct means *m, const struct ledger_row *rows, size_t count)
 {
-	struct means m = { xcalloc(count + 1, sizeof(double)), 0, 0 };
 	size_t to;
 
-	if (count > 0)
-		qsort(rows, count, sizeof(rows[0]), job_compare);
+	m->count = 0;
+	m->inverse = 0;
 	for (size_t from = 0; from < count; from = to) {
 		double sum = 0;
 
 		for (to = from; to < count && rows[to].job == rows[from].job;
 		     to++)
 			sum += rows[to].sign * rows[to].log_ratio;
-		m.x[m.count++] = sum / (double)(to - from);
-		m.inverse += 1 / (double)(to - from);
+		m->x[m->count++] = sum / (double)(to - from);
+		m->inverse += 1 / (double)(to - from);
 	}
-	return m;
 }
 
 static double
@@ -77,82 +76,93 @@ sd_of(const double *x, size_t n)
 	return n < 2 ? NAN : sqrt(sum / (double)(n - 1));
 }
 
+/* What a mean of so many jobs is held against; quantiles take longer than all
+ * the rest. */
+struct rule {
+	const struct ledger_chance *moments;
+	double chance; /* deviation of a mean of as many random moments */
+	double t_chance, t_blame, t_jobs; /* t_jobs NAN: too few of them */
+};
+
+static struct rule
+rule_of(const struct means *m, const struct ledger_chance *c, size_t families)
+{
+	double df = (double)c->count - 1, k = (double)m->count;
+
+	return (struct rule){ c, c->sd * sqrt(m->inverse) / k,
+		robust_t_quantile(CONFIDENCE, df),
+		robust_t_quantile(1 - LEDGER_ALPHA / (double)families, df),
+		m->count < JOBS_MIN ? NAN
+				    : robust_t_quantile(CONFIDENCE, k - 1) };
+}
+
 /* Sets log_ratio, lo, hi and is_blamed. */
 static void
-judge(const struct means *m, size_t families, struct ledger_pooled *ret)
+judge(const struct means *m, const struct rule *r, struct ledger_pooled *ret)
 {
-	double df = (double)ret->placebos - 1, k = (double)m->count;
-	/* of a mean of as many random moments */
-	double chance = ret->placebo_sd * sqrt(m->inverse) / k;
-	double half = robust_t_quantile(CONFIDENCE, df) * chance;
+	double half = r->t_chance * r->chance;
 
 	ret->log_ratio = mean_of(m->x, m->count);
 	if (m->count >= JOBS_MIN)
-		half = fmax(robust_normal_quantile(CONFIDENCE) * chance,
-		    robust_t_quantile(CONFIDENCE, k - 1) *
-			sd_of(m->x, m->count) / sqrt(k));
+		half = fmax(robust_normal_quantile(CONFIDENCE) * r->chance,
+		    r->t_jobs * sd_of(m->x, m->count) / sqrt((double)m->count));
 	ret->lo = ret->log_ratio - half;
 	ret->hi = ret->log_ratio + half;
 	ret->is_blamed = ret->lo > 0 &&
 	    ret->log_ratio >= log1p(LEDGER_COST_MIN) &&
-	    ret->log_ratio > chance *
-		    robust_t_quantile(1 - LEDGER_ALPHA / (double)families, df);
+	    ret->log_ratio > r->chance * r->t_blame;
 }
 
-/* Placebos in place of the effects, as many for each job. */
+/* Random moments in place of the effects, as many for each job; rows are lost.
+ */
 static void
-placebo_sets(const struct ledger_row *rows, size_t count,
-    const double *placebos, size_t families, uint64_t seed,
-    struct ledger_pooled *ret)
+placebo_sets(struct ledger_row *rows, size_t count, const struct rule *r,
+    struct means *m, struct ledger_pooled *ret)
 {
-	struct ledger_row *set = xcalloc(count + 1, sizeof(*set));
-	struct ledger_pooled p = *ret;
+	const struct ledger_chance *c = r->moments;
+	size_t sets = SETS_STEPS / count;
+	struct ledger_pooled p;
 	struct rng rng;
 
-	rng_seed(&rng, seed);
-	for (; ret->sets < SETS; ret->sets++) {
-		struct means m;
-
-		for (size_t i = 0; i < count; i++) {
-			set[i] = rows[i];
-			set[i].log_ratio =
-			    placebos[rng_below(&rng, ret->placebos)];
-		}
-		m = means_of(set, count);
-		judge(&m, families, &p);
+	sets = sets < SETS_MIN ? SETS_MIN : sets > SETS ? SETS : sets;
+	rng_seed(&rng, 1); /* the same answer to the same question */
+	for (; ret->sets < sets; ret->sets++) {
+		for (size_t i = 0; i < count; i++)
+			rows[i].log_ratio = c->x[rng_below(&rng, c->count)];
+		means_take(m, rows, count);
+		judge(m, r, &p);
 		ret->sets_blamed += p.is_blamed;
-		free(m.x);
 	}
-	free(set);
+}
+
+struct ledger_chance
+ledger_chance_of(const double *x, size_t count)
+{
+	return (struct ledger_chance){ x, count, sd_of(x, count) };
 }
 
 void
-ledger_pool(const struct ledger_row *rows, size_t count, size_t families,
-    uint64_t seed, struct ledger_pooled *ret)
+ledger_pool(struct ledger_row *rows, size_t count,
+    const struct ledger_chance *chance, size_t families,
+    struct ledger_pooled *ret)
 {
-	struct ledger_row *own = xcalloc(count + 1, sizeof(*own));
-	double *placebos = xcalloc(count + 1, sizeof(*placebos));
-	struct means m;
+	struct means m = { xcalloc(count + 1, sizeof(double)), 0, 0 };
+	struct rule r;
 
-	*ret = (struct ledger_pooled){ .log_ratio = NAN,
+	*ret = (struct ledger_pooled){ .steps = count,
+		.log_ratio = NAN,
 		.lo = NAN,
-		.hi = NAN,
-		.placebo_sd = NAN };
-	for (size_t i = 0; i < count; i++)
-		if (rows[i].job == LEDGER_NONE)
-			placebos[ret->placebos++] = rows[i].log_ratio;
-		else
-			own[ret->steps++] = rows[i];
-	m = means_of(own, ret->steps);
+		.hi = NAN };
+	if (count > 0)
+		qsort(rows, count, sizeof(rows[0]), job_compare);
+	means_take(&m, rows, count);
 	ret->jobs = m.count;
 	if (m.count > 0)
 		ret->log_ratio = mean_of(m.x, m.count);
-	if (m.count > 0 && ret->placebos >= LEDGER_PLACEBOS_MIN) {
-		ret->placebo_sd = sd_of(placebos, ret->placebos);
-		judge(&m, families, ret);
-		placebo_sets(own, ret->steps, placebos, families, seed, ret);
+	if (m.count > 0 && chance->count >= LEDGER_PLACEBOS_MIN) {
+		r = rule_of(&m, chance, families);
+		judge(&m, &r, ret);
+		placebo_sets(rows, count, &r, &m, ret);
 	}
 	free(m.x);
-	free(own);
-	free(placebos);
 }

@@ -168,8 +168,9 @@ enum store_question {
 			    limit?}: jobs that ran within, the latest to begin
 			    first; job 1 is 1_2 of an array and 1+0 of parts, too */
 	STORE_IN_BAND,   /* {whole}: what its nodes have said of it */
-	STORE_OCCASIONS, /* {from_unix_ns? to_unix_ns? job? name? limit?}: the
-			    newest first */
+	STORE_OCCASIONS, /* {from_unix_ns? to_unix_ns? job? name? limit?
+			    after_job? after_test?}: the oldest first, of the
+			    first moment those after that one */
 	STORE_SHARES,    /* {from_unix_ns? to_unix_ns? limit?}: the newest
 			    first */
 	STORE_BACKUP,    /* {path}: online copy */

@@ -201,7 +201,7 @@ static const struct question {
 	struct {
 		const char *arg;
 		int64_t fallback, least, most; /* none: a text */
-	} params[7];
+	} params[8];
 	struct column columns[13];
 } questions[STORE_QUESTION_MAX] = {
 	/* Newest first; before is the created_unix_ns of the last one seen. */
@@ -338,12 +338,15 @@ static const struct question {
 	[STORE_OCCASIONS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 				  { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
 				  { "job" }, { "name" },
-				  { "limit", 10000, 1, 10000 } },
+				  { "limit", 10000, 1, 10000 }, { "after_job" },
+				  { "after_test" } },
 	    .sql = "SELECT body FROM occasion"
 		   " WHERE at_unix_ns >= ?1 AND at_unix_ns < ?2"
 		   " AND (?3 IS NULL OR job = ?3)"
 		   " AND (?4 IS NULL OR name = ?4)"
-		   " ORDER BY at_unix_ns DESC, job, test LIMIT ?5",
+		   " AND (?6 IS NULL OR at_unix_ns > ?1 OR job > ?6 OR"
+		   " (job = ?6 AND test > ?7))"
+		   " ORDER BY at_unix_ns, job, test LIMIT ?5",
 	    .columns = { { "", store_read_json } } },
 	[STORE_SHARES] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 			       { "to_unix_ns", INT64_MAX, 0, INT64_MAX },

@@ -125,6 +125,17 @@ def main():
                 ((now - ago) * 10**9, verdict, json.dumps({
                     "kind": "node", "subject": "node2", "verdict": verdict,
                     "text": f"node2: {verdict} for a test"})))
+        # 2,100 jobs of one name and a test: more than the loop takes at once
+        week = now // 604800 * 604800 - 3 * 86400
+        for i in range(2100):
+            at = (week - (i % 2) * 604800 - 10) * 10**9
+            db.execute(
+                "INSERT INTO occasion (job, at_unix_ns, test, name, body) "
+                "VALUES (?, ?, 'mesh', 'bully', ?)", (str(i), at, json.dumps({
+                    "job": str(i), "start_unix_ns": at, "name": "bully",
+                    "test": "mesh", "at_unix_ns": at, "sign": 1,
+                    "log_ratio": 0.1, "placebos": [0.01 * (i % 3 - 1)],
+                    "beside_node_s": 1.0})))
         db.commit()
         db.close()
         # The command fails at first: what was known is kept.
@@ -151,6 +162,20 @@ def main():
                                                  code=3)
         assert "allowed is a span" in coalctl(c, "job", "list", "--since",
                                               "x", code=3)
+
+        # what they cost, all of it: by name, by week, by job
+        cost, = c.get("jobs/costs")
+        assert cost["jobs"] == cost["placebos"] == 2100 and cost["blamed"]
+        assert abs(cost["cost"] - 0.105) < 0.001, cost
+        weeks = c.get("jobs/costs?by=week&name=bully")
+        assert sorted(w["week_unix_ns"] // 10**9 for w in weeks) == [
+            week - 14 * 86400, week - 7 * 86400], weeks
+        assert sum(w["jobs"] for w in weeks) == 2100
+        assert len(c.get("jobs/costs?by=job")) == 1000
+        assert "costs   7, called bully: those beside them took +10.5 %" in \
+            coalctl(c, "job", "cost", "--by", "job")
+        assert "by: allowed is" in ask(c, "jobs/costs?by=x", "boss")[1][
+            "error"]["message"]
 
         # gone without a word, and back after the scheduler's restart
         write("")

@@ -582,6 +582,20 @@ test_worst(void **state)
 	json_decref(verdicts);
 }
 
+static json_t *
+costs_by(enum job_costs_by by)
+{
+	struct job_costs *c = job_costs_new(by);
+	json_t *list;
+
+	job_costs_add(c, occasions);
+	while (job_costs_next(c))
+		;
+	list = job_costs_told(c);
+	job_costs_free(c);
+	return list;
+}
+
 /* Jobs on leaves 0 and 1 that make echoes there 20 % slower: from samples and
  * lines to the statement. */
 static void
@@ -628,7 +642,7 @@ test_what_a_job_costs(void **state)
 		job_ledger_tick(l, at_ns + epoch_ns);
 	}
 	assert_true(json_array_size(occasions) >= 15);
-	list = job_ledger_statements(occasions);
+	list = costs_by(JOB_COSTS_BY_NAME);
 	assert_int_equal(json_array_size(list), 1);
 	o = json_array_get(list, 0);
 	assert_string_equal(member_text(o, "test"), "mesh");
@@ -637,6 +651,20 @@ test_what_a_job_costs(void **state)
 	assert_true(member_number(o, "lo") > 0.19);
 	assert_true(member_int(o, "jobs") >= 8);
 	assert_true(member_int(o, "placebo_sets_blamed") <= 2);
+	json_decref(list);
+	/* a row for each week that it ran in, or for each of its jobs, whom the
+	 * random moments of all of them judge */
+	list = costs_by(JOB_COSTS_BY_WEEK);
+	assert_int_equal(json_array_size(list), 1);
+	assert_int_equal(member_int(json_array_get(list, 0), "week_unix_ns") /
+		NS,
+	    1794787200); /* Monday, 16 November 2026 */
+	json_decref(list);
+	list = costs_by(JOB_COSTS_BY_JOB);
+	assert_true(json_array_size(list) >= 8);
+	o = json_array_get(list, 0);
+	assert_true(member_bool(o, "blamed") && member_int(o, "jobs") == 1);
+	assert_true(member_text(o, "job")[0] != '\0');
 	json_decref(list);
 	json_decref(occasions);
 	json_decref(none);

@@ -257,13 +257,15 @@ static void
 ledger_read(const struct cluster *c, struct ledger_pooled ret[KINDS])
 {
 	const struct ledger_world *w = &c->world;
-	struct ledger_row *rows = xcalloc(w->step_count * 5, sizeof(*rows));
+	struct ledger_row *rows = xcalloc(w->step_count + 1, sizeof(*rows));
+	double *moments = xcalloc(w->step_count * 4 + 1, sizeof(*moments));
 	struct ledger_effect effect;
 	struct rng rng;
 
 	rng_seed(&rng, 7);
 	for (uint32_t kind = 0; kind < KINDS; kind++) {
-		size_t count = 0;
+		size_t count = 0, seen = 0;
+		struct ledger_chance chance;
 
 		for (size_t i = 0; i < w->step_count; i++) {
 			const struct ledger_step *s = &w->steps[i];
@@ -278,13 +280,13 @@ ledger_read(const struct cluster *c, struct ledger_pooled ret[KINDS])
 				    EPOCHS * EPOCH_NS);
 
 				if (ledger_look(w, 0, s, at_ns, &effect) == 0)
-					rows[count++] = (struct ledger_row){
-						LEDGER_NONE, 1, effect.log_ratio
-					};
+					moments[seen++] = effect.log_ratio;
 			}
 		}
-		ledger_pool(rows, count, KINDS, kind, &ret[kind]);
+		chance = ledger_chance_of(moments, seen);
+		ledger_pool(rows, count, &chance, KINDS, &ret[kind]);
 	}
+	free(moments);
 	free(rows);
 }
 
@@ -389,24 +391,29 @@ test_who_moves_together_is_not_told_apart(void **state)
 static void
 test_few_are_not_enough(void **state)
 {
-	struct ledger_row rows[40];
+	struct ledger_row rows[4], own[4];
+	struct ledger_chance chance;
 	struct ledger_pooled p;
+	double moments[36];
 
 	(void)state;
-	for (uint32_t i = 0; i < 40; i++)
-		rows[i] = (struct ledger_row){ i < 4 ? i / 2 : LEDGER_NONE,
-			i % 2 == 0 ? 1 : -1,
-			i < 4 ? (i % 2 == 0 ? 0.3 : -0.3)
-			      : 0.01 * ((double)(i % 5) - 2) };
-	ledger_pool(rows, 40, 1, 1, &p);
+	for (uint32_t i = 0; i < 4; i++)
+		rows[i] = (struct ledger_row){ i / 2, i % 2 == 0 ? 1 : -1,
+			i % 2 == 0 ? 0.3 : -0.3 };
+	for (int i = 0; i < 36; i++)
+		moments[i] = 0.01 * ((double)((i + 4) % 5) - 2);
+	chance = ledger_chance_of(moments, 36);
+	memcpy(own, rows, sizeof(own));
+	ledger_pool(own, 4, &chance, 1, &p);
 	assert_true(p.is_blamed && p.jobs == 2 && p.steps == 4);
 	assert_true(p.lo > 0.25 && p.hi < 0.35);
 	assert_true(p.sets == 200 && p.sets_blamed <= 2);
-	ledger_pool(rows, 10, 1, 1, &p);
+	ledger_pool(own, 0, &chance, 1, &p);
+	assert_true(p.jobs == 0 && !p.is_blamed && isnan(p.log_ratio));
+	chance = ledger_chance_of(moments, 6);
+	ledger_pool(rows, 4, &chance, 1, &p);
 	assert_false(p.is_blamed);
 	assert_true(isnan(p.lo) && fabs(p.log_ratio - 0.3) < 1e-9);
-	ledger_pool(rows + 4, 36, 1, 1, &p);
-	assert_true(p.jobs == 0 && !p.is_blamed && isnan(p.log_ratio));
 }
 
 int
