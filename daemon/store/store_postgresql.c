@@ -403,9 +403,11 @@ is_connected(struct pg *s)
 	struct pollfd fd = { s->conn != NULL ? PQsocket(s->conn) : -1, POLLIN,
 		0 };
 
-	if (s->conn != NULL && poll(&fd, 1, 0) > 0 &&
-	    (!PQconsumeInput(s->conn) || PQstatus(s->conn) == CONNECTION_BAD))
-		(void)lose(s, PQerrorMessage(s->conn));
+	/* Its last words, then the end. */
+	while (s->conn != NULL && poll(&fd, 1, 0) > 0)
+		if (!PQconsumeInput(s->conn) ||
+		    PQstatus(s->conn) == CONNECTION_BAD)
+			(void)lose(s, PQerrorMessage(s->conn));
 	return s->conn != NULL;
 }
 
@@ -505,6 +507,9 @@ engine_rollback(struct sql *db)
 
 	if (s->in_transaction && pg_send_text(s, "ROLLBACK") == 0)
 		(void)pg_settle(s);
+	/* That may have been cancelled, too. */
+	if (s->conn != NULL && PQtransactionStatus(s->conn) != PQTRANS_IDLE)
+		(void)lose(s, NULL);
 	s->in_transaction = 0;
 	s->failed = 0;
 }

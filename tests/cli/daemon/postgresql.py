@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real coalmined on a real PostgreSQL in trouble: killed, cancelled, full,
+behind a pool, cut off at a commit, wrong from the start. What was acknowledged
+is there, once; what a person has to do is said."""
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, HERE + "/../../unit/daemon/store"]
+from agent import Agent, end, phase  # noqa: E402
+from collector import Collector, free_port, poll  # noqa: E402
+from on_postgresql import AS, Cluster, needed  # noqa: E402
+from runs import agents, close, finish, seqs, to_running  # noqa: E402
+
+WAIT_S = 90
+PGBOUNCER = shutil.which("pgbouncer", path=os.environ["PATH"] + ":/usr/sbin")
+
+
+class Stream:
+    """Records of one run, a few at a time, while something happens; the head
+    comes again when it is sent away, and sends what is not acknowledged."""
+
+    def __init__(self, c):
+        self.c, self.a = c, agents(c)
+        self.run, self.seq, self.last = to_running(c, self.a), 2, 0
+        self.highest = 2
+        self.thread = threading.Thread(target=self.send)
+        self.thread.start()
+
+    def greeted(self):
+        return any(m["type"] == "welcome" for m in self.a[0].log)
+
+    def acked(self):
+        return max([m["seq"] for m in self.a[0].log
+                    if m["type"] == "ack" and m["run"] == self.run]
+                   + [x["seq"] for m in self.a[0].log if m["type"] == "welcome"
+                      for x in m["acks"] if x["run"] == self.run] + [0])
+
+    def send(self):
+        while not self.last or self.acked() < self.last:
+            if not self.a[0].open:
+                self.a[0].close()
+                self.a[0] = Agent(self.c.pki, "node1", self.c.port,
+                                  runs=[self.run], spool=[
+                                      {"run": self.run, "seq": self.seq}])
+                poll("welcome", WAIT_S, lambda: self.greeted() or
+                     not self.a[0].open)
+                self.seq = self.acked()
+                continue
+            if not self.last:
+                self.a[0].records(self.run, *[
+                    phase(self.run, self.seq + i) for i in range(1, 21)])
+                self.seq += 20
+                self.highest = max(self.highest, self.seq)
+            elif self.seq < self.last:
+                to = min(self.seq + 200, self.last)
+                self.a[0].records(self.run, *[
+                    phase(self.run, s) if s < self.last else end(self.run, s)
+                    for s in range(self.seq + 1, to + 1)])
+                self.seq = to
+            time.sleep(0.02)
+
+    def end(self):
+        """All are there, once."""
+        self.last = self.highest + 41
+        self.thread.join(WAIT_S)
+        assert not self.thread.is_alive(), (self.acked(), self.last)
+        self.c.wait_state(self.run, ["finished"], WAIT_S)
+        had = seqs(self.c, self.run)
+        assert had == list(range(1, self.last + 1)), (
+            self.last, set(range(1, self.last + 1)).difference(had), len(had))
+        assert self.c.get("runs/" + self.run)["records"] == self.last
+        print(f"{self.last} records", flush=True)
+        close(self.a)
+
+
+def alarm(c, word):
+    poll(f"alarm {word}", WAIT_S, lambda: word in str(c.get("diags")))
+
+
+def is_well(c):
+    poll("no alarm", WAIT_S, lambda: "cannot be written" not in
+         str(c.get("diags")))
+
+
+def orders(c, count):
+    """Each is an event and a setting, in one transaction."""
+    for i in range(count):
+        status, o = c.request("POST", "schedule/quick/%s" % (
+            "enable" if i % 2 else "disable"))
+        assert status // 100 == 2, (status, o)
+
+
+def order_events(c):
+    return len(c.get("events?kind=order&after_id=0&limit=1000"))
+
+
+def test_killed(c, pg):
+    for how in (signal.SIGQUIT, signal.SIGINT):
+        s = Stream(c)
+        time.sleep(1)
+        pg.stop(how)
+        time.sleep(2)
+        pg.start()
+        s.end()
+
+
+def test_cancelled(c, pg):
+    s = Stream(c)
+    for i in range(20):
+        what = "terminate" if i % 5 == 4 else "cancel"
+        pg.sql(f"SELECT pg_{what}_backend(pid) FROM pg_stat_activity"
+               " WHERE application_name = 'coalmined' AND state = 'active'")
+        time.sleep(0.1)
+    s.end()
+
+
+class Proxy:
+    """Before the server; cuts everything at the next commit."""
+
+    def __init__(self, port):
+        self.to, self.port, self.cut, self.both = port, free_port(), None, []
+        self.listener = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client = self.listener.accept()[0]
+            server = socket.create_connection(("127.0.0.1", self.to))
+            pair = [client, server]
+            self.both.append(pair)
+            for a, b, is_up in ((client, server, True),
+                                (server, client, False)):
+                threading.Thread(target=self.pump, args=(a, b, pair, is_up),
+                                 daemon=True).start()
+
+    def pump(self, a, b, pair, is_up):
+        try:
+            while True:
+                data = a.recv(65536)
+                if is_up and self.cut and b"COMMIT" in data:
+                    before, self.cut = self.cut == "before", None
+                    pair[0].close()  # no answer
+                    if not before:
+                        pair[1].sendall(data)
+                        time.sleep(0.5)
+                    pair[1].close()
+                    return
+                if not data:
+                    break
+                b.sendall(data)
+        except OSError:
+            pass
+        for s in pair:
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def test_lost_commit(pg):
+    """Whether it happened is found out."""
+    proxy = Proxy(pg.port)
+    with collector(pg, port=proxy.port) as c:
+        c.start()
+        had = order_events(c)
+        for cut in ("before", "after") * 3:
+            proxy.cut = cut
+            orders(c, 1)
+            had += 1
+            poll("the cut", WAIT_S, lambda: proxy.cut is None)
+            time.sleep(1.5)
+            is_well(c)
+            poll("the event", WAIT_S, lambda: order_events(c) >= had)
+            time.sleep(1.5)
+            assert order_events(c) == had, (cut, order_events(c), had)
+        c.stop()
+
+
+def pgbouncer(pg, mode):
+    folder = tempfile.mkdtemp(prefix="coalmine-pgb-")
+    port = free_port()
+    with open(folder + "/conf", "w") as f:
+        # "any" has everybody be the user of the database's line.
+        f.write("[databases]\ncoalmine = host=127.0.0.1 port=%d user=coalmine\n"
+                "[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\n"
+                "auth_type = any\nunix_socket_dir =\npool_mode = %s\n"
+                "logfile = %s/log\n" % (pg.port, port, mode, folder))
+    if AS:
+        for x in (folder, folder + "/conf"):
+            shutil.chown(x, "nobody", "nogroup")
+    p = subprocess.Popen(AS + [PGBOUNCER, folder + "/conf"],
+                         stderr=subprocess.DEVNULL)
+    poll("pgbouncer", WAIT_S, lambda: socket.socket().connect_ex(
+        ("127.0.0.1", port)) == 0)
+    return p, port, folder
+
+
+def test_pool(pg):
+    if not PGBOUNCER:
+        print("there is no pgbouncer here: left out")
+        return
+    for mode in ("session", "transaction", "statement"):
+        p, port, folder = pgbouncer(pg, mode)
+        try:
+            with collector(pg, port=port) as c:
+                if mode == "session":
+                    c.start()
+                    a = agents(c)
+                    run = to_running(c, a)
+                    finish(c, a, run)
+                    close(a)
+                    c.stop()
+                else:
+                    refused(c, "pool_mode = session")
+        finally:
+            p.terminate()
+            p.wait()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def refused(c, *words):
+    said = subprocess.run(c.command(), capture_output=True, text=True,
+                          timeout=WAIT_S, check=False).stderr
+    for w in words:
+        assert w in said, (w, said)
+
+
+def old_server(listener):
+    """As far as a client asks for the version."""
+    while True:
+        try:
+            s = listener.accept()[0]
+        except OSError:
+            return
+        with s:
+            size = struct.unpack(">I", s.recv(4))[0]
+            if size == 8:  # of TLS
+                s.recv(4)
+                s.sendall(b"N")
+                size = struct.unpack(">I", s.recv(4))[0]
+            s.recv(size - 4)
+
+            def message(kind, body):
+                s.sendall(kind + struct.pack(">I", len(body) + 4) + body)
+            message(b"R", struct.pack(">I", 0))
+            for name, value in (("server_version", "9.6.24"),
+                                ("server_encoding", "UTF8"),
+                                ("default_transaction_read_only", "off"),
+                                ("in_hot_standby", "off")):
+                message(b"S", name.encode() + b"\0" + value.encode() + b"\0")
+            message(b"Z", b"I")
+            s.recv(100)
+
+
+def test_refused(pg):
+    url = pg.url()
+    with collector(pg) as c:
+        def of(new, *words, **more):
+            c.options["store.url"] = new
+            c.options.update({k.replace("__", "."): v
+                              for k, v in more.items()})
+            refused(c, *words)
+            c.options["store.schema"] = "x"
+        of(pg.url(port=free_port()), "Connection refused", "is it running")
+        of(pg.url(role="nobody_here"), "nobody_here", "createuser")
+        of(pg.url(db="nothing"), "nothing", "createdb")
+        of("mysql://x/y", "store.url is not of the form postgresql://")
+        of(url + "?nonsense=1", "nonsense")
+        pg.sql("CREATE DATABASE latin TEMPLATE template0 ENCODING LATIN1"
+               " LC_COLLATE 'C' LC_CTYPE 'C' OWNER coalmine")
+        of(pg.url(db="latin"), "LATIN1", "UTF8")
+        pg.sql("CREATE ROLE guest LOGIN")
+        of(pg.url(role="guest"), "CREATE SCHEMA", "AUTHORIZATION guest")
+        pg.sql("CREATE SCHEMA cookies AUTHORIZATION coalmine; SET ROLE"
+               " coalmine; CREATE TABLE cookies.jar (a int)", "coalmine")
+        of(url, "another program", "store.schema", store__schema="cookies")
+        pg.sql("ALTER ROLE guest SET default_transaction_read_only = on")
+        of(pg.url(role="guest"), "standby", "primary")
+        listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=old_server, args=(listener,),
+                         daemon=True).start()
+        of(pg.url(port=listener.getsockname()[1]), "PostgreSQL 9", "at least")
+        listener.close()
+        # Two, and a newer one.
+        c.options.update({"store.url": url, "store.schema": "two"})
+        c.start()
+        with collector(pg) as second:
+            second.options["store.schema"] = "two"
+            refused(second, "another collector", "store.schema of its own")
+        c.stop()
+        pg.sql("UPDATE two.leader SET version = 999", "coalmine")
+        refused(c, "version 999", "install the newer program")
+
+
+def test_deposed(pg):
+    """Another term: what the old one still sends does nothing."""
+    with collector(pg) as c:
+        c.start()
+        schema = c.options["store.schema"]
+        count = f'SELECT count(*) FROM "{schema}".event'
+        pg.sql(f'UPDATE "{schema}".leader SET term = term + 1', "coalmine")
+        had = pg.sql(count, "coalmine")
+        orders(c, 2)
+        alarm(c, "another collector has taken over")
+        time.sleep(2)
+        assert pg.sql(count, "coalmine") == had
+        c.kill()
+
+
+def test_full():
+    """A real disk of 96 MB, in a mount namespace of our own."""
+    folder = tempfile.mkdtemp(prefix="coalmine-full-")
+    if os.geteuid() != 0 or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=96m", "none", folder],
+            check=False).returncode != 0:
+        print("a small disk cannot be mounted here: left out")
+        return
+    pg = None
+    try:
+        pg = Cluster(folder)
+        pg.sql("ALTER SYSTEM SET max_wal_size = '32MB'")
+        pg.sql("SELECT pg_reload_conf()")
+        with collector(pg) as c:
+            c.start()
+            s = Stream(c)
+            free = os.statvfs(folder)
+            with open(folder + "/ballast", "wb") as f:
+                os.posix_fallocate(f.fileno(), 0,
+                                   max(1, free.f_bavail * free.f_frsize
+                                       - 300000))
+            alarm(c, "cannot be written")
+            orders(c, 1)  # it waits here
+            time.sleep(2)
+            os.unlink(folder + "/ballast")
+            if pg.process.poll() is not None:  # its log had no room either
+                pg.start()
+            s.end()
+            poll("the order", WAIT_S, lambda: order_events(c) > 0)
+            c.stop()
+    finally:
+        if pg:
+            pg.stop(signal.SIGQUIT)
+        subprocess.run(["umount", "-l", folder], check=False)
+        os.rmdir(folder)
+
+
+def collector(pg, port=None):
+    c = Collector(store__url=pg.url(port=port))
+    c.issue("node[1-3]", "agent")
+    c.campaign("quick", deadline="120s", more="[schedule]\nevery = 1d\n")
+    return c
+
+
+def main():
+    needed()
+    if os.geteuid() == 0 and "COALMINE_UNSHARED" not in os.environ:
+        os.environ["COALMINE_UNSHARED"] = "1"
+        if subprocess.run(["unshare", "-m", "true"],
+                          check=False).returncode == 0:
+            os.execvp("unshare", ["unshare", "-m", "--propagation", "private",
+                                  sys.executable] + sys.argv)
+    os.environ["COALMINE_PLUGIN_DIR"] = os.environ["COALMINE_BUILD"] + "/daemon"
+    only = sys.argv[1:]
+    pg = Cluster()
+    try:
+        for test in (test_refused, test_lost_commit, test_pool, test_deposed):
+            if not only or test.__name__ in only:
+                test(pg)
+                print(test.__name__, flush=True)
+        for test in (test_killed, test_cancelled):
+            if not only or test.__name__ in only:
+                with collector(pg) as c:
+                    c.start()
+                    test(c, pg)
+                    c.stop()
+                print(test.__name__, flush=True)
+    finally:
+        pg.end()
+    if not only or "test_full" in only:
+        test_full()
+        print("test_full", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
