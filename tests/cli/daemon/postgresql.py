@@ -301,6 +301,39 @@ def test_refused(pg):
         refused(c, "version 999", "install the newer program")
 
 
+def test_views(c, pg):
+    """Every column says what it is, and a reader needs no table."""
+    a = agents(c)
+    run = to_running(c, a)
+    a[0].records(run, {
+        "run": run, "seq": 3, "probe": "canary", "test": "lat", "phase": "wild",
+        "unit": "s", "n": 2, "mean": 3e-05, "min": 2e-05, "p50": 2e-05,
+        "p90": 4e-05, "p99": 4e-05, "p999": 4e-05, "max": 4e-05,
+        "hist": [[-249, 1], [-233, 1]], "pairs": [], "stopped_by": "time",
+        "nodes": [], "rounds": 8, "seed": 7,
+        "interval": {"of": "p99", "level": 0.95, "lo": 2e-05, "hi": 4e-05}},
+        end(run, 4))
+    c.wait_state(run, ["finished"])
+    close(a)
+    schema = c.options["store.schema"]
+    views = "runs canaries impacts verdicts events nodes".split()
+    assert pg.sql("SELECT count(*) FROM pg_attribute WHERE attnum > 0 AND"
+                  f" attrelid = ANY ('{{{','.join(views)}}}'::regclass[])"
+                  " AND col_description(attrelid, attnum) IS NULL",
+                  "coalmine", schema) == "0"
+    pg.sql("CREATE ROLE grafana LOGIN; GRANT USAGE ON SCHEMA"
+           f' "{schema}" TO grafana; GRANT SELECT ON {",".join(views)}'
+           " TO grafana", "coalmine", schema)
+    for view in views:
+        pg.sql(f"SET ROLE grafana; SELECT * FROM {view} LIMIT 9", "coalmine",
+               schema)
+    assert pg.sql("SET ROLE grafana; SELECT run, test, n, p99,"
+                  " now() - at < '1h' FROM canaries", "coalmine",
+                  schema) == f"{run}|lat|2|4e-05|t"
+    assert pg.sql("SELECT state, records FROM runs", "coalmine",
+                  schema) == "finished|4"
+
+
 def test_deposed(pg):
     """Another term: what the old one still sends does nothing."""
     with collector(pg) as c:
@@ -376,7 +409,7 @@ def main():
             if not only or test.__name__ in only:
                 test(pg)
                 print(test.__name__, flush=True)
-        for test in (test_killed, test_cancelled):
+        for test in (test_views, test_killed, test_cancelled):
             if not only or test.__name__ in only:
                 with collector(pg) as c:
                     c.start()

@@ -66,11 +66,12 @@ class Cluster:
         self.process.send_signal(how)
         self.process.wait(60)
 
-    def sql(self, text, db="postgres"):
+    def sql(self, text, db="postgres", schema="public"):
         return subprocess.run(
             [BIN + "/psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", self.folder,
              "-p", str(self.port), "-U", "admin", "-d", db, "-c", text],
-            check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+            check=True, stdout=subprocess.PIPE, text=True, env=dict(
+                os.environ, PGOPTIONS="-csearch_path=" + schema)).stdout.strip()
 
     def end(self):
         if self.process.poll() is None:

@@ -153,7 +153,7 @@ test_newer_is_refused_and_kept(void **state)
 	meddle(f, "PRAGMA user_version=999");
 	assert_int_equal(store_open(&f->options, f->base, &f->st), -ENOTSUP);
 	assert_null(f->st);
-	meddle(f, "PRAGMA user_version=11");
+	meddle(f, "PRAGMA user_version=12");
 	fix_open(f);
 	assert_int_equal(count_records(f, "r"), 1);
 }

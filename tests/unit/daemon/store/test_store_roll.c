@@ -377,6 +377,51 @@ test_housekeeping_rolls(void **state)
 	json_decref(list);
 }
 
+/* All of a day go in one piece where the engine can, and by rows where a run
+ * of it has not ended; that one stays. */
+static void
+test_whole_days_go(void **state)
+{
+	struct fix *f = *state;
+	uint64_t now = clk_unix_ns() + 100 * DAY_NS;
+	struct sql *db;
+
+	for (int live = 0; live < 2; live++) {
+		int slices = 0, rc;
+
+		put_run(f, "old", "background");
+		if (live)
+			fix_put_run(f, fix_run("live", "x", "running", 1));
+		for (int seq = 1; seq <= 1200; seq++) {
+			json_t *record = fix_canary(live && seq == 1 ? "live"
+								     : "old",
+			    seq, "lat", "isolated", 1);
+
+			store_put_record(f->st, record, NULL, NULL);
+			json_decref(record);
+		}
+		db = db_take(f);
+		assert_int_equal(sql_int(db, "SELECT count(*) FROM record", -1),
+		    1200);
+		do {
+			rc = store_keep_slice(db, now,
+			    &(struct store_options){
+				.retention_ns = 90 * DAY_NS });
+			slices += rc > 0;
+		} while (rc > 0);
+		assert_int_equal(rc, 0);
+		if (db->engine->drop_old != NULL && !live)
+			assert_int_equal(slices, 1);
+		else
+			assert_true(slices >= 4);
+		assert_int_equal(sql_int(db, "SELECT count(*) FROM record", -1),
+		    live);
+		assert_int_equal(sql_int(db, "SELECT count(*) FROM run", -1),
+		    live);
+		db_give(f, db);
+	}
+}
+
 int
 main(void)
 {
@@ -389,6 +434,7 @@ main(void)
 		T(test_lists_go_with_the_class_of_the_run),
 		T(test_what_shrinks_moves_together),
 		T(test_housekeeping_rolls),
+		T(test_whole_days_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

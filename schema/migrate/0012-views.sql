@@ -1,0 +1,123 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Views for people and for Grafana, whose columns stay as they are, while the
+-- tables are ours to change. A file is read by its collector alone and has none.
+
+-- postgresql: CREATE VIEW runs AS SELECT
+-- postgresql:   run,
+-- postgresql:   campaign,
+-- postgresql:   state,
+-- postgresql:   body::jsonb ->> 'class' AS class,
+-- postgresql:   body::jsonb ->> 'cause' AS cause,
+-- postgresql:   to_timestamp(created_unix_ns / 1e9) AS created_at,
+-- postgresql:   to_timestamp((body::jsonb ->> 'started_unix_ns')::bigint / 1e9) AS started_at,
+-- postgresql:   to_timestamp((body::jsonb ->> 'ended_unix_ns')::bigint / 1e9) AS ended_at,
+-- postgresql:   records,
+-- postgresql:   body::jsonb AS body
+-- postgresql:   FROM run;
+-- postgresql: COMMENT ON VIEW runs IS 'Runs of campaigns.';
+-- postgresql: COMMENT ON COLUMN runs.run IS 'its name';
+-- postgresql: COMMENT ON COLUMN runs.campaign IS 'its name';
+-- postgresql: COMMENT ON COLUMN runs.state IS 'pending to finished, failed or cancelled';
+-- postgresql: COMMENT ON COLUMN runs.class IS 'background or exclusive';
+-- postgresql: COMMENT ON COLUMN runs.cause IS 'why it failed';
+-- postgresql: COMMENT ON COLUMN runs.created_at IS 'when it was ordered';
+-- postgresql: COMMENT ON COLUMN runs.started_at IS 'when it began';
+-- postgresql: COMMENT ON COLUMN runs.ended_at IS 'when it was over';
+-- postgresql: COMMENT ON COLUMN runs.records IS 'how many are stored';
+-- postgresql: COMMENT ON COLUMN runs.body IS 'all, as the API gives it';
+
+-- postgresql: CREATE VIEW canaries AS SELECT
+-- postgresql:   to_timestamp(d.at_unix_ns / 1e9) AS at,
+-- postgresql:   r.run,
+-- postgresql:   r.campaign,
+-- postgresql:   d.test,
+-- postgresql:   d.phase,
+-- postgresql:   d.unit,
+-- postgresql:   d.n,
+-- postgresql:   d.mean,
+-- postgresql:   d.min,
+-- postgresql:   d.p50,
+-- postgresql:   d.p90,
+-- postgresql:   d.p99,
+-- postgresql:   d.p999,
+-- postgresql:   d.max,
+-- postgresql:   d.lo,
+-- postgresql:   d.hi
+-- postgresql:   FROM record AS d JOIN run AS r ON r.id = d.run_id WHERE d.probe = 'canary';
+-- postgresql: COMMENT ON VIEW canaries IS 'Canaries, a row for each test and phase of a run.';
+-- postgresql: COMMENT ON COLUMN canaries.at IS 'when it was committed';
+-- postgresql: COMMENT ON COLUMN canaries.run IS 'its name';
+-- postgresql: COMMENT ON COLUMN canaries.campaign IS 'its name';
+-- postgresql: COMMENT ON COLUMN canaries.test IS 'name of the canary';
+-- postgresql: COMMENT ON COLUMN canaries.phase IS 'isolated, congested or wild';
+-- postgresql: COMMENT ON COLUMN canaries.unit IS 's or B/s';
+-- postgresql: COMMENT ON COLUMN canaries.n IS 'how many were measured';
+-- postgresql: COMMENT ON COLUMN canaries.mean IS 'their mean';
+-- postgresql: COMMENT ON COLUMN canaries.min IS 'the smallest';
+-- postgresql: COMMENT ON COLUMN canaries.p50 IS 'median';
+-- postgresql: COMMENT ON COLUMN canaries.p90 IS 'quantile';
+-- postgresql: COMMENT ON COLUMN canaries.p99 IS 'quantile';
+-- postgresql: COMMENT ON COLUMN canaries.p999 IS 'quantile';
+-- postgresql: COMMENT ON COLUMN canaries.max IS 'the largest';
+-- postgresql: COMMENT ON COLUMN canaries.lo IS 'of the confidence interval';
+-- postgresql: COMMENT ON COLUMN canaries.hi IS 'likewise';
+
+-- postgresql: CREATE VIEW impacts AS SELECT
+-- postgresql:   to_timestamp(d.at_unix_ns / 1e9) AS at,
+-- postgresql:   r.run,
+-- postgresql:   r.campaign,
+-- postgresql:   d.test,
+-- postgresql:   d.of,
+-- postgresql:   d.value,
+-- postgresql:   d.lo,
+-- postgresql:   d.hi
+-- postgresql:   FROM record AS d JOIN run AS r ON r.id = d.run_id WHERE d.probe = 'impact';
+-- postgresql: COMMENT ON VIEW impacts IS 'What congestion does to canaries.';
+-- postgresql: COMMENT ON COLUMN impacts.at IS 'when it was committed';
+-- postgresql: COMMENT ON COLUMN impacts.run IS 'its name';
+-- postgresql: COMMENT ON COLUMN impacts.campaign IS 'its name';
+-- postgresql: COMMENT ON COLUMN impacts.test IS 'name of the canary';
+-- postgresql: COMMENT ON COLUMN impacts."of" IS 'mean or p99';
+-- postgresql: COMMENT ON COLUMN impacts.value IS 'congested over isolated';
+-- postgresql: COMMENT ON COLUMN impacts.lo IS 'of the confidence interval';
+-- postgresql: COMMENT ON COLUMN impacts.hi IS 'likewise';
+
+-- postgresql: CREATE VIEW verdicts AS SELECT
+-- postgresql:   to_timestamp(v.at_unix_ns / 1e9) AS at,
+-- postgresql:   v.kind,
+-- postgresql:   v.subject,
+-- postgresql:   v.verdict,
+-- postgresql:   v.id = (SELECT max(w.id) FROM verdict AS w WHERE w.kind = v.kind AND w.subject = v.subject) AS holds,
+-- postgresql:   v.body::jsonb AS body
+-- postgresql:   FROM verdict AS v;
+-- postgresql: COMMENT ON VIEW verdicts IS 'Verdicts, a row for each change.';
+-- postgresql: COMMENT ON COLUMN verdicts.at IS 'when';
+-- postgresql: COMMENT ON COLUMN verdicts.kind IS 'node, leaf, ...';
+-- postgresql: COMMENT ON COLUMN verdicts.subject IS 'its name';
+-- postgresql: COMMENT ON COLUMN verdicts.verdict IS 'ok, warn, bad or unknown';
+-- postgresql: COMMENT ON COLUMN verdicts.holds IS 'no later one is of this subject';
+-- postgresql: COMMENT ON COLUMN verdicts.body IS 'all, as the API gives it';
+
+-- postgresql: CREATE VIEW events AS SELECT
+-- postgresql:   to_timestamp(at_unix_ns / 1e9) AS at,
+-- postgresql:   kind,
+-- postgresql:   subject,
+-- postgresql:   text,
+-- postgresql:   body::jsonb AS body
+-- postgresql:   FROM event;
+-- postgresql: COMMENT ON VIEW events IS 'Events, as coalctl events shows them.';
+-- postgresql: COMMENT ON COLUMN events.at IS 'when';
+-- postgresql: COMMENT ON COLUMN events.kind IS 'run, node, verdict, alarm, order, ...';
+-- postgresql: COMMENT ON COLUMN events.subject IS 'what it is of';
+-- postgresql: COMMENT ON COLUMN events.text IS 'for people';
+-- postgresql: COMMENT ON COLUMN events.body IS 'for programs, or null';
+
+-- postgresql: CREATE VIEW nodes AS SELECT
+-- postgresql:   node,
+-- postgresql:   to_timestamp(last_seen_unix_ns / 1e9) AS last_seen_at,
+-- postgresql:   body::jsonb AS body
+-- postgresql:   FROM node;
+-- postgresql: COMMENT ON VIEW nodes IS 'Nodes.';
+-- postgresql: COMMENT ON COLUMN nodes.node IS 'its name';
+-- postgresql: COMMENT ON COLUMN nodes.last_seen_at IS 'when its agent was last heard';
+-- postgresql: COMMENT ON COLUMN nodes.body IS 'all, as the API gives it';
