@@ -616,9 +616,11 @@ diagnosis_mesh(struct diagnosis *d, const json_t *record)
 		return;
 	diagnosis_hear(d, &from, record, DIAGNOSIS_ECHO_LEAF + class);
 	/* Of what a spine swallows, ends are not to blame. */
-	if (class == MESH_LEAF ||
-	    !spines_open(d,
+	if (class == MESH_SPINE &&
+	    spines_open(d,
 		diagnosis_series_of(d, "", SERIES_DEAD, PARTNERS_PAIR)))
+		loss_forget_leaves(&d->loss);
+	else
 		diagnosis_hear(d, &from, record, DIAGNOSIS_LOSS_LEAF + class);
 	conclude_losses(d);
 }

@@ -30,6 +30,7 @@
 struct step {
 	double up, down, limit;
 	double leaf_up, leaf_down; /* the same of leaves */
+	double p0;
 };
 
 static struct step
@@ -44,7 +45,7 @@ step_of(struct loss_watch *w, size_t count)
 	p0 = fmin(fmax(w->lost / w->sent, LOSS_P0_MIN), LOSS_P1 / 2);
 	p1 = fmax(LOSS_LEAF_P1, LEAF_TIMES * p0);
 	return (struct step){ log(LOSS_P1 / p0), LOSS_P1 - p0,
-		log(LIMIT_ROUNDS * (double)count), log(p1 / p0), p1 - p0 };
+		log(LIMIT_ROUNDS * (double)count), log(p1 / p0), p1 - p0, p0 };
 }
 
 static void
@@ -216,6 +217,7 @@ add_leaf(struct loss_leaf *l, const struct step *step, double limit,
 	l->sum = fmin(l->sum, 2 * limit);
 	l->lost += lost;
 	l->sent += sent;
+	l->more += lost - step->p0 * (double)sent;
 	l->epochs += lost > 0;
 }
 
@@ -244,6 +246,7 @@ hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
 		int done;
 	} *of = xcalloc(w->leaf_count + 1, sizeof(*of));
 	double limit = log(LIMIT_ROUNDS * (double)(w->leaf_count + 1));
+	double sent = 0;
 	size_t leaves = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -257,10 +260,11 @@ hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
 		at->busy += nodes[i].busy;
 		if (!nodes[i].busy && !w->sums[nodes[i].place].raised)
 			at->sent += nodes[i].sent;
+		sent += (double)nodes[i].sent / 2;
 	}
 	for (;;) {
 		struct loss_leaf *l;
-		uint32_t worst = UINT32_MAX;
+		uint32_t worst = UINT32_MAX, lost, all = 0;
 		double most = -INFINITY;
 		size_t kept = 0;
 
@@ -280,10 +284,17 @@ hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
 			break;
 		of[worst].done = 1;
 		l = &w->leaves[worst];
-		add_leaf(l, step, limit,
-		    lost_across(w, nodes, pairs, pair_count, worst, l),
-		    of[worst].sent);
+		lost = lost_across(w, nodes, pairs, pair_count, worst, l);
+		for (size_t i = 0; i < pair_count; i++)
+			all += nodes[pairs[i].a].leaf == nodes[pairs[i].b].leaf
+			    ? 0
+			    : pairs[i].lost < LOSS_PAIR_MAX ? pairs[i].lost
+							    : LOSS_PAIR_MAX;
+		l->rest += (double)all - lost -
+		    step->p0 * (sent - (double)of[worst].sent);
+		add_leaf(l, step, limit, lost, of[worst].sent);
 		if (!l->raised && l->sum > limit && l->epochs >= 2 &&
+		    l->more >= l->rest &&
 		    l->lead <= LEAF_LEAD_MAX * (double)l->lost &&
 		    is_spread(w, nodes, count, worst, l))
 			raise_leaf(w, l);
@@ -346,6 +357,13 @@ const struct loss_sum *
 loss_sum_of(const struct loss_watch *w, uint32_t place)
 {
 	return place < w->count ? &w->sums[place] : NULL;
+}
+
+void
+loss_forget_leaves(struct loss_watch *w)
+{
+	for (size_t i = 0; i < w->leaf_count; i++)
+		memset(&w->leaves[i], 0, sizeof(w->leaves[i]));
 }
 
 const struct loss_leaf *

@@ -14,7 +14,8 @@
  * uplink of several that loses one in a thousand costs each node next to
  * nothing. A leaf is raised where several of its nodes lose and none of them
  * most of it, in two epochs or more, and not to one other leaf only, for then
- * it is that one, or the way between them; what is lost on paths to it counts
+ * it is that one, or the way between them, and more than others lose to each
+ * other, for then it is what all meet; what is lost on paths to it counts
  * for nobody else. Of two leaves neither is told from the other, and one with
  * many nodes that are busy with jobs is not looked at, for these fill its
  * uplinks.
@@ -49,6 +50,7 @@ struct loss_leaf {
 	/* The leaf that it loses most to, and by how much more than to all
 	 * others together (Boyer and Moore 1981). */
 	uint32_t with, lead;
+	double more, rest; /* than all lose; what other leaves lose so */
 	uint8_t raised;
 };
 struct loss_watch {
@@ -76,6 +78,8 @@ void loss_round(struct loss_watch *w, int far, const struct loss_node *nodes,
 void loss_forget(struct loss_watch *w, uint32_t place);
 /* NULL: never seen. */
 const struct loss_sum *loss_sum_of(const struct loss_watch *w, uint32_t place);
+/* What all leaves lost was a spine's. */
+void loss_forget_leaves(struct loss_watch *w);
 /* NULL: not raised. */
 const struct loss_leaf *loss_leaf_raised(const struct loss_watch *w,
     uint32_t leaf);
