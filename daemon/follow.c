@@ -40,6 +40,9 @@ struct follower {
 	struct curl_slist *head;
 	char *got; /* the answer: a line of JSON, then bytes */
 	size_t got_bytes;
+	json_t *piece; /* that line, until the next is asked for */
+	const char *bytes;
+	size_t len_bytes;
 	char name[16], path[PATH_MAX]; /* of the folder, and of its store */
 	int log_fd;
 	uint64_t hold, generation, from;
@@ -65,23 +68,6 @@ mark_read(const char *dir)
 
 	free(path);
 	return mark;
-}
-
-/* The folder is whole: from now on it is what a takeover takes. */
-static int
-mark_write(const struct follower *f, uint64_t term, struct err *err)
-{
-	char *path = xasprintf("%s/copy", f->dir), *text;
-	json_t *mark = json_pack("{s:s, s:s, s:I}", "of", f->of, "folder",
-	    f->name, "term", (json_int_t)term);
-	int rc;
-
-	text = json_dumps(mark, 0);
-	rc = pki_file_replace(path, 0600, text, err);
-	free(text);
-	json_decref(mark);
-	free(path);
-	return rc;
 }
 
 uint64_t
@@ -198,14 +184,13 @@ follower_close(struct follower *f)
 		close(f->log_fd);
 	curl_slist_free_all(f->head);
 	curl_easy_cleanup(f->curl);
+	json_decref(f->piece);
 	free(f->got);
 }
 
-/* The next piece: its head, and its bytes, which are the follower's until it
- * asks again. -ESTALE: begin anew; -EIO: later. */
+/* The next piece. -ESTALE: begin anew; -EIO: later. */
 static int
-ask(struct follower *f, int of_log, json_t **ret, const char **ret_bytes,
-    size_t *ret_len_bytes, struct err *err)
+ask(struct follower *f, int of_log, struct err *err)
 {
 	json_t *want = json_pack("{s:I, s:b, s:I, s:I}", "hold",
 	    (json_int_t)f->hold, "log", of_log, "generation",
@@ -230,13 +215,14 @@ ask(struct follower *f, int of_log, json_t **ret, const char **ret_bytes,
 	if (status != 200 || end == NULL)
 		return err_set(err, -EIO, "%.200s: status %ld: %.300s", f->of,
 		    status, f->got);
-	*ret = json_loadb(f->got, (size_t)(end - f->got), 0, NULL);
-	*ret_bytes = end + 1;
-	*ret_len_bytes = f->got_bytes - (size_t)(end + 1 - f->got);
-	if (json_is_object(*ret) && member_unsigned(*ret, "hold") != 0)
-		return 0;
-	json_decref(*ret);
-	return err_set(err, -EIO, "%.200s: not a collector's answer", f->of);
+	json_decref(f->piece);
+	f->piece = json_loadb(f->got, (size_t)(end - f->got), 0, NULL);
+	f->bytes = end + 1;
+	f->len_bytes = f->got_bytes - (size_t)(f->bytes - f->got);
+	if (member_unsigned(f->piece, "hold") == 0)
+		return err_set(err, -EIO, "%.200s: not a collector's answer",
+		    f->of);
+	return 0;
 }
 
 /* ---- copying ---- */
@@ -302,20 +288,15 @@ copy_file(struct follower *f, struct err *err)
 	f->hold = f->generation = f->from = 0;
 	f->is_whole = 0;
 	while (rc == 0 && f->from < end && !is_ending) {
-		const char *bytes;
-		json_t *head;
-		size_t len;
-
-		rc = ask(f, 0, &head, &bytes, &len, err);
+		rc = ask(f, 0, err);
 		if (rc < 0)
 			break;
-		f->hold = member_unsigned(head, "hold");
-		end = member_unsigned(head, "end");
-		rc = put(fd, bytes, len, f->from);
-		f->from += len;
-		if (rc == 0 && len == 0 && f->from < end)
+		f->hold = member_unsigned(f->piece, "hold");
+		end = member_unsigned(f->piece, "end");
+		rc = put(fd, f->bytes, f->len_bytes, f->from);
+		f->from += f->len_bytes;
+		if (rc == 0 && f->len_bytes == 0 && f->from < end)
 			rc = -EIO;
-		json_decref(head);
 		notify_status("copying %s: %" PRIu64 " of %" PRIu64 " bytes",
 		    f->of, f->from, end);
 		notify_watchdog();
@@ -351,21 +332,28 @@ log_begin(struct follower *f, uint64_t generation, struct err *err)
 	return rc;
 }
 
+/* From now on the folder is what a takeover takes. */
 static int
-whole(struct follower *f, uint64_t term, struct err *err)
+whole(struct follower *f, struct err *err)
 {
-	json_t *mark = mark_read(f->dir);
-	char *before = xstrdup(member_text(mark, "folder"));
-	int rc = mark_write(f, term, err);
+	json_t *old = mark_read(f->dir);
+	json_t *mark = json_pack("{s:s, s:s, s:I}", "of", f->of, "folder",
+	    f->name, "term", (json_int_t)member_int(f->piece, "term"));
+	const char *before = member_text(old, "folder");
+	char *path = xasprintf("%s/copy", f->dir);
+	char *text = json_dumps(mark, 0);
+	int rc = pki_file_replace(path, 0600, text, err);
 
-	json_decref(mark);
 	if (rc == 0 && before[0] != '\0' && strcmp(before, f->name) != 0)
 		folder_empty(f->dir, before);
 	if (rc == 0) {
 		f->is_whole = 1;
 		log_info("the copy of %s is whole, and goes on", f->of);
 	}
-	free(before);
+	json_decref(old);
+	json_decref(mark);
+	free(text);
+	free(path);
 	return rc;
 }
 
@@ -374,29 +362,25 @@ static int
 copy_log(struct follower *f, struct err *err)
 {
 	uint64_t generation, end;
-	const char *bytes;
-	json_t *head;
-	size_t len;
-	int rc = ask(f, 1, &head, &bytes, &len, err);
+	int rc = ask(f, 1, err);
 
 	if (rc < 0)
 		return rc;
-	generation = member_unsigned(head, "generation");
-	end = member_unsigned(head, "end");
+	generation = member_unsigned(f->piece, "generation");
+	end = member_unsigned(f->piece, "end");
 	if (generation != f->generation)
 		rc = log_begin(f, generation, err);
-	if (rc == 0 && len > 0)
-		rc = put(f->log_fd, bytes, len, f->from);
-	if (rc == 0 && len > 0 && fdatasync(f->log_fd) < 0)
+	if (rc == 0 && f->len_bytes > 0)
+		rc = put(f->log_fd, f->bytes, f->len_bytes, f->from);
+	if (rc == 0 && f->len_bytes > 0 && fdatasync(f->log_fd) < 0)
 		rc = -errno;
-	f->from += len;
+	f->from += f->len_bytes;
 	if (rc == 0 && f->from == end && !f->is_whole)
-		rc = whole(f, member_unsigned(head, "term"), err);
-	json_decref(head);
+		rc = whole(f, err);
 	notify_status("copy of %s, %" PRIu64 " bytes behind", f->of,
 	    end - f->from);
 	notify_watchdog();
-	return rc < 0 ? rc : len > 0;
+	return rc < 0 ? rc : f->len_bytes > 0;
 }
 
 static int
