@@ -151,30 +151,15 @@ ranks_of(MPI_Comm comm)
 	return n;
 }
 
-/* The batch system's name of this job; a part of an array has two numbers. */
 static void
-job_find(void)
+start(void)
 {
+	/* The batch system's name of this job; a part of an array has two
+	 * numbers. */
 	static const char *const names[] = { "COALMINE_JOB", "SLURM_JOB_ID",
 		"PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID", NULL };
 	const char *array = getenv("SLURM_ARRAY_JOB_ID"), *value = NULL;
 	const char *task = getenv("SLURM_ARRAY_TASK_ID");
-
-	for (int i = 0; names[i] != NULL && value == NULL; i++)
-		value = getenv(names[i]);
-	if (array != NULL && task != NULL && getenv("COALMINE_JOB") == NULL)
-		snprintf(job, sizeof(job), "%.30s_%.30s", array, task);
-	else
-		snprintf(job, sizeof(job), "%.60s",
-		    value == NULL ? "none" : value);
-	for (char *c = job; *c != '\0'; c++)
-		if (strchr("/\"\\", *c) != NULL || *c < ' ')
-			*c = '-';
-}
-
-static void
-start(void)
-{
 	int one = 0, local;
 	MPI_Comm node;
 
@@ -191,7 +176,16 @@ start(void)
 		PMPI_Comm_free(&node);
 	}
 	PMPI_Allreduce(&one, &world_nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-	job_find();
+	for (int i = 0; names[i] != NULL && value == NULL; i++)
+		value = getenv(names[i]);
+	if (array != NULL && task != NULL && getenv("COALMINE_JOB") == NULL)
+		snprintf(job, sizeof(job), "%.30s_%.30s", array, task);
+	else
+		snprintf(job, sizeof(job), "%.60s",
+		    value == NULL ? "none" : value);
+	for (char *c = job; *c != '\0'; c++)
+		if (strchr("/\"\\", *c) != NULL || *c < ' ')
+			*c = '-';
 	if (gethostname(host, sizeof(host) - 1) != 0)
 		dir = NULL;
 	written_ns = now();

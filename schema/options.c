@@ -304,9 +304,9 @@ const struct conf_row options_agent[] = {
 	{ "agent", "munge_socket", CONF_STRING, 0, 100, NULL, "", "",
 	    "Socket of munged; empty: that of its library." },
 	{ "agent", "in_band", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Folder in which jobs leave what they measure of their own "
-	    "collectives: NCCL's inspector, libcoalmine-pmpi.so; empty: none "
-	    "is looked at." },
+	    "Folder of a local disk in which jobs leave what they measure of "
+	    "their own collectives: NCCL's inspector, libcoalmine-pmpi.so; "
+	    "empty: none is looked at." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "", "Certificate of the site's authority." },
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,

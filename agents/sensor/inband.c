@@ -37,10 +37,12 @@
 #define ENTRIES_MAX   10000 /* of a folder */
 #define KINDS_MAX     64    /* of a file: collective, size, communicator */
 #define ROWS_MAX      512
-#define JOB_ROWS_MAX  32    /* those that took longest */
-#define OLD_S         86400 /* nobody writes there any more */
-#define SECONDS_MAX   1e9
-#define BYTES_MAX     1e18
+#define JOB_ROWS_MAX  32 /* those that took longest */
+/* The collector may not know a job yet that has begun, nor hear each time. */
+#define TOLD_TIMES  6
+#define OLD_S       86400 /* nobody writes there any more */
+#define SECONDS_MAX 1e9
+#define BYTES_MAX   1e18
 
 /* Calls of one rank that are alike: their sizes are within a factor of two. */
 struct kind {
@@ -59,7 +61,8 @@ struct file {
 	int64_t changed_ns, offset;
 	struct kind *kinds;
 	size_t count;
-	int seen, fresh; /* in this look; since it was answered */
+	int seen;  /* in this look */
+	int fresh; /* to be told in so many looks */
 };
 
 struct inband {
@@ -77,17 +80,6 @@ struct row {
 	double most_calls, least_s;
 };
 
-static int
-is_job(const char *text)
-{
-	size_t len = strlen(text);
-
-	return len > 0 && len < sizeof(((struct kind *)NULL)->job) &&
-	    strspn(text,
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		"0123456789_.+-") == len;
-}
-
 /* Names of machines are compared up to their first dot. */
 static int
 is_host(const struct inband *ib, const char *text)
@@ -104,6 +96,7 @@ op_find(const char *text, char ret[16])
 {
 	static const char *const others[] = { "send", "recv", "barrier" };
 
+	text = strcasecmp(text, "All2All") == 0 ? "alltoall" : text;
 	for (size_t i = 0; i < NAMES_COLLECTIVES_MAX + ARRAY_LEN(others); i++) {
 		const char *name = i < NAMES_COLLECTIVES_MAX
 		    ? names_collectives[i]
@@ -132,10 +125,14 @@ is_like(const struct kind *a, const struct kind *b)
 static void
 kind_add(struct file *f, struct kind *k)
 {
+	static const char allowed[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	    "0123456789_.+-";
 	struct kind *have;
 
-	if (!is_job(k->job) || k->ranks < 2 || k->ranks > INT32_MAX ||
-	    k->nodes < 0 || k->nodes > k->ranks || k->rank < 0 ||
+	if (k->job[0] == '\0' || k->job[strspn(k->job, allowed)] != '\0' ||
+	    k->ranks < 2 || k->ranks > INT32_MAX || k->nodes < 0 ||
+	    k->nodes > k->ranks || k->rank < 0 ||
 	    !(k->calls >= 1 && k->calls < BYTES_MAX) ||
 	    !(k->bytes >= 0 && k->bytes < BYTES_MAX) ||
 	    !(k->seconds > 0 && k->seconds < SECONDS_MAX))
@@ -167,23 +164,12 @@ whole_bytes(const char *op, double bytes, int64_t ranks)
 	    : bytes;
 }
 
-/* Of the folder's name: nccl-inspector-12, or 12. */
-static void
-job_of_folder(const char *path, char ret[64])
-{
-	static const char prefix[] = "nccl-inspector-";
-	const char *end = strrchr(path, '/'), *at = end;
-
-	while (at > path && at[-1] != '/')
-		at--;
-	if (strncmp(at, prefix, strlen(prefix)) == 0)
-		at += strlen(prefix);
-	snprintf(ret, 64, "%.*s", (int)(end - at), at);
-}
-
+/* The job is of the folder's name: nccl-inspector-12, or 12. */
 static void
 take_call(struct inband *ib, struct file *f, const char *line, int source)
 {
+	static const char prefix[] = "nccl-inspector-";
+	const char *end = strrchr(f->path, '/'), *folder = end;
 	json_t *all = json_loads(line, 0, NULL);
 	const json_t *head = json_object_get(all, "header");
 	const json_t *coll = json_object_get(all, "coll_perf");
@@ -200,7 +186,11 @@ take_call(struct inband *ib, struct file *f, const char *line, int source)
 	k.seconds = us / 1e6;
 	k.bytes = coll != NULL ? member_number(coll, "coll_msg_size_bytes")
 			       : member_number(p2p, "p2p_msg_size_bytes");
-	job_of_folder(f->path, k.job);
+	while (folder > f->path && folder[-1] != '/')
+		folder--;
+	if (strncmp(folder, prefix, strlen(prefix)) == 0)
+		folder += strlen(prefix);
+	snprintf(k.job, sizeof(k.job), "%.*s", (int)(end - folder), folder);
 	if (is_host(ib,
 		member_text(json_object_get(all, "metadata"), "hostname")) &&
 	    op_find(coll != NULL ? member_text(coll, "coll")
@@ -240,8 +230,23 @@ value_of(const char *line)
 	    : NAN;
 }
 
-/* A rate comes before the time of the same labels, and with it says the bytes,
- * for message_size is a range. A bus rate is so many times the algorithm's. */
+/* "4-5MB": at least so many. */
+static double
+range_bytes(const char *text)
+{
+	static const char units[] = "BKMGT";
+	double least;
+	char unit;
+
+	return sscanf(text, "%lf-%*u%c", &least, &unit) == 2 && unit != '\0' &&
+		strchr(units, unit) != NULL
+	    ? ldexp(least, 10 * (int)(strchr(units, unit) - units))
+	    : 0;
+}
+
+/* A rate comes before the time of the same labels, and with it says the bytes
+ * better than message_size. A bus rate is so many times the algorithm's; an
+ * operation that the inspector does not know has none. */
 static void
 take_means(struct inband *ib, struct file *f, const char *line, int source)
 {
@@ -283,7 +288,9 @@ take_means(struct inband *ib, struct file *f, const char *line, int source)
 	else if (whole_bytes(k.op, 1, 2) > 1)
 		per_algorithm = (n - 1) / n;
 	k.seconds = value_of(line) / 1e6;
-	k.bytes = gbs * 1e9 / per_algorithm * k.seconds;
+	label(line, "message_size", text, sizeof(text));
+	k.bytes = gbs > 0 ? gbs * 1e9 / per_algorithm * k.seconds
+			  : whole_bytes(k.op, range_bytes(text), k.ranks);
 	kind_add(f, &k);
 }
 
@@ -413,7 +420,8 @@ file_look(struct inband *ib, int dir, const char *name, const char *path)
 		if ((f->inode != st.st_ino || f->changed_ns != changed_ns ||
 			(sources[source].grows && f->offset != st.st_size)) &&
 		    file_read(ib, f, (int)source, fd, st.st_size) == 0) {
-			f->fresh |= !sources[source].grows || f->offset > at;
+			if (!sources[source].grows || f->offset > at)
+				f->fresh = TOLD_TIMES;
 			f->inode = st.st_ino;
 			f->changed_ns = changed_ns;
 		}
@@ -501,7 +509,7 @@ answer(struct inband *ib)
 			r->most_calls = fmax(r->most_calls, k->calls);
 		}
 	TAILQ_FOREACH (f, &ib->files, next) {
-		f->fresh = 0;
+		f->fresh -= f->fresh > 0;
 		for (size_t i = 0; i < f->count; i++) {
 			r = row_find(rows, &count, &f->kinds[i]);
 			if (r != NULL && 2 * f->kinds[i].calls >= r->most_calls)
@@ -594,7 +602,7 @@ inband_look(struct inband *ib, int again)
 			continue;
 		}
 		f->seen = 0;
-		f->fresh |= again;
+		f->fresh = again && f->fresh == 0 ? 1 : f->fresh;
 		told |= f->fresh && f->count > 0;
 	}
 	return told ? answer(ib) : NULL;

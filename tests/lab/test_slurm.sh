@@ -20,14 +20,17 @@ before_start()
 	for n in $(seq "$nodes"); do
 		in_host node"$n" sh -eu -c 'mkdir -p /run/coalmine-agent
 			mount --bind "$1/run" /run/coalmine-agent
-			sed -i "s,^run_dir.*,run_dir = /run/coalmine-agent," \
+			sed -i "s,^run_dir.*,run_dir = /run/coalmine-agent\nin_band = $4," \
 				"$1/conf"
 			sed -i "s,^\[children\],&\nslurm_conf = $2\ncommand = $3," \
 				"$1/conf"' \
-			- "$cluster/node$n" "$slurm/slurm.conf" "$submit" ||
+			- "$cluster/node$n" "$slurm/slurm.conf" "$submit" \
+			$slurm/in-band ||
 			fail "node$n: its files"
 	done
-	in_host collector sh -c 'printf "[slurm]\nconf = %s\n" "$1" >>"$0"' \
+	in_host collector mkdir -m 1777 $slurm/in-band
+	in_host collector sh -c 'printf "[slurm]\nconf = %s\n[jobs]\nsource = slurm
+		interval = 2s\naccounting = no\n" "$1" >>"$0"' \
 		$cluster/collector/conf $slurm/slurm.conf
 	in_host collector tee $cluster/campaigns/job.conf >/dev/null <<-END
 	[campaign]
@@ -94,19 +97,43 @@ finishes() # MPI JOB-STATE
 # A user's own srun: ranks that Slurm does not wire up are alone, each a rank 0.
 by_hand() # MPI TYPE
 {
-	local records=$slurm/by-hand-$1
-	sl timeout -k 5 120 srun --mpi="$2" --nodes=3 --ntasks=3 --chdir=/ \
+	local records=$slurm/by-hand-$1 said
+	said=$(sl timeout -k 5 120 srun --mpi="$2" --nodes=3 --ntasks=3 --chdir=/ \
 		--time=5 --input=none --kill-on-bad-exit=1 \
 		$cluster/stage/libexec/coalmine/"$1"/coalmine-probe run group \
-		pattern=rail n=3 g=1 count=4096 --json "$records" >/dev/null
+		pattern=rail n=3 g=1 count=4096 --json "$records")
 	in_host node1 cat "$records" | jq -es '
 		(map(select(.probe == "begin")) | length == 1 and
 			(.[0].ranks == 3 and (.[0].nodes | length) == 3)) and
 		any(.[]; .probe == "group" and .n > 0) and
 		any(.[]; .probe == "end" and .status == "ok")' >/dev/null ||
-		fail "$1 by srun --mpi=$2: $(in_host node1 cat "$records")"
+		fail "$1 by srun --mpi=$2: $said $(in_host node1 cat "$records")"
 	poll 20 no_jobs || fail "left: $(slurm_jobs)"
 	say "$1: srun --mpi=$2 wires up three ranks"
+}
+
+# What a user's program counts of itself is beside its job.
+in_band()
+{
+	local said
+	said=$(sl timeout -k 5 120 srun --mpi=pmix --nodes=3 --ntasks=3 \
+		--chdir=/ --time=5 --job-name=solver env COALMINE_IN_BAND=$slurm/in-band \
+		LD_PRELOAD=$cluster/stage/libexec/coalmine/openmpi/libcoalmine-pmpi.so \
+		PLAIN_FINALIZE=yes OMPI_MCA_osc=pt2pt \
+		"$build_dir/tests/mpi/plain-openmpi")
+	poll 90 in_band_is_shown || fail "$said $(
+		in_host node1 ls $slurm/in-band) $(ctl job list --json)"
+	say "what a job has measured is shown with it"
+}
+
+in_band_is_shown()
+{
+	local id
+	id=$(ctl job list --json | jq -r '.[] | select(.name == "solver") | .job')
+	[ -n "$id" ] && ctl job show "$id" --json | jq -es 'flatten |
+		.[0].in_band | any(.[]; .op == "allreduce" and .ranks == 3 and
+			.nodes == 3 and .bytes == 8 and .calls == 150 and
+			.least_s > 0 and .source == "pmpi")' >/dev/null
 }
 
 # Its script starts the ranks through the agents, from within the job.
@@ -335,6 +362,7 @@ cluster_up 4
 say "Slurm, collector and agents are up"
 by_hand openmpi pmix
 by_hand mpich pmi2
+in_band
 finishes openmpi COMPLETED
 finishes mpich "COMPLETED|CANCELLED"
 by_command openmpi

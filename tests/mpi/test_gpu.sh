@@ -91,6 +91,16 @@ COALMINE_FAKE_STATS=$work/stats good 2 collective name=allreduce count=1003 \
 	via=xccl
 [ "$(grep -c "^nccl rank 0" "$work/stats")" = 2 ] ||
 	fail "communicators: $(cat "$work/stats")"
+# Plans of other ranks have another, which one connection may not carry too.
+printf '[measure]\ndevice = cuda\niterations = 2\n[sparse]\nfile = %s
+via = xccl\n[stripe]\ng = 4\nbytes = 1M\nvia = xccl\n' "$work/list" >"$work/c.conf"
+for connections in 1 8; do
+	CUDA_DEVICE_MAX_CONNECTIONS=$connections engine 8 run "$work/c.conf" \
+		--json "$work/records" || fail "two plans: exit $?"
+	complete "two plans"
+	[ $connections = "$(grep -q 'CUDA_DEVICE_MAX_CONNECTIONS = 1: two plans' \
+		"$work/err" && echo 1 || echo 8)" ] || fail "$connections connections"
+done
 # IPC, and with NCCL in one plan.
 for how in ipc ipc-put ipc-get; do
 	COALMINE_FAKE_NODES=1 good 4 group pattern=rail n=2 g=2 k=2 \
