@@ -2,8 +2,8 @@
 /*
  * pmpi.c - libcoalmine-pmpi.so, preloaded into a program of MPI: how often and
  * how long each rank is in its collectives, for the agent of its node. By MPI's
- * profiling interface, so of calls from C alone; ours is no more than a clock
- * and a row of a table, and nothing that goes wrong here is told or ends it.
+ * profiling interface; ours is no more than a clock and a row of a table, and
+ * nothing that goes wrong here is told or ends it.
  *
  * COALMINE_IN_BAND names the folder; without it every call goes straight on.
  */
@@ -211,14 +211,20 @@ MPI_Init_thread(int *argc, char ***argv, int wanted, int *given)
 	return rc;
 }
 
+static void
+finish(void)
+{
+	if (dir == NULL)
+		return;
+	pthread_mutex_lock(&lock);
+	write_all();
+	pthread_mutex_unlock(&lock);
+}
+
 int
 MPI_Finalize(void)
 {
-	if (dir != NULL) {
-		pthread_mutex_lock(&lock);
-		write_all();
-		pthread_mutex_unlock(&lock);
-	}
+	finish();
 	return PMPI_Finalize();
 }
 
@@ -290,3 +296,95 @@ COUNTED(OP_REDUCE_SCATTER, MPI_Reduce_scatter, comm,
     (const void *out, void *in, const int *parts, MPI_Datatype type, MPI_Op op,
 	MPI_Comm comm),
     (out, in, parts, type, op, comm))
+
+/* MPICH's Fortran calls C and is counted there. Open MPI's calls PMPI: what a
+ * program calls is taken in its place, of mpif.h and mpi_f08 alike, for all
+ * that they pass are addresses. Not there, in a program of C, they are not
+ * called. */
+#ifdef OPEN_MPI
+#define FORTRAN_ONE(op, name, target, comm, bytes, parameters, arguments)      \
+	void target parameters __attribute__((weak));                          \
+	void name parameters;                                                  \
+	void name parameters                                                   \
+	{                                                                      \
+		int64_t from_ns = now();                                       \
+                                                                               \
+		target arguments;                                              \
+		if (dir != NULL)                                               \
+			count(op, MPI_Comm_f2c(*comm), bytes, from_ns);        \
+	}
+#define FORTRAN(op, name, ...)                                                 \
+	FORTRAN_ONE(op, mpi_##name##_, pmpi_##name##_, __VA_ARGS__)            \
+	FORTRAN_ONE(op, mpi_##name##_f08_, pmpi_##name##_f08_, __VA_ARGS__)
+
+static int64_t
+bytes_in(int64_t n, const int *type)
+{
+	return bytes_of(n, MPI_Type_f2c(*type));
+}
+
+FORTRAN(OP_ALLREDUCE, allreduce, comm, bytes_in(*n, type),
+    (void *out, void *in, int *n, int *type, int *op, int *comm, int *rc),
+    (out, in, n, type, op, comm, rc))
+FORTRAN(OP_BROADCAST, bcast, comm, bytes_in(*n, type),
+    (void *data, int *n, int *type, int *root, int *comm, int *rc),
+    (data, n, type, root, comm, rc))
+FORTRAN(OP_REDUCE, reduce, comm, bytes_in(*n, type),
+    (void *out, void *in, int *n, int *type, int *op, int *root, int *comm,
+	int *rc),
+    (out, in, n, type, op, root, comm, rc))
+FORTRAN(OP_ALLTOALL, alltoall, comm,
+    bytes_in((int64_t)*in_n *ranks_of(MPI_Comm_f2c(*comm)), in_type),
+    (void *out, int *out_n, int *out_type, void *in, int *in_n, int *in_type,
+	int *comm, int *rc),
+    (out, out_n, out_type, in, in_n, in_type, comm, rc))
+FORTRAN(OP_ALLGATHER, allgather, comm,
+    bytes_in((int64_t)*in_n *ranks_of(MPI_Comm_f2c(*comm)), in_type),
+    (void *out, int *out_n, int *out_type, void *in, int *in_n, int *in_type,
+	int *comm, int *rc),
+    (out, out_n, out_type, in, in_n, in_type, comm, rc))
+FORTRAN(OP_REDUCE_SCATTER, reduce_scatter_block, comm,
+    bytes_in((int64_t)*n *ranks_of(MPI_Comm_f2c(*comm)), type),
+    (void *out, void *in, int *n, int *type, int *op, int *comm, int *rc),
+    (out, in, n, type, op, comm, rc))
+FORTRAN(OP_REDUCE_SCATTER, reduce_scatter, comm,
+    bytes_in(sum_of(parts, MPI_Comm_f2c(*comm)), type),
+    (void *out, void *in, int *parts, int *type, int *op, int *comm, int *rc),
+    (out, in, parts, type, op, comm, rc))
+FORTRAN(OP_BARRIER, barrier, comm, 0, (int *comm, int *rc), (comm, rc))
+FORTRAN(OP_SEND, send, comm, bytes_in(*n, type),
+    (void *data, int *n, int *type, int *to, int *tag, int *comm, int *rc),
+    (data, n, type, to, tag, comm, rc))
+FORTRAN(OP_RECV, recv, comm, bytes_in(*n, type),
+    (void *data, int *n, int *type, int *from, int *tag, int *comm,
+	void *status, int *rc),
+    (data, n, type, from, tag, comm, status, rc))
+
+/* The first and the last call. */
+#define FORTRAN_ENDS(suffix)                                                   \
+	void pmpi_init##suffix(int *rc) __attribute__((weak));                 \
+	void pmpi_init_thread##suffix(int *wanted, int *given, int *rc)        \
+	    __attribute__((weak));                                             \
+	void pmpi_finalize##suffix(int *rc) __attribute__((weak));             \
+	void mpi_init##suffix(int *rc);                                        \
+	void mpi_init_thread##suffix(int *wanted, int *given, int *rc);        \
+	void mpi_finalize##suffix(int *rc);                                    \
+	void mpi_init##suffix(int *rc)                                         \
+	{                                                                      \
+		pmpi_init##suffix(rc);                                         \
+		start();                                                       \
+	}                                                                      \
+	void mpi_init_thread##suffix(int *wanted, int *given, int *rc)         \
+	{                                                                      \
+		pmpi_init_thread##suffix(wanted, given, rc);                   \
+		start();                                                       \
+	}                                                                      \
+	void mpi_finalize##suffix(int *rc)                                     \
+	{                                                                      \
+		finish();                                                      \
+		pmpi_finalize##suffix(rc);                                     \
+	}
+
+FORTRAN_ENDS(_)
+FORTRAN_ENDS(_f08_)
+#endif

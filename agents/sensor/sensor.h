@@ -76,9 +76,9 @@ struct inband;
 struct inband *inband_new(const char *dir, const char *host);
 void inband_free(struct inband *ib); /* NULL is allowed, here and below */
 /* [{job, rows: [{source op ranks nodes bytes calls seconds least_s}]}] of jobs
- * of which there is news, for three minutes, at most so many, sums of what is there; bytes of a
- * call, least_s of a call of the rank that waited least. NULL: no look is due,
- * or nothing is new. again: of all jobs, and now. */
+ * of which there is news, for three minutes, at most so many, sums of what is
+ * there; bytes of a call, least_s of a call of the rank that waited least.
+ * NULL: no look is due, or nothing is new. again: of all jobs, and now. */
 #define INBAND_JOBS_MAX 16
 json_t *inband_look(struct inband *ib, int again);
 

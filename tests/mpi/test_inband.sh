@@ -34,6 +34,42 @@ jq -e 'length == 1 and .[0].job == "77_1" and (.[0].rows[] |
 	.least_s <= .seconds / .calls)' "$work/read" >/dev/null ||
 	fail "an agent reads $(cat "$work/read")"
 
+# Fortran's bindings, which are libraries of their own; MPICH's mpi_f08 goes
+# around MPI's profiling interface.
+fortran() {
+	sed "s/USE/use $2/" >"$work/f.f90" <<-END
+	program f
+	  USE
+	  implicit none
+	  integer :: rc, rank, n, i
+	  double precision :: x(4), y(4)
+	  call MPI_Init(rc)
+	  call MPI_Comm_rank(MPI_COMM_WORLD, rank, rc)
+	  call MPI_Comm_size(MPI_COMM_WORLD, n, rc)
+	  x = rank + 1
+	  do i = 1, 30
+	    call MPI_Allreduce(x, y, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, rc)
+	  end do
+	  if (y(4) /= 3) error stop 7
+	  call MPI_Allreduce(MPI_IN_PLACE, x, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, rc)
+	  if (x(4) /= 3) error stop 8
+	  call MPI_Finalize(rc)
+	end program
+	END
+	LD_PRELOAD= "mpifort.$1" -w -fallow-argument-mismatch -o "$work/f" \
+		"$work/f.f90" 2>"$work/err" || fail "$2 does not compile"
+	rm -f "$work"/in-band/*
+	engine=$work/f COALMINE_IN_BAND=$work/in-band engine 2 ||
+		[ "$launcher" = mpiexec.hydra ] || fail "$2: exit $?"
+	[ "$(cat "$work"/in-band/* | jq -c 'select(.op == "allreduce" and
+		.calls == 31 and .bytes == 992)' | wc -l)" = 2 ] ||
+		fail "$2: $(cat "$work"/in-band/*)"
+}
+if command -v "mpifort.$1" >/dev/null && command -v gfortran >/dev/null; then
+	fortran "$1" mpi
+	[ "$1" = mpich ] || fortran "$1" mpi_f08
+fi
+
 runs 2
 COALMINE_IN_BAND= runs 2
 COALMINE_IN_BAND=$work/nowhere runs 2
