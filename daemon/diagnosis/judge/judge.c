@@ -175,7 +175,9 @@ past_learn(struct judge_track *t, double effect)
 {
 	double off = effect - t->past;
 
-	if (t->state >= JUDGE_OUTLIER)
+	/* What is looked for from the first round on is not learned. */
+	if (t->state >= JUDGE_OUTLIER ||
+	    (t->past_n < LEAF_LEARN && effect > LEAF_MOST))
 		return;
 	if (t->past_n >= LEAF_LEARN)
 		off = fmax(-LEAF_STEP, fmin(LEAF_STEP, off));
