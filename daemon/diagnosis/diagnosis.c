@@ -359,7 +359,8 @@ hear_losses(struct diagnosis *d, const json_t *record, int far)
 				(uint32_t)lost
 			};
 	}
-	loss_round(&d->loss, far, nodes, count, pairs, pair_count);
+	loss_round(&d->loss, far,
+	    &(struct loss_epoch){ nodes, count, pairs, pair_count });
 	for (i = 0; i < count; i++)
 		for (int sort = DIAGNOSIS_LOSS_LEAF;
 		     sort <= DIAGNOSIS_LOSS_SPINE &&

@@ -73,38 +73,42 @@ make_room(struct loss_watch *w, const struct loss_node *nodes, size_t count)
 	w->count = want;
 }
 
+static uint32_t
+counted(const struct loss_pair *p)
+{
+	return p->lost < LOSS_PAIR_MAX ? p->lost : LOSS_PAIR_MAX;
+}
+
 /* What a node lost to those that are not marked. */
 static uint32_t
-lost_of(uint32_t node, const struct loss_pair *pairs, size_t count,
-    const uint8_t *marked)
+lost_of(uint32_t node, const struct loss_epoch *e, const uint8_t *marked)
 {
 	uint32_t lost = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct loss_pair *p = &pairs[i];
+	for (size_t i = 0; i < e->pair_count; i++) {
+		const struct loss_pair *p = &e->pairs[i];
 
 		if ((p->a == node && !marked[p->b]) ||
 		    (p->b == node && !marked[p->a]))
-			lost += p->lost < LOSS_PAIR_MAX ? p->lost
-							: LOSS_PAIR_MAX;
+			lost += counted(p);
 	}
 	return lost;
 }
 
 /* The worst first, for its partners look better without it. */
 static void
-mark(const struct loss_watch *w, int far, const struct loss_node *nodes,
-    const struct step *step, const struct loss_pair *pairs, size_t pair_count,
-    uint8_t *marked)
+mark(const struct loss_watch *w, int far, const struct loss_epoch *e,
+    const struct step *step, uint8_t *marked)
 {
 	for (;;) {
 		double most = step->limit;
 		uint32_t worst = UINT32_MAX;
 
-		for (size_t i = 0; i < 2 * pair_count; i++) {
-			uint32_t n = i % 2 ? pairs[i / 2].b : pairs[i / 2].a;
-			double sum = w->sums[nodes[n].place].of[far] +
-			    step->up * lost_of(n, pairs, pair_count, marked);
+		for (size_t i = 0; i < 2 * e->pair_count; i++) {
+			const struct loss_pair *p = &e->pairs[i / 2];
+			uint32_t n = i % 2 ? p->b : p->a;
+			double sum = w->sums[e->nodes[n].place].of[far] +
+			    step->up * lost_of(n, e, marked);
 
 			if (!marked[n] && sum > most) {
 				most = sum;
@@ -136,14 +140,14 @@ add(struct loss_sum *s, int far, const struct step *step, uint32_t lost,
 }
 
 static int
-is_uplink(const struct loss_watch *w, const struct loss_node *nodes,
-    size_t count, uint32_t leaf, double limit)
+is_uplink(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
+    double limit)
 {
 	int many = 0;
 
-	for (size_t i = 0; i < count; i++)
-		many += nodes[i].leaf == leaf &&
-		    w->sums[nodes[i].place].of[1] > limit / 4;
+	for (size_t i = 0; i < e->count; i++)
+		many += e->nodes[i].leaf == leaf &&
+		    w->sums[e->nodes[i].place].of[1] > limit / 4;
 	return many >= LOSS_LEAF_MANY;
 }
 
@@ -152,23 +156,21 @@ is_uplink(const struct loss_watch *w, const struct loss_node *nodes,
 /* Of the leaf's nodes that are neither bad themselves nor busy; to_whom: NULL,
  * or what is to know which leaves they lose to. */
 static uint32_t
-lost_across(const struct loss_watch *w, const struct loss_node *nodes,
-    const struct loss_pair *pairs, size_t count, uint32_t leaf,
-    struct loss_leaf *to_whom)
+lost_across(const struct loss_watch *w, const struct loss_epoch *e,
+    uint32_t leaf, struct loss_leaf *to_whom)
 {
 	uint32_t lost = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct loss_node *a = &nodes[pairs[i].a];
-		const struct loss_node *b = &nodes[pairs[i].b];
+	for (size_t i = 0; i < e->pair_count; i++) {
+		const struct loss_node *a = &e->nodes[e->pairs[i].a];
+		const struct loss_node *b = &e->nodes[e->pairs[i].b];
 		uint32_t other = a->leaf == leaf ? b->leaf : a->leaf;
 
 		if ((a->leaf == leaf) == (b->leaf == leaf) || a->busy ||
 		    b->busy || w->sums[a->place].raised ||
 		    w->sums[b->place].raised)
 			continue;
-		for (uint32_t k = 0; k < pairs[i].lost && k < LOSS_PAIR_MAX;
-		     k++) {
+		for (uint32_t k = 0; k < counted(&e->pairs[i]); k++) {
 			lost++;
 			if (to_whom == NULL)
 				continue;
@@ -183,16 +185,16 @@ lost_across(const struct loss_watch *w, const struct loss_node *nodes,
 
 /* Several of its nodes lose, and none of them most of it. */
 static int
-is_spread(const struct loss_watch *w, const struct loss_node *nodes,
-    size_t count, uint32_t leaf, struct loss_leaf *l)
+is_spread(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
+    struct loss_leaf *l)
 {
 	double all = 0, most = 0;
 
 	l->nodes = l->losing = 0;
-	for (size_t i = 0; i < count; i++) {
-		double x = w->sums[nodes[i].place].of[1];
+	for (size_t i = 0; i < e->count; i++) {
+		double x = w->sums[e->nodes[i].place].of[1];
 
-		if (nodes[i].leaf != leaf)
+		if (e->nodes[i].leaf != leaf)
 			continue;
 		l->nodes++;
 		l->losing += x > 0;
@@ -235,10 +237,9 @@ raise_leaf(struct loss_watch *w, struct loss_leaf *l)
 }
 
 /* The worst first, for others look better without the paths to it: these are
- * taken out of the pairs. Returns how many remain. */
-static size_t
-hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
-    const struct step *step, struct loss_pair *pairs, size_t pair_count)
+ * taken out of the pairs. */
+static void
+hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 {
 	struct of {
 		uint64_t sent;
@@ -249,18 +250,18 @@ hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
 	double sent = 0;
 	size_t leaves = 0;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < e->count; i++) {
 		struct of *at;
 
-		if (nodes[i].leaf == SCORE_NO_LEAF)
+		if (e->nodes[i].leaf == SCORE_NO_LEAF)
 			continue;
-		at = &of[nodes[i].leaf];
+		at = &of[e->nodes[i].leaf];
 		leaves += at->nodes == 0;
 		at->nodes++;
-		at->busy += nodes[i].busy;
-		if (!nodes[i].busy && !w->sums[nodes[i].place].raised)
-			at->sent += nodes[i].sent;
-		sent += (double)nodes[i].sent / 2;
+		at->busy += e->nodes[i].busy;
+		if (!e->nodes[i].busy && !w->sums[e->nodes[i].place].raised)
+			at->sent += e->nodes[i].sent;
+		sent += (double)e->nodes[i].sent / 2;
 	}
 	for (;;) {
 		struct loss_leaf *l;
@@ -270,9 +271,7 @@ hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
 
 		for (uint32_t i = 0; i < w->leaf_count; i++) {
 			double x = w->leaves[i].sum +
-			    step->leaf_up *
-				lost_across(w, nodes, pairs, pair_count, i,
-				    NULL);
+			    step->leaf_up * lost_across(w, e, i, NULL);
 
 			if (of[i].nodes > 0 && !of[i].done && x > most &&
 			    of[i].busy <= LEAF_BUSY_MAX * of[i].nodes) {
@@ -284,50 +283,48 @@ hear_leaves(struct loss_watch *w, const struct loss_node *nodes, size_t count,
 			break;
 		of[worst].done = 1;
 		l = &w->leaves[worst];
-		lost = lost_across(w, nodes, pairs, pair_count, worst, l);
-		for (size_t i = 0; i < pair_count; i++)
-			all += nodes[pairs[i].a].leaf == nodes[pairs[i].b].leaf
-			    ? 0
-			    : pairs[i].lost < LOSS_PAIR_MAX ? pairs[i].lost
-							    : LOSS_PAIR_MAX;
+		lost = lost_across(w, e, worst, l);
+		for (size_t i = 0; i < e->pair_count; i++)
+			if (e->nodes[e->pairs[i].a].leaf !=
+			    e->nodes[e->pairs[i].b].leaf)
+				all += counted(&e->pairs[i]);
 		l->rest += (double)all - lost -
 		    step->p0 * (sent - (double)of[worst].sent);
 		add_leaf(l, step, limit, lost, of[worst].sent);
 		if (!l->raised && l->sum > limit && l->epochs >= 2 &&
 		    l->more >= l->rest &&
 		    l->lead <= LEAF_LEAD_MAX * (double)l->lost &&
-		    is_spread(w, nodes, count, worst, l))
+		    is_spread(w, e, worst, l))
 			raise_leaf(w, l);
-		for (size_t i = 0; i < pair_count; i++)
+		for (size_t i = 0; i < e->pair_count; i++)
 			if (!l->raised ||
-			    (nodes[pairs[i].a].leaf == worst) ==
-				(nodes[pairs[i].b].leaf == worst))
-				pairs[kept++] = pairs[i];
-		pair_count = kept;
+			    (e->nodes[e->pairs[i].a].leaf == worst) ==
+				(e->nodes[e->pairs[i].b].leaf == worst))
+				e->pairs[kept++] = e->pairs[i];
+		e->pair_count = kept;
 	}
 	free(of);
-	return pair_count;
 }
 
 void
-loss_round(struct loss_watch *w, int far, const struct loss_node *nodes,
-    size_t count, struct loss_pair *pairs, size_t pair_count)
+loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 {
-	struct step step = step_of(w, count);
-	uint8_t *marked = xcalloc(count + 1, 1);
+	struct step step = step_of(w, e->count);
+	uint8_t *marked = xcalloc(e->count + 1, 1);
+	const struct loss_node *nodes = e->nodes;
+	size_t count = e->count;
 
 	make_room(w, nodes, count);
 	if (far)
-		pair_count = hear_leaves(w, nodes, count, &step, pairs,
-		    pair_count);
+		hear_leaves(w, e, &step);
 	for (size_t i = 0; i < count; i++)
 		marked[i] = w->sums[nodes[i].place].raised;
-	mark(w, far, nodes, &step, pairs, pair_count, marked);
+	mark(w, far, e, &step, marked);
 	w->lost *= KEEP;
 	w->sent *= KEEP;
 	for (size_t i = 0; i < count; i++) {
 		struct loss_sum *s = &w->sums[nodes[i].place];
-		uint32_t lost = lost_of((uint32_t)i, pairs, pair_count, marked);
+		uint32_t lost = lost_of((uint32_t)i, e, marked);
 
 		add(s, far, &step, lost, nodes[i].sent);
 		if (s->of[0] + s->of[1] > step.limit / 2)
@@ -340,7 +337,7 @@ loss_round(struct loss_watch *w, int far, const struct loss_node *nodes,
 
 		if (s->of[0] + s->of[1] > step.limit &&
 		    fmin(s->of[0], s->of[1]) > LATELY * step.up &&
-		    !is_uplink(w, nodes, count, nodes[i].leaf, step.limit))
+		    !is_uplink(w, e, nodes[i].leaf, step.limit))
 			s->raised = 1;
 	}
 	free(marked);

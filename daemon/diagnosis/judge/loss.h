@@ -72,9 +72,15 @@ struct loss_pair {
 	uint32_t lost;
 };
 
-/* One epoch within leaves (far 0) or between them (1). Pairs are reordered. */
-void loss_round(struct loss_watch *w, int far, const struct loss_node *nodes,
-    size_t count, struct loss_pair *pairs, size_t pair_count);
+struct loss_epoch {
+	const struct loss_node *nodes;
+	size_t count;
+	struct loss_pair *pairs; /* fewer after it */
+	size_t pair_count;
+};
+
+/* One epoch within leaves (far 0) or between them (1). */
+void loss_round(struct loss_watch *w, int far, struct loss_epoch *e);
 void loss_forget(struct loss_watch *w, uint32_t place);
 /* NULL: never seen. */
 const struct loss_sum *loss_sum_of(const struct loss_watch *w, uint32_t place);

@@ -74,7 +74,8 @@ epoch(struct cluster *c, int far)
 				};
 		}
 	}
-	loss_round(&c->w, far, nodes, NODES, pairs, count);
+	loss_round(&c->w, far,
+	    &(struct loss_epoch){ nodes, NODES, pairs, count });
 }
 
 /* Plays so many epochs; how many others than node 7 were raised. *ret_at: when
@@ -201,7 +202,8 @@ test_between(void **state)
 				pairs[count++] = (struct loss_pair){ 3 + i,
 					6 + i, 2 };
 		}
-		loss_round(&w, 1, nodes, 9, pairs, count);
+		loss_round(&w, 1,
+		    &(struct loss_epoch){ nodes, 9, pairs, count });
 		assert_null(loss_leaf_raised(&w, 0));
 		assert_null(loss_leaf_raised(&w, 2));
 		assert_true(e > 5 || loss_leaf_raised(&w, 1) == NULL);
