@@ -73,6 +73,20 @@ db_restore(struct ctl *c)
 	    strerror(errno));
 }
 
+static int
+db_copy(struct ctl *c)
+{
+	char *coalmined = ctl_beside("sbin/coalmined");
+	const char *config = c->args_count > 2 ? c->args[2] : NULL;
+
+	execlp(coalmined, "coalmined", "--copy", c->args[0], c->args[1],
+	    config != NULL ? "--config" : NULL, config, (char *)NULL);
+	free(coalmined);
+	return ctl_fail("coalmined: %s: a store is copied where a collector is "
+			"installed",
+	    strerror(errno));
+}
+
 /* It goes on until a signal ends it. */
 static int
 db_ship(struct ctl *c)
@@ -102,6 +116,13 @@ const struct verb verbs_db[] = {
 	    "What was there is kept beside it. Records that agents still hold "
 	    "come again by themselves.",
 	    db_restore },
+	{ "db", "copy", "FROM TO [CONFIG]", 2, 3, "", "file",
+	    "Bring all of a store into another one while the collectors of "
+	    "both are stopped.",
+	    "Folders, or addresses as in store.url. Both are compared in the "
+	    "end. What was cut off goes on where it was. A schema is that of "
+	    "store.schema.",
+	    db_copy },
 	{ "db", "ship", "URL [CONFIG]", 1, 2, "", "file",
 	    "Keep a copy of another collector's store on this host, as new as "
 	    "the last second, for coalmined --takeover.",

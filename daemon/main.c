@@ -557,12 +557,13 @@ app_close(struct app *a)
 	libevent_global_shutdown();
 }
 
-enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_TAKEOVER };
+enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY, ACT_TAKEOVER };
 
 struct args {
 	enum act act;
 	const char *config;
 	const char *backup; /* of ACT_RESTORE */
+	char *const *ends;  /* of ACT_COPY: two */
 	char *sets[SETS_MAX];
 	size_t set_count;
 };
@@ -573,7 +574,8 @@ usage(FILE *to)
 	fprintf(to,
 	    "usage: coalmined [--config FILE] [-o SECTION.KEY=VALUE]...\n"
 	    "                 [--check-config | --print-config | "
-	    "--restore BACKUP | --takeover]\n"
+	    "--restore BACKUP |\n"
+	    "                 --copy FROM TO | --takeover]\n"
 	    "                 [--foreground] [--version]\n");
 }
 
@@ -586,6 +588,7 @@ args_read(int argc, char **argv, struct args *ret)
 		{ "check-config", no_argument, NULL, 'n' },
 		{ "print-config", no_argument, NULL, 'p' },
 		{ "restore", required_argument, NULL, 'r' },
+		{ "copy", no_argument, NULL, 'C' },
 		{ "takeover", no_argument, NULL, 't' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
@@ -618,6 +621,9 @@ args_read(int argc, char **argv, struct args *ret)
 		case 't':
 			ret->act = ACT_TAKEOVER;
 			break;
+		case 'C':
+			ret->act = ACT_COPY;
+			break;
 		case 'f':
 			break; /* it never does anything else */
 		case 'h':
@@ -630,7 +636,8 @@ args_read(int argc, char **argv, struct args *ret)
 			usage(stderr);
 			exit(EXIT_CONFIG);
 		}
-	if (optind < argc) {
+	ret->ends = argv + optind;
+	if (argc - optind != (ret->act == ACT_COPY ? 2 : 0)) {
 		usage(stderr);
 		exit(EXIT_CONFIG);
 	}
@@ -667,6 +674,10 @@ main(int argc, char **argv)
 				  "with its own tools: pg_restore")
 			    : store_restore(s->store.dir, args.backup, &err);
 			log_info("%s", err.text);
+		} else if (args.act == ACT_COPY) {
+			rc = store_copy(args.ends[0], args.ends[1],
+			    s->store.schema, &err);
+			log_info("%s", rc < 0 ? err.text : "copied");
 		} else if (args.act == ACT_TAKEOVER) {
 			rc = follow_takeover(s, &err);
 			log_info("%s", err.text);

@@ -61,6 +61,12 @@ int store_open(const struct store_options *o, struct event_base *base,
  * uses dir, -EEXIST for another program's file, -ENOTSUP for a newer one,
  * -EBADMSG for a damaged one. */
 int store_restore(const char *dir, const char *name, struct err *err);
+/* All rows of one store into another, whose collectors are stopped; where it
+ * was cut off it goes on. Both are then read and compared: -EEXIST, they
+ * differ. A store is a folder, or the URL of a server's database, of which
+ * schema. Progress is logged; err: why not. */
+int store_copy(const char *from, const char *to, const char *schema,
+    struct err *err);
 /* What keeps a second collector of this machine away from the folder, which is
  * made, until the descriptor is closed; -EBUSY. What is wrong has been logged.
  */

@@ -461,7 +461,7 @@ engine_begin(struct sql *db, int synced)
 	char fence[128];
 
 	if (rc >= 0)
-		rc = pg_day(s);
+		rc = pg_day(db, clk_unix_ns());
 	if (rc < 0)
 		return rc;
 	s->failed = 0;
@@ -507,6 +507,7 @@ engine_rollback(struct sql *db)
 
 	if (s->in_transaction && pg_send_text(s, "ROLLBACK") == 0)
 		(void)pg_settle(s);
+	s->day = 0; /* it may have been made in it */
 	/* That may have been cancelled, too. */
 	if (s->conn != NULL && PQtransactionStatus(s->conn) != PQTRANS_IDLE)
 		(void)lose(s, NULL);
@@ -595,6 +596,8 @@ const struct sql_engine sql_postgresql = {
 	.reset = pg_stmt_reset,
 	.space = engine_space,
 	.tidy = engine_tidy,
+	.day = pg_day,
+	.renumber = pg_renumber,
 	.drop_old = pg_drop_old,
 };
 

@@ -123,8 +123,9 @@ int pg_prepare(const struct store_options *o, const struct embed *steps,
  * the batch in doubt had been committed. -EBUSY: another one is; -EPERM:
  * another one has been since. */
 int pg_lead(struct pg *s, struct err *err);
-/* The partitions of today, whose runs have ids from today << 32 on. */
-int pg_day(struct pg *s);
+/* The partitions of that day, whose runs have ids from day << 32 on. */
+int pg_day(struct sql *db, uint64_t unix_ns);
+int pg_renumber(struct sql *db, const char *table);
 int pg_drop_old(struct sql *db, uint64_t before_unix_ns);
 /* A statement of the waist as this server has it, and of each parameter there
  * which one it is here, or 0. NULL: of a step, which names types. The caller

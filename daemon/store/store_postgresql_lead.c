@@ -416,9 +416,10 @@ static const char *const parted[] = { "record", "counters" };
 
 /* A table is made whole and then attached, which waits for no reader. */
 int
-pg_day(struct pg *s)
+pg_day(struct sql *db, uint64_t unix_ns)
 {
-	time_t at_s = (time_t)(clk_unix_ns() / CLK_NS_PER_S);
+	struct pg *s = (struct pg *)db;
+	time_t at_s = (time_t)(unix_ns / CLK_NS_PER_S);
 	long long day = at_s / DAY_S;
 	char sql[512], got[PG_TEXT], name[16];
 	struct tm tm;
@@ -447,6 +448,18 @@ pg_day(struct pg *s)
 	if (rc == 0)
 		s->day = day;
 	return rc;
+}
+
+int
+pg_renumber(struct sql *db, const char *table)
+{
+	char sql[160];
+
+	snprintf(sql, sizeof(sql),
+	    "SELECT setval(pg_get_serial_sequence('%s', 'id'), max(id))"
+	    " FROM %s",
+	    table, table);
+	return pg_exec((struct pg *)db, sql, NULL);
 }
 
 /* Days whose runs are all over their time go at once. Readers that are in the

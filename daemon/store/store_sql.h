@@ -85,7 +85,7 @@ struct sql_stmt {
 	struct sql *db;
 };
 
-#define SQL_ABI   2 /* of what plugins see; a change of it is a new number */
+#define SQL_ABI   3 /* of what plugins see; a change of it is a new number */
 #define SQL_ENTRY "coalmine_store_entry"
 
 struct sql_engine {
@@ -143,6 +143,11 @@ struct sql_engine {
 	/* What the writer does when nothing else is to do. deleted: rows went
 	 * since it last returned 0. 1: there is more to do. */
 	int (*tidy)(struct sql *db, int deleted);
+	/* Runs that are put from now on came then; in a transaction. NULL: it
+	 * makes no difference. */
+	int (*day)(struct sql *db, uint64_t unix_ns);
+	/* Rows were put with ids of their own; NULL: it makes no difference. */
+	int (*renumber)(struct sql *db, const char *table);
 	/* Runs that came before this go with all that is of them, where many
 	 * can go at once. 1: some did. NULL: only row by row. */
 	int (*drop_old)(struct sql *db, uint64_t before_unix_ns);

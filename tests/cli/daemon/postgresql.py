@@ -3,6 +3,7 @@
 behind a pool, cut off at a commit, wrong from the start. What was acknowledged
 is there, once; what a person has to do is said."""
 import os
+import re
 import shutil
 import signal
 import socket
@@ -16,7 +17,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, HERE + "/../../unit/daemon/store"]
 from agent import Agent, end, phase  # noqa: E402
-from collector import Collector, free_port, poll  # noqa: E402
+from collector import BUILD, Collector, free_port, poll  # noqa: E402
 from on_postgresql import AS, Cluster, needed  # noqa: E402
 from runs import agents, close, finish, seqs, to_running  # noqa: E402
 
@@ -334,6 +335,76 @@ def test_views(c, pg):
                   schema) == "finished|4"
 
 
+def test_copy(pg):
+    """From a file to a server and back; cut off, it goes on; what is there
+    already and differs is told."""
+    with collector(pg) as c:
+        url, schema = c.options["store.url"], c.options["store.schema"]
+
+        def copy(a, b, word=", the same in both"):
+            said = subprocess.run(
+                [BUILD + "/ctl/coalctl", "db", "copy", a, b, c.config],
+                capture_output=True, text=True, timeout=WAIT_S, check=False,
+                env=dict(os.environ, PATH=BUILD + "/daemon:"
+                         + os.environ["PATH"])).stderr
+            assert word in said, said
+
+        def sql(text):
+            return pg.sql(text, "coalmine", schema)
+        c.config = c.dir + "/conf"
+        with open(c.config, "w") as f:
+            f.write(f"[store]\nschema = {schema}\n")
+        c.options["store.url"] = ""
+        c.start()
+        a = agents(c)
+        runs = []
+        for _ in range(2):
+            runs.append(to_running(c, a))
+            finish(c, a, runs[-1])
+        close(a)
+        events = c.get("events?after_id=0&limit=1000")
+        copy(c.dir + "/state", url, "stop the collector")
+        c.stop()
+        copy(c.dir + "/nothing", url, "No such file")
+        copy(c.dir + "/state", url, "copied")
+        # No column is left out.
+        with open(HERE + "/../../../daemon/store/store_copy.c") as f:
+            rows = dict(re.findall(r'\n\t{ "(\w+)", \d,(.*?)}', f.read(), re.S))
+        for table, column in (x.split("|") for x in sql(
+                "SELECT relname, attname FROM pg_class AS c JOIN pg_attribute"
+                " ON attrelid = c.oid WHERE attnum > 0 AND NOT relispartition"
+                " AND relkind IN ('r', 'p') AND relname <> 'leader' AND"
+                f" relnamespace = '\"{schema}\"'::regnamespace"
+                ).splitlines()):
+            if column == "id" and table in ("run", "record"):
+                continue  # each store has its own
+            column = "run" if column == "run_id" else column
+            assert f'"{column}"' in rows[table].replace("*", ""), \
+                (table, column)
+        sql("DELETE FROM record WHERE run_id = (SELECT max(id) FROM run)"
+            " AND seq > 1; DELETE FROM counters; DELETE FROM event"
+            " WHERE id > 3; DELETE FROM job")
+        copy(c.dir + "/state", url, "copied")
+        c.options["store.url"] = url
+        c.start()
+        assert [seqs(c, run) for run in runs] == [[1, 2, 3]] * 2
+        assert c.get("events?after_id=0&limit=1000")[:len(events)] == events
+        a = agents(c)
+        runs.append(to_running(c, a))
+        finish(c, a, runs[-1])
+        close(a)
+        copy(url, c.dir + "/state2", "another collector")
+        c.stop()
+        copy(url, c.dir + "/state2", "copied")
+        sql("UPDATE run SET state = 'failed'")
+        copy(c.dir + "/state2", url, "are not the same")
+        c.options.update({"store.url": "",
+                          "collector.state_dir": c.dir + "/state2"})
+        c.start()
+        assert [seqs(c, run) for run in runs] == [[1, 2, 3]] * 3
+        c.stop()
+
+
 def test_deposed(pg):
     """Another term: what the old one still sends does nothing."""
     with collector(pg) as c:
@@ -405,7 +476,8 @@ def main():
     only = sys.argv[1:]
     pg = Cluster()
     try:
-        for test in (test_refused, test_lost_commit, test_pool, test_deposed):
+        for test in (test_refused, test_lost_commit, test_pool, test_deposed,
+                     test_copy):
             if not only or test.__name__ in only:
                 test(pg)
                 print(test.__name__, flush=True)
