@@ -9,3 +9,9 @@ done
 "$COALMINE_BUILD/tests/bench/daemon/bench_ledger" 0.25
 echo
 python3 "$COALMINE_SOURCE/tests/bench/daemon/records.py" | sed 's/^/- /'
+# The same on a server beside it, where there is one.
+on=$COALMINE_SOURCE/tests/unit/daemon/store/on_postgresql.py
+for i in 1 2 3; do
+	"$COALMINE_BUILD/tests/bench/daemon/bench_daemon"
+	"$on" "$COALMINE_BUILD/tests/bench/daemon/bench_daemon" || [ $? = 77 ]
+done | grep ingest | sed 's/^/- /'
