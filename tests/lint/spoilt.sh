@@ -30,7 +30,7 @@ fresh() {
 	cp "$lint"/../../systemd/* "$tree/systemd"
 	cp "$lint/../../CMakeLists.txt" "$tree"
 	cp "$lint/../../debian/changelog" "$tree/debian"
-	cp "$lint/../../packaging/coalmine.spec" "$tree/packaging"
+	cp -r "$lint"/../../packaging/{coalmine.spec,spack} "$tree/packaging"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
 	    '#include <stddef.h>' '' 'size_t one(void);' >"$tree/common/one.h"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
@@ -148,6 +148,9 @@ spoil units 'exposure level for coalmine-agent.service' \
     'sed -i /^Protect/d systemd/coalmine-agent.service'
 spoil versions 'debian/changelog:1: version 0.0.9' \
     'sed -i "1s/(.*)/(0.0.9)/" debian/changelog'
+spoil versions 'package.py:16: version 0.0.9' \
+    'sed -i "s/version(.[0-9.]*/version(\"0.0.9/" packaging/spack/packages/coalmine/package.py'
+spoil versions 'SyntaxError' 'echo "def" >>packaging/spack/packages/coalmine/package.py'
 spoil versions 'packaging/coalmine.spec:7: version 0.0.9' \
     'sed -i "s/^Version: .*/Version: 0.0.9/" packaging/coalmine.spec'
 exit $failed

@@ -18,4 +18,10 @@ says() {
 says debian/changelog 1 "$(sed -n '1s/.*(\([^)]*\)).*/\1/p' debian/changelog)"
 says packaging/coalmine.spec "$(grep -n '^Version:' packaging/coalmine.spec |
     cut -d : -f 1)" "$(sed -n 's/^Version: //p' packaging/coalmine.spec)"
+# Spack's is Python as well.
+recipe=packaging/spack/packages/coalmine/package.py
+says $recipe "$(grep -n '^    version(' $recipe | cut -d : -f 1)" \
+    "$(sed -n 's/^    version("\(.*\)")/\1/p' $recipe)"
+python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' $recipe ||
+    bad=1
 exit $bad
