@@ -165,7 +165,8 @@ child_user_find(struct agent *ag)
 	} else {
 		pw = getpwnam(user);
 		if (pw == NULL)
-			fatalx("%s: user %s does not exist",
+			fatalx("%s: children.user: user %s does not exist; "
+			       "systemd-sysusers makes what packages need",
 			    conf_where(ag->conf, "children", "user"), user);
 		if (pw->pw_uid != 0) {
 			ag->child_uid = pw->pw_uid;

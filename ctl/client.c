@@ -241,7 +241,8 @@ request(struct client *c, const char *path, json_t **ret)
 			: c->curl_why[0] != '\0' ? c->curl_why
 						 : curl_easy_strerror(code),
 		    strncmp(c->url, "unix:", 5) == 0
-			? "; is coalmined running here? Else give --url"
+			? "; is coalmined running here? coalctl init sets it "
+			  "up; else give --url"
 			: "");
 	}
 	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);

@@ -228,20 +228,28 @@ configure(struct site *s)
 	} rows[] = { { "enroll", "ca", "enroll.pem" },
 		{ "enroll", "key", "enroll.key" }, { "tls", "ca", "ca.pem" },
 		{ "tls", "cert", "collector.pem" },
-		{ "tls", "key", "collector.key" },
-		{ "tls", "crl", "crl.pem" } };
+		{ "tls", "key", "collector.key" }, { "tls", "crl", "crl.pem" },
+		{ "collector", "listen", NULL } };
 	struct conf *after = NULL;
 	struct err err;
 	char *text;
 	size_t bytes;
 	int rc = file_read(s->conf_path, CONF_MAX, &text, &bytes, &err);
-	int count = 0;
+	struct in_addr four;
+	int count = 0, knows_four = 0;
 
 	if (rc < 0)
 		return ctl_fail("%s", err.text);
+	for (size_t i = 0; i < s->name_count; i++)
+		knows_four |= inet_pton(AF_INET, s->names[i], &four) == 1;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		char *path = below(s->pki, rows[i].file), *more;
+		char *path, *more;
 
+		/* Its default is IPv4's. */
+		if (rows[i].file == NULL && knows_four)
+			continue;
+		path = rows[i].file != NULL ? below(s->pki, rows[i].file)
+					    : xstrdup("[::]:17700");
 		if (!conf_given(s->conf, rows[i].section, rows[i].key) &&
 		    strcmp(conf_string(s->conf, rows[i].section, rows[i].key),
 			path) != 0) {
@@ -437,7 +445,8 @@ const struct verb verbs_init[] = {
 	    "DIR is /etc/coalmine by default, and has coalmined.conf. What is "
 	    "there stays as it is, so that it may be given again. The first "
 	    "--san, else the host's name where it leads here from elsewhere, "
-	    "else its first address, is what nodes are told. The token is for "
+	    "else its first address, is what nodes are told; without any IPv4 "
+	    "address collector.listen is set to [::]:17700. The token is for "
 	    "any node unless --node names them. Under systemd the collector "
 	    "is enabled and started.",
 	    init },

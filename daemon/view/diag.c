@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/member.h"
 #include "common/text.h"
 #include "daemon/jobs/jobs.h"
 #include "daemon/schedule/campaign.h"
@@ -82,12 +83,11 @@ check_agents(struct view *v, json_t *list)
 	struct some lost = { .count = 0 };
 
 	if (roster_count(r) == 0) {
-		if (clk_ns() - v->born_ns >= YOUNG_NS)
-			diag(list, "bad",
-			    "Start coalmine-agent on the nodes with "
-			    "agent.collector set to this host; look at its "
-			    "log for what refuses it.",
-			    "no agent has ever connected");
+		diag(list, clk_ns() - v->born_ns >= YOUNG_NS ? "bad" : "info",
+		    "coalctl init prints the line to type on nodes. On one "
+		    "where it was typed: journalctl -u coalmine-agent; the "
+		    "TCP port of collector.listen may be filtered.",
+		    "no agent has ever connected");
 		return;
 	}
 	for (size_t i = 0; i < roster_count(r); i++)
@@ -95,8 +95,9 @@ check_agents(struct view *v, json_t *list)
 			some_add(&lost, roster_at(r, i)->name);
 	if (lost.count > 0 && clk_ns() - v->born_ns >= YOUNG_NS)
 		diag(list, lost.count == roster_count(r) ? "bad" : "warn",
-		    "See whether the node is up and its agent runs: systemctl "
-		    "status coalmine-agent.",
+		    "See whether the node is up and its agent runs, there: "
+		    "systemctl restart coalmine-agent; journalctl -u "
+		    "coalmine-agent.",
 		    "%zu of %zu agents are lost: %s", lost.count,
 		    roster_count(r), some_text(&lost));
 }
@@ -118,6 +119,66 @@ check_versions(struct view *v, json_t *list)
 		diag(list, "warn", "Install the same version everywhere.",
 		    "agents of another version than " COALMINE_VERSION ": %s",
 		    some_text(&other));
+}
+
+/* "up" of the kernel, "ACTIVE" of InfiniBand. */
+static int
+nic_is_up(const json_t *nic)
+{
+	const char *state = member_text(nic, "state");
+
+	return strcasecmp(state, "up") == 0 || strcasecmp(state, "active") == 0;
+}
+
+/* A port that is down where most nodes have theirs of that name up: a node that
+ * lacks it altogether is of another kind. */
+static void
+check_nics(struct view *v, json_t *list)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	json_t *balance = json_object(), *nic; /* by name: up less down */
+	struct some down = { .count = 0 };
+	char remedy[256], what[64];
+	size_t k;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < roster_count(r); i++) {
+			const struct node *n = roster_at(r, i);
+			const json_t *nics = json_object_get(n->inventory,
+			    "nics");
+
+			json_array_foreach (nics, k, nic) {
+				const char *name = member_text(nic, "name");
+				json_int_t sum = member_int(balance, name);
+				int is_up = nic_is_up(nic);
+
+				if (!roster_is_up(n) ||
+				    strcmp(member_text(nic, "kind"),
+					"virtual") == 0)
+					continue;
+				if (pass == 0)
+					json_object_set_new(balance, name,
+					    json_integer(
+						sum + (is_up ? 1 : -1)));
+				if (pass == 0 || is_up || sum <= 0)
+					continue;
+				snprintf(what, sizeof(what), "%.40s %.20s",
+				    n->name, name);
+				if (down.count == 0)
+					snprintf(remedy, sizeof(remedy),
+					    "On %.64s: ip link set %.32s up; "
+					    "if it stays down, its cable or "
+					    "the switch's port: ethtool, "
+					    "ibstat.",
+					    n->name, name);
+				some_add(&down, what);
+			}
+		}
+	if (down.count > 0)
+		diag(list, "warn", remedy,
+		    "%zu ports are down that most nodes have up: %s",
+		    down.count, some_text(&down));
+	json_decref(balance);
 }
 
 /* In the mesh of echoes, and in no run. */
@@ -160,7 +221,8 @@ check_clocks(struct view *v, json_t *list)
 			some_add(&skewed, n->name);
 	}
 	if (skewed.count > 0)
-		diag(list, "warn", "Synchronise clocks: chronyc tracking.",
+		diag(list, "warn",
+		    "There: systemctl enable --now chrony; chronyc tracking.",
 		    "clocks differ from the collector's by over 1 s: %s",
 		    some_text(&skewed));
 }
@@ -317,8 +379,8 @@ check_mesh(struct view *v, json_t *list)
 	}
 	if (out.count > 0)
 		diag(list, "warn",
-		    "See mesh.port and mesh.net in coalmine.conf(5), and what "
-		    "else uses the port there: ss -lup.",
+		    "What else has the port, there: ss -lunp 'sport = :17702'; "
+		    "see mesh.port and mesh.net in coalmine.conf(5).",
 		    "%zu nodes take no part in the mesh (%.120s): %s",
 		    out.count, why, some_text(&out));
 }
@@ -508,9 +570,9 @@ check_sinks(struct view *v, json_t *list)
 }
 
 static void (*const checks[])(struct view *v, json_t *list) = { check_store,
-	check_agents, check_engines, check_campaigns, check_versions,
-	check_clocks, check_certificates, check_alarms, check_mesh,
-	check_silence, check_coverage, check_topology, check_jobs,
+	check_agents, check_nics, check_engines, check_campaigns,
+	check_versions, check_clocks, check_certificates, check_alarms,
+	check_mesh, check_silence, check_coverage, check_topology, check_jobs,
 	check_sinks };
 
 json_t *

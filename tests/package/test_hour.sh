@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_hour.sh [NODES] - the first hour, as docs/guide/first-hour.md tells it,
+# test_hour.sh 4|6 - the first hour, as docs/guide/first-hour.md tells it,
 # from packages to a named bad cable: a collector and six nodes, each a fresh
 # Debian 12 with systemd as its init, on two leaf switches. Packages are
 # installed by apt, nodes enrol by the line of coalctl init, diags is green, a
 # campaign runs, one cable is slowed to a tenth, and verdict list names it and
-# nothing else. Nobody builds anything, and nothing but the cable, the network
-# and names of hosts comes from outside.
+# nothing else, in a network that has IPv4 only or IPv6 only. Nobody builds
+# anything, and nothing but the cable, the network and names of hosts comes from
+# outside.
 #
 # Not covered: what a real network card, a real clock or a batch system adds.
 . "$(dirname "$0")/lib.sh"
@@ -15,9 +16,11 @@ need dpkg-deb mmdebstrap systemd-nspawn nsenter tc
 if [ "${1-}" != inside ]; then
 	make_root "$work/hour"
 	exec unshare --mount --net --pid --fork --kill-child --mount-proc \
-	    "$0" inside "$@"
+	    "$0" inside "${1:-4}"
 fi
-count=${2:-6}
+count=6
+declare -A nets=([4]=10.1.0. [6]=fd00:c0a1::) masks=([4]=24 [6]=64)
+net=${nets[$2]} mask=${masks[$2]}
 declare -A init_of
 
 # All of it lies in memory that ends with this script.
@@ -34,14 +37,15 @@ make_machines() {
 	for i in 1 2; do
 		ip link set "up$i" master "leaf$i" up
 	done
-	printf '127.0.0.1 localhost\n10.1.0.1 mgmt1\n' >/mnt/base/etc/hosts
+	printf '%s localhost\n' 127.0.0.1 ::1 >/mnt/base/etc/hosts
+	printf '%s mgmt1\n' "${net}1" >>/mnt/base/etc/hosts
 	for ((i = 1; i <= count; i++)); do
-		printf '10.1.0.%d n%03d\n' $((10 + i)) $i
+		printf '%s n%03d\n' "$net$((10 + i))" $i
 	done >>/mnt/base/etc/hosts
-	start_machine mgmt1 10.1.0.1 leaf1
+	start_machine mgmt1 "${net}1" leaf1
 	for ((i = 1; i <= count; i++)); do
 		printf -v name 'n%03d' $i
-		start_machine "$name" 10.1.0.$((10 + i)) \
+		start_machine "$name" "$net$((10 + i))" \
 		    leaf$((1 + (i > count / 2)))
 	done
 }
@@ -52,7 +56,8 @@ start_machine() { # NAME ADDRESS LEAF
 	    hour "/mnt/$1" || fail "no overlay"
 	boot "/mnt/$1" "$1" --network-bridge="$3"
 	init_of[$1]=$init
-	inside sh -ec "ip addr add $2/24 dev host0; ip link set host0 up"
+	[ "$mask" = 24 ] || local nodad=nodad
+	inside sh -ec "ip addr add $2/$mask dev host0 ${nodad-}; ip link set host0 up"
 	shape "$1" 200mbit
 }
 

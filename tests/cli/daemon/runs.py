@@ -250,6 +250,25 @@ def test_diags(c):
     close([a, b])
 
 
+def test_ports_down(c):
+    """A port that is down on one node of several is named with the command;
+    one that most have down, or that is no device, is nobody's fault."""
+    def nics(port):
+        return {"nics": [
+            {"name": "mlx5_1", "kind": "infiniband", "state": port},
+            {"name": "eno2", "kind": "ethernet", "state": "down"},
+            {"name": "docker0", "kind": "virtual",
+             "state": "down" if port == "DOWN" else "up"}]}
+    a = [Agent(c.pki, f"node{i + 1}", c.port,
+               inventory=nics("DOWN" if i == 1 else "ACTIVE"))
+         for i in range(3)]
+    found = poll("port down", 10, lambda: [
+        d for d in c.get("diags") if "ports are down" in d["text"]])
+    assert found[0]["text"].endswith(": node2 mlx5_1"), found
+    assert "On node2: ip link set mlx5_1 up" in found[0]["remedy"], found
+    close(a)
+
+
 def test_foreign_texts(c):
     """What agents say about a run is cut on characters, and never fills a
     frame that is passed on."""
@@ -348,7 +367,7 @@ def main():
                      test_restart_without_head, test_cancel, test_alone,
                      test_flood, test_restored,
                      test_foreign_texts, test_latin, test_schedule,
-                     test_reload, test_diags, test_config):
+                     test_reload, test_diags, test_ports_down, test_config):
             start = time.time()
             test(c)
             print(f"{test.__name__} {time.time() - start:.1f} s", flush=True)
