@@ -47,6 +47,9 @@ quantity_cell(struct table *t, double value, const char *unit)
 	table_cell(t, "%s", text);
 }
 
+/* Wider says nothing: it comes of too few visits. */
+#define INTERVAL_WIDE 100
+
 /* "2.41 ms .. 2.49 ms" */
 static void
 interval_cell(struct table *t, const struct estimate *e)
@@ -55,7 +58,10 @@ interval_cell(struct table *t, const struct estimate *e)
 
 	print_quantity(e->lo, e->unit, lo);
 	print_quantity(e->hi, e->unit, hi);
-	if (isfinite(e->lo) && isfinite(e->hi))
+	if (isfinite(e->lo) && isfinite(e->hi) &&
+	    fabs(e->hi) > INTERVAL_WIDE * fabs(e->lo))
+		table_cell(t, "not known yet");
+	else if (isfinite(e->lo) && isfinite(e->hi))
 		table_cell(t, "%s .. %s", lo, hi);
 	else
 		table_cell(t, "-");
