@@ -161,27 +161,50 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 	return rc;
 }
 
-int
-record_hist_parse(const json_t *array, double mean, double min, double max,
-    struct hist *ret)
+/* array: checked. */
+static void
+hist_fill(const json_t *array, double mean, double min, double max,
+    struct hist *into)
 {
+	uint64_t added = 0;
 	size_t i;
 	json_t *pair;
 
-	if (!json_is_array(array) || !record_is_hist(array))
-		return -EPROTO;
-	hist_clear(ret);
 	json_array_foreach (array, i, pair) {
 		json_int_t at = json_integer_value(json_array_get(pair, 0));
 		uint64_t count = (uint64_t)json_integer_value(
 		    json_array_get(pair, 1));
 
-		ret->bucket[at - HIST_FIRST] = count;
-		ret->count += count;
+		into->bucket[at - HIST_FIRST] += count;
+		added += count;
 	}
-	ret->sum = ret->count == 0 ? 0 : mean * (double)ret->count;
-	ret->min = min;
-	ret->max = max;
+	if (into->count == 0 || min < into->min)
+		into->min = min;
+	if (into->count == 0 || max > into->max)
+		into->max = max;
+	into->count += added;
+	into->sum += added == 0 ? 0 : mean * (double)added;
+}
+
+int
+record_hist_parse(const json_t *array, double mean, double min, double max,
+    struct hist *ret)
+{
+	if (!json_is_array(array) || !record_is_hist(array))
+		return -EPROTO;
+	hist_clear(ret);
+	hist_fill(array, mean, min, max, ret);
+	return 0;
+}
+
+int
+record_hist_merge(const json_t *array, double mean, double min, double max,
+    struct hist *into)
+{
+	if (!json_is_array(array) || !record_is_hist(array))
+		return -EPROTO;
+	if (json_array_size(array) > 0)
+		hist_fill(array, mean, min, max, into);
 	return 0;
 }
 

@@ -94,6 +94,9 @@ int record_check(const json_t *record, struct record_head *ret_head,
  */
 int record_hist_parse(const json_t *array, double mean, double min, double max,
     struct hist *ret);
+/* The same, added to what there is. */
+int record_hist_merge(const json_t *array, double mean, double min, double max,
+    struct hist *into);
 /* null for what is not finite: JSON has no such numbers. A new reference. */
 json_t *record_number(double x);
 /* The statistics of h as members of record: n mean min p50 ... hist. */

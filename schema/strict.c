@@ -16,6 +16,8 @@
 #include "common/xalloc.h"
 
 #define KEY_BYTES 64 /* a longer key is allocated */
+#define SMALL_MIN (-1023)
+#define SMALL_MAX 1023
 
 struct reader {
 	const char *at, *end;
@@ -209,17 +211,21 @@ real_value(const char *from, size_t len)
 static int
 digits_read(struct reader *r, uint64_t *mantissa, int *exact)
 {
-	const char *from = r->at;
+	const char *at = r->at, *from = at;
+	uint64_t m = *mantissa;
 
-	for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
-		unsigned digit = (unsigned)(*r->at - '0');
+	for (; at < r->end && *at >= '0' && *at <= '9'; at++) {
+		unsigned digit = (unsigned)(*at - '0');
 
-		if (*mantissa > (UINT64_MAX - digit) / 10)
+		if (m > UINT64_MAX / 10 ||
+		    (m == UINT64_MAX / 10 && digit > UINT64_MAX % 10))
 			*exact = 0;
 		else
-			*mantissa = *mantissa * 10 + digit;
+			m = m * 10 + digit;
 	}
-	return (int)(r->at - from);
+	*mantissa = m;
+	r->at = at;
+	return (int)(at - from);
 }
 
 /* [.digits][e[+-]digits]: the power of ten of what follows, or -EPROTO with
@@ -251,6 +257,24 @@ fraction_read(struct reader *r, uint64_t *mantissa, int *exact, int *ret_power)
 	return 0;
 }
 
+/* Two thirds of a record's values are buckets and counts of its histogram, most
+ * of them small: one value stands for all that are equal. Nobody changes a
+ * value that was read, references are counted across threads, and one thread of
+ * a program reads. */
+static json_t *
+integer_value(json_int_t n)
+{
+	static json_t *small[SMALL_MAX - SMALL_MIN + 1];
+	json_t **v;
+
+	if (n < SMALL_MIN || n > SMALL_MAX)
+		return json_integer(n);
+	v = &small[n - SMALL_MIN];
+	if (*v == NULL)
+		*v = json_integer(n);
+	return json_incref(*v);
+}
+
 static json_t *
 number_value(struct reader *r)
 {
@@ -271,7 +295,7 @@ number_value(struct reader *r)
 			wrong(r, "too big integer");
 			return NULL;
 		}
-		return json_integer(
+		return integer_value(
 		    minus ? (json_int_t)-mantissa : (json_int_t)mantissa);
 	}
 	if (fraction_read(r, &mantissa, &exact, &power) < 0)

@@ -143,6 +143,8 @@ struct diagnosis_node {
 	int64_t drops, drops_first;
 	uint32_t partners, slow_partners; /* of its last round */
 	uint64_t nics_serial;             /* of the ports that were looked at */
+	uint64_t fastest_serial;          /* the same, of fastest_bps */
+	double fastest_bps;               /* that its inventory tells */
 	json_t *ports;       /* the most ever seen, by "NAME MEMBER" */
 	double rated_bps;    /* of its fastest port */
 	char canary_run[64]; /* the newest run of MPI that measured it */

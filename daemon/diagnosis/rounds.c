@@ -169,14 +169,21 @@ make_room(struct diagnosis *d, size_t count)
 
 /* Nodes of one kind are peers: those whose fastest NIC is rated as fast. */
 static uint32_t
-peers_of(const struct node *n, double fastest)
+peers_of(const struct node *n, struct diagnosis_node *cn)
 {
+	double fastest;
 	const json_t *nic;
 	size_t i;
 
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
-		fastest = fmax(fastest,
-		    json_number_value(json_object_get(nic, "speed_bps")));
+	if (cn->fastest_serial != n->nics_serial) {
+		cn->fastest_serial = n->nics_serial;
+		cn->fastest_bps = 0;
+		json_array_foreach (json_object_get(n->inventory, "nics"), i,
+		    nic)
+			cn->fastest_bps = fmax(cn->fastest_bps,
+			    member_number(nic, "speed_bps"));
+	}
+	fastest = fmax(cn->fastest_bps, cn->rated_bps);
 	/* Half octaves: 25, 40, 100, 200 and 400 Gbit/s are all apart. */
 	return fastest <= 1e6 ? 0 : (uint32_t)lrint(2 * log2(fastest / 1e6));
 }
@@ -185,7 +192,7 @@ static void
 observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 {
 	d->obs[n].place = (uint32_t)node->id;
-	d->obs[n].peers = peers_of(node, diagnosis_node(d, node)->rated_bps);
+	d->obs[n].peers = peers_of(node, diagnosis_node(d, node));
 	d->obs[n].leaf = diagnosis_leaf(d, node->leaf);
 	d->obs[n].x = x;
 	d->obs[n].aside = 0;
@@ -258,6 +265,7 @@ diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
 {
 	struct series_kind kind = series_kind(sort);
 	struct record_scores all;
+	const char *run = member_text(record, "run");
 	int by_mpi = sort < CANARY_MAX;
 	size_t n = 0;
 
@@ -278,8 +286,9 @@ diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
 			struct diagnosis_node *cn = diagnosis_node(d, node);
 
 			cn->missed = 0;
-			snprintf(cn->canary_run, sizeof(cn->canary_run), "%s",
-			    member_text(record, "run"));
+			if (strcmp(cn->canary_run, run) != 0)
+				str_format(cn->canary_run,
+				    sizeof(cn->canary_run), "%s", run);
 		}
 		observe_one(d, n++, node, kind.is_rate ? -x : x);
 	}

@@ -28,6 +28,7 @@
 #define VERIFY_COUNT    64
 /* A TLS record, as the buffer would have written it. */
 #define AT_ONCE_BYTES_MAX 15000
+#define BEAT_NS           (100 * CLK_NS_PER_MS) /* a heartbeat's frame is good */
 
 void
 session_step(struct session *s, enum step step)
@@ -130,28 +131,53 @@ write_now(struct session *s, const char *frame, size_t len)
 	return 0;
 }
 
+/* As a whole, now where it may be. */
+static int
+frame_put(struct session *s, const char *frame, size_t len, int now)
+{
+	if (s->bev == NULL || s->dead)
+		return -ENOTCONN;
+	if (!now || !write_now(s, frame, len))
+		bufferevent_write(s->bev, frame, len);
+	if (evbuffer_get_length(bufferevent_get_output(s->bev)) >
+	    s->all->limits.queue_bytes_max)
+		session_drop(s, "does not read what it is sent");
+	return 0;
+}
+
 static int
 frame_send(struct session *s, enum wire_type type, json_t *msg, int now)
 {
 	char *frame;
 	long len = wire_build(type, msg, &frame);
+	int rc;
 
 	if (len < 0) {
 		log_warnx("session %s: %s not sent: %s", s->node,
 		    wire_messages[type].name, strerror((int)-len));
 		return (int)len;
 	}
-	if (s->bev == NULL || s->dead) {
-		free(frame);
-		return -ENOTCONN;
-	}
-	if (!now || !write_now(s, frame, (size_t)len))
-		bufferevent_write(s->bev, frame, (size_t)len);
+	rc = frame_put(s, frame, (size_t)len, now);
 	free(frame);
-	if (evbuffer_get_length(bufferevent_get_output(s->bev)) >
-	    s->all->limits.queue_bytes_max)
-		session_drop(s, "does not read what it is sent");
-	return 0;
+	return rc;
+}
+
+/* The same frame for all that are due within a moment: its time says no more
+ * than that the collector lives. */
+static void
+heartbeat_send(struct session *s)
+{
+	struct sessions *ss = s->all;
+	uint64_t now_ns = clk_ns();
+
+	if (ss->beat == NULL || now_ns - ss->beat_ns > BEAT_NS) {
+		free(ss->beat);
+		ss->beat_ns = now_ns;
+		ss->beat_bytes = wire_build(WIRE_HEARTBEAT,
+		    json_pack("{s:I}", "at_unix_ns", (json_int_t)clk_unix_ns()),
+		    &ss->beat);
+	}
+	(void)frame_put(s, ss->beat, (size_t)ss->beat_bytes, 1);
 }
 
 int
@@ -230,10 +256,10 @@ session_timer_cb(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	switch (s->step) {
 	case STEP_UP:
-		event_add(s->timer, &tv);
-		(void)session_send(s, WIRE_HEARTBEAT,
-		    json_pack("{s:I}", "at_unix_ns",
-			(json_int_t)clk_unix_ns()));
+		/* The same span for all needs no heap of them. */
+		event_add(s->timer,
+		    event_base_init_common_timeout(s->all->base, &tv));
+		heartbeat_send(s);
 		break;
 	case STEP_CLOSING:
 		session_close(s, "refused");
@@ -580,6 +606,7 @@ sessions_free(struct sessions *ss)
 	event_free(ss->turns);
 	SSL_CTX_free(ss->tls);
 	SSL_CTX_free(ss->enroll);
+	free(ss->beat);
 	free(ss);
 }
 

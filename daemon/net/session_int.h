@@ -69,6 +69,9 @@ struct sessions {
 	struct event *turns; /* somebody may have his turn */
 	int held;
 	uint64_t questions; /* of those who enrol */
+	char *beat;         /* a heartbeat's frame, or NULL */
+	long beat_bytes;
+	uint64_t beat_ns; /* when it was built */
 	struct log_limit once;
 };
 

@@ -57,10 +57,16 @@ ack(const struct intake *it)
 
 /* A node of ours that is not of the run, whose nodes are known by now. */
 static int
-is_foreign(struct run *r, const char *name)
+is_foreign(struct run *r, const char *name, size_t row)
 {
-	const struct node *n = roster_find(r->all->roster, name);
+	const struct node *n;
 
+	/* Rows mostly stand in the order of the run. */
+	if (name[0] == '\0' ||
+	    (row < r->node_count &&
+		strcmp(r->nodes[row].node->name, name) == 0))
+		return 0;
+	n = roster_find(r->all->roster, name);
 	if (r->members == NULL) {
 		r->member_count = roster_count(r->all->roster);
 		r->members = xcalloc(r->member_count + 1, 1);
@@ -87,18 +93,18 @@ is_of_run(struct run *r, const json_t *record)
 	const json_t *row;
 	size_t k;
 
-	if (is_foreign(r, member_text(record, "node")))
+	if (is_foreign(r, member_text(record, "node"), 0))
 		other = member_text(record, "node");
 	for (size_t i = 0; i < ARRAY_LEN(places) && other == NULL; i++)
 		json_array_foreach (json_object_get(record, places[i].rows), k,
 		    row)
 			if (other == NULL &&
-			    is_foreign(r, member_text(row, places[i].key)))
+			    is_foreign(r, member_text(row, places[i].key), k))
 				other = member_text(row, places[i].key);
 	/* Of nodes that are not in rows. */
 	if (hosts != NULL && hostlist_parse(hosts, &list, NULL) == 0)
 		for (size_t i = 0; i < list.count && other == NULL; i++)
-			if (is_foreign(r, list.names[i]))
+			if (is_foreign(r, list.names[i], i))
 				other = list.names[i];
 	if (other != NULL && !r->named_others) {
 		r->named_others = 1;

@@ -135,7 +135,8 @@ struct run_facts {
 	    *carried; /* those that carried its bytes; NULL: not known */
 };
 struct run_facts run_facts(const struct run *r);
-/* What its section [slurm] sets, by key; NULL: nothing. New reference. */
+/* What its section [slurm] sets, by key; NULL: nothing, or another launcher.
+ * New reference. */
 json_t *run_slurm(const struct run *r);
 size_t run_node_count(const struct run *r);
 struct node *run_node_at(const struct run *r, size_t i);

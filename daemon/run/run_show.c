@@ -128,6 +128,9 @@ run_slurm(const struct run *r)
 	const struct conf_row *row;
 	json_t *set = NULL;
 
+	/* Asked for with every record. */
+	if (strcmp(conf_string(r->conf, "campaign", "launcher"), "slurm") != 0)
+		return NULL;
 	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row)) {
 		const char *word = conf_string(r->conf, "slurm", row->key);
 

@@ -139,10 +139,15 @@ has_all(const json_t *o, const char *paths)
 static int
 is_plain(const char *word)
 {
-	return word[0] != '\0' && strlen(word) <= WORD_MAX &&
-	    word[strspn(word,
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789._+-")] == '\0';
+	size_t len = 0;
+	char c;
+
+	for (; (c = word[len]) != '\0'; len++)
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			(c >= '0' && c <= '9') || c == '.' || c == '_' ||
+			c == '+' || c == '-'))
+			return 0;
+	return len > 0 && len <= WORD_MAX;
 }
 
 /* The label's value; NULL when the record has none that may be shown. */
@@ -194,7 +199,8 @@ static int
 labels_write(const struct series_row *row, const struct place *p,
     char ret[LABELS_BYTES])
 {
-	size_t len = 0;
+	size_t len = 0, name_bytes, value_bytes;
+	const char *name;
 
 	for (size_t i = 0; i < SERIES_LABELS_MAX && row->labels[i].name != NULL;
 	     i++) {
@@ -204,11 +210,20 @@ labels_write(const struct series_row *row, const struct place *p,
 
 		if (value == NULL)
 			return 0;
-		len += (size_t)snprintf(ret + len, LABELS_BYTES - len,
-		    "%c%s=\"%s\"", i == 0 ? '{' : ',', row->labels[i].name,
-		    value);
-		if (len + 2 > LABELS_BYTES)
+		name = row->labels[i].name;
+		name_bytes = strlen(name);
+		value_bytes = strlen(value);
+		if (len + name_bytes + value_bytes + 6 > LABELS_BYTES)
 			return 0;
+		/* for each row of each record: printf takes longer */
+		ret[len++] = i == 0 ? '{' : ',';
+		memcpy(ret + len, name, name_bytes);
+		len += name_bytes;
+		memcpy(ret + len, "=\"", 2);
+		len += 2;
+		memcpy(ret + len, value, value_bytes);
+		len += value_bytes;
+		ret[len++] = '"';
 	}
 	memcpy(ret + len, "}", 2);
 	return 1;
@@ -246,7 +261,6 @@ take_number(struct series *s, size_t index, const struct place *p)
 						 : NAN;
 	char labels[LABELS_BYTES];
 	struct series_sample *sample;
-	struct hist *h;
 	const char *run;
 	double bytes;
 
@@ -287,19 +301,13 @@ take_number(struct series *s, size_t index, const struct place *p)
 	case SERIES_MERGED:
 		if (!p->is_new)
 			break;
-		h = xcalloc(1, sizeof(*h));
-		hist_clear(h);
-		if (record_hist_parse(json_object_get(record, "hist"),
-			member_number(record, "mean"),
-			member_number(record, "min"),
-			member_number(record, "max"), h) == 0) {
-			if (sample->hist == NULL) {
-				sample->hist = xcalloc(1, sizeof(*h));
-				hist_clear(sample->hist);
-			}
-			hist_merge(sample->hist, h);
+		if (sample->hist == NULL) {
+			sample->hist = xcalloc(1, sizeof(*sample->hist));
+			hist_clear(sample->hist);
 		}
-		free(h);
+		(void)record_hist_merge(json_object_get(record, "hist"),
+		    member_number(record, "mean"), member_number(record, "min"),
+		    member_number(record, "max"), sample->hist);
 		break;
 	}
 }
@@ -331,7 +339,7 @@ take_each(struct series *s, size_t index, const struct place *p,
 static int
 fits(const char *have, const char *want)
 {
-	return want == NULL || strcmp(have, want) == 0;
+	return want == NULL || (have[0] == want[0] && strcmp(have, want) == 0);
 }
 
 static void

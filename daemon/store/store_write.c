@@ -97,7 +97,7 @@ cost_of(const json_t *v)
 
 	if (json_is_array(v))
 		json_array_foreach (v, i, inner)
-			cost += cost_of(inner);
+			cost += json_is_integer(inner) ? 1 : cost_of(inner);
 	else if (json_is_object(v))
 		json_object_foreach ((json_t *)(uintptr_t)v, key, inner)
 			cost += 1 + cost_of(inner);
