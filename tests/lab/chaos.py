@@ -4,6 +4,7 @@
 
     chaos.py acks WITNESS STORE   what agents were told is in the store, is
     chaos.py memory SAMPLES       resident memory does not grow
+    chaos.py judge                it can tell what grows from what does not
 
 WITNESS is a folder of what witness.c wrote beside each agent, STORE the
 collector's file, which nothing writes any more: neither the agents' nor the
@@ -15,6 +16,7 @@ import os
 import sqlite3
 import struct
 import sys
+import tempfile
 import zlib
 
 CHUNK = struct.Struct("=4sIQ")
@@ -155,6 +157,7 @@ def slope_of(points):
 
 
 YOUNG_S = 30         # a process still gets what it keeps
+FULL_S = 600         # its caches are full: before that, growth says nothing
 GROWN_SHARE = 0.25   # of the mean, and
 GROWN_KIB = 2048     # at least: less is noise of an allocator
 JUDGED_S = 600       # a shorter time says nothing
@@ -163,7 +166,9 @@ JUDGED_S = 600       # a shorter time says nothing
 def check_memory(samples):
     """Lines "SECOND PROGRAM PID AGE_S KIB". Two slopes, over the time after the
     first fifth: of all samples, so that a later life that is larger than an
-    earlier one counts, and within lives."""
+    earlier one counts, and within lives, from when they are FULL_S old. Lives
+    that end before ("young") are compared by the first alone; a leak in a long
+    life is for the runs that come and go of tests/bench/fleet."""
     ok = True
     rows = collections.defaultdict(list)
     with open(samples) as f:
@@ -180,22 +185,45 @@ def check_memory(samples):
             print(f"{program}: no samples")
             continue
         lives = collections.defaultdict(list)
-        for at, pid, _, kib in late:
-            lives[pid].append((at, kib))
+        for at, pid, age, kib in late:
+            if age >= FULL_S:
+                lives[pid].append((at, kib))
         mean = sum(r[3] for r in late) / len(late)
         over = slope_of([[(r[0], r[3]) for r in late]])
         within = slope_of(lives.values())
-        longest = max(p[-1][0] - p[0][0] for p in lives.values())
+        longest = max((p[-1][0] - p[0][0] for p in lives.values()), default=0)
         bound = max(GROWN_SHARE * mean, GROWN_KIB)
         flat = ((over * (last - begin) <= bound and
                  within * longest <= bound) or last - begin < JUDGED_S)
-        print(f"{program:16}{len(late):8}{len(lives):6}{mean:8.0f}"
-              f"{max(r[3] for r in late):8}{over * 3600:8.0f}"
-              f"{within * 3600:9.0f}{'' if flat else '  GROWS'}")
+        told = f"{within * 3600:.0f}" if lives else "young"
+        print(f"{program:16}{len(late):8}{len({r[1] for r in late}):6}"
+              f"{mean:8.0f}{max(r[3] for r in late):8}{over * 3600:8.0f}"
+              f"{told:>9}{'' if flat else '  GROWS'}")
         ok = ok and flat
     return ok and bool(rows)
 
 
+def check_judge():
+    """Of made-up samples: LIVES of so many seconds, resident KIB(life, age)."""
+    def judged(lives, seconds, kib):
+        with tempfile.NamedTemporaryFile("w") as f:
+            for at in range(0, lives * seconds, 10):
+                life, age = at // seconds, at % seconds
+                f.write(f"{at} x {life} {age} {kib(life, age):.0f}\n")
+            f.flush()
+            return check_memory(f.name)
+
+    def fills(age):
+        return 23000 + 12000 * min(age, 400) / 400
+
+    return (judged(18, 240, lambda life, age: fills(age)) and
+            judged(1, 4000, lambda life, age: fills(age)) and
+            not judged(1, 4000, lambda life, age: fills(age) + 5 * age) and
+            not judged(18, 240,
+                       lambda life, age: fills(age) + 1000 * life))
+
+
 if __name__ == "__main__":
-    checks = {"acks": check_acks, "memory": check_memory}
+    checks = {"acks": check_acks, "memory": check_memory,
+              "judge": check_judge}
     sys.exit(0 if checks[sys.argv[1]](*sys.argv[2:]) else 1)

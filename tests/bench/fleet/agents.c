@@ -20,6 +20,7 @@
 #include "common/rng.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "schema/scores.h"
 #include "schema/wire.h"
 #include "tests/bench/fleet/fleet.h"
 
@@ -209,6 +210,25 @@ say_record(struct fleet_agent *a, json_t *record)
 	    json_pack("{s:s, s:[o]}", "run", a->run, "records", record));
 }
 
+/* Of more nodes than rows are made for, as the engine tells them. */
+static json_t *
+scores_make(const json_t *nodes)
+{
+	size_t count = json_array_size(nodes);
+	const char **names = xcalloc(count, sizeof(*names));
+	double *q = xcalloc(count, sizeof(*q));
+	json_t *scores;
+
+	for (size_t i = 0; i < count; i++) {
+		names[i] = member_text(json_array_get(nodes, i), "node");
+		q[i] = 9e-6 * (1 + (double)(i * 7919 % 1000) / 20000);
+	}
+	scores = record_scores_make(names, q, count, "q25");
+	free(names);
+	free(q);
+	return scores;
+}
+
 /* A record like the one we were given, about the nodes of the run. */
 static char *
 tail_make(const struct fleet_agent *a)
@@ -217,6 +237,8 @@ tail_make(const struct fleet_agent *a)
 	char *text, *tail;
 	size_t i;
 
+	if (json_array_size(a->nodes) > RECORD_ROWS_MAX)
+		json_object_set_new(record, "scores", scores_make(a->nodes));
 	json_array_foreach (json_object_get(record, "nodes"), i, row)
 		json_object_set(row, "node",
 		    json_object_get(json_array_get(a->nodes,

@@ -14,6 +14,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -30,6 +31,8 @@ CAMPAIGN_NODES = 10000
 HEADS, RUN_NODES = 200, 12
 RECORDS = 10000 if SMALL else 200000
 PROCESSES = 2
+ROUNDS = 32  # of a campaign: eight tests, isolated and congested, twice
+CHURN_S = float(os.environ.get("COALMINE_BENCH_CHURN_S", "5"))
 
 INVENTORY = {
     "hostname": "node", "kernel": "Linux 6.1.0-28-amd64", "cores": 64,
@@ -217,6 +220,56 @@ def page(c, fleet):
              f"{1000 * best[0]:.1f} ms", f"{size / 1000:.0f} kB")
 
 
+def ask_all(c, paths, is_over, slowest):
+    """Each of them again and again, made anew, until it is over."""
+    for turn in itertools.count():
+        if is_over.is_set():
+            return
+        for path in paths:
+            began = time.monotonic()
+            http = UnixConnection(c.socket)
+            mark = "&" if "?" in path else "?"
+            http.request("GET", f"{path}{mark}turn=all{turn}")
+            answer = http.getresponse()
+            answer.read()
+            http.close()
+            assert answer.status == 200, (path, answer.status)
+            slowest[path] = max(slowest.get(path, 0),
+                                time.monotonic() - began)
+
+
+def whole_round(c, fleet):
+    """The records of one campaign over all nodes, which are judged, while the
+    page, metrics and verdicts are read."""
+    nodes = min(CAMPAIGN_NODES, fleet.count - RUN_NODES)
+    fleet.ask("reset")
+    run = order(c, f"node[{RUN_NODES + 1}-{RUN_NODES + nodes}]")
+    c.wait_state(run, ["running"], 60)
+    _, o = fleet.wait("acked", 1)  # it has begun
+    assert o["acked"] == 1, o
+    is_over, slowest = threading.Event(), {}
+    reader = threading.Thread(target=ask_all, args=(
+        c, ("/", "/metrics", "/api/v1/nodes?brief=yes",
+            "/api/v1/verdicts?all=yes"), is_over, slowest))
+    for what in ("records of a campaign", "the same, read meanwhile"):
+        fleet.ask("reset")
+        cost = Cost(c)
+        fleet.ask(f"records {ROUNDS}")
+        _, o = fleet.wait("acked", 2 * ROUNDS)  # the live run's head, too
+        loop_s, _, took = cost.spent()
+        assert o["acked"] >= 2 * ROUNDS and o["closed"] == 0, o
+        tell(what, f"{ROUNDS} of {nodes} nodes", f"{took:.1f} s",
+             f"{loop_s:.2f} s",
+             ", ".join(f"{p} {1000 * s:.0f} ms" for p, s in slowest.items()))
+        if not reader.is_alive():
+            reader.start()
+            time.sleep(1)
+    is_over.set()
+    reader.join()
+    c.request("POST", f"runs/{run}/cancel")
+    c.wait_state(run, ["cancelled"], 60)
+
+
 def order(c, names, **more):
     overrides = {"campaign.nodes": names}
     overrides.update(more)
@@ -275,6 +328,37 @@ def records(c, fleet, live):
         c.wait_state(run, ["finished"], 60)
 
 
+def churn(c, fleet):
+    """Runs come and go; what the collector takes must not go on growing once
+    all that it keeps of ended runs, and its caches, are full."""
+    began, seen, count, last = time.monotonic(), [], 0, 0
+    while time.monotonic() - began < CHURN_S:
+        runs = [order(c, f"node[{RUN_NODES * i + 1}-{RUN_NODES * (i + 1)}]")
+                for i in range(1, 5)]
+        for run in runs:
+            c.wait_state(run, ["running"], 120)
+        fleet.ask("records 30")
+        fleet.ask("finish")
+        for run in runs:
+            c.wait_state(run, ["finished"], 120)
+        count += len(runs)
+        for path in ("nodes", "runs?limit=100", "verdicts", "events"):
+            c.get(path)
+        if time.monotonic() - last > CHURN_S / 100:
+            last = time.monotonic()
+            seen.append((last - began, c.rss_kib()))
+    late = [s for s in seen if s[0] >= CHURN_S / 5]
+    at, kib = (sum(s[i] for s in late) / len(late) for i in range(2))
+    slope = (sum((t - at) * (k - kib) for t, k in late)
+             / max(sum((t - at) ** 2 for t, _ in late), 1e-9))
+    tell("runs that come and go", f"{count} runs", f"{CHURN_S} s", "",
+         f"resident {seen[0][1] / 1024:.1f} MiB, {late[0][1] / 1024:.1f} "
+         f"after a fifth, {seen[-1][1] / 1024:.1f} at the end"
+         + (f"; from the fifth on {3600 * slope:.0f} KiB an hour"
+            if CHURN_S >= 600 else ""))
+    assert CHURN_S < 1800 or slope * CHURN_S < 2048, slope
+
+
 def main():
     count = room()
     if count < AGENTS:
@@ -297,7 +381,11 @@ def main():
         idle(c, fleet)
         page(c, fleet)
         campaign(c, fleet)
+        if fleet.count > RUN_NODES * 5:
+            whole_round(c, fleet)
         records(c, fleet, live)
+        if fleet.count > RUN_NODES * 5:
+            churn(c, fleet)
         fleet.close()
 
 
