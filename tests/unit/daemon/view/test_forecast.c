@@ -212,6 +212,45 @@ test_nodes(void **state)
 	forecast_teardown();
 }
 
+/* Processor time of a forecast of 200 starts over so many nodes, by name. */
+static double
+many_s(int nodes)
+{
+	struct timespec from, to;
+	char name[16], text[200];
+
+	forecast_setup(NULL, "");
+	for (int i = NODES + 1; i <= nodes; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_hello(name);
+	}
+	snprintf(text, sizeof(text),
+	    "[campaign]\nnodes = n[1-%d]\ndeadline = 30s\n"
+	    "[congestor]\nmix = none\n",
+	    nodes);
+	add("many", text, "1h", 600);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	look(200 * HOUR_NS);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+	assert_int_equal(json_array_size(hf.list), 200);
+	assert_int_equal(json_integer_value(start(199, "nodes")), nodes);
+	forecast_teardown();
+	return (double)(to.tv_sec - from.tv_sec) +
+	    (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+}
+
+/* A reader who asks for all starts of a large cluster holds up nobody: a name
+ * is not compared with all others. */
+static void
+test_many(void **state)
+{
+	double few_s = many_s(400), most_s = many_s(8000);
+
+	(void)state;
+	if (most_s > 80 * few_s + 0.001)
+		fail_msg("%.6f s of 8000 nodes, %.6f s of 400", most_s, few_s);
+}
+
 /* A blackout that ends soon delays, a longer one makes the start pointless. */
 static void
 test_blackout(void **state)
@@ -295,6 +334,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_runs),
 		cmocka_unit_test(test_nodes),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_blackout),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_budget),
