@@ -12,7 +12,7 @@
 
 /* Slurm's words; a job of any other has ended. */
 static const char *const waiting[] = { "PENDING", "PD", "CONFIGURING",
-	"REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "REVOKED",
+	"REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "REVOKED",
 	"SPECIAL_EXIT" };
 static const char *const running[] = { "RUNNING", "R", "COMPLETING", "RESIZING",
 	"SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED" };
@@ -58,6 +58,9 @@ job_line_parse(char *line, struct job_line *ret)
 		.runs = STR_FIND(running, fields[2]) >= 0 };
 	if (ret->runs) /* squeue says when its time is over */
 		ret->end_unix_s = 0;
+	/* In accounting it is a start that is over. */
+	if (strcmp(fields[2], "REQUEUED") == 0 && ret->end_unix_s == 0)
+		return 0;
 	/* "(null)" and "None assigned" of one that never began */
 	return STR_FIND(waiting, fields[2]) < 0 && ret->start_unix_s > 0 &&
 	    ret->nodes[0] != '\0' && ret->nodes[0] != '(' &&
