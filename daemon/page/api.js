@@ -4,7 +4,19 @@
  */
 import { list } from "./words.js";
 
+const answers = new Map(); /* path: what the last turn was told */
+let again = false;
+
+/* Whether what was told at the last turn will do: another look at the same. */
+export function reuse(yes) {
+	again = yes;
+	if (!yes)
+		answers.clear();
+}
+
 export async function get(path) {
+	if (again && answers.has(path))
+		return answers.get(path);
 	const reply = await fetch("/api/v1/" + path);
 	const body = await reply.json();
 	if (!reply.ok) {
@@ -13,6 +25,7 @@ export async function get(path) {
 		error.status = reply.status;
 		throw error;
 	}
+	answers.set(path, body);
 	return body;
 }
 

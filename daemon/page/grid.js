@@ -4,7 +4,7 @@
  * their names; more are painted on one canvas, which arrow keys and the
  * pointer walk alike.
  */
-import { colour, h } from "./dom.js";
+import { choice, colour, h } from "./dom.js";
 import { digits, href, known, list, plural } from "./words.js";
 import { nodeTone, TONES } from "./status.js";
 
@@ -176,23 +176,38 @@ function painted(groups) {
 
 /* The card ----------------------------------------------------------------- */
 
+/* By leaf and by what they are like; the rest is not drawn. */
+function choices(all, parameters, go) {
+	const names = [...new Set(all.map(n => n.leaf).filter(Boolean))];
+	return h("span", { class: "choices" }, names.length > 1 &&
+		choice("leaf", [["", "all leaves"], ...names.map(l => [l, l])],
+			parameters.get("leaf") || "", v => go({ leaf: v })),
+	choice("nodes", [["", "all nodes"], ...Object.entries(TONES).filter(
+		([tone]) => all.some(n => n.tone === tone))],
+	parameters.get("show") || "", v => go({ show: v })));
+}
+
 /* nodes: brief ones. */
-export function gridCard(nodes, verdicts) {
+export function gridCard(nodes, verdicts, parameters, go) {
 	const by = verdicts && new Map(verdicts.filter(v => v.kind ===
 		"node").map(v => [v.subject, v]));
-	const shown = list(nodes).map(n => ({ ...n, tone: nodeTone(n, by) }));
+	const all = list(nodes).map(n => ({ ...n, tone: nodeTone(n, by) }));
+	const leaf = parameters.get("leaf"), show = parameters.get("show");
+	const shown = all.filter(n => (!leaf || n.leaf === leaf) && (!show ||
+		n.tone === show));
 	const groups = leaves(shown);
 	const count = tone => shown.filter(n => n.tone === tone).length;
 	if (shown.length === 0)
-		return h("section", null, h("h2", null, "Nodes"),
-			h("p", { class: "quiet" }, "None yet. An agent that " +
-			"says hello appears here."));
+		return h("section", { id: "grid" }, h("h2", null, "Nodes",
+			all.length > 0 && choices(all, parameters, go)),
+		h("p", { class: "quiet" }, all.length > 0 ? "None of these." :
+			"None yet. An agent that says hello appears here."));
 	return h("section", { id: "grid", class: shown.length > TILES_MAX ?
 		"many" : null }, h("h2", null, "Nodes ", h("small",
 		null, plural(shown.length, "node") + (groups.length > 1 ? ", " +
 		groups.length + " leaves" : "") + (shown.some(n =>
 		known(n.score)) ? "; z: how far from its peers in its " +
-			"newest round" : ""))),
+			"newest round" : "")), choices(all, parameters, go)),
 		shown.length > TILES_MAX ? painted(groups) : tiles(groups),
 		h("p", { class: "legend" }, Object.entries(TONES).filter(
 			([tone]) => count(tone) > 0).map(([tone, text]) =>

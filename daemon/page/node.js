@@ -5,6 +5,7 @@
  */
 import { get, maybe } from "./api.js";
 import { card, facts, h, section, table } from "./dom.js";
+import { portsCard } from "./links.js";
 import { historyPlot } from "./plot.js";
 import { nodeTone, TONES, verdictRows } from "./status.js";
 import { ago, bytes, digits, known, list, nodeLink, pill, value } from
@@ -122,8 +123,9 @@ function leafCard(node, nodes) {
 }
 
 export async function nodePage(name) {
-	const [node, nodes, verdicts, runs] = await Promise.all([
-		get("nodes/" + encodeURIComponent(name)),
+	const path = "nodes/" + encodeURIComponent(name);
+	const [node, ports, nodes, verdicts, runs] = await Promise.all([
+		get(path), get(path + "/links").catch(() => null),
 		get("nodes?brief=yes"), maybe("verdicts"),
 		get("runs?limit=40&node=" + encodeURIComponent(name))]);
 	const verdict = list(verdicts).find(v => v.kind === "node" &&
@@ -133,6 +135,7 @@ export async function nodePage(name) {
 		node.busy, node.alarm, node.run, verdict], () =>
 		headCard(node, verdict)),
 	card("history", rows, () => historyCard(rows)),
+	ports && card("ports", ports, () => portsCard(ports)),
 	node.leaf && card("leaf", list(nodes).filter(n => n.leaf === node.leaf),
 		() => leafCard(node, nodes)),
 	card("inventory", node.inventory, () => inventoryCard(node.inventory)),

@@ -65,8 +65,9 @@ export async function overview(parameters, go) {
 		verdicts], () => verdictCard(d)),
 	(slow.length > 0 || d.nodes.length > 0) && card("outliers", slow, () =>
 		outliersCard(slow)),
-	card("grid", [d.nodes.map(briefNode), verdicts], () =>
-		gridCard(d.nodes, verdicts)),
+	card("grid", [d.nodes.map(briefNode), verdicts, parameters.get("leaf"),
+		parameters.get("show")], () => gridCard(d.nodes, verdicts,
+		parameters, go)),
 	d.impacts.length > 0 && card("time", [d.impacts.length, newest,
 		[...parameters]], () => timeCard(d.impacts, parameters, go)),
 	card("impact", newest, () => impactCard(newest, "Congestion impact",

@@ -4,10 +4,12 @@
  * below # is all there is to a page, so every look can be sent to somebody:
  * #/node/node5, #/?test=lat&days=30.
  */
-import { get, maybe } from "./api.js";
+import { get, maybe, reuse } from "./api.js";
 import { campaignPage, campaignsPage, forecastPage } from "./campaigns.js";
 import { h } from "./dom.js";
+import { offerExports } from "./export.js";
 import { jobPage, jobsPage } from "./jobs.js";
+import { linksPage } from "./links.js";
 import { nodePage } from "./node.js";
 import { eventsPage, overview } from "./overview.js";
 import { runPage, runsPage } from "./runs.js";
@@ -19,10 +21,11 @@ const MANY_NODES = 2000;
 
 /* Key: what it does, for people who have no pointer. */
 const KEYS = { o: "#/", r: "#/runs", c: "#/campaigns", f: "#/forecast",
-	e: "#/events", j: "#/jobs" };
+	e: "#/events", j: "#/jobs", l: "#/links" };
 
 const PAGES = { "": (arg, parameters) => overview(parameters, change),
-	runs: (arg, parameters) => runsPage(parameters),
+	runs: (arg, parameters) => runsPage(parameters, change),
+	links: (arg, parameters) => linksPage(parameters, change),
 	run: (arg, parameters) => runPage(arg, parameters, change),
 	node: nodePage, campaigns: campaignsPage, campaign: campaignPage,
 	forecast: forecastPage, events: eventsPage, job: jobPage,
@@ -69,8 +72,12 @@ function show(cards) {
 	const focus = focusName(), next = new Map();
 	for (const c of cards.filter(Boolean)) {
 		const was = kept.get(c.id);
-		next.set(c.id, was && was.key === c.key ? was :
-			{ key: c.key, el: c.make() });
+		if (was && was.key === c.key) {
+			next.set(c.id, was);
+			continue;
+		}
+		next.set(c.id, { key: c.key, el: c.make() });
+		offerExports(next.get(c.id).el, c.id);
 	}
 	kept = next;
 	const els = [...next.values()].map(c => c.el).filter(Boolean);
@@ -107,11 +114,12 @@ function markPlace(kind) {
 			a.removeAttribute("aria-current");
 }
 
-async function refresh() {
+async function refresh(same) {
 	const mine = ++turn, { kind, arg, parameters } = where();
 	const page = PAGES[kind] || PAGES[""];
 	clearTimeout(timer);
 	markPlace(kind);
+	reuse(same === true);
 	try {
 		const cards = await page(arg, parameters);
 		if (mine !== turn)
@@ -131,9 +139,10 @@ async function refresh() {
 	timer = setTimeout(refresh, every_ms);
 }
 
-function renew() {
+/* same: another choice on the page, of which all is known already. */
+function renew(same) {
 	kept.clear();
-	refresh();
+	refresh(same === true);
 }
 
 /* Finding, keys, colours --------------------------------------------------- */
@@ -204,9 +213,12 @@ function begin() {
 		theme = localStorage.getItem("theme");
 	} catch { /* as above */ }
 	setTheme(THEMES.includes(theme) ? theme : "auto");
-	window.addEventListener("hashchange", () => {
-		window.scrollTo(0, 0);
-		renew();
+	window.addEventListener("hashchange", event => {
+		const path = url => new URL(url).hash.split("?")[0];
+		const same = path(event.oldURL) === path(event.newURL);
+		if (!same)
+			window.scrollTo(0, 0);
+		renew(same);
 	});
 	/* Canvases do not follow the reader's colours by themselves. */
 	window.matchMedia("(prefers-color-scheme: dark)")

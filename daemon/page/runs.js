@@ -5,6 +5,7 @@
  */
 import { get } from "./api.js";
 import { histogram, impactCard } from "./bars.js";
+import { compareCard } from "./compare.js";
 import { card, choice, facts, h, section, table } from "./dom.js";
 import { heat, pairHeat } from "./heat.js";
 import { causesTable, hasBar, hasCause, hasNodes, hasThroughput, hasWire,
@@ -59,12 +60,39 @@ export function runsCard(runs, title) {
 				"" : run.text || run.cause || ""])));
 }
 
-export async function runsPage(parameters) {
-	const campaign = parameters.get("campaign");
-	const runs = list(await get("runs?limit=200" + (campaign ?
-		"&campaign=" + encodeURIComponent(campaign) : "")));
-	return [card("runs", runs, () => runsCard(runs, campaign ?
-		"Runs of " + campaign : "Runs"))];
+const RANGES = [["", "any time"], ["1", "a day"], ["7", "a week"],
+	["30", "a month"]];
+const RUNS_MAX = 1000; /* that are asked for; the newest */
+
+/* By campaign, state and time; each choice says what is there. */
+function runChoices(runs, parameters, go) {
+	const pick = (name, key, all) => choice(name, [["", all],
+		...[...new Set([...runs.map(r => r[key]), parameters.get(name)]
+			.filter(Boolean))].sort().map(w => [w, w])],
+	parameters.get(name) || "", v => go({ [name]: v }));
+	return h("span", { class: "choices" },
+		pick("campaign", "campaign", "all campaigns"),
+		pick("state", "state", "all states"),
+		choice("span of time", RANGES, parameters.get("days") || "",
+			v => go({ days: v })));
+}
+
+export async function runsPage(parameters, go) {
+	const days = Number(parameters.get("days")) || 0;
+	const node = parameters.get("node");
+	/* The server knows of more than the newest of all. */
+	const asked = ["campaign", "node"].filter(n => parameters.get(n)).map(
+		n => "&" + n + "=" + encodeURIComponent(parameters.get(n)));
+	const runs = list(await get("runs?limit=" + RUNS_MAX +
+		asked.join("")));
+	const shown = runs.filter(r => ["campaign", "state"].every(n =>
+		!parameters.get(n) || r[n] === parameters.get(n)) &&
+		(days === 0 || at(r.created_unix_ns) > now() - days * 86400));
+	return [card("runs", [shown, [...parameters]], () => {
+		const el = runsCard(shown, node ? "Runs with " + node : "Runs");
+		el.querySelector("h2").append(runChoices(runs, parameters, go));
+		return el;
+	})];
 }
 
 /* One run ----------------------------------------------------------------- */
@@ -198,8 +226,15 @@ async function recordsOf(run, path) {
 
 export async function runPage(id, parameters, go) {
 	const path = "runs/" + encodeURIComponent(id);
-	const run = await get(path);
+	const other = parameters.get("with");
+	const [run, runs] = await Promise.all([get(path),
+		get("runs?limit=200")]);
 	const records = await recordsOf(run, path);
+	const than = other && list(await get("runs/" +
+		encodeURIComponent(other) + "/records").catch(() => []));
 	return [card("head", run, () => headCard(run, path)),
+		card("compare", [other, records.length, list(runs).map(r =>
+			r.run)], () => compareCard(run, records, other, than,
+			list(runs), go)),
 		...cardsOf(records, parameters, go)];
 }

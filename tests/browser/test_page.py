@@ -28,7 +28,8 @@ PAGES = ("", "#/?test=lat&days=30", "#/run/gpcnet-quick-199",
          "#/run/gpcnet-quick-199?pairs=lat,%20isolated", "#/run/plans-1",
          "#/run/gpcnet-quick-195", "#/node/node7", "#/runs", "#/campaigns",
          "#/campaign/matrix", "#/forecast", "#/events", "#/run/none",
-         "#/jobs", "#/job/4711")
+         "#/jobs", "#/job/4711", "#/links", "#/?leaf=leaf2",
+         "#/run/gpcnet-quick-199?with=gpcnet-quick-198")
 
 
 def forward(to):
@@ -239,10 +240,97 @@ def test_jobs(b, url):
           "a way for readers")
 
 
+def choose(b, name, value):
+    b.run("(e => { e.value = '%s'; e.dispatchEvent(new Event('change')); })"
+          "(document.getElementById('choose-%s'))" % (value, name))
+
+
+def test_links(b, url):
+    shows(b, url + "#/links", "By class of node.*8 nvidia.*160",
+          "The worst now.*node3.*symbol_error.*13.*31",
+          "More than usual.*node3.*4,120.*7 of 7.*named.*node2.*link_downed")
+    keep(b, "links")
+    choose(b, "kind", "flap")
+    b.wait("location.hash === '#/links?kind=flap'")
+    b.wait("!document.getElementById('main').innerText.includes('4,120')")
+    shows(b, url + "#/links?port=mlx5_0/1&leaf=leaf1", "4,120")
+    shows(b, url + "#/node/node3", "Ports and GPUs.*mlx5_0/1.*ACTIVE.*"
+          "gen 5 x8 of gen 5 x16.*symbol_error.*1,203.*3,900.*4,120.*named")
+
+
+def test_compare(b, url):
+    shows(b, url + "#/run/gpcnet-quick-199?with=gpcnet-quick-198",
+          "Compare against gpcnet-quick-198",
+          r"lat, isolated\s+p99.*×.*(same|worse|better)")
+    keep(b, "compare")
+    choose(b, "run-to-compare-with", "")
+    b.wait("location.hash === '#/run/gpcnet-quick-199'")
+    choose(b, "run-to-compare-with", "gpcnet-quick-197")
+    b.wait("document.getElementById('main').innerText.includes("
+           "'against gpcnet-quick-197')")
+    # A run is like itself.
+    shows(b, url + "#/run/gpcnet-quick-199?with=gpcnet-quick-199", "same")
+    check(b.run("!/worse|better/.test([...document.querySelectorAll("
+                "'.pill')].map(p => p.textContent).join())"),
+          "a run differs from itself")
+
+
+def test_filters(b, url):
+    shows(b, url + "#/?leaf=leaf2", "4 nodes", "node5", "node8")
+    check(not b.run("[...document.querySelectorAll('#grid .node b')].some("
+                    "n => n.textContent === 'node1')"), "another leaf's node")
+    choose(b, "leaf", "")
+    choose(b, "nodes", "lost")
+    b.wait("document.querySelectorAll('#grid .node').length === 1")
+    shows(b, url + "#/runs", "gpcnet-quick-199")
+    choose(b, "state", "failed")
+    b.wait("location.hash === '#/runs?state=failed'")
+    b.wait("[...document.querySelectorAll('tbody .pill')].every(p => "
+           "p.textContent === 'failed')")
+    choose(b, "span-of-time", "1")
+    b.wait("location.hash.includes('days=1')")
+
+
+def exported(b, what, card):
+    return b.run("import('/page/export.js').then(m => m.%s(document."
+                 "querySelector('%s')))" % (what, card))
+
+
+def test_exports(b, url):
+    """A table is the same rows in CSV, a picture is no empty one in PNG."""
+    b.go(url + "#/runs")
+    csv = exported(b, "csvOf", "main section")
+    check(re.match("Run,Campaign,State,Started,", csv) and
+          re.search(r"\r\ngpcnet-quick-199,gpcnet-quick,finished,"
+                    r"20\d\d-\d\d-\d\dT", csv), csv[:300])
+    check(csv.count("\r\n") == 1 + b.run(
+        "document.querySelectorAll('tbody tr').length"), "not every row")
+    check(b.run("!!document.getElementById('export-runs-csv')"),
+          "nothing to click")
+    b.go(url)
+    b.wait("!!document.querySelector('.uplot')")
+    for card in ("#impact", "#grid", "main section:has(.impacts)"):
+        colours = b.run(
+            "import('/page/export.js').then(async m => { const el = document."
+            "querySelector('%s'); const p = await createImageBitmap(await "
+            "m.pngOf(el)); const c = new OffscreenCanvas(p.width, p.height);"
+            "const g = c.getContext('2d'); g.drawImage(p, 0, 0); const d = "
+            "new Uint32Array(g.getImageData(0, 0, p.width, p.height).data"
+            ".buffer); return [p.width, new Set(d).size]; })" % card)
+        check(colours[0] > 1000 and colours[1] > 20,
+              "%s as a picture: %s" % (card, colours))
+    check(b.run("import('/page/export.js').then(m => { const t = document."
+                "createElement('div'); t.innerHTML = '<table><tr><td>=1+1"
+                "</td><td>-3</td><td>a,\"b</td></tr></table>'; return "
+                "m.csvOf(t); })") == "'=1+1,-3,\"a,\"\"b\"\r\n",
+          "formulas or quotes")
+
+
 def test_keyboard(b, url):
     b.go(url)
     for key, place in (("r", "#/runs"), ("c", "#/campaigns"),
-                       ("f", "#/forecast"), ("e", "#/events"), ("o", "#/")):
+                       ("f", "#/forecast"), ("e", "#/events"),
+                       ("l", "#/links"), ("o", "#/")):
         b.key(key)
         b.wait("location.hash === '%s'" % place)
     b.key("/")
@@ -294,6 +382,38 @@ def test_colours(b, url):
     b.key("t")
 
 
+# From what somebody does to the next picture, in ms: the shortest of some, for
+# a busy machine makes any of them long.
+WATCHED = ("(async () => { let least = 1e9; for (let i = 0; i < 9; i++) { "
+           "const from = performance.now(); %s; await new Promise(d => "
+           "requestAnimationFrame(() => setTimeout(d, 0))); least = Math.min("
+           "least, performance.now() - from); } return least; })()")
+KEY = ("document.getElementById('grid-canvas').dispatchEvent(new "
+       "KeyboardEvent('keydown', {key: i %% 2 ? 'ArrowDown' : 'ArrowRight', "
+       "bubbles: true}))")
+POINT = ("document.getElementById('grid-canvas').dispatchEvent(new MouseEvent("
+         "'mousemove', {clientX: 60 + 30 * i, clientY: 500}))")
+FIND = ("(f => { f.value = 'node' + i; f.dispatchEvent(new Event('input')); })"
+        "(document.getElementById('find'))")
+# All the way: a new address, new data, a new picture.
+CHOOSE = ("(e => { e.value = i %% 2 ? '' : 'bad'; e.dispatchEvent(new Event("
+          "'change')); })(document.getElementById('choose-nodes')); while ("
+          "!!document.querySelector('#grid canvas') === (i %% 2 === 0)) await "
+          "new Promise(d => setTimeout(d, 1))")
+
+
+def smooth(b, url):
+    """No interaction with 10,000 nodes takes 100 ms."""
+    b.go(url)
+    b.wait("document.querySelector('#grid canvas').height > 300")
+    b.run("document.getElementById('find').focus()")
+    for name, script in (("key", KEY), ("point", POINT), ("find", FIND),
+                         ("choose", CHOOSE)):
+        least = b.run(WATCHED % script.replace("%%", "%"))
+        print("10,000 nodes: %s in %.0f ms" % (name, least))
+        check(least < 100, "%s takes %.0f ms" % (name, least))
+
+
 def test_many_nodes(b):
     with Server(10000) as url:
         b.go(url)
@@ -310,6 +430,7 @@ def test_many_nodes(b):
         check(said.startswith("node18: "), "arrow keys went to " + said)
         b.key("Enter")
         b.wait("location.hash === '#/node/node18'")
+        smooth(b, url)
 
 
 def test_narrow(b, url):
@@ -324,7 +445,8 @@ def test_narrow(b, url):
 TESTS = (test_overview, test_choice_is_a_link, test_one_run_is_an_hour,
          test_run,
          test_all_pairs, test_plans, test_reports, test_node,
-         test_lists, test_campaigns_apart, test_jobs, test_keyboard,
+         test_lists, test_campaigns_apart, test_jobs, test_links,
+         test_compare, test_filters, test_exports, test_keyboard,
          test_focus_outlives_a_renewal,
          test_colours, test_narrow)
 

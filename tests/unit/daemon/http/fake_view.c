@@ -451,14 +451,28 @@ json_t *
 view_links(struct view *v)
 {
 	(void)v;
-	return json_array();
+	return json_pack("[{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:f,s:b},"
+			 "{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:f,s:b}]",
+	    "node", "node2", "leaf", "leaf1", "port", "mlx5_1/1", "kind",
+	    "flap", "counter", "link_downed", "errors", 1, "span_s", 900,
+	    "looks", 3, "looks_with_errors", 1, "usual", 0.01, "named", 0,
+	    "node", "node3", "leaf", "leaf1", "port", "mlx5_0/1", "kind",
+	    "corruption", "counter", "symbol_error", "errors", 4120, "span_s",
+	    2100, "looks", 7, "looks_with_errors", 7, "usual", 0.001, "named",
+	    1);
 }
 
 json_t *
 view_node_links(struct view *v, const char *node)
 {
 	(void)v;
-	return json_pack("{s:s, s:[]}", "node", node, "ports");
+	return json_pack("{s:s, s:b, s:[{s:s, s:{s:s,s:f,s:s,s:s},"
+			 "s:[{s:s,s:s,s:f,s:f,s:i,s:b}]}]}",
+	    "node", node, "watched", 1, "ports", "port", "mlx5_0/1", "is",
+	    "state", "ACTIVE", "speed_bps", 4e11, "pcie", "gen 5 x8",
+	    "pcie_max", "gen 5 x16", "counters", "counter", "symbol_error",
+	    "kind", "corruption", "hour", 1203.4, "day", 3900.25, "total", 4120,
+	    "named", 1);
 }
 
 /* Two classes; one port of the second is the worst of its kind. */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare.js - one run against another: every measurement that both have, and
+ * which of its numbers differ by more than chance or a share explains.
+ */
+import { choice, h, table } from "./dom.js";
+import { known, list, pill, runLink, times, value } from "./words.js";
+
+const MARGIN = 0.05; /* as coalctl compare: less is the same */
+
+/* What a record measured, as a name that another run's may have too. */
+const nameOf = r => [r.test || r.plan || r.probe, r.phase, known(r.bytes) &&
+	r.probe !== "canary" && r.bytes].filter(Boolean).join(", ");
+
+/* The numbers of a record that are compared: [which, value, unit]. */
+function numbers(r) {
+	if (r.probe === "canary")
+		return ["p50", "p99", "mean"].map(k => [k, r[k], r.unit]);
+	if (r.probe === "impact")
+		return [["impact on " + r.of, r.value, "", r.interval]];
+	if (r.bandwidth && r.of !== "step")
+		return [["bandwidth", r.bandwidth.median_middle, "B/s"]];
+	return [];
+}
+
+const valuesOf = records => new Map(records.flatMap(r => numbers(r).filter(
+	n => known(n[1]) && n[1] > 0).map(n => [nameOf(r) + "\n" + n[0], n])));
+
+/* Above 1 the first is worse. Intervals that overlap are no difference. */
+function verdict(a, b) {
+	const worse = a[2] === "B/s" ? b[1] / a[1] : a[1] / b[1];
+	const v = a[3], w = b[3];
+	const apart = !v || !w || !known(v.lo) || !known(w.lo) || v.lo > w.hi ||
+		w.lo > v.hi;
+	return { worse, word: !apart || Math.abs(worse - 1) <= MARGIN ? "same" :
+		worse > 1 ? "worse" : "better" };
+}
+
+const TONE = { same: "unknown", worse: "bad", better: "ok" };
+
+function rowsOf(records, than) {
+	const other = valuesOf(than);
+	return [...valuesOf(records)].filter(([key]) => other.has(key)).map(
+		([key, a]) => {
+			const [name, of] = key.split("\n"), b = other.get(key);
+			const v = verdict(a, b);
+			return [name, of, value(a[1], a[2]), value(b[1], b[2]),
+				times(v.worse), pill(v.word, TONE[v.word])];
+		});
+}
+
+/* other: the run that was chosen, "" for none; than: its records. */
+export function compareCard(run, records, other, than, runs, go) {
+	const same = runs.filter(r => r.run !== run.run && r.state ===
+		"finished").sort((a, b) => (b.campaign === run.campaign) -
+		(a.campaign === run.campaign));
+	const rows = other ? rowsOf(records, list(than)) : [];
+	const head = other && ["against ", runLink(other), "; above 1× this " +
+		"run is worse, less than 5 % is the same"];
+	return h("section", null, h("h2", null, "Compare ", h("small", null,
+		head), h("span", { class: "choices" },
+	choice("run to compare with", [["", "no other run"],
+		...same.map(r => [r.run, r.run]), ...(other &&
+		!same.some(r => r.run === other) ? [[other, other]] : [])],
+	other || "", v => go({ with: v })))),
+	other && (rows.length === 0 ? h("p", { class: "quiet" },
+		"They have no measurement in common.") : table([["Measured"],
+		["", ""], ["this run", "n"], ["other", "n"], ["ratio", "n"],
+		[""]], rows)));
+}
