@@ -197,6 +197,7 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 	[CAUSE_STUCK] = { "stuck", "an exchange of two ranks did not end" },
 	[CAUSE_LAUNCH] = { "launch", "the launcher failed" },
 	[CAUSE_NO_DEVICE] = { "no-device", "the device is not there" },
+	[CAUSE_DEVICE_FAULT] = { "device-fault", "a GPU is at fault" },
 	[CAUSE_BUDGET] = { "budget",
 	    "the budget or a blackout does not allow it" },
 	[CAUSE_BUSY] = { "busy", "a node is not idle" },

@@ -326,6 +326,28 @@ look_for_silence(struct run *r)
 	}
 }
 
+/* A GPU at fault ends its rank, and that all others: the first of those that
+ * ended themselves had it. */
+static int
+finish_device(struct run *r, const struct symptom *s)
+{
+	char words[SYMPTOM_TEXT_MAX / 2], text[SYMPTOM_TEXT_MAX];
+	const struct symptom *first = NULL;
+
+	if (s->weight < SYMPTOM_NO_END || s->weight == SYMPTOM_STUCK ||
+	    s->weight == SYMPTOM_AGENT || r->stderr_tail == NULL ||
+	    !symptom_device(r->stderr_tail, words, sizeof(words)))
+		return 0;
+	for (size_t i = 0; i < r->sign_count; i++)
+		if (r->signs[i].weight == SYMPTOM_EXITED &&
+		    (first == NULL || r->signs[i].onset_ns < first->onset_ns))
+			first = &r->signs[i];
+	snprintf(text, sizeof(text), "%.150s: %s",
+	    first != NULL ? first->text : s->text, words);
+	run_finish(r, RUN_FAILED, CAUSE_DEVICE_FAULT, text);
+	return 1;
+}
+
 static void
 decide(struct run *r)
 {
@@ -339,6 +361,8 @@ decide(struct run *r)
 		finish_stuck(r, s);
 		return;
 	}
+	if (finish_device(r, s))
+		return;
 	if (s->weight == SYMPTOM_RANK && r->stderr_tail != NULL)
 		signal = symptom_signal(r->stderr_tail, s->rank);
 	if (signal > 0)

@@ -328,5 +328,7 @@ const struct symptom *symptom_choose(const struct symptom *signs, size_t count,
 void symptom_stderr(const char *tail, char *ret, size_t cap_bytes);
 /* The signal that the launcher says killed rank, or 0. */
 int symptom_signal(const char *tail, long rank);
+/* 1 when those words are of a GPU that is at fault; ret: which. */
+int symptom_device(const char *tail, char *ret, size_t cap_bytes);
 
 #endif

@@ -32,6 +32,16 @@ static const char *const noise[] = {
 	"BAD TERMINATION OF ONE OF YOUR APPLICATION",
 };
 
+/* What CUDA and HIP say of a GPU that is at fault, whatever a program does. */
+static const char *const device_faults[] = {
+	"uncorrectable ECC error",
+	"uncorrectable NVLink error",
+	"over nvlink or a hardware error",
+	"hardware stack error",
+	"GPU is lost",
+	"fallen off the bus",
+};
+
 /* Whether a launcher's last words name the rank of s as the one that died. */
 static int
 is_named(const struct symptom *s, const char *tail)
@@ -140,4 +150,24 @@ symptom_signal(const char *tail, long rank)
 	if (on == NULL || on - at > 300)
 		return 0;
 	return (int)strtol(on + strlen("on signal "), NULL, 10);
+}
+
+int
+symptom_device(const char *tail, char *ret, size_t cap_bytes)
+{
+	char line[SYMPTOM_TEXT_MAX];
+	size_t n;
+
+	for (; *tail != '\0'; tail += n + (tail[n] == '\n')) {
+		n = strcspn(tail, "\n");
+		for (size_t i = 0; i < ARRAY_LEN(device_faults); i++) {
+			if (memmem(tail, n, device_faults[i],
+				strlen(device_faults[i])) == NULL)
+				continue;
+			snprintf(line, sizeof(line), "%.*s", (int)n, tail);
+			symptom_stderr(line, ret, cap_bytes);
+			return 1;
+		}
+	}
+	return 0;
 }

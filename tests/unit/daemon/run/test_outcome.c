@@ -228,6 +228,43 @@ test_rank_crashes(void **state)
 	}
 }
 
+/* The rank with the GPU ends itself, the launcher kills the others. */
+static void
+test_device_fault(void **state)
+{
+	static const char *const said[] = {
+		"coalmine-probe: cuda: start: uncorrectable ECC error "
+		"encountered\nmpirun noticed that process rank 2 with PID 0 on "
+		"node n3 exited on signal 9 (Killed).\n",
+		"coalmine-probe: cuda: start: an illegal memory access was "
+		"encountered\n",
+	};
+	char run[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+		fix_setup(3);
+		fix_running(run, FIX_CAMPAIGN);
+		fix_says("n2", WIRE_RANK_LOST,
+		    json_pack("{s:s, s:i, s:i, s:b}", "run", run, "rank", 1,
+			"pid", 9, "exited", 1));
+		fix_says("n3", WIRE_RANK_LOST,
+		    json_pack("{s:s, s:i, s:i}", "run", run, "rank", 2, "pid",
+			9));
+		fix_says("n1", WIRE_EXITED,
+		    json_pack("{s:s, s:i, s:i, s:s}", "run", run, "id", 0,
+			"status", 1, "stderr", said[i]));
+		fix_pass(3, NULL);
+		if (i == 0)
+			fix_failed(run, RUN_FAILED, CAUSE_DEVICE_FAULT,
+			    "rank 1 on n2 ended itself: coalmine-probe: cuda: "
+			    "start: uncorrectable ECC error encountered");
+		else
+			fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST, "rank");
+		fix_teardown();
+	}
+}
+
 static void
 test_no_end(void **state)
 {
@@ -363,6 +400,7 @@ main(void)
 		cmocka_unit_test(test_stuck_goes_on),
 		cmocka_unit_test(test_launcher_killed),
 		cmocka_unit_test(test_rank_crashes),
+		cmocka_unit_test(test_device_fault),
 		cmocka_unit_test(test_no_end),
 		cmocka_unit_test(test_agent_lost),
 		cmocka_unit_test(test_agent_restart),
