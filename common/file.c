@@ -9,6 +9,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "common/log.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 
 /* Its number is Linux's for good (admin-guide/devices.txt). */
@@ -96,4 +98,24 @@ file_read(const char *path, size_t most_bytes, char **ret, size_t *ret_bytes,
 	}
 	fclose(fp);
 	return rc < 0 ? complain(path, rc, err) : 0;
+}
+
+int64_t
+file_number(const char *path, int64_t least, int64_t fallback)
+{
+	char *text = NULL;
+	struct err err;
+	int64_t n;
+	size_t len;
+
+	if (file_read(path, 64, &text, &len, &err) < 0)
+		return fallback;
+	text[strcspn(text, "\n")] = '\0';
+	if (str_to_int(text, least, INT64_MAX, &n) < 0) {
+		log_warnx("%s: not a number: %lld is taken", path,
+		    (long long)fallback);
+		n = fallback;
+	}
+	free(text);
+	return n;
 }

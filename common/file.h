@@ -12,6 +12,7 @@
 #define COMMON_FILE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "common/err.h"
@@ -24,5 +25,8 @@ int file_check(const char *path, struct err *err);
  * The caller frees *ret. */
 int file_read(const char *path, size_t most_bytes, char **ret,
     size_t *ret_bytes, struct err *err);
+/* The whole number in a small file of ours, from least on; fallback where there
+ * is none, which is logged if there is something else. */
+int64_t file_number(const char *path, int64_t least, int64_t fallback);
 
 #endif

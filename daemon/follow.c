@@ -73,21 +73,11 @@ mark_read(const char *dir)
 uint64_t
 follow_term(const char *dir)
 {
-	char *path = xasprintf("%s/term", dir), *text = NULL;
-	struct err err;
-	int64_t term = 1;
-	size_t len;
+	char *path = xasprintf("%s/term", dir);
+	uint64_t term = (uint64_t)file_number(path, 1, 1);
 
-	if (file_read(path, 64, &text, &len, &err) == 0) {
-		text[strcspn(text, "\n")] = '\0';
-		if (str_to_int(text, 1, INT64_MAX, &term) < 0) {
-			log_warnx("%s: not a term: 1 is taken", path);
-			term = 1;
-		}
-	}
-	free(text);
 	free(path);
-	return (uint64_t)term;
+	return term;
 }
 
 int
@@ -175,17 +165,6 @@ follower_open(struct follower *f, const struct settings *s)
 	    conf_string(c, "tls", "cert"));
 	curl_easy_setopt(f->curl, CURLOPT_SSLKEY, conf_string(c, "tls", "key"));
 	return 0;
-}
-
-static void
-follower_close(struct follower *f)
-{
-	if (f->log_fd >= 0)
-		close(f->log_fd);
-	curl_slist_free_all(f->head);
-	curl_easy_cleanup(f->curl);
-	json_decref(f->piece);
-	free(f->got);
 }
 
 /* The next piece. -ESTALE: begin anew; -EIO: later. */
@@ -437,7 +416,12 @@ follow_run(const struct settings *s)
 		notify_watchdog();
 	}
 	notify_stopping();
-	follower_close(&f);
+	if (f.log_fd >= 0)
+		close(f.log_fd);
+	curl_slist_free_all(f.head);
+	curl_easy_cleanup(f.curl);
+	json_decref(f.piece);
+	free(f.got);
 	close(lock_fd);
 	return rc;
 }

@@ -38,29 +38,15 @@ struct enroll {
 		     * was seen, and is believed with the answer */
 };
 
-/* Whoever may write the collector's credential may tell this node whom to
- * trust: those who run on it as what probes run as must not. */
-static int
-munge_check(const struct conf *c, struct err *err)
-{
-	const char *users = conf_string(c, "agent", "munge_users");
-	const char *user = conf_string(c, "children", "user");
-	const struct passwd *pw = user[0] != '\0' ? getpwnam(user) : NULL;
-
-	if (pw == NULL || !pki_munge_is_user(users, pw->pw_uid))
-		return 0;
-	return err_set(err, -EINVAL,
-	    "%s: agent.munge_users has %s, whom probes run as "
-	    "(children.user): they could pose as the collector",
-	    conf_where(c, "agent", "munge_users"), user);
-}
-
 /* The token of the configuration, or of the file that it names; token is NULL
  * where there is none. */
 static int
 token_get(struct enroll *e, struct err *err)
 {
 	const char *text = conf_string(e->conf, "agent", "enroll");
+	const char *users = conf_string(e->conf, "agent", "munge_users");
+	const char *user = conf_string(e->conf, "children", "user");
+	const struct passwd *pw = user[0] != '\0' ? getpwnam(user) : NULL;
 	struct pki_token t;
 	size_t len;
 	int rc;
@@ -68,8 +54,15 @@ token_get(struct enroll *e, struct err *err)
 	if (text[0] == '\0' || (text[0] == '/' && access(text, F_OK) < 0))
 		return 0;
 	e->by_munge = strcmp(text, "munge") == 0;
+	/* Whoever may write the collector's credential may tell this node whom
+	 * to trust: those who run on it as what probes run as must not. */
+	if (e->by_munge && pw != NULL && pki_munge_is_user(users, pw->pw_uid))
+		return err_set(err, -EINVAL,
+		    "%s: agent.munge_users has %s, whom probes run as "
+		    "(children.user): they could pose as the collector",
+		    conf_where(e->conf, "agent", "munge_users"), user);
 	if (e->by_munge)
-		return munge_check(e->conf, err);
+		return 0;
 	if (text[0] == '/') {
 		rc = file_read(text, TOKEN_FILE_MAX, &e->token, &len, err);
 		if (rc < 0)
@@ -288,19 +281,6 @@ enroll_message(const struct enroll *e, struct err *err)
 	return msg;
 }
 
-/* Did a collector of the realm write whom to trust, for this node and key? */
-static int
-credential_check(const struct enroll *e, const json_t *msg, struct err *err)
-{
-	char *text = munge_text(e, ROLE_COLLECTOR);
-	int rc = pki_munge_check(conf_string(e->conf, "agent", "munge_socket"),
-	    member_text(msg, "munge"), text,
-	    conf_string(e->conf, "agent", "munge_users"), err);
-
-	free(text);
-	return rc;
-}
-
 /* What came is for our key and name; nothing else takes the place of what we
  * have. */
 static int
@@ -344,7 +324,7 @@ enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
 {
 	const char *pem = member_text_or(msg, "cert", NULL);
 	STACK_OF(X509) * certs;
-	char *key;
+	char *key, *text;
 	int rc;
 
 	if (pem == NULL)
@@ -352,8 +332,16 @@ enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
 		    member_text(msg, "text"));
 	certs = pki_certs_read(pem);
 	rc = answer_check(e, certs, err);
-	if (rc == 0 && e->by_munge)
-		rc = credential_check(e, msg, err);
+	/* Did a collector of the realm write whom to trust, for this node and
+	 * key? */
+	if (rc == 0 && e->by_munge) {
+		text = munge_text(e, ROLE_COLLECTOR);
+		rc = pki_munge_check(conf_string(e->conf, "agent",
+					 "munge_socket"),
+		    member_text(msg, "munge"), text,
+		    conf_string(e->conf, "agent", "munge_users"), err);
+		free(text);
+	}
 	if (rc == 0)
 		rc = root_keep(e, err);
 	if (rc == 0) {

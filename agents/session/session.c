@@ -177,23 +177,6 @@ send_enroll(struct session *s)
 		s->state = SESSION_GREETING;
 }
 
-/* Of the collector that took over last, which no other is followed after. */
-static uint64_t
-term_read(const char *path)
-{
-	char *text = NULL;
-	int64_t term = 1;
-	struct err err;
-	size_t len;
-
-	if (file_read(path, 64, &text, &len, &err) == 0) {
-		text[strcspn(text, "\n")] = '\0';
-		(void)str_to_int(text, 1, INT64_MAX, &term);
-	}
-	free(text);
-	return (uint64_t)term;
-}
-
 /* -EPERM: another one has taken over from it. */
 static int
 term_take(struct session *s, json_int_t said, struct err *err)
@@ -627,7 +610,8 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 	collector_choose(s, 0);
 	s->term_path = xasprintf("%s/term",
 	    conf_string(c, "agent", "state_dir"));
-	s->term = term_read(s->term_path);
+	/* Of the collector that took over last: no other is followed. */
+	s->term = (uint64_t)file_number(s->term_path, 1, 1);
 	pki_pair_mend(conf_string(c, "tls", "key"),
 	    conf_string(c, "tls", "cert"));
 	if (tls_open(&s->tls, c, name, err) < 0) {
