@@ -50,10 +50,11 @@ struct store_job {
 	size_t cost;       /* of the object while it waits, in values */
 	int64_t run_id;    /* of what is put and belongs to a run */
 	struct sql_outcome outcome; /* of what is put */
-	uint64_t at_bytes;          /* of ASK_COPIED: what the copy must have */
-	int unfit;                  /* it is left out */
-	int status;                 /* of the done job */
-	json_t *result;             /* likewise; may be NULL */
+	struct sql_outcome event_outcome;
+	uint64_t at_bytes; /* of ASK_COPIED: what the copy must have */
+	int unfit;         /* it is left out */
+	int status;        /* of the done job */
+	json_t *result;    /* likewise; may be NULL */
 };
 TAILQ_HEAD(store_jobs, store_job);
 

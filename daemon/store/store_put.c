@@ -230,7 +230,8 @@ bind(struct sql_stmt *q, const struct store_job *job, const struct statement *s,
 }
 
 static int
-put_object(struct store_put_db *p, struct store_job *job)
+put_object(struct store_put_db *p, const struct store_job *job,
+    struct sql_outcome *ret)
 {
 	const struct statement *s = &statements[job->what];
 	struct sql_stmt *q;
@@ -242,7 +243,7 @@ put_object(struct store_put_db *p, struct store_job *job)
 	for (int at = 1; rc == 0 && s->values[at - 1].what != VALUE_END; at++)
 		rc = bind(q, job, s, at);
 	if (rc == 0)
-		return p->db->engine->run(q, &job->outcome);
+		return p->db->engine->run(q, ret);
 	p->db->engine->reset(q);
 	return rc;
 }
@@ -273,7 +274,7 @@ make_run(struct store_put_db *p, const struct store_job *job, const char *name)
 	    "campaign", "", "state", "failed", "cause", "internal", "text",
 	    "known only by its records", "created_unix_ns",
 	    (json_int_t)job->at_unix_ns);
-	rc = put_object(p, &run);
+	rc = put_object(p, &run, NULL);
 	if (rc == 0)
 		rc = p->db->engine->flush(p->db);
 	json_decref(run.object);
@@ -349,9 +350,11 @@ store_put_job(struct store_put_db *p, struct store_job *job)
 		.object = job->event,
 		.at_unix_ns = job->at_unix_ns };
 	int rc = job->what == PUT_RECORD ? put_record(p, job)
-					 : put_object(p, job);
+					 : put_object(p, job, &job->outcome);
 
-	return rc == 0 && job->event != NULL ? put_object(p, &event) : rc;
+	return rc == 0 && job->event != NULL
+	    ? put_object(p, &event, &job->event_outcome)
+	    : rc;
 }
 
 /* One statement for records that came together, which are of few runs. */

@@ -281,9 +281,11 @@ sort_out(struct store_jobs *jobs)
 	int found = 0;
 
 	TAILQ_FOREACH (job, jobs, link) {
-		if (!job->unfit && job->outcome.status == -EPROTO)
+		if (!job->unfit &&
+		    (job->outcome.status == -EPROTO ||
+			job->event_outcome.status == -EPROTO))
 			found = job->unfit = 1;
-		job->outcome = (struct sql_outcome){ 0 };
+		job->outcome = job->event_outcome = (struct sql_outcome){ 0 };
 	}
 	return found;
 }
