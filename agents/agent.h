@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "agents/sensor/host.h"
-#include "agents/sensor/link.h"
+#include "agents/sensor/sensor.h"
 #include "agents/session/session.h"
 #include "agents/session/spool.h"
 #include "common/conf.h"
