@@ -268,6 +268,8 @@ run_tick(struct run *r)
 {
 	uint64_t since_ns = clk_ns() - r->step_ns;
 	int gone = !r->launcher_runs && TAILQ_EMPTY(&r->spawns);
+	uint64_t release_ns = RUN_RELEASE_NS +
+	    (r->state == RUN_FINISHED ? RUN_LEAVE_NS : 0);
 	struct runs *rs = r->all;
 	struct run *last;
 
@@ -286,7 +288,7 @@ run_tick(struct run *r)
 		/* Its nodes are held until its processes are gone. */
 		if (!r->ended && (gone || since_ns >= RUN_LEAVE_NS))
 			end_all(r);
-		if (r->ended && (gone || since_ns >= RUN_RELEASE_NS))
+		if (r->ended && (gone || since_ns >= release_ns))
 			run_step_set(r, STEP_DONE);
 		break;
 	case STEP_DONE:

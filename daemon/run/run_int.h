@@ -40,11 +40,14 @@
  * (tests/bench/RESULTS.md, fleet). agent.grace is as long with 20,000. */
 #define RUN_RESUME_NS      (20 * CLK_NS_PER_S)
 #define RUN_RESUME_NODE_NS (4 * CLK_NS_PER_MS)
-/* A finished launcher may go by itself: MPI_Finalize is usually fast. */
-#define RUN_LEAVE_NS (2 * CLK_NS_PER_S)
+/* A finished launcher may go by itself: MPI_Finalize is usually fast, but on
+ * busy nodes and under Slurm it takes seconds, and a job that is ended in it has
+ * failed. */
+#define RUN_LEAVE_NS (8 * CLK_NS_PER_S)
 /* Between SIGTERM and SIGKILL: mpirun tells its daemons in that time. */
 #define RUN_GRACE_NS (2 * CLK_NS_PER_S)
-/* Nodes are held no longer than this after a run's end. */
+/* Nodes are held no longer than this after a run's end, or after a finished
+ * launcher's time to leave. */
 #define RUN_RELEASE_NS (6 * CLK_NS_PER_S)
 /* An end record that cannot be committed holds a run open for this long. */
 #define RUN_COMMIT_NS         (60 * CLK_NS_PER_S)
