@@ -101,8 +101,22 @@ static int
 check(struct settings *s, struct err *err)
 {
 	const struct conf *c = s->conf;
+	const char *of = conf_string(c, "collector", "copy_of");
 	struct err reason;
 
+	if (of[0] != '\0' &&
+	    (strncmp(of, "https://", 8) != 0 || strchr(of, ',') != NULL))
+		return err_set(err, -EINVAL,
+		    "%s: collector.copy_of is %.100s: allowed is one address, "
+		    "https://HOST:PORT",
+		    conf_where(c, "collector", "copy_of"), of);
+	if (s->store.url[0] != '\0' &&
+	    (of[0] != '\0' || s->store.copy_wait_ns > 0))
+		return err_set(err, -EINVAL,
+		    "%s: collector.copy_of and store.copy_wait are of a store "
+		    "in a file: with store.url the database's own replication "
+		    "does this",
+		    conf_where(c, "store", "url"));
 	if (s->hub.silence_ns < 2 * s->hub.heartbeat_ns)
 		return err_set(err, -EINVAL,
 		    "%s: collector.silence is shorter than two heartbeats",

@@ -154,6 +154,20 @@ def test_takeover(a, b):
     node.kill()
 
 
+def test_settings(a, b):
+    """What cannot be is refused before anything starts."""
+    for sets, word in (
+            ({"collector.copy_of": "http://first:1"}, "allowed is one"),
+            ({"collector.copy_of": "https://a:1,https://b:1"}, "one address"),
+            ({"store.url": "postgresql://x/y"}, "own replication"),
+            ({"store.copy_wait": "0s", "store.url": "postgresql://x/y"},
+             "own replication")):
+        kept = dict(b.options)
+        b.options.update(sets)
+        assert word in call(b, "-n", want=1), sets
+        b.options = kept
+
+
 def test_copy_goes_on(a, b):
     """The first is restarted, and the copy: each finds the other again."""
     a.start()
@@ -176,7 +190,7 @@ def test_copy_goes_on(a, b):
 
 
 if __name__ == "__main__":
-    for test in (test_takeover, test_copy_goes_on):
+    for test in (test_settings, test_takeover, test_copy_goes_on):
         first, second = pair()
         with first, second:
             if test is test_takeover:
