@@ -12,7 +12,10 @@
 #include "common/hist.h"
 #include "common/member.h"
 
-#define PRINT_BYTES 64 /* enough for every text below */
+/* An interval that is so many times as high as low says nothing: it comes of
+ * too few visits. */
+#define PRINT_INTERVAL_WIDE 100
+#define PRINT_BYTES         64 /* enough for every text below */
 
 /* Arrays one element a line, objects compact when lone is 1. */
 void print_json(const json_t *value);

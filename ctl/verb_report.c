@@ -47,9 +47,6 @@ quantity_cell(struct table *t, double value, const char *unit)
 	table_cell(t, "%s", text);
 }
 
-/* Wider says nothing: it comes of too few visits. */
-#define INTERVAL_WIDE 100
-
 /* "2.41 ms .. 2.49 ms" */
 static void
 interval_cell(struct table *t, const struct estimate *e)
@@ -59,7 +56,7 @@ interval_cell(struct table *t, const struct estimate *e)
 	print_quantity(e->lo, e->unit, lo);
 	print_quantity(e->hi, e->unit, hi);
 	if (isfinite(e->lo) && isfinite(e->hi) &&
-	    fabs(e->hi) > INTERVAL_WIDE * fabs(e->lo))
+	    fabs(e->hi) > PRINT_INTERVAL_WIDE * fabs(e->lo))
 		table_cell(t, "not known yet");
 	else if (isfinite(e->lo) && isfinite(e->hi))
 		table_cell(t, "%s .. %s", lo, hi);

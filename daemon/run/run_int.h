@@ -41,8 +41,8 @@
 #define RUN_RESUME_NS      (20 * CLK_NS_PER_S)
 #define RUN_RESUME_NODE_NS (4 * CLK_NS_PER_MS)
 /* A finished launcher may go by itself: MPI_Finalize is usually fast, but on
- * busy nodes and under Slurm it takes seconds, and a job that is ended in it has
- * failed. */
+ * busy nodes and under Slurm it takes seconds, and a job that is ended in it
+ * has failed. */
 #define RUN_LEAVE_NS (8 * CLK_NS_PER_S)
 /* Between SIGTERM and SIGKILL: mpirun tells its daemons in that time. */
 #define RUN_GRACE_NS (2 * CLK_NS_PER_S)
