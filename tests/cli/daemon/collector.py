@@ -95,14 +95,18 @@ class Collector:
 
     def start(self):
         self.log = open(self.dir + "/log", "a")
+        self.log_at = self.log.tell()  # what this life says is behind it
         self.proc = subprocess.Popen(self.command(), stderr=self.log)
-        poll("coalmined ready", 15, self.is_ready)
+        poll("coalmined ready", 60, self.is_ready)
 
     def is_ready(self):
         if self.proc.poll() is not None:
             raise AssertionError("coalmined ended: " + self.read_log())
-        return "ready:" in self.read_log().rsplit("coalmined: start", 1)[-1] \
-            and os.path.exists(self.socket) and self.answers()
+        with open(self.dir + "/log", "rb") as f:
+            f.seek(self.log_at)
+            said = f.read()
+        return b"ready:" in said and os.path.exists(self.socket) \
+            and self.answers()
 
     def answers(self):
         try:
