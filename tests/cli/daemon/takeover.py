@@ -12,7 +12,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from agent import Agent, phase  # noqa: E402
-from collector import BUILD, Collector, free_port, poll  # noqa: E402
+from collector import (  # noqa: E402
+    BUILD, Collector, UnixConnection, free_port, poll)
 from enrol import Node, is_up  # noqa: E402
 
 RUN = "old-20260101T000000-abcd"
@@ -70,9 +71,11 @@ def pair():
     return a, b
 
 
-def copy(b):
+def copy(b, command=None):
     b.log = open(b.dir + "/log", "a")
-    b.proc = subprocess.Popen(b.command(), stderr=b.log)
+    b.proc = subprocess.Popen(
+        command or b.command(), stderr=b.log,
+        env=dict(os.environ, PATH=BUILD + "/daemon:" + os.environ["PATH"]))
     before = b.read_log().count("is whole")
     poll("a whole copy", 60, lambda: b.read_log().count("is whole") > before)
 
@@ -83,6 +86,15 @@ def call(c, *args, want=0):
     text = done.stderr.decode()
     assert (done.returncode == 0) == (want == 0), (done.returncode, text)
     return text
+
+
+def metric(c, name):
+    h = UnixConnection(c.socket)
+    h.request("GET", "/metrics")
+    for line in h.getresponse().read().decode().split("\n"):
+        if line.startswith(name + " "):
+            return float(line.split()[1])
+    raise AssertionError(f"no {name}")
 
 
 def seqs(c):
@@ -180,11 +192,26 @@ def test_copy_goes_on(a, b):
     a.start()
     poll("whole again", 60, lambda: b.read_log().count("is whole") > before)
     s = Sender(a.pki, a.port, s.seq, s.acked)
+    poll("the copy in metrics", 20,
+         lambda: metric(a, "coalmine_db_copy_up") == 1)
     b.kill()
     s.put(10)
     time.sleep(1)
     assert s.acked == 10
-    copy(b)
+    poll("what it lacks in metrics", 20,
+         lambda: metric(a, "coalmine_db_copy_behind_bytes") > 0)
+
+    # By hand, with the same configuration in a file.
+    conf = {}
+    for name, value in b.options.items():
+        section, key = name.split(".")
+        conf.setdefault(section, []).append(f"{key} = {value}\n")
+    of = b.options["collector.copy_of"]
+    with open(b.dir + "/b.conf", "w") as f:
+        for section, lines in conf.items():
+            f.write(f"[{section}]\n" + "".join(
+                x for x in lines if of not in x))
+    copy(b, [BUILD + "/ctl/coalctl", "db", "ship", of, b.dir + "/b.conf"])
     poll("acknowledged again", 60, lambda: s.acked == 20)
     b.kill()
 
