@@ -105,7 +105,7 @@ flight_open(struct flight *f)
 	if (nodes == NULL)
 		return ctl_fail("--nodes is missing: the nodes of the job");
 	if (hostlist_parse(nodes, &f->nodes, &err) < 0)
-		return ctl_fail("%s", err.text);
+		return ctl_fail("--nodes %.100s: %s", nodes, err.text);
 	within = within == NULL ? WITHIN : within;
 	if (clk_span_parse(within, &within_ns) < 0 ||
 	    within_ns < WITHIN_MIN_NS || within_ns > WITHIN_MAX_NS)
