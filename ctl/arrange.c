@@ -3,6 +3,7 @@
  * arrange.c - --where and --sort of every list: over the members of its JSON
  * rows, so that they mean the same in tables and in --json.
  */
+#include <float.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,9 +97,12 @@ where(json_t *list, const char *clause)
 {
 	size_t bytes = strcspn(clause, "=!<>");
 	const char *how = clause + bytes;
+	double than;
 
 	if (bytes == 0 || bytes >= NAME_MAX_BYTES || *how == '\0' ||
-	    (*how == '!' && how[1] != '='))
+	    (*how == '!' && how[1] != '=') ||
+	    ((*how == '<' || *how == '>') &&
+		str_to_double(how + 1, -DBL_MAX, DBL_MAX, &than) < 0))
 		return ctl_fail("--where %.40s: allowed is MEMBER=PATTERN, "
 				"MEMBER!=PATTERN, MEMBER<NUMBER or "
 				"MEMBER>NUMBER",
@@ -112,8 +116,10 @@ where(json_t *list, const char *clause)
 	return 0;
 }
 
-/* What the rows are sorted by; qsort has no argument for it. */
+/* What the rows are sorted by, and whether the largest comes first; qsort has
+ * no argument for it. */
 static const char *sort_name;
+static int sort_down;
 
 /* Numbers by size, texts so that node2 is before node10; without one, last. */
 static int
@@ -124,24 +130,27 @@ compare(const void *pa, const void *pb)
 	const json_t *b = member_of(*(json_t *const *)pb, sort_name,
 	    strlen(sort_name));
 	char ta[32], tb[32];
+	int order;
 
-	if (json_is_number(a) && json_is_number(b))
-		return (json_number_value(a) > json_number_value(b)) -
-		    (json_number_value(a) < json_number_value(b));
 	if ((a == NULL) != (b == NULL))
 		return (a == NULL) - (b == NULL);
-	return strverscmp(text_of(a, ta), text_of(b, tb));
+	if (json_is_number(a) && json_is_number(b))
+		order = (json_number_value(a) > json_number_value(b)) -
+		    (json_number_value(a) < json_number_value(b));
+	else
+		order = strverscmp(text_of(a, ta), text_of(b, tb));
+	return sort_down ? -order : order;
 }
 
 static int
 sort(json_t *list, const char *by)
 {
-	int is_down = *by == '-';
 	size_t count = json_array_size(list);
 	json_t **rows;
 
-	sort_name = by + is_down;
-	if (strlen(sort_name) >= NAME_MAX_BYTES)
+	sort_down = *by == '-';
+	sort_name = by + sort_down;
+	if (*sort_name == '\0' || strlen(sort_name) >= NAME_MAX_BYTES)
 		return ctl_fail("--sort %.40s: no row has that", by);
 	if (name_check(list, "sort", sort_name, strlen(sort_name)) < 0)
 		return EXIT_CODE_UNKNOWN;
@@ -151,7 +160,7 @@ sort(json_t *list, const char *by)
 	qsort(rows, count, sizeof(*rows), compare);
 	json_array_clear(list);
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, rows[is_down ? count - 1 - i : i]);
+		json_array_append_new(list, rows[i]);
 	free(rows);
 	return 0;
 }

@@ -12,6 +12,8 @@
 #include "common/table.h"
 #include "common/xalloc.h"
 
+#define INTERVAL_WIDE 100 /* times as high as low */
+
 /* 17 digits would print 0.1 as 0.10000000000000001. */
 #define JSON_NUMBERS JSON_REAL_PRECISION(15)
 
@@ -61,6 +63,12 @@ print_count(const json_t *object, const char *name, char *ret)
 		snprintf(ret, PRINT_BYTES, "%.0f", x);
 	else
 		snprintf(ret, PRINT_BYTES, "-");
+}
+
+int
+print_is_unknown(double lo, double hi)
+{
+	return lo > 0 && isfinite(hi) && hi > INTERVAL_WIDE * lo;
 }
 
 void

@@ -12,10 +12,7 @@
 #include "common/hist.h"
 #include "common/member.h"
 
-/* An interval that is so many times as high as low says nothing: it comes of
- * too few visits. */
-#define PRINT_INTERVAL_WIDE 100
-#define PRINT_BYTES         64 /* enough for every text below */
+#define PRINT_BYTES 64 /* enough for every text below */
 
 /* Arrays one element a line, objects compact when lone is 1. */
 void print_json(const json_t *value);
@@ -28,6 +25,9 @@ const char *print_member(const json_t *object, const char *name,
 void print_count(const json_t *object, const char *name, char *ret);
 /* "34.1 us", "182.4 MiB/s", "2.40x", "1.5"; "-" for NAN. */
 void print_quantity(double value, const char *unit, char *ret);
+/* 1: the interval is so wide that it says nothing: it comes of too few visits.
+ */
+int print_is_unknown(double lo, double hi);
 /* "2026-11-20 19:12:00" in UTC; "-" for 0 or a missing member. */
 void print_time(const json_t *object, const char *name, char *ret);
 /* "41.2s", as clk_span_format, from seconds; "-" for NAN. */

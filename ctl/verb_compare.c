@@ -218,8 +218,7 @@ row_print(struct compare_row *r, double margin, struct table *t, json_t *list)
 		table_cell(t, "%.3f", w.value);
 	else
 		table_cell(t, "-");
-	if (isfinite(w.lo) && isfinite(w.hi) &&
-	    w.hi > PRINT_INTERVAL_WIDE * w.lo)
+	if (print_is_unknown(w.lo, w.hi))
 		table_cell(t, "not known yet");
 	else if (isfinite(w.lo) && isfinite(w.hi))
 		table_cell(t, "%.3f .. %.3f", w.lo, w.hi);

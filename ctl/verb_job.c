@@ -271,7 +271,7 @@ expect_in_band(const struct asked *asked, const json_t *job)
 	json_t *facts, *row, *told;
 	int rc = EXIT_CODE_OK;
 	struct err err;
-	size_t i;
+	size_t i, judged = 0;
 
 	if (asked->facts == NULL)
 		return rc;
@@ -279,18 +279,19 @@ expect_in_band(const struct asked *asked, const json_t *job)
 	json_array_foreach (json_object_get(job, "in_band"), i, row) {
 		json_int_t nodes = member_int(row, "nodes");
 		json_int_t ranks = member_int(row, "ranks");
+		double bytes = member_number(row, "bytes");
 		struct expectation_spec spec = { .machine = asked->spec.machine,
 			.op = member_text(row, "op"),
-			.bytes = (uint64_t)member_number(row, "bytes"),
+			.bytes = bytes > 0 ? (uint64_t)bytes : 0,
 			.ranks_per_node = nodes > 0 ? (int)(ranks / nodes)
 						    : 0 };
 
-		if (i == IN_BAND_JUDGED || rc != EXIT_CODE_OK)
-			break;
 		if (nodes != member_int(job, "node_count") || nodes < 2 ||
 		    ranks % nodes != 0 || spec.bytes == 0 ||
 		    STR_FIND(names_collectives, spec.op) < 0)
 			continue;
+		if (judged++ == IN_BAND_JUDGED)
+			break;
 		if (expectation_make(&spec, facts, member_text(job, "nodes"),
 			&told, &err) < 0) {
 			rc = ctl_fail("%s", err.text);
@@ -390,8 +391,11 @@ job_get(struct ctl *c, json_t **ret)
 			rc |= expect_job(&asked, job) |
 			    expect_in_band(&asked, job);
 	json_decref(asked.facts);
-	*ret = list;
-	return list == NULL ? rc : 0;
+	if (rc != 0)
+		json_decref(list);
+	else
+		*ret = list;
+	return rc;
 }
 
 static int
@@ -578,8 +582,10 @@ advised_get(struct ctl *c, json_t **ret)
 	}
 	json_array_foreach (json_object_get(shares, "leaves"), i, row)
 		json_object_set(by, member_text(row, "leaf"), row);
+	/* A leaf's own is in its share. */
 	json_array_foreach (verdicts, i, row)
-		if (strcmp(member_text(row, "verdict"),
+		if (strcmp(member_text(row, "kind"), "leaf") != 0 &&
+		    strcmp(member_text(row, "verdict"),
 			names_verdicts[VERDICT_UNKNOWN]) != 0)
 			json_object_set(by, member_text(row, "subject"), row);
 	json_array_foreach (json_object_get(shares, "nodes"), i, row) {

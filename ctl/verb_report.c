@@ -55,8 +55,7 @@ interval_cell(struct table *t, const struct estimate *e)
 
 	print_quantity(e->lo, e->unit, lo);
 	print_quantity(e->hi, e->unit, hi);
-	if (isfinite(e->lo) && isfinite(e->hi) &&
-	    fabs(e->hi) > PRINT_INTERVAL_WIDE * fabs(e->lo))
+	if (print_is_unknown(e->lo, e->hi))
 		table_cell(t, "not known yet");
 	else if (isfinite(e->lo) && isfinite(e->hi))
 		table_cell(t, "%s .. %s", lo, hi);

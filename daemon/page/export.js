@@ -11,8 +11,10 @@ const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "opacity",
 
 /* A program for tables would take some texts for formulas. */
 function quoted(text) {
-	const safe = /^[=@\t]|^[+-][^\d]/.test(text) ? "'" + text : text;
-	return /[",\n]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' :
+	const formula = /^[=@\t\r]/.test(text) || (/^[+-]/.test(text) &&
+		!/^[+-][\d.,]+( ?[%\w/]+)?$/.test(text));
+	const safe = formula ? "'" + text : text;
+	return /[",\r\n]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' :
 		safe;
 }
 

@@ -14,7 +14,12 @@ export COALCTL="$coalctl" SINFO="$work/sinfo" SCONTROL="$work/scontrol" \
     STAMP="$work/stamp" SLURMD_NODENAME=n1
 printf '#!/bin/sh\ncat "%s/state"\necho asked >>"%s/asked"\n' "$work" "$work" \
     >"$SINFO"
-printf '#!/bin/sh\necho "$*" >>"%s/orders"\n' "$work" >"$SCONTROL"
+cat >"$SCONTROL" <<END
+#!/bin/sh
+last=\${3##*-}
+[ "\$1" = show ] && seq "\${last%]}" && exit
+echo "\$*" >>"$work/orders"
+END
 chmod +x "$SINFO" "$SCONTROL"
 
 # file VERDICT [AGE_S]: as an agent writes it.
@@ -161,9 +166,13 @@ check "preflight: options" grep -qxF \
 preflight 1 ACTION=requeue "requeue 12
 update jobid=12 excnodelist=n2,n4
 $told"
-SLURM_JOB_NUM_NODES=2 preflight 1 ACTION=hold ""
+SLURM_JOB_NODELIST='n[1-2]' preflight 1 ACTION=hold ""
 SLURM_SCRIPT_CONTEXT=epilog_slurmctld preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
+SLURM_SCRIPT_CONTEXT=epilog_slurmctld SLURM_ARRAY_JOB_ID=9 \
+    SLURM_ARRAY_TASK_ID=3 preflight 1 ACTION=hold \
+    "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
+check "epilog: a part of an array" grep -qxF 'epilog 9_3' "$COALCTL.asked"
 rm "$COALCTL"
 preflight 1 ACTION=hold ""
 exit $bad

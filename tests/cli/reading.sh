@@ -113,6 +113,7 @@ expect arrange 0 "$coalctl" node list --where 'node=node*' \
     --where 'inventory.cores>1' --sort -node
 expect arrange-none 3 "$coalctl" run list --sort colour
 expect arrange-clause 3 "$coalctl" link list --where node
+expect arrange-number 3 "$coalctl" link list --where 'errors<=5'
 expect arrange-json 0 "$coalctl" link list --json --where 'errors<100' \
     --where 'kind!=corr*'
 expect arrange-follow 3 "$coalctl" events --follow --where 'kind=run'
