@@ -71,6 +71,7 @@ struct inband {
 	TAILQ_HEAD(, file) files;
 	size_t file_count, growing; /* those that grew in the last look */
 	size_t share_bytes, calls_bytes, sums_bytes; /* what is left of it */
+	int entries_left;                            /* likewise */
 	char rate[1024]; /* the last line of rates of a *.prom */
 };
 
@@ -371,11 +372,13 @@ file_find(struct inband *ib, const char *path, const struct stat *st)
 {
 	struct file *f;
 
+	/* An old one makes room. */
+	if (clk_unix_ns() / CLK_NS_PER_S > (uint64_t)st->st_mtime + OLD_S)
+		return NULL;
 	TAILQ_FOREACH (f, &ib->files, next)
 		if (strcmp(f->path, path) == 0)
 			return f;
-	if (ib->file_count == FILES_MAX ||
-	    clk_unix_ns() / CLK_NS_PER_S > (uint64_t)st->st_mtime + OLD_S)
+	if (ib->file_count == FILES_MAX)
 		return NULL;
 	f = xcalloc(1, sizeof(*f));
 	f->path = xstrdup(path);
@@ -416,7 +419,7 @@ file_look(struct inband *ib, int dir, const char *name, const char *path)
 		f->seen = 1;
 		if (f->inode != st.st_ino)
 			f->offset = 0;
-		at = f->offset;
+		at = st.st_size < f->offset ? 0 : f->offset;
 		if ((f->inode != st.st_ino || f->changed_ns != changed_ns ||
 			(sources[source].grows && f->offset != st.st_size)) &&
 		    file_read(ib, f, (int)source, fd, st.st_size) == 0) {
@@ -434,7 +437,7 @@ static void
 folder_look(struct inband *ib, int fd, const char *path)
 {
 	DIR *d = fdopendir(fd);
-	int is_top = strcmp(path, ib->dir) == 0, inner, left = ENTRIES_MAX;
+	int is_top = strcmp(path, ib->dir) == 0, inner;
 	struct dirent *de;
 	char name[PATH_MAX];
 
@@ -442,7 +445,7 @@ folder_look(struct inband *ib, int fd, const char *path)
 		close(fd);
 		return;
 	}
-	while (left-- > 0 && (de = readdir(d)) != NULL) {
+	while (ib->entries_left-- > 0 && (de = readdir(d)) != NULL) {
 		if (de->d_name[0] == '.' ||
 		    str_format(name, sizeof(name), "%s/%s", path, de->d_name) <
 			0)
@@ -494,13 +497,18 @@ answer(struct inband *ib)
 	const char *job;
 	struct file *f;
 
+	/* Of jobs with news: others take no room. */
+	TAILQ_FOREACH (f, &ib->files, next)
+		for (size_t i = 0; f->fresh && i < f->count; i++)
+			json_object_set_new(jobs, f->kinds[i].job,
+			    json_array());
 	TAILQ_FOREACH (f, &ib->files, next)
 		for (size_t i = 0; i < f->count; i++) {
 			const struct kind *k = &f->kinds[i];
 
-			if (f->fresh)
-				json_object_set_new(jobs, k->job, json_array());
-			r = row_find(rows, &count, k);
+			r = json_object_get(jobs, k->job) != NULL
+			    ? row_find(rows, &count, k)
+			    : NULL;
 			if (r == NULL)
 				continue;
 			r->sum.calls += k->calls;
@@ -511,7 +519,9 @@ answer(struct inband *ib)
 	TAILQ_FOREACH (f, &ib->files, next) {
 		f->fresh -= f->fresh > 0;
 		for (size_t i = 0; i < f->count; i++) {
-			r = row_find(rows, &count, &f->kinds[i]);
+			r = json_object_get(jobs, f->kinds[i].job) != NULL
+			    ? row_find(rows, &count, &f->kinds[i])
+			    : NULL;
 			if (r != NULL && 2 * f->kinds[i].calls >= r->most_calls)
 				r->least_s = fmin(r->least_s,
 				    f->kinds[i].seconds / f->kinds[i].calls);
@@ -592,6 +602,7 @@ inband_look(struct inband *ib, int again)
 		ib->share_bytes = CALLS_FILE;
 	ib->calls_bytes = CALLS_BYTES;
 	ib->sums_bytes = SUMS_BYTES;
+	ib->entries_left = ENTRIES_MAX;
 	ib->growing = 0;
 	fd = open(ib->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)

@@ -14,6 +14,7 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "common/text.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
@@ -42,7 +43,8 @@ class_of(struct diagnosis *d, const struct node *n)
 	size_t i;
 
 	if (json_array_size(gpus) > 0)
-		snprintf(name, sizeof(name), "%zu %.20s", json_array_size(gpus),
+		utf8_format(name, sizeof(name), "%zu %.20s",
+		    json_array_size(gpus),
 		    member_text(json_array_get(gpus, 0), "vendor"));
 	for (i = 0; i < d->link_class_count; i++)
 		if (strcmp(d->link_classes[i].name, name) == 0)
@@ -95,8 +97,12 @@ link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 			i++;
 	}
 	json_array_foreach (json_object_get(n->links, "ports"), i, row) {
+		const char *port = member_text(row, "port");
+
 		if (i == LINK_PORTS_MAX)
 			break;
+		if (port[0] == '\0' || strlen(port) >= LINK_PORT_MAX)
+			continue; /* no name of a port */
 		json_object_foreach (json_object_get(row, "counters"), name,
 		    more) {
 			const struct link_counter *c = names_link_counter_find(
@@ -105,7 +111,7 @@ link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 			struct link_rate *r = NULL;
 
 			if (c != NULL && by > 0 && by <= LINK_MORE_MAX)
-				r = rate_need(cn, member_text(row, "port"), c);
+				r = rate_need(cn, port, c);
 			if (r == NULL)
 				continue;
 			r->hour += (float)by;

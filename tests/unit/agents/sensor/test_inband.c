@@ -329,6 +329,7 @@ test_a_file_too_long(void **state)
 static void
 test_files_go(void **state)
 {
+	const struct timespec days[] = { { 1000, 0 }, { 1000, 0 } };
 	char path[512];
 
 	(void)state;
@@ -336,6 +337,13 @@ test_files_go(void **state)
 	json_decref(inband_look(ib, 0));
 	assert_int_equal(ib->file_count, 1);
 	snprintf(path, sizeof(path), "%s/78-gpu07-0.jsonl", dir);
+	/* One that nobody has written to for days makes room for others. */
+	assert_int_equal(utimensat(AT_FDCWD, path, days, 0), 0);
+	assert_null(inband_look(ib, 1));
+	assert_int_equal(ib->file_count, 0);
+	assert_int_equal(utimensat(AT_FDCWD, path, NULL, 0), 0);
+	json_decref(inband_look(ib, 1));
+	assert_int_equal(ib->file_count, 1);
 	unlink(path);
 	assert_null(inband_look(ib, 1));
 	assert_int_equal(ib->file_count, 0);
