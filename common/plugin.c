@@ -5,6 +5,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/str.h"
@@ -50,4 +51,28 @@ plugin_find(const char *name, const char *entry, int abi, struct err *err)
 	if (ops == NULL)
 		err_say(err, "coalmine-%s.so is of another version", name);
 	return ops;
+}
+
+void *
+plugin_calls(const char *library, const struct plugin_call *calls, size_t count,
+    void *ret, struct err *err)
+{
+	void *so = dlopen(library, RTLD_NOW | RTLD_LOCAL), *found;
+
+	if (so == NULL) {
+		err_say(err, "%.200s", dlerror());
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (calls[i].must && dlsym(so, calls[i].symbol) == NULL) {
+			err_say(err, "%.100s has no %s: it is too old", library,
+			    calls[i].symbol);
+			dlclose(so);
+			return NULL;
+		}
+	for (size_t i = 0; i < count; i++) {
+		found = dlsym(so, calls[i].symbol);
+		memcpy((char *)ret + calls[i].at, &found, sizeof(found));
+	}
+	return so;
 }

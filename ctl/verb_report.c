@@ -20,25 +20,6 @@
 static const char *const impact_ofs[] = { "mean", "p99" };
 
 static void
-print_head(const json_t *run)
-{
-	size_t count;
-	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
-	char at[PRINT_BYTES], ranks[PRINT_BYTES], seed[PRINT_BYTES];
-
-	print_time(run, "started_unix_ns", at);
-	print_count(run, "ranks", ranks);
-	print_count(run, "seed", seed);
-	printf("run %s, campaign %s, %s\n", print_member(run, "run", "?"),
-	    print_member(run, "campaign", "?"),
-	    print_member(run, "state", "?"));
-	printf("nodes %s (%zu), %s, %s ranks, seed %s, started %s UTC\n",
-	    hosts[0] == '\0' ? "-" : hosts, count,
-	    print_member(run, "mpi", "-"), ranks, seed, at);
-	free(hosts);
-}
-
-static void
 quantity_cell(struct table *t, double value, const char *unit)
 {
 	char text[PRINT_BYTES];
@@ -290,8 +271,20 @@ static void
 print_tables(const json_t *run, const json_t *records, int ascii)
 {
 	const char *quiet = records_quiet_phase(records);
+	size_t count;
+	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
+	char at[PRINT_BYTES], ranks[PRINT_BYTES], seed[PRINT_BYTES];
 
-	print_head(run);
+	print_time(run, "started_unix_ns", at);
+	print_count(run, "ranks", ranks);
+	print_count(run, "seed", seed);
+	printf("run %s, campaign %s, %s\n", print_member(run, "run", "?"),
+	    print_member(run, "campaign", "?"),
+	    print_member(run, "state", "?"));
+	printf("nodes %s (%zu), %s, %s ranks, seed %s, started %s UTC\n",
+	    hosts[0] == '\0' ? "-" : hosts, count,
+	    print_member(run, "mpi", "-"), ranks, seed, at);
+	free(hosts);
 	if (report_plans(records) == 0 &&
 	    records_find(records, "canary", NULL, NULL) == NULL)
 		puts("no canary has a result");

@@ -44,36 +44,26 @@ print_tuning(const json_t *r)
 }
 
 static int
-print_all(const struct ctl *c, const json_t *records)
+tuning(struct ctl *c)
 {
-	json_t *list = json_array(), *r;
+	json_t *records = NULL, *list = json_array(), *r;
+	char *id = NULL;
 	size_t i;
+	int rc = runs_find(c, c->args[0], &id);
 
+	if (rc == 0)
+		rc = records_get(c, id, &records);
 	json_array_foreach (records, i, r)
 		if (strcmp(print_member(r, "probe", ""), "tuning") == 0)
 			json_array_append(list, r);
-	if (opts_given(&c->opts, OPT_JSON))
+	if (rc == 0 && opts_given(&c->opts, OPT_JSON))
 		print_json(list);
-	else if (json_array_size(list) == 0)
+	else if (rc == 0 && json_array_size(list) == 0)
 		puts("nothing was tuned");
 	else
 		json_array_foreach (list, i, r)
 			print_tuning(r);
 	json_decref(list);
-	return EXIT_CODE_OK;
-}
-
-static int
-tuning(struct ctl *c)
-{
-	json_t *records = NULL;
-	char *id = NULL;
-	int rc = runs_find(c, c->args[0], &id);
-
-	if (rc == 0)
-		rc = records_get(c, id, &records);
-	if (rc == 0)
-		rc = print_all(c, records);
 	json_decref(records);
 	free(id);
 	return rc;

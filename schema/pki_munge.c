@@ -6,12 +6,12 @@
  */
 #include "schema/pki.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <string.h>
 
+#include "common/plugin.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -19,8 +19,7 @@
 #define OPT_SOCKET 8 /* MUNGE_OPT_SOCKET */
 
 typedef struct munge_ctx *ctx_t;
-static struct {
-	void *so;
+static struct munge {
 	ctx_t (*ctx_create)(void);
 	void (*ctx_destroy)(ctx_t ctx);
 	int (*ctx_set)(ctx_t ctx, int option, ...);
@@ -30,29 +29,17 @@ static struct {
 	int (*decode)(const char *credential, ctx_t ctx, void **ret, int *len,
 	    uid_t *uid, gid_t *gid);
 } munge;
+static void *library;
+
+#define CALL(member) PLUGIN_CALL(struct munge, member, "munge_" #member, 1)
+static const struct plugin_call calls[] = { CALL(ctx_create), CALL(ctx_destroy),
+	CALL(ctx_set), CALL(ctx_strerror), CALL(strerror), CALL(encode),
+	CALL(decode) };
 
 static void
 library_open(void)
 {
-	const struct {
-		const char *name;
-		void *at;
-	} calls[] = { { "munge_ctx_create", &munge.ctx_create },
-		{ "munge_ctx_destroy", &munge.ctx_destroy },
-		{ "munge_ctx_set", &munge.ctx_set },
-		{ "munge_ctx_strerror", &munge.ctx_strerror },
-		{ "munge_strerror", &munge.strerror },
-		{ "munge_encode", &munge.encode },
-		{ "munge_decode", &munge.decode } };
-	void *so = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *call;
-
-	for (size_t i = 0; so != NULL && i < ARRAY_LEN(calls); i++) {
-		call = dlsym(so, calls[i].name);
-		if (call == NULL)
-			return;
-		memcpy(calls[i].at, &call, sizeof(call));
-	}
-	munge.so = so;
+	library = plugin_calls(LIBRARY, calls, ARRAY_LEN(calls), &munge, NULL);
 }
 
 /* The daemon behind that socket. */
@@ -62,7 +49,7 @@ ctx_open(const char *socket, ctx_t *ret, struct err *err)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, library_open);
-	if (munge.so == NULL)
+	if (library == NULL)
 		return err_set(err, -ENOENT, "munge: no " LIBRARY " here");
 	*ret = munge.ctx_create();
 	if (*ret == NULL)

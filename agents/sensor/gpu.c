@@ -15,6 +15,7 @@
 
 #include "agents/sensor/sensor.h"
 #include "common/member.h"
+#include "common/plugin.h"
 #include "common/str.h"
 #include "schema/names.h"
 
@@ -49,14 +50,8 @@ struct nvml {
 };
 
 #define CALL(member, symbol, must)                                             \
-	{                                                                      \
-		symbol, offsetof(struct nvml, member), must                    \
-	}
-static const struct {
-	const char *symbol;
-	size_t at;
-	int must;
-} calls[] = {
+	PLUGIN_CALL(struct nvml, member, symbol, must)
+static const struct plugin_call calls[] = {
 	CALL(init, "nvmlInit_v2", 1),
 	CALL(shutdown, "nvmlShutdown", 1),
 	CALL(count, "nvmlDeviceGetCount_v2", 1),
@@ -78,21 +73,14 @@ nvml_close(struct nvml *n)
 static int
 nvml_open(struct nvml *n)
 {
-	int ok;
-
-	memset(n, 0, sizeof(*n));
-	n->so = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-	ok = n->so != NULL;
-	for (size_t i = 0; ok && i < ARRAY_LEN(calls); i++) {
-		void *f = dlsym(n->so, calls[i].symbol);
-
-		ok = f != NULL || !calls[i].must;
-		memcpy((char *)n + calls[i].at, &f, sizeof(f));
-	}
-	ok = ok && n->init() == 0;
-	if (!ok && n->so != NULL)
-		dlclose(n->so);
-	return ok ? 0 : -1;
+	n->so = plugin_calls("libnvidia-ml.so.1", calls, ARRAY_LEN(calls), n,
+	    NULL);
+	if (n->so == NULL)
+		return -1;
+	if (n->init() == 0)
+		return 0;
+	dlclose(n->so);
+	return -1;
 }
 
 /* A process is counted, not read, so that no layout matters. */

@@ -19,43 +19,6 @@
 #define LOG_LINES_MAX 20000
 #define LOG_BYTES     8192 /* the kernel has no longer ones */
 
-/* A port's counters of errors; NULL: it has none. */
-static json_t *
-errors_of(const json_t *counters)
-{
-	const struct link_counter *c = names_link_counters;
-	json_t *errors = json_object(), *value;
-
-	for (; c->name != NULL; c++) {
-		value = json_object_get(counters, c->name);
-		if (value != NULL)
-			json_object_set(errors, c->name, value);
-	}
-	if (json_object_size(errors) > 0)
-		return errors;
-	json_decref(errors);
-	return NULL;
-}
-
-static json_t *
-more_of(const json_t *now, const json_t *before)
-{
-	json_t *more = json_object(), *value;
-	const char *name;
-
-	json_object_foreach ((json_t *)(uintptr_t)now, name, value) {
-		json_t *old = json_object_get(before, name);
-		json_int_t by = json_integer_value(value);
-		int is_state = names_link_counter_find(name)->is_state;
-
-		if (!is_state)
-			by -= json_integer_value(old);
-		if ((old != NULL || is_state) && by > 0)
-			json_object_set_new(more, name, json_integer(by));
-	}
-	return more;
-}
-
 /* What the kernel has said of GPUs since the look before. Where the agent may
  * not read that, nothing. */
 static void
@@ -95,7 +58,7 @@ json_t *
 link_look(struct link_look *l, const char *root, const json_t *gpus)
 {
 	uint64_t now_ns = clk_ns(), span_ns = now_ns - l->at_ns;
-	json_t *rows, *row, *last = l->last, *errors, *more, *found, *ports;
+	json_t *rows, *row, *last = l->last, *ports;
 	size_t i;
 
 	if (l->every_ns == 0 || (l->at_ns != 0 && span_ns < l->every_ns))
@@ -111,18 +74,35 @@ link_look(struct link_look *l, const char *root, const json_t *gpus)
 		log_read(l, root, rows);
 	}
 	json_array_foreach (rows, i, row) {
+		const struct link_counter *c = names_link_counters;
 		const char *port = member_text(row, "nic");
+		const json_t *before = json_object_get(last, port);
+		json_t *counters = json_object_get(row, "counters");
+		json_t *errors = json_object(), *more = json_object();
 
-		errors = errors_of(json_object_get(row, "counters"));
-		if (errors == NULL)
-			continue;
-		more = more_of(errors, json_object_get(last, port));
-		json_object_set_new(l->last, port, errors);
-		found = json_pack("{s:s}", "port", port);
-		if (json_object_size(more) > 0)
-			json_object_set(found, "counters", more);
+		for (; c->name != NULL; c++) {
+			json_t *value = json_object_get(counters, c->name);
+			json_t *old = json_object_get(before, c->name);
+			json_int_t by = json_integer_value(value);
+
+			if (value == NULL)
+				continue;
+			json_object_set(errors, c->name, value);
+			if (!c->is_state)
+				by -= json_integer_value(old);
+			if ((old != NULL || c->is_state) && by > 0)
+				json_object_set_new(more, c->name,
+				    json_integer(by));
+		}
+		if (json_object_size(errors) > 0) {
+			json_object_set(l->last, port, errors);
+			json_array_append_new(ports,
+			    json_pack("{s:s, s:o*}", "port", port, "counters",
+				json_object_size(more) > 0 ? json_incref(more)
+							   : NULL));
+		}
+		json_decref(errors);
 		json_decref(more);
-		json_array_append_new(ports, found);
 	}
 	json_decref(rows);
 	if (last == NULL) {

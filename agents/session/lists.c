@@ -112,29 +112,14 @@ keep(struct lists *l, X509_CRL *crl, X509 *issuer)
 	return sk_X509_CRL_push(l->handed, crl) > 0;
 }
 
-static int
-write_all(const struct lists *l, struct err *err)
-{
-	BIO *to = BIO_new(BIO_s_mem());
-	char *at, *text;
-	long len;
-	int rc;
-
-	for (int i = 0; i < sk_X509_CRL_num(l->handed); i++)
-		PEM_write_bio_X509_CRL(to, sk_X509_CRL_value(l->handed, i));
-	len = BIO_get_mem_data(to, &at);
-	text = xstrndup(at, (size_t)len);
-	rc = pki_file_replace(l->path, 0600, text, err);
-	free(text);
-	BIO_free(to);
-	return rc;
-}
-
 int
 lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err)
 {
 	STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
 	STACK_OF(X509_CRL) *all = read_all(text);
+	char *at, *whole;
+	BIO *to;
+	long len;
 	int rc = 0;
 
 	for (int i = 0; i < sk_X509_CRL_num(all); i++)
@@ -147,7 +132,14 @@ lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err)
 	if (rc == 0)
 		return 0;
 	log_info("session: a newer list of revoked certificates");
-	rc = write_all(l, err);
+	to = BIO_new(BIO_s_mem());
+	for (int i = 0; i < sk_X509_CRL_num(l->handed); i++)
+		PEM_write_bio_X509_CRL(to, sk_X509_CRL_value(l->handed, i));
+	len = BIO_get_mem_data(to, &at);
+	whole = xstrndup(at, (size_t)len);
+	rc = pki_file_replace(l->path, 0600, whole, err);
+	free(whole);
+	BIO_free(to);
 	return rc < 0 ? rc : 1;
 }
 

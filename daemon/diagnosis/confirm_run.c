@@ -456,15 +456,6 @@ pass_to_leaf(struct diagnosis *d, struct incident *k)
 	incident_tell(d, k);
 }
 
-/* The fleet is slower, and a quarter of all nodes are: some that the run took
- * for good may be of them, and a whole leaf looks slow where they share one. */
-static int
-is_among_slow(const struct diagnosis_series *s)
-{
-	return s->fleet.from != DRIFT_NONE &&
-	    4 * s->fleet_slow >= s->fleet_nodes;
-}
-
 /* With many busy nodes its uplinks are too, and slow for that. */
 static int
 is_leaf_busy(const struct diagnosis *d, uint32_t first)
@@ -501,11 +492,16 @@ static void
 conclude(struct diagnosis *d, struct incident *k)
 {
 	int is_place = k->finding == CONFIRM_LEAF || k->finding == CONFIRM_LINK;
+	/* The fleet is slower, and a quarter of all nodes are: some that the
+	 * run took for good may be of them, and a whole leaf looks slow where
+	 * they share one. */
+	int is_among_slow = k->series->fleet.from != DRIFT_NONE &&
+	    4 * k->series->fleet_slow >= k->series->fleet_nodes;
 	int clear = k->finding == CONFIRM_UNCLEAR ||
 	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE) ||
 	    (is_place && is_below_spine(d, k)) ||
 	    (k->kind == JUDGE_NODE && is_place &&
-		(is_among_slow(k->series) || is_leaf_busy(d, k->index)));
+		(is_among_slow || is_leaf_busy(d, k->index)));
 
 	/* Of a leaf whole exchanges were measured. */
 	k->asks_way = is_place && !clear &&

@@ -79,32 +79,32 @@ diagnosis_free(struct diagnosis *d)
 	free(d);
 }
 
-/* The agent is another process than the one that was heard, or gone. What is
- * known of the node is void: it is not green until it is measured again. */
-static void
-node_tick(struct diagnosis *d, const struct node *n)
-{
-	struct diagnosis_node *cn = diagnosis_node(d, n);
-	struct incident *k = incident_find(d, JUDGE_NODE, (uint32_t)n->id);
-
-	if (!diagnosis_is_new_boot(n, cn))
-		return;
-	free(cn->boot);
-	cn->boot = xstrdup(n->boot);
-	cn->heard_ns = 0;
-	loss_forget(&d->loss, (uint32_t)n->id);
-	for (size_t i = 0; i < d->series_count; i++)
-		judge_forget(d->series[i].judge, JUDGE_NODE, (uint32_t)n->id);
-	if (k != NULL)
-		incident_end(d, k, VERDICT_UNKNOWN,
-		    "its agent has started anew: unknown until it is measured");
-}
-
 void
 diagnosis_tick(struct diagnosis *d)
 {
-	for (size_t i = 0; i < roster_count(d->roster); i++)
-		node_tick(d, roster_by_id(d->roster, i));
+	for (size_t i = 0; i < roster_count(d->roster); i++) {
+		const struct node *n = roster_by_id(d->roster, i);
+		struct diagnosis_node *cn = diagnosis_node(d, n);
+		uint32_t id = (uint32_t)n->id;
+		struct incident *k;
+
+		if (!diagnosis_is_new_boot(n, cn))
+			continue;
+		/* The agent is another process than the one that was heard, or
+		 * gone. What is known of the node is void: it is not green
+		 * until it is measured again. */
+		free(cn->boot);
+		cn->boot = xstrdup(n->boot);
+		cn->heard_ns = 0;
+		loss_forget(&d->loss, id);
+		for (size_t s = 0; s < d->series_count; s++)
+			judge_forget(d->series[s].judge, JUDGE_NODE, id);
+		k = incident_find(d, JUDGE_NODE, id);
+		if (k != NULL)
+			incident_end(d, k, VERDICT_UNKNOWN,
+			    "its agent has started anew: unknown until it is "
+			    "measured");
+	}
 	ports_tick(d);
 	confirm_run_tick(d);
 	series_drift_tick(d);
@@ -594,17 +594,6 @@ conclude_loss(struct diagnosis *d, struct incident *k)
 	incident_tell(d, k);
 }
 
-static void
-conclude_losses(struct diagnosis *d)
-{
-	struct incident *k;
-
-	TAILQ_FOREACH (k, &d->incidents, link)
-		if (series_kind(k->series->sort).is_loss &&
-		    k->what != WHAT_HOST)
-			conclude_loss(d, k);
-}
-
 void
 diagnosis_mesh(struct diagnosis *d, const json_t *record)
 {
@@ -612,6 +601,7 @@ diagnosis_mesh(struct diagnosis *d, const json_t *record)
 	struct diagnosis_source from = { member_text(record, "run"), "mesh",
 		DIAGNOSIS_MESH_CLASS, d->mpi, d->launcher, d->slurm, NULL };
 	int class = mesh_class_find(member_text(record, "test"));
+	struct incident *k;
 
 	if (class < 0)
 		return;
@@ -623,5 +613,8 @@ diagnosis_mesh(struct diagnosis *d, const json_t *record)
 		loss_forget_leaves(&d->loss);
 	else
 		diagnosis_hear(d, &from, record, DIAGNOSIS_LOSS_LEAF + class);
-	conclude_losses(d);
+	TAILQ_FOREACH (k, &d->incidents, link)
+		if (series_kind(k->series->sort).is_loss &&
+		    k->what != WHAT_HOST)
+			conclude_loss(d, k);
 }

@@ -167,32 +167,30 @@ make_room(struct diagnosis *d, size_t count)
 	d->busy = xreallocarray(d->busy, d->obs_cap, 1);
 }
 
-/* Nodes of one kind are peers: those whose fastest NIC is rated as fast. */
-static uint32_t
-peers_of(const struct node *n, struct diagnosis_node *cn)
+static void
+observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 {
+	struct diagnosis_node *cn = diagnosis_node(d, node);
 	double fastest;
 	const json_t *nic;
 	size_t i;
 
-	if (cn->fastest_serial != n->nics_serial) {
-		cn->fastest_serial = n->nics_serial;
+	/* Nodes of one kind are peers: those whose fastest NIC is rated as
+	 * fast. */
+	if (cn->fastest_serial != node->nics_serial) {
+		cn->fastest_serial = node->nics_serial;
 		cn->fastest_bps = 0;
-		json_array_foreach (json_object_get(n->inventory, "nics"), i,
+		json_array_foreach (json_object_get(node->inventory, "nics"), i,
 		    nic)
 			cn->fastest_bps = fmax(cn->fastest_bps,
 			    member_number(nic, "speed_bps"));
 	}
 	fastest = fmax(cn->fastest_bps, cn->rated_bps);
-	/* Half octaves: 25, 40, 100, 200 and 400 Gbit/s are all apart. */
-	return fastest <= 1e6 ? 0 : (uint32_t)lrint(2 * log2(fastest / 1e6));
-}
-
-static void
-observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
-{
 	d->obs[n].place = (uint32_t)node->id;
-	d->obs[n].peers = peers_of(node, diagnosis_node(d, node));
+	/* Half octaves: 25, 40, 100, 200 and 400 Gbit/s are all apart. */
+	d->obs[n].peers = fastest <= 1e6
+	    ? 0
+	    : (uint32_t)lrint(2 * log2(fastest / 1e6));
 	d->obs[n].leaf = diagnosis_leaf(d, node->leaf);
 	d->obs[n].x = x;
 	d->obs[n].aside = 0;

@@ -376,29 +376,26 @@ sums_read(const json_t *a, struct cusum *ret)
 }
 
 static json_t *
-row_json(const struct drift *drift, const char *node, int is_rate)
-{
-	return json_pack("{s:s, s:f, s:I, s:f, s:f, s:f, s:o, s:o, s:i}",
-	    "node", node, is_rate ? "q75" : "q25",
-	    exp(is_rate ? -drift->level : drift->level), "rounds",
-	    (json_int_t)drift->n, "distance", drift->mean, "now", drift->now,
-	    "sigma", sqrt(drift->var), "sums", sums_json(&drift->sums),
-	    "pinned_sums", sums_json(&drift->pinned_sums), "from",
-	    (int)drift->from);
-}
-
-static json_t *
 series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 {
 	struct series_kind sort = series_kind(s->sort);
 	json_t *nodes = json_array();
 
-	for (size_t i = 0; i < s->drift_count; i++)
-		if (s->drifts[i].n > 0)
-			json_array_append_new(nodes,
-			    row_json(&s->drifts[i],
-				roster_by_id(d->roster, i)->name,
-				sort.is_rate));
+	for (size_t i = 0; i < s->drift_count; i++) {
+		const struct drift *one = &s->drifts[i];
+
+		if (one->n == 0)
+			continue;
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:f, s:I, s:f, s:f, s:f, s:o, s:o, s:i}",
+			"node", roster_by_id(d->roster, i)->name,
+			sort.is_rate ? "q75" : "q25",
+			exp(sort.is_rate ? -one->level : one->level), "rounds",
+			(json_int_t)one->n, "distance", one->mean, "now",
+			one->now, "sigma", sqrt(one->var), "sums",
+			sums_json(&one->sums), "pinned_sums",
+			sums_json(&one->pinned_sums), "from", (int)one->from));
+	}
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:I, s:f, s:o}",
 	    "probe", s->sort < CANARY_MAX ? "canary" : "mesh", "test",
 	    sort.name, "phase", names_phases[PHASE_PRODUCTION], "class",

@@ -160,23 +160,6 @@ leaf_of(struct diagnosis *d, uint32_t node)
 	return diagnosis_leaf(d, roster_by_id(d->roster, node)->leaf);
 }
 
-/* Between leaves, of nodes that are not to blame themselves. */
-static void
-take_crossings(struct diagnosis *d, const struct shortfall_run *p,
-    const struct best *nodes, struct best *ret)
-{
-	for (size_t i = 0; i < p->count; i++) {
-		const struct meeting *m = &p->list[i];
-		uint32_t a = leaf_of(d, m->node), b = leaf_of(d, m->partner);
-
-		if (a == b || a == SCORE_NO_LEAF || b == SCORE_NO_LEAF ||
-		    nodes->ratio[m->node] < SHORT_RATIO ||
-		    nodes->ratio[m->partner] < SHORT_RATIO)
-			continue;
-		best_take(ret, a, m->ratio);
-	}
-}
-
 static void
 tell(struct diagnosis *d, const struct shortfall_run *p, enum judge_kind kind,
     const struct best *b)
@@ -222,7 +205,16 @@ judge_run(struct diagnosis *d, const struct shortfall_run *p)
 	for (size_t i = 0; i < p->count; i++)
 		(void)leaf_of(d, p->list[i].node);
 	best_make(&leaves, d->leaf_count);
-	take_crossings(d, p, &nodes, &leaves);
+	/* Between leaves, of nodes that are not to blame themselves. */
+	for (size_t i = 0; i < p->count; i++) {
+		const struct meeting *m = &p->list[i];
+		uint32_t a = leaf_of(d, m->node), b = leaf_of(d, m->partner);
+
+		if (a != b && a != SCORE_NO_LEAF && b != SCORE_NO_LEAF &&
+		    !(nodes.ratio[m->node] < SHORT_RATIO) &&
+		    !(nodes.ratio[m->partner] < SHORT_RATIO))
+			best_take(&leaves, a, m->ratio);
+	}
 	tell(d, p, JUDGE_NODE, &nodes);
 	tell(d, p, JUDGE_LEAF, &leaves);
 	best_clear(&nodes);

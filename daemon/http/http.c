@@ -133,27 +133,6 @@ kept_find(struct http *h, const struct http_request *req)
 	return found;
 }
 
-/* Keep body, and leave what refers to it in its place. */
-static void
-kept_put(struct http *h, const struct http_request *req,
-    const struct http_answer *a, struct evbuffer *body, uint64_t took_ns)
-{
-	struct http_kept *k = xcalloc(1, sizeof(*k)), *old;
-	int count = 0;
-
-	k->target = target_of(req);
-	k->answer = *a;
-	k->until_ns = clk_ns() + KEEP_TIMES * took_ns;
-	k->body = evbuffer_new();
-	evbuffer_add_buffer(k->body, body);
-	evbuffer_add_buffer_reference(body, k->body);
-	TAILQ_INSERT_TAIL(&h->kept, k, link);
-	TAILQ_FOREACH (old, &h->kept, link)
-		count++;
-	if (count > KEPT_MAX)
-		kept_free(h, TAILQ_FIRST(&h->kept));
-}
-
 /* What parameters vary cannot be kept for all: 1 when those who ask have had
  * their share of the loop. */
 static int
@@ -278,6 +257,8 @@ answered_cb(const struct http_request *req, const struct http_answer *a,
 {
 	struct http *h = arg;
 	uint64_t took_ns = clk_ns() - h->making_ns;
+	struct http_kept *k, *old;
+	int count = 0;
 
 	metrics_http_count(&h->counts, req != NULL ? req->name : "none",
 	    a->status);
@@ -285,7 +266,19 @@ answered_cb(const struct http_request *req, const struct http_answer *a,
 	if (req == NULL || req != h->making || body == NULL ||
 	    a->headers != NULL || a->status != 200 || took_ns < KEEP_MIN_NS)
 		return;
-	kept_put(h, req, a, body, took_ns);
+	/* Keep body, and leave what refers to it in its place. */
+	k = xcalloc(1, sizeof(*k));
+	k->target = target_of(req);
+	k->answer = *a;
+	k->until_ns = clk_ns() + KEEP_TIMES * took_ns;
+	k->body = evbuffer_new();
+	evbuffer_add_buffer(k->body, body);
+	evbuffer_add_buffer_reference(body, k->body);
+	TAILQ_INSERT_TAIL(&h->kept, k, link);
+	TAILQ_FOREACH (old, &h->kept, link)
+		count++;
+	if (count > KEPT_MAX)
+		kept_free(h, TAILQ_FIRST(&h->kept));
 	*ret_shared = 1;
 }
 

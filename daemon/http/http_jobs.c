@@ -280,14 +280,6 @@ struct costs_question {
 };
 
 static void
-costs_free(struct costs_question *q)
-{
-	job_costs_free(q->costs);
-	json_decref(q->args);
-	free(q);
-}
-
-static void
 costs_cb(int status, json_t *rows, void *arg)
 {
 	struct costs_question *q = arg;
@@ -319,11 +311,14 @@ costs_cb(int status, json_t *rows, void *arg)
 			http_reply_json(q->req, 200, job_costs_told(q->costs));
 	}
 	json_decref(rows);
-	if (more)
+	if (more) {
 		store_ask_for(q->h->store, STORE_OCCASIONS, q->args, q->req,
 		    costs_cb, q);
-	else
-		costs_free(q);
+		return;
+	}
+	job_costs_free(q->costs);
+	json_decref(q->args);
+	free(q);
 }
 
 /* Who costs others what is for operators: a user would learn of others. */

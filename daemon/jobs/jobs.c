@@ -553,10 +553,11 @@ accounting_cb(int status, const char *out, void *arg)
 	answer_take(js, status, out, 1);
 }
 
-/* Since its last answer and a little, a day at the start. */
 static void
-accounting_ask(struct jobs *js)
+queue_cb(int status, const char *out, void *arg)
 {
+	struct jobs *js = arg;
+	/* Since its last answer and a little, a day at the start. */
 	uint64_t past_s = js->accounted_ns == 0
 	    ? 86400
 	    : (clk_ns() - js->accounted_ns) / CLK_NS_PER_S + 600;
@@ -564,23 +565,16 @@ accounting_ask(struct jobs *js)
 			o[] = "-o", format[] = FORMAT_SACCT;
 	char *words[] = { a, d, s, since, o, format, NULL };
 
+	js->child = NULL;
+	answer_take(js, status, out, 0);
+	if (js->o.source != JOBS_SLURM || !js->o.accounting ||
+	    js->accounting != NULL || js->polls++ % ACCOUNT_EVERY != 0)
+		return;
 	snprintf(since, sizeof(since), "now-%" PRIu64 "seconds", past_s);
 	js->accounting = slurm_call(js->o.base, &js->o.slurm, "sacct", words,
 	    accounting_cb, js);
 	if (js->accounting == NULL)
 		answer_take(js, 127, strerror(errno), 1);
-}
-
-static void
-queue_cb(int status, const char *out, void *arg)
-{
-	struct jobs *js = arg;
-
-	js->child = NULL;
-	answer_take(js, status, out, 0);
-	if (js->o.source == JOBS_SLURM && js->o.accounting &&
-	    js->accounting == NULL && js->polls++ % ACCOUNT_EVERY == 0)
-		accounting_ask(js);
 }
 
 void

@@ -28,20 +28,15 @@ has(const uint32_t *set, size_t count, uint32_t x)
 	return lo < count && set[lo] == x;
 }
 
-static int
-meets(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count)
-{
-	for (size_t i = 0; i < a_count; i++)
-		if (has(b, b_count, a[i]))
-			return 1;
-	return 0;
-}
-
 int
 ledger_shares(const struct ledger_place *a, const struct ledger_place *b)
 {
-	return a->leaf_count > 1 && b->leaf_count > 1 &&
-	    meets(a->leaves, a->leaf_count, b->leaves, b->leaf_count);
+	if (a->leaf_count < 2 || b->leaf_count < 2)
+		return 0;
+	for (size_t i = 0; i < a->leaf_count; i++)
+		if (has(b->leaves, b->leaf_count, a->leaves[i]))
+			return 1;
+	return 0;
 }
 
 /* SIDE_NEW: not asked yet in this look. */

@@ -84,18 +84,6 @@ struct rule {
 	double t_chance, t_blame, t_jobs; /* t_jobs NAN: too few of them */
 };
 
-static struct rule
-rule_of(const struct means *m, const struct ledger_chance *c, size_t families)
-{
-	double df = (double)c->count - 1, k = (double)m->count;
-
-	return (struct rule){ c, c->sd * sqrt(m->inverse) / k,
-		robust_t_quantile(CONFIDENCE, df),
-		robust_t_quantile(1 - LEDGER_ALPHA / (double)families, df),
-		m->count < JOBS_MIN ? NAN
-				    : robust_t_quantile(CONFIDENCE, k - 1) };
-}
-
 /* Sets log_ratio, lo, hi and is_blamed. */
 static void
 judge(const struct means *m, const struct rule *r, struct ledger_pooled *ret)
@@ -160,7 +148,15 @@ ledger_pool(struct ledger_row *rows, size_t count,
 	if (m.count > 0)
 		ret->log_ratio = mean_of(m.x, m.count);
 	if (m.count > 0 && chance->count >= LEDGER_PLACEBOS_MIN) {
-		r = rule_of(&m, chance, families);
+		double df = (double)chance->count - 1, k = (double)m.count;
+
+		r = (struct rule){ chance, chance->sd * sqrt(m.inverse) / k,
+			robust_t_quantile(CONFIDENCE, df),
+			robust_t_quantile(1 - LEDGER_ALPHA / (double)families,
+			    df),
+			m.count < JOBS_MIN
+			    ? NAN
+			    : robust_t_quantile(CONFIDENCE, k - 1) };
 		judge(&m, &r, ret);
 		placebo_sets(rows, count, &r, &m, ret);
 	}

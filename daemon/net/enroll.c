@@ -384,28 +384,25 @@ enroll_start(struct enroll *e, struct event_base *base)
 	return 0;
 }
 
-static void
-syncer_stop(struct syncer *y)
-{
-	pthread_mutex_lock(&y->lock);
-	y->stopping = 1;
-	pthread_cond_signal(&y->wake);
-	pthread_mutex_unlock(&y->lock);
-	pthread_join(y->thread, NULL);
-	pthread_cond_destroy(&y->wake);
-	pthread_mutex_destroy(&y->lock);
-	close(y->done);
-	free(y);
-}
-
 void
 enroll_close(struct enroll *e)
 {
+	struct syncer *y;
+
 	if (e == NULL)
 		return;
-	if (e->syncer != NULL) {
+	y = e->syncer;
+	if (y != NULL) {
 		event_free(e->synced);
-		syncer_stop(e->syncer);
+		pthread_mutex_lock(&y->lock);
+		y->stopping = 1;
+		pthread_cond_signal(&y->wake);
+		pthread_mutex_unlock(&y->lock);
+		pthread_join(y->thread, NULL);
+		pthread_cond_destroy(&y->wake);
+		pthread_mutex_destroy(&y->lock);
+		close(y->done);
+		free(y);
 	}
 	waits_end(&e->syncing, -ECANCELED);
 	waits_end(&e->waiting, -ECANCELED);

@@ -90,41 +90,39 @@ runs_keep(struct runs *rs, const struct node *n, const json_t *runs)
 	return keep;
 }
 
-/* n is back and does not know of a run that it should take part in. */
-static void
-run_gone(struct run *r, struct node *n)
-{
-	if (r->step == STEP_PREPARE) {
-		/* Its promise is gone with the session: ask again. */
-		launch_prepare(r);
-	} else if (r->resume_ns != 0 && n == run_head(r)) {
-		/* The run may have ended while we were away: what is left of
-		 * it is in the spool and comes now. */
-		outcome_sign(r, SYMPTOM_NO_END, RUN_FAILED,
-		    CAUSE_COLLECTOR_LOST, clk_ns(),
-		    "ended on %s while the collector was away", n->name);
-	} else if (n == run_head(r) || r->launcher->relays) {
-		outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
-		    n->last_ns == 0 ? clk_ns() : n->last_ns,
-		    "agent of %s restarted or gave the run up", n->name);
-	}
-}
-
 void
 runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 {
 	struct run *r;
 
 	TAILQ_FOREACH (r, &rs->live, link) {
-		int there;
+		int there, heads;
 
 		if (run_is_final(r) || r->step == STEP_WAIT ||
 		    run_node_index(r, n) < 0)
 			continue;
 		there = has_run(runs, r->id);
-		if (!there)
-			run_gone(r, n);
-		if (r->resume_ns != 0 && n == run_head(r)) {
+		heads = n == run_head(r);
+		if (there) {
+			/* It goes on. */
+		} else if (r->step == STEP_PREPARE) {
+			/* Its promise is gone with the session: ask again. */
+			launch_prepare(r);
+		} else if (r->resume_ns != 0 && heads) {
+			/* The run may have ended while we were away: what is
+			 * left of it is in the spool and comes now. */
+			outcome_sign(r, SYMPTOM_NO_END, RUN_FAILED,
+			    CAUSE_COLLECTOR_LOST, clk_ns(),
+			    "ended on %s while the collector was away",
+			    n->name);
+		} else if (heads || r->launcher->relays) {
+			outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED,
+			    CAUSE_AGENT_LOST,
+			    n->last_ns == 0 ? clk_ns() : n->last_ns,
+			    "agent of %s restarted or gave the run up",
+			    n->name);
+		}
+		if (r->resume_ns != 0 && heads) {
 			r->resume_ns = 0;
 			log_info("run %s: its head %s is back, %s", r->id,
 			    n->name, there ? "it goes on" : "without it");

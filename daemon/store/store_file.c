@@ -74,20 +74,6 @@ fs_judge(const char *dir, uint32_t type)
 }
 
 static int
-check_fs(const char *dir)
-{
-	struct statfs fs;
-	int rc;
-
-	if (statfs(dir, &fs) < 0) {
-		rc = -errno;
-		log_warn("store: %s", dir);
-		return rc;
-	}
-	return fs_judge(dir, (uint32_t)fs.f_type);
-}
-
-static int
 lock_dir(const char *dir, int *ret_fd)
 {
 	char *path = xasprintf("%s/lock", dir);
@@ -114,14 +100,17 @@ lock_dir(const char *dir, int *ret_fd)
 int
 store_lock(const struct store_options *o, int *ret_fd)
 {
-	int rc;
+	struct statfs fs;
+	int rc = 0;
 
-	if (mkdir(o->dir, 0750) < 0 && errno != EEXIST) {
+	if ((mkdir(o->dir, 0750) < 0 && errno != EEXIST) ||
+	    statfs(o->dir, &fs) < 0) {
 		rc = -errno;
 		log_warn("store: %s", o->dir);
 		return rc;
 	}
-	rc = o->url == NULL || o->url[0] == '\0' ? check_fs(o->dir) : 0;
+	if (o->url == NULL || o->url[0] == '\0')
+		rc = fs_judge(o->dir, (uint32_t)fs.f_type);
 	return rc < 0 ? rc : lock_dir(o->dir, ret_fd);
 }
 
@@ -383,35 +372,29 @@ store_restore(const char *dir, const char *name, struct err *err)
 	return rc;
 }
 
-static int
-prepare_path(const char *path, const struct embed *steps, struct err *err)
-{
-	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
-	struct err ignored = { 0 };
-	int rc;
-
-	err->text[0] = '\0';
-	rc = prepare_once(path, steps, err);
-	if (rc != -EBADMSG)
-		return rc;
-	rc = move_aside(path, "corrupt", at);
-	if (rc < 0)
-		return rc;
-	err_say(err,
-	    "the store was damaged (%.127s); it is kept as "
-	    "%s.corrupt-%llu and a new one was begun",
-	    err->text, path, at);
-	log_warnx("store: %s", err->text);
-	return prepare_once(path, steps, &ignored);
-}
-
 int
 sqlite_prepare(const struct store_options *o, const struct embed *steps,
     struct err *err)
 {
+	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
 	char *path = xasprintf("%s/coalmine.db", o->dir);
-	int rc = prepare_path(path, steps, err);
+	struct err ignored = { 0 };
+	int rc, is_new = 0;
 
+	err->text[0] = '\0';
+	rc = prepare_once(path, steps, err);
+	if (rc == -EBADMSG) {
+		rc = move_aside(path, "corrupt", at);
+		is_new = rc == 0;
+	}
+	if (is_new) {
+		err_say(err,
+		    "the store was damaged (%.127s); it is kept as "
+		    "%s.corrupt-%llu and a new one was begun",
+		    err->text, path, at);
+		log_warnx("store: %s", err->text);
+		rc = prepare_once(path, steps, &ignored);
+	}
 	free(path);
 	return rc;
 }

@@ -121,15 +121,6 @@ check_versions(struct view *v, json_t *list)
 		    some_text(&other));
 }
 
-/* "up" of the kernel, "ACTIVE" of InfiniBand. */
-static int
-nic_is_up(const json_t *nic)
-{
-	const char *state = member_text(nic, "state");
-
-	return strcasecmp(state, "up") == 0 || strcasecmp(state, "active") == 0;
-}
-
 /* A port that is down where most nodes have theirs of that name up: a node that
  * lacks it altogether is of another kind. */
 static void
@@ -149,8 +140,11 @@ check_nics(struct view *v, json_t *list)
 
 			json_array_foreach (nics, k, nic) {
 				const char *name = member_text(nic, "name");
+				const char *state = member_text(nic, "state");
 				json_int_t sum = member_int(balance, name);
-				int is_up = nic_is_up(nic);
+				/* The kernel's word, and InfiniBand's. */
+				int is_up = strcasecmp(state, "up") == 0 ||
+				    strcasecmp(state, "active") == 0;
 
 				if (!roster_is_up(n) ||
 				    strcmp(member_text(nic, "kind"),

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/plugin.h"
 #include "common/str.h"
 
 #define LINKS_MAX     18 /* of one GPU */
@@ -37,14 +38,8 @@ struct calls {
 };
 
 #define CALL(member, symbol, must)                                             \
-	{                                                                      \
-		symbol, offsetof(struct calls, member), must                   \
-	}
-static const struct {
-	const char *symbol;
-	size_t at;
-	int must;
-} rows[] = {
+	PLUGIN_CALL(struct calls, member, symbol, must)
+static const struct plugin_call rows[] = {
 	CALL(init, "nvmlInit_v2", 1),
 	CALL(shutdown, "nvmlShutdown", 1),
 	CALL(error_string, "nvmlErrorString", 1),
@@ -106,23 +101,14 @@ int
 nvml_read(const char *const *pci, int count, struct nvml_gpu *ret,
     struct err *err)
 {
-	void *so = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-	struct calls c = { 0 };
+	struct calls c;
+	void *so = plugin_calls("libnvidia-ml.so.1", rows, ARRAY_LEN(rows), &c,
+	    err);
 	int code;
 
 	memset(ret, 0, (size_t)count * sizeof(*ret));
 	if (so == NULL)
-		return err_set(err, -ENODEV, "%s", dlerror());
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		void *f = dlsym(so, rows[i].symbol);
-
-		if (f == NULL && rows[i].must) {
-			err_say(err, "NVML has no %s", rows[i].symbol);
-			dlclose(so);
-			return -ENODEV;
-		}
-		memcpy((char *)&c + rows[i].at, &f, sizeof(f));
-	}
+		return -ENODEV;
 	code = c.init();
 	if (code != 0)
 		err_say(err, "NVML: %s", c.error_string(code));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probes/transport/xccl_lib.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/plugin.h"
 #include "common/str.h"
 
 static struct row {
@@ -22,15 +22,8 @@ static struct row {
 };
 
 #define CALL(member, symbol, must)                                             \
-	{                                                                      \
-		symbol, offsetof(struct xccl_lib, member), must                \
-	}
-
-static const struct {
-	const char *symbol;
-	size_t at;
-	int must;
-} calls[] = {
+	PLUGIN_CALL(struct xccl_lib, member, symbol, must)
+static const struct plugin_call calls[] = {
 	CALL(get_version, "ncclGetVersion", 1),
 	CALL(error_string, "ncclGetErrorString", 1),
 	CALL(last_error, "ncclGetLastError", 0),
@@ -57,8 +50,8 @@ xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 	struct xccl_lib lib;
 	const char *file = getenv("COALMINE_NCCL"); /* RCCL's as well */
 	struct row *row = rows;
+	struct err reason;
 	struct stat st;
-	void *so;
 
 	while (row < rows + ARRAY_LEN(rows) && strcmp(row->device, device) != 0)
 		row++;
@@ -81,19 +74,9 @@ xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 	    0);
 	if (file == NULL || file[0] == '\0')
 		file = row->file;
-	so = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (so == NULL)
+	if (plugin_calls(file, calls, ARRAY_LEN(calls), &lib, &reason) == NULL)
 		return err_set(err, -ENOTSUP, "xccl: %s cannot be opened: %s",
-		    lib.name, dlerror());
-	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
-		void *f = dlsym(so, calls[i].symbol);
-
-		if (f == NULL && calls[i].must)
-			return err_set(err, -ENOTSUP,
-			    "xccl: %s has no %s: it is too old", file,
-			    calls[i].symbol);
-		memcpy((char *)&lib + calls[i].at, &f, sizeof(f));
-	}
+		    lib.name, reason.text);
 	if (lib.get_version(&lib.version) != XCCL_SUCCESS)
 		return err_set(err, -ENOTSUP,
 		    "xccl: %s does not say its version", file);

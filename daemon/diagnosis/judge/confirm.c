@@ -238,18 +238,6 @@ find_base(struct sorted *s, double *ret_in, double *ret_out)
 	*ret_out = out;
 }
 
-static void
-count_partners(const struct sorted *s, double in, double out, double slow_min,
-    struct confirm_report *ret)
-{
-	ret->partners = s->n[NEAR] + s->n[FAR];
-	ret->slow_partners = 0;
-	for (size_t i = 0; i < s->n[NEAR]; i++)
-		ret->slow_partners += s->x[NEAR][i] - in >= slow_min;
-	for (size_t i = 0; i < s->n[FAR]; i++)
-		ret->slow_partners += s->x[FAR][i] - out >= slow_min;
-}
-
 /* near, far: is the outlier slow that way? mates, uplink: are the others of
  * its leaf? -1: nobody knows. */
 static enum confirm_finding
@@ -362,7 +350,12 @@ judge_pairs(const uint32_t *leaves, const struct confirm_pair *pairs,
 	ret->effect = s.n[FAR] > 0 ? middle(&s, FAR, 0.5) - out
 				   : middle(&s, NEAR, 0.5) - in;
 	ret->pairs_fine = mates != 1 && uplink != 1;
-	count_partners(&s, in, out, slow_min, ret);
+	ret->partners = s.n[NEAR] + s.n[FAR];
+	ret->slow_partners = 0;
+	for (size_t i = 0; i < s.n[NEAR]; i++)
+		ret->slow_partners += s.x[NEAR][i] - in >= slow_min;
+	for (size_t i = 0; i < s.n[FAR]; i++)
+		ret->slow_partners += s.x[FAR][i] - out >= slow_min;
 }
 
 void

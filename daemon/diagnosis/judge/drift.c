@@ -29,14 +29,6 @@ cusum_add(struct cusum *c, double x, double k, double h)
 	return c->up > h ? 1 : c->down > h ? -1 : 0;
 }
 
-static double
-rounds_at(double h, double k)
-{
-	double y = 2 * k * (h + 1.166);
-
-	return (exp(y) - y - 1) / (2 * k * k);
-}
-
 double
 cusum_limit(double rounds, double k)
 {
@@ -44,9 +36,9 @@ cusum_limit(double rounds, double k)
 
 	/* Two sides: each may alarm half as often. */
 	while (hi - lo > 1e-6) {
-		double mid = (lo + hi) / 2;
+		double mid = (lo + hi) / 2, y = 2 * k * (mid + 1.166);
 
-		if (rounds_at(mid, k) < 2 * rounds)
+		if ((exp(y) - y - 1) / (2 * k * k) < 2 * rounds)
 			lo = mid;
 		else
 			hi = mid;
@@ -107,23 +99,6 @@ learn(struct drift *d, double distance, double level)
 	d->level += weight * (level - d->level);
 }
 
-/* Above the limit the sums stop growing: what is well again is so after
- * about limit / CUSUM_K rounds. */
-static void
-count(struct drift *d, double distance, double limit)
-{
-	double n = d->n, sigma = drift_sigma(d);
-	double t = (distance - d->mean) / sigma * sqrt(n / (n + 1));
-
-	cusum_add(&d->sums, normal_of(t, n - 1), d->k, limit);
-	d->sums.up = fmin(d->sums.up, limit + 1);
-	if (isnan(d->pinned))
-		return;
-	cusum_add(&d->pinned_sums, (distance - d->pinned) / sigma,
-	    CUSUM_K + PINNED_ERRORS * d->pinned_error, limit);
-	d->pinned_sums.up = fmin(d->pinned_sums.up, limit + 1);
-}
-
 static enum drift_from
 judge(const struct drift *d, double limit, double effect_min)
 {
@@ -147,7 +122,19 @@ drift_add(struct drift *d, double distance, double level, double limit,
 	enum drift_from was = (enum drift_from)d->from;
 
 	if (d->n >= DRIFT_LEARN) {
-		count(d, distance, limit);
+		double n = d->n, sigma = drift_sigma(d);
+		double t = (distance - d->mean) / sigma * sqrt(n / (n + 1));
+
+		/* Above the limit the sums stop growing: what is well again is
+		 * so after about limit / CUSUM_K rounds. */
+		cusum_add(&d->sums, normal_of(t, n - 1), d->k, limit);
+		d->sums.up = fmin(d->sums.up, limit + 1);
+		if (!isnan(d->pinned)) {
+			cusum_add(&d->pinned_sums,
+			    (distance - d->pinned) / sigma,
+			    CUSUM_K + PINNED_ERRORS * d->pinned_error, limit);
+			d->pinned_sums.up = fmin(d->pinned_sums.up, limit + 1);
+		}
 		d->from = (uint8_t)judge(d, limit, effect_min);
 	}
 	d->now += fmax(1.0 / (d->n + d->late_n + 1), DRIFT_NOW) *

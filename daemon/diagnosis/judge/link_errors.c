@@ -138,23 +138,12 @@ sum_need(struct link_place *p, const char *port, enum link_error kind)
 	return s;
 }
 
-/* Clean for four times as long as there usually was between two looks with
- * errors: it is mended. */
-static int
-is_mended(const struct link_sum *s)
-{
-	double between = s->with > 0 ? (double)(s->looks - s->clean) / s->with
-				     : 1;
-
-	return s->clean >= fmax(LINK_CLEAN, 4 * between);
-}
-
 static void
 add(struct link_watch *w, struct link_sum *s, uint64_t errors, int is_more,
     uint64_t span_s)
 {
 	double limit = limit_of(w), p0 = link_usual_share(w, s);
-	double p1 = fmin(fmax(LINK_P1, 4 * p0), LINK_P_MAX);
+	double p1 = fmin(fmax(LINK_P1, 4 * p0), LINK_P_MAX), between;
 
 	/* What a look adds to the sum. */
 	s->sum += is_more ? log(p1 / p0) : log((1 - p1) / (1 - p0));
@@ -165,7 +154,10 @@ add(struct link_watch *w, struct link_sum *s, uint64_t errors, int is_more,
 	s->errors += is_more ? errors : 0;
 	s->clean = is_more ? 0 : s->clean + 1;
 	s->raised |= s->sum > limit;
-	if (s->raised && is_mended(s)) {
+	/* Clean for four times as long as there usually was between two looks
+	 * with errors: it is mended. */
+	between = s->with > 0 ? (double)(s->looks - s->clean) / s->with : 1;
+	if (s->raised && s->clean >= fmax(LINK_CLEAN, 4 * between)) {
 		s->raised = 0;
 		s->sum = 0;
 	}

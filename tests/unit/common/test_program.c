@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_program.c - what a program finds when it starts, and how it ended. */
+/* test_program.c - what a program finds when it starts and in libraries, and
+ * how it ended. */
+#include "common/plugin.h"
 #include "common/program.c"
 
 #include <setjmp.h>
@@ -132,6 +134,12 @@ test_low_files(void **state)
 	fclose(out);
 }
 
+static double
+test_none(double x)
+{
+	return x;
+}
+
 static void
 test_absent(void **state)
 {
@@ -140,6 +148,33 @@ test_absent(void **state)
 
 	(void)state;
 	assert_int_equal(program_start(argv, no_env, -1, -1, &pid), -ENOENT);
+}
+
+/* A library that lacks a call that must be there changes nothing. */
+static void
+test_library(void **state)
+{
+	struct math {
+		double (*cos)(double x), (*newer)(double x);
+	} m = { NULL, test_none };
+	struct plugin_call calls[] = {
+		PLUGIN_CALL(struct math, cos, "cos", 1),
+		PLUGIN_CALL(struct math, newer, "of_another_time", 1),
+	};
+	struct err err;
+
+	(void)state;
+	assert_null(plugin_calls("libno.so.0", calls, 2, &m, &err));
+	assert_non_null(strstr(err.text, "libno.so.0: "));
+	assert_null(plugin_calls("libm.so.6", calls, 2, &m, &err));
+	assert_string_equal(err.text,
+	    "libm.so.6 has no of_another_time: it is too old");
+	assert_null(m.cos);
+	assert_non_null(m.newer);
+	calls[1].must = 0;
+	assert_non_null(plugin_calls("libm.so.6", calls, 2, &m, &err));
+	assert_true(m.cos(0) == 1);
+	assert_null(m.newer);
 }
 
 int
@@ -152,6 +187,7 @@ main(void)
 		cmocka_unit_test(test_null_outputs),
 		cmocka_unit_test(test_low_files),
 		cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
