@@ -37,7 +37,7 @@ class Agent:
         self.cond = threading.Condition()
         self.open = True
         self.beat_on = beat
-        self.record_sets = {}
+        self.children = {(r, 0) for r in runs}  # (run, id) of what runs here
         raw = socket.create_connection(("127.0.0.1", port), 5, (source, 0))
         raw.settimeout(20)
         self.sock = tls_context(pki, name).wrap_socket(raw)
@@ -162,10 +162,22 @@ class Agent:
         self.send("prepared", run=m["run"], ok=True)
 
     def on_launch(self, m):
+        self.children.add((m["run"], 0))
         self.send("launched", run=m["run"], ok=True, pid=1234)
 
     def on_spawn(self, m):
+        self.children.add((m["run"], m["id"]))
         self.send("spawned", run=m["run"], id=m["id"], ok=True, pid=99)
+
+    def on_end(self, m):
+        for run, id_ in list(self.children):
+            if run == m["run"]:
+                self.exited(run, id_, 143)
+
+    def exited(self, run, id_=0, status=0):
+        if (run, id_) in self.children:
+            self.children.discard((run, id_))
+            self.send("exited", run=run, id=id_, status=status, stderr="")
 
     def on_sample(self, m):
         self.send("counters", run=m["run"], border=m["border"],
@@ -173,6 +185,8 @@ class Agent:
 
     def records(self, run, *records):
         self.send("records", run=run, records=list(records))
+        if records and records[-1]["probe"] == "end":
+            self.exited(run)  # the launcher has nothing to wait for
 
 
 def begin(run, seq=1):

@@ -15,9 +15,10 @@ import time
 FOUND = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres") +
                glob.glob("/usr/pgsql-*/bin/postgres"))
 BIN = os.path.dirname(FOUND[-1] if FOUND else shutil.which("postgres") or "")
-# A server refuses to be root.
-AS = (["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]
-      if os.geteuid() == 0 else [])
+# A server refuses to be root, and ends when the test was killed.
+AS = ["setpriv", "--pdeathsig", "QUIT"] + (
+    ["--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]
+    if os.geteuid() == 0 else [])
 
 
 def free_port():
@@ -30,10 +31,12 @@ class Cluster:
     """folder: made here, or given, as that of a small disk."""
 
     def __init__(self, folder=None):
+        # As an exception, so that what stands behind "finally" is done.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         self.folder = folder or tempfile.mkdtemp(prefix="coalmine-pg-")
         self.data, self.port = self.folder + "/data", free_port()
         self.process = None
-        if AS:
+        if os.geteuid() == 0:
             shutil.chown(self.folder, "nobody", "nogroup")
         subprocess.run(AS + [BIN + "/initdb", "-D", self.data, "-U", "admin",
                              "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
