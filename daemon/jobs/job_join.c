@@ -13,6 +13,7 @@
 #include "common/hostlist.h"
 #include "common/member.h"
 #include "common/str.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 #include "daemon/jobs/jobs.h"
 #include "schema/names.h"
@@ -73,7 +74,7 @@ troubles_of(const json_t *verdicts)
 		    member_text(row, "verdict"));
 		const json_t *later;
 
-		snprintf(key, sizeof(key), "%.60s %.300s",
+		utf8_format(key, sizeof(key), "%.60s %.300s",
 		    member_text(row, "kind"), member_text(row, "subject"));
 		later = json_object_get(next, key);
 		if (verdict == VERDICT_WARN || verdict == VERDICT_BAD)
@@ -239,7 +240,7 @@ impacts_add(json_t *job, const json_t *impacts, int64_t now_unix_ns)
 
 		if (!(value > 0))
 			continue;
-		snprintf(name, sizeof(name), "%.60s %.60s",
+		utf8_format(name, sizeof(name), "%.60s %.60s",
 		    member_text(impact, "test"), member_text(impact, "of"));
 		row = json_object_get(sums, name);
 		if (row == NULL) {
@@ -397,7 +398,7 @@ in_band_add(json_t *job, const json_t *in_band)
 			    !json_equal(json_object_get(said, "start_unix_ns"),
 				json_object_get(job, "start_unix_ns")))
 				continue;
-			snprintf(name, sizeof(name),
+			utf8_format(name, sizeof(name),
 			    "%.20s %.20s %" PRId64 " %" PRId64 " %d",
 			    member_text(row, "source"), member_text(row, "op"),
 			    (int64_t)member_int(row, "ranks"),

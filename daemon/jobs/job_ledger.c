@@ -18,6 +18,7 @@
 #include "common/member.h"
 #include "common/rng.h"
 #include "common/str.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/jobs/jobs_int.h"
@@ -595,7 +596,7 @@ moments_id(struct job_costs *c, const json_t *row)
 	char key[400];
 	size_t id;
 
-	snprintf(key, sizeof(key), "%.80s\n%.300s", member_text(row, "test"),
+	utf8_format(key, sizeof(key), "%.80s\n%.300s", member_text(row, "test"),
 	    member_text(row, "name"));
 	id = key_id(c->moment_ids, key, c->moment_count);
 	if (id < c->moment_count)
@@ -622,8 +623,8 @@ group_of(struct job_costs *c, const json_t *row)
 		week_ns = ((at_ns / DAY_NS + 3) / 7 * 7 - 3) * DAY_NS;
 	if (c->by == JOB_COSTS_BY_JOB)
 		job = member_text(row, "job");
-	snprintf(key, sizeof(key), "%zu %" PRId64 " %.200s", moments, week_ns,
-	    job != NULL ? job : "");
+	utf8_format(key, sizeof(key), "%zu %" PRId64 " %.200s", moments,
+	    week_ns, job != NULL ? job : "");
 	id = key_id(c->group_ids, key, c->group_count);
 	if (id < c->group_count)
 		return &c->groups[id];

@@ -17,6 +17,8 @@ static const char *const waiting[] = { "PENDING", "PD", "CONFIGURING",
 static const char *const running[] = { "RUNNING", "R", "COMPLETING", "RESIZING",
 	"SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED" };
 
+#define YEAR_2200_S 7258118400 /* nanoseconds of later ones are no int64_t */
+
 static int64_t
 time_parse(const char *text)
 {
@@ -24,13 +26,13 @@ time_parse(const char *text)
 	const char *end;
 	int64_t s;
 
-	if (str_to_int(text, 1, INT32_MAX * 100LL, &s) == 0)
+	if (str_to_int(text, 1, YEAR_2200_S, &s) == 0)
 		return s;
 	end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
 	s = end != NULL && (*end == '\0' || strcmp(end, "Z") == 0)
 	    ? (int64_t)timegm(&tm)
 	    : 0;
-	return s > 0 ? s : 0;
+	return s > 0 && s <= YEAR_2200_S ? s : 0;
 }
 
 int

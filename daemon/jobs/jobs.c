@@ -62,7 +62,8 @@ struct jobs {
 	/* "JOB START" of those that run, and of those that have ended and may
 	 * still be heard of: bodies as the store has them. */
 	json_t *running, *ended;
-	json_t *loud; /* keys of those whose traffic has begun */
+	json_t *newest; /* of both, by job: the one that began last */
+	json_t *loud;   /* keys of those whose traffic has begun */
 	uint64_t loud_ns;
 	json_t *shares;     /* the newest row of them, or NULL */
 	int shares_are_new; /* a round of bandwidth has come since */
@@ -115,6 +116,7 @@ jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 	js->o = *o;
 	js->running = json_object();
 	js->ended = json_object();
+	js->newest = json_object();
 	js->loud = json_object();
 	js->ledger = job_ledger_new(o->store, o->roster, (int64_t)o->sample_ns,
 	    (int64_t)(o->interval_ns + LOUD_LOOK_NS));
@@ -131,6 +133,7 @@ jobs_free(struct jobs *js)
 	spawn_cancel(js->accounting);
 	json_decref(js->running);
 	json_decref(js->ended);
+	json_decref(js->newest);
 	json_decref(js->loud);
 	json_decref(js->shares);
 	job_ledger_free(js->ledger);
@@ -161,6 +164,19 @@ key_of(const char *job, int64_t start_unix_ns, char ret[KEY_OF_BYTES])
 	snprintf(ret, KEY_OF_BYTES, "%.120s %" PRId64, job, start_unix_ns);
 }
 
+static void
+body_put(struct jobs *js, json_t *set, const char *key, json_t *body)
+{
+	const char *job = member_text(body, "job");
+	const json_t *last = json_object_get(js->newest, job);
+
+	json_object_set(set, key, body);
+	if (last == NULL ||
+	    member_int(last, "start_unix_ns") <=
+		member_int(body, "start_unix_ns"))
+		json_object_set(js->newest, job, body);
+}
+
 void
 jobs_load(struct jobs *js, const json_t *list)
 {
@@ -173,9 +189,9 @@ jobs_load(struct jobs *js, const json_t *list)
 	json_array_foreach (list, i, job) {
 		key_of(member_text(job, "job"),
 		    member_int(job, "start_unix_ns"), key);
-		json_object_set(json_object_get(job, "end_unix_ns") == NULL
-			? js->running
-			: js->ended,
+		body_put(js,
+		    json_object_get(job, "end_unix_ns") == NULL ? js->running
+								: js->ended,
 		    key, job);
 	}
 }
@@ -315,26 +331,6 @@ jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns)
 	free(names);
 }
 
-/* The times of one job, running or ended, that began last; NULL: none. */
-static const json_t *
-newest_of(const struct jobs *js, const char *job)
-{
-	json_t *const sets[] = { js->running, js->ended };
-	size_t len = strlen(job);
-	const json_t *found = NULL;
-	const char *key;
-	json_t *body;
-
-	for (size_t i = 0; found == NULL && i < ARRAY_LEN(sets); i++)
-		json_object_foreach (sets[i], key, body)
-			if (strncmp(key, job, len) == 0 && key[len] == ' ' &&
-			    (found == NULL ||
-				member_int(body, "start_unix_ns") >
-				    member_int(found, "start_unix_ns")))
-				found = body;
-	return found;
-}
-
 void
 jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 {
@@ -345,7 +341,8 @@ jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 		return;
 	json_array_foreach (list, i, said) {
 		const json_t *rows = json_object_get(said, "rows");
-		const json_t *job = newest_of(js, member_text(said, "job"));
+		const json_t *job = json_object_get(js->newest,
+		    member_text(said, "job"));
 		json_t *row;
 
 		if (i == IN_BAND_JOBS_MAX || job == NULL ||
@@ -451,7 +448,8 @@ job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 	if (!l->runs)
 		loud_set(js, key, body, 0, member_int(body, "end_unix_ns"));
 	json_object_del(l->runs ? js->ended : js->running, key);
-	json_object_set_new(l->runs ? js->running : js->ended, key, body);
+	body_put(js, l->runs ? js->running : js->ended, key, body);
+	json_decref(body);
 }
 
 /* Those that run no more, and nobody says since when. */
@@ -508,9 +506,17 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 		snprintf(seen, sizeof(seen), "%" PRId64, now_unix_ns);
 		store_put_setting(js->o.store, SEEN_SETTING, seen);
 	}
-	json_object_foreach_safe(js->ended, next, key,
-	    body) if (member_int(body, "end_unix_ns") < now_unix_ns -
-		(int64_t)JOBS_LOAD_NS) json_object_del(js->ended, key);
+	json_object_foreach_safe(js->ended, next, key, body)
+	{
+		const char *job = member_text(body, "job");
+
+		if (member_int(body, "end_unix_ns") >=
+		    now_unix_ns - (int64_t)JOBS_LOAD_NS)
+			continue;
+		if (json_object_get(js->newest, job) == body)
+			json_object_del(js->newest, job);
+		json_object_del(js->ended, key);
+	}
 	json_decref(said);
 	free(copy);
 }

@@ -154,6 +154,9 @@ test_lines(void **state)
 		{ "8|ann|CANCELLED|None|" NOON "|None assigned|a", 0, 0, 0, 0,
 		    NULL },
 		{ "8|ann|RUNNING|-5|N/A|n1|a", 0, 0, 0, 0, NULL },
+		{ "8|ann|RUNNING|99999999999|N/A|n1|a", 0, 0, 0, 0, NULL },
+		{ "8|ann|RUNNING|9999-12-31T00:00:00|N/A|n1|a", 0, 0, 0, 0,
+		    NULL },
 		{ "8|ann|RUNNING|" NOON "|N/A|n1", -EINVAL, 0, 0, 0, NULL },
 		{ "|ann|RUNNING|" NOON "|N/A|n1|a", -EINVAL, 0, 0, 0, NULL },
 		{ "slurm_load_jobs error: Unable to contact", -EINVAL, 0, 0, 0,
@@ -398,9 +401,11 @@ read_json(const char *text)
 	" \"leaves\": {\"leaf1\": true}, \"start_unix_ns\": 3600000000000,"    \
 	" \"end_unix_ns\": 7200000000000}"
 
+/* Its twentieth byte is within a character. */
+#define OP "allreduce_of_chunks\u00e9"
 #define IN_BAND(node, start, bytes, calls, seconds, least_s)                   \
 	"{\"job\": \"7\", \"node\": \"" node "\", \"start_unix_ns\": " #start  \
-	", \"rows\": [{\"source\": \"pmpi\", \"op\": \"allreduce\","           \
+	", \"rows\": [{\"source\": \"pmpi\", \"op\": \"" OP "\","              \
 	" \"ranks\": 4, \"nodes\": 2, \"bytes\": " #bytes                      \
 	", \"calls\": " #calls ", \"seconds\": " #seconds                      \
 	", \"least_s\": " #least_s "}]}"
@@ -606,12 +611,14 @@ test_what_a_job_costs(void **state)
 {
 	static const int64_t epoch_ns = 60 * NS;
 	struct job_ledger *l = job_ledger_new(NULL, NULL, epoch_ns, 0);
-	json_t *job = json_pack("{s:s, s:s, s:s}", "name", "bully", "nodes",
-	    "m[0,4]", "leaves", "");
+	json_t *job = json_pack("{s:s, s:s}", "nodes", "m[0,4]", "leaves", "");
 	json_t *none = json_object(), *list, *o;
-	char name[20];
+	char name[320];
 
 	(void)state;
+	/* as long as one likes */
+	snprintf(name, sizeof(name), "%0299d\u00e9", 1);
+	json_object_set_new(job, "name", json_string(name));
 	occasions = json_array();
 	for (int e = 1; e < 400; e++) {
 		int64_t at_ns = T0 * NS + e * epoch_ns;
