@@ -3,8 +3,8 @@
  * main.c - coalmined from start to end: app_open, which is the list of its
  * parts, and app_close, the same list in reverse.
  *
- * What the store remembers is asked for before the first agent is let in, so
- * nobody is greeted by a collector that does not know its own runs.
+ * What the store remembers is asked for before the first agent or reader is let
+ * in, so nobody meets a collector that does not know its own runs and settings.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -76,10 +76,10 @@ struct app {
 	struct event *signals[3];
 	unsigned ticks;
 	struct load {
-		struct app *app;
 		enum store_question what;
+		json_t *args;
 	} loads[LOADS_MAX];
-	unsigned loading; /* answers that are waited for */
+	size_t loaded; /* so many are answered */
 	int ready;
 };
 
@@ -221,15 +221,51 @@ signal_cb(evutil_socket_t sig, short what, void *arg)
 	notify_ready();
 }
 
-/* What the store remembers goes to its part. After the last answer agents and
- * people are let in. */
+static void
+warm_cb(void *arg, const char *class, const json_t *record)
+{
+	struct app *a = arg;
+
+	series_record_old(a->series, class, record);
+	diagnosis_score_old(hub_diagnosis(a->hub), record);
+}
+
+static void load_cb(int status, json_t *result, void *arg);
+
+static void
+load_next(evutil_socket_t fd, short what, void *arg)
+{
+	struct app *a = arg;
+	const struct load *l = &a->loads[a->loaded];
+
+	(void)fd;
+	(void)what;
+	store_ask(a->store, l->what, l->args, load_cb, a);
+}
+
+/* What the store remembers goes to its part. When all know what they must,
+ * agents and people are let in; who was heard is unknown for a moment. */
 static void
 load_cb(int status, json_t *result, void *arg)
 {
-	const struct load *l = arg;
-	struct app *a = l->app;
+	struct app *a = arg;
+	enum store_question what = a->loads[a->loaded].what;
+	int again;
 
-	switch (status == 0 ? l->what : STORE_QUESTION_MAX) {
+	if (status == -ECANCELED)
+		return; /* a signal came first: the parts are gone */
+	again = !a->ready && (status == -ENOTCONN || status == -ETIMEDOUT);
+	if (status < 0)
+		log_warnx("the store does not say what it remembers, %zu of "
+			  "%d: %s%s",
+		    a->loaded + 1, LOADS_MAX, strerror(-status),
+		    again ? "; it is asked again" : "");
+	if (again) {
+		event_base_once(a->base, -1, EV_TIMEOUT, load_next, a,
+		    &(struct timeval){ .tv_sec = 1 });
+		return;
+	}
+	switch (status == 0 ? what : STORE_QUESTION_MAX) {
 	case STORE_NODES:
 		roster_load(hub_roster(a->hub), result);
 		break;
@@ -262,14 +298,15 @@ load_cb(int status, json_t *result, void *arg)
 		break;
 	}
 	json_decref(result);
-	if (status == -ECANCELED)
-		return; /* a signal came first: the parts are gone */
-	/* Nothing waits for who was heard: whoever is not known to have been
-	 * is unknown for a moment. */
-	if (l->what == STORE_HEARD || --a->loading > 0)
+	if (++a->loaded == LOADS_MAX)
 		return;
+	load_next(-1, 0, a);
+	if (a->loads[a->loaded].what != STORE_HEARD)
+		return;
+	series_warm(a->store, warm_cb, a);
 	a->ready = 1;
 	listen_start(a->listen);
+	http_start(a->http);
 	scheduler_tick(a->agenda, clk_unix_ns());
 	log_info("ready: agents on %s, state in %s",
 	    conf_string(a->settings.conf, "collector", "listen"),
@@ -278,24 +315,12 @@ load_cb(int status, json_t *result, void *arg)
 }
 
 static void
-warm_cb(void *arg, const char *class, const json_t *record)
-{
-	struct app *a = arg;
-
-	series_record_old(a->series, class, record);
-	diagnosis_score_old(hub_diagnosis(a->hub), record);
-}
-
-static void
 load(struct app *a)
 {
 	const struct diagnosis_options *o = &a->settings.hub.diagnosis;
 	uint64_t now_unix_ns = clk_unix_ns();
-	/* Nodes before runs, which name them: the reader keeps the order. */
-	const struct {
-		enum store_question what;
-		json_t *args;
-	} asked[] = {
+	/* Nodes before runs, which name them. */
+	const struct load asked[] = {
 		{ STORE_NODES, NULL },
 		{ STORE_BASELINES, json_pack("{s:s}", "name", o->baseline) },
 		{ STORE_BASELINES,
@@ -315,15 +340,9 @@ load(struct app *a)
 				: 0)) },
 	};
 
-	_Static_assert(ARRAY_LEN(asked) == LOADS_MAX, "one load each");
-	a->loading = LOADS_MAX - 1; /* but for STORE_HEARD */
-	for (size_t i = 0; i < LOADS_MAX; i++) {
-		a->loads[i] = (struct load){ a, asked[i].what };
-		store_ask(a->store, asked[i].what, asked[i].args, load_cb,
-		    &a->loads[i]);
-		json_decref(asked[i].args);
-	}
-	series_warm(a->store, warm_cb, a);
+	_Static_assert(sizeof(asked) == sizeof(a->loads), "one load each");
+	memcpy(a->loads, asked, sizeof(asked));
+	load_next(-1, 0, a);
 }
 
 static void
@@ -552,6 +571,8 @@ app_close(struct app *a)
 	series_free(a->series);
 	if (a->base != NULL)
 		event_base_free(a->base);
+	for (size_t i = 0; i < LOADS_MAX; i++)
+		json_decref(a->loads[i].args);
 	topo_free(a->settings.topo);
 	conf_free(a->settings.conf);
 	libevent_global_shutdown();

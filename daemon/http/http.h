@@ -29,9 +29,11 @@ struct http_options {
 	uint64_t term; /* for those who copy the store */
 };
 
-/* What is wrong has been logged. Everything given must outlive *ret. */
+/* What is wrong has been logged. Everything given must outlive *ret. Whoever
+ * connects waits until http_start. */
 int http_open(const struct http_options *o, struct event_base *base,
     struct view *view, struct store *store, struct http **ret);
+void http_start(struct http *h);
 void http_close(struct http *h); /* NULL is allowed; before the store's end */
 /* New certificates for connections to come. */
 void http_set_tls(struct http *h, SSL_CTX *tls);

@@ -463,12 +463,16 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (c->state == CONN_BUSY) {
+		int is_order = req->head.method == HTTP_POST;
+
 		req->conn = NULL; /* its holder ends it, whenever */
 		c->all->ops->gone(req, c->all->arg);
 		c->req = NULL;
 		c->keep_alive = 0;
 		conn_fail(c, 503, "timeout",
-		    "there was no answer in time: try again");
+		    is_order ? "there was no answer in time: look whether it "
+			       "was done before you try again"
+			     : "there was no answer in time: try again");
 	} else if (c->state == CONN_READ) {
 		conn_fail(c, 408, "timeout",
 		    "the request did not arrive in time");
@@ -592,7 +596,8 @@ http_conns_listen(struct http_conns *cs, enum http_door door, int fd)
 	l->door = door;
 	evutil_make_socket_nonblocking(fd);
 	l->lev = evconnlistener_new(cs->base, accept_cb, l,
-	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG, fd);
+	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_DISABLED,
+	    BACKLOG, fd);
 	if (l->lev == NULL) {
 		free(l);
 		close(fd);
@@ -602,6 +607,15 @@ http_conns_listen(struct http_conns *cs, enum http_door door, int fd)
 	evconnlistener_set_error_cb(l->lev, error_cb);
 	TAILQ_INSERT_TAIL(&cs->listeners, l, link);
 	return 0;
+}
+
+void
+http_start(struct http *h)
+{
+	struct http_listener *l;
+
+	TAILQ_FOREACH (l, &h->conns->listeners, link)
+		evconnlistener_enable(l->lev);
 }
 
 struct http_conns *

@@ -39,6 +39,33 @@ body_read(struct http_request *req)
 	return NULL;
 }
 
+struct order {
+	struct http_request *req;
+	json_t *answer;
+};
+
+static void
+order_stored_cb(int status, json_t *result, void *arg)
+{
+	struct order *o = arg;
+
+	http_reply_json(o->req, status == 0 ? 200 : 202, o->answer);
+	json_decref(result);
+	free(o);
+}
+
+/* What was ordered is done: it is answered when a collector that is started
+ * again would know it. Takes answer. */
+static void
+reply_ordered(struct http *h, struct http_request *req, json_t *answer)
+{
+	struct order *o = xcalloc(1, sizeof(*o));
+
+	o->req = req;
+	o->answer = answer;
+	store_when_stored(h->store, order_stored_cb, o);
+}
+
 void
 http_post_run(struct http *h, struct http_request *req, const char *part)
 {
@@ -68,7 +95,7 @@ http_post_run(struct http *h, struct http_request *req, const char *part)
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
-		http_reply_json(req, 200, json_pack("{s:s}", "run", run));
+		reply_ordered(h, req, json_pack("{s:s}", "run", run));
 }
 
 void
@@ -102,7 +129,7 @@ http_post_cancel(struct http *h, struct http_request *req, const char *part)
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
-		http_reply_json(req, 200, json_pack("{s:s}", "run", part));
+		reply_ordered(h, req, json_pack("{s:s}", "run", part));
 }
 
 static void
@@ -116,7 +143,7 @@ set_schedule(struct http *h, struct http_request *req, const char *campaign,
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
-		http_reply_json(req, 200,
+		reply_ordered(h, req,
 		    json_pack("{s:s,s:b}", "campaign", campaign, "enabled",
 			enabled));
 }
@@ -137,7 +164,7 @@ void
 http_post_stop(struct http *h, struct http_request *req, const char *part)
 {
 	(void)part;
-	http_reply_json(req, 200,
+	reply_ordered(h, req,
 	    json_pack("{s:i}", "ended", view_stop_all(h->view, req->who)));
 }
 
@@ -168,7 +195,7 @@ http_post_token(struct http *h, struct http_request *req, const char *part)
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
-		http_reply_json(req, 200,
+		reply_ordered(h, req,
 		    json_pack("{s:s, s:o, s:I}", "token", token, "names",
 			text_json(names), "for_ns", (json_int_t)span_ns));
 	json_decref(body);
@@ -296,7 +323,7 @@ pin_cb(int status, json_t *result, void *arg)
 
 		view_pin(p->h->view, p->name, body);
 		json_decref(body);
-		http_reply_json(p->req, 200,
+		reply_ordered(p->h, p->req,
 		    json_pack("{s:s, s:s, s:I}", "name", p->name, "run", p->run,
 			"records", (json_int_t)json_array_size(result)));
 	}
@@ -349,5 +376,5 @@ http_post_unpin(struct http *h, struct http_request *req, const char *part)
 	if (strcmp(part, VIEW_RECENT) == 0 && !may_pin(req, part))
 		return;
 	view_pin(h->view, part, NULL);
-	http_reply_json(req, 200, json_pack("{s:s}", "name", part));
+	reply_ordered(h, req, json_pack("{s:s}", "name", part));
 }

@@ -383,6 +383,12 @@ store_when_copied(struct store *st, store_cb *cb, void *arg)
 }
 
 void
+store_when_stored(struct store *st, store_cb *cb, void *arg)
+{
+	put(st, ASK_STORED, json_null(), cb, arg);
+}
+
+void
 store_ask_for(struct store *st, enum store_question what, const json_t *args,
     const void *owner, store_cb *cb, void *arg)
 {

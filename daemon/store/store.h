@@ -141,6 +141,10 @@ int store_awaits_copy(const struct store *st);
  * more. */
 void store_when_copied(struct store *st, store_cb *cb, void *arg);
 
+/* When all that was put before is on disk. -EIO: it waits in memory until the
+ * database takes it. */
+void store_when_stored(struct store *st, store_cb *cb, void *arg);
+
 /* Questions for the reader thread; args is borrowed, result a new object or
  * array given to cb. */
 enum store_question {

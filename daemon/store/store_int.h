@@ -17,7 +17,7 @@
 #include "daemon/store/store.h"
 #include "daemon/store/store_sql.h"
 
-/* Two that the writer answers are no rows. */
+/* Some that the writer answers are no rows. */
 enum store_put {
 	PUT_RECORD,
 	PUT_RUN,
@@ -35,7 +35,8 @@ enum store_put {
 	PUT_MAX,
 	/* what the writer is asked, in its turn behind all that was put */
 	ASK_SHIP = PUT_MAX,
-	ASK_COPIED
+	ASK_COPIED,
+	ASK_STORED
 };
 
 struct store_job {

@@ -55,6 +55,7 @@ errno_of(const char *sqlstate)
 		{ "53100", ENOSPC },
 		{ "53200", ENOMEM },
 		{ "53300", ENOTCONN },
+		{ "54", EPROTO }, /* a limit, as of a key's length */
 		{ "55P03", EBUSY },
 		{ "57014", ETIMEDOUT },
 		{ "57P", ENOTCONN },
@@ -490,7 +491,7 @@ engine_commit(struct sql *db)
 	}
 	if (rc == 0)
 		rc = s->failed;
-	if (rc == 0 && strcmp(PQcmdStatus(r), "COMMIT") != 0)
+	if (rc == 0 && (r == NULL || strcmp(PQcmdStatus(r), "COMMIT") != 0))
 		rc = err_set(&s->error, -EIO, "the commit was refused");
 	if (rc != -ENOTCONN)
 		s->in_doubt = 0;

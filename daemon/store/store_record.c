@@ -145,6 +145,7 @@ static const struct column {
 	enum {
 		COLUMN_RAW,
 		COLUMN_TEXT,
+		COLUMN_COUNT,
 		COLUMN_NUMBER,
 		COLUMN_HIST,
 		COLUMN_BODY
@@ -156,7 +157,7 @@ static const struct column {
 	{ "test", COLUMN_TEXT, NULL, "test" },
 	{ "phase", COLUMN_TEXT, NULL, "phase" },
 	{ "unit", COLUMN_TEXT, NULL, "unit" },
-	{ "n", COLUMN_NUMBER, NULL, "n" },
+	{ "n", COLUMN_COUNT, NULL, "n" },
 	{ "mean", COLUMN_NUMBER, NULL, "mean" },
 	{ "min", COLUMN_NUMBER, NULL, "min" },
 	{ "p50", COLUMN_NUMBER, NULL, "p50" },
@@ -235,7 +236,9 @@ store_record_bind(struct sql_stmt *q, const json_t *record, int raw,
 		else if (c->what == COLUMN_TEXT)
 			sql_bind_text(q, at, json_string_value(v));
 		/* What is of another kind stays NULL: unknown is never 0. */
-		else if (c->what == COLUMN_NUMBER && json_is_integer(v))
+		else if ((c->what == COLUMN_COUNT ||
+			     c->what == COLUMN_NUMBER) &&
+		    json_is_integer(v))
 			sql_bind_int(q, at, json_integer_value(v));
 		else if (c->what == COLUMN_NUMBER && json_is_real(v))
 			q->db->engine->bind(q, at,

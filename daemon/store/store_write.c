@@ -109,20 +109,22 @@ cost_of(const json_t *v)
 int
 store_writer_add(struct store_writer *w, struct store_job *job)
 {
-	int rc = 0;
+	int is_row = job->what < PUT_MAX, rc = 0;
+	/* Records, which come again, leave room for what does not. */
+	size_t share = is_row && !put_kinds[job->what].kept ? 2 : 1;
 
 	job->cost = cost_of(job->object) + cost_of(job->event);
 	pthread_mutex_lock(&w->lock);
-	if (w->queue_rows >= QUEUE_ROWS_MAX ||
-	    w->queue_cost + job->cost > QUEUE_COST_MAX) {
+	if (w->queue_rows >= 2 * QUEUE_ROWS_MAX / share ||
+	    w->queue_cost + job->cost > 2 * QUEUE_COST_MAX / share) {
 		rc = -EAGAIN;
 		w->health.dropped_rows += job->cb == NULL;
 	} else {
 		TAILQ_INSERT_TAIL(&w->queue, job, link);
 		w->queue_rows++;
 		w->queue_cost += job->cost;
-		w->urgent |= job->what == ASK_SHIP ||
-		    (job->what < PUT_MAX && put_kinds[job->what].urgent);
+		w->urgent |= is_row ? put_kinds[job->what].urgent
+				    : job->what != ASK_COPIED;
 		if (w->queue_rows == 1 || w->queue_rows == BATCH_ROWS ||
 		    w->urgent)
 			pthread_cond_signal(&w->wake);
@@ -330,10 +332,11 @@ rows_stored(struct store_jobs *jobs)
 }
 
 static int
-commit(struct store_writer *w, struct store_jobs *batch, uint64_t *ret_rows)
+commit(struct store_writer *w, struct store_jobs *batch, int synced,
+    uint64_t *ret_rows)
 {
 	const struct store_job *job;
-	int rc, synced = w->kept_rows > 0;
+	int rc;
 
 	/* Somebody acts on it: an agent deletes what was acknowledged. One sync
 	 * is for all rows of a batch. */
@@ -460,7 +463,10 @@ answer_all(struct store_writer *w, struct store_jobs *asked)
 			TAILQ_INSERT_TAIL(&w->uncopied, job, link);
 			continue;
 		}
-		ship(w, job);
+		if (job->what == ASK_SHIP)
+			ship(w, job);
+		else if (w->broken != 0)
+			job->status = -EIO;
 		TAILQ_INSERT_TAIL(&one, job, link);
 		store_done_post(w->done, &one);
 	}
@@ -474,6 +480,7 @@ write_batch(struct store_writer *w, struct store_jobs *batch)
 	struct store_jobs asked = TAILQ_HEAD_INITIALIZER(asked);
 	uint64_t began_ns = clk_ns(), rows = 0;
 	struct store_job *job, *next;
+	int synced = w->kept_rows > 0;
 
 	/* While space is low only rows of the reserve go on. */
 	TAILQ_FOREACH_SAFE (job, batch, link, next) {
@@ -481,6 +488,7 @@ write_batch(struct store_writer *w, struct store_jobs *batch)
 
 		if (is_row && (!w->low || put_kinds[job->what].reserve))
 			continue;
+		synced |= job->what == ASK_STORED;
 		TAILQ_REMOVE(batch, job, link);
 		job->status = is_row ? -ENOSPC : 0;
 		TAILQ_INSERT_TAIL(is_row ? &refused : &asked, job, link);
@@ -491,7 +499,7 @@ write_batch(struct store_writer *w, struct store_jobs *batch)
 		; /* nothing to write */
 	} else if (w->broken != 0) {
 		fail_rows(w, batch);
-	} else if ((w->broken = commit(w, batch, &rows)) == 0) {
+	} else if ((w->broken = commit(w, batch, synced, &rows)) == 0) {
 		committed(w, rows, (double)(clk_ns() - began_ns) / 1e9);
 	} else {
 		fail_rows(w, batch);
@@ -541,7 +549,7 @@ try_again(struct store_writer *w)
 		TAILQ_INSERT_TAIL(&w->kept, row, link);
 		w->kept_rows++;
 	}
-	w->broken = commit(w, &none, &rows);
+	w->broken = commit(w, &none, 1, &rows);
 	if (w->broken == 0)
 		committed(w, rows, 0);
 }

@@ -382,6 +382,7 @@ serve(struct event_base *base, int port, const char *dir, const char *plans)
 	o.listen_fd = listen_on(&port);
 	if (http_open(&o, base, NULL, t.store, &http) < 0)
 		exit(1);
+	http_start(http);
 	printf("http://127.0.0.1:%d/\n%s\n", port, socket);
 	fflush(stdout);
 	event_base_dispatch(base);

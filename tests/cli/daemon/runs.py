@@ -48,6 +48,8 @@ def test_success(c):
     a[1].wait("spawn")
     assert a[0].wait("spawn-state")["state"] == "running"
     a[2].wait("sample")
+    a[1].exited(run, 1)
+    assert a[0].wait("spawn-state", match=lambda m: m["state"] != "running")
     a[0].records(run, end(run, 3))
     c.wait_state(run, ["finished"])
     assert seqs(c, run) == [1, 2, 3]
@@ -238,6 +240,23 @@ def test_schedule(c):
     assert [d for d in c.get("diags") if "broken" in d["text"]]
 
 
+def test_killed_after_orders(c):
+    """What was answered is known to the next life."""
+    def orders():
+        return len(c.get("events?kind=order&after_id=0&limit=1000"))
+    had = orders()
+    for i in range(31):
+        status, _ = c.request("POST", "schedule/quick/%s" % (
+            "enable" if i % 2 else "disable"))
+        assert status == 200, status
+    c.kill()
+    c.start()
+    assert orders() == had + 31, (orders(), had)
+    assert not [s for s in c.get("schedule")
+                if s["campaign"] == "quick"][0]["enabled"]
+    c.request("POST", "schedule/quick/enable")
+
+
 def test_diags(c):
     """Who has no engine is named, with what to do."""
     a = Agent(c.pki, "node1", c.port, inventory={"mpi": []})
@@ -361,12 +380,13 @@ def test_config(c):
 def main():
     with Collector() as c:
         c.issue("node[1-3]", "agent")
-        c.campaign("quick")
+        c.campaign("quick", more="[schedule]\nevery = 30d\n")
         c.start()
         for test in (test_success, test_restart, test_restart_over_end,
                      test_restart_without_head, test_cancel, test_alone,
                      test_flood, test_restored,
                      test_foreign_texts, test_latin, test_schedule,
+                     test_killed_after_orders,
                      test_reload, test_diags, test_ports_down, test_config):
             start = time.time()
             test(c)

@@ -59,6 +59,7 @@ setup(void **state)
 	snprintf(e.socket, sizeof(e.socket), "%s/sock", e.f.dir);
 	o.listen_fd = listening(&e.port);
 	assert_int_equal(http_open(&o, e.f.base, NULL, e.f.st, &e.http), 0);
+	http_start(e.http);
 	*state = &e;
 	return 0;
 }

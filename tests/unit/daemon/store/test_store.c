@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "common/member.h"
+#include "common/rng.h"
 #include "daemon/store/store.c"
 
 #include "tests/unit/daemon/store/store_fix.h"
@@ -654,6 +655,59 @@ test_health(void **state)
 	assert_int_equal(h.errors_total, 0);
 }
 
+/* What agents and schedulers may say, whatever the columns are made for. */
+static void
+test_odd_rows_harm_no_others(void **state)
+{
+	struct fix *f = *state;
+	json_t *odd = json_pack("{s:s,s:i,s:s,s:f,s:s,s:s}", "run", "r-1",
+	    "seq", 1, "probe", "phase", "n", 1.5, "mean", "fast", "test", "");
+	char job[8001] = "";
+	struct store_health h;
+	json_t *body;
+
+	/* What cannot be made shorter is too long for a key. */
+	for (size_t i = 0; i < sizeof(job) - 1; i++)
+		job[i] = (char)('0' + rng_mix(i) % 75);
+	body = json_pack("{s:o,s:s,s:s,s:I}", "job", text_json(job), "whole",
+	    "1", "name", "a", "start_unix_ns", (json_int_t)1);
+	store_put_batch_job(f->st, body);
+	json_decref(body);
+	assert_int_equal(fix_put_record(f, odd), 0);
+	assert_int_equal(fix_put_record(f,
+			     fix_canary("r-1", 2, "lat", "isolated", 1)),
+	    0);
+	assert_int_equal(count_records(f, "r-1"), 2);
+	store_health(f->st, &h);
+	assert_true(h.writable && h.errors_total == 0);
+}
+
+static void
+stored_cb(int status, json_t *result, void *arg)
+{
+	int *told = arg;
+
+	json_decref(result);
+	assert_int_equal(status, 0);
+	++*told;
+}
+
+/* Whoever waits for what was put finds it, and others need not come. */
+static void
+test_stored_is_there(void **state)
+{
+	struct fix *f = *state;
+	json_t *got;
+	int told = 0;
+
+	store_put_event(f->st, "order", "root", "stop");
+	store_when_stored(f->st, stored_cb, &told);
+	fix_wait(f, &told, 1);
+	got = fix_ask(f, STORE_EVENTS, json_object(), 0);
+	assert_int_equal(json_array_size(got), 1);
+	json_decref(got);
+}
+
 struct tally {
 	int got, stored, refused, other;
 };
@@ -679,6 +733,7 @@ test_full_queue_says_so(void **state)
 	struct tally t = { 0 };
 	struct store_health h;
 	json_t *list = json_array();
+	int told = 0;
 
 	/* Long to write and quick to put, so that the writer cannot keep up. */
 	for (int i = 0; i < 400; i++)
@@ -689,9 +744,14 @@ test_full_queue_says_so(void **state)
 
 		store_put_record(f->st, record, tally_cb, &t);
 		json_decref(record);
+		if (seq % 1000 == 0) /* who does not come again has room */
+			store_tell(f->st,
+			    &(struct store_event){ "alarm", "q", "full", NULL },
+			    stored_cb, &told);
 	}
 	json_decref(list);
 	fix_wait(f, &t.got, 60000);
+	fix_wait(f, &told, 60);
 	assert_int_equal(t.other, 0);
 	assert_true(t.refused > 0);
 	assert_int_equal(count_records(f, "q"), t.stored);
@@ -724,6 +784,8 @@ main(void)
 		T(test_close_answers_everyone),
 		T(test_askers_outside),
 		T(test_health),
+		T(test_odd_rows_harm_no_others),
+		T(test_stored_is_there),
 		T(test_full_queue_says_so),
 	};
 
