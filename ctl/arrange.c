@@ -93,7 +93,7 @@ fits(const json_t *v, const char *how)
 }
 
 static int
-where(json_t *list, const char *clause)
+clause_check(const json_t *list, const char *clause)
 {
 	size_t bytes = strcspn(clause, "=!<>");
 	const char *how = clause + bytes;
@@ -107,13 +107,7 @@ where(json_t *list, const char *clause)
 				"MEMBER!=PATTERN, MEMBER<NUMBER or "
 				"MEMBER>NUMBER",
 		    clause);
-	if (name_check(list, "where", clause, bytes) < 0)
-		return EXIT_CODE_UNKNOWN;
-	for (size_t i = json_array_size(list); i-- > 0;)
-		if (!fits(member_of(json_array_get(list, i), clause, bytes),
-			how))
-			json_array_remove(list, i);
-	return 0;
+	return name_check(list, "where", clause, bytes);
 }
 
 /* What the rows are sorted by, and whether the largest comes first; qsort has
@@ -142,19 +136,12 @@ compare(const void *pa, const void *pb)
 	return sort_down ? -order : order;
 }
 
-static int
-sort(json_t *list, const char *by)
+static void
+sort(json_t *list)
 {
 	size_t count = json_array_size(list);
-	json_t **rows;
+	json_t **rows = xcalloc(count + 1, sizeof(*rows));
 
-	sort_down = *by == '-';
-	sort_name = by + sort_down;
-	if (*sort_name == '\0' || strlen(sort_name) >= NAME_MAX_BYTES)
-		return ctl_fail("--sort %.40s: no row has that", by);
-	if (name_check(list, "sort", sort_name, strlen(sort_name)) < 0)
-		return EXIT_CODE_UNKNOWN;
-	rows = xcalloc(count + 1, sizeof(*rows));
 	for (size_t i = 0; i < count; i++)
 		rows[i] = json_incref(json_array_get(list, i));
 	qsort(rows, count, sizeof(*rows), compare);
@@ -162,7 +149,6 @@ sort(json_t *list, const char *by)
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, rows[i]);
 	free(rows);
-	return 0;
 }
 
 int
@@ -174,11 +160,31 @@ ctl_arrange(struct ctl *c, json_t *list)
 
 	if (!json_is_array(list))
 		return 0;
+	/* Of all rows: what one clause leaves may lack what the next names. */
 	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
-		rc = where(list, clauses->values[i]);
-	if (rc == 0 && by != NULL)
-		rc = sort(list, by);
-	if (rc != 0)
+		rc = clause_check(list, clauses->values[i]);
+	if (rc == 0 && by != NULL) {
+		sort_down = *by == '-';
+		sort_name = by + sort_down;
+		rc = *sort_name == '\0' || strlen(sort_name) >= NAME_MAX_BYTES
+		    ? ctl_fail("--sort %.40s: no row has that", by)
+		    : name_check(list, "sort", sort_name, strlen(sort_name));
+	}
+	if (rc != 0) {
 		json_decref(list);
-	return rc;
+		return EXIT_CODE_UNKNOWN;
+	}
+	for (size_t i = 0; i < clauses->count; i++) {
+		const char *name = clauses->values[i];
+		size_t bytes = strcspn(name, "=!<>");
+
+		for (size_t k = json_array_size(list); k-- > 0;)
+			if (!fits(member_of(json_array_get(list, k), name,
+				      bytes),
+				name + bytes))
+				json_array_remove(list, k);
+	}
+	if (by != NULL)
+		sort(list);
+	return 0;
 }

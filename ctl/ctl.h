@@ -137,12 +137,12 @@ struct verb {
 };
 
 /* Ends with a row without noun. */
-extern const struct verb verbs_baseline[], verbs_campaign[], verbs_compare[],
-    verbs_db[], verbs_check[], verbs_coverage[], verbs_diags[], verbs_events[],
-    verbs_expect[], verbs_import[], verbs_init[], verbs_job[], verbs_matrix[],
-    verbs_node[], verbs_pki[], verbs_preflight[], verbs_report[], verbs_run[],
-    verbs_schedule[], verbs_stop[], verbs_top[], verbs_topology[],
-    verbs_tuning[], verbs_verdict[], verbs_version[];
+extern const struct verb verbs_advice[], verbs_baseline[], verbs_campaign[],
+    verbs_compare[], verbs_db[], verbs_check[], verbs_coverage[], verbs_diags[],
+    verbs_events[], verbs_expect[], verbs_import[], verbs_init[], verbs_job[],
+    verbs_matrix[], verbs_node[], verbs_pki[], verbs_preflight[],
+    verbs_report[], verbs_run[], verbs_schedule[], verbs_stop[], verbs_top[],
+    verbs_topology[], verbs_tuning[], verbs_verdict[], verbs_version[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
 
 /* The client of the collector that --url or the environment name. */
@@ -161,6 +161,9 @@ int ctl_out(struct ctl *c, const char *text);
 	ctl_state_check(word, rows, ARRAY_LEN(rows), sizeof((rows)[0]))
 int ctl_state_check(const char *word, const void *rows, size_t count,
     size_t row_bytes);
+/* The parameter from_unix_ns of --since, written into ret; *ret_from is NULL
+ * where since is. 0, or an exit code. */
+int ctl_since(const char *since, char ret[32], const char **ret_from);
 /* The client's last error, as the server wrote it; EXIT_CODE_UNKNOWN. */
 int ctl_fail_client(struct ctl *c);
 /* GET part, in which arg stands for "*": 0, or EXIT_CODE_UNKNOWN and it was

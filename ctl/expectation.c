@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clk.h"
 #include "common/member.h"
 #include "common/program.h"
 #include "common/robust.h"
@@ -99,25 +102,41 @@ engine_find(char *ret, size_t ret_bytes)
 		snprintf(ret, ret_bytes, "coalmine-probe");
 }
 
-/* All that comes from fd, or NULL where it is too much. */
+/* All that comes from fd, or NULL where that takes too long. */
 static char *
-engine_read(int fd)
+engine_read(int fd, uint64_t until_ns)
 {
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
 	struct strbuf sb = { 0 };
 	char part[65536];
-	ssize_t n;
+	ssize_t n = 1;
 
 	strbuf_add(&sb, "", 0);
-	while (
-	    (n = read(fd, part, sizeof(part))) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0 && sb.len_bytes < ANSWER_MAX)
+	while (n > 0) {
+		uint64_t now_ns = clk_ns();
+		int left_ms = until_ns == 0 ? -1
+		    : now_ns >= until_ns
+		    ? 0
+		    : (int)((until_ns - now_ns) / CLK_NS_PER_MS) + 1;
+		int rc = poll(&ready, 1, left_ms);
+
+		if (rc == 0) {
+			strbuf_clear(&sb);
+			return NULL;
+		}
+		n = rc < 0 ? -1 : read(fd, part, sizeof(part));
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0 && sb.len_bytes < ANSWER_MAX)
 			strbuf_add(&sb, part, (size_t)n);
+	}
 	return sb.text;
 }
 
 /* coalmine-probe expect; its complaints go to our stderr. */
 static int
-engine_ask(const json_t *question, json_t **ret, struct err *err)
+engine_ask(const json_t *question, uint64_t until_ns, json_t **ret,
+    struct err *err)
 {
 	char program[PATH_MAX + 32], verb[] = "expect", path[32], *text;
 	char *argv[] = { program, verb, path, NULL };
@@ -141,9 +160,16 @@ engine_ask(const json_t *question, json_t **ret, struct err *err)
 	}
 	close(out[1]);
 	out[1] = -1;
-	text = engine_read(out[0]);
+	text = engine_read(out[0], until_ns);
+	if (text == NULL)
+		kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
+	if (text == NULL) {
+		rc = err_set(err, -ETIMEDOUT, "%s did not answer in time",
+		    program);
+		goto out;
+	}
 	*ret = json_loads(text, 0, &error);
 	free(text);
 	if (program_exit(status) != 0 || !json_is_array(*ret)) {
@@ -485,7 +511,7 @@ ask_all(const struct work *w, json_t **ret)
 	int rc = question == NULL
 	    ? err_set(w->err, -EPROTO,
 		  "a name is no UTF-8, or the collector's answer not whole")
-	    : engine_ask(question, ret, w->err);
+	    : engine_ask(question, spec->until_ns, ret, w->err);
 
 	json_decref(question);
 	if (rc < 0 || json_array_size(*ret) == json_array_size(w->asks))

@@ -23,6 +23,7 @@ struct expectation_spec {
 	const char *plan; /* PROBE option=value ... */
 	uint64_t bytes;   /* of op: a block for every rank */
 	int ranks_per_node;
+	uint64_t until_ns; /* of clk_ns(); 0: as long as it takes */
 };
 
 /* Reads --machine, --op, --bytes, --ranks-per-node and --plan. 0, or an exit

@@ -15,9 +15,16 @@
 const struct verb *const verbs_all[] = { verbs_init, verbs_node, verbs_campaign,
 	verbs_run, verbs_report, verbs_compare, verbs_import, verbs_matrix,
 	verbs_baseline, verbs_schedule, verbs_stop, verbs_pki, verbs_db,
-	verbs_verdict, verbs_job, verbs_diags, verbs_coverage, verbs_topology,
-	verbs_check, verbs_events, verbs_expect, verbs_preflight, verbs_top,
-	verbs_tuning, verbs_version, NULL };
+	verbs_verdict, verbs_job, verbs_advice, verbs_diags, verbs_coverage,
+	verbs_topology, verbs_check, verbs_events, verbs_expect,
+	verbs_preflight, verbs_top, verbs_tuning, verbs_version, NULL };
+
+/* Of its noun: a table may have several. */
+static int
+is_first(const struct verb *table, const struct verb *v)
+{
+	return v == table || strcmp(v->noun, v[-1].noun) != 0;
+}
 
 char *
 help_names(const char *noun)
@@ -28,8 +35,8 @@ help_names(const char *noun)
 	for (size_t i = 0; verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
 		     v++) {
-			if (noun == NULL && v != verbs_all[i])
-				continue; /* the noun once */
+			if (noun == NULL && !is_first(verbs_all[i], v))
+				continue;
 			if (noun != NULL && strcmp(v->noun, noun) != 0)
 				continue;
 			strbuf_addf(&sb, "%s%s", sb.len_bytes == 0 ? "" : " ",
@@ -307,7 +314,7 @@ help_complete(struct ctl *c, char *const *words)
 		return offer_names(c, verb->completes, cursor);
 	for (size_t i = 0; plain[1] == NULL && verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
-			if (plain[0] == NULL && v == verbs_all[i])
+			if (plain[0] == NULL && is_first(verbs_all[i], v))
 				offer(cursor, "", v->noun, v->text);
 			else if (plain[0] != NULL &&
 			    strcmp(plain[0], v->noun) == 0)

@@ -3,6 +3,7 @@
  * coalctl: find the verb, check what it was given, run it.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 
 #include <curl/curl.h>
 
+#include "common/clk.h"
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -89,6 +91,23 @@ ctl_state_check(const char *word, const void *rows, size_t count,
 	ctl_fail("--state %.40s: allowed are %s", word, list.text);
 	strbuf_clear(&list);
 	return EXIT_CODE_UNKNOWN;
+}
+
+int
+ctl_since(const char *since, char ret[32], const char **ret_from)
+{
+	uint64_t span_ns, now_ns = clk_unix_ns();
+
+	*ret_from = NULL;
+	if (since == NULL)
+		return 0;
+	if (clk_span_parse(since, &span_ns) < 0 || span_ns > now_ns)
+		return ctl_fail("--since %.40s: allowed is a span, as 12h or "
+				"7d",
+		    since);
+	snprintf(ret, 32, "%" PRIu64, now_ns - span_ns);
+	*ret_from = ret;
+	return 0;
 }
 
 int

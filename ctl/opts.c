@@ -96,7 +96,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_KIND] = { "kind", 0, "KIND", 0, "Only events of this kind.",
 	    NAMES_EVENTS },
 	[OPT_LIMIT] = { "limit", 'n', "COUNT", 0,
-	    "At most this many, the newest: 1 to 10000." },
+	    "At most this many, the newest: 1 to 10000. --where and --sort see "
+	    "these only." },
 	[OPT_MACHINE] = { "machine", 0, "NAME", 0,
 	    "The machine, a name or file of coalmine-machine(5)." },
 	[OPT_MARGIN] = { "margin", 0, "SHARE", 0,

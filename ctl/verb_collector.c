@@ -58,50 +58,56 @@ db_check(struct ctl *c)
 	return ok ? EXIT_CODE_OK : EXIT_CODE_BAD;
 }
 
-/* The store is a file of the collector's host: coalmined puts it back. */
+/* The store is a file of the collector's host: coalmined does it. words: what
+ * it is told, as many as a shell would give it; the configuration is an
+ * argument of ours behind at others. */
+static int
+coalmined_run(struct ctl *c, char *const words[3], int at, const char *where)
+{
+	char *path = ctl_beside("sbin/coalmined"), name[] = "coalmined";
+	char option[] = "--config", *argv[7] = { name };
+	int n = 1;
+
+	for (int i = 0; i < 3 && words[i] != NULL; i++)
+		argv[n++] = words[i];
+	if (c->args_count > at) {
+		argv[n++] = option;
+		argv[n++] = c->args[at];
+	}
+	execvp(path, argv);
+	free(path);
+	return ctl_fail("coalmined: %s: %s", strerror(errno), where);
+}
+
 static int
 db_restore(struct ctl *c)
 {
-	char *coalmined = ctl_beside("sbin/coalmined");
-	const char *config = c->args_count > 1 ? c->args[1] : NULL;
+	char option[] = "--restore";
 
-	execlp(coalmined, "coalmined", "--restore", c->args[0],
-	    config != NULL ? "--config" : NULL, config, (char *)NULL);
-	free(coalmined);
-	return ctl_fail("coalmined: %s: the store is restored on the "
-			"collector's host",
-	    strerror(errno));
+	return coalmined_run(c, (char *[3]){ option, c->args[0] }, 1,
+	    "the store is restored on the collector's host");
 }
 
 static int
 db_copy(struct ctl *c)
 {
-	char *coalmined = ctl_beside("sbin/coalmined");
-	const char *config = c->args_count > 2 ? c->args[2] : NULL;
+	char option[] = "--copy";
 
-	execlp(coalmined, "coalmined", "--copy", c->args[0], c->args[1],
-	    config != NULL ? "--config" : NULL, config, (char *)NULL);
-	free(coalmined);
-	return ctl_fail("coalmined: %s: a store is copied where a collector is "
-			"installed",
-	    strerror(errno));
+	return coalmined_run(c, (char *[3]){ option, c->args[0], c->args[1] },
+	    2, "a store is copied where a collector is installed");
 }
 
 /* It goes on until a signal ends it. */
 static int
 db_ship(struct ctl *c)
 {
-	char *coalmined = ctl_beside("sbin/coalmined");
+	char option[] = "-o";
 	char *of = xasprintf("collector.copy_of=%s", c->args[0]);
-	const char *config = c->args_count > 1 ? c->args[1] : NULL;
+	int rc = coalmined_run(c, (char *[3]){ option, of }, 1,
+	    "a store is copied by the collector that is to take over");
 
-	execlp(coalmined, "coalmined", "-o", of,
-	    config != NULL ? "--config" : NULL, config, (char *)NULL);
-	free(coalmined);
 	free(of);
-	return ctl_fail("coalmined: %s: a store is copied by the collector "
-			"that is to take over",
-	    strerror(errno));
+	return rc;
 }
 
 const struct verb verbs_db[] = {

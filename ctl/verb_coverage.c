@@ -229,12 +229,12 @@ link_show(struct ctl *c)
 		    c->args[0], want, c->args[0]);
 	}
 	flat = counters_flat(ports);
-	json_array_foreach (flat, i, row)
-		named |= member_bool(row, "named");
 	if (ctl_arrange(c, flat) != 0) {
 		json_decref(o);
 		return EXIT_CODE_UNKNOWN;
 	}
+	json_array_foreach (flat, i, row)
+		named |= member_bool(row, "named");
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(flat);
 	else
@@ -263,14 +263,14 @@ const struct verb verbs_coverage[] = {
 	    "Errors since the first of them, in how many looks at the "
 	    "counters, and the share of looks in which other ports of that "
 	    "name do. The exit code is 1 where a verdict says that it is no "
-	    "chance.",
+	    "chance, of those that are listed.",
 	    link_list },
 	{ "link", "show", "NODE [PORT]", 1, 2, "json where sort", "nodes",
 	    "Show what the ports and GPUs of a node are and count.",
 	    "Errors, and congestion, which is none, in the last hour and the "
 	    "last day, whose past fades, and since the first. A GPU is a port "
 	    "by its PCI address. The exit code is 1 where a verdict says that "
-	    "it is no chance.",
+	    "it is no chance, of those that are shown.",
 	    link_show },
 	{ 0 },
 };

@@ -2,7 +2,6 @@
 /*
  * verb_job.c - jobs of the batch system, and what was slow of their nodes.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +16,6 @@
 #include "schema/names.h"
 
 #define IN_BAND_JUDGED 10 /* an engine is started for each */
-
-/* "?from_unix_ns=": so long ago, in ret; NULL without --since. */
-static int
-since_read(const char *since, char ret[32], const char **ret_from)
-{
-	uint64_t span_ns, now_ns = clk_unix_ns();
-
-	*ret_from = NULL;
-	if (since == NULL)
-		return 0;
-	if (clk_span_parse(since, &span_ns) < 0 || span_ns > now_ns)
-		return ctl_fail("--since %.40s: allowed is a span, as 12h or "
-				"7d",
-		    since);
-	snprintf(ret, 32, "%" PRIu64, now_ns - span_ns);
-	*ret_from = ret;
-	return 0;
-}
 
 static double
 lasts_s(const json_t *job)
@@ -105,7 +86,7 @@ job_list(struct ctl *c)
 	const char *from;
 	char text[32];
 	json_t *list;
-	int rc = since_read(opts_value(&c->opts, OPT_SINCE), text, &from);
+	int rc = ctl_since(opts_value(&c->opts, OPT_SINCE), text, &from);
 
 	if (rc == 0)
 		rc = ctl_list(c, &list, "jobs", "from_unix_ns", from, "limit",
@@ -119,7 +100,7 @@ job_worst(struct ctl *c)
 	const char *from;
 	char text[32];
 	json_t *list;
-	int rc = since_read(opts_value(&c->opts, OPT_SINCE), text, &from);
+	int rc = ctl_since(opts_value(&c->opts, OPT_SINCE), text, &from);
 
 	if (rc == 0)
 		rc = ctl_list(c, &list, "jobs/worst", "from_unix_ns", from,
@@ -173,7 +154,19 @@ static const char *const whens[] = { "before", "during", "after" };
 struct asked {
 	struct expectation_spec spec;
 	json_t *facts;
+	int briefly; /* no more than epilog tells: each is a start of the engine
+			while the batch system waits */
 };
+
+/* While it ran; where nothing was measured then, before. */
+static json_t *
+then_told(const json_t *job)
+{
+	const json_t *all = json_object_get(job, "expectation");
+	json_t *then = json_object_get(all, "during");
+
+	return then != NULL ? then : json_object_get(all, "before");
+}
 
 /* Today's answer of the collector, with shares as they were then. */
 static json_t *
@@ -213,7 +206,7 @@ expect_job(const struct asked *asked, const json_t *job)
 		json_t *facts, *told;
 		int rc;
 
-		if (then == NULL)
+		if (then == NULL || (asked->briefly && then != then_told(job)))
 			continue;
 		facts = facts_then(asked->facts, then);
 		rc = expectation_make(&asked->spec, facts,
@@ -290,7 +283,7 @@ expect_in_band(const struct asked *asked, const json_t *job)
 		    ranks % nodes != 0 || spec.bytes == 0 ||
 		    STR_FIND(names_collectives, spec.op) < 0)
 			continue;
-		if (judged++ == IN_BAND_JUDGED)
+		if (judged++ == IN_BAND_JUDGED || (asked->briefly && i > 0))
 			break;
 		if (expectation_make(&spec, facts, member_text(job, "nodes"),
 			&told, &err) < 0) {
@@ -368,12 +361,12 @@ print_job(const json_t *job)
 	print_in_band(json_object_get(job, "in_band"));
 }
 
-/* All starts and parts of a job, with what --machine asks for. 0 and *ret, or
- * an exit code. */
+/* All starts and parts of a job, with what --machine asks for; briefly: of the
+ * one that began last. 0 and *ret, or an exit code. */
 static int
-job_get(struct ctl *c, json_t **ret)
+job_get(struct ctl *c, int briefly, json_t **ret)
 {
-	struct asked asked = { .facts = NULL };
+	struct asked asked = { .briefly = briefly };
 	json_t *list = NULL, *job;
 	size_t i;
 	int rc = 0;
@@ -386,6 +379,9 @@ job_get(struct ctl *c, json_t **ret)
 	}
 	if (rc == 0)
 		rc = ctl_get(c, "jobs/*", c->args[0], &list);
+	/* The latest comes first. */
+	while (briefly && json_array_size(list) > 1)
+		json_array_remove(list, json_array_size(list) - 1);
 	if (rc == 0)
 		json_array_foreach (list, i, job)
 			rc |= expect_job(&asked, job) |
@@ -403,7 +399,7 @@ job_show(struct ctl *c)
 {
 	json_t *list, *job;
 	size_t i;
-	int rc = job_get(c, &list);
+	int rc = job_get(c, 0, &list);
 
 	if (rc != 0)
 		return rc;
@@ -430,15 +426,12 @@ epilog(struct ctl *c)
 	const json_t *job;
 	double all_h;
 	size_t i;
-	int rc = job_get(c, &list);
+	int rc = job_get(c, 1, &list);
 
 	if (rc != 0)
 		return rc;
-	job = json_array_get(list, 0); /* the latest comes first */
-	then = json_object_get(json_object_get(job, "expectation"), "during");
-	if (then == NULL)
-		then = json_object_get(json_object_get(job, "expectation"),
-		    "before");
+	job = json_array_get(list, 0);
+	then = then_told(job);
 	all_h = lasts_s(job) * (double)member_int(job, "node_count") / 3600;
 	print_span(lasts_s(job), lasts);
 	printf("job %s: %" JSON_INTEGER_FORMAT " nodes for %s; there: ",
@@ -538,7 +531,7 @@ job_cost(struct ctl *c)
 	char text[32];
 	json_t *list, *o;
 	size_t i;
-	int rc = since_read(opts_value(&c->opts, OPT_SINCE), text, &from);
+	int rc = ctl_since(opts_value(&c->opts, OPT_SINCE), text, &from);
 
 	if (rc == 0)
 		rc = ctl_list(c, &list, "jobs/costs", "from_unix_ns", from,
@@ -555,214 +548,6 @@ job_cost(struct ctl *c)
 			print_cost(o);
 	json_decref(list);
 	return EXIT_CODE_OK;
-}
-
-/* ---- advice to the scheduler ---- */
-
-#define WEIGHT       1000 /* above those of nodes that are as they should be */
-#define ADVICE_SINCE "7d"
-#define JOBS_MAX     "10000"
-
-/* {node: {share verdict text}} of nodes that are better left for last: slow
- * themselves, or below uplinks that are. */
-static int
-advised_get(struct ctl *c, json_t **ret)
-{
-	json_t *shares, *verdicts, *nodes = json_object(), *by = json_object();
-	json_t *row, *verdict;
-	size_t i;
-	int rc = ctl_get(c, "shares", NULL, &shares);
-
-	if (rc == 0 && (rc = ctl_get(c, "verdicts", NULL, &verdicts)) != 0)
-		json_decref(shares);
-	if (rc != 0) {
-		json_decref(nodes);
-		json_decref(by);
-		return rc;
-	}
-	json_array_foreach (json_object_get(shares, "leaves"), i, row)
-		json_object_set(by, member_text(row, "leaf"), row);
-	/* A leaf's own is in its share. */
-	json_array_foreach (verdicts, i, row)
-		if (strcmp(member_text(row, "kind"), "leaf") != 0 &&
-		    strcmp(member_text(row, "verdict"),
-			names_verdicts[VERDICT_UNKNOWN]) != 0)
-			json_object_set(by, member_text(row, "subject"), row);
-	json_array_foreach (json_object_get(shares, "nodes"), i, row) {
-		const char *leaf = member_text(row, "leaf");
-		double share = fmin(member_number(row, "share"),
-		    member_number(json_object_get(by, leaf), "share"));
-
-		verdict = json_object_get(by, member_text(row, "node"));
-		/* The file is for a shell. */
-		if ((verdict == NULL && !(share < EXPECTATION_SOUND)) ||
-		    hostlist_name_check(member_text(row, "node")) < 0)
-			continue;
-		json_object_set_new(nodes, member_text(row, "node"),
-		    json_pack("{s:f, s:s, s:s}", "share",
-			isfinite(share) ? share : 1, "verdict",
-			member_text(verdict, "verdict"), "text",
-			member_text(verdict, "text")));
-	}
-	json_decref(shares);
-	json_decref(verdicts);
-	json_decref(by);
-	*ret = nodes;
-	return 0;
-}
-
-/* What jobs had of these nodes: how many, for how long a part of them was slow,
- * and what they would have saved at most if all they did waits for the slowest
- * node. */
-static void
-gain_add(const json_t *jobs, const json_t *advised, json_t *told)
-{
-	double slow_h = 0, gained_h = 0, share;
-	json_int_t count = 0;
-	struct hostlist hl;
-	json_t *job;
-	size_t i;
-
-	json_array_foreach (jobs, i, job) {
-		double job_h = member_number(job, "exposed_node_s") / 3600;
-
-		if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
-			continue;
-		share = INFINITY;
-		for (size_t k = 0; k < hl.count; k++)
-			share = fmin(share,
-			    member_number(json_object_get(advised, hl.names[k]),
-				"share"));
-		hostlist_clear(&hl);
-		if (!isfinite(share))
-			continue;
-		count++;
-		slow_h += job_h;
-		gained_h += job_h * (1 - share);
-	}
-	json_object_set_new(told, "jobs", json_integer(count));
-	json_object_set_new(told, "slow_node_h", json_real(slow_h));
-	json_object_set_new(told, "gained_node_h", json_real(gained_h));
-}
-
-/* As a file for Slurm: lines of scontrol, the rest in comments. */
-static void
-advice_write(const json_t *told, const char *since, struct strbuf *sb)
-{
-	const char **exclude =
-	    xcalloc(json_object_size(json_object_get(told, "nodes")) + 1,
-		sizeof(*exclude));
-	char at[PRINT_BYTES], *list;
-	const char *name;
-	size_t count = 0, i;
-	json_t *row;
-
-	clk_unix_format(clk_unix_ns(), at, sizeof(at));
-	strbuf_addf(sb,
-	    "# Advice of coalctl, %s. Nothing applies it by itself: read it, "
-	    "then sh FILE.\n",
-	    at);
-	if (json_object_get(told, "jobs") != NULL)
-		strbuf_addf(sb,
-		    "# In the last %s a part of %" JSON_INTEGER_FORMAT
-		    " jobs that had one of these nodes was slow for %.1f "
-		    "node-hours;\n# other nodes would have saved at most %.1f "
-		    "of "
-		    "them.\n",
-		    since, member_int(told, "jobs"),
-		    member_number(told, "slow_node_h"),
-		    member_number(told, "gained_node_h"));
-	json_array_foreach (json_object_get(told, "apart"), i, row)
-		strbuf_addf(sb,
-		    "# On leaves of their own, jobs called %s would have left "
-		    "at most %.1f node-hours\n# (%.1f to %.1f) to those beside "
-		    "them, by %s.\n",
-		    member_text(row, "name"), member_number(row, "node_h"),
-		    member_number(row, "lo"), member_number(row, "hi"),
-		    member_text(row, "test"));
-	json_object_foreach (json_object_get(told, "nodes"), name, row) {
-		if (strcmp(member_text(row, "verdict"),
-			names_verdicts[VERDICT_BAD]) == 0)
-			exclude[count++] = name;
-		strbuf_addf(sb,
-		    "# gives %.0f %%%s%s\n"
-		    "scontrol update nodename=%s weight=%" JSON_INTEGER_FORMAT
-		    "\n",
-		    100 * member_number(row, "share"),
-		    member_text(row, "text")[0] == '\0' ? "" : "; ",
-		    member_text(row, "text"), name, member_int(row, "weight"));
-	}
-	list = hostlist_format(exclude, count);
-	if (count > 0)
-		strbuf_addf(sb,
-		    "# Confirmed as bad, for jobs that want none of them:\n"
-		    "# sbatch --exclude=%s\n",
-		    list);
-	free(list);
-	free(exclude);
-}
-
-static int
-advice(struct ctl *c)
-{
-	const char *since = opts_value(&c->opts, OPT_SINCE), *from, *name;
-	json_t *advised, *jobs = NULL, *costs = NULL, *told, *row, *apart;
-	struct strbuf sb = { 0 };
-	char text[32];
-	size_t i;
-	int rc = since_read(since == NULL ? ADVICE_SINCE : since, text, &from);
-
-	rc = rc == 0 ? advised_get(c, &advised) : rc;
-	if (rc != 0)
-		return rc;
-	/* Where jobs are not known, weights are all that is told. */
-	if (ctl_list(c, &jobs, "jobs/worst", "from_unix_ns", from, "limit",
-		JOBS_MAX, NULL) == 0 &&
-	    ctl_list(c, &costs, "jobs/costs", "from_unix_ns", from, NULL) != 0)
-		costs = NULL;
-	json_object_foreach (advised, name, row)
-		json_object_set_new(row, "weight",
-		    json_integer(WEIGHT +
-			lround(1000 * (1 - member_number(row, "share"))) +
-			(strcmp(member_text(row, "verdict"),
-			     names_verdicts[VERDICT_BAD]) == 0
-				? WEIGHT
-				: 0)));
-	apart = json_array();
-	told = json_pack("{s:o, s:o}", "nodes", advised, "apart", apart);
-	json_array_foreach (costs, i, row) {
-		static const char *const of[] = { "cost", "lo", "hi" };
-		double h = member_number(row, "beside_node_s") / 3600;
-		json_t *one;
-
-		if (!member_bool(row, "blamed") ||
-		    !(member_number(row, "lo") > 0))
-			continue;
-		one = json_pack("{s:O, s:O}", "name",
-		    json_object_get(row, "name"), "test",
-		    json_object_get(row, "test"));
-		/* What took 8 % longer would have taken 1/1.08 of it. */
-		for (size_t k = 0; k < ARRAY_LEN(of); k++) {
-			double x = member_number(row, of[k]);
-
-			json_object_set_new(one, k == 0 ? "node_h" : of[k],
-			    json_real(h * x / (1 + x)));
-		}
-		json_array_append_new(apart, one);
-	}
-	if (jobs != NULL)
-		gain_add(jobs, advised, told);
-	if (opts_given(&c->opts, OPT_JSON)) {
-		print_json_line(told);
-	} else {
-		advice_write(told, since == NULL ? ADVICE_SINCE : since, &sb);
-		rc = ctl_out(c, sb.text);
-	}
-	strbuf_clear(&sb);
-	json_decref(told);
-	json_decref(jobs);
-	json_decref(costs);
-	return rc;
 }
 
 const struct verb verbs_job[] = {
@@ -811,15 +596,5 @@ const struct verb verbs_job[] = {
 	    "requeued, its last start. With --machine the time of a collective "
 	    "as well, as for expect.",
 	    epilog },
-	{ "advice", NULL, "", 0, 0, "json out since", "",
-	    "Write node weights and exclusions for Slurm; nothing applies "
-	    "them.",
-	    "Nodes that are slow, or below slow uplinks, get a weight by which "
-	    "Slurm gives them last; those that are bad are for --exclude. With "
-	    "it stands what that would have saved jobs of the last 7 days, or "
-	    "--since: at most the part of their slow node-hours by which these "
-	    "nodes are slower today; and what jobs that slow down others would "
-	    "have left these by the congestion ledger, on leaves of their own.",
-	    advice },
 	{ 0 },
 };

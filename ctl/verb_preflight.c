@@ -117,6 +117,7 @@ flight_open(struct flight *f)
 	rc = expectation_options(f->c, &f->spec);
 	if (!opts_given(&f->c->opts, OPT_BYTES))
 		f->spec.bytes = BYTES;
+	f->spec.until_ns = f->end_ns;
 	if (rc == 0 && f->spec.machine != NULL)
 		rc = expectation_facts(f->c, &f->facts);
 	else if (rc == 0)
@@ -242,6 +243,10 @@ judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
 			spread));
 		typical = json_object_get(f->typical, test);
 	}
+	/* Where all together did not run, nobody knows what is typical; but
+	 * what runs without the others is not what keeps them from it. */
+	if (typical == NULL && n > 0 && g->count < f->nodes.count)
+		worse(f, 0, SCATTER_MIN, ret_effect, ret_spread);
 	median = member_number(typical, "median");
 	spread = member_number(typical, "scatter");
 	json_array_foreach (rows, i, row) {
@@ -517,7 +522,8 @@ preflight(struct ctl *c)
 		rc = round_run(&f, groups, count);
 		timely = clk_ns() < f.end_ns;
 	}
-	if (rc == 0) {
+	/* A collector that goes away takes back nothing that was measured. */
+	if (rc == 0 || bisect_rounds(f.b) > 1) {
 		told = told_make(&f, timely);
 		if (opts_given(&c->opts, OPT_JSON))
 			print_json_line(told);

@@ -33,8 +33,16 @@ check "expect --machine nowhere" sh -c '"$0" expect node1 --machine nowhere 2>&1
     grep -q "^coalmine-probe: --machine = nowhere: allowed is a file, or"' \
     "$coalctl"
 
-# What a job had, beside what it should have taken on such nodes.
+# What a job had, beside what it should have taken on such nodes: the engine is
+# started for that and for the call that it was in for the longest.
+mkdir "$work/engine"
+printf '#!/bin/sh\necho >>"%s/started"\nexec "%s/probes/serial/coalmine-probe" "$@"\n' \
+    "$work" "$build" >"$work/engine/coalmine-probe"
+chmod +x "$work/engine/coalmine-probe"
+plain=$PATH PATH=$work/engine:$PATH
 expect epilog-expected 0 "$coalctl" epilog 4711 --machine lab --bytes 2M
+PATH=$plain
+check "epilog: starts of the engine" [ "$(wc -l <"$work/started")" = 2 ]
 
 # Fit for a job: node2 is slow among all, the others are fine without it, and
 # with three of them it is slow, twice. How long it took is not compared.
@@ -82,6 +90,50 @@ standin=$!
 until [ -S "$work/sock" ]; do sleep 0.05; done
 expect preflight-way 1 preflight --nodes 'node[1-3,5-6]' --within 60s \
     --machine lab
+
+# An engine that does not come to an end is given up in time.
+kill "$standin"
+wait "$standin" 2>/dev/null
+rm -f "$work/sock" "$work"/ways/*way-[2-6]*
+"$build/tests/cli/standin" "$work/sock" "$work/ways" "$work/requests" &
+standin=$!
+until [ -S "$work/sock" ]; do sleep 0.05; done
+printf '#!/bin/sh\nexec sleep 100\n' >"$work/engine/coalmine-probe"
+PATH=$work/engine:$PATH
+start=$(date +%s)
+expect preflight-engine 2 preflight --nodes 'node[1-3,5-6]' --within 5s \
+    --machine lab
+PATH=$plain
+check "preflight waits for an engine" [ $(($(date +%s) - start)) -lt 60 ]
+
+# Runs in which node5 is do not even start: it is named, although nobody knows
+# what is typical of the job. That holds where the collector goes away.
+kill "$standin"
+wait "$standin" 2>/dev/null
+rm -f "$work/sock"
+mkdir "$work/dead"
+cp "$here/fixtures/GET_shares" "$work/dead"
+i=0
+for state in failed finished failed finished failed failed finished; do
+	i=$((i + 1))
+	printf '200\n{"run": "dead-%d"}\n' $i \
+	    >"$work/dead/POST_campaigns_preflight_run-$i"
+	printf '200\n{"run": "dead-%d", "state": "%s", "text": "%s"}\n' $i \
+	    $state "$state here" >"$work/dead/GET_runs_dead-$i"
+	printf '200\n[{"probe": "canary", "test": "bw", "unit": "B/s", "nodes": [{"node": "a", "q75": 1e9}, {"node": "b", "q75": 1e9}]}]\n' \
+	    >"$work/dead/GET_runs_dead-${i}_records"
+done
+"$build/tests/cli/standin" "$work/sock" "$work/dead" "$work/requests.dead" &
+standin=$!
+until [ -S "$work/sock" ]; do sleep 0.05; done
+expect preflight-dead 1 preflight --nodes 'node[1-3,5-6]' --within 60s
+kill "$standin"
+wait "$standin" 2>/dev/null
+rm -f "$work/sock" "$work/dead/GET_runs_dead-4"
+"$build/tests/cli/standin" "$work/sock" "$work/dead" "$work/requests" &
+standin=$!
+until [ -S "$work/sock" ]; do sleep 0.05; done
+expect preflight-gone 2 preflight --nodes 'node[1-3,5-6]' --within 60s
 
 # An answer of a thousand nodes: the limit of time is for a person who waits,
 # so it is printed, and what is judged is that all are in it.

@@ -17,6 +17,7 @@ printf '#!/bin/sh\ncat "%s/state"\necho asked >>"%s/asked"\n' "$work" "$work" \
 cat >"$SCONTROL" <<END
 #!/bin/sh
 last=\${3##*-}
+[ "\$1 \$2" = "show job" ] && echo "JobId=12 ExcNodeList=\$EXCLUDED" && exit
 [ "\$1" = show ] && seq "\${last%]}" && exit
 echo "\$*" >>"$work/orders"
 END
@@ -163,9 +164,15 @@ preflight 1 "ACTION=hold WITHIN=9s OPTIONS='--machine lab'" "requeuehold 12
 $told"
 check "preflight: options" grep -qxF \
     'preflight --nodes n[1-4] --within 9s --machine lab' "$COALCTL.asked"
-preflight 1 ACTION=requeue "requeue 12
-update jobid=12 excnodelist=n2,n4
+# It waits before Slurm is told of nodes, and keeps those that it had.
+again() {
+	EXCLUDED=$1 preflight 1 ACTION=requeue "requeuehold 12
+update jobid=12 excnodelist=$2
+release 12
 $told"
+}
+again '(null)' n2,n4
+again 'n[7-8]' 'n[7-8],n2,n4'
 SLURM_JOB_NODELIST='n[1-2]' preflight 1 ACTION=hold ""
 SLURM_SCRIPT_CONTEXT=epilog_slurmctld preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
@@ -173,6 +180,11 @@ SLURM_SCRIPT_CONTEXT=epilog_slurmctld SLURM_ARRAY_JOB_ID=9 \
     SLURM_ARRAY_TASK_ID=3 preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
 check "epilog: a part of an array" grep -qxF 'epilog 9_3' "$COALCTL.asked"
+# A way has no node that could be left out.
+sed -i '/^printf .slow  n/d' "$COALCTL"
+told="update jobid=12 comment=coalmine: preflight: the way between n1 and n3:"
+EXCLUDED='(null)' preflight 1 ACTION=requeue \
+    "$told 2.0 times what is expected"
 rm "$COALCTL"
 preflight 1 ACTION=hold ""
 exit $bad

@@ -44,6 +44,8 @@ complete() {
 start_standin
 complete "node" no
 complete "report" rep
+complete "epilog" epi
+complete "link" lin
 complete "list show upgrade-check" node ""
 complete "validate" campaign va
 complete "--fold" node list --fo

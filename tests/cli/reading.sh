@@ -109,8 +109,12 @@ expect link-list 1 "$coalctl" link list
 expect link-show 1 "$coalctl" link show node2
 expect link-show-port 0 "$coalctl" link show node2 0000:1a:00.0
 expect link-show-none 3 "$coalctl" link show node2 eth7
+expect link-show-where 0 "$coalctl" link show node2 --where 'named!=yes'
 expect arrange 0 "$coalctl" node list --where 'node=node*' \
     --where 'inventory.cores>1' --sort -node
+# Only node10 has a run: a member that no lost node has is one all the same.
+expect arrange-later 0 "$coalctl" node list --where state=lost \
+    --where 'run=2026*'
 expect arrange-none 3 "$coalctl" run list --sort colour
 expect arrange-clause 3 "$coalctl" link list --where node
 expect arrange-number 3 "$coalctl" link list --where 'errors<=5'

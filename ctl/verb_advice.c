@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_advice.c - which nodes a scheduler should give last, and what that would
+ * have saved jobs: read by a person, applied by nobody else.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "ctl/ctl.h"
+#include "ctl/expectation.h"
+#include "ctl/print.h"
+#include "schema/names.h"
+
+#define WEIGHT       1000 /* above those of nodes that are as they should be */
+#define ADVICE_SINCE "7d"
+#define JOBS_MAX     "10000"
+
+/* {node: {share verdict text}} of nodes that are better left for last: slow
+ * themselves, or below uplinks that are. */
+static int
+advised_get(struct ctl *c, json_t **ret)
+{
+	json_t *shares, *verdicts, *nodes = json_object(), *by = json_object();
+	json_t *row, *verdict;
+	size_t i;
+	int rc = ctl_get(c, "shares", NULL, &shares);
+
+	if (rc == 0 && (rc = ctl_get(c, "verdicts", NULL, &verdicts)) != 0)
+		json_decref(shares);
+	if (rc != 0) {
+		json_decref(nodes);
+		json_decref(by);
+		return rc;
+	}
+	json_array_foreach (json_object_get(shares, "leaves"), i, row)
+		json_object_set(by, member_text(row, "leaf"), row);
+	/* A leaf's own is in its share. */
+	json_array_foreach (verdicts, i, row)
+		if (strcmp(member_text(row, "kind"), "leaf") != 0 &&
+		    strcmp(member_text(row, "verdict"),
+			names_verdicts[VERDICT_UNKNOWN]) != 0)
+			json_object_set(by, member_text(row, "subject"), row);
+	json_array_foreach (json_object_get(shares, "nodes"), i, row) {
+		const char *leaf = member_text(row, "leaf");
+		double share = fmin(member_number(row, "share"),
+		    member_number(json_object_get(by, leaf), "share"));
+
+		verdict = json_object_get(by, member_text(row, "node"));
+		/* The file is for a shell. */
+		if ((verdict == NULL && !(share < EXPECTATION_SOUND)) ||
+		    hostlist_name_check(member_text(row, "node")) < 0)
+			continue;
+		json_object_set_new(nodes, member_text(row, "node"),
+		    json_pack("{s:f, s:s, s:s}", "share",
+			isfinite(share) ? share : 1, "verdict",
+			member_text(verdict, "verdict"), "text",
+			member_text(verdict, "text")));
+	}
+	json_decref(shares);
+	json_decref(verdicts);
+	json_decref(by);
+	*ret = nodes;
+	return 0;
+}
+
+/* What jobs had of these nodes: how many, for how long a part of them was slow,
+ * and what they would have saved at most if all they did waits for the slowest
+ * node. */
+static void
+gain_add(const json_t *jobs, const json_t *advised, json_t *told)
+{
+	double slow_h = 0, gained_h = 0, share;
+	json_int_t count = 0;
+	struct hostlist hl;
+	json_t *job;
+	size_t i;
+
+	json_array_foreach (jobs, i, job) {
+		double job_h = member_number(job, "exposed_node_s") / 3600;
+
+		if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
+			continue;
+		share = INFINITY;
+		for (size_t k = 0; k < hl.count; k++)
+			share = fmin(share,
+			    member_number(json_object_get(advised, hl.names[k]),
+				"share"));
+		hostlist_clear(&hl);
+		if (!isfinite(share))
+			continue;
+		count++;
+		slow_h += job_h;
+		gained_h += job_h * (1 - share);
+	}
+	json_object_set_new(told, "jobs", json_integer(count));
+	json_object_set_new(told, "slow_node_h", json_real(slow_h));
+	json_object_set_new(told, "gained_node_h", json_real(gained_h));
+}
+
+/* As a file for Slurm: lines of scontrol, the rest in comments. */
+static void
+advice_write(const json_t *told, const char *since, struct strbuf *sb)
+{
+	const char **exclude =
+	    xcalloc(json_object_size(json_object_get(told, "nodes")) + 1,
+		sizeof(*exclude));
+	char at[PRINT_BYTES], *list;
+	const char *name;
+	size_t count = 0, i;
+	json_t *row;
+
+	clk_unix_format(clk_unix_ns(), at, sizeof(at));
+	strbuf_addf(sb,
+	    "# Advice of coalctl, %s. Nothing applies it by itself: read it, "
+	    "then sh FILE.\n",
+	    at);
+	if (json_object_get(told, "jobs") != NULL)
+		strbuf_addf(sb,
+		    "# In the last %s a part of %" JSON_INTEGER_FORMAT
+		    " jobs that had one of these nodes was slow for %.1f "
+		    "node-hours;\n# other nodes would have saved at most %.1f "
+		    "of "
+		    "them.\n",
+		    since, member_int(told, "jobs"),
+		    member_number(told, "slow_node_h"),
+		    member_number(told, "gained_node_h"));
+	json_array_foreach (json_object_get(told, "apart"), i, row)
+		strbuf_addf(sb,
+		    "# On leaves of their own, jobs called %s would have left "
+		    "at most %.1f node-hours\n# (%.1f to %.1f) to those beside "
+		    "them, by %s.\n",
+		    member_text(row, "name"), member_number(row, "node_h"),
+		    member_number(row, "lo"), member_number(row, "hi"),
+		    member_text(row, "test"));
+	json_object_foreach (json_object_get(told, "nodes"), name, row) {
+		if (strcmp(member_text(row, "verdict"),
+			names_verdicts[VERDICT_BAD]) == 0)
+			exclude[count++] = name;
+		strbuf_addf(sb,
+		    "# gives %.0f %%%s%s\n"
+		    "scontrol update nodename=%s weight=%" JSON_INTEGER_FORMAT
+		    "\n",
+		    100 * member_number(row, "share"),
+		    member_text(row, "text")[0] == '\0' ? "" : "; ",
+		    member_text(row, "text"), name, member_int(row, "weight"));
+	}
+	list = hostlist_format(exclude, count);
+	if (count > 0)
+		strbuf_addf(sb,
+		    "# Confirmed as bad, for jobs that want none of them:\n"
+		    "# sbatch --exclude=%s\n",
+		    list);
+	free(list);
+	free(exclude);
+}
+
+static int
+advice(struct ctl *c)
+{
+	const char *since = opts_value(&c->opts, OPT_SINCE), *from, *name;
+	json_t *advised, *jobs = NULL, *costs = NULL, *told, *row, *apart;
+	struct strbuf sb = { 0 };
+	char text[32];
+	size_t i;
+	int rc = ctl_since(since == NULL ? ADVICE_SINCE : since, text, &from);
+
+	rc = rc == 0 ? advised_get(c, &advised) : rc;
+	if (rc != 0)
+		return rc;
+	/* Where jobs are not known, weights are all that is told. */
+	if (ctl_list(c, &jobs, "jobs/worst", "from_unix_ns", from, "limit",
+		JOBS_MAX, NULL) == 0 &&
+	    ctl_list(c, &costs, "jobs/costs", "from_unix_ns", from, NULL) != 0)
+		costs = NULL;
+	json_object_foreach (advised, name, row)
+		json_object_set_new(row, "weight",
+		    json_integer(WEIGHT +
+			lround(1000 * (1 - member_number(row, "share"))) +
+			(strcmp(member_text(row, "verdict"),
+			     names_verdicts[VERDICT_BAD]) == 0
+				? WEIGHT
+				: 0)));
+	apart = json_array();
+	told = json_pack("{s:o, s:o}", "nodes", advised, "apart", apart);
+	json_array_foreach (costs, i, row) {
+		static const char *const of[] = { "cost", "lo", "hi" };
+		double h = member_number(row, "beside_node_s") / 3600;
+		json_t *one;
+
+		if (!member_bool(row, "blamed") ||
+		    !(member_number(row, "lo") > 0))
+			continue;
+		one = json_pack("{s:O, s:O}", "name",
+		    json_object_get(row, "name"), "test",
+		    json_object_get(row, "test"));
+		/* What took 8 % longer would have taken 1/1.08 of it. */
+		for (size_t k = 0; k < ARRAY_LEN(of); k++) {
+			double x = member_number(row, of[k]);
+
+			json_object_set_new(one, k == 0 ? "node_h" : of[k],
+			    json_real(h * x / (1 + x)));
+		}
+		json_array_append_new(apart, one);
+	}
+	if (jobs != NULL)
+		gain_add(jobs, advised, told);
+	if (opts_given(&c->opts, OPT_JSON)) {
+		print_json_line(told);
+	} else {
+		advice_write(told, since == NULL ? ADVICE_SINCE : since, &sb);
+		rc = ctl_out(c, sb.text);
+	}
+	strbuf_clear(&sb);
+	json_decref(told);
+	json_decref(jobs);
+	json_decref(costs);
+	return rc;
+}
+
+const struct verb verbs_advice[] = {
+	{ "advice", NULL, "", 0, 0, "json out since", "",
+	    "Write node weights and exclusions for Slurm; nothing applies "
+	    "them.",
+	    "Nodes that are slow, or below slow uplinks, get a weight by which "
+	    "Slurm gives them last; those that are bad are for --exclude. With "
+	    "it stands what that would have saved jobs of the last 7 days, or "
+	    "--since: at most the part of their slow node-hours by which these "
+	    "nodes are slower today; and what jobs that slow down others would "
+	    "have left these by the congestion ledger, on leaves of their own.",
+	    advice },
+	{ 0 },
+};
