@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "probes/verbs/verbs.h"
@@ -13,6 +14,7 @@
 static const char usage[] =
     "usage: coalmine-probe run CAMPAIGN [--json FILE] [--run ID]\n"
     "                      [-o section.key=value]... [--quiet]\n"
+    "       coalmine-probe run PROBE [option=value]... [--json FILE]\n"
     "       coalmine-probe plan PROBE|CAMPAIGN [option=value]... "
     "[--ranks N]\n"
     "                      [--format list|matrix|json|svg]\n"
@@ -69,16 +71,20 @@ static const struct {
 	{ "expect", expect_main },
 	{ "--version", verb_version },
 	{ "--help", verb_help },
+	{ "help", verb_help },
 };
 
 int
 main(int argc, char **argv)
 {
+	struct err err;
+
 	log_init("coalmine-probe", LOG_LEVEL_INFO);
 	if (argc < 2)
 		return verbs_wrong_usage("a verb is needed");
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
 		if (strcmp(argv[1], verbs[i].name) == 0)
 			return verbs[i].run(argc - 1, argv + 1);
-	return verbs_wrong_usage("unknown verb");
+	err_say(&err, "unknown verb %.40s", argv[1]);
+	return verbs_wrong_usage(err.text);
 }

@@ -48,11 +48,12 @@ export const hasThroughput = r => r.probe === "speedup" &&
 
 export function throughputBars(records) {
 	const rows = records.filter(hasThroughput).flatMap(r => [{
-		label: r.collective + " of " + bytes(r.bytes),
+		label: r.collective ? r.collective + " of " + bytes(r.bytes) :
+			r.plan,
 		got: r.throughput, mark: r.bound },
 	known(r.baseline_throughput) && { label: "by " + r.baseline, other: 1,
 		got: r.baseline_throughput, mark: r.bound }]).filter(Boolean);
-	return section("Throughput", "blue: composed; grey: the baseline, the library's own; " +
+	return section("Throughput", "blue: the plan; grey: its baseline; " +
 		"mark: what the links between two nodes allow", bars(rows));
 }
 

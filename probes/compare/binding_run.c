@@ -118,17 +118,7 @@ rails_json(const struct finding *f)
 
 /* ---- in words ---- */
 
-static const char *
-rate(double per_s, char ret[32])
-{
-	if (per_s < 1e9)
-		snprintf(ret, 32, "%.4g MB/s", per_s / 1e6);
-	else
-		snprintf(ret, 32, "%.4g GB/s", per_s / 1e9);
-	return ret;
-}
-
-/* "packed, 2 devices on each NIC of 12.5 MB/s" */
+/* "packed, 2 devices on each NIC of 11.9 MiB/s" */
 static void
 say_model(const struct finding *f, enum binding_fit_kind kind,
     struct strbuf *sb)
@@ -136,21 +126,20 @@ say_model(const struct finding *f, enum binding_fit_kind kind,
 	const struct binding_fit_model *m = &f->fit.models[kind];
 	char nic[32];
 
-	rate(m->nic_per_s, nic);
-
+	str_bytes_format(m->nic_per_s, nic, sizeof(nic));
 	if (kind == BINDING_FIT_ROUND_ROBIN)
-		strbuf_addf(sb, "round-robin over %u NIC%s of %s", m->per,
+		strbuf_addf(sb, "round-robin over %u NIC%s of %s/s", m->per,
 		    m->per > 1 ? "s" : "", nic);
 	else if (m->per == 1)
 		strbuf_addf(sb,
-		    "packed, each of %u devices on a NIC of its own of %s",
+		    "packed, each of %u devices on a NIC of its own of %s/s",
 		    f->g, nic);
 	else if (m->per == f->g)
-		strbuf_addf(sb, "packed, all %u devices on one NIC of %s",
+		strbuf_addf(sb, "packed, all %u devices on one NIC of %s/s",
 		    m->per, nic);
 	else
-		strbuf_addf(sb, "packed, %u devices on each NIC of %s", m->per,
-		    nic);
+		strbuf_addf(sb, "packed, %u devices on each NIC of %s/s",
+		    m->per, nic);
 	strbuf_addf(sb, " (residual %.1f %%)", m->residual * 100);
 }
 
@@ -223,10 +212,11 @@ report_collective(const struct finding *f, const struct collective *cl,
 		json_object_set_new(o, "baseline_seconds", json_real(tm.min_s));
 		json_object_set_new(o, "baseline_throughput",
 		    json_real(per_s * s / tm.min_s));
+		str_bytes_format(per_s * s / tm.min_s, own, sizeof(own));
+		str_bytes_format(per_s, group, sizeof(group));
 		strbuf_addf(lines,
-		    "%s: %s between the nodes, %s with k=%u: %s\n", x->name,
-		    rate(per_s * s / tm.min_s, own), binding_parts[cl->part], k,
-		    rate(per_s, group));
+		    "%s: %s/s between the nodes, %s with k=%u: %s/s\n", x->name,
+		    own, binding_parts[cl->part], k, group);
 	}
 	emit_put(f->c->report->emit, o);
 }

@@ -222,7 +222,7 @@ plan_report_trial(struct plan_report *pr, const struct subject *r,
 	const double *const times[] = { &tm.min_s, &tm.median_upper_s,
 		&tm.median_middle_s, &tm.mean_s, &tm.max_s };
 	json_t *record, *seen;
-	char *via;
+	char *via, span[32];
 
 	if (pr == NULL)
 		return;
@@ -250,13 +250,13 @@ plan_report_trial(struct plan_report *pr, const struct subject *r,
 	table_cell(pr->table, "%llu", (unsigned long long)bytes);
 	table_cell(pr->table, "%zu", tm.n);
 	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
-		char span[32];
-
 		clk_span_format((uint64_t)(*times[i] * 1e9 + 0.5), span,
 		    sizeof(span));
 		table_cell(pr->table, "%s", span);
 	}
-	table_cell(pr->table, "%.3f", (double)bytes / tm.median_middle_s / 1e9);
+	str_bytes_format((double)bytes / tm.median_middle_s, span,
+	    sizeof(span));
+	table_cell(pr->table, "%s/s", span);
 	table_cell(pr->table, "%s",
 	    timing_above_memory(&tm, moved, r->memory_bytes_per_s)
 		? "above the memory's own speed"
@@ -392,7 +392,7 @@ plan_report_open(struct plan_report *pr, struct emit *emit)
 	memset(pr, 0, sizeof(*pr));
 	pr->emit = emit;
 	pr->table = table_new("plan|step|via|>bytes|>n|>min|>median (n/2)|"
-			      ">median (middle)|>mean|>max|>GB/s|");
+			      ">median (middle)|>mean|>max|>bandwidth|");
 }
 
 void

@@ -5,6 +5,7 @@
  */
 #include "probes/predict/expectation.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,10 +88,16 @@ group_models(const struct frame *f)
 	struct expectation_model om = { .predicted = f->ol->data_bytes /
 		    f->ol->time_s };
 	uint32_t k = (uint32_t)conf_int(f->c, "group", "k");
+	int64_t g = conf_int(f->c, "group", "g");
 	uint32_t per_nic;
 
-	if (conf_int(f->c, "group", "g") != m->ranks ||
-	    m->ranks != m->devices || m->nics == 0 ||
+	if (g != m->ranks)
+		snprintf(f->ol->note, sizeof(f->ol->note),
+		    g < m->ranks
+			? "groups of %" PRId64 " ranks share nodes of %u"
+			: "groups of %" PRId64 " ranks lie across nodes of %u",
+		    g, m->ranks);
+	if (g != m->ranks || m->ranks != m->devices || m->nics == 0 ||
 	    strcmp(direction, "omni") == 0)
 		return;
 	if (strcmp(direction, "bi") == 0)

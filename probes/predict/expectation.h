@@ -39,6 +39,7 @@ struct expectation {
 	uint32_t models_count;
 	struct expectation_link *links; /* the busiest first */
 	uint32_t links_count;
+	char note[120]; /* what a reader could take wrongly, "": nothing */
 };
 
 /* A plan, the options c of which pt built it, and the machine it is for. */

@@ -278,10 +278,11 @@ run_canaries(struct run *r)
 	free(text);
 	if (world_split(w, &r->settings, &needed) < 0) {
 		err_say(&err,
-		    "%d nodes are too few: this campaign needs at least %d (%d "
-		    "for canaries, %d for each of %d kinds of congestors)",
-		    w->nodes, needed, ROLES_CANARY_MIN, ROLES_PER_KIND,
-		    r->settings.kind_count);
+		    "ranks are on %d node%s, and this campaign needs at least "
+		    "%d (%d for canaries, %d for each of %d kinds of "
+		    "congestors); coalmine-lab emulates nodes on one machine",
+		    w->nodes, w->nodes == 1 ? "" : "s", needed,
+		    ROLES_CANARY_MIN, ROLES_PER_KIND, r->settings.kind_count);
 		if (first)
 			log_warnx("%s", err.text);
 		fail_with(r, VERBS_USAGE, CAUSE_TOO_FEW_NODES, err.text);

@@ -144,6 +144,8 @@ show_table(const struct expectation *ol, const struct tune *t)
 	    ol->title, ol->machine, ol->ranks, ol->nodes, ol->transfers,
 	    ol->flows, text, ol->data_name, ol->data_bytes,
 	    ol->data_bytes / ol->time_s / 1e9);
+	if (ol->note[0] != '\0')
+		printf("\nnote: %s\n", ol->note);
 	table = table_new("model|>value|>predicted|>ratio");
 	for (uint32_t i = 0; i < ol->models_count; i++) {
 		const struct expectation_model *om = &ol->models[i];
@@ -209,6 +211,8 @@ show_json(const struct expectation *ol, const struct tune *t)
 	    "flows", (json_int_t)ol->flows, "time_s", ol->time_s, "data_bytes",
 	    ol->data_bytes, "throughput_bytes_per_s",
 	    ol->data_bytes / ol->time_s, "models", models, "links", links);
+	if (ol->note[0] != '\0')
+		json_object_set_new(o, "note", json_string(ol->note));
 	if (t->count > 0)
 		json_object_set(o, "tried", tried);
 	json_decref(tried);

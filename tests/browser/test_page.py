@@ -89,6 +89,8 @@ def check(ok, what):
 def shows(b, url, *patterns):
     b.go(url)
     text = b.run("document.getElementById('main').innerText")
+    check(not re.search(r"\bundefined\b|\bNaN\b|\[object", text),
+          "%s has a hole: %s" % (url, text[:800]))
     for pattern in patterns:
         check(re.search(pattern, text, re.I | re.S),
               "%s lacks %s: %s" % (url, pattern, text[:800]))
@@ -160,7 +162,7 @@ def test_plans(b, url):
     shows(b, url + "#/run/plans-1", "Bandwidth.*predicted for dgx-a100.*"
           "stripe g=2.*14.1 % of 33.2 GiB/s",
           "Throughput.*allreduce of 1.00 MiB.*72.7 % of 1.30 GiB/s.*by "
-          "MPI_Allreduce.*65.6 %", "Speed-up over the baseline.*"
+          "MPI_Allreduce.*65.6 %.*stripe g=2.*4.7. GiB/s.*by direct", "Speed-up over the baseline.*"
           "MPI_Neighbor_allgather.*4.40×.*4.31 – 4.52",
           "Not measured.*rsg=0.05.*unsupported.*MPI counts with int",
           "Nodes of a plan.*node1.*13.8 %.*node2.*15.3 %.*28 times",

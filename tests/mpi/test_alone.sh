@@ -21,6 +21,8 @@ for wrong in "" "walk" "run" "run a b" "run --json" "list x"; do
 	[ $? = 3 ] || fail "'$wrong' is not status 3"
 	grep -q '^usage:' "$work/err" || fail "'$wrong' shows no usage"
 done
+"$engine" walk 2>&1 | grep -q 'unknown verb walk' || fail "which verb"
+"$engine" help | grep -q '^usage:' || fail "help"
 OMPI_COMM_WORLD_RANK=3 "$engine" walk 2>"$work/err"
 [ ! -s "$work/err" ] || fail "every rank complains"
 

@@ -61,6 +61,12 @@ rail="group pattern=rail n=2 g=4 k=3 count=1000000000 type=byte"
 	says '"links":[{"link":"node0 n0 out","busy":1.0,' $rail \
 	    --machine "$work/m.conf" --format json --links 1
 }
+says 'note: groups of 12 ranks lie across nodes of 8' group n=2 g=12 \
+    --machine dgx-a100
+says '"note":"groups of 4 ranks share nodes of 12"' group n=2 g=4 \
+    --machine aurora --format json
+! "$probe" predict group n=2 g=8 --machine dgx-a100 | grep note ||
+    fail "a note where groups are nodes"
 says 'HiCCL eq. 1: ring, 4 nodes, depth 32' collective name=broadcast \
     hierarchy=4,4 ring=4 stripe=4 depth=32 count=1000000 --machine perlmutter
 says 'HiCCL Table III: bound of alltoall  ' collective name=alltoall \
