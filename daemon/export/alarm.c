@@ -58,6 +58,7 @@ struct alarm {
 	struct view *view;
 	struct events *events;
 	struct alerts alerts;
+	uint64_t born_ns;
 };
 
 static void
@@ -165,6 +166,7 @@ alarm_open(struct events *events, const char *page, struct view *view)
 	TAILQ_INIT(&a->alerts.firing);
 	a->alerts.page = xstrdup(page);
 	a->alerts.repeat_ns = REPEAT_NS;
+	a->born_ns = clk_ns();
 	return a;
 }
 
@@ -206,6 +208,9 @@ see_lost(struct alarm *a, uint64_t now_unix_ns)
 	size_t count = view_node_list(a->view, &nodes), lost = 0;
 	char text[200];
 
+	/* After a restart of the collector agents come back within a minute. */
+	if (clk_ns() - a->born_ns < LOST_NS)
+		return;
 	/* What lies far ahead was noted before the clock was set back. */
 	for (size_t i = 0; i < count; i++)
 		lost += nodes[i].state == AGENT_LOST &&

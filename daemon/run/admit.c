@@ -101,8 +101,7 @@ cost_end(struct run *r)
 	if (r->start_ns != 0)
 		bytes += (double)(r->node_count - counted) *
 		    r->cost.bytes_per_node;
-	budget_use(costs_budget(cs), clk_ns(), bytes,
-	    spent_s * (double)r->node_count);
+	costs_use(cs, bytes, spent_s * (double)r->node_count);
 	if (r->state == RUN_FINISHED && r->node_count > 0)
 		costs_learn(cs, r->campaign, spent_s,
 		    bytes / (double)r->node_count);

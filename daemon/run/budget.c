@@ -29,6 +29,7 @@ struct budget {
 	uint64_t refused;
 	struct meter *links; /* by node: shares of an hour's bytes */
 	size_t link_count;
+	struct meter before; /* the most used link's, before a restart */
 };
 
 struct budget *
@@ -98,7 +99,7 @@ link_most(struct budget *b, uint64_t now_ns)
 
 	for (size_t i = 0; i < b->link_count; i++)
 		most = fmax(most, meter_sum(&b->links[i], now_ns));
-	return most;
+	return most + meter_sum(&b->before, now_ns);
 }
 
 static void
@@ -190,6 +191,55 @@ budget_use_link(struct budget *b, uint64_t now_ns, size_t node, double bytes,
 		b->link_count = count;
 	}
 	meter_add(&b->links[node], now_ns, share_of(bytes, link_bytes_per_s));
+}
+
+void
+budget_save(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
+    struct strbuf *ret)
+{
+	uint64_t newest = now_ns / SLICE_NS, at;
+	double most;
+
+	(void)meter_sum(&b->bytes, now_ns);
+	(void)meter_sum(&b->node_s, now_ns);
+	(void)link_most(b, now_ns);
+	for (uint64_t back = SLICES; back-- > 0;) {
+		if (back > newest)
+			continue;
+		at = (newest - back) % SLICES;
+		most = 0;
+		for (size_t i = 0; i < b->link_count; i++)
+			most = fmax(most, b->links[i].slice[at]);
+		if (b->bytes.slice[at] + b->node_s.slice[at] > 0)
+			strbuf_addf(ret, "%.0f %.0f %.0f %.6f;",
+			    (double)(now_unix_ns - back * SLICE_NS) / 1e9,
+			    b->bytes.slice[at], b->node_s.slice[at],
+			    most + b->before.slice[at]);
+	}
+}
+
+void
+budget_restore(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
+    const char *text)
+{
+	double at_s, bytes, node_s, share, age_s;
+	uint64_t at_ns;
+	int n = 0;
+
+	for (; sscanf(text, "%lf %lf %lf %lf;%n", &at_s, &bytes, &node_s,
+		   &share, &n) == 4 &&
+	     n > 0 && bytes >= 0 && node_s >= 0 && share >= 0;
+	     text += n, n = 0) {
+		/* A clock that was ahead: as if it were now. */
+		age_s = fmax(0, (double)now_unix_ns / 1e9 - at_s);
+		if (age_s > 2 * HOUR_S)
+			continue;
+		at_ns = (uint64_t)(age_s * 1e9);
+		at_ns = now_ns > at_ns ? now_ns - at_ns : 0;
+		meter_add(&b->bytes, at_ns, bytes);
+		meter_add(&b->node_s, at_ns, node_s);
+		meter_add(&b->before, at_ns, share);
+	}
 }
 
 void

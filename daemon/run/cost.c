@@ -55,6 +55,9 @@ costs_load(struct costs *cs, const json_t *settings)
 		    duration_s >= 0 && bytes >= 0)
 			json_object_set_new(cs->known, key + 5,
 			    json_pack("[f, f]", duration_s, bytes));
+		if (strcmp(key, "budget") == 0 && json_is_string(v))
+			budget_restore(cs->budget, clk_ns(), clk_unix_ns(),
+			    json_string_value(v));
 	}
 }
 
@@ -81,6 +84,18 @@ costs_expect(const struct costs *cs, const char *campaign,
 	if (said == 0)
 		*ret_bytes_per_node = json_number_value(
 		    json_array_get(known, 1));
+}
+
+void
+costs_use(struct costs *cs, double bytes, double node_s)
+{
+	struct strbuf text = { 0 };
+
+	budget_use(cs->budget, clk_ns(), bytes, node_s);
+	budget_save(cs->budget, clk_ns(), clk_unix_ns(), &text);
+	if (text.text != NULL)
+		store_put_setting(cs->store, "budget", text.text);
+	strbuf_clear(&text);
 }
 
 void

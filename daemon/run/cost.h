@@ -15,6 +15,7 @@
 
 #include "common/conf.h"
 #include "common/err.h"
+#include "common/str.h"
 
 /* ---- budget.c: what measuring may cost the cluster in an hour: bytes,
  * node-seconds, and the share of a node's link ----
@@ -22,6 +23,7 @@
  * A run reserves what it is expected to cost when it is admitted; at its end
  * the reservation gives way to what it did cost. Used is what the last hour
  * has seen, in slices of five minutes, so a little more than an hour counts.
+ * The setting "budget" has the slices, so a restart forgets none.
  * Pure: times come in (monotonic). A limit of 0 is none.
  */
 
@@ -69,6 +71,12 @@ void budget_use(struct budget *b, uint64_t now_ns, double bytes, double node_s);
 void budget_use_link(struct budget *b, uint64_t now_ns, size_t node,
     double bytes, double link_bytes_per_s);
 void budget_refused(struct budget *b);
+/* What was used as a text, and back after a restart: of links that of the most
+ * used one, which then counts for all. */
+void budget_save(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
+    struct strbuf *ret);
+void budget_restore(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
+    const char *text);
 void budget_look(struct budget *b, uint64_t now_ns, struct budget_use *ret);
 
 /* ---- blackout.c: when nothing may run: spans of every day, "22:00-06:00", and
@@ -122,6 +130,8 @@ int costs_black(const struct costs *cs, const struct conf *conf,
 /* Bytes a second of the fastest link of a node; 0: unknown. */
 double costs_link(const struct node *n);
 
+/* What a run has used, kept. */
+void costs_use(struct costs *cs, double bytes, double node_s);
 /* What a run of the campaign took, for the next one. */
 void costs_learn(struct costs *cs, const char *campaign, double duration_s,
     double bytes_per_node);

@@ -22,8 +22,8 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/view/view_int.h"
 
-#define STARTS_MAX 1000 /* of the list */
-#define EACH_MAX   200  /* of one campaign */
+#define STARTS_MAX 2000 /* of the list */
+#define EACH_MAX   1440 /* of one campaign: each minute of a day */
 #define HOUR_NS    (3600 * CLK_NS_PER_S)
 /* How long a start waits: as in scheduler.c, the next one makes it pointless.
  */

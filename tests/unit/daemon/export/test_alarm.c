@@ -127,6 +127,16 @@ test_no_more_than_can_be_told(void **state)
 		alert_free(a, TAILQ_FIRST(&a->firing));
 }
 
+/* A minute after its start the collector tells whom it misses. */
+static uint64_t
+later(void)
+{
+	clk_set_source(NULL, NULL);
+	uint64_t ns = clk_ns() + LOST_NS;
+	clk_set_source(later, NULL);
+	return ns;
+}
+
 static uint64_t
 t0(void)
 {
@@ -175,6 +185,9 @@ test_told_as_events(void **state)
 	assert_null(alarm_open(NULL, "", NULL));
 	alarm_tick(NULL);
 	a = alarm_open(view_events(NULL), "", NULL);
+	see_lost(a, clk_unix_ns());
+	assert_int_equal(a->alerts.count, 0);
+	clk_set_source(later, NULL);
 	alarm_tick(a);
 	count = json_array_size(fake.told);
 	json_array_foreach (fake.told, i, o) {
@@ -191,6 +204,7 @@ test_told_as_events(void **state)
 	assert_int_equal(json_array_size(fake.told), count);
 	alarm_close(a);
 	json_decref(fake.told);
+	clk_set_source(NULL, NULL);
 }
 
 int

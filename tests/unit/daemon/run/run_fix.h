@@ -55,7 +55,8 @@ struct fix {
 	char stuck[80]; /* the newest pair */
 	char avoid[8];  /* a node that is better left out */
 	char last_state[16];
-	char setting[200]; /* the newest */
+	char setting[200]; /* the newest, but for that of the budget */
+	char budget[1000];
 };
 static struct fix fix;
 
@@ -146,7 +147,10 @@ void
 store_put_setting(struct store *st, const char *key, const char *value)
 {
 	(void)st;
-	snprintf(fix.setting, sizeof(fix.setting), "%s=%s", key, value);
+	if (strcmp(key, "budget") == 0)
+		snprintf(fix.budget, sizeof(fix.budget), "%s", value);
+	else
+		snprintf(fix.setting, sizeof(fix.setting), "%s=%s", key, value);
 }
 
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which nodes a run gets, and when it may start. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -339,9 +340,10 @@ static void
 test_budget(void **state)
 {
 	struct budget_limits limits = { 8e6, 0, 0 };
+	struct costs *cs, *again;
 	struct budget_use use;
-	struct costs *cs;
 	char run[64], second[64];
+	json_t *settings;
 
 	(void)state;
 	fix_setup(3);
@@ -374,6 +376,14 @@ test_budget(void **state)
 	assert_true(use.bytes == 6e6);
 	assert_non_null(strstr(fix.setting, "cost/c="));
 	assert_non_null(strstr(fix.setting, " 2000000"));
+	/* also by the next collector */
+	again = costs_new(NULL, &(struct cost_rules){ .limits = limits });
+	settings = json_pack("{s:s}", "budget", fix.budget);
+	costs_load(again, settings);
+	json_decref(settings);
+	budget_look(costs_budget(again), fix.now_ns, &use);
+	assert_true(use.bytes == 6e6);
+	costs_free(again);
 	/* 6 of 8 MB are taken, 3 are needed */
 	fix_submitted(second, BUDGETED);
 	fix_pass(70, NULL);
@@ -392,6 +402,52 @@ test_budget(void **state)
 	assert_int_equal(fix_state(second), RUN_STARTING);
 	fix_teardown();
 	costs_free(cs);
+}
+
+/* What was used is known after a restart, also on a machine that has just
+ * booted, and passes after an hour as if nothing had been. */
+static void
+test_budget_restart(void **state)
+{
+	static const uint64_t slice_ns = 300 * CLK_NS_PER_S;
+	static const struct {
+		uint64_t away_s;
+		double bytes, link_share;
+	} rows[] = { { 0, 7e6, 0.3 }, { 1800, 7e6, 0.3 }, { 3000, 4e6, 0.2 },
+		{ 7000, 0, 0 }, { 1000000, 0, 0 } };
+	struct budget_limits limits = { 8e6, 0, 0.5 };
+	struct budget_use use;
+	struct strbuf text = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct budget *b = budget_new(&limits);
+		uint64_t mono_ns = 100 * slice_ns, unix_ns = UNIX_0_NS;
+
+		budget_use_link(b, mono_ns, 0, 0.1 * 3600 * 1e6, 1e6);
+		budget_use(b, mono_ns, 3e6, 1);
+		mono_ns += 3 * slice_ns;
+		unix_ns += 3 * slice_ns;
+		budget_use_link(b, mono_ns, 1, 0.2 * 3600 * 1e6, 1e6);
+		budget_use(b, mono_ns, 4e6, 1);
+		budget_save(b, mono_ns, unix_ns, &text);
+		budget_free(b);
+		b = budget_new(&limits);
+		unix_ns += rows[i].away_s * CLK_NS_PER_S;
+		mono_ns = 200 * slice_ns;
+		budget_restore(b, mono_ns, unix_ns, text.text);
+		budget_look(b, mono_ns, &use);
+		assert_true(use.bytes == rows[i].bytes);
+		assert_true(fabs(use.link_share - rows[i].link_share) < 1e-6);
+		budget_free(b);
+		/* just booted: later it is forgotten later, not sooner */
+		b = budget_new(&limits);
+		budget_restore(b, slice_ns, unix_ns, text.text);
+		budget_look(b, slice_ns, &use);
+		assert_true(use.bytes >= rows[i].bytes);
+		budget_free(b);
+		strbuf_clear(&text);
+	}
 }
 
 /* More than a whole hour's budget never fits: no use in waiting. */
@@ -456,6 +512,7 @@ main(void)
 		cmocka_unit_test(test_longest_ago),
 		cmocka_unit_test(test_avoid),
 		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_budget_restart),
 		cmocka_unit_test(test_budget_never),
 		cmocka_unit_test(test_blackout),
 	};

@@ -180,6 +180,10 @@ test_what_runs(void **state)
 	    campaigns_find(hf.view.p.campaigns, "other"), 0);
 	look(2 * HOUR_NS);
 	assert_int_equal(json_array_size(hf.list), 3);
+	/* a day is whole, of what starts each few minutes as well */
+	add("often", LIGHT, "2m", 120);
+	look(24 * HOUR_NS);
+	assert_int_equal(json_array_size(hf.list), 25 + 720);
 	forecast_teardown();
 }
 
@@ -212,7 +216,7 @@ test_nodes(void **state)
 	forecast_teardown();
 }
 
-/* Processor time of a forecast of 200 starts over so many nodes, by name. */
+/* Processor time of a forecast of 201 starts over so many nodes, by name. */
 static double
 many_s(int nodes)
 {
@@ -232,7 +236,7 @@ many_s(int nodes)
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 	look(200 * HOUR_NS);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-	assert_int_equal(json_array_size(hf.list), 200);
+	assert_int_equal(json_array_size(hf.list), 201);
 	assert_int_equal(json_integer_value(start(199, "nodes")), nodes);
 	forecast_teardown();
 	return (double)(to.tv_sec - from.tv_sec) +
