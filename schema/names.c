@@ -138,6 +138,7 @@ const struct link_counter names_link_counters[] = {
 	{ "retired_pages", LINK_DEVICE, 0, 0 },
 	{ "xgmi_errors", LINK_CORRUPTION, 0, 0 },
 	{ "throttle_thermal", LINK_THROTTLE, 1, 0 },
+	{ "throttle_thermal_time", LINK_THROTTLE, 0, 0 }, /* of AMD's MI300 */
 	{ "throttle_power_brake", LINK_THROTTLE, 1, 0 },
 	{ "gpu_lost", LINK_DEVICE, 1, 1 },
 	/* of the kernel's log */

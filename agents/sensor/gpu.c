@@ -2,9 +2,9 @@
 /*
  * gpu.c - whether somebody computes on this node's GPUs, since a job may leave
  * the cores idle and the GPUs not; and how they are: of NVIDIA's as NVML says
- * in one call, of AMD's as the driver's RAS files do, of both as the kernel's
- * log does. NVML is closed after each look: who holds it keeps a GPU from being
- * reset.
+ * in one call, of AMD's as the driver's RAS files and gpu_metrics do, of both
+ * as the kernel's log does. NVML is closed after each look: who holds it keeps
+ * a GPU from being reset.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -195,14 +195,58 @@ nvidia_read(const struct nvml *n, const char *pci, json_t *counters)
 			add(counters, throttles[i].name, 1);
 }
 
+/* The driver's table: its size, format and revision, then fields of fixed
+ * places; all bits set: not known. Revision 3 (MI100 and MI200) has the reasons
+ * for which clocks are lowered now, those of heat are bits 32 to 47; from
+ * revision 6 on (MI300) there are five counters of time that clocks were held
+ * down, the second of them for power, which is no fault. */
+void
+gpu_metrics_take(const void *bytes, size_t len_bytes, json_t *counters)
+{
+	enum { FORMAT = 1, REASONS_AT = 112, TIMES = 5, TIME_OF_POWER = 1 };
+	static const uint64_t heat = 0xffffULL << 32;
+	static const uint8_t times_at[] = { [6] = 36, [7] = 44, [8] = 44 };
+	const uint8_t *b = bytes;
+	uint32_t times[TIMES];
+	uint64_t reasons;
+	uint16_t size;
+
+	if (len_bytes < sizeof(size) + 2)
+		return;
+	memcpy(&size, b, sizeof(size));
+	if (size > len_bytes || b[2] != FORMAT || b[3] >= sizeof(times_at))
+		return;
+	if (b[3] == 3 && size >= REASONS_AT + sizeof(reasons)) {
+		memcpy(&reasons, b + REASONS_AT, sizeof(reasons));
+		if (reasons != UINT64_MAX && (reasons & heat) != 0)
+			add(counters, "throttle_thermal", 1);
+	}
+	if (times_at[b[3]] == 0 || size < times_at[b[3]] + sizeof(times))
+		return;
+	memcpy(times, b + times_at[b[3]], sizeof(times));
+	for (int i = 0; i < TIMES; i++)
+		if (i != TIME_OF_POWER && times[i] != UINT32_MAX)
+			add(counters, "throttle_thermal_time", times[i]);
+}
+
 /* ras/BLOCK_err_count: "ue: 0", "ce: 12". */
 static void
 amd_read(const char *device, json_t *counters)
 {
+	uint8_t metrics[4096];
 	struct dirent *de;
 	int64_t ue, ce;
 	char ras[900];
+	FILE *fp;
 	DIR *d;
+
+	snprintf(ras, sizeof(ras), "%s/gpu_metrics", device);
+	fp = fopen(ras, "rbe");
+	if (fp != NULL) {
+		gpu_metrics_take(metrics,
+		    fread(metrics, 1, sizeof(metrics), fp), counters);
+		fclose(fp);
+	}
 
 	snprintf(ras, sizeof(ras), "%s/ras", device);
 	d = opendir(ras);

@@ -65,6 +65,8 @@ int ethtool_take(const void *bytes, size_t len_bytes, json_t *nics);
 /* gpu.c: a row for every GPU of an inventory, by its PCI address, with what is
  * looked at now and then: names_link_counters. */
 void gpu_read(const char *root, const json_t *gpus, json_t *rows);
+/* What AMD's driver tells in gpu_metrics of heat. */
+void gpu_metrics_take(const void *bytes, size_t len_bytes, json_t *counters);
 /* What a line of the kernel's log tells of a GPU, added to its row. */
 void gpu_log_take(const char *line, json_t *rows);
 /* gpu.c: 1 and why when a process computes on a GPU of this node, as the

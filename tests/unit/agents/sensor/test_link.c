@@ -185,6 +185,7 @@ test_gpus(void **state)
 	want_value(rows, "0000:c1:00.0", "memory_corrected", 9);
 	want_value(rows, "0000:c1:00.0", "xgmi_errors", 7);
 	want_value(rows, "0000:c1:00.0", "remapped_rows", -1);
+	want_value(rows, "0000:c1:00.0", "throttle_thermal", -1);
 	json_decref(rows);
 	/* One that is lost says nothing else; without a driver none does. */
 	rows = json_array();
@@ -202,6 +203,67 @@ test_gpus(void **state)
 	json_decref(rows);
 	json_decref(gpus);
 	unsetenv("COALMINE_FAKE_NVML");
+}
+
+/* gpu_metrics of AMD's driver: reasons of MI200, times of MI300; power is no
+ * fault, what is not known is not told, and what is cut off is not read. */
+static void
+test_amd_heat(void **state)
+{
+	static const struct {
+		uint8_t revision, size, at;
+		uint64_t value;
+		const char *name;
+		json_int_t want;
+	} rows[] = {
+		{ 3, 120, 112, 1ULL << 32, "throttle_thermal", 1 },
+		{ 3, 120, 112, 1ULL << 47, "throttle_thermal", 1 },
+		{ 3, 120, 112, 0x00ff00ff, "throttle_thermal", -1 },
+		{ 3, 120, 112, 1ULL << 56, "throttle_thermal", -1 },
+		{ 3, 120, 112, UINT64_MAX, "throttle_thermal", -1 },
+		{ 3, 112, 112, 1ULL << 32, "throttle_thermal", -1 },
+		{ 2, 120, 112, 1ULL << 32, "throttle_thermal", -1 },
+		{ 6, 200, 44, 7ULL << 32 | 5, "throttle_thermal_time", 12 },
+		{ 7, 200, 52, 7ULL << 32 | 5, "throttle_thermal_time", 12 },
+		{ 8, 200, 60, 3, "throttle_thermal_time", 3 },
+		{ 8, 200, 44, 9ULL << 32, "throttle_thermal_time", 0 },
+		{ 8, 200, 52, UINT64_MAX, "throttle_thermal_time", 0 },
+		{ 8, 63, 52, 1, "throttle_thermal_time", -1 },
+		{ 5, 200, 40, 1, "throttle_thermal_time", -1 },
+		{ 9, 200, 52, 1, "throttle_thermal_time", -1 },
+	};
+	const char *path = "sys/bus/pci/devices/0000:c1:00.0/gpu_metrics";
+	json_t *gpus = gpus_of();
+	char full[200];
+
+	(void)state;
+	tree_put(path, "");
+	snprintf(full, sizeof(full), "%s/%s", tree, path);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		uint8_t table[256] = { rows[i].size, 0, 1, rows[i].revision };
+		json_t *ports = json_array();
+		FILE *fp = fopen(full, "wbe");
+
+		memcpy(table + rows[i].at, &rows[i].value, 8);
+		assert_non_null(fp);
+		assert_int_equal(fwrite(table, 1, rows[i].size, fp),
+		    rows[i].size);
+		assert_int_equal(fclose(fp), 0);
+		gpu_read(tree, gpus, ports);
+		want_value(ports, "0000:c1:00.0", rows[i].name, rows[i].want);
+		json_decref(ports);
+		for (size_t len = 0; len < rows[i].size; len++) {
+			json_t *none = json_object();
+			uint8_t *cut = malloc(len + 1);
+
+			memcpy(cut, table, len);
+			gpu_metrics_take(cut, len, none);
+			assert_int_equal(json_object_size(none), 0);
+			free(cut);
+			json_decref(none);
+		}
+	}
+	json_decref(gpus);
 }
 
 /* States count in every look that finds them, what the log says once. */
@@ -475,6 +537,7 @@ main(void)
 		TEST(test_cards),
 		TEST(test_link_look),
 		TEST(test_gpus),
+		TEST(test_amd_heat),
 		TEST(test_gpu_look),
 		cmocka_unit_test(test_netlink),
 		cmocka_unit_test(test_netlink_broken),

@@ -1,11 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users' programs leave of their own collectives, as each kind of file. */
+/* What users' programs leave of their own collectives, as each kind of file;
+ * and the same bytes as answers of netlink, as gpu_metrics of AMD's driver, and
+ * as lines of the kernel's log. */
 #include "agents/sensor/inband.c"
+#include "agents/sensor/sensor.h"
 
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>
 #include <sys/mman.h>
+
+/* In memory that has not a byte more. */
+static void
+kernel_says(const uint8_t *data, size_t len_bytes)
+{
+	json_t *rows = json_array(), *counters = sensor_row(rows, "ens1f0");
+	char *bytes = fuzz_text(data, len_bytes), *rest = bytes, *line;
+	void *exact = malloc(len_bytes);
+
+	sensor_row(rows, "0000:c1:00.0");
+	if (len_bytes > 0)
+		memcpy(exact, data, len_bytes);
+	ethtool_take(exact, len_bytes, rows);
+	gpu_metrics_take(exact, len_bytes, counters);
+	while ((line = str_line(&rest)) != NULL)
+		gpu_log_take(line, rows);
+	assert(json_array_size(rows) == 2);
+	free(exact);
+	free(bytes);
+	json_decref(rows);
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
@@ -16,6 +40,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	struct file *f = file_find(ib, "/tmp/nccl-inspector-77/x", &st);
 	json_t *list;
 
+	kernel_says(data, len_bytes);
 	assert(write(fd, data, len_bytes) == (ssize_t)len_bytes);
 	ib->share_bytes = CALLS_FILE;
 	ib->calls_bytes = ib->sums_bytes = CALLS_BYTES;
