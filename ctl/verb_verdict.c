@@ -28,9 +28,9 @@ print_one(const json_t *v, int history)
 }
 
 /* Of all nodes, the outliers, and how many are unknown: a node
- * without data is not ok. */
+ * without data is not ok, and where there is no node nothing is. */
 static void
-print_verdicts(const json_t *list, int all)
+print_verdicts(const json_t *list, int all, int chosen)
 {
 	const char *unknown = NULL;
 	size_t i, shown = 0, count = 0;
@@ -48,7 +48,10 @@ print_verdicts(const json_t *list, int all)
 		if (count++ == 0)
 			unknown = print_member(v, "subject", "?");
 	}
-	if (shown == 0)
+	if (json_array_size(list) == 0 && !chosen)
+		puts("unknown, not ok: no node has been seen; see coalctl "
+		     "diags");
+	else if (shown == 0)
 		printf("%sno outlier\n", count == 0 ? "ok: " : "");
 	if (count > 0)
 		printf("unknown, not ok: %zu node%s, as %s; see coalctl "
@@ -75,7 +78,8 @@ show(struct ctl *c, json_t *list, int history)
 		json_array_foreach (list, i, v)
 			print_one(v, 1);
 	else
-		print_verdicts(list, opts_given(&c->opts, OPT_ALL));
+		print_verdicts(list, opts_given(&c->opts, OPT_ALL),
+		    opts_given(&c->opts, OPT_WHERE));
 	json_decref(list);
 	return worst;
 }

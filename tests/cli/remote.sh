@@ -69,6 +69,9 @@ expect remote-campaign 3 "$coalctl" campaign show nope
 expect remote-run-none 3 "$coalctl" campaign run nope
 expect remote-run-broken 3 "$coalctl" campaign run broken
 expect remote-run-clash 3 "$coalctl" campaign run good -o campaign.nodes_max=2
+"$coalctl" verdict list >"$work/said"
+check "no node at all is ok: $(cat "$work/said")" \
+    grep -q "^unknown, not ok: no node has been seen" "$work/said"
 expect remote-check 0 "$coalctl" db check
 expect remote-backup 0 "$coalctl" db backup "$work/copy.db"
 expect remote-backup-again 3 "$coalctl" db backup "$work/copy.db"
